@@ -1,0 +1,2 @@
+// Package codec compresses and expands single streams.
+package codec

@@ -1,0 +1,2 @@
+// Package shuffle rearranges the bytes of a block.
+package shuffle
