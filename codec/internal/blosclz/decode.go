@@ -1,0 +1,97 @@
+package blosclz
+
+// Decode expands src into dst and reports whether the stream is sound and gives exactly len(dst) bytes. It never
+// writes past len(dst). src may be anything; dst and src do not overlap.
+//
+// The loop is one function, as every token passes through it.
+func Decode(dst, src []byte) bool {
+	if len(src) == 0 {
+		return false
+	}
+	control := int(src[0] & 31)
+	in, out := 1, 0
+	for {
+		if control < 32 {
+			n := control + 1
+			if n > len(dst)-out || n > len(src)-in {
+				return false
+			}
+			if maxRun <= len(dst)-out && maxRun <= len(src)-in {
+				// A fixed length spares a call; what is copied too much is overwritten later.
+				copy16(dst[out:], src[in:])
+				if n > 16 {
+					copy16(dst[out+16:], src[in+16:])
+				}
+			} else {
+				copy(dst[out:out+n], src[in:])
+			}
+			in += n
+			out += n
+			if in == len(src) {
+				return out == len(dst)
+			}
+			control = int(src[in])
+			in++
+			continue
+		}
+
+		n := control>>5 + 2
+		if n == 9 {
+			for {
+				if len(src)-in < 2 {
+					return false
+				}
+				more := int(src[in])
+				in++
+				n += more
+				if n > len(dst) {
+					return false
+				}
+				if more != 255 {
+					break
+				}
+			}
+		} else if len(src)-in < 2 {
+			return false
+		}
+		// The low byte is there: the last check left one byte at least.
+		distance := control&31<<8 + int(src[in]) + 1
+		in++
+		if distance == 8192 {
+			if len(src)-in < 2 {
+				return false
+			}
+			distance += int(src[in])<<8 | int(src[in+1])
+			in += 2
+		}
+		// A match is followed by another token.
+		if n > len(dst)-out || distance > out || in >= len(src) {
+			return false
+		}
+		if distance >= 16 && n <= 32 && 32 <= len(dst)-out {
+			copy16(dst[out:], dst[out-distance:])
+			if n > 16 {
+				copy16(dst[out+16:], dst[out-distance+16:])
+			}
+		} else {
+			copyMatch(dst[:out+n], out, distance)
+		}
+		out += n
+		control = int(src[in])
+		in++
+	}
+}
+
+// copy16 copies 16 bytes.
+func copy16(dst, src []byte) {
+	copy(dst[:16], src[:16])
+}
+
+// copyMatch fills dst[out:] with the bytes from distance before, which repeat when there are more.
+func copyMatch(dst []byte, out, distance int) {
+	from := out - distance
+	for out < len(dst) {
+		// The source doubles with each round.
+		out += copy(dst[out:], dst[from:out])
+	}
+}

@@ -1,0 +1,86 @@
+package codec
+
+import (
+	"github.com/pierrec/lz4/v4"
+)
+
+// lz4Window is how far back an LZ4 match can reach.
+const lz4Window = 64 << 10
+
+// lz4Codec is LZ4. Streams are byte for byte those of LZ4_compress_fast with acceleration 10-level, which is
+// what C-Blosc2 calls.
+type lz4Codec struct{}
+
+func (lz4Codec) ID() ID { return LZ4 }
+
+func (lz4Codec) NewEncoder(p Params) (Encoder, error) {
+	if err := checkLevel(LZ4, p); err != nil {
+		return nil, err
+	}
+	e := new(lz4Encoder)
+	e.lz.Acceleration = 10 - p.Level
+	return e, nil
+}
+
+func (lz4Codec) NewDecoder(p Params) (Decoder, error) { return newLZ4Decoder(LZ4, p), nil }
+
+type lz4Encoder struct {
+	lz lz4.CompressorCCompat
+}
+
+func (e *lz4Encoder) Encode(dst, src []byte) (int, error) {
+	n, err := e.lz.CompressBlock(src, dst)
+	if err != nil {
+		return 0, ErrIncompressible // the library's only error here is lack of room
+	}
+	return encoded(n, src)
+}
+
+// lz4hcCodec is LZ4 with a longer search. The stream format is that of LZ4.
+type lz4hcCodec struct{}
+
+func (lz4hcCodec) ID() ID { return LZ4HC }
+
+func (lz4hcCodec) NewEncoder(p Params) (Encoder, error) {
+	if err := checkLevel(LZ4HC, p); err != nil {
+		return nil, err
+	}
+	e := new(lz4hcEncoder)
+	e.lz.Level = lz4.CompressionLevel(1) << p.Level
+	return e, nil
+}
+
+func (lz4hcCodec) NewDecoder(p Params) (Decoder, error) { return newLZ4Decoder(LZ4HC, p), nil }
+
+type lz4hcEncoder struct {
+	lz lz4.CompressorHC
+}
+
+func (e *lz4hcEncoder) Encode(dst, src []byte) (int, error) {
+	n, err := e.lz.CompressBlock(src, dst)
+	if err != nil {
+		return 0, ErrIncompressible // the library's only error here is lack of room
+	}
+	return encoded(n, src)
+}
+
+// lz4Decoder decodes the streams of LZ4 and LZ4HC. dict is history that matches may reach into, or empty.
+type lz4Decoder struct {
+	id   ID
+	dict []byte
+}
+
+func newLZ4Decoder(id ID, p Params) *lz4Decoder {
+	return &lz4Decoder{id: id, dict: p.Dict[max(0, len(p.Dict)-lz4Window):]}
+}
+
+func (d *lz4Decoder) Decode(dst, src []byte) error {
+	if len(src) == 0 {
+		return corrupt(d.id, "empty stream")
+	}
+	n, err := lz4.UncompressBlockWithDict(src, dst, d.dict)
+	if err != nil || n != len(dst) {
+		return corrupt(d.id, "stream does not expand to its block")
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package codec
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zlib"
+)
+
+// zlibCodec is zlib: deflate with a header of two bytes and an Adler-32 at the end (RFC 1950).
+type zlibCodec struct{}
+
+func (zlibCodec) ID() ID { return Zlib }
+
+func (zlibCodec) NewEncoder(p Params) (Encoder, error) {
+	if err := checkLevel(Zlib, p); err != nil {
+		return nil, err
+	}
+	w, err := zlib.NewWriterLevel(nil, p.Level)
+	if err != nil {
+		return nil, fmt.Errorf("codec: zlib: %w: %w", ErrUnsupported, err)
+	}
+	return &zlibEncoder{w: w}, nil
+}
+
+// NewDecoder ignores a dictionary, as the format does.
+func (zlibCodec) NewDecoder(Params) (Decoder, error) { return new(zlibDecoder), nil }
+
+type zlibEncoder struct {
+	w    *zlib.Writer
+	room room
+}
+
+func (e *zlibEncoder) Encode(dst, src []byte) (int, error) {
+	e.room = room{dst: dst}
+	e.w.Reset(&e.room)
+	_, err := e.w.Write(src)
+	if err == nil {
+		err = e.w.Close()
+	}
+	n := e.room.n
+	e.room = room{} // hold no memory of the caller
+	if err != nil {
+		return 0, ErrIncompressible // room is the only writer, and lack of room its only error
+	}
+	return encoded(n, src)
+}
+
+// room is a writer into a slice that never grows.
+type room struct {
+	dst []byte
+	n   int
+}
+
+func (r *room) Write(p []byte) (int, error) {
+	if len(p) > len(r.dst)-r.n {
+		return 0, io.ErrShortWrite
+	}
+	r.n += copy(r.dst[r.n:], p)
+	return len(p), nil
+}
+
+type zlibDecoder struct {
+	in   bytes.Reader
+	r    io.ReadCloser // nil before the first stream with a sound header
+	past [1]byte
+}
+
+// Decode ignores bytes of src after the end of the stream, as zlib's uncompress does.
+func (d *zlibDecoder) Decode(dst, src []byte) error {
+	d.in.Reset(src)
+	err := d.decode(dst)
+	d.in.Reset(nil) // hold no memory of the caller
+	if err != nil {
+		return fmt.Errorf("codec: zlib: %w: %w", ErrCorrupt, err)
+	}
+	return nil
+}
+
+func (d *zlibDecoder) decode(dst []byte) (err error) {
+	if d.r == nil {
+		d.r, err = zlib.NewReader(&d.in)
+	} else {
+		err = d.r.(zlib.Resetter).Reset(&d.in, nil)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := io.ReadFull(d.r, dst); err != nil {
+		return err
+	}
+	// One read more: the reader checks Adler-32 when it meets the end of the stream.
+	for {
+		n, err := d.r.Read(d.past[:])
+		if n > 0 {
+			return errLonger
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package codec
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// zstdCodec is Zstandard: a stream is one frame, with its content size and without a checksum.
+type zstdCodec struct{}
+
+func (zstdCodec) ID() ID { return Zstd }
+
+func (zstdCodec) NewEncoder(p Params) (Encoder, error) {
+	if err := checkLevel(Zstd, p); err != nil {
+		return nil, err
+	}
+	// C-Blosc2 calls the C library with the odd levels from 1 to 15, and with 22 at level 9.
+	level := 2*p.Level - 1
+	if p.Level == 9 {
+		level = 22
+	}
+	return &zstdEncoder{level: zstd.EncoderLevelFromZstd(level)}, nil
+}
+
+// Windows of an encoder, in bytes. An encoder holds tables and history for its window, so it starts with a
+// small one; streams above the greatest use that.
+const (
+	zstdMinWindow = 128 << 10
+	zstdMaxWindow = 8 << 20
+)
+
+type zstdEncoder struct {
+	level  zstd.EncoderLevel
+	window int
+	enc    *zstd.Encoder
+	buf    []byte
+}
+
+func (e *zstdEncoder) Encode(dst, src []byte) (int, error) {
+	if err := e.fit(len(src)); err != nil {
+		return 0, err
+	}
+	// The library appends, and would allocate where dst is short. A stream of its own is small, mostly.
+	need := e.enc.MaxEncodedSize(len(src))
+	if len(dst) >= need {
+		return encoded(len(e.enc.EncodeAll(src, dst[:0:len(dst)])), src)
+	}
+	if cap(e.buf) < need {
+		e.buf = make([]byte, 0, need)
+	}
+	out := e.enc.EncodeAll(src, e.buf)
+	if len(out) > len(dst) {
+		return 0, ErrIncompressible
+	}
+	return encoded(copy(dst, out), src)
+}
+
+// fit makes the encoder one whose window holds n bytes, where there is one so great.
+func (e *zstdEncoder) fit(n int) error {
+	if e.enc != nil && (n <= e.window || e.window == zstdMaxWindow) {
+		return nil
+	}
+	e.window = min(max(1<<bits.Len(uint(max(n, 1)-1)), zstdMinWindow), zstdMaxWindow)
+	enc, err := zstd.NewWriter(nil,
+		zstd.WithEncoderLevel(e.level),
+		zstd.WithWindowSize(e.window),
+		zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderCRC(false),
+		zstd.WithSingleSegment(true),
+		zstd.WithZeroFrames(true),
+		zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		return fmt.Errorf("codec: zstd: %w: %w", ErrUnsupported, err)
+	}
+	e.enc = enc
+	return nil
+}
+
+// zstdDictMagic starts a dictionary with entropy tables and an identifier; any other dictionary is content only.
+const zstdDictMagic = "\x37\xa4\x30\xec"
+
+func (zstdCodec) NewDecoder(p Params) (Decoder, error) {
+	options := []zstd.DOption{
+		zstd.WithDecoderConcurrency(1),
+		zstd.WithDecoderLowmem(true),
+		zstd.WithDecodeAllCapLimit(true), // never more than len(dst), whatever the frame says
+	}
+	if len(p.Dict) >= 8 && string(p.Dict[:4]) == zstdDictMagic {
+		options = append(options, zstd.WithDecoderDicts(p.Dict))
+	} else if len(p.Dict) > 0 {
+		// Frames do not name such a dictionary, which the library knows as number 0.
+		options = append(options, zstd.WithDecoderDictRaw(0, p.Dict))
+	}
+	dec, err := zstd.NewReader(nil, options...)
+	if err != nil {
+		// Only a dictionary can be at fault.
+		return nil, fmt.Errorf("codec: zstd: dictionary: %w: %w", ErrCorrupt, err)
+	}
+	return &zstdDecoder{dec: dec}, nil
+}
+
+type zstdDecoder struct {
+	dec *zstd.Decoder
+}
+
+func (d *zstdDecoder) Decode(dst, src []byte) error {
+	out, err := d.dec.DecodeAll(src, dst[:0:len(dst)])
+	if err == nil && len(out) < len(dst) {
+		err = errShorter
+	}
+	if err == nil && len(out) > len(dst) {
+		err = errLonger
+	}
+	if err != nil {
+		return fmt.Errorf("codec: zstd: %w: %w", ErrCorrupt, err)
+	}
+	if len(out) > 0 && &out[0] != &dst[0] {
+		copy(dst, out) // the library moved to memory of its own
+	}
+	return nil
+}
+
+var (
+	errShorter = errors.New("stream is shorter than its block")
+	errLonger  = errors.New("stream is longer than its block")
+)
