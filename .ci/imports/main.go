@@ -1,0 +1,231 @@
+// Command imports checks the shape of the module: which package may import which, what go.mod requires, and
+// what stands at the top level. Run it from the top of the repository; it prints each fault and exits 1.
+//
+// Imports run one way:
+//
+//	ndarray -> frame, meta, chunk
+//	frame   -> chunk, meta
+//	chunk   -> codec, shuffle
+//	codec, shuffle, meta -> nothing of ours
+//
+// Files are read whatever their build constraints say, so a rule holds on every platform and for every tag.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const module = "github.com/goblosc/blosc2"
+
+// layers says what each package, with the packages below its folder, may import: of ours, and of others.
+var layers = map[string]struct{ ours, others []string }{
+	"codec":   {nil, []string{"github.com/klauspost/compress", "github.com/pierrec/lz4/v4"}},
+	"shuffle": {nil, []string{"golang.org/x/sys/cpu"}},
+	"meta":    {nil, []string{"github.com/vmihailenco/msgpack/v5"}},
+	"chunk":   {[]string{"codec", "shuffle"}, nil},
+	"frame":   {[]string{"chunk", "meta"}, nil},
+	"ndarray": {[]string{"frame", "meta", "chunk"}, nil},
+}
+
+// kernels is where codecs keep code of their own that may look at the processor.
+const kernels = "codec/internal/"
+
+// required are the direct requirements of go.mod, all of them.
+var required = []string{
+	"github.com/klauspost/compress",
+	"github.com/pierrec/lz4/v4",
+	"github.com/vmihailenco/msgpack/v5",
+	"golang.org/x/sys",
+}
+
+// topLevel are the names that may stand at the top of the repository.
+var topLevel = []string{
+	"chunk", "codec", "examples", "frame", "meta", "ndarray", "shuffle", "testdata",
+	"go.mod", "go.sum", "README.md", "LICENSE", "CHANGELOG.md", ".gitignore", ".ci", ".git",
+}
+
+func main() {
+	faults, err := check(".")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "imports:", err)
+		os.Exit(1)
+	}
+	for _, f := range faults {
+		fmt.Println(f)
+	}
+	if len(faults) > 0 {
+		os.Exit(1)
+	}
+}
+
+// check returns the faults of the repository in a folder, in a fixed order.
+func check(dir string) ([]string, error) {
+	faults, err := checkTop(dir)
+	if err != nil {
+		return nil, err
+	}
+	more, err := checkMod(dir)
+	if err != nil {
+		return nil, err
+	}
+	faults = append(faults, more...)
+	fsys := os.DirFS(dir)
+	err = fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || p == "." {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() {
+			if name[0] == '.' || name[0] == '_' || name == "testdata" {
+				return fs.SkipDir
+			}
+			if _, err := fs.Stat(fsys, p+"/go.mod"); err == nil {
+				if path.Dir(p) != "examples" {
+					faults = append(faults, p+": a module of its own may only stand in examples/NAME")
+				}
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if path.Ext(name) == ".go" {
+			more, err := checkFile(dir, p)
+			faults = append(faults, more...)
+			return err
+		}
+		return nil
+	})
+	return faults, err
+}
+
+// checkFile returns the imports of one file that cross a rule. Tests may import what lies further below, too.
+func checkFile(dir, p string) ([]string, error) {
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, p), nil, parser.ImportsOnly)
+	if err != nil {
+		return nil, err
+	}
+	var faults []string
+	for _, spec := range file.Imports {
+		imp, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return nil, err
+		}
+		if !allowed(p, imp) {
+			faults = append(faults, fmt.Sprintf("%s: must not import %q", p, imp))
+		}
+	}
+	return faults, nil
+}
+
+// allowed tells whether the file p, a path relative to the top, may import a package.
+func allowed(p, imp string) bool {
+	from, _, _ := strings.Cut(p, "/")
+	layer, inLayer := layers[from]
+	if under(imp, module) {
+		if from == "examples" {
+			return true
+		}
+		to, _, _ := strings.Cut(strings.TrimPrefix(imp, module+"/"), "/")
+		ours := layer.ours
+		if strings.HasSuffix(p, "_test.go") {
+			ours = closure(from)
+		}
+		return inLayer && (to == from || slices.Contains(ours, to))
+	}
+	if first, _, _ := strings.Cut(imp, "/"); !strings.Contains(first, ".") {
+		return imp != "C" // the standard library, never cgo
+	}
+	if imp == "golang.org/x/sys/cpu" && strings.HasPrefix(p, kernels) {
+		return true
+	}
+	return slices.ContainsFunc(layer.others, func(lib string) bool { return under(imp, lib) })
+}
+
+// closure returns every package of ours below one, at any depth.
+func closure(from string) []string {
+	var all []string
+	for _, to := range layers[from].ours {
+		all = append(append(all, to), closure(to)...)
+	}
+	return all
+}
+
+// under tells whether an import path is a package or lies in its folder.
+func under(imp, pkg string) bool {
+	return imp == pkg || strings.HasPrefix(imp, pkg+"/")
+}
+
+// checkMod compares go.mod with the four libraries.
+func checkMod(dir string) ([]string, error) {
+	text, err := exec.Command("go", "mod", "edit", "-json", filepath.Join(dir, "go.mod")).Output()
+	if err != nil {
+		return nil, fmt.Errorf("go mod edit: %w", err)
+	}
+	var mod struct {
+		Module  struct{ Path string }
+		Require []struct {
+			Path     string
+			Indirect bool
+		}
+		Replace, Exclude, Tool []any
+	}
+	if err := json.Unmarshal(text, &mod); err != nil {
+		return nil, fmt.Errorf("go.mod: %w", err)
+	}
+	var faults, direct []string
+	if mod.Module.Path != module {
+		faults = append(faults, "go.mod: the module is "+module)
+	}
+	if len(mod.Replace)+len(mod.Exclude)+len(mod.Tool) > 0 {
+		faults = append(faults, "go.mod: no replace, exclude or tool")
+	}
+	for _, r := range mod.Require {
+		if r.Indirect {
+			continue
+		}
+		direct = append(direct, r.Path)
+		if !slices.Contains(required, r.Path) {
+			faults = append(faults, "go.mod: must not require "+r.Path)
+		}
+	}
+	for _, r := range required {
+		if !slices.Contains(direct, r) {
+			faults = append(faults, "go.mod: must require "+r+" directly")
+		}
+	}
+	return faults, nil
+}
+
+// checkTop looks for names that do not belong at the top level. What .gitignore names there is no fault.
+func checkTop(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	ignore, err := os.ReadFile(filepath.Join(dir, ".gitignore"))
+	if err != nil && !os.IsNotExist(err) {
+		return nil, err
+	}
+	var faults []string
+	for _, e := range entries {
+		name := e.Name()
+		ignored := func(pattern string) bool {
+			ok, err := path.Match(strings.TrimPrefix(pattern, "/"), name)
+			return ok && err == nil
+		}
+		if !slices.Contains(topLevel, name) && !slices.ContainsFunc(strings.Fields(string(ignore)), ignored) {
+			faults = append(faults, name+": does not belong at the top level")
+		}
+	}
+	return faults, nil
+}
