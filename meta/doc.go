@@ -1,0 +1,41 @@
+// Package meta reads and writes the small descriptors of Blosc2 frames: the metalayer sections of
+// headers and trailers, the record that describes an array, the MessagePack values that users store,
+// and the names of NumPy dtypes. It knows no chunks and does no I/O.
+//
+// # Sections
+//
+// A frame header ends with a section of metalayers. All integers are big-endian; the markers are those
+// of MessagePack, but every field has one fixed width, whatever its value:
+//
+//	93                             array of three
+//	cd  size u16                   bytes from the 93 to the end of the map
+//	de  count u16                  map: names to positions
+//	    a0+len name  d2 pos i32    once a layer; pos is that of the c6, from the frame start
+//	dc  count u16                  array: the contents
+//	    c6 len u32 content         once a layer
+//
+// A trailer is such a section between two fields. In it positions count from the trailer start, size
+// from the cd, and each content is one Blosc2 chunk:
+//
+//	94 01                          array of four, version 1
+//	93 cd ... content              section
+//	ce  trailer length u32         the whole trailer
+//	d8 00 16 bytes                 fingerprint: none
+//
+// See AppendHeader, ParseHeader, AppendTrailer and ParseTrailer.
+//
+// # Arrays
+//
+// The content of the metalayer "b2nd" describes an n-dimensional array:
+//
+//	97                             array of seven
+//	00                             version
+//	nd                             number of dimensions, 0 to 16
+//	90+nd  nd times d3 i64         shape
+//	90+nd  nd times d2 i32         chunk shape
+//	90+nd  nd times d2 i32         block shape
+//	00                             dtype format: NumPy
+//	db len u32 string              dtype, such as <f8
+//
+// See Array, which reads the older forms as well.
+package meta
