@@ -1,0 +1,199 @@
+package chunk
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// DecodeBlock decodes block k of an opened chunk into dst, which has BlockLen(k) bytes. Errors are ErrCorrupt or
+// ErrUnsupported, in an *Error, or those of the io.ReaderAt; the content of dst is then undefined.
+func (w *Worker) DecodeBlock(dst []byte, r *Reader, k int) error {
+	if k < 0 || k >= r.h.nblocks || len(dst) != r.BlockLen(k) {
+		return paramError("a buffer of %d bytes for block %d", len(dst), k)
+	}
+	if s := r.h.Special(); s != Regular {
+		FillSpecial(dst, s, r.value, r.h.TypeSize, k*r.h.BlockSize)
+		return nil
+	}
+	if r.h.Stored() {
+		return r.readStored(dst, k*r.h.BlockSize)
+	}
+	in, err := w.bytes(r, int(r.starts[k]), int(r.ends[k]))
+	if err != nil {
+		return err
+	}
+	c := cursor{b: in}
+	if err := w.decodeBlock(dst, r, k, &c); err != nil {
+		return &Error{Block: k, Off: int64(r.starts[k]) + int64(c.at), Err: err}
+	}
+	return nil
+}
+
+// readStored copies bytes of a stored chunk.
+func (r *Reader) readStored(dst []byte, off int) error {
+	off += r.h.Overhead()
+	if r.mem != nil {
+		copy(dst, r.mem[off:])
+		return nil
+	}
+	return readFull(r.src, dst, r.base+int64(off))
+}
+
+// decodeBlock decodes the streams under c and undoes the filters.
+func (w *Worker) decodeBlock(dst []byte, r *Reader, k int, c *cursor) error {
+	b := block{typeSize: r.h.TypeSize, version: r.h.Version}
+	if k > 0 {
+		b.ref = r.ref
+	}
+	out := dst
+	if r.h.Filters.active(&b) > 0 {
+		out = w.scratch(0, len(dst))
+	}
+	var err error
+	if r.h.VLBlocks() {
+		err = w.decodeVL(out, r, c)
+	} else {
+		err = w.decodeStreams(out, r, c)
+	}
+	if err != nil || len(dst) == 0 || &out[0] == &dst[0] {
+		return err
+	}
+	return w.backward(dst, out, &r.h.Filters, &b)
+}
+
+// decodeStreams fills dst from the streams of a regular block.
+func (w *Worker) decodeStreams(dst []byte, r *Reader, c *cursor) error {
+	streams := r.h.streams(len(dst))
+	n := len(dst) / streams
+	if n == 0 || n*streams != len(dst) {
+		return fmt.Errorf("block of %d bytes in %d streams: %w", len(dst), streams, ErrCorrupt)
+	}
+	for j := range streams {
+		if err := w.decodeStream(dst[j*n:(j+1)*n:(j+1)*n], r, c); err != nil {
+			if streams > 1 {
+				err = fmt.Errorf("stream %d: %w", j, err)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// decodeStream fills dst from one stream.
+func (w *Worker) decodeStream(dst []byte, r *Reader, c *cursor) error {
+	n, err := c.length()
+	if err != nil {
+		return err
+	}
+	switch {
+	case n == 0:
+		clear(dst)
+		return nil
+	case n < 0:
+		token, err := c.take(1)
+		if err != nil {
+			return err
+		}
+		if n < -255 || token[0]&1 == 0 {
+			return fmt.Errorf("run of %d with token %#x: %w", -n, token[0], ErrCorrupt)
+		}
+		repeat(dst, []byte{byte(-n)}, 0)
+		return nil
+	}
+	in, err := c.take(n)
+	if err != nil {
+		return err
+	}
+	return w.expand(dst, in, r)
+}
+
+// decodeVL fills dst from a block of variable length.
+func (w *Worker) decodeVL(dst []byte, r *Reader, c *cursor) error {
+	if _, err := c.length(); err != nil { // the size, known already
+		return err
+	}
+	in, err := c.take(len(c.b) - c.at)
+	if err != nil {
+		return err
+	}
+	return w.expand(dst, in, r)
+}
+
+// expand decodes one stream of the codec; one as long as its content is stored as it is.
+func (w *Worker) expand(dst, in []byte, r *Reader) error {
+	if len(in) == len(dst) {
+		copy(dst, in)
+		return nil
+	}
+	dec, err := w.decoder(r)
+	if err != nil {
+		return err
+	}
+	return dec.Decode(dst, in)
+}
+
+// Decode appends the content of the chunk at the start of src to dst, on up to Options.Concurrency goroutines.
+// Bytes behind the chunk are ignored. Errors are ErrCorrupt, ErrUnsupported or ErrTooLarge, in an *Error.
+func (p *Pool) Decode(dst, src []byte) ([]byte, error) {
+	w := p.Get()
+	defer p.Put(w)
+	var r Reader
+	if err := w.Open(&r, src); err != nil {
+		return dst, err
+	}
+	n := r.h.NBytes
+	if limit := p.o.limit(r.h.CBytes, 64<<20); int64(n) > limit && cap(dst)-len(dst) < n {
+		return dst, headerError(4, ErrTooLarge, "%d bytes decoded from %d, the limit is %d", n, r.h.CBytes, limit)
+	}
+	out := grow(dst, n)
+	if err := p.decodeBlocks(out[len(dst):], &r, w); err != nil {
+		return dst, err
+	}
+	return out, nil
+}
+
+// decodeBlocks decodes all blocks of an opened chunk.
+func (p *Pool) decodeBlocks(dst []byte, r *Reader, w *Worker) error {
+	offs := func(k int) int { return k * r.h.BlockSize }
+	if r.h.VLBlocks() {
+		at, n := make([]int, len(r.sizes)), 0
+		for k, size := range r.sizes {
+			at[k] = n
+			n += int(size)
+		}
+		offs = func(k int) int { return at[k] }
+	}
+	return p.parallel(w, r.h.nblocks, func(w *Worker, k int) error {
+		at := offs(k)
+		return w.DecodeBlock(dst[at:at+r.BlockLen(k)], r, k)
+	})
+}
+
+// Decode appends the content of the chunk at the start of src to dst. See [Pool.Decode].
+func Decode(dst, src []byte, o *Options) ([]byte, error) { return NewPool(o).Decode(dst, src) }
+
+// cursor reads the streams of a block.
+type cursor struct {
+	b  []byte
+	at int
+}
+
+// length reads the length field of a stream.
+func (c *cursor) length() (int, error) {
+	if len(c.b)-c.at < 4 {
+		return 0, fmt.Errorf("stream length cut off: %w", ErrCorrupt)
+	}
+	n := int32(binary.LittleEndian.Uint32(c.b[c.at:]))
+	c.at += 4
+	return int(n), nil
+}
+
+// take reads n bytes.
+func (c *cursor) take(n int) ([]byte, error) {
+	if n > len(c.b)-c.at {
+		return nil, fmt.Errorf("stream of %d bytes, %d left: %w", n, len(c.b)-c.at, ErrCorrupt)
+	}
+	b := c.b[c.at : c.at+n : c.at+n]
+	c.at += n
+	return b, nil
+}

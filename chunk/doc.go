@@ -1,0 +1,48 @@
+// Package chunk reads and writes one Blosc2 chunk: the unit of storage, cut into blocks, the units of
+// compression. It knows headers, the filter pipeline, the streams of a block and special values; it does not
+// know files, other chunks or dimensions.
+//
+// # The bytes of a chunk
+//
+// All integers are little-endian.
+//
+//	offset  size
+//	     0     1   version         1, 2: Blosc1; 3, 4: Blosc2 previews; 5; 6 with blocks of variable length
+//	     1     1   version of the codec's format (always 1)
+//	     2     1   flags           bit 0 and 2 both set: 32-byte header. Else bit 0 shuffle, bit 2 bitshuffle
+//	                               bit 1 stored (the payload is the plain data), bit 3 delta,
+//	                               bit 4 blocks are not split, bits 5-7 stream format
+//	     3     1   typesize        1 to 255; larger item sizes are written as 1
+//	     4     4   nbytes          size of the decoded chunk
+//	     8     4   blocksize       size of a decoded block (number of blocks in version 6)
+//	    12     4   cbytes          size of the chunk, this header included
+//	    16     6   filters         32-byte headers only: filter of each slot, applied 0 to 5 when writing
+//	    22     1   codec           number of the codec when the stream format is 6
+//	    23     1   codec_meta      parameter of the codec
+//	    24     6   filters_meta    parameter of each filter
+//	    30     1   flags2          bit 0: blocks of variable length
+//	    31     1   blosc2_flags    bit 0 dictionary, bit 1 big-endian producer, bit 3 lazy (never on disk),
+//	                               bits 4-6 special value, bit 7 instrumented
+//
+//	a regular chunk                                a stored chunk        a special chunk
+//	+--------+---------+--------+---------+        +--------+------+     +--------+---------+
+//	| header | bstarts | [dict] | streams |        | header | data |     | header | [value] |
+//	+--------+---------+--------+---------+        +--------+------+     +--------+---------+
+//
+// bstarts holds the position of each block, in no particular order. A block is one stream, or typesize streams
+// when the chunk is split: then stream j holds byte j of all items. Each stream is a 4-byte length and its bytes:
+//
+//	length = 0                    zeros, nothing follows
+//	length < 0                    a run of the byte -length; one token byte (1) follows
+//	length = decoded length       the bytes as they are
+//	else                          a stream of the codec
+//
+// # The way of the data
+//
+//	decode:  streams -> codec -> filters 5..0 -> destination
+//	encode:  source -> filters 0..5 -> codec -> streams
+//
+// The unit of work is a block. A [Worker] codes blocks on one goroutine and owns all scratch memory; a [Reader]
+// is an opened chunk that any number of workers share; a [Layout] is what encoding needs to know of a chunk
+// before its first block. [Encode] and [Decode] put them together for a whole chunk in memory.
+package chunk

@@ -1,0 +1,61 @@
+package chunk
+
+import "fmt"
+
+// FillSpecial writes what a special chunk stands for to dst: bytes [off, off+len(dst)) of its content. value is the
+// repeated item of a Value chunk, typeSize the item size of a NaNs chunk (4 or 8 bytes).
+func FillSpecial(dst []byte, s Special, value []byte, typeSize, off int) {
+	switch s {
+	case NaNs:
+		value = nan(typeSize)
+		fallthrough
+	case Value:
+		repeat(dst, value, off%len(value))
+	default:
+		clear(dst)
+	}
+}
+
+// nan returns the bytes of a quiet NaN.
+func nan(typeSize int) []byte {
+	if typeSize == 4 {
+		return []byte{0, 0, 0xc0, 0x7f}
+	}
+	return []byte{0, 0, 0, 0, 0, 0, 0xf8, 0x7f}
+}
+
+// repeat fills dst with value, starting at byte phase of it, doubling what is there.
+func repeat(dst, value []byte, phase int) {
+	n := copy(dst, value[phase:])
+	if n == len(dst) {
+		return
+	}
+	dst = dst[n:]
+	for n = copy(dst, value); n < len(dst); n *= 2 {
+		copy(dst[n:], dst[:n])
+	}
+}
+
+// EncodeSpecial appends the chunk of nbytes that stands for a special value. value is the repeated item of a Value
+// and ignored otherwise. Errors are ErrParam or ErrTooLarge.
+func EncodeSpecial(dst []byte, s Special, nbytes int, value []byte, p CParams) ([]byte, error) {
+	p, err := p.normal()
+	if err != nil {
+		return dst, err
+	}
+	if nbytes < 0 || nbytes > MaxBytes {
+		return dst, fmt.Errorf("chunk: %d bytes: %w", nbytes, ErrTooLarge)
+	}
+	h := Header{
+		Version: versionRegular, VersionLZ: 1, Flags: flagExtended, TypeSize: p.cappedTypeSize(),
+		NBytes: nbytes, BlockSize: p.blockSize(nbytes), CBytes: HeaderSize, Blosc2Flags: uint8(s) << specialShift,
+	}
+	if s != Value {
+		value = nil
+	}
+	h.CBytes += len(value)
+	if err := h.check(int64(h.CBytes)); s == Regular || s > Uninit || err != nil {
+		return dst, paramError("no %v chunk of %d bytes with items of %d", s, nbytes, p.TypeSize)
+	}
+	return append(h.append(dst), value...), nil
+}

@@ -1,0 +1,112 @@
+package chunk
+
+import (
+	"github.com/goblosc/blosc2/codec"
+)
+
+// Worker codes blocks on one goroutine. It owns the scratch memory and the codecs that this needs, so that coding
+// block after block allocates nothing. Get one from a [Pool].
+type Worker struct {
+	o        *Options
+	buf      [2][]byte // blocks between two filters
+	in       []byte    // compressed bytes read from an io.ReaderAt
+	out      []byte    // streams of a block
+	encoders []cachedEncoder
+	decoders []cachedDecoder
+}
+
+type cachedEncoder struct {
+	id    codec.ID
+	level int
+	meta  uint8
+	size  int
+	enc   codec.Encoder
+}
+
+type cachedDecoder struct {
+	format codec.Format
+	code   uint8
+	meta   uint8
+	size   int
+	opened uint64 // for decoders with a dictionary: which opening of which reader it belongs to
+	reader *Reader
+	dec    codec.Decoder
+}
+
+// maxCached bounds the codecs that a worker keeps. Chunks of one frame rarely use more than one or two.
+const maxCached = 6
+
+// scratch returns n bytes of buffer i.
+func (w *Worker) scratch(i, n int) []byte {
+	if cap(w.buf[i]) < n {
+		w.buf[i] = make([]byte, n)
+	}
+	w.buf[i] = w.buf[i][:n]
+	return w.buf[i]
+}
+
+// itemSize is the item size that codecs and N-dimensional filters are told.
+func (w *Worker) itemSize(header int) int {
+	if w.o.ItemSize > 0 {
+		return w.o.ItemSize
+	}
+	return header
+}
+
+// encoder returns the encoder for a layout.
+func (w *Worker) encoder(l *Layout) (codec.Encoder, error) {
+	key := cachedEncoder{id: l.p.Codec, level: l.p.Level, meta: l.p.CodecMeta, size: w.itemSize(l.typeSize)}
+	for i := range w.encoders {
+		e := &w.encoders[i]
+		if e.id == key.id && e.level == key.level && e.meta == key.meta && e.size == key.size {
+			return e.enc, nil
+		}
+	}
+	c, err := w.o.Codecs.ByID(l.p.Codec)
+	if err != nil {
+		return nil, err
+	}
+	key.enc, err = c.NewEncoder(codec.Params{Level: key.level, Meta: key.meta, TypeSize: key.size, BlockShape: w.o.BlockShape})
+	if err != nil {
+		return nil, err
+	}
+	if len(w.encoders) == maxCached {
+		w.encoders = w.encoders[:0]
+	}
+	w.encoders = append(w.encoders, key)
+	return key.enc, nil
+}
+
+// decoder returns the decoder for a chunk.
+func (w *Worker) decoder(r *Reader) (codec.Decoder, error) {
+	key := cachedDecoder{format: r.h.Format(), size: w.itemSize(r.h.TypeSize)}
+	if key.format == codec.FormatUser {
+		key.code, key.meta = r.h.Codec, r.h.CodecMeta
+	} else {
+		key.size = 0
+	}
+	if r.dict != nil {
+		key.reader, key.opened = r, r.opened
+	}
+	for i := range w.decoders {
+		d := &w.decoders[i]
+		if d.format == key.format && d.code == key.code && d.meta == key.meta && d.size == key.size &&
+			d.reader == key.reader && d.opened == key.opened {
+			return d.dec, nil
+		}
+	}
+	c, err := w.o.Codecs.ByFormat(key.format, r.h.Codec)
+	if err != nil {
+		return nil, err
+	}
+	key.dec, err = c.NewDecoder(codec.Params{Meta: key.meta, TypeSize: w.itemSize(r.h.TypeSize), BlockShape: w.o.BlockShape, Dict: r.dict})
+	if err != nil {
+		return nil, err
+	}
+	if len(w.decoders) == maxCached {
+		clear(w.decoders)
+		w.decoders = w.decoders[:0]
+	}
+	w.decoders = append(w.decoders, key)
+	return key.dec, nil
+}
