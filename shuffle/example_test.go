@@ -1,0 +1,37 @@
+package shuffle_test
+
+import (
+	"fmt"
+
+	"github.com/goblosc/blosc2/shuffle"
+)
+
+func ExampleShuffle() {
+	src := []byte{1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0} // 1, 2, 3 as int32
+	dst := make([]byte, len(src))
+	shuffle.Shuffle(dst, src, 4)
+	fmt.Println(dst)
+	shuffle.Unshuffle(src, dst, 4)
+	fmt.Println(src)
+	// Output:
+	// [1 2 3 0 0 0 0 0 0 0 0 0]
+	// [1 0 0 0 2 0 0 0 3 0 0 0]
+}
+
+func ExampleByteDeltaEncode() {
+	src := []byte{10, 11, 12, 13, 200, 200, 200, 201} // two streams, as Shuffle leaves them
+	dst := make([]byte, len(src))
+	shuffle.ByteDeltaEncode(dst, src, 2)
+	fmt.Println(dst)
+	// Output: [10 1 1 1 200 0 0 1]
+}
+
+func ExampleCellEncode() {
+	src := []byte("abcdefghijklmnop") // 4x4 items of one byte
+	dst := make([]byte, len(src))
+	if err := shuffle.CellEncode(dst, src, 1, 2, []int32{4, 4}); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Printf("%s\n", dst)
+	// Output: abefcdghijmnklop
+}
