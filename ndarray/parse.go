@@ -1,0 +1,198 @@
+package ndarray
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// ParseSelection reads a selection in NumPy's notation: what stands between the brackets of a subscript, such as
+// "2:5, ..., ::-1", "3", "-1", "None" or nothing at all for everything. The entries may stand in round brackets as
+// a tuple, and in square brackets as a subscript. Numbers are decimal.
+//
+// The error for text that is no selection wraps ErrBounds and names the column. Lists of integers, such as
+// "[3, 1, 2], :", and boolean values are NumPy's notation too, but not supported: their error wraps ErrUnsupported.
+func ParseSelection(s string) ([]Index, error) {
+	p := parser{text: s, end: len(s)}
+	square := p.unwrap('[', ']')
+	p.unwrap('(', ')')
+	sel, err := p.entries()
+	if err != nil {
+		return nil, err
+	}
+	if square && onlyPoints(sel) {
+		// NumPy reads a[[1, 2]] as a list of items of the first axis, and a[1, 2] as one item.
+		return nil, fmt.Errorf("%w: list of integers in the selection %q", ErrUnsupported, s)
+	}
+	return sel, nil
+}
+
+func onlyPoints(sel []Index) bool {
+	for _, x := range sel {
+		if _, ok := x.(point); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// parser reads text[pos:end].
+type parser struct {
+	text     string
+	pos, end int
+}
+
+func (p *parser) errorf(format string, args ...any) error {
+	return fmt.Errorf("%w: column %d: %s", ErrBounds, p.pos+1, fmt.Sprintf(format, args...))
+}
+
+func (p *parser) unsupported(what string) error {
+	return fmt.Errorf("%w: column %d: %s in a selection", ErrUnsupported, p.pos+1, what)
+}
+
+// peek skips blanks and returns the next byte, or 0 at the end.
+func (p *parser) peek() byte {
+	for p.pos < p.end && strings.IndexByte(" \t\r\n", p.text[p.pos]) >= 0 {
+		p.pos++
+	}
+	if p.pos == p.end {
+		return 0
+	}
+	return p.text[p.pos]
+}
+
+// unwrap removes a pair of brackets around everything, if there is one.
+func (p *parser) unwrap(open, shut byte) bool {
+	if p.peek() != open {
+		return false
+	}
+	rest := p.text[p.pos:p.end]
+	at := strings.IndexByte(rest, shut)
+	if at < 0 || strings.TrimRight(rest[at+1:], " \t\r\n") != "" {
+		return false
+	}
+	p.end = p.pos + at
+	p.pos++
+	return true
+}
+
+func (p *parser) entries() ([]Index, error) {
+	var sel []Index
+	for p.peek() != 0 || p.pos < p.end {
+		x, err := p.entry()
+		if err != nil {
+			return nil, err
+		}
+		sel = append(sel, x)
+		if p.peek(); p.pos == p.end {
+			break
+		}
+		if p.text[p.pos] != ',' {
+			return nil, p.errorf("%q where a comma should stand", p.text[p.pos])
+		}
+		p.pos++
+	}
+	return sel, nil
+}
+
+func (p *parser) entry() (Index, error) {
+	c := p.peek()
+	switch {
+	case c == '[':
+		return nil, p.unsupported("list")
+	case c == '.' && strings.HasPrefix(p.text[p.pos:p.end], "..."):
+		p.pos += 3
+		return Ellipsis, nil
+	case isLetter(c):
+		return p.word()
+	case c == ':' || c == '+' || c == '-' || isDigit(c):
+		return p.slice()
+	case p.pos == p.end:
+		return nil, p.errorf("an index is missing")
+	}
+	return nil, p.errorf("%q where an index should stand", c)
+}
+
+func (p *parser) word() (Index, error) {
+	n := p.pos
+	for n < p.end && (isLetter(p.text[n]) || p.text[n] == '.') {
+		n++
+	}
+	var x Index
+	switch w := p.text[p.pos:n]; w {
+	case "None", "newaxis", "np.newaxis", "numpy.newaxis":
+		x = NewAxis
+	case "Ellipsis":
+		x = Ellipsis
+	case "True", "False":
+		return nil, p.unsupported("boolean value")
+	default:
+		return nil, p.errorf("unknown word %q", w)
+	}
+	p.pos = n
+	return x, nil
+}
+
+// slice reads an integer, or up to three of them with colons between.
+func (p *parser) slice() (Index, error) {
+	part := [3]int64{Open, Open, 1}
+	column := p.pos
+	for i := range part {
+		if c := p.peek(); c == '+' || c == '-' || isDigit(c) {
+			v, fits, err := p.integer()
+			if err != nil {
+				return nil, err
+			}
+			part[i] = v
+			if i == 0 && p.peek() != ':' {
+				if !fits {
+					p.pos = column
+					return nil, p.errorf("index does not fit 64 bits")
+				}
+				return At(v), nil
+			}
+		}
+		if p.peek() != ':' || i == 2 {
+			break
+		}
+		p.pos++
+	}
+	if part[2] == 0 {
+		p.pos = column
+		return nil, p.errorf("the step of a slice is zero")
+	}
+	if part == [3]int64{Open, Open, 1} {
+		return All, nil
+	}
+	return Step(part[0], part[1], part[2]), nil
+}
+
+// integer reads a signed number. One that does not fit becomes the nearest that does and is not Open: beyond any
+// axis on the same side.
+func (p *parser) integer() (v int64, fits bool, err error) {
+	negative := false
+	if c := p.text[p.pos]; c == '+' || c == '-' {
+		negative = c == '-'
+		p.pos++
+	}
+	if p.pos == p.end || !isDigit(p.text[p.pos]) {
+		return 0, false, p.errorf("a digit is missing")
+	}
+	fits = true
+	for ; p.pos < p.end && isDigit(p.text[p.pos]); p.pos++ {
+		d := int64(p.text[p.pos] - '0')
+		if !fits || v > (math.MaxInt64-d)/10 {
+			v, fits = math.MaxInt64, false
+			continue
+		}
+		v = v*10 + d
+	}
+	if negative {
+		v = -v
+	}
+	return v, fits, nil
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' }

@@ -1,0 +1,189 @@
+package ndarray
+
+import (
+	"fmt"
+	"math"
+)
+
+// What python-blosc2 uses on a machine whose caches it cannot see (32 KiB, 256 KiB and 1 MiB), so that the same
+// array has the same partition everywhere.
+const (
+	defaultBlockBytes = 256 << 10 / 4 // a quarter of the second level; never less
+	defaultChunkBytes = 4 << 20       // more than any share of the third level
+)
+
+// partition completes the chunk and block shapes of a new array by the rules of python-blosc2's
+// compute_chunks_blocks. A nil shape is one to choose. Like there, a block shape without a chunk shape is only a
+// hint at the number of items in a block: a new one is chosen, which may differ.
+//
+// blockHint is the wished size of a block in bytes, or 0 for the default. Codecs and filters that work on the shape
+// of a block (NDLZ, ZFP, NDCELL, NDMEAN) pass the block size that C-Blosc2 chooses for a buffer of 8 MiB.
+//
+// The error wraps ErrShape or ErrTooLarge. newGeometry has the final word on the result.
+func partition(shape []int64, chunks, blocks []int32, itemSize, blockHint int64) (chunkShape, blockShape []int32, err error) {
+	if len(shape) > maxDims {
+		return nil, nil, fmt.Errorf("%w: %d dimensions, at most %d", ErrShape, len(shape), maxDims)
+	}
+	if itemSize < 1 || itemSize > maxItemSize {
+		return nil, nil, fmt.Errorf("%w: item of %d bytes", ErrTooLarge, itemSize)
+	}
+	if err := checkParts(shape, chunks, blocks); err != nil {
+		return nil, nil, err
+	}
+	if chunks != nil && blocks != nil {
+		return append([]int32{}, chunks...), append([]int32{}, blocks...), nil
+	}
+	if hasZero(shape) && chunks == nil && blocks == nil {
+		if chunkShape, err = narrow(shape); err != nil {
+			return nil, nil, err
+		}
+		return chunkShape, append([]int32{}, chunkShape...), nil
+	}
+	most := shape
+	if chunks != nil {
+		most = widen(chunks)
+	}
+	if hasZero(most) {
+		return nil, nil, fmt.Errorf("%w: an array with a dimension of length zero needs both chunk and block shape, or none", ErrShape)
+	}
+	n, err := blockBudget(blocks, itemSize, blockHint)
+	if err != nil {
+		return nil, nil, err
+	}
+	block := distribute(n, most, nil)
+	if blockShape, err = narrow(block); err != nil {
+		return nil, nil, err
+	}
+	if chunks != nil {
+		return append([]int32{}, chunks...), blockShape, nil
+	}
+	chunk := distribute(chunkBudget(block, itemSize), shape, block)
+	for i, b := range block {
+		chunk[i] = min(shape[i], ceilDiv(chunk[i], b)*b)
+	}
+	if chunkShape, err = narrow(chunk); err != nil {
+		return nil, nil, err
+	}
+	return chunkShape, blockShape, nil
+}
+
+// checkParts checks the shapes that are given.
+func checkParts(shape []int64, chunks, blocks []int32) error {
+	if chunks != nil && len(chunks) != len(shape) || blocks != nil && len(blocks) != len(shape) {
+		return fmt.Errorf("%w: chunk shape %v and block shape %v for an array of %d dimensions", ErrShape, chunks, blocks, len(shape))
+	}
+	for i, n := range shape {
+		switch {
+		case n < 0 || chunks != nil && chunks[i] < 0 || blocks != nil && blocks[i] < 0:
+			return fmt.Errorf("%w: axis %d: negative length", ErrShape, i)
+		case n > 0 && (chunks != nil && chunks[i] == 0 || blocks != nil && blocks[i] == 0):
+			return fmt.Errorf("%w: axis %d of length %d has chunks or blocks of length zero", ErrShape, i, n)
+		case chunks != nil && blocks != nil && blocks[i] > chunks[i]:
+			return fmt.Errorf("%w: axis %d: block of %d in a chunk of %d", ErrShape, i, blocks[i], chunks[i])
+		}
+	}
+	return nil
+}
+
+// blockBudget returns how many items a block should have.
+func blockBudget(blocks []int32, itemSize, blockHint int64) (int64, error) {
+	if blocks == nil {
+		n := max(blockHint, defaultBlockBytes)
+		if n > maxBlockBytes {
+			return 0, fmt.Errorf("%w: block of %d bytes, at most %d", ErrTooLarge, n, maxBlockBytes)
+		}
+		return max(n/itemSize, 1), nil
+	}
+	n, ok := product(widen(blocks))
+	if !ok || n > maxBlockBytes/itemSize {
+		return 0, fmt.Errorf("%w: block of shape %v with items of %d bytes: at most %d bytes", ErrTooLarge, blocks, itemSize, maxBlockBytes)
+	}
+	return n, nil
+}
+
+// chunkBudget returns how many items a chunk should have: as many whole blocks as fit the default, at least one.
+func chunkBudget(block []int64, itemSize int64) int64 {
+	blockItems, _ := product(block) // at most the block budget
+	blockBytes := blockItems * itemSize
+	n := max(defaultChunkBytes, blockBytes)
+	return (n - n%blockBytes) / itemSize
+}
+
+// distribute spreads n items over the axes of a shape without zeros, the last axis first, with at least the lengths
+// of least, and prefers lengths that divide the shape's. A nil least means ones.
+func distribute(n int64, most, least []int64) []int64 {
+	part := make([]int64, len(most))
+	for i := range part {
+		part[i] = 1
+	}
+	for i := len(most) - 1; i >= 0 && n > 1; i-- {
+		r := most[i] // least is never above most
+		if r > n {
+			r = n
+			if least != nil {
+				r = max(n, least[i])
+			}
+			r = divisorNear(most[i], r)
+		}
+		part[i] = r
+		n /= r
+	}
+	return part
+}
+
+// divisorNear returns the greatest divisor of a that is at most b and more than half of it, or b if there is none.
+// It looks at no more than b/2 or the square root of a numbers.
+func divisorNear(a, b int64) int64 {
+	half := b / 2
+	if b-half <= a/b { // so that b/2 is below the root of a
+		for d := b; d > half; d-- {
+			if a%d == 0 {
+				return d
+			}
+		}
+		return b
+	}
+	// Divisors come in pairs: as d grows, a/d falls, so that the first a/d that is small enough is the greatest.
+	best := int64(0)
+	for d := int64(1); d <= a/d; d++ {
+		if a%d == 0 && a/d <= b {
+			best = a / d
+			break
+		}
+		if a%d == 0 && d <= b {
+			best = d
+		}
+	}
+	if best > half {
+		return best
+	}
+	return b
+}
+
+func hasZero(shape []int64) bool {
+	for _, n := range shape {
+		if n == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func widen(shape []int32) []int64 {
+	w := make([]int64, len(shape))
+	for i, n := range shape {
+		w[i] = int64(n)
+	}
+	return w
+}
+
+func narrow(shape []int64) ([]int32, error) {
+	s := make([]int32, len(shape))
+	for i, n := range shape {
+		if n > math.MaxInt32 {
+			return nil, fmt.Errorf("%w: axis %d: chunk of %d items", ErrTooLarge, i, n)
+		}
+		s[i] = int32(n)
+	}
+	return s, nil
+}

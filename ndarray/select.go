@@ -1,0 +1,262 @@
+package ndarray
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Index is one entry of a selection: it says what is taken along an axis, as one entry between the brackets
+// of a NumPy subscript does. Make one with At, Span, From, Until or Step, or use All, Ellipsis or NewAxis.
+// Its String method gives NumPy's notation. Indexes are immutable values.
+type Index interface {
+	fmt.Stringer
+	index()
+}
+
+// Open stands for a missing start or stop: Step(Open, Open, -1) is NumPy's ::-1.
+const Open int64 = math.MinInt64
+
+type marker uint8
+
+// The indexes without parameters.
+const (
+	// All takes a whole axis, as ":" does.
+	All marker = iota
+	// Ellipsis takes all axes that no other index names, as "..." does. It may stand once in a selection.
+	// A selection with fewer indexes than the array has axes ends in one, written or not.
+	Ellipsis
+	// NewAxis adds an axis of length 1 to the result, as "None" does.
+	NewAxis
+)
+
+type point int64
+
+type span struct{ start, stop, step int64 }
+
+func (marker) index() {}
+func (point) index()  {}
+func (span) index()   {}
+
+// At takes the item i of an axis and drops the axis from the result. A negative i counts from the end.
+// An item outside of the array is an error.
+func At(i int64) Index { return point(i) }
+
+// Span takes the items from start up to but not including stop. As in NumPy, negative numbers count from the
+// end, and what reaches beyond the array is cut off.
+func Span(start, stop int64) Index { return span{start, stop, 1} }
+
+// From takes the items from start to the end of the axis.
+func From(start int64) Index { return span{start, Open, 1} }
+
+// Until takes the items from the beginning of the axis up to but not including stop.
+func Until(stop int64) Index { return span{Open, stop, 1} }
+
+// Step takes every step-th item from start up to but not including stop. A negative step goes backwards, from
+// start down to but not including stop. Either end may be Open. A step of zero is an error.
+func Step(start, stop, step int64) Index { return span{start, stop, step} }
+
+func (m marker) String() string {
+	switch m {
+	case All:
+		return ":"
+	case Ellipsis:
+		return "..."
+	case NewAxis:
+		return "None"
+	}
+	return "marker(" + strconv.Itoa(int(m)) + ")"
+}
+
+func (p point) String() string { return strconv.FormatInt(int64(p), 10) }
+
+func (s span) String() string {
+	b := make([]byte, 0, 16)
+	if s.start != Open {
+		b = strconv.AppendInt(b, s.start, 10)
+	}
+	b = append(b, ':')
+	if s.stop != Open {
+		b = strconv.AppendInt(b, s.stop, 10)
+	}
+	if s.step != 1 {
+		b = append(b, ':')
+		b = strconv.AppendInt(b, s.step, 10)
+	}
+	return string(b)
+}
+
+// maxResultDims is the most dimensions that a selection can have, NewAxis included. It is NumPy's limit.
+const maxResultDims = 64
+
+// axisSelection is what is taken along one axis of an array: the items start + k*step for 0 <= k < count.
+// All of them lie inside the axis. The step is 1 when there are less than two of them.
+type axisSelection struct {
+	start, step, count int64
+	dropped            bool // by At: not an axis of the result
+}
+
+// selection is a resolved selection.
+type selection struct {
+	ndim  int // of the array
+	axes  [maxDims]axisSelection
+	items int64 // selected
+
+	resultDims int
+	lengths    [maxResultDims]int64
+}
+
+// shape returns the shape of the result. It is memory of s.
+func (s *selection) shape() []int64 { return s.lengths[:s.resultDims] }
+
+// resolve applies indexes to an array of a given shape with NumPy's rules. It allocates nothing.
+// The error wraps ErrBounds, or ErrTooLarge.
+func resolve(shape []int64, sel []Index) (s selection, err error) {
+	s.ndim = len(shape)
+	if s.ndim > maxDims {
+		return s, fmt.Errorf("%w: %d dimensions, at most %d", ErrShape, s.ndim, maxDims)
+	}
+	rest, err := unnamedAxes(len(shape), sel)
+	if err != nil {
+		return s, err
+	}
+	axis, ellipsis := 0, false
+	for i, x := range sel {
+		switch x := x.(type) {
+		case point:
+			err = s.take(axis, shape[axis], int64(x))
+			axis++
+		case span:
+			err = s.slice(axis, shape[axis], x)
+			axis++
+		case marker:
+			switch x {
+			case NewAxis:
+				s.push(1)
+			case All:
+				s.whole(axis, shape[axis])
+				axis++
+			case Ellipsis:
+				ellipsis = true
+				for range rest {
+					s.whole(axis, shape[axis])
+					axis++
+				}
+			}
+		}
+		if err != nil {
+			return s, fmt.Errorf("%w: index %d: %s", ErrBounds, i, err)
+		}
+	}
+	if !ellipsis {
+		for range rest {
+			s.whole(axis, shape[axis])
+			axis++
+		}
+	}
+	var ok bool
+	if s.items, ok = product(s.shape()); !ok {
+		return s, fmt.Errorf("%w: selection of shape %v", ErrTooLarge, s.shape())
+	}
+	return s, nil
+}
+
+// unnamedAxes checks the number and kinds of indexes, and returns how many axes are left to an ellipsis.
+func unnamedAxes(ndim int, sel []Index) (int, error) {
+	named, ellipses, added, dropped := 0, 0, 0, 0
+	for i, x := range sel {
+		switch x := x.(type) {
+		case point:
+			named++
+			dropped++
+		case span:
+			named++
+		case marker:
+			switch x {
+			case All:
+				named++
+			case Ellipsis:
+				ellipses++
+			case NewAxis:
+				added++
+			default:
+				return 0, fmt.Errorf("%w: index %d is not a constant of this package", ErrBounds, i)
+			}
+		default:
+			return 0, fmt.Errorf("%w: index %d is nil", ErrBounds, i)
+		}
+	}
+	switch {
+	case named > ndim:
+		return 0, fmt.Errorf("%w: %d axes are indexed, but the array has %d", ErrBounds, named, ndim)
+	case ellipses > 1:
+		return 0, fmt.Errorf("%w: more than one ellipsis", ErrBounds)
+	case ndim-dropped > maxResultDims-added:
+		return 0, fmt.Errorf("%w: the result would have %d dimensions, at most %d", ErrBounds, ndim-dropped+added, maxResultDims)
+	}
+	return ndim - named, nil
+}
+
+func (s *selection) push(length int64) {
+	s.lengths[s.resultDims] = length
+	s.resultDims++
+}
+
+func (s *selection) whole(axis int, n int64) {
+	s.axes[axis] = axisSelection{step: 1, count: n}
+	s.push(n)
+}
+
+func (s *selection) take(axis int, n, i int64) error {
+	at := i
+	if at < 0 {
+		at += n
+	}
+	if at < 0 || at >= n {
+		return fmt.Errorf("%d is out of range for axis %d of length %d", i, axis, n)
+	}
+	s.axes[axis] = axisSelection{start: at, step: 1, count: 1, dropped: true}
+	return nil
+}
+
+// slice applies Python's rules for slices: negative ends count from the end of the axis, then both are cut to it.
+func (s *selection) slice(axis int, n int64, x span) error {
+	if x.step == 0 {
+		return fmt.Errorf("axis %d: the step of a slice is zero", axis)
+	}
+	step := max(x.step, -math.MaxInt64)
+	var start, stop, count int64
+	if step > 0 {
+		start = clip(x.start, n, 0, n, 0)
+		stop = clip(x.stop, n, 0, n, n)
+		if start < stop {
+			count = (stop-start-1)/step + 1
+		}
+	} else {
+		start = clip(x.start, n, -1, n-1, n-1)
+		stop = clip(x.stop, n, -1, n-1, -1)
+		if stop < start {
+			count = (start-stop-1)/-step + 1
+		}
+	}
+	if count == 0 {
+		start = 0
+	}
+	if count < 2 {
+		step = 1
+	}
+	s.axes[axis] = axisSelection{start: start, step: step, count: count}
+	s.push(count)
+	return nil
+}
+
+// clip returns one end of a slice, counted from the end of an axis of length n if negative, within lo and hi.
+func clip(end, n, lo, hi, open int64) int64 {
+	if end == Open {
+		return open
+	}
+	if end < 0 {
+		end += n
+	}
+	return min(max(end, lo), hi)
+}
