@@ -1,0 +1,292 @@
+package ref
+
+/*
+#include <blosc2.h>
+#include <stdlib.h>
+*/
+import "C"
+
+import (
+	"encoding/hex"
+	"fmt"
+	"runtime"
+	"unsafe"
+)
+
+// Meta is a metalayer: a name and stored bytes.
+type Meta struct {
+	Name    string
+	Content []byte
+}
+
+// Storage says how and where a super-chunk or array is made.
+type Storage struct {
+	Path   string // of a file, or of a directory when Sparse; "" = memory
+	Sparse bool   // chunks apart, not one contiguous frame
+	CParams
+	Metalayers []Meta // fixed metalayers
+}
+
+// with calls f with the C form of a storage, valid during the call.
+func (s *Storage) with(f func(*C.blosc2_storage) error) error {
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	c := s.CParams.c()
+	d := C.blosc2_get_blosc2_dparams_defaults()
+	d.nthreads = c.nthreads
+	pin.Pin(&c)
+	pin.Pin(&d)
+	st := C.blosc2_storage{contiguous: C.bool(!s.Sparse), cparams: &c, dparams: &d}
+	if s.Path != "" {
+		st.urlpath = C.CString(s.Path)
+		defer C.free(unsafe.Pointer(st.urlpath))
+	}
+	return f(&st)
+}
+
+// SChunk is a super-chunk of the C library.
+type SChunk struct {
+	c     *C.blosc2_schunk
+	owned bool // false when it belongs to an array
+}
+
+// NewSChunk makes a super-chunk; one at the same path is overwritten. The first buffer appended sets its chunk size.
+func NewSChunk(st *Storage) (*SChunk, error) {
+	s := &SChunk{owned: true}
+	err := st.with(func(c *C.blosc2_storage) error {
+		if st.Path != "" {
+			C.blosc2_remove_urlpath(c.urlpath)
+		}
+		if s.c = C.blosc2_schunk_new(c); s.c == nil {
+			return fmt.Errorf("ref: no super-chunk %q", st.Path)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range st.Metalayers {
+		name := C.CString(m.Name)
+		rc := C.blosc2_meta_add(s.c, name, (*C.uint8_t)(data(m.Content)), C.int32_t(len(m.Content)))
+		C.free(unsafe.Pointer(name))
+		if err := check("add metalayer "+m.Name, rc); err != nil {
+			s.Close()
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// OpenSChunk opens a file or sparse directory for reading and changing.
+func OpenSChunk(path string) (*SChunk, error) {
+	start()
+	name := C.CString(path)
+	defer C.free(unsafe.Pointer(name))
+	c := C.blosc2_schunk_open(name)
+	if c == nil {
+		return nil, fmt.Errorf("ref: cannot open %s", path)
+	}
+	return &SChunk{c, true}, nil
+}
+
+// SChunkFrom opens a contiguous frame in memory.
+func SChunkFrom(frame []byte) (*SChunk, error) {
+	start()
+	c := C.blosc2_schunk_from_buffer((*C.uint8_t)(data(frame)), C.int64_t(len(frame)), true)
+	if c == nil {
+		return nil, fmt.Errorf("ref: cannot open a frame of %d bytes", len(frame))
+	}
+	return &SChunk{c, true}, nil
+}
+
+// Close frees the super-chunk; that of an array stays until the array is closed.
+func (s *SChunk) Close() {
+	if s.c != nil && s.owned {
+		C.blosc2_schunk_free(s.c)
+	}
+	s.c = nil
+}
+
+// Frame returns the super-chunk as one contiguous frame.
+func (s *SChunk) Frame() ([]byte, error) {
+	var frame *C.uint8_t
+	var free C.bool
+	n := C.blosc2_schunk_to_buffer(s.c, &frame, &free)
+	if err := check("frame", n); err != nil {
+		return nil, err
+	}
+	b := C.GoBytes(unsafe.Pointer(frame), C.int(n))
+	if free {
+		C.free(unsafe.Pointer(frame))
+	}
+	return b, nil
+}
+
+// Len returns the number of chunks.
+func (s *SChunk) Len() int { return int(s.c.nchunks) }
+
+// Append compresses a buffer and appends it as a chunk.
+func (s *SChunk) Append(b []byte) error {
+	b = append([]byte(nil), b...)
+	return check("append", C.blosc2_schunk_append_buffer(s.c, data(b), C.int32_t(len(b))))
+}
+
+// AppendChunk appends a chunk.
+func (s *SChunk) AppendChunk(chunk []byte) error {
+	return check("append chunk", C.blosc2_schunk_append_chunk(s.c, (*C.uint8_t)(data(chunk)), true))
+}
+
+// InsertChunk puts a chunk before chunk i.
+func (s *SChunk) InsertChunk(i int, chunk []byte) error {
+	return check("insert chunk", C.blosc2_schunk_insert_chunk(s.c, C.int64_t(i), (*C.uint8_t)(data(chunk)), true))
+}
+
+// UpdateChunk puts a chunk in the place of chunk i.
+func (s *SChunk) UpdateChunk(i int, chunk []byte) error {
+	return check("update chunk", C.blosc2_schunk_update_chunk(s.c, C.int64_t(i), (*C.uint8_t)(data(chunk)), true))
+}
+
+// DeleteChunk deletes chunk i.
+func (s *SChunk) DeleteChunk(i int) error {
+	return check("delete chunk", C.blosc2_schunk_delete_chunk(s.c, C.int64_t(i)))
+}
+
+// FillSpecial makes an empty super-chunk one of so many items of a special value, in chunks of chunkSize bytes.
+func (s *SChunk) FillSpecial(items int64, special, chunkSize int) error {
+	return check("fill", C.blosc2_schunk_fill_special(s.c, C.int64_t(items), C.int(special), C.int32_t(chunkSize)))
+}
+
+// Chunk returns the stored bytes of chunk i.
+func (s *SChunk) Chunk(i int) ([]byte, error) {
+	var p *C.uint8_t
+	var free C.bool
+	n := C.blosc2_schunk_get_chunk(s.c, C.int64_t(i), &p, &free)
+	if err := check("chunk", n); err != nil {
+		return nil, err
+	}
+	b := C.GoBytes(unsafe.Pointer(p), n)
+	if free {
+		C.free(unsafe.Pointer(p))
+	}
+	return b, nil
+}
+
+// Content returns the decoded bytes of chunk i.
+func (s *SChunk) Content(i int) ([]byte, error) {
+	chunk, err := s.Chunk(i)
+	if err != nil {
+		return nil, err
+	}
+	nbytes, _, _, err := Sizes(chunk)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]byte, nbytes)
+	n := C.blosc2_schunk_decompress_chunk(s.c, C.int64_t(i), data(out), C.int32_t(nbytes))
+	if err := check("decompress chunk", n); err != nil {
+		return nil, err
+	}
+	return out[:n], nil
+}
+
+// Dump returns the decoded bytes of all chunks.
+func (s *SChunk) Dump() ([]byte, error) {
+	var all []byte
+	for i := range s.Len() {
+		b, err := s.Content(i)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, b...)
+	}
+	return all, nil
+}
+
+// SetMeta replaces the content of a fixed metalayer by one of the same length.
+func (s *SChunk) SetMeta(name string, content []byte) error {
+	c := C.CString(name)
+	defer C.free(unsafe.Pointer(c))
+	return check("update metalayer", C.blosc2_meta_update(s.c, c, (*C.uint8_t)(data(content)), C.int32_t(len(content))))
+}
+
+// SetVLMeta adds or updates a variable-length metalayer.
+func (s *SChunk) SetVLMeta(name string, content []byte) error {
+	c := C.CString(name)
+	defer C.free(unsafe.Pointer(c))
+	p, n := (*C.uint8_t)(data(content)), C.int32_t(len(content))
+	if C.blosc2_vlmeta_exists(s.c, c) >= 0 {
+		return check("update vlmeta", C.blosc2_vlmeta_update(s.c, c, p, n, nil))
+	}
+	return check("add vlmeta", C.blosc2_vlmeta_add(s.c, c, p, n, nil))
+}
+
+// DeleteVLMeta deletes a variable-length metalayer.
+func (s *SChunk) DeleteVLMeta(name string) error {
+	c := C.CString(name)
+	defer C.free(unsafe.Pointer(c))
+	return check("delete vlmeta", C.blosc2_vlmeta_delete(s.c, c))
+}
+
+// Hex is bytes that stand as hexadecimal digits in JSON.
+type Hex []byte
+
+// MarshalText returns the digits.
+func (h Hex) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h), nil }
+
+// Info is what the C library tells of a frame. Its JSON has the keys of the command "b2 info -json".
+type Info struct {
+	Path        string         `json:"path"`
+	NBytes      int64          `json:"nbytes"`
+	CBytes      int64          `json:"cbytes"`
+	NChunks     int64          `json:"nchunks"`
+	TypeSize    int            `json:"typesize"`
+	ChunkSize   int            `json:"chunksize"`
+	BlockSize   int            `json:"blocksize"`
+	Codec       int            `json:"compcode"`
+	Level       int            `json:"clevel"`
+	Filters     []int          `json:"filters"`
+	FiltersMeta []int          `json:"filters_meta"`
+	Metalayers  map[string]Hex `json:"metalayers"`
+	VLMeta      map[string]Hex `json:"vlmeta"`
+	*Geometry                  // nil for a plain super-chunk
+}
+
+// Geometry is the part of Info that only arrays have.
+type Geometry struct {
+	NDim        int     `json:"ndim"`
+	Shape       []int64 `json:"shape"`
+	Chunks      []int32 `json:"chunks"`
+	Blocks      []int32 `json:"blocks"`
+	DType       string  `json:"dtype"`
+	DTypeFormat int     `json:"dtype_format"`
+}
+
+// Info returns what the C library knows, without the geometry of an array.
+func (s *SChunk) Info() (*Info, error) {
+	c := s.c
+	info := &Info{
+		NBytes: int64(c.nbytes), CBytes: int64(c.cbytes), NChunks: int64(c.nchunks),
+		TypeSize: int(c.typesize), ChunkSize: int(c.chunksize), BlockSize: int(c.blocksize),
+		Codec: int(c.compcode), Level: int(c.clevel), Metalayers: map[string]Hex{}, VLMeta: map[string]Hex{},
+	}
+	if c.storage.urlpath != nil {
+		info.Path = C.GoString(c.storage.urlpath)
+	}
+	for i := range c.filters {
+		info.Filters = append(info.Filters, int(c.filters[i]))
+		info.FiltersMeta = append(info.FiltersMeta, int(c.filters_meta[i]))
+	}
+	for _, m := range c.metalayers[:c.nmetalayers] {
+		info.Metalayers[C.GoString(m.name)] = C.GoBytes(unsafe.Pointer(m.content), m.content_len)
+	}
+	for _, m := range c.vlmetalayers[:c.nvlmetalayers] {
+		var p *C.uint8_t
+		var n C.int32_t
+		if err := check("vlmeta", C.blosc2_vlmeta_get(c, m.name, &p, &n)); err != nil {
+			return nil, err
+		}
+		info.VLMeta[C.GoString(m.name)] = C.GoBytes(unsafe.Pointer(p), n)
+		C.free(unsafe.Pointer(p))
+	}
+	return info, nil
+}
