@@ -178,10 +178,9 @@ func TestPartitionsAsPython(t *testing.T) {
 		if !slices.Equal(chunks, given(f[5])) || !slices.Equal(blocks, given(f[6])) {
 			t.Errorf("%s: chunks %v blocks %v", line, chunks, blocks)
 		}
-		if f[1] == "-" {
-			if _, err := newGeometry(shape, chunks, blocks, itemSize); err != nil {
-				t.Logf("%s: %v", line, err)
-			}
+		// Some of the arrays are too large to exist, but no chunk that was chosen is.
+		if _, err := newGeometry(widen(chunks), chunks, blocks, itemSize); f[1] == "-" && err != nil {
+			t.Errorf("%s: %v", line, err)
 		}
 	}
 }

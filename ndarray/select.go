@@ -156,7 +156,7 @@ func resolve(shape []int64, sel []Index) (s selection, err error) {
 	}
 	var ok bool
 	if s.items, ok = product(s.shape()); !ok {
-		return s, fmt.Errorf("%w: selection of shape %v", ErrTooLarge, s.shape())
+		return s, fmt.Errorf("%w: more than 2^63 items selected", ErrTooLarge)
 	}
 	return s, nil
 }

@@ -1,0 +1,111 @@
+package ndarray
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+)
+
+// TestPartitionTable has the geometry of files that python-blosc2 wrote, and the sizes around its limits.
+func TestPartitionTable(t *testing.T) {
+	ones := append(slices.Repeat([]int32{1}, 2), slices.Repeat([]int32{2}, 14)...)
+	for _, x := range []struct {
+		shape          []int64
+		itemSize       int64
+		chunks, blocks []int32
+	}{
+		{[]int64{200, 150}, 8, []int32{200, 150}, []int32{50, 150}},
+		{[]int64{40, 50, 30}, 4, []int32{40, 50, 30}, []int32{10, 50, 30}},
+		{[]int64{300, 200}, 2, []int32{300, 200}, []int32{150, 200}},
+		{[]int64{}, 4, []int32{}, []int32{}},
+		{[]int64{1}, 4, []int32{1}, []int32{1}},
+		{[]int64{0}, 4, []int32{0}, []int32{0}},
+		{[]int64{3, 0, 2}, 4, []int32{3, 0, 2}, []int32{3, 0, 2}},
+		{[]int64{3, 2, 4, 2, 3, 2}, 4, []int32{3, 2, 4, 2, 3, 2}, []int32{3, 2, 4, 2, 3, 2}},
+		{slices.Repeat([]int64{2}, 15), 4, slices.Repeat([]int32{2}, 15), append([]int32{1}, slices.Repeat([]int32{2}, 14)...)},
+		{slices.Repeat([]int64{2}, 16), 4, slices.Repeat([]int32{2}, 16), ones},
+		{[]int64{1000, 50}, 8, []int32{1000, 50}, []int32{125, 50}},
+		{[]int64{300, 50}, 8, []int32{300, 50}, []int32{150, 50}},
+		{[]int64{65536}, 1, []int32{65536}, []int32{65536}},
+		{[]int64{65537}, 1, []int32{65537}, []int32{65536}}, // a prime length
+		{[]int64{2}, maxBlockBytes, []int32{1}, []int32{1}},
+	} {
+		chunks, blocks, err := partition(x.shape, nil, nil, x.itemSize, 0)
+		if err != nil || !slices.Equal(chunks, x.chunks) || !slices.Equal(blocks, x.blocks) {
+			t.Errorf("%v of %d bytes: %v %v %v, want %v %v", x.shape, x.itemSize, chunks, blocks, err, x.chunks, x.blocks)
+		}
+	}
+}
+
+func TestPartitionErrors(t *testing.T) {
+	for _, x := range []struct {
+		shape          []int64
+		chunks, blocks []int32
+		itemSize, hint int64
+		err            error
+	}{
+		{make([]int64, 17), nil, nil, 1, 0, ErrShape},
+		{[]int64{-1}, nil, nil, 1, 0, ErrShape},
+		{[]int64{5}, []int32{-1}, nil, 1, 0, ErrShape},
+		{[]int64{5}, nil, []int32{-1}, 1, 0, ErrShape},
+		{[]int64{5}, []int32{0}, nil, 1, 0, ErrShape},
+		{[]int64{5}, nil, []int32{0}, 1, 0, ErrShape},
+		{[]int64{5}, []int32{2, 2}, nil, 1, 0, ErrShape},
+		{[]int64{5}, nil, []int32{}, 1, 0, ErrShape},
+		{[]int64{5}, []int32{2}, []int32{3}, 1, 0, ErrShape},
+		{[]int64{0, 5}, nil, []int32{1, 1}, 1, 0, ErrShape},
+		{[]int64{0, 5}, []int32{0, 1}, nil, 1, 0, ErrShape},
+		{[]int64{5}, nil, nil, 0, 0, ErrTooLarge},
+		{[]int64{5}, nil, nil, maxItemSize + 1, 0, ErrTooLarge},
+		{[]int64{5}, nil, nil, 1, maxBlockBytes + 1, ErrTooLarge},
+		{[]int64{1 << 40}, nil, []int32{maxBlockBytes/8 + 1}, 8, 0, ErrTooLarge},
+		{make16(1 << 40), nil, narrow16(math.MaxInt32), 1, 0, ErrTooLarge},
+		{[]int64{0, 1 << 31}, nil, nil, 1, 0, ErrTooLarge},
+	} {
+		if chunks, blocks, err := partition(x.shape, x.chunks, x.blocks, x.itemSize, x.hint); !errors.Is(err, x.err) {
+			t.Errorf("%v: %v %v, error %v, want %v", x, chunks, blocks, err, x.err)
+		}
+	}
+}
+
+// TestPartitionOwnsResult checks that a caller's slices are not kept.
+func TestPartitionOwnsResult(t *testing.T) {
+	chunks, blocks := []int32{4}, []int32{2}
+	c, b, err := partition([]int64{9}, chunks, blocks, 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if chunks[0], blocks[0] = 1, 1; c[0] != 4 || b[0] != 2 {
+		t.Errorf("%v %v", c, b)
+	}
+	if c, b, err = partition([]int64{0}, nil, nil, 1, 0); err != nil || &c[0] == &b[0] {
+		t.Errorf("chunk and block shape share memory (%v)", err)
+	}
+}
+
+func TestDivisorNear(t *testing.T) {
+	naive := func(a, b int64) int64 {
+		for d := b; d > b/2; d-- {
+			if a%d == 0 {
+				return d
+			}
+		}
+		return b
+	}
+	for a := int64(1); a <= 400; a++ {
+		for b := int64(1); b <= a+3; b++ {
+			if got := divisorNear(a, b); got != naive(a, b) {
+				t.Fatalf("%d near %d: %d, want %d", a, b, got, naive(a, b))
+			}
+		}
+	}
+	for _, x := range [][3]int64{ // too far for the naive search, with a prime and with powers
+		{1<<61 - 1, 1<<22 + 1, 1<<22 + 1}, {1 << 62, maxBlockBytes, 1 << 28}, {1 << 40, 1<<40 - 1, 1 << 39}, {3 << 40, 1<<40 + 1, 1 << 40},
+		{999999000001, 999999000000, 999999000000}, {3 * (1<<31 - 1), 1<<31 + 9, 1<<31 - 1},
+	} {
+		if got := divisorNear(x[0], x[1]); got != x[2] {
+			t.Errorf("%d near %d: %d, want %d", x[0], x[1], got, x[2])
+		}
+	}
+}
