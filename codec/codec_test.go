@@ -1,52 +1,109 @@
 package codec_test
 
 import (
-	"bytes"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
 )
 
-func TestSmoke(t *testing.T) {
-	for _, id := range []codec.ID{codec.BloscLZ, codec.LZ4, codec.LZ4HC, codec.Zlib, codec.Zstd} {
-		c, err := codec.Set{}.ByID(id)
-		if err != nil {
-			t.Fatal(err)
+func TestIDs(t *testing.T) {
+	tests := []struct {
+		id     codec.ID
+		code   uint8
+		format codec.Format
+		name   string
+	}{
+		{codec.Default, 5, codec.FormatZstd, "default"},
+		{codec.BloscLZ, 0, codec.FormatBloscLZ, "blosclz"},
+		{codec.LZ4, 1, codec.FormatLZ4, "lz4"},
+		{codec.LZ4HC, 2, codec.FormatLZ4, "lz4hc"},
+		{codec.Snappy, 3, codec.FormatSnappy, "snappy"},
+		{codec.Zlib, 4, codec.FormatZlib, "zlib"},
+		{codec.Zstd, 5, codec.FormatZstd, "zstd"},
+		{codec.NDLZ, 32, codec.FormatUser, "ndlz"},
+		{codec.ZFPRate, 35, codec.FormatUser, "zfp_rate"},
+		{codec.FromCode(200), 200, codec.FormatUser, "codec 200"},
+	}
+	for _, test := range tests {
+		if got := test.id.Code(); got != test.code {
+			t.Errorf("%v: Code() = %d, want %d", test.id, got, test.code)
 		}
-		for level := 1; level <= 9; level++ {
-			e, err := c.NewEncoder(codec.Params{Level: level})
-			if err != nil {
-				t.Fatal(err)
-			}
-			d, err := c.NewDecoder(codec.Params{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			src := bytes.Repeat([]byte("The quick brown fox. "), 10000)
-			for i := 0; i < len(src); i += 97 {
-				src[i] = byte(i * i >> 3)
-			}
-			for _, n := range []int{0, 1, 16, 100, 1000, 10000, 200000} {
-				s := src[:n]
-				dst := make([]byte, n)
-				k, err := e.Encode(dst, s)
-				if err != nil {
-					if !errors.Is(err, codec.ErrIncompressible) {
-						t.Fatal(err)
-					}
-					continue
-				}
-				got := make([]byte, n)
-				if err := d.Decode(got, dst[:k]); err != nil {
-					t.Fatal(id, level, n, err)
-				}
-				if !bytes.Equal(got, s) {
-					t.Fatal(id, level, n, "differs")
-				}
-				if n == 200000 {
-					t.Log(id, level, n, k)
-				}
+		if got := test.id.Format(); got != test.format {
+			t.Errorf("%v: Format() = %d, want %d", test.id, got, test.format)
+		}
+		if got := test.id.String(); got != test.name {
+			t.Errorf("String() = %q, want %q", got, test.name)
+		}
+		if test.id != codec.Default && codec.FromCode(test.code) != test.id {
+			t.Errorf("FromCode(%d) = %v, want %v", test.code, codec.FromCode(test.code), test.id)
+		}
+	}
+}
+
+func TestSet(t *testing.T) {
+	var set codec.Set
+	for _, id := range ids {
+		c, err := set.ByID(id)
+		if err != nil || c.ID() != id {
+			t.Errorf("ByID(%v): %v, %v", id, c, err)
+		}
+	}
+	if c, err := set.ByID(codec.Default); err != nil || c.ID() != codec.Zstd {
+		t.Errorf("ByID(Default): %v, %v, want zstd", c, err)
+	}
+	for f, id := range map[codec.Format]codec.ID{
+		codec.FormatBloscLZ: codec.BloscLZ, codec.FormatLZ4: codec.LZ4, codec.FormatZlib: codec.Zlib, codec.FormatZstd: codec.Zstd,
+	} {
+		if c, err := set.ByFormat(f, 99); err != nil || c.ID() != id {
+			t.Errorf("ByFormat(%d): %v, %v, want %v", f, c, err, id)
+		}
+	}
+	for _, f := range []codec.Format{5, 7, 8} {
+		if _, err := set.ByFormat(f, 0); !errors.Is(err, codec.ErrUnsupported) {
+			t.Errorf("ByFormat(%d): %v, want ErrUnsupported", f, err)
+		}
+	}
+	if _, err := set.ByID(codec.FromCode(36)); !errors.Is(err, codec.ErrUnsupported) || !strings.Contains(err.Error(), "openhtj2k") {
+		t.Errorf("ByID(36): %v, want ErrUnsupported with the name", err)
+	}
+}
+
+// userCodec is a codec of a program.
+type userCodec struct {
+	codec.Codec
+	id codec.ID
+}
+
+func (c userCodec) ID() codec.ID { return c.id }
+
+func TestSetWith(t *testing.T) {
+	var none codec.Set
+	first := userCodec{id: codec.FromCode(200)}
+	second := userCodec{id: codec.FromCode(200)}
+	zstd := userCodec{id: codec.Zstd}
+	one := none.With(&first)
+	two := one.With(&second).With(&zstd)
+	if c, err := one.ByFormat(codec.FormatUser, 200); err != nil || c != &first {
+		t.Errorf("first set: %v, %v, want its codec", c, err)
+	}
+	if c, err := two.ByFormat(codec.FormatUser, 200); err != nil || c != &second {
+		t.Errorf("second set: %v, %v, want the later codec", c, err)
+	}
+	if c, err := two.ByID(codec.Zstd); err != nil || c != &zstd {
+		t.Errorf("second set: %v, %v, want the user's zstd", c, err)
+	}
+	if _, err := none.ByFormat(codec.FormatUser, 200); !errors.Is(err, codec.ErrUnsupported) {
+		t.Errorf("zero set: %v, want ErrUnsupported", err)
+	}
+}
+
+func TestNewEncoderRefuses(t *testing.T) {
+	for _, id := range ids {
+		for _, p := range []codec.Params{{Level: -1}, {}, {Level: 10}, {Level: 5, Dict: make([]byte, 1000)}} {
+			if e, err := lookup(t, id).NewEncoder(p); !errors.Is(err, codec.ErrUnsupported) || e != nil {
+				t.Errorf("%v: level %d, dictionary of %d bytes: %v, want ErrUnsupported", id, p.Level, len(p.Dict), err)
 			}
 		}
 	}

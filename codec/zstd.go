@@ -71,6 +71,8 @@ func (e *zstdEncoder) fit(n int) error {
 		zstd.WithEncoderCRC(false),
 		zstd.WithSingleSegment(true),
 		zstd.WithZeroFrames(true),
+		// Streams of shuffled numbers often have skewed bytes and no match. The faster levels would store them.
+		zstd.WithAllLitEntropyCompression(true),
 		zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		return fmt.Errorf("codec: zstd: %w: %w", ErrUnsupported, err)
@@ -107,6 +109,9 @@ type zstdDecoder struct {
 }
 
 func (d *zstdDecoder) Decode(dst, src []byte) error {
+	if len(src) == 0 {
+		return corrupt(Zstd, "empty stream") // the library takes it for no frame at all
+	}
 	out, err := d.dec.DecodeAll(src, dst[:0:len(dst)])
 	if err == nil && len(out) < len(dst) {
 		err = errShorter
