@@ -90,6 +90,9 @@ type zlibDecoder struct {
 
 // Decode ignores bytes of src after the end of the stream, as zlib's uncompress does.
 func (d *zlibDecoder) Decode(dst, src []byte) error {
+	if len(src) > 1 && src[1]&0x20 != 0 {
+		return corrupt(Zlib, "stream wants a dictionary")
+	}
 	d.in.Reset(src)
 	err := d.decode(dst)
 	d.in.Reset(nil) // hold no memory of the caller
