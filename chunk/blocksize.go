@@ -1,6 +1,10 @@
 package chunk
 
-import "github.com/goblosc/blosc2/codec"
+import (
+	"fmt"
+
+	"github.com/goblosc/blosc2/codec"
+)
 
 // splits is the reference's rule for cutting blocks into streams (C-Blosc2, split_block). p is normal; typeSize is
 // the item size to go by: the capped one, but for automatic block sizes the real one.
@@ -26,8 +30,8 @@ func (p *CParams) splits(typeSize, blockSize int) bool {
 }
 
 // BlockSizeFor returns the block size in bytes that the reference chooses for chunks of nbytes (C-Blosc2, stune):
-// p.BlockSize if set, else one that grows with the level and suits the codec; whole items, at most nbytes.
-// Errors are ErrParam.
+// p.BlockSize if set, else one that grows with the level and suits the codec; whole items, at most nbytes, but 1 where
+// nbytes is less than one item. Errors are ErrParam.
 func (p CParams) BlockSizeFor(nbytes int) (int, error) {
 	p, err := p.normal()
 	if err != nil {
@@ -45,8 +49,11 @@ func (p *CParams) blockSize(nbytes int) int {
 		size = p.autoBlockSize(nbytes)
 	}
 	size = min(size, nbytes)
-	if size > p.TypeSize {
+	switch {
+	case size > p.TypeSize:
 		size -= size % p.TypeSize
+	case p.TypeSize <= MaxTypeSize:
+		size = p.TypeSize // the reference leaves smaller blocks, which it cannot read back when they are split
 	}
 	return size
 }
@@ -103,7 +110,7 @@ func (p CParams) Layout(nbytes int) (*Layout, error) {
 		return nil, err
 	}
 	if nbytes < 0 || nbytes > MaxBytes {
-		return nil, headerError(4, ErrTooLarge, "a chunk of %d bytes", nbytes)
+		return nil, fmt.Errorf("chunk: %d bytes in a chunk: %w", nbytes, ErrTooLarge)
 	}
 	l := &Layout{p: p, pipeline: p.Pipeline(), typeSize: p.cappedTypeSize()}
 	l.blockSize = max(p.blockSize(nbytes), 1)

@@ -3,6 +3,7 @@ package chunk
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 )
 
 // DecodeBlock decodes block k of an opened chunk into dst, which has BlockLen(k) bytes. Errors are ErrCorrupt or
@@ -16,9 +17,13 @@ func (w *Worker) DecodeBlock(dst []byte, r *Reader, k int) error {
 		return nil
 	}
 	if r.h.Stored() {
-		return r.readStored(dst, k*r.h.BlockSize)
+		return r.readStored(dst, k)
 	}
-	in, err := w.bytes(r, int(r.starts[k]), int(r.ends[k]))
+	if k == 0 && len(r.ref) > 0 {
+		copy(dst, r.ref)
+		return nil
+	}
+	in, err := w.bytes(r, k)
 	if err != nil {
 		return err
 	}
@@ -29,14 +34,14 @@ func (w *Worker) DecodeBlock(dst []byte, r *Reader, k int) error {
 	return nil
 }
 
-// readStored copies bytes of a stored chunk.
-func (r *Reader) readStored(dst []byte, off int) error {
-	off += r.h.Overhead()
+// readStored copies block k of a stored chunk.
+func (r *Reader) readStored(dst []byte, k int) error {
+	at := r.h.Overhead() + k*r.h.BlockSize
 	if r.mem != nil {
-		copy(dst, r.mem[off:])
+		copy(dst, r.mem[at:])
 		return nil
 	}
-	return readFull(r.src, dst, r.base+int64(off))
+	return readFull(r.src, dst, r.base, at, k)
 }
 
 // decodeBlock decodes the streams under c and undoes the filters.
@@ -137,39 +142,31 @@ func (w *Worker) expand(dst, in []byte, r *Reader) error {
 func (p *Pool) Decode(dst, src []byte) ([]byte, error) {
 	w := p.Get()
 	defer p.Put(w)
-	var r Reader
-	if err := w.Open(&r, src); err != nil {
+	r := &w.reader
+	defer r.reset() // hold no memory of the caller
+	if err := w.Open(r, src); err != nil {
 		return dst, err
 	}
 	n := r.h.NBytes
-	if limit := p.o.limit(r.h.CBytes, 64<<20); int64(n) > limit && cap(dst)-len(dst) < n {
-		return dst, headerError(4, ErrTooLarge, "%d bytes decoded from %d, the limit is %d", n, r.h.CBytes, limit)
+	if limit := p.o.limit(r.h.CBytes, 64<<20); cap(dst)-len(dst) < n && (int64(n) > limit || n > math.MaxInt-len(dst)) {
+		return dst, headerError(4, ErrTooLarge, "%d bytes decoded from %d, Options.MaxBytes allows %d", n, r.h.CBytes, limit)
 	}
 	out := grow(dst, n)
-	if err := p.decodeBlocks(out[len(dst):], &r, w); err != nil {
+	whole := out[len(dst):]
+	team := p.team(r.h.nblocks)
+	defer p.dismiss(team)
+	err := work(team, r.h.nblocks, func(w *Worker, k int) error {
+		at := r.BlockOffset(k)
+		return w.DecodeBlock(whole[at:at+r.BlockLen(k)], r, k)
+	})
+	if err != nil {
 		return dst, err
 	}
 	return out, nil
 }
 
-// decodeBlocks decodes all blocks of an opened chunk.
-func (p *Pool) decodeBlocks(dst []byte, r *Reader, w *Worker) error {
-	offs := func(k int) int { return k * r.h.BlockSize }
-	if r.h.VLBlocks() {
-		at, n := make([]int, len(r.sizes)), 0
-		for k, size := range r.sizes {
-			at[k] = n
-			n += int(size)
-		}
-		offs = func(k int) int { return at[k] }
-	}
-	return p.parallel(w, r.h.nblocks, func(w *Worker, k int) error {
-		at := offs(k)
-		return w.DecodeBlock(dst[at:at+r.BlockLen(k)], r, k)
-	})
-}
-
-// Decode appends the content of the chunk at the start of src to dst. See [Pool.Decode].
+// Decode appends the content of the chunk at the start of src to dst. It sets up codecs for this one call; a [Pool]
+// keeps them for the next. See [Pool.Decode].
 func Decode(dst, src []byte, o *Options) ([]byte, error) { return NewPool(o).Decode(dst, src) }
 
 // cursor reads the streams of a block.

@@ -3,6 +3,9 @@ package chunk
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"math"
+	"slices"
 
 	"github.com/goblosc/blosc2/codec"
 )
@@ -107,7 +110,11 @@ func (w *Worker) Assemble(dst []byte, l *Layout, blocks [][]byte, plain func(k i
 		return appendStored(dst, l, plain)
 	}
 	start := len(dst)
-	dst = l.h.append(dst)
+	size := HeaderSize + 4*l.nblocks
+	for _, b := range blocks {
+		size = min(size+len(b), l.h.NBytes+MaxOverhead)
+	}
+	dst = l.h.append(slices.Grow(dst, size))
 	starts := len(dst)
 	dst = grow(dst, 4*l.nblocks)
 	zeros := true
@@ -126,14 +133,14 @@ func (w *Worker) Assemble(dst []byte, l *Layout, blocks [][]byte, plain func(k i
 					return dst[:start], err
 				}
 			}
-			w.out, err = w.encodeBlock(w.out[:0], l, k, src, ref, room)
+			w.again, err = w.encodeBlock(w.again[:0], l, k, src, ref, room)
 			if errors.Is(err, errNoRoom) {
 				return appendStored(dst[:start], l, plain)
 			}
 			if err != nil {
 				return dst[:start], err
 			}
-			b = w.out
+			b = w.again
 		}
 		zeros = zeros && allZero(b, l, k)
 		binary.LittleEndian.PutUint32(dst[starts+4*k:], uint32(at))
@@ -172,7 +179,7 @@ func appendStored(dst []byte, l *Layout, plain func(k int) ([]byte, error)) ([]b
 	h := l.h
 	h.Flags |= flagStored
 	h.CBytes = h.NBytes + HeaderSize
-	dst = h.append(dst)
+	dst = h.append(slices.Grow(dst, h.CBytes))
 	for k := range l.nblocks {
 		b, err := plain(k)
 		if err != nil {
@@ -191,8 +198,9 @@ func (p *Pool) Encode(dst, src []byte, c CParams) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	w := p.Get()
-	defer p.Put(w)
+	if len(src)+MaxOverhead > math.MaxInt-len(dst) {
+		return dst, fmt.Errorf("chunk: %d bytes behind %d: %w", len(src), len(dst), ErrTooLarge)
+	}
 	plain := func(k int) ([]byte, error) {
 		at := k * l.blockSize
 		return src[at : at+l.BlockLen(k)], nil
@@ -200,54 +208,31 @@ func (p *Pool) Encode(dst, src []byte, c CParams) ([]byte, error) {
 	if l.store {
 		return appendStored(dst, l, plain)
 	}
-	ref := src[:l.BlockLen(0)]
-	if p.o.workers(l.nblocks) == 1 {
-		return w.encodeSerial(dst, l, src, ref, plain)
+	team := p.team(l.nblocks)
+	defer p.dismiss(team)
+	w := team[0]
+	w.blocks = slices.Grow(w.blocks[:0], l.nblocks)[:l.nblocks]
+	defer clear(w.blocks)
+	for _, w := range team {
+		w.out = w.out[:0]
 	}
-	blocks := make([][]byte, l.nblocks)
-	err = p.parallel(w, l.nblocks, func(w *Worker, k int) error {
+	ref := src[:l.BlockLen(0)]
+	err = work(team, l.nblocks, func(mate *Worker, k int) error {
 		b, _ := plain(k)
-		out, err := w.EncodeBlock(w.out[:0], l, k, b, ref)
-		w.out = out
-		blocks[k] = append([]byte(nil), out...)
+		at := len(mate.out)
+		var err error
+		mate.out, err = mate.EncodeBlock(mate.out, l, k, b, ref)
+		w.blocks[k] = mate.out[at:]
 		return err
 	})
 	if err != nil {
 		return dst, err
 	}
-	return w.Assemble(dst, l, blocks, plain)
+	return w.Assemble(dst, l, w.blocks, plain)
 }
 
-// encodeSerial encodes block after block straight into dst.
-func (w *Worker) encodeSerial(dst []byte, l *Layout, src, ref []byte, plain func(int) ([]byte, error)) ([]byte, error) {
-	start := len(dst)
-	dst = l.h.append(dst)
-	starts := len(dst)
-	dst = grow(dst, 4*l.nblocks)
-	zeros := true
-	for k := range l.nblocks {
-		at := len(dst)
-		binary.LittleEndian.PutUint32(dst[starts+4*k:], uint32(at-start))
-		b, _ := plain(k)
-		var err error
-		dst, err = w.encodeBlock(dst, l, k, b, ref, l.h.NBytes+MaxOverhead-(at-start))
-		if errors.Is(err, errNoRoom) {
-			return appendStored(dst[:start], l, plain)
-		}
-		if err != nil {
-			return dst[:start], err
-		}
-		zeros = zeros && allZero(dst[at:], l, k)
-	}
-	if zeros {
-		dst = dst[:starts]
-		dst[start+31] |= uint8(Zeros) << specialShift
-	}
-	binary.LittleEndian.PutUint32(dst[start+12:], uint32(len(dst)-start))
-	return dst, nil
-}
-
-// Encode appends a chunk with the content src to dst. See [Pool.Encode].
+// Encode appends a chunk with the content src to dst. It sets up codecs for this one call; a [Pool] keeps them for the
+// next. See [Pool.Encode].
 func Encode(dst, src []byte, c CParams, o *Options) ([]byte, error) {
 	return NewPool(o).Encode(dst, src, c)
 }

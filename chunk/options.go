@@ -66,5 +66,8 @@ func (p *Pool) Get() *Worker {
 	return &Worker{o: &p.o}
 }
 
-// Put gives a worker back.
-func (p *Pool) Put(w *Worker) { p.p.Put(w) }
+// Put gives a worker back. The caller must not use it any more.
+func (p *Pool) Put(w *Worker) {
+	w.dict = dictDecoder{} // it holds memory of a chunk
+	p.p.Put(w)
+}

@@ -6,13 +6,33 @@ import (
 	"sync/atomic"
 )
 
-// parallel calls f for k = 0 to n-1, on w and as many further workers as the options allow, and waits for all. It
-// returns the error of the first block, in order, that failed of those that ran.
-func (p *Pool) parallel(w *Worker, n int, f func(w *Worker, k int) error) error {
-	workers := p.o.workers(n)
-	if workers == 1 {
+// team returns as many workers as n pieces of work need and the options allow, at least one. The slice belongs to the
+// first of them.
+func (p *Pool) team(n int) []*Worker {
+	w := p.Get()
+	w.team = append(w.team[:0], w)
+	for range p.o.workers(n) - 1 {
+		w.team = append(w.team, p.Get())
+	}
+	return w.team
+}
+
+// dismiss gives the workers of a team back.
+func (p *Pool) dismiss(team []*Worker) {
+	for len(team) > 0 {
+		last := len(team) - 1
+		w := team[last]
+		team[last], team = nil, team[:last]
+		p.Put(w)
+	}
+}
+
+// work calls f for k = 0 to n-1, each worker of the team on a goroutine of its own, and waits for all. It returns the
+// error of the lowest k that fails; after a failure, greater ones need not be tried.
+func work(team []*Worker, n int, f func(w *Worker, k int) error) error {
+	if len(team) == 1 {
 		for k := range n {
-			if err := f(w, k); err != nil {
+			if err := f(team[0], k); err != nil {
 				return err
 			}
 		}
@@ -37,14 +57,10 @@ func (p *Pool) parallel(w *Worker, n int, f func(w *Worker, k int) error) error 
 			}
 		}
 	}
-	for range workers - 1 {
-		wg.Go(func() {
-			w := p.Get()
-			defer p.Put(w)
-			run(w)
-		})
+	for _, w := range team[1:] {
+		wg.Go(func() { run(w) })
 	}
-	run(w)
+	run(team[0])
 	wg.Wait()
 	return first
 }

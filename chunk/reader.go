@@ -18,7 +18,7 @@ type Reader struct {
 	starts []int32     // position of each block in the chunk; not for stored and special chunks
 	ends   []int32     // where the bytes of each block end at the latest
 	sorted []int32
-	sizes  []int32 // decoded size of each block of a chunk with VLBlocks
+	offs   []int32 // where the blocks of a chunk with VLBlocks start in the decoded chunk, and the last one's end
 	dict   []byte
 	ref    []byte // plain block 0, when the pipeline has Delta
 	value  []byte // of a chunk of repeated values
@@ -29,84 +29,113 @@ type Reader struct {
 // Open opens a chunk in memory. The reader refers to b until it is opened again; bytes behind the chunk are ignored.
 // Errors are ErrCorrupt, ErrUnsupported or ErrTooLarge, in an *Error.
 func (w *Worker) Open(r *Reader, b []byte) error {
+	r.reset()
 	h, err := ParseHeader(b, int64(len(b)))
 	if err != nil {
 		return err
 	}
-	r.reset(h)
-	r.mem = b[:h.CBytes:h.CBytes]
+	r.h, r.mem = h, b[:h.CBytes:h.CBytes]
 	return w.open(r)
 }
 
-// OpenAt opens the chunk that starts at byte off of src and has at most size bytes. It reads the header and the
-// block positions. want says how much of the chunk will be read: if it is at least half of it, the rest comes into
-// memory at once. guess is the likely size of the chunk in bytes, or 0; a good one saves a read.
+// OpenAt opens the chunk that starts at byte off of src and has at most size bytes, which the caller knows to be
+// there. It reads the header and the block positions. want says how much of the chunk will be read: if it is at least
+// half of it, the rest comes into memory at once. guess is the likely size of the chunk in bytes, or 0; a good one
+// saves a read. Errors are those of Open and of src.
 func (w *Worker) OpenAt(r *Reader, src io.ReaderAt, off, size, guess int64, want float64) error {
+	r.reset()
+	if err := r.readHead(src, off, size, guess, want); err != nil {
+		r.reset()
+		return err
+	}
+	return w.open(r)
+}
+
+// readHead reads the header and what stands before the streams, or all of the chunk.
+func (r *Reader) readHead(src io.ReaderAt, off, size, guess int64, want float64) error {
 	const first = 4096 // header and positions of a thousand blocks
 	n := int64(first)
 	if want >= 0.5 && guess > n || size < 4*first {
 		n = max(guess, min(size, 4*first))
 	}
-	n = min(n, size, MaxBytes)
-	r.own = slices.Grow(r.own[:0], int(n))[:n]
-	if err := readFull(src, r.own, off); err != nil {
+	n = max(0, min(n, size, MaxBytes+MaxOverhead))
+	r.own = r.own[:0]
+	if err := r.readOn(src, off, int(n)); err != nil {
 		return err
 	}
 	h, err := ParseHeader(r.own, size)
 	if err != nil {
 		return err
 	}
-	r.reset(h)
+	r.h = h
 	switch {
 	case h.CBytes <= len(r.own):
 		r.mem = r.own[:h.CBytes]
-		return w.open(r)
+		return nil
 	case h.Special() == Regular && h.Stored() && want < 0.5:
 		r.own = r.own[:h.Overhead()]
-	case h.VLBlocks() || h.HasDict() || want >= 0.5 || h.Special() != Regular:
+	case h.VLBlocks() || want >= 0.5 || h.Special() != Regular:
 		if err := r.readOn(src, off, h.CBytes); err != nil {
 			return err
 		}
 		r.mem = r.own
-		return w.open(r)
+		return nil
 	default:
-		if end := h.Overhead() + 4*h.nblocks; len(r.own) < end {
-			if err := r.readOn(src, off, end); err != nil {
-				return err
-			}
+		end := h.Overhead() + 4*h.nblocks
+		if h.HasDict() {
+			end = min(end+4+MaxDictSize, h.CBytes)
+		}
+		if err := r.readOn(src, off, end); err != nil {
+			return err
 		}
 	}
 	r.src, r.base = src, off
-	return w.open(r)
+	return nil
 }
 
-// readOn extends r.own to n bytes of the chunk. n is at most the chunk's size, which is known to be there.
+// readOn makes r.own hold at least n bytes of the chunk. n is at most the chunk's size.
 func (r *Reader) readOn(src io.ReaderAt, off int64, n int) error {
 	had := len(r.own)
+	if n <= had {
+		return nil
+	}
 	r.own = slices.Grow(r.own, n-had)[:n]
-	return readFull(src, r.own[had:], off+int64(had))
+	return readFull(src, r.own[had:], off, had, -1)
 }
 
-// readFull reads len(p) bytes at off. The caller knows that they are there, so an early end is corruption.
-func readFull(src io.ReaderAt, p []byte, off int64) error {
-	n, err := src.ReadAt(p, off)
+// readFull reads len(p) bytes from byte at of the chunk at base, for block k or the header. They should be there, so
+// an early end is corruption.
+func readFull(src io.ReaderAt, p []byte, base int64, at, k int) error {
+	n, err := src.ReadAt(p, base+int64(at))
 	if n == len(p) {
 		return nil
 	}
 	if err == nil || errors.Is(err, io.EOF) {
-		return headerError(int64(n), ErrCorrupt, "the file ends inside the chunk")
+		err = fmt.Errorf("the file ends inside the chunk: %w", ErrCorrupt)
+	} else {
+		err = fmt.Errorf("reading: %w", err)
 	}
-	return &Error{Block: -1, Off: int64(n), Err: fmt.Errorf("reading: %w", err)}
+	return &Error{Block: k, Off: int64(at) + int64(n), Err: err}
 }
 
-func (r *Reader) reset(h Header) {
-	r.h, r.mem, r.src, r.dict, r.value = h, nil, nil, nil, nil
-	r.starts, r.ends, r.sizes, r.ref = r.starts[:0], r.ends[:0], r.sizes[:0], r.ref[:0]
+// reset makes r the reader of no chunk.
+func (r *Reader) reset() {
+	r.h, r.mem, r.src, r.dict, r.value = Header{}, nil, nil, nil, nil
+	r.starts, r.ends, r.offs, r.ref = r.starts[:0], r.ends[:0], r.offs[:0], r.ref[:0]
 	r.opened++
 }
 
-// open reads what stands between the header and the streams. The bytes up to there are in r.mem or r.own.
+// open reads what stands between the header and the streams. The bytes up to there are in r.mem or r.own. After an
+// error r has no blocks.
 func (w *Worker) open(r *Reader) error {
+	if err := w.openParts(r); err != nil {
+		r.reset()
+		return err
+	}
+	return nil
+}
+
+func (w *Worker) openParts(r *Reader) error {
 	h := &r.h
 	if h.Special() != Regular {
 		if h.Special() == Value {
@@ -117,9 +146,6 @@ func (w *Worker) open(r *Reader) error {
 	if h.Stored() || h.nblocks == 0 {
 		return nil
 	}
-	if limit := w.o.limit(h.CBytes, 8<<20); int64(h.BlockSize) > limit {
-		return headerError(8, ErrTooLarge, "blocks of %d bytes in a chunk of %d, the limit is %d", h.BlockSize, h.CBytes, limit)
-	}
 	head := r.mem
 	if head == nil {
 		head = r.own
@@ -127,10 +153,15 @@ func (w *Worker) open(r *Reader) error {
 	if err := r.readStarts(head); err != nil {
 		return err
 	}
+	largest := h.BlockSize
 	if h.VLBlocks() {
-		if err := r.readSizes(); err != nil {
+		var err error
+		if largest, err = r.readSizes(); err != nil {
 			return err
 		}
+	}
+	if limit := w.o.limit(h.CBytes, 8<<20); int64(largest) > limit {
+		return headerError(8, ErrTooLarge, "a block of %d bytes in a chunk of %d, Options.MaxBytes allows %d", largest, h.CBytes, limit)
 	}
 	b := block{typeSize: h.TypeSize, version: h.Version}
 	if err := h.Filters.check(&b); err != nil {
@@ -167,19 +198,31 @@ func (r *Reader) readStarts(head []byte) error {
 			return err
 		}
 	}
-	r.sorted = append(r.sorted[:0], r.starts...)
-	if !slices.IsSorted(r.sorted) {
-		slices.Sort(r.sorted)
-	}
-	for _, start := range r.starts {
-		i, _ := slices.BinarySearch(r.sorted, start+1)
-		end := int32(h.CBytes)
-		if i < len(r.sorted) {
-			end = r.sorted[i]
-		}
-		r.ends = append(r.ends, end)
-	}
+	r.findEnds()
 	return nil
+}
+
+// findEnds sets the end of each block to the next greater start, or the end of the chunk.
+func (r *Reader) findEnds() {
+	n, last := len(r.starts), int32(r.h.CBytes)
+	r.ends = slices.Grow(r.ends, n)[:n]
+	if slices.IsSorted(r.starts) {
+		for k := n - 1; k >= 0; k-- {
+			if k < n-1 && r.starts[k+1] > r.starts[k] {
+				last = r.starts[k+1]
+			}
+			r.ends[k] = last
+		}
+		return
+	}
+	r.sorted = append(r.sorted[:0], r.starts...)
+	slices.Sort(r.sorted)
+	for k, start := range r.starts {
+		r.ends[k] = last
+		if i, _ := slices.BinarySearch(r.sorted, start+1); i < n {
+			r.ends[k] = r.sorted[i]
+		}
+	}
 }
 
 func (r *Reader) readDict(head []byte, at int) error {
@@ -194,27 +237,30 @@ func (r *Reader) readDict(head []byte, at int) error {
 	return nil
 }
 
-// readSizes reads the decoded sizes of blocks of variable length, which stand before their bytes.
-func (r *Reader) readSizes() error {
-	total := int64(0)
+// readSizes reads the decoded sizes of blocks of variable length, which stand before their bytes, and returns the
+// largest.
+func (r *Reader) readSizes() (int, error) {
+	total, largest := int64(0), int32(0)
 	for k, start := range r.starts {
 		if k > 0 && start <= r.starts[k-1] {
-			return &Error{Block: k, Off: int64(start), Err: fmt.Errorf("blocks out of order: %w", ErrCorrupt)}
+			return 0, &Error{Block: k, Off: int64(start), Err: fmt.Errorf("blocks out of order: %w", ErrCorrupt)}
 		}
 		if r.ends[k]-start < 4 {
-			return &Error{Block: k, Off: int64(start), Err: fmt.Errorf("no room for the size: %w", ErrCorrupt)}
+			return 0, &Error{Block: k, Off: int64(start), Err: fmt.Errorf("no room for the size: %w", ErrCorrupt)}
 		}
 		size := int32(binary.LittleEndian.Uint32(r.mem[start:]))
-		total += int64(size)
-		if size <= 0 || total > int64(r.h.NBytes) {
-			return &Error{Block: k, Off: int64(start), Err: fmt.Errorf("block size %d: %w", size, ErrCorrupt)}
+		if size <= 0 || int64(size) > int64(r.h.NBytes)-total {
+			return 0, &Error{Block: k, Off: int64(start), Err: fmt.Errorf("block size %d: %w", size, ErrCorrupt)}
 		}
-		r.sizes = append(r.sizes, size)
+		r.offs = append(r.offs, int32(total))
+		total += int64(size)
+		largest = max(largest, size)
 	}
 	if total != int64(r.h.NBytes) {
-		return headerError(4, ErrCorrupt, "blocks of %d bytes in all in a chunk of %d", total, r.h.NBytes)
+		return 0, headerError(4, ErrCorrupt, "blocks of %d bytes in all in a chunk of %d", total, r.h.NBytes)
 	}
-	return nil
+	r.offs = append(r.offs, int32(total))
+	return int(largest), nil
 }
 
 // Header returns the header of the opened chunk.
@@ -228,32 +274,29 @@ func (r *Reader) NumBlocks() int { return r.h.nblocks }
 
 // BlockLen returns the decoded size of block k in bytes.
 func (r *Reader) BlockLen(k int) int {
-	if len(r.sizes) > 0 {
-		return int(r.sizes[k])
+	if len(r.offs) > 0 {
+		return int(r.offs[k+1] - r.offs[k])
 	}
 	return r.h.blockLen(k)
 }
 
 // BlockOffset returns where block k starts in the decoded chunk.
 func (r *Reader) BlockOffset(k int) int {
-	if len(r.sizes) == 0 {
-		return k * r.h.BlockSize
+	if len(r.offs) > 0 {
+		return int(r.offs[k])
 	}
-	n := 0
-	for _, size := range r.sizes[:k] {
-		n += int(size)
-	}
-	return n
+	return k * r.h.BlockSize
 }
 
 // Special tells whether the chunk is a special value, and which bytes a Value repeats. The slice is the reader's.
 func (r *Reader) Special() (Special, []byte) { return r.h.Special(), r.value }
 
-// bytes returns the bytes [from, to) of the chunk: a part of r.mem, or read into the worker's memory.
-func (w *Worker) bytes(r *Reader, from, to int) ([]byte, error) {
+// bytes returns the bytes of block k: a part of r.mem, or read into the worker's memory.
+func (w *Worker) bytes(r *Reader, k int) ([]byte, error) {
+	from, to := int(r.starts[k]), int(r.ends[k])
 	if r.mem != nil {
 		return r.mem[from:to:to], nil
 	}
 	w.in = slices.Grow(w.in[:0], to-from)[:to-from]
-	return w.in, readFull(r.src, w.in, r.base+int64(from))
+	return w.in, readFull(r.src, w.in, r.base, from, k)
 }

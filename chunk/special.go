@@ -3,13 +3,14 @@ package chunk
 import "fmt"
 
 // FillSpecial writes what a special chunk stands for to dst: bytes [off, off+len(dst)) of its content. value is the
-// repeated item of a Value chunk, typeSize the item size of a NaNs chunk (4 or 8 bytes).
+// repeated item of a Value chunk, at least one byte; typeSize the item size of a NaNs chunk (4 or 8 bytes). Anything
+// else is zeros.
 func FillSpecial(dst []byte, s Special, value []byte, typeSize, off int) {
-	switch s {
-	case NaNs:
+	switch {
+	case s == NaNs:
 		value = nan(typeSize)
-		fallthrough
-	case Value:
+		repeat(dst, value, off%len(value))
+	case s == Value && len(value) > 0:
 		repeat(dst, value, off%len(value))
 	default:
 		clear(dst)
@@ -36,8 +37,9 @@ func repeat(dst, value []byte, phase int) {
 	}
 }
 
-// EncodeSpecial appends the chunk of nbytes that stands for a special value. value is the repeated item of a Value
-// and ignored otherwise. Errors are ErrParam or ErrTooLarge.
+// EncodeSpecial appends the chunk of nbytes that stands for a special value. value is the repeated item of a Value,
+// whose length divides nbytes, and ignored otherwise. NaNs have items of 4 or 8 bytes; NaNs and Uninit are whole
+// items. Errors are ErrParam or ErrTooLarge.
 func EncodeSpecial(dst []byte, s Special, nbytes int, value []byte, p CParams) ([]byte, error) {
 	p, err := p.normal()
 	if err != nil {
@@ -54,7 +56,8 @@ func EncodeSpecial(dst []byte, s Special, nbytes int, value []byte, p CParams) (
 		value = nil
 	}
 	h.CBytes += len(value)
-	if err := h.check(int64(h.CBytes)); s == Regular || s > Uninit || err != nil {
+	ragged := s == Uninit && nbytes%h.TypeSize != 0 // the reference refuses it
+	if err := h.check(int64(h.CBytes)); s == Regular || s > Uninit || ragged || err != nil {
 		return dst, paramError("no %v chunk of %d bytes with items of %d", s, nbytes, p.TypeSize)
 	}
 	return append(h.append(dst), value...), nil

@@ -10,9 +10,17 @@ type Worker struct {
 	o        *Options
 	buf      [2][]byte // blocks between two filters
 	in       []byte    // compressed bytes read from an io.ReaderAt
-	out      []byte    // streams of a block
+	out      []byte    // encoded blocks
+	again    []byte    // a block encoded a second time, with less room
+	part     []byte    // a block of which only a part is wanted
 	encoders []cachedEncoder
 	decoders []cachedDecoder
+	dict     dictDecoder
+
+	// For the calls that code whole chunks.
+	reader Reader
+	blocks [][]byte
+	team   []*Worker
 }
 
 type cachedEncoder struct {
@@ -28,8 +36,13 @@ type cachedDecoder struct {
 	code   uint8
 	meta   uint8
 	size   int
-	opened uint64 // for decoders with a dictionary: which opening of which reader it belongs to
+	dec    codec.Decoder
+}
+
+// dictDecoder is the decoder for a chunk with a dictionary: one opening of one reader.
+type dictDecoder struct {
 	reader *Reader
+	opened uint64
 	dec    codec.Decoder
 }
 
@@ -55,7 +68,7 @@ func (w *Worker) itemSize(header int) int {
 
 // encoder returns the encoder for a layout.
 func (w *Worker) encoder(l *Layout) (codec.Encoder, error) {
-	key := cachedEncoder{id: l.p.Codec, level: l.p.Level, meta: l.p.CodecMeta, size: w.itemSize(l.typeSize)}
+	key := cachedEncoder{id: l.p.Codec, level: l.p.Level, meta: l.p.CodecMeta, size: w.itemSize(l.p.TypeSize)}
 	for i := range w.encoders {
 		e := &w.encoders[i]
 		if e.id == key.id && e.level == key.level && e.meta == key.meta && e.size == key.size {
@@ -71,6 +84,7 @@ func (w *Worker) encoder(l *Layout) (codec.Encoder, error) {
 		return nil, err
 	}
 	if len(w.encoders) == maxCached {
+		clear(w.encoders)
 		w.encoders = w.encoders[:0]
 	}
 	w.encoders = append(w.encoders, key)
@@ -79,27 +93,20 @@ func (w *Worker) encoder(l *Layout) (codec.Encoder, error) {
 
 // decoder returns the decoder for a chunk.
 func (w *Worker) decoder(r *Reader) (codec.Decoder, error) {
-	key := cachedDecoder{format: r.h.Format(), size: w.itemSize(r.h.TypeSize)}
-	if key.format == codec.FormatUser {
-		key.code, key.meta = r.h.Codec, r.h.CodecMeta
-	} else {
-		key.size = 0
-	}
 	if r.dict != nil {
-		key.reader, key.opened = r, r.opened
+		return w.decoderWithDict(r)
+	}
+	key := cachedDecoder{format: r.h.Format(), meta: r.h.CodecMeta, size: w.itemSize(r.h.TypeSize)}
+	if key.format == codec.FormatUser {
+		key.code = r.h.Codec
 	}
 	for i := range w.decoders {
 		d := &w.decoders[i]
-		if d.format == key.format && d.code == key.code && d.meta == key.meta && d.size == key.size &&
-			d.reader == key.reader && d.opened == key.opened {
+		if d.format == key.format && d.code == key.code && d.meta == key.meta && d.size == key.size {
 			return d.dec, nil
 		}
 	}
-	c, err := w.o.Codecs.ByFormat(key.format, r.h.Codec)
-	if err != nil {
-		return nil, err
-	}
-	key.dec, err = c.NewDecoder(codec.Params{Meta: key.meta, TypeSize: w.itemSize(r.h.TypeSize), BlockShape: w.o.BlockShape, Dict: r.dict})
+	dec, err := w.newDecoder(r)
 	if err != nil {
 		return nil, err
 	}
@@ -107,6 +114,28 @@ func (w *Worker) decoder(r *Reader) (codec.Decoder, error) {
 		clear(w.decoders)
 		w.decoders = w.decoders[:0]
 	}
+	key.dec = dec
 	w.decoders = append(w.decoders, key)
-	return key.dec, nil
+	return dec, nil
+}
+
+// decoderWithDict returns the decoder for a chunk with a dictionary. Only that of the last chunk is kept.
+func (w *Worker) decoderWithDict(r *Reader) (codec.Decoder, error) {
+	if w.dict.reader == r && w.dict.opened == r.opened {
+		return w.dict.dec, nil
+	}
+	dec, err := w.newDecoder(r)
+	if err != nil {
+		return nil, err
+	}
+	w.dict = dictDecoder{reader: r, opened: r.opened, dec: dec}
+	return dec, nil
+}
+
+func (w *Worker) newDecoder(r *Reader) (codec.Decoder, error) {
+	c, err := w.o.Codecs.ByFormat(r.h.Format(), r.h.Codec)
+	if err != nil {
+		return nil, err
+	}
+	return c.NewDecoder(codec.Params{Meta: r.h.CodecMeta, TypeSize: w.itemSize(r.h.TypeSize), BlockShape: w.o.BlockShape, Dict: r.dict})
 }

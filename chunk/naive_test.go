@@ -1,0 +1,353 @@
+package chunk
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/goblosc/blosc2/codec"
+)
+
+// This file holds a second encoder and decoder, written from the description of the format alone: one loop after the
+// other, no scratch memory, no workers. The tests compare the package with them.
+
+// naiveForward and naiveBackward are the filters. ref is plain block 0 for all other blocks.
+func naiveForward(f Filter, in, ref []byte, ts int) []byte {
+	out := slices.Clone(in)
+	switch f.ID {
+	case Shuffle:
+		w := ts
+		if f.Meta > 0 {
+			w = int(f.Meta)
+		}
+		n := len(in) / w
+		for i := range n {
+			for j := range w {
+				out[j*n+i] = in[i*w+j]
+			}
+		}
+	case BitShuffle:
+		n := len(in) / ts / 8 * 8
+		clear(out[:n*ts])
+		for e := range n {
+			for bit := range 8 * ts {
+				v := in[e*ts+bit/8] >> (bit % 8) & 1
+				out[bit*(n/8)+e/8] |= v << (e % 8)
+			}
+		}
+	case Delta:
+		w := naiveWord(ts)
+		for i := range len(in) / w * w {
+			if ref != nil {
+				out[i] = in[i] ^ ref[i]
+			} else if i >= w {
+				out[i] = in[i] ^ in[i-w]
+			}
+		}
+	case TruncPrec:
+		mantissa := map[int]int{4: 23, 8: 52}[ts]
+		z := mantissa - int(int8(f.Meta))
+		if int8(f.Meta) < 0 {
+			z = -int(int8(f.Meta))
+		}
+		for i := range len(in) / ts {
+			for b := range z {
+				out[i*ts+b/8] &^= 1 << (b % 8)
+			}
+		}
+	}
+	return out
+}
+
+func naiveWord(ts int) int {
+	switch {
+	case ts == 1 || ts == 2 || ts == 4:
+		return ts
+	case ts%8 == 0:
+		return 8
+	}
+	return 1
+}
+
+func naiveBackward(f Filter, in, ref []byte, ts int) []byte {
+	out := slices.Clone(in)
+	switch f.ID {
+	case Shuffle:
+		w := ts
+		if f.Meta > 0 {
+			w = int(f.Meta)
+		}
+		n := len(in) / w
+		for i := range n {
+			for j := range w {
+				out[i*w+j] = in[j*n+i]
+			}
+		}
+	case BitShuffle:
+		n := len(in) / ts / 8 * 8
+		clear(out[:n*ts])
+		for e := range n {
+			for bit := range 8 * ts {
+				v := in[bit*(n/8)+e/8] >> (e % 8) & 1
+				out[e*ts+bit/8] |= v << (bit % 8)
+			}
+		}
+	case Delta:
+		w := naiveWord(ts)
+		for i := range len(in) / w * w {
+			if ref != nil {
+				out[i] = in[i] ^ ref[i]
+			} else if i >= w {
+				out[i] = in[i] ^ out[i-w]
+			}
+		}
+	}
+	return out
+}
+
+// naiveEncode returns the chunk that one thread of the reference writes for src, given the block size.
+func naiveEncode(t testing.TB, src []byte, p CParams, blockSize int) []byte {
+	t.Helper()
+	le := binary.LittleEndian
+	level, id := p.Level, p.Codec
+	if level == 0 {
+		level = 5
+	} else if level == NoCompression {
+		level = 0
+	}
+	if id == codec.Default {
+		id = codec.Zstd
+	}
+	ts := max(p.TypeSize, 1)
+	if ts > 255 {
+		ts = 1
+	}
+	var filters [6]Filter
+	filters[5].ID = Shuffle
+	if p.Filters != nil {
+		filters = [6]Filter{}
+		copy(filters[:], p.Filters)
+	}
+	has := func(id FilterID) bool {
+		return slices.ContainsFunc(filters[:], func(f Filter) bool { return f.ID == id })
+	}
+	split := (id == codec.BloscLZ || id == codec.LZ4 || id == codec.Zstd && level <= 5) && has(Shuffle) && ts <= 16 && blockSize/ts >= 32
+	if p.Split == SplitAlways {
+		split = true
+	}
+	if p.Split == SplitNever {
+		split = false
+	}
+	split = split && blockSize >= ts
+	head := make([]byte, 32)
+	head[0], head[1], head[2], head[3] = 5, 1, 0x05, byte(ts)
+	le.PutUint32(head[4:], uint32(len(src)))
+	le.PutUint32(head[8:], uint32(blockSize))
+	le.PutUint32(head[12:], uint32(len(src)+32))
+	for i, f := range filters {
+		head[16+i], head[24+i] = byte(f.ID), f.Meta
+	}
+	head[22], head[23] = byte(id), p.CodecMeta
+	stored := func() []byte {
+		head[2] |= 0x02
+		return append(slices.Clone(head), src...)
+	}
+	nblocks := (len(src) + blockSize - 1) / blockSize
+	if len(src) < 32 || level == 0 || 4*nblocks > len(src) {
+		return stored()
+	}
+	if has(Delta) {
+		head[2] |= 0x08
+	}
+	if !split {
+		head[2] |= 0x10
+	}
+	head[2] |= map[codec.ID]byte{codec.BloscLZ: 0, codec.LZ4: 1, codec.LZ4HC: 1, codec.Zlib: 3, codec.Zstd: 4}[id] << 5
+	c, err := codec.Set{}.ByID(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	enc, err := c.NewEncoder(codec.Params{Level: level, TypeSize: ts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := append(slices.Clone(head), make([]byte, 4*nblocks)...)
+	dest := len(src) + 32
+	zeros := true
+	for k := range nblocks {
+		le.PutUint32(out[32+4*k:], uint32(len(out)))
+		block := src[k*blockSize : min(len(src), (k+1)*blockSize)]
+		var ref []byte
+		if k > 0 {
+			ref = src[:blockSize]
+		}
+		buf := block
+		for _, f := range filters {
+			buf = naiveForward(f, buf, ref, ts)
+		}
+		ns := 1
+		if split && len(block) == blockSize {
+			ns = ts
+		}
+		ne := len(block) / ns
+		for j := range ns {
+			s := buf[j*ne : (j+1)*ne]
+			out = append(out, 0, 0, 0, 0)
+			csize := out[len(out)-4:]
+			if !slices.ContainsFunc(s, func(b byte) bool { return b != s[0] }) {
+				if s[0] != 0 {
+					le.PutUint32(csize, uint32(-int32(s[0])))
+					out = append(out, 1)
+					zeros = false
+				}
+				if len(out) > dest {
+					return stored()
+				}
+				continue
+			}
+			zeros = false
+			maxout := min(ne, dest-len(out))
+			if maxout <= 0 {
+				return stored()
+			}
+			z := make([]byte, maxout)
+			n, err := enc.Encode(z, s)
+			if err != nil && !errors.Is(err, codec.ErrIncompressible) {
+				t.Fatal(err)
+			}
+			z = z[:n]
+			if err != nil || n == ne {
+				z = s
+				if len(out)+ne > dest {
+					return stored()
+				}
+			}
+			le.PutUint32(csize, uint32(len(z)))
+			out = append(out, z...)
+		}
+	}
+	if zeros {
+		out = out[:32]
+		out[31] |= 0x10
+	}
+	le.PutUint32(out[12:], uint32(len(out)))
+	return out
+}
+
+// naiveDecode decodes a sound chunk without special value.
+func naiveDecode(t testing.TB, b []byte) []byte {
+	t.Helper()
+	le := binary.LittleEndian
+	ts, n, bs := int(b[3]), int(le.Uint32(b[4:])), int(le.Uint32(b[8:]))
+	var filters [6]Filter
+	for i := range filters {
+		filters[i] = Filter{FilterID(b[16+i]), b[24+i]}
+	}
+	switch {
+	case b[31]>>4&7 == 1:
+		return make([]byte, n)
+	case b[2]&2 != 0:
+		return b[32 : 32+n]
+	}
+	c, err := codec.Set{}.ByFormat(codec.Format(b[2]>>5), b[22])
+	if err != nil {
+		t.Fatal(err)
+	}
+	dec, err := c.NewDecoder(codec.Params{TypeSize: ts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []byte
+	for k := 0; len(out) < n; k++ {
+		size := min(bs, n-len(out))
+		ns := 1
+		if b[2]&0x10 == 0 && size == bs {
+			ns = ts
+		}
+		ne := size / ns
+		at := int(le.Uint32(b[32+4*k:]))
+		var buf []byte
+		for range ns {
+			csize := int(int32(le.Uint32(b[at:])))
+			at += 4
+			s := make([]byte, ne)
+			switch {
+			case csize < 0:
+				for i := range s {
+					s[i] = byte(-csize)
+				}
+				at++
+			case csize == ne:
+				copy(s, b[at:])
+			case csize > 0:
+				if err := dec.Decode(s, b[at:at+csize]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			at += max(csize, 0)
+			buf = append(buf, s...)
+		}
+		var ref []byte
+		if k > 0 {
+			ref = out[:bs]
+		}
+		for i := 5; i >= 0; i-- {
+			buf = naiveBackward(filters[i], buf, ref, ts)
+		}
+		out = append(out, buf...)
+	}
+	return out
+}
+
+// contents are inputs of n bytes of different kinds.
+var contents = map[string]func(n int) []byte{
+	"zeros": func(n int) []byte { return make([]byte, n) },
+	"sevens": func(n int) []byte {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = 7
+		}
+		return b
+	},
+	"ramp": func(n int) []byte {
+		b := make([]byte, n+4)
+		for i := 0; i < n; i += 4 {
+			binary.LittleEndian.PutUint32(b[i:], uint32(i*3))
+		}
+		return b[:n]
+	},
+	"noise":    noise,
+	"floats":   floats,
+	"part":     func(n int) []byte { b := noise(n); clear(b[n/3 : n/2]); return b },
+	"tail":     func(n int) []byte { b := noise(n); clear(b[n-n/300:]); return b },
+	"head":     func(n int) []byte { b := noise(n); clear(b[:n/200]); return b },
+	"nibbles":  func(n int) []byte { b := noise(n); mask(b, 0x0f); return b },
+	"sevenths": func(n int) []byte { b := noise(n); mask(b, 0x7f); return b },
+}
+
+func noise(n int) []byte {
+	r := rand.NewPCG(uint64(n), 5)
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(r.Uint64())
+	}
+	return b
+}
+
+func floats(n int) []byte {
+	b := noise(n)
+	for i := range b {
+		if i%4 >= 2 {
+			b[i] = byte(i / 4096)
+		}
+	}
+	return b
+}
+
+func mask(b []byte, m byte) {
+	for i := range b {
+		b[i] &= m
+	}
+}
