@@ -38,4 +38,9 @@
 //	db len u32 string              dtype, such as <f8
 //
 // See Array, which reads the older forms as well.
+//
+// # Dtypes
+//
+// The dtype of an array is text: "<f8" for simple types, Python source for structures and sub-arrays.
+// ParseDType reads every form, DType.String writes what python-blosc2 would.
 package meta
