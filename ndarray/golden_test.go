@@ -54,6 +54,9 @@ func parseInts(t testing.TB, s string) []int64 {
 
 // positions lists the flat C order positions of what a selection takes from a shape, in the order of the result.
 func positions(shape []int64, s *selection) []int64 {
+	if s.items == 0 { // the other axes may be of any length
+		return nil
+	}
 	list := []int64{0}
 	for i, n := range shape {
 		var next []int64
@@ -138,7 +141,7 @@ func checkLongSlice(t *testing.T, line string, f []string) {
 	step, _ := strconv.ParseInt(f[4], 10, 64) // one beyond 64 bits becomes the nearest
 	count, _ := strconv.ParseInt(f[5], 10, 64)
 	a := s.axes[0]
-	if a.count != count || count > 0 && a.start != start || count > 1 && a.step != step {
+	if a.count != count || count > 0 && a.start != start || count > 1 && a.step != step || count < 2 && a.step != 1 {
 		t.Errorf("%s: %+v", line, a)
 	}
 }

@@ -50,14 +50,14 @@ func partition(shape []int64, chunks, blocks []int32, itemSize, blockHint int64)
 	if err != nil {
 		return nil, nil, err
 	}
-	block := distribute(n, most, nil)
+	block := distribute(n, most)
 	if blockShape, err = narrow(block); err != nil {
 		return nil, nil, err
 	}
 	if chunks != nil {
 		return append([]int32{}, chunks...), blockShape, nil
 	}
-	chunk := distribute(chunkBudget(block, itemSize), shape, block)
+	chunk := distribute(chunkBudget(block, itemSize), shape)
 	for i, b := range block {
 		chunk[i] = min(shape[i], ceilDiv(chunk[i], b)*b)
 	}
@@ -109,21 +109,20 @@ func chunkBudget(block []int64, itemSize int64) int64 {
 	return (n - n%blockBytes) / itemSize
 }
 
-// distribute spreads n items over the axes of a shape without zeros, the last axis first, with at least the lengths
-// of least, and prefers lengths that divide the shape's. A nil least means ones.
-func distribute(n int64, most, least []int64) []int64 {
+// distribute spreads n items over the axes of a shape without zeros, the last axis first: whole axes, then one part
+// of an axis, which divides the axis if there is such a length near. Nothing is left for the axes before that one.
+//
+// A chunk spread this way holds the block that was: its budget is a multiple of the block's items, so that it covers
+// the same whole axes, and of the next axis as much or more.
+func distribute(n int64, most []int64) []int64 {
 	part := make([]int64, len(most))
 	for i := range part {
 		part[i] = 1
 	}
 	for i := len(most) - 1; i >= 0 && n > 1; i-- {
-		r := most[i] // least is never above most
+		r := most[i]
 		if r > n {
-			r = n
-			if least != nil {
-				r = max(n, least[i])
-			}
-			r = divisorNear(most[i], r)
+			r = divisorNear(most[i], n)
 		}
 		part[i] = r
 		n /= r

@@ -39,7 +39,7 @@ type chunkPart struct {
 type blockPart struct {
 	number int32 // in C order of the block grid of the chunk
 	coord  dims  // place in that grid
-	next   dims  // the first selected item behind this block, along each axis
+	next   dims  // the first selected item behind this block, along each axis; c.hi or more if there is none
 }
 
 // newPlan makes the plan of a selection that was resolved for the same shape.
@@ -168,7 +168,7 @@ func (p *plan) nextBlock(b *blockPart, c *chunkPart) bool {
 func (p *plan) placeBlock(b *blockPart, c *chunkPart, axis int, k int64) {
 	a, size := &p.axes[axis], p.geo.blockShape[axis]
 	b.coord[axis] = (a.first + k*a.step - c.origin[axis]) / size
-	b.next[axis] = min(a.below(c.origin[axis]+(b.coord[axis]+1)*size), c.hi[axis])
+	b.next[axis] = a.below(c.origin[axis] + (b.coord[axis]+1)*size)
 	b.number += int32(b.coord[axis] * p.geo.blockNumber[axis])
 }
 
@@ -196,7 +196,7 @@ func (p *plan) box(dst *box, c *chunkPart, block int32) bool {
 		rest -= coord * g.blockNumber[i]
 		inside := coord * size // of the block's first item inside the chunk
 		origin := c.origin[i] + inside
-		lo := max(a.below(origin), c.lo[i])
+		lo := a.below(origin)
 		hi := min(a.below(origin+size), c.hi[i])
 		if lo >= hi {
 			dst.items = 0

@@ -90,7 +90,7 @@ func (s span) String() string {
 const maxResultDims = 64
 
 // axisSelection is what is taken along one axis of an array: the items start + k*step for 0 <= k < count.
-// All of them lie inside the axis. The step is 1 when there are less than two of them.
+// All of them lie inside the axis. The step is 1 when there are less than two of them; the start means nothing when there is none.
 type axisSelection struct {
 	start, step, count int64
 	dropped            bool // by At: not an axis of the result
@@ -238,9 +238,6 @@ func (s *selection) slice(axis int, n int64, x span) error {
 		if stop < start {
 			count = (start-stop-1)/-step + 1
 		}
-	}
-	if count == 0 {
-		start = 0
 	}
 	if count < 2 {
 		step = 1

@@ -28,6 +28,8 @@ func TestGeometry(t *testing.T) {
 		{"16 dimensions", make16(2), narrow16(2), narrow16(1), 1, nil, 1, 1 << 16, 1 << 16},
 		{"largest chunk", []int64{math.MaxInt64 / 2}, []int32{maxChunkBytes}, []int32{1}, 1, nil, 2147483682, maxChunkBytes, maxChunkBytes},
 
+		{"longest", []int64{math.MaxInt64}, []int32{7}, []int32{7}, 1, nil, math.MaxInt64 / 7, 1, 7},
+
 		{"17 dimensions", make([]int64, 17), make([]int32, 17), make([]int32, 17), 1, ErrShape, 0, 0, 0},
 		{"chunk shape too short", []int64{2, 2}, []int32{2}, []int32{2, 2}, 1, ErrShape, 0, 0, 0},
 		{"block shape too long", []int64{2}, []int32{2}, []int32{2, 2}, 1, ErrShape, 0, 0, 0},
