@@ -1,0 +1,166 @@
+package frame
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// ChunkInfo describes a chunk without decoding it. Sizes are in bytes.
+type ChunkInfo struct {
+	Special chunk.Special // what it stands for, when it is no regular chunk
+	Off     int64         // position in the frame, or number of the chunk file; -1 when the index alone has it
+	NBytes  int           // decoded size
+	CBytes  int           // stored size; 0 when the index alone has it
+	Blocks  int           // number of blocks
+}
+
+// ChunkInfo returns what header and index say of chunk i. Errors are ErrBounds, ErrCorrupt, ErrUnsupported.
+func (f *Frame) ChunkInfo(i int) (ChunkInfo, error) {
+	s, err := f.acquire()
+	if err != nil {
+		return ChunkInfo{}, err
+	}
+	defer s.release()
+	if err := f.checkChunk(s, i); err != nil {
+		return ChunkInfo{}, err
+	}
+	h, err := f.chunkHeader(s, i)
+	if err != nil {
+		return ChunkInfo{}, err
+	}
+	c := ChunkInfo{Special: h.Special(), Off: -1, NBytes: h.NBytes, Blocks: h.NumBlocks()}
+	if e := s.index.at(i); e >= 0 {
+		c.Off, c.CBytes = int64(e), h.CBytes
+		if !s.sparse {
+			c.Off += int64(s.headerLen)
+		}
+	}
+	return c, nil
+}
+
+// checkChunk tells whether there is a chunk i.
+func (f *Frame) checkChunk(s *snapshot, i int) error {
+	if i < 0 || i >= s.index.n {
+		return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: -1, Err: fmt.Errorf("the frame has %d: %w", s.index.n, ErrBounds)}
+	}
+	return nil
+}
+
+// chunkHeader reads the header of chunk i, or makes that of a special entry.
+func (f *Frame) chunkHeader(s *snapshot, i int) (chunk.Header, error) {
+	if special, err := s.index.at(i).special(); err != nil || special != chunk.Regular {
+		b, err := f.specialChunk(s, i, special, err)
+		if err != nil {
+			return chunk.Header{}, err
+		}
+		return chunk.ParseHeader(b, int64(len(b)))
+	}
+	src, err := f.store.open(s, s.index.at(i), -1)
+	if err != nil {
+		return chunk.Header{}, f.chunkError(s, i, err)
+	}
+	defer closeSource(src.close)
+	b := src.mem
+	if b == nil {
+		if b, err = readAll(src.at, src.off, min(chunk.HeaderSize, src.size)); err != nil {
+			return chunk.Header{}, f.chunkError(s, i, err)
+		}
+	}
+	h, err := chunk.ParseHeader(b, src.size)
+	if err == nil {
+		err = s.checkChunk(i, &h)
+	}
+	if err != nil {
+		return h, f.chunkError(s, i, err)
+	}
+	return h, nil
+}
+
+// specialChunk makes the chunk that a special entry stands for.
+func (f *Frame) specialChunk(s *snapshot, i int, special chunk.Special, err error) ([]byte, error) {
+	n := s.chunkLen(i)
+	if err == nil && n < 0 {
+		err = corrupt("a special value without a size, in a frame with chunks of variable size")
+	}
+	if err == nil {
+		var b []byte
+		if b, err = chunk.EncodeSpecial(nil, special, int(n), nil, s.cparams()); err == nil {
+			return b, nil
+		}
+		err = corrupt("%v", err)
+	}
+	return nil, f.chunkError(s, i, err)
+}
+
+// RawChunk appends the stored bytes of chunk i, header included, to dst; for a special value that only the index
+// has, the chunk that stands for it.
+func (f *Frame) RawChunk(dst []byte, i int) ([]byte, error) {
+	s, err := f.acquire()
+	if err != nil {
+		return dst, err
+	}
+	defer s.release()
+	if err := f.checkChunk(s, i); err != nil {
+		return dst, err
+	}
+	return f.rawChunk(dst, s, i)
+}
+
+func (f *Frame) rawChunk(dst []byte, s *snapshot, i int) ([]byte, error) {
+	if special, err := s.index.at(i).special(); err != nil || special != chunk.Regular {
+		b, err := f.specialChunk(s, i, special, err)
+		return append(dst, b...), err
+	}
+	h, err := f.chunkHeader(s, i)
+	if err != nil {
+		return dst, err
+	}
+	src, err := f.store.open(s, s.index.at(i), -1)
+	if err != nil {
+		return dst, f.chunkError(s, i, err)
+	}
+	defer closeSource(src.close)
+	b := src.mem
+	if b == nil {
+		if b, err = readAll(src.at, src.off, int64(h.CBytes)); err != nil {
+			return dst, f.chunkError(s, i, err)
+		}
+	}
+	return append(dst, b[:h.CBytes]...), nil
+}
+
+// ReadChunk appends the decoded bytes of chunk i to dst, on up to Options.Concurrency goroutines. Errors are
+// ErrBounds, ErrCorrupt, ErrUnsupported or ErrTooLarge, in an *Error.
+func (f *Frame) ReadChunk(dst []byte, i int) ([]byte, error) {
+	s, err := f.acquire()
+	if err != nil {
+		return dst, err
+	}
+	defer s.release()
+	if err := f.checkChunk(s, i); err != nil {
+		return dst, err
+	}
+	raw, err := f.rawChunk(nil, s, i)
+	if err != nil {
+		return dst, err
+	}
+	out, err := f.pool.Decode(dst, raw)
+	if err != nil {
+		return dst, f.chunkError(s, i, err)
+	}
+	return out, nil
+}
+
+// AllocLimit returns how many bytes a caller may set aside because the frame says that it has so much data. Frames
+// made by this handle are trusted.
+func (f *Frame) AllocLimit() int64 {
+	switch {
+	case f.opts.MaxBytes > 0:
+		return f.opts.MaxBytes
+	case f.opts.MaxBytes < 0 || f.trusted:
+		return math.MaxInt64
+	}
+	return max(64<<20, 4096*min(f.stored, math.MaxInt64/4096))
+}

@@ -1,0 +1,137 @@
+package frame
+
+import (
+	"context"
+	"io"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// AppendTo appends the frame in its contiguous form, without dead bytes, to dst: what python-blosc2 calls to_cframe.
+func (f *Frame) AppendTo(dst []byte) ([]byte, error) {
+	mem, err := CreateMemory(f.copyOptions(), func(b *Batch) error { return f.copyInto(context.Background(), b) })
+	if err != nil {
+		return dst, err
+	}
+	defer mem.Close()
+	return append(dst, mem.store.(*contiguous).st.(*Memory).Bytes()...), nil
+}
+
+// Copy makes a frame with the same chunks and metalayers in a new file or directory and opens it for editing: the
+// stored chunks as they are, without the dead bytes between them. Of o only the fields that say where to and how
+// (Sparse, Overwrite, NoSync, Concurrency, ...) count.
+func (f *Frame) Copy(ctx context.Context, name string, o *Options) (*Frame, error) {
+	to := f.copyOptions()
+	if o != nil {
+		to.Sparse, to.Overwrite, to.NoSync = o.Sparse, o.Overwrite, o.NoSync
+		to.Codecs, to.Concurrency, to.MaxBytes = o.Codecs, o.Concurrency, o.MaxBytes
+	}
+	return Create(name, to, func(b *Batch) error { return f.copyInto(ctx, b) })
+}
+
+// copyOptions returns the options that make an empty frame like f.
+func (f *Frame) copyOptions() *Options {
+	o := f.opts
+	info := f.Info()
+	o.CParams, o.Meta, o.Offset = info.CParams, f.Meta(), 0
+	o.ChunkSize = max(info.ChunkSize, 0)
+	return &o
+}
+
+// copyInto copies chunks and variable-length metalayers into a new frame.
+func (f *Frame) copyInto(ctx context.Context, b *Batch) error {
+	s, err := f.acquire()
+	if err != nil {
+		return err
+	}
+	defer s.release()
+	b.next.chunkSize, b.next.vlBlocks = s.chunkSize, s.vlBlocks
+	if s.index.list == nil && s.index.n > 0 && s.chunkSize > 0 {
+		b.next.index, b.next.nbytes = s.index, s.nbytes
+	} else {
+		var buf []byte
+		for i := range s.index.n {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if buf, err = f.rawChunk(buf[:0], s, i); err != nil {
+				return err
+			}
+			if err := b.AppendChunk(buf); err != nil {
+				return err
+			}
+		}
+	}
+	b.next.vlmeta = s.vlmeta
+	return nil
+}
+
+// Verify decodes everything and checks what the parts of the frame say of each other. It calls report for each
+// fault, with its place, and goes on; it returns early only when report or ctx says so.
+func (f *Frame) Verify(ctx context.Context, report func(error) error) error {
+	s, err := f.acquire()
+	if err != nil {
+		return err
+	}
+	defer s.release()
+	for _, name := range f.VLMetaNames() {
+		if _, err := f.VLMeta(name); err != nil {
+			if err := report(err); err != nil {
+				return err
+			}
+		}
+	}
+	total := int64(0)
+	for i := range s.index.n {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := f.verifyChunk(s, i)
+		if err != nil {
+			if err := report(err); err != nil {
+				return err
+			}
+		}
+		total += n
+	}
+	if total != s.nbytes && s.chunkSize <= 0 {
+		return report(f.wrap("header", offNBytes, corrupt("%d bytes, the chunks have %d", s.nbytes, total)))
+	}
+	return nil
+}
+
+// verifyChunk decodes chunk i block by block and returns its decoded size.
+func (f *Frame) verifyChunk(s *snapshot, i int) (int64, error) {
+	special, err := s.index.at(i).special()
+	if err != nil {
+		return 0, f.chunkError(s, i, err)
+	}
+	if special != chunk.Regular {
+		h, err := f.chunkHeader(s, i)
+		return int64(h.NBytes), err
+	}
+	w := f.getWorker()
+	defer f.putWorker(w)
+	var r chunk.Reader
+	c, err := f.openChunk(s, w.Worker, &r, i, 1)
+	if err != nil {
+		return 0, err
+	}
+	defer closeSource(c)
+	for k := range r.NumBlocks() {
+		n := r.BlockLen(k)
+		if special, _ := r.Special(); special != chunk.Regular {
+			break
+		}
+		if cap(w.buf) < n {
+			w.buf = make([]byte, n)
+		}
+		if err := w.DecodeBlock(w.buf[:n], &r, k); err != nil {
+			return int64(r.NBytes()), f.chunkError(s, i, err)
+		}
+	}
+	return int64(r.NBytes()), nil
+}
+
+// Reader returns the decoded bytes of the super-chunk as an io.ReadSeeker of its own position.
+func (f *Frame) Reader() *io.SectionReader { return io.NewSectionReader(f, 0, f.NBytes()) }

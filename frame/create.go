@@ -1,0 +1,149 @@
+package frame
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// Create makes a frame in a new file, or in a new directory when o.Sparse, and opens it for editing. fill, which may
+// be nil, puts what the frame shall hold from the first: file and content appear together, under the name only when
+// whole. An existing file or frame directory is replaced when o.Overwrite, else it is an ErrExists. Errors are
+// ErrParam, ErrUnsupported, ErrLimit, ErrExists, or those of fill or the system.
+func Create(name string, o *Options, fill func(b *Batch) error) (*Frame, error) {
+	name = strings.TrimPrefix(name, "file://")
+	f := newFrame(name, o)
+	if f.opts.Offset != 0 {
+		return nil, f.wrap("header", -1, fmt.Errorf("a new frame at an offset: %w", ErrParam))
+	}
+	fi, err := os.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, err
+	case !f.opts.Overwrite:
+		return nil, f.wrap("file", -1, ErrExists)
+	case fi.IsDir():
+		if _, err := os.Stat(filepath.Join(name, indexFile)); err != nil {
+			return nil, f.wrap("directory", -1, fmt.Errorf("will not replace a directory that is no frame: %w", ErrExists))
+		}
+	}
+	if f.store, err = createStore(name, &f.opts); err != nil {
+		return nil, err
+	}
+	return f.create(fill)
+}
+
+// createStore makes a file or directory under a temporary name beside the final one.
+func createStore(name string, o *Options) (store, error) {
+	name = filepath.Clean(name)
+	for {
+		temp := fmt.Sprintf("%s.%08x.tmp", name, rand.Uint32())
+		var err error
+		var st *os.File
+		if o.Sparse {
+			err = os.Mkdir(temp, 0o777)
+		} else {
+			st, err = os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		}
+		switch {
+		case errors.Is(err, fs.ErrExist):
+			continue
+		case err != nil:
+			return nil, err
+		case o.Sparse:
+			return &sparse{dir: name, temp: temp, noSync: o.NoSync}, nil
+		}
+		return &contiguous{st: file{st}, temp: temp, name: name, noSync: o.NoSync}, nil
+	}
+}
+
+// replace gives temp the name of what it replaces, if anything is there. Only a file in place of a file is replaced
+// in one step.
+func replace(temp, name string, noSync bool) error {
+	fi, err := os.Lstat(name)
+	tempInfo, tempErr := os.Lstat(temp)
+	if tempErr != nil {
+		return tempErr
+	}
+	old := ""
+	if err == nil && (fi.IsDir() || tempInfo.IsDir()) {
+		old = temp + ".old"
+		if err := os.Rename(name, old); err != nil {
+			return err
+		}
+	}
+	if err := os.Rename(temp, name); err != nil {
+		if old != "" {
+			err = errors.Join(err, os.Rename(old, name))
+		}
+		return err
+	}
+	if old != "" {
+		os.RemoveAll(old) // what stays is only waste
+	}
+	return syncDir(name, noSync)
+}
+
+// CreateMemory makes a contiguous frame in memory and opens it for editing. See Create; o.Sparse and o.Overwrite do
+// not apply.
+func CreateMemory(o *Options, fill func(b *Batch) error) (*Frame, error) {
+	f := newFrame("", o)
+	f.opts.Sparse = false
+	f.store = &contiguous{st: NewMemory(nil), noSync: true}
+	return f.create(fill)
+}
+
+// create makes the first commit.
+func (f *Frame) create(fill func(b *Batch) error) (*Frame, error) {
+	f.writable, f.trusted = true, true
+	b, err := f.first()
+	if err == nil && fill != nil {
+		err = fill(b)
+	}
+	if err == nil {
+		err = b.Commit()
+	}
+	if err != nil {
+		if b != nil {
+			b.Rollback()
+		}
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// first begins the batch that makes the first state.
+func (f *Frame) first() (*Batch, error) {
+	s := &snapshot{header: header{
+		version: versionFixed, sparse: f.opts.Sparse, chunkSize: -1, threads: [2]int16{1, 1},
+	}}
+	if err := s.setCParams(f.opts.CParams); err != nil {
+		return nil, f.wrap("header", -1, err)
+	}
+	size := f.opts.ChunkSize
+	if size < 0 || size > chunk.MaxBytes {
+		return nil, f.wrap("header", offChunkSize, fmt.Errorf("chunk size %d: %w", size, ErrParam))
+	}
+	if size > 0 {
+		s.chunkSize = int32(size)
+	}
+	b := &Batch{f: f, next: s}
+	f.mu.Lock()
+	f.beginBatch()
+	if err := b.setLayers(f.opts.Meta); err != nil {
+		b.Rollback()
+		return nil, err
+	}
+	s.area = int64(s.headerLen)
+	f.start(s)
+	f.snap.Store(nil) // nobody reads before the commit
+	return b, nil
+}

@@ -1,0 +1,278 @@
+package frame
+
+import (
+	"context"
+	"io"
+	"sync"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// worker is what one goroutine needs.
+type worker struct {
+	*chunk.Worker
+	buf []byte // a decoded block
+}
+
+func (f *Frame) getWorker() *worker {
+	if w, ok := f.workers.Get().(*worker); ok {
+		return w
+	}
+	return &worker{Worker: f.pool.Get()}
+}
+
+func (f *Frame) putWorker(w *worker) { f.workers.Put(w) }
+
+// decoding is one call of Decode: the blocks of all its chunks are one queue, from which the workers take. A worker
+// that finds no block left in the opened chunks opens the next chunk, while others go on.
+type decoding struct {
+	f    *Frame
+	s    *snapshot
+	ctx  context.Context
+	plan Plan
+
+	mu      sync.Mutex
+	wake    sync.Cond // when a chunk was opened, or nothing is left to wait for
+	jobs    []*decodeJob
+	idle    []*decodeJob // for use again
+	opening int
+	last    bool // the plan has no more chunks
+	err     error
+	wg      sync.WaitGroup
+}
+
+// decodeJob is an opened chunk.
+type decodeJob struct {
+	visit  Visit
+	r      chunk.Reader
+	close  io.Closer
+	first  int // block wanted, when visit.Blocks is empty
+	next   int // block to be taken
+	n      int // blocks wanted
+	active int // blocks being decoded
+}
+
+// Decode decodes the blocks that the plan wants, on up to Options.Concurrency goroutines, which have ended when it
+// returns. It works on one state of the frame, whatever is committed meanwhile. It stops at the first error: of the
+// plan, of the context, or ErrCorrupt, ErrUnsupported, ErrTooLarge or of reading, in an *Error with the chunk.
+func (f *Frame) Decode(ctx context.Context, p Plan) error {
+	s, err := f.acquire()
+	if err != nil {
+		return err
+	}
+	defer s.release()
+	return f.decode(ctx, s, p)
+}
+
+func (f *Frame) decode(ctx context.Context, s *snapshot, p Plan) error {
+	e, ok := f.engines.Get().(*decoding)
+	if !ok {
+		e = &decoding{f: f}
+		e.wake.L = &e.mu
+	}
+	e.s, e.ctx, e.plan, e.last, e.err = s, ctx, p, false, nil
+	for range f.opts.workers(p.Blocks()) - 1 {
+		e.wg.Go(e.work)
+	}
+	e.work()
+	e.wg.Wait()
+	for _, j := range e.jobs { // left by an error
+		e.recycle(j)
+	}
+	e.jobs = e.jobs[:0]
+	err := e.err
+	e.s, e.ctx, e.plan = nil, nil, nil
+	f.engines.Put(e)
+	return err
+}
+
+// work is the loop of a worker.
+func (e *decoding) work() {
+	w := e.f.getWorker()
+	defer e.f.putWorker(w)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for e.err == nil {
+		if e.err = e.ctx.Err(); e.err != nil {
+			break
+		}
+		if j := e.take(); j != nil {
+			k := j.next
+			j.next++
+			j.active++
+			e.mu.Unlock()
+			err := e.block(w, j, k)
+			e.mu.Lock()
+			j.active--
+			if err != nil {
+				e.fail(err)
+			} else if j.active == 0 && j.next == j.n {
+				e.finish(j)
+			}
+			continue
+		}
+		if !e.last {
+			e.openNext(w)
+			continue
+		}
+		if e.opening == 0 {
+			break
+		}
+		e.wake.Wait()
+	}
+	e.wake.Broadcast()
+}
+
+// take returns an opened chunk with blocks left, or nil.
+func (e *decoding) take() *decodeJob {
+	for _, j := range e.jobs {
+		if j.next < j.n {
+			return j
+		}
+	}
+	return nil
+}
+
+// openNext opens the next chunk of the plan. It is called with e.mu held, which it gives away meanwhile.
+func (e *decoding) openNext(w *worker) {
+	var j *decodeJob
+	if n := len(e.idle); n > 0 {
+		j, e.idle = e.idle[n-1], e.idle[:n-1]
+	} else {
+		j = new(decodeJob)
+	}
+	j.visit.Blocks, j.visit.From, j.visit.To = j.visit.Blocks[:0], 0, 0
+	if !e.plan.Next(&j.visit) {
+		e.last = true
+		e.idle = append(e.idle, j)
+		e.wake.Broadcast()
+		return
+	}
+	e.opening++
+	e.mu.Unlock()
+	err := e.open(w, j)
+	e.mu.Lock()
+	e.opening--
+	switch {
+	case err != nil:
+		e.recycle(j)
+		e.fail(err)
+	case j.n == 0:
+		e.recycle(j)
+	default:
+		e.jobs = append(e.jobs, j)
+	}
+	e.wake.Broadcast()
+}
+
+// open opens the chunk of a job, and deals with it at once if it is a special value.
+func (e *decoding) open(w *worker, j *decodeJob) error {
+	f, s, v := e.f, e.s, &j.visit
+	j.n, j.first, j.next, j.close = 0, 0, 0, nil
+	if err := f.checkChunk(s, v.Chunk); err != nil {
+		return err
+	}
+	special, err := s.index.at(v.Chunk).special()
+	if err != nil {
+		return f.chunkError(s, v.Chunk, err)
+	}
+	if special != chunk.Regular {
+		n := s.chunkLen(v.Chunk)
+		if n < 0 {
+			return f.chunkError(s, v.Chunk, corrupt("a special value without a size, in a frame with chunks of variable size"))
+		}
+		if special == chunk.NaNs && s.typeSize != 4 && s.typeSize != 8 {
+			return f.chunkError(s, v.Chunk, corrupt("NaNs of %d bytes", s.typeSize))
+		}
+		return e.plan.Special(v, special, nil, int(s.typeSize), int(n))
+	}
+	if j.close, err = f.openChunk(s, w.Worker, &j.r, v.Chunk, e.share(v)); err != nil {
+		return err
+	}
+	if special, value := j.r.Special(); special != chunk.Regular {
+		return e.plan.Special(v, special, value, j.r.Header().TypeSize, j.r.NBytes())
+	}
+	j.n = j.r.NumBlocks()
+	if want := e.plan.BlockSize(); want > 0 && j.r.Header().BlockSize != want {
+		return f.chunkError(s, v.Chunk, corrupt("blocks of %d bytes, not %d", j.r.Header().BlockSize, want))
+	}
+	switch {
+	case len(v.Blocks) > 0:
+		j.n = len(v.Blocks)
+		if last := int(v.Blocks[j.n-1]); last >= j.r.NumBlocks() {
+			return f.chunkError(s, v.Chunk, corrupt("%d blocks, block %d wanted", j.r.NumBlocks(), last))
+		}
+	case v.To > 0 && !j.r.Header().VLBlocks():
+		size := j.r.Header().BlockSize
+		j.first = v.From / size
+		j.n = min((v.To-1)/size+1, j.n) - j.first
+	}
+	return nil
+}
+
+// share estimates which part of a chunk a visit wants.
+func (e *decoding) share(v *Visit) float64 {
+	n := float64(e.s.chunkLen(v.Chunk))
+	switch {
+	case n <= 0:
+		return 1
+	case len(v.Blocks) > 0 && e.s.blockSize > 0:
+		return float64(len(v.Blocks)) * float64(e.s.blockSize) / n
+	case v.To > 0:
+		return float64(v.To-v.From) / n
+	}
+	return 1
+}
+
+// block decodes the i-th wanted block of a job.
+func (e *decoding) block(w *worker, j *decodeJob, i int) error {
+	k := j.first + i
+	if len(j.visit.Blocks) > 0 {
+		k = int(j.visit.Blocks[i])
+	}
+	at, n := j.r.BlockOffset(k), j.r.BlockLen(k)
+	dst := e.plan.Place(&j.visit, k, at, n)
+	if dst != nil {
+		return e.chunkError(j, w.DecodeBlock(dst, &j.r, k))
+	}
+	if cap(w.buf) < n {
+		w.buf = make([]byte, n)
+	}
+	dst = w.buf[:n]
+	if err := w.DecodeBlock(dst, &j.r, k); err != nil {
+		return e.chunkError(j, err)
+	}
+	return e.plan.Block(&j.visit, k, at, dst)
+}
+
+func (e *decoding) chunkError(j *decodeJob, err error) error {
+	if err == nil {
+		return nil
+	}
+	return e.f.chunkError(e.s, j.visit.Chunk, err)
+}
+
+// fail records the first error and ends the work.
+func (e *decoding) fail(err error) {
+	if e.err == nil {
+		e.err = err
+	}
+	e.wake.Broadcast()
+}
+
+// finish takes a job whose blocks are all decoded off the list.
+func (e *decoding) finish(j *decodeJob) {
+	for i, x := range e.jobs {
+		if x == j {
+			e.jobs = append(e.jobs[:i], e.jobs[i+1:]...)
+			break
+		}
+	}
+	e.recycle(j)
+}
+
+func (e *decoding) recycle(j *decodeJob) {
+	closeSource(j.close)
+	j.close = nil
+	e.idle = append(e.idle, j)
+}

@@ -1,0 +1,269 @@
+package frame
+
+import (
+	"context"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// Source tells Batch.Encode which chunks to write and gives their blocks.
+//
+// Next is called by one goroutine at a time; Block by several at the same time, also more than once for a block.
+type Source interface {
+	// Next sets v.Chunk to the next chunk, one that is there or the number of chunks to append one, and returns
+	// whether there is one. keep says that Block needs the content that the chunk has now.
+	Next(v *Visit) (keep, ok bool)
+	// Block writes the new content of block k, which starts at byte at of the decoded chunk, to dst, or returns
+	// other memory with it, which must then stay until Encode returns. If the visit keeps, dst holds the content
+	// that it has now.
+	Block(v *Visit, k, at int, dst []byte) ([]byte, error)
+}
+
+// encoding is one call of Encode. As in decoding, the blocks of all chunks are one queue; the worker that encodes the
+// last block of a chunk puts it together, and chunks are written in their order.
+type encoding struct {
+	b   *Batch
+	s   *snapshot // the state before, for what is kept
+	ctx context.Context
+	src Source
+	l   *chunk.Layout
+
+	mu      sync.Mutex
+	wake    sync.Cond
+	jobs    []*encodeJob // in their order; the first is the next to be written
+	idle    []*encodeJob
+	writing bool // a worker is writing jobs[0]
+	last    bool
+	chunks  int // in the frame, with those under way
+	most    int // jobs at the same time
+	err     error
+}
+
+// encodeJob is a chunk being encoded.
+type encodeJob struct {
+	visit  Visit
+	keep   bool
+	ready  bool // opened
+	old    chunk.Reader
+	close  io.Closer
+	oldBit chunk.Special
+	oldVal []byte
+	ref    []byte
+	blocks [][]byte
+	next   int
+	left   int    // blocks not encoded yet
+	out    []byte // the chunk, when all blocks are encoded
+	done   bool
+}
+
+// Encode writes chunks of size bytes each with the frame's parameters, their blocks encoded on up to
+// Options.Concurrency goroutines. The result does not depend on the number of goroutines. It stops at the first
+// error of the source, of the context or of writing; the batch can then only be rolled back.
+func (b *Batch) Encode(ctx context.Context, size int, src Source) error {
+	if b.done {
+		return b.errDone()
+	}
+	l, err := b.next.cparams().Layout(size)
+	if err != nil {
+		return b.f.wrap("chunk", -1, err)
+	}
+	b.owned = false // what is kept is read from the index as it is now
+	workers := b.f.opts.workers(1 << 30)
+	e := &encoding{b: b, s: b.next.successor(), ctx: ctx, src: src, l: l, chunks: b.next.index.n, most: 2 * workers}
+	e.wake.L = &e.mu
+	var wg sync.WaitGroup
+	for range workers - 1 {
+		wg.Go(e.work)
+	}
+	e.work()
+	wg.Wait()
+	for _, j := range append(e.jobs, e.idle...) {
+		closeSource(j.close)
+	}
+	b.err = e.err
+	return e.err
+}
+
+func (e *encoding) work() {
+	w := e.b.f.getWorker()
+	defer e.b.f.putWorker(w)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for e.err == nil {
+		if e.err = e.ctx.Err(); e.err != nil {
+			break
+		}
+		switch j := e.take(); {
+		case len(e.jobs) > 0 && e.jobs[0].done && !e.writing:
+			e.write()
+		case j != nil:
+			e.encode(w, j)
+		case !e.last && len(e.jobs) < e.most:
+			e.open(w)
+		case e.last && len(e.jobs) == 0:
+			e.wake.Broadcast()
+			return
+		default:
+			e.wake.Wait()
+		}
+	}
+	e.wake.Broadcast()
+}
+
+// take returns an opened job with blocks left to encode, or nil.
+func (e *encoding) take() *encodeJob {
+	for _, j := range e.jobs {
+		if j.ready && j.next < len(j.blocks) {
+			return j
+		}
+	}
+	return nil
+}
+
+// unlocked runs f without e.mu and records its error.
+func (e *encoding) unlocked(f func() error) bool {
+	e.mu.Unlock()
+	err := f()
+	e.mu.Lock()
+	if err != nil && e.err == nil {
+		e.err = err
+	}
+	e.wake.Broadcast()
+	return err == nil
+}
+
+// open begins the next chunk of the source.
+func (e *encoding) open(w *worker) {
+	j := new(encodeJob)
+	if n := len(e.idle); n > 0 {
+		j, e.idle = e.idle[n-1], e.idle[:n-1]
+	}
+	*j = encodeJob{visit: j.visit, old: j.old, ref: j.ref[:0], blocks: j.blocks[:0], out: j.out[:0]}
+	var ok bool
+	if j.keep, ok = e.src.Next(&j.visit); !ok {
+		e.last = true
+		e.wake.Broadcast()
+		return
+	}
+	if j.visit.Chunk == e.chunks {
+		e.chunks++
+		j.keep = false
+	}
+	if !e.l.Stored() {
+		j.blocks = slices.Grow(j.blocks, e.l.NumBlocks())[:e.l.NumBlocks()]
+	}
+	j.left = len(j.blocks)
+	e.jobs = append(e.jobs, j)
+	ok = e.unlocked(func() error { return e.prepare(w, j) })
+	j.ready = ok
+}
+
+// prepare opens the old chunk of a job and makes its reference block.
+func (e *encoding) prepare(w *worker, j *encodeJob) error {
+	if j.keep {
+		if err := e.openOld(w, j); err != nil {
+			return err
+		}
+	}
+	if e.l.NeedsReference() {
+		b, err := e.plain(w, j, 0)
+		if err != nil {
+			return err
+		}
+		j.ref = append(j.ref[:0], b...)
+	}
+	if len(j.blocks) == 0 {
+		return e.assemble(w, j)
+	}
+	return nil
+}
+
+// openOld opens the chunk that a job replaces.
+func (e *encoding) openOld(w *worker, j *encodeJob) error {
+	f, s, i := e.b.f, e.s, j.visit.Chunk
+	special, err := s.index.at(i).special()
+	if err != nil {
+		return f.chunkError(s, i, err)
+	}
+	if j.oldBit = special; special != chunk.Regular {
+		return nil
+	}
+	if j.close, err = f.openChunk(s, w.Worker, &j.old, i, 1); err != nil {
+		return err
+	}
+	j.oldBit, j.oldVal = j.old.Special()
+	if h := j.old.Header(); h.NBytes != e.l.NBytes() || j.oldBit == chunk.Regular && h.BlockSize != e.l.BlockLen(0) {
+		return f.chunkError(s, i, corrupt("%d bytes in blocks of %d, not %d in %d", h.NBytes, h.BlockSize, e.l.NBytes(), e.l.BlockLen(0)))
+	}
+	return nil
+}
+
+// plain returns the new content of block k.
+func (e *encoding) plain(w *worker, j *encodeJob, k int) ([]byte, error) {
+	n := e.l.BlockLen(k)
+	if cap(w.buf) < n {
+		w.buf = make([]byte, n)
+	}
+	dst := w.buf[:n]
+	at := k * e.l.BlockLen(0)
+	if j.keep {
+		if j.oldBit != chunk.Regular {
+			chunk.FillSpecial(dst, j.oldBit, j.oldVal, int(e.s.typeSize), at)
+		} else if err := w.DecodeBlock(dst, &j.old, k); err != nil {
+			return nil, e.b.f.chunkError(e.s, j.visit.Chunk, err)
+		}
+	}
+	return e.src.Block(&j.visit, k, at, dst)
+}
+
+// encode encodes the next block of a job.
+func (e *encoding) encode(w *worker, j *encodeJob) {
+	k := j.next
+	j.next++
+	ok := e.unlocked(func() error {
+		b, err := e.plain(w, j, k)
+		if err == nil {
+			j.blocks[k], err = w.EncodeBlock(j.blocks[k][:0], e.l, k, b, j.ref)
+		}
+		return err
+	})
+	if !ok {
+		return
+	}
+	if j.left--; j.left == 0 {
+		e.unlocked(func() error { return e.assemble(w, j) })
+	}
+}
+
+// assemble makes the chunk of a job whose blocks are all encoded.
+func (e *encoding) assemble(w *worker, j *encodeJob) error {
+	out, err := w.Assemble(j.out[:0], e.l, j.blocks, func(k int) ([]byte, error) { return e.plain(w, j, k) })
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	j.out, j.done = out, true
+	e.mu.Unlock()
+	return nil
+}
+
+// write writes the first job.
+func (e *encoding) write() {
+	j := e.jobs[0]
+	e.writing = true
+	e.unlocked(func() error {
+		closeSource(j.close)
+		j.close = nil
+		if j.visit.Chunk == e.b.next.index.n {
+			return e.b.AppendChunk(j.out)
+		}
+		return e.b.UpdateChunk(j.visit.Chunk, j.out)
+	})
+	e.writing = false
+	e.jobs = e.jobs[1:]
+	e.idle = append(e.idle, j)
+	e.wake.Broadcast()
+}

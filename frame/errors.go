@@ -1,0 +1,69 @@
+package frame
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// Errors, told apart by what the caller can do. Test with errors.Is.
+var (
+	// ErrFormat: the bytes are not a Blosc2 frame.
+	ErrFormat = errors.New("not a Blosc2 frame")
+	// ErrCorrupt: the frame breaks the format; the data, or the part that the error names, is lost.
+	ErrCorrupt = chunk.ErrCorrupt
+	// ErrUnsupported: the frame may be sound but uses something that is not available.
+	ErrUnsupported = chunk.ErrUnsupported
+	// ErrTooLarge: something is larger than the format or Options.MaxBytes allow.
+	ErrTooLarge = chunk.ErrTooLarge
+	// ErrParam: the caller asked for something that the format cannot express.
+	ErrParam = chunk.ErrParam
+	// ErrReadOnly: the frame was opened for reading.
+	ErrReadOnly = errors.New("opened for reading only")
+	// ErrClosed: the frame, or the batch, is closed.
+	ErrClosed = errors.New("closed")
+	// ErrBounds: there is no chunk with that number, or no byte at that position.
+	ErrBounds = errors.New("out of bounds")
+	// ErrNotFound: there is no metalayer with that name.
+	ErrNotFound = errors.New("not found")
+	// ErrExists: the file, or the metalayer, is there already.
+	ErrExists = errors.New("exists already")
+	// ErrLimit: too many metalayers, or names or values that are too long.
+	ErrLimit = meta.ErrLimit
+)
+
+// Error says which part of a frame an error belongs to. It unwraps to its cause.
+type Error struct {
+	Path  string // of the file or directory; empty for frames in memory and readers
+	Part  string // "header", "index", "trailer", "chunk", "metalayer b2nd", ...
+	Chunk int    // chunk number, or -1
+	Off   int64  // position of the part from the start of the frame, in bytes, or -1; chunk file number in sparse frames
+	Err   error
+}
+
+// Error returns "frame PATH: PART N at byte OFF: cause".
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString("frame")
+	if e.Path != "" {
+		b.WriteString(" " + e.Path)
+	}
+	b.WriteString(": " + e.Part)
+	if e.Chunk >= 0 {
+		fmt.Fprintf(&b, " %d", e.Chunk)
+	}
+	if e.Off >= 0 {
+		fmt.Fprintf(&b, " at byte %d", e.Off)
+	}
+	return b.String() + ": " + e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+func corrupt(format string, args ...any) error {
+	return fmt.Errorf(format+": %w", append(args, ErrCorrupt)...)
+}

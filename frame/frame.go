@@ -1,0 +1,206 @@
+package frame
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// Frame is an open super-chunk: a list of chunks with metalayers. All methods are safe for use by any number of
+// goroutines: reading ones see one committed state each, editing ones wait for each other.
+type Frame struct {
+	path     string
+	opts     Options
+	store    store
+	writable bool
+	trusted  bool // made by this very handle
+	stored   int64
+	snap     atomic.Pointer[snapshot] // nil when closed
+	plain    *chunk.Pool              // for indexes and metalayers
+	pool     *chunk.Pool              // for chunks
+	workers  sync.Pool                // of *worker
+	engines  sync.Pool                // of *decoding
+	mu       sync.Mutex               // held by the open batch
+	broken   error                    // after a commit that may have been half done; guarded by mu
+
+	state   sync.Mutex // guards what follows
+	closed  bool
+	inBatch bool
+}
+
+func newFrame(path string, o *Options) *Frame {
+	f := &Frame{path: path}
+	if o != nil {
+		f.opts = *o
+	}
+	f.plain = chunk.NewPool(&chunk.Options{Concurrency: 1, MaxBytes: f.opts.MaxBytes})
+	return f
+}
+
+// start makes s the first state of f.
+func (f *Frame) start(s *snapshot) {
+	var shape []int32
+	for _, l := range s.meta {
+		if l.Name == "b2nd" || l.Name == "caterva" {
+			if a, err := meta.ParseArray(l.Content, int(s.typeSize)); err == nil {
+				shape = a.BlockShape
+				break
+			}
+		}
+	}
+	f.pool = chunk.NewPool(f.opts.chunkOptions(int(s.typeSize), shape))
+	f.snap.Store(s)
+}
+
+func (f *Frame) errClosed() error { return fmt.Errorf("frame %s: %w", f.path, ErrClosed) }
+
+// wrap says which part of the frame an error belongs to.
+func (f *Frame) wrap(part string, off int64, err error) error {
+	return &Error{Path: f.path, Part: part, Chunk: -1, Off: off, Err: err}
+}
+
+// Close releases the frame. Reads that are under way may fail; an open batch can only be rolled back, and keeps the
+// file open until then. A second Close does nothing.
+func (f *Frame) Close() error {
+	f.state.Lock()
+	defer f.state.Unlock()
+	if f.closed {
+		return nil
+	}
+	f.closed = true
+	f.snap.Store(nil)
+	if f.inBatch {
+		return nil
+	}
+	return f.store.close()
+}
+
+// beginBatch notes that a batch is open, unless the frame is closed.
+func (f *Frame) beginBatch() bool {
+	f.state.Lock()
+	defer f.state.Unlock()
+	f.inBatch = !f.closed
+	return f.inBatch
+}
+
+// endBatch lets the next batch begin, and closes what Close could not.
+func (f *Frame) endBatch() {
+	f.state.Lock()
+	if f.inBatch && f.closed {
+		f.store.close() // nothing is lost: a commit has synced
+	}
+	f.inBatch = false
+	f.state.Unlock()
+	f.mu.Unlock()
+}
+
+// Info describes a frame. Sizes are in bytes.
+type Info struct {
+	Version   int   // of the frame format
+	Sparse    bool  // a directory of chunk files
+	NBytes    int64 // decoded size of all chunks
+	CBytes    int64 // room that the chunks take
+	FrameLen  int64 // size of the frame; without the chunks in sparse frames
+	NumChunks int
+	TypeSize  int
+	BlockSize int // decoded size of a block; 0 = automatic, for each chunk
+	ChunkSize int // decoded size of all chunks but the last; 0 = each has its own; -1 = not known yet
+	VLBlocks  bool
+	CParams   chunk.CParams // parameters for new chunks
+}
+
+// Info returns what the header says of the frame, or the zero Info when it is closed.
+func (f *Frame) Info() Info {
+	s := f.snap.Load()
+	if s == nil {
+		return Info{}
+	}
+	return Info{
+		Version: int(s.version), Sparse: s.sparse, NBytes: s.nbytes, CBytes: s.cbytes, FrameLen: s.frameLen,
+		NumChunks: s.index.n, TypeSize: int(s.typeSize), BlockSize: int(s.blockSize), ChunkSize: int(s.chunkSize),
+		VLBlocks: s.vlBlocks, CParams: s.cparams(),
+	}
+}
+
+// Path returns the name that the frame was opened with, or "".
+func (f *Frame) Path() string { return f.path }
+
+// NumChunks returns the number of chunks.
+func (f *Frame) NumChunks() int {
+	if s := f.snap.Load(); s != nil {
+		return s.index.n
+	}
+	return 0
+}
+
+// NBytes returns the decoded size of all chunks in bytes.
+func (f *Frame) NBytes() int64 {
+	if s := f.snap.Load(); s != nil {
+		return s.nbytes
+	}
+	return 0
+}
+
+// Meta returns the metalayers. The slice and the contents are the caller's.
+func (f *Frame) Meta() []meta.Layer {
+	s := f.snap.Load()
+	if s == nil {
+		return nil
+	}
+	out := make([]meta.Layer, len(s.meta))
+	for i, l := range s.meta {
+		out[i] = meta.Layer{Name: l.Name, Content: slices.Clone(l.Content)}
+	}
+	return out
+}
+
+// MetaLayer returns the content of a metalayer, or ErrNotFound. It is the caller's.
+func (f *Frame) MetaLayer(name string) ([]byte, error) {
+	s := f.snap.Load()
+	if s == nil {
+		return nil, f.errClosed()
+	}
+	if i := findLayer(s.meta, name); i >= 0 {
+		return slices.Clone(s.meta[i].Content), nil
+	}
+	return nil, f.wrap("metalayer "+name, -1, ErrNotFound)
+}
+
+// VLMetaNames returns the names of the variable-length metalayers, in their order.
+func (f *Frame) VLMetaNames() []string {
+	s := f.snap.Load()
+	if s == nil {
+		return nil
+	}
+	names := make([]string, len(s.vlmeta))
+	for i, l := range s.vlmeta {
+		names[i] = l.Name
+	}
+	return names
+}
+
+// VLMeta returns the content of a variable-length metalayer, or ErrNotFound. It is the caller's. By python-blosc2's
+// convention it is a MessagePack value: see meta.Unmarshal.
+func (f *Frame) VLMeta(name string) ([]byte, error) {
+	s := f.snap.Load()
+	if s == nil {
+		return nil, f.errClosed()
+	}
+	i := findLayer(s.vlmeta, name)
+	if i < 0 {
+		return nil, f.wrap("variable-length metalayer "+name, -1, ErrNotFound)
+	}
+	b, err := f.plain.Decode(nil, s.vlmeta[i].Content)
+	if err != nil {
+		return nil, f.wrap("variable-length metalayer "+name, -1, err)
+	}
+	return b, nil
+}
+
+func findLayer(layers []meta.Layer, name string) int {
+	return slices.IndexFunc(layers, func(l meta.Layer) bool { return l.Name == name })
+}

@@ -1,0 +1,131 @@
+package frame
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
+)
+
+// entry is one element of the index: where a chunk is (a position relative to the end of the header, or a file
+// number in sparse frames), or, when negative, the special value that it stands for.
+type entry int64
+
+// The special entries, as the format has them: the sign bit and the kind in the top byte.
+const (
+	entryZeros  entry = math.MinInt64 | 1<<56
+	entryNaNs   entry = math.MinInt64 | 2<<56
+	entryUninit entry = math.MinInt64 | 4<<56
+)
+
+// special returns what a negative entry stands for; an entry that is a position is chunk.Regular.
+func (e entry) special() (chunk.Special, error) {
+	if e >= 0 {
+		return chunk.Regular, nil
+	}
+	// The order of the reference's tests, which look at single bits.
+	switch top := uint64(e) >> 56 & 0x7f; {
+	case top&1 != 0:
+		return chunk.Zeros, nil
+	case top&4 != 0:
+		return chunk.Uninit, nil
+	case top&2 != 0:
+		return chunk.NaNs, nil
+	}
+	return 0, corrupt("index entry %#x", uint64(e))
+}
+
+// specialEntry returns the entry of a special value that the index can hold.
+func specialEntry(s chunk.Special) (entry, bool) {
+	switch s {
+	case chunk.Zeros:
+		return entryZeros, true
+	case chunk.NaNs:
+		return entryNaNs, true
+	case chunk.Uninit:
+		return entryUninit, true
+	}
+	return 0, false
+}
+
+// index is the list of chunks. A frame that was filled with one special value has one entry for all; it costs no
+// memory however many chunks there are.
+type index struct {
+	n       int
+	uniform entry   // of all chunks, when list is nil
+	list    []entry // never changed; only the newest snapshot appends to it
+}
+
+func (x *index) at(i int) entry {
+	if x.list == nil {
+		return x.uniform
+	}
+	return x.list[i]
+}
+
+// entries returns the list, which the caller may append to but not change.
+func (x *index) entries() []entry {
+	if x.list != nil || x.n == 0 {
+		return x.list
+	}
+	list := make([]entry, x.n)
+	for i := range list {
+		list[i] = x.uniform
+	}
+	return list
+}
+
+func newIndex(list []entry) index { return index{n: len(list), list: list} }
+
+// indexParams are what the reference compresses the index with.
+func indexParams() chunk.CParams {
+	return chunk.CParams{TypeSize: 8, BlockSize: 16 << 10, Codec: codec.BloscLZ, Level: 5, Split: chunk.SplitNever}
+}
+
+// append writes the index chunk; an empty index has none.
+func (x *index) append(dst []byte, p *chunk.Pool) ([]byte, error) {
+	if x.n == 0 {
+		return dst, nil
+	}
+	if x.n > chunk.MaxBytes/8 {
+		return dst, fmt.Errorf("%d chunks: %w", x.n, ErrTooLarge)
+	}
+	if x.list == nil {
+		value := binary.LittleEndian.AppendUint64(nil, uint64(x.uniform))
+		return chunk.EncodeSpecial(dst, chunk.Value, 8*x.n, value, indexParams())
+	}
+	plain := make([]byte, 0, 8*x.n)
+	for _, e := range x.list {
+		plain = binary.LittleEndian.AppendUint64(plain, uint64(e))
+	}
+	return p.Encode(dst, plain, indexParams())
+}
+
+// parseIndex reads the index chunk at the start of b. want is the number of chunks, or -1 when only the index
+// knows.
+func parseIndex(b []byte, want int64, p *chunk.Pool) (index, error) {
+	h, err := chunk.ParseHeader(b, int64(len(b)))
+	if err != nil {
+		return index{}, err
+	}
+	if want >= 0 && int64(h.NBytes) != 8*want || h.NBytes%8 != 0 || h.NBytes == 0 {
+		return index{}, corrupt("index of %d bytes for %d chunks", h.NBytes, want)
+	}
+	n := h.NBytes / 8
+	if h.Special() == chunk.Value && h.CBytes == chunk.HeaderSize+8 {
+		if e := entry(binary.LittleEndian.Uint64(b[chunk.HeaderSize:])); e < 0 {
+			return index{n: n, uniform: e}, nil
+		}
+	}
+	plain, err := p.Decode(nil, b)
+	if err != nil {
+		return index{}, err
+	}
+	list := make([]entry, n)
+	for i := range list {
+		list[i] = entry(binary.LittleEndian.Uint64(plain[8*i:]))
+	}
+	return newIndex(list), nil
+}

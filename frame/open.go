@@ -1,0 +1,216 @@
+package frame
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// Open opens the frame in a file, or in the directory of a sparse frame, for reading: it reads the header, the index
+// and the trailer, no chunk. Errors are ErrFormat, ErrCorrupt, ErrUnsupported or ErrTooLarge in an *Error, or those
+// of the system.
+func Open(name string, o *Options) (*Frame, error) { return openPath(name, o, false) }
+
+// Edit opens the frame in a file, or in the directory of a sparse frame, for reading and editing. A frame at an
+// Offset can be edited when nothing follows it.
+func Edit(name string, o *Options) (*Frame, error) { return openPath(name, o, true) }
+
+func openPath(name string, o *Options, write bool) (*Frame, error) {
+	name = strings.TrimPrefix(name, "file://")
+	fi, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if fi.IsDir() {
+		return openSparse(name, o, write)
+	}
+	flag := os.O_RDONLY
+	if write {
+		flag = os.O_RDWR
+	}
+	osFile, err := os.OpenFile(name, flag, 0)
+	if err != nil {
+		return nil, err
+	}
+	var st Storage = file{osFile}
+	if !write {
+		st = readOnly{osFile, fi.Size(), osFile}
+	}
+	f, err := openStorage(name, st, o, write)
+	if err != nil {
+		osFile.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// NewReader opens the frame that starts at o.Offset in the first size bytes of r, for reading. Close does not close
+// r, which must be safe for concurrent use if the frame is used so.
+func NewReader(r io.ReaderAt, size int64, o *Options) (*Frame, error) {
+	return openStorage("", readOnly{r, size, nil}, o, false)
+}
+
+// EditStorage opens the frame in st, a [Memory] for instance, for reading and editing. Closing the frame closes st.
+func EditStorage(st Storage, o *Options) (*Frame, error) { return openStorage("", st, o, true) }
+
+// FromBytes opens the frame in b for reading. b must not change while the frame is open.
+func FromBytes(b []byte, o *Options) (*Frame, error) {
+	return openStorage("", NewMemory(b), o, false)
+}
+
+// openStorage opens a contiguous frame.
+func openStorage(path string, st Storage, o *Options, write bool) (*Frame, error) {
+	f := newFrame(path, o)
+	size, err := st.Size()
+	if err != nil {
+		return nil, err
+	}
+	base := f.opts.Offset
+	if base < 0 || base > size {
+		return nil, f.wrap("header", -1, fmt.Errorf("offset %d in %d bytes: %w", base, size, ErrFormat))
+	}
+	s, err := f.load(st, base, size-base)
+	if err != nil {
+		return nil, err
+	}
+	if s.sparse {
+		return nil, f.wrap("header", offType, fmt.Errorf("the index of a sparse frame; open its directory: %w", ErrFormat))
+	}
+	if write && base > 0 && size > base+s.frameLen {
+		return nil, f.wrap("header", -1, fmt.Errorf("cannot edit a frame with something behind it: %w", ErrReadOnly))
+	}
+	c := &contiguous{st: st, base: base, noSync: f.opts.NoSync, cut: write}
+	f.store, f.writable, f.stored = c, write, s.frameLen
+	f.start(s)
+	return f, nil
+}
+
+func openSparse(dir string, o *Options, write bool) (*Frame, error) {
+	f := newFrame(dir, o)
+	osFile, err := os.Open(filepath.Join(dir, indexFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, f.wrap("directory", -1, fmt.Errorf("no %s in it: %w", indexFile, ErrFormat))
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer osFile.Close()
+	fi, err := osFile.Stat()
+	if err != nil {
+		return nil, err
+	}
+	s, err := f.load(osFile, 0, fi.Size())
+	if err != nil {
+		return nil, err
+	}
+	if !s.sparse {
+		return nil, f.wrap("header", offType, corrupt("a contiguous frame as index of a sparse one"))
+	}
+	f.store, f.writable, f.stored = &sparse{dir: dir, noSync: f.opts.NoSync}, write, s.frameLen+s.cbytes
+	f.start(s)
+	return f, nil
+}
+
+// load reads header, index and trailer of the frame at base, of which at most size bytes are there.
+func (f *Frame) load(src io.ReaderAt, base, size int64) (*snapshot, error) {
+	const first = 4096 // the header with its metalayers, nearly always
+	head, err := readAll(src, base, min(first, size))
+	if err != nil {
+		return nil, f.wrap("header", 0, err)
+	}
+	s := &snapshot{}
+	if s.header, err = parseHeader(head, size); err != nil {
+		return nil, f.wrap("header", 0, err)
+	}
+	if s.headerLen > len(head) {
+		if head, err = readAll(src, base, int64(s.headerLen)); err != nil {
+			return nil, f.wrap("header", 0, err)
+		}
+	}
+	if s.meta, err = meta.ParseHeader(head[:s.headerLen:s.headerLen], fixedLen); err != nil {
+		return nil, f.wrap("metalayers", fixedLen, partError(err))
+	}
+	if err := f.loadTail(s, src, base); err != nil {
+		return nil, err
+	}
+	s.area = s.indexPos()
+	if s.nbytes == 0 {
+		s.area = int64(s.headerLen)
+	}
+	for _, e := range s.index.list {
+		if s.sparse && int64(e) >= s.fileID {
+			s.fileID = int64(e) + 1
+		}
+	}
+	return s, nil
+}
+
+// loadTail reads the index and the trailer, which stand together, in one go.
+func (f *Frame) loadTail(s *snapshot, src io.ReaderAt, base int64) error {
+	pos := s.indexPos()
+	if s.nbytes == 0 {
+		pos = int64(s.headerLen)
+	}
+	if pos > s.frameLen-minTrailerLen {
+		return f.wrap("index", pos, corrupt("frame of %d bytes", s.frameLen))
+	}
+	if s.frameLen-pos > chunk.MaxBytes {
+		return f.wrap("index", pos, fmt.Errorf("index and trailer of %d bytes: %w", s.frameLen-pos, ErrTooLarge))
+	}
+	b, err := readAll(src, base+pos, s.frameLen-pos)
+	if err != nil {
+		return f.wrap("index", pos, err)
+	}
+	trailer, err := cutTrailer(b)
+	if err != nil {
+		return f.wrap("trailer", s.frameLen, err)
+	}
+	if s.vlmeta, err = meta.ParseTrailer(trailer); err != nil {
+		return f.wrap("trailer", s.frameLen-int64(len(trailer)), partError(err))
+	}
+	if s.nbytes == 0 {
+		return nil
+	}
+	if s.index, err = parseIndex(b[:len(b)-len(trailer)], s.countChunks(), f.plain); err != nil {
+		return f.wrap("index", pos, err)
+	}
+	return nil
+}
+
+// cutTrailer returns the trailer at the end of b.
+func cutTrailer(b []byte) ([]byte, error) {
+	const fromEnd = 23 // of the marker of the length
+	if len(b) < minTrailerLen || b[len(b)-fromEnd] != 0xce {
+		return nil, corrupt("no trailer length")
+	}
+	n := int64(b[len(b)-22])<<24 | int64(b[len(b)-21])<<16 | int64(b[len(b)-20])<<8 | int64(b[len(b)-19])
+	if n < minTrailerLen || n > int64(len(b)) {
+		return nil, corrupt("trailer of %d bytes, at most %d", n, len(b))
+	}
+	return b[len(b)-int(n):], nil
+}
+
+// partError gives errors of package meta the kind that callers of this package test for.
+func partError(err error) error {
+	if errors.Is(err, meta.ErrCorrupt) {
+		return fmt.Errorf("%w (%w)", err, ErrCorrupt)
+	}
+	return err
+}
+
+// appendHeader returns the whole header of s, metalayers included.
+func appendHeader(s *snapshot) ([]byte, error) {
+	s.hasVL = len(s.vlmeta) > 0
+	b := s.header.append(make([]byte, 0, s.headerLen))
+	b, err := meta.AppendHeader(b, s.meta)
+	if err == nil && len(b) != s.headerLen {
+		err = fmt.Errorf("header of %d bytes, not %d: %w", len(b), s.headerLen, ErrParam)
+	}
+	return b, err
+}

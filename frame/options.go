@@ -1,0 +1,43 @@
+package frame
+
+import (
+	"runtime"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// Options say how a frame is opened or created. A nil *Options and zero fields are the defaults.
+type Options struct {
+	// For frames that are created.
+	CParams   chunk.CParams // compression parameters of new chunks
+	ChunkSize int           // decoded size of all chunks but the last, in bytes; 0 = that of the first chunk appended
+	Meta      []meta.Layer  // metalayers: fixed names and lengths
+	Sparse    bool          // a directory with one file for each chunk
+	Overwrite bool          // replace what is there under the name, at the first commit
+
+	// For all frames.
+	Codecs      codec.Set // codecs to use; the zero value holds the built-in ones
+	Concurrency int       // goroutines a call may use; 0 = GOMAXPROCS
+	MaxBytes    int64     // see chunk.Options
+	NoSync      bool      // leave it to the system when written bytes reach the disk
+	Offset      int64     // where the frame starts in its file, in bytes; contiguous frames only
+}
+
+// chunkOptions returns what chunks need to know. blockShape is nil for frames that are not arrays.
+func (o *Options) chunkOptions(itemSize int, blockShape []int32) *chunk.Options {
+	return &chunk.Options{
+		Codecs: o.Codecs, Concurrency: o.Concurrency, MaxBytes: o.MaxBytes,
+		ItemSize: itemSize, BlockShape: blockShape,
+	}
+}
+
+// workers returns the number of goroutines for n pieces of work.
+func (o *Options) workers(n int64) int {
+	c := o.Concurrency
+	if c <= 0 {
+		c = runtime.GOMAXPROCS(0)
+	}
+	return int(max(1, min(int64(c), n)))
+}

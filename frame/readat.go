@@ -1,0 +1,154 @@
+package frame
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sort"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// ReadAt reads decoded bytes of the super-chunk, as if its chunks stood one behind the other. It implements
+// io.ReaderAt and decodes only the blocks that it needs, on up to Options.Concurrency goroutines. In a frame with
+// chunks of variable size the first call reads the headers of all chunks.
+func (f *Frame) ReadAt(p []byte, off int64) (int, error) {
+	s, err := f.acquire()
+	if err != nil {
+		return 0, err
+	}
+	defer s.release()
+	if off < 0 {
+		return 0, f.wrap("super-chunk", -1, fmt.Errorf("reading at %d: %w", off, ErrBounds))
+	}
+	if off >= s.nbytes {
+		return 0, io.EOF
+	}
+	want := p[:min(int64(len(p)), s.nbytes-off)]
+	if err := f.readRange(context.Background(), s, want, off); err != nil {
+		return 0, err
+	}
+	if len(want) < len(p) {
+		return len(want), io.EOF
+	}
+	return len(p), nil
+}
+
+// readRange reads decoded bytes that are there.
+func (f *Frame) readRange(ctx context.Context, s *snapshot, dst []byte, off int64) error {
+	if len(dst) == 0 {
+		return nil
+	}
+	r := &rangePlan{s: s, dst: dst, off: off}
+	if s.chunkSize > 0 {
+		r.chunk = int(off / int64(s.chunkSize))
+		return f.decode(ctx, s, r)
+	}
+	var err error
+	if r.ends, err = f.chunkEnds(s); err != nil {
+		return err
+	}
+	r.chunk = sort.Search(len(r.ends), func(i int) bool { return r.ends[i] > off })
+	return f.decode(ctx, s, r)
+}
+
+// rangePlan reads a range of the decoded bytes.
+type rangePlan struct {
+	s     *snapshot
+	dst   []byte
+	off   int64 // of dst in the super-chunk
+	chunk int   // the next one
+	ends  []int64
+}
+
+// start returns where chunk i starts.
+func (r *rangePlan) start(i int) int64 {
+	switch {
+	case r.ends == nil:
+		return int64(i) * int64(r.s.chunkSize)
+	case i == 0:
+		return 0
+	}
+	return r.ends[i-1]
+}
+
+func (r *rangePlan) BlockSize() int { return 0 }
+
+func (r *rangePlan) Blocks() int64 {
+	size := int64(r.s.blockSize)
+	if size == 0 {
+		size = 64 << 10 // automatic block sizes are about that or more
+	}
+	return int64(len(r.dst))/size + 1
+}
+
+func (r *rangePlan) Next(v *Visit) bool {
+	end := r.off + int64(len(r.dst))
+	if r.chunk >= r.s.index.n || r.start(r.chunk) >= end {
+		return false
+	}
+	v.Chunk = r.chunk
+	r.chunk++
+	at := r.start(v.Chunk)
+	v.From = int(max(r.off, at) - at)
+	v.To = int(min(end, r.start(r.chunk)) - at)
+	return true
+}
+
+// part returns the part of dst that bytes [at, at+n) of the super-chunk go to, and which of them they are.
+func (r *rangePlan) part(at, n int64) (dst []byte, from int64) {
+	lo, hi := max(r.off, at), min(r.off+int64(len(r.dst)), at+n)
+	if lo >= hi {
+		return nil, 0
+	}
+	return r.dst[lo-r.off : hi-r.off], lo - at
+}
+
+func (r *rangePlan) Place(v *Visit, _, at, n int) []byte {
+	if dst, _ := r.part(r.start(v.Chunk)+int64(at), int64(n)); len(dst) == n {
+		return dst
+	}
+	return nil
+}
+
+func (r *rangePlan) Block(v *Visit, _, at int, data []byte) error {
+	dst, from := r.part(r.start(v.Chunk)+int64(at), int64(len(data)))
+	copy(dst, data[from:])
+	return nil
+}
+
+func (r *rangePlan) Special(v *Visit, s chunk.Special, value []byte, typeSize, n int) error {
+	dst, from := r.part(r.start(v.Chunk), int64(n))
+	chunk.FillSpecial(dst, s, value, typeSize, int(from))
+	return nil
+}
+
+// WriteTo writes the decoded bytes of the super-chunk to w, chunk after chunk. It implements io.WriterTo; its memory
+// is bounded by a chunk or 4 MiB.
+func (f *Frame) WriteTo(w io.Writer) (int64, error) {
+	s, err := f.acquire()
+	if err != nil {
+		return 0, err
+	}
+	defer s.release()
+	const piece = 4 << 20
+	buf := make([]byte, min(piece, s.nbytes))
+	done := int64(0)
+	for done < s.nbytes {
+		buf = buf[:min(int64(len(buf)), s.nbytes-done)]
+		if err := f.readRange(context.Background(), s, buf, done); err != nil {
+			return done, err
+		}
+		n, err := w.Write(buf)
+		done += int64(n)
+		if err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+var (
+	_ io.ReaderAt = (*Frame)(nil)
+	_ io.WriterTo = (*Frame)(nil)
+)

@@ -1,0 +1,98 @@
+package frame
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// snapshot is one state of a frame, as a commit left it. It never changes, so readers need no lock.
+type snapshot struct {
+	header
+	index  index
+	meta   []meta.Layer // metalayers
+	vlmeta []meta.Layer // variable-length metalayers; the contents are chunks
+	ends   ends         // of frames with chunks of variable size
+	area   int64        // contiguous frames: where the chunks end at the latest, from the frame start
+	fileID int64        // sparse frames: the number of the next chunk file
+
+	readers atomic.Int64 // that use it now
+}
+
+// acquire returns the newest snapshot for reading; release it afterwards.
+func (f *Frame) acquire() (*snapshot, error) {
+	for {
+		s := f.snap.Load()
+		if s == nil {
+			return nil, f.errClosed()
+		}
+		s.readers.Add(1)
+		// A commit may have come between: then space that s names may already be written over.
+		if f.snap.Load() == s {
+			return s, nil
+		}
+		s.readers.Add(-1)
+	}
+}
+
+func (s *snapshot) release() { s.readers.Add(-1) }
+
+// ends tells where the chunks of a frame with chunks of variable size end in the decoded bytes. Only the chunks know
+// their sizes, so it is filled when first asked for.
+type ends struct {
+	mu   sync.Mutex
+	list []int64
+}
+
+// chunkEnds returns where each chunk ends in the decoded bytes. It reads the headers of all chunks, once.
+func (f *Frame) chunkEnds(s *snapshot) ([]int64, error) {
+	s.ends.mu.Lock()
+	defer s.ends.mu.Unlock()
+	if s.ends.list != nil || s.index.n == 0 {
+		return s.ends.list, nil
+	}
+	list := make([]int64, s.index.n)
+	end := int64(0)
+	for i := range list {
+		h, err := f.chunkHeader(s, i)
+		if err != nil {
+			return nil, err
+		}
+		end += int64(h.NBytes)
+		list[i] = end
+	}
+	if end != s.nbytes {
+		return nil, f.wrap("header", offNBytes, corrupt("%d bytes, the chunks have %d", s.nbytes, end))
+	}
+	s.ends.list = list
+	return list, nil
+}
+
+// chunkLen returns the decoded size of chunk i as the frame knows it, or -1 when only the chunk does.
+func (s *snapshot) chunkLen(i int) int64 {
+	if s.chunkSize <= 0 {
+		return -1
+	}
+	return min(int64(s.chunkSize), s.nbytes-int64(i)*int64(s.chunkSize))
+}
+
+// countChunks returns how many chunks the sizes in the header ask for, or -1 when only the index knows.
+func (h *header) countChunks() int64 {
+	switch {
+	case h.nbytes == 0:
+		return 0
+	case h.chunkSize > 0:
+		return (h.nbytes-1)/int64(h.chunkSize) + 1
+	}
+	return -1
+}
+
+// checkChunk compares an opened chunk with what the frame says of it.
+func (s *snapshot) checkChunk(i int, h *chunk.Header) error {
+	if want := s.chunkLen(i); want >= 0 && int64(h.NBytes) != want {
+		return corrupt("chunk of %d bytes decoded, the frame has %d", h.NBytes, want)
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package frame
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// indexFile is the file of a sparse frame that holds header, index and trailer.
+const indexFile = "chunks.b2frame"
+
+// sparse is a store in a directory: each chunk is a file of its own.
+//
+// A commit writes new chunks to files with new numbers, then a new index file aside, which takes the place of the
+// old one by renaming. Chunk files that only older states name are removed when their last reader is gone.
+type sparse struct {
+	dir     string
+	temp    string // the directory has this name until the first commit
+	noSync  bool
+	retired []retired // the extents' positions are file numbers
+}
+
+func chunkFile(n int64) string { return fmt.Sprintf("%08X.chunk", n) }
+
+// at returns where the directory is now.
+func (d *sparse) at() string {
+	if d.temp != "" {
+		return d.temp
+	}
+	return d.dir
+}
+
+func (d *sparse) open(_ *snapshot, e, _ entry) (source, error) {
+	if e > 1<<32-1 {
+		return source{}, corrupt("chunk file number %d", e)
+	}
+	f, err := os.Open(filepath.Join(d.at(), chunkFile(int64(e))))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: %w", err, ErrCorrupt)
+	}
+	if err != nil {
+		return source{}, err
+	}
+	fi, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return source{}, err
+	}
+	return source{at: f, size: fi.Size(), guess: min(fi.Size(), chunk.MaxBytes), close: f}, nil
+}
+
+func (d *sparse) put(b *Batch, data []byte) (entry, error) {
+	if b.next.fileID > 1<<32-1 {
+		return 0, fmt.Errorf("chunk file number %d: %w", b.next.fileID, ErrTooLarge)
+	}
+	id := b.next.fileID
+	if err := d.writeFile(chunkFile(id), data); err != nil {
+		return 0, err
+	}
+	b.next.fileID++
+	b.next.cbytes += int64(len(data))
+	b.put = append(b.put, extent{id, id})
+	return entry(id), nil
+}
+
+// writeFile writes a file that no commit names.
+func (d *sparse) writeFile(name string, data []byte) error {
+	f, err := os.Create(filepath.Join(d.at(), name))
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil && !d.noSync {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+func (d *sparse) drop(b *Batch, e entry, size int64) {
+	b.next.cbytes -= size
+	for i, p := range b.put {
+		if p.off == int64(e) {
+			b.put = append(b.put[:i], b.put[i+1:]...)
+			os.Remove(filepath.Join(d.at(), chunkFile(int64(e)))) // no state names it
+			return
+		}
+	}
+	b.dropped = append(b.dropped, extent{int64(e), int64(e)})
+}
+
+func (d *sparse) commit(b *Batch) error {
+	s := b.next
+	index, err := s.index.append(nil, b.f.plain)
+	if err != nil {
+		return err
+	}
+	s.frameLen = int64(s.headerLen) + int64(len(index))
+	rest, err := meta.AppendTrailer(index, s.vlmeta)
+	if err != nil {
+		return err
+	}
+	s.frameLen += int64(len(rest) - len(index))
+	out, err := appendHeader(s)
+	if err != nil {
+		return err
+	}
+	next := indexFile + ".tmp"
+	if err := d.writeFile(next, append(out, rest...)); err != nil {
+		return err
+	}
+	if err := os.Rename(filepath.Join(d.at(), next), filepath.Join(d.at(), indexFile)); err != nil {
+		return err
+	}
+	if err := syncDir(filepath.Join(d.at(), indexFile), d.noSync); err != nil {
+		b.f.broken = err
+		return err
+	}
+	if d.temp != "" {
+		if err := replace(d.temp, d.dir, d.noSync); err != nil {
+			b.f.broken = err
+			return err
+		}
+		d.temp = ""
+	}
+	if b.cur != nil && len(b.dropped) > 0 {
+		d.retired = append(d.retired, retired{b.cur, b.dropped})
+	}
+	return nil
+}
+
+func (d *sparse) reclaim(*Frame) {
+	for len(d.retired) > 0 && d.retired[0].s.readers.Load() == 0 {
+		for _, x := range d.retired[0].exts {
+			os.Remove(filepath.Join(d.dir, chunkFile(x.off))) // a file that stays is only waste
+		}
+		d.retired = d.retired[1:]
+	}
+}
+
+func (d *sparse) rollback(b *Batch) {
+	for _, x := range b.put {
+		os.Remove(filepath.Join(d.at(), chunkFile(x.off)))
+	}
+}
+
+func (d *sparse) close() error {
+	if d.temp != "" {
+		return os.RemoveAll(d.temp) // never committed
+	}
+	return nil
+}
+
+// syncDir makes the entry of name in its directory last.
+func syncDir(name string, noSync bool) error {
+	if noSync {
+		return nil
+	}
+	dir, err := os.Open(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	// Some systems cannot sync a directory; then there is nothing more to do.
+	if err := dir.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrInvalid) {
+		dir.Close()
+		return err
+	}
+	return dir.Close()
+}

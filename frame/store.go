@@ -1,0 +1,85 @@
+package frame
+
+import (
+	"io"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// store keeps the chunks, index and trailer of a frame: in one contiguous storage, or in the files of a directory.
+// Methods other than open are called by one goroutine at a time.
+type store interface {
+	// open says where the chunk of an entry that is not special can be read. next is the entry of the following
+	// chunk, a hint for the size, or negative.
+	open(s *snapshot, e, next entry) (source, error)
+	// put writes a chunk that no commit names yet.
+	put(b *Batch, c []byte) (entry, error)
+	// drop notes that the chunk of an entry will not be named any more after the commit.
+	drop(b *Batch, e entry, size int64)
+	// commit makes b.next the state of the frame: after it, the stored bytes are those of the new state, and
+	// before it, whatever happens, those of the old one.
+	commit(b *Batch) error
+	// rollback forgets what put wrote.
+	rollback(b *Batch)
+	// reclaim gives back space that no reader uses any more.
+	reclaim(b *Frame)
+	close() error
+}
+
+// source is where the bytes of a chunk are.
+type source struct {
+	mem   []byte // when they are in memory
+	at    io.ReaderAt
+	off   int64 // of the chunk
+	size  int64 // at most so many bytes
+	guess int64 // likely so many, or 0
+	close io.Closer
+}
+
+// openChunk opens chunk i of a snapshot, which is not a special entry, into r. want is the share of it that will be
+// read. The source must be closed when r is not used any more.
+func (f *Frame) openChunk(s *snapshot, w *chunk.Worker, r *chunk.Reader, i int, want float64) (io.Closer, error) {
+	next := entry(-1)
+	if i+1 < s.index.n {
+		next = s.index.at(i + 1)
+	}
+	e := s.index.at(i)
+	src, err := f.store.open(s, e, next)
+	if err != nil {
+		return nil, f.chunkError(s, i, err)
+	}
+	if src.mem != nil {
+		err = w.Open(r, src.mem)
+	} else {
+		err = w.OpenAt(r, src.at, src.off, src.size, src.guess, want)
+	}
+	if err == nil {
+		err = s.checkChunk(i, r.Header())
+	}
+	if err != nil {
+		if src.close != nil {
+			src.close.Close()
+		}
+		return nil, f.chunkError(s, i, err)
+	}
+	return src.close, nil
+}
+
+// chunkError says which chunk an error belongs to.
+func (f *Frame) chunkError(s *snapshot, i int, err error) error {
+	off := int64(-1)
+	if e := s.index.at(i); e >= 0 {
+		off = int64(e)
+		if !s.sparse {
+			off += int64(s.headerLen)
+		}
+	}
+	return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: off, Err: err}
+}
+
+// closeSource closes what openChunk returned.
+func closeSource(c io.Closer) {
+	if c != nil {
+		c.Close()
+	}
+}
