@@ -115,10 +115,13 @@ type Info struct {
 
 // Info returns what the header says of the frame, or the zero Info when it is closed.
 func (f *Frame) Info() Info {
-	s := f.snap.Load()
-	if s == nil {
-		return Info{}
+	if s := f.snap.Load(); s != nil {
+		return s.info()
 	}
+	return Info{}
+}
+
+func (s *snapshot) info() Info {
 	return Info{
 		Version: int(s.version), Sparse: s.sparse, NBytes: s.nbytes, CBytes: s.cbytes, FrameLen: s.frameLen,
 		NumChunks: s.index.n, TypeSize: int(s.typeSize), BlockSize: int(s.blockSize), ChunkSize: int(s.chunkSize),
