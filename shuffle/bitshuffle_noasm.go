@@ -1,3 +1,5 @@
+//go:build !amd64 || purego
+
 package shuffle
 
 // bitShuffleElements transposes the bits of n elements of size bytes; n is a multiple of 8 and not zero, and both

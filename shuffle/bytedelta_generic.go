@@ -8,13 +8,16 @@ const (
 	ones16   = 0x0001000100010001
 )
 
-// byteDiffGeneric writes dst[i] = src[i] - src[i-1], with 0 before the first byte. Both have the same length and do not
-// overlap.
-func byteDiffGeneric(dst, src []byte) {
+// byteDiffGeneric writes dst[i] = src[i] - src[i-1], with 0 before the first byte, except for the first bytes up to from,
+// which another kernel has done. Both have the same length and do not overlap.
+func byteDiffGeneric(dst, src []byte, from int) {
 	dst = dst[:len(src)]
 	le := binary.LittleEndian
 	last := uint64(0) // the byte before
-	i := 0
+	if from > 0 {
+		last = uint64(src[from-1])
+	}
+	i := from
 	for ; i <= len(src)-8; i += 8 {
 		x := le.Uint64(src[i : i+8])
 		y := x<<8 | last
@@ -30,15 +33,19 @@ func byteDiffGeneric(dst, src []byte) {
 	}
 }
 
-// byteSumGeneric undoes byteDiffGeneric: dst[i] = dst[i-1] + src[i]. Both have the same length; dst may be src.
+// byteSumGeneric undoes byteDiffGeneric: dst[i] = dst[i-1] + src[i], except for the first bytes up to from, which another
+// kernel has done. Both have the same length; dst may be src.
 //
 // The even and the odd bytes of a word are summed apart, in fields of 16 bits, where a multiplication by ones gives
 // all prefix sums at once and no field overflows into the next.
-func byteSumGeneric(dst, src []byte) {
+func byteSumGeneric(dst, src []byte, from int) {
 	dst = dst[:len(src)]
 	le := binary.LittleEndian
 	sum := uint64(0) // of all bytes before; only its low byte matters
-	i := 0
+	if from > 0 {
+		sum = uint64(dst[from-1])
+	}
+	i := from
 	for ; i <= len(src)-8; i += 8 {
 		x := le.Uint64(src[i : i+8])
 		even := (x & bytes1) * ones16

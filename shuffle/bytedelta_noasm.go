@@ -1,7 +1,9 @@
+//go:build !amd64 || purego
+
 package shuffle
 
 // byteDiff writes the differences of one stream.
-func byteDiff(dst, src []byte) { byteDiffGeneric(dst, src) }
+func byteDiff(dst, src []byte) { byteDiffGeneric(dst, src, 0) }
 
 // byteSum undoes byteDiff.
-func byteSum(dst, src []byte) { byteSumGeneric(dst, src) }
+func byteSum(dst, src []byte) { byteSumGeneric(dst, src, 0) }

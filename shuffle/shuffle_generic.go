@@ -15,25 +15,36 @@ func tileElements(width int) int {
 }
 
 // shuffleGeneric is the reference for all kernels that shuffle: it transposes n elements of width bytes in src to
-// width rows of n bytes in dst.
-func shuffleGeneric(dst, src []byte, width, n int) {
+// width rows of n bytes in dst, except for the first elements up to from, which another kernel has done.
+func shuffleGeneric(dst, src []byte, width, n, from int) {
 	tile := tileElements(width)
-	for i := 0; i < n; i += tile {
+	for i := from; i < n; i += tile {
 		m := min(tile, n-i)
-		for c := 0; c < width; {
-			c += gather(dst[c*n+i:], n, src[i*width+c:], width, m, width-c)
-		}
+		gatherAll(dst[i:], n, src[i*width:], width, width, m)
 	}
 }
 
 // unshuffleGeneric undoes shuffleGeneric.
-func unshuffleGeneric(dst, src []byte, width, n int) {
+func unshuffleGeneric(dst, src []byte, width, n, from int) {
 	tile := tileElements(width)
-	for i := 0; i < n; i += tile {
+	for i := from; i < n; i += tile {
 		m := min(tile, n-i)
-		for c := 0; c < width; {
-			c += scatter(dst[i*width+c:], width, src[c*n+i:], n, m, width-c)
-		}
+		scatterAll(dst[i*width:], width, src[i:], n, width, m)
+	}
+}
+
+// gatherAll moves the first cols byte columns of m elements, which lie stride bytes apart in src, to rows of m bytes,
+// which begin rowLen bytes apart in dst.
+func gatherAll(dst []byte, rowLen int, src []byte, stride, cols, m int) {
+	for c := 0; c < cols; {
+		c += gather(dst[c*rowLen:], rowLen, src[c:], stride, m, cols-c)
+	}
+}
+
+// scatterAll undoes gatherAll.
+func scatterAll(dst []byte, stride int, src []byte, rowLen, cols, m int) {
+	for c := 0; c < cols; {
+		c += scatter(dst[c:], stride, src[c*rowLen:], rowLen, m, cols-c)
 	}
 }
 

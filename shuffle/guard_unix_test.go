@@ -1,0 +1,78 @@
+//go:build linux || darwin
+
+package shuffle
+
+import (
+	"bytes"
+	"os"
+	"runtime/debug"
+	"syscall"
+	"testing"
+)
+
+// guarded returns memory of at least size bytes, whole pages, with a page before and a page behind that cannot be
+// touched.
+func guarded(t *testing.T, size int) []byte {
+	page := os.Getpagesize()
+	size = (size + page - 1) / page * page
+	mem, err := syscall.Mmap(-1, 0, size+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Munmap(mem); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, p := range [][]byte{mem[:page], mem[page+size:]} {
+		if err := syscall.Mprotect(p, syscall.PROT_NONE); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return mem[page : page+size]
+}
+
+// TestGuardPages runs every filter on blocks that begin or end at a page that cannot be touched: a kernel that reads or
+// writes outside of its block faults.
+func TestGuardPages(t *testing.T) {
+	const size = 1 << 16
+	srcMem, dstMem := guarded(t, size), guarded(t, size)
+	srcMem, dstMem = srcMem[:len(srcMem):len(srcMem)], dstMem[:len(dstMem):len(dstMem)]
+	filters := []struct {
+		name           string
+		encode, decode filter
+	}{
+		{"shuffle", Shuffle, Unshuffle},
+		{"bitshuffle", BitShuffle, BitUnshuffle},
+		{"bytedelta", ByteDeltaEncode, ByteDeltaDecode},
+		{"delta", func(dst, src []byte, size int) { DeltaEncode(dst, src, nil, size) },
+			func(dst, src []byte, size int) { DeltaDecode(dst, src, nil, size) }},
+	}
+	random := randomBytes(size, 9)
+	forEachKernel(t, func(t *testing.T) {
+		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+		for _, f := range filters {
+			for _, width := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 15, 16, 17, 24, 31, 33, 40, 100} {
+				for _, n := range []int{1, 15, 16, 31, 32, 33, 34, 47, 48, 63, 64, 65, 96, 255, 256, 264, 288, 320, 511, 600} {
+					for extra := range min(width, 3) {
+						m := min(n*width+extra, size)
+						want := random[:m]
+						for _, atEnd := range []bool{false, true} {
+							src, dst := srcMem[:m], dstMem[:m]
+							if atEnd {
+								src, dst = srcMem[len(srcMem)-m:], dstMem[len(dstMem)-m:]
+							}
+							copy(src, want)
+							f.encode(dst, src, width)
+							clear(src)
+							f.decode(src, dst, width)
+							if !bytes.Equal(src, want) {
+								t.Fatalf("%s of size %d, %d bytes: wrong", f.name, width, m)
+							}
+						}
+					}
+				}
+			}
+		}
+	})
+}

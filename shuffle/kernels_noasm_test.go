@@ -1,0 +1,5 @@
+//go:build !amd64 || purego
+
+package shuffle
+
+var kernels = []kernel{{"generic", features{}, true}}

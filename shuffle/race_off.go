@@ -1,0 +1,6 @@
+//go:build !race
+
+package shuffle
+
+func raceRead([]byte)  {}
+func raceWrite([]byte) {}

@@ -1,0 +1,263 @@
+//go:build amd64 && !purego
+
+package shuffle
+
+import "golang.org/x/sys/cpu"
+
+// features are the instruction sets that the kernels of this package may use. Only tests change them.
+type features struct {
+	avx2 bool
+}
+
+var use = features{avx2: cpu.X86.HasAVX2}
+
+// Kernel names the instruction set of the kernels in use: "avx2", "neon" or "generic".
+func Kernel() string {
+	if use.avx2 {
+		return "avx2"
+	}
+	return "generic"
+}
+
+// shuffleElements transposes n elements of width bytes; both slices hold n*width bytes.
+func shuffleElements(dst, src []byte, width, n int) {
+	shuffleGeneric(dst, src, width, n, shuffleVector(dst, src, width, n))
+}
+
+// unshuffleElements undoes shuffleElements.
+func unshuffleElements(dst, src []byte, width, n int) {
+	unshuffleGeneric(dst, src, width, n, unshuffleVector(dst, src, width, n))
+}
+
+// shuffleVector does shuffleElements for the first elements and returns how many.
+func shuffleVector(dst, src []byte, width, n int) int {
+	if !use.avx2 || n < vectorElements {
+		return 0
+	}
+	raceRead(src)
+	raceWrite(dst)
+	return gatherAVX2(dst, n, src, width, n)
+}
+
+// unshuffleVector does unshuffleElements for the first elements and returns how many. It may change elements behind.
+func unshuffleVector(dst, src []byte, width, n int) int {
+	if !use.avx2 || n < vectorElements {
+		return 0
+	}
+	raceRead(src)
+	raceWrite(dst)
+	return scatterAVX2(dst, width, src, n, n)
+}
+
+// vectorElements is the number of elements that the AVX2 kernels move in one turn.
+const vectorElements = 32
+
+// gatherAVX2 moves the bytes of the first of n elements of width bytes in src to width rows, which begin rowLen bytes
+// apart in dst. It returns how many elements it moved, a multiple of 32.
+//
+// The kernels load 16 bytes wherever elements begin. What that reads beyond the last element has to be in src, so that
+// the last elements may be left over.
+func gatherAVX2(dst []byte, rowLen int, src []byte, width, n int) int {
+	if width > 16 {
+		return gatherWideAVX2(dst, rowLen, src, width, n)
+	}
+	perLoad := loadElements(width)
+	n = vectorFit(len(src), 16-perLoad*width, width, n)
+	if n == 0 || width < 2 {
+		return 0
+	}
+	_ = dst[(width-1)*rowLen+n-1]
+	switch perLoad {
+	case 8:
+		gather2AVX2(&dst[0], rowLen, &src[0], &gatherMasks[2], n)
+	case 4:
+		gather4AVX2(&dst[0], rowLen, &src[0], &gatherMasks[width], width, n)
+	case 2:
+		gather8AVX2(&dst[0], rowLen, &src[0], &gatherMasks[width], width, n)
+	default:
+		gather16AVX2(&dst[0], rowLen, &src[0], width, width, n)
+	}
+	return n
+}
+
+// gatherWideAVX2 is gatherAVX2 for elements of more than 16 bytes: columns go by sixteens, the last of which overlap
+// the ones before, and elements by tiles as in the generic kernel.
+func gatherWideAVX2(dst []byte, rowLen int, src []byte, width, n int) int {
+	n &^= vectorElements - 1
+	if n == 0 {
+		return 0
+	}
+	_, _ = src[n*width-1], dst[(width-1)*rowLen+n-1]
+	tile := tileElements(width) &^ (vectorElements - 1)
+	for i := 0; i < n; i += tile {
+		m := min(tile, n-i)
+		for c := 0; c < width; c += 16 {
+			at := min(c, width-16)
+			gather16AVX2(&dst[at*rowLen+i], rowLen, &src[i*width+at], width, 16, m)
+		}
+	}
+	return n
+}
+
+// scatterAVX2 undoes gatherAVX2: it moves rows, which begin rowLen bytes apart in src, to the first of n elements of
+// width bytes in dst, and returns how many elements it wrote, a multiple of 32. Of the bytes of dst behind these it may
+// change up to 15.
+func scatterAVX2(dst []byte, width int, src []byte, rowLen, n int) int {
+	if width > 16 {
+		return scatterWideAVX2(dst, width, src, rowLen, n)
+	}
+	perStore := loadElements(width)
+	n = vectorFit(len(dst), 16-perStore*width, width, n)
+	if n == 0 || width < 2 {
+		return 0
+	}
+	_ = src[(width-1)*rowLen+n-1]
+	switch perStore {
+	case 8:
+		scatter2AVX2(&dst[0], &src[0], rowLen, n)
+	case 4:
+		scatter4AVX2(&dst[0], &src[0], rowLen, &scatterMasks[width], width, n)
+	case 2:
+		scatter8AVX2(&dst[0], &src[0], rowLen, &scatterMasks[width], width, n)
+	default:
+		scatter16AVX2(&dst[0], width, &src[0], rowLen, width, n)
+	}
+	return n
+}
+
+// scatterWideAVX2 is scatterAVX2 for elements of more than 16 bytes.
+func scatterWideAVX2(dst []byte, width int, src []byte, rowLen, n int) int {
+	n &^= vectorElements - 1
+	if n == 0 {
+		return 0
+	}
+	_, _ = dst[n*width-1], src[(width-1)*rowLen+n-1]
+	tile := tileElements(width) &^ (vectorElements - 1)
+	for i := 0; i < n; i += tile {
+		m := min(tile, n-i)
+		for c := 0; c < width; c += 16 {
+			at := min(c, width-16)
+			scatter16AVX2(&dst[i*width+at], width, &src[at*rowLen+i], rowLen, 16, m)
+		}
+	}
+	return n
+}
+
+// loadElements returns how many elements of width bytes, 1 to 16, the kernels keep in 16 bytes.
+func loadElements(width int) int {
+	switch {
+	case width <= 2:
+		return 8
+	case width <= 4:
+		return 4
+	case width <= 8:
+		return 2
+	}
+	return 1
+}
+
+// vectorFit returns the greatest multiple of 32, at most n, of elements of width bytes behind which size bytes have
+// room for slack more.
+func vectorFit(size, slack, width, n int) int {
+	return max(min(n, (size-slack)/width), 0) &^ (vectorElements - 1)
+}
+
+// gatherMasks and scatterMasks hold the masks of VPSHUFB for widths up to 8. They never change.
+var (
+	gatherMasks  = makeMasks(gatherMask)
+	scatterMasks = makeMasks(scatterMask)
+)
+
+func makeMasks(f func(width, k int) [32]byte) (masks [9][32]byte) {
+	for width := 2; width <= 8; width++ {
+		masks[width] = f(width, loadElements(width))
+	}
+	return masks
+}
+
+// gatherMask is the mask, the same in both lanes, that brings byte j of k elements of width bytes together in units of k
+// bytes.
+func gatherMask(width, k int) (mask [32]byte) {
+	for i := range mask {
+		j, e := i%16/k, i%k
+		mask[i] = 0x80 // a zero
+		if j < width {
+			mask[i] = byte(e*width + j)
+		}
+	}
+	return mask
+}
+
+// scatterMask is the mask, the same in both lanes, that moves k elements of width bytes, which lie 16/k bytes apart, up
+// to each other.
+func scatterMask(width, k int) (mask [32]byte) {
+	for i := range mask {
+		mask[i] = 0x80 // a zero
+		if i%16 < k*width {
+			mask[i] = byte(i%16/width*(16/k) + i%16%width)
+		}
+	}
+	return mask
+}
+
+// The kernels below need AVX2. n is a multiple of 32 and not zero. Rows begin rowLen bytes apart.
+
+// gather2AVX2 is the loop
+//
+//	for i := range n { dst[i], dst[rowLen+i] = src[2*i], src[2*i+1] }
+//
+//go:noescape
+func gather2AVX2(dst *byte, rowLen int, src *byte, mask *[32]byte, n int)
+
+// scatter2AVX2 is the loop
+//
+//	for i := range n { dst[2*i], dst[2*i+1] = src[i], src[rowLen+i] }
+//
+//go:noescape
+func scatter2AVX2(dst, src *byte, rowLen, n int)
+
+// gather4AVX2 is the loop, for a width of 3 or 4 and its gatherMask,
+//
+//	for i := range n { for j := range width { dst[j*rowLen+i] = src[i*width+j] } }
+//
+// It reads src[:n*width+16-4*width].
+//
+//go:noescape
+func gather4AVX2(dst *byte, rowLen int, src *byte, mask *[32]byte, width, n int)
+
+// scatter4AVX2 is the loop, for a width of 3 or 4 and its scatterMask,
+//
+//	for i := range n { for j := range width { dst[i*width+j] = src[j*rowLen+i] } }
+//
+// It writes dst[:n*width+16-4*width].
+//
+//go:noescape
+func scatter4AVX2(dst, src *byte, rowLen int, mask *[32]byte, width, n int)
+
+// gather8AVX2 is the loop of gather4AVX2 for a width of 5 to 8. It reads src[:n*width+16-2*width].
+//
+//go:noescape
+func gather8AVX2(dst *byte, rowLen int, src *byte, mask *[32]byte, width, n int)
+
+// scatter8AVX2 is the loop of scatter4AVX2 for a width of 5 to 8. It writes dst[:n*width+16-2*width].
+//
+//go:noescape
+func scatter8AVX2(dst, src *byte, rowLen int, mask *[32]byte, width, n int)
+
+// gather16AVX2 is the loop, for 9 to 16 rows and a stride that is not less,
+//
+//	for i := range n { for j := range rows { dst[j*rowLen+i] = src[i*stride+j] } }
+//
+// It reads src[:(n-1)*stride+16].
+//
+//go:noescape
+func gather16AVX2(dst *byte, rowLen int, src *byte, stride, rows, n int)
+
+// scatter16AVX2 is the loop, for 9 to 16 rows and a stride that is not less,
+//
+//	for i := range n { for j := range rows { dst[i*stride+j] = src[j*rowLen+i] } }
+//
+// With less than 16 rows the stride has to be their number; it writes dst[:(n-1)*stride+16].
+//
+//go:noescape
+func scatter16AVX2(dst *byte, stride int, src *byte, rowLen, rows, n int)

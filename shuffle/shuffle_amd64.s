@@ -1,0 +1,493 @@
+//go:build amd64 && !purego
+
+#include "textflag.h"
+#include "transpose_amd64.h"
+
+// AVX2 kernels that move bytes between elements and rows. All of them take 32 elements a turn. A register has two lanes
+// of 16 bytes, between which few instructions move anything; so the lower lane works on the elements 0 to 15 and the
+// upper lane on the elements 16 to 31, and the lanes never meet: in a row they are 32 bytes that follow each other.
+//
+// gather: elements to rows. A lane of a register first holds as many whole elements as fit 16 bytes. VPSHUFB brings
+// their equal bytes together, which makes it a row of a small matrix of units: 8 bytes for width 2, 4 for width 3 and
+// 4, 2 for width 5 to 8. Interleaving units (VPUNPCK) of twice the size at each step then transposes that matrix, until
+// a register holds 16 bytes of one row in each lane. For more than 8 columns a lane holds 16 bytes of one element, and
+// interleaving bytes of neighbours gives the units of two bytes.
+//
+// scatter: rows to elements. Interleaving the bytes of two rows gives pairs, interleaving pairs gives fours, and so on,
+// until a lane holds whole elements in their order. Elements of less than 4, 8 or 16 bytes are brought together by
+// VPSHUFB, or stored as they are; the bytes stored behind the last of them are overwritten by the next store, which is
+// why all stores go upwards, first those of the lower lanes and then those of the upper ones.
+//
+// Loads of gather and stores of scatter so reach up to 16 bytes minus the whole elements in them beyond the last
+// element; the callers see to it that these bytes belong to the block.
+//
+//  DI, SI   next byte of dst, src
+//  R8, R9   length of a row, three times it
+//  R10..R12 DI (or SI) plus 4, 8, 12 rows
+//  CX       elements left
+//  DX       width, or rows to move
+//  R13      bytes from a load (or store) of elements to the next
+//  BX       address of the elements of the upper lane
+//  AX       address of the shuffle mask
+
+// LANES loads 16 bytes at p to the lower lane of y (whose lower half is x) and 16 bytes at q to its upper lane, and steps
+// both pointers on.
+#define LANES(p, q, x, y) \
+	VMOVDQU     (p), x; \
+	VINSERTI128 $1, (q), y, y; \
+	ADDQ        R13, p; \
+	ADDQ        R13, q
+
+// func gather2AVX2(dst *byte, rowLen int, src *byte, mask *[32]byte, n int)
+TEXT ·gather2AVX2(SB), NOSPLIT, $0-40
+	MOVQ    dst+0(FP), DI
+	MOVQ    rowLen+8(FP), R8
+	MOVQ    src+16(FP), SI
+	MOVQ    mask+24(FP), AX
+	MOVQ    n+32(FP), CX
+	VMOVDQU (AX), Y15
+
+gather2:
+	VMOVDQU     (SI), X0
+	VINSERTI128 $1, 32(SI), Y0, Y0
+	VMOVDQU     16(SI), X1
+	VINSERTI128 $1, 48(SI), Y1, Y1
+	VPSHUFB     Y15, Y0, Y0
+	VPSHUFB     Y15, Y1, Y1
+	VPUNPCKLQDQ Y1, Y0, Y2
+	VPUNPCKHQDQ Y1, Y0, Y3
+	VMOVDQU     Y2, (DI)
+	VMOVDQU     Y3, (DI)(R8*1)
+	ADDQ        $64, SI
+	ADDQ        $32, DI
+	SUBQ        $32, CX
+	JNZ         gather2
+	VZEROUPPER
+	RET
+
+// func scatter2AVX2(dst, src *byte, rowLen, n int)
+TEXT ·scatter2AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ rowLen+16(FP), R8
+	MOVQ n+24(FP), CX
+
+scatter2:
+	VMOVDQU      (SI), Y0
+	VMOVDQU      (SI)(R8*1), Y1
+	VPUNPCKLBW   Y1, Y0, Y2
+	VPUNPCKHBW   Y1, Y0, Y3
+	VMOVDQU      X2, (DI)
+	VMOVDQU      X3, 16(DI)
+	VEXTRACTI128 $1, Y2, 32(DI)
+	VEXTRACTI128 $1, Y3, 48(DI)
+	ADDQ         $32, SI
+	ADDQ         $64, DI
+	SUBQ         $32, CX
+	JNZ          scatter2
+	VZEROUPPER
+	RET
+
+// func gather4AVX2(dst *byte, rowLen int, src *byte, mask *[32]byte, width, n int)
+TEXT ·gather4AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst+0(FP), DI
+	MOVQ    rowLen+8(FP), R8
+	MOVQ    src+16(FP), SI
+	MOVQ    mask+24(FP), AX
+	MOVQ    width+32(FP), DX
+	MOVQ    n+40(FP), CX
+	LEAQ    (R8)(R8*2), R9
+	LEAQ    (DX*4), R13
+	VMOVDQU (AX), Y15
+
+gather4:
+	LEAQ        (SI)(R13*4), BX
+	LANES(SI, BX, X0, Y0)
+	LANES(SI, BX, X1, Y1)
+	LANES(SI, BX, X2, Y2)
+	LANES(SI, BX, X3, Y3)
+	MOVQ        BX, SI
+	VPSHUFB     Y15, Y0, Y0
+	VPSHUFB     Y15, Y1, Y1
+	VPSHUFB     Y15, Y2, Y2
+	VPSHUFB     Y15, Y3, Y3
+	VPUNPCKLDQ  Y1, Y0, Y4
+	VPUNPCKHDQ  Y1, Y0, Y5
+	VPUNPCKLDQ  Y3, Y2, Y6
+	VPUNPCKHDQ  Y3, Y2, Y7
+	VPUNPCKLQDQ Y6, Y4, Y0
+	VPUNPCKHQDQ Y6, Y4, Y1
+	VPUNPCKLQDQ Y7, Y5, Y2
+	VPUNPCKHQDQ Y7, Y5, Y3
+	VMOVDQU     Y0, (DI)
+	VMOVDQU     Y1, (DI)(R8*1)
+	VMOVDQU     Y2, (DI)(R8*2)
+	CMPQ        DX, $4
+	JNE         next
+	VMOVDQU     Y3, (DI)(R9*1)
+
+next:
+	ADDQ $32, DI
+	SUBQ $32, CX
+	JNZ  gather4
+	VZEROUPPER
+	RET
+
+// func scatter4AVX2(dst, src *byte, rowLen int, mask *[32]byte, width, n int)
+TEXT ·scatter4AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst+0(FP), DI
+	MOVQ    src+8(FP), SI
+	MOVQ    rowLen+16(FP), R8
+	MOVQ    mask+24(FP), AX
+	MOVQ    width+32(FP), DX
+	MOVQ    n+40(FP), CX
+	LEAQ    (R8)(R8*2), R9
+	LEAQ    (DX*4), R13
+	LEAQ    (R13)(R13*2), R14
+	VMOVDQU (AX), Y15
+
+scatter4:
+	VMOVDQU    (SI), Y0
+	VMOVDQU    (SI)(R8*1), Y1
+	VMOVDQU    (SI)(R8*2), Y2
+	CMPQ       DX, $4
+	JNE        rows
+	VMOVDQU    (SI)(R9*1), Y3
+
+rows:
+	VPUNPCKLBW Y1, Y0, Y4
+	VPUNPCKHBW Y1, Y0, Y5
+	VPUNPCKLBW Y3, Y2, Y6
+	VPUNPCKHBW Y3, Y2, Y7
+	VPUNPCKLWD Y6, Y4, Y0
+	VPUNPCKHWD Y6, Y4, Y1
+	VPUNPCKLWD Y7, Y5, Y2
+	VPUNPCKHWD Y7, Y5, Y3
+	CMPQ       DX, $4
+	JEQ        store
+	VPSHUFB    Y15, Y0, Y0
+	VPSHUFB    Y15, Y1, Y1
+	VPSHUFB    Y15, Y2, Y2
+	VPSHUFB    Y15, Y3, Y3
+
+store:
+	LEAQ         (DI)(R13*4), BX
+	VMOVDQU      X0, (DI)
+	VMOVDQU      X1, (DI)(R13*1)
+	VMOVDQU      X2, (DI)(R13*2)
+	VMOVDQU      X3, (DI)(R14*1)
+	VEXTRACTI128 $1, Y0, (BX)
+	VEXTRACTI128 $1, Y1, (BX)(R13*1)
+	VEXTRACTI128 $1, Y2, (BX)(R13*2)
+	VEXTRACTI128 $1, Y3, (BX)(R14*1)
+	LEAQ         (BX)(R13*4), DI
+	ADDQ         $32, SI
+	SUBQ         $32, CX
+	JNZ          scatter4
+	VZEROUPPER
+	RET
+
+// func gather8AVX2(dst *byte, rowLen int, src *byte, mask *[32]byte, width, n int)
+TEXT ·gather8AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ rowLen+8(FP), R8
+	MOVQ src+16(FP), SI
+	MOVQ mask+24(FP), AX
+	MOVQ width+32(FP), DX
+	MOVQ n+40(FP), CX
+	LEAQ (R8)(R8*2), R9
+	LEAQ (DI)(R8*4), R10
+	LEAQ (DX*2), R13
+
+gather8:
+	LEAQ    (SI)(R13*8), BX
+	LANES(SI, BX, X0, Y0)
+	LANES(SI, BX, X1, Y1)
+	LANES(SI, BX, X2, Y2)
+	LANES(SI, BX, X3, Y3)
+	LANES(SI, BX, X4, Y4)
+	LANES(SI, BX, X5, Y5)
+	LANES(SI, BX, X6, Y6)
+	LANES(SI, BX, X7, Y7)
+	MOVQ    BX, SI
+	VMOVDQU (AX), Y15
+	VPSHUFB Y15, Y0, Y0
+	VPSHUFB Y15, Y1, Y1
+	VPSHUFB Y15, Y2, Y2
+	VPSHUFB Y15, Y3, Y3
+	VPSHUFB Y15, Y4, Y4
+	VPSHUFB Y15, Y5, Y5
+	VPSHUFB Y15, Y6, Y6
+	VPSHUFB Y15, Y7, Y7
+	TRANSPOSE8
+	VMOVDQU Y8, (DI)
+	VMOVDQU Y9, (DI)(R8*1)
+	VMOVDQU Y10, (DI)(R8*2)
+	VMOVDQU Y11, (DI)(R9*1)
+	VMOVDQU Y12, (R10)
+	CMPQ    DX, $6
+	JLT     next
+	VMOVDQU Y13, (R10)(R8*1)
+	JEQ     next
+	VMOVDQU Y14, (R10)(R8*2)
+	CMPQ    DX, $8
+	JNE     next
+	VMOVDQU Y15, (R10)(R9*1)
+
+next:
+	ADDQ $32, DI
+	ADDQ $32, R10
+	SUBQ $32, CX
+	JNZ  gather8
+	VZEROUPPER
+	RET
+
+// func scatter8AVX2(dst, src *byte, rowLen int, mask *[32]byte, width, n int)
+TEXT ·scatter8AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ rowLen+16(FP), R8
+	MOVQ mask+24(FP), AX
+	MOVQ width+32(FP), DX
+	MOVQ n+40(FP), CX
+	LEAQ (R8)(R8*2), R9
+	LEAQ (SI)(R8*4), R10
+	LEAQ (DX*2), R13
+	LEAQ (R13)(R13*2), R14
+
+scatter8:
+	VMOVDQU (SI), Y0
+	VMOVDQU (SI)(R8*1), Y1
+	VMOVDQU (SI)(R8*2), Y2
+	VMOVDQU (SI)(R9*1), Y3
+	VMOVDQU (R10), Y4
+	CMPQ    DX, $6
+	JLT     rows
+	VMOVDQU (R10)(R8*1), Y5
+	JEQ     rows
+	VMOVDQU (R10)(R8*2), Y6
+	CMPQ    DX, $8
+	JNE     rows
+	VMOVDQU (R10)(R9*1), Y7
+
+rows:
+	INTERLEAVE8
+	CMPQ    DX, $8
+	JEQ     store
+	VMOVDQU (AX), Y0
+	VPSHUFB Y0, Y8, Y8
+	VPSHUFB Y0, Y9, Y9
+	VPSHUFB Y0, Y10, Y10
+	VPSHUFB Y0, Y11, Y11
+	VPSHUFB Y0, Y12, Y12
+	VPSHUFB Y0, Y13, Y13
+	VPSHUFB Y0, Y14, Y14
+	VPSHUFB Y0, Y15, Y15
+
+store:
+	LEAQ         (DI)(R13*4), R11
+	VMOVDQU      X8, (DI)
+	VMOVDQU      X9, (DI)(R13*1)
+	VMOVDQU      X10, (DI)(R13*2)
+	VMOVDQU      X11, (DI)(R14*1)
+	VMOVDQU      X12, (R11)
+	VMOVDQU      X13, (R11)(R13*1)
+	VMOVDQU      X14, (R11)(R13*2)
+	VMOVDQU      X15, (R11)(R14*1)
+	LEAQ         (DI)(R13*8), BX
+	LEAQ         (BX)(R13*4), R11
+	VEXTRACTI128 $1, Y8, (BX)
+	VEXTRACTI128 $1, Y9, (BX)(R13*1)
+	VEXTRACTI128 $1, Y10, (BX)(R13*2)
+	VEXTRACTI128 $1, Y11, (BX)(R14*1)
+	VEXTRACTI128 $1, Y12, (R11)
+	VEXTRACTI128 $1, Y13, (R11)(R13*1)
+	VEXTRACTI128 $1, Y14, (R11)(R13*2)
+	VEXTRACTI128 $1, Y15, (R11)(R14*1)
+	LEAQ         (BX)(R13*8), DI
+	ADDQ         $32, SI
+	ADDQ         $32, R10
+	SUBQ         $32, CX
+	JNZ          scatter8
+	VZEROUPPER
+	RET
+
+// PAIR16 loads two elements for each lane and interleaves their bytes: columns 0 to 7 to y, columns 8 to 15 to the stack.
+#define PAIR16(y, save) \
+	LANES(SI, BX, X14, Y14); \
+	LANES(SI, BX, X15, Y15); \
+	VPUNPCKLBW Y15, Y14, y; \
+	VPUNPCKHBW Y15, Y14, Y13; \
+	VMOVDQU    Y13, save
+
+// func gather16AVX2(dst *byte, rowLen int, src *byte, stride, rows, n int)
+TEXT ·gather16AVX2(SB), NOSPLIT, $256-48
+	MOVQ dst+0(FP), DI
+	MOVQ rowLen+8(FP), R8
+	MOVQ src+16(FP), SI
+	MOVQ stride+24(FP), R13
+	MOVQ rows+32(FP), DX
+	MOVQ n+40(FP), CX
+	LEAQ (R8)(R8*2), R9
+	LEAQ (DI)(R8*4), R10
+	LEAQ (DI)(R8*8), R11
+	LEAQ (R10)(R8*8), R12
+	MOVQ R13, AX
+	SHLQ $4, AX
+
+gather16:
+	LEAQ    (SI)(AX*1), BX
+	PAIR16(Y0, 0(SP))
+	PAIR16(Y1, 32(SP))
+	PAIR16(Y2, 64(SP))
+	PAIR16(Y3, 96(SP))
+	PAIR16(Y4, 128(SP))
+	PAIR16(Y5, 160(SP))
+	PAIR16(Y6, 192(SP))
+	PAIR16(Y7, 224(SP))
+	MOVQ    BX, SI
+	TRANSPOSE8
+	VMOVDQU Y8, (DI)
+	VMOVDQU Y9, (DI)(R8*1)
+	VMOVDQU Y10, (DI)(R8*2)
+	VMOVDQU Y11, (DI)(R9*1)
+	VMOVDQU Y12, (R10)
+	VMOVDQU Y13, (R10)(R8*1)
+	VMOVDQU Y14, (R10)(R8*2)
+	VMOVDQU Y15, (R10)(R9*1)
+	VMOVDQU 0(SP), Y0
+	VMOVDQU 32(SP), Y1
+	VMOVDQU 64(SP), Y2
+	VMOVDQU 96(SP), Y3
+	VMOVDQU 128(SP), Y4
+	VMOVDQU 160(SP), Y5
+	VMOVDQU 192(SP), Y6
+	VMOVDQU 224(SP), Y7
+	TRANSPOSE8
+	VMOVDQU Y8, (R11)
+	CMPQ    DX, $10
+	JLT     next
+	VMOVDQU Y9, (R11)(R8*1)
+	JEQ     next
+	VMOVDQU Y10, (R11)(R8*2)
+	CMPQ    DX, $12
+	JLT     next
+	VMOVDQU Y11, (R11)(R9*1)
+	JEQ     next
+	VMOVDQU Y12, (R12)
+	CMPQ    DX, $14
+	JLT     next
+	VMOVDQU Y13, (R12)(R8*1)
+	JEQ     next
+	VMOVDQU Y14, (R12)(R8*2)
+	CMPQ    DX, $16
+	JLT     next
+	VMOVDQU Y15, (R12)(R9*1)
+
+next:
+	ADDQ $32, DI
+	ADDQ $32, R10
+	ADDQ $32, R11
+	ADDQ $32, R12
+	SUBQ $32, CX
+	JNZ  gather16
+	VZEROUPPER
+	RET
+
+// SPLIT16 joins the saved columns 0 to 7 of two elements in each lane with the columns 8 to 15 in y. It stores the
+// elements of the lower lanes and keeps those of the upper lanes on the stack.
+#define SPLIT16(save, y, upper0, upper1) \
+	VMOVDQU      save, Y0; \
+	VPUNPCKLQDQ  y, Y0, Y1; \
+	VPUNPCKHQDQ  y, Y0, Y2; \
+	VMOVDQU      X1, (DI); \
+	VMOVDQU      X2, (DI)(R13*1); \
+	VEXTRACTI128 $1, Y1, upper0; \
+	VEXTRACTI128 $1, Y2, upper1; \
+	LEAQ         (DI)(R13*2), DI
+
+// UPPER16 stores two of the elements that SPLIT16 kept.
+#define UPPER16(upper0, upper1) \
+	VMOVDQU upper0, X1; \
+	VMOVDQU upper1, X2; \
+	VMOVDQU X1, (DI); \
+	VMOVDQU X2, (DI)(R13*1); \
+	LEAQ    (DI)(R13*2), DI
+
+// func scatter16AVX2(dst *byte, stride int, src *byte, rowLen, rows, n int)
+TEXT ·scatter16AVX2(SB), NOSPLIT, $512-48
+	MOVQ dst+0(FP), DI
+	MOVQ stride+8(FP), R13
+	MOVQ src+16(FP), SI
+	MOVQ rowLen+24(FP), R8
+	MOVQ rows+32(FP), DX
+	MOVQ n+40(FP), CX
+	LEAQ (R8)(R8*2), R9
+	LEAQ (SI)(R8*4), R10
+	LEAQ (SI)(R8*8), R11
+	LEAQ (R10)(R8*8), R12
+
+scatter16:
+	VMOVDQU (SI), Y0
+	VMOVDQU (SI)(R8*1), Y1
+	VMOVDQU (SI)(R8*2), Y2
+	VMOVDQU (SI)(R9*1), Y3
+	VMOVDQU (R10), Y4
+	VMOVDQU (R10)(R8*1), Y5
+	VMOVDQU (R10)(R8*2), Y6
+	VMOVDQU (R10)(R9*1), Y7
+	INTERLEAVE8
+	VMOVDQU Y8, 0(SP)
+	VMOVDQU Y9, 32(SP)
+	VMOVDQU Y10, 64(SP)
+	VMOVDQU Y11, 96(SP)
+	VMOVDQU Y12, 128(SP)
+	VMOVDQU Y13, 160(SP)
+	VMOVDQU Y14, 192(SP)
+	VMOVDQU Y15, 224(SP)
+	VMOVDQU (R11), Y0
+	CMPQ    DX, $10
+	JLT     rows
+	VMOVDQU (R11)(R8*1), Y1
+	JEQ     rows
+	VMOVDQU (R11)(R8*2), Y2
+	CMPQ    DX, $12
+	JLT     rows
+	VMOVDQU (R11)(R9*1), Y3
+	JEQ     rows
+	VMOVDQU (R12), Y4
+	CMPQ    DX, $14
+	JLT     rows
+	VMOVDQU (R12)(R8*1), Y5
+	JEQ     rows
+	VMOVDQU (R12)(R8*2), Y6
+	CMPQ    DX, $16
+	JLT     rows
+	VMOVDQU (R12)(R9*1), Y7
+
+rows:
+	INTERLEAVE8
+	SPLIT16(0(SP), Y8, 256(SP), 272(SP))
+	SPLIT16(32(SP), Y9, 288(SP), 304(SP))
+	SPLIT16(64(SP), Y10, 320(SP), 336(SP))
+	SPLIT16(96(SP), Y11, 352(SP), 368(SP))
+	SPLIT16(128(SP), Y12, 384(SP), 400(SP))
+	SPLIT16(160(SP), Y13, 416(SP), 432(SP))
+	SPLIT16(192(SP), Y14, 448(SP), 464(SP))
+	SPLIT16(224(SP), Y15, 480(SP), 496(SP))
+	UPPER16(256(SP), 272(SP))
+	UPPER16(288(SP), 304(SP))
+	UPPER16(320(SP), 336(SP))
+	UPPER16(352(SP), 368(SP))
+	UPPER16(384(SP), 400(SP))
+	UPPER16(416(SP), 432(SP))
+	UPPER16(448(SP), 464(SP))
+	UPPER16(480(SP), 496(SP))
+	ADDQ $32, SI
+	ADDQ $32, R10
+	ADDQ $32, R11
+	ADDQ $32, R12
+	SUBQ $32, CX
+	JNZ  scatter16
+	VZEROUPPER
+	RET
