@@ -1,0 +1,398 @@
+package interop
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/ci/interop/ref"
+	"github.com/goblosc/blosc2/codec"
+)
+
+// chunkCase is one chunk with all that makes it.
+type chunkCase struct {
+	params
+	kind   string
+	nbytes int
+}
+
+func (c chunkCase) String() string {
+	return fmt.Sprintf("%d bytes of %s, %+v", c.nbytes, c.kind, c.ours)
+}
+
+func randomChunk(rng *rand.Rand) (chunkCase, []byte) {
+	c := chunkCase{kind: pick(rng, kinds)}
+	c.params, c.nbytes = randomParams(rng, randomSize(rng))
+	if c.nbytes > 100_000 && c.ours.Level > 6 && c.ours.Codec != codec.BloscLZ && c.ours.Codec != codec.LZ4 {
+		c.ours.Level, c.refs.Level = 6, 6 // the highest levels are slow
+	}
+	src := content(rng, c.kind, c.nbytes, c.ours.TypeSize)
+	if c.ours.Level == 0 {
+		c.ours.Level = chunk.NoCompression
+	}
+	return c, src
+}
+
+// totals adds up the sizes of chunks, in bytes.
+type totals struct {
+	sync.Mutex
+	ours, theirs int
+}
+
+// TestChunks compresses on both sides. Where the C library's streams are reproduced the chunks are the same byte
+// for byte; otherwise the headers are. Each side reads what the other wrote.
+func TestChunks(t *testing.T) {
+	sums := map[codec.ID]*totals{}
+	for _, id := range codecs {
+		sums[id] = &totals{}
+	}
+	t.Run("cases", func(t *testing.T) {
+		randomCases(t, func(rng *rand.Rand) (any, error) {
+			c, src := randomChunk(rng)
+			return c, c.run(rng, src, sums[c.ours.Codec])
+		})
+	})
+	for id, sum := range sums {
+		ratio := float64(sum.ours) / float64(sum.theirs)
+		t.Logf("%v: %d bytes, %d by the reference: %+.1f %%", id, sum.ours, sum.theirs, 100*ratio-100)
+		if ratio > 1.15 || sum.ours == 0 {
+			t.Errorf("%v: %d bytes in all, %d by the reference", id, sum.ours, sum.theirs)
+		}
+	}
+}
+
+// run compresses src on both sides, compares, and decodes on both sides.
+func (c *chunkCase) run(rng *rand.Rand, src []byte, sum *totals) error {
+	ours, err := chunk.Encode(nil, src, c.ours, &chunk.Options{Concurrency: 1 + rng.IntN(3)})
+	if err != nil {
+		return err
+	}
+	theirs, err := ref.Compress(src, &c.refs)
+	if err != nil {
+		return err
+	}
+	if c.ours.Codec == codec.BloscLZ || c.ours.Codec == codec.LZ4 {
+		err = sameChunk(ours, theirs)
+	} else {
+		err = sameHeader(ours, theirs)
+	}
+	if err != nil {
+		return err
+	}
+	c.refs.Threads = 3
+	threaded, err := ref.Compress(src, &c.refs)
+	if err != nil {
+		return err
+	}
+	for who, z := range map[string][]byte{"ours": ours, "theirs": theirs, "theirs with threads": threaded} {
+		want := src
+		if z[2]&stored == 0 {
+			want = truncated(src, c.ours)
+		}
+		if err := readByBoth(rng, z, want, c.ours.Filters); err != nil {
+			return fmt.Errorf("%s: %w", who, err)
+		}
+	}
+	if len(theirs) < len(src)/2 { // where there is something to gain
+		sum.Lock()
+		defer sum.Unlock()
+		sum.ours += len(ours)
+		sum.theirs += len(theirs)
+	}
+	return nil
+}
+
+// truncated returns what TRUNC_PREC leaves of src, which is src itself without that filter.
+func truncated(src []byte, c chunk.CParams) []byte {
+	for _, f := range c.Filters {
+		if f.ID != chunk.TruncPrec {
+			continue
+		}
+		zeroed := -int(int8(f.Meta))
+		if zeroed <= 0 {
+			zeroed += map[int]int{4: 23, 8: 52}[c.TypeSize] // bits to keep, of the mantissa
+		}
+		src = bytes.Clone(src)
+		for i := range src {
+			low := zeroed - i%c.TypeSize*8 // bits to clear in this byte
+			src[i] &= byte(0xff << max(0, min(8, low)))
+		}
+	}
+	return src
+}
+
+// stored is the bit of the flags byte, at 2, of chunks that hold plain data.
+const stored = 0x02
+
+// sameChunk compares two chunks byte for byte.
+func sameChunk(ours, theirs []byte) error {
+	if i := firstDiff(ours, theirs); i >= 0 {
+		return fmt.Errorf("chunks of %d and %d bytes differ at byte %d\nours   %s\ntheirs %s",
+			len(ours), len(theirs), i, around(ours, i), around(theirs, i))
+	}
+	return nil
+}
+
+// sameHeader compares the headers of two chunks, all but the compressed size and whether compression paid, which
+// is the codec's matter.
+func sameHeader(ours, theirs []byte) error {
+	a, b := bytes.Clone(ours[:chunk.HeaderSize]), bytes.Clone(theirs[:chunk.HeaderSize])
+	copy(a[12:16], b[12:16])
+	a[2] |= stored
+	b[2] |= stored
+	if !bytes.Equal(a, b) {
+		return fmt.Errorf("headers differ\nours   %x\ntheirs %x", ours[:chunk.HeaderSize], theirs[:chunk.HeaderSize])
+	}
+	return nil
+}
+
+// readByBoth decodes a chunk with both sides, whole and in part.
+func readByBoth(rng *rand.Rand, z, want []byte, filters []chunk.Filter) error {
+	got, err := ref.Decompress(z, 1+rng.IntN(3))
+	if err != nil {
+		return err
+	}
+	if i := firstDiff(got, want); i >= 0 {
+		return fmt.Errorf("the reference decodes another content, from byte %d of %d on", i, len(want))
+	}
+	// Bytes around the result must stay.
+	prefix := []byte("keep")
+	pool := chunk.NewPool(&chunk.Options{Concurrency: 1 + rng.IntN(3)})
+	got, err = pool.Decode(bytes.Clone(prefix), append(bytes.Clone(z), "behind"...))
+	if err != nil {
+		return err
+	}
+	if i := firstDiff(got, append(prefix, want...)); i >= 0 {
+		return fmt.Errorf("we decode another content, from byte %d of %d on", i-len(prefix), len(want))
+	}
+	if len(want) == 0 {
+		return nil
+	}
+	if err := readBlock(rng, pool, z, want); err != nil {
+		return err
+	}
+	// The reference knows neither DELTA nor dictionaries in partial reads, and takes a read of exactly the size of a
+	// block, full or short, for one from the start of that block.
+	typeSize := int(z[3])
+	if n := len(want) / typeSize; n > 0 && z[31]&1 == 0 && !has(filters, chunk.Delta) {
+		first := rng.IntN(n)
+		count := 1 + rng.IntN(n-first)
+		_, _, blockSize, err := ref.Sizes(z)
+		size := count * typeSize
+		if err != nil || (size == blockSize || size == len(want)%blockSize) && first*typeSize%blockSize != 0 {
+			return err
+		}
+		got, err := ref.Items(z, first, count)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(got, want[first*typeSize:(first+count)*typeSize]) {
+			return fmt.Errorf("the reference reads other items %d to %d", first, first+count)
+		}
+	}
+	return nil
+}
+
+// readBlock decodes one block of a chunk that lies at an offset of a larger file.
+func readBlock(rng *rand.Rand, pool *chunk.Pool, z, want []byte) error {
+	w := pool.Get()
+	defer pool.Put(w)
+	file := append(bytes.Repeat([]byte{0xee}, 7), z...)
+	var r chunk.Reader
+	if err := w.OpenAt(&r, bytes.NewReader(file), 7, int64(len(z)), 0, rng.Float64()); err != nil {
+		return err
+	}
+	k := rng.IntN(r.NumBlocks())
+	got := make([]byte, r.BlockLen(k))
+	if err := w.DecodeBlock(got, &r, k); err != nil {
+		return err
+	}
+	if at := r.BlockOffset(k); !bytes.Equal(got, want[at:at+len(got)]) {
+		return fmt.Errorf("we decode another block %d of %d", k, r.NumBlocks())
+	}
+	return nil
+}
+
+// TestBlockSizes compares the automatic block size and the split bit where chunks are large: of runs, which cost
+// nothing to compress.
+func TestBlockSizes(t *testing.T) {
+	src := bytes.Repeat([]byte{7}, 40_000_000)
+	randomCases(t, func(rng *rand.Rand) (any, error) {
+		c := chunkCase{kind: "sevens"}
+		nbytes := randomSize(rng)
+		if rng.IntN(100) == 0 {
+			nbytes = logUniform(rng, 1_000_000, len(src))
+		}
+		c.params, c.nbytes = randomParams(rng, nbytes)
+		c.ours.Level = 1 + rng.IntN(9)
+		c.refs.Level = c.ours.Level
+		theirs, err := ref.Compress(src[:c.nbytes], &c.refs)
+		if err != nil {
+			return c, err
+		}
+		ours, err := chunk.Encode(nil, src[:c.nbytes], c.ours, nil)
+		if err != nil {
+			return c, err
+		}
+		if err := sameHeader(ours, theirs); err != nil {
+			return c, err
+		}
+		_, _, want, err := ref.Sizes(theirs)
+		if err != nil {
+			return c, err
+		}
+		got, err := c.ours.BlockSizeFor(c.nbytes)
+		if err == nil && got != want && c.nbytes > 0 {
+			err = fmt.Errorf("block size %d, want %d", got, want)
+		}
+		return c, err
+	})
+}
+
+// TestSpecialChunks compares the chunks that stand for special values, of any size.
+func TestSpecialChunks(t *testing.T) {
+	randomCases(t, func(rng *rand.Rand) (any, error) {
+		var c struct {
+			chunkCase
+			special chunk.Special
+			value   []byte
+		}
+		c.special = chunk.Special(1 + rng.IntN(4))
+		items := max(1, randomSize(rng)) // the reference does not read its own value chunk of no bytes
+		if rng.IntN(4) == 0 {
+			items = logUniform(rng, 1, chunk.MaxBytes/300)
+		}
+		c.params, _ = randomParams(rng, items)
+		if c.special == chunk.NaNs {
+			c.ours.TypeSize = 4 << rng.IntN(2)
+		}
+		c.nbytes = items * c.ours.TypeSize
+		c.ours.BlockSize -= c.ours.BlockSize % c.ours.TypeSize
+		c.refs = refParams(c.ours)
+		c.value = make([]byte, c.ours.TypeSize)
+		random(rng, c.value)
+		if c.ours.Level == 0 {
+			c.ours.Level = chunk.NoCompression
+		}
+		theirs, err := ref.CompressSpecial(int(c.special), c.nbytes, c.value, &c.refs)
+		if err != nil {
+			return c, err
+		}
+		ours, err := chunk.EncodeSpecial(nil, c.special, c.nbytes, c.value, c.ours)
+		if err != nil {
+			return c, err
+		}
+		if !bytes.Equal(ours, theirs) {
+			return c, fmt.Errorf("chunks differ\nours   %x\ntheirs %x", ours, theirs)
+		}
+		if c.nbytes > 2_000_000 {
+			return c, nil
+		}
+		want, err := ref.Decompress(ours, 1)
+		if err != nil {
+			return c, err
+		}
+		got, err := chunk.Decode(nil, theirs, nil)
+		if err == nil && c.special != chunk.Uninit && !bytes.Equal(got, want) {
+			err = errors.New("contents differ")
+		}
+		return c, err
+	})
+}
+
+// TestDictChunks compares chunks with dictionaries: each side reads what the other wrote.
+func TestDictChunks(t *testing.T) {
+	dicts := 0
+	for i := range 60 {
+		rng := rand.New(rand.NewPCG(*seed, uint64(i)))
+		c := chunkCase{kind: pick(rng, []string{"ramp", "text", "sine", "sparse"})}
+		c.params, c.nbytes = randomParams(rng, logUniform(rng, 5_000, 300_000))
+		c.ours.Codec = pick(rng, []codec.ID{codec.Zstd, codec.LZ4, codec.LZ4HC})
+		c.ours.Level, c.ours.Dict = 1+rng.IntN(5), true
+		c.refs = refParams(c.ours)
+		src := content(rng, c.kind, c.nbytes, c.ours.TypeSize)
+		theirs, err := ref.Compress(src, &c.refs)
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+			continue
+		}
+		if theirs[2]&stored != 0 { // stored, but marked as having a dictionary: the C library cannot read its own chunk
+			continue
+		}
+		dicts += int(theirs[31] & 1)
+		ours, err := chunk.Encode(nil, src, c.ours, nil)
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+			continue
+		}
+		for who, z := range map[string][]byte{"ours": ours, "theirs": theirs} {
+			want := src
+			if z[2]&stored == 0 {
+				want = truncated(src, c.ours)
+			}
+			if err := readByBoth(rng, z, want, c.ours.Filters); err != nil {
+				t.Errorf("%+v: %s: %v", c, who, err)
+			}
+		}
+	}
+	if dicts < 10 {
+		t.Errorf("only %d chunks had a dictionary", dicts)
+	}
+}
+
+// TestVLBlocks reads chunks of the reference whose blocks have a length each.
+func TestVLBlocks(t *testing.T) {
+	for i := range 200 {
+		rng := rand.New(rand.NewPCG(*seed, uint64(i)))
+		c := chunkCase{kind: pick(rng, kinds)}
+		c.params, _ = randomParams(rng, 0)
+		c.refs.Level = 1 + rng.IntN(9) // there is no stored form
+		if wholeItems(c.ours.Filters) {
+			continue
+		}
+		var blocks [][]byte
+		for range 1 + rng.IntN(20) {
+			blocks = append(blocks, content(rng, c.kind, logUniform(rng, 1, 20_000), c.ours.TypeSize))
+		}
+		z, err := ref.CompressBlocks(blocks, &c.refs)
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+			continue
+		}
+		want, err := ref.Decompress(z, 1)
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+			continue
+		}
+		got, err := chunk.Decode(nil, z, nil)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%+v: wrong content, %v", c, err)
+		}
+		if err := readBlock(rng, chunk.NewPool(nil), z, want); err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// firstDiff returns where two byte strings first differ, or -1.
+func firstDiff(a, b []byte) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	if len(a) != len(b) {
+		return min(len(a), len(b))
+	}
+	return -1
+}
+
+// around returns some bytes of b at i and the header.
+func around(b []byte, i int) string {
+	low := max(i-8, 0)
+	return fmt.Sprintf("header %x, at %d %x", b[:min(len(b), chunk.HeaderSize)], low, b[min(low, len(b)):min(i+16, len(b))])
+}
