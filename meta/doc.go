@@ -43,4 +43,13 @@
 //
 // The dtype of an array is text: "<f8" for simple types, Python source for structures and sub-arrays.
 // ParseDType reads every form, DType.String writes what python-blosc2 would.
+//
+// # Values
+//
+// Other metalayers hold MessagePack by the convention of python-blosc2: see Marshal, Unmarshal and
+// Tuple. A vlmetalayer holds it inside a chunk.
+//
+// The package has no state: any number of goroutines may use it. Only the layers of ParseHeader and
+// ParseTrailer share memory with their input. Input is never trusted: it gives a result or one error,
+// and takes memory in proportion to its length.
 package meta

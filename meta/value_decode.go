@@ -1,0 +1,308 @@
+package meta
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+
+	"github.com/vmihailenco/msgpack/v5"
+	"github.com/vmihailenco/msgpack/v5/msgpcode"
+)
+
+// Unmarshal decodes MessagePack that fills b into the value that v points to. Into an any it puts
+//
+//	nil, bool, string, []byte      themselves
+//	integers                       int64, or uint64 above its range
+//	floats                         float64
+//	arrays                         []any, or Tuple
+//	maps                           map[string]any, or Map when a key is no string
+//	extensions                     Ext
+//
+// Other types are filled as the encoding allows: numbers if their value fits (integers also into
+// floats), arrays and tuples into slices and into arrays of the same length, maps into Map (which keeps
+// order at all levels), into Go maps and into structures (by the names that Marshal gives the fields;
+// unknown keys are ignored), nil into anything as its zero value.
+//
+// b is untrusted and not kept. Memory is bounded by a small multiple of len(b) and nesting by
+// MaxValueDepth. Errors wrap ErrCorrupt (not one MessagePack value), ErrLimit (nesting) or ErrType (the
+// value does not fit, or v is not a pointer); after ErrType, v may be partly filled.
+func Unmarshal(b []byte, v any) error {
+	dst := reflect.ValueOf(v)
+	if dst.Kind() != reflect.Pointer || dst.IsNil() {
+		return fmt.Errorf("meta: unmarshal into %T, which is not a pointer: %w", v, ErrType)
+	}
+	if err := scanValue(b); err != nil {
+		return fmt.Errorf("meta: unmarshal: %w", err)
+	}
+	x, err := decodeAny(msgpack.NewDecoder(bytes.NewReader(b)))
+	if err != nil {
+		return fmt.Errorf("meta: unmarshal: %w: %w", err, ErrCorrupt)
+	}
+	if err := assign(dst.Elem(), x); err != nil {
+		return fmt.Errorf("meta: unmarshal: %w", err)
+	}
+	return nil
+}
+
+// decodeAny reads one value of input that scanValue has passed. Maps become Map.
+func decodeAny(d *msgpack.Decoder) (any, error) {
+	code, err := d.PeekCode()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case code == msgpcode.Nil:
+		return nil, d.DecodeNil()
+	case code == msgpcode.True || code == msgpcode.False:
+		return d.DecodeBool()
+	case code == msgpcode.Float || code == msgpcode.Double:
+		return d.DecodeFloat64()
+	case code == msgpcode.Uint64:
+		n, err := d.DecodeUint64()
+		if n <= math.MaxInt64 {
+			return int64(n), err
+		}
+		return n, err
+	case msgpcode.IsFixedNum(code) || code >= msgpcode.Uint8 && code <= msgpcode.Int64:
+		return d.DecodeInt64()
+	case msgpcode.IsString(code):
+		return d.DecodeString()
+	case msgpcode.IsBin(code):
+		return d.DecodeBytes()
+	case msgpcode.IsFixedArray(code) || code == msgpcode.Array16 || code == msgpcode.Array32:
+		return decodeArray(d)
+	case msgpcode.IsFixedMap(code) || code == msgpcode.Map16 || code == msgpcode.Map32:
+		return decodeMap(d)
+	case msgpcode.IsExt(code):
+		id, n, err := d.DecodeExtHeader()
+		if err != nil {
+			return nil, err
+		}
+		x := Ext{Type: id, Data: make([]byte, n)}
+		return x, d.ReadFull(x.Data)
+	}
+	return nil, errors.New("unknown code")
+}
+
+func decodeArray(d *msgpack.Decoder) (any, error) {
+	n, err := d.DecodeArrayLen()
+	if err != nil {
+		return nil, err
+	}
+	list := make([]any, n)
+	for i := range list {
+		if list[i], err = decodeAny(d); err != nil {
+			return nil, err
+		}
+	}
+	if n > 0 && list[0] == tupleMark {
+		return Tuple(list[1:]), nil
+	}
+	return list, nil
+}
+
+func decodeMap(d *msgpack.Decoder) (any, error) {
+	n, err := d.DecodeMapLen()
+	if err != nil {
+		return nil, err
+	}
+	m := make(Map, n)
+	for i := range m {
+		if m[i].Key, err = decodeAny(d); err != nil {
+			return nil, err
+		}
+		if m[i].Value, err = decodeAny(d); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// natural replaces each Map whose keys are strings by a map[string]any, where the last of a key counts.
+func natural(x any) any {
+	switch x := x.(type) {
+	case []any:
+		for i := range x {
+			x[i] = natural(x[i])
+		}
+	case Tuple:
+		for i := range x {
+			x[i] = natural(x[i])
+		}
+	case Map:
+		plain := make(map[string]any, len(x))
+		for i := range x {
+			x[i].Key, x[i].Value = natural(x[i].Key), natural(x[i].Value)
+			if s, ok := x[i].Key.(string); ok && plain != nil {
+				plain[s] = x[i].Value
+			} else {
+				plain = nil
+			}
+		}
+		if plain != nil {
+			return plain
+		}
+	}
+	return x
+}
+
+func mismatch(dst reflect.Value, x any) error {
+	kind := fmt.Sprintf("%T", x)
+	switch x := x.(type) {
+	case int64, uint64:
+		kind = fmt.Sprint("integer ", x)
+	case Map:
+		kind = "map"
+	case []any:
+		kind = fmt.Sprintf("array of %d", len(x))
+	}
+	return fmt.Errorf("%s into %v: %w", kind, dst.Type(), ErrType)
+}
+
+// assign stores x, made by decodeAny, in dst.
+func assign(dst reflect.Value, x any) error {
+	t := dst.Type()
+	if x == nil {
+		dst.SetZero()
+		return nil
+	}
+	if t == typeAny {
+		dst.Set(reflect.ValueOf(natural(x)))
+		return nil
+	}
+	if v := reflect.ValueOf(x); v.Type() == t { // bool, string, []byte, []any, Tuple, Map, Ext, int64, ...
+		if t != typeMap {
+			natural(x) // changes the elements, not what holds them
+		}
+		dst.Set(v)
+		return nil
+	}
+	switch dst.Kind() {
+	case reflect.Pointer:
+		p := reflect.New(t.Elem())
+		dst.Set(p)
+		return assign(p.Elem(), x)
+	case reflect.Slice, reflect.Array:
+		return assignList(dst, x)
+	case reflect.Map:
+		if m, ok := x.(Map); ok {
+			return assignMap(dst, m)
+		}
+	case reflect.Struct:
+		if m, ok := x.(Map); ok && t != typeExt {
+			return assignStruct(dst, m)
+		}
+	case reflect.Bool, reflect.String:
+		if v := reflect.ValueOf(x); v.Kind() == dst.Kind() {
+			dst.Set(v.Convert(t))
+			return nil
+		}
+	default:
+		if assignNumber(dst, x) {
+			return nil
+		}
+	}
+	return mismatch(dst, x)
+}
+
+// assignNumber reports whether x is a number that dst can hold.
+func assignNumber(dst reflect.Value, x any) bool {
+	var i int64
+	var u uint64
+	var f float64
+	isInt, isUint := false, false
+	switch x := x.(type) {
+	case int64:
+		i, u, f, isInt, isUint = x, uint64(x), float64(x), true, x >= 0
+	case uint64:
+		u, f, isUint = x, float64(x), true
+	case float64:
+		f = x
+	default:
+		return false
+	}
+	switch {
+	case dst.CanInt() && isInt && !dst.OverflowInt(i):
+		dst.SetInt(i)
+	case dst.CanUint() && isUint && !dst.OverflowUint(u):
+		dst.SetUint(u)
+	case dst.CanFloat():
+		dst.SetFloat(f)
+	default:
+		return false
+	}
+	return true
+}
+
+func assignList(dst reflect.Value, x any) error {
+	t := dst.Type()
+	var list []any
+	switch x := x.(type) {
+	case []any:
+		list = x
+	case Tuple:
+		list = x
+	case []byte:
+		if t.Elem().Kind() != reflect.Uint8 || dst.Kind() == reflect.Array && dst.Len() != len(x) {
+			return mismatch(dst, x)
+		}
+		if dst.Kind() == reflect.Slice {
+			dst.Set(reflect.MakeSlice(t, len(x), len(x)))
+		}
+		for i, b := range x {
+			dst.Index(i).SetUint(uint64(b))
+		}
+		return nil
+	default:
+		return mismatch(dst, x)
+	}
+	if t == typeMap || dst.Kind() == reflect.Array && dst.Len() != len(list) {
+		return mismatch(dst, x)
+	}
+	if dst.Kind() == reflect.Slice {
+		dst.Set(reflect.MakeSlice(t, len(list), len(list)))
+	}
+	for i := range list {
+		if err := assign(dst.Index(i), list[i]); err != nil {
+			return fmt.Errorf("element %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func assignMap(dst reflect.Value, m Map) error {
+	t := dst.Type()
+	out := reflect.MakeMapWithSize(t, len(m))
+	for i, entry := range m {
+		key, value := reflect.New(t.Key()).Elem(), reflect.New(t.Elem()).Elem()
+		if err := assign(key, entry.Key); err != nil {
+			return fmt.Errorf("key %d: %w", i, err)
+		}
+		if !key.Comparable() {
+			return mismatch(key, entry.Key)
+		}
+		if err := assign(value, entry.Value); err != nil {
+			return fmt.Errorf("value of key %v: %w", entry.Key, err)
+		}
+		out.SetMapIndex(key, value)
+	}
+	dst.Set(out)
+	return nil
+}
+
+func assignStruct(dst reflect.Value, m Map) error {
+	fields := fieldsOf(dst.Type())
+	for _, entry := range m {
+		i := slices.IndexFunc(fields, func(f structField) bool { return f.name == entry.Key })
+		if i < 0 {
+			continue
+		}
+		if err := assign(dst.Field(fields[i].index), entry.Value); err != nil {
+			return fmt.Errorf("field %s: %w", fields[i].name, err)
+		}
+	}
+	return nil
+}
