@@ -135,14 +135,14 @@ func TestRoundTrip(t *testing.T) {
 		for _, kind := range inputKinds {
 			streams := 0
 			for i, size := range sizes {
-				if size > 20000 && (i+level+len(kind))%3 != 0 {
+				if size > 20000 && (i+level+len(kind))%8 != 0 {
 					continue
 				}
 				if checkRoundTrip(t, e, d, input(kind, size, i), size) != nil {
 					streams++
 				}
 			}
-			if kind == "zeros" && streams < 15 {
+			if kind == "zeros" && streams < 10 {
 				t.Errorf("%s: %d streams only", kind, streams)
 			}
 			if kind == "noise" && streams > 0 {
@@ -156,7 +156,7 @@ func TestRoundTripLarge(t *testing.T) {
 	for _, id := range ids {
 		for _, level := range []int{1, 5, 9} {
 			e, d := newEncoder(t, id, level), newDecoder(t, id)
-			for _, kind := range []string{"zeros", "words", "shuffled"} {
+			for _, kind := range []string{"zeros", "words"} {
 				if checkRoundTrip(t, e, d, input(kind, 1<<20, level), 1<<20) == nil && kind == "zeros" {
 					t.Errorf("%v-%d: %s: no stream", id, level, kind)
 				}
@@ -325,20 +325,23 @@ func TestNoAllocations(t *testing.T) {
 	}
 	forEachLevel(t, func(t *testing.T, id codec.ID, level int) {
 		e, d := newEncoder(t, id, level), newDecoder(t, id)
-		for _, size := range []int{1000, 30000, 200000} {
+		for _, size := range []int{1000, 30000, 150000} {
+			if size > 100000 && level%4 != 1 {
+				continue
+			}
 			src := input("words", size, 3)
 			noise := input("noise", size, 3)
 			dst, out := make([]byte, size), make([]byte, size)
 			var n int
 			encode := func() { n, _ = e.Encode(dst, src) }
-			for range 5 { // the libraries' tables grow with the first streams
+			for range 3 { // the libraries' tables grow with the first streams
 				encode()
 				e.Encode(dst, noise)
 			}
-			if got := testing.AllocsPerRun(3, encode); got > 0 {
+			if got := testing.AllocsPerRun(2, encode); got > 0 {
 				t.Errorf("encoding %d bytes: %v allocations", size, got)
 			}
-			if got := testing.AllocsPerRun(3, func() { e.Encode(dst, noise) }); got > 0 {
+			if got := testing.AllocsPerRun(2, func() { e.Encode(dst, noise) }); got > 0 {
 				t.Errorf("encoding %d bytes of noise: %v allocations", size, got)
 			}
 			if encode(); n == 0 {
@@ -347,7 +350,10 @@ func TestNoAllocations(t *testing.T) {
 				}
 				continue
 			}
-			if got := testing.AllocsPerRun(5, func() { d.Decode(out, dst[:n]) }); got > 0 {
+			for range 3 {
+				d.Decode(out, dst[:n])
+			}
+			if got := testing.AllocsPerRun(2, func() { d.Decode(out, dst[:n]) }); got > 0 {
 				t.Errorf("decoding %d bytes: %v allocations", size, got)
 			}
 		}

@@ -19,8 +19,8 @@ var digestSizes = []int{
 
 // digest runs an encoder over inputs of a kind with several amounts of room each, and returns the number of
 // streams, the sum of their lengths and a hash of them all. No stream counts as one of length 0, and so does one
-// that gains nothing.
-func digest(encode encodeFunc, kind string, level int) string {
+// that gains nothing. A slow encoder gets every fourth input and less choice of room.
+func digest(encode encodeFunc, kind string, level int, slow bool) string {
 	h := sha256.New()
 	streams, total := 0, 0
 	add := func(src []byte, room int) int {
@@ -42,9 +42,16 @@ func digest(encode encodeFunc, kind string, level int) string {
 		return len(out)
 	}
 	for i, size := range digestSizes {
+		if slow && i%4 != 3 {
+			continue
+		}
 		src := input(kind, size, i+level)
 		n := add(src, size)
-		for _, room := range []int{size + 100, size + size/200 + 20, size / 2, size / 8, 66, 65, n + 1, n, n - 1, n * 3 / 4} {
+		rooms := []int{n + 6, n - 1, size + size/200 + 20, size / 2, size / 8, 66, 65, n + 1, n, n * 3 / 4, size + 100}
+		if slow {
+			rooms = rooms[:3]
+		}
+		for _, room := range rooms {
 			add(src, room)
 		}
 	}

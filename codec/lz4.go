@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"github.com/goblosc/blosc2/codec/internal/lz4hc"
 	"github.com/pierrec/lz4/v4"
 )
 
@@ -36,7 +37,8 @@ func (e *lz4Encoder) Encode(dst, src []byte) (int, error) {
 	return encoded(n, src)
 }
 
-// lz4hcCodec is LZ4 with a longer search. The stream format is that of LZ4.
+// lz4hcCodec is LZ4 with longer searches. Streams are byte for byte those of LZ4_compress_HC with the level, which
+// is what C-Blosc2 calls; they have the format of LZ4.
 type lz4hcCodec struct{}
 
 func (lz4hcCodec) ID() ID { return LZ4HC }
@@ -45,23 +47,17 @@ func (lz4hcCodec) NewEncoder(p Params) (Encoder, error) {
 	if err := checkLevel(LZ4HC, p); err != nil {
 		return nil, err
 	}
-	e := new(lz4hcEncoder)
-	e.lz.Level = lz4.CompressionLevel(1) << p.Level
-	return e, nil
+	return lz4hcEncoder{lz4hc.NewEncoder(p.Level)}, nil
 }
 
 func (lz4hcCodec) NewDecoder(p Params) (Decoder, error) { return newLZ4Decoder(LZ4HC, p), nil }
 
 type lz4hcEncoder struct {
-	lz lz4.CompressorHC
+	lz *lz4hc.Encoder
 }
 
-func (e *lz4hcEncoder) Encode(dst, src []byte) (int, error) {
-	n, err := e.lz.CompressBlock(src, dst)
-	if err != nil {
-		return 0, ErrIncompressible // the library's only error here is lack of room
-	}
-	return encoded(n, src)
+func (e lz4hcEncoder) Encode(dst, src []byte) (int, error) {
+	return encoded(e.lz.Encode(dst, src), src)
 }
 
 // lz4Decoder decodes the streams of LZ4 and LZ4HC. dict is history that matches may reach into, or empty.

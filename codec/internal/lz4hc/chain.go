@@ -1,0 +1,124 @@
+package lz4hc
+
+const chainHashBits = 15
+
+// chainTables holds the last index of each hash of 4 bytes, and for each index of the window how far back the one
+// before it of the same hash is, 65535 standing for too far.
+type chainTables struct {
+	heads [1 << chainHashBits]uint32
+	back  [1 << 16]uint16
+}
+
+func chainHash(v uint32) uint32 { return v * 2_654_435_761 >> (32 - chainHashBits) }
+
+// search finds matches in a block.
+type search struct {
+	*chainTables
+	*block
+	attempts int  // candidates looked at for one position
+	runs     bool // whether to step over runs of one byte
+	next     int  // first position not yet in the tables
+}
+
+// insert enters the positions before pos into the tables.
+func (s *search) insert(pos int) {
+	for p := s.next; p < pos; p++ {
+		h := chainHash(load32(s.src, p))
+		index := s.base + uint32(p)
+		s.back[uint16(index)] = uint16(min(index-s.heads[h], maxDistance))
+		s.heads[h] = index
+	}
+	s.next = max(s.next, pos)
+}
+
+// find looks for a match that covers pos, starts at low or after, and is longer than longest. Where there is none
+// it returns one of length longest with distance 0.
+//
+// It walks the chain of pos from near to far, so among equally long matches the nearest wins. Where a candidate
+// and the one before it are neighbours and the input is a run of one byte, so are likely many more, and the search
+// jumps within the run of the candidate, to where it fits that of the input.
+func (s *search) find(pos, low, longest int) match {
+	s.insert(pos)
+	src := s.src
+	limit := len(src) - lastBytes
+	want := load32(src, pos)
+	found := match{pos, longest, 0}
+	here := s.base + uint32(pos)
+	lowest := max(s.base, here-maxDistance)
+	run := -1 // length of the run of one byte at pos; -1 is not yet known, 0 is none
+	index := s.heads[chainHash(want)]
+	back := &s.back
+	// Two bytes where a longer match would end tell most candidates off. low+end is where they are.
+	end := longest - 1
+	tail := load16(src, low+end)
+	for attempts := s.attempts; attempts > 0 && index >= lowest; attempts-- {
+		candidate := int(index - s.base)
+		if load16(src, candidate-pos+low+end) == tail && load32(src, candidate) == want {
+			before := 0
+			for before < pos-low && before < candidate && src[pos-before-1] == src[candidate-before-1] {
+				before++
+			}
+			if n := before + minMatch + common(src, pos+minMatch, candidate+minMatch, limit); n > found.length {
+				found = match{pos - before, n, pos - candidate}
+				end = n - 1
+				tail = load16(src, low+end)
+			}
+		}
+		distance := back[uint16(index)]
+		if s.runs && distance == 1 && index-1 >= lowest {
+			if run < 0 {
+				run = 0
+				if want == want&0xff*0x01010101 {
+					run = minMatch + runLength(src, pos+minMatch, limit, byte(want))
+				}
+			}
+			if run > 0 && load32(src, candidate-1) == want {
+				index = s.jump(index-1, lowest, run, pos, low, &found)
+				end = found.length - 1
+				tail = load16(src, low+end)
+				continue
+			}
+		}
+		index -= uint32(distance)
+	}
+	return found
+}
+
+// jump handles a candidate in a run of one byte, for an input at pos that is a run of length run. It returns the
+// next candidate: that where the candidate's run is as long as the one at pos, if there is such a place before it,
+// else the start of the candidate's run. Unless matches may start before pos, the latter is taken for a match at
+// once, and the next candidate is the one before.
+func (s *search) jump(index, lowest uint32, run, pos, low int, found *match) (next uint32) {
+	limit := len(s.src) - lastBytes
+	candidate := int(index - s.base)
+	b := s.src[candidate]
+	forward := minMatch + runLength(s.src, candidate+minMatch, limit, b)
+	back := 0
+	for back < int(index-lowest) && s.src[candidate-back-1] == b {
+		back++
+	}
+	if back+forward >= run && forward <= run {
+		return index + uint32(forward) - uint32(run)
+	}
+	index -= uint32(back)
+	if low < pos {
+		return index
+	}
+	if n := min(back+forward, run); n > found.length {
+		*found = match{pos, n, pos - int(index-s.base)}
+	}
+	return index - uint32(s.back[uint16(index)])
+}
+
+// runLength returns how many bytes of src from i on, up to position limit, are b.
+func runLength(src []byte, i, limit int, b byte) int {
+	start := i
+	pattern := uint64(b) * 0x0101010101010101
+	for i <= limit-8 && load64(src, i) == pattern {
+		i += 8
+	}
+	for i < limit && src[i] == b {
+		i++
+	}
+	return i - start
+}
