@@ -22,7 +22,7 @@ func ParseSelection(s string) ([]Index, error) {
 	}
 	if square && onlyPoints(sel) {
 		// NumPy reads a[[1, 2]] as a list of items of the first axis, and a[1, 2] as one item.
-		return nil, fmt.Errorf("%w: list of integers in the selection %q", ErrUnsupported, s)
+		return nil, fmt.Errorf("ndarray: %w: list of integers in the selection %q", ErrUnsupported, s)
 	}
 	return sel, nil
 }
@@ -42,12 +42,24 @@ type parser struct {
 	pos, end int
 }
 
+// syntaxError is text that is no selection: an ErrBounds in words of its own.
+type syntaxError struct {
+	column int // from 1, in bytes
+	what   string
+}
+
+func (e *syntaxError) Error() string {
+	return fmt.Sprintf("ndarray: invalid selection: column %d: %s", e.column, e.what)
+}
+
+func (e *syntaxError) Unwrap() error { return ErrBounds }
+
 func (p *parser) errorf(format string, args ...any) error {
-	return fmt.Errorf("%w: column %d: %s", ErrBounds, p.pos+1, fmt.Sprintf(format, args...))
+	return &syntaxError{p.pos + 1, fmt.Sprintf(format, args...)}
 }
 
 func (p *parser) unsupported(what string) error {
-	return fmt.Errorf("%w: column %d: %s in a selection", ErrUnsupported, p.pos+1, what)
+	return fmt.Errorf("ndarray: %w: column %d: %s in a selection", ErrUnsupported, p.pos+1, what)
 }
 
 // peek skips blanks and returns the next byte, or 0 at the end.
@@ -135,7 +147,7 @@ func (p *parser) word() (Index, error) {
 
 // slice reads an integer, or up to three of them with colons between.
 func (p *parser) slice() (Index, error) {
-	part := [3]int64{Open, Open, 1}
+	part := [3]int64{None, None, 1}
 	column := p.pos
 	for i := range part {
 		if c := p.peek(); c == '+' || c == '-' || isDigit(c) {
@@ -161,13 +173,13 @@ func (p *parser) slice() (Index, error) {
 		p.pos = column
 		return nil, p.errorf("the step of a slice is zero")
 	}
-	if part == [3]int64{Open, Open, 1} {
+	if part == [3]int64{None, None, 1} {
 		return All, nil
 	}
 	return Step(part[0], part[1], part[2]), nil
 }
 
-// integer reads a signed number. One that does not fit becomes the nearest that does and is not Open: beyond any
+// integer reads a signed number. One that does not fit becomes the nearest that does and is not None: beyond any
 // axis on the same side.
 func (p *parser) integer() (v int64, fits bool, err error) {
 	negative := false

@@ -53,6 +53,15 @@ func (a *naive) at(position int64) []byte {
 	return a.stored[chunk][from:][:a.g.itemSize]
 }
 
+// clone copies what is stored.
+func (a *naive) clone() *naive {
+	b := &naive{g: a.g, plain: a.plain, stored: make([][]byte, len(a.stored))}
+	for i := range b.stored {
+		b.stored[i] = bytes.Clone(a.stored[i])
+	}
+	return b
+}
+
 // blockOf returns the bytes of a block.
 func (a *naive) blockOf(chunk int64, block int32) []byte {
 	return a.stored[chunk][int64(block)*a.g.blockBytes:][:a.g.blockBytes]
@@ -96,9 +105,9 @@ func randomCase(rng *rand.Rand) (*geometry, []Index) {
 }
 
 func randomIndex(rng *rand.Rand, n int64) Index {
-	any := func() int64 {
+	end := func() int64 {
 		if rng.IntN(3) == 0 {
-			return Open
+			return None
 		}
 		return rng.Int64N(2*n+3) - n - 1
 	}
@@ -108,15 +117,15 @@ func randomIndex(rng *rand.Rand, n int64) Index {
 	case r < 4:
 		return All
 	case r < 7:
-		return Span(any(), any())
+		return Span(end(), end())
 	case r == 7:
-		return Step(Open, Open, -1)
+		return Step(None, None, -1)
 	default:
 		step := 1 + rng.Int64N(n+2)
 		if rng.IntN(2) == 0 {
 			step = -step
 		}
-		return Step(any(), any(), step)
+		return Step(end(), end(), step)
 	}
 }
 
@@ -144,6 +153,20 @@ func TestPlanAgainstLoops(t *testing.T) {
 	}
 }
 
+// tally counts items by chunk, and by chunk and block.
+type tally struct {
+	chunk map[int64]int64
+	block map[[2]int64]int64
+}
+
+func newTally() tally { return tally{map[int64]int64{}, map[[2]int64]int64{}} }
+
+func (c tally) add(g *geometry, position int64) {
+	chunk, block, _ := g.locate(position)
+	c.chunk[chunk]++
+	c.block[[2]int64{chunk, block}]++
+}
+
 // checkPlan checks everything that a plan says about one selection.
 func checkPlan(t *testing.T, g *geometry, sel []Index, rng *rand.Rand, seen map[string]int) {
 	t.Helper()
@@ -154,25 +177,18 @@ func checkPlan(t *testing.T, g *geometry, sel []Index, rng *rand.Rand, seen map[
 	}
 	size := int(g.itemSize)
 	taken := positions(g.shape[:g.ndim], &s)
-	want := make([]byte, 0, len(taken)*size)
-	touched := map[int64]map[int32]int64{} // selected items by chunk and block
+	want, touched := make([]byte, 0, len(taken)*size), newTally()
 	for _, x := range taken {
 		want = append(want, a.plain[x*g.itemSize:][:size]...)
-		chunk, block, _ := g.locate(x)
-		if touched[chunk] == nil {
-			touched[chunk] = map[int32]int64{}
-		}
-		touched[chunk][int32(block)]++
+		touched.add(g, x)
 	}
-	inChunk, inBlock := map[int64]int64{}, map[[2]int64]int64{} // all items by chunk, and by chunk and block
+	all := newTally()
 	for x := range g.items {
-		chunk, block, _ := g.locate(x)
-		inChunk[chunk]++
-		inBlock[[2]int64{chunk, block}]++
+		all.add(g, x)
 	}
 	p := newPlan(g, &s)
-	if p.chunks != int64(len(touched)) || p.items != int64(len(taken)) {
-		t.Errorf("%d chunks and %d items, want %d and %d", p.chunks, p.items, len(touched), len(taken))
+	if p.chunks != int64(len(touched.chunk)) || p.items != int64(len(taken)) {
+		t.Errorf("%d chunks and %d items, want %d and %d", p.chunks, p.items, len(touched.chunk), len(taken))
 		return
 	}
 	if p.items == 0 {
@@ -186,10 +202,7 @@ func checkPlan(t *testing.T, g *geometry, sel []Index, rng *rand.Rand, seen map[
 	for i := range update {
 		update[i] = byte(rng.Uint32())
 	}
-	b := &naive{g: g, plain: a.plain, stored: make([][]byte, len(a.stored))}
-	for i := range b.stored {
-		b.stored[i] = bytes.Clone(a.stored[i])
-	}
+	b := a.clone()
 	var c, again chunkPart
 	last, visited := int64(-1), int64(0)
 	for ok := p.first(&c); ok; ok = p.next(&c) {
@@ -198,22 +211,18 @@ func checkPlan(t *testing.T, g *geometry, sel []Index, rng *rand.Rand, seen map[
 			t.Errorf("seek %d gives %+v, next %+v", visited, again, c)
 		}
 		visited++
-		if c.number <= last || touched[c.number] == nil {
+		if c.number <= last || touched.chunk[c.number] == 0 {
 			t.Fatalf("chunk %d after %d", c.number, last)
 		}
 		if c.number > last+1 {
 			seen["jumped chunk"]++
 		}
 		last = c.number
-		var items int64
-		for _, n := range touched[c.number] {
-			items += n
-		}
-		if c.items != items || c.whole != (items == inChunk[c.number]) {
-			t.Errorf("chunk %d: %d items, whole %v, want %d of %d", c.number, c.items, c.whole, items, inChunk[c.number])
+		if n, of := touched.chunk[c.number], all.chunk[c.number]; c.items != n || c.whole != (n == of) {
+			t.Errorf("chunk %d: %d items, whole %v, want %d of %d", c.number, c.items, c.whole, n, of)
 		}
 		seen[map[bool]string{true: "whole chunk", false: "part chunk"}[c.whole]]++
-		checkBlocks(t, &p, &c, a, touched[c.number], inBlock, want, got, seen)
+		checkBlocks(t, &p, &c, a, touched, all, want, got, seen)
 
 		var x box
 		for block := range int32(g.blocks) {
@@ -235,9 +244,14 @@ func checkPlan(t *testing.T, g *geometry, sel []Index, rng *rand.Rand, seen map[
 	if !bytes.Equal(filled, bytes.Repeat(fill, len(taken))) {
 		t.Errorf("filled % x", filled)
 	}
-	// A naive write of the same items must leave the same storage.
+	checkWrite(t, a, b, taken, update)
+}
+
+// checkWrite writes items to a one by one, after which its storage must be that of b.
+func checkWrite(t *testing.T, a, b *naive, taken []int64, update []byte) {
+	t.Helper()
 	for i, x := range taken {
-		copy(a.at(x), update[i*size:(i+1)*size])
+		copy(a.at(x), update[i*int(a.g.itemSize):])
 	}
 	for i := range a.stored {
 		if !bytes.Equal(a.stored[i], b.stored[i]) {
@@ -247,26 +261,27 @@ func checkPlan(t *testing.T, g *geometry, sel []Index, rng *rand.Rand, seen map[
 }
 
 // checkBlocks reads the touched blocks of one chunk.
-func checkBlocks(t *testing.T, p *plan, c *chunkPart, a *naive, touched map[int32]int64, inBlock map[[2]int64]int64,
+func checkBlocks(t *testing.T, p *plan, c *chunkPart, a *naive, touched, all tally,
 	want, got []byte, seen map[string]int) {
 	t.Helper()
 	g, size := p.geo, int(p.geo.itemSize)
 	blocks := p.appendBlocks(nil, c)
-	if !slices.IsSorted(blocks) || len(blocks) != len(touched) {
-		t.Errorf("chunk %d: blocks %v, want %v", c.number, blocks, touched)
+	if !slices.IsSorted(blocks) || len(slices.Compact(blocks)) != len(blocks) {
+		t.Errorf("chunk %d: blocks %v", c.number, blocks)
 	}
 	if n := len(blocks); blocks[n-1]-blocks[0] >= int32(n) {
 		seen["jumped block"]++
 	}
 	for block := range int32(g.blocks) {
 		var b box
-		if ok := p.box(&b, c, block); ok != (touched[block] > 0) || ok != slices.Contains(blocks, block) || b.items != touched[block] {
-			t.Errorf("chunk %d block %d: %v, %d items, want %d", c.number, block, ok, b.items, touched[block])
+		n, of := touched.block[[2]int64{c.number, int64(block)}], all.block[[2]int64{c.number, int64(block)}]
+		if ok := p.box(&b, c, block); ok != (n > 0) || ok != slices.Contains(blocks, block) || b.items != n {
+			t.Errorf("chunk %d block %d: %v, %d items, want %d", c.number, block, ok, b.items, n)
 		}
 		if b.items == 0 {
 			continue
 		}
-		if whole := touched[block] == inBlock[[2]int64{c.number, int64(block)}]; b.whole != whole {
+		if b.whole != (n == of) {
 			t.Errorf("chunk %d block %d: whole %v", c.number, block, b.whole)
 		}
 		seen[map[bool]string{true: "whole block", false: "part block"}[b.whole]]++
@@ -296,10 +311,10 @@ func TestPlanLong(t *testing.T) {
 		chunks []int64
 		user   int64 // offset of the first chunk
 	}{
-		{Step(5, Open, 1<<60), []int64{0, 1 << 40, 2 << 40, 3 << 40}, 0},
-		{Step(-1, Open, -1<<61), []int64{1<<41 - 1, 1<<42 - 1}, 1},
-		{Span(-3, Open), []int64{1<<42 - 1}, 0},
-		{Step(0, Open, 1<<63-1), []int64{0}, 0},
+		{Step(5, None, 1<<60), []int64{0, 1 << 40, 2 << 40, 3 << 40}, 0},
+		{Step(-1, None, -1<<61), []int64{1<<41 - 1, 1<<42 - 1}, 1},
+		{Span(-3, None), []int64{1<<42 - 1}, 0},
+		{Step(0, None, 1<<63-1), []int64{0}, 0},
 		{Span(1<<40-1, 1<<40+1), []int64{1<<20 - 1, 1 << 20}, 0},
 	} {
 		s, err := resolve([]int64{n}, []Index{x.sel})

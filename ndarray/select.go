@@ -14,8 +14,8 @@ type Index interface {
 	index()
 }
 
-// Open stands for a missing start or stop: Step(Open, Open, -1) is NumPy's ::-1.
-const Open int64 = math.MinInt64
+// None stands for a missing start or stop: Step(None, None, -1) is NumPy's ::-1.
+const None int64 = math.MinInt64
 
 type marker uint8
 
@@ -47,13 +47,13 @@ func At(i int64) Index { return point(i) }
 func Span(start, stop int64) Index { return span{start, stop, 1} }
 
 // From takes the items from start to the end of the axis.
-func From(start int64) Index { return span{start, Open, 1} }
+func From(start int64) Index { return span{start, None, 1} }
 
 // Until takes the items from the beginning of the axis up to but not including stop.
-func Until(stop int64) Index { return span{Open, stop, 1} }
+func Until(stop int64) Index { return span{None, stop, 1} }
 
 // Step takes every step-th item from start up to but not including stop. A negative step goes backwards, from
-// start down to but not including stop. Either end may be Open. A step of zero is an error.
+// start down to but not including stop. Either end may be None. A step of zero is an error.
 func Step(start, stop, step int64) Index { return span{start, stop, step} }
 
 func (m marker) String() string {
@@ -72,11 +72,11 @@ func (p point) String() string { return strconv.FormatInt(int64(p), 10) }
 
 func (s span) String() string {
 	b := make([]byte, 0, 16)
-	if s.start != Open {
+	if s.start != None {
 		b = strconv.AppendInt(b, s.start, 10)
 	}
 	b = append(b, ':')
-	if s.stop != Open {
+	if s.stop != None {
 		b = strconv.AppendInt(b, s.stop, 10)
 	}
 	if s.step != 1 {
@@ -114,7 +114,7 @@ func (s *selection) shape() []int64 { return s.lengths[:s.resultDims] }
 func resolve(shape []int64, sel []Index) (s selection, err error) {
 	s.ndim = len(shape)
 	if s.ndim > maxDims {
-		return s, fmt.Errorf("%w: %d dimensions, at most %d", ErrShape, s.ndim, maxDims)
+		return s, fmt.Errorf("ndarray: %w: %d dimensions, at most %d", ErrShape, s.ndim, maxDims)
 	}
 	rest, err := unnamedAxes(len(shape), sel)
 	if err != nil {
@@ -145,7 +145,7 @@ func resolve(shape []int64, sel []Index) (s selection, err error) {
 			}
 		}
 		if err != nil {
-			return s, fmt.Errorf("%w: index %d: %s", ErrBounds, i, err)
+			return s, fmt.Errorf("ndarray: %w: index %d: %s", ErrBounds, i, err)
 		}
 	}
 	if !ellipsis {
@@ -156,7 +156,7 @@ func resolve(shape []int64, sel []Index) (s selection, err error) {
 	}
 	var ok bool
 	if s.items, ok = product(s.shape()); !ok {
-		return s, fmt.Errorf("%w: more than 2^63 items selected", ErrTooLarge)
+		return s, fmt.Errorf("ndarray: %w: more than 2^63 items selected", ErrTooLarge)
 	}
 	return s, nil
 }
@@ -180,19 +180,19 @@ func unnamedAxes(ndim int, sel []Index) (int, error) {
 			case NewAxis:
 				added++
 			default:
-				return 0, fmt.Errorf("%w: index %d is not a constant of this package", ErrBounds, i)
+				return 0, fmt.Errorf("ndarray: %w: index %d is not a constant of this package", ErrBounds, i)
 			}
 		default:
-			return 0, fmt.Errorf("%w: index %d is nil", ErrBounds, i)
+			return 0, fmt.Errorf("ndarray: %w: index %d is nil", ErrBounds, i)
 		}
 	}
 	switch {
 	case named > ndim:
-		return 0, fmt.Errorf("%w: %d axes are indexed, but the array has %d", ErrBounds, named, ndim)
+		return 0, fmt.Errorf("ndarray: %w: %d axes are indexed, but the array has %d", ErrBounds, named, ndim)
 	case ellipses > 1:
-		return 0, fmt.Errorf("%w: more than one ellipsis", ErrBounds)
+		return 0, fmt.Errorf("ndarray: %w: more than one ellipsis", ErrBounds)
 	case ndim-dropped > maxResultDims-added:
-		return 0, fmt.Errorf("%w: the result would have %d dimensions, at most %d", ErrBounds, ndim-dropped+added, maxResultDims)
+		return 0, fmt.Errorf("ndarray: %w: the result would have %d dimensions, at most %d", ErrBounds, ndim-dropped+added, maxResultDims)
 	}
 	return ndim - named, nil
 }
@@ -249,7 +249,7 @@ func (s *selection) slice(axis int, n int64, x span) error {
 
 // clip returns one end of a slice, counted from the end of an axis of length n if negative, within lo and hi.
 func clip(end, n, lo, hi, open int64) int64 {
-	if end == Open {
+	if end == None {
 		return open
 	}
 	if end < 0 {
