@@ -439,3 +439,15 @@ func (b *Batch) DeleteVLMeta(name string) error {
 	b.next.vlmeta = slices.Delete(slices.Clone(b.next.vlmeta), i, i+1)
 	return nil
 }
+
+// SetVariable makes an empty frame one with chunks of variable size.
+func (b *Batch) SetVariable() error {
+	if b.done {
+		return b.errDone()
+	}
+	if b.next.index.n > 0 {
+		return b.f.wrap("header", -1, fmt.Errorf("the frame is not empty: %w", ErrParam))
+	}
+	b.next.chunkSize = 0
+	return nil
+}

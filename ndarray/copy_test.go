@@ -146,7 +146,7 @@ func TestWalkAllocates(t *testing.T) {
 	block, user, blocks := make([]byte, g.blockBytes), make([]byte, g.items*g.itemSize), make([]int32, 0, g.blocks)
 	step := int64(-3)
 	if n := testing.AllocsPerRun(10, func() {
-		s, err := resolve(g.shape[:g.ndim], []Index{Step(Open, 7, step), Ellipsis, Step(1, Open, 2)})
+		s, err := resolve(g.shape[:g.ndim], []Index{Step(None, 7, step), Ellipsis, Step(1, None, 2)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,17 +1,34 @@
 package ndarray
 
-import "errors"
+import (
+	"errors"
 
-// The errors of this package wrap one of these, by what the caller can do about them.
+	"github.com/goblosc/blosc2/frame"
+)
+
+// The errors of this package wrap one of these, by what the caller can do about them. Those with a counterpart in
+// package frame are the same values.
 var (
 	// ErrShape is a shape, chunk shape, block shape or buffer that does not go with the others.
-	ErrShape = errors.New("ndarray: invalid shape")
+	ErrShape = errors.New("invalid shape")
 	// ErrBounds is a selection that does not fit the array, or text that is no selection.
-	ErrBounds = errors.New("ndarray: invalid selection")
+	ErrBounds = frame.ErrBounds
 	// ErrType is an element type that does not go with the array's.
-	ErrType = errors.New("ndarray: wrong type")
+	ErrType = errors.New("wrong type")
+	// ErrNotArray is a frame that holds no array.
+	ErrNotArray = errors.New("not an array")
+	// ErrFormat is something that is not a Blosc2 frame.
+	ErrFormat = frame.ErrFormat
+	// ErrCorrupt is a frame that breaks the format.
+	ErrCorrupt = frame.ErrCorrupt
 	// ErrUnsupported is something valid that this package cannot do.
-	ErrUnsupported = errors.New("ndarray: not supported")
-	// ErrTooLarge is a size above what the format or this machine can hold.
-	ErrTooLarge = errors.New("ndarray: too large")
+	ErrUnsupported = frame.ErrUnsupported
+	// ErrTooLarge is a size above what the format, this machine or Options.MaxBytes allow.
+	ErrTooLarge = frame.ErrTooLarge
+	// ErrReadOnly is an edit of an array that was opened for reading.
+	ErrReadOnly = frame.ErrReadOnly
+	// ErrClosed is the use of a closed array.
+	ErrClosed = frame.ErrClosed
+	// ErrExists is the creation of an array where something is already.
+	ErrExists = frame.ErrExists
 )

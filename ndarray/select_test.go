@@ -16,11 +16,11 @@ func ExampleParseSelection() {
 	fmt.Println(err)
 	// Output:
 	// [2:5 ... ::-1] <nil>
-	// ndarray: invalid selection: column 6: unknown word "x"
+	// out of bounds: column 6: unknown word "x"
 }
 
 func ExampleStep() {
-	fmt.Println(At(-1), Span(2, 5), From(3), Until(-2), Step(0, 10, 2), Step(Open, Open, -1), All, Ellipsis, NewAxis)
+	fmt.Println(At(-1), Span(2, 5), From(3), Until(-2), Step(0, 10, 2), Step(None, None, -1), All, Ellipsis, NewAxis)
 	// Output: -1 2:5 3: :-2 0:10:2 ::-1 : ... None
 }
 
@@ -35,9 +35,9 @@ func TestConstructors(t *testing.T) {
 		{[]Index{At(3), All, Span(2, 5)}, "3, :, 2:5"},
 		{[]Index{At(-7), NewAxis, Ellipsis, From(-2)}, "-7, None, ..., -2:"},
 		{[]Index{Until(3), Until(-3)}, ":3, :-3"},
-		{[]Index{Step(Open, Open, -1), Step(0, 10, 2), Step(4, Open, -3)}, "::-1, 0:10:2, 4::-3"},
-		{[]Index{Span(Open, 2), Span(2, Open), Span(Open, Open)}, ":2, 2:, :"},
-		{[]Index{Step(0, 7, math.MinInt64), Step(6, Open, math.MinInt64), Step(0, 5, math.MaxInt64)},
+		{[]Index{Step(None, None, -1), Step(0, 10, 2), Step(4, None, -3)}, "::-1, 0:10:2, 4::-3"},
+		{[]Index{Span(None, 2), Span(2, None), Span(None, None)}, ":2, 2:, :"},
+		{[]Index{Step(0, 7, math.MinInt64), Step(6, None, math.MinInt64), Step(0, 5, math.MaxInt64)},
 			"0:7:-99999999999999999999, 6::-9223372036854775807, 0:5:99999999999999999999"},
 	} {
 		parsed, err := ParseSelection(x.text)

@@ -1,0 +1,185 @@
+package ndarray
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// Array is an open N-dimensional array. All methods are safe for use by any number of goroutines: each read works on
+// one committed state, whatever is written meanwhile; writes wait for each other.
+type Array struct {
+	f        *frame.Frame
+	layer    string // name of the metalayer with the shapes
+	itemSize int
+	dtype    meta.DType
+	dtypeRaw string
+	state    atomic.Pointer[state]
+	reads    sync.Pool // of *reading
+}
+
+// state is what the shapes of one commit lead to.
+type state struct {
+	content []byte // of the metalayer that they were read from
+	rec     *meta.Array
+	geo     *geometry
+}
+
+// Open opens the array in a file, or in the directory of a sparse frame, for reading. It reads header, index and
+// trailer of the frame. Errors are ErrFormat, ErrNotArray, ErrCorrupt, ErrUnsupported or ErrTooLarge, or those of the
+// system.
+func Open(name string, o *Options) (*Array, error) {
+	return fromFrame(frame.Open(name, o.frameOptions()))
+}
+
+// Edit opens the array in a file or directory for reading and writing.
+func Edit(name string, o *Options) (*Array, error) {
+	return fromFrame(frame.Edit(name, o.frameOptions()))
+}
+
+// NewReader opens the array that starts at o.Offset in the first size bytes of r, for reading: a member of a zip file
+// that is stored, an object of a cloud store, a bytes.Reader. Close does not close r.
+func NewReader(r io.ReaderAt, size int64, o *Options) (*Array, error) {
+	return fromFrame(frame.NewReader(r, size, o.frameOptions()))
+}
+
+// FromBytes opens the array in b for reading. b must not change while the array is open.
+func FromBytes(b []byte, o *Options) (*Array, error) {
+	return fromFrame(frame.FromBytes(b, o.frameOptions()))
+}
+
+// FromFrame returns the array in an open frame, which it then owns. Errors are ErrNotArray and ErrCorrupt; the frame
+// stays open then.
+func FromFrame(f *frame.Frame) (*Array, error) {
+	v, err := f.View()
+	if err != nil {
+		return nil, err
+	}
+	defer v.Release()
+	a := &Array{f: f, itemSize: v.Info().TypeSize}
+	for _, name := range []string{"b2nd", "caterva"} {
+		if _, ok := v.MetaLayer(name); ok {
+			a.layer = name
+			break
+		}
+	}
+	if a.layer == "" {
+		return nil, fmt.Errorf("%s: %w: no metalayer b2nd", f.Path(), ErrNotArray)
+	}
+	st, err := a.load(v)
+	if err != nil {
+		return nil, err
+	}
+	a.dtypeRaw = st.rec.DType
+	a.dtype, err = meta.ParseDType(st.rec.DType)
+	if err != nil || a.dtype.Size != a.itemSize || st.rec.DTypeFormat != 0 {
+		a.dtype = meta.Of('V', a.itemSize) // still readable as raw bytes
+	}
+	return a, nil
+}
+
+// fromFrame is FromFrame for a frame that was opened for it.
+func fromFrame(f *frame.Frame, err error) (*Array, error) {
+	if err != nil {
+		return nil, err
+	}
+	a, err := FromFrame(f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+// load reads and checks the shapes of a state of the frame.
+func (a *Array) load(v frame.View) (*state, error) {
+	content, _ := v.MetaLayer(a.layer)
+	if st := a.state.Load(); st != nil && len(content) > 0 && &content[0] == &st.content[0] {
+		return st, nil
+	}
+	rec, err := meta.ParseArray(content, a.itemSize)
+	if err != nil {
+		return nil, a.corrupt("%v", err)
+	}
+	geo, err := newGeometry(rec.Shape, rec.ChunkShape, rec.BlockShape, int64(a.itemSize))
+	if err != nil {
+		return nil, a.corrupt("%v", err)
+	}
+	info := v.Info()
+	switch {
+	case geo.chunks != int64(info.NumChunks):
+		return nil, a.corrupt("%d chunks for a shape of %v in chunks of %v", info.NumChunks, rec.Shape, rec.ChunkShape)
+	case geo.chunks > 0 && geo.chunkBytes != int64(info.ChunkSize):
+		return nil, a.corrupt("chunks of %d bytes for a chunk shape of %v in blocks of %v", info.ChunkSize, rec.ChunkShape, rec.BlockShape)
+	case geo.chunks > 0 && info.NBytes != geo.chunks*geo.chunkBytes:
+		return nil, a.corrupt("%d bytes in %d chunks of %d", info.NBytes, geo.chunks, geo.chunkBytes)
+	}
+	st := &state{content: content, rec: rec, geo: geo}
+	a.state.Store(st)
+	return st, nil
+}
+
+func (a *Array) corrupt(format string, args ...any) error {
+	return &frame.Error{Path: a.f.Path(), Part: "metalayer " + a.layer, Chunk: -1, Off: -1,
+		Err: fmt.Errorf(format+": %w", append(args, ErrCorrupt)...)}
+}
+
+// view returns the newest state; release the view.
+func (a *Array) view() (frame.View, *state, error) {
+	v, err := a.f.View()
+	if err != nil {
+		return v, nil, err
+	}
+	st, err := a.load(v)
+	if err != nil {
+		v.Release()
+		return v, nil, err
+	}
+	return v, st, nil
+}
+
+// now returns the newest state, or that before Close.
+func (a *Array) now() *state {
+	if v, st, err := a.view(); err == nil {
+		v.Release()
+		return st
+	}
+	return a.state.Load()
+}
+
+// Close closes the frame. A second Close does nothing.
+func (a *Array) Close() error { return a.f.Close() }
+
+// Frame returns the frame that holds the array, for its metalayers and chunks. Changing chunks through it changes
+// the array; closing it closes the array.
+func (a *Array) Frame() *frame.Frame { return a.f }
+
+// Shape returns the shape in items, the first axis first. It is the caller's.
+func (a *Array) Shape() []int64 { return slices.Clone(a.now().rec.Shape) }
+
+// NDim returns the number of dimensions.
+func (a *Array) NDim() int { return a.state.Load().geo.ndim }
+
+// Size returns the number of items.
+func (a *Array) Size() int64 { return a.now().geo.items }
+
+// Chunks returns the shape of a chunk in items. It is the caller's.
+func (a *Array) Chunks() []int32 { return slices.Clone(a.state.Load().rec.ChunkShape) }
+
+// Blocks returns the shape of a block in items. It is the caller's.
+func (a *Array) Blocks() []int32 { return slices.Clone(a.state.Load().rec.BlockShape) }
+
+// ItemSize returns the size of an item in bytes.
+func (a *Array) ItemSize() int { return a.itemSize }
+
+// DType returns the NumPy dtype. One that is missing, unknown or does not fit the item size reads as raw bytes
+// ("V" and the size); DTypeString has what is stored.
+func (a *Array) DType() meta.DType { return a.dtype }
+
+// DTypeString returns the dtype as it is stored, and its format (0 is NumPy's).
+func (a *Array) DTypeString() (string, int) { return a.dtypeRaw, int(a.state.Load().rec.DTypeFormat) }

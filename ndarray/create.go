@@ -1,0 +1,164 @@
+package ndarray
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// Zeros makes an array of zeros: only the index says so, no chunk is written. name is a new file, a new directory
+// when o.Sparse, or "" for an array in memory; dtype a NumPy dtype such as "<f4" or "[('a', '<i4'), ('b', '<f8')]".
+// The array is open for writing. Errors are ErrShape, ErrType, ErrTooLarge, ErrExists and those of the frame.
+func Zeros(name string, shape []int64, dtype string, o *Options) (*Array, error) {
+	return createSpecial(name, shape, dtype, chunk.Zeros, o)
+}
+
+// Uninit makes an array whose items are not set; they read as zeros. See Zeros.
+func Uninit(name string, shape []int64, dtype string, o *Options) (*Array, error) {
+	return createSpecial(name, shape, dtype, chunk.Uninit, o)
+}
+
+// NaNs makes an array of quiet NaNs; its items must have 4 or 8 bytes. See Zeros.
+func NaNs(name string, shape []int64, dtype string, o *Options) (*Array, error) {
+	return createSpecial(name, shape, dtype, chunk.NaNs, o)
+}
+
+func createSpecial(name string, shape []int64, dtype string, s chunk.Special, o *Options) (*Array, error) {
+	l, err := newLayout(shape, dtype, o)
+	if err != nil {
+		return nil, err
+	}
+	return l.create(name, func(b *frame.Batch) error {
+		return b.FillSpecial(l.geo.chunks*l.geo.chunkBytes, s)
+	})
+}
+
+// Full makes an array in which all items are the same: item, as it is stored. Each chunk takes 32 bytes and the
+// item. See Zeros.
+func Full(name string, shape []int64, dtype string, item []byte, o *Options) (*Array, error) {
+	l, err := newLayout(shape, dtype, o)
+	if err != nil {
+		return nil, err
+	}
+	if len(item) != l.itemSize {
+		return nil, fmt.Errorf("%w: an item of %d bytes for dtype %s", ErrShape, len(item), l.rec.DType)
+	}
+	return l.create(name, func(b *frame.Batch) error {
+		if l.geo.chunks == 0 {
+			return nil
+		}
+		p := l.opts.CParams
+		c, err := chunk.EncodeSpecial(nil, chunk.Value, int(l.geo.chunkBytes), item, p)
+		for i := int64(0); err == nil && i < l.geo.chunks; i++ {
+			err = b.AppendChunk(c)
+		}
+		return err
+	})
+}
+
+// CreateBytes makes an array from items in C order, as they are stored; data stays the caller's. Chunks of zeros take
+// no room. See Zeros.
+func CreateBytes(ctx context.Context, name string, shape []int64, dtype string, data []byte, o *Options) (*Array, error) {
+	l, err := newLayout(shape, dtype, o)
+	if err != nil {
+		return nil, err
+	}
+	if want, err := byteSize(l.geo.items, l.geo.itemSize); err != nil {
+		return nil, err
+	} else if len(data) != want {
+		return nil, fmt.Errorf("%w: %d bytes of data for a shape of %v with items of %d bytes", ErrShape, len(data), shape, l.itemSize)
+	}
+	return l.create(name, func(b *frame.Batch) error {
+		if l.geo.items == 0 {
+			return nil
+		}
+		s, err := resolve(shape, nil)
+		if err != nil {
+			return err
+		}
+		return b.Encode(ctx, int(l.geo.chunkBytes), &writing{src: data, itemSize: l.itemSize, plan: newPlan(l.geo, &s)})
+	})
+}
+
+// layout is what a new array is made from.
+type layout struct {
+	rec      meta.Array
+	geo      *geometry
+	itemSize int
+	opts     frame.Options
+}
+
+// newLayout checks the parameters of a new array and chooses what they leave open.
+func newLayout(shape []int64, dtype string, o *Options) (*layout, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	dt, err := meta.ParseDType(dtype)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrType, err)
+	}
+	if dt.Size < 1 {
+		return nil, fmt.Errorf("%w: dtype %s has items of no bytes", ErrType, dtype)
+	}
+	l := &layout{itemSize: dt.Size, opts: o.Options}
+	p := &l.opts.CParams
+	p.TypeSize = dt.Size
+	if dt.Kind == 'U' && p.Filters == nil && p.Codec == codec.Default && p.Level == 0 {
+		// As python-blosc2 does for text when no parameters are given: the four bytes of characters, not of items.
+		p.Filters = []chunk.Filter{{}, {}, {}, {}, {}, {ID: chunk.Shuffle, Meta: 4}}
+	}
+	hint, err := blockHint(*p)
+	if err != nil {
+		return nil, err
+	}
+	chunks, blocks, err := partition(shape, o.Chunks, o.Blocks, int64(dt.Size), hint)
+	if err != nil {
+		return nil, err
+	}
+	if l.geo, err = newGeometry(shape, chunks, blocks, int64(dt.Size)); err != nil {
+		return nil, err
+	}
+	if l.geo.blockBytes > chunk.MaxBlockSize {
+		return nil, fmt.Errorf("%w: blocks of %d bytes", ErrTooLarge, l.geo.blockBytes)
+	}
+	l.rec = meta.Array{Shape: append([]int64{}, shape...), ChunkShape: chunks, BlockShape: blocks, DType: dt.String()}
+	p.BlockSize = int(l.geo.blockBytes)
+	return l, l.addRecord()
+}
+
+// addRecord puts the metalayer with the shapes before those of the caller.
+func (l *layout) addRecord() error {
+	content, err := l.rec.Append(nil)
+	if err != nil {
+		return err
+	}
+	layers := []meta.Layer{{Name: "b2nd", Content: content}}
+	for _, m := range l.opts.Meta {
+		if m.Name != "b2nd" {
+			layers = append(layers, m)
+		}
+	}
+	l.opts.Meta, l.opts.ChunkSize = layers, int(l.geo.chunkBytes)
+	return nil
+}
+
+// create makes the frame.
+func (l *layout) create(name string, fill func(b *frame.Batch) error) (*Array, error) {
+	if name == "" {
+		return fromFrame(frame.CreateMemory(&l.opts, l.variable(fill)))
+	}
+	return fromFrame(frame.Create(name, &l.opts, l.variable(fill)))
+}
+
+// variable wraps fill for arrays whose chunks have no bytes, since a dimension of theirs is zero: their frames are
+// like those with chunks of variable size.
+func (l *layout) variable(fill func(b *frame.Batch) error) func(b *frame.Batch) error {
+	if l.geo.chunkBytes > 0 {
+		return fill
+	}
+	return func(b *frame.Batch) error { return b.SetVariable() }
+}

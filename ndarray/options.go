@@ -1,0 +1,42 @@
+package ndarray
+
+import (
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame"
+)
+
+// Options say how an array is opened or created. A nil *Options and zero fields are the defaults. The options of
+// the frame are embedded: opts.CParams.Codec = codec.LZ4, opts.Sparse = true, opts.Concurrency = 4 and so on.
+// CParams.TypeSize and CParams.BlockSize, ChunkSize and the metalayer "b2nd" follow from the array and are not read.
+type Options struct {
+	frame.Options
+
+	// For arrays that are created: items in a chunk and in a block along each axis, the first axis first. nil
+	// chooses as python-blosc2 does on a machine with a second-level cache of 256 KiB.
+	Chunks []int32
+	Blocks []int32
+}
+
+// frameOptions returns the options of the frame of an array.
+func (o *Options) frameOptions() *frame.Options {
+	if o == nil {
+		return nil
+	}
+	return &o.Options
+}
+
+// blockHint returns the wished size of a block in bytes for compression parameters that work on the shape of a
+// block, or 0.
+func blockHint(p chunk.CParams) (int64, error) {
+	shaped := p.Codec == codec.NDLZ || p.Codec == codec.ZFPAcc || p.Codec == codec.ZFPPrec || p.Codec == codec.ZFPRate
+	for _, f := range p.Filters {
+		shaped = shaped || f.ID == chunk.NDCell || f.ID == chunk.NDMean
+	}
+	if !shaped {
+		return 0, nil
+	}
+	p.BlockSize = 0
+	n, err := p.BlockSizeFor(8 << 20)
+	return int64(n), err
+}

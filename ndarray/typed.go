@@ -1,0 +1,170 @@
+package ndarray
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"reflect"
+	"unsafe"
+
+	"github.com/goblosc/blosc2/meta"
+)
+
+// Scalar are the Go types that have a NumPy dtype of the same kind and size.
+type Scalar interface {
+	~bool | ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 |
+		~float32 | ~float64 | ~complex64 | ~complex128
+}
+
+// Read returns the items of a selection in C order; no index reads everything. The items must be of type T, in
+// either byte order; dates and time differences read as int64, the count of their units. Errors are ErrType,
+// ErrTooLarge and those of ReadBytes.
+func Read[T Scalar](ctx context.Context, a *Array, sel ...Index) ([]T, error) {
+	if err := checkType[T](a); err != nil {
+		return nil, err
+	}
+	v, st, err := a.view()
+	if err != nil {
+		return nil, err
+	}
+	defer v.Release()
+	s, err := resolve(st.rec.Shape, sel)
+	if err != nil {
+		return nil, err
+	}
+	n, err := a.allocLimit(&s)
+	if err != nil {
+		return nil, err
+	}
+	dst := make([]T, n/a.itemSize)
+	if err := a.read(ctx, v, st, &s, bytesOf(dst)); err != nil {
+		return nil, err
+	}
+	toNative(a.dtype, bytesOf(dst))
+	return dst, nil
+}
+
+// ReadInto reads a selection into dst, which must have as many items. Read in a loop, it allocates nothing. See Read.
+func ReadInto[T Scalar](ctx context.Context, a *Array, dst []T, sel ...Index) error {
+	if err := checkType[T](a); err != nil {
+		return err
+	}
+	if err := a.ReadBytes(ctx, bytesOf(dst), sel...); err != nil {
+		return err
+	}
+	toNative(a.dtype, bytesOf(dst))
+	return nil
+}
+
+// ReadAt returns the item at a position, one number for each axis; negative ones count from the end.
+func ReadAt[T Scalar](ctx context.Context, a *Array, at ...int64) (T, error) {
+	var item [1]T
+	sel := make([]Index, len(at))
+	for i, x := range at {
+		sel[i] = At(x)
+	}
+	if len(at) != a.NDim() {
+		return item[0], fmt.Errorf("%w: %d coordinates in %d dimensions", ErrBounds, len(at), a.NDim())
+	}
+	err := ReadInto(ctx, a, item[:], sel...)
+	return item[0], err
+}
+
+// Write writes data to a selection, in one commit: as many items, in C order, of the array's type. data stays the
+// caller's. Errors are ErrType and those of WriteBytes.
+func Write[T Scalar](ctx context.Context, a *Array, data []T, sel ...Index) error {
+	if err := checkType[T](a); err != nil {
+		return err
+	}
+	return a.WriteBytes(ctx, stored(a.dtype, data), sel...)
+}
+
+// Fill writes one value to all items of a selection, in one commit. See Write.
+func Fill[T Scalar](ctx context.Context, a *Array, value T, sel ...Index) error {
+	if err := checkType[T](a); err != nil {
+		return err
+	}
+	return a.FillBytes(ctx, stored(a.dtype, []T{value}), sel...)
+}
+
+// Create makes an array of data, items in C order. name is a new file, a new directory when o.Sparse, or "" for an
+// array in memory. data stays the caller's. Errors are ErrShape, ErrTooLarge, ErrExists and those of the frame.
+func Create[T Scalar](ctx context.Context, name string, shape []int64, data []T, o *Options) (*Array, error) {
+	dt := DTypeOf[T]()
+	return CreateBytes(ctx, name, shape, dt.String(), stored(dt, data), o)
+}
+
+// DTypeOf returns the NumPy dtype of a Go type, little-endian.
+func DTypeOf[T Scalar]() meta.DType {
+	t := reflect.TypeFor[T]()
+	kinds := [...]byte{
+		reflect.Bool: 'b', reflect.Int8: 'i', reflect.Int16: 'i', reflect.Int32: 'i', reflect.Int64: 'i',
+		reflect.Uint8: 'u', reflect.Uint16: 'u', reflect.Uint32: 'u', reflect.Uint64: 'u',
+		reflect.Float32: 'f', reflect.Float64: 'f', reflect.Complex64: 'c', reflect.Complex128: 'c',
+	}
+	return meta.Of(kinds[t.Kind()], int(t.Size()))
+}
+
+// checkType tells whether the items of a are of type T.
+func checkType[T Scalar](a *Array) error {
+	want := DTypeOf[T]()
+	have := a.dtype
+	date := (have.Kind == 'M' || have.Kind == 'm') && want.Kind == 'i'
+	if have.Size == want.Size && (have.Kind == want.Kind || date) && have.Fields == nil && have.Elem == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: items are %v (%s), not %v", ErrType, have, a.dtypeRaw, reflect.TypeFor[T]())
+}
+
+// bytesOf returns the memory of s.
+func bytesOf[T Scalar](s []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
+}
+
+// foreign tells whether items of a dtype are stored in the other byte order than this machine's.
+func foreign(d meta.DType) bool {
+	little := binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+	return d.Order == '<' && !little || d.Order == '>' && little
+}
+
+// toNative turns stored items into those of this machine.
+func toNative(d meta.DType, b []byte) {
+	if !foreign(d) {
+		return
+	}
+	width := d.Size
+	if d.Kind == 'c' {
+		width /= 2
+	}
+	swap(b, width)
+}
+
+// stored returns the items as they are stored: data itself, or a copy in the other byte order.
+func stored[T Scalar](d meta.DType, data []T) []byte {
+	b := bytesOf(data)
+	if foreign(d) {
+		b = append([]byte(nil), b...)
+		toNative(d, b)
+	}
+	return b
+}
+
+// swap reverses the bytes of each item.
+func swap(b []byte, width int) {
+	n := binary.NativeEndian
+	switch width {
+	case 2:
+		for ; len(b) >= 2; b = b[2:] {
+			n.PutUint16(b, bits.ReverseBytes16(n.Uint16(b)))
+		}
+	case 4:
+		for ; len(b) >= 4; b = b[4:] {
+			n.PutUint32(b, bits.ReverseBytes32(n.Uint32(b)))
+		}
+	case 8:
+		for ; len(b) >= 8; b = b[8:] {
+			n.PutUint64(b, bits.ReverseBytes64(n.Uint64(b)))
+		}
+	}
+}

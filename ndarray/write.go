@@ -1,0 +1,118 @@
+package ndarray
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/goblosc/blosc2/frame"
+)
+
+// WriteBytes writes src to a selection, in one commit: its items in C order, as ReadBytes gives them. Chunks that
+// are selected only in part keep their other items. Chunks are compressed with the frame's parameters, their blocks
+// on up to Options.Concurrency goroutines. When it fails, the array is as it was. Errors are ErrReadOnly, ErrBounds,
+// ErrShape, ErrCorrupt, ErrClosed, those of writing, or that of ctx.
+func (a *Array) WriteBytes(ctx context.Context, src []byte, sel ...Index) error {
+	return a.edit(func(b *frame.Batch, st *state) error {
+		s, err := resolve(st.rec.Shape, sel)
+		if err != nil {
+			return err
+		}
+		if err := a.checkBuffer(len(src), &s); err != nil {
+			return err
+		}
+		return a.write(ctx, b, st, &s, &writing{src: src})
+	})
+}
+
+// FillBytes writes the same item to all items of a selection, in one commit. See WriteBytes.
+func (a *Array) FillBytes(ctx context.Context, item []byte, sel ...Index) error {
+	if len(item) != a.itemSize {
+		return fmt.Errorf("%w: an item of %d bytes for an array with items of %d", ErrShape, len(item), a.itemSize)
+	}
+	return a.edit(func(b *frame.Batch, st *state) error {
+		s, err := resolve(st.rec.Shape, sel)
+		if err != nil {
+			return err
+		}
+		return a.write(ctx, b, st, &s, &writing{item: item})
+	})
+}
+
+// edit runs change in a batch with the newest state.
+func (a *Array) edit(change func(b *frame.Batch, st *state) error) error {
+	b, err := a.f.Begin()
+	if err != nil {
+		return err
+	}
+	defer b.Rollback()
+	st, err := a.load(b.View())
+	if err != nil {
+		return err
+	}
+	if err := change(b, st); err != nil {
+		return err
+	}
+	return b.Commit()
+}
+
+// write encodes the chunks that a selection touches.
+func (a *Array) write(ctx context.Context, b *frame.Batch, st *state, s *selection, w *writing) error {
+	if s.items == 0 {
+		return ctx.Err()
+	}
+	w.itemSize, w.plan = a.itemSize, newPlan(st.geo, s)
+	return b.Encode(ctx, int(st.geo.chunkBytes), w)
+}
+
+// writing is the frame.Source that writes a selection: from src, or one item everywhere.
+type writing struct {
+	plan     plan
+	src      []byte
+	item     []byte
+	itemSize int
+	cursor   chunkPart
+	started  bool
+}
+
+// Next implements frame.Source.
+func (w *writing) Next(v *frame.Visit) (keep, ok bool) {
+	if w.started {
+		ok = w.plan.next(&w.cursor)
+	} else {
+		ok = w.plan.first(&w.cursor)
+	}
+	w.started = true
+	if !ok {
+		return false, false
+	}
+	part, has := v.State.(*chunkPart)
+	if !has {
+		part = new(chunkPart)
+		v.State = part
+	}
+	*part = w.cursor
+	v.Chunk = int(part.number)
+	return !part.whole, true
+}
+
+// Block implements frame.Source.
+func (w *writing) Block(v *frame.Visit, k, _ int, dst []byte) ([]byte, error) {
+	part := v.State.(*chunkPart)
+	var b box
+	some := w.plan.box(&b, part, int32(k))
+	if some && b.direct && w.item == nil {
+		at := int(b.user.offset) * w.itemSize
+		return w.src[at : at+len(dst)], nil
+	}
+	if part.whole && !(some && b.direct) {
+		clear(dst) // the padding
+	}
+	switch {
+	case !some:
+	case w.item != nil:
+		b.fillBlock(dst, w.item)
+	default:
+		b.toBlock(dst, w.src, w.itemSize)
+	}
+	return dst, nil
+}
