@@ -16,7 +16,7 @@ func ExampleParseSelection() {
 	fmt.Println(err)
 	// Output:
 	// [2:5 ... ::-1] <nil>
-	// out of bounds: column 6: unknown word "x"
+	// ndarray: invalid selection: column 6: unknown word "x"
 }
 
 func ExampleStep() {
