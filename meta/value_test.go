@@ -187,11 +187,15 @@ func TestGoTypes(t *testing.T) {
 		}
 	}
 	in := outer{Name: "n", Shape: [2]int32{3, -4}, Ratio: 0.25, Tags: map[string]uint16{"x": 1, "y": 65535}, In: &inner{A: 5},
-		List: []inner{{A: 1}, {A: 2, B: []byte("b")}}, Any: Tuple{"t", int64(1)}, Sum: [3]byte{9, 8, 7}}
+		List: []inner{{A: 1}, {A: 2, B: []byte("b")}}, Any: Tuple{"t", int64(1)}, Sum: [3]byte{9, 8, 7}, hidden: 1}
 	b, err := Marshal(in)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if bytes.Contains(b, []byte("hidden")) || bytes.Contains(b, []byte("Skip")) {
+		t.Errorf("%q has fields that are not exported or left out", b)
+	}
+	in.hidden = 0
 	var out outer
 	if err := Unmarshal(b, &out); err != nil || !reflect.DeepEqual(in, out) {
 		t.Errorf("%+v, %v, want %+v", out, err, in)
