@@ -451,3 +451,57 @@ func (b *Batch) SetVariable() error {
 	b.next.chunkSize = 0
 	return nil
 }
+
+// SelectChunks makes the index one of n chunks of size bytes each: chunk i is chunk from(i) as it was, or one of zeros
+// when that is negative. Chunks that are named no more are deleted. It is how an array changes its grid.
+func (b *Batch) SelectChunks(n, size int64, from func(i int64) int64) error {
+	if b.done {
+		return b.errDone()
+	}
+	s := b.next
+	switch {
+	case size < 1 && n > 0 || size > chunk.MaxBytes || n < 0 || n > chunk.MaxBytes/8:
+		return b.f.wrap("index", -1, fmt.Errorf("%d chunks of %d bytes: %w", n, size, ErrTooLarge))
+	case s.chunkSize > 0 && n > 0 && int64(s.chunkSize) != size:
+		return b.f.wrap("index", -1, fmt.Errorf("chunks of %d bytes in a frame with chunks of %d: %w", size, s.chunkSize, ErrParam))
+	}
+	kept := make([]bool, s.index.n)
+	list := make([]entry, n)
+	for i := range list {
+		list[i] = entryZeros
+		if old := from(int64(i)); old >= 0 {
+			if old >= int64(len(kept)) || kept[old] {
+				return b.f.wrap("index", -1, fmt.Errorf("chunk %d named twice, or not there: %w", old, ErrParam))
+			}
+			kept[old] = true
+			list[i] = s.index.at(int(old))
+		}
+	}
+	for i, k := range kept {
+		if !k {
+			if err := b.forget(i); err != nil {
+				return err
+			}
+		}
+	}
+	if s.chunkSize <= 0 && n > 0 {
+		s.chunkSize = int32(size)
+	}
+	s.index, b.owned, s.nbytes = newIndex(list), true, n*size
+	return nil
+}
+
+// ReplaceMeta puts content of the same length in the place of a metalayer.
+func (b *Batch) ReplaceMeta(name string, content []byte) error {
+	if b.done {
+		return b.errDone()
+	}
+	i := findLayer(b.next.meta, name)
+	if i < 0 {
+		return b.f.wrap("metalayer "+name, -1, ErrNotFound)
+	}
+	if have := len(b.next.meta[i].Content); have != len(content) {
+		return b.f.wrap("metalayer "+name, -1, fmt.Errorf("%d bytes in place of %d: %w", len(content), have, ErrParam))
+	}
+	return b.SetMeta(name, content)
+}

@@ -46,12 +46,19 @@ func (f *Frame) copyInto(ctx context.Context, b *Batch) error {
 	}
 	defer s.release()
 	b.next.chunkSize, b.next.vlBlocks = s.chunkSize, s.vlBlocks
+	b.next.vlmeta = s.vlmeta
+	return f.copyChunks(ctx, s, b)
+}
+
+// copyChunks appends the chunks of s as they are stored.
+func (f *Frame) copyChunks(ctx context.Context, s *snapshot, b *Batch) error {
 	if s.index.list == nil && s.index.n > 0 && s.chunkSize > 0 {
 		b.next.index, b.next.nbytes = s.index, s.nbytes
 	} else {
 		var buf []byte
+		var err error
 		for i := range s.index.n {
-			if err := ctx.Err(); err != nil {
+			if err = ctx.Err(); err != nil {
 				return err
 			}
 			if buf, err = f.rawChunk(buf[:0], s, i); err != nil {
@@ -62,7 +69,6 @@ func (f *Frame) copyInto(ctx context.Context, b *Batch) error {
 			}
 		}
 	}
-	b.next.vlmeta = s.vlmeta
 	return nil
 }
 
@@ -135,3 +141,20 @@ func (f *Frame) verifyChunk(s *snapshot, i int) (int64, error) {
 
 // Reader returns the decoded bytes of the super-chunk as an io.ReadSeeker of its own position.
 func (f *Frame) Reader() *io.SectionReader { return io.NewSectionReader(f, 0, f.NBytes()) }
+
+// CopyVLMeta gives the batch the variable-length metalayers of a view, as they are stored.
+func (b *Batch) CopyVLMeta(v View) error {
+	if b.done {
+		return b.errDone()
+	}
+	b.next.vlmeta = v.s.vlmeta
+	return nil
+}
+
+// CopyChunks appends all chunks of a view to an empty frame, as they are stored. The chunk sizes must be the same.
+func (b *Batch) CopyChunks(ctx context.Context, v View) error {
+	if b.done {
+		return b.errDone()
+	}
+	return v.f.copyChunks(ctx, v.s, b)
+}

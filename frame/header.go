@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/goblosc/blosc2/chunk"
-	"github.com/goblosc/blosc2/codec"
 )
 
 // The fixed part of a frame header. All integers are big-endian, each after its MessagePack marker.
@@ -197,7 +196,7 @@ func (h *header) codecByte() uint8 {
 func (h *header) cparams() chunk.CParams {
 	p := chunk.CParams{
 		TypeSize: int(h.typeSize), BlockSize: int(h.blockSize),
-		Codec: codec.FromCode(h.codec), CodecMeta: h.codecMeta,
+		Codec: chunk.CodecFromCode(h.codec), CodecMeta: h.codecMeta,
 		Level: int(h.level), Filters: h.pipeline[:],
 		Split: chunk.SplitMode(h.split + 1), Dict: h.flags2&flags2Dict != 0,
 	}

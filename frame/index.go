@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/goblosc/blosc2/chunk"
-	"github.com/goblosc/blosc2/codec"
 )
 
 // entry is one element of the index: where a chunk is (a position relative to the end of the header, or a file
@@ -79,11 +78,6 @@ func (x *index) entries() []entry {
 
 func newIndex(list []entry) index { return index{n: len(list), list: list} }
 
-// indexParams are what the reference compresses the index with.
-func indexParams() chunk.CParams {
-	return chunk.CParams{TypeSize: 8, BlockSize: 16 << 10, Codec: codec.BloscLZ, Level: 5, Split: chunk.SplitNever}
-}
-
 // append writes the index chunk; an empty index has none.
 func (x *index) append(dst []byte, p *chunk.Pool) ([]byte, error) {
 	if x.n == 0 {
@@ -94,13 +88,13 @@ func (x *index) append(dst []byte, p *chunk.Pool) ([]byte, error) {
 	}
 	if x.list == nil {
 		value := binary.LittleEndian.AppendUint64(nil, uint64(x.uniform))
-		return chunk.EncodeSpecial(dst, chunk.Value, 8*x.n, value, indexParams())
+		return chunk.EncodeSpecial(dst, chunk.Value, 8*x.n, value, chunk.IndexParams())
 	}
 	plain := make([]byte, 0, 8*x.n)
 	for _, e := range x.list {
 		plain = binary.LittleEndian.AppendUint64(plain, uint64(e))
 	}
-	return p.Encode(dst, plain, indexParams())
+	return p.Encode(dst, plain, chunk.IndexParams())
 }
 
 // parseIndex reads the index chunk at the start of b. want is the number of chunks, or -1 when only the index

@@ -4,7 +4,6 @@ import (
 	"runtime"
 
 	"github.com/goblosc/blosc2/chunk"
-	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -18,11 +17,11 @@ type Options struct {
 	Overwrite bool          // replace what is there under the name, at the first commit
 
 	// For all frames.
-	Codecs      codec.Set // codecs to use; the zero value holds the built-in ones
-	Concurrency int       // goroutines a call may use; 0 = GOMAXPROCS
-	MaxBytes    int64     // see chunk.Options
-	NoSync      bool      // leave it to the system when written bytes reach the disk
-	Offset      int64     // where the frame starts in its file, in bytes; contiguous frames only
+	Codecs      chunk.CodecSet // codecs to use; the zero value holds the built-in ones
+	Concurrency int            // goroutines a call may use; 0 = GOMAXPROCS
+	MaxBytes    int64          // see chunk.Options
+	NoSync      bool           // leave it to the system when written bytes reach the disk
+	Offset      int64          // where the frame starts in its file, in bytes; contiguous frames only
 }
 
 // chunkOptions returns what chunks need to know. blockShape is nil for frames that are not arrays.

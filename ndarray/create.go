@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/goblosc/blosc2/chunk"
-	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -107,7 +106,7 @@ func newLayout(shape []int64, dtype string, o *Options) (*layout, error) {
 	l := &layout{itemSize: dt.Size, opts: o.Options}
 	p := &l.opts.CParams
 	p.TypeSize = dt.Size
-	if dt.Kind == 'U' && p.Filters == nil && p.Codec == codec.Default && p.Level == 0 {
+	if dt.Kind == 'U' && p.Filters == nil && p.Codec == 0 && p.Level == 0 {
 		// As python-blosc2 does for text when no parameters are given: the four bytes of characters, not of items.
 		p.Filters = []chunk.Filter{{}, {}, {}, {}, {}, {ID: chunk.Shuffle, Meta: 4}}
 	}

@@ -2,7 +2,6 @@ package ndarray
 
 import (
 	"github.com/goblosc/blosc2/chunk"
-	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
 )
 
@@ -29,11 +28,7 @@ func (o *Options) frameOptions() *frame.Options {
 // blockHint returns the wished size of a block in bytes for compression parameters that work on the shape of a
 // block, or 0.
 func blockHint(p chunk.CParams) (int64, error) {
-	shaped := p.Codec == codec.NDLZ || p.Codec == codec.ZFPAcc || p.Codec == codec.ZFPPrec || p.Codec == codec.ZFPRate
-	for _, f := range p.Filters {
-		shaped = shaped || f.ID == chunk.NDCell || f.ID == chunk.NDMean
-	}
-	if !shaped {
+	if !p.Shaped() {
 		return 0, nil
 	}
 	p.BlockSize = 0

@@ -107,7 +107,10 @@ func (r *reading) Next(v *frame.Visit) bool {
 	}
 	*part = r.cursor
 	v.Chunk = int(part.number)
-	v.Blocks = r.plan.appendBlocks(v.Blocks, part)
+	// A list of very many blocks is not worth its memory: then all are decoded.
+	if g := r.plan.geo; min(part.items, g.blocks) <= 1<<16 {
+		v.Blocks = r.plan.appendBlocks(v.Blocks, part)
+	}
 	return true
 }
 
