@@ -14,15 +14,17 @@ const benchBlock = 240 << 10
 
 func benchmark(b *testing.B, f func(dst, src []byte, size int)) {
 	src, dst := randomBytes(benchBlock, 1), make([]byte, benchBlock)
-	for _, size := range benchSizes {
-		b.Run(fmt.Sprintf("size=%d", size), func(b *testing.B) {
-			b.SetBytes(benchBlock)
-			b.ReportAllocs()
-			for b.Loop() {
-				f(dst, src, size)
-			}
-		})
-	}
+	benchmarkEachKernel(b, func(b *testing.B) {
+		for _, size := range benchSizes {
+			b.Run(fmt.Sprintf("size=%d", size), func(b *testing.B) {
+				b.SetBytes(benchBlock)
+				b.ReportAllocs()
+				for b.Loop() {
+					f(dst, src, size)
+				}
+			})
+		}
+	})
 }
 
 func BenchmarkShuffle(b *testing.B)         { benchmark(b, Shuffle) }

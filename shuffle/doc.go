@@ -37,4 +37,9 @@
 // goroutines on different dst.
 //
 // The bytes of a block are little-endian data on every machine.
+//
+// # Kernels
+//
+// SHUFFLE, BITSHUFFLE and BYTEDELTA have kernels in assembly for AVX2 (amd64) and NEON (arm64); [Kernel] tells which are
+// in use. The build tag purego leaves them out. The results are the same bytes.
 package shuffle

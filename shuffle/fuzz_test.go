@@ -5,11 +5,12 @@ import (
 	"testing"
 )
 
-// FuzzFilters compares every filter without a block shape with its reference.
+// FuzzFilters compares every filter without a block shape with its reference, on all kernels.
 func FuzzFilters(f *testing.F) {
 	f.Add([]byte("0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef!?"), uint16(4), 3)
 	f.Add(randomBytes(1000, 1), uint16(8), 500)
 	f.Add(randomBytes(700, 2), uint16(3), 0)
+	f.Add(randomBytes(4099, 3), uint16(1), -1)
 	f.Add([]byte{}, uint16(1), -1)
 	f.Fuzz(func(t *testing.T, src []byte, size16 uint16, refLen int) {
 		size := int(size16)%300 + 1
@@ -33,13 +34,20 @@ func FuzzFilters(f *testing.F) {
 				naiveDelta(src, ref, deltaSize),
 			},
 		}
-		for _, p := range pairs {
-			if got := run(t, p.encode, src, size, len(src)%8); !bytes.Equal(got, p.want) {
-				t.Errorf("%s of size %d: encoded wrong", p.name, size)
+		for _, k := range kernels {
+			if !k.available {
+				continue
 			}
-			if got := run(t, p.decode, p.want, size, size%8); !bytes.Equal(got, src) {
-				t.Errorf("%s of size %d: decoded wrong", p.name, size)
-			}
+			k.with(t, func() {
+				for _, p := range pairs {
+					if got := run(t, p.encode, src, size, len(src)%8); !bytes.Equal(got, p.want) {
+						t.Errorf("%s: %s of size %d: encoded wrong", k.name, p.name, size)
+					}
+					if got := run(t, p.decode, p.want, size, size%8); !bytes.Equal(got, src) {
+						t.Errorf("%s: %s of size %d: decoded wrong", k.name, p.name, size)
+					}
+				}
+			})
 		}
 	})
 }

@@ -2,48 +2,17 @@
 
 package shuffle
 
-import (
-	"testing"
-
-	"golang.org/x/sys/cpu"
-)
+import "golang.org/x/sys/cpu"
 
 var kernels = []kernel{
 	{"generic", features{}, true},
 	{"avx2", features{avx2: true}, cpu.X86.HasAVX2},
 }
 
-// TestKernelsInUse fails if, with nothing set by a test, the kernels that this machine can run leave their work to the
-// generic ones.
-func TestKernelsInUse(t *testing.T) {
-	if !cpu.X86.HasAVX2 {
-		t.Skip("this machine has no AVX2: the generic kernels are all there is")
+// vectorWidths are the widths that have vector kernels.
+var vectorWidths = func() (widths []int) {
+	for w := 2; w <= 300; w++ {
+		widths = append(widths, w)
 	}
-	if Kernel() != "avx2" {
-		t.Fatalf("kernel %q on a machine with AVX2", Kernel())
-	}
-	for width := 2; width <= 300; width++ {
-		for _, n := range []int{33 + 16, 64 + 16, 1000} {
-			src, dst := make([]byte, n*width), make([]byte, n*width)
-			if done := shuffleVector(dst, src, width, n); done < (n-16)&^31 || done > n {
-				t.Errorf("width %d: %d of %d elements shuffled by vectors", width, done, n)
-			}
-			if done := unshuffleVector(dst, src, width, n); done < (n-16)&^31 || done > n {
-				t.Errorf("width %d: %d of %d elements unshuffled by vectors", width, done, n)
-			}
-		}
-		src, dst := make([]byte, 256*width), make([]byte, 256*width)
-		if !bitShuffleVector(dst, src, width, 256) || !bitUnshuffleVector(dst, src, width, 256) {
-			t.Errorf("type size %d: bits not shuffled by vectors", width)
-		}
-	}
-	for n := 33; n < 200; n++ {
-		src, dst := make([]byte, n), make([]byte, n)
-		if done := byteDiffVector(dst, src); done < n-32 || done > n {
-			t.Errorf("%d of %d differences by vectors", done, n)
-		}
-		if done := byteSumVector(dst, src); done < n-31 || done > n {
-			t.Errorf("%d of %d sums by vectors", done, n)
-		}
-	}
-}
+	return widths
+}()

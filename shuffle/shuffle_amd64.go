@@ -11,134 +11,59 @@ type features struct {
 
 var use = features{avx2: cpu.X86.HasAVX2}
 
-// Kernel names the instruction set of the kernels in use: "avx2", "neon" or "generic".
-func Kernel() string {
-	if use.avx2 {
-		return "avx2"
-	}
-	return "generic"
-}
+const vectorKernel = "avx2"
 
-// shuffleElements transposes n elements of width bytes; both slices hold n*width bytes.
-func shuffleElements(dst, src []byte, width, n int) {
-	shuffleGeneric(dst, src, width, n, shuffleVector(dst, src, width, n))
-}
-
-// unshuffleElements undoes shuffleElements.
-func unshuffleElements(dst, src []byte, width, n int) {
-	unshuffleGeneric(dst, src, width, n, unshuffleVector(dst, src, width, n))
-}
-
-// shuffleVector does shuffleElements for the first elements and returns how many.
-func shuffleVector(dst, src []byte, width, n int) int {
-	if !use.avx2 || n < vectorElements {
-		return 0
-	}
-	raceRead(src)
-	raceWrite(dst)
-	return gatherAVX2(dst, n, src, width, n)
-}
-
-// unshuffleVector does unshuffleElements for the first elements and returns how many. It may change elements behind.
-func unshuffleVector(dst, src []byte, width, n int) int {
-	if !use.avx2 || n < vectorElements {
-		return 0
-	}
-	raceRead(src)
-	raceWrite(dst)
-	return scatterAVX2(dst, width, src, n, n)
-}
+// vectors reports whether there are vector kernels to use.
+func vectors() bool { return use.avx2 }
 
 // vectorElements is the number of elements that the AVX2 kernels move in one turn.
 const vectorElements = 32
 
-// gatherAVX2 moves the bytes of the first of n elements of width bytes in src to width rows, which begin rowLen bytes
-// apart in dst. It returns how many elements it moved, a multiple of 32.
+// gatherVector moves the first cols byte columns of the first of n elements, which lie stride bytes apart in src, to
+// rows, which begin rowLen bytes apart in dst. It returns how many elements it moved. Either cols is stride, 2 to 16, or
+// cols is 16 and stride is greater.
 //
 // The kernels load 16 bytes wherever elements begin. What that reads beyond the last element has to be in src, so that
 // the last elements may be left over.
-func gatherAVX2(dst []byte, rowLen int, src []byte, width, n int) int {
-	if width > 16 {
-		return gatherWideAVX2(dst, rowLen, src, width, n)
-	}
-	perLoad := loadElements(width)
-	n = vectorFit(len(src), 16-perLoad*width, width, n)
-	if n == 0 || width < 2 {
+func gatherVector(dst []byte, rowLen int, src []byte, stride, cols, n int) int {
+	perLoad := loadElements(cols)
+	n = vectorFit(len(src), stride, perLoad, n)
+	if n == 0 {
 		return 0
 	}
-	_ = dst[(width-1)*rowLen+n-1]
+	_ = dst[(cols-1)*rowLen+n-1]
 	switch perLoad {
 	case 8:
 		gather2AVX2(&dst[0], rowLen, &src[0], &gatherMasks[2], n)
 	case 4:
-		gather4AVX2(&dst[0], rowLen, &src[0], &gatherMasks[width], width, n)
+		gather4AVX2(&dst[0], rowLen, &src[0], &gatherMasks[cols], cols, n)
 	case 2:
-		gather8AVX2(&dst[0], rowLen, &src[0], &gatherMasks[width], width, n)
+		gather8AVX2(&dst[0], rowLen, &src[0], &gatherMasks[cols], cols, n)
 	default:
-		gather16AVX2(&dst[0], rowLen, &src[0], width, width, n)
+		gather16AVX2(&dst[0], rowLen, &src[0], stride, cols, n)
 	}
 	return n
 }
 
-// gatherWideAVX2 is gatherAVX2 for elements of more than 16 bytes: columns go by sixteens, the last of which overlap
-// the ones before, and elements by tiles as in the generic kernel.
-func gatherWideAVX2(dst []byte, rowLen int, src []byte, width, n int) int {
-	n &^= vectorElements - 1
+// scatterVector undoes gatherVector: it moves rows, which begin rowLen bytes apart in src, to the first cols byte
+// columns of the first of n elements, which lie stride bytes apart in dst, and returns how many elements it wrote. Where
+// cols is stride it may change up to 15 bytes of dst behind these.
+func scatterVector(dst []byte, stride int, src []byte, rowLen, cols, n int) int {
+	perStore := loadElements(cols)
+	n = vectorFit(len(dst), stride, perStore, n)
 	if n == 0 {
 		return 0
 	}
-	_, _ = src[n*width-1], dst[(width-1)*rowLen+n-1]
-	tile := tileElements(width) &^ (vectorElements - 1)
-	for i := 0; i < n; i += tile {
-		m := min(tile, n-i)
-		for c := 0; c < width; c += 16 {
-			at := min(c, width-16)
-			gather16AVX2(&dst[at*rowLen+i], rowLen, &src[i*width+at], width, 16, m)
-		}
-	}
-	return n
-}
-
-// scatterAVX2 undoes gatherAVX2: it moves rows, which begin rowLen bytes apart in src, to the first of n elements of
-// width bytes in dst, and returns how many elements it wrote, a multiple of 32. Of the bytes of dst behind these it may
-// change up to 15.
-func scatterAVX2(dst []byte, width int, src []byte, rowLen, n int) int {
-	if width > 16 {
-		return scatterWideAVX2(dst, width, src, rowLen, n)
-	}
-	perStore := loadElements(width)
-	n = vectorFit(len(dst), 16-perStore*width, width, n)
-	if n == 0 || width < 2 {
-		return 0
-	}
-	_ = src[(width-1)*rowLen+n-1]
+	_ = src[(cols-1)*rowLen+n-1]
 	switch perStore {
 	case 8:
 		scatter2AVX2(&dst[0], &src[0], rowLen, n)
 	case 4:
-		scatter4AVX2(&dst[0], &src[0], rowLen, &scatterMasks[width], width, n)
+		scatter4AVX2(&dst[0], &src[0], rowLen, &scatterMasks[cols], cols, n)
 	case 2:
-		scatter8AVX2(&dst[0], &src[0], rowLen, &scatterMasks[width], width, n)
+		scatter8AVX2(&dst[0], &src[0], rowLen, &scatterMasks[cols], cols, n)
 	default:
-		scatter16AVX2(&dst[0], width, &src[0], rowLen, width, n)
-	}
-	return n
-}
-
-// scatterWideAVX2 is scatterAVX2 for elements of more than 16 bytes.
-func scatterWideAVX2(dst []byte, width int, src []byte, rowLen, n int) int {
-	n &^= vectorElements - 1
-	if n == 0 {
-		return 0
-	}
-	_, _ = dst[n*width-1], src[(width-1)*rowLen+n-1]
-	tile := tileElements(width) &^ (vectorElements - 1)
-	for i := 0; i < n; i += tile {
-		m := min(tile, n-i)
-		for c := 0; c < width; c += 16 {
-			at := min(c, width-16)
-			scatter16AVX2(&dst[i*width+at], width, &src[at*rowLen+i], rowLen, 16, m)
-		}
+		scatter16AVX2(&dst[0], stride, &src[0], rowLen, cols, n)
 	}
 	return n
 }
@@ -156,10 +81,13 @@ func loadElements(width int) int {
 	return 1
 }
 
-// vectorFit returns the greatest multiple of 32, at most n, of elements of width bytes behind which size bytes have
-// room for slack more.
-func vectorFit(size, slack, width, n int) int {
-	return max(min(n, (size-slack)/width), 0) &^ (vectorElements - 1)
+// vectorFit returns the greatest multiple of 32, at most n, of elements that lie stride bytes apart, where the kernels
+// access 16 bytes at every k-th element and size bytes are there.
+func vectorFit(size, stride, k, n int) int {
+	if size < 16 {
+		return 0
+	}
+	return min(n, (size-16)/stride+k) &^ (vectorElements - 1)
 }
 
 // gatherMasks and scatterMasks hold the masks of VPSHUFB for widths up to 8. They never change.

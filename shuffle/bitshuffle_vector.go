@@ -1,0 +1,126 @@
+//go:build (amd64 || arm64) && !purego
+
+package shuffle
+
+// This file divides the work between vector kernels and the generic ones, as shuffle_vector.go does. A machine brings
+// planeBytes, splitPlaneKernel and joinPlaneKernel.
+
+// bitShuffleElements transposes the bits of n elements of size bytes; n is a multiple of 8 and not zero, and both
+// slices hold n*size bytes.
+func bitShuffleElements(dst, src []byte, size, n int) {
+	if !bitShuffleVector(dst, src, size, n) {
+		bitShuffleGeneric(dst, src, size, n)
+	}
+}
+
+// bitUnshuffleElements undoes bitShuffleElements.
+func bitUnshuffleElements(dst, src []byte, size, n int) {
+	if !bitUnshuffleVector(dst, src, size, n) {
+		bitUnshuffleGeneric(dst, src, size, n)
+	}
+}
+
+// bitShuffleVector does bitShuffleElements, or returns false where there is nothing to gain.
+func bitShuffleVector(dst, src []byte, size, n int) bool {
+	if !vectors() || n < planeBytes {
+		return false
+	}
+	raceRead(src)
+	raceWrite(dst)
+	bitShuffleTiles(dst, src, size, n)
+	return true
+}
+
+// bitUnshuffleVector does bitUnshuffleElements, or returns false where there is nothing to gain.
+func bitUnshuffleVector(dst, src []byte, size, n int) bool {
+	if !vectors() || n < planeBytes {
+		return false
+	}
+	raceRead(src)
+	raceWrite(dst)
+	bitUnshuffleTiles(dst, src, size, n)
+	return true
+}
+
+// bitTile is the number of elements whose bytes are gathered to planes, up to 16 of them, before their bits are taken
+// apart.
+const bitTile = 1024
+
+// bitShuffleTiles does what bitShuffleGeneric does, in the same two steps. Elements of more than 16 bytes go by groups of
+// 16 columns; the last group overlaps the one before and does some rows again.
+func bitShuffleTiles(dst, src []byte, size, n int) {
+	rowLen := n / 8
+	if size == 1 {
+		splitPlaneVector(dst, rowLen, src)
+		return
+	}
+	var planes [16 * bitTile]byte
+	for i := 0; i < n; i += bitTile {
+		m := min(bitTile, n-i)
+		for c := 0; c < size; c += 16 {
+			at, cols := columns16(size, c)
+			from := src[i*size+at:]
+			if done := gatherVector(planes[:], bitTile, from, size, cols, m); done < m {
+				gatherAll(planes[done:], bitTile, from[done*size:], size, cols, m-done)
+			}
+			for j := range cols {
+				splitPlaneVector(dst[8*(at+j)*rowLen+i/8:], rowLen, planes[j*bitTile:][:m])
+			}
+		}
+	}
+}
+
+// bitUnshuffleTiles undoes bitShuffleTiles.
+func bitUnshuffleTiles(dst, src []byte, size, n int) {
+	rowLen := n / 8
+	if size == 1 {
+		joinPlaneVector(dst, src, rowLen)
+		return
+	}
+	var planes [16 * bitTile]byte
+	for i := 0; i < n; i += bitTile {
+		m := min(bitTile, n-i)
+		for c := 0; c < size; c += 16 {
+			at, cols := columns16(size, c)
+			for j := range cols {
+				joinPlaneVector(planes[j*bitTile:][:m], src[8*(at+j)*rowLen+i/8:], rowLen)
+			}
+			to := dst[i*size+at:]
+			if done := scatterVector(to, size, planes[:], bitTile, cols, m); done < m {
+				scatterAll(to[done*size:], size, planes[done:], bitTile, cols, m-done)
+			}
+		}
+	}
+}
+
+// columns16 returns the group of at most 16 columns of elements of size bytes that holds column c, a multiple of 16.
+func columns16(size, c int) (at, cols int) {
+	if size <= 16 {
+		return 0, size
+	}
+	return min(c, size-16), 16
+}
+
+// splitPlaneVector is splitPlane with as much as possible done by a vector kernel.
+func splitPlaneVector(rows []byte, rowLen int, plane []byte) {
+	m := len(plane) &^ (planeBytes - 1)
+	if m > 0 {
+		_ = rows[7*rowLen+m/8-1]
+		splitPlaneKernel(rows, rowLen, plane, m)
+	}
+	if m < len(plane) {
+		splitPlane(rows[m/8:], rowLen, plane[m:])
+	}
+}
+
+// joinPlaneVector undoes splitPlaneVector.
+func joinPlaneVector(plane, rows []byte, rowLen int) {
+	m := len(plane) &^ (planeBytes - 1)
+	if m > 0 {
+		_ = rows[7*rowLen+m/8-1]
+		joinPlaneKernel(plane, rows, rowLen, m)
+	}
+	if m < len(plane) {
+		joinPlane(plane[m:], rows[m/8:], rowLen)
+	}
+}
