@@ -13,7 +13,7 @@ func builtin(id ID) Codec {
 		return lz4hcCodec{}
 	case Zlib:
 		return zlibCodec{}
-	case Zstd, Default:
+	case Zstd:
 		return zstdCodec{}
 	}
 	return nil

@@ -36,16 +36,37 @@ func (id ID) Code() uint8 {
 	return uint8(id)
 }
 
-var names = map[ID]string{
-	Default: "default", BloscLZ: "blosclz", LZ4: "lz4", LZ4HC: "lz4hc", Snappy: "snappy", Zlib: "zlib", Zstd: "zstd",
-	NDLZ: "ndlz", ZFPAcc: "zfp_acc", ZFPPrec: "zfp_prec", ZFPRate: "zfp_rate",
-	FromCode(36): "openhtj2k", FromCode(37): "grok", FromCode(38): "openzl",
-}
-
 // String returns the name of a codec as the b2 command spells it, or "codec N" with its compcode.
 func (id ID) String() string {
-	if s, ok := names[id]; ok {
-		return s
+	switch id {
+	case Default:
+		return "default"
+	case BloscLZ:
+		return "blosclz"
+	case LZ4:
+		return "lz4"
+	case LZ4HC:
+		return "lz4hc"
+	case Snappy:
+		return "snappy"
+	case Zlib:
+		return "zlib"
+	case Zstd:
+		return "zstd"
+	case NDLZ:
+		return "ndlz"
+	case ZFPAcc:
+		return "zfp_acc"
+	case ZFPPrec:
+		return "zfp_prec"
+	case ZFPRate:
+		return "zfp_rate"
+	case FromCode(36):
+		return "openhtj2k"
+	case FromCode(37):
+		return "grok"
+	case FromCode(38):
+		return "openzl"
 	}
 	return fmt.Sprintf("codec %d", uint8(id))
 }
@@ -93,11 +114,11 @@ var (
 
 // Params is what a codec is told about the streams that it will see: the same for all blocks of a chunk.
 type Params struct {
-	Level      int     // 1 to 9, for encoders
+	Level      int     // 1 to 9; encoders only
 	Meta       uint8   // the codec's own parameter byte (compcode_meta)
 	TypeSize   int     // item size in bytes: that of the frame, where there is one
 	BlockShape []int32 // shape of a block in items, outermost first; nil when the chunk is not part of an array
-	Dict       []byte  // dictionary, or nil
+	Dict       []byte  // dictionary or nil; kept, not copied, so it must not change
 }
 
 // Codec makes encoders and decoders. Implementations are safe for use by any number of goroutines.
@@ -105,13 +126,16 @@ type Codec interface {
 	ID() ID
 	// NewEncoder fails with ErrUnsupported when it cannot serve the parameters.
 	NewEncoder(p Params) (Encoder, error)
+	// NewDecoder fails with ErrUnsupported when it cannot serve the parameters, and with ErrCorrupt when the
+	// dictionary, which comes from the chunk, is not sound.
 	NewDecoder(p Params) (Decoder, error)
 }
 
 // Encoder compresses one stream at a time. It belongs to one goroutine; it keeps its tables between calls.
 type Encoder interface {
 	// Encode writes the stream for src into dst, never past len(dst), and returns its length in bytes,
-	// or ErrIncompressible when it does not fit or there is nothing to gain. dst and src do not overlap.
+	// or ErrIncompressible when it does not fit or there is nothing to gain: a stream is shorter than src.
+	// After an error the content of dst is undefined. dst and src do not overlap.
 	Encode(dst, src []byte) (n int, err error)
 }
 
@@ -135,6 +159,9 @@ func (s Set) With(c Codec) Set {
 
 // ByID returns the codec with an identifier, or ErrUnsupported with its name.
 func (s Set) ByID(id ID) (Codec, error) {
+	if id == Default {
+		id = Zstd
+	}
 	for i := len(s.user) - 1; i >= 0; i-- {
 		if s.user[i].ID() == id {
 			return s.user[i], nil
@@ -143,7 +170,7 @@ func (s Set) ByID(id ID) (Codec, error) {
 	if c := builtin(id); c != nil {
 		return c, nil
 	}
-	return nil, fmt.Errorf("codec %d (%v): %w", uint8(id), id, ErrUnsupported)
+	return nil, fmt.Errorf("codec: %v (compcode %d): %w", id, uint8(id), ErrUnsupported)
 }
 
 // ByFormat returns the codec that reads a stream format; code is the byte of the chunk header that tells the
@@ -161,7 +188,10 @@ func (s Set) ByFormat(f Format, code uint8) (Codec, error) {
 	case FormatZstd:
 		return s.ByID(Zstd)
 	case FormatUser:
-		return s.ByID(FromCode(code))
+		if code >= 32 { // the codes below have formats of their own
+			return s.ByID(FromCode(code))
+		}
+		return nil, fmt.Errorf("codec: stream format %d with compcode %d: %w", f, code, ErrUnsupported)
 	}
-	return nil, fmt.Errorf("stream format %d: %w", f, ErrUnsupported)
+	return nil, fmt.Errorf("codec: stream format %d: %w", f, ErrUnsupported)
 }

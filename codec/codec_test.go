@@ -60,8 +60,8 @@ func TestSet(t *testing.T) {
 			t.Errorf("ByFormat(%d): %v, %v, want %v", f, c, err, id)
 		}
 	}
-	for _, f := range []codec.Format{5, 7, 8} {
-		if _, err := set.ByFormat(f, 0); !errors.Is(err, codec.ErrUnsupported) {
+	for _, f := range []codec.Format{5, codec.FormatUser, 7, 8} {
+		if _, err := set.ByFormat(f, 5); !errors.Is(err, codec.ErrUnsupported) {
 			t.Errorf("ByFormat(%d): %v, want ErrUnsupported", f, err)
 		}
 	}
@@ -91,8 +91,10 @@ func TestSetWith(t *testing.T) {
 	if c, err := two.ByFormat(codec.FormatUser, 200); err != nil || c != &second {
 		t.Errorf("second set: %v, %v, want the later codec", c, err)
 	}
-	if c, err := two.ByID(codec.Zstd); err != nil || c != &zstd {
-		t.Errorf("second set: %v, %v, want the user's zstd", c, err)
+	for _, id := range []codec.ID{codec.Zstd, codec.Default} {
+		if c, err := two.ByID(id); err != nil || c != &zstd {
+			t.Errorf("second set: %v, %v, want the user's zstd", c, err)
+		}
 	}
 	if _, err := none.ByFormat(codec.FormatUser, 200); !errors.Is(err, codec.ErrUnsupported) {
 		t.Errorf("zero set: %v, want ErrUnsupported", err)

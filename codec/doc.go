@@ -1,2 +1,46 @@
-// Package codec compresses and expands single streams.
+// Package codec compresses and expands single streams, the pieces that a Blosc2 block consists of: one stream for
+// a block, or one for each byte of its items.
+//
+// A stream has neither a length nor the length of what it expands to; chunks record both:
+//
+//	chunk   header | block | block | ...
+//	block   length of stream 0 | stream 0 | length of stream 1 | stream 1 | ...
+//	                             ^^^^^^^^ this package
+//
+// Set finds a codec by ID or by Format; a Codec makes encoders and decoders, which keep their tables and belong to
+// one goroutine each. Encoding stops at the end of the room given and says ErrIncompressible when there is nothing
+// to gain, and then the caller stores the bytes as they are. Decoding takes any bytes and gives exactly as many as
+// were asked for, or ErrCorrupt; it allocates no more than a stream and its output justify.
+//
+// # Numbers
+//
+// The format counts codecs in two ways. Frame headers and the interface of C-Blosc2 use the compcode, chunk
+// headers a format number of three bits. ID is the compcode in a form whose zero value means "not set".
+//
+//	          compcode   format
+//	blosclz       0         0
+//	lz4           1         1
+//	lz4hc         2         1      the streams of lz4
+//	snappy        3         2      chunks of Blosc1 only
+//	zlib          4         3
+//	zstd          5         4
+//	others    32 and up     6      and the compcode in another byte of the chunk header
+//
+// # Codecs and levels
+//
+// Levels are 1 to 9, from fast to small.
+//
+//	blosclz   the streams of C-Blosc2, byte for byte. It gives up where a probe of the input promises less than a
+//	          ratio that depends on the level, and takes no stream below 16 bytes nor room below 66.
+//	lz4       the streams of LZ4_compress_fast (lz4 1.10) with acceleration 10-level, as C-Blosc2 calls it
+//	lz4hc     the streams of LZ4_compress_HC (lz4 1.10) with the level, as C-Blosc2 calls it
+//	zlib      levels 1 and 6 to 9 of Go's compress/zlib, whose sizes are near those of the C library; levels 2
+//	          to 5 are level 6 of klauspost/compress, which is faster than the C library's and about as small as its 4
+//	zstd      klauspost/compress: level 1 is its fastest, 2 and 3 its default, 4 and 5 its better, 6 to 9 its best.
+//	          C-Blosc2 uses the levels 1, 3, 5, ... 15 and 22 of the C library, which has more to offer from its 13 on.
+//
+// Zstd frames have a content size, one segment, and no checksum, like those of C-Blosc2. Zstd and zlib streams of
+// other writers may use whatever their formats allow, except for preset dictionaries in zlib.
+//
+// Decoders of lz4, lz4hc and zstd take a dictionary, the same for all streams of a chunk.
 package codec
