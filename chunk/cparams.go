@@ -73,9 +73,26 @@ func (p *CParams) checkFilters() error {
 			if err := shuffle.CheckTruncPrec(p.cappedTypeSize(), int8(f.Meta)); err != nil {
 				return paramError("%v", err)
 			}
-		case NoFilter, Shuffle, BitShuffle, Delta:
+		case IntTrunc:
+			if err := shuffle.CheckIntTrunc(p.cappedTypeSize(), int8(f.Meta)); err != nil {
+				return paramError("%v", err)
+			}
+		case NDCell:
+			if f.Meta == 0 {
+				return paramError("ndcell with cells of edge 0")
+			}
+		case NDMean:
+			if f.Meta == 0 || f.Meta > 127 || p.TypeSize != 4 && p.TypeSize != 8 {
+				return paramError("ndmean with cells of edge %d and items of %d bytes", f.Meta, p.TypeSize)
+			}
+		case ByteDeltaOld:
+			return paramError("filter %v is for reading only", f.ID)
+		case NoFilter, Shuffle, BitShuffle, Delta, ByteDelta:
 		default:
-			return unsupportedFilter(f)
+			// Filters of the user are looked up when the first block is encoded.
+			if f.ID < firstUserFilter {
+				return unsupportedFilter(f)
+			}
 		}
 	}
 	return nil
@@ -89,13 +106,19 @@ func (p *CParams) cappedTypeSize() int {
 	return p.TypeSize
 }
 
-// Pipeline returns the six slots that p.Filters stands for.
+// Pipeline returns the six slots that p.Filters stands for. A ByteDelta without parameter gets the item size, so that
+// the chunk can be read without its frame.
 func (p *CParams) Pipeline() Pipeline {
 	var pl Pipeline
 	if p.Filters == nil {
 		pl[NumFilters-1].ID = Shuffle
 	}
 	copy(pl[:], p.Filters)
+	for i := range pl {
+		if f := &pl[i]; f.ID == ByteDelta && f.Meta == 0 && p.TypeSize <= MaxTypeSize {
+			f.Meta = uint8(max(p.TypeSize, 1))
+		}
+	}
 	return pl
 }
 

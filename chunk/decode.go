@@ -7,11 +7,40 @@ import (
 )
 
 // DecodeBlock decodes block k of an opened chunk into dst, which has BlockLen(k) bytes. Errors are ErrCorrupt or
-// ErrUnsupported, in an *Error, or those of the io.ReaderAt; the content of dst is then undefined.
+// ErrUnsupported, or those of the io.ReaderAt and of filters of the user, in an *Error; the content of dst is then
+// undefined.
 func (w *Worker) DecodeBlock(dst []byte, r *Reader, k int) error {
 	if k < 0 || k >= r.h.nblocks || len(dst) != r.BlockLen(k) {
 		return paramError("a buffer of %d bytes for block %d", len(dst), k)
 	}
+	if w.o.Postfilter == nil {
+		return w.decodePlain(dst, r, k)
+	}
+	w.post = sized(w.post, len(dst))
+	if err := w.decodePlain(w.post, r, k); err != nil {
+		return err
+	}
+	b := w.readerBlock(r, k)
+	if err := w.o.Postfilter(dst, w.post, b.BlockInfo); err != nil {
+		at := r.h.Overhead()
+		if len(r.starts) > 0 {
+			at = int(r.starts[k])
+		}
+		return &Error{Block: k, Off: int64(at), Err: fmt.Errorf("postfilter: %w", err)}
+	}
+	return nil
+}
+
+// readerBlock returns what filters know of block k of an opened chunk.
+func (w *Worker) readerBlock(r *Reader, k int) block {
+	return block{version: r.h.Version, BlockInfo: BlockInfo{
+		Chunk: w.Chunk, Block: k, Offset: r.BlockOffset(k),
+		TypeSize: r.h.TypeSize, ItemSize: w.itemSize(r.h.TypeSize), Shape: w.o.BlockShape,
+	}}
+}
+
+// decodePlain is DecodeBlock without Options.Postfilter.
+func (w *Worker) decodePlain(dst []byte, r *Reader, k int) error {
 	if s := r.h.Special(); s != Regular {
 		FillSpecial(dst, s, r.value, r.h.TypeSize, k*r.h.BlockSize)
 		return nil
@@ -46,12 +75,12 @@ func (r *Reader) readStored(dst []byte, k int) error {
 
 // decodeBlock decodes the streams under c and undoes the filters.
 func (w *Worker) decodeBlock(dst []byte, r *Reader, k int, c *cursor) error {
-	b := block{typeSize: r.h.TypeSize, version: r.h.Version}
-	if k > 0 {
+	b := w.readerBlock(r, k)
+	if k > 0 && !r.h.VLBlocks() {
 		b.ref = r.ref
 	}
 	out := dst
-	if r.h.Filters.active(&b) > 0 {
+	if w.active(&r.h.Filters, &b) > 0 {
 		out = w.scratch(0, len(dst))
 	}
 	var err error

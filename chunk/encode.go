@@ -14,17 +14,21 @@ import (
 var errNoRoom = errors.New("no room")
 
 // EncodeBlock appends the streams of block k to dst. src is the block, BlockLen(k) bytes that stay as they are; ref
-// is block 0 where NeedsReference says so. The order in which blocks are encoded does not matter. Errors are
-// ErrParam or ErrUnsupported.
+// is what Reference makes of block 0 where NeedsReference says so. The order in which blocks are encoded does not
+// matter. Errors are ErrParam or ErrUnsupported, or those of filters of the user.
 func (w *Worker) EncodeBlock(dst []byte, l *Layout, k int, src, ref []byte) ([]byte, error) {
 	return w.encodeBlock(dst, l, k, src, ref, 1<<31-1)
 }
 
 // encodeBlock is EncodeBlock with room left for so many bytes; it fails with errNoRoom when they are not enough.
 func (w *Worker) encodeBlock(dst []byte, l *Layout, k int, src, ref []byte, room int) ([]byte, error) {
-	b := block{typeSize: l.typeSize, version: versionRegular}
+	b := w.layoutBlock(l, k)
 	if k > 0 {
 		b.ref = ref
+	}
+	src, err := w.prefilter(src, &b)
+	if err != nil {
+		return dst, err
 	}
 	filtered, err := w.forward(src, &l.pipeline, &b)
 	if err != nil {
@@ -45,6 +49,33 @@ func (w *Worker) encodeBlock(dst []byte, l *Layout, k int, src, ref []byte, room
 		if err != nil {
 			return dst, err
 		}
+	}
+	return dst, nil
+}
+
+// layoutBlock returns what filters know of block k of a chunk to be encoded.
+func (w *Worker) layoutBlock(l *Layout, k int) block {
+	return block{version: versionRegular, BlockInfo: BlockInfo{
+		Chunk: w.Chunk, Block: k, Offset: k * l.blockSize,
+		TypeSize: l.typeSize, ItemSize: w.itemSize(l.p.TypeSize), Shape: w.o.BlockShape,
+	}}
+}
+
+// Reference appends to dst what the other blocks of a chunk with Delta refer to: block 0 as it will be when decoded.
+// That is block 0 itself, unless filters lose data on the way. Errors are those of EncodeBlock.
+func (w *Worker) Reference(dst []byte, l *Layout, block0 []byte) ([]byte, error) {
+	b := w.layoutBlock(l, 0)
+	src, err := w.prefilter(block0, &b)
+	if err != nil || !l.pipeline.lossy() {
+		return append(dst, src...), err
+	}
+	if src, err = w.forward(src, &l.pipeline, &b); err != nil {
+		return dst, err
+	}
+	at := len(dst)
+	dst = grow(dst, len(src))
+	if err := w.backward(dst[at:], src, &l.pipeline, &b); err != nil {
+		return dst[:at], err
 	}
 	return dst, nil
 }
@@ -107,7 +138,7 @@ func isRun(b []byte) bool {
 // blocks is not looked at when l.Stored.
 func (w *Worker) Assemble(dst []byte, l *Layout, blocks [][]byte, plain func(k int) ([]byte, error)) ([]byte, error) {
 	if l.store {
-		return appendStored(dst, l, plain)
+		return w.appendStored(dst, l, plain)
 	}
 	start := len(dst)
 	size := HeaderSize + 4*l.nblocks
@@ -129,13 +160,13 @@ func (w *Worker) Assemble(dst []byte, l *Layout, blocks [][]byte, plain func(k i
 				return dst[:start], err
 			}
 			if l.NeedsReference() && k > 0 && ref == nil {
-				if ref, src, err = reference(plain, k); err != nil {
+				if ref, src, err = w.reference(l, plain, k); err != nil {
 					return dst[:start], err
 				}
 			}
 			w.again, err = w.encodeBlock(w.again[:0], l, k, src, ref, room)
 			if errors.Is(err, errNoRoom) {
-				return appendStored(dst[:start], l, plain)
+				return w.appendStored(dst[:start], l, plain)
 			}
 			if err != nil {
 				return dst[:start], err
@@ -154,12 +185,14 @@ func (w *Worker) Assemble(dst []byte, l *Layout, blocks [][]byte, plain func(k i
 	return dst, nil
 }
 
-// reference fetches block 0, kept, and then block k.
-func reference(plain func(int) ([]byte, error), k int) (ref, src []byte, err error) {
-	if ref, err = plain(0); err != nil {
+// reference makes the reference block, and fetches block k, which plain may put where block 0 was.
+func (w *Worker) reference(l *Layout, plain func(int) ([]byte, error), k int) (ref, src []byte, err error) {
+	if src, err = plain(0); err != nil {
 		return nil, nil, err
 	}
-	ref = append([]byte(nil), ref...)
+	if ref, err = w.Reference(nil, l, src); err != nil {
+		return nil, nil, err
+	}
 	src, err = plain(k)
 	return ref, src, err
 }
@@ -174,18 +207,22 @@ func allZero(b []byte, l *Layout, k int) bool {
 }
 
 // appendStored appends the chunk with its data as they are.
-func appendStored(dst []byte, l *Layout, plain func(k int) ([]byte, error)) ([]byte, error) {
+func (w *Worker) appendStored(dst []byte, l *Layout, plain func(k int) ([]byte, error)) ([]byte, error) {
 	start := len(dst)
 	h := l.h
 	h.Flags |= flagStored
 	h.CBytes = h.NBytes + HeaderSize
 	dst = h.append(slices.Grow(dst, h.CBytes))
 	for k := range l.nblocks {
-		b, err := plain(k)
+		src, err := plain(k)
+		if err == nil {
+			b := w.layoutBlock(l, k)
+			src, err = w.prefilter(src, &b)
+		}
 		if err != nil {
 			return dst[:start], err
 		}
-		dst = append(dst, b...)
+		dst = append(dst, src...)
 	}
 	return dst, nil
 }
@@ -205,30 +242,51 @@ func (p *Pool) Encode(dst, src []byte, c CParams) ([]byte, error) {
 		at := k * l.blockSize
 		return src[at : at+l.BlockLen(k)], nil
 	}
+	n := l.nblocks
 	if l.store {
-		return appendStored(dst, l, plain)
+		n = 1
 	}
-	team := p.team(l.nblocks)
+	team := p.team(n)
 	defer p.dismiss(team)
 	w := team[0]
-	w.blocks = slices.Grow(w.blocks[:0], l.nblocks)[:l.nblocks]
-	defer clear(w.blocks)
-	for _, w := range team {
-		w.out = w.out[:0]
+	if l.store {
+		return w.appendStored(dst, l, plain)
 	}
-	ref := src[:l.BlockLen(0)]
-	err = work(team, l.nblocks, func(mate *Worker, k int) error {
-		b, _ := plain(k)
-		at := len(mate.out)
-		var err error
-		mate.out, err = mate.EncodeBlock(mate.out, l, k, b, ref)
-		w.blocks[k] = mate.out[at:]
+	var ref []byte
+	if l.NeedsReference() {
+		if w.ref, err = w.Reference(w.ref[:0], l, src[:l.BlockLen(0)]); err != nil {
+			return dst, err
+		}
+		ref = w.ref
+	}
+	err = encodeAll(team, l.nblocks, func(mate *Worker, k int) error {
+		b, err := plain(k)
+		if err == nil {
+			mate.out, err = mate.EncodeBlock(mate.out, l, k, b, ref)
+		}
 		return err
 	})
+	defer clear(w.blocks)
 	if err != nil {
 		return dst, err
 	}
 	return w.Assemble(dst, l, w.blocks, plain)
+}
+
+// encodeAll calls f for all blocks; it appends the encoded block to the out of the worker that it is given. The blocks
+// are in the first worker's blocks then, as long as no worker of the team is used again.
+func encodeAll(team []*Worker, n int, f func(w *Worker, k int) error) error {
+	first := team[0]
+	first.blocks = slices.Grow(first.blocks[:0], n)[:n]
+	for _, w := range team {
+		w.out = w.out[:0]
+	}
+	return work(team, n, func(w *Worker, k int) error {
+		at := len(w.out)
+		err := f(w, k)
+		first.blocks[k] = w.out[at:]
+		return err
+	})
 }
 
 // Encode appends a chunk with the content src to dst. It sets up codecs for this one call; a [Pool] keeps them for the

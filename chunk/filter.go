@@ -5,7 +5,7 @@ import "fmt"
 // FilterID is the number of a filter, as headers store it.
 type FilterID uint8
 
-// The filters of the format. Numbers from 160 on are for users.
+// The filters of the format. Numbers from 160 on are for users, see [UserFilter].
 const (
 	NoFilter     FilterID = 0  // an empty slot
 	Shuffle      FilterID = 1  // bytes of equal significance together; Meta: number of streams, 0 = the typesize
@@ -32,6 +32,18 @@ type Pipeline [NumFilters]Filter
 func (p *Pipeline) has(id FilterID) bool {
 	for _, f := range p {
 		if f.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// lossy tells whether decoding may give other data than were encoded: then Delta must refer to what it gives.
+func (p *Pipeline) lossy() bool {
+	for _, f := range p {
+		switch f.ID {
+		case NoFilter, Shuffle, BitShuffle, Delta, ByteDelta, NDCell:
+		default:
 			return true
 		}
 	}

@@ -11,10 +11,17 @@ import (
 // The same Options may serve any number of goroutines; they must not change meanwhile.
 type Options struct {
 	Codecs      codec.Set // codecs to use; the zero value holds the built-in ones
+	Filters     FilterSet // filters to use besides those of the format
 	ItemSize    int       // item size in bytes where the header cannot hold it (above 255); 0 = the header's
 	BlockShape  []int32   // shape of a block in items, for codecs and filters that need it
 	Concurrency int       // goroutines a call may use; 0 = GOMAXPROCS
 	MaxBytes    int64     // largest piece of memory to take because a chunk says so; 0 = 8 MiB for a block and 64 MiB for a chunk, or 4096 times its stored size; -1 = no limit
+
+	// Prefilter makes of each block src what is encoded in its place, before the filters of the chunk and for stored
+	// chunks too. Postfilter makes of each decoded block src what the reader gets, of special values too. Both write
+	// all of dst; the rules are those of UserFilter. nil = the block as it is.
+	Prefilter  func(dst, src []byte, b BlockInfo) error
+	Postfilter func(dst, src []byte, b BlockInfo) error
 }
 
 // workers returns the number of goroutines for n pieces of work.
@@ -60,10 +67,12 @@ func (p *Pool) Options() *Options { return &p.o }
 
 // Get returns a worker for the calling goroutine.
 func (p *Pool) Get() *Worker {
-	if w, ok := p.p.Get().(*Worker); ok {
-		return w
+	w, ok := p.p.Get().(*Worker)
+	if !ok {
+		w = &Worker{o: &p.o}
 	}
-	return &Worker{o: &p.o}
+	w.Chunk = -1
+	return w
 }
 
 // Put gives a worker back. The caller must not use it any more.

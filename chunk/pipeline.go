@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/goblosc/blosc2/shuffle"
@@ -8,9 +9,9 @@ import (
 
 // block is what filters know of the block they work on.
 type block struct {
-	typeSize int    // of the chunk header
-	version  uint8  // of the chunk
-	ref      []byte // plain block 0, for Delta; nil in block 0 itself
+	BlockInfo
+	version uint8  // of the chunk
+	ref     []byte // plain block 0, for Delta; nil in block 0 itself
 }
 
 // width returns the number of byte streams of a Shuffle.
@@ -18,26 +19,48 @@ func (b *block) width(f Filter) int {
 	if f.Meta != 0 {
 		return int(f.Meta)
 	}
-	return b.typeSize
+	return b.TypeSize
 }
 
-// works tells whether a filter changes bytes when decoding, or fails with ErrUnsupported.
-func (f Filter) works(b *block) (bool, error) {
+// streams returns the number of byte streams of a ByteDelta.
+func (b *block) streams(f Filter) int {
+	if f.Meta != 0 {
+		return int(f.Meta)
+	}
+	return b.ItemSize
+}
+
+// works tells whether a filter changes bytes when decoding, or fails with ErrUnsupported where it cannot be undone.
+func (w *Worker) works(f Filter, b *block) (bool, error) {
+	if _, ok := w.o.Filters.find(f.ID); ok {
+		return true, nil
+	}
 	switch f.ID {
-	case NoFilter, TruncPrec:
+	case NoFilter, TruncPrec, IntTrunc:
 		return false, nil
 	case Shuffle:
 		return b.width(f) > 1, nil
 	case BitShuffle, Delta:
 		return true, nil
+	case ByteDelta, ByteDeltaOld:
+		// A typesize of 1 may stand for any size above 255.
+		if f.Meta == 0 && w.o.ItemSize == 0 && b.TypeSize == 1 {
+			return false, fmt.Errorf("filter %v without the item size of the frame (Options.ItemSize): %w", f.ID, ErrUnsupported)
+		}
+		return true, nil
+	case NDCell, NDMean:
+		if len(b.Shape) == 0 {
+			return false, fmt.Errorf("filter %v without the block shape of the array (Options.BlockShape): %w", f.ID, ErrUnsupported)
+		}
+		return true, nil
 	}
 	return false, unsupportedFilter(f)
 }
 
-// check tells whether the pipeline can be undone here.
-func (p *Pipeline) check(b *block) error {
+// check tells whether a pipeline can be undone here.
+func (w *Worker) check(p *Pipeline, b *block) error {
 	for _, f := range p {
-		if _, err := f.works(b); err != nil {
+		if _, err := w.works(f, b); err != nil {
 			return err
 		}
 	}
@@ -45,10 +68,10 @@ func (p *Pipeline) check(b *block) error {
 }
 
 // active returns the number of filters that decoding must undo.
-func (p *Pipeline) active(b *block) int {
+func (w *Worker) active(p *Pipeline, b *block) int {
 	n := 0
 	for _, f := range p {
-		if ok, _ := f.works(b); ok {
+		if ok, _ := w.works(f, b); ok {
 			n++
 		}
 	}
@@ -58,13 +81,13 @@ func (p *Pipeline) active(b *block) int {
 // backward undoes the pipeline: src, which may be one of the worker's buffers, becomes dst. The last filter writes
 // straight into dst.
 func (w *Worker) backward(dst, src []byte, p *Pipeline, b *block) error {
-	left := p.active(b)
+	left := w.active(p, b)
 	if left == 0 {
 		copy(dst, src)
 		return nil
 	}
 	for i := NumFilters - 1; i >= 0; i-- {
-		ok, err := p[i].works(b)
+		ok, err := w.works(p[i], b)
 		if err != nil {
 			return err
 		}
@@ -76,26 +99,51 @@ func (w *Worker) backward(dst, src []byte, p *Pipeline, b *block) error {
 		if left > 0 {
 			out = w.other(src, len(src))
 		}
-		undo(p[i], out, src, b)
+		if err := w.undo(p[i], out, src, b); err != nil {
+			return fmt.Errorf("filter %v: %w", p[i].ID, err)
+		}
 		src = out
 	}
 	return nil
 }
 
 // undo applies one filter backward.
-func undo(f Filter, dst, src []byte, b *block) {
+func (w *Worker) undo(f Filter, dst, src []byte, b *block) error {
+	if u, ok := w.o.Filters.find(f.ID); ok {
+		return u.Backward(dst, src, b.info(f))
+	}
 	switch f.ID {
 	case Shuffle:
 		shuffle.Unshuffle(dst, src, b.width(f))
 	case BitShuffle:
 		if b.version <= versionBlosc1 {
-			shuffle.BitUnshuffleV2(dst, src, b.typeSize)
+			shuffle.BitUnshuffleV2(dst, src, b.TypeSize)
 		} else {
-			shuffle.BitUnshuffle(dst, src, b.typeSize)
+			shuffle.BitUnshuffle(dst, src, b.TypeSize)
 		}
 	case Delta:
-		shuffle.DeltaDecode(dst, src, b.ref, b.typeSize)
+		shuffle.DeltaDecode(dst, src, b.ref, b.TypeSize)
+	case ByteDelta:
+		shuffle.ByteDeltaDecode(dst, src, b.streams(f))
+	case ByteDeltaOld:
+		shuffle.ByteDeltaDecodeV1(dst, src, b.streams(f))
+	case NDCell:
+		return decodeError(shuffle.CellDecode(dst, src, b.ItemSize, int(f.Meta), b.Shape))
+	case NDMean:
+		return decodeError(shuffle.MeanDecode(dst, src, b.ItemSize, int(f.Meta), b.Shape))
 	}
+	return nil
+}
+
+// decodeError gives an error of package shuffle the kind of error that it is when decoding.
+func decodeError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, shuffle.ErrUnsupported):
+		return fmt.Errorf("%v: %w", err, ErrUnsupported)
+	}
+	return fmt.Errorf("%v: %w", err, ErrCorrupt)
 }
 
 // forward applies the pipeline to src, which stays as it is, and returns the result: src itself when no filter is
@@ -106,8 +154,8 @@ func (w *Worker) forward(src []byte, p *Pipeline, b *block) ([]byte, error) {
 			continue
 		}
 		dst := w.other(src, len(src))
-		if err := apply(f, dst, src, b); err != nil {
-			return nil, err
+		if err := w.apply(f, dst, src, b); err != nil {
+			return nil, fmt.Errorf("filter %v: %w", f.ID, err)
 		}
 		src = dst
 	}
@@ -115,20 +163,37 @@ func (w *Worker) forward(src []byte, p *Pipeline, b *block) ([]byte, error) {
 }
 
 // apply applies one filter forward.
-func apply(f Filter, dst, src []byte, b *block) error {
+func (w *Worker) apply(f Filter, dst, src []byte, b *block) error {
+	if u, ok := w.o.Filters.find(f.ID); ok {
+		return u.Forward(dst, src, b.info(f))
+	}
 	switch f.ID {
 	case Shuffle:
 		shuffle.Shuffle(dst, src, b.width(f))
 	case BitShuffle:
-		shuffle.BitShuffle(dst, src, b.typeSize)
+		shuffle.BitShuffle(dst, src, b.TypeSize)
 	case Delta:
-		shuffle.DeltaEncode(dst, src, b.ref, b.typeSize)
+		shuffle.DeltaEncode(dst, src, b.ref, b.TypeSize)
 	case TruncPrec:
-		if err := shuffle.TruncPrec(dst, src, b.typeSize, int8(f.Meta)); err != nil {
-			return fmt.Errorf("%v: %w", err, ErrParam)
-		}
+		return encodeError(shuffle.TruncPrec(dst, src, b.TypeSize, int8(f.Meta)))
+	case IntTrunc:
+		return encodeError(shuffle.IntTrunc(dst, src, b.TypeSize, int8(f.Meta)))
+	case ByteDelta:
+		shuffle.ByteDeltaEncode(dst, src, b.streams(f))
+	case NDCell:
+		return encodeError(shuffle.CellEncode(dst, src, b.ItemSize, int(f.Meta), b.Shape))
+	case NDMean:
+		return encodeError(shuffle.MeanEncode(dst, src, b.ItemSize, int(f.Meta), b.Shape))
 	default:
 		return unsupportedFilter(f)
+	}
+	return nil
+}
+
+// encodeError makes an error of package shuffle the caller's mistake that it is when encoding.
+func encodeError(err error) error {
+	if err != nil {
+		return fmt.Errorf("%v: %w", err, ErrParam)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ type Reader struct {
 	sorted []int32
 	offs   []int32 // where the blocks of a chunk with VLBlocks start in the decoded chunk, and the last one's end
 	dict   []byte
-	ref    []byte // plain block 0, when the pipeline has Delta
+	ref    []byte // plain block 0, when the pipeline has Delta and blocks are of one size
 	value  []byte // of a chunk of repeated values
 	own    []byte // memory for what is read from src
 	opened uint64 // counts openings
@@ -163,17 +163,17 @@ func (w *Worker) openParts(r *Reader) error {
 	if limit := w.o.limit(h.CBytes, 8<<20); int64(largest) > limit {
 		return headerError(8, ErrTooLarge, "a block of %d bytes in a chunk of %d, Options.MaxBytes allows %d", largest, h.CBytes, limit)
 	}
-	b := block{typeSize: h.TypeSize, version: h.Version}
-	if err := h.Filters.check(&b); err != nil {
+	b := w.readerBlock(r, 0)
+	if err := w.check(&h.Filters, &b); err != nil {
 		return &Error{Block: -1, Off: 16, Err: err}
 	}
-	if !h.Filters.has(Delta) {
+	if !h.Filters.has(Delta) || h.VLBlocks() { // a block of variable length refers to nothing but itself
 		return nil
 	}
 	// Delta refers to block 0 in its final form: decode it once, for all workers.
 	n := r.BlockLen(0)
 	ref := slices.Grow(r.ref[:0], n)[:n]
-	if err := w.DecodeBlock(ref, r, 0); err != nil {
+	if err := w.decodePlain(ref, r, 0); err != nil {
 		return err
 	}
 	r.ref = ref

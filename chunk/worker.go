@@ -7,8 +7,14 @@ import (
 // Worker codes blocks on one goroutine. It owns the scratch memory and the codecs that this needs, so that coding
 // block after block allocates nothing. Get one from a [Pool].
 type Worker struct {
+	// Chunk is the number of the chunk in its frame, which filters of the user are told. Pool.Get sets it to -1, not
+	// known.
+	Chunk int64
+
 	o        *Options
 	buf      [2][]byte // blocks between two filters
+	pre      []byte    // a block after Options.Prefilter
+	post     []byte    // a block before Options.Postfilter
 	in       []byte    // compressed bytes read from an io.ReaderAt
 	out      []byte    // encoded blocks
 	again    []byte    // a block encoded a second time, with less room
@@ -20,6 +26,7 @@ type Worker struct {
 	// For the calls that code whole chunks.
 	reader Reader
 	blocks [][]byte
+	ref    []byte
 	team   []*Worker
 }
 
@@ -51,11 +58,16 @@ const maxCached = 6
 
 // scratch returns n bytes of buffer i.
 func (w *Worker) scratch(i, n int) []byte {
-	if cap(w.buf[i]) < n {
-		w.buf[i] = make([]byte, n)
-	}
-	w.buf[i] = w.buf[i][:n]
+	w.buf[i] = sized(w.buf[i], n)
 	return w.buf[i]
+}
+
+// sized returns n bytes with any content: those of b if it has so many.
+func sized(b []byte, n int) []byte {
+	if cap(b) < n {
+		b = make([]byte, n)
+	}
+	return b[:n]
 }
 
 // itemSize is the item size that codecs and N-dimensional filters are told.

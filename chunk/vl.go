@@ -1,0 +1,148 @@
+package chunk
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/goblosc/blosc2/codec"
+)
+
+// EncodeVL appends a chunk whose blocks have sizes of their own, any from 1 byte on; there is at least one. The
+// parameters BlockSize and Split do not matter: each block is one stream, and Delta is within each block. With
+// NoCompression the blocks go through the filters only. The chunk can be larger than its data, by 8 bytes a block and
+// the header. Errors are ErrParam, ErrUnsupported or ErrTooLarge, or those of filters of the user.
+func (p *Pool) EncodeVL(dst []byte, blocks [][]byte, c CParams) ([]byte, error) {
+	l, err := c.layoutVL(blocks)
+	if err != nil {
+		return dst, err
+	}
+	offs := make([]int, len(blocks))
+	for k := 1; k < len(blocks); k++ {
+		offs[k] = offs[k-1] + len(blocks[k-1])
+	}
+	team := p.team(len(blocks))
+	defer p.dismiss(team)
+	err = encodeAll(team, len(blocks), func(w *Worker, k int) error {
+		b := w.layoutBlock(l, k)
+		b.Offset = offs[k]
+		return w.encodeVLBlock(l, blocks[k], &b)
+	})
+	w := team[0]
+	defer clear(w.blocks)
+	if err != nil {
+		return dst, err
+	}
+	return assembleVL(dst, l, w.blocks)
+}
+
+// EncodeVL appends a chunk whose blocks have sizes of their own. See [Pool.EncodeVL].
+func EncodeVL(dst []byte, blocks [][]byte, c CParams, o *Options) ([]byte, error) {
+	return NewPool(o).EncodeVL(dst, blocks, c)
+}
+
+// layoutVL prepares the encoding of blocks of variable length. Its nblocks is their number, its blockSize not used.
+func (p CParams) layoutVL(blocks [][]byte) (*Layout, error) {
+	p, err := p.normal()
+	if err != nil {
+		return nil, err
+	}
+	total, cbytes := int64(0), int64(HeaderSize)
+	for k, b := range blocks {
+		if len(b) == 0 {
+			return nil, paramError("block %d is empty", k)
+		}
+		total += int64(len(b))
+		cbytes += int64(len(b)) + 8
+	}
+	switch {
+	case len(blocks) == 0:
+		return nil, paramError("a chunk without blocks")
+	case total > MaxBytes || cbytes > math.MaxInt32:
+		return nil, fmt.Errorf("chunk: %d blocks of %d bytes in all: %w", len(blocks), total, ErrTooLarge)
+	}
+	l := &Layout{p: p, pipeline: p.Pipeline(), typeSize: p.cappedTypeSize(), nblocks: len(blocks)}
+	l.h = Header{
+		Version: versionVL, VersionLZ: 1, Flags: flagExtended | flagNotSplit | uint8(p.Codec.Format())<<formatShift,
+		TypeSize: l.typeSize, NBytes: int(total), BlockSize: len(blocks),
+		Filters: l.pipeline, Codec: p.Codec.Code(), CodecMeta: p.CodecMeta, Flags2: flag2VLBlocks, nblocks: len(blocks),
+	}
+	if l.pipeline.has(Delta) {
+		l.h.Flags |= flagDelta
+	}
+	return l, nil
+}
+
+// encodeVLBlock appends a block of variable length to w.out: its size and its stream.
+func (w *Worker) encodeVLBlock(l *Layout, src []byte, b *block) error {
+	src, err := w.prefilter(src, b)
+	if err != nil {
+		return err
+	}
+	if src, err = w.forward(src, &l.pipeline, b); err != nil {
+		return err
+	}
+	w.out = binary.LittleEndian.AppendUint32(w.out, uint32(len(src)))
+	if l.p.Level == 0 {
+		w.out = append(w.out, src...)
+		return nil
+	}
+	enc, err := w.encoder(l)
+	if err != nil {
+		return err
+	}
+	at := len(w.out)
+	w.out = grow(w.out, len(src))
+	n, err := enc.Encode(w.out[at:], src)
+	if errors.Is(err, codec.ErrIncompressible) {
+		n, err = copy(w.out[at:], src), nil
+	}
+	w.out = w.out[:at+n]
+	return err
+}
+
+// assembleVL appends the chunk of encoded blocks.
+func assembleVL(dst []byte, l *Layout, blocks [][]byte) ([]byte, error) {
+	h := l.h
+	h.CBytes = HeaderSize + 4*len(blocks)
+	for _, b := range blocks {
+		h.CBytes += len(b)
+	}
+	at := h.Overhead() + 4*len(blocks)
+	dst = h.append(slices.Grow(dst, h.CBytes))
+	for _, b := range blocks {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(at))
+		at += len(b)
+	}
+	for _, b := range blocks {
+		dst = append(dst, b...)
+	}
+	return dst, nil
+}
+
+// DecodeVL returns the blocks of the chunk at the start of src, which may be any chunk. The blocks share memory.
+// Errors are those of [Pool.Decode].
+func (p *Pool) DecodeVL(src []byte) ([][]byte, error) {
+	data, err := p.Decode(nil, src)
+	if err != nil {
+		return nil, err
+	}
+	w := p.Get()
+	defer p.Put(w)
+	r := &w.reader
+	defer r.reset()
+	if err := w.Open(r, src); err != nil {
+		return nil, err
+	}
+	blocks := make([][]byte, r.NumBlocks())
+	for k := range blocks {
+		n := r.BlockLen(k)
+		blocks[k], data = data[:n:n], data[n:]
+	}
+	return blocks, nil
+}
+
+// DecodeVL returns the blocks of the chunk at the start of src. See [Pool.DecodeVL].
+func DecodeVL(src []byte, o *Options) ([][]byte, error) { return NewPool(o).DecodeVL(src) }
