@@ -168,6 +168,7 @@ func (e *decoding) openNext(w *worker) {
 // open opens the chunk of a job, and deals with it at once if it is a special value.
 func (e *decoding) open(w *worker, j *decodeJob) error {
 	f, s, v := e.f, e.s, &j.visit
+	w.Chunk = int64(v.Chunk)
 	j.n, j.first, j.next, j.close = 0, 0, 0, nil
 	if err := f.checkChunk(s, v.Chunk); err != nil {
 		return err
@@ -184,12 +185,20 @@ func (e *decoding) open(w *worker, j *decodeJob) error {
 		if special == chunk.NaNs && s.typeSize != 4 && s.typeSize != 8 {
 			return f.chunkError(s, v.Chunk, corrupt("NaNs of %d bytes", s.typeSize))
 		}
-		return e.plan.Special(v, special, nil, int(s.typeSize), int(n))
-	}
-	if j.close, err = f.openChunk(s, w.Worker, &j.r, v.Chunk, e.share(v)); err != nil {
+		if f.opts.Postfilter == nil {
+			return e.plan.Special(v, special, nil, int(s.typeSize), int(n))
+		}
+		b, err := f.specialChunk(s, v.Chunk, special, nil)
+		if err == nil {
+			err = w.Open(&j.r, b)
+		}
+		if err != nil {
+			return err
+		}
+	} else if j.close, err = f.openChunk(s, w.Worker, &j.r, v.Chunk, e.share(v)); err != nil {
 		return err
 	}
-	if special, value := j.r.Special(); special != chunk.Regular {
+	if special, value := j.r.Special(); special != chunk.Regular && f.opts.Postfilter == nil {
 		return e.plan.Special(v, special, value, j.r.Header().TypeSize, j.r.NBytes())
 	}
 	j.n = j.r.NumBlocks()
@@ -231,6 +240,7 @@ func (e *decoding) block(w *worker, j *decodeJob, i int) error {
 		k = int(j.visit.Blocks[i])
 	}
 	at, n := j.r.BlockOffset(k), j.r.BlockLen(k)
+	w.Chunk = int64(j.visit.Chunk)
 	dst := e.plan.Place(&j.visit, k, at, n)
 	if dst != nil {
 		return e.chunkError(j, w.DecodeBlock(dst, &j.r, k))

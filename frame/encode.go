@@ -11,7 +11,8 @@ import (
 
 // Source tells Batch.Encode which chunks to write and gives their blocks.
 //
-// Next is called by one goroutine at a time; Block by several at the same time, also more than once for a block.
+// Next is called by one goroutine at a time; Block by several at the same time, also more than once for a block. One
+// call of Encode visits no chunk twice.
 type Source interface {
 	// Next sets v.Chunk to the next chunk, one that is there or the number of chunks to append one, and returns
 	// whether there is one. keep says that Block needs the content that the chunk has now.
@@ -63,8 +64,11 @@ type encodeJob struct {
 // Options.Concurrency goroutines. The result does not depend on the number of goroutines. It stops at the first
 // error of the source, of the context or of writing; the batch can then only be rolled back.
 func (b *Batch) Encode(ctx context.Context, size int, src Source) error {
-	if b.done {
+	switch {
+	case b.done:
 		return b.errDone()
+	case b.err != nil:
+		return b.err
 	}
 	l, err := b.next.cparams().Layout(size)
 	if err != nil {
@@ -83,8 +87,7 @@ func (b *Batch) Encode(ctx context.Context, size int, src Source) error {
 	for _, j := range append(e.jobs, e.idle...) {
 		closeSource(j.close)
 	}
-	b.err = e.err
-	return e.err
+	return b.fail(e.err)
 }
 
 func (e *encoding) work() {
@@ -163,6 +166,7 @@ func (e *encoding) open(w *worker) {
 
 // prepare opens the old chunk of a job and makes its reference block.
 func (e *encoding) prepare(w *worker, j *encodeJob) error {
+	w.Chunk = int64(j.visit.Chunk)
 	if j.keep {
 		if err := e.openOld(w, j); err != nil {
 			return err
@@ -170,10 +174,12 @@ func (e *encoding) prepare(w *worker, j *encodeJob) error {
 	}
 	if e.l.NeedsReference() {
 		b, err := e.plain(w, j, 0)
+		if err == nil {
+			j.ref, err = w.Reference(j.ref[:0], e.l, b)
+		}
 		if err != nil {
 			return err
 		}
-		j.ref = append(j.ref[:0], b...)
 	}
 	if len(j.blocks) == 0 {
 		return e.assemble(w, j)
@@ -184,6 +190,9 @@ func (e *encoding) prepare(w *worker, j *encodeJob) error {
 // openOld opens the chunk that a job replaces.
 func (e *encoding) openOld(w *worker, j *encodeJob) error {
 	f, s, i := e.b.f, e.s, j.visit.Chunk
+	if err := f.checkChunk(s, i); err != nil {
+		return err
+	}
 	special, err := s.index.at(i).special()
 	if err != nil {
 		return f.chunkError(s, i, err)
@@ -224,6 +233,7 @@ func (e *encoding) encode(w *worker, j *encodeJob) {
 	k := j.next
 	j.next++
 	ok := e.unlocked(func() error {
+		w.Chunk = int64(j.visit.Chunk)
 		b, err := e.plain(w, j, k)
 		if err == nil {
 			j.blocks[k], err = w.EncodeBlock(j.blocks[k][:0], e.l, k, b, j.ref)

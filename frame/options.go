@@ -17,17 +17,21 @@ type Options struct {
 	Overwrite bool          // replace what is there under the name, at the first commit
 
 	// For all frames.
-	Codecs      chunk.CodecSet // codecs to use; the zero value holds the built-in ones
-	Concurrency int            // goroutines a call may use; 0 = GOMAXPROCS
-	MaxBytes    int64          // see chunk.Options
-	NoSync      bool           // leave it to the system when written bytes reach the disk
-	Offset      int64          // where the frame starts in its file, in bytes; contiguous frames only
+	Filters     chunk.FilterSet                                // filters of the user
+	Prefilter   func(dst, src []byte, b chunk.BlockInfo) error // see chunk.Options
+	Postfilter  func(dst, src []byte, b chunk.BlockInfo) error // see chunk.Options
+	Codecs      chunk.CodecSet                                 // codecs to use; the zero value holds the built-in ones
+	Concurrency int                                            // goroutines a call may use; 0 = GOMAXPROCS
+	MaxBytes    int64                                          // see chunk.Options
+	NoSync      bool                                           // leave it to the system when written bytes reach the disk
+	Offset      int64                                          // where the frame starts in its file, in bytes; contiguous frames only
 }
 
 // chunkOptions returns what chunks need to know. blockShape is nil for frames that are not arrays.
 func (o *Options) chunkOptions(itemSize int, blockShape []int32) *chunk.Options {
 	return &chunk.Options{
-		Codecs: o.Codecs, Concurrency: o.Concurrency, MaxBytes: o.MaxBytes,
+		Codecs: o.Codecs, Filters: o.Filters, Prefilter: o.Prefilter, Postfilter: o.Postfilter,
+		Concurrency: o.Concurrency, MaxBytes: o.MaxBytes,
 		ItemSize: itemSize, BlockShape: blockShape,
 	}
 }

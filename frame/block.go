@@ -1,0 +1,70 @@
+package frame
+
+import (
+	"fmt"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// ReadBlock appends the decoded bytes of block k of chunk i to dst and reads no other block, but for the first one
+// where the chunk has the filter Delta. It is how the items of a super-chunk with blocks of variable size are read.
+// Errors are ErrBounds, ErrCorrupt, ErrUnsupported or ErrTooLarge, in an *Error.
+func (f *Frame) ReadBlock(dst []byte, i, k int) ([]byte, error) {
+	s, err := f.acquire()
+	if err != nil {
+		return dst, err
+	}
+	defer s.release()
+	if err := f.checkChunk(s, i); err != nil {
+		return dst, err
+	}
+	w := f.getWorker()
+	defer f.putWorker(w)
+	w.Chunk = int64(i)
+	var r chunk.Reader
+	if special, err := s.index.at(i).special(); err != nil || special != chunk.Regular {
+		c, err := f.specialChunk(s, i, special, err)
+		if err == nil {
+			err = w.Open(&r, c)
+		}
+		if err != nil {
+			return dst, err
+		}
+	} else {
+		c, err := f.openChunk(s, w.Worker, &r, i, 0)
+		if err != nil {
+			return dst, err
+		}
+		defer closeSource(c)
+	}
+	if k < 0 || k >= r.NumBlocks() {
+		return dst, f.chunkError(s, i, fmt.Errorf("block %d of %d: %w", k, r.NumBlocks(), ErrBounds))
+	}
+	n := r.BlockLen(k)
+	if limit := f.AllocLimit(); int64(n) > limit {
+		return dst, f.chunkError(s, i, fmt.Errorf("block %d of %d bytes, the limit is %d: %w", k, n, limit, ErrTooLarge))
+	}
+	out := append(dst, make([]byte, n)...)
+	if err := w.DecodeBlock(out[len(dst):], &r, k); err != nil {
+		return dst, f.chunkError(s, i, err)
+	}
+	return out, nil
+}
+
+// AppendBlocks compresses blocks, each of its own size and of at least one byte, and adds them as the last chunk. It
+// makes an empty frame one with blocks of variable size, which then takes no other chunks. See AppendChunk.
+func (b *Batch) AppendBlocks(blocks [][]byte) error {
+	if b.done {
+		return b.errDone()
+	}
+	c, err := b.f.pool.EncodeVL(nil, blocks, b.next.cparams())
+	if err != nil {
+		return b.f.wrap("chunk", -1, err)
+	}
+	return b.AppendChunk(c)
+}
+
+// AppendBlocks compresses blocks, each of its own size, and adds them as the last chunk. See Batch.AppendBlocks.
+func (f *Frame) AppendBlocks(blocks [][]byte) error {
+	return f.edit(func(b *Batch) error { return b.AppendBlocks(blocks) })
+}
