@@ -138,6 +138,7 @@ func (e *Encoder) probe(src []byte, hashBits uint) float64 {
 // differs, or that of the last byte of src where there is none before it.
 func matchEnd(src []byte, a, b int) int {
 	last := len(src) - 1
+	start := a
 	for a <= last-8 {
 		x := binary.LittleEndian.Uint64(src[a:]) ^ binary.LittleEndian.Uint64(src[b:])
 		if x != 0 {
@@ -145,6 +146,11 @@ func matchEnd(src []byte, a, b int) int {
 		}
 		a += 8
 		b += 8
+		// Long matches go by larger steps; the comparison is a vectorized one.
+		for a-start >= 32 && a <= last-64 && string(src[a:a+64]) == string(src[b:b+64]) {
+			a += 64
+			b += 64
+		}
 	}
 	for a < last {
 		if src[a] != src[b] {
