@@ -34,23 +34,27 @@ type state struct {
 // trailer of the frame. Errors are ErrFormat, ErrNotArray, ErrCorrupt, ErrUnsupported or ErrTooLarge, or those of the
 // system.
 func Open(name string, o *Options) (*Array, error) {
-	return fromFrame(frame.Open(name, o.frameOptions()))
+	f, err := frame.Open(name, o.frameOptions())
+	return fromFrame(f, err, o)
 }
 
 // Edit opens the array in a file or directory for reading and writing.
 func Edit(name string, o *Options) (*Array, error) {
-	return fromFrame(frame.Edit(name, o.frameOptions()))
+	f, err := frame.Edit(name, o.frameOptions())
+	return fromFrame(f, err, o)
 }
 
 // NewReader opens the array that starts at o.Offset in the first size bytes of r, for reading: a member of a zip file
 // that is stored, an object of a cloud store, a bytes.Reader. Close does not close r.
 func NewReader(r io.ReaderAt, size int64, o *Options) (*Array, error) {
-	return fromFrame(frame.NewReader(r, size, o.frameOptions()))
+	f, err := frame.NewReader(r, size, o.frameOptions())
+	return fromFrame(f, err, o)
 }
 
 // FromBytes opens the array in b for reading. b must not change while the array is open.
 func FromBytes(b []byte, o *Options) (*Array, error) {
-	return fromFrame(frame.FromBytes(b, o.frameOptions()))
+	f, err := frame.FromBytes(b, o.frameOptions())
+	return fromFrame(f, err, o)
 }
 
 // FromFrame returns the array in an open frame, which it then owns. Errors are ErrNotArray and ErrCorrupt; the frame
@@ -83,17 +87,33 @@ func FromFrame(f *frame.Frame) (*Array, error) {
 	return a, nil
 }
 
-// fromFrame is FromFrame for a frame that was opened for it.
-func fromFrame(f *frame.Frame, err error) (*Array, error) {
+// fromFrame is FromFrame for a frame that was opened for it with the options o.
+func fromFrame(f *frame.Frame, err error, o *Options) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
 	a, err := FromFrame(f)
+	if err == nil && o != nil && o.DType != "" {
+		err = a.setDType(o.DType)
+	}
 	if err != nil {
 		f.Close()
 		return nil, err
 	}
 	return a, nil
+}
+
+// setDType takes the items for those of another dtype than the stored one.
+func (a *Array) setDType(dtype string) error {
+	dt, err := meta.ParseDType(dtype)
+	if err != nil {
+		return fmt.Errorf("ndarray: dtype %q: %v: %w", dtype, err, ErrType)
+	}
+	if dt.Size != a.itemSize {
+		return fmt.Errorf("ndarray: dtype %s of %d bytes for items of %d: %w", dtype, dt.Size, a.itemSize, ErrType)
+	}
+	a.dtype = dt
+	return nil
 }
 
 // load reads and checks the shapes of a state of the frame.

@@ -39,9 +39,12 @@ func (a *Array) Copy(ctx context.Context, name string, o *Options) (*Array, erro
 	if err != nil {
 		return nil, err
 	}
-	l.rec.DType, l.rec.DTypeFormat = st.rec.DType, st.rec.DTypeFormat
-	if err := l.addRecord(); err != nil {
-		return nil, err
+	if a.dtype.Kind == 'V' && a.dtype.Fields == nil && a.dtype.Elem == nil {
+		// Perhaps one that this package does not know.
+		l.rec.DType, l.rec.DTypeFormat = st.rec.DType, st.rec.DTypeFormat
+		if err := l.addRecord(); err != nil {
+			return nil, err
+		}
 	}
 	same := slices.Equal(l.rec.ChunkShape, st.rec.ChunkShape) && slices.Equal(l.rec.BlockShape, st.rec.BlockShape) &&
 		sameCParams(l.opts.CParams, v.Info().CParams)

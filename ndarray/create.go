@@ -44,7 +44,7 @@ func Full(name string, shape []int64, dtype string, item []byte, o *Options) (*A
 		return nil, err
 	}
 	if len(item) != l.itemSize {
-		return nil, fmt.Errorf("%w: an item of %d bytes for dtype %s", ErrShape, len(item), l.rec.DType)
+		return nil, fmt.Errorf("ndarray: %w: an item of %d bytes for dtype %s", ErrShape, len(item), l.rec.DType)
 	}
 	return l.create(name, func(b *frame.Batch) error {
 		if l.geo.chunks == 0 {
@@ -69,7 +69,7 @@ func CreateBytes(ctx context.Context, name string, shape []int64, dtype string, 
 	if want, err := byteSize(l.geo.items, l.geo.itemSize); err != nil {
 		return nil, err
 	} else if len(data) != want {
-		return nil, fmt.Errorf("%w: %d bytes of data for a shape of %v with items of %d bytes", ErrShape, len(data), shape, l.itemSize)
+		return nil, fmt.Errorf("ndarray: %w: %d bytes of data for a shape of %v with items of %d bytes", ErrShape, len(data), shape, l.itemSize)
 	}
 	return l.create(name, func(b *frame.Batch) error {
 		if l.geo.items == 0 {
@@ -98,10 +98,10 @@ func newLayout(shape []int64, dtype string, o *Options) (*layout, error) {
 	}
 	dt, err := meta.ParseDType(dtype)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %v", ErrType, err)
+		return nil, fmt.Errorf("ndarray: %w: %v", ErrType, err)
 	}
 	if dt.Size < 1 {
-		return nil, fmt.Errorf("%w: dtype %s has items of no bytes", ErrType, dtype)
+		return nil, fmt.Errorf("ndarray: %w: dtype %s has items of no bytes", ErrType, dtype)
 	}
 	l := &layout{itemSize: dt.Size, opts: o.Options}
 	p := &l.opts.CParams
@@ -122,7 +122,7 @@ func newLayout(shape []int64, dtype string, o *Options) (*layout, error) {
 		return nil, err
 	}
 	if l.geo.blockBytes > chunk.MaxBlockSize {
-		return nil, fmt.Errorf("%w: blocks of %d bytes", ErrTooLarge, l.geo.blockBytes)
+		return nil, fmt.Errorf("ndarray: %w: blocks of %d bytes", ErrTooLarge, l.geo.blockBytes)
 	}
 	l.rec = meta.Array{Shape: append([]int64{}, shape...), ChunkShape: chunks, BlockShape: blocks, DType: dt.String()}
 	p.BlockSize = int(l.geo.blockBytes)
@@ -148,9 +148,11 @@ func (l *layout) addRecord() error {
 // create makes the frame.
 func (l *layout) create(name string, fill func(b *frame.Batch) error) (*Array, error) {
 	if name == "" {
-		return fromFrame(frame.CreateMemory(&l.opts, l.variable(fill)))
+		f, err := frame.CreateMemory(&l.opts, l.variable(fill))
+		return fromFrame(f, err, nil)
 	}
-	return fromFrame(frame.Create(name, &l.opts, l.variable(fill)))
+	f, err := frame.Create(name, &l.opts, l.variable(fill))
+	return fromFrame(f, err, nil)
 }
 
 // variable wraps fill for arrays whose chunks have no bytes, since a dimension of theirs is zero: their frames are

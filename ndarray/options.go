@@ -15,6 +15,10 @@ type Options struct {
 	// chooses as python-blosc2 does on a machine with a second-level cache of 256 KiB.
 	Chunks []int32
 	Blocks []int32
+
+	// For arrays that are opened: the NumPy dtype to take their items for, in place of the stored one. It must have
+	// their item size. Arrays of Caterva have no dtype of their own and else read as strings of bytes.
+	DType string
 }
 
 // frameOptions returns the options of the frame of an array.
