@@ -2,10 +2,10 @@ package frame
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
-	"github.com/goblosc/blosc2/meta"
 )
 
 // Batch is a group of edits that become visible, and durable, together. Chunks are written when they are added;
@@ -41,22 +41,40 @@ func (f *Frame) Begin() (*Batch, error) {
 		return nil, err
 	}
 	f.store.reclaim(f)
+	if s := f.snap.Load(); s != nil { // reclaim may have moved parts of it
+		cur = s
+	}
 	return &Batch{f: f, cur: cur, next: cur.successor()}, nil
 }
 
 // successor returns a copy of s that a batch may change.
 func (s *snapshot) successor() *snapshot {
-	return &snapshot{header: s.header, index: s.index, meta: s.meta, vlmeta: s.vlmeta, area: s.area, fileID: s.fileID}
+	t := &snapshot{header: s.header, index: s.index, meta: s.meta, vlmeta: s.vlmeta, area: s.area, fileID: s.fileID}
+	if t.index.n == 0 {
+		// No entry counts from the end of the header, so that the header can have the length that it needs.
+		if n, err := headerLen(t.meta); err == nil {
+			t.headerLen, t.area = n, int64(n)
+		}
+	}
+	return t
 }
 
-// Commit makes the batch the state of the frame. When it fails, the frame is as it was before.
+// Commit makes the batch the state of the frame. When it fails, the frame is as it was before; if it is not sure that
+// what is stored is as before too, the frame takes no more edits until it is opened again.
 func (b *Batch) Commit() error {
 	if b.done {
 		return b.errDone()
 	}
-	if b.err != nil {
+	err := b.err
+	if err == nil && b.f.isClosed() {
+		err = b.f.errClosed()
+	}
+	if err == nil {
+		err = b.settle()
+	}
+	if err != nil {
 		b.Rollback()
-		return b.err
+		return err
 	}
 	if err := b.f.store.commit(b); err != nil {
 		b.Rollback()
@@ -76,7 +94,28 @@ func (b *Batch) Rollback() {
 	}
 	b.done = true
 	b.f.store.rollback(b)
+	b.f.store.reclaim(b.f)
 	b.f.endBatch()
+}
+
+// fail records an error that leaves the batch half done.
+func (b *Batch) fail(err error) error {
+	if err != nil && b.err == nil {
+		b.err = err
+	}
+	return err
+}
+
+// settle makes number of bytes and of chunks agree. They can differ only when the header of a frame with chunks of
+// variable size was wrong.
+func (b *Batch) settle() error {
+	s := b.next
+	if s.index.n == 0 {
+		s.nbytes = 0
+	} else if s.nbytes <= 0 {
+		return b.f.wrap("header", offNBytes, corrupt("%d bytes in %d chunks", s.nbytes, s.index.n))
+	}
+	return nil
 }
 
 func (b *Batch) errDone() error { return fmt.Errorf("frame %s: batch: %w", b.f.path, ErrClosed) }
@@ -106,25 +145,38 @@ func (b *Batch) list() []entry {
 	return b.next.index.list
 }
 
-// store writes a chunk, or finds the special entry that stands for it. It fails when the chunk does not belong.
-func (b *Batch) store(c []byte) (entry, error) {
+// examine parses the header of a chunk that is to be added to n others, and tells whether it belongs to them.
+func (b *Batch) examine(c []byte, n int) (chunk.Header, error) {
 	h, err := chunk.ParseHeader(c, int64(len(c)))
+	switch {
+	case err != nil:
+	case h.NBytes == 0:
+		err = fmt.Errorf("a chunk of no bytes: %w", ErrParam)
+	case n > 0 && h.VLBlocks() != b.next.vlBlocks:
+		err = fmt.Errorf("blocks of variable size beside chunks without: %w", ErrParam)
+	case b.next.nbytes > math.MaxInt64-int64(h.NBytes):
+		err = fmt.Errorf("%d bytes more than %d: %w", h.NBytes, b.next.nbytes, ErrTooLarge)
+	}
 	if err != nil {
-		return 0, b.f.wrap("chunk", -1, err)
+		return h, b.f.wrap("chunk", -1, err)
 	}
-	if n := b.next.index.n; n > 0 && h.VLBlocks() != b.next.vlBlocks {
-		return 0, b.f.wrap("chunk", -1, fmt.Errorf("blocks of variable size beside chunks without: %w", ErrParam))
-	}
+	return h, nil
+}
+
+// store writes a chunk, or finds the special entry that stands for it.
+func (b *Batch) store(c []byte, h *chunk.Header) (entry, error) {
 	b.next.vlBlocks = h.VLBlocks()
-	if e, ok := specialEntry(h.Special()); ok && b.next.chunkSize != 0 {
+	e, special := specialEntry(h.Special())
+	switch {
+	case special && b.next.chunkSize != 0:
 		return e, nil
-	}
-	if _, ok := specialEntry(h.Special()); ok {
+	case special:
 		// Without a chunk size the index cannot tell how large the chunk is: store it in another form.
-		if c, err = b.f.plainSpecial(&h); err != nil {
+		var err error
+		if c, err = b.plainSpecial(h); err != nil {
 			return 0, b.f.wrap("chunk", -1, err)
 		}
-	} else {
+	default:
 		c = c[:h.CBytes]
 	}
 	e, err := b.f.store.put(b, c)
@@ -134,14 +186,22 @@ func (b *Batch) store(c []byte) (entry, error) {
 	return e, nil
 }
 
-// plainSpecial returns a Value chunk with the content of a special one that only the index can hold.
-func (f *Frame) plainSpecial(h *chunk.Header) ([]byte, error) {
-	value := make([]byte, h.TypeSize)
-	if h.NBytes%h.TypeSize != 0 || h.NBytes == 0 {
-		return f.plain.Encode(nil, make([]byte, h.NBytes), chunk.CParams{Level: chunk.NoCompression})
+// plainSpecial returns a stored chunk with the content of a special one that only the index can hold: one item
+// repeated, or, where items do not fit, the bytes as they are.
+func (b *Batch) plainSpecial(h *chunk.Header) ([]byte, error) {
+	n, size := h.NBytes, int(b.next.typeSize)
+	if h.Special() == chunk.NaNs {
+		size = h.TypeSize
 	}
-	chunk.FillSpecial(value, h.Special(), nil, h.TypeSize, 0)
-	return chunk.EncodeSpecial(nil, chunk.Value, h.NBytes, value, chunk.CParams{TypeSize: h.TypeSize, BlockSize: h.BlockSize})
+	if n%size == 0 {
+		value := make([]byte, size)
+		chunk.FillSpecial(value, h.Special(), nil, size, 0)
+		return chunk.EncodeSpecial(nil, chunk.Value, n, value, chunk.CParams{TypeSize: size, BlockSize: h.BlockSize})
+	}
+	if limit := b.f.AllocLimit(); int64(n) > limit {
+		return nil, fmt.Errorf("a special value of %d bytes, Options.MaxBytes allows %d: %w", n, limit, ErrTooLarge)
+	}
+	return b.f.plain.Encode(nil, make([]byte, n), chunk.CParams{Level: chunk.NoCompression})
 }
 
 // forget notes that a chunk of the batch's state is no longer named.
@@ -169,16 +229,17 @@ func (b *Batch) InsertChunk(i int, c []byte) error {
 	if err := b.check(i, n); err != nil {
 		return err
 	}
-	size, err := decodedSize(c)
-	if err != nil {
-		return b.f.wrap("chunk", -1, err)
-	}
-	if err := b.fit(i, size, i == n, 0); err != nil {
-		return err
-	}
-	e, err := b.store(c)
+	h, err := b.examine(c, n)
 	if err != nil {
 		return err
+	}
+	size := int64(h.NBytes)
+	if err := b.fit(size, i == n, true); err != nil {
+		return b.fail(err)
+	}
+	e, err := b.store(c, &h)
+	if err != nil {
+		return b.fail(err)
 	}
 	if i == n {
 		b.next.index = newIndex(append(b.next.index.entries(), e))
@@ -195,23 +256,24 @@ func (b *Batch) UpdateChunk(i int, c []byte) error {
 	if err := b.check(i, n-1); err != nil {
 		return err
 	}
-	size, err := decodedSize(c)
+	h, err := b.examine(c, n)
 	if err != nil {
-		return b.f.wrap("chunk", -1, err)
+		return err
 	}
+	size := int64(h.NBytes)
 	old, err := b.chunkSize(i)
 	if err != nil {
 		return err
 	}
-	if err := b.fit(i, size, i == n-1, old); err != nil {
-		return err
+	if err := b.fit(size, i == n-1, false); err != nil {
+		return b.fail(err)
 	}
-	e, err := b.store(c)
+	e, err := b.store(c, &h)
 	if err != nil {
-		return err
+		return b.fail(err)
 	}
 	if err := b.forget(i); err != nil {
-		return err
+		return b.fail(err)
 	}
 	b.list()[i] = e
 	b.next.nbytes += size - old
@@ -282,23 +344,21 @@ func (b *Batch) FillSpecial(n int64, special chunk.Special) error {
 	if count > chunk.MaxBytes/8 {
 		return b.f.wrap("index", -1, fmt.Errorf("%d chunks: %w", count, ErrTooLarge))
 	}
-	s.index, s.nbytes = index{n: int(count), uniform: e}, n
+	s.index, s.nbytes, b.owned = index{n: int(count), uniform: e}, n, false
 	return nil
 }
 
-// decodedSize returns the decoded size that the header of a chunk tells.
-func decodedSize(c []byte) (int64, error) {
-	h, err := chunk.ParseHeader(c, int64(len(c)))
-	return int64(h.NBytes), err
-}
-
-// check tells whether i is at most last.
+// check tells whether there can be an edit of chunk i, which may be at most last.
 func (b *Batch) check(i, last int) error {
 	if b.done {
 		return b.errDone()
 	}
+	n := b.next.index.n
 	if i < 0 || i > last {
-		return &Error{Path: b.f.path, Part: "chunk", Chunk: i, Off: -1, Err: fmt.Errorf("the frame has %d: %w", b.next.index.n, ErrBounds)}
+		return &Error{Path: b.f.path, Part: "chunk", Chunk: i, Off: -1, Err: fmt.Errorf("the frame has %d: %w", n, ErrBounds)}
+	}
+	if limit := b.f.AllocLimit(); b.next.index.list == nil && int64(n) > limit/8 {
+		return b.f.wrap("index", -1, fmt.Errorf("%d chunks of one special value: Options.MaxBytes allows %d bytes: %w", n, limit, ErrTooLarge))
 	}
 	return nil
 }
@@ -312,14 +372,10 @@ func (b *Batch) chunkSize(i int) (int64, error) {
 	return int64(h.NBytes), err
 }
 
-// fit finds whether a chunk of size bytes at place i leaves the frame one of equal chunks, and makes it one with
-// chunks of variable size if not. last tells that it will be the last chunk; old is the size of the one it
-// replaces, or 0.
-func (b *Batch) fit(i int, size int64, last bool, old int64) error {
+// fit finds whether a chunk of size bytes leaves the frame one of equal chunks, and makes it one with
+// chunks of variable size if not. last tells that it will be the last chunk, added that it replaces no other.
+func (b *Batch) fit(size int64, last, added bool) error {
 	s := b.next
-	if size == 0 {
-		return b.f.wrap("chunk", -1, fmt.Errorf("a chunk of no bytes: %w", ErrParam))
-	}
 	if s.index.n == 0 && s.chunkSize < 0 {
 		s.chunkSize = int32(size)
 		return nil
@@ -329,7 +385,7 @@ func (b *Batch) fit(i int, size int64, last bool, old int64) error {
 	}
 	full := int64(s.chunkSize)
 	fits := size == full || last && size < full
-	if old == 0 && last && s.index.n > 0 && s.nbytes%full != 0 {
+	if added && last && s.index.n > 0 && s.nbytes%full != 0 {
 		fits = false // the chunk that was the last is shorter
 	}
 	if fits {
@@ -343,10 +399,6 @@ func (b *Batch) fit(i int, size int64, last bool, old int64) error {
 func (b *Batch) makeVariable() error {
 	s := b.next
 	list := b.list()
-	sizes := make([]int64, len(list))
-	for i := range list {
-		sizes[i] = s.chunkLen(i)
-	}
 	size := s.chunkSize
 	s.chunkSize = 0
 	for i, e := range list {
@@ -360,7 +412,7 @@ func (b *Batch) makeVariable() error {
 		if err != nil {
 			return err
 		}
-		c, err := b.f.plainSpecial(&h)
+		c, err := b.plainSpecial(&h)
 		if err != nil {
 			return err
 		}
@@ -368,75 +420,6 @@ func (b *Batch) makeVariable() error {
 			return b.f.wrap("chunk", -1, err)
 		}
 	}
-	return nil
-}
-
-// SetMeta sets a metalayer: a new one while the frame has no chunks, else one that is there, to a content of the same
-// length. Errors are ErrLimit and ErrParam.
-func (b *Batch) SetMeta(name string, content []byte) error {
-	if b.done {
-		return b.errDone()
-	}
-	s := b.next
-	layers := slices.Clone(s.meta)
-	i := findLayer(layers, name)
-	switch {
-	case i >= 0 && len(layers[i].Content) != len(content) && s.index.n > 0:
-		return b.f.wrap("metalayer "+name, -1, fmt.Errorf("%d bytes in place of %d: %w", len(content), len(layers[i].Content), ErrParam))
-	case i >= 0:
-		layers[i].Content = slices.Clone(content)
-	case s.index.n > 0:
-		return b.f.wrap("metalayer "+name, -1, fmt.Errorf("cannot be added to a frame with chunks: %w", ErrParam))
-	default:
-		layers = append(layers, meta.Layer{Name: name, Content: slices.Clone(content)})
-	}
-	return b.setLayers(layers)
-}
-
-// setLayers sets the metalayers and with them the length of the header.
-func (b *Batch) setLayers(layers []meta.Layer) error {
-	head, err := meta.AppendHeader(make([]byte, fixedLen), layers)
-	if err != nil {
-		return b.f.wrap("metalayers", -1, err)
-	}
-	b.next.meta, b.next.headerLen = layers, len(head)
-	return nil
-}
-
-// SetVLMeta sets a variable-length metalayer; it is compressed. By python-blosc2's convention content is a
-// MessagePack value: see meta.Marshal. The format lets other libraries write back at most 16 of them. Errors are
-// ErrLimit.
-func (b *Batch) SetVLMeta(name string, content []byte) error {
-	if b.done {
-		return b.errDone()
-	}
-	c, err := b.f.plain.Encode(nil, content, chunk.CParams{})
-	if err != nil {
-		return b.f.wrap("variable-length metalayer "+name, -1, err)
-	}
-	layers := slices.Clone(b.next.vlmeta)
-	if i := findLayer(layers, name); i >= 0 {
-		layers[i].Content = c
-	} else {
-		layers = append(layers, meta.Layer{Name: name, Content: c})
-	}
-	if _, err := meta.AppendTrailer(nil, layers); err != nil {
-		return b.f.wrap("variable-length metalayer "+name, -1, err)
-	}
-	b.next.vlmeta = layers
-	return nil
-}
-
-// DeleteVLMeta removes a variable-length metalayer, or fails with ErrNotFound.
-func (b *Batch) DeleteVLMeta(name string) error {
-	if b.done {
-		return b.errDone()
-	}
-	i := findLayer(b.next.vlmeta, name)
-	if i < 0 {
-		return b.f.wrap("variable-length metalayer "+name, -1, ErrNotFound)
-	}
-	b.next.vlmeta = slices.Delete(slices.Clone(b.next.vlmeta), i, i+1)
 	return nil
 }
 
@@ -465,6 +448,9 @@ func (b *Batch) SelectChunks(n, size int64, from func(i int64) int64) error {
 	case s.chunkSize > 0 && n > 0 && int64(s.chunkSize) != size:
 		return b.f.wrap("index", -1, fmt.Errorf("chunks of %d bytes in a frame with chunks of %d: %w", size, s.chunkSize, ErrParam))
 	}
+	if s.index.n > 0 && (s.chunkSize <= 0 || s.nbytes%int64(s.chunkSize) != 0) {
+		return b.f.wrap("index", -1, fmt.Errorf("not all chunks have the same size: %w", ErrParam))
+	}
 	kept := make([]bool, s.index.n)
 	list := make([]entry, n)
 	for i := range list {
@@ -480,7 +466,7 @@ func (b *Batch) SelectChunks(n, size int64, from func(i int64) int64) error {
 	for i, k := range kept {
 		if !k {
 			if err := b.forget(i); err != nil {
-				return err
+				return b.fail(err)
 			}
 		}
 	}
@@ -489,19 +475,4 @@ func (b *Batch) SelectChunks(n, size int64, from func(i int64) int64) error {
 	}
 	s.index, b.owned, s.nbytes = newIndex(list), true, n*size
 	return nil
-}
-
-// ReplaceMeta puts content of the same length in the place of a metalayer.
-func (b *Batch) ReplaceMeta(name string, content []byte) error {
-	if b.done {
-		return b.errDone()
-	}
-	i := findLayer(b.next.meta, name)
-	if i < 0 {
-		return b.f.wrap("metalayer "+name, -1, ErrNotFound)
-	}
-	if have := len(b.next.meta[i].Content); have != len(content) {
-		return b.f.wrap("metalayer "+name, -1, fmt.Errorf("%d bytes in place of %d: %w", len(content), have, ErrParam))
-	}
-	return b.SetMeta(name, content)
 }

@@ -6,13 +6,11 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/meta"
 )
-
-// extent is a range of bytes, from the frame start.
-type extent struct{ off, end int64 }
 
 // contiguous is a store in one Storage.
 //
@@ -21,20 +19,16 @@ type extent struct{ off, end int64 }
 // write of the header makes them the frame. What the old state alone used becomes free after the commit. Bytes that
 // no index names are part of the format: every reader knows them from deleted chunks.
 type contiguous struct {
-	st      Storage
-	base    int64    // of the frame in st
-	free    []extent // inside the frame, found since it was opened, unused
-	retired []retired
-	cut     bool   // the storage may be longer than the frame, by what older states used
-	temp    string // the file has this name until the first commit
-	name    string
-	noSync  bool
-}
-
-// retired is space that becomes free when the readers of a state are gone.
-type retired struct {
-	s    *snapshot
-	exts []extent
+	st       Storage
+	base     int64    // of the frame in st
+	free     []extent // inside the frame, unused
+	retired  []retired
+	surveyed bool   // space that was dead when the frame was opened is known
+	shared   bool   // the index names chunks twice
+	cut      bool   // the storage may be longer than the frame, by what older states used
+	temp     string // the file has this name until the first commit
+	name     string
+	noSync   bool
 }
 
 func (c *contiguous) open(s *snapshot, e, next entry) (source, error) {
@@ -63,105 +57,47 @@ func (c *contiguous) open(s *snapshot, e, next entry) (source, error) {
 	return src, nil
 }
 
-// tail returns the space of a state's index and trailer.
-func tail(s *snapshot) extent {
-	if s.nbytes == 0 {
-		return extent{int64(s.headerLen), s.frameLen}
-	}
-	return extent{s.indexPos(), s.frameLen}
-}
-
-// alloc returns the place for n new bytes: the first free space that is large enough, or the end.
-func (c *contiguous) alloc(b *Batch, n int64) int64 {
-	for i := range c.free {
-		if x := &c.free[i]; x.end-x.off >= n {
-			off := x.off
-			x.off += n
-			return off
-		}
-	}
-	off := c.end(b)
-	b.end = off + n
-	return off
-}
-
-// end returns where everything that is in use, was in use, or is free, ends.
-func (c *contiguous) end(b *Batch) int64 {
-	end := max(b.end, int64(b.next.headerLen))
-	if b.cur != nil {
-		end = max(end, b.cur.frameLen)
-	}
-	for _, x := range c.free {
-		end = max(end, x.end)
-	}
-	for _, r := range c.retired {
-		for _, x := range r.exts {
-			end = max(end, x.end)
-		}
-	}
-	return end
-}
-
 func (c *contiguous) put(b *Batch, data []byte) (entry, error) {
-	off := c.alloc(b, int64(len(data)))
-	if _, err := c.st.WriteAt(data, c.base+off); err != nil {
+	c.survey(b)
+	x := c.alloc(b, int64(len(data)))
+	b.put = append(b.put, x)
+	if _, err := c.st.WriteAt(data, c.base+x.off); err != nil {
 		return 0, err
 	}
-	b.put = append(b.put, extent{off, off + int64(len(data))})
-	b.next.area = max(b.next.area, off+int64(len(data)))
-	return entry(off - int64(b.next.headerLen)), nil
+	b.next.area = max(b.next.area, x.end)
+	return entry(x.off - int64(b.next.headerLen)), nil
 }
 
 func (c *contiguous) drop(b *Batch, e entry, size int64) {
+	c.survey(b)
 	off := int64(e) + int64(b.next.headerLen)
 	x := extent{off, off + size}
-	for i, p := range b.put {
-		if p == x { // written by this very batch
-			b.put = append(b.put[:i], b.put[i+1:]...)
-			c.free = append(c.free, x)
-			return
-		}
+	if i := slices.Index(b.put, x); i >= 0 { // written by this very batch
+		b.put = slices.Delete(b.put, i, i+1)
+		c.addFree(x)
+		return
 	}
-	b.dropped = append(b.dropped, x)
+	if !c.shared {
+		b.dropped = append(b.dropped, x)
+	}
 }
 
 func (c *contiguous) commit(b *Batch) error {
 	s := b.next
-	if s.nbytes == 0 {
-		s.cbytes, s.area = 0, int64(s.headerLen)
-	}
-	index, err := s.index.append(nil, b.f.plain)
+	out, err := s.index.append(nil, b.f.plain)
 	if err != nil {
 		return err
 	}
-	out, err := meta.AppendTrailer(index, s.vlmeta)
-	if err != nil {
+	if out, err = meta.AppendTrailer(out, s.vlmeta); err != nil {
 		return err
 	}
-	pos := c.tailPos(b, int64(len(out)))
-	if s.nbytes > 0 {
-		s.cbytes = pos - int64(s.headerLen)
-	}
-	s.frameLen = pos + int64(len(out))
-	head, err := appendHeader(s)
-	if err != nil {
-		return err
-	}
-	undo, err := c.save(b, extent{pos, s.frameLen})
-	if err != nil {
-		return err
-	}
-	if err := c.write(out, pos); err != nil {
-		return errors.Join(err, undo())
-	}
-	c.carve(extent{pos, s.frameLen})
-	if err := c.write(head, 0); err != nil {
-		b.f.broken = err
-		if b.cur != nil { // perhaps half of it was written: put the old one back
-			if old, e := appendHeader(b.cur); e == nil {
-				err = errors.Join(err, c.write(old, 0), undo())
-			}
+	if b.cur != nil && int64(s.headerLen) > tail(b.cur).off {
+		// The longer header of a frame that is empty goes where its trailer is: move that first.
+		if err := c.moveTail(b, int64(s.headerLen)); err != nil {
+			return err
 		}
+	}
+	if err := c.install(b.f, b.cur, s, out, c.tailPos(b, int64(len(out)))); err != nil {
 		return err
 	}
 	if c.temp != "" {
@@ -171,7 +107,40 @@ func (c *contiguous) commit(b *Batch) error {
 		}
 		c.temp = ""
 	}
-	c.retire(b)
+	c.retire(b.cur, b.dropped)
+	return nil
+}
+
+// install writes the tail of s at pos, and then the header that makes s the frame in place of old, which may be nil.
+// When that fails, what is stored is old, unless f.broken says that it may not be.
+func (c *contiguous) install(f *Frame, old, s *snapshot, out []byte, pos int64) error {
+	if s.index.n == 0 {
+		s.headerLen, s.area, s.cbytes = int(pos), pos, 0
+	} else {
+		s.cbytes = pos - int64(s.headerLen)
+	}
+	s.frameLen = pos + int64(len(out))
+	head, err := appendHeader(s)
+	if err != nil {
+		return err
+	}
+	x := extent{pos, s.frameLen}
+	if err := c.write(out, pos); err != nil {
+		if old != nil && s.index.n == 0 && x.meets(extent{0, old.frameLen}) { // see tailPos
+			f.broken = err
+		}
+		return err
+	}
+	c.carve(x)
+	if err := c.write(head, 0); err != nil {
+		f.broken = err
+		if old != nil { // perhaps half of it was written: put the old one back
+			if head, e := appendHeader(old); e == nil {
+				err = errors.Join(err, c.write(head, 0))
+			}
+		}
+		return err
+	}
 	return nil
 }
 
@@ -186,67 +155,63 @@ func (c *contiguous) write(b []byte, off int64) error {
 	return c.st.Sync()
 }
 
-// save returns a function that puts back what stands at x, if it is in use: that is so only when the frame
-// becomes or stays empty, because the format wants the trailer of an empty frame right behind the header.
-func (c *contiguous) save(b *Batch, x extent) (undo func() error, err error) {
-	if b.cur == nil || b.next.nbytes > 0 {
-		return func() error { return nil }, nil
+// retire notes what only the state before the commit uses.
+func (c *contiguous) retire(old *snapshot, dropped []extent) {
+	if old == nil {
+		return
 	}
-	old, err := readAll(c.st, c.base+x.off, min(x.end, b.cur.frameLen)-x.off)
+	c.retired = append(c.retired, retired{old, append(dropped, tail(old))})
+	c.cut = true
+}
+
+// moveTail makes the trailer of the batch's current state, which is empty, stand behind everything.
+func (c *contiguous) moveTail(b *Batch, least int64) error {
+	pos := max(c.end(b), least)
+	if pos > maxHeaderLen {
+		return nil
+	}
+	moved, err := c.move(b.f, b.cur, pos)
+	if err == nil {
+		b.cur = moved
+	}
+	return err
+}
+
+// move makes the state old, which is empty, one whose trailer is at pos, and returns it.
+func (c *contiguous) move(f *Frame, old *snapshot, pos int64) (*snapshot, error) {
+	out, err := meta.AppendTrailer(nil, old.vlmeta)
 	if err != nil {
 		return nil, err
 	}
-	return func() error { return c.write(old, x.off) }, nil
-}
-
-// tailPos returns where an index and trailer of n bytes go: right behind the chunks if nothing that is in use
-// stands there, else behind everything. Free space behind the chunks is where the tail before the last one was.
-func (c *contiguous) tailPos(b *Batch, n int64) int64 {
-	pos := max(b.next.area, int64(b.next.headerLen))
-	if b.next.nbytes == 0 {
-		return pos // see save
+	s := old.successor()
+	if err := c.install(f, old, s, out, pos); err != nil {
+		return nil, err
 	}
-	free := func(exts ...extent) bool {
-		for _, x := range exts {
-			if x.off < pos+n && pos < x.end {
-				return false
-			}
-		}
-		return true
-	}
-	ok := free(b.dropped...)
-	if b.cur != nil {
-		ok = ok && free(tail(b.cur))
-	}
-	for _, r := range c.retired {
-		ok = ok && free(r.exts...)
-	}
-	if ok {
-		return pos
-	}
-	return max(pos, c.end(b))
-}
-
-// retire notes what only the state before the commit uses.
-func (c *contiguous) retire(b *Batch) {
-	if b.cur == nil {
-		return
-	}
-	c.retired = append(c.retired, retired{b.cur, append(b.dropped, tail(b.cur))})
-	c.cut = true
+	c.retire(old, nil)
+	f.snap.CompareAndSwap(old, s) // it stays nil when the frame was closed
+	return s, nil
 }
 
 // reclaim frees the space of states that have no readers left, and cuts off what stands behind the frame.
 func (c *contiguous) reclaim(f *Frame) {
-	now := f.snap.Load()
-	for len(c.retired) > 0 && c.retired[0].s.readers.Load() == 0 {
-		for _, x := range c.retired[0].exts {
-			c.addFree(x)
-		}
-		c.retired = c.retired[1:]
+	if f.broken != nil {
+		return // who knows which state is stored
 	}
+	c.release()
+	now := f.snap.Load()
 	if now == nil || len(c.retired) > 0 || !c.cut {
 		return
+	}
+	least := int64(now.successor().headerLen)
+	if t := tail(now); now.index.n == 0 && t.off > least && t.end-t.off <= t.off-least {
+		// Nobody reads the chunks any more that were behind the header of this empty frame. If moving fails the frame
+		// is sound as it is, or f.broken says that it is not.
+		if moved, err := c.move(f, now, least); err == nil {
+			now = moved
+		}
+		if c.release(); len(c.retired) > 0 || f.broken != nil {
+			return
+		}
 	}
 	c.cut = false
 	c.carve(extent{tail(now).off, math.MaxInt64})
@@ -255,34 +220,14 @@ func (c *contiguous) reclaim(f *Frame) {
 	}
 }
 
-// addFree adds free space, joined with what it touches.
-func (c *contiguous) addFree(x extent) {
-	kept := c.free[:0]
-	for _, y := range c.free {
-		switch {
-		case y.end == x.off:
-			x.off = y.off
-		case x.end == y.off:
-			x.end = y.end
-		default:
-			kept = append(kept, y)
+// release frees the space of states that have no readers left.
+func (c *contiguous) release() {
+	for len(c.retired) > 0 && c.retired[0].s.readers.Load() == 0 {
+		for _, x := range c.retired[0].exts {
+			c.addFree(x)
 		}
+		c.retired = c.retired[1:]
 	}
-	c.free = append(kept, x)
-}
-
-// carve takes x out of the free space.
-func (c *contiguous) carve(x extent) {
-	var kept []extent
-	for _, y := range c.free {
-		if y.off < min(y.end, x.off) {
-			kept = append(kept, extent{y.off, min(y.end, x.off)})
-		}
-		if max(y.off, x.end) < y.end {
-			kept = append(kept, extent{max(y.off, x.end), y.end})
-		}
-	}
-	c.free = kept
 }
 
 func (c *contiguous) rollback(b *Batch) {

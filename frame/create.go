@@ -58,9 +58,9 @@ func createStore(name string, o *Options) (store, error) {
 		case err != nil:
 			return nil, err
 		case o.Sparse:
-			return &sparse{dir: name, temp: temp, noSync: o.NoSync}, nil
+			return &sparse{dir: name, temp: temp, noSync: o.NoSync, surveyed: true}, nil
 		}
-		return &contiguous{st: file{st}, temp: temp, name: name, noSync: o.NoSync}, nil
+		return &contiguous{st: file{st}, temp: temp, name: name, noSync: o.NoSync, surveyed: true}, nil
 	}
 }
 
@@ -96,7 +96,7 @@ func replace(temp, name string, noSync bool) error {
 func CreateMemory(o *Options, fill func(b *Batch) error) (*Frame, error) {
 	f := newFrame("", o)
 	f.opts.Sparse = false
-	f.store = &contiguous{st: NewMemory(nil), noSync: true}
+	f.store = &contiguous{st: NewMemory(nil), noSync: true, surveyed: true}
 	return f.create(fill)
 }
 

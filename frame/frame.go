@@ -72,11 +72,21 @@ func (f *Frame) Close() error {
 		return nil
 	}
 	f.closed = true
-	f.snap.Store(nil)
 	if f.inBatch {
+		f.snap.Store(nil)
 		return nil
 	}
+	if f.writable {
+		f.store.reclaim(f)
+	}
+	f.snap.Store(nil)
 	return f.store.close()
+}
+
+func (f *Frame) isClosed() bool {
+	f.state.Lock()
+	defer f.state.Unlock()
+	return f.closed
 }
 
 // beginBatch notes that a batch is open, unless the frame is closed.
@@ -122,10 +132,12 @@ func (f *Frame) Info() Info {
 }
 
 func (s *snapshot) info() Info {
+	p := s.cparams()
+	p.Filters = slices.Clone(p.Filters) // snapshots do not change
 	return Info{
 		Version: int(s.version), Sparse: s.sparse, NBytes: s.nbytes, CBytes: s.cbytes, FrameLen: s.frameLen,
 		NumChunks: s.index.n, TypeSize: int(s.typeSize), BlockSize: int(s.blockSize), ChunkSize: int(s.chunkSize),
-		VLBlocks: s.vlBlocks, CParams: s.cparams(),
+		VLBlocks: s.vlBlocks, CParams: p,
 	}
 }
 

@@ -113,7 +113,7 @@ func (h *header) check(b []byte, size int64) error {
 		return fmt.Errorf("frame version %d: %w", h.version, ErrUnsupported)
 	case b[offFilters-2] != 0xd8 || b[offFilters-1] > chunk.NumFilters:
 		return corrupt("filter section %#x with %d filters", b[offFilters-2], b[offFilters-1])
-	case h.headerLen < fixedLen || int64(h.headerLen) > h.frameLen-minTrailerLen:
+	case h.frameLen < 0 || h.headerLen < fixedLen || int64(h.headerLen) > h.frameLen-minTrailerLen:
 		return corrupt("header of %d bytes in a frame of %d", h.headerLen, h.frameLen)
 	case h.frameLen > size:
 		return corrupt("frame of %d bytes, %d are there", h.frameLen, size)

@@ -204,13 +204,14 @@ func partError(err error) error {
 	return err
 }
 
-// appendHeader returns the whole header of s, metalayers included.
+// appendHeader returns the header of s, metalayers included. It may be shorter than s.headerLen says: the bytes after
+// it have no meaning.
 func appendHeader(s *snapshot) ([]byte, error) {
-	s.hasVL = len(s.vlmeta) > 0
-	b := s.header.append(make([]byte, 0, s.headerLen))
-	b, err := meta.AppendHeader(b, s.meta)
-	if err == nil && len(b) != s.headerLen {
-		err = fmt.Errorf("header of %d bytes, not %d: %w", len(b), s.headerLen, ErrParam)
+	h := s.header
+	h.hasVL = len(s.vlmeta) > 0
+	b, err := meta.AppendHeader(h.append(nil), s.meta)
+	if err == nil && len(b) > s.headerLen {
+		err = fmt.Errorf("header of %d bytes in place of %d: %w", len(b), s.headerLen, ErrParam)
 	}
 	return b, err
 }

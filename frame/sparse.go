@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/meta"
@@ -19,10 +20,12 @@ const indexFile = "chunks.b2frame"
 // A commit writes new chunks to files with new numbers, then a new index file aside, which takes the place of the
 // old one by renaming. Chunk files that only older states name are removed when their last reader is gone.
 type sparse struct {
-	dir     string
-	temp    string // the directory has this name until the first commit
-	noSync  bool
-	retired []retired // the extents' positions are file numbers
+	dir      string
+	temp     string // the directory has this name until the first commit
+	noSync   bool
+	retired  []retired // the extents' positions are file numbers
+	surveyed bool      // shared is known
+	shared   bool      // the index names files twice: then none is removed
 }
 
 func chunkFile(n int64) string { return fmt.Sprintf("%08X.chunk", n) }
@@ -59,12 +62,12 @@ func (d *sparse) put(b *Batch, data []byte) (entry, error) {
 		return 0, fmt.Errorf("chunk file number %d: %w", b.next.fileID, ErrTooLarge)
 	}
 	id := b.next.fileID
+	b.next.fileID++
+	b.put = append(b.put, extent{id, id})
 	if err := d.writeFile(chunkFile(id), data); err != nil {
 		return 0, err
 	}
-	b.next.fileID++
 	b.next.cbytes += int64(len(data))
-	b.put = append(b.put, extent{id, id})
 	return entry(id), nil
 }
 
@@ -82,13 +85,18 @@ func (d *sparse) writeFile(name string, data []byte) error {
 }
 
 func (d *sparse) drop(b *Batch, e entry, size int64) {
-	b.next.cbytes -= size
-	for i, p := range b.put {
-		if p.off == int64(e) {
-			b.put = append(b.put[:i], b.put[i+1:]...)
-			os.Remove(filepath.Join(d.at(), chunkFile(int64(e)))) // no state names it
-			return
-		}
+	b.next.cbytes = max(0, b.next.cbytes-size)
+	if i := slices.Index(b.put, extent{int64(e), int64(e)}); i >= 0 {
+		b.put = slices.Delete(b.put, i, i+1)
+		os.Remove(filepath.Join(d.at(), chunkFile(int64(e)))) // no state names it
+		return
+	}
+	if !d.surveyed && b.cur != nil {
+		d.surveyed = true
+		_, d.shared = b.cur.index.storedEntries()
+	}
+	if d.shared {
+		return
 	}
 	b.dropped = append(b.dropped, extent{int64(e), int64(e)})
 }
@@ -97,6 +105,9 @@ func (d *sparse) commit(b *Batch) error {
 	s := b.next
 	index, err := s.index.append(nil, b.f.plain)
 	if err != nil {
+		return err
+	}
+	if s.headerLen, err = headerLen(s.meta); err != nil {
 		return err
 	}
 	s.frameLen = int64(s.headerLen) + int64(len(index))
@@ -109,11 +120,20 @@ func (d *sparse) commit(b *Batch) error {
 	if err != nil {
 		return err
 	}
-	next := indexFile + ".tmp"
-	if err := d.writeFile(next, append(out, rest...)); err != nil {
+	next := filepath.Join(d.at(), indexFile+".tmp")
+	if err := d.writeFile(indexFile+".tmp", append(out, rest...)); err != nil {
+		os.Remove(next)
 		return err
 	}
-	if err := os.Rename(filepath.Join(d.at(), next), filepath.Join(d.at(), indexFile)); err != nil {
+	if len(b.put) > 0 {
+		// The new chunk files must be there before the index that names them.
+		if err := syncDir(next, d.noSync); err != nil {
+			os.Remove(next)
+			return err
+		}
+	}
+	if err := os.Rename(next, filepath.Join(d.at(), indexFile)); err != nil {
+		os.Remove(next)
 		return err
 	}
 	if err := syncDir(filepath.Join(d.at(), indexFile), d.noSync); err != nil {
@@ -127,13 +147,16 @@ func (d *sparse) commit(b *Batch) error {
 		}
 		d.temp = ""
 	}
-	if b.cur != nil && len(b.dropped) > 0 {
+	if b.cur != nil { // also when it drops nothing: states before it may wait for its readers
 		d.retired = append(d.retired, retired{b.cur, b.dropped})
 	}
 	return nil
 }
 
-func (d *sparse) reclaim(*Frame) {
+func (d *sparse) reclaim(f *Frame) {
+	if f.broken != nil {
+		return // who knows which state is stored
+	}
 	for len(d.retired) > 0 && d.retired[0].s.readers.Load() == 0 {
 		for _, x := range d.retired[0].exts {
 			os.Remove(filepath.Join(d.dir, chunkFile(x.off))) // a file that stays is only waste
@@ -143,6 +166,9 @@ func (d *sparse) reclaim(*Frame) {
 }
 
 func (d *sparse) rollback(b *Batch) {
+	if b.f.broken != nil {
+		return // perhaps the stored index names them
+	}
 	for _, x := range b.put {
 		os.Remove(filepath.Join(d.at(), chunkFile(x.off)))
 	}

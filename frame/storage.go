@@ -9,7 +9,8 @@ import (
 )
 
 // Storage holds the bytes of a contiguous frame. ReadAt is called by any number of goroutines, also while one
-// goroutine at a time calls the other methods, but never for bytes that are being written.
+// goroutine at a time calls the other methods. It may then cover bytes that are just being written; what it returns
+// for those does not matter.
 type Storage interface {
 	io.ReaderAt
 	io.WriterAt
