@@ -73,7 +73,8 @@ func FromFrame(f *frame.Frame) (*Array, error) {
 		}
 	}
 	if a.layer == "" {
-		return nil, fmt.Errorf("%s: %w: no metalayer b2nd", f.Path(), ErrNotArray)
+		return nil, &frame.Error{Path: f.Path(), Part: "metalayers", Chunk: -1, Off: -1,
+			Err: fmt.Errorf("no b2nd among them: %w", ErrNotArray)}
 	}
 	st, err := a.load(v)
 	if err != nil {

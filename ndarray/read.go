@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
@@ -35,7 +36,7 @@ func (a *Array) SelectionShape(sel ...Index) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append([]int64{}, s.shape()...), nil
+	return slices.Clone(s.shape()), nil
 }
 
 // checkBuffer compares the length of a buffer with a selection.
@@ -43,7 +44,8 @@ func (a *Array) checkBuffer(n int, s *selection) error {
 	if want, err := byteSize(s.items, int64(a.itemSize)); err != nil {
 		return err
 	} else if n != want {
-		return fmt.Errorf("%w: a buffer of %d bytes for a selection of shape %v with items of %d bytes", ErrShape, n, s.shape(), a.itemSize)
+		// A copy of the shape: else every selection would have to live on the heap.
+		return fmt.Errorf("ndarray: %w: a buffer of %d bytes for a selection of shape %v with items of %d bytes", ErrShape, n, slices.Clone(s.shape()), a.itemSize)
 	}
 	return nil
 }
@@ -55,23 +57,55 @@ func (a *Array) allocLimit(s *selection) (int, error) {
 		return 0, err
 	}
 	if limit := a.f.AllocLimit(); int64(n) > limit {
-		return 0, fmt.Errorf("%w: a selection of %d bytes out of a small file, more than %d: raise Options.MaxBytes or read into memory of your own", ErrTooLarge, n, limit)
+		return 0, fmt.Errorf("ndarray: %w: a selection of %d bytes out of a small file, more than %d: raise Options.MaxBytes or read into memory of your own", ErrTooLarge, n, limit)
 	}
 	return n, nil
 }
 
+// read reads a selection that is not empty, or nothing, into dst.
 func (a *Array) read(ctx context.Context, v frame.View, st *state, s *selection, dst []byte) error {
 	if s.items == 0 {
 		return ctx.Err()
 	}
-	r, ok := a.reads.Get().(*reading)
-	if !ok {
-		r = &reading{itemSize: a.itemSize}
+	r := a.reading()
+	err := r.run(ctx, v, st, s, dst)
+	a.reads.Put(r)
+	return err
+}
+
+// readItem reads the item at a position into dst. It decodes into memory of its own, so that dst can stay where the
+// caller has it, on the stack for instance.
+func (a *Array) readItem(ctx context.Context, dst []byte, at []int64) error {
+	v, st, err := a.view()
+	if err != nil {
+		return err
 	}
+	defer v.Release()
+	s, err := resolvePoint(st.rec.Shape, at)
+	if err != nil {
+		return err
+	}
+	r := a.reading()
+	r.item = slices.Grow(r.item[:0], a.itemSize)[:a.itemSize]
+	err = r.run(ctx, v, st, &s, r.item)
+	copy(dst, r.item)
+	a.reads.Put(r)
+	return err
+}
+
+// reading returns an unused reading.
+func (a *Array) reading() *reading {
+	if r, ok := a.reads.Get().(*reading); ok {
+		return r
+	}
+	return &reading{itemSize: a.itemSize, path: a.f.Path()}
+}
+
+// run reads a selection.
+func (r *reading) run(ctx context.Context, v frame.View, st *state, s *selection, dst []byte) error {
 	r.plan, r.dst, r.started = newPlan(st.geo, s), dst, false
 	err := v.Decode(ctx, r)
 	r.dst, r.plan.geo = nil, nil
-	a.reads.Put(r)
 	return err
 }
 
@@ -80,8 +114,16 @@ type reading struct {
 	plan     plan
 	dst      []byte
 	itemSize int
+	path     string    // for errors
 	cursor   chunkPart // the last chunk handed out
 	started  bool
+	item     []byte // memory for reading a single item
+}
+
+// readVisit is what a reading keeps with each chunk that is being decoded.
+type readVisit struct {
+	part chunkPart
+	item []byte // memory for the item of a special value
 }
 
 // Blocks implements frame.Plan.
@@ -100,11 +142,12 @@ func (r *reading) Next(v *frame.Visit) bool {
 		return false
 	}
 	r.started = true
-	part, ok := v.State.(*chunkPart)
+	visit, ok := v.State.(*readVisit)
 	if !ok {
-		part = new(chunkPart)
-		v.State = part
+		visit = new(readVisit)
+		v.State = visit
 	}
+	part := &visit.part
 	*part = r.cursor
 	v.Chunk = int(part.number)
 	// A list of very many blocks is not worth its memory: then all are decoded.
@@ -117,7 +160,7 @@ func (r *reading) Next(v *frame.Visit) bool {
 // Place implements frame.Plan: a block that is one run of the result is decoded into it.
 func (r *reading) Place(v *frame.Visit, k, _, n int) []byte {
 	var b box
-	if r.plan.box(&b, v.State.(*chunkPart), int32(k)) && b.direct {
+	if r.plan.box(&b, &v.State.(*readVisit).part, int32(k)) && b.direct {
 		at := int(b.user.offset) * r.itemSize
 		return r.dst[at : at+n : at+n]
 	}
@@ -127,7 +170,7 @@ func (r *reading) Place(v *frame.Visit, k, _, n int) []byte {
 // Block implements frame.Plan.
 func (r *reading) Block(v *frame.Visit, k, _ int, data []byte) error {
 	var b box
-	if r.plan.box(&b, v.State.(*chunkPart), int32(k)) {
+	if r.plan.box(&b, &v.State.(*readVisit).part, int32(k)) {
 		b.toUser(r.dst, data, r.itemSize)
 	}
 	return nil
@@ -135,27 +178,28 @@ func (r *reading) Block(v *frame.Visit, k, _ int, data []byte) error {
 
 // Special implements frame.Plan.
 func (r *reading) Special(v *frame.Visit, s chunk.Special, value []byte, _, _ int) error {
-	item, err := specialItem(s, value, r.itemSize)
+	visit := v.State.(*readVisit)
+	item, err := visit.specialItem(s, value, r.itemSize)
 	if err != nil {
-		return err
+		return &frame.Error{Path: r.path, Part: "chunk", Chunk: v.Chunk, Off: -1, Err: err}
 	}
 	var b box
-	r.plan.chunkBox(&b, v.State.(*chunkPart))
+	r.plan.chunkBox(&b, &visit.part)
 	b.fillUser(r.dst, item)
 	return nil
 }
 
-// specialItem returns the item that a special chunk repeats.
-func specialItem(s chunk.Special, value []byte, itemSize int) ([]byte, error) {
+// specialItem returns the item that a special chunk repeats, which is value or memory of v.
+func (v *readVisit) specialItem(s chunk.Special, value []byte, itemSize int) ([]byte, error) {
 	if s == chunk.Value && len(value) == itemSize {
 		return value, nil
 	}
 	if s == chunk.Value && itemSize%len(value) != 0 || s == chunk.NaNs && itemSize != 4 && itemSize != 8 {
-		return nil, fmt.Errorf("%v chunk with %d bytes for items of %d: %w", s, len(value), itemSize, ErrCorrupt)
+		return nil, fmt.Errorf("%v of %d bytes for items of %d: %w", s, len(value), itemSize, ErrCorrupt)
 	}
-	item := make([]byte, itemSize)
-	chunk.FillSpecial(item, s, value, itemSize, 0)
-	return item, nil
+	v.item = slices.Grow(v.item[:0], itemSize)[:itemSize]
+	chunk.FillSpecial(v.item, s, value, itemSize, 0)
+	return v.item, nil
 }
 
 // blockCount returns how many blocks the plan touches, roughly.

@@ -23,7 +23,7 @@ func (a *Array) Resize(ctx context.Context, shape ...int64) error {
 // resize changes the shape in a batch and returns the state that it leads to.
 func (a *Array) resize(ctx context.Context, b *frame.Batch, st *state, shape []int64) (*state, error) {
 	if len(shape) != st.geo.ndim {
-		return nil, fmt.Errorf("%w: %v for an array of shape %v", ErrShape, shape, st.rec.Shape)
+		return nil, fmt.Errorf("ndarray: %w: %v for an array of shape %v", ErrShape, shape, st.rec.Shape)
 	}
 	if slices.Equal(shape, st.rec.Shape) {
 		return st, nil
@@ -97,7 +97,7 @@ func clearOld(ctx context.Context, a *Array, b *frame.Batch, st, next *state) er
 			return err
 		}
 		if geo.grid != st.geo.grid {
-			return fmt.Errorf("%w: grid of %v for a room of %v", ErrShape, st.geo.grid, room)
+			return fmt.Errorf("ndarray: %w: grid of %v for a room of %v", ErrShape, st.geo.grid, room)
 		}
 		s, err := resolve(room, sel)
 		if err != nil {
@@ -122,7 +122,7 @@ func clearOld(ctx context.Context, a *Array, b *frame.Batch, st, next *state) er
 func (a *Array) Append(ctx context.Context, axis int, data []byte) error {
 	return a.edit(func(b *frame.Batch, st *state) error {
 		if axis < 0 || axis >= st.geo.ndim {
-			return fmt.Errorf("%w: axis %d of %d", ErrBounds, axis, st.geo.ndim)
+			return fmt.Errorf("ndarray: %w: axis %d of %d", ErrBounds, axis, st.geo.ndim)
 		}
 		step := int64(a.itemSize)
 		for i, n := range st.rec.Shape {
@@ -131,11 +131,11 @@ func (a *Array) Append(ctx context.Context, axis int, data []byte) error {
 				continue
 			}
 			if step, ok = multiply(step, n); !ok {
-				return fmt.Errorf("%w: shape %v", ErrTooLarge, st.rec.Shape)
+				return fmt.Errorf("ndarray: %w: shape %v", ErrTooLarge, st.rec.Shape)
 			}
 		}
 		if step == 0 || int64(len(data))%step != 0 {
-			return fmt.Errorf("%w: %d bytes to append along axis %d of shape %v with items of %d bytes", ErrShape, len(data), axis, st.rec.Shape, a.itemSize)
+			return fmt.Errorf("ndarray: %w: %d bytes to append along axis %d of shape %v with items of %d bytes", ErrShape, len(data), axis, st.rec.Shape, a.itemSize)
 		}
 		shape := slices.Clone(st.rec.Shape)
 		sel := make([]Index, len(shape))

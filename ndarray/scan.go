@@ -34,7 +34,7 @@ func (z *zeroScan) Place(*frame.Visit, int, int, int) []byte { return nil }
 // Block implements frame.Plan.
 func (z *zeroScan) Block(v *frame.Visit, k, _ int, data []byte) error {
 	var b box
-	if !z.plan.box(&b, v.State.(*chunkPart), int32(k)) {
+	if !z.plan.box(&b, &v.State.(*readVisit).part, int32(k)) {
 		return nil
 	}
 	// Copy the items of the box together, to look at them alone.
@@ -54,8 +54,8 @@ func (z *zeroScan) Block(v *frame.Visit, k, _ int, data []byte) error {
 }
 
 // Special implements frame.Plan.
-func (z *zeroScan) Special(_ *frame.Visit, s chunk.Special, value []byte, _, _ int) error {
-	item, err := specialItem(s, value, z.itemSize)
+func (z *zeroScan) Special(v *frame.Visit, s chunk.Special, value []byte, _, _ int) error {
+	item, err := v.State.(*readVisit).specialItem(s, value, z.itemSize)
 	if err == nil && !isZero(item) {
 		err = errNotZero
 	}

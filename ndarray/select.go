@@ -161,6 +161,20 @@ func resolve(shape []int64, sel []Index) (s selection, err error) {
 	return s, nil
 }
 
+// resolvePoint selects the one item at a position, with one number for each axis.
+func resolvePoint(shape, at []int64) (s selection, err error) {
+	s.ndim, s.items = len(shape), 1
+	if len(at) != len(shape) {
+		return s, fmt.Errorf("ndarray: %w: %d coordinates in %d dimensions", ErrBounds, len(at), len(shape))
+	}
+	for axis, i := range at {
+		if err := s.take(axis, shape[axis], i); err != nil {
+			return s, fmt.Errorf("ndarray: %w: %s", ErrBounds, err)
+		}
+	}
+	return s, nil
+}
+
 // unnamedAxes checks the number and kinds of indexes, and returns how many axes are left to an ellipsis.
 func unnamedAxes(ndim int, sel []Index) (int, error) {
 	named, ellipses, added, dropped := 0, 0, 0, 0

@@ -60,15 +60,14 @@ func ReadInto[T Scalar](ctx context.Context, a *Array, dst []T, sel ...Index) er
 // ReadAt returns the item at a position, one number for each axis; negative ones count from the end.
 func ReadAt[T Scalar](ctx context.Context, a *Array, at ...int64) (T, error) {
 	var item [1]T
-	sel := make([]Index, len(at))
-	for i, x := range at {
-		sel[i] = At(x)
+	if err := checkType[T](a); err != nil {
+		return item[0], err
 	}
-	if len(at) != a.NDim() {
-		return item[0], fmt.Errorf("%w: %d coordinates in %d dimensions", ErrBounds, len(at), a.NDim())
+	if err := a.readItem(ctx, bytesOf(item[:]), at); err != nil {
+		return item[0], err
 	}
-	err := ReadInto(ctx, a, item[:], sel...)
-	return item[0], err
+	toNative(a.dtype, bytesOf(item[:]))
+	return item[0], nil
 }
 
 // Write writes data to a selection, in one commit: as many items, in C order, of the array's type. data stays the
@@ -114,7 +113,7 @@ func checkType[T Scalar](a *Array) error {
 	if have.Size == want.Size && (have.Kind == want.Kind || date) && have.Fields == nil && have.Elem == nil {
 		return nil
 	}
-	return fmt.Errorf("%w: items are %v (%s), not %v", ErrType, have, a.dtypeRaw, reflect.TypeFor[T]())
+	return fmt.Errorf("ndarray: %w: items are %v (%s), not %v", ErrType, have, a.dtypeRaw, reflect.TypeFor[T]())
 }
 
 // bytesOf returns the memory of s.
@@ -128,8 +127,16 @@ func foreign(d meta.DType) bool {
 	return d.Order == '<' && !little || d.Order == '>' && little
 }
 
-// toNative turns stored items into those of this machine.
+// toNative turns stored items into those of this machine: the bytes in its order, and each true as 1, which is the
+// only one that Go knows.
 func toNative(d meta.DType, b []byte) {
+	if d.Kind == 'b' {
+		for i, x := range b {
+			if x > 1 {
+				b[i] = 1
+			}
+		}
+	}
 	if !foreign(d) {
 		return
 	}

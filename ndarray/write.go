@@ -27,7 +27,7 @@ func (a *Array) WriteBytes(ctx context.Context, src []byte, sel ...Index) error 
 // FillBytes writes the same item to all items of a selection, in one commit. See WriteBytes.
 func (a *Array) FillBytes(ctx context.Context, item []byte, sel ...Index) error {
 	if len(item) != a.itemSize {
-		return fmt.Errorf("%w: an item of %d bytes for an array with items of %d", ErrShape, len(item), a.itemSize)
+		return fmt.Errorf("ndarray: %w: an item of %d bytes for an array with items of %d", ErrShape, len(item), a.itemSize)
 	}
 	return a.edit(func(b *frame.Batch, st *state) error {
 		s, err := resolve(st.rec.Shape, sel)
