@@ -2,6 +2,8 @@ package chunk
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
@@ -19,7 +21,7 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	}
-	pool := NewPool(&Options{Concurrency: 1, MaxBytes: 1 << 20, ItemSize: 4, BlockShape: []int32{10, 4}})
+	pool := NewPool(hostileOptions)
 	f.Fuzz(func(t *testing.T, b []byte) { attack(t, pool, "input", b) })
 }
 
@@ -103,6 +105,76 @@ func FuzzBlocks(f *testing.F) {
 		m, err := r.ReadAt(got, int64(off))
 		if want := src[off:min(len(src), off+n)]; !bytes.Equal(got[:m], want) || (err == nil) != (m == n) {
 			t.Errorf("%+v: %d bytes at %d: %d, %v, or other data", p, n, off, m, err)
+		}
+	})
+}
+
+// FuzzVL encodes and decodes blocks of variable length.
+func FuzzVL(f *testing.F) {
+	for i := range 20 {
+		f.Add(floats(i*i*20+1), uint64(i), 1+i*i, byte(i), byte(i<<4|3), byte(i*29), byte(i), byte(0))
+	}
+	f.Fuzz(func(t *testing.T, src []byte, seed uint64, most int, a, c, d, e, g byte) {
+		if len(src) > 1<<14 || len(src) == 0 {
+			return
+		}
+		blocks := cut(src, seed, 1+abs(most)%5000)
+		p := fuzzParams([6]byte{a, 0, c, d, e, g})
+		b, err := EncodeVL(nil, blocks, p, nil)
+		if err != nil {
+			t.Fatalf("%+v: %v", p, err)
+		}
+		checkVLLayout(t, "input", b, blocks)
+		back, err := DecodeVL(b, nil)
+		if err != nil || len(back) != len(blocks) {
+			t.Fatalf("%+v: %d blocks, want %d; %v", p, len(back), len(blocks), err)
+		}
+		for k := range back {
+			if !bytes.Equal(back[k], blocks[k]) {
+				t.Errorf("%+v: block %d has other data", p, k)
+			}
+		}
+	})
+}
+
+// FuzzFilters undoes each filter on arbitrary blocks with arbitrary parameters, block shapes and item sizes.
+func FuzzFilters(f *testing.F) {
+	ids := []FilterID{Shuffle, BitShuffle, Delta, TruncPrec, NDCell, NDMean, ByteDeltaOld, ByteDelta, IntTrunc}
+	for i := range ids {
+		f.Add(floats(160), byte(i), byte(4), byte(4), uint16(0), int32(10), int32(4), int32(1), byte(2))
+		f.Add(floats(240), byte(i), byte(3), byte(4), uint16(8), int32(5), int32(3), int32(2), byte(3))
+		f.Add(floats(320), byte(i), byte(200), byte(1), uint16(300), int32(-5), int32(0), int32(1<<30), byte(3))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, which, meta, typeSize byte, itemSize uint16, a, b, c int32, ndim byte) {
+		if len(data) == 0 || typeSize == 0 || len(data) > 1<<14 {
+			return
+		}
+		chunk := chunkOf(len(data), 1, append(binary.LittleEndian.AppendUint32(nil, uint32(len(data))), data...))
+		chunk[3], chunk[16], chunk[24] = typeSize, byte(ids[int(which)%len(ids)]), meta
+		o := &Options{ItemSize: int(itemSize), BlockShape: []int32{a, b, c}[:ndim%4]}
+		got, err := Decode(nil, chunk, o)
+		clearError(t, "block", err)
+		if err != nil {
+			return
+		}
+		if len(got) != len(data) {
+			t.Fatalf("%d bytes of %d", len(got), len(data))
+		}
+		// What lossless filters undo, they do again.
+		id := ids[int(which)%len(ids)]
+		if id == NDMean || id == ByteDeltaOld {
+			return
+		}
+		p := CParams{TypeSize: int(typeSize), BlockSize: len(data), Codec: codec.LZ4, Split: SplitNever, Filters: []Filter{{ID: id, Meta: meta}}}
+		again, err := Encode(nil, got, p, o)
+		if err != nil && !errors.Is(err, ErrParam) {
+			t.Fatalf("%+v: %v", p, err)
+		}
+		if err != nil || id == TruncPrec || id == IntTrunc {
+			return
+		}
+		if back, err := Decode(nil, again, o); err != nil || !bytes.Equal(back, got) {
+			t.Errorf("%+v: %v, or other data", p, err)
 		}
 	})
 }

@@ -36,6 +36,19 @@ func smallChunks(t testing.TB) map[string][]byte {
 	out["value"], _ = EncodeSpecial(nil, Value, 400, []byte("abcd"), CParams{TypeSize: 4})
 	out["nans"], _ = EncodeSpecial(nil, NaNs, 400, nil, CParams{TypeSize: 4})
 	out["permuted"] = permute(t, out["lz4"], 3)
+	var err error
+	for _, f := range []Filter{{ID: NDCell, Meta: 3}, {ID: NDMean, Meta: 2}, {ID: ByteDelta, Meta: 4}, {ID: IntTrunc, Meta: 20}, {ID: TruncPrec, Meta: 9}} {
+		p := CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: 160, Filters: []Filter{f, {ID: Shuffle}}}
+		if out[f.ID.String()], err = Encode(nil, floats(480), p, hostileOptions); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, id := range allCodecs {
+		p := CParams{Codec: id, TypeSize: 4, Filters: pipelines["delta shuffle"]}
+		if out["variable "+id.String()], err = EncodeVL(nil, cut(floats(400), 1, 150), p, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, c := range fixtures(t, "blosc1") {
 		if len(c.data) < 400 {
 			out[c.File] = c.data
@@ -43,6 +56,8 @@ func smallChunks(t testing.TB) map[string][]byte {
 	}
 	return out
 }
+
+var hostileOptions = &Options{Concurrency: 1, MaxBytes: 1 << 20, ItemSize: 4, BlockShape: []int32{10, 4}}
 
 // attack decodes an untrusted chunk in all ways. Each must give nbytes of data or a clear error, and take no more
 // memory than allowed.
@@ -107,7 +122,7 @@ func allocated() uint64 {
 
 func TestHostile(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 8))
-	pool := NewPool(&Options{Concurrency: 1, MaxBytes: 1 << 20})
+	pool := NewPool(hostileOptions)
 	for name, b := range smallChunks(t) {
 		if _, err := pool.Decode(nil, b); err != nil && !errors.Is(err, ErrUnsupported) {
 			t.Fatalf("%s: %v", name, err)
