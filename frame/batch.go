@@ -357,8 +357,10 @@ func (b *Batch) check(i, last int) error {
 	if i < 0 || i > last {
 		return &Error{Path: b.f.path, Part: "chunk", Chunk: i, Off: -1, Err: fmt.Errorf("the frame has %d: %w", n, ErrBounds)}
 	}
-	if limit := b.f.AllocLimit(); b.next.index.list == nil && int64(n) > limit/8 {
-		return b.f.wrap("index", -1, fmt.Errorf("%d chunks of one special value: Options.MaxBytes allows %d bytes: %w", n, limit, ErrTooLarge))
+	if n > 0 && b.next.index.list == nil {
+		if limit := b.f.AllocLimit(); int64(n) > limit/8 {
+			return b.f.wrap("index", -1, fmt.Errorf("%d chunks of one special value, Options.MaxBytes allows %d bytes: %w", n, limit, ErrTooLarge))
+		}
 	}
 	return nil
 }

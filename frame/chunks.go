@@ -153,8 +153,8 @@ func (f *Frame) ReadChunk(dst []byte, i int) ([]byte, error) {
 	return out, nil
 }
 
-// AllocLimit returns how many bytes a caller may set aside because the frame says that it has so much data. Frames
-// made by this handle are trusted.
+// AllocLimit returns how many bytes a caller may set aside because the frame says that it has so much data:
+// Options.MaxBytes, or 4096 times what is stored. Frames made by this handle are trusted.
 func (f *Frame) AllocLimit() int64 {
 	switch {
 	case f.opts.MaxBytes > 0:
@@ -162,5 +162,9 @@ func (f *Frame) AllocLimit() int64 {
 	case f.opts.MaxBytes < 0 || f.trusted:
 		return math.MaxInt64
 	}
-	return max(64<<20, 4096*min(f.stored, math.MaxInt64/4096))
+	stored := int64(0)
+	if s := f.snap.Load(); s != nil {
+		stored = f.store.stored(s)
+	}
+	return max(64<<20, 4096*min(stored, math.MaxInt64/4096))
 }

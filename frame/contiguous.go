@@ -237,6 +237,8 @@ func (c *contiguous) rollback(b *Batch) {
 	c.cut = b.cur != nil
 }
 
+func (c *contiguous) stored(s *snapshot) int64 { return s.frameLen }
+
 func (c *contiguous) close() error {
 	err := c.st.Close()
 	if c.temp != "" {

@@ -58,7 +58,7 @@ func createStore(name string, o *Options) (store, error) {
 		case err != nil:
 			return nil, err
 		case o.Sparse:
-			return &sparse{dir: name, temp: temp, noSync: o.NoSync, surveyed: true}, nil
+			return newSparse(name, temp, o.NoSync), nil
 		}
 		return &contiguous{st: file{st}, temp: temp, name: name, noSync: o.NoSync, surveyed: true}, nil
 	}

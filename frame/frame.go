@@ -17,8 +17,7 @@ type Frame struct {
 	opts     Options
 	store    store
 	writable bool
-	trusted  bool // made by this very handle
-	stored   int64
+	trusted  bool                     // made by this very handle
 	snap     atomic.Pointer[snapshot] // nil when closed
 	plain    *chunk.Pool              // for indexes and metalayers
 	pool     *chunk.Pool              // for chunks
@@ -209,9 +208,14 @@ func (f *Frame) VLMeta(name string) ([]byte, error) {
 	if i < 0 {
 		return nil, f.wrap("variable-length metalayer "+name, -1, ErrNotFound)
 	}
-	b, err := f.plain.Decode(nil, s.vlmeta[i].Content)
+	return f.vlContent(s.vlmeta[i])
+}
+
+// vlContent decodes a variable-length metalayer.
+func (f *Frame) vlContent(l meta.Layer) ([]byte, error) {
+	b, err := f.plain.Decode(nil, l.Content)
 	if err != nil {
-		return nil, f.wrap("variable-length metalayer "+name, -1, err)
+		return nil, f.wrap("variable-length metalayer "+l.Name, -1, err)
 	}
 	return b, nil
 }

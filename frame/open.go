@@ -17,8 +17,10 @@ import (
 // of the system.
 func Open(name string, o *Options) (*Frame, error) { return openPath(name, o, false) }
 
-// Edit opens the frame in a file, or in the directory of a sparse frame, for reading and editing. A frame at an
-// Offset can be edited when nothing follows it.
+// Edit opens the frame in a file, or in the directory of a sparse frame, for reading and editing. Only one Frame at a
+// time may edit, and one that others opened before for reading may then read what is no longer there. A frame at an
+// Offset can be edited when nothing follows it. What follows a frame at the start of a file is taken for the remains
+// of an edit that was cut short, and is cut off.
 func Edit(name string, o *Options) (*Frame, error) { return openPath(name, o, true) }
 
 func openPath(name string, o *Options, write bool) (*Frame, error) {
@@ -86,7 +88,7 @@ func openStorage(path string, st Storage, o *Options, write bool) (*Frame, error
 		return nil, f.wrap("header", -1, fmt.Errorf("cannot edit a frame with something behind it: %w", ErrReadOnly))
 	}
 	c := &contiguous{st: st, base: base, noSync: f.opts.NoSync, cut: write}
-	f.store, f.writable, f.stored = c, write, s.frameLen
+	f.store, f.writable = c, write
 	f.start(s)
 	return f, nil
 }
@@ -112,7 +114,7 @@ func openSparse(dir string, o *Options, write bool) (*Frame, error) {
 	if !s.sparse {
 		return nil, f.wrap("header", offType, corrupt("a contiguous frame as index of a sparse one"))
 	}
-	f.store, f.writable, f.stored = &sparse{dir: dir, noSync: f.opts.NoSync}, write, s.frameLen+s.cbytes
+	f.store, f.writable = newSparse(dir, "", f.opts.NoSync), write
 	f.start(s)
 	return f, nil
 }

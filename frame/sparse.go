@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/meta"
@@ -23,9 +24,16 @@ type sparse struct {
 	dir      string
 	temp     string // the directory has this name until the first commit
 	noSync   bool
-	retired  []retired // the extents' positions are file numbers
-	surveyed bool      // shared is known
-	shared   bool      // the index names files twice: then none is removed
+	retired  []retired    // the extents' positions are file numbers
+	surveyed bool         // shared is known
+	shared   bool         // the index names files twice: then none is removed
+	size     atomic.Int64 // of the files when they were measured, and of those written since; -1 = not measured
+}
+
+func newSparse(dir, temp string, noSync bool) *sparse {
+	d := &sparse{dir: dir, temp: temp, noSync: noSync, surveyed: temp != ""}
+	d.size.Store(-1)
+	return d
 }
 
 func chunkFile(n int64) string { return fmt.Sprintf("%08X.chunk", n) }
@@ -68,6 +76,9 @@ func (d *sparse) put(b *Batch, data []byte) (entry, error) {
 		return 0, err
 	}
 	b.next.cbytes += int64(len(data))
+	if d.size.Load() >= 0 {
+		d.size.Add(int64(len(data)))
+	}
 	return entry(id), nil
 }
 
@@ -172,6 +183,21 @@ func (d *sparse) rollback(b *Batch) {
 	for _, x := range b.put {
 		os.Remove(filepath.Join(d.at(), chunkFile(x.off)))
 	}
+}
+
+// stored measures the files of the directory when it is first asked.
+func (d *sparse) stored(*snapshot) int64 {
+	if d.size.Load() < 0 {
+		sum := int64(0)
+		files, _ := os.ReadDir(d.at()) // what cannot be read does not count
+		for _, x := range files {
+			if fi, err := x.Info(); err == nil && fi.Mode().IsRegular() {
+				sum += fi.Size()
+			}
+		}
+		d.size.CompareAndSwap(-1, sum)
+	}
+	return max(0, d.size.Load())
 }
 
 func (d *sparse) close() error {

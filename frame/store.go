@@ -7,7 +7,7 @@ import (
 )
 
 // store keeps the chunks, index and trailer of a frame: in one contiguous storage, or in the files of a directory.
-// Methods other than open are called by one goroutine at a time.
+// Methods other than open and stored are called by one goroutine at a time.
 type store interface {
 	// open says where the chunk of an entry that is not special can be read. next is the entry of the following
 	// chunk, a hint for the size, or negative.
@@ -21,8 +21,11 @@ type store interface {
 	commit(b *Batch) error
 	// rollback forgets what put wrote.
 	rollback(b *Batch)
-	// reclaim gives back space that no reader uses any more.
-	reclaim(b *Frame)
+	// reclaim gives back space that no reader uses any more. It may make another snapshot of the same state.
+	reclaim(f *Frame)
+	// stored returns how many bytes a state has, or more: those that are there, whatever the header says. It may be
+	// called by any number of goroutines.
+	stored(s *snapshot) int64
 	close() error
 }
 
