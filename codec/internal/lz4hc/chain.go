@@ -39,43 +39,44 @@ func (s *search) insert(pos int) {
 // jumps within the run of the candidate, to where it fits that of the input.
 func (s *search) find(pos, low, longest int) match {
 	s.insert(pos)
-	src := s.src
-	limit := len(src) - lastBytes
+	src, base, heads, back := s.src, s.base, &s.heads, &s.back
 	want := load32(src, pos)
 	found := match{pos, longest, 0}
-	here := s.base + uint32(pos)
-	lowest := max(s.base, here-maxDistance)
+	here := base + uint32(pos)
+	lowest := max(base, here-maxDistance)
 	run := -1 // length of the run of one byte at pos; -1 is not yet known, 0 is none
-	index := s.heads[chainHash(want)]
-	back := &s.back
-	// Two bytes where a longer match would end tell most candidates off. low+end is where they are.
-	end := longest - 1
-	tail := load16(src, low+end)
+	if !s.runs {
+		run = 0
+	}
+	// The two bytes where a longer match would end tell most candidates off. ahead is where they are, from pos on.
+	ahead := low + longest - 1 - pos
+	tail := load16(src, pos+ahead)
+	index := heads[chainHash(want)]
 	for attempts := s.attempts; attempts > 0 && index >= lowest; attempts-- {
-		candidate := int(index - s.base)
-		if load16(src, candidate-pos+low+end) == tail && load32(src, candidate) == want {
+		candidate := int(index - base)
+		if load16(src, candidate+ahead) == tail && load32(src, candidate) == want {
 			before := 0
 			for before < pos-low && before < candidate && src[pos-before-1] == src[candidate-before-1] {
 				before++
 			}
-			if n := before + minMatch + common(src, pos+minMatch, candidate+minMatch, limit); n > found.length {
+			if n := before + s.matchLength(pos, candidate); n > found.length {
 				found = match{pos - before, n, pos - candidate}
-				end = n - 1
-				tail = load16(src, low+end)
+				ahead = low + n - 1 - pos
+				tail = load16(src, pos+ahead)
 			}
 		}
 		distance := back[uint16(index)]
-		if s.runs && distance == 1 && index-1 >= lowest {
+		if distance == 1 && run != 0 && index-1 >= lowest {
 			if run < 0 {
 				run = 0
 				if want == want&0xff*0x01010101 {
-					run = minMatch + runLength(src, pos+minMatch, limit, byte(want))
+					run = minMatch + runLength(src, pos+minMatch, len(src)-lastBytes, byte(want))
 				}
 			}
 			if run > 0 && load32(src, candidate-1) == want {
 				index = s.jump(index-1, lowest, run, pos, low, &found)
-				end = found.length - 1
-				tail = load16(src, low+end)
+				ahead = low + found.length - 1 - pos
+				tail = load16(src, pos+ahead)
 				continue
 			}
 		}

@@ -109,6 +109,11 @@ type match struct {
 
 func (m match) end() int { return m.start + m.length }
 
+// matchLength returns how long a match of pos with a position before it is, of which 4 bytes are known to be equal.
+func (b *block) matchLength(pos, at int) int {
+	return minMatch + common(b.src, pos+minMatch, at+minMatch, len(b.src)-lastBytes)
+}
+
 // emit writes the literals up to a match and the match. It reports whether there was room for them and for the
 // least that follows; the C library's estimates decide, which are a little high.
 func (b *block) emit(m match) bool {
@@ -183,6 +188,11 @@ func common(src []byte, a, b, limit int) int {
 		}
 		a += 8
 		b += 8
+		// Long matches go by larger steps; the comparison is a vectorized one.
+		for a-start >= 32 && a <= limit-64 && string(src[a:a+64]) == string(src[b:b+64]) {
+			a += 64
+			b += 64
+		}
 	}
 	for a < limit && src[a] == src[b] {
 		a++

@@ -57,32 +57,43 @@ func (t *midTables) encode(b *block) bool {
 // find looks for a match at pos, and at the byte after it where there is only a short one at pos. It enters pos
 // into the tables.
 func (t *midTables) find(b *block, pos int) match {
-	limit := len(b.src) - lastBytes
+	src := b.src
 	index := b.base + uint32(pos)
-	slot := &t.long[midHash7(load64(b.src, pos))]
+	first8 := load64(src, pos)
+	first4 := uint32(first8)
+
+	slot := &t.long[midHash7(first8)]
 	candidate := *slot
 	*slot = index
 	if candidate >= b.base && index-candidate <= maxDistance {
-		if n := common(b.src, pos, int(candidate-b.base), limit); n >= minMatch {
-			return match{pos, n, int(index - candidate)}
+		if at := int(candidate - b.base); load32(src, at) == first4 {
+			return match{pos, b.matchLength(pos, at), pos - at}
 		}
 	}
-	slot = &t.short[midHash4(load32(b.src, pos))]
+	slot = &t.short[midHash4(first4)]
 	candidate = *slot
 	*slot = index
 	if candidate < b.base || index-candidate > maxDistance {
 		return match{}
 	}
-	m := match{pos, common(b.src, pos, int(candidate-b.base), limit), int(index - candidate)}
-	if m.length < minMatch || pos == len(b.src)-tailLength {
+	at := int(candidate - b.base)
+	if load32(src, at) != first4 {
+		return match{}
+	}
+	m := match{pos, b.matchLength(pos, at), pos - at}
+	if pos == len(src)-tailLength {
 		return m
 	}
-	slot = &t.long[midHash7(load64(b.src, pos+1))]
+	next8 := load64(src, pos+1)
+	slot = &t.long[midHash7(next8)]
 	candidate = *slot
 	if candidate >= b.base && index+1-candidate <= maxDistance {
-		if n := common(b.src, pos+1, int(candidate-b.base), limit); n > m.length {
-			*slot = index + 1
-			return match{pos + 1, n, int(index + 1 - candidate)}
+		at := int(candidate - b.base)
+		if load32(src, at) == uint32(next8) {
+			if n := b.matchLength(pos+1, at); n > m.length {
+				*slot = index + 1
+				return match{pos + 1, n, pos + 1 - at}
+			}
 		}
 	}
 	return m
