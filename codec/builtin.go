@@ -24,7 +24,7 @@ func checkLevel(id ID, p Params) error {
 	if p.Level < 1 || p.Level > 9 {
 		return fmt.Errorf("codec: %v: level %d, want 1 to 9: %w", id, p.Level, ErrUnsupported)
 	}
-	if p.Dict != nil {
+	if p.Dict != nil && id != LZ4 && id != LZ4HC && id != Zstd {
 		return fmt.Errorf("codec: %v: encoding with a dictionary: %w", id, ErrUnsupported)
 	}
 	return nil

@@ -42,5 +42,13 @@
 // Zstd frames have a content size, one segment, and no checksum, like those of C-Blosc2. Zstd and zlib streams of
 // other writers may use whatever their formats allow, except for preset dictionaries in zlib.
 //
-// Decoders of lz4, lz4hc and zstd take a dictionary, the same for all streams of a chunk.
+// Encoders of zstd are large: about 1 MB at level 1, 2 MB at 2 and 3, 5 MB at 4 and 5 and 35 MB from 6 on, and
+// twice the length of a stream above 128 KiB (but for the greatest, which get a window of 8 MiB). The others stay
+// near 1 MB or below.
+//
+// # Dictionaries
+//
+// Encoders and decoders of lz4, lz4hc and zstd take a dictionary, the same for all streams of a chunk, which stores it.
+// TrainDict makes one from samples of a chunk's filtered blocks. Any bytes will do for a dictionary, though: streams
+// refer to them as if they stood before their own content.
 package codec

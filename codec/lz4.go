@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"github.com/goblosc/blosc2/codec/internal/lz4dict"
 	"github.com/goblosc/blosc2/codec/internal/lz4hc"
 	"github.com/pierrec/lz4/v4"
 )
@@ -17,6 +18,9 @@ func (lz4Codec) ID() ID { return LZ4 }
 func (lz4Codec) NewEncoder(p Params) (Encoder, error) {
 	if err := checkLevel(LZ4, p); err != nil {
 		return nil, err
+	}
+	if len(p.Dict) > 0 {
+		return lz4DictEncoder{lz4dict.NewEncoder(p.Dict, 10-p.Level)}, nil
 	}
 	e := new(lz4Encoder)
 	e.lz.Acceleration = 10 - p.Level
@@ -37,6 +41,15 @@ func (e *lz4Encoder) Encode(dst, src []byte) (int, error) {
 	return encoded(n, src)
 }
 
+// lz4DictEncoder is LZ4 with a dictionary. Its streams are not those of the C library.
+type lz4DictEncoder struct {
+	lz *lz4dict.Encoder
+}
+
+func (e lz4DictEncoder) Encode(dst, src []byte) (int, error) {
+	return encoded(e.lz.Encode(dst, src), src)
+}
+
 // lz4hcCodec is LZ4 with longer searches. Streams are byte for byte those of LZ4_compress_HC with the level, which
 // is what C-Blosc2 calls; they have the format of LZ4.
 type lz4hcCodec struct{}
@@ -46,6 +59,9 @@ func (lz4hcCodec) ID() ID { return LZ4HC }
 func (lz4hcCodec) NewEncoder(p Params) (Encoder, error) {
 	if err := checkLevel(LZ4HC, p); err != nil {
 		return nil, err
+	}
+	if len(p.Dict) > 0 {
+		return lz4DictEncoder{lz4dict.NewEncoder(p.Dict, 1)}, nil
 	}
 	return lz4hcEncoder{lz4hc.NewEncoder(p.Level)}, nil
 }

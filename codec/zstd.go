@@ -22,7 +22,16 @@ func (zstdCodec) NewEncoder(p Params) (Encoder, error) {
 	if p.Level == 9 {
 		level = 22
 	}
-	return &zstdEncoder{level: zstd.EncoderLevelFromZstd(level)}, nil
+	e := &zstdEncoder{level: zstd.EncoderLevelFromZstd(level)}
+	if len(p.Dict) > 0 {
+		// The best encoder copies tables of 32 MiB for each stream with a dictionary.
+		e.level = min(e.level, zstd.SpeedBetterCompression)
+		e.dict = []zstd.EOption{zstdEncoderDict(p.Dict)}
+		if err := e.fit(0); err != nil { // unsound dictionaries are told here
+			return nil, err
+		}
+	}
+	return e, nil
 }
 
 // Windows of an encoder, in bytes. An encoder holds tables and history for its window, so it starts with a
@@ -34,6 +43,7 @@ const (
 
 type zstdEncoder struct {
 	level  zstd.EncoderLevel
+	dict   []zstd.EOption // the option that sets the dictionary, if there is one
 	window int
 	enc    *zstd.Encoder
 	buf    []byte
@@ -63,8 +73,9 @@ func (e *zstdEncoder) fit(n int) error {
 	if e.enc != nil && (n <= e.window || e.window == zstdMaxWindow) {
 		return nil
 	}
-	e.window = min(max(1<<bits.Len(uint(max(n, 1)-1)), zstdMinWindow), zstdMaxWindow)
-	enc, err := zstd.NewWriter(nil,
+	n = min(max(n, zstdMinWindow), zstdMaxWindow)
+	e.window = 1 << bits.Len(uint(n-1)) // the next power of two
+	enc, err := zstd.NewWriter(nil, append([]zstd.EOption{
 		zstd.WithEncoderLevel(e.level),
 		zstd.WithWindowSize(e.window),
 		zstd.WithEncoderConcurrency(1),
@@ -73,7 +84,8 @@ func (e *zstdEncoder) fit(n int) error {
 		zstd.WithZeroFrames(true),
 		// Streams of shuffled numbers often have skewed bytes and no match. The faster levels would store them.
 		zstd.WithAllLitEntropyCompression(true),
-		zstd.WithLowerEncoderMem(true))
+		zstd.WithLowerEncoderMem(true),
+	}, e.dict...)...)
 	if err != nil {
 		return fmt.Errorf("codec: zstd: %w: %w", ErrUnsupported, err)
 	}
@@ -81,16 +93,13 @@ func (e *zstdEncoder) fit(n int) error {
 	return nil
 }
 
-// zstdDictMagic starts a dictionary with entropy tables and an identifier; any other dictionary is content only.
-const zstdDictMagic = "\x37\xa4\x30\xec"
-
 func (zstdCodec) NewDecoder(p Params) (Decoder, error) {
 	options := []zstd.DOption{
 		zstd.WithDecoderConcurrency(1),
 		zstd.WithDecoderLowmem(true),
 		zstd.WithDecodeAllCapLimit(true), // never more than len(dst), whatever the frame says
 	}
-	if len(p.Dict) >= 8 && string(p.Dict[:4]) == zstdDictMagic {
+	if hasZstdTables(p.Dict) {
 		options = append(options, zstd.WithDecoderDicts(p.Dict))
 	} else if len(p.Dict) > 0 {
 		// Frames do not name such a dictionary, which the library knows as number 0.
