@@ -37,7 +37,7 @@
 //	zlib      levels 1 and 6 to 9 of Go's compress/zlib, whose sizes are near those of the C library; levels 2
 //	          to 5 are level 6 of klauspost/compress, which is faster than the C library's and about as small as its 4
 //	zstd      klauspost/compress: level 1 is its fastest, 2 and 3 its default, 4 and 5 its better, 6 to 9 its best.
-//	          C-Blosc2 uses the levels 1, 3, 5, ... 15 and 22 of the C library, which has more to offer from its 13 on.
+//	          C-Blosc2 uses the levels 1, 3, 5, ... 15 and 22 of the C library, whose last two make smaller streams.
 //
 // Zstd frames have a content size, one segment, and no checksum, like those of C-Blosc2. Zstd and zlib streams of
 // other writers may use whatever their formats allow, except for preset dictionaries in zlib.
