@@ -100,7 +100,7 @@ func (w *Worker) decodeStreams(dst []byte, r *Reader, c *cursor) error {
 	streams := r.h.streams(len(dst))
 	n := len(dst) / streams
 	if n == 0 || n*streams != len(dst) {
-		return fmt.Errorf("block of %d bytes in %d streams: %w", len(dst), streams, ErrCorrupt)
+		return corrupt("block of %d bytes in %d streams", len(dst), streams)
 	}
 	for j := range streams {
 		if err := w.decodeStream(dst[j*n:(j+1)*n:(j+1)*n], r, c); err != nil {
@@ -129,7 +129,7 @@ func (w *Worker) decodeStream(dst []byte, r *Reader, c *cursor) error {
 			return err
 		}
 		if n < -255 || token[0]&1 == 0 {
-			return fmt.Errorf("run of %d with token %#x: %w", -n, token[0], ErrCorrupt)
+			return corrupt("run of %d with token %#x", -n, token[0])
 		}
 		repeat(dst, []byte{byte(-n)}, 0)
 		return nil
@@ -207,7 +207,7 @@ type cursor struct {
 // length reads the length field of a stream.
 func (c *cursor) length() (int, error) {
 	if len(c.b)-c.at < 4 {
-		return 0, fmt.Errorf("stream length cut off: %w", ErrCorrupt)
+		return 0, corrupt("stream length cut off")
 	}
 	n := int32(binary.LittleEndian.Uint32(c.b[c.at:]))
 	c.at += 4
@@ -217,7 +217,7 @@ func (c *cursor) length() (int, error) {
 // take reads n bytes.
 func (c *cursor) take(n int) ([]byte, error) {
 	if n > len(c.b)-c.at {
-		return nil, fmt.Errorf("stream of %d bytes, %d left: %w", n, len(c.b)-c.at, ErrCorrupt)
+		return nil, corrupt("stream of %d bytes, %d left", n, len(c.b)-c.at)
 	}
 	b := c.b[c.at : c.at+n : c.at+n]
 	c.at += n

@@ -41,6 +41,10 @@ func headerError(off int64, sentinel error, format string, args ...any) error {
 	return &Error{Block: -1, Off: off, Err: fmt.Errorf(format+": %w", append(args, sentinel)...)}
 }
 
+func corrupt(format string, args ...any) error {
+	return fmt.Errorf(format+": %w", append(args, ErrCorrupt)...)
+}
+
 func paramError(format string, args ...any) error {
 	return fmt.Errorf("chunk: "+format+": %w", append(args, ErrParam)...)
 }

@@ -68,26 +68,27 @@ func (r *Reader) readHead(src io.ReaderAt, off, size, guess int64, want float64)
 		return err
 	}
 	r.h = h
+	return r.readRest(src, off, want)
+}
+
+// readRest reads what is still missing in r.own of the parts before the streams, or of the whole chunk.
+func (r *Reader) readRest(src io.ReaderAt, off int64, want float64) error {
+	h := &r.h
+	end := h.Overhead() + 4*h.nblocks
 	switch {
-	case h.CBytes <= len(r.own):
-		r.mem = r.own[:h.CBytes]
+	case h.CBytes <= len(r.own) || want >= 0.5 || h.VLBlocks() || h.Special() != Regular:
+		end = h.CBytes
+	case h.Stored():
+		end = h.Overhead()
+	case h.HasDict():
+		end = min(end+4+MaxDictSize, h.CBytes)
+	}
+	if err := r.readOn(src, off, end); err != nil {
+		return err
+	}
+	if end == h.CBytes {
+		r.mem = r.own[:end]
 		return nil
-	case h.Special() == Regular && h.Stored() && want < 0.5:
-		r.own = r.own[:h.Overhead()]
-	case h.VLBlocks() || want >= 0.5 || h.Special() != Regular:
-		if err := r.readOn(src, off, h.CBytes); err != nil {
-			return err
-		}
-		r.mem = r.own
-		return nil
-	default:
-		end := h.Overhead() + 4*h.nblocks
-		if h.HasDict() {
-			end = min(end+4+MaxDictSize, h.CBytes)
-		}
-		if err := r.readOn(src, off, end); err != nil {
-			return err
-		}
 	}
 	r.src, r.base = src, off
 	return nil
@@ -111,7 +112,7 @@ func readFull(src io.ReaderAt, p []byte, base int64, at, k int) error {
 		return nil
 	}
 	if err == nil || errors.Is(err, io.EOF) {
-		err = fmt.Errorf("the file ends inside the chunk: %w", ErrCorrupt)
+		err = corrupt("the file ends inside the chunk")
 	} else {
 		err = fmt.Errorf("reading: %w", err)
 	}
@@ -189,7 +190,7 @@ func (r *Reader) readStarts(head []byte) error {
 		at := h.Overhead() + 4*k
 		start := int32(binary.LittleEndian.Uint32(head[at:]))
 		if int(start) < first || int(start) >= h.CBytes {
-			return &Error{Block: k, Off: int64(at), Err: fmt.Errorf("block position %d: %w", start, ErrCorrupt)}
+			return &Error{Block: k, Off: int64(at), Err: corrupt("block position %d", start)}
 		}
 		r.starts = append(r.starts, start)
 	}
@@ -243,14 +244,14 @@ func (r *Reader) readSizes() (int, error) {
 	total, largest := int64(0), int32(0)
 	for k, start := range r.starts {
 		if k > 0 && start <= r.starts[k-1] {
-			return 0, &Error{Block: k, Off: int64(start), Err: fmt.Errorf("blocks out of order: %w", ErrCorrupt)}
+			return 0, &Error{Block: k, Off: int64(start), Err: corrupt("blocks out of order")}
 		}
 		if r.ends[k]-start < 4 {
-			return 0, &Error{Block: k, Off: int64(start), Err: fmt.Errorf("no room for the size: %w", ErrCorrupt)}
+			return 0, &Error{Block: k, Off: int64(start), Err: corrupt("no room for the size")}
 		}
 		size := int32(binary.LittleEndian.Uint32(r.mem[start:]))
 		if size <= 0 || int64(size) > int64(r.h.NBytes)-total {
-			return 0, &Error{Block: k, Off: int64(start), Err: fmt.Errorf("block size %d: %w", size, ErrCorrupt)}
+			return 0, &Error{Block: k, Off: int64(start), Err: corrupt("block size %d", size)}
 		}
 		r.offs = append(r.offs, int32(total))
 		total += int64(size)
