@@ -23,6 +23,7 @@ type contiguous struct {
 	base     int64    // of the frame in st
 	free     []extent // inside the frame, unused
 	retired  []retired
+	head     int64  // where the header ended that was written last
 	surveyed bool   // space that was dead when the frame was opened is known
 	shared   bool   // the index names chunks twice
 	cut      bool   // the storage may be longer than the frame, by what older states used
@@ -141,6 +142,8 @@ func (c *contiguous) install(f *Frame, old, s *snapshot, out []byte, pos int64) 
 		}
 		return err
 	}
+	c.head = int64(len(head))
+	c.carve(extent{0, c.head})
 	return nil
 }
 
@@ -224,7 +227,7 @@ func (c *contiguous) reclaim(f *Frame) {
 func (c *contiguous) release() {
 	for len(c.retired) > 0 && c.retired[0].s.readers.Load() == 0 {
 		for _, x := range c.retired[0].exts {
-			c.addFree(x)
+			c.addFree(extent{min(max(x.off, c.head), x.end), x.end}) // headers grow over old trailers
 		}
 		c.retired = c.retired[1:]
 	}

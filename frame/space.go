@@ -106,6 +106,9 @@ func (c *contiguous) used(b *Batch, x extent) bool {
 
 // addFree adds free space, joined with what it touches.
 func (c *contiguous) addFree(x extent) {
+	if x.off >= x.end {
+		return
+	}
 	kept := c.free[:0]
 	for _, y := range c.free {
 		switch {

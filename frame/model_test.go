@@ -1,0 +1,356 @@
+package frame
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// model is what a frame should hold, kept in the plainest way.
+type model struct {
+	chunks    [][]byte
+	chunkSize int
+	meta      []meta.Layer
+	vlmeta    []meta.Layer
+}
+
+func (m *model) clone() *model {
+	return &model{slices.Clone(m.chunks), m.chunkSize, slices.Clone(m.meta), slices.Clone(m.vlmeta)}
+}
+
+func (m *model) content() []byte { return bytes.Join(m.chunks, nil) }
+
+// insert follows the rules of the format for frames that lose their common chunk size.
+func (m *model) insert(i int, p []byte) {
+	last := i == len(m.chunks)
+	switch {
+	case m.chunkSize < 0:
+		m.chunkSize = len(p)
+	case m.chunkSize == 0:
+	case len(p) > m.chunkSize, !last && len(p) != m.chunkSize:
+		m.chunkSize = 0
+	case last && i > 0 && len(m.chunks[i-1]) < m.chunkSize:
+		m.chunkSize = 0
+	}
+	m.chunks = slices.Insert(m.chunks, i, p)
+}
+
+func (m *model) update(i int, p []byte) {
+	if m.chunkSize > 0 && (len(p) > m.chunkSize || i != len(m.chunks)-1 && len(p) != m.chunkSize) {
+		m.chunkSize = 0
+	}
+	m.chunks[i] = p
+}
+
+// set sets a layer.
+func set(layers []meta.Layer, name string, p []byte) []meta.Layer {
+	if i := findLayer(layers, name); i >= 0 {
+		layers[i].Content = p
+		return layers
+	}
+	return append(layers, meta.Layer{Name: name, Content: p})
+}
+
+// check compares a frame with the model.
+func (m *model) check(t testing.TB, f *Frame, rng *rand.Rand) {
+	t.Helper()
+	want := m.content()
+	info := f.Info()
+	if info.NumChunks != len(m.chunks) || info.NBytes != int64(len(want)) || info.ChunkSize != m.chunkSize {
+		t.Fatalf("%+v, want %d chunks of %d, %d bytes", info, len(m.chunks), m.chunkSize, len(want))
+	}
+	if got := content(t, f); !bytes.Equal(got, want) {
+		t.Fatal("other content")
+	}
+	if n := len(m.chunks); n > 0 {
+		i := rng.IntN(n)
+		if got, err := f.ReadChunk(nil, i); err != nil || !bytes.Equal(got, m.chunks[i]) {
+			t.Fatalf("chunk %d: %v", i, err)
+		}
+		off := rng.IntN(len(want))
+		p := make([]byte, rng.IntN(len(want)-off)+1)
+		if _, err := f.ReadAt(p, int64(off)); err != nil || !bytes.Equal(p, want[off:off+len(p)]) {
+			t.Fatalf("%d bytes at %d: %v", len(p), off, err)
+		}
+	}
+	got := f.Meta()
+	if fmt.Sprint(got) != fmt.Sprint(m.meta) {
+		t.Fatalf("metalayers %v, want %v", got, m.meta)
+	}
+	names := f.VLMetaNames()
+	if len(names) != len(m.vlmeta) {
+		t.Fatalf("%v, want %d", names, len(m.vlmeta))
+	}
+	for i, l := range m.vlmeta {
+		if v, err := f.VLMeta(l.Name); names[i] != l.Name || err != nil || !bytes.Equal(v, l.Content) {
+			t.Fatalf("%s: %v", l.Name, err)
+		}
+	}
+	checkSpace(t, f)
+}
+
+// checkSpace checks that no two things share bytes: chunks, index and trailer, and what is free.
+func checkSpace(t testing.TB, f *Frame) {
+	t.Helper()
+	c, ok := f.store.(*contiguous)
+	if !ok {
+		return
+	}
+	s := f.snap.Load()
+	head, err := headerLen(s.meta)
+	must(t, err)
+	used := []extent{{0, int64(head)}, tail(s)}
+	for i := range s.index.n {
+		info, err := f.ChunkInfo(i)
+		must(t, err)
+		if info.Off >= 0 {
+			used = append(used, extent{info.Off, info.Off + int64(info.CBytes)})
+		}
+	}
+	for _, r := range c.retired {
+		for _, x := range r.exts {
+			used = append(used, extent{min(x.end, max(x.off, int64(head))), x.end})
+		}
+	}
+	used = append(used, c.free...)
+	slices.SortFunc(used, func(x, y extent) int { return cmp.Or(cmp.Compare(x.off, y.off), cmp.Compare(x.end, y.end)) })
+	for i := 1; i < len(used); i++ {
+		if used[i-1].end > used[i].off {
+			t.Fatalf("%v and %v share bytes; free %v, retired %d", used[i-1], used[i], c.free, len(c.retired))
+		}
+	}
+	if size, err := c.st.Size(); err != nil || c.cut == false && f.writable && size != c.base+s.frameLen {
+		t.Fatalf("%d bytes in the file, %d in the frame: %v", size, s.frameLen, err)
+	}
+}
+
+// randomBytes returns n bytes that compress, or not, or are all zero.
+func randomBytes(rng *rand.Rand, n int) []byte {
+	p := make([]byte, n)
+	switch rng.IntN(5) {
+	case 0:
+	case 1:
+		for i := range p {
+			p[i] = byte(rng.Uint32())
+		}
+	default:
+		start := rng.IntN(100)
+		for i := range p {
+			p[i] = byte(start + i/9)
+		}
+	}
+	return p
+}
+
+// step does one random edit to a batch and the model. It checks that what must be refused is.
+func step(t testing.TB, rng *rand.Rand, b *Batch, m *model, common int) {
+	t.Helper()
+	n := len(m.chunks)
+	size := common
+	if common == 0 || rng.IntN(40) == 0 {
+		size = 4 * (1 + rng.IntN(100))
+	}
+	p := randomBytes(rng, size)
+	name := fmt.Sprintf("name%d", rng.IntN(4))
+	switch op := rng.IntN(20); {
+	case op < 5 || op < 12 && n == 0:
+		must(t, b.Append(p))
+		m.insert(n, p)
+	case op < 6:
+		i := rng.IntN(n + 1)
+		must(t, b.Insert(i, p))
+		m.insert(i, p)
+	case op < 9:
+		i := rng.IntN(n)
+		must(t, b.Update(i, p))
+		m.update(i, p)
+	case op < 12:
+		i := rng.IntN(n)
+		must(t, b.DeleteChunk(i))
+		m.chunks = slices.Delete(m.chunks, i, i+1)
+	case op < 13:
+		order := rng.Perm(n)
+		err := b.Reorder(order)
+		if m.chunkSize > 0 && n > 0 && len(m.chunks[n-1]) != m.chunkSize && order[n-1] != n-1 {
+			if !errors.Is(err, ErrParam) {
+				t.Fatal(err)
+			}
+			return
+		}
+		must(t, err)
+		old := slices.Clone(m.chunks)
+		for i, from := range order {
+			m.chunks[i] = old[from]
+		}
+	case op < 14:
+		kind := []chunk.Special{chunk.Zeros, chunk.NaNs, chunk.Uninit}[rng.IntN(3)]
+		c, err := chunk.EncodeSpecial(nil, kind, len(p), nil, chunk.CParams{TypeSize: 4})
+		must(t, err)
+		chunk.FillSpecial(p, kind, nil, 4, 0)
+		must(t, b.AppendChunk(c))
+		m.insert(n, p)
+	case op < 15:
+		total := int64(4 * (1 + rng.IntN(1000)))
+		err := b.FillSpecial(total, chunk.NaNs)
+		if n > 0 || m.chunkSize <= 0 {
+			if !errors.Is(err, ErrParam) {
+				t.Fatal(err)
+			}
+			return
+		}
+		must(t, err)
+		all := make([]byte, total)
+		chunk.FillSpecial(all, chunk.NaNs, nil, 4, 0)
+		m.chunks = slices.Collect(slices.Chunk(all, m.chunkSize))
+	case op < 16 && len(m.chunks) > 2 && rng.IntN(3) == 0:
+		for len(m.chunks) > 0 {
+			must(t, b.DeleteChunk(0))
+			m.chunks = m.chunks[1:]
+		}
+	case op < 17:
+		p = p[:min(len(p), 8)]
+		i := findLayer(m.meta, name)
+		err := b.SetMeta(name, p)
+		started := n > 0 || b.cur != nil && b.cur.index.n > 0
+		if started && (i < 0 || len(m.meta[i].Content) != len(p)) {
+			if !errors.Is(err, ErrParam) {
+				t.Fatal(err)
+			}
+			return
+		}
+		must(t, err)
+		m.meta = set(m.meta, name, p)
+	case op < 19:
+		must(t, b.SetVLMeta(name, p))
+		m.vlmeta = set(m.vlmeta, name, p)
+	default:
+		i := findLayer(m.vlmeta, name)
+		err := b.DeleteVLMeta(name)
+		if i < 0 {
+			if !errors.Is(err, ErrNotFound) {
+				t.Fatal(err)
+			}
+			return
+		}
+		must(t, err)
+		m.vlmeta = slices.Delete(m.vlmeta, i, i+1)
+	}
+}
+
+// TestModel runs random programs of edits and compares every state with the model.
+func TestModel(t *testing.T) {
+	const steps = 120
+	for _, kind := range []string{"file", "memory", "sparse", "offset"} {
+		for seed := range uint64(6) {
+			common := []int{0, 64, 400, 0}[seed%4]
+			t.Run(fmt.Sprintf("%s/%d", kind, seed), func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(seed, 17))
+				f, reopen := modelFrame(t, kind, common)
+				m := &model{chunkSize: common}
+				if common == 0 {
+					m.chunkSize = -1
+				}
+				var view View // of an old state, held for a while
+				var held *model
+				for range steps {
+					b, err := f.Begin()
+					must(t, err)
+					next := m.clone()
+					for range 1 + rng.IntN(4)*rng.IntN(3) {
+						step(t, rng, b, next, common)
+					}
+					if rng.IntN(5) == 0 {
+						b.Rollback()
+					} else {
+						must(t, b.Commit())
+						m = next
+					}
+					m.check(t, f, rng)
+					switch {
+					case held != nil && rng.IntN(3) == 0:
+						checkView(t, view, held)
+						view.Release()
+						held = nil
+					case held == nil && rng.IntN(6) == 0:
+						view, err = f.View()
+						must(t, err)
+						held = m.clone()
+					case held == nil && rng.IntN(8) == 0:
+						f = reopen(f)
+						m.check(t, f, rng)
+						verify(t, f)
+					}
+				}
+				if held != nil {
+					checkView(t, view, held)
+					view.Release()
+				}
+				must(t, f.Close())
+			})
+		}
+	}
+}
+
+// checkView checks that the bytes of an old state are still there.
+func checkView(t testing.TB, v View, m *model) {
+	t.Helper()
+	want := m.content()
+	got := make([]byte, len(want))
+	if v.s.nbytes != int64(len(want)) {
+		t.Fatalf("%d bytes in the view, want %d", v.s.nbytes, len(want))
+	}
+	if err := v.f.readRange(context.Background(), v.s, got, 0); err != nil || !bytes.Equal(got, want) {
+		t.Fatalf("an old state has changed: %v", err)
+	}
+}
+
+// modelFrame makes an empty frame of a kind of storage, and a function that opens it again.
+func modelFrame(t testing.TB, kind string, chunkSize int) (*Frame, func(*Frame) *Frame) {
+	o := &Options{CParams: chunk.CParams{TypeSize: 4}, ChunkSize: chunkSize, NoSync: true, Sparse: kind == "sparse", Concurrency: 2}
+	name := filepath.Join(t.TempDir(), "x.b2frame")
+	switch kind {
+	case "memory":
+		f, err := CreateMemory(o, nil)
+		must(t, err)
+		return f, func(f *Frame) *Frame {
+			b := slices.Clone(f.store.(*contiguous).st.(*Memory).Bytes())
+			must(t, f.Close())
+			f, err := EditStorage(NewMemory(b), nil)
+			must(t, err)
+			return f
+		}
+	case "offset":
+		f, err := CreateMemory(o, nil)
+		must(t, err)
+		b, err := f.AppendTo(make([]byte, 777))
+		must(t, err)
+		must(t, os.WriteFile(name, b, 0o666))
+		at := &Options{Offset: 777, NoSync: true}
+		f, err = Edit(name, at)
+		must(t, err)
+		return f, func(f *Frame) *Frame {
+			must(t, f.Close())
+			f, err := Edit(name, at)
+			must(t, err)
+			return f
+		}
+	}
+	f, err := Create(name, o, nil)
+	must(t, err)
+	return f, func(f *Frame) *Frame {
+		must(t, f.Close())
+		f, err := Edit(name, &Options{NoSync: true})
+		must(t, err)
+		return f
+	}
+}
