@@ -202,8 +202,11 @@ func (e *decoding) open(w *worker, j *decodeJob) error {
 		return e.plan.Special(v, special, value, j.r.Header().TypeSize, j.r.NBytes())
 	}
 	j.n = j.r.NumBlocks()
-	if want := e.plan.BlockSize(); want > 0 && j.r.Header().BlockSize != want {
-		return f.chunkError(s, v.Chunk, corrupt("blocks of %d bytes, not %d", j.r.Header().BlockSize, want))
+	h := j.r.Header()
+	if want := e.plan.BlockSize(); want > 0 && h.VLBlocks() {
+		return f.chunkError(s, v.Chunk, corrupt("blocks of variable size, not of %d bytes", want))
+	} else if want > 0 && h.BlockSize != want {
+		return f.chunkError(s, v.Chunk, corrupt("blocks of %d bytes, not %d", h.BlockSize, want))
 	}
 	switch {
 	case len(v.Blocks) > 0:
@@ -211,8 +214,8 @@ func (e *decoding) open(w *worker, j *decodeJob) error {
 		if last := int(v.Blocks[j.n-1]); last >= j.r.NumBlocks() {
 			return f.chunkError(s, v.Chunk, corrupt("%d blocks, block %d wanted", j.r.NumBlocks(), last))
 		}
-	case v.To > 0 && !j.r.Header().VLBlocks():
-		size := j.r.Header().BlockSize
+	case v.To > 0 && !h.VLBlocks():
+		size := h.BlockSize
 		j.first = v.From / size
 		j.n = min((v.To-1)/size+1, j.n) - j.first
 	}

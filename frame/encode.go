@@ -204,7 +204,7 @@ func (e *encoding) openOld(w *worker, j *encodeJob) error {
 		return err
 	}
 	j.oldBit, j.oldVal = j.old.Special()
-	if h := j.old.Header(); h.NBytes != e.l.NBytes() || j.oldBit == chunk.Regular && h.BlockSize != e.l.BlockLen(0) {
+	if h := j.old.Header(); h.NBytes != e.l.NBytes() || h.VLBlocks() || j.oldBit == chunk.Regular && h.BlockSize != e.l.BlockLen(0) {
 		return f.chunkError(s, i, corrupt("%d bytes in blocks of %d, not %d in %d", h.NBytes, h.BlockSize, e.l.NBytes(), e.l.BlockLen(0)))
 	}
 	return nil
