@@ -21,8 +21,11 @@ func Uninit(name string, shape []int64, dtype string, o *Options) (*Array, error
 	return createSpecial(name, shape, dtype, chunk.Uninit, o)
 }
 
-// NaNs makes an array of quiet NaNs; its items must have 4 or 8 bytes. See Zeros.
+// NaNs makes an array of quiet NaNs; its items must have 4 or 8 bytes, else it is an ErrType. See Zeros.
 func NaNs(name string, shape []int64, dtype string, o *Options) (*Array, error) {
+	if dt, err := meta.ParseDType(dtype); err == nil && dt.Size != 4 && dt.Size != 8 {
+		return nil, fmt.Errorf("ndarray: %w: NaNs of dtype %s", ErrType, dtype)
+	}
 	return createSpecial(name, shape, dtype, chunk.NaNs, o)
 }
 

@@ -1,0 +1,313 @@
+package ndarray
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/meta"
+)
+
+var testShapes = [][]int64{
+	{}, {0}, {1}, {7}, {1000}, {0, 5}, {5, 0}, {13, 17}, {1, 1, 1}, {6, 1, 9}, {4, 5, 6, 3}, {3, 2, 4, 2, 3},
+	{2, 3, 2, 3, 2, 2}, {2, 1, 1, 1, 2, 1, 1, 1, 1, 1, 3, 1, 1, 1, 1, 2},
+}
+
+var testItemSizes = []int{1, 2, 3, 4, 7, 8, 12, 16, 255, 300}
+
+// dtypeOfSize returns some dtype with items of a size.
+func dtypeOfSize(rng *rand.Rand, size int) string {
+	list := []string{fmt.Sprintf("|V%d", size), fmt.Sprintf("|S%d", size)}
+	switch size {
+	case 1:
+		list = append(list, "|u1", "|b1", "|i1")
+	case 2:
+		list = append(list, "<i2", "<f2", ">u2")
+	case 4:
+		list = append(list, "<i4", ">f4", "<U1")
+	case 8:
+		list = append(list, "<f8", "<c8", ">i8", "<M8[s]")
+	case 12:
+		list = append(list, "[('a', '<i4'), ('b', '<f8')]", "<U3")
+	case 16:
+		list = append(list, "<c16", "[('x', '<f4', (2, 2))]")
+	}
+	return list[rng.IntN(len(list))]
+}
+
+// makers create arrays; each returns the array and what must be in it.
+var makers = map[string]func(name string, m *model, dtype string, rng *rand.Rand, o *Options) (*Array, error){
+	"Zeros": func(name string, m *model, dtype string, _ *rand.Rand, o *Options) (*Array, error) {
+		return Zeros(name, m.shape, dtype, o)
+	},
+	"Uninit": func(name string, m *model, dtype string, _ *rand.Rand, o *Options) (*Array, error) {
+		return Uninit(name, m.shape, dtype, o)
+	},
+	"NaNs": func(name string, m *model, dtype string, _ *rand.Rand, o *Options) (*Array, error) {
+		item := []byte{0, 0, 0xc0, 0x7f}
+		if m.size == 8 {
+			item = []byte{0, 0, 0, 0, 0, 0, 0xf8, 0x7f}
+		}
+		m.data = bytes.Repeat(item, len(m.data)/m.size)
+		return NaNs(name, m.shape, dtype, o)
+	},
+	"Full": func(name string, m *model, dtype string, rng *rand.Rand, o *Options) (*Array, error) {
+		item := randomBytes(rng, m.size)
+		m.data = bytes.Repeat(item, len(m.data)/m.size)
+		return Full(name, m.shape, dtype, item, o)
+	},
+	"CreateBytes": func(name string, m *model, dtype string, rng *rand.Rand, o *Options) (*Array, error) {
+		m.data = randomBytes(rng, len(m.data))
+		return CreateBytes(context.Background(), name, m.shape, dtype, m.data, o)
+	},
+}
+
+// checkCreated compares a new array with its model as the handle that made it sees it, and as others do.
+func checkCreated(t *testing.T, a *Array, m *model, p place, o *Options, rng *rand.Rand) {
+	t.Helper()
+	defer a.Close()
+	m.check(t, a, rng)
+	b, err := a.Frame().AppendTo(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := []func() (*Array, error){
+		func() (*Array, error) { return FromBytes(b, nil) },
+		func() (*Array, error) { return NewReader(bytes.NewReader(b), int64(len(b)), o) },
+	}
+	if p.name != "" {
+		again = append(again, func() (*Array, error) { return Open(p.name, nil) })
+	}
+	for _, open := range again {
+		a, err := open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.check(t, a, rng)
+		if !slices.Equal(a.Chunks(), o.Chunks) && o.Chunks != nil || !slices.Equal(a.Blocks(), o.Blocks) && o.Blocks != nil {
+			t.Errorf("chunks %v and blocks %v, not %v and %v", a.Chunks(), a.Blocks(), o.Chunks, o.Blocks)
+		}
+		if a.ItemSize() != m.size || a.NDim() != len(m.shape) || a.Size() != int64(len(m.data)/m.size) {
+			t.Errorf("%d items of %d bytes in %d dimensions", a.Size(), a.ItemSize(), a.NDim())
+		}
+		a.Close()
+	}
+}
+
+// TestCreateShapes makes arrays of every kind, shape and item size, in every place.
+func TestCreateShapes(t *testing.T) {
+	for what, create := range makers {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(3, uint64(len(what))))
+			for i, shape := range testShapes {
+				for k, size := range testItemSizes {
+					if what == "NaNs" && size != 4 && size != 8 {
+						continue
+					}
+					m := newModel(shape, size)
+					all := places(t)
+					p := all[(i+k)%len(all)]
+					o := &Options{}
+					if rng.IntN(4) > 0 {
+						o.Chunks, o.Blocks = randomPartition(rng, shape)
+					}
+					o.Sparse, o.NoSync, o.CParams = p.sparse, true, randomCParams(rng)
+					dtype := dtypeOfSize(rng, size)
+					a, err := create(p.name, m, dtype, rng, o)
+					if err != nil {
+						t.Fatalf("%v of %s, chunks %v, blocks %v, %+v: %v", shape, dtype, o.Chunks, o.Blocks, o.CParams, err)
+					}
+					if have, _ := a.DTypeString(); have != dtype || a.DType().String() != dtype {
+						t.Errorf("dtype %s, want %s", have, dtype)
+					}
+					checkCreated(t, a, m, p, o, rng)
+					if t.Failed() {
+						t.Fatalf("%v of %s in %v, %+v", shape, dtype, p, o)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestCreateParams makes arrays with every codec, pipeline and split mode.
+func TestCreateParams(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	filters := append(losslessFilters(), []chunk.Filter{{ID: chunk.NDCell, Meta: 4}, {ID: chunk.Shuffle}})
+	shape := []int64{29, 31}
+	for _, id := range []codec.ID{codec.BloscLZ, codec.LZ4, codec.LZ4HC, codec.Zlib, codec.Zstd} {
+		for _, f := range filters {
+			for _, split := range []chunk.SplitMode{chunk.SplitAuto, chunk.SplitAlways, chunk.SplitNever, chunk.SplitForward} {
+				size := testItemSizes[rng.IntN(len(testItemSizes))]
+				o := &Options{Chunks: []int32{12, 20}, Blocks: []int32{5, 8}}
+				o.CParams = chunk.CParams{Codec: id, Filters: f, Split: split, Level: 1 + rng.IntN(9)}
+				p := places(t)[rng.IntN(3)]
+				o.Sparse, o.NoSync = p.sparse, true
+				m := newModel(shape, size)
+				a, err := makers["CreateBytes"](p.name, m, fmt.Sprintf("|V%d", size), rng, o)
+				if err != nil {
+					t.Fatalf("items of %d bytes, %+v: %v", size, o.CParams, err)
+				}
+				checkCreated(t, a, m, p, o, rng)
+				if t.Failed() {
+					t.Fatalf("items of %d bytes in %v, %+v", size, p, o.CParams)
+				}
+			}
+		}
+	}
+}
+
+// rawArray makes an array whose partition only other writers make.
+func rawArray(t testing.TB, shape []int64, chunks, blocks []int32, size int, data []byte) *Array {
+	t.Helper()
+	geo, err := newGeometry(shape, chunks, blocks, int64(size))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &layout{geo: geo, itemSize: size}
+	l.rec = meta.Array{Shape: shape, ChunkShape: chunks, BlockShape: blocks, DType: fmt.Sprintf("|V%d", size)}
+	l.opts.CParams = chunk.CParams{TypeSize: size, BlockSize: int(geo.blockBytes)}
+	if err := l.addRecord(); err != nil {
+		t.Fatal(err)
+	}
+	a, err := l.create("", func(b *frame.Batch) error {
+		s, err := resolve(shape, nil)
+		if err != nil {
+			return err
+		}
+		return b.Encode(context.Background(), int(geo.chunkBytes), &writing{src: data, itemSize: size, plan: newPlan(geo, &s)})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// TestBlocksLargerThanChunks reads and edits arrays of a kind that C-Blosc2 makes, but not this package.
+func TestBlocksLargerThanChunks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range 60 {
+		ndim := 1 + rng.IntN(3)
+		shape, chunks, blocks := make([]int64, ndim), make([]int32, ndim), make([]int32, ndim)
+		for i := range shape {
+			shape[i], chunks[i], blocks[i] = 1+rng.Int64N(12), 1+rng.Int32N(6), 1+rng.Int32N(9)
+		}
+		m := newModel(shape, 3)
+		m.data = randomBytes(rng, len(m.data))
+		a := rawArray(t, shape, chunks, blocks, 3, m.data)
+		for range 4 {
+			m.check(t, a, rng)
+			sel := randomSelection(rng, shape)
+			list, _ := m.at(t, sel)
+			src := randomBytes(rng, len(list)*3)
+			if err := a.WriteBytes(context.Background(), src, sel...); err != nil {
+				t.Fatal(err)
+			}
+			m.write(t, src, sel)
+		}
+		m.check(t, a, rng)
+		c, err := a.Copy(context.Background(), "", nil)
+		if slices.ContainsFunc([]int{0, 1, 2}[:ndim], func(i int) bool { return blocks[i] > chunks[i] }) {
+			if !errors.Is(err, ErrShape) {
+				t.Fatalf("copy with blocks of %v in chunks of %v: %v", blocks, chunks, err)
+			}
+			o := a.Options()
+			o.Chunks, o.Blocks = nil, nil
+			c, err = a.Copy(context.Background(), "", o)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.check(t, c, rng)
+	}
+}
+
+// TestCreateErrors checks that what cannot be made is refused, and nothing is left behind.
+func TestCreateErrors(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	name := filepath.Join(dir, "a.b2nd")
+	part := func(chunks, blocks []int32) *Options { return &Options{Chunks: chunks, Blocks: blocks} }
+	zeros := func(shape []int64, dtype string, o *Options) error {
+		_, err := Zeros(name, shape, dtype, o)
+		return err
+	}
+	two := []int64{4, 4}
+	for what, c := range map[string]struct{ err, want error }{
+		"negative":           {zeros([]int64{-1}, "<i4", nil), ErrShape},
+		"dimensions":         {zeros(make([]int64, 17), "<i4", nil), ErrShape},
+		"chunk dimensions":   {zeros(two, "<i4", part([]int32{2}, nil)), ErrShape},
+		"block dimensions":   {zeros(two, "<i4", part(nil, []int32{2})), ErrShape},
+		"zero chunk":         {zeros(two, "<i4", part([]int32{0, 2}, []int32{1, 1})), ErrShape},
+		"block in chunk":     {zeros(two, "<i4", part([]int32{2, 2}, []int32{3, 2})), ErrShape},
+		"huge":               {zeros([]int64{1 << 40, 1 << 40}, "<i4", nil), ErrTooLarge},
+		"many chunks":        {zeros([]int64{1 << 40}, "<i4", part([]int32{1}, []int32{1})), ErrTooLarge},
+		"huge chunk":         {zeros([]int64{1 << 40}, "<i4", part([]int32{1 << 30}, []int32{16})), ErrTooLarge},
+		"huge block":         {zeros([]int64{1 << 40}, "|u1", part([]int32{1 << 30}, []int32{1 << 30})), ErrTooLarge},
+		"unknown dtype":      {zeros(two, "quux", nil), ErrType},
+		"empty dtype":        {zeros(two, "", nil), ErrType},
+		"dtype without size": {zeros(two, "|V0", nil), ErrType},
+		"NaN of bytes": {func() error {
+			_, err := NaNs(name, two, "|u1", nil)
+			return err
+		}(), ErrType},
+		"short item": {func() error {
+			_, err := Full(name, two, "<i4", []byte{1}, nil)
+			return err
+		}(), ErrShape},
+		"short data": {func() error {
+			_, err := CreateBytes(ctx, name, two, "<i4", make([]byte, 63), nil)
+			return err
+		}(), ErrShape},
+		"typed data": {func() error {
+			_, err := Create(ctx, name, two, make([]int16, 17), nil)
+			return err
+		}(), ErrShape},
+		"level": {func() error {
+			_, err := Zeros(name, two, "<i4", &Options{Options: frame.Options{CParams: chunk.CParams{Level: 10}}})
+			return err
+		}(), frame.ErrParam},
+		"cancelled": {func() error {
+			ctx, cancel := context.WithCancel(ctx)
+			cancel()
+			_, err := Create(ctx, name, two, make([]int16, 16), nil)
+			return err
+		}(), context.Canceled},
+	} {
+		if !errors.Is(c.err, c.want) {
+			t.Errorf("%s: error %v, want %v", what, c.err, c.want)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	for _, sparse := range []bool{false, true} {
+		o := &Options{}
+		o.Sparse = sparse
+		name := filepath.Join(dir, fmt.Sprint(sparse))
+		a, err := Zeros(name, two, "<i4", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Close()
+		if _, err := Zeros(name, two, "<i4", o); !errors.Is(err, ErrExists) {
+			t.Errorf("created again: %v", err)
+		}
+		o.Overwrite = true
+		a, err = Zeros(name, []int64{5}, "<i4", o)
+		if err != nil || a.Size() != 5 {
+			t.Errorf("overwritten: %v", err)
+		}
+		a.Close()
+	}
+}

@@ -1,0 +1,363 @@
+package ndarray
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
+)
+
+// model is an array in plain memory, items in C order. Selections are applied item by item.
+type model struct {
+	shape []int64
+	size  int // of an item in bytes
+	data  []byte
+}
+
+func newModel(shape []int64, size int) *model {
+	n, _ := product(shape)
+	return &model{slices.Clone(shape), size, make([]byte, int(n)*size)}
+}
+
+// at returns where the selected items are, and the shape of the selection.
+func (m *model) at(t testing.TB, sel []Index) (list, shape []int64) {
+	t.Helper()
+	s, err := resolve(m.shape, sel)
+	if err != nil {
+		t.Fatalf("selection %v of %v: %v", sel, m.shape, err)
+	}
+	return positions(m.shape, &s), slices.Clone(s.shape())
+}
+
+func (m *model) item(at int64) []byte { return m.data[int(at)*m.size:][:m.size] }
+
+func (m *model) read(t testing.TB, sel []Index) []byte {
+	t.Helper()
+	list, _ := m.at(t, sel)
+	out := make([]byte, 0, len(list)*m.size)
+	for _, at := range list {
+		out = append(out, m.item(at)...)
+	}
+	return out
+}
+
+func (m *model) write(t testing.TB, src []byte, sel []Index) {
+	t.Helper()
+	list, _ := m.at(t, sel)
+	for i, at := range list {
+		copy(m.item(at), src[i*m.size:])
+	}
+}
+
+// resize returns the array with another shape: what was there stays, what comes in is zero.
+func (m *model) resize(shape []int64) *model {
+	next := newModel(shape, m.size)
+	for i := range len(next.data) / m.size {
+		from, rest, inside := int64(0), int64(i), true
+		at := make([]int64, len(shape))
+		for k := len(shape) - 1; k >= 0; k-- {
+			at[k] = rest % shape[k]
+			rest /= shape[k]
+		}
+		for k, x := range at {
+			inside = inside && x < m.shape[k]
+			from = from*m.shape[k] + x
+		}
+		if inside {
+			copy(next.item(int64(i)), m.item(from))
+		}
+	}
+	return next
+}
+
+// check compares an array with the model: its shape, all of it, and some selections.
+func (m *model) check(t testing.TB, a *Array, rng *rand.Rand) {
+	t.Helper()
+	if !slices.Equal(a.Shape(), m.shape) {
+		t.Fatalf("shape %v, want %v", a.Shape(), m.shape)
+	}
+	for i := range 4 {
+		var sel []Index
+		if i > 0 {
+			sel = randomSelection(rng, m.shape)
+		}
+		want := m.read(t, sel)
+		got := bytes.Repeat([]byte{0xaa}, len(want))
+		if err := a.ReadBytes(context.Background(), got, sel...); err != nil {
+			t.Fatalf("reading %v of %v: %v", sel, m.shape, err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Fatalf("reading %v of %v in chunks of %v, blocks of %v: other items", sel, m.shape, a.Chunks(), a.Blocks())
+		}
+	}
+}
+
+// randomSelection makes a selection with everything that NumPy has in it.
+func randomSelection(rng *rand.Rand, shape []int64) []Index {
+	var sel []Index
+	named := rng.IntN(len(shape) + 1)
+	last := named // where the ellipsis stands: axes after it are counted from the end
+	if rng.IntN(3) == 0 {
+		last = rng.IntN(named + 1)
+	}
+	for i := range named {
+		axis := i
+		if i >= last {
+			axis += len(shape) - named
+		}
+		if i == last {
+			sel = append(sel, Ellipsis)
+		}
+		if rng.IntN(8) == 0 {
+			sel = append(sel, NewAxis)
+		}
+		sel = append(sel, randomIndex(rng, shape[axis]))
+	}
+	return sel
+}
+
+// randomBytes returns n bytes that compress somewhat, with runs of zeros among them.
+func randomBytes(rng *rand.Rand, n int) []byte {
+	b := make([]byte, n)
+	for i := 0; i < n; {
+		run := min(1+rng.IntN(200), n-i)
+		switch rng.IntN(4) {
+		case 0: // zeros
+		case 1:
+			x := byte(rng.Uint32())
+			for k := range run {
+				b[i+k] = x
+			}
+		case 2:
+			for k := range run {
+				b[i+k] = byte(i+k) & 15
+			}
+		default:
+			for k := range run {
+				b[i+k] = byte(rng.Uint32())
+			}
+		}
+		i += run
+	}
+	return b
+}
+
+// randomPartition returns chunks and blocks for a shape: often such that divide nothing evenly, sometimes chunks that
+// are larger than the array.
+func randomPartition(rng *rand.Rand, shape []int64) (chunks, blocks []int32) {
+	chunks, blocks = make([]int32, len(shape)), make([]int32, len(shape))
+	for i, n := range shape {
+		chunks[i] = 1 + rng.Int32N(int32(n)+2)
+		blocks[i] = 1 + rng.Int32N(chunks[i])
+	}
+	return chunks, blocks
+}
+
+// randomCParams returns compression parameters that lose nothing.
+func randomCParams(rng *rand.Rand) chunk.CParams {
+	codecs := []codec.ID{codec.Default, codec.BloscLZ, codec.LZ4, codec.LZ4HC, codec.Zlib, codec.Zstd}
+	splits := []chunk.SplitMode{chunk.SplitAuto, chunk.SplitAlways, chunk.SplitNever, chunk.SplitForward}
+	filters := losslessFilters()
+	p := chunk.CParams{
+		Codec: codecs[rng.IntN(len(codecs))], Split: splits[rng.IntN(len(splits))],
+		Filters: filters[rng.IntN(len(filters))], Level: rng.IntN(10),
+	}
+	if p.Level == 0 && rng.IntN(2) == 0 {
+		p.Level = chunk.NoCompression
+	}
+	return p
+}
+
+func losslessFilters() [][]chunk.Filter {
+	return [][]chunk.Filter{
+		nil,
+		{{}},
+		{{ID: chunk.Shuffle}},
+		{{ID: chunk.BitShuffle}},
+		{{ID: chunk.Delta}},
+		{{ID: chunk.Delta}, {ID: chunk.Shuffle}},
+		{{ID: chunk.Shuffle}, {ID: chunk.Delta}},
+		{{ID: chunk.Shuffle}, {ID: chunk.ByteDelta}},
+	}
+}
+
+// place is where an array of a test is.
+type place struct {
+	name   string // "" in memory
+	sparse bool
+}
+
+// places returns names for new arrays: in memory, in a file, in a directory.
+func places(t testing.TB) []place {
+	dir := t.TempDir()
+	return []place{{}, {filepath.Join(dir, "file.b2nd"), false}, {filepath.Join(dir, "dir.b2nd"), true}}
+}
+
+func (p place) String() string {
+	switch {
+	case p.name == "":
+		return "memory"
+	case p.sparse:
+		return "sparse"
+	}
+	return "contiguous"
+}
+
+// reopen returns the array as another handle sees it, open for editing.
+func (p place) reopen(t testing.TB, a *Array, o *Options) *Array {
+	t.Helper()
+	if p.name == "" {
+		return a
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a, err := Edit(p.name, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// TestModel runs random programs of edits on arrays and compares each with a plain one after every step.
+func TestModel(t *testing.T) {
+	rounds := 40
+	if testing.Short() || raceEnabled {
+		rounds = 8
+	}
+	for _, kind := range []string{"memory", "contiguous", "sparse"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			steps := map[string]int{}
+			for seed := range rounds {
+				runProgram(t, kind, rand.New(rand.NewPCG(7, uint64(seed))), steps, fmt.Sprintf("seed %d: ", seed))
+			}
+			for _, step := range []string{"write", "fill", "resize", "append", "copy", "reopen"} {
+				if steps[step] < rounds {
+					t.Errorf("%d steps of %s", steps[step], step)
+				}
+			}
+		})
+	}
+}
+
+func runProgram(t *testing.T, kind string, rng *rand.Rand, steps map[string]int, log string) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	copies := 0
+	p := place{sparse: kind == "sparse"}
+	if kind != "memory" {
+		p.name = filepath.Join(dir, "0")
+	}
+	shape := make([]int64, rng.IntN(4))
+	for i := range shape {
+		shape[i] = rng.Int64N(14)
+	}
+	o := &Options{}
+	o.Chunks, o.Blocks = randomPartition(rng, shape)
+	o.CParams, o.Sparse, o.NoSync = randomCParams(rng), p.sparse, true
+	o.Concurrency = 1 + rng.IntN(3)
+	size := []int{1, 2, 3, 4, 8, 12, 300}[rng.IntN(7)]
+	a, err := Zeros(p.name, shape, fmt.Sprintf("|V%d", size), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { a.Close() }()
+	m := newModel(shape, size)
+	for range 25 {
+		step := "write"
+		switch rng.IntN(10) {
+		case 0:
+			step = "copy"
+			copies++
+			to := a.Options()
+			if rng.IntN(2) == 0 {
+				to.Chunks, to.Blocks = randomPartition(rng, m.shape)
+				to.CParams = randomCParams(rng)
+			}
+			to.NoSync, to.Concurrency = true, 2
+			next := p
+			if kind != "memory" {
+				next.name = filepath.Join(dir, fmt.Sprint(copies))
+			}
+			b, err := a.Copy(ctx, next.name, to)
+			if err != nil {
+				t.Fatalf("%scopy of %v: %v", log, m.shape, err)
+			}
+			m.check(t, a, rng)
+			a.Close()
+			a, p = b, next
+		case 1:
+			step = "reopen"
+			a = p.reopen(t, a, &Options{})
+		case 2, 3:
+			step = "resize"
+			for i := range m.shape {
+				if rng.IntN(3) > 0 {
+					shape[i] = rng.Int64N(16)
+				}
+			}
+			if err := a.Resize(ctx, shape...); err != nil {
+				t.Fatalf("%sresize of %v to %v: %v", log, m.shape, shape, err)
+			}
+			m = m.resize(shape)
+		case 4, 5:
+			step = "append"
+			m = appendStep(t, a, m, rng)
+			shape = slices.Clone(m.shape)
+		case 6:
+			step = "fill"
+			sel, item := randomSelection(rng, m.shape), randomBytes(rng, size)
+			if err := a.FillBytes(ctx, item, sel...); err != nil {
+				t.Fatalf("%sfilling %v of %v: %v", log, sel, m.shape, err)
+			}
+			list, _ := m.at(t, sel)
+			m.write(t, bytes.Repeat(item, len(list)), sel)
+		default:
+			sel := randomSelection(rng, m.shape)
+			list, _ := m.at(t, sel)
+			src := randomBytes(rng, len(list)*size)
+			if err := a.WriteBytes(ctx, src, sel...); err != nil {
+				t.Fatalf("%swriting %v of %v: %v", log, sel, m.shape, err)
+			}
+			m.write(t, src, sel)
+		}
+		steps[step]++
+		log += step + " "
+		m.check(t, a, rng)
+		if t.Failed() {
+			t.Fatal(log)
+		}
+	}
+	a = p.reopen(t, a, nil)
+	m.check(t, a, rng)
+}
+
+// appendStep appends at the end of an axis, when there is one along which this is possible.
+func appendStep(t *testing.T, a *Array, m *model, rng *rand.Rand) *model {
+	if len(m.data) == 0 || len(m.shape) == 0 {
+		return m
+	}
+	axis := rng.IntN(len(m.shape))
+	next := slices.Clone(m.shape)
+	next[axis] += rng.Int64N(4)
+	grown := m.resize(next)
+	sel := make([]Index, axis+1)
+	for i := range sel {
+		sel[i] = All
+	}
+	sel[axis] = From(m.shape[axis])
+	list, _ := grown.at(t, sel)
+	src := randomBytes(rng, len(list)*m.size)
+	if err := a.Append(context.Background(), axis, src); err != nil {
+		t.Fatalf("appending %d items to %v along axis %d: %v", len(list), m.shape, axis, err)
+	}
+	grown.write(t, src, sel)
+	return grown
+}
