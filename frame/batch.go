@@ -344,6 +344,11 @@ func (b *Batch) FillSpecial(n int64, special chunk.Special) error {
 	if count > chunk.MaxBytes/8 {
 		return b.f.wrap("index", -1, fmt.Errorf("%d chunks: %w", count, ErrTooLarge))
 	}
+	size, err := s.cparams().BlockSizeFor(int(s.chunkSize))
+	if err != nil {
+		return b.f.wrap("header", offBlockSize, err)
+	}
+	s.blockSize = int32(size) // automatic no longer, as in the reference
 	s.index, s.nbytes, b.owned = index{n: int(count), uniform: e}, n, false
 	return nil
 }
