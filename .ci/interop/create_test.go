@@ -1,0 +1,418 @@
+package interop
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/ci/interop/ref"
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// makers make arrays with the same parameters on both sides.
+var makers = []string{"data", "data", "data", "zeros", "NaNs", "full", "uninit"}
+
+// reproduced tells whether this library's streams are those of the reference.
+func reproduced(id codec.ID) bool {
+	return id == codec.BloscLZ || id == codec.LZ4 || id == codec.LZ4HC
+}
+
+// tally counts cases by name.
+type tally struct {
+	sync.Mutex
+	n map[string]int
+}
+
+func (x *tally) add(name string) {
+	x.Lock()
+	defer x.Unlock()
+	if x.n == nil {
+		x.n = map[string]int{}
+	}
+	x.n[name]++
+}
+
+func (x *tally) log(t *testing.T) {
+	t.Helper()
+	if t.Failed() {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(x.n)) {
+		t.Logf("%4d %s", x.n[name], name)
+	}
+}
+
+// TestArraysCreated makes arrays with the same parameters on both sides. Where the reference's streams are reproduced,
+// every file is the same byte for byte; else everything but the streams and the lengths that follow from them.
+func TestArraysCreated(t *testing.T) {
+	all := arrayCases(t, testCases(1000))
+	var sum tally
+	inParallel(t, all, func(t *testing.T, rng *rand.Rand, dir string, c *arrayCase) error {
+		var err error
+		if c.meta, err = layers(rng, rng.IntN(len(valueKinds)), rng.IntN(4)); err != nil {
+			return err
+		}
+		maker := pick(rng, makers)
+		if maker == "NaNs" && c.ours.TypeSize != 4 && c.ours.TypeSize != 8 {
+			maker = "full"
+		}
+		items := content(rng, c.kind, c.nbytes(), c.ours.TypeSize)
+		item := content(rng, c.kind, c.ours.TypeSize, c.ours.TypeSize)
+		a, err := c.create(rng, maker, c.path(dir, "ours"), items, item)
+		if err != nil {
+			return err
+		}
+		defer a.Close()
+		r, err := c.createReference(maker, c.path(dir, "theirs"), items, item)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		ours, err := filesOf(a.Frame())
+		if err != nil {
+			return err
+		}
+		theirs, err := filesOfReference(r.SChunk(), c.path(dir, "theirs"))
+		if err != nil {
+			return err
+		}
+		if reproduced(c.ours.Codec) || maker != "data" {
+			sum.add(c.store + ", all bytes the same")
+			err = sameFiles(ours, theirs)
+		} else {
+			sum.add(c.store + ", all the same but streams")
+			err = sameButStreams(ours, theirs, a.Frame(), r.SChunk(), c.ours, true)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", maker, err)
+		}
+		return nil
+	})
+	sum.log(t)
+}
+
+// create makes the array of the case with this library.
+func (c *arrayCase) create(rng *rand.Rand, maker, path string, items, item []byte) (*ndarray.Array, error) {
+	o := c.options(rng)
+	switch maker {
+	case "zeros":
+		return ndarray.Zeros(path, c.shape, c.dtype(), o)
+	case "NaNs":
+		return ndarray.NaNs(path, c.shape, c.dtype(), o)
+	case "full":
+		return ndarray.Full(path, c.shape, c.dtype(), item, o)
+	case "uninit":
+		return ndarray.Uninit(path, c.shape, c.dtype(), o)
+	}
+	return ndarray.CreateBytes(ctx, path, c.shape, c.dtype(), items, o)
+}
+
+// createReference makes the array of the case with the reference, with one thread.
+func (c *arrayCase) createReference(maker, path string, items, item []byte) (*ref.Array, error) {
+	p := c.reference(path)
+	special := map[string]int{"zeros": ref.Zeros, "NaNs": ref.NaNs, "full": ref.Value, "uninit": ref.Uninit}[maker]
+	if special == 0 {
+		return ref.ArrayOf(p, items)
+	}
+	return ref.SpecialArray(p, special, item)
+}
+
+// filesOf returns the stored bytes of a frame.
+func filesOf(f *frame.Frame) (map[string][]byte, error) {
+	if f.Path() != "" {
+		return files(f.Path())
+	}
+	b, err := f.AppendTo(nil)
+	return map[string][]byte{"": b}, err
+}
+
+func filesOfReference(s *ref.SChunk, path string) (map[string][]byte, error) {
+	if path != "" {
+		return files(path)
+	}
+	b, err := s.Frame()
+	return map[string][]byte{"": b}, err
+}
+
+// sameButStreams compares two frames but for compressed streams and the lengths that follow from them, and block sizes
+// if blocks is false.
+func sameButStreams(ours, theirs map[string][]byte, f *frame.Frame, s *ref.SChunk, p chunk.CParams, blocks bool) error {
+	if x, y := slices.Sorted(maps.Keys(ours)), slices.Sorted(maps.Keys(theirs)); !slices.Equal(x, y) {
+		return fmt.Errorf("files %v, the reference has %v", x, y)
+	}
+	name := ""
+	if len(theirs) > 1 || theirs[""] == nil {
+		name = "chunks.b2frame"
+	}
+	x, y := ours[name], theirs[name]
+	headX, headY := headOf(x), headOf(y)
+	if !bytes.Equal(headX, headY) {
+		i := firstDiff(headX, headY)
+		return fmt.Errorf("headers differ at byte %d\nours   %s\ntheirs %s", i, around(headX, i), around(headY, i))
+	}
+	if !bytes.Equal(trailerOf(x), trailerOf(y)) {
+		return fmt.Errorf("trailers differ\nours   %x\ntheirs %x", trailerOf(x), trailerOf(y))
+	}
+	if f.NumChunks() != s.Len() {
+		return fmt.Errorf("%d chunks, the reference has %d", f.NumChunks(), s.Len())
+	}
+	for i := range s.Len() {
+		if err := sameStoredChunk(f, s, i, p, blocks); err != nil {
+			return fmt.Errorf("chunk %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// headOf returns the header of a frame without the lengths that depend on compression.
+func headOf(b []byte) []byte {
+	n := int(binary.BigEndian.Uint32(b[11:]))
+	head := bytes.Clone(b[:min(n, len(b))])
+	clear(head[16:24]) // of the frame
+	clear(head[39:47]) // of the chunks
+	return head
+}
+
+// trailerOf returns the trailer of a frame.
+func trailerOf(b []byte) []byte {
+	n := int(binary.BigEndian.Uint32(b[len(b)-22:]))
+	return b[len(b)-min(n, len(b)):]
+}
+
+// sameStoredChunk compares a chunk of two frames: all that does not depend on the streams, and not on the block size if
+// blocks is false.
+func sameStoredChunk(f *frame.Frame, s *ref.SChunk, i int, p chunk.CParams, blocks bool) error {
+	theirs, err := s.Chunk(i)
+	if err != nil {
+		return err
+	}
+	ours, err := f.RawChunk(nil, i)
+	if err != nil {
+		return err
+	}
+	plain := (ours[2]^theirs[2])&stored != 0 // one of them keeps the bits that TRUNC_PREC clears
+	if !blocks {
+		copy(theirs[8:12], ours[8:12])
+		theirs[2] = ours[2] // whether blocks are split, and chunks stored, goes by the block size
+	}
+	if err := sameHeader(ours, theirs); err != nil {
+		return err
+	}
+	// A special value is in the index on both sides or on none: the reference writes 32 bytes of it nowhere.
+	if special := theirs[31] >> 4 & 7; special != 0 && special != ref.Value {
+		if info, err := f.ChunkInfo(i); err != nil || info.Off != -1 {
+			return fmt.Errorf("special value %d is stored: %+v, %v", special, info, err)
+		}
+	}
+	want, err := s.Content(i)
+	if err != nil {
+		return err
+	}
+	got, err := f.ReadChunk(nil, i)
+	if err != nil {
+		return err
+	}
+	if plain {
+		got, want = truncated(got, p), truncated(want, p)
+	}
+	return sameBytes(got, want)
+}
+
+// chunkedCase is one super-chunk: buffers that are appended one after the other, or a special value.
+type chunkedCase struct {
+	params
+	kind    string
+	sizes   []int
+	various bool  // sizes
+	special int   // or 0
+	items   int64 // of the special value
+	sparse  bool
+	memory  bool
+	meta    []meta.Layer
+}
+
+func (c *chunkedCase) String() string {
+	return fmt.Sprintf("chunks of %v bytes of %s, %d items of special value %d, sparse %v, memory %v, %+v",
+		c.sizes, c.kind, c.items, c.special, c.sparse, c.memory, c.ours)
+}
+
+// TestSuperChunksCreated makes plain super-chunks on both sides: by appending chunks of equal and of various sizes, and
+// of special values. See TestArraysCreated.
+func TestSuperChunksCreated(t *testing.T) {
+	rng := rand.New(rand.NewPCG(*seed, 2<<40))
+	var all []*chunkedCase
+	for range testCases(600) {
+		c := &chunkedCase{kind: pick(rng, kinds), sparse: rng.IntN(3) == 0, memory: rng.IntN(3) == 0}
+		c.sparse = c.sparse && !c.memory
+		size := logUniform(rng, 32, 20_000)
+		c.params, size = randomParams(rng, size)
+		c.setSizes(rng, size)
+		c.refs = refParams(c.ours)
+		all = append(all, c)
+	}
+	var sum tally
+	inParallel(t, all, func(t *testing.T, rng *rand.Rand, dir string, c *chunkedCase) error {
+		var err error
+		if c.meta, err = layers(rng, rng.IntN(len(valueKinds)), rng.IntN(4)); err != nil {
+			return err
+		}
+		same, err := c.run(rng, dir)
+		sum.add(map[bool]string{true: "all bytes the same", false: "all the same but streams"}[same])
+		return err
+	})
+	sum.log(t)
+}
+
+// setSizes chooses the chunks: each has size bytes, but the last may be shorter; or they have any size.
+func (c *chunkedCase) setSizes(rng *rand.Rand, size int) {
+	n := logUniform(rng, 1, 60) - 1
+	size = max(size-size%c.ours.TypeSize, c.ours.TypeSize) // the reference wants whole items in chunks of zeros
+	if rng.IntN(5) == 0 {
+		c.special = pick(rng, []int{ref.Zeros, ref.NaNs, ref.Value, ref.Uninit})
+		if c.special == ref.NaNs {
+			c.ours.TypeSize, c.ours.Filters, c.ours.BlockSize = 4+4*rng.IntN(2), nil, 0
+		}
+		c.sizes = []int{max(1, size/c.ours.TypeSize) * c.ours.TypeSize}
+		c.items = int64(1 + rng.IntN(1+n*c.sizes[0]/c.ours.TypeSize))
+		return
+	}
+	c.various = n > 1 && rng.IntN(3) == 0
+	for i := range n {
+		switch {
+		case c.various:
+			c.sizes = append(c.sizes, (1+rng.IntN(size/c.ours.TypeSize))*c.ours.TypeSize)
+		case i == n-1:
+			c.sizes = append(c.sizes, (1+rng.IntN(size/c.ours.TypeSize))*c.ours.TypeSize)
+		default:
+			c.sizes = append(c.sizes, size)
+		}
+	}
+	if c.various { // the reference writes zeros into such frames that it cannot read back
+		c.kind = "text"
+	}
+	for _, n := range c.sizes {
+		if c.ours.BlockSize > n { // it gets the block size wrong then
+			c.ours.BlockSize = 0
+		}
+	}
+}
+
+// run makes the super-chunk on both sides and compares. It tells whether all bytes are compared.
+func (c *chunkedCase) run(rng *rand.Rand, dir string) (bool, error) {
+	ours, theirs := dir+"/ours", dir+"/theirs"
+	if c.memory {
+		ours, theirs = "", ""
+	}
+	value := content(rng, "text", c.ours.TypeSize, 1)
+	var parts [][]byte
+	for _, n := range c.sizes {
+		parts = append(parts, content(rng, c.kind, n, c.ours.TypeSize))
+	}
+	f, err := c.create(ours, parts, value)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	s, err := c.createReference(theirs, parts, value)
+	if err != nil {
+		return false, err
+	}
+	defer s.Close()
+	x, err := filesOf(f)
+	if err != nil {
+		return false, err
+	}
+	y, err := filesOfReference(s, theirs)
+	if err != nil {
+		return false, err
+	}
+	// For chunks of various sizes the reference takes the block size of one as the limit for all later ones.
+	if !c.various && (reproduced(c.ours.Codec) || c.special != 0 || len(parts) == 0) {
+		return true, sameFiles(x, y)
+	}
+	return false, sameButStreams(x, y, f, s, c.ours, !c.various)
+}
+
+func (c *chunkedCase) create(path string, parts [][]byte, value []byte) (*frame.Frame, error) {
+	o := &frame.Options{CParams: c.ours, Meta: c.meta, Sparse: c.sparse, NoSync: true}
+	if o.CParams.Level == 0 {
+		o.CParams.Level = chunk.NoCompression
+	}
+	if c.special != 0 && c.special != ref.Value {
+		o.ChunkSize = c.sizes[0]
+	}
+	fill := func(b *frame.Batch) error {
+		switch c.special {
+		case 0:
+			for _, p := range parts {
+				if err := b.Append(p); err != nil {
+					return err
+				}
+			}
+			return nil
+		case ref.Value:
+			return c.fillValue(b, value)
+		}
+		return b.FillSpecial(c.items*int64(c.ours.TypeSize), chunk.Special(c.special))
+	}
+	if path == "" {
+		return frame.CreateMemory(o, fill)
+	}
+	return frame.Create(path, o, fill)
+}
+
+// fillValue appends chunks of one value.
+func (c *chunkedCase) fillValue(b *frame.Batch, value []byte) error {
+	for left := int(c.items) * c.ours.TypeSize; left > 0; left -= c.sizes[0] {
+		z, err := chunk.EncodeSpecial(nil, chunk.Value, min(left, c.sizes[0]), value, c.ours)
+		if err != nil {
+			return err
+		}
+		if err := b.AppendChunk(z); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *chunkedCase) createReference(path string, parts [][]byte, value []byte) (*ref.SChunk, error) {
+	st := &ref.Storage{Path: path, Sparse: c.sparse, CParams: c.refs}
+	for _, m := range c.meta {
+		st.Metalayers = append(st.Metalayers, ref.Meta{Name: m.Name, Content: m.Content})
+	}
+	s, err := ref.NewSChunk(st)
+	if err != nil {
+		return nil, err
+	}
+	switch c.special {
+	case 0:
+		for _, p := range parts {
+			if err = s.Append(p); err != nil {
+				break
+			}
+		}
+	case ref.Value: // blosc2_schunk_fill_special knows only the others
+		for left := int(c.items) * c.ours.TypeSize; left > 0 && err == nil; left -= c.sizes[0] {
+			var z []byte
+			if z, err = ref.CompressSpecial(ref.Value, min(left, c.sizes[0]), value, &c.refs); err == nil {
+				err = s.AppendChunk(z)
+			}
+		}
+	default:
+		err = s.FillSpecial(c.items, c.special, c.sizes[0])
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
