@@ -84,6 +84,7 @@ func (c *contiguous) drop(b *Batch, e entry, size int64) {
 }
 
 func (c *contiguous) commit(b *Batch) error {
+	c.survey(b)
 	s := b.next
 	out, err := s.index.append(nil, b.f.plain)
 	if err != nil {

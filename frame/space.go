@@ -158,9 +158,9 @@ func (x *index) storedEntries() (list []entry, shared bool) {
 	return list, shared
 }
 
-// survey looks, before the first chunk is written or dropped, for the dead space that was there when the frame was
-// opened. Only chunk headers tell how long chunks are: of many chunks it reads a sample first, and all only when much
-// of the space is dead. In a frame whose index names a chunk twice no space of chunks is ever used again.
+// survey looks, before the first edit, for the dead space that was there when the frame was opened. Only chunk headers
+// tell how long chunks are: of many chunks it reads a sample first, and all only when much of the space is dead. In a
+// frame whose index names a chunk twice no space of chunks is ever used again.
 func (c *contiguous) survey(b *Batch) {
 	if c.surveyed || b.cur == nil {
 		return
@@ -172,8 +172,9 @@ func (c *contiguous) survey(b *Batch) {
 		return
 	}
 	const few = 1000
-	if len(list) > few && !c.sample(b, list) {
-		return
+	sampled := len(list) > few && !c.sample(b, list)
+	if sampled {
+		list = list[len(list)-1:] // only where the chunks end
 	}
 	live := make([]extent, 0, len(list))
 	for _, e := range list {
@@ -184,18 +185,21 @@ func (c *contiguous) survey(b *Batch) {
 		off := int64(b.cur.headerLen) + int64(e)
 		live = append(live, extent{off, off + n})
 	}
-	for _, r := range c.retired {
-		live = append(live, r.exts...)
-	}
 	slices.SortFunc(live, func(x, y extent) int { return cmp.Compare(x.off, y.off) })
-	c.free = c.free[:0]
 	at := int64(b.cur.headerLen)
-	for _, x := range append(live, tail(b.cur)) {
+	if sampled {
+		at = live[0].off
+	}
+	for _, x := range live {
 		if x.off > at {
 			c.free = append(c.free, extent{at, x.off})
 		}
 		at = max(at, x.end)
 	}
+	if t := tail(b.cur); t.off > at {
+		c.free = append(c.free, extent{at, t.off})
+	}
+	b.next.area = at
 }
 
 // sample tells whether at least an eighth of the chunks area seems to be dead.

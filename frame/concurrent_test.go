@@ -1,0 +1,309 @@
+package frame
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// stamped returns a chunk of a state: every item is the number of the state.
+func stamped(state, n int) []byte {
+	p := make([]byte, 4*n)
+	for i := range n {
+		binary.LittleEndian.PutUint32(p[4*i:], uint32(state))
+	}
+	p[0], p[1], p[2], p[3] = byte(n), byte(n>>8), 0, 0 // so that it is no run
+	return p
+}
+
+// TestConcurrentReaders reads a frame while it is edited, emptied and filled again. Each commit replaces all chunks by
+// as many as the number of the commit says; every reader must see chunks of one commit only.
+func TestConcurrentReaders(t *testing.T) {
+	const items = 50
+	for _, kind := range []string{"file", "memory", "sparse"} {
+		t.Run(kind, func(t *testing.T) {
+			f, _ := modelFrame(t, kind, 4*items)
+			f.opts.Concurrency = 2
+			var stop atomic.Bool
+			var wg sync.WaitGroup
+			var reads atomic.Int64
+			for r := range 3 {
+				wg.Go(func() {
+					for !stop.Load() {
+						if err := readState(f, r, items); err != nil {
+							t.Error(err)
+							return
+						}
+						reads.Add(1)
+					}
+				})
+			}
+			commits := 150
+			if kind == "sparse" {
+				commits = 40
+			}
+			for state := range commits {
+				b, err := f.Begin()
+				must(t, err)
+				for b.NumChunks() > state%7 {
+					must(t, b.DeleteChunk(b.NumChunks()/2))
+				}
+				for i := range b.NumChunks() {
+					must(t, b.Update(i, stamped(state, items)))
+				}
+				for b.NumChunks() < state%7 {
+					must(t, b.Append(stamped(state, items)))
+				}
+				must(t, b.SetVLMeta("state", fmt.Append(nil, state)))
+				if state%10 == 9 {
+					b.Rollback()
+					continue
+				}
+				must(t, b.Commit())
+			}
+			stop.Store(true)
+			wg.Wait()
+			verify(t, f)
+			must(t, f.Close())
+			t.Logf("%d reads", reads.Load())
+		})
+	}
+}
+
+// readState reads a frame in one of several ways and checks that all it sees is of one state.
+func readState(f *Frame, how, items int) error {
+	v, err := f.View()
+	if err != nil {
+		return err
+	}
+	defer v.Release()
+	n := v.Info().NBytes
+	all := make([]byte, n)
+	switch how {
+	case 0:
+		err = f.readRange(context.Background(), v.s, all, 0)
+	case 1:
+		var got int
+		if got, err = f.ReadAt(all, 0); errors.Is(err, io.EOF) { // perhaps of a later, shorter state
+			err = nil
+		}
+		all = all[:got]
+	default:
+		var buf bytes.Buffer
+		_, err = f.WriteTo(&buf)
+		all = buf.Bytes()
+	}
+	if err != nil {
+		return err
+	}
+	if len(all)%(4*items) != 0 {
+		return fmt.Errorf("%d bytes", len(all))
+	}
+	for i := 4; i < len(all); i += 4 {
+		if i%(4*items) != 0 && !bytes.Equal(all[i:i+4], all[4:8]) {
+			return fmt.Errorf("states %v and %v in one read", all[4:8], all[i:i+4])
+		}
+	}
+	return nil
+}
+
+// TestConcurrentEdits lets several goroutines append; each edit must be there once.
+func TestConcurrentEdits(t *testing.T) {
+	f, _ := modelFrame(t, "memory", 0)
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			for i := range 25 {
+				if err := f.Append(stamped(100*g+i, 10)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	seen := map[uint32]int{}
+	for i := range f.NumChunks() {
+		b, err := f.ReadChunk(nil, i)
+		must(t, err)
+		seen[binary.LittleEndian.Uint32(b[4:])]++
+	}
+	for g := range 4 {
+		for i := range 25 {
+			if seen[uint32(100*g+i)] != 1 {
+				t.Errorf("chunk %d of goroutine %d is there %d times", i, g, seen[uint32(100*g+i)])
+			}
+		}
+	}
+}
+
+// encodeSource is a Source for a test.
+type encodeSource struct {
+	chunks []int
+	keep   bool
+	block  func(dst []byte, chunk, at int) error
+}
+
+func (e *encodeSource) Next(v *Visit) (keep, ok bool) {
+	if len(e.chunks) == 0 {
+		return false, false
+	}
+	v.Chunk, e.chunks = e.chunks[0], e.chunks[1:]
+	return e.keep, true
+}
+
+func (e *encodeSource) Block(v *Visit, k, at int, dst []byte) ([]byte, error) {
+	return dst, e.block(dst, v.Chunk, at)
+}
+
+// TestEncode writes chunks block by block on many goroutines, changes them, and compares with one goroutine.
+func TestEncode(t *testing.T) {
+	ctx := context.Background()
+	const size = 10000
+	var first []byte
+	for _, workers := range []int{1, 2, 7} {
+		f, err := CreateMemory(&Options{CParams: chunk.CParams{TypeSize: 4, BlockSize: 1600}, ChunkSize: size, Concurrency: workers}, nil)
+		must(t, err)
+		b, err := f.Begin()
+		must(t, err)
+		must(t, b.Encode(ctx, size, &encodeSource{chunks: []int{0, 1, 2, 3, 4, 5, 6, 7}, block: func(dst []byte, chunk, at int) error {
+			for i := range dst {
+				dst[i] = byte(chunk + (at+i)/11)
+			}
+			return nil
+		}}))
+		must(t, b.Encode(ctx, size, &encodeSource{chunks: []int{3, 1, 8, 5}, keep: true, block: func(dst []byte, chunk, at int) error {
+			if chunk == 8 {
+				clear(dst)
+			}
+			for i := range dst {
+				if (at+i)%3 == 0 {
+					dst[i] ^= 0x55
+				}
+			}
+			return nil
+		}}))
+		must(t, b.Commit())
+		verify(t, f)
+		for c := range 9 {
+			got, err := f.ReadChunk(nil, c)
+			must(t, err)
+			for i := range got {
+				want := byte(c + i/11)
+				if c == 8 {
+					want = 0
+				}
+				if (c == 8 || c == 3 || c == 1 || c == 5) && i%3 == 0 {
+					want ^= 0x55
+				}
+				if got[i] != want {
+					t.Fatalf("%d workers: chunk %d byte %d: %d, want %d", workers, c, i, got[i], want)
+				}
+			}
+		}
+		out, err := f.AppendTo(nil)
+		must(t, err)
+		if first == nil {
+			first = out
+		} else if !bytes.Equal(out, first) {
+			t.Errorf("%d workers make other bytes than one", workers)
+		}
+	}
+}
+
+// TestEncodeErrors checks that an error of the source ends the batch, and that nothing of it is left.
+func TestEncodeErrors(t *testing.T) {
+	ctx := context.Background()
+	boom := errors.New("boom")
+	for _, workers := range []int{1, 4} {
+		f, _ := modelFrame(t, "memory", 400)
+		f.opts.Concurrency = workers
+		must(t, f.Append(make([]byte, 400)))
+		b, err := f.Begin()
+		must(t, err)
+		fails := func(dst []byte, chunk, _ int) error {
+			if chunk == 3 {
+				return boom
+			}
+			return nil
+		}
+		if err := b.Encode(ctx, 400, &encodeSource{chunks: []int{1, 2, 3, 4}, block: fails}); !errors.Is(err, boom) {
+			t.Fatal(err)
+		}
+		if err := b.Encode(ctx, 400, &encodeSource{chunks: []int{1}, block: func([]byte, int, int) error { return nil }}); !errors.Is(err, boom) {
+			t.Error("the batch goes on:", err)
+		}
+		if err := b.Commit(); !errors.Is(err, boom) {
+			t.Error("commit:", err)
+		}
+		if f.NumChunks() != 1 {
+			t.Error(f.Info())
+		}
+		b, err = f.Begin()
+		must(t, err)
+		if err := b.Encode(ctx, 400, &encodeSource{chunks: []int{7}, keep: true}); !errors.Is(err, ErrBounds) {
+			t.Error(err)
+		}
+		b.Rollback()
+		done, cancel := context.WithCancel(ctx)
+		cancel()
+		b, err = f.Begin()
+		must(t, err)
+		if err := b.Encode(done, 400, &encodeSource{chunks: []int{0}}); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		b.Rollback()
+		checkSpace(t, f)
+		verify(t, f)
+	}
+}
+
+// TestClose checks what is left of a frame that was closed.
+func TestClose(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x")
+	f, err := Create(name, &Options{NoSync: true}, nil)
+	must(t, err)
+	must(t, f.Append(stamped(1, 10)))
+	b, err := f.Begin()
+	must(t, err)
+	must(t, b.Append(stamped(2, 10)))
+	must(t, f.Close())
+	must(t, f.Close())
+	if err := b.Append(stamped(3, 10)); err != nil {
+		t.Error("the open batch:", err)
+	}
+	if err := b.Commit(); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	b.Rollback()
+	if err := b.Append(nil); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	if _, err := f.ReadAt(make([]byte, 1), 0); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	if _, err := f.Begin(); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	if err := f.Append(stamped(2, 10)); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	f, err = Open(name, nil)
+	must(t, err)
+	verify(t, f)
+	if f.NumChunks() != 1 {
+		t.Error(f.Info())
+	}
+	if err := f.Append(stamped(2, 10)); !errors.Is(err, ErrReadOnly) {
+		t.Error(err)
+	}
+	must(t, f.Close())
+}
