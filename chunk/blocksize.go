@@ -101,6 +101,7 @@ type Layout struct {
 	nblocks   int
 	split     bool
 	store     bool // the chunk is stored as it is
+	dict      []byte
 }
 
 // Layout prepares the encoding of a chunk of nbytes. Errors are ErrParam, ErrUnsupported or ErrTooLarge.

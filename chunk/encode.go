@@ -26,11 +26,7 @@ func (w *Worker) encodeBlock(dst []byte, l *Layout, k int, src, ref []byte, room
 	if k > 0 {
 		b.ref = ref
 	}
-	src, err := w.prefilter(src, &b)
-	if err != nil {
-		return dst, err
-	}
-	filtered, err := w.forward(src, &l.pipeline, &b)
+	filtered, err := w.filtered(l, src, &b)
 	if err != nil {
 		return dst, err
 	}
@@ -133,7 +129,7 @@ func isRun(b []byte) bool {
 	return true
 }
 
-// Assemble appends the chunk made of blocks that EncodeBlock has encoded. plain returns block k as it was before
+// Assemble appends the chunk made of blocks that EncodeBlock has encoded with the same l. plain returns block k as it was before
 // encoding; it is asked for where blocks do not pay and must be stored, and may reuse its memory at each call.
 // blocks is not looked at when l.Stored.
 func (w *Worker) Assemble(dst []byte, l *Layout, blocks [][]byte, plain func(k int) ([]byte, error)) ([]byte, error) {
@@ -141,13 +137,13 @@ func (w *Worker) Assemble(dst []byte, l *Layout, blocks [][]byte, plain func(k i
 		return w.appendStored(dst, l, plain)
 	}
 	start := len(dst)
-	size := HeaderSize + 4*l.nblocks
+	size := HeaderSize + 4*l.nblocks + l.dictSize()
 	for _, b := range blocks {
 		size = min(size+len(b), l.h.NBytes+MaxOverhead)
 	}
 	dst = l.h.append(slices.Grow(dst, size))
 	starts := len(dst)
-	dst = grow(dst, 4*l.nblocks)
+	dst = l.appendDict(grow(dst, 4*l.nblocks))
 	zeros := true
 	var ref []byte
 	for k, b := range blocks {
@@ -179,7 +175,7 @@ func (w *Worker) Assemble(dst []byte, l *Layout, blocks [][]byte, plain func(k i
 	}
 	if zeros {
 		dst = dst[:starts]
-		dst[start+31] |= uint8(Zeros) << specialShift
+		dst[start+31] = dst[start+31]&^b2flagDict | uint8(Zeros)<<specialShift
 	}
 	binary.LittleEndian.PutUint32(dst[start+12:], uint32(len(dst)-start))
 	return dst, nil
@@ -211,6 +207,7 @@ func (w *Worker) appendStored(dst []byte, l *Layout, plain func(k int) ([]byte, 
 	start := len(dst)
 	h := l.h
 	h.Flags |= flagStored
+	h.Blosc2Flags &^= b2flagDict // the reference leaves it, and cannot read its chunk
 	h.CBytes = h.NBytes + HeaderSize
 	dst = h.append(slices.Grow(dst, h.CBytes))
 	for k := range l.nblocks {
@@ -251,6 +248,9 @@ func (p *Pool) Encode(dst, src []byte, c CParams) ([]byte, error) {
 	w := team[0]
 	if l.store {
 		return w.appendStored(dst, l, plain)
+	}
+	if l, err = w.Train(l, plain); err != nil {
+		return dst, err
 	}
 	var ref []byte
 	if l.NeedsReference() {

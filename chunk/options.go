@@ -77,6 +77,6 @@ func (p *Pool) Get() *Worker {
 
 // Put gives a worker back. The caller must not use it any more.
 func (p *Pool) Put(w *Worker) {
-	w.dict = dictDecoder{} // it holds memory of a chunk
+	w.dict, w.dictEnc = dictDecoder{}, dictEncoder{} // they are of use for one chunk
 	p.p.Put(w)
 }

@@ -25,12 +25,15 @@ func (p *Pool) EncodeVL(dst []byte, blocks [][]byte, c CParams) ([]byte, error) 
 	}
 	team := p.team(len(blocks))
 	defer p.dismiss(team)
+	w := team[0]
+	if l, err = w.trainVL(l, blocks, offs); err != nil {
+		return dst, err
+	}
 	err = encodeAll(team, len(blocks), func(w *Worker, k int) error {
 		b := w.layoutBlock(l, k)
 		b.Offset = offs[k]
 		return w.encodeVLBlock(l, blocks[k], &b)
 	})
-	w := team[0]
 	defer clear(w.blocks)
 	if err != nil {
 		return dst, err
@@ -60,7 +63,7 @@ func (p CParams) layoutVL(blocks [][]byte) (*Layout, error) {
 	switch {
 	case len(blocks) == 0:
 		return nil, paramError("a chunk without blocks")
-	case total > MaxBytes || cbytes > math.MaxInt32:
+	case total > MaxBytes || cbytes > math.MaxInt32-4-MaxDictSize:
 		return nil, fmt.Errorf("chunk: %d blocks of %d bytes in all: %w", len(blocks), total, ErrTooLarge)
 	}
 	l := &Layout{p: p, pipeline: p.Pipeline(), typeSize: p.cappedTypeSize(), nblocks: len(blocks)}
@@ -77,11 +80,8 @@ func (p CParams) layoutVL(blocks [][]byte) (*Layout, error) {
 
 // encodeVLBlock appends a block of variable length to w.out: its size and its stream.
 func (w *Worker) encodeVLBlock(l *Layout, src []byte, b *block) error {
-	src, err := w.prefilter(src, b)
+	src, err := w.filtered(l, src, b)
 	if err != nil {
-		return err
-	}
-	if src, err = w.forward(src, &l.pipeline, b); err != nil {
 		return err
 	}
 	w.out = binary.LittleEndian.AppendUint32(w.out, uint32(len(src)))
@@ -106,16 +106,17 @@ func (w *Worker) encodeVLBlock(l *Layout, src []byte, b *block) error {
 // assembleVL appends the chunk of encoded blocks.
 func assembleVL(dst []byte, l *Layout, blocks [][]byte) ([]byte, error) {
 	h := l.h
-	h.CBytes = HeaderSize + 4*len(blocks)
+	h.CBytes = HeaderSize + 4*len(blocks) + l.dictSize()
 	for _, b := range blocks {
 		h.CBytes += len(b)
 	}
-	at := h.Overhead() + 4*len(blocks)
+	at := HeaderSize + 4*len(blocks) + l.dictSize()
 	dst = h.append(slices.Grow(dst, h.CBytes))
 	for _, b := range blocks {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(at))
 		at += len(b)
 	}
+	dst = l.appendDict(dst)
 	for _, b := range blocks {
 		dst = append(dst, b...)
 	}

@@ -22,6 +22,7 @@ type Worker struct {
 	encoders []cachedEncoder
 	decoders []cachedDecoder
 	dict     dictDecoder
+	dictEnc  dictEncoder
 
 	// For the calls that code whole chunks.
 	reader Reader
@@ -53,6 +54,12 @@ type dictDecoder struct {
 	dec    codec.Decoder
 }
 
+// dictEncoder is the encoder for a chunk with a dictionary.
+type dictEncoder struct {
+	layout *Layout
+	enc    codec.Encoder
+}
+
 // maxCached bounds the codecs that a worker keeps. Chunks of one frame rarely use more than one or two.
 const maxCached = 6
 
@@ -80,6 +87,9 @@ func (w *Worker) itemSize(header int) int {
 
 // encoder returns the encoder for a layout.
 func (w *Worker) encoder(l *Layout) (codec.Encoder, error) {
+	if l.dict != nil {
+		return w.encoderWithDict(l)
+	}
 	key := cachedEncoder{id: l.p.Codec, level: l.p.Level, meta: l.p.CodecMeta, size: w.itemSize(l.p.TypeSize)}
 	for i := range w.encoders {
 		e := &w.encoders[i]
@@ -87,11 +97,7 @@ func (w *Worker) encoder(l *Layout) (codec.Encoder, error) {
 			return e.enc, nil
 		}
 	}
-	c, err := w.o.Codecs.ByID(l.p.Codec)
-	if err != nil {
-		return nil, err
-	}
-	key.enc, err = c.NewEncoder(codec.Params{Level: key.level, Meta: key.meta, TypeSize: key.size, BlockShape: w.o.BlockShape})
+	enc, err := w.newEncoder(l)
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +105,32 @@ func (w *Worker) encoder(l *Layout) (codec.Encoder, error) {
 		clear(w.encoders)
 		w.encoders = w.encoders[:0]
 	}
+	key.enc = enc
 	w.encoders = append(w.encoders, key)
-	return key.enc, nil
+	return enc, nil
+}
+
+// encoderWithDict returns the encoder for a chunk with a dictionary. Only that of the last chunk is kept.
+func (w *Worker) encoderWithDict(l *Layout) (codec.Encoder, error) {
+	if w.dictEnc.layout == l {
+		return w.dictEnc.enc, nil
+	}
+	enc, err := w.newEncoder(l)
+	if err != nil {
+		return nil, err
+	}
+	w.dictEnc = dictEncoder{layout: l, enc: enc}
+	return enc, nil
+}
+
+func (w *Worker) newEncoder(l *Layout) (codec.Encoder, error) {
+	c, err := w.o.Codecs.ByID(l.p.Codec)
+	if err != nil {
+		return nil, err
+	}
+	return c.NewEncoder(codec.Params{
+		Level: l.p.Level, Meta: l.p.CodecMeta, TypeSize: w.itemSize(l.p.TypeSize), BlockShape: w.o.BlockShape, Dict: l.dict,
+	})
 }
 
 // decoder returns the decoder for a chunk.
