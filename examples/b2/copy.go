@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// runCopy copies a frame, in another form if options say so.
+func runCopy(e *env, args []string) error {
+	var p params
+	fs := newFlags("copy")
+	p.register(fs)
+	contiguous := fs.Bool("contiguous", false, "")
+	args, err := parseArgs(fs, args, 2, 2)
+	if err != nil {
+		return err
+	}
+	if p.sparse && *contiguous {
+		return usagef("either -sparse or -contiguous")
+	}
+	if err := p.check(); err != nil {
+		return err
+	}
+	s, err := openReadable(args[0])
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if s.chunk != nil {
+		return fmt.Errorf("%s: a bare chunk, not a frame", args[0])
+	}
+	if !p.sparse && !*contiguous {
+		p.sparse = s.frame.Info().Sparse
+	}
+	if s.array != nil {
+		return p.copyArray(e.ctx, s.array, args[1])
+	}
+	return p.copyFrame(e.ctx, s.frame, args[1])
+}
+
+// compresses tells whether an option asks for other compression.
+func (p *params) compresses() bool {
+	return p.codec != 0 || p.codecMeta != nil || p.level != 0 || p.filters != nil || p.split != nil || p.dict != nil
+}
+
+func (p *params) copyArray(ctx context.Context, a *ndarray.Array, to string) error {
+	if p.chunkSize > 0 {
+		return usagef("-chunksize is for plain super-chunks, -chunks for arrays")
+	}
+	if !p.compresses() && p.chunks.list == nil && p.blocks.list == nil {
+		f, err := a.Frame().Copy(ctx, to, &frame.Options{Sparse: p.sparse, Overwrite: p.overwrite})
+		if err != nil {
+			return err
+		}
+		return f.Close()
+	}
+	o := a.Options()
+	o.Sparse, o.Overwrite = p.sparse, p.overwrite
+	p.apply(&o.CParams)
+	if p.chunks.list != nil && !slices.Equal(o.Chunks, p.chunks.int32s()) {
+		o.Chunks, o.Blocks = p.chunks.int32s(), nil
+	}
+	if p.blocks.list != nil {
+		o.Blocks = p.blocks.int32s()
+	}
+	c, err := a.Copy(ctx, to, o)
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+func (p *params) copyFrame(ctx context.Context, f *frame.Frame, to string) error {
+	if p.chunks.list != nil || p.blocks.list != nil {
+		return usagef("-chunks and -blocks are for arrays, -chunksize for plain super-chunks")
+	}
+	o := &frame.Options{Sparse: p.sparse, Overwrite: p.overwrite}
+	if !p.compresses() && p.chunkSize == 0 {
+		c, err := f.Copy(ctx, to, o)
+		if err != nil {
+			return err
+		}
+		return c.Close()
+	}
+	info := f.Info()
+	if info.VLBlocks {
+		return fmt.Errorf("blocks of variable size cannot be compressed again: %w", frame.ErrUnsupported)
+	}
+	o.CParams, o.Meta, o.ChunkSize = info.CParams, f.Meta(), max(info.ChunkSize, 0)
+	p.apply(&o.CParams)
+	if p.chunkSize > 0 {
+		o.ChunkSize, o.CParams.BlockSize = p.chunkSize, 0
+	}
+	c, err := frame.Create(to, o, func(b *frame.Batch) error {
+		v, err := f.View()
+		if err != nil {
+			return err
+		}
+		defer v.Release()
+		if err := b.CopyVLMeta(v); err != nil {
+			return err
+		}
+		if p.chunkSize > 0 {
+			return appendChunks(b, f.Reader(), p.chunkSize)
+		}
+		var buf []byte
+		for i := range f.NumChunks() {
+			if buf, err = f.ReadChunk(buf[:0], i); err != nil {
+				return err
+			}
+			if err := b.Append(buf); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"io"
+
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// runDump writes all decoded bytes.
+func runDump(e *env, args []string) error {
+	fs := newFlags("dump")
+	npy := fs.Bool("npy", false, "")
+	args, err := parseArgs(fs, args, 1, 1)
+	if err != nil {
+		return err
+	}
+	s, err := openReadable(args[0])
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	switch {
+	case s.array != nil:
+		return dumpArray(e, s.array, nil, *npy)
+	case s.frame != nil:
+		if *npy {
+			if err := writeFlatHeader(e, s.frame.NBytes(), s.frame.Info().TypeSize); err != nil {
+				return err
+			}
+		}
+		_, err := s.frame.WriteTo(e.out)
+		return err
+	}
+	h := s.chunk.Header()
+	if *npy {
+		if err := writeFlatHeader(e, s.chunk.Size(), h.TypeSize); err != nil {
+			return err
+		}
+	}
+	// Each read decodes whole blocks: the pieces are several of them, if they are not large.
+	piece := int64(max(h.BlockSize, 1))
+	piece *= max(1, 1<<20/piece)
+	buf := make([]byte, min(piece, e.slab, max(s.chunk.Size(), 1)))
+	for at := int64(0); at < s.chunk.Size(); at += int64(len(buf)) {
+		n, err := s.chunk.ReadAt(buf, at)
+		if err != nil && err != io.EOF {
+			return s.chunkError(err)
+		}
+		if _, err := e.out.Write(buf[:n]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeFlatHeader writes the NumPy header of bytes that no array describes.
+func writeFlatHeader(e *env, n int64, typeSize int) error {
+	d := meta.Of('u', 1)
+	if typeSize > 1 && n%int64(typeSize) == 0 {
+		d = meta.Of('V', typeSize)
+	}
+	return writeNPYHeader(e.out, d, []int64{n / int64(d.Size)})
+}
+
+// runSlice writes the decoded bytes of a selection.
+func runSlice(e *env, args []string) error {
+	fs := newFlags("slice")
+	npy := fs.Bool("npy", false, "")
+	args, err := parseArgs(fs, args, 2, 2)
+	if err != nil {
+		return err
+	}
+	sel, err := ndarray.ParseSelection(args[1])
+	if err != nil {
+		return err
+	}
+	a, err := openArray(args[0], false)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	return dumpArray(e, a, sel, *npy)
+}
+
+// dumpArray writes a selection in C order, nil for everything, in pieces that fit into little memory.
+func dumpArray(e *env, a *ndarray.Array, sel []ndarray.Index, npy bool) error {
+	shape, err := a.SelectionShape(sel...)
+	if err != nil {
+		return err
+	}
+	if npy {
+		if err := writeNPYHeader(e.out, a.DType(), shape); err != nil {
+			return err
+		}
+	}
+	runs, ok := resolveAxes(a.Shape(), sel)
+	if !ok {
+		return dumpWhole(e, a, sel, shape)
+	}
+	counts := make([]int64, len(runs))
+	for i, r := range runs {
+		counts[i] = r.count
+	}
+	var steps [][]int32
+	if len(sel) == 0 {
+		steps = [][]int32{a.Chunks(), a.Blocks()}
+	}
+	var buf []byte
+	most := max(1, e.slab/int64(a.ItemSize()))
+	return slabs(counts, most, steps, func(start, stop []int64) error {
+		n := boxBytes(start, stop, a.ItemSize())
+		if int64(cap(buf)) < n {
+			buf = make([]byte, n)
+		}
+		if err := a.ReadBytes(e.ctx, buf[:n], part(runs, start, stop)...); err != nil {
+			return err
+		}
+		_, err := e.out.Write(buf[:n])
+		return err
+	})
+}
+
+// dumpWhole writes a selection in one piece.
+func dumpWhole(e *env, a *ndarray.Array, sel []ndarray.Index, shape []int64) error {
+	n := int64(a.ItemSize())
+	for _, s := range shape {
+		n *= s
+	}
+	if n > a.Frame().AllocLimit() {
+		return ndarray.ErrTooLarge
+	}
+	buf := make([]byte, n)
+	if err := a.ReadBytes(e.ctx, buf, sel...); err != nil {
+		return err
+	}
+	_, err := e.out.Write(buf)
+	return err
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"flag"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// newFlags returns the empty flag set of a verb.
+func newFlags(verb string) *flag.FlagSet {
+	fs := flag.NewFlagSet(verb, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	fs.Usage = func() {}
+	return fs
+}
+
+// parseArgs parses options, which may stand before, between and behind the other arguments, and returns those others: at
+// least least and at most most. What starts with "-" and a digit is no option but a selection, and "--" ends options.
+func parseArgs(fs *flag.FlagSet, args []string, least, most int) ([]string, error) {
+	var options, others []string
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		if a == "--" {
+			others = append(others, args[i+1:]...)
+			break
+		}
+		if len(a) < 2 || a[0] != '-' || a[1] >= '0' && a[1] <= '9' || a[1] == ':' {
+			others = append(others, a)
+			continue
+		}
+		options = append(options, a)
+		name, _, hasValue := strings.Cut(strings.TrimLeft(a, "-"), "=")
+		f := fs.Lookup(name)
+		if f == nil || hasValue || isSwitch(f) || i+1 == len(args) {
+			continue
+		}
+		i++
+		options = append(options, args[i])
+	}
+	if err := fs.Parse(options); err != nil {
+		if err == flag.ErrHelp {
+			return nil, err
+		}
+		return nil, usagef("%v", err)
+	}
+	switch {
+	case len(others) < least:
+		return nil, usagef("an argument is missing")
+	case len(others) > most:
+		return nil, usagef("too many arguments: %q", others[most])
+	}
+	return others, nil
+}
+
+// isSwitch tells whether an option has no value.
+func isSwitch(f *flag.Flag) bool {
+	b, ok := f.Value.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
+}
+
+// listFlag is a list of numbers such as 3,4. Given empty it is empty but not nil.
+type listFlag struct {
+	list []int64
+	bits int
+}
+
+func (f *listFlag) String() string { return "" }
+
+func (f *listFlag) Set(s string) error {
+	list, err := parseInts(s, f.bits)
+	if err == nil {
+		f.list = list
+	}
+	return err
+}
+
+// int32s returns the list of a flag of 32 bits.
+func (f *listFlag) int32s() []int32 {
+	if f.list == nil {
+		return nil
+	}
+	out := make([]int32, len(f.list))
+	for i, n := range f.list {
+		out[i] = int32(n)
+	}
+	return out
+}
+
+// parseInts reads numbers with commas between them, in round brackets or not. A comma may follow the last.
+func parseInts(s string, bits int) ([]int64, error) {
+	s = strings.TrimSpace(s)
+	if strings.HasPrefix(s, "(") && strings.HasSuffix(s, ")") {
+		s = strings.TrimSpace(s[1 : len(s)-1])
+	}
+	out := []int64{}
+	if s == "" {
+		return out, nil
+	}
+	for part := range strings.SplitSeq(strings.TrimSuffix(s, ","), ",") {
+		n, err := strconv.ParseInt(strings.TrimSpace(part), 10, bits)
+		if err != nil {
+			return nil, usagef("%q is no number", part)
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+// namesFlag collects the name=json pairs of an option that may be repeated.
+type namesFlag struct{ pairs []pair }
+
+type pair struct {
+	name  string
+	value []byte // MessagePack
+}
+
+func (f *namesFlag) String() string { return "" }
+
+func (f *namesFlag) Set(s string) error {
+	name, text, ok := strings.Cut(s, "=")
+	if !ok || name == "" {
+		return usagef("%q is not name=json", s)
+	}
+	value, err := packJSON(text)
+	if err == nil {
+		f.pairs = append(f.pairs, pair{name, value})
+	}
+	return err
+}

@@ -1,0 +1,338 @@
+package main
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// runInfo tells what the headers say.
+func runInfo(e *env, args []string) error {
+	fs := newFlags("info")
+	asJSON := fs.Bool("json", false, "")
+	args, err := parseArgs(fs, args, 1, 1)
+	if err != nil {
+		return err
+	}
+	s, err := openSource(args[0])
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if *asJSON {
+		return infoJSON(e, s)
+	}
+	tw := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+	if s.chunk != nil {
+		infoChunk(tw, s)
+	} else if err := infoFrame(tw, s); err != nil {
+		return err
+	}
+	return tw.Flush()
+}
+
+// infoFields is the object that info -json prints for frames, in the order of its keys.
+type infoFields struct {
+	Path        string   `json:"path"`
+	NBytes      int64    `json:"nbytes"`
+	CBytes      int64    `json:"cbytes"`
+	NChunks     int      `json:"nchunks"`
+	TypeSize    int      `json:"typesize"`
+	ChunkSize   int      `json:"chunksize"`
+	BlockSize   int      `json:"blocksize"`
+	CompCode    uint8    `json:"compcode"`
+	CLevel      int      `json:"clevel"`
+	Filters     [6]int   `json:"filters"`
+	FiltersMeta [6]int   `json:"filters_meta"`
+	Metalayers  hexMap   `json:"metalayers"`
+	VLMeta      hexMap   `json:"vlmeta"`
+	NDim        *int     `json:"ndim,omitempty"`
+	Shape       *[]int64 `json:"shape,omitempty"`
+	Chunks      *[]int32 `json:"chunks,omitempty"`
+	Blocks      *[]int32 `json:"blocks,omitempty"`
+	DType       *string  `json:"dtype,omitempty"`
+	DTypeFormat *int     `json:"dtype_format,omitempty"`
+}
+
+// chunkFields is the object for bare chunks.
+type chunkFields struct {
+	Path        string `json:"path"`
+	NBytes      int    `json:"nbytes"`
+	CBytes      int    `json:"cbytes"`
+	NBlocks     int    `json:"nblocks"`
+	TypeSize    int    `json:"typesize"`
+	BlockSize   int    `json:"blocksize"`
+	CompCode    uint8  `json:"compcode"`
+	Filters     [6]int `json:"filters"`
+	FiltersMeta [6]int `json:"filters_meta"`
+	Version     uint8  `json:"version"`
+	Special     string `json:"special,omitempty"`
+}
+
+// hexMap is a list of names with bytes, printed as an object with the bytes in hexadecimal.
+type hexMap []meta.Layer
+
+func (m hexMap) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, l := range m {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, err := json.Marshal(l.Name)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&b, "%s:%q", name, hex.EncodeToString(l.Content))
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// pipelineNumbers returns filters and their parameters as headers store them.
+func pipelineNumbers(p chunk.Pipeline) (ids, metas [6]int) {
+	for i, f := range p {
+		ids[i], metas[i] = int(f.ID), int(f.Meta)
+	}
+	return ids, metas
+}
+
+// storedLevel returns a compression level as headers store it.
+func storedLevel(level int) int {
+	if level == chunk.NoCompression {
+		return 0
+	}
+	return level
+}
+
+func infoJSON(e *env, s *source) error {
+	out := json.NewEncoder(e.out)
+	out.SetEscapeHTML(false)
+	if s.chunk != nil {
+		h := s.chunk.Header()
+		c := chunkFields{
+			Path: s.path, NBytes: h.NBytes, CBytes: h.CBytes, NBlocks: h.NumBlocks(), TypeSize: h.TypeSize,
+			BlockSize: h.BlockSize, CompCode: chunkCode(h), Version: h.Version,
+		}
+		c.Filters, c.FiltersMeta = pipelineNumbers(h.Filters)
+		if h.Special() != chunk.Regular {
+			c.Special = h.Special().String()
+		}
+		return out.Encode(c)
+	}
+	i := s.frame.Info()
+	v := infoFields{
+		Path: s.path, NBytes: i.NBytes, CBytes: i.CBytes, NChunks: i.NumChunks, TypeSize: i.TypeSize,
+		ChunkSize: i.ChunkSize, BlockSize: i.BlockSize, CompCode: i.CParams.Codec.Code(),
+		CLevel: storedLevel(i.CParams.Level), Metalayers: s.frame.Meta(),
+	}
+	v.Filters, v.FiltersMeta = headerFilters(i.CParams)
+	for _, name := range s.frame.VLMetaNames() {
+		b, err := s.frame.VLMeta(name)
+		if err != nil {
+			return err
+		}
+		v.VLMeta = append(v.VLMeta, meta.Layer{Name: name, Content: b})
+	}
+	if a := s.array; a != nil {
+		n, shape, chunks, blocks := a.NDim(), a.Shape(), a.Chunks(), a.Blocks()
+		dtype, format := storedDType(a)
+		v.NDim, v.DType, v.DTypeFormat = &n, &dtype, &format
+		v.Shape, v.Chunks, v.Blocks = &shape, &chunks, &blocks
+	}
+	return out.Encode(v)
+}
+
+// storedDType returns the dtype of an array as it is stored and its format, "" when none is.
+func storedDType(a *ndarray.Array) (string, int) {
+	dtype, format := a.DTypeString()
+	for _, name := range []string{"b2nd", "caterva"} {
+		content, err := a.Frame().MetaLayer(name)
+		if err != nil {
+			continue
+		}
+		// What stands for a missing dtype depends on the item size that one says.
+		one, err1 := meta.ParseArray(content, 1)
+		two, err2 := meta.ParseArray(content, 2)
+		if err1 == nil && err2 == nil && one.DType != two.DType {
+			dtype = ""
+		}
+		break
+	}
+	return dtype, format
+}
+
+// headerFilters returns the filters of a frame as its header stores them.
+func headerFilters(c chunk.CParams) (ids, metas [6]int) {
+	var p chunk.Pipeline
+	copy(p[:], c.Filters)
+	return pipelineNumbers(p)
+}
+
+// infoFrame prints what a person wants to know of a frame.
+func infoFrame(tw *tabwriter.Writer, s *source) error {
+	i := s.frame.Info()
+	kind, storage := "super-chunk", "contiguous file"
+	if i.Sparse {
+		storage = "sparse directory"
+	}
+	if s.array != nil {
+		kind = "array"
+	}
+	fmt.Fprintf(tw, "%s\nkind\t%s, %s, frame format %d\n", s.path, kind, storage, i.Version)
+	if s.broken != nil {
+		fmt.Fprintf(tw, "array\tbroken: %s\n", oneLine(s.broken))
+	}
+	if a := s.array; a != nil {
+		dtype, _ := storedDType(a)
+		if d := a.DType().String(); dtype == "" {
+			dtype = "none, read as " + d
+		} else if d != dtype {
+			dtype += ", read as " + d
+		}
+		fmt.Fprintf(tw, "shape\t%s\n", pyTuple(a.Shape()))
+		fmt.Fprintf(tw, "chunks\t%s\n", pyTuple(widen(a.Chunks())))
+		fmt.Fprintf(tw, "blocks\t%s\n", pyTuple(widen(a.Blocks())))
+		fmt.Fprintf(tw, "dtype\t%s\n", dtype)
+	}
+	fmt.Fprintf(tw, "data\t%d bytes in %d chunks\n", i.NBytes, i.NumChunks)
+	fmt.Fprintf(tw, "stored\t%d bytes%s\n", i.CBytes, ratio(i.NBytes, i.CBytes))
+	fmt.Fprintf(tw, "item size\t%d bytes\n", i.TypeSize)
+	fmt.Fprintf(tw, "chunk size\t%s\n", chunkSizeText(i))
+	if i.VLBlocks {
+		fmt.Fprintf(tw, "block size\tof its own for each block\n")
+	} else {
+		fmt.Fprintf(tw, "block size\t%s\n", sizeOr(i.BlockSize, "chosen for each chunk"))
+	}
+	name := i.CParams.Codec.String()
+	if i.CParams.CodecMeta != 0 {
+		name += fmt.Sprintf(" (parameter %d)", i.CParams.CodecMeta)
+	}
+	if i.CParams.Dict {
+		name += ", dictionaries"
+	}
+	fmt.Fprintf(tw, "codec\t%s, level %d\n", name, storedLevel(i.CParams.Level))
+	fmt.Fprintf(tw, "filters\t%s\n", filterNames(i.CParams.Filters))
+	for _, l := range s.frame.Meta() {
+		fmt.Fprintf(tw, "metalayer %s\t%s\n", l.Name, valueText(l.Content))
+	}
+	for _, name := range s.frame.VLMetaNames() {
+		b, err := s.frame.VLMeta(name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(tw, "vlmeta %s\t%s\n", name, valueText(b))
+	}
+	return nil
+}
+
+func infoChunk(tw *tabwriter.Writer, s *source) {
+	h := s.chunk.Header()
+	fmt.Fprintf(tw, "%s\nkind\tchunk, format %d\n", s.path, h.Version)
+	fmt.Fprintf(tw, "data\t%d bytes in %d blocks\n", h.NBytes, h.NumBlocks())
+	fmt.Fprintf(tw, "stored\t%d bytes%s\n", h.CBytes, ratio(int64(h.NBytes), int64(h.CBytes)))
+	fmt.Fprintf(tw, "item size\t%d bytes\n", h.TypeSize)
+	if !h.VLBlocks() {
+		fmt.Fprintf(tw, "block size\t%d bytes\n", h.BlockSize)
+	}
+	switch {
+	case h.Special() != chunk.Regular:
+		fmt.Fprintf(tw, "content\t%v\n", h.Special())
+	case h.Stored():
+		fmt.Fprintf(tw, "content\tstored as it is\n")
+	default:
+		fmt.Fprintf(tw, "codec\t%v\n", chunk.CodecFromCode(chunkCode(h)))
+		fmt.Fprintf(tw, "filters\t%s\n", filterNames(h.Filters[:]))
+	}
+}
+
+// chunkCode returns the compcode of a chunk. The short headers of old chunks have none, only a stream format.
+func chunkCode(h *chunk.Header) uint8 {
+	if h.Extended() {
+		return h.Codec
+	}
+	switch h.Format() {
+	case codec.FormatBloscLZ:
+		return codec.BloscLZ.Code()
+	case codec.FormatLZ4:
+		return codec.LZ4.Code()
+	case codec.FormatSnappy:
+		return codec.Snappy.Code()
+	case codec.FormatZlib:
+		return codec.Zlib.Code()
+	}
+	return codec.Zstd.Code()
+}
+
+func widen(list []int32) []int64 {
+	out := make([]int64, len(list))
+	for i, n := range list {
+		out[i] = int64(n)
+	}
+	return out
+}
+
+func ratio(nbytes, cbytes int64) string {
+	if cbytes <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(", ratio %.4g", float64(nbytes)/float64(cbytes))
+}
+
+func sizeOr(n int, none string) string {
+	if n <= 0 {
+		return none
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+func chunkSizeText(i frame.Info) string {
+	if i.ChunkSize < 0 {
+		return "that of the first chunk"
+	}
+	return sizeOr(i.ChunkSize, "of its own for each chunk")
+}
+
+// filterNames lists the filters in their order, with parameters that are not 0.
+func filterNames(list []chunk.Filter) string {
+	var names []string
+	for _, f := range list {
+		if f.ID == chunk.NoFilter {
+			continue
+		}
+		name := f.ID.String()
+		switch {
+		case f.Meta != 0 && (f.ID == chunk.TruncPrec || f.ID == chunk.IntTrunc):
+			name += fmt.Sprintf("(%d)", int8(f.Meta))
+		case f.Meta != 0:
+			name += fmt.Sprintf("(%d)", f.Meta)
+		}
+		names = append(names, name)
+	}
+	if names == nil {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// valueText returns a value as JSON, or its size when it is something else.
+func valueText(b []byte) string {
+	const most = 200
+	text, err := unpackJSON(b)
+	if err != nil {
+		return fmt.Sprintf("%d bytes", len(b))
+	}
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + " ..."
+	}
+	return text
+}

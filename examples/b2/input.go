@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/goblosc/blosc2/meta"
+)
+
+// input is the data that a verb is given: raw bytes, or the items of a .npy file.
+type input struct {
+	npy  *npyInfo    // nil for raw bytes
+	r    io.Reader   // the data, from the first byte
+	at   io.ReaderAt // the same, nil when they can only be read once
+	off  int64       // where they start in at
+	size int64       // in bytes, -1 when not known
+	temp string      // directory for a temporary file, or ""
+	file *os.File
+}
+
+// openInput opens a file, or standard input for "" and "-".
+func openInput(e *env, name string) (*input, error) {
+	if name == "" || name == "-" {
+		return newInput(e.in, "")
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	fi, err := f.Stat()
+	if err == nil && fi.IsDir() {
+		err = fmt.Errorf("%s is a directory", name)
+	}
+	var in *input
+	if err == nil && fi.Mode().IsRegular() {
+		in, err = newFileInput(f, fi.Size(), name)
+	} else if err == nil {
+		in, err = newInput(f, name)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	in.file = f
+	return in, nil
+}
+
+// newInput returns what a stream gives.
+func newInput(r io.Reader, name string) (*input, error) {
+	b := bufio.NewReaderSize(r, 1<<16)
+	in := &input{r: b, size: -1}
+	magic, err := b.Peek(len(npyMagic))
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if string(magic) == npyMagic || isNPYName(name) {
+		in.npy, err = readNPYHeader(b)
+		return in, err
+	}
+	return in, nil
+}
+
+// newFileInput returns what a file holds.
+func newFileInput(f *os.File, size int64, name string) (*input, error) {
+	in := &input{r: f, at: f, size: size}
+	magic := make([]byte, len(npyMagic))
+	n, err := f.ReadAt(magic, 0)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if string(magic[:n]) != npyMagic && !isNPYName(name) {
+		return in, nil
+	}
+	if in.npy, err = readNPYHeader(f); err != nil {
+		return nil, err
+	}
+	in.off, err = f.Seek(0, io.SeekCurrent)
+	in.size = max(size-in.off, 0)
+	return in, err
+}
+
+func isNPYName(name string) bool { return strings.HasSuffix(name, ".npy") }
+
+func (in *input) close() {
+	if in.file != nil {
+		in.file.Close()
+	}
+	if in.temp != "" {
+		os.RemoveAll(in.temp)
+	}
+}
+
+// readAll returns all data, which must be n bytes; n is -1 for any number.
+func (in *input) readAll(n int64) ([]byte, error) {
+	if in.size >= 0 && n >= 0 && in.size != n {
+		return nil, wrongSize(in.size, n)
+	}
+	r := in.r
+	if in.at != nil {
+		r = io.NewSectionReader(in.at, in.off, in.size)
+	}
+	if n < 0 {
+		return io.ReadAll(r)
+	}
+	b, err := readExact(r, n)
+	if err == nil && int64(len(b)) > n {
+		return nil, fmt.Errorf("the input has more than the %d bytes that are wanted", n)
+	}
+	if err == nil && int64(len(b)) < n {
+		return nil, wrongSize(int64(len(b)), n)
+	}
+	return b, err
+}
+
+// readExact reads n bytes and, if there are more, some of them.
+func readExact(r io.Reader, n int64) ([]byte, error) {
+	if n >= math.MaxInt32 {
+		return io.ReadAll(io.LimitReader(r, n+1))
+	}
+	return readUpTo(nil, r, int(n)+1)
+}
+
+func wrongSize(got, want int64) error {
+	return fmt.Errorf("the input has %d bytes, not the %d that are wanted", got, want)
+}
+
+// spool makes data that can only be read once readable at any place: in memory if they are few, else in a temporary
+// file in the folder dir. It reads no more than most bytes, unless most is -1, and holds slab bytes in memory.
+func (in *input) spool(dir string, most, slab int64) error {
+	if in.at != nil {
+		return nil
+	}
+	r := in.r
+	if most >= 0 {
+		r = io.LimitReader(r, most)
+	}
+	head, err := io.ReadAll(io.LimitReader(r, slab))
+	if err != nil {
+		return err
+	}
+	if int64(len(head)) < slab {
+		in.at, in.size = bytes.NewReader(head), int64(len(head))
+		return nil
+	}
+	if in.temp, err = os.MkdirTemp(dir, ".b2-"); err != nil {
+		return err
+	}
+	f, err := os.Create(filepath.Join(in.temp, "input"))
+	if err != nil {
+		return err
+	}
+	if in.file != nil {
+		in.file.Close()
+	}
+	in.file, in.at = f, f
+	in.size, err = io.Copy(f, io.MultiReader(bytes.NewReader(head), r))
+	return err
+}
+
+// items returns the data in C order for items of a dtype and shape that they must have.
+func (in *input) items(d meta.DType, shape []int64, n int64) ([]byte, error) {
+	if in.npy == nil {
+		return in.readAll(n)
+	}
+	if in.npy.dtype.String() != d.String() {
+		return nil, fmt.Errorf("the .npy file has items of dtype %s, not %s", in.npy.dtype, d)
+	}
+	if pyTuple(in.npy.shape) != pyTuple(shape) {
+		return nil, fmt.Errorf("the .npy file has the shape %s, not %s", pyTuple(in.npy.shape), pyTuple(shape))
+	}
+	b, err := in.readAll(n)
+	if err != nil || !in.npy.fortran {
+		return b, err
+	}
+	out := make([]byte, len(b))
+	g := &grid{at: bytes.NewReader(b), shape: shape, itemSize: int64(d.Size), fortran: true}
+	return out, g.read(out, make([]int64, len(shape)), shape)
+}

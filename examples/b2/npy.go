@@ -1,0 +1,166 @@
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/goblosc/blosc2/meta"
+)
+
+// A .npy file: the magic, version (two bytes), length of the text (2 bytes in version 1, else 4, little-endian), the
+// text, which is a Python dictionary padded with blanks to a multiple of 64 bytes and ends in a line break, the data.
+const npyMagic = "\x93NUMPY"
+
+// writeNPYHeader writes the header that numpy.save writes for an array in C order.
+func writeNPYHeader(w io.Writer, d meta.DType, shape []int64) error {
+	for d.Elem != nil { // items that are arrays become axes, as in NumPy
+		for _, n := range d.Shape {
+			shape = append(shape[:len(shape):len(shape)], int64(n))
+		}
+		d = *d.Elem
+	}
+	descr, err := npyDescr(d)
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("{'descr': %s, 'fortran_order': False, 'shape': %s, }", descr, pyTuple(shape))
+	if len(shape) > 0 { // NumPy leaves room for the first axis to grow
+		text += strings.Repeat(" ", max(0, 21-len(strconv.FormatInt(shape[0], 10))))
+	}
+	_, err = w.Write(npyHeader(text))
+	return err
+}
+
+// npyHeader puts magic, version and padding around the text of a header.
+func npyHeader(text string) []byte {
+	b, latin := toLatin1(text) // what the first two versions are in; the third is in UTF-8
+	version, lenSize := byte(1), 2
+	switch {
+	case !latin:
+		version, lenSize, b = 3, 4, []byte(text)
+	case len(b) > 65000:
+		version, lenSize = 2, 4
+	}
+	fixed := len(npyMagic) + 2 + lenSize
+	n := len(b) + 1
+	n += 64 - (fixed+n)%64
+	h := append([]byte(npyMagic), version, 0)
+	if lenSize == 2 {
+		h = binary.LittleEndian.AppendUint16(h, uint16(n))
+	} else {
+		h = binary.LittleEndian.AppendUint32(h, uint32(n))
+	}
+	h = append(h, b...)
+	for len(h) < fixed+n-1 {
+		h = append(h, ' ')
+	}
+	return append(h, '\n')
+}
+
+// toLatin1 returns a text in Latin-1, or false when it has other characters.
+func toLatin1(text string) ([]byte, bool) {
+	var b []byte
+	for _, r := range text {
+		if r > 0xff {
+			return nil, false
+		}
+		b = append(b, byte(r))
+	}
+	return b, true
+}
+
+// npyDescr returns the dtype as .npy headers have it: a string, or a list of fields where gaps are fields of raw bytes
+// without a name.
+func npyDescr(d meta.DType) (string, error) {
+	if d.Kind == 'O' {
+		return "", fmt.Errorf("python objects cannot be written as .npy")
+	}
+	if d.Fields == nil {
+		return pyString(d.String()), nil
+	}
+	var parts []string
+	at := 0
+	pad := func(to int) {
+		if to > at {
+			parts = append(parts, fmt.Sprintf("('', '|V%d')", to-at))
+		}
+	}
+	for _, f := range d.Fields {
+		if f.Offset < at {
+			return "", fmt.Errorf("fields of %s that overlap or are out of order cannot be written as .npy", d)
+		}
+		pad(f.Offset)
+		at = f.Offset + f.Type.Size
+		elem, shape := f.Type, ""
+		var dims []int64
+		for elem.Elem != nil {
+			for _, n := range elem.Shape {
+				dims = append(dims, int64(n))
+			}
+			elem = *elem.Elem
+		}
+		if dims != nil {
+			shape = ", " + pyTuple(dims)
+		}
+		descr, err := npyDescr(elem)
+		if err != nil {
+			return "", err
+		}
+		name := pyString(f.Name)
+		if f.Title != "" {
+			name = "(" + pyString(f.Title) + ", " + name + ")"
+		}
+		parts = append(parts, "("+name+", "+descr+shape+")")
+	}
+	pad(d.Size)
+	return "[" + strings.Join(parts, ", ") + "]", nil
+}
+
+// pyTuple returns numbers as a Python tuple.
+func pyTuple(list []int64) string {
+	var b strings.Builder
+	b.WriteByte('(')
+	for i, n := range list {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(strconv.FormatInt(n, 10))
+	}
+	if len(list) == 1 {
+		b.WriteByte(',')
+	}
+	b.WriteByte(')')
+	return b.String()
+}
+
+// pyString returns a string as a Python literal.
+func pyString(s string) string {
+	quote := byte('\'')
+	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
+		quote = '"'
+	}
+	var b strings.Builder
+	b.WriteByte(quote)
+	for _, r := range s {
+		switch {
+		case r == rune(quote) || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte(quote)
+	return b.String()
+}

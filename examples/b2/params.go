@@ -1,0 +1,160 @@
+package main
+
+import (
+	"flag"
+	"strconv"
+	"strings"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
+)
+
+// params are the options that say how something new is compressed and stored. A zero field was not given.
+type params struct {
+	chunks, blocks listFlag
+	chunkSize      int
+	codec          codec.ID
+	codecMeta      *uint8
+	level          int // as chunk.CParams.Level
+	filters        []chunk.FilterID
+	filtersMeta    []int64
+	split          *chunk.SplitMode
+	dict           *bool
+	sparse         bool
+	overwrite      bool
+}
+
+// register adds the options to a flag set.
+func (p *params) register(fs *flag.FlagSet) {
+	p.chunks.bits, p.blocks.bits = 32, 32
+	fs.Var(&p.chunks, "chunks", "")
+	fs.Var(&p.blocks, "blocks", "")
+	fs.Func("chunksize", "", func(s string) error {
+		n, err := strconv.ParseInt(s, 10, 32)
+		if err != nil || n < 1 {
+			return usagef("not a size in bytes")
+		}
+		p.chunkSize = int(n)
+		return nil
+	})
+	fs.Func("codec", "", func(s string) error {
+		for code := range 256 {
+			if id := codec.FromCode(uint8(code)); id.String() == s && id != codec.Snappy {
+				p.codec = id
+				return nil
+			}
+		}
+		return usagef("no such codec")
+	})
+	fs.Func("codec-meta", "", func(s string) error {
+		n, err := strconv.ParseInt(s, 10, 16)
+		if err != nil || n < -128 || n > 255 {
+			return usagef("not a number from -128 to 255")
+		}
+		meta := uint8(n)
+		p.codecMeta = &meta
+		return nil
+	})
+	fs.Func("level", "", func(s string) error {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 0 || n > 9 {
+			return usagef("not a level from 0 to 9")
+		}
+		if p.level = n; n == 0 {
+			p.level = chunk.NoCompression
+		}
+		return nil
+	})
+	fs.Func("filters", "", p.setFilters)
+	fs.Func("filters-meta", "", func(s string) error {
+		list, err := parseInts(s, 16)
+		for _, n := range list {
+			if n < -128 || n > 255 {
+				return usagef("not numbers from -128 to 255")
+			}
+		}
+		p.filtersMeta = list
+		return err
+	})
+	fs.Func("split", "", func(s string) error {
+		modes := map[string]chunk.SplitMode{
+			"auto": chunk.SplitAuto, "always": chunk.SplitAlways, "never": chunk.SplitNever, "forward": chunk.SplitForward,
+		}
+		m, ok := modes[s]
+		if !ok {
+			return usagef("none of auto, always, never, forward")
+		}
+		p.split = &m
+		return nil
+	})
+	fs.BoolFunc("dict", "", func(s string) error {
+		b, err := strconv.ParseBool(s)
+		p.dict = &b
+		return err
+	})
+	fs.BoolVar(&p.sparse, "sparse", false, "")
+	fs.BoolVar(&p.overwrite, "overwrite", false, "")
+}
+
+// setFilters reads names such as shuffle,delta. No name at all stands for no filter.
+func (p *params) setFilters(s string) error {
+	p.filters = []chunk.FilterID{}
+	if strings.TrimSpace(s) == "" {
+		return nil
+	}
+next:
+	for name := range strings.SplitSeq(s, ",") {
+		name = strings.TrimSpace(name)
+		for id := range 256 {
+			if f := chunk.FilterID(id); f.String() == name && f != chunk.ByteDeltaOld {
+				p.filters = append(p.filters, f)
+				continue next
+			}
+		}
+		return usagef("no filter %q", name)
+	}
+	if len(p.filters) > chunk.NumFilters {
+		return usagef("more than %d filters", chunk.NumFilters)
+	}
+	return nil
+}
+
+// check tells whether the options go together.
+func (p *params) check() error {
+	if p.filters == nil && len(p.filtersMeta) > 0 || len(p.filtersMeta) > len(p.filters) {
+		return usagef("more -filters-meta than -filters")
+	}
+	if p.chunkSize > 0 && (p.chunks.list != nil || p.blocks.list != nil) {
+		return usagef("-chunksize is for plain super-chunks, -chunks and -blocks are for arrays")
+	}
+	return nil
+}
+
+// apply puts what was given into compression parameters.
+func (p *params) apply(c *chunk.CParams) {
+	if p.codec != 0 {
+		c.Codec, c.CodecMeta = p.codec, 0
+	}
+	if p.codecMeta != nil {
+		c.CodecMeta = *p.codecMeta
+	}
+	if p.level != 0 {
+		c.Level = p.level
+	}
+	if p.filters != nil {
+		c.Filters = []chunk.Filter{}
+		for i, id := range p.filters {
+			f := chunk.Filter{ID: id}
+			if i < len(p.filtersMeta) {
+				f.Meta = uint8(p.filtersMeta[i])
+			}
+			c.Filters = append(c.Filters, f)
+		}
+	}
+	if p.split != nil {
+		c.Split = *p.split
+	}
+	if p.dict != nil {
+		c.Dict = *p.dict
+	}
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goblosc/blosc2/meta"
+)
+
+// parseItem returns the bytes of an item of a dtype that a text stands for.
+func parseItem(d meta.DType, text string) ([]byte, error) {
+	if d.Fields != nil || d.Elem != nil {
+		return parseHex(d, text)
+	}
+	switch d.Kind {
+	case 'b':
+		return parseBool(d, text)
+	case 'i', 'M', 'm':
+		if d.Kind != 'i' && (text == "NaT" || text == "nat") {
+			text = strconv.FormatInt(math.MinInt64, 10)
+		}
+		n, err := strconv.ParseInt(text, 0, 8*d.Size)
+		return orderedInt(d, uint64(n), text, err)
+	case 'u':
+		n, err := strconv.ParseUint(text, 0, 8*d.Size)
+		return orderedInt(d, n, text, err)
+	case 'f':
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return nil, badValue(d, text)
+		}
+		return floatBytes(d, x, d.Size), nil
+	case 'c':
+		z, err := strconv.ParseComplex(pythonComplex(text), 128)
+		if err != nil {
+			return nil, badValue(d, text)
+		}
+		return append(floatBytes(d, real(z), d.Size/2), floatBytes(d, imag(z), d.Size/2)...), nil
+	case 'S', 'U':
+		return parseText(d, text)
+	}
+	return parseHex(d, text)
+}
+
+func badValue(d meta.DType, text string) error {
+	return fmt.Errorf("%q is no value of dtype %s", text, d)
+}
+
+// ordered returns the low bytes of n in the byte order of a dtype.
+func ordered(d meta.DType, n uint64, size int) []byte {
+	b := binary.LittleEndian.AppendUint64(nil, n)[:size]
+	if d.Order == '>' {
+		slices.Reverse(b)
+	}
+	return b
+}
+
+func orderedInt(d meta.DType, n uint64, text string, err error) ([]byte, error) {
+	if err != nil {
+		return nil, badValue(d, text)
+	}
+	return ordered(d, n, d.Size), nil
+}
+
+// floatBytes returns a float of 2, 4 or 8 bytes. What is too large becomes infinite, as in NumPy.
+func floatBytes(d meta.DType, x float64, size int) []byte {
+	switch size {
+	case 2:
+		return ordered(d, uint64(float16(x)), 2)
+	case 4:
+		return ordered(d, uint64(math.Float32bits(float32(x))), 4)
+	}
+	return ordered(d, math.Float64bits(x), 8)
+}
+
+// pythonComplex turns a complex number as Python writes it, (1+2j), into Go's notation.
+func pythonComplex(s string) string {
+	s = strings.ReplaceAll(s, "j", "i")
+	return strings.ReplaceAll(s, "infi", "Infi")
+}
+
+func parseBool(d meta.DType, text string) ([]byte, error) {
+	switch text {
+	case "true", "True", "1":
+		return []byte{1}, nil
+	case "false", "False", "0":
+		return []byte{0}, nil
+	}
+	return nil, badValue(d, text)
+}
+
+// parseText returns a string filled up with zeros: bytes, or characters of four bytes.
+func parseText(d meta.DType, text string) ([]byte, error) {
+	var b []byte
+	if d.Kind == 'S' {
+		b = []byte(text)
+	} else {
+		if !utf8.ValidString(text) {
+			return nil, badValue(d, text)
+		}
+		for _, r := range text {
+			b = append(b, ordered(d, uint64(r), 4)...)
+		}
+	}
+	if len(b) > d.Size {
+		return nil, fmt.Errorf("%q is too long for dtype %s", text, d)
+	}
+	return append(b, make([]byte, d.Size-len(b))...), nil
+}
+
+func parseHex(d meta.DType, text string) ([]byte, error) {
+	b, err := hex.DecodeString(strings.TrimPrefix(text, "0x"))
+	if err != nil || len(b) != d.Size {
+		return nil, fmt.Errorf("%q is not the %d bytes of an item in hexadecimal", text, d.Size)
+	}
+	return b, nil
+}
+
+// float16 returns the bits of the IEEE half-precision number nearest to f, halves to even.
+func float16(f float64) uint16 {
+	bits := math.Float64bits(f)
+	sign := uint16(bits >> 48 & 0x8000)
+	switch a := math.Abs(f); {
+	case math.IsNaN(f):
+		return sign | 0x7e00
+	case a >= 65520: // halfway between the largest number and the next, which is not there
+		return sign | 0x7c00
+	case a < 0x1p-14: // steps of 2^-24
+		return sign | uint16(math.RoundToEven(a*0x1p24))
+	default:
+		_, exp := math.Frexp(a) // a is in [2^(exp-1), 2^exp), with 11 bits of precision
+		// Rounding up to the next power of two carries into the exponent as it should.
+		return sign | uint16(exp+13)<<10 + uint16(math.RoundToEven(math.Ldexp(a, 11-exp))) - 1<<10
+	}
+}

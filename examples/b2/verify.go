@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// runVerify decodes everything and prints a line for each fault.
+func runVerify(e *env, args []string) error {
+	args, err := parseArgs(newFlags("verify"), args, 1, 1)
+	if err != nil {
+		return err
+	}
+	faults := 0
+	report := func(err error) error {
+		if ctxErr := e.ctx.Err(); ctxErr != nil {
+			return ctxErr
+		}
+		faults++
+		_, err = fmt.Fprintln(e.out, oneLine(err))
+		return err
+	}
+	s, err := openSource(args[0])
+	switch {
+	case isFault(err):
+		err = report(err)
+	case err == nil:
+		err = verifySource(e.ctx, s, report)
+		s.close()
+	}
+	if err == nil && faults > 0 {
+		err = fmt.Errorf("%s: faults found: %d", args[0], faults)
+	}
+	return err
+}
+
+// isFault tells an error of the content from one of the request or the system.
+func isFault(err error) bool {
+	return errors.Is(err, frame.ErrCorrupt) || errors.Is(err, frame.ErrUnsupported) || errors.Is(err, frame.ErrTooLarge)
+}
+
+// verifySource reports the faults of something that could be opened.
+func verifySource(ctx context.Context, s *source, report func(error) error) error {
+	if s.chunk != nil {
+		return verifyChunk(s, report)
+	}
+	if s.broken != nil {
+		if err := report(s.broken); err != nil {
+			return err
+		}
+	}
+	if s.array != nil {
+		if err := verifyDType(s, report); err != nil {
+			return err
+		}
+	}
+	return s.frame.Verify(ctx, report)
+}
+
+// verifyDType checks the dtype of an array against its items.
+func verifyDType(s *source, report func(error) error) error {
+	text, format := s.array.DTypeString()
+	d, err := meta.ParseDType(text)
+	fault := func(format string, args ...any) error {
+		return report(&frame.Error{Path: s.path, Part: "dtype", Chunk: -1, Off: -1, Err: fmt.Errorf(format, args...)})
+	}
+	switch {
+	case format != 0:
+		return fault("format %d: %w", format, frame.ErrUnsupported)
+	case err != nil:
+		return fault("%w", err)
+	case d.Size != s.array.ItemSize():
+		return fault("%q has %d bytes, the items have %d: %w", text, d.Size, s.array.ItemSize(), frame.ErrCorrupt)
+	}
+	return nil
+}
+
+// verifyChunk decodes a bare chunk block by block.
+func verifyChunk(s *source, report func(error) error) error {
+	h := s.chunk.Header()
+	if fi, err := s.file.Stat(); err != nil {
+		return err
+	} else if extra := fi.Size() - int64(h.CBytes); extra > 0 {
+		if err := report(s.chunkError(fmt.Errorf("%d bytes behind the chunk: %w", extra, frame.ErrCorrupt))); err != nil {
+			return err
+		}
+	}
+	size := s.chunk.Size()
+	if h.Special() != chunk.Regular || size == 0 {
+		return nil
+	}
+	step := int64(max(h.BlockSize, 1))
+	if h.VLBlocks() {
+		step = size
+	}
+	buf := make([]byte, min(step, size))
+	for at := int64(0); at < size; at += step {
+		n := min(step, size-at)
+		if _, err := s.chunk.ReadAt(buf[:n], at); err != nil && err != io.EOF {
+			if err := report(s.chunkError(err)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

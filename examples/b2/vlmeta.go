@@ -1,0 +1,88 @@
+package main
+
+import (
+	"encoding/hex"
+	"fmt"
+
+	"github.com/goblosc/blosc2/frame"
+)
+
+// runVLMeta lists, reads and changes variable-length metalayers.
+func runVLMeta(e *env, args []string) error {
+	fs := newFlags("vlmeta")
+	asHex := fs.Bool("hex", false, "")
+	args, err := parseArgs(fs, args, 1, 4)
+	if err != nil {
+		return err
+	}
+	path, action, rest := args[0], "list", []string(nil)
+	if len(args) > 1 {
+		action, rest = args[1], args[2:]
+	}
+	want, ok := map[string]int{"list": 0, "get": 1, "set": 2, "delete": 1}[action]
+	switch {
+	case !ok:
+		return usagef("no action %q: list, get, set or delete", action)
+	case len(rest) != want:
+		return usagef("%s takes %d arguments", action, want)
+	case action == "list" || action == "get":
+		return readVLMeta(e, path, rest, *asHex)
+	}
+	var value []byte
+	if action == "set" {
+		if value, err = vlmetaBytes(rest[1], *asHex); err != nil {
+			return err
+		}
+	}
+	f, err := frame.Edit(path, nil)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if action == "delete" {
+		return f.DeleteVLMeta(rest[0])
+	}
+	return f.SetVLMeta(rest[0], value)
+}
+
+// readVLMeta prints the value with a name, or all names with their values.
+func readVLMeta(e *env, path string, name []string, asHex bool) error {
+	f, err := frame.Open(path, nil)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	names := name
+	if len(name) == 0 {
+		names = f.VLMetaNames()
+	}
+	for _, n := range names {
+		b, err := f.VLMeta(n)
+		if err != nil {
+			return err
+		}
+		text := hex.EncodeToString(b)
+		if !asHex {
+			if text, err = unpackJSON(b); err != nil {
+				return fmt.Errorf("vlmeta %s: %w (-hex shows the bytes)", n, err)
+			}
+		}
+		if len(name) == 0 {
+			text = n + ": " + text
+		}
+		fmt.Fprintln(e.out, text)
+	}
+	return nil
+}
+
+// vlmetaBytes returns the bytes of a value that was given as text.
+func vlmetaBytes(text string, asHex bool) ([]byte, error) {
+	if !asHex {
+		return packJSON(text)
+	}
+	b, err := hex.DecodeString(text)
+	if err != nil {
+		return nil, usagef("not hexadecimal: %q", text)
+	}
+	return b, nil
+}
