@@ -1,0 +1,98 @@
+package zfp
+
+import "math/bits"
+
+// planes holds the items of a cell, 64 to a group, or their bit planes: bit i of word k is bit k of item i. Groups that a
+// cell does not have are not looked at.
+type planes [4][64]uint64
+
+// transpose turns the items of n groups into their bit planes, or back.
+func (p *planes) transpose(n int) {
+	for i := range p[:n] {
+		m := &p[i]
+		mask := uint64(1<<32 - 1)
+		for j := 32; j != 0; j >>= 1 {
+			for k := 0; k < 64; k = ((k | j) + 1) &^ j {
+				low, high := &m[k&63], &m[(k|j)&63]
+				t := (*low>>uint(j) ^ *high) & mask
+				*low ^= t << uint(j)
+				*high ^= t
+			}
+			mask ^= mask << uint(j/2)
+		}
+	}
+}
+
+// next returns the number of the first item from i on, below size, whose bit k is set, or size.
+func (p *planes) next(k, i, size int) int {
+	for ; i < size; i = (i | 63) + 1 {
+		if x := p[i>>6][k] >> uint(i&63); x != 0 {
+			return i + bits.TrailingZeros64(x)
+		}
+	}
+	return size
+}
+
+// trailingZeros returns how many of the low n bits of x are zeros before the first one.
+func trailingZeros(x uint64, n int) int { return min(bits.TrailingZeros64(x), n) }
+
+// write writes bit planes of a cell of size items, from plane top down to lowest, in at most budget bits. Items that
+// have had a bit set, and all before them, are written as they are; the others by the distance to the next set bit.
+func (p *planes) write(w *writer, size, top, lowest, budget int) {
+	known := 0
+	for k := top; k >= lowest && budget > 0; k-- {
+		n := min(known, budget)
+		for i := 0; i < n; i += 64 {
+			w.bits(p[i>>6][k], min(64, n-i))
+		}
+		budget -= n
+		for known < size && budget > 0 {
+			next := p.next(k, known, size)
+			if next == size {
+				w.bits(0, 1)
+				budget--
+				break
+			}
+			// A one says that there is a bit; zeros and a one say where, but for the last item, which needs no one.
+			zeros := next - known
+			n := 2 + zeros
+			if next == size-1 {
+				n--
+			}
+			n = min(n, budget)
+			budget -= n
+			if zeros <= 62 {
+				w.bits(1|2<<uint(zeros), n)
+			} else {
+				w.bits(1, 1)
+				w.pad(w.pos + int64(min(zeros, n-1)))
+				w.bits(1, max(0, n-1-zeros))
+			}
+			known = next + 1
+		}
+	}
+}
+
+// read reads what write wrote into planes that are zero.
+func (p *planes) read(r *reader, size, top, lowest, budget int) {
+	known := 0
+	for k := top; k >= lowest && budget > 0; k-- {
+		n := min(known, budget)
+		for i := 0; i < n; i += 64 {
+			p[i>>6][k] = r.bits(min(64, n-i))
+		}
+		budget -= n
+		for known < size && budget > 0 {
+			budget--
+			if r.bits(1) == 0 {
+				break
+			}
+			most := min(size-1-known, budget)
+			zeros := r.zeros(most)
+			budget -= min(zeros+1, most)
+			known += zeros
+			p[known>>6][k] |= 1 << uint(known&63)
+			known++
+		}
+	}
+}
