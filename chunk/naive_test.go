@@ -107,133 +107,154 @@ func naiveBackward(f Filter, in, ref []byte, ts int) []byte {
 	return out
 }
 
+// naiveParams are compression parameters with their defaults filled in.
+type naiveParams struct {
+	id        codec.ID
+	level, ts int
+	filters   [6]Filter
+	blockSize int
+	split     bool
+}
+
+func (p *naiveParams) has(id FilterID) bool {
+	return slices.ContainsFunc(p.filters[:], func(f Filter) bool { return f.ID == id })
+}
+
+func newNaiveParams(c CParams, blockSize int) naiveParams {
+	p := naiveParams{id: c.Codec, level: c.Level, ts: max(c.TypeSize, 1), blockSize: blockSize}
+	switch c.Level {
+	case 0:
+		p.level = 5
+	case NoCompression:
+		p.level = 0
+	}
+	if p.id == codec.Default {
+		p.id = codec.Zstd
+	}
+	if p.ts > 255 {
+		p.ts = 1
+	}
+	p.filters[5].ID = Shuffle
+	if c.Filters != nil {
+		p.filters = [6]Filter{}
+		copy(p.filters[:], c.Filters)
+	}
+	p.split = (p.id == codec.BloscLZ || p.id == codec.LZ4 || p.id == codec.Zstd && p.level <= 5) &&
+		p.has(Shuffle) && p.ts <= 16 && blockSize/p.ts >= 32
+	if c.Split == SplitAlways {
+		p.split = true
+	}
+	if c.Split == SplitNever {
+		p.split = false
+	}
+	p.split = p.split && blockSize >= p.ts
+	return p
+}
+
 // naiveEncode returns the chunk that one thread of the reference writes for src, given the block size.
-func naiveEncode(t testing.TB, src []byte, p CParams, blockSize int) []byte {
+func naiveEncode(t testing.TB, src []byte, c CParams, blockSize int) []byte {
 	t.Helper()
-	le := binary.LittleEndian
-	level, id := p.Level, p.Codec
-	if level == 0 {
-		level = 5
-	} else if level == NoCompression {
-		level = 0
-	}
-	if id == codec.Default {
-		id = codec.Zstd
-	}
-	ts := max(p.TypeSize, 1)
-	if ts > 255 {
-		ts = 1
-	}
-	var filters [6]Filter
-	filters[5].ID = Shuffle
-	if p.Filters != nil {
-		filters = [6]Filter{}
-		copy(filters[:], p.Filters)
-	}
-	has := func(id FilterID) bool {
-		return slices.ContainsFunc(filters[:], func(f Filter) bool { return f.ID == id })
-	}
-	split := (id == codec.BloscLZ || id == codec.LZ4 || id == codec.Zstd && level <= 5) && has(Shuffle) && ts <= 16 && blockSize/ts >= 32
-	if p.Split == SplitAlways {
-		split = true
-	}
-	if p.Split == SplitNever {
-		split = false
-	}
-	split = split && blockSize >= ts
+	p := newNaiveParams(c, blockSize)
 	head := make([]byte, 32)
-	head[0], head[1], head[2], head[3] = 5, 1, 0x05, byte(ts)
-	le.PutUint32(head[4:], uint32(len(src)))
-	le.PutUint32(head[8:], uint32(blockSize))
-	le.PutUint32(head[12:], uint32(len(src)+32))
-	for i, f := range filters {
+	head[0], head[1], head[2], head[3] = 5, 1, 0x05, byte(p.ts)
+	binary.LittleEndian.PutUint32(head[4:], uint32(len(src)))
+	binary.LittleEndian.PutUint32(head[8:], uint32(blockSize))
+	binary.LittleEndian.PutUint32(head[12:], uint32(len(src)+32))
+	for i, f := range p.filters {
 		head[16+i], head[24+i] = byte(f.ID), f.Meta
 	}
-	head[22], head[23] = byte(id), p.CodecMeta
-	stored := func() []byte {
-		head[2] |= 0x02
-		return append(slices.Clone(head), src...)
-	}
+	head[22], head[23] = byte(p.id), c.CodecMeta
 	nblocks := (len(src) + blockSize - 1) / blockSize
-	if len(src) < 32 || level == 0 || 4*nblocks > len(src) {
-		return stored()
+	store := len(src) < 32 || p.level == 0 || 4*nblocks > len(src)
+	if !store {
+		if p.has(Delta) {
+			head[2] |= 0x08
+		}
+		if !p.split {
+			head[2] |= 0x10
+		}
+		head[2] |= map[codec.ID]byte{codec.BloscLZ: 0, codec.LZ4: 1, codec.LZ4HC: 1, codec.Zlib: 3, codec.Zstd: 4}[p.id] << 5
+		if out, ok := p.blocks(t, head, src); ok {
+			binary.LittleEndian.PutUint32(out[12:], uint32(len(out)))
+			return out
+		}
 	}
-	if has(Delta) {
-		head[2] |= 0x08
-	}
-	if !split {
-		head[2] |= 0x10
-	}
-	head[2] |= map[codec.ID]byte{codec.BloscLZ: 0, codec.LZ4: 1, codec.LZ4HC: 1, codec.Zlib: 3, codec.Zstd: 4}[id] << 5
-	c, err := codec.Set{}.ByID(id)
+	head[2] |= 0x02
+	return append(head, src...)
+}
+
+// blocks returns the chunk with compressed blocks, or false when they do not pay.
+func (p *naiveParams) blocks(t testing.TB, head, src []byte) ([]byte, bool) {
+	c, err := codec.Set{}.ByID(p.id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	enc, err := c.NewEncoder(codec.Params{Level: level, TypeSize: ts})
+	enc, err := c.NewEncoder(codec.Params{Level: p.level, TypeSize: p.ts})
 	if err != nil {
 		t.Fatal(err)
 	}
+	nblocks := (len(src) + p.blockSize - 1) / p.blockSize
 	out := append(slices.Clone(head), make([]byte, 4*nblocks)...)
-	dest := len(src) + 32
 	zeros := true
 	for k := range nblocks {
-		le.PutUint32(out[32+4*k:], uint32(len(out)))
-		block := src[k*blockSize : min(len(src), (k+1)*blockSize)]
+		binary.LittleEndian.PutUint32(out[32+4*k:], uint32(len(out)))
+		buf := src[k*p.blockSize : min(len(src), (k+1)*p.blockSize)]
 		var ref []byte
 		if k > 0 {
-			ref = src[:blockSize]
+			ref = src[:p.blockSize]
 		}
-		buf := block
-		for _, f := range filters {
-			buf = naiveForward(f, buf, ref, ts)
+		for _, f := range p.filters {
+			buf = naiveForward(f, buf, ref, p.ts)
 		}
 		ns := 1
-		if split && len(block) == blockSize {
-			ns = ts
+		if p.split && len(buf) == p.blockSize {
+			ns = p.ts
 		}
-		ne := len(block) / ns
+		ne := len(buf) / ns
 		for j := range ns {
 			s := buf[j*ne : (j+1)*ne]
-			out = append(out, 0, 0, 0, 0)
-			csize := out[len(out)-4:]
-			if !slices.ContainsFunc(s, func(b byte) bool { return b != s[0] }) {
-				if s[0] != 0 {
-					le.PutUint32(csize, uint32(-int32(s[0])))
-					out = append(out, 1)
-					zeros = false
-				}
-				if len(out) > dest {
-					return stored()
-				}
-				continue
+			var ok bool
+			if out, ok = naiveStream(t, out, s, enc, len(src)+32); !ok {
+				return nil, false
 			}
-			zeros = false
-			maxout := min(ne, dest-len(out))
-			if maxout <= 0 {
-				return stored()
-			}
-			z := make([]byte, maxout)
-			n, err := enc.Encode(z, s)
-			if err != nil && !errors.Is(err, codec.ErrIncompressible) {
-				t.Fatal(err)
-			}
-			z = z[:n]
-			if err != nil || n == ne {
-				z = s
-				if len(out)+ne > dest {
-					return stored()
-				}
-			}
-			le.PutUint32(csize, uint32(len(z)))
-			out = append(out, z...)
+			zeros = zeros && !slices.ContainsFunc(s, func(b byte) bool { return b != 0 })
 		}
 	}
 	if zeros {
 		out = out[:32]
 		out[31] |= 0x10
 	}
-	le.PutUint32(out[12:], uint32(len(out)))
-	return out
+	return out, true
+}
+
+// naiveStream appends a stream to a chunk that may have dest bytes, or returns false when it does not pay.
+func naiveStream(t testing.TB, out, s []byte, enc codec.Encoder, dest int) ([]byte, bool) {
+	at := len(out)
+	out = append(out, 0, 0, 0, 0)
+	length := func(n int) { binary.LittleEndian.PutUint32(out[at:], uint32(n)) }
+	if !slices.ContainsFunc(s, func(b byte) bool { return b != s[0] }) {
+		if s[0] != 0 {
+			length(-int(s[0]))
+			out = append(out, 1)
+		}
+		return out, len(out) <= dest
+	}
+	maxout := min(len(s), dest-len(out))
+	if maxout <= 0 {
+		return nil, false
+	}
+	z := make([]byte, maxout)
+	n, err := enc.Encode(z, s)
+	if err != nil && !errors.Is(err, codec.ErrIncompressible) {
+		t.Fatal(err)
+	}
+	z = z[:n]
+	if err != nil || n == len(s) {
+		z = s
+	}
+	length(len(z))
+	out = append(out, z...)
+	return out, len(out) <= dest
 }
 
 // naiveDecode decodes a sound chunk without special value.
