@@ -47,7 +47,7 @@ func TestConcurrentReaders(t *testing.T) {
 					}
 				})
 			}
-			commits := 150
+			commits := 100
 			if kind == "sparse" {
 				commits = 40
 			}

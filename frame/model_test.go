@@ -129,7 +129,8 @@ func checkSpace(t testing.TB, f *Frame) {
 			t.Fatalf("%v and %v share bytes; free %v, retired %d", used[i-1], used[i], c.free, len(c.retired))
 		}
 	}
-	if size, err := c.st.Size(); err != nil || c.cut == false && f.writable && size != c.base+s.frameLen {
+	_, faulty := c.st.(*disk)
+	if size, err := c.st.Size(); err != nil || !c.cut && f.writable && !faulty && size != c.base+s.frameLen {
 		t.Fatalf("%d bytes in the file, %d in the frame: %v", size, s.frameLen, err)
 	}
 }
@@ -316,7 +317,7 @@ func checkView(t testing.TB, v View, m *model) {
 
 // modelFrame makes an empty frame of a kind of storage, and a function that opens it again.
 func modelFrame(t testing.TB, kind string, chunkSize int) (*Frame, func(*Frame) *Frame) {
-	o := &Options{CParams: chunk.CParams{TypeSize: 4}, ChunkSize: chunkSize, NoSync: true, Sparse: kind == "sparse", Concurrency: 2}
+	o := &Options{CParams: chunk.CParams{TypeSize: 4, Codec: chunk.CodecFromCode(1)}, ChunkSize: chunkSize, NoSync: true, Sparse: kind == "sparse", Concurrency: 2}
 	name := filepath.Join(t.TempDir(), "x.b2frame")
 	switch kind {
 	case "memory":

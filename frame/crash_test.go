@@ -1,0 +1,312 @@
+package frame
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+var errDisk = errors.New("the disk is full")
+
+// op is one thing that was done to a disk.
+type op struct {
+	off  int64
+	data []byte // nil: truncate to off
+	sync bool
+}
+
+// disk is a Storage that records what is done to it and fails when told to.
+type disk struct {
+	Memory
+	log     []op
+	failAt  int  // the number of the call that fails, counted from 1; 0 = none
+	short   bool // a failing write writes half of its bytes
+	forever bool // all calls after it fail, too
+	calls   int
+	failed  string
+}
+
+// fails counts a call and tells whether it fails.
+func (d *disk) fails(what string) bool {
+	d.calls++
+	if d.calls == d.failAt || d.forever && d.failAt > 0 && d.calls > d.failAt {
+		if d.failed == "" {
+			d.failed = what
+		}
+		return true
+	}
+	return false
+}
+
+func (d *disk) WriteAt(p []byte, off int64) (int, error) {
+	if d.fails("write") {
+		n := 0
+		if d.short {
+			n = len(p) / 2
+			d.Memory.WriteAt(p[:n], off)
+		}
+		return n, errDisk
+	}
+	d.log = append(d.log, op{off: off, data: slices.Clone(p)})
+	return d.Memory.WriteAt(p, off)
+}
+
+func (d *disk) Truncate(size int64) error {
+	if d.fails("truncate") {
+		return errDisk
+	}
+	d.log = append(d.log, op{off: size})
+	return d.Memory.Truncate(size)
+}
+
+func (d *disk) Sync() error {
+	if d.fails("sync") {
+		return errDisk
+	}
+	d.log = append(d.log, op{sync: true})
+	return nil
+}
+
+// diskFrame makes a disk with an empty frame, and the frame opened for editing.
+func diskFrame(t testing.TB, common int) (*disk, *Frame, *model) {
+	t.Helper()
+	f, err := CreateMemory(&Options{CParams: chunk.CParams{TypeSize: 4, Codec: chunk.CodecFromCode(1)}, ChunkSize: common}, nil)
+	must(t, err)
+	b, err := f.AppendTo(nil)
+	must(t, err)
+	d := &disk{}
+	_, err = d.Memory.WriteAt(b, 0)
+	must(t, err)
+	f, err = EditStorage(d, &Options{Concurrency: 1})
+	must(t, err)
+	m := &model{chunkSize: common}
+	if common == 0 {
+		m.chunkSize = -1
+	}
+	return d, f, m
+}
+
+// edit does a random batch and commits it. It returns the model of what it would be after.
+func edit(t testing.TB, rng *rand.Rand, f *Frame, m *model, common int) (*model, error) {
+	t.Helper()
+	b, err := f.Begin()
+	if err != nil {
+		return m, err
+	}
+	defer b.Rollback()
+	next := m.clone()
+	for range 1 + rng.IntN(3) {
+		step(t, rng, b, next, common)
+	}
+	return next, b.Commit()
+}
+
+// holds tells whether a frame in b is what one of the models says.
+func holds(b []byte, models ...*model) error {
+	f, err := FromBytes(b, nil)
+	if err != nil {
+		return err
+	}
+	var all bytes.Buffer
+	if _, err := f.WriteTo(&all); err != nil {
+		return err
+	}
+	for _, m := range models {
+		ok := f.NumChunks() == len(m.chunks) && bytes.Equal(all.Bytes(), m.content()) &&
+			fmt.Sprint(f.Meta()) == fmt.Sprint(m.meta) && len(f.VLMetaNames()) == len(m.vlmeta)
+		for _, l := range m.vlmeta {
+			v, err := f.VLMeta(l.Name)
+			ok = ok && err == nil && bytes.Equal(v, l.Content)
+		}
+		if ok {
+			return nil
+		}
+	}
+	return fmt.Errorf("another state: %+v", f.Info())
+}
+
+// TestCrash cuts the power after each write of random programs, with any of the writes since the last sync lost or
+// torn. The frame must be that before or after the commit that was under way.
+//
+// There is one thing that no order of writes can save: a header that is larger than what a disk writes in one piece,
+// when the commit changes metalayers in it.
+func TestCrash(t *testing.T) {
+	for seed := range uint64(10) {
+		common := []int{64, 0}[seed%2]
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 5))
+			d, f, m := diskFrame(t, common)
+			tried := 0
+			before := NewMemory(slices.Clone(d.Memory.Bytes())) // what was synced
+			for range 25 {
+				var view View
+				if rng.IntN(4) == 0 { // so that space stays in use
+					var err error
+					view, err = f.View()
+					must(t, err)
+				}
+				next, err := edit(t, rng, f, m, common)
+				must(t, err)
+				tried += crash(t, rng, before.Bytes(), d.log, m, next)
+				m = next
+				for i := len(d.log) - 1; i >= 0; i-- {
+					if d.log[i].sync {
+						for _, o := range d.log[:i] {
+							o.apply(before, false, rng)
+						}
+						d.log = slices.Clone(d.log[i+1:])
+						break
+					}
+				}
+				if view.s != nil {
+					view.Release()
+				}
+				must(t, holds(d.Memory.Bytes(), m))
+			}
+			t.Logf("%d crashes", tried)
+		})
+	}
+}
+
+// crash builds what a disk may hold after a crash at any time in log, and checks it.
+func crash(t testing.TB, rng *rand.Rand, before []byte, log []op, old, next *model) int {
+	t.Helper()
+	synced := 0 // operations that are on disk for sure
+	tried := 0
+	check := func(m *Memory, models []*model, what string) {
+		tried++
+		if err := holds(m.Bytes(), models...); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	models := []*model{old, next}
+	for n := 0; n <= len(log); n++ {
+		// All, none, or a random part of the unsynced writes; the last may be torn.
+		for try := range 6 {
+			m := NewMemory(slices.Clone(before))
+			for i, o := range log[:n] {
+				if i >= synced && (try == 1 || try > 2 && rng.IntN(2) == 0) {
+					continue // lost
+				}
+				o.apply(m, i >= synced && (try == 2 && i == n-1 || try > 3 && rng.IntN(2) == 0), rng)
+			}
+			check(m, models, fmt.Sprintf("after %d of %d operations, %d synced, try %d", n, len(log), synced, try))
+		}
+		if n < len(log) && log[n].sync {
+			synced = n + 1
+		}
+	}
+	return tried
+}
+
+// apply does an operation again; torn: only some of the sectors of 512 bytes.
+func (o op) apply(m *Memory, torn bool, rng *rand.Rand) {
+	switch {
+	case o.sync:
+	case o.data == nil:
+		if n, _ := m.Size(); o.off <= n {
+			m.Truncate(o.off)
+		}
+	case !torn:
+		m.WriteAt(o.data, o.off)
+	default:
+		for at := 0; at < len(o.data); {
+			end := min(len(o.data), at+512-int(o.off+int64(at))%512)
+			if rng.IntN(2) == 0 {
+				m.WriteAt(o.data[at:end], o.off+int64(at))
+			}
+			at = end
+		}
+	}
+}
+
+// TestDiskErrors lets each single call of random programs fail. What the live frame shows must stay as it was, and
+// what is stored must be the state before, or, when it was the last sync that failed, perhaps the one after.
+func TestDiskErrors(t *testing.T) {
+	kinds := map[string]int{}
+	for seed := range uint64(60) {
+		common := []int{64, 0}[seed%2]
+		for failAt := 1; ; failAt++ {
+			rng := rand.New(rand.NewPCG(seed, 9))
+			d, f, m := diskFrame(t, common)
+			must(t, f.SetVLMeta("x", []byte("y"))) // not what is tested
+			m.vlmeta = set(m.vlmeta, "x", []byte("y"))
+			for range seed % 3 {
+				next, err := edit(t, rng, f, m, common)
+				must(t, err)
+				m = next
+			}
+			d.calls, d.failAt, d.short, d.forever = 0, failAt, failAt%2 == 0, seed%3 == 0
+			d.failed = ""
+			next, err := oneEdit(rng, f, m)
+			if d.failed == "" {
+				break // the program has no more calls
+			}
+			kinds[d.failed]++
+			if err == nil {
+				m = next // it failed when nothing depended on it any more
+			} else if !errors.Is(err, errDisk) {
+				t.Fatal(err)
+			}
+			d.failAt, d.forever = 0, false
+			m.check(t, f, rng)
+			if e := holds(d.Memory.Bytes(), m, next); e != nil {
+				t.Fatalf("seed %d, call %d, a %s, %v: %v", seed, failAt, d.failed, err, e)
+			}
+			next, err = oneEdit(rng, f, m)
+			if err == nil {
+				m = next
+			} else if !errors.Is(err, errDisk) {
+				t.Fatalf("an edit after a failure: %v", err)
+			} else {
+				kinds["poisoned"]++
+			}
+			m.check(t, f, rng)
+			if e := holds(d.Memory.Bytes(), m, next); err == nil && e != nil {
+				t.Fatalf("seed %d, after call %d, a %s: %v", seed, failAt, d.failed, e)
+			}
+		}
+	}
+	t.Log(kinds)
+	for _, k := range []string{"write", "sync", "truncate", "poisoned"} {
+		if kinds[k] == 0 {
+			t.Errorf("no %s", k)
+		}
+	}
+}
+
+// oneEdit does one edit that writes something.
+func oneEdit(rng *rand.Rand, f *Frame, m *model) (*model, error) {
+	next := m.clone()
+	p := randomBytes(rng, 64)
+	n := len(m.chunks)
+	switch k := rng.IntN(6); {
+	case k < 2 || n == 0 && k < 4:
+		next.insert(n, p)
+		return next, f.Append(p)
+	case k < 3:
+		i := rng.IntN(n)
+		next.update(i, p)
+		return next, f.Update(i, p)
+	case k < 4:
+		b, err := f.Begin()
+		if err != nil {
+			return next, err
+		}
+		defer b.Rollback()
+		for len(next.chunks) > 0 {
+			next.chunks = next.chunks[1:]
+			if err := b.DeleteChunk(0); err != nil {
+				return next, err
+			}
+		}
+		return next, b.Commit()
+	}
+	next.vlmeta = set(next.vlmeta, "v", p)
+	return next, f.SetVLMeta("v", p)
+}

@@ -1,0 +1,187 @@
+package frame
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// copyDir copies the files of a sparse frame.
+func copyDir(t testing.TB, dir string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "copy")
+	must(t, os.CopyFS(to, os.DirFS(dir)))
+	return to
+}
+
+// dirHolds tells whether the sparse frame in dir is what the model says.
+func dirHolds(t testing.TB, dir string, m *model) {
+	t.Helper()
+	f, err := Open(dir, nil)
+	must(t, err)
+	m.check(t, f, rand.New(rand.NewPCG(1, 1)))
+	verify(t, f)
+	must(t, f.Close())
+}
+
+// chunkFiles returns the names of the chunk files.
+func chunkFiles(t testing.TB, dir string) []string {
+	t.Helper()
+	names, err := fs.Glob(os.DirFS(dir), "*.chunk")
+	must(t, err)
+	return names
+}
+
+// TestSparseCrash looks at the directory in the middle of batches: it must hold the state before, whatever is there
+// besides. It then goes on with what a crash would have left.
+func TestSparseCrash(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	f, _ := modelFrame(t, "sparse", 64)
+	m := &model{chunkSize: 64}
+	dir := f.Path()
+	for i := range 40 {
+		b, err := f.Begin()
+		must(t, err)
+		next := m.clone()
+		for range 1 + rng.IntN(3) {
+			step(t, rng, b, next, 64)
+		}
+		left := copyDir(t, dir)
+		dirHolds(t, left, m)
+		must(t, b.Commit())
+		m = next
+		dirHolds(t, dir, m)
+		if i%10 == 9 {
+			// The leftovers of a batch without end do not disturb.
+			id := int64(0)
+			for i := range f.NumChunks() {
+				info, err := f.ChunkInfo(i)
+				must(t, err)
+				id = max(id, info.Off+1)
+			}
+			must(t, f.Close())
+			must(t, os.WriteFile(filepath.Join(dir, chunkFile(id)), []byte("left"), 0o666))
+			must(t, os.WriteFile(filepath.Join(dir, indexFile+".tmp"), []byte("left"), 0o666))
+			f, err = Edit(dir, &Options{NoSync: true})
+			must(t, err)
+		}
+	}
+	must(t, f.Close())
+}
+
+// TestSparseReaders holds an old state over commits that drop nothing and commits that drop its chunks.
+func TestSparseReaders(t *testing.T) {
+	f, _ := modelFrame(t, "sparse", 160)
+	m := &model{chunkSize: 160}
+	for i := range 3 {
+		must(t, f.Append(small(i)))
+		m.insert(i, small(i))
+	}
+	v, err := f.View()
+	must(t, err)
+	must(t, f.SetVLMeta("a", []byte("b"))) // drops nothing
+	must(t, f.Update(1, small(77)))
+	must(t, f.Delete(0))
+	if n := len(chunkFiles(t, f.Path())); n != 4 {
+		t.Errorf("%d chunk files while an old state is in use", n)
+	}
+	checkView(t, v, m)
+	v.Release()
+	must(t, f.Append(small(5)))
+	if names := chunkFiles(t, f.Path()); !slices.Equal(names, []string{"00000002.chunk", "00000003.chunk", "00000004.chunk"}) {
+		t.Error(names)
+	}
+	must(t, f.Close())
+}
+
+// TestSparseErrors lets writing of chunks and of the index fail.
+func TestSparseErrors(t *testing.T) {
+	f, _ := modelFrame(t, "sparse", 160)
+	m := &model{chunkSize: 160}
+	must(t, f.Append(small(1)))
+	m.insert(0, small(1))
+	for _, name := range []string{chunkFile(1), indexFile + ".tmp"} {
+		block := filepath.Join(f.Path(), name)
+		must(t, os.Mkdir(block, 0o777))
+		if err := f.Append(small(2)); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		dirHolds(t, f.Path(), m)
+		os.Remove(block) // perhaps removed with the batch
+		must(t, f.Append(small(3)))
+		m.insert(len(m.chunks), small(3))
+		dirHolds(t, f.Path(), m)
+	}
+	must(t, f.Close())
+	must(t, os.Remove(filepath.Join(f.Path(), chunkFile(0))))
+	f, err := Open(f.Path(), nil)
+	must(t, err)
+	_, err = f.ReadChunk(nil, 0)
+	var at *Error
+	if !errors.As(err, &at) || at.Chunk != 0 || !errors.Is(err, ErrCorrupt) || !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// TestCreate checks what happens to what is there already, and that failures leave nothing.
+func TestCreate(t *testing.T) {
+	for _, sparse := range []bool{false, true} {
+		dir := t.TempDir()
+		name := filepath.Join(dir, "x")
+		boom := errors.New("boom")
+		o := &Options{Sparse: sparse}
+		left := func() int {
+			files, err := os.ReadDir(dir)
+			must(t, err)
+			return len(files)
+		}
+		if _, err := Create(name, o, func(b *Batch) error { b.Append(small(1)); return boom }); !errors.Is(err, boom) || left() != 0 {
+			t.Error(err, left())
+		}
+		fill := func(i int) func(b *Batch) error {
+			return func(b *Batch) error {
+				if _, err := os.Stat(name); i == 1 && err == nil {
+					t.Error("there before it is whole")
+				}
+				return b.Append(small(i))
+			}
+		}
+		f, err := Create(name, o, fill(1))
+		must(t, err)
+		must(t, f.Append(small(9)))
+		must(t, f.Close())
+		if _, err := Create(name, o, fill(2)); !errors.Is(err, ErrExists) {
+			t.Error(err)
+		}
+		for _, again := range []bool{sparse, !sparse} {
+			f, err = Create(name, &Options{Sparse: again, Overwrite: true}, fill(2))
+			must(t, err)
+			must(t, f.Close())
+			f, err = Open(name, nil)
+			must(t, err)
+			if got, err := f.ReadChunk(nil, 0); err != nil || !bytes.Equal(got, small(2)) || f.NumChunks() != 1 || f.Info().Sparse != again {
+				t.Error(err, f.Info())
+			}
+			must(t, f.Close())
+			if left() != 1 {
+				t.Error(left(), "files")
+			}
+		}
+		must(t, os.Mkdir(filepath.Join(dir, "other"), 0o777))
+		if _, err := Create(filepath.Join(dir, "other"), &Options{Overwrite: true}, nil); !errors.Is(err, ErrExists) {
+			t.Error("a folder that is no frame:", err)
+		}
+	}
+	for _, o := range []*Options{{Offset: 1}, {ChunkSize: -1}, {ChunkSize: chunk.MaxBytes + 1}, {CParams: chunk.CParams{TypeSize: -1}}} {
+		if _, err := Create(filepath.Join(t.TempDir(), "x"), o, nil); !errors.Is(err, ErrParam) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
