@@ -75,9 +75,10 @@ func (c *chunkCase) run(rng *rand.Rand, src []byte, sum *totals) error {
 	if err != nil {
 		return err
 	}
-	if c.ours.Codec == codec.BloscLZ || c.ours.Codec == codec.LZ4 {
+	switch c.ours.Codec {
+	case codec.BloscLZ, codec.LZ4, codec.LZ4HC:
 		err = sameChunk(ours, theirs)
-	} else {
+	default:
 		err = sameHeader(ours, theirs)
 	}
 	if err != nil {
