@@ -26,11 +26,9 @@ func (c *coder[F, I, U]) encodeCell(w *writer) {
 	for i, from := range c.order {
 		c.planes[i>>6][i&63] = uint64((U(c.ints[from]) + c.negabinary) ^ c.negabinary)
 	}
-	if c.size < 64 {
-		clear(c.planes[0][c.size:])
-	}
-	c.planes.transpose((c.size + 63) / 64)
-	c.planes.write(w, c.size, c.bits-1, max(0, c.bits-prec), c.MaxBits-1-c.ebits)
+	lowest := max(0, c.bits-prec)
+	c.planes.split(c.size)
+	c.planes.write(w, c.size, c.bits-1, lowest, c.MaxBits-1-c.ebits)
 	w.pad(start + int64(c.MinBits))
 }
 
@@ -70,11 +68,10 @@ func (c *coder[F, I, U]) decodeCell(r *reader) {
 		return
 	}
 	emax := int(head>>1) - c.bias
-	groups := (c.size + 63) / 64
-	clear(c.planes[:groups])
+	clear(c.planes[:(c.size+63)/64])
 	c.planes.read(r, c.size, c.bits-1, max(0, c.bits-c.precision(emax)), c.MaxBits-1-c.ebits)
 	r.skip(start + int64(c.MinBits))
-	c.planes.transpose(groups)
+	c.planes.join(c.size)
 	for i, to := range c.order {
 		c.ints[to] = I((U(c.planes[i>>6][i&63]) ^ c.negabinary) - c.negabinary)
 	}

@@ -6,7 +6,69 @@ import "math/bits"
 // cell does not have are not looked at.
 type planes [4][64]uint64
 
-// transpose turns the items of n groups into their bit planes, or back.
+// split turns the items of a cell into its bit planes.
+func (p *planes) split(size int) {
+	if size >= 64 {
+		p.transpose(size / 64)
+		return
+	}
+	var items [16]uint64
+	copy(items[:], p[0][:size])
+	p[0] = [64]uint64{}
+	for g := 0; g < size; g += 8 {
+		eight := (*[8]uint64)(items[g:])
+		all := eight[0] | eight[1] | eight[2] | eight[3] | eight[4] | eight[5] | eight[6] | eight[7]
+		for low := 0; all>>low != 0; low += 8 {
+			x := uint64(0)
+			for i, u := range eight {
+				x |= u >> (low & 63) & 0xff << (8 * i)
+			}
+			x = transpose8(x)
+			eightPlanes := (*[8]uint64)(p[0][low:])
+			for i := range eightPlanes {
+				eightPlanes[i] |= x >> (8 * i) & 0xff << g
+			}
+		}
+	}
+}
+
+// join turns the bit planes of a cell into its items.
+func (p *planes) join(size int) {
+	if size >= 64 {
+		p.transpose(size / 64)
+		return
+	}
+	var items [16]uint64
+	for g := 0; g < size; g += 8 {
+		eight := (*[8]uint64)(items[g:])
+		for low := 0; low < 64; low += 8 {
+			x := uint64(0)
+			for i, u := range (*[8]uint64)(p[0][low:]) {
+				x |= u >> g & 0xff << (8 * i)
+			}
+			if x == 0 {
+				continue
+			}
+			x = transpose8(x)
+			for i := range eight {
+				eight[i] |= x >> (8 * i) & 0xff << low
+			}
+		}
+	}
+	copy(p[0][:size], items[:])
+}
+
+// transpose8 swaps rows and columns of 8 times 8 bits.
+func transpose8(x uint64) uint64 {
+	t := (x ^ x>>7) & 0x00aa00aa00aa00aa
+	x ^= t ^ t<<7
+	t = (x ^ x>>14) & 0x0000cccc0000cccc
+	x ^= t ^ t<<14
+	t = (x ^ x>>28) & 0x00000000f0f0f0f0
+	return x ^ t ^ t<<28
+}
+
+// transpose swaps rows and columns of n groups.
 func (p *planes) transpose(n int) {
 	for i := range p[:n] {
 		m := &p[i]
