@@ -166,7 +166,7 @@ func randomCParams(rng *rand.Rand) chunk.CParams {
 	filters := losslessFilters()
 	p := chunk.CParams{
 		Codec: codecs[rng.IntN(len(codecs))], Split: splits[rng.IntN(len(splits))],
-		Filters: filters[rng.IntN(len(filters))], Level: rng.IntN(10),
+		Filters: filters[rng.IntN(len(filters))], Level: rng.IntN(10), Dict: rng.IntN(8) == 0,
 	}
 	if p.Level == 0 && rng.IntN(2) == 0 {
 		p.Level = chunk.NoCompression

@@ -1,0 +1,441 @@
+package ndarray
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame"
+)
+
+// history is the list of states that an array had, or is about to have.
+type history struct {
+	mu        sync.Mutex
+	states    [][]byte
+	committed atomic.Int64
+}
+
+func (h *history) add(b []byte) int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.states = append(h.states, bytes.Clone(b))
+	return int64(len(h.states) - 1)
+}
+
+// has tells whether b is one of the states from number lo on.
+func (h *history) has(b []byte, lo int64) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.ContainsFunc(h.states[lo:], func(s []byte) bool { return bytes.Equal(s, b) })
+}
+
+// TestReadersBesideWriter reads with several goroutines while another one writes, resizes and appends: each read must
+// be one committed state, and not older than the last commit before it.
+func TestReadersBesideWriter(t *testing.T) {
+	steps := 60
+	if testing.Short() {
+		steps = 20
+	}
+	for _, p := range places(t) {
+		t.Run(p.String(), func(t *testing.T) {
+			t.Parallel()
+			ctx := context.Background()
+			rng := rand.New(rand.NewPCG(11, 1))
+			o := &Options{Chunks: []int32{7, 9}, Blocks: []int32{3, 4}}
+			o.Sparse, o.NoSync, o.Concurrency = p.sparse, true, 2
+			m := newModel([]int64{20, 24}, 4)
+			a, err := Zeros(p.name, m.shape, "<i4", o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer a.Close()
+			h := &history{}
+			h.add(m.data)
+			var stop atomic.Bool
+			var reads atomic.Int64
+			var wg sync.WaitGroup
+			for range 4 {
+				wg.Go(func() {
+					for !stop.Load() {
+						lo := h.committed.Load()
+						got, err := Read[int32](ctx, a)
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						if !h.has(bytesOf(got), lo) {
+							t.Errorf("read a state that never was, or is older than state %d", lo)
+							return
+						}
+						reads.Add(1)
+					}
+				})
+			}
+			for i := range steps {
+				switch i % 3 {
+				case 0:
+					sel := randomSelection(rng, m.shape)
+					list, _ := m.at(t, sel)
+					src := randomBytes(rng, 4*len(list))
+					m.write(t, src, sel)
+					n := h.add(m.data)
+					if err := a.WriteBytes(ctx, src, sel...); err != nil {
+						t.Fatal(err)
+					}
+					h.committed.Store(n)
+				case 1:
+					shape := []int64{10 + rng.Int64N(20), 10 + rng.Int64N(20)}
+					m = m.resize(shape)
+					n := h.add(m.data)
+					if err := a.Resize(ctx, shape...); err != nil {
+						t.Fatal(err)
+					}
+					h.committed.Store(n)
+				default:
+					src := randomBytes(rng, int(4*2*m.shape[1]))
+					sel := From(m.shape[0])
+					m = m.resize([]int64{m.shape[0] + 2, m.shape[1]})
+					m.write(t, src, []Index{sel})
+					n := h.add(m.data)
+					if err := a.Append(ctx, 0, src); err != nil {
+						t.Fatal(err)
+					}
+					h.committed.Store(n)
+				}
+			}
+			stop.Store(true)
+			wg.Wait()
+			m.check(t, a, rng)
+			if reads.Load() < 20 {
+				t.Errorf("%d reads only", reads.Load())
+			}
+		})
+	}
+}
+
+// TestWritersWait lets several goroutines write to the same array: nothing is lost.
+func TestWritersWait(t *testing.T) {
+	ctx := context.Background()
+	a, err := Zeros("", []int64{8, 30}, "<i8", &Options{Chunks: []int32{8, 7}, Blocks: []int32{2, 7}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for i := range int64(8) {
+		wg.Go(func() {
+			for k := range int64(30) {
+				if err := Fill(ctx, a, 100*i+k, At(i), At(k)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	got, err := Read[int64](ctx, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range got {
+		if want := int64(100*(i/30) + i%30); x != want {
+			t.Fatalf("item %d is %d, want %d", i, x, want)
+		}
+	}
+}
+
+// countdown is a context that is cancelled when it has been asked n times.
+type countdown struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (c *countdown) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestCancel cancels every operation at every point where it asks: it ends with the error of the context, and the array
+// is as it was.
+func TestCancel(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 1))
+	m := newModel([]int64{18, 22}, 4)
+	m.data = randomBytes(rng, len(m.data))
+	o := &Options{Chunks: []int32{5, 8}, Blocks: []int32{3, 8}}
+	o.CParams.Codec = codec.LZ4 // it needs little memory
+	step := int64(1)
+	if raceEnabled {
+		step = 9
+	}
+	for what, f := range map[string]func(ctx context.Context, a *Array) error{
+		"read":   func(ctx context.Context, a *Array) error { return a.ReadBytes(ctx, make([]byte, len(m.data))) },
+		"item":   func(ctx context.Context, a *Array) error { _, err := ReadAt[int32](ctx, a, 2, 3); return err },
+		"write":  func(ctx context.Context, a *Array) error { return a.WriteBytes(ctx, make([]byte, len(m.data))) },
+		"fill":   func(ctx context.Context, a *Array) error { return a.FillBytes(ctx, make([]byte, 4), Span(2, 9)) },
+		"resize": func(ctx context.Context, a *Array) error { return a.Resize(ctx, 30, 30) },
+		"append": func(ctx context.Context, a *Array) error { return a.Append(ctx, 0, make([]byte, 4*22)) },
+		"copy": func(ctx context.Context, a *Array) error {
+			_, err := a.Copy(ctx, "", &Options{Chunks: []int32{4, 4}, Blocks: []int32{4, 4}})
+			return err
+		},
+	} {
+		for _, workers := range []int{1, 3} {
+			cancelled := 0
+			for n := int64(0); ; n += step {
+				o.Concurrency = workers
+				a, err := CreateBytes(context.Background(), "", m.shape, "<i4", m.data, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				// What shrinking leaves behind must be cleared when the array grows again.
+				full := withOldItems(t, a)
+				ctx := &countdown{Context: context.Background()}
+				ctx.left.Store(n)
+				if err = f(ctx, full); err == nil {
+					break
+				}
+				if !errors.Is(err, context.Canceled) {
+					t.Fatalf("%s cancelled after %d: %v", what, n, err)
+				}
+				m.check(t, full, rng)
+				if cancelled++; cancelled > 1000 {
+					t.Fatalf("%s never ends", what)
+				}
+			}
+			if cancelled == 0 {
+				t.Errorf("%s does not look at the context", what)
+			}
+		}
+	}
+}
+
+// withOldItems gives an array items behind its end: it grows, is filled and shrinks again.
+func withOldItems(t *testing.T, a *Array) *Array {
+	t.Helper()
+	ctx := context.Background()
+	shape := a.Shape()
+	if err := a.Resize(ctx, shape[0]+3, shape[1]+3); err != nil {
+		t.Fatal(err)
+	}
+	for _, sel := range [][]Index{{From(shape[0])}, {All, From(shape[1])}} {
+		if err := a.FillBytes(ctx, []byte{1, 2, 3, 4}, sel...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := a.Resize(ctx, shape...); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// failing is a Storage whose calls fail once a number of them were made.
+type failing struct {
+	m      frame.Memory
+	writes atomic.Int64 // that still work
+	reads  atomic.Int64
+}
+
+var errStorage = errors.New("the storage failed")
+
+func (s *failing) spend(n *atomic.Int64) error {
+	if n.Add(-1) < 0 {
+		return errStorage
+	}
+	return nil
+}
+
+func (s *failing) ReadAt(p []byte, off int64) (int, error) {
+	if err := s.spend(&s.reads); err != nil {
+		return 0, err
+	}
+	return s.m.ReadAt(p, off)
+}
+
+func (s *failing) WriteAt(p []byte, off int64) (int, error) {
+	if err := s.spend(&s.writes); err != nil {
+		n, _ := s.m.WriteAt(p[:len(p)/2&^511], off) // disks write whole sectors
+		return n, err
+	}
+	return s.m.WriteAt(p, off)
+}
+
+func (s *failing) Sync() error {
+	return s.spend(&s.writes)
+}
+
+func (s *failing) Truncate(size int64) error {
+	if err := s.spend(&s.writes); err != nil {
+		return err
+	}
+	return s.m.Truncate(size)
+}
+
+func (s *failing) Size() (int64, error) { return s.m.Size() }
+func (s *failing) Close() error         { return nil }
+
+// TestStorageFails lets each call of the storage fail in turn, for good, while the array is edited: the array, as its
+// handle and as the stored bytes have it, is the one before the edit or, when only the last sync failed, the one after.
+func TestStorageFails(t *testing.T) {
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(13, 1))
+	m := newModel([]int64{18, 22}, 4)
+	m.data = randomBytes(rng, len(m.data))
+	made, err := CreateBytes(ctx, "", m.shape, "<i4", m.data, &Options{Chunks: []int32{5, 8}, Blocks: []int32{3, 8}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := withOldItems(t, made).Frame().AppendTo(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := randomBytes(rng, 4*7*22)
+	written := &model{m.shape, 4, bytes.Clone(m.data)}
+	written.write(t, src, []Index{Span(4, 11)})
+	appended := m.resize([]int64{25, 22})
+	appended.write(t, src, []Index{From(18)})
+	for what, c := range map[string]struct {
+		edit  func(a *Array) error
+		after *model
+	}{
+		"write":  {func(a *Array) error { return a.WriteBytes(ctx, src, Span(4, 11)) }, written},
+		"resize": {func(a *Array) error { return a.Resize(ctx, 25, 17) }, m.resize([]int64{25, 17})},
+		"append": {func(a *Array) error { return a.Append(ctx, 0, src) }, appended},
+	} {
+		failed := 0
+		for n := int64(0); ; n++ {
+			st := &failing{}
+			st.reads.Store(1 << 40)
+			st.m.WriteAt(base, 0)
+			f, err := frame.EditStorage(st, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := FromFrame(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			st.writes.Store(n)
+			err = c.edit(a)
+			if err == nil && st.writes.Load() >= 0 {
+				c.after.check(t, a, rng)
+				break
+			}
+			if err != nil && !errors.Is(err, errStorage) {
+				t.Fatalf("%s, call %d fails: %v", what, n, err)
+			}
+			failed++
+			again, err := FromBytes(bytes.Clone(st.m.Bytes()), nil)
+			if err != nil {
+				t.Fatalf("%s, call %d fails: %v", what, n, err)
+			}
+			for _, a := range []*Array{a, again} {
+				if slices.Equal(a.Shape(), c.after.shape) && (what != "write" || same(t, a, c.after)) {
+					c.after.check(t, a, rng)
+				} else {
+					m.check(t, a, rng)
+				}
+			}
+		}
+		if failed < 3 {
+			t.Errorf("%s: %d calls that can fail", what, failed)
+		}
+	}
+}
+
+// same tells whether an array has the items of a model.
+func same(t *testing.T, a *Array, m *model) bool {
+	t.Helper()
+	got := make([]byte, len(m.data))
+	return a.ReadBytes(context.Background(), got) == nil && bytes.Equal(got, m.data)
+}
+
+// TestReadsFail lets each read of the storage fail in turn: the error is that of the storage, and the next read works.
+func TestReadsFail(t *testing.T) {
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(14, 1))
+	m := newModel([]int64{60, 220}, 4)
+	for i := range m.data {
+		m.data[i] = byte(rng.Uint32())
+	}
+	made, err := CreateBytes(ctx, "", m.shape, "<i4", m.data, &Options{Chunks: []int32{30, 100}, Blocks: []int32{3, 80}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := &failing{}
+	st.reads.Store(1 << 40)
+	st.writes.Store(1 << 40)
+	base, err := made.Frame().AppendTo(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.m.WriteAt(base, 0)
+	f, err := frame.EditStorage(st, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := FromFrame(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := int64(0); ; n++ {
+		st.reads.Store(n)
+		err := a.ReadBytes(ctx, make([]byte, len(m.data)))
+		write := a.WriteBytes(ctx, make([]byte, 4*220), At(2))
+		st.reads.Store(1 << 40)
+		if err == nil {
+			if n < 6 {
+				t.Errorf("only %d reads", n)
+			}
+			break
+		}
+		if !errors.Is(err, errStorage) || !errors.Is(write, errStorage) {
+			t.Fatalf("read %d fails: %v, %v", n, err, write)
+		}
+		m.check(t, a, rng)
+	}
+}
+
+// TestReadOnlyAndClosed checks the errors of arrays that cannot be edited, or are closed.
+func TestReadOnlyAndClosed(t *testing.T) {
+	ctx := context.Background()
+	a, err := Create(ctx, "", []int64{3}, []int16{1, 2, 3}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := a.Frame().AppendTo(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := FromBytes(b, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edits := func(a *Array) []error {
+		return []error{Write(ctx, a, []int16{1}, At(0)), Fill(ctx, a, int16(1)), a.Resize(ctx, 2), a.Append(ctx, 0, nil)}
+	}
+	for i, err := range edits(r) {
+		if !errors.Is(err, ErrReadOnly) {
+			t.Errorf("edit %d of an array opened for reading: %v", i, err)
+		}
+	}
+	if err := errors.Join(a.Close(), a.Close()); err != nil {
+		t.Error(err)
+	}
+	_, read := Read[int16](ctx, a)
+	_, item := ReadAt[int16](ctx, a, 1)
+	_, copied := a.Copy(ctx, "", nil)
+	for i, err := range append(edits(a), read, item, copied, a.ReadBytes(ctx, make([]byte, 6))) {
+		if !errors.Is(err, ErrClosed) {
+			t.Errorf("call %d on a closed array: %v", i, err)
+		}
+	}
+	if !slices.Equal(a.Shape(), []int64{3}) || a.NDim() != 1 || a.Size() != 3 || a.ItemSize() != 2 || a.DType().String() != "<i2" {
+		t.Error("a closed array forgot its shape")
+	}
+}
