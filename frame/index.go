@@ -113,6 +113,10 @@ func parseIndex(b []byte, want int64, p *chunk.Pool) (index, error) {
 			return index{n: n, uniform: e}, nil
 		}
 	}
+	// Chunks have a place each, so that an index compresses only so far; a few bytes must not ask for much memory.
+	if most := max(1<<20, 4096*int64(h.CBytes)); int64(h.NBytes) > most && p.Options().MaxBytes >= 0 {
+		return index{}, fmt.Errorf("index of %d bytes in %d: %w", h.NBytes, h.CBytes, ErrTooLarge)
+	}
 	plain, err := p.Decode(nil, b)
 	if err != nil {
 		return index{}, err
