@@ -60,6 +60,9 @@ func (a *Array) write(ctx context.Context, b *frame.Batch, st *state, s *selecti
 	if s.items == 0 {
 		return ctx.Err()
 	}
+	if have := b.View().Info().BlockSize; int64(have) != st.geo.blockBytes {
+		return a.corrupt("blocks of %d bytes, but new chunks would get blocks of %d: make a copy", st.geo.blockBytes, have)
+	}
 	w.itemSize, w.plan = a.itemSize, newPlan(st.geo, s)
 	return b.Encode(ctx, int(st.geo.chunkBytes), w)
 }

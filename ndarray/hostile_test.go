@@ -1,0 +1,318 @@
+package ndarray
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame"
+)
+
+// smallFiles returns contiguous files of testdata of a few kilobytes at most.
+func smallFiles(t testing.TB, most int) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	for _, folder := range []string{"python-blosc2", "legacy"} {
+		for _, c := range fixtures(t, folder) {
+			if fi, err := os.Stat(c.path); err != nil || fi.IsDir() || fi.Size() > int64(most) {
+				continue
+			}
+			b, err := os.ReadFile(c.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[c.File] = b
+		}
+	}
+	return files
+}
+
+// tryAll opens b and reads everything and a part: it must give data or an error that tells what and where, and take
+// no more memory than the size of the file justifies.
+func tryAll(t testing.TB, what string, b []byte) (opened bool) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	opened = tryRead(t, what, b)
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 64<<20 && !raceEnabled {
+		t.Errorf("%s: %d bytes allocated for a file of %d", what, n, len(b))
+	}
+	return opened
+}
+
+func tryRead(t testing.TB, what string, b []byte) (opened bool) {
+	ctx := context.Background()
+	o := &Options{}
+	o.Concurrency = 1
+	a, err := FromBytes(b, o)
+	if len(b)%2 == 0 { // the other way of reading
+		a, err = NewReader(bytes.NewReader(b), int64(len(b)), o)
+	}
+	named := func(err error) {
+		var fe *frame.Error
+		if err != nil && (!errors.As(err, &fe) || fe.Part == "" || fe.Err == nil) {
+			t.Errorf("%s: error without a place: %v", what, err)
+		}
+	}
+	if err != nil {
+		named(err)
+		return false
+	}
+	defer a.Close()
+	shape := a.Shape()
+	if n := a.Size(); n >= 0 && n <= 4<<20/int64(a.ItemSize()) {
+		named(a.ReadBytes(ctx, make([]byte, n*int64(a.ItemSize()))))
+	} else if _, err := Read[uint8](ctx, a); err == nil && n > 1<<27 {
+		t.Errorf("%s: %d items read at once", what, n)
+	}
+	sel := make([]Index, len(shape))
+	for i, n := range shape {
+		sel[i] = Step(n/3, n/3+2*(n/5+1), n/5+1)
+	}
+	if s, err := resolve(shape, sel); err != nil {
+		t.Errorf("%s: selection: %v", what, err)
+	} else if s.items <= 1<<20/int64(a.ItemSize()) {
+		named(a.ReadBytes(ctx, make([]byte, s.items*int64(a.ItemSize())), sel...))
+	}
+	a.DTypeString()
+	return true
+}
+
+// TestTruncated cuts small files at every byte.
+func TestTruncated(t *testing.T) {
+	files := smallFiles(t, 1100)
+	if len(files) < 20 {
+		t.Fatalf("%d files", len(files))
+	}
+	for name, b := range files {
+		for n := range b {
+			if testing.Short() && n%7 != 0 {
+				continue
+			}
+			if tryAll(t, name, b[:n:n]) {
+				t.Errorf("%s opens when cut after %d of %d bytes", name, n, len(b))
+			}
+		}
+	}
+}
+
+// TestChangedBytes changes random bytes of small files.
+func TestChangedBytes(t *testing.T) {
+	rounds := 20000
+	if testing.Short() || raceEnabled {
+		rounds = 2000
+	}
+	files := smallFiles(t, 4096)
+	var names []string
+	for name := range files {
+		names = append(names, name)
+	}
+	rng := rand.New(rand.NewPCG(21, 1))
+	opened := 0
+	for range rounds {
+		name := names[rng.IntN(len(names))]
+		b := bytes.Clone(files[name])
+		for range 1 + rng.IntN(4) {
+			at := rng.IntN(len(b))
+			if rng.IntN(2) == 0 {
+				at = rng.IntN(min(len(b), 260)) // the header with its metalayers, and the first chunk
+			}
+			switch rng.IntN(3) {
+			case 0:
+				b[at] = byte(rng.Uint32())
+			case 1:
+				b[at] ^= 1 << rng.IntN(8)
+			default:
+				b[at] = []byte{0, 1, 127, 128, 255}[rng.IntN(5)]
+			}
+		}
+		if tryAll(t, name, b) {
+			opened++
+		}
+		if t.Failed() {
+			os.WriteFile(filepath.Join(os.TempDir(), "changed.b2nd"), b, 0o666)
+			return
+		}
+	}
+	if opened < rounds/10 || opened > rounds*9/10 {
+		t.Errorf("%d of %d changed files open", opened, rounds)
+	}
+}
+
+// TestChangedShapes puts huge and odd numbers in the place of every number of the metalayer.
+func TestChangedShapes(t *testing.T) {
+	for name, b := range smallFiles(t, 2000) {
+		layer := bytes.Index(b, []byte{0, 2, 0x92, 0xd3}) // the shape of two dimensions
+		if layer < 0 {
+			continue
+		}
+		at := layer + 3
+		for i := range 6 {
+			for _, x := range []uint64{0, 1, 2, 1 << 20, 1<<31 - 1, 1 << 31, 1 << 40, 1<<62 + 1, 1<<63 - 1, 1 << 63, 1<<64 - 1} {
+				c := bytes.Clone(b)
+				switch {
+				case i < 2:
+					binary.BigEndian.PutUint64(c[at+9*i+1:], x)
+				default:
+					binary.BigEndian.PutUint32(c[at+18+5*(i-2)+(i-2)/2+2:], uint32(x))
+				}
+				tryAll(t, name, c)
+			}
+		}
+	}
+}
+
+// TestHugeArrays reads from arrays of special values that no machine can hold, and must not take memory for them.
+func TestHugeArrays(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range []struct {
+		shape          []int64
+		chunks, blocks []int32
+	}{
+		{[]int64{1 << 57}, []int32{1 << 30}, []int32{1 << 28}},
+		{[]int64{1 << 31, 1 << 26}, []int32{1 << 15, 1 << 15}, []int32{1 << 14, 1 << 14}},
+		{[]int64{1 << 27}, []int32{1}, []int32{1}},
+		{[]int64{1 << 26, 1, 1 << 30}, []int32{1, 1, 1 << 30}, []int32{1, 1, 1 << 10}},
+	} {
+		made, err := Zeros("", c.shape, "|u1", &Options{Chunks: c.chunks, Blocks: c.blocks})
+		if err != nil {
+			t.Fatalf("%v: %v", c.shape, err)
+		}
+		b, err := made.Frame().AppendTo(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tryAll(t, "huge", b)
+		a, err := FromBytes(b, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read[uint8](ctx, a); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%v: all items read: %v", c.shape, err)
+		}
+		at := make([]int64, len(c.shape))
+		for i := range at {
+			at[i] = -1
+		}
+		if x, err := ReadAt[uint8](ctx, a, at...); x != 0 || err != nil {
+			t.Errorf("%v: last item %d, %v", c.shape, x, err)
+		}
+		far := Step(None, None, max(1, c.shape[0]/5))
+		rest := make([]Index, len(c.shape))
+		rest[0] = far
+		for i := 1; i < len(rest); i++ {
+			rest[i] = Step(None, None, -max(1, c.shape[i]/3))
+		}
+		if x, err := Read[uint8](ctx, a, rest...); len(x) < 5 || err != nil {
+			t.Errorf("%v: %d items far from each other: %v", c.shape, len(x), err)
+		}
+	}
+}
+
+// TestOddChunks replaces the chunk of an array by others that are sound, but no chunks of this array.
+func TestOddChunks(t *testing.T) {
+	ctx := context.Background()
+	value := func(n int, v []byte) []byte {
+		c, err := chunk.EncodeSpecial(nil, chunk.Value, n, v, chunk.CParams{TypeSize: len(v)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	encoded := func(n int, p chunk.CParams) []byte {
+		c, err := chunk.Encode(nil, bytes.Repeat([]byte("0123456"), n)[:n], p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	vl, err := chunk.EncodeVL(nil, [][]byte{make([]byte, 10), []byte("0123456789"), make([]byte, 40)}, chunk.CParams{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what   string
+		blocks []int32
+		chunk  []byte
+		want   error
+	}{
+		{"variable blocks", []int32{5, 4}, vl, ErrCorrupt},
+		{"variable blocks in place of several", []int32{5, 2}, vl, ErrCorrupt},
+		{"other blocks", []int32{5, 4}, encoded(60, chunk.CParams{TypeSize: 3, BlockSize: 30}), ErrCorrupt},
+		{"larger blocks", []int32{5, 2}, encoded(60, chunk.CParams{TypeSize: 3, BlockSize: 60}), ErrCorrupt},
+		{"other size", []int32{5, 4}, encoded(63, chunk.CParams{TypeSize: 3}), ErrCorrupt},
+		{"smaller size", []int32{5, 4}, encoded(57, chunk.CParams{TypeSize: 3}), ErrCorrupt},
+		{"long value", []int32{5, 2}, value(60, []byte("012345")), ErrCorrupt},
+		{"odd value", []int32{5, 2}, value(60, []byte("01")), ErrCorrupt},
+		{"value of a byte", []int32{5, 2}, value(60, []byte("7")), nil},
+		{"value of an item", []int32{5, 4}, value(60, []byte("789")), nil},
+		{"other item size", []int32{5, 2}, encoded(60, chunk.CParams{TypeSize: 2, BlockSize: 30}), nil},
+	} {
+		a, err := CreateBytes(ctx, "", []int64{5, 4}, "|V3", bytes.Repeat([]byte("abcde"), 12), &Options{Chunks: []int32{5, 4}, Blocks: c.blocks})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := a.Frame()
+		b, err := f.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err = b.DeleteChunk(0); err == nil {
+			err = b.AppendChunk(c.chunk)
+		}
+		if err == nil {
+			err = b.Commit()
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", c.what, err)
+		}
+		for i, err := range []error{
+			a.ReadBytes(ctx, make([]byte, 60)),
+			a.ReadBytes(ctx, make([]byte, 18), Span(1, 3), From(1)),
+			a.WriteBytes(ctx, make([]byte, 18), Span(1, 3), From(1)),
+		} {
+			var fe *frame.Error
+			if i == 2 && err == nil && strings.Contains(c.what, "value") {
+				continue // what stays is what the bytes say
+			}
+			if !errors.Is(err, c.want) || err != nil && !errors.As(err, &fe) {
+				t.Errorf("%s, call %d: %v", c.what, i, err)
+			}
+		}
+	}
+}
+
+// TestIndexOfFewBytes opens frames whose index is a special value that stands for millions of positions.
+func TestIndexOfFewBytes(t *testing.T) {
+	made, err := Zeros("", []int64{1 << 23}, "|u1", &Options{Chunks: []int32{1}, Blocks: []int32{1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := made.Frame().AppendTo(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	index := b[binary.BigEndian.Uint32(b[11:]):]
+	if !tryAll(t, "zeros", b) {
+		t.Error("an array of zeros does not open")
+	}
+	index[39] = 0 // all chunks at position 0
+	if tryAll(t, "one position", b) {
+		t.Error("millions of chunks at the same position")
+	}
+	for _, s := range []chunk.Special{chunk.Zeros, chunk.Uninit} {
+		index[31] = byte(s) << 4
+		if tryAll(t, s.String(), b) {
+			t.Errorf("millions of chunks in an index of %v", s)
+		}
+	}
+}
