@@ -181,3 +181,12 @@ func TestMissingAndForeignFiles(t *testing.T) {
 	}
 	fails(t, 1, "unsupported", "", "info", badChunk)
 }
+
+func readFile(t testing.TB, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

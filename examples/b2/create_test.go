@@ -100,10 +100,14 @@ func TestCreateInPieces(t *testing.T) {
 	dir := t.TempDir()
 	data := numbers(30 * 40 * 5)
 	shape := []int64{30, 40, 5}
+	chunkShapes := []string{"7,11,3", "30,40,5", "1,1,5", "5,40,5", "40,50,6"}
+	if testing.Short() {
+		chunkShapes = chunkShapes[:2]
+	}
 	files := map[string]string{"raw": data, "c.npy": npyFile(shape, false, data), "f.npy": npyFile(shape, true, turned(shape, data))}
 	for name, content := range files {
 		in := writeFile(t, dir+"/"+name, content)
-		for _, chunks := range []string{"7,11,3", "30,40,5", "1,1,5", "5,40,5", "40,50,6"} {
+		for _, chunks := range chunkShapes {
 			for _, mem := range [][2]int64{{1, 1}, {1, 1 << 20}, {2000, 2000}, {2000, 1 << 20}, {23999, 23999}} {
 				if chunks == "1,1,5" && mem[0] == 1 {
 					continue // a commit for each of many small chunks

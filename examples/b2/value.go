@@ -136,6 +136,6 @@ func float16(f float64) uint16 {
 	default:
 		_, exp := math.Frexp(a) // a is in [2^(exp-1), 2^exp), with 11 bits of precision
 		// Rounding up to the next power of two carries into the exponent as it should.
-		return sign | uint16(exp+13)<<10 + uint16(math.RoundToEven(math.Ldexp(a, 11-exp))) - 1<<10
+		return sign | uint16(exp+14)<<10 + uint16(math.RoundToEven(math.Ldexp(a, 11-exp))) - 1<<10
 	}
 }
