@@ -24,10 +24,13 @@ type sparse struct {
 	dir      string
 	temp     string // the directory has this name until the first commit
 	noSync   bool
-	retired  []retired    // the extents' positions are file numbers
-	surveyed bool         // shared is known
-	shared   bool         // the index names files twice: then none is removed
-	size     atomic.Int64 // of the files when they were measured, and of those written since; -1 = not measured
+	retired  []retired      // the extents' positions are file numbers
+	surveyed bool           // shared is known
+	shared   bool           // the index names files twice: then none is removed
+	takenBy  *Batch         // the batch that taken and low belong to
+	taken    map[int64]bool // file numbers in use; see number
+	low      int64          // no free number is below
+	size     atomic.Int64   // of the files when they were measured, and of those written since; -1 = not measured
 }
 
 func newSparse(dir, temp string, noSync bool) *sparse {
@@ -69,8 +72,7 @@ func (d *sparse) put(b *Batch, data []byte) (entry, error) {
 	if b.next.fileID > 1<<32-1 {
 		return 0, fmt.Errorf("chunk file number %d: %w", b.next.fileID, ErrTooLarge)
 	}
-	id := b.next.fileID
-	b.next.fileID++
+	id := d.number(b, int64(len(data)))
 	b.put = append(b.put, extent{id, id})
 	if err := d.writeFile(chunkFile(id), data); err != nil {
 		return 0, err
@@ -80,6 +82,40 @@ func (d *sparse) put(b *Batch, data []byte) (entry, error) {
 		d.size.Add(int64(len(data)))
 	}
 	return entry(id), nil
+}
+
+// number returns the number of a new chunk file of n bytes: one more than the last. C-Blosc2 does not open a sparse
+// frame with a number above the size of all chunks less a header, as if it were a position; where that may come near,
+// it is the smallest that neither the batch nor a state in use names.
+func (d *sparse) number(b *Batch, n int64) int64 {
+	id := b.next.fileID
+	if id <= (b.next.cbytes+n)/2-chunk.HeaderSize || d.shared {
+		b.next.fileID++
+		return id
+	}
+	if d.takenBy != b {
+		d.takenBy, d.taken, d.low = b, map[int64]bool{}, 0
+		for _, s := range []*snapshot{b.cur, b.next} {
+			for i := 0; s != nil && i < len(s.index.list); i++ {
+				d.taken[int64(s.index.list[i])] = true
+			}
+		}
+		for _, r := range d.retired {
+			for _, x := range r.exts {
+				d.taken[x.off] = true
+			}
+		}
+		for _, x := range slices.Concat(b.put, b.dropped) {
+			d.taken[x.off] = true
+		}
+	}
+	for d.taken[d.low] {
+		d.low++
+	}
+	id = d.low
+	d.taken[id] = true
+	b.next.fileID = max(b.next.fileID, id+1)
+	return id
 }
 
 // writeFile writes a file that no commit names.
@@ -100,6 +136,10 @@ func (d *sparse) drop(b *Batch, e entry, size int64) {
 	if i := slices.Index(b.put, extent{int64(e), int64(e)}); i >= 0 {
 		b.put = slices.Delete(b.put, i, i+1)
 		os.Remove(filepath.Join(d.at(), chunkFile(int64(e)))) // no state names it
+		if d.takenBy == b {
+			delete(d.taken, int64(e))
+			d.low = min(d.low, int64(e))
+		}
 		return
 	}
 	if !d.surveyed && b.cur != nil {
@@ -114,6 +154,10 @@ func (d *sparse) drop(b *Batch, e entry, size int64) {
 
 func (d *sparse) commit(b *Batch) error {
 	s := b.next
+	d.takenBy, d.taken = nil, nil
+	for _, e := range s.index.list { // when chunks were deleted: see number
+		s.cbytes = max(s.cbytes, int64(e)+chunk.HeaderSize)
+	}
 	index, err := s.index.append(nil, b.f.plain)
 	if err != nil {
 		return err
