@@ -99,7 +99,7 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if s.index.list == nil && s.chunkSize > 0 && i == 1 {
+		if s.index.list == nil && i == 1 {
 			i = s.index.n - 1 // those between are all like the first
 		}
 		n, err := f.verifyChunk(s, i)

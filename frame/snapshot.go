@@ -53,15 +53,15 @@ func (f *Frame) chunkEnds(s *snapshot) ([]int64, error) {
 	if s.ends.list != nil || s.index.n == 0 {
 		return s.ends.list, nil
 	}
-	list := make([]int64, s.index.n)
+	var list []int64 // not made at once: special values without a size may be as many as one wishes
 	end := int64(0)
-	for i := range list {
+	for i := range s.index.n {
 		h, err := f.chunkHeader(s, i)
 		if err != nil {
 			return nil, err
 		}
 		end += int64(h.NBytes)
-		list[i] = end
+		list = append(list, end)
 	}
 	if end != s.nbytes {
 		return nil, f.wrap("header", offNBytes, corrupt("%d bytes, the chunks have %d", s.nbytes, end))

@@ -1,0 +1,378 @@
+package frame
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// readEverything opens a frame and reads all there is in all ways; it returns the first error. Whatever b holds, it
+// must not panic and not take much memory.
+func readEverything(b []byte) error {
+	f, err := FromBytes(b, &Options{Concurrency: 1})
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var first error
+	note := func(err error) {
+		if first == nil && err != io.EOF {
+			first = err
+		}
+	}
+	note(f.Verify(context.Background(), func(err error) error { note(err); return nil }))
+	for _, name := range f.VLMetaNames() {
+		_, err := f.VLMeta(name)
+		note(err)
+	}
+	if f.NBytes() < 4<<20 {
+		_, err := f.WriteTo(io.Discard)
+		note(err)
+	}
+	p := make([]byte, 1000)
+	_, err = f.ReadAt(p, f.NBytes()/2)
+	note(err)
+	for i := range min(f.NumChunks(), 20) {
+		_, err := f.ChunkInfo(i)
+		note(err)
+		_, err = f.ReadChunk(nil, i)
+		note(err)
+		_, err = f.ReadBlock(nil, i, 0)
+		note(err)
+	}
+	return first
+}
+
+// goodError checks that an error is one of ours and says where.
+func goodError(t testing.TB, err error) {
+	t.Helper()
+	var at *Error
+	if err == nil {
+		return
+	}
+	if !errors.As(err, &at) || at.Part == "" {
+		t.Fatalf("an error without a place: %v", err)
+	}
+	for _, kind := range []error{ErrFormat, ErrCorrupt, ErrUnsupported, ErrTooLarge, ErrBounds} {
+		if errors.Is(err, kind) {
+			return
+		}
+	}
+	t.Fatalf("an error of no kind: %v", err)
+}
+
+// allocated returns the bytes that f allocates.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// TestTruncated cuts frames after each byte.
+func TestTruncated(t *testing.T) {
+	names, frames := contiguousFixtures(t, 2000)
+	if len(names) < 10 {
+		t.Fatal(names)
+	}
+	for i := range min(len(names), 25) {
+		b := frames[i]
+		f, err := FromBytes(b, nil)
+		must(t, err)
+		n := int(f.Info().FrameLen)
+		for cut := range n {
+			err := readEverything(b[:cut])
+			if err == nil {
+				t.Fatalf("%s: sound with %d of %d bytes", names[i], cut, n)
+			}
+			goodError(t, err)
+		}
+	}
+}
+
+// TestChangedBytes changes bytes of frames at random: the result is data, or an error that says where.
+func TestChangedBytes(t *testing.T) {
+	names, frames := contiguousFixtures(t, 8000)
+	rng := rand.New(rand.NewPCG(7, 7))
+	tries := 20000
+	if testing.Short() || raceEnabled || runtime.GOARCH == "s390x" {
+		tries = 2000
+	}
+	worst, failed := uint64(0), 0
+	for try := range tries {
+		i := rng.IntN(len(frames))
+		b := slices.Clone(frames[i])
+		for range 1 + rng.IntN(3) {
+			at := rng.IntN(len(b))
+			switch rng.IntN(4) {
+			case 0: // in the header
+				at = rng.IntN(min(len(b), 130))
+			case 1: // in the trailer and index
+				at = len(b) - 1 - rng.IntN(min(len(b), 150))
+			}
+			switch rng.IntN(3) {
+			case 0:
+				b[at] = byte(rng.Uint32())
+			case 1:
+				b[at] ^= 1 << rng.IntN(8)
+			default:
+				b[at] = []byte{0, 1, 0x7f, 0x80, 0xff}[rng.IntN(5)]
+			}
+		}
+		var err error
+		var n uint64
+		if try%10 == 0 {
+			n = allocated(func() { err = readEverything(b) })
+		} else {
+			err = readEverything(b)
+		}
+		if worst = max(worst, n); n > 64<<20+64*uint64(len(b)) {
+			t.Errorf("%s: %d bytes allocated for %d", names[i], n, len(b))
+		}
+		if err != nil {
+			failed++
+		}
+		goodError(t, err)
+	}
+	t.Logf("%d of %d are errors; at most %d KiB allocated", failed, tries, worst>>10)
+	if failed < tries/4 {
+		t.Error("the changes change nothing")
+	}
+}
+
+// TestHostileHeaders sets each field of a header to values at the edges.
+func TestHostileHeaders(t *testing.T) {
+	f, err := CreateMemory(&Options{CParams: chunk.CParams{TypeSize: 4}}, func(b *Batch) error {
+		for i := range 5 {
+			if err := b.Append(small(i)); err != nil {
+				return err
+			}
+		}
+		return b.SetVLMeta("a", []byte("b"))
+	})
+	must(t, err)
+	good, err := f.AppendTo(nil)
+	must(t, err)
+	be := binary.BigEndian
+	edges := []int64{-1 << 63, -1<<63 + 24, -1<<63 + 25, -1 << 31, -2, -1, 0, 1, 7, 24, 25, 86, 87, 112, 1<<31 - 33, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1 << 40, 1<<62 - 1, 1<<63 - 1}
+	for _, v := range edges {
+		for off, width := range map[int]int{
+			offHeaderLen: 4, offFrameLen: 8, offNBytes: 8, offCBytes: 8, offTypeSize: 4, offBlockSize: 4, offChunkSize: 4,
+			len(good) - 22: 4, // of the trailer
+		} {
+			for _, near := range []int64{0, int64(len(good)), int64(len(good)) - 25, 800} {
+				for _, two := range []bool{false, true} {
+					b := slices.Clone(good)
+					if width == 4 {
+						be.PutUint32(b[off:], uint32(v+near))
+					} else {
+						be.PutUint64(b[off:], uint64(v+near))
+					}
+					if two { // chunks of variable size too
+						be.PutUint32(b[offChunkSize:], 0)
+					}
+					var err error
+					if n := allocated(func() { err = readEverything(b) }); n > 64<<20 {
+						t.Errorf("field at %d = %d: %d bytes allocated", off, v+near, n)
+					}
+					goodError(t, err)
+				}
+			}
+		}
+	}
+	for i := range 87 {
+		for v := range 256 {
+			b := slices.Clone(good)
+			b[i] = byte(v)
+			goodError(t, readEverything(b))
+		}
+	}
+}
+
+// TestHostileIndex puts indexes of all kinds into a frame.
+func TestHostileIndex(t *testing.T) {
+	pool := chunk.NewPool(nil)
+	base := func() *snapshot {
+		s := &snapshot{header: header{version: 2, typeSize: 4, chunkSize: 40, nbytes: 120, threads: [2]int16{1, 1}}}
+		must(t, s.setCParams(chunk.CParams{TypeSize: 4}))
+		s.headerLen, _ = headerLen(nil)
+		return s
+	}
+	frame := func(s *snapshot, index []byte) []byte {
+		b := append(make([]byte, 0, 1000), index...)
+		s.cbytes = 0
+		s.frameLen = int64(s.headerLen + len(index) + 35)
+		head, err := appendHeader(s)
+		must(t, err)
+		return slices.Concat(head, b, unhex(t, emptyTrailer))
+	}
+	encode := func(list ...entry) []byte {
+		x := newIndex(list)
+		b, err := x.append(nil, pool)
+		must(t, err)
+		return b
+	}
+	if err := readEverything(frame(base(), encode(entryZeros, entryNaNs, entryUninit))); err != nil {
+		t.Fatal(err)
+	}
+	special := func(kind chunk.Special, n int, value []byte) []byte {
+		b, err := chunk.EncodeSpecial(nil, kind, n, value, chunk.CParams{TypeSize: 8})
+		must(t, err)
+		return b
+	}
+	huge := chunk.MaxBytes / 8 * 8
+	for what, c := range map[string]struct {
+		index  []byte
+		nbytes int64
+		size   int32
+	}{
+		"positions outside":       {encode(0, 1<<40, 5), 120, 40},
+		"greatest position":       {encode(1<<63-1, 1<<63-33, 1<<62), 120, 40},
+		"special of no kind":      {encode(entry(-1<<63), entry(-1<<63|8<<56), entryZeros), 120, 40},
+		"too few":                 {encode(entryZeros), 120, 40},
+		"too many":                {encode(entryZeros, entryZeros, entryZeros, entryZeros), 120, 40},
+		"not a multiple of 8":     {special(chunk.Zeros, 20, nil), 120, 0},
+		"empty":                   {special(chunk.Zeros, 0, nil), 120, 0},
+		"all the same position":   {special(chunk.Zeros, 24, nil), 120, 40},
+		"2 GiB of positions":      {special(chunk.Zeros, huge, nil), 120, 0},
+		"2 GiB of NaNs":           {special(chunk.NaNs, huge, nil), 120, 0},
+		"2^28 zero chunks":        {special(chunk.Value, huge, binary.LittleEndian.AppendUint64(nil, 0x8100<<48)), 120, 0},
+		"2^28 zero chunks, sized": {special(chunk.Value, huge, binary.LittleEndian.AppendUint64(nil, 0x8100<<48)), int64(huge / 8), 1},
+		"specials without size":   {encode(entryZeros, entryNaNs, entryUninit), 120, 0},
+	} {
+		s := base()
+		s.nbytes, s.chunkSize = c.nbytes, c.size
+		b := frame(s, c.index)
+		var err error
+		n := allocated(func() { err = readEverything(b) })
+		if n > 64<<20 {
+			t.Errorf("%s: %d bytes allocated", what, n)
+		}
+		goodError(t, err)
+		if err == nil && what != "2^28 zero chunks, sized" {
+			t.Errorf("%s: no error", what)
+		}
+		if n := allocated(func() { editEverything(b) }); n > 80<<20 {
+			t.Errorf("%s: %d bytes allocated in edits", what, n)
+		}
+	}
+}
+
+// editEverything edits a copy of a frame in memory, in all ways, and reads it again: nothing may panic.
+func editEverything(b []byte) {
+	m := NewMemory(slices.Clone(b))
+	f, err := EditStorage(m, &Options{Concurrency: 1})
+	if err != nil {
+		return
+	}
+	f.SetVLMeta("new", []byte("value"))
+	f.Append(small(1))
+	f.Append(small(2)[:40])
+	f.Update(0, small(3))
+	f.Insert(0, small(4))
+	f.Delete(f.NumChunks() - 1)
+	f.Delete(1)
+	if n := f.NumChunks(); n < 1000 {
+		order := make([]int, n)
+		for i := range order {
+			order[i] = n - 1 - i
+		}
+		f.Reorder(order)
+	}
+	for _, l := range f.Meta() {
+		f.SetMeta(l.Name, l.Content)
+	}
+	f.FillSpecial(400, chunk.Zeros)
+	f.Close()
+	readEverything(m.Bytes())
+}
+
+// bomb is a Storage that must not be written.
+type bomb struct {
+	Memory
+	t testing.TB
+}
+
+func (b *bomb) WriteAt([]byte, int64) (int, error) { b.t.Error("written"); return 0, errDisk }
+func (b *bomb) Truncate(int64) error               { b.t.Error("truncated"); return errDisk }
+func (b *bomb) Sync() error                        { b.t.Error("synced"); return errDisk }
+
+// TestReadOnly checks that frames opened for reading, and those that are edited without success, are not written.
+func TestReadOnly(t *testing.T) {
+	for _, c := range allFixtures(t)[:60] {
+		before, err := os.Stat(c.Path)
+		must(t, err)
+		f, err := Open(c.Path, nil)
+		must(t, err)
+		f.WriteTo(io.Discard)
+		for what, err := range map[string]error{
+			"append": f.Append(small(1)), "delete": f.Delete(0), "vlmeta": f.SetVLMeta("a", nil), "meta": f.SetMeta("a", nil),
+		} {
+			if !errors.Is(err, ErrReadOnly) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		must(t, f.Close())
+		after, err := os.Stat(c.Path)
+		must(t, err)
+		if before.ModTime() != after.ModTime() || before.Size() != after.Size() {
+			t.Errorf("%s was written", c.File)
+		}
+	}
+	_, frames := contiguousFixtures(t, 8000)
+	for _, b := range frames {
+		s := &bomb{t: t}
+		_, err := s.Memory.WriteAt(b, 0)
+		must(t, err)
+		f, err := openStorage("", s, nil, false)
+		must(t, err)
+		f.WriteTo(io.Discard)
+		f.Append(small(1))
+		must(t, f.Close())
+		if !bytes.Equal(s.Memory.Bytes(), b) {
+			t.Error("other bytes")
+		}
+	}
+}
+
+// TestNotFrames opens what is no frame.
+func TestNotFrames(t *testing.T) {
+	dir := t.TempDir()
+	empty := filepath.Join(dir, "empty")
+	must(t, os.WriteFile(empty, nil, 0o666))
+	text := filepath.Join(dir, "text")
+	must(t, os.WriteFile(text, bytes.Repeat([]byte("text "), 100), 0o666))
+	for _, name := range []string{dir, empty, text} {
+		if _, err := Open(name, nil); !errors.Is(err, ErrFormat) && !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := Open(filepath.Join(dir, "none"), nil); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+	for _, c := range allFixtures(t) {
+		if fi, err := os.Stat(c.Path); err != nil || !fi.IsDir() {
+			continue
+		}
+		if _, err := Open(filepath.Join(c.Path, indexFile), nil); !errors.Is(err, ErrFormat) {
+			t.Errorf("the index of a sparse frame: %v", err)
+		}
+		break
+	}
+	for _, o := range []*Options{{Offset: -1}, {Offset: 1000}} {
+		if _, err := Open(text, o); !errors.Is(err, ErrFormat) {
+			t.Error(err)
+		}
+	}
+}
