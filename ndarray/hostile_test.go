@@ -293,7 +293,7 @@ func TestOddChunks(t *testing.T) {
 
 // TestIndexOfFewBytes opens frames whose index is a special value that stands for millions of positions.
 func TestIndexOfFewBytes(t *testing.T) {
-	made, err := Zeros("", []int64{1 << 23}, "|u1", &Options{Chunks: []int32{1}, Blocks: []int32{1}})
+	made, err := Zeros("", []int64{1 << 20}, "|u1", &Options{Chunks: []int32{1}, Blocks: []int32{1}})
 	if err != nil {
 		t.Fatal(err)
 	}

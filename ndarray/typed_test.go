@@ -1,0 +1,283 @@
+package ndarray
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+type celsius float32
+
+// checkScalar writes and reads items of a type in every way, in both byte orders.
+func checkScalar[T Scalar](t *testing.T, dtype string, values ...T) {
+	t.Helper()
+	ctx := context.Background()
+	if got := DTypeOf[T]().String(); got != dtype {
+		t.Errorf("%T: dtype %s, want %s", *new(T), got, dtype)
+	}
+	n := int64(len(values))
+	a, err := Create(ctx, "", []int64{n}, values, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := make([]byte, len(bytesOf(values)))
+	if err := a.ReadBytes(ctx, raw); err != nil {
+		t.Fatal(err)
+	}
+	swapped := bytes.Clone(raw)
+	if width := a.ItemSize(); width > 1 {
+		if strings.HasPrefix(dtype, "<c") {
+			width /= 2
+		}
+		for i := 0; i < len(raw); i += width {
+			slices.Reverse(swapped[i : i+width])
+		}
+	}
+	big, err := CreateBytes(ctx, "", []int64{n}, strings.Replace(dtype, "<", ">", 1), swapped, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []*Array{a, big} {
+		what := a.DType().String()
+		got, err := Read[T](ctx, a)
+		if err != nil || !slices.Equal(got, values) {
+			t.Errorf("%s: read %v, %v, want %v", what, got, err, values)
+		}
+		back := slices.Clone(values)
+		slices.Reverse(back)
+		if err := Write(ctx, a, back, Step(None, None, -1)); err != nil {
+			t.Error(err)
+		}
+		if err := Fill(ctx, a, values[0], At(1)); err != nil {
+			t.Error(err)
+		}
+		back[0] = values[0] // Write and Fill left it alone
+		want := slices.Clone(values)
+		want[1] = values[0]
+		if err := ReadInto(ctx, a, back); err != nil || !slices.Equal(back, want) {
+			t.Errorf("%s: read %v after writing, %v, want %v", what, back, err, want)
+		}
+		for i := range n {
+			if x, err := ReadAt[T](ctx, a, i-n); err != nil || x != want[i] {
+				t.Errorf("%s: item %d is %v, %v", what, i, x, err)
+			}
+		}
+	}
+	if !slices.Equal(bytesOf(values), bytesOf(slices.Clone(values))) {
+		t.Error("the caller's values changed")
+	}
+}
+
+func TestScalars(t *testing.T) {
+	checkScalar(t, "|b1", true, false, true)
+	checkScalar[int8](t, "|i1", -128, 127, 3)
+	checkScalar[uint8](t, "|u1", 255, 0, 3)
+	checkScalar[int16](t, "<i2", -32768, 258, 3)
+	checkScalar[uint16](t, "<u2", 65535, 258, 3)
+	checkScalar[int32](t, "<i4", math.MinInt32, 0x01020304, 3)
+	checkScalar[uint32](t, "<u4", math.MaxUint32, 0x01020304, 3)
+	checkScalar[int64](t, "<i8", math.MinInt64, 0x0102030405060708, 3)
+	checkScalar[uint64](t, "<u8", math.MaxUint64, 0x0102030405060708, 3)
+	checkScalar[float32](t, "<f4", float32(math.Inf(-1)), 0.1, 3)
+	checkScalar(t, "<f8", math.Inf(1), 0.1, 3)
+	checkScalar[complex64](t, "<c8", 1+2i, complex(0.1, -0.2), 3)
+	checkScalar(t, "<c16", 1+2i, complex(0.1, -0.2), 3)
+	checkScalar[celsius](t, "<f4", -273.15, 21.5, 100)
+}
+
+// TestForeignBools checks that every byte but 0 reads as true, as NumPy has it, and that true is a true that Go knows.
+func TestForeignBools(t *testing.T) {
+	a, err := CreateBytes(context.Background(), "", []int64{5}, "|b1", []byte{0, 1, 2, 128, 255}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read[bool](context.Background(), a)
+	if err != nil || !bytes.Equal(bytesOf(got), []byte{0, 1, 1, 1, 1}) {
+		t.Error(bytesOf(got), err)
+	}
+	if x, err := ReadAt[bool](context.Background(), a, 3); err != nil || bytesOf([]bool{x})[0] != 1 {
+		t.Error(x, err)
+	}
+}
+
+// TestTypedFixtures reads files of python-blosc2 with items in both byte orders, dates and time differences.
+func TestTypedFixtures(t *testing.T) {
+	ctx := context.Background()
+	open := func(name string) *Array {
+		a, err := Open(filepath.Join("..", "testdata", "python-blosc2", name), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { a.Close() })
+		return a
+	}
+	for little, big := range map[string]string{"dtype_i4.b2nd": "dtype_be_i4.b2nd", "dtype_f8.b2nd": "dtype_be_f8.b2nd"} {
+		a, b := open(little), open(big)
+		if a.DType().Order != '<' || b.DType().Order != '>' {
+			t.Errorf("byte orders %c and %c", a.DType().Order, b.DType().Order)
+		}
+		raw := make([]byte, b.Size()*int64(b.ItemSize()))
+		if err := b.ReadBytes(ctx, raw); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(little, "i4") {
+			x, err := Read[int32](ctx, b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range x {
+				if v != int32(binary.BigEndian.Uint32(raw[4*i:])) {
+					t.Fatalf("%s: item %d is %d", big, i, v)
+				}
+			}
+			continue
+		}
+		x, err := Read[float64](ctx, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range x {
+			if math.Float64bits(v) != binary.BigEndian.Uint64(raw[8*i:]) {
+				t.Fatalf("%s: item %d is %v", big, i, v)
+			}
+		}
+	}
+	for _, name := range []string{"dtype_M8_s.b2nd", "dtype_m8_ns.b2nd"} {
+		a := open(name)
+		raw := make([]byte, a.Size()*8)
+		if err := a.ReadBytes(ctx, raw); err != nil {
+			t.Fatal(err)
+		}
+		x, err := Read[int64](ctx, a)
+		if err != nil || x[7] != int64(binary.LittleEndian.Uint64(raw[56:])) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestWrongTypes checks that items are never taken for another type, and what the error says.
+func TestWrongTypes(t *testing.T) {
+	ctx := context.Background()
+	try := func(dtype string, calls ...func(a *Array) error) {
+		t.Helper()
+		a, err := Zeros("", []int64{2}, dtype, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, call := range calls {
+			err := call(a)
+			if !errors.Is(err, ErrType) || !strings.Contains(err.Error(), dtype) || !strings.HasPrefix(err.Error(), "ndarray: ") {
+				t.Errorf("%s: %v", dtype, err)
+			}
+		}
+	}
+	readI4 := func(a *Array) error { _, err := Read[int32](ctx, a); return err }
+	readI8 := func(a *Array) error { _, err := Read[int64](ctx, a); return err }
+	readU8 := func(a *Array) error { _, err := Read[uint64](ctx, a); return err }
+	readU1 := func(a *Array) error { _, err := Read[uint8](ctx, a); return err }
+	readB1 := func(a *Array) error { _, err := Read[bool](ctx, a); return err }
+	try("<f4", readI4, readI8, readU1)
+	try("<u4", readI4, readI8)
+	try("<i8", readI4, readU8)
+	try("<M8[s]", readU8, readI4)
+	try("|b1", readU1)
+	try("|u1", readB1)
+	try("|S1", readU1)
+	try("|V4", readI4)
+	try("<f2", func(a *Array) error { _, err := Read[uint16](ctx, a); return err })
+	try("<c8", readI8, func(a *Array) error { _, err := Read[float64](ctx, a); return err })
+	try("[('a', '<i4')]", readI4)
+	try("('<i4', (1,))", readI4)
+	try("<f4",
+		func(a *Array) error { return Write(ctx, a, []float64{1, 2}) },
+		func(a *Array) error { return Fill(ctx, a, int32(1)) },
+		func(a *Array) error { return ReadInto(ctx, a, make([]uint32, 2)) },
+		func(a *Array) error { _, err := ReadAt[float64](ctx, a, 0); return err })
+
+	a, err := Zeros("", []int64{2}, "<f4", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Read[celsius2](ctx, a)
+	if err == nil || !strings.Contains(err.Error(), "celsius2") {
+		t.Errorf("error %v does not name the type", err)
+	}
+}
+
+type celsius2 float64
+
+// TestGivenDType reads raw items as those of a dtype that the caller knows.
+func TestGivenDType(t *testing.T) {
+	ctx := context.Background()
+	a, err := CreateBytes(ctx, "", []int64{2}, "|V4", []byte{0, 0, 0, 1, 0, 0, 1, 0}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := a.Frame().AppendTo(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err = FromBytes(b, &Options{DType: ">i4"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read[int32](ctx, a)
+	if err != nil || !slices.Equal(got, []int32{1, 256}) {
+		t.Error(got, err)
+	}
+	if raw, format := a.DTypeString(); raw != "|V4" || format != 0 {
+		t.Errorf("stored dtype %s, format %d", raw, format)
+	}
+	for _, dtype := range []string{">i8", "nothing", "|V0"} {
+		if _, err := FromBytes(b, &Options{DType: dtype}); !errors.Is(err, ErrType) {
+			t.Errorf("%s: %v", dtype, err)
+		}
+	}
+}
+
+// TestBufferErrors checks what happens with buffers and selections that do not go with the array.
+func TestBufferErrors(t *testing.T) {
+	ctx := context.Background()
+	a, err := Zeros("", []int64{4, 5}, "<i2", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, short := ReadAt[int16](ctx, a, 1)
+	_, far := ReadAt[int16](ctx, a, 1, 5)
+	_, near := ReadAt[int16](ctx, a, -5, 0)
+	_, shape := a.SelectionShape(All, All, All)
+	for _, c := range []struct{ err, want error }{
+		{a.ReadBytes(ctx, make([]byte, 39)), ErrShape},
+		{a.ReadBytes(ctx, make([]byte, 41)), ErrShape},
+		{a.WriteBytes(ctx, make([]byte, 3), At(1), At(1)), ErrShape},
+		{a.FillBytes(ctx, make([]byte, 3), At(1), At(1)), ErrShape},
+		{ReadInto(ctx, a, make([]int16, 4), At(1)), ErrShape},
+		{a.ReadBytes(ctx, nil, At(4)), ErrBounds},
+		{a.WriteBytes(ctx, nil, At(-5)), ErrBounds},
+		{a.FillBytes(ctx, make([]byte, 2), At(0), At(0), At(0)), ErrBounds},
+		{a.Resize(ctx, 3), ErrShape},
+		{a.Resize(ctx, 3, -1), ErrShape},
+		{a.Resize(ctx, 1<<40, 1<<40), ErrTooLarge},
+		{a.Append(ctx, 2, nil), ErrBounds},
+		{a.Append(ctx, -1, nil), ErrBounds},
+		{a.Append(ctx, 0, make([]byte, 9)), ErrShape},
+		{short, ErrBounds}, {far, ErrBounds}, {near, ErrBounds}, {shape, ErrBounds},
+	} {
+		if !errors.Is(c.err, c.want) || !strings.HasPrefix(c.err.Error(), "ndarray: ") {
+			t.Errorf("error %v, want %v", c.err, c.want)
+		}
+	}
+	if got, err := a.SelectionShape(NewAxis, At(1), Step(None, None, 2)); err != nil || !reflect.DeepEqual(got, []int64{1, 3}) {
+		t.Error(got, err)
+	}
+	if err := a.ReadBytes(ctx, nil, Span(2, 2)); err != nil {
+		t.Error(err)
+	}
+}
