@@ -118,6 +118,35 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
+// TestSharedBlocks has blocks with the same content at the same place, which no rule forbids.
+func TestSharedBlocks(t *testing.T) {
+	half := contents["ramp"](1000)
+	b, err := Encode(nil, half, CParams{Codec: codec.LZ4, BlockSize: 500, TypeSize: 4, Split: SplitNever}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	le := binary.LittleEndian
+	first, second := le.Uint32(b[32:])+8, le.Uint32(b[36:])+8
+	for _, order := range [][4]uint32{{first, first, second, second}, {second, first, second, first}} {
+		shared := append(bytes.Clone(b[:32]), make([]byte, 16)...)
+		le.PutUint32(shared[4:], 2000)
+		var want []byte
+		for k, at := range order {
+			le.PutUint32(shared[32+4*k:], at)
+			part := half[:500]
+			if at == second {
+				part = half[500:]
+			}
+			want = append(want, part...)
+		}
+		shared = append(shared, b[40:]...)
+		le.PutUint32(shared[12:], uint32(len(shared)))
+		if got, err := Decode(nil, shared, nil); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%v: %v, or other data", order, err)
+		}
+	}
+}
+
 // readAll reads the blocks of a chunk, the last one first.
 func readAll(t *testing.T, name string, w *Worker, r *Reader, src []byte) {
 	t.Helper()

@@ -3,6 +3,7 @@ package chunk
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -41,7 +42,7 @@ func TestDict(t *testing.T) {
 	for _, id := range dictCodecs {
 		for name, filters := range pipelines {
 			for _, ts := range []int{1, 4} {
-				for _, n := range []int{5120, 60_001} {
+				for _, n := range []int{5120, 30_001} {
 					p := CParams{Codec: id, TypeSize: ts, BlockSize: 2000, Filters: filters, Dict: true}
 					what := fmt.Sprintf("%v, %s, items of %d, %d bytes", id, name, ts, n)
 					src := records(n)
@@ -168,7 +169,7 @@ func TestNoDict(t *testing.T) {
 func TestVLDict(t *testing.T) {
 	for _, id := range dictCodecs {
 		for name, filters := range pipelines {
-			src := records(20_000)
+			src := records(10_000)
 			blocks := cut(src, 7, 300)
 			p := CParams{Codec: id, TypeSize: 4, Filters: filters, Dict: true}
 			b, err := EncodeVL(nil, blocks, p, nil)
@@ -195,6 +196,20 @@ func TestVLDict(t *testing.T) {
 func TestHostileDict(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 5))
 	pool := NewPool(hostileOptions)
+	for _, n := range []int{-1, 0, 32769, 1 << 20} { // sizes that the format does not have
+		body := binary.LittleEndian.AppendUint32(nil, uint32(n))
+		body = append(body, make([]byte, 1<<16)...)
+		b := chunkOf(50, 1, body)
+		b[31] |= b2flagDict
+		binary.LittleEndian.PutUint32(b[32:], uint32(len(b)-100)) // a stream of zeros
+		if _, err := Decode(nil, b, nil); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("dictionary of %d bytes: %v", n, err)
+		}
+		binary.LittleEndian.PutUint32(b[36:], 32768)
+		if got, err := Decode(nil, b, nil); err != nil || !bytes.Equal(got, make([]byte, 50)) {
+			t.Errorf("dictionary of 32768 bytes: %v", err)
+		}
+	}
 	for _, id := range dictCodecs {
 		regular, err := Encode(nil, records(8000), CParams{Codec: id, BlockSize: 1000, Filters: []Filter{}, Dict: true}, nil)
 		if err != nil {

@@ -37,6 +37,11 @@
 //	length = decoded length       the bytes as they are
 //	else                          a stream of the codec
 //
+// A chunk with a dictionary has it behind bstarts: 4 bytes of length, then the dictionary, the same for all streams.
+//
+// Where blocks have sizes of their own, bstarts is in order, and a block is its decoded length (4 bytes) and one
+// stream, which ends where the next block starts. It has no zeros and no runs.
+//
 // # The way of the data
 //
 //	decode:  streams -> codec -> filters 5..0 -> destination
@@ -44,5 +49,12 @@
 //
 // The unit of work is a block. A [Worker] codes blocks on one goroutine and owns all scratch memory; a [Reader]
 // is an opened chunk that any number of workers share; a [Layout] is what encoding needs to know of a chunk
-// before its first block. [Encode] and [Decode] put them together for a whole chunk in memory.
+// before its first block. [Encode] and [Decode] put them together for a whole chunk in memory, [EncodeVL] and
+// [DecodeVL] for blocks of any sizes, [NewReaderAt] for parts of a chunk in a file.
+//
+// # What a chunk does not say
+//
+// Some filters and codecs depend on the shape of blocks, or on item sizes above 255, which are properties of the
+// frame: [Options] has them. There, too, are codecs and filters that a program brings itself, and functions that
+// change blocks before they are encoded and after they are decoded.
 package chunk

@@ -229,6 +229,13 @@ func TestLimits(t *testing.T) {
 			t.Errorf("with limit %d: %v", limit, err)
 		}
 	}
+	// One block of it would need as much.
+	if _, err := NewReaderAt(bytes.NewReader(b), int64(len(b)), nil); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("a block of 100 MiB out of %d bytes: %v", len(b), err)
+	}
+	if _, err := NewReaderAt(bytes.NewReader(b), int64(len(b)), &Options{MaxBytes: 100 << 20}); err != nil {
+		t.Errorf("a block of 100 MiB that is allowed: %v", err)
+	}
 	// Room that the caller brings needs no limit, blocks are bounded still.
 	z, err := EncodeSpecial(nil, Zeros, 100<<20, nil, CParams{})
 	if err != nil {

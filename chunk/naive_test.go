@@ -185,14 +185,7 @@ func naiveEncode(t testing.TB, src []byte, c CParams, blockSize int) []byte {
 
 // blocks returns the chunk with compressed blocks, or false when they do not pay.
 func (p *naiveParams) blocks(t testing.TB, head, src []byte) ([]byte, bool) {
-	c, err := codec.Set{}.ByID(p.id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	enc, err := c.NewEncoder(codec.Params{Level: p.level, TypeSize: p.ts})
-	if err != nil {
-		t.Fatal(err)
-	}
+	enc := naiveEncoder(t, p.id, p.level)
 	nblocks := (len(src) + p.blockSize - 1) / p.blockSize
 	out := append(slices.Clone(head), make([]byte, 4*nblocks)...)
 	zeros := true
@@ -225,6 +218,25 @@ func (p *naiveParams) blocks(t testing.TB, head, src []byte) ([]byte, bool) {
 		out[31] |= 0x10
 	}
 	return out, true
+}
+
+var naiveEncoders = map[[2]int]codec.Encoder{}
+
+func naiveEncoder(t testing.TB, id codec.ID, level int) codec.Encoder {
+	key := [2]int{int(id), level}
+	if enc := naiveEncoders[key]; enc != nil {
+		return enc
+	}
+	c, err := codec.Set{}.ByID(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	enc, err := c.NewEncoder(codec.Params{Level: level})
+	if err != nil {
+		t.Fatal(err)
+	}
+	naiveEncoders[key] = enc
+	return enc
 }
 
 // naiveStream appends a stream to a chunk that may have dest bytes, or returns false when it does not pay.

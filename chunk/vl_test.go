@@ -166,6 +166,34 @@ func frameChunks(t testing.TB, file string, n int) [][]byte {
 	return out
 }
 
+// TestVLSizes has sizes of blocks that cannot be.
+func TestVLSizes(t *testing.T) {
+	b, err := EncodeVL(nil, [][]byte{noise(100), noise(200), noise(300)}, CParams{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	le := binary.LittleEndian
+	for _, sizes := range [][3]int32{{0, 300, 300}, {-100, 400, 300}, {100, 201, 300}, {100, 199, 300}, {1 << 30, 1 << 30, -1<<31 + 600}, {100, 500, 0}, {700, -200, 100}} {
+		bad := bytes.Clone(b)
+		for k, n := range sizes {
+			le.PutUint32(bad[le.Uint32(bad[32+4*k:]):], uint32(n))
+		}
+		var e *Error
+		if _, err := Decode(nil, bad, nil); !errors.Is(err, ErrCorrupt) || !errors.As(err, &e) {
+			t.Errorf("%v: %v", sizes, err)
+		}
+		if _, err := NewReaderAt(bytes.NewReader(bad), int64(len(bad)), nil); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%v, opening: %v", sizes, err)
+		}
+	}
+	bad := bytes.Clone(b)
+	copy(bad[32:36], b[36:40])
+	copy(bad[36:40], b[32:36])
+	if _, err := Decode(nil, bad, nil); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("blocks out of order: %v", err)
+	}
+}
+
 // TestVLFixtures reads the blocks that C-Blosc2 wrote.
 func TestVLFixtures(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("..", "testdata", "legacy", "manifest.json"))
