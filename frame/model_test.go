@@ -355,3 +355,5 @@ func modelFrame(t testing.TB, kind string, chunkSize int) (*Frame, func(*Frame) 
 		return f
 	}
 }
+
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }

@@ -1,0 +1,132 @@
+package frame_test
+
+import (
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// A super-chunk in a file: append chunks, read bytes anywhere.
+func Example() {
+	dir, err := os.MkdirTemp("", "frame")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	name := filepath.Join(dir, "log.b2frame")
+
+	f, err := frame.Create(name, nil, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i := range 3 {
+		line := fmt.Sprintf("chunk %d: %s\n", i, strings.Repeat("all work and no play ", 500))
+		if err := f.Append([]byte(line)); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		log.Fatal(err)
+	}
+
+	if f, err = frame.Open(name, nil); err != nil {
+		log.Fatal(err)
+	}
+	defer f.Close()
+	info := f.Info()
+	p := make([]byte, 16)
+	if _, err := f.ReadAt(p, int64(info.ChunkSize)); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(info.NumChunks, "chunks of", info.ChunkSize, "bytes")
+	fmt.Printf("%q\n", p)
+	// Output:
+	// 3 chunks of 10510 bytes
+	// "chunk 1: all wor"
+}
+
+// Several edits become visible together, or not at all.
+func ExampleBatch() {
+	f, err := frame.CreateMemory(&frame.Options{ChunkSize: 4}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer f.Close()
+	b, err := f.Begin()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer b.Rollback() // does nothing after Commit
+	for _, s := range []string{"zero", "one.", "two."} {
+		if err := b.Append([]byte(s)); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := b.DeleteChunk(1); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("before:", f.NumChunks())
+	if err := b.Commit(); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("after:", f.NumChunks())
+	// Output:
+	// before: 0
+	// after: 2
+}
+
+// Metalayers have fixed lengths and stand in the header; variable-length ones stand at the end and can come and go.
+func ExampleFrame_SetVLMeta() {
+	f, err := frame.CreateMemory(&frame.Options{
+		CParams: chunk.CParams{TypeSize: 8},
+		Meta:    []meta.Layer{{Name: "version", Content: []byte{1}}},
+	}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.SetVLMeta("comment", []byte("measured in the rain")); err != nil {
+		log.Fatal(err)
+	}
+	if err := f.SetMeta("version", []byte{2}); err != nil {
+		log.Fatal(err)
+	}
+	version, err := f.MetaLayer("version")
+	if err != nil {
+		log.Fatal(err)
+	}
+	comment, err := f.VLMeta("comment")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(version, f.VLMetaNames(), string(comment))
+	// Output: [2] [comment] measured in the rain
+}
+
+// A frame as bytes, to send and to open elsewhere.
+func ExampleFrame_AppendTo() {
+	f, err := frame.CreateMemory(nil, func(b *frame.Batch) error { return b.Append([]byte("some bytes")) })
+	if err != nil {
+		log.Fatal(err)
+	}
+	b, err := f.AppendTo(nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	again, err := frame.FromBytes(b, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := again.ReadChunk(nil, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s\n", p)
+	// Output: some bytes
+}
