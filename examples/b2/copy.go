@@ -87,8 +87,8 @@ func (p *params) copyFrame(ctx context.Context, f *frame.Frame, to string) error
 		return c.Close()
 	}
 	info := f.Info()
-	if info.VLBlocks {
-		return fmt.Errorf("blocks of variable size cannot be compressed again: %w", frame.ErrUnsupported)
+	if info.VLBlocks && p.chunkSize > 0 {
+		return fmt.Errorf("chunks with blocks of variable size cannot be cut anew: %w", frame.ErrUnsupported)
 	}
 	o.CParams, o.Meta, o.ChunkSize = info.CParams, f.Meta(), max(info.ChunkSize, 0)
 	p.apply(&o.CParams)
@@ -107,12 +107,11 @@ func (p *params) copyFrame(ctx context.Context, f *frame.Frame, to string) error
 		if p.chunkSize > 0 {
 			return appendChunks(b, f.Reader(), p.chunkSize)
 		}
-		var buf []byte
 		for i := range f.NumChunks() {
-			if buf, err = f.ReadChunk(buf[:0], i); err != nil {
+			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := b.Append(buf); err != nil {
+			if err := recompress(b, f, i); err != nil {
 				return err
 			}
 		}
@@ -122,4 +121,27 @@ func (p *params) copyFrame(ctx context.Context, f *frame.Frame, to string) error
 		return err
 	}
 	return c.Close()
+}
+
+// recompress appends chunk i of a frame, compressed with the parameters of the batch. Blocks of variable size stay as
+// they are cut.
+func recompress(b *frame.Batch, f *frame.Frame, i int) error {
+	if !f.Info().VLBlocks {
+		data, err := f.ReadChunk(nil, i)
+		if err != nil {
+			return err
+		}
+		return b.Append(data)
+	}
+	info, err := f.ChunkInfo(i)
+	if err != nil {
+		return err
+	}
+	blocks := make([][]byte, info.Blocks)
+	for k := range blocks {
+		if blocks[k], err = f.ReadBlock(nil, i, k); err != nil {
+			return err
+		}
+	}
+	return b.AppendBlocks(blocks)
 }
