@@ -130,6 +130,15 @@ func (c *arrayCase) stored() (items, chunks int) {
 	return items * chunks, chunks
 }
 
+// chunkBytes returns the size of a chunk, with padding.
+func (c *arrayCase) chunkBytes() int {
+	n := c.ours.TypeSize
+	for i, ck := range c.chunks {
+		n *= int((ck + c.blocks[i] - 1) / c.blocks[i] * c.blocks[i])
+	}
+	return n
+}
+
 // nbytes returns the size of the items.
 func (c *arrayCase) nbytes() int { return count(c.shape) * c.ours.TypeSize }
 
