@@ -100,7 +100,7 @@ func encodeStream(dst, src []byte, enc codec.Encoder, room int) ([]byte, error) 
 	dst = grow(dst, len(src))
 	n, err := enc.Encode(dst[at+4:at+4+most], src)
 	switch {
-	case errors.Is(err, codec.ErrIncompressible) || err == nil && n == len(src):
+	case gaveUp(n, most, err, src):
 		if len(src) > room {
 			return dst, errNoRoom
 		}
@@ -110,6 +110,12 @@ func encodeStream(dst, src []byte, enc codec.Encoder, room int) ([]byte, error) 
 	}
 	binary.LittleEndian.PutUint32(dst[at:], uint32(n))
 	return dst[:at+4+n], nil
+}
+
+// gaveUp tells whether a codec that was given room for most bytes returned nothing that is shorter than src. Codecs of
+// the user may say so in many ways.
+func gaveUp(n, most int, err error, src []byte) bool {
+	return errors.Is(err, codec.ErrIncompressible) || err == nil && (n <= 0 || n > most || n >= len(src))
 }
 
 // isRun tells whether all bytes are the same.

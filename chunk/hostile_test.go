@@ -179,6 +179,7 @@ func TestErrors(t *testing.T) {
 		{put(3, 0), ErrCorrupt, "chunk header at byte 3: typesize 0: corrupt data"},
 		{put32(4, 1<<31), ErrCorrupt, "chunk header at byte 4: decoded size -2147483648: corrupt data"},
 		{put32(8, 0), ErrCorrupt, "chunk header at byte 8: block size 0: corrupt data"},
+		{put32(8, MaxBlockSize+1), ErrCorrupt, "chunk header at byte 8: block size 536866817: corrupt data"},
 		{put32(8, 1), ErrCorrupt, ""},
 		{put32(12, 9999), ErrCorrupt, ""},
 		{put(16, 99), ErrUnsupported, "chunk header at byte 16: filter 99 (filter 99): unsupported"},

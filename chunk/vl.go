@@ -2,12 +2,9 @@ package chunk
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/goblosc/blosc2/codec"
 )
 
 // EncodeVL appends a chunk whose blocks have sizes of their own, any from 1 byte on; there is at least one. The
@@ -96,11 +93,14 @@ func (w *Worker) encodeVLBlock(l *Layout, src []byte, b *block) error {
 	at := len(w.out)
 	w.out = grow(w.out, len(src))
 	n, err := enc.Encode(w.out[at:], src)
-	if errors.Is(err, codec.ErrIncompressible) {
-		n, err = copy(w.out[at:], src), nil
+	switch {
+	case gaveUp(n, len(src), err, src):
+		n = copy(w.out[at:], src)
+	case err != nil:
+		return err
 	}
 	w.out = w.out[:at+n]
-	return err
+	return nil
 }
 
 // assembleVL appends the chunk of encoded blocks.
