@@ -1,0 +1,68 @@
+// Package ndarray reads, writes and edits Blosc2 N-dimensional arrays ("b2nd"): arrays of NumPy dtypes with up to 16
+// dimensions, compressed in chunks, in files, directories or memory, as python-blosc2 has them. It also reads the older
+// Caterva arrays.
+//
+// # How an array is cut
+//
+// A shape is cut into chunks, the unit of writing, and each chunk into blocks, the unit of reading. An array of shape
+// (7, 10) with chunks of (4, 6) and blocks of (2, 4), each item drawn as the number of its block in its chunk:
+//
+//	column  0 1 2 3   4 5         6 7 8 9
+//	      +-------------------+-------------------+
+//	row 0 | 0 0 0 0 | 1 1 . . | 0 0 0 0 | . . . . |
+//	    1 | 0 0 0 0 | 1 1 . . | 0 0 0 0 | . . . . |
+//	      |---------+---------|---------+---------|
+//	    2 | 2 2 2 2 | 3 3 . . | 2 2 2 2 | . . . . |
+//	    3 | 2 2 2 2 | 3 3 . . | 2 2 2 2 | . . . . |
+//	      +------ chunk 0 ----+------ chunk 1 ----+
+//	    4 | 0 0 0 0 | 1 1 . . | 0 0 0 0 | . . . . |
+//	    5 | 0 0 0 0 | 1 1 . . | 0 0 0 0 | . . . . |
+//	      |---------+---------|---------+---------|
+//	    6 | 2 2 2 2 | 3 3 . . | 2 2 2 2 | . . . . |
+//	      | . . . . | . . . . | . . . . | . . . . |
+//	      +------ chunk 2 ----+------ chunk 3 ----+
+//
+// Chunks stand in C order over the grid, the blocks in C order inside their chunk, the items in C order inside their
+// block. Nothing needs to divide evenly: a chunk at the border is stored whole, and a chunk that its blocks do not
+// divide is stored rounded up to whole blocks, here 8 columns in place of 6. What stands in a place without an item, a
+// dot, is padding, which is never read: zeros where items were written, in chunks of one value that value. The shapes
+// stand in a metalayer of the frame, which knows nothing else of dimensions.
+//
+// Leave Options.Chunks and Options.Blocks nil to get what python-blosc2 chooses. Small chunks make edits cheap, small
+// blocks make small reads cheap, large ones compress better. An array that shall grow from nothing needs both: with a
+// dimension of length zero there is nothing to choose from.
+//
+// # Selections
+//
+// Reading and writing take a list of indexes, one for each axis, as between the brackets of NumPy:
+//
+//	a[3]             At(3)                          drops the axis
+//	a[2:5, :, -1]    Span(2, 5), All, At(-1)
+//	a[..., ::-2]     Ellipsis, Step(None, None, -2)
+//	a[None, 4:]      NewAxis, From(4)
+//
+// Missing indexes stand for whole axes, so that no index at all is everything. ParseSelection reads NumPy's notation.
+// Items always come and go in C order of the selection.
+//
+// A read decodes only the blocks that have selected items, each once, and reads from the file little more than their
+// bytes; a chunk of one value, as zeros are, is not read at all. A write compresses the chunks anew that have selected
+// items, and reads those of them that keep others.
+//
+// # Items
+//
+// ReadBytes, WriteBytes, FillBytes and Append move items as they are stored. Read, ReadInto, ReadAt, Write, Fill and
+// Create are for items with a Go type: they check the dtype and convert the byte order. Types that Go lacks, such as
+// float16, text or structures, go as bytes; package meta reads their dtypes.
+//
+// # Goroutines, commits and memory
+//
+// An Array may be used by any number of goroutines. Each read works on one committed state, however long it takes,
+// with no lock against writers; writers wait for each other. Every edit, Resize and Append included, is one commit: it
+// becomes visible, and with Options.NoSync unset durable, as a whole or not at all. After an error the array is as it
+// was. To make several edits one commit, or to edit metalayers, see Array.Frame.
+//
+// A call uses up to Options.Concurrency goroutines, which have ended when it returns. Buffers belong to the caller
+// and are not kept. A read with Concurrency 1 of an array in memory or in one file allocates nothing once it was done
+// a few times; the bytes of the file decide what is allocated besides, up to Options.MaxBytes, so that files from
+// anywhere may be opened.
+package ndarray
