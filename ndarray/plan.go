@@ -51,25 +51,29 @@ func newPlan(g *geometry, s *selection) plan {
 	}
 	stride := int64(1)
 	for i := g.ndim - 1; i >= 0; i-- {
-		x := s.axes[i]
-		a := planAxis{first: x.start, step: x.step, count: x.count, stride: stride}
-		stride *= x.count
-		if x.step < 0 {
-			a.first += (x.count - 1) * x.step
-			a.step = -x.step
-			a.stride = -a.stride
-			p.user -= (x.count - 1) * a.stride
-		}
-		c := g.chunkShape[i]
-		a.sparse = a.step > c
-		a.chunks = a.count
-		if !a.sparse {
-			a.chunks = (a.first+(a.count-1)*a.step)/c - a.first/c + 1
-		}
-		p.chunks *= a.chunks
-		p.axes[i] = a
+		p.slice(i, &s.axes[i], stride)
+		stride *= s.axes[i].count
 	}
 	return p
+}
+
+// slice plans an axis. stride is how far neighbours are from each other on the user side, in items.
+func (p *plan) slice(axis int, x *axisSelection, stride int64) {
+	a := planAxis{first: x.start, step: x.step, count: x.count, stride: stride}
+	if x.step < 0 {
+		a.first += (x.count - 1) * x.step
+		a.step = -x.step
+		a.stride = -a.stride
+		p.user -= (x.count - 1) * a.stride
+	}
+	c := p.geo.chunkShape[axis]
+	a.sparse = a.step > c
+	a.chunks = a.count
+	if !a.sparse {
+		a.chunks = (a.first+(a.count-1)*a.step)/c - a.first/c + 1
+	}
+	p.chunks *= a.chunks
+	p.axes[axis] = a
 }
 
 // below returns how many selected items along the axis have a coordinate below x.

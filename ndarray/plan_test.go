@@ -362,7 +362,7 @@ func FuzzPlan(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := resolve(shape, sel); err != nil {
+		if s, err := resolve(shape, sel); err != nil || s.place.lists > 0 {
 			return
 		}
 		sum := uint64(itemSize)

@@ -27,7 +27,7 @@ func (a *Array) ReadBytes(ctx context.Context, dst []byte, sel ...Index) error {
 	if err := a.checkBuffer(len(dst), &s); err != nil {
 		return err
 	}
-	return a.read(ctx, v, st, &s, dst)
+	return a.readSelection(ctx, v, st, &s, sel, dst)
 }
 
 // SelectionShape returns the shape of what a selection reads or writes. Errors are ErrBounds and ErrTooLarge.
@@ -62,7 +62,15 @@ func (a *Array) allocLimit(s *selection) (int, error) {
 	return n, nil
 }
 
-// read reads a selection that is not empty, or nothing, into dst.
+// readSelection reads a selection that was resolved from sel into dst.
+func (a *Array) readSelection(ctx context.Context, v frame.View, st *state, s *selection, sel []Index, dst []byte) error {
+	if s.place.lists > 0 {
+		return a.readLists(ctx, v, st, s, sel, dst)
+	}
+	return a.read(ctx, v, st, s, dst)
+}
+
+// read reads a selection without lists into dst.
 func (a *Array) read(ctx context.Context, v frame.View, st *state, s *selection, dst []byte) error {
 	if s.items == 0 {
 		return ctx.Err()

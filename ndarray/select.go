@@ -7,7 +7,8 @@ import (
 )
 
 // Index is one entry of a selection: it says what is taken along an axis, as one entry between the brackets
-// of a NumPy subscript does. Make one with At, Span, From, Until or Step, or use All, Ellipsis or NewAxis.
+// of a NumPy subscript does. Make one with At, Span, From, Until or Step, or use All, Ellipsis or NewAxis; or list
+// items with Pick or Mask, axis by axis, or as NumPy's index arrays do with Coords, CoordsND or MaskND, or with Flat.
 // Its String method gives NumPy's notation. Indexes are immutable values.
 type Index interface {
 	fmt.Stringer
@@ -104,6 +105,8 @@ type selection struct {
 
 	resultDims int
 	lengths    [maxResultDims]int64
+
+	place placement // when axes are listed item by item
 }
 
 // shape returns the shape of the result. It is memory of s.
@@ -116,9 +119,12 @@ func resolve(shape []int64, sel []Index) (s selection, err error) {
 	if s.ndim > maxDims {
 		return s, fmt.Errorf("ndarray: %w: %d dimensions, at most %d", ErrShape, s.ndim, maxDims)
 	}
-	rest, err := unnamedAxes(len(shape), sel)
+	rest, listed, err := unnamedAxes(len(shape), sel)
 	if err != nil {
 		return s, err
+	}
+	if listed {
+		return resolveLists(shape, sel, rest)
 	}
 	axis, ellipsis := 0, false
 	for i, x := range sel {
@@ -175,8 +181,9 @@ func resolvePoint(shape, at []int64) (s selection, err error) {
 	return s, nil
 }
 
-// unnamedAxes checks the number and kinds of indexes, and returns how many axes are left to an ellipsis.
-func unnamedAxes(ndim int, sel []Index) (int, error) {
+// unnamedAxes checks the number and kinds of indexes, and returns how many axes are left to an ellipsis, and whether
+// there are index arrays.
+func unnamedAxes(ndim int, sel []Index) (rest int, listed bool, err error) {
 	named, ellipses, added, dropped := 0, 0, 0, 0
 	for i, x := range sel {
 		switch x := x.(type) {
@@ -194,21 +201,28 @@ func unnamedAxes(ndim int, sel []Index) (int, error) {
 			case NewAxis:
 				added++
 			default:
-				return 0, fmt.Errorf("ndarray: %w: index %d is not a constant of this package", ErrBounds, i)
+				return 0, false, fmt.Errorf("ndarray: %w: index %d is not a constant of this package", ErrBounds, i)
+			}
+		case *indexArray:
+			listed = true
+			named += x.axes(ndim)
+			dropped += x.axes(ndim)
+			if !x.joint() {
+				added++
 			}
 		default:
-			return 0, fmt.Errorf("ndarray: %w: index %d is nil", ErrBounds, i)
+			return 0, false, fmt.Errorf("ndarray: %w: index %d is nil", ErrBounds, i)
 		}
 	}
 	switch {
 	case named > ndim:
-		return 0, fmt.Errorf("ndarray: %w: %d axes are indexed, but the array has %d", ErrBounds, named, ndim)
+		return 0, false, fmt.Errorf("ndarray: %w: %d axes are indexed, but the array has %d", ErrBounds, named, ndim)
 	case ellipses > 1:
-		return 0, fmt.Errorf("ndarray: %w: more than one ellipsis", ErrBounds)
+		return 0, false, fmt.Errorf("ndarray: %w: more than one ellipsis", ErrBounds)
 	case ndim-dropped > maxResultDims-added:
-		return 0, fmt.Errorf("ndarray: %w: the result would have %d dimensions, at most %d", ErrBounds, ndim-dropped+added, maxResultDims)
+		return 0, false, fmt.Errorf("ndarray: %w: the result would have %d dimensions, at most %d", ErrBounds, ndim-dropped+added, maxResultDims)
 	}
-	return ndim - named, nil
+	return ndim - named, listed, nil
 }
 
 func (s *selection) push(length int64) {

@@ -38,7 +38,7 @@ func Read[T Scalar](ctx context.Context, a *Array, sel ...Index) ([]T, error) {
 		return nil, err
 	}
 	dst := make([]T, n/a.itemSize)
-	if err := a.read(ctx, v, st, &s, bytesOf(dst)); err != nil {
+	if err := a.readSelection(ctx, v, st, &s, sel, bytesOf(dst)); err != nil {
 		return nil, err
 	}
 	toNative(a.dtype, bytesOf(dst))

@@ -20,6 +20,9 @@ func (a *Array) WriteBytes(ctx context.Context, src []byte, sel ...Index) error 
 		if err := a.checkBuffer(len(src), &s); err != nil {
 			return err
 		}
+		if s.place.lists > 0 {
+			return a.writeLists(ctx, b, st, &s, sel, &listWriting{src: src})
+		}
 		return a.write(ctx, b, st, &s, &writing{src: src})
 	})
 }
@@ -33,6 +36,9 @@ func (a *Array) FillBytes(ctx context.Context, item []byte, sel ...Index) error 
 		s, err := resolve(st.rec.Shape, sel)
 		if err != nil {
 			return err
+		}
+		if s.place.lists > 0 {
+			return a.writeLists(ctx, b, st, &s, sel, &listWriting{src: item, one: true})
 		}
 		return a.write(ctx, b, st, &s, &writing{item: item})
 	})
@@ -60,11 +66,16 @@ func (a *Array) write(ctx context.Context, b *frame.Batch, st *state, s *selecti
 	if s.items == 0 {
 		return ctx.Err()
 	}
+	w.itemSize, w.plan = a.itemSize, newPlan(st.geo, s)
+	return a.encode(ctx, b, st, w)
+}
+
+// encode encodes the chunks that a source gives.
+func (a *Array) encode(ctx context.Context, b *frame.Batch, st *state, src frame.Source) error {
 	if have := b.View().Info().BlockSize; int64(have) != st.geo.blockBytes {
 		return a.corrupt("blocks of %d bytes, but new chunks would get blocks of %d: make a copy", st.geo.blockBytes, have)
 	}
-	w.itemSize, w.plan = a.itemSize, newPlan(st.geo, s)
-	return b.Encode(ctx, int(st.geo.chunkBytes), w)
+	return b.Encode(ctx, int(st.geo.chunkBytes), src)
 }
 
 // writing is the frame.Source that writes a selection: from src, or one item everywhere.

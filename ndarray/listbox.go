@@ -1,0 +1,214 @@
+package ndarray
+
+import "slices"
+
+// covers tells whether every item of the chunk that lies inside the array is selected.
+func (p *listPlan) covers(c *listPart) bool {
+	if !c.whole {
+		return false
+	}
+	g := p.geo
+	for i := range p.lists {
+		want, have, last := int64(1), int64(0), int64(-1)
+		for axis := range g.ndim {
+			if int(p.owner[axis]) == i+1 {
+				want *= min(g.chunkShape[axis], g.shape[axis]-c.origin[axis])
+			}
+		}
+		points := p.lists[i].points[c.from[i]:c.to[i]]
+		if int64(len(points)) < want {
+			return false
+		}
+		for k := range points {
+			if points[k].key != last {
+				last = points[k].key
+				have++
+			}
+		}
+		if have < want {
+			return false
+		}
+	}
+	return true
+}
+
+// touched returns how many blocks of a chunk are touched, or a larger number, but at most most+1.
+func (p *listPlan) touched(c *listPart, most int64) int64 {
+	n := min(c.items, most+1)
+	for i := range p.lists {
+		n = min(n*min(int64(c.to[i]-c.from[i]), most+1), most+1)
+	}
+	return n
+}
+
+// appendBlocks appends the numbers of the touched blocks of a chunk to dst, which is empty, in ascending order.
+func (p *listPlan) appendBlocks(dst []int32, c *listPart) []int32 {
+	g := p.geo
+	dst = append(dst, 0)
+	for i := range p.lists {
+		n, first, end := len(dst), int32(0), int64(-1)
+		points := p.lists[i].points[c.from[i]:c.to[i]]
+		for k := range points {
+			if points[k].key < end {
+				continue
+			}
+			block := (points[k].key - c.base[i]) / g.blockItems
+			if end < 0 {
+				first = int32(block)
+			} else {
+				dst = appendSums(dst, n, int32(block))
+			}
+			end = c.base[i] + (block+1)*g.blockItems
+		}
+		addTo(dst[:n], first)
+	}
+	for axis := range g.ndim {
+		if p.owner[axis] > 0 {
+			continue
+		}
+		a := &p.axes[axis]
+		n, first := len(dst), int32(0)
+		for k := c.lo[axis]; k < c.hi[axis]; {
+			coord := (a.first + k*a.step - c.origin[axis]) / g.blockShape[axis]
+			block := int32(coord * g.blockNumber[axis])
+			if k == c.lo[axis] {
+				first = block
+			} else {
+				dst = appendSums(dst, n, block)
+			}
+			k = a.below(c.origin[axis] + (coord+1)*g.blockShape[axis])
+		}
+		addTo(dst[:n], first)
+	}
+	if !slices.IsSorted(dst) {
+		slices.Sort(dst)
+	}
+	return dst
+}
+
+// appendSums appends the first n numbers, each with x added.
+func appendSums(dst []int32, n int, x int32) []int32 {
+	for _, y := range dst[:n] {
+		dst = append(dst, x+y)
+	}
+	return dst
+}
+
+func addTo(s []int32, x int32) {
+	for i := range s {
+		s[i] += x
+	}
+}
+
+// box sets dst to the selected items of a block of the chunk, and returns whether there are any.
+func (p *listPlan) box(dst *listBox, c *listPart, block int32) bool {
+	g := p.geo
+	dst.box = box{ndim: g.ndim, items: 1}
+	dst.user.offset = p.user
+	dst.base = c.base
+	rest := int64(block)
+	for i := range g.ndim {
+		coord := rest / g.blockNumber[i]
+		rest -= coord * g.blockNumber[i]
+		dst.count[i] = 1
+		if list := int(p.owner[i]) - 1; list >= 0 {
+			dst.base[list] += coord * g.blockNumber[i] * g.blockItems
+			continue
+		}
+		a, size := &p.axes[i], g.blockShape[i]
+		origin := c.origin[i] + coord*size
+		lo, hi := a.below(origin), min(a.below(origin+size), c.hi[i])
+		if lo >= hi {
+			return false
+		}
+		dst.count[i] = hi - lo
+		dst.items *= hi - lo
+		dst.block.offset += (a.first + lo*a.step - origin) * g.itemStride[i]
+		dst.block.stride[i] = a.step * g.itemStride[i]
+		dst.user.offset += lo * a.stride
+		dst.user.stride[i] = a.stride
+	}
+	for i := range p.lists {
+		points := p.lists[i].points[:c.to[i]]
+		dst.from[i] = c.from[i] + below(points[c.from[i]:], dst.base[i])
+		dst.to[i] = dst.from[i] + below(points[dst.from[i]:], dst.base[i]+g.blockItems)
+		if dst.from[i] == dst.to[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// chunkBox sets dst to all selected items of a chunk, with a user side only: a chunk of one value needs no more.
+func (p *listPlan) chunkBox(dst *listBox, c *listPart) {
+	dst.box = box{ndim: p.geo.ndim, items: 1}
+	dst.from, dst.to, dst.base = c.from, c.to, c.base
+	dst.user.offset = p.user
+	for i := range p.geo.ndim {
+		dst.count[i] = 1
+		if p.owner[i] == 0 {
+			a := &p.axes[i]
+			dst.count[i] = c.hi[i] - c.lo[i]
+			dst.items *= dst.count[i]
+			dst.user.offset += c.lo[i] * a.stride
+			dst.user.stride[i] = a.stride
+		}
+	}
+}
+
+// transfer moves the items of a listBox between a block and the user side.
+type transfer struct {
+	plan     *listPlan
+	part     *listBox
+	dst, src []byte
+	itemSize int
+	toBlock  bool  // else to the user side
+	one      bool  // src is one item for all
+	loops    loops // of the box, for the sum of all offsets
+	width    int
+}
+
+// run moves all items. Of several that go to the same place, the one that stands last in C order of the user side
+// stays.
+func (t *transfer) run() {
+	to, from := &t.part.user, &t.part.block
+	if t.toBlock {
+		to, from = from, to
+	}
+	if t.one {
+		from = &side{}
+	}
+	l := &t.loops
+	l.nest(to, from, &t.part.count, t.part.ndim, t.itemSize)
+	t.width = t.itemSize
+	if k := l.n - 1; k >= 0 && l.dst[k] == t.width && l.src[k] == t.width {
+		t.width *= l.count[k]
+		l.n--
+	}
+	t.list(0, l.dstOff, l.srcOff)
+}
+
+// list moves the items of list i and of those behind it, for one combination of the lists before it, whose offsets
+// are in d and s, in bytes.
+func (t *transfer) list(i, d, s int) {
+	q, last := &t.plan.lists[i], i+1 == len(t.plan.lists)
+	base, stride := t.part.base[i], int(q.stride)*t.itemSize
+	for _, x := range q.points[t.part.from[i]:t.part.to[i]] {
+		to, from := int(x.at)*stride, int(x.key-base)*t.itemSize
+		if t.toBlock {
+			to, from = from, to
+		}
+		if t.one {
+			from = 0
+		}
+		switch {
+		case !last:
+			t.list(i+1, d+to, s+from)
+		case t.loops.n == 0:
+			line(t.dst, t.src, d+to, s+from, 1, 0, 0, t.width)
+		default:
+			t.loops.dstOff, t.loops.srcOff = d+to, s+from
+			t.loops.run(t.dst, t.src, t.width)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package ndarray
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame"
+)
+
+// readLists reads a selection with lists into dst. Each chunk is decoded once, whatever the order of the lists.
+func (a *Array) readLists(ctx context.Context, v frame.View, st *state, s *selection, sel []Index, dst []byte) error {
+	if s.items == 0 {
+		return ctx.Err()
+	}
+	return v.Decode(ctx, &listReading{plan: newListPlan(st.geo, s, sel), dst: dst, itemSize: a.itemSize, path: a.f.Path()})
+}
+
+// listReading is the frame.Plan that reads a selection with lists.
+type listReading struct {
+	plan     *listPlan
+	dst      []byte
+	itemSize int
+	path     string   // for errors
+	cursor   listPart // the last chunk handed out
+	started  bool
+}
+
+// listVisit is what a listReading keeps with each chunk that is being decoded.
+type listVisit struct {
+	part    listPart
+	special readVisit
+}
+
+// Blocks implements frame.Plan.
+func (r *listReading) Blocks() int64 {
+	n := r.plan.blockCount() // of the axes that are sliced
+	for i := range r.plan.lists {
+		n = min(n*int64(len(r.plan.lists[i].points)), math.MaxInt32)
+	}
+	return n
+}
+
+// BlockSize implements frame.Plan.
+func (r *listReading) BlockSize() int { return int(r.plan.geo.blockBytes) }
+
+// Next implements frame.Plan.
+func (r *listReading) Next(v *frame.Visit) bool {
+	if r.started {
+		if !r.plan.next(&r.cursor) {
+			return false
+		}
+	} else if !r.plan.first(&r.cursor) {
+		return false
+	}
+	r.started = true
+	visit, ok := v.State.(*listVisit)
+	if !ok {
+		visit = new(listVisit)
+		v.State = visit
+	}
+	visit.part = r.cursor
+	v.Chunk = int(r.cursor.number)
+	// A list of very many blocks is not worth its memory: then all are decoded.
+	const most = 1 << 16
+	if min(r.plan.touched(&r.cursor, most), r.plan.geo.blocks) <= most {
+		v.Blocks = r.plan.appendBlocks(v.Blocks, &r.cursor)
+	}
+	return true
+}
+
+// Place implements frame.Plan: items never come in whole blocks.
+func (r *listReading) Place(*frame.Visit, int, int, int) []byte { return nil }
+
+// Block implements frame.Plan.
+func (r *listReading) Block(v *frame.Visit, k, _ int, data []byte) error {
+	var b listBox
+	if r.plan.box(&b, &v.State.(*listVisit).part, int32(k)) {
+		t := transfer{plan: r.plan, part: &b, dst: r.dst, src: data, itemSize: r.itemSize}
+		t.run()
+	}
+	return nil
+}
+
+// Special implements frame.Plan.
+func (r *listReading) Special(v *frame.Visit, s chunk.Special, value []byte, _, _ int) error {
+	visit := v.State.(*listVisit)
+	item, err := visit.special.specialItem(s, value, r.itemSize)
+	if err != nil {
+		return &frame.Error{Path: r.path, Part: "chunk", Chunk: v.Chunk, Off: -1, Err: err}
+	}
+	var b listBox
+	r.plan.chunkBox(&b, &visit.part)
+	t := transfer{plan: r.plan, part: &b, dst: r.dst, src: item, itemSize: r.itemSize, one: true}
+	t.run()
+	return nil
+}
+
+// writeLists encodes the chunks that a selection with lists touches, each once.
+func (a *Array) writeLists(ctx context.Context, b *frame.Batch, st *state, s *selection, sel []Index, w *listWriting) error {
+	if s.items == 0 {
+		return ctx.Err()
+	}
+	if n := s.place.points[0]; w.one && n > a.f.AllocLimit()/16 && n > numbersListed(sel) {
+		return fmt.Errorf("ndarray: %w: index arrays broadcast to %d items, with 16 bytes each: raise Options.MaxBytes", ErrTooLarge, n)
+	}
+	w.plan, w.itemSize = newListPlan(st.geo, s, sel), a.itemSize
+	return a.encode(ctx, b, st, w)
+}
+
+// numbersListed returns how many numbers the index arrays of a selection have.
+func numbersListed(sel []Index) int64 {
+	n := int64(0)
+	for _, x := range sel {
+		if y, ok := x.(*indexArray); ok {
+			n += y.count()
+		}
+	}
+	return n
+}
+
+// listWriting is the frame.Source that writes a selection with lists: from src, or src as one item everywhere.
+type listWriting struct {
+	plan     *listPlan
+	src      []byte
+	one      bool
+	itemSize int
+	cursor   listPart
+	started  bool
+}
+
+// writeVisit is what a listWriting keeps with each chunk that is being encoded.
+type writeVisit struct {
+	part  listPart
+	fresh bool // all items of the chunk are written
+}
+
+// Next implements frame.Source.
+func (w *listWriting) Next(v *frame.Visit) (keep, ok bool) {
+	if w.started {
+		ok = w.plan.next(&w.cursor)
+	} else {
+		ok = w.plan.first(&w.cursor)
+	}
+	w.started = true
+	if !ok {
+		return false, false
+	}
+	visit, has := v.State.(*writeVisit)
+	if !has {
+		visit = new(writeVisit)
+		v.State = visit
+	}
+	visit.part, visit.fresh = w.cursor, w.plan.covers(&w.cursor)
+	v.Chunk = int(w.cursor.number)
+	return !visit.fresh, true
+}
+
+// Block implements frame.Source.
+func (w *listWriting) Block(v *frame.Visit, k, _ int, dst []byte) ([]byte, error) {
+	visit := v.State.(*writeVisit)
+	if visit.fresh {
+		clear(dst) // the padding
+	}
+	var b listBox
+	if w.plan.box(&b, &visit.part, int32(k)) {
+		t := transfer{plan: w.plan, part: &b, dst: dst, src: w.src, itemSize: w.itemSize, toBlock: true, one: w.one}
+		t.run()
+	}
+	return dst, nil
+}

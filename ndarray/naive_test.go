@@ -1,0 +1,267 @@
+package ndarray
+
+import (
+	"fmt"
+	"slices"
+)
+
+// naiveSelect applies a selection to a shape item by item: it returns the shape of the result and, for each of its items,
+// the position in the array, in C order. It is written from NumPy's documentation, without a thought of speed.
+func naiveSelect(shape []int64, sel []Index) (result, positions []int64, err error) {
+	if len(sel) == 1 {
+		if x, ok := sel[0].(*indexArray); ok && x.kind == flatKind {
+			total := int64(1)
+			for _, n := range shape {
+				total *= n
+			}
+			for _, p := range x.at {
+				if p < -total || p >= total {
+					return nil, nil, fmt.Errorf("position %d", p)
+				}
+				positions = append(positions, (p+total)%total)
+			}
+			return []int64{int64(len(x.at))}, positions, nil
+		}
+	}
+	entries, err := naiveEntries(shape, sel)
+	if err != nil {
+		return nil, nil, err
+	}
+	dims, err := naiveDims(entries)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, d := range dims {
+		result = append(result, d.n)
+	}
+	coord := make([]int64, len(shape))
+	var loop func(k int, at []int64)
+	loop = func(k int, at []int64) {
+		if k < len(dims) {
+			for i := range dims[k].n {
+				loop(k+1, append(at[:k:k], i))
+			}
+			return
+		}
+		var joint []int64
+		for i, d := range dims {
+			if d.joint {
+				joint = append(joint, at[i])
+			}
+		}
+		for i, d := range dims {
+			if !d.joint && d.entry.axis >= 0 {
+				coord[d.entry.axis] = d.entry.values[at[i]]
+			}
+		}
+		for _, e := range entries {
+			if e.joint || e.scalar {
+				j := int64(0)
+				for i, n := range e.shape {
+					j = j * n
+					if n > 1 {
+						j += joint[len(joint)-len(e.shape)+i]
+					}
+				}
+				if e.axis >= 0 {
+					coord[e.axis] = e.values[j]
+				}
+			}
+		}
+		p := int64(0)
+		for i, n := range shape {
+			p = p*n + coord[i]
+		}
+		positions = append(positions, p)
+	}
+	loop(0, nil)
+	return result, positions, nil
+}
+
+// naiveEntry is what is taken along one axis: the items with the numbers in values.
+type naiveEntry struct {
+	axis   int // -1: none
+	values []int64
+	scalar bool    // At
+	joint  bool    // an index array, or what stands for one
+	shape  []int64 // of values, when joint
+	wall   bool    // it parts index arrays
+
+	outside bool // has a number that is none of the axis
+}
+
+type naiveDim struct {
+	n     int64
+	entry *naiveEntry
+	joint bool
+}
+
+func naiveEntries(shape []int64, sel []Index) (entries []*naiveEntry, err error) {
+	used, dots := 0, slices.Contains(sel, Index(Ellipsis))
+	for _, x := range sel {
+		if y, ok := x.(*indexArray); ok && y.kind == maskNDKind {
+			used += len(y.shape)
+		} else if x != Ellipsis && x != NewAxis {
+			used++
+		}
+	}
+	if !dots {
+		sel = append(slices.Clone(sel), Ellipsis)
+	}
+	axis := 0
+	for k, x := range sel {
+		switch x := x.(type) {
+		case marker:
+			switch x {
+			case NewAxis:
+				entries = append(entries, &naiveEntry{axis: -1, values: []int64{0}, wall: true})
+			case All:
+				entries = append(entries, &naiveEntry{axis: axis, values: count(shape[axis]), wall: true})
+				axis++
+			default:
+				for range len(shape) - used {
+					entries = append(entries, &naiveEntry{axis: axis, values: count(shape[axis]), wall: true})
+					axis++
+				}
+				if dots || k < len(sel)-1 {
+					entries = append(entries, &naiveEntry{axis: -2, wall: true})
+				}
+			}
+		case point:
+			i := int64(x)
+			if i < 0 {
+				i += shape[axis]
+			}
+			if i < 0 || i >= shape[axis] {
+				return nil, fmt.Errorf("index %d", x)
+			}
+			entries = append(entries, &naiveEntry{axis: axis, values: []int64{i}, scalar: true})
+			axis++
+		case span:
+			all := count(shape[axis])
+			var s selection
+			if err := s.slice(0, shape[axis], x); err != nil {
+				return nil, err
+			}
+			e := &naiveEntry{axis: axis, wall: true, values: []int64{}}
+			for i := range s.axes[0].count {
+				e.values = append(e.values, all[s.axes[0].start+i*s.axes[0].step])
+			}
+			entries = append(entries, e)
+			axis++
+		case *indexArray:
+			list, err := naiveArray(shape, axis, x)
+			if err != nil {
+				return nil, err
+			}
+			entries = append(entries, list...)
+			axis += x.axes(len(shape))
+		}
+	}
+	return entries, nil
+}
+
+func count(n int64) []int64 {
+	list := make([]int64, n)
+	for i := range list {
+		list[i] = int64(i)
+	}
+	return list
+}
+
+func naiveArray(shape []int64, axis int, x *indexArray) (entries []*naiveEntry, err error) {
+	switch x.kind {
+	case pickKind, coordsKind:
+		e := &naiveEntry{axis: axis, joint: x.kind == coordsKind, shape: x.shape, values: []int64{}}
+		for _, i := range x.at {
+			if i < -shape[axis] || i >= shape[axis] {
+				e.outside, i = true, 0
+			}
+			e.values = append(e.values, (i+shape[axis])%max(shape[axis], 1))
+		}
+		return []*naiveEntry{e}, nil
+	}
+	for i, n := range x.shape {
+		if n != shape[axis+i] {
+			return nil, fmt.Errorf("mask of %d for %d", n, shape[axis+i])
+		}
+		entries = append(entries, &naiveEntry{axis: axis + i, joint: x.kind == maskNDKind, values: []int64{}})
+	}
+	n := int64(0)
+	for p, k := range x.keep {
+		if !k {
+			continue
+		}
+		n++
+		for i := len(x.shape) - 1; i >= 0; i-- {
+			entries[i].values = append(entries[i].values, int64(p)%x.shape[i])
+			p /= int(x.shape[i])
+		}
+	}
+	for _, e := range entries {
+		e.shape = []int64{n}
+	}
+	if len(x.shape) == 0 {
+		entries = []*naiveEntry{{axis: -1, joint: true, shape: []int64{n}, values: make([]int64, n)}}
+	}
+	return entries, nil
+}
+
+// naiveDims returns the dimensions of the result.
+func naiveDims(entries []*naiveEntry) ([]naiveDim, error) {
+	var dims []naiveDim
+	var together []int64
+	parts, where, inside, any := 0, 0, false, false
+	for _, e := range entries {
+		any = any || e.joint
+	}
+	for _, e := range entries {
+		switch {
+		case any && (e.joint || e.scalar):
+			if !inside {
+				parts++
+				where = len(dims)
+			}
+			inside = true
+			var err error
+			if together, err = naiveBroadcast(together, e.shape); err != nil {
+				return nil, err
+			}
+			continue
+		case e.axis != -2 && !e.scalar:
+			dims = append(dims, naiveDim{n: int64(len(e.values)), entry: e})
+		}
+		inside = inside && !e.wall
+	}
+	if parts > 1 {
+		where = 0
+	}
+	items, _ := product(together)
+	for _, e := range entries {
+		if e.outside && (!e.joint || items > 0) { // NumPy does not look at numbers that are broadcast away
+			return nil, fmt.Errorf("an index out of range")
+		}
+	}
+	var block []naiveDim
+	for _, n := range together {
+		block = append(block, naiveDim{n: n, joint: true})
+	}
+	return slices.Insert(dims, where, block...), nil
+}
+
+func naiveBroadcast(a, b []int64) ([]int64, error) {
+	for len(a) < len(b) {
+		a = slices.Insert(slices.Clone(a), 0, 1)
+	}
+	a = slices.Clone(a)
+	for i := range b {
+		x := &a[len(a)-len(b)+i]
+		switch {
+		case *x == 1:
+			*x = b[i]
+		case b[i] != 1 && b[i] != *x:
+			return nil, fmt.Errorf("%v and %v", a, b)
+		}
+	}
+	return a, nil
+}

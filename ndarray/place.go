@@ -1,0 +1,243 @@
+package ndarray
+
+import (
+	"fmt"
+	"slices"
+)
+
+// placement says where in the result of a selection the axes stand when some of them are listed item by item. The
+// index arrays that go together are one list over all their axes, with the integers beside them; each Pick is one
+// of its own.
+type placement struct {
+	lists  int            // 0: no axis is listed
+	joint  int            // how many dimensions the index arrays that go together have; they are list 0 then
+	owner  [maxDims]int8  // of each axis: its list, from 1; 0 for one that is sliced
+	dim    [maxDims]int8  // of each sliced axis that is not dropped: its dimension of the result
+	points [maxDims]int64 // of each list: how many items it has
+	last   [maxDims]int8  // of each list: the last of its dimensions of the result, which stand together; -1: none
+}
+
+// broadcast is the shape that index arrays have together.
+type broadcast struct {
+	n       int
+	lengths [maxResultDims]int64
+}
+
+// merge broadcasts with another shape by NumPy's rules: dimensions are matched from the last one, and a length of 1
+// goes with any other.
+func (b *broadcast) merge(shape []int64) error {
+	if grow := len(shape) - b.n; grow > 0 {
+		copy(b.lengths[grow:], b.lengths[:b.n])
+		for i := range grow {
+			b.lengths[i] = 1
+		}
+		b.n = len(shape)
+	}
+	for i, n := range shape {
+		have := &b.lengths[b.n-len(shape)+i]
+		if *have == 1 {
+			*have = n
+		} else if n != 1 && n != *have {
+			return fmt.Errorf("index arrays of shape %v and %v cannot be broadcast together", slices.Clone(b.lengths[:b.n]), slices.Clone(shape))
+		}
+	}
+	return nil
+}
+
+// resolveLists is resolve for selections with index arrays, as NumPy applies them. It keeps nothing of sel.
+func resolveLists(shape []int64, sel []Index, rest int) (s selection, err error) {
+	s.ndim = len(shape)
+	joint, err := jointLists(sel)
+	if err != nil {
+		return s, fmt.Errorf("ndarray: %w: %s", ErrBounds, err)
+	}
+	var b broadcast
+	if joint {
+		if err := b.arrays(sel); err != nil {
+			return s, fmt.Errorf("ndarray: %w: %s", ErrBounds, err)
+		}
+		var ok bool
+		s.place.lists, s.place.joint = 1, b.n
+		if s.place.points[0], ok = product(b.lengths[:b.n]); !ok {
+			return s, fmt.Errorf("ndarray: %w: more than 2^63 items selected", ErrTooLarge)
+		}
+	}
+	axis, ellipsis := 0, false
+	where := 0                     // the dimension of the result before which the index arrays stand
+	started, ended := false, false // they have begun; another index came after them
+	for i, x := range sel {
+		array, listed := x.(*indexArray)
+		_, number := x.(point)
+		if joint && (listed || number) {
+			if !started {
+				started, where = true, s.resultDims
+			} else if ended {
+				where = 0
+			}
+		} else {
+			ended = started
+		}
+		if listed {
+			err = s.list(&axis, shape, array)
+		} else {
+			err = s.plain(&axis, shape, x, rest, joint)
+		}
+		if err != nil {
+			return s, fmt.Errorf("ndarray: %w: index %d: %s", ErrBounds, i, err)
+		}
+		ellipsis = ellipsis || x == Ellipsis
+	}
+	if !ellipsis {
+		s.plain(&axis, shape, Ellipsis, rest, joint)
+	}
+	if joint {
+		if s.resultDims+b.n > maxResultDims {
+			return s, fmt.Errorf("ndarray: %w: the result would have %d dimensions, at most %d", ErrBounds, s.resultDims+b.n, maxResultDims)
+		}
+		s.insert(where, &b)
+	}
+	var ok bool
+	if s.items, ok = product(s.shape()); !ok {
+		return s, fmt.Errorf("ndarray: %w: more than 2^63 items selected", ErrTooLarge)
+	}
+	return s, nil
+}
+
+// jointLists tells whether the index arrays of a selection go together, which all of them must do or none.
+func jointLists(sel []Index) (bool, error) {
+	first := -1
+	for i, x := range sel {
+		array, ok := x.(*indexArray)
+		if !ok {
+			continue
+		}
+		if array.kind == flatKind && len(sel) > 1 {
+			return false, fmt.Errorf("index %d: Flat takes the whole array and stands alone, not among %d indexes", i, len(sel))
+		}
+		if first < 0 {
+			first = i
+		} else if other := sel[first].(*indexArray); other.joint() != array.joint() {
+			return false, fmt.Errorf("index %d is a %v and index %d a %v: lists of single axes (Pick, Mask) and lists that go together (Coords, MaskND) cannot stand in one selection", first, other.kind, i, array.kind)
+		}
+	}
+	return sel[first].(*indexArray).joint(), nil
+}
+
+func (k arrayKind) String() string {
+	return [...]string{"Pick", "Mask", "Coords", "MaskND", "Flat"}[k]
+}
+
+// arrays sets b to the shape of the index arrays of a selection.
+func (b *broadcast) arrays(sel []Index) error {
+	for i, x := range sel {
+		array, ok := x.(*indexArray)
+		if !ok {
+			continue
+		}
+		err := array.sound()
+		if err == nil && array.mask() {
+			err = b.merge([]int64{array.count()})
+		} else if err == nil {
+			err = b.merge(array.shape)
+		}
+		if err != nil {
+			return fmt.Errorf("index %d: %s", i, err)
+		}
+	}
+	return nil
+}
+
+// plain applies an index that is no array. An integer beside index arrays that go together is one of them.
+func (s *selection) plain(axis *int, shape []int64, x Index, rest int, joint bool) (err error) {
+	n := 1
+	switch x := x.(type) {
+	case point:
+		if err = s.take(*axis, shape[*axis], int64(x)); err == nil && joint {
+			s.place.owner[*axis] = 1
+		}
+	case span:
+		s.place.dim[*axis] = int8(s.resultDims)
+		err = s.slice(*axis, shape[*axis], x)
+	case marker:
+		switch x {
+		case NewAxis:
+			s.push(1)
+			return nil
+		case Ellipsis:
+			n = rest
+		}
+		for i := *axis; i < *axis+n; i++ {
+			s.place.dim[i] = int8(s.resultDims)
+			s.whole(i, shape[i])
+		}
+	}
+	*axis += n
+	return err
+}
+
+// list applies an index array.
+func (s *selection) list(axis *int, shape []int64, x *indexArray) error {
+	pl, from := &s.place, *axis
+	*axis += x.axes(len(shape))
+	if err := x.sound(); err != nil {
+		return err
+	}
+	if x.joint() {
+		for i := from; i < *axis; i++ {
+			pl.owner[i] = 1
+		}
+	} else {
+		n := x.count()
+		pl.points[pl.lists], pl.last[pl.lists] = n, int8(s.resultDims)
+		pl.lists++
+		pl.owner[from] = int8(pl.lists)
+		s.push(n)
+	}
+	if !x.mask() {
+		if x.joint() && pl.points[0] == 0 {
+			return nil // as in NumPy: numbers that are broadcast away are not looked at
+		}
+		return x.inside(from, shape)
+	}
+	for i, n := range x.shape {
+		if have := shape[from+i]; n != have {
+			return fmt.Errorf("a mask of length %d for axis %d of length %d", n, from+i, have)
+		}
+	}
+	return nil
+}
+
+// inside tells whether all numbers are inside of the axis.
+func (x *indexArray) inside(axis int, shape []int64) error {
+	n := int64(0)
+	if x.kind == flatKind {
+		n, _ = product(shape)
+	} else {
+		n = shape[axis]
+	}
+	for k, i := range x.at {
+		if i >= n || i < -n {
+			if x.kind == flatKind {
+				return fmt.Errorf("number %d is %d, out of range for %d items", k, i, n)
+			}
+			return fmt.Errorf("number %d is %d, out of range for axis %d of length %d", k, i, axis, n)
+		}
+	}
+	return nil
+}
+
+// insert puts the dimensions of the index arrays that go together into the result.
+func (s *selection) insert(where int, b *broadcast) {
+	copy(s.lengths[where+b.n:], s.lengths[where:s.resultDims])
+	copy(s.lengths[where:], b.lengths[:b.n])
+	s.resultDims += b.n
+	for i := range s.ndim {
+		if s.place.dim[i] >= int8(where) {
+			s.place.dim[i] += int8(b.n)
+		}
+	}
+	s.place.last[0] = int8(where + b.n - 1)
+	if b.n == 0 {
+		s.place.last[0] = -1
+	}
+}

@@ -1,0 +1,92 @@
+package ndarray
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// listed is an item that a list names: the key says where it is in the array, at where it is in the list.
+type listed struct{ key, at int64 }
+
+func compareListed(a, b listed) int {
+	if c := cmp.Compare(a.key, b.key); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.at, b.at)
+}
+
+// sortListed sorts by key, and items of the same key by their place in the list, in time linear in their number and
+// in place: an American flag sort, byte after byte from the highest (McIlroy, Bostic and McIlroy, Engineering Radix
+// Sort, 1993). Keys and places must not be negative.
+func sortListed(p []listed) {
+	keys, sorted := int64(0), true
+	for i := range p {
+		keys |= p[i].key
+		sorted = sorted && (i == 0 || compareListed(p[i-1], p[i]) <= 0)
+	}
+	if sorted {
+		return
+	}
+	sortDigit(p, 8+(bits.Len64(uint64(keys))-1)/8)
+}
+
+// digit returns byte d of an item: 0 to 7 are of its place, 8 to 15 of its key.
+func (x *listed) digit(d int) byte {
+	if d >= 8 {
+		return byte(x.key >> (8 * (d - 8)))
+	}
+	return byte(x.at >> (8 * d))
+}
+
+// sortDigit sorts items that agree in the bytes above d.
+func sortDigit(p []listed, d int) {
+	const few = 64 // are sorted faster by comparing
+	for ; d >= 0 && len(p) > few; d-- {
+		var end [256]int
+		for i := range p {
+			end[p[i].digit(d)]++
+		}
+		if end[p[0].digit(d)] == len(p) {
+			continue
+		}
+		var next [256]int
+		sum := 0
+		for i, n := range end {
+			next[i] = sum
+			sum += n
+			end[i] = sum
+		}
+		for b := range next {
+			for next[b] < end[b] {
+				x := p[next[b]]
+				for c := x.digit(d); int(c) != b; c = x.digit(d) {
+					p[next[c]], x = x, p[next[c]]
+					next[c]++
+				}
+				p[next[b]] = x
+				next[b]++
+			}
+		}
+		from := 0
+		for _, to := range end {
+			sortDigit(p[from:to], d-1)
+			from = to
+		}
+		return
+	}
+	slices.SortFunc(p, compareListed)
+}
+
+// below returns how many of sorted items have a key below one.
+func below(p []listed, key int64) int {
+	lo, hi := 0, len(p)
+	for lo < hi {
+		if mid := int(uint(lo+hi) >> 1); p[mid].key < key {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
