@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+const want = `A year of temperatures, made and compressed:
+  temperature.b2nd: shape [365 37 72], dtype <f4, chunks [32 37 72], blocks [8 37 72]
+  4091904 bytes in 12 chunks take less than 16 % of their size
+
+One day, a[200], is a plane of 2664 values. At longitude 0:
+  +90°: -2.0 +60°: 7.2 +30°: 24.3 +0°: 28.0 -30°: 9.3 -60°: -18.7 -90°: -32.0
+Every 60th day at 45° north, 10° east, a[::60, 9, 2]:
+  [-3.9 -1.7 8.2 16.2 14.4 4.6 -3.6]
+
+A correction of three days, read back with its neighbours, a[99:104, 9, 2]:
+  [4.4 11.5 12.0 12.5 5.1]
+One more day is appended: shape [366 37 72], a[-1, 9, 2] = -3.9
+
+An array that python-blosc2 wrote and edited, edited_cframe.b2nd: shape [33 26], dtype <i4
+  a[2:4, 0:12:4] = [105 99 98 98 95 93]
+  its metadata say: edited = true
+`
+
+func TestQuickstart(t *testing.T) {
+	dir := t.TempDir()
+	var out bytes.Buffer
+	if err := run(t.Context(), &out, dir, filepath.Join("..", "..", "testdata")); err != nil {
+		t.Fatal(err)
+	}
+	if out.String() != want {
+		t.Errorf("output:\n%s\nwant:\n%s", out.String(), want)
+	}
+	// The file is whole: what the program says of it can be read by others.
+	a, err := ndarray.Open(filepath.Join(dir, "temperature.b2nd"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	got, err := ndarray.Read[float32](t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for day := range days + 1 {
+		for i, x := range globe(day) {
+			if corrected := day >= 100 && day < 103 && i == 9*lons+2; !corrected && got[day*lats*lons+i] != x {
+				t.Fatalf("day %d, item %d: %v, not %v", day, i, got[day*lats*lons+i], x)
+			}
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("files that are left: %v (%v)", left, err)
+	}
+	if err := run(t.Context(), &out, t.TempDir(), "nowhere"); err == nil {
+		t.Error("no error without test data")
+	}
+}
+
+// Example is the example of README.md; TestReadme compares them.
+func Example() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	name := filepath.Join(dir, "roots.b2nd")
+	ctx := context.Background()
+
+	// README
+	data := make([]float64, 1000*1000)
+	for i := range data {
+		data[i] = math.Sqrt(float64(i))
+	}
+	a, err := ndarray.Create(ctx, name, []int64{1000, 1000}, data, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer a.Close()
+	part, err := ndarray.Read[float64](ctx, a, ndarray.At(-1), ndarray.Step(0, 1000, 300)) // a[-1, 0:1000:300]
+	fmt.Printf("%v %.1f %v\n", a.Shape(), part, err)
+	// Output: [1000 1000] [999.5 999.6 999.8 999.9] <nil>
+}
+
+// TestReadme checks that the first Go code of README.md is that of Example.
+func TestReadme(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.ReadFile("quickstart_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, code, _ := strings.Cut(string(self), "\t// README\n")
+	code, _, _ = strings.Cut(code, "}\n\n// TestReadme")
+	code = strings.ReplaceAll("\n"+code, "\n\t", "\n")[1:]
+	_, block, found := strings.Cut(string(readme), "```go\n")
+	block, _, _ = strings.Cut(block, "```")
+	if !found || block != code {
+		t.Errorf("README.md has\n%s\nthe example is\n%s", block, code)
+	}
+}
