@@ -11,10 +11,16 @@ func builtin(id ID) Codec {
 		return lz4Codec{}
 	case LZ4HC:
 		return lz4hcCodec{}
+	case Snappy:
+		return snappyCodec{}
 	case Zlib:
 		return zlibCodec{}
 	case Zstd:
 		return zstdCodec{}
+	case NDLZ:
+		return ndlzCodec{}
+	case ZFPAcc, ZFPPrec, ZFPRate:
+		return zfpCodec{id}
 	}
 	return nil
 }

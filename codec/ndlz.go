@@ -1,0 +1,64 @@
+package codec
+
+import (
+	"fmt"
+
+	"github.com/goblosc/blosc2/codec/internal/ndlz"
+)
+
+// ndlzCodec is NDLZ, for arrays of two dimensions with items of one byte, or blocks that are split into their bytes.
+// Params.Meta is the edge of its cells, 4 or 8. Streams are those of C-Blosc2; they say their shape themselves.
+type ndlzCodec struct{}
+
+func (ndlzCodec) ID() ID { return NDLZ }
+
+func (ndlzCodec) NewEncoder(p Params) (Encoder, error) {
+	if err := checkLevel(NDLZ, p); err != nil {
+		return nil, err
+	}
+	if err := checkCell(p); err != nil {
+		return nil, err
+	}
+	if _, err := blockItems(NDLZ, p, 2, 2, 1); err != nil {
+		return nil, err
+	}
+	return &ndlzEncoder{edge: int(p.Meta), rows: int(p.BlockShape[0]), cols: int(p.BlockShape[1])}, nil
+}
+
+func (ndlzCodec) NewDecoder(p Params) (Decoder, error) {
+	if err := checkCell(p); err != nil {
+		return nil, err
+	}
+	return ndlzDecoder{edge: int(p.Meta)}, nil
+}
+
+// checkCell tells whether there are cells of the edge that the parameter says.
+func checkCell(p Params) error {
+	if p.Meta != 4 && p.Meta != 8 {
+		return fmt.Errorf("codec: ndlz: cells of edge %d, want 4 or 8: %w", p.Meta, ErrUnsupported)
+	}
+	return nil
+}
+
+type ndlzEncoder struct {
+	edge, rows, cols int
+	lz               ndlz.Encoder
+}
+
+func (e *ndlzEncoder) Encode(dst, src []byte) (int, error) {
+	if len(src) != e.rows*e.cols {
+		return 0, fmt.Errorf("codec: ndlz: streams of %d bytes for blocks of %d times %d items: %w", len(src), e.rows, e.cols, ErrUnsupported)
+	}
+	return encoded(e.lz.Encode(dst, src, e.edge, e.rows, e.cols), src)
+}
+
+type ndlzDecoder struct {
+	edge int
+}
+
+func (d ndlzDecoder) Decode(dst, src []byte) error {
+	if err := ndlz.Decode(dst, src, d.edge); err != nil {
+		return fmt.Errorf("codec: ndlz: %w: %w", ErrCorrupt, err)
+	}
+	return nil
+}
