@@ -117,7 +117,7 @@ func (p CParams) Layout(nbytes int) (*Layout, error) {
 	l.blockSize = max(p.blockSize(nbytes), 1)
 	l.nblocks = blocksIn(nbytes, l.blockSize)
 	l.store = nbytes < minCompressible || p.Level == 0 || HeaderSize+4*int64(l.nblocks) > int64(nbytes)+MaxOverhead
-	l.split = !l.store && p.splits(l.typeSize, l.blockSize) && l.blockSize >= l.typeSize
+	l.split = !l.store && p.splits(l.typeSize, l.blockSize)
 	l.h = Header{
 		Version: versionRegular, VersionLZ: 1, Flags: flagExtended,
 		TypeSize: l.typeSize, NBytes: nbytes, BlockSize: l.blockSize,

@@ -112,6 +112,28 @@ func TestDictOfLZ4(t *testing.T) {
 	}
 }
 
+func TestDictOfZstd(t *testing.T) {
+	for _, blockSize := range []int{100_000, 5000} {
+		src := records(100_000)
+		b, err := Encode(nil, src, CParams{BlockSize: blockSize, Filters: []Filter{}, Dict: true}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := max(8, 100_000/blockSize)
+		var samples [][]byte
+		for i := range n {
+			samples = append(samples, src[i*(100_000/n/16):(i+1)*(100_000/n/16)])
+		}
+		want, err := codec.TrainDict(codec.Zstd, samples, 5000)
+		if err != nil || len(want) < 256 {
+			t.Fatalf("%d bytes, %v", len(want), err)
+		}
+		if got := dictOf(t, b); !bytes.Equal(got, want) {
+			t.Errorf("blocks of %d: dictionary of %d bytes, want another of %d", blockSize, len(got), len(want))
+		}
+	}
+}
+
 func TestDictGains(t *testing.T) {
 	src := records(300_000)
 	for _, id := range dictCodecs {

@@ -147,7 +147,6 @@ func newNaiveParams(c CParams, blockSize int) naiveParams {
 	if c.Split == SplitNever {
 		p.split = false
 	}
-	p.split = p.split && blockSize >= p.ts
 	return p
 }
 

@@ -75,9 +75,15 @@ func TestUserFilters(t *testing.T) {
 		if _, err := Encode(nil, src, p, nil); !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%v, encoding without the filter: %v", filters, err)
 		}
-		vl, err := EncodeVL(nil, cut(src, 3, 500), p, o)
+		before := len(add.seen)
+		vl, err := EncodeVL(nil, [][]byte{src[:100], src[100:1000], src[1000:]}, p, o)
 		if err != nil {
 			t.Fatal(err)
+		}
+		for _, b := range add.seen[before:] {
+			if b.Offset != []int{0, 100, 1000}[b.Block] {
+				t.Errorf("the filter was told that block %d starts at %d", b.Block, b.Offset)
+			}
 		}
 		if got, err := Decode(nil, vl, o); err != nil || !bytes.Equal(got, src) {
 			t.Errorf("%v, blocks of variable length: %v, or other data", filters, err)
