@@ -1,0 +1,185 @@
+package interop
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"sync/atomic"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+const (
+	checkout = "../.."
+	peer     = "../../../shared/peer" // b2check.c, which prints what the reference sees, is there
+)
+
+// programs builds the command b2 and the reference's b2check.
+func programs(t *testing.T) (b2, b2check string) {
+	t.Helper()
+	source := filepath.Join(peer, "b2check.c")
+	if _, err := os.Stat(source); errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("%s is not here: nothing to compare b2 with", source)
+	}
+	dir := t.TempDir()
+	b2, b2check = filepath.Join(dir, "b2"), filepath.Join(dir, "b2check")
+	build := exec.Command("go", "build", "-o", b2, "./examples/b2")
+	build.Dir = checkout
+	for _, c := range []*exec.Cmd{build, exec.Command("cc", "-O1", "-o", b2check, source, "-lblosc2")} {
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", c, err, out)
+		}
+	}
+	return b2, b2check
+}
+
+// output runs a program and returns what it prints.
+func output(name string, args ...string) ([]byte, error) {
+	c := exec.Command(name, args...)
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	out, err := c.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s %v: %v: %s", filepath.Base(name), args, err, stderr.String())
+	}
+	return out, nil
+}
+
+// info returns the object that a program prints.
+func info(name string, args ...string) (map[string]any, error) {
+	out, err := output(name, args...)
+	if err != nil {
+		return nil, err
+	}
+	var v map[string]any
+	if err := json.Unmarshal(out, &v); err != nil {
+		return nil, fmt.Errorf("%s: %v in %s", filepath.Base(name), err, out)
+	}
+	return v, nil
+}
+
+// fixture is a case of a manifest.
+type fixture struct {
+	File           string
+	Kind           string
+	ReferenceOpens *bool `json:"reference_opens"`
+}
+
+func (f fixture) String() string { return f.File }
+
+// fixtures returns the frames of the test data.
+func fixtures(t *testing.T) []fixture {
+	t.Helper()
+	var all []fixture
+	for _, folder := range []string{"python-blosc2", "legacy"} {
+		dir := filepath.Join(checkout, "testdata", folder)
+		b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m struct{ Cases []fixture }
+		if err := json.Unmarshal(b, &m); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range m.Cases {
+			if c.Kind != "chunk" { // b2check opens frames
+				c.File = filepath.Join(dir, c.File)
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+// geometry is what b2check tells only of arrays that the reference opens as such.
+var geometry = []string{"ndim", "shape", "chunks", "blocks", "dtype", "dtype_format"}
+
+// TestCommandInfo compares what "b2 info -json" and the reference print of the test data.
+func TestCommandInfo(t *testing.T) {
+	b2, b2check := programs(t)
+	all := fixtures(t)
+	var agree atomic.Int64
+	inParallel(t, all, func(t *testing.T, _ *rand.Rand, _ string, c fixture) error {
+		ours, err := info(b2, "info", "-json", c.File)
+		if err != nil {
+			return err
+		}
+		theirs, err := info(b2check, "info", c.File)
+		if err != nil {
+			return err
+		}
+		if c.ReferenceOpens != nil && !*c.ReferenceOpens { // as an array
+			for _, k := range geometry {
+				delete(ours, k)
+			}
+		}
+		if !reflect.DeepEqual(ours, theirs) {
+			return fmt.Errorf("info differs\nours   %.1500v\ntheirs %.1500v", ours, theirs)
+		}
+		agree.Add(1)
+		return nil
+	})
+	t.Logf("%d of %d frames agree", agree.Load(), len(all))
+	if agree.Load() < 200 {
+		t.Error("too few frames were compared")
+	}
+}
+
+// TestCommandOnArrays compares what "b2" and the reference print of arrays that this library wrote: info and content.
+func TestCommandOnArrays(t *testing.T) {
+	b2, b2check := programs(t)
+	var some []*arrayCase
+	for _, c := range arrayCases(t, 1000) {
+		if c.store != "memory" && len(some) < testCases(80) {
+			some = append(some, c)
+		}
+	}
+	inParallel(t, some, func(t *testing.T, rng *rand.Rand, dir string, c *arrayCase) error {
+		items := content(rng, c.kind, c.nbytes(), c.ours.TypeSize)
+		path := c.path(dir, "array")
+		a, err := ndarray.CreateBytes(ctx, path, c.shape, c.dtype(), items, c.options(rng))
+		if err != nil {
+			return err
+		}
+		defer a.Close()
+		l, err := layer(rng, 1, rng.IntN(len(valueKinds)))
+		if err != nil {
+			return err
+		}
+		if err := a.Frame().SetVLMeta(l.Name, l.Content); err != nil {
+			return err
+		}
+		ours, err := info(b2, "info", "-json", path)
+		if err != nil {
+			return err
+		}
+		theirs, err := info(b2check, "info", path)
+		if err != nil {
+			return err
+		}
+		if !reflect.DeepEqual(ours, theirs) {
+			return fmt.Errorf("info differs\nours   %.1500v\ntheirs %.1500v", ours, theirs)
+		}
+		got, err := output(b2, "dump", path)
+		if err != nil || has(c.ours.Filters, chunk.Delta) || len(items) == 0 {
+			return err
+		}
+		want, err := output(b2check, "dump", path)
+		if err != nil {
+			return err
+		}
+		return sameBytes(got, want)
+	})
+	if !t.Failed() {
+		t.Logf("%d arrays agree", len(some))
+	}
+}
