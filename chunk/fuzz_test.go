@@ -21,8 +21,33 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	}
+	for _, id := range dictCodecs {
+		b, err := Encode(nil, records(6000), CParams{Codec: id, BlockSize: 1000, Filters: []Filter{}, Dict: true}, nil)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
 	pool := NewPool(hostileOptions)
 	f.Fuzz(func(t *testing.T, b []byte) { attack(t, pool, "input", b) })
+}
+
+// FuzzLazy opens arbitrary bytes as a lazy chunk of other arbitrary bytes.
+func FuzzLazy(f *testing.F) {
+	for _, b := range smallChunks(f) {
+		if h, err := ParseHeader(b, int64(len(b))); err == nil && h.Extended() && h.Special() == Regular {
+			f.Add(lazyOf(f, b, 1, 2), b)
+		}
+	}
+	f.Fuzz(func(t *testing.T, lazy, chunk []byte) {
+		w := NewPool(hostileOptions).Get()
+		var r Reader
+		err := w.OpenLazy(&r, lazy, bytes.NewReader(chunk), 0, int64(len(chunk)))
+		clearError(t, "input", err)
+		for k := 0; k < r.NumBlocks() && r.NBytes() < 1<<20; k++ {
+			clearError(t, "block", w.DecodeBlock(make([]byte, r.BlockLen(k)), &r, k))
+		}
+	})
 }
 
 // fuzzParams makes compression parameters of six bytes of input, mostly sound ones.
