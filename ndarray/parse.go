@@ -10,30 +10,18 @@ import (
 // "2:5, ..., ::-1", "3", "-1", "None" or nothing at all for everything. The entries may stand in round brackets as
 // a tuple, and in square brackets as a subscript. Numbers are decimal.
 //
-// The error for text that is no selection wraps ErrBounds and names the column. Lists of integers, such as
-// "[3, 1, 2], :", and boolean values are NumPy's notation too, but not supported: their error wraps ErrUnsupported.
+// Lists of numbers or truth values, and lists of such lists, are the index arrays of NumPy: "[3, 1, 2], :" reads as
+// Coords(3, 1, 2), All; "[[3], [1]]" as CoordsND; "[True, False]" and "True" as MaskND. Square brackets around
+// nothing but numbers, truth values and lists are a list too.
+//
+// The error for text that is no selection wraps ErrBounds and names the column.
 func ParseSelection(s string) ([]Index, error) {
 	p := parser{text: s, end: len(s)}
-	square := p.unwrap('[', ']')
+	if !p.isList() {
+		p.unwrap('[', ']')
+	}
 	p.unwrap('(', ')')
-	sel, err := p.entries()
-	if err != nil {
-		return nil, err
-	}
-	if square && onlyPoints(sel) {
-		// NumPy reads a[[1, 2]] as a list of items of the first axis, and a[1, 2] as one item.
-		return nil, fmt.Errorf("ndarray: %w: list of integers in the selection %q", ErrUnsupported, s)
-	}
-	return sel, nil
-}
-
-func onlyPoints(sel []Index) bool {
-	for _, x := range sel {
-		if _, ok := x.(point); !ok {
-			return false
-		}
-	}
-	return true
+	return p.entries()
 }
 
 // parser reads text[pos:end].
@@ -58,10 +46,6 @@ func (p *parser) errorf(format string, args ...any) error {
 	return &syntaxError{p.pos + 1, fmt.Sprintf(format, args...)}
 }
 
-func (p *parser) unsupported(what string) error {
-	return fmt.Errorf("ndarray: %w: column %d: %s in a selection", ErrUnsupported, p.pos+1, what)
-}
-
 // peek skips blanks and returns the next byte, or 0 at the end.
 func (p *parser) peek() byte {
 	for p.pos < p.end && strings.IndexByte(" \t\r\n", p.text[p.pos]) >= 0 {
@@ -73,19 +57,35 @@ func (p *parser) peek() byte {
 	return p.text[p.pos]
 }
 
-// unwrap removes a pair of brackets around everything, if there is one.
-func (p *parser) unwrap(open, shut byte) bool {
+// wraps returns where the bracket ends that stands next, if nothing follows it, and else -1.
+func (p *parser) wraps(open, shut byte) int {
 	if p.peek() != open {
-		return false
+		return -1
 	}
-	rest := p.text[p.pos:p.end]
-	at := strings.IndexByte(rest, shut)
-	if at < 0 || strings.TrimRight(rest[at+1:], " \t\r\n") != "" {
-		return false
+	depth := 0
+	for i := p.pos; i < p.end; i++ {
+		switch p.text[i] {
+		case open:
+			depth++
+		case shut:
+			if depth--; depth > 0 {
+				continue
+			}
+			if strings.TrimRight(p.text[i+1:p.end], " \t\r\n") != "" {
+				return -1
+			}
+			return i
+		}
 	}
-	p.end = p.pos + at
-	p.pos++
-	return true
+	return -1
+}
+
+// unwrap removes a pair of brackets around everything, if there is one.
+func (p *parser) unwrap(open, shut byte) {
+	if at := p.wraps(open, shut); at >= 0 {
+		p.end = at
+		p.pos++
+	}
 }
 
 func (p *parser) entries() ([]Index, error) {
@@ -111,7 +111,7 @@ func (p *parser) entry() (Index, error) {
 	c := p.peek()
 	switch {
 	case c == '[':
-		return nil, p.unsupported("list")
+		return p.list()
 	case c == '.' && strings.HasPrefix(p.text[p.pos:p.end], "..."):
 		p.pos += 3
 		return Ellipsis, nil
@@ -137,7 +137,7 @@ func (p *parser) word() (Index, error) {
 	case "Ellipsis":
 		x = Ellipsis
 	case "True", "False":
-		return nil, p.unsupported("boolean value")
+		x = MaskND(nil, []bool{w == "True"})
 	default:
 		return nil, p.errorf("unknown word %q", w)
 	}

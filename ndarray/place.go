@@ -111,9 +111,6 @@ func jointLists(sel []Index) (bool, error) {
 		if !ok {
 			continue
 		}
-		if array.kind == flatKind && len(sel) > 1 {
-			return false, fmt.Errorf("index %d: Flat takes the whole array and stands alone, not among %d indexes", i, len(sel))
-		}
 		if first < 0 {
 			first = i
 		} else if other := sel[first].(*indexArray); other.joint() != array.joint() {

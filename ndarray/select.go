@@ -204,6 +204,9 @@ func unnamedAxes(ndim int, sel []Index) (rest int, listed bool, err error) {
 				return 0, false, fmt.Errorf("ndarray: %w: index %d is not a constant of this package", ErrBounds, i)
 			}
 		case *indexArray:
+			if x.kind == flatKind && len(sel) > 1 {
+				return 0, false, fmt.Errorf("ndarray: %w: index %d: Flat takes the whole array and must stand alone", ErrBounds, i)
+			}
 			listed = true
 			named += x.axes(ndim)
 			dropped += x.axes(ndim)

@@ -1,0 +1,137 @@
+package ndarray
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestParseLists(t *testing.T) {
+	yes, no := true, false
+	for text, want := range map[string][]Index{
+		"[3, 1, 2]":            {Coords(3, 1, 2)},
+		" [ -3 ,+1,] ":         {Coords(-3, 1)},
+		"[3]":                  {Coords(3)},
+		"[3],":                 {Coords(3)},
+		"([3], 1)":             {Coords(3), At(1)},
+		"[([3], 1)]":           {Coords(3), At(1)},
+		"[[3], :]":             {Coords(3), All},
+		"[[[3]], None]":        {CoordsND([]int64{1, 1}, []int64{3}), NewAxis},
+		"[3, 1], [0, 1], :":    {Coords(3, 1), Coords(0, 1), All},
+		"[[3, 1], [0, 1]]":     {CoordsND([]int64{2, 2}, []int64{3, 1, 0, 1})},
+		"[[3], [1]], ..., [0]": {CoordsND([]int64{2, 1}, []int64{3, 1}), Ellipsis, Coords(0)},
+		"[[[1, 2]], [[3, 4]]]": {CoordsND([]int64{2, 1, 2}, []int64{1, 2, 3, 4})},
+		"[]":                   {CoordsND([]int64{0}, nil)},
+		"[[], []]":             {CoordsND([]int64{2, 0}, nil)},
+		"[[[]],]":              {CoordsND([]int64{1, 1, 0}, nil)},
+		"True":                 {MaskND(nil, []bool{yes})},
+		"False, ...":           {MaskND(nil, []bool{no}), Ellipsis},
+		"[True]":               {MaskND([]int64{1}, []bool{yes})},
+		"[True,False], 1:2":    {MaskND([]int64{2}, []bool{yes, no}), Span(1, 2)},
+		"[[True], [False]]":    {MaskND([]int64{2, 1}, []bool{yes, no})},
+		"1, [2]":               {At(1), Coords(2)},
+		"-9223372036854775808:, [9223372036854775807]": {Span(-9223372036854775807, None), Coords(9223372036854775807)},
+	} {
+		got, err := ParseSelection(text)
+		if err != nil || !sameIndexes(got, want) {
+			t.Errorf("%s: %v, error %v, want %v", text, got, err, want)
+		}
+		if again, err := ParseSelection(strings.Join(textsOf(want), ", ")); err != nil || !sameIndexes(again, want) {
+			t.Errorf("%s: %v, error %v, of %v", text, again, err, textsOf(want))
+		}
+	}
+}
+
+func sameIndexes(a, b []Index) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		x, ok := a[i].(*indexArray)
+		y, _ := b[i].(*indexArray)
+		if !ok {
+			if a[i] != b[i] {
+				return false
+			}
+			continue
+		}
+		if y == nil || x.kind != y.kind || fmt.Sprint(x.shape, x.at, x.keep) != fmt.Sprint(y.shape, y.at, y.keep) {
+			return false
+		}
+	}
+	return true
+}
+
+func TestParseListErrors(t *testing.T) {
+	deep := strings.Repeat("[", maxResultDims+1)
+	for _, x := range []struct {
+		text   string
+		column int
+	}{
+		{"[1", 3}, {"[1,", 4}, {"[", 2}, {"[[1]", 5}, {"[1]]", 4}, {"[1] [2]", 5}, {"[1 2]", 4}, {"[,]", 2}, {"[1,,2]", 4}, {"[-]", 3},
+		{"[1, x]", 5}, {"[1, Tru]", 5}, {"[Truely]", 2}, {"[True, 1]", 8}, {"[1, False]", 5}, {"[1, [2]]", 5}, {"[[1], 2]", 7}, {"[[1, 2], [3]]", 12},
+		{"[[], [1]]", 8}, {"[[[]], []]", 9}, {"[[], 1]", 6}, {"1, [2:3]", 6}, {"[1, 9223372036854775808]", 5}, {"1, [None]", 5}, {"[(1, [2)]", 2},
+		{deep, maxResultDims + 1}, {"True]", 5}, {"[1], [2}", 8}, {"[1.5]", 3}, {"[1, \x00]", 5},
+	} {
+		sel, err := ParseSelection(x.text)
+		if want := fmt.Sprintf("column %d:", x.column); !errors.Is(err, ErrBounds) || sel != nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, error %v, want %s", x.text, sel, err, want)
+		}
+	}
+}
+
+// TestListErrors checks that errors name the index, the axis, the value and its bounds.
+func TestListErrors(t *testing.T) {
+	shape := []int64{3, 4, 5}
+	for _, x := range []struct {
+		sel   []Index
+		parts []string
+	}{
+		{[]Index{All, Pick(1, 4)}, []string{"index 1", "number 1 is 4", "axis 1", "length 4"}},
+		{[]Index{NewAxis, Pick(-4)}, []string{"index 1", "is -4", "axis 0", "length 3"}},
+		{[]Index{Ellipsis, Coords(0, -6)}, []string{"index 1", "number 1 is -6", "axis 2", "length 5"}},
+		{[]Index{Coords(0, 1), At(4)}, []string{"index 1", "4 is out of range for axis 1 of length 4"}},
+		{[]Index{CoordsND([]int64{2, 2}, []int64{0, 1, 2, 3})}, []string{"index 0", "number 3 is 3", "axis 0", "length 3"}},
+		{[]Index{Flat(0, 60)}, []string{"index 0", "number 1 is 60", "60 items"}},
+		{[]Index{Mask(true, false)}, []string{"index 0", "length 2", "axis 0", "length 3"}},
+		{[]Index{At(0), MaskND([]int64{4, 4}, make([]bool, 16))}, []string{"index 1", "length 4", "axis 2", "length 5"}},
+		{[]Index{Coords(1, 2), Coords(1, 2, 3)}, []string{"index 1", "[2]", "[3]", "broadcast"}},
+		{[]Index{CoordsND([]int64{2, 3}, make([]int64, 5))}, []string{"index 0", "[2 3]", "5"}},
+		{[]Index{CoordsND([]int64{-1}, nil)}, []string{"index 0", "[-1]"}},
+		{[]Index{MaskND([]int64{3}, make([]bool, 2))}, []string{"index 0", "[3]", "2"}},
+		{[]Index{Pick(0), All, Coords(1)}, []string{"index 0", "Pick", "index 2", "Coords"}},
+		{[]Index{MaskND([]int64{3}, make([]bool, 3)), Mask(make([]bool, 4)...)}, []string{"index 0", "MaskND", "index 1", "Mask"}},
+		{[]Index{Flat(0), All}, []string{"index 0", "Flat", "alone"}},
+		{[]Index{Flat(0), NewAxis}, []string{"index 0", "Flat", "alone"}},
+		{[]Index{Coords(0), Coords(0), Coords(0), Coords(0)}, []string{"4 axes", "has 3"}},
+		{[]Index{CoordsND(ones(60), []int64{0}), NewAxis, NewAxis, NewAxis}, []string{"65 dimensions"}},
+		{[]Index{CoordsND(ones(65), []int64{0})}, []string{"index 0"}},
+	} {
+		s, err := resolve(shape, x.sel)
+		if !errors.Is(err, ErrBounds) {
+			t.Errorf("%v: shape %v, error %v", x.sel, s.shape(), err)
+			continue
+		}
+		for _, part := range x.parts {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%v: %v: no %q", x.sel, err, part)
+			}
+		}
+	}
+	wide := make([]int64, 1<<16)
+	var sel []Index
+	for i := range 4 {
+		lengths := ones(4)
+		lengths[i] = int64(len(wide))
+		sel = append(sel, CoordsND(lengths, wide))
+	}
+	if _, err := resolve([]int64{1, 1, 1, 1}, sel); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("2^64 items: %v", err)
+	}
+}
+
+func ones(n int) []int64 {
+	return slices.Repeat([]int64{1}, n)
+}
