@@ -24,7 +24,9 @@
 //	snappy        3         2      chunks of Blosc1 only
 //	zlib          4         3
 //	zstd          5         4
-//	others    32 and up     6      and the compcode in another byte of the chunk header
+//	ndlz         32         6      and the compcode in another byte of the chunk header
+//	zfp       33 to 35      6      the same
+//	others    36 and up     6      the same; codecs of the user from 160 on
 //
 // # Codecs and levels
 //
@@ -38,6 +40,15 @@
 //	          to 5 are level 6 of klauspost/compress, which is faster than the C library's and about as small as its 4
 //	zstd      klauspost/compress: level 1 is its fastest, 2 and 3 its default, 4 and 5 its better, 6 to 9 its best.
 //	          C-Blosc2 uses the levels 1, 3, 5, ... 15 and 22 of the C library, whose last two make smaller streams.
+//
+// Two more work on the shape of blocks and so only in arrays, which hand it on in Params.BlockShape. Levels mean nothing
+// to them; Params.Meta is their parameter. Snappy is for reading alone.
+//
+//	ndlz      the streams of C-Blosc2, for items of one byte in two dimensions. The parameter is the edge of its cells,
+//	          4 or 8.
+//	zfp       the streams of libzfp, for floats in one to four dimensions, padded to 8 bytes. It loses data: zfp_acc
+//	          keeps to an absolute error of 10 to the power of the parameter, an int8; zfp_prec keeps a number of bits
+//	          of items; zfp_rate makes streams of so many percent of a block. Infinities and NaNs are lost.
 //
 // Zstd frames have a content size, one segment, and no checksum, like those of C-Blosc2. Zstd and zlib streams of
 // other writers may use whatever their formats allow, except for preset dictionaries in zlib.

@@ -344,24 +344,69 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestFarReferences encodes blocks whose equal cells are as far apart as offsets reach.
+// TestFarReferences encodes cells that equal others, or some of their rows, as far back as offsets reach.
 func TestFarReferences(t *testing.T) {
 	var e Encoder
 	for _, edge := range []int{4, 8} {
-		for _, cells := range []int{3849, 3850, 3851, 3852, 3853, 3854, 3855, 3856, 1006, 1007, 1008, 1009, 1010} {
-			cols := edge * (cells + 60)
-			src := makeBlock("noise", edge, cols, cells)
-			for i := range edge {
-				row := src[i*cols:][:cols]
-				copy(row[edge*cells:], row[:20*edge])             // whole cells
-				copy(row[edge*(cells+20):], row[20*edge:40*edge]) // and rows
-				row[edge*(cells+20)+i%2*edge] ^= byte(i / 2)
-				copy(row[edge*(cells+40):], bytes.Repeat([]byte{byte(i)}, 20*edge))
+		size := edge * edge
+		r := random(edge)
+		noise := func() []byte {
+			b := make([]byte, size)
+			for i := range b {
+				b[i] = byte(r.below(256))
 			}
-			dst := make([]byte, 2*len(src))
-			dst = dst[:e.encode(dst, src, edge, edge, cols)]
-			if len(dst) > 0 {
+			return b
+		}
+		first, second := noise(), noise()
+		mixed := append(bytes.Clone(first[:size/2]), second[size/2:]...) // rows of the two
+		ends := map[string][][]byte{"cell": {first}, "rows of two": {mixed}}
+		for row := range edge {
+			altered := bytes.Clone(first)
+			altered[row*edge] ^= 1
+			ends[fmt.Sprint("but row ", row)] = [][]byte{altered}
+		}
+		for name, end := range ends {
+			least := [2]int{1 << 30, 1 << 30} // the shortest streams with and without a copy
+			for i := range 50 {
+				if testing.Short() && i%10 != 5 {
+					continue
+				}
+				apart := 65505 + i // bytes from the token of the first cell to that of the last
+				far := i / 40
+				if far == 1 {
+					apart += 200
+				}
+				distance := apart - 2*(size+1)
+				var cells [][]byte
+				for i := range 1000 { // that take little, so that there is a gain
+					cells = append(cells, bytes.Repeat([]byte{byte(i)}, size))
+				}
+				cells = append(cells, first, second)
+				n := 65000 / (size + 1)
+				n -= (n ^ distance) & 1 // cells that are stored take an odd number of bytes, flat ones two
+				for range n {
+					cells = append(cells, noise())
+				}
+				for range (distance - n*(size+1)) / 2 {
+					cells = append(cells, bytes.Repeat([]byte{9}, size))
+				}
+				cells = append(cells, end...)
+				cols := edge * len(cells)
+				src := make([]byte, edge*cols)
+				for i, c := range cells {
+					for y := range edge {
+						copy(src[y*cols+i*edge:], c[y*edge:][:edge])
+					}
+				}
+				dst := make([]byte, 2*len(src))
+				dst = dst[:e.Encode(dst, src, edge, edge, cols)]
 				checkDecode(t, dst, src, edge)
+				// The stream up to the last cell is as long as planned.
+				last := len(dst) - (headerSize + 2000 + 2*(size+1) + distance)
+				least[far] = min(least[far], last)
+			}
+			if least[0] > size-2 || least[1] != size+1 {
+				t.Errorf("edge %d, %s: %d bytes at least where it is near, and %d where it is far", edge, name, least[0], least[1])
 			}
 		}
 	}
