@@ -40,6 +40,7 @@ func (c *contiguous) alloc(b *Batch, n int64) extent {
 			if x.off += n; x.off == x.end {
 				c.free = slices.Delete(c.free, i, i+1)
 			}
+			b.end = max(b.end, off+n) // free space may lie behind the current state
 			return extent{off, off + n}
 		}
 	}
