@@ -193,7 +193,12 @@ func (m *chunksModel) edit(rng *rand.Rand) error {
 	if op == "reorder" {
 		return m.reorder(rng, short)
 	}
-	e, err := m.open(m.step(rng, op))
+	byUs := rng.IntN(2) == 0
+	if op == "append" && m.variable && n <= 1 {
+		byUs = true // the reference may refuse: where the frame had a larger chunk before
+	}
+	m.note(op, byUs)
+	e, err := m.open(byUs)
 	if err != nil {
 		return err
 	}
