@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/goblosc/blosc2/meta"
@@ -128,7 +129,7 @@ func dumpWhole(e *env, a *ndarray.Array, sel []ndarray.Index, shape []int64) err
 		n *= s
 	}
 	if n > a.Frame().AllocLimit() {
-		return ndarray.ErrTooLarge
+		return fmt.Errorf("a selection of %d bytes by lists: %w", n, ndarray.ErrTooLarge)
 	}
 	buf := make([]byte, n)
 	if err := a.ReadBytes(e.ctx, buf, sel...); err != nil {

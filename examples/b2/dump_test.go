@@ -98,6 +98,28 @@ func TestDumpInPieces(t *testing.T) {
 			}
 		}
 	}
+	for sel, parts := range map[string][]string{
+		"[3, 1, 3], 2": {"3, 2", "1, 2", "3, 2"}, "0, ..., [2, -1]": nil, "[True, False, True, True], 1, 2": nil, "[0], ::-1, [1]": {"0, ::-1, 1"},
+	} {
+		code, got, _ := call(t, "", "slice", path, sel)
+		if strings.Contains(sel, "True") { // a mask of another length
+			if code != 1 {
+				t.Errorf("[%s]: exit %d", sel, code)
+			}
+			continue
+		}
+		want := ""
+		for _, p := range parts {
+			want += must(t, "", "slice", path, p)
+		}
+		if code != 0 || len(got) == 0 || parts != nil && string(got) != want {
+			t.Errorf("[%s]: exit %d, %d bytes, want %d", sel, code, len(got), len(want))
+		}
+		pieces, err := inPieces(t, 1, 1, "", "slice", path, sel)
+		if err != nil || pieces != string(got) {
+			t.Errorf("[%s] with little memory: %v", sel, err)
+		}
+	}
 	fails(t, 1, "out of bounds", "", "slice", path, "1000")
 	fails(t, 1, "column 1", "", "slice", path, "x")
 	fails(t, 1, "not an array", "", "slice", fixturesDir+"/python-blosc2/schunk_zstd.b2frame", ":")

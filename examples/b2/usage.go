@@ -78,12 +78,14 @@ memory needed does not grow with the data.
 
 const sliceText = `
 Writes the items of a selection in C order, decoding only the blocks that it touches. SEL is NumPy's notation:
-integers, slices, ... and None. One that starts with a minus sign and a digit is fine.
+integers, slices, ..., None, lists of integers and of truth values. One that starts with a minus sign and a digit is
+fine. What a list selects is held in memory.
 
   -npy    with a NumPy header
 
   b2 slice a.b2nd '0, 2:5, ::-1' > part
   b2 slice -npy a.b2nd '..., -1' > last.npy
+  b2 slice a.b2nd '[3, 1, 2], :' > rows
 `
 
 const paramsText = `
