@@ -1,0 +1,168 @@
+package ndarray
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+)
+
+// sparseArray makes an array of 10 GB, 50,000 x 50,000 items of 4 bytes in chunks of 1000 x 1000, zeros except in a
+// few of its chunks.
+func sparseArray(t testing.TB) *Array {
+	const n = 50_000
+	o := &Options{Chunks: []int32{1000, 1000}, Blocks: []int32{100, 1000}}
+	o.CParams.Level = 1
+	a, err := Zeros("", []int64{n, n}, "<i4", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := make([]int32, 1000*1000)
+	for i := range data {
+		data[i] = int32(i / 7)
+	}
+	for k := range int64(20) {
+		at := k * 2000
+		if err := Write(context.Background(), a, data, Span(at, at+1000), Span(at, at+1000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return a
+}
+
+// randomPoints returns n flat positions in no order, one in ten in a chunk that is not zeros, and their coordinates.
+func randomPoints(n int) (flat, rows, columns []int64) {
+	r := rand.New(rand.NewPCG(1, 10))
+	for i := range n {
+		row, column := r.Int64N(50_000), r.Int64N(50_000)
+		if i%10 == 0 {
+			chunk := r.Int64N(20) * 2000
+			row, column = chunk+r.Int64N(1000), chunk+r.Int64N(1000)
+		}
+		flat, rows, columns = append(flat, row*50_000+column), append(rows, row), append(columns, column)
+	}
+	return flat, rows, columns
+}
+
+// BenchmarkPoints reads and writes random points of an array of 10 GB.
+func BenchmarkPoints(b *testing.B) {
+	a := sparseArray(b)
+	defer a.Close()
+	ctx := context.Background()
+	for _, n := range []int{1000, 10_000, 100_000, 1_000_000} {
+		flat, rows, columns := randomPoints(n)
+		sorted := slices.Sorted(slices.Values(flat))
+		dst := make([]int32, n)
+		for name, sel := range map[string][]Index{
+			"flat": {Flat(flat...)}, "sorted": {Flat(sorted...)}, "coords": {Coords(rows...), Coords(columns...)},
+		} {
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				b.ReportAllocs()
+				b.SetBytes(int64(4 * n))
+				for b.Loop() {
+					if err := ReadInto(ctx, a, dst, sel...); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/point")
+			})
+		}
+	}
+	// Points of the first chunks only: what is written is compressed again.
+	r := rand.New(rand.NewPCG(2, 10))
+	rows, columns, data := make([]int64, 100_000), make([]int64, 100_000), make([]int32, 100_000)
+	for i := range rows {
+		rows[i], columns[i], data[i] = r.Int64N(2000), r.Int64N(2000), int32(i)
+	}
+	b.Run("write/100000", func(b *testing.B) {
+		b.ReportAllocs()
+		b.SetBytes(int64(4 * len(data)))
+		for b.Loop() {
+			if err := Write(ctx, a, data, Coords(rows...), Coords(columns...)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkLists reads lists along one axis, and a mask, of an array of 64 MB.
+func BenchmarkLists(b *testing.B) {
+	const n = 4000
+	o := &Options{Chunks: []int32{500, 500}, Blocks: []int32{50, 500}}
+	data := make([]int32, n*n)
+	for i := range data {
+		data[i] = int32(i / 5)
+	}
+	ctx := context.Background()
+	a, err := Create(ctx, "", []int64{n, n}, data, o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer a.Close()
+	r := rand.New(rand.NewPCG(3, 10))
+	list := make([]int64, n/2)
+	for i := range list {
+		list[i] = r.Int64N(n)
+	}
+	keep := make([]bool, n*n)
+	for i := range keep {
+		keep[i] = data[i]%7 == 0
+	}
+	for name, sel := range map[string][]Index{
+		"rows": {Pick(list...)}, "columns": {All, Pick(list...)}, "both": {Pick(list...), Pick(list...)},
+		"mask": {MaskND([]int64{n, n}, keep)}, "reversed rows": {Step(None, None, -2)},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			shape, err := a.SelectionShape(sel...)
+			if err != nil {
+				b.Fatal(err)
+			}
+			items, _ := product(shape)
+			dst := make([]int32, items)
+			b.SetBytes(4 * items)
+			for b.Loop() {
+				if err := ReadInto(ctx, a, dst, sel...); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// TestPointsScratch checks what is set aside for a list: 16 bytes for each item, and little for the chunks.
+func TestPointsScratch(t *testing.T) {
+	if raceEnabled || testing.Short() {
+		t.Log("allocations are counted in the long tests without the race detector")
+		return
+	}
+	a := sparseArray(t)
+	defer a.Close()
+	const n = 1_000_000
+	flat, _, _ := randomPoints(n)
+	dst, sel := make([]int32, n), Flat(flat...)
+	var before, after runtime.MemStats
+	for range 2 { // pools are filled in the first
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		if err := ReadInto(context.Background(), a, dst, sel); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+	}
+	if got := after.TotalAlloc - before.TotalAlloc; got > 20*n {
+		t.Errorf("%d bytes set aside for %d points", got, n)
+	}
+	for i, p := range flat {
+		row, column := p/50_000, p%50_000
+		want := int32(0)
+		if row/1000 == column/1000 && row/1000%2 == 0 && row < 40_000 {
+			want = int32((row%1000*1000 + column%1000) / 7)
+		}
+		if dst[i] != want {
+			t.Fatalf("item %d, %d of the array: %d, want %d", i, p, dst[i], want)
+		}
+	}
+}
