@@ -69,6 +69,7 @@ func TestConcurrentReaders(t *testing.T) {
 					continue
 				}
 				must(t, b.Commit())
+				checkSpace(t, f)
 			}
 			stop.Store(true)
 			wg.Wait()

@@ -9,7 +9,8 @@ import (
 )
 
 // SetMeta sets a metalayer: a new one while the frame has no chunks, neither now nor before the batch, else one that
-// is there, to a content of the same length. Errors are ErrLimit and ErrParam.
+// is there, to a content of the same length. Errors are ErrLimit and ErrParam, also when a reader still uses a state
+// with chunks whose place a longer header would take.
 func (b *Batch) SetMeta(name string, content []byte) error {
 	if b.done {
 		return b.errDone()
@@ -38,6 +39,9 @@ func (b *Batch) SetMeta(name string, content []byte) error {
 // setLayers sets the metalayers and with them the length of the header.
 func (b *Batch) setLayers(layers []meta.Layer) error {
 	n, err := headerLen(layers)
+	if err == nil {
+		err = b.f.store.grow(int64(n))
+	}
 	if err != nil {
 		return b.f.wrap("metalayers", -1, err)
 	}

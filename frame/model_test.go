@@ -119,7 +119,9 @@ func checkSpace(t testing.TB, f *Frame) {
 	}
 	for _, r := range c.retired {
 		for _, x := range r.exts {
-			used = append(used, extent{min(x.end, max(x.off, int64(head))), x.end})
+			if x.off = max(x.off, int64(head)); x.off < x.end {
+				used = append(used, x)
+			}
 		}
 	}
 	used = append(used, c.free...)
@@ -229,6 +231,9 @@ func step(t testing.TB, rng *rand.Rand, b *Batch, m *model, common int) {
 			}
 			return
 		}
+		if c, ok := b.f.store.(*contiguous); ok && errors.Is(err, ErrParam) && len(c.retired) > 0 {
+			return // the header would cover chunks of the old state that is held
+		}
 		must(t, err)
 		m.meta = set(m.meta, name, p)
 	case op < 19:
@@ -252,7 +257,7 @@ func step(t testing.TB, rng *rand.Rand, b *Batch, m *model, common int) {
 func TestModel(t *testing.T) {
 	const steps = 120
 	for _, kind := range []string{"file", "memory", "sparse", "offset"} {
-		for seed := range uint64(6) {
+		for seed := range uint64(8) {
 			common := []int{0, 64, 400, 0}[seed%4]
 			t.Run(fmt.Sprintf("%s/%d", kind, seed), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(seed, 17))
@@ -267,10 +272,10 @@ func TestModel(t *testing.T) {
 					b, err := f.Begin()
 					must(t, err)
 					next := m.clone()
-					for range 1 + rng.IntN(4)*rng.IntN(3) {
+					for range 1 + rng.IntN(5)*rng.IntN(3) {
 						step(t, rng, b, next, common)
 					}
-					if rng.IntN(5) == 0 {
+					if rng.IntN(4) == 0 {
 						b.Rollback()
 					} else {
 						must(t, b.Commit())
@@ -278,11 +283,11 @@ func TestModel(t *testing.T) {
 					}
 					m.check(t, f, rng)
 					switch {
-					case held != nil && rng.IntN(3) == 0:
+					case held != nil && rng.IntN(5) == 0:
 						checkView(t, view, held)
 						view.Release()
 						held = nil
-					case held == nil && rng.IntN(6) == 0:
+					case held == nil && rng.IntN(4) == 0:
 						view, err = f.View()
 						must(t, err)
 						held = m.clone()

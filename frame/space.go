@@ -2,6 +2,7 @@ package frame
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -87,6 +88,18 @@ func (c *contiguous) tailPos(b *Batch, n int64) int64 {
 		}
 	}
 	return end
+}
+
+// grow fails when the header of n bytes of an empty frame would cover chunks of a state that is still read.
+func (c *contiguous) grow(n int64) error {
+	c.release()
+	head := extent{c.head, n}
+	for _, r := range c.retired {
+		if r.s.index.n > 0 && slices.ContainsFunc(r.exts, head.meets) {
+			return fmt.Errorf("a longer header while a state from before the chunks were deleted is in use: %w", ErrParam)
+		}
+	}
+	return nil
 }
 
 // maxHeaderLen is the largest header length, with some room for a trailer.

@@ -220,6 +220,8 @@ func (d *sparse) reclaim(f *Frame) {
 	}
 }
 
+func (d *sparse) grow(int64) error { return nil }
+
 func (d *sparse) rollback(b *Batch) {
 	if b.f.broken != nil {
 		return // perhaps the stored index names them

@@ -19,6 +19,8 @@ type store interface {
 	// commit makes b.next the state of the frame: after it, the stored bytes are those of the new state, and
 	// before it, whatever happens, those of the old one.
 	commit(b *Batch) error
+	// grow tells whether the header may take n bytes, which chunks of older states may still use.
+	grow(n int64) error
 	// rollback forgets what put wrote.
 	rollback(b *Batch)
 	// reclaim gives back space that no reader uses any more. It may make another snapshot of the same state.
