@@ -112,6 +112,39 @@ func TestDictOfLZ4(t *testing.T) {
 	}
 }
 
+// TestDictOfDelta wants the samples filtered as the blocks are.
+func TestDictOfDelta(t *testing.T) {
+	src := records(100_000)
+	b, err := Encode(nil, src, CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: 2000, Filters: []Filter{{ID: Delta}}, Dict: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := naiveForward(Filter{ID: Delta}, src[:2000], nil, 4)
+	for k := 1; k < 3; k++ {
+		want = append(want, naiveForward(Filter{ID: Delta}, src[2000*k:2000*k+2000], src[:2000], 4)...)
+	}
+	if got := dictOf(t, b); !bytes.Equal(got, want[:5000]) {
+		t.Errorf("dictionary of %d bytes, want the first 5000 of the filtered blocks", len(got))
+	}
+}
+
+// TestDictReopen decodes chunks with different dictionaries through one worker and one reader.
+func TestDictReopen(t *testing.T) {
+	w := NewPool(nil).Get()
+	var r Reader
+	for i := range 4 {
+		src := records(20_000 + i)
+		b, err := Encode(nil, src, CParams{BlockSize: 1000, Filters: []Filter{}, Dict: true}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Open(&r, b); err != nil {
+			t.Fatal(err)
+		}
+		readAll(t, "again", w, &r, src)
+	}
+}
+
 func TestDictOfZstd(t *testing.T) {
 	for _, blockSize := range []int{100_000, 5000} {
 		src := records(100_000)

@@ -72,7 +72,6 @@ func (w *Worker) OpenLazy(r *Reader, b []byte, src io.ReaderAt, off, size int64)
 		known += 4 * r.h.nblocks
 	}
 	r.own = append(r.own[:0], b[:known]...)
-	r.own[31] &^= b2flagLazy
 	if err := r.readRest(src, off, 0); err != nil {
 		r.reset()
 		return err

@@ -89,6 +89,19 @@ func TestUserCodec(t *testing.T) {
 	if params.Meta != 77 || params.TypeSize != 300 || len(params.BlockShape) != 1 {
 		t.Errorf("the decoder was told %+v", params)
 	}
+	// Chunks with other parameters in the same pool get coders of their own.
+	pool := NewPool(o)
+	for meta := range uint8(5) {
+		p.CodecMeta = meta
+		b, err := pool.Encode(nil, src, p)
+		if err != nil || params.Meta != meta {
+			t.Errorf("the encoder was told %+v, want parameter %d; %v", params, meta, err)
+		}
+		params.Meta = 99
+		if _, err := pool.Decode(nil, b); err != nil || params.Meta != meta {
+			t.Errorf("the decoder was told %+v, want parameter %d; %v", params, meta, err)
+		}
+	}
 	errMine := errors.New("mine")
 	bad := &Options{Codecs: codec.Set{}.With(fakeCodec{n: one, err: errMine})}
 	if b, err := Encode(nil, src, p, bad); !errors.Is(err, errMine) || len(b) > 0 {
