@@ -61,6 +61,8 @@ func TestReadersBesideWriter(t *testing.T) {
 			var stop atomic.Bool
 			var reads atomic.Int64
 			var wg sync.WaitGroup
+			defer wg.Wait() // also when the test ends early
+			defer stop.Store(true)
 			for range 4 {
 				wg.Go(func() {
 					for !stop.Load() {
