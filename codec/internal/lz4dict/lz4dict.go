@@ -24,16 +24,19 @@ const hashBits = 13
 // Encoder compresses blocks with one dictionary. It belongs to one goroutine and keeps its tables between blocks.
 type Encoder struct {
 	acceleration int
-	n            int                   // bytes of dictionary
-	text         []byte                // dictionary and block
-	primed       [1 << hashBits]uint32 // the last position of each hash in the dictionary
-	table        [1 << hashBits]uint32 // the same for what was seen of the block, too
+	n            int    // bytes of dictionary
+	text         []byte // dictionary and block
+	primed       *table // of the dictionary
+	table        *table // of the dictionary and what was seen of the block
 }
+
+// table holds the last position of each hash.
+type table [1 << hashBits]uint32
 
 // NewEncoder returns an encoder that looks for matches ever more sparsely the greater acceleration is, from 1.
 func NewEncoder(dict []byte, acceleration int) *Encoder {
 	dict = dict[max(0, len(dict)-maxDistance):]
-	e := &Encoder{acceleration: acceleration, n: len(dict), text: append([]byte(nil), dict...)}
+	e := &Encoder{acceleration: acceleration, n: len(dict), text: append([]byte(nil), dict...), primed: new(table), table: new(table)}
 	for i := 0; i+minMatch <= len(dict); i++ {
 		e.primed[hash(load32(dict, i))] = uint32(i)
 	}
@@ -47,7 +50,7 @@ func (e *Encoder) Encode(dst, src []byte) int {
 		return 0
 	}
 	e.text = append(e.text[:e.n], src...)
-	e.table = e.primed
+	copy(e.table[:], e.primed[:]) // not an assignment: Go 1.26 gets those of large arrays wrong on s390x
 	b := block{text: e.text, dst: dst, anchor: e.n}
 	for pos := e.n; len(src) >= minLength; {
 		m, ok := e.next(pos, b.anchor)
