@@ -308,3 +308,37 @@ func BenchmarkEncodeDictionary(b *testing.B) {
 		}
 	}
 }
+
+func ExampleTrainDict() {
+	// Short streams that resemble each other have little to refer to in themselves.
+	text := input("words", 40000, 1)
+	blocks := pieces(text, 500)
+	dict, err := codec.TrainDict(codec.LZ4, blocks, 4000)
+	if err != nil {
+		panic(err)
+	}
+	c, err := codec.Set{}.ByID(codec.LZ4)
+	if err != nil {
+		panic(err)
+	}
+	total := 0
+	for _, p := range []codec.Params{{Level: 5}, {Level: 5, Dict: dict}} {
+		e, err := c.NewEncoder(p)
+		if err != nil {
+			panic(err)
+		}
+		before := total
+		total = 0
+		for _, block := range blocks {
+			n, err := e.Encode(make([]byte, len(block)), block)
+			if err != nil {
+				n = len(block)
+			}
+			total += n
+		}
+		if before > 0 {
+			fmt.Println(len(dict), "bytes of dictionary, less than two thirds of the size:", total < before*2/3)
+		}
+	}
+	// Output: 4000 bytes of dictionary, less than two thirds of the size: true
+}
