@@ -34,7 +34,8 @@ func (f *Frame) Copy(ctx context.Context, name string, o *Options) (*Frame, erro
 	to := v.copyOptions()
 	if o != nil {
 		to.Sparse, to.Overwrite, to.NoSync = o.Sparse, o.Overwrite, o.NoSync
-		to.Codecs, to.Concurrency, to.MaxBytes = o.Codecs, o.Concurrency, o.MaxBytes
+		to.Codecs, to.Filters, to.Prefilter, to.Postfilter = o.Codecs, o.Filters, o.Prefilter, o.Postfilter
+		to.Concurrency, to.MaxBytes = o.Concurrency, o.MaxBytes
 	}
 	return Create(name, to, func(b *Batch) error { return v.copyInto(ctx, b) })
 }

@@ -140,6 +140,9 @@ func (s *snapshot) info() Info {
 	}
 }
 
+// Options returns how the frame was opened. The caller may change the copy.
+func (f *Frame) Options() Options { return f.opts }
+
 // Path returns the name that the frame was opened with, or "".
 func (f *Frame) Path() string { return f.path }
 

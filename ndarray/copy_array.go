@@ -8,12 +8,12 @@ import (
 	"github.com/goblosc/blosc2/frame"
 )
 
-// Options returns the options that make an array like this one: its partition, compression parameters and
-// metalayers. Change what shall be different and give them to Copy.
+// Options returns the options that make an array like this one: its partition, compression parameters, metalayers,
+// and the codecs, filters and limits that it was opened with. Change what shall be different and give them to Copy.
 func (a *Array) Options() *Options {
 	info := a.f.Info()
-	o := &Options{Chunks: a.Chunks(), Blocks: a.Blocks()}
-	o.CParams, o.Sparse = info.CParams, info.Sparse
+	o := &Options{Options: a.f.Options(), Chunks: a.Chunks(), Blocks: a.Blocks()}
+	o.CParams, o.Sparse, o.Overwrite, o.Offset, o.Meta = info.CParams, info.Sparse, false, 0, nil
 	for _, l := range a.f.Meta() {
 		if l.Name != a.layer {
 			o.Meta = append(o.Meta, l)
