@@ -156,9 +156,9 @@ func TestListsAsNumPy(t *testing.T) {
 		if len(f) == 1 {
 			c.close()
 			arrays++
-			c, skip = nil, testing.Short() && arrays%10 > 0
+			c, skip = nil, testing.Short() && arrays%20 > 0
 			if !skip {
-				c = newListCase(t, r, parseInts(t, line), sizes[arrays/10%len(sizes)])
+				c = newListCase(t, r, parseInts(t, line), sizes[arrays/20%len(sizes)])
 			}
 			continue
 		}
@@ -181,7 +181,7 @@ func TestListsAsNumPy(t *testing.T) {
 	c.close()
 	least := 3000
 	if testing.Short() {
-		least = 300
+		least = 120
 	}
 	for _, size := range sizes {
 		if cases[size] < least {

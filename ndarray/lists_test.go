@@ -33,7 +33,7 @@ func (d *draws) inside(n int64) int64 {
 	return int64(d.n(int(2*n))) - n
 }
 
-// array is an array in memory and its items in C order.
+// arrayModel is an array in memory and its items in C order.
 type arrayModel struct {
 	a     *Array
 	shape []int64
@@ -41,6 +41,7 @@ type arrayModel struct {
 	items []byte
 }
 
+// array makes an array of any shape, partition and item size.
 func (d *draws) array(t testing.TB) *arrayModel {
 	m := &arrayModel{size: []int{1, 2, 4, 8, 12, 300}[d.n(6)]}
 	o := &Options{}
@@ -206,7 +207,7 @@ func TestLists(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 11))
 	valid, rounds := 0, 4000
 	if testing.Short() {
-		rounds = 500
+		rounds = 250
 	}
 	for range rounds {
 		data := make([]byte, 200)
