@@ -31,6 +31,9 @@ func naiveSelect(shape []int64, sel []Index) (result, positions []int64, err err
 	if err != nil {
 		return nil, nil, err
 	}
+	if len(dims) > maxResultDims {
+		return nil, nil, fmt.Errorf("%d dimensions", len(dims))
+	}
 	for _, d := range dims {
 		result = append(result, d.n)
 	}
