@@ -33,7 +33,7 @@
 // Larger headers than a sector of 512 bytes are rare.
 //
 // The bytes that only old states used stay dead until a later commit uses them; the index and trailer of the last
-// state are among them. Appending 10,000 chunks with a commit each gives a file 1.03 times the size of what is live,
+// state are among them. Appending 10,000 chunks with a commit each gives a file 1.04 times the size of what is live,
 // and at most 1.4 times on the way. Copy makes a frame without dead bytes. Opening a frame for editing finds those
 // that others left. The reference reads and edits such frames.
 //
