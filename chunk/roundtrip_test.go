@@ -27,6 +27,14 @@ var (
 	}
 )
 
+// someCodecs are all codecs, or two of them where the machine is slow.
+func someCodecs() []codec.ID {
+	if raceEnabled || testing.Short() {
+		return []codec.ID{codec.LZ4, codec.Zstd}
+	}
+	return allCodecs
+}
+
 // tripPools are kept between round trips: they have the codecs.
 var tripPools = []*Pool{NewPool(&Options{Concurrency: 1}), NewPool(&Options{Concurrency: 3})}
 
@@ -91,7 +99,7 @@ func assembled(t *testing.T, what string, l *Layout, src, want []byte) {
 }
 
 func TestRoundTripPipelines(t *testing.T) {
-	for _, id := range allCodecs {
+	for _, id := range someCodecs() {
 		for _, ts := range allTypeSizes {
 			for _, filters := range pipelines {
 				for _, split := range allSplits[:3] {
@@ -121,7 +129,7 @@ func TestRoundTripSizes(t *testing.T) {
 }
 
 func TestRoundTripLevels(t *testing.T) {
-	for _, id := range allCodecs {
+	for _, id := range someCodecs() {
 		for level := -1; level <= 9; level++ {
 			roundTrip(t, CParams{Codec: id, Level: level, TypeSize: 4}, contents["floats"](150_000))
 		}
@@ -133,6 +141,9 @@ func TestBudget(t *testing.T) {
 	kinds := map[bool]int{}
 	for name, content := range contents {
 		for _, n := range []int{32, 40, 100, 999, 1000, 4096, 30_000, 30_001} {
+			if raceEnabled && n > 10_000 {
+				continue
+			}
 			for _, id := range []codec.ID{codec.BloscLZ, codec.LZ4, codec.Zlib} {
 				for _, split := range allSplits[1:3] {
 					for _, block := range []int{32, 200, 1000, 5000} {
