@@ -77,9 +77,7 @@ func (c *fixture) remake(t testing.TB, a *Array) (n *Array, exact, ok bool) {
 	}
 	o := &Options{Chunks: c.Chunks, Blocks: c.Blocks}
 	o.CParams = p
-	for _, l := range a.Frame().Meta()[1:] {
-		o.Meta = append(o.Meta, l)
-	}
+	o.Meta = a.Frame().Meta()[1:]
 	exact = p.Codec != codec.Default && p.Codec != codec.Zstd && p.Codec != codec.Zlib && !p.Dict
 	kind, _, _ := strings.Cut(strings.TrimSuffix(c.File, ".b2nd"), "_")
 	switch kind {
