@@ -1,0 +1,304 @@
+package frame
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+const (
+	gib      = int64(1) << 30
+	holePage = 4096
+)
+
+// holes is a Storage that keeps only the pages that were written; the others are zeros.
+type holes struct {
+	mu    sync.RWMutex
+	pages map[int64]*[holePage]byte
+	size  int64
+}
+
+func newHoles() *holes { return &holes{pages: map[int64]*[holePage]byte{}} }
+
+// each calls f with the pieces of [off, off+n), and the page of each or nil.
+func (h *holes) each(off int64, n int, f func(at, in, n int, page *[holePage]byte)) {
+	for at := 0; at < n; {
+		x := off + int64(at)
+		in := int(x % holePage)
+		k := min(n-at, holePage-in)
+		f(at, in, k, h.pages[x/holePage])
+		at += k
+	}
+}
+
+func (h *holes) ReadAt(p []byte, off int64) (int, error) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	n := int(max(0, min(int64(len(p)), h.size-off)))
+	h.each(off, n, func(at, in, k int, page *[holePage]byte) {
+		if page == nil {
+			clear(p[at : at+k])
+		} else {
+			copy(p[at:at+k], page[in:])
+		}
+	})
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (h *holes) WriteAt(p []byte, off int64) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.each(off, len(p), func(at, in, k int, page *[holePage]byte) {
+		if page == nil {
+			page = new([holePage]byte)
+			h.pages[(off+int64(at))/holePage] = page
+		}
+		copy(page[in:], p[at:at+k])
+	})
+	h.size = max(h.size, off+int64(len(p)))
+	return len(p), nil
+}
+
+func (h *holes) Size() (int64, error) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.size, nil
+}
+
+func (h *holes) Truncate(size int64) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.size = size
+	for at := range h.pages {
+		if at*holePage >= size {
+			delete(h.pages, at)
+		}
+	}
+	return nil
+}
+
+func (h *holes) Sync() error  { return nil }
+func (h *holes) Close() error { return nil }
+
+// put writes a frame without chunks to a storage and opens it for editing.
+func put(t *testing.T, st Storage, o *Options) *Frame {
+	t.Helper()
+	empty, err := CreateMemory(o, nil)
+	must(t, err)
+	b, err := empty.AppendTo(nil)
+	must(t, err)
+	must(t, empty.Close())
+	_, err = st.WriteAt(b, o.Offset)
+	must(t, err)
+	f, err := EditStorage(st, o)
+	must(t, err)
+	return f
+}
+
+// words returns n bytes that no special value stands for.
+func words(n, first int) []byte {
+	b := make([]byte, 0, n)
+	for i := first; len(b) < n; i++ {
+		b = binary.LittleEndian.AppendUint32(b, uint32(i*i))
+	}
+	return b
+}
+
+// checkLarge compares the decoded bytes around the chunks that have content, and around 4 GiB, with what they must be.
+func checkLarge(t *testing.T, what string, f *Frame, chunks, size int, content map[int][]byte) {
+	t.Helper()
+	if f.NBytes() != int64(chunks)*int64(size) || f.NBytes() <= 4*gib {
+		t.Fatalf("%s: %d decoded bytes", what, f.NBytes())
+	}
+	places := []int64{0, 2*gib - 1, 4*gib - 1, 4 * gib, f.NBytes() - 1}
+	for i := range content {
+		places = append(places, int64(i)*int64(size), int64(i+1)*int64(size))
+	}
+	for _, at := range places {
+		from, to := max(0, at-3000), min(f.NBytes(), at+3000)
+		got := make([]byte, to-from)
+		if n, err := f.ReadAt(got, from); n != len(got) || err != nil {
+			t.Fatalf("%s: reading at %d: %d, %v", what, from, n, err)
+		}
+		want := make([]byte, to-from)
+		for i := from / int64(size); i <= (to-1)/int64(size); i++ {
+			c := content[int(i)]
+			if c == nil {
+				continue
+			}
+			start := i * int64(size)
+			lo, hi := max(from, start), min(to, start+int64(size))
+			copy(want[lo-from:], c[lo-start:hi-start])
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s: the bytes at %d are others", what, from)
+		}
+	}
+	if n, err := f.ReadAt(make([]byte, 10), f.NBytes()-4); n != 4 || err != io.EOF {
+		t.Errorf("%s: reading past the end: %d, %v", what, n, err)
+	}
+}
+
+// TestLarge makes a frame that is longer than 4 GiB, stored and decoded, by leaving room between chunks, edits it and
+// opens it again.
+func TestLarge(t *testing.T) {
+	const size, chunks = 1 << 20, 5000
+	for _, offset := range []int64{0, 5*gib + 77} {
+		t.Run(fmt.Sprint(offset), func(t *testing.T) {
+			st := newHoles()
+			o := &Options{ChunkSize: size, Offset: offset, CParams: chunk.CParams{TypeSize: 4, Codec: chunk.CodecFromCode(1)}}
+			f := put(t, st, o)
+			must(t, f.FillSpecial(chunks*size, chunk.Zeros))
+			content := map[int][]byte{}
+			// at is where the space ends that counts as taken when the chunk is written, 0 = where it does.
+			write := func(b *Batch, i int, at int64) {
+				content[i] = words(size, i)
+				b.end = max(b.end, at)
+				must(t, b.Update(i, content[i]))
+			}
+			b, err := f.Begin()
+			must(t, err)
+			write(b, 0, 0)
+			write(b, 4095, 4*gib-1000)
+			write(b, 4096, 0)
+			write(b, chunks-1, 6*gib)
+			must(t, b.Commit())
+			checkLarge(t, "made", f, chunks, size, content)
+			across, err := f.ChunkInfo(4095)
+			must(t, err)
+			if across.Off >= 4*gib || across.Off+int64(across.CBytes) <= 4*gib || f.Info().FrameLen <= 6*gib {
+				t.Fatalf("the chunk is at %d, the frame has %d bytes", across.Off, f.Info().FrameLen)
+			}
+			must(t, f.Close())
+
+			total, err := st.Size()
+			must(t, err)
+			f, err = NewReader(st, total, &Options{Offset: offset})
+			must(t, err)
+			checkLarge(t, "read", f, chunks, size, content)
+			must(t, f.Close())
+
+			f, err = EditStorage(st, o)
+			must(t, err)
+			for _, i := range []int{1, 4094, 4095, 4096, chunks - 1} {
+				content[i] = words(size, 100*i)
+				must(t, f.Update(i, content[i]))
+			}
+			must(t, f.SetVLMeta("place", []byte("behind 6 GiB")))
+			must(t, f.Delete(4097))
+			must(t, f.Append(words(size, 3)))
+			content[chunks-2], content[chunks-1] = content[chunks-1], words(size, 3)
+			checkLarge(t, "edited", f, chunks, size, content)
+			info, err := f.ChunkInfo(4095)
+			must(t, err)
+			if info.Off > 4*gib-1000 {
+				t.Errorf("chunk 4095 went to %d, not to the free space in front", info.Off)
+			}
+			must(t, f.Close())
+
+			total, err = st.Size()
+			must(t, err)
+			f, err = NewReader(st, total, &Options{Offset: offset})
+			must(t, err)
+			checkLarge(t, "reopened", f, chunks, size, content)
+			if v, err := f.VLMeta("place"); string(v) != "behind 6 GiB" || err != nil {
+				t.Errorf("metalayer %q, %v", v, err)
+			}
+			must(t, f.Close())
+			if used := int64(len(st.pages)) * holePage; used > 32<<20 {
+				t.Errorf("%d bytes of the storage are written", used)
+			}
+		})
+	}
+}
+
+// TestOffsets keeps several frames in one storage, some of them behind 4 GiB. The last can be edited, the others not.
+func TestOffsets(t *testing.T) {
+	st := newHoles()
+	offsets := []int64{0, 5000, 4*gib - 100, 4*gib + 50000, 9 * gib}
+	for i, at := range offsets {
+		f := put(t, st, &Options{Offset: at, CParams: chunk.CParams{TypeSize: 4}})
+		must(t, f.Append(words(4000, i)))
+		must(t, f.Append(words(400, i)))
+		must(t, f.Close())
+	}
+	total, err := st.Size()
+	must(t, err)
+	for i, at := range offsets {
+		f, err := NewReader(st, total, &Options{Offset: at})
+		must(t, err)
+		got := make([]byte, 4400)
+		_, err = f.ReadAt(got, 0)
+		must(t, err)
+		if want := append(words(4000, i), words(400, i)...); !bytes.Equal(got, want) {
+			t.Errorf("the frame at %d has other content", at)
+		}
+		must(t, f.Close())
+		f, err = EditStorage(st, &Options{Offset: at})
+		if last := i == len(offsets)-1; at > 0 && last != (err == nil) {
+			t.Errorf("editing the frame at %d: %v", at, err)
+		} else if at > 0 && last {
+			must(t, f.Delete(0))
+			must(t, f.Close())
+		}
+	}
+}
+
+// opened opens a frame and logs what that takes, which must stay below most bytes.
+func opened(t *testing.T, b []byte, most uint64) *Frame {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	start := time.Now()
+	f, err := FromBytes(b, nil)
+	took := time.Since(start)
+	runtime.ReadMemStats(&after)
+	must(t, err)
+	n := after.TotalAlloc - before.TotalAlloc
+	t.Logf("%d chunks in a frame of %d bytes: opened in %v, %d bytes of memory", f.NumChunks(), len(b), took, n)
+	if n > most {
+		t.Errorf("opening took %d bytes of memory, at most %d are right", n, most)
+	}
+	return f
+}
+
+// TestMillionChunks opens frames of a million chunks: of one special value, whose index has one entry for all, and
+// with some stored ones, whose index is a list.
+func TestMillionChunks(t *testing.T) {
+	const size, chunks, every = 64, 1_000_000, 5000
+	st := new(Memory)
+	f := put(t, st, &Options{ChunkSize: size, CParams: chunk.CParams{TypeSize: 4}})
+	must(t, f.FillSpecial(chunks*size, chunk.Uninit))
+	uniform := opened(t, bytes.Clone(st.Bytes()), 1<<20)
+	if info, err := uniform.ChunkInfo(chunks - 1); info.Special != chunk.Uninit || err != nil {
+		t.Errorf("the last chunk: %+v, %v", info, err)
+	}
+	b, err := f.Begin()
+	must(t, err)
+	for i := 0; i < chunks; i += every {
+		must(t, b.Update(i, words(size, i)))
+	}
+	must(t, b.Commit())
+	must(t, f.Close())
+
+	f = opened(t, st.Bytes(), 64<<20)
+	got := make([]byte, 3*size)
+	for i := every; i < chunks; i += every {
+		_, err := f.ReadAt(got, int64(i-1)*size)
+		must(t, err)
+		if want := append(append(make([]byte, size), words(size, i)...), make([]byte, size)...); !bytes.Equal(got, want) {
+			t.Fatalf("the chunks around %d have other content", i)
+		}
+	}
+	must(t, f.Close())
+}
