@@ -47,7 +47,8 @@ type encoding struct {
 type encodeJob struct {
 	visit  Visit
 	keep   bool
-	ready  bool // opened
+	l      *chunk.Layout // of this chunk: with its dictionary, where there are dictionaries
+	ready  bool          // opened
 	old    chunk.Reader
 	close  io.Closer
 	oldBit chunk.Special
@@ -155,6 +156,7 @@ func (e *encoding) open(w *worker) {
 		e.chunks++
 		j.keep = false
 	}
+	j.l = e.l
 	if !e.l.Stored() {
 		j.blocks = slices.Grow(j.blocks, e.l.NumBlocks())[:e.l.NumBlocks()]
 	}
@@ -178,6 +180,12 @@ func (e *encoding) prepare(w *worker, j *encodeJob) error {
 			j.ref, err = w.Reference(j.ref[:0], e.l, b)
 		}
 		if err != nil {
+			return err
+		}
+	}
+	if e.l.NeedsDict() {
+		var err error
+		if j.l, err = w.Train(e.l, func(k int) ([]byte, error) { return e.plain(w, j, k) }); err != nil {
 			return err
 		}
 	}
@@ -236,7 +244,7 @@ func (e *encoding) encode(w *worker, j *encodeJob) {
 		w.Chunk = int64(j.visit.Chunk)
 		b, err := e.plain(w, j, k)
 		if err == nil {
-			j.blocks[k], err = w.EncodeBlock(j.blocks[k][:0], e.l, k, b, j.ref)
+			j.blocks[k], err = w.EncodeBlock(j.blocks[k][:0], j.l, k, b, j.ref)
 		}
 		return err
 	})
@@ -250,7 +258,7 @@ func (e *encoding) encode(w *worker, j *encodeJob) {
 
 // assemble makes the chunk of a job whose blocks are all encoded.
 func (e *encoding) assemble(w *worker, j *encodeJob) error {
-	out, err := w.Assemble(j.out[:0], e.l, j.blocks, func(k int) ([]byte, error) { return e.plain(w, j, k) })
+	out, err := w.Assemble(j.out[:0], j.l, j.blocks, func(k int) ([]byte, error) { return e.plain(w, j, k) })
 	if err != nil {
 		return err
 	}
