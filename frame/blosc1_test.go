@@ -1,0 +1,61 @@
+package frame
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// TestBlosc1Chunks puts chunks of C-Blosc 1 into frames, in memory, in files and in directories, and reads them there.
+func TestBlosc1Chunks(t *testing.T) {
+	dir := filepath.Join("..", "testdata", "blosc1")
+	b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	must(t, err)
+	var m struct {
+		Cases []struct {
+			File, SHA256     string
+			NBytes, TypeSize int
+		}
+	}
+	must(t, json.Unmarshal(b, &m))
+	if len(m.Cases) != 126 {
+		t.Fatalf("%d chunks of Blosc1, want 126", len(m.Cases))
+	}
+	for i, c := range m.Cases {
+		raw, err := os.ReadFile(filepath.Join(dir, c.File))
+		must(t, err)
+		o := &Options{CParams: chunk.CParams{TypeSize: c.TypeSize}, Sparse: i%3 == 1, NoSync: true}
+		fill := func(b *Batch) error {
+			if err := b.AppendChunk(raw); err != nil {
+				return err
+			}
+			return b.AppendChunk(raw)
+		}
+		var f *Frame
+		if i%3 == 2 {
+			f, err = CreateMemory(o, fill)
+		} else {
+			f, err = Create(filepath.Join(t.TempDir(), "f"), o, fill)
+		}
+		must(t, err)
+		got := make([]byte, 2*c.NBytes)
+		if n, err := f.ReadAt(got, 0); n != len(got) || err != nil {
+			t.Fatalf("%s: %d bytes read: %v", c.File, n, err)
+		}
+		if sum(got[:c.NBytes]) != c.SHA256 || !bytes.Equal(got[:c.NBytes], got[c.NBytes:]) {
+			t.Errorf("%s: other content", c.File)
+		}
+		info, err := f.ChunkInfo(1)
+		must(t, err)
+		last, err := f.ReadBlock(nil, 1, info.Blocks-1)
+		must(t, err)
+		if !bytes.HasSuffix(got, last) || len(last) == 0 {
+			t.Errorf("%s: the last block alone differs", c.File)
+		}
+		must(t, f.Close())
+	}
+}
