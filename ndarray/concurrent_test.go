@@ -72,7 +72,7 @@ func TestReadersBesideWriter(t *testing.T) {
 							t.Error(err)
 							return
 						}
-						if !h.has(bytesOf(got), lo) {
+						if !h.has(stored(a.dtype, got), lo) {
 							t.Errorf("read a state that never was, or is older than state %d", lo)
 							return
 						}
