@@ -5,8 +5,8 @@ import "context"
 // Take returns the items at the given positions in C order of the whole array, in the order of the positions;
 // negative ones count from the end. It is numpy.take without an axis, and Read with Flat. Each chunk is decoded at
 // most once. See ReadInto and ReadBytes, to be called with Flat, for memory of the caller's.
-func Take[T Scalar](ctx context.Context, a *Array, positions []int64) ([]T, error) {
-	return Read[T](ctx, a, Flat(positions...))
+func Take[T Scalar](ctx context.Context, r Reader, positions []int64) ([]T, error) {
+	return Read[T](ctx, r, Flat(positions...))
 }
 
 // Put writes data[i] to the item at positions[i] in C order of the whole array, in one commit; of values that go to

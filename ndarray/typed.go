@@ -20,10 +20,11 @@ type Scalar interface {
 // Read returns the items of a selection in C order; no index reads everything. The items must be of type T, in
 // either byte order; dates and time differences read as int64, the count of their units. Errors are ErrType,
 // ErrTooLarge and those of ReadBytes.
-func Read[T Scalar](ctx context.Context, a *Array, sel ...Index) ([]T, error) {
-	if err := checkType[T](a); err != nil {
+func Read[T Scalar](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
+	if err := checkType[T](r); err != nil {
 		return nil, err
 	}
+	a := r.base()
 	v, st, err := a.view()
 	if err != nil {
 		return nil, err
@@ -46,10 +47,11 @@ func Read[T Scalar](ctx context.Context, a *Array, sel ...Index) ([]T, error) {
 }
 
 // ReadInto reads a selection into dst, which must have as many items. Read in a loop, it allocates nothing. See Read.
-func ReadInto[T Scalar](ctx context.Context, a *Array, dst []T, sel ...Index) error {
-	if err := checkType[T](a); err != nil {
+func ReadInto[T Scalar](ctx context.Context, r Reader, dst []T, sel ...Index) error {
+	if err := checkType[T](r); err != nil {
 		return err
 	}
+	a := r.base()
 	if err := a.ReadBytes(ctx, bytesOf(dst), sel...); err != nil {
 		return err
 	}
@@ -58,11 +60,12 @@ func ReadInto[T Scalar](ctx context.Context, a *Array, dst []T, sel ...Index) er
 }
 
 // ReadAt returns the item at a position, one number for each axis; negative ones count from the end.
-func ReadAt[T Scalar](ctx context.Context, a *Array, at ...int64) (T, error) {
+func ReadAt[T Scalar](ctx context.Context, r Reader, at ...int64) (T, error) {
 	var item [1]T
-	if err := checkType[T](a); err != nil {
+	if err := checkType[T](r); err != nil {
 		return item[0], err
 	}
+	a := r.base()
 	if err := a.readItem(ctx, bytesOf(item[:]), at); err != nil {
 		return item[0], err
 	}
@@ -105,15 +108,15 @@ func DTypeOf[T Scalar]() meta.DType {
 	return meta.Of(kinds[t.Kind()], int(t.Size()))
 }
 
-// checkType tells whether the items of a are of type T.
-func checkType[T Scalar](a *Array) error {
+// checkType tells whether the items of r are of type T.
+func checkType[T Scalar](r Reader) error {
 	want := DTypeOf[T]()
-	have := a.dtype
+	have := r.DType()
 	date := (have.Kind == 'M' || have.Kind == 'm') && want.Kind == 'i'
 	if have.Size == want.Size && (have.Kind == want.Kind || date) && have.Fields == nil && have.Elem == nil {
 		return nil
 	}
-	return fmt.Errorf("ndarray: %w: items are %v (%s), not %v", ErrType, have, a.dtypeRaw, reflect.TypeFor[T]())
+	return fmt.Errorf("ndarray: %w: items are %v (%s), not %v", ErrType, have, r.base().dtypeRaw, reflect.TypeFor[T]())
 }
 
 // bytesOf returns the memory of s.
