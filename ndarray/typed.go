@@ -11,7 +11,7 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// Scalar are the Go types that have a NumPy dtype of the same kind and size.
+// Scalar are the Go types that have a NumPy dtype of the same kind and size, Float16 among them.
 type Scalar interface {
 	~bool | ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 |
 		~float32 | ~float64 | ~complex64 | ~complex128
@@ -100,6 +100,9 @@ func Create[T Scalar](ctx context.Context, name string, shape []int64, data []T,
 // DTypeOf returns the NumPy dtype of a Go type, little-endian.
 func DTypeOf[T Scalar]() meta.DType {
 	t := reflect.TypeFor[T]()
+	if t == reflect.TypeFor[Float16]() {
+		return meta.Of('f', 2)
+	}
 	kinds := [...]byte{
 		reflect.Bool: 'b', reflect.Int8: 'i', reflect.Int16: 'i', reflect.Int32: 'i', reflect.Int64: 'i',
 		reflect.Uint8: 'u', reflect.Uint16: 'u', reflect.Uint32: 'u', reflect.Uint64: 'u',
