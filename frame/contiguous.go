@@ -134,7 +134,7 @@ func (c *contiguous) install(f *Frame, old, s *snapshot, out []byte, pos int64) 
 		return err
 	}
 	c.carve(x)
-	if err := c.write(head, 0); err != nil {
+	if err := c.writeHeader(f, head, old != nil); err != nil {
 		f.broken = err
 		if old != nil { // perhaps half of it was written: put the old one back
 			if head, e := appendHeader(old); e == nil {

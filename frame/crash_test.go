@@ -112,6 +112,11 @@ func holds(b []byte, models ...*model) error {
 	if err != nil {
 		return err
 	}
+	return heldBy(f, models...)
+}
+
+// heldBy tells whether a frame is what one of the models says.
+func heldBy(f *Frame, models ...*model) error {
 	var all bytes.Buffer
 	if _, err := f.WriteTo(&all); err != nil {
 		return err
@@ -131,10 +136,8 @@ func holds(b []byte, models ...*model) error {
 }
 
 // TestCrash cuts the power after each write of random programs, with any of the writes since the last sync lost or
-// torn. The frame must be that before or after the commit that was under way.
-//
-// There is one thing that no order of writes can save: a header that is larger than what a disk writes in one piece,
-// when the commit changes metalayers in it.
+// torn. The frame must be that before or after the commit that was under way. See TestCrashLongHeader for headers that
+// are larger than what a disk writes in one piece.
 func TestCrash(t *testing.T) {
 	for seed := range uint64(10) {
 		common := []int{64, 0}[seed%2]

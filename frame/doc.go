@@ -28,9 +28,13 @@
 // Readers see one state of the frame, as a commit left it, without locks, however long they take. A commit writes
 // chunks, index and trailer where no state that is in use has bytes, syncs, and then overwrites the header in one
 // write (or renames a new index file over the old one): until then the stored frame is the old one. A crash leaves
-// the state before or after the commit, as long as the disk writes the changed part of the header in one piece: its
-// 87 fixed bytes, unless an odd Offset lets them cross a sector, and in a commit that changes metalayers all of it.
-// Larger headers than a sector of 512 bytes are rare.
+// the state before or after the commit.
+//
+// A disk may tear a write that crosses sectors of 512 bytes. In a frame that starts a file the 87 fixed bytes of the
+// header lie in one; only commits that change metalayers in a longer header change several. Those first put a copy of
+// the old and the new header at the end of the file, sync, and take it away when the header is written, which costs
+// one more sync. Opening a frame with a torn header finds the copy and takes the new header from it: Open without
+// writing anything, Edit by finishing the write. Other libraries cannot read the frame before that.
 //
 // The bytes that only old states used stay dead until a later commit uses them; the index and trailer of the last
 // state are among them. Appending 10,000 chunks with a commit each gives a file 1.04 times the size of what is live,

@@ -77,6 +77,12 @@ func openStorage(path string, st Storage, o *Options, write bool) (*Frame, error
 	if base < 0 || base > size {
 		return nil, f.wrap("header", -1, fmt.Errorf("offset %d in %d bytes: %w", base, size, ErrFormat))
 	}
+	c := &contiguous{st: st, base: base, noSync: f.opts.NoSync, cut: write}
+	if write {
+		if size, err = c.mend(size); err != nil {
+			return nil, f.wrap("header", -1, err)
+		}
+	}
 	s, err := f.load(st, base, size-base)
 	if err != nil {
 		return nil, err
@@ -87,7 +93,6 @@ func openStorage(path string, st Storage, o *Options, write bool) (*Frame, error
 	if write && base > 0 && size > base+s.frameLen {
 		return nil, f.wrap("header", -1, fmt.Errorf("cannot edit a frame with something behind it: %w", ErrReadOnly))
 	}
-	c := &contiguous{st: st, base: base, noSync: f.opts.NoSync, cut: write}
 	f.store, f.writable = c, write
 	f.start(s)
 	return f, nil
@@ -119,8 +124,25 @@ func openSparse(dir string, o *Options, write bool) (*Frame, error) {
 	return f, nil
 }
 
-// load reads header, index and trailer of the frame at base, of which at most size bytes are there.
+// load reads header, index and trailer of the frame at base, of which at most size bytes are there. A header that a
+// crash has torn counts as written; see guard.
 func (f *Frame) load(src io.ReaderAt, base, size int64) (*snapshot, error) {
+	s, err := f.loadParts(src, base, size)
+	if err == nil && s.frameLen == size {
+		return s, nil
+	}
+	g, guardErr := findGuard(src, base, size)
+	if guardErr != nil && err == nil {
+		return nil, f.wrap("header", -1, guardErr)
+	}
+	if g == nil || !g.torn {
+		return s, err
+	}
+	return f.loadParts(overlay{src, base, g.head}, base, size)
+}
+
+// loadParts is load with the header that is stored.
+func (f *Frame) loadParts(src io.ReaderAt, base, size int64) (*snapshot, error) {
 	const first = 4096 // the header with its metalayers, nearly always
 	head, err := readAll(src, base, min(first, size))
 	if err != nil {

@@ -1,0 +1,276 @@
+package frame
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// longFrame makes a disk with a frame whose header is 1,000 bytes and more, and the frame opened for editing.
+func longFrame(t testing.TB, base int64) (*disk, *Frame, *model) {
+	t.Helper()
+	m := &model{chunkSize: 64}
+	for i, n := range []int{1, 380, 70, 500} {
+		m.meta = append(m.meta, meta.Layer{Name: fmt.Sprint("long", i), Content: bytes.Repeat([]byte{byte(i)}, n)})
+	}
+	f, err := CreateMemory(&Options{CParams: chunk.CParams{TypeSize: 4, Codec: chunk.CodecFromCode(1)}, ChunkSize: 64, Meta: m.meta}, nil)
+	must(t, err)
+	b, err := f.AppendTo(make([]byte, base))
+	must(t, err)
+	d := &disk{}
+	_, err = d.Memory.WriteAt(b, 0)
+	must(t, err)
+	f, err = EditStorage(d, &Options{Concurrency: 1, Offset: base})
+	must(t, err)
+	return d, f, m
+}
+
+// editLong changes some of the long metalayers and, perhaps, chunks and variable-length metalayers, in one commit.
+func editLong(t testing.TB, rng *rand.Rand, f *Frame, m *model) *model {
+	t.Helper()
+	b, err := f.Begin()
+	must(t, err)
+	defer b.Rollback()
+	next := m.clone()
+	for range rng.IntN(3) {
+		l := next.meta[rng.IntN(4)]
+		p := randomBytes(rng, len(l.Content))
+		must(t, b.SetMeta(l.Name, p))
+		next.meta = set(next.meta, l.Name, p)
+	}
+	if rng.IntN(2) == 0 {
+		p := randomBytes(rng, 64)
+		must(t, b.Append(p))
+		next.insert(len(next.chunks), p)
+	}
+	if rng.IntN(4) == 0 {
+		p := randomBytes(rng, 9)
+		must(t, b.SetVLMeta("v", p))
+		next.vlmeta = set(next.vlmeta, "v", p)
+	}
+	must(t, b.Commit())
+	return next
+}
+
+// TestCrashLongHeader is TestCrash for frames whose header is longer than a sector, or crosses one as the frame is
+// not at the start of its file: a torn header must be recovered, by opening for reading and for editing.
+func TestCrashLongHeader(t *testing.T) {
+	for _, base := range []int64{0, 460, 512, 777} {
+		t.Run(fmt.Sprint(base), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(uint64(base), 6))
+			d, f, m := longFrame(t, base)
+			var found torn
+			before := slices.Clone(d.Memory.Bytes())
+			for range 30 {
+				var view View
+				if rng.IntN(4) == 0 {
+					var err error
+					view, err = f.View()
+					must(t, err)
+				}
+				next := editLong(t, rng, f, m)
+				found.crash(t, rng, before, d.log, base, m, next)
+				m = next
+				if view.s != nil {
+					view.Release()
+				}
+				if g, err := findGuard(d, base, int64(len(d.Memory.Bytes()))-base); g != nil || err != nil {
+					t.Fatalf("a guard after the commit: %v", err)
+				}
+				before, d.log = slices.Clone(d.Memory.Bytes()), nil
+			}
+			t.Logf("%+v", found)
+			if found.header == 0 || found.mended == 0 || found.states < 1000 {
+				t.Error("too few torn headers")
+			}
+		})
+	}
+}
+
+// torn counts what TestCrashLongHeader has seen.
+type torn struct {
+	states, header, mended int
+}
+
+// crash is like the function of this name, for a frame at base.
+func (c *torn) crash(t *testing.T, rng *rand.Rand, before []byte, log []op, base int64, old, next *model) {
+	t.Helper()
+	synced := 0
+	for n := 0; n <= len(log); n++ {
+		for try := range 10 {
+			m := NewMemory(slices.Clone(before))
+			for i, o := range log[:n] {
+				if i >= synced && (try == 1 || try > 2 && rng.IntN(2) == 0) {
+					continue // lost
+				}
+				o.apply(m, i >= synced && try > 1, rng)
+			}
+			c.states++
+			c.check(t, m, base, old, next)
+		}
+		if n < len(log) && log[n].sync {
+			synced = n + 1
+		}
+	}
+}
+
+// check opens what is left after a crash, for reading, for editing, and again for reading.
+func (c *torn) check(t *testing.T, m *Memory, base int64, old, next *model) {
+	t.Helper()
+	size, _ := m.Size()
+	g, err := findGuard(m, base, size-base)
+	must(t, err)
+	if g != nil && g.torn {
+		c.header++
+	}
+	kept := slices.Clone(m.Bytes())
+	if base == 0 {
+		must(t, holds(m.Bytes(), old, next))
+		if !bytes.Equal(m.Bytes(), kept) {
+			t.Fatal("opening for reading has written")
+		}
+	}
+	f, err := EditStorage(m, &Options{Concurrency: 1, Offset: base})
+	if base > 0 && err != nil { // chunks of the cut commit stand behind the frame
+		size, _ = m.Size()
+		f, err = NewReader(m, size, &Options{Concurrency: 1, Offset: base})
+		must(t, err)
+		must(t, heldBy(f, old, next))
+		return
+	}
+	must(t, err)
+	must(t, heldBy(f, old, next))
+	if g != nil && g.torn {
+		c.mended++
+		if again, err := findGuard(m, base, int64(len(m.Bytes()))-base); again != nil || err != nil {
+			t.Fatalf("the guard is still there: %v", err)
+		}
+		must(t, heldBy(f, next))
+	}
+	must(t, f.Append(make([]byte, 64)))
+	must(t, f.Close())
+	f, err = NewReader(m, int64(len(m.Bytes())), &Options{Concurrency: 1, Offset: base})
+	must(t, err)
+	verify(t, f)
+}
+
+// TestGuardErrors lets each call of commits with long headers fail: the live frame stays as it was, and what is stored
+// opens as the state before or after.
+func TestGuardErrors(t *testing.T) {
+	failures := 0
+	for seed := range uint64(8) {
+		for failAt := 1; ; failAt++ {
+			rng := rand.New(rand.NewPCG(seed, 10))
+			d, f, m := longFrame(t, 0)
+			must(t, f.Append(make([]byte, 64)))
+			m.insert(0, make([]byte, 64))
+			d.calls, d.failAt, d.short, d.forever = 0, failAt, failAt%2 == 0, seed%3 == 0
+			next := m.clone()
+			for _, i := range []int{1, 3} {
+				p := randomBytes(rng, len(m.meta[i].Content))
+				p[0], p[len(p)-1] = 99, byte(seed)
+				next.meta = set(next.meta, m.meta[i].Name, p)
+			}
+			b, err := f.Begin()
+			must(t, err)
+			for _, l := range next.meta {
+				must(t, b.SetMeta(l.Name, l.Content))
+			}
+			err = b.Commit()
+			b.Rollback()
+			if d.failed == "" {
+				must(t, err)
+				break
+			}
+			failures++
+			if err == nil {
+				m = next
+			}
+			d.failAt, d.forever = 0, false
+			must(t, heldBy(f, m))
+			must(t, holds(d.Memory.Bytes(), m, next))
+			if f.Append(make([]byte, 64)) == nil {
+				m.insert(1, make([]byte, 64))
+				must(t, holds(d.Memory.Bytes(), m))
+			}
+		}
+	}
+	if failures < 8*7 {
+		t.Errorf("%d failures", failures)
+	}
+}
+
+// TestGuardForeign opens frames with a guard that is broken, of another header, or at another place: it must not count.
+func TestGuardForeign(t *testing.T) {
+	d, f, m := longFrame(t, 0)
+	must(t, f.Append(make([]byte, 64)))
+	m.insert(0, make([]byte, 64))
+	m.meta = set(m.meta, "long3", bytes.Repeat([]byte{7}, 500))
+	must(t, f.SetMeta("long3", bytes.Repeat([]byte{7}, 500)))
+	i := slices.IndexFunc(d.log, func(o op) bool { return bytes.HasSuffix(o.data, []byte(guardMagic)) })
+	if i < 0 {
+		t.Fatal("no guard was written")
+	}
+	plain, g := d.Memory.Bytes(), d.log[i].data // the guard stood where the file ends now
+	half := (len(g) - guardSuffix) / 2
+	mixed := slices.Concat(g[:900], g[half+900:2*half])
+	frame := slices.Concat(mixed, plain[half:])
+	torn := func(b []byte) bool {
+		g, err := findGuard(NewMemory(b), 0, int64(len(b)))
+		must(t, err)
+		return g != nil && g.torn
+	}
+	sound := slices.Concat(frame, g)
+	if !torn(sound) {
+		t.Fatal("a torn header is not seen")
+	}
+	must(t, holds(sound, m))
+	for i := range g {
+		b := slices.Clone(sound)
+		b[len(frame)+i] ^= 1 << (i % 8)
+		if torn(b) {
+			t.Errorf("a guard with another byte %d counts", i)
+		}
+	}
+	for i := range half {
+		b := slices.Clone(sound)
+		b[i] = g[i] + 1
+		if b[i] != g[half+i] && torn(b) {
+			t.Errorf("a guard counts for a header with another byte %d", i)
+		}
+	}
+	for what, b := range map[string][]byte{
+		"moved": slices.Concat(frame, make([]byte, 8), g), "cut": sound[:len(sound)-1], "followed": append(slices.Clone(sound), 0),
+		"not torn": slices.Concat(plain, g), "old": slices.Concat(g[:half], plain[half:], g),
+	} {
+		if torn(b) {
+			t.Errorf("a guard that is %s counts", what)
+		}
+	}
+	for n := range sound { // whatever is cut off: no panic
+		torn(sound[:n])
+	}
+}
+
+// BenchmarkSetMeta commits changes of metalayers.
+func BenchmarkSetMeta(b *testing.B) {
+	for _, n := range []int{100, 1000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			name := b.TempDir() + "/x"
+			p := make([]byte, n)
+			f, err := Create(name, &Options{Meta: []meta.Layer{{Name: "m", Content: p}}}, nil)
+			must(b, err)
+			defer f.Close()
+			b.ReportAllocs()
+			for b.Loop() {
+				p[n-1]++
+				must(b, f.SetMeta("m", p))
+			}
+		})
+	}
+}
