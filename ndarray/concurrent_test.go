@@ -184,7 +184,7 @@ func TestCancel(t *testing.T) {
 		"resize": func(ctx context.Context, a *Array) error { return a.Resize(ctx, 30, 30) },
 		"append": func(ctx context.Context, a *Array) error { return a.Append(ctx, 0, make([]byte, 4*22)) },
 		"copy": func(ctx context.Context, a *Array) error {
-			_, err := a.Copy(ctx, "", &Options{Chunks: []int32{4, 4}, Blocks: []int32{4, 4}})
+			_, err := Copy(ctx, a, "", &Options{Chunks: []int32{4, 4}, Blocks: []int32{4, 4}})
 			return err
 		},
 	} {
@@ -432,7 +432,7 @@ func TestReadOnlyAndClosed(t *testing.T) {
 	}
 	_, read := Read[int16](ctx, a)
 	_, item := ReadAt[int16](ctx, a, 1)
-	_, copied := a.Copy(ctx, "", nil)
+	_, copied := Copy(ctx, a, "", nil)
 	for i, err := range append(edits(a), read, item, copied, a.ReadBytes(ctx, make([]byte, 6))) {
 		if !errors.Is(err, ErrClosed) {
 			t.Errorf("call %d on a closed array: %v", i, err)

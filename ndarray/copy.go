@@ -79,7 +79,11 @@ func (l *loops) nest(dst, src *side, count *dims, ndim, itemSize int) {
 func copyItems(dst, src []byte, to, from *side, count *dims, ndim, itemSize int) {
 	var l loops
 	l.nest(to, from, count, ndim, itemSize)
-	width := itemSize
+	l.copy(dst, src, itemSize)
+}
+
+// copy runs the loops over pieces of width bytes, or over longer ones where the innermost loop has no gaps.
+func (l *loops) copy(dst, src []byte, width int) {
 	if k := l.n - 1; k >= 0 && l.dst[k] == width && l.src[k] == width {
 		width *= l.count[k]
 		l.n--
@@ -99,6 +103,12 @@ func fillItems(dst, value []byte, to *side, count *dims, ndim int) {
 		}
 	}
 	l.nest(&up, &from, count, ndim, len(value))
+	l.fill(dst, value)
+}
+
+// fill sets the places that the loops lead to in dst to one value. No step may be negative.
+func (l *loops) fill(dst, value []byte) {
+	l.srcOff = 0
 	k := l.n - 1
 	if k < 0 || l.dst[k] != len(value) {
 		l.run(dst, value, len(value))

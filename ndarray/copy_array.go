@@ -2,7 +2,6 @@ package ndarray
 
 import (
 	"context"
-	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
@@ -22,43 +21,34 @@ func (a *Array) Options() *Options {
 	return o
 }
 
-// Copy makes an array with the same items and variable-length metalayers in a new file or directory, or in memory
-// when name is "", and opens it for writing. o says what it shall be like; nil means like this one (see Options).
-// With the same partition and parameters the chunks are copied as they are stored; else they are read and
-// compressed again, chunk after chunk of the new array. Errors are those of Create and of reading.
-func (a *Array) Copy(ctx context.Context, name string, o *Options) (*Array, error) {
+// Copy makes an array with the items of r in a new file or directory, or in memory when name is "", and opens it for
+// writing. o says what it shall be like; nil means like r (see Options). A copy of an array has its variable-length
+// metalayers, too. With the same partition and parameters the chunks are copied as they are stored; else they are read
+// and compressed again, a few chunks at a time. Errors are those of Create and of reading.
+func Copy(ctx context.Context, r Reader, name string, o *Options) (*Array, error) {
+	h, err := hold(r)
+	if err != nil {
+		return nil, err
+	}
+	defer h.release()
 	if o == nil {
-		o = a.Options()
+		o = r.Options()
 	}
-	v, st, err := a.view()
+	l, err := h.layout(r.Shape(), o)
 	if err != nil {
 		return nil, err
 	}
-	defer v.Release()
-	l, err := newLayout(st.rec.Shape, a.dtype.String(), o)
-	if err != nil {
-		return nil, err
-	}
-	if a.dtype.Kind == 'V' && a.dtype.Fields == nil && a.dtype.Elem == nil {
-		// Perhaps one that this package does not know.
-		l.rec.DType, l.rec.DTypeFormat = st.rec.DType, st.rec.DTypeFormat
-		if err := l.addRecord(); err != nil {
-			return nil, err
-		}
-	}
-	same := slices.Equal(l.rec.ChunkShape, st.rec.ChunkShape) && slices.Equal(l.rec.BlockShape, st.rec.BlockShape) &&
-		sameCParams(l.opts.CParams, v.Info().CParams)
 	return l.create(name, func(b *frame.Batch) error {
-		if err := b.CopyVLMeta(v); err != nil {
-			return err
+		if _, m := r.source(); m == nil {
+			if err := b.CopyVLMeta(h.v); err != nil {
+				return err
+			}
 		}
-		if same {
-			return b.CopyChunks(ctx, v)
+		if h.chunkwise() && l.takes(h) {
+			return b.CopyChunks(ctx, h.v)
 		}
-		if l.geo.items == 0 {
-			return nil
-		}
-		return a.recompress(ctx, b, v, st, l)
+		s := stream{l: l, size: l.itemSize, read: h.read}
+		return s.run(ctx, b)
 	})
 }
 
@@ -70,35 +60,3 @@ func sameCParams(p, q chunk.CParams) bool {
 		p.CodecMeta == q.CodecMeta && p.Level == q.Level && p.Pipeline() == q.Pipeline() && p.Split == q.Split && p.Dict == q.Dict
 }
 
-// recompress reads the old array in pieces of whole new chunks, and writes them.
-func (a *Array) recompress(ctx context.Context, b *frame.Batch, v frame.View, st *state, l *layout) error {
-	if err := b.FillSpecial(l.geo.chunks*l.geo.chunkBytes, chunk.Zeros); err != nil {
-		return err
-	}
-	all, err := resolve(st.rec.Shape, nil)
-	if err != nil {
-		return err
-	}
-	whole := newPlan(l.geo, &all)
-	var part chunkPart
-	var buf []byte
-	sel := make([]Index, l.geo.ndim)
-	for ok := whole.first(&part); ok; ok = whole.next(&part) {
-		for i := range sel {
-			sel[i] = Span(part.origin[i], min(part.origin[i]+l.geo.chunkShape[i], l.geo.shape[i]))
-		}
-		s, err := resolve(st.rec.Shape, sel)
-		if err != nil {
-			return err
-		}
-		n := int(s.items) * a.itemSize
-		buf = slices.Grow(buf[:0], n)[:n]
-		if err := a.read(ctx, v, st, &s, buf); err != nil {
-			return err
-		}
-		if err := a.write(ctx, b, &state{rec: st.rec, geo: l.geo}, &s, &writing{src: buf}); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -216,14 +216,14 @@ func TestBlocksLargerThanChunks(t *testing.T) {
 			m.write(t, src, sel)
 		}
 		m.check(t, a, rng)
-		c, err := a.Copy(context.Background(), "", nil)
+		c, err := Copy(context.Background(), a, "", nil)
 		if slices.ContainsFunc([]int{0, 1, 2}[:ndim], func(i int) bool { return blocks[i] > chunks[i] }) {
 			if !errors.Is(err, ErrShape) {
 				t.Fatalf("copy with blocks of %v in chunks of %v: %v", blocks, chunks, err)
 			}
 			o := a.Options()
 			o.Chunks, o.Blocks = nil, nil
-			c, err = a.Copy(context.Background(), "", o)
+			c, err = Copy(context.Background(), a, "", o)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -111,7 +111,7 @@ func ExampleArray_Append() {
 }
 
 // A copy can have another partition, other compression parameters, or be in another place.
-func ExampleArray_Copy() {
+func ExampleCopy() {
 	ctx := context.Background()
 	a, err := ndarray.Create(ctx, "", []int64{1000, 1000}, make([]float64, 1e6), nil)
 	if err != nil {
@@ -120,7 +120,7 @@ func ExampleArray_Copy() {
 	o := a.Options()
 	o.Chunks, o.Blocks = []int32{100, 1000}, []int32{10, 500}
 	o.CParams.Level = 9
-	b, err := a.Copy(ctx, "", o)
+	b, err := ndarray.Copy(ctx, a, "", o)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -74,7 +74,7 @@ func FuzzOpen(f *testing.F) {
 		if n := a.Size(); n > 1<<16 || int64(a.ItemSize()) > 1<<10 || a.geometryBytes() > 1<<22 {
 			return
 		}
-		c, err := a.Copy(context.Background(), "", nil)
+		c, err := Copy(context.Background(), a, "", nil)
 		if err != nil {
 			return
 		}

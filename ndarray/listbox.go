@@ -52,13 +52,13 @@ func (p *listPlan) appendBlocks(dst []int32, c *listPart) []int32 {
 			if points[k].key < end {
 				continue
 			}
-			block := (points[k].key - c.base[i]) / g.blockItems
+			block := (points[k].key - c.base[i]) / g.blockBytes
 			if end < 0 {
 				first = int32(block)
 			} else {
 				dst = appendSums(dst, n, int32(block))
 			}
-			end = c.base[i] + (block+1)*g.blockItems
+			end = c.base[i] + (block+1)*g.blockBytes
 		}
 		addTo(dst[:n], first)
 	}
@@ -112,7 +112,7 @@ func (p *listPlan) box(dst *listBox, c *listPart, block int32) bool {
 		rest -= coord * g.blockNumber[i]
 		dst.count[i] = 1
 		if list := int(p.owner[i]) - 1; list >= 0 {
-			dst.base[list] += coord * g.blockNumber[i] * g.blockItems
+			dst.base[list] += coord * g.blockNumber[i] * g.blockBytes
 			continue
 		}
 		a, size := &p.axes[i], g.blockShape[i]
@@ -131,7 +131,7 @@ func (p *listPlan) box(dst *listBox, c *listPart, block int32) bool {
 	for i := range p.lists {
 		points := p.lists[i].points[:c.to[i]]
 		dst.from[i] = c.from[i] + below(points[c.from[i]:], dst.base[i])
-		dst.to[i] = dst.from[i] + below(points[dst.from[i]:], dst.base[i]+g.blockItems)
+		dst.to[i] = dst.from[i] + below(points[dst.from[i]:], dst.base[i]+g.blockBytes)
 		if dst.from[i] == dst.to[i] {
 			return false
 		}

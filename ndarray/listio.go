@@ -10,11 +10,17 @@ import (
 )
 
 // readLists reads a selection with lists into dst. Each chunk is decoded once, whatever the order of the lists.
-func (a *Array) readLists(ctx context.Context, v frame.View, st *state, s *selection, sel []Index, dst []byte) error {
-	if s.items == 0 {
-		return ctx.Err()
+func (a *Array) readLists(ctx context.Context, v frame.View, st *state, m *mapping, s *selection, sel []Index, dst []byte) error {
+	return v.Decode(ctx, &listReading{plan: a.listPlan(st, m, s, sel), dst: dst, itemSize: a.itemSize, path: a.f.Path()})
+}
+
+// listPlan makes the plan of a selection of the array, or of what a mapping shows of it.
+func (a *Array) listPlan(st *state, m *mapping, s *selection, sel []Index) *listPlan {
+	if m == nil {
+		whole := a.identity(st.geo)
+		m = &whole
 	}
-	return v.Decode(ctx, &listReading{plan: newListPlan(st.geo, s, sel), dst: dst, itemSize: a.itemSize, path: a.f.Path()})
+	return newListPlan(st.geo, m, s, sel)
 }
 
 // listReading is the frame.Plan that reads a selection with lists.
@@ -91,6 +97,17 @@ func (r *listReading) Special(v *frame.Visit, s chunk.Special, value []byte, _, 
 		return &frame.Error{Path: r.path, Part: "chunk", Chunk: v.Chunk, Off: -1, Err: err}
 	}
 	var b listBox
+	if r.plan.inside {
+		// The place in the item matters: make a block of it.
+		block := make([]byte, r.plan.geo.blockBytes)
+		repeat(block, item)
+		for _, k := range r.plan.appendBlocks(nil, &visit.part) {
+			if err := r.Block(&frame.Visit{State: visit}, int(k), 0, block); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	r.plan.chunkBox(&b, &visit.part)
 	t := transfer{plan: r.plan, part: &b, dst: r.dst, src: item, itemSize: r.itemSize, one: true}
 	t.run()
@@ -98,14 +115,14 @@ func (r *listReading) Special(v *frame.Visit, s chunk.Special, value []byte, _, 
 }
 
 // writeLists encodes the chunks that a selection with lists touches, each once.
-func (a *Array) writeLists(ctx context.Context, b *frame.Batch, st *state, s *selection, sel []Index, w *listWriting) error {
+func (a *Array) writeLists(ctx context.Context, b *frame.Batch, st *state, m *mapping, s *selection, sel []Index, w *listWriting) error {
 	if s.items == 0 {
 		return ctx.Err()
 	}
 	if n := s.place.points[0]; w.one && n > a.f.AllocLimit()/16 && n > numbersListed(sel) {
 		return fmt.Errorf("ndarray: %w: index arrays broadcast to %d items, with 16 bytes each: raise Options.MaxBytes", ErrTooLarge, n)
 	}
-	w.plan, w.itemSize = newListPlan(st.geo, s, sel), a.itemSize
+	w.plan, w.itemSize = a.listPlan(st, m, s, sel), a.itemSize
 	return a.encode(ctx, b, st, w)
 }
 
@@ -152,7 +169,7 @@ func (w *listWriting) Next(v *frame.Visit) (keep, ok bool) {
 		visit = new(writeVisit)
 		v.State = visit
 	}
-	visit.part, visit.fresh = w.cursor, w.plan.covers(&w.cursor)
+	visit.part, visit.fresh = w.cursor, w.plan.pieces.size == w.itemSize && w.plan.covers(&w.cursor)
 	v.Chunk = int(w.cursor.number)
 	return !visit.fresh, true
 }

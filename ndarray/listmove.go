@@ -9,7 +9,7 @@ type transfer struct {
 	dst, src []byte
 	itemSize int
 	toBlock  bool  // else to the user side
-	one      bool  // src is one item for all
+	one      bool  // src is one item for all; of the array when it goes to the user side
 	loops    loops // of the box, for the sum of all offsets
 	width    int   // bytes that the loops move at once
 }
@@ -17,16 +17,16 @@ type transfer struct {
 // run moves all items. Of several that go to the same place, the one that stands last in C order of the user side
 // stays.
 func (t *transfer) run() {
-	to, from := &t.part.user, &t.part.block
+	l, q := &t.loops, &t.plan.pieces
+	q.loops(l, &t.part.box, t.itemSize)
 	if t.toBlock {
-		to, from = from, to
+		l.flip()
+		if t.one {
+			l.srcOff, l.src = 0, [maxDims]int{}
+		}
 	}
-	if t.one {
-		from = &side{}
-	}
-	l := &t.loops
-	l.nest(to, from, &t.part.count, t.part.ndim, t.itemSize)
-	t.width = t.itemSize
+	l.order()
+	t.width = q.size
 	if k := l.n - 1; k >= 0 && l.dst[k] == t.width && l.src[k] == t.width {
 		t.width *= l.count[k]
 		l.n--
@@ -36,7 +36,7 @@ func (t *transfer) run() {
 	if t.toBlock {
 		step = &l.src
 	}
-	if k := l.n - 1; k >= 0 && t.plan.lists[len(t.plan.lists)-1].stride*int64(t.itemSize) < int64(max(step[k], -step[k])) {
+	if k := l.n - 1; k >= 0 && t.plan.lists[len(t.plan.lists)-1].stride*int64(q.size) < int64(max(step[k], -step[k])) {
 		t.outside(0, l.dstOff, l.srcOff)
 		return
 	}
@@ -64,7 +64,7 @@ func (t *transfer) outside(i, d, s int) {
 func (t *transfer) list(i, d, s int) {
 	q := &t.plan.lists[i]
 	points := q.points[t.part.from[i]:t.part.to[i]]
-	place, key := steps{at: int(q.stride) * t.itemSize}, steps{key: t.itemSize}
+	place, key := steps{at: int(q.stride) * t.plan.pieces.size}, steps{key: 1}
 	to, from := place, key
 	if t.toBlock {
 		to, from = key, place

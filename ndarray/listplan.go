@@ -5,17 +5,18 @@ package ndarray
 // a chunk is the product of these runs, and of a box along the axes that are sliced. It is read-only once made.
 type listPlan struct {
 	plan                // of the axes that are sliced; the others have one item here
-	owner [maxDims]int8 // of each axis: its list, from 1; 0 for one that is sliced
+	owner [maxDims]int8 // of each axis of the array: its list, from 1; 0 for one that is sliced
 	lists []pointList
 
-	chunkItems int64 // of a decoded chunk with its padding
+	pieces pieces // how items are moved
+	inside bool   // there are lists along the bytes of items
 }
 
 // pointList is a list of items along some axes.
 //
-// The key of an item is where it stands in the decoded chunks, one after the other, when its other coordinates are
-// zero: the sum over its axes of (chunk * gridStride * chunkItems + block * blockNumber * blockItems + item * itemStride).
-// The keys of all lists and the place in the box add up to the place of the item.
+// The key of an item is the byte at which it stands in the decoded chunks, one after the other, when its other
+// coordinates are zero: the sum over its axes of chunk * gridStride * chunkBytes + block * blockNumber * blockBytes +
+// item * itemStride * itemSize. The keys of all lists and the place in the box add up to the place of the item.
 type pointList struct {
 	points []listed
 	stride int64 // of the places of the list on the user side, in items
@@ -35,10 +36,10 @@ type listBox struct {
 	base     [maxDims]int64 // the key of the first item of the block in each list
 }
 
-// newListPlan makes the plan of a selection that is not empty, which was resolved from sel for the same shape. It
-// takes 16 bytes for each listed item.
-func newListPlan(g *geometry, s *selection, sel []Index) *listPlan {
-	p := &listPlan{owner: s.place.owner, chunkItems: g.chunkBytes / g.itemSize}
+// newListPlan makes the plan of a selection that is not empty, which was resolved from sel for what a mapping shows of
+// an array. It takes 16 bytes for each listed item.
+func newListPlan(g *geometry, m *mapping, s *selection, sel []Index) *listPlan {
+	p := &listPlan{pieces: pieces{size: m.dtype.Size, offset: m.offset}}
 	p.geo, p.items, p.chunks = g, s.items, 1
 	var stride [maxResultDims]int64
 	n := int64(1)
@@ -46,11 +47,18 @@ func newListPlan(g *geometry, s *selection, sel []Index) *listPlan {
 		stride[i] = n
 		n *= s.lengths[i]
 	}
-	for axis := range g.ndim {
-		if p.owner[axis] > 0 {
-			p.axes[axis] = planAxis{step: 1, count: 1, chunks: 1}
-		} else {
-			p.slice(axis, &s.axes[axis], stride[s.place.dim[axis]])
+	for i := range g.ndim {
+		p.axes[i] = planAxis{first: m.fixed[i], step: 1, count: 1, chunks: 1}
+	}
+	for i := range m.ndim {
+		switch x, list := &m.axes[i], s.place.owner[i]; {
+		case list == 0:
+			m.planAxis(&p.plan, &p.pieces, i, &s.axes[i], stride[s.place.dim[i]])
+		case x.axis >= 0:
+			p.owner[x.axis] = list
+			p.axes[x.axis] = planAxis{step: 1, count: 1, chunks: 1}
+		case x.bytes < 0: // keys are not negative: count from the first byte
+			p.pieces.offset += int(x.count-1) * x.bytes
 		}
 	}
 	p.lists = make([]pointList, s.place.lists)
@@ -61,16 +69,17 @@ func newListPlan(g *geometry, s *selection, sel []Index) *listPlan {
 			l.stride = stride[last]
 		}
 	}
-	p.collect(s, sel)
+	var buf dims
+	p.collect(m.shape(&buf), s, sel)
 	for i := range p.lists {
-		p.store(i)
+		p.store(m, s, i)
 		sortListed(p.lists[i].points)
 	}
 	return p
 }
 
-// collect sets the key of each listed item to its place in C order of the listed axes.
-func (p *listPlan) collect(s *selection, sel []Index) {
+// collect sets the key of each listed item to its place in C order of the listed axes of what has the given shape.
+func (p *listPlan) collect(shape []int64, s *selection, sel []Index) {
 	for i := range p.lists {
 		for k := range p.lists[i].points {
 			p.lists[i].points[k].at = int64(k)
@@ -81,8 +90,8 @@ func (p *listPlan) collect(s *selection, sel []Index) {
 	for _, x := range sel {
 		switch x := x.(type) {
 		case point:
-			if p.owner[axis] > 0 {
-				n, at := p.geo.shape[axis], s.axes[axis].start
+			if s.place.owner[axis] > 0 {
+				n, at := shape[axis], s.axes[axis].start
 				for k := range p.lists[0].points {
 					y := &p.lists[0].points[k]
 					y.key = y.key*n + at
@@ -96,27 +105,27 @@ func (p *listPlan) collect(s *selection, sel []Index) {
 			case All:
 				axis++
 			case Ellipsis:
-				axis = p.afterEllipsis(sel)
+				axis = afterEllipsis(len(shape), sel)
 			}
 		case *indexArray:
-			n, numbers, shape := x.numbers(p.geo, axis)
+			n, numbers, from := x.numbers(shape, axis)
 			if x.joint() {
-				appendCoordinate(p.lists[0].points, joint, n, numbers, shape)
+				appendCoordinate(p.lists[0].points, joint, n, numbers, from)
 			} else {
 				appendCoordinate(p.lists[list].points, nil, n, numbers, nil)
 				list++
 			}
-			axis += x.axes(p.geo.ndim)
+			axis += x.axes(len(shape))
 		}
 	}
 }
 
 // afterEllipsis returns the axis of the first index behind an ellipsis.
-func (p *listPlan) afterEllipsis(sel []Index) int {
-	axis := p.geo.ndim
+func afterEllipsis(ndim int, sel []Index) int {
+	axis := ndim
 	for i := len(sel) - 1; i >= 0 && sel[i] != Ellipsis; i-- {
 		if x, ok := sel[i].(*indexArray); ok {
-			axis -= x.axes(p.geo.ndim)
+			axis -= x.axes(ndim)
 		} else if sel[i] != NewAxis {
 			axis--
 		}
@@ -125,10 +134,10 @@ func (p *listPlan) afterEllipsis(sel []Index) int {
 }
 
 // numbers returns the index array as one of numbers below n: a mask becomes the places of its items in C order.
-func (x *indexArray) numbers(g *geometry, axis int) (n int64, at, shape []int64) {
+func (x *indexArray) numbers(shape []int64, axis int) (n int64, at, from []int64) {
 	n = 1
-	for i := range x.axes(g.ndim) {
-		n *= g.shape[axis+i]
+	for _, length := range shape[axis : axis+x.axes(len(shape))] {
+		n *= length
 	}
 	if !x.mask() {
 		return n, x.at, x.shape
@@ -180,27 +189,36 @@ func appendCoordinate(points []listed, shape []int64, n int64, numbers, from []i
 	}
 }
 
-// store turns the keys of a list from places in C order of its axes into places in storage.
-func (p *listPlan) store(list int) {
+// store turns the keys of a list from places in C order of the axes of a view into places in storage.
+func (p *listPlan) store(m *mapping, s *selection, list int) {
 	g := p.geo
 	points := p.lists[list].points
 	var axes []int
-	for axis := range g.ndim {
-		if int(p.owner[axis]) == list+1 {
+	for axis := range m.ndim {
+		if int(s.place.owner[axis]) == list+1 {
 			axes = append(axes, axis)
+			p.inside = p.inside || m.axes[axis].axis < 0 && m.axes[axis].bytes != 0
 		}
 	}
 	for k := range points {
 		rest, key := points[k].key, int64(0)
 		for j := len(axes) - 1; j >= 0; j-- {
-			axis := axes[j]
+			x := &m.axes[axes[j]]
 			i := rest
 			if j > 0 {
-				rest, i = divide(rest, g.shape[axis])
+				rest, i = divide(rest, x.count)
 			}
-			chunk, i := divide(i, g.chunkShape[axis])
+			if x.axis < 0 {
+				if x.bytes < 0 {
+					i -= x.count - 1
+				}
+				key += i * int64(x.bytes)
+				continue
+			}
+			axis := x.axis
+			chunk, i := divide(x.start+i*x.step, g.chunkShape[axis])
 			block, i := divide(i, g.blockShape[axis])
-			key += chunk*g.gridStride[axis]*p.chunkItems + block*g.blockNumber[axis]*g.blockItems + i*g.itemStride[axis]
+			key += chunk*g.gridStride[axis]*g.chunkBytes + block*g.blockNumber[axis]*g.blockBytes + i*g.itemStride[axis]*g.itemSize
 		}
 		points[k].key = key
 	}
@@ -267,10 +285,10 @@ func (p *listPlan) next(c *listPart) bool {
 // run sets the part of a list in a chunk: the items from one on that are in the same chunk.
 func (p *listPlan) run(c *listPart, list, from int) {
 	points := p.lists[list].points
-	number := points[from].key / p.chunkItems
-	c.base[list] = number * p.chunkItems
+	number := points[from].key / p.geo.chunkBytes
+	c.base[list] = number * p.geo.chunkBytes
 	c.from[list] = from
-	c.to[list] = from + below(points[from:], c.base[list]+p.chunkItems)
+	c.to[list] = from + below(points[from:], c.base[list]+p.geo.chunkBytes)
 	for axis := range p.geo.ndim {
 		if int(p.owner[axis]) == list+1 {
 			c.coord[axis] = number / p.geo.gridStride[axis]

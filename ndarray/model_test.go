@@ -286,7 +286,7 @@ func runProgram(t *testing.T, kind string, rng *rand.Rand, steps map[string]int,
 			if kind != "memory" {
 				next.name = filepath.Join(dir, fmt.Sprint(copies))
 			}
-			b, err := a.Copy(ctx, next.name, to)
+			b, err := Copy(ctx, a, next.name, to)
 			if err != nil {
 				t.Fatalf("%scopy of %v: %v", log, m.shape, err)
 			}

@@ -15,19 +15,38 @@ import (
 // up to Options.Concurrency goroutines. Errors are ErrBounds, ErrShape, ErrCorrupt, ErrUnsupported, ErrTooLarge,
 // ErrClosed, or that of ctx; the content of dst is then undefined.
 func (a *Array) ReadBytes(ctx context.Context, dst []byte, sel ...Index) error {
+	return a.readBytes(ctx, nil, dst, sel)
+}
+
+// readBytes reads a selection of the array, or of what a mapping shows of it.
+func (a *Array) readBytes(ctx context.Context, m *mapping, dst []byte, sel []Index) error {
 	v, st, err := a.view()
 	if err != nil {
 		return err
 	}
 	defer v.Release()
-	s, err := resolve(st.rec.Shape, sel)
+	s, size, err := a.resolve(st, m, sel)
 	if err != nil {
 		return err
 	}
-	if err := a.checkBuffer(len(dst), &s); err != nil {
+	if err := checkBuffer(len(dst), &s, size); err != nil {
 		return err
 	}
-	return a.readSelection(ctx, v, st, &s, sel, dst)
+	return a.readSelection(ctx, v, st, m, &s, sel, dst)
+}
+
+// resolve applies indexes to the array, or to what a mapping shows of it, and returns the size of the items.
+func (a *Array) resolve(st *state, m *mapping, sel []Index) (s selection, itemSize int, err error) {
+	if m == nil {
+		s, err = resolve(st.rec.Shape, sel)
+		return s, a.itemSize, err
+	}
+	if err := m.check(st.geo); err != nil {
+		return s, 0, err
+	}
+	var buf dims
+	s, err = resolve(m.shape(&buf), sel)
+	return s, m.dtype.Size, err
 }
 
 // SelectionShape returns the shape of what a selection reads or writes. Errors are ErrBounds and ErrTooLarge.
@@ -40,19 +59,19 @@ func (a *Array) SelectionShape(sel ...Index) ([]int64, error) {
 }
 
 // checkBuffer compares the length of a buffer with a selection.
-func (a *Array) checkBuffer(n int, s *selection) error {
-	if want, err := byteSize(s.items, int64(a.itemSize)); err != nil {
+func checkBuffer(n int, s *selection, itemSize int) error {
+	if want, err := byteSize(s.items, int64(itemSize)); err != nil {
 		return err
 	} else if n != want {
 		// A copy of the shape: else every selection would have to live on the heap.
-		return fmt.Errorf("ndarray: %w: a buffer of %d bytes for a selection of shape %v with items of %d bytes", ErrShape, n, slices.Clone(s.shape()), a.itemSize)
+		return fmt.Errorf("ndarray: %w: a buffer of %d bytes for a selection of shape %v with items of %d bytes", ErrShape, n, slices.Clone(s.shape()), itemSize)
 	}
 	return nil
 }
 
 // allocLimit tells whether n bytes may be set aside because the array has so many items.
-func (a *Array) allocLimit(s *selection) (int, error) {
-	n, err := byteSize(s.items, int64(a.itemSize))
+func (a *Array) allocLimit(s *selection, itemSize int) (int, error) {
+	n, err := byteSize(s.items, int64(itemSize))
 	if err != nil {
 		return 0, err
 	}
@@ -63,39 +82,44 @@ func (a *Array) allocLimit(s *selection) (int, error) {
 }
 
 // readSelection reads a selection that was resolved from sel into dst.
-func (a *Array) readSelection(ctx context.Context, v frame.View, st *state, s *selection, sel []Index, dst []byte) error {
-	if s.place.lists > 0 {
-		return a.readLists(ctx, v, st, s, sel, dst)
-	}
-	return a.read(ctx, v, st, s, dst)
-}
-
-// read reads a selection without lists into dst.
-func (a *Array) read(ctx context.Context, v frame.View, st *state, s *selection, dst []byte) error {
+func (a *Array) readSelection(ctx context.Context, v frame.View, st *state, m *mapping, s *selection, sel []Index, dst []byte) error {
 	if s.items == 0 {
 		return ctx.Err()
 	}
+	if s.place.lists > 0 {
+		return a.readLists(ctx, v, st, m, s, sel, dst)
+	}
 	r := a.reading()
-	err := r.run(ctx, v, st, s, dst)
+	r.prepare(st, m, s)
+	err := r.run(ctx, v, dst)
 	a.reads.Put(r)
 	return err
 }
 
 // readItem reads the item at a position into dst. It decodes into memory of its own, so that dst can stay where the
 // caller has it, on the stack for instance.
-func (a *Array) readItem(ctx context.Context, dst []byte, at []int64) error {
+func (a *Array) readItem(ctx context.Context, m *mapping, dst []byte, at []int64) error {
 	v, st, err := a.view()
 	if err != nil {
 		return err
 	}
 	defer v.Release()
-	s, err := resolvePoint(st.rec.Shape, at)
+	shape := st.rec.Shape
+	if m != nil {
+		var buf dims
+		shape = m.shape(&buf)
+		if err := m.check(st.geo); err != nil {
+			return err
+		}
+	}
+	s, err := resolvePoint(shape, at)
 	if err != nil {
 		return err
 	}
 	r := a.reading()
-	r.item = slices.Grow(r.item[:0], a.itemSize)[:a.itemSize]
-	err = r.run(ctx, v, st, &s, r.item)
+	r.item = slices.Grow(r.item[:0], len(dst))[:len(dst)]
+	r.prepare(st, m, &s)
+	err = r.run(ctx, v, r.item)
 	copy(dst, r.item)
 	a.reads.Put(r)
 	return err
@@ -109,9 +133,20 @@ func (a *Array) reading() *reading {
 	return &reading{itemSize: a.itemSize, path: a.f.Path()}
 }
 
-// run reads a selection.
-func (r *reading) run(ctx context.Context, v frame.View, st *state, s *selection, dst []byte) error {
-	r.plan, r.dst, r.started = newPlan(st.geo, s), dst, false
+// prepare plans a selection of the array, or of what a mapping shows of it.
+func (r *reading) prepare(st *state, m *mapping, s *selection) {
+	if r.mapped = m != nil; !r.mapped {
+		r.plan = newPlan(st.geo, s)
+		return
+	}
+	var stride dims
+	s.strides(&stride)
+	r.plan, r.pieces = m.plan(st.geo, &s.axes, &stride)
+}
+
+// run reads what is planned into dst.
+func (r *reading) run(ctx context.Context, v frame.View, dst []byte) error {
+	r.dst, r.started = dst, false
 	err := v.Decode(ctx, r)
 	r.dst, r.plan.geo = nil, nil
 	return err
@@ -120,6 +155,8 @@ func (r *reading) run(ctx context.Context, v frame.View, st *state, s *selection
 // reading is the frame.Plan that reads a selection.
 type reading struct {
 	plan     plan
+	mapped   bool   // what is read is seen through a view
+	pieces   pieces // of the view
 	dst      []byte
 	itemSize int
 	path     string    // for errors
@@ -168,6 +205,9 @@ func (r *reading) Next(v *frame.Visit) bool {
 // Place implements frame.Plan: a block that is one run of the result is decoded into it.
 func (r *reading) Place(v *frame.Visit, k, _, n int) []byte {
 	var b box
+	if r.mapped && !r.pieces.plain(r.itemSize) {
+		return nil
+	}
 	if r.plan.box(&b, &v.State.(*readVisit).part, int32(k)) && b.direct {
 		at := int(b.user.offset) * r.itemSize
 		return r.dst[at : at+n : at+n]
@@ -178,7 +218,11 @@ func (r *reading) Place(v *frame.Visit, k, _, n int) []byte {
 // Block implements frame.Plan.
 func (r *reading) Block(v *frame.Visit, k, _ int, data []byte) error {
 	var b box
-	if r.plan.box(&b, &v.State.(*readVisit).part, int32(k)) {
+	switch {
+	case !r.plan.box(&b, &v.State.(*readVisit).part, int32(k)):
+	case r.mapped:
+		r.pieces.toUser(&b, r.dst, data, r.itemSize)
+	default:
 		b.toUser(r.dst, data, r.itemSize)
 	}
 	return nil
@@ -193,7 +237,11 @@ func (r *reading) Special(v *frame.Visit, s chunk.Special, value []byte, _, _ in
 	}
 	var b box
 	r.plan.chunkBox(&b, &visit.part)
-	b.fillUser(r.dst, item)
+	if r.mapped {
+		r.pieces.fillUser(&b, r.dst, item)
+	} else {
+		b.fillUser(r.dst, item)
+	}
 	return nil
 }
 

@@ -26,8 +26,17 @@ type Reader interface {
 	// Options returns the options that make an array like this: its partition and compression parameters.
 	Options() *Options
 
-	// base returns the array that is read.
-	base() *Array
+	// source returns the array that is read, and what is shown of it; nil is the array as it is.
+	source() (*Array, *mapping)
 }
 
-func (a *Array) base() *Array { return a }
+func (a *Array) source() (*Array, *mapping) { return a, nil }
+
+// Writer is a Reader whose items can be written: an *Array, or a *View that repeats none.
+type Writer interface {
+	Reader
+	// WriteBytes writes src to a selection, in one commit. See Array.WriteBytes.
+	WriteBytes(ctx context.Context, src []byte, sel ...Index) error
+	// FillBytes writes the same item to all items of a selection, in one commit.
+	FillBytes(ctx context.Context, item []byte, sel ...Index) error
+}

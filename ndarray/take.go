@@ -11,6 +11,6 @@ func Take[T Scalar](ctx context.Context, r Reader, positions []int64) ([]T, erro
 
 // Put writes data[i] to the item at positions[i] in C order of the whole array, in one commit; of values that go to
 // the same item, the last stays. It is numpy.put with as many values as positions, and Write with Flat.
-func Put[T Scalar](ctx context.Context, a *Array, positions []int64, data []T) error {
-	return Write(ctx, a, data, Flat(positions...))
+func Put[T Scalar](ctx context.Context, w Writer, positions []int64, data []T) error {
+	return Write(ctx, w, data, Flat(positions...))
 }

@@ -24,25 +24,25 @@ func Read[T Scalar](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
 	if err := checkType[T](r); err != nil {
 		return nil, err
 	}
-	a := r.base()
+	a, m := r.source()
 	v, st, err := a.view()
 	if err != nil {
 		return nil, err
 	}
 	defer v.Release()
-	s, err := resolve(st.rec.Shape, sel)
+	s, size, err := a.resolve(st, m, sel)
 	if err != nil {
 		return nil, err
 	}
-	n, err := a.allocLimit(&s)
+	n, err := a.allocLimit(&s, size)
 	if err != nil {
 		return nil, err
 	}
-	dst := make([]T, n/a.itemSize)
-	if err := a.readSelection(ctx, v, st, &s, sel, bytesOf(dst)); err != nil {
+	dst := make([]T, n/size)
+	if err := a.readSelection(ctx, v, st, m, &s, sel, bytesOf(dst)); err != nil {
 		return nil, err
 	}
-	toNative(a.dtype, bytesOf(dst))
+	toNative(r.DType(), bytesOf(dst))
 	return dst, nil
 }
 
@@ -51,11 +51,11 @@ func ReadInto[T Scalar](ctx context.Context, r Reader, dst []T, sel ...Index) er
 	if err := checkType[T](r); err != nil {
 		return err
 	}
-	a := r.base()
-	if err := a.ReadBytes(ctx, bytesOf(dst), sel...); err != nil {
+	a, m := r.source()
+	if err := a.readBytes(ctx, m, bytesOf(dst), sel); err != nil {
 		return err
 	}
-	toNative(a.dtype, bytesOf(dst))
+	toNative(r.DType(), bytesOf(dst))
 	return nil
 }
 
@@ -65,29 +65,29 @@ func ReadAt[T Scalar](ctx context.Context, r Reader, at ...int64) (T, error) {
 	if err := checkType[T](r); err != nil {
 		return item[0], err
 	}
-	a := r.base()
-	if err := a.readItem(ctx, bytesOf(item[:]), at); err != nil {
+	a, m := r.source()
+	if err := a.readItem(ctx, m, bytesOf(item[:]), at); err != nil {
 		return item[0], err
 	}
-	toNative(a.dtype, bytesOf(item[:]))
+	toNative(r.DType(), bytesOf(item[:]))
 	return item[0], nil
 }
 
 // Write writes data to a selection, in one commit: as many items, in C order, of the array's type. data stays the
 // caller's. Errors are ErrType and those of WriteBytes.
-func Write[T Scalar](ctx context.Context, a *Array, data []T, sel ...Index) error {
-	if err := checkType[T](a); err != nil {
+func Write[T Scalar](ctx context.Context, w Writer, data []T, sel ...Index) error {
+	if err := checkType[T](w); err != nil {
 		return err
 	}
-	return a.WriteBytes(ctx, stored(a.dtype, data), sel...)
+	return w.WriteBytes(ctx, stored(w.DType(), data), sel...)
 }
 
 // Fill writes one value to all items of a selection, in one commit. See Write.
-func Fill[T Scalar](ctx context.Context, a *Array, value T, sel ...Index) error {
-	if err := checkType[T](a); err != nil {
+func Fill[T Scalar](ctx context.Context, w Writer, value T, sel ...Index) error {
+	if err := checkType[T](w); err != nil {
 		return err
 	}
-	return a.FillBytes(ctx, stored(a.dtype, []T{value}), sel...)
+	return w.FillBytes(ctx, stored(w.DType(), []T{value}), sel...)
 }
 
 // Create makes an array of data, items in C order. name is a new file, a new directory when o.Sparse, or "" for an
@@ -119,7 +119,11 @@ func checkType[T Scalar](r Reader) error {
 	if have.Size == want.Size && (have.Kind == want.Kind || date) && have.Fields == nil && have.Elem == nil {
 		return nil
 	}
-	return fmt.Errorf("ndarray: %w: items are %v (%s), not %v", ErrType, have, r.base().dtypeRaw, reflect.TypeFor[T]())
+	raw := have.String()
+	if a, m := r.source(); m == nil {
+		raw = a.dtypeRaw
+	}
+	return fmt.Errorf("ndarray: %w: items are %v (%s), not %v", ErrType, have, raw, reflect.TypeFor[T]())
 }
 
 // bytesOf returns the memory of s.

@@ -17,11 +17,11 @@ func (a *Array) WriteBytes(ctx context.Context, src []byte, sel ...Index) error 
 		if err != nil {
 			return err
 		}
-		if err := a.checkBuffer(len(src), &s); err != nil {
+		if err := checkBuffer(len(src), &s, a.itemSize); err != nil {
 			return err
 		}
 		if s.place.lists > 0 {
-			return a.writeLists(ctx, b, st, &s, sel, &listWriting{src: src})
+			return a.writeLists(ctx, b, st, nil, &s, sel, &listWriting{src: src})
 		}
 		return a.write(ctx, b, st, &s, &writing{src: src})
 	})
@@ -38,7 +38,7 @@ func (a *Array) FillBytes(ctx context.Context, item []byte, sel ...Index) error 
 			return err
 		}
 		if s.place.lists > 0 {
-			return a.writeLists(ctx, b, st, &s, sel, &listWriting{src: item, one: true})
+			return a.writeLists(ctx, b, st, nil, &s, sel, &listWriting{src: item, one: true})
 		}
 		return a.write(ctx, b, st, &s, &writing{item: item})
 	})

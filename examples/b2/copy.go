@@ -67,7 +67,7 @@ func (p *params) copyArray(ctx context.Context, a *ndarray.Array, to string) err
 	if p.blocks.list != nil {
 		o.Blocks = p.blocks.int32s()
 	}
-	c, err := a.Copy(ctx, to, o)
+	c, err := ndarray.Copy(ctx, a, to, o)
 	if err != nil {
 		return err
 	}

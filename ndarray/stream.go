@@ -1,0 +1,138 @@
+package ndarray
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame"
+)
+
+// streamBytes is how much memory a stream uses for items, unless a single chunk needs more.
+const streamBytes = 32 << 20
+
+// stream writes the chunks of a new array, a few at a time: what it reads, decodes and encodes together, on all
+// goroutines, is a box of whole chunks.
+type stream struct {
+	l    *layout
+	size int // of an item as it is read
+
+	// read sets dst to the items of a box of the new array, in C order.
+	read func(ctx context.Context, dst []byte, start, count *dims) error
+	// convert makes items as they are stored of those that were read; nil: they are the same.
+	convert func(dst, src []byte)
+}
+
+// run writes all chunks.
+func (s *stream) run(ctx context.Context, b *frame.Batch) error {
+	g := s.l.geo
+	if g.items == 0 {
+		return ctx.Err()
+	}
+	if err := s.zeros(b); err != nil {
+		return err
+	}
+	return s.box(ctx, b, dims{}, g.shape)
+}
+
+// zeros makes all chunks ones of zeros.
+func (s *stream) zeros(b *frame.Batch) error {
+	return b.FillSpecial(s.l.geo.chunks*s.l.geo.chunkBytes, chunk.Zeros)
+}
+
+// box writes the chunks of a box, which has whole chunks.
+func (s *stream) box(ctx context.Context, b *frame.Batch, start, stop dims) error {
+	g := s.l.geo
+	part := s.part(&start, &stop)
+	at := start
+	var buf []byte
+	for {
+		var count dims
+		w := &streamWriting{stream: s}
+		var sel selection
+		sel.ndim, sel.items = g.ndim, 1
+		for i := range g.ndim {
+			count[i] = min(part[i], stop[i]-at[i])
+			sel.axes[i] = axisSelection{start: at[i], step: 1, count: count[i]}
+			sel.items *= count[i]
+		}
+		n := int(sel.items) * s.size
+		buf = slices.Grow(buf[:0], n)[:n]
+		if err := s.read(ctx, buf, &at, &count); err != nil {
+			return err
+		}
+		w.plan, w.src, w.itemSize = newPlan(g, &sel), buf, s.l.itemSize
+		if err := b.Encode(ctx, int(g.chunkBytes), w); err != nil {
+			return err
+		}
+		i := g.ndim - 1
+		for ; i >= 0; i-- {
+			if at[i] += part[i]; at[i] < stop[i] {
+				break
+			}
+			at[i] = start[i]
+		}
+		if i < 0 {
+			return nil
+		}
+	}
+}
+
+// part returns the shape of what is written together: one chunk, or as many along the last axes as fit the memory.
+func (s *stream) part(start, stop *dims) dims {
+	g := s.l.geo
+	part, items := g.chunkShape, int64(1)
+	for i := range g.ndim {
+		items *= min(part[i], stop[i]-start[i])
+	}
+	most := int64(streamBytes / max(s.size, s.l.itemSize))
+	for i := g.ndim - 1; i >= 0; i-- {
+		length := stop[i] - start[i]
+		chunks := ceilDiv(length, g.chunkShape[i])
+		one := min(part[i], length)
+		n := min(max(most/items, 1), chunks)
+		part[i] *= n
+		items = items / one * min(part[i], length)
+		if n < chunks {
+			break
+		}
+	}
+	return part
+}
+
+// streamWriting is the frame.Source of a stream: it writes src, converted.
+type streamWriting struct {
+	writing
+	stream  *stream
+	scratch sync.Pool // of *[]byte
+}
+
+// Block implements frame.Source.
+func (w *streamWriting) Block(v *frame.Visit, k, at int, dst []byte) ([]byte, error) {
+	s := w.stream
+	if s.convert == nil {
+		return w.writing.Block(v, k, at, dst)
+	}
+	var b box
+	if !w.plan.box(&b, v.State.(*chunkPart), int32(k)) {
+		clear(dst)
+		return dst, nil
+	}
+	n := len(dst) / w.itemSize * s.size
+	if b.direct {
+		from := int(b.user.offset) * s.size
+		s.convert(dst, w.src[from:from+n])
+		return dst, nil
+	}
+	raw, ok := w.scratch.Get().(*[]byte)
+	if !ok {
+		raw = new([]byte)
+	}
+	*raw = slices.Grow((*raw)[:0], n)[:n]
+	clear(*raw) // the padding
+	b.toBlock(*raw, w.src, s.size)
+	s.convert(dst, *raw)
+	w.scratch.Put(raw)
+	return dst, nil
+}
