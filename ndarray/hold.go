@@ -37,11 +37,6 @@ func hold(r Reader) (*held, error) {
 
 func (h *held) release() { h.v.Release() }
 
-// shape returns the shape of what is held. It is the caller's.
-func (h *held) shape() []int64 {
-	var buf dims
-	return append([]int64{}, h.m.shape(&buf)...)
-}
 
 // read reads a box into dst: count items along each axis, from start on, in C order.
 func (h *held) read(ctx context.Context, dst []byte, start, count *dims) error {
