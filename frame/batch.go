@@ -49,7 +49,7 @@ func (f *Frame) Begin() (*Batch, error) {
 
 // successor returns a copy of s that a batch may change.
 func (s *snapshot) successor() *snapshot {
-	t := &snapshot{header: s.header, index: s.index, meta: s.meta, vlmeta: s.vlmeta, area: s.area, fileID: s.fileID}
+	t := &snapshot{header: s.header, index: s.index, meta: s.meta, vlmeta: s.vlmeta, src: s.src, area: s.area, fileID: s.fileID}
 	if t.index.n == 0 {
 		// No entry counts from the end of the header, so that the header can have the length that it needs.
 		if n, err := headerLen(t.meta); err == nil {

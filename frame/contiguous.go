@@ -28,7 +28,7 @@ type contiguous struct {
 	shared   bool   // the index names chunks twice
 	cut      bool   // the storage may be longer than the frame, by what older states used
 	temp     string // the file has this name until the first commit
-	name     string
+	name     string // of the file; empty for other storage
 	noSync   bool
 }
 
@@ -48,13 +48,13 @@ func (c *contiguous) open(s *snapshot, e, next entry) (source, error) {
 		src.guess = min(src.guess, int64(s.chunkSize)+chunk.MaxOverhead)
 	}
 	src.guess = min(src.guess, 64<<20)
-	if m, ok := c.st.(*Memory); ok {
+	if m, ok := s.src.(*Memory); ok {
 		if src.mem = m.view(src.off, src.size); src.mem == nil {
 			return source{}, corrupt("the frame ends inside the chunk")
 		}
 		return src, nil
 	}
-	src.at = c.st
+	src.at = s.src
 	return src, nil
 }
 
@@ -135,8 +135,8 @@ func (c *contiguous) install(f *Frame, old, s *snapshot, out []byte, pos int64) 
 	}
 	c.carve(x)
 	if err := c.writeHeader(f, head, old != nil); err != nil {
-		f.broken = err
 		if old != nil { // perhaps half of it was written: put the old one back
+			f.broken = err
 			if head, e := appendHeader(old); e == nil {
 				err = errors.Join(err, c.write(head, 0))
 			}
@@ -164,7 +164,7 @@ func (c *contiguous) retire(old *snapshot, dropped []extent) {
 	if old == nil {
 		return
 	}
-	c.retired = append(c.retired, retired{old, append(dropped, tail(old))})
+	c.retired = append(c.retired, retired{s: old, exts: append(dropped, tail(old))})
 	c.cut = true
 }
 
@@ -230,6 +230,9 @@ func (c *contiguous) release() {
 		for _, x := range c.retired[0].exts {
 			c.addFree(extent{min(max(x.off, c.head), x.end), x.end}) // headers grow over old trailers
 		}
+		if st := c.retired[0].st; st != nil {
+			st.Close() // nothing was written to it since it was synced
+		}
 		c.retired = c.retired[1:]
 	}
 }
@@ -245,6 +248,11 @@ func (c *contiguous) stored(s *snapshot) int64 { return s.frameLen }
 
 func (c *contiguous) close() error {
 	err := c.st.Close()
+	for _, r := range c.retired {
+		if r.st != nil {
+			r.st.Close()
+		}
+	}
 	if c.temp != "" {
 		os.Remove(c.temp) // never committed
 	}

@@ -143,6 +143,9 @@ func (f *Frame) first() (*Batch, error) {
 		return nil, err
 	}
 	s.area = int64(s.headerLen)
+	if c, ok := f.store.(*contiguous); ok {
+		s.src = c.st
+	}
 	f.start(s)
 	f.snap.Store(nil) // nobody reads before the commit
 	return b, nil

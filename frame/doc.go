@@ -38,8 +38,8 @@
 //
 // The bytes that only old states used stay dead until a later commit uses them; the index and trailer of the last
 // state are among them. Appending 10,000 chunks with a commit each gives a file 1.04 times the size of what is live,
-// and at most 1.4 times on the way. Copy makes a frame without dead bytes. Opening a frame for editing finds those
-// that others left. The reference reads and edits such frames.
+// and at most 1.4 times on the way. Opening a frame for editing finds those that others left. Compact gives them back
+// to the system. The reference reads and edits such frames.
 //
 // The format wants the trailer of a frame without chunks right behind the header. When the last chunk is deleted, the
 // trailer goes beside the chunks all the same, as they may still be read, and the header counts as longer than it

@@ -1,6 +1,7 @@
 package frame_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"os"
@@ -129,4 +130,42 @@ func ExampleFrame_AppendTo() {
 	}
 	fmt.Printf("%s\n", p)
 	// Output: some bytes
+}
+
+// Edits leave dead bytes; most are used again by later edits. Compact gives back the rest.
+func ExampleFrame_Compact() {
+	dir, err := os.MkdirTemp("", "frame")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	f, err := frame.Create(filepath.Join(dir, "x.b2frame"), nil, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer f.Close()
+	for i := range 20 {
+		if err := f.Append([]byte(strings.Repeat(fmt.Sprint("line ", i), 1000))); err != nil {
+			log.Fatal(err)
+		}
+	}
+	for range 19 {
+		if err := f.Delete(0); err != nil {
+			log.Fatal(err)
+		}
+	}
+	before, err := f.DeadBytes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := f.Compact(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+	after, err := f.DeadBytes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("dead bytes before:", before > 0, "after:", after)
+	// Output:
+	// dead bytes before: true after: 0
 }

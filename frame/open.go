@@ -77,7 +77,7 @@ func openStorage(path string, st Storage, o *Options, write bool) (*Frame, error
 	if base < 0 || base > size {
 		return nil, f.wrap("header", -1, fmt.Errorf("offset %d in %d bytes: %w", base, size, ErrFormat))
 	}
-	c := &contiguous{st: st, base: base, noSync: f.opts.NoSync, cut: write}
+	c := &contiguous{st: st, base: base, name: path, noSync: f.opts.NoSync, cut: write}
 	if write {
 		if size, err = c.mend(size); err != nil {
 			return nil, f.wrap("header", -1, err)
@@ -138,7 +138,10 @@ func (f *Frame) load(src io.ReaderAt, base, size int64) (*snapshot, error) {
 	if g == nil || !g.torn {
 		return s, err
 	}
-	return f.loadParts(overlay{src, base, g.head}, base, size)
+	if s, err = f.loadParts(overlay{src, base, g.head}, base, size); err == nil {
+		s.src = src
+	}
+	return s, err
 }
 
 // loadParts is load with the header that is stored.
@@ -148,7 +151,7 @@ func (f *Frame) loadParts(src io.ReaderAt, base, size int64) (*snapshot, error) 
 	if err != nil {
 		return nil, f.wrap("header", 0, err)
 	}
-	s := &snapshot{}
+	s := &snapshot{src: src}
 	if s.header, err = parseHeader(head, size); err != nil {
 		return nil, f.wrap("header", 0, err)
 	}

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"io"
 	"sync"
 	"sync/atomic"
 
@@ -15,6 +16,7 @@ type snapshot struct {
 	meta   []meta.Layer // metalayers
 	vlmeta []meta.Layer // variable-length metalayers; the contents are chunks
 	ends   ends         // of frames with chunks of variable size
+	src    io.ReaderAt  // contiguous frames: where the bytes are
 	area   int64        // contiguous frames: where the chunks end at the latest, from the frame start
 	fileID int64        // sparse frames: the number of the next chunk file
 

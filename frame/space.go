@@ -18,6 +18,7 @@ func (x extent) meets(y extent) bool { return max(x.off, y.off) < min(x.end, y.e
 type retired struct {
 	s    *snapshot
 	exts []extent
+	st   Storage // to be closed then, when another one took its place
 }
 
 // tail returns the space of a state's index and trailer.

@@ -30,12 +30,12 @@ type sparse struct {
 	takenBy  *Batch         // the batch that taken and low belong to
 	taken    map[int64]bool // file numbers in use; see number
 	low      int64          // no free number is below
-	size     atomic.Int64   // of the files when they were measured, and of those written since; -1 = not measured
+	bytes    atomic.Int64   // of the files when they were measured, and of those written since; -1 = not measured
 }
 
 func newSparse(dir, temp string, noSync bool) *sparse {
 	d := &sparse{dir: dir, temp: temp, noSync: noSync, surveyed: temp != ""}
-	d.size.Store(-1)
+	d.bytes.Store(-1)
 	return d
 }
 
@@ -78,8 +78,8 @@ func (d *sparse) put(b *Batch, data []byte) (entry, error) {
 		return 0, err
 	}
 	b.next.cbytes += int64(len(data))
-	if d.size.Load() >= 0 {
-		d.size.Add(int64(len(data)))
+	if d.bytes.Load() >= 0 {
+		d.bytes.Add(int64(len(data)))
 	}
 	return entry(id), nil
 }
@@ -203,7 +203,7 @@ func (d *sparse) commit(b *Batch) error {
 		d.temp = ""
 	}
 	if b.cur != nil { // also when it drops nothing: states before it may wait for its readers
-		d.retired = append(d.retired, retired{b.cur, b.dropped})
+		d.retired = append(d.retired, retired{s: b.cur, exts: b.dropped})
 	}
 	return nil
 }
@@ -233,17 +233,23 @@ func (d *sparse) rollback(b *Batch) {
 
 // stored measures the files of the directory when it is first asked.
 func (d *sparse) stored(*snapshot) int64 {
-	if d.size.Load() < 0 {
-		sum := int64(0)
-		files, _ := os.ReadDir(d.at()) // what cannot be read does not count
-		for _, x := range files {
-			if fi, err := x.Info(); err == nil && fi.Mode().IsRegular() {
-				sum += fi.Size()
-			}
-		}
-		d.size.CompareAndSwap(-1, sum)
+	if d.bytes.Load() < 0 {
+		sum, _ := d.size(nil) // what cannot be read does not count
+		d.bytes.CompareAndSwap(-1, sum)
 	}
-	return max(0, d.size.Load())
+	return max(0, d.bytes.Load())
+}
+
+// size measures the files of the directory.
+func (d *sparse) size(*snapshot) (int64, error) {
+	sum := int64(0)
+	files, err := os.ReadDir(d.at())
+	for _, x := range files {
+		if fi, err := x.Info(); err == nil && fi.Mode().IsRegular() {
+			sum += fi.Size()
+		}
+	}
+	return sum, err
 }
 
 func (d *sparse) close() error {

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"context"
 	"io"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -28,6 +29,10 @@ type store interface {
 	// stored returns how many bytes a state has, or more: those that are there, whatever the header says. It may be
 	// called by any number of goroutines.
 	stored(s *snapshot) int64
+	// size returns how many bytes are there, those that no state uses included. Any goroutine may call it.
+	size(s *snapshot) (int64, error)
+	// compact gives back what b.cur does not use. b has no edits.
+	compact(ctx context.Context, b *Batch) error
 	close() error
 }
 

@@ -26,6 +26,7 @@ func verbs() []verb {
 		{"set", "PATH SEL [IN | -value X]", "write to a selection of an array", setText, runSet},
 		{"vlmeta", "PATH [list | get NAME | set NAME JSON | delete NAME] [-hex]", "look at and change user metadata", vlmetaText, runVLMeta},
 		{"copy", "[OPTIONS] FROM TO", "copy, with another partition, compression or storage if wanted", copyText, runCopy},
+		{"compact", "[-n] PATH", "give back the dead bytes that edits leave", compactText, runCompact},
 		{"verify", "PATH", "decode everything and name each fault", verifyText, runVerify},
 	}
 }
@@ -163,6 +164,16 @@ chunks are compressed again only if they must. Metalayers come along.
   -sparse              a directory with a file for each chunk
   -contiguous          a file
 ` + paramsText
+
+const compactText = `
+Writes PATH anew without the bytes that no part of it uses, beside the old file, whose name it then takes: a crash
+leaves the one or the other. Of a sparse directory it removes the chunk files that are not named in the index. The
+chunks stay as they are stored. Prints how many bytes that gave back.
+
+  -n      only print how many bytes are dead
+
+  b2 compact a.b2nd
+`
 
 const verifyText = `
 Reads all parts of PATH and decodes everything. Each fault is a line with its place on standard output, and the exit

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/goblosc/blosc2/frame"
+)
+
+// runCompact gives dead bytes back.
+func runCompact(e *env, args []string) error {
+	fs := newFlags("compact")
+	onlyCount := fs.Bool("n", false, "")
+	args, err := parseArgs(fs, args, 1, 1)
+	if err != nil {
+		return err
+	}
+	open := frame.Edit
+	if *onlyCount {
+		open = frame.Open
+	}
+	f, err := open(args[0], nil)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	dead, err := f.DeadBytes()
+	if err != nil {
+		return err
+	}
+	if *onlyCount {
+		_, err = fmt.Fprintf(e.out, "dead bytes: %d\n", dead)
+		return err
+	}
+	if err := f.Compact(e.ctx); err != nil {
+		return err
+	}
+	left, err := f.DeadBytes()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(e.out, "dead bytes given back: %d\n", dead-left)
+	return err
+}
