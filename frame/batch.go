@@ -19,6 +19,8 @@ type Batch struct {
 	dropped []extent  // chunks of cur that next does not have
 	end     int64     // contiguous frames: where the newest bytes end
 	owned   bool      // next.index.list is the batch's own
+	held    []held    // to be dropped at the end of Hold
+	holding bool
 	done    bool
 	err     error // of an edit that left the batch half done
 }
@@ -214,7 +216,7 @@ func (b *Batch) forget(i int) error {
 	if err != nil {
 		return err
 	}
-	b.f.store.drop(b, e, int64(h.CBytes))
+	b.drop(e, int64(h.CBytes))
 	return nil
 }
 

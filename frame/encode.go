@@ -32,15 +32,25 @@ type encoding struct {
 	src Source
 	l   *chunk.Layout
 
+	keeper Keeper // src, or nil
+
 	mu      sync.Mutex
 	wake    sync.Cond
 	jobs    []*encodeJob // in their order; the first is the next to be written
 	idle    []*encodeJob
+	wg      sync.WaitGroup
 	writing bool // a worker is writing jobs[0]
 	last    bool
 	chunks  int // in the frame, with those under way
 	most    int // jobs at the same time
 	err     error
+}
+
+// Keeper is a Source that says of each block of a chunk that keeps, whether Block needs its content: where it does not,
+// the block need not be decoded, and dst of Block holds anything.
+type Keeper interface {
+	Source
+	Keeps(v *Visit, k int) bool
 }
 
 // encodeJob is a chunk being encoded.
@@ -76,19 +86,29 @@ func (b *Batch) Encode(ctx context.Context, size int, src Source) error {
 		return b.f.wrap("chunk", -1, err)
 	}
 	b.owned = false // what is kept is read from the index as it is now
+	e, ok := b.f.encoders.Get().(*encoding)
+	if !ok {
+		e = &encoding{}
+		e.wake.L = &e.mu
+	}
 	workers := b.f.opts.workers(1 << 30)
-	e := &encoding{b: b, s: b.next.successor(), ctx: ctx, src: src, l: l, chunks: b.next.index.n, most: 2 * workers}
-	e.wake.L = &e.mu
-	var wg sync.WaitGroup
+	e.b, e.s, e.ctx, e.src, e.l = b, b.next.successor(), ctx, src, l
+	e.keeper, _ = src.(Keeper)
+	e.chunks, e.most, e.last, e.err = b.next.index.n, 2*workers, false, nil
 	for range workers - 1 {
-		wg.Go(e.work)
+		e.wg.Go(e.work)
 	}
 	e.work()
-	wg.Wait()
-	for _, j := range append(e.jobs, e.idle...) {
+	e.wg.Wait()
+	e.idle = append(e.idle, e.jobs...) // left by an error
+	for _, j := range e.idle {
 		closeSource(j.close)
+		j.close = nil
 	}
-	return b.fail(e.err)
+	err = e.err
+	e.b, e.s, e.ctx, e.src, e.keeper, e.l, e.jobs = nil, nil, nil, nil, nil, nil, e.jobs[:0]
+	b.f.encoders.Put(e)
+	return b.fail(err)
 }
 
 func (e *encoding) work() {
@@ -145,7 +165,7 @@ func (e *encoding) open(w *worker) {
 	if n := len(e.idle); n > 0 {
 		j, e.idle = e.idle[n-1], e.idle[:n-1]
 	}
-	*j = encodeJob{visit: j.visit, old: j.old, ref: j.ref[:0], blocks: j.blocks[:0], out: j.out[:0]}
+	*j = encodeJob{visit: j.visit, old: j.old, ref: j.ref[:0], blocks: j.blocks[:0], out: j.out[:0]} // with their memory
 	var ok bool
 	if j.keep, ok = e.src.Next(&j.visit); !ok {
 		e.last = true
@@ -226,7 +246,7 @@ func (e *encoding) plain(w *worker, j *encodeJob, k int) ([]byte, error) {
 	}
 	dst := w.buf[:n]
 	at := k * e.l.BlockLen(0)
-	if j.keep {
+	if j.keep && (e.keeper == nil || e.keeper.Keeps(&j.visit, k)) {
 		if j.oldBit != chunk.Regular {
 			chunk.FillSpecial(dst, j.oldBit, j.oldVal, int(e.s.typeSize), at)
 		} else if err := w.DecodeBlock(dst, &j.old, k); err != nil {
@@ -281,7 +301,7 @@ func (e *encoding) write() {
 		return e.b.UpdateChunk(j.visit.Chunk, j.out)
 	})
 	e.writing = false
-	e.jobs = e.jobs[1:]
+	e.jobs = slices.Delete(e.jobs, 0, 1)
 	e.idle = append(e.idle, j)
 	e.wake.Broadcast()
 }

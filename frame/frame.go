@@ -23,6 +23,7 @@ type Frame struct {
 	pool     *chunk.Pool              // for chunks
 	workers  sync.Pool                // of *worker
 	engines  sync.Pool                // of *decoding
+	encoders sync.Pool                // of *encoding
 	mu       sync.Mutex               // held by the open batch
 	broken   error                    // after a commit that may have been half done; guarded by mu
 

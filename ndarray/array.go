@@ -117,12 +117,27 @@ func (a *Array) setDType(dtype string) error {
 	return nil
 }
 
-// load reads and checks the shapes of a state of the frame.
+// load returns the shapes of a committed state of the frame.
 func (a *Array) load(v frame.View) (*state, error) {
 	content, _ := v.MetaLayer(a.layer)
-	if st := a.state.Load(); st != nil && len(content) > 0 && &content[0] == &st.content[0] {
+	if st := a.state.Load(); st != nil && st.readFrom(content) {
 		return st, nil
 	}
+	st, err := a.parse(v)
+	if err == nil {
+		a.state.Store(st)
+	}
+	return st, err
+}
+
+// readFrom tells whether the state was read from this memory.
+func (st *state) readFrom(content []byte) bool {
+	return len(content) > 0 && len(st.content) > 0 && &content[0] == &st.content[0]
+}
+
+// parse reads and checks the shapes of a state of the frame.
+func (a *Array) parse(v frame.View) (*state, error) {
+	content, _ := v.MetaLayer(a.layer)
 	rec, err := meta.ParseArray(content, a.itemSize)
 	if err != nil {
 		return nil, a.corrupt("%v", err)
@@ -140,9 +155,7 @@ func (a *Array) load(v frame.View) (*state, error) {
 	case geo.chunks > 0 && info.NBytes != geo.chunks*geo.chunkBytes:
 		return nil, a.corrupt("%d bytes in %d chunks of %d", info.NBytes, geo.chunks, geo.chunkBytes)
 	}
-	st := &state{content: content, rec: rec, geo: geo}
-	a.state.Store(st)
-	return st, nil
+	return &state{content: content, rec: rec, geo: geo}, nil
 }
 
 func (a *Array) corrupt(format string, args ...any) error {

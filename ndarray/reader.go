@@ -32,11 +32,15 @@ type Reader interface {
 
 func (a *Array) source() (*Array, *mapping) { return a, nil }
 
-// Writer is a Reader whose items can be written: an *Array, or a *View that repeats none.
+// Writer is what items can be written to: an *Array or a *View that repeats no item, where each call is one commit, or
+// a *Batch. No other package can implement it.
 type Writer interface {
-	Reader
-	// WriteBytes writes src to a selection, in one commit. See Array.WriteBytes.
+	// DType returns the NumPy dtype of the items.
+	DType() meta.DType
+	// WriteBytes writes src to a selection. See Array.WriteBytes.
 	WriteBytes(ctx context.Context, src []byte, sel ...Index) error
-	// FillBytes writes the same item to all items of a selection, in one commit.
+	// FillBytes writes the same item to all items of a selection. See Array.FillBytes.
 	FillBytes(ctx context.Context, item []byte, sel ...Index) error
+
+	source() (*Array, *mapping)
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/frame"
-	"github.com/goblosc/blosc2/meta"
 )
 
 // Resize changes the shape, in one commit: each axis grows or shrinks at its end. Items that come in are zeros, also
@@ -14,59 +13,107 @@ import (
 // that leave the array are deleted; no other chunk is compressed again unless it holds such old items. Errors are
 // ErrShape, ErrTooLarge, ErrReadOnly, ErrCorrupt, ErrClosed, or that of ctx; the array is then as it was.
 func (a *Array) Resize(ctx context.Context, shape ...int64) error {
-	return a.edit(func(b *frame.Batch, st *state) error {
-		_, err := a.resize(ctx, b, st, shape)
+	return a.edit(func(b *Batch) error { return b.Resize(ctx, shape...) })
+}
+
+// Resize changes the shape at the end of each axis. See Array.Resize.
+func (b *Batch) Resize(ctx context.Context, shape ...int64) error {
+	if err := b.refresh(); err != nil {
 		return err
-	})
+	}
+	if len(shape) != b.st.geo.ndim {
+		return fmt.Errorf("ndarray: %w: %v for an array of shape %v", ErrShape, shape, b.st.rec.Shape)
+	}
+	next, err := b.reshaped(slices.Clone(shape))
+	if err != nil {
+		return err
+	}
+	return b.fail(b.resize(ctx, next))
 }
 
-// resize changes the shape in a batch and returns the state that it leads to.
-func (a *Array) resize(ctx context.Context, b *frame.Batch, st *state, shape []int64) (*state, error) {
-	if len(shape) != st.geo.ndim {
-		return nil, fmt.Errorf("ndarray: %w: %v for an array of shape %v", ErrShape, shape, st.rec.Shape)
-	}
-	if slices.Equal(shape, st.rec.Shape) {
-		return st, nil
-	}
-	rec := *st.rec
-	rec.Shape = slices.Clone(shape)
-	geo, err := newGeometry(shape, rec.ChunkShape, rec.BlockShape, int64(a.itemSize))
-	if err != nil {
-		return nil, err
-	}
-	next := &state{rec: &rec, geo: geo}
-	if err := clearOld(ctx, a, b, st, next); err != nil {
-		return nil, err
-	}
-	if err := b.SelectChunks(geo.chunks, geo.chunkBytes, regrid(st.geo, geo)); err != nil {
-		return nil, err
-	}
-	content, err := a.record(b, &rec)
-	if err != nil {
-		return nil, err
-	}
-	next.content = content
-	return next, b.ReplaceMeta(a.layer, content)
+// ResizeAt changes the shape, in one commit, at a place of each axis: an axis that grows gets zeros before item start,
+// one that shrinks loses the items from start on, and what stands behind moves. start has a number for each axis, from
+// 0 to its length; it does not matter where the length stays. As in C-Blosc2, no chunk is compressed again where start
+// and the change are multiples of the chunk length, or at the end of an axis. Elsewhere C-Blosc2 gives an error; here
+// the chunks behind start are then made anew, see Insert. Errors are ErrBounds and those of Resize.
+func (a *Array) ResizeAt(ctx context.Context, start, shape []int64) error {
+	return a.edit(func(b *Batch) error { return b.ResizeAt(ctx, start, shape) })
 }
 
-// record returns the bytes of a changed record, in the form of the one that is there.
-func (a *Array) record(b *frame.Batch, rec *meta.Array) ([]byte, error) {
-	old, _ := b.View().MetaLayer(a.layer)
-	content, err := meta.UpdateShape(old, rec.Shape)
-	if err != nil {
-		return nil, a.corrupt("%v", err)
+// ResizeAt changes the shape at any place of each axis. See Array.ResizeAt.
+func (b *Batch) ResizeAt(ctx context.Context, start, shape []int64) error {
+	if err := b.refresh(); err != nil {
+		return err
 	}
-	return content, nil
+	if len(shape) != b.st.geo.ndim || len(start) != len(shape) {
+		return fmt.Errorf("ndarray: %w: %v at %v for an array of shape %v", ErrShape, shape, start, b.st.rec.Shape)
+	}
+	if _, err := b.reshaped(slices.Clone(shape)); err != nil {
+		return err
+	}
+	inner := make([]int64, len(shape)) // how much comes in or leaves before the end
+	ends := slices.Clone(b.st.rec.Shape)
+	for i, n := range b.st.rec.Shape {
+		if start[i] < 0 || start[i] > n || start[i] > shape[i] && shape[i] < n {
+			return fmt.Errorf("ndarray: %w: axis %d from %d to %d items, at item %d", ErrBounds, i, n, shape[i], start[i])
+		}
+		if start[i] == min(n, shape[i]) {
+			ends[i] = shape[i]
+		} else {
+			inner[i] = shape[i] - n
+		}
+	}
+	return b.fail(b.resizeAt(ctx, start, inner, ends))
 }
 
-// regrid returns, for the number of a chunk in a new grid, its number in the old one, or -1 when it is new.
-func regrid(from, to *geometry) func(i int64) int64 {
+// resizeAt takes out before it puts in, so that the array never has more items than before or after.
+func (b *Batch) resizeAt(ctx context.Context, start, inner, ends []int64) error {
+	for i, n := range inner {
+		if n < 0 {
+			ends[i] += n
+			if err := b.shift(ctx, i, start[i], n, nil); err != nil {
+				return err
+			}
+		}
+	}
+	next, err := b.reshaped(ends)
+	if err == nil {
+		err = b.resize(ctx, next)
+	}
+	for i, n := range inner {
+		if err == nil && n > 0 {
+			err = b.shift(ctx, i, start[i], n, nil)
+		}
+	}
+	return err
+}
+
+// resize makes the state next, with another shape, that of the batch.
+func (b *Batch) resize(ctx context.Context, next *state) error {
+	if slices.Equal(next.rec.Shape, b.st.rec.Shape) {
+		return nil
+	}
+	if err := clearOld(ctx, b.a, b.b, b.st, next); err != nil {
+		return err
+	}
+	if err := b.b.SelectChunks(next.geo.chunks, next.geo.chunkBytes, regrid(b.st.geo, next.geo, nil)); err != nil {
+		return err
+	}
+	return b.publish(next)
+}
+
+// regrid returns, for the number of a chunk in a new grid, its number in the old one, or -1 when it is new. row says
+// what row of old chunks a new one is along an axis, or -1; nil leaves each where it is.
+func regrid(from, to *geometry, row func(axis int, at int64) int64) func(i int64) int64 {
 	return func(i int64) int64 {
 		old := int64(0)
 		for axis := range to.ndim {
 			at := i / to.gridStride[axis]
 			i -= at * to.gridStride[axis]
-			if at >= from.grid[axis] {
+			if row != nil {
+				at = row(axis, at)
+			}
+			if at < 0 || at >= from.grid[axis] {
 				return -1
 			}
 			old += at * from.gridStride[axis]
@@ -115,43 +162,4 @@ func clearOld(ctx context.Context, a *Array, b *frame.Batch, st, next *state) er
 		}
 	}
 	return nil
-}
-
-// Append adds data behind the end of an axis, in one commit: items in C order, as they are stored, a multiple of the
-// items in one step along the axis. Errors are ErrShape, ErrBounds and those of WriteBytes.
-func (a *Array) Append(ctx context.Context, axis int, data []byte) error {
-	return a.edit(func(b *frame.Batch, st *state) error {
-		if axis < 0 || axis >= st.geo.ndim {
-			return fmt.Errorf("ndarray: %w: axis %d of %d", ErrBounds, axis, st.geo.ndim)
-		}
-		step := int64(a.itemSize)
-		for i, n := range st.rec.Shape {
-			var ok bool
-			if i == axis {
-				continue
-			}
-			if step, ok = multiply(step, n); !ok {
-				return fmt.Errorf("ndarray: %w: shape %v", ErrTooLarge, st.rec.Shape)
-			}
-		}
-		if step == 0 || int64(len(data))%step != 0 {
-			return fmt.Errorf("ndarray: %w: %d bytes to append along axis %d of shape %v with items of %d bytes", ErrShape, len(data), axis, st.rec.Shape, a.itemSize)
-		}
-		shape := slices.Clone(st.rec.Shape)
-		sel := make([]Index, len(shape))
-		for i := range sel {
-			sel[i] = All
-		}
-		sel[axis] = From(shape[axis])
-		shape[axis] += int64(len(data)) / step
-		next, err := a.resize(ctx, b, st, shape)
-		if err != nil {
-			return err
-		}
-		s, err := resolve(shape, sel)
-		if err != nil {
-			return err
-		}
-		return a.write(ctx, b, next, &s, &writing{src: data})
-	})
 }

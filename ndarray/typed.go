@@ -73,7 +73,7 @@ func ReadAt[T Scalar](ctx context.Context, r Reader, at ...int64) (T, error) {
 	return item[0], nil
 }
 
-// Write writes data to a selection, in one commit: as many items, in C order, of the array's type. data stays the
+// Write writes data to a selection, in one commit or in a batch: as many items, in C order, of the array's type. data stays the
 // caller's. Errors are ErrType and those of WriteBytes.
 func Write[T Scalar](ctx context.Context, w Writer, data []T, sel ...Index) error {
 	if err := checkType[T](w); err != nil {
@@ -82,7 +82,7 @@ func Write[T Scalar](ctx context.Context, w Writer, data []T, sel ...Index) erro
 	return w.WriteBytes(ctx, stored(w.DType(), data), sel...)
 }
 
-// Fill writes one value to all items of a selection, in one commit. See Write.
+// Fill writes one value to all items of a selection, in one commit or in a batch. See Write.
 func Fill[T Scalar](ctx context.Context, w Writer, value T, sel ...Index) error {
 	if err := checkType[T](w); err != nil {
 		return err
@@ -111,16 +111,22 @@ func DTypeOf[T Scalar]() meta.DType {
 	return meta.Of(kinds[t.Kind()], int(t.Size()))
 }
 
-// checkType tells whether the items of r are of type T.
-func checkType[T Scalar](r Reader) error {
+// typed is what has items of a type.
+type typed interface {
+	DType() meta.DType
+	source() (*Array, *mapping)
+}
+
+// checkType tells whether the items of x are of type T.
+func checkType[T Scalar](x typed) error {
 	want := DTypeOf[T]()
-	have := r.DType()
+	have := x.DType()
 	date := (have.Kind == 'M' || have.Kind == 'm') && want.Kind == 'i'
 	if have.Size == want.Size && (have.Kind == want.Kind || date) && have.Fields == nil && have.Elem == nil {
 		return nil
 	}
 	raw := have.String()
-	if a, m := r.source(); m == nil {
+	if a, m := x.source(); m == nil {
 		raw = a.dtypeRaw
 	}
 	return fmt.Errorf("ndarray: %w: items are %v (%s), not %v", ErrType, have, raw, reflect.TypeFor[T]())

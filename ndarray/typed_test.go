@@ -266,7 +266,7 @@ func TestBufferErrors(t *testing.T) {
 		{a.Resize(ctx, 3, -1), ErrShape},
 		{a.Resize(ctx, 1<<40, 1<<40), ErrTooLarge},
 		{a.Append(ctx, 2, nil), ErrBounds},
-		{a.Append(ctx, -1, nil), ErrBounds},
+		{a.Append(ctx, -3, nil), ErrBounds},
 		{a.Append(ctx, 0, make([]byte, 9)), ErrShape},
 		{short, ErrBounds}, {far, ErrBounds}, {near, ErrBounds}, {shape, ErrBounds},
 	} {

@@ -126,7 +126,8 @@ func (a *Array) writeView(ctx context.Context, m *mapping, data []byte, one bool
 	if m.repeats() {
 		return fmt.Errorf("ndarray: %w: a view that repeats items", ErrReadOnly)
 	}
-	return a.edit(func(b *frame.Batch, st *state) error {
+	return a.edit(func(b *Batch) error {
+		st := b.st
 		s, size, err := a.resolve(st, m, sel)
 		if err != nil {
 			return err
@@ -140,14 +141,14 @@ func (a *Array) writeView(ctx context.Context, m *mapping, data []byte, one bool
 			return ctx.Err()
 		}
 		if s.place.lists > 0 {
-			return a.writeLists(ctx, b, st, m, &s, sel, &listWriting{src: data, one: one})
+			return a.writeLists(ctx, b.b, st, m, &s, sel, &listWriting{src: data, one: one})
 		}
 		w := &viewWriting{one: one}
 		w.src, w.itemSize = data, a.itemSize
 		var stride dims
 		s.strides(&stride)
 		w.plan, w.pieces = m.plan(st.geo, &s.axes, &stride)
-		return a.encode(ctx, b, st, w)
+		return a.encode(ctx, b.b, st, w)
 	})
 }
 
@@ -164,14 +165,20 @@ func (w *viewWriting) Next(v *frame.Visit) (keep, ok bool) {
 	return keep || w.pieces.size != w.itemSize, ok
 }
 
+// Keeps implements frame.Keeper.
+func (w *viewWriting) Keeps(v *frame.Visit, k int) bool {
+	return w.pieces.size != w.itemSize || w.writing.Keeps(v, k)
+}
+
 // Block implements frame.Source.
 func (w *viewWriting) Block(v *frame.Visit, k, _ int, dst []byte) ([]byte, error) {
 	part := v.State.(*chunkPart)
-	if part.whole && w.pieces.size == w.itemSize {
+	var b box
+	some := w.plan.box(&b, part, int32(k))
+	if (part.whole || some && b.whole) && w.pieces.size == w.itemSize {
 		clear(dst) // the padding
 	}
-	var b box
-	if w.plan.box(&b, part, int32(k)) {
+	if some {
 		w.pieces.toBlock(&b, dst, w.src, w.itemSize, w.one)
 	}
 	return dst, nil

@@ -12,53 +12,48 @@ import (
 // on up to Options.Concurrency goroutines. When it fails, the array is as it was. Errors are ErrReadOnly, ErrBounds,
 // ErrShape, ErrCorrupt, ErrClosed, those of writing, or that of ctx.
 func (a *Array) WriteBytes(ctx context.Context, src []byte, sel ...Index) error {
-	return a.edit(func(b *frame.Batch, st *state) error {
-		s, err := resolve(st.rec.Shape, sel)
-		if err != nil {
-			return err
-		}
-		if err := checkBuffer(len(src), &s, a.itemSize); err != nil {
-			return err
-		}
-		if s.place.lists > 0 {
-			return a.writeLists(ctx, b, st, nil, &s, sel, &listWriting{src: src})
-		}
-		return a.write(ctx, b, st, &s, &writing{src: src})
-	})
+	return a.edit(func(b *Batch) error { return b.WriteBytes(ctx, src, sel...) })
+}
+
+// WriteBytes writes src to a selection. See Array.WriteBytes.
+func (b *Batch) WriteBytes(ctx context.Context, src []byte, sel ...Index) error {
+	if err := b.refresh(); err != nil {
+		return err
+	}
+	s, err := resolve(b.st.rec.Shape, sel)
+	if err != nil {
+		return err
+	}
+	if err := checkBuffer(len(src), &s, b.a.itemSize); err != nil {
+		return err
+	}
+	if s.place.lists > 0 {
+		return b.fail(b.a.writeLists(ctx, b.b, b.st, nil, &s, sel, &listWriting{src: src}))
+	}
+	return b.fail(b.a.write(ctx, b.b, b.st, &s, &writing{src: src}))
 }
 
 // FillBytes writes the same item to all items of a selection, in one commit. See WriteBytes.
 func (a *Array) FillBytes(ctx context.Context, item []byte, sel ...Index) error {
-	if len(item) != a.itemSize {
-		return fmt.Errorf("ndarray: %w: an item of %d bytes for an array with items of %d", ErrShape, len(item), a.itemSize)
-	}
-	return a.edit(func(b *frame.Batch, st *state) error {
-		s, err := resolve(st.rec.Shape, sel)
-		if err != nil {
-			return err
-		}
-		if s.place.lists > 0 {
-			return a.writeLists(ctx, b, st, nil, &s, sel, &listWriting{src: item, one: true})
-		}
-		return a.write(ctx, b, st, &s, &writing{item: item})
-	})
+	return a.edit(func(b *Batch) error { return b.FillBytes(ctx, item, sel...) })
 }
 
-// edit runs change in a batch with the newest state.
-func (a *Array) edit(change func(b *frame.Batch, st *state) error) error {
-	b, err := a.f.Begin()
+// FillBytes writes the same item to all items of a selection. See Array.FillBytes.
+func (b *Batch) FillBytes(ctx context.Context, item []byte, sel ...Index) error {
+	if len(item) != b.a.itemSize {
+		return fmt.Errorf("ndarray: %w: an item of %d bytes for an array with items of %d", ErrShape, len(item), b.a.itemSize)
+	}
+	if err := b.refresh(); err != nil {
+		return err
+	}
+	s, err := resolve(b.st.rec.Shape, sel)
 	if err != nil {
 		return err
 	}
-	defer b.Rollback()
-	st, err := a.load(b.View())
-	if err != nil {
-		return err
+	if s.place.lists > 0 {
+		return b.fail(b.a.writeLists(ctx, b.b, b.st, nil, &s, sel, &listWriting{src: item, one: true}))
 	}
-	if err := change(b, st); err != nil {
-		return err
-	}
-	return b.Commit()
+	return b.fail(b.a.write(ctx, b.b, b.st, &s, &writing{item: item}))
 }
 
 // write encodes the chunks that a selection touches.
@@ -109,6 +104,12 @@ func (w *writing) Next(v *frame.Visit) (keep, ok bool) {
 	return !part.whole, true
 }
 
+// Keeps implements frame.Keeper.
+func (w *writing) Keeps(v *frame.Visit, k int) bool {
+	var b box
+	return !w.plan.box(&b, v.State.(*chunkPart), int32(k)) || !b.whole
+}
+
 // Block implements frame.Source.
 func (w *writing) Block(v *frame.Visit, k, _ int, dst []byte) ([]byte, error) {
 	part := v.State.(*chunkPart)
@@ -118,7 +119,7 @@ func (w *writing) Block(v *frame.Visit, k, _ int, dst []byte) ([]byte, error) {
 		at := int(b.user.offset) * w.itemSize
 		return w.src[at : at+len(dst)], nil
 	}
-	if part.whole && !(some && b.direct) {
+	if (part.whole || some && b.whole) && !(some && b.direct) {
 		clear(dst) // the padding
 	}
 	switch {

@@ -1,0 +1,214 @@
+package ndarray
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/goblosc/blosc2/frame"
+)
+
+// storedChunks returns, for each chunk, where it is stored and its bytes.
+func storedChunks(t testing.TB, a *Array) (offs []int64, raw [][]byte) {
+	t.Helper()
+	for i := range a.Frame().NumChunks() {
+		info, err := a.Frame().ChunkInfo(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := a.Frame().RawChunk(nil, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		offs, raw = append(offs, info.Off), append(raw, b)
+	}
+	return offs, raw
+}
+
+// inChunks returns, for each chunk of an array, which item stands where in it: the position in the chunk and the item's
+// number, which is its content.
+func (m *model) inChunks(t testing.TB, a *Array) []map[int64]uint32 {
+	t.Helper()
+	g := a.state.Load().geo
+	chunks := make([]map[int64]uint32, g.chunks)
+	for i := range int64(len(m.data) / m.size) {
+		chunk, block, item := g.locate(i)
+		if chunks[chunk] == nil {
+			chunks[chunk] = map[int64]uint32{}
+		}
+		chunks[chunk][block*g.blockItems+item] = binary.LittleEndian.Uint32(m.item(i))
+	}
+	return chunks
+}
+
+// TestChangesKeepChunks checks that an edit leaves each chunk whose items all stay together, at their places in a chunk,
+// where it is stored, byte for byte, and stores no other bytes for it.
+func TestChangesKeepChunks(t *testing.T) {
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(23, 1))
+	moved := 0
+	for round := range 300 {
+		shape := make([]int64, 1+rng.IntN(3))
+		o := &Options{}
+		for i := range shape {
+			shape[i] = 1 + rng.Int64N(9)
+			o.Chunks = append(o.Chunks, 1+rng.Int32N(4))
+			o.Blocks = append(o.Blocks, 1+rng.Int32N(o.Chunks[i]))
+		}
+		m := newModel(shape, 4)
+		for i := range len(m.data) / 4 { // all items are different, and none is zero
+			binary.LittleEndian.PutUint32(m.item(int64(i)), uint32(i+1))
+		}
+		a, err := CreateBytes(ctx, "", shape, "<u4", m.data, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		offs, raw := storedChunks(t, a)
+		before := m.inChunks(t, a)
+		axis := rng.IntN(len(shape))
+		c := int64(o.Chunks[axis])
+		at := rng.Int64N(shape[axis] + 1)
+		if rng.IntN(2) == 0 {
+			at -= at % c
+		}
+		n := 1 + rng.Int64N(5)
+		if rng.IntN(2) == 0 {
+			n = c * (1 + rng.Int64N(2))
+		}
+		what := "insert"
+		if rng.IntN(2) == 0 {
+			what, n = "delete", min(n, shape[axis]-at)
+			err = a.Delete(ctx, axis, at, n)
+			m = m.splice(axis, at, n, 0, nil)
+		} else {
+			data := bytes.Repeat([]byte{0xee, 0xee, 0xee, 0xee}, int(n*m.steps(axis)))
+			err = a.Insert(ctx, axis, at, data)
+			m = m.splice(axis, at, 0, n, data)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.check(t, a, rng)
+		nextOffs, nextRaw := storedChunks(t, a)
+		for i, items := range m.inChunks(t, a) {
+			for k, old := range before {
+				if !equalOrPart(items, old) {
+					continue
+				}
+				if nextOffs[i] != offs[k] || !bytes.Equal(nextRaw[i], raw[k]) {
+					t.Fatalf("round %d: %s of %d at %d of axis %d of %v, chunks %v: chunk %d was %d and is stored anew", round, what, n, at, axis, shape, o.Chunks, i, k)
+				}
+				if i != k {
+					moved++
+				}
+			}
+		}
+	}
+	if moved < 300 {
+		t.Errorf("%d chunks that moved", moved)
+	}
+}
+
+// equalOrPart tells whether all items of a chunk were at the same place of another one. Those of it that are missing
+// have left the array.
+func equalOrPart(items, old map[int64]uint32) bool {
+	for at, x := range items {
+		if old[at] != x {
+			return false
+		}
+	}
+	return len(items) > 0
+}
+
+// TestAppendReadsNothing checks that appending whole chunks reads none, and that a chunk with room left is read, but
+// none of its blocks that are written as a whole.
+func TestAppendReadsNothing(t *testing.T) {
+	ctx := context.Background()
+	a, err := CreateBytes(ctx, "", []int64{6, 4}, "|u1", bytes.Repeat([]byte{1, 2, 3}, 8), &Options{Chunks: []int32{6, 4}, Blocks: []int32{2, 4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, before := storedChunks(t, a)
+	base, err := a.Frame().AppendTo(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Break the stored chunk, so that nobody can read it.
+	at := bytes.Index(base, before[0])
+	broken := bytes.Clone(base)
+	for i := at + 32; i < at+len(before[0]); i++ {
+		broken[i] ^= 0xff
+	}
+	b := editBytes(t, broken)
+	if err := b.Append(ctx, 0, bytes.Repeat([]byte{7}, 6*4)); err != nil {
+		t.Errorf("append of a whole chunk: %v", err)
+	}
+	if err := b.Insert(ctx, 0, 6, bytes.Repeat([]byte{7}, 6*4)); err != nil {
+		t.Errorf("insert of a whole chunk: %v", err)
+	}
+	if err := b.Insert(ctx, 0, 0, bytes.Repeat([]byte{7}, 6*4)); err != nil {
+		t.Errorf("insert of a whole chunk before others: %v", err)
+	}
+	if err := b.Delete(ctx, 0, 6, 6); err != nil {
+		t.Errorf("delete of a whole chunk: %v", err)
+	}
+	if got, err := Read[uint8](ctx, b); err != nil || !bytes.Equal(got, bytes.Repeat([]byte{7}, 18*4)) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// TestShiftMemory checks that inserting at the front of an array much larger than a group takes little memory.
+func TestShiftMemory(t *testing.T) {
+	if raceEnabled || testing.Short() {
+		t.Log("memory is not that of the package alone when races are looked for")
+		return
+	}
+	ctx := context.Background()
+	name := t.TempDir() + "/a.b2nd"
+	o := &Options{Chunks: []int32{64 << 10}, Blocks: []int32{16 << 10}}
+	o.NoSync, o.Concurrency, o.CParams.Level = true, 2, 1
+	const n = 64 << 20
+	a, err := Zeros(name, []int64{n}, "|u1", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if err := a.FillBytes(ctx, []byte{5}); err != nil {
+		t.Fatal(err)
+	}
+	peak := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.Sys
+	}
+	before := peak()
+	if err := a.Insert(ctx, 0, 0, []byte{1, 2, 3}); err != nil {
+		t.Fatal(err)
+	}
+	if grown := int64(peak() - before); grown > n/2 {
+		t.Errorf("inserting into %d bytes took %d more from the system", n, grown)
+	}
+	got, err := Read[uint8](ctx, a, Until(5))
+	if last, _ := Read[uint8](ctx, a, From(-1)); err != nil || !slices.Equal(append(got, last...), []uint8{1, 2, 3, 5, 5, 5}) {
+		t.Error(got, last, err)
+	}
+}
+
+// editBytes opens an array in memory for editing.
+func editBytes(t testing.TB, b []byte) *Array {
+	t.Helper()
+	f, err := frame.EditStorage(frame.NewMemory(bytes.Clone(b)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := FromFrame(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}

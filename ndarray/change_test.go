@@ -1,0 +1,357 @@
+package ndarray
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// editing is an array that is edited as its model is, by choices drawn from bytes.
+type editing struct {
+	a      *Array
+	m      *model
+	d      *draws
+	chunks []int32
+	counts map[string]int
+	log    []string
+}
+
+// newEditing makes an array of any shape, partition, item size and content.
+func newEditing(t testing.TB, d *draws, p place) *editing {
+	t.Helper()
+	x := &editing{d: d, counts: map[string]int{}}
+	o := &Options{Chunks: []int32{}, Blocks: []int32{}}
+	shape := []int64{}
+	for range d.n(5) {
+		shape = append(shape, []int64{2, 3, 1, 4, 5, 7, 0, 9}[d.n(8)])
+		chunk := 1 + d.n(5)
+		o.Chunks, o.Blocks = append(o.Chunks, int32(chunk)), append(o.Blocks, int32(1+d.n(chunk)))
+	}
+	o.Sparse, o.NoSync, o.Concurrency = p.sparse, true, 1+d.n(3)
+	o.CParams = randomCParams(rand.New(rand.NewPCG(uint64(d.n(256)), 3)))
+	x.m, x.chunks = newModel(shape, []int{1, 2, 4, 8, 12, 300}[d.n(6)]), o.Chunks
+	dtype := fmt.Sprintf("|V%d", x.m.size)
+	var err error
+	switch d.n(4) {
+	case 0:
+		x.a, err = Zeros(p.name, shape, dtype, o)
+	case 1:
+		item := x.items(1)
+		x.m.data = bytes.Repeat(item, len(x.m.data)/x.m.size)
+		x.a, err = Full(p.name, shape, dtype, item, o)
+	default:
+		x.m.data = x.items(int64(len(x.m.data) / x.m.size))
+		x.a, err = CreateBytes(context.Background(), p.name, shape, dtype, x.m.data, o)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// items draws n items.
+func (x *editing) items(n int64) []byte {
+	return randomBytes(rand.New(rand.NewPCG(uint64(x.d.n(256)), 5)), int(n)*x.m.size)
+}
+
+// length draws a length of an axis: small, and often a multiple of the chunk's.
+func (x *editing) length(axis int) int64 {
+	if n := int64(x.d.n(14)); x.d.n(2) == 0 {
+		return n
+	}
+	return int64(x.d.n(4)) * int64(x.chunks[axis])
+}
+
+// splice returns the model with the items from at up to at+out along an axis replaced by data, item by item.
+func (m *model) splice(axis int, at, out, in int64, data []byte) *model {
+	shape := slices.Clone(m.shape)
+	shape[axis] += in - out
+	next := newModel(shape, m.size)
+	coming := &model{slices.Clone(shape), m.size, data}
+	coming.shape[axis] = in
+	for i := range int64(len(next.data) / m.size) {
+		c := make([]int64, len(shape))
+		for k, rest := len(shape)-1, i; k >= 0; k-- {
+			c[k] = rest % shape[k]
+			rest /= shape[k]
+		}
+		from := m
+		switch {
+		case c[axis] >= at+in:
+			c[axis] += out - in
+		case c[axis] >= at:
+			from, c[axis] = coming, c[axis]-at
+		}
+		if from.data == nil {
+			continue
+		}
+		place := int64(0)
+		for k, n := range from.shape {
+			place = place*n + c[k]
+		}
+		copy(next.item(i), from.item(place))
+	}
+	return next
+}
+
+// steps returns how many items one step along an axis has.
+func (m *model) steps(axis int) int64 {
+	n := int64(1)
+	for i, length := range m.shape {
+		if i != axis {
+			n *= length
+		}
+	}
+	return n
+}
+
+// step makes one edit of both. It fails the test when the edit fails, or should fail and does not.
+func (x *editing) step(t testing.TB, e Editor) {
+	t.Helper()
+	ctx, d, m := context.Background(), x.d, x.m
+	ops := []string{"write", "fill", "resize", "resizeAt", "append", "insert", "insert", "delete"}
+	if len(m.shape) == 0 {
+		ops = ops[:3]
+	}
+	op := ops[d.n(len(ops))]
+	axis, before := 0, m
+	if len(m.shape) > 0 {
+		axis = d.n(len(m.shape))
+	}
+	var want, err error
+	what := ""
+	switch op {
+	case "write", "fill":
+		sel := d.selection(m.shape)
+		what = fmt.Sprint(sel)
+		_, at, bad := naiveSelect(m.shape, sel)
+		src := x.items(int64(len(at)))
+		if op == "fill" {
+			src = bytes.Repeat(x.items(1), max(len(at), 1))
+			err = e.FillBytes(ctx, src[:m.size], sel...)
+		} else {
+			err = e.WriteBytes(ctx, src, sel...)
+		}
+		if bad != nil {
+			want = ErrBounds
+			break
+		}
+		x.m = &model{m.shape, m.size, bytes.Clone(m.data)}
+		for i, at := range at {
+			copy(x.m.item(at), src[i*m.size:][:m.size])
+		}
+	case "resize":
+		shape := slices.Clone(m.shape)
+		for i := range shape {
+			if d.n(3) > 0 {
+				shape[i] = x.length(i)
+			}
+		}
+		what = fmt.Sprint(shape)
+		err = e.Resize(ctx, shape...)
+		x.m = m.resize(shape)
+	case "resizeAt":
+		shape, start := slices.Clone(m.shape), make([]int64, len(m.shape))
+		next := m
+		for i := range shape {
+			if d.n(2) > 0 {
+				shape[i] = x.length(i)
+			}
+			if start[i] = x.length(i) % (min(shape[i], m.shape[i]) + 1); start[i] > 0 && d.n(40) == 39 {
+				start[i], want = m.shape[i]+1, ErrBounds
+			}
+			next = next.splice(i, min(start[i], next.shape[i]), max(m.shape[i]-shape[i], 0), max(shape[i]-m.shape[i], 0), nil)
+		}
+		what = fmt.Sprint(shape, start)
+		if err = e.ResizeAt(ctx, start, shape); want == nil {
+			x.m = next
+		}
+	case "append", "insert":
+		n, at := x.length(axis), m.shape[axis]
+		for n*m.steps(axis)*int64(m.size) > 60_000 {
+			n /= 2
+		}
+		if op == "insert" {
+			at = x.length(axis)
+		}
+		data := x.items(n * m.steps(axis))
+		what = fmt.Sprint(axis, at, n)
+		if op == "append" {
+			err = e.Append(ctx, axis-len(m.shape)*d.n(2), data)
+		} else if back := at - m.shape[axis]; back < 0 && d.n(3) == 0 {
+			err = e.Insert(ctx, axis, back, data)
+		} else {
+			err = e.Insert(ctx, axis, at, data)
+		}
+		switch {
+		case m.steps(axis) == 0:
+			want = ErrShape
+		case at > m.shape[axis]:
+			want = ErrBounds
+		default:
+			x.m = m.splice(axis, at, 0, n, data)
+		}
+	case "delete":
+		at, n := x.length(axis), x.length(axis)
+		what = fmt.Sprint(axis, at, n)
+		err = e.Delete(ctx, axis, at, n)
+		if want = ErrBounds; at+n <= m.shape[axis] {
+			want, x.m = nil, m.splice(axis, at, n, 0, nil)
+		}
+	}
+	x.log = append(x.log, op+" "+what)
+	x.counts[op]++
+	if want != nil {
+		x.counts["error"]++
+	}
+	if (want == nil) != (err == nil) || want != nil && !errors.Is(err, want) {
+		t.Fatalf("%v\n%s %s of %v: error %v, want %v", x.log, op, what, before.shape, err, want)
+	}
+	if len(x.m.data) > 200_000 {
+		shape := slices.Clone(x.m.shape)
+		for i := range shape {
+			shape[i] = min(shape[i], 6)
+		}
+		if err := e.Resize(ctx, shape...); err != nil {
+			t.Fatal(err)
+		}
+		x.m = x.m.resize(shape)
+		x.log = append(x.log, fmt.Sprint("cut to ", shape))
+	}
+}
+
+// check compares the array with a model.
+func (x *editing) check(t testing.TB, m *model) {
+	t.Helper()
+	got := make([]byte, len(m.data))
+	if !slices.Equal(x.a.Shape(), m.shape) {
+		t.Fatalf("%v\nshape %v, want %v", x.log, x.a.Shape(), m.shape)
+	}
+	if err := x.a.ReadBytes(context.Background(), got); err != nil || !bytes.Equal(got, m.data) {
+		t.Fatalf("%v\nshape %v, chunks %v, blocks %v: other items (%v)", x.log, m.shape, x.a.Chunks(), x.a.Blocks(), err)
+	}
+	if sel := x.d.selection(m.shape); true {
+		_, at, err := naiveSelect(m.shape, sel)
+		if err != nil {
+			return
+		}
+		part := make([]byte, len(at)*m.size)
+		if err := x.a.ReadBytes(context.Background(), part, sel...); err != nil {
+			t.Fatalf("%v\n%v: %v", x.log, sel, err)
+		}
+		for i, at := range at {
+			if !bytes.Equal(part[i*m.size:][:m.size], m.item(at)) {
+				t.Fatalf("%v\n%v of %v: other items", x.log, sel, m.shape)
+			}
+		}
+	}
+}
+
+// round makes one edit, or several in a batch that is then committed or forgotten.
+func (x *editing) round(t testing.TB) {
+	t.Helper()
+	if x.d.n(3) > 0 {
+		x.step(t, x.a)
+		x.check(t, x.m)
+		return
+	}
+	b, err := x.a.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Rollback()
+	before := x.m
+	x.log = append(x.log, "begin")
+	for range 1 + x.d.n(5) {
+		x.step(t, b)
+		if !slices.Equal(b.Shape(), x.m.shape) {
+			t.Fatalf("%v\nshape %v in a batch, want %v", x.log, b.Shape(), x.m.shape)
+		}
+	}
+	x.check(t, before) // nobody sees it yet
+	if x.d.n(3) == 0 {
+		b.Rollback()
+		x.m = before
+		x.log = append(x.log, "rollback")
+		x.counts["rollback"]++
+	} else if err := b.Commit(); err != nil {
+		t.Fatalf("%v\n%v", x.log, err)
+	} else {
+		x.log = append(x.log, "commit")
+		x.counts["commit"]++
+	}
+	x.check(t, x.m)
+}
+
+// TestChanges edits arrays by random programs of every kind of edit and compares each with a model.
+func TestChanges(t *testing.T) {
+	programs, rounds := 40, 30
+	if testing.Short() || raceEnabled {
+		programs = 8
+	}
+	for _, kind := range []string{"memory", "contiguous", "sparse"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			counts := map[string]int{}
+			dir := t.TempDir()
+			for seed := range programs {
+				rng := rand.New(rand.NewPCG(21, uint64(seed)))
+				data := make([]byte, 200*rounds)
+				for i := range data {
+					data[i] = byte(rng.Uint32())
+				}
+				p := place{sparse: kind == "sparse"}
+				if kind != "memory" {
+					p.name = filepath.Join(dir, fmt.Sprint(seed))
+				}
+				x := newEditing(t, &draws{data}, p)
+				x.log = append(x.log, fmt.Sprintf("seed %d shape %v", seed, x.m.shape))
+				for i := range rounds {
+					x.round(t)
+					if i%10 == 9 {
+						x.a = p.reopen(t, x.a, nil)
+						x.log = append(x.log, "reopen")
+						x.check(t, x.m)
+					}
+				}
+				x.a.Close()
+				for op, n := range x.counts {
+					counts[op] += n
+				}
+			}
+			t.Log(counts)
+			for _, op := range []string{"write", "fill", "resize", "resizeAt", "append", "insert", "delete", "error", "commit", "rollback"} {
+				if counts[op] < programs {
+					t.Errorf("%d of %s", counts[op], op)
+				}
+			}
+		})
+	}
+}
+
+// FuzzChanges lets the fuzzer choose the edits.
+func FuzzChanges(f *testing.F) {
+	for seed := range uint64(8) {
+		rng := rand.New(rand.NewPCG(22, seed))
+		data := make([]byte, 300)
+		for i := range data {
+			data[i] = byte(rng.Uint32())
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) > 2000 {
+			return
+		}
+		x := newEditing(t, &draws{data}, place{})
+		defer x.a.Close()
+		for len(x.d.data) > 0 {
+			x.round(t)
+		}
+	})
+}

@@ -1,0 +1,209 @@
+package ndarray
+
+import (
+	"context"
+	"fmt"
+	"math"
+)
+
+// Append adds data behind the end of an axis, in one commit: items in C order, as they are stored, as many as one or
+// more steps along the axis have. A negative axis counts from the last. Chunks that are new are compressed once; those
+// at the end of the axis that have room left are read and compressed again with what comes in. To append often, let the
+// chunk length along the axis divide what is appended, or collect many calls in a Batch. Errors are ErrShape, ErrBounds
+// and those of WriteBytes.
+func (a *Array) Append(ctx context.Context, axis int, data []byte) error {
+	return a.edit(func(b *Batch) error { return b.Append(ctx, axis, data) })
+}
+
+// Append adds items behind the end of an axis. See Array.Append.
+func (b *Batch) Append(ctx context.Context, axis int, data []byte) error {
+	axis, n, err := b.incoming(axis, data)
+	if err != nil {
+		return err
+	}
+	return b.insert(ctx, axis, b.st.rec.Shape[axis], n, data)
+}
+
+// Insert adds data before item at of an axis, in one commit: items in C order, as they are stored, as many as one or
+// more steps along the axis have; what stands behind moves. at may be the length of the axis, which appends; a negative
+// one counts from the end, a negative axis from the last. Where at and the number of steps are multiples of the chunk
+// length, no chunk is read or compressed but those that come in. Else the chunks from at on are made anew, a few at a
+// time; those behind keep as they are when the number of steps is a multiple of the chunk length. Errors are ErrShape,
+// ErrBounds and those of WriteBytes.
+func (a *Array) Insert(ctx context.Context, axis int, at int64, data []byte) error {
+	return a.edit(func(b *Batch) error { return b.Insert(ctx, axis, at, data) })
+}
+
+// Insert adds items before item at of an axis. See Array.Insert.
+func (b *Batch) Insert(ctx context.Context, axis int, at int64, data []byte) error {
+	axis, n, err := b.incoming(axis, data)
+	if err != nil {
+		return err
+	}
+	if at, err = b.place(axis, at, 0); err != nil {
+		return err
+	}
+	return b.insert(ctx, axis, at, n, data)
+}
+
+// Delete removes n items of an axis from item at on, in one commit; what stands behind moves. A negative at counts from
+// the end, a negative axis from the last. No chunk is compressed again at the end of the axis, nor where at and n are
+// multiples of the chunk length; elsewhere it is as with Insert. Errors are ErrBounds and those of WriteBytes.
+func (a *Array) Delete(ctx context.Context, axis int, at, n int64) error {
+	return a.edit(func(b *Batch) error { return b.Delete(ctx, axis, at, n) })
+}
+
+// Delete removes n items of an axis, from item at on. See Array.Delete.
+func (b *Batch) Delete(ctx context.Context, axis int, at, n int64) error {
+	if err := b.refresh(); err != nil {
+		return err
+	}
+	axis, err := b.axis(axis)
+	if err != nil {
+		return err
+	}
+	if at, err = b.place(axis, at, n); err != nil {
+		return err
+	}
+	length := b.st.rec.Shape[axis]
+	switch {
+	case n == 0:
+		return nil
+	case n < length-at:
+		return b.fail(b.shift(ctx, axis, at, -n, nil))
+	}
+	shape := b.Shape()
+	shape[axis] = at
+	next, err := b.reshaped(shape)
+	if err != nil {
+		return err
+	}
+	return b.fail(b.resize(ctx, next))
+}
+
+// Append adds data behind the end of an axis of an array, in one commit, or in a batch. See Array.Append. Errors are
+// ErrType and those of it.
+func Append[T Scalar](ctx context.Context, e Editor, axis int, data []T) error {
+	if err := checkType[T](e); err != nil {
+		return err
+	}
+	return e.Append(ctx, axis, stored(e.DType(), data))
+}
+
+// Insert adds data before item at of an axis of an array, in one commit, or in a batch. See Array.Insert. Errors are
+// ErrType and those of it.
+func Insert[T Scalar](ctx context.Context, e Editor, axis int, at int64, data []T) error {
+	if err := checkType[T](e); err != nil {
+		return err
+	}
+	return e.Insert(ctx, axis, at, stored(e.DType(), data))
+}
+
+// axis returns the number of an axis; a negative one counts from the last.
+func (b *Batch) axis(axis int) (int, error) {
+	ndim := b.st.geo.ndim
+	if axis < -ndim || axis >= ndim {
+		return 0, fmt.Errorf("ndarray: %w: axis %d of %d", ErrBounds, axis, ndim)
+	}
+	if axis < 0 {
+		axis += ndim
+	}
+	return axis, nil
+}
+
+// place returns where n items of an axis begin; a negative number counts from the end.
+func (b *Batch) place(axis int, at, n int64) (int64, error) {
+	length := b.st.rec.Shape[axis]
+	from := at
+	if from < 0 {
+		from += length
+	}
+	if from < 0 || from > length || n < 0 || n > length-from {
+		return 0, fmt.Errorf("ndarray: %w: %d items at %d of axis %d of length %d", ErrBounds, n, at, axis, length)
+	}
+	return from, nil
+}
+
+// incoming returns how many steps along an axis data has.
+func (b *Batch) incoming(axis int, data []byte) (ax int, n int64, err error) {
+	if err := b.refresh(); err != nil {
+		return 0, 0, err
+	}
+	if axis, err = b.axis(axis); err != nil {
+		return 0, 0, err
+	}
+	step, shape := int64(b.a.itemSize), b.st.rec.Shape
+	for i, length := range shape {
+		var ok bool
+		if i == axis {
+			continue
+		}
+		if step, ok = multiply(step, length); !ok {
+			return 0, 0, fmt.Errorf("ndarray: %w: shape %v", ErrTooLarge, shape)
+		}
+	}
+	if step == 0 || int64(len(data))%step != 0 {
+		return 0, 0, fmt.Errorf("ndarray: %w: %d bytes to add along axis %d of shape %v with items of %d bytes", ErrShape, len(data), axis, shape, b.a.itemSize)
+	}
+	n = int64(len(data)) / step
+	if n > math.MaxInt64-shape[axis] {
+		return 0, 0, fmt.Errorf("ndarray: %w: %d items more in shape %v", ErrTooLarge, n, shape)
+	}
+	return axis, n, nil
+}
+
+// insert adds n steps to an axis.
+func (b *Batch) insert(ctx context.Context, axis int, at, n int64, data []byte) error {
+	shape := b.Shape()
+	end := at == shape[axis]
+	shape[axis] += n
+	next, err := b.reshaped(shape)
+	switch {
+	case err != nil:
+		return err
+	case n == 0:
+		return nil
+	case end:
+		return b.fail(b.extend(ctx, axis, next, data))
+	}
+	return b.fail(b.shift(ctx, axis, at, n, data))
+}
+
+// extend makes next, with a longer axis, the state of the batch and writes data to what comes in.
+func (b *Batch) extend(ctx context.Context, axis int, next *state, data []byte) error {
+	was, g := b.st, next.geo
+	// Where all chunks that are there keep their numbers, writing appends the new ones.
+	same := was.geo.chunks > 0
+	for i := range axis {
+		same = same && g.grid[i] == 1
+	}
+	if !same {
+		if err := b.b.SelectChunks(g.chunks, g.chunkBytes, regrid(was.geo, g, nil)); err != nil {
+			return err
+		}
+	}
+	if err := b.publish(next); err != nil {
+		return err
+	}
+	s := wholeAxes(next.rec.Shape)
+	s.cut(axis, was.rec.Shape[axis], next.rec.Shape[axis])
+	return b.a.write(ctx, b.b, next, &s, &writing{src: data})
+}
+
+// wholeAxes returns the selection of everything.
+func wholeAxes(shape []int64) (s selection) {
+	s.ndim, s.items = len(shape), 1
+	for i, n := range shape {
+		s.whole(i, n)
+		s.items *= n
+	}
+	return s
+}
+
+// cut makes a selection of whole axes one of the items from lo up to hi of an axis.
+func (s *selection) cut(axis int, lo, hi int64) {
+	if s.items > 0 {
+		s.items = s.items / s.axes[axis].count * (hi - lo)
+	}
+	s.axes[axis].start, s.axes[axis].count, s.lengths[axis] = lo, hi-lo, hi-lo
+}

@@ -1,0 +1,228 @@
+package ndarray
+
+import (
+	"context"
+	"slices"
+
+	"github.com/goblosc/blosc2/frame"
+)
+
+// groupBytes is about how much a shift makes anew at a time, when chunks are not larger.
+const groupBytes = 8 << 20
+
+// shift changes the length of an axis before its end: n items come in before item at, or, when n is negative, -n items
+// leave from there on. A row of chunks along the axis whose items all come from one old row, each from its place there,
+// is that row. The others are read from the held old state and written anew.
+type shift struct {
+	b        *Batch
+	axis     int
+	at, in   int64  // where and how many items come in
+	by       int64  // how far the items behind move
+	data     []byte // what comes in, in C order; nil for zeros
+	old, new *state
+	held     frame.View
+	buf      []byte
+}
+
+// shift makes room for n items along an axis and fills it with data, or closes the room of -n.
+func (b *Batch) shift(ctx context.Context, axis int, at, n int64, data []byte) error {
+	shape := b.Shape()
+	shape[axis] += n
+	next, err := b.reshaped(shape)
+	if err != nil {
+		return err
+	}
+	x := &shift{b: b, axis: axis, at: at, in: max(n, 0), by: n, data: data, old: b.st, new: next}
+	row := func(i int, at int64) int64 {
+		if i == axis {
+			return x.row(at)
+		}
+		return at
+	}
+	view, release := b.b.Hold()
+	defer release()
+	x.held = view
+	if err := b.b.SelectChunks(next.geo.chunks, next.geo.chunkBytes, regrid(x.old.geo, next.geo, row)); err != nil {
+		return err
+	}
+	if err := b.publish(next); err != nil {
+		return err
+	}
+	return x.run(ctx)
+}
+
+// row returns the old row of chunks that a new one is, or -1.
+func (x *shift) row(k int64) int64 {
+	c := x.new.geo.chunkShape[x.axis]
+	first := k * c
+	switch stop := min(first+c, x.new.geo.shape[x.axis]); {
+	case stop <= x.at:
+		return k
+	case first >= x.at+x.in && x.by%c == 0:
+		return k - x.by/c
+	}
+	return -1
+}
+
+// run writes the rows that are no old ones: they stand together. Those among them in which all items come in are
+// written from the data; those around them are made of old items and data.
+func (x *shift) run(ctx context.Context) error {
+	g := x.new.geo
+	if g.items == 0 {
+		return ctx.Err()
+	}
+	c, length := g.chunkShape[x.axis], g.shape[x.axis]
+	first, last := x.at/c, g.grid[x.axis]
+	if x.by%c == 0 {
+		last = ceilDiv(x.at+x.in, c)
+	}
+	newFirst := ceilDiv(x.at, c)
+	newLast := max((x.at+x.in)/c, newFirst)
+	if newFirst >= newLast {
+		return x.rebuild(ctx, first*c, min(last*c, length))
+	}
+	if err := x.rebuild(ctx, first*c, newFirst*c); err != nil {
+		return err
+	}
+	if x.data != nil {
+		if err := x.writeNew(ctx, newFirst*c, newLast*c); err != nil {
+			return err
+		}
+	}
+	return x.rebuild(ctx, newLast*c, min(last*c, length))
+}
+
+// writeNew writes data to rows of chunks whose items all come in.
+func (x *shift) writeNew(ctx context.Context, lo, hi int64) error {
+	s := wholeAxes(x.new.rec.Shape)
+	s.cut(x.axis, lo, hi)
+	p := newPlan(x.new.geo, &s)
+	stride := x.dataStrides()
+	p.stand(&stride, (lo-x.at)*stride[x.axis])
+	return x.b.a.encode(ctx, x.b.b, x.new, &writing{src: x.data, itemSize: x.b.a.itemSize, plan: p})
+}
+
+// dataStrides returns the strides of the data.
+func (x *shift) dataStrides() (stride dims) {
+	shape := slices.Clone(x.new.rec.Shape)
+	shape[x.axis] = x.in
+	strides(&stride, shape)
+	return stride
+}
+
+// stand sets where the items of a plan stand on the user side, of which they are a part. No step may be negative.
+func (p *plan) stand(stride *dims, offset int64) {
+	for i := range p.geo.ndim {
+		p.axes[i].stride = stride[i]
+	}
+	p.user = offset
+}
+
+// rebuild makes rows of chunks anew, a group of chunks at a time.
+func (x *shift) rebuild(ctx context.Context, lo, hi int64) error {
+	if lo >= hi {
+		return ctx.Err()
+	}
+	s := wholeAxes(x.new.rec.Shape)
+	s.cut(x.axis, lo, hi)
+	size := x.groups()
+	groups, err := newGeometry(x.new.rec.Shape, size, size, int64(x.b.a.itemSize))
+	if err != nil {
+		return err
+	}
+	p := newPlan(groups, &s)
+	var part chunkPart
+	for ok := p.first(&part); ok; ok = p.next(&part) {
+		var from, to dims
+		for i := range groups.ndim {
+			from[i], to[i] = p.axes[i].first+part.lo[i], p.axes[i].first+part.hi[i]
+		}
+		if err := x.group(ctx, &from, &to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// groups returns the shape of a group: whole chunks.
+func (x *shift) groups() []int32 {
+	g := x.new.geo
+	size := make([]int32, g.ndim)
+	n := g.itemSize
+	for i := range size {
+		n *= g.chunkShape[i]
+	}
+	for i := g.ndim - 1; i >= 0; i-- {
+		k := min(max(groupBytes/n, 1), g.grid[i])
+		size[i] = int32(k * g.chunkShape[i])
+		n *= k
+	}
+	return size
+}
+
+// group makes the items from lo up to hi anew, which are whole chunks.
+func (x *shift) group(ctx context.Context, lo, hi *dims) error {
+	g, a := x.new.geo, x.b.a
+	s := wholeAxes(x.new.rec.Shape)
+	count, stride := dims{}, dims{}
+	for i := range g.ndim {
+		s.cut(i, lo[i], hi[i])
+		count[i] = hi[i] - lo[i]
+	}
+	strides(&stride, count[:g.ndim])
+	n, err := byteSize(s.items, g.itemSize)
+	if err != nil {
+		return err
+	}
+	x.buf = slices.Grow(x.buf[:0], n)[:n]
+	if err := x.read(ctx, &s, lo[x.axis], min(hi[x.axis], x.at), 0, &stride, 0); err != nil {
+		return err
+	}
+	from, to := max(lo[x.axis], x.at), min(hi[x.axis], x.at+x.in)
+	if from < to {
+		x.take(lo, &count, &stride, from, to)
+	}
+	from = max(lo[x.axis], x.at+x.in)
+	if err := x.read(ctx, &s, from, hi[x.axis], x.by, &stride, (from-lo[x.axis])*stride[x.axis]); err != nil {
+		return err
+	}
+	return a.write(ctx, x.b.b, x.new, &s, &writing{src: x.buf})
+}
+
+// read reads of a group, which s selects, the items from lo up to hi along the axis. They come from old ones that stood
+// by less far.
+func (x *shift) read(ctx context.Context, s *selection, lo, hi, by int64, stride *dims, offset int64) error {
+	if lo >= hi {
+		return ctx.Err()
+	}
+	old := *s
+	old.cut(x.axis, lo-by, hi-by)
+	p := newPlan(x.old.geo, &old)
+	p.stand(stride, offset)
+	r := x.b.a.reading()
+	r.plan, r.mapped = p, false
+	err := r.run(ctx, x.held, x.buf)
+	x.b.a.reads.Put(r)
+	return err
+}
+
+// take sets the items of a group that come in, from item from up to item to along the axis.
+func (x *shift) take(lo, count, stride *dims, from, to int64) {
+	g := x.new.geo
+	some := *count
+	some[x.axis] = to - from
+	dst := side{(from - lo[x.axis]) * stride[x.axis], *stride}
+	if x.data == nil {
+		fillItems(x.buf, make([]byte, g.itemSize), &dst, &some, g.ndim)
+		return
+	}
+	src := side{stride: x.dataStrides()}
+	for i := range g.ndim {
+		at := lo[i]
+		if i == x.axis {
+			at = from - x.at
+		}
+		src.offset += at * src.stride[i]
+	}
+	copyItems(x.buf, x.data, &dst, &src, &some, g.ndim, int(g.itemSize))
+}
