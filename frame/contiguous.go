@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"runtime"
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -103,13 +104,37 @@ func (c *contiguous) commit(b *Batch) error {
 		return err
 	}
 	if c.temp != "" {
-		if err := replace(c.temp, c.name, c.noSync); err != nil {
+		if err := c.publish(); err != nil {
 			b.f.broken = err
 			return err
 		}
-		c.temp = ""
 	}
 	c.retire(b.cur, b.dropped)
+	return nil
+}
+
+// publish gives the file its name.
+func (c *contiguous) publish() error {
+	if runtime.GOOS != "windows" {
+		err := replace(c.temp, c.name, c.noSync)
+		if err == nil {
+			c.temp = ""
+		}
+		return err
+	}
+	// There a file that is open cannot be renamed.
+	if err := c.st.Close(); err != nil {
+		return err
+	}
+	if err := replace(c.temp, c.name, c.noSync); err != nil {
+		return err
+	}
+	c.temp = ""
+	f, err := os.OpenFile(c.name, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	c.st = file{f}
 	return nil
 }
 

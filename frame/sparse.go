@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync/atomic"
 
@@ -261,7 +262,7 @@ func (d *sparse) close() error {
 
 // syncDir makes the entry of name in its directory last.
 func syncDir(name string, noSync bool) error {
-	if noSync {
+	if noSync || runtime.GOOS == "windows" { // there a directory cannot be synced
 		return nil
 	}
 	dir, err := os.Open(filepath.Dir(name))
