@@ -38,6 +38,9 @@ func (f *Frame) Begin() (*Batch, error) {
 	case f.broken != nil:
 		err = fmt.Errorf("frame %s: an earlier commit may be half done, open it again: %w", f.path, f.broken)
 	}
+	if err == nil {
+		err = f.lockEdit()
+	}
 	if err != nil {
 		f.endBatch()
 		return nil, err
@@ -51,7 +54,7 @@ func (f *Frame) Begin() (*Batch, error) {
 
 // successor returns a copy of s that a batch may change.
 func (s *snapshot) successor() *snapshot {
-	t := &snapshot{header: s.header, index: s.index, meta: s.meta, vlmeta: s.vlmeta, src: s.src, area: s.area, fileID: s.fileID}
+	t := &snapshot{header: s.header, index: s.index, meta: s.meta, vlmeta: s.vlmeta, src: s.src, epoch: s.epoch, area: s.area, fileID: s.fileID}
 	if t.index.n == 0 {
 		// No entry counts from the end of the header, so that the header can have the length that it needs.
 		if n, err := headerLen(t.meta); err == nil {

@@ -9,12 +9,12 @@ import (
 // ReadBlock appends the decoded bytes of block k of chunk i to dst and reads no other block, but for the first one
 // where the chunk has the filter Delta. It is how the items of a super-chunk with blocks of variable size are read.
 // Errors are ErrBounds, ErrCorrupt, ErrUnsupported or ErrTooLarge, in an *Error.
-func (f *Frame) ReadBlock(dst []byte, i, k int) ([]byte, error) {
+func (f *Frame) ReadBlock(dst []byte, i, k int) (_ []byte, err error) {
 	s, err := f.acquire()
 	if err != nil {
 		return dst, err
 	}
-	defer s.release()
+	defer f.release(s, &err)
 	if err := f.checkChunk(s, i); err != nil {
 		return dst, err
 	}

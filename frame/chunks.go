@@ -17,12 +17,12 @@ type ChunkInfo struct {
 }
 
 // ChunkInfo returns what header and index say of chunk i. Errors are ErrBounds, ErrCorrupt, ErrUnsupported.
-func (f *Frame) ChunkInfo(i int) (ChunkInfo, error) {
+func (f *Frame) ChunkInfo(i int) (_ ChunkInfo, err error) {
 	s, err := f.acquire()
 	if err != nil {
 		return ChunkInfo{}, err
 	}
-	defer s.release()
+	defer f.release(s, &err)
 	if err := f.checkChunk(s, i); err != nil {
 		return ChunkInfo{}, err
 	}
@@ -96,12 +96,12 @@ func (f *Frame) specialChunk(s *snapshot, i int, special chunk.Special, err erro
 
 // RawChunk appends the stored bytes of chunk i, header included, to dst; for a special value that only the index
 // has, the chunk that stands for it.
-func (f *Frame) RawChunk(dst []byte, i int) ([]byte, error) {
+func (f *Frame) RawChunk(dst []byte, i int) (_ []byte, err error) {
 	s, err := f.acquire()
 	if err != nil {
 		return dst, err
 	}
-	defer s.release()
+	defer f.release(s, &err)
 	if err := f.checkChunk(s, i); err != nil {
 		return dst, err
 	}
@@ -133,12 +133,12 @@ func (f *Frame) rawChunk(dst []byte, s *snapshot, i int) ([]byte, error) {
 
 // ReadChunk appends the decoded bytes of chunk i to dst, on up to Options.Concurrency goroutines. Errors are
 // ErrBounds, ErrCorrupt, ErrUnsupported or ErrTooLarge, in an *Error.
-func (f *Frame) ReadChunk(dst []byte, i int) ([]byte, error) {
+func (f *Frame) ReadChunk(dst []byte, i int) (_ []byte, err error) {
 	s, err := f.acquire()
 	if err != nil {
 		return dst, err
 	}
-	defer s.release()
+	defer f.release(s, &err)
 	if err := f.checkChunk(s, i); err != nil {
 		return dst, err
 	}
@@ -159,7 +159,7 @@ func (f *Frame) AllocLimit() int64 {
 	switch {
 	case f.opts.MaxBytes > 0:
 		return f.opts.MaxBytes
-	case f.opts.MaxBytes < 0 || f.trusted:
+	case f.opts.MaxBytes < 0 || f.trusted.Load():
 		return math.MaxInt64
 	}
 	stored := int64(0)

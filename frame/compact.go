@@ -14,12 +14,12 @@ import (
 // DeadBytes returns how many stored bytes belong to no part of the newest state: about what Compact gives back. It
 // reads the headers of all chunks. What stands behind a frame at the start of a file counts; in a sparse frame
 // it is chunk files that the index does not name. Errors are ErrCorrupt, ErrClosed or those of reading.
-func (f *Frame) DeadBytes() (int64, error) {
+func (f *Frame) DeadBytes() (_ int64, err error) {
 	s, err := f.acquire()
 	if err != nil {
 		return 0, err
 	}
-	defer s.release()
+	defer f.release(s, &err)
 	dead, err := f.store.size(s)
 	if err != nil {
 		return 0, err

@@ -3,6 +3,7 @@ package frame
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"math"
 	"os"
@@ -108,6 +109,7 @@ func (c *contiguous) commit(b *Batch) error {
 			b.f.broken = err
 			return err
 		}
+		s.src = c.st
 	}
 	c.retire(b.cur, b.dropped)
 	return nil
@@ -170,6 +172,7 @@ func (c *contiguous) install(f *Frame, old, s *snapshot, out []byte, pos int64) 
 	}
 	c.head = int64(len(head))
 	c.carve(extent{0, c.head})
+	s.sum = maphash.Bytes(f.seed, out)
 	return nil
 }
 

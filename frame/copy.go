@@ -82,12 +82,12 @@ func (f *Frame) copyChunks(ctx context.Context, s *snapshot, b *Batch) error {
 
 // Verify decodes everything and checks what the parts of the frame say of each other. It calls report for each
 // fault, with its place, and goes on; it returns early only when report or ctx says so.
-func (f *Frame) Verify(ctx context.Context, report func(error) error) error {
+func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error) {
 	s, err := f.acquire()
 	if err != nil {
 		return err
 	}
-	defer s.release()
+	defer f.release(s, &err)
 	for _, l := range s.vlmeta {
 		if _, err := f.vlContent(l); err != nil {
 			if err := report(err); err != nil {

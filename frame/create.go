@@ -34,10 +34,24 @@ func Create(name string, o *Options, fill func(b *Batch) error) (*Frame, error) 
 			return nil, f.wrap("directory", -1, fmt.Errorf("will not replace a directory that is no frame: %w", ErrExists))
 		}
 	}
+	if f.opts.Locking && !f.opts.Sparse {
+		if f.lock, err = openLock(name, false); err != nil {
+			return nil, err
+		}
+	}
 	if f.store, err = createStore(name, &f.opts); err != nil {
+		f.lock.close()
 		return nil, err
 	}
-	return f.create(fill)
+	if f, err = f.create(fill); err != nil || !f.opts.Locking || !f.opts.Sparse {
+		return f, err
+	}
+	// Nobody could know of the directory before it had its name.
+	if f.lock, err = openLock(name, true); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 // createStore makes a file or directory under a temporary name beside the final one.
@@ -102,7 +116,8 @@ func CreateMemory(o *Options, fill func(b *Batch) error) (*Frame, error) {
 
 // create makes the first commit.
 func (f *Frame) create(fill func(b *Batch) error) (*Frame, error) {
-	f.writable, f.trusted = true, true
+	f.writable = true
+	f.trusted.Store(true)
 	b, err := f.first()
 	if err == nil && fill != nil {
 		err = fill(b)
@@ -138,6 +153,10 @@ func (f *Frame) first() (*Batch, error) {
 	b := &Batch{f: f, next: s}
 	f.mu.Lock()
 	f.beginBatch()
+	if err := f.lockEdit(); err != nil {
+		f.endBatch()
+		return nil, err
+	}
 	if err := b.setLayers(f.opts.Meta); err != nil {
 		b.Rollback()
 		return nil, err

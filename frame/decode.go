@@ -55,12 +55,12 @@ type decodeJob struct {
 // Decode decodes the blocks that the plan wants, on up to Options.Concurrency goroutines, which have ended when it
 // returns. It works on one state of the frame, whatever is committed meanwhile. It stops at the first error: of the
 // plan, of the context, or ErrCorrupt, ErrUnsupported, ErrTooLarge or of reading, in an *Error with the chunk.
-func (f *Frame) Decode(ctx context.Context, p Plan) error {
+func (f *Frame) Decode(ctx context.Context, p Plan) (err error) {
 	s, err := f.acquire()
 	if err != nil {
 		return err
 	}
-	defer s.release()
+	defer f.release(s, &err)
 	return f.decode(ctx, s, p)
 }
 

@@ -31,6 +31,9 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrExists: the file, or the metalayer, is there already.
 	ErrExists = errors.New("exists already")
+	// ErrChanged: another process edited the frame while it was read, or put another one in its place; read again, or
+	// open it again.
+	ErrChanged = errors.New("changed by another process")
 	// ErrLimit: too many metalayers, or names or values that are too long.
 	ErrLimit = meta.ErrLimit
 )

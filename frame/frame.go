@@ -2,6 +2,7 @@ package frame
 
 import (
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -17,7 +18,9 @@ type Frame struct {
 	opts     Options
 	store    store
 	writable bool
-	trusted  bool                     // made by this very handle
+	trusted  atomic.Bool              // made by this very handle
+	seed     maphash.Seed             // of the sums of snapshots
+	lock     *lock                    // nil without Options.Locking
 	snap     atomic.Pointer[snapshot] // nil when closed
 	plain    *chunk.Pool              // for indexes and metalayers
 	pool     *chunk.Pool              // for chunks
@@ -33,7 +36,7 @@ type Frame struct {
 }
 
 func newFrame(path string, o *Options) *Frame {
-	f := &Frame{path: path}
+	f := &Frame{path: path, seed: maphash.MakeSeed()}
 	if o != nil {
 		f.opts = *o
 	}
@@ -43,17 +46,20 @@ func newFrame(path string, o *Options) *Frame {
 
 // start makes s the first state of f.
 func (f *Frame) start(s *snapshot) {
-	var shape []int32
+	f.pool = chunk.NewPool(f.opts.chunkOptions(int(s.typeSize), blockShape(s)))
+	f.snap.Store(s)
+}
+
+// blockShape returns the shape of the blocks of an array, or nil.
+func blockShape(s *snapshot) []int32 {
 	for _, l := range s.meta {
 		if l.Name == "b2nd" || l.Name == "caterva" {
 			if a, err := meta.ParseArray(l.Content, int(s.typeSize)); err == nil {
-				shape = a.BlockShape
-				break
+				return a.BlockShape
 			}
 		}
 	}
-	f.pool = chunk.NewPool(f.opts.chunkOptions(int(s.typeSize), shape))
-	f.snap.Store(s)
+	return nil
 }
 
 func (f *Frame) errClosed() error { return fmt.Errorf("frame %s: %w", f.path, ErrClosed) }
@@ -76,10 +82,15 @@ func (f *Frame) Close() error {
 		f.snap.Store(nil)
 		return nil
 	}
-	if f.writable {
+	if f.writable && f.lock == nil { // else the next batch does it
 		f.store.reclaim(f)
 	}
 	f.snap.Store(nil)
+	return f.closeStore()
+}
+
+func (f *Frame) closeStore() error {
+	f.lock.close()
 	return f.store.close()
 }
 
@@ -99,9 +110,10 @@ func (f *Frame) beginBatch() bool {
 
 // endBatch lets the next batch begin, and closes what Close could not.
 func (f *Frame) endBatch() {
+	f.unlockEdit()
 	f.state.Lock()
 	if f.inBatch && f.closed {
-		f.store.close() // nothing is lost: a commit has synced
+		f.closeStore() // nothing is lost: a commit has synced
 	}
 	f.inBatch = false
 	f.state.Unlock()

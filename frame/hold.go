@@ -11,7 +11,7 @@ type held struct {
 // a time.
 func (b *Batch) Hold() (v View, release func()) {
 	b.holding, b.owned = true, false
-	return View{b.f, b.next.successor()}, func() {
+	return View{f: b.f, s: b.next.successor(), batch: true}, func() {
 		b.holding = false
 		for _, h := range b.held {
 			b.f.store.drop(b, h.e, h.size)

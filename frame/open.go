@@ -3,6 +3,7 @@ package frame
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"os"
 	"path/filepath"
@@ -29,24 +30,37 @@ func openPath(name string, o *Options, write bool) (*Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	if fi.IsDir() {
+	var l *lock
+	if o != nil && o.Locking {
+		if l, err = openLock(name, fi.IsDir()); err != nil {
+			return nil, err
+		}
+	}
+	f, err := openLocked(name, fi.IsDir(), o, write, l)
+	if err != nil {
+		l.close()
+		return nil, err
+	}
+	f.lock = l
+	return f, nil
+}
+
+// openLocked opens a frame while nobody edits it, if l is not nil.
+func openLocked(name string, isDir bool, o *Options, write bool, l *lock) (*Frame, error) {
+	if err := l.begin(write); err != nil {
+		return nil, err
+	}
+	defer l.end()
+	if isDir {
 		return openSparse(name, o, write)
 	}
-	flag := os.O_RDONLY
-	if write {
-		flag = os.O_RDWR
-	}
-	osFile, err := os.OpenFile(name, flag, 0)
+	st, err := openFile(name, write)
 	if err != nil {
 		return nil, err
 	}
-	var st Storage = file{osFile}
-	if !write {
-		st = readOnly{osFile, fi.Size(), osFile}
-	}
 	f, err := openStorage(name, st, o, write)
 	if err != nil {
-		osFile.Close()
+		st.Close()
 		return nil, err
 	}
 	return f, nil
@@ -55,7 +69,7 @@ func openPath(name string, o *Options, write bool) (*Frame, error) {
 // NewReader opens the frame that starts at o.Offset in the first size bytes of r, for reading. Close does not close
 // r, which must be safe for concurrent use if the frame is used so.
 func NewReader(r io.ReaderAt, size int64, o *Options) (*Frame, error) {
-	return openStorage("", readOnly{r, size, nil}, o, false)
+	return openStorage("", readOnly{r, size}, o, false)
 }
 
 // EditStorage opens the frame in st, a [Memory] for instance, for reading and editing. Closing the frame closes st.
@@ -198,6 +212,7 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt, base int64) error {
 	if err != nil {
 		return f.wrap("trailer", s.frameLen, err)
 	}
+	s.sum = maphash.Bytes(f.seed, b)
 	if s.vlmeta, err = meta.ParseTrailer(trailer); err != nil {
 		return f.wrap("trailer", s.frameLen-int64(len(trailer)), partError(err))
 	}

@@ -8,6 +8,15 @@ import (
 )
 
 // Options say how a frame is opened or created. A nil *Options and zero fields are the defaults.
+//
+// With Locking, frames in files and directories may be read and edited by several processes at a time, if all of them
+// use it: the lock file of C-Blosc2 (NAME.b2lock, or .b2lock in the directory; BLOSC_LOCKING=1 or "locking" there).
+// Each read, View and batch begins with what was committed last. A batch waits until no other process reads or edits,
+// and other processes wait until it ends; a View lets others read, but not edit, until it is released. Goroutines of
+// this handle go on reading while one of them edits, but where another process edits just before that batch or after
+// it, they may get an ErrChanged. Methods that only tell sizes and metalayers tell what the handle knows: see Refresh.
+// The locks are the system's and not fair: processes that read without a pause can keep others from editing. Systems
+// without such locks give errors.ErrUnsupported; some network file systems do so, too, or lock nothing.
 type Options struct {
 	// For frames that are created.
 	CParams   chunk.CParams // compression parameters of new chunks
@@ -23,6 +32,7 @@ type Options struct {
 	Codecs      chunk.CodecSet                                 // codecs to use; the zero value holds the built-in ones
 	Concurrency int                                            // goroutines a call may use; 0 = GOMAXPROCS
 	MaxBytes    int64                                          // see chunk.Options
+	Locking     bool                                           // use the lock file; see Options
 	NoSync      bool                                           // leave it to the system when written bytes reach the disk
 	Offset      int64                                          // where the frame starts in its file, in bytes; contiguous frames only
 }

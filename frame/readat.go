@@ -12,12 +12,12 @@ import (
 // ReadAt reads decoded bytes of the super-chunk, as if its chunks stood one behind the other. It implements
 // io.ReaderAt and decodes only the blocks that it needs, on up to Options.Concurrency goroutines. In a frame with
 // chunks of variable size the first call reads the headers of all chunks.
-func (f *Frame) ReadAt(p []byte, off int64) (int, error) {
+func (f *Frame) ReadAt(p []byte, off int64) (_ int, err error) {
 	s, err := f.acquire()
 	if err != nil {
 		return 0, err
 	}
-	defer s.release()
+	defer f.release(s, &err)
 	if off < 0 {
 		return 0, f.wrap("super-chunk", -1, fmt.Errorf("reading at %d: %w", off, ErrBounds))
 	}
@@ -125,12 +125,12 @@ func (r *rangePlan) Special(v *Visit, s chunk.Special, value []byte, typeSize, n
 
 // WriteTo writes the decoded bytes of the super-chunk to w, chunk after chunk. It implements io.WriterTo; its memory
 // is bounded by a chunk or 4 MiB.
-func (f *Frame) WriteTo(w io.Writer) (int64, error) {
+func (f *Frame) WriteTo(w io.Writer) (_ int64, err error) {
 	s, err := f.acquire()
 	if err != nil {
 		return 0, err
 	}
-	defer s.release()
+	defer f.release(s, &err)
 	const piece = 4 << 20
 	buf := make([]byte, min(piece, s.nbytes))
 	done := int64(0)

@@ -19,15 +19,21 @@ type snapshot struct {
 	src    io.ReaderAt  // contiguous frames: where the bytes are
 	area   int64        // contiguous frames: where the chunks end at the latest, from the frame start
 	fileID int64        // sparse frames: the number of the next chunk file
+	sum    uint64       // of index and trailer; see unchanged
+	epoch  uint64       // see lock
 
 	readers atomic.Int64 // that use it now
 }
 
 // acquire returns the newest snapshot for reading; release it afterwards.
 func (f *Frame) acquire() (*snapshot, error) {
+	if err := f.share(); err != nil {
+		return nil, err
+	}
 	for {
 		s := f.snap.Load()
 		if s == nil {
+			f.unshare()
 			return nil, f.errClosed()
 		}
 		s.readers.Add(1)
@@ -39,7 +45,14 @@ func (f *Frame) acquire() (*snapshot, error) {
 	}
 }
 
-func (s *snapshot) release() { s.readers.Add(-1) }
+// release ends the use of a snapshot. It sets *err when another process may have written over the snapshot meanwhile.
+func (f *Frame) release(s *snapshot, err *error) {
+	if e := f.intact(s); e != nil {
+		*err = e
+	}
+	s.readers.Add(-1)
+	f.unshare()
+}
 
 // ends tells where the chunks of a frame with chunks of variable size end in the decoded bytes. Only the chunks know
 // their sizes, so it is filled when first asked for.

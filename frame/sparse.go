@@ -3,6 +3,7 @@ package frame
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -172,6 +173,7 @@ func (d *sparse) commit(b *Batch) error {
 		return err
 	}
 	s.frameLen += int64(len(rest) - len(index))
+	s.sum = maphash.Bytes(b.f.seed, rest)
 	out, err := appendHeader(s)
 	if err != nil {
 		return err

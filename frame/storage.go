@@ -34,23 +34,39 @@ func (f file) Size() (int64, error) {
 	return fi.Size(), nil
 }
 
+// fileToRead is a Storage in a file that is only read.
+type fileToRead struct{ file }
+
+func (fileToRead) WriteAt([]byte, int64) (int, error) { return 0, ErrReadOnly }
+func (fileToRead) Truncate(int64) error               { return ErrReadOnly }
+func (fileToRead) Sync() error                        { return ErrReadOnly }
+
+func openFile(name string, write bool) (Storage, error) {
+	flag := os.O_RDONLY
+	if write {
+		flag = os.O_RDWR
+	}
+	f, err := os.OpenFile(name, flag, 0)
+	switch {
+	case err != nil:
+		return nil, err
+	case write:
+		return file{f}, nil
+	}
+	return fileToRead{file{f}}, nil
+}
+
 // readOnly is a Storage that only reads.
 type readOnly struct {
 	io.ReaderAt
-	size   int64
-	closer io.Closer // or nil
+	size int64
 }
 
 func (r readOnly) Size() (int64, error)               { return r.size, nil }
 func (r readOnly) WriteAt([]byte, int64) (int, error) { return 0, ErrReadOnly }
 func (r readOnly) Truncate(int64) error               { return ErrReadOnly }
 func (r readOnly) Sync() error                        { return ErrReadOnly }
-func (r readOnly) Close() error {
-	if r.closer == nil {
-		return nil
-	}
-	return r.closer.Close()
-}
+func (r readOnly) Close() error                       { return nil }
 
 // Memory is a Storage in memory. The zero value is empty and ready for use. Frames read its bytes without copying.
 type Memory struct {

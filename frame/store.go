@@ -33,6 +33,9 @@ type store interface {
 	size(s *snapshot) (int64, error)
 	// compact gives back what b.cur does not use. b has no edits.
 	compact(ctx context.Context, b *Batch) error
+	// refresh returns the state that is stored, and now itself when it is that. What the store knows of free space and
+	// older states counts no more then. edit tells that the frame may be written to: no other process is using it.
+	refresh(f *Frame, now *snapshot, edit bool) (*snapshot, error)
 	close() error
 }
 

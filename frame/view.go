@@ -5,18 +5,24 @@ import "context"
 // View is one state of a frame, held for several reads that must agree with each other. The zero View is of no use.
 // Release it; until then the space of that state is not used again. It may be used by any number of goroutines.
 type View struct {
-	f *Frame
-	s *snapshot
+	f     *Frame
+	s     *snapshot
+	batch bool
 }
 
 // View returns the newest state.
 func (f *Frame) View() (View, error) {
 	s, err := f.acquire()
-	return View{f, s}, err
+	return View{f: f, s: s}, err
 }
 
 // Release ends the use of the view.
-func (v View) Release() { v.s.release() }
+func (v View) Release() {
+	if !v.batch {
+		v.s.readers.Add(-1)
+		v.f.unshare()
+	}
+}
 
 // MetaLayer returns the content of a metalayer and whether there is one. It is shared: the caller must not change
 // it. It is the same memory as long as the metalayer does not change.
@@ -32,7 +38,16 @@ func (v View) MetaLayer(name string) ([]byte, bool) {
 func (v View) Info() Info { return v.s.info() }
 
 // Decode decodes the blocks that the plan wants. See Frame.Decode.
-func (v View) Decode(ctx context.Context, p Plan) error { return v.f.decode(ctx, v.s, p) }
+func (v View) Decode(ctx context.Context, p Plan) error {
+	err := v.f.decode(ctx, v.s, p)
+	if v.batch {
+		return err
+	}
+	if e := v.f.intact(v.s); e != nil {
+		return e
+	}
+	return err
+}
 
 // View returns the state that the batch makes, as far as it is. Releasing it is not needed.
-func (b *Batch) View() View { return View{b.f, b.next} }
+func (b *Batch) View() View { return View{f: b.f, s: b.next, batch: true} }

@@ -186,6 +186,22 @@ func (a *Array) now() *state {
 	return a.state.Load()
 }
 
+// Refresh makes the array that is stored now the one that is read from then on, and tells whether that is another
+// state than before: what another process has written, or how it has resized the array. See frame.Frame.Refresh. Errors
+// are also ErrCorrupt.
+func (a *Array) Refresh() (bool, error) {
+	changed, err := a.f.Refresh()
+	if err != nil {
+		return false, err
+	}
+	v, _, err := a.view()
+	if err != nil {
+		return false, err
+	}
+	v.Release()
+	return changed, nil
+}
+
 // Close closes the frame. A second Close does nothing.
 func (a *Array) Close() error { return a.f.Close() }
 

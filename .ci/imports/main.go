@@ -34,7 +34,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"shuffle": {nil, []string{"golang.org/x/sys/cpu"}},
 	"meta":    {nil, []string{"github.com/vmihailenco/msgpack/v5"}},
 	"chunk":   {[]string{"codec", "shuffle"}, nil},
-	"frame":   {[]string{"chunk", "meta"}, nil},
+	"frame":   {[]string{"chunk", "meta"}, []string{"golang.org/x/sys/windows"}},
 	"ndarray": {[]string{"frame", "meta", "chunk"}, nil},
 }
 

@@ -1,0 +1,228 @@
+package frame
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// lock keeps the processes that use a frame from disturbing each other. It is C-Blosc2's protocol: a file beside a
+// contiguous frame, NAME.b2lock, or in the directory of a sparse one, .b2lock,
+//
+//	bytes 0-7    not used, or not there; where the system locks ranges of bytes, byte 0 is what is locked
+//	bytes 8-15   how often the lock was taken for editing, in the byte order of the machine; 0 when not there
+//
+// which has a lock of the system, shared by those who read and of one alone who edits. The editor adds one to the
+// counter before it writes anything. Another counter than the one seen last says that the frame may have changed.
+//
+// All goroutines of one handle have one lock. While a batch has it for editing, they go on reading the states from
+// before. To change a shared lock into that of an editor, or back, it is given up for a moment, in which another
+// process may edit what a goroutine is reading: intact notices that.
+type lock struct {
+	path string
+	file *os.File
+
+	mu      sync.Mutex // held while waiting for the lock of the system
+	seq     uint64     // the counter as f.snap has it
+	epoch   uint64     // of the states that other processes have not written over
+	readers int
+	writer  bool
+}
+
+// lockName returns the name of the lock file of a frame.
+func lockName(name string, sparse bool) string {
+	if sparse {
+		return filepath.Join(name, ".b2lock")
+	}
+	return name + ".b2lock"
+}
+
+// openLock opens the lock file of a frame, and makes it if need be.
+func openLock(name string, sparse bool) (*lock, error) {
+	path := lockName(name, sparse)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	return &lock{path: path, file: f}, nil
+}
+
+// error says what an error belongs to.
+func (l *lock) error(err error) error { return fmt.Errorf("frame: lock %s: %w", l.path, err) }
+
+// count reads the counter.
+func (l *lock) count() (uint64, error) {
+	var b [8]byte
+	n, err := l.file.ReadAt(b[:], 8)
+	switch {
+	case n == len(b):
+		return binary.NativeEndian.Uint64(b[:]), nil
+	case errors.Is(err, io.EOF):
+		return 0, nil
+	}
+	return 0, l.error(err)
+}
+
+// begin takes the lock for opening the frame, which may write when it is opened for editing; end gives it back.
+func (l *lock) begin(edit bool) error {
+	if l == nil {
+		return nil
+	}
+	if err := lockFile(l.file, edit); err != nil {
+		return l.error(err)
+	}
+	var err error
+	l.seq, err = l.count()
+	return err
+}
+
+func (l *lock) end() {
+	if l != nil {
+		unlockFile(l.file)
+	}
+}
+
+// close gives up the lock and whatever it holds.
+func (l *lock) close() {
+	if l != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.file.Close()
+	}
+}
+
+// share takes the lock for reading, and follows what other processes have done. Without locking it does nothing.
+func (f *Frame) share() error {
+	l := f.lock
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.readers == 0 && !l.writer {
+		if err := lockFile(l.file, false); err != nil {
+			return f.lockError(err)
+		}
+		seq, err := l.count()
+		if err == nil && seq != l.seq {
+			err = f.follow(l, seq, false)
+		}
+		if err != nil {
+			unlockFile(l.file)
+			return err
+		}
+	}
+	l.readers++
+	return nil
+}
+
+// unshare ends what share began.
+func (f *Frame) unshare() {
+	l := f.lock
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.readers--; l.readers == 0 && !l.writer {
+		unlockFile(l.file)
+	}
+}
+
+// lockError is an error of the lock, or ErrClosed when it comes from that.
+func (f *Frame) lockError(err error) error {
+	if errors.Is(err, os.ErrClosed) || f.snap.Load() == nil {
+		return f.errClosed()
+	}
+	return f.lock.error(err)
+}
+
+// follow makes the state that is stored when the counter is seq that of the frame. The system's lock is held.
+func (f *Frame) follow(l *lock, seq uint64, edit bool) error {
+	now := f.snap.Load()
+	if now == nil {
+		return f.errClosed()
+	}
+	s, err := f.store.refresh(f, now, edit)
+	if err != nil {
+		return err
+	}
+	l.seq = seq
+	if s != now {
+		l.epoch++
+		s.epoch = l.epoch
+		f.snap.CompareAndSwap(now, s) // it stays nil when the frame was closed
+	}
+	return nil
+}
+
+// lockEdit takes the lock for editing, and follows what other processes have done.
+func (f *Frame) lockEdit() error {
+	l := f.lock
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err := lockFile(l.file, true)
+	if err != nil {
+		return f.lockError(err)
+	}
+	l.writer = true // unlockEdit follows
+	seq, err := l.count()
+	if err != nil {
+		return err
+	}
+	if _, err := l.file.WriteAt(binary.NativeEndian.AppendUint64(nil, seq+1), 8); err != nil {
+		return l.error(err)
+	}
+	if seq == l.seq {
+		l.seq++
+		return nil
+	}
+	if f.snap.Load() == nil { // a new frame
+		l.seq = seq + 1
+		return nil
+	}
+	return f.follow(l, seq+1, true)
+}
+
+// unlockEdit ends what lockEdit began, also when that failed.
+func (f *Frame) unlockEdit() {
+	l := f.lock
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.writer {
+		return
+	}
+	l.writer = false
+	if l.readers > 0 && lockFile(l.file, false) == nil {
+		return
+	}
+	unlockFile(l.file)
+}
+
+// intact fails when another process may have written over the state s while it was read.
+func (f *Frame) intact(s *snapshot) error {
+	l := f.lock
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	seq, err := l.count()
+	if err != nil {
+		return f.lockError(err)
+	}
+	if seq != l.seq || s.epoch != l.epoch {
+		return f.wrap("chunks", -1, ErrChanged)
+	}
+	return nil
+}
