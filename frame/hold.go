@@ -1,5 +1,7 @@
 package frame
 
+import "github.com/goblosc/blosc2/chunk"
+
 // held is a chunk of a batch whose space must not be used again yet.
 type held struct {
 	e    entry
@@ -27,4 +29,14 @@ func (b *Batch) drop(e entry, size int64) {
 		return
 	}
 	b.f.store.drop(b, e, size)
+}
+
+// Special returns what the index says that chunk i stands for: zeros, NaNs or uninitialised items, or chunk.Regular for
+// what is stored. It reads nothing; i must be the number of a chunk.
+func (v View) Special(i int) chunk.Special {
+	special, err := v.s.index.at(i).special()
+	if err != nil {
+		return chunk.Regular // reading it will say why
+	}
+	return special
 }

@@ -140,6 +140,9 @@ func (c *contiguous) addFree(x extent) {
 
 // carve takes x out of the free space.
 func (c *contiguous) carve(x extent) {
+	if !slices.ContainsFunc(c.free, x.meets) {
+		return
+	}
 	var kept []extent
 	for _, y := range c.free {
 		if y.off < min(y.end, x.off) {

@@ -355,3 +355,119 @@ func FuzzChanges(f *testing.F) {
 		}
 	})
 }
+
+// TestBatch checks what a batch does when an edit fails, when it has ended, and beside other edits.
+func TestBatch(t *testing.T) {
+	ctx := context.Background()
+	a, err := Create(ctx, "", []int64{4, 3}, []int16{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, &Options{Chunks: []int32{2, 2}, Blocks: []int32{1, 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := a.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []struct{ err, want error }{
+		{b.Insert(ctx, 0, 5, make([]byte, 6)), ErrBounds},
+		{b.Insert(ctx, 0, -5, make([]byte, 6)), ErrBounds},
+		{b.Insert(ctx, 2, 0, nil), ErrBounds},
+		{b.Insert(ctx, -3, 0, nil), ErrBounds},
+		{b.Insert(ctx, 0, 0, make([]byte, 5)), ErrShape},
+		{b.Delete(ctx, 0, 3, 2), ErrBounds},
+		{b.Delete(ctx, 0, 1, -1), ErrBounds},
+		{b.Delete(ctx, 0, -5, 1), ErrBounds},
+		{b.Delete(ctx, 2, 0, 0), ErrBounds},
+		{b.ResizeAt(ctx, []int64{0}, []int64{4, 3}), ErrShape},
+		{b.ResizeAt(ctx, []int64{0, 0}, []int64{4}), ErrShape},
+		{b.ResizeAt(ctx, []int64{0, -1}, []int64{4, 5}), ErrBounds},
+		{b.ResizeAt(ctx, []int64{4, 0}, []int64{3, 3}), ErrBounds},
+		{b.ResizeAt(ctx, []int64{5, 0}, []int64{6, 3}), ErrBounds},
+		{b.ResizeAt(ctx, []int64{0, 0}, []int64{1 << 40, 1 << 40}), ErrTooLarge},
+		{b.Resize(ctx, 1), ErrShape},
+		{b.WriteBytes(ctx, make([]byte, 3)), ErrShape},
+		{b.FillBytes(ctx, make([]byte, 3)), ErrShape},
+		{Insert(ctx, b, 0, 0, []int32{1, 2, 3}), ErrType},
+		{Append(ctx, a, 0, []float32{1, 2, 3}), ErrType},
+		{Write(ctx, b, []int8{1}), ErrType},
+	} {
+		if !errors.Is(c.err, c.want) {
+			t.Errorf("edit %d: error %v, want %v", i, c.err, c.want)
+		}
+	}
+	// None of these spoils the batch.
+	if err := errors.Join(Insert(ctx, b, -2, -4, []int16{-1, -2, -3}), Append(ctx, b, -1, []int16{0, 13, 14, 15, 16}), b.Delete(ctx, -2, -2, 2), b.Commit()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Read[int16](ctx, a); err != nil || !slices.Equal(got, []int16{-1, -2, -3, 0, 1, 2, 3, 13, 4, 5, 6, 14}) {
+		t.Error(got, err)
+	}
+	b.Rollback()
+	for i, err := range []error{b.Commit(), b.Resize(ctx, 3, 4), b.ResizeAt(ctx, []int64{0, 0}, []int64{3, 4}), b.Delete(ctx, 0, 0, 0),
+		b.Append(ctx, 0, nil), b.Insert(ctx, 0, 0, nil), b.WriteBytes(ctx, nil, Span(0, 0)), b.FillBytes(ctx, make([]byte, 2))} {
+		if !errors.Is(err, ErrClosed) {
+			t.Errorf("call %d after the end: %v", i, err)
+		}
+	}
+	// An edit that fails in the middle does.
+	if b, err = a.Begin(); err != nil {
+		t.Fatal(err)
+	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := b.Insert(cancelled, 0, 1, make([]byte, 8)); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if err := errors.Join(b.Resize(ctx, 1, 1)); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if err := b.Commit(); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if got, err := Read[int16](ctx, a, At(-1)); err != nil || !slices.Equal(got, []int16{4, 5, 6, 14}) {
+		t.Error(got, err)
+	}
+	if err := a.Resize(ctx, 1, 1); err != nil { // the batch is over
+		t.Error(err)
+	}
+}
+
+// TestChangesOfLargeArrays inserts and deletes in arrays that are mostly zeros and have very long axes.
+func TestChangesOfLargeArrays(t *testing.T) {
+	ctx := context.Background()
+	a, err := Zeros("", []int64{1 << 40}, "<i8", &Options{Chunks: []int32{1 << 20}, Blocks: []int32{1 << 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Append(ctx, 0, make([]byte, 8)); err != nil {
+		t.Errorf("append: %v", err)
+	}
+	if err := a.ResizeAt(ctx, []int64{1 << 30}, []int64{1<<40 + 1<<20 + 1}); err != nil {
+		t.Errorf("resize: %v", err)
+	}
+	if err := a.Insert(ctx, 0, 1<<20, bytes.Repeat([]byte{1}, 8<<20)); err != nil {
+		t.Errorf("insert: %v", err)
+	}
+	if err := a.Delete(ctx, 0, 0, 1<<20); err != nil {
+		t.Errorf("delete: %v", err)
+	}
+	if err := a.ResizeAt(ctx, []int64{1 << 39}, []int64{1<<40 + 1<<20 + 4}); err != nil {
+		t.Errorf("resize: %v", err)
+	}
+	if err := a.Delete(ctx, 0, 1<<39+7, 3); err != nil {
+		t.Errorf("delete: %v", err)
+	}
+	got, err := Read[int64](ctx, a, Span(1<<20-1, 1<<20+1))
+	if err != nil || !slices.Equal(got, []int64{0x0101010101010101, 0}) || a.Size() != 1<<40+1<<20+1 {
+		t.Error(got, err, a.Shape())
+	}
+	for _, err := range []error{a.Resize(ctx, -1), a.ResizeAt(ctx, []int64{0}, []int64{-1})} {
+		if !errors.Is(err, ErrShape) {
+			t.Error(err)
+		}
+	}
+	for _, shape := range [][]int64{{1<<63 - 1}} {
+		if err := a.Resize(ctx, shape...); !errors.Is(err, ErrTooLarge) {
+			t.Error(err)
+		}
+	}
+}

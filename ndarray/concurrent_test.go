@@ -183,6 +183,12 @@ func TestCancel(t *testing.T) {
 		"fill":   func(ctx context.Context, a *Array) error { return a.FillBytes(ctx, make([]byte, 4), Span(2, 9)) },
 		"resize": func(ctx context.Context, a *Array) error { return a.Resize(ctx, 30, 30) },
 		"append": func(ctx context.Context, a *Array) error { return a.Append(ctx, 0, make([]byte, 4*22)) },
+		"insert": func(ctx context.Context, a *Array) error { return a.Insert(ctx, 1, 3, make([]byte, 4*18)) },
+		"delete": func(ctx context.Context, a *Array) error { return a.Delete(ctx, 0, 5, 1) },
+		"batch":  func(ctx context.Context, a *Array) error { return severalEdits(ctx, a, make([]byte, 4*22)) },
+		"resizeAt": func(ctx context.Context, a *Array) error {
+			return a.ResizeAt(ctx, []int64{5, 9}, []int64{12, 27})
+		},
 		"copy": func(ctx context.Context, a *Array) error {
 			_, err := Copy(ctx, a, "", &Options{Chunks: []int32{4, 4}, Blocks: []int32{4, 4}})
 			return err
@@ -235,6 +241,26 @@ func withOldItems(t *testing.T, a *Array) *Array {
 		t.Fatal(err)
 	}
 	return a
+}
+
+// severalEdits inserts src in the middle, deletes it again, but for its first step, and appends it, in one batch.
+func severalEdits(ctx context.Context, a *Array, src []byte) error {
+	b, err := a.Begin()
+	if err != nil {
+		return err
+	}
+	defer b.Rollback()
+	length := a.Shape()[0]
+	if err := b.Insert(ctx, 0, 5, src); err != nil {
+		return err
+	}
+	if err := b.Delete(ctx, 0, 6, b.Shape()[0]-length-1); err != nil {
+		return err
+	}
+	if err := b.Append(ctx, 0, src); err != nil {
+		return err
+	}
+	return b.Commit()
 }
 
 // failing is a Storage whose calls fail once a number of them were made.
@@ -302,10 +328,19 @@ func TestStorageFails(t *testing.T) {
 	written.write(t, src, []Index{Span(4, 11)})
 	appended := m.resize([]int64{25, 22})
 	appended.write(t, src, []Index{From(18)})
+	several := m.splice(0, 5, 0, 1, src[:4*22]).splice(0, 19, 0, 7, src)
 	for what, c := range map[string]struct {
 		edit  func(a *Array) error
 		after *model
 	}{
+		"insert":  {func(a *Array) error { return a.Insert(ctx, 0, 4, src) }, m.splice(0, 4, 0, 7, src)},
+		"aligned": {func(a *Array) error { return a.Insert(ctx, 0, 5, src[:4*5*22]) }, m.splice(0, 5, 0, 5, src[:4*5*22])},
+		"delete":  {func(a *Array) error { return a.Delete(ctx, 1, 2, 11) }, m.splice(1, 2, 11, 0, nil)},
+		"resizeAt": {
+			func(a *Array) error { return a.ResizeAt(ctx, []int64{5, 3}, []int64{9, 29}) },
+			m.splice(0, 5, 9, 0, nil).splice(1, 3, 0, 7, nil),
+		},
+		"batch":  {func(a *Array) error { return severalEdits(ctx, a, src) }, several},
 		"write":  {func(a *Array) error { return a.WriteBytes(ctx, src, Span(4, 11)) }, written},
 		"resize": {func(a *Array) error { return a.Resize(ctx, 25, 17) }, m.resize([]int64{25, 17})},
 		"append": {func(a *Array) error { return a.Append(ctx, 0, src) }, appended},
@@ -420,7 +455,8 @@ func TestReadOnlyAndClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	edits := func(a *Array) []error {
-		return []error{Write(ctx, a, []int16{1}, At(0)), Fill(ctx, a, int16(1)), a.Resize(ctx, 2), a.Append(ctx, 0, nil)}
+		return []error{Write(ctx, a, []int16{1}, At(0)), Fill(ctx, a, int16(1)), a.Resize(ctx, 2), a.Append(ctx, 0, nil),
+			a.Insert(ctx, 0, 0, nil), a.Delete(ctx, 0, 0, 1), a.ResizeAt(ctx, []int64{0}, []int64{2}), severalEdits(ctx, a, nil)}
 	}
 	for i, err := range edits(r) {
 		if !errors.Is(err, ErrReadOnly) {

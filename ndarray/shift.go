@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 )
 
@@ -170,23 +171,44 @@ func (x *shift) group(ctx context.Context, lo, hi *dims) error {
 		count[i] = hi[i] - lo[i]
 	}
 	strides(&stride, count[:g.ndim])
+	// The items before those that come in, these, and the items behind.
+	before, from := min(hi[x.axis], x.at), max(lo[x.axis], x.at)
+	to, behind := min(hi[x.axis], x.at+x.in), max(lo[x.axis], x.at+x.in)
+	if (x.data == nil || from >= to) && x.zeros(&s, lo[x.axis], before, 0) && x.zeros(&s, behind, hi[x.axis], x.by) {
+		return ctx.Err() // as a new chunk is
+	}
 	n, err := byteSize(s.items, g.itemSize)
 	if err != nil {
 		return err
 	}
 	x.buf = slices.Grow(x.buf[:0], n)[:n]
-	if err := x.read(ctx, &s, lo[x.axis], min(hi[x.axis], x.at), 0, &stride, 0); err != nil {
+	if err := x.read(ctx, &s, lo[x.axis], before, 0, &stride, 0); err != nil {
 		return err
 	}
-	from, to := max(lo[x.axis], x.at), min(hi[x.axis], x.at+x.in)
 	if from < to {
 		x.take(lo, &count, &stride, from, to)
 	}
-	from = max(lo[x.axis], x.at+x.in)
-	if err := x.read(ctx, &s, from, hi[x.axis], x.by, &stride, (from-lo[x.axis])*stride[x.axis]); err != nil {
+	if err := x.read(ctx, &s, behind, hi[x.axis], x.by, &stride, (behind-lo[x.axis])*stride[x.axis]); err != nil {
 		return err
 	}
 	return a.write(ctx, x.b.b, x.new, &s, &writing{src: x.buf})
+}
+
+// zeros tells whether the index says that all items that read would read are zeros.
+func (x *shift) zeros(s *selection, lo, hi, by int64) bool {
+	if lo >= hi {
+		return true
+	}
+	old := *s
+	old.cut(x.axis, lo-by, hi-by)
+	p := newPlan(x.old.geo, &old)
+	var part chunkPart
+	for ok := p.first(&part); ok; ok = p.next(&part) {
+		if special := x.held.Special(int(part.number)); special != chunk.Zeros && special != chunk.Uninit {
+			return false
+		}
+	}
+	return true
 }
 
 // read reads of a group, which s selects, the items from lo up to hi along the axis. They come from old ones that stood
