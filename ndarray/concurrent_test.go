@@ -36,7 +36,7 @@ func (h *history) has(b []byte, lo int64) bool {
 	return slices.ContainsFunc(h.states[lo:], func(s []byte) bool { return bytes.Equal(s, b) })
 }
 
-// TestReadersBesideWriter reads with several goroutines while another one writes, resizes and appends: each read must
+// TestReadersBesideWriter reads with several goroutines while another one changes the array: each read must
 // be one committed state, and not older than the last commit before it.
 func TestReadersBesideWriter(t *testing.T) {
 	steps := 60
@@ -84,7 +84,7 @@ func TestReadersBesideWriter(t *testing.T) {
 				for reads.Load() < int64(i) && !t.Failed() {
 					time.Sleep(10 * time.Microsecond) // the readers shall see some of the states
 				}
-				switch i % 3 {
+				switch i % 4 {
 				case 0:
 					sel := randomSelection(rng, m.shape)
 					list, _ := m.at(t, sel)
@@ -100,6 +100,19 @@ func TestReadersBesideWriter(t *testing.T) {
 					m = m.resize(shape)
 					n := h.add(m.data)
 					if err := a.Resize(ctx, shape...); err != nil {
+						t.Fatal(err)
+					}
+					h.committed.Store(n)
+				case 2:
+					at, out := rng.Int64N(m.shape[0]-3), 1+rng.Int64N(3)
+					src := randomBytes(rng, int(4*2*(m.shape[0]-out)))
+					m = m.splice(0, at, out, 0, nil).splice(1, 8, 0, 2, src)
+					n := h.add(m.data)
+					b, err := a.Begin()
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := errors.Join(b.Delete(ctx, 0, at, out), b.Insert(ctx, 1, 8, src), b.Commit()); err != nil {
 						t.Fatal(err)
 					}
 					h.committed.Store(n)

@@ -59,4 +59,3 @@ func sameCParams(p, q chunk.CParams) bool {
 	return errP == nil && errQ == nil && p.TypeSize == q.TypeSize && p.BlockSize == q.BlockSize && p.Codec == q.Codec &&
 		p.CodecMeta == q.CodecMeta && p.Level == q.Level && p.Pipeline() == q.Pipeline() && p.Split == q.Split && p.Dict == q.Dict
 }
-

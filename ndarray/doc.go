@@ -50,16 +50,33 @@
 //
 // # Items
 //
-// ReadBytes, WriteBytes, FillBytes and Append move items as they are stored. Read, ReadInto, ReadAt, Write, Fill and
+// ReadBytes, WriteBytes, FillBytes, Append and Insert move items as they are stored. Read, ReadInto, ReadAt, Write, Fill and
 // Create are for items with a Go type: they check the dtype and convert the byte order. Types that Go lacks, such as
 // float16, text or structures, go as bytes; package meta reads their dtypes.
+//
+// # Changing arrays
+//
+// Resize changes the shape at the end of the axes, ResizeAt at any place; Append, Insert and Delete work along one axis:
+//
+//	numpy.append(a, rows, axis=0)       a.Append(ctx, 0, rows)           or  Append(ctx, a, 0, rows)
+//	numpy.insert(a, 5, rows, axis=0)    a.Insert(ctx, 0, 5, rows)        or  Insert(ctx, a, 0, 5, rows)
+//	numpy.delete(a, slice(5, 7), -1)    a.Delete(ctx, -1, 5, 2)
+//
+// What only moves by whole chunks is not compressed again, nor read: the index alone changes. That is so at the end of an
+// axis, and elsewhere where place and number are multiples of the chunk length. Other chunks behind the place are made
+// anew from the old ones, some 8 MiB at a time whatever the size of the array; until the commit, their new bytes stand
+// beside the old ones. Items that come in without data are zeros.
+//
+// Begin starts a Batch, which makes any number of edits one commit. An instrument that adds a frame at a time does best
+// with chunks of as many frames as it adds in one call, and with a Batch where a commit for each is too slow: a chunk
+// with room left at the end of the axis is read and compressed again by each call that adds to it.
 //
 // # Goroutines, commits and memory
 //
 // An Array may be used by any number of goroutines. Each read works on one committed state, however long it takes,
-// with no lock against writers; writers wait for each other. Every edit, Resize and Append included, is one commit: it
+// with no lock against writers; writers wait for each other. Every edit, of items or of the shape, is one commit: it
 // becomes visible, and with Options.NoSync unset durable, as a whole or not at all. After an error the array is as it
-// was. To make several edits one commit, or to edit metalayers, see Array.Frame.
+// was. A Batch makes several edits one commit; Batch.Frame and Array.Frame edit metalayers.
 //
 // A call uses up to Options.Concurrency goroutines, which have ended when it returns. Buffers belong to the caller
 // and are not kept. A read with Concurrency 1 of an array in memory or in one file allocates nothing once it was done

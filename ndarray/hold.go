@@ -37,7 +37,6 @@ func hold(r Reader) (*held, error) {
 
 func (h *held) release() { h.v.Release() }
 
-
 // read reads a box into dst: count items along each axis, from start on, in C order.
 func (h *held) read(ctx context.Context, dst []byte, start, count *dims) error {
 	var stride dims

@@ -28,9 +28,8 @@ type listReading struct {
 	plan     *listPlan
 	dst      []byte
 	itemSize int
-	path     string   // for errors
-	cursor   listPart // the last chunk handed out
-	started  bool
+	path     string // for errors
+	cursor   cursor[listPart]
 }
 
 // listVisit is what a listReading keeps with each chunk that is being decoded.
@@ -53,25 +52,16 @@ func (r *listReading) BlockSize() int { return int(r.plan.geo.blockBytes) }
 
 // Next implements frame.Plan.
 func (r *listReading) Next(v *frame.Visit) bool {
-	if r.started {
-		if !r.plan.next(&r.cursor) {
-			return false
-		}
-	} else if !r.plan.first(&r.cursor) {
+	if !r.cursor.step(r.plan) {
 		return false
 	}
-	r.started = true
-	visit, ok := v.State.(*listVisit)
-	if !ok {
-		visit = new(listVisit)
-		v.State = visit
-	}
-	visit.part = r.cursor
-	v.Chunk = int(r.cursor.number)
+	part := &stateOf[listVisit](v).part
+	*part = r.cursor.at
+	v.Chunk = int(part.number)
 	// A list of very many blocks is not worth its memory: then all are decoded.
 	const most = 1 << 16
-	if min(r.plan.touched(&r.cursor, most), r.plan.geo.blocks) <= most {
-		v.Blocks = r.plan.appendBlocks(v.Blocks, &r.cursor)
+	if min(r.plan.touched(part, most), r.plan.geo.blocks) <= most {
+		v.Blocks = r.plan.appendBlocks(v.Blocks, part)
 	}
 	return true
 }
@@ -143,8 +133,7 @@ type listWriting struct {
 	src      []byte
 	one      bool
 	itemSize int
-	cursor   listPart
-	started  bool
+	cursor   cursor[listPart]
 }
 
 // writeVisit is what a listWriting keeps with each chunk that is being encoded.
@@ -155,22 +144,12 @@ type writeVisit struct {
 
 // Next implements frame.Source.
 func (w *listWriting) Next(v *frame.Visit) (keep, ok bool) {
-	if w.started {
-		ok = w.plan.next(&w.cursor)
-	} else {
-		ok = w.plan.first(&w.cursor)
-	}
-	w.started = true
-	if !ok {
+	if !w.cursor.step(w.plan) {
 		return false, false
 	}
-	visit, has := v.State.(*writeVisit)
-	if !has {
-		visit = new(writeVisit)
-		v.State = visit
-	}
-	visit.part, visit.fresh = w.cursor, w.plan.pieces.size == w.itemSize && w.plan.covers(&w.cursor)
-	v.Chunk = int(w.cursor.number)
+	visit := stateOf[writeVisit](v)
+	visit.part, visit.fresh = w.cursor.at, w.plan.pieces.size == w.itemSize && w.plan.covers(&w.cursor.at)
+	v.Chunk = int(visit.part.number)
 	return !visit.fresh, true
 }
 

@@ -146,7 +146,7 @@ func (r *reading) prepare(st *state, m *mapping, s *selection) {
 
 // run reads what is planned into dst.
 func (r *reading) run(ctx context.Context, v frame.View, dst []byte) error {
-	r.dst, r.started = dst, false
+	r.dst, r.cursor.started = dst, false
 	err := v.Decode(ctx, r)
 	r.dst, r.plan.geo = nil, nil
 	return err
@@ -159,9 +159,8 @@ type reading struct {
 	pieces   pieces // of the view
 	dst      []byte
 	itemSize int
-	path     string    // for errors
-	cursor   chunkPart // the last chunk handed out
-	started  bool
+	path     string // for errors
+	cursor   cursor[chunkPart]
 	item     []byte // memory for reading a single item
 }
 
@@ -179,21 +178,11 @@ func (r *reading) BlockSize() int { return int(r.plan.geo.blockBytes) }
 
 // Next implements frame.Plan.
 func (r *reading) Next(v *frame.Visit) bool {
-	if r.started {
-		if !r.plan.next(&r.cursor) {
-			return false
-		}
-	} else if !r.plan.first(&r.cursor) {
+	if !r.cursor.step(&r.plan) {
 		return false
 	}
-	r.started = true
-	visit, ok := v.State.(*readVisit)
-	if !ok {
-		visit = new(readVisit)
-		v.State = visit
-	}
-	part := &visit.part
-	*part = r.cursor
+	part := &stateOf[readVisit](v).part
+	*part = r.cursor.at
 	v.Chunk = int(part.number)
 	// A list of very many blocks is not worth its memory: then all are decoded.
 	if g := r.plan.geo; min(part.items, g.blocks) <= 1<<16 {

@@ -79,27 +79,16 @@ type writing struct {
 	src      []byte
 	item     []byte
 	itemSize int
-	cursor   chunkPart
-	started  bool
+	cursor   cursor[chunkPart]
 }
 
 // Next implements frame.Source.
 func (w *writing) Next(v *frame.Visit) (keep, ok bool) {
-	if w.started {
-		ok = w.plan.next(&w.cursor)
-	} else {
-		ok = w.plan.first(&w.cursor)
-	}
-	w.started = true
-	if !ok {
+	if !w.cursor.step(&w.plan) {
 		return false, false
 	}
-	part, has := v.State.(*chunkPart)
-	if !has {
-		part = new(chunkPart)
-		v.State = part
-	}
-	*part = w.cursor
+	part := stateOf[chunkPart](v)
+	*part = w.cursor.at
 	v.Chunk = int(part.number)
 	return !part.whole, true
 }
