@@ -44,6 +44,7 @@ func (f *Frame) Copy(ctx context.Context, name string, o *Options) (*Frame, erro
 func (v View) copyOptions() *Options {
 	o := v.f.opts
 	o.CParams, o.Meta, o.ChunkSize = chunk.CParams{TypeSize: int(v.s.typeSize)}, v.s.meta, 0
+	o.VLMeta = nil
 	o.Sparse, o.Overwrite, o.NoSync, o.Offset = false, false, false, 0
 	return &o
 }

@@ -119,6 +119,9 @@ func (f *Frame) create(fill func(b *Batch) error) (*Frame, error) {
 	f.writable = true
 	f.trusted.Store(true)
 	b, err := f.first()
+	for i := 0; err == nil && i < len(f.opts.VLMeta); i++ {
+		err = b.SetVLMeta(f.opts.VLMeta[i].Name, f.opts.VLMeta[i].Content)
+	}
 	if err == nil && fill != nil {
 		err = fill(b)
 	}

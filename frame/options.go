@@ -22,6 +22,7 @@ type Options struct {
 	CParams   chunk.CParams // compression parameters of new chunks
 	ChunkSize int           // decoded size of all chunks but the last, in bytes; 0 = that of the first chunk appended
 	Meta      []meta.Layer  // metalayers: fixed names and lengths
+	VLMeta    []meta.Layer  // variable-length metalayers; copies have those of the original
 	Sparse    bool          // a directory with one file for each chunk
 	Overwrite bool          // replace what is there under the name, at the first commit
 

@@ -17,6 +17,8 @@ var (
 	ErrType = errors.New("wrong type")
 	// ErrNotArray is a frame that holds no array.
 	ErrNotArray = errors.New("not an array")
+	// ErrNPY is something that is not a .npy file, or one that breaks its format.
+	ErrNPY = errors.New("not a valid .npy file")
 	// ErrFormat is something that is not a Blosc2 frame.
 	ErrFormat = frame.ErrFormat
 	// ErrCorrupt is a frame that breaks the format.

@@ -85,10 +85,10 @@ func fails(t testing.TB, code int, words, stdin string, args ...string) {
 }
 
 // inPieces runs the command with little memory, so that it works on many pieces.
-func inPieces(t testing.TB, slab, stream int64, stdin string, args ...string) (string, error) {
+func inPieces(t testing.TB, slab int64, stdin string, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	e := &env{ctx: context.Background(), in: strings.NewReader(stdin), out: bufio.NewWriter(&out), slab: slab, stream: stream}
+	e := &env{ctx: context.Background(), in: strings.NewReader(stdin), out: bufio.NewWriter(&out), slab: slab}
 	err := dispatch(e, args)
 	e.out.Flush()
 	return out.String(), err

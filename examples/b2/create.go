@@ -1,12 +1,10 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 
 	"github.com/goblosc/blosc2/frame"
@@ -78,10 +76,10 @@ func (c *creation) checkOptions() error {
 	return c.check()
 }
 
-// metaLayers returns the metalayers that were asked for.
-func (c *creation) metaLayers() []meta.Layer {
+// layers returns the pairs as metalayers.
+func (f *namesFlag) layers() []meta.Layer {
 	var out []meta.Layer
-	for _, p := range c.metas.pairs {
+	for _, p := range f.pairs {
 		out = append(out, meta.Layer{Name: p.name, Content: p.value})
 	}
 	return out
@@ -89,10 +87,10 @@ func (c *creation) metaLayers() []meta.Layer {
 
 // superChunk makes a plain super-chunk, in one commit.
 func (c *creation) superChunk(in *input) error {
-	o := &frame.Options{ChunkSize: c.chunkSize, Sparse: c.sparse, Overwrite: c.overwrite, Meta: c.metaLayers()}
+	o := &frame.Options{ChunkSize: c.chunkSize, Sparse: c.sparse, Overwrite: c.overwrite, Meta: c.metas.layers(), VLMeta: c.vlmet.layers()}
 	c.apply(&o.CParams)
 	o.CParams.TypeSize = max(c.typeSize, 1)
-	if in.npy != nil && in.npy.fortran {
+	if in.npy != nil && in.npy.Fortran {
 		return fmt.Errorf("a super-chunk has no axes, and the .npy file is in Fortran order")
 	}
 	if c.typeSize == 0 && (c.dtype != "" || in.npy != nil) {
@@ -103,11 +101,6 @@ func (c *creation) superChunk(in *input) error {
 		o.CParams.TypeSize = d.Size
 	}
 	f, err := frame.Create(c.out, o, func(b *frame.Batch) error {
-		for _, p := range c.vlmet.pairs {
-			if err := b.SetVLMeta(p.name, p.value); err != nil {
-				return err
-			}
-		}
 		return appendChunks(b, in.r, c.chunkSize)
 	})
 	if err != nil {
@@ -162,11 +155,11 @@ func (c *creation) itemType(in *input) (meta.DType, error) {
 		if d, err = meta.ParseDType(c.dtype); err != nil {
 			return d, err
 		}
-		if in.npy != nil && d.Size != in.npy.dtype.Size {
-			return d, fmt.Errorf("-dtype has items of %d bytes, the .npy file of %d", d.Size, in.npy.dtype.Size)
+		if in.npy != nil && d.Size != in.npy.DType.Size {
+			return d, fmt.Errorf("-dtype has items of %d bytes, the .npy file of %d", d.Size, in.npy.DType.Size)
 		}
 	} else if in.npy != nil {
-		d = in.npy.dtype
+		d = in.npy.DType
 	}
 	switch {
 	case d.Kind == 'O' && in.npy != nil:
@@ -181,18 +174,18 @@ func (c *creation) itemType(in *input) (meta.DType, error) {
 func (c *creation) plan(e *env, in *input, itemSize int) ([]int64, int64, error) {
 	shape := c.shape.list
 	if in.npy != nil {
-		have, ok := byteCount(in.npy.shape, itemSize)
+		have, ok := byteCount(in.npy.Shape, itemSize)
 		if !ok {
-			return nil, 0, fmt.Errorf("the .npy file has the shape %s", pyTuple(in.npy.shape))
+			return nil, 0, fmt.Errorf("the .npy file has the shape %s", pyTuple(in.npy.Shape))
 		}
 		if shape == nil {
-			return in.npy.shape, have, nil
+			return in.npy.Shape, have, nil
 		}
 		if want, ok := byteCount(shape, itemSize); !ok || want != have {
-			return nil, 0, fmt.Errorf("the .npy file has the shape %s, which cannot become %s", pyTuple(in.npy.shape), pyTuple(shape))
+			return nil, 0, fmt.Errorf("the .npy file has the shape %s, which cannot become %s", pyTuple(in.npy.Shape), pyTuple(shape))
 		}
-		if in.npy.fortran && pyTuple(shape) != pyTuple(in.npy.shape) {
-			return nil, 0, fmt.Errorf("the .npy file is in Fortran order: its shape must stay %s", pyTuple(in.npy.shape))
+		if in.npy.Fortran && pyTuple(shape) != pyTuple(in.npy.Shape) {
+			return nil, 0, fmt.Errorf("the .npy file is in Fortran order: its shape must stay %s", pyTuple(in.npy.Shape))
 		}
 		return shape, have, nil
 	}
@@ -212,8 +205,7 @@ func (c *creation) plan(e *env, in *input, itemSize int) ([]int64, int64, error)
 	return shape, total, nil
 }
 
-// array makes an array: in memory, or in a temporary file when it is large, and then with all that belongs to it under
-// its name in one step.
+// array makes an array with all that belongs to it in one step.
 func (c *creation) array(e *env, in *input) error {
 	d, err := c.itemType(in)
 	if err != nil {
@@ -227,123 +219,21 @@ func (c *creation) array(e *env, in *input) error {
 		return wrongSize(in.size, total)
 	}
 	o := &ndarray.Options{Chunks: c.chunks.int32s(), Blocks: c.blocks.int32s()}
-	o.Meta = c.metaLayers()
+	o.Meta, o.Sparse, o.Overwrite = c.metas.layers(), c.sparse, c.overwrite
+	o.VLMeta = c.vlmet.layers()
 	c.apply(&o.CParams)
+	src, err := in.reader(total)
+	if err != nil {
+		return err
+	}
 	var a *ndarray.Array
-	if total <= e.slab {
-		a, err = c.small(e, in, shape, total, d, o)
+	if in.npy != nil && in.npy.Fortran {
+		a, err = ndarray.FromNPY(e.ctx, c.out, ndarray.NPYHeader{DType: d, Fortran: true, Shape: shape}, src, o)
 	} else {
-		temp, tempErr := os.MkdirTemp(filepath.Dir(c.out), ".b2-")
-		if tempErr != nil {
-			return tempErr
-		}
-		defer os.RemoveAll(temp)
-		o.NoSync = true
-		a, err = c.large(e, in, filepath.Join(temp, "array"), shape, total, d, o)
+		a, err = ndarray.FromReader(e.ctx, c.out, shape, d.String(), src, o)
 	}
 	if err != nil {
 		return err
 	}
-	defer a.Close()
-	for _, p := range c.vlmet.pairs {
-		if err := a.Frame().SetVLMeta(p.name, p.value); err != nil {
-			return err
-		}
-	}
-	f, err := a.Frame().Copy(e.ctx, c.out, &frame.Options{Sparse: c.sparse, Overwrite: c.overwrite})
-	if err != nil {
-		return err
-	}
-	return f.Close()
-}
-
-// small makes an array in memory.
-func (c *creation) small(e *env, in *input, shape []int64, total int64, d meta.DType, o *ndarray.Options) (*ndarray.Array, error) {
-	data, err := in.readAll(total)
-	if err != nil {
-		return nil, err
-	}
-	if in.npy != nil && in.npy.fortran {
-		c := make([]byte, len(data))
-		transpose(c, data, shape, d.Size)
-		data = c
-	}
-	return ndarray.CreateBytes(e.ctx, "", shape, d.String(), data, o)
-}
-
-// large makes an array in a temporary file, in pieces of whole chunks.
-func (c *creation) large(e *env, in *input, name string, shape []int64, total int64, d meta.DType, o *ndarray.Options) (*ndarray.Array, error) {
-	a, err := ndarray.Zeros(name, shape, d.String(), o)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.fill(e, a, in, total); err != nil {
-		a.Close()
-		return nil, err
-	}
-	return a, nil
-}
-
-// fill reads the data into an array of zeros.
-func (c *creation) fill(e *env, a *ndarray.Array, in *input, total int64) error {
-	shape, itemSize := a.Shape(), int64(a.ItemSize())
-	fortran := in.npy != nil && in.npy.fortran
-	tile := tileShape(shape, a.Chunks(), itemSize, e.slab, fortran)
-	stream := in.at == nil && !fortran
-	if stream && !slices.Equal(tile[1:], shape[1:]) {
-		// Data of a stream arrive in rows: one row of chunks must fit into memory.
-		rows := append([]int64{min(int64(a.Chunks()[0]), shape[0])}, shape[1:]...)
-		if n, ok := byteCount(rows, a.ItemSize()); ok && n <= e.stream {
-			tile = rows
-		} else {
-			stream = false
-		}
-	}
-	if !stream {
-		if err := in.spool(filepath.Dir(c.out), total+1, e.slab); err != nil {
-			return err
-		}
-		if in.size != total {
-			return wrongSize(in.size, total)
-		}
-	}
-	g := &grid{at: in.at, off: in.off, shape: shape, itemSize: itemSize, fortran: fortran}
-	var buf []byte
-	err := tiles(shape, tile, func(start, stop []int64) error {
-		n := boxBytes(start, stop, a.ItemSize())
-		if int64(cap(buf)) < n {
-			buf = make([]byte, n)
-		}
-		if err := g.next(buf[:n], start, stop, in.r, stream); err != nil {
-			return err
-		}
-		return a.WriteBytes(e.ctx, buf[:n], spans(start, stop)...)
-	})
-	if err == nil && stream {
-		return atEnd(in.r, total)
-	}
-	return err
-}
-
-// next reads a piece: the next bytes of a stream, or the box of the grid.
-func (g *grid) next(dst []byte, start, stop []int64, r io.Reader, stream bool) error {
-	if !stream {
-		return g.read(dst, start, stop)
-	}
-	if _, err := io.ReadFull(r, dst); err != nil {
-		if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF {
-			return fmt.Errorf("the input ends before the array is full")
-		}
-		return err
-	}
-	return nil
-}
-
-// atEnd tells that a stream has no more to give.
-func atEnd(r io.Reader, total int64) error {
-	var one [1]byte
-	if _, err := io.ReadFull(r, one[:]); err != io.EOF {
-		return fmt.Errorf("the input has more than the %d bytes that are wanted", total)
-	}
-	return nil
+	return a.Close()
 }

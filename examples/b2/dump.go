@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/goblosc/blosc2/meta"
@@ -61,7 +60,11 @@ func writeFlatHeader(e *env, n int64, typeSize int) error {
 	if typeSize > 1 && n%int64(typeSize) == 0 {
 		d = meta.Of('V', typeSize)
 	}
-	return writeNPYHeader(e.out, d, []int64{n / int64(d.Size)})
+	h, err := ndarray.NPYHeader{DType: d, Shape: []int64{n / int64(d.Size)}}.Append(nil)
+	if err == nil {
+		_, err = e.out.Write(h)
+	}
+	return err
 }
 
 // runSlice writes the decoded bytes of a selection.
@@ -86,55 +89,8 @@ func runSlice(e *env, args []string) error {
 
 // dumpArray writes a selection in C order, nil for everything, in pieces that fit into little memory.
 func dumpArray(e *env, a *ndarray.Array, sel []ndarray.Index, npy bool) error {
-	shape, err := a.SelectionShape(sel...)
-	if err != nil {
-		return err
-	}
 	if npy {
-		if err := writeNPYHeader(e.out, a.DType(), shape); err != nil {
-			return err
-		}
+		return ndarray.WriteNPY(e.ctx, e.out, a, sel...)
 	}
-	runs, ok := resolveAxes(a.Shape(), sel)
-	if !ok {
-		return dumpWhole(e, a, sel, shape)
-	}
-	counts := make([]int64, len(runs))
-	for i, r := range runs {
-		counts[i] = r.count
-	}
-	var steps [][]int32
-	if len(sel) == 0 {
-		steps = [][]int32{a.Chunks(), a.Blocks()}
-	}
-	var buf []byte
-	most := max(1, e.slab/int64(a.ItemSize()))
-	return slabs(counts, most, steps, func(start, stop []int64) error {
-		n := boxBytes(start, stop, a.ItemSize())
-		if int64(cap(buf)) < n {
-			buf = make([]byte, n)
-		}
-		if err := a.ReadBytes(e.ctx, buf[:n], part(runs, start, stop)...); err != nil {
-			return err
-		}
-		_, err := e.out.Write(buf[:n])
-		return err
-	})
-}
-
-// dumpWhole writes a selection in one piece.
-func dumpWhole(e *env, a *ndarray.Array, sel []ndarray.Index, shape []int64) error {
-	n := int64(a.ItemSize())
-	for _, s := range shape {
-		n *= s
-	}
-	if n > a.Frame().AllocLimit() {
-		return fmt.Errorf("a selection of %d bytes by lists: %w", n, ndarray.ErrTooLarge)
-	}
-	buf := make([]byte, n)
-	if err := a.ReadBytes(e.ctx, buf, sel...); err != nil {
-		return err
-	}
-	_, err := e.out.Write(buf)
-	return err
+	return ndarray.WriteItems(e.ctx, e.out, a, sel...)
 }

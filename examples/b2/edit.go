@@ -45,17 +45,17 @@ func runAppend(e *env, args []string) error {
 	shape := a.Shape()
 	n := int64(-1)
 	if in.npy != nil {
-		if len(shape) != len(in.npy.shape) || *axis < 0 || *axis >= len(shape) {
+		if len(shape) != len(in.npy.Shape) || *axis < 0 || *axis >= len(shape) {
 			return fmt.Errorf("the .npy file has the shape %s, the array %s: they do not go together along axis %d",
-				pyTuple(in.npy.shape), pyTuple(shape), *axis)
+				pyTuple(in.npy.Shape), pyTuple(shape), *axis)
 		}
-		shape[*axis] = in.npy.shape[*axis]
+		shape[*axis] = in.npy.Shape[*axis]
 		var ok bool
 		if n, ok = byteCount(shape, a.ItemSize()); !ok {
 			return ndarray.ErrTooLarge
 		}
 	}
-	data, err := in.items(a.DType(), shape, n)
+	data, err := in.items(e.ctx, a.DType(), shape, n)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func runSet(e *env, args []string) error {
 		return err
 	}
 	defer in.close()
-	data, err := in.items(a.DType(), shape, n)
+	data, err := in.items(e.ctx, a.DType(), shape, n)
 	if err != nil {
 		return err
 	}

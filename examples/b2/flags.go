@@ -128,3 +128,15 @@ func (f *namesFlag) Set(s string) error {
 	}
 	return err
 }
+
+// pyTuple returns numbers as a Python tuple.
+func pyTuple(list []int64) string {
+	text := make([]string, len(list))
+	for i, n := range list {
+		text[i] = strconv.FormatInt(n, 10)
+	}
+	if len(list) == 1 {
+		return "(" + text[0] + ",)"
+	}
+	return "(" + strings.Join(text, ", ") + ")"
+}

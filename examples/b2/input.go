@@ -3,24 +3,30 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
 )
+
+// npyMagic starts a .npy file.
+const npyMagic = "\x93NUMPY"
 
 // input is the data that a verb is given: raw bytes, or the items of a .npy file.
 type input struct {
-	npy  *npyInfo    // nil for raw bytes
-	r    io.Reader   // the data, from the first byte
-	at   io.ReaderAt // the same, nil when they can only be read once
-	off  int64       // where they start in at
-	size int64       // in bytes, -1 when not known
-	temp string      // directory for a temporary file, or ""
+	npy  *ndarray.NPYHeader // nil for raw bytes
+	r    io.Reader          // the data, from the first byte
+	at   io.ReaderAt        // the same, nil when they can only be read once
+	off  int64              // where they start in at
+	size int64              // in bytes, -1 when not known
+	temp string             // directory for a temporary file, or ""
 	file *os.File
 }
 
@@ -163,22 +169,93 @@ func (in *input) spool(dir string, most, slab int64) error {
 	return err
 }
 
+// reader returns the data as a stream that is to give n bytes, and says so if there are more.
+func (in *input) reader(n int64) (io.Reader, error) {
+	r := in.r
+	if in.at != nil {
+		r = io.NewSectionReader(in.at, in.off, in.size)
+	}
+	e := &exactReader{r: r, left: n, n: n}
+	return e, e.end()
+}
+
+// exactReader gives bytes of r, which must not have more.
+type exactReader struct {
+	r       io.Reader
+	left, n int64
+}
+
+func (e *exactReader) Read(p []byte) (int, error) {
+	if e.left == 0 {
+		return 0, io.EOF
+	}
+	n, err := e.r.Read(p[:min(int64(len(p)), e.left)])
+	e.left -= int64(n)
+	if err == io.EOF && e.left > 0 {
+		return n, wrongSize(e.n-e.left, e.n)
+	}
+	if more := e.end(); more != nil {
+		return 0, more
+	}
+	return n, err
+}
+
+// end tells, when all bytes have been given, that r has no more.
+func (e *exactReader) end() error {
+	var one [1]byte
+	if e.left > 0 {
+		return nil
+	}
+	switch _, err := io.ReadFull(e.r, one[:]); err {
+	case io.EOF:
+		return nil
+	case nil:
+		return fmt.Errorf("the input has more than the %d bytes that are wanted", e.n)
+	default:
+		return err
+	}
+}
+
+// readNPYHeader reads the header of a .npy file.
+func readNPYHeader(r io.Reader) (*ndarray.NPYHeader, error) {
+	h, err := ndarray.ReadNPYHeader(r)
+	return &h, err
+}
+
 // items returns the data in C order for items of a dtype and shape that they must have.
-func (in *input) items(d meta.DType, shape []int64, n int64) ([]byte, error) {
+func (in *input) items(ctx context.Context, d meta.DType, shape []int64, n int64) ([]byte, error) {
 	if in.npy == nil {
 		return in.readAll(n)
 	}
-	if in.npy.dtype.String() != d.String() {
-		return nil, fmt.Errorf("the .npy file has items of dtype %s, not %s", in.npy.dtype, d)
+	if in.npy.DType.String() != d.String() {
+		return nil, fmt.Errorf("the .npy file has items of dtype %s, not %s", in.npy.DType, d)
 	}
-	if pyTuple(in.npy.shape) != pyTuple(shape) {
-		return nil, fmt.Errorf("the .npy file has the shape %s, not %s", pyTuple(in.npy.shape), pyTuple(shape))
+	if pyTuple(in.npy.Shape) != pyTuple(shape) {
+		return nil, fmt.Errorf("the .npy file has the shape %s, not %s", pyTuple(in.npy.Shape), pyTuple(shape))
 	}
 	b, err := in.readAll(n)
-	if err != nil || !in.npy.fortran {
+	if err != nil || !in.npy.Fortran {
 		return b, err
 	}
-	out := make([]byte, len(b))
-	g := &grid{at: bytes.NewReader(b), shape: shape, itemSize: int64(d.Size), fortran: true}
-	return out, g.read(out, make([]int64, len(shape)), shape)
+	a, err := ndarray.FromNPY(ctx, "", *in.npy, bytes.NewReader(b), nil)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	return b, a.ReadBytes(ctx, b)
+}
+
+// byteCount returns the size of an array in bytes, or false when it does not fit 63 bits.
+func byteCount(shape []int64, itemSize int) (int64, bool) {
+	n := int64(itemSize)
+	if slices.Contains(shape, 0) {
+		return 0, true
+	}
+	for _, s := range shape {
+		if s < 0 || n > math.MaxInt64/s {
+			return 0, false
+		}
+		n *= s
+	}
+	return n, true
 }

@@ -20,11 +20,10 @@ import (
 
 // env is what a verb works with besides its arguments.
 type env struct {
-	ctx    context.Context
-	in     io.Reader
-	out    *bufio.Writer
-	slab   int64 // bytes of data that are in memory at a time, but for a chunk or an item that is larger
-	stream int64 // the same for data that can only be read once; what needs more goes through a temporary file
+	ctx  context.Context
+	in   io.Reader
+	out  *bufio.Writer
+	slab int64 // bytes of data that are in memory at a time, but for a chunk or an item that is larger
 }
 
 // usageError is a command line that makes no sense: exit status 2.
@@ -52,7 +51,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	if verbNamed(args[0]) != nil {
 		prefix += " " + args[0]
 	}
-	err := dispatch(&env{ctx: ctx, in: in, out: w, slab: 32 << 20, stream: 256 << 20}, args)
+	err := dispatch(&env{ctx: ctx, in: in, out: w, slab: 32 << 20}, args)
 	if flushErr := w.Flush(); err == nil {
 		err = flushErr
 	}

@@ -1,37 +1,54 @@
-package main
+package ndarray
 
 import (
 	"encoding/binary"
 	"fmt"
-	"io"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/goblosc/blosc2/meta"
 )
 
-// A .npy file: the magic, version (two bytes), length of the text (2 bytes in version 1, else 4, little-endian), the
-// text, which is a Python dictionary padded with blanks to a multiple of 64 bytes and ends in a line break, the data.
+// npyMagic starts a .npy file. Behind it come the version (two bytes), the length of the text (2 bytes in version 1, else
+// 4, little-endian), the text, which is a Python dictionary padded with blanks to a multiple of 64 bytes and ends in a
+// line break, and the items.
 const npyMagic = "\x93NUMPY"
 
-// writeNPYHeader writes the header that numpy.save writes for an array in C order.
-func writeNPYHeader(w io.Writer, d meta.DType, shape []int64) error {
-	for d.Elem != nil { // items that are arrays become axes, as in NumPy
+// NPYHeader is what a .npy file says of its items.
+type NPYHeader struct {
+	DType   meta.DType
+	Fortran bool // the items are in Fortran order
+	Shape   []int64
+}
+
+// Append appends the header that numpy.save writes. Items that are arrays themselves become axes of the shape, as in
+// NumPy. Python objects and structures with fields that overlap or are out of order are an ErrType.
+func (h NPYHeader) Append(dst []byte) ([]byte, error) {
+	d, shape := h.DType, h.Shape
+	for d.Elem != nil {
+		if h.Fortran {
+			return dst, fmt.Errorf("ndarray: %w: items of dtype %v in Fortran order cannot be written as .npy", ErrType, d)
+		}
+		shape = slices.Clip(shape)
 		for _, n := range d.Shape {
-			shape = append(shape[:len(shape):len(shape)], int64(n))
+			shape = append(shape, int64(n))
 		}
 		d = *d.Elem
 	}
 	descr, err := npyDescr(d)
 	if err != nil {
-		return err
+		return dst, fmt.Errorf("ndarray: %w: %v", ErrType, err)
 	}
-	text := fmt.Sprintf("{'descr': %s, 'fortran_order': False, 'shape': %s, }", descr, pyTuple(shape))
-	if len(shape) > 0 { // NumPy leaves room for the first axis to grow
-		text += strings.Repeat(" ", max(0, 21-len(strconv.FormatInt(shape[0], 10))))
+	order, grow := "False", 0
+	if h.Fortran {
+		order, grow = "True", len(shape)-1
 	}
-	_, err = w.Write(npyHeader(text))
-	return err
+	text := fmt.Sprintf("{'descr': %s, 'fortran_order': %s, 'shape': %s, }", descr, order, pyTuple(shape))
+	if len(shape) > 0 { // NumPy leaves room for the axis to grow along which items can be appended
+		text += strings.Repeat(" ", max(0, 21-len(strconv.FormatInt(shape[grow], 10))))
+	}
+	return append(dst, npyHeader(text)...), nil
 }
 
 // npyHeader puts magic, version and padding around the text of a header.

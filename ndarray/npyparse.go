@@ -1,51 +1,73 @@
-package main
+package ndarray
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/goblosc/blosc2/meta"
 )
 
-// npyInfo is what the header of a .npy file says.
-type npyInfo struct {
-	dtype   meta.DType
-	fortran bool
-	shape   []int64
-}
-
 // maxNPYText is the longest text of a header that is read.
 const maxNPYText = 1 << 20
 
-// readNPYHeader reads the header of a .npy file up to the data.
-func readNPYHeader(r io.Reader) (*npyInfo, error) {
+// ReadNPYHeader reads the header of a .npy file, of any version, up to the items. Errors are ErrNPY, or those of r.
+func ReadNPYHeader(r io.Reader) (NPYHeader, error) {
+	text, err := readNPYText(r)
+	if err == nil {
+		var h NPYHeader
+		if h, err = parseNPYText(text); err == nil {
+			return h, nil
+		}
+	}
+	if !errors.Is(err, ErrNPY) && errors.Is(err, io.ErrUnexpectedEOF) {
+		err = fmt.Errorf("%w: the header is cut off", ErrNPY)
+	}
+	return NPYHeader{}, fmt.Errorf("ndarray: %w", err)
+}
+
+// readNPYText reads the text of a header.
+func readNPYText(r io.Reader) (string, error) {
 	fixed := make([]byte, len(npyMagic)+2)
-	if _, err := io.ReadFull(r, fixed); err != nil || string(fixed[:len(npyMagic)]) != npyMagic {
-		return nil, fmt.Errorf("the input is no .npy file")
+	n, err := io.ReadFull(r, fixed)
+	if head := fixed[:min(n, len(npyMagic))]; err == io.EOF || !strings.HasPrefix(npyMagic, string(head)) {
+		return "", ErrNPY
+	} else if err != nil {
+		return "", err
 	}
 	size := make([]byte, 4)
 	if fixed[6] == 1 {
 		size = size[:2]
 	} else if fixed[6] != 2 && fixed[6] != 3 {
-		return nil, fmt.Errorf("the input is a .npy file of version %d", fixed[6])
+		return "", fmt.Errorf("%w: version %d", ErrNPY, fixed[6])
 	}
-	if _, err := io.ReadFull(r, size); err != nil {
-		return nil, fmt.Errorf("the .npy header is cut off")
+	if err := readFull(r, size); err != nil {
+		return "", err
 	}
-	n := binary.LittleEndian.Uint32(append(size[:len(size):len(size)], 0, 0)[:4])
-	if n > maxNPYText {
-		return nil, fmt.Errorf("the .npy header has %d bytes", n)
+	length := binary.LittleEndian.Uint32(append(size[:len(size):len(size)], 0, 0)[:4])
+	if length > maxNPYText {
+		return "", fmt.Errorf("%w: a header of %d bytes", ErrNPY, length)
 	}
-	text := make([]byte, n)
-	if _, err := io.ReadFull(r, text); err != nil {
-		return nil, fmt.Errorf("the .npy header is cut off")
+	text := make([]byte, length)
+	if err := readFull(r, text); err != nil {
+		return "", err
 	}
 	if fixed[6] < 3 {
 		text = fromLatin1(text)
 	}
-	return parseNPYText(string(text))
+	return string(text), nil
+}
+
+// readFull is io.ReadFull for bytes that must be there.
+func readFull(r io.Reader, b []byte) error {
+	_, err := io.ReadFull(r, b)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 func fromLatin1(b []byte) []byte {
@@ -57,8 +79,10 @@ func fromLatin1(b []byte) []byte {
 }
 
 // parseNPYText reads the dictionary of a header.
-func parseNPYText(text string) (*npyInfo, error) {
-	bad := func(what string) (*npyInfo, error) { return nil, fmt.Errorf("the .npy header has no valid %s", what) }
+func parseNPYText(text string) (h NPYHeader, err error) {
+	bad := func(what string) (NPYHeader, error) {
+		return h, fmt.Errorf("%w: the header has no valid %s", ErrNPY, what)
+	}
 	entries, ok := splitPython(strings.TrimSpace(text), '{', '}', ',')
 	if !ok {
 		return bad("dictionary")
@@ -71,24 +95,27 @@ func parseNPYText(text string) (*npyInfo, error) {
 		}
 		value[strings.Trim(kv[0], `'"`)] = kv[1]
 	}
-	h := &npyInfo{}
 	switch value["fortran_order"] {
 	case "True":
-		h.fortran = true
+		h.Fortran = true
 	case "False":
 	default:
 		return bad("fortran_order")
 	}
-	shape := value["shape"]
-	if !strings.HasPrefix(shape, "(") || !strings.HasSuffix(shape, ")") {
+	lengths, ok := splitPython(strings.ReplaceAll(value["shape"], "L", ""), '(', ')', ',')
+	if !ok || len(lengths) > maxResultDims {
 		return bad("shape")
 	}
-	var err error
-	if h.shape, err = parseInts(strings.ReplaceAll(shape, "L", ""), 64); err != nil {
-		return bad("shape")
+	h.Shape = []int64{}
+	for _, s := range lengths {
+		n, err := strconv.ParseUint(s, 10, 63)
+		if err != nil {
+			return bad("shape")
+		}
+		h.Shape = append(h.Shape, int64(n))
 	}
-	if h.dtype, err = parseDescr(value["descr"]); err != nil {
-		return nil, fmt.Errorf("the .npy header: %w", err)
+	if h.DType, err = parseDescr(value["descr"]); err != nil {
+		return h, fmt.Errorf("%w: %w", ErrNPY, err)
 	}
 	return h, nil
 }
@@ -101,9 +128,16 @@ func parseDescr(text string) (meta.DType, error) {
 	// Fields without a name are gaps. Each gets a name that no other has, and goes away after parsing.
 	const gap = "('', '|V"
 	mark := "\x01gap"
-	for i := 0; strings.Contains(text, gap); i++ {
-		text = strings.Replace(text, gap, fmt.Sprintf("('%s%d', '|V", mark, i), 1)
+	var named strings.Builder
+	for i := 0; ; i++ {
+		before, behind, found := strings.Cut(text, gap)
+		named.WriteString(before)
+		if text = behind; !found {
+			break
+		}
+		fmt.Fprintf(&named, "('%s%d', '|V", mark, i)
 	}
+	text = named.String()
 	d, err := meta.ParseDType(text)
 	if err != nil {
 		return d, err

@@ -1,0 +1,143 @@
+package ndarray
+
+import (
+	"fmt"
+	"iter"
+)
+
+// Boxes are the places of a regular walk over an array, in C order: the boxes of ByChunk, ByBlock, ByRows or ByWindow.
+// They do not change when the array does.
+type Boxes struct {
+	shape []int64 // of the array
+	axes  []pace
+	err   error
+}
+
+// pace is a way along an axis: places at every step, and at each of them size items and halo more on both sides.
+type pace struct{ size, step, halo int64 }
+
+// Len returns the number of boxes.
+func (b Boxes) Len() int64 {
+	if b.err != nil {
+		return 0
+	}
+	count := make([]int64, len(b.axes))
+	for i, w := range b.axes {
+		count[i] = ceilDiv(b.shape[i], w.step)
+	}
+	n, _ := product(count)
+	return n
+}
+
+// All ranges over the boxes. Each is valid until the next one.
+func (b Boxes) All() iter.Seq[Box] {
+	return func(yield func(Box) bool) {
+		for x := range b.walk() {
+			if !yield(x) {
+				return
+			}
+		}
+	}
+}
+
+// walk ranges over the boxes with and without their halos.
+func (b Boxes) walk() iter.Seq2[Box, Box] {
+	return func(yield func(x, inner Box) bool) {
+		if b.Len() == 0 {
+			return
+		}
+		n := len(b.axes)
+		x, in := Box{make([]int64, n), make([]int64, n)}, Box{make([]int64, n), make([]int64, n)}
+		place := func(i int) {
+			w, at := b.axes[i], in.Start[i]
+			in.Shape[i] = min(w.size, b.shape[i]-at)
+			x.Start[i] = max(at-w.halo, 0)
+			x.Shape[i] = at + in.Shape[i] + min(w.halo, b.shape[i]-at-in.Shape[i]) - x.Start[i]
+		}
+		for i := range n {
+			place(i)
+		}
+		for yield(x, in) {
+			i := n - 1
+			for ; i >= 0; i-- {
+				more := in.Start[i] < b.shape[i]-b.axes[i].step
+				if in.Start[i] += b.axes[i].step; !more {
+					in.Start[i] = 0
+				}
+				if place(i); more {
+					break
+				}
+			}
+			if i < 0 {
+				return
+			}
+		}
+	}
+}
+
+// ByChunk walks over the chunks of r, cut to the array; over those that a copy of r would have if it is a view.
+func ByChunk(r Reader) Boxes { return byParts(r, func(o *Options) []int32 { return o.Chunks }) }
+
+// ByBlock walks over the blocks of r in C order of the array, not chunk after chunk. A block is cut to the array; where
+// the chunks are no multiples of them, blocks are not those that are stored. See ByChunk.
+func ByBlock(r Reader) Boxes { return byParts(r, func(o *Options) []int32 { return o.Blocks }) }
+
+func byParts(r Reader, parts func(o *Options) []int32) Boxes {
+	b := Boxes{shape: r.Shape()}
+	o := r.Options()
+	if o.Chunks == nil {
+		o.Chunks, o.Blocks, b.err = partition(b.shape, nil, nil, int64(r.ItemSize()), 0)
+	}
+	for _, n := range parts(o) {
+		b.axes = append(b.axes, pace{size: int64(n), step: int64(n)})
+	}
+	return b
+}
+
+// ByRows walks along an axis, n items at a time, and takes the other axes whole; the last box may be shorter. A
+// negative axis counts from the last.
+func ByRows(r Reader, axis int, n int64) Boxes {
+	b := Boxes{shape: r.Shape()}
+	ndim := len(b.shape)
+	if axis < -ndim || axis >= ndim {
+		b.err = fmt.Errorf("ndarray: %w: axis %d of an array of %d dimensions", ErrBounds, axis, ndim)
+		return b
+	} else if n < 1 {
+		b.err = fmt.Errorf("ndarray: %w: %d rows at a time", ErrShape, n)
+		return b
+	}
+	for _, length := range b.shape {
+		b.axes = append(b.axes, pace{size: length, step: max(length, 1)})
+	}
+	b.axes[(axis+ndim)%ndim] = pace{size: n, step: n}
+	return b
+}
+
+// ByWindow walks over windows of a shape whose first items are stride apart; a nil stride is the shape, so that the
+// windows cover the array once. With a halo, which may be nil, each box has so many items more on both sides of its
+// window: Tile.Inner tells the window from them. Boxes are cut at the borders of the array: there is no padding, a
+// window may be smaller at the end of an axis and a halo is missing beyond it.
+func ByWindow(r Reader, shape, stride, halo []int64) Boxes {
+	b := Boxes{shape: r.Shape()}
+	n := len(b.shape)
+	if stride == nil {
+		stride = shape
+	}
+	if halo == nil {
+		halo = make([]int64, n)
+	}
+	if len(shape) != n || len(stride) != n || len(halo) != n {
+		b.err = fmt.Errorf("ndarray: %w: windows of %v with a stride of %v and a halo of %v for a shape of %v", ErrShape, shape, stride, halo, b.shape)
+		return b
+	}
+	for i := range n {
+		if shape[i] < 1 || stride[i] < 1 || halo[i] < 0 {
+			b.err = fmt.Errorf("ndarray: %w: axis %d: windows of %d with a stride of %d and a halo of %d", ErrShape, i, shape[i], stride[i], halo[i])
+			return b
+		}
+		// Lengths beyond the array change nothing; cut, they cannot overflow.
+		length := max(b.shape[i], 1)
+		b.axes = append(b.axes, pace{size: min(shape[i], length), step: min(stride[i], length), halo: min(halo[i], length)})
+	}
+	return b
+}

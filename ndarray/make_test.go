@@ -1,0 +1,437 @@
+package ndarray
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// shapeOf returns a random shape of few items, sometimes without any, and a partition that need not divide it.
+func shapeOf(r *rand.Rand) (shape []int64, o *Options) {
+	o = &Options{}
+	o.Concurrency = 1 + r.IntN(4)
+	o.CParams.Level = 1 + r.IntN(3)
+	for range r.IntN(5) {
+		n := int64(r.IntN(9))
+		if r.IntN(3) > 0 {
+			n = max(n, 1)
+		}
+		c := 1 + r.Int32N(5)
+		shape = append(shape, n)
+		o.Chunks, o.Blocks = append(o.Chunks, c), append(o.Blocks, 1+r.Int32N(c))
+	}
+	if len(shape) == 0 {
+		o.Chunks, o.Blocks = []int32{}, []int32{}
+	}
+	return shape, o
+}
+
+// eachItem calls f for each position of a box of an array in C order, with the position in C order of the array.
+func eachItem(b Box, shape []int64, f func(at []int64, flat int64)) {
+	if b.Size() == 0 {
+		return
+	}
+	at := slices.Clone(b.Start)
+	for {
+		flat := int64(0)
+		for i, n := range shape {
+			flat = flat*n + at[i]
+		}
+		f(at, flat)
+		i := len(at) - 1
+		for ; i >= 0; i-- {
+			if at[i]++; at[i] < b.Start[i]+b.Shape[i] {
+				break
+			}
+			at[i] = b.Start[i]
+		}
+		if i < 0 {
+			return
+		}
+	}
+}
+
+func whole(shape []int64) Box { return Box{make([]int64, len(shape)), shape} }
+
+func counting(n int64) []int32 {
+	data := make([]int32, n)
+	for i := range data {
+		data[i] = int32(i) * 3
+	}
+	return data
+}
+
+// rawBytes reads all of an array.
+func rawBytes(t testing.TB, r Reader) []byte {
+	t.Helper()
+	b := make([]byte, r.Size()*int64(r.ItemSize()))
+	if err := r.ReadBytes(context.Background(), b); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestMake makes random arrays in all the ways that take items, and compares with Create.
+func TestMake(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	ctx := context.Background()
+	for i := range 400 {
+		shape, o := shapeOf(r)
+		n, _ := product(shape)
+		data := counting(n)
+		raw := stored(DTypeOf[int32](), data)
+		tiny := bounds{slab: r.Int64N(200), most: r.Int64N(300)}
+		l, err := newLayout(shape, "<i4", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := ""
+		if i%50 == 0 {
+			name = filepath.Join(t.TempDir(), "a.b2nd")
+		}
+		turned := make([]byte, len(raw))
+		eachItem(whole(shape), shape, func(at []int64, flat int64) {
+			pos := int64(0)
+			for i := len(at) - 1; i >= 0; i-- {
+				pos = pos*shape[i] + at[i]
+			}
+			copy(turned[4*pos:], raw[4*flat:4*flat+4])
+		})
+		src := bytes.NewReader(append(slices.Clone(raw), "rest"...))
+		for how, try := range []func() (*Array, error){
+			func() (*Array, error) {
+				return FromFunc(ctx, "", shape, func(t Tile[int32]) error {
+					for at, x := range t.All() {
+						flat := int64(0)
+						for i, n := range shape {
+							flat = flat*n + at[i]
+						}
+						*x += int32(flat) * 3
+					}
+					return nil
+				}, o)
+			},
+			func() (*Array, error) {
+				return FromFuncBytes(ctx, "", shape, "<i4", func(t Tile[byte]) error {
+					for at, row := range t.Rows() {
+						flat := int64(0)
+						for i, n := range shape {
+							flat = flat*n + at[i]
+						}
+						copy(row, raw[4*flat:])
+					}
+					return nil
+				}, o)
+			},
+			func() (*Array, error) { return FromReader(ctx, "", shape, "<i4", src, o) },
+			func() (*Array, error) { return FromSeq(ctx, "", shape, slices.Values(append(data, 1, 2)), o) },
+			func() (*Array, error) {
+				return l.gather(ctx, name, false, tiny, readFrom(iotestReader{bytes.NewReader(raw)}))
+			},
+			func() (*Array, error) {
+				return l.gather(ctx, name+".f", true, tiny, readFrom(bytes.NewReader(turned)))
+			},
+		} {
+			if how == 5 && name == "" {
+				continue
+			}
+			a, err := try()
+			if err != nil {
+				t.Fatalf("%v in %v %v, way %d: %v", shape, o.Chunks, o.Blocks, how, err)
+			}
+			if !bytes.Equal(rawBytes(t, a), raw) || !slices.Equal(a.Shape(), append([]int64{}, shape...)) {
+				t.Fatalf("%v in %v %v, way %d: other items", shape, o.Chunks, o.Blocks, how)
+			}
+			if err := a.Frame().Verify(ctx, func(err error) error { return err }); err != nil {
+				t.Fatal(err)
+			}
+			a.Close()
+		}
+		if rest, _ := io.ReadAll(src); string(rest) != "rest" {
+			t.Fatalf("%v: %d bytes are left", shape, len(rest))
+		}
+		if name != "" {
+			if left, _ := filepath.Glob(filepath.Dir(name) + "/.*"); left != nil {
+				t.Fatalf("left behind: %v", left)
+			}
+		}
+	}
+}
+
+// iotestReader gives few bytes at a time.
+type iotestReader struct{ r io.Reader }
+
+func (r iotestReader) Read(p []byte) (int, error) { return r.r.Read(p[:min(len(p), 7)]) }
+
+func TestMakeErrors(t *testing.T) {
+	ctx := context.Background()
+	stop := errors.New("stop")
+	shape := []int64{40, 50}
+	o := &Options{Chunks: []int32{7, 9}, Blocks: []int32{3, 4}}
+	name := filepath.Join(t.TempDir(), "a.b2nd")
+	dead, cancel := context.WithCancel(ctx)
+	cancel()
+	for what, c := range map[string]struct {
+		want error
+		make func() (*Array, error)
+	}{
+		"short reader": {ErrShape, func() (*Array, error) {
+			return FromReader(ctx, name, shape, "<i4", bytes.NewReader(make([]byte, 7999)), o)
+		}},
+		"eof": {io.ErrUnexpectedEOF, func() (*Array, error) {
+			return FromReader(ctx, name, shape, "<i4", bytes.NewReader(nil), nil)
+		}},
+		"short sequence": {ErrShape, func() (*Array, error) {
+			return FromSeq(ctx, name, shape, slices.Values(make([]int32, 1999)), o)
+		}},
+		"reader": {stop, func() (*Array, error) {
+			return FromReader(ctx, name, shape, "<i4", io.MultiReader(bytes.NewReader(make([]byte, 99)), badReader{stop}), o)
+		}},
+		"func":      {stop, func() (*Array, error) { return FromFunc(ctx, name, shape, func(Tile[int8]) error { return stop }, o) }},
+		"cancelled": {context.Canceled, func() (*Array, error) { return Arange(dead, name, 0.0, 1000, 1, o1()) }},
+		"cancelled reader": {context.Canceled, func() (*Array, error) {
+			return FromReader(dead, name, shape, "<i4", bytes.NewReader(make([]byte, 8000)), o)
+		}},
+		"dtype":    {ErrType, func() (*Array, error) { return FromFuncBytes(ctx, name, shape, "x9", nil, o) }},
+		"no one":   {ErrType, func() (*Array, error) { return Ones(name, shape, "S3", o) }},
+		"shape":    {ErrShape, func() (*Array, error) { return FromSeq(ctx, name, []int64{-1}, slices.Values([]int8{}), nil) }},
+		"no step":  {ErrShape, func() (*Array, error) { return Arange[int8](ctx, name, 1, 2, 0, nil) }},
+		"step 0.0": {ErrShape, func() (*Array, error) { return Arange(ctx, name, 1, 2, 0.0, nil) }},
+		"linspace": {ErrShape, func() (*Array, error) { return Linspace[int8](ctx, name, 1, 2, -1, true, nil) }},
+		"eye":      {ErrShape, func() (*Array, error) { return Eye[int8](ctx, name, 2, -1, 0, nil) }},
+	} {
+		if _, err := c.make(); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if left, _ := filepath.Glob(filepath.Dir(name) + "/*"); left != nil {
+			t.Fatalf("%s: left behind: %v", what, left)
+		}
+	}
+}
+
+func o1() *Options { return &Options{Chunks: []int32{10}, Blocks: []int32{4}} }
+
+type badReader struct{ err error }
+
+func (f badReader) Read([]byte) (int, error) { return 0, f.err }
+
+// TestOneCommit looks for bytes that only several commits leave behind.
+func TestOneCommit(t *testing.T) {
+	ctx := context.Background()
+	o := &Options{Chunks: []int32{1, 50, 50}, Blocks: []int32{1, 10, 50}}
+	data := make([]byte, 8*100*100)
+	rng := rand.NewChaCha8([32]byte{})
+	rng.Read(data)
+	l, err := newLayout([]int64{8, 100, 100}, "|u1", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []bounds{defaultBounds, {slab: 5000, most: 1 << 20}, {slab: 1, most: 1}} {
+		a, err := l.gather(ctx, "", false, m, readFrom(bytes.NewReader(data)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		packed, err := a.Frame().AppendTo(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have := a.Frame().Info().FrameLen; have != int64(len(packed)) {
+			t.Errorf("%+v: a frame of %d bytes, %d when packed", m, have, len(packed))
+		}
+	}
+}
+
+// TestDefaultStreams checks that arrays with the chunks that are chosen for them need nothing set aside.
+func TestDefaultStreams(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 2000 {
+		var shape []int64
+		for range 1 + r.IntN(6) {
+			shape = append(shape, 1+r.Int64N(1<<(1+r.IntN(12))))
+		}
+		l, err := newLayout(shape, meta16[r.IntN(len(meta16))], nil)
+		if errors.Is(err, ErrTooLarge) {
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		f := &feed{l: l}
+		if n := f.cut(1); n > l.geo.chunkBytes {
+			t.Fatalf("%v in chunks of %v: %d bytes together", shape, l.rec.ChunkShape, n)
+		}
+	}
+}
+
+var meta16 = []string{"|u1", "<f4", "<c16", "|V300"}
+
+func TestEye(t *testing.T) {
+	ctx := context.Background()
+	for _, o := range []*Options{nil, {Chunks: []int32{3, 2}, Blocks: []int32{2, 2}}} {
+		for n := range int64(6) {
+			for m := range int64(7) {
+				for k := int64(-9); k < 9; k++ {
+					if o == nil || n*m > 0 {
+						a, err := Eye[float32](ctx, "", n, m, k, o)
+						if err != nil {
+							t.Fatal(err)
+						}
+						got, err := Read[float32](ctx, a)
+						if err != nil {
+							t.Fatal(err)
+						}
+						for p, x := range got {
+							if want := int64(p)%m == int64(p)/m+k; (x == 1) != want || x != 0 && x != 1 {
+								t.Fatalf("eye(%d, %d, %d): item %d is %v", n, m, k, p, x)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	a, err := Eye[uint8](ctx, "", 100, 100, 30, &Options{Chunks: []int32{10, 10}, Blocks: []int32{10, 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := 0
+	for i := range a.Frame().NumChunks() {
+		if c, err := a.Frame().ChunkInfo(i); err != nil || c.Special != chunk.Zeros {
+			stored++
+		}
+	}
+	if stored != 7 {
+		t.Errorf("%d chunks with ones", stored)
+	}
+}
+
+func TestLike(t *testing.T) {
+	ctx := context.Background()
+	for _, dtype := range []string{"?", ">i2", "<u4", "<f2", ">f4", "<f8", ">c8", "<c16", "|i1"} {
+		o := &Options{Chunks: []int32{4}, Blocks: []int32{3}}
+		o.CParams.Level = 2
+		a, err := Ones("", []int64{10}, dtype, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := rawBytes(t, a)[:a.ItemSize()]
+		for _, try := range []func() (*Array, error){
+			func() (*Array, error) { return ZerosLike(a, "", nil) },
+			func() (*Array, error) { return UninitLike(a, "", nil) },
+			func() (*Array, error) { return OnesLike(a, "", nil) },
+			func() (*Array, error) { return FullLike(a, "", one, nil) },
+		} {
+			b, err := try()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if fmt.Sprint(b.Shape(), b.DType(), b.Chunks(), b.Blocks(), b.Frame().Info().CParams.Level) != fmt.Sprint(a.Shape(), a.DType(), a.Chunks(), a.Blocks(), 2) {
+				t.Errorf("%s: %v %v", dtype, b.Shape(), b.DType())
+			}
+		}
+		switch dtype {
+		case ">f4":
+			if x, err := Read[float32](ctx, a); err != nil || x[9] != 1 {
+				t.Error(x, err)
+			}
+		case ">c8":
+			if x, err := Read[complex64](ctx, a); err != nil || x[0] != 1 {
+				t.Error(x, err)
+			}
+		}
+	}
+	if a, err := FullOf("", []int64{2}, int16(-3), nil); err != nil || !bytes.Equal(rawBytes(t, a), []byte{0xfd, 0xff, 0xfd, 0xff}) {
+		t.Error(err)
+	}
+}
+
+// TestMap compares with a loop, for arrays of other partitions as well.
+func TestMap(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	ctx := context.Background()
+	for range 100 {
+		shape, o := shapeOf(r)
+		n, _ := product(shape)
+		data := counting(n)
+		a, err := Create(ctx, "", shape, data, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := []*Options{nil, {}, {}}[r.IntN(3)]
+		if to != nil && r.IntN(2) == 0 {
+			to.Chunks, to.Blocks = o.Blocks, o.Blocks
+		}
+		b, err := Map(ctx, a, "", func(out []float64, in Tile[int32]) error {
+			if int64(len(out)) != in.Size() || len(out) != len(in.Items) {
+				return fmt.Errorf("%d items for %v", len(out), in.Box)
+			}
+			for k, x := range in.Items {
+				out[k] = float64(x) / 2
+			}
+			return nil
+		}, to)
+		if err != nil {
+			t.Fatalf("%v %v: %v", shape, o.Chunks, err)
+		}
+		got, err := Read[float64](ctx, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, x := range got {
+			if x != float64(data[k])/2 {
+				t.Fatalf("%v: item %d is %v", shape, k, x)
+			}
+		}
+	}
+	a, _ := Zeros("", []int64{3}, "<f4", nil)
+	if _, err := Map(ctx, a, "", func(out []int8, in Tile[int32]) error { return nil }, nil); !errors.Is(err, ErrType) {
+		t.Error(err)
+	}
+}
+
+// TestWriteItems compares selections written in small pieces with ReadBytes.
+func TestWriteItems(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	ctx := context.Background()
+	for range 600 {
+		shape, o := shapeOf(r)
+		n, _ := product(shape)
+		a, err := Create(ctx, "", shape, counting(n), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sel []Index
+		for _, n := range shape[:r.IntN(len(shape)+1)] {
+			k := r.Int64N(max(n, 1))
+			sel = append(sel, []Index{All, Step(None, None, -1), Step(n, k/2, -2), Span(k, k+3), Step(k, None, 3), Pick(k - n), NewAxis, At(k)}[r.IntN(8)])
+		}
+		got, err := a.SelectionShape(sel...)
+		if err != nil {
+			continue // At of nothing
+		}
+		items, _ := product(got)
+		want := make([]byte, 4*items)
+		if err := a.ReadBytes(ctx, want, sel...); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := writeItems(ctx, &out, a, sel, bounds{r.Int64N(200), r.Int64N(400)}); err != nil || !bytes.Equal(out.Bytes(), want) {
+			t.Fatalf("%v%v: %d bytes, want %d (%v)", shape, sel, out.Len(), len(want), err)
+		}
+	}
+	a, _ := Zeros("", []int64{10}, "|u1", nil)
+	if err := WriteItems(ctx, badWriter{io.ErrClosedPipe}, a); err != io.ErrClosedPipe {
+		t.Error(err)
+	}
+}
+
+type badWriter struct{ err error }
+
+func (w badWriter) Write([]byte) (int, error) { return 0, w.err }

@@ -1,0 +1,132 @@
+package ndarray
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+)
+
+// Real are the Go types of real numbers with a NumPy dtype.
+type Real interface {
+	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
+}
+
+// Arange makes an array of one dimension with the numbers from start up to but not including stop, step apart: those
+// that numpy.arange has for numbers of type T, bit for bit. As there, the number of items is the quotient rounded up,
+// so that with floats the last may be stop or beyond. A step of zero is an ErrShape. See FromFunc.
+func Arange[T Real](ctx context.Context, name string, start, stop, step T, o *Options) (*Array, error) {
+	n, err := arangeLen(start, stop, step)
+	if err != nil {
+		return nil, err
+	}
+	delta := start + step - start // as NumPy has it: rounded twice
+	return FromFunc(ctx, name, []int64{n}, func(t Tile[T]) error {
+		for k := range t.Items {
+			i := T(t.Start[0] + int64(k))
+			t.Items[k] = start + T(i*delta) // the conversion keeps machines from computing it in one step
+		}
+		if t.Start[0] <= 1 && 1 < t.Start[0]+t.Shape[0] {
+			t.Items[1-t.Start[0]] = start + step
+		}
+		return nil
+	}, o)
+}
+
+// arangeLen returns how many items numpy.arange has.
+func arangeLen[T Real](start, stop, step T) (int64, error) {
+	var quotient float64
+	empty := false
+	if half := T(1) / 2; half == 0 { // whole numbers, which must not overflow
+		if step == 0 {
+			return 0, fmt.Errorf("ndarray: %w: a step of zero", ErrShape)
+		}
+		diff := new(big.Int).Sub(bigOf(stop), bigOf(start))
+		empty = diff.Sign() == 0
+		quotient, _ = new(big.Rat).SetFrac(diff, bigOf(step)).Float64()
+	} else {
+		diff := stop - start
+		empty = diff == 0
+		quotient = float64(diff / step)
+	}
+	switch {
+	case math.IsNaN(quotient) || quotient >= math.MaxInt64:
+		return 0, fmt.Errorf("ndarray: %w: from %v to %v with a step of %v are %v items", ErrShape, start, stop, step, quotient)
+	case quotient == 0 && !empty && !math.Signbit(quotient): // less than the smallest number
+		return 1, nil
+	}
+	return int64(max(math.Ceil(quotient), 0)), nil
+}
+
+func bigOf[T Real](x T) *big.Int {
+	if x > 0 {
+		return new(big.Int).SetUint64(uint64(x))
+	}
+	return big.NewInt(int64(x))
+}
+
+// Linspace makes an array of one dimension with n numbers that are evenly apart from start to stop, which is the last
+// with endpoint, and else the one that would follow. The numbers are those of numpy.linspace for a dtype of T, bit for
+// bit: computed as float64, and for whole numbers rounded down. A negative n is an ErrShape. See FromFunc.
+func Linspace[T Real](ctx context.Context, name string, start, stop float64, n int64, endpoint bool, o *Options) (*Array, error) {
+	if n < 0 {
+		return nil, fmt.Errorf("ndarray: %w: %d items", ErrShape, n)
+	}
+	parts := float64(n)
+	if endpoint {
+		parts = float64(n - 1)
+	}
+	delta := stop - start
+	step := delta / parts
+	whole := T(1)/2 == 0
+	return FromFunc(ctx, name, []int64{n}, func(t Tile[T]) error {
+		for k := range t.Items {
+			i := t.Start[0] + int64(k)
+			x := float64(i)
+			switch {
+			case parts <= 0:
+				x *= delta
+			case step == 0:
+				x = x / parts * delta
+			default:
+				x *= step
+			}
+			x = float64(x) + start
+			if endpoint && n > 1 && i == n-1 {
+				x = stop
+			}
+			if whole {
+				x = math.Floor(x)
+			}
+			t.Items[k] = T(x)
+		}
+		return nil
+	}, o)
+}
+
+// Eye makes an array of n rows and m columns that is 1 on a diagonal and else 0. The diagonal starts at column k, or
+// with a negative k at row -k. Chunks without a one are not written. See FromFunc.
+func Eye[T Scalar](ctx context.Context, name string, n, m, k int64, o *Options) (*Array, error) {
+	k = max(min(k, m), -n)
+	one, err := oneOf(DTypeOf[T]())
+	if err != nil {
+		return nil, err
+	}
+	item := make([]T, 1)
+	copy(bytesOf(item), one)
+	toNative(DTypeOf[T](), bytesOf(item))
+	// rows returns the rows of a box that have a one.
+	rows := func(row, rows, column, columns int64) (int64, int64) {
+		return max(row, column-k), min(row+rows, column+columns-k)
+	}
+	return fromFunc(ctx, name, []int64{n, m}, DTypeOf[T]().String(), func(t Tile[T]) error {
+		first, end := rows(t.Start[0], t.Shape[0], t.Start[1], t.Shape[1])
+		for i := first; i < end; i++ {
+			t.Items[(i-t.Start[0])*t.Shape[1]+i+k-t.Start[1]] = item[0]
+		}
+		return nil
+	}, func(c *chunkPart) bool {
+		first, end := rows(c.origin[0], c.hi[0]-c.lo[0], c.origin[1], c.hi[1]-c.lo[1])
+		return first < end
+	}, o)
+}
