@@ -71,6 +71,19 @@
 // with chunks of as many frames as it adds in one call, and with a Batch where a commit for each is too slow: a chunk
 // with room left at the end of the axis is read and compressed again by each call that adds to it.
 //
+// # Making arrays
+//
+// Create takes a slice. FromFunc computes the items block by block, in parallel; FromReader and FromSeq take them as they
+// come; ReadNPY reads .npy files, and WriteNPY and WriteItems write them. Arange, Linspace and Eye have NumPy's numbers;
+// Zeros, Ones, Full, Uninit and NaNs store next to nothing; ZerosLike and its kin take shape, dtype and partition of
+// another array. Each makes the array in one commit, in memory that does not grow with it.
+//
+// # Going through arrays
+//
+// ByChunk, ByBlock, ByRows and ByWindow say in which boxes to go through an array or a view; Tiles reads them, ahead of
+// the loop if wished. Map makes a new array of the items of each block. Array.ChunkInfos tells of the chunks without
+// decoding them.
+//
 // # Goroutines, commits and memory
 //
 // An Array may be used by any number of goroutines. Each read works on one committed state, however long it takes,

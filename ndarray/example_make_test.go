@@ -1,0 +1,165 @@
+package ndarray_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log"
+	"strings"
+
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// A function of the coordinates sets the items, block by block and in parallel.
+func ExampleFromFunc() {
+	ctx := context.Background()
+	a, err := ndarray.FromFunc(ctx, "", []int64{3, 4}, func(t ndarray.Tile[float64]) error {
+		for at, x := range t.All() {
+			*x = 10*float64(at[0]) + float64(at[1])
+		}
+		return nil
+	}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	row, err := ndarray.Read[float64](ctx, a, ndarray.At(2))
+	fmt.Println(a.Shape(), row, err)
+	// Output: [3 4] [20 21 22 23] <nil>
+}
+
+// Items come from a reader as they are stored, here 16-bit numbers, in one commit and bounded memory.
+func ExampleFromReader() {
+	ctx := context.Background()
+	camera := strings.NewReader("\x01\x00\x02\x00\x03\x00\x04\x00\x05\x00\x06\x00")
+	a, err := ndarray.FromReader(ctx, "", []int64{2, 3}, "<u2", camera, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	items, err := ndarray.Read[uint16](ctx, a)
+	fmt.Println(a.Shape(), items, err)
+	// Output: [2 3] [1 2 3 4 5 6] <nil>
+}
+
+func ExampleFromSeq() {
+	ctx := context.Background()
+	fibonacci := func(yield func(int64) bool) {
+		for a, b := int64(0), int64(1); yield(a); a, b = b, a+b {
+		}
+	}
+	a, err := ndarray.FromSeq(ctx, "", []int64{2, 5}, fibonacci, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	items, err := ndarray.Read[int64](ctx, a, ndarray.At(-1))
+	fmt.Println(items, err)
+	// Output: [5 8 13 21 34] <nil>
+}
+
+func ExampleArange() {
+	ctx := context.Background()
+	a, _ := ndarray.Arange(ctx, "", 10, 30.0, 5, nil)
+	b, _ := ndarray.Linspace[float32](ctx, "", 0, 1, 5, true, nil)
+	c, _ := ndarray.Eye[int8](ctx, "", 2, 3, 1, nil)
+	d, _ := ndarray.OnesLike(c, "", nil)
+	fmt.Println(ndarray.Read[float64](ctx, a))
+	fmt.Println(ndarray.Read[float32](ctx, b))
+	fmt.Println(ndarray.Read[int8](ctx, c))
+	fmt.Println(ndarray.Read[int8](ctx, d))
+	// Output:
+	// [10 15 20 25] <nil>
+	// [0 0.25 0.5 0.75 1] <nil>
+	// [0 1 0 0 0 1] <nil>
+	// [1 1 1 1 1 1] <nil>
+}
+
+// A .npy file is written of a selection, and read.
+func ExampleReadNPY() {
+	ctx := context.Background()
+	a, err := ndarray.Create(ctx, "", []int64{2, 3}, []int32{1, 2, 3, 4, 5, 6}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var file bytes.Buffer // or an os.File
+	if err := ndarray.WriteNPY(ctx, &file, a, ndarray.All, ndarray.From(1)); err != nil {
+		log.Fatal(err)
+	}
+	b, err := ndarray.ReadNPY(ctx, "", &file, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	items, err := ndarray.Read[int32](ctx, b)
+	fmt.Println(b.Shape(), b.DType(), items, err)
+	// Output: [2 2] <i4 [2 3 5 6] <nil>
+}
+
+// The function makes the items of each block of the new array from those of the old one.
+func ExampleMap() {
+	ctx := context.Background()
+	a, _ := ndarray.Arange[int16](ctx, "", 0, 6, 1, nil)
+	b, err := ndarray.Map(ctx, a, "", func(out []float32, in ndarray.Tile[int16]) error {
+		for i, x := range in.Items {
+			out[i] = float32(x) / 4
+		}
+		return nil
+	}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	items, err := ndarray.Read[float32](ctx, b)
+	fmt.Println(b.DType(), items, err)
+	// Output: <f4 [0 0.25 0.5 0.75 1 1.25] <nil>
+}
+
+// An array is gone through two rows at a time, while the next ones are read.
+func ExampleTiles() {
+	ctx := context.Background()
+	a, _ := ndarray.Create(ctx, "", []int64{5, 2}, []int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, nil)
+	for t, err := range ndarray.Tiles[int32](ctx, a, ndarray.ByRows(a, 0, 2), 1) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(t.Start, t.Shape, t.Items)
+	}
+	// Output:
+	// [0 0] [2 2] [0 1 2 3]
+	// [2 0] [2 2] [4 5 6 7]
+	// [4 0] [1 2] [8 9]
+}
+
+// Windows of three items with a neighbour on each side, for a moving mean of three.
+func ExampleByWindow() {
+	ctx := context.Background()
+	a, _ := ndarray.Create(ctx, "", []int64{7}, []float32{3, 6, 9, 0, 3, 6, 9}, nil)
+	for t, err := range ndarray.Tiles[float32](ctx, a, ndarray.ByWindow(a, []int64{3}, nil, []int64{1}), 2) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		var mean []float32
+		for k := 1; k+1 < len(t.Items); k++ {
+			mean = append(mean, (t.Items[k-1]+t.Items[k]+t.Items[k+1])/3)
+		}
+		fmt.Println(t.Inner.Start, t.Inner.Shape, "read with halo:", t.Items, "means:", mean)
+	}
+	// Output:
+	// [0] [3] read with halo: [3 6 9 0] means: [6 5]
+	// [3] [3] read with halo: [9 0 3 6 9] means: [4 3 6]
+	// [6] [1] read with halo: [6 9] means: []
+}
+
+// Which chunks are stored, and how well they are compressed, is known without decoding them.
+func ExampleArray_ChunkInfos() {
+	a, _ := ndarray.Eye[float64](context.Background(), "", 200, 200, 100, &ndarray.Options{
+		Chunks: []int32{100, 100}, Blocks: []int32{100, 100},
+	})
+	for c, err := range a.ChunkInfos() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(c.Number, c.Coord, c.Box.Start, c.Special, c.CBytes > 0, c.Ratio() > 10)
+	}
+	// Output:
+	// 0 [0 0] [0 0] zeros false true
+	// 1 [0 1] [0 100] regular true true
+	// 2 [1 0] [100 0] zeros false true
+	// 3 [1 1] [100 100] zeros false true
+}

@@ -1,0 +1,375 @@
+package ndarray
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// naiveBoxes lists the boxes of a walk with and without halos, axis by axis.
+func naiveBoxes(shape, size, step, halo []int64) (boxes, inner []Box) {
+	type part struct{ from, to, lo, hi int64 }
+	boxes, inner = []Box{{}}, []Box{{}}
+	for i, n := range shape {
+		var parts []part
+		for at := int64(0); at < n; at += step[i] {
+			end := min(at+size[i], n)
+			parts = append(parts, part{at, end, max(at-halo[i], 0), min(end+halo[i], n)})
+		}
+		var b, in []Box
+		for k := range boxes {
+			for _, p := range parts {
+				x, y := boxes[k].clone(), inner[k].clone()
+				x.Start, x.Shape = append(x.Start, p.lo), append(x.Shape, p.hi-p.lo)
+				y.Start, y.Shape = append(y.Start, p.from), append(y.Shape, p.to-p.from)
+				b, in = append(b, x), append(in, y)
+			}
+		}
+		boxes, inner = b, in
+	}
+	return boxes, inner
+}
+
+func sameBox(a, b Box) bool { return slices.Equal(a.Start, b.Start) && slices.Equal(a.Shape, b.Shape) }
+
+// TestTiles ranges over arrays and views in all ways, and compares with naive boxes and the items of the model.
+func TestTiles(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 9))
+	ctx := context.Background()
+	for range 300 {
+		shape, o := shapeOf(r)
+		n, _ := product(shape)
+		data := counting(n)
+		a, err := Create(ctx, "", shape, data, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := make([]int64, len(shape))
+		size, step, halo := slices.Clone(one), slices.Clone(one), slices.Clone(one)
+		fixed := func(parts []int32) []int64 { return widen(parts) }
+		for i := range one {
+			size[i], step[i], halo[i] = 1+r.Int64N(6), 1+r.Int64N(6), r.Int64N(3)
+		}
+		type way struct {
+			boxes            Boxes
+			size, step, halo []int64
+		}
+		ways := []way{
+			{ByChunk(a), fixed(a.Chunks()), fixed(a.Chunks()), one},
+			{ByBlock(a), fixed(a.Blocks()), fixed(a.Blocks()), one},
+			{ByWindow(a, size, step, halo), size, step, halo},
+			{ByWindow(a, size, nil, nil), size, size, one},
+		}
+		if len(shape) > 0 {
+			axis, k := r.IntN(len(shape)), 1+r.Int64N(4)
+			rows := slices.Clone(shape)
+			steps := slices.Clone(shape)
+			for i := range steps {
+				steps[i] = max(steps[i], 1)
+			}
+			rows[axis], steps[axis] = k, k
+			ways = append(ways, way{ByRows(a, axis-len(shape)*r.IntN(2), k), rows, steps, one})
+		}
+		for _, w := range ways {
+			boxes, inner := naiveBoxes(shape, w.size, w.step, w.halo)
+			if w.boxes.Len() != int64(len(boxes)) {
+				t.Fatalf("%v by %v: %d boxes, want %d", shape, w.size, w.boxes.Len(), len(boxes))
+			}
+			var listed []Box
+			for b := range w.boxes.All() {
+				listed = append(listed, b.clone())
+			}
+			if !slices.EqualFunc(listed, boxes, sameBox) {
+				t.Fatalf("%v by %v, %v, %v: %v", shape, w.size, w.step, w.halo, listed)
+			}
+			k := 0
+			for tile, err := range Tiles[int32](ctx, a, w.boxes, r.IntN(4)) {
+				if err != nil || !sameBox(tile.Box, boxes[k]) || !sameBox(tile.Inner, inner[k]) {
+					t.Fatalf("%v: %v, %v", shape, tile.Box, err)
+				}
+				i := 0
+				eachItem(tile.Box, shape, func(at []int64, flat int64) {
+					if tile.Items[i] != data[flat] {
+						t.Fatalf("%v: item %v of %v is %d", shape, at, tile.Box, tile.Items[i])
+					}
+					i++
+				})
+				for at, x := range tile.All() {
+					if got, err := ReadAt[int32](ctx, a, at...); err != nil || got != *x {
+						t.Fatalf("%v: item %v is %d, %d (%v)", shape, at, *x, got, err)
+					}
+					if r.IntN(3) == 0 {
+						break
+					}
+				}
+				k++
+			}
+			if k != len(boxes) {
+				t.Fatalf("%v: %d tiles of %d", shape, k, len(boxes))
+			}
+		}
+		v, err := Transpose(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []byte
+		for tile, err := range TilesBytes(ctx, v, runs(v, bounds{30, 60}), 1) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, row := range tile.Rows() {
+				all = append(all, row...)
+			}
+		}
+		if !bytes.Equal(all, rawBytes(t, v)) {
+			t.Fatalf("%v transposed: other items", shape)
+		}
+	}
+}
+
+func TestBadBoxes(t *testing.T) {
+	ctx := context.Background()
+	a, err := Zeros("", []int64{4, 5}, ">i4", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		boxes Boxes
+		want  error
+	}{
+		{ByRows(a, 2, 1), ErrBounds}, {ByRows(a, -3, 1), ErrBounds}, {ByRows(a, 0, 0), ErrShape},
+		{ByWindow(a, []int64{1}, nil, nil), ErrShape}, {ByWindow(a, []int64{1, 0}, nil, nil), ErrShape},
+		{ByWindow(a, []int64{1, 1}, []int64{0, 1}, nil), ErrShape}, {ByWindow(a, []int64{1, 1}, nil, []int64{0, -1}), ErrShape},
+	} {
+		n := 0
+		for _, err := range Tiles[int32](ctx, a, c.boxes, 1) {
+			if n++; !errors.Is(err, c.want) {
+				t.Error(err)
+			}
+		}
+		if n != 1 || c.boxes.Len() != 0 {
+			t.Errorf("%d tiles, %d boxes", n, c.boxes.Len())
+		}
+	}
+	for _, err := range Tiles[float32](ctx, a, ByChunk(a), 0) {
+		if !errors.Is(err, ErrType) {
+			t.Error(err)
+		}
+	}
+	huge := ByWindow(a, []int64{math.MaxInt64, 2}, []int64{math.MaxInt64, math.MaxInt64}, []int64{0, math.MaxInt64})
+	if huge.Len() != 1 {
+		t.Errorf("%d boxes", huge.Len())
+	}
+	for x := range huge.All() {
+		if !sameBox(x, Box{[]int64{0, 0}, []int64{4, 5}}) {
+			t.Error(x)
+		}
+	}
+	rows := ByRows(a, 0, 3)
+	if err := a.Resize(ctx, 3, 5); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, err := range Tiles[int32](ctx, a, rows, 0) {
+		if n++; (n == 2) != errors.Is(err, ErrBounds) {
+			t.Errorf("tile %d of an array that shrank: %v", n, err)
+		}
+	}
+	a.Close()
+	for _, err := range Tiles[int32](ctx, a, rows, 0) {
+		if !errors.Is(err, ErrClosed) {
+			t.Error(err)
+		}
+	}
+}
+
+// TestTilesLeaveNothing ends ranges early, by a break, an error, a panic or the context, and counts goroutines and
+// readers of the frame.
+func TestTilesLeaveNothing(t *testing.T) {
+	ctx := context.Background()
+	name := filepath.Join(t.TempDir(), "a.b2nd")
+	a, err := Create(ctx, name, []int64{40, 50}, counting(2000), &Options{Chunks: []int32{3, 7}, Blocks: []int32{2, 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := runtime.NumGoroutine()
+	for depth := range 6 {
+		for stop := range 5 {
+			n := 0
+			for _, err := range Tiles[int32](ctx, a, ByChunk(a), depth) {
+				if n++; err != nil {
+					t.Fatal(err)
+				} else if n == stop+1 {
+					break
+				}
+			}
+		}
+		dead, cancel := context.WithCancel(ctx)
+		n := 0
+		var last error
+		for _, err := range Tiles[int32](dead, a, ByBlock(a), depth) {
+			if n++; n == 3 {
+				cancel()
+			}
+			last = err
+		}
+		cancel()
+		if !errors.Is(last, context.Canceled) || n > 4+depth {
+			t.Errorf("cancelled after 3 tiles: %d, %v", n, last)
+		}
+		func() {
+			defer func() { recover() }()
+			for range Tiles[int32](ctx, a, ByRows(a, 0, 1), depth) {
+				panic("stop")
+			}
+		}()
+		for range a.ChunkInfos() {
+			break
+		}
+	}
+	for i := 0; runtime.NumGoroutine() > before; i++ {
+		if i > 200 {
+			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+		}
+		time.Sleep(time.Millisecond) // a goroutine that has sent its result is about to end
+	}
+}
+
+// TestTilesOneState changes the array while it is read.
+func TestTilesOneState(t *testing.T) {
+	ctx := context.Background()
+	a, err := Create(ctx, "", []int64{30}, make([]int32, 30), &Options{Chunks: []int32{4}, Blocks: []int32{2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tile, err := range Tiles[int32](ctx, a, ByChunk(a), 1) {
+		if err != nil || slices.Max(tile.Items) != 0 {
+			t.Fatal(tile, err)
+		}
+		if err := Fill(ctx, a, int32(9)); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Resize(ctx, 5); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestChunkInfos(t *testing.T) {
+	ctx := context.Background()
+	a, err := Zeros("", []int64{5, 7}, "<i4", &Options{Chunks: []int32{2, 4}, Blocks: []int32{2, 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(ctx, a, []int32{1, 2, 3}, At(4), Span(4, 7)); err != nil {
+		t.Fatal(err)
+	}
+	if err := Fill(ctx, a, int32(7), Span(2, 4), Until(4)); err != nil {
+		t.Fatal(err)
+	}
+	boxes, _ := naiveBoxes([]int64{5, 7}, []int64{2, 4}, []int64{2, 4}, []int64{0, 0})
+	k := 0
+	for c, err := range a.ChunkInfos() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := chunk.Zeros
+		switch k {
+		case 5:
+			want = chunk.Regular
+		case 2:
+			want = chunk.Value
+		}
+		if c.Number != int64(k) || c.Coord[0] != int64(k/2) || c.Coord[1] != int64(k%2) || !sameBox(c.Box, boxes[k]) ||
+			c.Special != want && c.Special != chunk.Regular || c.NBytes != 32 || math.IsInf(c.Ratio(), 1) != (want == chunk.Zeros) {
+			t.Errorf("chunk %d: %+v", k, c)
+		}
+		k++
+	}
+	if k != 6 {
+		t.Errorf("%d chunks", k)
+	}
+	a.Close()
+	for _, err := range a.ChunkInfos() {
+		if !errors.Is(err, ErrClosed) {
+			t.Error(err)
+		}
+	}
+	b, _ := Zeros("", []int64{0, 7}, "<i4", nil)
+	for range b.ChunkInfos() {
+		t.Error("a chunk of nothing")
+	}
+}
+
+// TestTilesLimit reads a small file that says that it is large.
+func TestTilesLimit(t *testing.T) {
+	ctx := context.Background()
+	a, err := Zeros("", []int64{1 << 30}, "|u1", &Options{Chunks: []int32{1 << 30}, Blocks: []int32{1 << 20}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := a.Frame().AppendTo(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := FromBytes(packed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range TilesBytes(ctx, b, ByChunk(b), 0) {
+		if !errors.Is(err, ErrTooLarge) {
+			t.Error(err)
+		}
+	}
+	var n countingWriter
+	if err := WriteItems(ctx, &n, b); err != nil || n != 1<<30 {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
+
+type countingWriter int64
+
+func (w *countingWriter) Write(b []byte) (int, error) {
+	*w += countingWriter(len(b))
+	return len(b), nil
+}
+
+func BenchmarkTiles(b *testing.B) {
+	ctx := context.Background()
+	data := make([]byte, 64<<20)
+	for i := 0; i < len(data); i += 4 {
+		binary.LittleEndian.PutUint32(data[i:], uint32(i>>2)*7)
+	}
+	a, err := CreateBytes(ctx, "", []int64{4096, 4096}, "<i4", data, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, boxes := range map[string]Boxes{
+		"chunks": ByChunk(a), "blocks": ByBlock(a), "rows": ByRows(a, 0, 128), "columns": ByRows(a, 1, 128),
+		"windows": ByWindow(a, []int64{512, 512}, nil, []int64{8, 8}),
+	} {
+		for depth, label := range []string{"/0", "/1", "/2"} {
+			b.Run(name+label, func(b *testing.B) {
+				b.SetBytes(int64(len(data)))
+				b.ReportAllocs()
+				for b.Loop() {
+					for _, err := range Tiles[int32](ctx, a, boxes, depth) {
+						if err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+			})
+		}
+	}
+}
