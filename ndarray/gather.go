@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -119,7 +118,7 @@ func (l *layout) gather(ctx context.Context, name string, fortran bool, m bounds
 func (l *layout) setAside(name string, fortran bool, do func(side *layout, name string) error) error {
 	o := &Options{}
 	o.NoSync, o.Concurrency, o.Codecs = true, l.opts.Concurrency, l.opts.Codecs
-	o.CParams.Codec, o.CParams.Level = codec.LZ4, 1
+	o.CParams.Level = 1
 	shape, chunks := slices.Clone(l.rec.Shape), slices.Clone(l.rec.ChunkShape)
 	if fortran {
 		slices.Reverse(shape)
