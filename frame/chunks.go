@@ -22,17 +22,11 @@ func (f *Frame) ChunkInfo(i int) (_ ChunkInfo, err error) {
 	if err != nil {
 		return ChunkInfo{}, err
 	}
-<<<<<<< HEAD
 	defer f.release(s, &err)
-=======
-	defer s.release()
-	return View{f, s}.ChunkInfo(i)
+	return f.chunkInfo(s, i)
 }
 
-// ChunkInfo returns what header and index say of chunk i. See Frame.ChunkInfo.
-func (v View) ChunkInfo(i int) (ChunkInfo, error) {
-	f, s := v.f, v.s
->>>>>>> c574d4d (ndarray: iterators over chunks, blocks, rows and windows, with read-ahead; chunk information)
+func (f *Frame) chunkInfo(s *snapshot, i int) (ChunkInfo, error) {
 	if err := f.checkChunk(s, i); err != nil {
 		return ChunkInfo{}, err
 	}

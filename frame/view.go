@@ -37,9 +37,19 @@ func (v View) MetaLayer(name string) ([]byte, bool) {
 // Info returns what the header says of the state.
 func (v View) Info() Info { return v.s.info() }
 
+// ChunkInfo returns what header and index say of chunk i. See Frame.ChunkInfo.
+func (v View) ChunkInfo(i int) (ChunkInfo, error) {
+	c, err := v.f.chunkInfo(v.s, i)
+	return c, v.sound(err)
+}
+
 // Decode decodes the blocks that the plan wants. See Frame.Decode.
 func (v View) Decode(ctx context.Context, p Plan) error {
-	err := v.f.decode(ctx, v.s, p)
+	return v.sound(v.f.decode(ctx, v.s, p))
+}
+
+// sound returns the error of a read, or that the state may have been written over meanwhile.
+func (v View) sound(err error) error {
 	if v.batch {
 		return err
 	}
