@@ -50,9 +50,26 @@
 //
 // # Items
 //
-// ReadBytes, WriteBytes, FillBytes, Append and Insert move items as they are stored. Read, ReadInto, ReadAt, Write, Fill and
-// Create are for items with a Go type: they check the dtype and convert the byte order. Types that Go lacks, such as
-// float16, text or structures, go as bytes; package meta reads their dtypes.
+// ReadBytes, WriteBytes and FillBytes move items as they are stored. Read, ReadInto, ReadAt, Take, Write, Fill, Put,
+// Append, Insert and Create move values of a Go type that goes with the dtype, in either byte order:
+//
+//	bool, int8 ... complex128     the dtype of the same kind and size; int64 also M8 and m8, as counts of their unit
+//	Float16, float32              f2; a float32 is rounded to the nearest when it is written
+//	string                        S and U, without the zeros at the end
+//	time.Time                     M8 with a unit, in UTC; the zero Time is NaT
+//	time.Duration                 m8 with a unit up to weeks; the constant NaT is NaT
+//	[3]T                          a sub-array of length 3
+//	[3]byte                       also V3 and S3, as they are stored
+//	struct                        a structure
+//
+// Each exported field of a struct stands for the field of the item with the name or title in its tag `b2:"name"`, or
+// without a tag for that of its own name, in any case; a tag "-" leaves it out. Embedded structs count as their
+// fields. A struct may have some of the fields for reading, but must have all for writing, where gaps become zeros.
+// A struct that is in memory as the items are stored is not converted.
+//
+// A time or duration between two steps of the unit goes to the one before, as in NumPy. What an item or a value
+// cannot hold is an ErrValue: a time or duration out of range, a string too long (NumPy would cut it), characters
+// that are not Unicode. Other types than these, as int and *T are, are an ErrType.
 //
 // # Changing arrays
 //

@@ -15,6 +15,8 @@ var (
 	ErrBounds = frame.ErrBounds
 	// ErrType is an element type that does not go with the array's.
 	ErrType = errors.New("wrong type")
+	// ErrValue is an item that the wished type cannot hold: a time out of range, text that is too long or not valid.
+	ErrValue = errors.New("value out of range")
 	// ErrNotArray is a frame that holds no array.
 	ErrNotArray = errors.New("not an array")
 	// ErrNPY is something that is not a .npy file, or one that breaks its format.

@@ -83,20 +83,22 @@ func (b *Batch) Delete(ctx context.Context, axis int, at, n int64) error {
 
 // Append adds data behind the end of an axis of an array, in one commit, or in a batch. See Array.Append. Errors are
 // ErrType and those of it.
-func Append[T Scalar](ctx context.Context, e Editor, axis int, data []T) error {
-	if err := checkType[T](e); err != nil {
+func Append[T any](ctx context.Context, e Editor, axis int, data []T) error {
+	b, err := encodeItems(e.DType(), data)
+	if err != nil {
 		return err
 	}
-	return e.Append(ctx, axis, stored(e.DType(), data))
+	return e.Append(ctx, axis, b)
 }
 
 // Insert adds data before item at of an axis of an array, in one commit, or in a batch. See Array.Insert. Errors are
 // ErrType and those of it.
-func Insert[T Scalar](ctx context.Context, e Editor, axis int, at int64, data []T) error {
-	if err := checkType[T](e); err != nil {
+func Insert[T any](ctx context.Context, e Editor, axis int, at int64, data []T) error {
+	b, err := encodeItems(e.DType(), data)
+	if err != nil {
 		return err
 	}
-	return e.Insert(ctx, axis, at, stored(e.DType(), data))
+	return e.Insert(ctx, axis, at, b)
 }
 
 // axis returns the number of an axis; a negative one counts from the last.

@@ -17,7 +17,8 @@ type Options struct {
 	Blocks []int32
 
 	// For arrays that are opened: the NumPy dtype to take their items for, in place of the stored one. It must have
-	// their item size. Arrays of Caterva have no dtype of their own and else read as strings of bytes.
+	// their item size. Arrays of Caterva have no dtype of their own and else read as strings of bytes. For Create: the
+	// dtype of the items, in place of that of DTypeOf; "S" and "U" are as long as the longest string.
 	DType string
 }
 

@@ -69,16 +69,17 @@ func checkBuffer(n int, s *selection, itemSize int) error {
 	return nil
 }
 
-// allocLimit tells whether n bytes may be set aside because the array has so many items.
-func (a *Array) allocLimit(s *selection, itemSize int) (int, error) {
-	n, err := byteSize(s.items, int64(itemSize))
+// allocLimit tells whether memory for so many items may be set aside because the array has them. size is that of an
+// item, or of what it becomes if that is larger.
+func (a *Array) allocLimit(s *selection, size int) error {
+	n, err := byteSize(s.items, int64(size))
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if limit := a.f.AllocLimit(); int64(n) > limit {
-		return 0, fmt.Errorf("ndarray: %w: a selection of %d bytes out of a small file, more than %d: raise Options.MaxBytes or read into memory of your own", ErrTooLarge, n, limit)
+		return fmt.Errorf("ndarray: %w: a selection of %d bytes out of a small file, more than %d: raise Options.MaxBytes or read into memory of your own", ErrTooLarge, n, limit)
 	}
-	return n, nil
+	return nil
 }
 
 // readSelection reads a selection that was resolved from sel into dst.

@@ -3,7 +3,6 @@ package ndarray
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 	"math/bits"
 	"reflect"
 	"unsafe"
@@ -17,11 +16,12 @@ type Scalar interface {
 		~float32 | ~float64 | ~complex64 | ~complex128
 }
 
-// Read returns the items of a selection in C order; no index reads everything. The items must be of type T, in
-// either byte order; dates and time differences read as int64, the count of their units. Errors are ErrType,
-// ErrTooLarge and those of ReadBytes.
-func Read[T Scalar](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
-	if err := checkType[T](r); err != nil {
+// Read returns the items of a selection in C order; no index reads everything. T can be any type that goes with the
+// dtype of the items, see Items in the package comment. Errors are ErrType, ErrValue for an item that a T cannot
+// hold, ErrTooLarge and those of ReadBytes.
+func Read[T any](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
+	c, err := converterOf[T](r.DType())
+	if err != nil {
 		return nil, err
 	}
 	a, m := r.source()
@@ -34,106 +34,117 @@ func Read[T Scalar](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := a.allocLimit(&s, size)
-	if err != nil {
+	if err := a.allocLimit(&s, max(size, c.valueSize)); err != nil {
 		return nil, err
 	}
-	dst := make([]T, n/size)
-	if err := a.readSelection(ctx, v, st, m, &s, sel, bytesOf(dst)); err != nil {
+	dst := make([]T, s.items)
+	b := bytesOf(dst)
+	if !c.direct {
+		b = make([]byte, len(dst)*size)
+	}
+	if err := a.readSelection(ctx, v, st, m, &s, sel, b); err != nil {
 		return nil, err
 	}
-	toNative(r.DType(), bytesOf(dst))
+	if err := decodeItems(&c, r, dst, b); err != nil {
+		return nil, err
+	}
 	return dst, nil
 }
 
-// ReadInto reads a selection into dst, which must have as many items. Read in a loop, it allocates nothing. See Read.
-func ReadInto[T Scalar](ctx context.Context, r Reader, dst []T, sel ...Index) error {
-	if err := checkType[T](r); err != nil {
+// ReadInto reads a selection into dst, which must have as many items. Read in a loop, it allocates nothing for a
+// Scalar type. See Read.
+func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error {
+	c, err := converterOf[T](r.DType())
+	if err != nil {
 		return err
 	}
 	a, m := r.source()
-	if err := a.readBytes(ctx, m, bytesOf(dst), sel); err != nil {
+	if c.direct {
+		if err := a.readBytes(ctx, m, bytesOf(dst), sel); err != nil {
+			return err
+		}
+		toNative(r.DType(), bytesOf(dst))
+		return nil
+	}
+	b, err := c.room(len(dst), r.ItemSize())
+	if err != nil {
 		return err
 	}
-	toNative(r.DType(), bytesOf(dst))
-	return nil
+	if err := a.readBytes(ctx, m, b, sel); err != nil {
+		return err
+	}
+	return decodeItems(&c, r, dst, b)
 }
 
 // ReadAt returns the item at a position, one number for each axis; negative ones count from the end.
-func ReadAt[T Scalar](ctx context.Context, r Reader, at ...int64) (T, error) {
+func ReadAt[T any](ctx context.Context, r Reader, at ...int64) (T, error) {
 	var item [1]T
-	if err := checkType[T](r); err != nil {
+	c, err := converterOf[T](r.DType())
+	if err != nil {
 		return item[0], err
 	}
 	a, m := r.source()
-	if err := a.readItem(ctx, m, bytesOf(item[:]), at); err != nil {
+	if c.direct {
+		if err := a.readItem(ctx, m, bytesOf(item[:]), at); err != nil {
+			return item[0], err
+		}
+		toNative(r.DType(), bytesOf(item[:]))
+		return item[0], nil
+	}
+	b := make([]byte, r.ItemSize())
+	if err := a.readItem(ctx, m, b, at); err != nil {
 		return item[0], err
 	}
-	toNative(r.DType(), bytesOf(item[:]))
-	return item[0], nil
+	dst := make([]T, 1)
+	err = decodeItems(&c, r, dst, b)
+	return dst[0], err
 }
 
-// Write writes data to a selection, in one commit or in a batch: as many items, in C order, of the array's type. data stays the
-// caller's. Errors are ErrType and those of WriteBytes.
-func Write[T Scalar](ctx context.Context, w Writer, data []T, sel ...Index) error {
-	if err := checkType[T](w); err != nil {
+// Write writes data to a selection, in one commit or in a batch: as many items, in C order, of a type that goes with
+// the array's. data stays the caller's. Errors are ErrType, ErrValue for a value that an item cannot hold, and those of
+// WriteBytes.
+func Write[T any](ctx context.Context, w Writer, data []T, sel ...Index) error {
+	b, err := encodeItems(w.DType(), data)
+	if err != nil {
 		return err
 	}
-	return w.WriteBytes(ctx, stored(w.DType(), data), sel...)
+	return w.WriteBytes(ctx, b, sel...)
 }
 
 // Fill writes one value to all items of a selection, in one commit or in a batch. See Write.
-func Fill[T Scalar](ctx context.Context, w Writer, value T, sel ...Index) error {
-	if err := checkType[T](w); err != nil {
+func Fill[T any](ctx context.Context, w Writer, value T, sel ...Index) error {
+	b, err := encodeItems(w.DType(), []T{value})
+	if err != nil {
 		return err
 	}
-	return w.FillBytes(ctx, stored(w.DType(), []T{value}), sel...)
+	return w.FillBytes(ctx, b, sel...)
 }
 
-// Create makes an array of data, items in C order. name is a new file, a new directory when o.Sparse, or "" for an
-// array in memory. data stays the caller's. Errors are ErrShape, ErrTooLarge, ErrExists and those of the frame.
-func Create[T Scalar](ctx context.Context, name string, shape []int64, data []T, o *Options) (*Array, error) {
-	dt := DTypeOf[T]()
-	return CreateBytes(ctx, name, shape, dt.String(), stored(dt, data), o)
+// Create makes an array of data, items in C order, of the dtype in o or else that of DTypeOf, where strings without
+// a length get that of the longest. name is a new file, a new directory when o.Sparse, or "" for an array in memory.
+// data stays the caller's. Errors are ErrType, ErrValue, ErrShape, ErrTooLarge, ErrExists and those of the frame.
+func Create[T any](ctx context.Context, name string, shape []int64, data []T, o *Options) (*Array, error) {
+	dt, err := dtypeFor(data, o)
+	if err != nil {
+		return nil, err
+	}
+	b, err := encodeItems(dt, data)
+	if err != nil {
+		return nil, err
+	}
+	return CreateBytes(ctx, name, shape, dt.String(), b, o)
 }
 
-// DTypeOf returns the NumPy dtype of a Go type, little-endian.
-func DTypeOf[T Scalar]() meta.DType {
-	t := reflect.TypeFor[T]()
-	if t == reflect.TypeFor[Float16]() {
-		return meta.Of('f', 2)
+// checkType tells whether the items of x are in memory as those of type T, but for the byte order.
+func checkType[T Scalar](x interface{ DType() meta.DType }) error {
+	if t := reflect.TypeFor[T](); !sameScalar(x.DType(), t) {
+		return mismatch("", x.DType(), t, "")
 	}
-	kinds := [...]byte{
-		reflect.Bool: 'b', reflect.Int8: 'i', reflect.Int16: 'i', reflect.Int32: 'i', reflect.Int64: 'i',
-		reflect.Uint8: 'u', reflect.Uint16: 'u', reflect.Uint32: 'u', reflect.Uint64: 'u',
-		reflect.Float32: 'f', reflect.Float64: 'f', reflect.Complex64: 'c', reflect.Complex128: 'c',
-	}
-	return meta.Of(kinds[t.Kind()], int(t.Size()))
-}
-
-// typed is what has items of a type.
-type typed interface {
-	DType() meta.DType
-	source() (*Array, *mapping)
-}
-
-// checkType tells whether the items of x are of type T.
-func checkType[T Scalar](x typed) error {
-	want := DTypeOf[T]()
-	have := x.DType()
-	date := (have.Kind == 'M' || have.Kind == 'm') && want.Kind == 'i'
-	if have.Size == want.Size && (have.Kind == want.Kind || date) && have.Fields == nil && have.Elem == nil {
-		return nil
-	}
-	raw := have.String()
-	if a, m := x.source(); m == nil {
-		raw = a.dtypeRaw
-	}
-	return fmt.Errorf("ndarray: %w: items are %v (%s), not %v", ErrType, have, raw, reflect.TypeFor[T]())
+	return nil
 }
 
 // bytesOf returns the memory of s.
-func bytesOf[T Scalar](s []T) []byte {
+func bytesOf[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
 }
 
@@ -164,7 +175,7 @@ func toNative(d meta.DType, b []byte) {
 }
 
 // stored returns the items as they are stored: data itself, or a copy in the other byte order.
-func stored[T Scalar](d meta.DType, data []T) []byte {
+func stored[T any](d meta.DType, data []T) []byte {
 	b := bytesOf(data)
 	if foreign(d) {
 		b = append([]byte(nil), b...)

@@ -1,0 +1,292 @@
+package ndarray
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// record has the fields of the "flat" rows of testdata/records.txt.gz, in an order of its own.
+type record struct {
+	Q bool
+	A int32
+	inner
+	U string        `b2:"u"`
+	T time.Time     `b2:"t,M8[s]"`
+	D time.Duration `b2:"d"`
+	H Float16       `b2:"h"`
+	Z complex64     `b2:"z"`
+
+	Ignored func() `b2:"-"`
+	_       int
+}
+
+type inner struct {
+	B float64 `b2:"b"`
+	S string  `b2:"s,S5"`
+}
+
+// titled looks for fields by their titles.
+type titled struct {
+	A int32         `b2:"field a"`
+	B float64       `b2:"field b"`
+	S string        `b2:"field s"`
+	U string        `b2:"field u"`
+	T time.Time     `b2:"field t"`
+	D time.Duration `b2:"field d"`
+	H float32       `b2:"field h"`
+	Z complex64     `b2:"field z"`
+	Q bool          `b2:"field q"`
+}
+
+// row returns the record in the form that the script gives it.
+func (r record) row() []any {
+	return []any{
+		float64(r.A), r.B * 8, r.S, r.U, float64(r.T.Unix()), float64(r.D.Milliseconds()),
+		r.H.Float64() * 8, float64(real(r.Z)), float64(imag(r.Z)), r.Q,
+	}
+}
+
+// deep has the fields of the "deep" rows.
+type deep struct {
+	P struct{ X, Y float32 }
+	M [2][3]int16
+	N [2]struct {
+		K uint8
+		W [2]string
+	}
+	Raw [3]byte
+	C   [2]complex64
+	H   [3]float32
+}
+
+func (r deep) row() []any {
+	var m, k, w, c, h []any
+	for _, line := range r.M {
+		for _, x := range line {
+			m = append(m, float64(x))
+		}
+	}
+	for _, n := range r.N {
+		k = append(k, float64(n.K))
+		w = append(w, n.W[0], n.W[1])
+	}
+	for _, x := range r.C {
+		c = append(c, float64(real(x)), float64(imag(x)))
+	}
+	for _, x := range r.H {
+		h = append(h, float64(x))
+	}
+	return []any{float64(r.P.X), float64(r.P.Y), m, k, w, hex.EncodeToString(r.Raw[:]), c, h}
+}
+
+// recordRow is a line of the table.
+type recordRow struct {
+	kind, dtype string
+	items       []byte
+	want        []any // nil where NumPy has no strings
+}
+
+func recordRows(t testing.TB) []recordRow {
+	t.Helper()
+	f, err := os.Open("testdata/records.txt.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []recordRow
+	scan := bufio.NewScanner(z)
+	scan.Buffer(nil, 1<<20)
+	for scan.Scan() {
+		var line []any
+		if err := json.Unmarshal(scan.Bytes(), &line); err != nil {
+			t.Fatal(err)
+		}
+		row := recordRow{kind: line[0].(string), dtype: line[1].(string)}
+		if row.items, err = hex.DecodeString(line[2].(string)); err != nil {
+			t.Fatal(err)
+		}
+		row.want, _ = line[3].([]any)
+		rows = append(rows, row)
+	}
+	if err := scan.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// TestRecordsNumPy reads text and structures of NumPy as Go values and writes these again.
+func TestRecordsNumPy(t *testing.T) {
+	rows := recordRows(t)
+	for _, row := range rows {
+		switch {
+		case row.kind == "text":
+			checkRows(t, row, func(s string) any { return s })
+		case strings.Contains(row.dtype, "field a"):
+			checkRows(t, row, func(r titled) any {
+				return record{A: r.A, inner: inner{r.B, r.S}, U: r.U, T: r.T, D: r.D, H: Float16Of(r.H), Z: r.Z, Q: r.Q}.row()
+			})
+			checkRows(t, row, func(r record) any { return r.row() })
+		case row.kind == "flat":
+			checkRows(t, row, func(r record) any { return r.row() })
+		default:
+			checkRows(t, row, func(r deep) any { return r.row() })
+		}
+	}
+	if len(rows) < 25 {
+		t.Error(len(rows), "rows")
+	}
+}
+
+// checkRows reads the items of a row as values of a type, compares, and writes them again in several ways.
+func checkRows[T any](t *testing.T, row recordRow, form func(T) any) {
+	t.Helper()
+	ctx := context.Background()
+	z, err := Zeros("", []int64{1}, row.dtype, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := int64(len(row.items) / z.ItemSize())
+	a, err := CreateBytes(ctx, "", []int64{n}, row.dtype, row.items, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read[T](ctx, a)
+	if row.want == nil {
+		if !errors.Is(err, ErrValue) {
+			t.Errorf("%s %x: %v, %v", row.dtype, row.items, got, err)
+		}
+		return
+	}
+	if err != nil || int64(len(row.want)) != n {
+		t.Fatal(row.dtype, err)
+	}
+	for i, want := range row.want {
+		if have := form(got[i]); fmt.Sprint(have) != fmt.Sprint(want) {
+			t.Errorf("%s: item %d is\n%v, want\n%v", row.dtype, i, have, want)
+		}
+		if one, err := ReadAt[T](ctx, a, int64(i)-n); err != nil || fmt.Sprint(form(one)) != fmt.Sprint(want) {
+			t.Errorf("%s: item %d alone is %v, %v", row.dtype, i, one, err)
+		}
+	}
+	raw := make([]byte, len(row.items))
+	check := func(what string, a *Array, err error) {
+		t.Helper()
+		if err != nil && strings.Contains(row.dtype, "other") && errors.Is(err, ErrType) && strings.Contains(err.Error(), `no field "other"`) {
+			return
+		}
+		if err != nil {
+			t.Errorf("%s: %s: %v", row.dtype, what, err)
+		} else if err := a.ReadBytes(ctx, raw); err != nil || !bytes.Equal(raw, row.items) {
+			t.Errorf("%s: %s: %v\n%x, want\n%x", row.dtype, what, err, raw, row.items)
+		}
+	}
+	made, err := Create(ctx, "", []int64{n}, got, &Options{DType: row.dtype})
+	check("create", made, err)
+	z, err = Zeros("", []int64{n}, row.dtype, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("write", z, Write(ctx, z, got))
+	clear(got)
+	if err := ReadInto(ctx, a, got, Step(None, None, -1)); err != nil || fmt.Sprint(form(got[n-1])) != fmt.Sprint(row.want[0]) {
+		t.Errorf("%s: %v %v", row.dtype, got, err)
+	}
+	if err := Fill(ctx, z, got[0]); err == nil {
+		row.items = bytes.Repeat(row.items[len(row.items)-z.ItemSize():], int(n))
+		check("fill", z, nil)
+	}
+}
+
+// TestRecordRoundTrip creates arrays of structs with the dtype that follows from them.
+func TestRecordRoundTrip(t *testing.T) {
+	ctx := context.Background()
+	data := make([]deep, 1000) // more than go through the steps at once
+	for i := range data {
+		d := &data[i]
+		d.P.X, d.P.Y, d.M[1][2], d.Raw[1] = float32(i), 0.5, int16(-i), byte(i)
+		d.N[0].K, d.N[1].W = byte(i), [2]string{"", strings.Repeat("é", i%7)}
+		d.C[1], d.H[2] = complex(float32(i), -1), float32(i)
+	}
+	a, err := Create(ctx, "", []int64{10, 100}, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "[('P', [('X', '<f4'), ('Y', '<f4')]), ('M', '<i2', (2, 3)), ('N', [('K', 'u1'), ('W', '<U6', (2,))], (2,)), " +
+		"('Raw', 'u1', (3,)), ('C', '<c8', (2,)), ('H', '<f4', (3,))]"
+	if got := a.DType().String(); got != want {
+		t.Errorf("dtype %s, want %s", got, want)
+	}
+	got, err := Read[deep](ctx, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range data {
+		if got[i] != data[i] {
+			t.Fatalf("item %d: %+v, want %+v", i, got[i], data[i])
+		}
+	}
+	some, err := Read[struct {
+		M [2][3]int16
+		P struct{ Y float32 }
+	}](ctx, a, At(3), Pick(7, 99))
+	if err != nil || len(some) != 2 || some[0].M != data[307].M || some[1].P.Y != 0.5 {
+		t.Error(some, err)
+	}
+	if d := DTypeOf[record]().String(); d != "[('Q', '?'), ('A', '<i4'), ('b', '<f8'), ('s', 'S5'), ('u', '<U'), ('t', '<M8[s]'), ('d', '<m8[ns]'), ('h', '<f2'), ('z', '<c8')]" {
+		t.Error(d)
+	}
+}
+
+// TestTextArrays checks lengths of strings.
+func TestTextArrays(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range []struct {
+		given, want string
+		data        []string
+	}{
+		{"", "<U4", []string{"a", "日本語!", ""}}, {"", "<U1", []string{"", ""}}, {"", "<U1", nil}, {"S", "|S10", []string{"日本語!", ""}},
+		{">U", ">U2", []string{"ab"}}, {"U9", "<U9", []string{"ab"}}, {"", "<U1", []string{"\x00"}}, {"S2", "|S2", []string{"ab\x00\x00"}},
+	} {
+		a, err := Create(ctx, "", []int64{int64(len(c.data))}, c.data, &Options{DType: c.given, Chunks: []int32{5}, Blocks: []int32{5}})
+		if err != nil || a.DType().String() != c.want {
+			t.Errorf("%q %q: %v, %v", c.given, c.data, a, err)
+			continue
+		}
+		got, err := Read[string](ctx, a)
+		for i, s := range c.data {
+			if err != nil || got[i] != strings.TrimRight(s, "\x00") {
+				t.Errorf("%s: %q, %v, want %q", c.want, got, err, c.data)
+			}
+		}
+	}
+	for _, c := range []struct {
+		dtype, s, text string
+	}{
+		{"S3", "abcd", "a string of 4 bytes does not fit in 3"}, {"U3", "abcd", "a string of 4 characters does not fit in 3"},
+		{"U3", "a\xff", "not UTF-8"}, {"U3", "\xed\xa0\x80", "not UTF-8"}, {"U3", "abc\x00\x00é", "does not fit"},
+	} {
+		_, err := Create(ctx, "", []int64{2}, []string{"", c.s}, &Options{DType: c.dtype})
+		if !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), c.text) || !strings.Contains(err.Error(), "item 1:") {
+			t.Errorf("%s %q: %v", c.dtype, c.s, err)
+		}
+	}
+	type named string
+	a, err := Create(ctx, "", []int64{1}, []named{"x"}, nil)
+	if got, err2 := Read[named](ctx, a); err != nil || err2 != nil || got[0] != "x" {
+		t.Error(got, err, err2)
+	}
+}
