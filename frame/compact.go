@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -81,27 +80,27 @@ func (c *contiguous) compact(ctx context.Context, b *Batch) error {
 	if c.name == "" || c.base != 0 {
 		return f.wrap("file", -1, fmt.Errorf("cannot compact what is not a file of its own: %w", ErrParam))
 	}
-	name, err := filepath.EvalSymlinks(c.name)
+	name, err := c.sys.resolve(c.name)
 	if err != nil {
 		return err
 	}
-	made, err := createStore(name, &Options{NoSync: c.noSync})
+	made, err := createStore(name, &Options{NoSync: c.noSync, sys: c.sys})
 	if err != nil {
 		return err
 	}
 	n := made.(*contiguous)
 	s, err := n.fill(ctx, f, old)
 	if err == nil {
-		err = sameMode(name, n.temp)
+		err = sameMode(c.sys, name, n.temp)
 	}
 	if err == nil {
-		err = os.Rename(n.temp, name)
+		err = c.sys.rename(n.temp, name)
 	}
 	if err != nil {
 		n.close()
 		return f.wrap("commit", -1, err)
 	}
-	if err = syncDir(name, c.noSync); err != nil { // either file may be there after a crash
+	if err = syncDir(c.sys, name, c.noSync); err != nil { // either file may be there after a crash
 		f.broken = err
 		err = f.wrap("commit", -1, err)
 	}
@@ -169,12 +168,12 @@ func (c *contiguous) fill(ctx context.Context, f *Frame, old *snapshot) (*snapsh
 }
 
 // sameMode gives a new file the permissions of the one that it replaces.
-func sameMode(name, temp string) error {
-	fi, err := os.Stat(name)
+func sameMode(sys system, name, temp string) error {
+	fi, err := sys.stat(name)
 	if err != nil {
 		return err
 	}
-	return os.Chmod(temp, fi.Mode().Perm())
+	return sys.chmod(temp, fi.Mode().Perm())
 }
 
 // gather writes many small pieces one behind the other as few large ones.
@@ -222,7 +221,7 @@ func (d *sparse) compact(ctx context.Context, b *Batch) error {
 			}
 		}
 	}
-	files, err := os.ReadDir(d.dir)
+	files, err := d.sys.readDir(d.dir)
 	if err != nil {
 		return err
 	}
@@ -236,7 +235,7 @@ func (d *sparse) compact(ctx context.Context, b *Batch) error {
 		if !ours || !x.Type().IsRegular() {
 			continue
 		}
-		if err := os.Remove(filepath.Join(d.dir, x.Name())); err != nil {
+		if err := d.sys.remove(filepath.Join(d.dir, x.Name())); err != nil {
 			return err
 		}
 	}

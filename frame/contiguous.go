@@ -21,6 +21,7 @@ import (
 // write of the header makes them the frame. What the old state alone used becomes free after the commit. Bytes that
 // no index names are part of the format: every reader knows them from deleted chunks.
 type contiguous struct {
+	sys      system
 	st       Storage
 	base     int64    // of the frame in st
 	free     []extent // inside the frame, unused
@@ -118,7 +119,7 @@ func (c *contiguous) commit(b *Batch) error {
 // publish gives the file its name.
 func (c *contiguous) publish() error {
 	if runtime.GOOS != "windows" {
-		err := replace(c.temp, c.name, c.noSync)
+		err := replace(c.sys, c.temp, c.name, c.noSync)
 		if err == nil {
 			c.temp = ""
 		}
@@ -128,11 +129,11 @@ func (c *contiguous) publish() error {
 	if err := c.st.Close(); err != nil {
 		return err
 	}
-	if err := replace(c.temp, c.name, c.noSync); err != nil {
+	if err := replace(c.sys, c.temp, c.name, c.noSync); err != nil {
 		return err
 	}
 	c.temp = ""
-	f, err := os.OpenFile(c.name, os.O_RDWR, 0)
+	f, err := c.sys.open(c.name, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
@@ -282,7 +283,7 @@ func (c *contiguous) close() error {
 		}
 	}
 	if c.temp != "" {
-		os.Remove(c.temp) // never committed
+		c.sys.remove(c.temp) // never committed
 	}
 	return err
 }

@@ -22,7 +22,7 @@ func Create(name string, o *Options, fill func(b *Batch) error) (*Frame, error) 
 	if f.opts.Offset != 0 {
 		return nil, f.wrap("header", -1, fmt.Errorf("a new frame at an offset: %w", ErrParam))
 	}
-	fi, err := os.Lstat(name)
+	fi, err := f.opts.sys.lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -30,7 +30,7 @@ func Create(name string, o *Options, fill func(b *Batch) error) (*Frame, error) 
 	case !f.opts.Overwrite:
 		return nil, f.wrap("file", -1, ErrExists)
 	case fi.IsDir():
-		if _, err := os.Stat(filepath.Join(name, indexFile)); err != nil {
+		if _, err := f.opts.sys.stat(filepath.Join(name, indexFile)); err != nil {
 			return nil, f.wrap("directory", -1, fmt.Errorf("will not replace a directory that is no frame: %w", ErrExists))
 		}
 	}
@@ -60,11 +60,11 @@ func createStore(name string, o *Options) (store, error) {
 	for {
 		temp := fmt.Sprintf("%s.%08x.tmp", name, rand.Uint32())
 		var err error
-		var st *os.File
+		var st systemFile
 		if o.Sparse {
-			err = os.Mkdir(temp, 0o777)
+			err = o.system().mkdir(temp, 0o777)
 		} else {
-			st, err = os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+			st, err = o.system().open(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 		}
 		switch {
 		case errors.Is(err, fs.ErrExist):
@@ -72,37 +72,37 @@ func createStore(name string, o *Options) (store, error) {
 		case err != nil:
 			return nil, err
 		case o.Sparse:
-			return newSparse(name, temp, o.NoSync), nil
+			return newSparse(o.system(), name, temp, o.NoSync), nil
 		}
-		return &contiguous{st: file{st}, temp: temp, name: name, noSync: o.NoSync, surveyed: true}, nil
+		return &contiguous{sys: o.system(), st: file{st}, temp: temp, name: name, noSync: o.NoSync, surveyed: true}, nil
 	}
 }
 
 // replace gives temp the name of what it replaces, if anything is there. Only a file in place of a file is replaced
 // in one step.
-func replace(temp, name string, noSync bool) error {
-	fi, err := os.Lstat(name)
-	tempInfo, tempErr := os.Lstat(temp)
+func replace(sys system, temp, name string, noSync bool) error {
+	fi, err := sys.lstat(name)
+	tempInfo, tempErr := sys.lstat(temp)
 	if tempErr != nil {
 		return tempErr
 	}
 	old := ""
 	if err == nil && (fi.IsDir() || tempInfo.IsDir()) {
 		old = temp + ".old"
-		if err := os.Rename(name, old); err != nil {
+		if err := sys.rename(name, old); err != nil {
 			return err
 		}
 	}
-	if err := os.Rename(temp, name); err != nil {
+	if err := sys.rename(temp, name); err != nil {
 		if old != "" {
-			err = errors.Join(err, os.Rename(old, name))
+			err = errors.Join(err, sys.rename(old, name))
 		}
 		return err
 	}
 	if old != "" {
-		os.RemoveAll(old) // what stays is only waste
+		sys.removeAll(old) // what stays is only waste
 	}
-	return syncDir(name, noSync)
+	return syncDir(sys, name, noSync)
 }
 
 // CreateMemory makes a contiguous frame in memory and opens it for editing. See Create; o.Sparse and o.Overwrite do
@@ -110,7 +110,7 @@ func replace(temp, name string, noSync bool) error {
 func CreateMemory(o *Options, fill func(b *Batch) error) (*Frame, error) {
 	f := newFrame("", o)
 	f.opts.Sparse = false
-	f.store = &contiguous{st: NewMemory(nil), noSync: true, surveyed: true}
+	f.store = &contiguous{sys: f.opts.sys, st: NewMemory(nil), noSync: true, surveyed: true}
 	return f.create(fill)
 }
 

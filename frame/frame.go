@@ -40,6 +40,7 @@ func newFrame(path string, o *Options) *Frame {
 	if o != nil {
 		f.opts = *o
 	}
+	f.opts.sys = o.system()
 	f.plain = chunk.NewPool(&chunk.Options{Concurrency: 1, MaxBytes: f.opts.MaxBytes})
 	return f
 }

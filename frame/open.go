@@ -26,7 +26,7 @@ func Edit(name string, o *Options) (*Frame, error) { return openPath(name, o, tr
 
 func openPath(name string, o *Options, write bool) (*Frame, error) {
 	name = strings.TrimPrefix(name, "file://")
-	fi, err := os.Stat(name)
+	fi, err := o.system().stat(name)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func openLocked(name string, isDir bool, o *Options, write bool, l *lock) (*Fram
 	if isDir {
 		return openSparse(name, o, write)
 	}
-	st, err := openFile(name, write)
+	st, err := openFile(o.system(), name, write)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func openStorage(path string, st Storage, o *Options, write bool) (*Frame, error
 	if base < 0 || base > size {
 		return nil, f.wrap("header", -1, fmt.Errorf("offset %d in %d bytes: %w", base, size, ErrFormat))
 	}
-	c := &contiguous{st: st, base: base, name: path, noSync: f.opts.NoSync, cut: write}
+	c := &contiguous{sys: f.opts.sys, st: st, base: base, name: path, noSync: f.opts.NoSync, cut: write}
 	if write {
 		if size, err = c.mend(size); err != nil {
 			return nil, f.wrap("header", -1, err)
@@ -114,7 +114,7 @@ func openStorage(path string, st Storage, o *Options, write bool) (*Frame, error
 
 func openSparse(dir string, o *Options, write bool) (*Frame, error) {
 	f := newFrame(dir, o)
-	osFile, err := os.Open(filepath.Join(dir, indexFile))
+	osFile, err := f.opts.sys.open(filepath.Join(dir, indexFile), os.O_RDONLY, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, f.wrap("directory", -1, fmt.Errorf("no %s in it: %w", indexFile, ErrFormat))
 	}
@@ -133,7 +133,7 @@ func openSparse(dir string, o *Options, write bool) (*Frame, error) {
 	if !s.sparse {
 		return nil, f.wrap("header", offType, corrupt("a contiguous frame as index of a sparse one"))
 	}
-	f.store, f.writable = newSparse(dir, "", f.opts.NoSync), write
+	f.store, f.writable = newSparse(f.opts.sys, dir, "", f.opts.NoSync), write
 	f.start(s)
 	return f, nil
 }

@@ -35,6 +35,7 @@ type Options struct {
 	MaxBytes    int64                                          // see chunk.Options
 	Locking     bool                                           // use the lock file; see Options
 	NoSync      bool                                           // leave it to the system when written bytes reach the disk
+	sys         system                                         // nil = that of the machine
 	Offset      int64                                          // where the frame starts in its file, in bytes; contiguous frames only
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -137,7 +138,7 @@ func (c *contiguous) reread(f *Frame, st Storage, now *snapshot, edit bool) (*sn
 		return now, nil
 	}
 	if edit {
-		d := contiguous{st: st, base: c.base, noSync: c.noSync}
+		d := contiguous{sys: c.sys, st: st, base: c.base, noSync: c.noSync}
 		if size, err = d.mend(size); err != nil {
 			return nil, f.wrap("header", -1, err)
 		}
@@ -154,7 +155,7 @@ func (c *contiguous) reread(f *Frame, st Storage, now *snapshot, edit bool) (*sn
 
 // replaced returns the storage that the frame is in now: c.st, or the file that has its name since.
 func (c *contiguous) replaced(write bool) (Storage, error) {
-	held, ok := c.st.(interface{ Stat() (os.FileInfo, error) })
+	held, ok := c.st.(interface{ Stat() (fs.FileInfo, error) })
 	if c.name == "" || !ok {
 		return c.st, nil
 	}
@@ -162,15 +163,15 @@ func (c *contiguous) replaced(write bool) (Storage, error) {
 	if err != nil {
 		return nil, err
 	}
-	is, err := os.Stat(c.name)
-	if err != nil || os.SameFile(was, is) {
+	is, err := c.sys.stat(c.name)
+	if err != nil || c.sys.same(was, is) {
 		return c.st, err
 	}
-	return openFile(c.name, write)
+	return openFile(c.sys, c.name, write)
 }
 
 func (d *sparse) refresh(f *Frame, now *snapshot, _ bool) (*snapshot, error) {
-	file, err := os.Open(filepath.Join(d.dir, indexFile))
+	file, err := d.sys.open(filepath.Join(d.dir, indexFile), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync/atomic"
 
@@ -23,6 +22,7 @@ const indexFile = "chunks.b2frame"
 // A commit writes new chunks to files with new numbers, then a new index file aside, which takes the place of the
 // old one by renaming. Chunk files that only older states name are removed when their last reader is gone.
 type sparse struct {
+	sys      system
 	dir      string
 	temp     string // the directory has this name until the first commit
 	noSync   bool
@@ -35,8 +35,8 @@ type sparse struct {
 	bytes    atomic.Int64   // of the files when they were measured, and of those written since; -1 = not measured
 }
 
-func newSparse(dir, temp string, noSync bool) *sparse {
-	d := &sparse{dir: dir, temp: temp, noSync: noSync, surveyed: temp != ""}
+func newSparse(sys system, dir, temp string, noSync bool) *sparse {
+	d := &sparse{sys: sys, dir: dir, temp: temp, noSync: noSync, surveyed: temp != ""}
 	d.bytes.Store(-1)
 	return d
 }
@@ -55,7 +55,7 @@ func (d *sparse) open(_ *snapshot, e, _ entry) (source, error) {
 	if e > 1<<32-1 {
 		return source{}, corrupt("chunk file number %d", e)
 	}
-	f, err := os.Open(filepath.Join(d.at(), chunkFile(int64(e))))
+	f, err := d.sys.open(filepath.Join(d.at(), chunkFile(int64(e))), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: %w", err, ErrCorrupt)
 	}
@@ -122,11 +122,11 @@ func (d *sparse) number(b *Batch, n int64) int64 {
 
 // writeFile writes a file that no commit names.
 func (d *sparse) writeFile(name string, data []byte) error {
-	f, err := os.Create(filepath.Join(d.at(), name))
+	f, err := d.sys.open(filepath.Join(d.at(), name), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
+	_, err = f.WriteAt(data, 0)
 	if err == nil && !d.noSync {
 		err = f.Sync()
 	}
@@ -137,7 +137,7 @@ func (d *sparse) drop(b *Batch, e entry, size int64) {
 	b.next.cbytes = max(0, b.next.cbytes-size)
 	if i := slices.Index(b.put, extent{int64(e), int64(e)}); i >= 0 {
 		b.put = slices.Delete(b.put, i, i+1)
-		os.Remove(filepath.Join(d.at(), chunkFile(int64(e)))) // no state names it
+		d.sys.remove(filepath.Join(d.at(), chunkFile(int64(e)))) // no state names it
 		if d.takenBy == b {
 			delete(d.taken, int64(e))
 			d.low = min(d.low, int64(e))
@@ -180,26 +180,26 @@ func (d *sparse) commit(b *Batch) error {
 	}
 	next := filepath.Join(d.at(), indexFile+".tmp")
 	if err := d.writeFile(indexFile+".tmp", append(out, rest...)); err != nil {
-		os.Remove(next)
+		d.sys.remove(next)
 		return err
 	}
 	if len(b.put) > 0 {
 		// The new chunk files must be there before the index that names them.
-		if err := syncDir(next, d.noSync); err != nil {
-			os.Remove(next)
+		if err := syncDir(d.sys, next, d.noSync); err != nil {
+			d.sys.remove(next)
 			return err
 		}
 	}
-	if err := os.Rename(next, filepath.Join(d.at(), indexFile)); err != nil {
-		os.Remove(next)
+	if err := d.sys.rename(next, filepath.Join(d.at(), indexFile)); err != nil {
+		d.sys.remove(next)
 		return err
 	}
-	if err := syncDir(filepath.Join(d.at(), indexFile), d.noSync); err != nil {
+	if err := syncDir(d.sys, filepath.Join(d.at(), indexFile), d.noSync); err != nil {
 		b.f.broken = err
 		return err
 	}
 	if d.temp != "" {
-		if err := replace(d.temp, d.dir, d.noSync); err != nil {
+		if err := replace(d.sys, d.temp, d.dir, d.noSync); err != nil {
 			b.f.broken = err
 			return err
 		}
@@ -217,7 +217,7 @@ func (d *sparse) reclaim(f *Frame) {
 	}
 	for len(d.retired) > 0 && d.retired[0].s.readers.Load() == 0 {
 		for _, x := range d.retired[0].exts {
-			os.Remove(filepath.Join(d.dir, chunkFile(x.off))) // a file that stays is only waste
+			d.sys.remove(filepath.Join(d.dir, chunkFile(x.off))) // a file that stays is only waste
 		}
 		d.retired = d.retired[1:]
 	}
@@ -230,7 +230,7 @@ func (d *sparse) rollback(b *Batch) {
 		return // perhaps the stored index names them
 	}
 	for _, x := range b.put {
-		os.Remove(filepath.Join(d.at(), chunkFile(x.off)))
+		d.sys.remove(filepath.Join(d.at(), chunkFile(x.off)))
 	}
 }
 
@@ -246,7 +246,7 @@ func (d *sparse) stored(*snapshot) int64 {
 // size measures the files of the directory.
 func (d *sparse) size(*snapshot) (int64, error) {
 	sum := int64(0)
-	files, err := os.ReadDir(d.at())
+	files, err := d.sys.readDir(d.at())
 	for _, x := range files {
 		if fi, err := x.Info(); err == nil && fi.Mode().IsRegular() {
 			sum += fi.Size()
@@ -257,24 +257,7 @@ func (d *sparse) size(*snapshot) (int64, error) {
 
 func (d *sparse) close() error {
 	if d.temp != "" {
-		return os.RemoveAll(d.temp) // never committed
+		return d.sys.removeAll(d.temp) // never committed
 	}
 	return nil
-}
-
-// syncDir makes the entry of name in its directory last.
-func syncDir(name string, noSync bool) error {
-	if noSync || runtime.GOOS == "windows" { // there a directory cannot be synced
-		return nil
-	}
-	dir, err := os.Open(filepath.Dir(name))
-	if err != nil {
-		return err
-	}
-	// Some systems cannot sync a directory; then there is nothing more to do.
-	if err := dir.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrInvalid) {
-		dir.Close()
-		return err
-	}
-	return dir.Close()
 }

@@ -24,7 +24,7 @@ type Storage interface {
 }
 
 // file is a Storage in a file.
-type file struct{ *os.File }
+type file struct{ systemFile }
 
 func (f file) Size() (int64, error) {
 	fi, err := f.Stat()
@@ -41,12 +41,12 @@ func (fileToRead) WriteAt([]byte, int64) (int, error) { return 0, ErrReadOnly }
 func (fileToRead) Truncate(int64) error               { return ErrReadOnly }
 func (fileToRead) Sync() error                        { return ErrReadOnly }
 
-func openFile(name string, write bool) (Storage, error) {
+func openFile(sys system, name string, write bool) (Storage, error) {
 	flag := os.O_RDONLY
 	if write {
 		flag = os.O_RDWR
 	}
-	f, err := os.OpenFile(name, flag, 0)
+	f, err := sys.open(name, flag, 0)
 	switch {
 	case err != nil:
 		return nil, err
