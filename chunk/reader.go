@@ -292,6 +292,10 @@ func (r *Reader) BlockOffset(k int) int {
 // Special tells whether the chunk is a special value, and which bytes a Value repeats. The slice is the reader's.
 func (r *Reader) Special() (Special, []byte) { return r.h.Special(), r.value }
 
+// Raw returns the chunk as it is stored, if all of it is in memory: always after Open, and after OpenAt when that was
+// told that at least half of the chunk will be read. It is valid until the reader is opened again.
+func (r *Reader) Raw() []byte { return r.mem }
+
 // bytes returns the bytes of block k: a part of r.mem, or read into the worker's memory.
 func (w *Worker) bytes(r *Reader, k int) ([]byte, error) {
 	from, to := int(r.starts[k]), int(r.ends[k])

@@ -54,7 +54,7 @@ func (f *Frame) Begin() (*Batch, error) {
 
 // successor returns a copy of s that a batch may change.
 func (s *snapshot) successor() *snapshot {
-	t := &snapshot{header: s.header, index: s.index, meta: s.meta, vlmeta: s.vlmeta, src: s.src, epoch: s.epoch, area: s.area, fileID: s.fileID}
+	t := &snapshot{header: s.header, index: s.index, meta: s.meta, vlmeta: s.vlmeta, sums: s.sums, src: s.src, epoch: s.epoch, area: s.area, fileID: s.fileID, draft: true}
 	if t.index.n == 0 {
 		// No entry counts from the end of the header, so that the header can have the length that it needs.
 		if n, err := headerLen(t.meta); err == nil {
@@ -86,6 +86,7 @@ func (b *Batch) Commit() error {
 		return b.f.wrap("commit", -1, err)
 	}
 	b.done = true
+	b.next.draft = false
 	b.f.snap.CompareAndSwap(b.cur, b.next) // it stays nil when the frame was closed meanwhile
 	b.f.store.reclaim(b.f)
 	b.f.endBatch()
@@ -141,13 +142,39 @@ func (f *Frame) edit(change func(b *Batch) error) error {
 // NumChunks returns the number of chunks as the batch has it.
 func (b *Batch) NumChunks() int { return b.next.index.n }
 
-// list returns the batch's own copy of the index.
+// list returns the batch's own copy of the index, which then has its own checksums as well.
 func (b *Batch) list() []entry {
 	if !b.owned {
-		b.next.index = newIndex(slices.Clone(b.next.index.entries()))
+		b.next.index = newIndex(slices.Clone(b.next.index.entries()), slices.Clone(b.next.chunkSums()))
 		b.owned = true
 	}
 	return b.next.index.list
+}
+
+// add puts a chunk before chunk i of the index, or behind the last.
+func (b *Batch) add(i int, p place) {
+	x := &b.next.index
+	if i == x.n {
+		sums := b.next.chunkSums()
+		if b.next.sums.kept() {
+			sums = append(sums, p.sum)
+		}
+		*x = newIndex(append(x.entries(), p.e), sums)
+		return
+	}
+	list := slices.Insert(b.list(), i, p.e)
+	if x.sums != nil {
+		x.sums = slices.Insert(x.sums, i, p.sum)
+	}
+	*x = newIndex(list, x.sums)
+}
+
+// set puts a chunk in the place of chunk i of the index.
+func (b *Batch) set(i int, p place) {
+	b.list()[i] = p.e
+	if sums := b.next.index.sums; sums != nil {
+		sums[i] = p.sum
+	}
 }
 
 // examine parses the header of a chunk that is to be added to n others, and tells whether it belongs to them.
@@ -168,27 +195,42 @@ func (b *Batch) examine(c []byte, n int) (chunk.Header, error) {
 	return h, nil
 }
 
+// place is an entry of the index with the checksum of what is stored there.
+type place struct {
+	e   entry
+	sum uint32
+}
+
+// write writes a chunk.
+func (b *Batch) write(c []byte) (place, error) {
+	e, err := b.f.store.put(b, c)
+	if err != nil {
+		return place{}, b.f.wrap("chunk", -1, err)
+	}
+	p := place{e: e}
+	if b.next.sums.kept() {
+		p.sum = crc32c(c)
+	}
+	return p, nil
+}
+
 // store writes a chunk, or finds the special entry that stands for it.
-func (b *Batch) store(c []byte, h *chunk.Header) (entry, error) {
+func (b *Batch) store(c []byte, h *chunk.Header) (place, error) {
 	b.next.vlBlocks = h.VLBlocks()
 	e, special := specialEntry(h.Special())
 	switch {
 	case special && b.next.chunkSize != 0:
-		return e, nil
+		return place{e: e}, nil
 	case special:
 		// Without a chunk size the index cannot tell how large the chunk is: store it in another form.
 		var err error
 		if c, err = b.plainSpecial(h); err != nil {
-			return 0, b.f.wrap("chunk", -1, err)
+			return place{}, b.f.wrap("chunk", -1, err)
 		}
 	default:
 		c = c[:h.CBytes]
 	}
-	e, err := b.f.store.put(b, c)
-	if err != nil {
-		return 0, b.f.wrap("chunk", -1, err)
-	}
-	return e, nil
+	return b.write(c)
 }
 
 // plainSpecial returns a stored chunk with the content of a special one that only the index can hold: one item
@@ -242,15 +284,11 @@ func (b *Batch) InsertChunk(i int, c []byte) error {
 	if err := b.fit(size, i == n, true); err != nil {
 		return b.fail(err)
 	}
-	e, err := b.store(c, &h)
+	p, err := b.store(c, &h)
 	if err != nil {
 		return b.fail(err)
 	}
-	if i == n {
-		b.next.index = newIndex(append(b.next.index.entries(), e))
-	} else {
-		b.next.index = newIndex(slices.Insert(b.list(), i, e))
-	}
+	b.add(i, p)
 	b.next.nbytes += size
 	return nil
 }
@@ -273,14 +311,14 @@ func (b *Batch) UpdateChunk(i int, c []byte) error {
 	if err := b.fit(size, i == n-1, false); err != nil {
 		return b.fail(err)
 	}
-	e, err := b.store(c, &h)
+	p, err := b.store(c, &h)
 	if err != nil {
 		return b.fail(err)
 	}
 	if err := b.forget(i); err != nil {
 		return b.fail(err)
 	}
-	b.list()[i] = e
+	b.set(i, p)
 	b.next.nbytes += size - old
 	return nil
 }
@@ -298,63 +336,12 @@ func (b *Batch) DeleteChunk(i int) error {
 	if err := b.forget(i); err != nil {
 		return err
 	}
-	b.next.index = newIndex(slices.Delete(b.list(), i, i+1))
+	list, sums := slices.Delete(b.list(), i, i+1), b.next.index.sums
+	if sums != nil {
+		sums = slices.Delete(sums, i, i+1)
+	}
+	b.next.index = newIndex(list, sums)
 	b.next.nbytes -= size
-	return nil
-}
-
-// Reorder puts chunk order[i] at place i. order must name each chunk once.
-func (b *Batch) Reorder(order []int) error {
-	if b.done {
-		return b.errDone()
-	}
-	n := b.next.index.n
-	seen := make([]bool, n)
-	list := make([]entry, n)
-	if len(order) != n {
-		return b.f.wrap("index", -1, fmt.Errorf("an order of %d chunks for %d: %w", len(order), n, ErrParam))
-	}
-	for i, from := range order {
-		if from < 0 || from >= n || seen[from] {
-			return b.f.wrap("index", -1, fmt.Errorf("chunk %d in the order of %d: %w", from, n, ErrParam))
-		}
-		seen[from] = true
-		list[i] = b.next.index.at(from)
-	}
-	if n > 0 && order[n-1] != n-1 && b.next.chunkSize > 0 && b.next.nbytes%int64(b.next.chunkSize) != 0 {
-		return b.f.wrap("index", -1, fmt.Errorf("the last chunk is shorter and must stay the last: %w", ErrParam))
-	}
-	b.next.index, b.owned = newIndex(list), true
-	return nil
-}
-
-// FillSpecial makes an empty frame one of n bytes that stand for a special value: zeros, NaNs or uninitialised. It
-// writes nothing but the index. The chunk size must be known.
-func (b *Batch) FillSpecial(n int64, special chunk.Special) error {
-	s := b.next
-	e, ok := specialEntry(special)
-	switch {
-	case b.done:
-		return b.errDone()
-	case !ok || s.chunkSize <= 0 || n < 0 || n%int64(s.typeSize) != 0:
-		return b.f.wrap("index", -1, fmt.Errorf("cannot fill %d bytes with %v, chunks of %d, items of %d: %w", n, special, s.chunkSize, s.typeSize, ErrParam))
-	case special == chunk.NaNs && s.typeSize != 4 && s.typeSize != 8:
-		return b.f.wrap("index", -1, fmt.Errorf("NaNs of %d bytes: %w", s.typeSize, ErrParam))
-	case s.index.n > 0:
-		return b.f.wrap("index", -1, fmt.Errorf("the frame is not empty: %w", ErrParam))
-	case n == 0:
-		return nil
-	}
-	count := (n-1)/int64(s.chunkSize) + 1
-	if count > chunk.MaxBytes/8 {
-		return b.f.wrap("index", -1, fmt.Errorf("%d chunks: %w", count, ErrTooLarge))
-	}
-	size, err := s.cparams().BlockSizeFor(int(s.chunkSize))
-	if err != nil {
-		return b.f.wrap("header", offBlockSize, err)
-	}
-	s.blockSize = int32(size) // automatic no longer, as in the reference
-	s.index, s.nbytes, b.owned = index{n: int(count), uniform: e}, n, false
 	return nil
 }
 
@@ -428,9 +415,11 @@ func (b *Batch) makeVariable() error {
 		if err != nil {
 			return err
 		}
-		if list[i], err = b.f.store.put(b, c); err != nil {
-			return b.f.wrap("chunk", -1, err)
+		p, err := b.write(c)
+		if err != nil {
+			return err
 		}
+		b.set(i, p)
 	}
 	return nil
 }
@@ -444,47 +433,5 @@ func (b *Batch) SetVariable() error {
 		return b.f.wrap("header", -1, fmt.Errorf("the frame is not empty: %w", ErrParam))
 	}
 	b.next.chunkSize = 0
-	return nil
-}
-
-// SelectChunks makes the index one of n chunks of size bytes each: chunk i is chunk from(i) as it was, or one of zeros
-// when that is negative. Chunks that are named no more are deleted. It is how an array changes its grid.
-func (b *Batch) SelectChunks(n, size int64, from func(i int64) int64) error {
-	if b.done {
-		return b.errDone()
-	}
-	s := b.next
-	switch {
-	case size < 1 && n > 0 || size > chunk.MaxBytes || n < 0 || n > chunk.MaxBytes/8:
-		return b.f.wrap("index", -1, fmt.Errorf("%d chunks of %d bytes: %w", n, size, ErrTooLarge))
-	case s.chunkSize > 0 && n > 0 && int64(s.chunkSize) != size:
-		return b.f.wrap("index", -1, fmt.Errorf("chunks of %d bytes in a frame with chunks of %d: %w", size, s.chunkSize, ErrParam))
-	}
-	if s.index.n > 0 && (s.chunkSize <= 0 || s.nbytes%int64(s.chunkSize) != 0) {
-		return b.f.wrap("index", -1, fmt.Errorf("not all chunks have the same size: %w", ErrParam))
-	}
-	kept := make([]bool, s.index.n)
-	list := make([]entry, n)
-	for i := range list {
-		list[i] = entryZeros
-		if old := from(int64(i)); old >= 0 {
-			if old >= int64(len(kept)) || kept[old] {
-				return b.f.wrap("index", -1, fmt.Errorf("chunk %d named twice, or not there: %w", old, ErrParam))
-			}
-			kept[old] = true
-			list[i] = s.index.at(int(old))
-		}
-	}
-	for i, k := range kept {
-		if !k {
-			if err := b.forget(i); err != nil {
-				return b.fail(err)
-			}
-		}
-	}
-	if s.chunkSize <= 0 && n > 0 {
-		s.chunkSize = int32(size)
-	}
-	s.index, b.owned, s.nbytes = newIndex(list), true, n*size
 	return nil
 }

@@ -132,7 +132,13 @@ func (f *Frame) rawChunk(dst []byte, s *snapshot, i int) ([]byte, error) {
 			return dst, f.chunkError(s, i, err)
 		}
 	}
-	return append(dst, b[:h.CBytes]...), nil
+	b = b[:h.CBytes]
+	if f.opts.Verify {
+		if err := f.checkSum(s, i, b); err != nil {
+			return dst, err
+		}
+	}
+	return append(dst, b...), nil
 }
 
 // ReadChunk appends the decoded bytes of chunk i to dst, on up to Options.Concurrency goroutines. Errors are

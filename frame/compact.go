@@ -120,7 +120,7 @@ func (c *contiguous) fill(ctx context.Context, f *Frame, old *snapshot) (*snapsh
 	if err != nil {
 		return nil, err
 	}
-	s.headerLen, s.src = n, c.st
+	s.headerLen, s.src, s.draft = n, c.st, false
 	w := &gather{w: c.st, at: int64(n)}
 	if old.index.list != nil {
 		list := slices.Clone(old.index.list)
@@ -145,19 +145,25 @@ func (c *contiguous) fill(ctx context.Context, f *Frame, old *snapshot) (*snapsh
 				place[e] = list[i]
 			}
 			if buf, err = f.rawChunk(buf[:0], old, i); err == nil {
+				err = f.checkSum(old, i, buf)
+			}
+			if err == nil {
 				err = w.add(buf)
 			}
 			if err != nil {
 				return nil, err
 			}
 		}
-		s.index = newIndex(list)
+		s.index = newIndex(list, old.index.sums)
 	}
 	if err := w.flush(); err != nil {
 		return nil, err
 	}
 	s.area = w.at
 	out, err := s.index.append(nil, f.plain)
+	if err == nil {
+		err = s.seal(out, f.plain)
+	}
 	if err == nil {
 		out, err = meta.AppendTrailer(out, s.vlmeta)
 	}

@@ -93,6 +93,9 @@ func (c *contiguous) commit(b *Batch) error {
 	if err != nil {
 		return err
 	}
+	if err := s.seal(out, b.f.plain); err != nil {
+		return err
+	}
 	if out, err = meta.AppendTrailer(out, s.vlmeta); err != nil {
 		return err
 	}
@@ -221,6 +224,7 @@ func (c *contiguous) move(f *Frame, old *snapshot, pos int64) (*snapshot, error)
 		return nil, err
 	}
 	c.retire(old, nil)
+	s.draft = false
 	f.snap.CompareAndSwap(old, s) // it stays nil when the frame was closed
 	return s, nil
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/meta"
 )
 
 // AppendTo appends the frame in its contiguous form, without dead bytes, to dst: what python-blosc2 calls to_cframe.
@@ -33,6 +34,7 @@ func (f *Frame) Copy(ctx context.Context, name string, o *Options) (*Frame, erro
 	defer v.Release()
 	to := v.copyOptions()
 	if o != nil {
+		to.Checksums, to.Verify = to.Checksums || o.Checksums, o.Verify
 		to.Sparse, to.Overwrite, to.NoSync = o.Sparse, o.Overwrite, o.NoSync
 		to.Codecs, to.Filters, to.Prefilter, to.Postfilter = o.Codecs, o.Filters, o.Prefilter, o.Postfilter
 		to.Concurrency, to.MaxBytes = o.Concurrency, o.MaxBytes
@@ -45,7 +47,7 @@ func (v View) copyOptions() *Options {
 	o := v.f.opts
 	o.CParams, o.Meta, o.ChunkSize = chunk.CParams{TypeSize: int(v.s.typeSize)}, v.s.meta, 0
 	o.VLMeta = nil
-	o.Sparse, o.Overwrite, o.NoSync, o.Offset = false, false, false, 0
+	o.Sparse, o.Overwrite, o.NoSync, o.Offset, o.Checksums = false, false, false, 0, v.s.sums != nil
 	return &o
 }
 
@@ -55,7 +57,7 @@ func (v View) copyInto(ctx context.Context, b *Batch) error {
 	h := v.s.header
 	h.headerLen, h.sparse, h.nbytes, h.cbytes, h.frameLen = b.next.headerLen, b.next.sparse, 0, 0, 0
 	b.next.header = h
-	b.next.vlmeta = v.s.vlmeta
+	b.takeVLMeta(v.s)
 	return v.f.copyChunks(ctx, v.s, b)
 }
 
@@ -71,6 +73,9 @@ func (f *Frame) copyChunks(ctx context.Context, s *snapshot, b *Batch) error {
 				return err
 			}
 			if buf, err = f.rawChunk(buf[:0], s, i); err != nil {
+				return err
+			}
+			if err := f.checkSum(s, i, buf); err != nil {
 				return err
 			}
 			if err := b.AppendChunk(buf); err != nil {
@@ -89,6 +94,12 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 		return err
 	}
 	defer f.release(s, &err)
+	if err := f.checkOpen(s, report); err != nil {
+		return err
+	}
+	if err := f.checkLayers(s, true, report); err != nil {
+		return err
+	}
 	for _, l := range s.vlmeta {
 		if _, err := f.vlContent(l); err != nil {
 			if err := report(err); err != nil {
@@ -137,6 +148,9 @@ func (f *Frame) verifyChunk(s *snapshot, i int) (int64, error) {
 		return 0, err
 	}
 	defer closeSource(c)
+	if err := f.checkSum(s, i, r.Raw()); err != nil {
+		return int64(r.NBytes()), err
+	}
 	for k := range r.NumBlocks() {
 		n := r.BlockLen(k)
 		if special, _ := r.Special(); special != chunk.Regular {
@@ -160,8 +174,28 @@ func (b *Batch) CopyVLMeta(v View) error {
 	if b.done {
 		return b.errDone()
 	}
-	b.next.vlmeta = v.s.vlmeta
+	b.takeVLMeta(v.s)
 	return nil
+}
+
+// takeVLMeta gives the batch the variable-length metalayers of a state, but for the checksums, which it has itself.
+func (b *Batch) takeVLMeta(from *snapshot) {
+	s := b.next
+	var layers []meta.Layer
+	for _, l := range s.vlmeta {
+		if l.Name == ChecksumLayer {
+			layers = append(layers, l)
+		} else {
+			s.forgetVLMeta(l.Name)
+		}
+	}
+	for _, l := range from.vlmeta {
+		if l.Name != ChecksumLayer {
+			layers = append(layers, l)
+			s.noteLayer(true, l.Name, l.Content)
+		}
+	}
+	s.vlmeta = layers
 }
 
 // CopyChunks appends all chunks of a view to an empty frame, as they are stored. The chunk sizes must be the same.

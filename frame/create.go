@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/meta"
 )
 
 // Create makes a frame in a new file, or in a new directory when o.Sparse, and opens it for editing. fill, which may
@@ -153,6 +154,9 @@ func (f *Frame) first() (*Batch, error) {
 	if size > 0 {
 		s.chunkSize = int32(size)
 	}
+	if f.opts.Checksums {
+		s.sums, s.vlmeta = &checksums{}, []meta.Layer{{Name: ChecksumLayer}}
+	}
 	b := &Batch{f: f, next: s}
 	f.mu.Lock()
 	f.beginBatch()
@@ -164,7 +168,10 @@ func (f *Frame) first() (*Batch, error) {
 		b.Rollback()
 		return nil, err
 	}
-	s.area = int64(s.headerLen)
+	for _, l := range s.meta {
+		s.noteLayer(false, l.Name, l.Content)
+	}
+	s.area, s.draft = int64(s.headerLen), true
 	if c, ok := f.store.(*contiguous); ok {
 		s.src = c.st
 	}

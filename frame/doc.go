@@ -41,6 +41,33 @@
 // and at most 1.4 times on the way. Opening a frame for editing finds those that others left. Compact gives them back
 // to the system. The reference reads and edits such frames.
 //
+// # Checksums
+//
+// A frame made with Options.Checksums, or after SetChecksums, has CRC-32Cs (Castagnoli) in the variable-length
+// metalayer "b2crc32c", which other readers ignore. It is a MessagePack map, in Python a dictionary:
+//
+//	version  1
+//	index    the CRC-32C of the index as it is stored, header included; 0 when there is none
+//	meta     bytes: for each metalayer the CRC-32C of its name and that of its content
+//	vlmeta   bytes: for each other variable-length metalayer the same; the content is the chunk that holds it
+//	chunks   bytes: the CRC-32C of each chunk as it is stored, in the order of the index; 0 for special values that
+//	         the index holds. Empty when all are one such value
+//
+// with little-endian numbers of 4 bytes in the bytes. Every commit of this package keeps them right. The 87 fixed
+// bytes of the header are not covered: they change with every edit, and chunks do not depend on them.
+//
+// With Options.Verify, what does not match is an ErrChecksum: opening compares the index and the metalayers, VLMeta its
+// value, and reading each chunk that it touches. A chunk that is read as a whole is compared each time; of which only
+// blocks are read, it is read as a whole the first time after opening or a commit. ChunkInfo reads headers, which are
+// not compared. Without Options.Verify only Verify compares, and what copies chunks.
+//
+// A library that edits the frame and knows nothing of checksums leaves them as they were. They are stale then: when it
+// changed the list of chunks, that of the index does not match, and those of the chunks have no meaning; else those of
+// the metalayers or chunks that it changed. Edits by this package leave stale ones stale. Verify reports it, opening or
+// reading with Options.Verify fails, and SetChecksums(ctx, true), or a copy, makes all anew where the index is another.
+//
+// # Empty frames
+//
 // The format wants the trailer of a frame without chunks right behind the header. When the last chunk is deleted, the
 // trailer goes beside the chunks all the same, as they may still be read, and the header counts as longer than it
 // is; once the old states are out of use the trailer moves back. The reference reads the state between, but does not

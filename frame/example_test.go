@@ -1,7 +1,9 @@
 package frame_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -168,4 +170,40 @@ func ExampleFrame_Compact() {
 	fmt.Println("dead bytes before:", before > 0, "after:", after)
 	// Output:
 	// dead bytes before: true after: 0
+}
+
+// A frame with checksums tells when a stored byte is another.
+func ExampleFrame_Verify() {
+	o := &frame.Options{Checksums: true, CParams: chunk.CParams{Level: chunk.NoCompression}}
+	f, err := frame.CreateMemory(o, func(b *frame.Batch) error {
+		return errors.Join(b.Append([]byte("the first")), b.Append([]byte("a second.")), b.Append([]byte("the third")))
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	stored, err := f.AppendTo(nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	stored[bytes.Index(stored, []byte("second"))] = 'S'
+
+	f, err = frame.FromBytes(stored, &frame.Options{Verify: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = f.ReadChunk(nil, 1)
+	fmt.Println("chunk 1:", errors.Is(err, frame.ErrChecksum))
+	_, err = f.ReadChunk(nil, 2)
+	fmt.Println("chunk 2:", err)
+	err = f.Verify(context.Background(), func(err error) error {
+		fmt.Println(err)
+		return nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// chunk 1: true
+	// chunk 2: <nil>
+	// frame: chunk 1 at byte 138: the checksum is of something else: corrupt data
 }

@@ -134,6 +134,7 @@ type Info struct {
 	ChunkSize int // decoded size of all chunks but the last; 0 = each has its own; -1 = not known yet
 	VLBlocks  bool
 	CParams   chunk.CParams // parameters for new chunks
+	Checksums bool          // it keeps checksums; see Options
 }
 
 // Info returns what the header says of the frame, or the zero Info when it is closed.
@@ -150,7 +151,7 @@ func (s *snapshot) info() Info {
 	return Info{
 		Version: int(s.version), Sparse: s.sparse, NBytes: s.nbytes, CBytes: s.cbytes, FrameLen: s.frameLen,
 		NumChunks: s.index.n, TypeSize: int(s.typeSize), BlockSize: int(s.blockSize), ChunkSize: int(s.chunkSize),
-		VLBlocks: s.vlBlocks, CParams: p,
+		VLBlocks: s.vlBlocks, CParams: p, Checksums: s.sums != nil,
 	}
 }
 
@@ -201,15 +202,17 @@ func (f *Frame) MetaLayer(name string) ([]byte, error) {
 	return nil, f.wrap("metalayer "+name, -1, ErrNotFound)
 }
 
-// VLMetaNames returns the names of the variable-length metalayers, in their order.
+// VLMetaNames returns the names of the variable-length metalayers, in their order, but for ChecksumLayer.
 func (f *Frame) VLMetaNames() []string {
 	s := f.snap.Load()
 	if s == nil {
 		return nil
 	}
-	names := make([]string, len(s.vlmeta))
-	for i, l := range s.vlmeta {
-		names[i] = l.Name
+	names := make([]string, 0, len(s.vlmeta))
+	for _, l := range s.vlmeta {
+		if l.Name != ChecksumLayer {
+			names = append(names, l.Name)
+		}
 	}
 	return names
 }
@@ -224,6 +227,11 @@ func (f *Frame) VLMeta(name string) ([]byte, error) {
 	i := findLayer(s.vlmeta, name)
 	if i < 0 {
 		return nil, f.wrap("variable-length metalayer "+name, -1, ErrNotFound)
+	}
+	if f.opts.Verify {
+		if err := f.checkLayer(s, true, s.vlmeta[i]); err != nil {
+			return nil, err
+		}
 	}
 	return f.vlContent(s.vlmeta[i])
 }

@@ -162,8 +162,3 @@ func (o overlay) ReadAt(p []byte, off int64) (int, error) {
 	}
 	return n, err
 }
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// crc32c returns the CRC-32C of b.
-func crc32c(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }

@@ -66,7 +66,7 @@ func TestCrashLongHeader(t *testing.T) {
 			d, f, m := longFrame(t, base)
 			var found torn
 			before := slices.Clone(d.Memory.Bytes())
-			for range 30 {
+			for range 16 {
 				var view View
 				if rng.IntN(4) == 0 {
 					var err error

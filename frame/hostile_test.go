@@ -218,7 +218,7 @@ func TestHostileIndex(t *testing.T) {
 		return slices.Concat(head, b, unhex(t, emptyTrailer))
 	}
 	encode := func(list ...entry) []byte {
-		x := newIndex(list)
+		x := newIndex(list, nil)
 		b, err := x.append(nil, pool)
 		must(t, err)
 		return b

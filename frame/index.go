@@ -53,8 +53,9 @@ func specialEntry(s chunk.Special) (entry, bool) {
 // memory however many chunks there are.
 type index struct {
 	n       int
-	uniform entry   // of all chunks, when list is nil
-	list    []entry // never changed; only the newest snapshot appends to it
+	uniform entry    // of all chunks, when list is nil
+	list    []entry  // never changed; only the newest snapshot appends to it
+	sums    []uint32 // CRC-32C of the stored chunks in list, 0 for special entries; nil = not known
 }
 
 func (x *index) at(i int) entry {
@@ -76,7 +77,7 @@ func (x *index) entries() []entry {
 	return list
 }
 
-func newIndex(list []entry) index { return index{n: len(list), list: list} }
+func newIndex(list []entry, sums []uint32) index { return index{n: len(list), list: list, sums: sums} }
 
 // append writes the index chunk; an empty index has none.
 func (x *index) append(dst []byte, p *chunk.Pool) ([]byte, error) {
@@ -125,5 +126,5 @@ func parseIndex(b []byte, want int64, p *chunk.Pool) (index, error) {
 	for i := range list {
 		list[i] = entry(binary.LittleEndian.Uint64(plain[8*i:]))
 	}
-	return newIndex(list), nil
+	return newIndex(list, nil), nil
 }

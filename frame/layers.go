@@ -25,6 +25,7 @@ func (b *Batch) SetMeta(name string, content []byte) error {
 	case i >= 0 && len(layers[i].Content) == len(content):
 		layers[i].Content = slices.Clone(content)
 		s.meta = layers // the header stays as long as it is, even if it is longer than it need be
+		s.noteLayer(false, name, layers[i].Content)
 		return nil
 	case i >= 0:
 		layers[i].Content = slices.Clone(content)
@@ -33,7 +34,11 @@ func (b *Batch) SetMeta(name string, content []byte) error {
 	default:
 		layers = append(layers, meta.Layer{Name: name, Content: slices.Clone(content)})
 	}
-	return b.setLayers(layers)
+	if err := b.setLayers(layers); err != nil {
+		return err
+	}
+	s.noteLayer(false, name, content)
+	return nil
 }
 
 // setLayers sets the metalayers and with them the length of the header.
@@ -63,6 +68,9 @@ func (b *Batch) SetVLMeta(name string, content []byte) error {
 		return b.errDone()
 	}
 	c, err := b.f.plain.Encode(nil, content, chunk.CParams{})
+	if err == nil && name == ChecksumLayer {
+		err = fmt.Errorf("the library writes it, see SetChecksums: %w", ErrParam)
+	}
 	if err != nil {
 		return b.f.wrap("variable-length metalayer "+name, -1, err)
 	}
@@ -76,10 +84,12 @@ func (b *Batch) SetVLMeta(name string, content []byte) error {
 		return b.f.wrap("variable-length metalayer "+name, -1, err)
 	}
 	b.next.vlmeta = layers
+	b.next.noteLayer(true, name, c)
 	return nil
 }
 
-// DeleteVLMeta removes a variable-length metalayer, or fails with ErrNotFound.
+// DeleteVLMeta removes a variable-length metalayer, or fails with ErrNotFound. Without ChecksumLayer, the frame keeps
+// no checksums any more.
 func (b *Batch) DeleteVLMeta(name string) error {
 	if b.done {
 		return b.errDone()
@@ -89,6 +99,7 @@ func (b *Batch) DeleteVLMeta(name string) error {
 		return b.f.wrap("variable-length metalayer "+name, -1, ErrNotFound)
 	}
 	b.next.vlmeta = slices.Delete(slices.Clone(b.next.vlmeta), i, i+1)
+	b.next.forgetVLMeta(name)
 	return nil
 }
 

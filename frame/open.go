@@ -184,6 +184,11 @@ func (f *Frame) loadParts(src io.ReaderAt, base, size int64) (*snapshot, error) 
 	if s.nbytes == 0 {
 		s.area = int64(s.headerLen)
 	}
+	if f.opts.Verify {
+		if err := f.checkOpen(s, func(err error) error { return err }); err != nil {
+			return nil, err
+		}
+	}
 	for _, e := range s.index.list {
 		if s.sparse && int64(e) >= s.fileID {
 			s.fileID = int64(e) + 1
@@ -217,11 +222,17 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt, base int64) error {
 		return f.wrap("trailer", s.frameLen-int64(len(trailer)), partError(err))
 	}
 	if s.nbytes == 0 {
+		f.loadSums(s, nil)
 		return nil
 	}
 	if s.index, err = parseIndex(b[:len(b)-len(trailer)], s.countChunks(), f.plain); err != nil {
 		return f.wrap("index", pos, err)
 	}
+	h, err := chunk.ParseHeader(b, int64(len(b)))
+	if err != nil {
+		return f.wrap("index", pos, err)
+	}
+	f.loadSums(s, b[:h.CBytes])
 	return nil
 }
 

@@ -25,6 +25,7 @@ type Options struct {
 	VLMeta    []meta.Layer  // variable-length metalayers; copies have those of the original
 	Sparse    bool          // a directory with one file for each chunk
 	Overwrite bool          // replace what is there under the name, at the first commit
+	Checksums bool          // keep a CRC-32C of each chunk, the index and the metalayers
 
 	// For all frames.
 	Filters     chunk.FilterSet                                // filters of the user
@@ -34,6 +35,7 @@ type Options struct {
 	Concurrency int                                            // goroutines a call may use; 0 = GOMAXPROCS
 	MaxBytes    int64                                          // see chunk.Options
 	Locking     bool                                           // use the lock file; see Options
+	Verify      bool                                           // compare what is read with the checksums, in frames that keep them
 	NoSync      bool                                           // leave it to the system when written bytes reach the disk
 	sys         system                                         // nil = that of the machine
 	Offset      int64                                          // where the frame starts in its file, in bytes; contiguous frames only

@@ -15,6 +15,7 @@ type snapshot struct {
 	index  index
 	meta   []meta.Layer // metalayers
 	vlmeta []meta.Layer // variable-length metalayers; the contents are chunks
+	sums   *checksums   // nil when the frame keeps none
 	ends   ends         // of frames with chunks of variable size
 	src    io.ReaderAt  // contiguous frames: where the bytes are
 	area   int64        // contiguous frames: where the chunks end at the latest, from the frame start
@@ -22,7 +23,9 @@ type snapshot struct {
 	sum    uint64       // of index and trailer; see unchanged
 	epoch  uint64       // see lock
 
-	readers atomic.Int64 // that use it now
+	readers atomic.Int64                    // that use it now
+	draft   bool                            // of a batch: it may change
+	checked atomic.Pointer[[]atomic.Uint32] // a bit for each chunk that was compared with its checksum
 }
 
 // acquire returns the newest snapshot for reading; release it afterwards.
@@ -52,6 +55,17 @@ func (f *Frame) release(s *snapshot, err *error) {
 	}
 	s.readers.Add(-1)
 	f.unshare()
+}
+
+// marks returns the bits of the chunks that were compared with their checksums.
+func (s *snapshot) marks() []atomic.Uint32 {
+	m := s.checked.Load()
+	if m == nil {
+		bits := make([]atomic.Uint32, (s.index.n+31)/32)
+		s.checked.CompareAndSwap(nil, &bits)
+		m = s.checked.Load()
+	}
+	return *m
 }
 
 // ends tells where the chunks of a frame with chunks of variable size end in the decoded bytes. Only the chunks know

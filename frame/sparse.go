@@ -164,6 +164,9 @@ func (d *sparse) commit(b *Batch) error {
 	if err != nil {
 		return err
 	}
+	if err := s.seal(index, b.f.plain); err != nil {
+		return err
+	}
 	if s.headerLen, err = headerLen(s.meta); err != nil {
 		return err
 	}

@@ -56,6 +56,10 @@ func (f *Frame) openChunk(s *snapshot, w *chunk.Worker, r *chunk.Reader, i int, 
 	if i+1 < s.index.n {
 		next = s.index.at(i + 1)
 	}
+	check := f.mustCheck(s, i, want)
+	if check {
+		want = 1
+	}
 	e := s.index.at(i)
 	src, err := f.store.open(s, e, next)
 	if err != nil {
@@ -69,10 +73,15 @@ func (f *Frame) openChunk(s *snapshot, w *chunk.Worker, r *chunk.Reader, i int, 
 	if err == nil {
 		err = s.checkChunk(i, r.Header())
 	}
-	if err != nil {
-		if src.close != nil {
-			src.close.Close()
+	if err == nil && check {
+		if s.sound(i, r.Raw()) {
+			f.noteChecked(s, i)
+		} else {
+			err = ErrChecksum
 		}
+	}
+	if err != nil {
+		closeSource(src.close)
 		return nil, f.chunkError(s, i, err)
 	}
 	return src.close, nil

@@ -14,6 +14,7 @@ func (a *Array) Options() *Options {
 	o := &Options{Options: a.f.Options(), Chunks: a.Chunks(), Blocks: a.Blocks()}
 	o.CParams, o.Sparse, o.Overwrite, o.Offset, o.Meta = info.CParams, info.Sparse, false, 0, nil
 	o.VLMeta = nil
+	o.Checksums = info.Checksums
 	for _, l := range a.f.Meta() {
 		if l.Name != a.layer {
 			o.Meta = append(o.Meta, l)

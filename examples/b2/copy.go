@@ -52,14 +52,14 @@ func (p *params) copyArray(ctx context.Context, a *ndarray.Array, to string) err
 		return usagef("-chunksize is for plain super-chunks, -chunks for arrays")
 	}
 	if !p.compresses() && p.chunks.list == nil && p.blocks.list == nil {
-		f, err := a.Frame().Copy(ctx, to, &frame.Options{Sparse: p.sparse, Overwrite: p.overwrite})
+		f, err := a.Frame().Copy(ctx, to, &frame.Options{Sparse: p.sparse, Overwrite: p.overwrite, Checksums: p.checksums})
 		if err != nil {
 			return err
 		}
 		return f.Close()
 	}
 	o := a.Options()
-	o.Sparse, o.Overwrite = p.sparse, p.overwrite
+	o.Sparse, o.Overwrite, o.Checksums = p.sparse, p.overwrite, o.Checksums || p.checksums
 	p.apply(&o.CParams)
 	if p.chunks.list != nil && !slices.Equal(o.Chunks, p.chunks.int32s()) {
 		o.Chunks, o.Blocks = p.chunks.int32s(), nil
@@ -78,7 +78,7 @@ func (p *params) copyFrame(ctx context.Context, f *frame.Frame, to string) error
 	if p.chunks.list != nil || p.blocks.list != nil {
 		return usagef("-chunks and -blocks are for arrays, -chunksize for plain super-chunks")
 	}
-	o := &frame.Options{Sparse: p.sparse, Overwrite: p.overwrite}
+	o := &frame.Options{Sparse: p.sparse, Overwrite: p.overwrite, Checksums: p.checksums}
 	if !p.compresses() && p.chunkSize == 0 {
 		c, err := f.Copy(ctx, to, o)
 		if err != nil {
@@ -87,6 +87,7 @@ func (p *params) copyFrame(ctx context.Context, f *frame.Frame, to string) error
 		return c.Close()
 	}
 	info := f.Info()
+	o.Checksums = o.Checksums || info.Checksums
 	if info.VLBlocks && p.chunkSize > 0 {
 		return fmt.Errorf("chunks with blocks of variable size cannot be cut anew: %w", frame.ErrUnsupported)
 	}

@@ -87,7 +87,7 @@ func (f *namesFlag) layers() []meta.Layer {
 
 // superChunk makes a plain super-chunk, in one commit.
 func (c *creation) superChunk(in *input) error {
-	o := &frame.Options{ChunkSize: c.chunkSize, Sparse: c.sparse, Overwrite: c.overwrite, Meta: c.metas.layers(), VLMeta: c.vlmet.layers()}
+	o := &frame.Options{ChunkSize: c.chunkSize, Sparse: c.sparse, Overwrite: c.overwrite, Checksums: c.checksums, Meta: c.metas.layers(), VLMeta: c.vlmet.layers()}
 	c.apply(&o.CParams)
 	o.CParams.TypeSize = max(c.typeSize, 1)
 	if in.npy != nil && in.npy.Fortran {
@@ -219,7 +219,7 @@ func (c *creation) array(e *env, in *input) error {
 		return wrongSize(in.size, total)
 	}
 	o := &ndarray.Options{Chunks: c.chunks.int32s(), Blocks: c.blocks.int32s()}
-	o.Meta, o.Sparse, o.Overwrite = c.metas.layers(), c.sparse, c.overwrite
+	o.Meta, o.Sparse, o.Overwrite, o.Checksums = c.metas.layers(), c.sparse, c.overwrite, c.checksums
 	o.VLMeta = c.vlmet.layers()
 	c.apply(&o.CParams)
 	src, err := in.reader(total)

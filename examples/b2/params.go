@@ -21,6 +21,7 @@ type params struct {
 	split          *chunk.SplitMode
 	dict           *bool
 	sparse         bool
+	checksums      bool
 	overwrite      bool
 }
 
@@ -93,6 +94,7 @@ func (p *params) register(fs *flag.FlagSet) {
 		return err
 	})
 	fs.BoolVar(&p.sparse, "sparse", false, "")
+	fs.BoolVar(&p.checksums, "checksums", false, "")
 	fs.BoolVar(&p.overwrite, "overwrite", false, "")
 }
 

@@ -100,6 +100,7 @@ const paramsText = `
   -filters-meta 0      a parameter for each filter
   -split auto          a stream for each byte of an item: auto always never forward
   -dict                train a dictionary for each chunk
+  -checksums           keep CRC-32Cs of chunks, index and metalayers, which b2 verify compares
   -overwrite           replace what is there under the name
 `
 
@@ -176,6 +177,7 @@ chunks stay as they are stored. Prints how many bytes that gave back.
 `
 
 const verifyText = `
-Reads all parts of PATH and decodes everything. Each fault is a line with its place on standard output, and the exit
+Reads all parts of PATH, decodes everything, and compares it with its checksums if it has some (b2 create -checksums,
+b2 copy -checksums); another library may have edited it without updating them. Each fault is a line with its place on standard output, and the exit
 status is then 1. Says nothing when all is sound.
 `
