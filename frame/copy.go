@@ -3,6 +3,7 @@ package frame
 import (
 	"context"
 	"io"
+	"iter"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/meta"
@@ -204,4 +205,26 @@ func (b *Batch) CopyChunks(ctx context.Context, v View) error {
 		return b.errDone()
 	}
 	return v.f.copyChunks(ctx, v.s, b)
+}
+
+// PutChunks puts chunks of a view, of any frame, in the place of others, as they are stored. places yields the number
+// of a chunk of the batch and the one of the view that it becomes. The chunk sizes must be the same.
+func (b *Batch) PutChunks(ctx context.Context, v View, places iter.Seq2[int, int]) error {
+	var buf []byte
+	for to, from := range places {
+		err := ctx.Err()
+		if err == nil {
+			err = v.f.checkChunk(v.s, from)
+		}
+		if err == nil {
+			buf, err = v.f.rawChunk(buf[:0], v.s, from)
+		}
+		if err == nil {
+			err = b.UpdateChunk(to, buf)
+		}
+		if err != nil {
+			return b.fail(err)
+		}
+	}
+	return nil
 }

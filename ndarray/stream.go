@@ -24,14 +24,11 @@ type stream struct {
 	convert func(dst, src []byte)
 }
 
-// run writes all chunks.
+// run writes all chunks, to an empty frame.
 func (s *stream) run(ctx context.Context, b *frame.Batch) error {
 	g := s.l.geo
 	if g.items == 0 {
 		return ctx.Err()
-	}
-	if err := s.zeros(b); err != nil {
-		return err
 	}
 	return s.box(ctx, b, dims{}, g.shape)
 }
@@ -41,7 +38,8 @@ func (s *stream) zeros(b *frame.Batch) error {
 	return b.FillSpecial(s.l.geo.chunks*s.l.geo.chunkBytes, chunk.Zeros)
 }
 
-// box writes the chunks of a box, which has whole chunks.
+// box writes the chunks of a box, which has whole chunks. They are either there, or the box is the whole array: then
+// they are appended, since the parts come in the order of the chunks.
 func (s *stream) box(ctx context.Context, b *frame.Batch, start, stop dims) error {
 	g := s.l.geo
 	part := s.part(&start, &stop)

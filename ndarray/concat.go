@@ -1,0 +1,243 @@
+package ndarray
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/goblosc/blosc2/frame"
+)
+
+// Concat makes an array of others one behind the other along an axis; a negative one counts from the last. The other
+// axes must have the same lengths, the items the same dtype, though perhaps in another byte order: the first counts.
+// o says what the array shall be like; nil means like the first one, without its metalayers.
+//
+// Chunks that lie at a boundary of chunks in the new array as well are copied as they are stored, if partition and
+// compression parameters are the same: those of all arrays up to the first whose length along the axis is not a
+// multiple of the chunk length, and more. Other items are read and compressed again, in pieces of bounded size. Errors
+// are ErrShape, ErrType and those of Copy.
+func Concat(ctx context.Context, name string, axis int, o *Options, rs ...Reader) (*Array, error) {
+	if len(rs) == 0 {
+		return nil, fmt.Errorf("ndarray: %w: nothing to put together", ErrShape)
+	}
+	numbers, err := axisNumbers([]int{axis}, rs[0].NDim())
+	if err != nil {
+		return nil, err
+	}
+	j := joining{axis: numbers[0]}
+	defer j.release()
+	for _, r := range rs {
+		if err := j.add(r); err != nil {
+			return nil, err
+		}
+	}
+	if o == nil {
+		o = rs[0].Options()
+		o.Meta = nil
+	}
+	if j.l, err = j.parts[0].layout(j.shape, o); err != nil {
+		return nil, err
+	}
+	return j.l.create(name, func(b *frame.Batch) error { return j.run(ctx, b) })
+}
+
+// Stack makes an array of others of the same shape along a new axis, which stands at a place of the result; a
+// negative one counts from its last. It is a Concat of their ExpandDims.
+func Stack(ctx context.Context, name string, axis int, o *Options, rs ...Reader) (*Array, error) {
+	views := make([]Reader, len(rs))
+	for i, r := range rs {
+		if have, want := r.Shape(), rs[0].Shape(); !slices.Equal(have, want) {
+			return nil, fmt.Errorf("ndarray: %w: a stack of shapes %v and %v", ErrShape, want, have)
+		}
+		v, err := ExpandDims(r, axis)
+		if err != nil {
+			return nil, err
+		}
+		views[i] = v
+	}
+	if len(rs) > 0 && axis < 0 {
+		axis += rs[0].NDim() + 1
+	}
+	return Concat(ctx, name, axis, o, views...)
+}
+
+// joining is a Concat.
+type joining struct {
+	axis  int
+	l     *layout
+	shape []int64
+	parts []*joined
+}
+
+// joined is a part of a joining.
+type joined struct {
+	*held
+	first, count int64 // along the axis of the result
+	convert      func(dst, src []byte)
+}
+
+func (j *joining) release() {
+	for _, p := range j.parts {
+		p.release()
+	}
+}
+
+// add adds a part.
+func (j *joining) add(r Reader) error {
+	h, err := hold(r)
+	if err != nil {
+		return err
+	}
+	p := &joined{held: h}
+	j.parts = append(j.parts, p)
+	var buf dims
+	shape := h.m.shape(&buf)
+	if len(j.parts) == 1 {
+		j.shape = slices.Clone(shape)
+		p.count = shape[j.axis]
+		return nil
+	}
+	have, want := h.m.dtype, j.parts[0].m.dtype
+	if have.String() != want.String() {
+		if swaps(want, have) == nil {
+			return fmt.Errorf("ndarray: %w: items of %v and of %v", ErrType, want, have)
+		}
+		if p.convert, err = converter(want, have); err != nil {
+			return err
+		}
+	}
+	fits := len(shape) == len(j.shape)
+	for i := range shape {
+		fits = fits && (i == j.axis || shape[i] == j.shape[i])
+	}
+	if !fits {
+		return fmt.Errorf("ndarray: %w: %v beside %v along axis %d", ErrShape, slices.Clone(shape), j.parts[0].m.shape(new(dims)), j.axis)
+	}
+	p.first, p.count = j.shape[j.axis], shape[j.axis]
+	if p.first+p.count < 0 {
+		return fmt.Errorf("ndarray: %w: axis %d", ErrTooLarge, j.axis)
+	}
+	j.shape[j.axis] += p.count
+	return nil
+}
+
+// run writes all chunks.
+func (j *joining) run(ctx context.Context, b *frame.Batch) error {
+	g := j.l.geo
+	s := stream{l: j.l, size: j.l.itemSize, read: j.read}
+	owner := j.owners()
+	if g.items == 0 || !slices.ContainsFunc(owner, func(p *joined) bool { return p != nil }) {
+		return s.run(ctx, b)
+	}
+	if err := s.zeros(b); err != nil {
+		return err
+	}
+	for _, p := range j.parts {
+		if err := b.PutChunks(ctx, p.v, j.chunks(p, owner)); err != nil {
+			return err
+		}
+	}
+	for i := 0; i < len(owner); i++ {
+		if owner[i] != nil {
+			continue
+		}
+		first := i
+		for i < len(owner) && owner[i] == nil {
+			i++
+		}
+		start, stop := dims{}, g.shape
+		start[j.axis] = int64(first) * g.chunkShape[j.axis]
+		stop[j.axis] = min(stop[j.axis], int64(i)*g.chunkShape[j.axis])
+		if err := s.box(ctx, b, start, stop); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// owners returns, for each row of chunks across the axis, the part whose chunks it can have as they are stored, or nil.
+func (j *joining) owners() []*joined {
+	g := j.l.geo
+	length := g.chunkShape[j.axis]
+	owner := make([]*joined, g.grid[j.axis])
+	for _, p := range j.parts {
+		if p.count == 0 || p.first%length != 0 || p.convert != nil || !p.chunkwise() || !j.l.takes(p.held) {
+			continue
+		}
+		for i := p.first / length; i*length < p.first+p.count; i++ {
+			if min((i+1)*length, g.shape[j.axis]) <= p.first+p.count {
+				owner[i] = p
+			}
+		}
+	}
+	return owner
+}
+
+// chunks yields the numbers of all chunks that are those of a part, and their numbers there.
+func (j *joining) chunks(p *joined, owner []*joined) iter.Seq2[int, int] {
+	return func(yield func(to, from int) bool) {
+		g, old := j.l.geo, p.st.geo
+		length, stride := g.chunkShape[j.axis], g.gridStride[j.axis]
+		first := p.first / length
+		for outer := int64(0); outer < g.chunks; outer += g.grid[j.axis] * stride {
+			for row := first; row*length < p.first+p.count; row++ {
+				if owner[row] != p {
+					continue
+				}
+				for inner := range stride {
+					from, rest := int64(0), outer+(row-first)*stride+inner
+					for i := range g.ndim {
+						at := rest / g.gridStride[i]
+						rest -= at * g.gridStride[i]
+						if axis := p.m.axes[i].axis; axis >= 0 {
+							from += at * old.gridStride[axis]
+						}
+					}
+					if !yield(int(outer+row*stride+inner), int(from)) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// read reads a box of the result: what it has of each part.
+func (j *joining) read(ctx context.Context, dst []byte, start, count *dims) error {
+	g := j.l.geo
+	var stride dims
+	strides(&stride, count[:g.ndim])
+	for _, p := range j.parts {
+		from, to := *start, *count
+		lo := max(start[j.axis], p.first)
+		hi := min(start[j.axis]+count[j.axis], p.first+p.count)
+		if lo >= hi {
+			continue
+		}
+		from[j.axis], to[j.axis] = lo-p.first, hi-lo
+		part := dst[int((lo-start[j.axis])*stride[j.axis])*j.l.itemSize:]
+		if err := p.read(ctx, part, &from, &to, &stride, g.ndim); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads a box of the part into dst, in the byte order of the result.
+func (p *joined) read(ctx context.Context, dst []byte, start, count, stride *dims, ndim int) error {
+	if p.convert == nil {
+		return p.place(ctx, dst, start, count, stride)
+	}
+	n, _ := product(count[:ndim])
+	raw := make([]byte, n*int64(p.m.dtype.Size))
+	if err := p.held.read(ctx, raw, start, count); err != nil {
+		return err
+	}
+	items := make([]byte, len(raw))
+	p.convert(items, raw)
+	var from side
+	strides(&from.stride, count[:ndim])
+	copyItems(dst, items, &side{stride: *stride}, &from, count, ndim, p.m.dtype.Size)
+	return nil
+}
