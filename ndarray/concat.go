@@ -35,6 +35,9 @@ func Concat(ctx context.Context, name string, axis int, o *Options, rs ...Reader
 	if o == nil {
 		o = rs[0].Options()
 		o.Meta = nil
+		if slices.Contains(o.Chunks, 0) || slices.Contains(o.Blocks, 0) { // the first one is empty
+			o.Chunks, o.Blocks = nil, nil
+		}
 	}
 	if j.l, err = j.parts[0].layout(j.shape, o); err != nil {
 		return nil, err

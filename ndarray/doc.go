@@ -48,6 +48,19 @@
 // bytes; a chunk of one value, as zeros are, is not read at all. A write compresses the chunks anew that have selected
 // items, and reads those of them that keep others.
 //
+// # Views
+//
+// Slice, Transpose, Flip, ExpandDims, Squeeze, BroadcastTo and Field return a View: the same array seen in another way.
+// It copies nothing until it is read, sees later commits, and can be read, sliced, copied and, unless it repeats items,
+// written like an array. However many views stand on each other, a read takes from each chunk what it needs at once
+// and puts it where it belongs. What reads takes a Reader, which arrays and views are.
+//
+// # Combining
+//
+// Copy, Reshape, AsType, Concat and Stack make new arrays of Readers. Chunks that fit as they are stored are copied
+// without decoding: in Copy with the same partition and parameters, in Concat where parts begin at a chunk. All else is
+// streamed in pieces of 32 MiB, or of a chunk if that is larger, in one commit.
+//
 // # Items
 //
 // ReadBytes, WriteBytes and FillBytes move items as they are stored. Read, ReadInto, ReadAt, Take, Write, Fill, Put,

@@ -170,4 +170,3 @@ func TestAsTypeAsNumPy(t *testing.T) {
 		t.Errorf("%d pairs of types", pairs)
 	}
 }
-

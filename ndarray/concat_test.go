@@ -1,0 +1,418 @@
+package ndarray
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// wholeOf reads everything.
+func wholeOf(t testing.TB, r Reader) []byte {
+	t.Helper()
+	b := make([]byte, int(r.Size())*r.ItemSize())
+	if err := r.ReadBytes(context.Background(), b); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// storedChunks makes an array whose chunks are stored uncompressed, which its parameters would not do: who compresses
+// them again gives himself away.
+func storedChunks(t testing.TB, shape []int64, chunks, blocks []int32) *Array {
+	t.Helper()
+	total, _ := product(shape)
+	o := &Options{Chunks: chunks, Blocks: blocks}
+	a, err := Create(context.Background(), "", shape, count(total), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := a.Frame()
+	batch, err := f.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer batch.Rollback()
+	for i := range f.NumChunks() {
+		data, err := f.ReadChunk(nil, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := f.Info().CParams
+		p.Level = chunk.NoCompression
+		c, err := chunk.Encode(nil, data, p, nil)
+		if err == nil {
+			err = batch.UpdateChunk(i, c)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := batch.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	return a
+}
+
+// rawChunks returns the chunks of an array as they are stored.
+func rawChunks(t testing.TB, a *Array) (list [][]byte) {
+	t.Helper()
+	for i := range a.Frame().NumChunks() {
+		c, err := a.Frame().RawChunk(nil, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// sharedChunks counts the chunks of a that b has, byte by byte.
+func sharedChunks(t testing.TB, a, b *Array) (n int) {
+	have := rawChunks(t, b)
+	for _, c := range rawChunks(t, a) {
+		if slices.ContainsFunc(have, func(x []byte) bool { return bytes.Equal(x, c) }) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestConcatCopiesChunks(t *testing.T) {
+	ctx := context.Background()
+	chunks, blocks := []int32{4, 5}, []int32{2, 3}
+	a := storedChunks(t, []int64{8, 10}, chunks, blocks)  // 2 by 2 chunks
+	b := storedChunks(t, []int64{6, 10}, chunks, blocks)  // 2 by 2, the last row not full
+	c := storedChunks(t, []int64{8, 10}, chunks, blocks)  // does not begin at a chunk
+	d := storedChunks(t, []int64{10, 10}, chunks, blocks) // begins at a chunk again, and is the last
+	for _, test := range []struct {
+		axis  int
+		parts []Reader
+		from  []*Array
+		want  int
+	}{
+		{0, []Reader{a, b}, []*Array{a, b}, 8},
+		{0, []Reader{b, a}, []*Array{b}, 2},           // the first row of chunks of b alone
+		{0, []Reader{a, c, d}, []*Array{a, c, d}, 14}, // all begin at chunks
+		{0, []Reader{b, b, d}, []*Array{b, d}, 2 + 6},
+		{1, []Reader{a, c}, []*Array{a, c}, 8},
+		{-1, []Reader{c, a, c}, []*Array{a, c}, 12},
+	} {
+		x, err := Concat(ctx, "", test.axis, nil, test.parts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Arrays of the same shape have the same chunks.
+		same := map[string]bool{}
+		copied := 0
+		for _, part := range test.from {
+			for _, raw := range rawChunks(t, part) {
+				same[string(raw)] = true
+			}
+		}
+		for _, have := range rawChunks(t, x) {
+			if same[string(have)] {
+				copied++
+			}
+		}
+		if copied != test.want {
+			t.Errorf("axis %d, %d parts: %d chunks are as they were stored, want %d", test.axis, len(test.parts), copied, test.want)
+		}
+		checkConcat(t, x, test.axis, test.parts)
+		x.Close()
+	}
+}
+
+// checkConcat compares an array with its parts.
+func checkConcat(t testing.TB, x *Array, axis int, parts []Reader) {
+	t.Helper()
+	if axis < 0 {
+		axis += x.NDim()
+	}
+	at := int64(0)
+	for _, p := range parts {
+		sel := make([]Index, axis+1)
+		for i := range sel {
+			sel[i] = All
+		}
+		n := p.Shape()[axis]
+		sel[axis] = Span(at, at+n)
+		at += n
+		v, err := Slice(x, sel...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := wholeOf(t, p)
+		if convert, err := converter(x.DType(), p.DType()); err != nil {
+			t.Fatal(err)
+		} else if convert != nil {
+			swapped := make([]byte, len(want))
+			convert(swapped, want)
+			want = swapped
+		}
+		if !slices.Equal(v.Shape(), p.Shape()) || !bytes.Equal(wholeOf(t, v), want) {
+			t.Fatalf("a part of shape %v in shape %v along axis %d: other items", p.Shape(), x.Shape(), axis)
+		}
+	}
+	if at != x.Shape()[axis] {
+		t.Fatalf("shape %v for parts of %d along axis %d", x.Shape(), at, axis)
+	}
+}
+
+func TestStackCopiesChunks(t *testing.T) {
+	ctx := context.Background()
+	a := storedChunks(t, []int64{8, 9}, []int32{4, 5}, []int32{2, 3})
+	b := storedChunks(t, []int64{8, 9}, []int32{4, 5}, []int32{2, 3})
+	for _, axis := range []int{0, 1, 2, -1} {
+		x, err := Stack(ctx, "", axis, nil, a, b, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := sharedChunks(t, x, a); n != 12 {
+			t.Errorf("axis %d: %d of 12 chunks are as they were stored", axis, n)
+		}
+		at := axis
+		if at < 0 {
+			at += 3
+		}
+		v, err := Transpose(x, slices.Insert(slices.DeleteFunc([]int{0, 1, 2}, func(i int) bool { return i == at }), 0, at)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(v.Shape(), []int64{3, 8, 9}) || !bytes.Equal(wholeOf(t, v), bytes.Repeat(wholeOf(t, a), 3)) {
+			t.Errorf("axis %d: shape %v, other items", axis, x.Shape())
+		}
+		x.Close()
+	}
+	v, err := ExpandDims(a, 1, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Copy(ctx, v, "", nil)
+	if err != nil || sharedChunks(t, c, a) != 4 {
+		t.Errorf("a copy with more axes compressed chunks again, or %v", err)
+	}
+	w, err := Squeeze(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Copy(ctx, w, "", nil)
+	if err != nil || sharedChunks(t, d, a) != 4 || !bytes.Equal(wholeOf(t, d), wholeOf(t, a)) {
+		t.Errorf("a copy with less axes compressed chunks again, or %v", err)
+	}
+	o := a.Options()
+	o.CParams.Level = 9
+	e, err := Concat(ctx, "", 0, o, a, b)
+	if err != nil || sharedChunks(t, e, a) != 0 {
+		t.Errorf("chunks of another level were copied, or %v", err)
+	}
+	checkConcat(t, e, 0, []Reader{a, b})
+}
+
+func TestConcatRandom(t *testing.T) {
+	ctx := context.Background()
+	n := 300
+	if testing.Short() || raceEnabled {
+		n = 60
+	}
+	for seed := range n {
+		rng := rand.New(rand.NewPCG(uint64(seed), 77))
+		ndim := 1 + rng.IntN(3)
+		axis := rng.IntN(ndim)
+		shape := make([]int64, ndim)
+		for i := range shape {
+			shape[i] = rng.Int64N(9)
+		}
+		chunks, blocks := make([]int32, ndim), make([]int32, ndim)
+		for i := range chunks {
+			chunks[i] = 1 + rng.Int32N(5)
+			blocks[i] = 1 + rng.Int32N(chunks[i])
+		}
+		var parts []Reader
+		for range 1 + rng.IntN(4) {
+			s := slices.Clone(shape)
+			s[axis] = rng.Int64N(10)
+			if rng.IntN(2) == 0 {
+				s[axis] = int64(chunks[axis]) * rng.Int64N(3)
+			}
+			o := &Options{Chunks: chunks, Blocks: blocks}
+			if rng.IntN(4) == 0 {
+				o = nil
+			}
+			items, _ := product(s)
+			dtype := []string{"<i4", "<i4", ">i4"}[rng.IntN(3)]
+			a, err := CreateBytes(ctx, "", s, dtype, randomBytes(rng, int(items)*4), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer a.Close()
+			parts = append(parts, a)
+			if rng.IntN(4) == 0 {
+				v, err := Flip(a)
+				if err != nil {
+					t.Fatal(err)
+				}
+				parts[len(parts)-1] = v
+			}
+		}
+		var o *Options
+		if rng.IntN(2) == 0 {
+			o = &Options{Chunks: chunks, Blocks: blocks}
+		}
+		x, err := Concat(ctx, "", axis, o, parts...)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		checkConcat(t, x, axis, parts)
+		x.Close()
+	}
+}
+
+func TestCombineErrors(t *testing.T) {
+	ctx := context.Background()
+	make2 := func(shape []int64, dtype string) *Array {
+		a, err := Zeros("", shape, dtype, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { a.Close() })
+		return a
+	}
+	a, b, c := make2([]int64{3, 4}, "<i4"), make2([]int64{3, 5}, "<i4"), make2([]int64{3, 4}, "<f4")
+	one := func(_ *Array, err error) error { return err }
+	view := func(_ *View, err error) error { return err }
+	for i, test := range []struct{ err, want error }{
+		{one(Concat(ctx, "", 0, nil)), ErrShape},
+		{one(Concat(ctx, "", 0, nil, a, b)), ErrShape},
+		{one(Concat(ctx, "", 2, nil, a, a)), ErrShape},
+		{one(Concat(ctx, "", 0, nil, a, c)), ErrType},
+		{one(Stack(ctx, "", 0, nil)), ErrShape},
+		{one(Stack(ctx, "", 4, nil, a, a)), ErrShape},
+		{one(Stack(ctx, "", 0, nil, a, b)), ErrShape},
+		{one(Reshape(ctx, a, "", []int64{5, -1}, nil)), ErrShape},
+		{one(Reshape(ctx, a, "", []int64{-1, -1}, nil)), ErrShape},
+		{one(Reshape(ctx, a, "", []int64{-2, -6}, nil)), ErrShape},
+		{one(Reshape(ctx, a, "", []int64{13}, nil)), ErrShape},
+		{one(Reshape(ctx, a, "", []int64{0, -1}, nil)), ErrShape},
+		{one(AsType(ctx, a, "", "|S3", nil)), ErrType},
+		{one(AsType(ctx, a, "", "nonsense", nil)), ErrType},
+		{one(AsType(ctx, a, "", "<f16", nil)), ErrType},
+		{view(Transpose(a, 0)), ErrShape},
+		{view(Transpose(a, 0, 0)), ErrShape},
+		{view(Transpose(a, 0, 2)), ErrShape},
+		{view(Flip(a, 2)), ErrShape},
+		{view(ExpandDims(a, 3)), ErrShape},
+		{view(ExpandDims(a, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)), ErrShape},
+		{view(Squeeze(a, 0)), ErrShape},
+		{view(BroadcastTo(a, 4)), ErrShape},
+		{view(BroadcastTo(a, 3, 3)), ErrShape},
+		{view(BroadcastTo(a, -1, 3, 4)), ErrShape},
+		{view(BroadcastTo(a, 1<<62, 3, 4)), ErrTooLarge},
+		{view(Field(a, "x")), ErrType},
+		{view(Slice(a, Pick(1, 2))), ErrBounds},
+		{view(Slice(a, At(3))), ErrBounds},
+	} {
+		if !errors.Is(test.err, test.want) {
+			t.Errorf("case %d: %v, want %v", i, test.err, test.want)
+		}
+	}
+}
+
+func TestViewsSeeCommits(t *testing.T) {
+	ctx := context.Background()
+	a, err := Create(ctx, "", []int64{4, 3}, count(12), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	v, err := Transpose(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, err := Slice(v, All, At(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(ctx, v, []int64{100, 101, 102}, Ellipsis, At(3)); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Resize(ctx, 5, 3); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Read[int64](ctx, row); err != nil || !slices.Equal(got, []int64{100, 101, 102}) || !slices.Equal(v.Shape(), []int64{3, 4}) {
+		t.Errorf("%v, %v, shape %v", got, err, v.Shape())
+	}
+	if x, err := ReadAt[int64](ctx, row, -1); err != nil || x != 102 {
+		t.Errorf("%v, %v", x, err)
+	}
+	if err := a.Resize(ctx, 3, 3); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read[int64](ctx, row); !errors.Is(err, ErrBounds) {
+		t.Errorf("a view of what is no longer there: %v", err)
+	}
+	if _, err := ReadAt[int64](ctx, v, 0, 0); !errors.Is(err, ErrBounds) {
+		t.Errorf("a view of what is no longer there: %v", err)
+	}
+	if _, err := Copy(ctx, v, "", nil); !errors.Is(err, ErrBounds) {
+		t.Errorf("a copy of what is no longer there: %v", err)
+	}
+	if err := Fill[int64](ctx, v, 1); !errors.Is(err, ErrBounds) {
+		t.Errorf("writing what is no longer there: %v", err)
+	}
+}
+
+// TestStreamLarge makes arrays that a stream cannot hold at once.
+func TestStreamLarge(t *testing.T) {
+	if testing.Short() || raceEnabled {
+		return // the same in little is what the other tests do
+	}
+	ctx := context.Background()
+	rows, columns := int64(5000), int64(9001)
+	data := make([]byte, rows*columns)
+	for i := 0; i < len(data); i += 1 + i%613 {
+		data[i] = byte(i)
+	}
+	a, err := Create(ctx, "", []int64{rows, columns}, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	o := &Options{Chunks: []int32{700, 1100}, Blocks: []int32{70, 110}}
+	flat, err := Reshape(ctx, a, "", []int64{columns, -1}, o)
+	if err != nil || !bytes.Equal(wholeOf(t, flat), data) {
+		t.Fatalf("reshape: other items, or %v", err)
+	}
+	defer flat.Close()
+	v, err := Transpose(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turned, err := Copy(ctx, v, "", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer turned.Close()
+	got := wholeOf(t, turned)
+	for i := range rows {
+		for k := range columns {
+			if got[k*rows+i] != data[i*columns+k] {
+				t.Fatalf("transposed copy: item (%d, %d)", k, i)
+			}
+		}
+	}
+	wide, err := AsType(ctx, a, "", ">i2", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer wide.Close()
+	if got, err := Read[int16](ctx, wide); err != nil || fmt.Sprint(got[:5000]) != fmt.Sprint(data[:5000]) {
+		t.Errorf("astype: other items, or %v", err)
+	}
+}
