@@ -22,9 +22,9 @@ func wholeOf(t testing.TB, r Reader) []byte {
 	return b
 }
 
-// storedChunks makes an array whose chunks are stored uncompressed, which its parameters would not do: who compresses
+// plainChunks makes an array whose chunks are stored uncompressed, which its parameters would not do: who compresses
 // them again gives himself away.
-func storedChunks(t testing.TB, shape []int64, chunks, blocks []int32) *Array {
+func plainChunks(t testing.TB, shape []int64, chunks, blocks []int32) *Array {
 	t.Helper()
 	total, _ := product(shape)
 	o := &Options{Chunks: chunks, Blocks: blocks}
@@ -87,10 +87,10 @@ func sharedChunks(t testing.TB, a, b *Array) (n int) {
 func TestConcatCopiesChunks(t *testing.T) {
 	ctx := context.Background()
 	chunks, blocks := []int32{4, 5}, []int32{2, 3}
-	a := storedChunks(t, []int64{8, 10}, chunks, blocks)  // 2 by 2 chunks
-	b := storedChunks(t, []int64{6, 10}, chunks, blocks)  // 2 by 2, the last row not full
-	c := storedChunks(t, []int64{8, 10}, chunks, blocks)  // does not begin at a chunk
-	d := storedChunks(t, []int64{10, 10}, chunks, blocks) // begins at a chunk again, and is the last
+	a := plainChunks(t, []int64{8, 10}, chunks, blocks)  // 2 by 2 chunks
+	b := plainChunks(t, []int64{6, 10}, chunks, blocks)  // 2 by 2, the last row not full
+	c := plainChunks(t, []int64{8, 10}, chunks, blocks)  // does not begin at a chunk
+	d := plainChunks(t, []int64{10, 10}, chunks, blocks) // begins at a chunk again, and is the last
 	for _, test := range []struct {
 		axis  int
 		parts []Reader
@@ -167,8 +167,8 @@ func checkConcat(t testing.TB, x *Array, axis int, parts []Reader) {
 
 func TestStackCopiesChunks(t *testing.T) {
 	ctx := context.Background()
-	a := storedChunks(t, []int64{8, 9}, []int32{4, 5}, []int32{2, 3})
-	b := storedChunks(t, []int64{8, 9}, []int32{4, 5}, []int32{2, 3})
+	a := plainChunks(t, []int64{8, 9}, []int32{4, 5}, []int32{2, 3})
+	b := plainChunks(t, []int64{8, 9}, []int32{4, 5}, []int32{2, 3})
 	for _, axis := range []int{0, 1, 2, -1} {
 		x, err := Stack(ctx, "", axis, nil, a, b, a)
 		if err != nil {
