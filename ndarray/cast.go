@@ -110,8 +110,8 @@ func convertText(dst, src []byte, to, from meta.DType) {
 	}
 }
 
-// number is a type of numbers.
-type number struct {
+// numberType is a type of numbers.
+type numberType struct {
 	kind  byte // 'b', 'i', 'u', 'f' or 'c'
 	size  int  // of a part of a complex number
 	big   bool
@@ -119,8 +119,8 @@ type number struct {
 }
 
 // numberOf returns d as a type of numbers. Dates and time differences are whole numbers beside such.
-func numberOf(d, other meta.DType) (number, bool) {
-	n := number{d.Kind, d.Size, d.Order == '>', d.Size}
+func numberOf(d, other meta.DType) (numberType, bool) {
+	n := numberType{d.Kind, d.Size, d.Order == '>', d.Size}
 	switch d.Kind {
 	case 'b', 'i', 'u':
 		return n, d.Elem == nil
@@ -137,7 +137,7 @@ func numberOf(d, other meta.DType) (number, bool) {
 }
 
 // convertNumbers converts in pieces by way of 64-bit numbers: signed, unsigned or floats, which hold all others.
-func convertNumbers(dst, src []byte, to, from number) {
+func convertNumbers(dst, src []byte, to, from numberType) {
 	pair := to.kind == 'c' && from.kind == 'c'
 	if pair { // both parts alike
 		to.bytes, from.bytes = to.size, from.size
@@ -181,7 +181,7 @@ func truth(x bool) uint64 {
 }
 
 // load reads numbers: whole ones as 64 bits, floats as the bits of float64.
-func (d *number) load(w []uint64, src []byte) {
+func (d *numberType) load(w []uint64, src []byte) {
 	at, le := 0, binary.LittleEndian
 	for i := range w {
 		switch d.size {
@@ -231,7 +231,7 @@ func (d *number) load(w []uint64, src []byte) {
 }
 
 // store writes numbers, of which it takes the lower bits.
-func (d *number) store(dst []byte, w []uint64) {
+func (d *numberType) store(dst []byte, w []uint64) {
 	at, le := 0, binary.LittleEndian
 	for _, x := range w {
 		switch d.size {
@@ -259,7 +259,7 @@ func (d *number) store(dst []byte, w []uint64) {
 
 // fromAny makes the bits of floats of d's size from numbers of a kind. Whole numbers become float16 by way of
 // float32, as in NumPy.
-func (d *number) fromAny(w []uint64, kind byte) {
+func (d *numberType) fromAny(w []uint64, kind byte) {
 	whole := kind != 'f' && kind != 'c'
 	for i, x := range w {
 		switch {
@@ -290,7 +290,7 @@ func (d *number) fromAny(w []uint64, kind byte) {
 // NumPy makes of it on x86-64, where it converts many at once: the lowest number of 32 bits, of which smaller types take
 // the lower ones, or of 64 bits; types without sign of 32 and 64 bits take half of their range off numbers above it,
 // and put it back. Only float16 becomes uint32 by way of 64 bits.
-func (d *number) fromFloats(w []uint64, from int) {
+func (d *numberType) fromFloats(w []uint64, from int) {
 	const two31, two63 = 1 << 31, 1 << 63
 	wide := d.size == 8
 	unsigned := d.kind == 'u' && d.size >= 4
