@@ -9,9 +9,9 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// converter returns a function that makes items of one dtype from those of another, as astype of NumPy does on x86-64
+// castTo returns a function that makes items of one dtype from those of another, as astype of NumPy does on x86-64
 // (see AsType), or nil when they are the same. dst and src hold whole items, as many. The error is ErrType.
-func converter(to, from meta.DType) (func(dst, src []byte), error) {
+func castTo(to, from meta.DType) (func(dst, src []byte), error) {
 	if to.String() == from.String() {
 		return nil, nil
 	}

@@ -106,7 +106,7 @@ func (j *joining) add(r Reader) error {
 		if swaps(want, have) == nil {
 			return fmt.Errorf("ndarray: %w: items of %v and of %v", ErrType, want, have)
 		}
-		if p.convert, err = converter(want, have); err != nil {
+		if p.convert, err = castTo(want, have); err != nil {
 			return err
 		}
 	}

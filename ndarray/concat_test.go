@@ -149,7 +149,7 @@ func checkConcat(t testing.TB, x *Array, axis int, parts []Reader) {
 			t.Fatal(err)
 		}
 		want := wholeOf(t, p)
-		if convert, err := converter(x.DType(), p.DType()); err != nil {
+		if convert, err := castTo(x.DType(), p.DType()); err != nil {
 			t.Fatal(err)
 		} else if convert != nil {
 			swapped := make([]byte, len(want))

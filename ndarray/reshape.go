@@ -154,7 +154,7 @@ func AsType(ctx context.Context, r Reader, name, dtype string, o *Options) (*Arr
 	}
 	defer h.release()
 	from := h.m.dtype
-	convert, err := converter(to, from)
+	convert, err := castTo(to, from)
 	if err != nil {
 		return nil, err
 	}
