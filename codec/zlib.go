@@ -80,7 +80,10 @@ func (r *room) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-var errNoRoom = errors.New("no room")
+var (
+	errNoRoom = errors.New("no room")
+	errLonger = errors.New("stream is longer than its block")
+)
 
 type zlibDecoder struct {
 	in   bytes.Reader

@@ -1,10 +1,10 @@
 package codec
 
 import (
-	"errors"
 	"fmt"
 	"math/bits"
 
+	unzstd "github.com/goblosc/blosc2/codec/internal/zstd"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -94,50 +94,20 @@ func (e *zstdEncoder) fit(n int) error {
 }
 
 func (zstdCodec) NewDecoder(p Params) (Decoder, error) {
-	options := []zstd.DOption{
-		zstd.WithDecoderConcurrency(1),
-		zstd.WithDecoderLowmem(true),
-		zstd.WithDecodeAllCapLimit(true), // never more than len(dst), whatever the frame says
-	}
-	if hasZstdTables(p.Dict) {
-		options = append(options, zstd.WithDecoderDicts(p.Dict))
-	} else if len(p.Dict) > 0 {
-		// Frames do not name such a dictionary, which the library knows as number 0.
-		options = append(options, zstd.WithDecoderDictRaw(0, p.Dict))
-	}
-	dec, err := zstd.NewReader(nil, options...)
+	dec, err := unzstd.NewDecoder(p.Dict)
 	if err != nil {
-		// Only a dictionary can be at fault.
 		return nil, fmt.Errorf("codec: zstd: dictionary: %w: %w", ErrCorrupt, err)
 	}
-	return &zstdDecoder{dec: dec}, nil
+	return zstdDecoder{dec}, nil
 }
 
 type zstdDecoder struct {
-	dec *zstd.Decoder
+	dec *unzstd.Decoder
 }
 
-func (d *zstdDecoder) Decode(dst, src []byte) error {
-	if len(src) == 0 {
-		return corrupt(Zstd, "empty stream") // the library takes it for no frame at all
-	}
-	out, err := d.dec.DecodeAll(src, dst[:0:len(dst)])
-	if err == nil && len(out) < len(dst) {
-		err = errShorter
-	}
-	if err == nil && len(out) > len(dst) {
-		err = errLonger
-	}
-	if err != nil {
+func (d zstdDecoder) Decode(dst, src []byte) error {
+	if err := d.dec.Decode(dst, src); err != nil {
 		return fmt.Errorf("codec: zstd: %w: %w", ErrCorrupt, err)
-	}
-	if len(out) > 0 && &out[0] != &dst[0] {
-		copy(dst, out) // the library moved to memory of its own
 	}
 	return nil
 }
-
-var (
-	errShorter = errors.New("stream is shorter than its block")
-	errLonger  = errors.New("stream is longer than its block")
-)

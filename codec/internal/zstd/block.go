@@ -1,0 +1,146 @@
+package zstd
+
+import "errors"
+
+var (
+	errLiterals = errors.New("unsound literals")
+	errTreeless = errors.New("no Huffman code to repeat")
+)
+
+// margin is how far the fast loops may read behind literals and write behind a sequence.
+const margin = 32
+
+// block expands the compressed block src[in:end], to at most limit bytes from dst[out:]. It returns where it ends in dst.
+func (d *Decoder) block(dst []byte, out, limit int, src []byte, in, end int) (int, error) {
+	h, ok := readLiteralsHeader(src[in:end])
+	in += h.length
+	if !ok || h.size > limit || h.stored > end-in {
+		return 0, errLiterals
+	}
+	literals := in
+	in += h.stored
+	sequences, n, ok := readCount(src[in:end])
+	in += n
+	if !ok {
+		return 0, errSequences
+	}
+	if sequences == 0 {
+		if in < end {
+			return 0, errSequences
+		}
+		// Literals only: they need no room of their own.
+		return out + h.size, d.expandLiterals(dst[out:out+h.size], src, literals, h)
+	}
+	r := &d.run
+	if h.kind == rawLiterals {
+		// They stay where they are, with what is behind in the input for a margin.
+		r.literals, r.literal, r.literalsEnd = src, literals, literals+h.size
+	} else {
+		if len(d.literals) < h.size+margin {
+			d.literals = make([]byte, min(2*h.size, maxBlock)+margin)
+		}
+		if err := d.expandLiterals(d.literals[:h.size], src, literals, h); err != nil {
+			return 0, err
+		}
+		r.literals, r.literal, r.literalsEnd = d.literals, 0, h.size
+	}
+	n, err := d.readTables(src[in:end])
+	if err != nil {
+		return 0, err
+	}
+	r.out, r.end = out, out+limit
+	return d.sequences(src, in+n, end, sequences)
+}
+
+// The kinds of literals.
+const (
+	rawLiterals = iota
+	sameLiterals
+	huffmanLiterals
+	treelessLiterals // with the code of the block before
+)
+
+// literalsHeader is the header of the literals of a block.
+type literalsHeader struct {
+	kind    int
+	length  int // of the header, in bytes
+	stored  int // bytes behind the header
+	size    int // bytes that these expand to
+	streams int // 1 or 4
+}
+
+func readLiteralsHeader(src []byte) (h literalsHeader, ok bool) {
+	if len(src) == 0 {
+		return h, false
+	}
+	h.kind = int(src[0] & 3)
+	format := src[0] >> 2 & 3
+	if h.kind == rawLiterals || h.kind == sameLiterals {
+		h.length = [4]int{1, 2, 1, 3}[format]
+		if len(src) < h.length {
+			return h, false
+		}
+		v := littleEndian(src[:h.length])
+		if h.length == 1 {
+			h.size = int(v >> 3)
+		} else {
+			h.size = int(v >> 4)
+		}
+		h.stored = h.size
+		if h.kind == sameLiterals {
+			h.stored = 1
+		}
+		return h, true
+	}
+	h.length = [4]int{3, 3, 4, 5}[format]
+	if len(src) < h.length {
+		return h, false
+	}
+	v := littleEndian(src[:h.length]) >> 4
+	bits := [4]int{10, 10, 14, 18}[format]
+	h.size, h.stored = int(v&(1<<bits-1)), int(v>>bits)
+	h.streams = 4
+	if format == 0 {
+		h.streams = 1
+	}
+	return h, true
+}
+
+// expandLiterals expands literals, which begin at src[start], to all of dst.
+func (d *Decoder) expandLiterals(dst, src []byte, start int, h literalsHeader) error {
+	end := start + h.stored
+	switch h.kind {
+	case rawLiterals:
+		copy(dst, src[start:end])
+		return nil
+	case sameLiterals:
+		fill(dst, src[start])
+		return nil
+	case huffmanLiterals:
+		var err error
+		if start, err = d.readHuffman(&d.ownHuffman, src, start, end); err != nil {
+			return err
+		}
+		d.huffman = &d.ownHuffman
+	case treelessLiterals:
+		if d.huffman == nil {
+			return errTreeless
+		}
+	}
+	if h.streams == 4 {
+		return d.huffman.expand4(dst, src, start, end)
+	}
+	return d.huffman.expand1(dst, src, start, end)
+}
+
+// fill sets all bytes of dst to c.
+func fill(dst []byte, c byte) {
+	const first = 64
+	n := min(len(dst), first)
+	for i := range dst[:n] {
+		dst[i] = c
+	}
+	for n < len(dst) {
+		n += copy(dst[n:], dst[:min(n, 4096)])
+	}
+}

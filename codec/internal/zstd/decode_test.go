@@ -1,0 +1,132 @@
+package zstd
+
+import (
+	"bytes"
+	"errors"
+	"math/rand"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+func newDecoder(t testing.TB, dict []byte) *Decoder {
+	t.Helper()
+	d, err := NewDecoder(dict)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// guarded returns n bytes with more on both sides, within the capacity of the slice, and a function that reports
+// whether these are as they were.
+func guarded(n int) (b []byte, intact func() bool) {
+	const guard = 64
+	all := bytes.Repeat([]byte{0xa5}, n+2*guard)
+	return all[guard : guard+n], func() bool {
+		for i := range guard {
+			if all[i] != 0xa5 || all[len(all)-1-i] != 0xa5 {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// decode expands src to n bytes. It fails the test for bytes that are written outside, or to src.
+func decode(t testing.TB, d *Decoder, src []byte, n int) ([]byte, error) {
+	t.Helper()
+	dst, intact := guarded(n)
+	saved := bytes.Clone(src)
+	err := d.Decode(dst, src)
+	if !intact() {
+		t.Fatalf("%x to %d: wrote outside", src, n)
+	}
+	if !bytes.Equal(src, saved) {
+		t.Fatalf("%x to %d: changed the input", saved, n)
+	}
+	return dst, err
+}
+
+// check expands src to want, and fails to expand it to another length.
+func check(t testing.TB, d *Decoder, src, want []byte) {
+	t.Helper()
+	got, err := decode(t, d, src, len(want))
+	if err != nil || !bytes.Equal(got, want) {
+		t.Fatalf("%.200x to %d: %v, equal %v", src, len(want), err, bytes.Equal(got, want))
+	}
+	for _, n := range []int{0, len(want) - 1, len(want) + 1, len(want) + 100} {
+		if n < 0 || n == len(want) {
+			continue
+		}
+		if _, err := decode(t, d, src, n); err == nil {
+			t.Fatalf("%d bytes expand to %d, too", len(want), n)
+		}
+	}
+}
+
+var levels = []zstd.EncoderLevel{
+	zstd.SpeedFastest, zstd.SpeedDefault, zstd.SpeedBetterCompression, zstd.SpeedBestCompression,
+}
+
+var lengths = []int{
+	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 255, 256, 257, 400, 511, 512, 1000,
+	1023, 1024, 1025, 4000, 4095, 4096, 10000, 16383, 16384, 16385, 65535, 65536, 100000, 131071, 131072, 131073, 300000,
+}
+
+// TestEncoder expands what the encoder of another library makes.
+func TestEncoder(t *testing.T) {
+	forEachKernel(t, func(t *testing.T) {
+		d := newDecoder(t, nil)
+		for kind := range inputs {
+			for i, n := range lengths {
+				if testing.Short() && n > 5000 && (i+kind)%4 != 0 {
+					continue
+				}
+				src := input(kind, n, int64(i))
+				check(t, d, encode(t, levels[(i+kind)%4], form{i%2 == 0, i%3 == 0}, src), src)
+			}
+		}
+	})
+}
+
+// TestRandomFrames expands frames of all that the format allows.
+func TestRandomFrames(t *testing.T) {
+	rounds := 3000
+	if testing.Short() {
+		rounds = 300
+	}
+	forEachKernel(t, func(t *testing.T) {
+		none := newDecoder(t, nil)
+		others := newOracle(t, nil)
+		for seed := range rounds {
+			r := rand.New(rand.NewSource(int64(seed)))
+			limit := r.Intn(1 << (1 + r.Intn(19)))
+			if seed%3 > 0 {
+				frame, want := randomFrame(r, limit, nil)
+				check(t, none, frame, want)
+				if got, err := others.decode(frame, len(want)); !spares(err) && (err != nil || !bytes.Equal(got, want)) {
+					t.Fatalf("seed %d: %.200x to %d: the other decoder: %v", seed, frame, len(want), err)
+				}
+				continue
+			}
+			dict := randomDict(r)
+			d := newDecoder(t, dict.b)
+			o := newOracle(t, dict.b)
+			for range 5 {
+				frame, want := randomFrame(r, limit, dict)
+				check(t, d, frame, want)
+				if got, err := o.decode(frame, len(want)); !spares(err) && (err != nil || !bytes.Equal(got, want)) {
+					t.Fatalf("seed %d: %.200x to %d: the other decoder: %v", seed, frame, len(want), err)
+				}
+			}
+		}
+	})
+}
+
+// spares reports whether an error of the other decoder is one for what it does not take and RFC 8878 allows: windows above
+// 512 MiB, and weights of a Huffman code behind which bits are left, though too few for another.
+func spares(err error) bool {
+	return errors.Is(err, zstd.ErrWindowSizeExceeded) || err != nil && strings.HasPrefix(err.Error(), "fse decompress")
+}

@@ -1,0 +1,253 @@
+package zstd
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// Decoder expands one input at a time. It belongs to one goroutine; it keeps its tables and a buffer of at most 128 KiB
+// between calls.
+type Decoder struct {
+	// SkipChecksum tells not to verify the checksums of frames that have one.
+	SkipChecksum bool
+
+	dict *dictionary
+
+	// What blocks of a frame leave to the next.
+	huffman *huffmanTable
+	tables  [3]*table
+	repeats [3]uint32
+
+	ownHuffman huffmanTable
+	ownTables  [3]table
+	literals   []byte // room for the literals of a block
+	run        run
+	scratch    scratch
+}
+
+// scratch is what the construction of tables needs.
+type scratch struct {
+	weights [256]uint8
+	table   weightTable
+	probs   [256]int16
+	symbols [maxStates]uint8
+	next    [256]uint16
+}
+
+// NewDecoder returns a decoder for frames that were made with a dictionary, or with none where dict is empty.
+// A dictionary without magic number is content only. The decoder keeps dict, which must not change.
+func NewDecoder(dict []byte) (*Decoder, error) {
+	d := &Decoder{}
+	if len(dict) > 0 {
+		var err error
+		if d.dict, err = d.parseDictionary(dict); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// The numbers that frames begin with.
+const (
+	frameMagic     = 0xfd2fb528
+	skippableMagic = 0x184d2a50 // and the 15 numbers behind
+)
+
+var (
+	errInput     = errors.New("input is too short")
+	errMagic     = errors.New("not a frame")
+	errReserved  = errors.New("reserved bit is set")
+	errWindow    = errors.New("window is too large")
+	errDict      = errors.New("frame needs another dictionary")
+	errContent   = errors.New("frame is not as long as it says")
+	errShorter   = errors.New("content is shorter than expected")
+	errLonger    = errors.New("content is longer than expected")
+	errChecksum  = errors.New("wrong checksum")
+	errBlockType = errors.New("reserved type of block")
+	errBlockSize = errors.New("block is too large")
+)
+
+// Decode expands src, one frame or several, to exactly len(dst) bytes. src may be anything; dst and src do not
+// overlap. After an error the content of dst is undefined.
+func (d *Decoder) Decode(dst, src []byte) error {
+	if len(src) == 0 {
+		return errInput
+	}
+	err := d.decode(dst, src)
+	d.run = run{} // hold no memory of the caller
+	return err
+}
+
+func (d *Decoder) decode(dst, src []byte) error {
+	out := 0
+	for len(src) > 0 {
+		if len(src) < 4 {
+			return errInput
+		}
+		magic := binary.LittleEndian.Uint32(src)
+		if magic&^15 == skippableMagic {
+			if len(src) < 8 {
+				return errInput
+			}
+			n := uint64(binary.LittleEndian.Uint32(src[4:]))
+			if n > uint64(len(src)-8) {
+				return errInput
+			}
+			src = src[8+n:]
+			continue
+		}
+		if magic != frameMagic {
+			return errMagic
+		}
+		n, used, err := d.frame(dst, out, src)
+		if err != nil {
+			return err
+		}
+		out, src = n, src[used:]
+	}
+	if out < len(dst) {
+		return errShorter
+	}
+	return nil
+}
+
+// header is what blocks need to know of the header of their frame.
+type header struct {
+	window   uint64 // bytes
+	content  uint64 // bytes; only with sized
+	sized    bool
+	checksum bool
+}
+
+const (
+	minWindow = 1 << 10
+	maxBlock  = 128 << 10
+)
+
+// readHeader reads what follows the magic number and returns how many bytes that is.
+func (d *Decoder) readHeader(src []byte) (h header, n int, err error) {
+	if len(src) < 1 {
+		return h, 0, errInput
+	}
+	flags := src[0]
+	if flags&8 != 0 {
+		return h, 0, errReserved
+	}
+	single := flags&32 != 0
+	h.checksum = flags&4 != 0
+	idSize := [4]int{0, 1, 2, 4}[flags&3]
+	contentSize := [4]int{0, 2, 4, 8}[flags>>6]
+	if single && contentSize == 0 {
+		contentSize = 1
+	}
+	n = 1 + idSize + contentSize
+	if !single {
+		n++
+	}
+	if len(src) < n {
+		return h, 0, errInput
+	}
+	p := src[1:n]
+	if !single {
+		log := 10 + p[0]>>3
+		if log > 31 {
+			return h, 0, errWindow
+		}
+		h.window = 1<<log + 1<<log/8*uint64(p[0]&7)
+		p = p[1:]
+	}
+	if id := uint32(littleEndian(p[:idSize])); id != 0 && (d.dict == nil || id != d.dict.id) {
+		return h, 0, errDict
+	}
+	p = p[idSize:]
+	h.content, h.sized = littleEndian(p), contentSize > 0
+	if contentSize == 2 {
+		h.content += 256
+	}
+	if single {
+		h.window = max(h.content, minWindow)
+	}
+	return h, n, nil
+}
+
+// littleEndian returns a number of at most 8 bytes.
+func littleEndian(p []byte) (v uint64) {
+	for i := len(p) - 1; i >= 0; i-- {
+		v = v<<8 | uint64(p[i])
+	}
+	return v
+}
+
+// frame expands the frame that src begins with to dst[start:]. It returns where the content ends in dst and the frame
+// in src.
+func (d *Decoder) frame(dst []byte, start int, src []byte) (end, used int, err error) {
+	h, in, err := d.readHeader(src[4:])
+	if err != nil {
+		return 0, 0, err
+	}
+	if h.sized && h.content > uint64(len(dst)-start) {
+		return 0, 0, errLonger
+	}
+	in += 4
+	limit := int(min(h.window, maxBlock)) // of blocks, before and after
+	d.huffman, d.tables, d.repeats = nil, [3]*table{}, [3]uint32{1, 4, 8}
+	d.run = run{dst: dst, start: start, window: uint32(min(h.window, 1<<32-1))}
+	if d.dict != nil {
+		d.dict.begin(d)
+	}
+	out := start
+	for last := false; !last; {
+		if len(src)-in < 3 {
+			return 0, 0, errInput
+		}
+		head := uint32(src[in]) | uint32(src[in+1])<<8 | uint32(src[in+2])<<16
+		in += 3
+		last = head&1 != 0
+		size := int(head >> 3)
+		if size > limit {
+			return 0, 0, errBlockSize
+		}
+		stored := size
+		if head>>1&3 == 1 {
+			stored = 1
+		}
+		if stored > len(src)-in {
+			return 0, 0, errInput
+		}
+		switch head >> 1 & 3 {
+		case 0:
+			if size > len(dst)-out {
+				return 0, 0, errLonger
+			}
+			copy(dst[out:], src[in:in+size])
+			out += size
+		case 1:
+			if size > len(dst)-out {
+				return 0, 0, errLonger
+			}
+			fill(dst[out:out+size], src[in])
+			out += size
+		case 2:
+			out, err = d.block(dst, out, min(limit, len(dst)-out), src, in, in+size)
+			if err != nil {
+				return 0, 0, err
+			}
+		default:
+			return 0, 0, errBlockType
+		}
+		in += stored
+	}
+	if h.sized && h.content != uint64(out-start) {
+		return 0, 0, errContent
+	}
+	if h.checksum {
+		if len(src)-in < 4 {
+			return 0, 0, errInput
+		}
+		if !d.SkipChecksum && binary.LittleEndian.Uint32(src[in:]) != uint32(xxhash64(dst[start:out])) {
+			return 0, 0, errChecksum
+		}
+		in += 4
+	}
+	return out, in, nil
+}

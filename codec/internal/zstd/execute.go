@@ -1,0 +1,292 @@
+package zstd
+
+import "encoding/binary"
+
+// run is the state of the loops over the sequences of a block. The fast loops stop where the careful one must go on: it
+// does one sequence and leaves the next ones to them again.
+type run struct {
+	dst    []byte
+	start  int    // of the frame in dst
+	window uint32 // the greatest offset within the frame
+	out    int    // where the next byte goes in dst
+	end    int    // where the block must end at the latest
+
+	literals    []byte
+	literal     int // the next one
+	literalsEnd int
+
+	count   int // of the sequences that are left
+	bits    bitReader
+	tables  [3]*table
+	states  [3]uint64
+	repeats [4]uint32 // the last three offsets, and the first of these less 1
+
+	// The sequence at hand.
+	literalLength, matchLength, offset uint32
+}
+
+// Why a fast loop stopped.
+const (
+	stopDecode  = iota // before a sequence: it is the last one, or the bits may not suffice
+	stopExecute        // the sequence at hand is decoded only: it needs care, or is wrong
+)
+
+// sequences reads and does count sequences, which is not 0, from src[start:end]. It returns where the block ends in dst.
+func (d *Decoder) sequences(src []byte, start, end, count int) (int, error) {
+	r := &d.run
+	if !r.bits.init(src, start, end) {
+		return 0, errSequences
+	}
+	r.count, r.tables = count, d.tables
+	r.repeats = [4]uint32{d.repeats[0], d.repeats[1], d.repeats[2], d.repeats[0] - 1}
+	for _, i := range [3]int{literalLengths, matchOffsets, matchLengths} {
+		state, ok := r.bits.read(r.tables[i].log)
+		if !ok {
+			return 0, errSequences
+		}
+		r.states[i] = state
+	}
+	for r.count > 0 {
+		if r.fast() == stopDecode {
+			if !r.decode() {
+				return 0, errSequences
+			}
+		}
+		if err := r.execute(d.dict); err != nil {
+			return 0, err
+		}
+	}
+	if r.bits.remaining() != 0 {
+		return 0, errSequences
+	}
+	d.repeats = [3]uint32(r.repeats[:])
+	rest := r.literals[r.literal:r.literalsEnd]
+	if len(rest) > r.end-r.out {
+		return 0, errLonger
+	}
+	return r.out + copy(r.dst[r.out:], rest), nil
+}
+
+// decode decodes one sequence. It reports whether there are bits for it.
+func (r *run) decode() bool {
+	lengths := r.tables[literalLengths].entries[r.states[literalLengths]%maxStates]
+	offsets := r.tables[matchOffsets].entries[r.states[matchOffsets]%maxStates]
+	matches := r.tables[matchLengths].entries[r.states[matchLengths]%maxStates]
+	offset, ok1 := r.bits.read(offsets.valueBits())
+	match, ok2 := r.bits.read(matches.valueBits())
+	literal, ok3 := r.bits.read(lengths.valueBits())
+	if !ok1 || !ok2 || !ok3 {
+		return false
+	}
+	r.literalLength = lengths.value() + uint32(literal)
+	r.matchLength = matches.value() + uint32(match)
+	r.setOffset(offsets.value() + uint32(offset))
+	r.count--
+	if r.count == 0 {
+		return true
+	}
+	for _, e := range [3]struct {
+		i int
+		e entry
+	}{{literalLengths, lengths}, {matchLengths, matches}, {matchOffsets, offsets}} {
+		more, ok := r.bits.read(e.e.stateBits())
+		if !ok {
+			return false
+		}
+		r.states[e.i] = e.e.state() + more
+	}
+	return true
+}
+
+// setOffset sets the offset of the sequence at hand. Values above 3 are an offset plus 3. The others stand for one of the
+// last three offsets or, as it would be pointless without literals to repeat the last one, for the one behind, and behind
+// the third stands the first less 1. The offset goes to the front of the list.
+func (r *run) setOffset(value uint32) {
+	p := &r.repeats
+	i := uint32(3)
+	r.offset = value - 3
+	if value <= 3 {
+		i = value - 1
+		if r.literalLength == 0 {
+			i++
+		}
+		r.offset = p[i]
+	}
+	if i > 1 {
+		p[2] = p[1]
+	}
+	if i > 0 {
+		p[1] = p[0]
+	}
+	p[0], p[3] = r.offset, r.offset-1
+}
+
+// execute does the sequence at hand.
+func (r *run) execute(dict *dictionary) error {
+	n, m, offset := uint(r.literalLength), uint(r.matchLength), uint(r.offset)
+	if n > uint(r.literalsEnd-r.literal) {
+		return errSequences
+	}
+	if room := uint(r.end - r.out); n > room || m > room-n {
+		return errLonger
+	}
+	r.out += copy(r.dst[r.out:], r.literals[r.literal:r.literal+int(n)])
+	r.literal += int(n)
+	if before := uint(r.out - r.start); offset > before {
+		if dict == nil || offset-before > uint(len(dict.content)) {
+			return errOffset
+		}
+		part := dict.content[uint(len(dict.content))-(offset-before):]
+		k := copy(r.dst[r.out:r.out+int(m)], part)
+		r.out += k
+		m -= uint(k)
+		if m == 0 {
+			return nil
+		}
+		// What follows the dictionary is the beginning of the frame, as far away.
+	} else if offset == 0 || offset > uint(r.window) {
+		return errOffset
+	}
+	copyMatch(r.dst[:r.out+int(m)], r.out, int(offset))
+	r.out += int(m)
+	return nil
+}
+
+// copyMatch fills dst[out:] with the bytes from offset before, which repeat when there are more.
+func copyMatch(dst []byte, out, offset int) {
+	// The source doubles with each round, up to a size that stays in the nearest cache.
+	const near = 8 << 10
+	from := out - offset
+	for out < len(dst) {
+		out += copy(dst[out:], dst[from:out])
+		if out-from >= 2*near && offset <= near {
+			from = out - near/offset*offset
+		}
+	}
+}
+
+// fastGeneric does sequences as long as neither bits nor literals nor room can end and they are common and sound.
+// It is one function, as all that is small passes through it.
+func (r *run) fastGeneric() int {
+	lengths, offsets, matches := r.tables[literalLengths], r.tables[matchOffsets], r.tables[matchLengths]
+	ls, os, ms := r.states[literalLengths], r.states[matchOffsets], r.states[matchLengths]
+	src, pos, word, left := r.bits.src, r.bits.pos, r.bits.word, r.bits.left
+	dst, out, literals, literal := r.dst, r.out, r.literals, r.literal
+	count := r.count
+	stop := stopDecode
+	for count > 1 && pos >= r.bits.start {
+		used := (64 - left) >> 3
+		pos -= int(used)
+		left += used << 3
+		word = binary.LittleEndian.Uint64(src[pos:])
+
+		le, oe, me := lengths.entries[ls%maxStates], offsets.entries[os%maxStates], matches.entries[ms%maxStates]
+		lb, ob, mb := le.valueBits(), oe.valueBits(), me.valueBits()
+		if lb+ob+mb > 57-26 { // rare: not all fits into a word, with at most 26 bits for the states
+			if pos < r.bits.start+8 {
+				break
+			}
+			left -= ob
+			offset := uint32(word >> (left & 63) & (1<<(ob&63) - 1))
+			used := (64 - left) >> 3
+			pos -= int(used)
+			left += used << 3
+			word = binary.LittleEndian.Uint64(src[pos:])
+			left -= mb
+			r.matchLength = me.value() + uint32(word>>(left&63)&(1<<(mb&63)-1))
+			left -= lb
+			r.literalLength = le.value() + uint32(word>>(left&63)&(1<<(lb&63)-1))
+			r.setOffset(oe.value() + offset)
+			used = (64 - left) >> 3
+			pos -= int(used)
+			left += used << 3
+			word = binary.LittleEndian.Uint64(src[pos:])
+		} else {
+			left -= ob
+			offset := oe.value() + uint32(word>>(left&63)&(1<<(ob&63)-1))
+			left -= mb
+			r.matchLength = me.value() + uint32(word>>(left&63)&(1<<(mb&63)-1))
+			left -= lb
+			r.literalLength = le.value() + uint32(word>>(left&63)&(1<<(lb&63)-1))
+			r.setOffset(offset)
+		}
+		n := le.stateBits()
+		left -= n
+		ls = le.state() + word>>(left&63)&(1<<(n&63)-1)
+		n = me.stateBits()
+		left -= n
+		ms = me.state() + word>>(left&63)&(1<<(n&63)-1)
+		n = oe.stateBits()
+		left -= n
+		os = oe.state() + word>>(left&63)&(1<<(n&63)-1)
+		count--
+
+		ll, ml, offset := uint(r.literalLength), uint(r.matchLength), uint(r.offset)
+		at := uint(out) + ll // of the match
+		if at+ml > uint(r.end) || at+ml+margin > uint(len(dst)) ||
+			ll > uint(r.literalsEnd-literal) || uint(literal)+ll+margin > uint(len(literals)) ||
+			offset-1 >= min(at-uint(r.start), uint(r.window)) {
+			stop = stopExecute
+			break
+		}
+		copy16(dst[out:], literals[literal:])
+		if ll > 16 {
+			copy16(dst[out+16:], literals[literal+16:])
+			if ll > 32 {
+				copy(dst[out+32:at], literals[literal+32:])
+			}
+		}
+		literal += int(ll)
+		out = int(at + ml)
+		from := at - offset
+		switch {
+		case offset >= 16:
+			copy16(dst[at:], dst[from:])
+			if ml <= 16 {
+				break
+			}
+			if ml > 64 {
+				copyMatch(dst[:out], int(at), int(offset))
+				break
+			}
+			for i := uint(16); i < ml; i += 16 {
+				copy16(dst[at+i:], dst[from+i:])
+			}
+		case ml > 64:
+			copyMatch(dst[:out], int(at), int(offset))
+		case offset >= 8:
+			for i := uint(0); i < ml; i += 8 {
+				copy8(dst[at+i:], dst[from+i:])
+			}
+		default:
+			// A word with the bytes again and again, and as many of it at a time as are a multiple of them.
+			p := &patterns[offset&7]
+			v := binary.LittleEndian.Uint64(dst[from:]) & p.mask * p.repeat
+			for i := uint(0); i < ml; i += p.step {
+				binary.LittleEndian.PutUint64(dst[at+i:], v)
+			}
+		}
+	}
+	r.states[literalLengths], r.states[matchOffsets], r.states[matchLengths] = ls, os, ms
+	r.bits.pos, r.bits.word, r.bits.left = pos, word, left
+	r.out, r.literal, r.count = out, literal, count
+	return stop
+}
+
+func copy16(dst, src []byte) { copy(dst[:16], src[:16]) }
+func copy8(dst, src []byte)  { copy(dst[:8], src[:8]) }
+
+// patterns are for offsets below 8: mask leaves so many bytes of a word, repeat multiplies them to fill it, and step is
+// the greatest multiple of the offset in a word.
+var patterns = [8]struct {
+	mask, repeat uint64
+	step         uint
+}{
+	1: {1<<8 - 1, 0x0101010101010101, 8},
+	2: {1<<16 - 1, 0x0001000100010001, 8},
+	3: {1<<24 - 1, 0x0001000001000001, 6},
+	4: {1<<32 - 1, 0x0000000100000001, 8},
+	5: {1<<40 - 1, 0x0000010000000001, 5},
+	6: {1<<48 - 1, 0x0001000000000001, 6},
+	7: {1<<56 - 1, 0x0100000000000001, 7},
+}

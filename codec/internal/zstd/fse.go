@@ -1,0 +1,145 @@
+package zstd
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// maxStates is the number of states that the greatest machine has.
+const maxStates = 512
+
+// readProbabilities reads the description of a finite state machine, which src begins with: the logarithm of the number
+// of its states, at most maxLog, and how many of these symbols 0, 1, ... have, to scratch.probs. No symbol is above
+// maxSymbol. It returns the logarithm, the number of symbols and how many bytes the description takes.
+//
+// Bits are read from the lowest of the first byte on. A symbol takes as many as a number up to what is left, plus one,
+// needs, or one less where it is small enough; the number is one more than the states, and 0 means -1: one state, the
+// last that is free, whatever follows.
+func (d *Decoder) readProbabilities(src []byte, maxLog, maxSymbol int) (log, symbols, used int, ok bool) {
+	if len(src) == 0 {
+		return 0, 0, 0, false
+	}
+	probs := &d.scratch.probs
+	log = int(src[0]&15) + 5
+	if log > maxLog {
+		return 0, 0, 0, false
+	}
+	at := 4 // in bits
+	left := 1 << log
+	for left > 0 {
+		if symbols > maxSymbol {
+			return 0, 0, 0, false
+		}
+		word := peek(src, at)
+		n := bits.Len(uint(left + 1))
+		small := 1<<n - 1 - (left + 1) // numbers below take one bit less
+		v := int(word) & (1<<n - 1)
+		if low := v & (1<<(n-1) - 1); low < small {
+			v = low
+			n--
+		} else if v >= 1<<(n-1) {
+			v -= small
+		}
+		at += n
+		word >>= n
+		p := v - 1
+		probs[symbols] = int16(p)
+		symbols++
+		if p != 0 {
+			left -= max(p, 1) // -1 is one state, too
+			continue
+		}
+		// Two bits say how many more symbols have none, and 3 that two more follow.
+		for {
+			more := int(word & 3)
+			at += 2
+			if symbols+more > maxSymbol+1 {
+				return 0, 0, 0, false
+			}
+			for range more {
+				probs[symbols] = 0
+				symbols++
+			}
+			if more < 3 {
+				break
+			}
+			word = peek(src, at)
+		}
+	}
+	used = (at + 7) / 8
+	return log, symbols, used, left == 0 && used <= len(src)
+}
+
+// peek returns at least 25 bits of src from bit at on; behind the end they are 0.
+func peek(src []byte, at int) uint32 {
+	i := at / 8
+	if i <= len(src)-4 {
+		return binary.LittleEndian.Uint32(src[i:]) >> (at & 7)
+	}
+	if i >= len(src) {
+		return 0
+	}
+	return uint32(littleEndian(src[i:])) >> (at & 7)
+}
+
+// spread gives the states of a machine to its symbols: scratch.symbols. For each symbol scratch.next is the number of its
+// states, which is where their numbering begins.
+func spread(s *scratch, log, symbols int) {
+	size := 1 << log
+	high := size - 1
+	for symbol, p := range s.probs[:symbols] {
+		s.next[symbol] = uint16(p)
+		if p < 0 {
+			s.symbols[high] = uint8(symbol)
+			high--
+			s.next[symbol] = 1
+		}
+	}
+	at, step := 0, size>>1+size>>3+3
+	for symbol, p := range s.probs[:symbols] {
+		for range p {
+			s.symbols[at] = uint8(symbol)
+			at = (at + step) & (size - 1)
+			for at > high {
+				at = (at + step) & (size - 1)
+			}
+		}
+	}
+}
+
+// table is a state machine for one of the three codes of sequences.
+type table struct {
+	log     uint // of the number of states
+	entries [maxStates]entry
+}
+
+// entry is what a state stands for. From the lowest bit on:
+//
+//	 8 bits   how many bits of the stream belong to the value
+//	 8 bits   how many bits belong to the next state
+//	16 bits   what to add to these for the next state
+//	32 bits   what to add to the bits of the value
+type entry uint64
+
+func (e entry) valueBits() uint { return uint(e & 255) }
+func (e entry) stateBits() uint { return uint(e >> 8 & 255) }
+func (e entry) state() uint64   { return uint64(e >> 16 & 0xffff) }
+func (e entry) value() uint32   { return uint32(e >> 32) }
+
+// build makes t the machine that readProbabilities read. codes are the values and bits of the symbols.
+func (t *table) build(s *scratch, log, symbols int, codes []entry) {
+	spread(s, log, symbols)
+	t.log = uint(log)
+	for i, symbol := range s.symbols[:1<<log] {
+		state := s.next[symbol]
+		s.next[symbol]++
+		n := log + 1 - bits.Len16(state)
+		t.entries[i] = codes[symbol] | entry(n)<<8 | entry(int(state)<<n-1<<log)<<16
+	}
+}
+
+// buildSame makes t the machine that has one state, for one symbol.
+func (t *table) buildSame(code entry) {
+	t.log = 0
+	t.entries[0] = code
+}

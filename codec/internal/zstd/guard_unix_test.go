@@ -1,0 +1,76 @@
+//go:build linux || darwin
+
+package zstd
+
+import (
+	"bytes"
+	"math/rand"
+	"os"
+	"runtime/debug"
+	"syscall"
+	"testing"
+)
+
+// guardPages returns memory of size bytes or more, whole pages, with a page before and a page behind that cannot be
+// touched.
+func guardPages(t *testing.T, size int) []byte {
+	page := os.Getpagesize()
+	size = (size + page - 1) / page * page
+	mem, err := syscall.Mmap(-1, 0, size+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Munmap(mem); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, p := range [][]byte{mem[:page], mem[page+size:]} {
+		if err := syscall.Mprotect(p, syscall.PROT_NONE); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return mem[page : page+size]
+}
+
+// TestGuardPages expands frames, sound ones and mutants, with the input and the output at pages that cannot be touched: a
+// kernel that reads or writes outside of them faults.
+func TestGuardPages(t *testing.T) {
+	const size = 1 << 17
+	srcMem, dstMem := guardPages(t, size+size/2), guardPages(t, size)
+	rounds := 2000
+	if testing.Short() {
+		rounds = 200
+	}
+	forEachKernel(t, func(t *testing.T) {
+		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+		for seed := range rounds {
+			r := rand.New(rand.NewSource(int64(seed)))
+			var dict *testDict
+			d := newDecoder(t, nil)
+			if seed%4 == 0 {
+				dict = randomDict(r)
+				d = newDecoder(t, dict.b)
+			}
+			frame, want := randomFrame(r, r.Intn(1<<(1+r.Intn(16))), dict)
+			for i := range 20 {
+				m := frame
+				if i >= 4 {
+					m = mutate(r, frame)
+				}
+				src, dst := srcMem[:len(m)], dstMem[:len(want)]
+				if i%2 > 0 {
+					src = srcMem[len(srcMem)-len(m):]
+				}
+				if i&2 > 0 {
+					dst = dstMem[len(dstMem)-len(want):]
+				}
+				copy(src, m)
+				err := d.Decode(dst, src)
+				if i < 4 && (err != nil || !bytes.Equal(dst, want)) {
+					t.Fatalf("seed %d: %v, or wrong bytes", seed, err)
+				}
+			}
+		}
+	})
+}

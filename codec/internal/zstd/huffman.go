@@ -1,0 +1,159 @@
+package zstd
+
+import (
+	"errors"
+	"math/bits"
+)
+
+var errHuffman = errors.New("unsound Huffman code")
+
+// maxHuffmanBits is the length of the longest codes.
+const maxHuffmanBits = 11
+
+// huffmanTable has an entry for all that the next 11 bits can be: the length of the code that they begin with, and its
+// symbol in the high byte.
+type huffmanTable [1 << maxHuffmanBits]uint16
+
+// readHuffman reads the description of a code, which src[start:end] begins with, and makes its table. It returns where
+// the description ends.
+//
+// Described are the weights of the symbols but for the last one, whose weight makes the sum of 1<<(weight-1) a power of
+// two. A symbol of weight w, which is not 0, has a code of log+1-w bits, where 1<<log is that sum.
+func (d *Decoder) readHuffman(t *huffmanTable, src []byte, start, end int) (int, error) {
+	if start >= end {
+		return 0, errHuffman
+	}
+	weights := &d.scratch.weights
+	clear(weights[:])
+	n, at := int(src[start]), start+1
+	if n >= 128 { // four bits for each weight
+		n -= 127
+		if (n+1)/2 > end-at {
+			return 0, errHuffman
+		}
+		for i := range n {
+			weights[i] = src[at+i/2] >> (4 * (^i & 1)) & 15
+		}
+		at += (n + 1) / 2
+	} else {
+		if n > end-at {
+			return 0, errHuffman
+		}
+		var ok bool
+		at += n
+		if n, ok = d.readWeights(src, at-n, at); !ok {
+			return 0, errHuffman
+		}
+	}
+
+	var count [16]int
+	sum := uint(0)
+	for _, w := range weights[:n] {
+		if w > maxHuffmanBits {
+			return 0, errHuffman
+		}
+		count[w]++
+		sum += 1 << w >> 1
+	}
+	log := bits.Len(sum)
+	rest := uint(1)<<log - sum
+	if sum == 0 || log > maxHuffmanBits || rest&(rest-1) != 0 {
+		return 0, errHuffman
+	}
+	last := bits.Len(rest)
+	weights[n] = uint8(last)
+	count[last]++
+	if count[1] < 2 || count[1]&1 != 0 {
+		return 0, errHuffman
+	}
+
+	// The longest codes come first, those of one length in the order of their symbols.
+	var places [16]int
+	for w, place := 1, 0; w <= log; w++ {
+		places[w] = place
+		place += count[w] << (w - 1 + maxHuffmanBits - log)
+	}
+	for symbol, w := range weights[:n+1] {
+		if w == 0 {
+			continue
+		}
+		size := 1 << (int(w) - 1 + maxHuffmanBits - log)
+		place := places[w]
+		places[w] = place + size
+		entry := uint16(symbol)<<8 | uint16(log+1-int(w))
+		run := t[place : place+size]
+		first := min(size, 16)
+		for i := range run[:first] {
+			run[i] = entry
+		}
+		for i := first; i < size; i *= 2 { // both are powers of two
+			copy(run[i:], run[:i])
+		}
+	}
+	return at, nil
+}
+
+// maxWeightLog is the greatest accuracy of a table for weights.
+const maxWeightLog = 6
+
+// weightTable is a state machine for weights. An entry has a symbol, the bits to read in byte 1 and what to add to them
+// for the next state in bytes 2 and 3.
+type weightTable [1 << maxWeightLog]uint32
+
+// readWeights reads the weights of a Huffman code from src[start:end]. It returns how many there are.
+//
+// Two states take turns. The end comes where the bits do not suffice for the next state: then the other state gives one
+// more weight.
+func (d *Decoder) readWeights(src []byte, start, end int) (int, bool) {
+	log, symbols, used, ok := d.readProbabilities(src[start:end], maxWeightLog, 255)
+	if !ok {
+		return 0, false
+	}
+	s := &d.scratch
+	spread(s, log, symbols)
+	t := &s.table
+	for i, symbol := range s.symbols[:1<<log] {
+		state := s.next[symbol]
+		s.next[symbol]++
+		n := log + 1 - bits.Len16(state)
+		t[i%len(t)] = uint32(symbol) | uint32(n)<<8 | uint32(int(state)<<n-1<<log)<<16
+	}
+	var r bitReader
+	if !r.init(src, start+used, end) {
+		return 0, false
+	}
+	var states [2]uint64
+	for i := range states {
+		if states[i], ok = r.read(uint(log)); !ok {
+			return 0, false
+		}
+	}
+	n := 0
+	// A word has the bits for 8 states at least.
+	for ; n < 248 && r.remaining() >= 64; n += 8 {
+		r.refill()
+		word, left := r.word, r.left
+		a, b := states[0], states[1]
+		for i := 0; i < 8; i += 2 {
+			e, f := t[a%uint64(len(t))], t[b%uint64(len(t))]
+			s.weights[n+i], s.weights[n+i+1] = uint8(e), uint8(f)
+			left -= uint(e >> 8 & 255)
+			a = uint64(e>>16) + word>>(left&63)&(1<<(e>>8&63)-1)
+			left -= uint(f >> 8 & 255)
+			b = uint64(f>>16) + word>>(left&63)&(1<<(f>>8&63)-1)
+		}
+		r.left = left
+		states = [2]uint64{a, b}
+	}
+	for ; n < 254; n++ {
+		entry := t[states[n&1]%uint64(len(t))]
+		s.weights[n] = uint8(entry)
+		more, ok := r.read(uint(entry >> 8 & 255))
+		if !ok {
+			s.weights[n+1] = uint8(t[states[^n&1]%uint64(len(t))])
+			return n + 2, true
+		}
+		states[n&1] = uint64(entry>>16) + more
+	}
+	return 0, false
+}

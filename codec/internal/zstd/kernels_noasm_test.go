@@ -1,0 +1,10 @@
+//go:build !amd64 || purego
+
+package zstd
+
+// kernels are the sets of kernels of this machine.
+var kernels = []struct {
+	name      string
+	use       features
+	available bool
+}{{"generic", features{}, true}}

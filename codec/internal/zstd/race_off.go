@@ -1,0 +1,6 @@
+//go:build !race
+
+package zstd
+
+func raceRead([]byte)  {}
+func raceWrite([]byte) {}

@@ -1,0 +1,159 @@
+package zstd
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/bits"
+)
+
+var errStream = errors.New("unsound Huffman stream")
+
+// expand1 expands the one stream src[start:end] to all of dst.
+func (t *huffmanTable) expand1(dst, src []byte, start, end int) error {
+	var r bitReader
+	if !r.init(src, start, end) {
+		return errStream
+	}
+	i := 0
+	for len(dst)-i >= 5 && r.pos >= r.start {
+		r.refill()
+		word, left := r.word, r.left
+		out := (*[5]byte)(dst[i:])
+		for j := range out {
+			entry := t[word>>((left-maxHuffmanBits)&63)%(1<<maxHuffmanBits)]
+			left -= uint(entry & 255)
+			out[j] = byte(entry >> 8)
+		}
+		r.left = left
+		i += 5
+	}
+	return t.finish(dst[i:], &r)
+}
+
+// finish expands what is left of a stream to all of dst.
+func (t *huffmanTable) finish(dst []byte, r *bitReader) error {
+	for i := range dst {
+		if r.left < maxHuffmanBits && r.pos > r.start {
+			r.refill()
+		}
+		index := r.word << ((maxHuffmanBits - r.left) & 63)
+		if r.left >= maxHuffmanBits {
+			index = r.word >> ((r.left - maxHuffmanBits) & 63)
+		}
+		entry := t[index%(1<<maxHuffmanBits)]
+		n := uint(entry & 255)
+		if n > r.left {
+			return errStream
+		}
+		r.left -= n
+		dst[i] = byte(entry >> 8)
+	}
+	if r.remaining() != 0 {
+		return errStream
+	}
+	return nil
+}
+
+// streams4 is the state of four streams, which the loops over them share. A word is the 8 bytes of src from the place of
+// its stream, with the lowest bit set and shifted to the left by the bits that are used up: the lowest bit that is set
+// tells how many these are, at least 56 bits are sound after a load and so 5 codes need no other.
+type streams4 struct {
+	words  [4]uint64
+	places [4]int
+	starts [4]int // of the streams in src
+	src    []byte
+	table  *huffmanTable
+	dst    []byte
+	part   int // bytes of dst for each stream, but for the last one
+	out    int // bytes that each stream gave
+}
+
+// expand4 expands four streams, which follow three lengths of two bytes in src[start:end], to all of dst.
+func (t *huffmanTable) expand4(dst, src []byte, start, end int) error {
+	if end-start < 10 || len(dst) < 6 {
+		return errStream
+	}
+	s := streams4{src: src, table: t, dst: dst, part: (len(dst) + 3) / 4}
+	if 3*s.part > len(dst) {
+		return errStream
+	}
+	var readers [4]bitReader
+	at := start + 6
+	for i := range readers {
+		s.starts[i] = at
+		if i == 3 {
+			at = end
+		} else if n := int(binary.LittleEndian.Uint16(src[start+2*i:])); n <= end-at {
+			at += n
+		} else {
+			return errStream
+		}
+		r := &readers[i]
+		if !r.init(src, s.starts[i], at) {
+			return errStream
+		}
+		s.places[i] = r.pos
+		s.words[i] = (r.word | 1) << (64 - r.left)
+	}
+	s.run()
+	for i := range readers {
+		r := &readers[i]
+		r.pos = s.places[i]
+		r.word = binary.LittleEndian.Uint64(src[r.pos:])
+		r.left = 64 - uint(bits.TrailingZeros64(s.words[i]))
+		part := dst[i*s.part:]
+		if i < 3 {
+			part = part[:s.part]
+		}
+		if err := t.finish(part[s.out:], r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// turns returns how many turns of 5 codes, of at most 55 bits, can be taken now. A turn may take bits from before a
+// stream, as long as these are there.
+func (s *streams4) turns() int {
+	n := (len(s.dst) - 3*s.part - s.out) / 5
+	for i, place := range s.places {
+		n = min(n, (place-s.starts[i]+ahead)/7)
+	}
+	return n
+}
+
+// runGeneric takes turns of 5 codes a stream, as long as neither the input nor the output can end.
+func (s *streams4) runGeneric() {
+	t, src := s.table, s.src
+	w0, w1, w2, w3 := s.words[0], s.words[1], s.words[2], s.words[3]
+	for {
+		n := s.turns()
+		if n <= 0 {
+			break
+		}
+		p0, p1, p2, p3 := s.places[0], s.places[1], s.places[2], s.places[3]
+		d0, d1, d2, d3 := s.dst[s.out:], s.dst[s.part+s.out:], s.dst[2*s.part+s.out:], s.dst[3*s.part+s.out:]
+		for i := 0; i < 5*n; i += 5 {
+			o0, o1, o2, o3 := (*[5]byte)(d0[i:]), (*[5]byte)(d1[i:]), (*[5]byte)(d2[i:]), (*[5]byte)(d3[i:])
+			for j := range 5 {
+				e0, e1, e2, e3 := t[w0>>53], t[w1>>53], t[w2>>53], t[w3>>53]
+				w0, w1, w2, w3 = w0<<(e0&63), w1<<(e1&63), w2<<(e2&63), w3<<(e3&63)
+				o0[j], o1[j], o2[j], o3[j] = byte(e0>>8), byte(e1>>8), byte(e2>>8), byte(e3>>8)
+			}
+			w0, p0 = reload(src, w0, p0)
+			w1, p1 = reload(src, w1, p1)
+			w2, p2 = reload(src, w2, p2)
+			w3, p3 = reload(src, w3, p3)
+		}
+		s.places = [4]int{p0, p1, p2, p3}
+		s.out += 5 * n
+	}
+	s.words = [4]uint64{w0, w1, w2, w3}
+}
+
+// reload brings the bits of a word that are used up back below 8.
+func reload(src []byte, word uint64, place int) (uint64, int) {
+	used := bits.TrailingZeros64(word)
+	place -= used >> 3
+	return (binary.LittleEndian.Uint64(src[place:]) | 1) << (used & 7), place
+}
