@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/examples/compare/cblosc"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// array is an array that both sides can make.
+type array struct {
+	name           string
+	shape          []int64
+	chunks, blocks []int32
+	dtype          string
+	codec          codec.ID
+	level          int
+	items          []byte
+}
+
+// options are those of our side.
+func (a *array) options(threads int) *ndarray.Options {
+	o := &ndarray.Options{Chunks: a.chunks, Blocks: a.blocks}
+	o.CParams = chunk.CParams{Codec: a.codec, Level: a.level}
+	o.Concurrency, o.NoSync, o.Overwrite = threads, true, true
+	return o
+}
+
+// create makes the array on the side of C.
+func (a *array) create(path string, threads int, items []byte) (*cblosc.Array, error) {
+	size := 4
+	if a.dtype == "<u2" {
+		size = 2
+	}
+	_, q := params(a.codec, a.level, []chunk.FilterID{chunk.Shuffle}, size)
+	q.Threads = threads
+	return cblosc.Create(q, path, a.shape, a.chunks, a.blocks, a.dtype, items)
+}
+
+// box is a part of an array.
+type box struct{ first, stop []int64 }
+
+func (b box) shape() (shape []int64, n int64) {
+	n = 1
+	for i := range b.first {
+		shape = append(shape, b.stop[i]-b.first[i])
+		n *= shape[i]
+	}
+	return shape, n
+}
+
+func (b box) selection() (sel []ndarray.Index) {
+	for i := range b.first {
+		sel = append(sel, ndarray.Span(b.first[i], b.stop[i]))
+	}
+	return sel
+}
+
+// whole is all of an array.
+func whole(shape []int64) box { return box{make([]int64, len(shape)), shape} }
+
+// arrays are the volume, whose edges follow from that of the cube, and the series of maps.
+func (c *config) arrays() (volume, series *array) {
+	e := c.edge
+	volume = &array{"volume", []int64{1, e + e/4, 2 * e, 2 * e}, []int32{1, int32(e * 3 / 4), int32(e), int32(e)},
+		[]int32{1, int32(e / 4), int32(e / 4), int32(e / 4)}, "<f4", codec.LZ4HC, 5, nil}
+	volume.items = field(volume.shape)
+	days := 15 * e / 8
+	series = &array{"series", []int64{days, 181, 360}, []int32{int32(days / 4), 91, 180}, []int32{int32(days / 16), 23, 45},
+		"<f4", codec.Zstd, 5, nil}
+	series.items = field(series.shape)
+	return volume, series
+}
+
+// reads runs the reading of boxes and of points, from files that the system has in memory.
+func (c *config) reads() (rows []row, err error) {
+	volume, series := c.arrays()
+	e := c.edge
+	days := series.shape[0]
+	for _, a := range []struct {
+		*array
+		boxes map[string]box
+		names []string
+	}{
+		{volume, map[string]box{
+			"patch": {[]int64{0, e / 8, e / 2, e / 2}, []int64{1, e + e/8, e + e/2, e + e/2}},
+			"plane": {[]int64{0, e / 2, 0, 0}, []int64{1, e/2 + 1, 2 * e, 2 * e}},
+			"item":  {[]int64{0, e / 2, e, e}, []int64{1, e/2 + 1, e + 1, e + 1}},
+			"whole": whole(volume.shape),
+		}, []string{"patch", "plane", "item", "whole"}},
+		{series, map[string]box{
+			"plane":       {[]int64{days / 2, 0, 0}, []int64{days/2 + 1, 181, 360}},
+			"time series": {[]int64{0, 100, 200}, []int64{days, 101, 201}},
+		}, []string{"plane", "time series"}},
+	} {
+		path := filepath.Join(c.dir, a.name+".b2nd")
+		made, err := ndarray.CreateBytes(context.Background(), path, a.shape, a.dtype, a.items, a.options(0))
+		if err != nil {
+			return rows, err
+		}
+		made.Close()
+		for threads := 1; threads <= 2; threads++ {
+			ours, err := ndarray.Open(path, a.options(threads))
+			if err != nil {
+				return rows, err
+			}
+			theirs, err := cblosc.Open(path, threads)
+			if err != nil {
+				return rows, err
+			}
+			for _, name := range a.names {
+				r, err := c.readBox(fmt.Sprintf("%s/%s", a.name, name), threads, a.boxes[name], ours, theirs)
+				if err != nil {
+					return rows, err
+				}
+				rows = append(rows, r...)
+			}
+			if a.array == series {
+				r, err := c.readPoints(threads, a.shape, ours, theirs)
+				if err != nil {
+					return rows, err
+				}
+				rows = append(rows, r...)
+			}
+			ours.Close()
+			theirs.Close()
+		}
+	}
+	return rows, nil
+}
+
+// readBox runs one read of a box.
+func (c *config) readBox(name string, threads int, b box, ours *ndarray.Array, theirs *cblosc.Array) ([]row, error) {
+	group := fmt.Sprintf("read-%d", threads)
+	if !c.wants(group + "/" + name) {
+		return nil, nil
+	}
+	shape, n := b.shape()
+	n *= int64(ours.ItemSize())
+	dst, cDst, sel, ctx := make([]byte, n), make([]byte, n), b.selection(), context.Background()
+	goSide := func() error { return ours.ReadBytes(ctx, dst, sel...) }
+	cSide := func() error { return theirs.Read(cDst, b.first, b.stop, shape) }
+	return c.equalRace(group, name, n, goSide, cSide, dst, cDst)
+}
+
+// equalRace runs both sides once and compares what they give before it times them.
+func (c *config) equalRace(group, name string, n int64, goSide, cSide func() error, dst, cDst []byte) ([]row, error) {
+	if err := goSide(); err != nil {
+		return nil, err
+	}
+	if err := cSide(); err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(dst, cDst) {
+		return nil, fmt.Errorf("%s/%s: %w", group, name, errDiffer)
+	}
+	r, err := c.race(group, name, n, goSide, cSide)
+	return []row{r}, err
+}
+
+// readPoints reads items at random places, in no order.
+func (c *config) readPoints(threads int, shape []int64, ours *ndarray.Array, theirs *cblosc.Array) ([]row, error) {
+	group, name := fmt.Sprintf("read-%d", threads), fmt.Sprintf("series/%d points", c.points)
+	if !c.wants(group + "/" + name) {
+		return nil, nil
+	}
+	r := rand.New(rand.NewPCG(6, 6))
+	_, n := whole(shape).shape()
+	at := make([]int64, c.points)
+	for i := range at {
+		at[i] = r.Int64N(n)
+	}
+	sel := ndarray.Flat(at...)
+	dst, cDst, ctx := make([]byte, 4*c.points), make([]byte, 4*c.points), context.Background()
+	goSide := func() error { return ours.ReadBytes(ctx, dst, sel) }
+	cSide := func() error { return theirs.Points(cDst, at) }
+	return c.equalRace(group, name, int64(4*c.points), goSide, cSide, dst, cDst)
+}

@@ -1,0 +1,131 @@
+// Package cblosc calls C-Blosc2 the way a program that wants speed would: contexts are kept between calls, results go
+// straight into memory of the caller, and nothing is copied on the way.
+//
+// Values of all types belong to one goroutine at a time and hold memory of the C library until Close. Errors carry
+// its text and code.
+package cblosc
+
+/*
+#cgo pkg-config: blosc2
+#include <blosc2.h>
+#include <stdlib.h>
+*/
+import "C"
+
+import (
+	"fmt"
+	"sync"
+	"unsafe"
+)
+
+// Params are compression parameters in the numbers of the format.
+type Params struct {
+	Codec    uint8 // compcode
+	Level    int   // 0 to 9
+	Filters  [6]uint8
+	Meta     [6]uint8 // parameters of the filters
+	TypeSize int      // in bytes
+	Threads  int
+}
+
+// start initialises the C library once; it is never shut down.
+var start = sync.OnceFunc(func() { C.blosc2_init() })
+
+// Version returns the version of the C library.
+func Version() string { return C.GoString(C.blosc2_get_version_string()) }
+
+// check turns a negative return code into an error.
+func check[T C.int | C.int64_t](what string, rc T) error {
+	if rc >= 0 {
+		return nil
+	}
+	return fmt.Errorf("cblosc: %s: %s (%d)", what, C.GoString(C.blosc2_error_string(C.int(rc))), int(rc))
+}
+
+// data returns a pointer to the bytes of a slice.
+func data(b []byte) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(b)) }
+
+func (p *Params) c() C.blosc2_cparams {
+	start()
+	c := C.blosc2_get_blosc2_cparams_defaults()
+	c.compcode, c.clevel, c.typesize = C.uint8_t(p.Codec), C.uint8_t(p.Level), C.int32_t(p.TypeSize)
+	c.nthreads = C.int16_t(max(p.Threads, 1))
+	for i := range p.Filters {
+		c.filters[i], c.filters_meta[i] = C.uint8_t(p.Filters[i]), C.uint8_t(p.Meta[i])
+	}
+	return c
+}
+
+// Encoder makes chunks.
+type Encoder struct{ ctx *C.blosc2_context }
+
+// NewEncoder returns an encoder.
+func NewEncoder(p Params) (*Encoder, error) {
+	e := &Encoder{C.blosc2_create_cctx(p.c())}
+	if e.ctx == nil {
+		return nil, fmt.Errorf("cblosc: no context for %+v", p)
+	}
+	return e, nil
+}
+
+// Encode writes the chunk for src to dst, at least 32 bytes longer, and returns its length.
+func (e *Encoder) Encode(dst, src []byte) (int, error) {
+	n := C.blosc2_compress_ctx(e.ctx, data(src), C.int32_t(len(src)), data(dst), C.int32_t(len(dst)))
+	return int(n), check("compress", n)
+}
+
+// Close frees the encoder.
+func (e *Encoder) Close() { C.blosc2_free_ctx(e.ctx) }
+
+// Decoder expands chunks.
+type Decoder struct{ ctx *C.blosc2_context }
+
+// NewDecoder returns a decoder with so many threads.
+func NewDecoder(threads int) (*Decoder, error) {
+	start()
+	p := C.blosc2_get_blosc2_dparams_defaults()
+	p.nthreads = C.int16_t(threads)
+	d := &Decoder{C.blosc2_create_dctx(p)}
+	if d.ctx == nil {
+		return nil, fmt.Errorf("cblosc: no context for %d threads", threads)
+	}
+	return d, nil
+}
+
+// Decode expands a chunk to dst, which has its length.
+func (d *Decoder) Decode(dst, chunk []byte) error {
+	n := C.blosc2_decompress_ctx(d.ctx, data(chunk), C.int32_t(len(chunk)), data(dst), C.int32_t(len(dst)))
+	if err := check("decompress", n); err != nil {
+		return err
+	}
+	if int(n) != len(dst) {
+		return fmt.Errorf("cblosc: %d bytes of a chunk, want %d", n, len(dst))
+	}
+	return nil
+}
+
+// Close frees the decoder.
+func (d *Decoder) Close() { C.blosc2_free_ctx(d.ctx) }
+
+// The filters on their own: dst gets as many bytes as src has. They are written out, so that a call costs no more than
+// it must.
+
+// Shuffle puts bytes of equal significance together.
+func Shuffle(dst, src []byte, size int) {
+	C.blosc2_shuffle(C.int32_t(size), C.int32_t(len(src)), data(src), data(dst))
+}
+
+// Unshuffle undoes Shuffle.
+func Unshuffle(dst, src []byte, size int) {
+	C.blosc2_unshuffle(C.int32_t(size), C.int32_t(len(src)), data(src), data(dst))
+}
+
+// BitShuffle puts bits of equal significance together.
+func BitShuffle(dst, src []byte, size int) {
+	C.blosc2_bitshuffle(C.int32_t(size), C.int32_t(len(src)), data(src), data(dst))
+}
+
+// BitUnshuffle undoes BitShuffle.
+func BitUnshuffle(dst, src []byte, size int) {
+	C.blosc2_bitunshuffle(C.int32_t(size), C.int32_t(len(src)), data(src), data(dst))
+}

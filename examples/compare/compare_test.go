@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestRun runs every kind of cell once, for a moment: both sides must give the same.
+func TestRun(t *testing.T) {
+	name, out := filepath.Join(t.TempDir(), "r.json"), new(bytes.Buffer)
+	args := []string{"-quick", "-size", "131072", "-rounds", "1", "-round", "1us", "-json", name}
+	if err := run(args, out); err != nil {
+		t.Fatalf("%v, after\n%s", err, out)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r report
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	cells := map[string]int{}
+	for _, g := range r.Groups {
+		cells[g.Name] = g.Cells
+		if !(g.Min > 0 && g.Min <= g.Mean*1.001) {
+			t.Errorf("%+v", g)
+		}
+	}
+	chunks := len(sets) * len(pipelines) * 2 // of one codec and level
+	for name, want := range map[string]int{
+		"kernels": 40, "encode-fast": 2*chunks + 2*len(sets), "decode-fast": 3*chunks + 2*len(sets) + 6,
+		"encode-deep": 3 * chunks, "decode-deep": 2 * chunks, "read-1": 7, "read-2": 7, "write": 7,
+	} {
+		if cells[name] != want {
+			t.Errorf("%s: %d cells, want %d", name, cells[name], want)
+		}
+	}
+	for _, x := range r.Rows {
+		if x.Go <= 0 || x.C <= 0 || x.Ratio <= 0 || x.Bytes <= 0 || (x.GoSize > 0) != strings.HasPrefix(x.Group, "encode") {
+			t.Errorf("%+v", x)
+		}
+		if fast := strings.HasPrefix(x.Name, "lz4") || strings.HasPrefix(x.Name, "blosclz"); fast && x.GoSize != x.CSize {
+			t.Errorf("%s: %d bytes, C has %d", x.Name, x.GoSize, x.CSize)
+		}
+	}
+}
+
+// TestSelect runs one cell.
+func TestSelect(t *testing.T) {
+	out := new(bytes.Buffer)
+	if err := run([]string{"-quick", "-rounds", "3", "-run", "^kernels/shuffle/4/256K"}, out); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), "shuffle/4/256K"); n != 2 { // in the table and in the summary
+		t.Errorf("%d lines, %s", n, out)
+	}
+	for _, args := range [][]string{{"-run", "("}, {"-rounds", "0"}, {"more"}} {
+		if run(args, out) == nil {
+			t.Errorf("%q: no error", args)
+		}
+	}
+}
+
+func TestSummarize(t *testing.T) {
+	r := &report{Rows: []row{
+		{Group: "a", Name: "x", Ratio: 2, GoSize: 3, CSize: 2}, {Group: "b", Name: "y", Ratio: 1},
+		{Group: "a", Name: "z", Ratio: 0.5, GoSize: 1, CSize: 1},
+	}}
+	r.summarize()
+	if len(r.Groups) != 2 || r.Groups[0] != (group{"a", 2, 1, 0.5, "z", 1.5}) || r.Groups[1] != (group{"b", 1, 1, 1, "y", 0}) {
+		t.Errorf("%+v", r.Groups)
+	}
+}

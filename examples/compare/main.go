@@ -1,0 +1,80 @@
+// Command compare times this library and C-Blosc2 side by side: in one process, on the same memory and files, in turns.
+// It prints a line for each cell and a summary of each group; with -json, all of it as JSON. See README.md.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"runtime"
+	"time"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "compare:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, out io.Writer) error {
+	c := &config{rounds: 7, round: 10 * time.Millisecond, size: 16 << 20, levels: []int{1, 5, 9}, sets: sets,
+		edge: 128, frames: 1000, points: 10_000}
+	fs := flag.NewFlagSet("compare", flag.ContinueOnError)
+	fs.Func("run", "run the cells whose GROUP/NAME match this `regexp`", func(s string) (err error) {
+		c.run, err = regexp.Compile(s)
+		return err
+	})
+	fs.IntVar(&c.size, "size", c.size, "bytes in a chunk")
+	fs.IntVar(&c.rounds, "rounds", c.rounds, "rounds, each of both sides")
+	fs.DurationVar(&c.round, "round", c.round, "shortest time of one side in one round")
+	quick := fs.Bool("quick", false, "small data, short rounds and level 5 only")
+	name := fs.String("json", "", "write the results to this `file`, too")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	if fs.NArg() > 0 || c.size < 4096 || c.rounds < 1 {
+		return fmt.Errorf("usage: compare [-run REGEXP] [-size N] [-rounds N] [-round TIME] [-quick] [-json FILE]")
+	}
+	if *quick {
+		c.size, c.round, c.levels, c.edge, c.frames = min(c.size, 1<<20), time.Millisecond, []int{5}, 32, 100
+	}
+	c.log = func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) }
+	r, err := c.report()
+	if err != nil {
+		return err
+	}
+	r.print(out)
+	if *name == "" {
+		return nil
+	}
+	text, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(*name, append(text, '\n'), 0o666)
+}
+
+// report runs everything.
+func (c *config) report() (*report, error) {
+	var err error
+	if c.dir, err = os.MkdirTemp("", "compare"); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(c.dir)
+	r := newReport()
+	c.log("%s, %d processors, Go %s with kernels %s, C-Blosc2 %s; times in microseconds", r.CPU, runtime.NumCPU(), r.Go, r.Kernel, r.C)
+	c.log("%-12s %-52s %10s %10s    %8s", "group", "name", "Go", "C", "Go/C")
+	for _, f := range []func() ([]row, error){c.kernels, c.chunks, c.reads, c.writes} {
+		rows, err := f()
+		r.Rows = append(r.Rows, rows...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	r.summarize()
+	return r, nil
+}
