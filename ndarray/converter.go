@@ -1,8 +1,12 @@
 package ndarray
 
 import (
+	"context"
 	"fmt"
 	"reflect"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/goblosc/blosc2/meta"
@@ -46,29 +50,24 @@ func (c *converter) room(n, itemSize int) ([]byte, error) {
 	return make([]byte, size), nil
 }
 
-// batch is how many items go through all steps before the next ones, so that they stay in the cache.
-const batch = 256
-
-// decodeItems turns items, of which r has the type, into values. Where they are direct, b is the memory of the values.
-func decodeItems[T any](c *converter, r Reader, dst []T, b []byte) error {
-	if c.direct {
-		toNative(r.DType(), b)
-		return nil
-	}
-	clear(dst)
+// decodeItems turns items, of which r has the type, into values.
+func decodeItems[T any](ctx context.Context, steps []step, r Reader, dst []T, b []byte) error {
 	size := r.ItemSize()
-	for i := 0; i < len(dst); i += batch {
-		part := dst[i:min(i+batch, len(dst))]
-		if err := decode(c.steps, valuesOf(part), items{b[i*size:], size}, i, 1); err != nil {
-			return err
-		}
-	}
-	return nil
+	clear(dst)
+	return inBatches(ctx, len(dst), concurrencyOf(r), func(from, to int) error {
+		return decode(steps, valuesOf(dst[from:to]), items{b[from*size:], size}, from, 1)
+	})
 }
 
-// encodeItems returns values as items of a dtype: in memory of their own, or the values themselves where the bytes are
-// the same.
-func encodeItems[T any](d meta.DType, data []T) ([]byte, error) {
+// concurrencyOf returns how many goroutines calls for x may use, 0 being GOMAXPROCS.
+func concurrencyOf(x interface{ source() (*Array, *mapping) }) int {
+	a, _ := x.source()
+	return a.f.Options().Concurrency
+}
+
+// encodeItems returns values as items of a dtype: in memory of their own, or the values themselves where the bytes
+// are the same.
+func encodeItems[T any](ctx context.Context, d meta.DType, concurrency int, data []T) ([]byte, error) {
 	c, err := converterOf[T](d)
 	if err != nil {
 		return nil, err
@@ -83,13 +82,59 @@ func encodeItems[T any](d meta.DType, data []T) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := 0; i < len(data); i += batch {
-		part := data[i:min(i+batch, len(data))]
-		if err := encode(c.steps, valuesOf(part), items{b[i*d.Size:], d.Size}, i, 1); err != nil {
-			return nil, err
-		}
+	err = inBatches(ctx, len(data), concurrency, func(from, to int) error {
+		return encode(c.steps, valuesOf(data[from:to]), items{b[from*d.Size:], d.Size}, from, 1)
+	})
+	if err != nil {
+		return nil, err
 	}
 	return b, nil
+}
+
+const (
+	batch = 256        // items go through all steps before the next ones, so that they stay in the cache
+	share = 16 * batch // items are what a goroutine takes at a time
+)
+
+// inBatches calls f for parts of n items, on up to so many goroutines (0 is GOMAXPROCS), and returns the error of the
+// first part that has one.
+func inBatches(ctx context.Context, n, concurrency int, f func(from, to int) error) error {
+	if concurrency <= 0 {
+		concurrency = runtime.GOMAXPROCS(0)
+	}
+	shares := int64(n/share) + 1 // the last may be empty
+	var next atomic.Int64
+	var lock sync.Mutex
+	failed, first := error(nil), n
+	work := func() {
+		for {
+			k := next.Add(1) - 1
+			if k >= shares {
+				return
+			}
+			from := int(k * share)
+			err := ctx.Err()
+			for i := from; err == nil && i < min(from+share, n); i += batch {
+				err = f(i, min(i+batch, n))
+			}
+			if err != nil {
+				next.Store(shares) // those before are all taken
+				lock.Lock()
+				if from < first {
+					failed, first = err, from
+				}
+				lock.Unlock()
+				return
+			}
+		}
+	}
+	var others sync.WaitGroup
+	for range min(concurrency, int(shares)) - 1 {
+		others.Go(work)
+	}
+	work()
+	others.Wait()
+	return failed
 }
 
 // dtypeFor returns the dtype of a new array of data.

@@ -84,7 +84,7 @@ func (b *Batch) Delete(ctx context.Context, axis int, at, n int64) error {
 // Append adds data behind the end of an axis of an array, in one commit, or in a batch. See Array.Append. Errors are
 // ErrType and those of it.
 func Append[T any](ctx context.Context, e Editor, axis int, data []T) error {
-	b, err := encodeItems(e.DType(), data)
+	b, err := encodeItems(ctx, e.DType(), concurrencyOf(e), data)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func Append[T any](ctx context.Context, e Editor, axis int, data []T) error {
 // Insert adds data before item at of an axis of an array, in one commit, or in a batch. See Array.Insert. Errors are
 // ErrType and those of it.
 func Insert[T any](ctx context.Context, e Editor, axis int, at int64, data []T) error {
-	b, err := encodeItems(e.DType(), data)
+	b, err := encodeItems(ctx, e.DType(), concurrencyOf(e), data)
 	if err != nil {
 		return err
 	}

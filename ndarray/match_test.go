@@ -387,7 +387,7 @@ func TestDirectStructs(t *testing.T) {
 		t.Errorf("direct %v, %v", c.direct, err)
 	}
 	data := []point{{1, 2, [4]int32{3, 4, 5, 6}}, {X: 7}}
-	b, err := encodeItems(d, data)
+	b, err := encodeItems(context.Background(), d, 0, data)
 	if err != nil || little && &b[0] != (*byte)(unsafe.Pointer(&data[0])) {
 		t.Error("a copy was made", err)
 	}

@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -289,4 +291,99 @@ func TestTextArrays(t *testing.T) {
 	if got, err2 := Read[named](ctx, a); err != nil || err2 != nil || got[0] != "x" {
 		t.Error(got, err, err2)
 	}
+}
+
+// TestManyValues checks that goroutines share many items well, and that the first bad item is the one in the error.
+func TestManyValues(t *testing.T) {
+	for _, n := range []int64{0, 1, batch, batch + 1, share - 1, share, share + 1, 10*share + 3} {
+		for _, workers := range []int{1, 2, 5} {
+			ctx, cancel := context.WithCancel(context.Background())
+			o := &Options{DType: "S7", Chunks: []int32{5000}, Blocks: []int32{500}}
+			o.Concurrency = workers
+			data := make([]string, n)
+			for i := range data {
+				data[i] = fmt.Sprint(i)
+			}
+			a, err := Create(ctx, "", []int64{n}, data, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := Read[string](ctx, a)
+			if err != nil || !slices.Equal(got, data) {
+				t.Fatalf("%d items, %d goroutines: %v", n, workers, err)
+			}
+			for _, bad := range []int64{n - 1, n / 2, n / 3} {
+				if n == 0 {
+					break
+				}
+				data[bad] = "too long"
+				if err := Write(ctx, a, data); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), fmt.Sprintf("item %d: ", bad)) {
+					t.Errorf("%d items, %d goroutines: item %d: %v", n, workers, bad, err)
+				}
+			}
+			cancel()
+			if _, err := Read[string](ctx, a); !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestTypeFixtures reads the files of python-blosc2 for each dtype as Go values and writes these again.
+func TestTypeFixtures(t *testing.T) {
+	ctx := context.Background()
+	check := func(name string, again func(a *Array, o *Options) (*Array, error)) {
+		t.Helper()
+		a, err := Open(filepath.Join("..", "testdata", "python-blosc2", "dtype_"+name+".b2nd"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		o := a.Options()
+		o.DType = a.DType().String()
+		b, err := again(a, o)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		have, want := make([]byte, a.Size()*int64(a.ItemSize())), make([]byte, a.Size()*int64(a.ItemSize()))
+		if err := errors.Join(a.ReadBytes(ctx, want), b.ReadBytes(ctx, have)); err != nil || !bytes.Equal(have, want) {
+			t.Errorf("%s: other bytes, %v", name, err)
+		}
+		if isZero(want) {
+			t.Errorf("%s: nothing but zeros", name)
+		}
+	}
+	check("bool", recreate[bool])
+	check("i2", recreate[int16])
+	check("u8", recreate[uint64])
+	check("f2", recreate[Float16])
+	check("f2", recreate[float32])
+	check("be_i4", recreate[int32])
+	check("be_f8", recreate[float64])
+	check("c8", recreate[complex64])
+	check("c16", recreate[complex128])
+	check("S5", recreate[string])
+	check("U6", recreate[string])
+	check("S5", recreate[[5]byte])
+	check("M8_s", recreate[time.Time])
+	check("m8_ns", recreate[time.Duration])
+	check("V16", recreate[struct{ F0 [16]byte }])
+	check("struct", recreate[struct {
+		A int32
+		B float64
+		C string
+	}])
+	check("struct_nested", recreate[struct {
+		Y, X float32
+		Key  uint16 `b2:"id"`
+	}])
+}
+
+// recreate makes an array of the values in another.
+func recreate[T any](a *Array, o *Options) (*Array, error) {
+	data, err := Read[T](context.Background(), a)
+	if err != nil {
+		return nil, err
+	}
+	return Create(context.Background(), "", a.Shape(), data, o)
 }

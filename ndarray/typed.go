@@ -45,7 +45,9 @@ func Read[T any](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
 	if err := a.readSelection(ctx, v, st, m, &s, sel, b); err != nil {
 		return nil, err
 	}
-	if err := decodeItems(&c, r, dst, b); err != nil {
+	if c.direct {
+		toNative(r.DType(), b)
+	} else if err := decodeItems(ctx, c.steps, r, dst, b); err != nil {
 		return nil, err
 	}
 	return dst, nil
@@ -73,7 +75,7 @@ func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error
 	if err := a.readBytes(ctx, m, b, sel); err != nil {
 		return err
 	}
-	return decodeItems(&c, r, dst, b)
+	return decodeItems(ctx, c.steps, r, dst, b)
 }
 
 // ReadAt returns the item at a position, one number for each axis; negative ones count from the end.
@@ -96,7 +98,7 @@ func ReadAt[T any](ctx context.Context, r Reader, at ...int64) (T, error) {
 		return item[0], err
 	}
 	dst := make([]T, 1)
-	err = decodeItems(&c, r, dst, b)
+	err = decodeItems(ctx, c.steps, r, dst, b)
 	return dst[0], err
 }
 
@@ -104,7 +106,7 @@ func ReadAt[T any](ctx context.Context, r Reader, at ...int64) (T, error) {
 // the array's. data stays the caller's. Errors are ErrType, ErrValue for a value that an item cannot hold, and those of
 // WriteBytes.
 func Write[T any](ctx context.Context, w Writer, data []T, sel ...Index) error {
-	b, err := encodeItems(w.DType(), data)
+	b, err := encodeItems(ctx, w.DType(), concurrencyOf(w), data)
 	if err != nil {
 		return err
 	}
@@ -113,7 +115,7 @@ func Write[T any](ctx context.Context, w Writer, data []T, sel ...Index) error {
 
 // Fill writes one value to all items of a selection, in one commit or in a batch. See Write.
 func Fill[T any](ctx context.Context, w Writer, value T, sel ...Index) error {
-	b, err := encodeItems(w.DType(), []T{value})
+	b, err := encodeItems(ctx, w.DType(), concurrencyOf(w), []T{value})
 	if err != nil {
 		return err
 	}
@@ -124,11 +126,15 @@ func Fill[T any](ctx context.Context, w Writer, value T, sel ...Index) error {
 // a length get that of the longest. name is a new file, a new directory when o.Sparse, or "" for an array in memory.
 // data stays the caller's. Errors are ErrType, ErrValue, ErrShape, ErrTooLarge, ErrExists and those of the frame.
 func Create[T any](ctx context.Context, name string, shape []int64, data []T, o *Options) (*Array, error) {
+	concurrency := 0
+	if o != nil {
+		concurrency = o.Concurrency
+	}
 	dt, err := dtypeFor(data, o)
 	if err != nil {
 		return nil, err
 	}
-	b, err := encodeItems(dt, data)
+	b, err := encodeItems(ctx, dt, concurrency, data)
 	if err != nil {
 		return nil, err
 	}
