@@ -24,7 +24,7 @@ func Uninit(name string, shape []int64, dtype string, o *Options) (*Array, error
 // NaNs makes an array of quiet NaNs; its items must have 4 or 8 bytes, else it is an ErrType. See Zeros.
 func NaNs(name string, shape []int64, dtype string, o *Options) (*Array, error) {
 	if dt, err := meta.ParseDType(dtype); err == nil && dt.Size != 4 && dt.Size != 8 {
-		return nil, fmt.Errorf("ndarray: %w: NaNs of dtype %s", ErrType, dtype)
+		return nil, fmt.Errorf("ndarray: %w: NaNs are items of 4 or 8 bytes, those of dtype %s have %d", ErrType, dtype, dt.Size)
 	}
 	return createSpecial(name, shape, dtype, chunk.NaNs, o)
 }

@@ -75,7 +75,7 @@ func checkParts(shape []int64, chunks, blocks []int32) error {
 	for i, n := range shape {
 		switch {
 		case n < 0 || chunks != nil && chunks[i] < 0 || blocks != nil && blocks[i] < 0:
-			return fmt.Errorf("ndarray: %w: axis %d: negative length", ErrShape, i)
+			return fmt.Errorf("ndarray: %w: axis %d: negative length in shape %v, chunk shape %v or block shape %v", ErrShape, i, shape, chunks, blocks)
 		case n > 0 && (chunks != nil && chunks[i] == 0 || blocks != nil && blocks[i] == 0):
 			return fmt.Errorf("ndarray: %w: axis %d of length %d has chunks or blocks of length zero", ErrShape, i, n)
 		case chunks != nil && blocks != nil && blocks[i] > chunks[i]:

@@ -54,7 +54,7 @@ func completeShape(shape, was []int64) ([]int64, error) {
 		case n == -1 && open < 0:
 			open, next[i] = i, 1
 		case n < 0:
-			return nil, fmt.Errorf("ndarray: %w: %v", ErrShape, shape)
+			return nil, fmt.Errorf("ndarray: %w: shape %v for the items of shape %v", ErrShape, shape, slices.Clone(was))
 		}
 	}
 	n, ok := product(next)
@@ -65,7 +65,7 @@ func completeShape(shape, was []int64) ([]int64, error) {
 		ok = false
 	}
 	if !ok || n != items {
-		return nil, fmt.Errorf("ndarray: %w: %v for the items of shape %v", ErrShape, shape, slices.Clone(was))
+		return nil, fmt.Errorf("ndarray: %w: shape %v for the items of shape %v", ErrShape, shape, slices.Clone(was))
 	}
 	return next, nil
 }

@@ -22,7 +22,7 @@ func (b *Batch) Resize(ctx context.Context, shape ...int64) error {
 		return err
 	}
 	if len(shape) != b.st.geo.ndim {
-		return fmt.Errorf("ndarray: %w: %v for an array of shape %v", ErrShape, shape, b.st.rec.Shape)
+		return fmt.Errorf("ndarray: %w: shape %v for an array of shape %v", ErrShape, shape, b.st.rec.Shape)
 	}
 	next, err := b.reshaped(slices.Clone(shape))
 	if err != nil {
@@ -46,7 +46,7 @@ func (b *Batch) ResizeAt(ctx context.Context, start, shape []int64) error {
 		return err
 	}
 	if len(shape) != b.st.geo.ndim || len(start) != len(shape) {
-		return fmt.Errorf("ndarray: %w: %v at %v for an array of shape %v", ErrShape, shape, start, b.st.rec.Shape)
+		return fmt.Errorf("ndarray: %w: shape %v at %v for an array of shape %v", ErrShape, shape, start, b.st.rec.Shape)
 	}
 	if _, err := b.reshaped(slices.Clone(shape)); err != nil {
 		return err

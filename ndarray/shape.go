@@ -64,7 +64,7 @@ func newGeometry(shape []int64, chunkShape, blockShape []int32, itemSize int64) 
 		s, c, b := shape[i], int64(chunkShape[i]), int64(blockShape[i])
 		switch {
 		case s < 0 || c < 0 || b < 0:
-			return nil, fmt.Errorf("ndarray: %w: axis %d: negative length", ErrShape, i)
+			return nil, fmt.Errorf("ndarray: %w: axis %d: negative length in shape %v, chunk shape %v or block shape %v", ErrShape, i, shape, chunkShape, blockShape)
 		case (s > 0 && (c == 0 || b == 0)) || (c > 0 && b == 0):
 			return nil, fmt.Errorf("ndarray: %w: axis %d: shape %d with chunks of %d and blocks of %d", ErrShape, i, s, c, b)
 		}
