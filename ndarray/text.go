@@ -10,7 +10,7 @@ import (
 
 // Strings end before the zeros at their end, as in NumPy, which fills up items with them.
 
-// readText returns the string in an item of Unicode text, and how many bytes of the item were not zeros at its end.
+// readText returns the string in an item of Unicode text.
 func readText(item []byte, big bool) (string, error) {
 	end := len(item)
 	for end > 0 && item[end-1] == 0 {
