@@ -132,6 +132,9 @@ func (r *run) execute(dict *dictionary) error {
 	}
 	r.out += copy(r.dst[r.out:], r.literals[r.literal:r.literal+int(n)])
 	r.literal += int(n)
+	if offset == 0 {
+		return errZero
+	}
 	if before := uint(r.out - r.start); offset > before {
 		if dict == nil || offset-before > uint(len(dict.content)) {
 			return errOffset
@@ -144,7 +147,7 @@ func (r *run) execute(dict *dictionary) error {
 			return nil
 		}
 		// What follows the dictionary is the beginning of the frame, as far away.
-	} else if offset == 0 || offset > uint(r.window) {
+	} else if offset > uint(r.window) {
 		return errOffset
 	}
 	copyMatch(r.dst[:r.out+int(m)], r.out, int(offset))

@@ -48,7 +48,12 @@ func FuzzFrames(f *testing.F) {
 			}
 			check(t, d, frame, want)
 			for range 10 {
-				compare(t, d, o, mutate(r, frame), len(want))
+				m := mutate(r, frame)
+				if withDict {
+					// The other decoder uses the dictionary only for frames that name it.
+					copy(m, frame[:min(len(frame), 10)])
+				}
+				compare(t, d, o, m, len(want))
 			}
 		}
 	})

@@ -66,7 +66,7 @@ func TestFrames(t *testing.T) {
 		{"bits of sequences end in 0", "28b52ffd 20 04 2d0000 0841 01 00 00", "0123", errSequences},
 		{"too few bits for states", "28b52ffd 20 04 2d0000 0841 01 00 01", "0123", errSequences},
 		{"code above all", "28b52ffd 20 04 450000 0841 01 54 240000 01", "0123", errTable},
-		{"offset 0", "28b52ffd 00 00 450000 0800 0200 2f430bae", strings.Repeat("0", 100), errOffset},
+		{"offset 0", "28b52ffd 00 00 450000 0800 0200 2f430bae", strings.Repeat("0", 100), errZero},
 		{"truncated state of weights", "28b52ffd 00 00 550000 7280 0104 207e 1f02 aa00", strings.Repeat("0", 39), errHuffman},
 	}
 	forEachKernel(t, func(t *testing.T) {
@@ -144,6 +144,10 @@ func compare(t testing.TB, d *Decoder, o oracle, src []byte, n int) bool {
 		with(k.use, func() { got, err = decode(t, d, src, n) })
 		if i == 0 && err == nil && spares(wantErr) {
 			want, wantErr = got, nil
+		}
+		if err == errStates || err == errZero {
+			// The other takes tables of 512 states for offsets, too, where 256 are allowed, and offset 0 for 1.
+			wantErr = err
 		}
 		if (err == nil) != (wantErr == nil) {
 			t.Fatalf("%s: %x to %d: %v, want %v", k.name, src, n, err, wantErr)

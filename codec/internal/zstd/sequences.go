@@ -5,7 +5,9 @@ import "errors"
 var (
 	errSequences = errors.New("unsound sequences")
 	errTable     = errors.New("unsound table of sequences")
+	errStates    = errors.New("table of sequences with too many states")
 	errRepeat    = errors.New("no table of sequences to repeat")
+	errZero      = errors.New("match at offset 0")
 	errOffset    = errors.New("match before the beginning")
 )
 
@@ -143,6 +145,9 @@ func (d *Decoder) readTables(src []byte) (n int, err error) {
 // bytes that takes.
 func (d *Decoder) readTable(t *table, which int, src []byte) (int, error) {
 	c := &codings[which]
+	if len(src) > 0 && int(src[0]&15)+5 > c.maxLog {
+		return 0, errStates
+	}
 	log, symbols, n, ok := d.readProbabilities(src, c.maxLog, len(c.codes)-1)
 	if !ok {
 		return 0, errTable
