@@ -269,9 +269,9 @@ func (d *numberType) fromAny(w []uint64, kind byte) {
 			w[i] = math.Float64bits(float64(x))
 		case !whole && d.size == 8:
 		case whole:
-			y := float32(x)
-			if kind == 'i' {
-				y = float32(int64(x))
+			y := nearest32(x)
+			if kind == 'i' && int64(x) < 0 {
+				y = -nearest32(-x)
 			}
 			if d.size == 4 {
 				w[i] = uint64(math.Float32bits(y))
@@ -284,6 +284,17 @@ func (d *numberType) fromAny(w []uint64, kind byte) {
 			w[i] = uint64(Float16Of(math.Float64frombits(x)))
 		}
 	}
+}
+
+// nearest32 returns the float32 nearest to x. Go's own conversion cuts bits off on 386.
+func nearest32(x uint64) float32 {
+	if low := x & (1<<11 - 1); x>>53 != 0 {
+		x -= low
+		if low != 0 {
+			x |= 1 << 11 // a bit that tells halves from more: the float64 is exact, and only the next step rounds
+		}
+	}
+	return float32(float64(int64(x>>1))*2 + float64(int64(x&1)))
 }
 
 // fromFloats makes whole numbers of d's type from the bits of float64, cut towards zero. What does not fit becomes what

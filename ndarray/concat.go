@@ -128,7 +128,11 @@ func (j *joining) add(r Reader) error {
 // run writes all chunks.
 func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 	g := j.l.geo
-	s := stream{l: j.l, size: j.l.itemSize, read: j.read}
+	s := j.parts[0].stream(j.l)
+	s.read = j.read
+	for _, p := range j.parts {
+		s.limit = min(s.limit, p.a.f.AllocLimit())
+	}
 	owner := j.owners()
 	if g.items == 0 || !slices.ContainsFunc(owner, func(p *joined) bool { return p != nil }) {
 		return s.run(ctx, b)

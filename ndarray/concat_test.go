@@ -416,3 +416,35 @@ func TestStreamLarge(t *testing.T) {
 		t.Errorf("astype: other items, or %v", err)
 	}
 }
+
+// TestStreamLimit checks that copies keep to Options.MaxBytes.
+func TestStreamLimit(t *testing.T) {
+	ctx := context.Background()
+	z, err := Zeros("", []int64{3000, 1000}, "|u1", &Options{Chunks: []int32{1000, 1000}, Blocks: []int32{100, 100}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	file, err := z.Frame().AppendTo(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, limit := range []int64{999_999, 1_000_000} {
+		o := &Options{}
+		o.MaxBytes = limit
+		a, err := FromBytes(file, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := &Options{Chunks: []int32{1000, 1000}, Blocks: []int32{50, 50}}
+		c, err := Copy(ctx, a, "", to)
+		if limit < 1_000_000 {
+			if !errors.Is(err, ErrTooLarge) {
+				t.Errorf("limit %d: %v", limit, err)
+			}
+		} else if err != nil || !bytes.Equal(wholeOf(t, c), make([]byte, 3_000_000)) {
+			t.Errorf("limit %d: %v", limit, err)
+		}
+		a.Close()
+	}
+}

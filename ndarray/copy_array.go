@@ -49,8 +49,7 @@ func Copy(ctx context.Context, r Reader, name string, o *Options) (*Array, error
 		if h.chunkwise() && l.takes(h) {
 			return b.CopyChunks(ctx, h.v)
 		}
-		s := stream{l: l, size: l.itemSize, read: h.read}
-		return s.run(ctx, b)
+		return h.stream(l).run(ctx, b)
 	})
 }
 

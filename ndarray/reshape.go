@@ -37,7 +37,7 @@ func Reshape(ctx context.Context, r Reader, name string, shape []int64, o *Optio
 		return nil, err
 	}
 	return l.create(name, func(b *frame.Batch) error {
-		s := stream{l: l, size: l.itemSize}
+		s := h.stream(l)
 		s.read = func(ctx context.Context, dst []byte, start, count *dims) error {
 			return h.readRuns(ctx, dst, l.geo, start, count)
 		}
@@ -174,7 +174,8 @@ func AsType(ctx context.Context, r Reader, name, dtype string, o *Options) (*Arr
 		return nil, err
 	}
 	return l.create(name, func(b *frame.Batch) error {
-		s := stream{l: l, size: from.Size, read: h.read, convert: convert}
+		s := h.stream(l)
+		s.convert = convert
 		return s.run(ctx, b)
 	})
 }

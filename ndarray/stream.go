@@ -2,6 +2,7 @@ package ndarray
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -15,13 +16,19 @@ const streamBytes = 32 << 20
 // stream writes the chunks of a new array, a few at a time: what it reads, decodes and encodes together, on all
 // goroutines, is a box of whole chunks.
 type stream struct {
-	l    *layout
-	size int // of an item as it is read
+	l     *layout
+	size  int   // of an item as it is read
+	limit int64 // of memory for items, in bytes; 0: none
 
 	// read sets dst to the items of a box of the new array, in C order.
 	read func(ctx context.Context, dst []byte, start, count *dims) error
 	// convert makes items as they are stored of those that were read; nil: they are the same.
 	convert func(dst, src []byte)
+}
+
+// stream returns the stream that copies what is held.
+func (h *held) stream(l *layout) *stream {
+	return &stream{l: l, size: h.m.dtype.Size, limit: h.a.f.AllocLimit(), read: h.read}
 }
 
 // run writes all chunks, to an empty frame.
@@ -55,7 +62,13 @@ func (s *stream) box(ctx context.Context, b *frame.Batch, start, stop dims) erro
 			sel.axes[i] = axisSelection{start: at[i], step: 1, count: count[i]}
 			sel.items *= count[i]
 		}
-		n := int(sel.items) * s.size
+		n, err := byteSize(sel.items, int64(s.size))
+		if err == nil && s.limit > 0 && int64(n) > s.limit {
+			err = fmt.Errorf("ndarray: %w: chunks of %d bytes out of a small file, more than %d: raise Options.MaxBytes", ErrTooLarge, n, s.limit)
+		}
+		if err != nil {
+			return err
+		}
 		buf = slices.Grow(buf[:0], n)[:n]
 		if err := s.read(ctx, buf, &at, &count); err != nil {
 			return err
@@ -84,7 +97,11 @@ func (s *stream) part(start, stop *dims) dims {
 	for i := range g.ndim {
 		items *= min(part[i], stop[i]-start[i])
 	}
-	most := int64(streamBytes / max(s.size, s.l.itemSize))
+	most := int64(streamBytes)
+	if s.limit > 0 {
+		most = min(most, s.limit)
+	}
+	most /= int64(max(s.size, s.l.itemSize))
 	for i := g.ndim - 1; i >= 0; i-- {
 		length := stop[i] - start[i]
 		chunks := ceilDiv(length, g.chunkShape[i])
