@@ -107,7 +107,7 @@ func (l *layout) gather(ctx context.Context, name string, fortran bool, m bounds
 				return err
 			}
 			defer h.release()
-			s := stream{l: l, size: l.itemSize, read: h.read}
+			s := h.stream(l)
 			return s.run(ctx, b)
 		})
 	})
