@@ -166,9 +166,11 @@ func (c *contiguous) install(f *Frame, old, s *snapshot, out []byte, pos int64) 
 	}
 	c.carve(x)
 	if err := c.writeHeader(f, head, old != nil); err != nil {
-		if old != nil { // perhaps half of it was written: put the old one back
+		if old != nil {
 			f.broken = err
-			if head, e := appendHeader(old); e == nil {
+			// Perhaps half of it was written: put the old one back. Not when it is all there and only may not last: half
+			// of the old one would be worse.
+			if head, e := appendHeader(old); e == nil && !errors.As(err, new(syncError)) {
 				err = errors.Join(err, c.write(head, 0))
 			}
 		}
@@ -188,8 +190,16 @@ func (c *contiguous) write(b []byte, off int64) error {
 	if c.noSync {
 		return nil
 	}
-	return c.st.Sync()
+	if err := c.st.Sync(); err != nil {
+		return syncError{err}
+	}
+	return nil
 }
+
+// syncError is an error after all was written.
+type syncError struct{ error }
+
+func (e syncError) Unwrap() error { return e.error }
 
 // retire notes what only the state before the commit uses.
 func (c *contiguous) retire(old *snapshot, dropped []extent) {

@@ -31,7 +31,11 @@ func Create(name string, o *Options, fill func(b *Batch) error) (*Frame, error) 
 	case !f.opts.Overwrite:
 		return nil, f.wrap("file", -1, ErrExists)
 	case fi.IsDir():
-		if _, err := f.opts.sys.stat(filepath.Join(name, indexFile)); err != nil {
+		_, err := f.opts.sys.stat(filepath.Join(name, indexFile))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if err != nil {
 			return nil, f.wrap("directory", -1, fmt.Errorf("will not replace a directory that is no frame: %w", ErrExists))
 		}
 	}

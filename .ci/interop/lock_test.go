@@ -17,10 +17,15 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// TestMain is also the program that edits with the C library in a process of its own; see TestLocking.
+// TestMain is also the program that edits with the C library in a process of its own, for TestLocking, and the one that
+// is killed, for TestKill.
 func TestMain(m *testing.M) {
-	if name := os.Getenv("INTEROP_LOCKED"); name != "" {
-		if err := editLocked(name); err != nil {
+	for env, run := range map[string]func(name string) error{"INTEROP_LOCKED": editLocked, "INTEROP_KILLED": editUntilKilled} {
+		name := os.Getenv(env)
+		if name == "" {
+			continue
+		}
+		if err := run(name); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

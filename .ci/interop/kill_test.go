@@ -1,0 +1,211 @@
+package interop
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame"
+)
+
+// killed is a program of edits: state k, counted from 0, follows from the seed.
+type killed struct {
+	rng    *rand.Rand
+	state  int
+	chunks [][]byte
+}
+
+func newKilled(seed int) *killed { return &killed{rng: rand.New(rand.NewPCG(uint64(seed), 9))} }
+
+// options are those of the frame of a program: its seed says whether it is sparse and whether it syncs.
+func (k *killed) options(seed int) *frame.Options {
+	return &frame.Options{
+		CParams: chunk.CParams{TypeSize: 4, Codec: codecs[1]}, ChunkSize: 4 * lockedItems,
+		Sparse: seed%2 == 1, NoSync: seed%3 == 0,
+	}
+}
+
+// next makes the next state, and in a batch if that is not nil.
+func (k *killed) next(b *frame.Batch) error {
+	k.state++
+	var err error
+	do := func(edit func() error) {
+		if b != nil && err == nil {
+			err = edit()
+		}
+	}
+	for range 1 + k.rng.IntN(4) {
+		c := numbered(k.rng.Uint32())
+		if k.rng.IntN(4) == 0 {
+			c = content(k.rng, "random", len(c), 4)
+		}
+		n := len(k.chunks)
+		switch op := k.rng.IntN(12); {
+		case op < 5 || n == 0:
+			k.chunks = append(k.chunks, c)
+			do(func() error { return b.Append(c) })
+		case op < 6:
+			i := k.rng.IntN(n)
+			k.chunks = slices.Insert(k.chunks, i, c)
+			do(func() error { return b.Insert(i, c) })
+		case op < 9:
+			i := k.rng.IntN(n)
+			k.chunks[i] = c
+			do(func() error { return b.Update(i, c) })
+		case op < 11 || n < 10:
+			i := k.rng.IntN(n)
+			k.chunks = slices.Delete(k.chunks, i, i+1)
+			do(func() error { return b.DeleteChunk(i) })
+		default:
+			k.chunks = nil
+			for range n {
+				do(func() error { return b.DeleteChunk(0) })
+			}
+		}
+	}
+	do(func() error { return b.SetVLMeta("state", binary.BigEndian.AppendUint64(nil, uint64(k.state))) })
+	return err
+}
+
+// editUntilKilled edits a frame and prints the number of each state that was committed.
+func editUntilKilled(name string) error {
+	seed, _ := strconv.Atoi(os.Getenv("INTEROP_FIRST"))
+	k := newKilled(seed)
+	f, err := frame.Create(name, k.options(seed), k.next)
+	if err != nil {
+		return err
+	}
+	for err == nil {
+		fmt.Println(k.state)
+		if k.state%16 == 15 {
+			err = f.Compact(context.Background())
+		}
+		var b *frame.Batch
+		if b, err = f.Begin(); err == nil {
+			if err = k.next(b); err == nil {
+				err = b.Commit()
+			}
+		}
+	}
+	return err
+}
+
+// TestKill kills a process that edits a frame, at random times. What is left must be the last state that was
+// committed, or the one that it was about to commit, for both libraries, and be editable.
+//
+// INTEROP_KILLS=500 runs 500 rounds.
+func TestKill(t *testing.T) {
+	_, b2check := programs(t)
+	rounds := 12
+	if n, err := strconv.Atoi(os.Getenv("INTEROP_KILLS")); err == nil {
+		rounds = n
+	}
+	states, ahead := 0, 0
+	for seed := range rounds {
+		name := filepath.Join(t.TempDir(), "frame")
+		last, err := killOne(name, seed, time.Duration(rand.IntN(60_000))*time.Microsecond)
+		if err != nil {
+			t.Fatal(err)
+		}
+		state, err := survivor(name, seed, last, b2check)
+		if err != nil {
+			t.Errorf("round %d, killed after state %d: %v", seed, last, err)
+		}
+		states += state
+		ahead += state - last
+		os.RemoveAll(filepath.Dir(name))
+	}
+	t.Logf("%d rounds, %d states, in %d rounds the one that was being committed", rounds, states, ahead)
+}
+
+// killOne runs the program until it has committed its first state, and a while longer. It returns the last state that
+// the program has told of.
+func killOne(name string, seed int, wait time.Duration) (last int, err error) {
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), "INTEROP_KILLED="+name, fmt.Sprint("INTEROP_FIRST=", seed))
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	if err := c.Start(); err != nil {
+		return 0, err
+	}
+	r := bufio.NewReader(out)
+	first, err := r.ReadString('\n')
+	time.Sleep(wait)
+	c.Process.Kill()
+	rest, _ := io.ReadAll(r)
+	c.Wait()
+	if err != nil || stderr.Len() > 0 {
+		return 0, errors.Join(err, errors.New(stderr.String()))
+	}
+	lines := strings.Fields(first + string(rest[:bytes.LastIndexByte(rest, '\n')+1]))
+	return strconv.Atoi(lines[len(lines)-1])
+}
+
+// survivor checks what is left and returns the state that it is.
+func survivor(name string, seed, last int, b2check string) (int, error) {
+	dump, err := output(b2check, "dump", name) // first, before opening for edits cleans up
+	if err != nil {
+		return last, err
+	}
+	k := newKilled(seed)
+	f, err := frame.Edit(name, k.options(seed))
+	if err != nil {
+		return last, err
+	}
+	defer f.Close()
+	v, err := f.VLMeta("state")
+	if err != nil || len(v) != 8 {
+		return last, fmt.Errorf("state %x: %w", v, err)
+	}
+	state := int(binary.BigEndian.Uint64(v))
+	if state < last || state > last+1 {
+		return last, fmt.Errorf("state %d is left", state)
+	}
+	for k.state < state {
+		k.next(nil)
+	}
+	for try := range 2 {
+		want := bytes.Join(k.chunks, nil)
+		got := make([]byte, f.NBytes())
+		if _, err := f.ReadAt(got, 0); err != nil && err != io.EOF || !bytes.Equal(got, want) {
+			return state, fmt.Errorf("other content, %d edits later: %w", try, err)
+		}
+		if !bytes.Equal(dump, want) {
+			return state, fmt.Errorf("the C library reads other content, %d edits later", try)
+		}
+		if err := f.Verify(context.Background(), func(err error) error { return err }); err != nil {
+			return state, err
+		}
+		b, err := f.Begin()
+		if err == nil {
+			if err = k.next(b); err == nil {
+				err = b.Commit()
+			}
+		}
+		if err != nil {
+			return state, err
+		}
+		if dump, err = output(b2check, "dump", name); err != nil {
+			return state, err
+		}
+	}
+	return state, nil
+}

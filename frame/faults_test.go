@@ -1,0 +1,258 @@
+package frame
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// leaks checks at the end of a test that as many goroutines run as before.
+func leaks(t *testing.T) {
+	before := runtime.NumGoroutine()
+	t.Cleanup(func() {
+		for range 100 {
+			if runtime.NumGoroutine() <= before {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+	})
+}
+
+// TestFileErrors lets each single call of the system fail, or all from one on, while a frame in a file or a directory is
+// opened, edited or compacted, and closed. Errors must be those of the system; the frame that is open must be as it was
+// and the stored one as before or after the edit; no file may stay open.
+//
+// FRAME_PROGRAMS=1000 go test -run TestFileErrors ./frame runs 1000 programs.
+func TestFileErrors(t *testing.T) {
+	leaks(t)
+	kinds := map[string]int{}
+	for seed := range programs(t, 60) {
+		for failAt := 1; fileError(t, seed, failAt, kinds); failAt++ {
+		}
+	}
+	t.Log(kinds)
+	for _, k := range []string{"open", "read", "write", "sync", "truncate", "rename", "remove", "stat", "readdir", "poisoned"} {
+		if kinds[k] == 0 {
+			t.Errorf("no failing %s", k)
+		}
+	}
+}
+
+// fileError runs one program with one failure, and returns false when it has no such call.
+func fileError(t *testing.T, seed, failAt int, kinds map[string]int) bool {
+	t.Helper()
+	sparse, common := seed%2 == 1, []int{64, 0}[seed/2%2]
+	rng := rand.New(rand.NewPCG(uint64(seed), 77))
+	s, f, m := simFrame(t, sparse, common)
+	for range 1 + seed%4 {
+		next, err := edit(t, rng, f, m, common)
+		must(t, err)
+		m = next
+	}
+	must(t, f.Close())
+	s.calls, s.failAt, s.short, s.forever = 0, failAt, failAt%2 == 0, seed%5 == 0
+	heal := func() { s.failAt, s.forever = 0, false }
+	stored := func(models ...*model) {
+		t.Helper()
+		g, err := Open("x", &Options{sys: s})
+		must(t, err)
+		if err := heldBy(g, models...); err != nil {
+			t.Fatalf("seed %d, call %d, a %s: %v", seed, failAt, s.failed, err)
+		}
+		must(t, g.Close())
+	}
+	f, err := Edit("x", &Options{sys: s, Concurrency: 1})
+	next := m
+	if err == nil {
+		if seed%7 == 0 {
+			err = f.Compact(t.Context())
+		} else {
+			next, err = oneEdit(rng, f, m)
+		}
+		if s.failed == "" {
+			f.Close()
+			heal()
+			stored(next)
+			return s.failed != ""
+		}
+	}
+	kinds[s.failed]++
+	if err != nil && !errors.Is(err, errDisk) {
+		t.Fatalf("seed %d, call %d, a %s: %v", seed, failAt, s.failed, err)
+	}
+	heal()
+	stored(m, next)
+	if f != nil {
+		if err == nil {
+			m = next // it failed when nothing depended on it any more
+		}
+		m.check(t, f, rng)
+		last, err := oneEdit(rng, f, m)
+		switch {
+		case errors.Is(err, errDisk):
+			kinds["poisoned"]++
+			stored(m, next)
+		case err != nil:
+			t.Fatalf("an edit after a failure: %v", err)
+		default:
+			stored(last)
+			m = last
+		}
+		m.check(t, f, rng)
+		must(t, f.Close())
+	}
+	if s.opened != 0 {
+		t.Fatalf("seed %d, call %d, a %s: %d files are open", seed, failAt, s.failed, s.opened)
+	}
+	return true
+}
+
+// TestCreateErrors lets each single call fail while a frame is made, also in place of another.
+func TestCreateErrors(t *testing.T) {
+	leaks(t)
+	fill := func(n int) func(b *Batch) error {
+		return func(b *Batch) error { return b.Append(stamped(n, 10)) }
+	}
+	shown := func(s *simSystem) (int, error) {
+		f, err := Open("x", &Options{sys: s})
+		if err != nil {
+			return 0, err
+		}
+		defer f.Close()
+		b, err := f.ReadChunk(nil, 0)
+		if err != nil {
+			return 0, err
+		}
+		return int(b[4]), nil
+	}
+	for _, sparse := range []bool{false, true} {
+		for _, replaces := range []bool{false, true} {
+			for failAt := 1; ; failAt++ {
+				s := newSim()
+				o := &Options{sys: s, Sparse: sparse, Overwrite: true}
+				if replaces {
+					f, err := Create("x", o, fill(1))
+					must(t, err)
+					must(t, f.Close())
+				}
+				s.calls, s.failAt, s.short = 0, failAt, failAt%2 == 0
+				f, err := Create("x", o, fill(2))
+				if err == nil {
+					f.Close()
+				} else if !errors.Is(err, errDisk) {
+					t.Fatalf("call %d, a %s: %v", failAt, s.failed, err)
+				}
+				s.failAt = 0
+				n, e := shown(s)
+				if err == nil && n != 2 || replaces && n == 0 || e != nil && err == nil {
+					t.Fatalf("sparse %v, call %d, a %s: state %d is left: %v, %v", sparse, failAt, s.failed, n, err, e)
+				}
+				if s.opened != 0 {
+					t.Fatalf("call %d, a %s: %d files are open", failAt, s.failed, s.opened)
+				}
+				if s.failed == "" {
+					break
+				}
+			}
+		}
+	}
+}
+
+// TestReadErrors lets each single call fail, or be short, while a frame is read: the right data or that error.
+func TestReadErrors(t *testing.T) {
+	leaks(t)
+	tried := 0
+	for _, sparse := range []bool{false, true} {
+		for _, common := range []int{64, 0} {
+			s, f, m := simFrame(t, sparse, common)
+			rng := rand.New(rand.NewPCG(3, 3))
+			for range 12 {
+				p := randomBytes(rng, 64)
+				if common == 0 {
+					p = p[:4*(1+rng.IntN(16))]
+				}
+				m.insert(len(m.chunks), p)
+				must(t, f.Append(p))
+			}
+			must(t, f.SetVLMeta("a", []byte("b")))
+			must(t, f.Close())
+			all := m.content()
+			reads := map[string]func(f *Frame) ([]byte, error){
+				"ReadAt": func(f *Frame) ([]byte, error) {
+					p := make([]byte, len(all))
+					n, err := f.ReadAt(p, 0)
+					return p[:n], err
+				},
+				"WriteTo": func(f *Frame) ([]byte, error) {
+					var b bytes.Buffer
+					_, err := f.WriteTo(&b)
+					return b.Bytes(), err
+				},
+				"chunks": func(f *Frame) (p []byte, err error) {
+					for i := 0; i < f.NumChunks() && err == nil; i++ {
+						p, err = f.ReadChunk(p, i)
+					}
+					return p, err
+				},
+				"blocks": func(f *Frame) (p []byte, err error) {
+					for i := 0; i < f.NumChunks() && err == nil; i++ {
+						p, err = f.ReadBlock(p, i, 0)
+					}
+					return p, err
+				},
+				"raw": func(f *Frame) (p []byte, err error) {
+					for i := 0; i < f.NumChunks() && err == nil; i++ {
+						var raw []byte
+						if raw, err = f.RawChunk(nil, i); err == nil {
+							p, err = chunk.Decode(p, raw, nil)
+						}
+					}
+					return p, err
+				},
+				"Refresh, DeadBytes, Verify": func(f *Frame) ([]byte, error) {
+					_, err := f.Refresh()
+					if err == nil {
+						_, err = f.DeadBytes()
+					}
+					return all, errors.Join(err, f.Verify(t.Context(), func(err error) error { return err }))
+				},
+			}
+			for what, read := range reads {
+				for failAt := 1; ; failAt++ {
+					s.calls, s.failAt, s.short, s.failed = 0, failAt, failAt%2 == 0, ""
+					f, err := Open("x", &Options{sys: s, Concurrency: 1 + failAt%3})
+					if err == nil {
+						var got []byte
+						if got, err = read(f); err == nil && !bytes.Equal(got, all) {
+							t.Fatalf("%s, call %d: other content", what, failAt)
+						}
+						f.Close()
+					}
+					if s.opened != 0 {
+						t.Fatalf("%s, call %d, a %s: %d files are open", what, failAt, s.failed, s.opened)
+					}
+					if s.failed == "" {
+						must(t, err)
+						break
+					}
+					tried++
+					if err != nil && (!errors.Is(err, errDisk) || errors.Is(err, io.EOF)) {
+						t.Fatalf("%s, call %d, a %s: %v", what, failAt, s.failed, err)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d failures", tried)
+	if tried < 100 {
+		t.Error("too few")
+	}
+}
