@@ -1,0 +1,7 @@
+//go:build !linux
+
+package main
+
+const canLimit = false
+
+func limitMemory(uint64) error { return nil }

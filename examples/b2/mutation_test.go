@@ -1,0 +1,242 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// limit is how much memory the programs may use that read mutated files.
+const limit = 256 << 20
+
+// patient is a stored frame or chunk, of which one file is mutated.
+type patient struct {
+	name  string // of the fixture
+	path  string // of the copy: a file or a directory
+	file  string // the file that is mutated
+	bytes []byte // of it
+}
+
+// patients copies all fixtures of at most so many bytes into a directory. The index and one chunk file of a sparse
+// frame are a patient each.
+func patients(t testing.TB, dir string, most int64) []patient {
+	var list []patient
+	root := filepath.Join("..", "..", "testdata")
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		copied := filepath.Join(dir, fmt.Sprint(len(list)))
+		if d.IsDir() {
+			if _, err := os.Stat(filepath.Join(p, "chunks.b2frame")); err != nil {
+				return nil
+			}
+			files, err := filepath.Glob(filepath.Join(p, "*.chunk"))
+			if err != nil {
+				return err
+			}
+			for _, f := range append(files[:min(1, len(files))], filepath.Join(p, "chunks.b2frame")) {
+				copied := filepath.Join(dir, fmt.Sprint(len(list)))
+				if err := os.CopyFS(copied, os.DirFS(p)); err != nil {
+					return err
+				}
+				b, err := os.ReadFile(f)
+				if err != nil {
+					return err
+				}
+				list = append(list, patient{f, copied, filepath.Join(copied, filepath.Base(f)), b})
+			}
+			return fs.SkipDir
+		}
+		fi, err := d.Info()
+		if err != nil || !slices.Contains([]string{".chunk", ".b2nd", ".b2frame"}, filepath.Ext(p)) || fi.Size() > most {
+			return err
+		}
+		b, err := os.ReadFile(p)
+		list = append(list, patient{p, copied, copied, b})
+		return err
+	})
+	if err != nil || len(list) < 100 {
+		t.Fatal(len(list), err)
+	}
+	return list
+}
+
+// mutate returns a changed copy of b.
+func mutate(rng *rand.Rand, b []byte) []byte {
+	b = slices.Clone(b)
+	edges := []uint64{0, 1, 2, 7, 8, 15, 16, 31, 32, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1 << 40, 1<<63 - 1, 1 << 63, 1<<64 - 1}
+	for range 1 + rng.IntN(4) {
+		if len(b) == 0 {
+			return b
+		}
+		at := rng.IntN(len(b))
+		switch rng.IntN(4) {
+		case 0: // in the header
+			at = rng.IntN(min(len(b), 200))
+		case 1: // in index and trailer
+			at = len(b) - 1 - rng.IntN(min(len(b), 200))
+		}
+		switch rng.IntN(9) {
+		case 0, 1:
+			b[at] = byte(rng.Uint32())
+		case 2, 3:
+			b[at] ^= 1 << rng.IntN(8)
+		case 4:
+			b[at] = []byte{0, 1, 0x7f, 0x80, 0xff}[rng.IntN(5)]
+		case 5: // a field
+			v := edges[rng.IntN(len(edges))] + uint64(rng.IntN(3)) - 1
+			if size := 4 << rng.IntN(2); at+size <= len(b) {
+				word := binary.LittleEndian.AppendUint64(nil, v)
+				if rng.IntN(2) == 0 {
+					slices.Reverse(word[:size])
+				}
+				copy(b[at:], word[:size])
+			}
+		case 6: // bytes from elsewhere
+			from := rng.IntN(len(b))
+			copy(b[at:], b[from:min(len(b), from+1+rng.IntN(40))])
+		case 7: // bytes more or fewer
+			n := min(1+rng.IntN(20), len(b)-at)
+			if rng.IntN(2) == 0 {
+				b = slices.Delete(b, at, at+n)
+			} else {
+				b = slices.Insert(b, at, b[at:at+n]...)
+			}
+		default:
+			b = b[:at]
+		}
+	}
+	return b
+}
+
+// enough is an output that takes no more than a few MiB: mutated sizes may be those of terabytes of zeros.
+type enough struct{ left int }
+
+var errEnough = errors.New("enough")
+
+func (e *enough) Write(p []byte) (int, error) {
+	if e.left -= len(p); e.left < 0 {
+		return 0, errEnough
+	}
+	return len(p), nil
+}
+
+// tell runs a verb on a patient and returns what is wrong with the outcome: it must be exit status 0 and nothing on
+// standard error, or 1 and one line, within a second.
+func tell(verb, path string) (code int, fault error) {
+	for try := range 3 { // the machine may be busy
+		var stderr bytes.Buffer
+		start := time.Now()
+		code = run(context.Background(), []string{verb, path}, nil, &enough{64 << 20}, &stderr)
+		text := stderr.String()
+		switch {
+		case code == 0 && text == "":
+		case code == 1 && strings.Count(text, "\n") == 1 && strings.HasSuffix(text, "\n") && len(text) > 5:
+		default:
+			return code, fmt.Errorf("exit status %d, %q", code, text)
+		}
+		took := time.Since(start)
+		if took <= time.Second {
+			return code, nil
+		}
+		if try == 2 {
+			return code, fmt.Errorf("%v", took)
+		}
+	}
+	return code, nil
+}
+
+// amount returns the number of mutations: few, or as many as the environment asks for.
+func amount(few int) int {
+	if n, err := strconv.Atoi(os.Getenv("B2_MUTATIONS")); err == nil {
+		return n
+	}
+	if testing.Short() {
+		few /= 10
+	}
+	return few
+}
+
+// TestMutations lets verify and dump read truncated and mutated fixtures, in a process whose memory the system limits
+// to 256 MiB: data or an error of one line.
+//
+// B2_MUTATIONS=100000 go test -run TestMutations ./examples/b2 makes 100,000 mutations, every truncation of
+// the fixtures of up to 3000 bytes, and 200 truncations of each other one. A mutation that fails is kept in
+// $TMPDIR/b2-mutation; its number names it for good.
+func TestMutations(t *testing.T) {
+	if os.Getenv("B2_MUTATIONS_HERE") == "" && canLimit {
+		c := exec.Command(os.Args[0], "-test.run=^TestMutations$", "-test.v", "-test.timeout=3h", "-test.short="+strconv.FormatBool(testing.Short()))
+		c.Env = append(os.Environ(), "B2_MUTATIONS_HERE=1")
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+		t.Logf("%s", out)
+		return
+	}
+	if err := limitMemory(limit); err != nil {
+		t.Fatal(err)
+	}
+	debug.SetMemoryLimit(limit / 2)
+	list := patients(t, t.TempDir(), 256<<10)
+	n := amount(2000)
+	exits := [2]int{}
+	slowest := time.Duration(0)
+	examine := func(p patient, b []byte, what string) {
+		if err := os.WriteFile(p.file, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		keep := filepath.Join(os.TempDir(), "b2-mutation")
+		for _, verb := range []string{"verify", "dump"} {
+			start := time.Now()
+			code, fault := tell(verb, p.path)
+			slowest = max(slowest, time.Since(start))
+			if fault != nil {
+				os.WriteFile(keep, b, 0o666)
+				t.Errorf("%s %s, %s: %v", verb, p.name, what, fault)
+				continue
+			}
+			exits[code]++
+		}
+	}
+	for i := range n {
+		rng := rand.New(rand.NewPCG(uint64(i), 11))
+		p := list[rng.IntN(len(list))]
+		examine(p, mutate(rng, p.bytes), fmt.Sprintf("mutation %d", i))
+		if err := os.WriteFile(p.file, p.bytes, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d mutations: %d times data, %d errors, the slowest took %v", n, exits[0], exits[1], slowest)
+	cuts := 0
+	exits = [2]int{}
+	for k, p := range list {
+		every := n >= 100_000 && len(p.bytes) <= 3000
+		rng := rand.New(rand.NewPCG(uint64(k), 12))
+		for i := range len(p.bytes) {
+			if few := min(200, max(1, n/len(list))); !every && rng.IntN(len(p.bytes)) >= few {
+				continue
+			}
+			cuts++
+			examine(p, p.bytes[:i], fmt.Sprintf("%d bytes", i))
+		}
+		if err := os.WriteFile(p.file, p.bytes, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d truncations: %d times data, %d errors, the slowest took %v", cuts, exits[0], exits[1], slowest)
+}
