@@ -6,9 +6,9 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"testing"
 
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
 )
 
@@ -161,41 +161,39 @@ func TestAppendReadsNothing(t *testing.T) {
 	}
 }
 
-// TestShiftMemory checks that inserting at the front of an array much larger than a group takes little memory.
+// TestShiftMemory checks that inserting at the front of an array much larger than a group takes memory for some groups
+// in all, however many there are.
 func TestShiftMemory(t *testing.T) {
-	if raceEnabled || testing.Short() {
-		t.Log("memory is not that of the package alone when races are looked for")
+	if raceEnabled {
+		t.Log("pools drop memory at random when races are looked for")
 		return
 	}
 	ctx := context.Background()
-	name := t.TempDir() + "/a.b2nd"
 	o := &Options{Chunks: []int32{64 << 10}, Blocks: []int32{16 << 10}}
-	o.NoSync, o.Concurrency, o.CParams.Level = true, 2, 1
-	const n = 64 << 20
-	a, err := Zeros(name, []int64{n}, "|u1", o)
+	o.NoSync, o.Concurrency, o.CParams.Codec = true, 2, codec.LZ4
+	const n = 96 << 20
+	data := make([]byte, n)
+	for i := range data {
+		data[i] = byte(i>>10) ^ byte(i)&7
+	}
+	a, err := CreateBytes(ctx, t.TempDir()+"/a.b2nd", []int64{n}, "|u1", data, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	if err := a.FillBytes(ctx, []byte{5}); err != nil {
-		t.Fatal(err)
-	}
-	peak := func() uint64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return m.Sys
-	}
-	before := peak()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
 	if err := a.Insert(ctx, 0, 0, []byte{1, 2, 3}); err != nil {
 		t.Fatal(err)
 	}
-	if grown := int64(peak() - before); grown > n/2 {
-		t.Errorf("inserting into %d bytes took %d more from the system", n, grown)
+	runtime.ReadMemStats(&after)
+	t.Logf("%d KiB allocated", (after.TotalAlloc-before.TotalAlloc)>>10)
+	if all := after.TotalAlloc - before.TotalAlloc; all > n/2 {
+		t.Errorf("inserting into %d bytes allocated %d in all", n, all)
 	}
-	got, err := Read[uint8](ctx, a, Until(5))
-	if last, _ := Read[uint8](ctx, a, From(-1)); err != nil || !slices.Equal(append(got, last...), []uint8{1, 2, 3, 5, 5, 5}) {
-		t.Error(got, last, err)
+	got, err := Read[uint8](ctx, a)
+	if err != nil || !bytes.Equal(got[:3], []byte{1, 2, 3}) || !bytes.Equal(got[3:], data) {
+		t.Errorf("other items (%v)", err)
 	}
 }
 
