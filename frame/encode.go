@@ -46,12 +46,22 @@ type encoding struct {
 	err     error
 }
 
-// Keeper is a Source that says of each block of a chunk that keeps, whether Block needs its content: where it does not,
-// the block need not be decoded, and dst of Block holds anything.
+// Keeper is a Source that says of each block of a chunk that is kept in part how much of it stays. It is called as
+// Block is.
 type Keeper interface {
 	Source
-	Keeps(v *Visit, k int) bool
+	Keeps(v *Visit, k int) Part
 }
+
+// Part is how much of a block stays as it is.
+type Part uint8
+
+// The parts.
+const (
+	KeepSome Part = iota // Block gets the content
+	KeepNone             // dst of Block holds anything
+	KeepAll              // Block would change nothing, and is not called where the stored bytes can stay
+)
 
 // encodeJob is a chunk being encoded.
 type encodeJob struct {
@@ -169,6 +179,7 @@ func (e *encoding) open(w *worker) {
 	var ok bool
 	if j.keep, ok = e.src.Next(&j.visit); !ok {
 		e.last = true
+		e.idle = append(e.idle, j)
 		e.wake.Broadcast()
 		return
 	}
@@ -238,6 +249,14 @@ func (e *encoding) openOld(w *worker, j *encodeJob) error {
 	return nil
 }
 
+// part returns how much of block k of the old chunk stays.
+func (e *encoding) part(j *encodeJob, k int) Part {
+	if e.keeper == nil {
+		return KeepSome
+	}
+	return e.keeper.Keeps(&j.visit, k)
+}
+
 // plain returns the new content of block k.
 func (e *encoding) plain(w *worker, j *encodeJob, k int) ([]byte, error) {
 	n := e.l.BlockLen(k)
@@ -246,7 +265,7 @@ func (e *encoding) plain(w *worker, j *encodeJob, k int) ([]byte, error) {
 	}
 	dst := w.buf[:n]
 	at := k * e.l.BlockLen(0)
-	if j.keep && (e.keeper == nil || e.keeper.Keeps(&j.visit, k)) {
+	if j.keep && e.part(j, k) != KeepNone {
 		if j.oldBit != chunk.Regular {
 			chunk.FillSpecial(dst, j.oldBit, j.oldVal, int(e.s.typeSize), at)
 		} else if err := w.DecodeBlock(dst, &j.old, k); err != nil {
@@ -262,6 +281,15 @@ func (e *encoding) encode(w *worker, j *encodeJob) {
 	j.next++
 	ok := e.unlocked(func() error {
 		w.Chunk = int64(j.visit.Chunk)
+		if j.keep && j.oldBit == chunk.Regular && e.part(j, k) == KeepAll {
+			var ok bool
+			var err error
+			if j.blocks[k], ok, err = w.Carry(j.blocks[k][:0], j.l, &j.old, k); err != nil {
+				return e.b.f.chunkError(e.s, j.visit.Chunk, err)
+			} else if ok {
+				return nil
+			}
+		}
 		b, err := e.plain(w, j, k)
 		if err == nil {
 			j.blocks[k], err = w.EncodeBlock(j.blocks[k][:0], j.l, k, b, j.ref)

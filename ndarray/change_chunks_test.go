@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
@@ -209,4 +211,48 @@ func editBytes(t testing.TB, b []byte) *Array {
 		t.Fatal(err)
 	}
 	return a
+}
+
+// TestUntouchedBlocksStay writes whole blocks of a chunk whose stored blocks are broken: it reads none of them.
+func TestUntouchedBlocksStay(t *testing.T) {
+	ctx := context.Background()
+	o := &Options{Chunks: []int32{64, 64}, Blocks: []int32{8, 64}}
+	o.CParams.Codec = codec.LZ4
+	items := make([]uint16, 60*64)
+	for i := range items {
+		items[i] = uint16(i * i >> 7)
+	}
+	a, err := Create(ctx, "", []int64{60, 64}, items, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := a.Frame().AppendTo(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, raw := storedChunks(t, a)
+	at := bytes.Index(b, raw[0])
+	for i := at + 32 + 4*8; i < at+len(raw[0]); i++ {
+		b[i] ^= 0xff
+	}
+	a = editBytes(t, b)
+	if _, err := Read[uint16](ctx, a); !errors.Is(err, ErrCorrupt) {
+		t.Fatalf("reading broken blocks: %v", err)
+	}
+	if err := Fill(ctx, a, uint16(7), Span(8, 24)); err != nil {
+		t.Errorf("filling two blocks: %v", err)
+	}
+	if err := Write(ctx, a, items[40*64:48*64], Pick(40, 41, 42, 43, 44, 45, 46, 47)); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("writing a block through a list, which reads it: %v", err)
+	}
+	if err := Fill(ctx, a, uint16(7), Span(3, 4)); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("filling a part of a block: %v", err)
+	}
+	if got, err := Read[uint16](ctx, a, Span(8, 24)); err != nil || !slices.Equal(got, slices.Repeat([]uint16{7}, 16*64)) {
+		t.Error(err)
+	}
+	_, now := storedChunks(t, a)
+	if tail := b[at+len(raw[0])-100 : at+len(raw[0])]; !bytes.Contains(now[0], tail) {
+		t.Error("the stored blocks are not the broken ones")
+	}
 }

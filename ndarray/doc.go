@@ -45,8 +45,8 @@
 // Items always come and go in C order of the selection.
 //
 // A read decodes only the blocks that have selected items, each once, and reads from the file little more than their
-// bytes; a chunk of one value, as zeros are, is not read at all. A write compresses the chunks anew that have selected
-// items, and reads those of them that keep others.
+// bytes; a chunk of one value, as zeros are, is not read at all. A write makes the chunks anew that have selected
+// items; of those, it decodes only the blocks that keep a part of theirs, and compresses those that change.
 //
 // # Views
 //
@@ -99,7 +99,8 @@
 //
 // Begin starts a Batch, which makes any number of edits one commit. An instrument that adds a frame at a time does best
 // with chunks of as many frames as it adds in one call, and with a Batch where a commit for each is too slow: a chunk
-// with room left at the end of the axis is read and compressed again by each call that adds to it.
+// with room left at the end of the axis is written again by each call that adds to it. Blocks of one frame help there:
+// of a chunk that is written in part, the blocks without a selected item stay as they are stored.
 //
 // # Making arrays
 //

@@ -153,6 +153,15 @@ func (w *listWriting) Next(v *frame.Visit) (keep, ok bool) {
 	return !visit.fresh, true
 }
 
+// Keeps implements frame.Keeper.
+func (w *listWriting) Keeps(v *frame.Visit, k int) frame.Part {
+	var b listBox
+	if !w.plan.box(&b, &v.State.(*writeVisit).part, int32(k)) {
+		return frame.KeepAll
+	}
+	return frame.KeepSome
+}
+
 // Block implements frame.Source.
 func (w *listWriting) Block(v *frame.Visit, k, _ int, dst []byte) ([]byte, error) {
 	visit := v.State.(*writeVisit)

@@ -166,8 +166,12 @@ func (w *viewWriting) Next(v *frame.Visit) (keep, ok bool) {
 }
 
 // Keeps implements frame.Keeper.
-func (w *viewWriting) Keeps(v *frame.Visit, k int) bool {
-	return w.pieces.size != w.itemSize || w.writing.Keeps(v, k)
+func (w *viewWriting) Keeps(v *frame.Visit, k int) frame.Part {
+	part := w.writing.Keeps(v, k)
+	if part == frame.KeepNone && w.pieces.size != w.itemSize {
+		return frame.KeepSome
+	}
+	return part
 }
 
 // Block implements frame.Source.

@@ -94,9 +94,15 @@ func (w *writing) Next(v *frame.Visit) (keep, ok bool) {
 }
 
 // Keeps implements frame.Keeper.
-func (w *writing) Keeps(v *frame.Visit, k int) bool {
+func (w *writing) Keeps(v *frame.Visit, k int) frame.Part {
 	var b box
-	return !w.plan.box(&b, v.State.(*chunkPart), int32(k)) || !b.whole
+	switch some := w.plan.box(&b, v.State.(*chunkPart), int32(k)); {
+	case !some:
+		return frame.KeepAll
+	case b.whole:
+		return frame.KeepNone
+	}
+	return frame.KeepSome
 }
 
 // Block implements frame.Source.
