@@ -8,9 +8,9 @@ import (
 
 // Append adds data behind the end of an axis, in one commit: items in C order, as they are stored, as many as one or
 // more steps along the axis have. A negative axis counts from the last. Chunks that are new are compressed once; those
-// at the end of the axis that have room left are read, and their blocks compressed again that get items. To append often, let the
-// chunk length along the axis divide what is appended, or collect many calls in a Batch. Errors are ErrShape, ErrBounds
-// and those of WriteBytes.
+// at the end of the axis that have room left are read, and their blocks compressed again that get items. To append
+// often, let the chunk length along the axis divide what is appended, or collect many calls in a Batch. Errors are
+// ErrShape, ErrBounds and those of WriteBytes.
 func (a *Array) Append(ctx context.Context, axis int, data []byte) error {
 	return a.edit(func(b *Batch) error { return b.Append(ctx, axis, data) })
 }
