@@ -360,3 +360,33 @@ func FuzzViews(f *testing.F) {
 		}
 	})
 }
+
+// TestViewAllocates checks that reading through a view allocates little.
+func TestViewAllocates(t *testing.T) {
+	if raceEnabled {
+		t.Log("pools drop memory at random when races are looked for; counting allocations means nothing then")
+		return
+	}
+	ctx := context.Background()
+	o := &Options{Chunks: []int32{20, 30}, Blocks: []int32{7, 10}}
+	o.Concurrency = 1
+	a, err := Create(ctx, "", []int64{50, 70}, count(3500), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	v, err := Transpose(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dst := make([]int64, 3500)
+	read := func() {
+		if err := ReadInto(ctx, v, dst); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read()
+	if n := testing.AllocsPerRun(100, read); n > 2 || dst[1] != 70 {
+		t.Errorf("%v allocations, item %d", n, dst[1])
+	}
+}
