@@ -112,8 +112,8 @@
 // # Going through arrays
 //
 // ByChunk, ByBlock, ByRows and ByWindow say in which boxes to go through an array or a view; Tiles reads them, ahead of
-// the loop if wished. Map makes a new array of the items of each block. Array.ChunkInfos tells of the chunks without
-// decoding them.
+// the loop if wished. Map makes a new array of the items of each block. Reduce takes sums, means, minima and the like
+// over any axes, without decoding chunks of one value. Array.ChunkInfos tells of the chunks without decoding them.
 //
 // # Goroutines, commits and memory
 //

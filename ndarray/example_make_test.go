@@ -163,3 +163,20 @@ func ExampleArray_ChunkInfos() {
 	// 2 [1 0] [100 0] zeros false true
 	// 3 [1 1] [100 100] zeros false true
 }
+
+// Reductions take all axes, or some of them.
+func ExampleReduce() {
+	ctx := context.Background()
+	a, _ := ndarray.Create(ctx, "", []int64{2, 3}, []float32{1, 2, 3, 4, 5, 9}, nil)
+	sum, err := ndarray.ReduceAll[float32](ctx, a, ndarray.OpSum)
+	if err != nil {
+		log.Fatal(err)
+	}
+	means, err := ndarray.Reduce(ctx, a, ndarray.OpMean, &ndarray.ReduceOptions{Axes: []int{-1}, KeepDims: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	items, err := ndarray.Read[float32](ctx, means)
+	fmt.Println(sum, means.Shape(), items, err)
+	// Output: 24 [2 1] [2 6] <nil>
+}

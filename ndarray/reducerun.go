@@ -1,0 +1,270 @@
+package ndarray
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame"
+)
+
+// share is a box of the array and the cells that it is reduced to, in C order of its axes that stay.
+type share[S, T Scalar, A any] struct {
+	box   Box
+	chunk int64 // its number; -1 for a box that is no chunk
+	raw   []S   // the items as they are read
+	items []T   // and as they are reduced
+	cells []A
+}
+
+// runKernel reduces the chunks, several at the same time, and merges their cells in the order of the chunks.
+func runKernel[S, T Scalar, A any](j *reduction, convert func(S) T, k kernel[T, A]) ([]A, error) {
+	cells := make([]A, j.cells)
+	for i := range cells {
+		cells[i] = k.empty
+	}
+	if hasZero(j.shape) {
+		return cells, j.ctx.Err()
+	}
+	boxes := ByChunk(j.r)
+	boxes.shape = j.shape // that of the state that is held
+	if boxes.err != nil {
+		return nil, boxes.err
+	}
+	_, view := j.r.source()
+	o := j.h.a.f.Options()
+	workers := o.Concurrency
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	number := int64(-1)
+	set := func(s *share[S, T, A], b Box) {
+		s.box.copy(b)
+		number++
+		if s.chunk = number; view != nil || o.Postfilter != nil {
+			s.chunk = -1
+		}
+	}
+	load := func(ctx context.Context, s *share[S, T, A]) error {
+		return loadShare(ctx, j, s, convert, &k)
+	}
+	for s, err := range ahead(j.ctx, workers-1, boxes.All(), set, load) {
+		if err != nil {
+			return nil, err
+		}
+		mergeShare(j, cells, s, &k)
+	}
+	return cells, nil
+}
+
+// loadShare reads a box and reduces it.
+func loadShare[S, T Scalar, A any](ctx context.Context, j *reduction, s *share[S, T, A], convert func(S) T, k *kernel[T, A]) error {
+	n := int64(1)
+	for i, length := range s.box.Shape {
+		if !j.reduced[i] {
+			n *= length
+		}
+	}
+	if int64(cap(s.cells)) < n {
+		s.cells = make([]A, n)
+	}
+	s.cells = s.cells[:n]
+	one := false
+	if s.chunk >= 0 {
+		item, err := j.special(ctx, s.chunk)
+		if err != nil {
+			return err
+		}
+		if one = item != nil; one {
+			s.raw = append(s.raw[:0], *new(S))
+			copy(bytesOf(s.raw), item)
+		}
+	}
+	if !one {
+		if _, err := limited(j.r, s.box.Size()); err != nil {
+			return err
+		}
+		if n := int(s.box.Size()); cap(s.raw) < n {
+			s.raw = make([]S, n)
+		} else {
+			s.raw = s.raw[:n]
+		}
+		if err := j.h.readBox(ctx, bytesOf(s.raw), s.box); err != nil {
+			return err
+		}
+	}
+	toNative(j.r.DType(), bytesOf(s.raw))
+	if convert == nil {
+		s.items = any(s.raw).([]T)
+	} else {
+		s.items = s.items[:0]
+		for _, x := range s.raw {
+			s.items = append(s.items, convert(x))
+		}
+	}
+	if one {
+		x := k.copies(s.items[0], s.box.Size()/n, j.position(s.box))
+		for i := range s.cells {
+			s.cells[i] = x
+		}
+		return nil
+	}
+	for i := range s.cells {
+		s.cells[i] = k.empty
+	}
+	reduceBox(j, s.cells, s.items, s.box, k)
+	return nil
+}
+
+// position returns the position of the first item of a box among the items that are reduced to its cell.
+func (j *reduction) position(b Box) int64 {
+	at := int64(0)
+	for i, x := range b.Start {
+		at += x * j.itemAt[i] // zero for axes that stay
+	}
+	return at
+}
+
+// leg is one or several neighbouring axes of a box that are gone through as one.
+type leg struct {
+	n       int64
+	reduced bool
+	cell    int64 // what a step adds to the number of the cell in the box
+	at      int64 // what a step adds to the position
+}
+
+// legs returns the axes of a box, as few as can be.
+func (j *reduction) legs(b Box, placed bool) []leg {
+	var out []leg // the last axis first
+	cell := int64(1)
+	for i := len(b.Shape) - 1; i >= 0; i-- {
+		x := leg{n: b.Shape[i], reduced: j.reduced[i]}
+		if x.reduced {
+			x.at = j.itemAt[i]
+		} else {
+			x.cell = cell
+			cell *= x.n
+		}
+		if k := len(out) - 1; k >= 0 && out[k].reduced == x.reduced && (!x.reduced || !placed || x.at == out[k].at*out[k].n) {
+			out[k].n *= x.n
+			continue
+		}
+		out = append(out, x)
+	}
+	if len(out) == 0 {
+		out = append(out, leg{n: 1, reduced: true, at: 1})
+	}
+	return out
+}
+
+// reduceBox reduces the items of a box.
+func reduceBox[T, A any](j *reduction, cells []A, items []T, b Box, k *kernel[T, A]) {
+	legs := j.legs(b, k.placed)
+	inner := legs[0]
+	outer := legs[1:]
+	count := make([]int64, len(outer))
+	cell, at := int64(0), j.position(b)
+	for ; len(items) > 0; items = items[inner.n:] {
+		if inner.reduced {
+			k.row(&cells[cell], items[:inner.n], at)
+		} else {
+			k.lane(cells[cell:cell+inner.n], items[:inner.n], at)
+		}
+		for i := range outer {
+			x := &outer[i]
+			count[i]++
+			cell += x.cell
+			at += x.at
+			if count[i] < x.n {
+				break
+			}
+			cell -= x.cell * x.n
+			at -= x.at * x.n
+			count[i] = 0
+		}
+	}
+}
+
+// mergeShare adds the cells of a box to those of the result.
+func mergeShare[S, T Scalar, A any](j *reduction, cells []A, s *share[S, T, A], k *kernel[T, A]) {
+	var axes []int // that stay
+	to := int64(0)
+	for i, at := range s.box.Start {
+		if !j.reduced[i] {
+			axes = append(axes, i)
+			to += at * j.cellAt[i]
+		}
+	}
+	run := int64(1) // cells that stand together in the result
+	if n := len(axes); n > 0 {
+		run = s.box.Shape[axes[n-1]]
+		axes = axes[:n-1]
+	}
+	count := make([]int64, len(axes))
+	for from := s.cells; len(from) > 0; from = from[run:] {
+		row := cells[to : to+run]
+		for i := range row {
+			k.merge(&row[i], &from[i])
+		}
+		for i := len(axes) - 1; i >= 0; i-- {
+			step := j.cellAt[axes[i]]
+			count[i]++
+			if to += step; count[i] < s.box.Shape[axes[i]] {
+				break
+			}
+			to -= step * count[i]
+			count[i] = 0
+		}
+	}
+}
+
+// special returns the item, as it is stored, that a chunk has everywhere; nil for one that is not special.
+func (j *reduction) special(ctx context.Context, number int64) ([]byte, error) {
+	info, err := j.h.v.ChunkInfo(int(number))
+	if err != nil || info.Special == chunk.Regular {
+		return nil, err
+	}
+	s := &oneSpecial{number: int(number), itemSize: j.h.a.itemSize, path: j.h.a.f.Path()}
+	err = j.h.v.Decode(ctx, s)
+	return s.item, err
+}
+
+// oneSpecial is the frame.Plan that looks what value a special chunk stands for. Nothing is decoded.
+type oneSpecial struct {
+	number   int
+	itemSize int
+	path     string
+	item     []byte
+	started  bool
+}
+
+// Blocks implements frame.Plan.
+func (s *oneSpecial) Blocks() int64 { return 1 }
+
+// BlockSize implements frame.Plan.
+func (s *oneSpecial) BlockSize() int { return 0 }
+
+// Next implements frame.Plan.
+func (s *oneSpecial) Next(v *frame.Visit) bool {
+	v.Chunk = s.number
+	first := !s.started
+	s.started = true
+	return first
+}
+
+// Place implements frame.Plan.
+func (s *oneSpecial) Place(*frame.Visit, int, int, int) []byte { return nil }
+
+// Block implements frame.Plan.
+func (s *oneSpecial) Block(*frame.Visit, int, int, []byte) error { return nil }
+
+// Special implements frame.Plan.
+func (s *oneSpecial) Special(v *frame.Visit, special chunk.Special, value []byte, _, _ int) error {
+	var visit readVisit
+	item, err := visit.specialItem(special, value, s.itemSize)
+	if err != nil {
+		return &frame.Error{Path: s.path, Part: "chunk", Chunk: v.Chunk, Off: -1, Err: err}
+	}
+	s.item = append(s.item, item...)
+	return nil
+}
