@@ -26,6 +26,7 @@ const (
 	OpArgMax                 // int64: the same of the maximum
 )
 
+// String returns the name of the function of NumPy.
 func (op Op) String() string {
 	names := [...]string{"sum", "min", "max", "mean", "std", "any", "all", "count_nonzero", "argmin", "argmax"}
 	if int(op) < len(names) {

@@ -8,8 +8,8 @@ import (
 	"github.com/goblosc/blosc2/frame"
 )
 
-// share is a box of the array and the cells that it is reduced to, in C order of its axes that stay.
-type share[S, T Scalar, A any] struct {
+// portion is a box of the array and the cells that it is reduced to, in C order of its axes that stay.
+type portion[S, T Scalar, A any] struct {
 	box   Box
 	chunk int64 // its number; -1 for a box that is no chunk
 	raw   []S   // the items as they are read
@@ -38,27 +38,27 @@ func runKernel[S, T Scalar, A any](j *reduction, convert func(S) T, k kernel[T, 
 		workers = runtime.GOMAXPROCS(0)
 	}
 	number := int64(-1)
-	set := func(s *share[S, T, A], b Box) {
+	set := func(s *portion[S, T, A], b Box) {
 		s.box.copy(b)
 		number++
 		if s.chunk = number; view != nil || o.Postfilter != nil {
 			s.chunk = -1
 		}
 	}
-	load := func(ctx context.Context, s *share[S, T, A]) error {
-		return loadShare(ctx, j, s, convert, &k)
+	load := func(ctx context.Context, s *portion[S, T, A]) error {
+		return loadPortion(ctx, j, s, convert, &k)
 	}
 	for s, err := range ahead(j.ctx, workers-1, boxes.All(), set, load) {
 		if err != nil {
 			return nil, err
 		}
-		mergeShare(j, cells, s, &k)
+		mergePortion(j, cells, s, &k)
 	}
 	return cells, nil
 }
 
-// loadShare reads a box and reduces it.
-func loadShare[S, T Scalar, A any](ctx context.Context, j *reduction, s *share[S, T, A], convert func(S) T, k *kernel[T, A]) error {
+// loadPortion reads a box and reduces it.
+func loadPortion[S, T Scalar, A any](ctx context.Context, j *reduction, s *portion[S, T, A], convert func(S) T, k *kernel[T, A]) error {
 	n := int64(1)
 	for i, length := range s.box.Shape {
 		if !j.reduced[i] {
@@ -185,8 +185,8 @@ func reduceBox[T, A any](j *reduction, cells []A, items []T, b Box, k *kernel[T,
 	}
 }
 
-// mergeShare adds the cells of a box to those of the result.
-func mergeShare[S, T Scalar, A any](j *reduction, cells []A, s *share[S, T, A], k *kernel[T, A]) {
+// mergePortion adds the cells of a box to those of the result.
+func mergePortion[S, T Scalar, A any](j *reduction, cells []A, s *portion[S, T, A], k *kernel[T, A]) {
 	var axes []int // that stay
 	to := int64(0)
 	for i, at := range s.box.Start {
