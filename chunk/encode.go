@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -118,22 +119,9 @@ func gaveUp(n, most int, err error, src []byte) bool {
 	return errors.Is(err, codec.ErrIncompressible) || err == nil && (n <= 0 || n > most || n >= len(src))
 }
 
-// isRun tells whether all bytes are the same.
-func isRun(b []byte) bool {
-	word := uint64(b[0]) * 0x0101010101010101
-	i := 0
-	for ; i+8 <= len(b); i += 8 {
-		if binary.LittleEndian.Uint64(b[i:]) != word {
-			return false
-		}
-	}
-	for _, c := range b[i:] {
-		if c != b[0] {
-			return false
-		}
-	}
-	return true
-}
+// isRun tells whether all bytes are the same: whether the block is itself moved by one. That comparison is a vectorized
+// one.
+func isRun(b []byte) bool { return bytes.Equal(b[1:], b[:len(b)-1]) }
 
 // Assemble appends the chunk made of blocks that EncodeBlock has encoded with the same l. plain returns block k as it was before
 // encoding; it is asked for where blocks do not pay and must be stored, and may reuse its memory at each call.

@@ -1,9 +1,10 @@
 package codec
 
 import (
+	"github.com/goblosc/blosc2/codec/internal/lz4"
 	"github.com/goblosc/blosc2/codec/internal/lz4dict"
 	"github.com/goblosc/blosc2/codec/internal/lz4hc"
-	"github.com/pierrec/lz4/v4"
+	decoder "github.com/pierrec/lz4/v4"
 )
 
 // lz4Window is how far back an LZ4 match can reach.
@@ -22,23 +23,18 @@ func (lz4Codec) NewEncoder(p Params) (Encoder, error) {
 	if len(p.Dict) > 0 {
 		return lz4DictEncoder{lz4dict.NewEncoder(p.Dict, 10-p.Level)}, nil
 	}
-	e := new(lz4Encoder)
-	e.lz.Acceleration = 10 - p.Level
-	return e, nil
+	return &lz4Encoder{acceleration: 10 - p.Level}, nil
 }
 
 func (lz4Codec) NewDecoder(p Params) (Decoder, error) { return newLZ4Decoder(LZ4, p), nil }
 
 type lz4Encoder struct {
-	lz lz4.CompressorCCompat
+	lz           lz4.Encoder
+	acceleration int
 }
 
 func (e *lz4Encoder) Encode(dst, src []byte) (int, error) {
-	n, err := e.lz.CompressBlock(src, dst)
-	if err != nil {
-		return 0, ErrIncompressible // the library's only error here is lack of room
-	}
-	return encoded(n, src)
+	return encoded(e.lz.Encode(dst, src, e.acceleration), src)
 }
 
 // lz4DictEncoder is LZ4 with a dictionary. Its streams are not those of the C library.
@@ -90,7 +86,7 @@ func (d *lz4Decoder) Decode(dst, src []byte) error {
 	if len(src) == 0 {
 		return corrupt(d.id, "empty stream")
 	}
-	n, err := lz4.UncompressBlockWithDict(src, dst, d.dict)
+	n, err := decoder.UncompressBlockWithDict(src, dst, d.dict)
 	if err != nil || n != len(dst) {
 		return corrupt(d.id, "stream does not expand to its block")
 	}
