@@ -82,24 +82,24 @@ func (w *Worker) Reference(dst []byte, l *Layout, block0 []byte) ([]byte, error)
 func encodeStream(dst, src []byte, enc codec.Encoder, room int) ([]byte, error) {
 	at := len(dst)
 	room -= 4
+	run := isRun(src)
+	if room < 0 || run && src[0] != 0 && room < 1 {
+		return dst, errNoRoom
+	}
 	dst = append(dst, 0, 0, 0, 0)
-	if isRun(src) {
-		if src[0] != 0 {
-			binary.LittleEndian.PutUint32(dst[at:], uint32(-int32(src[0])))
-			dst = append(dst, 1)
-			room--
-		}
-		if room < 0 {
-			return dst, errNoRoom
-		}
+	if run && src[0] == 0 {
 		return dst, nil
+	}
+	if run {
+		binary.LittleEndian.PutUint32(dst[at:], uint32(-int32(src[0])))
+		return append(dst, 1), nil
 	}
 	most := min(len(src), room)
 	if most <= 0 {
 		return dst, errNoRoom
 	}
-	dst = grow(dst, len(src))
-	n, err := enc.Encode(dst[at+4:at+4+most], src)
+	dst = grow(dst, most)
+	n, err := enc.Encode(dst[at+4:], src)
 	switch {
 	case gaveUp(n, most, err, src):
 		if len(src) > room {
@@ -130,42 +130,55 @@ func (w *Worker) Assemble(dst []byte, l *Layout, blocks [][]byte, plain func(k i
 	if l.store {
 		return w.appendStored(dst, l, plain)
 	}
-	start := len(dst)
 	size := HeaderSize + 4*l.nblocks + l.dictSize()
 	for _, b := range blocks {
-		size = min(size+len(b), l.h.NBytes+MaxOverhead)
+		if len(b) > l.h.NBytes+MaxOverhead-size { // less room makes no block shorter
+			return w.appendStored(dst, l, plain)
+		}
+		size += len(b)
 	}
+	var ref []byte
+	out, err := w.assemble(dst, l, size, func(dst []byte, k, room int) ([]byte, error) {
+		b := blocks[k]
+		if len(b)+l.BlockLen(k) <= room {
+			return append(dst, b...), nil
+		}
+		// Blocks were encoded as if there were room without end. Near the end of it, encode again with what is left.
+		src, err := plain(k)
+		if err != nil {
+			return dst, err
+		}
+		if l.NeedsReference() && k > 0 && ref == nil {
+			if ref, src, err = w.reference(l, plain, k); err != nil {
+				return dst, err
+			}
+		}
+		w.again, err = w.encodeBlock(w.again[:0], l, k, src, ref, room)
+		return append(dst, w.again...), err
+	})
+	if errors.Is(err, errNoRoom) {
+		return w.appendStored(dst, l, plain)
+	}
+	return out, err
+}
+
+// assemble appends the chunk of blocks that put appends, each with room for so many bytes. size is how long the chunk
+// is likely to become. Errors are those of put; for errNoRoom the chunk has to be stored.
+func (w *Worker) assemble(dst []byte, l *Layout, size int, put func(dst []byte, k, room int) ([]byte, error)) ([]byte, error) {
+	start := len(dst)
 	dst = l.h.append(slices.Grow(dst, size))
 	starts := len(dst)
 	dst = l.appendDict(grow(dst, 4*l.nblocks))
 	zeros := true
-	var ref []byte
-	for k, b := range blocks {
+	for k := range l.nblocks {
 		at := len(dst) - start
-		room := l.h.NBytes + MaxOverhead - at
-		// Blocks were encoded as if there were room without end. Near the end of it, encode again with what is left.
-		if len(b)+l.BlockLen(k) > room {
-			src, err := plain(k)
-			if err != nil {
-				return dst[:start], err
-			}
-			if l.NeedsReference() && k > 0 && ref == nil {
-				if ref, src, err = w.reference(l, plain, k); err != nil {
-					return dst[:start], err
-				}
-			}
-			w.again, err = w.encodeBlock(w.again[:0], l, k, src, ref, room)
-			if errors.Is(err, errNoRoom) {
-				return w.appendStored(dst[:start], l, plain)
-			}
-			if err != nil {
-				return dst[:start], err
-			}
-			b = w.again
+		var err error
+		dst, err = put(dst, k, l.h.NBytes+MaxOverhead-at)
+		if err != nil {
+			return dst[:start], err
 		}
-		zeros = zeros && allZero(b, l, k)
+		zeros = zeros && allZero(dst[start+at:], l, k)
 		binary.LittleEndian.PutUint32(dst[starts+4*k:], uint32(at))
-		dst = append(dst, b...)
 	}
 	if zeros {
 		dst = dst[:starts]
@@ -173,6 +186,34 @@ func (w *Worker) Assemble(dst []byte, l *Layout, blocks [][]byte, plain func(k i
 	}
 	binary.LittleEndian.PutUint32(dst[start+12:], uint32(len(dst)-start))
 	return dst, nil
+}
+
+// encodeInOrder appends the chunk with the blocks that plain returns, encoded one after the other where they belong.
+// Without room for the longest chunk in dst, which is not taken for a chunk that may be short, it is made elsewhere.
+func (w *Worker) encodeInOrder(dst []byte, l *Layout, ref []byte, plain func(k int) ([]byte, error)) ([]byte, error) {
+	out, roomy := dst, cap(dst)-len(dst) >= l.h.NBytes+MaxOverhead
+	if !roomy {
+		out = w.out[:0]
+	}
+	out, err := w.assemble(out, l, HeaderSize+4*l.nblocks+l.dictSize(), func(dst []byte, k, room int) ([]byte, error) {
+		src, err := plain(k)
+		if err != nil {
+			return dst, err
+		}
+		return w.encodeBlock(dst, l, k, src, ref, room)
+	})
+	if !roomy {
+		w.out = out[:0]
+	}
+	switch {
+	case errors.Is(err, errNoRoom):
+		return w.appendStored(dst, l, plain)
+	case err != nil:
+		return dst, err
+	case roomy:
+		return out, nil
+	}
+	return append(dst, out...), nil
 }
 
 // reference makes the reference block, and fetches block k, which plain may put where block 0 was.
@@ -252,6 +293,9 @@ func (p *Pool) Encode(dst, src []byte, c CParams) ([]byte, error) {
 			return dst, err
 		}
 		ref = w.ref
+	}
+	if len(team) == 1 {
+		return w.encodeInOrder(dst, l, ref, plain)
 	}
 	err = encodeAll(team, l.nblocks, func(mate *Worker, k int) error {
 		b, err := plain(k)

@@ -116,6 +116,7 @@ func (c *config) chunk(group, name string, src []byte, p chunk.CParams, q cblosc
 	if err := dec.Decode(cBack, ours); err != nil || !bytes.Equal(cBack, src) {
 		return nil, fmt.Errorf("%s: a chunk of Go read by C: %w, %v", name, errDiffer, err)
 	}
+	ours = slices.Grow(ours, len(src)+chunk.MaxOverhead) // as C has
 	sizes := [2]int{len(ours), n}
 	if wantDecode {
 		stored = slices.Clone(stored)
