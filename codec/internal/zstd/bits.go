@@ -5,13 +5,13 @@ import (
 	"math/bits"
 )
 
-// ahead is how many bytes stand before any stream of bits: the header of its frame, at least. A word of a stream may begin
-// up to 8 bytes before the stream, so that nothing special is needed near its beginning; who takes bits from there finds
-// out in the end, as not all bits are left that should be.
+// ahead is how many bytes stand before any stream of bits: the header of its frame, at least. A word of a stream may
+// begin up to 8 bytes before the stream, so that nothing special is needed near its beginning; who takes bits from
+// there finds out in the end, as not all bits are left that should be.
 const ahead = 8
 
-// bitReader reads a stream of bits, from the end of the stream to start in src. The last byte of the stream has a 1 above
-// its highest bit. word holds the 8 bytes of src from pos on, of which the low left bits are still to be read.
+// bitReader reads a stream of bits, from the end of the stream to start in src. The last byte of the stream has a 1
+// above its highest bit. word holds the 8 bytes of src from pos on, of which the low left bits are still to be read.
 type bitReader struct {
 	src   []byte
 	start int

@@ -10,7 +10,8 @@ var (
 // margin is how far the fast loops may read behind literals and write behind a sequence.
 const margin = 32
 
-// block expands the compressed block src[in:end], to at most limit bytes from dst[out:]. It returns where it ends in dst.
+// block expands the compressed block src[in:end], to at most limit bytes from dst[out:]. It returns where it ends in
+// dst.
 func (d *Decoder) block(dst []byte, out, limit int, src []byte, in, end int) (int, error) {
 	h, ok := readLiteralsHeader(src[in:end])
 	in += h.length

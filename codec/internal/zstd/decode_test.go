@@ -125,10 +125,10 @@ func TestRandomFrames(t *testing.T) {
 	})
 }
 
-// spares reports whether an error of the other decoder is one for what it does not take and RFC 8878 allows, nor does the
-// C library mind: windows above 512 MiB; weights of a Huffman code behind which bits are left, though too few for another;
-// descriptions of state machines of less than four bytes, or with many zeros, at the end of a block; and offsets of 2 GiB,
-// in such a description.
+// spares reports whether an error of the other decoder is one for what it does not take and RFC 8878 allows, nor does
+// the C library mind: windows above 512 MiB; weights of a Huffman code behind which bits are left, though too few for
+// another; descriptions of state machines of less than four bytes, or with many zeros, at the end of a block; and
+// offsets of 2 GiB, in such a description.
 func spares(err error) bool {
 	if err == nil || errors.Is(err, zstd.ErrWindowSizeExceeded) {
 		return err != nil

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// Decoder expands one input at a time. It belongs to one goroutine; it keeps its tables and a buffer of at most 128 KiB
-// between calls.
+// Decoder expands one input at a time. It belongs to one goroutine; it keeps its tables and a buffer of at most 128
+// KiB between calls.
 type Decoder struct {
 	// SkipChecksum tells not to verify the checksums of frames that have one.
 	SkipChecksum bool

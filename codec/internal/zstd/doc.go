@@ -6,10 +6,10 @@
 //	block   raw bytes, or one byte that repeats, or
 //	        literals | number of sequences | tables | sequences
 //
-// A sequence says: copy so many literals, then so many bytes from so far back. The literals of a block are stored
-// as they are, or as one byte that repeats, or with a Huffman code in one or four streams. The lengths and offsets of
-// sequences are codes of three finite state machines with more bits behind each code, all in one stream of bits. Streams
-// of bits are read from their end.
+// A sequence says: copy so many literals, then so many bytes from so far back. The literals of a block are stored as
+// they are, or as one byte that repeats, or with a Huffman code in one or four streams. The lengths and offsets of
+// sequences are codes of three finite state machines with more bits behind each code, all in one stream of bits.
+// Streams of bits are read from their end.
 //
 //	huffman.go     description and table of a Huffman code
 //	streams.go     the streams of one
@@ -18,5 +18,10 @@
 //	execute.go     the loops over sequences: one that is fast, where there is room, and a careful one
 //
 // The two loops that take the time, that of four Huffman streams and that of sequences, have kernels in assembly for
-// amd64 (BMI2 and AVX2), which do the same as the Go code beside them and leave to it all that is near a limit or wrong.
+// amd64 (BMI2 and AVX2) and arm64, which do the same as the Go code beside them and leave to it all that is near a
+// limit or wrong.
+//
+// Where it is free to, the decoder takes what the C library takes: dictionaries serve frames that do not name one,
+// too, and windows may be as large as 3.75 GiB, as they cost nothing. It is strict where that decoder looks away:
+// Huffman streams must end where they should.
 package zstd

@@ -2,8 +2,8 @@ package zstd
 
 import "encoding/binary"
 
-// run is the state of the loops over the sequences of a block. The fast loops stop where the careful one must go on: it
-// does one sequence and leaves the next ones to them again.
+// run is the state of the loops over the sequences of a block. The fast loops stop where the careful one must go on:
+// it does one sequence and leaves the next ones to them again.
 type run struct {
 	dst    []byte
 	start  int    // of the frame in dst
@@ -31,7 +31,8 @@ const (
 	stopExecute        // the sequence at hand is decoded only: it needs care, or is wrong
 )
 
-// sequences reads and does count sequences, which is not 0, from src[start:end]. It returns where the block ends in dst.
+// sequences reads and does count sequences, which is not 0, from src[start:end]. It returns where the block ends in
+// dst.
 func (d *Decoder) sequences(src []byte, start, end, count int) (int, error) {
 	r := &d.run
 	if !r.bits.init(src, start, end) {
@@ -98,9 +99,9 @@ func (r *run) decode() bool {
 	return true
 }
 
-// setOffset sets the offset of the sequence at hand. Values above 3 are an offset plus 3. The others stand for one of the
-// last three offsets or, as it would be pointless without literals to repeat the last one, for the one behind, and behind
-// the third stands the first less 1. The offset goes to the front of the list.
+// setOffset sets the offset of the sequence at hand. Values above 3 are an offset plus 3. The others stand for one of
+// the last three offsets or, as it would be pointless without literals to repeat the last one, for the one behind,
+// and behind the third stands the first less 1. The offset goes to the front of the list.
 func (r *run) setOffset(value uint32) {
 	p := &r.repeats
 	i := uint32(3)
@@ -279,8 +280,8 @@ func (r *run) fastGeneric() int {
 func copy16(dst, src []byte) { copy(dst[:16], src[:16]) }
 func copy8(dst, src []byte)  { copy(dst[:8], src[:8]) }
 
-// patterns are for offsets below 8: mask leaves so many bytes of a word, repeat multiplies them to fill it, and step is
-// the greatest multiple of the offset in a word.
+// patterns are for offsets below 8: mask leaves so many bytes of a word, repeat multiplies them to fill it, and step
+// is the greatest multiple of the offset in a word.
 var patterns = [8]struct {
 	mask, repeat uint64
 	step         uint

@@ -8,13 +8,13 @@ import (
 // maxStates is the number of states that the greatest machine has.
 const maxStates = 512
 
-// readProbabilities reads the description of a finite state machine, which src begins with: the logarithm of the number
-// of its states, at most maxLog, and how many of these symbols 0, 1, ... have, to scratch.probs. No symbol is above
-// maxSymbol. It returns the logarithm, the number of symbols and how many bytes the description takes.
+// readProbabilities reads the description of a finite state machine, which src begins with: the logarithm of the
+// number of its states, at most maxLog, and how many of these symbols 0, 1, ... have, to scratch.probs. No symbol is
+// above maxSymbol. It returns the logarithm, the number of symbols and how many bytes the description takes.
 //
-// Bits are read from the lowest of the first byte on. A symbol takes as many as a number up to what is left, plus one,
-// needs, or one less where it is small enough; the number is one more than the states, and 0 means -1: one state, the
-// last that is free, whatever follows.
+// Bits are read from the lowest of the first byte on. A symbol takes as many as a number up to what is left, plus
+// one, needs, or one less where it is small enough; the number is one more than the states, and 0 means -1: one
+// state, the last that is free, whatever follows.
 func (d *Decoder) readProbabilities(src []byte, maxLog, maxSymbol int) (log, symbols, used int, ok bool) {
 	if len(src) == 0 {
 		return 0, 0, 0, false
@@ -82,8 +82,8 @@ func peek(src []byte, at int) uint32 {
 	return uint32(littleEndian(src[i:])) >> (at & 7)
 }
 
-// spread gives the states of a machine to its symbols: scratch.symbols. For each symbol scratch.next is the number of its
-// states, which is where their numbering begins.
+// spread gives the states of a machine to its symbols: scratch.symbols. For each symbol scratch.next is the number of
+// its states, which is where their numbering begins.
 func spread(s *scratch, log, symbols int) {
 	size := 1 << log
 	high := size - 1

@@ -33,8 +33,8 @@ func guardPages(t *testing.T, size int) []byte {
 	return mem[page : page+size]
 }
 
-// TestGuardPages expands frames, sound ones and mutants, with the input and the output at pages that cannot be touched: a
-// kernel that reads or writes outside of them faults.
+// TestGuardPages expands frames, sound ones and mutants, with the input and the output at pages that cannot be
+// touched: a kernel that reads or writes outside of them faults.
 func TestGuardPages(t *testing.T) {
 	const size = 1 << 17
 	srcMem, dstMem := guardPages(t, size+size/2), guardPages(t, size)

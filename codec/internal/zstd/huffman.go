@@ -10,15 +10,15 @@ var errHuffman = errors.New("unsound Huffman code")
 // maxHuffmanBits is the length of the longest codes.
 const maxHuffmanBits = 11
 
-// huffmanTable has an entry for all that the next 11 bits can be: the length of the code that they begin with, and its
-// symbol in the high byte.
+// huffmanTable has an entry for all that the next 11 bits can be: the length of the code that they begin with, and
+// its symbol in the high byte.
 type huffmanTable [1 << maxHuffmanBits]uint16
 
-// readHuffman reads the description of a code, which src[start:end] begins with, and makes its table. It returns where
-// the description ends.
+// readHuffman reads the description of a code, which src[start:end] begins with, and makes its table. It returns
+// where the description ends.
 //
-// Described are the weights of the symbols but for the last one, whose weight makes the sum of 1<<(weight-1) a power of
-// two. A symbol of weight w, which is not 0, has a code of log+1-w bits, where 1<<log is that sum.
+// Described are the weights of the symbols but for the last one, whose weight makes the sum of 1<<(weight-1) a power
+// of two. A symbol of weight w, which is not 0, has a code of log+1-w bits, where 1<<log is that sum.
 func (d *Decoder) readHuffman(t *huffmanTable, src []byte, start, end int) (int, error) {
 	if start >= end {
 		return 0, errHuffman
@@ -96,14 +96,14 @@ func (d *Decoder) readHuffman(t *huffmanTable, src []byte, start, end int) (int,
 // maxWeightLog is the greatest accuracy of a table for weights.
 const maxWeightLog = 6
 
-// weightTable is a state machine for weights. An entry has a symbol, the bits to read in byte 1 and what to add to them
-// for the next state in bytes 2 and 3.
+// weightTable is a state machine for weights. An entry has a symbol, the bits to read in byte 1 and what to add to
+// them for the next state in bytes 2 and 3.
 type weightTable [1 << maxWeightLog]uint32
 
 // readWeights reads the weights of a Huffman code from src[start:end]. It returns how many there are.
 //
-// Two states take turns. The end comes where the bits do not suffice for the next state: then the other state gives one
-// more weight.
+// Two states take turns. The end comes where the bits do not suffice for the next state: then the other state gives
+// one more weight.
 func (d *Decoder) readWeights(src []byte, start, end int) (int, bool) {
 	log, symbols, used, ok := d.readProbabilities(src[start:end], maxWeightLog, 255)
 	if !ok {

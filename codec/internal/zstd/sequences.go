@@ -52,8 +52,8 @@ func makeCodings() *[3]coding {
 	return c
 }
 
-// presetProbs say how many states the symbols of the machines have that blocks need not describe, -1 being the last that
-// is free.
+// presetProbs say how many states the symbols of the machines have that blocks need not describe, -1 being the last
+// that is free.
 var presetProbs = [3][]int16{
 	{
 		4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1,
@@ -105,8 +105,8 @@ const (
 	repeatMode // as in the last block with sequences
 )
 
-// readTables reads the modes of the three tables and the tables, which src begins with, and returns how many bytes these
-// take.
+// readTables reads the modes of the three tables and the tables, which src begins with, and returns how many bytes
+// these take.
 func (d *Decoder) readTables(src []byte) (n int, err error) {
 	if len(src) == 0 || src[0]&3 != 0 {
 		return 0, errTable
@@ -141,8 +141,8 @@ func (d *Decoder) readTables(src []byte) (n int, err error) {
 	return n, nil
 }
 
-// readTable makes t a machine for one of the three tables from the description that src begins with. It returns how many
-// bytes that takes.
+// readTable makes t a machine for one of the three tables from the description that src begins with. It returns how
+// many bytes that takes.
 func (d *Decoder) readTable(t *table, which int, src []byte) (int, error) {
 	c := &codings[which]
 	if len(src) > 0 && int(src[0]&15)+5 > c.maxLog {

@@ -47,7 +47,7 @@
 // The greatest match of the kernel. Go's copy is as good for more, or better.
 #define longMatch 2048
 
-// func sequencesAVX2(r *run, spans *[16]span) (stop int)
+// func sequencesKernel(r *run, spans *[16]span) (stop int)
 //
 // Registers:
 //
@@ -58,7 +58,7 @@
 //	R14             r
 //	DX, AX, CX      literal length, offset and match length
 //	BX, R15         at hand
-TEXT ·sequencesAVX2(SB), NOSPLIT, $72-24
+TEXT ·sequencesKernel(SB), NOSPLIT, $72-24
 	MOVQ r+0(FP), R14
 
 	MOVQ run_bits+bitReader_src(R14), AX

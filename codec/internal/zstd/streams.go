@@ -54,9 +54,9 @@ func (t *huffmanTable) finish(dst []byte, r *bitReader) error {
 	return nil
 }
 
-// streams4 is the state of four streams, which the loops over them share. A word is the 8 bytes of src from the place of
-// its stream, with the lowest bit set and shifted to the left by the bits that are used up: the lowest bit that is set
-// tells how many these are, at least 56 bits are sound after a load and so 5 codes need no other.
+// streams4 is the state of four streams, which the loops over them share. A word is the 8 bytes of src from the place
+// of its stream, with the lowest bit set and shifted to the left by the bits that are used up: the lowest bit that is
+// set tells how many these are, at least 56 bits are sound after a load and so 5 codes need no other.
 type streams4 struct {
 	words  [4]uint64
 	places [4]int

@@ -3,8 +3,8 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// CODE takes one code from a word, whose highest bits it is, and stores its symbol. Entries of the table have the length
-// of the code in the low byte, which is all that SHLXQ looks at, and the symbol in the high one.
+// CODE takes one code from a word, whose highest bits it is, and stores its symbol. Entries of the table have the
+// length of the code in the low byte, which is all that SHLXQ looks at, and the symbol in the high one.
 #define CODE(word, store) \
 	MOVQ    word, AX            \
 	SHRQ    $53, AX             \
@@ -12,8 +12,8 @@
 	SHLXQ   CX, word, word      \
 	MOVB    CH, store
 
-// ROUND takes the j-th code of a turn from each stream. The four do not depend on each other, so that the processor has
-// four chains of look-ups under way.
+// ROUND takes the j-th code of a turn from each stream. The four do not depend on each other, so that the processor
+// has four chains of look-ups under way.
 #define ROUND(j) \
 	CODE(R8, j(DI))            \
 	CODE(R9, j(DI)(SI*1))      \
@@ -31,7 +31,7 @@
 	ORQ    $1, word     \
 	SHLXQ  CX, word, word
 
-// func streamsBMI2(s *streams4, n int)
+// func streamsKernel(s *streams4, n int)
 //
 // Registers:
 //
@@ -40,7 +40,7 @@
 //	BX           the table
 //	DI           where the next symbol of the first stream goes; the others are SI, 2*SI and DX behind
 //	AX, CX       at hand
-TEXT ·streamsBMI2(SB), NOSPLIT, $16-16
+TEXT ·streamsKernel(SB), NOSPLIT, $16-16
 	MOVQ s+0(FP), AX
 	MOVQ n+8(FP), CX
 	MOVQ streams4_table(AX), BX

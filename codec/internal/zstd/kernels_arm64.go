@@ -1,0 +1,16 @@
+//go:build arm64 && !purego
+
+package zstd
+
+// features are the instruction sets that the kernels of this package may use. Only tests change them.
+type features struct {
+	neon bool
+}
+
+// Go runs only on arm64 machines that have NEON.
+var use = features{neon: true}
+
+const vectorKernel = "neon"
+
+// vectors reports whether there are kernels in assembly to use.
+func vectors() bool { return use.neon }

@@ -1,0 +1,77 @@
+//go:build (amd64 || arm64) && !purego
+
+package zstd
+
+// This file chooses between the kernels in assembly and the generic ones. A machine brings: features, use, vectors
+// and vectorKernel.
+
+// kernel names the kernels in use.
+func kernel() string {
+	if vectors() {
+		return vectorKernel
+	}
+	return "generic"
+}
+
+// fast does sequences as long as neither bits nor literals nor room can end and they are common and sound.
+func (r *run) fast() int {
+	if !vectors() {
+		return r.fastGeneric()
+	}
+	if r.count <= 1 || len(r.literals) < margin || len(r.dst) < margin {
+		return stopDecode
+	}
+	raceRead(r.bits.src)
+	raceRead(r.literals)
+	raceWrite(r.dst[r.out:r.end])
+	return sequencesKernel(r, spans)
+}
+
+// run takes turns of 5 codes a stream, as long as neither the input nor the output can end.
+func (s *streams4) run() {
+	if !vectors() {
+		s.runGeneric()
+		return
+	}
+	raceRead(s.src)
+	raceWrite(s.dst)
+	for {
+		n := s.turns()
+		if n <= 0 {
+			break
+		}
+		streamsKernel(s, n)
+	}
+}
+
+// sequencesKernel does what fastGeneric does. literals and dst are not shorter than margin.
+//
+//go:noescape
+func sequencesKernel(r *run, spans *[16]span) (stop int)
+
+// streamsKernel takes n turns, which is not 0.
+//
+//go:noescape
+func streamsKernel(s *streams4, n int)
+
+// spans has, for offsets below 16, a table of places that repeats the first so many bytes over 32, and how many of
+// the 32 are whole repetitions. They never change.
+var spans = makeSpans()
+
+// span is an entry of spans.
+type span struct {
+	places [32]byte
+	step   uint64
+	_      [24]byte // entries of 64 bytes
+}
+
+func makeSpans() *[16]span {
+	var s [16]span
+	for n := 1; n < len(s); n++ {
+		for i := range s[n].places {
+			s[n].places[i] = byte(i % n)
+		}
+		s[n].step = uint64(32 / n * n)
+	}
+	return &s
+}

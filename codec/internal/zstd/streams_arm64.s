@@ -1,0 +1,103 @@
+//go:build !purego
+
+#include "go_asm.h"
+#include "textflag.h"
+
+// CODE takes one code from a word, whose highest bits it is, and stores its symbol. Entries of the table have the
+// length of the code in the low byte, of which LSL looks at six bits, and the symbol in the high one.
+#define CODE(word, j, out) \
+	LSR   $53, word, R20       \
+	MOVHU (R12)(R20<<1), R21   \
+	LSL   R21, word, word      \
+	LSR   $8, R21, R21         \
+	MOVB  R21, j(out)
+
+// ROUND takes the j-th code of a turn from each stream. The four do not depend on each other, so that the processor
+// has four chains of look-ups under way.
+#define ROUND(j) \
+	CODE(R0, j, R8)   \
+	CODE(R1, j, R9)   \
+	CODE(R2, j, R10)  \
+	CODE(R3, j, R11)
+
+// RELOAD brings the used bits of a word, which the lowest bit that is set tells, back below 8.
+#define RELOAD(word, place) \
+	RBIT word, R20          \
+	CLZ  R20, R20           \
+	SUB  R20>>3, place      \
+	MOVD (place), word      \
+	AND  $7, R20            \
+	ORR  $1, word           \
+	LSL  R20, word, word
+
+// func streamsKernel(s *streams4, n int)
+//
+// Registers:
+//
+//	R0 to R3     the words
+//	R4 to R7     where they come from in memory
+//	R8 to R11    where their next symbols go
+//	R12          the table
+//	R13          turns left
+//	R20, R21     at hand
+TEXT ·streamsKernel(SB), NOSPLIT, $0-16
+	MOVD s+0(FP), R19
+	MOVD n+8(FP), R13
+	MOVD streams4_table(R19), R12
+
+	MOVD streams4_out(R19), R20
+	MOVD streams4_dst(R19), R8
+	MOVD streams4_part(R19), R21
+	ADD  R20, R8
+	ADD  R21, R8, R9
+	ADD  R21, R9, R10
+	ADD  R21, R10, R11
+	ADD  R13<<2, R13, R22 // 5 symbols a turn
+	ADD  R22, R20
+	MOVD R20, streams4_out(R19)
+
+	MOVD streams4_src(R19), R20
+	MOVD streams4_places+0(R19), R4
+	MOVD streams4_places+8(R19), R5
+	MOVD streams4_places+16(R19), R6
+	MOVD streams4_places+24(R19), R7
+	ADD  R20, R4
+	ADD  R20, R5
+	ADD  R20, R6
+	ADD  R20, R7
+	MOVD streams4_words+0(R19), R0
+	MOVD streams4_words+8(R19), R1
+	MOVD streams4_words+16(R19), R2
+	MOVD streams4_words+24(R19), R3
+
+turn:
+	ROUND(0)
+	ROUND(1)
+	ROUND(2)
+	ROUND(3)
+	ROUND(4)
+	RELOAD(R0, R4)
+	RELOAD(R1, R5)
+	RELOAD(R2, R6)
+	RELOAD(R3, R7)
+	ADD  $5, R8
+	ADD  $5, R9
+	ADD  $5, R10
+	ADD  $5, R11
+	SUBS $1, R13
+	BNE  turn
+
+	MOVD streams4_src(R19), R20
+	SUB  R20, R4
+	SUB  R20, R5
+	SUB  R20, R6
+	SUB  R20, R7
+	MOVD R4, streams4_places+0(R19)
+	MOVD R5, streams4_places+8(R19)
+	MOVD R6, streams4_places+16(R19)
+	MOVD R7, streams4_places+24(R19)
+	MOVD R0, streams4_words+0(R19)
+	MOVD R1, streams4_words+8(R19)
+	MOVD R2, streams4_words+16(R19)
+	MOVD R3, streams4_words+24(R19)
+	RET
