@@ -207,3 +207,40 @@ func ExampleFrame_Verify() {
 	// chunk 2: <nil>
 	// frame: chunk 1 at byte 138: the checksum is of something else: corrupt data
 }
+
+// Salvage finds the chunks of a frame that has lost its end.
+func ExampleSalvage() {
+	dir, err := os.MkdirTemp("", "frame")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	name := filepath.Join(dir, "x.b2frame")
+	f, err := frame.Create(name, nil, func(b *frame.Batch) error {
+		return errors.Join(b.Append([]byte("first ")), b.Append([]byte("second")))
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	size := f.Info().FrameLen
+	f.Close()
+	if err := os.Truncate(name, size-40); err != nil {
+		log.Fatal(err)
+	}
+	_, err = frame.Open(name, nil)
+	fmt.Println("opens:", err == nil)
+
+	f, found, err := frame.Salvage(context.Background(), name, filepath.Join(dir, "new.b2frame"), nil, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer f.Close()
+	var text strings.Builder
+	if _, err := f.WriteTo(&text); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%d chunks: %q\n", found.Chunks, text.String())
+	// Output:
+	// opens: false
+	// 2 chunks: "first second"
+}

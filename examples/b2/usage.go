@@ -27,6 +27,7 @@ func verbs() []verb {
 		{"vlmeta", "PATH [list | get NAME | set NAME JSON | delete NAME] [-hex]", "look at and change user metadata", vlmetaText, runVLMeta},
 		{"copy", "[OPTIONS] FROM TO", "copy, with another partition, compression or storage if wanted", copyText, runCopy},
 		{"compact", "[-n] PATH", "give back the dead bytes that edits leave", compactText, runCompact},
+		{"repair", "[OPTIONS] BROKEN NEW", "make a frame of what is sound in a damaged one", repairText, runRepair},
 		{"verify", "PATH", "decode everything and name each fault", verifyText, runVerify},
 	}
 }
@@ -174,6 +175,17 @@ chunks stay as they are stored. Prints how many bytes that gave back.
   -n      only print how many bytes are dead
 
   b2 compact a.b2nd
+`
+
+const repairText = `
+Makes the frame NEW of the sound chunks and metalayers of BROKEN, whose header, index or trailer may be lost. Prints a
+line for each thing that is lost, and how many chunks are sound. With an index, lost chunks become zeros; without one,
+the chunks are found by looking for them everywhere, and those that were deleted may turn up again. An array stays one
+if the chunks fit.
+
+  -sparse              make a directory with a file for each chunk
+  -checksums           keep CRC-32Cs of chunks, index and metalayers
+  -overwrite           replace what is there under the name NEW
 `
 
 const verifyText = `

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/goblosc/blosc2/frame"
+)
+
+// runRepair makes a new frame of what is sound in a damaged one.
+func runRepair(e *env, args []string) error {
+	fs := newFlags("repair")
+	o := &frame.Options{}
+	fs.BoolVar(&o.Sparse, "sparse", false, "")
+	fs.BoolVar(&o.Overwrite, "overwrite", false, "")
+	fs.BoolVar(&o.Checksums, "checksums", false, "")
+	args, err := parseArgs(fs, args, 2, 2)
+	if err != nil {
+		return err
+	}
+	f, found, err := frame.Salvage(e.ctx, args[0], args[1], o, func(err error) { fmt.Fprintln(e.out, oneLine(err)) })
+	if err != nil {
+		return err
+	}
+	order := "in their order"
+	if !found.Index {
+		order = "by their positions"
+	}
+	fmt.Fprintf(e.out, "chunks: %d sound, %s; lost: %d\n", found.Chunks, order, found.Lost)
+	return f.Close()
+}

@@ -1,0 +1,373 @@
+package frame
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// Salvaged says what Salvage has found.
+type Salvaged struct {
+	Chunks int  // sound chunks, which the new frame has
+	Lost   int  // chunks that are known to be lost
+	Index  bool // the chunks stand in the order of an index, or of checksums; else in that of their positions
+}
+
+// Salvage makes a new frame of the sound chunks and metalayers of one that is damaged, and opens it for editing. It
+// calls tell for each thing that is lost or left out, with its place; tell may be nil.
+//
+// Where header, index and trailer can be read, each chunk is decoded and compared with its checksum, if the frame keeps
+// some; what is stored of the sound ones goes to the new frame. In the place of a lost chunk stands one of zeros, so
+// that the others keep theirs, or nothing if the frame has chunks of variable size.
+//
+// Else Salvage looks for chunks in the whole file, byte after byte, or in the chunk files of the directory, and decodes
+// what looks like one. Their order is that of an index, if one turns up that names only such chunks, or else of the
+// checksums, or else of their positions; then chunks that were deleted may turn up again. A header that is lost is made
+// from the chunks. The metalayer that makes an array of the frame (b2nd, caterva) is left out if the chunks do not fit.
+//
+// Of o the fields that say how to read and where to write count: Sparse, Overwrite, NoSync, Checksums, Codecs, Filters,
+// Concurrency, MaxBytes. Errors are those of Create, of the context and of reading; ErrFormat when there is no sound
+// chunk and no header; ErrTooLarge for a file that is made to look like chunks everywhere.
+func Salvage(ctx context.Context, broken, name string, o *Options, tell func(error)) (*Frame, Salvaged, error) {
+	if tell == nil {
+		tell = func(error) {}
+	}
+	if o == nil {
+		o = &Options{}
+	}
+	var found Salvaged
+	f, err := openWreck(ctx, strings.TrimPrefix(broken, "file://"), o, tell, &found)
+	if err != nil {
+		return nil, found, err
+	}
+	defer f.Close()
+	v, err := f.View()
+	if err != nil {
+		return nil, found, err
+	}
+	defer v.Release()
+	f.checkParams(v.s, tell)
+	kept := o.Checksums || findLayer(v.s.vlmeta, ChecksumLayer) >= 0
+	v.s.vlmeta = f.soundLayers(v.s, kept, tell)
+	v.s.meta = f.fittingLayers(v.s, tell)
+	to := v.copyOptions()
+	to.Sparse, to.Overwrite, to.NoSync, to.Checksums = o.Sparse, o.Overwrite, o.NoSync, kept
+	out, err := Create(name, to, func(b *Batch) error {
+		h := v.s.header
+		h.headerLen, h.sparse, h.nbytes, h.cbytes, h.frameLen = b.next.headerLen, b.next.sparse, 0, 0, 0
+		b.next.header = h
+		b.takeVLMeta(v.s)
+		return f.salvageChunks(ctx, v.s, b, tell, &found)
+	})
+	return out, found, err
+}
+
+// openWreck opens a damaged frame for reading: with the index that it has, or one that is made.
+func openWreck(ctx context.Context, broken string, o *Options, tell func(error), found *Salvaged) (*Frame, error) {
+	from := &Options{
+		Codecs: o.Codecs, Filters: o.Filters, Prefilter: o.Prefilter, Postfilter: o.Postfilter,
+		Concurrency: o.Concurrency, MaxBytes: o.MaxBytes, sys: o.sys,
+	}
+	f, err := Open(broken, from)
+	switch {
+	case err == nil:
+		found.Index = true
+		if s := f.snap.Load(); !s.sparse {
+			w := &wreck{f: f, tell: tell, found: found, src: s.src, s: s, pool: f.pool, headed: true}
+			if w.size, err = f.store.size(s); err == nil {
+				w.begin()
+				w.readSums()
+				err = w.mend(ctx)
+			}
+		}
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		return f, nil
+	case errors.Is(err, ErrFormat) || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) || errors.Is(err, ErrTooLarge):
+		tell(err)
+	default:
+		return nil, err // there is nothing to read
+	}
+	w := &wreck{f: newFrame(broken, from), tell: tell, found: found}
+	fi, err := from.system().stat(broken)
+	if err != nil {
+		return nil, err
+	}
+	if fi.IsDir() {
+		err = w.openDir(ctx, broken)
+	} else {
+		err = w.openFile(ctx, broken)
+	}
+	if err != nil {
+		if w.f.store != nil {
+			w.f.store.close()
+		}
+		return nil, err
+	}
+	return w.f, nil
+}
+
+// soundLayers returns the variable-length metalayers that can be read, as many as can be written. One whose checksum is
+// of something else is not lost: perhaps another library wrote it.
+func (f *Frame) soundLayers(s *snapshot, checksums bool, tell func(error)) []meta.Layer {
+	most := meta.MaxVLLayersWrite
+	if checksums {
+		most--
+	}
+	var layers []meta.Layer
+	for _, l := range s.vlmeta {
+		if l.Name == ChecksumLayer {
+			continue
+		}
+		if err := f.checkLayer(s, true, l); err != nil {
+			tell(err)
+		}
+		_, err := f.vlContent(l)
+		if err == nil && len(layers) == most {
+			err = f.wrap("variable-length metalayer "+l.Name, -1, fmt.Errorf("one more than can be written: %w", ErrLimit))
+		}
+		if err != nil {
+			tell(err)
+			continue
+		}
+		layers = append(layers, l)
+	}
+	return layers
+}
+
+// fittingLayers returns the metalayers, without that of an array that the chunks do not make.
+func (f *Frame) fittingLayers(s *snapshot, tell func(error)) []meta.Layer {
+	var layers []meta.Layer
+	for _, l := range s.meta {
+		if l.Name == "b2nd" || l.Name == "caterva" {
+			a, err := meta.ParseArray(l.Content, int(s.typeSize))
+			if err == nil {
+				err = a.Validate(int(s.typeSize))
+			}
+			if err == nil {
+				err = fitsArray(s, a)
+			}
+			if err != nil {
+				tell(f.wrap("metalayer "+l.Name, -1, fmt.Errorf("left out: %w", err)))
+				continue
+			}
+		}
+		layers = append(layers, l)
+	}
+	return layers
+}
+
+// fitsArray tells whether the chunks of s are those of an array.
+func fitsArray(s *snapshot, a *meta.Array) error {
+	chunks, size := int64(1), int64(s.typeSize)
+	if slices.Contains(a.Shape, 0) {
+		chunks = 0
+	}
+	for i := 0; i < len(a.Shape) && chunks > 0; i++ {
+		n, c, b := a.Shape[i], int64(a.ChunkShape[i]), int64(a.BlockShape[i])
+		chunks *= (n-1)/c + 1
+		size *= (c + b - 1) / b * b
+	}
+	switch {
+	case chunks != int64(s.index.n):
+		return corrupt("%d chunks, the shape needs %d", s.index.n, chunks)
+	case chunks > 0 && (int64(s.chunkSize) != size || s.nbytes != chunks*size):
+		return corrupt("%d bytes in chunks of %d, the shape needs chunks of %d", s.nbytes, s.chunkSize, size)
+	}
+	return nil
+}
+
+// salvageChunks appends the sound chunks of s.
+func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, tell func(error), found *Salvaged) error {
+	if s.index.list == nil && s.index.n > 0 && s.chunkSize > 0 {
+		b.next.index, b.next.nbytes = s.index, s.nbytes
+		if err := f.usable(s, 0); err != nil {
+			tell(err)
+			found.Lost, b.next.index.uniform = s.index.n, entryZeros
+			return nil
+		}
+		found.Chunks = s.index.n
+		return nil
+	}
+	var buf []byte
+	for i := range s.index.n {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		err := f.usable(s, i)
+		if err == nil {
+			if buf, err = f.rawChunk(buf[:0], s, i); err == nil {
+				err = b.AppendChunk(buf)
+			}
+		}
+		if b.err != nil {
+			return b.err
+		}
+		if err == nil {
+			found.Chunks++
+			continue
+		}
+		tell(err)
+		found.Lost++
+		if n := s.chunkLen(i); n > 0 && !s.vlBlocks {
+			zeros, err := chunk.EncodeSpecial(nil, chunk.Zeros, int(n), nil, chunk.CParams{TypeSize: int(s.typeSize)})
+			if err == nil {
+				err = b.AppendChunk(zeros)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkParams gives a frame whose parameters for new chunks make no sense those that are chosen by default.
+func (f *Frame) checkParams(s *snapshot, tell func(error)) {
+	if _, err := chunk.EncodeSpecial(nil, chunk.Zeros, int(s.typeSize), nil, s.cparams()); err != nil {
+		tell(f.wrap("header", offFilters, fmt.Errorf("parameters for new chunks, defaults take their place: %w", err)))
+		if s.setCParams(chunk.CParams{TypeSize: int(s.typeSize)}) != nil {
+			s.setCParams(chunk.CParams{TypeSize: 1})
+		}
+	}
+}
+
+// usable tells whether chunk i is sound, or nobody can say that it is not, as its codec is not there.
+func (f *Frame) usable(s *snapshot, i int) error {
+	_, err := f.verifyChunk(s, i)
+	if errors.Is(err, ErrUnsupported) {
+		_, err = f.chunkHeader(s, i)
+	}
+	return err
+}
+
+// wreck is a damaged frame whose index is made anew.
+type wreck struct {
+	f     *Frame
+	tell  func(error)
+	found *Salvaged
+
+	src      io.ReaderAt
+	size     int64
+	s        *snapshot
+	pool     *chunk.Pool
+	headed   bool     // the header could be read
+	patience int64    // bytes that may still be decoded in vain
+	sums     []uint32 // of the chunks, in their order, if the trailer could be read
+}
+
+// begin bounds what may be decoded in vain, so that a file that looks like chunks everywhere does not take for ever.
+func (w *wreck) begin() { w.patience = 256<<20 + 64*min(w.size, 1<<40) }
+
+// base returns where the positions in an index count from.
+func (w *wreck) base() int64 {
+	if w.s.sparse {
+		return 0
+	}
+	return int64(w.s.headerLen)
+}
+
+// openFile makes an index for the frame in a file.
+func (w *wreck) openFile(ctx context.Context, name string) error {
+	st, err := openFile(w.f.opts.system(), name, false)
+	if err != nil {
+		return err
+	}
+	w.f.store = &contiguous{sys: w.f.opts.sys, st: st}
+	w.src = st
+	if w.size, err = st.Size(); err != nil {
+		return err
+	}
+	w.s = &snapshot{src: st}
+	w.begin()
+	w.readHead()
+	w.s.sparse = false
+	w.readTrailer()
+	pieces, err := w.scan(ctx)
+	if err == nil && len(pieces) == 0 && w.headed && w.s.nbytes > 0 {
+		w.tell(w.f.wrap("header", 0, corrupt("it fits no chunk")))
+		w.s.header, w.headed = header{}, false
+		pieces, err = w.scan(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	w.s.area = w.size
+	return w.arrange(pieces)
+}
+
+// readHead reads header and metalayers, as far as they are sound.
+func (w *wreck) readHead() {
+	const first = 1 << 20 // more metalayers than anybody has
+	head, err := readAll(w.src, 0, min(first, w.size))
+	if err == nil {
+		w.s.header, err = parseHeader(head, 1<<62) // the end may be lost
+	}
+	if err == nil && w.s.headerLen > len(head) {
+		head, err = readAll(w.src, 0, min(int64(w.s.headerLen), w.size))
+	}
+	if w.headed = err == nil; w.headed {
+		head = head[:min(w.s.headerLen, len(head))]
+	} else {
+		w.tell(w.f.wrap("header", 0, err))
+		w.s.header = header{}
+	}
+	if w.s.meta, err = meta.ParseHeader(head, fixedLen); err != nil {
+		w.tell(w.f.wrap("metalayers", fixedLen, partError(err)))
+	}
+	w.pool = chunk.NewPool(w.f.opts.chunkOptions(int(w.s.typeSize), blockShape(w.s)))
+}
+
+// readTrailer reads the variable-length metalayers at the end of the frame, or of the file.
+func (w *wreck) readTrailer() {
+	var first error
+	for _, end := range []int64{w.s.frameLen, w.size} {
+		if end <= 0 || end > w.size {
+			continue
+		}
+		const most = 64 << 20
+		b, err := readAll(w.src, end-min(end, most), min(end, most))
+		var trailer []byte
+		if err == nil {
+			trailer, err = cutTrailer(b)
+		}
+		if err == nil {
+			if w.s.vlmeta, err = meta.ParseTrailer(trailer); err == nil {
+				w.readSums()
+				return
+			}
+			err = partError(err)
+		}
+		if first == nil {
+			first = w.f.wrap("trailer", end, err)
+		}
+	}
+	if first == nil {
+		first = w.f.wrap("trailer", w.s.frameLen, corrupt("the frame ends before it"))
+	}
+	w.tell(first)
+}
+
+// readSums reads the checksums of the chunks, which tell in which order they were.
+func (w *wreck) readSums() {
+	i := findLayer(w.s.vlmeta, ChecksumLayer)
+	if i < 0 {
+		return
+	}
+	content, err := w.f.vlContent(w.s.vlmeta[i])
+	var r sumsRecord
+	if err == nil {
+		err = meta.Unmarshal(content, &r)
+	}
+	if err == nil && r.Version == 1 && len(r.Chunks)%4 == 0 {
+		w.sums = unpackNumbers(r.Chunks)
+	}
+}

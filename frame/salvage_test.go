@@ -1,0 +1,361 @@
+package frame
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// salvaged is what Salvage has made of bytes or of a directory.
+type salvaged struct {
+	Salvaged
+	f      *Frame
+	err    error
+	told   []string
+	unsure bool
+	whole  []byte // all decoded bytes
+}
+
+// salvage runs Salvage on the frame in b.
+func salvage(t testing.TB, b []byte) salvaged {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "broken")
+	must(t, os.WriteFile(name, b, 0o666))
+	return salvagePath(t, name)
+}
+
+func salvagePath(t testing.TB, name string) (r salvaged) {
+	t.Helper()
+	r.f, r.Salvaged, r.err = Salvage(context.Background(), name, filepath.Join(t.TempDir(), "new"), &Options{NoSync: true, Concurrency: 1},
+		func(err error) { r.told = append(r.told, err.Error()) })
+	if r.err == nil {
+		t.Cleanup(func() { r.f.Close() })
+		must(t, r.f.Verify(context.Background(), func(err error) error {
+			if errors.Is(err, ErrUnsupported) { // nobody can say that it is not sound
+				r.unsure = true
+				return nil
+			}
+			return err
+		}))
+		if !r.unsure && r.f.NBytes() < 1<<20 {
+			r.whole = content(t, r.f)
+		}
+	}
+	return r
+}
+
+// wreckage makes a frame of n chunks of 160 bytes, the last of 80, in an array of one dimension, with dead bytes.
+func wreckage(t testing.TB, o Options, n int) (b []byte, want [][]byte) {
+	t.Helper()
+	rec := meta.Array{Shape: []int64{int64(40 * n)}, ChunkShape: []int32{40}, BlockShape: []int32{20}, DType: "<i4"}
+	record, err := rec.Append(nil)
+	must(t, err)
+	o.CParams, o.ChunkSize = chunk.CParams{TypeSize: 4, BlockSize: 80}, 160
+	o.Meta = []meta.Layer{{Name: "b2nd", Content: record}, {Name: "m", Content: []byte("fixed")}}
+	m := NewMemory(nil)
+	f, err := CreateMemory(&o, nil)
+	must(t, err)
+	b, err = f.AppendTo(nil)
+	must(t, err)
+	m.WriteAt(b, 0)
+	f, err = EditStorage(m, nil)
+	must(t, err)
+	for i := range n {
+		must(t, f.Append(small(i)))
+		want = append(want, small(i))
+	}
+	must(t, f.SetVLMeta("v", []byte("value")))
+	return slices.Clone(m.Bytes()), want
+}
+
+// TestSalvage breaks parts of frames, and expects all that is sound.
+func TestSalvage(t *testing.T) {
+	const n = 12
+	for _, sums := range []bool{false, true} {
+		b, chunks := wreckage(t, Options{Checksums: sums}, n)
+		f, err := FromBytes(b, nil)
+		must(t, err)
+		s := f.snap.Load()
+		index, trailer := s.indexPos(), s.indexPos()
+		for h, err := chunk.ParseHeader(b[index:], int64(len(b))); err == nil; err = errors.New("once") {
+			trailer += int64(h.CBytes)
+		}
+		fifth, err := f.ChunkInfo(5)
+		must(t, err)
+		without := func(i int) []byte {
+			c := slices.Clone(chunks)
+			c[i] = make([]byte, 160)
+			return bytes.Join(c, nil)
+		}
+		all := bytes.Join(chunks, nil)
+		for _, c := range []struct {
+			what  string
+			cut   int64 // to so many bytes, or 0
+			from  int64 // zeros in [from, to)
+			to    int64
+			want  []byte
+			lost  int
+			array bool
+			vl    bool
+			told  string
+		}{
+			{"nothing", 0, 0, 0, all, 0, true, true, ""},
+			{"the index", 0, index, index + 16, all, 0, true, true, "index"},
+			{"the end", index, 0, 0, all, 0, true, false, "header"},
+			{"the trailer", 0, trailer, int64(len(b)), all, 0, true, false, "trailer"},
+			{"the header", 0, 0, 60, all, 0, true, true, "header"},
+			{"the codec in the header", 0, 25, 30, all, 0, true, true, ""},
+			{"the magic", 0, 1, 9, all, 0, true, true, "header"},
+			{"header and index", 0, 0, 60, nil, 0, true, true, ""},
+			{"a chunk", 0, fifth.Off, fifth.Off + 32, without(5), 1, true, true, "chunk 5"},
+			{"a chunk and the index", 0, fifth.Off, fifth.Off + 32, nil, 1, sums, true, "index"},
+		} {
+			t.Run(fmt.Sprintf("%s-%v", c.what, sums), func(t *testing.T) {
+				broken := slices.Clone(b)
+				clear(broken[c.from:c.to])
+				if strings.HasSuffix(c.what, "and index") || strings.HasSuffix(c.what, "and the index") {
+					clear(broken[index : index+16])
+				}
+				if c.what == "a chunk and the index" {
+					c.want = without(5)
+					if !sums {
+						c.lost, c.want = 0, slices.Concat(all[:5*160], all[6*160:])
+					}
+				}
+				if c.what == "header and index" {
+					c.want = all
+				}
+				if c.cut > 0 {
+					broken = broken[:c.cut]
+				}
+				r := salvage(t, broken)
+				must(t, r.err)
+				if !bytes.Equal(r.whole, c.want) || r.Lost != c.lost {
+					t.Errorf("%+v: %d bytes, want %d", r.Salvaged, len(r.whole), len(c.want))
+				}
+				if _, err := r.f.MetaLayer("b2nd"); (err == nil) != c.array {
+					t.Errorf("the array: %v", err)
+				}
+				if _, err := r.f.VLMeta("v"); (err == nil) != c.vl {
+					t.Errorf("the value: %v", err)
+				}
+				if told := strings.Join(r.told, "\n"); !strings.Contains(told, c.told) || c.what == "nothing" && told != "" {
+					t.Errorf("told %q, want %q", told, c.told)
+				}
+				if v, err := r.f.MetaLayer("m"); err != nil || string(v) != "fixed" {
+					t.Errorf("metalayer: %v", err)
+				}
+				if c.vl && r.f.Info().Checksums != sums {
+					t.Errorf("checksums %v", !sums)
+				}
+			})
+		}
+	}
+}
+
+// TestSalvageForms salvages frames with chunks of any size, blocks of any size, special values, and chunks in another
+// order than that of their positions, without header or index.
+func TestSalvageForms(t *testing.T) {
+	make := func(o Options, fill func(b *Batch) error) []byte {
+		f, err := CreateMemory(&o, fill)
+		must(t, err)
+		b, err := f.AppendTo(nil)
+		must(t, err)
+		return b
+	}
+	variable := func(b *Batch) error {
+		for i := range 6 {
+			if err := b.Append(small(i)[:(i*7%5+1)*32]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, c := range []struct {
+		what string
+		o    Options
+		fill func(b *Batch) error
+	}{
+		{"variable", Options{CParams: chunk.CParams{TypeSize: 4}}, variable},
+		{"blocks", Options{}, func(b *Batch) error {
+			return errors.Join(b.AppendBlocks([][]byte{small(1), small(2)[:7]}), b.AppendBlocks([][]byte{small(3)}))
+		}},
+		{"specials", Options{CParams: chunk.CParams{TypeSize: 4}, ChunkSize: 160}, func(b *Batch) error {
+			zeros, err := chunk.EncodeSpecial(nil, chunk.Zeros, 160, nil, chunk.CParams{TypeSize: 4})
+			return errors.Join(err, b.Append(small(1)), b.AppendChunk(zeros), b.Append(small(2)), b.AppendChunk(zeros))
+		}},
+		{"order", Options{CParams: chunk.CParams{TypeSize: 4}, ChunkSize: 160}, func(b *Batch) error {
+			return errors.Join(b.Append(small(1)), b.Insert(0, small(2)), b.Insert(1, small(3)), b.Append(small(4)))
+		}},
+		{"typesize 8", Options{CParams: chunk.CParams{TypeSize: 8}}, variable},
+	} {
+		for _, header := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s-%v", c.what, header), func(t *testing.T) {
+				c.o.Concurrency = 1
+				b := make(c.o, c.fill)
+				f, err := FromBytes(b, nil)
+				must(t, err)
+				want := content(t, f)
+				n := f.NumChunks()
+				if header {
+					b[offCBytes+6] ^= 1 // the index is not where it should be
+				} else {
+					clear(b[:20])
+				}
+				r := salvage(t, b)
+				must(t, r.err)
+				if !bytes.Equal(r.whole, want) || r.f.NumChunks() != n || !r.Index {
+					t.Errorf("%+v, %d bytes, want %d: %v", r.Salvaged, len(r.whole), len(want), r.told)
+				}
+			})
+		}
+	}
+}
+
+// TestSalvageSparse breaks sparse frames.
+func TestSalvageSparse(t *testing.T) {
+	for _, what := range []string{"nothing", "a chunk", "a file", "the index", "the index file"} {
+		dir := filepath.Join(t.TempDir(), "x")
+		var want [][]byte
+		f, err := Create(dir, &Options{Sparse: true, NoSync: true, CParams: chunk.CParams{TypeSize: 4}}, func(b *Batch) error {
+			for i := range 5 {
+				want = append(want, small(i))
+				if err := b.Append(small(i)); err != nil {
+					return err
+				}
+			}
+			return b.SetVLMeta("v", []byte("value"))
+		})
+		must(t, err)
+		head := f.Info().FrameLen
+		must(t, f.Close())
+		lost, vl := 0, true
+		switch what {
+		case "a chunk":
+			must(t, os.Truncate(filepath.Join(dir, chunkFile(2)), 50))
+			want[2], lost = make([]byte, 160), 1
+		case "a file":
+			must(t, os.Remove(filepath.Join(dir, chunkFile(2))))
+			want[2], lost = make([]byte, 160), 1
+		case "the index":
+			name := filepath.Join(dir, indexFile)
+			b, err := os.ReadFile(name)
+			must(t, err)
+			h, err := parseHeader(b, head)
+			must(t, err)
+			clear(b[h.headerLen : h.headerLen+10])
+			must(t, os.WriteFile(name, b, 0o666))
+		case "the index file":
+			must(t, os.Remove(filepath.Join(dir, indexFile)))
+			vl = false
+		}
+		r := salvagePath(t, dir)
+		must(t, r.err)
+		if !bytes.Equal(r.whole, bytes.Join(want, nil)) || r.Lost != lost || r.Info().Sparse {
+			t.Errorf("%s: %+v %v", what, r.Salvaged, r.told)
+		}
+		if _, err := r.f.VLMeta("v"); (err == nil) != vl {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// Info returns that of the new frame.
+func (r *salvaged) Info() Info { return r.f.Info() }
+
+// TestSalvageCut cuts a frame at every length, and zeros a piece at every place: Salvage must not fail as long as one
+// chunk is whole, and all whole chunks must be there.
+func TestSalvageCut(t *testing.T) {
+	b, chunks := wreckage(t, Options{}, 3)
+	f, err := FromBytes(b, nil)
+	must(t, err)
+	var ends []int64
+	for i := range chunks {
+		c, err := f.ChunkInfo(i)
+		must(t, err)
+		ends = append(ends, c.Off+int64(c.CBytes))
+	}
+	for n := 0; n < len(b); n += 3 {
+		r := salvage(t, b[:n])
+		whole := 0
+		for i, end := range ends {
+			if int64(n) >= end {
+				whole++
+				if r.err != nil || !bytes.Contains(r.whole, chunks[i]) {
+					t.Errorf("cut at %d: chunk %d is lost: %v", n, i, r.err)
+				}
+			}
+		}
+		if r.err != nil && (whole > 0 || !errors.Is(r.err, ErrFormat)) {
+			t.Errorf("cut at %d: %v", n, r.err)
+		}
+	}
+	for n := 0; n+40 < len(b); n += 7 {
+		c := slices.Clone(b)
+		clear(c[n : n+40])
+		r := salvage(t, c)
+		for i, end := range ends {
+			if off := end - (ends[1] - ends[0]); (int64(n) >= end || int64(n+40) <= off) && (r.err != nil || !bytes.Contains(r.whole, chunks[i])) {
+				t.Errorf("zeros at %d: chunk %d is lost: %v, %v", n, i, r.err, r.told)
+			}
+		}
+	}
+}
+
+// TestSalvageRefused salvages what is no frame, and into what is there already.
+func TestSalvageRefused(t *testing.T) {
+	if r := salvage(t, bytes.Repeat([]byte("no frame"), 1000)); !errors.Is(r.err, ErrFormat) {
+		t.Errorf("no frame: %v", r.err)
+	}
+	if r := salvage(t, nil); !errors.Is(r.err, ErrFormat) {
+		t.Errorf("nothing: %v", r.err)
+	}
+	if r := salvagePath(t, filepath.Join(t.TempDir(), "none")); !errors.Is(r.err, os.ErrNotExist) {
+		t.Errorf("no file: %v", r.err)
+	}
+	b, _ := wreckage(t, Options{}, 2)
+	name := filepath.Join(t.TempDir(), "x")
+	must(t, os.WriteFile(name, b, 0o666))
+	if _, _, err := Salvage(context.Background(), name, name, nil, nil); !errors.Is(err, ErrExists) {
+		t.Errorf("onto itself: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, _, err := Salvage(ctx, name, name+"2", nil, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	// Headers of large chunks at every place, all but the last block of which can be decoded.
+	evil := bytes.Repeat([]byte{5, 1, 0x15, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0}, 1<<16)
+	if r := salvage(t, evil); r.err == nil {
+		t.Error("a file of headers")
+	}
+}
+
+// FuzzSalvage salvages any bytes.
+func FuzzSalvage(f *testing.F) {
+	_, frames := contiguousFixtures(f, 1500)
+	for _, b := range frames {
+		f.Add(b)
+	}
+	b, _ := wreckage(f, Options{Checksums: true}, 4)
+	f.Add(b)
+	clear(b[:20])
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) > 1<<15 {
+			return
+		}
+		if r := salvage(t, b); r.err == nil && r.f.NumChunks() < r.Chunks {
+			t.Errorf("%+v of %d", r.Salvaged, r.f.NumChunks())
+		}
+	})
+}
