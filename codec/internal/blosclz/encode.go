@@ -1,9 +1,6 @@
 package blosclz
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
+import "encoding/binary"
 
 // Encoder holds the hash table of an encoder. The zero value is ready. It belongs to one goroutine.
 type Encoder struct {
@@ -43,47 +40,41 @@ func (e *Encoder) Encode(dst, src []byte, level int) int {
 	}
 	clear(e.table[:1<<l.hashBits])
 
-	shift := 32 - l.hashBits
 	limit := len(src) - tailLength
 	out := 0     // end of the tokens written
 	literal := 0 // start of the literals not yet written
-	for pos := 4; pos < limit; {
-		seq := binary.LittleEndian.Uint32(src[pos:])
-		slot := &e.table[seq*hashFactor>>(shift&31)&(1<<maxHashBits-1)]
-		ref := int(*slot)
-		*slot = uint32(pos)
-		distance := pos - ref
-		if uint(distance-1) >= maxFar-1 || binary.LittleEndian.Uint32(src[ref:]) != seq {
-			pos++
-			continue
+	for pos := 4; ; {
+		at, ref, end := e.find(src, l.hashBits, pos, limit, 6)
+		if at >= limit {
+			break
 		}
 		// code is two less than the length of the match.
-		code := matchEnd(src, pos+4, ref+4) - 4 - pos
-		if code < 4 || code <= 5 && distance > maxNear {
-			pos++
-			continue
-		}
-		if out = putLiterals(dst, out, src[literal:pos]); out < 0 {
+		code := end - 4 - at
+		if out = putLiterals(dst, src, out, literal, at); out < 0 {
 			return 0
 		}
-		if out = putMatch(dst, out, code, distance); out < 0 {
+		if out = putMatch(dst, out, code, at-ref); out < 0 {
 			return 0
 		}
 		// Two bytes of the match are left: they enter the table, the second one at level 9 only.
-		pos += code
-		seq = binary.LittleEndian.Uint32(src[pos:])
-		e.table[seq*hashFactor>>(shift&31)&(1<<maxHashBits-1)] = uint32(pos)
+		pos = at + code
+		e.enter(binary.LittleEndian.Uint32(src[pos:]), pos, l.hashBits)
 		if level == 9 {
-			e.table[seq>>8*hashFactor>>(shift&31)&(1<<maxHashBits-1)] = uint32(pos + 1)
+			e.enter(binary.LittleEndian.Uint32(src[pos:])>>8, pos+1, l.hashBits)
 		}
 		pos += 2
 		literal = pos
 	}
-	if out = putLiterals(dst, out, src[literal:]); out < 0 {
+	if out = putLiterals(dst, src, out, literal, len(src)); out < 0 {
 		return 0
 	}
 	dst[0] |= 1 << 5
 	return out
+}
+
+// enter puts a position into the table under the hash of its bytes.
+func (e *Encoder) enter(seq uint32, pos int, hashBits uint) {
+	e.table[seq*hashFactor>>((32-hashBits)&31)&(1<<maxHashBits-1)] = uint32(pos)
 }
 
 // probe estimates the compression ratio of src from its first bytes, as many as the hash table has entries.
@@ -91,96 +82,63 @@ func (e *Encoder) probe(src []byte, hashBits uint) float64 {
 	src = src[:min(len(src), 1<<hashBits)]
 	clear(e.table[:1<<hashBits])
 
-	shift := 32 - hashBits
 	limit := len(src) - tailLength
 	size := 5 // estimated length of the stream
 	run := 4  // literals in the last token
 	pos := 0
 	for pos < limit {
-		seq := binary.LittleEndian.Uint32(src[pos:])
-		slot := &e.table[seq*hashFactor>>(shift&31)&(1<<maxHashBits-1)]
-		ref := int(*slot)
-		*slot = uint32(pos)
-		code := 0
-		distance := pos - ref
-		if uint(distance-1) < maxFar-1 && binary.LittleEndian.Uint32(src[ref:]) == seq {
-			code = matchEnd(src, pos+4, ref+4) - 4 - pos
-		}
-		if code < 4 {
-			pos++
-			size++
-			if run++; run == maxRun {
-				run = 0
-				size++
-			}
-			continue
+		at, ref, end := e.find(src, hashBits, pos, limit, 4)
+		run += at - pos
+		size += at - pos + run/maxRun
+		run %= maxRun
+		if pos = at; pos >= limit {
+			break
 		}
 		if run == 0 {
 			size--
 		}
 		run = 0
+		code := end - 4 - pos
 		if code >= 7 {
 			size += (code-7)/255 + 1
 		}
 		size += 3 // the match, and the control byte of the next literals
-		if distance > maxNear {
+		if pos-ref > maxNear {
 			size += 2
 		}
 		pos += code
-		seq = binary.LittleEndian.Uint32(src[pos:])
-		e.table[seq*hashFactor>>(shift&31)&(1<<maxHashBits-1)] = uint32(pos)
+		e.enter(binary.LittleEndian.Uint32(src[pos:]), pos, hashBits)
 		pos += 2
 	}
 	return float64(pos) / float64(size)
 }
 
-// matchEnd compares src from a on with src from b on, b < a, and returns the position after the first byte that
-// differs, or that of the last byte of src where there is none before it.
-func matchEnd(src []byte, a, b int) int {
-	last := len(src) - 1
-	start := a
-	for a <= last-8 {
-		x := binary.LittleEndian.Uint64(src[a:]) ^ binary.LittleEndian.Uint64(src[b:])
-		if x != 0 {
-			return a + bits.TrailingZeros64(x)/8 + 1
-		}
-		a += 8
-		b += 8
-		// Long matches go by larger steps; the comparison is a vectorized one.
-		for a-start >= 32 && a <= last-64 && string(src[a:a+64]) == string(src[b:b+64]) {
-			a += 64
-			b += 64
-		}
-	}
-	for a < last {
-		if src[a] != src[b] {
-			return a + 1
-		}
-		a++
-		b++
-	}
-	return last
-}
-
-// putLiterals writes literal tokens at dst[out:] and returns their end. It returns -1 when there is no room for
-// them and one byte more: the reference encoder writes the control byte of the next literals ahead, and gives up
-// when that does not fit.
-func putLiterals(dst []byte, out int, literals []byte) int {
-	need := len(literals) + (len(literals)+maxRun-1)/maxRun + 1
+// putLiterals writes literal tokens for src[from:to] at dst[out:] and returns their end. It returns -1 when there is no
+// room for them and one byte more: the reference encoder writes the control byte of the next literals ahead, and gives
+// up when that does not fit.
+func putLiterals(dst, src []byte, out, from, to int) int {
+	n := to - from
+	need := n + (n+maxRun-1)/maxRun + 1
 	if need > len(dst)-out {
 		return -1
 	}
-	for len(literals) > maxRun {
+	for ; n > maxRun; n -= maxRun {
 		dst[out] = maxRun - 1
-		copy(dst[out+1:], literals[:maxRun])
+		*(*[maxRun]byte)(dst[out+1:]) = *(*[maxRun]byte)(src[from:])
 		out += 1 + maxRun
-		literals = literals[maxRun:]
+		from += maxRun
 	}
-	if len(literals) > 0 {
-		dst[out] = byte(len(literals) - 1)
-		out += 1 + copy(dst[out+1:], literals)
+	if n == 0 {
+		return out
 	}
-	return out
+	dst[out] = byte(n - 1)
+	out++
+	if maxRun <= len(dst)-out && maxRun <= len(src)-from {
+		*(*[maxRun]byte)(dst[out:]) = *(*[maxRun]byte)(src[from:]) // what is too much is overwritten
+	} else {
+		copy(dst[out:], src[from:to])
+	}
+	return out + n
 }
 
 // putMatch writes a match token at dst[out:] and returns its end, or -1 when there is no room. The match is
