@@ -3,6 +3,7 @@ package zstd
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math/rand"
 	"strings"
 	"testing"
@@ -141,4 +142,18 @@ func spares(err error) bool {
 		}
 	}
 	return false
+}
+
+func ExampleDecoder() {
+	frame := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x20, 5, 0x2b, 0, 0, 'A'} // the byte A, five times
+	d, err := NewDecoder(nil)
+	if err != nil {
+		panic(err)
+	}
+	dst := make([]byte, 5) // the size must be known
+	fmt.Println(d.Decode(dst, frame), string(dst))
+	fmt.Println(d.Decode(dst[:4], frame))
+	// Output:
+	// <nil> AAAAA
+	// content is longer than expected
 }

@@ -28,9 +28,11 @@ type Decoder struct {
 // scratch is what the construction of tables needs.
 type scratch struct {
 	weights [256]uint8
+	sorted  [256]uint8
 	table   weightTable
 	probs   [256]int16
 	symbols [maxStates]uint8
+	runs    [maxStates + 8]uint8
 	next    [256]uint16
 }
 

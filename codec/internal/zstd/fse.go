@@ -95,14 +95,21 @@ func spread(s *scratch, log, symbols int) {
 			s.next[symbol] = 1
 		}
 	}
-	at, step := 0, size>>1+size>>3+3
+	// Runs of symbols first, by words: what is too much goes under the next run.
+	n := 0
 	for symbol, p := range s.probs[:symbols] {
-		for range p {
-			s.symbols[at] = uint8(symbol)
+		word := uint64(symbol) * 0x0101010101010101
+		for i := 0; i < int(p); i += 8 {
+			binary.LittleEndian.PutUint64(s.runs[n+i:], word)
+		}
+		n += max(int(p), 0)
+	}
+	at, step := 0, size>>1+size>>3+3
+	for _, symbol := range s.runs[:n] {
+		s.symbols[at] = symbol
+		at = (at + step) & (size - 1)
+		for at > high {
 			at = (at + step) & (size - 1)
-			for at > high {
-				at = (at + step) & (size - 1)
-			}
 		}
 	}
 }

@@ -84,6 +84,28 @@ func TestFrames(t *testing.T) {
 	})
 }
 
+// TestLargeWeights reads weights of Huffman codes that no code has, though they may be described.
+func TestLargeWeights(t *testing.T) {
+	r := rand.New(rand.NewSource(1))
+	for large := 2; large < 80; large++ {
+		probs := make([]int, large+1)
+		probs[1], probs[large] = 16, 16
+		m := newMachine(5, probs)
+		var w bitWriter
+		w.add(uint64(m.last(r, large, false)), 5)
+		w.add(uint64(m.last(r, 1, true)), 5)
+		b := append(m.description(), w.end()...)
+		src := append([]byte("in front"), byte(len(b)))
+		src = append(src, b...)
+		d := newDecoder(t, nil)
+		// The last weight makes 1 and another a power of two, but two symbols must have weight 1.
+		_, err := d.readHuffman(&d.ownHuffman, src, 8, len(src))
+		if ok := large == 2 && err == nil || large <= 11; !ok && err != errHuffman {
+			t.Errorf("weights 1 and %d: %v, want %v", large, err, errHuffman)
+		}
+	}
+}
+
 // TestMutants changes sound frames a little. All kernels and the other decoder must tell the same about them.
 func TestMutants(t *testing.T) {
 	rounds := 300

@@ -67,30 +67,49 @@ func (d *Decoder) readHuffman(t *huffmanTable, src []byte, start, end int) (int,
 		return 0, errHuffman
 	}
 
-	// The longest codes come first, those of one length in the order of their symbols.
-	var places [16]int
-	for w, place := 1, 0; w <= log; w++ {
-		places[w] = place
-		place += count[w] << (w - 1 + maxHuffmanBits - log)
+	// The longest codes come first, those of one length in the order of their symbols: sort them by weight.
+	var next [16]int
+	for w := 1; w < len(next); w++ {
+		next[w] = next[w-1] + count[w-1]
 	}
+	sorted := &d.scratch.sorted
 	for symbol, w := range weights[:n+1] {
-		if w == 0 {
-			continue
-		}
-		size := 1 << (int(w) - 1 + maxHuffmanBits - log)
-		place := places[w]
-		places[w] = place + size
-		entry := uint16(symbol)<<8 | uint16(log+1-int(w))
-		run := t[place : place+size]
-		first := min(size, 16)
-		for i := range run[:first] {
-			run[i] = entry
-		}
-		for i := first; i < size; i *= 2 { // both are powers of two
-			copy(run[i:], run[:i])
-		}
+		i := &next[w&15]
+		sorted[*i&255] = uint8(symbol)
+		*i++
 	}
+	t.fill(sorted[:n+1], &count, log)
 	return at, nil
+}
+
+// fill sets the entries for symbols sorted by weight: count of each weight, with codes of up to log bits. Those of
+// weight 0 have no code.
+func (t *huffmanTable) fill(symbols []uint8, count *[16]int, log int) {
+	at := 0
+	symbols = symbols[count[0]:]
+	for w := 1; w <= log; w++ {
+		size := 1 << (w - 1 + maxHuffmanBits - log)
+		length := uint16(log + 1 - w)
+		for _, symbol := range symbols[:count[w]] {
+			entry := uint16(symbol)<<8 | length
+			run := t[at : at+size]
+			at += size
+			switch size {
+			case 1:
+				run[0] = entry
+			case 2:
+				run[0], run[1] = entry, entry
+			case 4:
+				run[0], run[1], run[2], run[3] = entry, entry, entry, entry
+			default:
+				eight := [8]uint16{entry, entry, entry, entry, entry, entry, entry, entry}
+				for ; len(run) >= 8; run = run[8:] {
+					*(*[8]uint16)(run) = eight
+				}
+			}
+		}
+		symbols = symbols[count[w]:]
+	}
 }
 
 // maxWeightLog is the greatest accuracy of a table for weights.
