@@ -240,3 +240,53 @@ func TestMutations(t *testing.T) {
 	}
 	t.Logf("%d truncations: %d times data, %d errors, the slowest took %v", cuts, exits[0], exits[1], slowest)
 }
+
+// TestMutationsProgram is TestMutations with the program itself, each time in a process of its own.
+func TestMutationsProgram(t *testing.T) {
+	if !canLimit || testing.Short() {
+		return // TestMutations calls the same code
+	}
+	dir := t.TempDir()
+	b2 := filepath.Join(dir, "b2")
+	if out, err := exec.Command("go", "build", "-o", b2, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	list := patients(t, dir, 64<<10)
+	exits := [2]int{}
+	for i := range amount(5000) / 100 {
+		rng := rand.New(rand.NewPCG(uint64(i), 11))
+		p := list[rng.IntN(len(list))]
+		if err := os.WriteFile(p.file, mutate(rng, p.bytes), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for _, verb := range []string{"verify", "dump"} {
+			// The output is cut off at 64 MiB: then head ends the program, which is no fault.
+			c := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -d %d; { "$0" "$@"; echo $? >&3; } | head -c %d >/dev/null`, limit>>10, 64<<20), b2, verb, p.path)
+			var stderr bytes.Buffer
+			c.Stderr = &stderr
+			status, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.ExtraFiles = []*os.File{w}
+			err = c.Run()
+			w.Close()
+			var code int
+			if _, scanErr := fmt.Fscan(status, &code); err == nil {
+				err = scanErr
+			}
+			status.Close()
+			lines := strings.Count(stderr.String(), "\n")
+			switch {
+			case err != nil || code != 0 && code != 1 && code != 141 || code < 2 && lines != code:
+				t.Errorf("%s %s, mutation %d: status %d, %v, %q", verb, p.name, i, code, err, stderr.String())
+			case code < 2:
+				exits[code]++
+			}
+		}
+		if err := os.WriteFile(p.file, p.bytes, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d times data, %d errors", exits[0], exits[1])
+}
