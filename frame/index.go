@@ -99,8 +99,8 @@ func (x *index) append(dst []byte, p *chunk.Pool) ([]byte, error) {
 }
 
 // parseIndex reads the index chunk at the start of b. want is the number of chunks, or -1 when only the index
-// knows.
-func parseIndex(b []byte, want int64, p *chunk.Pool) (index, error) {
+// knows; most the largest number allowed, or 0.
+func parseIndex(b []byte, want int64, most int, p *chunk.Pool) (index, error) {
 	h, err := chunk.ParseHeader(b, int64(len(b)))
 	if err != nil {
 		return index{}, err
@@ -109,6 +109,9 @@ func parseIndex(b []byte, want int64, p *chunk.Pool) (index, error) {
 		return index{}, corrupt("index of %d bytes for %d chunks", h.NBytes, want)
 	}
 	n := h.NBytes / 8
+	if most > 0 && n > most {
+		return index{}, fmt.Errorf("%d chunks, Options.MaxChunks allows %d: %w", n, most, ErrTooLarge)
+	}
 	if h.Special() == chunk.Value && h.CBytes == chunk.HeaderSize+8 {
 		if e := entry(binary.LittleEndian.Uint64(b[chunk.HeaderSize:])); e < 0 {
 			return index{n: n, uniform: e}, nil

@@ -169,6 +169,9 @@ func (f *Frame) loadParts(src io.ReaderAt, base, size int64) (*snapshot, error) 
 	if s.header, err = parseHeader(head, size); err != nil {
 		return nil, f.wrap("header", 0, err)
 	}
+	if err := f.checkMeta(int64(s.headerLen)); s.nbytes > 0 && err != nil { // the header of an empty frame may count as longer
+		return nil, f.wrap("metalayers", fixedLen, err)
+	}
 	if s.headerLen > len(head) {
 		if head, err = readAll(src, base, int64(s.headerLen)); err != nil {
 			return nil, f.wrap("header", 0, err)
@@ -218,6 +221,9 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt, base int64) error {
 		return f.wrap("trailer", s.frameLen, err)
 	}
 	s.sum = maphash.Bytes(f.seed, b)
+	if err := f.checkMeta(int64(len(trailer))); err != nil {
+		return f.wrap("trailer", s.frameLen-int64(len(trailer)), err)
+	}
 	if s.vlmeta, err = meta.ParseTrailer(trailer); err != nil {
 		return f.wrap("trailer", s.frameLen-int64(len(trailer)), partError(err))
 	}
@@ -225,7 +231,7 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt, base int64) error {
 		f.loadSums(s, nil)
 		return nil
 	}
-	if s.index, err = parseIndex(b[:len(b)-len(trailer)], s.countChunks(), f.plain); err != nil {
+	if s.index, err = parseIndex(b[:len(b)-len(trailer)], s.countChunks(), f.opts.MaxChunks, f.plain); err != nil {
 		return f.wrap("index", pos, err)
 	}
 	h, err := chunk.ParseHeader(b, int64(len(b)))
@@ -233,6 +239,14 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt, base int64) error {
 		return f.wrap("index", pos, err)
 	}
 	f.loadSums(s, b[:h.CBytes])
+	return nil
+}
+
+// checkMeta tells whether metalayers may take n bytes.
+func (f *Frame) checkMeta(n int64) error {
+	if most := f.opts.MaxMeta; most > 0 && n > most {
+		return fmt.Errorf("%d bytes, Options.MaxMeta allows %d: %w", n, most, ErrTooLarge)
+	}
 	return nil
 }
 

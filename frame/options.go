@@ -34,6 +34,8 @@ type Options struct {
 	Codecs      chunk.CodecSet                                 // codecs to use; the zero value holds the built-in ones
 	Concurrency int                                            // goroutines a call may use; 0 = GOMAXPROCS
 	MaxBytes    int64                                          // see chunk.Options
+	MaxChunks   int                                            // frames with more are an ErrTooLarge when opened; 0 = no limit but that memory for the index is at most 4096 times its stored size
+	MaxMeta     int64                                          // the same for bytes of metalayers, as they are stored in header and trailer; 0 = those of the file
 	Locking     bool                                           // use the lock file; see Options
 	Verify      bool                                           // compare what is read with the checksums, in frames that keep them
 	NoSync      bool                                           // leave it to the system when written bytes reach the disk

@@ -72,7 +72,7 @@ func Salvage(ctx context.Context, broken, name string, o *Options, tell func(err
 func openWreck(ctx context.Context, broken string, o *Options, tell func(error), found *Salvaged) (*Frame, error) {
 	from := &Options{
 		Codecs: o.Codecs, Filters: o.Filters, Prefilter: o.Prefilter, Postfilter: o.Postfilter,
-		Concurrency: o.Concurrency, MaxBytes: o.MaxBytes, sys: o.sys,
+		Concurrency: o.Concurrency, MaxBytes: o.MaxBytes, MaxChunks: o.MaxChunks, MaxMeta: o.MaxMeta, sys: o.sys,
 	}
 	f, err := Open(broken, from)
 	switch {

@@ -210,7 +210,7 @@ func (w *wreck) names(p *piece, all []piece) []entry {
 	if err != nil {
 		return nil
 	}
-	x, err := parseIndex(b, -1, w.f.plain)
+	x, err := parseIndex(b, -1, w.f.opts.MaxChunks, w.f.plain)
 	if w.patience -= int64(8 * x.n); err != nil || x.list == nil || len(all) == 0 || w.patience < 0 {
 		return nil
 	}

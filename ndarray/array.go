@@ -97,6 +97,9 @@ func fromFrame(f *frame.Frame, err error, o *Options) (*Array, error) {
 	if err == nil && o != nil && o.DType != "" {
 		err = a.setDType(o.DType)
 	}
+	if err == nil && o != nil && o.MaxDims > 0 && a.NDim() > o.MaxDims {
+		err = fmt.Errorf("ndarray: %d dimensions, Options.MaxDims allows %d: %w", a.NDim(), o.MaxDims, ErrTooLarge)
+	}
 	if err != nil {
 		f.Close()
 		return nil, err

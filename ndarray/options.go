@@ -16,6 +16,9 @@ type Options struct {
 	Chunks []int32
 	Blocks []int32
 
+	// For arrays that are opened: those of more dimensions are an ErrTooLarge. 0 = the 16 that the format has.
+	MaxDims int
+
 	// For arrays that are opened: the NumPy dtype to take their items for, in place of the stored one. It must have
 	// their item size. Arrays of Caterva have no dtype of their own and else read as strings of bytes. For Create: the
 	// dtype of the items, in place of that of DTypeOf; "S" and "U" are as long as the longest string.
