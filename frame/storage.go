@@ -119,9 +119,14 @@ func (m *Memory) WriteAt(p []byte, off int64) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if end := int(off) + len(p); end > len(m.b) {
-		had := len(m.b)
-		m.b = slices.Grow(m.b, end-had)[:end]
-		clear(m.b[had:])
+		had, more := len(m.b), end-len(m.b)
+		if end > cap(m.b) && had < 1<<29 {
+			more = max(more, had) // twice as much: smaller steps copy the frame several times over
+		}
+		m.b = slices.Grow(m.b, more)[:end]
+		if int(off) > had {
+			clear(m.b[had:off])
+		}
 	}
 	return copy(m.b[off:], p), nil
 }
