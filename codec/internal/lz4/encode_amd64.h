@@ -1,272 +1,359 @@
-// The search of LZ4, for both forms of the table. What differs are three macros:
+// The body of the encoders, without the last literals. What differs between the two tables is in
 //
-//	HASH       table index of the 4 or 5 low bytes of AX, in AX
-//	LOOKUP     R13 = entry AX of the table, and R12 becomes the entry
-//	TOO_FAR(x) to x if there are more than 65535 bytes from R13 to R12; uses AX
-//	ENTER      DX becomes entry AX of the table
+//	HASH(r)          the hash of the 8 bytes in r, in place; R14 is the factor
+//	SWAP(h, i, r)    loads the entry of a hash to r and puts index i there
+//	PUT(h, i)        puts index i there
+//	CLAMP(r)         an index below base stands for position 0
+//	NEAR(i, m, t, l) goes to l where index i is too far from m for a match; changes t
 //
-// Positions are offsets in the input.
+// Registers:
 //
-//	SI  input            R9   where the search ends       R11  anchor: where the literals not yet written start
-//	DI  output           R10  end of the output           R12  position
-//	R8  table            R14  factor of the hash          R13  candidate
-//
-// While searching: BX 8 bytes at the next position R15, CX tries, DX step. While writing: CX the token.
-
-	MOVL $1, R12
-	XORL R11, R11
-	MOVQ 1(SI), BX
+//	SI         the address of index 0: that of the input less base
+//	DI         where the next byte of the output goes
+//	R8, R13    the index to search next and the 8 bytes there; R8 is the token while a sequence is written
+//	R10        index from which no match may start
+//	R11, R12   the table, base
+//	AX, BX     the indexes of a position and of its candidate
+//	DX, R15    the step and the counter it comes from; R15 is the place of the token while a sequence is written
+//	CX, R9     at hand
+	MOVQ b+0(FP), AX
+	MOVQ table+8(FP), R11
+	MOVQ block_base(AX), R12
+	MOVQ block_src(AX), SI
+	MOVQ block_src+8(AX), CX
+	SUBQ R12, SI
+	LEAQ (R12)(CX*1), CX
+	LEAQ -40(CX), DX
+	MOVQ DX, srcSafe
+	LEAQ -5(CX), DX
+	MOVQ DX, matchLimit
+	LEAQ -11(CX), R10
+	MOVQ block_dst(AX), DI
+	MOVQ block_dst+8(AX), CX
+	ADDQ DI, CX
+	MOVQ CX, outEnd
+	SUBQ $64, CX
+	MOVQ CX, outSafe
+	MOVQ block_steps(AX), CX
+	MOVQ CX, steps
+	MOVQ R12, anchor
+	LEAQ 1(R12), R8
+	MOVQ (SI)(R8*1), R13
 
 search:
-	MOVQ R12, R15
 	MOVL $1, DX
-	MOVQ tries-8(SP), CX
+	MOVQ steps, R15
 
-try:
-	MOVQ BX, AX
-	HASH
-	MOVQ R15, R12
-	ADDQ DX, R15
-	MOVQ CX, DX
-	SHRQ $6, DX
-	INCQ CX
-	CMPQ R15, R9
+step:
+	MOVQ R13, CX
+	HASH(CX)
+	MOVL R13, R9
+	MOVQ R8, AX
+	ADDQ DX, R8
+	MOVL R15, DX
+	SHRL $6, DX
+	INCL R15
+	CMPQ R8, R10
 	JHI  done
-	LOOKUP
-	MOVL BX, AX
-	MOVQ (SI)(R15*1), BX
-	CMPL AX, (SI)(R13*1)
-	JNE  try
-	TOO_FAR(try)
+	SWAP(CX, AX, BX)
+	MOVQ (SI)(R8*1), R13
+	CLAMP(BX)
+	CMPL R9, (SI)(BX*1)
+	JNE  step
+	NEAR(AX, BX, CX, step)
 
-	// The match may begin earlier.
+	// A match. What is near the end of the input is left to Go, so that 32 bytes can be read from any literal and 28
+	// compared from the start of any match.
+	CMPQ AX, srcSafe
+	JHI  leave
+
+	// It may start earlier: as many bytes before as are equal, but not before the anchor.
+	MOVQ anchor, R9
+	LEAQ -8(BX), CX
+	CMPQ CX, R12
+	JLT  back
+	MOVQ -8(SI)(AX*1), CX
+	XORQ -8(SI)(BX*1), CX
+	JZ   back
+	BSRQ CX, CX
+	XORL $63, CX
+	SHRL $3, CX
+	MOVQ AX, DX
+	SUBQ R9, DX
+	CMPQ CX, DX
+	CMOVQHI DX, CX
+	SUBQ CX, AX
+	SUBQ CX, BX
+	JMP  literals
+
 back:
-	CMPQ  R12, R11
-	JLS   literals
-	TESTQ R13, R13
-	JEQ   literals
-	MOVBLZX -1(SI)(R12*1), AX
-	CMPB  AX, -1(SI)(R13*1)
-	JNE   literals
-	DECQ  R12
-	DECQ  R13
-	JMP   back
+	CMPQ AX, R9
+	JLS  literals
+	CMPQ BX, R12
+	JLS  literals
+	MOVB -1(SI)(AX*1), CX
+	CMPB CX, -1(SI)(BX*1)
+	JNE  literals
+	DECQ AX
+	DECQ BX
+	JMP  back
 
 literals:
-	MOVQ R12, DX
-	SUBQ R11, DX
+	MOVQ AX, DX
+	SUBQ R9, DX
 
-	// They need n + n/255, and 9 for the token, what must follow, and copies that go too far.
-	MOVL  $0x80808081, AX
-	IMULQ DX, AX
-	SHRQ  $39, AX
-	LEAQ  9(DI)(DX*1), BX
-	ADDQ  AX, BX
-	CMPQ  BX, R10
-	JHI   full
-	MOVQ  DI, CX
-	INCQ  DI
-	ADDQ  SI, R11
-	CMPQ  DX, $15
-	JHS   manyLiterals
-	MOVL  DX, AX
-	SHLL  $4, AX
-	MOVB  AX, (CX)
-
-	// Up to 8 literals, then up to 8 more; at least 12 bytes of the input follow them.
-fewLiterals:
-	MOVQ (R11), AX
-	MOVQ AX, (DI)
-	CMPQ DX, $8
-	JLS  copied
-	MOVQ 8(R11), AX
-	MOVQ AX, 8(DI)
-
-copied:
-	ADDQ DX, DI
-
-match:
-	MOVQ R12, AX
-	SUBQ R13, AX
-	MOVW AX, (DI)
-	ADDQ $2, DI
-	ADDQ $4, R12
-	ADDQ $4, R13
-	MOVQ R12, R11
-	MOVQ last-16(SP), DX
-	SUBQ $8, DX
-	CMPQ R12, DX
-	JGT  ending
-	MOVQ (SI)(R12*1), AX
-	XORQ (SI)(R13*1), AX
-	JNE  differ
-	ADDQ $8, R12
-	ADDQ $8, R13
-	SUBQ $24, DX
-	CMPQ R12, DX
-	JGT  equal8
-
-equal32:
-	MOVOU    (SI)(R12*1), X0
-	MOVOU    (SI)(R13*1), X1
-	MOVOU    16(SI)(R12*1), X2
-	MOVOU    16(SI)(R13*1), X3
-	PCMPEQB  X1, X0
-	PCMPEQB  X3, X2
-	PAND     X0, X2
-	PMOVMSKB X2, AX
-	CMPL     AX, $0xffff
-	JNE      equal8
-	ADDQ     $32, R12
-	ADDQ     $32, R13
-	CMPQ     R12, DX
-	JLE      equal32
-
-equal8:
-	ADDQ $24, DX
-
-equal8Next:
-	CMPQ R12, DX
-	JGT  ending
-	MOVQ (SI)(R12*1), AX
-	XORQ (SI)(R13*1), AX
-	JNE  differ
-	ADDQ $8, R12
-	ADDQ $8, R13
-	JMP  equal8Next
-
-ending:
-	ADDQ $8, DX
-
-endingNext:
-	CMPQ R12, DX
-	JGE  ended
-	MOVBLZX (SI)(R12*1), AX
-	CMPB AX, (SI)(R13*1)
-	JNE  ended
-	INCQ R12
-	INCQ R13
-	JMP  endingNext
-
-differ:
-	BSFQ AX, AX
-	SHRQ $3, AX
-	ADDQ AX, R12
-
-ended:
-	MOVQ  R12, DX
-	SUBQ  R11, DX
-	LEAQ  240(DX), BX
-	MOVL  $0x80808081, AX
-	IMULQ AX, BX
-	SHRQ  $39, BX
-	LEAQ  6(DI)(BX*1), BX
-	CMPQ  BX, R10
-	JHI   full
-	CMPQ  DX, $15
-	JHS   longMatch
-	ADDB  DX, (CX)
-
-matched:
-	MOVQ R12, R11
-	CMPQ R12, R9
-	JHS  done
-	MOVQ -2(SI)(R12*1), AX
-	HASH
-	LEAQ -2(R12), DX
-	ENTER
-	MOVQ (SI)(R12*1), BX
-	MOVQ BX, AX
-	HASH
-	LOOKUP
-	CMPL BX, (SI)(R13*1)
-	JNE  onward
-	TOO_FAR(onward)
-	MOVQ DI, CX
-	MOVB $0, (DI)
+	// There must be room for all of the literals and more; where there may not be, Go goes on.
+	MOVQ DX, CX
+	SHRQ $7, CX
+	ADDQ DX, CX
+	ADDQ DI, CX
+	CMPQ CX, outSafe
+	JHI  leave
+	MOVQ DI, R15
 	INCQ DI
+	CMPQ DX, $15
+	JCC  manyLiterals
+	MOVL DX, R8
+	SHLL $4, R8
+	MOVUPS (SI)(R9*1), X0
+	MOVUPS X0, (DI)
+	ADDQ DX, DI
 	JMP  match
 
-onward:
-	INCQ R12
-	SHRQ $8, BX // 5 of the 7 bytes left are used
-	JMP  search
+manyLiterals:
+	MOVL $0xf0, R8
+	LEAQ -15(DX), CX
+	CMPQ CX, $255
+	JCS  lastLength
 
-longMatch:
-	ADDB $15, (CX)
-	SUBQ $15, DX
-
-longMatch4:
-	CMPQ DX, $1020
-	JLO  longMatch1
-	MOVL $-1, (DI)
-	ADDQ $4, DI
-	SUBQ $1020, DX
-	JMP  longMatch4
-
-longMatch1:
-	CMPQ DX, $255
-	JLO  longMatchLast
+lengths:
 	MOVB $255, (DI)
 	INCQ DI
-	SUBQ $255, DX
-	JMP  longMatch1
+	SUBQ $255, CX
+	CMPQ CX, $255
+	JCC  lengths
 
-longMatchLast:
-	MOVB DX, (DI)
+lastLength:
+	MOVB CX, (DI)
 	INCQ DI
+	ADDQ SI, R9
+	LEAQ (DI)(DX*1), CX
+
+copy:
+	MOVUPS (R9), X0
+	MOVUPS 16(R9), X1
+	MOVUPS X0, (DI)
+	MOVUPS X1, 16(DI)
+	ADDQ $32, R9
+	ADDQ $32, DI
+	CMPQ DI, CX
+	JCS  copy
+	MOVQ CX, DI
+
+match:
+	MOVL AX, CX
+	SUBL BX, CX
+	MOVW CX, (DI)
+	ADDQ $2, DI
+	ADDQ $4, AX
+	ADDQ $4, BX
+	MOVQ AX, DX // the length is counted from here
+	MOVQ (SI)(AX*1), CX
+	XORQ (SI)(BX*1), CX
+	JZ   longer
+	BSFQ CX, CX
+	SHRL $3, CX
+	ADDQ CX, AX
 	JMP  matched
 
-manyLiterals:
-	MOVB $0xf0, (CX)
-	LEAQ -15(DX), AX
+longer:
+	ADDQ $8, AX
+	ADDQ $8, BX
 
-manyLiterals1:
-	CMPQ AX, $255
-	JLO  manyLiteralsLast
+	// 16 more can be compared wherever a match is written here.
+	MOVOU (SI)(AX*1), X0
+	MOVOU (SI)(BX*1), X1
+	PCMPEQB X1, X0
+	PMOVMSKB X0, CX
+	XORL $0xffff, CX
+	JNZ  differ16
+	ADDQ $16, AX
+	ADDQ $16, BX
+	MOVQ matchLimit, R9
+	SUBQ $64, R9
+	CMPQ AX, R9
+	JGT  longer16
+
+longer64:
+	MOVOU (SI)(AX*1), X0
+	MOVOU (SI)(BX*1), X1
+	MOVOU 16(SI)(AX*1), X2
+	MOVOU 16(SI)(BX*1), X3
+	MOVOU 32(SI)(AX*1), X4
+	MOVOU 32(SI)(BX*1), X5
+	MOVOU 48(SI)(AX*1), X6
+	MOVOU 48(SI)(BX*1), X7
+	PCMPEQB X1, X0
+	PCMPEQB X3, X2
+	PCMPEQB X5, X4
+	PCMPEQB X7, X6
+	PAND X2, X0
+	PAND X6, X4
+	PAND X4, X0
+	PMOVMSKB X0, CX
+	CMPL CX, $0xffff
+	JNE  longer16
+	ADDQ $64, AX
+	ADDQ $64, BX
+	CMPQ AX, R9
+	JLE  longer64
+
+longer16:
+	LEAQ 16(AX), CX
+	CMPQ CX, matchLimit
+	JGT  nearEnd
+	MOVOU (SI)(AX*1), X0
+	MOVOU (SI)(BX*1), X1
+	PCMPEQB X1, X0
+	PMOVMSKB X0, CX
+	XORL $0xffff, CX
+	JNZ  differ16
+	ADDQ $16, AX
+	ADDQ $16, BX
+	JMP  longer16
+
+differ16:
+	BSFL CX, CX
+	ADDQ CX, AX
+	JMP  matched
+
+nearEnd:
+	LEAQ 8(AX), CX
+	CMPQ CX, matchLimit
+	JHI  lastBytes
+	MOVQ (SI)(AX*1), CX
+	XORQ (SI)(BX*1), CX
+	JNZ  differ8
+	ADDQ $8, AX
+	ADDQ $8, BX
+	JMP  nearEnd
+
+differ8:
+	BSFQ CX, CX
+	SHRL $3, CX
+	ADDQ CX, AX
+	JMP  matched
+
+lastBytes:
+	CMPQ AX, matchLimit
+	JCC  matched
+	MOVB (SI)(AX*1), CX
+	CMPB CX, (SI)(BX*1)
+	JNE  matched
+	INCQ AX
+	INCQ BX
+	JMP  lastBytes
+
+matched:
+	MOVQ AX, anchor
+	MOVQ AX, R9
+	SUBQ DX, R9
+	CMPQ R9, $15
+	JCC  longMatch
+	ADDL R9, R8
+	MOVB R8, (R15)
+
+next:
+	CMPQ AX, R10
+	JCC  done
+	MOVQ -2(SI)(AX*1), CX
+	HASH(CX)
+	LEAQ -2(AX), DX
+	PUT(CX, DX)
+
+	// A match may follow at once.
+	MOVQ (SI)(AX*1), R13
+	MOVQ R13, CX
+	HASH(CX)
+	SWAP(CX, AX, BX)
+	LEAQ 1(AX), R8
+	CLAMP(BX)
+	CMPL R13, (SI)(BX*1)
+	MOVQ 1(SI)(AX*1), R13
+	JNE  search
+	NEAR(AX, BX, CX, search)
+	CMPQ AX, srcSafe
+	JHI  leave
+	CMPQ DI, outSafe
+	JHI  leave
+	MOVQ DI, R15
+	INCQ DI
+	XORL R8, R8
+	JMP  match
+
+longMatch:
+	// CX is how many bytes of length there are: (length + 240) / 255.
+	LEAQ 240(R9), CX
+	MOVL $0x80808081, DX
+	IMULQ DX, CX
+	SHRQ $39, CX
+	LEAQ 6(DI)(CX*1), DX
+	CMPQ DX, outEnd
+	JHI  noRoom
+	ADDL $15, R8
+	MOVB R8, (R15)
+	SUBQ $15, R9
+	DECQ CX
+	JZ   lastOfLength
+	IMUL3Q $255, CX, DX
+	SUBQ DX, R9
+	LEAQ 16(DI)(CX*1), DX
+	CMPQ DX, outEnd
+	LEAQ (DI)(CX*1), DX
+	JHI  bytes255
+	PCMPEQB X0, X0
+
+fill:
+	MOVUPS X0, (DI)
+	ADDQ $16, DI
+	CMPQ DI, DX
+	JCS  fill
+	MOVQ DX, DI
+	JMP  lastOfLength
+
+bytes255:
 	MOVB $255, (DI)
 	INCQ DI
-	SUBQ $255, AX
-	JMP  manyLiterals1
+	CMPQ DI, DX
+	JCS  bytes255
 
-manyLiteralsLast:
-	MOVB AX, (DI)
+lastOfLength:
+	MOVB R9, (DI)
 	INCQ DI
+	JMP  next
 
-copy64:
-	CMPQ  DX, $64
-	JLO   copy16
-	MOVOU (R11), X0
-	MOVOU 16(R11), X1
-	MOVOU 32(R11), X2
-	MOVOU 48(R11), X3
-	MOVOU X0, (DI)
-	MOVOU X1, 16(DI)
-	MOVOU X2, 32(DI)
-	MOVOU X3, 48(DI)
-	ADDQ  $64, R11
-	ADDQ  $64, DI
-	SUBQ  $64, DX
-	JMP   copy64
+leave:
+	MOVQ b+0(FP), CX
+	SUBQ R12, AX
+	SUBQ R12, BX
+	MOVQ AX, block_pos(CX)
+	MOVQ BX, block_match(CX)
+	MOVQ $const_stopRest, result+16(FP)
+	JMP  exit
 
-copy16:
-	CMPQ  DX, $16
-	JLO   copyRest
-	MOVOU (R11), X0
-	MOVOU X0, (DI)
-	ADDQ  $16, R11
-	ADDQ  $16, DI
-	SUBQ  $16, DX
-	JMP   copy16
-
-copyRest:
-	TESTQ DX, DX // there is room for 7 bytes too many, not for 8
-	JNE   fewLiterals
-	JMP   match
-
-full:
-	MOVQ dst_base+0(FP), DI
-	DECQ DI
+noRoom:
+	MOVQ b+0(FP), CX
+	MOVQ $const_stopRoom, result+16(FP)
+	JMP  exit
 
 done:
-	SUBQ dst_base+0(FP), DI
+	MOVQ b+0(FP), CX
+	MOVQ $const_stopDone, result+16(FP)
+
+exit:
+	MOVQ anchor, AX
+	SUBQ R12, AX
+	MOVQ AX, block_anchor(CX)
+	SUBQ block_dst(CX), DI
+	MOVQ DI, block_out(CX)
+	RET

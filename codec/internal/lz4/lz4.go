@@ -8,15 +8,85 @@
 // either says that bytes follow which add up to the rest, the first one below 255 being the last. The block ends
 // after the literals of its last sequence, of which there are 5 at least; no match starts in its last 12 bytes.
 //
-// The search looks up one candidate for each position by a hash, of 4 bytes in inputs below 64 KiB and of 5 bytes in
-// larger ones. The steps grow by one with each 64 positions looked up in vain, from the acceleration on. The choices
-// are those of lz4 1.10 on 64-bit little-endian machines, so that the same input, room and acceleration give the same
-// bytes everywhere. On amd64 the search is assembly, elsewhere it is that of github.com/pierrec/lz4.
+// The search looks up one candidate for each position by a hash, of 4 bytes for inputs up to 64 KiB and of 5 bytes
+// for longer ones. Where it finds nothing its steps get longer, ever faster the greater the acceleration is. A match
+// is extended to both sides. The choices are those of lz4 1.10 on 64-bit little-endian machines, so that the same
+// input and room give the same bytes on any machine.
 package lz4
 
-// Encode writes the block for src into dst, never past len(dst), and returns its length in bytes, or 0 when it
-// does not fit or src is too long. acceleration is 1 for the best compression; greater ones are faster. dst and src
-// do not overlap.
+// Limits of the format and of the C library.
+const (
+	minMatch    = 4
+	minLength   = 13         // shorter inputs are all literals
+	tailLength  = 12         // no match starts in the last bytes
+	lastBytes   = 5          // nor covers one of these
+	maxDistance = 65535      // of a match
+	maxLength   = 0x7E000000 // of the input
+	smallLength = 65547      // inputs from here on have the other table
+	stepBits    = 6          // after so many misses, as a power of two, the step grows by one
+)
+
+// The hash of 8 bytes v is v*factor>>shift. The factors make the upper bytes of v leave no trace.
+const (
+	smallBits   = 13
+	smallFactor = 2_654_435_761 << 32 // of 4 bytes
+	smallShift  = 64 - smallBits
+	largeBits   = 12
+	largeFactor = 889_523_592_379 << 24 // of 5 bytes
+	largeShift  = 64 - largeBits
+)
+
+// Encoder holds the hash tables of an encoder. The zero value is ready. It belongs to one goroutine.
+type Encoder struct {
+	small [1 << smallBits]uint16 // last index of each hash, for inputs below smallLength
+	large [1 << smallBits]uint32 // the same for others; half of it is used
+	end   int                    // the greatest index in small, and 1
+	block block
+}
+
+// block is a block in the making. Tables hold indexes, that is positions plus base.
+type block struct {
+	src, dst []byte
+	base     int
+	steps    int // length of the first step, shifted by stepBits
+	anchor   int // start of the literals not yet written
+	out      int // end of the sequences written
+
+	// Where found is set, a match of pos with match is to be written next; else the search is to go on at pos.
+	found      bool
+	pos, match int
+}
+
+// Encode writes the block for src into dst, never past len(dst), and returns its length in bytes, or 0 when it does
+// not fit or src is too long. The greater acceleration is, from 1, the more sparsely it searches. dst and src do not
+// overlap.
 func (e *Encoder) Encode(dst, src []byte, acceleration int) int {
-	return e.encode(dst, src, acceleration)
+	if len(src) > maxLength {
+		return 0
+	}
+	b := &e.block
+	*b = block{src: src, dst: dst, steps: acceleration << stepBits, pos: 1}
+	if len(src) >= minLength {
+		ok := false
+		if len(src) < smallLength {
+			// The C library starts with a table of zeros, so what is not in the table counts as position 0. Indexes
+			// below base do so as well; with them the table is cleared only when it runs out of indexes.
+			if b.base = e.end; b.base+len(src) > 1<<16 {
+				clear(e.small[:])
+				b.base = 0
+			}
+			e.end = b.base + len(src)
+			ok = encodeSmall(b, &e.small)
+		} else {
+			clear(e.large[:1<<largeBits])
+			ok = encodeLarge(b, &e.large)
+		}
+		if !ok {
+			b.src, b.dst = nil, nil
+			return 0
+		}
+	}
+	n := b.finish()
+	b.src, b.dst = nil, nil
+	return n
 }

@@ -2,31 +2,18 @@ package lz4
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
-	"math"
-	"math/rand/v2"
+	"math/rand"
 	"strings"
 	"testing"
 
 	"github.com/pierrec/lz4/v4"
 )
 
-// encode runs Encode with guard bytes around its output.
-func encode(t testing.TB, e *Encoder, src []byte, room, acceleration int) []byte {
-	t.Helper()
-	all := bytes.Repeat([]byte{0x5a}, room+80)
-	n := e.Encode(all[40:40+room], src, acceleration)
-	if guard := strings.Repeat("\x5a", 40); string(all[:40]) != guard || string(all[40+room:]) != guard {
-		t.Fatalf("%d bytes into %d: wrote outside", len(src), room)
-	}
-	return all[40 : 40+n]
-}
-
-// want is the block that another port of the C library's encoder gives.
-func want(src []byte, room, acceleration int) []byte {
-	c := lz4.CompressorCCompat{Acceleration: acceleration}
+// oracle compresses with a port of the C library.
+func oracle(src []byte, room, acceleration int) []byte {
 	dst := make([]byte, room)
+	c := lz4.CompressorCCompat{Acceleration: acceleration}
 	n, err := c.CompressBlock(src, dst)
 	if err != nil {
 		return nil
@@ -34,142 +21,141 @@ func want(src []byte, room, acceleration int) []byte {
 	return dst[:n]
 }
 
-// check compares with the other encoder, and decodes.
-func check(t testing.TB, e *Encoder, src []byte, room, acceleration int) int {
-	t.Helper()
-	got := encode(t, e, src, room, acceleration)
-	if want := want(src, room, acceleration); !bytes.Equal(got, want) {
-		t.Fatalf("%d bytes into %d, acceleration %d: %d bytes, want %d", len(src), room, acceleration, len(got), len(want))
+// contents are inputs of n bytes that lead to different matches.
+func contents(n int, seed int64) map[string][]byte {
+	r := rand.New(rand.NewSource(int64(n) + seed<<32))
+	noise, few, runs, far, mixed := make([]byte, n), make([]byte, n), make([]byte, n), make([]byte, n), make([]byte, n)
+	r.Read(noise)
+	for i := range few {
+		few[i] = byte(r.Intn(3))
 	}
-	if len(got) > 0 {
-		back := make([]byte, len(src))
-		if n, err := lz4.UncompressBlock(got, back); err != nil || n != len(src) || !bytes.Equal(back, src) {
-			t.Fatalf("%d bytes, acceleration %d: does not decode, %v", len(src), acceleration, err)
+	for i := 0; i < n; {
+		c := byte(r.Intn(4))
+		for run := r.Intn(1 << r.Intn(12)); run >= 0 && i < n; run-- {
+			runs[i] = c
+			i++
 		}
 	}
-	return len(got)
-}
-
-// contents are the kinds of content.
-var contents = []string{"zeros", "noise", "letters", "words", "sine", "ramp", "runs", "mixed"}
-
-// content makes n bytes of a kind.
-func content(kind string, n int, r *rand.Rand) []byte {
-	b := make([]byte, 0, n+4096)
-	for len(b) < n {
-		switch kind {
-		case "zeros":
-			b = append(b, make([]byte, 1000)...)
-		case "noise":
-			b = binary.LittleEndian.AppendUint64(b, r.Uint64())
-		case "letters":
-			b = append(b, "ACGT"[r.IntN(4)])
-		case "words":
-			b = append(b, "the of chunk block frame array super 0123456789 distance"[r.IntN(40):][:1+r.IntN(15)]...)
-		case "sine": // the bytes of one place of floats
-			b = append(b, byte(math.Float32bits(float32(math.Sin(float64(len(b))/1000)))>>(8*(n%4))))
-		case "ramp":
-			b = binary.LittleEndian.AppendUint32(b, uint32(len(b)/4))
-		case "runs":
-			b = append(b, bytes.Repeat([]byte{byte(r.Uint32())}, 1+r.IntN(1<<r.IntN(12)))...)
-		case "mixed":
-			b = append(b, content(contents[r.IntN(len(contents)-1)], 1+r.IntN(3000), r)...)
-			if back := r.IntN(len(b)); r.IntN(2) == 0 { // come back to something from before
-				b = append(b, b[back:min(len(b), back+r.IntN(400))]...)
-			}
+	copy(far, noise)
+	for i := 65540; i < n; i++ { // matches around the greatest distance
+		far[i] = far[i-65530-i/1000%10]
+	}
+	for i := 0; i < n; {
+		from := r.Intn(i + 1)
+		k := 1 + r.Intn(1<<r.Intn(10))
+		if r.Intn(3) == 0 {
+			i += copy(mixed[i:min(n, i+k)], noise[i:])
+			continue
+		}
+		for ; k > 0 && i < n; i, from, k = i+1, from+1, k-1 {
+			mixed[i] = mixed[from]
 		}
 	}
-	return b[:n]
+	return map[string][]byte{"zeros": make([]byte, n), "noise": noise, "few": few, "runs": runs, "far": far, "mixed": mixed}
 }
 
+var lengths = []int{
+	0, 1, 4, 5, 11, 12, 13, 14, 15, 16, 17, 20, 31, 32, 33, 47, 64, 100, 269, 270, 271, 1000, 4095, 20000,
+	65535, 65536, 65537, 65546, 65547, 65548, 70000, 131072, 200003,
+}
+
+// TestEncode compares with the oracle, with one encoder for all inputs.
 func TestEncode(t *testing.T) {
-	r, e := rand.New(rand.NewPCG(1, 1)), new(Encoder)
-	sizes := []int{1, 2, 5, 12, 13, 14, 15, 16, 17, 20, 24, 31, 32, 33, 63, 64, 65, 100, 255, 256, 270, 271, 500, 1000, 4096,
-		30_000, 65535, 65536, 65546, 65547, 65548, 70_000, 100_000, 131_072, 200_001}
-	blocks := 0
-	for _, kind := range contents {
-		for _, n := range sizes {
-			if testing.Short() && n > 70_000 {
+	forEachKernel(t, func(t *testing.T) {
+		var e Encoder
+		for i, n := range lengths {
+			if n > 20000 && testing.Short() && i%3 > 0 {
 				continue
 			}
-			src := content(kind, n, r)
-			for _, acceleration := range []int{1, 2, 5, 9} {
-				bound := n + n/255 + 16
-				k := check(t, e, src, bound, acceleration)
-				for _, room := range []int{0, 1, k / 2, k - 20, k - 9, k - 2, k - 1, k, k + 1, k + 2, k + 6, k + 20, n - 1, n, bound - 1} {
-					if room >= 0 && check(t, e, src, room, acceleration) > 0 {
-						blocks++
+			for name, src := range contents(n, 0) {
+				for _, acceleration := range []int{1, 2, 5, 9} {
+					bound := n + n/255 + 16
+					size := len(oracle(src, bound, acceleration))
+					for _, room := range []int{bound, bound - 1, n, size + 30, size + 8, size + 1, size, size - 1, size / 2, size - 70} {
+						if room < 0 {
+							continue
+						}
+						dst := bytes.Repeat([]byte{0x5a}, room+80)
+						k := e.Encode(dst[:room], src, acceleration)
+						if string(dst[room:]) != strings.Repeat("\x5a", 80) {
+							t.Fatalf("%s: %d bytes into %d: wrote outside", name, n, room)
+						}
+						if !bytes.Equal(dst[:k], oracle(src, room, acceleration)) {
+							t.Fatalf("%s: %d bytes into %d, acceleration %d: %d bytes, differ", name, n, room, acceleration, k)
+						}
 					}
 				}
 			}
 		}
-	}
-	if blocks < 2000 {
-		t.Errorf("%d blocks only", blocks)
-	}
+	})
 }
 
-// TestEncodeRandom takes many short inputs of all kinds, in rooms of all sizes.
-func TestEncodeRandom(t *testing.T) {
-	r, e := rand.New(rand.NewPCG(2, 2)), new(Encoder)
-	for range 3000 {
-		n := r.IntN(1 << r.IntN(15))
-		if n == 0 {
-			continue
-		}
-		check(t, e, content(contents[r.IntN(len(contents))], n, r), r.IntN(n+n/100+20), 1+r.IntN(9))
-	}
-}
-
-func TestEncodeEmpty(t *testing.T) {
-	var e Encoder
-	if n := e.Encode(nil, nil, 1); n != 0 {
-		t.Errorf("%d bytes", n)
-	}
-	dst := []byte{1}
-	if n := e.Encode(dst, nil, 1); n != 1 || dst[0] != 0 {
-		t.Errorf("%d bytes, %x", n, dst)
-	}
-}
-
-func FuzzEncode(f *testing.F) {
-	r := rand.New(rand.NewPCG(3, 3))
-	for i, kind := range contents {
-		f.Add(content(kind, 3000, r), 2000, 1+i)
-	}
-	f.Add(content("mixed", 70_000, r), 70_000, 5)
-	f.Add(content("words", 66_000, r), 40_000, 5)
-	var e Encoder
-	f.Fuzz(func(t *testing.T, src []byte, room, acceleration int) {
-		if len(src) > 0 {
-			check(t, &e, src, max(0, min(room, 1<<18)), 1+max(0, acceleration)%9)
+func TestEncodeKnown(t *testing.T) {
+	src := []byte("abcdefgh-abcdefgh-abcdefgh-0123456789")
+	forEachKernel(t, func(t *testing.T) {
+		dst := make([]byte, 100)
+		n := new(Encoder).Encode(dst, src, 1)
+		// 9 literals, a match of 18 at distance 9, 10 literals.
+		if got, want := fmt.Sprintf("%q", dst[:n]), `"\x9eabcdefgh-\t\x00\xa00123456789"`; got != want {
+			t.Errorf("%s, want %s", got, want)
 		}
 	})
 }
 
-// BenchmarkEncode compresses blocks beside the other encoder.
-func BenchmarkEncode(b *testing.B) {
-	r := rand.New(rand.NewPCG(4, 4))
-	for _, kind := range contents {
-		for _, n := range []int{64 << 10, 128 << 10} {
-			src := content(kind, n, r)
-			dst := make([]byte, n)
-			var e Encoder
-			b.Run(fmt.Sprintf("%s/%dK", kind, n>>10), func(b *testing.B) {
-				b.SetBytes(int64(n))
-				b.ReportAllocs()
-				for b.Loop() {
-					e.Encode(dst, src, 5)
-				}
-			})
-			c := lz4.CompressorCCompat{Acceleration: 5}
-			b.Run(fmt.Sprintf("%s/%dK/other", kind, n>>10), func(b *testing.B) {
-				b.SetBytes(int64(n))
-				b.ReportAllocs()
-				for b.Loop() {
-					c.CompressBlock(src, dst)
-				}
-			})
+// TestManyBlocks runs an encoder over blocks of all lengths, so that its indexes start over in all ways.
+func TestManyBlocks(t *testing.T) {
+	forEachKernel(t, func(t *testing.T) {
+		var e Encoder
+		r := rand.New(rand.NewSource(1))
+		rounds := int64(300)
+		if testing.Short() {
+			rounds = 50
 		}
+		for seed := range rounds {
+			n := r.Intn(1 << (4 + r.Intn(14)))
+			for name, src := range contents(n, seed) {
+				acceleration := 1 + r.Intn(9)
+				dst := make([]byte, n)
+				k := e.Encode(dst, src, acceleration)
+				if !bytes.Equal(dst[:k], oracle(src, n, acceleration)) {
+					t.Fatalf("seed %d, %s: %d bytes, acceleration %d: %d bytes, differ", seed, name, n, acceleration, k)
+				}
+			}
+		}
+	})
+}
+
+// TestAllocs checks that an encoder allocates nothing.
+func TestAllocs(t *testing.T) {
+	var e Encoder
+	src, dst := contents(70000, 0)["mixed"], make([]byte, 70000)
+	if n := testing.AllocsPerRun(10, func() {
+		e.Encode(dst, src, 5)
+		e.Encode(dst, src[:5000], 5)
+	}); n > 0 {
+		t.Errorf("%v allocations", n)
 	}
+}
+
+func FuzzEncode(f *testing.F) {
+	f.Add([]byte("hello hello hello hello hello hello hello"), 100, 5)
+	f.Add(bytes.Repeat([]byte("0123456789abcdefghijklm"), 300), 70, 9)
+	f.Add(bytes.Repeat([]byte("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"), 30), 700, 2)
+	f.Fuzz(func(t *testing.T, src []byte, room, acceleration int) {
+		room, acceleration = max(0, min(room, 1<<16)), 1+max(0, acceleration)%9
+		want := oracle(src, room, acceleration)
+		forEachKernel(t, func(t *testing.T) {
+			var e Encoder
+			for range 2 { // with a clear table, and with one that is in use
+				all := bytes.Repeat([]byte{0x5a}, room+80)
+				n := e.Encode(all[:room], src, acceleration)
+				if string(all[room:]) != strings.Repeat("\x5a", 80) {
+					t.Fatal("wrote outside")
+				}
+				if len(src) > 0 && !bytes.Equal(all[:n], want) {
+					t.Fatalf("%d bytes into %d, acceleration %d: differ", len(src), room, acceleration)
+				}
+			}
+		})
+	})
 }

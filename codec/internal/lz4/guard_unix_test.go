@@ -1,0 +1,71 @@
+//go:build linux || darwin
+
+package lz4
+
+import (
+	"bytes"
+	"math/rand"
+	"os"
+	"runtime/debug"
+	"syscall"
+	"testing"
+)
+
+// guardPages returns memory of size bytes or more, whole pages, with a page before and a page behind that cannot be
+// touched.
+func guardPages(t *testing.T, size int) []byte {
+	page := os.Getpagesize()
+	size = (size + page - 1) / page * page
+	mem, err := syscall.Mmap(-1, 0, size+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Munmap(mem); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, p := range [][]byte{mem[:page], mem[page+size:]} {
+		if err := syscall.Mprotect(p, syscall.PROT_NONE); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return mem[page : page+size]
+}
+
+// TestGuardPages compresses with the input and the output at pages that cannot be touched: a kernel that reads or writes
+// outside of them faults.
+func TestGuardPages(t *testing.T) {
+	const size = 1 << 17
+	srcMem, dstMem := guardPages(t, size), guardPages(t, size)
+	rounds := int64(400)
+	if testing.Short() {
+		rounds = 50
+	}
+	forEachKernel(t, func(t *testing.T) {
+		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+		var e Encoder
+		for seed := range rounds {
+			r := rand.New(rand.NewSource(seed))
+			for name, content := range contents(r.Intn(1<<(1+r.Intn(17))), seed) {
+				room := r.Intn(len(content) + 2)
+				if seed%2 > 0 {
+					room = len(oracle(content, len(content), 1)) + r.Intn(100) - 50 // near what the block takes
+					room = max(0, min(room, len(dstMem)))
+				}
+				src, dst := srcMem[:len(content)], dstMem[:room]
+				if seed&2 > 0 {
+					src = srcMem[len(srcMem)-len(content):]
+				}
+				if seed&4 > 0 {
+					dst = dstMem[len(dstMem)-room:]
+				}
+				copy(src, content)
+				n := e.Encode(dst, src, 1)
+				if want := oracle(content, room, 1); len(content) > 0 && !bytes.Equal(dst[:n], want) {
+					t.Fatalf("seed %d, %s: %d bytes into %d: %d bytes, want %d", seed, name, len(src), room, n, len(want))
+				}
+			}
+		}
+	})
+}
