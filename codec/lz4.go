@@ -4,7 +4,6 @@ import (
 	"github.com/goblosc/blosc2/codec/internal/lz4"
 	"github.com/goblosc/blosc2/codec/internal/lz4dict"
 	"github.com/goblosc/blosc2/codec/internal/lz4hc"
-	decoder "github.com/pierrec/lz4/v4"
 )
 
 // lz4Window is how far back an LZ4 match can reach.
@@ -86,8 +85,7 @@ func (d *lz4Decoder) Decode(dst, src []byte) error {
 	if len(src) == 0 {
 		return corrupt(d.id, "empty stream")
 	}
-	n, err := decoder.UncompressBlockWithDict(src, dst, d.dict)
-	if err != nil || n != len(dst) {
+	if !lz4.Decode(dst, src, d.dict) {
 		return corrupt(d.id, "stream does not expand to its block")
 	}
 	return nil

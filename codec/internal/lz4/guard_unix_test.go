@@ -69,3 +69,39 @@ func TestGuardPages(t *testing.T) {
 		}
 	})
 }
+
+// TestGuardPagesDecode is TestGuardPages for blocks that are expanded, sound ones and mutants.
+func TestGuardPagesDecode(t *testing.T) {
+	const size = 1 << 20
+	srcMem, dstMem := guardPages(t, size), guardPages(t, size)
+	rounds := int64(4000)
+	if testing.Short() {
+		rounds = 500
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	for seed := range rounds {
+		r := rand.New(rand.NewSource(seed))
+		block, n := randomBlock(r, 0)
+		if len(block) > size || n > size {
+			continue
+		}
+		want, sound := oracleDecode(block, nil, n)
+		for i := range 12 {
+			src, dst := srcMem[:len(block)], dstMem[:n]
+			if i%2 > 0 {
+				src = srcMem[len(srcMem)-len(block):]
+			}
+			if i&2 > 0 {
+				dst = dstMem[len(dstMem)-n:]
+			}
+			copy(src, block)
+			if i >= 4 {
+				src[r.Intn(len(src))] = byte(r.Intn(256))
+			}
+			ok := Decode(dst, src, nil)
+			if i < 4 && (ok != sound || ok && !bytes.Equal(dst, want)) {
+				t.Fatalf("seed %d: %v, want %v, or wrong bytes", seed, ok, sound)
+			}
+		}
+	}
+}

@@ -1,4 +1,4 @@
-// Package lz4 compresses LZ4 blocks with the fast search of the C library's LZ4_compress_fast.
+// Package lz4 compresses LZ4 blocks with the fast search of the C library's LZ4_compress_fast, and expands any.
 //
 // An LZ4 block is a sequence of
 //

@@ -1,0 +1,81 @@
+package lz4
+
+// decoder is a block on its way to bytes.
+type decoder struct {
+	src, dst []byte
+	in, out  int // a sequence starts in src and its bytes in dst
+}
+
+// decodeGeneric expands src to dst and reports whether the block is sound and gives exactly len(dst) bytes. Matches may
+// reach into dict, as if it stood before dst.
+func decodeGeneric(dst, src, dict []byte) bool {
+	d := decoder{src: src, dst: dst}
+	for d.in < len(src) {
+		if !d.sequence(dict) {
+			return false
+		}
+	}
+	return d.out == len(dst)
+}
+
+// sequence does one sequence and reports whether it is sound. The last one has no match.
+func (d *decoder) sequence(dict []byte) bool {
+	src, dst, in, out := d.src, d.dst, d.in, d.out
+	token := int(src[in])
+	in++
+	n := token >> 4
+	if n == 15 {
+		if n, in = getLength(src, in, n); n < 0 {
+			return false
+		}
+	}
+	if n > len(dst)-out || n > len(src)-in {
+		return false
+	}
+	out += copy(dst[out:], src[in:in+n])
+	in += n
+	if in == len(src) {
+		d.in, d.out = in, out
+		return token&15 == 0
+	}
+	if len(src)-in < 2 {
+		return false
+	}
+	distance := int(src[in]) | int(src[in+1])<<8
+	in += 2
+	n = token & 15
+	if n == 15 {
+		if n, in = getLength(src, in, n); n < 0 {
+			return false
+		}
+	}
+	if n > len(dst)-minMatch || n+minMatch > len(dst)-out || distance == 0 {
+		return false
+	}
+	end := out + n + minMatch
+	if distance > out {
+		if distance-out > len(dict) {
+			return false
+		}
+		out += copy(dst[out:end], dict[len(dict)-(distance-out):])
+	}
+	for from := out - distance; out < end; {
+		out += copy(dst[out:end], dst[from:out]) // the source doubles with each round
+	}
+	d.in, d.out = in, out
+	return true
+}
+
+// getLength adds the bytes of a length from src[in:] on to n, and returns the sum, or -1 where it does not end, and
+// where it ends.
+func getLength(src []byte, in, n int) (int, int) {
+	for in < len(src) && n <= maxLength {
+		c := int(src[in])
+		in++
+		n += c
+		if c != 255 {
+			return n, in
+		}
+	}
+	return -1, in
+}

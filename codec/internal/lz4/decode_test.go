@@ -1,0 +1,152 @@
+package lz4
+
+import (
+	"bytes"
+	"math/rand"
+	"strings"
+	"testing"
+
+	"github.com/pierrec/lz4/v4"
+)
+
+// oracleDecode expands a block with another decoder.
+func oracleDecode(src, dict []byte, n int) ([]byte, bool) {
+	dst := make([]byte, n)
+	if len(src) == 0 {
+		return dst, n == 0
+	}
+	k, err := lz4.UncompressBlockWithDict(src, dst, dict)
+	return dst, err == nil && k == n
+}
+
+// checkDecode compares with the oracle: what is sound, and what it expands to.
+func checkDecode(t *testing.T, src, dict []byte, n int) bool {
+	t.Helper()
+	want, sound := oracleDecode(src, dict, n)
+	for _, decode := range []func(dst, src, dict []byte) bool{Decode, decodeGeneric} {
+		dst := bytes.Repeat([]byte{0x5a}, n+80)
+		ok := decode(dst[:n:n], src, dict)
+		if string(dst[n:]) != strings.Repeat("\x5a", 80) {
+			t.Fatalf("%d bytes: wrote outside", n)
+		}
+		if ok != sound || ok && !bytes.Equal(dst[:n], want) {
+			t.Fatalf("%x to %d bytes: %v, want %v, or other bytes", src, n, ok, sound)
+		}
+	}
+	return sound
+}
+
+// randomBlock makes a block and the number of bytes it expands to. Distances are in range except for one in many.
+func randomBlock(r *rand.Rand, dict int) (block []byte, n int) {
+	length := func(n int) int {
+		if n < 15 {
+			return n
+		}
+		for n -= 15; n >= 255; n -= 255 {
+			block = append(block, 255)
+		}
+		block = append(block, byte(n))
+		return 15
+	}
+	distances := 1 << (1 + r.Intn(16))
+	lengths := 1 + r.Intn(12)
+	for range r.Intn(1 << r.Intn(9)) {
+		literals, match := r.Intn(1<<r.Intn(lengths)), r.Intn(1<<r.Intn(lengths))
+		token := len(block)
+		block = append(block, 0)
+		high := length(literals)
+		for range literals {
+			block = append(block, byte(r.Intn(256)))
+		}
+		n += literals
+		distance := 1 + r.Intn(max(1, min(distances, n+dict, 65535)))
+		if n+dict == 0 || r.Intn(3000) == 0 {
+			distance = r.Intn(65536)
+		}
+		block = append(block, byte(distance), byte(distance>>8))
+		block[token] = byte(high<<4 | length(match))
+		n += match + minMatch
+	}
+	token := len(block)
+	literals := r.Intn(1 << r.Intn(8))
+	block = append(block, 0)
+	block[token] = byte(length(literals) << 4)
+	for range literals {
+		block = append(block, byte(r.Intn(256)))
+	}
+	return block, n + literals
+}
+
+func TestDecode(t *testing.T) {
+	rounds, sound := int64(6000), 0
+	if testing.Short() {
+		rounds = 1000
+	}
+	for seed := range rounds {
+		r := rand.New(rand.NewSource(seed))
+		dict := make([]byte, r.Intn(2)*r.Intn(1<<r.Intn(17)))
+		r.Read(dict)
+		block, n := randomBlock(r, len(dict))
+		if checkDecode(t, block, dict, n) {
+			sound++
+		}
+		checkDecode(t, block, dict, max(0, n+r.Intn(41)-20))
+		for range 8 {
+			m := bytes.Clone(block)
+			for range 1 + r.Intn(3) {
+				m[r.Intn(len(m))] = byte(r.Intn(256))
+			}
+			if r.Intn(3) == 0 {
+				m = m[:r.Intn(len(m)+1)]
+			}
+			checkDecode(t, m, dict, n)
+		}
+	}
+	if sound < int(rounds)*2/3 {
+		t.Errorf("%d of %d blocks are sound", sound, rounds)
+	}
+}
+
+// TestRoundTrip expands what the encoder makes.
+func TestRoundTrip(t *testing.T) {
+	var e Encoder
+	for _, n := range lengths {
+		for name, src := range contents(n, 1) {
+			dst := make([]byte, n+n/255+16)
+			block := dst[:e.Encode(dst, src, 1)]
+			back := make([]byte, n)
+			if !Decode(back, block, nil) || !bytes.Equal(back, src) {
+				t.Fatalf("%s: %d bytes: does not come back", name, n)
+			}
+			checkDecode(t, block, nil, n)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for seed := range int64(20) {
+		block, n := randomBlock(rand.New(rand.NewSource(seed)), 0)
+		f.Add(block, []byte("dictionary"), n)
+	}
+	f.Fuzz(func(t *testing.T, src, dict []byte, n int) {
+		checkDecode(t, src, dict, max(0, min(n, 1<<18)))
+	})
+}
+
+func BenchmarkDecode(b *testing.B) {
+	const n = 128 << 10
+	for _, name := range []string{"few", "mixed", "runs"} {
+		src, block := contents(n, 0)[name], make([]byte, n)
+		block = block[:new(Encoder).Encode(block, src, 1)]
+		dst := make([]byte, n)
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(n)
+			b.ReportAllocs()
+			for b.Loop() {
+				if !Decode(dst, block, nil) {
+					b.Fatal("not sound")
+				}
+			}
+		})
+	}
+}
