@@ -23,6 +23,9 @@ func Create(name string, o *Options, fill func(b *Batch) error) (*Frame, error) 
 	if f.opts.Offset != 0 {
 		return nil, f.wrap("header", -1, fmt.Errorf("a new frame at an offset: %w", ErrParam))
 	}
+	if err := f.opts.checkLocking(); err != nil {
+		return nil, err
+	}
 	fi, err := f.opts.sys.lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -41,6 +41,14 @@ func lockName(name string, sparse bool) string {
 	return name + ".b2lock"
 }
 
+// checkLocking fails where Options.Locking asks for what this system does not have.
+func (o *Options) checkLocking() error {
+	if o != nil && o.Locking && !canLock {
+		return fmt.Errorf("frame: this system has no locks of files: %w", errors.ErrUnsupported)
+	}
+	return nil
+}
+
 // openLock opens the lock file of a frame, and makes it if need be.
 func openLock(name string, sparse bool) (*lock, error) {
 	path := lockName(name, sparse)

@@ -8,17 +8,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/goblosc/blosc2/chunk"
 )
-
-// noLocks are systems without locks of files.
-const noLocks = "js wasip1 plan9 aix solaris illumos"
 
 // lockable makes a frame with Options.Locking of each kind and calls the test with its name. Two handles of one process
 // stand for two processes: locks belong to opened files.
@@ -28,7 +23,7 @@ func lockable(t *testing.T, test func(t *testing.T, name string, o *Options)) {
 			name := filepath.Join(t.TempDir(), "x.b2frame")
 			o := &Options{CParams: chunk.CParams{TypeSize: 4}, ChunkSize: 40, Locking: true, NoSync: true, Sparse: kind == "sparse"}
 			f, err := Create(name, o, nil)
-			if strings.Contains(noLocks, runtime.GOOS) {
+			if !canLock {
 				if !errors.Is(err, errors.ErrUnsupported) {
 					t.Fatal(err)
 				}

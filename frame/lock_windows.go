@@ -6,6 +6,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// canLock tells whether this system has locks of files.
+const canLock = true
+
 // lockFile takes the lock of the system on a file, and waits until it is free. It takes the place of the one that f
 // has.
 func lockFile(f *os.File, exclusive bool) error {

@@ -25,6 +25,9 @@ func Open(name string, o *Options) (*Frame, error) { return openPath(name, o, fa
 func Edit(name string, o *Options) (*Frame, error) { return openPath(name, o, true) }
 
 func openPath(name string, o *Options, write bool) (*Frame, error) {
+	if err := o.checkLocking(); err != nil {
+		return nil, err
+	}
 	name = strings.TrimPrefix(name, "file://")
 	fi, err := o.system().stat(name)
 	if err != nil {
