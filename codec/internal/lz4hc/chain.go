@@ -18,6 +18,17 @@ type search struct {
 	attempts int  // candidates looked at for one position
 	runs     bool // whether to step over runs of one byte
 	next     int  // first position not yet in the tables
+	walk     walk // for kernels
+}
+
+// walk is where a kernel is on its way along a chain.
+type walk struct {
+	pos, low int
+	found    match
+	index    uint32 // of the next candidate
+	lowest   uint32 // that is near enough
+	left     int    // candidates still to be looked at
+	run      int    // length of the run of one byte at pos; -1 is not yet known, 0 is none
 }
 
 // insert enters the positions before pos into the tables.
@@ -31,13 +42,13 @@ func (s *search) insert(pos int) {
 	s.next = max(s.next, pos)
 }
 
-// find looks for a match that covers pos, starts at low or after, and is longer than longest. Where there is none
+// findGeneric looks for a match that covers pos, starts at low or after, and is longer than longest. Where there is none
 // it returns one of length longest with distance 0.
 //
 // It walks the chain of pos from near to far, so among equally long matches the nearest wins. Where a candidate
 // and the one before it are neighbours and the input is a run of one byte, so are likely many more, and the search
 // jumps within the run of the candidate, to where it fits that of the input.
-func (s *search) find(pos, low, longest int) match {
+func (s *search) findGeneric(pos, low, longest int) match {
 	s.insert(pos)
 	src, base, heads, back := s.src, s.base, &s.heads, &s.back
 	want := load32(src, pos)
@@ -68,10 +79,7 @@ func (s *search) find(pos, low, longest int) match {
 		distance := back[uint16(index)]
 		if distance == 1 && run != 0 && index-1 >= lowest {
 			if run < 0 {
-				run = 0
-				if want == want&0xff*0x01010101 {
-					run = minMatch + runLength(src, pos+minMatch, len(src)-lastBytes, byte(want))
-				}
+				run = s.runAt(pos)
 			}
 			if run > 0 && load32(src, candidate-1) == want {
 				index = s.jump(index-1, lowest, run, pos, low, &found)
@@ -85,19 +93,28 @@ func (s *search) find(pos, low, longest int) match {
 	return found
 }
 
+// firstGeneric looks for a match that starts at pos or, where there is none, at the next position that has one. The
+// length is less than minMatch where none has.
+func (s *search) firstGeneric(pos int) match {
+	for ; pos <= len(s.src)-tailLength; pos++ {
+		if m := s.findGeneric(pos, pos, minMatch-1); m.length >= minMatch {
+			return m
+		}
+	}
+	return match{}
+}
+
 // jump handles a candidate in a run of one byte, for an input at pos that is a run of length run. It returns the
 // next candidate: that where the candidate's run is as long as the one at pos, if there is such a place before it,
 // else the start of the candidate's run. Unless matches may start before pos, the latter is taken for a match at
 // once, and the next candidate is the one before.
 func (s *search) jump(index, lowest uint32, run, pos, low int, found *match) (next uint32) {
-	limit := len(s.src) - lastBytes
 	candidate := int(index - s.base)
 	b := s.src[candidate]
+	// How much longer than run it is does not matter.
+	limit := min(len(s.src)-lastBytes, candidate+minMatch+run)
 	forward := minMatch + runLength(s.src, candidate+minMatch, limit, b)
-	back := 0
-	for back < int(index-lowest) && s.src[candidate-back-1] == b {
-		back++
-	}
+	back := runBefore(s.src, candidate, candidate-int(index-lowest))
 	if back+forward >= run && forward <= run {
 		return index + uint32(forward) - uint32(run)
 	}
@@ -111,15 +128,44 @@ func (s *search) jump(index, lowest uint32, run, pos, low int, found *match) (ne
 	return index - uint32(s.back[uint16(index)])
 }
 
-// runLength returns how many bytes of src from i on, up to position limit, are b.
+// runAt returns the length of the run of one byte at pos, or 0 when it is less than 4.
+func (s *search) runAt(pos int) int {
+	v := load32(s.src, pos)
+	if v != v&0xff*0x01010101 {
+		return 0
+	}
+	return minMatch + runLength(s.src, pos+minMatch, len(s.src)-lastBytes, byte(v))
+}
+
+// runLength returns how many bytes of src from i on, up to position limit, are b, as the one before i is.
 func runLength(src []byte, i, limit int, b byte) int {
 	start := i
 	pattern := uint64(b) * 0x0101010101010101
 	for i <= limit-8 && load64(src, i) == pattern {
 		i += 8
+		// Long runs go by larger steps: they equal themselves moved by one.
+		for i-start >= 32 && i <= limit-64 && string(src[i:i+64]) == string(src[i-1:i+63]) {
+			i += 64
+		}
 	}
 	for i < limit && src[i] == b {
 		i++
 	}
 	return i - start
+}
+
+// runBefore returns how many bytes of src before i, from position limit on, are as the one at i.
+func runBefore(src []byte, i, limit int) int {
+	start := i
+	pattern := uint64(src[i]) * 0x0101010101010101
+	for i >= limit+8 && load64(src, i-8) == pattern {
+		i -= 8
+		for start-i >= 32 && i >= limit+64 && string(src[i-64:i]) == string(src[i-63:i+1]) {
+			i -= 64
+		}
+	}
+	for i > limit && src[i-1] == src[i] {
+		i--
+	}
+	return start - i
 }

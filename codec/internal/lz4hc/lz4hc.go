@@ -10,7 +10,7 @@
 //
 // Levels 1 and 2 look up one candidate by a hash of 7 bytes and one by a hash of 4 (mid.go). Levels 3 to 9 follow
 // chains of positions of equal hash, 4 to 256 of them, and weigh up to three overlapping matches against each
-// other (chain.go, parse.go). The choices are those of lz4 1.10, so that the same input and room give the same
+// other (chain.go, parse.go); on amd64 kernels follow the chains. The choices are those of lz4 1.10, so that the same input and room give the same
 // bytes.
 package lz4hc
 
@@ -60,6 +60,7 @@ func (e *Encoder) Encode(dst, src []byte) int {
 		// The bound is the longest block of this input.
 		limited: len(dst)-16 < len(src) || len(dst)-16-len(src) < len(src)/255,
 	}
+	raceRead(src)
 	if len(src) >= minLength {
 		b.base = e.newBase(len(src))
 		ok := false
@@ -201,6 +202,6 @@ func common(src []byte, a, b, limit int) int {
 	return a - start
 }
 
-func load16(b []byte, i int) uint16 { return binary.LittleEndian.Uint16(b[i:]) }
-func load32(b []byte, i int) uint32 { return binary.LittleEndian.Uint32(b[i:]) }
-func load64(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i:]) }
+func load16(b []byte, i int) uint16 { return binary.LittleEndian.Uint16(b[i : i+2]) }
+func load32(b []byte, i int) uint32 { return binary.LittleEndian.Uint32(b[i : i+4]) }
+func load64(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i : i+8]) }

@@ -10,11 +10,10 @@ const shortMatch = 18
 // where m2 starts, and the others move up; m3 may as well make m2 superfluous.
 func (s *search) encode() bool {
 	lastStart := len(s.src) - tailLength
-	for pos := 0; pos <= lastStart; {
-		m1 := s.find(pos, pos, minMatch-1)
+	for pos := 0; ; {
+		m1 := s.first(pos)
 		if m1.length < minMatch {
-			pos++
-			continue
+			return true
 		}
 		first := m1 // to come back to, where later ones skipped too much
 	second:
@@ -84,7 +83,6 @@ func (s *search) encode() bool {
 			}
 		}
 	}
-	return true
 }
 
 // moveUp moves the start of m so that a match before it, which starts at start, can be length bytes long, but

@@ -1,0 +1,12 @@
+//go:build !amd64 || purego
+
+package lz4hc
+
+// generic tells to use no kernels. Only tests change it.
+var generic = true
+
+// find does what findGeneric does.
+func (s *search) find(pos, low, longest int) match { return s.findGeneric(pos, low, longest) }
+
+// first does what firstGeneric does.
+func (s *search) first(pos int) match { return s.firstGeneric(pos) }

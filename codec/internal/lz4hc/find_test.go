@@ -1,0 +1,79 @@
+package lz4hc
+
+import (
+	"bytes"
+	"math/rand"
+	"testing"
+)
+
+// encodeBoth compresses with the kernels and without them, with encoders that are kept. The streams must agree.
+func encodeBoth(t *testing.T, kernel, plain *Encoder, dst, src []byte) int {
+	t.Helper()
+	n := kernel.Encode(dst, src)
+	saved := generic
+	defer func() { generic = saved }()
+	generic = true
+	want := make([]byte, len(dst))
+	if k := plain.Encode(want, src); !bytes.Equal(dst[:n], want[:k]) {
+		t.Fatalf("level %d, %d bytes into %d: %d bytes with kernels, %d without, or other ones", kernel.level, len(src), len(dst), n, k)
+	}
+	return n
+}
+
+// pieces makes n bytes of noise, runs, short cycles and repetitions of what was before.
+func pieces(r *rand.Rand, n int) []byte {
+	b := make([]byte, n)
+	alphabet := 1 + r.Intn(1<<r.Intn(9))
+	for i := 0; i < n; {
+		k := 1 + r.Intn(1<<r.Intn(11))
+		from := r.Intn(i + 1)
+		if r.Intn(3) == 0 {
+			from = max(0, i-1-r.Intn(5))
+		}
+		noise := r.Intn(3) == 0 || i == 0
+		for ; k > 0 && i < n; i, from, k = i+1, from+1, k-1 {
+			b[i] = b[from]
+			if noise {
+				b[i] = byte(r.Intn(alphabet))
+			}
+		}
+	}
+	return b
+}
+
+func TestKernels(t *testing.T) {
+	rounds := 600
+	if testing.Short() {
+		rounds = 100
+	}
+	for level := 3; level <= 9; level++ {
+		r := rand.New(rand.NewSource(int64(level)))
+		kernel, plain := NewEncoder(level), NewEncoder(level)
+		for range rounds {
+			src := pieces(r, r.Intn(1<<r.Intn(18)))
+			dst := make([]byte, len(src)+r.Intn(60))
+			if n := encodeBoth(t, kernel, plain, dst, src); n > 0 && !bytes.Equal(expand(t, dst[:n]), src) {
+				t.Fatalf("level %d: %d bytes do not come back", level, len(src))
+			}
+		}
+	}
+}
+
+func TestAllocs(t *testing.T) {
+	src, dst := pieces(rand.New(rand.NewSource(1)), 70000), make([]byte, 70000)
+	for _, level := range []int{1, 5, 9} {
+		e := NewEncoder(level)
+		if n := testing.AllocsPerRun(5, func() { e.Encode(dst, src) }); n > 0 {
+			t.Errorf("level %d: %v allocations", level, n)
+		}
+	}
+}
+
+func FuzzKernels(f *testing.F) {
+	f.Add([]byte("hello hello hello hello hello hello hello"), 100, 5)
+	f.Add(bytes.Repeat([]byte("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"), 30), 700, 9)
+	f.Fuzz(func(t *testing.T, src []byte, room, level int) {
+		level = 3 + max(0, level)%7
+		encodeBoth(t, NewEncoder(level), NewEncoder(level), make([]byte, max(0, min(room, 1<<16))), src)
+	})
+}
