@@ -2,14 +2,31 @@ package blosclz
 
 // Decode expands src into dst and reports whether the stream is sound and gives exactly len(dst) bytes. It never
 // writes past len(dst). src may be anything; dst and src do not overlap.
-//
-// The loop is one function, as every token passes through it.
 func Decode(dst, src []byte) bool {
 	if len(src) == 0 {
 		return false
 	}
-	control := int(src[0] & 31)
-	in, out := 1, 0
+	d := decoder{src: src, dst: dst}
+	d.run()
+	return d.rest()
+}
+
+// decoder is a stream on its way to bytes.
+type decoder struct {
+	src, dst []byte
+	in, out  int // a token starts in src and its bytes in dst
+}
+
+// rest does all that is left and reports whether it is sound.
+//
+// The loop is one function, as every token passes through it.
+func (d *decoder) rest() bool {
+	dst, src, in, out := d.dst, d.src, d.in, d.out
+	control := int(src[in])
+	if in == 0 {
+		control &= 31
+	}
+	in++
 	for {
 		if control < 32 {
 			n := control + 1

@@ -2,7 +2,10 @@
 
 package lz4
 
-import "golang.org/x/sys/cpu"
+import (
+	"github.com/goblosc/blosc2/codec/internal/spans"
+	"golang.org/x/sys/cpu"
+)
 
 var hasSSSE3 = cpu.X86.HasSSSE3
 
@@ -20,7 +23,7 @@ func Decode(dst, src, dict []byte) bool {
 	d := decoder{src: src, dst: dst}
 	for d.in < len(src) {
 		if len(src)-d.in >= minKernel && len(dst)-d.out >= 2*minKernel {
-			decodeSSSE3(&d, spans)
+			decodeSSSE3(&d, spans.Table())
 			if d.in == len(src) {
 				break
 			}
@@ -36,26 +39,4 @@ func Decode(dst, src, dict []byte) bool {
 // before dst. src and dst have minKernel bytes left, at least.
 //
 //go:noescape
-func decodeSSSE3(d *decoder, spans *[16]span)
-
-// spans has, for distances below 16, a mask of PSHUFB that repeats the first so many bytes over 16, and how many of the
-// 16 are whole repetitions. They never change.
-var spans = makeSpans()
-
-// span is an entry of spans.
-type span struct {
-	mask [16]byte
-	step uint64
-	_    [8]byte // entries of 32 bytes
-}
-
-func makeSpans() *[16]span {
-	var s [16]span
-	for n := 1; n < len(s); n++ {
-		for i := range s[n].mask {
-			s[n].mask[i] = byte(i % n)
-		}
-		s[n].step = uint64(16 / n * n)
-	}
-	return &s
-}
+func decodeSSSE3(d *decoder, spans *[16]spans.Span)

@@ -6,7 +6,7 @@
 // The greatest length for the loops here. Go's copy is as good for more, or better.
 #define longest 2048
 
-// func decodeSSSE3(d *decoder, spans *[16]span)
+// func decodeSSSE3(d *decoder, spans *[16]spans.Span)
 //
 // Registers:
 //

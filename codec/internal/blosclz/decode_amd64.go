@@ -1,0 +1,29 @@
+//go:build amd64 && !purego
+
+package blosclz
+
+import (
+	"github.com/goblosc/blosc2/codec/internal/spans"
+	"golang.org/x/sys/cpu"
+)
+
+var hasSSSE3 = cpu.X86.HasSSSE3
+
+// minKernel is the least length of input and output for the kernel.
+const minKernel = 64
+
+// run does tokens with a kernel, as long as they are sound and far from the ends of src and dst. What is left is for Go.
+func (d *decoder) run() {
+	if !hasSSSE3 || len(d.src) < minKernel || len(d.dst) < minKernel {
+		return
+	}
+	raceRead(d.src)
+	raceWrite(d.dst)
+	decodeSSSE3(d, spans.Table())
+}
+
+// decodeSSSE3 does tokens until one is near the end of src or dst, or is not sound. src and dst have minKernel bytes at
+// least.
+//
+//go:noescape
+func decodeSSSE3(d *decoder, spans *[16]spans.Span)

@@ -1,0 +1,187 @@
+//go:build !purego
+
+#include "go_asm.h"
+#include "textflag.h"
+
+// func decodeSSSE3(d *decoder, spans *[16]spans.Span)
+//
+// Registers:
+//
+//	SI, DI     where the next byte of the input is and where that of the output goes
+//	R8, R9     as far as both may be at the start of a token: 40 and 64 bytes from the ends
+//	R10        the start of the output
+//	R11, R12   SI and DI at the start of the token
+//	R13        spans
+//	AX         the length of a match, or what the control byte tells of it
+//	BX, DX     distance, and where the match is copied from
+//	CX         at hand
+//
+// Bytes just written are loaded in pieces of 8 where they are likely to be: a processor forwards what a load wants from
+// one store, but waits where it wants more.
+TEXT ·decodeSSSE3(SB), NOSPLIT, $0-16
+	MOVQ d+0(FP), AX
+	MOVQ spans+8(FP), R13
+	MOVQ decoder_src(AX), SI
+	MOVQ decoder_src+8(AX), R8
+	LEAQ -40(SI)(R8*1), R8
+	MOVQ decoder_dst(AX), DI
+	MOVQ decoder_dst+8(AX), R9
+	LEAQ -64(DI)(R9*1), R9
+	MOVQ DI, R10
+	MOVQ SI, R11
+	MOVQ DI, R12
+
+	// The first token has literals; three of its bits mean nothing.
+	MOVBLZX (SI), AX
+	INCQ SI
+	ANDL $31, AX
+	JMP  literals
+
+	PCALIGN $32
+token:
+	MOVQ SI, R11
+	MOVQ DI, R12
+	CMPQ SI, R8
+	JHI  leave
+	CMPQ DI, R9
+	JHI  leave
+	MOVBLZX (SI), AX
+	INCQ SI
+	CMPL AX, $32
+	JCC  match
+
+literals:
+	MOVUPS (SI), X0
+	MOVUPS 16(SI), X1
+	MOVUPS X0, (DI)
+	MOVUPS X1, 16(DI)
+	LEAQ 1(SI)(AX*1), SI
+	LEAQ 1(DI)(AX*1), DI
+	JMP  token
+
+match:
+	MOVL AX, BX
+	ANDL $31, BX
+	SHLL $8, BX
+	SHRL $5, AX
+	CMPL AX, $7
+	JEQ  long
+	MOVBLZX (SI), CX
+	INCQ SI
+	LEAL 1(BX)(CX*1), BX
+	CMPL BX, $8192
+	JEQ  farShort
+
+	// 3 to 8 bytes.
+short:
+	MOVQ DI, DX
+	SUBQ BX, DX
+	CMPQ DX, R10
+	JCS  leave
+	CMPL BX, $8
+	JCS  shortRepeat
+	MOVQ (DX), CX
+	MOVQ CX, (DI)
+	LEAQ 2(DI)(AX*1), DI
+	JMP  token
+
+shortRepeat:
+	SHLL $5, BX
+	MOVQ (DX), X0
+	PSHUFB (R13)(BX*1), X0
+	MOVQ X0, (DI)
+	LEAQ 2(DI)(AX*1), DI
+	JMP  token
+
+farShort:
+	MOVWLZX (SI), CX
+	ROLW $8, CX
+	ADDL CX, BX
+	ADDQ $2, SI
+	JMP  short
+
+long:
+	ADDQ $2, AX
+
+longer:
+	CMPQ SI, R8
+	JHI  leave
+	MOVBLZX (SI), CX
+	INCQ SI
+	ADDQ CX, AX
+	CMPL CX, $255
+	JEQ  longer
+	MOVBLZX (SI), CX
+	INCQ SI
+	LEAL 1(BX)(CX*1), BX
+	CMPL BX, $8192
+	JNE  copy
+	MOVWLZX (SI), CX
+	ROLW $8, CX
+	ADDL CX, BX
+	ADDQ $2, SI
+
+copy:
+	MOVQ DI, DX
+	SUBQ BX, DX
+	CMPQ DX, R10
+	JCS  leave
+	ADDQ DI, AX // the end of the match
+	CMPQ AX, R9
+	JHI  leave
+	CMPL BX, $32
+	JCS  near
+
+copy32:
+	MOVUPS (DX), X0
+	MOVUPS 16(DX), X1
+	MOVUPS X0, (DI)
+	MOVUPS X1, 16(DI)
+	ADDQ $32, DX
+	ADDQ $32, DI
+	CMPQ DI, AX
+	JCS  copy32
+	MOVQ AX, DI
+	JMP  token
+
+near:
+	CMPL BX, $16
+	JCS  repeat
+
+copy16:
+	MOVUPS (DX), X0
+	MOVUPS X0, (DI)
+	ADDQ $16, DX
+	ADDQ $16, DI
+	CMPQ DI, AX
+	JCS  copy16
+	MOVQ AX, DI
+	JMP  token
+
+repeat:
+	MOVQ (DX), X0
+	CMPL BX, $8
+	JLS  pattern
+	MOVUPS (DX), X0
+
+pattern:
+	SHLL $5, BX
+	PSHUFB (R13)(BX*1), X0
+	MOVQ 16(R13)(BX*1), BX
+
+repeat2:
+	MOVUPS X0, (DI)
+	MOVUPS X0, (DI)(BX*1)
+	LEAQ (DI)(BX*2), DI
+	CMPQ DI, AX
+	JCS  repeat2
+	MOVQ AX, DI
+	JMP  token
+
+leave:
+	MOVQ d+0(FP), AX
+	SUBQ decoder_src(AX), R11
+	MOVQ R11, decoder_in(AX)
+	SUBQ R10, R12
+	MOVQ R12, decoder_out(AX)
+	RET

@@ -1,0 +1,82 @@
+//go:build linux || darwin
+
+package blosclz
+
+import (
+	"bytes"
+	"math/rand"
+	"os"
+	"runtime/debug"
+	"syscall"
+	"testing"
+)
+
+// guardPages returns memory of size bytes or more, whole pages, with a page before and a page behind that cannot be
+// touched.
+func guardPages(t *testing.T, size int) []byte {
+	page := os.Getpagesize()
+	size = (size + page - 1) / page * page
+	mem, err := syscall.Mmap(-1, 0, size+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Munmap(mem); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, p := range [][]byte{mem[:page], mem[page+size:]} {
+		if err := syscall.Mprotect(p, syscall.PROT_NONE); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return mem[page : page+size]
+}
+
+// TestGuardPages expands streams, sound ones and mutants, with the input and the output at pages that cannot be touched: a
+// kernel that reads or writes outside of them faults. It also compresses what they expand to.
+func TestGuardPages(t *testing.T) {
+	const size = 1 << 20
+	srcMem, dstMem := guardPages(t, size), guardPages(t, size)
+	rounds := int64(1500)
+	if testing.Short() {
+		rounds = 200
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	var e Encoder
+	for seed := range rounds {
+		r := rand.New(rand.NewSource(seed))
+		stream, n := randomTokens(r)
+		if len(stream) > size || n > size {
+			continue
+		}
+		want := reference(stream, n)
+		for i := range 12 {
+			src, dst := srcMem[:len(stream)], dstMem[:n]
+			if i%2 > 0 {
+				src = srcMem[len(srcMem)-len(stream):]
+			}
+			if i&2 > 0 {
+				dst = dstMem[len(dstMem)-n:]
+			}
+			copy(src, stream)
+			if i >= 4 {
+				src[r.Intn(len(src))] = byte(r.Intn(256))
+			}
+			ok := Decode(dst, src)
+			if i < 4 && (ok != (want != nil) || ok && !bytes.Equal(dst, want)) {
+				t.Fatalf("seed %d: %v, or wrong bytes", seed, ok)
+			}
+		}
+		if len(want) == 0 {
+			continue
+		}
+		src := srcMem[len(srcMem)-n:]
+		copy(src, want)
+		dst := dstMem[len(dstMem)-n:]
+		back := make([]byte, n)
+		if k := e.Encode(dst, src, 9); k > 0 && (!Decode(back, dst[:k]) || !bytes.Equal(back, want)) {
+			t.Fatalf("seed %d: %d bytes do not come back", seed, n)
+		}
+	}
+}

@@ -1,0 +1,25 @@
+// Package spans has a table for kernels that repeat bytes.
+package spans
+
+// Span tells how to repeat the first n bytes of 16 with PSHUFB. It takes 32 bytes.
+type Span struct {
+	Mask [16]byte // to repeat them over 16 bytes
+	Step uint64   // how many of the 16 bytes are whole repetitions
+	_    [8]byte
+}
+
+// Table returns the spans by n, from 1 to 15. It never changes.
+func Table() *[16]Span { return table }
+
+var table = makeTable()
+
+func makeTable() *[16]Span {
+	var s [16]Span
+	for n := 1; n < len(s); n++ {
+		for i := range s[n].Mask {
+			s[n].Mask[i] = byte(i % n)
+		}
+		s[n].Step = uint64(16 / n * n)
+	}
+	return &s
+}
