@@ -162,6 +162,33 @@ func (w *Worker) Assemble(dst []byte, l *Layout, blocks [][]byte, plain func(k i
 	return out, err
 }
 
+// Build appends the chunk whose blocks EncodeBlock has encoded, or which are to be encoded where they belong: ready,
+// which is called for each in order, returns one that it has, or nil. ref is what Reference makes of block 0 where
+// NeedsReference says so. plain is that of Assemble.
+func (w *Worker) Build(dst []byte, l *Layout, ref []byte, ready, plain func(k int) ([]byte, error)) ([]byte, error) {
+	if l.store {
+		return w.appendStored(dst, l, plain)
+	}
+	out, err := w.assemble(dst, l, HeaderSize+4*l.nblocks+l.dictSize(), func(dst []byte, k, room int) ([]byte, error) {
+		b, err := ready(k)
+		if err != nil {
+			return dst, err
+		}
+		if b != nil && len(b)+l.BlockLen(k) <= room {
+			return append(dst, b...), nil
+		}
+		src, err := plain(k) // near the end, encode again with what is left
+		if err != nil {
+			return dst, err
+		}
+		return w.encodeBlock(dst, l, k, src, ref, room)
+	})
+	if errors.Is(err, errNoRoom) {
+		return w.appendStored(dst, l, plain)
+	}
+	return out, err
+}
+
 // assemble appends the chunk of blocks that put appends, each with room for so many bytes. size is how long the chunk
 // is likely to become. Errors are those of put; for errNoRoom the chunk has to be stored.
 func (w *Worker) assemble(dst []byte, l *Layout, size int, put func(dst []byte, k, room int) ([]byte, error)) ([]byte, error) {

@@ -21,6 +21,7 @@ type Batch struct {
 	owned   bool      // next.index.list is the batch's own
 	held    []held    // to be dropped at the end of Hold
 	holding bool
+	likely  likely
 	done    bool
 	err     error // of an edit that left the batch half done
 }

@@ -65,6 +65,10 @@ func (c *contiguous) put(b *Batch, data []byte) (entry, error) {
 	c.survey(b)
 	x := c.alloc(b, int64(len(data)))
 	b.put = append(b.put, x)
+	if m, ok := c.st.(*Memory); ok && b.likely.size > 0 {
+		end := c.base + x.end
+		m.reserve(end, end+b.likely.left()+4096) // and a trailer
+	}
 	if _, err := c.st.WriteAt(data, c.base+x.off); err != nil {
 		return 0, err
 	}

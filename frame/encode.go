@@ -23,8 +23,9 @@ type Source interface {
 	Block(v *Visit, k, at int, dst []byte) ([]byte, error)
 }
 
-// encoding is one call of Encode. As in decoding, the blocks of all chunks are one queue; the worker that encodes the
-// last block of a chunk puts it together, and chunks are written in their order.
+// encoding is one call of Encode. A worker opens a chunk and encodes its blocks from the first on, each where it belongs
+// in the chunk. When there are no more chunks to open, workers help with the blocks of others, from the last on, which
+// the owner then copies. Chunks are written in their order.
 type encoding struct {
 	b   *Batch
 	s   *snapshot // the state before, for what is kept
@@ -63,21 +64,29 @@ const (
 	KeepAll              // Block would change nothing, and is not called where the stored bytes can stay
 )
 
+// Sizer is a Source that knows how many bytes of content all its chunks have, roughly. Memory for them is set aside
+// accordingly.
+type Sizer interface {
+	Source
+	Size() int64
+}
+
 // encodeJob is a chunk being encoded.
 type encodeJob struct {
 	visit  Visit
 	keep   bool
 	l      *chunk.Layout // of this chunk: with its dictionary, where there are dictionaries
-	ready  bool          // opened
 	old    chunk.Reader
 	close  io.Closer
 	oldBit chunk.Special
 	oldVal []byte
 	ref    []byte
-	blocks [][]byte
-	next   int
-	left   int    // blocks not encoded yet
-	out    []byte // the chunk, when all blocks are encoded
+	next   int      // blocks before are the owner's
+	end    int      // blocks from here on were taken by helpers
+	blocks [][]byte // what helpers have encoded; empty until then
+	away   int      // helpers at work
+	carry  []byte   // a block that stays
+	out    []byte   // the chunk
 	done   bool
 }
 
@@ -100,6 +109,10 @@ func (b *Batch) Encode(ctx context.Context, size int, src Source) error {
 	if !ok {
 		e = &encoding{}
 		e.wake.L = &e.mu
+	}
+	if z, ok := src.(Sizer); ok {
+		b.likely = likely{size: z.Size()}
+		defer func() { b.likely = likely{} }()
 	}
 	workers := b.f.opts.workers(1 << 30)
 	e.b, e.s, e.ctx, e.src, e.l = b, b.next.successor(), ctx, src, l
@@ -130,27 +143,25 @@ func (e *encoding) work() {
 		if e.err = e.ctx.Err(); e.err != nil {
 			break
 		}
-		switch j := e.take(); {
-		case len(e.jobs) > 0 && e.jobs[0].done && !e.writing:
+		if len(e.jobs) > 0 && e.jobs[0].done && !e.writing {
 			e.write()
-		case j != nil:
-			e.encode(w, j)
-		case !e.last && len(e.jobs) < e.most:
+		} else if !e.last && len(e.jobs) < e.most {
 			e.open(w)
-		case e.last && len(e.jobs) == 0:
-			e.wake.Broadcast()
-			return
-		default:
+		} else if j := e.take(); j != nil {
+			e.help(w, j)
+		} else if e.last && len(e.jobs) == 0 {
+			break
+		} else {
 			e.wake.Wait()
 		}
 	}
 	e.wake.Broadcast()
 }
 
-// take returns an opened job with blocks left to encode, or nil.
+// take returns a job with blocks that nobody has begun, or nil.
 func (e *encoding) take() *encodeJob {
 	for _, j := range e.jobs {
-		if j.ready && j.next < len(j.blocks) {
+		if j.next < j.end {
 			return j
 		}
 	}
@@ -175,7 +186,7 @@ func (e *encoding) open(w *worker) {
 	if n := len(e.idle); n > 0 {
 		j, e.idle = e.idle[n-1], e.idle[:n-1]
 	}
-	*j = encodeJob{visit: j.visit, old: j.old, ref: j.ref[:0], blocks: j.blocks[:0], out: j.out[:0]} // with their memory
+	*j = encodeJob{visit: j.visit, old: j.old, ref: j.ref[:0], blocks: j.blocks, carry: j.carry, out: j.out[:0]} // with their memory
 	var ok bool
 	if j.keep, ok = e.src.Next(&j.visit); !ok {
 		e.last = true
@@ -188,13 +199,14 @@ func (e *encoding) open(w *worker) {
 		j.keep = false
 	}
 	j.l = e.l
-	if !e.l.Stored() {
-		j.blocks = slices.Grow(j.blocks, e.l.NumBlocks())[:e.l.NumBlocks()]
-	}
-	j.left = len(j.blocks)
 	e.jobs = append(e.jobs, j)
-	ok = e.unlocked(func() error { return e.prepare(w, j) })
-	j.ready = ok
+	e.unlocked(func() error {
+		err := e.prepare(w, j)
+		if err == nil {
+			err = e.encode(w, j)
+		}
+		return err
+	})
 }
 
 // prepare opens the old chunk of a job and makes its reference block.
@@ -219,9 +231,6 @@ func (e *encoding) prepare(w *worker, j *encodeJob) error {
 		if j.l, err = w.Train(e.l, func(k int) ([]byte, error) { return e.plain(w, j, k) }); err != nil {
 			return err
 		}
-	}
-	if len(j.blocks) == 0 {
-		return e.assemble(w, j)
 	}
 	return nil
 }
@@ -275,45 +284,94 @@ func (e *encoding) plain(w *worker, j *encodeJob, k int) ([]byte, error) {
 	return e.src.Block(&j.visit, k, at, dst)
 }
 
-// encode encodes the next block of a job.
-func (e *encoding) encode(w *worker, j *encodeJob) {
-	k := j.next
-	j.next++
-	ok := e.unlocked(func() error {
-		w.Chunk = int64(j.visit.Chunk)
-		if j.keep && j.oldBit == chunk.Regular && e.part(j, k) == KeepAll {
-			var ok bool
-			var err error
-			if j.blocks[k], ok, err = w.Carry(j.blocks[k][:0], j.l, &j.old, k); err != nil {
-				return e.b.f.chunkError(e.s, j.visit.Chunk, err)
-			} else if ok {
-				return nil
-			}
+// mostAhead is how much memory is set aside for a chunk before it is known how long it gets.
+const mostAhead = 16 << 20
+
+// encode encodes the chunk of a job, but for the blocks that helpers take.
+func (e *encoding) encode(w *worker, j *encodeJob) error {
+	if n := min(e.l.NBytes()+chunk.MaxOverhead, mostAhead); cap(j.out) < n {
+		j.out = make([]byte, 0, n)
+	}
+	if !e.l.Stored() {
+		n := e.l.NumBlocks()
+		j.blocks = slices.Grow(j.blocks[:0], n)[:n]
+		for k := range j.blocks {
+			j.blocks[k] = j.blocks[k][:0]
 		}
-		b, err := e.plain(w, j, k)
+		e.mu.Lock()
+		j.end = n
+		e.wake.Broadcast()
+		e.mu.Unlock()
+	}
+	out, err := w.Build(j.out[:0], j.l, j.ref, func(k int) ([]byte, error) { return e.ready(w, j, k) },
+		func(k int) ([]byte, error) { return e.plain(w, j, k) })
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for j.end = 0; j.away > 0; { // no more are taken
+		e.wake.Wait()
+	}
+	j.out, j.done = out, err == nil
+	return err
+}
+
+// ready returns block k of a job as it was encoded elsewhere, or nil: then it is the owner's.
+func (e *encoding) ready(w *worker, j *encodeJob, k int) ([]byte, error) {
+	e.mu.Lock()
+	for k >= j.end && len(j.blocks[k]) == 0 && e.err == nil {
+		e.wake.Wait()
+	}
+	err, mine := e.err, k < j.end
+	if mine {
+		j.next = k + 1
+	}
+	e.mu.Unlock()
+	if err == nil {
+		err = e.ctx.Err()
+	}
+	if err != nil || !mine {
+		return j.blocks[k], err
+	}
+	var ok bool
+	if j.carry, ok, err = e.carried(w, j, k, j.carry[:0]); ok {
+		return j.carry, nil
+	}
+	return nil, err
+}
+
+// carried appends block k of a job to dst, and true, if it stays as it is stored.
+func (e *encoding) carried(w *worker, j *encodeJob, k int, dst []byte) ([]byte, bool, error) {
+	if !j.keep || j.oldBit != chunk.Regular || e.part(j, k) != KeepAll {
+		return dst, false, nil
+	}
+	b, ok, err := w.Carry(dst, j.l, &j.old, k)
+	if err != nil {
+		err = e.b.f.chunkError(e.s, j.visit.Chunk, err)
+	}
+	return b, ok, err
+}
+
+// help encodes a block of a job of another worker.
+func (e *encoding) help(w *worker, j *encodeJob) {
+	j.end--
+	j.away++
+	k := j.end
+	b := j.blocks[k]
+	e.unlocked(func() error {
+		w.Chunk = int64(j.visit.Chunk)
+		var err error
+		var ok bool
+		if b, ok, err = e.carried(w, j, k, b); ok || err != nil {
+			return err
+		}
+		src, err := e.plain(w, j, k)
 		if err == nil {
-			j.blocks[k], err = w.EncodeBlock(j.blocks[k][:0], j.l, k, b, j.ref)
+			b, err = w.EncodeBlock(b, j.l, k, src, j.ref)
 		}
 		return err
 	})
-	if !ok {
-		return
-	}
-	if j.left--; j.left == 0 {
-		e.unlocked(func() error { return e.assemble(w, j) })
-	}
-}
-
-// assemble makes the chunk of a job whose blocks are all encoded.
-func (e *encoding) assemble(w *worker, j *encodeJob) error {
-	out, err := w.Assemble(j.out[:0], j.l, j.blocks, func(k int) ([]byte, error) { return e.plain(w, j, k) })
-	if err != nil {
-		return err
-	}
-	e.mu.Lock()
-	j.out, j.done = out, true
-	e.mu.Unlock()
-	return nil
+	j.blocks[k] = b
+	j.away--
+	e.wake.Broadcast()
 }
 
 // write writes the first job.
@@ -324,6 +382,7 @@ func (e *encoding) write() {
 		closeSource(j.close)
 		j.close = nil
 		if j.visit.Chunk == e.b.next.index.n {
+			e.b.likely.add(len(j.out), e.l.NBytes())
 			return e.b.AppendChunk(j.out)
 		}
 		return e.b.UpdateChunk(j.visit.Chunk, j.out)

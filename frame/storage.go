@@ -3,8 +3,8 @@ package frame
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
-	"slices"
 	"sync"
 )
 
@@ -119,16 +119,59 @@ func (m *Memory) WriteAt(p []byte, off int64) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if end := int(off) + len(p); end > len(m.b) {
-		had, more := len(m.b), end-len(m.b)
-		if end > cap(m.b) && had < 1<<29 {
-			more = max(more, had) // twice as much: smaller steps copy the frame several times over
+		had := len(m.b)
+		if end > cap(m.b) {
+			m.grow(end, 0)
 		}
-		m.b = slices.Grow(m.b, more)[:end]
+		m.b = m.b[:end]
 		if int(off) > had {
 			clear(m.b[had:off])
 		}
 	}
 	return copy(m.b[off:], p), nil
+}
+
+// grow makes room for n bytes, and for some more: for as many as are likely, or twice as many as there are. Smaller
+// steps copy the frame several times over.
+func (m *Memory) grow(n int, likely int64) {
+	const most = 1 << 29
+	if likely > int64(n) && likely <= most {
+		n = int(likely)
+	} else if len(m.b) < most {
+		n = max(n, 2*len(m.b))
+	}
+	b := make([]byte, len(m.b), n)
+	copy(b, m.b)
+	m.b = b
+}
+
+// reserve makes room for n bytes if there is none, and then for as many as are likely.
+func (m *Memory) reserve(n, likely int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if n > int64(cap(m.b)) && n <= math.MaxInt {
+		m.grow(int(n), likely)
+	}
+}
+
+// likely tells how many bytes the chunks of an Encode will take.
+type likely struct {
+	size            int64 // of their content; 0 = who knows
+	stored, content int64 // of those so far
+}
+
+// add notes a chunk.
+func (l *likely) add(stored, content int) {
+	l.stored += int64(stored)
+	l.content += int64(content)
+}
+
+// left returns how many bytes are likely to come behind the chunks so far.
+func (l *likely) left() int64 {
+	if l.content == 0 || l.content >= l.size {
+		return 0
+	}
+	return int64(float64(l.stored) / float64(l.content) * float64(l.size-l.content) * 17 / 16)
 }
 
 // Size returns the number of bytes.

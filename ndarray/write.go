@@ -93,6 +93,9 @@ func (w *writing) Next(v *frame.Visit) (keep, ok bool) {
 	return !part.whole, true
 }
 
+// Size implements frame.Sizer.
+func (w *writing) Size() int64 { return w.plan.items * int64(w.itemSize) }
+
 // Keeps implements frame.Keeper.
 func (w *writing) Keeps(v *frame.Visit, k int) frame.Part {
 	var b box
