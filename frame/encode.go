@@ -186,7 +186,7 @@ func (e *encoding) open(w *worker) {
 	if n := len(e.idle); n > 0 {
 		j, e.idle = e.idle[n-1], e.idle[:n-1]
 	}
-	*j = encodeJob{visit: j.visit, old: j.old, ref: j.ref[:0], blocks: j.blocks, carry: j.carry, out: j.out[:0]} // with their memory
+	*j = encodeJob{visit: j.visit, old: j.old, ref: j.ref[:0], blocks: j.blocks, carry: j.carry, out: j.out} // their memory
 	var ok bool
 	if j.keep, ok = e.src.Next(&j.visit); !ok {
 		e.last = true
