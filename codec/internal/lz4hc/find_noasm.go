@@ -10,3 +10,6 @@ func (s *search) find(pos, low, longest int) match { return s.findGeneric(pos, l
 
 // first does what firstGeneric does.
 func (s *search) first(pos int) match { return s.firstGeneric(pos) }
+
+// scan does what scanGeneric does.
+func (t *midTables) scan(b *block, pos int) (found, at int, long bool) { return t.scanGeneric(b, pos) }

@@ -46,7 +46,7 @@ func TestKernels(t *testing.T) {
 	if testing.Short() {
 		rounds = 100
 	}
-	for level := 3; level <= 9; level++ {
+	for level := 1; level <= 9; level++ {
 		r := rand.New(rand.NewSource(int64(level)))
 		kernel, plain := NewEncoder(level), NewEncoder(level)
 		for range rounds {
@@ -73,7 +73,7 @@ func FuzzKernels(f *testing.F) {
 	f.Add([]byte("hello hello hello hello hello hello hello"), 100, 5)
 	f.Add(bytes.Repeat([]byte("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"), 30), 700, 9)
 	f.Fuzz(func(t *testing.T, src []byte, room, level int) {
-		level = 3 + max(0, level)%7
+		level = 1 + max(0, level)%9
 		encodeBoth(t, NewEncoder(level), NewEncoder(level), make([]byte, max(0, min(room, 1<<16))), src)
 	})
 }

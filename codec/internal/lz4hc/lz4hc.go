@@ -132,7 +132,13 @@ func (b *block) emit(m match) bool {
 	} else {
 		dst[token] = byte(n << 4)
 	}
-	out += copy(dst[out:], literals)
+	if n <= 16 && 16 <= len(dst)-out && 16 <= len(b.src)-b.anchor {
+		// A fixed length spares a call; what is copied too much is overwritten later.
+		copy(dst[out:out+16], b.src[b.anchor:b.anchor+16])
+		out += n
+	} else {
+		out += copy(dst[out:], literals)
+	}
 	binary.LittleEndian.PutUint16(dst[out:], uint16(m.distance))
 	out += 2
 

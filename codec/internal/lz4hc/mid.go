@@ -20,12 +20,15 @@ func (t *midTables) addLong(b *block, pos int, index uint32) {
 
 // encode writes all sequences of a block but the last literals. It reports whether there was room.
 func (t *midTables) encode(b *block) bool {
-	lastStart := len(b.src) - tailLength
-	for pos := 0; pos <= lastStart; {
-		m := t.find(b, pos)
-		if m.length < minMatch {
-			pos += 1 + (pos-b.anchor)>>9 // ever faster where nothing matches
-			continue
+	for pos := 0; ; {
+		var at int
+		var long bool
+		if pos, at, long = t.scan(b, pos); pos > len(b.src)-tailLength {
+			return true
+		}
+		m := match{pos, b.matchLength(pos, at), pos - at}
+		if !long {
+			m = t.better(b, m)
 		}
 		for m.start > b.anchor && m.start > m.distance && b.src[m.start-1] == b.src[m.start-m.distance-1] {
 			m.start--
@@ -51,48 +54,52 @@ func (t *midTables) encode(b *block) bool {
 			t.addShort(b, pos-1, index-1)
 		}
 	}
-	return true
 }
 
-// find looks for a match at pos, and at the byte after it where there is only a short one at pos. It enters pos
-// into the tables.
-func (t *midTables) find(b *block, pos int) match {
+// scanGeneric looks for a position with a match, from pos on, and returns it and where it repeats, and whether that was
+// found by the hash of 7 bytes. Where there is none the position is beyond the last one that may have a match. It enters
+// the positions that it looks at into the tables.
+func (t *midTables) scanGeneric(b *block, pos int) (found, at int, long bool) {
 	src := b.src
-	index := b.base + uint32(pos)
-	first8 := load64(src, pos)
-	first4 := uint32(first8)
-
-	slot := &t.long[midHash7(first8)]
-	candidate := *slot
-	*slot = index
-	if candidate >= b.base && index-candidate <= maxDistance {
-		if at := int(candidate - b.base); load32(src, at) == first4 {
-			return match{pos, b.matchLength(pos, at), pos - at}
+	for pos <= len(src)-tailLength {
+		index := b.base + uint32(pos)
+		first8 := load64(src, pos)
+		slot := &t.long[midHash7(first8)]
+		candidate := *slot
+		*slot = index
+		if candidate >= b.base && index-candidate <= maxDistance {
+			if at := int(candidate - b.base); load32(src, at) == uint32(first8) {
+				return pos, at, true
+			}
 		}
+		slot = &t.short[midHash4(uint32(first8))]
+		candidate = *slot
+		*slot = index
+		if candidate >= b.base && index-candidate <= maxDistance {
+			if at := int(candidate - b.base); load32(src, at) == uint32(first8) {
+				return pos, at, false
+			}
+		}
+		pos += 1 + (pos-b.anchor)>>9 // ever faster where nothing matches
 	}
-	slot = &t.short[midHash4(first4)]
-	candidate = *slot
-	*slot = index
-	if candidate < b.base || index-candidate > maxDistance {
-		return match{}
-	}
-	at := int(candidate - b.base)
-	if load32(src, at) != first4 {
-		return match{}
-	}
-	m := match{pos, b.matchLength(pos, at), pos - at}
-	if pos == len(src)-tailLength {
+	return pos, 0, false
+}
+
+// better returns m, which was found by the hash of 4 bytes, or a longer match one byte behind it.
+func (t *midTables) better(b *block, m match) match {
+	pos := m.start + 1
+	if pos > len(b.src)-tailLength {
 		return m
 	}
-	next8 := load64(src, pos+1)
-	slot = &t.long[midHash7(next8)]
-	candidate = *slot
-	if candidate >= b.base && index+1-candidate <= maxDistance {
+	index := b.base + uint32(pos)
+	next8 := load64(b.src, pos)
+	slot := &t.long[midHash7(next8)]
+	if candidate := *slot; candidate >= b.base && index-candidate <= maxDistance {
 		at := int(candidate - b.base)
-		if load32(src, at) == uint32(next8) {
-			if n := b.matchLength(pos+1, at); n > m.length {
-				*slot = index + 1
-				return match{pos + 1, n, pos + 1 - at}
+		if load32(b.src, at) == uint32(next8) {
+			if n := b.matchLength(pos, at); n > m.length {
+				*slot = index
+				return match{pos, n, pos - at}
 			}
 		}
 	}

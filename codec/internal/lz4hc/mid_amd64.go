@@ -1,0 +1,16 @@
+//go:build amd64 && !purego
+
+package lz4hc
+
+// scan does what scanGeneric does.
+func (t *midTables) scan(b *block, pos int) (found, at int, long bool) {
+	if generic || pos > len(b.src)-tailLength {
+		return t.scanGeneric(b, pos)
+	}
+	return scanKernel(t, b, pos)
+}
+
+// scanKernel is scanGeneric where pos may have a match.
+//
+//go:noescape
+func scanKernel(t *midTables, b *block, pos int) (found, at int, long bool)
