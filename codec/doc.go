@@ -64,5 +64,5 @@
 // Encoders and decoders of lz4, lz4hc and zstd take a dictionary, the same for all streams of a chunk, which stores it.
 // TrainDict makes one from samples of a chunk's filtered blocks. Any bytes will do for a dictionary, though: streams
 // refer to them as if they stood before their own content. With one, lz4 and lz4hc make streams of their own and not
-// those of the C library, lz4hc searching no longer than lz4 at level 9, and zstd goes no further than at level 5.
+// those of the C library, lz4hc working at level 3 at least, and zstd goes no further than at level 5.
 package codec

@@ -56,7 +56,7 @@ func (lz4hcCodec) NewEncoder(p Params) (Encoder, error) {
 		return nil, err
 	}
 	if len(p.Dict) > 0 {
-		return lz4DictEncoder{lz4dict.NewEncoder(p.Dict, 1)}, nil
+		return lz4hcEncoder{lz4hc.NewDictEncoder(p.Level, p.Dict)}, nil
 	}
 	return lz4hcEncoder{lz4hc.NewEncoder(p.Level)}, nil
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math/rand"
 	"testing"
+
+	"github.com/pierrec/lz4/v4"
 )
 
 // encodeBoth compresses with the kernels and without them, with encoders that are kept. The streams must agree.
@@ -76,4 +78,28 @@ func FuzzKernels(f *testing.F) {
 		level = 1 + max(0, level)%9
 		encodeBoth(t, NewEncoder(level), NewEncoder(level), make([]byte, max(0, min(room, 1<<16))), src)
 	})
+}
+
+// TestDict compresses blocks that begin with parts of a dictionary, with kernels and without.
+func TestDict(t *testing.T) {
+	r := rand.New(rand.NewSource(1))
+	for level := 1; level <= 9; level++ {
+		for _, n := range []int{1, 5, 13, 300, 20000, 65535, 70000} {
+			dict := pieces(r, n)
+			kernel, plain := NewDictEncoder(level, dict), NewDictEncoder(level, dict)
+			for range 20 {
+				from := r.Intn(n)
+				src := append(bytes.Clone(dict[from:min(n, from+r.Intn(3000))]), pieces(r, r.Intn(1<<r.Intn(14)))...)
+				dst := make([]byte, len(src)+r.Intn(60))
+				k := encodeBoth(t, kernel, plain, dst, src)
+				if k == 0 {
+					continue
+				}
+				back := make([]byte, len(src))
+				if m, err := lz4.UncompressBlockWithDict(dst[:k], back, dict[max(0, n-maxDistance):]); err != nil || m != len(src) || !bytes.Equal(back, src) {
+					t.Fatalf("level %d, dictionary of %d bytes: %d bytes do not come back", level, n, len(src))
+				}
+			}
+		}
+	}
 }

@@ -35,6 +35,8 @@ type Encoder struct {
 	mid   *midTables   // levels 1 and 2
 	chain *chainTables // levels 3 to 9
 	end   uint32       // the greatest index in the tables
+	text  []byte       // the dictionary, if any, and the last input
+	dict  int          // bytes of dictionary
 }
 
 // NewEncoder returns an encoder for a level from 1 to 9.
@@ -45,6 +47,16 @@ func NewEncoder(level int) *Encoder {
 	} else {
 		e.chain = new(chainTables)
 	}
+	return e
+}
+
+// NewDictEncoder returns an encoder for blocks whose matches may reach into a dictionary, which stands before the block.
+// It works at level 3 at least, and enters the dictionary into its tables for each block anew. The blocks are not those
+// of the C library.
+func NewDictEncoder(level int, dict []byte) *Encoder {
+	e := NewEncoder(max(3, level))
+	e.text = append(e.text, dict[max(0, len(dict)-maxDistance):]...)
+	e.dict = len(e.text)
 	return e
 }
 
@@ -61,8 +73,12 @@ func (e *Encoder) Encode(dst, src []byte) int {
 		limited: len(dst)-16 < len(src) || len(dst)-16-len(src) < len(src)/255,
 	}
 	raceRead(src)
+	if e.dict > 0 {
+		e.text = append(e.text[:e.dict], src...)
+		b.src, b.anchor = e.text, e.dict
+	}
 	if len(src) >= minLength {
-		b.base = e.newBase(len(src))
+		b.base = e.newBase(len(b.src))
 		ok := false
 		if e.mid != nil {
 			ok = e.mid.encode(&b)

@@ -10,7 +10,7 @@ const shortMatch = 18
 // where m2 starts, and the others move up; m3 may as well make m2 superfluous.
 func (s *search) encode() bool {
 	lastStart := len(s.src) - tailLength
-	for pos := 0; ; {
+	for pos := s.anchor; ; {
 		m1 := s.first(pos)
 		if m1.length < minMatch {
 			return true
