@@ -219,8 +219,13 @@ func (b *Batch) write(c []byte) (place, error) {
 func (b *Batch) store(c []byte, h *chunk.Header) (place, error) {
 	b.next.vlBlocks = h.VLBlocks()
 	e, special := specialEntry(h.Special())
+	indexed := false
+	if special && b.next.chunkSize != 0 {
+		_, err := chunk.EncodeSpecial(nil, h.Special(), h.NBytes, nil, b.next.cparams())
+		indexed = err == nil // else, of items of another size perhaps, it could not be read
+	}
 	switch {
-	case special && b.next.chunkSize != 0:
+	case indexed:
 		return place{e: e}, nil
 	case special:
 		// Without a chunk size the index cannot tell how large the chunk is: store it in another form.

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"iter"
 
@@ -156,6 +157,9 @@ func (f *Frame) verifyChunk(s *snapshot, i int) (int64, error) {
 		n := r.BlockLen(k)
 		if special, _ := r.Special(); special != chunk.Regular {
 			break
+		}
+		if limit := f.AllocLimit(); int64(n) > limit {
+			return int64(r.NBytes()), f.chunkError(s, i, fmt.Errorf("block %d of %d bytes, the limit is %d: %w", k, n, limit, ErrTooLarge))
 		}
 		if cap(w.buf) < n {
 			w.buf = make([]byte, n)

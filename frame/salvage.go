@@ -27,13 +27,14 @@ type Salvaged struct {
 // that the others keep theirs, or nothing if the frame has chunks of variable size.
 //
 // Else Salvage looks for chunks in the whole file, byte after byte, or in the chunk files of the directory, and decodes
-// what looks like one. Their order is that of an index, if one turns up that names only such chunks, or else of the
+// what looks like one. Their order is that of an index, if one turns up that names mostly such chunks, or else of the
 // checksums, or else of their positions; then chunks that were deleted may turn up again. A header that is lost is made
 // from the chunks. The metalayer that makes an array of the frame (b2nd, caterva) is left out if the chunks do not fit.
 //
 // Of o the fields that say how to read and where to write count: Sparse, Overwrite, NoSync, Checksums, Codecs, Filters,
 // Concurrency, MaxBytes. Errors are those of Create, of the context and of reading; ErrFormat when there is no sound
-// chunk and no header; ErrTooLarge for a file that is made to look like chunks everywhere.
+// chunk and no header. In a file that is made to look like chunks everywhere the search ends early, which tell gets as
+// ErrTooLarge.
 func Salvage(ctx context.Context, broken, name string, o *Options, tell func(error)) (*Frame, Salvaged, error) {
 	if tell == nil {
 		tell = func(error) {}
@@ -77,20 +78,23 @@ func openWreck(ctx context.Context, broken string, o *Options, tell func(error),
 	f, err := Open(broken, from)
 	switch {
 	case err == nil:
-		found.Index = true
-		if s := f.snap.Load(); !s.sparse {
-			w := &wreck{f: f, tell: tell, found: found, src: s.src, s: s, pool: f.pool, headed: true}
-			if w.size, err = f.store.size(s); err == nil {
-				w.begin()
-				w.readSums()
-				err = w.mend(ctx)
-			}
+		s, again := f.snap.Load(), false
+		w := &wreck{f: f, tell: tell, found: found, src: s.src, s: s, pool: f.pool, headed: true}
+		if s.sums != nil && s.sums.fault != nil {
+			tell(s.sums.fault)
 		}
-		if err != nil {
-			f.Close()
+		if found.Index = true; s.index.n == 0 {
+			again, err = w.hidden(ctx)
+		} else if w.size, err = f.store.size(s); err == nil {
+			err = w.mend(ctx)
+		}
+		if err == nil && !again {
+			return f, nil
+		}
+		if f.Close(); err != nil {
 			return nil, err
 		}
-		return f, nil
+		tell(f.wrap("header", offNBytes, corrupt("no bytes, but there is an index")))
 	case errors.Is(err, ErrFormat) || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) || errors.Is(err, ErrTooLarge):
 		tell(err)
 	default:
@@ -187,7 +191,12 @@ func fitsArray(s *snapshot, a *meta.Array) error {
 
 // salvageChunks appends the sound chunks of s.
 func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, tell func(error), found *Salvaged) error {
-	if s.index.list == nil && s.index.n > 0 && s.chunkSize > 0 {
+	if s.index.list == nil && s.index.n > 0 {
+		if s.chunkSize <= 0 {
+			tell(f.wrap("index", s.indexPos(), corrupt("%d chunks of a special value without a size", s.index.n)))
+			found.Lost = s.index.n
+			return nil
+		}
 		b.next.index, b.next.nbytes = s.index, s.nbytes
 		if err := f.usable(s, 0); err != nil {
 			tell(err)
@@ -197,6 +206,11 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, tell f
 		found.Chunks = s.index.n
 		return nil
 	}
+	size, err := f.store.size(s)
+	if err != nil {
+		return err
+	}
+	left := 16<<20 + 4*min(size, 1<<60) // chunks that lie in each other must not make a file of any size
 	var buf []byte
 	for i := range s.index.n {
 		if err := ctx.Err(); err != nil {
@@ -204,9 +218,13 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, tell f
 		}
 		err := f.usable(s, i)
 		if err == nil {
-			if buf, err = f.rawChunk(buf[:0], s, i); err == nil {
-				err = b.AppendChunk(buf)
-			}
+			buf, err = f.rawChunk(buf[:0], s, i)
+		}
+		if left -= int64(len(buf)); err == nil && left < 0 {
+			err = f.chunkError(s, i, fmt.Errorf("more bytes in chunks than the frame has: %w", ErrTooLarge))
+		}
+		if err == nil {
+			err = b.AppendChunk(buf)
 		}
 		if b.err != nil {
 			return b.err
@@ -242,6 +260,9 @@ func (f *Frame) checkParams(s *snapshot, tell func(error)) {
 
 // usable tells whether chunk i is sound, or nobody can say that it is not, as its codec is not there.
 func (f *Frame) usable(s *snapshot, i int) error {
+	if s.index.at(i) == maxOffset {
+		return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: -1, Err: corrupt("not found")}
+	}
 	_, err := f.verifyChunk(s, i)
 	if errors.Is(err, ErrUnsupported) {
 		_, err = f.chunkHeader(s, i)
@@ -260,8 +281,14 @@ type wreck struct {
 	s        *snapshot
 	pool     *chunk.Pool
 	headed   bool     // the header could be read
+	layered  bool     // the metalayers could be read
 	patience int64    // bytes that may still be decoded in vain
 	sums     []uint32 // of the chunks, in their order, if the trailer could be read
+	indexSum uint32   // of the index that they belong to
+
+	trailerAt int64   // where the trailer starts, if it could be read
+	order     []entry // of a directory: what its index says
+	orderSums []uint32
 }
 
 // begin bounds what may be decoded in vain, so that a file that looks like chunks everywhere does not take for ever.
@@ -287,12 +314,12 @@ func (w *wreck) openFile(ctx context.Context, name string) error {
 		return err
 	}
 	w.s = &snapshot{src: st}
-	w.begin()
 	w.readHead()
 	w.s.sparse = false
 	w.readTrailer()
 	pieces, err := w.scan(ctx)
-	if err == nil && len(pieces) == 0 && w.headed && w.s.nbytes > 0 {
+	fit := func(p piece) bool { return w.fits(&p.h) && !w.inTrailer(&p) && !w.marked(&p) }
+	if err == nil && w.headed && (w.s.nbytes > 0 || len(pieces) > 0) && !slices.ContainsFunc(pieces, fit) {
 		w.tell(w.f.wrap("header", 0, corrupt("it fits no chunk")))
 		w.s.header, w.headed = header{}, false
 		pieces, err = w.scan(ctx)
@@ -320,7 +347,8 @@ func (w *wreck) readHead() {
 		w.tell(w.f.wrap("header", 0, err))
 		w.s.header = header{}
 	}
-	if w.s.meta, err = meta.ParseHeader(head, fixedLen); err != nil {
+	w.s.meta, err = meta.ParseHeader(head, fixedLen)
+	if w.layered = err == nil; !w.layered {
 		w.tell(w.f.wrap("metalayers", fixedLen, partError(err)))
 	}
 	w.pool = chunk.NewPool(w.f.opts.chunkOptions(int(w.s.typeSize), blockShape(w.s)))
@@ -341,6 +369,7 @@ func (w *wreck) readTrailer() {
 		}
 		if err == nil {
 			if w.s.vlmeta, err = meta.ParseTrailer(trailer); err == nil {
+				w.trailerAt = end - int64(len(trailer))
 				w.readSums()
 				return
 			}
@@ -368,6 +397,6 @@ func (w *wreck) readSums() {
 		err = meta.Unmarshal(content, &r)
 	}
 	if err == nil && r.Version == 1 && len(r.Chunks)%4 == 0 {
-		w.sums = unpackNumbers(r.Chunks)
+		w.sums, w.indexSum = unpackNumbers(r.Chunks), r.Index
 	}
 }

@@ -3,6 +3,7 @@ package frame
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -117,19 +118,13 @@ func TestSalvage(t *testing.T) {
 			{"the magic", 0, 1, 9, all, 0, true, true, "header"},
 			{"header and index", 0, 0, 60, nil, 0, true, true, ""},
 			{"a chunk", 0, fifth.Off, fifth.Off + 32, without(5), 1, true, true, "chunk 5"},
-			{"a chunk and the index", 0, fifth.Off, fifth.Off + 32, nil, 1, sums, true, "index"},
+			{"a chunk and the index", 0, fifth.Off, fifth.Off + 32, without(5), 1, true, true, "index"},
 		} {
 			t.Run(fmt.Sprintf("%s-%v", c.what, sums), func(t *testing.T) {
 				broken := slices.Clone(b)
 				clear(broken[c.from:c.to])
 				if strings.HasSuffix(c.what, "and index") || strings.HasSuffix(c.what, "and the index") {
 					clear(broken[index : index+16])
-				}
-				if c.what == "a chunk and the index" {
-					c.want = without(5)
-					if !sums {
-						c.lost, c.want = 0, slices.Concat(all[:5*160], all[6*160:])
-					}
 				}
 				if c.what == "header and index" {
 					c.want = all
@@ -159,6 +154,78 @@ func TestSalvage(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestSalvageFields breaks single fields of the header, some of them also where there is no index: all chunks must be
+// there.
+func TestSalvageFields(t *testing.T) {
+	const n = 6
+	b, chunks := wreckage(t, Options{}, n)
+	f, err := FromBytes(b, nil)
+	must(t, err)
+	index := f.snap.Load().indexPos()
+	for _, c := range []struct {
+		what     string
+		from, to int
+		flip     byte // instead of zeros
+	}{
+		{"the number of bytes", offNBytes, offNBytes + 8, 0},
+		{"one bit of it", offNBytes + 6, offNBytes + 7, 1},
+		{"the length of the frame", offFrameLen, offFrameLen + 8, 0},
+		{"the size of the chunks area", offCBytes, offCBytes + 8, 0},
+		{"one bit of it", offCBytes + 6, offCBytes + 7, 1},
+		{"the size of items", offTypeSize, offTypeSize + 4, 0},
+		{"one bit of it", offTypeSize + 3, offTypeSize + 4, 8},
+		{"the size of chunks, larger", offChunkSize + 2, offChunkSize + 3, 1},
+		{"the size of chunks, smaller", offChunkSize + 3, offChunkSize + 4, 0x80},
+	} {
+		for _, indexed := range []bool{true, false} {
+			if !indexed && c.from != offFrameLen && c.from != offCBytes {
+				continue // then nothing tells which are the chunks
+			}
+			d := slices.Clone(b)
+			if clear(d[c.from:c.to]); c.flip > 0 {
+				d[c.from] = b[c.from] ^ c.flip
+			}
+			if !indexed {
+				clear(d[index : index+32])
+			}
+			r := salvage(t, d)
+			must(t, r.err)
+			if !bytes.Equal(r.whole, bytes.Join(chunks, nil)) || len(r.told) == 0 {
+				t.Errorf("%s, index %v: %+v, %d bytes, told %q", c.what, indexed, r.Salvaged, len(r.whole), r.told)
+			}
+		}
+	}
+}
+
+// TestSalvageReaching gives a chunk a size that reaches over the next one, which still decodes, in a frame without an
+// index.
+func TestSalvageReaching(t *testing.T) {
+	f, err := CreateMemory(&Options{ChunkSize: 4000, CParams: chunk.CParams{TypeSize: 4}}, func(b *Batch) error {
+		for i := range 4 {
+			if err := b.Append(bytes.Repeat(small(i), 25)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	must(t, err)
+	want := content(t, f)
+	b, err := f.AppendTo(nil)
+	must(t, err)
+	info, err := f.ChunkInfo(0)
+	must(t, err)
+	if info.CBytes >= 2000 {
+		t.Fatalf("%d bytes: not compressed", info.CBytes)
+	}
+	b[info.Off+13]++
+	clear(b[:20])
+	index := f.snap.Load().indexPos()
+	clear(b[index : index+32])
+	if r := salvage(t, b); r.err != nil || !bytes.Equal(r.whole, want) {
+		t.Errorf("%+v: %d bytes, want %d: %v", r.Salvaged, len(r.whole), len(want), r.err)
 	}
 }
 
@@ -265,6 +332,58 @@ func TestSalvageSparse(t *testing.T) {
 		}
 		if _, err := r.f.VLMeta("v"); (err == nil) != vl {
 			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// TestSalvageSparseEntries breaks entries of the index of a sparse frame: the files that none names take their places.
+func TestSalvageSparseEntries(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "x")
+	var want []byte
+	f, err := Create(dir, &Options{Sparse: true, NoSync: true, CParams: chunk.CParams{TypeSize: 4}}, func(b *Batch) error {
+		for i := range 5 {
+			want = append(want, small(i)...)
+			if err := b.Append(small(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	must(t, err)
+	head := f.Info().FrameLen
+	must(t, f.Close())
+	name := filepath.Join(dir, indexFile)
+	b, err := os.ReadFile(name)
+	must(t, err)
+	h, err := parseHeader(b, head)
+	must(t, err)
+	plain, err := chunk.Decode(nil, b[h.headerLen:], nil)
+	must(t, err)
+	plain[8*1], plain[8*3] = 0, 99 // the same as another, and no file
+	x, err := chunk.ParseHeader(b[h.headerLen:], head)
+	must(t, err)
+	out, err := chunk.Encode(nil, plain, chunk.IndexParams(), nil)
+	must(t, err)
+	b = slices.Concat(b[:h.headerLen], out, b[h.headerLen+x.CBytes:])
+	binary.BigEndian.PutUint64(b[offFrameLen:], uint64(len(b)))
+	must(t, os.WriteFile(name, b, 0o666))
+	r := salvagePath(t, dir)
+	if r.err != nil || !bytes.Equal(r.whole, want) || r.Lost != 0 || len(r.told) != 2 {
+		t.Errorf("%+v: %v, %q", r.Salvaged, r.err, r.told)
+	}
+}
+
+// TestAppendOddSpecial appends special values that are no whole items of the frame.
+func TestAppendOddSpecial(t *testing.T) {
+	for _, special := range []chunk.Special{chunk.NaNs, chunk.Uninit} {
+		c, err := chunk.EncodeSpecial(nil, special, 484, nil, chunk.CParams{TypeSize: 4})
+		must(t, err)
+		f, err := CreateMemory(&Options{CParams: chunk.CParams{TypeSize: 5}}, func(b *Batch) error { return b.AppendChunk(c) })
+		must(t, err)
+		want, err := chunk.Decode(nil, c, nil)
+		must(t, err)
+		if got, err := f.ReadChunk(nil, 0); err != nil || len(got) != 484 || special == chunk.NaNs && !bytes.Equal(got, want) {
+			t.Errorf("%v: %v", special, err)
 		}
 	}
 }

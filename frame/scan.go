@@ -1,12 +1,10 @@
 package frame
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
-	"path/filepath"
-	"slices"
+	"strings"
 
 	"github.com/goblosc/blosc2/chunk"
 )
@@ -18,8 +16,10 @@ type piece struct {
 	sum uint32
 }
 
-// scan looks for chunks in the whole file.
+// scan looks for chunks in the whole file. When too much looks like chunks and is none, it tells so and leaves the rest.
 func (w *wreck) scan(ctx context.Context) ([]piece, error) {
+	w.begin()
+	defer w.begin() // what follows has its own
 	const step = 1 << 20
 	var pieces []piece
 	buf := []byte(nil)
@@ -37,24 +37,57 @@ func (w *wreck) scan(ctx context.Context) ([]piece, error) {
 			}
 			buf, start = b, at
 		}
-		h, err := chunk.ParseHeader(buf[at-start:at-start+chunk.HeaderSize], w.size-at)
-		if err != nil || !w.plausible(&h) {
+		h, ok := w.parse(buf[at-start:at-start+chunk.HeaderSize], at)
+		if !ok {
 			at++
 			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
 		p := piece{at: at, h: h}
 		cost, sound := w.decode(&p)
-		if !sound {
-			if w.patience -= cost; w.patience < 0 {
-				return nil, w.f.wrap("chunks", at, fmt.Errorf("too much that looks like chunks and is none: %w", ErrTooLarge))
-			}
-			at++
+		switch {
+		case sound:
+			pieces = append(pieces, p)
+			at = w.behind(&p)
 			continue
+		case cost > w.patience:
+			w.tell(w.f.wrap("chunks", at, fmt.Errorf("too much that looks like chunks and is none, the rest is left out: %w", ErrTooLarge)))
+			return pieces, nil
 		}
-		pieces = append(pieces, p)
-		at += int64(h.CBytes)
+		w.patience -= cost
+		at++
 	}
 	return pieces, nil
+}
+
+// parse parses a chunk header that stands at a position in the file, and tells whether it may be one of this frame.
+func (w *wreck) parse(b []byte, at int64) (chunk.Header, bool) {
+	if b[0] == 0 || b[0] > 6 || b[1] > 1 || b[2]&5 != 5 || b[3] == 0 { // nearly always
+		return chunk.Header{}, false
+	}
+	h, err := chunk.ParseHeader(b, w.size-at)
+	return h, err == nil && w.plausible(&h)
+}
+
+// behind returns where to look for the chunk behind a sound one: at its end, but if nothing known stands there, its
+// size may be what is wrong, so that it seems to reach over others.
+func (w *wreck) behind(p *piece) int64 {
+	end := p.at + int64(p.h.CBytes)
+	if p.h.Stored() || p.h.Special() != chunk.Regular {
+		return end
+	}
+	b, err := readAll(w.src, end, min(chunk.HeaderSize, w.size-end))
+	if err != nil || len(b) == 0 || strings.HasPrefix(string(b), trailerStart) {
+		return end
+	}
+	if len(b) == chunk.HeaderSize {
+		if _, ok := w.parse(b, end); ok {
+			return end
+		}
+	}
+	return p.at + chunk.HeaderSize
 }
 
 // plausible tells whether a chunk header may be one of this frame, or of its index.
@@ -95,7 +128,9 @@ func (w *wreck) decode(p *piece) (cost int64, sound bool) {
 			break
 		}
 		n := r.BlockLen(k)
-		cost += int64(n)
+		if cost += int64(n); int64(n) > max(64<<20, 4096*int64(p.h.CBytes)) {
+			return cost, false // not for so few bytes
+		}
 		if cap(buf) < n {
 			buf = make([]byte, n)
 		}
@@ -110,20 +145,28 @@ func (w *wreck) decode(p *piece) (cost int64, sound bool) {
 // arrange makes the index of the pieces and what else a snapshot needs.
 func (w *wreck) arrange(pieces []piece) error {
 	s := w.s
-	list := w.fromIndex(pieces)
+	list, sums := w.fromIndex(pieces, true)
 	if list == nil {
 		list = w.fromSums(pieces)
 	}
+	if list == nil {
+		list, sums = w.fromIndex(pieces, false)
+	}
 	w.found.Index = list != nil
 	if list == nil {
-		for _, p := range w.chunks(pieces) {
+		all := w.chunks(pieces)
+		if len(all) == 0 && w.headed { // perhaps of another size than the header says
+			s.chunkSize = 0
+			all = w.chunks(pieces)
+		}
+		for _, p := range all {
 			list = append(list, entry(p.at-w.base()))
 		}
 	}
 	if !w.headed && len(list) == 0 {
 		return w.f.wrap("chunks", -1, fmt.Errorf("no header and no sound chunk: %w", ErrFormat))
 	}
-	s.index = newIndex(list, nil)
+	s.index = newIndex(list, sums)
 	if err := w.measure(list, pieces); err != nil {
 		return err
 	}
@@ -152,139 +195,48 @@ func (w *wreck) chunks(pieces []piece) []piece {
 	return out
 }
 
-// belongs tells whether a piece behind others may be a chunk of the frame: neither behind the chunks area nor an index
-// of the others.
+// belongs tells whether a piece behind others may be a chunk of the frame: neither behind the frame, nor the content of
+// a variable-length metalayer, nor an index of the others.
 func (w *wreck) belongs(p *piece, before []piece) bool {
 	s := w.s
 	switch {
-	case !w.headed:
-	case !w.fits(&p.h):
+	case s.sparse:
+		return !w.headed || w.fits(&p.h)
+	case w.headed && !w.fits(&p.h):
 		return false
-	case !s.sparse && s.nbytes > 0 && s.frameLen <= w.size && p.at >= s.indexPos():
+	case w.headed && s.frameLen > 0 && s.frameLen <= w.size && w.ends(s.frameLen) && p.at >= s.frameLen:
 		return false
-	case s.chunkSize > 0:
+	case w.inTrailer(p):
+		return false
+	case w.headed && s.chunkSize > 0:
 		return p.h.NBytes == int(s.chunkSize) || int64(p.h.NBytes) == s.nbytes%int64(s.chunkSize)
 	}
-	return !isIndex(&p.h) || w.names(p, before) == nil
+	return !isIndex(&p.h) || !w.marked(p) && w.names(p, before, true) == nil
 }
 
-// fromIndex looks for an index with a trailer behind it, the last in the file, and returns its entries. With a header,
-// it must be for as many chunks, or stand at the end of the frame: in dead space there are those of older states.
-func (w *wreck) fromIndex(pieces []piece) []entry {
-	for i, p := range slices.Backward(pieces) {
-		if !isIndex(&p.h) || w.s.sparse {
-			continue
-		}
-		mark, err := readAll(w.src, p.at+int64(p.h.CBytes), min(3, w.size-p.at-int64(p.h.CBytes)))
-		if err != nil || string(mark) != "\x94\x01\x93" {
-			continue
-		}
-		list := w.names(&p, pieces[:i])
-		if list != nil && (!w.headed || w.s.chunkSize > 0 && w.s.countChunks() == int64(len(list)) || w.last(&p)) {
-			return list
-		}
-	}
-	return nil
+// ends tells whether a trailer ends at a position.
+func (w *wreck) ends(at int64) bool {
+	b, err := readAll(w.src, at-min(at, minTrailerLen), min(at, minTrailerLen))
+	return err == nil && len(b) == minTrailerLen && b[len(b)-23] == 0xce
 }
 
-// last tells whether from behind a piece to the end of the frame there is a trailer.
-func (w *wreck) last(p *piece) bool {
-	at := p.at + int64(p.h.CBytes)
-	if w.s.frameLen > w.size || at > w.s.frameLen {
+// inTrailer tells whether a piece is the content of a variable-length metalayer, before which stands its size.
+func (w *wreck) inTrailer(p *piece) bool {
+	if p.at < 5 {
 		return false
 	}
-	b, err := readAll(w.src, at, w.s.frameLen-at)
-	if err != nil {
-		return false
-	}
-	trailer, err := cutTrailer(b)
-	return err == nil && len(trailer) == len(b)
+	b, err := readAll(w.src, p.at-5, 5)
+	return err == nil && b[0] == 0xc6 && int64(binary.BigEndian.Uint32(b[1:])) == int64(p.h.CBytes)
 }
 
-// names returns the entries of a piece that is an index of some of the others before it, or nil.
-func (w *wreck) names(p *piece, all []piece) []entry {
-	if w.patience < 0 {
-		return nil
-	}
-	b, err := readAll(w.src, p.at, int64(p.h.CBytes))
-	if err != nil {
-		return nil
-	}
-	x, err := parseIndex(b, -1, w.f.opts.MaxChunks, w.f.plain)
-	if w.patience -= int64(8 * x.n); err != nil || x.list == nil || len(all) == 0 || w.patience < 0 {
-		return nil
-	}
-	least := entry(-1)
-	for _, e := range x.list {
-		if e >= 0 && (least < 0 || e < least) {
-			least = e
-		}
-	}
-	if least < 0 {
-		return nil
-	}
-	if w.headed {
-		return w.resolve(x.list, w.base(), all)
-	}
-	// The length of the header is lost: one of the first pieces is the first chunk, behind dead bytes perhaps.
-	for _, p := range all[:min(len(all), 64)] {
-		if list := w.resolve(x.list, p.at-int64(least), all); list != nil {
-			return list
-		}
-	}
-	return nil
-}
+// trailerStart is how a trailer starts.
+const trailerStart = "\x94\x01\x93"
 
-// resolve returns entries that count from a position in the file as those of w, or nil if they do not all name pieces.
-func (w *wreck) resolve(entries []entry, from int64, pieces []piece) []entry {
-	list := slices.Clone(entries)
-	for i, e := range list {
-		if e < 0 {
-			if _, err := e.special(); err != nil {
-				return nil
-			}
-			continue
-		}
-		at := int64(e) + from
-		if _, ok := slices.BinarySearchFunc(pieces, at, func(p piece, at int64) int { return cmp.Compare(p.at, at) }); !ok {
-			return nil
-		}
-		list[i] = entry(at - w.base())
-	}
-	return list
-}
-
-// fromSums puts pieces in the order of the checksums, with zeros where one is not found. It returns nil when there are
-// no checksums of them.
-func (w *wreck) fromSums(pieces []piece) []entry {
-	if len(w.sums) == 0 || w.headed && (w.s.chunkSize <= 0 || w.s.countChunks() != int64(len(w.sums))) {
-		return nil
-	}
-	where := make(map[uint32]int64, len(pieces))
-	for _, p := range pieces {
-		where[p.sum] = p.at
-	}
-	list := make([]entry, len(w.sums))
-	hits := 0
-	for i, sum := range w.sums {
-		at, ok := where[sum]
-		switch {
-		case ok:
-			list[i] = entry(at - w.base())
-			hits++
-		default:
-			list[i] = entryZeros
-			if sum != 0 {
-				w.found.Lost++
-				w.tell(&Error{Path: w.f.path, Part: "chunk", Chunk: i, Off: -1, Err: corrupt("not found, zeros take its place")})
-			}
-		}
-	}
-	if hits == 0 {
-		return nil
-	}
-	w.found.Index = true
-	return list
+// marked tells whether a trailer starts behind a piece.
+func (w *wreck) marked(p *piece) bool {
+	end := p.at + int64(p.h.CBytes)
+	b, err := readAll(w.src, end, min(int64(len(trailerStart)), w.size-end))
+	return err == nil && string(b) == trailerStart
 }
 
 // measure finds the sizes of a frame of these chunks, and makes a header if there is none.
@@ -309,19 +261,37 @@ func (w *wreck) measure(list []entry, pieces []piece) error {
 			}
 		}
 	}
-	had := s.nbytes
-	s.nbytes = 0
-	common := full > 0
-	for i, e := range list {
-		n := sizes[e]
-		if e < 0 {
-			if n = full; i == len(list)-1 && had > 0 && full > 0 && had%full != 0 {
-				n = had % full
+	size := func(i int) int64 {
+		n, ok := sizes[list[i]]
+		if ok {
+			return n
+		}
+		if i == len(list)-1 && s.nbytes > 0 && full > 0 && s.nbytes%full != 0 {
+			return s.nbytes % full
+		}
+		return full
+	}
+	alike := func() bool {
+		for i := range list {
+			if n := size(i); n != full && (i < len(list)-1 || n > full) {
+				return false
 			}
 		}
-		s.nbytes += n
-		common = common && (n == full || i == len(list)-1 && n < full)
+		return full > 0
 	}
+	common := alike()
+	if !common && full > 0 && w.headed { // the size in the header may be what is wrong
+		had := full
+		if full = sizes[list[0]]; !alike() {
+			full = had
+		}
+		common = full != had
+	}
+	sum := int64(0)
+	for i := range list {
+		sum += size(i)
+	}
+	s.nbytes = sum
 	switch {
 	case common:
 		s.chunkSize = int32(full)
@@ -329,142 +299,4 @@ func (w *wreck) measure(list []entry, pieces []piece) error {
 		s.chunkSize = 0
 	}
 	return nil
-}
-
-// inside tells whether a position is inside a piece, not at its start.
-func inside(pieces []piece, at int64) bool {
-	i, found := slices.BinarySearchFunc(pieces, at, func(p piece, at int64) int { return cmp.Compare(p.at, at) })
-	return !found && i > 0 && at < pieces[i-1].at+int64(pieces[i-1].h.CBytes)
-}
-
-// mend gives the wrong entries of an index that can be read the chunks that no entry names, if there are as many. An
-// entry is wrong if its chunk is not sound and it lies outside the file, inside another chunk, or where another
-// entry lies; else it is the chunk that is damaged. An index without one sound chunk is as good as none.
-func (w *wreck) mend(ctx context.Context) error {
-	s := w.s
-	named, bad := map[entry]int{}, []int{}
-	for i, e := range s.index.list {
-		if e < 0 {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if named[e] > 0 || w.f.usable(s, i) != nil {
-			bad = append(bad, i)
-		}
-		named[e]++
-	}
-	if len(bad) == 0 {
-		return nil
-	}
-	pieces, err := w.scan(ctx)
-	if err != nil {
-		return err
-	}
-	var free []piece
-	for _, p := range w.chunks(pieces) {
-		if named[entry(p.at-w.base())] == 0 {
-			free = append(free, p)
-		}
-	}
-	stored := 0
-	for _, n := range named {
-		stored += n
-	}
-	if len(bad) == stored && len(free) > 0 {
-		w.tell(w.f.wrap("index", s.indexPos(), corrupt("it names no sound chunk")))
-		return w.arrange(pieces)
-	}
-	for _, i := range bad {
-		e := s.index.list[i]
-		if at := int64(e) + w.base(); named[e] < 2 && at < w.size && !inside(pieces, at) {
-			return nil // a damaged chunk
-		}
-	}
-	if len(free) != len(bad) {
-		return nil
-	}
-	list := slices.Clone(s.index.list)
-	for k, i := range bad {
-		w.tell(&Error{Path: w.f.path, Part: "chunk", Chunk: i, Off: free[k].at, Err: corrupt("a wrong index entry; the chunk that stands here takes its place")})
-		list[i] = entry(free[k].at - w.base())
-	}
-	s.index = newIndex(list, nil)
-	return nil
-}
-
-// openDir makes an index for the chunk files of a directory.
-func (w *wreck) openDir(ctx context.Context, dir string) error {
-	sys := w.f.opts.system()
-	w.f.store = newSparse(w.f.opts.sys, dir, "", true)
-	w.s = &snapshot{}
-	w.pool = chunk.NewPool(w.f.opts.chunkOptions(0, nil))
-	if st, err := openFile(sys, filepath.Join(dir, indexFile), false); err == nil {
-		w.src = st
-		if w.size, err = st.Size(); err == nil {
-			w.readHead()
-			w.readTrailer()
-		}
-		st.Close()
-	}
-	files, err := sys.readDir(dir)
-	if err != nil {
-		return err
-	}
-	w.s.sparse = true
-	var pieces []piece
-	for _, x := range files { // sorted by name, so by number
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		var id int64
-		if n, _ := fmt.Sscanf(x.Name(), "%X.chunk", &id); n != 1 || x.Name() != chunkFile(id) {
-			continue
-		}
-		p, err := w.chunkFile(filepath.Join(dir, x.Name()), id)
-		if err != nil {
-			w.tell(&Error{Path: w.f.path, Part: "chunk file", Chunk: -1, Off: id, Err: err})
-			continue
-		}
-		pieces = append(pieces, p)
-	}
-	return w.arrange(pieces)
-}
-
-// chunkFile reads a chunk file.
-func (w *wreck) chunkFile(name string, id int64) (piece, error) {
-	st, err := openFile(w.f.opts.system(), name, false)
-	if err != nil {
-		return piece{}, err
-	}
-	defer st.Close()
-	p := piece{}
-	w.src = st
-	if w.size, err = st.Size(); err != nil {
-		return p, err
-	}
-	b, err := readAll(st, 0, min(w.size, chunk.HeaderSize))
-	if err == nil {
-		p.h, err = chunk.ParseHeader(b, w.size)
-	}
-	if err == nil && !w.fits(&p.h) {
-		err = corrupt("not like the others")
-	}
-	if err == nil {
-		if _, sound := w.decode(&p); !sound {
-			err = corrupt("not sound")
-		}
-	}
-	p.at = id
-	return p, err
-}
-
-// unpackNumbers reads little-endian numbers of 4 bytes.
-func unpackNumbers(b []byte) []uint32 {
-	list := make([]uint32, len(b)/4)
-	for i := range list {
-		list[i] = binary.LittleEndian.Uint32(b[4*i:])
-	}
-	return list
 }

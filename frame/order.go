@@ -1,0 +1,249 @@
+package frame
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+)
+
+// maxOffset is an entry beyond all frames: of a chunk that was not found.
+const maxOffset entry = 1 << 60
+
+// fromIndex looks for an index with a trailer behind it, the last in the file, and returns its entries, and the
+// checksums if they are of it. Either it must be that of the newest state, or else name all chunks that there are, for
+// in dead space there are those of older states. If there is none that names only pieces, one will do that names
+// more pieces than others.
+func (w *wreck) fromIndex(pieces []piece, newest bool) ([]entry, []uint32) {
+	if w.s.sparse {
+		return w.order, w.orderSums
+	}
+	for _, most := range []bool{false, true} {
+		for i, p := range slices.Backward(pieces) {
+			if !isIndex(&p.h) || newest != w.newest(&p) || !newest && !w.marked(&p) {
+				continue
+			}
+			list := w.names(&p, pieces[:i], most)
+			if list == nil || !newest && !w.namesAll(list, pieces) {
+				continue
+			}
+			w.fill(list, pieces)
+			if !newest {
+				w.tell(w.f.wrap("index", p.at, corrupt("taken from here, perhaps of an older state")))
+			}
+			return list, w.sumsOf(&p, len(list))
+		}
+	}
+	return nil, nil
+}
+
+// newest tells whether an index is surely that of the newest state: it stands before the trailer, where the header says,
+// or the checksums are of it.
+func (w *wreck) newest(p *piece) bool {
+	switch {
+	case w.trailerAt > 0 && p.at+int64(p.h.CBytes) == w.trailerAt:
+		return true
+	case w.headed && w.s.nbytes > 0 && p.at == w.s.indexPos():
+		return true
+	}
+	return w.sums != nil && p.sum == w.indexSum
+}
+
+// namesAll tells whether entries are as many as the header says, or name all chunks.
+func (w *wreck) namesAll(list []entry, pieces []piece) bool {
+	if w.headed && w.s.chunkSize > 0 {
+		return w.s.countChunks() == int64(len(list))
+	}
+	return len(w.unnamed(list, pieces)) == 0
+}
+
+// unnamed returns the chunks that no entry names.
+func (w *wreck) unnamed(list []entry, pieces []piece) []piece {
+	named := make(map[entry]bool, len(list))
+	for _, e := range list {
+		named[e] = true
+	}
+	return slices.DeleteFunc(w.chunks(pieces), func(p piece) bool { return named[entry(p.at-w.base())] })
+}
+
+// fill gives the wrong entries the chunks that no entry names, in their order, if there are not more of these. When some
+// are surely wrong, all that name no sound chunk may be.
+func (w *wreck) fill(list []entry, pieces []piece) {
+	count := make(map[entry]int, len(list))
+	for _, e := range list {
+		count[e]++
+	}
+	chunks := w.chunks(pieces)
+	var wrong, doubtful []int
+	for i, e := range list {
+		_, err := e.special()
+		if e < 0 && err == nil || e < maxOffset && w.find(e, chunks) {
+			continue
+		}
+		doubtful = append(doubtful, i)
+		if e < 0 || count[e] > 1 || w.find(e, pieces) || !w.exists(e, pieces) {
+			wrong = append(wrong, i)
+		}
+	}
+	free := w.unnamed(list, pieces)
+	if len(wrong) == 0 {
+		return
+	}
+	if len(free) > len(wrong) {
+		wrong = doubtful
+	}
+	if len(free) > len(wrong) {
+		w.tell(w.f.wrap("index", -1, corrupt("%d wrong entries, %d chunks that no entry names: left out", len(wrong), len(free))))
+		return
+	}
+	for k := range free {
+		list[wrong[k]] = w.rename(wrong[k], &free[k])
+	}
+}
+
+// find tells whether an entry names a piece.
+func (w *wreck) find(e entry, pieces []piece) bool {
+	_, ok := slices.BinarySearchFunc(pieces, int64(e)+w.base(), func(p piece, at int64) int { return cmp.Compare(p.at, at) })
+	return ok
+}
+
+// sumsOf returns the checksums of n chunks if they are those of an index, else nil.
+func (w *wreck) sumsOf(p *piece, n int) []uint32 {
+	if len(w.sums) == n && w.indexSum == p.sum {
+		return w.sums
+	}
+	return nil
+}
+
+// names returns the entries of a piece that is an index of some of the others before it, or of most, or nil.
+func (w *wreck) names(p *piece, all []piece, most bool) []entry {
+	x := w.entries(p)
+	if x == nil || len(all) == 0 {
+		return nil
+	}
+	if w.headed {
+		list, _ := w.resolve(x, w.base(), all, most)
+		return list
+	}
+	if n, err := headerLen(w.s.meta); err == nil && w.layered {
+		list, _ := w.resolve(x, int64(n), all, most)
+		return list
+	}
+	// The length of the header is lost: one of the first pieces is one of the first chunks.
+	var places []entry
+	for _, e := range x {
+		if e >= 0 && e < maxOffset {
+			places = append(places, e)
+		}
+	}
+	slices.Sort(places)
+	var best []entry
+	hits := 0
+	for _, e := range places[:min(len(places), 4)] {
+		for _, p := range all[:min(len(all), 16)] {
+			if list, n := w.resolve(x, p.at-int64(e), all, most); n > hits {
+				best, hits = list, n
+			}
+		}
+	}
+	return best
+}
+
+// entries returns what is in a piece that may be an index, or nil.
+func (w *wreck) entries(p *piece) []entry {
+	if w.patience < 0 {
+		return nil
+	}
+	b, err := readAll(w.src, p.at, int64(p.h.CBytes))
+	if err != nil {
+		return nil
+	}
+	x, err := parseIndex(b, -1, w.f.opts.MaxChunks, w.f.plain)
+	if w.patience -= int64(8 * x.n); err != nil {
+		return nil
+	}
+	return x.list
+}
+
+// resolve returns entries that count from a position in the file as those of w, or nil if they do not all name pieces,
+// or most of them, and how many do.
+func (w *wreck) resolve(entries []entry, from int64, pieces []piece, most bool) ([]entry, int) {
+	list := slices.Clone(entries)
+	good, bad := 0, 0
+	named := make(map[entry]bool, len(list))
+	for i, e := range list {
+		if w.patience--; w.patience < 0 {
+			return nil, 0
+		}
+		ok := e < maxOffset
+		if e < 0 {
+			_, err := e.special()
+			ok = err == nil
+		} else if ok {
+			at := int64(e) + from
+			_, ok = slices.BinarySearchFunc(pieces, at, func(p piece, at int64) int { return cmp.Compare(p.at, at) })
+			list[i] = entry(at - w.base())
+			if ok = ok && !named[e]; ok {
+				named[e] = true
+				good++
+			} else if named[e] {
+				list[i] = maxOffset
+			}
+		}
+		if ok {
+			continue
+		}
+		if bad++; !most {
+			return nil, 0
+		}
+		if list[i] < 0 || list[i] > maxOffset {
+			list[i] = maxOffset
+		}
+	}
+	if good <= bad {
+		return nil, 0
+	}
+	return list, good
+}
+
+// fromSums puts pieces in the order of the checksums, with zeros where one is not found. It returns nil when there are
+// no checksums of them.
+func (w *wreck) fromSums(pieces []piece) []entry {
+	if len(w.sums) == 0 || w.headed && w.s.chunkSize > 0 && w.s.countChunks() != int64(len(w.sums)) {
+		return nil
+	}
+	where := make(map[uint32]int64, len(pieces))
+	for _, p := range pieces {
+		where[p.sum] = p.at
+	}
+	list := make([]entry, len(w.sums))
+	hits, specials := 0, 0
+	for i, sum := range w.sums {
+		at, ok := where[sum]
+		switch {
+		case ok:
+			list[i] = entry(at - w.base())
+			hits++
+		case sum == 0:
+			list[i] = entryZeros
+			specials++
+		default:
+			list[i] = maxOffset
+		}
+	}
+	if hits == 0 {
+		return nil
+	}
+	if specials > 0 {
+		w.tell(w.f.wrap("index", -1, corrupt("%d chunks of one repeated value, which is taken for zero", specials)))
+	}
+	return list
+}
+
+// unpackNumbers reads little-endian numbers of 4 bytes.
+func unpackNumbers(b []byte) []uint32 {
+	list := make([]uint32, len(b)/4)
+	for i := range list {
+		list[i] = binary.LittleEndian.Uint32(b[4*i:])
+	}
+	return list
+}

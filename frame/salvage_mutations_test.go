@@ -1,0 +1,282 @@
+package frame
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// victim is a sound frame that is to be damaged: the bytes of its files, by name ("" of a contiguous frame), and where
+// each chunk is.
+type victim struct {
+	what   string
+	sums   bool
+	fixed  bool // its chunks have one size
+	files  map[string][]byte
+	chunks [][]byte // decoded
+	in     []string // the file of each chunk, "-" when the index alone has it
+	from   []int64
+	to     []int64
+}
+
+// victims makes frames of all kinds. Some have chunks of older states in dead space.
+func victims(t testing.TB) []victim {
+	var all []victim
+	for _, sums := range []bool{false, true} {
+		for _, sparse := range []bool{false, true} {
+			for _, kind := range []string{"int32", "bytes", "int64", "variable", "blocks", "specials"} {
+				dir := filepath.Join(t.TempDir(), "x")
+				o := &Options{Sparse: sparse, NoSync: true, Checksums: sums, Concurrency: 1, CParams: chunk.CParams{TypeSize: 4, BlockSize: 80}}
+				size := 480
+				switch kind {
+				case "bytes":
+					o.CParams = chunk.CParams{TypeSize: 1, Codec: chunk.CodecFromCode(1), BlockSize: 64}
+				case "int64":
+					o.CParams = chunk.CParams{TypeSize: 8, Level: chunk.NoCompression}
+				case "blocks":
+					o.CParams = chunk.CParams{}
+				}
+				if kind != "variable" && kind != "blocks" {
+					o.ChunkSize = size
+				}
+				f, err := Create(dir, o, nil)
+				must(t, err)
+				for i := range 9 {
+					p := bytes.Repeat(small(i), 3)[:size]
+					for k := range p {
+						if i%3 == 1 {
+							p[k] = byte(i*k*k*7 + k*k*k>>4*91) // hardly to be compressed
+						}
+					}
+					switch kind {
+					case "variable":
+						p = p[:96*(1+i*7%5)]
+					case "specials":
+						if i%4 == 2 {
+							p = make([]byte, size)
+						}
+					}
+					switch {
+					case kind == "blocks":
+						must(t, f.AppendBlocks([][]byte{p[:30+i], p[50:]}))
+					case i < 7:
+						must(t, f.Append(p))
+					default:
+						must(t, f.edit(func(b *Batch) error { return b.Insert(i-6, p) }))
+					}
+				}
+				must(t, f.SetVLMeta("v", []byte("some value")))
+				all = append(all, victimOf(t, fmt.Sprintf("%s-sparse=%v-sums=%v", kind, sparse, sums), f, dir))
+				must(t, f.Close())
+			}
+		}
+	}
+	return all
+}
+
+// victimOf notes where the parts of f are.
+func victimOf(t testing.TB, what string, f *Frame, name string) victim {
+	v := victim{what: what, sums: f.Info().Checksums, fixed: f.Info().ChunkSize > 0, files: map[string][]byte{}}
+	read := func(file string) {
+		b, err := os.ReadFile(filepath.Join(name, file))
+		must(t, err)
+		v.files[file] = b
+	}
+	if f.Info().Sparse {
+		for _, x := range names(t, name) {
+			read(x)
+		}
+	} else {
+		read("")
+	}
+	for i := range f.NumChunks() {
+		b, err := f.ReadChunk(nil, i)
+		must(t, err)
+		c, err := f.ChunkInfo(i)
+		must(t, err)
+		v.chunks = append(v.chunks, b)
+		switch {
+		case c.Off < 0:
+			v.in, v.from, v.to = append(v.in, "-"), append(v.from, 0), append(v.to, 0)
+		case f.Info().Sparse:
+			v.in, v.from, v.to = append(v.in, chunkFile(c.Off)), append(v.from, 0), append(v.to, int64(c.CBytes))
+		default:
+			v.in, v.from, v.to = append(v.in, ""), append(v.from, c.Off), append(v.to, c.Off+int64(c.CBytes))
+		}
+	}
+	return v
+}
+
+// damage breaks a copy of the files in one way, and tells how, and how far it moves the bytes of a contiguous frame.
+func (v *victim) damage(rng *rand.Rand, files map[string][]byte) (what string, moved int64) {
+	list := slices.Sorted(maps.Keys(files))
+	name := list[rng.IntN(len(list))]
+	if rng.IntN(2) == 0 {
+		name = list[len(list)-1] // the index file of a sparse frame
+	}
+	b := files[name]
+	if len(b) == 0 {
+		return "nothing", 0
+	}
+	at := rng.IntN(len(b))
+	part := func() { // near the start or the end, where header and trailer are, or a chunk header
+		switch i := rng.IntN(len(v.chunks)); rng.IntN(4) {
+		case 0:
+			at = rng.IntN(min(len(b), 120))
+		case 1:
+			at = len(b) - 1 - rng.IntN(min(len(b), 200))
+		case 2:
+			if v.in[i] == name && int(v.from[i]) < len(b) {
+				at = min(int(v.from[i])+rng.IntN(32), len(b)-1)
+			}
+		}
+	}
+	switch rng.IntN(8) {
+	case 0:
+		files[name] = b[:at]
+		return fmt.Sprintf("%q cut at %d", name, at), 0
+	case 1, 2:
+		part()
+		n := min(1+rng.IntN(80), len(b)-at)
+		clear(b[at : at+n])
+		return fmt.Sprintf("%d zeros at %d of %q", n, at, name), 0
+	case 3, 4, 5:
+		part()
+		bit := rng.IntN(8)
+		b[at] ^= 1 << bit
+		return fmt.Sprintf("bit %d of byte %d of %q", bit, at, name), 0
+	case 6:
+		i, k := rng.IntN(len(v.chunks)), rng.IntN(len(v.chunks))
+		if v.in[i] == "-" || v.in[k] == "-" || v.to[i]-v.from[i] != v.to[k]-v.from[k] {
+			return "nothing", 0
+		}
+		x, y := files[v.in[i]], files[v.in[k]]
+		if int64(len(x)) < v.to[i] || int64(len(y)) < v.to[k] {
+			return "nothing", 0
+		}
+		x, y = x[v.from[i]:v.to[i]], y[v.from[k]:v.to[k]]
+		was := slices.Clone(x)
+		copy(x, y)
+		copy(y, was)
+		return fmt.Sprintf("chunks %d and %d swapped", i, k), 0
+	}
+	garbage := randomBytes(rng, 1+rng.IntN(300))
+	if rng.IntN(2) == 0 {
+		files[name] = append(b, garbage...)
+		return fmt.Sprintf("%d bytes behind %q", len(garbage), name), 0
+	}
+	if name != "" {
+		return "nothing", 0
+	}
+	files[name] = append(garbage, b...)
+	return fmt.Sprintf("%d bytes in front", len(garbage)), int64(len(garbage))
+}
+
+// check salvages damaged files and compares with what must be there.
+func (v *victim) check(t testing.TB, files map[string][]byte, moved int64) error {
+	name := filepath.Join(t.TempDir(), "broken")
+	for file, b := range files {
+		if file != "" {
+			must(t, os.MkdirAll(name, 0o777))
+		}
+		must(t, os.WriteFile(filepath.Join(name, file), b, 0o666))
+	}
+	start := time.Now()
+	r := salvagePath(t, name)
+	if d := time.Since(start); d > 20*time.Second {
+		return fmt.Errorf("took %v", d)
+	}
+	var whole []int // chunks that are as they were
+	for i, p := range v.in {
+		if p == "-" {
+			continue
+		}
+		b, from, to := files[p], v.from[i]+moved, v.to[i]+moved
+		if int64(len(b)) >= to && bytes.Equal(b[from:to], v.files[p][v.from[i]:v.to[i]]) {
+			whole = append(whole, i)
+		}
+	}
+	if r.err != nil {
+		if len(whole) > 0 || !errors.Is(r.err, ErrFormat) {
+			return fmt.Errorf("%d chunks are whole: %w", len(whole), r.err)
+		}
+		return nil
+	}
+	defer r.f.Close()
+	if r.unsure {
+		return nil // it cannot be read
+	}
+	var got [][]byte
+	for i := range r.f.NumChunks() {
+		b, err := r.f.ReadChunk(nil, i)
+		must(t, err)
+		got = append(got, b)
+	}
+	told := strings.Join(r.told, "\n")
+	filled := strings.Contains(told, "takes its place") // which may be the wrong one
+	place := func(p []byte) int { return slices.IndexFunc(got, func(q []byte) bool { return bytes.Equal(p, q) }) }
+	last := -1
+	for _, i := range whole {
+		k := place(v.chunks[i])
+		switch {
+		case k < 0:
+			return fmt.Errorf("chunk %d is lost: %+v, %s", i, r.Salvaged, told)
+		case !filled && r.Index && v.fixed && len(got) == len(v.chunks) && k != i, !filled && r.Index && k < last:
+			return fmt.Errorf("chunk %d is at %d: %+v", i, k, r.Salvaged)
+		}
+		last = k
+	}
+	for k, q := range got {
+		known := slices.ContainsFunc(v.chunks, func(p []byte) bool { return bytes.Equal(p, q) })
+		zeros := len(bytes.Trim(q, "\x00")) == 0
+		if v.sums && r.f.Info().Checksums && !known && (!zeros && !strings.Contains(told, "checksum") || told == "") {
+			return fmt.Errorf("chunk %d is none of the frame: %+v, %s", k, r.Salvaged, told)
+		}
+	}
+	if len(got) < len(v.chunks) && told == "" {
+		return fmt.Errorf("%d chunks of %d, and nothing was told", len(got), len(v.chunks))
+	}
+	return nil
+}
+
+// TestSalvageMutations damages frames of all kinds in one to three random ways: a bit, zeros, cuts, chunks that change
+// places, bytes in front and behind. All chunks that are still there byte for byte must be in the new frame, in their
+// order if Salvage says that it knows it; with checksums no other bytes may be.
+//
+// FRAME_PROGRAMS=20000 go test -run TestSalvageMutations ./frame tries 20000 of each kind.
+func TestSalvageMutations(t *testing.T) {
+	for _, v := range victims(t) {
+		t.Run(v.what, func(t *testing.T) {
+			for seed := range programs(t, 12) {
+				rng := rand.New(rand.NewPCG(uint64(seed), 91))
+				files := map[string][]byte{}
+				for name, b := range v.files {
+					files[name] = slices.Clone(b)
+				}
+				var how []string
+				moved := int64(0)
+				for range 1 + rng.IntN(3) {
+					if moved > 0 {
+						break // places are no longer known
+					}
+					what, by := v.damage(rng, files)
+					how = append(how, what)
+					moved += by
+				}
+				if err := v.check(t, files, moved); err != nil {
+					t.Errorf("seed %d: %s: %v", seed, strings.Join(how, ", "), err)
+				}
+			}
+		})
+	}
+}
