@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	unzstd "github.com/goblosc/blosc2/codec/internal/zstd"
+	"github.com/goblosc/blosc2/codec/internal/zstdenc"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -17,39 +18,42 @@ func (zstdCodec) NewEncoder(p Params) (Encoder, error) {
 	if err := checkLevel(Zstd, p); err != nil {
 		return nil, err
 	}
-	// C-Blosc2 calls the C library with the odd levels from 1 to 15, and with 22 at level 9.
-	level := 2*p.Level - 1
-	if p.Level == 9 {
-		level = 22
+	if len(p.Dict) == 0 {
+		return zstdEncoder{zstdenc.NewEncoder(p.Level)}, nil
 	}
-	e := &zstdEncoder{level: zstd.EncoderLevelFromZstd(level)}
-	if len(p.Dict) > 0 {
-		// The best encoder copies tables of 32 MiB for each stream with a dictionary.
-		e.level = min(e.level, zstd.SpeedBetterCompression)
-		e.dict = []zstd.EOption{zstdEncoderDict(p.Dict)}
-		if err := e.fit(0); err != nil { // unsound dictionaries are told here
-			return nil, err
-		}
+	// C-Blosc2 calls the C library with the odd levels from 1 to 15, and with 22 at level 9. The best encoder copies tables
+	// of 32 MiB for each stream with a dictionary.
+	e := &zstdDictEncoder{level: min(zstd.EncoderLevelFromZstd(2*p.Level-1), zstd.SpeedBetterCompression)}
+	e.dict = zstdEncoderDict(p.Dict)
+	if err := e.fit(0); err != nil { // unsound dictionaries are told here
+		return nil, err
 	}
 	return e, nil
 }
 
-// Windows of an encoder, in bytes. An encoder holds tables and history for its window, so it starts with a
+type zstdEncoder struct{ enc *zstdenc.Encoder }
+
+func (e zstdEncoder) Encode(dst, src []byte) (int, error) {
+	return encoded(e.enc.Encode(dst, src), src)
+}
+
+// Windows of an encoder with a dictionary, in bytes. It holds tables and history for its window, so it starts with a
 // small one; streams above the greatest use that.
 const (
 	zstdMinWindow = 128 << 10
 	zstdMaxWindow = 8 << 20
 )
 
-type zstdEncoder struct {
+// zstdDictEncoder is for streams with a dictionary.
+type zstdDictEncoder struct {
 	level  zstd.EncoderLevel
-	dict   []zstd.EOption // the option that sets the dictionary, if there is one
+	dict   zstd.EOption
 	window int
 	enc    *zstd.Encoder
 	buf    []byte
 }
 
-func (e *zstdEncoder) Encode(dst, src []byte) (int, error) {
+func (e *zstdDictEncoder) Encode(dst, src []byte) (int, error) {
 	if err := e.fit(len(src)); err != nil {
 		return 0, err
 	}
@@ -69,13 +73,13 @@ func (e *zstdEncoder) Encode(dst, src []byte) (int, error) {
 }
 
 // fit makes the encoder one whose window holds n bytes, where there is one so great.
-func (e *zstdEncoder) fit(n int) error {
+func (e *zstdDictEncoder) fit(n int) error {
 	if e.enc != nil && (n <= e.window || e.window == zstdMaxWindow) {
 		return nil
 	}
 	n = min(max(n, zstdMinWindow), zstdMaxWindow)
 	e.window = 1 << bits.Len(uint(n-1)) // the next power of two
-	enc, err := zstd.NewWriter(nil, append([]zstd.EOption{
+	enc, err := zstd.NewWriter(nil,
 		zstd.WithEncoderLevel(e.level),
 		zstd.WithWindowSize(e.window),
 		zstd.WithEncoderConcurrency(1),
@@ -85,7 +89,7 @@ func (e *zstdEncoder) fit(n int) error {
 		// Streams of shuffled numbers often have skewed bytes and no match. The faster levels would store them.
 		zstd.WithAllLitEntropyCompression(true),
 		zstd.WithLowerEncoderMem(true),
-	}, e.dict...)...)
+		e.dict)
 	if err != nil {
 		return fmt.Errorf("codec: zstd: %w: %w", ErrUnsupported, err)
 	}

@@ -1,0 +1,239 @@
+package zstdenc
+
+import (
+	"encoding/binary"
+)
+
+// Encoder compresses one input at a time. It belongs to one goroutine; it keeps its tables between calls.
+type Encoder struct {
+	level  int
+	first  params // for all blocks
+	second params // for those that compress well
+	params params // in use
+
+	src  []byte
+	base uint32 // tables hold positions in src plus base; less is from former inputs
+	free uint32 // the base for the next input
+
+	// What blocks of a frame leave to the next.
+	repeats  [3]uint32
+	literals literalsWriter
+	coder    sequenceWriter
+
+	// The matches of a block.
+	sequences []sequence
+	text      []byte // literals
+
+	tables   tables
+	mask     uint64 // of the bytes that are hashed for rows
+	rowShift uint8
+	finder   finder
+	optimal  *optimal
+	splitter *splitter
+	out      []byte // room for a block
+}
+
+// NewEncoder returns an encoder for a level of Blosc, from 1 to 9.
+func NewEncoder(level int) *Encoder {
+	return &Encoder{level: level}
+}
+
+const (
+	frameMagic = 0xfd2fb528
+	maxBlock   = 128 << 10
+	// slack is behind literals and blocks, as they are written by words.
+	slack = 64
+	// blockRoom is what a block takes at most, before it is clear that it had better be raw: 12 bytes for each
+	// sequence, of which a block has one for 3 bytes at most, and literals and tables.
+	blockRoom = 12*maxBlock/minMatch + maxBlock + 1<<10
+)
+
+// Encode writes a frame with the content src to dst, never past len(dst), and returns its length in bytes, or 0 when it
+// does not fit. dst and src do not overlap. src is at most 1<<31-1 bytes.
+func (e *Encoder) Encode(dst, src []byte) int {
+	var head [13]byte
+	at := putHeader(&head, len(src))
+	if len(dst) < at+3 {
+		return 0
+	}
+	copy(dst, head[:at])
+	if len(src) == 0 {
+		dst[at], dst[at+1], dst[at+2] = 1, 0, 0
+		return at + 3
+	}
+	e.begin(src)
+	n := e.blocks(dst[at:])
+	e.src = nil // hold no memory of the caller
+	if n == 0 {
+		return 0
+	}
+	return at + n
+}
+
+// blocks writes the blocks of the input to dst and returns their length, or 0 when they do not fit.
+func (e *Encoder) blocks(dst []byte) (at int) {
+	for start := 0; start < len(e.src); {
+		end := start + e.blockSize(start)
+		n := e.block(dst[at:], start, end)
+		if n == 0 {
+			return 0
+		}
+		at += n
+		start = end
+	}
+	return at
+}
+
+// putHeader writes the header of a frame in one segment, without checksum (RFC 8878, section 3.1.1.1).
+func putHeader(dst *[13]byte, n int) int {
+	binary.LittleEndian.PutUint32(dst[:], frameMagic)
+	switch {
+	case n < 256:
+		dst[4], dst[5] = 0x20, byte(n)
+		return 6
+	case n < 256+1<<16:
+		dst[4] = 0x60
+		binary.LittleEndian.PutUint16(dst[5:], uint16(n-256))
+		return 7
+	}
+	dst[4] = 0xa0
+	binary.LittleEndian.PutUint32(dst[5:], uint32(n))
+	return 9
+}
+
+func (e *Encoder) begin(src []byte) {
+	if first, second := paramsFor(e.level, len(src)); first != e.first || second != e.second {
+		e.first, e.second = first, second
+		// What is in the tables from before stays below base.
+		e.tables.fit(&first)
+		if first.retry > 0 {
+			e.tables.fit(&second)
+		}
+		e.literals.thorough = first.strategy >= optimalParse
+	}
+	if e.free == 0 || int64(e.free)+int64(len(src)) > 1<<31 {
+		e.tables.clear()
+		e.finder.clear()
+		e.free = 1
+	}
+	e.base = e.free
+	e.free += uint32(len(src))
+	if e.text == nil {
+		e.text = make([]byte, 0, maxBlock+slack)
+		e.out = make([]byte, blockRoom)
+	}
+	e.src = src
+	e.repeats = [3]uint32{1, 4, 8}
+	e.literals.old.sound = false
+	e.coder.reset()
+	e.tables.next = 0
+	e.finder.next = 0
+	if e.optimal != nil {
+		e.optimal.ready = false
+	}
+	if e.first.strategy == optimalParse || e.first.retry > 0 && e.second.strategy == optimalParse {
+		e.finder.fit(len(src))
+	}
+}
+
+// The types of blocks (RFC 8878, section 3.1.1.2.2).
+const (
+	rawBlock = iota
+	sameBlock
+	compressedBlock
+)
+
+// block writes the block of src[start:end], with its header, and returns its length, or 0 when it does not fit.
+func (e *Encoder) block(dst []byte, start, end int) int {
+	b := e.src[start:end]
+	last := uint32(0)
+	if end == len(e.src) {
+		last = 1
+	}
+	if len(dst) < 4 {
+		return 0
+	}
+	repeats := e.repeats
+	n := 0
+	if len(b) > 8 {
+		e.match(&e.first, start, end)
+		n = e.compress()
+		if e.first.retry > 0 && n < len(b)/32 && n > 128 {
+			// It goes fast where matches are long, and small differences are many parts of so little.
+			e.repeats = repeats
+			e.match(&e.second, start, end)
+			n = e.compress()
+		}
+	}
+	// What is not worth the work for the decoder is raw, as are blocks without gain.
+	if n == 0 || n >= len(b)-2-len(b)>>e.first.leastGain() {
+		e.repeats = repeats
+		n = len(b)
+		if n > len(dst)-3 {
+			return 0
+		}
+		putBlockHeader(dst, last, rawBlock, n)
+		return 3 + copy(dst[3:], b)
+	}
+	if n > len(dst)-3 {
+		return 0
+	}
+	e.literals.old = e.literals.code
+	e.coder.keep()
+	putBlockHeader(dst, last, compressedBlock, n)
+	return 3 + copy(dst[3:], e.out[:n])
+}
+
+func putBlockHeader(dst []byte, last uint32, kind, n int) {
+	v := last | uint32(kind)<<1 | uint32(n)<<3
+	dst[0], dst[1], dst[2] = byte(v), byte(v>>8), byte(v>>16)
+}
+
+// compress writes the matches of a block to out and returns the length.
+func (e *Encoder) compress() int {
+	n := e.literals.write(e.out, e.text, len(e.text) >= 20*len(e.sequences))
+	return e.coder.write(e.out[n:], e.sequences) + n
+}
+
+// match finds the matches of src[start:end].
+func (e *Encoder) match(p *params, start, end int) {
+	e.params = *p
+	e.mask, e.rowShift = hashed(p.minMatch), 32-p.hashLog+4
+	e.sequences, e.text = e.sequences[:0], e.text[:0]
+	e.grow((end - start) / minMatch)
+	switch e.params.strategy {
+	case fastMatch:
+		e.matchFast(start, end)
+	case doubleMatch:
+		e.matchDouble(start, end)
+	case optimalParse:
+		e.parse(start, end)
+	default:
+		e.matchLazy(start, end)
+	}
+}
+
+// grow makes room for n sequences.
+func (e *Encoder) grow(n int) {
+	if cap(e.sequences) <= n {
+		e.sequences = make([]sequence, 0, n+16)
+	}
+}
+
+// add adds a sequence: the literals src[from:at] and a match of so many bytes.
+func (e *Encoder) add(from, at int, offset uint32, length int) {
+	n := at - from
+	k := len(e.text)
+	e.text = e.text[:k+n]
+	if n <= 16 && from+16 <= len(e.src) {
+		to, s := e.text[k:k+16], e.src[from:from+16]
+		binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(s))
+		binary.LittleEndian.PutUint64(to[8:], binary.LittleEndian.Uint64(s[8:]))
+	} else {
+		copy(e.text[k:], e.src[from:at])
+	}
+	e.sequences = append(e.sequences, sequence{uint32(n), uint32(length), offset})
+}
+
+// rest adds the literals behind the last sequence.
+func (e *Encoder) rest(from, end int) { e.text = append(e.text, e.src[from:end]...) }

@@ -1,0 +1,231 @@
+package zstdenc
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand"
+	"testing"
+
+	"github.com/goblosc/blosc2/codec/internal/zstd"
+	klauspost "github.com/klauspost/compress/zstd"
+)
+
+// sizes is a ladder around the limits of blocks, literals, headers and levels.
+var sizes = []int{
+	0, 1, 2, 3, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20, 31, 32, 33, 63, 64, 65, 100, 255, 256, 257, 300, 511, 1000, 1023, 1024,
+	1025, 4095, 4096, 5000, 10000, 16383, 16384, 16385, 40000, 65535, 65536, 65791, 65792, 65793, 131071, 131072, 131073, 131080,
+	131085, 200000, 262144, 262145, 400000,
+}
+
+// decoders are ours and that of another library.
+type decoders struct {
+	own   *zstd.Decoder
+	other *klauspost.Decoder
+}
+
+func newDecoders(t testing.TB) decoders {
+	t.Helper()
+	own, err := zstd.NewDecoder(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := klauspost.NewReader(nil, klauspost.WithDecoderConcurrency(1), klauspost.WithDecoderLowmem(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decoders{own, other}
+}
+
+// check compares what the decoders make of a frame with what it should be.
+func (d decoders) check(t testing.TB, frame, want []byte) {
+	t.Helper()
+	out := make([]byte, len(want))
+	if err := d.own.Decode(out, frame); err != nil || !bytes.Equal(out, want) {
+		t.Errorf("%d bytes in %d: wrong content: %v", len(want), len(frame), err)
+	}
+	out, err := d.other.DecodeAll(frame, out[:0])
+	if err != nil || !bytes.Equal(out, want) {
+		t.Errorf("%d bytes in %d: wrong content with the other decoder: %v", len(want), len(frame), err)
+	}
+}
+
+// room is enough for any frame with n bytes.
+func room(n int) int { return n + n/maxBlock*3 + 40 }
+
+func TestRoundTrip(t *testing.T) {
+	d := newDecoders(t)
+	for level := 1; level <= 9; level++ {
+		t.Run(fmt.Sprint(level), func(t *testing.T) {
+			e := NewEncoder(level)
+			for kind := range inputs {
+				for i, n := range sizes {
+					if (testing.Short() || raceEnabled) && (i+kind+level)%4 != 0 {
+						continue
+					}
+					src := input(kind, n, int64(i+100*level))
+					dst := make([]byte, room(n))
+					k := e.Encode(dst, src)
+					if k == 0 {
+						t.Fatalf("%s, %d bytes: no frame", inputs[kind].name, n)
+					}
+					d.check(t, dst[:k], src)
+				}
+			}
+		})
+	}
+}
+
+// mixed makes n bytes of pieces of all kinds, and of pieces from before.
+func mixed(n int, seed int64) []byte {
+	r := rand.New(rand.NewSource(seed))
+	var b []byte
+	for len(b) < n {
+		k := 1 + r.Intn(1<<r.Intn(17))
+		if len(b) > 0 && r.Intn(3) == 0 {
+			from := r.Intn(len(b))
+			b = append(b, b[from:min(len(b), from+k)]...)
+			continue
+		}
+		b = append(b, input(r.Intn(len(inputs)), k, seed+int64(len(b)))...)
+	}
+	return b[:n]
+}
+
+func TestMixed(t *testing.T) {
+	d := newDecoders(t)
+	for level := 1; level <= 9; level++ {
+		e := NewEncoder(level)
+		for seed := range int64(30) {
+			if (testing.Short() || raceEnabled) && seed%6 != int64(level)%6 {
+				continue
+			}
+			src := mixed(1000+int(seed)*17000, seed)
+			dst := make([]byte, room(len(src)))
+			d.check(t, dst[:e.Encode(dst, src)], src)
+		}
+	}
+}
+
+// TestRoom encodes to all kinds of room: nothing is written behind, and what fits is the same.
+func TestRoom(t *testing.T) {
+	for level := 1; level <= 9; level++ {
+		e := NewEncoder(level)
+		for kind := range inputs {
+			for _, n := range []int{0, 5, 300, 5000, 150000} {
+				src := input(kind, n, 1)
+				want := make([]byte, room(n))
+				want = want[:e.Encode(want, src)]
+				guarded := make([]byte, len(want)+100)
+				for _, k := range []int{0, 5, 6, 8, 9, 10, len(want) / 2, len(want) - 1, len(want), len(want) + 1, len(want) + 50} {
+					if k < 0 {
+						continue
+					}
+					for i := range guarded {
+						guarded[i] = 0xa5
+					}
+					got := e.Encode(guarded[:k:k], src)
+					if k < len(want) && got != 0 || k >= len(want) && !bytes.Equal(guarded[:got], want) {
+						t.Fatalf("level %d, %s, %d bytes, room %d: %d, want %d", level, inputs[kind].name, n, k, got, len(want))
+					}
+					for _, c := range guarded[k:] {
+						if c != 0xa5 {
+							t.Fatalf("level %d, %s, %d bytes, room %d: written behind", level, inputs[kind].name, n, k)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestSameAgain checks that a frame does not depend on what was compressed before, nor on the base of the tables.
+func TestSameAgain(t *testing.T) {
+	for level := 1; level <= 9; level++ {
+		used := NewEncoder(level)
+		for seed := range int64(12) {
+			src := mixed(1+int(seed)*int(seed)*2000, seed)
+			dst, want := make([]byte, room(len(src))), make([]byte, room(len(src)))
+			want = want[:NewEncoder(level).Encode(want, src)]
+			if seed == 6 {
+				used.free = 1<<31 - uint32(len(src)) // the last that fits
+			}
+			if got := dst[:used.Encode(dst, src)]; !bytes.Equal(got, want) {
+				t.Fatalf("level %d, input %d: %d bytes, then %d", level, seed, len(want), len(got))
+			}
+			if seed == 7 && used.free > 1<<30 {
+				t.Fatalf("level %d: the tables are not cleared", level)
+			}
+		}
+	}
+}
+
+// TestSizes checks that levels are worth their time: what shuffled numbers shrink to.
+func TestSizes(t *testing.T) {
+	for kind, v := range inputs {
+		src := input(kind, 200000, 3)
+		dst := make([]byte, room(len(src)))
+		n := [3]int{NewEncoder(1).Encode(dst, src), NewEncoder(5).Encode(dst, src), NewEncoder(9).Encode(dst, src)}
+		if n[1] > n[0]+n[0]/50+20 || n[2] > n[1]+n[1]/100+20 {
+			t.Errorf("%s: levels 1, 5 and 9 take %d bytes", v.name, n)
+		}
+		if v.name == "noise" && n[0] > len(src)+20 || v.name == "zeros" && n[0] > 60 || v.name == "ramp" && n[0] > len(src)/100 {
+			t.Errorf("%s: %d bytes", v.name, n)
+		}
+	}
+}
+
+func TestNoAllocations(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	src := mixed(300000, 1)
+	dst := make([]byte, room(len(src)))
+	for level := 1; level <= 9; level++ {
+		e := NewEncoder(level)
+		e.Encode(dst, src)
+		if n := testing.AllocsPerRun(2, func() { e.Encode(dst, src); e.Encode(dst, src[:20000]) }); n > 0 {
+			t.Errorf("level %d: %v allocations", level, n)
+		}
+	}
+}
+
+func FuzzRoundTrip(f *testing.F) {
+	for kind := range inputs {
+		f.Add(input(kind, 3000, 1), uint8(kind), uint16(0))
+	}
+	f.Add(mixed(5000, 1), uint8(8), uint16(40))
+	d := newDecoders(f)
+	encoders := map[uint8]*Encoder{}
+	f.Fuzz(func(t *testing.T, piece []byte, level uint8, times uint16) {
+		level = level%9 + 1
+		if encoders[level] == nil {
+			encoders[level] = NewEncoder(int(level))
+		}
+		// Long inputs are made of pieces with something between.
+		src := bytes.Clone(piece)
+		for i := range min(int(times), 1<<18/(len(piece)+1)) {
+			src = append(append(src, byte(i), byte(i>>3)), piece[i%(len(piece)+1):]...)
+		}
+		dst := make([]byte, room(len(src)))
+		d.check(t, dst[:encoders[level].Encode(dst, src)], src)
+	})
+}
+
+func BenchmarkEncode(b *testing.B) {
+	for kind, v := range inputs {
+		for _, level := range []int{1, 3, 5, 7, 9} {
+			b.Run(fmt.Sprintf("%s-%d", v.name, level), func(b *testing.B) {
+				src := input(kind, 256<<10, 1)
+				dst := make([]byte, room(len(src)))
+				e := NewEncoder(level)
+				n := 0
+				b.SetBytes(int64(len(src)))
+				b.ReportAllocs()
+				for b.Loop() {
+					n = e.Encode(dst, src)
+				}
+				b.ReportMetric(float64(len(src))/float64(n), "ratio")
+			})
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package zstdenc
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand"
+)
+
+// inputs are contents of any length, by name. Those of numbers are as a byte shuffle of the whole leaves them.
+var inputs = []struct {
+	name string
+	fill func(b []byte, r *rand.Rand)
+}{
+	{"zeros", func(b []byte, r *rand.Rand) { clear(b) }},
+	{"noise", func(b []byte, r *rand.Rand) { r.Read(b) }},
+	{"skewed", func(b []byte, r *rand.Rand) {
+		scale := 1 + r.Float64()*30
+		for i := range b {
+			b[i] = byte(min(255, r.ExpFloat64()*scale))
+		}
+	}},
+	{"matches", func(b []byte, r *rand.Rand) {
+		for i := range b {
+			b[i] = byte(r.ExpFloat64() * 10)
+			if i > 10 && r.Intn(20) == 0 {
+				from := max(0, i-1-r.Intn(1<<r.Intn(18)))
+				for n := r.Intn(1 << r.Intn(13)); n > 0 && i < len(b); n, from, i = n-1, from+1, i+1 {
+					b[i] = b[from]
+				}
+			}
+		}
+	}},
+	{"ramp", func(b []byte, r *rand.Rand) {
+		first := r.Intn(1 << 20)
+		shuffled(b, 4, func(i int) uint64 { return uint64(first + i) })
+	}},
+	{"sine", func(b []byte, r *rand.Rand) {
+		shuffled(b, 8, func(i int) uint64 { return math.Float64bits(math.Sin(float64(i) / 1000)) })
+	}},
+	{"temperatures", func(b []byte, r *rand.Rand) {
+		v := 15.0
+		shuffled(b, 4, func(i int) uint64 {
+			v += r.NormFloat64() / 50
+			return uint64(math.Float32bits(float32(math.Round(v*100) / 100)))
+		})
+	}},
+	{"image", func(b []byte, r *rand.Rand) {
+		shuffled(b, 2, func(i int) uint64 { return uint64(1000 + 500*math.Sin(float64(i)/50) + 8*r.NormFloat64()) })
+	}},
+}
+
+// shuffled fills b with numbers of size bytes, all first bytes of them before all second bytes and so on.
+func shuffled(b []byte, size int, number func(i int) uint64) {
+	n := len(b) / size
+	var word [8]byte
+	for i := range n {
+		binary.LittleEndian.PutUint64(word[:], number(i))
+		for j := range size {
+			b[j*n+i] = word[j]
+		}
+	}
+}
+
+// input makes n bytes of a kind.
+func input(kind, n int, seed int64) []byte {
+	b := make([]byte, n)
+	inputs[kind].fill(b, rand.New(rand.NewSource(seed)))
+	return b
+}

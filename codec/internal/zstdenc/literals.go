@@ -1,0 +1,161 @@
+package zstdenc
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// The kinds of literals (RFC 8878, section 3.1.1.3.1.1).
+const (
+	rawLiterals = iota
+	sameLiterals
+	huffmanLiterals
+	treelessLiterals
+)
+
+// leastLiterals is how many literals are worth a Huffman code.
+const leastLiterals = 64
+
+// literalsWriter writes the literals of blocks. It keeps the code of the block before, which may serve again.
+type literalsWriter struct {
+	old, code huffmanCode
+	trial     huffmanCode
+	count     [256]uint32
+	parts     [3][256]uint32
+	sorter    sorter
+	text      [descriptionRoom]byte
+	thorough  bool // try codes with other limits
+}
+
+// write writes the section of literals to dst and returns its length. There is room for the literals and 64 bytes
+// more. doubtful says that there were so few matches that they may well be noise, of which some are looked at first.
+func (l *literalsWriter) write(dst, literals []byte, doubtful bool) int {
+	n := len(literals)
+	l.code = l.old
+	least := leastLiterals
+	if l.old.sound {
+		least = 8
+	}
+	if n < least || doubtful && l.noise(literals) {
+		return writeRaw(dst, literals)
+	}
+	histogram(&l.count, literals, &l.parts)
+	most := uint32(0)
+	for _, c := range l.count {
+		most = max(most, c)
+	}
+	if int(most) == n {
+		head := writeRawHeader(dst, n, sameLiterals)
+		dst[head] = literals[0]
+		return head + 1
+	}
+	if int(most) <= n>>7+4 {
+		return writeRaw(dst, literals)
+	}
+
+	oldCost, ok := 0, l.old.sound
+	if ok {
+		oldCost, ok = l.old.cost(&l.count)
+	}
+	text, cost := l.build(n)
+	kind := huffmanLiterals
+	if text == 0 || ok && oldCost <= cost+text {
+		if !ok {
+			return writeRaw(dst, literals)
+		}
+		kind, text, cost, l.code = treelessLiterals, 0, oldCost, l.old
+	}
+	if cost+text+16 >= n-n>>6 {
+		l.code = l.old
+		return writeRaw(dst, literals)
+	}
+	four := n >= 256
+	head := 3
+	if n >= 1<<14 {
+		head = 5
+	} else if n >= 1<<10 {
+		head = 4
+	}
+	copy(dst[head:], l.text[:text])
+	size := l.code.streams(dst[head+text:], literals, four)
+	if size == 0 || size+text >= n {
+		l.code = l.old
+		return writeRaw(dst, literals)
+	}
+	format, width := head-2, uint(4*head-2) // 10, 14 or 18 bits for each length
+	if !four {
+		format = 0
+	}
+	v := uint64(kind | format<<2 | n<<4)
+	v |= uint64(size+text) << (4 + width)
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], v)
+	copy(dst[:head], b[:])
+	return head + text + size
+}
+
+// build makes the code for the n literals that are counted, and its description, and returns the lengths of the
+// description and of the literals.
+func (l *literalsWriter) build(n int) (text, cost int) {
+	h := &l.code
+	limit := uint(maxHuffmanBits)
+	if n < 1<<10 {
+		limit = uint(max(min(maxHuffmanBits, bits.Len(uint(n-1))-2), 8))
+	}
+	h.build(&l.count, limit, &l.sorter)
+	text = h.describe(l.text[:])
+	cost, _ = h.cost(&l.count)
+	if !l.thorough {
+		return text, cost
+	}
+	for limit = min(limit, h.longest) - 1; limit >= 8; limit-- {
+		l.trial.build(&l.count, limit, &l.sorter)
+		var d [descriptionRoom]byte
+		t := l.trial.describe(d[:])
+		c, _ := l.trial.cost(&l.count)
+		if t == 0 || text > 0 && t+c >= text+cost {
+			break
+		}
+		*h, l.text, text, cost = l.trial, d, t, c
+	}
+	return text, cost
+}
+
+// noise reports whether some of the literals look as if all bytes were equally frequent.
+func (l *literalsWriter) noise(literals []byte) bool {
+	const sample = 2048
+	n := len(literals)
+	if n < 8*sample {
+		return false
+	}
+	l.count = [256]uint32{}
+	for _, at := range [4]int{0, n / 3, n / 3 * 2, n - sample} {
+		for _, c := range literals[at : at+sample] {
+			l.count[c]++
+		}
+	}
+	most := uint32(0)
+	for _, c := range l.count {
+		most = max(most, c)
+	}
+	return most <= 4*sample>>7+4
+}
+
+func writeRaw(dst, literals []byte) int {
+	head := writeRawHeader(dst, len(literals), rawLiterals)
+	return head + copy(dst[head:], literals)
+}
+
+func writeRawHeader(dst []byte, n, kind int) int {
+	switch {
+	case n < 32:
+		dst[0] = byte(kind | n<<3)
+		return 1
+	case n < 4096:
+		binary.LittleEndian.PutUint16(dst, uint16(kind|1<<2|n<<4))
+		return 2
+	}
+	v := kind | 3<<2 | n<<4
+	dst[0], dst[1], dst[2] = byte(v), byte(v>>8), byte(v>>16)
+	return 3
+}

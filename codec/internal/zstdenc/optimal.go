@@ -1,0 +1,216 @@
+package zstdenc
+
+// optimal finds the cheapest way through a block that its matches allow.
+type optimal struct {
+	nodes   []node
+	costs   []uint32 // of the nodes
+	prices  prices
+	literal [256]uint32 // counts
+	codes   [3][64]uint32
+	ready   bool // there are counts of a block before
+}
+
+// node is a position in a block and the cheapest way to it.
+type node struct {
+	length   uint32 // of the match that ends here; 0 for a literal
+	offset   uint32 // of that match
+	literals uint32 // behind the last match
+	repeats  [3]uint32
+}
+
+const unreached = 1<<32 - 1
+
+// firstCodes are counts to begin with.
+var firstCodes = makeFirstCodes()
+
+func makeFirstCodes() (c [3][64]uint32) {
+	for which, n := range [3]int{36, 32, 53} {
+		for i := range n {
+			c[which][i] = 1
+		}
+	}
+	c[literalLengths][0], c[literalLengths][1] = 4, 2
+	copy(c[matchOffsets][:], []uint32{6, 2, 1, 1, 2, 3, 4, 4, 4, 3, 2})
+	return c
+}
+
+// parse finds matches with the tree and the cheapest way with them. What things cost depends on the way: it begins with the
+// costs in the block before, or a guess, and takes as many passes as there shall be.
+func (e *Encoder) parse(start, end int) {
+	if e.optimal == nil {
+		e.optimal = &optimal{nodes: make([]node, maxBlock+1), costs: make([]uint32, maxBlock+1)}
+	}
+	o := e.optimal
+	e.find(start, end)
+	histogram(&o.literal, e.src[start:end], &e.literals.parts)
+	if !o.ready {
+		o.codes = firstCodes
+		o.ready = true
+	}
+	for pass := range e.params.passes {
+		if pass > 0 {
+			o.sample(e)
+		}
+		o.prices.set(&o.literal, &o.codes)
+		o.walk(e, start, end)
+		o.collect(e, start, end)
+	}
+	o.sample(e)
+	e.setRepeats()
+}
+
+// sample counts what the sequences and literals of the encoder have.
+func (o *optimal) sample(e *Encoder) {
+	histogram(&o.literal, e.text, &e.literals.parts)
+	o.codes = [3][64]uint32{}
+	for i := range e.sequences {
+		s := &e.sequences[i]
+		o.codes[literalLengths][literalCode(s.literals)&63]++
+		o.codes[matchOffsets][offsetCode(s.offset)]++
+		o.codes[matchLengths][matchCode(s.length-minMatch)&63]++
+	}
+}
+
+// walk sets the nodes of a block, from the first on: each tries what can follow.
+func (o *optimal) walk(e *Encoder, start, end int) {
+	src := e.src[:end]
+	f := &e.finder
+	p := &o.prices
+	n := end - start
+	nodes := o.nodes[:n+1]
+	costs := o.costs[:n+1]
+	nodes[0] = node{repeats: e.repeats}
+	costs[0] = p.literals[0]
+	reached := 0 // nodes behind have no cost yet
+	for i := 0; i < n; i++ {
+		d := &nodes[i]
+		if i > 0 {
+			if d.length > 0 {
+				before := &nodes[i-int(d.length)]
+				d.repeats = repeatsAfter(before.repeats, d.offset, before.literals == 0)
+				d.literals = 0
+			} else {
+				d.repeats = nodes[i-1].repeats
+				d.literals = nodes[i-1].literals + 1
+			}
+		}
+		// A literal.
+		cost := uint32(int32(costs[i]+p.literal[src[start+i]]) + p.more[min(d.literals, priced-1)])
+		if i == reached {
+			reached++
+			costs[i+1], nodes[i+1].length = cost, 0
+		} else if cost < costs[i+1] {
+			costs[i+1], nodes[i+1].length = cost, 0
+		} else if !e.params.thorough && costs[i+1] <= costs[i]+oneBit/2 && !f.long(i) {
+			continue // there is a better way on
+		}
+		at := start + i
+		if at > end-8 {
+			continue
+		}
+		longest := o.repeat(e, src, at, i, &reached)
+		base := costs[i] + p.literals[0]
+		from := uint32(minMatch)
+		for _, c := range f.found[f.firsts[i]:f.firsts[i+1]] {
+			code := c.distance + 3
+			price := base + p.offset[offsetCode(code)]
+			if int(c.length) >= f.greedy {
+				from = c.length
+			}
+			o.relax(i, from, c.length, code, price, &reached)
+			from = c.length + 1
+			longest = max(longest, int(c.length))
+		}
+		if longest >= f.greedy {
+			i += longest - 1
+		}
+	}
+}
+
+// repeat tries the matches at the offsets before. It returns the greatest length.
+func (o *optimal) repeat(e *Encoder, src []byte, at, i int, reached *int) int {
+	d := &o.nodes[i]
+	r := d.repeats
+	offsets := r
+	if d.literals == 0 {
+		offsets = [3]uint32{r[1], r[2], r[0] - 1}
+	}
+	v := load32(src, at)
+	longest := 0
+	for k, offset := range offsets {
+		from := at - int(offset)
+		if from < 0 || offset == 0 || (load32(src, from)^v)<<8 != 0 {
+			continue
+		}
+		n := 3 + matchLength(src, from+3, at+3)
+		if n <= longest {
+			continue
+		}
+		code := uint32(k + 1)
+		price := o.costs[i] + o.prices.literals[0] + o.prices.offset[offsetCode(code)]
+		least := uint32(minMatch)
+		if n >= e.finder.greedy {
+			least = uint32(n)
+		}
+		o.relax(i, least, uint32(n), code, price, reached)
+		longest = n
+	}
+	return longest
+}
+
+// relax tries matches from node i on of from to to bytes, which cost price and what their length does.
+func (o *optimal) relax(i int, from, to, offset, price uint32, reached *int) {
+	for *reached < i+int(to) {
+		*reached++
+		o.costs[*reached] = unreached
+	}
+	if to >= priced { // lengths between are not worth it
+		o.relaxOne(i, to, offset, price+o.prices.lengthPrice(to))
+		return
+	}
+	if from > to {
+		return
+	}
+	lengths := o.prices.length[from : to+1]
+	costs := o.costs[i+int(from):][:len(lengths)]
+	nodes := o.nodes[i+int(from):][:len(lengths)]
+	for k, p := range lengths {
+		if cost := price + p; cost < costs[k] {
+			costs[k] = cost
+			nodes[k].length, nodes[k].offset = from+uint32(k), offset
+		}
+	}
+}
+
+func (o *optimal) relaxOne(i int, n, offset, cost uint32) {
+	if k := i + int(n); cost < o.costs[k] {
+		o.costs[k] = cost
+		o.nodes[k].length, o.nodes[k].offset = n, offset
+	}
+}
+
+// collect makes the sequences and literals of the way to the end.
+func (o *optimal) collect(e *Encoder, start, end int) {
+	// Backwards: each node on the way is told which is the next, where its cost was.
+	i := end - start
+	for next := i; i > 0; next = i {
+		d := &o.nodes[i]
+		if d.length > 0 {
+			i -= int(d.length)
+		} else {
+			i--
+		}
+		o.costs[i] = uint32(next)
+	}
+	e.sequences, e.text = e.sequences[:0], e.text[:0]
+	anchor := 0
+	for i < end-start {
+		next := int(o.costs[i])
+		if d := &o.nodes[next]; d.length > 0 {
+			e.add(start+anchor, start+i, d.offset, int(d.length))
+			anchor = next
+		}
+		i = next
+	}
+	e.rest(start+anchor, end)
+}

@@ -1,0 +1,300 @@
+package zstdenc
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// sequence says: copy so many literals, then length bytes from before.
+type sequence struct {
+	literals uint32
+	length   uint32
+	offset   uint32 // 1 to 3 are the offsets of the sequences before (RFC 8878, section 3.1.1.5); else 3 is added
+}
+
+// The three tables of sequences.
+const (
+	literalLengths = iota
+	matchOffsets
+	matchLengths
+)
+
+// minMatch is the length of the shortest match.
+const minMatch = 3
+
+// The codes of lengths (RFC 8878, section 3.1.1.3.2.1.1): how many bits go with each, and the code of small ones.
+var (
+	literalBits = [36]uint8{
+		16: 1, 1, 1, 1, 2, 2, 3, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
+	}
+	matchBits = [53]uint8{
+		32: 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
+	}
+	literalCodes = makeCodes[[64]uint8](literalBits[:])
+	matchCodes   = makeCodes[[128]uint8](matchBits[:])
+)
+
+// makeCodes returns the codes of the numbers from 0 on.
+func makeCodes[T [64]uint8 | [128]uint8](width []uint8) (t T) {
+	at := 0
+	for code, n := range width {
+		for range 1 << n {
+			if at < len(t) {
+				t[at] = uint8(code)
+				at++
+			}
+		}
+	}
+	return t
+}
+
+// literalCode returns the code of a number of literals.
+func literalCode(n uint32) uint8 {
+	if n < 64 {
+		return literalCodes[n]
+	}
+	return uint8(bits.Len32(n)) + 18
+}
+
+// matchCode returns the code of the length of a match less minMatch.
+func matchCode(n uint32) uint8 {
+	if n < 128 {
+		return matchCodes[n]
+	}
+	return uint8(bits.Len32(n)) + 35
+}
+
+// presetProbs are the distributions that blocks need not describe (RFC 8878, section 3.1.1.3.2.2).
+var presetProbs = [3][]int16{
+	{
+		4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1,
+	},
+	{1, 1, 1, 1, 1, 1, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1},
+	{
+		1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+		1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1,
+	},
+}
+
+// coder is a machine and what it was made from.
+type coder struct {
+	machine
+	distribution
+}
+
+// presets never change.
+var presets = makePresets()
+
+func makePresets() *[3]coder {
+	t := new([3]coder)
+	for i, log := range [3]uint{6, 5, 6} {
+		c := &t[i]
+		c.distribution.log, c.n = log, len(presetProbs[i])
+		copy(c.probs[:], presetProbs[i])
+		c.build(&c.distribution)
+	}
+	return t
+}
+
+// cost returns what symbols that are counted so cost, and false if some have no state.
+func (c *coder) cost(count []uint32) (sum uint64, ok bool) {
+	for s, k := range count {
+		if k == 0 {
+			continue
+		}
+		if s >= c.n || c.probs[s] == 0 {
+			return 0, false
+		}
+		p := max(c.probs[s], -c.probs[s])
+		sum += uint64(k) * uint64(uint32(c.distribution.log)<<costLog-log2(uint32(p)))
+	}
+	return sum, true
+}
+
+// The modes of a table.
+const (
+	presetMode = iota
+	sameMode
+	describedMode
+	repeatMode
+)
+
+// sequenceWriter writes the sequences of blocks. It keeps the tables of the block before.
+type sequenceWriter struct {
+	codes [3][]uint8
+	count [3][64]uint32
+	// Tables, by kind: the one of the last block and one to make.
+	tables [3][2]coder
+	last   [3]int8 // which of both is that of the last block, or none
+	used   [3]int8 // and of this
+}
+
+// none is instead of a table that nobody would repeat.
+const none = -1
+
+// keep tells that the block is one that the decoder sees, so the next may repeat its tables.
+func (w *sequenceWriter) keep() { w.last = w.used }
+
+func (w *sequenceWriter) reset() { w.last = [3]int8{none, none, none} }
+
+// maxLog is the logarithm of the most states that a table has.
+var maxLog = [3]int{9, 8, 9}
+
+// write writes the section of sequences to dst and returns its length. There are 12 bytes of room for each sequence, and
+// 400 more.
+func (w *sequenceWriter) write(dst []byte, sequences []sequence) int {
+	n := len(sequences)
+	at := 1
+	switch {
+	case n < 128:
+		dst[0] = byte(n)
+	case n < 0x7f00:
+		dst[0], dst[1] = byte(n>>8+128), byte(n)
+		at = 2
+	default:
+		dst[0] = 255
+		binary.LittleEndian.PutUint16(dst[1:], uint16(n-0x7f00))
+		at = 3
+	}
+	w.used = w.last
+	if n == 0 {
+		return at
+	}
+	w.encode(sequences)
+	modes := at
+	dst[modes] = 0
+	at++
+	var use [3]*coder
+	for i := range use {
+		mode, c, used := w.choose(i, n, dst[at:])
+		dst[modes] |= byte(mode << (6 - 2*i))
+		use[i] = c
+		at += used
+	}
+	return writeSequences(dst, at, sequences, &w.codes, use)
+}
+
+// encode sets the codes of the sequences, and counts them.
+func (w *sequenceWriter) encode(sequences []sequence) {
+	n := len(sequences)
+	for i := range w.codes {
+		if cap(w.codes[i]) < n {
+			w.codes[i] = make([]uint8, n, max(2*n, 1<<10))
+		}
+		w.codes[i] = w.codes[i][:n]
+		w.count[i] = [64]uint32{}
+	}
+	a, b, c := w.codes[0], w.codes[1][:n], w.codes[2][:n]
+	a = a[:n]
+	for i := range sequences {
+		s := &sequences[i]
+		l, o, m := literalCode(s.literals), uint8(bits.Len32(s.offset)-1), matchCode(s.length-minMatch)
+		a[i], b[i], c[i] = l, o, m
+		w.count[literalLengths][l&63]++
+		w.count[matchOffsets][o&63]++
+		w.count[matchLengths][m&63]++
+	}
+}
+
+// choose takes the best table for n codes, writes to dst what tells it to the decoder, and returns how long that is.
+func (w *sequenceWriter) choose(which, n int, dst []byte) (mode int, c *coder, used int) {
+	all := &w.count[which]
+	highest, most := 0, uint32(0)
+	for s, k := range all {
+		if k > 0 {
+			highest = s
+		}
+		most = max(most, k)
+	}
+	count := all[:highest+1]
+	free := (w.last[which] + 1) & 1
+	fresh := &w.tables[which][free]
+	preset := &presets[which]
+	best, ok := preset.cost(count)
+	mode, c = presetMode, preset
+	if !ok {
+		mode = -1
+	}
+	if int(most) == n && (n > 2 || !ok) {
+		fresh.buildSame()
+		dst[0] = byte(highest)
+		w.used[which] = none
+		return sameMode, fresh, 1
+	}
+	if last := w.last[which]; last != none {
+		old := &w.tables[which][last]
+		if cost, ok := old.cost(count); ok && (mode < 0 || cost < best) {
+			mode, c, best = repeatMode, old, cost
+		}
+	}
+	if int(most) < n {
+		// A description has 4 bytes at least.
+		if least := entropy(count, uint32(n)); mode < 0 || least+4*8*oneBit < best {
+			fresh.normalize(count, uint32(n), statesLog(uint32(n), highest, maxLog[which]))
+			used = fresh.describe(dst)
+			fresh.same = false
+			cost, _ := fresh.cost(count)
+			if cost += uint64(used) * 8 * oneBit; mode < 0 || cost < best {
+				fresh.build(&fresh.distribution)
+				w.used[which] = free
+				return describedMode, fresh, used
+			}
+		}
+	}
+	if mode == presetMode {
+		w.used[which] = none
+	}
+	return mode, c, 0
+}
+
+// writeSequences writes the stream of sequences to dst[at:], the last one first (RFC 8878, section 3.1.1.3.2.1.2), and
+// returns where it ends.
+//
+// It is one loop with all its variables, as most of the time of the entropy coding goes here.
+func writeSequences(dst []byte, at int, sequences []sequence, codes *[3][]uint8, use [3]*coder) int {
+	n := len(sequences)
+	lc, oc, mc := codes[literalLengths][:n], codes[matchOffsets][:n], codes[matchLengths][:n]
+	lm, om, mm := &use[literalLengths].machine, &use[matchOffsets].machine, &use[matchLengths].machine
+	w := bitWriter{dst: dst, at: at}
+	i := n - 1
+	s := &sequences[i]
+	ls, os, ms := lm.start(lc[i]), om.start(oc[i]), mm.start(mc[i])
+	w.rest(s, lc[i], oc[i], mc[i])
+	for i--; i >= 0; i-- {
+		s := &sequences[i]
+		l, o, m := lc[i], oc[i], mc[i]
+		t := om.code[o%maxCodes]
+		k := (os + t.bits) >> 16
+		w.add(uint64(os)&(1<<(k&63)-1), uint(k))
+		os = uint32(om.next[int(os>>(k&31))+int(t.place)])
+		t = mm.code[m%maxCodes]
+		k = (ms + t.bits) >> 16
+		w.add(uint64(ms)&(1<<(k&63)-1), uint(k))
+		ms = uint32(mm.next[int(ms>>(k&31))+int(t.place)])
+		t = lm.code[l%maxCodes]
+		k = (ls + t.bits) >> 16
+		w.add(uint64(ls)&(1<<(k&63)-1), uint(k))
+		ls = uint32(lm.next[int(ls>>(k&31))+int(t.place)])
+		w.rest(s, l, o, m)
+	}
+	w.add(uint64(ms)&(1<<mm.log-1), mm.log)
+	w.add(uint64(os)&(1<<om.log-1), om.log)
+	w.add(uint64(ls)&(1<<lm.log-1), lm.log)
+	w.flush()
+	return w.end()
+}
+
+// rest writes what the codes of a sequence leave out, behind at most 33 bits, and flushes.
+func (w *bitWriter) rest(s *sequence, l, o, m uint8) {
+	ln, mn := uint(literalBits[l%36]), uint(matchBits[m%53])
+	if ln+mn+uint(o) > 63-33 {
+		w.flush()
+	}
+	w.add(uint64(s.literals)&(1<<ln-1), ln)
+	w.add(uint64(s.length-minMatch)&(1<<mn-1), mn)
+	if ln+mn+uint(o) > 63-7 {
+		w.flush()
+	}
+	w.add(uint64(s.offset)&(1<<o-1), uint(o))
+	w.flush()
+}

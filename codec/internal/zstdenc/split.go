@@ -1,0 +1,77 @@
+package zstdenc
+
+// blockSize returns how long the block that begins at start shall be. For the slow levels it ends where the literals
+// become others.
+func (e *Encoder) blockSize(start int) int {
+	n := min(len(e.src)-start, maxBlock)
+	if !e.first.split || n < 2*pieceSize {
+		return n
+	}
+	if e.splitter == nil {
+		e.splitter = new(splitter)
+	}
+	return e.splitter.split(e.src[start : start+n])
+}
+
+// splitter finds where blocks had better end. A piece of the input goes to the block before if one Huffman code for the
+// bytes of both is about as good as two codes, or if it hardly has literals, about which a quick search tells.
+type splitter struct {
+	block, piece, both [256]uint32
+	parts              [3][256]uint32
+	table              [1 << splitterLog]uint32 // positions by the hash of 6 bytes
+}
+
+const (
+	splitterLog = 12
+	pieceSize   = 4 << 10
+	// blockCost is what another block costs, in bits: headers and tables.
+	blockCost = 1600
+)
+
+// split returns where the block that b begins with shall end.
+func (s *splitter) split(b []byte) int {
+	clear(s.table[:])
+	s.block = [256]uint32{}
+	at, repeat := 0, 1
+	total, cost := uint32(0), uint64(0)
+	for start := 0; start < len(b); start += pieceSize {
+		end := min(start+pieceSize, len(b))
+		if len(b)-end < pieceSize {
+			return len(b)
+		}
+		var n uint32
+		if at, n, repeat = s.literals(b, at, end, repeat); n < pieceSize/16 {
+			continue // matches, mostly
+		}
+		n = uint32(end - start)
+		histogram(&s.piece, b[start:end], &s.parts)
+		for i, c := range s.piece {
+			s.both[i] = s.block[i] + c
+		}
+		both := entropy(s.both[:], total+n)
+		if total > 0 && cost+entropy(s.piece[:], n)+blockCost*oneBit < both {
+			return start
+		}
+		s.block, total, cost = s.both, total+n, both
+	}
+	return len(b)
+}
+
+// literals counts the bytes of b[at:end] that are in no match, which may end behind.
+func (s *splitter) literals(b []byte, at, end, repeat int) (next int, n uint32, offset int) {
+	for ; at < end && at+10 <= len(b); at++ {
+		v := load64(b, at)
+		slot := &s.table[hash(v, 6, splitterLog)]
+		from := int(*slot)
+		*slot = uint32(at)
+		if r := at - repeat; r >= 0 && load32(b, r) == uint32(v) {
+			at += 3 + matchLength(b, r+4, at+4)
+		} else if from < at && load32(b, from) == uint32(v) && load32(b, from+2) == uint32(v>>16) {
+			repeat = at - from
+			at += 3 + matchLength(b, from+4, at+4)
+		} else {
+			n++
+		}
+	}
+	return at, n, repeat
+}

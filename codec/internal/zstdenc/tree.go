@@ -1,0 +1,159 @@
+package zstdenc
+
+import "encoding/binary"
+
+// candidate is a match that a block could use at some position.
+type candidate struct {
+	length   uint32
+	distance uint32
+}
+
+// finder finds all matches of a block that could be of use, with a binary tree of positions.
+//
+// For each hash of 4 bytes there is a tree, whose nodes are positions with that hash. Its root is the newest, below any
+// node are older ones only, and they are sorted by the bytes that follow. A new position becomes the root: the way
+// down to where it belongs meets those that have most bytes in common with it, the nearest first, and divides the tree
+// into what is less and what is more, which become its branches.
+type finder struct {
+	tree    []uint32 // two branches for each position: less, more
+	mask    uint32
+	hash3   []uint32 // the newest position with a hash of 3 bytes, if matches so short are wanted
+	found   []candidate
+	firsts  []uint32 // of the matches of each position in found, and one more
+	greedy  int      // matches so long are taken, and nothing looked for before their ends
+	next    int      // positions below are in the tree, or left out
+	skipped int      // no matches are wanted below
+}
+
+const (
+	// maxTree is how many positions the tree holds at most: matches further back are not found.
+	maxTree = 1 << 22
+	log3    = 16
+	// maxFound bounds the memory for matches: where there are more in a block, its rest has none.
+	maxFound = 1 << 20
+)
+
+func (f *finder) fit(n int) {
+	size := 1 << 10
+	for size < min(n, maxTree) {
+		size *= 2
+	}
+	if len(f.tree) < 2*size {
+		f.tree = make([]uint32, 2*size)
+	}
+	f.mask = uint32(size - 1)
+	if f.firsts == nil {
+		f.hash3 = make([]uint32, 1<<log3)
+		f.firsts = make([]uint32, maxBlock+1)
+	}
+}
+
+func (f *finder) clear() {
+	clear(f.tree)
+	clear(f.hash3)
+}
+
+// find collects the matches of the positions from start to end, ever longer ones for each.
+func (e *Encoder) find(start, end int) {
+	f := &e.finder
+	f.found, f.greedy = f.found[:0], int(e.params.target)
+	src := e.src[:end]
+	limit := end - 8
+	f.skipped, f.next = start, max(f.next, start)
+	firsts := f.firsts[:end-start+1]
+	last := start // match
+	for at := start; at < end; at++ {
+		firsts[at-start] = uint32(len(f.found))
+		if at < f.next || at > limit || len(f.found) > maxFound {
+			continue
+		}
+		best := e.search(src, at)
+		if best > 3 {
+			last = at
+		} else if !e.params.thorough {
+			f.next = max(f.next, at+1+(at-last)>>9) // nothing for long: leave out more and more
+		}
+		if best >= f.greedy {
+			f.skipped = max(f.skipped, at+best)
+			f.next = max(f.next, at+best-32) // what is between is where the match comes from, too
+		}
+	}
+	firsts[end-start] = uint32(len(f.found))
+}
+
+// long reports whether a match of the i-th position of the block is to be taken anyway.
+func (f *finder) long(i int) bool {
+	last := f.firsts[i+1]
+	return last > f.firsts[i] && int(f.found[last-1].length) >= f.greedy
+}
+
+// search puts a position into the tree and adds its matches, if they are wanted. It returns the greatest length of these.
+//
+// It is one loop, as this is where the time goes.
+func (e *Encoder) search(src []byte, at int) int {
+	f := &e.finder
+	base, mask, tree := e.base, f.mask, f.tree
+	wanted := at >= f.skipped
+	v := load64(src, at)
+	best, reach := 3, at+9
+	if e.params.minMatch == 3 {
+		h := hash(v, 3, log3)
+		from := int(f.hash3[h]) - int(base)
+		f.hash3[h] = base + uint32(at)
+		if from >= 0 && at-from < 1<<18 && wanted && (load32(src, from)^uint32(v))<<8 == 0 {
+			best = 3 + matchLength(src, from+3, at+3)
+			reach = max(reach, from+best)
+			f.found = append(f.found, candidate{uint32(best), uint32(at - from)})
+		}
+	}
+	h := hash(v, 4, e.params.hashLog)
+	current := base + uint32(at)
+	node := e.tables.roots[h]
+	e.tables.roots[h] = current
+	lowest := base
+	if current-base > mask {
+		lowest = current - mask
+	}
+	less, more := 2*(current&mask), 2*(current&mask)+1 // where the next smaller and greater one go
+	lessLength, moreLength := 0, 0                     // what they have in common with at
+	p := src[at:]
+	for left := 1 << e.params.searchLog; left > 0 && node >= lowest; left-- {
+		n := min(lessLength, moreLength)
+		from := int(node - base)
+		q := src[from:]
+		q = q[:len(p)]
+		for len(p)-n >= 8 {
+			if binary.LittleEndian.Uint64(p[n:]) != binary.LittleEndian.Uint64(q[n:]) {
+				break
+			}
+			n += 8
+		}
+		for n < len(p) && p[n] == q[n] {
+			n++
+		}
+		if n > best {
+			reach = max(reach, from+n)
+			best = n
+			if wanted {
+				f.found = append(f.found, candidate{uint32(n), uint32(at - from)})
+			}
+		}
+		if n == len(p) {
+			break // which is less is not known
+		}
+		pair := 2 * (node & mask)
+		if q[n] < p[n] {
+			tree[less] = node
+			less, lessLength = pair+1, n
+			node = tree[pair+1]
+		} else {
+			tree[more] = node
+			more, moreLength = pair, n
+			node = tree[pair]
+		}
+	}
+	tree[less], tree[more] = 0, 0
+	// In a long match all positions are as those where it comes from: they need not be in the tree.
+	f.next = reach - 8
+	return best
+}
