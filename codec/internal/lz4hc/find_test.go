@@ -44,9 +44,9 @@ func pieces(r *rand.Rand, n int) []byte {
 }
 
 func TestKernels(t *testing.T) {
-	rounds := 600
+	rounds := 200
 	if testing.Short() {
-		rounds = 100
+		rounds = 40
 	}
 	for level := 1; level <= 9; level++ {
 		r := rand.New(rand.NewSource(int64(level)))
