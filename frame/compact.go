@@ -51,9 +51,10 @@ func (f *Frame) DeadBytes() (_ int64, err error) {
 
 // Compact gives dead bytes back: it writes a frame without them beside the old one, with the chunks as they are
 // stored, in the order of the index, syncs it, and gives it the name of the old one. A crash leaves the one or the
-// other. The Frame goes on with the new file; readers of older states, also in other processes, keep the old one as
-// long as they need it. It needs room for both. What links to the file by other names keeps the old one. On systems
-// where an open file cannot be replaced it fails, and nothing changes.
+// other, and perhaps the new one under a name with a number and ".tmp" behind, which nothing opens. The Frame goes on
+// with the new file; readers of older states, also in other processes, keep the old one as long as they need it. It
+// needs room for both. What links to the file by other names keeps the old one. On systems where an open file cannot
+// be replaced it fails, and nothing changes.
 //
 // In a sparse frame, Compact removes the chunk files that no state names, which edits that were cut short leave.
 //
