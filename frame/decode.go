@@ -222,18 +222,30 @@ func (e *decoding) open(w *worker, j *decodeJob) error {
 	return nil
 }
 
-// share estimates which part of a chunk a visit wants.
+// share estimates which part of a chunk a visit wants; where it is best to read that block by block, it is none.
 func (e *decoding) share(v *Visit) float64 {
 	n := float64(e.s.chunkLen(v.Chunk))
 	switch {
 	case n <= 0:
 		return 1
+	case e.s.blockwise():
+		return 0
 	case len(v.Blocks) > 0 && e.s.blockSize > 0:
 		return float64(len(v.Blocks)) * float64(e.s.blockSize) / n
 	case v.To > 0:
 		return float64(v.To-v.From) / n
 	}
 	return 1
+}
+
+// blockwise tells whether blocks are long enough for reading each when it is decoded: its bytes then come from the
+// nearest cache. Only files of the system are that fast at giving them.
+func (s *snapshot) blockwise() bool {
+	switch s.src.(type) {
+	case file, fileToRead:
+		return s.nbytes > 0 && float64(s.blockSize)*float64(s.cbytes)/float64(s.nbytes) >= 16<<10
+	}
+	return false
 }
 
 // block decodes the i-th wanted block of a job.

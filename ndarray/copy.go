@@ -160,7 +160,15 @@ func (l *loops) run(dst, src []byte, width int) {
 	d, s := l.dstOff, l.srcOff
 	var at [maxDims]int
 	for {
-		line(dst, src, d, s, n, ds, ss, width)
+		if width >= minRow && width <= maxRow {
+			dstAhead, srcAhead := 0, 0
+			if inner > 0 && at[inner-1] < l.count[inner-1]-1 {
+				dstAhead, srcAhead = l.dst[inner-1], l.src[inner-1]
+			}
+			rows(dst, src, d, s, n, ds, ss, width, dstAhead, srcAhead)
+		} else {
+			line(dst, src, d, s, n, ds, ss, width)
+		}
 		k := inner - 1
 		for ; k >= 0; k-- {
 			d += l.dst[k]

@@ -1,0 +1,11 @@
+//go:build !amd64 || purego || race
+
+package ndarray
+
+// No width is one for rows.
+const (
+	minRow = 1
+	maxRow = 0
+)
+
+func rows(dst, src []byte, d, s, n, ds, ss, width, dstAhead, srcAhead int) {}

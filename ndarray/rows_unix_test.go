@@ -1,0 +1,122 @@
+//go:build linux || darwin
+
+package ndarray
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"runtime/debug"
+	"syscall"
+	"testing"
+)
+
+// guardPages returns memory of size bytes or more, whole pages, with a page before and a page behind that cannot be
+// touched.
+func guardPages(t testing.TB, size int) []byte {
+	page := os.Getpagesize()
+	size = (size + page - 1) / page * page
+	mem, err := syscall.Mmap(-1, 0, size+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Munmap(mem); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, p := range [][]byte{mem[:page], mem[page+size:]} {
+		if err := syscall.Mprotect(p, syscall.PROT_NONE); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return mem[page : page+size]
+}
+
+// checkCopy copies planes of rows between memory at pages that cannot be touched, and compares all of it with what a
+// loop gives. Gaps are between rows and between planes; a bit of back turns the steps of one loop on one side around.
+func checkCopy(t *testing.T, dstMem, srcMem []byte, width, n, planes, gap int, back uint8) {
+	lay := func(mem []byte, gap int, back uint8, l *[maxDims]int) ([]byte, int) {
+		row := width + gap
+		plane := n*row + gap
+		size, off := (planes-1)*plane+(n-1)*row+width, 0
+		if l[0], l[1] = plane, row; back&1 > 0 {
+			l[1], off = -row, off+(n-1)*row
+		}
+		if back&2 > 0 {
+			l[0], off = -plane, off+(planes-1)*plane
+		}
+		if back&4 > 0 {
+			return mem[:size], off
+		}
+		return mem[len(mem)-size:], off
+	}
+	l := loops{n: 2}
+	l.count[0], l.count[1] = planes, n
+	dst, d := lay(dstMem, gap, back, &l.dst)
+	src, s := lay(srcMem, gap/2, back>>3, &l.src)
+	l.dstOff, l.srcOff = d, s
+	for i := range dst {
+		dst[i] = byte(i)
+	}
+	want := bytes.Clone(dst)
+	for p := range planes {
+		for i := range n {
+			copy(want[d+p*l.dst[0]+i*l.dst[1]:][:width], src[s+p*l.src[0]+i*l.src[1]:])
+		}
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	l.run(dst, src, width)
+	if !bytes.Equal(dst, want) {
+		t.Fatalf("%d planes of %d rows of %d bytes, gap %d, %b: wrong bytes", planes, n, width, gap, back)
+	}
+}
+
+func TestRows(t *testing.T) {
+	const size = 1 << 16
+	dst, src := guardPages(t, size), guardPages(t, size)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range src {
+		src[i] = byte(rng.Uint32())
+	}
+	for width := 1; width <= 600; width++ {
+		for range 4 {
+			checkCopy(t, dst, src, width, 1+rng.IntN(7), 1+rng.IntN(4), rng.IntN(70), uint8(rng.Uint32()))
+		}
+	}
+}
+
+func FuzzRows(f *testing.F) {
+	f.Add(uint16(128), uint8(32), uint8(3), uint8(5), uint8(0))
+	f.Add(uint16(33), uint8(1), uint8(1), uint8(0), uint8(63))
+	const size = 1 << 20
+	dst, src := guardPages(f, size), guardPages(f, size)
+	for i := range src {
+		src[i] = byte(i * i >> 3)
+	}
+	f.Fuzz(func(t *testing.T, width uint16, n, planes, gap, back uint8) {
+		checkCopy(t, dst, src, 1+int(width)%700, 1+int(n)%32, 1+int(planes)%16, int(gap), back)
+	})
+}
+
+func BenchmarkRows(b *testing.B) {
+	// A box of 32*32*32 float32 out of many.
+	src, dst := make([]byte, 128<<10), make([]byte, 32<<20)
+	b.Run("128", func(b *testing.B) {
+		b.SetBytes(128 << 10)
+		b.ReportAllocs()
+		at := 0
+		for b.Loop() {
+			l := loops{n: 2, dstOff: at % (24 << 20)}
+			l.count[0], l.count[1] = 32, 32
+			l.dst[0], l.dst[1], l.src[0], l.src[1] = 256<<10, 1024, 4096, 128
+			l.run(dst, src, 128)
+			if at += 128; at%1024 == 0 { // the next box that has no row of this one
+				at += 31 << 10
+			}
+			if at%(256<<10) == 0 {
+				at += 31 * 256 << 10
+			}
+		}
+	})
+}
