@@ -8,8 +8,8 @@ const (
 	maxRow = 512
 )
 
-// rows copies n rows of width bytes, minRow to maxRow, ds bytes apart in dst from d on, and ss bytes apart in src from s
-// on. dstAhead and srcAhead are how far from d and s the rows are that will be copied then, or 0.
+// rows copies n rows of width bytes, minRow to maxRow, ds bytes apart in dst from d on, and ss bytes apart in src from
+// s on. dstAhead and srcAhead are how far from d and s the rows are that will be copied then, or 0.
 func rows(dst, src []byte, d, s, n, ds, ss, width, dstAhead, srcAhead int) {
 	if n <= 0 {
 		return
@@ -24,9 +24,9 @@ func rows(dst, src []byte, d, s, n, ds, ss, width, dstAhead, srcAhead int) {
 //
 //	for range n { copy(dst[:width], src[:width]); dst, src = dst[ds:], src[ss:] }
 //
-// for a width of 16 or more. It brings dst[dstAhead:][:width] and src[srcAhead:][:width], which need not be there, into
-// the cache on the way: memory takes longer to give a line than a row takes, and rows that lie apart are not foreseen by
-// the processor.
+// for a width of 16 or more. It brings dst[dstAhead:][:width] and src[srcAhead:][:width], which need not be there,
+// into the cache on the way: memory takes longer to give a line than a row takes, and rows that lie apart are not
+// foreseen by the processor.
 //
 //go:noescape
 func copyRows(dst, src *byte, n, ds, ss, width, dstAhead, srcAhead int)
