@@ -152,14 +152,23 @@ func (w *wreck) arrange(pieces []piece) error {
 	if list == nil {
 		list, sums = w.fromIndex(pieces, false)
 	}
+	if sums != nil { // they tell better than entries where the file was shifted
+		sumAt := make(map[entry]uint32, len(pieces))
+		for _, p := range pieces {
+			sumAt[entry(p.at-w.base())] = p.sum
+		}
+		var bad []int
+		for i, e := range list {
+			if e >= 0 && sumAt[e] != sums[i] {
+				bad = append(bad, i)
+			}
+		}
+		s.index.sums = sums
+		w.bySums(list, bad, pieces)
+	}
 	w.found.Index = list != nil
 	if list == nil {
-		all := w.chunks(pieces)
-		if len(all) == 0 && w.headed { // perhaps of another size than the header says
-			s.chunkSize = 0
-			all = w.chunks(pieces)
-		}
-		for _, p := range all {
+		for _, p := range w.chunks(pieces) {
 			list = append(list, entry(p.at-w.base()))
 		}
 	}
@@ -191,6 +200,11 @@ func (w *wreck) chunks(pieces []piece) []piece {
 		if (w.headed || p.h.TypeSize == typeSize) && w.belongs(&p, pieces[:i]) {
 			out = append(out, p)
 		}
+	}
+	if had := w.s.chunkSize; len(out) == 0 && w.headed && had > 0 { // perhaps of another size than the header says
+		w.s.chunkSize = 0
+		out = w.chunks(pieces)
+		w.s.chunkSize = had
 	}
 	return out
 }
