@@ -1,3 +1,7 @@
+//go:build !race
+
+// The race detector needs more memory than the tests allow.
+
 package main
 
 import "syscall"
