@@ -4,39 +4,17 @@ package lz4hc
 
 import (
 	"math/rand"
-	"os"
 	"runtime/debug"
-	"syscall"
 	"testing"
-)
 
-// guardPages returns memory of size bytes or more, whole pages, with a page before and a page behind that cannot be
-// touched.
-func guardPages(t *testing.T, size int) []byte {
-	page := os.Getpagesize()
-	size = (size + page - 1) / page * page
-	mem, err := syscall.Mmap(-1, 0, size+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Munmap(mem); err != nil {
-			t.Error(err)
-		}
-	})
-	for _, p := range [][]byte{mem[:page], mem[page+size:]} {
-		if err := syscall.Mprotect(p, syscall.PROT_NONE); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return mem[page : page+size]
-}
+	"github.com/goblosc/blosc2/codec/internal/trial"
+)
 
 // TestGuardPages compresses with the input and the output at pages that cannot be touched: a kernel that reads or writes
 // outside of them faults.
 func TestGuardPages(t *testing.T) {
 	const size = 1 << 17
-	srcMem, dstMem := guardPages(t, size), guardPages(t, size)
+	srcMem, dstMem := trial.GuardPages(t, size), trial.GuardPages(t, size)
 	rounds := 300
 	if testing.Short() {
 		rounds = 50

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goblosc/blosc2/codec/internal/trial"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -80,12 +81,12 @@ var lengths = []int{
 func TestEncoder(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		d := newDecoder(t, nil)
-		for kind := range inputs {
+		for kind := range trial.Kinds() {
 			for i, n := range lengths {
 				if testing.Short() && n > 5000 && (i+kind)%4 != 0 {
 					continue
 				}
-				src := input(kind, n, int64(i))
+				src := trial.Input(kind, n, int64(i))
 				check(t, d, encode(t, levels[(i+kind)%4], form{i%2 == 0, i%3 == 0}, src), src)
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"math/rand"
+
+	"github.com/goblosc/blosc2/codec/internal/trial"
 )
 
 // frameWriter makes frames of all that the format allows, at random, and what they expand to.
@@ -49,7 +51,7 @@ func randomDict(r *rand.Rand) *testDict {
 		d.b = append(d.b, d.tables[i].description()...)
 	}
 	d.content = make([]byte, 8+r.Intn(1<<r.Intn(16)))
-	inputs[3].fill(d.content, r)
+	trial.Kinds()[3].Fill(d.content, r)
 	for i := range d.repeats {
 		d.repeats[i] = 1 + r.Intn(len(d.content))
 		d.b = binary.LittleEndian.AppendUint32(d.b, uint32(d.repeats[i]))
@@ -126,7 +128,7 @@ func (w *frameWriter) block(limit int, last bool) {
 	switch kind {
 	case 0:
 		b = make([]byte, limit)
-		inputs[w.r.Intn(len(inputs))].fill(b, w.r)
+		trial.Kinds()[w.r.Intn(len(trial.Kinds()))].Fill(b, w.r)
 		w.want = append(w.want, b...)
 		size = len(b)
 	case 1:

@@ -3,6 +3,8 @@ package zstd
 import (
 	"math/rand"
 	"testing"
+
+	"github.com/goblosc/blosc2/codec/internal/trial"
 )
 
 // FuzzDecode expands anything, with every kernel and with the decoder of another library.
@@ -12,8 +14,8 @@ func FuzzDecode(f *testing.F) {
 		frame, want := randomFrame(r, 1<<(1+seed%10), nil)
 		f.Add(frame, len(want))
 	}
-	for kind := range inputs {
-		src := input(kind, 300, 1)
+	for kind := range trial.Kinds() {
+		src := trial.Input(kind, 300, 1)
 		for _, level := range levels {
 			f.Add(encode(f, level, form{}, src), len(src))
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goblosc/blosc2/codec/internal/trial"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -121,7 +122,7 @@ func TestMutants(t *testing.T) {
 		if seed%2 == 0 {
 			frame, want = randomFrame(r, r.Intn(1<<(5+r.Intn(11))), nil)
 		} else {
-			want = input(r.Intn(len(inputs)), r.Intn(1<<(1+r.Intn(15))), int64(seed))
+			want = trial.Input(r.Intn(len(trial.Kinds())), r.Intn(1<<(1+r.Intn(15))), int64(seed))
 			frame = encode(t, levels[r.Intn(4)], form{single: r.Intn(2) == 0}, want)
 		}
 		for range 100 {
@@ -209,7 +210,7 @@ func TestDictionaries(t *testing.T) {
 		}
 	}
 	// Content only: frames do not name it.
-	text := input(3, 5000, 1)
+	text := trial.Input(3, 5000, 1)
 	for _, n := range []int{1, 7, 8, 100, 2000} {
 		b := text[:n]
 		src := bytes.Repeat(text[n/2:n], 3)
@@ -233,7 +234,7 @@ func TestChecksum(t *testing.T) {
 	}
 	d := newDecoder(t, nil)
 	for n := 1; n < 150; n++ { // nothing has no checksum, in the frames of this encoder
-		src := input(1, n, int64(n))
+		src := trial.Input(1, n, int64(n))
 		frame := encode(t, zstd.SpeedFastest, form{checksum: true}, src)
 		check(t, d, frame, src)
 		frame[len(frame)-1] ^= 1
@@ -248,8 +249,8 @@ func TestChecksum(t *testing.T) {
 
 // TestAllocations checks that a decoder allocates nothing once it has seen the greatest block.
 func TestAllocations(t *testing.T) {
-	for kind := range inputs {
-		src := input(kind, 300000, 1)
+	for kind := range trial.Kinds() {
+		src := trial.Input(kind, 300000, 1)
 		d := newDecoder(t, nil)
 		dst := make([]byte, len(src))
 		for _, level := range levels {
@@ -258,20 +259,20 @@ func TestAllocations(t *testing.T) {
 				t.Fatal(err)
 			}
 			if n := testing.AllocsPerRun(3, func() { d.Decode(dst, frame) }); n > 0 {
-				t.Errorf("%s: %v allocations", inputs[kind].name, n)
+				t.Errorf("%s: %v allocations", trial.Kinds()[kind].Name, n)
 			}
 		}
 	}
 }
 
 func BenchmarkDecode(b *testing.B) {
-	for kind := range inputs {
+	for kind := range trial.Kinds() {
 		for _, size := range []int{8 << 10, 256 << 10} {
 			for _, level := range []zstd.EncoderLevel{zstd.SpeedFastest, zstd.SpeedBestCompression} {
-				src := input(kind, size, 1)
+				src := trial.Input(kind, size, 1)
 				frame := encode(b, level, form{single: true}, src)
 				for _, k := range kernels {
-					b.Run(fmt.Sprintf("%s-%dk-%v-%s", inputs[kind].name, size>>10, level, k.name), func(b *testing.B) {
+					b.Run(fmt.Sprintf("%s-%dk-%v-%s", trial.Kinds()[kind].Name, size>>10, level, k.name), func(b *testing.B) {
 						if !k.available {
 							b.Skipf("this machine has no %s", k.name)
 						}

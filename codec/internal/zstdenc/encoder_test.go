@@ -6,6 +6,7 @@ import (
 	"math/rand"
 	"testing"
 
+	"github.com/goblosc/blosc2/codec/internal/trial"
 	"github.com/goblosc/blosc2/codec/internal/zstd"
 	klauspost "github.com/klauspost/compress/zstd"
 )
@@ -60,16 +61,16 @@ func TestRoundTrip(t *testing.T) {
 	for level := 1; level <= 9; level++ {
 		t.Run(fmt.Sprint(level), func(t *testing.T) {
 			e := NewEncoder(level)
-			for kind := range inputs {
+			for kind := range trial.Kinds() {
 				for i, n := range sizes {
 					if brief() && (i+kind+level)%8 != 0 {
 						continue
 					}
-					src := input(kind, n, int64(i+100*level))
+					src := trial.Input(kind, n, int64(i+100*level))
 					dst := make([]byte, room(n))
 					k := e.Encode(dst, src)
 					if k == 0 {
-						t.Fatalf("%s, %d bytes: no frame", inputs[kind].name, n)
+						t.Fatalf("%s, %d bytes: no frame", trial.Kinds()[kind].Name, n)
 					}
 					d.check(t, dst[:k], src)
 				}
@@ -89,7 +90,7 @@ func mixed(n int, seed int64) []byte {
 			b = append(b, b[from:min(len(b), from+k)]...)
 			continue
 		}
-		b = append(b, input(r.Intn(len(inputs)), k, seed+int64(len(b)))...)
+		b = append(b, trial.Input(r.Intn(len(trial.Kinds())), k, seed+int64(len(b)))...)
 	}
 	return b[:n]
 }
@@ -113,12 +114,12 @@ func TestMixed(t *testing.T) {
 func TestRoom(t *testing.T) {
 	for level := 1; level <= 9; level++ {
 		e := NewEncoder(level)
-		for kind := range inputs {
+		for kind := range trial.Kinds() {
 			for _, n := range []int{0, 5, 300, 5000, 150000} {
 				if brief() && (n+kind+level)%4 != 0 {
 					continue
 				}
-				src := input(kind, n, 1)
+				src := trial.Input(kind, n, 1)
 				want := make([]byte, room(n))
 				want = want[:e.Encode(want, src)]
 				guarded := make([]byte, len(want)+100)
@@ -131,11 +132,11 @@ func TestRoom(t *testing.T) {
 					}
 					got := e.Encode(guarded[:k:k], src)
 					if k < len(want) && got != 0 || k >= len(want) && !bytes.Equal(guarded[:got], want) {
-						t.Fatalf("level %d, %s, %d bytes, room %d: %d, want %d", level, inputs[kind].name, n, k, got, len(want))
+						t.Fatalf("level %d, %s, %d bytes, room %d: %d, want %d", level, trial.Kinds()[kind].Name, n, k, got, len(want))
 					}
 					for _, c := range guarded[k:] {
 						if c != 0xa5 {
-							t.Fatalf("level %d, %s, %d bytes, room %d: written behind", level, inputs[kind].name, n, k)
+							t.Fatalf("level %d, %s, %d bytes, room %d: written behind", level, trial.Kinds()[kind].Name, n, k)
 						}
 					}
 				}
@@ -170,15 +171,15 @@ func TestSameAgain(t *testing.T) {
 
 // TestSizes checks that levels are worth their time: what shuffled numbers shrink to.
 func TestSizes(t *testing.T) {
-	for kind, v := range inputs {
-		src := input(kind, 200000, 3)
+	for kind, v := range trial.Kinds() {
+		src := trial.Input(kind, 200000, 3)
 		dst := make([]byte, room(len(src)))
 		n := [3]int{NewEncoder(1).Encode(dst, src), NewEncoder(5).Encode(dst, src), NewEncoder(9).Encode(dst, src)}
 		if n[1] > n[0]+n[0]/50+20 || n[2] > n[1]+n[1]/100+20 {
-			t.Errorf("%s: levels 1, 5 and 9 take %d bytes", v.name, n)
+			t.Errorf("%s: levels 1, 5 and 9 take %d bytes", v.Name, n)
 		}
-		if v.name == "noise" && n[0] > len(src)+20 || v.name == "zeros" && n[0] > 60 || v.name == "ramp" && n[0] > len(src)/100 {
-			t.Errorf("%s: %d bytes", v.name, n)
+		if v.Name == "noise" && n[0] > len(src)+20 || v.Name == "zeros" && n[0] > 60 || v.Name == "ramp" && n[0] > len(src)/100 {
+			t.Errorf("%s: %d bytes", v.Name, n)
 		}
 	}
 }
@@ -199,8 +200,8 @@ func TestNoAllocations(t *testing.T) {
 }
 
 func FuzzRoundTrip(f *testing.F) {
-	for kind := range inputs {
-		f.Add(input(kind, 3000, 1), uint8(kind), uint16(0))
+	for kind := range trial.Kinds() {
+		f.Add(trial.Input(kind, 3000, 1), uint8(kind), uint16(0))
 	}
 	f.Add(mixed(5000, 1), uint8(8), uint16(40))
 	d := newDecoders(f)
@@ -221,10 +222,10 @@ func FuzzRoundTrip(f *testing.F) {
 }
 
 func BenchmarkEncode(b *testing.B) {
-	for kind, v := range inputs {
+	for kind, v := range trial.Kinds() {
 		for _, level := range []int{1, 3, 5, 7, 9} {
-			b.Run(fmt.Sprintf("%s-%d", v.name, level), func(b *testing.B) {
-				src := input(kind, 256<<10, 1)
+			b.Run(fmt.Sprintf("%s-%d", v.Name, level), func(b *testing.B) {
+				src := trial.Input(kind, 256<<10, 1)
 				dst := make([]byte, room(len(src)))
 				e := NewEncoder(level)
 				n := 0

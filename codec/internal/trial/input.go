@@ -1,4 +1,5 @@
-package zstdenc
+// Package trial has what the tests of several codecs share.
+package trial
 
 import (
 	"encoding/binary"
@@ -6,11 +7,16 @@ import (
 	"math/rand"
 )
 
-// inputs are contents of any length, by name. Those of numbers are as a byte shuffle of the whole leaves them.
-var inputs = []struct {
-	name string
-	fill func(b []byte, r *rand.Rand)
-}{
+// Kind is a kind of content.
+type Kind struct {
+	Name string
+	Fill func(b []byte, r *rand.Rand)
+}
+
+// Kinds returns contents of any length. Those of numbers are as a byte shuffle of the whole leaves them.
+func Kinds() []Kind { return kinds }
+
+var kinds = []Kind{
 	{"zeros", func(b []byte, r *rand.Rand) { clear(b) }},
 	{"noise", func(b []byte, r *rand.Rand) { r.Read(b) }},
 	{"skewed", func(b []byte, r *rand.Rand) {
@@ -61,9 +67,9 @@ func shuffled(b []byte, size int, number func(i int) uint64) {
 	}
 }
 
-// input makes n bytes of a kind.
-func input(kind, n int, seed int64) []byte {
+// Input makes n bytes of a kind, by its place in Kinds.
+func Input(kind, n int, seed int64) []byte {
 	b := make([]byte, n)
-	inputs[kind].fill(b, rand.New(rand.NewSource(seed)))
+	kinds[kind].Fill(b, rand.New(rand.NewSource(seed)))
 	return b
 }

@@ -1,0 +1,31 @@
+//go:build linux || darwin
+
+package trial
+
+import (
+	"os"
+	"syscall"
+	"testing"
+)
+
+// GuardPages returns memory of size bytes or more, whole pages, with a page before and a page behind that cannot be
+// touched.
+func GuardPages(t testing.TB, size int) []byte {
+	page := os.Getpagesize()
+	size = (size + page - 1) / page * page
+	mem, err := syscall.Mmap(-1, 0, size+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Munmap(mem); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, p := range [][]byte{mem[:page], mem[page+size:]} {
+		if err := syscall.Mprotect(p, syscall.PROT_NONE); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return mem[page : page+size]
+}
