@@ -176,9 +176,8 @@ func amount(few int) int {
 // TestMutations lets verify and dump read truncated and mutated fixtures, in a process whose memory the system limits
 // to 256 MiB: data or an error of one line.
 //
-// B2_MUTATIONS=100000 go test -run TestMutations ./examples/b2 makes 100,000 mutations, every truncation of
-// the fixtures of up to 3000 bytes, and 200 truncations of each other one. A mutation that fails is kept in
-// $TMPDIR/b2-mutation; its number names it for good.
+// B2_MUTATIONS=100000 go test -timeout 3h -run TestMutations ./examples/b2 makes 100,000 mutations and every truncation
+// of the fixtures. A file that fails is kept as $TMPDIR/b2-mutation; the number of a mutation names it for good.
 func TestMutations(t *testing.T) {
 	if os.Getenv("B2_MUTATIONS_HERE") == "" && canLimit {
 		c := exec.Command(os.Args[0], "-test.run=^TestMutations$", "-test.v", "-test.timeout=3h", "-test.short="+strconv.FormatBool(testing.Short()))
@@ -200,17 +199,15 @@ func TestMutations(t *testing.T) {
 	n := amount(2000)
 	exits := [2]int{}
 	slowest := time.Duration(0)
-	examine := func(p patient, b []byte, what string) {
-		if err := os.WriteFile(p.file, b, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		keep := filepath.Join(os.TempDir(), "b2-mutation")
+	examine := func(p patient, what string) {
 		for _, verb := range []string{"verify", "dump"} {
 			start := time.Now()
 			code, fault := tell(verb, p.path)
 			slowest = max(slowest, time.Since(start))
 			if fault != nil {
-				os.WriteFile(keep, b, 0o666)
+				if b, err := os.ReadFile(p.file); err == nil {
+					os.WriteFile(filepath.Join(os.TempDir(), "b2-mutation"), b, 0o666)
+				}
 				t.Errorf("%s %s, %s: %v", verb, p.name, what, fault)
 				continue
 			}
@@ -220,26 +217,32 @@ func TestMutations(t *testing.T) {
 	for i := range n {
 		rng := rand.New(rand.NewPCG(uint64(i), 11))
 		p := list[rng.IntN(len(list))]
-		examine(p, mutate(rng, p.bytes), fmt.Sprintf("mutation %d", i))
+		if err := os.WriteFile(p.file, mutate(rng, p.bytes), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		examine(p, fmt.Sprintf("mutation %d", i))
 		if err := os.WriteFile(p.file, p.bytes, 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
 	t.Logf("%d mutations: %d times data, %d errors, the slowest took %v", n, exits[0], exits[1], slowest)
 	cuts := 0
-	exits = [2]int{}
+	exits, slowest = [2]int{}, 0
+	few := max(1, n/len(list))
 	for k, p := range list {
-		every := n >= 100_000 && len(p.bytes) <= 3000
 		rng := rand.New(rand.NewPCG(uint64(k), 12))
-		for i := range len(p.bytes) {
-			if few := min(200, max(1, n/len(list))); !every && rng.IntN(len(p.bytes)) >= few {
-				continue
-			}
-			cuts++
-			examine(p, p.bytes[:i], fmt.Sprintf("%d bytes", i))
-		}
 		if err := os.WriteFile(p.file, p.bytes, 0o666); err != nil {
 			t.Fatal(err)
+		}
+		for i := len(p.bytes) - 1; i >= 0; i-- {
+			if n < 100_000 && rng.IntN(len(p.bytes)) >= few {
+				continue
+			}
+			if err := os.Truncate(p.file, int64(i)); err != nil {
+				t.Fatal(err)
+			}
+			cuts++
+			examine(p, fmt.Sprintf("%d bytes", i))
 		}
 	}
 	t.Logf("%d truncations: %d times data, %d errors, the slowest took %v", cuts, exits[0], exits[1], slowest)
