@@ -34,10 +34,16 @@ type systemFile interface {
 	Sync() error
 }
 
+var errNotFile = errors.New("not a regular file")
+
 // osSystem is the system.
 type osSystem struct{}
 
+// open refuses what is neither a file nor a directory: opening a named pipe would wait for who writes to it.
 func (osSystem) open(name string, flag int, mode fs.FileMode) (systemFile, error) {
+	if fi, err := os.Stat(name); err == nil && !fi.Mode().IsRegular() && !fi.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errNotFile}
+	}
 	f, err := os.OpenFile(name, flag, mode)
 	if err != nil {
 		return nil, err
