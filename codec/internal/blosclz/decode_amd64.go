@@ -3,6 +3,7 @@
 package blosclz
 
 import (
+	"github.com/goblosc/blosc2/codec/internal/race"
 	"github.com/goblosc/blosc2/codec/internal/spans"
 	"golang.org/x/sys/cpu"
 )
@@ -17,8 +18,8 @@ func (d *decoder) run() {
 	if !hasSSSE3 || len(d.src) < minKernel || len(d.dst) < minKernel {
 		return
 	}
-	raceRead(d.src)
-	raceWrite(d.dst)
+	race.Read(d.src)
+	race.Write(d.dst)
 	decodeSSSE3(d, spans.Table())
 }
 

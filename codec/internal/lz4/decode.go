@@ -1,5 +1,7 @@
 package lz4
 
+import "github.com/goblosc/blosc2/codec/internal/lz4block"
+
 // decoder is a block on its way to bytes.
 type decoder struct {
 	src, dst []byte
@@ -49,10 +51,10 @@ func (d *decoder) sequence(dict []byte) bool {
 			return false
 		}
 	}
-	if n > len(dst)-minMatch || n+minMatch > len(dst)-out || distance == 0 {
+	if n > len(dst)-lz4block.MinMatch || n+lz4block.MinMatch > len(dst)-out || distance == 0 {
 		return false
 	}
-	end := out + n + minMatch
+	end := out + n + lz4block.MinMatch
 	if distance > out {
 		if distance-out > len(dict) {
 			return false
@@ -69,7 +71,7 @@ func (d *decoder) sequence(dict []byte) bool {
 // getLength adds the bytes of a length from src[in:] on to n, and returns the sum, or -1 where it does not end, and
 // where it ends.
 func getLength(src []byte, in, n int) (int, int) {
-	for in < len(src) && n <= maxLength {
+	for in < len(src) && n <= lz4block.MaxLength {
 		c := int(src[in])
 		in++
 		n += c

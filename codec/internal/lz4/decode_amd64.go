@@ -3,6 +3,7 @@
 package lz4
 
 import (
+	"github.com/goblosc/blosc2/codec/internal/race"
 	"github.com/goblosc/blosc2/codec/internal/spans"
 	"golang.org/x/sys/cpu"
 )
@@ -18,8 +19,8 @@ func Decode(dst, src, dict []byte) bool {
 	if generic || !hasSSSE3 {
 		return decodeGeneric(dst, src, dict)
 	}
-	raceRead(src)
-	raceWrite(dst)
+	race.Read(src)
+	race.Write(dst)
 	d := decoder{src: src, dst: dst}
 	for d.in < len(src) {
 		if len(src)-d.in >= minKernel && len(dst)-d.out >= 2*minKernel {

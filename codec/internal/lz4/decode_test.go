@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goblosc/blosc2/codec/internal/lz4block"
 	"github.com/pierrec/lz4/v4"
 )
 
@@ -65,7 +66,7 @@ func randomBlock(r *rand.Rand, dict int) (block []byte, n int) {
 		}
 		block = append(block, byte(distance), byte(distance>>8))
 		block[token] = byte(high<<4 | length(match))
-		n += match + minMatch
+		n += match + lz4block.MinMatch
 	}
 	token := len(block)
 	literals := r.Intn(1 << r.Intn(8))

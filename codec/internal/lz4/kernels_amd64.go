@@ -2,6 +2,8 @@
 
 package lz4
 
+import "github.com/goblosc/blosc2/codec/internal/race"
+
 // generic tells to use no kernels. Only tests change it.
 var generic = false
 
@@ -19,8 +21,8 @@ func encodeSmall(b *block, table *[1 << smallBits]uint16) bool {
 	if generic || len(b.src) < minKernel || len(b.dst) < minKernel {
 		return encodeGeneric(b, table, smallFactor, smallShift)
 	}
-	raceRead(b.src)
-	raceWrite(b.dst)
+	race.Read(b.src)
+	race.Write(b.dst)
 	switch smallAsm(b, table) {
 	case stopDone:
 		return true
@@ -35,8 +37,8 @@ func encodeLarge(b *block, table *[1 << smallBits]uint32) bool {
 	if generic || len(b.dst) < minKernel {
 		return encodeGeneric(b, table, largeFactor, largeShift)
 	}
-	raceRead(b.src)
-	raceWrite(b.dst)
+	race.Read(b.src)
+	race.Write(b.dst)
 	switch largeAsm(b, table) {
 	case stopDone:
 		return true

@@ -3,6 +3,9 @@
 #include "go_asm.h"
 #include "textflag.h"
 
+// Of a match, as the format has it.
+#define maxDistance 65535
+
 // Local variables.
 #define anchor     0(SP)  // index of the first literal not yet written
 #define srcSafe    8(SP)  // sequences from beyond this index are left to Go
@@ -50,7 +53,7 @@ TEXT ·largeAsm(SB), NOSPLIT, $48-24
 #define NEAR(i, m, t, l) \
 	MOVQ i, t                 \
 	SUBQ m, t                 \
-	CMPQ t, $const_maxDistance \
+	CMPQ t, $maxDistance      \
 	JHI  l
 
 #include "encode_amd64.h"

@@ -1,12 +1,6 @@
 // Package lz4 compresses LZ4 blocks with the fast search of the C library's LZ4_compress_fast, and expands any.
 //
-// An LZ4 block is a sequence of
-//
-//	token, more literal length, literals, distance (2 bytes, little-endian), more match length
-//
-// where the high half of the token is the number of literals and the low half the match length less 4; 15 in
-// either says that bytes follow which add up to the rest, the first one below 255 being the last. The block ends
-// after the literals of its last sequence, of which there are 5 at least; no match starts in its last 12 bytes.
+// Package lz4block draws a block.
 //
 // The search looks up one candidate for each position by a hash, of 4 bytes for inputs up to 64 KiB and of 5 bytes
 // for longer ones. Where it finds nothing its steps get longer, ever faster the greater the acceleration is. A match
@@ -14,16 +8,11 @@
 // input and room give the same bytes on any machine.
 package lz4
 
-// Limits of the format and of the C library.
+import "github.com/goblosc/blosc2/codec/internal/lz4block"
+
 const (
-	minMatch    = 4
-	minLength   = 13         // shorter inputs are all literals
-	tailLength  = 12         // no match starts in the last bytes
-	lastBytes   = 5          // nor covers one of these
-	maxDistance = 65535      // of a match
-	maxLength   = 0x7E000000 // of the input
-	smallLength = 65547      // inputs from here on have the other table
-	stepBits    = 6          // after so many misses, as a power of two, the step grows by one
+	smallLength = 65547 // inputs from here on have the other table
+	stepBits    = 6     // after so many misses, as a power of two, the step grows by one
 )
 
 // The hash of 8 bytes v is v*factor>>shift. The factors make the upper bytes of v leave no trace.
@@ -61,12 +50,12 @@ type block struct {
 // not fit or src is too long. The greater acceleration is, from 1, the more sparsely it searches. dst and src do not
 // overlap.
 func (e *Encoder) Encode(dst, src []byte, acceleration int) int {
-	if len(src) > maxLength {
+	if len(src) > lz4block.MaxLength {
 		return 0
 	}
 	b := &e.block
 	*b = block{src: src, dst: dst, steps: acceleration << stepBits, pos: 1}
-	if len(src) >= minLength {
+	if len(src) >= lz4block.MinLength {
 		ok := false
 		if len(src) < smallLength {
 			// The C library starts with a table of zeros, so what is not in the table counts as position 0. Indexes
@@ -86,7 +75,7 @@ func (e *Encoder) Encode(dst, src []byte, acceleration int) int {
 			return 0
 		}
 	}
-	n := b.finish()
+	n := lz4block.Finish(b.dst, b.out, b.src[b.anchor:])
 	b.src, b.dst = nil, nil
 	return n
 }

@@ -1,22 +1,13 @@
 // Package lz4dict compresses LZ4 blocks whose matches may reach into a dictionary, which stands before the block.
 //
-// It looks up one candidate by a hash of 4 bytes, as the fast mode of the C library does. See package lz4hc for the
+// It looks up one candidate by a hash of 4 bytes, as the fast mode of the C library does. See package lz4block for the
 // format of a block.
 package lz4dict
 
 import (
 	"encoding/binary"
-	"math/bits"
-)
 
-// Limits of the format.
-const (
-	minMatch    = 4
-	minLength   = 13 // shorter blocks are all literals
-	tailLength  = 12 // no match starts in the last bytes
-	lastBytes   = 5  // nor covers one of these
-	maxDistance = 65535
-	maxLength   = 0x7E000000 // of a block
+	"github.com/goblosc/blosc2/codec/internal/lz4block"
 )
 
 const hashBits = 13
@@ -35,10 +26,10 @@ type table [1 << hashBits]uint32
 
 // NewEncoder returns an encoder that looks for matches ever more sparsely the greater acceleration is, from 1.
 func NewEncoder(dict []byte, acceleration int) *Encoder {
-	dict = dict[max(0, len(dict)-maxDistance):]
+	dict = dict[max(0, len(dict)-lz4block.MaxDistance):]
 	e := &Encoder{acceleration: acceleration, n: len(dict), text: append([]byte(nil), dict...), primed: new(table), table: new(table)}
-	for i := 0; i+minMatch <= len(dict); i++ {
-		e.primed[hash(load32(dict, i))] = uint32(i)
+	for i := 0; i+lz4block.MinMatch <= len(dict); i++ {
+		e.primed[hash(lz4block.Load32(dict, i))] = uint32(i)
 	}
 	return e
 }
@@ -46,13 +37,13 @@ func NewEncoder(dict []byte, acceleration int) *Encoder {
 // Encode writes the block for src into dst, never past len(dst), and returns its length in bytes, or 0 when it does not
 // fit or src is too long. dst and src do not overlap.
 func (e *Encoder) Encode(dst, src []byte) int {
-	if len(src) > maxLength {
+	if len(src) > lz4block.MaxLength {
 		return 0
 	}
 	e.text = append(e.text[:e.n], src...)
 	copy(e.table[:], e.primed[:]) // not an assignment: Go 1.26 gets those of large arrays wrong on s390x
 	b := block{text: e.text, dst: dst, anchor: e.n}
-	for pos := e.n; len(src) >= minLength; {
+	for pos := e.n; len(src) >= lz4block.MinLength; {
 		m, ok := e.next(pos, b.anchor)
 		if !ok {
 			break
@@ -61,24 +52,24 @@ func (e *Encoder) Encode(dst, src []byte) int {
 			return 0
 		}
 		pos = b.anchor
-		if pos <= len(b.text)-tailLength {
-			e.table[hash(load32(b.text, pos-2))] = uint32(pos - 2)
+		if pos <= len(b.text)-lz4block.TailLength {
+			e.table[hash(lz4block.Load32(b.text, pos-2))] = uint32(pos - 2)
 		}
 	}
-	return b.finish()
+	return lz4block.Finish(b.dst, b.out, b.text[b.anchor:])
 }
 
 // next finds the first match from pos on. It may start before pos, from anchor on.
 func (e *Encoder) next(pos, anchor int) (match, bool) {
 	text := e.text
 	step := e.acceleration << 6
-	for pos <= len(text)-tailLength {
-		want := load32(text, pos)
+	for pos <= len(text)-lz4block.TailLength {
+		want := lz4block.Load32(text, pos)
 		slot := &e.table[hash(want)]
 		candidate := int(*slot)
 		*slot = uint32(pos)
-		if candidate < pos && pos-candidate <= maxDistance && load32(text, candidate) == want {
-			m := match{pos, minMatch + common(text, pos+minMatch, candidate+minMatch), pos - candidate}
+		if candidate < pos && pos-candidate <= lz4block.MaxDistance && lz4block.Load32(text, candidate) == want {
+			m := match{pos, lz4block.MatchLength(text, pos, candidate), pos - candidate}
 			for m.start > anchor && candidate > 0 && text[m.start-1] == text[candidate-1] {
 				m.start--
 				candidate--
@@ -106,71 +97,23 @@ type block struct {
 
 // emit writes the literals up to a match and the match. It reports whether there was room.
 func (b *block) emit(m match) bool {
+	dst, token := b.dst, b.out
 	literals := b.text[b.anchor:m.start]
-	more := m.length - minMatch
-	if 1+len(literals)/255+1+len(literals)+2+more/255+1 > len(b.dst)-b.out {
+	more := m.length - lz4block.MinMatch
+	if 1+len(literals)/255+1+len(literals)+2+more/255+1 > len(dst)-token {
 		return false
 	}
-	token := b.literals(literals)
-	binary.LittleEndian.PutUint16(b.dst[b.out:], uint16(m.distance))
-	b.out += 2
-	b.dst[token] |= byte(min(more, 15))
-	b.length(more)
+	out := lz4block.PutToken(dst, token, len(literals))
+	out += copy(dst[out:], literals)
+	binary.LittleEndian.PutUint16(dst[out:], uint16(m.distance))
+	out += 2
+	dst[token] |= byte(min(more, 15))
+	if more >= 15 {
+		out = lz4block.PutLength(dst, out, more-15)
+	}
+	b.out = out
 	b.anchor = m.start + m.length
 	return true
 }
 
-// finish writes the last literals and returns the length of the block, or 0 when it does not fit.
-func (b *block) finish() int {
-	literals := b.text[b.anchor:]
-	if 1+len(literals)/255+1+len(literals) > len(b.dst)-b.out {
-		return 0
-	}
-	b.literals(literals)
-	return b.out
-}
-
-// literals writes a token without match and the literals, and returns where the token is.
-func (b *block) literals(p []byte) (token int) {
-	token = b.out
-	b.dst[token] = byte(min(len(p), 15) << 4)
-	b.out++
-	b.length(len(p))
-	b.out += copy(b.dst[b.out:], p)
-	return token
-}
-
-// length writes the bytes of a length that follow a token, if any.
-func (b *block) length(n int) {
-	if n < 15 {
-		return
-	}
-	for n -= 15; n >= 255; n -= 255 {
-		b.dst[b.out] = 255
-		b.out++
-	}
-	b.dst[b.out] = byte(n)
-	b.out++
-}
-
-// common returns how many bytes of text from i on equal those from k on, k < i, as far as a match may go.
-func common(text []byte, i, k int) int {
-	start, limit := i, len(text)-lastBytes
-	for i <= limit-8 {
-		if x := load64(text, i) ^ load64(text, k); x != 0 {
-			return i + bits.TrailingZeros64(x)/8 - start
-		}
-		i += 8
-		k += 8
-	}
-	for i < limit && text[i] == text[k] {
-		i++
-		k++
-	}
-	return i - start
-}
-
 func hash(v uint32) uint32 { return v * 2_654_435_761 >> (32 - hashBits) }
-
-func load32(b []byte, i int) uint32 { return binary.LittleEndian.Uint32(b[i:]) }
-func load64(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i:]) }

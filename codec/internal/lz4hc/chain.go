@@ -1,5 +1,7 @@
 package lz4hc
 
+import "github.com/goblosc/blosc2/codec/internal/lz4block"
+
 const chainHashBits = 15
 
 // chainTables holds the last index of each hash of 4 bytes, and for each index of the window how far back the one
@@ -34,9 +36,9 @@ type walk struct {
 // insert enters the positions before pos into the tables.
 func (s *search) insert(pos int) {
 	for p := s.next; p < pos; p++ {
-		h := chainHash(load32(s.src, p))
+		h := chainHash(lz4block.Load32(s.src, p))
 		index := s.base + uint32(p)
-		s.back[uint16(index)] = uint16(min(index-s.heads[h], maxDistance))
+		s.back[uint16(index)] = uint16(min(index-s.heads[h], lz4block.MaxDistance))
 		s.heads[h] = index
 	}
 	s.next = max(s.next, pos)
@@ -51,29 +53,29 @@ func (s *search) insert(pos int) {
 func (s *search) findGeneric(pos, low, longest int) match {
 	s.insert(pos)
 	src, base, heads, back := s.src, s.base, &s.heads, &s.back
-	want := load32(src, pos)
+	want := lz4block.Load32(src, pos)
 	found := match{pos, longest, 0}
 	here := base + uint32(pos)
-	lowest := max(base, here-maxDistance)
+	lowest := max(base, here-lz4block.MaxDistance)
 	run := -1 // length of the run of one byte at pos; -1 is not yet known, 0 is none
 	if !s.runs {
 		run = 0
 	}
 	// The two bytes where a longer match would end tell most candidates off. ahead is where they are, from pos on.
 	ahead := low + longest - 1 - pos
-	tail := load16(src, pos+ahead)
+	tail := lz4block.Load16(src, pos+ahead)
 	index := heads[chainHash(want)]
 	for attempts := s.attempts; attempts > 0 && index >= lowest; attempts-- {
 		candidate := int(index - base)
-		if load16(src, candidate+ahead) == tail && load32(src, candidate) == want {
+		if lz4block.Load16(src, candidate+ahead) == tail && lz4block.Load32(src, candidate) == want {
 			before := 0
 			for before < pos-low && before < candidate && src[pos-before-1] == src[candidate-before-1] {
 				before++
 			}
-			if n := before + s.matchLength(pos, candidate); n > found.length {
+			if n := before + lz4block.MatchLength(src, pos, candidate); n > found.length {
 				found = match{pos - before, n, pos - candidate}
 				ahead = low + n - 1 - pos
-				tail = load16(src, pos+ahead)
+				tail = lz4block.Load16(src, pos+ahead)
 			}
 		}
 		distance := back[uint16(index)]
@@ -81,10 +83,10 @@ func (s *search) findGeneric(pos, low, longest int) match {
 			if run < 0 {
 				run = s.runAt(pos)
 			}
-			if run > 0 && load32(src, candidate-1) == want {
+			if run > 0 && lz4block.Load32(src, candidate-1) == want {
 				index = s.jump(index-1, lowest, run, pos, low, &found)
 				ahead = low + found.length - 1 - pos
-				tail = load16(src, pos+ahead)
+				tail = lz4block.Load16(src, pos+ahead)
 				continue
 			}
 		}
@@ -94,10 +96,10 @@ func (s *search) findGeneric(pos, low, longest int) match {
 }
 
 // firstGeneric looks for a match that starts at pos or, where there is none, at the next position that has one. The
-// length is less than minMatch where none has.
+// length is less than lz4block.MinMatch where none has.
 func (s *search) firstGeneric(pos int) match {
-	for ; pos <= len(s.src)-tailLength; pos++ {
-		if m := s.findGeneric(pos, pos, minMatch-1); m.length >= minMatch {
+	for ; pos <= len(s.src)-lz4block.TailLength; pos++ {
+		if m := s.findGeneric(pos, pos, lz4block.MinMatch-1); m.length >= lz4block.MinMatch {
 			return m
 		}
 	}
@@ -112,8 +114,8 @@ func (s *search) jump(index, lowest uint32, run, pos, low int, found *match) (ne
 	candidate := int(index - s.base)
 	b := s.src[candidate]
 	// How much longer than run it is does not matter.
-	limit := min(len(s.src)-lastBytes, candidate+minMatch+run)
-	forward := minMatch + runLength(s.src, candidate+minMatch, limit, b)
+	limit := min(len(s.src)-lz4block.LastBytes, candidate+lz4block.MinMatch+run)
+	forward := lz4block.MinMatch + runLength(s.src, candidate+lz4block.MinMatch, limit, b)
 	back := runBefore(s.src, candidate, candidate-int(index-lowest))
 	if back+forward >= run && forward <= run {
 		return index + uint32(forward) - uint32(run)
@@ -130,18 +132,18 @@ func (s *search) jump(index, lowest uint32, run, pos, low int, found *match) (ne
 
 // runAt returns the length of the run of one byte at pos, or 0 when it is less than 4.
 func (s *search) runAt(pos int) int {
-	v := load32(s.src, pos)
+	v := lz4block.Load32(s.src, pos)
 	if v != v&0xff*0x01010101 {
 		return 0
 	}
-	return minMatch + runLength(s.src, pos+minMatch, len(s.src)-lastBytes, byte(v))
+	return lz4block.MinMatch + runLength(s.src, pos+lz4block.MinMatch, len(s.src)-lz4block.LastBytes, byte(v))
 }
 
 // runLength returns how many bytes of src from i on, up to position limit, are b, as the one before i is.
 func runLength(src []byte, i, limit int, b byte) int {
 	start := i
 	pattern := uint64(b) * 0x0101010101010101
-	for i <= limit-8 && load64(src, i) == pattern {
+	for i <= limit-8 && lz4block.Load64(src, i) == pattern {
 		i += 8
 		// Long runs go by larger steps: they equal themselves moved by one.
 		for i-start >= 32 && i <= limit-64 && string(src[i:i+64]) == string(src[i-1:i+63]) {
@@ -158,7 +160,7 @@ func runLength(src []byte, i, limit int, b byte) int {
 func runBefore(src []byte, i, limit int) int {
 	start := i
 	pattern := uint64(src[i]) * 0x0101010101010101
-	for i >= limit+8 && load64(src, i-8) == pattern {
+	for i >= limit+8 && lz4block.Load64(src, i-8) == pattern {
 		i -= 8
 		for start-i >= 32 && i >= limit+64 && string(src[i-64:i]) == string(src[i-63:i+1]) {
 			i -= 64

@@ -2,6 +2,8 @@
 
 package lz4hc
 
+import "github.com/goblosc/blosc2/codec/internal/lz4block"
+
 // generic tells to use no kernels. Only tests change it.
 var generic = false
 
@@ -15,14 +17,14 @@ func (s *search) find(pos, low, longest int) match {
 
 // first does what firstGeneric does.
 func (s *search) first(pos int) match {
-	if generic || pos > len(s.src)-tailLength {
+	if generic || pos > len(s.src)-lz4block.TailLength {
 		return s.firstGeneric(pos)
 	}
-	return s.follow(pos, pos, minMatch-1)
+	return s.follow(pos, pos, lz4block.MinMatch-1)
 }
 
 // follow does find with a kernel, which stops where a candidate is in a run of one byte as pos may be. Where longest is
-// minMatch-1 it does first.
+// lz4block.MinMatch-1 it does first.
 func (s *search) follow(pos, low, longest int) match {
 	w := &s.walk
 	w.pos, w.low, w.found, w.left, w.run = pos, low, match{pos, longest, 0}, s.attempts, 0
@@ -43,7 +45,7 @@ func (s *search) follow(pos, low, longest int) match {
 }
 
 // findSSE2 enters the positions before walk.pos into the tables and walks the chain of walk.pos, or goes on with that.
-// Where it finds nothing longer and walk.found.length is minMatch-1 it goes on with the next position. It returns false
+// Where it finds nothing longer and walk.found.length is lz4block.MinMatch-1 it goes on with the next position. It returns false
 // at the end of the chain or of the input, and true where walk.run is not 0, the candidate is the neighbour of the next
 // one, walk.index, and that has the first bytes wanted, too.
 //

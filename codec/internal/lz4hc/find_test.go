@@ -5,6 +5,7 @@ import (
 	"math/rand"
 	"testing"
 
+	"github.com/goblosc/blosc2/codec/internal/lz4block"
 	"github.com/pierrec/lz4/v4"
 )
 
@@ -96,7 +97,7 @@ func TestDict(t *testing.T) {
 					continue
 				}
 				back := make([]byte, len(src))
-				if m, err := lz4.UncompressBlockWithDict(dst[:k], back, dict[max(0, n-maxDistance):]); err != nil || m != len(src) || !bytes.Equal(back, src) {
+				if m, err := lz4.UncompressBlockWithDict(dst[:k], back, dict[max(0, n-lz4block.MaxDistance):]); err != nil || m != len(src) || !bytes.Equal(back, src) {
 					t.Fatalf("level %d, dictionary of %d bytes: %d bytes do not come back", level, n, len(src))
 				}
 			}

@@ -6,6 +6,8 @@ import (
 	"math/rand"
 	"strings"
 	"testing"
+
+	"github.com/goblosc/blosc2/codec/internal/lz4block"
 )
 
 // expand decodes a block byte by byte, and checks the rules about its end.
@@ -32,7 +34,7 @@ func expand(t *testing.T, src []byte) []byte {
 		out = append(out, src[:literals]...)
 		src = src[literals:]
 		if len(src) == 0 {
-			if lastMatch > 0 && (literals < lastBytes || len(out)-lastMatch < tailLength) {
+			if lastMatch > 0 && (literals < lz4block.LastBytes || len(out)-lastMatch < lz4block.TailLength) {
 				t.Fatalf("%d literals at the end, last match %d bytes before", literals, len(out)-lastMatch)
 			}
 			return out
@@ -43,7 +45,7 @@ func expand(t *testing.T, src []byte) []byte {
 		if distance == 0 || distance > len(out) {
 			t.Fatalf("distance %d after %d bytes", distance, len(out))
 		}
-		for range long(token&15) + minMatch {
+		for range long(token&15) + lz4block.MinMatch {
 			out = append(out, out[len(out)-distance])
 		}
 	}

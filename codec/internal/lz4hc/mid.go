@@ -1,5 +1,7 @@
 package lz4hc
 
+import "github.com/goblosc/blosc2/codec/internal/lz4block"
+
 const midHashBits = 14
 
 // midTables holds the last index of each hash of 4 bytes and of each hash of 7.
@@ -11,11 +13,11 @@ func midHash4(v uint32) uint32 { return v * 2_654_435_761 >> (32 - midHashBits) 
 func midHash7(v uint64) uint64 { return v << 8 * 58_295_818_150_454_627 >> (64 - midHashBits) }
 
 func (t *midTables) addShort(b *block, pos int, index uint32) {
-	t.short[midHash4(load32(b.src, pos))] = index
+	t.short[midHash4(lz4block.Load32(b.src, pos))] = index
 }
 
 func (t *midTables) addLong(b *block, pos int, index uint32) {
-	t.long[midHash7(load64(b.src, pos))] = index
+	t.long[midHash7(lz4block.Load64(b.src, pos))] = index
 }
 
 // encode writes all sequences of a block but the last literals. It reports whether there was room.
@@ -23,10 +25,10 @@ func (t *midTables) encode(b *block) bool {
 	for pos := 0; ; {
 		var at int
 		var long bool
-		if pos, at, long = t.scan(b, pos); pos > len(b.src)-tailLength {
+		if pos, at, long = t.scan(b, pos); pos > len(b.src)-lz4block.TailLength {
 			return true
 		}
-		m := match{pos, b.matchLength(pos, at), pos - at}
+		m := match{pos, lz4block.MatchLength(b.src, pos, at), pos - at}
 		if !long {
 			m = t.better(b, m)
 		}
@@ -61,22 +63,22 @@ func (t *midTables) encode(b *block) bool {
 // the positions that it looks at into the tables.
 func (t *midTables) scanGeneric(b *block, pos int) (found, at int, long bool) {
 	src := b.src
-	for pos <= len(src)-tailLength {
+	for pos <= len(src)-lz4block.TailLength {
 		index := b.base + uint32(pos)
-		first8 := load64(src, pos)
+		first8 := lz4block.Load64(src, pos)
 		slot := &t.long[midHash7(first8)]
 		candidate := *slot
 		*slot = index
-		if candidate >= b.base && index-candidate <= maxDistance {
-			if at := int(candidate - b.base); load32(src, at) == uint32(first8) {
+		if candidate >= b.base && index-candidate <= lz4block.MaxDistance {
+			if at := int(candidate - b.base); lz4block.Load32(src, at) == uint32(first8) {
 				return pos, at, true
 			}
 		}
 		slot = &t.short[midHash4(uint32(first8))]
 		candidate = *slot
 		*slot = index
-		if candidate >= b.base && index-candidate <= maxDistance {
-			if at := int(candidate - b.base); load32(src, at) == uint32(first8) {
+		if candidate >= b.base && index-candidate <= lz4block.MaxDistance {
+			if at := int(candidate - b.base); lz4block.Load32(src, at) == uint32(first8) {
 				return pos, at, false
 			}
 		}
@@ -88,16 +90,16 @@ func (t *midTables) scanGeneric(b *block, pos int) (found, at int, long bool) {
 // better returns m, which was found by the hash of 4 bytes, or a longer match one byte behind it.
 func (t *midTables) better(b *block, m match) match {
 	pos := m.start + 1
-	if pos > len(b.src)-tailLength {
+	if pos > len(b.src)-lz4block.TailLength {
 		return m
 	}
 	index := b.base + uint32(pos)
-	next8 := load64(b.src, pos)
+	next8 := lz4block.Load64(b.src, pos)
 	slot := &t.long[midHash7(next8)]
-	if candidate := *slot; candidate >= b.base && index-candidate <= maxDistance {
+	if candidate := *slot; candidate >= b.base && index-candidate <= lz4block.MaxDistance {
 		at := int(candidate - b.base)
-		if load32(b.src, at) == uint32(next8) {
-			if n := b.matchLength(pos, at); n > m.length {
+		if lz4block.Load32(b.src, at) == uint32(next8) {
+			if n := lz4block.MatchLength(b.src, pos, at); n > m.length {
 				*slot = index
 				return match{pos, n, pos - at}
 			}

@@ -2,9 +2,11 @@
 
 package lz4hc
 
+import "github.com/goblosc/blosc2/codec/internal/lz4block"
+
 // scan does what scanGeneric does.
 func (t *midTables) scan(b *block, pos int) (found, at int, long bool) {
-	if generic || pos > len(b.src)-tailLength {
+	if generic || pos > len(b.src)-lz4block.TailLength {
 		return t.scanGeneric(b, pos)
 	}
 	return scanKernel(t, b, pos)

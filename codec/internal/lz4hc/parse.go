@@ -1,5 +1,7 @@
 package lz4hc
 
+import "github.com/goblosc/blosc2/codec/internal/lz4block"
+
 // shortMatch is the longest match whose length fits into the token.
 const shortMatch = 18
 
@@ -9,10 +11,10 @@ const shortMatch = 18
 // a still longer m3 is looked for that starts before the end of m2. When there is one m1 can be written, cut to
 // where m2 starts, and the others move up; m3 may as well make m2 superfluous.
 func (s *search) encode() bool {
-	lastStart := len(s.src) - tailLength
+	lastStart := len(s.src) - lz4block.TailLength
 	for pos := s.anchor; ; {
 		m1 := s.first(pos)
-		if m1.length < minMatch {
+		if m1.length < lz4block.MinMatch {
 			return true
 		}
 		first := m1 // to come back to, where later ones skipped too much
@@ -58,7 +60,7 @@ func (s *search) encode() bool {
 					if overlap := m1.end() - m2.start; overlap > 0 {
 						m2.start += overlap
 						m2.length -= overlap
-						if m2.length < minMatch {
+						if m2.length < lz4block.MinMatch {
 							m2 = m3
 						}
 					}
@@ -93,7 +95,7 @@ func (m *match) moveUp(length, start int) int {
 	if apart >= shortMatch {
 		return length
 	}
-	length = min(length, apart+m.length-minMatch)
+	length = min(length, apart+m.length-lz4block.MinMatch)
 	if more := length - apart; more > 0 {
 		m.start += more
 		m.length -= more

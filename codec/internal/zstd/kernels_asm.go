@@ -2,6 +2,8 @@
 
 package zstd
 
+import "github.com/goblosc/blosc2/codec/internal/race"
+
 // This file chooses between the kernels in assembly and the generic ones. A machine brings: features, use, vectors
 // and vectorKernel.
 
@@ -21,9 +23,9 @@ func (r *run) fast() int {
 	if r.count <= 1 || len(r.literals) < margin || len(r.dst) < margin {
 		return stopDecode
 	}
-	raceRead(r.bits.src)
-	raceRead(r.literals)
-	raceWrite(r.dst[r.out:r.end])
+	race.Read(r.bits.src)
+	race.Read(r.literals)
+	race.Write(r.dst[r.out:r.end])
 	return sequencesKernel(r, spans)
 }
 
@@ -33,8 +35,8 @@ func (s *streams4) run() {
 		s.runGeneric()
 		return
 	}
-	raceRead(s.src)
-	raceWrite(s.dst)
+	race.Read(s.src)
+	race.Write(s.dst)
 	for {
 		n := s.turns()
 		if n <= 0 {

@@ -1,6 +1,0 @@
-//go:build !race
-
-package blosclz
-
-func raceRead([]byte)  {}
-func raceWrite([]byte) {}

@@ -1,6 +1,0 @@
-//go:build !race
-
-package lz4
-
-func raceRead([]byte)  {}
-func raceWrite([]byte) {}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package lz4hc
-
-func raceRead([]byte) {}

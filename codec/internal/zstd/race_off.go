@@ -1,6 +1,0 @@
-//go:build !race
-
-package zstd
-
-func raceRead([]byte)  {}
-func raceWrite([]byte) {}
