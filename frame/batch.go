@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/crc32c"
 )
 
 // Batch is a group of edits that become visible, and durable, together. Chunks are written when they are added;
@@ -210,7 +211,7 @@ func (b *Batch) write(c []byte) (place, error) {
 	}
 	p := place{e: e}
 	if b.next.sums.kept() {
-		p.sum = crc32c(c)
+		p.sum = crc32c.Checksum(c)
 	}
 	return p, nil
 }

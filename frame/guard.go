@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"io"
+
+	"github.com/goblosc/blosc2/frame/internal/crc32c"
 )
 
 // A disk writes a sector of 512 bytes whole or not at all, and several in any order. A header write whose changed bytes
@@ -72,7 +73,7 @@ func (c *contiguous) writeHeader(f *Frame, head []byte, replaces bool) error {
 	g := append(append(make([]byte, 0, 2*len(head)+guardSuffix), was...), head...)
 	g = binary.BigEndian.AppendUint64(g, uint64(pos))
 	g = binary.BigEndian.AppendUint32(g, uint32(len(head)))
-	g = binary.BigEndian.AppendUint32(g, crc32c(g))
+	g = binary.BigEndian.AppendUint32(g, crc32c.Checksum(g))
 	if err = c.write(append(g, guardMagic...), pos); err == nil {
 		if err = c.write(head, 0); err != nil {
 			// Perhaps half of it was written: put the old one back, or leave the guard for the next opening.
@@ -115,7 +116,7 @@ func findGuard(src io.ReaderAt, base, size int64) (*guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	if sum := binary.BigEndian.Uint32(b[12:]); crc32.Update(crc32c(heads), castagnoli, b[:12]) != sum {
+	if sum := binary.BigEndian.Uint32(b[12:]); crc32c.Update(crc32c.Checksum(heads), b[:12]) != sum {
 		return nil, nil
 	}
 	stored, err := readAll(src, base, n)

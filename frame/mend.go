@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/crc32c"
 )
 
 // mend gives the wrong entries of an index that can be read the chunks that no entry names: those with their checksums,
@@ -99,7 +100,7 @@ func (w *wreck) badEntries(ctx context.Context) ([]int, error) {
 func (w *wreck) wrongSum(i int) bool {
 	s := w.s
 	raw, err := w.f.rawChunk(nil, s, i)
-	was, is := s.index.sums[i], crc32c(raw)
+	was, is := s.index.sums[i], crc32c.Checksum(raw)
 	if err != nil || was != 0 && bits.OnesCount32(was^is) != 1 {
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/crc32c"
 )
 
 // piece is a sound chunk that was found in a damaged frame.
@@ -138,7 +139,7 @@ func (w *wreck) decode(p *piece) (cost int64, sound bool) {
 			return cost, false
 		}
 	}
-	p.sum = crc32c(r.Raw())
+	p.sum = crc32c.Checksum(r.Raw())
 	return cost, true
 }
 

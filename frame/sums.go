@@ -4,21 +4,16 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"maps"
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/crc32c"
 	"github.com/goblosc/blosc2/meta"
 )
 
 // ChecksumLayer is the name of the variable-length metalayer that holds the checksums of a frame.
 const ChecksumLayer = "b2crc32c"
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// crc32c returns the CRC-32C of b.
-func crc32c(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 
 // checksums are those of a state, but for those of its chunks, which are in its index. They never change.
 type checksums struct {
@@ -82,7 +77,7 @@ func (f *Frame) loadSums(s *snapshot, b []byte) {
 	}
 	s.sums.index, s.sums.meta, s.sums.vlmeta = r.Index, unpackSums(r.Meta), unpackSums(r.VLMeta)
 	switch n := len(s.index.list); {
-	case r.Index != crc32c(b):
+	case r.Index != crc32c.Checksum(b):
 		s.sums.stale = r.Chunks
 		if r.Chunks == nil {
 			s.sums.stale = []byte{}
@@ -124,7 +119,7 @@ func (s *snapshot) seal(b []byte, p *chunk.Pool) error {
 	c := *s.sums
 	r := sumsRecord{Version: 1, Meta: packSums(c.meta), VLMeta: packSums(c.vlmeta)}
 	if c.stale == nil {
-		c.index = crc32c(b)
+		c.index = crc32c.Checksum(b)
 		r.Chunks = make([]byte, 0, 4*len(s.index.sums))
 		for _, sum := range s.index.sums {
 			r.Chunks = binary.LittleEndian.AppendUint32(r.Chunks, sum)
@@ -169,7 +164,7 @@ func (s *snapshot) noteLayer(variable bool, name string, content []byte) {
 	if *m = maps.Clone(*m); *m == nil {
 		*m = map[uint32]uint32{}
 	}
-	(*m)[crc32c([]byte(name))] = crc32c(content)
+	(*m)[crc32c.Checksum([]byte(name))] = crc32c.Checksum(content)
 	s.sums = &c
 }
 
@@ -182,7 +177,7 @@ func (s *snapshot) forgetVLMeta(name string) {
 	default:
 		c := *s.sums
 		c.vlmeta = maps.Clone(c.vlmeta)
-		delete(c.vlmeta, crc32c([]byte(name)))
+		delete(c.vlmeta, crc32c.Checksum([]byte(name)))
 		s.sums = &c
 	}
 }
@@ -196,7 +191,7 @@ func (f *Frame) checkLayer(s *snapshot, variable bool, l meta.Layer) error {
 	if variable {
 		part, m = "variable-length metalayer ", s.sums.vlmeta
 	}
-	if sum, ok := m[crc32c([]byte(l.Name))]; !ok || sum != crc32c(l.Content) {
+	if sum, ok := m[crc32c.Checksum([]byte(l.Name))]; !ok || sum != crc32c.Checksum(l.Content) {
 		return f.wrap(part+l.Name, -1, fmt.Errorf("corrupt, or written by another library: %w", ErrChecksum))
 	}
 	return nil
@@ -213,7 +208,7 @@ func (f *Frame) checkLayers(s *snapshot, variable bool, report func(error) error
 	}
 	missing := maps.Clone(m)
 	for _, l := range layers {
-		delete(missing, crc32c([]byte(l.Name)))
+		delete(missing, crc32c.Checksum([]byte(l.Name)))
 		if err := f.checkLayer(s, variable, l); err != nil {
 			if err := report(err); err != nil {
 				return err
@@ -238,7 +233,7 @@ func (f *Frame) checkOpen(s *snapshot, report func(error) error) error {
 
 // sound tells whether chunk i, which is stored as b, is what its checksum was made for, if it has one.
 func (s *snapshot) sound(i int, b []byte) bool {
-	return s.index.sums == nil || s.index.list[i] < 0 || s.index.sums[i] == crc32c(b)
+	return s.index.sums == nil || s.index.list[i] < 0 || s.index.sums[i] == crc32c.Checksum(b)
 }
 
 // checkSum is an error for a chunk that is not sound.
@@ -291,7 +286,7 @@ func (b *Batch) SetChecksums(ctx context.Context, on bool) error {
 			if buf, err = b.f.rawChunk(buf[:0], s, i); err == nil {
 				err = b.f.checkSum(s, i, buf)
 			}
-			sum = crc32c(buf)
+			sum = crc32c.Checksum(buf)
 		}
 		if err != nil {
 			return err

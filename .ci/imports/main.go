@@ -38,8 +38,8 @@ var layers = map[string]struct{ ours, others []string }{
 	"ndarray": {[]string{"frame", "meta", "chunk"}, nil},
 }
 
-// kernels is where codecs keep code of their own that may look at the processor.
-const kernels = "codec/internal/"
+// kernels are where packages keep code of their own that may look at the processor.
+var kernels = []string{"codec/internal/", "frame/internal/"}
 
 // required are the direct requirements of go.mod, all of them.
 var required = []string{
@@ -145,7 +145,8 @@ func allowed(p, imp string) bool {
 	if first, _, _ := strings.Cut(imp, "/"); !strings.Contains(first, ".") {
 		return imp != "C" // the standard library, never cgo
 	}
-	if imp == "golang.org/x/sys/cpu" && strings.HasPrefix(p, kernels) {
+	inKernels := func(dir string) bool { return strings.HasPrefix(p, dir) }
+	if imp == "golang.org/x/sys/cpu" && slices.ContainsFunc(kernels, inKernels) {
 		return true
 	}
 	return slices.ContainsFunc(layer.others, func(lib string) bool { return under(imp, lib) })
