@@ -50,7 +50,8 @@
 //	          keeps to an absolute error of 10 to the power of the parameter, an int8; zfp_prec keeps a number of bits
 //	          of items; zfp_rate makes streams of so many percent of a block. Infinities and NaNs are lost.
 //
-// Zstd streams are read by a decoder of our own, which knows that the output is of known size and is its own window.
+// Zstd and zlib streams are read by decoders of our own, which know that the output is of known size and is its own
+// window.
 //
 // Zstd frames have a content size, one segment, and no checksum, like those of C-Blosc2. Zstd and zlib streams of
 // other writers may use whatever their formats allow, except for preset dictionaries in zlib.

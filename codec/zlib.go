@@ -1,12 +1,12 @@
 package codec
 
 import (
-	"bytes"
 	stdzlib "compress/zlib"
 	"errors"
 	"fmt"
 	"io"
 
+	"github.com/goblosc/blosc2/codec/internal/inflate"
 	"github.com/klauspost/compress/zlib"
 )
 
@@ -82,52 +82,14 @@ func (r *room) Write(p []byte) (int, error) {
 
 var (
 	errNoRoom = errors.New("no room")
-	errLonger = errors.New("stream is longer than its block")
 )
 
-type zlibDecoder struct {
-	in   bytes.Reader
-	r    io.ReadCloser // nil before the first stream with a sound header
-	past [1]byte
-}
+type zlibDecoder struct{ d inflate.Decoder }
 
 // Decode ignores bytes of src after the end of the stream, as zlib's uncompress does.
 func (d *zlibDecoder) Decode(dst, src []byte) error {
-	if len(src) > 1 && src[1]&0x20 != 0 {
-		return corrupt(Zlib, "stream wants a dictionary")
-	}
-	d.in.Reset(src)
-	err := d.decode(dst)
-	d.in.Reset(nil) // hold no memory of the caller
-	if err != nil {
+	if err := d.d.Decode(dst, src); err != nil {
 		return fmt.Errorf("codec: zlib: %w: %w", ErrCorrupt, err)
 	}
 	return nil
-}
-
-func (d *zlibDecoder) decode(dst []byte) (err error) {
-	if d.r == nil {
-		d.r, err = zlib.NewReader(&d.in)
-	} else {
-		err = d.r.(zlib.Resetter).Reset(&d.in, nil)
-	}
-	if err != nil {
-		return err
-	}
-	if _, err := io.ReadFull(d.r, dst); err != nil {
-		return err
-	}
-	// One read more: the reader checks Adler-32 when it meets the end of the stream.
-	for {
-		n, err := d.r.Read(d.past[:])
-		if n > 0 {
-			return errLonger
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
 }

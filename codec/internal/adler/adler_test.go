@@ -1,0 +1,61 @@
+package adler
+
+import (
+	"bytes"
+	"fmt"
+	"hash/adler32"
+	"testing"
+
+	"github.com/goblosc/blosc2/codec/internal/trial"
+)
+
+// forEachKernel runs f with the generic code and with the kernel, where there is one.
+func forEachKernel(f func(name string)) {
+	saved := avx2
+	defer func() { avx2 = saved }()
+	avx2 = false
+	f("generic")
+	if saved {
+		avx2 = true
+		f("avx2")
+	}
+}
+
+// TestChecksum compares with the standard library: lengths around the steps of the loops, the greatest bytes, any place
+// in memory.
+func TestChecksum(t *testing.T) {
+	greatest := bytes.Repeat([]byte{255}, 1<<17)
+	noise := trial.Input(1, 1<<17, 1)
+	forEachKernel(func(name string) {
+		check := func(p []byte) {
+			if got, want := Checksum(p), adler32.Checksum(p); got != want {
+				t.Fatalf("%s: %d bytes: %#x, want %#x", name, len(p), got, want)
+			}
+		}
+		for n := range 200 {
+			check(noise[n%67:][:n])
+			check(greatest[:n])
+		}
+		for _, n := range []int{1000, longest - 32, longest - 1, longest, longest + 1, 2*longest + 31, 1<<17 - 67} {
+			for i := range 67 {
+				check(noise[i:][:n])
+			}
+			check(greatest[:n])
+		}
+	})
+}
+
+func BenchmarkChecksum(b *testing.B) {
+	for _, size := range []int{1 << 10, 1 << 18} {
+		forEachKernel(func(name string) {
+			b.Run(fmt.Sprintf("%d-%s", size, name), func(b *testing.B) {
+				p := trial.Input(1, size, 1)
+				b.SetBytes(int64(size))
+				b.ReportAllocs()
+				for b.Loop() {
+					Checksum(p)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,297 @@
+package inflate
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/zlib"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/adler32"
+	"io"
+	"math/rand"
+	"strings"
+	"testing"
+
+	"github.com/goblosc/blosc2/codec/internal/trial"
+)
+
+var errMore = errors.New("more than expected")
+
+// standard expands src to n bytes with the standard library.
+func standard(src []byte, n int) ([]byte, error) {
+	r, err := zlib.NewReader(bytes.NewReader(src))
+	if err != nil {
+		return nil, err
+	}
+	out, err := io.ReadAll(io.LimitReader(r, int64(n)+1))
+	if err == nil && len(out) > n {
+		return nil, errMore
+	}
+	if err == nil && len(out) < n {
+		return nil, errShorter
+	}
+	return out, err
+}
+
+// compare expands src with the decoder and the standard library, which must tell the same, and reports whether it is
+// sound.
+func compare(t testing.TB, d *Decoder, src []byte, n int) bool {
+	t.Helper()
+	want, wantErr := standard(src, n)
+	got := bytes.Repeat([]byte{0xa5}, n+room)
+	err := d.Decode(got[:n:n], src)
+	if (err == nil) != (wantErr == nil) {
+		t.Fatalf("%x to %d: %v, want %v", src, n, err, wantErr)
+	}
+	if err == nil && !bytes.Equal(got[:n], want) {
+		t.Fatalf("%x to %d: wrong bytes", src, n)
+	}
+	if len(bytes.Trim(got[n:], "\xa5")) > 0 {
+		t.Fatalf("%x to %d: wrote behind", src, n)
+	}
+	return err == nil
+}
+
+// makers make streams of other encoders. They keep them: they are large.
+type makers map[int]*zlib.Writer
+
+// make makes a stream in pieces of so many bytes.
+func (m makers) make(t testing.TB, level, piece int, src []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if m[level] == nil {
+		w, err := zlib.NewWriterLevel(nil, level)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m[level] = w
+	}
+	w := m[level]
+	w.Reset(&out)
+	for ; len(src) > piece; src = src[piece:] {
+		w.Write(src[:piece])
+		w.Flush()
+	}
+	w.Write(src)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// mutate returns a copy of a stream with one to three bytes changed, or with its end cut off.
+func mutate(r *rand.Rand, src []byte) []byte {
+	m := bytes.Clone(src)
+	near := len(m)
+	if r.Intn(2) == 0 {
+		near = min(near, 200) // where codes are
+	}
+	for range 1 + r.Intn(3) {
+		m[2+r.Intn(near-2)] = byte(r.Intn(256))
+	}
+	if r.Intn(20) == 0 {
+		m = m[:r.Intn(len(m))]
+	}
+	return m
+}
+
+// TestMutants expands streams of another encoder, and such that are changed a little.
+func TestMutants(t *testing.T) {
+	rounds := 150
+	if testing.Short() {
+		rounds = 20
+	}
+	d, m := new(Decoder), makers{}
+	for seed := range rounds {
+		r := rand.New(rand.NewSource(int64(seed)))
+		want := trial.Input(r.Intn(len(trial.Kinds())), r.Intn(1<<(1+r.Intn(16))), int64(seed))
+		src := m.make(t, r.Intn(12)-2, 1+r.Intn(1<<(6+r.Intn(12))), want)
+		if !compare(t, d, src, len(want)) || !compare(t, d, append(bytes.Clone(src), "behind"...), len(want)) {
+			t.Fatalf("seed %d: not sound", seed)
+		}
+		for _, n := range []int{0, len(want) - 1, len(want) + 1, 2*len(want) + 300} {
+			if n >= 0 && n != len(want) && compare(t, d, src, n) {
+				t.Fatalf("seed %d: expands to %d", seed, n)
+			}
+		}
+		for range 15 {
+			compare(t, d, mutate(r, src), len(want))
+		}
+	}
+}
+
+// TestRandom expands streams of random blocks, with codes as no encoder makes them, and such that are changed a little.
+func TestRandom(t *testing.T) {
+	rounds := 300
+	if testing.Short() {
+		rounds = 40
+	}
+	d := new(Decoder)
+	sound, all := 0, 0
+	for seed := range rounds {
+		r := rand.New(rand.NewSource(int64(seed)))
+		src, want := randomStream(r)
+		if err := d.Decode(make([]byte, len(want)), src); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if !compare(t, d, src, len(want)) {
+			t.Fatalf("seed %d: not sound", seed)
+		}
+		for range 5 {
+			m := mutate(r, src)
+			all++
+			if compare(t, d, withChecksum(m), len(want)) {
+				sound++
+			}
+		}
+	}
+	if sound < all/50 {
+		t.Errorf("%d of %d mutants are sound", sound, all)
+	}
+}
+
+// withChecksum returns a copy of a stream with the right checksum, if it is sound until there.
+func withChecksum(src []byte) []byte {
+	if len(src) < 2 {
+		return src
+	}
+	in := bytes.NewReader(src[2:])
+	content, err := io.ReadAll(io.LimitReader(flate.NewReader(in), 1<<18))
+	if err != nil || len(content) == 1<<18 {
+		return src
+	}
+	return append(src[:len(src)-in.Len():len(src)-in.Len()], checksum(content)...)
+}
+
+func checksum(p []byte) []byte { return binary.BigEndian.AppendUint32(nil, adler32.Checksum(p)) }
+
+// TestStreams expands streams made by hand, and finds what is wrong with others.
+func TestStreams(t *testing.T) {
+	tests := []struct {
+		name, stream, want string
+		err                error
+	}{
+		{"nothing", "789c 0300 00000001", "", nil},
+		{"stored", "7801 01 0100feff 41 00420042", "A", nil},
+		{"preset codes", "789c 7304 00 00420042", "A", nil},
+		{"two blocks", "7801 00 0100feff 41 01 0100feff 42 00c60084", "AB", nil},
+		{"stored nothing", "7801 01 0000ffff 00000001", "", nil},
+		{"small window", "081d 7304 00 00420042", "A", nil},
+		{"empty", "", "", errInput},
+		{"header only", "789c", "A", errInput},
+		{"window of 64 KiB", "881c 7304 00 00420042", "A", errHeader},
+		{"another method", "7900 7304 00 00420042", "A", errHeader},
+		{"header fails its check", "789d 7304 00 00420042", "A", errHeader},
+		{"dictionary", "78bb 00420042 7304 00 00420042", "A", errDict},
+		{"reserved kind", "789c 07 00420042", "A", errKind},
+		{"stored lengths differ", "7801 01 0100ffff 41 00420042", "A", errStored},
+		{"stored is cut off", "7801 01 0200fdff 41", "AB", errInput},
+		{"stored length is cut off", "7801 01 0100fe", "A", errInput},
+		{"stored is too long", "7801 01 0200fdff 4142 00c60084", "A", errLonger},
+		{"too short", "7801 01 0100feff 41 00420042", "AB", errShorter},
+		{"no checksum", "7801 01 0100feff 41 004200", "A", errInput},
+		{"wrong checksum", "7801 01 0100feff 41 00420043", "A", errChecksum},
+		{"no last block", "7801 00 0100feff 41", "A", errInput},
+		{"literal too many", "789c 7304 00 00420042", "", errLonger},
+		// Codes: length 286, distance 30, and a match before all, with the preset codes.
+		{"unknown length", "789c 1b03 00 00000001 00000000", "A", errSymbol},
+		{"no description", "789c 05 00000000000000000000000000", "A", errCode},
+		{"too many lengths", "789c fd 00000000000000000000000000", "A", errCode},
+	}
+	d := new(Decoder)
+	for _, test := range tests {
+		src, err := hex.DecodeString(strings.ReplaceAll(test.stream, " ", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]byte, len(test.want))
+		err = d.Decode(got, src)
+		if !errors.Is(err, test.err) || err == nil && string(got) != test.want {
+			t.Errorf("%s: %q, %v, want %v", test.name, got, err, test.err)
+		}
+		compare(t, d, src, len(test.want))
+	}
+	// With the preset codes: what is no symbol, and a distance too far.
+	for _, test := range []struct {
+		name string
+		err  error
+		put  func(w *bitWriter)
+	}{
+		{"length 286", errSymbol, func(w *bitWriter) { w.code(0b11000110, 8) }},
+		{"length 287", errSymbol, func(w *bitWriter) { w.code(0b11000111, 8) }},
+		{"distance 30", errSymbol, func(w *bitWriter) { w.code(0b0000001, 7); w.code(30, 5) }},
+		{"distance 31", errSymbol, func(w *bitWriter) { w.code(0b0000001, 7); w.code(31, 5) }},
+		{"distance 2 after one byte", errDistance, func(w *bitWriter) { w.code(0b0000001, 7); w.code(1, 5) }},
+		{"a match too long", errLonger, func(w *bitWriter) { w.code(0b11000101, 8); w.code(0, 5) }},
+	} {
+		for _, n := range []int{10, 1000} { // the careful loop, and the fast one
+			if n > 258 && test.err == errLonger {
+				continue
+			}
+			w := bitWriter{b: []byte{0x78, 0x9c}}
+			w.put(0b011, 3)
+			w.code(0x30+'A', 8)
+			test.put(&w)
+			src := append(w.end(), make([]byte, 40)...)
+			if err := d.Decode(make([]byte, n), src); err != test.err {
+				t.Errorf("%s in %d bytes: %v, want %v", test.name, n, err, test.err)
+			}
+			compare(t, d, src, n)
+		}
+	}
+}
+
+// TestAllocations checks that a decoder allocates nothing.
+func TestAllocations(t *testing.T) {
+	d, m := new(Decoder), makers{}
+	for kind := range trial.Kinds() {
+		want := trial.Input(kind, 100000, 1)
+		src, dst := m.make(t, 6, len(want), want), make([]byte, len(want))
+		if n := testing.AllocsPerRun(3, func() { d.Decode(dst, src) }); n > 0 {
+			t.Errorf("%s: %v allocations", trial.Kinds()[kind].Name, n)
+		}
+	}
+}
+
+// FuzzDecode expands anything.
+func FuzzDecode(f *testing.F) {
+	for seed := range 30 {
+		src, want := randomStream(rand.New(rand.NewSource(int64(seed))))
+		if len(src) < 1000 {
+			f.Add(src, len(want))
+		}
+	}
+	m := makers{}
+	for kind := range trial.Kinds() {
+		f.Add(m.make(f, 6, 1000, trial.Input(kind, 1000, 1)), 1000)
+	}
+	d := new(Decoder)
+	f.Fuzz(func(t *testing.T, src []byte, n int) {
+		n = max(0, min(n, 1<<17))
+		compare(t, d, src, n)
+		compare(t, d, withChecksum(src), n)
+	})
+}
+
+func BenchmarkDecode(b *testing.B) {
+	m := makers{}
+	for kind := range trial.Kinds() {
+		for _, size := range []int{8 << 10, 256 << 10} {
+			want := trial.Input(kind, size, 1)
+			src := m.make(b, 6, size, want)
+			b.Run(fmt.Sprintf("%s-%dk", trial.Kinds()[kind].Name, size>>10), func(b *testing.B) {
+				d := new(Decoder)
+				dst := make([]byte, size)
+				b.SetBytes(int64(size))
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := d.Decode(dst, src); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
