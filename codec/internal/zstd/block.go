@@ -122,16 +122,29 @@ func (d *Decoder) expandLiterals(dst, src []byte, start int, h literalsHeader) e
 		if start, err = d.readHuffman(&d.ownHuffman, src, start, end); err != nil {
 			return err
 		}
-		d.huffman = &d.ownHuffman
+		d.huffman, d.paired = &d.ownHuffman, false
 	case treelessLiterals:
 		if d.huffman == nil {
 			return errTreeless
 		}
 	}
 	if h.streams == 4 {
-		return d.huffman.expand4(dst, src, start, end)
+		return d.huffman.expand4(dst, src, start, end, d.pairsFor(len(dst), end-start))
 	}
 	return d.huffman.expand1(dst, src, start, end)
+}
+
+// pairsFor returns the table of pairs where it is worth its construction: for so many literals that take so many
+// bytes, most of which are in pairs that fit. Else it returns nil.
+func (d *Decoder) pairsFor(literals, stored int) *pairTable {
+	if literals < d.minPairs || stored > literals/4*3 {
+		return nil
+	}
+	if !d.paired {
+		d.pairs.fill(d.huffman)
+		d.paired = true
+	}
+	return &d.pairs
 }
 
 // fill sets all bytes of dst to c.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand"
 	"strings"
 	"testing"
@@ -36,17 +37,25 @@ func guarded(n int) (b []byte, intact func() bool) {
 	}
 }
 
-// decode expands src to n bytes. It fails the test for bytes that are written outside, or to src.
-func decode(t testing.TB, d *Decoder, src []byte, n int) ([]byte, error) {
+// decode expands src to n bytes, with pairs of literals where that is possible, and without. It fails the test for
+// bytes that are written outside, or to src, and where both ways differ.
+func decode(t testing.TB, d *Decoder, src []byte, n int) (dst []byte, err error) {
 	t.Helper()
-	dst, intact := guarded(n)
 	saved := bytes.Clone(src)
-	err := d.Decode(dst, src)
-	if !intact() {
-		t.Fatalf("%x to %d: wrote outside", src, n)
-	}
-	if !bytes.Equal(src, saved) {
-		t.Fatalf("%x to %d: changed the input", saved, n)
+	for _, d.minPairs = range [2]int{0, math.MaxInt} {
+		before, errBefore := dst, err
+		var intact func() bool
+		dst, intact = guarded(n)
+		err = d.Decode(dst, src)
+		if !intact() {
+			t.Fatalf("%x to %d: wrote outside", src, n)
+		}
+		if !bytes.Equal(src, saved) {
+			t.Fatalf("%x to %d: changed the input", saved, n)
+		}
+		if before != nil && (err != errBefore || err == nil && !bytes.Equal(dst, before)) {
+			t.Fatalf("%x to %d: pairs of literals make a difference: %v, %v", src, n, errBefore, err)
+		}
 	}
 	return dst, err
 }

@@ -19,6 +19,9 @@ type Decoder struct {
 	repeats [3]uint32
 
 	ownHuffman huffmanTable
+	pairs      pairTable
+	paired     bool // pairs are of the code in use
+	minPairs   int  // fewer literals are not worth a table of pairs
 	ownTables  [3]table
 	literals   []byte // room for the literals of a block
 	run        run
@@ -39,7 +42,7 @@ type scratch struct {
 // NewDecoder returns a decoder for frames that were made with a dictionary, or with none where dict is empty.
 // A dictionary without magic number is content only. The decoder keeps dict, which must not change.
 func NewDecoder(dict []byte) (*Decoder, error) {
-	d := &Decoder{}
+	d := &Decoder{minPairs: 4096}
 	if len(dict) > 0 {
 		var err error
 		if d.dict, err = d.parseDictionary(dict); err != nil {
@@ -192,7 +195,7 @@ func (d *Decoder) frame(dst []byte, start int, src []byte) (end, used int, err e
 	}
 	in += 4
 	limit := int(min(h.window, maxBlock)) // of blocks, before and after
-	d.huffman, d.tables, d.repeats = nil, [3]*table{}, [3]uint32{1, 4, 8}
+	d.huffman, d.tables, d.repeats, d.paired = nil, [3]*table{}, [3]uint32{1, 4, 8}, false
 	d.run = run{dst: dst, start: start, window: uint32(min(h.window, 1<<32-1))}
 	if d.dict != nil {
 		d.dict.begin(d)

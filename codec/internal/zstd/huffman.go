@@ -112,6 +112,21 @@ func (t *huffmanTable) fill(symbols []uint8, count *[16]int, log int) {
 	}
 }
 
+// pairTable has an entry for all that the next 11 bits can be: the one or two symbols whose codes these bits hold as a
+// whole, from the lowest byte on, then the length of these codes together and the number of symbols.
+type pairTable [1 << maxHuffmanBits]uint32
+
+// fill makes p the table for the code of t. What is next cannot be foretold, so there are no branches.
+func (p *pairTable) fill(t *huffmanTable) {
+	for i := range p {
+		first := uint32(t[i])
+		n := first & 255
+		second := uint32(t[uint32(i)<<(n&31)%(1<<maxHuffmanBits)])
+		fits := ^uint32(int32(maxHuffmanBits-n-second&255) >> 31) // all bits, or none
+		p[i] = first>>8 | n<<16 | 1<<24 + (second&0xff00|second&255<<16|1<<24)&fits
+	}
+}
+
 // maxWeightLog is the greatest accuracy of a table for weights.
 const maxWeightLog = 6
 

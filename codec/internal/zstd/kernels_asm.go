@@ -29,7 +29,7 @@ func (r *run) fast() int {
 	return sequencesKernel(r, spans)
 }
 
-// run takes turns of 5 codes a stream, as long as neither the input nor the output can end.
+// run takes turns of 5 look-ups a stream, as long as neither the input nor the output can end.
 func (s *streams4) run() {
 	if !vectors() {
 		s.runGeneric()
@@ -37,11 +37,13 @@ func (s *streams4) run() {
 	}
 	race.Read(s.src)
 	race.Write(s.dst)
-	for {
-		n := s.turns()
-		if n <= 0 {
-			break
+	if s.pairs != nil {
+		for n := s.turns(10); n > 0; n = s.turns(10) {
+			pairsKernel(s, n)
 		}
+		return
+	}
+	for n := s.turns(5); n > 0; n = s.turns(5) {
 		streamsKernel(s, n)
 	}
 }
@@ -55,6 +57,11 @@ func sequencesKernel(r *run, spans *[16]span) (stop int)
 //
 //go:noescape
 func streamsKernel(s *streams4, n int)
+
+// pairsKernel does, with the table of pairs.
+//
+//go:noescape
+func pairsKernel(s *streams4, n int)
 
 // spans has, for offsets below 16, a table of places that repeats the first so many bytes over 32, and how many of
 // the 32 are whole repetitions. They never change.

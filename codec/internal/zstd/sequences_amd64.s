@@ -3,35 +3,17 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// REFILL brings the bits left in the word, R9, to 57 or more. It changes R15.
-#define REFILL \
-	MOVL $64, R15         \
-	SUBQ R9, R15          \
-	SHRQ $3, R15          \
-	SUBQ R15, SI          \
-	LEAQ (R9)(R15*8), R9  \
-	MOVQ (SI), R8
-
-// BITS takes the next n bits of the word to dst; n and dst are different registers.
-#define BITS(n, dst) \
-	SUBQ  n, R9         \
-	SHRXQ R9, R8, dst   \
-	BZHIQ n, dst, dst
-
-// VALUE takes the value of a code to dst: its base, and n bits. It changes R15.
-#define VALUE(entry, n, dst) \
-	BITS(n, R15)           \
-	MOVL 4(entry), dst     \
-	ADDQ R15, dst
-
-// STATE replaces the address of an entry by that of the entry of the next state. It changes BX and R15.
-#define STATE(entry, table) \
-	MOVBLZX 1(entry), BX     \
-	BITS(BX, R15)            \
-	MOVWLZX 2(entry), BX     \
-	ADDQ    BX, R15          \
-	MOVQ    table, entry     \
-	LEAQ    (entry)(R15*8), entry
+// NEXT replaces an entry by that of the next state, for which bits has the lowest bits, takes these from bits and
+// stores the state. It changes R15 and BP.
+#define NEXT(entry, table, state, bits) \
+	RORXQ $8, entry, R15       \
+	SHRL  $16, entry           \
+	BZHIQ R15, bits, BP        \
+	SHRXQ R15, bits, bits      \
+	ADDQ  BP, entry            \
+	MOVQ  table, BP            \
+	MOVQ  entry, state         \
+	MOVQ  (BP)(entry*8), entry
 
 // Local variables.
 #define bitsStart   0(SP)  // of the stream of bits
@@ -49,25 +31,37 @@
 
 // func sequencesKernel(r *run, spans *[16]span) (stop int)
 //
+// What takes the time is a chain from the entries of one sequence to those of the next, so it is kept short: the sum of
+// the three entries has in its two lowest bytes how many bits all values and all states take. Two shifts of the word
+// bring the bits of the values and those of the states to its lowest end, and the place of the next word follows from
+// the sum as well. Entries are their own counts for the instructions that shift and mask: these look at the lowest
+// byte only.
+//
 // Registers:
 //
 //	DI              where the next byte of the output goes
-//	SI, R8, R9      the place of the word in the stream of bits, the word, and the bits left in it
-//	R10, R11, R12   the entries of the states of literal lengths, offsets and match lengths
+//	SI              the source, less 7
+//	R9, R8          the bits of the source up to where the stream is read, and the word there: it has 56 and R9%8 bits
+//	                that are not read
+//	R10, R11, R12   the entries of literal lengths, offsets and match lengths
 //	R13             the next literal
 //	R14             r
-//	DX, AX, CX      literal length, offset and match length
-//	BX, R15         at hand
+//	DX, R15, CX     literal length, offset and match length
+//	AX, BX, BP      at hand
 TEXT ·sequencesKernel(SB), NOSPLIT, $72-24
 	MOVQ r+0(FP), R14
 
-	MOVQ run_bits+bitReader_src(R14), AX
-	MOVQ run_bits+bitReader_pos(R14), SI
-	ADDQ AX, SI
-	ADDQ run_bits+bitReader_start(R14), AX
+	MOVQ run_bits+bitReader_src(R14), SI
+	SUBQ $7, SI
+	MOVQ run_bits+bitReader_pos(R14), R9
+	SHLQ $3, R9
+	ADDQ run_bits+bitReader_left(R14), R9
+	MOVQ run_bits+bitReader_start(R14), AX
+	SHLQ $3, AX
 	MOVQ AX, bitsStart
-	MOVQ run_bits+bitReader_word(R14), R8
-	MOVQ run_bits+bitReader_left(R14), R9
+	MOVQ R9, AX
+	SHRQ $3, AX
+	MOVQ (SI)(AX*1), R8
 
 	MOVQ    run_literals(R14), R13
 	MOVQ    run_literals+8(R14), AX
@@ -92,21 +86,21 @@ TEXT ·sequencesKernel(SB), NOSPLIT, $72-24
 	MOVQ    AX, startOut
 	ADDQ    run_out(R14), DI
 
-	MOVQ run_tables+0(R14), R10
-	MOVQ run_tables+8(R14), R11
-	MOVQ run_tables+16(R14), R12
-	ADDQ $table_entries, R10
-	ADDQ $table_entries, R11
-	ADDQ $table_entries, R12
-	MOVQ R10, tableL
-	MOVQ R11, tableO
-	MOVQ R12, tableM
-	MOVQ run_states+0(R14), AX
-	MOVQ run_states+8(R14), BX
-	MOVQ run_states+16(R14), CX
-	LEAQ (R10)(AX*8), R10
-	LEAQ (R11)(BX*8), R11
-	LEAQ (R12)(CX*8), R12
+	MOVQ run_tables+0(R14), AX
+	MOVQ run_tables+8(R14), BX
+	MOVQ run_tables+16(R14), CX
+	ADDQ $table_entries, AX
+	ADDQ $table_entries, BX
+	ADDQ $table_entries, CX
+	MOVQ AX, tableL
+	MOVQ BX, tableO
+	MOVQ CX, tableM
+	MOVQ run_states+0(R14), R10
+	MOVQ run_states+8(R14), R11
+	MOVQ run_states+16(R14), R12
+	MOVQ (AX)(R10*8), R10
+	MOVQ (BX)(R11*8), R11
+	MOVQ (CX)(R12*8), R12
 
 	MOVL run_window(R14), AX
 	MOVQ AX, windowMax
@@ -116,68 +110,80 @@ TEXT ·sequencesKernel(SB), NOSPLIT, $72-24
 sequence:
 	CMPQ countLeft, $1
 	JLE  decode
-	CMPQ SI, bitsStart
-	JB   decode
-	REFILL
-	MOVBLZX (R11), BX
-	MOVBLZX (R12), CX
-	MOVBLZX (R10), DX
-	LEAQ    (BX)(CX*1), AX
-	ADDQ    DX, AX
-	CMPQ    AX, $(57-26) // with at most 26 bits for the states
-	JHI     large
-	VALUE(R11, BX, AX)
-	BITS(CX, R15)
-	MOVL    4(R12), CX
-	ADDQ    R15, CX
-	BITS(DX, R15)
-	MOVL    4(R10), DX
-	ADDQ    R15, DX
+	LEAQ (R10)(R11*1), AX
+	ADDQ R12, AX
+	MOVBLZX AX, BX // bits of the values
+	MOVBLZX AH, AX // and of the states: at most 26
+	CMPL BX, $(56-26)
+	JHI  decode
+	MOVQ R9, CX
+	SUBQ BX, R9
+	SUBQ AX, R9
+	CMPQ R9, bitsStart
+	JLT  short
+	ORQ  $-8, CX      // 56 and R9%8, as shifts go by 64
+	SUBQ BX, CX
+	SHRXQ CX, R8, BX
+	SUBQ AX, CX
+	SHRXQ CX, R8, AX
+	MOVQ R9, CX
+	SHRQ $3, CX
+	MOVQ (SI)(CX*1), R8
 
-states:
-	STATE(R10, tableL)
-	STATE(R12, tableM)
-	STATE(R11, tableO)
+	BZHIQ R10, BX, DX
+	SHRXQ R10, BX, BX
+	BZHIQ R12, BX, CX
+	SHRXQ R12, BX, BX
+	BZHIQ R11, BX, BX
+	RORXQ $32, R10, R15
+	ADDL  R15, DX
+	RORXQ $32, R12, R15
+	ADDL  R15, CX
+	RORXQ $32, R11, R15
+	ADDL  R15, BX
+
+	NEXT(R11, tableO, run_states+8(R14), AX)
+	NEXT(R12, tableM, run_states+16(R14), AX)
+	NEXT(R10, tableL, run_states+0(R14), AX)
 	DECQ countLeft
 
-	// AX is the offset plus 3, or 1 to 3 for a place in the list of the last offsets; without literals it is the place
-	// behind. What the offset is cannot be foretold, so there are no branches: BX is the place, 4 for a new offset.
-	LEAQ    -3(AX), R8
-	MOVQ    AX, BX
+	// BX is the offset plus 3, or 1 to 3 for a place in the list of the last offsets; without literals it is the place
+	// behind. What the offset is cannot be foretold, so there are no branches: AX is the place, 4 for a new offset.
+	LEAQ    -3(BX), BP
+	MOVQ    BX, AX
 	CMPQ    DX, $1
-	ADCQ    $0, BX
+	ADCQ    $0, AX
 	MOVL    $4, R15
-	CMPQ    BX, $4
-	CMOVQHI R15, BX
-	MOVL    (run_repeats-4)(R14)(BX*4), R15
-	CMPQ    AX, $3
-	CMOVQHI R8, R15
-	MOVL    run_repeats+4(R14), R8
-	MOVL    run_repeats+8(R14), AX
+	CMPQ    AX, $4
+	CMOVQHI R15, AX
+	MOVL    (run_repeats-4)(R14)(AX*4), R15
 	CMPQ    BX, $3
-	CMOVLCC R8, AX
-	MOVL    AX, run_repeats+8(R14)
-	CMPQ    BX, $1
-	CMOVLNE run_repeats+0(R14), R8
-	MOVL    R8, run_repeats+4(R14)
+	CMOVQHI BP, R15
+	MOVL    run_repeats+4(R14), BP
+	MOVL    run_repeats+8(R14), BX
+	CMPQ    AX, $3
+	CMOVLCC BP, BX
+	MOVL    BX, run_repeats+8(R14)
+	CMPQ    AX, $1
+	CMOVLNE run_repeats+0(R14), BP
+	MOVL    BP, run_repeats+4(R14)
 	MOVL    R15, run_repeats+0(R14)
-	LEAQ    -1(R15), R8
-	MOVL    R8, run_repeats+12(R14)
-	MOVQ    R15, AX
+	LEAQ    -1(R15), BX
+	MOVL    BX, run_repeats+12(R14)
 
 	// All must be sound, with room for more than the bytes that are due.
-	LEAQ (R13)(DX*1), BX
-	CMPQ BX, literalSafe
+	LEAQ (R13)(DX*1), BP
+	CMPQ BP, literalSafe
 	JHI  execute
-	LEAQ (DI)(DX*1), R15
-	LEAQ (R15)(CX*1), BX
-	CMPQ BX, outSafe
+	LEAQ (DI)(DX*1), AX
+	LEAQ (AX)(CX*1), BP
+	CMPQ BP, outSafe
 	JHI  execute
-	MOVQ R15, BX
-	SUBQ startOut, BX
-	CMPQ R8, BX // the offset less 1: 0 is wrong, too
+	MOVQ AX, BP
+	SUBQ startOut, BP
+	CMPQ BX, BP // the offset less 1: 0 is wrong, too
 	JCC  execute
-	CMPQ AX, windowMax
+	CMPQ R15, windowMax
 	JHI  execute
 	CMPQ CX, $longMatch
 	JHI  execute
@@ -188,60 +194,77 @@ states:
 	JHI   moreLiterals
 
 match:
-	// R15 is where the match goes, BX where it comes from.
+	// AX is where the match goes, BX where it comes from. No more is loaded than is due: bytes that were stored just now
+	// would have to be waited for.
 	ADDQ  DX, R13
-	LEAQ  (R15)(CX*1), DI
-	MOVQ  R15, BX
-	SUBQ  AX, BX
-	CMPQ  AX, $16
+	LEAQ  (AX)(CX*1), DI
+	MOVQ  AX, BX
+	SUBQ  R15, BX
+	CMPQ  R15, $16
 	JB    near
 	VMOVDQU (BX), X0
-	VMOVDQU X0, (R15)
+	VMOVDQU X0, (AX)
+	CMPQ  CX, $16
+	JBE   sequence
 	VMOVDQU 16(BX), X1
-	VMOVDQU X1, 16(R15)
+	VMOVDQU X1, 16(AX)
 	CMPQ  CX, $32
 	JBE   sequence
 
 far:
 	ADDQ  $32, BX
-	ADDQ  $32, R15
+	ADDQ  $32, AX
 	VMOVDQU (BX), X0
-	VMOVDQU X0, (R15)
+	VMOVDQU X0, (AX)
 	VMOVDQU 16(BX), X1
-	VMOVDQU X1, 16(R15)
+	VMOVDQU X1, 16(AX)
 	SUBQ  $32, CX
 	CMPQ  CX, $32
 	JHI   far
 	JMP   sequence
 
 near:
+	CMPQ  CX, $4
+	JBE   bytes
+
 	// The match repeats its first bytes. A register of them is made once, as many as repeat without a rest count, and
 	// no store waits for the one before.
-	SHLQ    $6, AX
+	SHLQ    $6, R15
 	MOVQ    spans+8(FP), DX
-	ADDQ    AX, DX
+	ADDQ    R15, DX
 	VBROADCASTI128 (BX), Y0
 	VPSHUFB (DX), Y0, Y0
-	VMOVDQU Y0, (R15)
-	MOVQ    span_step(DX), AX
-	SUBQ    AX, CX
+	VMOVDQU Y0, (AX)
+	MOVQ    span_step(DX), BX
+	SUBQ    BX, CX
 	JLE     sequence
 
 again:
-	ADDQ    AX, R15
-	VMOVDQU Y0, (R15)
-	SUBQ    AX, CX
+	ADDQ    BX, AX
+	VMOVDQU Y0, (AX)
+	SUBQ    BX, CX
 	JGT     again
+	JMP     sequence
+
+bytes:
+	MOVBLZX (BX), CX
+	MOVB    CX, (AX)
+	MOVBLZX 1(BX), CX
+	MOVB    CX, 1(AX)
+	MOVBLZX 2(BX), CX
+	MOVB    CX, 2(AX)
+	MOVBLZX 3(BX), CX
+	MOVB    CX, 3(AX)
 	JMP     sequence
 
 moreLiterals:
 	MOVQ DX, BX
-	MOVQ R13, R8
-	SUBQ DI, R8 // from the output to the literals
+	MOVQ R13, BP
+	SUBQ DI, BP // from the output to the literals
 
 literals:
 	ADDQ    $16, DI
-	VMOVDQU (DI)(R8*1), Y0
+	VMOVDQU (DI)(BP*1), Y0
 	VMOVDQU Y0, (DI)
 	ADDQ    $16, DI
 	SUBQ    $32, BX
@@ -249,21 +272,9 @@ literals:
 	JGT     literals
 	JMP     match
 
-large:
-	MOVQ bitsStart, R15
-	ADDQ $8, R15
-	CMPQ SI, R15
-	JB   decode
-	VALUE(R11, BX, AX)
-	REFILL
-	BITS(CX, R15)
-	MOVL 4(R12), CX
-	ADDQ R15, CX
-	BITS(DX, R15)
-	MOVL 4(R10), DX
-	ADDQ R15, DX
-	REFILL
-	JMP  states
+short:
+	ADDQ BX, R9
+	ADDQ AX, R9
 
 decode:
 	MOVQ $const_stopDecode, stop+16(FP)
@@ -271,30 +282,24 @@ decode:
 
 execute:
 	MOVL DX, run_literalLength(R14)
-	MOVL AX, run_offset(R14)
+	MOVL R15, run_offset(R14)
 	MOVL CX, run_matchLength(R14)
 	MOVQ $const_stopExecute, stop+16(FP)
 
 save:
 	VZEROUPPER
-	MOVQ (SI), R8
 	MOVQ R8, run_bits+bitReader_word(R14)
-	SUBQ run_bits+bitReader_src(R14), SI
-	MOVQ SI, run_bits+bitReader_pos(R14)
+	MOVQ R9, AX
+	SHRQ $3, AX
+	SUBQ $7, AX
+	MOVQ AX, run_bits+bitReader_pos(R14)
+	ANDQ $7, R9
+	ADDQ $56, R9
 	MOVQ R9, run_bits+bitReader_left(R14)
 	SUBQ run_literals(R14), R13
 	MOVQ R13, run_literal(R14)
 	SUBQ run_dst(R14), DI
 	MOVQ DI, run_out(R14)
-	SUBQ tableL, R10
-	SUBQ tableO, R11
-	SUBQ tableM, R12
-	SHRQ $3, R10
-	SHRQ $3, R11
-	SHRQ $3, R12
-	MOVQ R10, run_states+0(R14)
-	MOVQ R11, run_states+8(R14)
-	MOVQ R12, run_states+16(R14)
 	MOVQ countLeft, AX
 	MOVQ AX, run_count(R14)
 	RET

@@ -3,6 +3,7 @@ package zstd
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 	"math/bits"
 )
 
@@ -14,24 +15,22 @@ func (t *huffmanTable) expand1(dst, src []byte, start, end int) error {
 	if !r.init(src, start, end) {
 		return errStream
 	}
-	i := 0
-	for len(dst)-i >= 5 && r.pos >= r.start {
-		r.refill()
-		word, left := r.word, r.left
-		out := (*[5]byte)(dst[i:])
-		for j := range out {
-			entry := t[word>>((left-maxHuffmanBits)&63)%(1<<maxHuffmanBits)]
-			left -= uint(entry & 255)
-			out[j] = byte(entry >> 8)
-		}
-		r.left = left
-		i += 5
-	}
-	return t.finish(dst[i:], &r)
+	return t.finish(dst, &r)
 }
 
 // finish expands what is left of a stream to all of dst.
 func (t *huffmanTable) finish(dst []byte, r *bitReader) error {
+	for len(dst) >= 5 && r.pos >= r.start {
+		r.refill()
+		word, left := r.word, r.left
+		for i := range 5 {
+			entry := t[word>>((left-maxHuffmanBits)&63)%(1<<maxHuffmanBits)]
+			left -= uint(entry & 255)
+			dst[i] = byte(entry >> 8)
+		}
+		r.left = left
+		dst = dst[5:]
+	}
 	for i := range dst {
 		if r.left < maxHuffmanBits && r.pos > r.start {
 			r.refill()
@@ -61,28 +60,28 @@ type streams4 struct {
 	words  [4]uint64
 	places [4]int
 	starts [4]int // of the streams in src
+	outs   [4]int // where the next byte of each goes in dst
+	ends   [4]int // and where it ends there
 	src    []byte
 	table  *huffmanTable
+	pairs  *pairTable
 	dst    []byte
-	part   int // bytes of dst for each stream, but for the last one
-	out    int // bytes that each stream gave
 }
 
-// expand4 expands four streams, which follow three lengths of two bytes in src[start:end], to all of dst.
-func (t *huffmanTable) expand4(dst, src []byte, start, end int) error {
-	if end-start < 10 || len(dst) < 6 {
+// expand4 expands four streams, which follow three lengths of two bytes in src[start:end], to all of dst. pairs is
+// the table of pairs, if that is to be used.
+func (t *huffmanTable) expand4(dst, src []byte, start, end int, pairs *pairTable) error {
+	part := (len(dst) + 3) / 4
+	if end-start < 10 || len(dst) < 6 || 3*part > len(dst) {
 		return errStream
 	}
-	s := streams4{src: src, table: t, dst: dst, part: (len(dst) + 3) / 4}
-	if 3*s.part > len(dst) {
-		return errStream
-	}
+	s := streams4{src: src, table: t, pairs: pairs, dst: dst}
 	var readers [4]bitReader
 	at := start + 6
 	for i := range readers {
-		s.starts[i] = at
+		s.starts[i], s.outs[i], s.ends[i] = at, i*part, (i+1)*part
 		if i == 3 {
-			at = end
+			at, s.ends[i] = end, len(dst)
 		} else if n := int(binary.LittleEndian.Uint16(src[start+2*i:])); n <= end-at {
 			at += n
 		} else {
@@ -101,38 +100,38 @@ func (t *huffmanTable) expand4(dst, src []byte, start, end int) error {
 		r.pos = s.places[i]
 		r.word = binary.LittleEndian.Uint64(src[r.pos:])
 		r.left = 64 - uint(bits.TrailingZeros64(s.words[i]))
-		part := dst[i*s.part:]
-		if i < 3 {
-			part = part[:s.part]
-		}
-		if err := t.finish(part[s.out:], r); err != nil {
+		if err := t.finish(dst[s.outs[i]:s.ends[i]], r); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// turns returns how many turns of 5 codes, of at most 55 bits, can be taken now. A turn may take bits from before a
-// stream, as long as these are there.
-func (s *streams4) turns() int {
-	n := (len(s.dst) - 3*s.part - s.out) / 5
+// turns returns how many turns of 5 look-ups, of at most 55 bits and size bytes, can be taken now. A turn may take bits
+// from before a stream, as long as these are there.
+func (s *streams4) turns(size int) int {
+	n := math.MaxInt
 	for i, place := range s.places {
-		n = min(n, (place-s.starts[i]+ahead)/7)
+		n = min(n, (s.ends[i]-s.outs[i])/size, (place-s.starts[i]+ahead)/7)
 	}
 	return n
 }
 
-// runGeneric takes turns of 5 codes a stream, as long as neither the input nor the output can end.
+// runGeneric takes turns, as long as neither the input nor the output can end.
 func (s *streams4) runGeneric() {
+	if s.pairs != nil {
+		s.runPairs()
+		return
+	}
 	t, src := s.table, s.src
 	w0, w1, w2, w3 := s.words[0], s.words[1], s.words[2], s.words[3]
 	for {
-		n := s.turns()
+		n := s.turns(5)
 		if n <= 0 {
 			break
 		}
 		p0, p1, p2, p3 := s.places[0], s.places[1], s.places[2], s.places[3]
-		d0, d1, d2, d3 := s.dst[s.out:], s.dst[s.part+s.out:], s.dst[2*s.part+s.out:], s.dst[3*s.part+s.out:]
+		d0, d1, d2, d3 := s.dst[s.outs[0]:], s.dst[s.outs[1]:], s.dst[s.outs[2]:], s.dst[s.outs[3]:]
 		for i := 0; i < 5*n; i += 5 {
 			o0, o1, o2, o3 := (*[5]byte)(d0[i:]), (*[5]byte)(d1[i:]), (*[5]byte)(d2[i:]), (*[5]byte)(d3[i:])
 			for j := range 5 {
@@ -146,7 +145,40 @@ func (s *streams4) runGeneric() {
 			w3, p3 = reload(src, w3, p3)
 		}
 		s.places = [4]int{p0, p1, p2, p3}
-		s.out += 5 * n
+		for i := range s.outs {
+			s.outs[i] += 5 * n
+		}
+	}
+	s.words = [4]uint64{w0, w1, w2, w3}
+}
+
+// runPairs is runGeneric with the table of pairs.
+func (s *streams4) runPairs() {
+	t, src, dst := s.pairs, s.src, s.dst
+	w0, w1, w2, w3 := s.words[0], s.words[1], s.words[2], s.words[3]
+	for {
+		n := s.turns(10)
+		if n <= 0 {
+			break
+		}
+		p0, p1, p2, p3 := s.places[0], s.places[1], s.places[2], s.places[3]
+		o0, o1, o2, o3 := s.outs[0], s.outs[1], s.outs[2], s.outs[3]
+		for range n {
+			for range 5 {
+				e0, e1, e2, e3 := t[w0>>53], t[w1>>53], t[w2>>53], t[w3>>53]
+				w0, w1, w2, w3 = w0<<(e0>>16&63), w1<<(e1>>16&63), w2<<(e2>>16&63), w3<<(e3>>16&63)
+				binary.LittleEndian.PutUint16(dst[o0:], uint16(e0))
+				binary.LittleEndian.PutUint16(dst[o1:], uint16(e1))
+				binary.LittleEndian.PutUint16(dst[o2:], uint16(e2))
+				binary.LittleEndian.PutUint16(dst[o3:], uint16(e3))
+				o0, o1, o2, o3 = o0+int(e0>>24), o1+int(e1>>24), o2+int(e2>>24), o3+int(e3>>24)
+			}
+			w0, p0 = reload(src, w0, p0)
+			w1, p1 = reload(src, w1, p1)
+			w2, p2 = reload(src, w2, p2)
+			w3, p3 = reload(src, w3, p3)
+		}
+		s.places, s.outs = [4]int{p0, p1, p2, p3}, [4]int{o0, o1, o2, o3}
 	}
 	s.words = [4]uint64{w0, w1, w2, w3}
 }

@@ -30,6 +30,72 @@
 	ORR  $1, word           \
 	LSL  R20, word, word
 
+// PAIR takes one code or two from a word and stores two bytes, of which one or two count. Entries have the symbols in
+// bytes 0 and 1, the bits of their codes in byte 2, of which LSL looks at six, and their number in byte 3.
+#define PAIR(word, out) \
+	LSR   $53, word, R20       \
+	MOVWU (R12)(R20<<2), R21   \
+	LSR   $16, R21, R22        \
+	LSL   R22, word, word      \
+	MOVH  R21, (out)           \
+	ADD   R21>>24, out
+
+#define PAIRS \
+	PAIR(R0, R8)   \
+	PAIR(R1, R9)   \
+	PAIR(R2, R10)  \
+	PAIR(R3, R11)
+
+// OPEN loads the state, R19, but for the table.
+#define OPEN \
+	MOVD streams4_dst(R19), R20         \
+	MOVD streams4_outs+0(R19), R8       \
+	MOVD streams4_outs+8(R19), R9       \
+	MOVD streams4_outs+16(R19), R10     \
+	MOVD streams4_outs+24(R19), R11     \
+	ADD  R20, R8                        \
+	ADD  R20, R9                        \
+	ADD  R20, R10                       \
+	ADD  R20, R11                       \
+	MOVD streams4_src(R19), R20         \
+	MOVD streams4_places+0(R19), R4     \
+	MOVD streams4_places+8(R19), R5     \
+	MOVD streams4_places+16(R19), R6    \
+	MOVD streams4_places+24(R19), R7    \
+	ADD  R20, R4                        \
+	ADD  R20, R5                        \
+	ADD  R20, R6                        \
+	ADD  R20, R7                        \
+	MOVD streams4_words+0(R19), R0      \
+	MOVD streams4_words+8(R19), R1      \
+	MOVD streams4_words+16(R19), R2     \
+	MOVD streams4_words+24(R19), R3
+
+// CLOSE stores it.
+#define CLOSE \
+	MOVD streams4_dst(R19), R20         \
+	SUB  R20, R8                        \
+	SUB  R20, R9                        \
+	SUB  R20, R10                       \
+	SUB  R20, R11                       \
+	MOVD R8, streams4_outs+0(R19)       \
+	MOVD R9, streams4_outs+8(R19)       \
+	MOVD R10, streams4_outs+16(R19)     \
+	MOVD R11, streams4_outs+24(R19)     \
+	MOVD streams4_src(R19), R20         \
+	SUB  R20, R4                        \
+	SUB  R20, R5                        \
+	SUB  R20, R6                        \
+	SUB  R20, R7                        \
+	MOVD R4, streams4_places+0(R19)     \
+	MOVD R5, streams4_places+8(R19)     \
+	MOVD R6, streams4_places+16(R19)    \
+	MOVD R7, streams4_places+24(R19)    \
+	MOVD R0, streams4_words+0(R19)      \
+	MOVD R1, streams4_words+8(R19)      \
+	MOVD R2, streams4_words+16(R19)     \
+	MOVD R3, streams4_words+24(R19)
+
 // func streamsKernel(s *streams4, n int)
 //
 // Registers:
@@ -44,31 +110,7 @@ TEXT ·streamsKernel(SB), NOSPLIT, $0-16
 	MOVD s+0(FP), R19
 	MOVD n+8(FP), R13
 	MOVD streams4_table(R19), R12
-
-	MOVD streams4_out(R19), R20
-	MOVD streams4_dst(R19), R8
-	MOVD streams4_part(R19), R21
-	ADD  R20, R8
-	ADD  R21, R8, R9
-	ADD  R21, R9, R10
-	ADD  R21, R10, R11
-	ADD  R13<<2, R13, R22 // 5 symbols a turn
-	ADD  R22, R20
-	MOVD R20, streams4_out(R19)
-
-	MOVD streams4_src(R19), R20
-	MOVD streams4_places+0(R19), R4
-	MOVD streams4_places+8(R19), R5
-	MOVD streams4_places+16(R19), R6
-	MOVD streams4_places+24(R19), R7
-	ADD  R20, R4
-	ADD  R20, R5
-	ADD  R20, R6
-	ADD  R20, R7
-	MOVD streams4_words+0(R19), R0
-	MOVD streams4_words+8(R19), R1
-	MOVD streams4_words+16(R19), R2
-	MOVD streams4_words+24(R19), R3
+	OPEN
 
 turn:
 	ROUND(0)
@@ -87,17 +129,30 @@ turn:
 	SUBS $1, R13
 	BNE  turn
 
-	MOVD streams4_src(R19), R20
-	SUB  R20, R4
-	SUB  R20, R5
-	SUB  R20, R6
-	SUB  R20, R7
-	MOVD R4, streams4_places+0(R19)
-	MOVD R5, streams4_places+8(R19)
-	MOVD R6, streams4_places+16(R19)
-	MOVD R7, streams4_places+24(R19)
-	MOVD R0, streams4_words+0(R19)
-	MOVD R1, streams4_words+8(R19)
-	MOVD R2, streams4_words+16(R19)
-	MOVD R3, streams4_words+24(R19)
+	CLOSE
+	RET
+
+// func pairsKernel(s *streams4, n int)
+//
+// Registers are those of streamsKernel, and R22 is at hand, too.
+TEXT ·pairsKernel(SB), NOSPLIT, $0-16
+	MOVD s+0(FP), R19
+	MOVD n+8(FP), R13
+	MOVD streams4_pairs(R19), R12
+	OPEN
+
+turn:
+	PAIRS
+	PAIRS
+	PAIRS
+	PAIRS
+	PAIRS
+	RELOAD(R0, R4)
+	RELOAD(R1, R5)
+	RELOAD(R2, R6)
+	RELOAD(R3, R7)
+	SUBS $1, R13
+	BNE  turn
+
+	CLOSE
 	RET
