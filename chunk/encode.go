@@ -35,10 +35,7 @@ func (w *Worker) encodeBlock(dst []byte, l *Layout, k int, src, ref []byte, room
 	if err != nil {
 		return dst, err
 	}
-	streams := 1
-	if l.split && len(src) == l.blockSize {
-		streams = l.typeSize
-	}
+	streams := l.h.streams(len(src))
 	n := len(src) / streams
 	start := len(dst)
 	for j := range streams {
@@ -140,7 +137,7 @@ func (w *Worker) Assemble(dst []byte, l *Layout, blocks [][]byte, plain func(k i
 	var ref []byte
 	out, err := w.assemble(dst, l, size, func(dst []byte, k, room int) ([]byte, error) {
 		b := blocks[k]
-		if len(b)+l.BlockLen(k) <= room {
+		if l.roomFor(b, k, room) {
 			return append(dst, b...), nil
 		}
 		// Blocks were encoded as if there were room without end. Near the end of it, encode again with what is left.
@@ -174,7 +171,7 @@ func (w *Worker) Build(dst []byte, l *Layout, ref []byte, ready, plain func(k in
 		if err != nil {
 			return dst, err
 		}
-		if b != nil && len(b)+l.BlockLen(k) <= room {
+		if b != nil && l.roomFor(b, k, room) {
 			return append(dst, b...), nil
 		}
 		src, err := plain(k) // near the end, encode again with what is left
@@ -187,6 +184,27 @@ func (w *Worker) Build(dst []byte, l *Layout, ref []byte, ready, plain func(k in
 		return w.appendStored(dst, l, plain)
 	}
 	return out, err
+}
+
+// roomFor tells whether block k, encoded as if there were room without end, is the same with that much: whether each of
+// its streams would have had room for all of its bytes as they are.
+func (l *Layout) roomFor(b []byte, k, room int) bool {
+	streams := l.h.streams(l.BlockLen(k))
+	n := l.BlockLen(k) / streams
+	for ; streams > 0; streams-- {
+		if 4+n > room || len(b) < 4 {
+			return false
+		}
+		size := int(int32(binary.LittleEndian.Uint32(b)))
+		if size < 0 {
+			size = 1 // a run takes one byte
+		}
+		if size > len(b)-4 {
+			return false
+		}
+		b, room = b[4+size:], room-4-size
+	}
+	return true
 }
 
 // assemble appends the chunk of blocks that put appends, each with room for so many bytes. size is how long the chunk
@@ -257,11 +275,7 @@ func (w *Worker) reference(l *Layout, plain func(int) ([]byte, error), k int) (r
 
 // allZero tells whether the streams of a block are all zero runs: then each is just its length.
 func allZero(b []byte, l *Layout, k int) bool {
-	n := 4
-	if l.split && l.BlockLen(k) == l.blockSize {
-		n *= l.typeSize
-	}
-	return len(b) == n
+	return len(b) == 4*l.h.streams(l.BlockLen(k))
 }
 
 // appendStored appends the chunk with its data as they are.
