@@ -137,8 +137,8 @@ func (w *Worker) Assemble(dst []byte, l *Layout, blocks [][]byte, plain func(k i
 	var ref []byte
 	out, err := w.assemble(dst, l, size, func(dst []byte, k, room int) ([]byte, error) {
 		b := blocks[k]
-		if l.roomFor(b, k, room) {
-			return append(dst, b...), nil
+		if ok, err := l.roomFor(b, k, room); ok || err != nil {
+			return append(dst, b...), err
 		}
 		// Blocks were encoded as if there were room without end. Near the end of it, encode again with what is left.
 		src, err := plain(k)
@@ -171,8 +171,10 @@ func (w *Worker) Build(dst []byte, l *Layout, ref []byte, ready, plain func(k in
 		if err != nil {
 			return dst, err
 		}
-		if b != nil && l.roomFor(b, k, room) {
-			return append(dst, b...), nil
+		if b != nil {
+			if ok, err := l.roomFor(b, k, room); ok || err != nil {
+				return append(dst, b...), err
+			}
 		}
 		src, err := plain(k) // near the end, encode again with what is left
 		if err != nil {
@@ -187,78 +189,40 @@ func (w *Worker) Build(dst []byte, l *Layout, ref []byte, ready, plain func(k in
 }
 
 // roomFor tells whether block k, encoded as if there were room without end, is the same with that much: whether each of
-// its streams would have had room for all of its bytes as they are.
-func (l *Layout) roomFor(b []byte, k, room int) bool {
+// its streams would have had room for all of its bytes as they are. It fails with errNoRoom where one that needs that
+// has not.
+func (l *Layout) roomFor(b []byte, k, room int) (bool, error) {
 	streams := l.h.streams(l.BlockLen(k))
 	n := l.BlockLen(k) / streams
-	for ; streams > 0; streams-- {
-		if 4+n > room || len(b) < 4 {
-			return false
-		}
+	for ; streams > 0 && len(b) >= 4; streams-- {
 		size := int(int32(binary.LittleEndian.Uint32(b)))
+		if 4+n > room {
+			if size == n {
+				return false, errNoRoom
+			}
+			return false, nil
+		}
 		if size < 0 {
 			size = 1 // a run takes one byte
 		}
-		if size > len(b)-4 {
-			return false
-		}
+		size = min(size, len(b)-4)
 		b, room = b[4+size:], room-4-size
 	}
-	return true
+	return true, nil
 }
 
 // assemble appends the chunk of blocks that put appends, each with room for so many bytes. size is how long the chunk
 // is likely to become. Errors are those of put; for errNoRoom the chunk has to be stored.
 func (w *Worker) assemble(dst []byte, l *Layout, size int, put func(dst []byte, k, room int) ([]byte, error)) ([]byte, error) {
-	start := len(dst)
-	dst = l.h.append(slices.Grow(dst, size))
-	starts := len(dst)
-	dst = l.appendDict(grow(dst, 4*l.nblocks))
-	zeros := true
+	c := l.begin(dst, size)
 	for k := range l.nblocks {
-		at := len(dst) - start
-		var err error
-		dst, err = put(dst, k, l.h.NBytes+MaxOverhead-at)
-		if err != nil {
-			return dst[:start], err
-		}
-		zeros = zeros && allZero(dst[start+at:], l, k)
-		binary.LittleEndian.PutUint32(dst[starts+4*k:], uint32(at))
-	}
-	if zeros {
-		dst = dst[:starts]
-		dst[start+31] = dst[start+31]&^b2flagDict | uint8(Zeros)<<specialShift
-	}
-	binary.LittleEndian.PutUint32(dst[start+12:], uint32(len(dst)-start))
-	return dst, nil
-}
-
-// encodeInOrder appends the chunk with the blocks that plain returns, encoded one after the other where they belong.
-// Without room for the longest chunk in dst, which is not taken for a chunk that may be short, it is made elsewhere.
-func (w *Worker) encodeInOrder(dst []byte, l *Layout, ref []byte, plain func(k int) ([]byte, error)) ([]byte, error) {
-	out, roomy := dst, cap(dst)-len(dst) >= l.h.NBytes+MaxOverhead
-	if !roomy {
-		out = w.out[:0]
-	}
-	out, err := w.assemble(out, l, HeaderSize+4*l.nblocks+l.dictSize(), func(dst []byte, k, room int) ([]byte, error) {
-		src, err := plain(k)
+		out, err := put(c.dst, k, c.room())
 		if err != nil {
 			return dst, err
 		}
-		return w.encodeBlock(dst, l, k, src, ref, room)
-	})
-	if !roomy {
-		w.out = out[:0]
+		c.add(k, out)
 	}
-	switch {
-	case errors.Is(err, errNoRoom):
-		return w.appendStored(dst, l, plain)
-	case err != nil:
-		return dst, err
-	case roomy:
-		return out, nil
-	}
-	return append(dst, out...), nil
+	return c.end(), nil
 }
 
 // reference makes the reference block, and fetches block k, which plain may put where block 0 was.
@@ -273,32 +237,46 @@ func (w *Worker) reference(l *Layout, plain func(int) ([]byte, error), k int) (r
 	return ref, src, err
 }
 
-// allZero tells whether the streams of a block are all zero runs: then each is just its length.
-func allZero(b []byte, l *Layout, k int) bool {
-	return len(b) == 4*l.h.streams(l.BlockLen(k))
-}
-
 // appendStored appends the chunk with its data as they are.
 func (w *Worker) appendStored(dst []byte, l *Layout, plain func(k int) ([]byte, error)) ([]byte, error) {
-	start := len(dst)
+	return appendStored(dst, l, []*Worker{w}, plain)
+}
+
+// appendStored appends the chunk with its data as they are. Members of the team copy pieces that are worth it.
+func appendStored(dst []byte, l *Layout, team []*Worker, plain func(k int) ([]byte, error)) ([]byte, error) {
 	h := l.h
 	h.Flags |= flagStored
 	h.Blosc2Flags &^= b2flagDict // the reference leaves it, and cannot read its chunk
 	h.CBytes = h.NBytes + HeaderSize
-	dst = h.append(slices.Grow(dst, h.CBytes))
-	for k := range l.nblocks {
-		src, err := plain(k)
-		if err == nil {
-			b := w.layoutBlock(l, k)
-			src, err = w.prefilter(src, &b)
+	out := h.append(slices.Grow(dst, h.CBytes))
+	at := len(out)
+	out = out[:at+h.NBytes]
+	blocks := max(1, storedPiece/l.blockSize) // of a piece
+	err := work(team[:min(len(team), 1+h.NBytes/storersFrom)], (l.nblocks+blocks-1)/blocks, func(w *Worker, i int) error {
+		for k := i * blocks; k < min((i+1)*blocks, l.nblocks); k++ {
+			src, err := plain(k)
+			if err == nil {
+				b := w.layoutBlock(l, k)
+				src, err = w.prefilter(src, &b)
+			}
+			if err != nil {
+				return err
+			}
+			copy(out[at+k*l.blockSize:], src)
 		}
-		if err != nil {
-			return dst[:start], err
-		}
-		dst = append(dst, src...)
+		return nil
+	})
+	if err != nil {
+		return dst, err
 	}
-	return dst, nil
+	return out, nil
 }
+
+// storedPiece is how many bytes a worker copies in one go.
+const storedPiece = 256 << 10
+
+// storersFrom is how many bytes one worker copies in less time than it takes to set another one to work.
+const storersFrom = 2 << 20
 
 // Encode appends a chunk with the content src to dst, on up to Options.Concurrency goroutines; the bytes do not
 // depend on their number. They are those of C-Blosc2 with one thread where the codec's streams are. A chunk of
@@ -317,13 +295,13 @@ func (p *Pool) Encode(dst, src []byte, c CParams) ([]byte, error) {
 	}
 	n := l.nblocks
 	if l.store {
-		n = 1
+		n = 1 + len(src)/storersFrom
 	}
 	team := p.team(n)
 	defer p.dismiss(team)
 	w := team[0]
 	if l.store {
-		return w.appendStored(dst, l, plain)
+		return appendStored(dst, l, team, plain)
 	}
 	if l, err = w.Train(l, plain); err != nil {
 		return dst, err
@@ -335,21 +313,61 @@ func (p *Pool) Encode(dst, src []byte, c CParams) ([]byte, error) {
 		}
 		ref = w.ref
 	}
-	if len(team) == 1 {
-		return w.encodeInOrder(dst, l, ref, plain)
+	return encodeChunk(dst, l, team, ref, plain)
+}
+
+// encodeChunk appends the chunk with the blocks that plain returns. Without room for the longest chunk in dst, which is
+// not taken for a chunk that may be short, it is made elsewhere.
+func encodeChunk(dst []byte, l *Layout, team []*Worker, ref []byte, plain func(k int) ([]byte, error)) ([]byte, error) {
+	w, out := team[0], dst
+	roomy := cap(dst)-len(dst) >= l.h.NBytes+MaxOverhead
+	if !roomy {
+		out = w.again[:0]
 	}
-	err = encodeAll(team, l.nblocks, func(mate *Worker, k int) error {
-		b, err := plain(k)
-		if err == nil {
-			mate.out, err = mate.EncodeBlock(mate.out, l, k, b, ref)
-		}
-		return err
-	})
-	defer clear(w.blocks)
-	if err != nil {
+	out, err := encodeBlocks(out, l, team, ref, plain)
+	if !roomy {
+		w.again = out[:0]
+	}
+	switch {
+	case errors.Is(err, errNoRoom):
+		return appendStored(dst, l, team, plain)
+	case err != nil:
 		return dst, err
+	case roomy:
+		return out, nil
 	}
-	return w.Assemble(dst, l, w.blocks, plain)
+	return append(dst, out...), nil
+}
+
+// encodeBlocks is encodeChunk where the chunk is made. It fails with errNoRoom where the chunk must be stored, and
+// returns the memory it took in any case.
+func encodeBlocks(dst []byte, l *Layout, team []*Worker, ref []byte, plain func(k int) ([]byte, error)) ([]byte, error) {
+	var c building
+	next := 0
+	if len(team) == 1 {
+		c = l.begin(dst, HeaderSize+4*l.nblocks+l.dictSize())
+	} else {
+		most := l.h.NBytes + MaxOverhead
+		if cap(dst)-len(dst) < most {
+			dst = make([]byte, 0, most)
+		}
+		var err error
+		if c, next, err = gather(l.begin(dst, most), team, ref, plain); err != nil {
+			return c.dst, err
+		}
+	}
+	for ; next < l.nblocks; next++ {
+		src, err := plain(next)
+		if err != nil {
+			return c.dst, err
+		}
+		out, err := team[0].encodeBlock(c.dst, l, next, src, ref, c.room())
+		if err != nil {
+			return out, err
+		}
+		c.add(next, out)
+	}
+	return c.end(), nil
 }
 
 // encodeAll calls f for all blocks; it appends the encoded block to the out of the worker that it is given. The blocks

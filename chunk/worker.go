@@ -17,7 +17,7 @@ type Worker struct {
 	post     []byte    // a block before Options.Postfilter
 	in       []byte    // compressed bytes read from an io.ReaderAt
 	out      []byte    // encoded blocks
-	again    []byte    // a block encoded a second time, with less room
+	again    []byte    // a block encoded a second time, with less room, or a chunk before it is known how long it gets
 	part     []byte    // a block of which only a part is wanted
 	encoders []cachedEncoder
 	decoders []cachedDecoder
@@ -27,6 +27,7 @@ type Worker struct {
 	// For the calls that code whole chunks.
 	reader Reader
 	blocks [][]byte
+	spare  [][]byte // memory for encoded blocks
 	ref    []byte
 	team   []*Worker
 }
