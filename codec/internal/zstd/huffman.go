@@ -116,14 +116,32 @@ func (t *huffmanTable) fill(symbols []uint8, count *[16]int, log int) {
 // whole, from the lowest byte on, then the length of these codes together and the number of symbols.
 type pairTable [1 << maxHuffmanBits]uint32
 
-// fill makes p the table for the code of t. What is next cannot be foretold, so there are no branches.
+// fill makes p the table for the code of t. Codes of one length follow each other, and their entries differ only in
+// the first symbol.
 func (p *pairTable) fill(t *huffmanTable) {
-	for i := range p {
-		first := uint32(t[i])
+	for at := 0; at < len(p); {
+		first := uint32(t[at])
 		n := first & 255
-		second := uint32(t[uint32(i)<<(n&31)%(1<<maxHuffmanBits)])
-		fits := ^uint32(int32(maxHuffmanBits-n-second&255) >> 31) // all bits, or none
-		p[i] = first>>8 | n<<16 | 1<<24 + (second&0xff00|second&255<<16|1<<24)&fits
+		size := len(p) >> (n & 15)
+		entry := first>>8 | n<<16 | 1<<24
+		model := p[at : at+size]
+		for i := range model {
+			second := uint32(t[i<<(n&15)%len(t)])
+			fits := ^uint32(int32(maxHuffmanBits-n-second&255) >> 31) // all bits, or none: it cannot be foretold
+			model[i] = entry + (second&0xff00|second&255<<16|1<<24)&fits
+		}
+		for at += size; at < len(p) && uint32(t[at])&255 == n; at += size {
+			more := uint32(t[at])>>8 - first>>8
+			from, to := model, p[at:at+size]
+			for ; len(from) >= 8 && len(to) >= 8; from, to = from[8:], to[8:] {
+				f, t := (*[8]uint32)(from), (*[8]uint32)(to)
+				t[0], t[1], t[2], t[3] = f[0]+more, f[1]+more, f[2]+more, f[3]+more
+				t[4], t[5], t[6], t[7] = f[4]+more, f[5]+more, f[6]+more, f[7]+more
+			}
+			for i := range from {
+				to[i] = from[i] + more
+			}
+		}
 	}
 }
 
