@@ -12,5 +12,8 @@ var use = features{neon: true}
 
 const vectorKernel = "neon"
 
+// turnCodes is how many look-ups a kernel for four streams takes in a turn.
+const turnCodes = 5
+
 // vectors reports whether there are kernels in assembly to use.
 func vectors() bool { return use.neon }

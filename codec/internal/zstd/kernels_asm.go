@@ -4,8 +4,8 @@ package zstd
 
 import "github.com/goblosc/blosc2/codec/internal/race"
 
-// This file chooses between the kernels in assembly and the generic ones. A machine brings: features, use, vectors
-// and vectorKernel.
+// This file chooses between the kernels in assembly and the generic ones. A machine brings: features, use, vectors,
+// vectorKernel and turnCodes.
 
 // kernel names the kernels in use.
 func kernel() string {
@@ -29,7 +29,7 @@ func (r *run) fast() int {
 	return sequencesKernel(r, spans)
 }
 
-// run takes turns of 5 look-ups a stream, as long as neither the input nor the output can end.
+// run takes turns of turnCodes look-ups a stream, as long as neither the input nor the output can end.
 func (s *streams4) run() {
 	if !vectors() {
 		s.runGeneric()
@@ -38,12 +38,12 @@ func (s *streams4) run() {
 	race.Read(s.src)
 	race.Write(s.dst)
 	if s.pairs != nil {
-		for n := s.turns(10); n > 0; n = s.turns(10) {
+		for n := s.turns(turnCodes, 2); n > 0; n = s.turns(turnCodes, 2) {
 			pairsKernel(s, n)
 		}
 		return
 	}
-	for n := s.turns(5); n > 0; n = s.turns(5) {
+	for n := s.turns(turnCodes, 1); n > 0; n = s.turns(turnCodes, 1) {
 		streamsKernel(s, n)
 	}
 }

@@ -107,14 +107,14 @@ func (t *huffmanTable) expand4(dst, src []byte, start, end int, pairs *pairTable
 	return nil
 }
 
-// turns returns how many turns of 5 look-ups, of at most 55 bits and size bytes, can be taken now. A turn may take bits
-// from before a stream, as long as these are there.
-func (s *streams4) turns(size int) int {
-	n := math.MaxInt
+// turns returns how many turns of so many look-ups, which give at most so many bytes each, can be taken now. A turn may
+// take bits from before a stream, as long as these are there; up to 29 bits of a word are used already.
+func (s *streams4) turns(codes, width int) int {
+	in, out := math.MaxInt, math.MaxInt
 	for i, place := range s.places {
-		n = min(n, (s.ends[i]-s.outs[i])/size, (place-s.starts[i]+ahead)/7)
+		in, out = min(in, place-s.starts[i]), min(out, s.ends[i]-s.outs[i])
 	}
-	return n
+	return min(8*(in+ahead-4)/(codes*maxHuffmanBits), out/(codes*width))
 }
 
 // runGeneric takes turns, as long as neither the input nor the output can end.
@@ -126,7 +126,7 @@ func (s *streams4) runGeneric() {
 	t, src := s.table, s.src
 	w0, w1, w2, w3 := s.words[0], s.words[1], s.words[2], s.words[3]
 	for {
-		n := s.turns(5)
+		n := s.turns(5, 1)
 		if n <= 0 {
 			break
 		}
@@ -157,7 +157,7 @@ func (s *streams4) runPairs() {
 	t, src, dst := s.pairs, s.src, s.dst
 	w0, w1, w2, w3 := s.words[0], s.words[1], s.words[2], s.words[3]
 	for {
-		n := s.turns(10)
+		n := s.turns(5, 2)
 		if n <= 0 {
 			break
 		}
