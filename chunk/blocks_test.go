@@ -147,6 +147,58 @@ func TestSharedBlocks(t *testing.T) {
 	}
 }
 
+// shuffledOnly tells whether undoing Shuffle is the last and only step when a block is decoded.
+func shuffledOnly(r *Reader) bool {
+	n, shuffles := 0, false
+	for _, f := range r.h.Filters {
+		if f.ID != NoFilter && f.ID != TruncPrec && f.ID != IntTrunc {
+			n++
+			shuffles = f.ID == Shuffle && (f.Meta > 1 || f.Meta == 0 && r.h.TypeSize > 1)
+		}
+	}
+	return n == 1 && shuffles && r.h.Special() == Regular && !r.h.Stored()
+}
+
+// TestDecodeShuffledNot has blocks of which something else is to be undone, or nothing.
+func TestDecodeShuffledNot(t *testing.T) {
+	b, err := Encode(nil, floats(6000), CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: 1000}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vl, err := EncodeVL(nil, [][]byte{floats(1000), floats(500)}, CParams{TypeSize: 4}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := func(dst, src []byte, _ BlockInfo) error { copy(dst, src); return nil }
+	for name, c := range map[string]struct {
+		chunk []byte
+		o     *Options
+		k     int
+	}{
+		"postfilter": {b, &Options{Postfilter: after}, 0}, "no block": {b, nil, 6}, "negative": {b, nil, -1}, "variable": {vl, nil, 0},
+	} {
+		var r Reader
+		w := NewPool(c.o).Get()
+		if err := w.Open(&r, c.chunk); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok, err := w.DecodeShuffled(&r, c.k); ok || err != nil {
+			t.Errorf("%s: still shuffled: %v, error %v", name, ok, err)
+		}
+	}
+	var r Reader
+	w := NewPool(nil).Get()
+	if err := w.Open(&r, b); err != nil {
+		t.Fatal(err)
+	}
+	at := r.starts[3]
+	binary.LittleEndian.PutUint32(b[at:], 1<<30)
+	var e *Error
+	if _, ok, err := w.DecodeShuffled(&r, 3); ok || !errors.Is(err, ErrCorrupt) || !errors.As(err, &e) || e.Block != 3 {
+		t.Errorf("a stream that is too long: %v, error %v", ok, err)
+	}
+}
+
 // readAll reads the blocks of a chunk, the last one first.
 func readAll(t *testing.T, name string, w *Worker, r *Reader, src []byte) {
 	t.Helper()
@@ -156,6 +208,21 @@ func readAll(t *testing.T, name string, w *Worker, r *Reader, src []byte) {
 		got := make([]byte, n)
 		if err := w.DecodeBlock(got, r, k); err != nil || at+n != end || !bytes.Equal(got, src[at:end]) {
 			t.Fatalf("%s: block %d at %d of %d bytes: %v, or other data", name, k, at, n, err)
+		}
+		s, ok, err := w.DecodeShuffled(r, k)
+		if err != nil || ok != shuffledOnly(r) {
+			t.Fatalf("%s: block %d: %v, still shuffled: %v", name, k, err, ok)
+		}
+		if ok {
+			clear(got)
+			if s.Unshuffle(got); !bytes.Equal(got, src[at:end]) {
+				t.Fatalf("%s: block %d: other data when unshuffled", name, k)
+			}
+			clear(got)
+			items := s.Items()
+			if s.Rows(got, &Rows{N: 1, Len: items}); !bytes.Equal(got[:items*s.Width()], src[at:at+items*s.Width()]) {
+				t.Fatalf("%s: block %d: other items in a row", name, k)
+			}
 		}
 		end = at
 	}

@@ -30,6 +30,7 @@ type decoding struct {
 	s    *snapshot
 	ctx  context.Context
 	plan Plan
+	rows RowPlan // plan, or nil
 
 	mu      sync.Mutex
 	wake    sync.Cond // when a chunk was opened, or nothing is left to wait for
@@ -71,6 +72,7 @@ func (f *Frame) decode(ctx context.Context, s *snapshot, p Plan) error {
 		e.wake.L = &e.mu
 	}
 	e.s, e.ctx, e.plan, e.last, e.err = s, ctx, p, false, nil
+	e.rows, _ = p.(RowPlan)
 	for range f.opts.workers(p.Blocks()) - 1 {
 		e.wg.Go(e.work)
 	}
@@ -81,7 +83,7 @@ func (f *Frame) decode(ctx context.Context, s *snapshot, p Plan) error {
 	}
 	e.jobs = e.jobs[:0]
 	err := e.err
-	e.s, e.ctx, e.plan = nil, nil, nil
+	e.s, e.ctx, e.plan, e.rows = nil, nil, nil, nil
 	f.engines.Put(e)
 	return err
 }
@@ -264,6 +266,18 @@ func (e *decoding) block(w *worker, j *decodeJob, i int) error {
 		w.buf = make([]byte, n)
 	}
 	dst = w.buf[:n]
+	if e.rows != nil {
+		s, ok, err := w.DecodeShuffled(&j.r, k)
+		switch {
+		case err != nil:
+			return e.chunkError(j, err)
+		case ok && e.rows.Shuffled(&j.visit, k, at, s):
+			return nil
+		case ok:
+			s.Unshuffle(dst)
+			return e.plan.Block(&j.visit, k, at, dst)
+		}
+	}
 	if err := w.DecodeBlock(dst, &j.r, k); err != nil {
 		return e.chunkError(j, err)
 	}

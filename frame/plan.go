@@ -31,3 +31,11 @@ type Plan interface {
 	// chunk.Value; a chunk.NaNs has items of typeSize bytes. n is the decoded size of the chunk.
 	Special(v *Visit, s chunk.Special, value []byte, typeSize, n int) error
 }
+
+// RowPlan is a Plan that takes blocks for which Place returned nil while the bytes of their items still lie apart, to
+// bring them together where they belong. It is asked only where that is the last step of decoding.
+type RowPlan interface {
+	Plan
+	// Shuffled takes block k and returns true, or returns false: then Block gets it. data is valid until it returns.
+	Shuffled(v *Visit, k, at int, data chunk.Shuffled) bool
+}

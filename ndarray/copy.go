@@ -157,33 +157,49 @@ func (l *loops) run(dst, src []byte, width int) {
 	}
 	inner := l.n - 1
 	n, ds, ss := l.count[inner], l.dst[inner], l.src[inner]
-	d, s := l.dstOff, l.srcOff
-	var at [maxDims]int
+	p := l.begin() // not the loop's own, which would be a copy at each turn
 	for {
 		if width >= minRow && width <= maxRow {
-			dstAhead, srcAhead := 0, 0
-			if inner > 0 && at[inner-1] < l.count[inner-1]-1 {
-				dstAhead, srcAhead = l.dst[inner-1], l.src[inner-1]
-			}
-			rows(dst, src, d, s, n, ds, ss, width, dstAhead, srcAhead)
+			dstAhead, srcAhead := l.ahead(&p)
+			rows(dst, src, p.dst, p.src, n, ds, ss, width, dstAhead, srcAhead)
 		} else {
-			line(dst, src, d, s, n, ds, ss, width)
+			line(dst, src, p.dst, p.src, n, ds, ss, width)
 		}
-		k := inner - 1
-		for ; k >= 0; k-- {
-			d += l.dst[k]
-			s += l.src[k]
-			if at[k]++; at[k] < l.count[k] {
-				break
-			}
-			d -= l.dst[k] * l.count[k]
-			s -= l.src[k] * l.count[k]
-			at[k] = 0
-		}
-		if k < 0 {
+		if !l.next(&p) {
 			return
 		}
 	}
+}
+
+// odometer is a place in the loops, but for the innermost.
+type odometer struct {
+	dst, src int // offsets in bytes
+	at       [maxDims]int
+}
+
+func (l *loops) begin() odometer { return odometer{dst: l.dstOff, src: l.srcOff} }
+
+// ahead returns how far the places that the innermost loop goes through next are from those of this one, or zeros.
+func (l *loops) ahead(p *odometer) (dst, src int) {
+	if k := l.n - 2; k >= 0 && p.at[k] < l.count[k]-1 {
+		return l.dst[k], l.src[k]
+	}
+	return 0, 0
+}
+
+// next moves to the next round of the innermost loop, and returns whether there is one.
+func (l *loops) next(p *odometer) bool {
+	for k := l.n - 2; k >= 0; k-- {
+		p.dst += l.dst[k]
+		p.src += l.src[k]
+		if p.at[k]++; p.at[k] < l.count[k] {
+			return true
+		}
+		p.dst -= l.dst[k] * l.count[k]
+		p.src -= l.src[k] * l.count[k]
+		p.at[k] = 0
+	}
+	return false
 }
 
 // line copies n pieces of width bytes, ds bytes apart in dst from d on, and ss bytes apart in src from s on.

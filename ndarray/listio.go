@@ -79,6 +79,26 @@ func (r *listReading) Block(v *frame.Visit, k, _ int, data []byte) error {
 	return nil
 }
 
+// Shuffled implements frame.RowPlan: where a block has few of the items, no others are put together.
+func (r *listReading) Shuffled(v *frame.Visit, k, _ int, data chunk.Shuffled) bool {
+	if data.Width() != r.itemSize || r.plan.inside || !r.plan.pieces.plain(r.itemSize) {
+		return false
+	}
+	var b listBox
+	if !r.plan.box(&b, &v.State.(*listVisit).part, int32(k)) {
+		return true
+	}
+	n := b.items
+	for i := range r.plan.lists {
+		if n *= int64(b.to[i] - b.from[i]); n > r.plan.geo.blockItems || !data.RowsPay(int(n), 1) {
+			return false
+		}
+	}
+	t := transfer{plan: r.plan, part: &b, dst: r.dst, block: data, apart: true, itemSize: r.itemSize}
+	t.run()
+	return true
+}
+
 // Special implements frame.Plan.
 func (r *listReading) Special(v *frame.Visit, s chunk.Special, value []byte, _, _ int) error {
 	visit := v.State.(*listVisit)

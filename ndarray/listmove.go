@@ -1,6 +1,10 @@
 package ndarray
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/goblosc/blosc2/chunk"
+)
 
 // transfer moves the items of a listBox between a block and the user side.
 type transfer struct {
@@ -12,6 +16,9 @@ type transfer struct {
 	one      bool  // src is one item for all; of the array when it goes to the user side
 	loops    loops // of the box, for the sum of all offsets
 	width    int   // bytes that the loops move at once
+
+	apart bool // the bytes of the items of the block still lie apart: it is in block, not in src
+	block chunk.Shuffled
 }
 
 // run moves all items. Of several that go to the same place, the one that stands last in C order of the user side
@@ -75,6 +82,11 @@ func (t *transfer) list(i, d, s int) {
 	d -= to.key * int(t.part.base[i])
 	s -= from.key * int(t.part.base[i])
 	switch {
+	case t.apart && i+1 == len(t.plan.lists):
+		for k := range points {
+			t.loops.dstOff, t.loops.srcOff = d+to.offset(&points[k]), s+from.offset(&points[k])
+			t.loops.unshuffle(t.dst, t.block, t.width/t.itemSize)
+		}
 	case i+1 < len(t.plan.lists):
 		for k := range points {
 			t.list(i+1, d+to.offset(&points[k]), s+from.offset(&points[k]))

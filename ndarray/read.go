@@ -218,6 +218,30 @@ func (r *reading) Block(v *frame.Visit, k, _ int, data []byte) error {
 	return nil
 }
 
+// Shuffled implements frame.RowPlan.
+func (r *reading) Shuffled(v *frame.Visit, k, _ int, data chunk.Shuffled) bool {
+	if data.Width() != r.itemSize || r.mapped && !r.pieces.plain(r.itemSize) {
+		return false
+	}
+	var b box
+	if !r.plan.box(&b, &v.State.(*readVisit).part, int32(k)) {
+		return true
+	}
+	var l loops
+	if r.mapped {
+		r.pieces.loops(&l, &b, r.itemSize)
+		l.order()
+	} else {
+		l.nest(&b.user, &b.block, &b.count, b.ndim, r.itemSize)
+	}
+	length := l.items(r.itemSize)
+	if !data.RowsPay(int(b.items), length) {
+		return false
+	}
+	l.unshuffle(r.dst, data, length)
+	return true
+}
+
 // Special implements frame.Plan.
 func (r *reading) Special(v *frame.Visit, s chunk.Special, value []byte, _, _ int) error {
 	visit := v.State.(*readVisit)

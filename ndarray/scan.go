@@ -31,6 +31,9 @@ type zeroScan struct{ reading }
 // Place implements frame.Plan.
 func (z *zeroScan) Place(*frame.Visit, int, int, int) []byte { return nil }
 
+// Shuffled implements frame.RowPlan: Block gets them all.
+func (z *zeroScan) Shuffled(*frame.Visit, int, int, chunk.Shuffled) bool { return false }
+
 // Block implements frame.Plan.
 func (z *zeroScan) Block(v *frame.Visit, k, _ int, data []byte) error {
 	var b box

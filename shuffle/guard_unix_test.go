@@ -12,7 +12,7 @@ import (
 
 // guarded returns memory of at least size bytes, whole pages, with a page before and a page behind that cannot be
 // touched.
-func guarded(t *testing.T, size int) []byte {
+func guarded(t testing.TB, size int) []byte {
 	page := os.Getpagesize()
 	size = (size + page - 1) / page * page
 	mem, err := syscall.Mmap(-1, 0, size+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
@@ -72,6 +72,44 @@ func TestGuardPages(t *testing.T) {
 						}
 					}
 				}
+			}
+		}
+	})
+}
+
+// TestUnshuffleRowsGuard runs UnshuffleRows on blocks and rows that begin or end at a page that cannot be touched.
+func TestUnshuffleRowsGuard(t *testing.T) {
+	const size = 1 << 16
+	src, dst := guarded(t, size), guarded(t, size)
+	src, dst = src[:len(src):len(src)], dst[:len(dst):len(dst)]
+	copy(src, randomBytes(size, 9))
+	forEachKernel(t, func(t *testing.T) {
+		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+		for _, width := range []int{1, 2, 3, 4, 8, 16} {
+			for length := 1; length <= 80; length++ {
+				for back := range uint8(8) {
+					checkRows(t, dst, src, width, 1+length%3, length, length%5, int(back), back)
+				}
+			}
+		}
+	})
+}
+
+// FuzzUnshuffleRows does the same for any lengths.
+func FuzzUnshuffleRows(f *testing.F) {
+	f.Add(uint8(4), uint8(32), uint8(32), uint8(0), uint8(0), uint8(0))
+	f.Add(uint8(8), uint8(1), uint8(45), uint8(3), uint8(9), uint8(7))
+	f.Add(uint8(2), uint8(5), uint8(8), uint8(1), uint8(200), uint8(2))
+	const size = 1 << 20
+	src, dst := guarded(f, size), guarded(f, size)
+	src, dst = src[:len(src):len(src)], dst[:len(dst):len(dst)]
+	copy(src, randomBytes(size, 9))
+	f.Fuzz(func(t *testing.T, width, n, length, gap, pad, back uint8) {
+		for _, k := range kernels {
+			if k.available {
+				k.with(t, func() {
+					checkRows(t, dst, src, 1+int(width)%20, 1+int(n)%40, 1+int(length), int(gap)%64, int(pad), back)
+				})
 			}
 		}
 	})

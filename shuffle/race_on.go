@@ -20,3 +20,14 @@ func raceWrite(p []byte) {
 		runtime.RaceWriteRange(unsafe.Pointer(&p[0]), len(p))
 	}
 }
+
+// raceRows tells the race detector what a kernel of UnshuffleRows reads and writes.
+func raceRows(dst, src []byte, width, n int, r *Rows) {
+	for i := range r.N {
+		d, s := r.Dst+i*r.DstStep, r.Src+i*r.SrcStep
+		raceWrite(dst[d : d+r.Len*width])
+		for j := range width {
+			raceRead(src[s+j*n:][:r.Len])
+		}
+	}
+}

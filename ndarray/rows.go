@@ -1,0 +1,31 @@
+package ndarray
+
+import "github.com/goblosc/blosc2/chunk"
+
+// items makes the innermost loop, if it has no gaps, one over whole rows, and returns how many items a row has.
+func (l *loops) items(itemSize int) int {
+	if k := l.n - 1; k >= 0 && l.dst[k] == itemSize && l.src[k] == itemSize {
+		l.n--
+		return l.count[k]
+	}
+	return 1
+}
+
+// unshuffle is run for rows of items out of a block whose bytes still lie apart. No loop leads inside of an item.
+func (l *loops) unshuffle(dst []byte, block chunk.Shuffled, length int) {
+	size := block.Width()
+	r := chunk.Rows{N: 1, Len: length}
+	if l.n > 0 {
+		inner := l.n - 1
+		r.N, r.DstStep, r.SrcStep = l.count[inner], l.dst[inner], l.src[inner]/size
+	}
+	p := l.begin() // not the loop's own, which would be a copy at each turn
+	for {
+		r.Dst, r.Src = p.dst, p.src/size
+		r.Ahead, _ = l.ahead(&p)
+		block.Rows(dst, &r)
+		if !l.next(&p) {
+			return
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package shuffle
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// Rows are runs of elements that lie evenly apart, both in a shuffled block and where they go.
+type Rows struct {
+	N       int // rows
+	Len     int // elements in each
+	Src     int // element of the block with which the first row begins
+	SrcStep int // elements from the beginning of a row to that of the next; may be negative
+	Dst     int // where the first row goes, in bytes
+	DstStep int // bytes from a row to the next there; may be negative
+	Ahead   int // bytes from these rows to those that will be written next, or 0; only for speed
+}
+
+// UnshuffleRows undoes [Shuffle] for some elements of the block src, and writes them where they belong in dst: with the
+// rows of a box for a box of an array, so that the whole block is never there. Rows must not overlap each other in dst,
+// nor dst src. Bytes of src behind the last whole element are not looked at.
+//
+// It panics if width is less than 1 or a row does not lie inside of src and dst.
+func UnshuffleRows(dst, src []byte, width int, r *Rows) {
+	if width < 1 {
+		panic("shuffle: type size or stream count less than 1")
+	}
+	n := len(src) / width
+	if r.N < 1 || r.Len < 1 {
+		return
+	}
+	if r.Len > n || !inside(r.Src, r.SrcStep, r.N, r.Len, n) || !inside(r.Dst, r.DstStep, r.N, r.Len*width, len(dst)) {
+		panic("shuffle: a row lies outside of its block or of dst")
+	}
+	if !unshuffleRowsVector(dst, src, width, n, r) {
+		unshuffleRowsGeneric(dst, src, width, n, r)
+	}
+}
+
+// RowsPay tells whether UnshuffleRows is faster than [Unshuffle] and copying the rows when all elements of a block are
+// wanted, in rows of so many. Where few are wanted it always is.
+func RowsPay(width, length int) bool { return rowsPay(width, length) }
+
+// rowsGeneric is the length from which on rows pay for the generic kernels.
+const rowsGeneric = 32
+
+// inside tells whether count runs of size, the first at at and each step behind the one before, lie in [0, n).
+func inside(at, step, count, size, n int) bool {
+	if at < 0 || at > n || size > n-at {
+		return false
+	}
+	far := step
+	if step < 0 {
+		far = -step
+	}
+	hi, lo := bits.Mul64(uint64(count-1), uint64(far))
+	if step < 0 {
+		return hi == 0 && lo <= uint64(at)
+	}
+	return hi == 0 && lo <= uint64(n-at-size)
+}
+
+// unshuffleRowsGeneric is the reference for all kernels of UnshuffleRows. n is the number of elements of the block.
+func unshuffleRowsGeneric(dst, src []byte, width, n int, r *Rows) {
+	if r.Len < 8 {
+		unshuffleEach(dst, src, width, n, r)
+		return
+	}
+	d, s := r.Dst, r.Src
+	for range r.N {
+		scatterAll(dst[d:d+r.Len*width], width, src[s:], n, width, r.Len)
+		d, s = d+r.DstStep, s+r.SrcStep
+	}
+}
+
+// unshuffleEach is unshuffleRowsGeneric for short rows: element after element.
+func unshuffleEach(dst, src []byte, width, n int, r *Rows) {
+	le := binary.LittleEndian
+	for i := range r.N {
+		d, s := r.Dst+i*r.DstStep, r.Src+i*r.SrcStep
+		for k := s; k < s+r.Len; k++ {
+			p := dst[d : d+width]
+			switch width {
+			case 2:
+				le.PutUint16(p, uint16(src[k])|uint16(src[k+n])<<8)
+			case 4:
+				le.PutUint32(p, uint32(src[k])|uint32(src[k+n])<<8|uint32(src[k+2*n])<<16|uint32(src[k+3*n])<<24)
+			case 8:
+				lo := uint32(src[k]) | uint32(src[k+n])<<8 | uint32(src[k+2*n])<<16 | uint32(src[k+3*n])<<24
+				hi := uint32(src[k+4*n]) | uint32(src[k+5*n])<<8 | uint32(src[k+6*n])<<16 | uint32(src[k+7*n])<<24
+				le.PutUint64(p, uint64(hi)<<32|uint64(lo))
+			default:
+				for j := range p {
+					p[j] = src[k+j*n]
+				}
+			}
+			d += width
+		}
+	}
+}

@@ -1,0 +1,9 @@
+//go:build (!amd64 && !arm64) || purego
+
+package shuffle
+
+// unshuffleRowsVector does UnshuffleRows by vectors, if it can: here it cannot.
+func unshuffleRowsVector([]byte, []byte, int, int, *Rows) bool { return false }
+
+// rowsPay is RowsPay for what the generic kernels do.
+func rowsPay(_, length int) bool { return length >= rowsGeneric }
