@@ -156,7 +156,7 @@ func shuffledOnly(r *Reader) bool {
 			shuffles = f.ID == Shuffle && (f.Meta > 1 || f.Meta == 0 && r.h.TypeSize > 1)
 		}
 	}
-	return n == 1 && shuffles && r.h.Special() == Regular && !r.h.Stored()
+	return n == 1 && shuffles && r.h.Special() == Regular && !r.h.Stored() && !r.h.VLBlocks()
 }
 
 // TestDecodeShuffledNot has blocks of which something else is to be undone, or nothing.

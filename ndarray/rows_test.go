@@ -17,9 +17,9 @@ func TestReadRows(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(8, 1))
 	shape := []int64{6, 11, 150}
-	rounds := 60
+	rounds := 6
 	if testing.Short() {
-		rounds = 8
+		rounds = 1
 	}
 	for _, size := range []int{1, 2, 3, 4, 8, 12, 16, 300} {
 		for _, filters := range [][]chunk.Filter{nil, {{ID: chunk.Shuffle, Meta: 2}}, {{ID: chunk.BitShuffle}}} {
