@@ -1,6 +1,10 @@
 package lz4hc
 
-import "github.com/goblosc/blosc2/codec/internal/lz4block"
+import (
+	"math/bits"
+
+	"github.com/goblosc/blosc2/codec/internal/lz4block"
+)
 
 const chainHashBits = 15
 
@@ -143,13 +147,17 @@ func (s *search) runAt(pos int) int {
 func runLength(src []byte, i, limit int, b byte) int {
 	start := i
 	pattern := uint64(b) * 0x0101010101010101
-	for i <= limit-8 && lz4block.Load64(src, i) == pattern {
+	for i < limit && i <= len(src)-8 {
+		if x := lz4block.Load64(src, i) ^ pattern; x != 0 {
+			return min(i+bits.TrailingZeros64(x)/8, limit) - start
+		}
 		i += 8
 		// Long runs go by larger steps: they equal themselves moved by one.
 		for i-start >= 32 && i <= limit-64 && string(src[i:i+64]) == string(src[i-1:i+63]) {
 			i += 64
 		}
 	}
+	i = min(i, limit)
 	for i < limit && src[i] == b {
 		i++
 	}
@@ -160,12 +168,16 @@ func runLength(src []byte, i, limit int, b byte) int {
 func runBefore(src []byte, i, limit int) int {
 	start := i
 	pattern := uint64(src[i]) * 0x0101010101010101
-	for i >= limit+8 && lz4block.Load64(src, i-8) == pattern {
+	for i > limit && i >= 8 {
+		if x := lz4block.Load64(src, i-8) ^ pattern; x != 0 {
+			return start - max(i-bits.LeadingZeros64(x)/8, limit)
+		}
 		i -= 8
 		for start-i >= 32 && i >= limit+64 && string(src[i-64:i]) == string(src[i-63:i+1]) {
 			i -= 64
 		}
 	}
+	i = max(i, limit)
 	for i > limit && src[i-1] == src[i] {
 		i--
 	}

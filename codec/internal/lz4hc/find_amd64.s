@@ -25,7 +25,7 @@
 //
 //	DI         s
 //	SI         the address of index 0: that of the input less base
-//	R10, R13   heads and back
+//	R10, R13   heads and back; in the loop R10 is how far back the candidate after this one is
 //	BX, R8     index of the candidate, and the lowest one
 //	R9         candidates left
 //	R11        the 4 bytes wanted
@@ -41,8 +41,8 @@ TEXT ·findSSE2(SB), NOSPLIT, $24-17
 	LEAQ -5(R15)(CX*1), CX
 	MOVQ CX, limit
 	SUBQ R15, SI
-	MOVQ search_chainTables(DI), R10
-	LEAQ chainTables_back(R10), R13
+	MOVQ search_chainTables(DI), R13
+	ADDQ $chainTables_back, R13
 	MOVQ walkPos, R9
 	ADDQ R15, R9
 	MOVQ R9, posIndex
@@ -54,6 +54,7 @@ TEXT ·findSSE2(SB), NOSPLIT, $24-17
 position:
 	MOVQ search_next(DI), R8
 	ADDQ R15, R8
+	LEAQ -chainTables_back(R13), R10
 	CMPQ R8, R9
 	JCC  entered
 	MOVL $65535, R14
@@ -101,24 +102,25 @@ begin:
 	MOVWLZX (R12), R14
 	SUBQ posIndex, R12
 
-	// The loop. Most candidates do not end as a longer match does.
+	// The loop. Most candidates do not end as a longer match does. Where the next one is is loaded before that is known, so
+	// that it is on its way when a branch is not as predicted.
 candidate:
 	CMPL BX, R8
 	JCS  done
 	DECQ R9
 	JLT  done
+	MOVWLZX BX, R10
+	MOVWLZX (R13)(R10*2), R10
 	MOVWLZX (R12)(BX*1), AX
 	CMPL AX, R14
 	JEQ  check
 
 next:
-	MOVWLZX BX, CX
-	MOVWLZX (R13)(CX*2), CX
-	CMPL CX, $1
+	CMPL R10, $1
 	JEQ  neighbour
 
 step:
-	SUBL CX, BX
+	SUBL R10, BX
 	JMP  candidate
 
 check:
