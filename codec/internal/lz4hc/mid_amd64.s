@@ -15,7 +15,8 @@
 //	R12        the factor of the hash of 7 bytes, so that the highest of 8 bytes leaves no trace
 //	R13, R15   base, and the index of the anchor
 //	AX         the 8 bytes at the position
-//	BX         index of the candidate
+//	BX, DI     indexes of the candidates of both tables; DI is b at first
+//	R14        the hash of 4 bytes
 //	CX, DX     at hand
 TEXT ·scanKernel(SB), NOSPLIT, $0-41
 	MOVQ t+0(FP), R10
@@ -39,23 +40,33 @@ position:
 	SHRQ $50, CX
 	MOVL (R11)(CX*4), BX
 	MOVL R8, (R11)(CX*4)
+	IMUL3L $-1640531535, AX, R14 // 2654435761
+	SHRL $18, R14
+	MOVL (R10)(R14*4), DI
+
+	// A candidate that is too far is none; the position stands in for it, so that one branch tells.
 	MOVL R8, DX
 	SUBL BX, DX
+	XORL CX, CX
 	CMPL DX, $65535
-	JHI  short
-	CMPL AX, (SI)(BX*1)
+	SETHI CX
+	CMOVLHI R8, BX
+	MOVL (SI)(BX*1), DX
+	XORL AX, DX
+	ORL  CX, DX
 	JEQ  long
 
-short:
-	IMUL3L $-1640531535, AX, CX // 2654435761
-	SHRL $18, CX
-	MOVL (R10)(CX*4), BX
-	MOVL R8, (R10)(CX*4)
+	MOVL DI, BX
+	MOVL R8, (R10)(R14*4)
 	MOVL R8, DX
 	SUBL BX, DX
+	XORL CX, CX
 	CMPL DX, $65535
-	JHI  next
-	CMPL AX, (SI)(BX*1)
+	SETHI CX
+	CMOVLHI R8, BX
+	MOVL (SI)(BX*1), DX
+	XORL AX, DX
+	ORL  CX, DX
 	JEQ  found
 
 next:
