@@ -31,7 +31,7 @@ func (f *Frame) ReadBlock(dst []byte, i, k int) (_ []byte, err error) {
 			return dst, err
 		}
 	} else {
-		c, err := f.openChunk(s, w.Worker, &r, i, 0)
+		c, err := f.openChunk(s, w, &r, i, 0)
 		if err != nil {
 			return dst, err
 		}

@@ -145,7 +145,7 @@ func (f *Frame) verifyChunk(s *snapshot, i int) (int64, error) {
 	w := f.getWorker()
 	defer f.putWorker(w)
 	var r chunk.Reader
-	c, err := f.openChunk(s, w.Worker, &r, i, 1)
+	c, err := f.openChunk(s, w, &r, i, 1)
 	if err != nil {
 		return 0, err
 	}

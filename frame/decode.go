@@ -11,7 +11,8 @@ import (
 // worker is what one goroutine needs.
 type worker struct {
 	*chunk.Worker
-	buf []byte // a decoded block
+	buf []byte  // a decoded block
+	sum summing // of a chunk that is read to be compared with its checksum
 }
 
 func (f *Frame) getWorker() *worker {
@@ -197,7 +198,7 @@ func (e *decoding) open(w *worker, j *decodeJob) error {
 		if err != nil {
 			return err
 		}
-	} else if j.close, err = f.openChunk(s, w.Worker, &j.r, v.Chunk, e.share(v)); err != nil {
+	} else if j.close, err = f.openChunk(s, w, &j.r, v.Chunk, e.share(v)); err != nil {
 		return err
 	}
 	if special, value := j.r.Special(); special != chunk.Regular && f.opts.Postfilter == nil {

@@ -248,7 +248,7 @@ func (e *encoding) openOld(w *worker, j *encodeJob) error {
 	if j.oldBit = special; special != chunk.Regular {
 		return nil
 	}
-	if j.close, err = f.openChunk(s, w.Worker, &j.old, i, 1); err != nil {
+	if j.close, err = f.openChunk(s, w, &j.old, i, 1); err != nil {
 		return err
 	}
 	j.oldBit, j.oldVal = j.old.Special()

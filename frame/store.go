@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/crc32c"
 )
 
 // store keeps the chunks, index and trailer of a frame: in one contiguous storage, or in the files of a directory.
@@ -51,7 +52,7 @@ type source struct {
 
 // openChunk opens chunk i of a snapshot, which is not a special entry, into r. want is the share of it that will be
 // read. The source must be closed when r is not used any more.
-func (f *Frame) openChunk(s *snapshot, w *chunk.Worker, r *chunk.Reader, i int, want float64) (io.Closer, error) {
+func (f *Frame) openChunk(s *snapshot, w *worker, r *chunk.Reader, i int, want float64) (io.Closer, error) {
 	next := entry(-1)
 	if i+1 < s.index.n {
 		next = s.index.at(i + 1)
@@ -65,16 +66,27 @@ func (f *Frame) openChunk(s *snapshot, w *chunk.Worker, r *chunk.Reader, i int, 
 	if err != nil {
 		return nil, f.chunkError(s, i, err)
 	}
-	if src.mem != nil {
+	switch {
+	case src.mem != nil:
 		err = w.Open(r, src.mem)
-	} else {
+	case check:
+		w.sum = summing{r: src.at, next: src.off}
+		err = w.OpenAt(r, &w.sum, src.off, src.size, src.guess, want)
+	default:
 		err = w.OpenAt(r, src.at, src.off, src.size, src.guess, want)
 	}
 	if err == nil {
 		err = s.checkChunk(i, r.Header())
 	}
 	if err == nil && check {
-		if s.sound(i, r.Raw()) {
+		sum := uint32(0)
+		if src.mem != nil {
+			sum = crc32c.Checksum(r.Raw())
+		} else {
+			sum = w.sum.of(r.Raw())
+			w.sum.r = nil
+		}
+		if sum == s.index.sums[i] {
 			f.noteChecked(s, i)
 		} else {
 			err = ErrChecksum

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 
@@ -242,6 +243,49 @@ func (f *Frame) checkSum(s *snapshot, i int, b []byte) error {
 		return nil
 	}
 	return f.chunkError(s, i, ErrChecksum)
+}
+
+// summing reads from r and makes the checksum of what it has read, while it is in the nearest cache.
+type summing struct {
+	r    io.ReaderAt
+	next int64 // where what it has read ends
+	n    int   // how much that is
+	sum  uint32
+}
+
+// summingPart is how much it reads at a time. Other than files may need long for every read: from these it reads all
+// that is asked for.
+const summingPart = 256 << 10
+
+// ReadAt reads from where it has read to, or else makes no checksum any more.
+func (c *summing) ReadAt(p []byte, off int64) (n int, err error) {
+	if off != c.next {
+		c.next = -1
+		return c.r.ReadAt(p, off)
+	}
+	most := len(p)
+	if _, fast := c.r.(systemFile); fast {
+		most = summingPart
+	}
+	for full := true; full && n < len(p) && err == nil; {
+		part := p[n:]
+		part = part[:min(most, len(part))]
+		var k int
+		k, err = c.r.ReadAt(part, off+int64(n))
+		c.sum = crc32c.Update(c.sum, part[:k])
+		n += k
+		full = k == len(part)
+	}
+	c.next, c.n = off+int64(n), c.n+n
+	return n, err
+}
+
+// of returns the checksum of b, which begins where it began to read.
+func (c *summing) of(b []byte) uint32 {
+	if c.next >= 0 && c.n == len(b) {
+		return c.sum
+	}
+	return crc32c.Checksum(b)
 }
 
 // mustCheck tells whether chunk i must be compared with its checksum when it is opened. Such as only parts are read
