@@ -8,11 +8,25 @@ const planeBytes = 256
 // splitPlaneKernel and joinPlaneKernel are splitPlane and joinPlane for n bytes of a plane, a multiple of planeBytes.
 
 func splitPlaneKernel(rows []byte, rowLen int, plane []byte, n int) {
-	splitPlaneAVX2(&rows[0], rowLen, &plane[0], &gatherMasks[8], n)
+	i := 0
+	if m := n &^ (planeBytes512 - 1); use.avx512 && m > 0 {
+		splitPlaneAVX512(&rows[0], rowLen, &plane[0], &splitMask512, m)
+		i = m
+	}
+	if i < n {
+		splitPlaneAVX2(&rows[i/8], rowLen, &plane[i], &gatherMasks[8], n-i)
+	}
 }
 
 func joinPlaneKernel(plane, rows []byte, rowLen, n int) {
-	joinPlaneAVX2(&plane[0], &rows[0], rowLen, n)
+	i := 0
+	if m := n &^ (planeBytes512 - 1); use.avx512 && m > 0 {
+		joinPlaneAVX512(&plane[0], &rows[0], rowLen, &joinMask512, m)
+		i = m
+	}
+	if i < n {
+		joinPlaneAVX2(&plane[i], &rows[i/8], rowLen, n-i)
+	}
 }
 
 // The kernels below need AVX2. n is a multiple of 256 and not zero.

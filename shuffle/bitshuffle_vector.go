@@ -2,6 +2,8 @@
 
 package shuffle
 
+import "unsafe"
+
 // This file divides the work between vector kernels and the generic ones, as shuffle_vector.go does. A machine brings
 // planeBytes, splitPlaneKernel and joinPlaneKernel.
 
@@ -42,9 +44,11 @@ func bitUnshuffleVector(dst, src []byte, size, n int) bool {
 	return true
 }
 
-// bitTile is the number of elements whose bytes are gathered to planes, up to 16 of them, before their bits are taken
-// apart.
+// bitTile is the number of elements whose bytes are gathered to 16 planes before their bits are taken apart. Of smaller
+// elements as many are taken as fill the same memory.
 const bitTile = 1024
+
+func bitTileVector(size int) int { return 16 * bitTile / min(size, 16) &^ 511 }
 
 // bitShuffleTiles does what bitShuffleGeneric does, in the same two steps. Elements of more than 16 bytes go by groups of
 // 16 columns; the last group overlaps the one before and does some rows again.
@@ -54,17 +58,18 @@ func bitShuffleTiles(dst, src []byte, size, n int) {
 		splitPlaneVector(dst, rowLen, src)
 		return
 	}
-	var planes [16 * bitTile]byte
-	for i := 0; i < n; i += bitTile {
-		m := min(bitTile, n-i)
+	var memory [16*bitTile + lineBytes]byte
+	planes, tile := aligned(memory[:]), bitTileVector(size)
+	for i := 0; i < n; i += tile {
+		m := min(tile, n-i)
 		for c := 0; c < size; c += 16 {
 			at, cols := columns16(size, c)
 			from := src[i*size+at:]
-			if done := gatherVector(planes[:], bitTile, from, size, cols, m); done < m {
-				gatherAll(planes[done:], bitTile, from[done*size:], size, cols, m-done)
+			if done := gatherVector(planes, tile, from, size, cols, m); done < m {
+				gatherAll(planes[done:], tile, from[done*size:], size, cols, m-done)
 			}
 			for j := range cols {
-				splitPlaneVector(dst[8*(at+j)*rowLen+i/8:], rowLen, planes[j*bitTile:][:m])
+				splitPlaneVector(dst[8*(at+j)*rowLen+i/8:], rowLen, planes[j*tile:][:m])
 			}
 		}
 	}
@@ -77,20 +82,29 @@ func bitUnshuffleTiles(dst, src []byte, size, n int) {
 		joinPlaneVector(dst, src, rowLen)
 		return
 	}
-	var planes [16 * bitTile]byte
-	for i := 0; i < n; i += bitTile {
-		m := min(bitTile, n-i)
+	var memory [16*bitTile + lineBytes]byte
+	planes, tile := aligned(memory[:]), bitTileVector(size)
+	for i := 0; i < n; i += tile {
+		m := min(tile, n-i)
 		for c := 0; c < size; c += 16 {
 			at, cols := columns16(size, c)
 			for j := range cols {
-				joinPlaneVector(planes[j*bitTile:][:m], src[8*(at+j)*rowLen+i/8:], rowLen)
+				joinPlaneVector(planes[j*tile:][:m], src[8*(at+j)*rowLen+i/8:], rowLen)
 			}
 			to := dst[i*size+at:]
-			if done := scatterVector(to, size, planes[:], bitTile, cols, m); done < m {
-				scatterAll(to[done*size:], size, planes[done:], bitTile, cols, m-done)
+			if done := scatterVector(to, size, planes, tile, cols, m); done < m {
+				scatterAll(to[done*size:], size, planes[done:], tile, cols, m-done)
 			}
 		}
 	}
+}
+
+// lineBytes is the length of a line of the cache.
+const lineBytes = 64
+
+// aligned returns p from where a line of the cache begins: vectors that lie across lines take longer.
+func aligned(p []byte) []byte {
+	return p[-uintptr(unsafe.Pointer(&p[0]))%lineBytes:]
 }
 
 // columns16 returns the group of at most 16 columns of elements of size bytes that holds column c, a multiple of 16.

@@ -40,6 +40,6 @@
 //
 // # Kernels
 //
-// SHUFFLE, BITSHUFFLE and BYTEDELTA have kernels in assembly for AVX2 (amd64) and NEON (arm64); [Kernel] tells which are
-// in use. The build tag purego leaves them out. The results are the same bytes.
+// SHUFFLE, BITSHUFFLE and BYTEDELTA have kernels in assembly for AVX2 and AVX-512 (amd64) and NEON (arm64); [Kernel]
+// tells which are in use. The build tag purego leaves them out. The results are the same bytes.
 package shuffle

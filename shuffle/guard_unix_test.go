@@ -53,7 +53,7 @@ func TestGuardPages(t *testing.T) {
 		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 		for _, f := range filters {
 			for _, width := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 15, 16, 17, 24, 31, 33, 40, 100} {
-				for _, n := range []int{1, 15, 16, 31, 32, 33, 34, 47, 48, 63, 64, 65, 96, 255, 256, 264, 288, 320, 511, 600} {
+				for _, n := range []int{1, 15, 16, 31, 32, 33, 34, 47, 48, 63, 64, 65, 96, 127, 129, 191, 255, 256, 264, 288, 320, 511, 600} {
 					for extra := range min(width, 3) {
 						m := min(n*width+extra, size)
 						want := random[:m]

@@ -2,11 +2,16 @@
 
 package shuffle
 
-import "golang.org/x/sys/cpu"
+import (
+	"testing"
+
+	"golang.org/x/sys/cpu"
+)
 
 var kernels = []kernel{
 	{"generic", features{}, true},
 	{"avx2", features{avx2: true}, cpu.X86.HasAVX2},
+	{"avx512", features{avx2: true, avx512: true}, hasAVX512()},
 }
 
 // vectorWidths are the widths that have vector kernels.
@@ -16,3 +21,20 @@ var vectorWidths = func() (widths []int) {
 	}
 	return widths
 }()
+
+// TestAVX512InUse fails if the AVX-512 kernels leave their work to others.
+func TestAVX512InUse(t *testing.T) {
+	if !hasAVX512() {
+		t.Skip("this machine has no AVX-512 with VBMI and GFNI")
+	}
+	const n = 200
+	for width := 2; width <= 40; width++ {
+		a, b, cols := make([]byte, n*width), make([]byte, n*width), min(width, 16)
+		if done := gather512(a, n, b, width, cols, n); done != 192 && done != 128 {
+			t.Errorf("width %d: %d of %d elements gathered", width, done, n)
+		}
+		if done := scatter512(a, width, b, n, cols, n); done != 192 && done != 128 && width > 2 {
+			t.Errorf("width %d: %d of %d elements scattered", width, done, n)
+		}
+	}
+}

@@ -6,17 +6,30 @@ import "golang.org/x/sys/cpu"
 
 // features are the instruction sets that the kernels of this package may use. Only tests change them.
 type features struct {
-	avx2 bool
+	avx2   bool
+	avx512 bool // with the instructions on bytes, VBMI and GFNI; never without avx2
 }
 
-var use = features{avx2: cpu.X86.HasAVX2}
+var use = features{avx2: cpu.X86.HasAVX2, avx512: hasAVX512()}
 
-const vectorKernel = "avx2"
+// hasAVX512 tells whether the processor has all that the AVX-512 kernels use.
+func hasAVX512() bool {
+	x := &cpu.X86
+	return x.HasAVX2 && x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512VBMI && x.HasAVX512GFNI
+}
+
+// vectorKernel names the kernels in use.
+func vectorKernel() string {
+	if use.avx512 {
+		return "avx512"
+	}
+	return "avx2"
+}
 
 // vectors reports whether there are vector kernels to use.
 func vectors() bool { return use.avx2 }
 
-// vectorElements is the number of elements that the AVX2 kernels move in one turn.
+// vectorElements is the number of elements that the AVX2 kernels move in one turn; those of AVX-512 move twice as many.
 const vectorElements = 32
 
 // gatherVector moves the first cols byte columns of the first of n elements, which lie stride bytes apart in src, to
@@ -26,8 +39,20 @@ const vectorElements = 32
 // The kernels load 16 bytes wherever elements begin. What that reads beyond the last element has to be in src, so that
 // the last elements may be left over.
 func gatherVector(dst []byte, rowLen int, src []byte, stride, cols, n int) int {
+	done := 0
+	if use.avx512 {
+		done = gather512(dst, rowLen, src, stride, cols, n)
+	}
+	if n -= done; n < vectorElements {
+		return done
+	}
+	return done + gather256(dst[done:], rowLen, src[done*stride:], stride, cols, n)
+}
+
+// gather256 is gatherVector with AVX2.
+func gather256(dst []byte, rowLen int, src []byte, stride, cols, n int) int {
 	perLoad := loadElements(cols)
-	n = vectorFit(len(src), stride, perLoad, n)
+	n = vectorFit(len(src), 16, stride, perLoad, n) &^ (vectorElements - 1)
 	if n == 0 {
 		return 0
 	}
@@ -47,10 +72,22 @@ func gatherVector(dst []byte, rowLen int, src []byte, stride, cols, n int) int {
 
 // scatterVector undoes gatherVector: it moves rows, which begin rowLen bytes apart in src, to the first cols byte
 // columns of the first of n elements, which lie stride bytes apart in dst, and returns how many elements it wrote. Where
-// cols is stride it may change up to 15 bytes of dst behind these.
+// cols is stride it may change up to 63 bytes of dst behind these.
 func scatterVector(dst []byte, stride int, src []byte, rowLen, cols, n int) int {
+	done := 0
+	if use.avx512 {
+		done = scatter512(dst, stride, src, rowLen, cols, n)
+	}
+	if n -= done; n < vectorElements {
+		return done
+	}
+	return done + scatter256(dst[done*stride:], stride, src[done:], rowLen, cols, n)
+}
+
+// scatter256 is scatterVector with AVX2.
+func scatter256(dst []byte, stride int, src []byte, rowLen, cols, n int) int {
 	perStore := loadElements(cols)
-	n = vectorFit(len(dst), stride, perStore, n)
+	n = vectorFit(len(dst), 16, stride, perStore, n) &^ (vectorElements - 1)
 	if n == 0 {
 		return 0
 	}
@@ -81,13 +118,13 @@ func loadElements(width int) int {
 	return 1
 }
 
-// vectorFit returns the greatest multiple of 32, at most n, of elements that lie stride bytes apart, where the kernels
-// access 16 bytes at every k-th element and size bytes are there.
-func vectorFit(size, stride, k, n int) int {
-	if size < 16 {
+// vectorFit returns how many elements, at most n, that lie stride bytes apart, a kernel can take that accesses access
+// bytes at every k-th element, when size bytes are there.
+func vectorFit(size, access, stride, k, n int) int {
+	if size < access {
 		return 0
 	}
-	return min(n, (size-16)/stride+k) &^ (vectorElements - 1)
+	return min(n, (size-access)/stride+k)
 }
 
 // gatherMasks and scatterMasks hold the masks of VPSHUFB for widths up to 8. They never change.

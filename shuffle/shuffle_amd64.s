@@ -56,8 +56,8 @@ gather2:
 	VPSHUFB     Y15, Y1, Y1
 	VPUNPCKLQDQ Y1, Y0, Y2
 	VPUNPCKHQDQ Y1, Y0, Y3
-	VMOVDQU     Y2, (DI)
-	VMOVDQU     Y3, (DI)(R8*1)
+	ROW(Y2, (DI), 128(DI))
+	ROW(Y3, (DI)(R8*1), 128(DI)(R8*1))
 	ADDQ        $64, SI
 	ADDQ        $32, DI
 	SUBQ        $32, CX
@@ -119,12 +119,12 @@ gather4:
 	VPUNPCKHQDQ Y6, Y4, Y1
 	VPUNPCKLQDQ Y7, Y5, Y2
 	VPUNPCKHQDQ Y7, Y5, Y3
-	VMOVDQU     Y0, (DI)
-	VMOVDQU     Y1, (DI)(R8*1)
-	VMOVDQU     Y2, (DI)(R8*2)
+	ROW(Y0, (DI), 128(DI))
+	ROW(Y1, (DI)(R8*1), 128(DI)(R8*1))
+	ROW(Y2, (DI)(R8*2), 128(DI)(R8*2))
 	CMPQ        DX, $4
 	JNE         next
-	VMOVDQU     Y3, (DI)(R9*1)
+	ROW(Y3, (DI)(R9*1), 128(DI)(R9*1))
 
 next:
 	ADDQ $32, DI
@@ -220,19 +220,19 @@ gather8:
 	VPSHUFB Y15, Y6, Y6
 	VPSHUFB Y15, Y7, Y7
 	TRANSPOSE8
-	VMOVDQU Y8, (DI)
-	VMOVDQU Y9, (DI)(R8*1)
-	VMOVDQU Y10, (DI)(R8*2)
-	VMOVDQU Y11, (DI)(R9*1)
-	VMOVDQU Y12, (R10)
+	ROW(Y8, (DI), 128(DI))
+	ROW(Y9, (DI)(R8*1), 128(DI)(R8*1))
+	ROW(Y10, (DI)(R8*2), 128(DI)(R8*2))
+	ROW(Y11, (DI)(R9*1), 128(DI)(R9*1))
+	ROW(Y12, (R10), 128(R10))
 	CMPQ    DX, $6
 	JLT     next
-	VMOVDQU Y13, (R10)(R8*1)
+	ROW(Y13, (R10)(R8*1), 128(R10)(R8*1))
 	JEQ     next
-	VMOVDQU Y14, (R10)(R8*2)
+	ROW(Y14, (R10)(R8*2), 128(R10)(R8*2))
 	CMPQ    DX, $8
 	JNE     next
-	VMOVDQU Y15, (R10)(R9*1)
+	ROW(Y15, (R10)(R9*1), 128(R10)(R9*1))
 
 next:
 	ADDQ $32, DI
@@ -334,6 +334,9 @@ TEXT ·gather16AVX2(SB), NOSPLIT, $256-48
 	LEAQ (R10)(R8*8), R12
 	MOVQ R13, AX
 	SHLQ $4, AX
+	MOVQ DI, R14
+	ORQ  R8, R14
+	ANDQ $31, R14
 
 gather16:
 	LEAQ    (SI)(AX*1), BX
@@ -385,6 +388,14 @@ gather16:
 	VMOVDQU Y15, (R12)(R9*1)
 
 next:
+	TESTQ R14, R14
+	JEQ   step
+	FETCH4(DI)
+	FETCH4(R10)
+	FETCH4(R11)
+	FETCH4(R12)
+
+step:
 	ADDQ $32, DI
 	ADDQ $32, R10
 	ADDQ $32, R11
@@ -393,26 +404,6 @@ next:
 	JNZ  gather16
 	VZEROUPPER
 	RET
-
-// SPLIT16 joins the saved columns 0 to 7 of two elements in each lane with the columns 8 to 15 in y. It stores the
-// elements of the lower lanes and keeps those of the upper lanes on the stack.
-#define SPLIT16(save, y, upper0, upper1) \
-	VMOVDQU      save, Y0; \
-	VPUNPCKLQDQ  y, Y0, Y1; \
-	VPUNPCKHQDQ  y, Y0, Y2; \
-	VMOVDQU      X1, (DI); \
-	VMOVDQU      X2, (DI)(R13*1); \
-	VEXTRACTI128 $1, Y1, upper0; \
-	VEXTRACTI128 $1, Y2, upper1; \
-	LEAQ         (DI)(R13*2), DI
-
-// UPPER16 stores two of the elements that SPLIT16 kept.
-#define UPPER16(upper0, upper1) \
-	VMOVDQU upper0, X1; \
-	VMOVDQU upper1, X2; \
-	VMOVDQU X1, (DI); \
-	VMOVDQU X2, (DI)(R13*1); \
-	LEAQ    (DI)(R13*2), DI
 
 // func scatter16AVX2(dst *byte, stride int, src *byte, rowLen, rows, n int)
 TEXT ·scatter16AVX2(SB), NOSPLIT, $512-48

@@ -10,7 +10,8 @@ type features struct {
 // Go runs only on arm64 machines that have NEON.
 var use = features{neon: true}
 
-const vectorKernel = "neon"
+// vectorKernel names the kernels in use.
+func vectorKernel() string { return "neon" }
 
 // vectors reports whether there are vector kernels to use.
 func vectors() bool { return use.neon }

@@ -7,7 +7,7 @@ type features struct{}
 
 var use features
 
-// Kernel names the instruction set of the kernels in use: "avx2", "neon" or "generic".
+// Kernel names the instruction set of the kernels in use: "avx512", "avx2", "neon" or "generic".
 func Kernel() string { return "generic" }
 
 // shuffleElements transposes n elements of width bytes; both slices hold n*width bytes.

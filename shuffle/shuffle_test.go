@@ -44,7 +44,7 @@ var testWidths = func() []int {
 // testCounts are numbers of elements around the steps of the kernels and of their tiles.
 var testCounts = []int{
 	0, 1, 2, 7, 8, 9, 15, 16, 17, 23, 24, 31, 32, 33, 47, 48, 63, 64, 65, 71, 72, 95, 96, 127, 128, 129, 191, 255, 256,
-	257, 511, 512, 513, 520, 576, 1023, 1024, 1025,
+	257, 511, 512, 513, 520, 576, 1023, 1024, 1025, 4103,
 }
 
 func randomBytes(n int, seed uint64) []byte {

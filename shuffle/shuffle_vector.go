@@ -6,10 +6,10 @@ package shuffle
 // brings: features, use and vectors; vectorElements, the number of elements its kernels move in one turn; and
 // gatherVector and scatterVector.
 
-// Kernel names the instruction set of the kernels in use: "avx2", "neon" or "generic".
+// Kernel names the instruction set of the kernels in use: "avx512", "avx2", "neon" or "generic".
 func Kernel() string {
 	if vectors() {
-		return vectorKernel
+		return vectorKernel()
 	}
 	return "generic"
 }

@@ -1,4 +1,18 @@
-// Networks that the AVX2 kernels share. They use all sixteen registers.
+// Networks that the AVX2 kernels share, which use all sixteen registers, and stores.
+
+// ROW stores a register to a row and fetches the line of a later store: by itself the processor expects too few of them,
+// least where rows begin anywhere, so that stores lie across lines. This makes kernels up to twice as fast.
+#define ROW(y, at, later) \
+	VMOVDQU    y, at; \
+	PREFETCHT0 later
+
+// FETCH4 fetches lines of later stores to four rows. Sixteen rows that begin at lines are better left alone: they may
+// share a set of the cache, which has no room for more of them than are just written.
+#define FETCH4(p) \
+	PREFETCHT0 128(p); \
+	PREFETCHT0 128(p)(R8*1); \
+	PREFETCHT0 128(p)(R8*2); \
+	PREFETCHT0 128(p)(R9*1)
 
 // TRANSPOSE8 transposes the 8x8 matrix of words in each lane of Y0 to Y7 to Y8 to Y15.
 #define TRANSPOSE8 \
@@ -54,3 +68,23 @@
 	VPUNPCKHDQ Y6, Y2, Y13; \
 	VPUNPCKLDQ Y7, Y3, Y14; \
 	VPUNPCKHDQ Y7, Y3, Y15
+
+// SPLIT16 joins the saved columns 0 to 7 of two elements in each lane with the columns 8 to 15 in y. It stores the
+// elements of the lower lanes and keeps those of the upper lanes on the stack.
+#define SPLIT16(save, y, upper0, upper1) \
+	VMOVDQU      save, Y0; \
+	VPUNPCKLQDQ  y, Y0, Y1; \
+	VPUNPCKHQDQ  y, Y0, Y2; \
+	VMOVDQU      X1, (DI); \
+	VMOVDQU      X2, (DI)(R13*1); \
+	VEXTRACTI128 $1, Y1, upper0; \
+	VEXTRACTI128 $1, Y2, upper1; \
+	LEAQ         (DI)(R13*2), DI
+
+// UPPER16 stores two of the elements that SPLIT16 kept.
+#define UPPER16(upper0, upper1) \
+	VMOVDQU upper0, X1; \
+	VMOVDQU upper1, X2; \
+	VMOVDQU X1, (DI); \
+	VMOVDQU X2, (DI)(R13*1); \
+	LEAQ    (DI)(R13*2), DI
