@@ -36,8 +36,8 @@
 //	          ratio that depends on the level, and takes no stream below 16 bytes nor room below 66.
 //	lz4       the streams of LZ4_compress_fast (lz4 1.10) with acceleration 10-level, as C-Blosc2 calls it
 //	lz4hc     the streams of LZ4_compress_HC (lz4 1.10) with the level, as C-Blosc2 calls it
-//	zlib      levels 1 and 6 to 9 of Go's compress/zlib, whose sizes are near those of the C library; levels 2
-//	          to 5 are level 6 of klauspost/compress, which is faster than the C library's and about as small as its 4
+//	zlib      the streams of compress2 (zlib 1.2.12 to 1.3) with the level, as C-Blosc2 calls it. Builds of C-Blosc2 with
+//	          zlib-ng make others.
 //	zstd      klauspost/compress: level 1 is its fastest, 2 and 3 its default, 4 and 5 its better, 6 to 9 its best.
 //	          C-Blosc2 uses the levels 1, 3, 5, ... 15 and 22 of the C library, whose last two make smaller streams.
 //

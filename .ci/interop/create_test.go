@@ -23,7 +23,7 @@ var makers = []string{"data", "data", "data", "zeros", "NaNs", "full", "uninit"}
 
 // reproduced tells whether this library's streams are those of the reference.
 func reproduced(id codec.ID) bool {
-	return id == codec.BloscLZ || id == codec.LZ4 || id == codec.LZ4HC
+	return id == codec.BloscLZ || id == codec.LZ4 || id == codec.LZ4HC || id == codec.Zlib
 }
 
 // tally counts cases by name.
