@@ -25,6 +25,7 @@ type Encoder struct {
 	text      []byte // literals
 
 	tables   tables
+	fast     fastSearch
 	mask     uint64 // of the bytes that are hashed for rows
 	rowShift uint8
 	finder   finder
@@ -222,17 +223,22 @@ func (e *Encoder) grow(n int) {
 
 // add adds a sequence: the literals src[from:at] and a match of so many bytes.
 func (e *Encoder) add(from, at int, offset uint32, length int) {
-	n := at - from
-	k := len(e.text)
-	e.text = e.text[:k+n]
-	if n <= 16 && from+16 <= len(e.src) {
-		to, s := e.text[k:k+16], e.src[from:from+16]
+	e.text = appendText(e.text, e.src, from, at)
+	e.sequences = append(e.sequences, sequence{uint32(at - from), uint32(length), offset})
+}
+
+// appendText adds src[from:at] to text, which has room for 16 bytes more.
+func appendText(text, src []byte, from, at int) []byte {
+	n, k := at-from, len(text)
+	text = text[:k+n]
+	if n <= 16 && from+16 <= len(src) {
+		to, s := text[k:k+16], src[from:from+16]
 		binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(s))
 		binary.LittleEndian.PutUint64(to[8:], binary.LittleEndian.Uint64(s[8:]))
 	} else {
-		copy(e.text[k:], e.src[from:at])
+		copy(text[k:], src[from:at])
 	}
-	e.sequences = append(e.sequences, sequence{uint32(n), uint32(length), offset})
+	return text
 }
 
 // rest adds the literals behind the last sequence.

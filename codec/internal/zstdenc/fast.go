@@ -1,21 +1,47 @@
 package zstdenc
 
+// fastSearch is what matchFast has of an encoder. It is apart for the kernel.
+type fastSearch struct {
+	src       []byte // of the whole input
+	end       int    // of the block
+	base      uint32
+	table     *[1 << fastLog]uint32
+	factor    uint64
+	at        int // to search next
+	anchor    int // where the last match ended
+	r1, r2    int // the offsets before
+	sequences []sequence
+	text      []byte
+}
+
 // matchFast finds matches with one table of hashes: the first position that fits is taken. Where nothing is found for
 // long, steps become longer.
 //
 // The offset before is tried one position further, which costs little and finds the matches that go on behind a
 // difference; shuffled numbers are full of them.
 func (e *Encoder) matchFast(start, end int) {
-	src := e.src[:end]
-	base, table := e.base, e.tables.fast
-	mask := hashed(e.params.minMatch)
-	at, anchor := max(start, 1), start
-	r1, r2 := int(e.repeats[0]), int(e.repeats[1])
-	limit := end - 10
+	e.fast = fastSearch{
+		src: e.src, end: end, base: e.base, table: e.tables.fast, factor: factor(e.params.minMatch),
+		at: max(start, 1), anchor: start, r1: int(e.repeats[0]), r2: int(e.repeats[1]),
+		sequences: e.sequences, text: e.text,
+	}
+	s := &e.fast
+	s.run()
+	e.repeats = [3]uint32{uint32(s.r1), uint32(s.r2)} // the third one is not used
+	e.sequences, e.text = s.sequences, s.text
+	s.src = nil
+	e.rest(s.anchor, end)
+}
+
+// runGeneric goes to the end of the block. Room in sequences and text is enough.
+func (s *fastSearch) runGeneric() {
+	src, base, table, factor := s.src[:s.end], s.base, s.table, s.factor
+	at, anchor, r1, r2 := s.at, s.anchor, s.r1, s.r2
+	limit := s.end - 10
 	for {
 		var from int
-		at, from = scanFast(src, table, base, mask, at, r1, limit)
-		if at > limit {
+		at, from = scanFast(src, table, base, factor, at, r1, limit)
+		if from < 0 {
 			break
 		}
 		length := 4 + matchLength(src, from+4, at+4)
@@ -29,34 +55,34 @@ func (e *Encoder) matchFast(start, end int) {
 			offset = uint32(at-from) + 3
 			r1, r2 = at-from, r1
 		}
-		e.add(anchor, at, offset, length)
+		s.text = appendText(s.text, s.src, anchor, at)
+		s.sequences = append(s.sequences, sequence{uint32(at - anchor), uint32(length), offset})
 		first := at
 		at += length
 		anchor = at
 		if at > limit {
 			break
 		}
-		table[load64(src, first+2)&mask*prime>>(64-fastLog)] = base + uint32(first+2)
-		table[load64(src, at-2)&mask*prime>>(64-fastLog)] = base + uint32(at-2)
+		table[load64(src, first+2)*factor>>(64-fastLog)] = base + uint32(first+2)
+		table[load64(src, at-2)*factor>>(64-fastLog)] = base + uint32(at-2)
 		for at <= limit && load32(src, at) == load32(src, at-r2) {
 			length := 4 + matchLength(src, at+4-r2, at+4)
 			r1, r2 = r2, r1
-			table[load64(src, at)&mask*prime>>(64-fastLog)] = base + uint32(at)
-			e.add(at, at, 1, length)
+			table[load64(src, at)*factor>>(64-fastLog)] = base + uint32(at)
+			s.sequences = append(s.sequences, sequence{0, uint32(length), 1})
 			at += length
 			anchor = at
 		}
 	}
-	e.repeats = [3]uint32{uint32(r1), uint32(r2)} // the third one is not used
-	e.rest(anchor, end)
+	s.at, s.anchor, s.r1, s.r2 = at, anchor, r1, r2
 }
 
-// scanFast returns where the next match of 4 bytes is and where it comes from; behind limit if there is none. It is apart
-// so that its few variables stay in registers.
-func scanFast(src []byte, table *[1 << fastLog]uint32, base uint32, mask uint64, at, r1, limit int) (int, int) {
+// scanFast returns where the next match of 4 bytes is and where it comes from, or -1 if there is none up to limit. It is
+// apart so that its few variables stay in registers.
+func scanFast(src []byte, table *[1 << fastLog]uint32, base uint32, factor uint64, at, r1, limit int) (int, int) {
 	for step, stepAt := 1, at+stepEvery; at <= limit; at += step {
 		v := load64(src, at)
-		slot := &table[v&mask*prime>>(64-fastLog)]
+		slot := &table[v*factor>>(64-fastLog)]
 		from := position(*slot, base)
 		*slot = base + uint32(at)
 		if load32(src, at+1-r1) == uint32(v>>8) {
@@ -70,7 +96,7 @@ func scanFast(src []byte, table *[1 << fastLog]uint32, base uint32, mask uint64,
 			stepAt += stepEvery
 		}
 	}
-	return at, 0
+	return at, -1
 }
 
 // stepEvery is after how many bytes without match the steps grow.

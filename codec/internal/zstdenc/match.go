@@ -55,6 +55,9 @@ func resize[T any](s *[]T, n int) {
 // prime mixes the bits of what is hashed into the high ones.
 const prime = 0x9e3779b185ebca87
 
+// factor returns what to multiply 8 bytes with so that the high bits are a hash of the n low bytes: the others go out.
+func factor(n uint8) uint64 { return prime << (64 - 8*n&63) }
+
 // hashed returns the mask of the n low bytes.
 func hashed(n uint8) uint64 { return 1<<(8*n) - 1 }
 

@@ -1,0 +1,40 @@
+//go:build linux || darwin
+
+package zstdenc
+
+import (
+	"math/rand"
+	"runtime/debug"
+	"testing"
+
+	"github.com/goblosc/blosc2/codec/internal/trial"
+)
+
+// TestGuardPages compresses with the input and the output at pages that cannot be touched: a kernel that reads or writes
+// outside of them faults. What it writes is what the generic code writes.
+func TestGuardPages(t *testing.T) {
+	const size = 1 << 18
+	srcMem, dstMem := trial.GuardPages(t, size), trial.GuardPages(t, size+1<<12)
+	rounds := 120
+	if brief() {
+		rounds = 12
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	for level := 1; level <= 9; level++ {
+		r := rand.New(rand.NewSource(int64(level)))
+		e, plain := NewEncoder(level), NewEncoder(level)
+		for i := range rounds {
+			content := mixed(r.Intn(1<<r.Intn(19)), int64(i))
+			if level > 7 && len(content) > 1<<14 {
+				continue
+			}
+			src, dst := srcMem[:len(content)], dstMem[:room(len(content))]
+			if i%2 > 0 {
+				src = srcMem[len(srcMem)-len(content):]
+				dst = dstMem[len(dstMem)-len(dst):]
+			}
+			copy(src, content)
+			compareKernels(t, e, plain, dst, src)
+		}
+	}
+}
