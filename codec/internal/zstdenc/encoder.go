@@ -26,8 +26,7 @@ type Encoder struct {
 
 	tables   tables
 	fast     fastSearch
-	mask     uint64 // of the bytes that are hashed for rows
-	rowShift uint8
+	rows     rowSearch
 	finder   finder
 	optimal  *optimal
 	splitter *splitter
@@ -127,7 +126,7 @@ func (e *Encoder) begin(src []byte) {
 	e.repeats = [3]uint32{1, 4, 8}
 	e.literals.old.sound = false
 	e.coder.reset()
-	e.tables.next = 0
+	e.rows.next = 0
 	e.finder.next = 0
 	if e.optimal != nil {
 		e.optimal.ready = false
@@ -199,7 +198,6 @@ func (e *Encoder) compress() int {
 // match finds the matches of src[start:end].
 func (e *Encoder) match(p *params, start, end int) {
 	e.params = *p
-	e.mask, e.rowShift = hashed(p.minMatch), 32-p.hashLog+4
 	e.sequences, e.text = e.sequences[:0], e.text[:0]
 	e.grow((end - start) / minMatch)
 	switch e.params.strategy {

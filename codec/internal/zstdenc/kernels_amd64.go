@@ -22,3 +22,19 @@ func (s *fastSearch) run() {
 //
 //go:noescape
 func fastKernel(s *fastSearch)
+
+// longest does what longestGeneric does.
+func (s *rowSearch) longest(at, length int) (int, int) {
+	if !kernels {
+		return s.longestGeneric(at, length)
+	}
+	if length >= len(s.src)-at {
+		return length, 0
+	}
+	return longestKernel(s, at, length)
+}
+
+// longestKernel is longestGeneric where there may be more than length bytes.
+//
+//go:noescape
+func longestKernel(s *rowSearch, at, length int) (int, int)

@@ -6,3 +6,5 @@ package zstdenc
 var kernels = false
 
 func (s *fastSearch) run() { s.runGeneric() }
+
+func (s *rowSearch) longest(at, length int) (int, int) { return s.longestGeneric(at, length) }

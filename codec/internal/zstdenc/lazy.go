@@ -1,70 +1,101 @@
 package zstdenc
 
 import (
+	"encoding/binary"
 	"math/bits"
 )
 
-// rowSize is how many positions with the same hash, or row, are kept.
+// rowSize is how many places a row has, one for each position with the same hash but the first.
 const rowSize = 16
 
-// insert puts the positions from tables.next to below at into their rows.
+// rows are positions by their hashes.
 //
-// A row has the newest positions, in a ring, and for each 8 more bits of its hash, its tag. A search compares the tags,
-// 8 at a time, and looks at the positions of those that are equal only.
-func (e *Encoder) insert(src []byte, at int) {
-	from := e.tables.next
-	e.tables.next = at
-	if at-from > 128 { // behind a long match: its beginning and its end will do
-		for p := from; p < from+64; p++ {
-			e.insertOne(src, p)
+// A row has the newest positions, in a ring, and for each 8 more bits of its hash, its tag. A search compares the tags, and
+// looks at the positions of those that are equal only. The first tag is the place of the newest position instead.
+type rows struct {
+	positions []uint32
+	tags      []uint8
+}
+
+func (r *rows) fit(n int) {
+	resize(&r.positions, n)
+	resize(&r.tags, n)
+}
+
+func (r *rows) clear() {
+	clear(r.positions)
+	clear(r.tags)
+}
+
+// rowSearch is what a search in rows has of an encoder. It is apart for the kernel.
+type rowSearch struct {
+	src      []byte // up to the end of the block
+	base     uint32
+	next     int // all positions below are in their rows, or left out
+	rows     *rows
+	factor   uint64 // of the hash
+	shift    uint64 // what is below the hash of a row
+	attempts int    // positions to look at
+}
+
+// fill brings the rows up to date: the positions below at are put into them.
+func (s *rowSearch) fill(at int) {
+	from := s.next
+	s.next = at
+	if at-from > manyPositions { // behind a long match: its beginning and its end will do
+		for p := from; p < from+firstPositions; p++ {
+			s.insert(p)
 		}
-		from = at - 32
+		from = at - lastPositions
 	}
 	for p := from; p < at; p++ {
-		e.insertOne(src, p)
+		s.insert(p)
 	}
 }
 
-// row has positions with the same hash.
-type row struct {
-	positions [rowSize]uint32
-	tags      [2]uint64 // more of their hashes, a byte each
-	head      uint8     // the newest
+// Of more than manyPositions, so many go into their rows.
+const (
+	manyPositions  = 128
+	firstPositions = 64
+	lastPositions  = 32
+)
+
+// insert puts a position before the others of its row.
+func (s *rowSearch) insert(at int) {
+	h := load64(s.src, at) * s.factor >> 32
+	row := h >> (s.shift & 63) * rowSize
+	tags := s.rows.tags[row:][:rowSize]
+	place := (tags[0] - 1) % rowSize
+	if place == 0 {
+		place = rowSize - 1
+	}
+	tags[0], tags[place] = place, uint8(h)
+	s.rows.positions[row:][:rowSize][place] = s.base + uint32(at)
 }
 
-// push puts a position before the others.
-func (r *row) push(position uint32, tag uint8) {
-	head := (r.head - 1) % rowSize
-	r.head = head
-	r.positions[head] = position
-	shift := 8 * uint(head) & 63
-	t := &r.tags[head/8%2]
-	*t = *t&^(255<<shift) | uint64(tag)<<shift
-}
-
-func (e *Encoder) insertOne(src []byte, at int) {
-	h := load64(src, at) & e.mask * prime >> 32
-	e.tables.rows[h>>(e.rowShift&63)].push(e.base+uint32(at), uint8(h))
-}
-
-// longest returns the longest match at a position, if it is longer than length, and how far back it is.
-func (e *Encoder) longest(src []byte, at, length int) (int, int) {
+// longestGeneric returns the longest match at a position, if it is longer than length, and how far back it is. The
+// position goes into its row.
+func (s *rowSearch) longestGeneric(at, length int) (int, int) {
+	src := s.src
 	if length >= len(src)-at {
 		return length, 0
 	}
-	if at > e.tables.next {
-		e.insert(src, at)
+	if at > s.next {
+		s.fill(at)
 	}
-	h := load64(src, at) & e.mask * prime >> 32
-	r := &e.tables.rows[h>>(e.rowShift&63)]
-	head := int(r.head)
-	equal := equalBytes(r.tags[0], uint8(h)) | equalBytes(r.tags[1], uint8(h))<<8
-	found := bits.RotateLeft16(uint16(equal), -head) // the newest first
+	h := load64(src, at) * s.factor >> 32
+	row := h >> (s.shift & 63) * rowSize
+	tags := s.rows.tags[row:][:rowSize]
+	positions := s.rows.positions[row:][:rowSize]
+	head := int(tags[0])
+	equal := equalBytes(binary.LittleEndian.Uint64(tags), uint8(h)) |
+		equalBytes(binary.LittleEndian.Uint64(tags[8:]), uint8(h))<<8
+	found := bits.RotateLeft16(uint16(equal&^1), -head) // the newest first
 	distance := 0
-	left := 1 << e.params.searchLog
+	left := s.attempts
 	for ; found != 0 && left > 0; found &= found - 1 {
 		i := (bits.TrailingZeros16(found) + head) % rowSize
-		from := int(r.positions[i]) - int(e.base)
+		from := int(positions[i]) - int(s.base)
 		if uint(from) >= uint(at) { // of a former input, or found when the block was searched the first time
 			continue
 		}
@@ -81,8 +112,8 @@ func (e *Encoder) longest(src []byte, at, length int) (int, int) {
 		}
 	}
 	// The position itself goes in after the search.
-	r.push(e.base+uint32(at), uint8(h))
-	e.tables.next = at + 1
+	s.insert(at)
+	s.next = at + 1
 	return length, distance
 }
 
@@ -99,6 +130,8 @@ func equalBytes(v uint64, c uint8) uint32 {
 // offset.
 func (e *Encoder) matchLazy(start, end int) {
 	src := e.src[:end]
+	s := &e.rows
+	s.prepare(e, end)
 	depth := int(e.params.strategy - greedyMatch)
 	at, anchor := start, start
 	if at == 0 {
@@ -113,7 +146,7 @@ func (e *Encoder) matchLazy(start, end int) {
 			first = at + 1
 		}
 		if depth > 0 || length < 4 {
-			if n, d := e.longest(src, at, length); d > 0 {
+			if n, d := s.longest(at, length); d > 0 {
 				length, distance, first = n, d, at
 			}
 		}
@@ -121,7 +154,7 @@ func (e *Encoder) matchLazy(start, end int) {
 			step := (at-anchor)>>8 + 1
 			at += step
 			if step > 8 { // nothing for long: leave out what is between
-				e.tables.next = max(e.tables.next, at)
+				s.next = max(s.next, at)
 			}
 			continue
 		}
@@ -139,7 +172,7 @@ func (e *Encoder) matchLazy(start, end int) {
 				gain = 7
 			}
 			// A longer match may still have too dear an offset.
-			if n, d := e.longest(src, at, max(length-2, 3)); d > 0 && 4*n-offsetBits(d) > bar+gain {
+			if n, d := s.longest(at, max(length-2, 3)); d > 0 && 4*n-offsetBits(d) > bar+gain {
 				length, distance, first = n, d, at
 				wait = depth
 				continue
@@ -173,7 +206,16 @@ func (e *Encoder) matchLazy(start, end int) {
 		}
 	}
 	e.repeats = [3]uint32{uint32(r1), uint32(r2)} // the third one is not used
+	s.src = nil
 	e.rest(anchor, end)
+}
+
+// prepare makes s ready for the block of an encoder that ends there.
+func (s *rowSearch) prepare(e *Encoder, end int) {
+	p := &e.params
+	s.src, s.base, s.rows = e.src[:end], e.base, &e.tables.rows
+	s.factor, s.shift = factor(p.minMatch), uint64(32-p.hashLog+4)
+	s.attempts = 1 << p.searchLog
 }
 
 // offsetBits is about what an offset costs, in bits.

@@ -10,9 +10,8 @@ type tables struct {
 	fast   *[1 << fastLog]uint32
 	double *[1 << longLog]uint32  // by the hash of 8 bytes
 	short  *[1 << shortLog]uint32 // by the hash of fewer
-	rows   []row
+	rows   rows
 	roots  []uint32 // of trees
-	next   int      // rows have all positions below
 }
 
 // fit makes the tables that a search needs.
@@ -29,7 +28,7 @@ func (t *tables) fit(p *params) {
 	case optimalParse:
 		resize(&t.roots, 1<<p.hashLog)
 	default:
-		resize(&t.rows, 1<<p.hashLog/rowSize)
+		t.rows.fit(1 << p.hashLog)
 	}
 }
 
@@ -41,7 +40,7 @@ func (t *tables) clear() {
 		clear(t.double[:])
 		clear(t.short[:])
 	}
-	clear(t.rows)
+	t.rows.clear()
 	clear(t.roots)
 }
 
