@@ -1,6 +1,7 @@
 package zstdenc
 
 import (
+	"bytes"
 	"encoding/binary"
 )
 
@@ -152,6 +153,12 @@ func (e *Encoder) block(dst []byte, start, end int) int {
 	}
 	if len(dst) < 4 {
 		return 0
+	}
+	// A frame that begins with such a block is one that old decoders do not read.
+	if start > 0 && bytes.Equal(b[1:], b[:len(b)-1]) {
+		putBlockHeader(dst, last, sameBlock, len(b))
+		dst[3] = b[0]
+		return 4
 	}
 	repeats := e.repeats
 	n := 0

@@ -121,7 +121,8 @@ func (o *optimal) walk(e *Encoder, start, end int) {
 			from = c.length + 1
 			longest = max(longest, int(c.length))
 		}
-		if longest >= f.greedy {
+		// What is inside of a long match is left out, unless there is one in it that may go further.
+		if longest >= f.greedy && f.firsts[i+longest] == f.firsts[i+1] {
 			i += longest - 1
 		}
 	}

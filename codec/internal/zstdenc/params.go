@@ -52,9 +52,9 @@ var levels = [9][4]params{
 	same(params{strategy: doubleMatch, minMatch: 5}),
 	same(params{strategy: doubleMatch, minMatch: 5, retry: withRows}),
 	same(params{strategy: greedyMatch, searchLog: 3, minMatch: 5, retry: withRows}),
+	same(params{strategy: lazy2Match, searchLog: 4, minMatch: 5, split: true, retry: withTree}),
 	same(params{strategy: lazy2Match, searchLog: 4, minMatch: 4, split: true, retry: withTree}),
 	same(params{strategy: lazy2Match, searchLog: 4, minMatch: 4, split: true, retry: withTree}),
-	same(params{strategy: lazy2Match, searchLog: 4, minMatch: 4, split: true, retry: withAll}),
 	same(best),
 }
 

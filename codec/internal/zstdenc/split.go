@@ -57,21 +57,27 @@ func (s *splitter) split(b []byte) int {
 	return len(b)
 }
 
-// literals counts the bytes of b[at:end] that are in no match, which may end behind.
+// literals counts the bytes of b[at:end] that are in no match, which may end behind. Where nothing is found for long,
+// steps become longer.
 func (s *splitter) literals(b []byte, at, end, repeat int) (next int, n uint32, offset int) {
-	for ; at < end && at+10 <= len(b); at++ {
+	anchor := at
+	for at < end && at+10 <= len(b) {
 		v := load64(b, at)
 		slot := &s.table[hash(v, 6, splitterLog)]
 		from := int(*slot)
 		*slot = uint32(at)
 		if r := at - repeat; r >= 0 && load32(b, r) == uint32(v) {
-			at += 3 + matchLength(b, r+4, at+4)
+			n += uint32(at - anchor)
+			at += 4 + matchLength(b, r+4, at+4)
+			anchor = at
 		} else if from < at && load32(b, from) == uint32(v) && load32(b, from+2) == uint32(v>>16) {
+			n += uint32(at - anchor)
 			repeat = at - from
-			at += 3 + matchLength(b, from+4, at+4)
+			at += 4 + matchLength(b, from+4, at+4)
+			anchor = at
 		} else {
-			n++
+			at += 1 + (at-anchor)>>5
 		}
 	}
-	return at, n, repeat
+	return at, n + uint32(at-anchor), repeat
 }

@@ -61,7 +61,7 @@ func (e *Encoder) find(start, end int) {
 	limit := end - 8
 	f.skipped, f.next = start, max(f.next, start)
 	firsts := f.firsts[:end-start+1]
-	last := start // match
+	last := start // end of a match
 	for at := start; at < end; at++ {
 		firsts[at-start] = uint32(len(f.found))
 		if at < f.next || at > limit || len(f.found) > maxFound {
@@ -69,11 +69,11 @@ func (e *Encoder) find(start, end int) {
 		}
 		best := e.search(src, at)
 		if best > 3 {
-			last = at
-		} else if !e.params.thorough {
+			last = max(last, at+best)
+		} else if !e.params.thorough && at > last {
 			f.next = max(f.next, at+1+(at-last)>>9) // nothing for long: leave out more and more
 		}
-		if best >= f.greedy {
+		if best >= f.greedy && at >= f.skipped {
 			f.skipped = max(f.skipped, at+best)
 			f.next = max(f.next, at+best-32) // what is between is where the match comes from, too
 		}
@@ -153,7 +153,11 @@ func (e *Encoder) search(src []byte, at int) int {
 		}
 	}
 	tree[less], tree[more] = 0, 0
-	// In a long match all positions are as those where it comes from: they need not be in the tree.
+	// In a long match all positions are as those where it comes from: they need not be in the tree. But where matches are
+	// wanted again, they are looked for.
 	f.next = reach - 8
+	if !wanted {
+		f.next = min(f.next, f.skipped)
+	}
 	return best
 }
