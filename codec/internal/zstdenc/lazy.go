@@ -2,6 +2,7 @@ package zstdenc
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 )
 
@@ -38,19 +39,28 @@ type rowSearch struct {
 	attempts int    // positions to look at
 }
 
-// fill brings the rows up to date: the positions below at are put into them.
+// fill brings the rows up to date: the positions below at are put into them. Of neighbours with the same hash only the
+// first is, which is where a run of one byte begins: the others would leave no room in the row.
 func (s *rowSearch) fill(at int) {
-	from := s.next
+	from, last := s.next, uint64(math.MaxUint64)
 	s.next = at
 	if at-from > manyPositions { // behind a long match: its beginning and its end will do
-		for p := from; p < from+firstPositions; p++ {
-			s.insert(p)
-		}
+		last = s.fillFrom(from, from+firstPositions, last)
 		from = at - lastPositions
 	}
-	for p := from; p < at; p++ {
-		s.insert(p)
+	s.fillFrom(from, at, last)
+}
+
+// fillFrom fills in the positions up to end. last is the hash of the position before, and of the last one.
+func (s *rowSearch) fillFrom(from, end int, last uint64) uint64 {
+	for p := from; p < end; p++ {
+		h := load64(s.src, p) * s.factor >> 32
+		if h != last {
+			s.insert(p, h)
+			last = h
+		}
 	}
+	return last
 }
 
 // Of more than manyPositions, so many go into their rows.
@@ -60,9 +70,8 @@ const (
 	lastPositions  = 32
 )
 
-// insert puts a position before the others of its row.
-func (s *rowSearch) insert(at int) {
-	h := load64(s.src, at) * s.factor >> 32
+// insert puts a position with hash h before the others of its row.
+func (s *rowSearch) insert(at int, h uint64) {
 	row := h >> (s.shift & 63) * rowSize
 	tags := s.rows.tags[row:][:rowSize]
 	place := (tags[0] - 1) % rowSize
@@ -112,7 +121,7 @@ func (s *rowSearch) longestGeneric(at, length int) (int, int) {
 		}
 	}
 	// The position itself goes in after the search.
-	s.insert(at)
+	s.insert(at, h)
 	s.next = at + 1
 	return length, distance
 }

@@ -108,7 +108,7 @@ func (o *optimal) walk(e *Encoder, start, end int) {
 		if at > end-8 {
 			continue
 		}
-		longest := o.repeat(e, src, at, i, &reached)
+		longest, last := o.repeat(e, src, at, i, &reached)
 		base := costs[i] + p.literals[0]
 		from := uint32(minMatch)
 		for _, c := range f.found[f.firsts[i]:f.firsts[i+1]] {
@@ -119,17 +119,36 @@ func (o *optimal) walk(e *Encoder, start, end int) {
 			}
 			o.relax(i, from, c.length, code, price, &reached)
 			from = c.length + 1
-			longest = max(longest, int(c.length))
+			if int(c.length) > longest {
+				longest, last = int(c.length), code
+			}
 		}
-		// What is inside of a long match is left out, unless there is one in it that may go further.
-		if longest >= f.greedy && f.firsts[i+longest] == f.firsts[i+1] {
-			i += longest - 1
+		if longest >= f.greedy {
+			i = o.skip(f, i, longest, last, &reached)
 		}
 	}
 }
 
-// repeat tries the matches at the offsets before. It returns the greatest length.
-func (o *optimal) repeat(e *Encoder, src []byte, at, i int, reached *int) int {
+// skip returns the last node to leave out inside of a long match from node i on: where other matches begin, one may go
+// further, so it ends there as well.
+func (o *optimal) skip(f *finder, i, length int, offset uint32, reached *int) int {
+	k, end := i+1, i+length
+	for k < end && f.firsts[k+1] == f.firsts[k] {
+		k++
+	}
+	if k == end {
+		return end - 1
+	}
+	if k-i < minMatch {
+		return i // it is not far
+	}
+	price := o.costs[i] + o.prices.literals[0] + o.prices.offset[offsetCode(offset)]
+	o.relax(i, uint32(k-i), uint32(k-i), offset, price, reached)
+	return k - 1
+}
+
+// repeat tries the matches at the offsets before. It returns the greatest length and its offset.
+func (o *optimal) repeat(e *Encoder, src []byte, at, i int, reached *int) (longest int, last uint32) {
 	d := &o.nodes[i]
 	r := d.repeats
 	offsets := r
@@ -137,7 +156,6 @@ func (o *optimal) repeat(e *Encoder, src []byte, at, i int, reached *int) int {
 		offsets = [3]uint32{r[1], r[2], r[0] - 1}
 	}
 	v := load32(src, at)
-	longest := 0
 	for k, offset := range offsets {
 		from := at - int(offset)
 		if from < 0 || offset == 0 || (load32(src, from)^v)<<8 != 0 {
@@ -154,9 +172,9 @@ func (o *optimal) repeat(e *Encoder, src []byte, at, i int, reached *int) int {
 			least = uint32(n)
 		}
 		o.relax(i, least, uint32(n), code, price, reached)
-		longest = n
+		longest, last = n, code
 	}
-	return longest
+	return longest, last
 }
 
 // relax tries matches from node i on of from to to bytes, which cost price and what their length does.

@@ -66,6 +66,7 @@ TEXT ·longestKernel(SB), NOSPLIT, $40-40
 	JGT  fill
 
 search:
+	MOVQ s+0(FP), DI
 	LEAQ 1(R8), CX
 	MOVQ CX, rowSearch_next(DI)
 	MOVQ rowSearch_attempts(DI), BX
@@ -156,37 +157,40 @@ push:
 	VZEROUPPER
 	RET
 
-	// The positions since the last search go into their rows.
+	// The positions since the last search go into their rows. DI is the hash of the last one.
 fill:
+	MOVQ $-1, DI
 	MOVQ R8, DX
 	SUBQ BX, DX
 	ADDQ R12, BX
-	MOVQ R8, R9
+	LEAQ (R8)(R12*1), R9
 	CMPQ DX, $const_manyPositions
 	JLE  rest
 	LEAQ const_firstPositions(BX), R9
-	ADDQ R12, R8 // keeps the index
-	JMP  first
-
-firstNext:
-	HASH(BX, AX, DX)
-	PUSH(BX, AX, DX, CX)
-	INCQ BX
 
 first:
-	CMPQ BX, R9
-	JCS  firstNext
-	SUBQ R12, R8
-	MOVQ R8, R9
-	LEAQ -const_lastPositions(R8)(R12*1), BX
-
-rest:
-	ADDQ R12, R9
-
-restNext:
 	HASH(BX, AX, DX)
+	CMPQ AX, DI
+	JEQ  sameFirst
+	MOVQ AX, DI
 	PUSH(BX, AX, DX, CX)
+
+sameFirst:
 	INCQ BX
 	CMPQ BX, R9
-	JCS  restNext
+	JCS  first
+	LEAQ (R8)(R12*1), R9
+	LEAQ -const_lastPositions(R9), BX
+
+rest:
+	HASH(BX, AX, DX)
+	CMPQ AX, DI
+	JEQ  sameRest
+	MOVQ AX, DI
+	PUSH(BX, AX, DX, CX)
+
+sameRest:
+	INCQ BX
+	CMPQ BX, R9
+	JCS  rest
 	JMP  search
