@@ -8,8 +8,8 @@
 // A block of at most 128 KiB goes through two stages. First its matches are found, by one of these searches:
 //
 //	fast.go      one table of hashes (level 1 and 2)
-//	double.go    two tables, for long and for short matches (3 and 4)
-//	lazy.go      rows of 16 positions with the same hash; a match waits for a better one (5 to 8)
+//	double.go    two tables, for long and for short matches (3)
+//	lazy.go      rows of 15 positions with the same hash; a match may wait for a better one (4 to 8)
 //	tree.go      all matches of a block, from binary trees, and
 //	optimal.go   the cheapest way through the block with them (9)
 //

@@ -165,7 +165,7 @@ func (e *Encoder) block(dst []byte, start, end int) int {
 	if len(b) > 8 {
 		e.match(&e.first, start, end)
 		n = e.compress()
-		if e.first.retry > 0 && n < len(b)/32 && n > 48 {
+		if e.first.retry > 0 && n < len(b)>>e.first.retryLog && n > 48 {
 			// It goes fast where matches are long, and small differences are many parts of so little.
 			e.repeats = repeats
 			e.match(&e.second, start, end)

@@ -25,6 +25,7 @@ type params struct {
 	thorough  bool  // leave nothing out
 	split     bool  // blocks end where the bytes become others
 	retry     uint8 // what blocks get that compress well, in retries
+	retryLog  uint8 // of how many times smaller they have become
 }
 
 // leastGain is the logarithm of the part of a block that its compression has to save.
@@ -40,21 +41,26 @@ var columns = [3]int{16 << 10, 128 << 10, 256 << 10}
 
 // levels are the parameters of Blosc's levels for inputs of at most 16, 128 and 256 KiB, and for those above. C-Blosc2 has
 // the levels 1, 3, 5 and so on to 15, and 22, of the C library: what these do in size and time is the measure here.
-// Levels 6 to 8 differ for data only that compress well.
+// Levels 7 and 8 differ for data only that compress well.
 var levels = [9][4]params{
 	{
 		{strategy: fastMatch, minMatch: 5},
 		{strategy: fastMatch, minMatch: 6},
 		{strategy: fastMatch, minMatch: 6},
-		{strategy: fastMatch, minMatch: 7},
+		{strategy: fastMatch, minMatch: 7, retry: withRows, retryLog: 7},
 	},
-	same(params{strategy: fastMatch, minMatch: 5}),
-	same(params{strategy: doubleMatch, minMatch: 5}),
-	same(params{strategy: doubleMatch, minMatch: 5, retry: withRows}),
-	same(params{strategy: greedyMatch, searchLog: 3, minMatch: 5, retry: withRows}),
-	same(params{strategy: lazy2Match, searchLog: 4, minMatch: 5, split: true, retry: withTree}),
-	same(params{strategy: lazy2Match, searchLog: 4, minMatch: 4, split: true, retry: withTree}),
-	same(params{strategy: lazy2Match, searchLog: 4, minMatch: 4, split: true, retry: withTree}),
+	{
+		{strategy: fastMatch, minMatch: 5},
+		{strategy: fastMatch, minMatch: 5},
+		{strategy: fastMatch, minMatch: 5},
+		{strategy: fastMatch, minMatch: 5, retry: withRows, retryLog: 7},
+	},
+	same(params{strategy: doubleMatch, minMatch: 5, retry: withRows, retryLog: 5}),
+	same(params{strategy: greedyMatch, searchLog: 3, minMatch: 5, retry: withRows, retryLog: 5}),
+	same(params{strategy: lazyMatch, searchLog: 3, minMatch: 5, retry: withRows, retryLog: 5}),
+	same(params{strategy: lazy2Match, searchLog: 4, minMatch: 5, split: true}),
+	same(params{strategy: lazy2Match, searchLog: 4, minMatch: 4, split: true}),
+	same(params{strategy: lazy2Match, searchLog: 4, minMatch: 4, split: true, retry: withTree, retryLog: 5}),
 	same(best),
 }
 
@@ -67,15 +73,13 @@ func same(p params) [4]params { return [4]params{p, p, p, p} }
 // retries are the second search for blocks that compress well, by the number that levels have.
 var retries = [...]params{
 	withRows: {strategy: lazy2Match, searchLog: 4, minMatch: 4},
-	withTree: {strategy: optimalParse, searchLog: 5, minMatch: 3, target: 128, passes: 1},
-	withAll:  best,
+	withTree: {strategy: optimalParse, searchLog: 5, minMatch: 3, target: 256, passes: 2},
 }
 
 // The second searches.
 const (
 	withRows = 1 + iota
 	withTree
-	withAll
 )
 
 // paramsFor returns the parameters for an input of n bytes, and those for blocks of it that compress well.
