@@ -15,9 +15,9 @@ import (
 func TestGuardPages(t *testing.T) {
 	const size = 1 << 18
 	srcMem, dstMem := trial.GuardPages(t, size), trial.GuardPages(t, size+1<<12)
-	rounds := 120
+	rounds := 30
 	if brief() {
-		rounds = 12
+		rounds = 6
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	for level := 1; level <= 9; level++ {
