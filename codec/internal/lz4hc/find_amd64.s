@@ -183,24 +183,28 @@ measured:
 	MOVQ BX, R14
 
 backward8:
-	LEAQ -8(AX), R12
-	CMPQ R12, CX
-	JLT  backward
 	LEAQ -8(R14), R12
 	CMPQ R12, R15
 	JLT  backward
 	MOVQ -8(SI)(AX*1), R12
 	XORQ -8(SI)(R14*1), R12
-	JNZ  differ8
-	SUBQ $8, AX
-	SUBQ $8, R14
-	JMP  backward8
-
-differ8:
+	JZ   backed8
 	BSRQ R12, R12
 	XORL $63, R12
 	SHRL $3, R12
+	MOVQ AX, R14
+	SUBQ CX, R14
+	CMPQ R12, R14
+	CMOVQHI R14, R12
 	SUBQ R12, AX
+	JMP  known2
+
+backed8:
+	SUBQ $8, AX
+	SUBQ $8, R14
+	CMPQ AX, CX
+	JHI  backward8
+	MOVQ CX, AX
 	JMP  known2
 
 backward:
