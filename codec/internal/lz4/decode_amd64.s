@@ -4,7 +4,7 @@
 #include "textflag.h"
 
 // The greatest length for the loops here. Go's copy is as good for more, or better.
-#define longest 2048
+#define longest 16384
 
 // func decodeSSSE3(d *decoder, spans *[16]spans.Span)
 //
