@@ -5,7 +5,10 @@ import (
 	"math/bits"
 )
 
-var errHuffman = errors.New("unsound Huffman code")
+var (
+	errHuffman = errors.New("unsound Huffman code")
+	errWeights = errors.New("weights of a Huffman code are cut off")
+)
 
 // maxHuffmanBits is the length of the longest codes.
 const maxHuffmanBits = 11
@@ -39,10 +42,10 @@ func (d *Decoder) readHuffman(t *huffmanTable, src []byte, start, end int) (int,
 		if n > end-at {
 			return 0, errHuffman
 		}
-		var ok bool
+		var err error
 		at += n
-		if n, ok = d.readWeights(src, at-n, at); !ok {
-			return 0, errHuffman
+		if n, err = d.readWeights(src, at-n, at); err != nil {
+			return 0, err
 		}
 	}
 
@@ -156,10 +159,10 @@ type weightTable [1 << maxWeightLog]uint32
 //
 // Two states take turns. The end comes where the bits do not suffice for the next state: then the other state gives
 // one more weight.
-func (d *Decoder) readWeights(src []byte, start, end int) (int, bool) {
+func (d *Decoder) readWeights(src []byte, start, end int) (int, error) {
 	log, symbols, used, ok := d.readProbabilities(src[start:end], maxWeightLog, 255)
 	if !ok {
-		return 0, false
+		return 0, errHuffman
 	}
 	s := &d.scratch
 	spread(s, log, symbols)
@@ -172,12 +175,12 @@ func (d *Decoder) readWeights(src []byte, start, end int) (int, bool) {
 	}
 	var r bitReader
 	if !r.init(src, start+used, end) {
-		return 0, false
+		return 0, errHuffman
 	}
 	var states [2]uint64
 	for i := range states {
 		if states[i], ok = r.read(uint(log)); !ok {
-			return 0, false
+			return 0, errWeights
 		}
 	}
 	n := 0
@@ -203,9 +206,9 @@ func (d *Decoder) readWeights(src []byte, start, end int) (int, bool) {
 		more, ok := r.read(uint(entry >> 8 & 255))
 		if !ok {
 			s.weights[n+1] = uint8(t[states[^n&1]%uint64(len(t))])
-			return n + 2, true
+			return n + 2, nil
 		}
 		states[n&1] = uint64(entry>>16) + more
 	}
-	return 0, false
+	return 0, errHuffman
 }
