@@ -57,6 +57,11 @@ func (c *contiguous) open(s *snapshot, e, next entry) (source, error) {
 		}
 		return src, nil
 	}
+	if m, ok := s.src.(*mapped); ok {
+		if src.mem = m.view(src.off, src.size); src.mem != nil {
+			return src, nil
+		}
+	}
 	src.at = s.src
 	return src, nil
 }

@@ -61,6 +61,9 @@ func openLocked(name string, isDir bool, o *Options, write bool, l *lock) (*Fram
 	if err != nil {
 		return nil, err
 	}
+	if o != nil && o.Mmap {
+		st = mapStorage(st)
+	}
 	f, err := openStorage(name, st, o, write)
 	if err != nil {
 		st.Close()

@@ -17,6 +17,12 @@ import (
 // it, they may get an ErrChanged. Methods that only tell sizes and metalayers tell what the handle knows: see Refresh.
 // The locks are the system's and not fair: processes that read without a pause can keep others from editing. Systems
 // without such locks give errors.ErrUnsupported; some network file systems do so, too, or lock nothing.
+//
+// With Mmap, Open has the system show the file of a contiguous frame as memory, and chunks are decoded from there without
+// a copy. It is for files that nobody changes in place or cuts off while they are open, this library's and C-Blosc2's
+// edits included: reading what was cut off ends the process with a fault of memory that cannot be caught, and bytes that
+// change while they are decoded may do so, too. Where the system cannot, and in all other frames, it changes nothing. The
+// memory is given back when the frame is closed and its last reader and View have ended.
 type Options struct {
 	// For frames that are created.
 	CParams   chunk.CParams // compression parameters of new chunks
@@ -38,6 +44,7 @@ type Options struct {
 	MaxMeta     int64                                          // the same for bytes of metalayers, as they are stored in header and trailer; 0 = those of the file
 	Locking     bool                                           // use the lock file; see Options
 	Verify      bool                                           // compare what is read with the checksums, in frames that keep them
+	Mmap        bool                                           // see the files that Open opens as memory; see Options
 	NoSync      bool                                           // leave it to the system when written bytes reach the disk
 	sys         system                                         // nil = that of the machine
 	Offset      int64                                          // where the frame starts in its file, in bytes; contiguous frames only

@@ -167,7 +167,11 @@ func (c *contiguous) replaced(write bool) (Storage, error) {
 	if err != nil || c.sys.same(was, is) {
 		return c.st, err
 	}
-	return openFile(c.sys, c.name, write)
+	st, err := openFile(c.sys, c.name, write)
+	if _, ok := c.st.(*mapped); ok && err == nil {
+		st = mapStorage(st)
+	}
+	return st, err
 }
 
 func (d *sparse) refresh(f *Frame, now *snapshot, _ bool) (*snapshot, error) {

@@ -19,6 +19,7 @@ func TestRefresh(t *testing.T) {
 			common := []int{0, 64}[seed%2]
 			f, _ := modelFrame(t, kind, common)
 			o := f.Options()
+			o.Mmap = seed >= 2
 			g, err := Open(f.Path(), &o)
 			must(t, err)
 			rng := rand.New(rand.NewPCG(seed, 33))

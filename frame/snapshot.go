@@ -41,7 +41,7 @@ func (f *Frame) acquire() (*snapshot, error) {
 		}
 		s.readers.Add(1)
 		// A commit may have come between: then space that s names may already be written over.
-		if f.snap.Load() == s {
+		if f.snap.Load() == s && s.hold() {
 			return s, nil
 		}
 		s.readers.Add(-1)
@@ -53,8 +53,22 @@ func (f *Frame) release(s *snapshot, err *error) {
 	if e := f.intact(s); e != nil {
 		*err = e
 	}
+	s.drop()
 	s.readers.Add(-1)
 	f.unshare()
+}
+
+// hold keeps what the snapshot is read from, if that is memory that closing the frame would take away, until drop. It
+// returns false when it is away.
+func (s *snapshot) hold() bool {
+	m, ok := s.src.(*mapped)
+	return !ok || m.hold()
+}
+
+func (s *snapshot) drop() {
+	if m, ok := s.src.(*mapped); ok {
+		m.drop() // the error would be of no use to a reader
+	}
 }
 
 // marks returns the bits of the chunks that were compared with their checksums.

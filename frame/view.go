@@ -19,6 +19,7 @@ func (f *Frame) View() (View, error) {
 // Release ends the use of the view.
 func (v View) Release() {
 	if !v.batch {
+		v.s.drop()
 		v.s.readers.Add(-1)
 		v.f.unshare()
 	}
