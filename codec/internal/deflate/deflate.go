@@ -6,7 +6,7 @@ import (
 	"github.com/goblosc/blosc2/codec/internal/adler"
 )
 
-// Encoder compresses streams at one level. It belongs to one goroutine and keeps its tables, 350 KiB, between streams.
+// Encoder compresses streams at one level. It belongs to one goroutine and keeps its tables, 400 KiB, between streams.
 type Encoder struct {
 	params
 	header [2]byte

@@ -4,7 +4,8 @@
 #include "textflag.h"
 
 // ENTER enters the position at SI, of index R9, into the tables at DI and R8. BX becomes the low bits of the index before,
-// DX the distance, or unreachable. AX and CX are at hand.
+// DX the distance, or unreachable. Bit R12 of R13 becomes whether the 3 bytes may have been seen. AX, CX, R10 and R14 are
+// at hand. The factor is 2654435761.
 #define ENTER \
 	MOVL    (SI), AX                      \
 	MOVL    AX, CX                        \
@@ -13,13 +14,24 @@
 	SHRL    $3, DX                        \
 	ANDL    $0x1fe0, DX                   \
 	XORL    DX, CX                        \
+	MOVL    AX, R12                       \
 	SHRL    $16, AX                       \
 	MOVBLZX AX, AX                        \
 	XORL    AX, CX                        \
 	ANDL    $0x7fff, CX                   \
+	SHLL    $8, R12                       \
+	IMUL3L  $-1640531535, R12, R12        \
 	MOVL    R9, AX                        \
 	SUBL    matcher_heads(DI)(CX*4), AX   \
 	MOVL    R9, matcher_heads(DI)(CX*4)   \
+	SHRL    $14, R12                      \
+	MOVL    R12, R10                      \
+	SHRL    $5, R10                       \
+	MOVL    matcher_recent(DI)(R10*4), R14 \
+	MOVL    matcher_older(DI)(R10*4), R13 \
+	ORL     R14, R13                      \
+	BTSL    R12, R14                      \
+	MOVL    R14, matcher_recent(DI)(R10*4) \
 	MOVL    $const_unreachable, DX        \
 	CMPL    AX, DX                        \
 	CMOVLCS AX, DX                        \
@@ -75,6 +87,9 @@ TEXT ·findSSE2(SB), NOSPLIT, $40-16
 
 position:
 	ENTER
+	MOVL $const_unreachable, AX
+	BTL  R12, R13
+	CMOVLCC AX, DX
 	MOVQ SI, R13
 	SUBQ low, R13
 	MOVL $const_maxDistance, CX
@@ -186,7 +201,7 @@ found:
 
 // func insertSSE2(m *matcher, pos, end int)
 //
-// Registers: those of ENTER, and R10 for the address of the end.
+// Registers: those of ENTER, and R15 for the address of the end.
 TEXT ·insertSSE2(SB), NOSPLIT, $0-24
 	MOVQ m+0(FP), DI
 	MOVQ matcher_src(DI), AX
@@ -194,14 +209,14 @@ TEXT ·insertSSE2(SB), NOSPLIT, $0-24
 	MOVL matcher_base(DI), R9
 	ADDL SI, R9
 	ADDQ AX, SI
-	MOVQ end+16(FP), R10
-	ADDQ AX, R10
+	MOVQ end+16(FP), R15
+	ADDQ AX, R15
 	LEAQ matcher_back(DI), R8
 
 enter:
 	ENTER
 	INCQ SI
 	INCL R9
-	CMPQ SI, R10
+	CMPQ SI, R15
 	JCS  enter
 	RET

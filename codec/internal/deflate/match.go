@@ -15,6 +15,7 @@ const (
 	lastStart   = 2*windowSize - lookahead // where in C's window it moves
 	tooFar      = 4096                     // matches of 3 bytes from farther do not pay
 	hashBits    = 15
+	seenBits    = 18
 
 	// unreachable is a distance that stands for all that are too far: adding it to one that is not gives less than 1<<16.
 	unreachable = windowSize + 1<<8
@@ -25,11 +26,17 @@ const (
 type matcher struct {
 	heads [1 << hashBits]uint32 // the last index of each hash
 	back  [1 << 16]uint16       // for each index, that before of its hash; both by their low bits
-	src   []byte
-	base  uint32
-	end   uint32 // the greatest index in the tables
-	low   int    // where C's window begins; what is there has no match
-	walk  walk
+
+	// A bit for each seenHash of positions since the window moved, and of those between that and when it did before. The
+	// two are longer than the greatest distance, so where both bits are 0 there is no match. In noise that is the common
+	// case, and spares a walk whose length cannot be predicted.
+	recent, older [1 << seenBits / 32]uint32
+
+	src  []byte
+	base uint32
+	end  uint32 // the greatest index in the tables
+	low  int    // where C's window begins; what is there has no match
+	walk walk
 }
 
 // walk is what a kernel is to do, and where it is.
@@ -51,6 +58,10 @@ func (m *matcher) begin(src []byte) {
 	m.src = src
 	m.base = m.end + 1<<16
 	m.end = m.base + uint32(len(src))
+	clear(m.recent[:])
+	if m.low > 0 {
+		clear(m.older[:])
+	}
 	m.low = 0
 }
 
@@ -58,7 +69,17 @@ func (m *matcher) begin(src []byte) {
 func (m *matcher) slide(pos int) {
 	if p := pos - m.low; p > lastStart || p == lastStart && len(m.src)-m.low < 2*windowSize {
 		m.low += windowSize
+		age(m.older[:], m.recent[:])
 	}
+}
+
+// age makes recent bits older ones. It is no part of slide because Go 1.26 gets the copy of an array of known length wrong
+// on s390x, where that is large: it does not end.
+//
+//go:noinline
+func age(older, recent []uint32) {
+	copy(older, recent)
+	clear(recent)
 }
 
 // hash returns the hash of the first 3 bytes of v.
@@ -66,7 +87,11 @@ func hash(v uint32) uint32 {
 	return (v<<10 ^ v>>3&0x1fe0 ^ v>>16&0xff) & (1<<hashBits - 1)
 }
 
-// insert enters a position into the tables, and returns how far back the one before of its hash is, or unreachable.
+// seenHash returns another hash of the first 3 bytes of v.
+func seenHash(v uint32) uint32 { return v << 8 * 2_654_435_761 >> (32 - seenBits) }
+
+// insert enters a position into the tables, and returns how far back the one before of its hash is, or unreachable where
+// none can have the same 3 bytes.
 func (m *matcher) insert(pos int) int {
 	var v uint32
 	if src := m.src[pos:]; len(src) >= 4 {
@@ -79,6 +104,13 @@ func (m *matcher) insert(pos int) int {
 	distance := min(index-*head, unreachable)
 	m.back[uint16(index)] = uint16(index - distance)
 	*head = index
+
+	h := seenHash(v)
+	word, bit := &m.recent[h/32], uint32(1)<<(h%32)
+	if (*word|m.older[h/32])&bit == 0 {
+		distance = unreachable
+	}
+	*word |= bit
 	return int(distance)
 }
 
