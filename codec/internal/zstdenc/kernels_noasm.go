@@ -8,3 +8,5 @@ var kernels = false
 func (s *fastSearch) run() { s.runGeneric() }
 
 func (s *rowSearch) longest(at, length int) (int, int) { return s.longestGeneric(at, length) }
+
+func (p *pair) run(turns int) { p.runGeneric(turns) }
