@@ -55,3 +55,20 @@ func (p *pair) run(turns int) {
 //
 //go:noescape
 func pairKernel(p *pair, turns int)
+
+// run does what runGeneric does.
+func (r *sequenceRun) run() {
+	if !kernels {
+		r.runGeneric()
+		return
+	}
+	if len(r.records) > 0 {
+		raceWrite(r.bits.dst[r.bits.at:][:12*len(r.records)])
+		recordsKernel(r)
+	}
+}
+
+// recordsKernel is runGeneric for one record or more.
+//
+//go:noescape
+func recordsKernel(r *sequenceRun)

@@ -10,3 +10,5 @@ func (s *fastSearch) run() { s.runGeneric() }
 func (s *rowSearch) longest(at, length int) (int, int) { return s.longestGeneric(at, length) }
 
 func (p *pair) run(turns int) { p.runGeneric(turns) }
+
+func (r *sequenceRun) run() { r.runGeneric() }

@@ -2,6 +2,7 @@ package zstdenc
 
 import (
 	"bytes"
+	"math/rand"
 	"testing"
 )
 
@@ -24,4 +25,28 @@ func compareKernels(t testing.TB, e, plain *Encoder, dst, src []byte) []byte {
 		t.Fatalf("level %d, %d bytes: %d with kernels, %d without, or others", e.level, len(src), n, len(want))
 	}
 	return dst[:n]
+}
+
+// TestRecords writes records with all numbers of bits, of which most need inputs of many megabytes.
+func TestRecords(t *testing.T) {
+	r := rand.New(rand.NewSource(1))
+	var w [2]sequenceRun
+	for n := 1; n < 400; n++ {
+		records := make([]record, n)
+		for i := range records {
+			bits := uint8(r.Intn(64))
+			records[i] = record{
+				rest: r.Uint64() & (1<<bits - 1), bits: bits,
+				literals: uint8(r.Intn(presets[0].n)), offset: uint8(r.Intn(presets[1].n)), length: uint8(r.Intn(presets[2].n)),
+			}
+		}
+		use := [3]*coder{&presets[0], &presets[1], &presets[2]}
+		dst, want := make([]byte, 12*n+20), make([]byte, 12*n+20)
+		w[0].records, w[1].records = records, records
+		k := w[0].write(dst, 3, use)
+		generic(func() { want = want[:w[1].write(want, 3, use)] })
+		if !bytes.Equal(dst[:k], want) {
+			t.Fatalf("%d records: %x, want %x", n, dst[:k], want)
+		}
+	}
 }

@@ -121,7 +121,7 @@ const (
 
 // sequenceWriter writes the sequences of blocks. It keeps the tables of the block before.
 type sequenceWriter struct {
-	codes [3][]uint8
+	run   sequenceRun
 	count [3][64]uint32
 	// Tables, by kind: the one of the last block and one to make.
 	tables [3][2]coder
@@ -171,28 +171,29 @@ func (w *sequenceWriter) write(dst []byte, sequences []sequence) int {
 		use[i] = c
 		at += used
 	}
-	return writeSequences(dst, at, sequences, &w.codes, use)
+	return w.run.write(dst, at, use)
 }
 
-// encode sets the codes of the sequences, and counts them.
+// encode makes the records of the sequences, and counts their codes.
 func (w *sequenceWriter) encode(sequences []sequence) {
 	n := len(sequences)
-	for i := range w.codes {
-		if cap(w.codes[i]) < n {
-			w.codes[i] = make([]uint8, n, max(2*n, 1<<10))
-		}
-		w.codes[i] = w.codes[i][:n]
-		w.count[i] = [64]uint32{}
+	if cap(w.run.records) < n {
+		w.run.records = make([]record, n, max(2*n, 1<<10))
 	}
-	a, b, c := w.codes[0], w.codes[1][:n], w.codes[2][:n]
-	a = a[:n]
+	records := w.run.records[:n]
+	w.run.records = records
+	w.count = [3][64]uint32{}
 	for i := range sequences {
 		s := &sequences[i]
 		l, o, m := literalCode(s.literals), uint8(bits.Len32(s.offset)-1), matchCode(s.length-minMatch)
-		a[i], b[i], c[i] = l, o, m
 		w.count[literalLengths][l&63]++
 		w.count[matchOffsets][o&63]++
 		w.count[matchLengths][m&63]++
+		ln, mn := literalBits[l%36], matchBits[m%53]
+		rest := uint64(s.literals) & (1<<ln - 1)
+		rest |= uint64(s.length-minMatch) & (1<<mn - 1) << (ln & 63)
+		rest |= uint64(s.offset) & (1<<(o&31) - 1) << ((ln + mn) & 63)
+		records[i] = record{rest, ln + mn + o, l, o, m}
 	}
 }
 
@@ -245,56 +246,4 @@ func (w *sequenceWriter) choose(which, n int, dst []byte) (mode int, c *coder, u
 		w.used[which] = none
 	}
 	return mode, c, 0
-}
-
-// writeSequences writes the stream of sequences to dst[at:], the last one first (RFC 8878, section 3.1.1.3.2.1.2), and
-// returns where it ends.
-//
-// It is one loop with all its variables, as most of the time of the entropy coding goes here.
-func writeSequences(dst []byte, at int, sequences []sequence, codes *[3][]uint8, use [3]*coder) int {
-	n := len(sequences)
-	lc, oc, mc := codes[literalLengths][:n], codes[matchOffsets][:n], codes[matchLengths][:n]
-	lm, om, mm := &use[literalLengths].machine, &use[matchOffsets].machine, &use[matchLengths].machine
-	w := bitWriter{dst: dst, at: at}
-	i := n - 1
-	s := &sequences[i]
-	ls, os, ms := lm.start(lc[i]), om.start(oc[i]), mm.start(mc[i])
-	w.rest(s, lc[i], oc[i], mc[i])
-	for i--; i >= 0; i-- {
-		s := &sequences[i]
-		l, o, m := lc[i], oc[i], mc[i]
-		t := om.code[o%maxCodes]
-		k := (os + t.bits) >> 16
-		w.add(uint64(os)&(1<<(k&63)-1), uint(k))
-		os = uint32(om.next[int(os>>(k&31))+int(t.place)])
-		t = mm.code[m%maxCodes]
-		k = (ms + t.bits) >> 16
-		w.add(uint64(ms)&(1<<(k&63)-1), uint(k))
-		ms = uint32(mm.next[int(ms>>(k&31))+int(t.place)])
-		t = lm.code[l%maxCodes]
-		k = (ls + t.bits) >> 16
-		w.add(uint64(ls)&(1<<(k&63)-1), uint(k))
-		ls = uint32(lm.next[int(ls>>(k&31))+int(t.place)])
-		w.rest(s, l, o, m)
-	}
-	w.add(uint64(ms)&(1<<mm.log-1), mm.log)
-	w.add(uint64(os)&(1<<om.log-1), om.log)
-	w.add(uint64(ls)&(1<<lm.log-1), lm.log)
-	w.flush()
-	return w.end()
-}
-
-// rest writes what the codes of a sequence leave out, behind at most 33 bits, and flushes.
-func (w *bitWriter) rest(s *sequence, l, o, m uint8) {
-	ln, mn := uint(literalBits[l%36]), uint(matchBits[m%53])
-	if ln+mn+uint(o) > 63-33 {
-		w.flush()
-	}
-	w.add(uint64(s.literals)&(1<<ln-1), ln)
-	w.add(uint64(s.length-minMatch)&(1<<mn-1), mn)
-	if ln+mn+uint(o) > 63-7 {
-		w.flush()
-	}
-	w.add(uint64(s.offset)&(1<<o-1), uint(o))
-	w.flush()
 }
