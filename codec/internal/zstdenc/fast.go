@@ -100,7 +100,7 @@ func scanFast(src []byte, table *[1 << fastLog]uint32, base uint32, factor uint6
 }
 
 // stepEvery is after how many bytes without match the steps grow.
-const stepEvery = 128
+const stepEvery = 64
 
 // fastLog is the logarithm of the size of the table.
 const fastLog = 14

@@ -22,16 +22,16 @@ const (
 // minMatch is the length of the shortest match.
 const minMatch = 3
 
-// The codes of lengths (RFC 8878, section 3.1.1.3.2.1.1): how many bits go with each, and the code of small ones.
+// The codes of lengths (RFC 8878, section 3.1.1.3.2.1.1), 36 and 53: how many bits go with each, and the code of small ones.
 var (
-	literalBits = [36]uint8{
+	literalBits = [64]uint8{
 		16: 1, 1, 1, 1, 2, 2, 3, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
 	}
-	matchBits = [53]uint8{
+	matchBits = [64]uint8{
 		32: 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
 	}
-	literalCodes = makeCodes[[64]uint8](literalBits[:])
-	matchCodes   = makeCodes[[128]uint8](matchBits[:])
+	literalCodes = makeCodes[[64]uint8](literalBits[:36])
+	matchCodes   = makeCodes[[128]uint8](matchBits[:maxCodes])
 )
 
 // makeCodes returns the codes of the numbers from 0 on.
@@ -183,17 +183,18 @@ func (w *sequenceWriter) encode(sequences []sequence) {
 	records := w.run.records[:n]
 	w.run.records = records
 	w.count = [3][64]uint32{}
-	for i := range sequences {
+	count := &w.count
+	for i := range records {
 		s := &sequences[i]
-		l, o, m := literalCode(s.literals), uint8(bits.Len32(s.offset)-1), matchCode(s.length-minMatch)
-		w.count[literalLengths][l&63]++
-		w.count[matchOffsets][o&63]++
-		w.count[matchLengths][m&63]++
-		ln, mn := literalBits[l%36], matchBits[m%53]
-		rest := uint64(s.literals) & (1<<ln - 1)
-		rest |= uint64(s.length-minMatch) & (1<<mn - 1) << (ln & 63)
-		rest |= uint64(s.offset) & (1<<(o&31) - 1) << ((ln + mn) & 63)
-		records[i] = record{rest, ln + mn + o, l, o, m}
+		l, o, m := literalCode(s.literals), uint8(bits.Len32(s.offset)-1)&31, matchCode(s.length-minMatch)
+		count[literalLengths][l&63]++
+		count[matchOffsets][o]++
+		count[matchLengths][m&63]++
+		ln, mn := literalBits[l&63]&31, matchBits[m&63]&31
+		rest := uint64(s.offset)&(1<<o-1)<<mn | uint64(s.length-minMatch)&(1<<mn-1)
+		r := &records[i]
+		r.rest = rest<<ln | uint64(s.literals)&(1<<ln-1)
+		r.bits, r.literals, r.offset, r.length = ln+mn+o, l, o, m
 	}
 }
 
