@@ -16,12 +16,13 @@
 // Then what they leave, literals and sequences, is coded:
 //
 //	literals.go, huffman.go, streams.go   Huffman code of the literals, new or that of the block before
-//	sequences.go, fse.go                  finite state machines for the codes of sequences
+//	sequences.go, fse.go, records.go      finite state machines for the codes of sequences
 //
 // Which search and how much of it a level has is in params.go. Blocks that compress very well are searched once more in a
 // better way: this takes little time where matches are long, and there are large differences in the size of so little.
 // For the slow levels blocks end where the bytes become others (split.go), as shuffled numbers have planes of bytes that
 // have nothing in common.
 //
-// The same input gives the same frame, whatever was compressed before, on all machines.
+// The same input gives the same frame, whatever was compressed before, on all machines: what is done in assembly, on amd64,
+// is what the generic code does.
 package zstdenc

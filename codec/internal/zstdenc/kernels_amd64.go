@@ -72,3 +72,16 @@ func (r *sequenceRun) run() {
 //
 //go:noescape
 func recordsKernel(r *sequenceRun)
+
+// countParts does what countPartsGeneric does, for 16 bytes or more.
+func countParts(count *[256]uint32, parts *[3][256]uint32, b []byte) {
+	if !kernels {
+		countPartsGeneric(count, parts, b)
+		return
+	}
+	raceRead(b)
+	countKernel(count, parts, b)
+}
+
+//go:noescape
+func countKernel(count *[256]uint32, parts *[3][256]uint32, b []byte)

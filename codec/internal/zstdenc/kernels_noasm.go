@@ -12,3 +12,7 @@ func (s *rowSearch) longest(at, length int) (int, int) { return s.longestGeneric
 func (p *pair) run(turns int) { p.runGeneric(turns) }
 
 func (r *sequenceRun) run() { r.runGeneric() }
+
+func countParts(count *[256]uint32, parts *[3][256]uint32, b []byte) {
+	countPartsGeneric(count, parts, b)
+}

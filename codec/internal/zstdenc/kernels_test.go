@@ -50,3 +50,26 @@ func TestRecords(t *testing.T) {
 		}
 	}
 }
+
+func TestHistogram(t *testing.T) {
+	r := rand.New(rand.NewSource(1))
+	b := make([]byte, 5000)
+	for i := range b {
+		b[i] = byte(r.NormFloat64() * 20)
+	}
+	var count [256]uint32
+	var parts [3][256]uint32
+	for _, n := range []int{0, 1, 15, 1023, 1024, 1025, 1039, 1040, 4096, 4999} {
+		var want [256]uint32
+		for _, c := range b[1 : 1+n] {
+			want[c]++
+		}
+		if histogram(&count, b[1:1+n], &parts); count != want {
+			t.Errorf("%d bytes: %v, want %v", n, count, want)
+		}
+		generic(func() { histogram(&count, b[1:1+n], &parts) })
+		if count != want {
+			t.Errorf("%d bytes, generic: %v, want %v", n, count, want)
+		}
+	}
+}
