@@ -40,23 +40,6 @@ func (s *rowSearch) longest(at, length int) (int, int) {
 func longestKernel(s *rowSearch, at, length int) (int, int)
 
 // run does what runGeneric does.
-func (p *pair) run(turns int) {
-	if turns == 0 {
-		return
-	}
-	raceRead(p.left[0])
-	raceRead(p.left[1])
-	raceWrite(p.streams[0].dst[:4*turns*maxHuffmanBits/8+8])
-	raceWrite(p.streams[1].dst[:4*turns*maxHuffmanBits/8+8])
-	pairKernel(p, turns)
-}
-
-// pairKernel is runGeneric for one turn or more.
-//
-//go:noescape
-func pairKernel(p *pair, turns int)
-
-// run does what runGeneric does.
 func (r *sequenceRun) run() {
 	if !kernels {
 		r.runGeneric()

@@ -9,7 +9,7 @@ func (s *fastSearch) run() { s.runGeneric() }
 
 func (s *rowSearch) longest(at, length int) (int, int) { return s.longestGeneric(at, length) }
 
-func (p *pair) run(turns int) { p.runGeneric(turns) }
+func (h *huffmanCode) streams4(dst, literals []byte) int { return h.streams4Generic(dst, literals) }
 
 func (r *sequenceRun) run() { r.runGeneric() }
 

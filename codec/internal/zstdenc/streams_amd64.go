@@ -1,0 +1,74 @@
+//go:build amd64 && !purego
+
+package zstdenc
+
+import "encoding/binary"
+
+// leastForKernel is how many literals are worth the table of the kernel.
+const leastForKernel = 1 << 10
+
+// pair is two streams of literals, which the kernel codes in turns so that the processor has two chains of codes under
+// way.
+type pair struct {
+	// codes are at the high end, with the length in the low byte.
+	codes   [256]uint64
+	streams [2]bitWriter
+	left    [2][]byte // literals to code, the last one first
+}
+
+// streams4 does what streams4Generic does, two streams at a time. As it is not known before where the second one begins,
+// each goes to a place of its own first.
+func (h *huffmanCode) streams4(dst, literals []byte) int {
+	if !kernels || len(literals) < leastForKernel {
+		return h.streams4Generic(dst, literals)
+	}
+	var p pair
+	for s, c := range h.code[:h.last+1] {
+		p.codes[s] = uint64(c>>4)<<(64-c&15) | uint64(c&15)
+	}
+	part := (len(literals) + 3) / 4
+	room := part*maxHuffmanBits/8 + slack
+	at := 6
+	for i := 0; i < 4; i += 2 {
+		for k := range p.streams {
+			p.left[k] = literals[(i+k)*part : min(len(literals), (i+k+1)*part)]
+			p.streams[k] = bitWriter{dst: dst[6+(i+k)*room:]}
+		}
+		// What the longer one has more, and what is no whole turn.
+		turns := len(p.left[1]) / 4
+		for k := range p.streams {
+			left := p.left[k]
+			h.put(&p.streams[k], left[4*turns:])
+			p.left[k] = left[:4*turns]
+		}
+		p.run(turns)
+		for k := range p.streams {
+			n := p.streams[k].end()
+			if i+k < 3 {
+				if n >= 1<<16 {
+					return 0
+				}
+				binary.LittleEndian.PutUint16(dst[2*(i+k):], uint16(n))
+			}
+			at += copy(dst[at:], p.streams[k].dst[:n])
+		}
+	}
+	return at
+}
+
+// run takes turns of 4 codes a stream.
+func (p *pair) run(turns int) {
+	if turns == 0 {
+		return
+	}
+	raceRead(p.left[0])
+	raceRead(p.left[1])
+	raceWrite(p.streams[0].dst[:4*turns*maxHuffmanBits/8+8])
+	raceWrite(p.streams[1].dst[:4*turns*maxHuffmanBits/8+8])
+	pairKernel(p, turns)
+}
+
+// pairKernel is run for one turn or more.
+//
+//go:noescape
+func pairKernel(p *pair, turns int)
