@@ -51,7 +51,7 @@ func randomBlock(r *rand.Rand, dict int) (block []byte, n int) {
 	}
 	distances := 1 << (1 + r.Intn(16))
 	lengths := 1 + r.Intn(12)
-	if r.Intn(20) == 0 {
+	if r.Intn(100) == 0 {
 		lengths = 17 // more than kernels do
 	}
 	for range r.Intn(1 << r.Intn(9)) {
