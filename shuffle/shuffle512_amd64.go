@@ -120,7 +120,7 @@ func gather8AVX512(dst *byte, rowLen int, src *byte, mask *[64]byte, width, n in
 //go:noescape
 func scatter8AVX512(dst, src *byte, rows *[8]int, mask *[64]byte, width, n int)
 
-// gather16AVX512 is the loop of gather16AVX2, for 9 to 16 rows. It reads src[:(n-1)*stride+16].
+// gather16AVX512 is the loops of gatherLow16AVX2 and gatherHigh16AVX2, for 9 to 16 rows. It reads src[:(n-1)*stride+16].
 //
 //go:noescape
 func gather16AVX512(dst *byte, rowLen int, src *byte, mask *[64]byte, stride, rows, n int)

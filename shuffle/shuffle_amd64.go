@@ -65,10 +65,18 @@ func gather256(dst []byte, rowLen int, src []byte, stride, cols, n int) int {
 	case 2:
 		gather8AVX2(&dst[0], rowLen, &src[0], &gatherMasks[cols], cols, n)
 	default:
-		gather16AVX2(&dst[0], rowLen, &src[0], stride, cols, n)
+		for i := 0; i < n; i += halfTile {
+			m := min(halfTile, n-i)
+			gatherLow16AVX2(&dst[i], rowLen, &src[i*stride], stride, m)
+			gatherHigh16AVX2(&dst[i], rowLen, &src[i*stride], stride, cols, m)
+		}
 	}
 	return n
 }
+
+// halfTile is the number of elements of which eight columns are moved before the others. All sixteen rows may share a
+// set of the first-level cache, which has no room for a line of each.
+const halfTile = 512
 
 // scatterVector undoes gatherVector: it moves rows, which begin rowLen bytes apart in src, to the first cols byte
 // columns of the first of n elements, which lie stride bytes apart in dst, and returns how many elements it wrote. Where
@@ -209,14 +217,23 @@ func gather8AVX2(dst *byte, rowLen int, src *byte, mask *[32]byte, width, n int)
 //go:noescape
 func scatter8AVX2(dst, src *byte, rowLen int, mask *[32]byte, width, n int)
 
-// gather16AVX2 is the loop, for 9 to 16 rows and a stride that is not less,
+// gatherLow16AVX2 is the loop, for a stride of 9 or more,
 //
-//	for i := range n { for j := range rows { dst[j*rowLen+i] = src[i*stride+j] } }
+//	for i := range n { for j := range 8 { dst[j*rowLen+i] = src[i*stride+j] } }
 //
 // It reads src[:(n-1)*stride+16].
 //
 //go:noescape
-func gather16AVX2(dst *byte, rowLen int, src *byte, stride, rows, n int)
+func gatherLow16AVX2(dst *byte, rowLen int, src *byte, stride, n int)
+
+// gatherHigh16AVX2 is the loop, for 9 to 16 rows and a stride that is not less,
+//
+//	for i := range n { for j := 8; j < rows; j++ { dst[j*rowLen+i] = src[i*stride+j] } }
+//
+// It reads src[:(n-1)*stride+16].
+//
+//go:noescape
+func gatherHigh16AVX2(dst *byte, rowLen int, src *byte, stride, rows, n int)
 
 // scatter16AVX2 is the loop, for 9 to 16 rows and a stride that is not less,
 //

@@ -11,7 +11,7 @@
 // their equal bytes together, which makes it a row of a small matrix of units: 8 bytes for width 2, 4 for width 3 and
 // 4, 2 for width 5 to 8. Interleaving units (VPUNPCK) of twice the size at each step then transposes that matrix, until
 // a register holds 16 bytes of one row in each lane. For more than 8 columns a lane holds 16 bytes of one element, and
-// interleaving bytes of neighbours gives the units of two bytes.
+// interleaving the lower or the upper bytes of neighbours gives the units of two bytes, for eight columns at a time.
 //
 // scatter: rows to elements. Interleaving the bytes of two rows gives pairs, interleaving pairs gives fours, and so on,
 // until a lane holds whole elements in their order. Elements of less than 4, 8 or 16 bytes are brought together by
@@ -28,7 +28,7 @@
 //  DX       width, or rows to move
 //  R13      bytes from a load (or store) of elements to the next
 //  BX       address of the elements of the upper lane
-//  AX       address of the shuffle mask
+//  AX       address of the shuffle mask, or of memory that begins at a line of the cache
 
 // LANES loads 16 bytes at p to the lower lane of y (whose lower half is x) and 16 bytes at q to its upper lane, and steps
 // both pointers on.
@@ -312,16 +312,58 @@ store:
 	VZEROUPPER
 	RET
 
-// PAIR16 loads two elements for each lane and interleaves their bytes: columns 0 to 7 to y, columns 8 to 15 to the stack.
-#define PAIR16(y, save) \
+// PAIR16 loads two elements for each lane and interleaves bytes of them: those of columns 0 to 7 with VPUNPCKLBW, those
+// of columns 8 to 15 with VPUNPCKHBW.
+#define PAIR16(unpack, y) \
 	LANES(SI, BX, X14, Y14); \
 	LANES(SI, BX, X15, Y15); \
-	VPUNPCKLBW Y15, Y14, y; \
-	VPUNPCKHBW Y15, Y14, Y13; \
-	VMOVDQU    Y13, save
+	unpack Y15, Y14, y
 
-// func gather16AVX2(dst *byte, rowLen int, src *byte, stride, rows, n int)
-TEXT ·gather16AVX2(SB), NOSPLIT, $256-48
+// TURN16 is the part of a turn before the stores.
+#define TURN16(unpack) \
+	LEAQ (SI)(AX*1), BX; \
+	PAIR16(unpack, Y0); \
+	PAIR16(unpack, Y1); \
+	PAIR16(unpack, Y2); \
+	PAIR16(unpack, Y3); \
+	PAIR16(unpack, Y4); \
+	PAIR16(unpack, Y5); \
+	PAIR16(unpack, Y6); \
+	PAIR16(unpack, Y7); \
+	MOVQ BX, SI; \
+	TRANSPOSE8
+
+// func gatherLow16AVX2(dst *byte, rowLen int, src *byte, stride, n int)
+TEXT ·gatherLow16AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ rowLen+8(FP), R8
+	MOVQ src+16(FP), SI
+	MOVQ stride+24(FP), R13
+	MOVQ n+32(FP), CX
+	LEAQ (R8)(R8*2), R9
+	LEAQ (DI)(R8*4), R10
+	MOVQ R13, AX
+	SHLQ $4, AX
+
+gather16:
+	TURN16(VPUNPCKLBW)
+	ROW(Y8, (DI), 128(DI))
+	ROW(Y9, (DI)(R8*1), 128(DI)(R8*1))
+	ROW(Y10, (DI)(R8*2), 128(DI)(R8*2))
+	ROW(Y11, (DI)(R9*1), 128(DI)(R9*1))
+	ROW(Y12, (R10), 128(R10))
+	ROW(Y13, (R10)(R8*1), 128(R10)(R8*1))
+	ROW(Y14, (R10)(R8*2), 128(R10)(R8*2))
+	ROW(Y15, (R10)(R9*1), 128(R10)(R9*1))
+	ADDQ $32, DI
+	ADDQ $32, R10
+	SUBQ $32, CX
+	JNZ  gather16
+	VZEROUPPER
+	RET
+
+// func gatherHigh16AVX2(dst *byte, rowLen int, src *byte, stride, rows, n int)
+TEXT ·gatherHigh16AVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ rowLen+8(FP), R8
 	MOVQ src+16(FP), SI
@@ -329,84 +371,43 @@ TEXT ·gather16AVX2(SB), NOSPLIT, $256-48
 	MOVQ rows+32(FP), DX
 	MOVQ n+40(FP), CX
 	LEAQ (R8)(R8*2), R9
+	LEAQ (DI)(R8*8), DI
 	LEAQ (DI)(R8*4), R10
-	LEAQ (DI)(R8*8), R11
-	LEAQ (R10)(R8*8), R12
 	MOVQ R13, AX
 	SHLQ $4, AX
-	MOVQ DI, R14
-	ORQ  R8, R14
-	ANDQ $31, R14
 
 gather16:
-	LEAQ    (SI)(AX*1), BX
-	PAIR16(Y0, 0(SP))
-	PAIR16(Y1, 32(SP))
-	PAIR16(Y2, 64(SP))
-	PAIR16(Y3, 96(SP))
-	PAIR16(Y4, 128(SP))
-	PAIR16(Y5, 160(SP))
-	PAIR16(Y6, 192(SP))
-	PAIR16(Y7, 224(SP))
-	MOVQ    BX, SI
-	TRANSPOSE8
-	VMOVDQU Y8, (DI)
-	VMOVDQU Y9, (DI)(R8*1)
-	VMOVDQU Y10, (DI)(R8*2)
-	VMOVDQU Y11, (DI)(R9*1)
-	VMOVDQU Y12, (R10)
-	VMOVDQU Y13, (R10)(R8*1)
-	VMOVDQU Y14, (R10)(R8*2)
-	VMOVDQU Y15, (R10)(R9*1)
-	VMOVDQU 0(SP), Y0
-	VMOVDQU 32(SP), Y1
-	VMOVDQU 64(SP), Y2
-	VMOVDQU 96(SP), Y3
-	VMOVDQU 128(SP), Y4
-	VMOVDQU 160(SP), Y5
-	VMOVDQU 192(SP), Y6
-	VMOVDQU 224(SP), Y7
-	TRANSPOSE8
-	VMOVDQU Y8, (R11)
-	CMPQ    DX, $10
-	JLT     next
-	VMOVDQU Y9, (R11)(R8*1)
-	JEQ     next
-	VMOVDQU Y10, (R11)(R8*2)
-	CMPQ    DX, $12
-	JLT     next
-	VMOVDQU Y11, (R11)(R9*1)
-	JEQ     next
-	VMOVDQU Y12, (R12)
-	CMPQ    DX, $14
-	JLT     next
-	VMOVDQU Y13, (R12)(R8*1)
-	JEQ     next
-	VMOVDQU Y14, (R12)(R8*2)
-	CMPQ    DX, $16
-	JLT     next
-	VMOVDQU Y15, (R12)(R9*1)
+	TURN16(VPUNPCKHBW)
+	ROW(Y8, (DI), 128(DI))
+	CMPQ DX, $10
+	JLT  next
+	ROW(Y9, (DI)(R8*1), 128(DI)(R8*1))
+	JEQ  next
+	ROW(Y10, (DI)(R8*2), 128(DI)(R8*2))
+	CMPQ DX, $12
+	JLT  next
+	ROW(Y11, (DI)(R9*1), 128(DI)(R9*1))
+	JEQ  next
+	ROW(Y12, (R10), 128(R10))
+	CMPQ DX, $14
+	JLT  next
+	ROW(Y13, (R10)(R8*1), 128(R10)(R8*1))
+	JEQ  next
+	ROW(Y14, (R10)(R8*2), 128(R10)(R8*2))
+	CMPQ DX, $16
+	JLT  next
+	ROW(Y15, (R10)(R9*1), 128(R10)(R9*1))
 
 next:
-	TESTQ R14, R14
-	JEQ   step
-	FETCH4(DI)
-	FETCH4(R10)
-	FETCH4(R11)
-	FETCH4(R12)
-
-step:
 	ADDQ $32, DI
 	ADDQ $32, R10
-	ADDQ $32, R11
-	ADDQ $32, R12
 	SUBQ $32, CX
 	JNZ  gather16
 	VZEROUPPER
 	RET
 
 // func scatter16AVX2(dst *byte, stride int, src *byte, rowLen, rows, n int)
-TEXT ·scatter16AVX2(SB), NOSPLIT, $512-48
+TEXT ·scatter16AVX2(SB), NOSPLIT, $576-48
 	MOVQ dst+0(FP), DI
 	MOVQ stride+8(FP), R13
 	MOVQ src+16(FP), SI
@@ -417,6 +418,8 @@ TEXT ·scatter16AVX2(SB), NOSPLIT, $512-48
 	LEAQ (SI)(R8*4), R10
 	LEAQ (SI)(R8*8), R11
 	LEAQ (R10)(R8*8), R12
+	LEAQ 63(SP), AX
+	ANDQ $~63, AX
 
 scatter16:
 	VMOVDQU (SI), Y0
@@ -428,14 +431,14 @@ scatter16:
 	VMOVDQU (R10)(R8*2), Y6
 	VMOVDQU (R10)(R9*1), Y7
 	INTERLEAVE8
-	VMOVDQU Y8, 0(SP)
-	VMOVDQU Y9, 32(SP)
-	VMOVDQU Y10, 64(SP)
-	VMOVDQU Y11, 96(SP)
-	VMOVDQU Y12, 128(SP)
-	VMOVDQU Y13, 160(SP)
-	VMOVDQU Y14, 192(SP)
-	VMOVDQU Y15, 224(SP)
+	VMOVDQU Y8, 0(AX)
+	VMOVDQU Y9, 32(AX)
+	VMOVDQU Y10, 64(AX)
+	VMOVDQU Y11, 96(AX)
+	VMOVDQU Y12, 128(AX)
+	VMOVDQU Y13, 160(AX)
+	VMOVDQU Y14, 192(AX)
+	VMOVDQU Y15, 224(AX)
 	VMOVDQU (R11), Y0
 	CMPQ    DX, $10
 	JLT     rows
@@ -458,22 +461,22 @@ scatter16:
 
 rows:
 	INTERLEAVE8
-	SPLIT16(0(SP), Y8, 256(SP), 272(SP))
-	SPLIT16(32(SP), Y9, 288(SP), 304(SP))
-	SPLIT16(64(SP), Y10, 320(SP), 336(SP))
-	SPLIT16(96(SP), Y11, 352(SP), 368(SP))
-	SPLIT16(128(SP), Y12, 384(SP), 400(SP))
-	SPLIT16(160(SP), Y13, 416(SP), 432(SP))
-	SPLIT16(192(SP), Y14, 448(SP), 464(SP))
-	SPLIT16(224(SP), Y15, 480(SP), 496(SP))
-	UPPER16(256(SP), 272(SP))
-	UPPER16(288(SP), 304(SP))
-	UPPER16(320(SP), 336(SP))
-	UPPER16(352(SP), 368(SP))
-	UPPER16(384(SP), 400(SP))
-	UPPER16(416(SP), 432(SP))
-	UPPER16(448(SP), 464(SP))
-	UPPER16(480(SP), 496(SP))
+	SPLIT16(0(AX), Y8, 256(AX), 272(AX))
+	SPLIT16(32(AX), Y9, 288(AX), 304(AX))
+	SPLIT16(64(AX), Y10, 320(AX), 336(AX))
+	SPLIT16(96(AX), Y11, 352(AX), 368(AX))
+	SPLIT16(128(AX), Y12, 384(AX), 400(AX))
+	SPLIT16(160(AX), Y13, 416(AX), 432(AX))
+	SPLIT16(192(AX), Y14, 448(AX), 464(AX))
+	SPLIT16(224(AX), Y15, 480(AX), 496(AX))
+	UPPER16(256(AX), 272(AX))
+	UPPER16(288(AX), 304(AX))
+	UPPER16(320(AX), 336(AX))
+	UPPER16(352(AX), 368(AX))
+	UPPER16(384(AX), 400(AX))
+	UPPER16(416(AX), 432(AX))
+	UPPER16(448(AX), 464(AX))
+	UPPER16(480(AX), 496(AX))
 	ADDQ $32, SI
 	ADDQ $32, R10
 	ADDQ $32, R11

@@ -5,7 +5,8 @@
 	VMOVDQU64  z, at; \
 	PREFETCHT0 later
 
-// FETCH4 fetches lines of later stores to four rows, as in transpose_amd64.h.
+// FETCH4 fetches lines of later stores to four rows. Sixteen rows that begin at lines are better left alone: they may
+// share a set of the cache, which has no room for more of them than are just written.
 #define FETCH4(p) \
 	PREFETCHT0 128(p); \
 	PREFETCHT0 128(p)(R8*1); \

@@ -6,14 +6,6 @@
 	VMOVDQU    y, at; \
 	PREFETCHT0 later
 
-// FETCH4 fetches lines of later stores to four rows. Sixteen rows that begin at lines are better left alone: they may
-// share a set of the cache, which has no room for more of them than are just written.
-#define FETCH4(p) \
-	PREFETCHT0 128(p); \
-	PREFETCHT0 128(p)(R8*1); \
-	PREFETCHT0 128(p)(R8*2); \
-	PREFETCHT0 128(p)(R9*1)
-
 // TRANSPOSE8 transposes the 8x8 matrix of words in each lane of Y0 to Y7 to Y8 to Y15.
 #define TRANSPOSE8 \
 	VPUNPCKLWD  Y1, Y0, Y8; \
