@@ -33,7 +33,7 @@ func TestAVX512InUse(t *testing.T) {
 		if done := gather512(a, n, b, width, cols, n); done != 192 && done != 128 {
 			t.Errorf("width %d: %d of %d elements gathered", width, done, n)
 		}
-		if done := scatter512(a, width, b, n, cols, n); done != 192 && done != 128 && width > 2 {
+		if done := scatter512(a, width, b, n, cols, n); done != 192 && done != 128 && width != 2 && width != 4 && width != 8 {
 			t.Errorf("width %d: %d of %d elements scattered", width, done, n)
 		}
 	}
