@@ -81,22 +81,27 @@ func run(t *testing.T, f filter, src []byte, size, offset int) []byte {
 
 // testLadder compares both directions of a filter with its reference for all sizes and counts.
 func testLadder(t *testing.T, encode, decode filter, naive func([]byte, int) []byte) {
+	type rung struct {
+		size, offset int
+		src, want    []byte
+	}
+	var rungs []rung
+	for _, size := range testWidths {
+		for i, count := range testCounts {
+			if count*size > 12000 { // TestShuffleLongBlocks has long ones
+				continue
+			}
+			src := randomBytes(count*size+i%min(size, 5), uint64(size*5000+count))
+			rungs = append(rungs, rung{size, i, src, naive(src, size)})
+		}
+	}
 	forEachKernel(t, func(t *testing.T) {
-		for _, size := range testWidths {
-			for i, count := range testCounts {
-				if count*size > 12000 { // TestShuffleLongBlocks has long ones
-					continue
-				}
-				src := randomBytes(count*size+i%min(size, 5), uint64(size*5000+count))
-				want := naive(src, size)
-				got := run(t, encode, src, size, i%32)
-				if !bytes.Equal(got, want) {
-					t.Fatalf("size %d, %d bytes: encoded wrong, first at byte %d", size, len(src), firstDiff(got, want))
-				}
-				got = run(t, decode, want, size, (i+size)%32)
-				if !bytes.Equal(got, src) {
-					t.Fatalf("size %d, %d bytes: decoded wrong, first at byte %d", size, len(src), firstDiff(got, src))
-				}
+		for _, r := range rungs {
+			if got := run(t, encode, r.src, r.size, r.offset%32); !bytes.Equal(got, r.want) {
+				t.Fatalf("size %d, %d bytes: encoded wrong, first at byte %d", r.size, len(r.src), firstDiff(got, r.want))
+			}
+			if got := run(t, decode, r.want, r.size, (r.offset+r.size)%32); !bytes.Equal(got, r.src) {
+				t.Fatalf("size %d, %d bytes: decoded wrong, first at byte %d", r.size, len(r.src), firstDiff(got, r.src))
 			}
 		}
 	})
@@ -116,21 +121,25 @@ func TestShuffle(t *testing.T) { testLadder(t, Shuffle, Unshuffle, naiveShuffle)
 func TestBitShuffle(t *testing.T) { testLadder(t, BitShuffle, BitUnshuffle, naiveBitShuffle) }
 
 func TestShuffleLongBlocks(t *testing.T) {
-	forEachKernel(t, func(t *testing.T) {
-		for _, width := range []int{2, 3, 4, 7, 8, 12, 16, 24, 255} {
-			for _, size := range []int{1 << 16, 1<<17 + 12345} {
-				src := randomBytes(size, uint64(width))
-				want := naiveShuffle(src, width)
-				if !bytes.Equal(run(t, Shuffle, src, width, 1), want) || !bytes.Equal(run(t, Unshuffle, want, width, 3), src) {
-					t.Errorf("shuffle of width %d of %d bytes", width, size)
+	for _, width := range []int{2, 3, 4, 7, 8, 12, 16, 24, 255} {
+		for _, size := range []int{1 << 16, 1<<17 + 12345} {
+			src := randomBytes(size, uint64(width))
+			want, bits := naiveShuffle(src, width), naiveBitShuffle(src, width)
+			for _, k := range kernels {
+				if !k.available {
+					continue
 				}
-				want = naiveBitShuffle(src, width)
-				if !bytes.Equal(run(t, BitShuffle, src, width, 1), want) || !bytes.Equal(run(t, BitUnshuffle, want, width, 3), src) {
-					t.Errorf("bit shuffle of type size %d of %d bytes", width, size)
-				}
+				k.with(t, func() {
+					if !bytes.Equal(run(t, Shuffle, src, width, 1), want) || !bytes.Equal(run(t, Unshuffle, want, width, 3), src) {
+						t.Errorf("%s: shuffle of width %d of %d bytes", k.name, width, size)
+					}
+					if !bytes.Equal(run(t, BitShuffle, src, width, 1), bits) || !bytes.Equal(run(t, BitUnshuffle, bits, width, 3), src) {
+						t.Errorf("%s: bit shuffle of type size %d of %d bytes", k.name, width, size)
+					}
+				})
 			}
 		}
-	})
+	}
 }
 
 func TestBitShuffleV2(t *testing.T) {
