@@ -115,8 +115,8 @@ func (t *huffmanTable) fill(symbols []uint8, count *[16]int, log int) {
 	}
 }
 
-// pairTable has an entry for all that the next 11 bits can be: the one or two symbols whose codes these bits hold as a
-// whole, from the lowest byte on, then the length of these codes together and the number of symbols.
+// pairTable has an entry for all that the next 11 bits can be: the one or two symbols whose codes these bits hold as
+// a whole, from the lowest byte on, then the length of these codes together and the number of symbols.
 type pairTable [1 << maxHuffmanBits]uint32
 
 // fill makes p the table for the code of t. Codes of one length follow each other, and their entries differ only in

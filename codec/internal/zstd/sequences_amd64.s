@@ -19,8 +19,8 @@
 	MOVQ  entry, state         \
 	MOVQ  (BP)(entry*8), entry
 
-// orders are how the last three offsets, in lanes 0 to 2, change by a sequence that takes the first, second or third of
-// them, or what lane 3 has.
+// orders are how the last three offsets, in lanes 0 to 2, change by a sequence that takes the first, second or third
+// of them, or what lane 3 has.
 DATA orders<>+0(SB)/8, $0x0706050403020100
 DATA orders<>+8(SB)/8, $0x0f0e0d0c0b0a0908
 DATA orders<>+16(SB)/8, $0x0302010007060504
@@ -49,11 +49,11 @@ GLOBL orders<>(SB), RODATA|NOPTR, $64
 
 // func sequencesKernel(r *run, spans *[16]span) (stop int)
 //
-// What takes the time is a chain from the entries of one sequence to those of the next, so it is kept short: the sum of
-// the three entries has in its two lowest bytes how many bits all values and all states take. Shifts of the word by what
-// follows from the sum bring the bits of the values and those of the states to its lowest end, and the place of the next
-// word follows from the sum as well. Entries are their own counts for the instructions that shift and mask: these look
-// at the lowest six and eight bits only.
+// What takes the time is a chain from the entries of one sequence to those of the next, so it is kept short: the sum
+// of the three entries has in its two lowest bytes how many bits all values and all states take. Shifts of the word by
+// what follows from the sum bring the bits of the values and those of the states to its lowest end, and the place of
+// the next word follows from the sum as well. Entries are their own counts for the instructions that shift and mask:
+// these look at the lowest six and eight bits only.
 //
 // Registers:
 //

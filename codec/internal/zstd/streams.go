@@ -107,8 +107,8 @@ func (t *huffmanTable) expand4(dst, src []byte, start, end int, pairs *pairTable
 	return nil
 }
 
-// turns returns how many turns of so many look-ups, which give at most so many bytes each, can be taken now. A turn may
-// take bits from before a stream, as long as these are there; up to 29 bits of a word are used already.
+// turns returns how many turns of so many look-ups, which give at most so many bytes each, can be taken now. A turn
+// may take bits from before a stream, as long as these are there; up to 29 bits of a word are used already.
 func (s *streams4) turns(codes, width int) int {
 	in, out := math.MaxInt, math.MaxInt
 	for i, place := range s.places {
