@@ -32,6 +32,7 @@ type decoding struct {
 	ctx  context.Context
 	plan Plan
 	rows RowPlan // plan, or nil
+	kept *cache  // of blocks, or nil when this call does not use it
 
 	mu      sync.Mutex
 	wake    sync.Cond // when a chunk was opened, or nothing is left to wait for
@@ -74,6 +75,15 @@ func (f *Frame) decode(ctx context.Context, s *snapshot, p Plan) error {
 	}
 	e.s, e.ctx, e.plan, e.last, e.err = s, ctx, p, false, nil
 	e.rows, _ = p.(RowPlan)
+	if e.kept = nil; f.cache != nil && !s.draft {
+		size := int64(s.blockSize)
+		if size == 0 {
+			size = 64 << 10 // as in rangePlan
+		}
+		if p.Blocks() <= f.cache.most/4/size {
+			e.kept = f.cache
+		}
+	}
 	for range f.opts.workers(p.Blocks()) - 1 {
 		e.wg.Go(e.work)
 	}
@@ -84,7 +94,7 @@ func (f *Frame) decode(ctx context.Context, s *snapshot, p Plan) error {
 	}
 	e.jobs = e.jobs[:0]
 	err := e.err
-	e.s, e.ctx, e.plan, e.rows = nil, nil, nil, nil
+	e.s, e.ctx, e.plan, e.rows, e.kept = nil, nil, nil, nil, nil
 	f.engines.Put(e)
 	return err
 }
@@ -260,6 +270,9 @@ func (e *decoding) block(w *worker, j *decodeJob, i int) error {
 	at, n := j.r.BlockOffset(k), j.r.BlockLen(k)
 	w.Chunk = int64(j.visit.Chunk)
 	dst := e.plan.Place(&j.visit, k, at, n)
+	if e.kept != nil {
+		return e.blockKept(w, j, k, at, n, dst)
+	}
 	if dst != nil {
 		return e.chunkError(j, w.DecodeBlock(dst, &j.r, k))
 	}
@@ -283,6 +296,26 @@ func (e *decoding) block(w *worker, j *decodeJob, i int) error {
 		return e.chunkError(j, err)
 	}
 	return e.plan.Block(&j.visit, k, at, dst)
+}
+
+// blockKept is block for blocks that the cache keeps.
+func (e *decoding) blockKept(w *worker, j *decodeJob, k, at, n int, dst []byte) error {
+	key := cacheKey{j.visit.Chunk, k}
+	data := e.kept.get(e.s, key)
+	if data == nil {
+		data = make([]byte, n)
+		if err := w.DecodeBlock(data, &j.r, k); err != nil {
+			return e.chunkError(j, err)
+		}
+		if e.f.snap.Load() == e.s {
+			e.kept.put(e.s, key, data)
+		}
+	}
+	if dst != nil {
+		copy(dst, data)
+		return nil
+	}
+	return e.plan.Block(&j.visit, k, at, data)
 }
 
 func (e *decoding) chunkError(j *decodeJob, err error) error {

@@ -26,6 +26,7 @@ type Frame struct {
 	pool     *chunk.Pool              // for chunks
 	workers  sync.Pool                // of *worker
 	engines  sync.Pool                // of *decoding
+	cache    *cache                   // nil without Options.Cache
 	encoders sync.Pool                // of *encoding
 	mu       sync.Mutex               // held by the open batch
 	broken   error                    // after a commit that may have been half done; guarded by mu
@@ -48,6 +49,9 @@ func newFrame(path string, o *Options) *Frame {
 // start makes s the first state of f.
 func (f *Frame) start(s *snapshot) {
 	f.pool = chunk.NewPool(f.opts.chunkOptions(int(s.typeSize), blockShape(s)))
+	if f.opts.Postfilter == nil {
+		f.cache = newCache(f.opts.Cache)
+	}
 	f.snap.Store(s)
 }
 

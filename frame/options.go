@@ -18,6 +18,10 @@ import (
 // The locks are the system's and not fair: processes that read without a pause can keep others from editing. Systems
 // without such locks give errors.ErrUnsupported; some network file systems do so, too, or lock nothing.
 //
+// With Cache, blocks that were decoded for a small read, one of at most a quarter of that many bytes in its blocks, are
+// kept for the next ones of all goroutines, and the least used thrown out: for reading items one by one that lie close to
+// each other. Commits and Refresh empty it. Frames with a Postfilter have none.
+//
 // With Mmap, Open has the system show the file of a contiguous frame as memory, and chunks are decoded from there without
 // a copy. It is for files that nobody changes in place or cuts off while they are open, this library's and C-Blosc2's
 // edits included: reading what was cut off ends the process with a fault of memory that cannot be caught, and bytes that
@@ -44,6 +48,7 @@ type Options struct {
 	MaxMeta     int64                                          // the same for bytes of metalayers, as they are stored in header and trailer; 0 = those of the file
 	Locking     bool                                           // use the lock file; see Options
 	Verify      bool                                           // compare what is read with the checksums, in frames that keep them
+	Cache       int64                                          // bytes of decoded blocks to keep for small reads; 0 = none; see Options
 	Mmap        bool                                           // see the files that Open opens as memory; see Options
 	NoSync      bool                                           // leave it to the system when written bytes reach the disk
 	sys         system                                         // nil = that of the machine

@@ -25,7 +25,7 @@ type Plan interface {
 	// Place returns memory to decode block k into, n bytes that start at byte at of the decoded chunk, or nil: then
 	// Block gets them in a buffer of the engine.
 	Place(v *Visit, k, at, n int) []byte
-	// Block takes block k, for which Place returned nil. data is valid until it returns.
+	// Block takes block k, for which Place returned nil. data is valid until it returns, and must not be changed.
 	Block(v *Visit, k, at int, data []byte) error
 	// Special takes a chunk that stands for a special value, in place of all its blocks. value is the item of a
 	// chunk.Value; a chunk.NaNs has items of typeSize bytes. n is the decoded size of the chunk.

@@ -24,6 +24,7 @@ import (
 // the state stays the one before, and a later Refresh will do. It waits for an open batch of this handle. Errors are
 // those of opening, and ErrChanged when there is another frame in the place of this one.
 func (f *Frame) Refresh() (bool, error) {
+	defer f.cache.clear() // what was changed in place may not show in the index
 	old := f.snap.Load()
 	if old == nil {
 		return false, f.errClosed()
