@@ -70,7 +70,8 @@ func TestFlatCost(t *testing.T) {
 		t.Log("pools drop memory at random when races are looked for; counting allocations means nothing then")
 		return
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // pools keep their content
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // pools keep their content,
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))  // and have one for all
 	ctx := context.Background()
 	dst := make([]float32, 1000)
 	for _, list := range []bool{false, true} {
