@@ -307,14 +307,13 @@ func (w *frameWriter) literals(kind int, literals []byte, fresh *huffman, descri
 	switch {
 	case !four && size < 1<<10:
 		head, length = uint64(kind)|uint64(n)<<4|uint64(len(body))<<14, 3
+	case !four: // one stream is too long
+		return append(binary.LittleEndian.AppendUint32(nil, uint32(3<<2|n<<4))[:3], literals...)
 	case size < 1<<10 && r.Intn(2) == 0:
 		head, length = uint64(kind)|1<<2|uint64(n)<<4|uint64(len(body))<<14, 3
 	case size < 1<<14 && r.Intn(2) == 0:
 		head, length = uint64(kind)|2<<2|uint64(n)<<4|uint64(len(body))<<18, 4
 	default:
-		if !four { // one stream is too long
-			return append(binary.LittleEndian.AppendUint32(nil, uint32(3<<2|n<<4))[:3], literals...)
-		}
 		head, length = uint64(kind)|3<<2|uint64(n)<<4|uint64(len(body))<<22, 5
 	}
 	w.huffman = code
