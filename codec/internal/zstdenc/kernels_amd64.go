@@ -2,7 +2,11 @@
 
 package zstdenc
 
-import "golang.org/x/sys/cpu"
+import (
+	"golang.org/x/sys/cpu"
+
+	"github.com/goblosc/blosc2/codec/internal/race"
+)
 
 // kernels tells to use those in assembly. Only tests change it.
 var kernels = cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasBMI2
@@ -13,8 +17,8 @@ func (s *fastSearch) run() {
 		s.runGeneric()
 		return
 	}
-	raceRead(s.src[:s.end])
-	raceWrite(s.text[:cap(s.text)])
+	race.Read(s.src[:s.end])
+	race.Write(s.text[:cap(s.text)])
 	fastKernel(s)
 }
 
@@ -46,7 +50,7 @@ func (r *sequenceRun) run() {
 		return
 	}
 	if len(r.records) > 0 {
-		raceWrite(r.bits.dst[r.bits.at:][:12*len(r.records)])
+		race.Write(r.bits.dst[r.bits.at:][:12*len(r.records)])
 		recordsKernel(r)
 	}
 }
@@ -62,7 +66,7 @@ func countParts(count *[256]uint32, parts *[3][256]uint32, b []byte) {
 		countPartsGeneric(count, parts, b)
 		return
 	}
-	raceRead(b)
+	race.Read(b)
 	countKernel(count, parts, b)
 }
 

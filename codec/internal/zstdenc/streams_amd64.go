@@ -2,7 +2,11 @@
 
 package zstdenc
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/goblosc/blosc2/codec/internal/race"
+)
 
 // leastForKernel is how many literals are worth the table of the kernel.
 const leastForKernel = 1 << 10
@@ -61,10 +65,10 @@ func (p *pair) run(turns int) {
 	if turns == 0 {
 		return
 	}
-	raceRead(p.left[0])
-	raceRead(p.left[1])
-	raceWrite(p.streams[0].dst[:4*turns*maxHuffmanBits/8+8])
-	raceWrite(p.streams[1].dst[:4*turns*maxHuffmanBits/8+8])
+	race.Read(p.left[0])
+	race.Read(p.left[1])
+	race.Write(p.streams[0].dst[:4*turns*maxHuffmanBits/8+8])
+	race.Write(p.streams[1].dst[:4*turns*maxHuffmanBits/8+8])
 	pairKernel(p, turns)
 }
 

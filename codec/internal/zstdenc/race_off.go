@@ -1,6 +1,0 @@
-//go:build !race
-
-package zstdenc
-
-func raceRead([]byte)  {}
-func raceWrite([]byte) {}
