@@ -59,7 +59,7 @@ func TestSelect(t *testing.T) {
 	if n := strings.Count(out.String(), "shuffle/4/256K"); n != 2 { // in the table and in the summary
 		t.Errorf("%d lines, %s", n, out)
 	}
-	for _, args := range [][]string{{"-run", "("}, {"-rounds", "0"}, {"more"}} {
+	for _, args := range [][]string{{"-run", "("}, {"-rounds", "0"}, {"-levels", "1,10"}, {"more"}} {
 		if run(args, out) == nil {
 			t.Errorf("%q: no error", args)
 		}

@@ -10,6 +10,8 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -21,12 +23,23 @@ func main() {
 }
 
 func run(args []string, out io.Writer) error {
-	c := &config{rounds: 7, round: 10 * time.Millisecond, size: 16 << 20, levels: []int{1, 5, 9}, sets: sets,
+	c := &config{rounds: 7, round: 10 * time.Millisecond, size: 16 << 20, sets: sets,
 		edge: 128, frames: 1000, points: 10_000}
 	fs := flag.NewFlagSet("compare", flag.ContinueOnError)
 	fs.Func("run", "run the cells whose GROUP/NAME match this `regexp`", func(s string) (err error) {
 		c.run, err = regexp.Compile(s)
 		return err
+	})
+	fs.Func("levels", "compression `levels` in place of 1,5,9, or of 5", func(s string) error {
+		c.levels = nil
+		for f := range strings.SplitSeq(s, ",") {
+			level, err := strconv.Atoi(f)
+			if err != nil || level < 1 || level > 9 {
+				return fmt.Errorf("level %q", f)
+			}
+			c.levels = append(c.levels, level)
+		}
+		return nil
 	})
 	fs.IntVar(&c.size, "size", c.size, "bytes in a chunk")
 	fs.IntVar(&c.rounds, "rounds", c.rounds, "rounds, each of both sides")
@@ -37,10 +50,17 @@ func run(args []string, out io.Writer) error {
 		return err
 	}
 	if fs.NArg() > 0 || c.size < 4096 || c.rounds < 1 {
-		return fmt.Errorf("usage: compare [-run REGEXP] [-size N] [-rounds N] [-round TIME] [-quick] [-json FILE]")
+		return fmt.Errorf("usage: compare [-run REGEXP] [-levels LIST] [-size N] [-rounds N] [-round TIME] [-quick] [-json FILE]")
 	}
 	if *quick {
-		c.size, c.round, c.levels, c.edge, c.frames = min(c.size, 1<<20), time.Millisecond, []int{5}, 32, 100
+		c.size, c.round, c.edge, c.frames = min(c.size, 1<<20), time.Millisecond, 32, 100
+	}
+	switch {
+	case c.levels != nil:
+	case *quick:
+		c.levels = []int{5}
+	default:
+		c.levels = []int{1, 5, 9}
 	}
 	c.log = func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) }
 	r, err := c.report()
