@@ -153,15 +153,11 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestRoundTripLarge(t *testing.T) {
-	size := 1 << 20
-	if testing.Short() {
-		size /= 4
-	}
 	for _, id := range ids {
 		for _, level := range []int{1, 5, 9} {
 			e, d := newEncoder(t, id, level), newDecoder(t, id)
 			for _, kind := range []string{"zeros", "words"} {
-				if checkRoundTrip(t, e, d, input(kind, size, level), size) == nil && kind == "zeros" {
+				if checkRoundTrip(t, e, d, input(kind, 1<<20, level), 1<<20) == nil && kind == "zeros" {
 					t.Errorf("%v-%d: %s: no stream", id, level, kind)
 				}
 			}
@@ -171,18 +167,14 @@ func TestRoundTripLarge(t *testing.T) {
 
 // TestRoom encodes with more and with less room than the stream takes.
 func TestRoom(t *testing.T) {
-	large := 20000
-	if testing.Short() {
-		large /= 4
-	}
 	forEachLevel(t, func(t *testing.T, id codec.ID, level int) {
 		e, d := newEncoder(t, id, level), newDecoder(t, id)
 		for _, kind := range []string{"words", "runs", "shuffled"} {
-			for _, size := range []int{100, 1000, large} {
+			for _, size := range []int{100, 1000, 20000} {
 				src := input(kind, size, level)
 				want := checkRoundTrip(t, e, d, src, 2*size+1000)
 				if want == nil {
-					if size == large && id != codec.BloscLZ {
+					if size == 20000 && id != codec.BloscLZ {
 						t.Errorf("%s: %d bytes: no stream", kind, size)
 					}
 					continue
@@ -208,15 +200,11 @@ func TestRoom(t *testing.T) {
 
 // TestDeterministic checks that a stream does not depend on what the encoder did before.
 func TestDeterministic(t *testing.T) {
-	most := 9
-	if testing.Short() {
-		most = 5
-	}
 	forEachLevel(t, func(t *testing.T, id codec.ID, level int) {
 		e := newEncoder(t, id, level)
 		var inputs, want [][]byte
 		for i, kind := range inputKinds {
-			src := input(kind, 500<<min(i, most), i)
+			src := input(kind, 500<<i, i)
 			inputs = append(inputs, src)
 			want = append(want, encode(t, newEncoder(t, id, level), src, len(src)))
 		}

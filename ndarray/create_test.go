@@ -140,7 +140,7 @@ func TestCreateShapes(t *testing.T) {
 	}
 }
 
-// TestCreateParams makes arrays with every codec, pipeline and split mode, or with half of all combinations.
+// TestCreateParams makes arrays with every codec, pipeline and split mode.
 func TestCreateParams(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	filters := append(losslessFilters(), []chunk.Filter{{ID: chunk.NDCell, Meta: 4}, {ID: chunk.Shuffle}})
@@ -148,9 +148,6 @@ func TestCreateParams(t *testing.T) {
 	for _, id := range []codec.ID{codec.BloscLZ, codec.LZ4, codec.LZ4HC, codec.Zlib, codec.Zstd} {
 		for _, f := range filters {
 			for _, split := range []chunk.SplitMode{chunk.SplitAuto, chunk.SplitAlways, chunk.SplitNever, chunk.SplitForward} {
-				if testing.Short() && rng.IntN(2) == 0 {
-					continue
-				}
 				size := testItemSizes[rng.IntN(len(testItemSizes))]
 				o := &Options{Chunks: []int32{12, 20}, Blocks: []int32{5, 8}}
 				o.CParams = chunk.CParams{Codec: id, Filters: f, Split: split, Level: 1 + rng.IntN(9)}

@@ -333,13 +333,13 @@ func FuzzReduce(f *testing.F) {
 func TestReduceSpecial(t *testing.T) {
 	ctx := context.Background()
 	o := &Options{Chunks: []int32{1 << 8, 1 << 16}, Blocks: []int32{1 << 6, 1 << 12}}
-	shape := []int64{1 << 17, 1 << 20}
+	shape := []int64{1 << 18, 1 << 20}
 	for _, c := range []struct {
 		make func() (*Array, error)
 		sum  float64
 	}{
 		{func() (*Array, error) { return Zeros("", shape, "<f4", o) }, 0},
-		{func() (*Array, error) { return FullOf("", shape, float32(0.5), o) }, 1 << 36},
+		{func() (*Array, error) { return FullOf("", shape, float32(0.5), o) }, 1 << 37},
 	} {
 		a, err := c.make()
 		if err != nil {
