@@ -258,6 +258,9 @@ func TestMutationsProgram(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", b2, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	if err := exec.Command(b2, "help").Run(); errors.Is(err, syscall.ENOEXEC) {
+		t.Skip("emulated: the system does not run programs of", runtime.GOARCH)
+	}
 	list := patients(t, dir, 64<<10)
 	exits := [2]int{}
 	for i := range amount(5000) / 100 {
