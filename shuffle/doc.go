@@ -27,6 +27,8 @@
 // DELTA and BYTEDELTA store differences from the preceding word or byte, the first by XOR. TRUNC_PREC and
 // INT_TRUNC clear low bits. NDCELL lays the items of an n-dimensional block out cell by cell.
 //
+// Blocks that have no filter, or a single value, are moved and made by [Copy] and [Fill].
+//
 // # Buffers
 //
 // All functions take (dst, src) and write exactly len(src) bytes to dst. len(dst) must be at least len(src), and
@@ -41,5 +43,6 @@
 // # Kernels
 //
 // SHUFFLE, BITSHUFFLE and BYTEDELTA have kernels in assembly for AVX2 and AVX-512 (amd64) and NEON (arm64); [Kernel]
-// tells which are in use. The build tag purego leaves them out. The results are the same bytes.
+// tells which are in use. [Copy] and [Fill] have some for amd64. The build tag purego leaves all out. The results are
+// the same bytes.
 package shuffle

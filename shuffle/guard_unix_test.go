@@ -77,6 +77,29 @@ func TestGuardPages(t *testing.T) {
 	})
 }
 
+// TestMoveGuard copies and fills blocks that begin or end at a page that cannot be touched.
+func TestMoveGuard(t *testing.T) {
+	const size = 1 << 16
+	src, dst, want := guarded(t, size), guarded(t, size), make([]byte, size)
+	copy(src, randomBytes(size, 9))
+	forEachKernel(t, func(t *testing.T) {
+		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+		for _, value := range fillValues() {
+			naiveFill(want, value)
+			for _, n := range []int{1, 31, 2047, 2048, 2049, 2100, 4095, 4097, 20_000, size - 1, size} {
+				checkFill(t, dst, want, value, n, false)
+				checkFill(t, dst, want, value, n, true)
+			}
+		}
+		for _, n := range []int{1, 100, 16<<10 - 1, 16 << 10, 16<<10 + 1, 20_000, size - 1, size} {
+			for _, s := range [][]byte{src[:n], src[size-n:]} {
+				checkCopy(t, dst[:n], s, n)
+				checkCopy(t, dst[size-n:], s, n)
+			}
+		}
+	})
+}
+
 // TestUnshuffleRowsGuard runs UnshuffleRows on blocks and rows that begin or end at a page that cannot be touched.
 func TestUnshuffleRowsGuard(t *testing.T) {
 	const size = 1 << 16

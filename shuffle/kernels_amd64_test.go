@@ -38,3 +38,14 @@ func TestAVX512InUse(t *testing.T) {
 		}
 	}
 }
+
+// TestMoveKernelsInUse fails if Copy and Fill leave long blocks to others.
+func TestMoveKernelsInUse(t *testing.T) {
+	dst, src := make([]byte, 1<<17), make([]byte, 1<<17)
+	if vectors() && !fillKernel(dst, 1) {
+		t.Error("not filled by vectors")
+	}
+	if use.avx512 && !copyKernel(dst, src) && !copyKernel(dst[64:], src[:1<<16]) {
+		t.Error("not copied by a string instruction")
+	}
+}
