@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+
+	"github.com/goblosc/blosc2/shuffle"
 )
 
 // DecodeBlock decodes block k of an opened chunk into dst, which has BlockLen(k) bytes. Errors are ErrCorrupt or
@@ -65,12 +67,12 @@ func (w *Worker) decodePlain(dst []byte, r *Reader, k int) error {
 
 // readStored copies block k of a stored chunk.
 func (r *Reader) readStored(dst []byte, k int) error {
-	at := r.h.Overhead() + k*r.h.BlockSize
+	at := k * r.h.BlockSize
 	if r.mem != nil {
-		copy(dst, r.mem[at:])
+		r.flat(dst, at)
 		return nil
 	}
-	return readFull(r.src, dst, r.base, at, k)
+	return readFull(r.src, dst, r.base, r.h.Overhead()+at, k)
 }
 
 // decodeBlock decodes the streams under c and undoes the filters.
@@ -121,7 +123,7 @@ func (w *Worker) decodeStream(dst []byte, r *Reader, c *cursor) error {
 	}
 	switch {
 	case n == 0:
-		clear(dst)
+		shuffle.Fill(dst, []byte{0})
 		return nil
 	case n < 0:
 		token, err := c.take(1)
@@ -131,7 +133,7 @@ func (w *Worker) decodeStream(dst []byte, r *Reader, c *cursor) error {
 		if n < -255 || token[0]&1 == 0 {
 			return corrupt("run of %d with token %#x", -n, token[0])
 		}
-		repeat(dst, []byte{byte(-n)}, 0)
+		shuffle.Fill(dst, []byte{byte(-n)})
 		return nil
 	}
 	in, err := c.take(n)
@@ -156,7 +158,7 @@ func (w *Worker) decodeVL(dst []byte, r *Reader, c *cursor) error {
 // expand decodes one stream of the codec; one as long as its content is stored as it is.
 func (w *Worker) expand(dst, in []byte, r *Reader) error {
 	if len(in) == len(dst) {
-		copy(dst, in)
+		shuffle.Copy(dst, in)
 		return nil
 	}
 	dec, err := w.decoder(r)
@@ -182,6 +184,9 @@ func (p *Pool) Decode(dst, src []byte) ([]byte, error) {
 	}
 	out := grow(dst, n)
 	whole := out[len(dst):]
+	if p.o.Postfilter == nil && (r.h.Special() != Regular || r.h.Stored()) {
+		return out, p.decodeFlat(whole, r)
+	}
 	team := p.team(r.h.nblocks)
 	defer p.dismiss(team)
 	err := work(team, r.h.nblocks, func(w *Worker, k int) error {
@@ -192,6 +197,32 @@ func (p *Pool) Decode(dst, src []byte) ([]byte, error) {
 		return dst, err
 	}
 	return out, nil
+}
+
+// decodeFlat fills dst with the content of an opened chunk in memory that is stored or special, whatever its blocks are.
+func (p *Pool) decodeFlat(dst []byte, r *Reader) error {
+	if len(dst) < storersFrom {
+		r.flat(dst, 0)
+		return nil
+	}
+	pieces := (len(dst)-1)/storersFrom + 1
+	team := p.team(pieces)
+	defer p.dismiss(team)
+	return work(team, pieces, func(_ *Worker, i int) error {
+		at := i * storersFrom
+		r.flat(dst[at:min(at+storersFrom, len(dst))], at)
+		return nil
+	})
+}
+
+// flat fills dst with what stands at byte at of a chunk in memory that is stored or special.
+func (r *Reader) flat(dst []byte, at int) {
+	if s := r.h.Special(); s != Regular {
+		FillSpecial(dst, s, r.value, r.h.TypeSize, at)
+		return
+	}
+	at += r.h.Overhead()
+	shuffle.Copy(dst, r.mem[at:at+len(dst)])
 }
 
 // Decode appends the content of the chunk at the start of src to dst. It sets up codecs for this one call; a [Pool]

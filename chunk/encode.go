@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/shuffle"
 )
 
 // errNoRoom says that a chunk would not be smaller than its data.
@@ -102,7 +103,8 @@ func encodeStream(dst, src []byte, enc codec.Encoder, room int) ([]byte, error) 
 		if len(src) > room {
 			return dst, errNoRoom
 		}
-		n = copy(dst[at+4:], src)
+		n = len(src)
+		shuffle.Copy(dst[at+4:], src)
 	case err != nil:
 		return dst, err
 	}
@@ -262,7 +264,7 @@ func appendStored(dst []byte, l *Layout, team []*Worker, plain func(k int) ([]by
 			if err != nil {
 				return err
 			}
-			copy(out[at+k*l.blockSize:], src)
+			shuffle.Copy(out[at+k*l.blockSize:], src)
 		}
 		return nil
 	})

@@ -159,3 +159,43 @@ func TestLargeBlocks(t *testing.T) {
 		t.Errorf("%d bytes of memory", n)
 	}
 }
+
+// TestDecodeFlat decodes chunks without streams that take more than one worker, and some that do not.
+func TestDecodeFlat(t *testing.T) {
+	for _, workers := range []int{1, 2, 3} {
+		pool := NewPool(&Options{Concurrency: workers})
+		for _, n := range []int{0, 840, storersFrom / 840 * 840, storersFrom, storersFrom/840*840 + 840, 5 * storersFrom / 840 * 840} {
+			check := func(name string, b []byte, err error, item []byte) {
+				t.Helper()
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := pool.Decode([]byte("head"), b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := append([]byte("head"), bytes.Repeat(item, (n+len(item)-1)/len(item))...)[:4+n]
+				if !bytes.Equal(got, want) {
+					t.Errorf("%s, %d bytes, %d workers: decoded to something else", name, n, workers)
+				}
+			}
+			p := CParams{TypeSize: 4, BlockSize: 4096}
+			b, err := EncodeSpecial(nil, Zeros, n, nil, p)
+			check("zeros", b, err, []byte{0})
+			if n%840 == 0 {
+				b, err = EncodeSpecial(nil, NaNs, n, nil, p)
+				check("nans", b, err, []byte{0, 0, 0xc0, 0x7f})
+			}
+			stored := bytes.Repeat([]byte("sevens!"), n/7+1)[:n]
+			p.Level = NoCompression
+			b, err = pool.Encode(nil, stored, p)
+			check("stored", b, err, []byte("sevens!"))
+			for _, item := range []string{"a", "abc", "abcd", "seven.!"} {
+				if n > 0 && n%840 == 0 {
+					b, err = EncodeSpecial(nil, Value, n, []byte(item), p)
+					check("values", b, err, []byte(item))
+				}
+			}
+		}
+	}
+}

@@ -1,6 +1,10 @@
 package chunk
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/goblosc/blosc2/shuffle"
+)
 
 // FillSpecial writes what a special chunk stands for to dst: bytes [off, off+len(dst)) of its content. value is the
 // repeated item of a Value chunk, at least one byte; typeSize the item size of a NaNs chunk (4 or 8 bytes). Anything
@@ -13,7 +17,7 @@ func FillSpecial(dst []byte, s Special, value []byte, typeSize, off int) {
 	case s == Value && len(value) > 0:
 		repeat(dst, value, off%len(value))
 	default:
-		clear(dst)
+		shuffle.Fill(dst, []byte{0})
 	}
 }
 
@@ -25,16 +29,12 @@ func nan(typeSize int) []byte {
 	return []byte{0, 0, 0, 0, 0, 0, 0xf8, 0x7f}
 }
 
-// repeat fills dst with value, starting at byte phase of it, doubling what is there.
+// repeat fills dst with value, starting at byte phase of it.
 func repeat(dst, value []byte, phase int) {
-	n := copy(dst, value[phase:])
-	if n == len(dst) {
-		return
+	if phase > 0 {
+		dst = dst[copy(dst, value[phase:]):]
 	}
-	dst = dst[n:]
-	for n = copy(dst, value); n < len(dst); n *= 2 {
-		copy(dst[n:], dst[:n])
-	}
+	shuffle.Fill(dst, value)
 }
 
 // EncodeSpecial appends the chunk of nbytes that stands for a special value. value is the repeated item of a Value,
