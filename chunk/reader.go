@@ -22,7 +22,9 @@ type Reader struct {
 	dict   []byte
 	ref    []byte // plain block 0, when the pipeline has Delta and blocks are of one size
 	value  []byte // of a chunk of repeated values
-	own    []byte // memory for what is read from src
+	own    []byte // memory for what is read from src: the beginning of the chunk
+	ahead  []byte // what was read of src for blocks to come
+	from   int    // where ahead starts in the chunk
 	opened uint64 // counts openings
 }
 
@@ -122,7 +124,7 @@ func readFull(src io.ReaderAt, p []byte, base int64, at, k int) error {
 // reset makes r the reader of no chunk.
 func (r *Reader) reset() {
 	r.h, r.mem, r.src, r.dict, r.value = Header{}, nil, nil, nil, nil
-	r.starts, r.ends, r.offs, r.ref = r.starts[:0], r.ends[:0], r.offs[:0], r.ref[:0]
+	r.starts, r.ends, r.offs, r.ref, r.ahead = r.starts[:0], r.ends[:0], r.offs[:0], r.ref[:0], r.ahead[:0]
 	r.opened++
 }
 
@@ -296,11 +298,49 @@ func (r *Reader) Special() (Special, []byte) { return r.h.Special(), r.value }
 // told that at least half of the chunk will be read. It is valid until the reader is opened again.
 func (r *Reader) Raw() []byte { return r.mem }
 
-// bytes returns the bytes of block k: a part of r.mem, or read into the worker's memory.
+// ReadAhead reads the bytes of some blocks at once that lie close together in the source, so that decoding them need not
+// read each: the blocks in list, or n blocks from first on if that is empty. It is for the goroutine that has opened the
+// chunk, before others get it. What cannot be read is left to be an error of decoding.
+func (r *Reader) ReadAhead(first, n int, list []int32) {
+	if len(list) > 0 {
+		n = len(list)
+	}
+	if r.mem != nil || n < 2 || len(r.starts) == 0 {
+		return
+	}
+	from, to, useful := r.h.CBytes, 0, 0
+	for i := range n {
+		k := first + i
+		if len(list) > 0 {
+			k = int(list[i])
+		}
+		start, end := int(r.starts[k]), int(r.ends[k])
+		from, to, useful = min(from, start), max(to, end), useful+end-start
+	}
+	if to-from > aheadMost || to-from-useful > (n-1)*readCost || to <= len(r.own) {
+		return
+	}
+	r.ahead, r.from = slices.Grow(r.ahead[:0], to-from)[:to-from], from
+	if readFull(r.src, r.ahead, r.base, from, -1) != nil {
+		r.ahead = r.ahead[:0]
+	}
+}
+
+// aheadMost is how many bytes ReadAhead reads at most: so many stay in a cache of the processor.
+const aheadMost = 1 << 20
+
+// readCost is how many bytes are read from a cached file in the time that the system needs to be called.
+const readCost = 8 << 10
+
+// bytes returns the bytes of block k: a part of what is in memory, or read into the worker's memory.
 func (w *Worker) bytes(r *Reader, k int) ([]byte, error) {
 	from, to := int(r.starts[k]), int(r.ends[k])
-	if r.mem != nil {
+	switch {
+	case r.mem != nil:
 		return r.mem[from:to:to], nil
+	case from >= r.from && to-r.from <= len(r.ahead):
+		from, to = from-r.from, to-r.from
+		return r.ahead[from:to:to], nil
 	}
 	w.in = slices.Grow(w.in[:0], to-from)[:to-from]
 	return w.in, readFull(r.src, w.in, r.base, from, k)

@@ -232,6 +232,9 @@ func (e *decoding) open(w *worker, j *decodeJob) error {
 		j.first = v.From / size
 		j.n = min((v.To-1)/size+1, j.n) - j.first
 	}
+	if e.kept == nil && !s.blockwise() {
+		j.r.ReadAhead(j.first, j.n, v.Blocks)
+	}
 	return nil
 }
 
