@@ -279,10 +279,6 @@ func (e *decoding) block(w *worker, j *decodeJob, i int) error {
 	if dst != nil {
 		return e.chunkError(j, w.DecodeBlock(dst, &j.r, k))
 	}
-	if cap(w.buf) < n {
-		w.buf = make([]byte, n)
-	}
-	dst = w.buf[:n]
 	if e.rows != nil {
 		s, ok, err := w.DecodeShuffled(&j.r, k)
 		switch {
@@ -291,14 +287,24 @@ func (e *decoding) block(w *worker, j *decodeJob, i int) error {
 		case ok && e.rows.Shuffled(&j.visit, k, at, s):
 			return nil
 		case ok:
+			dst = w.block(n)
 			s.Unshuffle(dst)
 			return e.plan.Block(&j.visit, k, at, dst)
 		}
 	}
+	dst = w.block(n)
 	if err := w.DecodeBlock(dst, &j.r, k); err != nil {
 		return e.chunkError(j, err)
 	}
 	return e.plan.Block(&j.visit, k, at, dst)
+}
+
+// block returns memory for a decoded block.
+func (w *worker) block(n int) []byte {
+	if cap(w.buf) < n {
+		w.buf = make([]byte, n)
+	}
+	return w.buf[:n]
 }
 
 // blockKept is block for blocks that the cache keeps.
