@@ -17,11 +17,11 @@ func (l *loops) unshuffle(dst []byte, block chunk.Shuffled, length int) {
 	r := chunk.Rows{N: 1, Len: length}
 	if l.n > 0 {
 		inner := l.n - 1
-		r.N, r.DstStep, r.SrcStep = l.count[inner], l.dst[inner], l.src[inner]/size
+		r.N, r.Step, r.BlockStep = l.count[inner], l.dst[inner], l.src[inner]/size
 	}
 	p := l.begin() // not the loop's own, which would be a copy at each turn
 	for {
-		r.Dst, r.Src = p.dst, p.src/size
+		r.At, r.Block = p.dst, p.src/size
 		r.Ahead, _ = l.ahead(&p)
 		block.Rows(dst, &r)
 		if !l.next(&p) {

@@ -100,8 +100,8 @@ func TestMoveGuard(t *testing.T) {
 	})
 }
 
-// TestUnshuffleRowsGuard runs UnshuffleRows on blocks and rows that begin or end at a page that cannot be touched.
-func TestUnshuffleRowsGuard(t *testing.T) {
+// TestRowsGuard runs UnshuffleRows and ShuffleRows on blocks and rows that begin or end at a page that cannot be touched.
+func TestRowsGuard(t *testing.T) {
 	const size = 1 << 16
 	src, dst := guarded(t, size), guarded(t, size)
 	src, dst = src[:len(src):len(src)], dst[:len(dst):len(dst)]
@@ -112,14 +112,15 @@ func TestUnshuffleRowsGuard(t *testing.T) {
 			for length := 1; length <= 80; length++ {
 				for back := range uint8(8) {
 					checkRows(t, dst, src, width, 1+length%3, length, length%5, int(back), back)
+					checkShuffleRows(t, dst, src, width, 1+length%3, length, length%5, int(back), back)
 				}
 			}
 		}
 	})
 }
 
-// FuzzUnshuffleRows does the same for any lengths.
-func FuzzUnshuffleRows(f *testing.F) {
+// FuzzRows does the same for any lengths.
+func FuzzRows(f *testing.F) {
 	f.Add(uint8(4), uint8(32), uint8(32), uint8(0), uint8(0), uint8(0))
 	f.Add(uint8(8), uint8(1), uint8(45), uint8(3), uint8(9), uint8(7))
 	f.Add(uint8(2), uint8(5), uint8(8), uint8(1), uint8(200), uint8(2))
@@ -132,6 +133,7 @@ func FuzzUnshuffleRows(f *testing.F) {
 			if k.available {
 				k.with(t, func() {
 					checkRows(t, dst, src, 1+int(width)%20, 1+int(n)%40, 1+int(length), int(gap)%64, int(pad), back)
+					checkShuffleRows(t, dst, src, 1+int(width)%20, 1+int(n)%40, 1+int(length), int(gap)%64, int(pad), back)
 				})
 			}
 		}

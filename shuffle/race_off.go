@@ -5,4 +5,5 @@ package shuffle
 func raceRead([]byte)  {}
 func raceWrite([]byte) {}
 
-func raceRows([]byte, []byte, int, int, *Rows) {}
+func raceScatterRows([]byte, []byte, int, int, *Rows) {}
+func raceGatherRows([]byte, []byte, int, int, *Rows)  {}

@@ -21,13 +21,24 @@ func raceWrite(p []byte) {
 	}
 }
 
-// raceRows tells the race detector what a kernel of UnshuffleRows reads and writes.
-func raceRows(dst, src []byte, width, n int, r *Rows) {
+// raceScatterRows tells the race detector what a kernel of UnshuffleRows reads and writes.
+func raceScatterRows(dst, src []byte, width, n int, r *Rows) {
 	for i := range r.N {
-		d, s := r.Dst+i*r.DstStep, r.Src+i*r.SrcStep
+		d, s := r.At+i*r.Step, r.Block+i*r.BlockStep
 		raceWrite(dst[d : d+r.Len*width])
 		for j := range width {
 			raceRead(src[s+j*n:][:r.Len])
+		}
+	}
+}
+
+// raceGatherRows tells the race detector what a kernel of ShuffleRows reads and writes.
+func raceGatherRows(dst, src []byte, width, n int, r *Rows) {
+	for i := range r.N {
+		d, s := r.Block+i*r.BlockStep, r.At+i*r.Step
+		raceRead(src[s : s+r.Len*width])
+		for j := range width {
+			raceWrite(dst[d+j*n:][:r.Len])
 		}
 	}
 }

@@ -5,15 +5,27 @@ import (
 	"math/bits"
 )
 
-// Rows are runs of elements that lie evenly apart, both in a shuffled block and where they go.
+// Rows are runs of elements that lie evenly apart, both in a shuffled block and in other memory, where they are whole.
 type Rows struct {
-	N       int // rows
-	Len     int // elements in each
-	Src     int // element of the block with which the first row begins
-	SrcStep int // elements from the beginning of a row to that of the next; may be negative
-	Dst     int // where the first row goes, in bytes
-	DstStep int // bytes from a row to the next there; may be negative
-	Ahead   int // bytes from these rows to those that will be written next, or 0; only for speed
+	N         int // rows
+	Len       int // elements in each
+	Block     int // element of the block with which the first row begins
+	BlockStep int // elements from the beginning of a row to that of the next; may be negative
+	At        int // where the first row is in the other memory, in bytes
+	Step      int // bytes from a row to the next there; may be negative
+	Ahead     int // bytes from these rows there to those of the next call, or 0; only for speed
+}
+
+// check panics unless the rows lie inside of a block of n elements of width bytes and of size bytes of other memory. It
+// returns whether there are any.
+func (r *Rows) check(width, n, size int) bool {
+	if r.N < 1 || r.Len < 1 {
+		return false
+	}
+	if r.Len > n || !inside(r.Block, r.BlockStep, r.N, r.Len, n) || !inside(r.At, r.Step, r.N, r.Len*width, size) {
+		panic("shuffle: a row lies outside of its block or of the other memory")
+	}
+	return true
 }
 
 // UnshuffleRows undoes [Shuffle] for some elements of the block src, and writes them where they belong in dst: with the
@@ -26,20 +38,33 @@ func UnshuffleRows(dst, src []byte, width int, r *Rows) {
 		panic("shuffle: type size or stream count less than 1")
 	}
 	n := len(src) / width
-	if r.N < 1 || r.Len < 1 {
-		return
-	}
-	if r.Len > n || !inside(r.Src, r.SrcStep, r.N, r.Len, n) || !inside(r.Dst, r.DstStep, r.N, r.Len*width, len(dst)) {
-		panic("shuffle: a row lies outside of its block or of dst")
-	}
-	if !unshuffleRowsVector(dst, src, width, n, r) {
+	if r.check(width, n, len(dst)) && !unshuffleRowsVector(dst, src, width, n, r) {
 		unshuffleRowsGeneric(dst, src, width, n, r)
+	}
+}
+
+// ShuffleRows does [Shuffle] for some elements of the block dst: it takes them from src, where they lie in rows, as those
+// of a box of an array do, so that the whole block need not be put together first. Other elements of dst stay as they
+// are. Rows must not overlap each other in dst, nor dst src. Bytes of dst behind the last whole element are not touched.
+//
+// It panics if width is less than 1 or a row does not lie inside of src and dst.
+func ShuffleRows(dst, src []byte, width int, r *Rows) {
+	if width < 1 {
+		panic("shuffle: type size or stream count less than 1")
+	}
+	n := len(dst) / width
+	if r.check(width, n, len(src)) && !shuffleRowsVector(dst, src, width, n, r) {
+		shuffleRowsGeneric(dst, src, width, n, r)
 	}
 }
 
 // RowsPay tells whether UnshuffleRows is faster than [Unshuffle] and copying the rows when all elements of a block are
 // wanted, in rows of so many. Where few are wanted it always is.
 func RowsPay(width, length int) bool { return rowsPay(width, length) }
+
+// ShuffleRowsPay tells whether ShuffleRows is faster than copying the rows of a whole block and [Shuffle], with rows of so
+// many elements.
+func ShuffleRowsPay(width, length int) bool { return shuffleRowsPay(width, length) }
 
 // rowsGeneric is the length from which on rows pay for the generic kernels.
 const rowsGeneric = 32
@@ -66,10 +91,10 @@ func unshuffleRowsGeneric(dst, src []byte, width, n int, r *Rows) {
 		unshuffleEach(dst, src, width, n, r)
 		return
 	}
-	d, s := r.Dst, r.Src
+	d, s := r.At, r.Block
 	for range r.N {
 		scatterAll(dst[d:d+r.Len*width], width, src[s:], n, width, r.Len)
-		d, s = d+r.DstStep, s+r.SrcStep
+		d, s = d+r.Step, s+r.BlockStep
 	}
 }
 
@@ -77,7 +102,7 @@ func unshuffleRowsGeneric(dst, src []byte, width, n int, r *Rows) {
 func unshuffleEach(dst, src []byte, width, n int, r *Rows) {
 	le := binary.LittleEndian
 	for i := range r.N {
-		d, s := r.Dst+i*r.DstStep, r.Src+i*r.SrcStep
+		d, s := r.At+i*r.Step, r.Block+i*r.BlockStep
 		for k := s; k < s+r.Len; k++ {
 			p := dst[d : d+width]
 			switch width {
@@ -95,6 +120,32 @@ func unshuffleEach(dst, src []byte, width, n int, r *Rows) {
 				}
 			}
 			d += width
+		}
+	}
+}
+
+// shuffleRowsGeneric is the reference for all kernels of ShuffleRows. n is the number of elements of the block.
+func shuffleRowsGeneric(dst, src []byte, width, n int, r *Rows) {
+	if r.Len < 8 {
+		shuffleEach(dst, src, width, n, r)
+		return
+	}
+	d, s := r.Block, r.At
+	for range r.N {
+		gatherAll(dst[d:], n, src[s:s+r.Len*width], width, width, r.Len)
+		d, s = d+r.BlockStep, s+r.Step
+	}
+}
+
+// shuffleEach is shuffleRowsGeneric for short rows: element after element.
+func shuffleEach(dst, src []byte, width, n int, r *Rows) {
+	for i := range r.N {
+		d, s := r.Block+i*r.BlockStep, r.At+i*r.Step
+		for k := d; k < d+r.Len; k++ {
+			for j, x := range src[s : s+width] {
+				dst[k+j*n] = x
+			}
+			s += width
 		}
 	}
 }

@@ -12,15 +12,15 @@ func unshuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool {
 	}
 	switch width {
 	case 2, 4, 8, 16:
-		raceRows(dst, src, width, n, r)
+		raceScatterRows(dst, src, width, n, r)
 	}
 	switch width {
 	case 2:
-		rows2AVX2(&dst[r.Dst], &src[r.Src], n, r.Len, r.N, r.DstStep, r.SrcStep, r.Ahead)
+		rows2AVX2(&dst[r.At], &src[r.Block], n, r.Len, r.N, r.Step, r.BlockStep, r.Ahead)
 	case 4:
-		rows4AVX2(&dst[r.Dst], &src[r.Src], n, r.Len, r.N, r.DstStep, r.SrcStep, r.Ahead)
+		rows4AVX2(&dst[r.At], &src[r.Block], n, r.Len, r.N, r.Step, r.BlockStep, r.Ahead)
 	case 8:
-		rows8AVX2(&dst[r.Dst], &src[r.Src], n, r.Len, r.N, r.DstStep, r.SrcStep, r.Ahead)
+		rows8AVX2(&dst[r.At], &src[r.Block], n, r.Len, r.N, r.Step, r.BlockStep, r.Ahead)
 	case 16:
 		scatterRows(dst, src, width, n, r)
 	default:
@@ -29,8 +29,44 @@ func unshuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool {
 	return true
 }
 
-// The kernels below need AVX2. They are the loop, for the width in their name, at least 8 elements in a row and at least
-// one row,
+// shuffleRowsVector does ShuffleRows by vectors, if it can. n is the number of elements of the block.
+func shuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool {
+	if !vectors() || r.Len < rowsLeast {
+		return false
+	}
+	switch width {
+	case 2, 4, 8:
+		raceGatherRows(dst, src, width, n, r)
+	}
+	switch width {
+	case 2:
+		gatherRows2AVX2(&dst[r.Block], &src[r.At], n, r.Len, r.N, r.BlockStep, r.Step, r.Ahead, &gatherMasks[2])
+	case 4:
+		gatherRows4AVX2(&dst[r.Block], &src[r.At], n, r.Len, r.N, r.BlockStep, r.Step, r.Ahead, &gatherMasks[4])
+	case 8:
+		gatherRows8AVX2(&dst[r.Block], &src[r.At], n, r.Len, r.N, r.BlockStep, r.Step, r.Ahead, &gatherMasks[8])
+	default:
+		return false
+	}
+	return true
+}
+
+// shuffleRowsPay is ShuffleRowsPay for what the kernels of this machine do.
+func shuffleRowsPay(width, length int) bool {
+	if !vectors() || length < rowsLeast {
+		return false
+	}
+	switch width {
+	case 2:
+		return true
+	case 4, 8:
+		return length == rowsLeast || length >= 2*rowsLeast // two turns for less than two of them are too many
+	}
+	return false
+}
+
+// The kernels below need AVX2. They are for the width in their name, at least 8 elements in a row and at least one row.
+// The first three are the loop
 //
 //	for range rows {
 //		for i := range n { for j := range width { dst[i*width+j] = src[j*rowLen+i] } }
@@ -48,3 +84,21 @@ func rows4AVX2(dst, src *byte, rowLen, n, rows, dstStep, srcStep, ahead int)
 
 //go:noescape
 func rows8AVX2(dst, src *byte, rowLen, n, rows, dstStep, srcStep, ahead int)
+
+// The other three are the loop that undoes it,
+//
+//	for range rows {
+//		for i := range n { for j := range width { dst[j*rowLen+i] = src[i*width+j] } }
+//		dst, src = dst[dstStep:], src[srcStep:]
+//	}
+//
+// and bring the lines of src[ahead:] into the cache. They take the gatherMask of their width.
+
+//go:noescape
+func gatherRows2AVX2(dst, src *byte, rowLen, n, rows, dstStep, srcStep, ahead int, mask *[32]byte)
+
+//go:noescape
+func gatherRows4AVX2(dst, src *byte, rowLen, n, rows, dstStep, srcStep, ahead int, mask *[32]byte)
+
+//go:noescape
+func gatherRows8AVX2(dst, src *byte, rowLen, n, rows, dstStep, srcStep, ahead int, mask *[32]byte)

@@ -10,10 +10,45 @@ func unshuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool {
 	switch width {
 	case 2, 4, 8, 16:
 		if vectors() && r.Len >= vectorElements {
-			raceRows(dst, src, width, n, r)
+			raceScatterRows(dst, src, width, n, r)
 			scatterRows(dst, src, width, n, r)
 			return true
 		}
+	}
+	return false
+}
+
+// shuffleRowsVector does ShuffleRows by vectors, if it can. n is the number of elements of the block.
+func shuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool {
+	switch width {
+	case 2, 4, 8, 16:
+		if vectors() && r.Len >= vectorElements {
+			raceGatherRows(dst, src, width, n, r)
+			gatherRows(dst, src, width, n, r)
+			return true
+		}
+	}
+	return false
+}
+
+// gatherRows does ShuffleRows as scatterRows does UnshuffleRows.
+func gatherRows(dst, src []byte, width, n int, r *Rows) {
+	d, s := r.Block, r.At
+	for range r.N {
+		row := src[s : s+r.Len*width]
+		if gatherVector(dst[d:], n, row, width, width, r.Len) < r.Len {
+			at := r.Len - vectorElements
+			gatherVector(dst[d+at:], n, row[at*width:], width, width, vectorElements)
+		}
+		d, s = d+r.BlockStep, s+r.Step
+	}
+}
+
+// shuffleRowsPay is ShuffleRowsPay for what the kernels of this machine do: there is a call for each row.
+func shuffleRowsPay(width, length int) bool {
+	switch width {
+	case 2, 4, 8, 16:
+		return vectors() && length >= 4*vectorElements
 	}
 	return false
 }

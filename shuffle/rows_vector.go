@@ -16,13 +16,13 @@ func rowsPay(width, length int) bool {
 // scatterRows does UnshuffleRows for rows of at least vectorElements elements, of a width that leaves no gaps in
 // vectors. The elements left at the end of a row are written once more with those before them.
 func scatterRows(dst, src []byte, width, n int, r *Rows) {
-	d, s := r.Dst, r.Src
+	d, s := r.At, r.Block
 	for range r.N {
 		row := dst[d : d+r.Len*width]
 		if scatterVector(row, width, src[s:], n, width, r.Len) < r.Len {
 			at := r.Len - vectorElements
 			scatterVector(row[at*width:], width, src[s+at:], n, width, vectorElements)
 		}
-		d, s = d+r.DstStep, s+r.SrcStep
+		d, s = d+r.Step, s+r.BlockStep
 	}
 }
