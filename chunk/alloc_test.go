@@ -46,6 +46,13 @@ func TestAllocs(t *testing.T) {
 				_, err := w.EncodeBlock(out, l, 3, src[3*4096:4*4096], src[:4096])
 				return err
 			})
+			check(name+", encoding a block from its items", func() error {
+				_, _, err := w.EncodeShuffled(out, l, 3, src[:4096], func(s Shuffled) bool {
+					s.SetRows(src[3*4096:4*4096], &Rows{N: 1, Len: s.Items()})
+					return true
+				})
+				return err
+			})
 			block := make([]byte, 4096)
 			for _, chunk := range [][]byte{b, special} {
 				file := bytes.NewReader(chunk)

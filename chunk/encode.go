@@ -32,12 +32,17 @@ func (w *Worker) encodeBlock(dst []byte, l *Layout, k int, src, ref []byte, room
 	if err != nil {
 		return dst, err
 	}
+	return w.encodeStreams(dst, l, filtered, room)
+}
+
+// encodeStreams is encodeBlock for a block that has gone through the filters.
+func (w *Worker) encodeStreams(dst []byte, l *Layout, filtered []byte, room int) ([]byte, error) {
 	enc, err := w.encoder(l)
 	if err != nil {
 		return dst, err
 	}
-	streams := l.h.streams(len(src))
-	n := len(src) / streams
+	streams := l.h.streams(len(filtered))
+	n := len(filtered) / streams
 	start := len(dst)
 	for j := range streams {
 		dst, err = encodeStream(dst, filtered[j*n:(j+1)*n], enc, room-(len(dst)-start))
@@ -161,15 +166,26 @@ func (w *Worker) Assemble(dst []byte, l *Layout, blocks [][]byte, plain func(k i
 	return out, err
 }
 
-// Build appends the chunk whose blocks EncodeBlock has encoded, or which are to be encoded where they belong: ready,
-// which is called for each in order, returns one that it has, or nil. ref is what Reference makes of block 0 where
-// NeedsReference says so. plain is that of Assemble.
-func (w *Worker) Build(dst []byte, l *Layout, ref []byte, ready, plain func(k int) ([]byte, error)) ([]byte, error) {
+// Blocks gives Build the blocks of a chunk.
+type Blocks struct {
+	// Ready is called for each block in order. It returns block k as it was encoded elsewhere, or nil: then it is
+	// encoded where it belongs.
+	Ready func(k int) ([]byte, error)
+	// Shuffled is, for block k, what EncodeShuffled calls.
+	Shuffled func(k int, s Shuffled) bool
+	// Plain returns block k as it is before encoding, and may reuse its memory at each call. It is called for a block
+	// that Shuffled has not written, or that must be stored after all.
+	Plain func(k int) ([]byte, error)
+}
+
+// Build appends the chunk whose blocks were encoded, or which are to be encoded where they belong. ref is what Reference
+// makes of block 0 where NeedsReference says so.
+func (w *Worker) Build(dst []byte, l *Layout, ref []byte, from Blocks) ([]byte, error) {
 	if l.store {
-		return w.appendStored(dst, l, plain)
+		return w.appendStored(dst, l, from.Plain)
 	}
 	out, err := w.assemble(dst, l, HeaderSize+4*l.nblocks+l.dictSize(), func(dst []byte, k, room int) ([]byte, error) {
-		b, err := ready(k)
+		b, err := from.Ready(k)
 		if err != nil {
 			return dst, err
 		}
@@ -178,14 +194,19 @@ func (w *Worker) Build(dst []byte, l *Layout, ref []byte, ready, plain func(k in
 				return append(dst, b...), err
 			}
 		}
-		src, err := plain(k) // near the end, encode again with what is left
+		// Near the end, a block is encoded again with what is left.
+		dst, ok, err := w.encodeShuffled(dst, l, k, ref, room, func(s Shuffled) bool { return from.Shuffled(k, s) })
+		if ok || err != nil {
+			return dst, err
+		}
+		src, err := from.Plain(k)
 		if err != nil {
 			return dst, err
 		}
 		return w.encodeBlock(dst, l, k, src, ref, room)
 	})
 	if errors.Is(err, errNoRoom) {
-		return w.appendStored(dst, l, plain)
+		return w.appendStored(dst, l, from.Plain)
 	}
 	return out, err
 }

@@ -150,7 +150,7 @@ func decodeError(err error) error {
 // set, else one of the worker's buffers.
 func (w *Worker) forward(src []byte, p *Pipeline, b *block) ([]byte, error) {
 	for _, f := range p {
-		if f.ID == NoFilter || f.ID == Shuffle && b.width(f) == 1 {
+		if idle(f, b) {
 			continue
 		}
 		dst := w.other(src, len(src))
@@ -161,6 +161,9 @@ func (w *Worker) forward(src []byte, p *Pipeline, b *block) ([]byte, error) {
 	}
 	return src, nil
 }
+
+// idle tells whether a filter changes nothing when encoding.
+func idle(f Filter, b *block) bool { return f.ID == NoFilter || f.ID == Shuffle && b.width(f) == 1 }
 
 // apply applies one filter forward.
 func (w *Worker) apply(f Filter, dst, src []byte, b *block) error {

@@ -68,7 +68,23 @@ func roundTrip(t *testing.T, p CParams, src []byte) {
 	}
 }
 
-// assembled encodes block by block, the last one first, as callers do that have no contiguous source.
+// shuffledFirst tells whether Shuffle is the first filter of a block of n bytes that changes anything.
+func shuffledFirst(l *Layout, n int) bool {
+	for _, f := range l.h.Filters {
+		width := int(f.Meta)
+		if width == 0 {
+			width = l.h.TypeSize
+		}
+		if f.ID == NoFilter || f.ID == Shuffle && width == 1 {
+			continue
+		}
+		return f.ID == Shuffle && n%width == 0
+	}
+	return false
+}
+
+// assembled encodes block by block, the last one first, as callers do that have no contiguous source, and half of them
+// from their items where they can be shuffled first.
 func assembled(t *testing.T, what string, l *Layout, src, want []byte) {
 	t.Helper()
 	w := tripPools[0].Get()
@@ -84,6 +100,19 @@ func assembled(t *testing.T, what string, l *Layout, src, want []byte) {
 			ref = at(0)
 		}
 		var err error
+		if k%2 == 0 {
+			var ok bool
+			blocks[k], ok, err = w.EncodeShuffled(nil, l, k, ref, func(s Shuffled) bool {
+				s.SetRows(at(k), &Rows{N: 1, Len: s.Items()})
+				return true
+			})
+			if err != nil || ok != shuffledFirst(l, l.BlockLen(k)) {
+				t.Fatalf("%s: block %d: %v, shuffled first: %v", what, k, err, ok)
+			}
+			if ok {
+				continue
+			}
+		}
 		if blocks[k], err = w.EncodeBlock(nil, l, k, at(k), ref); err != nil {
 			t.Fatalf("%s: block %d: %v", what, k, err)
 		}

@@ -2,14 +2,14 @@ package chunk
 
 import "github.com/goblosc/blosc2/shuffle"
 
-// Shuffled is a block that is decoded but for the last step: the bytes of its items lie apart, as the filter Shuffle has
-// put them. It is valid until the worker that decoded it is used again.
+// Shuffled is a block whose items have their bytes apart, as the filter Shuffle puts them: one that is decoded but for
+// the last step, or to be encoded but for the first. It is valid until its worker is used again.
 type Shuffled struct {
 	b     []byte
 	width int
 }
 
-// Rows are runs of items of a block, and where they go. See [shuffle.Rows].
+// Rows are runs of items of a block, and where they are whole. See [shuffle.Rows].
 type Rows = shuffle.Rows
 
 // Width returns the size of the items in bytes.
@@ -23,6 +23,16 @@ func (s Shuffled) Unshuffle(dst []byte) { shuffle.Unshuffle(dst, s.b, s.width) }
 
 // Rows writes some items of the block to where they belong in dst. It panics when they do not lie inside of both.
 func (s Shuffled) Rows(dst []byte, r *Rows) { shuffle.UnshuffleRows(dst, s.b, s.width, r) }
+
+// SetRows writes some items of the block, which are taken from where they lie in src. It panics when they do not lie
+// inside of both.
+func (s Shuffled) SetRows(src []byte, r *Rows) { shuffle.ShuffleRows(s.b, src, s.width, r) }
+
+// Clear makes all items zeros.
+func (s Shuffled) Clear() { clear(s.b) }
+
+// SetRowsPay tells whether SetRows is the fastest way to make a block of rows of so many items.
+func (s Shuffled) SetRowsPay(length int) bool { return shuffle.ShuffleRowsPay(s.width, length) }
 
 // RowsPay tells whether Rows is the fastest way to write n items of the block in rows of so many.
 func (s Shuffled) RowsPay(n, length int) bool {
@@ -61,6 +71,55 @@ func (w *Worker) shuffledOnly(p *Pipeline, b *block) int {
 		if _, users := w.o.Filters.find(f.ID); f.ID == Shuffle && !users && b.width(f) > 1 {
 			return b.width(f)
 		}
+	}
+	return 0
+}
+
+// EncodeShuffled is EncodeBlock for a block that set, which returns true then, writes with the bytes of its items apart,
+// so that Shuffle costs nothing. It returns false and appends nothing if set returns false, or where Shuffle is not what
+// comes first: then set is not called, and EncodeBlock encodes the block.
+func (w *Worker) EncodeShuffled(dst []byte, l *Layout, k int, ref []byte, set func(s Shuffled) bool) ([]byte, bool, error) {
+	return w.encodeShuffled(dst, l, k, ref, 1<<31-1, set)
+}
+
+// encodeShuffled is EncodeShuffled with room left for so many bytes. See encodeBlock.
+func (w *Worker) encodeShuffled(dst []byte, l *Layout, k int, ref []byte, room int, set func(s Shuffled) bool) ([]byte, bool, error) {
+	b := w.layoutBlock(l, k)
+	rest := l.pipeline
+	width := w.shuffledFirst(&rest, &b)
+	n := l.BlockLen(k)
+	if width == 0 || n%width != 0 {
+		return dst, false, nil
+	}
+	s := Shuffled{w.scratch(0, n), width}
+	if !set(s) {
+		return dst, false, nil
+	}
+	if k > 0 {
+		b.ref = ref
+	}
+	filtered, err := w.forward(s.b, &rest, &b)
+	if err == nil {
+		dst, err = w.encodeStreams(dst, l, filtered, room)
+	}
+	return dst, true, err
+}
+
+// shuffledFirst returns the number of byte streams of Shuffle, if that is the first filter that encoding applies, and
+// leaves the filters that follow in p. Otherwise it returns 0.
+func (w *Worker) shuffledFirst(p *Pipeline, b *block) int {
+	if w.o.Prefilter != nil {
+		return 0
+	}
+	for i, f := range p {
+		if idle(f, b) {
+			continue
+		}
+		if _, users := w.o.Filters.find(f.ID); f.ID != Shuffle || users {
+			return 0
+		}
+		p[i] = Filter{}
+		return b.width(f)
 	}
 	return 0
 }

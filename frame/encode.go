@@ -33,7 +33,8 @@ type encoding struct {
 	src Source
 	l   *chunk.Layout
 
-	keeper Keeper // src, or nil
+	keeper Keeper    // src, or nil
+	rows   RowSource // src, or nil
 
 	mu      sync.Mutex
 	wake    sync.Cond
@@ -63,6 +64,16 @@ const (
 	KeepNone             // dst of Block holds anything
 	KeepAll              // Block would change nothing, and is not called where the stored bytes can stay
 )
+
+// RowSource is a Source that can write blocks with the bytes of their items apart, taking the items from where they are,
+// so that no whole block is put together first. It is asked only where that is the first step of encoding, and nothing of
+// the old content is kept.
+type RowSource interface {
+	Source
+	// Shuffle writes the new content of block k to dst and returns true, or returns false: then Block is called. It is
+	// called as Block is.
+	Shuffle(v *Visit, k, at int, dst chunk.Shuffled) bool
+}
 
 // Sizer is a Source that knows how many bytes of content all its chunks have, roughly. Memory for them is set aside
 // accordingly.
@@ -117,6 +128,7 @@ func (b *Batch) Encode(ctx context.Context, size int, src Source) error {
 	workers := b.f.opts.workers(1 << 30)
 	e.b, e.s, e.ctx, e.src, e.l = b, b.next.successor(), ctx, src, l
 	e.keeper, _ = src.(Keeper)
+	e.rows, _ = src.(RowSource)
 	e.chunks, e.most, e.last, e.err = b.next.index.n, 2*workers, false, nil
 	for range workers - 1 {
 		e.wg.Go(e.work)
@@ -129,7 +141,7 @@ func (b *Batch) Encode(ctx context.Context, size int, src Source) error {
 		j.close = nil
 	}
 	err = e.err
-	e.b, e.s, e.ctx, e.src, e.keeper, e.l, e.jobs = nil, nil, nil, nil, nil, nil, e.jobs[:0]
+	e.b, e.s, e.ctx, e.src, e.keeper, e.rows, e.l, e.jobs = nil, nil, nil, nil, nil, nil, nil, e.jobs[:0]
 	b.f.encoders.Put(e)
 	return b.fail(err)
 }
@@ -284,6 +296,14 @@ func (e *encoding) plain(w *worker, j *encodeJob, k int) ([]byte, error) {
 	return e.src.Block(&j.visit, k, at, dst)
 }
 
+// shuffled writes block k to dst if that can be done with the bytes of its items apart.
+func (e *encoding) shuffled(j *encodeJob, k int, dst chunk.Shuffled) bool {
+	if e.rows == nil || j.keep && e.part(j, k) != KeepNone {
+		return false
+	}
+	return e.rows.Shuffle(&j.visit, k, k*e.l.BlockLen(0), dst)
+}
+
 // mostAhead is how much memory is set aside for a chunk before it is known how long it gets.
 const mostAhead = 16 << 20
 
@@ -303,8 +323,11 @@ func (e *encoding) encode(w *worker, j *encodeJob) error {
 		e.wake.Broadcast()
 		e.mu.Unlock()
 	}
-	out, err := w.Build(j.out[:0], j.l, j.ref, func(k int) ([]byte, error) { return e.ready(w, j, k) },
-		func(k int) ([]byte, error) { return e.plain(w, j, k) })
+	out, err := w.Build(j.out[:0], j.l, j.ref, chunk.Blocks{
+		Ready:    func(k int) ([]byte, error) { return e.ready(w, j, k) },
+		Shuffled: func(k int, dst chunk.Shuffled) bool { return e.shuffled(j, k, dst) },
+		Plain:    func(k int) ([]byte, error) { return e.plain(w, j, k) },
+	})
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for j.end = 0; j.away > 0; { // no more are taken
@@ -361,6 +384,10 @@ func (e *encoding) help(w *worker, j *encodeJob) {
 		var err error
 		var ok bool
 		if b, ok, err = e.carried(w, j, k, b); ok || err != nil {
+			return err
+		}
+		b, ok, err = w.EncodeShuffled(b, j.l, k, j.ref, func(dst chunk.Shuffled) bool { return e.shuffled(j, k, dst) })
+		if ok || err != nil {
 			return err
 		}
 		src, err := e.plain(w, j, k)
