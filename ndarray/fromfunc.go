@@ -66,6 +66,9 @@ func (s *funcSource[T]) Next(v *frame.Visit) (keep, ok bool) {
 	}
 }
 
+// Shuffle implements frame.RowSource: what f sets is there only when Block has called it.
+func (s *funcSource[T]) Shuffle(*frame.Visit, int, int, chunk.Shuffled) bool { return false }
+
 // Block implements frame.Source.
 func (s *funcSource[T]) Block(v *frame.Visit, k, _ int, dst []byte) ([]byte, error) {
 	var b box

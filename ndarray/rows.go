@@ -29,3 +29,29 @@ func (l *loops) unshuffle(dst []byte, block chunk.Shuffled, length int) {
 		}
 	}
 }
+
+// shuffle is copy for so many items into a block whose bytes lie apart, the rest of which becomes zeros; no loop leads
+// inside of an item. It does nothing and returns false where copying them into a block and Shuffle is faster.
+func (l *loops) shuffle(block chunk.Shuffled, src []byte, items int) bool {
+	size := block.Width()
+	r := chunk.Rows{N: 1, Len: l.items(size)}
+	if !block.SetRowsPay(r.Len) {
+		return false
+	}
+	if items < block.Items() {
+		block.Clear()
+	}
+	if l.n > 0 {
+		inner := l.n - 1
+		r.N, r.Step, r.BlockStep = l.count[inner], l.src[inner], l.dst[inner]/size
+	}
+	p := l.begin()
+	for {
+		r.At, r.Block = p.src, p.dst/size
+		_, r.Ahead = l.ahead(&p)
+		block.SetRows(src, &r)
+		if !l.next(&p) {
+			return true
+		}
+	}
+}

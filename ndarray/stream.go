@@ -123,6 +123,11 @@ type streamWriting struct {
 	scratch sync.Pool // of *[]byte
 }
 
+// Shuffle implements frame.RowSource.
+func (w *streamWriting) Shuffle(v *frame.Visit, k, at int, dst chunk.Shuffled) bool {
+	return w.stream.convert == nil && w.writing.Shuffle(v, k, at, dst)
+}
+
 // Block implements frame.Source.
 func (w *streamWriting) Block(v *frame.Visit, k, at int, dst []byte) ([]byte, error) {
 	s := w.stream

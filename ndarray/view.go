@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -172,6 +173,19 @@ func (w *viewWriting) Keeps(v *frame.Visit, k int) frame.Part {
 		return frame.KeepSome
 	}
 	return part
+}
+
+// Shuffle implements frame.RowSource.
+func (w *viewWriting) Shuffle(v *frame.Visit, k, _ int, dst chunk.Shuffled) bool {
+	var b box
+	if w.one || dst.Width() != w.itemSize || !w.pieces.plain(w.itemSize) || !w.plan.box(&b, v.State.(*chunkPart), int32(k)) {
+		return false
+	}
+	var l loops
+	w.pieces.loops(&l, &b, w.itemSize)
+	l.flip()
+	l.order()
+	return l.shuffle(dst, w.src, int(b.items))
 }
 
 // Block implements frame.Source.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 )
 
@@ -117,7 +118,7 @@ func (w *writing) Block(v *frame.Visit, k, _ int, dst []byte) ([]byte, error) {
 		at := int(b.user.offset) * w.itemSize
 		return w.src[at : at+len(dst)], nil
 	}
-	if (part.whole || some && b.whole) && !(some && b.direct) {
+	if (part.whole || some && b.whole) && !(some && b.items == w.plan.geo.blockItems) {
 		clear(dst) // the padding
 	}
 	switch {
@@ -128,4 +129,15 @@ func (w *writing) Block(v *frame.Visit, k, _ int, dst []byte) ([]byte, error) {
 		b.toBlock(dst, w.src, w.itemSize)
 	}
 	return dst, nil
+}
+
+// Shuffle implements frame.RowSource. A block that is one run of src is as fast without.
+func (w *writing) Shuffle(v *frame.Visit, k, _ int, dst chunk.Shuffled) bool {
+	var b box
+	if w.item != nil || dst.Width() != w.itemSize || !w.plan.box(&b, v.State.(*chunkPart), int32(k)) || b.direct {
+		return false
+	}
+	var l loops
+	l.nest(&b.block, &b.user, &b.count, b.ndim, w.itemSize)
+	return l.shuffle(dst, w.src, int(b.items))
 }
