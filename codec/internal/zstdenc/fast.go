@@ -99,8 +99,9 @@ func scanFast(src []byte, table *[1 << fastLog]uint32, base uint32, factor uint6
 	return at, -1
 }
 
-// stepEvery is after how many bytes without match the steps grow.
-const stepEvery = 64
+// stepEvery is after how many bytes without match the steps grow. Planes of shuffled records are a few KiB: after the noise
+// of one of them, steps must not be longer than the matches of the next.
+const stepEvery = 256
 
 // fastLog is the logarithm of the size of the table.
 const fastLog = 14
