@@ -107,10 +107,10 @@ func (e *Encoder) begin(src []byte) {
 		e.first, e.second = first, second
 		// What is in the tables from before stays below base.
 		e.tables.fit(&first)
-		if first.retry > 0 {
+		if first.retryLog > 0 {
 			e.tables.fit(&second)
 		}
-		e.literals.thorough = first.strategy >= optimalParse
+		e.literals.thorough = first.thorough
 	}
 	if e.free == 0 || int64(e.free)+int64(len(src)) > 1<<31 {
 		e.tables.clear()
@@ -132,7 +132,7 @@ func (e *Encoder) begin(src []byte) {
 	if e.optimal != nil {
 		e.optimal.ready = false
 	}
-	if e.first.strategy == optimalParse || e.first.retry > 0 && e.second.strategy == optimalParse {
+	if e.first.strategy == optimalParse {
 		e.finder.fit(len(src))
 	}
 }
@@ -165,7 +165,7 @@ func (e *Encoder) block(dst []byte, start, end int) int {
 	if len(b) > 8 {
 		e.match(&e.first, start, end)
 		n = e.compress()
-		if e.first.retry > 0 && n < len(b)>>e.first.retryLog && n > 48 {
+		if e.first.retryLog > 0 && n < len(b)>>e.first.retryLog && n > 48 {
 			// It goes fast where matches are long, and small differences are many parts of so little.
 			e.repeats = repeats
 			e.match(&e.second, start, end)

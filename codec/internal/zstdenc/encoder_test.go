@@ -184,6 +184,33 @@ func TestSizes(t *testing.T) {
 	}
 }
 
+// TestBehindNoise checks that matches behind noise are found, as shuffled records have planes of both.
+func TestBehindNoise(t *testing.T) {
+	const plane = 5 << 10
+	r := rand.New(rand.NewSource(1))
+	var src []byte
+	for range 12 {
+		noise := make([]byte, plane)
+		r.Read(noise)
+		src = append(src, noise...)
+		phase := 0.0
+		for range plane { // a byte that counts 15.26 steps on, now and then one less or more
+			phase += 15.26 + r.Float64()/64
+			src = append(src, byte(int(phase)))
+		}
+	}
+	dst := make([]byte, room(len(src)))
+	for level := 1; level <= 9; level++ {
+		most := len(src)/2 + 5500
+		if level >= 7 {
+			most = len(src)/2 + 3800
+		}
+		if n := NewEncoder(level).Encode(dst, src); n > most {
+			t.Errorf("level %d: %d bytes, want at most %d", level, n, most)
+		}
+	}
+}
+
 func TestNoAllocations(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")

@@ -160,7 +160,7 @@ func (e *Encoder) matchLazy(start, end int) {
 			}
 		}
 		if length < 4 {
-			step := (at-anchor)>>8 + 1
+			step := min((at-anchor)>>8+1, int(e.params.maxStep))
 			at += step
 			if step > 8 { // nothing for long: leave out what is between
 				s.next = max(s.next, at)

@@ -30,7 +30,8 @@ func makeFirstCodes() (c [3][64]uint32) {
 		}
 	}
 	c[literalLengths][0], c[literalLengths][1] = 4, 2
-	copy(c[matchOffsets][:], []uint32{6, 2, 1, 1, 2, 3, 4, 4, 4, 3, 2})
+	copy(c[matchOffsets][:], []uint32{6, 2, 1, 1, 2, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4})
+	copy(c[matchLengths][:], []uint32{24, 16, 12, 8, 6, 4, 3, 2, 2, 2})
 	return c
 }
 
@@ -47,13 +48,17 @@ func (e *Encoder) parse(start, end int) {
 		o.codes = firstCodes
 		o.ready = true
 	}
-	for pass := range e.params.passes {
+	passes := e.params.passes
+	for pass := uint8(0); pass < passes; pass++ {
 		if pass > 0 {
 			o.sample(e)
 		}
 		o.prices.set(&o.literal, &o.codes)
 		o.walk(e, start, end)
 		o.collect(e, start, end)
+		if len(e.sequences) < (end-start)>>7 {
+			passes = max(passes, 2) // it goes fast, and small differences are many parts of so little
+		}
 	}
 	o.sample(e)
 	e.setRepeats()

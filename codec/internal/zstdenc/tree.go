@@ -70,8 +70,8 @@ func (e *Encoder) find(start, end int) {
 		best := e.search(src, at)
 		if best > 3 {
 			last = max(last, at+best)
-		} else if !e.params.thorough && at > last {
-			f.next = max(f.next, at+1+(at-last)>>9) // nothing for long: leave out more and more
+		} else if at > last { // nothing for long: leave out more and more
+			f.next = max(f.next, at+min((at-last)>>9+1, int(e.params.maxStep)))
 		}
 		if best >= f.greedy && at >= f.skipped {
 			f.skipped = max(f.skipped, at+best)
