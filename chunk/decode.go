@@ -69,7 +69,7 @@ func (w *Worker) decodePlain(dst []byte, r *Reader, k int) error {
 func (r *Reader) readStored(dst []byte, k int) error {
 	at := k * r.h.BlockSize
 	if r.mem != nil {
-		r.flat(dst, at)
+		r.h.flat(dst, r.mem, at)
 		return nil
 	}
 	return readFull(r.src, dst, r.base, r.h.Overhead()+at, k)
@@ -171,6 +171,17 @@ func (w *Worker) expand(dst, in []byte, r *Reader) error {
 // Decode appends the content of the chunk at the start of src to dst, on up to Options.Concurrency goroutines.
 // Bytes behind the chunk are ignored. Errors are ErrCorrupt, ErrUnsupported or ErrTooLarge, in an *Error.
 func (p *Pool) Decode(dst, src []byte) ([]byte, error) {
+	h, err := ParseHeader(src, int64(len(src)))
+	if err != nil {
+		return dst, err
+	}
+	if p.o.Postfilter == nil && (h.Special() != Regular || h.Stored()) {
+		out, err := p.room(dst, &h)
+		if err == nil {
+			p.decodeFlat(out[len(dst):], &h, src)
+		}
+		return out, err
+	}
 	w := p.Get()
 	defer p.Put(w)
 	r := &w.reader
@@ -178,18 +189,14 @@ func (p *Pool) Decode(dst, src []byte) ([]byte, error) {
 	if err := w.Open(r, src); err != nil {
 		return dst, err
 	}
-	n := r.h.NBytes
-	if limit := p.o.limit(r.h.CBytes, 64<<20); cap(dst)-len(dst) < n && (int64(n) > limit || n > math.MaxInt-len(dst)) {
-		return dst, headerError(4, ErrTooLarge, "%d bytes decoded from %d, Options.MaxBytes allows %d", n, r.h.CBytes, limit)
+	out, err := p.room(dst, &r.h)
+	if err != nil {
+		return dst, err
 	}
-	out := grow(dst, n)
 	whole := out[len(dst):]
-	if p.o.Postfilter == nil && (r.h.Special() != Regular || r.h.Stored()) {
-		return out, p.decodeFlat(whole, r)
-	}
 	team := p.team(r.h.nblocks)
 	defer p.dismiss(team)
-	err := work(team, r.h.nblocks, func(w *Worker, k int) error {
+	err = work(team, r.h.nblocks, func(w *Worker, k int) error {
 		at := r.BlockOffset(k)
 		return w.DecodeBlock(whole[at:at+r.BlockLen(k)], r, k)
 	})
@@ -199,30 +206,52 @@ func (p *Pool) Decode(dst, src []byte) ([]byte, error) {
 	return out, nil
 }
 
-// decodeFlat fills dst with the content of an opened chunk in memory that is stored or special, whatever its blocks are.
-func (p *Pool) decodeFlat(dst []byte, r *Reader) error {
-	if len(dst) < storersFrom {
-		r.flat(dst, 0)
-		return nil
+// room returns dst with as many more bytes as a chunk decodes to. It fails with ErrTooLarge.
+func (p *Pool) room(dst []byte, h *Header) ([]byte, error) {
+	n := h.NBytes
+	if limit := p.o.limit(h.CBytes, 64<<20); cap(dst)-len(dst) < n && (int64(n) > limit || n > math.MaxInt-len(dst)) {
+		return dst, headerError(4, ErrTooLarge, "%d bytes decoded from %d, Options.MaxBytes allows %d", n, h.CBytes, limit)
 	}
+	return grow(dst, n), nil
+}
+
+// decodeFlat fills dst with the content of a chunk in memory that is stored or special, whatever its blocks are.
+func (p *Pool) decodeFlat(dst []byte, h *Header, chunk []byte) {
+	if len(dst) < storersFrom {
+		h.flat(dst, chunk, 0)
+		return
+	}
+	p.decodePieces(dst, *h, chunk)
+}
+
+// decodePieces is decodeFlat for several workers. Writing a piece never fails.
+func (p *Pool) decodePieces(dst []byte, h Header, chunk []byte) {
 	pieces := (len(dst)-1)/storersFrom + 1
 	team := p.team(pieces)
 	defer p.dismiss(team)
-	return work(team, pieces, func(_ *Worker, i int) error {
+	_ = work(team, pieces, func(_ *Worker, i int) error {
 		at := i * storersFrom
-		r.flat(dst[at:min(at+storersFrom, len(dst))], at)
+		h.flat(dst[at:min(at+storersFrom, len(dst))], chunk, at)
 		return nil
 	})
 }
 
-// flat fills dst with what stands at byte at of a chunk in memory that is stored or special.
-func (r *Reader) flat(dst []byte, at int) {
-	if s := r.h.Special(); s != Regular {
-		FillSpecial(dst, s, r.value, r.h.TypeSize, at)
+// flat fills dst with what stands at byte at of the content of a chunk in memory that is stored or special.
+func (h *Header) flat(dst, chunk []byte, at int) {
+	if s := h.Special(); s != Regular {
+		FillSpecial(dst, s, h.value(chunk), h.TypeSize, at)
 		return
 	}
-	at += r.h.Overhead()
-	shuffle.Copy(dst, r.mem[at:at+len(dst)])
+	at += h.Overhead()
+	shuffle.Copy(dst, chunk[at:at+len(dst)])
+}
+
+// value returns the item that a chunk repeats, if it is a Value.
+func (h *Header) value(chunk []byte) []byte {
+	if h.Special() == Value {
+		return chunk[HeaderSize:h.CBytes]
+	}
+	return nil
 }
 
 // Decode appends the content of the chunk at the start of src to dst. It sets up codecs for this one call; a [Pool]

@@ -141,9 +141,7 @@ func (w *Worker) open(r *Reader) error {
 func (w *Worker) openParts(r *Reader) error {
 	h := &r.h
 	if h.Special() != Regular {
-		if h.Special() == Value {
-			r.value = r.mem[HeaderSize:]
-		}
+		r.value = h.value(r.mem)
 		return nil
 	}
 	if h.Stored() || h.nblocks == 0 {
