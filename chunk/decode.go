@@ -217,21 +217,28 @@ func (p *Pool) room(dst []byte, h *Header) ([]byte, error) {
 
 // decodeFlat fills dst with the content of a chunk in memory that is stored or special, whatever its blocks are.
 func (p *Pool) decodeFlat(dst []byte, h *Header, chunk []byte) {
-	if len(dst) < storersFrom {
+	from := storersFrom
+	if !h.Stored() {
+		from = fillersFrom
+	}
+	if len(dst) < from {
 		h.flat(dst, chunk, 0)
 		return
 	}
-	p.decodePieces(dst, *h, chunk)
+	p.decodePieces(dst, *h, chunk, 1+len(dst)/from)
 }
 
+// fillersFrom is how many bytes one worker fills in less time than it takes to set another one to work.
+const fillersFrom = 32 << 20
+
 // decodePieces is decodeFlat for several workers. Writing a piece never fails.
-func (p *Pool) decodePieces(dst []byte, h Header, chunk []byte) {
-	pieces := (len(dst)-1)/storersFrom + 1
-	team := p.team(pieces)
+func (p *Pool) decodePieces(dst []byte, h Header, chunk []byte, workers int) {
+	const piece = 2 << 20
+	team := p.team(workers)
 	defer p.dismiss(team)
-	_ = work(team, pieces, func(_ *Worker, i int) error {
-		at := i * storersFrom
-		h.flat(dst[at:min(at+storersFrom, len(dst))], chunk, at)
+	_ = work(team, (len(dst)-1)/piece+1, func(_ *Worker, i int) error {
+		at := i * piece
+		h.flat(dst[at:min(at+piece, len(dst))], chunk, at)
 		return nil
 	})
 }

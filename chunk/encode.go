@@ -299,7 +299,7 @@ func appendStored(dst []byte, l *Layout, team []*Worker, plain func(k int) ([]by
 const storedPiece = 256 << 10
 
 // storersFrom is how many bytes one worker copies in less time than it takes to set another one to work.
-const storersFrom = 2 << 20
+const storersFrom = 12 << 20
 
 // Encode appends a chunk with the content src to dst, on up to Options.Concurrency goroutines; the bytes do not
 // depend on their number. They are those of C-Blosc2 with one thread where the codec's streams are. A chunk of
