@@ -56,5 +56,9 @@ func TestStoredByTeam(t *testing.T) {
 		if err != nil || !bytes.Equal(got[HeaderSize:], src) {
 			t.Errorf("level %d: %v, or other bytes", level, err)
 		}
+		back, err := Decode(nil, got, &Options{Concurrency: 4})
+		if err != nil || !bytes.Equal(back, src) {
+			t.Errorf("level %d: %v, or decoded to other bytes", level, err)
+		}
 	}
 }
