@@ -27,6 +27,7 @@ func TestLargeSpecial(t *testing.T) {
 		{NaNs, 8, nil, MaxBytes - MaxBytes%8},
 	} {
 		t.Run(fmt.Sprintf("%v-%d", c.special, c.size), func(t *testing.T) {
+			gotBlock, wantBlock := make([]byte, blockSize), make([]byte, blockSize)
 			before := allocated()
 			b, err := EncodeSpecial(nil, c.special, c.nbytes, c.value, CParams{TypeSize: c.size, BlockSize: blockSize})
 			if err != nil {
@@ -43,10 +44,11 @@ func TestLargeSpecial(t *testing.T) {
 			}
 			total := 0
 			for _, k := range []int{0, 1, r.NumBlocks() / 2, r.NumBlocks() - 2, r.NumBlocks() - 1} {
-				got, want := make([]byte, r.BlockLen(k)), make([]byte, r.BlockLen(k))
+				got, want := gotBlock[:r.BlockLen(k)], wantBlock[:r.BlockLen(k)]
 				if err := w.DecodeBlock(got, &r, k); err != nil {
 					t.Fatal(err)
 				}
+				clear(want)
 				item := c.value
 				if c.special == NaNs {
 					item = map[int][]byte{4: {0, 0, 0xc0, 0x7f}, 8: {0, 0, 0, 0, 0, 0, 0xf8, 0x7f}}[c.size]
