@@ -20,7 +20,11 @@ func copyKernel(dst, src []byte) bool {
 	}
 	raceRead(src)
 	raceWrite(dst)
-	copyString(&dst[0], &src[0], len(src))
+	for len(src) > 0 {
+		n := min(len(src), movePiece)
+		copyString(&dst[0], &src[0], n)
+		dst, src = dst[n:], src[n:]
+	}
 	return true
 }
 

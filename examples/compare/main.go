@@ -23,7 +23,7 @@ func main() {
 }
 
 func run(args []string, out io.Writer) error {
-	c := &config{rounds: 7, round: 10 * time.Millisecond, size: 16 << 20, sets: sets,
+	c := &config{rounds: 7, round: 50 * time.Millisecond, size: 16 << 20, sets: sets,
 		edge: 128, frames: 1000, points: 10_000}
 	fs := flag.NewFlagSet("compare", flag.ContinueOnError)
 	fs.Func("run", "run the cells whose GROUP/NAME match this `regexp`", func(s string) (err error) {
