@@ -23,22 +23,21 @@ func raceWrite(p []byte) {
 
 // raceScatterRows tells the race detector what a kernel of UnshuffleRows reads and writes.
 func raceScatterRows(dst, src []byte, width, n int, r *Rows) {
-	for i := range r.N {
-		d, s := r.At+i*r.Step, r.Block+i*r.BlockStep
-		raceWrite(dst[d : d+r.Len*width])
-		for j := range width {
-			raceRead(src[s+j*n:][:r.Len])
-		}
-	}
+	raceRows(src, dst, width, n, r, raceRead, raceWrite)
 }
 
 // raceGatherRows tells the race detector what a kernel of ShuffleRows reads and writes.
 func raceGatherRows(dst, src []byte, width, n int, r *Rows) {
+	raceRows(dst, src, width, n, r, raceWrite, raceRead)
+}
+
+// raceRows calls ofBlock for the bytes of rows in each plane of the block and ofOther for those in the other memory.
+func raceRows(block, other []byte, width, n int, r *Rows, ofBlock, ofOther func([]byte)) {
 	for i := range r.N {
-		d, s := r.Block+i*r.BlockStep, r.At+i*r.Step
-		raceRead(src[s : s+r.Len*width])
+		b, o := r.Block+i*r.BlockStep, r.At+i*r.Step
+		ofOther(other[o : o+r.Len*width])
 		for j := range width {
-			raceWrite(dst[d+j*n:][:r.Len])
+			ofBlock(block[b+j*n:][:r.Len])
 		}
 	}
 }

@@ -16,16 +16,20 @@ type Rows struct {
 	Ahead     int // bytes from these rows there to those of the next call, or 0; only for speed
 }
 
-// check panics unless the rows lie inside of a block of n elements of width bytes and of size bytes of other memory. It
-// returns whether there are any.
-func (r *Rows) check(width, n, size int) bool {
+// check returns how many elements of width bytes a block of so many bytes has, and whether there are any rows. It panics
+// unless they lie inside of the block and of size bytes of other memory.
+func (r *Rows) check(width, block, size int) (n int, any bool) {
+	if width < 1 {
+		panic("shuffle: type size or stream count less than 1")
+	}
+	n = block / width
 	if r.N < 1 || r.Len < 1 {
-		return false
+		return n, false
 	}
 	if r.Len > n || !inside(r.Block, r.BlockStep, r.N, r.Len, n) || !inside(r.At, r.Step, r.N, r.Len*width, size) {
 		panic("shuffle: a row lies outside of its block or of the other memory")
 	}
-	return true
+	return n, true
 }
 
 // UnshuffleRows undoes [Shuffle] for some elements of the block src, and writes them where they belong in dst: with the
@@ -34,11 +38,7 @@ func (r *Rows) check(width, n, size int) bool {
 //
 // It panics if width is less than 1 or a row does not lie inside of src and dst.
 func UnshuffleRows(dst, src []byte, width int, r *Rows) {
-	if width < 1 {
-		panic("shuffle: type size or stream count less than 1")
-	}
-	n := len(src) / width
-	if r.check(width, n, len(dst)) && !unshuffleRowsVector(dst, src, width, n, r) {
+	if n, any := r.check(width, len(src), len(dst)); any && !unshuffleRowsVector(dst, src, width, n, r) {
 		unshuffleRowsGeneric(dst, src, width, n, r)
 	}
 }
@@ -49,11 +49,7 @@ func UnshuffleRows(dst, src []byte, width int, r *Rows) {
 //
 // It panics if width is less than 1 or a row does not lie inside of src and dst.
 func ShuffleRows(dst, src []byte, width int, r *Rows) {
-	if width < 1 {
-		panic("shuffle: type size or stream count less than 1")
-	}
-	n := len(dst) / width
-	if r.check(width, n, len(src)) && !shuffleRowsVector(dst, src, width, n, r) {
+	if n, any := r.check(width, len(dst), len(src)); any && !shuffleRowsVector(dst, src, width, n, r) {
 		shuffleRowsGeneric(dst, src, width, n, r)
 	}
 }

@@ -7,26 +7,29 @@ const rowsLeast = vectorElements
 
 // unshuffleRowsVector does UnshuffleRows by vectors, if it can. n is the number of elements of the block.
 func unshuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool {
-	switch width {
-	case 2, 4, 8, 16:
-		if vectors() && r.Len >= vectorElements {
-			raceScatterRows(dst, src, width, n, r)
-			scatterRows(dst, src, width, n, r)
-			return true
-		}
+	if !vectorRows(width, r.Len) {
+		return false
 	}
-	return false
+	raceScatterRows(dst, src, width, n, r)
+	scatterRows(dst, src, width, n, r)
+	return true
 }
 
 // shuffleRowsVector does ShuffleRows by vectors, if it can. n is the number of elements of the block.
 func shuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool {
+	if !vectorRows(width, r.Len) {
+		return false
+	}
+	raceGatherRows(dst, src, width, n, r)
+	gatherRows(dst, src, width, n, r)
+	return true
+}
+
+// vectorRows tells whether vectors do rows of so many elements.
+func vectorRows(width, length int) bool {
 	switch width {
 	case 2, 4, 8, 16:
-		if vectors() && r.Len >= vectorElements {
-			raceGatherRows(dst, src, width, n, r)
-			gatherRows(dst, src, width, n, r)
-			return true
-		}
+		return vectors() && length >= vectorElements
 	}
 	return false
 }
@@ -46,9 +49,5 @@ func gatherRows(dst, src []byte, width, n int, r *Rows) {
 
 // shuffleRowsPay is ShuffleRowsPay for what the kernels of this machine do: there is a call for each row.
 func shuffleRowsPay(width, length int) bool {
-	switch width {
-	case 2, 4, 8, 16:
-		return vectors() && length >= 4*vectorElements
-	}
-	return false
+	return vectorRows(width, length) && length >= 4*vectorElements
 }

@@ -6,6 +6,33 @@
 	VMOVDQU    y, at; \
 	PREFETCHT0 later
 
+// TRANSPOSE4 makes four planes of the elements of four bytes in Y0 to Y3: the mask in Y15 brings bytes of one significance
+// together in each register, then words of one significance go to one register. Y4 to Y7 are lost.
+#define TRANSPOSE4 \
+	VPSHUFB     Y15, Y0, Y0; \
+	VPSHUFB     Y15, Y1, Y1; \
+	VPSHUFB     Y15, Y2, Y2; \
+	VPSHUFB     Y15, Y3, Y3; \
+	VPUNPCKLDQ  Y1, Y0, Y4; \
+	VPUNPCKHDQ  Y1, Y0, Y5; \
+	VPUNPCKLDQ  Y3, Y2, Y6; \
+	VPUNPCKHDQ  Y3, Y2, Y7; \
+	VPUNPCKLQDQ Y6, Y4, Y0; \
+	VPUNPCKHQDQ Y6, Y4, Y1; \
+	VPUNPCKLQDQ Y7, Y5, Y2; \
+	VPUNPCKHQDQ Y7, Y5, Y3
+
+// MASK8 applies the mask in Y15 to the elements of eight bytes in Y0 to Y7, and TRANSPOSE8 makes eight planes of them.
+#define MASK8 \
+	VPSHUFB Y15, Y0, Y0; \
+	VPSHUFB Y15, Y1, Y1; \
+	VPSHUFB Y15, Y2, Y2; \
+	VPSHUFB Y15, Y3, Y3; \
+	VPSHUFB Y15, Y4, Y4; \
+	VPSHUFB Y15, Y5, Y5; \
+	VPSHUFB Y15, Y6, Y6; \
+	VPSHUFB Y15, Y7, Y7
+
 // TRANSPOSE8 transposes the 8x8 matrix of words in each lane of Y0 to Y7 to Y8 to Y15.
 #define TRANSPOSE8 \
 	VPUNPCKLWD  Y1, Y0, Y8; \
