@@ -101,6 +101,35 @@ func TestReadAhead(t *testing.T) {
 	}
 }
 
+// TestReadOnce wants blocks that were read with the head of the chunk to be read no more.
+func TestReadOnce(t *testing.T) {
+	const blockSize = 512
+	src := noise(128 * blockSize)
+	for i := range src {
+		src[i] &= 0x3f
+	}
+	encoded := mustEncode(t, src, CParams{TypeSize: 1, BlockSize: blockSize, Level: 5, Filters: []Filter{{ID: BitShuffle}}})
+	w := NewPool(nil).Get()
+	file := &patientReader{ReaderAt: bytes.NewReader(encoded), most: 1000}
+	var r Reader
+	if err := w.OpenAt(&r, file, 0, int64(len(encoded)), 0, 0.1); err != nil {
+		t.Fatal(err)
+	}
+	before, inHead := file.calls, 0
+	block := make([]byte, blockSize)
+	for k := range r.NumBlocks() {
+		if err := w.DecodeBlock(block, &r, k); err != nil || !bytes.Equal(block, src[k*blockSize:][:blockSize]) {
+			t.Fatalf("block %d: %v, or another", k, err)
+		}
+		if int(r.ends[k]) <= 4096 { // which the first read brings
+			inHead++
+		}
+	}
+	if n := file.calls - before; inHead == 0 || inHead == r.NumBlocks() || n != r.NumBlocks()-inHead {
+		t.Errorf("%d reads for %d blocks of which %d are in the head", n, r.NumBlocks(), inHead)
+	}
+}
+
 // TestReadAheadLittle wants nothing to be read ahead where all of the chunk is in memory, or where it would be much.
 func TestReadAheadLittle(t *testing.T) {
 	src := noise(4 << 20)

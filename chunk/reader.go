@@ -336,6 +336,8 @@ func (w *Worker) bytes(r *Reader, k int) ([]byte, error) {
 	switch {
 	case r.mem != nil:
 		return r.mem[from:to:to], nil
+	case to <= len(r.own): // read with what stands before the streams
+		return r.own[from:to:to], nil
 	case from >= r.from && to-r.from <= len(r.ahead):
 		from, to = from-r.from, to-r.from
 		return r.ahead[from:to:to], nil
