@@ -22,14 +22,7 @@ func TestBuild(t *testing.T) {
 		rounds = 60
 	}
 	for i := range rounds {
-		src := make([]byte, n)
-		r.Read(src)
-		for range r.Intn(30) { // what pays
-			at := r.Intn(n)
-			clear(src[at:min(n, at+20+r.Intn(1<<r.Intn(11)))])
-		}
-		p := CParams{Codec: []codec.ID{codec.LZ4, codec.BloscLZ, codec.LZ4HC}[i%3], Level: 1 + r.Intn(9), TypeSize: 1 << r.Intn(5),
-			BlockSize: 1 << (9 + r.Intn(8)), Split: allSplits[i%2]}
+		src, p := hardlyPays(r, n, i)
 		want, err := pool.Encode(nil, src, p)
 		if err != nil {
 			t.Fatal(err)
