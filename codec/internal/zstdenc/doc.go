@@ -1,5 +1,5 @@
-// Package zstdenc compresses blocks of Blosc to Zstandard frames (RFC 8878). Input and output are in memory, so a frame is
-// one segment whose window is its content, with the size of the content and without checksum:
+// Package zstdenc compresses blocks of Blosc to Zstandard frames (RFC 8878). Input and output are in memory, so a
+// frame is one segment whose window is its content, with the size of the content and without checksum:
 //
 //	frame   magic | flags, content size | block | block | ...
 //	block   raw bytes, or
@@ -18,11 +18,11 @@
 //	literals.go, huffman.go, streams.go   Huffman code of the literals, new or that of the block before
 //	sequences.go, fse.go, records.go      finite state machines for the codes of sequences
 //
-// Which search and how much of it a level has is in params.go. At the fast levels blocks that compress very well are searched
-// once more in a better way: this takes little time where matches are long, and there are large differences in the size of
-// so little. For the slow levels blocks end where the bytes become others (split.go), as shuffled numbers have planes of
-// bytes that have nothing in common.
+// Which search and how much of it a level has is in params.go. At the fast levels blocks that compress very well
+// are searched once more in a better way: this takes little time where matches are long, and there are large
+// differences in the size of so little. For the slow levels blocks end where the bytes become others (split.go), as
+// shuffled numbers have planes of bytes that have nothing in common.
 //
-// The same input gives the same frame, whatever was compressed before, on all machines: what is done in assembly, on amd64,
-// is what the generic code does.
+// The same input gives the same frame, whatever was compressed before, on all machines: what is done in assembly,
+// on amd64, is what the generic code does.
 package zstdenc
