@@ -54,7 +54,7 @@ func (w *Worker) decodePlain(dst []byte, r *Reader, k int) error {
 		copy(dst, r.ref)
 		return nil
 	}
-	in, err := w.bytes(r, k)
+	in, err := w.bytes(r, k, 0)
 	if err != nil {
 		return err
 	}
@@ -99,13 +99,23 @@ func (w *Worker) decodeBlock(dst []byte, r *Reader, k int, c *cursor) error {
 
 // decodeStreams fills dst from the streams of a regular block.
 func (w *Worker) decodeStreams(dst []byte, r *Reader, c *cursor) error {
+	return eachStream(dst, r, c, func(dst, in []byte) error { return w.expand(dst, in, r) })
+}
+
+// eachStream calls expand for the streams of a regular block and their parts of dst. It fills the parts of runs.
+func eachStream(dst []byte, r *Reader, c *cursor, expand func(dst, in []byte) error) error {
 	streams := r.h.streams(len(dst))
 	n := len(dst) / streams
 	if n == 0 || n*streams != len(dst) {
 		return corrupt("block of %d bytes in %d streams", len(dst), streams)
 	}
 	for j := range streams {
-		if err := w.decodeStream(dst[j*n:(j+1)*n:(j+1)*n], r, c); err != nil {
+		part := dst[j*n : (j+1)*n : (j+1)*n]
+		in, err := c.stream(part)
+		if err == nil && in != nil {
+			err = expand(part, in)
+		}
+		if err != nil {
 			if streams > 1 {
 				err = fmt.Errorf("stream %d: %w", j, err)
 			}
@@ -115,32 +125,28 @@ func (w *Worker) decodeStreams(dst []byte, r *Reader, c *cursor) error {
 	return nil
 }
 
-// decodeStream fills dst from one stream.
-func (w *Worker) decodeStream(dst []byte, r *Reader, c *cursor) error {
+// stream returns the next stream, or fills dst and returns nil where there is a run.
+func (c *cursor) stream(dst []byte) ([]byte, error) {
 	n, err := c.length()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	switch {
 	case n == 0:
 		shuffle.Fill(dst, []byte{0})
-		return nil
+		return nil, nil
 	case n < 0:
 		token, err := c.take(1)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if n < -255 || token[0]&1 == 0 {
-			return corrupt("run of %d with token %#x", -n, token[0])
+			return nil, corrupt("run of %d with token %#x", -n, token[0])
 		}
 		shuffle.Fill(dst, []byte{byte(-n)})
-		return nil
+		return nil, nil
 	}
-	in, err := c.take(n)
-	if err != nil {
-		return err
-	}
-	return w.expand(dst, in, r)
+	return c.take(n)
 }
 
 // decodeVL fills dst from a block of variable length.
@@ -194,16 +200,31 @@ func (p *Pool) Decode(dst, src []byte) ([]byte, error) {
 		return dst, err
 	}
 	whole := out[len(dst):]
-	team := p.team(r.h.nblocks)
-	defer p.dismiss(team)
-	err = work(team, r.h.nblocks, func(w *Worker, k int) error {
-		at := r.BlockOffset(k)
-		return w.DecodeBlock(whole[at:at+r.BlockLen(k)], r, k)
-	})
-	if err != nil {
+	if err := p.decodeBlocks(whole, w, r); err != nil {
 		return dst, err
 	}
 	return out, nil
+}
+
+// decodeBlocks decodes all blocks of a chunk that w has opened. Where that pays, workers take two blocks at a time, as long
+// as there are two for each of them.
+func (p *Pool) decodeBlocks(whole []byte, w *Worker, r *Reader) error {
+	n, pairs := r.h.nblocks, 0
+	team := p.team(n)
+	defer p.dismiss(team)
+	if w.TwoPay(r) {
+		pairs = n / (2 * len(team)) * len(team)
+	}
+	place := func(k int) []byte {
+		at := r.BlockOffset(k)
+		return whole[at : at+r.BlockLen(k)]
+	}
+	return work(team, n-pairs, func(w *Worker, i int) error {
+		if i < pairs {
+			return w.DecodeTwo([2][]byte{place(2 * i), place(2*i + 1)}, r, [2]int{2 * i, 2*i + 1})
+		}
+		return w.DecodeBlock(place(pairs+i), r, pairs+i)
+	})
 }
 
 // room returns dst with as many more bytes as a chunk decodes to. It fails with ErrTooLarge.

@@ -330,8 +330,8 @@ const aheadMost = 1 << 20
 // readCost is how many bytes are read from a cached file in the time that the system needs to be called.
 const readCost = 8 << 10
 
-// bytes returns the bytes of block k: a part of what is in memory, or read into the worker's memory.
-func (w *Worker) bytes(r *Reader, k int) ([]byte, error) {
+// bytes returns the bytes of block k: a part of what is in memory, or read into the i-th memory of the worker for them.
+func (w *Worker) bytes(r *Reader, k, i int) ([]byte, error) {
 	from, to := int(r.starts[k]), int(r.ends[k])
 	switch {
 	case r.mem != nil:
@@ -342,6 +342,6 @@ func (w *Worker) bytes(r *Reader, k int) ([]byte, error) {
 		from, to = from-r.from, to-r.from
 		return r.ahead[from:to:to], nil
 	}
-	w.in = slices.Grow(w.in[:0], to-from)[:to-from]
-	return w.in, readFull(r.src, w.in, r.base, from, k)
+	w.in[i] = sized(w.in[i], to-from)
+	return w.in[i], readFull(r.src, w.in[i], r.base, from, k)
 }

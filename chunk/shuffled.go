@@ -50,7 +50,7 @@ func (w *Worker) DecodeShuffled(r *Reader, k int) (Shuffled, bool, error) {
 	if width == 0 {
 		return Shuffled{}, false, nil
 	}
-	in, err := w.bytes(r, k)
+	in, err := w.bytes(r, k, 0)
 	if err != nil {
 		return Shuffled{}, false, err
 	}

@@ -15,10 +15,11 @@ type Worker struct {
 	buf      [2][]byte // blocks between two filters
 	pre      []byte    // a block after Options.Prefilter
 	post     []byte    // a block before Options.Postfilter
-	in       []byte    // compressed bytes read from an io.ReaderAt
+	in       [2][]byte // compressed bytes read from an io.ReaderAt
 	out      []byte    // encoded blocks
 	again    []byte    // a block encoded a second time, with less room, or a chunk before it is known how long it gets
 	part     []byte    // a block of which only a part is wanted
+	batch    batch     // streams that are expanded together
 	encoders []cachedEncoder
 	decoders []cachedDecoder
 	dict     dictDecoder

@@ -146,6 +146,15 @@ type Decoder interface {
 	Decode(dst, src []byte) error
 }
 
+// BatchDecoder is a Decoder that expands some streams together in less time than one after the other.
+type BatchDecoder interface {
+	Decoder
+	// DecodeBatch expands each src[i] to exactly len(dst[i]) bytes, as Decode does; there are as many of them in both. It
+	// fails with ErrCorrupt if one is not sound, and does not say which. After an error the content of all of dst is
+	// undefined.
+	DecodeBatch(dst, src [][]byte) error
+}
+
 // Set is an immutable set of codecs. The zero value holds the built-in ones.
 type Set struct {
 	user []Codec // later ones win

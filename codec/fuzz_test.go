@@ -2,6 +2,7 @@ package codec_test
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
@@ -24,6 +25,18 @@ func fuzzDecode(f *testing.F, id codec.ID, dict []byte) {
 		again, errAgain := decode(t, d, stream, n)
 		if (err == nil) != (errAgain == nil) || err == nil && !bytes.Equal(got, again) {
 			t.Fatalf("%x to %d: %v, then %v", stream, n, err, errAgain)
+		}
+		if batch, ok := d.(codec.BatchDecoder); ok {
+			dst := [][]byte{make([]byte, n), make([]byte, n), make([]byte, n)}
+			err := batch.DecodeBatch(dst, [][]byte{stream, stream, stream})
+			if (err == nil) != (errAgain == nil) || err != nil && !errors.Is(err, codec.ErrCorrupt) {
+				t.Fatalf("%x to %d: %v, together %v", stream, n, errAgain, err)
+			}
+			for _, b := range dst {
+				if err == nil && !bytes.Equal(b, again) {
+					t.Fatalf("%x to %d: other bytes together", stream, n)
+				}
+			}
 		}
 	})
 }

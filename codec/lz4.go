@@ -77,8 +77,13 @@ type lz4Decoder struct {
 	dict []byte
 }
 
-func newLZ4Decoder(id ID, p Params) *lz4Decoder {
-	return &lz4Decoder{id: id, dict: p.Dict[max(0, len(p.Dict)-lz4Window):]}
+// newLZ4Decoder returns a BatchDecoder where that is the faster way.
+func newLZ4Decoder(id ID, p Params) Decoder {
+	d := lz4Decoder{id: id, dict: p.Dict[max(0, len(p.Dict)-lz4Window):]}
+	if lz4.DecodeAllPays() {
+		return &lz4BatchDecoder{d}
+	}
+	return &d
 }
 
 func (d *lz4Decoder) Decode(dst, src []byte) error {
@@ -87,6 +92,21 @@ func (d *lz4Decoder) Decode(dst, src []byte) error {
 	}
 	if !lz4.Decode(dst, src, d.dict) {
 		return corrupt(d.id, "stream does not expand to its block")
+	}
+	return nil
+}
+
+// lz4BatchDecoder is an lz4Decoder that expands two streams at a time.
+type lz4BatchDecoder struct{ lz4Decoder }
+
+func (d *lz4BatchDecoder) DecodeBatch(dst, src [][]byte) error {
+	for _, s := range src {
+		if len(s) == 0 {
+			return corrupt(d.id, "empty stream")
+		}
+	}
+	if !lz4.DecodeAll(dst, src, d.dict) {
+		return corrupt(d.id, "a stream does not expand to its block")
 	}
 	return nil
 }

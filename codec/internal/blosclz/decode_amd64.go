@@ -27,4 +27,4 @@ func (d *decoder) run() {
 // least.
 //
 //go:noescape
-func decodeSSSE3(d *decoder, spans *[16]spans.Span)
+func decodeSSSE3(d *decoder, spans *[17]spans.Span)

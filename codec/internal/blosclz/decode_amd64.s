@@ -3,7 +3,7 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// func decodeSSSE3(d *decoder, spans *[16]spans.Span)
+// func decodeSSSE3(d *decoder, spans *[17]spans.Span)
 //
 // Registers:
 //

@@ -20,6 +20,16 @@ func decodeGeneric(dst, src, dict []byte) bool {
 	return d.out == len(dst)
 }
 
+// decodeEach is DecodeAll, one after the other.
+func decodeEach(dst, src [][]byte, dict []byte) bool {
+	for i := range dst {
+		if !Decode(dst[i], src[i], dict) {
+			return false
+		}
+	}
+	return true
+}
+
 // sequence does one sequence and reports whether it is sound. The last one has no match.
 func (d *decoder) sequence(dict []byte) bool {
 	src, dst, in, out := d.src, d.dst, d.in, d.out

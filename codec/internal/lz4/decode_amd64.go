@@ -22,10 +22,15 @@ func Decode(dst, src, dict []byte) bool {
 	race.Read(src)
 	race.Write(dst)
 	d := decoder{src: src, dst: dst}
-	for d.in < len(src) {
-		if len(src)-d.in >= minKernel && len(dst)-d.out >= 2*minKernel {
-			decodeSSSE3(&d, spans.Table())
-			if d.in == len(src) {
+	return d.rest(dict)
+}
+
+// rest does all sequences that are left and reports whether the block is sound.
+func (d *decoder) rest(dict []byte) bool {
+	for d.in < len(d.src) {
+		if d.roomy() {
+			decodeSSSE3(d, spans.Table())
+			if d.in == len(d.src) {
 				break
 			}
 		}
@@ -33,11 +38,64 @@ func Decode(dst, src, dict []byte) bool {
 			return false
 		}
 	}
-	return d.out == len(dst)
+	return d.out == len(d.dst)
+}
+
+// roomy tells whether there is enough left of the block for the kernels.
+func (d *decoder) roomy() bool {
+	return len(d.src)-d.in >= minKernel && len(d.dst)-d.out >= 2*minKernel
+}
+
+// DecodeAllPays tells whether DecodeAll takes less time than Decode for each.
+func DecodeAllPays() bool { return !generic && hasSSSE3 }
+
+// DecodeAll does Decode for each of several blocks, of which there are as many in src as in dst. It expands two of them at
+// a time.
+func DecodeAll(dst, src [][]byte, dict []byte) bool {
+	if !DecodeAllPays() {
+		return decodeEach(dst, src, dict)
+	}
+	for i := range dst {
+		race.Read(src[i])
+		race.Write(dst[i])
+	}
+	var a, b decoder
+	i := 0
+	for {
+		for !a.roomy() && i < len(dst) {
+			if !a.rest(dict) {
+				return false
+			}
+			a = decoder{src: src[i], dst: dst[i]}
+			i++
+		}
+		for !b.roomy() && i < len(dst) {
+			if !b.rest(dict) {
+				return false
+			}
+			b = decoder{src: src[i], dst: dst[i]}
+			i++
+		}
+		if !a.roomy() || !b.roomy() {
+			return a.rest(dict) && b.rest(dict)
+		}
+		stopped := &a
+		if decodeTwoSSSE3(&a, &b, spans.Table()) == 1 {
+			stopped = &b
+		}
+		if stopped.roomy() && !stopped.sequence(dict) {
+			return false
+		}
+	}
 }
 
 // decodeSSSE3 does sequences until one is near an end of src or dst, or has a very long part, or is not sound or reaches
-// before dst. src and dst have minKernel bytes left, at least.
+// before dst. d is roomy.
 //
 //go:noescape
-func decodeSSSE3(d *decoder, spans *[16]spans.Span)
+func decodeSSSE3(d *decoder, spans *[17]spans.Span)
+
+// decodeTwoSSSE3 does decodeSSSE3 for two blocks, until it stops for one of them, and returns which: 0 or 1.
+//
+//go:noescape
+func decodeTwoSSSE3(a, b *decoder, spans *[17]spans.Span) (lane int)

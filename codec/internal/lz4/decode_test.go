@@ -20,11 +20,39 @@ func oracleDecode(src, dict []byte, n int) ([]byte, bool) {
 	return dst, err == nil && k == n
 }
 
+// decoders are the ways to expand a block.
+var decoders = []func(dst, src, dict []byte) bool{
+	Decode,
+	decodeGeneric,
+	func(dst, src, dict []byte) bool { // twice
+		twin := make([]byte, len(dst))
+		ok := DecodeAll([][]byte{dst, twin}, [][]byte{src, src}, dict)
+		return ok && bytes.Equal(dst, twin)
+	},
+	func(dst, src, dict []byte) bool { // among blocks that are sound
+		short := []byte{0x30, 1, 2, 3}
+		a, b, c := make([]byte, len(soundBytes)), make([]byte, len(soundBytes)), make([]byte, 3)
+		ok := DecodeAll([][]byte{a, c, dst, b}, [][]byte{soundBlock, short, src, soundBlock}, dict)
+		return ok && bytes.Equal(a, soundBytes) && bytes.Equal(b, soundBytes) && c[2] == 3
+	},
+}
+
+// soundBlock is a block of many short sequences, and soundBytes what it expands to.
+var (
+	soundBlock    = encodeSound()
+	soundBytes, _ = oracleDecode(soundBlock, nil, 20_000)
+)
+
+func encodeSound() []byte {
+	dst := make([]byte, 20_000)
+	return dst[:new(Encoder).Encode(dst, contents(20_000, 0)["few"], 1)]
+}
+
 // checkDecode compares with the oracle: what is sound, and what it expands to.
 func checkDecode(t *testing.T, src, dict []byte, n int) bool {
 	t.Helper()
 	want, sound := oracleDecode(src, dict, n)
-	for _, decode := range []func(dst, src, dict []byte) bool{Decode, decodeGeneric} {
+	for _, decode := range decoders {
 		dst := bytes.Repeat([]byte{0x5a}, n+80)
 		ok := decode(dst[:n:n], src, dict)
 		if string(dst[n:]) != strings.Repeat("\x5a", 80) {
@@ -137,6 +165,51 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+// TestDecodeAll expands some blocks together, of which some are not sound.
+func TestDecodeAll(t *testing.T) {
+	rounds, sound := int64(1000), 0
+	if testing.Short() {
+		rounds = 200
+	}
+	if !DecodeAll(nil, nil, nil) {
+		t.Error("no block at all is not sound")
+	}
+	for seed := range rounds {
+		r := rand.New(rand.NewSource(seed))
+		dict := make([]byte, r.Intn(2)*r.Intn(1<<r.Intn(17)))
+		r.Read(dict)
+		var dst, src, want [][]byte
+		all := true
+		for range 1 + r.Intn(6) {
+			block, n := randomBlock(r, len(dict))
+			if r.Intn(20) == 0 {
+				block[r.Intn(len(block))] = byte(r.Intn(256))
+			}
+			out, ok := oracleDecode(block, dict, n)
+			want, src, dst = append(want, out), append(src, block), append(dst, make([]byte, n, n+80))
+			all = all && ok
+		}
+		ok := DecodeAll(dst, src, dict)
+		for i := range dst {
+			if strings.Trim(string(dst[i][len(dst[i]):len(dst[i])+80]), "\x00") != "" {
+				t.Fatalf("seed %d, block %d of %d: wrote outside", seed, i, len(dst))
+			}
+			if all && !bytes.Equal(dst[i], want[i]) {
+				t.Fatalf("seed %d, block %d of %d: other bytes", seed, i, len(dst))
+			}
+		}
+		if ok != all {
+			t.Fatalf("seed %d: %v, want %v", seed, ok, all)
+		}
+		if ok {
+			sound++
+		}
+	}
+	if sound < int(rounds)/3 || sound > int(rounds)*9/10 {
+		t.Errorf("%d of %d are sound", sound, rounds)
+	}
+}
+
 func BenchmarkDecode(b *testing.B) {
 	const n = 128 << 10
 	for _, name := range []string{"few", "mixed", "runs"} {
@@ -148,6 +221,16 @@ func BenchmarkDecode(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if !Decode(dst, block, nil) {
+					b.Fatal("not sound")
+				}
+			}
+		})
+		b.Run(name+"/two", func(b *testing.B) {
+			dsts, srcs := [][]byte{dst, make([]byte, n)}, [][]byte{block, block}
+			b.SetBytes(2 * n)
+			b.ReportAllocs()
+			for b.Loop() {
+				if !DecodeAll(dsts, srcs, nil) {
 					b.Fatal("not sound")
 				}
 			}

@@ -64,20 +64,17 @@ func TestGuardPagesDecode(t *testing.T) {
 			continue
 		}
 		want, sound := oracleDecode(block, nil, n)
-		for i := range 12 {
+		for i := range 24 {
 			src, dst := srcMem[:len(block)], dstMem[:n]
 			if i%2 > 0 {
-				src = srcMem[len(srcMem)-len(block):]
-			}
-			if i&2 > 0 {
-				dst = dstMem[len(dstMem)-n:]
+				src, dst = srcMem[len(srcMem)-len(block):], dstMem[len(dstMem)-n:]
 			}
 			copy(src, block)
-			if i >= 4 {
+			if i >= 8 {
 				src[r.Intn(len(src))] = byte(r.Intn(256))
 			}
-			ok := Decode(dst, src, nil)
-			if i < 4 && (ok != sound || ok && !bytes.Equal(dst, want)) {
+			ok := decoders[i/2%4](dst, src, nil)
+			if i < 8 && (ok != sound || ok && !bytes.Equal(dst, want)) {
 				t.Fatalf("seed %d: %v, want %v, or wrong bytes", seed, ok, sound)
 			}
 		}

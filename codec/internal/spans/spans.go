@@ -8,13 +8,13 @@ type Span struct {
 	_    [8]byte
 }
 
-// Table returns the spans by n, from 1 to 15. It never changes.
-func Table() *[16]Span { return table }
+// Table returns the spans by n, from 1 to 16. It never changes.
+func Table() *[17]Span { return table }
 
 var table = makeTable()
 
-func makeTable() *[16]Span {
-	var s [16]Span
+func makeTable() *[17]Span {
+	var s [17]Span
 	for n := 1; n < len(s); n++ {
 		for i := range s[n].Mask {
 			s[n].Mask[i] = byte(i % n)
