@@ -34,6 +34,8 @@ type decoding struct {
 	rows RowPlan // plan, or nil
 	kept *cache  // of blocks, or nil when this call does not use it
 
+	workers int
+
 	mu      sync.Mutex
 	wake    sync.Cond // when a chunk was opened, or nothing is left to wait for
 	jobs    []*decodeJob
@@ -49,10 +51,11 @@ type decodeJob struct {
 	visit  Visit
 	r      chunk.Reader
 	close  io.Closer
-	first  int // block wanted, when visit.Blocks is empty
-	next   int // block to be taken
-	n      int // blocks wanted
-	active int // blocks being decoded
+	first  int  // block wanted, when visit.Blocks is empty
+	next   int  // block to be taken
+	n      int  // blocks wanted
+	active int  // blocks being decoded
+	two    bool // it pays to decode two blocks at a time
 }
 
 // Decode decodes the blocks that the plan wants, on up to Options.Concurrency goroutines, which have ended when it
@@ -84,7 +87,8 @@ func (f *Frame) decode(ctx context.Context, s *snapshot, p Plan) error {
 			e.kept = f.cache
 		}
 	}
-	for range f.opts.workers(p.Blocks()) - 1 {
+	e.workers = f.opts.workers(p.Blocks())
+	for range e.workers - 1 {
 		e.wg.Go(e.work)
 	}
 	e.work()
@@ -110,13 +114,16 @@ func (e *decoding) work() {
 			break
 		}
 		if j := e.take(); j != nil {
-			k := j.next
-			j.next++
-			j.active++
+			i, n := j.next, 1
+			if j.two && j.n-i >= 2*e.workers {
+				n = 2
+			}
+			j.next += n
+			j.active += n
 			e.mu.Unlock()
-			err := e.block(w, j, k)
+			err := e.blocks(w, j, i, n)
 			e.mu.Lock()
-			j.active--
+			j.active -= n
 			if err != nil {
 				e.fail(err)
 			} else if j.active == 0 && j.next == j.n {
@@ -232,6 +239,7 @@ func (e *decoding) open(w *worker, j *decodeJob) error {
 		j.first = v.From / size
 		j.n = min((v.To-1)/size+1, j.n) - j.first
 	}
+	j.two = e.kept == nil && w.TwoPay(&j.r)
 	if e.kept == nil && !s.blockwise() {
 		j.r.ReadAhead(j.first, j.n, v.Blocks)
 	}
@@ -264,14 +272,56 @@ func (s *snapshot) blockwise() bool {
 	return false
 }
 
-// block decodes the i-th wanted block of a job.
-func (e *decoding) block(w *worker, j *decodeJob, i int) error {
-	k := j.first + i
-	if len(j.visit.Blocks) > 0 {
-		k = int(j.visit.Blocks[i])
-	}
-	at, n := j.r.BlockOffset(k), j.r.BlockLen(k)
+// blocks decodes one or two wanted blocks of a job, from the i-th on.
+func (e *decoding) blocks(w *worker, j *decodeJob, i, n int) error {
 	w.Chunk = int64(j.visit.Chunk)
+	if n == 2 {
+		if done, err := e.two(w, j, [2]int{j.block(i), j.block(i + 1)}); done || err != nil {
+			return err
+		}
+	}
+	for m := range n {
+		if err := e.block(w, j, j.block(i+m)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// block returns the number of the i-th wanted block in its chunk.
+func (j *decodeJob) block(i int) int {
+	if len(j.visit.Blocks) > 0 {
+		return int(j.visit.Blocks[i])
+	}
+	return j.first + i
+}
+
+// two decodes two blocks together, and reports whether it did: not if one goes straight to its place and one does not.
+func (e *decoding) two(w *worker, j *decodeJob, k [2]int) (bool, error) {
+	v, r := &j.visit, &j.r
+	at, n := [2]int{r.BlockOffset(k[0]), r.BlockOffset(k[1])}, [2]int{r.BlockLen(k[0]), r.BlockLen(k[1])}
+	dst := [2][]byte{e.plan.Place(v, k[0], at[0], n[0]), e.plan.Place(v, k[1], at[1], n[1])}
+	if dst[0] != nil && dst[1] != nil {
+		return true, e.chunkError(j, w.DecodeTwo(dst, r, k))
+	}
+	if dst[0] != nil || dst[1] != nil {
+		return false, nil
+	}
+	b := w.block(n[0] + n[1])
+	dst = [2][]byte{b[:n[0]:n[0]], b[n[0]:]}
+	if err := w.DecodeTwo(dst, r, k); err != nil {
+		return true, e.chunkError(j, err)
+	}
+	err := e.plan.Block(v, k[0], at[0], dst[0])
+	if err == nil {
+		err = e.plan.Block(v, k[1], at[1], dst[1])
+	}
+	return true, err
+}
+
+// block decodes block k of a job.
+func (e *decoding) block(w *worker, j *decodeJob, k int) error {
+	at, n := j.r.BlockOffset(k), j.r.BlockLen(k)
 	dst := e.plan.Place(&j.visit, k, at, n)
 	if e.kept != nil {
 		return e.blockKept(w, j, k, at, n, dst)
