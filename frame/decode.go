@@ -121,7 +121,12 @@ func (e *decoding) work() {
 			j.next += n
 			j.active += n
 			e.mu.Unlock()
-			err := e.blocks(w, j, i, n)
+			var err error
+			if n == 2 {
+				err = e.two(w, j, [2]int{j.wanted(i), j.wanted(i + 1)})
+			} else {
+				err = e.block(w, j, j.wanted(i), e.place(j, j.wanted(i)))
+			}
 			e.mu.Lock()
 			j.active -= n
 			if err != nil {
@@ -272,57 +277,52 @@ func (s *snapshot) blockwise() bool {
 	return false
 }
 
-// blocks decodes one or two wanted blocks of a job, from the i-th on.
-func (e *decoding) blocks(w *worker, j *decodeJob, i, n int) error {
-	w.Chunk = int64(j.visit.Chunk)
-	if n == 2 {
-		if done, err := e.two(w, j, [2]int{j.block(i), j.block(i + 1)}); done || err != nil {
-			return err
-		}
-	}
-	for m := range n {
-		if err := e.block(w, j, j.block(i+m)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// block returns the number of the i-th wanted block in its chunk.
-func (j *decodeJob) block(i int) int {
+// wanted returns the number of the i-th wanted block in its chunk.
+func (j *decodeJob) wanted(i int) int {
 	if len(j.visit.Blocks) > 0 {
 		return int(j.visit.Blocks[i])
 	}
 	return j.first + i
 }
 
-// two decodes two blocks together, and reports whether it did: not if one goes straight to its place and one does not.
-func (e *decoding) two(w *worker, j *decodeJob, k [2]int) (bool, error) {
-	v, r := &j.visit, &j.r
-	at, n := [2]int{r.BlockOffset(k[0]), r.BlockOffset(k[1])}, [2]int{r.BlockLen(k[0]), r.BlockLen(k[1])}
-	dst := [2][]byte{e.plan.Place(v, k[0], at[0], n[0]), e.plan.Place(v, k[1], at[1], n[1])}
-	if dst[0] != nil && dst[1] != nil {
-		return true, e.chunkError(j, w.DecodeTwo(dst, r, k))
-	}
-	if dst[0] != nil || dst[1] != nil {
-		return false, nil
-	}
-	b := w.block(n[0] + n[1])
-	dst = [2][]byte{b[:n[0]:n[0]], b[n[0]:]}
-	if err := w.DecodeTwo(dst, r, k); err != nil {
-		return true, e.chunkError(j, err)
-	}
-	err := e.plan.Block(v, k[0], at[0], dst[0])
-	if err == nil {
-		err = e.plan.Block(v, k[1], at[1], dst[1])
-	}
-	return true, err
+// place asks the plan for the place of block k of a job.
+func (e *decoding) place(j *decodeJob, k int) []byte {
+	return e.plan.Place(&j.visit, k, j.r.BlockOffset(k), j.r.BlockLen(k))
 }
 
-// block decodes block k of a job.
-func (e *decoding) block(w *worker, j *decodeJob, k int) error {
+// twoMost is how many bytes two blocks may have that do not go straight to their places: so many stay near the processor.
+const twoMost = 1 << 20
+
+// two decodes two blocks together, if both go straight to their places or both are for the plan.
+func (e *decoding) two(w *worker, j *decodeJob, k [2]int) error {
+	r := &j.r
+	dst, n := [2][]byte{e.place(j, k[0]), e.place(j, k[1])}, r.BlockLen(k[0])+r.BlockLen(k[1])
+	if (dst[0] == nil) != (dst[1] == nil) || dst[0] == nil && n > twoMost {
+		if err := e.block(w, j, k[0], dst[0]); err != nil {
+			return err
+		}
+		return e.block(w, j, k[1], dst[1])
+	}
+	w.Chunk = int64(j.visit.Chunk)
+	if dst[0] != nil {
+		return e.chunkError(j, w.DecodeTwo(dst, r, k))
+	}
+	b := w.block(n)
+	dst[0], dst[1] = b[:r.BlockLen(k[0]):r.BlockLen(k[0])], b[r.BlockLen(k[0]):]
+	if err := w.DecodeTwo(dst, r, k); err != nil {
+		return e.chunkError(j, err)
+	}
+	err := e.plan.Block(&j.visit, k[0], r.BlockOffset(k[0]), dst[0])
+	if err == nil {
+		err = e.plan.Block(&j.visit, k[1], r.BlockOffset(k[1]), dst[1])
+	}
+	return err
+}
+
+// block decodes block k of a job to dst, its place, or for the plan where that is nil.
+func (e *decoding) block(w *worker, j *decodeJob, k int, dst []byte) error {
 	at, n := j.r.BlockOffset(k), j.r.BlockLen(k)
-	dst := e.plan.Place(&j.visit, k, at, n)
+	w.Chunk = int64(j.visit.Chunk)
 	if e.kept != nil {
 		return e.blockKept(w, j, k, at, n, dst)
 	}

@@ -1,0 +1,124 @@
+package frame
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
+)
+
+// countingPlan reads whole chunks, or some of their blocks, some of which have places, and counts how often each block
+// comes.
+type countingPlan struct {
+	t      *testing.T
+	chunks int
+	next   int
+	only   []int32          // blocks, or all
+	placed func(k int) bool // whether a block has a place
+	size   int              // bytes of a chunk
+	got    []byte           // all chunks
+	mu     sync.Mutex
+	places map[[2]int]int
+	blocks map[[2]int]int
+}
+
+func (p *countingPlan) Blocks() int64  { return 1000 }
+func (p *countingPlan) BlockSize() int { return 0 }
+
+func (p *countingPlan) Next(v *Visit) bool {
+	v.Chunk = p.next
+	v.Blocks = append(v.Blocks, p.only...)
+	p.next++
+	return v.Chunk < p.chunks
+}
+
+func (p *countingPlan) Place(v *Visit, k, at, n int) []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.places[[2]int{v.Chunk, k}]++
+	if !p.placed(k) {
+		return nil
+	}
+	p.blocks[[2]int{v.Chunk, k}]++
+	return p.got[v.Chunk*p.size+at:][:n]
+}
+
+func (p *countingPlan) Block(v *Visit, k, at int, data []byte) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.blocks[[2]int{v.Chunk, k}]++
+	copy(p.got[v.Chunk*p.size+at:], data)
+	return nil
+}
+
+func (p *countingPlan) Special(*Visit, chunk.Special, []byte, int, int) error {
+	p.t.Error("a special chunk")
+	return nil
+}
+
+// TestDecodeTwo reads blocks that pay to be decoded two by two, of which all, none or some have places. Each must come
+// once, from chunks in a file and in memory.
+func TestDecodeTwo(t *testing.T) {
+	const chunks = 3
+	for _, blockSize := range []int{512, 700 << 10} { // two of the longer ones are too long without a place
+		size := blockSize*9 + 100
+		if blockSize > 1000 {
+			size = blockSize*4 + 100
+		}
+		src := make([]byte, chunks*size)
+		r := rand.New(rand.NewSource(1))
+		for i := range src {
+			if src[i] = byte(i % 12); i%12 < 3 {
+				src[i] = byte(r.Intn(256))
+			}
+		}
+		name := filepath.Join(t.TempDir(), "x.b2frame")
+		o := &Options{CParams: chunk.CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: blockSize, Filters: []chunk.Filter{}}, NoSync: true}
+		f, err := Create(name, o, nil)
+		must(t, err)
+		for i := range chunks {
+			must(t, f.Append(src[i*size:][:size]))
+		}
+		must(t, f.Close())
+		for workers := 1; workers <= 3; workers++ {
+			f, err := Open(name, &Options{Concurrency: workers})
+			must(t, err)
+			for what, placed := range map[string]func(k int) bool{
+				"all": func(int) bool { return true }, "none": func(int) bool { return false }, "some": func(k int) bool { return k%3 == 0 },
+			} {
+				for _, only := range [][]int32{nil, {0, 2, 3, 4}, {1}} {
+					what := fmt.Sprintf("blocks of %d, %d workers, %s placed, only %d", blockSize, workers, what, only)
+					p := &countingPlan{t: t, chunks: chunks, only: only, placed: placed, size: size, got: make([]byte, len(src)),
+						places: map[[2]int]int{}, blocks: map[[2]int]int{}}
+					must(t, f.Decode(context.Background(), p))
+					n := (size + blockSize - 1) / blockSize
+					wanted := only
+					if wanted == nil {
+						for k := range int32(n) {
+							wanted = append(wanted, k)
+						}
+					}
+					if len(p.places) != chunks*len(wanted) || len(p.blocks) != chunks*len(wanted) {
+						t.Fatalf("%s: %d blocks asked for, %d came, want %d", what, len(p.places), len(p.blocks), chunks*len(wanted))
+					}
+					for i := range chunks {
+						for _, k := range wanted {
+							at := i*size + int(k)*blockSize
+							end := min(at+blockSize, (i+1)*size)
+							if key := [2]int{i, int(k)}; p.places[key] != 1 || p.blocks[key] != 1 || !bytes.Equal(p.got[at:end], src[at:end]) {
+								t.Fatalf("%s: block %d of chunk %d: asked for %d times, came %d times, or other data", what, k, i, p.places[key], p.blocks[key])
+							}
+						}
+					}
+				}
+			}
+			must(t, f.Close())
+		}
+	}
+}
