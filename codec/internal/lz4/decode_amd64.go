@@ -59,30 +59,23 @@ func DecodeAll(dst, src [][]byte, dict []byte) bool {
 		race.Read(src[i])
 		race.Write(dst[i])
 	}
-	var a, b decoder
+	var lanes [2]decoder
+	a, b := &lanes[0], &lanes[1]
 	i := 0
 	for {
-		for !a.roomy() && i < len(dst) {
-			if !a.rest(dict) {
-				return false
+		for l := range lanes {
+			for !lanes[l].roomy() && i < len(dst) {
+				if !lanes[l].rest(dict) {
+					return false
+				}
+				lanes[l] = decoder{src: src[i], dst: dst[i]}
+				i++
 			}
-			a = decoder{src: src[i], dst: dst[i]}
-			i++
-		}
-		for !b.roomy() && i < len(dst) {
-			if !b.rest(dict) {
-				return false
-			}
-			b = decoder{src: src[i], dst: dst[i]}
-			i++
 		}
 		if !a.roomy() || !b.roomy() {
 			return a.rest(dict) && b.rest(dict)
 		}
-		stopped := &a
-		if decodeTwoSSSE3(&a, &b, spans.Table()) == 1 {
-			stopped = &b
-		}
+		stopped := &lanes[decodeTwoSSSE3(a, b, spans.Table())]
 		if stopped.roomy() && !stopped.sequence(dict) {
 			return false
 		}

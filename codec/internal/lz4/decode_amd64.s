@@ -96,7 +96,6 @@ TEXT ·decodeTwoSSSE3(SB), NOSPLIT, $48-32
 #define sequence sequence1
 #define match match1
 #define manyLiterals manyLiterals1
-#define literals literals1
 #define literalLength literalLength1
 #define copyLiterals copyLiterals1
 #define longMatch longMatch1
@@ -124,7 +123,6 @@ TEXT ·decodeTwoSSSE3(SB), NOSPLIT, $48-32
 #undef sequence
 #undef match
 #undef manyLiterals
-#undef literals
 #undef literalLength
 #undef copyLiterals
 #undef longMatch
@@ -147,7 +145,6 @@ TEXT ·decodeTwoSSSE3(SB), NOSPLIT, $48-32
 #define sequence sequence2
 #define match match2
 #define manyLiterals manyLiterals2
-#define literals literals2
 #define literalLength literalLength2
 #define copyLiterals copyLiterals2
 #define longMatch longMatch2
