@@ -18,7 +18,7 @@ type Rows struct {
 
 // check returns how many elements of width bytes a block of so many bytes has, and whether there are any rows. It panics
 // unless they lie inside of the block and of size bytes of other memory.
-func (r *Rows) check(width, block, size int) (n int, any bool) {
+func (r *Rows) check(width, block, size int) (n int, some bool) {
 	if width < 1 {
 		panic("shuffle: type size or stream count less than 1")
 	}
@@ -38,7 +38,7 @@ func (r *Rows) check(width, block, size int) (n int, any bool) {
 //
 // It panics if width is less than 1 or a row does not lie inside of src and dst.
 func UnshuffleRows(dst, src []byte, width int, r *Rows) {
-	if n, any := r.check(width, len(src), len(dst)); any && !unshuffleRowsVector(dst, src, width, n, r) {
+	if n, some := r.check(width, len(src), len(dst)); some && !unshuffleRowsVector(dst, src, width, n, r) {
 		unshuffleRowsGeneric(dst, src, width, n, r)
 	}
 }
@@ -49,7 +49,7 @@ func UnshuffleRows(dst, src []byte, width int, r *Rows) {
 //
 // It panics if width is less than 1 or a row does not lie inside of src and dst.
 func ShuffleRows(dst, src []byte, width int, r *Rows) {
-	if n, any := r.check(width, len(dst), len(src)); any && !shuffleRowsVector(dst, src, width, n, r) {
+	if n, some := r.check(width, len(dst), len(src)); some && !shuffleRowsVector(dst, src, width, n, r) {
 		shuffleRowsGeneric(dst, src, width, n, r)
 	}
 }
