@@ -137,11 +137,13 @@ func (e entry) value() uint32   { return uint32(e >> 32) }
 func (t *table) build(s *scratch, log, symbols int, codes []entry) {
 	spread(s, log, symbols)
 	t.log = uint(log)
-	for i, symbol := range s.symbols[:1<<log] {
+	size := uint(1) << log
+	entries := t.entries[:size]
+	for i, symbol := range s.symbols[:size] {
 		state := s.next[symbol]
 		s.next[symbol]++
-		n := log + 1 - bits.Len16(state)
-		t.entries[i] = codes[symbol] | entry(n)<<8 | entry(int(state)<<n-1<<log)<<16
+		n := uint(log+1-bits.Len16(state)) & 15
+		entries[i] = codes[symbol] + entry(n<<8+(uint(state)<<n-size)<<16)
 	}
 }
 

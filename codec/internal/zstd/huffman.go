@@ -105,9 +105,11 @@ func (t *huffmanTable) fill(symbols []uint8, count *[16]int, log int) {
 			case 4:
 				run[0], run[1], run[2], run[3] = entry, entry, entry, entry
 			default:
-				eight := [8]uint16{entry, entry, entry, entry, entry, entry, entry, entry}
+				// Stores of one entry are all that a processor need not wait for, where these are loaded at once.
 				for ; len(run) >= 8; run = run[8:] {
-					*(*[8]uint16)(run) = eight
+					r := (*[8]uint16)(run)
+					r[0], r[1], r[2], r[3] = entry, entry, entry, entry
+					r[4], r[5], r[6], r[7] = entry, entry, entry, entry
 				}
 			}
 		}
