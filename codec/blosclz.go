@@ -34,3 +34,10 @@ func (blosclzDecoder) Decode(dst, src []byte) error {
 	}
 	return nil
 }
+
+func (blosclzDecoder) DecodePrefix(dst, src []byte, n int) error {
+	if !blosclz.DecodePrefix(dst, src, n) {
+		return corrupt(BloscLZ, "stream does not expand to the beginning of its block")
+	}
+	return nil
+}

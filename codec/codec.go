@@ -146,6 +146,16 @@ type Decoder interface {
 	Decode(dst, src []byte) error
 }
 
+// PrefixDecoder is a Decoder that expands the beginning of a stream in less time than all of it.
+type PrefixDecoder interface {
+	Decoder
+	// DecodePrefix expands the beginning of src, which expands to len(dst) bytes, to the first n bytes of dst at least, for
+	// 0 < n < len(dst); the rest of dst is undefined then. It is ErrCorrupt where src does not give so many bytes; whether
+	// what follows in src is sound is told by Decode only. dst and src do not overlap. After an error the content of dst
+	// is undefined.
+	DecodePrefix(dst, src []byte, n int) error
+}
+
 // BatchDecoder is a Decoder that expands some streams together in less time than one after the other.
 type BatchDecoder interface {
 	Decoder

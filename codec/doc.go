@@ -10,7 +10,9 @@
 // Set finds a codec by ID or by Format; a Codec makes encoders and decoders, which keep their tables and belong to
 // one goroutine each. Encoding stops at the end of the room given and says ErrIncompressible when there is nothing
 // to gain, and then the caller stores the bytes as they are. Decoding takes any bytes and gives exactly as many as
-// were asked for, or ErrCorrupt; it allocates no more than a stream and its output justify.
+// were asked for, or ErrCorrupt; it allocates no more than a stream and its output justify. Most decoders are a
+// PrefixDecoder, too, and give the beginning of a stream in less time than all of it; some are a BatchDecoder, and
+// expand several streams faster together than alone.
 //
 // # Numbers
 //

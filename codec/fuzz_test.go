@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/codec/internal/trial"
 )
 
 // fuzzDecode feeds a decoder with anything; decode checks the errors and the guard bytes.
@@ -25,6 +26,19 @@ func fuzzDecode(f *testing.F, id codec.ID, dict []byte) {
 		again, errAgain := decode(t, d, stream, n)
 		if (err == nil) != (errAgain == nil) || err == nil && !bytes.Equal(got, again) {
 			t.Fatalf("%x to %d: %v, then %v", stream, n, err, errAgain)
+		}
+		if part, ok := d.(codec.PrefixDecoder); ok {
+			want := again
+			if errAgain != nil {
+				want = nil
+			}
+			trial.Prefixes(t, n, want, func(dst []byte, n int) bool {
+				err := part.DecodePrefix(dst, stream, n)
+				if err != nil && !errors.Is(err, codec.ErrCorrupt) {
+					t.Fatalf("%x to %d: %v, want ErrCorrupt", stream, n, err)
+				}
+				return err == nil
+			})
 		}
 		if batch, ok := d.(codec.BatchDecoder); ok {
 			dst := [][]byte{make([]byte, n), make([]byte, n), make([]byte, n)}

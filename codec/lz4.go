@@ -96,6 +96,16 @@ func (d *lz4Decoder) Decode(dst, src []byte) error {
 	return nil
 }
 
+func (d *lz4Decoder) DecodePrefix(dst, src []byte, n int) error {
+	if len(src) == 0 {
+		return corrupt(d.id, "empty stream")
+	}
+	if !lz4.DecodePrefix(dst, src, d.dict, n) {
+		return corrupt(d.id, "stream does not expand to the beginning of its block")
+	}
+	return nil
+}
+
 // lz4BatchDecoder is an lz4Decoder that expands two streams at a time.
 type lz4BatchDecoder struct{ lz4Decoder }
 

@@ -32,7 +32,16 @@ type zlibDecoder struct{ d inflate.Decoder }
 
 // Decode ignores bytes of src after the end of the stream, as zlib's uncompress does.
 func (d *zlibDecoder) Decode(dst, src []byte) error {
-	if err := d.d.Decode(dst, src); err != nil {
+	return zlibError(d.d.Decode(dst, src))
+}
+
+// DecodePrefix does not compare the checksum.
+func (d *zlibDecoder) DecodePrefix(dst, src []byte, n int) error {
+	return zlibError(d.d.DecodePrefix(dst, src, n))
+}
+
+func zlibError(err error) error {
+	if err != nil {
 		return fmt.Errorf("codec: zlib: %w: %w", ErrCorrupt, err)
 	}
 	return nil

@@ -109,8 +109,15 @@ type zstdDecoder struct {
 	dec *unzstd.Decoder
 }
 
-func (d zstdDecoder) Decode(dst, src []byte) error {
-	if err := d.dec.Decode(dst, src); err != nil {
+func (d zstdDecoder) Decode(dst, src []byte) error { return zstdError(d.dec.Decode(dst, src)) }
+
+// DecodePrefix does not compare checksums.
+func (d zstdDecoder) DecodePrefix(dst, src []byte, n int) error {
+	return zstdError(d.dec.DecodePrefix(dst, src, n))
+}
+
+func zstdError(err error) error {
+	if err != nil {
 		return fmt.Errorf("codec: zstd: %w: %w", ErrCorrupt, err)
 	}
 	return nil

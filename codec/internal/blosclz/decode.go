@@ -1,5 +1,7 @@
 package blosclz
 
+import "math"
+
 // Decode expands src into dst and reports whether the stream is sound and gives exactly len(dst) bytes. It never
 // writes past len(dst). src may be anything; dst and src do not overlap.
 func Decode(dst, src []byte) bool {
@@ -8,8 +10,24 @@ func Decode(dst, src []byte) bool {
 	}
 	d := decoder{src: src, dst: dst}
 	d.run()
-	return d.rest()
+	return d.rest(math.MaxInt)
 }
+
+// DecodePrefix is Decode for those who want only the first n bytes, more than 0 and fewer than dst has: it does the tokens
+// that begin before. What stands behind them in dst is undefined, and nothing tells whether the rest of the stream is
+// sound.
+func DecodePrefix(dst, src []byte, n int) bool {
+	if len(src) == 0 {
+		return false
+	}
+	d := decoder{src: src, dst: dst[:min(len(dst), n+minKernel)]}
+	d.run()
+	d.dst = dst
+	return d.out >= n || d.rest(n)
+}
+
+// minKernel is the least length of input and output for a kernel.
+const minKernel = 64
 
 // decoder is a stream on its way to bytes.
 type decoder struct {
@@ -17,10 +35,10 @@ type decoder struct {
 	in, out  int // a token starts in src and its bytes in dst
 }
 
-// rest does all that is left and reports whether it is sound.
+// rest does what is left, or the tokens before byte stop, and reports whether it is sound.
 //
 // The loop is one function, as every token passes through it.
-func (d *decoder) rest() bool {
+func (d *decoder) rest(stop int) bool {
 	dst, src, in, out := d.dst, d.src, d.in, d.out
 	control := int(src[in])
 	if in == 0 {
@@ -44,6 +62,9 @@ func (d *decoder) rest() bool {
 			}
 			in += n
 			out += n
+			if out >= stop {
+				return true
+			}
 			if in == len(src) {
 				return out == len(dst)
 			}
@@ -94,6 +115,9 @@ func (d *decoder) rest() bool {
 			copyMatch(dst[:out+n], out, distance)
 		}
 		out += n
+		if out >= stop {
+			return true
+		}
 		control = int(src[in])
 		in++
 	}

@@ -10,9 +10,6 @@ import (
 
 var hasSSSE3 = cpu.X86.HasSSSE3
 
-// minKernel is the least length of input and output for the kernel.
-const minKernel = 64
-
 // run does tokens with a kernel, as long as they are sound and far from the ends of src and dst. What is left is for Go.
 func (d *decoder) run() {
 	if !hasSSSE3 || len(d.src) < minKernel || len(d.dst) < minKernel {

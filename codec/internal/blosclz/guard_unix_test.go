@@ -45,6 +45,9 @@ func TestGuardPages(t *testing.T) {
 			if i < 4 && (ok != (want != nil) || ok && !bytes.Equal(dst, want)) {
 				t.Fatalf("seed %d: %v, or wrong bytes", seed, ok)
 			}
+			if n > 1 {
+				DecodePrefix(dst, src, 1+r.Intn(n-1))
+			}
 		}
 		if len(want) == 0 {
 			continue

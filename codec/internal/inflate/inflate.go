@@ -3,6 +3,7 @@ package inflate
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 
 	"github.com/goblosc/blosc2/codec/internal/adler"
 )
@@ -39,7 +40,15 @@ var (
 
 // Decode expands src to exactly len(dst) bytes. src may be anything, and have anything behind the stream; dst and src do
 // not overlap. After an error the content of dst is undefined.
-func (d *Decoder) Decode(dst, src []byte) error {
+func (d *Decoder) Decode(dst, src []byte) error { return d.upTo(dst, src, math.MaxInt) }
+
+// DecodePrefix is Decode for those who want only the first n bytes, fewer than dst has: it expands about as many. What
+// stands behind them in dst is undefined, and nothing tells whether the rest of the stream is sound, nor whether its
+// checksum is that of the content.
+func (d *Decoder) DecodePrefix(dst, src []byte, n int) error { return d.upTo(dst, src, n) }
+
+// upTo expands src to dst, until stop bytes are there.
+func (d *Decoder) upTo(dst, src []byte, stop int) error {
 	if len(src) < 2 {
 		return errInput
 	}
@@ -50,18 +59,17 @@ func (d *Decoder) Decode(dst, src []byte) error {
 	case head&0x20 != 0:
 		return errDict
 	}
-	d.run = run{src: src, dst: dst, in: 2, end: len(src)}
+	d.run = run{src: src, dst: dst, in: 2, stop: stop, end: len(src)}
 	err := d.blocks()
-	sum := adler.Checksum(dst)
-	if err == nil {
-		err = d.finish(sum)
+	if err == nil && d.out < stop {
+		err = d.finish()
 	}
 	d.run = run{} // hold no memory of the caller
 	return err
 }
 
 // finish checks what stands behind the last block.
-func (d *Decoder) finish(sum uint32) error {
+func (d *Decoder) finish() error {
 	if d.out < len(d.dst) {
 		return errShorter
 	}
@@ -69,13 +77,13 @@ func (d *Decoder) finish(sum uint32) error {
 	if d.end-in < 4 {
 		return errInput
 	}
-	if binary.BigEndian.Uint32(d.src[in:]) != sum {
+	if binary.BigEndian.Uint32(d.src[in:]) != adler.Checksum(d.dst) {
 		return errChecksum
 	}
 	return nil
 }
 
-// blocks expands all blocks.
+// blocks expands all blocks, or those that begin before d.stop.
 func (d *Decoder) blocks() error {
 	for {
 		head, err := d.bits(3)
@@ -99,7 +107,7 @@ func (d *Decoder) blocks() error {
 		default:
 			err = errKind
 		}
-		if err != nil || head&1 != 0 {
+		if err != nil || head&1 != 0 || d.out >= d.stop {
 			return err
 		}
 	}
@@ -127,13 +135,16 @@ func (d *Decoder) stored() error {
 	return nil
 }
 
-// symbols expands the symbols of a block.
+// symbols expands the symbols of a block, or some up to d.stop.
 func (d *Decoder) symbols() error {
 	for {
 		if !d.ahead() {
 			return errInput
 		}
 		stop := d.fast(&d.tables)
+		if d.out >= d.stop {
+			return nil
+		}
 		if stop == stopLimit && d.in <= len(d.src)-margin {
 			stop = d.careful(&d.tables)
 		}

@@ -51,6 +51,10 @@ func compare(t testing.TB, d *Decoder, src []byte, n int) bool {
 	if len(bytes.Trim(got[n:], "\xa5")) > 0 {
 		t.Fatalf("%x to %d: wrote behind", src, n)
 	}
+	if err != nil {
+		want = nil
+	}
+	trial.Prefixes(t, n, want, func(dst []byte, n int) bool { return d.DecodePrefix(dst, src, n) == nil })
 	return err == nil
 }
 

@@ -7,6 +7,7 @@ import "encoding/binary"
 type run struct {
 	src, dst []byte
 	in, out  int // the next byte to load from src, and where the next one goes in dst
+	stop     int // bytes of the output that are wanted, or more than there are
 	end      int // of the input in src
 	word     uint64
 	left     uint
@@ -42,7 +43,7 @@ const room = 8 + 258 + 2*wide
 func (r *run) fast(t *tables) (stop int) {
 	src, dst, in, out, word, left := r.src, r.dst, r.in, r.out, r.word, r.left
 	literals, distances := &t.literals, &t.distances
-	lastIn, lastOut := len(src)-margin, len(dst)-room
+	lastIn, lastOut := len(src)-margin, min(len(dst)-room, r.stop-1)
 	for in <= lastIn && out <= lastOut {
 		word |= load64(src, in) << (left & 63)
 		in += int((63 - left) >> 3)

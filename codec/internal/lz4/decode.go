@@ -20,6 +20,22 @@ func decodeGeneric(dst, src, dict []byte) bool {
 	return d.out == len(dst)
 }
 
+// DecodePrefix is Decode for those who want only the first n bytes, fewer than dst has: it does the sequences that begin
+// before. What stands behind them in dst is undefined, and nothing tells whether the rest of the block is sound.
+func DecodePrefix(dst, src, dict []byte, n int) bool {
+	if !prefixPays(n, len(dst)) {
+		return Decode(dst, src, dict)
+	}
+	d := decoder{src: src, dst: dst}
+	for d.out < n && d.in < len(src) {
+		d.hurry(n)
+		if d.out < n && d.in < len(src) && !d.sequence(dict) {
+			return false
+		}
+	}
+	return d.out >= n
+}
+
 // decodeEach is DecodeAll, one after the other.
 func decodeEach(dst, src [][]byte, dict []byte) bool {
 	for i := range dst {

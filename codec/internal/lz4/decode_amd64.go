@@ -41,6 +41,21 @@ func (d *decoder) rest(dict []byte) bool {
 	return d.out == len(d.dst)
 }
 
+// prefixPays tells whether it pays to expand n bytes of size only.
+func prefixPays(n, size int) bool { return n < size }
+
+// hurry does sequences with a kernel as long as they do not go far beyond the first n bytes.
+func (d *decoder) hurry(n int) {
+	near := decoder{src: d.src, dst: d.dst[:min(len(d.dst), n+2*minKernel)], in: d.in, out: d.out}
+	if !DecodeAllPays() || !near.roomy() {
+		return
+	}
+	race.Read(near.src)
+	race.Write(near.dst)
+	decodeSSSE3(&near, spans.Table())
+	d.in, d.out = near.in, near.out
+}
+
 // roomy tells whether there is enough left of the block for the kernels.
 func (d *decoder) roomy() bool {
 	return len(d.src)-d.in >= minKernel && len(d.dst)-d.out >= 2*minKernel

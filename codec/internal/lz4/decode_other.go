@@ -15,6 +15,11 @@ func Decode(dst, src, dict []byte) bool {
 	return err == nil && n == len(dst)
 }
 
+// prefixPays tells whether it pays to expand n bytes of size only, in Go: the other library always expands all.
+func prefixPays(n, size int) bool { return n < size/2 }
+
+func (d *decoder) hurry(int) {}
+
 // DecodeAllPays tells whether DecodeAll takes less time than Decode for each.
 func DecodeAllPays() bool { return false }
 

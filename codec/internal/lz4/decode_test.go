@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec/internal/lz4block"
+	"github.com/goblosc/blosc2/codec/internal/trial"
 	"github.com/pierrec/lz4/v4"
 )
 
@@ -61,6 +62,22 @@ func checkDecode(t *testing.T, src, dict []byte, n int) bool {
 		if ok != sound || ok && !bytes.Equal(dst[:n], want) {
 			t.Fatalf("%x to %d bytes: %v, want %v, or other bytes", src, n, ok, sound)
 		}
+	}
+	if !sound {
+		want = nil
+	}
+	begins := trial.Prefixes(t, n, want, func(dst []byte, n int) bool { return DecodePrefix(dst, src, dict, n) })
+	others := trial.Prefixes(t, n, want, func(dst []byte, n int) bool { // without a kernel
+		d := decoder{src: src, dst: dst}
+		for d.out < n && d.in < len(src) {
+			if !d.sequence(dict) {
+				return false
+			}
+		}
+		return d.out >= n
+	})
+	if begins != others && DecodeAllPays() {
+		t.Fatalf("%x to %d bytes: what beginnings are sound differs: %v and %v", src, n, begins, others)
 	}
 	return sound
 }

@@ -77,6 +77,9 @@ func TestGuardPagesDecode(t *testing.T) {
 			if i < 8 && (ok != sound || ok && !bytes.Equal(dst, want)) {
 				t.Fatalf("seed %d: %v, want %v, or wrong bytes", seed, ok, sound)
 			}
+			if n > 1 {
+				DecodePrefix(dst, src, nil, 1+r.Intn(n-1))
+			}
 		}
 	}
 }

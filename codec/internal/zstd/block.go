@@ -11,7 +11,7 @@ var (
 const margin = 32
 
 // block expands the compressed block src[in:end], to at most limit bytes from dst[out:]. It returns where it ends in
-// dst.
+// dst, or a place behind d.stop.
 func (d *Decoder) block(dst []byte, out, limit int, src []byte, in, end int) (int, error) {
 	h, ok := readLiteralsHeader(src[in:end])
 	in += h.length
@@ -20,6 +20,8 @@ func (d *Decoder) block(dst []byte, out, limit int, src []byte, in, end int) (in
 	}
 	literals := in
 	in += h.stored
+	// A literal is a byte of the content at least, so that no more of them are wanted than of that.
+	wanted := min(h.size, d.stop-out)
 	sequences, n, ok := readCount(src[in:end])
 	in += n
 	if !ok {
@@ -30,7 +32,7 @@ func (d *Decoder) block(dst []byte, out, limit int, src []byte, in, end int) (in
 			return 0, errSequences
 		}
 		// Literals only: they need no room of their own.
-		return out + h.size, d.expandLiterals(dst[out:out+h.size], src, literals, h)
+		return out + h.size, d.expandLiterals(dst[out:out+h.size], src, literals, h, wanted)
 	}
 	r := &d.run
 	if h.kind == rawLiterals {
@@ -40,7 +42,7 @@ func (d *Decoder) block(dst []byte, out, limit int, src []byte, in, end int) (in
 		if len(d.literals) < h.size+margin {
 			d.literals = make([]byte, min(2*h.size, maxBlock)+margin)
 		}
-		if err := d.expandLiterals(d.literals[:h.size], src, literals, h); err != nil {
+		if err := d.expandLiterals(d.literals[:h.size], src, literals, h, wanted); err != nil {
 			return 0, err
 		}
 		r.literals, r.literal, r.literalsEnd = d.literals, 0, h.size
@@ -49,7 +51,8 @@ func (d *Decoder) block(dst []byte, out, limit int, src []byte, in, end int) (in
 	if err != nil {
 		return 0, err
 	}
-	r.out, r.end = out, out+limit
+	r.out, r.room = out, out+limit
+	r.end = min(r.room, d.stop)
 	return d.sequences(src, in+n, end, sequences)
 }
 
@@ -107,15 +110,15 @@ func readLiteralsHeader(src []byte) (h literalsHeader, ok bool) {
 	return h, true
 }
 
-// expandLiterals expands literals, which begin at src[start], to all of dst.
-func (d *Decoder) expandLiterals(dst, src []byte, start int, h literalsHeader) error {
+// expandLiterals expands literals, which begin at src[start], to dst: the first n at least.
+func (d *Decoder) expandLiterals(dst, src []byte, start int, h literalsHeader, n int) error {
 	end := start + h.stored
 	switch h.kind {
 	case rawLiterals:
-		copy(dst, src[start:end])
+		copy(dst[:n], src[start:end])
 		return nil
 	case sameLiterals:
-		fill(dst, src[start])
+		fill(dst[:n], src[start])
 		return nil
 	case huffmanLiterals:
 		var err error
@@ -129,15 +132,15 @@ func (d *Decoder) expandLiterals(dst, src []byte, start int, h literalsHeader) e
 		}
 	}
 	if h.streams == 4 {
-		return d.huffman.expand4(dst, src, start, end, d.pairsFor(len(dst), end-start))
+		return d.huffman.expand4(dst, src, start, end, n, d.pairsFor(min(4*n, len(dst)), len(dst), end-start))
 	}
-	return d.huffman.expand1(dst, src, start, end)
+	return d.huffman.expand1(dst, src, start, end, n)
 }
 
-// pairsFor returns the table of pairs where it is worth its construction: for so many literals that take so many
-// bytes, most of which are in pairs that fit. Else it returns nil.
-func (d *Decoder) pairsFor(literals, stored int) *pairTable {
-	if literals < d.minPairs || stored > literals/4*3 {
+// pairsFor returns the table of pairs where it is worth its construction: for so many literals to expand, when all of
+// them take so many bytes that most are in pairs that fit. Else it returns nil.
+func (d *Decoder) pairsFor(wanted, literals, stored int) *pairTable {
+	if wanted < d.minPairs || stored > literals/4*3 {
 		return nil
 	}
 	if !d.paired {

@@ -60,6 +60,23 @@ func decode(t testing.TB, d *Decoder, src []byte, n int) (dst []byte, err error)
 	return dst, err
 }
 
+// prefixes expands beginnings of src, which expands to want unless err tells otherwise, with pairs of literals and without,
+// and tells which are sound.
+func prefixes(t testing.TB, d *Decoder, src []byte, n int, want []byte, err error) (sound [5]bool) {
+	t.Helper()
+	if err != nil {
+		want = nil
+	}
+	expand := func(dst []byte, n int) bool { return d.DecodePrefix(dst, src, n) == nil }
+	d.minPairs = math.MaxInt
+	sound = trial.Prefixes(t, n, want, expand)
+	d.minPairs = 0
+	if others := trial.Prefixes(t, n, want, expand); others != sound {
+		t.Fatalf("%x to %d: pairs of literals make a difference for beginnings: %v, %v", src, n, sound, others)
+	}
+	return sound
+}
+
 // check expands src to want, and fails to expand it to another length.
 func check(t testing.TB, d *Decoder, src, want []byte) {
 	t.Helper()
@@ -67,6 +84,7 @@ func check(t testing.TB, d *Decoder, src, want []byte) {
 	if err != nil || !bytes.Equal(got, want) {
 		t.Fatalf("%.200x to %d: %v, equal %v", src, len(want), err, bytes.Equal(got, want))
 	}
+	prefixes(t, d, src, len(want), want, nil)
 	for _, n := range []int{0, len(want) - 1, len(want) + 1, len(want) + 100} {
 		if n < 0 || n == len(want) {
 			continue

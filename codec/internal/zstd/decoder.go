@@ -3,6 +3,7 @@ package zstd
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 )
 
 // Decoder expands one input at a time. It belongs to one goroutine; it keeps its tables and a buffer of at most 128
@@ -25,6 +26,7 @@ type Decoder struct {
 	ownTables  [3]table
 	literals   []byte // room for the literals of a block
 	run        run
+	stop       int // bytes of the content that are wanted, or more than it has
 	scratch    scratch
 }
 
@@ -74,10 +76,19 @@ var (
 
 // Decode expands src, one frame or several, to exactly len(dst) bytes. src may be anything; dst and src do not
 // overlap. After an error the content of dst is undefined.
-func (d *Decoder) Decode(dst, src []byte) error {
+func (d *Decoder) Decode(dst, src []byte) error { return d.upTo(dst, src, math.MaxInt) }
+
+// DecodePrefix is Decode for those who want only the first n bytes, fewer than dst has: it sees to no more than the
+// literals and the sequences that these are made of. What stands behind them in dst is undefined, and nothing tells
+// whether what src has for it is sound.
+func (d *Decoder) DecodePrefix(dst, src []byte, n int) error { return d.upTo(dst, src, n) }
+
+// upTo expands src to dst, until stop bytes are there.
+func (d *Decoder) upTo(dst, src []byte, stop int) error {
 	if len(src) == 0 {
 		return errInput
 	}
+	d.stop = stop
 	err := d.decode(dst, src)
 	d.run = run{} // hold no memory of the caller
 	return err
@@ -85,7 +96,7 @@ func (d *Decoder) Decode(dst, src []byte) error {
 
 func (d *Decoder) decode(dst, src []byte) error {
 	out := 0
-	for len(src) > 0 {
+	for len(src) > 0 && out < d.stop {
 		if len(src) < 4 {
 			return errInput
 		}
@@ -110,7 +121,7 @@ func (d *Decoder) decode(dst, src []byte) error {
 		}
 		out, src = n, src[used:]
 	}
-	if out < len(dst) {
+	if out < min(len(dst), d.stop) {
 		return errShorter
 	}
 	return nil
@@ -184,7 +195,7 @@ func littleEndian(p []byte) (v uint64) {
 }
 
 // frame expands the frame that src begins with to dst[start:]. It returns where the content ends in dst and the frame
-// in src.
+// in src. Where d.stop is before, it ends behind the block that reaches it.
 func (d *Decoder) frame(dst []byte, start int, src []byte) (end, used int, err error) {
 	h, in, err := d.readHeader(src[4:])
 	if err != nil {
@@ -241,6 +252,9 @@ func (d *Decoder) frame(dst []byte, start int, src []byte) (end, used int, err e
 			return 0, 0, errBlockType
 		}
 		in += stored
+		if out >= d.stop {
+			return out, in, nil
+		}
 	}
 	if h.sized && h.content != uint64(out-start) {
 		return 0, 0, errContent

@@ -9,7 +9,8 @@ type run struct {
 	start  int    // of the frame in dst
 	window uint32 // the greatest offset within the frame
 	out    int    // where the next byte goes in dst
-	end    int    // where the block must end at the latest
+	end    int    // where the fast loops must stop
+	room   int    // where the block must end at the latest
 
 	literals    []byte
 	literal     int // the next one
@@ -31,8 +32,8 @@ const (
 	stopExecute        // the sequence at hand is decoded only: it needs care, or is wrong
 )
 
-// sequences reads and does count sequences, which is not 0, from src[start:end]. It returns where the block ends in
-// dst.
+// sequences reads and does count sequences, which is not 0, from src[start:end], or those that begin before d.stop. It
+// returns where the block ends in dst, or a place behind d.stop.
 func (d *Decoder) sequences(src []byte, start, end, count int) (int, error) {
 	r := &d.run
 	if !r.bits.init(src, start, end) {
@@ -47,22 +48,27 @@ func (d *Decoder) sequences(src []byte, start, end, count int) (int, error) {
 		}
 		r.states[i] = state
 	}
-	for r.count > 0 {
-		if r.fast() == stopDecode {
-			if !r.decode() {
-				return 0, errSequences
-			}
+	for r.count > 0 && r.out < d.stop {
+		why := r.fast()
+		if r.out >= d.stop {
+			break
+		}
+		if why == stopDecode && !r.decode() {
+			return 0, errSequences
 		}
 		if err := r.execute(d.dict); err != nil {
 			return 0, err
 		}
+	}
+	if r.out >= d.stop {
+		return r.out, nil
 	}
 	if r.bits.remaining() != 0 {
 		return 0, errSequences
 	}
 	d.repeats = [3]uint32(r.repeats[:])
 	rest := r.literals[r.literal:r.literalsEnd]
-	if len(rest) > r.end-r.out {
+	if len(rest) > r.room-r.out {
 		return 0, errLonger
 	}
 	return r.out + copy(r.dst[r.out:], rest), nil
@@ -128,7 +134,7 @@ func (r *run) execute(dict *dictionary) error {
 	if n > uint(r.literalsEnd-r.literal) {
 		return errSequences
 	}
-	if room := uint(r.end - r.out); n > room || m > room-n {
+	if room := uint(r.room - r.out); n > room || m > room-n {
 		return errLonger
 	}
 	r.out += copy(r.dst[r.out:], r.literals[r.literal:r.literal+int(n)])

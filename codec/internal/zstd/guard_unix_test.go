@@ -51,6 +51,9 @@ func TestGuardPages(t *testing.T) {
 				if i < 4 && (err != nil || !bytes.Equal(dst, want)) {
 					t.Fatalf("seed %d: %v, or wrong bytes", seed, err)
 				}
+				if n := len(dst); n > 1 {
+					d.DecodePrefix(dst, src, 1+r.Intn(n-1))
+				}
 			}
 		}
 	})

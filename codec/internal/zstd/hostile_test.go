@@ -158,13 +158,22 @@ func mutate(r *rand.Rand, frame []byte) []byte {
 func compare(t testing.TB, d *Decoder, o oracle, src []byte, n int) bool {
 	t.Helper()
 	want, wantErr := o.decode(src, n)
+	var begins [5]bool
 	for i, k := range kernels {
 		if !k.available {
 			continue
 		}
 		var got []byte
 		var err error
-		with(k.use, func() { got, err = decode(t, d, src, n) })
+		with(k.use, func() {
+			got, err = decode(t, d, src, n)
+			sound := prefixes(t, d, src, n, got, err)
+			if i == 0 {
+				begins = sound
+			} else if sound != begins {
+				t.Fatalf("%s: %x to %d: what beginnings are sound differs: %v and %v", k.name, src, n, begins, sound)
+			}
+		})
 		if i == 0 && err == nil && spares(wantErr) {
 			want, wantErr = got, nil
 		}

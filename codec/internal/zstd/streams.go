@@ -9,17 +9,19 @@ import (
 
 var errStream = errors.New("unsound Huffman stream")
 
-// expand1 expands the one stream src[start:end] to all of dst.
-func (t *huffmanTable) expand1(dst, src []byte, start, end int) error {
+// expand1 expands the one stream src[start:end] to dst, or its beginning to the first n bytes.
+func (t *huffmanTable) expand1(dst, src []byte, start, end, n int) error {
 	var r bitReader
 	if !r.init(src, start, end) {
 		return errStream
 	}
-	return t.finish(dst, &r)
+	return t.finish(dst, &r, n)
 }
 
-// finish expands what is left of a stream to all of dst.
-func (t *huffmanTable) finish(dst []byte, r *bitReader) error {
+// finish expands what is left of a stream to dst, or its beginning to the first n bytes.
+func (t *huffmanTable) finish(dst []byte, r *bitReader, n int) error {
+	some := n < len(dst)
+	dst = dst[:n]
 	for len(dst) >= 5 && r.pos >= r.start {
 		r.refill()
 		word, left := r.word, r.left
@@ -47,7 +49,7 @@ func (t *huffmanTable) finish(dst []byte, r *bitReader) error {
 		r.left -= n
 		dst[i] = byte(entry >> 8)
 	}
-	if r.remaining() != 0 {
+	if left := r.remaining(); left < 0 || left > 0 && !some {
 		return errStream
 	}
 	return nil
@@ -68,22 +70,26 @@ type streams4 struct {
 	dst    []byte
 }
 
-// expand4 expands four streams, which follow three lengths of two bytes in src[start:end], to all of dst. pairs is
-// the table of pairs, if that is to be used.
-func (t *huffmanTable) expand4(dst, src []byte, start, end int, pairs *pairTable) error {
+// expand4 expands four streams, which follow three lengths of two bytes in src[start:end], to dst, the first n bytes at
+// least. pairs is the table of pairs, if that is to be used.
+//
+// The four are expanded side by side, so that fewer of them would take as long. Where the beginning of the first has
+// all that is wanted, no more than that of the others is expanded.
+func (t *huffmanTable) expand4(dst, src []byte, start, end, n int, pairs *pairTable) error {
 	part := (len(dst) + 3) / 4
 	if end-start < 10 || len(dst) < 6 || 3*part > len(dst) {
 		return errStream
 	}
+	n = min(n, part)
 	s := streams4{src: src, table: t, pairs: pairs, dst: dst}
 	var readers [4]bitReader
 	at := start + 6
 	for i := range readers {
-		s.starts[i], s.outs[i], s.ends[i] = at, i*part, (i+1)*part
+		s.starts[i], s.outs[i], s.ends[i] = at, i*part, min(i*part+n, len(dst))
 		if i == 3 {
-			at, s.ends[i] = end, len(dst)
-		} else if n := int(binary.LittleEndian.Uint16(src[start+2*i:])); n <= end-at {
-			at += n
+			at = end
+		} else if size := int(binary.LittleEndian.Uint16(src[start+2*i:])); size <= end-at {
+			at += size
 		} else {
 			return errStream
 		}
@@ -100,7 +106,8 @@ func (t *huffmanTable) expand4(dst, src []byte, start, end int, pairs *pairTable
 		r.pos = s.places[i]
 		r.word = binary.LittleEndian.Uint64(src[r.pos:])
 		r.left = 64 - uint(bits.TrailingZeros64(s.words[i]))
-		if err := t.finish(dst[s.outs[i]:s.ends[i]], r); err != nil {
+		rest := dst[s.outs[i]:min((i+1)*part, len(dst))]
+		if err := t.finish(rest, r, s.ends[i]-s.outs[i]); err != nil || n < part {
 			return err
 		}
 	}
