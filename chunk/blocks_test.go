@@ -115,6 +115,10 @@ func TestBlocks(t *testing.T) {
 			}
 			readAll(t, name, w, &r, src)
 		}
+		for k := range r.NumBlocks() {
+			at := r.BlockOffset(k)
+			checkPrefixes(t, name, w, &r, k, src[at:at+r.BlockLen(k)])
+		}
 	}
 }
 
@@ -182,7 +186,7 @@ func TestDecodeShuffledNot(t *testing.T) {
 		if err := w.Open(&r, c.chunk); err != nil {
 			t.Fatal(err)
 		}
-		if _, ok, err := w.DecodeShuffled(&r, c.k); ok || err != nil {
+		if _, ok, err := w.DecodeShuffled(&r, c.k, 0); ok || err != nil {
 			t.Errorf("%s: still shuffled: %v, error %v", name, ok, err)
 		}
 	}
@@ -194,7 +198,7 @@ func TestDecodeShuffledNot(t *testing.T) {
 	at := r.starts[3]
 	binary.LittleEndian.PutUint32(b[at:], 1<<30)
 	var e *Error
-	if _, ok, err := w.DecodeShuffled(&r, 3); ok || !errors.Is(err, ErrCorrupt) || !errors.As(err, &e) || e.Block != 3 {
+	if _, ok, err := w.DecodeShuffled(&r, 3, 1000); ok || !errors.Is(err, ErrCorrupt) || !errors.As(err, &e) || e.Block != 3 {
 		t.Errorf("a stream that is too long: %v, error %v", ok, err)
 	}
 }
@@ -209,7 +213,7 @@ func readAll(t *testing.T, name string, w *Worker, r *Reader, src []byte) {
 		if err := w.DecodeBlock(got, r, k); err != nil || at+n != end || !bytes.Equal(got, src[at:end]) {
 			t.Fatalf("%s: block %d at %d of %d bytes: %v, or other data", name, k, at, n, err)
 		}
-		s, ok, err := w.DecodeShuffled(r, k)
+		s, ok, err := w.DecodeShuffled(r, k, n)
 		if err != nil || ok != shuffledOnly(r) {
 			t.Fatalf("%s: block %d: %v, still shuffled: %v", name, k, err, ok)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/shuffle"
 )
 
@@ -12,14 +13,22 @@ import (
 // ErrUnsupported, or those of the io.ReaderAt and of filters of the user, in an *Error; the content of dst is then
 // undefined.
 func (w *Worker) DecodeBlock(dst []byte, r *Reader, k int) error {
-	if k < 0 || k >= r.h.nblocks || len(dst) != r.BlockLen(k) {
-		return paramError("a buffer of %d bytes for block %d", len(dst), k)
+	return w.DecodePrefix(dst, r, k, len(dst))
+}
+
+// DecodePrefix is DecodeBlock for those who want only the first n bytes of the block: what stands behind them in dst is
+// undefined. Where nothing but Shuffle is to be undone, streams are expanded no further than that takes, if their codec
+// can do so, and nothing tells whether they are sound behind. A plane of an array is often at the beginning of its
+// blocks, and a box ends inside of some.
+func (w *Worker) DecodePrefix(dst []byte, r *Reader, k, n int) error {
+	if k < 0 || k >= r.h.nblocks || len(dst) != r.BlockLen(k) || n < 0 || n > len(dst) {
+		return paramError("%d bytes in a buffer of %d bytes for block %d", n, len(dst), k)
 	}
 	if w.o.Postfilter == nil {
-		return w.decodePlain(dst, r, k)
+		return w.decodePlain(dst, r, k, n)
 	}
 	w.post = sized(w.post, len(dst))
-	if err := w.decodePlain(w.post, r, k); err != nil {
+	if err := w.decodePlain(w.post, r, k, len(dst)); err != nil {
 		return err
 	}
 	b := w.readerBlock(r, k)
@@ -41,17 +50,17 @@ func (w *Worker) readerBlock(r *Reader, k int) block {
 	}}
 }
 
-// decodePlain is DecodeBlock without Options.Postfilter.
-func (w *Worker) decodePlain(dst []byte, r *Reader, k int) error {
+// decodePlain is DecodePrefix without Options.Postfilter.
+func (w *Worker) decodePlain(dst []byte, r *Reader, k, n int) error {
 	if s := r.h.Special(); s != Regular {
-		FillSpecial(dst, s, r.value, r.h.TypeSize, k*r.h.BlockSize)
+		FillSpecial(dst[:n], s, r.value, r.h.TypeSize, k*r.h.BlockSize)
 		return nil
 	}
 	if r.h.Stored() {
-		return r.readStored(dst, k)
+		return r.readStored(dst[:n], k)
 	}
 	if k == 0 && len(r.ref) > 0 {
-		copy(dst, r.ref)
+		copy(dst[:n], r.ref)
 		return nil
 	}
 	in, err := w.bytes(r, k, 0)
@@ -59,13 +68,13 @@ func (w *Worker) decodePlain(dst []byte, r *Reader, k int) error {
 		return err
 	}
 	c := cursor{b: in}
-	if err := w.decodeBlock(dst, r, k, &c); err != nil {
+	if err := w.decodeBlock(dst, r, k, n, &c); err != nil {
 		return &Error{Block: k, Off: int64(r.starts[k]) + int64(c.at), Err: err}
 	}
 	return nil
 }
 
-// readStored copies block k of a stored chunk.
+// readStored copies the beginning of block k of a stored chunk.
 func (r *Reader) readStored(dst []byte, k int) error {
 	at := k * r.h.BlockSize
 	if r.mem != nil {
@@ -75,8 +84,8 @@ func (r *Reader) readStored(dst []byte, k int) error {
 	return readFull(r.src, dst, r.base, r.h.Overhead()+at, k)
 }
 
-// decodeBlock decodes the streams under c and undoes the filters.
-func (w *Worker) decodeBlock(dst []byte, r *Reader, k int, c *cursor) error {
+// decodeBlock decodes the streams under c and undoes the filters, for the first n bytes at least.
+func (w *Worker) decodeBlock(dst []byte, r *Reader, k, n int, c *cursor) error {
 	b := w.readerBlock(r, k)
 	if k > 0 && !r.h.VLBlocks() {
 		b.ref = r.ref
@@ -89,7 +98,7 @@ func (w *Worker) decodeBlock(dst []byte, r *Reader, k int, c *cursor) error {
 	if r.h.VLBlocks() {
 		err = w.decodeVL(out, r, c)
 	} else {
-		err = w.decodeStreams(out, r, c)
+		err = w.decodeStreams(out, r, c, w.wanted(&r.h.Filters, &b, len(dst), n))
 	}
 	if err != nil || len(dst) == 0 || &out[0] == &dst[0] {
 		return err
@@ -97,23 +106,24 @@ func (w *Worker) decodeBlock(dst []byte, r *Reader, k int, c *cursor) error {
 	return w.backward(dst, out, &r.h.Filters, &b)
 }
 
-// decodeStreams fills dst from the streams of a regular block.
-func (w *Worker) decodeStreams(dst []byte, r *Reader, c *cursor) error {
-	return eachStream(dst, r, c, func(dst, in []byte) error { return w.expand(dst, in, r) })
+// decodeStreams sets a part of dst from the streams of a regular block.
+func (w *Worker) decodeStreams(dst []byte, r *Reader, c *cursor, p part) error {
+	return eachStream(dst, r, c, p, func(dst, in []byte, n int) error { return w.expand(dst, in, r, n) })
 }
 
-// eachStream calls expand for the streams of a regular block and their parts of dst. It fills the parts of runs.
-func eachStream(dst []byte, r *Reader, c *cursor, expand func(dst, in []byte) error) error {
+// eachStream calls expand for the streams of a regular block and their places in dst, and with how many bytes of each are
+// wanted. It fills the places of runs.
+func eachStream(dst []byte, r *Reader, c *cursor, p part, expand func(dst, in []byte, n int) error) error {
 	streams := r.h.streams(len(dst))
 	n := len(dst) / streams
 	if n == 0 || n*streams != len(dst) {
 		return corrupt("block of %d bytes in %d streams", len(dst), streams)
 	}
 	for j := range streams {
-		part := dst[j*n : (j+1)*n : (j+1)*n]
-		in, err := c.stream(part)
-		if err == nil && in != nil {
-			err = expand(part, in)
+		place, wanted := dst[j*n:(j+1)*n:(j+1)*n], p.of(j*n, (j+1)*n)
+		in, err := c.stream(place[:wanted])
+		if err == nil && in != nil && wanted > 0 {
+			err = expand(place, in, wanted)
 		}
 		if err != nil {
 			if streams > 1 {
@@ -158,18 +168,21 @@ func (w *Worker) decodeVL(dst []byte, r *Reader, c *cursor) error {
 	if err != nil {
 		return err
 	}
-	return w.expand(dst, in, r)
+	return w.expand(dst, in, r, len(dst))
 }
 
-// expand decodes one stream of the codec; one as long as its content is stored as it is.
-func (w *Worker) expand(dst, in []byte, r *Reader) error {
+// expand decodes one stream of the codec, the first n bytes at least; one as long as its content is stored as it is.
+func (w *Worker) expand(dst, in []byte, r *Reader, n int) error {
 	if len(in) == len(dst) {
-		shuffle.Copy(dst, in)
+		shuffle.Copy(dst[:n], in[:n])
 		return nil
 	}
 	dec, err := w.decoder(r)
 	if err != nil {
 		return err
+	}
+	if p, ok := dec.(codec.PrefixDecoder); ok && n < len(dst) {
+		return p.DecodePrefix(dst, in, n)
 	}
 	return dec.Decode(dst, in)
 }

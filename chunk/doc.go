@@ -52,6 +52,13 @@
 // before its first block. [Encode] and [Decode] put them together for a whole chunk in memory, [EncodeVL] and
 // [DecodeVL] for blocks of any sizes, [NewReaderAt] for parts of a chunk in a file.
 //
+// Of a block, no more need be decoded than the beginning that holds what is wanted, where nothing but a shuffle is to be
+// undone: with n of 10 items wanted, n bytes of each stream of a block that is split, and all but 10-n bytes of one that
+// is not.
+//
+//	split       AAA....... BBB....... CCC....... DDD.......
+//	not split   AAA=======BBB=======CCC=======DDD.......      = is decoded, and not used
+//
 // # What a chunk does not say
 //
 // Some filters and codecs depend on the shape of blocks, or on item sizes above 255, which are properties of the

@@ -96,6 +96,13 @@ func attack(t *testing.T, pool *Pool, name string, b []byte) {
 		if err == nil && (e != nil || !bytes.Equal(block, data[at:at+len(block)])) {
 			t.Errorf("%s: block %d alone: %v, or other data than in the whole", name, k, e)
 		}
+		n := len(block) / 3
+		begin := make([]byte, len(block))
+		ePart := w.DecodePrefix(begin, &r, k, n)
+		clearError(t, name, ePart)
+		if e == nil && (ePart != nil || !bytes.Equal(begin[:n], block[:n])) {
+			t.Errorf("%s: the first %d bytes of block %d: %v, or others than in the whole", name, n, k, ePart)
+		}
 	}
 }
 

@@ -174,7 +174,7 @@ func (w *Worker) openParts(r *Reader) error {
 	// Delta refers to block 0 in its final form: decode it once, for all workers.
 	n := r.BlockLen(0)
 	ref := slices.Grow(r.ref[:0], n)[:n]
-	if err := w.decodePlain(ref, r, 0); err != nil {
+	if err := w.decodePlain(ref, r, 0, n); err != nil {
 		return err
 	}
 	r.ref = ref

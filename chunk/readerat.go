@@ -70,7 +70,7 @@ func (w *Worker) readPart(p []byte, r *Reader, k, at int) error {
 		return w.DecodeBlock(p[start-at:start-at+n], r, k)
 	}
 	w.part = slices.Grow(w.part[:0], n)[:n]
-	if err := w.DecodeBlock(w.part, r, k); err != nil {
+	if err := w.DecodePrefix(w.part, r, k, min(n, at+len(p)-start)); err != nil {
 		return err
 	}
 	if start < at {

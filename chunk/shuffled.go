@@ -40,8 +40,9 @@ func (s Shuffled) RowsPay(n, length int) bool {
 }
 
 // DecodeShuffled decodes block k of an opened chunk but for undoing Shuffle, and returns true, if that is all there would
-// be left to do. Otherwise it does nothing, and DecodeBlock decodes the block. Errors are those of DecodeBlock.
-func (w *Worker) DecodeShuffled(r *Reader, k int) (Shuffled, bool, error) {
+// be left to do: the items that the first n bytes of the block are in, as DecodePrefix does, while other items are
+// undefined. Otherwise it does nothing, and DecodePrefix decodes the block. Errors are those of DecodePrefix.
+func (w *Worker) DecodeShuffled(r *Reader, k, n int) (Shuffled, bool, error) {
 	if k < 0 || k >= r.h.nblocks || w.o.Postfilter != nil || r.h.Special() != Regular || r.h.Stored() || r.h.VLBlocks() {
 		return Shuffled{}, false, nil
 	}
@@ -56,7 +57,7 @@ func (w *Worker) DecodeShuffled(r *Reader, k int) (Shuffled, bool, error) {
 	}
 	c := cursor{b: in}
 	out := w.scratch(0, r.BlockLen(k))
-	if err := w.decodeStreams(out, r, &c); err != nil {
+	if err := w.decodeStreams(out, r, &c, w.wanted(&r.h.Filters, &b, len(out), n)); err != nil {
 		return Shuffled{}, false, &Error{Block: k, Off: int64(r.starts[k]) + int64(c.at), Err: err}
 	}
 	return Shuffled{out, width}, true, nil

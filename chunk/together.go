@@ -61,7 +61,7 @@ func (w *Worker) decodeTwo(dst [2][]byte, r *Reader, k [2]int) bool {
 
 // add adds the streams of a regular block, of which dst is the place.
 func (b *batch) add(dst []byte, r *Reader, c *cursor) error {
-	return eachStream(dst, r, c, func(dst, in []byte) error {
+	return eachStream(dst, r, c, whole(len(dst)), func(dst, in []byte, _ int) error {
 		if len(in) == len(dst) {
 			shuffle.Copy(dst, in)
 			return nil

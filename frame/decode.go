@@ -125,7 +125,8 @@ func (e *decoding) work() {
 			if n == 2 {
 				err = e.two(w, j, [2]int{j.wanted(i), j.wanted(i + 1)})
 			} else {
-				err = e.block(w, j, j.wanted(i), e.place(j, j.wanted(i)))
+				dst, wanted := e.place(j, j.wanted(i))
+				err = e.block(w, j, j.wanted(i), dst, wanted)
 			}
 			e.mu.Lock()
 			j.active -= n
@@ -285,23 +286,34 @@ func (j *decodeJob) wanted(i int) int {
 	return j.first + i
 }
 
-// place asks the plan for the place of block k of a job.
-func (e *decoding) place(j *decodeJob, k int) []byte {
-	return e.plan.Place(&j.visit, k, j.r.BlockOffset(k), j.r.BlockLen(k))
+// place asks the plan for the place of block k of a job, or nil, and for how much of it is wanted.
+func (e *decoding) place(j *decodeJob, k int) (dst []byte, wanted int) {
+	n := j.r.BlockLen(k)
+	dst, wanted = e.plan.Place(&j.visit, k, j.r.BlockOffset(k), n)
+	if dst != nil {
+		wanted = n
+	}
+	return dst, wanted
 }
 
 // twoMost is how many bytes two blocks may have that do not go straight to their places: so many stay near the processor.
 const twoMost = 1 << 20
 
-// two decodes two blocks together, if both go straight to their places or both are for the plan.
+// two decodes two blocks together, if both go straight to their places or both are for the plan, and most of them is
+// wanted.
 func (e *decoding) two(w *worker, j *decodeJob, k [2]int) error {
 	r := &j.r
-	dst, n := [2][]byte{e.place(j, k[0]), e.place(j, k[1])}, r.BlockLen(k[0])+r.BlockLen(k[1])
-	if (dst[0] == nil) != (dst[1] == nil) || dst[0] == nil && n > twoMost {
-		if err := e.block(w, j, k[0], dst[0]); err != nil {
+	var dst [2][]byte
+	var wanted [2]int
+	for i, k := range k {
+		dst[i], wanted[i] = e.place(j, k)
+	}
+	n := r.BlockLen(k[0]) + r.BlockLen(k[1])
+	if (dst[0] == nil) != (dst[1] == nil) || dst[0] == nil && n > twoMost || wanted[0]+wanted[1] < n*3/4 {
+		if err := e.block(w, j, k[0], dst[0], wanted[0]); err != nil {
 			return err
 		}
-		return e.block(w, j, k[1], dst[1])
+		return e.block(w, j, k[1], dst[1], wanted[1])
 	}
 	w.Chunk = int64(j.visit.Chunk)
 	if dst[0] != nil {
@@ -319,8 +331,8 @@ func (e *decoding) two(w *worker, j *decodeJob, k [2]int) error {
 	return err
 }
 
-// block decodes block k of a job to dst, its place, or for the plan where that is nil.
-func (e *decoding) block(w *worker, j *decodeJob, k int, dst []byte) error {
+// block decodes block k of a job to dst, its place, or the bytes of it that are wanted for the plan where that is nil.
+func (e *decoding) block(w *worker, j *decodeJob, k int, dst []byte, wanted int) error {
 	at, n := j.r.BlockOffset(k), j.r.BlockLen(k)
 	w.Chunk = int64(j.visit.Chunk)
 	if e.kept != nil {
@@ -330,7 +342,7 @@ func (e *decoding) block(w *worker, j *decodeJob, k int, dst []byte) error {
 		return e.chunkError(j, w.DecodeBlock(dst, &j.r, k))
 	}
 	if e.rows != nil {
-		s, ok, err := w.DecodeShuffled(&j.r, k)
+		s, ok, err := w.DecodeShuffled(&j.r, k, wanted)
 		switch {
 		case err != nil:
 			return e.chunkError(j, err)
@@ -343,7 +355,7 @@ func (e *decoding) block(w *worker, j *decodeJob, k int, dst []byte) error {
 		}
 	}
 	dst = w.block(n)
-	if err := w.DecodeBlock(dst, &j.r, k); err != nil {
+	if err := w.DecodePrefix(dst, &j.r, k, wanted); err != nil {
 		return e.chunkError(j, err)
 	}
 	return e.plan.Block(&j.visit, k, at, dst)

@@ -23,9 +23,11 @@ type Plan interface {
 	// Next sets v to the next chunk and returns whether there is one. v.Blocks has the memory of an earlier visit.
 	Next(v *Visit) bool
 	// Place returns memory to decode block k into, n bytes that start at byte at of the decoded chunk, or nil: then
-	// Block gets them in a buffer of the engine.
-	Place(v *Visit, k, at, n int) []byte
-	// Block takes block k, for which Place returned nil. data is valid until it returns, and must not be changed.
+	// Block gets them in a buffer of the engine. Of these it also returns how many are wanted, from the first on: what
+	// stands behind may be anything, as blocks whose format allows it are decoded no further.
+	Place(v *Visit, k, at, n int) (place []byte, wanted int)
+	// Block takes block k, for which Place returned nil. data is valid until it returns, and must not be changed. It has
+	// the bytes of the whole block, of which those that Place wanted are set.
 	Block(v *Visit, k, at int, data []byte) error
 	// Special takes a chunk that stands for a special value, in place of all its blocks. value is the item of a
 	// chunk.Value; a chunk.NaNs has items of typeSize bytes. n is the decoded size of the chunk.
@@ -36,6 +38,7 @@ type Plan interface {
 // bring them together where they belong. It is asked only where that is the last step of decoding.
 type RowPlan interface {
 	Plan
-	// Shuffled takes block k and returns true, or returns false: then Block gets it. data is valid until it returns.
+	// Shuffled takes block k and returns true, or returns false: then Block gets it. data is valid until it returns; the
+	// items are set that have a byte that Place wanted.
 	Shuffled(v *Visit, k, at int, data chunk.Shuffled) bool
 }

@@ -104,11 +104,12 @@ func (r *rangePlan) part(at, n int64) (dst []byte, from int64) {
 	return r.dst[lo-r.off : hi-r.off], lo - at
 }
 
-func (r *rangePlan) Place(v *Visit, _, at, n int) []byte {
-	if dst, _ := r.part(r.start(v.Chunk)+int64(at), int64(n)); len(dst) == n {
-		return dst
+func (r *rangePlan) Place(v *Visit, _, at, n int) ([]byte, int) {
+	dst, from := r.part(r.start(v.Chunk)+int64(at), int64(n))
+	if len(dst) == n {
+		return dst, n
 	}
-	return nil
+	return nil, int(from) + len(dst)
 }
 
 func (r *rangePlan) Block(v *Visit, _, at int, data []byte) error {

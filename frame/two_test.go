@@ -21,6 +21,7 @@ type countingPlan struct {
 	next   int
 	only   []int32          // blocks, or all
 	placed func(k int) bool // whether a block has a place
+	part   int              // only so many thirds of the other blocks are wanted
 	size   int              // bytes of a chunk
 	got    []byte           // all chunks
 	mu     sync.Mutex
@@ -38,22 +39,22 @@ func (p *countingPlan) Next(v *Visit) bool {
 	return v.Chunk < p.chunks
 }
 
-func (p *countingPlan) Place(v *Visit, k, at, n int) []byte {
+func (p *countingPlan) Place(v *Visit, k, at, n int) ([]byte, int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.places[[2]int{v.Chunk, k}]++
 	if !p.placed(k) {
-		return nil
+		return nil, n * p.part / 3
 	}
 	p.blocks[[2]int{v.Chunk, k}]++
-	return p.got[v.Chunk*p.size+at:][:n]
+	return p.got[v.Chunk*p.size+at:][:n], n
 }
 
 func (p *countingPlan) Block(v *Visit, k, at int, data []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.blocks[[2]int{v.Chunk, k}]++
-	copy(p.got[v.Chunk*p.size+at:], data)
+	copy(p.got[v.Chunk*p.size+at:], data[:len(data)*p.part/3])
 	return nil
 }
 
@@ -92,9 +93,13 @@ func TestDecodeTwo(t *testing.T) {
 			for what, placed := range map[string]func(k int) bool{
 				"all": func(int) bool { return true }, "none": func(int) bool { return false }, "some": func(k int) bool { return k%3 == 0 },
 			} {
-				for _, only := range [][]int32{nil, {0, 2, 3, 4}, {1}} {
-					what := fmt.Sprintf("blocks of %d, %d workers, %s placed, only %d", blockSize, workers, what, only)
-					p := &countingPlan{t: t, chunks: chunks, only: only, placed: placed, size: size, got: make([]byte, len(src)),
+				for i, only := range [][]int32{nil, {0, 2, 3, 4}, {1}, nil, {0, 2, 3, 4}} {
+					part := 3
+					if i >= 3 {
+						part = i - 2
+					}
+					what := fmt.Sprintf("blocks of %d, %d workers, %s placed, only %d, %d thirds", blockSize, workers, what, only, part)
+					p := &countingPlan{t: t, chunks: chunks, only: only, placed: placed, part: part, size: size, got: make([]byte, len(src)),
 						places: map[[2]int]int{}, blocks: map[[2]int]int{}}
 					must(t, f.Decode(context.Background(), p))
 					n := (size + blockSize - 1) / blockSize
@@ -111,6 +116,9 @@ func TestDecodeTwo(t *testing.T) {
 						for _, k := range wanted {
 							at := i*size + int(k)*blockSize
 							end := min(at+blockSize, (i+1)*size)
+							if !placed(int(k)) {
+								end = at + (end-at)*part/3
+							}
 							if key := [2]int{i, int(k)}; p.places[key] != 1 || p.blocks[key] != 1 || !bytes.Equal(p.got[at:end], src[at:end]) {
 								t.Fatalf("%s: block %d of chunk %d: asked for %d times, came %d times, or other data", what, k, i, p.places[key], p.blocks[key])
 							}

@@ -24,6 +24,15 @@ type box struct {
 	direct bool
 }
 
+// end returns where the items of the box end in the block, in items: behind the last of them.
+func (b *box) end() int64 {
+	n := b.block.offset + 1
+	for i := range b.ndim {
+		n += (b.count[i] - 1) * b.block.stride[i]
+	}
+	return n
+}
+
 // toUser copies the items of the box from a decoded block to the user side. Both buffers must be as long as the
 // geometry and the selection say.
 func (b *box) toUser(dst, block []byte, itemSize int) {

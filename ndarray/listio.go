@@ -67,7 +67,17 @@ func (r *listReading) Next(v *frame.Visit) bool {
 }
 
 // Place implements frame.Plan: items never come in whole blocks.
-func (r *listReading) Place(*frame.Visit, int, int, int) []byte { return nil }
+func (r *listReading) Place(v *frame.Visit, k, _, n int) ([]byte, int) {
+	var b listBox
+	if !r.plan.box(&b, &v.State.(*listVisit).part, int32(k)) {
+		return nil, 0
+	}
+	end := b.end() * int64(r.itemSize)
+	for i := range r.plan.lists {
+		end += r.plan.lists[i].points[b.to[i]-1].key - b.base[i] // of the last item of the list, as they are sorted
+	}
+	return nil, int(min(end, int64(n)))
+}
 
 // Block implements frame.Plan.
 func (r *listReading) Block(v *frame.Visit, k, _ int, data []byte) error {

@@ -193,16 +193,16 @@ func (r *reading) Next(v *frame.Visit) bool {
 }
 
 // Place implements frame.Plan: a block that is one run of the result is decoded into it.
-func (r *reading) Place(v *frame.Visit, k, _, n int) []byte {
+func (r *reading) Place(v *frame.Visit, k, _, n int) ([]byte, int) {
 	var b box
-	if r.mapped && !r.pieces.plain(r.itemSize) {
-		return nil
+	if !r.plan.box(&b, &v.State.(*readVisit).part, int32(k)) {
+		return nil, 0
 	}
-	if r.plan.box(&b, &v.State.(*readVisit).part, int32(k)) && b.direct {
+	if b.direct && (!r.mapped || r.pieces.plain(r.itemSize)) {
 		at := int(b.user.offset) * r.itemSize
-		return r.dst[at : at+n : at+n]
+		return r.dst[at : at+n : at+n], n
 	}
-	return nil
+	return nil, int(b.end()) * r.itemSize
 }
 
 // Block implements frame.Plan.

@@ -253,7 +253,7 @@ func (s *oneSpecial) Next(v *frame.Visit) bool {
 }
 
 // Place implements frame.Plan.
-func (s *oneSpecial) Place(*frame.Visit, int, int, int) []byte { return nil }
+func (s *oneSpecial) Place(*frame.Visit, int, int, int) ([]byte, int) { return nil, 0 }
 
 // Block implements frame.Plan.
 func (s *oneSpecial) Block(*frame.Visit, int, int, []byte) error { return nil }

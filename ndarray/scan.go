@@ -29,7 +29,7 @@ func (a *Array) isZero(ctx context.Context, b *frame.Batch, st *state, s *select
 type zeroScan struct{ reading }
 
 // Place implements frame.Plan.
-func (z *zeroScan) Place(*frame.Visit, int, int, int) []byte { return nil }
+func (z *zeroScan) Place(_ *frame.Visit, _, _, n int) ([]byte, int) { return nil, n }
 
 // Shuffled implements frame.RowPlan: Block gets them all.
 func (z *zeroScan) Shuffled(*frame.Visit, int, int, chunk.Shuffled) bool { return false }
