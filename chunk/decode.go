@@ -267,12 +267,11 @@ const fillersFrom = 32 << 20
 
 // decodePieces is decodeFlat for several workers. Writing a piece never fails.
 func (p *Pool) decodePieces(dst []byte, h Header, chunk []byte, workers int) {
-	const piece = 2 << 20
 	team := p.team(workers)
 	defer p.dismiss(team)
-	_ = work(team, (len(dst)-1)/piece+1, func(_ *Worker, i int) error {
-		at := i * piece
-		h.flat(dst[at:min(at+piece, len(dst))], chunk, at)
+	_ = work(team, (len(dst)-1)/movedPiece+1, func(_ *Worker, i int) error {
+		at := i * movedPiece
+		h.flat(dst[at:min(at+movedPiece, len(dst))], chunk, at)
 		return nil
 	})
 }

@@ -53,6 +53,27 @@ func (w *Worker) encodeStreams(dst []byte, l *Layout, filtered []byte, room int)
 	return dst, nil
 }
 
+// encodeOrKeep is encodeBlock, but that a block which is to stand in the chunk as it is, one stream without filters, is not
+// copied: then it returns true, and there is room for the block at the end of dst.
+func (w *Worker) encodeOrKeep(dst []byte, l *Layout, k int, src, ref []byte, room int) ([]byte, bool, error) {
+	if w.o.Prefilter != nil || l.h.streams(len(src)) != 1 {
+		dst, err := w.encodeBlock(dst, l, k, src, ref, room)
+		return dst, false, err
+	}
+	b := w.layoutBlock(l, k)
+	for _, f := range l.pipeline {
+		if !idle(f, &b) {
+			dst, err := w.encodeBlock(dst, l, k, src, ref, room)
+			return dst, false, err
+		}
+	}
+	enc, err := w.encoder(l)
+	if err != nil {
+		return dst, false, err
+	}
+	return tryStream(dst, src, enc, room)
+}
+
 // layoutBlock returns what filters know of block k of a chunk to be encoded.
 func (w *Worker) layoutBlock(l *Layout, k int) block {
 	return block{version: versionRegular, BlockInfo: BlockInfo{
@@ -80,41 +101,49 @@ func (w *Worker) Reference(dst []byte, l *Layout, block0 []byte) ([]byte, error)
 	return dst, nil
 }
 
-// encodeStream appends one stream: its length and its bytes, following the order of the reference's checks so that
-// the outcome is the same. room is what is left for both.
+// encodeStream appends one stream: its length and its bytes. room is what is left for both.
 func encodeStream(dst, src []byte, enc codec.Encoder, room int) ([]byte, error) {
+	dst, asIs, err := tryStream(dst, src, enc, room)
+	if asIs {
+		shuffle.Copy(dst[len(dst)-len(src):], src)
+	}
+	return dst, err
+}
+
+// tryStream is encodeStream, following the order of the reference's checks so that the outcome is the same, but that it
+// returns true for a stream that is src as it is, and does not copy it behind its length.
+func tryStream(dst, src []byte, enc codec.Encoder, room int) (_ []byte, asIs bool, _ error) {
 	at := len(dst)
 	room -= 4
 	run := isRun(src)
 	if room < 0 || run && src[0] != 0 && room < 1 {
-		return dst, errNoRoom
+		return dst, false, errNoRoom
 	}
 	dst = append(dst, 0, 0, 0, 0)
 	if run && src[0] == 0 {
-		return dst, nil
+		return dst, false, nil
 	}
 	if run {
 		binary.LittleEndian.PutUint32(dst[at:], uint32(-int32(src[0])))
-		return append(dst, 1), nil
+		return append(dst, 1), false, nil
 	}
 	most := min(len(src), room)
 	if most <= 0 {
-		return dst, errNoRoom
+		return dst, false, errNoRoom
 	}
 	dst = grow(dst, most)
 	n, err := enc.Encode(dst[at+4:], src)
 	switch {
 	case gaveUp(n, most, err, src):
 		if len(src) > room {
-			return dst, errNoRoom
+			return dst, false, errNoRoom
 		}
-		n = len(src)
-		shuffle.Copy(dst[at+4:], src)
+		n, asIs = len(src), true
 	case err != nil:
-		return dst, err
+		return dst, false, err
 	}
 	binary.LittleEndian.PutUint32(dst[at:], uint32(n))
-	return dst[:at+4+n], nil
+	return dst[:at+4+n], asIs, nil
 }
 
 // gaveUp tells whether a codec that was given room for most bytes returned nothing that is shorter than src. Codecs of
@@ -260,47 +289,6 @@ func (w *Worker) reference(l *Layout, plain func(int) ([]byte, error), k int) (r
 	return ref, src, err
 }
 
-// appendStored appends the chunk with its data as they are.
-func (w *Worker) appendStored(dst []byte, l *Layout, plain func(k int) ([]byte, error)) ([]byte, error) {
-	return appendStored(dst, l, []*Worker{w}, plain)
-}
-
-// appendStored appends the chunk with its data as they are. Members of the team copy pieces that are worth it.
-func appendStored(dst []byte, l *Layout, team []*Worker, plain func(k int) ([]byte, error)) ([]byte, error) {
-	h := l.h
-	h.Flags |= flagStored
-	h.Blosc2Flags &^= b2flagDict // the reference leaves it, and cannot read its chunk
-	h.CBytes = h.NBytes + HeaderSize
-	out := h.append(slices.Grow(dst, h.CBytes))
-	at := len(out)
-	out = out[:at+h.NBytes]
-	blocks := max(1, storedPiece/l.blockSize) // of a piece
-	err := work(team[:min(len(team), 1+h.NBytes/storersFrom)], (l.nblocks+blocks-1)/blocks, func(w *Worker, i int) error {
-		for k := i * blocks; k < min((i+1)*blocks, l.nblocks); k++ {
-			src, err := plain(k)
-			if err == nil {
-				b := w.layoutBlock(l, k)
-				src, err = w.prefilter(src, &b)
-			}
-			if err != nil {
-				return err
-			}
-			shuffle.Copy(out[at+k*l.blockSize:], src)
-		}
-		return nil
-	})
-	if err != nil {
-		return dst, err
-	}
-	return out, nil
-}
-
-// storedPiece is how many bytes a worker copies in one go.
-const storedPiece = 256 << 10
-
-// storersFrom is how many bytes one worker copies in less time than it takes to set another one to work.
-const storersFrom = 12 << 20
-
 // Encode appends a chunk with the content src to dst, on up to Options.Concurrency goroutines; the bytes do not
 // depend on their number. They are those of C-Blosc2 with one thread where the codec's streams are. A chunk of
 // zeros comes out as special value. Errors are ErrParam, ErrUnsupported or ErrTooLarge.
@@ -312,10 +300,6 @@ func (p *Pool) Encode(dst, src []byte, c CParams) ([]byte, error) {
 	if len(src)+MaxOverhead > math.MaxInt-len(dst) {
 		return dst, fmt.Errorf("chunk: %d bytes behind %d: %w", len(src), len(dst), ErrTooLarge)
 	}
-	plain := func(k int) ([]byte, error) {
-		at := k * l.blockSize
-		return src[at : at+l.BlockLen(k)], nil
-	}
 	n := l.nblocks
 	if l.store {
 		n = 1 + len(src)/storersFrom
@@ -324,9 +308,9 @@ func (p *Pool) Encode(dst, src []byte, c CParams) ([]byte, error) {
 	defer p.dismiss(team)
 	w := team[0]
 	if l.store {
-		return appendStored(dst, l, team, plain)
+		return store(dst, l, team, src)
 	}
-	if l, err = w.Train(l, plain); err != nil {
+	if l, err = w.Train(l, func(k int) ([]byte, error) { return l.block(src, k), nil }); err != nil {
 		return dst, err
 	}
 	var ref []byte
@@ -336,24 +320,30 @@ func (p *Pool) Encode(dst, src []byte, c CParams) ([]byte, error) {
 		}
 		ref = w.ref
 	}
-	return encodeChunk(dst, l, team, ref, plain)
+	return encodeChunk(dst, l, team, ref, src)
 }
 
-// encodeChunk appends the chunk with the blocks that plain returns. Without room for the longest chunk in dst, which is
+// block returns block k of the content of a chunk.
+func (l *Layout) block(content []byte, k int) []byte {
+	at := k * l.blockSize
+	return content[at : at+l.BlockLen(k)]
+}
+
+// encodeChunk appends the chunk with the content src. Without room for the longest chunk in dst, which is
 // not taken for a chunk that may be short, it is made elsewhere.
-func encodeChunk(dst []byte, l *Layout, team []*Worker, ref []byte, plain func(k int) ([]byte, error)) ([]byte, error) {
+func encodeChunk(dst []byte, l *Layout, team []*Worker, ref, src []byte) ([]byte, error) {
 	w, out := team[0], dst
 	roomy := cap(dst)-len(dst) >= l.h.NBytes+MaxOverhead
 	if !roomy {
 		out = w.again[:0]
 	}
-	out, err := encodeBlocks(out, l, team, ref, plain)
+	out, err := encodeBlocks(out, l, team, ref, src)
 	if !roomy {
 		w.again = out[:0]
 	}
 	switch {
 	case errors.Is(err, errNoRoom):
-		return appendStored(dst, l, team, plain)
+		return store(dst, l, team, src)
 	case err != nil:
 		return dst, err
 	case roomy:
@@ -364,7 +354,7 @@ func encodeChunk(dst []byte, l *Layout, team []*Worker, ref []byte, plain func(k
 
 // encodeBlocks is encodeChunk where the chunk is made. It fails with errNoRoom where the chunk must be stored, and
 // returns the memory it took in any case.
-func encodeBlocks(dst []byte, l *Layout, team []*Worker, ref []byte, plain func(k int) ([]byte, error)) ([]byte, error) {
+func encodeBlocks(dst []byte, l *Layout, team []*Worker, ref, src []byte) ([]byte, error) {
 	var c building
 	next := 0
 	if len(team) == 1 {
@@ -375,21 +365,22 @@ func encodeBlocks(dst []byte, l *Layout, team []*Worker, ref []byte, plain func(
 			dst = make([]byte, 0, most)
 		}
 		var err error
-		if c, next, err = gather(l.begin(dst, most), team, ref, plain); err != nil {
+		if c, next, err = gather(l.begin(dst, most), team, ref, src); err != nil {
 			return c.dst, err
 		}
 	}
 	for ; next < l.nblocks; next++ {
-		src, err := plain(next)
-		if err != nil {
-			return c.dst, err
-		}
-		out, err := team[0].encodeBlock(c.dst, l, next, src, ref, c.room())
+		b := l.block(src, next)
+		out, asIs, err := team[0].encodeOrKeep(c.dst, l, next, b, ref, c.room())
 		if err != nil {
 			return out, err
 		}
 		c.add(next, out)
+		if asIs && !c.hold(next) {
+			shuffle.Copy(out[len(out)-len(b):], b)
+		}
 	}
+	c.copyHeld(team, src)
 	return c.end(), nil
 }
 

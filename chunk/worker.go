@@ -28,6 +28,7 @@ type Worker struct {
 	// For the calls that code whole chunks.
 	reader Reader
 	blocks [][]byte
+	early  []encodedBlock
 	spare  [][]byte // memory for encoded blocks
 	ref    []byte
 	team   []*Worker
