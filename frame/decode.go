@@ -88,9 +88,7 @@ func (f *Frame) decode(ctx context.Context, s *snapshot, p Plan) error {
 		}
 	}
 	e.workers = f.opts.workers(p.Blocks())
-	for range e.workers - 1 {
-		e.wg.Go(e.work)
-	}
+	start(&e.wg, e.workers-1, e.work)
 	e.work()
 	e.wg.Wait()
 	for _, j := range e.jobs { // left by an error
@@ -101,6 +99,18 @@ func (f *Frame) decode(ctx context.Context, s *snapshot, p Plan) error {
 	e.s, e.ctx, e.plan, e.rows, e.kept = nil, nil, nil, nil, nil
 	f.engines.Put(e)
 	return err
+}
+
+// start calls f on n goroutines.
+func start(wg *sync.WaitGroup, n int, f func()) {
+	for range n {
+		wg.Go(f)
+	}
+	if n > 0 {
+		// Idle threads hesitate, for tens of microseconds, to take the newest goroutine of a running one. So that is one
+		// which has nothing to do.
+		wg.Go(func() {})
+	}
 }
 
 // work is the loop of a worker.
