@@ -88,7 +88,7 @@ func (f *Frame) decode(ctx context.Context, s *snapshot, p Plan) error {
 		}
 	}
 	e.workers = f.opts.workers(p.Blocks())
-	start(&e.wg, e.workers-1, e.work)
+	start(&e.wg, e.workers-1, e)
 	e.work()
 	e.wg.Wait()
 	for _, j := range e.jobs { // left by an error
@@ -101,10 +101,10 @@ func (f *Frame) decode(ctx context.Context, s *snapshot, p Plan) error {
 	return err
 }
 
-// start calls f on n goroutines.
-func start(wg *sync.WaitGroup, n int, f func()) {
+// start has n goroutines work.
+func start(wg *sync.WaitGroup, n int, e interface{ work() }) {
 	for range n {
-		wg.Go(f)
+		wg.Go(e.work)
 	}
 	if n > 0 {
 		// Idle threads hesitate, for tens of microseconds, to take the newest goroutine of a running one. So that is one

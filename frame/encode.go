@@ -130,7 +130,7 @@ func (b *Batch) Encode(ctx context.Context, size int, src Source) error {
 	e.keeper, _ = src.(Keeper)
 	e.rows, _ = src.(RowSource)
 	e.chunks, e.most, e.last, e.err = b.next.index.n, 2*workers, false, nil
-	start(&e.wg, workers-1, e.work)
+	start(&e.wg, workers-1, e)
 	e.work()
 	e.wg.Wait()
 	e.idle = append(e.idle, e.jobs...) // left by an error
