@@ -12,14 +12,6 @@ type midTables struct {
 func midHash4(v uint32) uint32 { return v * 2_654_435_761 >> (32 - midHashBits) }
 func midHash7(v uint64) uint64 { return v << 8 * 58_295_818_150_454_627 >> (64 - midHashBits) }
 
-func (t *midTables) addShort(b *block, pos int, index uint32) {
-	t.short[midHash4(lz4block.Load32(b.src, pos))] = index
-}
-
-func (t *midTables) addLong(b *block, pos int, index uint32) {
-	t.long[midHash7(lz4block.Load64(b.src, pos))] = index
-}
-
 // encode writes all sequences of a block but the last literals. It reports whether there was room.
 func (t *midTables) encode(b *block) bool {
 	for pos := 0; ; {
@@ -39,23 +31,30 @@ func (t *midTables) encode(b *block) bool {
 		// The bytes are those after the start of the match, the indexes those after pos. They differ when the
 		// start has moved, which the C library does not mind.
 		index := b.base + uint32(pos)
-		t.addLong(b, m.start+1, index+1)
-		t.addLong(b, m.start+2, index+2)
-		t.addShort(b, m.start+1, index+1)
+		next8 := lz4block.Load64(b.src, m.start+1)
+		t.long[midHash7(next8)] = index + 1
+		t.long[midHash7(lz4block.Load64(b.src, m.start+2))] = index + 2
+		t.short[midHash4(uint32(next8))] = index + 1
 		if !b.emit(m) {
 			return false
 		}
-		pos = m.end()
-		if index := b.base + uint32(pos); pos < len(b.src)-6 {
-			if pos > 5 {
-				t.addLong(b, pos-5, index-5)
-			}
-			t.addLong(b, pos-3, index-3)
-			t.addLong(b, pos-2, index-2)
-			t.addShort(b, pos-2, index-2)
-			t.addShort(b, pos-1, index-1)
+		if pos = m.end(); pos < len(b.src)-6 {
+			t.addEnd(b, pos)
 		}
 	}
+}
+
+// addEnd enters positions before pos, where a match ends.
+func (t *midTables) addEnd(b *block, pos int) {
+	index := b.base + uint32(pos)
+	if pos > 5 {
+		t.long[midHash7(lz4block.Load64(b.src, pos-5))] = index - 5
+	}
+	t.long[midHash7(lz4block.Load64(b.src, pos-3))] = index - 3
+	last8 := lz4block.Load64(b.src, pos-2)
+	t.long[midHash7(last8)] = index - 2
+	t.short[midHash4(uint32(last8))] = index - 2
+	t.short[midHash4(uint32(last8>>8))] = index - 1
 }
 
 // scanGeneric looks for a position with a match, from pos on, and returns it and where it repeats, and whether that was
