@@ -24,15 +24,33 @@ func (w *Worker) EncodeBlock(dst []byte, l *Layout, k int, src, ref []byte) ([]b
 
 // encodeBlock is EncodeBlock with room left for so many bytes; it fails with errNoRoom when they are not enough.
 func (w *Worker) encodeBlock(dst []byte, l *Layout, k int, src, ref []byte, room int) ([]byte, error) {
+	dst, asIs, err := w.encodeOrKeep(dst, l, k, src, ref, room)
+	if asIs {
+		shuffle.Copy(dst[len(dst)-len(src):], src)
+	}
+	return dst, err
+}
+
+// encodeOrKeep is encodeBlock, but that a block which is to stand in the chunk as it is, one stream without filters, is not
+// copied: then it returns true, and there is room for the block at the end of dst.
+func (w *Worker) encodeOrKeep(dst []byte, l *Layout, k int, src, ref []byte, room int) ([]byte, bool, error) {
 	b := w.layoutBlock(l, k)
 	if k > 0 {
 		b.ref = ref
 	}
 	filtered, err := w.filtered(l, src, &b)
 	if err != nil {
-		return dst, err
+		return dst, false, err
 	}
-	return w.encodeStreams(dst, l, filtered, room)
+	if l.h.streams(len(src)) != 1 || &filtered[0] != &src[0] {
+		dst, err = w.encodeStreams(dst, l, filtered, room)
+		return dst, false, err
+	}
+	enc, err := w.encoder(l)
+	if err != nil {
+		return dst, false, err
+	}
+	return tryStream(dst, src, enc, room)
 }
 
 // encodeStreams is encodeBlock for a block that has gone through the filters.
@@ -51,27 +69,6 @@ func (w *Worker) encodeStreams(dst []byte, l *Layout, filtered []byte, room int)
 		}
 	}
 	return dst, nil
-}
-
-// encodeOrKeep is encodeBlock, but that a block which is to stand in the chunk as it is, one stream without filters, is not
-// copied: then it returns true, and there is room for the block at the end of dst.
-func (w *Worker) encodeOrKeep(dst []byte, l *Layout, k int, src, ref []byte, room int) ([]byte, bool, error) {
-	if w.o.Prefilter != nil || l.h.streams(len(src)) != 1 {
-		dst, err := w.encodeBlock(dst, l, k, src, ref, room)
-		return dst, false, err
-	}
-	b := w.layoutBlock(l, k)
-	for _, f := range l.pipeline {
-		if !idle(f, &b) {
-			dst, err := w.encodeBlock(dst, l, k, src, ref, room)
-			return dst, false, err
-		}
-	}
-	enc, err := w.encoder(l)
-	if err != nil {
-		return dst, false, err
-	}
-	return tryStream(dst, src, enc, room)
 }
 
 // layoutBlock returns what filters know of block k of a chunk to be encoded.
