@@ -47,7 +47,7 @@ func prefixPays(n, size int) bool { return n < size }
 // hurry does sequences with a kernel as long as they do not go far beyond the first n bytes.
 func (d *decoder) hurry(n int) {
 	near := decoder{src: d.src, dst: d.dst[:min(len(d.dst), n+2*minKernel)], in: d.in, out: d.out}
-	if !DecodeAllPays() || !near.roomy() {
+	if generic || !hasSSSE3 || !near.roomy() {
 		return
 	}
 	race.Read(near.src)
