@@ -108,6 +108,9 @@ func (w *Worker) decodeBlock(dst []byte, r *Reader, k, n int, c *cursor) error {
 
 // decodeStreams sets a part of dst from the streams of a regular block.
 func (w *Worker) decodeStreams(dst []byte, r *Reader, c *cursor, p part) error {
+	if w.decodePlanes(dst, r, *c, p) {
+		return nil
+	}
 	return eachStream(dst, r, c, p, func(dst, in []byte, n int) error { return w.expand(dst, in, r, n) })
 }
 

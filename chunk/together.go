@@ -5,15 +5,15 @@ import (
 	"github.com/goblosc/blosc2/shuffle"
 )
 
-// batch is streams that are expanded together, each src[i] to dst[i].
+// batch is streams that are expanded together, each src[i] to the first n[i] bytes of dst[i] at least.
 type batch struct {
 	dst, src [][]byte
+	n        []int
 }
 
 // TwoPay tells whether DecodeTwo takes less time for two blocks of an opened chunk than decoding one after the other. It
-// does with LZ4 where no filter is to be undone: the time is then that from one match to the next, and two streams can
-// be gone through at a time. Streams of filtered blocks have long matches here and there, which processors foresee
-// better in one stream than in two.
+// does with LZ4 and Zstd where no filter is to be undone: the time is then that from one match, or one symbol, to the
+// next, and two streams can be gone through at a time.
 func (w *Worker) TwoPay(r *Reader) bool {
 	h := &r.h
 	if w.o.Postfilter != nil || h.Special() != Regular || h.Stored() || h.VLBlocks() || h.nblocks < 2 {
@@ -52,28 +52,50 @@ func (w *Worker) decodeTwo(dst [2][]byte, r *Reader, k [2]int) bool {
 			return false
 		}
 		in, err := w.bytes(r, k, i)
-		if err != nil || w.batch.add(dst[i], r, &cursor{b: in}) != nil {
+		if err != nil || w.batch.add(dst[i], r, &cursor{b: in}, whole(len(dst[i]))) != nil {
 			return false
 		}
 	}
-	return len(w.batch.dst) == 0 || w.together(r).DecodeBatch(w.batch.dst, w.batch.src) == nil
+	return w.batch.decode(w.together(r)) == nil
 }
 
-// add adds the streams of a regular block, of which dst is the place.
-func (b *batch) add(dst []byte, r *Reader, c *cursor) error {
-	return eachStream(dst, r, c, whole(len(dst)), func(dst, in []byte, _ int) error {
+// decodePlanes is decodeStreams where the streams of a block pay to be expanded together, and reports whether they are: one
+// by one they say what is wrong.
+func (w *Worker) decodePlanes(dst []byte, r *Reader, c cursor, p part) bool {
+	if r.h.streams(len(dst)) < 2 {
+		return false
+	}
+	dec := w.together(r)
+	if dec == nil || !dec.PlanesPay() {
+		return false
+	}
+	defer w.batch.reset()
+	return w.batch.add(dst, r, &c, p) == nil && w.batch.decode(dec) == nil
+}
+
+// add adds the streams of a regular block that are in p. dst is the place of the block.
+func (b *batch) add(dst []byte, r *Reader, c *cursor, p part) error {
+	return eachStream(dst, r, c, p, func(dst, in []byte, n int) error {
 		if len(in) == len(dst) {
-			shuffle.Copy(dst, in)
+			shuffle.Copy(dst[:n], in[:n])
 			return nil
 		}
-		b.dst, b.src = append(b.dst, dst), append(b.src, in)
+		b.dst, b.src, b.n = append(b.dst, dst), append(b.src, in), append(b.n, n)
 		return nil
 	})
+}
+
+// decode expands the streams.
+func (b *batch) decode(dec codec.BatchDecoder) error {
+	if len(b.dst) == 0 {
+		return nil
+	}
+	return dec.DecodeBatch(b.dst, b.src, b.n)
 }
 
 // reset forgets the streams.
 func (b *batch) reset() {
 	clear(b.dst)
 	clear(b.src)
-	b.dst, b.src = b.dst[:0], b.src[:0]
+	b.dst, b.src, b.n = b.dst[:0], b.src[:0], b.n[:0]
 }

@@ -3,6 +3,7 @@ package chunk
 import (
 	"bytes"
 	"errors"
+	"math/rand/v2"
 	"reflect"
 	"testing"
 
@@ -17,6 +18,10 @@ func TestTwoPay(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, batches := dec.(codec.BatchDecoder)
+	if dec, err = lookupDecoder(codec.Zstd); err != nil {
+		t.Fatal(err)
+	}
+	_, zstdBatches := dec.(codec.BatchDecoder)
 	src := shortMatches(60_000)
 	for _, c := range []struct {
 		name string
@@ -29,7 +34,9 @@ func TestTwoPay(t *testing.T) {
 		{"lz4 with shuffle", CParams{Codec: codec.LZ4, Filters: []Filter{{ID: Shuffle}}}, false},
 		{"lz4 with delta", CParams{Codec: codec.LZ4, Filters: []Filter{{ID: Delta}}}, false},
 		{"one block", CParams{Codec: codec.LZ4, Filters: []Filter{}, BlockSize: 60_000}, false},
-		{"zstd", CParams{Codec: codec.Zstd, Filters: []Filter{}}, false},
+		{"zstd", CParams{Codec: codec.Zstd, Filters: []Filter{}}, zstdBatches},
+		{"zstd with shuffle", CParams{Codec: codec.Zstd, Filters: []Filter{{ID: Shuffle}}}, false},
+		{"blosclz", CParams{Codec: codec.BloscLZ, Filters: []Filter{}}, false},
 		{"stored", CParams{Codec: codec.LZ4, Level: NoCompression}, false},
 	} {
 		c.p.TypeSize = 4
@@ -121,5 +128,83 @@ func TestDecodeTwoCorrupt(t *testing.T) {
 	}
 	if err := w.DecodeTwo([2][]byte{make([]byte, 4096), make([]byte, 4095)}, &r, [2]int{0, 1}); !errors.Is(err, ErrParam) {
 		t.Errorf("a buffer too short: %v", err)
+	}
+}
+
+// oneByOne is a codec whose decoders expand streams alone.
+type oneByOne struct{ codec.Codec }
+
+func (c oneByOne) NewDecoder(p codec.Params) (codec.Decoder, error) {
+	d, err := c.Codec.NewDecoder(p)
+	if err != nil {
+		return nil, err
+	}
+	return struct{ codec.PrefixDecoder }{d.(codec.PrefixDecoder)}, nil
+}
+
+// TestPlanesTogether wants the planes of shuffled blocks to be expanded together where that pays, and changes a chunk at
+// random places: together, planes must have the error, or the content, that they have one by one.
+func TestPlanesTogether(t *testing.T) {
+	src := make([]byte, 64_000)
+	for i := range src {
+		if src[i] = byte(rand.NormFloat64() * 20); i%4 == 3 {
+			src[i] = 7
+		}
+	}
+	zstd, err := codec.Set{}.ByID(codec.Zstd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone := NewPool(&Options{Codecs: codec.Set{}.With(oneByOne{zstd})}).Get()
+	w := NewPool(nil).Get()
+	for _, id := range []codec.ID{codec.Zstd, codec.LZ4} {
+		good, err := Encode(nil, src, CParams{Codec: id, TypeSize: 4, BlockSize: 16_000, Filters: []Filter{{ID: Shuffle}}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r Reader
+		if err := w.Open(&r, good); err != nil {
+			t.Fatal(err)
+		}
+		dec, err := lookupDecoder(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, batches := dec.(codec.BatchDecoder)
+		in, err := w.bytes(&r, 1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := w.decodePlanes(make([]byte, 16_000), &r, cursor{b: in}, whole(16_000)); got != (batches && id == codec.Zstd) {
+			t.Errorf("%v: planes together: %v", id, got)
+		}
+		if id != codec.Zstd {
+			continue
+		}
+		failed, rounds := 0, 2000
+		for i := range rounds {
+			b := bytes.Clone(good)
+			at := HeaderSize + i*7919%(len(b)-HeaderSize)
+			b[at] ^= byte(1 + i%255)
+			var r, other Reader
+			if w.Open(&r, b) != nil || alone.Open(&other, b) != nil {
+				continue
+			}
+			k, n := i%r.NumBlocks(), 1+i*31%16_000
+			want, got := make([]byte, 16_000), make([]byte, 16_000)
+			wantErr, err := alone.DecodePrefix(want, &other, k, n), w.DecodePrefix(got, &r, k, n)
+			if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() {
+				t.Fatalf("byte %d, %d bytes of block %d: %v, want %v", at, n, k, err, wantErr)
+			}
+			if err == nil && !bytes.Equal(got[:n], want[:n]) {
+				t.Fatalf("byte %d, %d bytes of block %d: other data", at, n, k)
+			}
+			if err != nil {
+				failed++
+			}
+		}
+		if failed < rounds/40 || failed == rounds {
+			t.Errorf("%d of %d fail", failed, rounds)
+		}
 	}
 }

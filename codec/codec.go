@@ -159,10 +159,14 @@ type PrefixDecoder interface {
 // BatchDecoder is a Decoder that expands some streams together in less time than one after the other.
 type BatchDecoder interface {
 	Decoder
-	// DecodeBatch expands each src[i] to exactly len(dst[i]) bytes, as Decode does; there are as many of them in both. It
-	// fails with ErrCorrupt if one is not sound, and does not say which. After an error the content of all of dst is
+	// DecodeBatch expands each src[i], which expands to len(dst[i]) bytes, to the first n[i] bytes of dst[i] at least, for
+	// 0 < n[i] <= len(dst[i]): as Decode does where all are wanted, and as DecodePrefix does else. There are as many of each.
+	// It fails with ErrCorrupt if one is not sound, and does not say which. After an error the content of all of dst is
 	// undefined.
-	DecodeBatch(dst, src [][]byte) error
+	DecodeBatch(dst, src [][]byte, n []int) error
+	// PlanesPay reports whether the planes of a shuffled block are such streams. If not, only those of blocks without
+	// filters are.
+	PlanesPay() bool
 }
 
 // Set is an immutable set of codecs. The zero value holds the built-in ones.

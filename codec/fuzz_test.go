@@ -42,7 +42,7 @@ func fuzzDecode(f *testing.F, id codec.ID, dict []byte) {
 		}
 		if batch, ok := d.(codec.BatchDecoder); ok {
 			dst := [][]byte{make([]byte, n), make([]byte, n), make([]byte, n)}
-			err := batch.DecodeBatch(dst, [][]byte{stream, stream, stream})
+			err := batch.DecodeBatch(dst, [][]byte{stream, stream, stream}, []int{n, n, n})
 			if (err == nil) != (errAgain == nil) || err != nil && !errors.Is(err, codec.ErrCorrupt) {
 				t.Fatalf("%x to %d: %v, together %v", stream, n, errAgain, err)
 			}

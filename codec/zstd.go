@@ -102,6 +102,9 @@ func (zstdCodec) NewDecoder(p Params) (Decoder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("codec: zstd: dictionary: %w: %w", ErrCorrupt, err)
 	}
+	if unzstd.BatchPays() {
+		return zstdBatchDecoder{zstdDecoder{dec}}, nil
+	}
 	return zstdDecoder{dec}, nil
 }
 
@@ -114,6 +117,17 @@ func (d zstdDecoder) Decode(dst, src []byte) error { return zstdError(d.dec.Deco
 // DecodePrefix does not compare checksums.
 func (d zstdDecoder) DecodePrefix(dst, src []byte, n int) error {
 	return zstdError(d.dec.DecodePrefix(dst, src, n))
+}
+
+// zstdBatchDecoder is a zstdDecoder that expands the literals of two frames side by side.
+type zstdBatchDecoder struct{ zstdDecoder }
+
+// PlanesPay returns true: what is side by side is the same whatever the frames hold.
+func (d zstdBatchDecoder) PlanesPay() bool { return true }
+
+// DecodeBatch compares checksums of frames that are wanted as a whole.
+func (d zstdBatchDecoder) DecodeBatch(dst, src [][]byte, n []int) error {
+	return zstdError(d.dec.DecodeBatch(dst, src, n))
 }
 
 func zstdError(err error) error {

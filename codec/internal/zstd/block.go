@@ -132,9 +132,23 @@ func (d *Decoder) expandLiterals(dst, src []byte, start int, h literalsHeader, n
 		}
 	}
 	if h.streams == 4 {
-		return d.huffman.expand4(dst, src, start, end, n, d.pairsFor(min(4*n, len(dst)), len(dst), end-start))
+		return d.expand4(dst, src, start, end, n)
 	}
 	return d.huffman.expand1(dst, src, start, end, n)
+}
+
+// expand4 expands the four streams in src[start:end], the first n bytes of dst at least.
+func (d *Decoder) expand4(dst, src []byte, start, end, n int) error {
+	pairs := d.pairsFor(min(4*n, len(dst)), len(dst), end-start)
+	s := &d.streams
+	if !s.init(dst, src, start, end, n, d.huffman, pairs) {
+		return errStream
+	}
+	if pairs == nil {
+		d.beside(s)
+	}
+	s.run()
+	return s.finish()
 }
 
 // pairsFor returns the table of pairs where it is worth its construction: for so many literals to expand, when all of

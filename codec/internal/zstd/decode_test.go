@@ -56,6 +56,7 @@ func decode(t testing.TB, d *Decoder, src []byte, n int) (dst []byte, err error)
 		if before != nil && (err != errBefore || err == nil && !bytes.Equal(dst, before)) {
 			t.Fatalf("%x to %d: pairs of literals make a difference: %v, %v", src, n, errBefore, err)
 		}
+		checkBatch(t, d, src, dst, err)
 	}
 	return dst, err
 }

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// Decoder expands one input at a time. It belongs to one goroutine; it keeps its tables and a buffer of at most 128
-// KiB between calls.
+// Decoder expands one input at a time, or the frames of a batch. It belongs to one goroutine; it keeps its tables and a
+// buffer of at most 128 KiB between calls, and as much again once it had a batch.
 type Decoder struct {
 	// SkipChecksum tells not to verify the checksums of frames that have one.
 	SkipChecksum bool
@@ -27,7 +27,9 @@ type Decoder struct {
 	literals   []byte // room for the literals of a block
 	run        run
 	stop       int // bytes of the content that are wanted, or more than it has
+	streams    streams4
 	scratch    scratch
+	batch      batch
 }
 
 // scratch is what the construction of tables needs.
@@ -90,7 +92,7 @@ func (d *Decoder) upTo(dst, src []byte, stop int) error {
 	}
 	d.stop = stop
 	err := d.decode(dst, src)
-	d.run = run{} // hold no memory of the caller
+	d.run, d.streams = run{}, streams4{} // hold no memory of the caller
 	return err
 }
 

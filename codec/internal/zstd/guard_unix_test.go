@@ -54,6 +54,12 @@ func TestGuardPages(t *testing.T) {
 				if n := len(dst); n > 1 {
 					d.DecodePrefix(dst, src, 1+r.Intn(n-1))
 				}
+				p := partner()
+				other := make([]byte, len(p.content))
+				err = d.DecodeBatch([][]byte{other, dst, other}, [][]byte{p.frame, src, p.frame}, []int{len(other), len(dst), len(other)})
+				if i < 4 && (err != nil || !bytes.Equal(dst, want)) {
+					t.Fatalf("seed %d: in a batch: %v, or wrong bytes", seed, err)
+				}
 			}
 		}
 	})

@@ -70,44 +70,47 @@ type streams4 struct {
 	dst    []byte
 }
 
-// expand4 expands four streams, which follow three lengths of two bytes in src[start:end], to dst, the first n bytes at
-// least. pairs is the table of pairs, if that is to be used.
+// init sets s up for four streams, which follow three lengths of two bytes in src[start:end], to be expanded to dst, the
+// first n bytes at least. pairs is the table of pairs, if that is to be used. It reports whether there are such streams.
 //
 // The four are expanded side by side, so that fewer of them would take as long. Where the beginning of the first has
 // all that is wanted, no more than that of the others is expanded.
-func (t *huffmanTable) expand4(dst, src []byte, start, end, n int, pairs *pairTable) error {
+func (s *streams4) init(dst, src []byte, start, end, n int, t *huffmanTable, pairs *pairTable) bool {
 	part := (len(dst) + 3) / 4
 	if end-start < 10 || len(dst) < 6 || 3*part > len(dst) {
-		return errStream
+		return false
 	}
 	n = min(n, part)
-	s := streams4{src: src, table: t, pairs: pairs, dst: dst}
-	var readers [4]bitReader
+	s.src, s.table, s.pairs, s.dst = src, t, pairs, dst
 	at := start + 6
-	for i := range readers {
+	for i := range s.words {
 		s.starts[i], s.outs[i], s.ends[i] = at, i*part, min(i*part+n, len(dst))
 		if i == 3 {
 			at = end
 		} else if size := int(binary.LittleEndian.Uint16(src[start+2*i:])); size <= end-at {
 			at += size
 		} else {
-			return errStream
+			return false
 		}
-		r := &readers[i]
+		var r bitReader
 		if !r.init(src, s.starts[i], at) {
-			return errStream
+			return false
 		}
 		s.places[i] = r.pos
 		s.words[i] = (r.word | 1) << (64 - r.left)
 	}
-	s.run()
-	for i := range readers {
-		r := &readers[i]
-		r.pos = s.places[i]
-		r.word = binary.LittleEndian.Uint64(src[r.pos:])
+	return true
+}
+
+// finish expands what is left.
+func (s *streams4) finish() error {
+	part := (len(s.dst) + 3) / 4
+	for i, pos := range s.places {
+		r := bitReader{src: s.src, start: s.starts[i], pos: pos}
+		r.word = binary.LittleEndian.Uint64(s.src[pos:])
 		r.left = 64 - uint(bits.TrailingZeros64(s.words[i]))
-		rest := dst[s.outs[i]:min((i+1)*part, len(dst))]
-		if err := t.finish(rest, r, s.ends[i]-s.outs[i]); err != nil || n < part {
+		rest := s.dst[s.outs[i]:min((i+1)*part, len(s.dst))]
+		if err := s.table.finish(rest, &r, s.ends[i]-s.outs[i]); err != nil || s.ends[0] < part {
 			return err
 		}
 	}
