@@ -73,18 +73,18 @@ TEXT ·scatter2AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), CX
 
 scatter2:
-	VMOVDQU      (SI), Y0
-	VMOVDQU      (SI)(R8*1), Y1
-	VPUNPCKLBW   Y1, Y0, Y2
-	VPUNPCKHBW   Y1, Y0, Y3
-	VMOVDQU      X2, (DI)
-	VMOVDQU      X3, 16(DI)
-	VEXTRACTI128 $1, Y2, 32(DI)
-	VEXTRACTI128 $1, Y3, 48(DI)
-	ADDQ         $32, SI
-	ADDQ         $64, DI
-	SUBQ         $32, CX
-	JNZ          scatter2
+	VMOVDQU    (SI), Y0
+	VMOVDQU    (SI)(R8*1), Y1
+	VPUNPCKLBW Y1, Y0, Y2
+	VPUNPCKHBW Y1, Y0, Y3
+	VPERM2I128 $0x20, Y3, Y2, Y0 // two shuffles for two whole stores: half of one takes a step of its own
+	VPERM2I128 $0x31, Y3, Y2, Y1
+	VMOVDQU    Y0, (DI)
+	VMOVDQU    Y1, 32(DI)
+	ADDQ       $32, SI
+	ADDQ       $64, DI
+	SUBQ       $32, CX
+	JNZ        scatter2
 	VZEROUPPER
 	RET
 
