@@ -96,6 +96,7 @@ TEXT ·decodeTwoSSSE3(SB), NOSPLIT, $48-32
 #define sequence sequence1
 #define match match1
 #define manyLiterals manyLiterals1
+#define moreLiterals moreLiterals1
 #define literalLength literalLength1
 #define copyLiterals copyLiterals1
 #define longMatch longMatch1
@@ -123,6 +124,7 @@ TEXT ·decodeTwoSSSE3(SB), NOSPLIT, $48-32
 #undef sequence
 #undef match
 #undef manyLiterals
+#undef moreLiterals
 #undef literalLength
 #undef copyLiterals
 #undef longMatch
@@ -145,6 +147,7 @@ TEXT ·decodeTwoSSSE3(SB), NOSPLIT, $48-32
 #define sequence sequence2
 #define match match2
 #define manyLiterals manyLiterals2
+#define moreLiterals moreLiterals2
 #define literalLength literalLength2
 #define copyLiterals copyLiterals2
 #define longMatch longMatch2

@@ -55,7 +55,39 @@ match:
 	LEAQ 4(OUT)(AX*1), OUT
 	JMP  next
 
+	// 15 to 32 of them, mostly.
 manyLiterals:
+	MOVBLZX -2(IN), R15
+	CMPL R15, $17
+	JHI  moreLiterals
+	LEAQ 14(IN)(R15*1), IN
+	CMPQ IN, INMOST
+	JHI  leave
+	MOVUPS 2(R11), X0
+	MOVUPS 18(R11), X1
+	MOVUPS X0, (OUT)
+	MOVUPS X1, 16(OUT)
+	LEAQ 15(OUT)(R15*1), OUT
+	MOVWLZX (IN), BX
+	ADDQ $2, IN
+	CMPL AX, $12
+	JHI  match
+	CMPL BX, $16
+	JCS  match
+	MOVQ OUT, DX
+	SUBQ BX, DX
+	CMPQ DX, FIRST
+	JCS  leave
+	MOVL (DX), BX
+	MOVL 4(DX), CX
+	MOVQ 8(DX), X0
+	MOVL BX, (OUT)
+	MOVL CX, 4(OUT)
+	MOVQ X0, 8(OUT)
+	LEAQ 4(OUT)(AX*1), OUT
+	JMP  next
+
+moreLiterals:
 	SUBQ $2, IN
 
 literalLength:
@@ -68,7 +100,7 @@ literalLength:
 	JEQ  literalLength
 	CMPQ CX, $longest
 	JHI  leave
-	LEAQ (IN)(CX*1), DX
+	LEAQ 32(IN)(CX*1), DX // it may read up to 63 bytes behind them
 	CMPQ DX, INMOST
 	JHI  leave
 	LEAQ (OUT)(CX*1), BX
@@ -80,11 +112,15 @@ copyLiterals:
 	MOVUPS 16(IN), X1
 	MOVUPS X0, (OUT)
 	MOVUPS X1, 16(OUT)
-	ADDQ $32, IN
-	ADDQ $32, OUT
+	MOVUPS 32(IN), X0
+	MOVUPS 48(IN), X1
+	MOVUPS X0, 32(OUT)
+	MOVUPS X1, 48(OUT)
+	ADDQ $64, IN
+	ADDQ $64, OUT
 	CMPQ OUT, BX
 	JCS  copyLiterals
-	LEAQ 2(DX), IN
+	LEAQ -30(DX), IN
 	MOVQ BX, OUT
 	JMP  match
 
