@@ -83,3 +83,68 @@ func TestGuardPagesDecode(t *testing.T) {
 		}
 	}
 }
+
+// TestGuardPagesEnds expands blocks of which the last sequence but one is of each length near the limits of the kernels, at
+// each distance from the ends: what they copy too much of must have room.
+func TestGuardPagesEnds(t *testing.T) {
+	const size = 1 << 12
+	srcMem, dstMem := trial.GuardPages(t, size), trial.GuardPages(t, size)
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	var block, want []byte
+	literals := func(n, match int) {
+		token := min(n, 15) << 4
+		if match > 0 {
+			token |= min(match-4, 15)
+		}
+		if block = append(block, byte(token)); n >= 15 {
+			block = append(block, byte(n-15))
+		}
+		for range n {
+			b := byte(len(want) * 7)
+			block, want = append(block, b), append(want, b)
+		}
+	}
+	repeat := func(n, distance int) {
+		if block = append(block, byte(distance), 0); n >= 19 {
+			block = append(block, byte(n-19))
+		}
+		for range n {
+			want = append(want, want[len(want)-distance])
+		}
+	}
+	for n := range 71 {
+		for _, match := range []int{4, 5, 8, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 32, 40} {
+			for i, distance := range []int{24, 1, 15, 16, 40} {
+				for tail := 5; tail < 80; tail += 1 + i {
+					block, want = block[:0], want[:0]
+					literals(70, 4)
+					repeat(4, 20)
+					literals(n, match)
+					repeat(match, distance)
+					literals(tail, 0)
+					src, dst := srcMem[len(srcMem)-len(block):], dstMem[len(dstMem)-len(want):]
+					copy(src, block)
+					clear(dst)
+					if !Decode(dst, src, nil) || !bytes.Equal(dst, want) {
+						t.Fatalf("%d literals, a match of %d at %d, %d literals: no, or wrong bytes", n, match, distance, tail)
+					}
+					clear(dst)
+					other := make([]byte, len(want))
+					if !DecodeAll([][]byte{dst, other}, [][]byte{src, bytes.Clone(block)}, nil) || !bytes.Equal(dst, want) || !bytes.Equal(other, want) {
+						t.Fatalf("%d literals, a match of %d at %d, %d literals, twice: no, or wrong bytes", n, match, distance, tail)
+					}
+
+					// The same with an output that ends before the input does, which lets kernels go on for longer.
+					block, want = block[:len(block)-tail-1-min(1, tail/15)], want[:len(want)-tail]
+					dst = dstMem[len(dstMem)-len(want)-tail+5:]
+					literals(200, 0)
+					src = srcMem[len(srcMem)-len(block):]
+					copy(src, block)
+					if Decode(dst, src, nil) || DecodeAll([][]byte{dst, dst}, [][]byte{src, src}, nil) {
+						t.Fatalf("%d literals, a match of %d at %d, 200 literals to %d bytes: expanded", n, match, distance, len(dst))
+					}
+				}
+			}
+		}
+	}
+}
