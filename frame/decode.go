@@ -124,20 +124,11 @@ func (e *decoding) work() {
 			break
 		}
 		if j := e.take(); j != nil {
-			i, n := j.next, 1
-			if j.two && j.n-i >= 2*e.workers {
-				n = 2
-			}
+			i, n := j.next, e.run(j)
 			j.next += n
 			j.active += n
 			e.mu.Unlock()
-			var err error
-			if n == 2 {
-				err = e.two(w, j, [2]int{j.wanted(i), j.wanted(i + 1)})
-			} else {
-				dst, wanted := e.place(j, j.wanted(i))
-				err = e.block(w, j, j.wanted(i), dst, wanted)
-			}
+			err := e.blocks(w, j, i, n)
 			e.mu.Lock()
 			j.active -= n
 			if err != nil {
@@ -165,6 +156,39 @@ func (e *decoding) take() *decodeJob {
 		if j.next < j.n {
 			return j
 		}
+	}
+	return nil
+}
+
+// run returns how many of the blocks left in a job a worker takes: some that follow each other, as their bytes, and the
+// places of what these give, come in faster when one processor goes through them, but fewer towards the end.
+func (e *decoding) run(j *decodeJob) int {
+	const longest = 32
+	left := j.n - j.next
+	if j.two && left >= 2*e.workers {
+		return max(2, min(longest, left/(4*e.workers))&^1)
+	}
+	return max(1, min(longest, left/(4*e.workers)))
+}
+
+// blocks decodes the wanted blocks of a job from the i-th on, n of them; where that pays, two at a time.
+func (e *decoding) blocks(w *worker, j *decodeJob, i, n int) error {
+	for end := i + n; i < end; {
+		if err := e.ctx.Err(); err != nil {
+			return err
+		}
+		if j.two && n > 1 {
+			if err := e.two(w, j, [2]int{j.wanted(i), j.wanted(i + 1)}); err != nil {
+				return err
+			}
+			i += 2
+			continue
+		}
+		dst, wanted := e.place(j, j.wanted(i))
+		if err := e.block(w, j, j.wanted(i), dst, wanted); err != nil {
+			return err
+		}
+		i++
 	}
 	return nil
 }
