@@ -78,7 +78,8 @@ func (c *config) arrays() (volume, series *array) {
 	return volume, series
 }
 
-// reads runs the reading of boxes and of points, from files that the system has in memory.
+// reads runs the reading of boxes and of points, from files that the system has in memory. A plane is the first of its
+// blocks, and an inner one is in their middle: blocks are decoded no further than the last item that is wanted.
 func (c *config) reads() (rows []row, err error) {
 	volume, series := c.arrays()
 	e := c.edge
@@ -89,15 +90,17 @@ func (c *config) reads() (rows []row, err error) {
 		names []string
 	}{
 		{volume, map[string]box{
-			"patch": {[]int64{0, e / 8, e / 2, e / 2}, []int64{1, e + e/8, e + e/2, e + e/2}},
-			"plane": {[]int64{0, e / 2, 0, 0}, []int64{1, e/2 + 1, 2 * e, 2 * e}},
-			"item":  {[]int64{0, e / 2, e, e}, []int64{1, e/2 + 1, e + 1, e + 1}},
-			"whole": whole(volume.shape),
-		}, []string{"patch", "plane", "item", "whole"}},
+			"patch":       {[]int64{0, e / 8, e / 2, e / 2}, []int64{1, e + e/8, e + e/2, e + e/2}},
+			"plane":       {[]int64{0, e / 2, 0, 0}, []int64{1, e/2 + 1, 2 * e, 2 * e}},
+			"inner plane": {[]int64{0, e/2 + e/8, 0, 0}, []int64{1, e/2 + e/8 + 1, 2 * e, 2 * e}},
+			"item":        {[]int64{0, e / 2, e, e}, []int64{1, e/2 + 1, e + 1, e + 1}},
+			"whole":       whole(volume.shape),
+		}, []string{"patch", "plane", "inner plane", "item", "whole"}},
 		{series, map[string]box{
 			"plane":       {[]int64{days / 2, 0, 0}, []int64{days/2 + 1, 181, 360}},
+			"inner plane": {[]int64{days/2 + days/32, 0, 0}, []int64{days/2 + days/32 + 1, 181, 360}},
 			"time series": {[]int64{0, 100, 200}, []int64{days, 101, 201}},
-		}, []string{"plane", "time series"}},
+		}, []string{"plane", "inner plane", "time series"}},
 	} {
 		path := filepath.Join(c.dir, a.name+".b2nd")
 		made, err := ndarray.CreateBytes(context.Background(), path, a.shape, a.dtype, a.items, a.options(0))
