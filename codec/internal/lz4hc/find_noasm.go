@@ -12,4 +12,4 @@ func (s *search) find(pos, low, longest int) match { return s.findGeneric(pos, l
 func (s *search) first(pos int) match { return s.firstGeneric(pos) }
 
 // scan does what scanGeneric does.
-func (t *midTables) scan(b *block, pos int) (found, at int, long bool) { return t.scanGeneric(b, pos) }
+func (t *midTables) scan(b *block) (found, at int, best bool) { return t.scanGeneric(b) }

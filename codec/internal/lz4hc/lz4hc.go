@@ -101,7 +101,9 @@ type block struct {
 	src, dst []byte
 	base     uint32
 	limited  bool // whether the block may not fit
-	anchor   int  // start of the literals not yet written
+	anchor   int  // start of the literals not yet written: where the last match ends
+	start    int  // start of the last match, of levels 1 and 2
+	found    int  // where it was found; its start may have moved since
 	out      int  // end of the sequences written
 }
 

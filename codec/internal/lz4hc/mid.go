@@ -14,39 +14,38 @@ func midHash7(v uint64) uint64 { return v << 8 * 58_295_818_150_454_627 >> (64 -
 
 // encode writes all sequences of a block but the last literals. It reports whether there was room.
 func (t *midTables) encode(b *block) bool {
-	for pos := 0; ; {
-		var at int
-		var long bool
-		if pos, at, long = t.scan(b, pos); pos > len(b.src)-lz4block.TailLength {
+	for {
+		pos, at, best := t.scan(b)
+		if pos > len(b.src)-lz4block.TailLength {
 			return true
 		}
 		m := match{pos, lz4block.MatchLength(b.src, pos, at), pos - at}
-		if !long {
+		if !best {
 			m = t.better(b, m)
 		}
 		for m.start > b.anchor && m.start > m.distance && b.src[m.start-1] == b.src[m.start-m.distance-1] {
 			m.start--
 			m.length++
 		}
-		// The bytes are those after the start of the match, the indexes those after pos. They differ when the
-		// start has moved, which the C library does not mind.
-		index := b.base + uint32(pos)
-		next8 := lz4block.Load64(b.src, m.start+1)
-		t.long[midHash7(next8)] = index + 1
-		t.long[midHash7(lz4block.Load64(b.src, m.start+2))] = index + 2
-		t.short[midHash4(uint32(next8))] = index + 1
+		b.found, b.start = pos, m.start
 		if !b.emit(m) {
 			return false
-		}
-		if pos = m.end(); pos < len(b.src)-6 {
-			t.addEnd(b, pos)
 		}
 	}
 }
 
-// addEnd enters positions before pos, where a match ends.
-func (t *midTables) addEnd(b *block, pos int) {
-	index := b.base + uint32(pos)
+// enter enters positions behind the start of the last match and before its end.
+func (t *midTables) enter(b *block) {
+	// The bytes are those after the start of the match, the indexes those after the place where it was found. They differ
+	// when the start has moved, which the C library does not mind.
+	index := b.base + uint32(b.found)
+	next8 := lz4block.Load64(b.src, b.start+1)
+	t.long[midHash7(next8)] = index + 1
+	t.long[midHash7(lz4block.Load64(b.src, b.start+2))] = index + 2
+	t.short[midHash4(uint32(next8))] = index + 1
+
+	pos := b.anchor
+	index = b.base + uint32(pos)
 	if pos > 5 {
 		t.long[midHash7(lz4block.Load64(b.src, pos-5))] = index - 5
 	}
@@ -57,11 +56,14 @@ func (t *midTables) addEnd(b *block, pos int) {
 	t.short[midHash4(uint32(last8>>8))] = index - 1
 }
 
-// scanGeneric looks for a position with a match, from pos on, and returns it and where it repeats, and whether that was
-// found by the hash of 7 bytes. Where there is none the position is beyond the last one that may have a match. It enters
-// the positions that it looks at into the tables.
-func (t *midTables) scanGeneric(b *block, pos int) (found, at int, long bool) {
-	src := b.src
+// scanGeneric looks for a position with a match, from the end of the last one on, and returns it and where it repeats, and
+// whether there is no better one for sure, as where it was found by the hash of 7 bytes. Where there is none the position
+// is beyond the last one that may have a match. It enters the positions that it looks at into the tables, and before them some of the last match.
+func (t *midTables) scanGeneric(b *block) (found, at int, best bool) {
+	src, pos := b.src, b.anchor
+	if pos > 0 && pos <= len(src)-lz4block.TailLength {
+		t.enter(b)
+	}
 	for pos <= len(src)-lz4block.TailLength {
 		index := b.base + uint32(pos)
 		first8 := lz4block.Load64(src, pos)

@@ -3,7 +3,20 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// func scanKernel(t *midTables, b *block, pos int) (found, at int, long bool)
+// LONG enters an index into the table of hashes of 7 bytes; hash is at hand.
+#define LONG(bytes, hash, index) \
+	MOVQ  bytes, hash            \
+	IMULQ R12, hash              \
+	SHRQ  $50, hash              \
+	MOVL  index, (R11)(hash*4)
+
+// SHORT does into that of 4, whose factor is 2654435761.
+#define SHORT(bytes, hash, index) \
+	IMUL3L $-1640531535, bytes, hash \
+	SHRL   $18, hash              \
+	MOVL   index, (R10)(hash*4)
+
+// func scanKernel(t *midTables, b *block) (found, at int, best bool)
 //
 // An index in the tables that is less than base, from an older input, is too far away as well: newBase sees to that.
 //
@@ -18,7 +31,7 @@
 //	BX, DI     indexes of the candidates of both tables; DI is b at first
 //	R14        the hash of 4 bytes
 //	CX, DX     at hand
-TEXT ·scanKernel(SB), NOSPLIT, $0-41
+TEXT ·scanKernel(SB), NOSPLIT, $0-33
 	MOVQ t+0(FP), R10
 	LEAQ midTables_long(R10), R11
 	MOVQ b+8(FP), DI
@@ -27,11 +40,44 @@ TEXT ·scanKernel(SB), NOSPLIT, $0-41
 	MOVQ block_src+8(DI), R9
 	LEAQ -12(R13)(R9*1), R9
 	SUBQ R13, SI
-	MOVQ pos+16(FP), R8
-	ADDQ R13, R8
 	MOVQ block_anchor(DI), R15
 	ADDQ R13, R15
+	MOVQ R15, R8
 	MOVQ $(58295818150454627<<8), R12
+	CMPQ R8, R13
+	JEQ  position // there is no match yet
+
+	// Two positions behind the start of the last match.
+	MOVQ block_start(DI), CX
+	ADDQ R13, CX
+	MOVQ block_found(DI), BX
+	ADDQ R13, BX
+	MOVQ 1(SI)(CX*1), AX
+	MOVQ 2(SI)(CX*1), DX
+	LEAQ 1(BX), R14
+	LEAQ 2(BX), BX
+	LONG(AX, CX, R14)
+	LONG(DX, CX, BX)
+	SHORT(AX, CX, R14)
+
+	// Up to four before its end.
+	LEAQ -5(R8), BX
+	CMPQ BX, R13
+	JLS  near
+	MOVQ (SI)(BX*1), AX
+	LONG(AX, CX, BX)
+
+near:
+	LEAQ -3(R8), BX
+	MOVQ (SI)(BX*1), AX
+	LONG(AX, CX, BX)
+	INCQ BX
+	MOVQ (SI)(BX*1), AX
+	LONG(AX, CX, BX)
+	SHORT(AX, CX, BX)
+	INCQ BX
+	SHRQ $8, AX
+	SHORT(AX, CX, BX)
 
 position:
 	MOVQ (SI)(R8*1), AX
@@ -54,7 +100,7 @@ position:
 	MOVL (SI)(BX*1), DX
 	XORL AX, DX
 	ORL  CX, DX
-	JEQ  long
+	JEQ  best
 
 	MOVL DI, BX
 	MOVL R8, (R10)(R14*4)
@@ -77,17 +123,32 @@ next:
 	CMPQ R8, R9
 	JLS  position
 	MOVQ R13, BX
+	JMP  best
 
+	// Is there perhaps a better one a byte behind, by its hash of 7 bytes?
 found:
-	MOVB $0, long+40(FP)
+	CMPQ R8, R9
+	JCC  best
+	MOVQ 1(SI)(R8*1), AX
+	MOVQ AX, CX
+	IMULQ R12, CX
+	SHRQ $50, CX
+	MOVL (R11)(CX*4), DI
+	LEAL 1(R8), DX
+	SUBL DI, DX
+	CMPL DX, $65535
+	JHI  best
+	CMPL AX, (SI)(DI*1)
+	JNE  best
+	MOVB $0, best+32(FP)
 	JMP  exit
 
-long:
-	MOVB $1, long+40(FP)
+best:
+	MOVB $1, best+32(FP)
 
 exit:
 	SUBQ R13, R8
-	MOVQ R8, found+24(FP)
+	MOVQ R8, found+16(FP)
 	SUBQ R13, BX
-	MOVQ BX, at+32(FP)
+	MOVQ BX, at+24(FP)
 	RET
