@@ -161,14 +161,16 @@ func (e *decoding) take() *decodeJob {
 }
 
 // run returns how many of the blocks left in a job a worker takes: some that follow each other, as their bytes, and the
-// places of what these give, come in faster when one processor goes through them, but fewer towards the end.
+// places of what these give, come in faster when one processor goes through them, but fewer towards the end. They have no
+// more than 1 MiB, if they are several, so that little is decoded in vain when another worker fails.
 func (e *decoding) run(j *decodeJob) int {
-	const longest = 32
+	const longest, most = 32, 1 << 20
 	left := j.n - j.next
+	n := min(longest, left/(4*e.workers), most/max(1, j.r.BlockLen(j.wanted(j.next))))
 	if j.two && left >= 2*e.workers {
-		return max(2, min(longest, left/(4*e.workers))&^1)
+		return max(2, n&^1)
 	}
-	return max(1, min(longest, left/(4*e.workers)))
+	return max(1, n)
 }
 
 // blocks decodes the wanted blocks of a job from the i-th on, n of them; where that pays, two at a time.

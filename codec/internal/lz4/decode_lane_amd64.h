@@ -16,9 +16,10 @@
 // just written are likely to be among them: a processor forwards what a load wants from one store, but waits where it
 // wants more.
 //
-// 15 to 46 literals are copied as 48: their number is not foreseen, either. Behind them, where little is lost if that was
-// wrong, a distance of 16 at least is taken for granted, and the match goes by parts of 4 and 8 bytes: in records, a match
-// often repeats the one before, whose store was overwritten by literals from its fourth or fifth byte on.
+// 15 to 46 literals are copied as 48: their number is not foreseen, either. With 46 of them and the 18 bytes that a match
+// may have without another look at OUTMOST, all 64 bytes before the end are used. Behind them, where little is lost if
+// that was wrong, a distance of 16 at least is taken for granted, and the match goes by parts of 4 and 8 bytes: in records,
+// a match often repeats the one before, whose store was overwritten by literals from its fourth or fifth byte on.
 
 sequence:
 	MOVQ IN, R11

@@ -58,7 +58,8 @@ func (t *midTables) enter(b *block) {
 
 // scanGeneric looks for a position with a match, from the end of the last one on, and returns it and where it repeats, and
 // whether there is no better one for sure, as where it was found by the hash of 7 bytes. Where there is none the position
-// is beyond the last one that may have a match. It enters the positions that it looks at into the tables, and before them some of the last match.
+// is beyond the last one that may have a match. It enters the positions that it looks at into the tables, and before them
+// some of the last match.
 func (t *midTables) scanGeneric(b *block) (found, at int, best bool) {
 	src, pos := b.src, b.anchor
 	if pos > 0 && pos <= len(src)-lz4block.TailLength {

@@ -9,7 +9,7 @@ func BatchPays() bool { return use.avx2 }
 
 // runBoth takes turns of both, as long as none of the eight streams can end.
 func (s *streams4) runBoth(o *streams4) {
-	if !use.avx2 {
+	if !BatchPays() {
 		return
 	}
 	for _, s := range [2]*streams4{s, o} {
