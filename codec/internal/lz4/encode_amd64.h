@@ -10,12 +10,13 @@
 //
 //	SI         the address of index 0: that of the input less base
 //	DI         where the next byte of the output goes
-//	R8, R13    the index to search next and the 8 bytes there; R8 is the token while a sequence is written
+//	R8, R13    the index to search next and the 8 bytes there; the token and the end of the match while a sequence
+//	           is written
 //	R10        index from which no match may start
 //	R11, R12   the table, base
 //	AX, BX     the indexes of a position and of its candidate
 //	DX, R15    the step and the counter it comes from; R15 is the place of the token while a sequence is written
-//	CX, R9     at hand
+//	CX, R9     at hand; R9 has the 8 bytes of a position that is looked up
 	MOVQ b+0(FP), AX
 	MOVQ table+8(FP), R11
 	MOVQ block_base(AX), R12
@@ -47,7 +48,7 @@ search:
 step:
 	MOVQ R13, CX
 	HASH(CX)
-	MOVL R13, R9
+	MOVQ R13, R9
 	MOVQ R8, AX
 	ADDQ DX, R8
 	MOVL R15, DX
@@ -62,11 +63,20 @@ step:
 	JNE  step
 	NEAR(AX, BX, CX, step)
 
-	// A match. What is near the end of the input is left to Go, so that 32 bytes can be read from any literal and 28
+	// A match. What is near the end of the input is left to Go, so that 32 bytes can be read from any literal and 32
 	// compared from the start of any match.
 	CMPQ AX, srcSafe
 	JHI  leave
 
+	// Where it ends comes first: the next look-up waits for that, and nothing waits for where it starts. TZCNT of what
+	// is not zero is BSF on processors that do not know it.
+	XORQ (SI)(BX*1), R9
+	JZ   longer
+	TZCNTQ R9, R13
+	SHRQ $3, R13
+	ADDQ AX, R13
+
+behind:
 	// It may start earlier: as many bytes before as are equal, but not before the anchor.
 	MOVQ anchor, R9
 	LEAQ -8(BX), CX
@@ -155,109 +165,11 @@ match:
 	SUBL BX, CX
 	MOVW CX, (DI)
 	ADDQ $2, DI
-	ADDQ $4, AX
-	ADDQ $4, BX
-	MOVQ AX, DX // the length is counted from here
-	MOVQ (SI)(AX*1), CX
-	XORQ (SI)(BX*1), CX
-	JZ   longer
-	BSFQ CX, CX
-	SHRL $3, CX
-	ADDQ CX, AX
-	JMP  matched
-
-longer:
-	ADDQ $8, AX
-	ADDQ $8, BX
-
-	// 16 more can be compared wherever a match is written here.
-	MOVOU (SI)(AX*1), X0
-	MOVOU (SI)(BX*1), X1
-	PCMPEQB X1, X0
-	PMOVMSKB X0, CX
-	XORL $0xffff, CX
-	JNZ  differ16
-	ADDQ $16, AX
-	ADDQ $16, BX
-	MOVQ matchLimit, R9
-	SUBQ $64, R9
-	CMPQ AX, R9
-	JGT  longer16
-
-longer64:
-	MOVOU (SI)(AX*1), X0
-	MOVOU (SI)(BX*1), X1
-	MOVOU 16(SI)(AX*1), X2
-	MOVOU 16(SI)(BX*1), X3
-	MOVOU 32(SI)(AX*1), X4
-	MOVOU 32(SI)(BX*1), X5
-	MOVOU 48(SI)(AX*1), X6
-	MOVOU 48(SI)(BX*1), X7
-	PCMPEQB X1, X0
-	PCMPEQB X3, X2
-	PCMPEQB X5, X4
-	PCMPEQB X7, X6
-	PAND X2, X0
-	PAND X6, X4
-	PAND X4, X0
-	PMOVMSKB X0, CX
-	CMPL CX, $0xffff
-	JNE  longer16
-	ADDQ $64, AX
-	ADDQ $64, BX
-	CMPQ AX, R9
-	JLE  longer64
-
-longer16:
-	LEAQ 16(AX), CX
-	CMPQ CX, matchLimit
-	JGT  nearEnd
-	MOVOU (SI)(AX*1), X0
-	MOVOU (SI)(BX*1), X1
-	PCMPEQB X1, X0
-	PMOVMSKB X0, CX
-	XORL $0xffff, CX
-	JNZ  differ16
-	ADDQ $16, AX
-	ADDQ $16, BX
-	JMP  longer16
-
-differ16:
-	BSFL CX, CX
-	ADDQ CX, AX
-	JMP  matched
-
-nearEnd:
-	LEAQ 8(AX), CX
-	CMPQ CX, matchLimit
-	JHI  lastBytes
-	MOVQ (SI)(AX*1), CX
-	XORQ (SI)(BX*1), CX
-	JNZ  differ8
-	ADDQ $8, AX
-	ADDQ $8, BX
-	JMP  nearEnd
-
-differ8:
-	BSFQ CX, CX
-	SHRL $3, CX
-	ADDQ CX, AX
-	JMP  matched
-
-lastBytes:
-	CMPQ AX, matchLimit
-	JCC  matched
-	MOVB (SI)(AX*1), CX
-	CMPB CX, (SI)(BX*1)
-	JNE  matched
-	INCQ AX
-	INCQ BX
-	JMP  lastBytes
-
-matched:
-	MOVQ AX, anchor
-	MOVQ AX, R9
-	SUBQ DX, R9
+	MOVQ R13, R9
+	SUBQ AX, R9
+	SUBQ $4, R9
+	MOVQ R13, anchor
+	MOVQ R13, AX
 	CMPQ R9, $15
 	JCC  longMatch
 	ADDL R9, R8
@@ -272,24 +184,129 @@ next:
 	PUT(CX, DX)
 
 	// A match may follow at once.
-	MOVQ (SI)(AX*1), R13
-	MOVQ R13, CX
+	MOVQ (SI)(AX*1), R9
+	MOVQ R9, CX
 	HASH(CX)
 	SWAP(CX, AX, BX)
+	MOVQ 1(SI)(AX*1), R13
 	LEAQ 1(AX), R8
 	CLAMP(BX)
-	CMPL R13, (SI)(BX*1)
-	MOVQ 1(SI)(AX*1), R13
+	CMPL R9, (SI)(BX*1)
 	JNE  search
 	NEAR(AX, BX, CX, search)
 	CMPQ AX, srcSafe
 	JHI  leave
 	CMPQ DI, outSafe
 	JHI  leave
+	XORQ (SI)(BX*1), R9
+	JZ   longer
+	TZCNTQ R9, R13
+	SHRQ $3, R13
+	ADDQ AX, R13
+
+noLiterals:
 	MOVQ DI, R15
 	INCQ DI
 	XORL R8, R8
 	JMP  match
+
+longer:
+	// The first 8 bytes are equal, and 24 more can be compared.
+	LEAQ 8(AX), R13
+	LEAQ 8(BX), DX
+	MOVQ (SI)(R13*1), CX
+	XORQ (SI)(DX*1), CX
+	JNZ  differ8
+	ADDQ $8, R13
+	ADDQ $8, DX
+	MOVOU (SI)(R13*1), X0
+	MOVOU (SI)(DX*1), X1
+	PCMPEQB X1, X0
+	PMOVMSKB X0, CX
+	XORL $0xffff, CX
+	JNZ  differ16
+	ADDQ $16, R13
+	ADDQ $16, DX
+	MOVQ matchLimit, R9
+	SUBQ $64, R9
+	CMPQ R13, R9
+	JGT  longer16
+
+longer64:
+	MOVOU (SI)(R13*1), X0
+	MOVOU (SI)(DX*1), X1
+	MOVOU 16(SI)(R13*1), X2
+	MOVOU 16(SI)(DX*1), X3
+	MOVOU 32(SI)(R13*1), X4
+	MOVOU 32(SI)(DX*1), X5
+	MOVOU 48(SI)(R13*1), X6
+	MOVOU 48(SI)(DX*1), X7
+	PCMPEQB X1, X0
+	PCMPEQB X3, X2
+	PCMPEQB X5, X4
+	PCMPEQB X7, X6
+	PAND X2, X0
+	PAND X6, X4
+	PAND X4, X0
+	PMOVMSKB X0, CX
+	CMPL CX, $0xffff
+	JNE  longer16
+	ADDQ $64, R13
+	ADDQ $64, DX
+	CMPQ R13, R9
+	JLE  longer64
+
+longer16:
+	LEAQ 16(R13), CX
+	CMPQ CX, matchLimit
+	JGT  nearEnd
+	MOVOU (SI)(R13*1), X0
+	MOVOU (SI)(DX*1), X1
+	PCMPEQB X1, X0
+	PMOVMSKB X0, CX
+	XORL $0xffff, CX
+	JNZ  differ16
+	ADDQ $16, R13
+	ADDQ $16, DX
+	JMP  longer16
+
+differ16:
+	TZCNTL CX, CX
+	ADDQ CX, R13
+	JMP  ends
+
+nearEnd:
+	LEAQ 8(R13), CX
+	CMPQ CX, matchLimit
+	JHI  lastBytes
+	MOVQ (SI)(R13*1), CX
+	XORQ (SI)(DX*1), CX
+	JNZ  differ8
+	ADDQ $8, R13
+	ADDQ $8, DX
+	JMP  nearEnd
+
+differ8:
+	TZCNTQ CX, CX
+	SHRL $3, CX
+	ADDQ CX, R13
+	JMP  ends
+
+lastBytes:
+	CMPQ R13, matchLimit
+	JCC  ends
+	MOVB (SI)(R13*1), CX
+	CMPB CX, (SI)(DX*1)
+	JNE  ends
+	INCQ R13
+	INCQ DX
+	JMP  lastBytes
+
+ends:
+	// Only a match that follows at once starts at the anchor.
+	CMPQ AX, anchor
+	JNE  behind
+	JMP  noLiterals
 
 longMatch:
 	// CX is how many bytes of length there are: (length + 240) / 255.
