@@ -6,13 +6,18 @@ import (
 	"github.com/goblosc/blosc2/codec/internal/lz4block"
 )
 
-const chainHashBits = 15
+const (
+	chainHashBits = 15
+	aheadSize     = 64      // positions that are entered at once, the one looked for and those behind it
+	windowSize    = 1 << 17 // a power of two that has room for the distances and for these
+)
 
-// chainTables holds the last index of each hash of 4 bytes, and for each index of the window how far back the one
-// before it of the same hash is, 65535 standing for too far.
+// chainTables holds, for each index of the window, how far back the one before it of the same hash of 4 bytes is, 65535
+// standing for too far.
 type chainTables struct {
-	heads [1 << chainHashBits]uint32
-	back  [1 << 16]uint16
+	heads [1 << chainHashBits]uint32 // the last index of each hash
+	back  [windowSize]uint16
+	older [aheadSize]uint32 // for the last indexes entered, what heads had for their hashes before
 }
 
 func chainHash(v uint32) uint32 { return v * 2_654_435_761 >> (32 - chainHashBits) }
@@ -37,39 +42,47 @@ type walk struct {
 	run      int    // length of the run of one byte at pos; -1 is not yet known, 0 is none
 }
 
-// insert enters the positions before pos into the tables.
+// insert enters positions into the tables up to pos, and some behind it. These do not disturb a search at pos, as that
+// starts with what older has for it, and the positions of searches never go back.
 func (s *search) insert(pos int) {
-	for p := s.next; p < pos; p++ {
-		h := chainHash(lz4block.Load32(s.src, p))
-		index := s.base + uint32(p)
-		s.back[uint16(index)] = uint16(min(index-s.heads[h], lz4block.MaxDistance))
-		s.heads[h] = index
+	next, end := s.next, min(pos+aheadSize, len(s.src)-lz4block.LastBytes)
+	for ; next < end; next++ {
+		head := &s.heads[chainHash(lz4block.Load32(s.src, next))]
+		index := s.base + uint32(next)
+		s.older[index%aheadSize] = *head
+		s.back[index%windowSize] = uint16(min(index-*head, lz4block.MaxDistance))
+		*head = index
 	}
-	s.next = max(s.next, pos)
+	s.next = next
 }
 
 // findGeneric looks for a match that covers pos, starts at low or after, and is longer than longest. Where there is none
 // it returns one of length longest with distance 0.
-//
-// It walks the chain of pos from near to far, so among equally long matches the nearest wins. Where a candidate
-// and the one before it are neighbours and the input is a run of one byte, so are likely many more, and the search
-// jumps within the run of the candidate, to where it fits that of the input.
 func (s *search) findGeneric(pos, low, longest int) match {
-	s.insert(pos)
-	src, base, heads, back := s.src, s.base, &s.heads, &s.back
-	want := lz4block.Load32(src, pos)
-	found := match{pos, longest, 0}
-	here := base + uint32(pos)
-	lowest := max(base, here-lz4block.MaxDistance)
-	run := -1 // length of the run of one byte at pos; -1 is not yet known, 0 is none
-	if !s.runs {
-		run = 0
+	if pos >= s.next {
+		s.insert(pos)
 	}
+	here := s.base + uint32(pos)
+	run := 0
+	if s.runs {
+		run = -1
+	}
+	return s.follow(match{pos, longest, 0}, pos, low, s.older[here%aheadSize], max(s.base, here-lz4block.MaxDistance), s.attempts, run)
+}
+
+// follow follows the chain of pos from near to far, from index on, down to the index lowest, for so many candidates,
+// and returns the longest match that starts at low or after, or found. So among equally long matches the nearest wins. run
+// is the length of the run of one byte at pos; -1 is not yet known, 0 is none.
+//
+// Where a candidate and the one before it are neighbours and the input is a run of one byte, so are likely many more, and
+// the search jumps within the run of the candidate, to where it fits that of the input.
+func (s *search) follow(found match, pos, low int, index, lowest uint32, attempts, run int) match {
+	src, base, back := s.src, s.base, &s.back
+	want := lz4block.Load32(src, pos)
 	// The two bytes where a longer match would end tell most candidates off. ahead is where they are, from pos on.
-	ahead := low + longest - 1 - pos
+	ahead := low + found.length - 1 - pos
 	tail := lz4block.Load16(src, pos+ahead)
-	index := heads[chainHash(want)]
-	for attempts := s.attempts; attempts > 0 && index >= lowest; attempts-- {
+	for ; attempts > 0 && index >= lowest; attempts-- {
 		candidate := int(index - base)
 		if lz4block.Load16(src, candidate+ahead) == tail && lz4block.Load32(src, candidate) == want {
 			before := 0
@@ -82,7 +95,7 @@ func (s *search) findGeneric(pos, low, longest int) match {
 				tail = lz4block.Load16(src, pos+ahead)
 			}
 		}
-		distance := back[uint16(index)]
+		distance := back[index%windowSize]
 		if distance == 1 && run != 0 && index-1 >= lowest {
 			if run < 0 {
 				run = s.runAt(pos)
@@ -131,7 +144,7 @@ func (s *search) jump(index, lowest uint32, run, pos, low int, found *match) (ne
 	if n := min(back+forward, run); n > found.length {
 		*found = match{pos, n, pos - int(index-s.base)}
 	}
-	return index - uint32(s.back[uint16(index)])
+	return index - uint32(s.back[index%windowSize])
 }
 
 // runAt returns the length of the run of one byte at pos, or 0 when it is less than 4.

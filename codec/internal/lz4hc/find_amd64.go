@@ -7,31 +7,53 @@ import "github.com/goblosc/blosc2/codec/internal/lz4block"
 // generic tells to use no kernels. Only tests change it.
 var generic = false
 
+// Why the kernel stops.
+const (
+	walked      = iota // there are no more candidates, or positions
+	atNeighbour        // walk.run is not 0, and the next candidate has the first bytes wanted and is the neighbour of walk.index
+	atStart            // walk.index, the next candidate, is so near the start of the input that the kernel can't read before it
+)
+
+// hasKernel reports whether the kernel takes a position: it reads 8 bytes before it, and as many behind it that a match may
+// have.
+func (s *search) hasKernel(pos int) bool {
+	return !generic && pos >= 8 && pos <= len(s.src)-8-lz4block.LastBytes
+}
+
 // find does what findGeneric does.
 func (s *search) find(pos, low, longest int) match {
-	if generic {
+	if !s.hasKernel(pos) {
 		return s.findGeneric(pos, low, longest)
 	}
-	return s.follow(pos, low, longest)
+	return s.findKernel(pos, low, longest)
 }
 
 // first does what firstGeneric does.
 func (s *search) first(pos int) match {
-	if generic || pos > len(s.src)-lz4block.TailLength {
-		return s.firstGeneric(pos)
+	for ; pos <= len(s.src)-lz4block.TailLength; pos = s.walk.pos + 1 {
+		s.walk.pos = pos // the kernel may go on
+		if m := s.find(pos, pos, lz4block.MinMatch-1); m.length >= lz4block.MinMatch {
+			return m
+		}
 	}
-	return s.follow(pos, pos, lz4block.MinMatch-1)
+	return match{}
 }
 
-// follow does find with a kernel, which stops where a candidate is in a run of one byte as pos may be. Where longest is
-// lz4block.MinMatch-1 it does first.
-func (s *search) follow(pos, low, longest int) match {
+// findKernel does find with a kernel. Where longest is lz4block.MinMatch-1 it may go on to later positions; walk.pos is the
+// last one.
+func (s *search) findKernel(pos, low, longest int) match {
 	w := &s.walk
-	w.pos, w.low, w.found, w.left, w.run = pos, low, match{pos, longest, 0}, s.attempts, 0
+	w.pos, w.low, w.found, w.run = pos, low, match{pos, longest, 0}, 0
 	if s.runs {
 		w.run = -1
 	}
-	for again := false; findSSE2(s, again); again = true {
+	for again := false; ; again = true {
+		switch findSSE2(s, again) {
+		case walked:
+			return w.found
+		case atStart:
+			return s.follow(w.found, w.pos, w.low, w.index, w.lowest, w.left, w.run)
+		}
 		if w.run < 0 {
 			w.run = s.runAt(w.pos)
 		}
@@ -41,13 +63,11 @@ func (s *search) follow(pos, low, longest int) match {
 			w.index--
 		}
 	}
-	return w.found
 }
 
-// findSSE2 enters the positions before walk.pos into the tables and walks the chain of walk.pos, or goes on with that.
-// Where it finds nothing longer and walk.found.length is lz4block.MinMatch-1 it goes on with the next position. It returns false
-// at the end of the chain or of the input, and true where walk.run is not 0, the candidate is the neighbour of the next
-// one, walk.index, and that has the first bytes wanted, too.
+// findSSE2 enters positions into the tables where walk.pos is not there yet, and walks the chain of walk.pos, or goes on
+// with that. Where it finds nothing longer and walk.found.length is lz4block.MinMatch-1 it goes on with the next position.
+// It returns why it stops.
 //
 //go:noescape
-func findSSE2(s *search, again bool) (stopped bool)
+func findSSE2(s *search, again bool) (why int)
