@@ -48,6 +48,31 @@ func TestGuardPages(t *testing.T) {
 	})
 }
 
+// TestGuardPagesEnds does so with the last match of an input at each distance from its end, and outputs about as long as
+// needed.
+func TestGuardPagesEnds(t *testing.T) {
+	const size = 1 << 12
+	srcMem, dstMem := trial.GuardPages(t, size), trial.GuardPages(t, size)
+	forEachKernel(t, func(t *testing.T) {
+		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+		var e Encoder
+		for literals := range 80 {
+			for tail := range 80 {
+				content := trial.Ending(literals, tail)
+				src := srcMem[len(srcMem)-len(content):]
+				copy(src, content)
+				n := len(oracle(content, size, 1))
+				for more := -1; more < 60; more += 1 + tail%7 {
+					dst := dstMem[len(dstMem)-n-more:]
+					if k, want := e.Encode(dst, src, 1), oracle(content, len(dst), 1); !bytes.Equal(dst[:k], want) {
+						t.Fatalf("%d literals, a match, %d literals into %d bytes: %d bytes, want %d", literals, tail, len(dst), k, len(want))
+					}
+				}
+			}
+		}
+	})
+}
+
 // TestGuardPagesDecode is TestGuardPages for blocks that are expanded, sound ones and mutants.
 func TestGuardPagesDecode(t *testing.T) {
 	const size = 1 << 20
@@ -84,9 +109,9 @@ func TestGuardPagesDecode(t *testing.T) {
 	}
 }
 
-// TestGuardPagesEnds expands blocks of which the last sequence but one is of each length near the limits of the kernels, at
+// TestGuardPagesDecodeEnds expands blocks of which the last sequence but one is of each length near the limits of the kernels, at
 // each distance from the ends: what they copy too much of must have room.
-func TestGuardPagesEnds(t *testing.T) {
+func TestGuardPagesDecodeEnds(t *testing.T) {
 	const size = 1 << 12
 	srcMem, dstMem := trial.GuardPages(t, size), trial.GuardPages(t, size)
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))

@@ -38,3 +38,25 @@ func TestGuardPages(t *testing.T) {
 		}
 	}
 }
+
+// TestGuardPagesEnds does so with the last match of an input at each distance from its end, and outputs about as long as
+// needed.
+func TestGuardPagesEnds(t *testing.T) {
+	const size = 1 << 12
+	srcMem, dstMem := trial.GuardPages(t, size), trial.GuardPages(t, size)
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	for _, level := range []int{1, 3, 9} {
+		kernel, plain := NewEncoder(level), NewEncoder(level)
+		for literals := range 80 {
+			for tail := range 80 {
+				content := trial.Ending(literals, tail)
+				src := srcMem[len(srcMem)-len(content):]
+				copy(src, content)
+				n := encodeBoth(t, kernel, plain, make([]byte, size), src)
+				for more := -1; more < 60; more += 1 + tail%7 {
+					encodeBoth(t, kernel, plain, dstMem[len(dstMem)-n-more:], src)
+				}
+			}
+		}
+	}
+}

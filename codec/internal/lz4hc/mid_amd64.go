@@ -2,18 +2,24 @@
 
 package lz4hc
 
-import "github.com/goblosc/blosc2/codec/internal/lz4block"
+import (
+	"github.com/goblosc/blosc2/codec/internal/lz4block"
+	"github.com/goblosc/blosc2/codec/internal/race"
+)
 
-// scan does what scanGeneric does.
+// scan does what scanGeneric does. On the way it writes the sequences that are not near the end of the input or of the output.
 func (t *midTables) scan(b *block) (found, at int, best bool) {
-	if generic || b.anchor > len(b.src)-lz4block.TailLength {
+	if generic || b.anchor > len(b.src)-lz4block.TailLength || len(b.dst) < minRoom {
 		return t.scanGeneric(b)
 	}
+	race.Write(b.dst)
 	return scanKernel(t, b)
 }
 
-// scanKernel is scanGeneric where there may be a match. It also knows that there is no better one behind a match that was
-// found by the hash of 4 bytes, mostly.
+// minRoom is the least length of the output for the kernel.
+const minRoom = 64
+
+// scanKernel is scanGeneric where there may be a match, but goes on behind those that it can write itself.
 //
 //go:noescape
 func scanKernel(t *midTables, b *block) (found, at int, best bool)

@@ -16,6 +16,13 @@
 	SHRL   $18, hash              \
 	MOVL   index, (R10)(hash*4)
 
+// Local variables.
+#define base       0(SP)  // index of the start of the input
+#define last       8(SP)  // index of the last position that may have a match
+#define srcSafe    16(SP) // matches from beyond this index are left to Go
+#define matchLimit 24(SP) // index up to which a match may go
+#define outSafe    32(SP) // address up to which there is room for 64 bytes
+
 // func scanKernel(t *midTables, b *block) (found, at int, best bool)
 //
 // An index in the tables that is less than base, from an older input, is too far away as well: newBase sees to that.
@@ -23,52 +30,67 @@
 // Registers:
 //
 //	SI         the address of index 0: that of the input less base
-//	R8, R9     index of the position, and of the last one that may have a match
 //	R10, R11   the tables of hashes of 4 and 7 bytes
 //	R12        the factor of the hash of 7 bytes, so that the highest of 8 bytes leaves no trace
-//	R13, R15   base, and the index of the anchor
-//	AX         the 8 bytes at the position
-//	BX, DI     indexes of the candidates of both tables; DI is b at first
-//	R14        the hash of 4 bytes
+//	R13        where the next byte of the output goes
+//	R15        index of the anchor
+//	R8         index of the position
+//	AX         the 8 bytes there
+//	BX, DI     indexes of the candidates of both tables; BX is that of the match
+//	R14        the hash of 4 bytes; the position where a match was found
+//	R9         index of the end of a match
 //	CX, DX     at hand
-TEXT ·scanKernel(SB), NOSPLIT, $0-33
+TEXT ·scanKernel(SB), NOSPLIT, $40-33
 	MOVQ t+0(FP), R10
 	LEAQ midTables_long(R10), R11
 	MOVQ b+8(FP), DI
-	MOVL block_base(DI), R13
+	MOVL block_base(DI), CX
+	MOVQ CX, base
 	MOVQ block_src(DI), SI
-	MOVQ block_src+8(DI), R9
-	LEAQ -12(R13)(R9*1), R9
-	SUBQ R13, SI
+	SUBQ CX, SI
 	MOVQ block_anchor(DI), R15
-	ADDQ R13, R15
+	ADDQ CX, R15
+	ADDQ block_src+8(DI), CX
+	LEAQ -5(CX), DX
+	MOVQ DX, matchLimit
+	LEAQ -12(CX), DX
+	MOVQ DX, last
+	LEAQ -40(CX), DX
+	MOVQ DX, srcSafe
+	MOVQ block_dst(DI), R13
+	MOVQ block_dst+8(DI), DX
+	LEAQ -64(R13)(DX*1), DX
+	MOVQ DX, outSafe
+	ADDQ block_out(DI), R13
 	MOVQ R15, R8
+	MOVQ R15, R9
 	MOVQ $(58295818150454627<<8), R12
-	CMPQ R8, R13
+	CMPQ R8, base
 	JEQ  position // there is no match yet
+	MOVQ block_start(DI), R8
+	ADDQ base, R8
+	MOVQ block_found(DI), R14
+	ADDQ base, R14
 
-	// Two positions behind the start of the last match.
-	MOVQ block_start(DI), CX
-	ADDQ R13, CX
-	MOVQ block_found(DI), BX
-	ADDQ R13, BX
-	MOVQ 1(SI)(CX*1), AX
-	MOVQ 2(SI)(CX*1), DX
-	LEAQ 1(BX), R14
-	LEAQ 2(BX), BX
-	LONG(AX, CX, R14)
+	// Enter two positions behind R8, the start of the last match.
+enter:
+	MOVQ 1(SI)(R8*1), AX
+	MOVQ 2(SI)(R8*1), DX
+	LEAQ 1(R14), BX
+	LONG(AX, CX, BX)
+	SHORT(AX, CX, BX)
+	INCQ BX
 	LONG(DX, CX, BX)
-	SHORT(AX, CX, R14)
 
-	// Up to four before its end.
-	LEAQ -5(R8), BX
-	CMPQ BX, R13
+	// And up to four before R9, its end.
+	LEAQ -5(R9), BX
+	CMPQ BX, base
 	JLS  near
 	MOVQ (SI)(BX*1), AX
 	LONG(AX, CX, BX)
 
 near:
-	LEAQ -3(R8), BX
+	LEAQ -3(R9), BX
 	MOVQ (SI)(BX*1), AX
 	LONG(AX, CX, BX)
 	INCQ BX
@@ -78,6 +100,7 @@ near:
 	INCQ BX
 	SHRQ $8, AX
 	SHORT(AX, CX, BX)
+	MOVQ R9, R8
 
 position:
 	MOVQ (SI)(R8*1), AX
@@ -100,7 +123,7 @@ position:
 	MOVL (SI)(BX*1), DX
 	XORL AX, DX
 	ORL  CX, DX
-	JEQ  best
+	JEQ  long
 
 	MOVL DI, BX
 	MOVL R8, (R10)(R14*4)
@@ -113,22 +136,45 @@ position:
 	MOVL (SI)(BX*1), DX
 	XORL AX, DX
 	ORL  CX, DX
-	JEQ  found
+	JEQ  short
 
-next:
 	MOVQ R8, CX
 	SUBQ R15, CX
 	SHRQ $9, CX
 	LEAQ 1(R8)(CX*1), R8
-	CMPQ R8, R9
+	CMPQ R8, last
 	JLS  position
-	MOVQ R13, BX
-	JMP  best
+	MOVQ base, BX
+	MOVB $1, best+32(FP)
+	JMP  exit
 
-	// Is there perhaps a better one a byte behind, by its hash of 7 bytes?
-found:
-	CMPQ R8, R9
-	JCC  best
+	// Found by the hash of 7 bytes. What is near the end of the input or of the output is left to Go, so that 32 bytes can
+	// be read from any literal. Where the match ends comes first, as the next look-up waits for that.
+long:
+	MOVB $1, best+32(FP)
+	CMPQ R8, srcSafe
+	JHI  exit
+	MOVQ R8, R14
+	XORQ (SI)(BX*1), AX
+	JZ   more
+	TZCNTQ AX, AX
+	SHRL $3, AX
+	LEAQ (R8)(AX*1), R9
+	JMP  room
+
+	// Found by that of 4. Is there perhaps a longer one a byte behind, by its hash of 7 bytes?
+short:
+	MOVB $0, best+32(FP)
+	CMPQ R8, srcSafe
+	JHI  exit
+	MOVQ R8, R14
+	XORQ (SI)(BX*1), AX
+	JZ   more
+	TZCNTQ AX, AX
+	SHRL $3, AX
+	LEAQ (R8)(AX*1), R9
+
+behind:
 	MOVQ 1(SI)(R8*1), AX
 	MOVQ AX, CX
 	IMULQ R12, CX
@@ -137,18 +183,240 @@ found:
 	LEAL 1(R8), DX
 	SUBL DI, DX
 	CMPL DX, $65535
-	JHI  best
+	JHI  room
 	CMPL AX, (SI)(DI*1)
-	JNE  best
-	MOVB $0, best+32(FP)
+	JNE  room
+	XORQ (SI)(DI*1), AX
+	JZ   behindMore
+	TZCNTQ AX, AX
+	SHRL $3, AX
+	LEAQ 1(R8)(AX*1), DX
+
+behindEnd:
+	// DX is where it ends, and starts 1 later.
+	LEAQ 1(R9), AX
+	CMPQ DX, AX
+	JLS  room
+	LEAQ 1(R8), AX
+	SUBQ R15, AX
+	SUBQ R8, DX
+	ADDQ DX, AX // more than is needed
+	SHRQ $7, AX
+	ADDQ R8, AX
+	SUBQ R15, AX
+	ADDQ R13, AX
+	CMPQ AX, outSafe
+	JCC  exit
+	LEAQ (R8)(DX*1), R9
+	INCQ R8
+	MOVL R8, (R11)(CX*4)
+	MOVQ DI, BX
+	JMP  before
+
+	// Is there room for all of it and more?
+room:
+	MOVQ R9, AX
+	SUBQ R15, AX
+	SHRQ $7, AX
+	ADDQ R8, AX
+	SUBQ R15, AX
+	ADDQ R13, AX
+	CMPQ AX, outSafe
+	JCC  exit
+
+before:
+	// It may start earlier: as many bytes before as are equal, but not before the anchor.
+	LEAQ -8(BX), CX
+	CMPQ CX, base
+	JLT  before1
+	MOVQ -8(SI)(R8*1), CX
+	XORQ -8(SI)(BX*1), CX
+	JZ   before1
+	BSWAPQ CX
+	TZCNTQ CX, CX
+	SHRL $3, CX
+	MOVQ R8, DX
+	SUBQ R15, DX
+	CMPQ CX, DX
+	CMOVQHI DX, CX
+	SUBQ CX, R8
+	SUBQ CX, BX
+	JMP  literals
+
+before1:
+	CMPQ R8, R15
+	JLS  literals
+	CMPQ BX, base
+	JLS  literals
+	MOVB -1(SI)(R8*1), CX
+	CMPB CX, -1(SI)(BX*1)
+	JNE  literals
+	DECQ R8
+	DECQ BX
+	JMP  before1
+
+literals:
+	MOVQ R8, DX
+	SUBQ R15, DX
+	LEAQ 1(R13), DI
+	CMPQ DX, $15
+	JCC  manyLiterals
+	MOVL DX, AX
+	SHLL $4, AX
+	MOVUPS (SI)(R15*1), X0
+	MOVUPS X0, (DI)
+	ADDQ DX, DI
+	JMP  match
+
+manyLiterals:
+	MOVL $0xf0, AX
+	LEAQ -15(DX), CX
+	CMPQ CX, $255
+	JCS  lastLength
+
+lengths:
+	MOVB $255, (DI)
+	INCQ DI
+	SUBQ $255, CX
+	CMPQ CX, $255
+	JCC  lengths
+
+lastLength:
+	MOVB CX, (DI)
+	INCQ DI
+	ADDQ SI, R15
+	ADDQ DI, DX
+
+copy:
+	MOVUPS (R15), X0
+	MOVUPS 16(R15), X1
+	MOVUPS X0, (DI)
+	MOVUPS X1, 16(DI)
+	ADDQ $32, R15
+	ADDQ $32, DI
+	CMPQ DI, DX
+	JCS  copy
+	MOVQ DX, DI
+
+match:
+	MOVL R8, CX
+	SUBL BX, CX
+	MOVW CX, (DI)
+	ADDQ $2, DI
+	MOVQ R9, CX
+	SUBQ R8, CX
+	SUBQ $4, CX
+	CMPQ CX, $15
+	JCC  longMatch
+	ADDL CX, AX
+	MOVB AX, (R13)
+
+written:
+	MOVQ DI, R13
+	MOVQ R9, R15
+	CMPQ R9, last
+	JLS  enter
+
+	// The rest are literals.
+	MOVQ R9, R8
+	MOVQ base, BX
+	MOVB $1, best+32(FP)
 	JMP  exit
 
-best:
-	MOVB $1, best+32(FP)
+longMatch:
+	ADDL $15, AX
+	MOVB AX, (R13)
+	SUBQ $15, CX
+	CMPQ CX, $255
+	JCS  lastOfLength
+
+matchLengths:
+	MOVB $255, (DI)
+	INCQ DI
+	SUBQ $255, CX
+	CMPQ CX, $255
+	JCC  matchLengths
+
+lastOfLength:
+	MOVB CX, (DI)
+	INCQ DI
+	JMP  written
+
+	// The first 8 bytes are equal. DX becomes the end; R9 is 0 but for the match a byte behind.
+more:
+	XORL R9, R9
+	LEAQ 8(R8), DX
+	LEAQ 8(BX), DI
+	JMP  more8
+
+behindMore:
+	LEAQ 9(R8), DX
+	ADDQ $8, DI
+
+more8:
+	LEAQ 8(DX), AX
+	CMPQ AX, matchLimit
+	JHI  more1
+	MOVQ (SI)(DX*1), AX
+	XORQ (SI)(DI*1), AX
+	JNZ  differ
+	ADDQ $8, DX
+	ADDQ $8, DI
+	LEAQ 32(DX), AX
+	CMPQ AX, matchLimit
+	JHI  more8
+	MOVOU (SI)(DX*1), X0
+	MOVOU (SI)(DI*1), X1
+	MOVOU 16(SI)(DX*1), X2
+	MOVOU 16(SI)(DI*1), X3
+	PCMPEQB X1, X0
+	PCMPEQB X3, X2
+	PAND X2, X0
+	PMOVMSKB X0, AX
+	CMPL AX, $0xffff
+	JNE  more8
+	ADDQ $32, DX
+	ADDQ $32, DI
+	JMP  more8
+
+more1:
+	CMPQ DX, matchLimit
+	JCC  moreEnd
+	MOVB (SI)(DX*1), AX
+	CMPB AX, (SI)(DI*1)
+	JNE  moreEnd
+	INCQ DX
+	INCQ DI
+	JMP  more1
+
+differ:
+	TZCNTQ AX, AX
+	SHRL $3, AX
+	ADDQ AX, DX
+	ADDQ AX, DI
+
+moreEnd:
+	TESTQ R9, R9
+	JNE   behindMost
+	MOVQ  DX, R9
+	CMPB  best+32(FP), $0
+	JEQ   behind
+	JMP   room
+
+behindMost:
+	SUBQ DX, DI
+	LEAQ 1(R8)(DI*1), DI
+	JMP  behindEnd
 
 exit:
-	SUBQ R13, R8
+	MOVQ b+8(FP), DI
+	MOVQ base, CX
+	SUBQ CX, R8
 	MOVQ R8, found+16(FP)
-	SUBQ R13, BX
+	SUBQ CX, BX
 	MOVQ BX, at+24(FP)
+	SUBQ CX, R15
+	MOVQ R15, block_anchor(DI)
+	SUBQ block_dst(DI), R13
+	MOVQ R13, block_out(DI)
 	RET

@@ -73,3 +73,14 @@ func Input(kind, n int, seed int64) []byte {
 	kinds[kind].Fill(b, rand.New(rand.NewSource(seed)))
 	return b
 }
+
+// Ending makes an input that is noise, of which 16 bytes repeat behind so many literals, and ends with a tail of noise. An
+// encoder that copies or compares too much near the end trips over some of them.
+func Ending(literals, tail int) []byte {
+	b := make([]byte, 16+literals, 32+literals+tail)
+	r := rand.New(rand.NewSource(int64(literals)))
+	r.Read(b)
+	b = append(b, b[:16]...)
+	r.Read(b[len(b) : len(b)+tail])
+	return b[:len(b)+tail]
+}
