@@ -4,8 +4,8 @@
 //
 // Levels 1 and 2 look up one candidate by a hash of 7 bytes and one by a hash of 4 (mid.go). Levels 3 to 9 follow
 // chains of positions of equal hash, 4 to 256 of them, and weigh up to three overlapping matches against each
-// other (chain.go, parse.go). On amd64 a kernel does the former, and another one finds the matches of the latter. The choices are those of lz4 1.10, so that the same
-// input and room give the same bytes.
+// other (chain.go, parse.go). On amd64 a kernel does the former, and another one finds the matches of the latter. The
+// choices are those of lz4 1.10, so that the same input and room give the same bytes.
 package lz4hc
 
 import (
