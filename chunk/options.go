@@ -49,8 +49,9 @@ func (o *Options) limit(cbytes int, floor int64) int64 {
 
 // Pool hands out workers and keeps them between calls. It is safe for use by any number of goroutines.
 type Pool struct {
-	o Options
-	p sync.Pool
+	o    Options
+	p    sync.Pool // of *Worker
+	crew crew
 }
 
 // NewPool returns a pool whose workers use o.
@@ -69,7 +70,7 @@ func (p *Pool) Options() *Options { return &p.o }
 func (p *Pool) Get() *Worker {
 	w, ok := p.p.Get().(*Worker)
 	if !ok {
-		w = &Worker{o: &p.o}
+		w = &Worker{pool: p, o: &p.o}
 	}
 	w.Chunk = -1
 	return w

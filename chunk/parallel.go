@@ -42,13 +42,13 @@ func work(team []*Worker, n int, f func(w *Worker, k int) error) error {
 		return nil
 	}
 	var (
-		next, failed atomic.Int64
-		wg           sync.WaitGroup
-		mu           sync.Mutex
-		first        error
+		next, failed, workers atomic.Int64
+		mu                    sync.Mutex
+		first                 error
 	)
 	failed.Store(int64(n))
-	run := func(w *Worker) {
+	team[0].pool.Run(len(team), func() {
+		w := team[workers.Add(1)-1]
 		for k, end := int64(0), int64(0); ; k++ {
 			if k == end {
 				k, end = takeRun(&next, int64(n), len(team))
@@ -65,15 +65,7 @@ func work(team []*Worker, n int, f func(w *Worker, k int) error) error {
 				mu.Unlock()
 			}
 		}
-	}
-	for _, w := range team[1:] {
-		wg.Go(func() { run(w) })
-	}
-	// Idle threads hesitate, for tens of microseconds, to take the newest goroutine of a running one. So that is one which
-	// has nothing to do.
-	wg.Go(func() {})
-	run(team[0])
-	wg.Wait()
+	})
 	return first
 }
 

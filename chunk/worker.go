@@ -11,6 +11,7 @@ type Worker struct {
 	// known.
 	Chunk int64
 
+	pool     *Pool
 	o        *Options
 	buf      [2][]byte // blocks between two filters
 	pre      []byte    // a block after Options.Prefilter

@@ -35,6 +35,7 @@ type decoding struct {
 	kept *cache  // of blocks, or nil when this call does not use it
 
 	workers int
+	loop    func() // work
 
 	mu      sync.Mutex
 	wake    sync.Cond // when a chunk was opened, or nothing is left to wait for
@@ -43,7 +44,6 @@ type decoding struct {
 	opening int
 	last    bool // the plan has no more chunks
 	err     error
-	wg      sync.WaitGroup
 }
 
 // decodeJob is an opened chunk.
@@ -58,9 +58,9 @@ type decodeJob struct {
 	two    bool // it pays to decode two blocks at a time
 }
 
-// Decode decodes the blocks that the plan wants, on up to Options.Concurrency goroutines, which have ended when it
-// returns. It works on one state of the frame, whatever is committed meanwhile. It stops at the first error: of the
-// plan, of the context, or ErrCorrupt, ErrUnsupported, ErrTooLarge or of reading, in an *Error with the chunk.
+// Decode decodes the blocks that the plan wants, on up to Options.Concurrency goroutines, which have done with the plan
+// when it returns. It works on one state of the frame, whatever is committed meanwhile. It stops at the first error: of
+// the plan, of the context, or ErrCorrupt, ErrUnsupported, ErrTooLarge or of reading, in an *Error with the chunk.
 func (f *Frame) Decode(ctx context.Context, p Plan) (err error) {
 	s, err := f.acquire()
 	if err != nil {
@@ -75,6 +75,7 @@ func (f *Frame) decode(ctx context.Context, s *snapshot, p Plan) error {
 	if !ok {
 		e = &decoding{f: f}
 		e.wake.L = &e.mu
+		e.loop = e.work
 	}
 	e.s, e.ctx, e.plan, e.last, e.err = s, ctx, p, false, nil
 	e.rows, _ = p.(RowPlan)
@@ -88,9 +89,7 @@ func (f *Frame) decode(ctx context.Context, s *snapshot, p Plan) error {
 		}
 	}
 	e.workers = f.opts.workers(p.Blocks())
-	start(&e.wg, e.workers-1, e)
-	e.work()
-	e.wg.Wait()
+	f.pool.Run(e.workers, e.loop)
 	for _, j := range e.jobs { // left by an error
 		e.recycle(j)
 	}
@@ -99,18 +98,6 @@ func (f *Frame) decode(ctx context.Context, s *snapshot, p Plan) error {
 	e.s, e.ctx, e.plan, e.rows, e.kept = nil, nil, nil, nil, nil
 	f.engines.Put(e)
 	return err
-}
-
-// start has n goroutines work.
-func start(wg *sync.WaitGroup, n int, e interface{ work() }) {
-	for range n {
-		wg.Go(e.work)
-	}
-	if n > 0 {
-		// Idle threads hesitate, for tens of microseconds, to take the newest goroutine of a running one. So that is one
-		// which has nothing to do.
-		wg.Go(func() {})
-	}
 }
 
 // work is the loop of a worker.

@@ -35,12 +35,12 @@ type encoding struct {
 
 	keeper Keeper    // src, or nil
 	rows   RowSource // src, or nil
+	loop   func()    // work
 
 	mu      sync.Mutex
 	wake    sync.Cond
 	jobs    []*encodeJob // in their order; the first is the next to be written
 	idle    []*encodeJob
-	wg      sync.WaitGroup
 	writing bool // a worker is writing jobs[0]
 	last    bool
 	chunks  int // in the frame, with those under way
@@ -120,6 +120,7 @@ func (b *Batch) Encode(ctx context.Context, size int, src Source) error {
 	if !ok {
 		e = &encoding{}
 		e.wake.L = &e.mu
+		e.loop = e.work
 	}
 	if z, ok := src.(Sizer); ok {
 		b.likely = likely{size: z.Size()}
@@ -130,9 +131,7 @@ func (b *Batch) Encode(ctx context.Context, size int, src Source) error {
 	e.keeper, _ = src.(Keeper)
 	e.rows, _ = src.(RowSource)
 	e.chunks, e.most, e.last, e.err = b.next.index.n, 2*workers, false, nil
-	start(&e.wg, workers-1, e)
-	e.work()
-	e.wg.Wait()
+	b.f.pool.Run(workers, e.loop)
 	e.idle = append(e.idle, e.jobs...) // left by an error
 	for _, j := range e.idle {
 		closeSource(j.close)

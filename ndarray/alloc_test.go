@@ -2,6 +2,7 @@ package ndarray
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"testing"
 )
@@ -12,9 +13,15 @@ func TestReadAllocates(t *testing.T) {
 		t.Log("pools drop memory at random when races are looked for; counting allocations means nothing then")
 		return
 	}
+	for _, concurrency := range []int{1, 3} {
+		t.Run(fmt.Sprint(concurrency), func(t *testing.T) { readAllocates(t, concurrency) })
+	}
+}
+
+func readAllocates(t *testing.T, concurrency int) {
 	ctx := context.Background()
 	o := &Options{Chunks: []int32{20, 30}, Blocks: []int32{7, 10}}
-	o.Concurrency = 1
+	o.Concurrency = concurrency
 	data := make([]float32, 50*70)
 	for i := range data {
 		data[i] = float32(i % 1000)

@@ -122,8 +122,8 @@
 // becomes visible, and with Options.NoSync unset durable, as a whole or not at all. After an error the array is as it
 // was. A Batch makes several edits one commit; Batch.Frame and Array.Frame edit metalayers.
 //
-// A call uses up to Options.Concurrency goroutines, which have ended when it returns. Buffers belong to the caller
-// and are not kept. A read with Concurrency 1 of an array in memory or in one file allocates nothing once it was done
-// a few times; the bytes of the file decide what is allocated besides, up to Options.MaxBytes, so that files from
-// anywhere may be opened.
+// A call uses up to Options.Concurrency goroutines, which have done with it when it returns; up to eight of them stay awake
+// for some 30 microseconds more, to help with the next call. Buffers belong to the caller and are not kept. A read of an
+// array in memory or in one file allocates nothing once it was done a few times; the bytes of the file decide what is
+// allocated besides, up to Options.MaxBytes, so that files from anywhere may be opened.
 package ndarray
