@@ -254,19 +254,12 @@ func (p *Pool) room(dst []byte, h *Header) ([]byte, error) {
 
 // decodeFlat fills dst with the content of a chunk in memory that is stored or special, whatever its blocks are.
 func (p *Pool) decodeFlat(dst []byte, h *Header, chunk []byte) {
-	from := storersFrom
-	if !h.Stored() {
-		from = fillersFrom
-	}
-	if len(dst) < from {
+	if len(dst) < sharedFrom {
 		h.flat(dst, chunk, 0)
 		return
 	}
-	p.decodePieces(dst, *h, chunk, 1+len(dst)/from)
+	p.decodePieces(dst, *h, chunk, 1+len(dst)/sharedFrom)
 }
-
-// fillersFrom is how many bytes one worker fills in less time than it takes to set another one to work.
-const fillersFrom = 32 << 20
 
 // decodePieces is decodeFlat for several workers. Writing a piece never fails.
 func (p *Pool) decodePieces(dst []byte, h Header, chunk []byte, workers int) {

@@ -299,7 +299,7 @@ func (p *Pool) Encode(dst, src []byte, c CParams) ([]byte, error) {
 	}
 	n := l.nblocks
 	if l.store {
-		n = 1 + len(src)/storersFrom
+		n = 1 + len(src)/sharedFrom
 	}
 	team := p.team(n)
 	defer p.dismiss(team)

@@ -53,7 +53,7 @@ func (c *building) hold(k int) bool {
 // copyHeld copies the blocks that were held, of a chunk with the content src.
 func (c *building) copyHeld(team []*Worker, src []byte) {
 	blocks := max(1, movedPiece/c.l.blockSize) // of a piece
-	team = team[:min(len(team), 1+c.held*c.l.blockSize/storersFrom)]
+	team = team[:min(len(team), 1+c.held*c.l.blockSize/sharedFrom)]
 	_ = work(team, (c.held+blocks-1)/blocks, func(_ *Worker, i int) error {
 		for k := i * blocks; k < min((i+1)*blocks, c.held); k++ {
 			at := int(binary.LittleEndian.Uint32(c.dst[c.starts+4*k:]))

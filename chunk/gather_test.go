@@ -42,7 +42,7 @@ func TestGather(t *testing.T) {
 
 // TestStoredByTeam stores so much that workers share the work.
 func TestStoredByTeam(t *testing.T) {
-	src := make([]byte, 2*storersFrom+12345)
+	src := make([]byte, 2*sharedFrom+12345)
 	rand.New(rand.NewSource(1)).Read(src)
 	for _, level := range []int{NoCompression, 5} {
 		p := CParams{Codec: codec.LZ4, Level: level, TypeSize: 8}

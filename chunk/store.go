@@ -61,7 +61,7 @@ func store(dst []byte, l *Layout, team []*Worker, src []byte) ([]byte, error) {
 
 // copyPieces copies src to dst. Members of the team copy pieces that are worth it.
 func copyPieces(dst, src []byte, team []*Worker) {
-	team = team[:min(len(team), 1+len(src)/storersFrom)]
+	team = team[:min(len(team), 1+len(src)/sharedFrom)]
 	_ = work(team, (len(src)+movedPiece-1)/movedPiece, func(_ *Worker, i int) error {
 		at := i * movedPiece
 		shuffle.Copy(dst[at:], src[at:min(at+movedPiece, len(src))])
@@ -73,5 +73,5 @@ func copyPieces(dst, src []byte, team []*Worker) {
 // that they overwrite.
 const movedPiece = 2 << 20
 
-// storersFrom is how many bytes one worker copies in less time than it takes to set another one to work.
-const storersFrom = 12 << 20
+// sharedFrom is how many bytes one worker copies or fills in less time than it takes to set another one to work.
+const sharedFrom = 4 << 20
