@@ -79,10 +79,15 @@ TEXT ·findSSE2(SB), NOSPLIT, $40-24
 
 	// Enter positions into the tables up to pos, and some behind it.
 enter:
+	MOVL $maxDistance, R12
+	LEAQ -const_aheadSize(R11), R10
+	CMPQ R14, R10
+	JCS  skipped
+
+near:
 	LEAQ const_aheadSize(R11), R10
 	CMPQ R10, limit
 	CMOVQGT limit, R10
-	MOVL $maxDistance, R12
 
 enter1:
 	MOVL (SI)(R14*1), AX
@@ -424,3 +429,31 @@ last:
 done:
 	MOVQ $const_walked, why+16(FP)
 	RET
+
+	// Nobody asks for the candidates of positions that a long match has skipped. And in a run of one byte, where that is
+	// always the position before, it need not be looked up. CX is the hash of that.
+skipped:
+	MOVL $-1, CX
+
+skipped1:
+	MOVL (SI)(R14*1), AX
+	IMUL3L $-1640531535, AX, AX // 2654435761
+	SHRL $17, AX
+	MOVL $1, DX
+	CMPL AX, CX
+	JEQ  linked
+	MOVL AX, CX
+	MOVL R14, DX
+	SUBL heads(R13)(AX*4), DX
+	CMPL DX, R12
+	CMOVLHI R12, DX
+
+linked:
+	MOVL R14, heads(R13)(AX*4)
+	MOVL R14, BX
+	ANDL $(const_windowSize-1), BX
+	MOVW DX, (R13)(BX*2)
+	INCQ R14
+	CMPQ R14, R10
+	JCS  skipped1
+	JMP  near
