@@ -32,17 +32,18 @@ type mate struct {
 
 // call is one of Pool.Run.
 type call struct {
-	f    func()
+	f    func(i int)
 	left atomic.Int32 // mates that have not yet done
+	last atomic.Int32 // the i of the mate that began last
 	done sync.WaitGroup
 }
 
-// Run calls f on n goroutines at a time, one of them the caller's, and returns when all of these calls have returned. The
-// other goroutines may stay for some 30 microseconds, to help with the next call of Run, but no more than eight of them,
-// and as long as there is nothing else to do for the processor. Any number of goroutines may call it.
-func (p *Pool) Run(n int, f func()) {
+// Run calls f(i) for i = 0 to n-1 at a time, f(0) on the goroutine of the caller, and returns when all of these calls have
+// returned. The other goroutines may stay for some 30 microseconds, to help with the next call of Run, but no more than
+// eight of them, and as long as there is nothing else to do for the processor. Any number of goroutines may call it.
+func (p *Pool) Run(n int, f func(i int)) {
 	if n <= 1 {
-		f()
+		f(0)
 		return
 	}
 	c, ok := p.crew.calls.Get().(*call)
@@ -51,9 +52,10 @@ func (p *Pool) Run(n int, f func()) {
 	}
 	c.f = f
 	c.left.Store(int32(n - 1))
+	c.last.Store(0)
 	c.done.Add(n - 1)
 	p.crew.help(c, n-1)
-	f()
+	f(0)
 	soon(func() bool { return c.left.Load() == 0 })
 	c.done.Wait()
 	c.f = nil
@@ -90,7 +92,7 @@ func (w *crew) help(c *call, n int) {
 func (m *mate) work() {
 	for goesOn := true; goesOn; {
 		c := m.next.Swap(nil)
-		c.f()
+		c.f(int(c.last.Add(1)))
 		goesOn = m.crew.wait(m)
 		c.left.Add(-1)
 		c.done.Done()

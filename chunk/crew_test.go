@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// together returns a function that returns when n goroutines are in it, and what counts its calls.
-func together(n int) (f func(), calls *atomic.Int64) {
+// together returns a function that returns when n goroutines are in it, and what counts its calls for each i.
+func together(n int) (f func(int), calls []atomic.Int64) {
 	var all sync.WaitGroup
 	all.Add(n)
-	calls = new(atomic.Int64)
-	return func() {
-		calls.Add(1)
+	calls = make([]atomic.Int64, n)
+	return func(i int) {
+		calls[i].Add(1)
 		all.Done()
 		all.Wait()
 	}, calls
@@ -28,8 +28,10 @@ func TestRun(t *testing.T) {
 	run := func(n int) {
 		f, calls := together(max(1, n))
 		p.Run(n, f)
-		if calls.Load() != int64(max(1, n)) {
-			t.Errorf("%d calls of %d", calls.Load(), n)
+		for i := range calls {
+			if k := calls[i].Load(); k != 1 {
+				t.Errorf("%d calls of %d of %d", k, i, n)
+			}
 		}
 	}
 	for n := range 20 {
@@ -50,9 +52,9 @@ func TestRun(t *testing.T) {
 	}
 	wg.Wait()
 	f, calls := together(9)
-	p.Run(3, func() { p.Run(3, f) })
-	if calls.Load() != 9 {
-		t.Errorf("%d calls of 9", calls.Load())
+	p.Run(3, func(int) { p.Run(3, f) })
+	if n := calls[0].Load() + calls[1].Load() + calls[2].Load(); n != 9 {
+		t.Errorf("%d calls of 9", n)
 	}
 }
 
@@ -114,7 +116,7 @@ func TestRunAllocs(t *testing.T) {
 	}
 	var p Pool
 	var calls atomic.Int64
-	f := func() { calls.Add(1) }
+	f := func(int) { calls.Add(1) }
 	pause := time.Duration(0)
 	run := func() {
 		p.Run(3, f)

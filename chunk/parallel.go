@@ -42,13 +42,13 @@ func work(team []*Worker, n int, f func(w *Worker, k int) error) error {
 		return nil
 	}
 	var (
-		next, failed, workers atomic.Int64
-		mu                    sync.Mutex
-		first                 error
+		next, failed atomic.Int64
+		mu           sync.Mutex
+		first        error
 	)
 	failed.Store(int64(n))
-	team[0].pool.Run(len(team), func() {
-		w := team[workers.Add(1)-1]
+	team[0].pool.Run(len(team), func(i int) {
+		w := team[i]
 		for k, end := int64(0), int64(0); ; k++ {
 			if k == end {
 				k, end = takeRun(&next, int64(n), len(team))

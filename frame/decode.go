@@ -35,7 +35,7 @@ type decoding struct {
 	kept *cache  // of blocks, or nil when this call does not use it
 
 	workers int
-	loop    func() // work
+	loop    func(int) // work
 
 	mu      sync.Mutex
 	wake    sync.Cond // when a chunk was opened, or nothing is left to wait for
@@ -101,7 +101,7 @@ func (f *Frame) decode(ctx context.Context, s *snapshot, p Plan) error {
 }
 
 // work is the loop of a worker.
-func (e *decoding) work() {
+func (e *decoding) work(int) {
 	w := e.f.getWorker()
 	defer e.f.putWorker(w)
 	e.mu.Lock()

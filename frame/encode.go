@@ -35,7 +35,7 @@ type encoding struct {
 
 	keeper Keeper    // src, or nil
 	rows   RowSource // src, or nil
-	loop   func()    // work
+	loop   func(int) // work
 
 	mu      sync.Mutex
 	wake    sync.Cond
@@ -143,7 +143,7 @@ func (b *Batch) Encode(ctx context.Context, size int, src Source) error {
 	return b.fail(err)
 }
 
-func (e *encoding) work() {
+func (e *encoding) work(int) {
 	w := e.b.f.getWorker()
 	defer e.b.f.putWorker(w)
 	e.mu.Lock()

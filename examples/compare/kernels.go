@@ -44,7 +44,7 @@ func (c *config) kernels() (rows []row, err error) {
 				}
 				r, err := c.race("kernels", name, int64(n),
 					func() error { f.ours(ours, src, size); return nil },
-					func() error { f.c(theirs, src, size); return nil })
+					func() error { f.c(ours, src, size); return nil })
 				if err != nil {
 					return rows, err
 				}
