@@ -311,48 +311,12 @@ check:
 	ADDQ $4, DX
 	LEAQ 4(BX), AX
 
-forward:
-	LEAQ 8(DX), CX
-	CMPQ CX, limit
-	JHI  forward1
-	MOVQ (SI)(DX*1), CX
-	XORQ (SI)(AX*1), CX
-	JNZ  differ
-	ADDQ $8, DX
-	ADDQ $8, AX
-	LEAQ 32(DX), CX
-	CMPQ CX, limit
-	JHI  forward
-	MOVOU (SI)(DX*1), X0
-	MOVOU (SI)(AX*1), X1
-	MOVOU 16(SI)(DX*1), X2
-	MOVOU 16(SI)(AX*1), X3
-	PCMPEQB X1, X0
-	PCMPEQB X3, X2
-	PAND X2, X0
-	PMOVMSKB X0, CX
-	CMPL CX, $0xffff
-	JNE  forward
-	ADDQ $32, DX
-	ADDQ $32, AX
-	JMP  forward
+#define HERE DX
+#define THERE AX
+#define LIMIT limit
+#define REST CX
+#include "count_amd64.h"
 
-forward1:
-	CMPQ DX, limit
-	JCC  ahead
-	MOVB (SI)(DX*1), CX
-	CMPB CX, (SI)(AX*1)
-	JNE  ahead
-	INCQ DX
-	INCQ AX
-	JMP  forward1
-
-differ:
-	TZCNTQ CX, CX
-	SHRL $3, CX
-	ADDQ CX, DX
-
-ahead:
 	// And how early it can start: AX is the index in the input, DX that of the candidate.
 	MOVQ here, AX
 	CMPQ AX, low

@@ -347,55 +347,18 @@ more:
 	XORL R9, R9
 	LEAQ 8(R8), DX
 	LEAQ 8(BX), DI
-	JMP  more8
+	JMP  count
 
 behindMore:
 	LEAQ 9(R8), DX
 	ADDQ $8, DI
 
-more8:
-	LEAQ 8(DX), AX
-	CMPQ AX, matchLimit
-	JHI  more1
-	MOVQ (SI)(DX*1), AX
-	XORQ (SI)(DI*1), AX
-	JNZ  differ
-	ADDQ $8, DX
-	ADDQ $8, DI
-	LEAQ 32(DX), AX
-	CMPQ AX, matchLimit
-	JHI  more8
-	MOVOU (SI)(DX*1), X0
-	MOVOU (SI)(DI*1), X1
-	MOVOU 16(SI)(DX*1), X2
-	MOVOU 16(SI)(DI*1), X3
-	PCMPEQB X1, X0
-	PCMPEQB X3, X2
-	PAND X2, X0
-	PMOVMSKB X0, AX
-	CMPL AX, $0xffff
-	JNE  more8
-	ADDQ $32, DX
-	ADDQ $32, DI
-	JMP  more8
+#define HERE DX
+#define THERE DI
+#define LIMIT matchLimit
+#define REST AX
+#include "count_amd64.h"
 
-more1:
-	CMPQ DX, matchLimit
-	JCC  moreEnd
-	MOVB (SI)(DX*1), AX
-	CMPB AX, (SI)(DI*1)
-	JNE  moreEnd
-	INCQ DX
-	INCQ DI
-	JMP  more1
-
-differ:
-	TZCNTQ AX, AX
-	SHRL $3, AX
-	ADDQ AX, DX
-	ADDQ AX, DI
-
-moreEnd:
 	TESTQ R9, R9
 	JNE   behindMost
 	MOVQ  DX, R9
