@@ -112,11 +112,12 @@ func (s *search) follow(found match, pos, low int, index, lowest uint32, attempt
 	return found
 }
 
-// firstGeneric looks for a match that starts at pos or, where there is none, at the next position that has one. The
-// length is less than lz4block.MinMatch where none has.
-func (s *search) firstGeneric(pos int) match {
-	for ; pos <= len(s.src)-lz4block.TailLength; pos++ {
-		if m := s.findGeneric(pos, pos, lz4block.MinMatch-1); m.length >= lz4block.MinMatch {
+// first looks for a match that starts at pos or, where there is none, at the next position that has one. The length is
+// less than lz4block.MinMatch where none has.
+func (s *search) first(pos int) match {
+	for ; pos <= len(s.src)-lz4block.TailLength; pos = s.walk.pos + 1 {
+		s.walk.pos = pos // the kernel may go on
+		if m := s.find(pos, pos, lz4block.MinMatch-1); m.length >= lz4block.MinMatch {
 			return m
 		}
 	}

@@ -28,17 +28,6 @@ func (s *search) find(pos, low, longest int) match {
 	return s.findKernel(pos, low, longest)
 }
 
-// first does what firstGeneric does.
-func (s *search) first(pos int) match {
-	for ; pos <= len(s.src)-lz4block.TailLength; pos = s.walk.pos + 1 {
-		s.walk.pos = pos // the kernel may go on
-		if m := s.find(pos, pos, lz4block.MinMatch-1); m.length >= lz4block.MinMatch {
-			return m
-		}
-	}
-	return match{}
-}
-
 // findKernel does find with a kernel. Where longest is lz4block.MinMatch-1 it may go on to later positions; walk.pos is the
 // last one.
 func (s *search) findKernel(pos, low, longest int) match {

@@ -8,8 +8,5 @@ var generic = true
 // find does what findGeneric does.
 func (s *search) find(pos, low, longest int) match { return s.findGeneric(pos, low, longest) }
 
-// first does what firstGeneric does.
-func (s *search) first(pos int) match { return s.firstGeneric(pos) }
-
 // scan does what scanGeneric does.
 func (t *midTables) scan(b *block) (found, at int, best bool) { return t.scanGeneric(b) }
