@@ -33,7 +33,7 @@ type mate struct {
 // call is one of Pool.Run.
 type call struct {
 	f    func(i int)
-	left atomic.Int32 // mates that have not yet done
+	left atomic.Int32 // mates that have not yet done, which done does not tell
 	last atomic.Int32 // the i of the mate that began last
 	done sync.WaitGroup
 }

@@ -29,10 +29,10 @@ type search struct {
 	attempts int  // candidates looked at for one position
 	runs     bool // whether to step over runs of one byte
 	next     int  // first position not yet in the tables
-	walk     walk // for kernels
+	walk     walk
 }
 
-// walk is where a kernel is on its way along a chain.
+// walk is where a kernel is on its way along a chain; without one, only pos is set.
 type walk struct {
 	pos, low int
 	found    match
