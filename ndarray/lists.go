@@ -34,8 +34,9 @@ func Pick(indices ...int64) Index {
 	return &indexArray{kind: pickKind, shape: []int64{int64(len(indices))}, at: indices}
 }
 
-// Mask takes the items of one axis whose truth value is set, of which there must be as many as the axis has items. It
-// stands for a Pick of their numbers. See MaskND for NumPy's a[mask].
+// Mask takes the items of one axis whose boolean is true. It is equivalent to a Pick of their numbers. There must be
+// one boolean for each item of the axis, or none at all: an empty mask selects nothing of any axis. See MaskND for
+// NumPy's a[mask].
 func Mask(keep ...bool) Index {
 	return &indexArray{kind: maskKind, shape: []int64{int64(len(keep))}, keep: keep}
 }
@@ -55,10 +56,12 @@ func CoordsND(shape, indices []int64) Index {
 	return &indexArray{kind: coordsKind, shape: shape, at: indices}
 }
 
-// MaskND takes the items whose truth value is set, as a boolean index array of NumPy does: it is an array over as many
+// MaskND takes the items whose boolean is true, as a boolean index array of NumPy does. It is an array over as many
 // axes as it has dimensions, with their lengths, in C order; over all axes it selects single items of the array. The
-// axes become one, along which stand the items in C order. It stands for a Coords of each axis and goes together
-// with other ones. Without dimensions it takes no axis, but adds one of length 1 or 0. The index keeps both slices.
+// axes become one, which holds the items in C order. MaskND is equivalent to a Coords of each axis and is broadcast
+// with others. Without dimensions it takes no axis, but adds one of length 1 or 0. A dimension of length 0 matches an
+// axis of any length, as in NumPy: MaskND([]int64{6, 0, 4}, nil) selects an array of shape (0, 3) from one of shape
+// (6, 5, 4, 3). The index retains both slices.
 func MaskND(shape []int64, keep []bool) Index {
 	return &indexArray{kind: maskNDKind, shape: shape, keep: keep}
 }

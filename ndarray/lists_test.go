@@ -117,13 +117,19 @@ func (d *draws) selection(shape []int64) (sel []Index) {
 			}
 		case 8:
 			if !joint {
+				if d.n(8) == 7 {
+					n = 0
+				}
 				sel = append(sel, Mask(d.truths(n)...))
 			} else {
 				k := d.n(4)
 				if axis+k-1 > len(shape) {
 					k = 1
 				}
-				lengths := shape[axis-1 : axis-1+k]
+				lengths := slices.Clone(shape[axis-1 : axis-1+k])
+				if k > 0 && d.n(4) == 3 {
+					lengths[d.n(k)] = 0
+				}
 				total, _ := product(lengths)
 				sel = append(sel, MaskND(lengths, d.truths(total)))
 				axis += k - 1

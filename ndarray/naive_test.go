@@ -185,7 +185,7 @@ func naiveArray(shape []int64, axis int, x *indexArray) (entries []*naiveEntry, 
 		return []*naiveEntry{e}, nil
 	}
 	for i, n := range x.shape {
-		if n != shape[axis+i] {
+		if n != shape[axis+i] && n != 0 {
 			return nil, fmt.Errorf("mask of %d for %d", n, shape[axis+i])
 		}
 		entries = append(entries, &naiveEntry{axis: axis + i, joint: x.kind == maskNDKind, values: []int64{}})

@@ -197,7 +197,7 @@ func (s *selection) list(axis *int, shape []int64, x *indexArray) error {
 		return x.inside(from, shape)
 	}
 	for i, n := range x.shape {
-		if have := shape[from+i]; n != have {
+		if have := shape[from+i]; n != have && n != 0 { // NumPy does not compare a length of 0
 			return fmt.Errorf("a mask of length %d for axis %d of length %d", n, from+i, have)
 		}
 	}
