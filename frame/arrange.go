@@ -12,6 +12,9 @@ func (b *Batch) Reorder(order []int) error {
 	if b.done {
 		return b.errDone()
 	}
+	if err := b.checkData(); err != nil {
+		return err
+	}
 	n := b.next.index.n
 	seen := make([]bool, n)
 	list := make([]entry, n)
@@ -42,6 +45,9 @@ func (b *Batch) Reorder(order []int) error {
 func (b *Batch) FillSpecial(n int64, special chunk.Special) error {
 	s := b.next
 	e, ok := specialEntry(special)
+	if err := b.checkData(); err != nil {
+		return err
+	}
 	switch {
 	case b.done:
 		return b.errDone()
@@ -72,6 +78,9 @@ func (b *Batch) FillSpecial(n int64, special chunk.Special) error {
 func (b *Batch) SelectChunks(n, size int64, from func(i int64) int64) error {
 	if b.done {
 		return b.errDone()
+	}
+	if err := b.checkData(); err != nil {
+		return err
 	}
 	s := b.next
 	switch {

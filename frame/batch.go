@@ -56,7 +56,7 @@ func (f *Frame) Begin() (*Batch, error) {
 
 // successor returns a copy of s that a batch may change.
 func (s *snapshot) successor() *snapshot {
-	t := &snapshot{header: s.header, index: s.index, meta: s.meta, vlmeta: s.vlmeta, sums: s.sums, src: s.src, epoch: s.epoch, area: s.area, fileID: s.fileID, draft: true}
+	t := &snapshot{header: s.header, index: s.index, meta: s.meta, vlmeta: s.vlmeta, sums: s.sums, origin: s.origin, src: s.src, epoch: s.epoch, area: s.area, fileID: s.fileID, draft: true}
 	if t.index.n == 0 {
 		// No entry counts from the end of the header, so that the header can have the length that it needs.
 		if n, err := headerLen(t.meta); err == nil {
@@ -88,7 +88,7 @@ func (b *Batch) Commit() error {
 		return b.f.wrap("commit", -1, err)
 	}
 	b.done = true
-	b.next.draft = false
+	b.next.draft, b.next.origin = false, b.f.findOrigin(b.next)
 	b.f.snap.CompareAndSwap(b.cur, b.next) // it stays nil when the frame was closed meanwhile
 	b.f.store.reclaim(b.f)
 	b.f.endBatch()
@@ -356,6 +356,9 @@ func (b *Batch) DeleteChunk(i int) error {
 func (b *Batch) check(i, last int) error {
 	if b.done {
 		return b.errDone()
+	}
+	if err := b.checkData(); err != nil {
+		return err
 	}
 	n := b.next.index.n
 	if i < 0 || i > last {

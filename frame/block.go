@@ -18,6 +18,9 @@ func (f *Frame) ReadBlock(dst []byte, i, k int) (_ []byte, err error) {
 	if err := f.checkChunk(s, i); err != nil {
 		return dst, err
 	}
+	if err := f.checkHeld(s, i); err != nil {
+		return dst, err
+	}
 	w := f.getWorker()
 	defer f.putWorker(w)
 	w.Chunk = int64(i)

@@ -109,6 +109,9 @@ func (f *Frame) RawChunk(dst []byte, i int) (_ []byte, err error) {
 	if err := f.checkChunk(s, i); err != nil {
 		return dst, err
 	}
+	if err := f.checkHeld(s, i); err != nil {
+		return dst, err
+	}
 	return f.rawChunk(dst, s, i)
 }
 
@@ -150,6 +153,9 @@ func (f *Frame) ReadChunk(dst []byte, i int) (_ []byte, err error) {
 	}
 	defer f.release(s, &err)
 	if err := f.checkChunk(s, i); err != nil {
+		return dst, err
+	}
+	if err := f.checkHeld(s, i); err != nil {
 		return dst, err
 	}
 	raw, err := f.rawChunk(nil, s, i)

@@ -89,7 +89,8 @@ func (f *Frame) copyChunks(ctx context.Context, s *snapshot, b *Batch) error {
 }
 
 // Verify decodes everything and checks what the parts of the frame say of each other. It calls report for each
-// fault, with its place, and goes on; it returns early only when report or ctx says so.
+// fault, with its place, and goes on; it returns early only when report or ctx says so. A frame whose data is
+// elsewhere (see the package comment) is reported once, as ErrUnsupported.
 func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error) {
 	s, err := f.acquire()
 	if err != nil {
@@ -107,6 +108,11 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 			if err := report(err); err != nil {
 				return err
 			}
+		}
+	}
+	if err := f.checkAllHeld(s); err != nil {
+		if err := report(err); err != nil {
+			return err
 		}
 	}
 	total, sound := int64(0), true
@@ -208,6 +214,12 @@ func (b *Batch) CopyChunks(ctx context.Context, v View) error {
 	if b.done {
 		return b.errDone()
 	}
+	if err := b.checkData(); err != nil {
+		return err
+	}
+	if err := v.f.checkAllHeld(v.s); err != nil {
+		return err
+	}
 	return v.f.copyChunks(ctx, v.s, b)
 }
 
@@ -219,6 +231,9 @@ func (b *Batch) PutChunks(ctx context.Context, v View, places iter.Seq2[int, int
 		err := ctx.Err()
 		if err == nil {
 			err = v.f.checkChunk(v.s, from)
+		}
+		if err == nil {
+			err = v.f.checkHeld(v.s, from)
 		}
 		if err == nil {
 			buf, err = v.f.rawChunk(buf[:0], v.s, from)

@@ -222,6 +222,9 @@ func (e *decoding) open(w *worker, j *decodeJob) error {
 	if err := f.checkChunk(s, v.Chunk); err != nil {
 		return err
 	}
+	if err := f.checkHeld(s, v.Chunk); err != nil {
+		return err
+	}
 	special, err := s.index.at(v.Chunk).special()
 	if err != nil {
 		return f.chunkError(s, v.Chunk, err)

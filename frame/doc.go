@@ -71,6 +71,14 @@
 // the metalayers or chunks that it changed. Edits by this package leave stale ones stale. Verify reports it, opening or
 // reading with Options.Verify fails, and SetChecksums(ctx, true), or a copy, makes all anew where the index is another.
 //
+// # Data elsewhere
+//
+// python-blosc2 saves lazy expressions, lazy functions and remote arrays as frames that hold only metadata, and its
+// Proxy caches chunks of another array in a frame. The metalayers "b2o", "LazyArray" and "proxy-source" mark such
+// frames. Their empty chunks look like zeros. This package reads the metalayers of such frames and the chunks that a
+// cache has fetched; reading other data and editing data is an ErrUnsupported that says what the frame is. Copy,
+// AppendTo, Compact and Salvage keep such frames as they are.
+//
 // # Empty frames
 //
 // The format wants the trailer of a frame without chunks right behind the header. When the last chunk is deleted, the

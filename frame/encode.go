@@ -111,6 +111,9 @@ func (b *Batch) Encode(ctx context.Context, size int, src Source) error {
 	case b.err != nil:
 		return b.err
 	}
+	if err := b.checkData(); err != nil {
+		return err
+	}
 	l, err := b.next.cparams().Layout(size)
 	if err != nil {
 		return b.f.wrap("chunk", -1, err)

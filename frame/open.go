@@ -189,6 +189,7 @@ func (f *Frame) loadParts(src io.ReaderAt, base, size int64) (*snapshot, error) 
 	if err := f.loadTail(s, src, base); err != nil {
 		return nil, err
 	}
+	s.origin = f.findOrigin(s)
 	s.area = s.indexPos()
 	if s.nbytes == 0 {
 		s.area = int64(s.headerLen)

@@ -16,6 +16,7 @@ type snapshot struct {
 	meta   []meta.Layer // metalayers
 	vlmeta []meta.Layer // variable-length metalayers; the contents are chunks
 	sums   *checksums   // nil when the frame keeps none
+	origin *origin      // nil when the chunks hold the data
 	ends   ends         // of frames with chunks of variable size
 	src    io.ReaderAt  // contiguous frames: where the bytes are
 	area   int64        // contiguous frames: where the chunks end at the latest, from the frame start

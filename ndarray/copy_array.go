@@ -8,7 +8,8 @@ import (
 )
 
 // Options returns the options that make an array like this one: its partition, compression parameters, metalayers,
-// and the codecs, filters and limits that it was opened with. Change what shall be different and give them to Copy.
+// and the codecs, filters and limits that it was opened with. Change what should differ and pass them to Copy. A
+// metalayer that says that the data is elsewhere is left out: a copy has the data.
 func (a *Array) Options() *Options {
 	info := a.f.Info()
 	o := &Options{Options: a.f.Options(), Chunks: a.Chunks(), Blocks: a.Blocks()}
@@ -16,7 +17,7 @@ func (a *Array) Options() *Options {
 	o.VLMeta = nil
 	o.Checksums = info.Checksums
 	for _, l := range a.f.Meta() {
-		if l.Name != a.layer {
+		if l.Name != a.layer && !frame.MarksOrigin(l.Name) {
 			o.Meta = append(o.Meta, l)
 		}
 	}

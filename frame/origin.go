@@ -1,0 +1,270 @@
+package frame
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// Metalayers by which python-blosc2 marks frames whose chunks do not hold the data. Other readers find zeros there.
+const (
+	proxyLayer   = "proxy-source" // a cache of chunks of another array
+	objectLayer  = "b2o"          // a lazy expression, a lazy function or a remote array
+	oldLazyLayer = "LazyArray"    // a lazy expression or function, before b2o
+)
+
+// origin describes a frame whose data is not, or not all, in its chunks. It never changes.
+type origin struct {
+	layer  string // the metalayer that marks the frame
+	stored bool   // of a cache without a list: the chunks are those that the index does not call special
+	bits   []byte // of a cache with a list: a bit for each part of a chunk that is in the cache
+	parts  int    // bits for each chunk
+}
+
+// originLayers returns these names in the order in which python-blosc2 looks for them.
+func originLayers() [3]string { return [...]string{proxyLayer, objectLayer, oldLazyLayer} }
+
+// MarksOrigin reports whether a metalayer with this name says that the data of the frame is elsewhere. A frame that
+// gets the data itself should not have it.
+func MarksOrigin(name string) bool {
+	layers := originLayers()
+	return slices.Contains(layers[:], name)
+}
+
+// findOrigin returns the origin of a state, or nil if its chunks hold the data.
+func (f *Frame) findOrigin(s *snapshot) *origin {
+	for _, name := range originLayers() {
+		if findLayer(s.meta, name) < 0 {
+			continue
+		}
+		o := &origin{layer: name}
+		if name == proxyLayer {
+			o.findFetched(f, s)
+		}
+		return o
+	}
+	return nil
+}
+
+// findFetched finds out which chunks a proxy cache holds. Newer caches list blocks or chunks in a variable-length
+// metalayer, because a stored chunk may have only some of its blocks, and a fetched one may be a special value. Without
+// such a list, the stored chunks are those that were fetched. If a list does not fit the frame, no chunk counts as
+// fetched, as in python-blosc2.
+func (o *origin) findFetched(f *Frame, s *snapshot) {
+	blocks, byBlock := f.smallVLMeta(s, "proxy-fetched-blocks")
+	chunks, byChunk := f.smallVLMeta(s, "proxy-fetched")
+	parts := 1
+	if byBlock {
+		if n, ok := f.smallVLMeta(s, "proxy-fetched-bpc"); ok {
+			if count, ok := n.(int64); ok && count > 0 && count <= chunk.MaxBytes {
+				parts = int(count)
+			}
+		} else if s.blockSize > 0 && s.chunkSize > 0 {
+			parts = int((s.chunkSize-1)/s.blockSize) + 1
+		}
+	}
+	switch {
+	case byBlock && o.take(blocks, s.index.n, parts):
+	case byChunk && o.take(chunks, s.index.n, 1):
+	case !byBlock && !byChunk:
+		o.stored = true
+	}
+}
+
+// take uses a list if it has the length for n chunks of so many parts.
+func (o *origin) take(list any, n, parts int) bool {
+	bits, ok := list.([]byte)
+	if ok = ok && int64(len(bits)) == (int64(n)*int64(parts)+7)/8; ok {
+		o.bits, o.parts = bits, parts
+	}
+	return ok
+}
+
+// holds reports whether the frame holds the data of chunk i, whose index entry is e.
+func (o *origin) holds(i int, e entry) bool {
+	special, err := e.special()
+	switch {
+	case o.bits == nil:
+		return o.stored && err == nil && special == chunk.Regular
+	case special == chunk.Uninit:
+		return false // it was evicted
+	}
+	for bit := i * o.parts; bit < (i+1)*o.parts; bit++ {
+		if o.bits[bit/8]&(1<<(bit%8)) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// checkHeld returns an ErrUnsupported if the data of chunk i is not in the frame. Every read of decoded bytes calls it,
+// once for each chunk.
+func (f *Frame) checkHeld(s *snapshot, i int) error {
+	if s.origin == nil || s.origin.holds(i, s.index.at(i)) {
+		return nil
+	}
+	if s.origin.layer != proxyLayer {
+		return f.wrap("data", -1, fmt.Errorf("%s; its data is not in the file: %w", f.describe(s), ErrUnsupported))
+	}
+	return f.chunkError(s, i, fmt.Errorf("%s, and this chunk was not fetched: %w", f.describe(s), ErrUnsupported))
+}
+
+// checkAllHeld is checkHeld for all chunks.
+func (f *Frame) checkAllHeld(s *snapshot) error {
+	for i := 0; i < s.index.n && s.origin != nil; i++ {
+		if err := f.checkHeld(s, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkData returns an ErrUnsupported if the batch edits a frame whose data is elsewhere: python-blosc2 would not see
+// the edit. New frames may have the metalayers that mark such frames.
+func (b *Batch) checkData() error {
+	if b.cur == nil || b.cur.origin == nil {
+		return nil
+	}
+	return b.f.wrap("data", -1, fmt.Errorf("%s; only its metalayers can be edited: %w", b.f.describe(b.cur), ErrUnsupported))
+}
+
+// describe returns what a frame with an origin is, for error messages.
+func (f *Frame) describe(s *snapshot) string {
+	kind := "super-chunk"
+	if findLayer(s.meta, "b2nd") >= 0 || findLayer(s.meta, "caterva") >= 0 {
+		kind = "array"
+	}
+	what := ""
+	switch s.origin.layer {
+	case proxyLayer:
+		return kind + " is a cache by python-blosc2's Proxy of " + proxySource(s)
+	case objectLayer:
+		what = f.describeObject(s)
+	default:
+		what = f.describeOldLazy(s)
+	}
+	return kind + " is " + what + " saved by python-blosc2"
+}
+
+// proxySource returns the source of a proxy cache, without the token for access to it.
+func proxySource(s *snapshot) string {
+	var source struct {
+		Path any `msgpack:"local_abspath"`
+		URL  any `msgpack:"urlpath"`
+	}
+	err := meta.Unmarshal(s.meta[findLayer(s.meta, proxyLayer)].Content, &source)
+	if path, ok := source.Path.(string); ok && err == nil {
+		return clipped(path)
+	}
+	if url, ok := source.URL.(meta.Tuple); ok && err == nil && len(url) >= 2 {
+		path, isPath := url[0].(string)
+		if base, ok := url[1].(string); ok && isPath {
+			return clipped(path) + " at " + clipped(base)
+		}
+		if isPath {
+			return clipped(path)
+		}
+	}
+	return "a source that it does not name"
+}
+
+// describeObject describes a persisted object of python-blosc2.
+func (f *Frame) describeObject(s *snapshot) string {
+	var marker, object struct {
+		Kind       string `msgpack:"kind"`
+		Expression string `msgpack:"expression"`
+		Name       string `msgpack:"name"`
+		Path       string `msgpack:"path"`
+		URL        string `msgpack:"urlbase"`
+	}
+	// What cannot be decoded is left out of the description.
+	meta.Unmarshal(s.meta[findLayer(s.meta, objectLayer)].Content, &marker)
+	if b, err := f.smallVLContent(s, objectLayer); err == nil {
+		meta.Unmarshal(b, &object)
+	}
+	switch marker.Kind {
+	case "lazyexpr":
+		return withName("a lazy expression", object.Expression)
+	case "lazyudf":
+		return withName("a lazy function", object.Name)
+	case "c2array":
+		text := withName("a remote array", object.Path)
+		if object.URL != "" {
+			text += " at " + clipped(object.URL)
+		}
+		return text
+	}
+	return withName("an object of kind", marker.Kind)
+}
+
+// describeOldLazy describes a lazy array of older versions of python-blosc2.
+func (f *Frame) describeOldLazy(s *snapshot) string {
+	var object struct {
+		Expression any `msgpack:"expression"`
+		Function   any `msgpack:"UDF"`
+		Name       any `msgpack:"name"`
+	}
+	if b, err := f.smallVLContent(s, "_LazyArray"); err == nil {
+		meta.Unmarshal(b, &object)
+	}
+	expression, _ := object.Expression.(string)
+	name, isNamed := object.Name.(string)
+	if expression == "" && (isNamed || object.Function != nil) {
+		return withName("a lazy function", name)
+	}
+	return withName("a lazy expression", expression)
+}
+
+// withName appends a quoted name to a text if there is one.
+func withName(text, name string) string {
+	if name == "" {
+		return text
+	}
+	return text + " " + clipped(name)
+}
+
+// clipped quotes a string from a file, or its beginning.
+func clipped(s string) string {
+	const most = 200
+	if len(s) > most {
+		return fmt.Sprintf("%q...", s[:most])
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+// smallVLMeta returns the value of a variable-length metalayer and whether there is one. One that cannot be decoded is
+// nil.
+func (f *Frame) smallVLMeta(s *snapshot, name string) (v any, exists bool) {
+	b, err := f.smallVLContent(s, name)
+	if errors.Is(err, ErrNotFound) {
+		return nil, false
+	}
+	if err == nil {
+		err = meta.Unmarshal(b, &v)
+	}
+	if err != nil {
+		return nil, true
+	}
+	return v, true
+}
+
+// smallVLContent decodes a variable-length metalayer that opening or an error message needs: a few bytes must not ask
+// for much memory.
+func (f *Frame) smallVLContent(s *snapshot, name string) ([]byte, error) {
+	i := findLayer(s.vlmeta, name)
+	if i < 0 {
+		return nil, ErrNotFound
+	}
+	stored := s.vlmeta[i].Content
+	h, err := chunk.ParseHeader(stored, int64(len(stored)))
+	if err != nil {
+		return nil, err
+	}
+	if most := 1<<20 + 64*len(stored); h.NBytes > most {
+		return nil, fmt.Errorf("%d bytes, at most %d: %w", h.NBytes, most, ErrTooLarge)
+	}
+	return f.vlContent(s.vlmeta[i])
+}

@@ -1,0 +1,213 @@
+package ndarray
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// readers reads items of an array in every way.
+func readers(a Reader) map[string]func() error {
+	ctx := context.Background()
+	n := len(a.Shape())
+	origin := make([]int64, n)
+	size := int64(1)
+	for _, k := range a.Shape() {
+		size *= k
+	}
+	return map[string]func() error{
+		"ReadBytes": func() error { return a.ReadBytes(ctx, make([]byte, 8*size)) },
+		"lists": func() error {
+			return a.ReadBytes(ctx, make([]byte, 16*size/a.Shape()[0]), Pick(0, 1))
+		},
+		"Read":     func() error { _, err := Read[float64](ctx, a); return err },
+		"ReadInto": func() error { return ReadInto(ctx, a, make([]float64, size)) },
+		"ReadAt":   func() error { _, err := ReadAt[float64](ctx, a, origin...); return err },
+		"Take":     func() error { _, err := Take[float64](ctx, a, []int64{0, 1}); return err },
+		"Reduce":   func() error { _, err := Reduce(ctx, a, OpSum, nil); return err },
+		"ReduceAll": func() error {
+			_, err := ReduceAll[float64](ctx, a, OpMax)
+			return err
+		},
+		"Tiles": func() error {
+			for _, err := range Tiles[float64](ctx, a, ByChunk(a), 1) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"WriteItems": func() error { return WriteItems(ctx, io.Discard, a) },
+		"WriteNPY":   func() error { return WriteNPY(ctx, io.Discard, a) },
+		"Copy":       func() error { return closed(Copy(ctx, a, "", nil)) },
+		"Copy in other chunks": func() error {
+			return closed(Copy(ctx, a, "", &Options{Chunks: []int32{3, 3}, Blocks: []int32{3, 3}}))
+		},
+		"Concat":  func() error { return closed(Concat(ctx, "", 0, nil, a, a)) },
+		"Stack":   func() error { return closed(Stack(ctx, "", 0, nil, a, a)) },
+		"Reshape": func() error { return closed(Reshape(ctx, a, "", []int64{size}, nil)) },
+		"AsType":  func() error { return closed(AsType(ctx, a, "", "<f4", nil)) },
+		"Map": func() error {
+			return closed(Map(ctx, a, "", func(out []float64, in Tile[float64]) error { return nil }, nil))
+		},
+	}
+}
+
+func closed(a *Array, err error) error {
+	if err == nil {
+		a.Close()
+	}
+	return err
+}
+
+// TestLazyExpression opens a lazy expression that python-blosc2 saved. Its items read as zeros before.
+func TestLazyExpression(t *testing.T) {
+	ctx := context.Background()
+	a, err := Open("../testdata/stores/lazy_expr.b2nd", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	view, err := Transpose(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const words = `array is a lazy expression "((o0 + o1) * 2)" saved by python-blosc2; its data is not in the file`
+	for _, r := range []Reader{a, view} {
+		for what, read := range readers(r) {
+			if err := read(); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), words) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+	}
+	if a.DType().String() != "<f8" || a.Size() != 600 || a.Options() == nil {
+		t.Errorf("%v items of %v", a.Size(), a.DType())
+	}
+	for c, err := range a.ChunkInfos() {
+		if err != nil || c.NBytes != 4800 {
+			t.Errorf("ChunkInfos: %+v, %v", c, err)
+		}
+	}
+	b, err := a.Frame().VLMeta("b2o")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v struct {
+		Expression string `msgpack:"expression"`
+	}
+	if err := meta.Unmarshal(b, &v); err != nil || v.Expression != "((o0 + o1) * 2)" {
+		t.Errorf("vlmeta: %q, %v", v.Expression, err)
+	}
+	z, err := ZerosLike(a, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	if x, err := ReadAt[float64](ctx, z, 1, 1); err != nil || x != 0 {
+		t.Errorf("ZerosLike: %v, %v", x, err)
+	}
+}
+
+// TestLazyEdits edits the data of a lazy expression.
+func TestLazyEdits(t *testing.T) {
+	ctx := context.Background()
+	f, err := frame.Open("../testdata/stores/lazy_expr.b2nd", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	stored, err := f.AppendTo(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := frame.EditStorage(frame.NewMemory(stored), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := FromFrame(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	for what, err := range map[string]error{
+		"Fill": Fill(ctx, a, 1.5), "Write": Write(ctx, a, []float64{1}, At(0), At(0)), "Resize": a.Resize(ctx, 40, 20),
+		"shrink": a.Resize(ctx, 10, 10), "Append": Append(ctx, a, 0, make([]float64, 20)), "Delete": a.Delete(ctx, 0, 0, 1),
+		"Insert": a.Insert(ctx, 0, 3, make([]byte, 160)), "Put": Put(ctx, a, []int64{3}, []float64{1}),
+		"ResizeAt": a.ResizeAt(ctx, []int64{3, 0}, []int64{31, 20}),
+	} {
+		if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "only its metalayers can be edited") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if err := a.Frame().SetVLMeta("note", []byte{1}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestProxyArray reads the chunks of an array that a cache holds, and touches those that it does not hold.
+func TestProxyArray(t *testing.T) {
+	ctx := context.Background()
+	source, err := meta.Marshal(map[string]any{"local_abspath": "/data/a.b2nd", "urlpath": nil, "caterva2_env": false})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &Options{Chunks: []int32{4, 4}, Blocks: []int32{2, 4}}
+	o.Meta = []meta.Layer{{Name: "proxy-source", Content: source}}
+	l, err := newLayout([]int64{8, 8}, "<f8", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := bytes.Repeat([]byte{0, 0, 0, 0, 0, 0, 0xf0, 0x3f}, 16) // ones
+	a, err := l.create("", func(b *frame.Batch) error {
+		if err := b.FillSpecial(4*128, 4); err != nil {
+			return err
+		}
+		if err := b.Update(0, rows); err != nil {
+			return err
+		}
+		return b.Update(1, rows)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	for what, read := range readers(a) {
+		err := read()
+		if what == "ReadAt" || what == "Take" || what == "lists" {
+			if err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+			continue
+		}
+		if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), `Proxy of "/data/a.b2nd", and this chunk was not fetched`) || !strings.Contains(err.Error(), "chunk ") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	top, err := Slice(a, Until(4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, read := range readers(top) {
+		if err := read(); err != nil {
+			t.Errorf("%s of the fetched chunks: %v", what, err)
+		}
+	}
+	if sum, err := ReduceAll[float64](ctx, top, OpSum); err != nil || sum != 32 {
+		t.Errorf("sum %v, %v", sum, err)
+	}
+	// A copy of what is there is an array of its own.
+	c, err := Copy(ctx, top, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := Fill(ctx, c, 2.0); err != nil {
+		t.Errorf("filling a copy: %v", err)
+	}
+}
