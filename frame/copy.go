@@ -37,6 +37,7 @@ func (f *Frame) Copy(ctx context.Context, name string, o *Options) (*Frame, erro
 	to := v.copyOptions()
 	if o != nil {
 		to.Checksums, to.Verify = to.Checksums || o.Checksums, o.Verify
+		to.RequireChecksums = o.RequireChecksums
 		to.Sparse, to.Overwrite, to.NoSync = o.Sparse, o.Overwrite, o.NoSync
 		to.Codecs, to.Filters, to.Prefilter, to.Postfilter = o.Codecs, o.Filters, o.Prefilter, o.Postfilter
 		to.Concurrency, to.MaxBytes = o.Concurrency, o.MaxBytes

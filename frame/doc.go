@@ -64,7 +64,10 @@
 // With Options.Verify, what does not match is an ErrChecksum: opening compares the index and the metalayers, VLMeta its
 // value, and reading each chunk that it touches. A chunk that is read as a whole is compared each time; of which only
 // blocks are read, it is read as a whole the first time after opening or a commit. ChunkInfo reads headers, which are
-// not compared. Without Options.Verify only Verify compares, and what copies chunks.
+// not compared. Without Options.Verify only Verify compares, and what copies chunks. If damage hides the metalayer, for
+// example by a changed bit in its name, a frame looks as if it had no checksums. Verify and Options.Verify then look for
+// the record under other names and for trailer bytes that belong to no metalayer. Options.RequireChecksums goes further:
+// without checksums the frame cannot be opened.
 //
 // A library that edits the frame and knows nothing of checksums leaves them as they were. They are stale then: when it
 // changed the list of chunks, that of the index does not match, and those of the chunks have no meaning; else those of

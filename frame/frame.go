@@ -42,6 +42,9 @@ func newFrame(path string, o *Options) *Frame {
 		f.opts = *o
 	}
 	f.opts.sys = o.system()
+	if f.opts.RequireChecksums {
+		f.opts.Verify, f.opts.Checksums = true, true
+	}
 	f.plain = chunk.NewPool(&chunk.Options{Concurrency: 1, MaxBytes: f.opts.MaxBytes})
 	return f
 }

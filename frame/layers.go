@@ -98,6 +98,11 @@ func (b *Batch) DeleteVLMeta(name string) error {
 	if i < 0 {
 		return b.f.wrap("variable-length metalayer "+name, -1, ErrNotFound)
 	}
+	if name == ChecksumLayer {
+		if err := b.keepSums(); err != nil {
+			return err
+		}
+	}
 	b.next.vlmeta = slices.Delete(slices.Clone(b.next.vlmeta), i, i+1)
 	b.next.forgetVLMeta(name)
 	return nil

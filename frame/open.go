@@ -199,6 +199,9 @@ func (f *Frame) loadParts(src io.ReaderAt, base, size int64) (*snapshot, error) 
 			return nil, err
 		}
 	}
+	if err := f.checkRequired(s); err != nil {
+		return nil, err
+	}
 	for _, e := range s.index.list {
 		if s.sparse && int64(e) >= s.fileID {
 			s.fileID = int64(e) + 1
@@ -227,7 +230,7 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt, base int64) error {
 	if err != nil {
 		return f.wrap("trailer", s.frameLen, err)
 	}
-	s.sum = maphash.Bytes(f.seed, b)
+	s.sum, s.trailerLen = maphash.Bytes(f.seed, b), len(trailer)
 	if err := f.checkMeta(int64(len(trailer))); err != nil {
 		return f.wrap("trailer", s.frameLen-int64(len(trailer)), err)
 	}

@@ -53,6 +53,12 @@ type Options struct {
 	NoSync      bool                                           // leave it to the system when written bytes reach the disk
 	sys         system                                         // nil = that of the machine
 	Offset      int64                                          // where the frame starts in its file, in bytes; contiguous frames only
+
+	// RequireChecksums is for callers who rely on checksums. It implies Verify. A frame without checksums, or with stale
+	// ones, is an ErrChecksum when it is opened, by Refresh, and when a commit of another process is followed. New frames
+	// have checksums, and edits cannot remove them. Without RequireChecksums, a frame whose checksums are lost looks like
+	// one that never had any, unless Verify finds their record under another name.
+	RequireChecksums bool
 }
 
 // chunkOptions returns what chunks need to know. blockShape is nil for frames that are not arrays.

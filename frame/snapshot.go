@@ -24,6 +24,8 @@ type snapshot struct {
 	sum    uint64       // of index and trailer; see unchanged
 	epoch  uint64       // see lock
 
+	trailerLen int // of a state that was read, in bytes
+
 	readers atomic.Int64                    // that use it now
 	draft   bool                            // of a batch: it may change
 	checked atomic.Pointer[[]atomic.Uint32] // a bit for each chunk that was compared with its checksum

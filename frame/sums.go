@@ -222,8 +222,14 @@ func (f *Frame) checkLayers(s *snapshot, variable bool, report func(error) error
 	return nil
 }
 
-// checkOpen compares what opening has read, but for variable-length metalayers, with the checksums.
+// checkOpen compares what opening has read, except variable-length metalayers, with the checksums. It also reports
+// checksums that have lost their name.
 func (f *Frame) checkOpen(s *snapshot, report func(error) error) error {
+	if err := f.checkLost(s); err != nil {
+		if err := report(err); err != nil {
+			return err
+		}
+	}
 	if s.sums != nil && s.sums.fault != nil {
 		if err := report(s.sums.fault); err != nil {
 			return err
@@ -313,6 +319,9 @@ func (b *Batch) SetChecksums(ctx context.Context, on bool) error {
 	}
 	s := b.next
 	if !on {
+		if err := b.keepSums(); err != nil {
+			return err
+		}
 		s.sums, s.index.sums = nil, nil
 		s.vlmeta = slices.DeleteFunc(slices.Clone(s.vlmeta), func(l meta.Layer) bool { return l.Name == ChecksumLayer })
 		return nil
@@ -348,6 +357,14 @@ func (b *Batch) SetChecksums(ctx context.Context, on bool) error {
 		}
 	}
 	return nil
+}
+
+// keepSums returns an ErrParam if Options.RequireChecksums forbids removing the checksums.
+func (b *Batch) keepSums() error {
+	if !b.f.opts.RequireChecksums {
+		return nil
+	}
+	return b.f.wrap("variable-length metalayer "+ChecksumLayer, -1, fmt.Errorf("Options.RequireChecksums asks for it: %w", ErrParam))
 }
 
 // SetChecksums makes the frame keep checksums, or no longer. See Batch.SetChecksums.

@@ -59,10 +59,19 @@ func call(t testing.TB, stdin string, args ...string) (code int, out []byte, err
 	t.Helper()
 	var o, e bytes.Buffer
 	code = run(context.Background(), args, strings.NewReader(stdin), &o, &e)
-	if n := strings.Count(e.String(), "\n"); len(args) > 0 && (code == 0 && n != 0 || code != 0 && n != 1) {
+	if n := countErrors(e.String()); len(args) > 0 && (code == 0 && n != 0 || code != 0 && n != 1) {
 		t.Errorf("%q: exit %d with %q on standard error", args, code, e.String())
 	}
 	return code, o.Bytes(), e.String()
+}
+
+// countErrors returns the number of lines on standard error, without the note of verify.
+func countErrors(errOut string) int {
+	n := strings.Count(errOut, "\n")
+	if strings.HasPrefix(errOut, "b2 verify: note: ") {
+		n--
+	}
+	return n
 }
 
 // must runs the command, which must succeed, and returns its output.

@@ -23,7 +23,8 @@ type env struct {
 	ctx  context.Context
 	in   io.Reader
 	out  *bufio.Writer
-	slab int64 // bytes of data that are in memory at a time, but for a chunk or an item that is larger
+	note func(text string) // prints a line on standard error; the exit status stays 0
+	slab int64             // bytes of data that are in memory at a time, but for a chunk or an item that is larger
 }
 
 // usageError is a command line that makes no sense: exit status 2.
@@ -51,7 +52,8 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	if verbNamed(args[0]) != nil {
 		prefix += " " + args[0]
 	}
-	err := dispatch(&env{ctx: ctx, in: in, out: w, slab: 32 << 20}, args)
+	note := func(text string) { fmt.Fprintf(errOut, "%s: note: %s\n", prefix, text) }
+	err := dispatch(&env{ctx: ctx, in: in, out: w, note: note, slab: 32 << 20}, args)
 	if flushErr := w.Flush(); err == nil {
 		err = flushErr
 	}

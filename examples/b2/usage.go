@@ -28,7 +28,7 @@ func verbs() []verb {
 		{"copy", "[OPTIONS] FROM TO", "copy, with another partition, compression or storage if wanted", copyText, runCopy},
 		{"compact", "[-n] PATH", "give back the dead bytes that edits leave", compactText, runCompact},
 		{"repair", "[OPTIONS] BROKEN NEW", "make a frame of what is sound in a damaged one", repairText, runRepair},
-		{"verify", "PATH", "decode everything and name each fault", verifyText, runVerify},
+		{"verify", "[-require-checksums] PATH", "decode everything and name each fault", verifyText, runVerify},
 	}
 }
 
@@ -190,6 +190,9 @@ if the chunks fit.
 
 const verifyText = `
 Reads all parts of PATH, decodes everything, and compares it with its checksums if it has some (b2 create -checksums,
-b2 copy -checksums); another library may have edited it without updating them. Each fault is a line with its place on standard output, and the exit
-status is then 1. Says nothing when all is sound.
+b2 copy -checksums). Another library may have edited it without updating them. Each fault is a line on standard output
+that says where it is, and the exit status is then 1. For an intact PATH, nothing is written to standard output. If a
+frame has no checksums, a note on standard error says so: most damage to data that still decodes then goes unnoticed.
+
+  -require-checksums   missing checksums are a fault
 `

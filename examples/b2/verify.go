@@ -13,11 +13,13 @@ import (
 
 // runVerify decodes everything and prints a line for each fault.
 func runVerify(e *env, args []string) error {
-	args, err := parseArgs(newFlags("verify"), args, 1, 1)
+	fs := newFlags("verify")
+	require := fs.Bool("require-checksums", false, "")
+	args, err := parseArgs(fs, args, 1, 1)
 	if err != nil {
 		return err
 	}
-	faults := 0
+	faults, summed := 0, false
 	report := func(err error) error {
 		if ctxErr := e.ctx.Err(); ctxErr != nil {
 			return ctxErr
@@ -31,11 +33,18 @@ func runVerify(e *env, args []string) error {
 	case isFault(err):
 		err = report(err)
 	case err == nil:
-		err = verifySource(e.ctx, s, report)
+		summed = s.frame != nil && s.frame.Info().Checksums
+		if err = verifySource(e.ctx, s, report); err == nil && *require && !summed {
+			err = report(&frame.Error{Path: s.path, Part: "checksums", Chunk: -1, Off: -1, Err: missingSums{}})
+		}
 		s.close()
 	}
-	if err == nil && faults > 0 {
+	switch {
+	case err != nil:
+	case faults > 0:
 		err = fmt.Errorf("%s: faults found: %d", args[0], faults)
+	case s.frame != nil && !summed:
+		e.note(args[0] + ": no checksums: damage that leaves the data decodable is not found")
 	}
 	return err
 }
@@ -62,6 +71,13 @@ func verifySource(ctx context.Context, s *source, report func(error) error) erro
 	}
 	return s.frame.Verify(ctx, report)
 }
+
+// missingSums is the fault of something without checksums.
+type missingSums struct{}
+
+func (missingSums) Error() string { return "there are none" }
+
+func (missingSums) Unwrap() error { return frame.ErrChecksum }
 
 // verifyDType checks the dtype of an array against its items.
 func verifyDType(s *source, report func(error) error) error {
