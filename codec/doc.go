@@ -47,7 +47,7 @@
 // to them; Params.Meta is their parameter. Snappy is for reading alone.
 //
 //	ndlz      the streams of C-Blosc2, for items of one byte in two dimensions. The parameter is the edge of its cells,
-//	          4 or 8.
+//	          4 or 8. Blocks of other dimensions are stored.
 //	zfp       the streams of libzfp, for floats in one to four dimensions, padded to 8 bytes. It loses data: zfp_acc
 //	          keeps to an absolute error of 10 to the power of the parameter, an int8; zfp_prec keeps a number of bits
 //	          of items; zfp_rate makes streams of so many percent of a block. Infinities and NaNs are lost.

@@ -7,6 +7,8 @@ import (
 )
 
 // ndlzCodec is NDLZ, for arrays of two dimensions with items of one byte, or blocks that are split into their bytes.
+// Arrays of other dimensions may have it, as in C-Blosc2, which fails where such an array has a block to compress. Here
+// those blocks are stored, which every reader understands.
 // Params.Meta is the edge of its cells, 4 or 8. Streams are those of C-Blosc2; they say their shape themselves.
 type ndlzCodec struct{}
 
@@ -18,6 +20,9 @@ func (ndlzCodec) NewEncoder(p Params) (Encoder, error) {
 	}
 	if err := checkCell(p); err != nil {
 		return nil, err
+	}
+	if n := len(p.BlockShape); p.BlockShape != nil && n != 2 {
+		return storingEncoder{}, nil
 	}
 	if _, err := blockItems(NDLZ, p, 2, 2, 1); err != nil {
 		return nil, err
@@ -51,6 +56,11 @@ func (e *ndlzEncoder) Encode(dst, src []byte) (int, error) {
 	}
 	return encoded(e.lz.Encode(dst, src, e.edge, e.rows, e.cols), src)
 }
+
+// storingEncoder compresses nothing.
+type storingEncoder struct{}
+
+func (storingEncoder) Encode(dst, src []byte) (int, error) { return 0, ErrIncompressible }
 
 type ndlzDecoder struct {
 	edge int

@@ -41,16 +41,20 @@ func CellDecode(dst, src []byte, itemSize, edge int, blockShape []int32) error {
 // arithmetic mean of its cell, summed in C order in the type of the items. Those are little-endian floats of itemSize 4
 // or 8 (else ErrUnsupported, wrapped). The filter is lossy; [MeanDecode] only moves the means to the places of the items.
 //
-// edge is 1 to 127, and not more than any dimension of the block, because C-Blosc2 fails on such blocks (else
-// ErrInvalid, wrapped). The other conditions, errors and the panic are those of CellEncode.
+// edge is 1 to 127 (else ErrInvalid, wrapped) and may be larger than a dimension of the block: a cell is then as long as
+// the dimension. It is also ErrInvalid if dimension 0 is shorter than edge and another dimension has several cells of
+// another length, because C-Blosc2 cannot decode such blocks. The other conditions, errors and the panic are those of
+// CellEncode.
 func MeanEncode(dst, src []byte, itemSize, edge int, blockShape []int32) error {
 	g, err := meanGrid(len(src), itemSize, edge, blockShape)
 	if err != nil {
 		return err
 	}
+	first := min(edge, int(blockShape[0])) // C-Blosc2 takes the cells of all dimensions to be that far apart
 	for i, n := range blockShape {
-		if int(n) < edge {
-			return fmt.Errorf("%w: ndmean with cell edge %d for the %d items of dimension %d", ErrInvalid, edge, n, i)
+		if int(n) > edge && first < edge {
+			return fmt.Errorf("%w: ndmean with cell edge %d for the %d items of dimension 0, with several cells along dimension %d",
+				ErrInvalid, edge, first, i)
 		}
 	}
 	dst = checked(dst, src, itemSize)

@@ -111,7 +111,7 @@ func TestMean(t *testing.T) {
 				}
 				var err error
 				enc := run(t, func(dst, src []byte, size int) { err = MeanEncode(dst, src, size, edge, shape) }, src, size, 1)
-				if int(slices.Min(shape)) < edge {
+				if int(shape[0]) < edge && int(slices.Max(shape)) > edge { // C-Blosc2 cannot decode it
 					if !errors.Is(err, ErrInvalid) {
 						t.Fatalf("shape %v, edge %d: %v", shape, edge, err)
 					}
@@ -148,7 +148,7 @@ func TestCellErrors(t *testing.T) {
 		{"edge 256", 4 << 16, 4, 256, []int32{256, 256}, ErrInvalid, ErrInvalid},
 		{"edge 128", 4 << 16, 4, 128, []int32{256, 256}, nil, ErrInvalid},
 		{"cell of too many items", 60, 4, 4, []int32{3, 5}, ErrInvalid, ErrInvalid},
-		{"cell wider than the block", 64, 4, 3, []int32{8, 2}, nil, ErrInvalid},
+		{"cell wider than the block", 64, 4, 3, []int32{8, 2}, nil, nil},
 		{"zero dimension", 0, 4, 1, []int32{4, 0}, ErrInvalid, ErrInvalid},
 		{"negative dimensions", 64, 4, 1, []int32{-4, -4}, ErrInvalid, ErrInvalid},
 		{"block too short", 63, 4, 2, []int32{4, 4}, ErrInvalid, ErrInvalid},
@@ -172,7 +172,7 @@ func TestCellErrors(t *testing.T) {
 			if err := MeanEncode(dst, src, tt.itemSize, tt.edge, tt.shape); !errors.Is(err, tt.mean) {
 				t.Errorf("MeanEncode: %v, want %v", err, tt.mean)
 			}
-			if tt.name == "cell wider than the block" || tt.name == "cell of too many items" {
+			if tt.name == "cell of too many items" {
 				tt.mean = nil // a reader clips the cells
 			}
 			if err := MeanDecode(dst, src, tt.itemSize, tt.edge, tt.shape); !errors.Is(err, tt.mean) {
