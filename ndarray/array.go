@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -76,6 +77,7 @@ func FromFrame(f *frame.Frame) (*Array, error) {
 		return nil, &frame.Error{Path: f.Path(), Part: "metalayers", Chunk: -1, Off: -1,
 			Err: fmt.Errorf("no b2nd among them: %w", ErrNotArray)}
 	}
+	a.itemSize = lostItemSize(v, a.layer)
 	st, err := a.load(v)
 	if err != nil {
 		return nil, err
@@ -86,6 +88,27 @@ func FromFrame(f *frame.Frame) (*Array, error) {
 		a.dtype = meta.Of('V', a.itemSize) // still readable as raw bytes
 	}
 	return a, nil
+}
+
+// lostItemSize returns the item size of an array. C-Blosc2 writes 1 into the header of a frame that it makes from
+// chunks in memory if the items have more than 255 bytes. The right size is then that of the dtype, if the chunk size
+// agrees with it.
+func lostItemSize(v frame.View, layer string) int {
+	info := v.Info()
+	content, _ := v.MetaLayer(layer)
+	rec, err := meta.ParseArray(content, info.TypeSize)
+	if info.TypeSize != 1 || err != nil || rec.DTypeFormat != 0 {
+		return info.TypeSize
+	}
+	d, err := meta.ParseDType(rec.DType)
+	if err != nil || d.Size <= chunk.MaxTypeSize {
+		return info.TypeSize
+	}
+	geo, err := newGeometry(rec.Shape, rec.ChunkShape, rec.BlockShape, int64(d.Size))
+	if err != nil || geo.chunkBytes != int64(info.ChunkSize) {
+		return info.TypeSize
+	}
+	return d.Size
 }
 
 // fromFrame is FromFrame for a frame that was opened for it with the options o.

@@ -12,6 +12,18 @@ import (
 // where C-Blosc2 would let items of an earlier, larger shape appear again. The number of dimensions stays. Chunks
 // that leave the array are deleted; no other chunk is compressed again unless it holds such old items. Errors are
 // ErrShape, ErrTooLarge, ErrReadOnly, ErrCorrupt, ErrClosed, or that of ctx; the array is then as it was.
+//
+// New items are zeros however the array was made:
+//
+//	made by       items that stay   new items in kept chunks   new chunks
+//	Zeros         zeros             zeros                      zeros
+//	Uninit        zeros             zeros                      zeros
+//	NaNs          NaNs              zeros                      zeros
+//	Full, Ones    the item          zeros                      zeros
+//	Create, ...   as written        zeros                      zeros
+//
+// C-Blosc2 differs in the third column: what a kept chunk holds outside the old shape appears, which is NaN or the item
+// for arrays made by nans and full, and old items for an array that was larger before. In new chunks it has zeros, too.
 func (a *Array) Resize(ctx context.Context, shape ...int64) error {
 	return a.edit(func(b *Batch) error { return b.Resize(ctx, shape...) })
 }

@@ -1,0 +1,83 @@
+package ndarray
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"testing"
+)
+
+// TestLostItemSize reads and edits an array of items of 300 bytes whose header says that they have one byte.
+func TestLostItemSize(t *testing.T) {
+	ctx := context.Background()
+	data := make([]byte, 10*300)
+	for i := range data {
+		data[i] = byte(i * 7 >> 3)
+	}
+	a, err := CreateBytes(ctx, "", []int64{10}, "|S300", data, &Options{Chunks: []int32{4}, Blocks: []int32{2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := a.Frame().AppendTo(nil)
+	a.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const typeSize = 48 // where the header has the item size
+	if n := binary.BigEndian.Uint32(stored[typeSize:]); n != 300 {
+		t.Fatalf("item size %d", n)
+	}
+	binary.BigEndian.PutUint32(stored[typeSize:], 1)
+	b, err := FromBytes(stored, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if b.ItemSize() != 300 || b.DType().String() != "|S300" || !bytes.Equal(contents(t, b), data) {
+		t.Errorf("items of %d bytes, %v", b.ItemSize(), b.DType())
+	}
+	c, err := Copy(ctx, b, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if c.Frame().Info().TypeSize != 300 || !bytes.Equal(contents(t, c), data) {
+		t.Errorf("a copy has items of %d bytes", c.Frame().Info().TypeSize)
+	}
+}
+
+// TestResizeTable grows arrays made in every way: new items are zeros, as the table of Resize says.
+func TestResizeTable(t *testing.T) {
+	ctx := context.Background()
+	o := &Options{Chunks: []int32{4}, Blocks: []int32{2}}
+	item := []byte{0, 0, 0x80, 0x3f}
+	for name, create := range map[string]func() (*Array, error){
+		"Zeros":  func() (*Array, error) { return Zeros("", []int64{6}, "<f4", o) },
+		"Uninit": func() (*Array, error) { return Uninit("", []int64{6}, "<f4", o) },
+		"NaNs":   func() (*Array, error) { return NaNs("", []int64{6}, "<f4", o) },
+		"Full":   func() (*Array, error) { return Full("", []int64{6}, "<f4", item, o) },
+		"Create": func() (*Array, error) { return Create(ctx, "", []int64{6}, []float32{1, 2, 3, 4, 5, 6}, o) },
+	} {
+		a, err := create()
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := contents(t, a)
+		if err := a.Resize(ctx, 14); err != nil {
+			t.Fatal(err)
+		}
+		if after := contents(t, a); !bytes.Equal(after[:24], before) || !isZero(after[24:]) {
+			t.Errorf("%s: %x, grown %x", name, before, after)
+		}
+		if err := a.Resize(ctx, 5); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Resize(ctx, 8); err != nil {
+			t.Fatal(err)
+		}
+		if after := contents(t, a); !bytes.Equal(after[:20], before[:20]) || !isZero(after[20:]) {
+			t.Errorf("%s: shrunk and grown %x", name, after)
+		}
+		a.Close()
+	}
+}
