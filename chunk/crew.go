@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 const (
@@ -36,11 +38,16 @@ type call struct {
 	left atomic.Int32 // mates that have not yet done, which done does not tell
 	last atomic.Int32 // the i of the mate that began last
 	done sync.WaitGroup
+	exit atomic.Pointer[task.Exit] // of the first mate whose call did not return
 }
 
 // Run calls f(i) for i = 0 to n-1 at a time, f(0) on the goroutine of the caller, and returns when all of these calls have
 // returned. The other goroutines may stay for some 30 microseconds, to help with the next call of Run, but no more than
 // eight of them, and as long as there is nothing else to do for the processor. Any number of goroutines may call it.
+//
+// If a call panics, Run waits for the others and panics with the same value, on the goroutine of the caller. If a call
+// ends by runtime.Goexit, so does that goroutine. Calls that wait for each other must see to it that they do not wait for
+// one that has panicked.
 func (p *Pool) Run(n int, f func(i int)) {
 	if n <= 1 {
 		f(0)
@@ -55,11 +62,20 @@ func (p *Pool) Run(n int, f func(i int)) {
 	c.last.Store(0)
 	c.done.Add(n - 1)
 	p.crew.help(c, n-1)
-	f(0)
-	soon(func() bool { return c.left.Load() == 0 })
-	c.done.Wait()
+	c.lead()
+	x := c.exit.Swap(nil)
 	c.f = nil
 	p.crew.calls.Put(c)
+	x.Continue()
+}
+
+// lead does the part of the caller, and waits for the mates, also when that part panics.
+func (c *call) lead() {
+	defer func() {
+		soon(func() bool { return c.left.Load() == 0 })
+		c.done.Wait()
+	}()
+	c.f(0)
 }
 
 // help has n mates do a call.
@@ -91,16 +107,25 @@ func (w *crew) help(c *call, n int) {
 // work does calls as long as there are some.
 func (m *mate) work() {
 	for goesOn := true; goesOn; {
-		c := m.next.Swap(nil)
-		c.f(int(c.last.Add(1)))
-		goesOn = m.crew.wait(m)
-		c.left.Add(-1)
-		c.done.Done()
+		goesOn = m.do(m.next.Swap(nil))
 		if goesOn && !soon(func() bool { return m.next.Load() != nil }) {
 			goesOn = !m.crew.leave(m)
 		}
 	}
 	m.crew.mates.Put(m)
+}
+
+// do does the part of a mate in a call, and returns whether the mate now waits for another call.
+func (m *mate) do(c *call) (waits bool) {
+	task.Run(func() { c.f(int(c.last.Add(1))) }, func(x *task.Exit) {
+		if x != nil {
+			c.exit.CompareAndSwap(nil, x)
+		}
+		waits = !x.Goexit() && m.crew.wait(m)
+		c.left.Add(-1)
+		c.done.Done()
+	})
+	return waits
 }
 
 // wait puts a mate among those that wait, unless there are enough.

@@ -205,9 +205,15 @@ func (p *Pool) Decode(dst, src []byte) ([]byte, error) {
 		return out, err
 	}
 	w := p.Get()
-	defer p.Put(w)
+	out, err := p.decode(dst, src, w)
+	w.reader.reset() // hold no memory of the caller
+	p.Put(w)         // not after a panic: see dismiss
+	return out, err
+}
+
+// decode is Decode for a chunk that w opens.
+func (p *Pool) decode(dst, src []byte, w *Worker) ([]byte, error) {
 	r := &w.reader
-	defer r.reset() // hold no memory of the caller
 	if err := w.Open(r, src); err != nil {
 		return dst, err
 	}
@@ -227,7 +233,6 @@ func (p *Pool) Decode(dst, src []byte) ([]byte, error) {
 func (p *Pool) decodeBlocks(whole []byte, w *Worker, r *Reader) error {
 	n, pairs := r.h.nblocks, 0
 	team := p.team(n)
-	defer p.dismiss(team)
 	if w.TwoPay(r) {
 		pairs = n / (2 * len(team)) * len(team)
 	}
@@ -235,12 +240,14 @@ func (p *Pool) decodeBlocks(whole []byte, w *Worker, r *Reader) error {
 		at := r.BlockOffset(k)
 		return whole[at : at+r.BlockLen(k)]
 	}
-	return work(team, n-pairs, func(w *Worker, i int) error {
+	err := work(team, n-pairs, func(w *Worker, i int) error {
 		if i < pairs {
 			return w.DecodeTwo([2][]byte{place(2 * i), place(2*i + 1)}, r, [2]int{2 * i, 2*i + 1})
 		}
 		return w.DecodeBlock(place(pairs+i), r, pairs+i)
 	})
+	p.dismiss(team)
+	return err
 }
 
 // room returns dst with as many more bytes as a chunk decodes to. It fails with ErrTooLarge.
@@ -264,12 +271,12 @@ func (p *Pool) decodeFlat(dst []byte, h *Header, chunk []byte) {
 // decodePieces is decodeFlat for several workers. Writing a piece never fails.
 func (p *Pool) decodePieces(dst []byte, h Header, chunk []byte, workers int) {
 	team := p.team(workers)
-	defer p.dismiss(team)
 	_ = work(team, (len(dst)-1)/movedPiece+1, func(_ *Worker, i int) error {
 		at := i * movedPiece
 		h.flat(dst[at:min(at+movedPiece, len(dst))], chunk, at)
 		return nil
 	})
+	p.dismiss(team)
 }
 
 // flat fills dst with what stands at byte at of the content of a chunk in memory that is stored or special.

@@ -302,11 +302,18 @@ func (p *Pool) Encode(dst, src []byte, c CParams) ([]byte, error) {
 		n = 1 + len(src)/sharedFrom
 	}
 	team := p.team(n)
-	defer p.dismiss(team)
+	out, err := encode(dst, l, team, src)
+	p.dismiss(team) // not after a panic
+	return out, err
+}
+
+// encode is Encode with a team.
+func encode(dst []byte, l *Layout, team []*Worker, src []byte) ([]byte, error) {
 	w := team[0]
 	if l.store {
 		return store(dst, l, team, src)
 	}
+	var err error
 	if l, err = w.Train(l, func(k int) ([]byte, error) { return l.block(src, k), nil }); err != nil {
 		return dst, err
 	}

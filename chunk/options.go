@@ -1,10 +1,10 @@
 package chunk
 
 import (
-	"runtime"
 	"sync"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 // Options say how chunks are coded; nothing in them is stored. A nil *Options and zero fields are the defaults.
@@ -14,7 +14,7 @@ type Options struct {
 	Filters     FilterSet // filters to use besides those of the format
 	ItemSize    int       // item size in bytes where the header cannot hold it (above 255); 0 = the header's
 	BlockShape  []int32   // shape of a block in items, for codecs and filters that need it
-	Concurrency int       // goroutines a call may use; 0 = GOMAXPROCS
+	Concurrency int       // goroutines a call may use, at most 1024; 0 = GOMAXPROCS
 	MaxBytes    int64     // largest piece of memory to take because a chunk says so; 0 = 8 MiB for a block and 64 MiB for a chunk, or 4096 times its stored size; -1 = no limit
 
 	// Prefilter makes of each block src what is encoded in its place, before the filters of the chunk and for stored
@@ -30,10 +30,7 @@ func (o *Options) workers(n int) int {
 	if o != nil {
 		c = o.Concurrency
 	}
-	if c <= 0 {
-		c = runtime.GOMAXPROCS(0)
-	}
-	return max(1, min(c, n))
+	return task.Workers(c, int64(n))
 }
 
 // limit returns how many bytes a chunk of cbytes may ask for.

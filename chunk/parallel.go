@@ -17,7 +17,7 @@ func (p *Pool) team(n int) []*Worker {
 	return w.team
 }
 
-// dismiss gives the workers of a team back.
+// dismiss gives the workers of a team back. After a panic they are not given back: their codecs may be in any state.
 func (p *Pool) dismiss(team []*Worker) {
 	for len(team) > 0 {
 		last := len(team) - 1
@@ -48,12 +48,18 @@ func work(team []*Worker, n int, f func(w *Worker, k int) error) error {
 	)
 	failed.Store(int64(n))
 	team[0].pool.Run(len(team), func(i int) {
-		w := team[i]
+		w, returned := team[i], false
+		defer func() {
+			if !returned { // a panic: the others need not go on
+				failed.Store(-1)
+			}
+		}()
 		for k, end := int64(0), int64(0); ; k++ {
 			if k == end {
 				k, end = takeRun(&next, int64(n), len(team))
 			}
 			if k >= failed.Load() {
+				returned = true
 				return
 			}
 			if err := f(w, int(k)); err != nil {

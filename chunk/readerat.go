@@ -49,10 +49,10 @@ func (a *ReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	if n > 0 {
 		first, last := a.r.blockAt(at), a.r.blockAt(at+n-1)
 		team := a.pool.team(last - first + 1)
-		defer a.pool.dismiss(team)
 		err := work(team, last-first+1, func(w *Worker, k int) error {
 			return w.readPart(p[:n], &a.r, first+k, at)
 		})
+		a.pool.dismiss(team) // not after a panic
 		if err != nil {
 			return 0, err
 		}

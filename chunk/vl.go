@@ -21,8 +21,15 @@ func (p *Pool) EncodeVL(dst []byte, blocks [][]byte, c CParams) ([]byte, error) 
 		offs[k] = offs[k-1] + len(blocks[k-1])
 	}
 	team := p.team(len(blocks))
-	defer p.dismiss(team)
+	out, err := encodeVL(dst, l, team, blocks, offs)
+	p.dismiss(team) // not after a panic
+	return out, err
+}
+
+// encodeVL is EncodeVL with a team. offs is where the blocks start.
+func encodeVL(dst []byte, l *Layout, team []*Worker, blocks [][]byte, offs []int) ([]byte, error) {
 	w := team[0]
+	var err error
 	if l, err = w.trainVL(l, blocks, offs); err != nil {
 		return dst, err
 	}

@@ -1,12 +1,14 @@
 package frame
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 // Batch is a group of edits that become visible, and durable, together. Chunks are written when they are added;
@@ -27,30 +29,37 @@ type Batch struct {
 	err     error // of an edit that left the batch half done
 }
 
-// Begin starts a batch. End it with Commit or Rollback. Errors are ErrReadOnly and ErrClosed.
-func (f *Frame) Begin() (*Batch, error) {
-	f.mu.Lock()
+// Begin starts a batch. End it with Commit or Rollback. It waits until an open batch of this handle has ended, and with
+// Options.Locking until no other process reads or edits. ctx bounds only this waiting: the batch does not keep it. Errors
+// are ErrReadOnly, ErrClosed, those of the lock file and of the context.
+func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
+	ctx = task.Context(ctx)
+	if err := f.mu.lock(ctx); err != nil {
+		return nil, err
+	}
+	begun := false
+	defer func() {
+		if !begun {
+			f.endBatch()
+		}
+	}()
 	cur := f.snap.Load()
-	var err error
 	switch {
 	case !f.beginBatch():
-		err = f.errClosed()
+		return nil, f.errClosed()
 	case !f.writable:
-		err = fmt.Errorf("frame %s: %w", f.path, ErrReadOnly)
+		return nil, f.error(ErrReadOnly)
 	case f.broken != nil:
-		err = fmt.Errorf("frame %s: an earlier commit may be half done, open it again: %w", f.path, f.broken)
+		return nil, f.error(fmt.Errorf("an earlier commit failed partway; close and reopen the frame: %w", f.broken))
 	}
-	if err == nil {
-		err = f.lockEdit()
-	}
-	if err != nil {
-		f.endBatch()
+	if err := f.lockEdit(ctx); err != nil {
 		return nil, err
 	}
 	f.store.reclaim(f)
 	if s := f.snap.Load(); s != nil { // reclaim may have moved parts of it
 		cur = s
 	}
+	begun = true
 	return &Batch{f: f, cur: cur, next: cur.successor()}, nil
 }
 
@@ -72,26 +81,24 @@ func (b *Batch) Commit() error {
 	if b.done {
 		return b.errDone()
 	}
-	err := b.err
-	if err == nil && b.f.isClosed() {
-		err = b.f.errClosed()
+	defer b.Rollback() // unless the commit succeeds
+	if b.err != nil {
+		return b.err
 	}
-	if err == nil {
-		err = b.settle()
+	if b.f.isClosed() {
+		return b.f.errClosed()
 	}
-	if err != nil {
-		b.Rollback()
+	if err := b.settle(); err != nil {
 		return err
 	}
 	if err := b.f.store.commit(b); err != nil {
-		b.Rollback()
 		return b.f.wrap("commit", -1, err)
 	}
 	b.done = true
+	defer b.f.endBatch()
 	b.next.draft, b.next.origin = false, b.f.findOrigin(b.next)
 	b.f.snap.CompareAndSwap(b.cur, b.next) // it stays nil when the frame was closed meanwhile
 	b.f.store.reclaim(b.f)
-	b.f.endBatch()
 	return nil
 }
 
@@ -101,9 +108,9 @@ func (b *Batch) Rollback() {
 		return
 	}
 	b.done = true
+	defer b.f.endBatch()
 	b.f.store.rollback(b)
 	b.f.store.reclaim(b.f)
-	b.f.endBatch()
 }
 
 // fail records an error that leaves the batch half done.
@@ -112,6 +119,13 @@ func (b *Batch) fail(err error) error {
 		b.err = err
 	}
 	return err
+}
+
+// failUnless records that a panic has left the batch half done, unless *returned. It is called by defer.
+func (b *Batch) failUnless(returned *bool) {
+	if !*returned {
+		b.fail(errPanicked)
+	}
 }
 
 // settle makes number of bytes and of chunks agree. They can differ only when the header of a frame with chunks of
@@ -126,11 +140,16 @@ func (b *Batch) settle() error {
 	return nil
 }
 
-func (b *Batch) errDone() error { return fmt.Errorf("frame %s: batch: %w", b.f.path, ErrClosed) }
+func (b *Batch) errDone() error { return b.f.error(fmt.Errorf("batch: %w", ErrClosed)) }
 
 // edit runs one edit as a batch of its own.
 func (f *Frame) edit(change func(b *Batch) error) error {
-	b, err := f.Begin()
+	return f.editContext(context.Background(), change)
+}
+
+// editContext is edit with a context for waiting.
+func (f *Frame) editContext(ctx context.Context, change func(b *Batch) error) error {
+	b, err := f.Begin(ctx)
 	if err != nil {
 		return err
 	}
@@ -205,7 +224,10 @@ type place struct {
 
 // write writes a chunk.
 func (b *Batch) write(c []byte) (place, error) {
+	returned := false
+	defer b.failUnless(&returned)
 	e, err := b.f.store.put(b, c)
+	returned = true
 	if err != nil {
 		return place{}, b.f.wrap("chunk", -1, err)
 	}
@@ -264,12 +286,14 @@ func (b *Batch) forget(i int) error {
 	if e < 0 {
 		return nil
 	}
+	returned := false
+	defer b.failUnless(&returned)
 	h, err := b.f.chunkHeader(b.next, i)
-	if err != nil {
-		return err
+	if err == nil {
+		b.drop(e, int64(h.CBytes))
 	}
-	b.drop(e, int64(h.CBytes))
-	return nil
+	returned = true
+	return err
 }
 
 // AppendChunk adds an encoded chunk at the end. The bytes are written as they are, but for special values that the

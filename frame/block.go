@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -10,7 +11,7 @@ import (
 // where the chunk has the filter Delta. It is how the items of a super-chunk with blocks of variable size are read.
 // Errors are ErrBounds, ErrCorrupt, ErrUnsupported or ErrTooLarge, in an *Error.
 func (f *Frame) ReadBlock(dst []byte, i, k int) (_ []byte, err error) {
-	s, err := f.acquire()
+	s, err := f.acquire(context.Background())
 	if err != nil {
 		return dst, err
 	}
@@ -21,8 +22,16 @@ func (f *Frame) ReadBlock(dst []byte, i, k int) (_ []byte, err error) {
 	if err := f.checkHeld(s, i); err != nil {
 		return dst, err
 	}
-	w := f.getWorker()
-	defer f.putWorker(w)
+	out := dst
+	err = f.withWorker(func(w *worker) (err error) {
+		out, err = f.readBlock(dst, s, w, i, k)
+		return err
+	})
+	return out, err
+}
+
+// readBlock is ReadBlock for a chunk that exists.
+func (f *Frame) readBlock(dst []byte, s *snapshot, w *worker, i, k int) ([]byte, error) {
 	w.Chunk = int64(i)
 	var r chunk.Reader
 	if special, err := s.index.at(i).special(); err != nil || special != chunk.Regular {

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -18,7 +19,7 @@ type ChunkInfo struct {
 
 // ChunkInfo returns what header and index say of chunk i. Errors are ErrBounds, ErrCorrupt, ErrUnsupported.
 func (f *Frame) ChunkInfo(i int) (_ ChunkInfo, err error) {
-	s, err := f.acquire()
+	s, err := f.acquire(context.Background())
 	if err != nil {
 		return ChunkInfo{}, err
 	}
@@ -101,7 +102,7 @@ func (f *Frame) specialChunk(s *snapshot, i int, special chunk.Special, err erro
 // RawChunk appends the stored bytes of chunk i, header included, to dst; for a special value that only the index
 // has, the chunk that stands for it.
 func (f *Frame) RawChunk(dst []byte, i int) (_ []byte, err error) {
-	s, err := f.acquire()
+	s, err := f.acquire(context.Background())
 	if err != nil {
 		return dst, err
 	}
@@ -147,7 +148,7 @@ func (f *Frame) rawChunk(dst []byte, s *snapshot, i int) ([]byte, error) {
 // ReadChunk appends the decoded bytes of chunk i to dst, on up to Options.Concurrency goroutines. Errors are
 // ErrBounds, ErrCorrupt, ErrUnsupported or ErrTooLarge, in an *Error.
 func (f *Frame) ReadChunk(dst []byte, i int) (_ []byte, err error) {
-	s, err := f.acquire()
+	s, err := f.acquire(context.Background())
 	if err != nil {
 		return dst, err
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -14,7 +15,7 @@ import (
 // reads the headers of all chunks. What stands behind a frame at the start of a file counts; in a sparse frame
 // it is chunk files that the index does not name. Errors are ErrCorrupt, ErrClosed or those of reading.
 func (f *Frame) DeadBytes() (_ int64, err error) {
-	s, err := f.acquire()
+	s, err := f.acquire(context.Background())
 	if err != nil {
 		return 0, err
 	}
@@ -61,7 +62,8 @@ func (f *Frame) DeadBytes() (_ int64, err error) {
 // Errors are ErrParam for a frame that is not in a file of its own, for which Copy and AppendTo are, ErrCorrupt for a
 // chunk that cannot be copied, ErrReadOnly, ErrClosed, or those of the context and the system.
 func (f *Frame) Compact(ctx context.Context) error {
-	b, err := f.Begin()
+	ctx = task.Context(ctx)
+	b, err := f.Begin(ctx)
 	if err != nil {
 		return err
 	}
@@ -90,6 +92,12 @@ func (c *contiguous) compact(ctx context.Context, b *Batch) error {
 		return err
 	}
 	n := made.(*contiguous)
+	installed := false
+	defer func() {
+		if !installed {
+			n.close()
+		}
+	}()
 	s, err := n.fill(ctx, f, old)
 	if err == nil {
 		err = sameMode(c.sys, name, n.temp)
@@ -98,9 +106,9 @@ func (c *contiguous) compact(ctx context.Context, b *Batch) error {
 		err = c.sys.rename(n.temp, name)
 	}
 	if err != nil {
-		n.close()
 		return f.wrap("commit", -1, err)
 	}
+	installed = true
 	if err = syncDir(c.sys, name, c.noSync); err != nil { // either file may be there after a crash
 		f.broken = err
 		err = f.wrap("commit", -1, err)

@@ -104,7 +104,7 @@ func TestCompactSize(t *testing.T) {
 	f, err = Edit(name, nil)
 	must(t, err)
 	defer f.Close()
-	b, err := f.Begin()
+	b, err := f.Begin(context.Background())
 	must(t, err)
 	for range 100 {
 		must(t, b.DeleteChunk(50))

@@ -52,7 +52,7 @@ func TestConcurrentReaders(t *testing.T) {
 				commits = 40
 			}
 			for state := range commits {
-				b, err := f.Begin()
+				b, err := f.Begin(context.Background())
 				must(t, err)
 				for b.NumChunks() > state%7 {
 					must(t, b.DeleteChunk(b.NumChunks()/2))
@@ -173,7 +173,7 @@ func TestEncode(t *testing.T) {
 	for _, workers := range []int{1, 2, 7} {
 		f, err := CreateMemory(&Options{CParams: chunk.CParams{TypeSize: 4, BlockSize: 1600}, ChunkSize: size, Concurrency: workers}, nil)
 		must(t, err)
-		b, err := f.Begin()
+		b, err := f.Begin(context.Background())
 		must(t, err)
 		must(t, b.Encode(ctx, size, &encodeSource{chunks: []int{0, 1, 2, 3, 4, 5, 6, 7}, block: func(dst []byte, chunk, at int) error {
 			for i := range dst {
@@ -228,7 +228,7 @@ func TestEncodeErrors(t *testing.T) {
 		f, _ := modelFrame(t, "memory", 400)
 		f.opts.Concurrency = workers
 		must(t, f.Append(make([]byte, 400)))
-		b, err := f.Begin()
+		b, err := f.Begin(context.Background())
 		must(t, err)
 		fails := func(dst []byte, chunk, _ int) error {
 			if chunk == 3 {
@@ -248,7 +248,7 @@ func TestEncodeErrors(t *testing.T) {
 		if f.NumChunks() != 1 {
 			t.Error(f.Info())
 		}
-		b, err = f.Begin()
+		b, err = f.Begin(context.Background())
 		must(t, err)
 		if err := b.Encode(ctx, 400, &encodeSource{chunks: []int{7}, keep: true}); !errors.Is(err, ErrBounds) {
 			t.Error(err)
@@ -256,7 +256,7 @@ func TestEncodeErrors(t *testing.T) {
 		b.Rollback()
 		done, cancel := context.WithCancel(ctx)
 		cancel()
-		b, err = f.Begin()
+		b, err = f.Begin(context.Background())
 		must(t, err)
 		if err := b.Encode(done, 400, &encodeSource{chunks: []int{0}}); !errors.Is(err, context.Canceled) {
 			t.Error(err)
@@ -273,7 +273,7 @@ func TestClose(t *testing.T) {
 	f, err := Create(name, &Options{NoSync: true}, nil)
 	must(t, err)
 	must(t, f.Append(stamped(1, 10)))
-	b, err := f.Begin()
+	b, err := f.Begin(context.Background())
 	must(t, err)
 	must(t, b.Append(stamped(2, 10)))
 	must(t, f.Close())
@@ -291,7 +291,7 @@ func TestClose(t *testing.T) {
 	if _, err := f.ReadAt(make([]byte, 1), 0); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
-	if _, err := f.Begin(); !errors.Is(err, ErrClosed) {
+	if _, err := f.Begin(context.Background()); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
 	if err := f.Append(stamped(2, 10)); !errors.Is(err, ErrClosed) {

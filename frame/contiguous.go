@@ -167,14 +167,15 @@ func (c *contiguous) install(f *Frame, old, s *snapshot, out []byte, pos int64) 
 		return err
 	}
 	x := extent{pos, s.frameLen}
-	if err := c.write(out, pos); err != nil {
-		if old != nil && s.index.n == 0 && x.meets(extent{0, old.frameLen}) { // see tailPos
+	over := old != nil && s.index.n == 0 && x.meets(extent{0, old.frameLen}) // see tailPos
+	if err := f.unsure(over, func() error { return c.write(out, pos) }); err != nil {
+		if over {
 			f.broken = err
 		}
 		return err
 	}
 	c.carve(x)
-	if err := c.writeHeader(f, head, old != nil); err != nil {
+	if err := f.unsure(old != nil, func() error { return c.writeHeader(f, head, old != nil) }); err != nil {
 		if old != nil {
 			f.broken = err
 			// Perhaps half of it was written: put the old one back. Not when it is all there and only may not last: half
@@ -189,6 +190,19 @@ func (c *contiguous) install(f *Frame, old, s *snapshot, out []byte, pos int64) 
 	c.carve(extent{0, c.head})
 	s.sum = maphash.Bytes(f.seed, out)
 	return nil
+}
+
+// unsure calls write. If write panics and writes over what the old state uses, nobody knows what is stored.
+func (f *Frame) unsure(over bool, write func() error) error {
+	returned := false
+	defer func() {
+		if over && !returned {
+			f.broken = errPanicked
+		}
+	}()
+	err := write()
+	returned = true
+	return err
 }
 
 // write writes b at off of the frame and waits until it will last.

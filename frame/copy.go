@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -29,7 +30,7 @@ func (f *Frame) AppendTo(dst []byte) ([]byte, error) {
 // stored chunks as they are, without the dead bytes between them. Of o only the fields that say where to and how
 // (Sparse, Overwrite, NoSync, Concurrency, ...) count.
 func (f *Frame) Copy(ctx context.Context, name string, o *Options) (*Frame, error) {
-	v, err := f.View()
+	v, err := f.ViewContext(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +43,7 @@ func (f *Frame) Copy(ctx context.Context, name string, o *Options) (*Frame, erro
 		to.Codecs, to.Filters, to.Prefilter, to.Postfilter = o.Codecs, o.Filters, o.Prefilter, o.Postfilter
 		to.Concurrency, to.MaxBytes = o.Concurrency, o.MaxBytes
 	}
-	return Create(name, to, func(b *Batch) error { return v.copyInto(ctx, b) })
+	return CreateContext(ctx, name, to, func(b *Batch) error { return v.copyInto(task.Context(ctx), b) })
 }
 
 // copyOptions returns the options that make an empty frame with the metalayers of v.
@@ -76,7 +77,7 @@ func (f *Frame) copyChunks(ctx context.Context, s *snapshot, b *Batch) error {
 				return err
 			}
 			if buf, err = f.rawChunk(buf[:0], s, i); err != nil {
-				return err
+				return f.orClosed(err)
 			}
 			if err := f.checkSum(s, i, buf); err != nil {
 				return err
@@ -93,7 +94,8 @@ func (f *Frame) copyChunks(ctx context.Context, s *snapshot, b *Batch) error {
 // fault, with its place, and goes on; it returns early only when report or ctx says so. A frame whose data is
 // elsewhere (see the package comment) is reported once, as ErrUnsupported.
 func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error) {
-	s, err := f.acquire()
+	ctx = task.Context(ctx)
+	s, err := f.acquire(ctx)
 	if err != nil {
 		return err
 	}
@@ -125,6 +127,9 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 			i = s.index.n - 1 // those between are all like the first
 		}
 		n, err := f.verifyChunk(s, i)
+		if err != nil && f.isClosed() {
+			return err
+		}
 		if err != nil {
 			sound = false
 			if err := report(err); err != nil {
@@ -149,8 +154,16 @@ func (f *Frame) verifyChunk(s *snapshot, i int) (int64, error) {
 		h, err := f.chunkHeader(s, i)
 		return int64(h.NBytes), err
 	}
-	w := f.getWorker()
-	defer f.putWorker(w)
+	n := int64(0)
+	err = f.withWorker(func(w *worker) (err error) {
+		n, err = f.verifyBlocks(s, w, i)
+		return err
+	})
+	return n, err
+}
+
+// verifyBlocks is verifyChunk for a chunk that is stored.
+func (f *Frame) verifyBlocks(s *snapshot, w *worker, i int) (int64, error) {
 	var r chunk.Reader
 	c, err := f.openChunk(s, w, &r, i, 1)
 	if err != nil {
@@ -221,13 +234,16 @@ func (b *Batch) CopyChunks(ctx context.Context, v View) error {
 	if err := v.f.checkAllHeld(v.s); err != nil {
 		return err
 	}
-	return v.f.copyChunks(ctx, v.s, b)
+	return v.f.copyChunks(task.Context(ctx), v.s, b)
 }
 
 // PutChunks puts chunks of a view, of any frame, in the place of others, as they are stored. places yields the number
 // of a chunk of the batch and the one of the view that it becomes. The chunk sizes must be the same.
 func (b *Batch) PutChunks(ctx context.Context, v View, places iter.Seq2[int, int]) error {
+	ctx = task.Context(ctx)
 	var buf []byte
+	returned := false
+	defer b.failUnless(&returned)
 	for to, from := range places {
 		err := ctx.Err()
 		if err == nil {
@@ -243,8 +259,10 @@ func (b *Batch) PutChunks(ctx context.Context, v View, places iter.Seq2[int, int
 			err = b.UpdateChunk(to, buf)
 		}
 		if err != nil {
-			return b.fail(err)
+			returned = true
+			return b.fail(v.f.orClosed(err))
 		}
 	}
+	returned = true
 	return nil
 }

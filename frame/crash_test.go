@@ -2,6 +2,7 @@ package frame
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -94,7 +95,7 @@ func diskFrame(t testing.TB, common int) (*disk, *Frame, *model) {
 // edit does a random batch and commits it. It returns the model of what it would be after.
 func edit(t testing.TB, rng *rand.Rand, f *Frame, m *model, common int) (*model, error) {
 	t.Helper()
-	b, err := f.Begin()
+	b, err := f.Begin(context.Background())
 	if err != nil {
 		return m, err
 	}
@@ -297,7 +298,7 @@ func oneEdit(rng *rand.Rand, f *Frame, m *model) (*model, error) {
 		next.update(i, p)
 		return next, f.Update(i, p)
 	case k < 4:
-		b, err := f.Begin()
+		b, err := f.Begin(context.Background())
 		if err != nil {
 			return next, err
 		}

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -17,7 +19,14 @@ import (
 // be nil, puts what the frame shall hold from the first: file and content appear together, under the name only when
 // whole. An existing file or frame directory is replaced when o.Overwrite, else it is an ErrExists. Errors are
 // ErrParam, ErrUnsupported, ErrLimit, ErrExists, or those of fill or the system.
+//
+// If fill panics, nothing is made either.
 func Create(name string, o *Options, fill func(b *Batch) error) (*Frame, error) {
+	return CreateContext(context.Background(), name, o, fill)
+}
+
+// CreateContext is Create with a context that bounds how long it waits for a lock file. See Options.
+func CreateContext(ctx context.Context, name string, o *Options, fill func(b *Batch) error) (*Frame, error) {
 	name = strings.TrimPrefix(name, "file://")
 	f := newFrame(name, o)
 	if f.opts.Offset != 0 {
@@ -51,7 +60,7 @@ func Create(name string, o *Options, fill func(b *Batch) error) (*Frame, error) 
 		f.lock.close()
 		return nil, err
 	}
-	if f, err = f.create(fill); err != nil || !f.opts.Locking || !f.opts.Sparse {
+	if f, err = f.create(ctx, fill); err != nil || !f.opts.Locking || !f.opts.Sparse {
 		return f, err
 	}
 	// Nobody could know of the directory before it had its name.
@@ -119,14 +128,25 @@ func CreateMemory(o *Options, fill func(b *Batch) error) (*Frame, error) {
 	f := newFrame("", o)
 	f.opts.Sparse = false
 	f.store = &contiguous{sys: f.opts.sys, st: NewMemory(nil), noSync: true, surveyed: true}
-	return f.create(fill)
+	return f.create(context.Background(), fill)
 }
 
 // create makes the first commit.
-func (f *Frame) create(fill func(b *Batch) error) (*Frame, error) {
+func (f *Frame) create(ctx context.Context, fill func(b *Batch) error) (*Frame, error) {
 	f.writable = true
 	f.trusted.Store(true)
-	b, err := f.first()
+	var b *Batch
+	made := false
+	defer func() {
+		if made {
+			return
+		}
+		defer f.Close()
+		if b != nil {
+			b.Rollback()
+		}
+	}()
+	b, err := f.first(task.Context(ctx))
 	for i := 0; err == nil && i < len(f.opts.VLMeta); i++ {
 		err = b.SetVLMeta(f.opts.VLMeta[i].Name, f.opts.VLMeta[i].Content)
 	}
@@ -137,17 +157,14 @@ func (f *Frame) create(fill func(b *Batch) error) (*Frame, error) {
 		err = b.Commit()
 	}
 	if err != nil {
-		if b != nil {
-			b.Rollback()
-		}
-		f.Close()
 		return nil, err
 	}
+	made = true
 	return f, nil
 }
 
 // first begins the batch that makes the first state.
-func (f *Frame) first() (*Batch, error) {
+func (f *Frame) first(ctx context.Context) (*Batch, error) {
 	s := &snapshot{header: header{
 		version: versionFixed, sparse: f.opts.Sparse, chunkSize: -1, threads: [2]int16{1, 1},
 	}}
@@ -165,9 +182,11 @@ func (f *Frame) first() (*Batch, error) {
 		s.sums, s.vlmeta = &checksums{}, []meta.Layer{{Name: ChecksumLayer}}
 	}
 	b := &Batch{f: f, next: s}
-	f.mu.Lock()
+	if err := f.mu.lock(context.Background()); err != nil { // nobody else has it
+		return nil, err
+	}
 	f.beginBatch()
-	if err := f.lockEdit(); err != nil {
+	if err := f.lockEdit(ctx); err != nil {
 		f.endBatch()
 		return nil, err
 	}

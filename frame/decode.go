@@ -2,10 +2,12 @@ package frame
 
 import (
 	"context"
+	"errors"
 	"io"
 	"sync"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 // worker is what one goroutine needs.
@@ -22,7 +24,16 @@ func (f *Frame) getWorker() *worker {
 	return &worker{Worker: f.pool.Get()}
 }
 
+// putWorker gives a worker back. After a panic it is not given back: its codecs may be in any state.
 func (f *Frame) putWorker(w *worker) { f.workers.Put(w) }
+
+// withWorker calls do with a worker.
+func (f *Frame) withWorker(do func(w *worker) error) error {
+	w := f.getWorker()
+	err := do(w)
+	f.putWorker(w)
+	return err
+}
 
 // decoding is one call of Decode: the blocks of all its chunks are one queue, from which the workers take. A worker
 // that finds no block left in the opened chunks opens the next chunk, while others go on.
@@ -62,7 +73,8 @@ type decodeJob struct {
 // when it returns. It works on one state of the frame, whatever is committed meanwhile. It stops at the first error: of
 // the plan, of the context, or ErrCorrupt, ErrUnsupported, ErrTooLarge or of reading, in an *Error with the chunk.
 func (f *Frame) Decode(ctx context.Context, p Plan) (err error) {
-	s, err := f.acquire()
+	ctx = task.Context(ctx)
+	s, err := f.acquire(ctx)
 	if err != nil {
 		return err
 	}
@@ -89,23 +101,45 @@ func (f *Frame) decode(ctx context.Context, s *snapshot, p Plan) error {
 		}
 	}
 	e.workers = f.opts.workers(p.Blocks())
-	f.pool.Run(e.workers, e.loop)
-	for _, j := range e.jobs { // left by an error
-		e.recycle(j)
-	}
-	e.jobs = e.jobs[:0]
-	err := e.err
+	err := e.all(f.pool)
 	e.s, e.ctx, e.plan, e.rows, e.kept = nil, nil, nil, nil, nil
 	f.engines.Put(e)
 	return err
 }
 
+// all decodes all blocks, and closes the chunks that an error or a panic has left open.
+func (e *decoding) all(p *chunk.Pool) error {
+	defer func() {
+		for _, j := range e.jobs {
+			e.recycle(j)
+		}
+		e.jobs = e.jobs[:0]
+	}()
+	p.Run(e.workers, e.loop)
+	return e.err
+}
+
+// errPanicked ends the work of other goroutines after a panic. The caller gets the panic instead.
+var errPanicked = errors.New("a function panicked")
+
 // work is the loop of a worker.
 func (e *decoding) work(int) {
 	w := e.f.getWorker()
-	defer e.f.putWorker(w)
 	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.decodeBlocks(w)
+	e.f.putWorker(w)
+}
+
+// decodeBlocks decodes blocks until there are no more. It is called with e.mu held, and gives it back.
+func (e *decoding) decodeBlocks(w *worker) {
+	panicked := true
+	defer func() {
+		if panicked {
+			e.fail(errPanicked)
+		}
+		e.wake.Broadcast()
+		e.mu.Unlock()
+	}()
 	for e.err == nil {
 		if e.err = e.ctx.Err(); e.err != nil {
 			break
@@ -114,9 +148,7 @@ func (e *decoding) work(int) {
 			i, n := j.next, e.run(j)
 			j.next += n
 			j.active += n
-			e.mu.Unlock()
-			err := e.blocks(w, j, i, n)
-			e.mu.Lock()
+			err := e.unlocked(func() error { return e.blocks(w, j, i, n) })
 			j.active -= n
 			if err != nil {
 				e.fail(err)
@@ -134,7 +166,14 @@ func (e *decoding) work(int) {
 		}
 		e.wake.Wait()
 	}
-	e.wake.Broadcast()
+	panicked = false
+}
+
+// unlocked calls f without e.mu, which is held again when f has returned or panicked.
+func (e *decoding) unlocked(f func() error) error {
+	e.mu.Unlock()
+	defer e.mu.Lock()
+	return f()
 }
 
 // take returns an opened chunk with blocks left, or nil.
@@ -198,84 +237,84 @@ func (e *decoding) openNext(w *worker) {
 		return
 	}
 	e.opening++
-	e.mu.Unlock()
-	err := e.open(w, j)
-	e.mu.Lock()
+	j.n, j.first, j.next, j.close = 0, 0, 0, nil
+	e.jobs = append(e.jobs, j) // without blocks to take, until it is open
+	var n int
+	err := e.unlocked(func() (err error) {
+		n, err = e.open(w, j)
+		return err
+	})
 	e.opening--
-	switch {
-	case err != nil:
-		e.recycle(j)
+	if err != nil {
 		e.fail(err)
-	case j.n == 0:
-		e.recycle(j)
-	default:
-		e.jobs = append(e.jobs, j)
+	} else if j.n = n; n == 0 {
+		e.finish(j)
 	}
 	e.wake.Broadcast()
 }
 
-// open opens the chunk of a job, and deals with it at once if it is a special value.
-func (e *decoding) open(w *worker, j *decodeJob) error {
+// open opens the chunk of a job and returns how many of its blocks are wanted. A special value is dealt with at once: then
+// there are none.
+func (e *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
 	f, s, v := e.f, e.s, &j.visit
 	w.Chunk = int64(v.Chunk)
-	j.n, j.first, j.next, j.close = 0, 0, 0, nil
 	if err := f.checkChunk(s, v.Chunk); err != nil {
-		return err
+		return 0, err
 	}
 	if err := f.checkHeld(s, v.Chunk); err != nil {
-		return err
+		return 0, err
 	}
 	special, err := s.index.at(v.Chunk).special()
 	if err != nil {
-		return f.chunkError(s, v.Chunk, err)
+		return 0, f.chunkError(s, v.Chunk, err)
 	}
 	if special != chunk.Regular {
 		n := s.chunkLen(v.Chunk)
 		if n < 0 {
-			return f.chunkError(s, v.Chunk, corrupt("a special value without a size, in a frame with chunks of variable size"))
+			return 0, f.chunkError(s, v.Chunk, corrupt("a special value without a size, in a frame with chunks of variable size"))
 		}
 		if special == chunk.NaNs && s.typeSize != 4 && s.typeSize != 8 {
-			return f.chunkError(s, v.Chunk, corrupt("NaNs of %d bytes", s.typeSize))
+			return 0, f.chunkError(s, v.Chunk, corrupt("NaNs of %d bytes", s.typeSize))
 		}
 		if f.opts.Postfilter == nil {
-			return e.plan.Special(v, special, nil, int(s.typeSize), int(n))
+			return 0, e.plan.Special(v, special, nil, int(s.typeSize), int(n))
 		}
 		b, err := f.specialChunk(s, v.Chunk, special, nil)
 		if err == nil {
 			err = w.Open(&j.r, b)
 		}
 		if err != nil {
-			return err
+			return 0, err
 		}
 	} else if j.close, err = f.openChunk(s, w, &j.r, v.Chunk, e.share(v)); err != nil {
-		return err
+		return 0, err
 	}
 	if special, value := j.r.Special(); special != chunk.Regular && f.opts.Postfilter == nil {
-		return e.plan.Special(v, special, value, j.r.Header().TypeSize, j.r.NBytes())
+		return 0, e.plan.Special(v, special, value, j.r.Header().TypeSize, j.r.NBytes())
 	}
-	j.n = j.r.NumBlocks()
+	blocks = j.r.NumBlocks()
 	h := j.r.Header()
 	if want := e.plan.BlockSize(); want > 0 && h.VLBlocks() {
-		return f.chunkError(s, v.Chunk, corrupt("blocks of variable size, not of %d bytes", want))
+		return 0, f.chunkError(s, v.Chunk, corrupt("blocks of variable size, not of %d bytes", want))
 	} else if want > 0 && h.BlockSize != want {
-		return f.chunkError(s, v.Chunk, corrupt("blocks of %d bytes, not %d", h.BlockSize, want))
+		return 0, f.chunkError(s, v.Chunk, corrupt("blocks of %d bytes, not %d", h.BlockSize, want))
 	}
 	switch {
 	case len(v.Blocks) > 0:
-		j.n = len(v.Blocks)
-		if last := int(v.Blocks[j.n-1]); last >= j.r.NumBlocks() {
-			return f.chunkError(s, v.Chunk, corrupt("%d blocks, block %d wanted", j.r.NumBlocks(), last))
+		blocks = len(v.Blocks)
+		if last := int(v.Blocks[blocks-1]); last >= j.r.NumBlocks() {
+			return 0, f.chunkError(s, v.Chunk, corrupt("%d blocks, block %d wanted", j.r.NumBlocks(), last))
 		}
 	case v.To > 0 && !h.VLBlocks():
 		size := h.BlockSize
 		j.first = v.From / size
-		j.n = min((v.To-1)/size+1, j.n) - j.first
+		blocks = min((v.To-1)/size+1, blocks) - j.first
 	}
 	j.two = e.kept == nil && w.TwoPay(&j.r)
 	if e.kept == nil && !s.blockwise() {
-		j.r.ReadAhead(j.first, j.n, v.Blocks)
+		j.r.ReadAhead(j.first, blocks, v.Blocks)
 	}
-	return nil
+	return blocks, nil
 }
 
 // share estimates which part of a chunk a visit wants; where it is best to read that block by block, it is none.

@@ -3,10 +3,13 @@ package frame
 import (
 	"context"
 	"io"
+	"math"
+	"runtime"
 	"slices"
 	"sync"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 // Source tells Batch.Encode which chunks to write and gives their blocks.
@@ -129,28 +132,66 @@ func (b *Batch) Encode(ctx context.Context, size int, src Source) error {
 		b.likely = likely{size: z.Size()}
 		defer func() { b.likely = likely{} }()
 	}
-	workers := b.f.opts.workers(1 << 30)
-	e.b, e.s, e.ctx, e.src, e.l = b, b.next.successor(), ctx, src, l
+	workers := b.f.opts.workers(piecesOf(src, l))
+	e.b, e.s, e.ctx, e.src, e.l = b, b.next.successor(), task.Context(ctx), src, l
 	e.keeper, _ = src.(Keeper)
 	e.rows, _ = src.(RowSource)
 	e.chunks, e.most, e.last, e.err = b.next.index.n, 2*workers, false, nil
-	b.f.pool.Run(workers, e.loop)
-	e.idle = append(e.idle, e.jobs...) // left by an error
-	for _, j := range e.idle {
-		closeSource(j.close)
-		j.close = nil
-	}
-	err = e.err
+	err = e.all(workers)
 	e.b, e.s, e.ctx, e.src, e.keeper, e.rows, e.l, e.jobs = nil, nil, nil, nil, nil, nil, nil, e.jobs[:0]
 	b.f.encoders.Put(e)
 	return b.fail(err)
 }
 
+// piecesOf returns how many blocks a source has, roughly: no more goroutines have something to do. A source that writes
+// parts of chunks may have more blocks than its size says, which matters only for fewer goroutines than processors.
+func piecesOf(src Source, l *chunk.Layout) int64 {
+	z, ok := src.(Sizer)
+	if !ok {
+		return math.MaxInt64
+	}
+	chunks := z.Size()/int64(max(1, l.NBytes())) + 1
+	blocks := chunks * int64(max(1, l.NumBlocks())) // no overflow: a block has a byte or more
+	return max(blocks, int64(runtime.GOMAXPROCS(0)))
+}
+
+// all encodes all chunks, and closes the old ones that an error or a panic has left open.
+func (e *encoding) all(workers int) error {
+	returned := false
+	defer func() {
+		e.idle = append(e.idle, e.jobs...)
+		for _, j := range e.idle {
+			closeSource(j.close)
+			j.close = nil
+		}
+		if !returned {
+			e.b.fail(errPanicked)
+		}
+	}()
+	e.b.f.pool.Run(workers, e.loop)
+	returned = true
+	return e.err
+}
+
+// work is the loop of a worker.
 func (e *encoding) work(int) {
-	w := e.b.f.getWorker()
-	defer e.b.f.putWorker(w)
+	f := e.b.f
+	w := f.getWorker()
 	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.encodeChunks(w)
+	f.putWorker(w)
+}
+
+// encodeChunks encodes chunks until there are no more. It is called with e.mu held, and gives it back.
+func (e *encoding) encodeChunks(w *worker) {
+	panicked := true
+	defer func() {
+		if panicked && e.err == nil {
+			e.err = errPanicked
+		}
+		e.wake.Broadcast()
+		e.mu.Unlock()
+	}()
 	for e.err == nil {
 		if e.err = e.ctx.Err(); e.err != nil {
 			break
@@ -167,7 +208,7 @@ func (e *encoding) work(int) {
 			e.wake.Wait()
 		}
 	}
-	e.wake.Broadcast()
+	panicked = false
 }
 
 // take returns a job with blocks that nobody has begun, or nil.
@@ -180,16 +221,18 @@ func (e *encoding) take() *encodeJob {
 	return nil
 }
 
-// unlocked runs f without e.mu and records its error.
-func (e *encoding) unlocked(f func() error) bool {
+// unlocked calls f without e.mu, which is held again when f has returned or panicked, and records its error.
+func (e *encoding) unlocked(f func() error) {
 	e.mu.Unlock()
-	err := f()
-	e.mu.Lock()
-	if err != nil && e.err == nil {
-		e.err = err
-	}
-	e.wake.Broadcast()
-	return err == nil
+	err := errPanicked
+	defer func() {
+		e.mu.Lock()
+		if err != nil && e.err == nil {
+			e.err = err
+		}
+		e.wake.Broadcast()
+	}()
+	err = f()
 }
 
 // open begins the next chunk of the source.
@@ -379,6 +422,11 @@ func (e *encoding) help(w *worker, j *encodeJob) {
 	j.away++
 	k := j.end
 	b := j.blocks[k]
+	defer func() { // the owner of the job waits for it
+		j.blocks[k] = b
+		j.away--
+		e.wake.Broadcast()
+	}()
 	e.unlocked(func() error {
 		w.Chunk = int64(j.visit.Chunk)
 		var err error
@@ -396,9 +444,6 @@ func (e *encoding) help(w *worker, j *encodeJob) {
 		}
 		return err
 	})
-	j.blocks[k] = b
-	j.away--
-	e.wake.Broadcast()
 }
 
 // write writes the first job.

@@ -61,7 +61,7 @@ func ExampleBatch() {
 		log.Fatal(err)
 	}
 	defer f.Close()
-	b, err := f.Begin()
+	b, err := f.Begin(context.Background())
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"slices"
@@ -28,16 +29,16 @@ type Frame struct {
 	engines  sync.Pool                // of *decoding
 	cache    *cache                   // nil without Options.Cache
 	encoders sync.Pool                // of *encoding
-	mu       sync.Mutex               // held by the open batch
+	mu       gate                     // held by the open batch
 	broken   error                    // after a commit that may have been half done; guarded by mu
 
-	state   sync.Mutex // guards what follows
-	closed  bool
+	closed  atomic.Bool // set with state held
+	state   sync.Mutex  // guards what follows
 	inBatch bool
 }
 
 func newFrame(path string, o *Options) *Frame {
-	f := &Frame{path: path, seed: maphash.MakeSeed()}
+	f := &Frame{path: path, seed: maphash.MakeSeed(), mu: newGate()}
 	if o != nil {
 		f.opts = *o
 	}
@@ -70,31 +71,56 @@ func blockShape(s *snapshot) []int32 {
 	return nil
 }
 
-func (f *Frame) errClosed() error { return fmt.Errorf("frame %s: %w", f.path, ErrClosed) }
+// error says which frame an error belongs to.
+func (f *Frame) error(err error) error {
+	if f.path == "" {
+		return fmt.Errorf("frame: %w", err)
+	}
+	return fmt.Errorf("frame %s: %w", f.path, err)
+}
+
+func (f *Frame) errClosed() error { return f.error(ErrClosed) }
+
+// orClosed returns an error of a read that ErrClosed is the cause of, if the frame was closed meanwhile: what is read
+// from may be closed by then.
+func (f *Frame) orClosed(err error) error {
+	if err == nil || !f.isClosed() || errors.Is(err, ErrClosed) {
+		return err
+	}
+	return f.error(fmt.Errorf("%w: %w", ErrClosed, err))
+}
 
 // wrap says which part of the frame an error belongs to.
 func (f *Frame) wrap(part string, off int64, err error) error {
 	return &Error{Path: f.path, Part: part, Chunk: -1, Off: off, Err: err}
 }
 
-// Close releases the frame. Reads that are under way may fail; an open batch can only be rolled back, and keeps the
-// file open until then. A second Close does nothing.
+// Close releases the frame. It does not wait: reads that are under way, also those of Views, succeed or fail with
+// ErrClosed. An open batch can only be rolled back, and keeps the file open until then. A second Close does nothing.
 func (f *Frame) Close() error {
 	f.state.Lock()
 	defer f.state.Unlock()
-	if f.closed {
+	if f.isClosed() {
 		return nil
 	}
-	f.closed = true
+	f.closed.Store(true)
 	if f.inBatch {
 		f.snap.Store(nil)
 		return nil
 	}
+	return f.shut()
+}
+
+// shut gives back free space and closes the store, even if storage of the user panics.
+func (f *Frame) shut() (err error) {
+	defer func() {
+		f.snap.Store(nil)
+		err = f.closeStore()
+	}()
 	if f.writable && f.lock == nil { // else the next batch does it
 		f.store.reclaim(f)
 	}
-	f.snap.Store(nil)
-	return f.closeStore()
+	return nil
 }
 
 func (f *Frame) closeStore() error {
@@ -102,30 +128,27 @@ func (f *Frame) closeStore() error {
 	return f.store.close()
 }
 
-func (f *Frame) isClosed() bool {
-	f.state.Lock()
-	defer f.state.Unlock()
-	return f.closed
-}
+func (f *Frame) isClosed() bool { return f.closed.Load() }
 
 // beginBatch notes that a batch is open, unless the frame is closed.
 func (f *Frame) beginBatch() bool {
 	f.state.Lock()
 	defer f.state.Unlock()
-	f.inBatch = !f.closed
+	f.inBatch = !f.isClosed()
 	return f.inBatch
 }
 
 // endBatch lets the next batch begin, and closes what Close could not.
 func (f *Frame) endBatch() {
+	defer f.mu.unlock()
 	f.unlockEdit()
 	f.state.Lock()
-	if f.inBatch && f.closed {
+	defer f.state.Unlock()
+	late := f.inBatch && f.isClosed()
+	f.inBatch = false
+	if late {
 		f.closeStore() // nothing is lost: a commit has synced
 	}
-	f.inBatch = false
-	f.state.Unlock()
-	f.mu.Unlock()
 }
 
 // Info describes a frame. Sizes are in bytes.

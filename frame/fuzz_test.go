@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"context"
 	"testing"
 )
 
@@ -31,7 +32,7 @@ func FuzzEdit(f *testing.F) {
 		rng := newRand(seed)
 		_, fr, m := diskFrame(t, common)
 		for ; program > 0; program >>= 2 {
-			b, err := fr.Begin()
+			b, err := fr.Begin(context.Background())
 			must(t, err)
 			next := m.clone()
 			for range 1 + program%3 {

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -33,7 +34,7 @@ func longFrame(t testing.TB, base int64) (*disk, *Frame, *model) {
 // editLong changes some of the long metalayers and, perhaps, chunks and variable-length metalayers, in one commit.
 func editLong(t testing.TB, rng *rand.Rand, f *Frame, m *model) *model {
 	t.Helper()
-	b, err := f.Begin()
+	b, err := f.Begin(context.Background())
 	must(t, err)
 	defer b.Rollback()
 	next := m.clone()
@@ -180,7 +181,7 @@ func TestGuardErrors(t *testing.T) {
 				p[0], p[len(p)-1] = 99, byte(seed)
 				next.meta = set(next.meta, m.meta[i].Name, p)
 			}
-			b, err := f.Begin()
+			b, err := f.Begin(context.Background())
 			must(t, err)
 			for _, l := range next.meta {
 				must(t, b.SetMeta(l.Name, l.Content))

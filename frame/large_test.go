@@ -2,6 +2,7 @@ package frame
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -166,7 +167,7 @@ func TestLarge(t *testing.T) {
 				b.end = max(b.end, at)
 				must(t, b.Update(i, content[i]))
 			}
-			b, err := f.Begin()
+			b, err := f.Begin(context.Background())
 			must(t, err)
 			write(b, 0, 0)
 			write(b, 4095, 4*gib-1000)
@@ -283,7 +284,7 @@ func TestMillionChunks(t *testing.T) {
 	if info, err := uniform.ChunkInfo(chunks - 1); info.Special != chunk.Uninit || err != nil {
 		t.Errorf("the last chunk: %+v, %v", info, err)
 	}
-	b, err := f.Begin()
+	b, err := f.Begin(context.Background())
 	must(t, err)
 	for i := 0; i < chunks; i += every {
 		must(t, b.Update(i, words(size, i)))

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 )
 
 // lock keeps the processes that use a frame from disturbing each other. It is C-Blosc2's protocol: a file beside a
@@ -22,15 +24,38 @@ import (
 // All goroutines of one handle have one lock. While a batch has it for editing, they go on reading the states from
 // before. To change a shared lock into that of an editor, or back, it is given up for a moment, in which another
 // process may edit what a goroutine is reading: intact notices that.
+//
+// Nobody waits inside the operating system for the lock, which could not be interrupted: take tries again and again.
 type lock struct {
 	path string
 	file *os.File
 
-	mu      sync.Mutex // held while waiting for the lock of the system
+	mu      sync.Mutex // never held while waiting
 	seq     uint64     // the counter as f.snap has it
 	epoch   uint64     // of the states that other processes have not written over
 	readers int
+	held    bool // the lock of the operating system; readers may have lost it to an editor of another process
+	waiting bool // an editor waits for it; new readers let it go first
 	writer  bool
+}
+
+// take calls try until it returns true or an error, or ctx is done, with pauses between.
+func (l *lock) take(ctx context.Context, try func() (bool, error)) error {
+	const first, longest = 100 * time.Microsecond, 10 * time.Millisecond
+	for pause := first; ; pause = min(pause+pause/4, longest) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if ok, err := try(); ok || err != nil {
+			return err
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+		}
+	}
 }
 
 // lockName returns the name of the lock file of a frame.
@@ -80,10 +105,10 @@ func (l *lock) begin(edit bool) error {
 	if l == nil {
 		return nil
 	}
-	if err := lockFile(l.file, edit); err != nil {
+	err := l.take(context.Background(), func() (bool, error) { return tryLockFile(l.file, edit) })
+	if err != nil {
 		return l.error(err)
 	}
-	var err error
 	l.seq, err = l.count()
 	return err
 }
@@ -104,28 +129,52 @@ func (l *lock) close() {
 }
 
 // share takes the lock for reading, and follows what other processes have done. Without locking it does nothing.
-func (f *Frame) share() error {
+func (f *Frame) share(ctx context.Context) error {
 	l := f.lock
 	if l == nil {
 		return nil
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.readers == 0 && !l.writer {
-		if err := lockFile(l.file, false); err != nil {
-			return f.lockError(err)
+	return l.take(ctx, func() (bool, error) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if f.isClosed() {
+			return false, f.errClosed()
 		}
-		seq, err := l.count()
-		if err == nil && seq != l.seq {
-			err = f.follow(l, seq, false)
+		if !l.held {
+			if ok, err := f.shareNew(l); !ok || err != nil {
+				return false, err
+			}
 		}
-		if err != nil {
-			unlockFile(l.file)
-			return err
-		}
+		l.readers++
+		return true, nil
+	})
+}
+
+// shareNew tries to take the lock of the operating system for reading.
+func (f *Frame) shareNew(l *lock) (bool, error) {
+	if l.waiting {
+		return false, nil
 	}
-	l.readers++
-	return nil
+	if ok, err := tryLockFile(l.file, false); err != nil {
+		return false, f.lockError(err)
+	} else if !ok {
+		return false, nil
+	}
+	l.held = true
+	seq, err := l.count()
+	if err == nil && seq != l.seq {
+		err = f.follow(l, seq, false)
+	}
+	if err != nil && l.readers == 0 {
+		l.release()
+	}
+	return true, err
+}
+
+// release gives the lock of the operating system up.
+func (l *lock) release() {
+	l.held = false
+	unlockFile(l.file)
 }
 
 // unshare ends what share began.
@@ -137,13 +186,13 @@ func (f *Frame) unshare() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.readers--; l.readers == 0 && !l.writer {
-		unlockFile(l.file)
+		l.release()
 	}
 }
 
 // lockError is an error of the lock, or ErrClosed when it comes from that.
 func (f *Frame) lockError(err error) error {
-	if errors.Is(err, os.ErrClosed) || f.snap.Load() == nil {
+	if errors.Is(err, os.ErrClosed) || f.isClosed() {
 		return f.errClosed()
 	}
 	return f.lock.error(err)
@@ -169,18 +218,32 @@ func (f *Frame) follow(l *lock, seq uint64, edit bool) error {
 }
 
 // lockEdit takes the lock for editing, and follows what other processes have done.
-func (f *Frame) lockEdit() error {
+func (f *Frame) lockEdit(ctx context.Context) error {
 	l := f.lock
 	if l == nil {
 		return nil
 	}
+	err := l.take(ctx, func() (bool, error) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if f.isClosed() {
+			return false, f.errClosed()
+		}
+		ok, err := tryLockFile(l.file, true)
+		// Where it fails, a shared lock is gone, too. Were it taken again before the next try, two processes that read
+		// and edit would keep each other from editing.
+		l.held, l.writer, l.waiting = ok, ok, !ok && err == nil // unlockEdit follows
+		return ok, err
+	})
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	err := lockFile(l.file, true)
-	if err != nil {
+	if l.waiting = false; err != nil {
+		l.shareAgain()
+		if ctx.Err() != nil {
+			return err
+		}
 		return f.lockError(err)
 	}
-	l.writer = true // unlockEdit follows
 	seq, err := l.count()
 	if err != nil {
 		return err
@@ -211,10 +274,18 @@ func (f *Frame) unlockEdit() {
 		return
 	}
 	l.writer = false
-	if l.readers > 0 && lockFile(l.file, false) == nil {
-		return
+	if l.shareAgain(); !l.held {
+		unlockFile(l.file)
 	}
-	unlockFile(l.file)
+}
+
+// shareAgain tries to take the lock for those who are reading, after an editor of this handle has had it.
+func (l *lock) shareAgain() {
+	l.held = false
+	if l.readers > 0 {
+		ok, err := tryLockFile(l.file, false)
+		l.held = ok && err == nil
+	}
 }
 
 // intact fails when another process may have written over the state s while it was read.

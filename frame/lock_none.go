@@ -10,6 +10,6 @@ import (
 // canLock tells whether this system has locks of files.
 const canLock = false
 
-func lockFile(*os.File, bool) error { return errors.ErrUnsupported }
+func tryLockFile(*os.File, bool) (bool, error) { return false, errors.ErrUnsupported }
 
 func unlockFile(*os.File) error { return nil }

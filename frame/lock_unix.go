@@ -11,13 +11,19 @@ import (
 // canLock tells whether this system has locks of files.
 const canLock = true
 
-// lockFile takes the lock of the system on a file, and waits until it is free. It takes the place of the one that f
-// has.
-func lockFile(f *os.File, exclusive bool) error {
+// tryLockFile takes the lock of the operating system on a file, in place of the one that f has, or returns false if
+// others hold it. Then the one that f had is gone, too.
+func tryLockFile(f *os.File, exclusive bool) (bool, error) {
+	how := syscall.LOCK_SH
 	if exclusive {
-		return flock(f, syscall.LOCK_EX)
+		how = syscall.LOCK_EX
 	}
-	return flock(f, syscall.LOCK_SH)
+	err := flock(f, how|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		unlockFile(f) // some systems keep the old one
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func unlockFile(f *os.File) error { return flock(f, syscall.LOCK_UN) }

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"errors"
 	"os"
 
 	"golang.org/x/sys/windows"
@@ -9,17 +10,35 @@ import (
 // canLock tells whether this system has locks of files.
 const canLock = true
 
-// lockFile takes the lock of the system on a file, and waits until it is free. It takes the place of the one that f
-// has.
-func lockFile(f *os.File, exclusive bool) error {
-	flags := uint32(0)
+// tryLockFile takes the lock of the operating system on a file, in place of the one that f has, or returns false if
+// others hold it. Then the one that f had is gone, too.
+func tryLockFile(f *os.File, exclusive bool) (bool, error) {
+	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if exclusive {
-		flags = windows.LOCKFILE_EXCLUSIVE_LOCK
+		flags |= windows.LOCKFILE_EXCLUSIVE_LOCK
 	}
-	unlockFile(f) // else it would wait for itself; fails when there is none
-	return windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, new(windows.Overlapped))
+	unlockFile(f) // else it would be in its own way; fails when there is none
+	err := withHandle(f, func(h windows.Handle) error {
+		return windows.LockFileEx(h, flags, 0, 1, 0, new(windows.Overlapped))
+	})
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func unlockFile(f *os.File) error {
-	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, new(windows.Overlapped))
+	return withHandle(f, func(h windows.Handle) error {
+		return windows.UnlockFileEx(h, 0, 1, 0, new(windows.Overlapped))
+	})
+}
+
+// withHandle calls do with the handle of f, which is not closed meanwhile. It fails with os.ErrClosed after Close.
+func withHandle(f *os.File, do func(h windows.Handle) error) error {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	e := conn.Control(func(fd uintptr) { err = do(windows.Handle(fd)) })
+	return errors.Join(e, err)
 }

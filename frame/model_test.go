@@ -273,7 +273,7 @@ func TestModel(t *testing.T) {
 				var view View // of an old state, held for a while
 				var held *model
 				for range steps {
-					b, err := f.Begin()
+					b, err := f.Begin(context.Background())
 					must(t, err)
 					next := m.clone()
 					for range 1 + rng.IntN(5)*rng.IntN(3) {

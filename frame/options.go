@@ -1,9 +1,8 @@
 package frame
 
 import (
-	"runtime"
-
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -42,7 +41,7 @@ type Options struct {
 	Prefilter   func(dst, src []byte, b chunk.BlockInfo) error // see chunk.Options
 	Postfilter  func(dst, src []byte, b chunk.BlockInfo) error // see chunk.Options
 	Codecs      chunk.CodecSet                                 // codecs to use; the zero value holds the built-in ones
-	Concurrency int                                            // goroutines a call may use; 0 = GOMAXPROCS
+	Concurrency int                                            // goroutines a call may use, at most 1024; 0 = GOMAXPROCS
 	MaxBytes    int64                                          // see chunk.Options
 	MaxChunks   int                                            // frames with more are an ErrTooLarge when opened; 0 = no limit but that memory for the index is at most 4096 times its stored size
 	MaxMeta     int64                                          // the same for bytes of metalayers, as they are stored in header and trailer; 0 = those of the file
@@ -72,9 +71,5 @@ func (o *Options) chunkOptions(itemSize int, blockShape []int32) *chunk.Options 
 
 // workers returns the number of goroutines for n pieces of work.
 func (o *Options) workers(n int64) int {
-	c := o.Concurrency
-	if c <= 0 {
-		c = runtime.GOMAXPROCS(0)
-	}
-	return int(max(1, min(int64(c), n)))
+	return task.Workers(o.Concurrency, n)
 }

@@ -13,7 +13,7 @@ import (
 // io.ReaderAt and decodes only the blocks that it needs, on up to Options.Concurrency goroutines. In a frame with
 // chunks of variable size the first call reads the headers of all chunks.
 func (f *Frame) ReadAt(p []byte, off int64) (_ int, err error) {
-	s, err := f.acquire()
+	s, err := f.acquire(context.Background())
 	if err != nil {
 		return 0, err
 	}
@@ -127,7 +127,7 @@ func (r *rangePlan) Special(v *Visit, s chunk.Special, value []byte, typeSize, n
 // WriteTo writes the decoded bytes of the super-chunk to w, chunk after chunk. It implements io.WriterTo; its memory
 // is bounded by a chunk or 4 MiB.
 func (f *Frame) WriteTo(w io.Writer) (_ int64, err error) {
-	s, err := f.acquire()
+	s, err := f.acquire(context.Background())
 	if err != nil {
 		return 0, err
 	}

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -30,14 +31,16 @@ func (f *Frame) Refresh() (bool, error) {
 		return false, f.errClosed()
 	}
 	if f.lock != nil {
-		if err := f.share(); err != nil {
+		if err := f.share(context.Background()); err != nil {
 			return false, err
 		}
 		f.unshare()
 		now := f.snap.Load()
 		return now != nil && now != old, nil
 	}
-	f.mu.Lock()
+	if err := f.mu.lock(context.Background()); err != nil {
+		return false, err
+	}
 	defer f.endBatch()
 	if !f.beginBatch() {
 		return false, f.errClosed()
@@ -51,7 +54,7 @@ func (f *Frame) Refresh() (bool, error) {
 			return s != old, nil
 		}
 		if try == tries || !errors.Is(err, ErrCorrupt) {
-			return false, err
+			return false, f.orClosed(err)
 		}
 		time.Sleep(time.Millisecond) // an edit is under way, perhaps
 	}

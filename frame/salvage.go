@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -42,6 +43,7 @@ func Salvage(ctx context.Context, broken, name string, o *Options, tell func(err
 	if o == nil {
 		o = &Options{}
 	}
+	ctx = task.Context(ctx)
 	var found Salvaged
 	f, err := openWreck(ctx, strings.TrimPrefix(broken, "file://"), o, tell, &found)
 	if err != nil {
@@ -76,8 +78,11 @@ func openWreck(ctx context.Context, broken string, o *Options, tell func(error),
 		Concurrency: o.Concurrency, MaxBytes: o.MaxBytes, MaxChunks: o.MaxChunks, MaxMeta: o.MaxMeta, sys: o.sys,
 	}
 	f, err := Open(broken, from)
+	var open io.Closer // what is left to be closed, also when tell panics
+	defer func() { closeSource(open) }()
 	switch {
 	case err == nil:
+		open = f
 		s, again := f.snap.Load(), false
 		w := &wreck{f: f, tell: tell, found: found, src: s.src, s: s, pool: f.pool, headed: true}
 		if s.sums != nil && s.sums.fault != nil {
@@ -88,12 +93,15 @@ func openWreck(ctx context.Context, broken string, o *Options, tell func(error),
 		} else if w.size, err = f.store.size(s); err == nil {
 			err = w.mend(ctx)
 		}
-		if err == nil && !again {
-			return f, nil
-		}
-		if f.Close(); err != nil {
+		if err != nil {
 			return nil, err
 		}
+		if !again {
+			open = nil
+			return f, nil
+		}
+		f.Close()
+		open = nil
 		tell(f.wrap("header", offNBytes, corrupt("no bytes, but there is an index")))
 	case errors.Is(err, ErrFormat) || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) || errors.Is(err, ErrTooLarge):
 		tell(err)
@@ -101,6 +109,12 @@ func openWreck(ctx context.Context, broken string, o *Options, tell func(error),
 		return nil, err // there is nothing to read
 	}
 	w := &wreck{f: newFrame(broken, from), tell: tell, found: found}
+	open = closerFunc(func() error {
+		if w.f.store == nil {
+			return nil
+		}
+		return w.f.store.close()
+	})
 	fi, err := from.system().stat(broken)
 	if err != nil {
 		return nil, err
@@ -111,13 +125,16 @@ func openWreck(ctx context.Context, broken string, o *Options, tell func(error),
 		err = w.openFile(ctx, broken)
 	}
 	if err != nil {
-		if w.f.store != nil {
-			w.f.store.close()
-		}
 		return nil, err
 	}
+	open = nil
 	return w.f, nil
 }
+
+// closerFunc is a function as an io.Closer.
+type closerFunc func() error
+
+func (f closerFunc) Close() error { return f() }
 
 // soundLayers returns the variable-length metalayers that can be read, as many as can be written. One whose checksum is
 // of something else is not lost: perhaps another library wrote it.

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"context"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -32,8 +33,8 @@ type snapshot struct {
 }
 
 // acquire returns the newest snapshot for reading; release it afterwards.
-func (f *Frame) acquire() (*snapshot, error) {
-	if err := f.share(); err != nil {
+func (f *Frame) acquire(ctx context.Context) (*snapshot, error) {
+	if err := f.share(ctx); err != nil {
 		return nil, err
 	}
 	for {
@@ -51,11 +52,13 @@ func (f *Frame) acquire() (*snapshot, error) {
 	}
 }
 
-// release ends the use of a snapshot. It sets *err when another process may have written over the snapshot meanwhile.
+// release ends the use of a snapshot. It changes *err, of what was read, when another process may have written over the
+// snapshot meanwhile, or the frame was closed.
 func (f *Frame) release(s *snapshot, err *error) {
 	if e := f.intact(s); e != nil {
 		*err = e
 	}
+	*err = f.orClosed(*err)
 	s.drop()
 	s.readers.Add(-1)
 	f.unshare()

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"bytes"
+	"context"
 	"testing"
 )
 
@@ -16,7 +17,7 @@ func TestSpaceBehindTheFrame(t *testing.T) {
 	defer v.Release()
 	must(t, f.Update(0, stamped(2, 50)))
 	for _, keep := range []bool{false, true} {
-		b, err := f.Begin()
+		b, err := f.Begin(context.Background())
 		must(t, err)
 		for i := range 6 {
 			if i < 5 || keep {

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -128,7 +129,7 @@ func TestSpaceSurvey(t *testing.T) {
 			return nil
 		})
 		must(t, err)
-		b, err := f.Begin()
+		b, err := f.Begin(context.Background())
 		must(t, err)
 		for i := range n / 2 {
 			must(t, b.DeleteChunk(i))
@@ -139,7 +140,7 @@ func TestSpaceSurvey(t *testing.T) {
 		before, _ := m.Size()
 		f, err = EditStorage(m, &Options{Concurrency: 1})
 		must(t, err)
-		b, err = f.Begin()
+		b, err = f.Begin(context.Background())
 		must(t, err)
 		for i := range n / 3 {
 			must(t, b.Append(small(i)))

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"math/rand/v2"
@@ -47,7 +48,7 @@ func TestSparseCrash(t *testing.T) {
 	m := &model{chunkSize: 64}
 	dir := f.Path()
 	for i := range 40 {
-		b, err := f.Begin()
+		b, err := f.Begin(context.Background())
 		must(t, err)
 		next := m.clone()
 		for range 1 + rng.IntN(3) {

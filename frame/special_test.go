@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -53,7 +54,7 @@ func TestSparseNumbers(t *testing.T) {
 		check()
 	}
 	for i := range 50 { // each is written twice in its batch
-		b, err := f.Begin()
+		b, err := f.Begin(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -317,6 +318,7 @@ func (b *Batch) SetChecksums(ctx context.Context, on bool) error {
 	if b.done {
 		return b.errDone()
 	}
+	ctx = task.Context(ctx)
 	s := b.next
 	if !on {
 		if err := b.keepSums(); err != nil {
@@ -369,5 +371,5 @@ func (b *Batch) keepSums() error {
 
 // SetChecksums makes the frame keep checksums, or no longer. See Batch.SetChecksums.
 func (f *Frame) SetChecksums(ctx context.Context, on bool) error {
-	return f.edit(func(b *Batch) error { return b.SetChecksums(ctx, on) })
+	return f.editContext(ctx, func(b *Batch) error { return b.SetChecksums(ctx, on) })
 }

@@ -1,6 +1,10 @@
 package frame
 
-import "context"
+import (
+	"context"
+
+	"github.com/goblosc/blosc2/internal/task"
+)
 
 // View is one state of a frame, held for several reads that must agree with each other. The zero View is of no use.
 // Release it; until then the space of that state is not used again. It may be used by any number of goroutines.
@@ -11,8 +15,11 @@ type View struct {
 }
 
 // View returns the newest state.
-func (f *Frame) View() (View, error) {
-	s, err := f.acquire()
+func (f *Frame) View() (View, error) { return f.ViewContext(context.Background()) }
+
+// ViewContext is View with a context that bounds how long it waits for a lock file. See Options.
+func (f *Frame) ViewContext(ctx context.Context) (View, error) {
+	s, err := f.acquire(task.Context(ctx))
 	return View{f: f, s: s}, err
 }
 
@@ -46,7 +53,7 @@ func (v View) ChunkInfo(i int) (ChunkInfo, error) {
 
 // Decode decodes the blocks that the plan wants. See Frame.Decode.
 func (v View) Decode(ctx context.Context, p Plan) error {
-	return v.sound(v.f.decode(ctx, v.s, p))
+	return v.sound(v.f.decode(task.Context(ctx), v.s, p))
 }
 
 // sound returns the error of a read, or that the state may have been written over meanwhile.
@@ -55,9 +62,9 @@ func (v View) sound(err error) error {
 		return err
 	}
 	if e := v.f.intact(v.s); e != nil {
-		return e
+		err = e
 	}
-	return err
+	return v.f.orClosed(err)
 }
 
 // View returns the state that the batch makes, as far as it is. Releasing it is not needed.

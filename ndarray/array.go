@@ -1,6 +1,7 @@
 package ndarray
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -190,8 +191,8 @@ func (a *Array) corrupt(format string, args ...any) error {
 }
 
 // view returns the newest state; release the view.
-func (a *Array) view() (frame.View, *state, error) {
-	v, err := a.f.View()
+func (a *Array) view(ctx context.Context) (frame.View, *state, error) {
+	v, err := a.f.ViewContext(ctx)
 	if err != nil {
 		return v, nil, err
 	}
@@ -205,7 +206,7 @@ func (a *Array) view() (frame.View, *state, error) {
 
 // now returns the newest state, or that before Close.
 func (a *Array) now() *state {
-	if v, st, err := a.view(); err == nil {
+	if v, st, err := a.view(context.Background()); err == nil {
 		v.Release()
 		return st
 	}
@@ -220,7 +221,7 @@ func (a *Array) Refresh() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	v, _, err := a.view()
+	v, _, err := a.view(context.Background())
 	if err != nil {
 		return false, err
 	}

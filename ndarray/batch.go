@@ -27,7 +27,7 @@ type Editor interface {
 
 // Batch is a group of edits of an array that become visible, and durable, together, with the cost of one commit:
 //
-//	b, err := a.Begin()
+//	b, err := a.Begin(ctx)
 //	if err != nil {
 //		return err
 //	}
@@ -50,9 +50,11 @@ type Batch struct {
 	err error  // of an edit that left the batch half done, or that it has ended
 }
 
-// Begin starts a batch. End it with Commit or Rollback. Errors are ErrReadOnly, ErrClosed and ErrCorrupt.
-func (a *Array) Begin() (*Batch, error) {
-	b, err := a.f.Begin()
+// Begin starts a batch. End it with Commit or Rollback. It waits until an open batch of this handle has ended, and with
+// Options.Locking until no other process reads or edits. ctx bounds only this waiting: the batch does not keep it. Errors
+// are ErrReadOnly, ErrClosed, ErrCorrupt, those of the lock file and of the context.
+func (a *Array) Begin(ctx context.Context) (*Batch, error) {
+	b, err := a.f.Begin(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -102,8 +104,8 @@ func (b *Batch) DType() meta.DType { return b.a.dtype }
 func (b *Batch) source() (*Array, *mapping) { return b.a, nil }
 
 // edit runs edits as a batch of their own.
-func (a *Array) edit(change func(b *Batch) error) error {
-	b, err := a.Begin()
+func (a *Array) edit(ctx context.Context, change func(b *Batch) error) error {
+	b, err := a.Begin(ctx)
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func appendFrames(ctx context.Context, a *Array, image []uint16, n int, batch bo
 		}
 		return nil
 	}
-	b, err := a.Begin()
+	b, err := a.Begin(context.Background())
 	if err != nil {
 		return err
 	}

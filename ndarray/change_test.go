@@ -260,7 +260,7 @@ func (x *editing) round(t testing.TB) {
 		x.check(t, x.m)
 		return
 	}
-	b, err := x.a.Begin()
+	b, err := x.a.Begin(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -363,7 +363,7 @@ func TestBatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := a.Begin()
+	b, err := a.Begin(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -409,7 +409,7 @@ func TestBatch(t *testing.T) {
 		}
 	}
 	// An edit that fails in the middle does.
-	if b, err = a.Begin(); err != nil {
+	if b, err = a.Begin(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	cancelled, cancel := context.WithCancel(ctx)

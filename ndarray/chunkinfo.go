@@ -1,6 +1,7 @@
 package ndarray
 
 import (
+	"context"
 	"iter"
 	"math"
 
@@ -29,7 +30,7 @@ func (c ChunkInfo) Ratio() float64 {
 // ErrCorrupt, ErrUnsupported, ErrClosed or that of reading.
 func (a *Array) ChunkInfos() iter.Seq2[ChunkInfo, error] {
 	return func(yield func(ChunkInfo, error) bool) {
-		v, st, err := a.view()
+		v, st, err := a.view(context.Background())
 		if err != nil {
 			yield(ChunkInfo{}, err)
 			return

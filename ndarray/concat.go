@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 // Concat makes an array of others one behind the other along an axis; a negative one counts from the last. The other
@@ -18,6 +19,7 @@ import (
 // multiple of the chunk length, and more. Other items are read and compressed again, in pieces of bounded size. Errors
 // are ErrShape, ErrType and those of Copy.
 func Concat(ctx context.Context, name string, axis int, o *Options, rs ...Reader) (*Array, error) {
+	ctx = task.Context(ctx)
 	if len(rs) == 0 {
 		return nil, fmt.Errorf("ndarray: %w: nothing to put together", ErrShape)
 	}
@@ -28,7 +30,7 @@ func Concat(ctx context.Context, name string, axis int, o *Options, rs ...Reader
 	j := joining{axis: numbers[0]}
 	defer j.release()
 	for _, r := range rs {
-		if err := j.add(r); err != nil {
+		if err := j.add(ctx, r); err != nil {
 			return nil, err
 		}
 	}
@@ -42,12 +44,13 @@ func Concat(ctx context.Context, name string, axis int, o *Options, rs ...Reader
 	if j.l, err = j.parts[0].layout(j.shape, o); err != nil {
 		return nil, err
 	}
-	return j.l.create(name, func(b *frame.Batch) error { return j.run(ctx, b) })
+	return j.l.create(ctx, name, func(b *frame.Batch) error { return j.run(ctx, b) })
 }
 
 // Stack makes an array of others of the same shape along a new axis, which stands at a place of the result; a
 // negative one counts from its last. It is a Concat of their ExpandDims.
 func Stack(ctx context.Context, name string, axis int, o *Options, rs ...Reader) (*Array, error) {
+	ctx = task.Context(ctx)
 	views := make([]Reader, len(rs))
 	for i, r := range rs {
 		if have, want := r.Shape(), rs[0].Shape(); !slices.Equal(have, want) {
@@ -87,8 +90,8 @@ func (j *joining) release() {
 }
 
 // add adds a part.
-func (j *joining) add(r Reader) error {
-	h, err := hold(r)
+func (j *joining) add(ctx context.Context, r Reader) error {
+	h, err := hold(ctx, r)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func plainChunks(t testing.TB, shape []int64, chunks, blocks []int32) *Array {
 		t.Fatal(err)
 	}
 	f := a.Frame()
-	batch, err := f.Begin()
+	batch, err := f.Begin(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -108,7 +108,7 @@ func TestReadersBesideWriter(t *testing.T) {
 					src := randomBytes(rng, int(4*2*(m.shape[0]-out)))
 					m = m.splice(0, at, out, 0, nil).splice(1, 8, 0, 2, src)
 					n := h.add(m.data)
-					b, err := a.Begin()
+					b, err := a.Begin(context.Background())
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -258,7 +258,7 @@ func withOldItems(t *testing.T, a *Array) *Array {
 
 // severalEdits inserts src in the middle, deletes it again, but for its first step, and appends it, in one batch.
 func severalEdits(ctx context.Context, a *Array, src []byte) error {
-	b, err := a.Begin()
+	b, err := a.Begin(context.Background())
 	if err != nil {
 		return err
 	}

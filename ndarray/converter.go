@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -99,9 +100,6 @@ const (
 // inBatches calls f for parts of n items, on up to so many goroutines (0 is GOMAXPROCS), and returns the error of the
 // first part that has one.
 func inBatches(ctx context.Context, n, concurrency int, f func(from, to int) error) error {
-	if concurrency <= 0 {
-		concurrency = runtime.GOMAXPROCS(0)
-	}
 	shares := int64(n/share) + 1 // the last may be empty
 	var next atomic.Int64
 	var lock sync.Mutex
@@ -128,12 +126,7 @@ func inBatches(ctx context.Context, n, concurrency int, f func(from, to int) err
 			}
 		}
 	}
-	var others sync.WaitGroup
-	for range min(concurrency, int(shares)) - 1 {
-		others.Go(work)
-	}
-	work()
-	others.Wait()
+	new(chunk.Pool).Run(task.Workers(concurrency, shares), func(int) { work() })
 	return failed
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 // Options returns the options that make an array like this one: its partition, compression parameters, metalayers,
@@ -29,7 +30,8 @@ func (a *Array) Options() *Options {
 // metalayers, too. With the same partition and parameters the chunks are copied as they are stored; else they are read
 // and compressed again, a few chunks at a time. Errors are those of Create and of reading.
 func Copy(ctx context.Context, r Reader, name string, o *Options) (*Array, error) {
-	h, err := hold(r)
+	ctx = task.Context(ctx)
+	h, err := hold(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +43,7 @@ func Copy(ctx context.Context, r Reader, name string, o *Options) (*Array, error
 	if err != nil {
 		return nil, err
 	}
-	return l.create(name, func(b *frame.Batch) error {
+	return l.create(ctx, name, func(b *frame.Batch) error {
 		if _, m := r.source(); m == nil {
 			if err := b.CopyVLMeta(h.v); err != nil {
 				return err

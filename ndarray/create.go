@@ -6,6 +6,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -34,7 +35,7 @@ func createSpecial(name string, shape []int64, dtype string, s chunk.Special, o 
 	if err != nil {
 		return nil, err
 	}
-	return l.create(name, func(b *frame.Batch) error {
+	return l.create(context.Background(), name, func(b *frame.Batch) error {
 		return b.FillSpecial(l.geo.chunks*l.geo.chunkBytes, s)
 	})
 }
@@ -49,7 +50,7 @@ func Full(name string, shape []int64, dtype string, item []byte, o *Options) (*A
 	if len(item) != l.itemSize {
 		return nil, fmt.Errorf("ndarray: %w: an item of %d bytes for dtype %s", ErrShape, len(item), l.rec.DType)
 	}
-	return l.create(name, func(b *frame.Batch) error {
+	return l.create(context.Background(), name, func(b *frame.Batch) error {
 		if l.geo.chunks == 0 {
 			return nil
 		}
@@ -65,6 +66,7 @@ func Full(name string, shape []int64, dtype string, item []byte, o *Options) (*A
 // CreateBytes makes an array from items in C order, as they are stored; data stays the caller's. Chunks of zeros take
 // no room. See Zeros.
 func CreateBytes(ctx context.Context, name string, shape []int64, dtype string, data []byte, o *Options) (*Array, error) {
+	ctx = task.Context(ctx)
 	l, err := newLayout(shape, dtype, o)
 	if err != nil {
 		return nil, err
@@ -74,7 +76,7 @@ func CreateBytes(ctx context.Context, name string, shape []int64, dtype string, 
 	} else if len(data) != want {
 		return nil, fmt.Errorf("ndarray: %w: %d bytes of data for a shape of %v with items of %d bytes", ErrShape, len(data), shape, l.itemSize)
 	}
-	return l.create(name, func(b *frame.Batch) error {
+	return l.create(ctx, name, func(b *frame.Batch) error {
 		if l.geo.items == 0 {
 			return nil
 		}
@@ -149,12 +151,12 @@ func (l *layout) addRecord() error {
 }
 
 // create makes the frame.
-func (l *layout) create(name string, fill func(b *frame.Batch) error) (*Array, error) {
+func (l *layout) create(ctx context.Context, name string, fill func(b *frame.Batch) error) (*Array, error) {
 	if name == "" {
 		f, err := frame.CreateMemory(&l.opts, l.variable(fill))
 		return fromFrame(f, err, nil)
 	}
-	f, err := frame.Create(name, &l.opts, l.variable(fill))
+	f, err := frame.CreateContext(ctx, name, &l.opts, l.variable(fill))
 	return fromFrame(f, err, nil)
 }
 

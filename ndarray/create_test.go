@@ -180,7 +180,7 @@ func rawArray(t testing.TB, shape []int64, chunks, blocks []int32, size int, dat
 	if err := l.addRecord(); err != nil {
 		t.Fatal(err)
 	}
-	a, err := l.create("", func(b *frame.Batch) error {
+	a, err := l.create(context.Background(), "", func(b *frame.Batch) error {
 		s, err := resolve(shape, nil)
 		if err != nil {
 			return err

@@ -92,7 +92,7 @@ func ExampleArray_Delete() {
 func ExampleArray_Begin() {
 	ctx := context.Background()
 	a := letters("")
-	b, err := a.Begin()
+	b, err := a.Begin(context.Background())
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 // FromFunc makes an array whose items f sets. f is called for each block, cut to the array, with a tile whose items are
@@ -14,11 +15,13 @@ import (
 // when it must set the same items again. t is valid until f returns; the first error of f ends the work. Memory is
 // bounded by a few chunks. See Create.
 func FromFunc[T Scalar](ctx context.Context, name string, shape []int64, f func(t Tile[T]) error, o *Options) (*Array, error) {
+	ctx = task.Context(ctx)
 	return fromFunc(ctx, name, shape, DTypeOf[T]().String(), f, nil, o)
 }
 
 // FromFuncBytes is FromFunc for items of any dtype, as they are stored.
 func FromFuncBytes(ctx context.Context, name string, shape []int64, dtype string, f func(t Tile[byte]) error, o *Options) (*Array, error) {
+	ctx = task.Context(ctx)
 	return fromFunc(ctx, name, shape, dtype, f, nil, o)
 }
 
@@ -29,7 +32,7 @@ func fromFunc[T Scalar](ctx context.Context, name string, shape []int64, dtype s
 	if err != nil {
 		return nil, err
 	}
-	return l.create(name, func(b *frame.Batch) error {
+	return l.create(ctx, name, func(b *frame.Batch) error {
 		if l.geo.items == 0 {
 			return ctx.Err()
 		}
@@ -120,10 +123,11 @@ func (b *box) packed() (s side) {
 // array has the partition and parameters of r. Other blocks are possible, but those of r that do not line up with them
 // are then decoded several times.
 func Map[T, U Scalar](ctx context.Context, r Reader, name string, f func(out []U, in Tile[T]) error, o *Options) (*Array, error) {
+	ctx = task.Context(ctx)
 	if err := checkType[T](r); err != nil {
 		return nil, err
 	}
-	h, err := hold(r)
+	h, err := hold(ctx, r)
 	if err != nil {
 		return nil, err
 	}

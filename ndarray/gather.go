@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -29,6 +30,7 @@ var defaultBounds = bounds{slab: 16 << 20, most: 256 << 20}
 // Where these are more than 256 MiB, as with chunks that are short along the last axes of a large array, the items are
 // set aside in a compressed file beside the array first, or in memory for one in memory. See Create.
 func FromReader(ctx context.Context, name string, shape []int64, dtype string, src io.Reader, o *Options) (*Array, error) {
+	ctx = task.Context(ctx)
 	l, err := newLayout(shape, dtype, o)
 	if err != nil {
 		return nil, err
@@ -55,6 +57,7 @@ func readFrom(src io.Reader) func(f *feed) error {
 // FromSeq makes an array of the items that seq gives, in C order. It takes as many as the array has and no more; fewer
 // are an ErrShape. Memory is bounded as in FromReader. See Create.
 func FromSeq[T Scalar](ctx context.Context, name string, shape []int64, seq iter.Seq[T], o *Options) (*Array, error) {
+	ctx = task.Context(ctx)
 	dt := DTypeOf[T]()
 	l, err := newLayout(shape, dt.String(), o)
 	if err != nil {
@@ -82,7 +85,7 @@ func FromSeq[T Scalar](ctx context.Context, name string, shape []int64, seq iter
 
 // gather makes an array of items that fill gives one after the other, in C order or in Fortran order.
 func (l *layout) gather(ctx context.Context, name string, fortran bool, m bounds, fill func(f *feed) error) (*Array, error) {
-	return l.create(name, func(b *frame.Batch) error {
+	return l.create(ctx, name, func(b *frame.Batch) error {
 		if l.geo.items == 0 {
 			return ctx.Err()
 		}
@@ -102,7 +105,7 @@ func (l *layout) gather(ctx context.Context, name string, fortran bool, m bounds
 					return err
 				}
 			}
-			h, err := hold(r)
+			h, err := hold(ctx, r)
 			if err != nil {
 				return err
 			}
@@ -171,8 +174,8 @@ type feed struct {
 	box  Box    // the one that is gathered
 	buf  []byte // to be filled: its items
 
-	other []byte // those that are being compressed
-	busy  chan error
+	other []byte     // those that are being compressed
+	busy  *task.Task // that compresses them
 	err   error
 	ended bool
 	got   int64 // items taken
@@ -205,8 +208,11 @@ func (f *feed) cut(size int64) int64 {
 func (f *feed) run(fill func(f *feed) error) error {
 	n := f.l.geo.ndim
 	f.box = Box{make([]int64, n), make([]int64, n)}
-	f.busy = make(chan error, 1)
-	f.busy <- nil
+	defer func() { // after a panic of fill: the goroutine uses the batch
+		if f.busy != nil {
+			f.busy.Wait()
+		}
+	}()
 	f.next()
 	err := fill(f)
 	f.wait()
@@ -227,8 +233,11 @@ func (f *feed) short(n int64) error {
 
 // wait waits until the items that were put are written.
 func (f *feed) wait() {
-	if err := <-f.busy; f.err == nil {
-		f.err = err
+	if f.busy != nil {
+		if err := f.busy.Result(); f.err == nil {
+			f.err = err
+		}
+		f.busy = nil
 	}
 	if f.err == nil {
 		f.err = f.ctx.Err()
@@ -240,9 +249,7 @@ func (f *feed) put() {
 	f.wait()
 	if f.err == nil {
 		box, data := f.box.clone(), f.buf
-		go func() { f.busy <- f.l.put(f.ctx, f.b, box, data) }()
-	} else {
-		f.busy <- nil
+		f.busy = task.Go(func() error { return f.l.put(f.ctx, f.b, box, data) })
 	}
 	f.got += int64(len(f.buf))
 	f.buf, f.other = f.other, f.buf

@@ -15,9 +15,9 @@ type held struct {
 }
 
 // hold returns the newest state of r. Release it.
-func hold(r Reader) (*held, error) {
+func hold(ctx context.Context, r Reader) (*held, error) {
 	a, m := r.source()
-	v, st, err := a.view()
+	v, st, err := a.view(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -262,7 +262,7 @@ func TestOddChunks(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := a.Frame()
-		b, err := f.Begin()
+		b, err := f.Begin(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}

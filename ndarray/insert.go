@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 // Append adds data behind the end of an axis, in one commit: items in C order, as they are stored, as many as one or
@@ -12,11 +14,12 @@ import (
 // often, let the chunk length along the axis divide what is appended, or collect many calls in a Batch. Errors are
 // ErrShape, ErrBounds and those of WriteBytes.
 func (a *Array) Append(ctx context.Context, axis int, data []byte) error {
-	return a.edit(func(b *Batch) error { return b.Append(ctx, axis, data) })
+	return a.edit(ctx, func(b *Batch) error { return b.Append(ctx, axis, data) })
 }
 
 // Append adds items behind the end of an axis. See Array.Append.
 func (b *Batch) Append(ctx context.Context, axis int, data []byte) error {
+	ctx = task.Context(ctx)
 	axis, n, err := b.incoming(axis, data)
 	if err != nil {
 		return err
@@ -31,11 +34,12 @@ func (b *Batch) Append(ctx context.Context, axis int, data []byte) error {
 // time; those behind keep as they are when the number of steps is a multiple of the chunk length. Errors are ErrShape,
 // ErrBounds and those of WriteBytes.
 func (a *Array) Insert(ctx context.Context, axis int, at int64, data []byte) error {
-	return a.edit(func(b *Batch) error { return b.Insert(ctx, axis, at, data) })
+	return a.edit(ctx, func(b *Batch) error { return b.Insert(ctx, axis, at, data) })
 }
 
 // Insert adds items before item at of an axis. See Array.Insert.
 func (b *Batch) Insert(ctx context.Context, axis int, at int64, data []byte) error {
+	ctx = task.Context(ctx)
 	axis, n, err := b.incoming(axis, data)
 	if err != nil {
 		return err
@@ -50,11 +54,12 @@ func (b *Batch) Insert(ctx context.Context, axis int, at int64, data []byte) err
 // the end, a negative axis from the last. No chunk is compressed again at the end of the axis, nor where at and n are
 // multiples of the chunk length; elsewhere it is as with Insert. Errors are ErrBounds and those of WriteBytes.
 func (a *Array) Delete(ctx context.Context, axis int, at, n int64) error {
-	return a.edit(func(b *Batch) error { return b.Delete(ctx, axis, at, n) })
+	return a.edit(ctx, func(b *Batch) error { return b.Delete(ctx, axis, at, n) })
 }
 
 // Delete removes n items of an axis, from item at on. See Array.Delete.
 func (b *Batch) Delete(ctx context.Context, axis int, at, n int64) error {
+	ctx = task.Context(ctx)
 	if err := b.refresh(); err != nil {
 		return err
 	}
@@ -84,6 +89,7 @@ func (b *Batch) Delete(ctx context.Context, axis int, at, n int64) error {
 // Append adds data behind the end of an axis of an array, in one commit, or in a batch. See Array.Append. Errors are
 // ErrType and those of it.
 func Append[T any](ctx context.Context, e Editor, axis int, data []T) error {
+	ctx = task.Context(ctx)
 	b, err := encodeItems(ctx, e.DType(), concurrencyOf(e), data)
 	if err != nil {
 		return err
@@ -94,6 +100,7 @@ func Append[T any](ctx context.Context, e Editor, axis int, data []T) error {
 // Insert adds data before item at of an axis of an array, in one commit, or in a batch. See Array.Insert. Errors are
 // ErrType and those of it.
 func Insert[T any](ctx context.Context, e Editor, axis int, at int64, data []T) error {
+	ctx = task.Context(ctx)
 	b, err := encodeItems(ctx, e.DType(), concurrencyOf(e), data)
 	if err != nil {
 		return err

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 // ReadNPY makes an array of a .npy file, of any dtype but Python objects, and in either order of items. It reads src once,
@@ -11,6 +13,7 @@ import (
 // file beside the array, or memory for one in memory. Errors are ErrNPY, ErrType, ErrShape if items are missing, and
 // those of Create.
 func ReadNPY(ctx context.Context, name string, src io.Reader, o *Options) (*Array, error) {
+	ctx = task.Context(ctx)
 	h, err := ReadNPYHeader(src)
 	if err != nil {
 		return nil, err
@@ -20,6 +23,7 @@ func ReadNPY(ctx context.Context, name string, src io.Reader, o *Options) (*Arra
 
 // FromNPY is ReadNPY for a file whose header has been read.
 func FromNPY(ctx context.Context, name string, h NPYHeader, src io.Reader, o *Options) (*Array, error) {
+	ctx = task.Context(ctx)
 	if h.DType.Kind == 'O' {
 		return nil, fmt.Errorf("ndarray: %w: the .npy file has Python objects", ErrType)
 	}
@@ -44,6 +48,7 @@ func long(shape []int64) (n int) {
 // one row of chunks; selections with lists are read in one piece. Errors are ErrType if NumPy has no such file, those of
 // reading, and those of dst.
 func WriteNPY(ctx context.Context, dst io.Writer, r Reader, sel ...Index) error {
+	ctx = task.Context(ctx)
 	shape, err := r.SelectionShape(sel...)
 	if err != nil {
 		return err

@@ -164,7 +164,7 @@ func TestProxyArray(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := bytes.Repeat([]byte{0, 0, 0, 0, 0, 0, 0xf0, 0x3f}, 16) // ones
-	a, err := l.create("", func(b *frame.Batch) error {
+	a, err := l.create(t.Context(), "", func(b *frame.Batch) error {
 		if err := b.FillSpecial(4*128, 4); err != nil {
 			return err
 		}

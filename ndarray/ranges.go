@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 // Real are the Go types of real numbers with a NumPy dtype.
@@ -16,6 +18,7 @@ type Real interface {
 // that numpy.arange has for numbers of type T, bit for bit. As there, the number of items is the quotient rounded up,
 // so that with floats the last may be stop or beyond. A step of zero is an ErrShape. See FromFunc.
 func Arange[T Real](ctx context.Context, name string, start, stop, step T, o *Options) (*Array, error) {
+	ctx = task.Context(ctx)
 	n, err := arangeLen(start, stop, step)
 	if err != nil {
 		return nil, err
@@ -69,6 +72,7 @@ func bigOf[T Real](x T) *big.Int {
 // with endpoint, and else the one that would follow. The numbers are those of numpy.linspace for a dtype of T, bit for
 // bit: computed as float64, and for whole numbers rounded down. A negative n is an ErrShape. See FromFunc.
 func Linspace[T Real](ctx context.Context, name string, start, stop float64, n int64, endpoint bool, o *Options) (*Array, error) {
+	ctx = task.Context(ctx)
 	if n < 0 {
 		return nil, fmt.Errorf("ndarray: %w: %d items", ErrShape, n)
 	}
@@ -107,6 +111,7 @@ func Linspace[T Real](ctx context.Context, name string, start, stop float64, n i
 // Eye makes an array of n rows and m columns that is 1 on a diagonal and else 0. The diagonal starts at column k, or
 // with a negative k at row -k. Chunks without a one are not written. See FromFunc.
 func Eye[T Scalar](ctx context.Context, name string, n, m, k int64, o *Options) (*Array, error) {
+	ctx = task.Context(ctx)
 	k = max(min(k, m), -n)
 	one, err := oneOf(DTypeOf[T]())
 	if err != nil {

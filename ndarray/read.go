@@ -8,6 +8,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 // ReadBytes reads a selection into dst, which must have its number of items times ItemSize bytes: the items in C
@@ -15,12 +16,12 @@ import (
 // up to Options.Concurrency goroutines. Errors are ErrBounds, ErrShape, ErrCorrupt, ErrUnsupported, ErrTooLarge,
 // ErrClosed, or that of ctx; the content of dst is then undefined.
 func (a *Array) ReadBytes(ctx context.Context, dst []byte, sel ...Index) error {
-	return a.readBytes(ctx, nil, dst, sel)
+	return a.readBytes(task.Context(ctx), nil, dst, sel)
 }
 
 // readBytes reads a selection of the array, or of what a mapping shows of it.
 func (a *Array) readBytes(ctx context.Context, m *mapping, dst []byte, sel []Index) error {
-	v, st, err := a.view()
+	v, st, err := a.view(ctx)
 	if err != nil {
 		return err
 	}
@@ -100,7 +101,7 @@ func (a *Array) readSelection(ctx context.Context, v frame.View, st *state, m *m
 // readItem reads the item at a position into dst. It decodes into memory of its own, so that dst can stay where the
 // caller has it, on the stack for instance.
 func (a *Array) readItem(ctx context.Context, m *mapping, dst []byte, at []int64) error {
-	v, st, err := a.view()
+	v, st, err := a.view(ctx)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -51,10 +52,11 @@ type ReduceOptions struct {
 // Memory is bounded by the result, with up to 32 bytes for an item, and a few chunks. The minimum or maximum of nothing
 // is an ErrShape, as in NumPy; its sum is 0, its mean NaN. Errors are ErrType, ErrBounds and those of reading.
 func Reduce(ctx context.Context, r Reader, op Op, o *ReduceOptions) (*Array, error) {
+	ctx = task.Context(ctx)
 	if o == nil {
 		o = &ReduceOptions{}
 	}
-	h, err := hold(r)
+	h, err := hold(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +73,7 @@ func Reduce(ctx context.Context, r Reader, op Op, o *ReduceOptions) (*Array, err
 
 // ReduceAll reduces all items of r to one of type T, which must be that of the result. See Reduce.
 func ReduceAll[T Scalar](ctx context.Context, r Reader, op Op) (T, error) {
+	ctx = task.Context(ctx)
 	a, err := Reduce(ctx, r, op, nil)
 	if err != nil {
 		return *new(T), err

@@ -2,10 +2,12 @@ package ndarray
 
 import (
 	"context"
+	"math"
 	"runtime"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 // portion is a box of the array and the cells that it is reduced to, in C order of its axes that stay.
@@ -33,9 +35,11 @@ func runKernel[S, T Scalar, A any](j *reduction, convert func(S) T, k kernel[T, 
 	}
 	_, view := j.r.source()
 	o := j.h.a.f.Options()
-	workers := o.Concurrency
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
+	// Chunks are reduced on as many goroutines as the options allow, and their blocks are decoded on others: with more
+	// goroutines than processors, the product of both counts.
+	workers := task.Workers(o.Concurrency, math.MaxInt64)
+	if most := runtime.GOMAXPROCS(0); workers > most {
+		workers = max(most, workers/task.Workers(o.Concurrency, j.h.st.geo.blocks))
 	}
 	number := int64(-1)
 	set := func(s *portion[S, T, A], b Box) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -14,7 +15,8 @@ import (
 // own choice. The items are read and compressed again in pieces of bounded size, of one chunk of the new array or
 // more. It goes fastest when these pieces are long runs of r: when chunks span the last axes. See Copy.
 func Reshape(ctx context.Context, r Reader, name string, shape []int64, o *Options) (*Array, error) {
-	h, err := hold(r)
+	ctx = task.Context(ctx)
+	h, err := hold(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +38,7 @@ func Reshape(ctx context.Context, r Reader, name string, shape []int64, o *Optio
 	if err != nil {
 		return nil, err
 	}
-	return l.create(name, func(b *frame.Batch) error {
+	return l.create(ctx, name, func(b *frame.Batch) error {
 		s := h.stream(l)
 		s.read = func(ctx context.Context, dst []byte, start, count *dims) error {
 			return h.readRuns(ctx, dst, l.geo, start, count)
@@ -144,11 +146,12 @@ func (h *held) readRun(ctx context.Context, dst []byte, first, n int64) error {
 // converted; all else is an ErrType. o says what the array shall be like; nil means compressed like r, with a new
 // partition if items change their size. See Copy.
 func AsType(ctx context.Context, r Reader, name, dtype string, o *Options) (*Array, error) {
+	ctx = task.Context(ctx)
 	to, err := meta.ParseDType(dtype)
 	if err != nil {
 		return nil, fmt.Errorf("ndarray: %w: %v", ErrType, err)
 	}
-	h, err := hold(r)
+	h, err := hold(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +176,7 @@ func AsType(ctx context.Context, r Reader, name, dtype string, o *Options) (*Arr
 	if err != nil {
 		return nil, err
 	}
-	return l.create(name, func(b *frame.Batch) error {
+	return l.create(ctx, name, func(b *frame.Batch) error {
 		s := h.stream(l)
 		s.convert = convert
 		return s.run(ctx, b)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 // Resize changes the shape, in one commit: each axis grows or shrinks at its end. Items that come in are zeros, also
@@ -25,11 +26,12 @@ import (
 // C-Blosc2 differs in the third column: what a kept chunk holds outside the old shape appears, which is NaN or the item
 // for arrays made by nans and full, and old items for an array that was larger before. In new chunks it has zeros, too.
 func (a *Array) Resize(ctx context.Context, shape ...int64) error {
-	return a.edit(func(b *Batch) error { return b.Resize(ctx, shape...) })
+	return a.edit(ctx, func(b *Batch) error { return b.Resize(ctx, shape...) })
 }
 
 // Resize changes the shape at the end of each axis. See Array.Resize.
 func (b *Batch) Resize(ctx context.Context, shape ...int64) error {
+	ctx = task.Context(ctx)
 	if err := b.refresh(); err != nil {
 		return err
 	}
@@ -49,11 +51,12 @@ func (b *Batch) Resize(ctx context.Context, shape ...int64) error {
 // and the change are multiples of the chunk length, or at the end of an axis. Elsewhere C-Blosc2 gives an error; here
 // the chunks behind start are then made anew, see Insert. Errors are ErrBounds and those of Resize.
 func (a *Array) ResizeAt(ctx context.Context, start, shape []int64) error {
-	return a.edit(func(b *Batch) error { return b.ResizeAt(ctx, start, shape) })
+	return a.edit(ctx, func(b *Batch) error { return b.ResizeAt(ctx, start, shape) })
 }
 
 // ResizeAt changes the shape at any place of each axis. See Array.ResizeAt.
 func (b *Batch) ResizeAt(ctx context.Context, start, shape []int64) error {
+	ctx = task.Context(ctx)
 	if err := b.refresh(); err != nil {
 		return err
 	}

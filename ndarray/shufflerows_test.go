@@ -26,7 +26,7 @@ func (c copying) Block(v *frame.Visit, k, at int, dst []byte) ([]byte, error) {
 
 // writeCopying is WriteBytes by copying.
 func writeCopying(a *Array, src []byte, sel []Index) error {
-	return a.edit(func(b *Batch) error {
+	return a.edit(context.Background(), func(b *Batch) error {
 		s, err := resolve(b.st.rec.Shape, sel)
 		if err != nil || s.items == 0 {
 			return err

@@ -5,18 +5,21 @@ import (
 	"fmt"
 	"io"
 	"iter"
+
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 // Tiles ranges over boxes of r with their items, in the order of the boxes:
 //
 //	for t, err := range ndarray.Tiles[float32](ctx, a, ndarray.ByChunk(a), 2) {
 //
-// Up to depth tiles are read before they are asked for, each on a goroutine of its own, which pays where storage is slow
+// Up to depth tiles, and at most 1024, are read before they are asked for, each on a goroutine of its own, which pays where storage is slow
 // or the loop has work to do; with 0 a tile is read when it is asked for. Memory is bounded by depth+1 tiles: the items
 // and coordinates of a tile are valid until the next one. The first error comes with the tile that it belongs to, and
 // ends the range. When the range ends, by a break as well, all its goroutines have ended. All tiles are read as of the
 // commit that was the newest when the range began. Errors are those of Read and of the boxes.
 func Tiles[T Scalar](ctx context.Context, r Reader, boxes Boxes, depth int) iter.Seq2[Tile[T], error] {
+	ctx = task.Context(ctx)
 	if err := checkType[T](r); err != nil {
 		boxes.err = err
 	}
@@ -25,6 +28,7 @@ func Tiles[T Scalar](ctx context.Context, r Reader, boxes Boxes, depth int) iter
 
 // TilesBytes is Tiles for items of any dtype, as they are stored.
 func TilesBytes(ctx context.Context, r Reader, boxes Boxes, depth int) iter.Seq2[Tile[byte], error] {
+	ctx = task.Context(ctx)
 	return tiles(ctx, r, boxes, depth, r.ItemSize(), func([]byte) {})
 }
 
@@ -35,7 +39,7 @@ func tiles[T Scalar](ctx context.Context, r Reader, boxes Boxes, depth, width in
 			yield(Tile[T]{}, boxes.err)
 			return
 		}
-		h, err := hold(r)
+		h, err := hold(ctx, r)
 		if err != nil {
 			yield(Tile[T]{}, err)
 			return
@@ -119,6 +123,7 @@ func limited(r Reader, items int64) (int, error) {
 // in pieces of 16 MiB or of a row of blocks, the next while one is written; selections with lists are read at once.
 // Errors are those of ReadBytes, and those of dst.
 func WriteItems(ctx context.Context, dst io.Writer, r Reader, sel ...Index) error {
+	ctx = task.Context(ctx)
 	return writeItems(ctx, dst, r, sel, defaultBounds)
 }
 

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"unsafe"
 
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -20,12 +21,13 @@ type Scalar interface {
 // dtype of the items, see Items in the package comment. Errors are ErrType, ErrValue for an item that a T cannot
 // hold, ErrTooLarge and those of ReadBytes.
 func Read[T any](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
+	ctx = task.Context(ctx)
 	c, err := converterOf[T](r.DType())
 	if err != nil {
 		return nil, err
 	}
 	a, m := r.source()
-	v, st, err := a.view()
+	v, st, err := a.view(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +58,7 @@ func Read[T any](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
 // ReadInto reads a selection into dst, which must have as many items. Read in a loop, it allocates nothing for a
 // Scalar type. See Read.
 func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error {
+	ctx = task.Context(ctx)
 	c, err := converterOf[T](r.DType())
 	if err != nil {
 		return err
@@ -80,6 +83,7 @@ func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error
 
 // ReadAt returns the item at a position, one number for each axis; negative ones count from the end.
 func ReadAt[T any](ctx context.Context, r Reader, at ...int64) (T, error) {
+	ctx = task.Context(ctx)
 	var item [1]T
 	c, err := converterOf[T](r.DType())
 	if err != nil {
@@ -106,6 +110,7 @@ func ReadAt[T any](ctx context.Context, r Reader, at ...int64) (T, error) {
 // the array's. data stays the caller's. Errors are ErrType, ErrValue for a value that an item cannot hold, and those of
 // WriteBytes.
 func Write[T any](ctx context.Context, w Writer, data []T, sel ...Index) error {
+	ctx = task.Context(ctx)
 	b, err := encodeItems(ctx, w.DType(), concurrencyOf(w), data)
 	if err != nil {
 		return err
@@ -115,6 +120,7 @@ func Write[T any](ctx context.Context, w Writer, data []T, sel ...Index) error {
 
 // Fill writes one value to all items of a selection, in one commit or in a batch. See Write.
 func Fill[T any](ctx context.Context, w Writer, value T, sel ...Index) error {
+	ctx = task.Context(ctx)
 	b, err := encodeItems(ctx, w.DType(), concurrencyOf(w), []T{value})
 	if err != nil {
 		return err
@@ -126,6 +132,7 @@ func Fill[T any](ctx context.Context, w Writer, value T, sel ...Index) error {
 // a length get that of the longest. name is a new file, a new directory when o.Sparse, or "" for an array in memory.
 // data stays the caller's. Errors are ErrType, ErrValue, ErrShape, ErrTooLarge, ErrExists and those of the frame.
 func Create[T any](ctx context.Context, name string, shape []int64, data []T, o *Options) (*Array, error) {
+	ctx = task.Context(ctx)
 	concurrency := 0
 	if o != nil {
 		concurrency = o.Concurrency

@@ -7,6 +7,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -60,18 +61,19 @@ func (v *View) SelectionShape(sel ...Index) ([]int64, error) {
 // ReadBytes reads a selection into dst, which must have its number of items times ItemSize bytes, in C order, as the
 // items are stored. See Array.ReadBytes.
 func (v *View) ReadBytes(ctx context.Context, dst []byte, sel ...Index) error {
-	return v.a.readBytes(ctx, &v.m, dst, sel)
+	return v.a.readBytes(task.Context(ctx), &v.m, dst, sel)
 }
 
 // WriteBytes writes src to a selection of the array, through the view, in one commit. Of items that are shown in part,
 // as a field, the rest stays. A view that repeats items, as BroadcastTo makes them, is an ErrReadOnly. See
 // Array.WriteBytes.
 func (v *View) WriteBytes(ctx context.Context, src []byte, sel ...Index) error {
-	return v.a.writeView(ctx, &v.m, src, false, sel)
+	return v.a.writeView(task.Context(ctx), &v.m, src, false, sel)
 }
 
 // FillBytes writes the same item to all items of a selection, in one commit. See WriteBytes.
 func (v *View) FillBytes(ctx context.Context, item []byte, sel ...Index) error {
+	ctx = task.Context(ctx)
 	if len(item) != v.ItemSize() {
 		return fmt.Errorf("ndarray: %w: an item of %d bytes for a view with items of %d", ErrShape, len(item), v.ItemSize())
 	}
@@ -127,7 +129,7 @@ func (a *Array) writeView(ctx context.Context, m *mapping, data []byte, one bool
 	if m.repeats() {
 		return fmt.Errorf("ndarray: %w: a view that repeats items", ErrReadOnly)
 	}
-	return a.edit(func(b *Batch) error {
+	return a.edit(ctx, func(b *Batch) error {
 		st := b.st
 		s, size, err := a.resolve(st, m, sel)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 // WriteBytes writes src to a selection, in one commit: its items in C order, as ReadBytes gives them. Chunks that
@@ -13,11 +14,12 @@ import (
 // on up to Options.Concurrency goroutines. When it fails, the array is as it was. Errors are ErrReadOnly, ErrBounds,
 // ErrShape, ErrCorrupt, ErrClosed, those of writing, or that of ctx.
 func (a *Array) WriteBytes(ctx context.Context, src []byte, sel ...Index) error {
-	return a.edit(func(b *Batch) error { return b.WriteBytes(ctx, src, sel...) })
+	return a.edit(ctx, func(b *Batch) error { return b.WriteBytes(ctx, src, sel...) })
 }
 
 // WriteBytes writes src to a selection. See Array.WriteBytes.
 func (b *Batch) WriteBytes(ctx context.Context, src []byte, sel ...Index) error {
+	ctx = task.Context(ctx)
 	if err := b.refresh(); err != nil {
 		return err
 	}
@@ -36,11 +38,12 @@ func (b *Batch) WriteBytes(ctx context.Context, src []byte, sel ...Index) error 
 
 // FillBytes writes the same item to all items of a selection, in one commit. See WriteBytes.
 func (a *Array) FillBytes(ctx context.Context, item []byte, sel ...Index) error {
-	return a.edit(func(b *Batch) error { return b.FillBytes(ctx, item, sel...) })
+	return a.edit(ctx, func(b *Batch) error { return b.FillBytes(ctx, item, sel...) })
 }
 
 // FillBytes writes the same item to all items of a selection. See Array.FillBytes.
 func (b *Batch) FillBytes(ctx context.Context, item []byte, sel ...Index) error {
+	ctx = task.Context(ctx)
 	if len(item) != b.a.itemSize {
 		return fmt.Errorf("ndarray: %w: an item of %d bytes for an array with items of %d", ErrShape, len(item), b.a.itemSize)
 	}

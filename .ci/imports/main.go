@@ -3,10 +3,10 @@
 //
 // Imports run one way:
 //
-//	ndarray -> frame, meta, chunk
-//	frame   -> chunk, meta
-//	chunk   -> codec, shuffle
-//	codec, shuffle, meta -> nothing of ours
+//	ndarray -> frame, meta, chunk, internal
+//	frame   -> chunk, meta, internal
+//	chunk   -> codec, shuffle, internal
+//	codec, shuffle, meta, internal -> nothing of ours
 //
 // Files are read whatever their build constraints say, so a rule holds on every platform and for every tag.
 package main
@@ -30,12 +30,13 @@ const module = "github.com/goblosc/blosc2"
 
 // layers says what each package, with the packages below its folder, may import: of ours, and of others.
 var layers = map[string]struct{ ours, others []string }{
-	"codec":   {nil, []string{"github.com/klauspost/compress", "github.com/pierrec/lz4/v4"}},
-	"shuffle": {nil, []string{"golang.org/x/sys/cpu"}},
-	"meta":    {nil, []string{"github.com/vmihailenco/msgpack/v5"}},
-	"chunk":   {[]string{"codec", "shuffle"}, nil},
-	"frame":   {[]string{"chunk", "meta"}, []string{"golang.org/x/sys/windows"}},
-	"ndarray": {[]string{"frame", "meta", "chunk"}, nil},
+	"codec":    {nil, []string{"github.com/klauspost/compress", "github.com/pierrec/lz4/v4"}},
+	"shuffle":  {nil, []string{"golang.org/x/sys/cpu"}},
+	"meta":     {nil, []string{"github.com/vmihailenco/msgpack/v5"}},
+	"internal": {nil, nil},
+	"chunk":    {[]string{"codec", "shuffle", "internal"}, nil},
+	"frame":    {[]string{"chunk", "meta", "internal"}, []string{"golang.org/x/sys/windows"}},
+	"ndarray":  {[]string{"frame", "meta", "chunk", "internal"}, nil},
 }
 
 // kernels are where packages keep code of their own that may look at the processor.
@@ -51,7 +52,7 @@ var required = []string{
 
 // topLevel are the names that may stand at the top of the repository.
 var topLevel = []string{
-	"chunk", "codec", "examples", "frame", "meta", "ndarray", "shuffle", "testdata",
+	"chunk", "codec", "examples", "frame", "internal", "meta", "ndarray", "shuffle", "testdata",
 	"go.mod", "go.sum", "README.md", "LICENSE", "CHANGELOG.md", ".gitignore", ".ci", ".git",
 }
 

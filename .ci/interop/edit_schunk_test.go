@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"context"
 	"bytes"
 	"fmt"
 	"math/rand/v2"
@@ -245,7 +246,7 @@ func (m *chunksModel) reorder(rng *rand.Rand, short bool) error {
 		return err
 	}
 	defer e.close()
-	b, err := e.ours.Begin()
+	b, err := e.ours.Begin(context.Background())
 	if err != nil {
 		return err
 	}

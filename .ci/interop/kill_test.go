@@ -95,7 +95,7 @@ func editUntilKilled(name string) error {
 			err = f.Compact(context.Background())
 		}
 		var b *frame.Batch
-		if b, err = f.Begin(); err == nil {
+		if b, err = f.Begin(context.Background()); err == nil {
 			if err = k.next(b); err == nil {
 				err = b.Commit()
 			}
@@ -194,7 +194,7 @@ func survivor(name string, seed, last int, b2check string) (int, error) {
 		if err := f.Verify(context.Background(), func(err error) error { return err }); err != nil {
 			return state, err
 		}
-		b, err := f.Begin()
+		b, err := f.Begin(context.Background())
 		if err == nil {
 			if err = k.next(b); err == nil {
 				err = b.Commit()

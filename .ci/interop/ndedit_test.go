@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"context"
 	"bytes"
 	"fmt"
 	"math/rand/v2"
@@ -155,7 +156,7 @@ func (m *arrayModel) changes(rng *rand.Rand, a *ndarray.Array) error {
 	if rng.IntN(4) > 0 {
 		return m.change(rng, a)
 	}
-	b, err := a.Begin()
+	b, err := a.Begin(context.Background())
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,107 @@
+// Package task runs functions on other goroutines and carries their panics to the goroutine that waits for them.
+package task
+
+import (
+	"context"
+	"runtime"
+	"runtime/debug"
+)
+
+// An Exit is how a function ended that did not return: by a panic, or by runtime.Goexit.
+type Exit struct {
+	value  any
+	goexit bool
+	stack  []byte // of the panic
+}
+
+// Run calls f, and then ended, in any case: with nil if f returned. A panic of f ends there. After runtime.Goexit the
+// goroutine exits when ended has returned.
+func Run(f func(), ended func(x *Exit)) {
+	returned := false
+	defer func() {
+		if returned {
+			ended(nil)
+			return
+		}
+		x := &Exit{value: recover()}
+		if x.goexit = x.value == nil; !x.goexit {
+			x.stack = debug.Stack()
+		}
+		ended(x)
+	}()
+	f()
+	returned = true
+}
+
+// Goexit reports whether the function ended by runtime.Goexit. It is false for nil.
+func (x *Exit) Goexit() bool { return x != nil && x.goexit }
+
+// Continue panics with the value of the panic, or calls runtime.Goexit. It returns only if x is nil.
+//
+// The stack of the original panic is kept for the program's last message, if nobody recovers the panic: it is the value
+// of a first panic, which the second one replaces. So recover returns the original value.
+func (x *Exit) Continue() {
+	switch {
+	case x == nil:
+		return
+	case x.goexit:
+		runtime.Goexit()
+	}
+	defer panic(x.value)
+	panic(trace(x.stack))
+}
+
+// trace is the stack of a panic on another goroutine.
+type trace string
+
+// Error implements error, so that the runtime prints the lines of the stack as they are.
+func (t trace) Error() string { return "on another goroutine:\n" + string(t) }
+
+// A Task is a call on a goroutine of its own.
+type Task struct {
+	done chan struct{}
+	err  error
+	exit *Exit
+}
+
+// Go calls f on a goroutine of its own.
+func Go(f func() error) *Task {
+	t := &Task{done: make(chan struct{})}
+	go Run(func() { t.err = f() }, func(x *Exit) {
+		t.exit = x
+		close(t.done)
+	})
+	return t
+}
+
+// Wait waits until the call has ended, in whatever way.
+func (t *Task) Wait() { <-t.done }
+
+// Result waits for the call and returns its error. If the call has panicked, Result panics with the same value; after
+// runtime.Goexit, it calls runtime.Goexit.
+func (t *Task) Result() error {
+	<-t.done
+	t.exit.Continue()
+	return t.err
+}
+
+// Context returns ctx, or context.Background() if ctx is nil.
+func Context(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
+}
+
+// mostWorkers is the largest number of goroutines for one call. There may be more of them than processors, for storage
+// that takes long to answer, but each has memory of its own.
+const mostWorkers = 1024
+
+// Workers returns how many goroutines do n pieces of work: as many as concurrency says, or GOMAXPROCS if that is not
+// positive, but at least 1, and at most n and 1024.
+func Workers(concurrency int, n int64) int {
+	if concurrency <= 0 {
+		concurrency = runtime.GOMAXPROCS(0)
+	}
+	return int(max(1, min(int64(concurrency), n, mostWorkers)))
+}

@@ -1,0 +1,78 @@
+package task
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// outcome calls f on a goroutine and returns how it ended.
+func outcome(f func()) (value any, goexit bool) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		goexit = true
+		defer func() {
+			if value = recover(); value != nil {
+				goexit = false
+			}
+		}()
+		f()
+		goexit = false
+	}()
+	<-done
+	return value, goexit
+}
+
+func TestResult(t *testing.T) {
+	want := errors.New("an error")
+	if err := Go(func() error { return want }).Result(); err != want {
+		t.Error(err)
+	}
+	x := Go(func() error { panic(want) })
+	x.Wait()
+	for range 2 {
+		if v, _ := outcome(func() { x.Result() }); v != want {
+			t.Errorf("panic with %v", v)
+		}
+	}
+	var r runtime.Error
+	if v, _ := outcome(func() { Go(func() error { var p *int; *p = 1; return nil }).Result() }); !errors.As(v.(error), &r) {
+		t.Errorf("panic with %v", v)
+	}
+	if v, goexit := outcome(func() { Go(func() error { runtime.Goexit(); return nil }).Result() }); v != nil || !goexit {
+		t.Errorf("panic %v, Goexit %v", v, goexit)
+	}
+}
+
+// TestStack wants the stack of the original panic in the last message of a program that dies of it.
+func TestStack(t *testing.T) {
+	if os.Getenv("TASK_TEST_DIE") != "" {
+		Go(func() error { return theCulprit() }).Result()
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Skip(err)
+	}
+	c := exec.Command(self, "-test.run=^TestStack$")
+	c.Env = append(os.Environ(), "TASK_TEST_DIE=1")
+	out, err := c.CombinedOutput()
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip(err)
+	}
+	if err == nil || !strings.Contains(string(out), "panic: the value") || !strings.Contains(string(out), "theCulprit") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+//go:noinline
+func theCulprit() error { panic("the value") }
+
+func TestContext(t *testing.T) {
+	if Context(nil) == nil || Context(t.Context()) != t.Context() {
+		t.Error("another context")
+	}
+}
