@@ -221,6 +221,10 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, tell f
 			return nil
 		}
 		found.Chunks = s.index.n
+		if err := f.usable(s, s.index.n-1); err != nil { // it may be shorter than the others
+			tell(err)
+			f.loseLast(s, b, found)
+		}
 		return nil
 	}
 	size, err := f.store.size(s)
@@ -263,6 +267,20 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, tell f
 		}
 	}
 	return nil
+}
+
+// loseLast puts zeros in the place of the last of the chunks of one special value, or of all chunks if there are too many
+// for a list of them.
+func (f *Frame) loseLast(s *snapshot, b *Batch, found *Salvaged) {
+	x := &b.next.index
+	if int64(x.n) > f.AllocLimit()/8 {
+		found.Chunks, found.Lost, x.uniform = 0, x.n, entryZeros
+		return
+	}
+	found.Chunks, found.Lost = x.n-1, 1
+	list, sums := x.entries(), b.next.chunkSums()
+	list[x.n-1] = entryZeros
+	*x = newIndex(list, sums)
 }
 
 // checkParams gives a frame whose parameters for new chunks make no sense those that are chosen by default.
