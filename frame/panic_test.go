@@ -1,0 +1,468 @@
+package frame
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
+)
+
+// trap makes functions of the user panic, or call runtime.Goexit, when it is armed.
+type trap struct {
+	armed  atomic.Bool
+	goexit bool
+}
+
+func (b *trap) tick() {
+	switch {
+	case !b.armed.Load():
+	case b.goexit:
+		runtime.Goexit()
+	default:
+		panic(b)
+	}
+}
+
+// spring calls f with the trap armed, and wants it to end as the trap says, with the original value.
+func (b *trap) spring(t testing.TB, f func() error) {
+	t.Helper()
+	b.armed.Store(true)
+	done := make(chan string, 1)
+	go func() {
+		how := "runtime.Goexit"
+		defer func() {
+			if v := recover(); v == any(b) {
+				how = "panic"
+			} else if v != nil {
+				how = fmt.Sprint("another panic: ", v)
+			}
+			done <- how
+		}()
+		err := f()
+		how = fmt.Sprint("returned ", err)
+	}()
+	want := "panic"
+	if b.goexit {
+		want = "runtime.Goexit"
+	}
+	select {
+	case how := <-done:
+		if how != want {
+			t.Errorf("%s, want %s", how, want)
+		}
+	case <-time.After(30 * time.Second):
+		buf := make([]byte, 1<<20)
+		t.Fatalf("it hangs\n%s", buf[:runtime.Stack(buf, true)])
+	}
+	b.armed.Store(false)
+}
+
+// trapCodec is a codec for bytes that repeat every 256 bytes.
+type trapCodec struct{ *trap }
+
+func (trapCodec) ID() codec.ID                                     { return codec.FromCode(200) }
+func (trapCodec) Format() codec.Format                             { return codec.FormatUser }
+func (c trapCodec) NewEncoder(codec.Params) (codec.Encoder, error) { return c, nil }
+func (c trapCodec) NewDecoder(codec.Params) (codec.Decoder, error) { return c, nil }
+func (c trapCodec) Encode(dst, src []byte) (int, error) {
+	c.tick()
+	if len(src) <= 256 || len(dst) < 256 {
+		return 0, codec.ErrIncompressible
+	}
+	return copy(dst, src[:256]), nil
+}
+
+func (c trapCodec) Decode(dst, src []byte) error {
+	c.tick()
+	for i := range dst {
+		dst[i] = src[i%len(src)]
+	}
+	return nil
+}
+
+// trapFilter is a filter that copies, and ticks.
+type trapFilter struct{ *trap }
+
+func (trapFilter) ID() chunk.FilterID { return 200 }
+func (f trapFilter) Forward(dst, src []byte, _ chunk.BlockInfo) error {
+	f.tick()
+	copy(dst, src)
+	return nil
+}
+func (f trapFilter) Backward(dst, src []byte, _ chunk.BlockInfo) error {
+	f.tick()
+	copy(dst, src)
+	return nil
+}
+
+// trapStorage is a Storage that ticks.
+type trapStorage struct {
+	*Memory
+	read, write, truncate *trap
+}
+
+func (s *trapStorage) ReadAt(p []byte, off int64) (int, error) {
+	s.read.tick()
+	return s.Memory.ReadAt(p, off)
+}
+
+func (s *trapStorage) WriteAt(p []byte, off int64) (int, error) {
+	s.write.tick()
+	return s.Memory.WriteAt(p, off)
+}
+
+func (s *trapStorage) Truncate(n int64) error {
+	s.truncate.tick()
+	return s.Memory.Truncate(n)
+}
+
+// trapSource is a Source of chunks of the same byte that ticks.
+type trapSource struct {
+	next, block *trap
+	n, to       int
+}
+
+func (s *trapSource) Next(v *Visit) (bool, bool) {
+	if s.n == s.to {
+		s.next.tick()
+		return false, false
+	}
+	v.Chunk = s.n
+	s.n++
+	return false, true
+}
+
+func (s *trapSource) Block(_ *Visit, k, _ int, dst []byte) ([]byte, error) {
+	if k == 3 {
+		s.block.tick()
+	}
+	for i := range dst {
+		dst[i] = byte(i)
+	}
+	return dst, nil
+}
+
+// trapPlan reads a range and ticks.
+type trapPlan struct {
+	rangePlan
+	next, block *trap
+}
+
+func (p *trapPlan) Next(v *Visit) bool {
+	ok := p.rangePlan.Next(v)
+	if !ok {
+		p.next.tick()
+	}
+	return ok
+}
+
+func (p *trapPlan) Place(*Visit, int, int, int) ([]byte, int) { return nil, p.s.blockLen() }
+func (p *trapPlan) Block(*Visit, int, int, []byte) error      { p.block.tick(); return nil }
+func (s *snapshot) blockLen() int                             { return int(s.blockSize) }
+
+const (
+	trapChunks = 6
+	trapSize   = 16 << 10
+)
+
+// trapOptions returns options whose functions tick.
+func trapOptions(codecs, filters, pre, post *trap, workers int) *Options {
+	o := &Options{NoSync: true, Concurrency: workers, ChunkSize: trapSize, Overwrite: true}
+	o.Codecs = o.Codecs.With(trapCodec{codecs})
+	o.Filters = o.Filters.With(trapFilter{filters})
+	o.CParams = chunk.CParams{TypeSize: 1, BlockSize: 1 << 10, Codec: codec.FromCode(200), Filters: []chunk.Filter{{ID: 200}}}
+	o.Prefilter = func(dst, src []byte, _ chunk.BlockInfo) error { pre.tick(); copy(dst, src); return nil }
+	o.Postfilter = func(dst, src []byte, _ chunk.BlockInfo) error { post.tick(); copy(dst, src); return nil }
+	return o
+}
+
+// TestPanics lets every kind of function of the user panic, or call runtime.Goexit. The caller must get it, and the frame
+// must then read and edit as before.
+func TestPanics(t *testing.T) {
+	off := new(trap)
+	content := make([]byte, trapSize)
+	for i := range content {
+		content[i] = byte(i)
+	}
+	for _, workers := range []int{1, 4} {
+		for _, goexit := range []bool{false, true} {
+			for _, kind := range []string{"memory", "file", "sparse", "locked"} {
+				t.Run(fmt.Sprintf("%d/goexit=%v/%s", workers, goexit, kind), func(t *testing.T) {
+					before := runtime.NumGoroutine()
+					b := &trap{goexit: goexit}
+					cod, fil, pre, post, rd, wr, tr := &trap{goexit: goexit}, &trap{goexit: goexit}, &trap{goexit: goexit}, &trap{goexit: goexit}, &trap{goexit: goexit}, &trap{goexit: goexit}, &trap{goexit: goexit}
+					o := trapOptions(cod, fil, pre, post, workers)
+					o.Sparse, o.Locking = kind == "sparse", kind == "locked" && canLock
+					f := trapFrame(t, kind, o, &trapStorage{NewMemory(nil), rd, wr, tr}, content)
+					use := func(what string, x *trap, call func() error) {
+						t.Helper()
+						n := f.NumChunks()
+						x.spring(t, call)
+						if f.NumChunks() != n {
+							t.Fatalf("%s: %d chunks, had %d", what, f.NumChunks(), n)
+						}
+						trapUse(t, what, f, content)
+					}
+					read := func() error { _, err := f.ReadAt(make([]byte, trapChunks*trapSize), 0); return err }
+					edit := func() error { return f.Append(content) }
+					encode := func(s *trapSource) func() error {
+						return func() error {
+							return f.edit(func(b *Batch) error { return b.Encode(context.Background(), trapSize, s) })
+						}
+					}
+					for _, x := range []*trap{cod, fil, post} {
+						use("ReadAt", x, read)
+						use("ReadChunk", x, func() error { _, err := f.ReadChunk(nil, 0); return err })
+						use("ReadBlock", x, func() error { _, err := f.ReadBlock(nil, 0, 1); return err })
+						use("Verify", x, func() error { return f.Verify(context.Background(), func(err error) error { return err }) })
+					}
+					for _, x := range []*trap{cod, fil, pre} {
+						use("Append", x, edit)
+						use("Encode", x, encode(&trapSource{off, off, 0, trapChunks}))
+						use("AppendBlocks", x, func() error { return f.AppendBlocks([][]byte{content, content}) })
+						use("Create", x, func() error {
+							_, err := Create(filepath.Join(t.TempDir(), "y"), o, func(b *Batch) error { return b.Append(content) })
+							return err
+						})
+					}
+					use("Source.Next", b, encode(&trapSource{b, off, 0, 2}))
+					use("Source.Block", b, encode(&trapSource{off, b, 0, 2}))
+					plan := func(next, block *trap) func() error {
+						return func() error {
+							v, err := f.View()
+							must(t, err)
+							defer v.Release()
+							return v.Decode(context.Background(), &trapPlan{rangePlan{s: v.s, dst: make([]byte, 2*trapSize)}, next, block})
+						}
+					}
+					use("Plan.Next", b, plan(b, off))
+					use("Plan.Block", b, plan(off, b))
+					if kind == "memory" {
+						use("Storage.ReadAt", rd, read)
+						use("Storage.ReadAt of a chunk", rd, func() error { _, err := f.RawChunk(nil, 0); return err })
+						use("Storage.ReadAt of an edit", rd, func() error { return f.Delete(0) })
+						use("Storage.WriteAt", wr, edit)
+						tr.spring(t, func() error { return f.Delete(f.NumChunks() - 1) })
+						trapUse(t, "Storage.Truncate, after the commit", f, content)
+					}
+					trapBatch(t, f, pre, content)
+					must(t, f.Close())
+					for i := 0; runtime.NumGoroutine() > before; i++ {
+						if i == 500 {
+							t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+						}
+						time.Sleep(10 * time.Millisecond)
+					}
+				})
+			}
+		}
+	}
+}
+
+// trapFrame makes the frame of a test.
+func trapFrame(t testing.TB, kind string, o *Options, st *trapStorage, content []byte) *Frame {
+	fill := func(b *Batch) error {
+		for range trapChunks {
+			if err := b.Append(content); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if kind != "memory" {
+		f, err := Create(filepath.Join(t.TempDir(), "x"), o, fill)
+		must(t, err)
+		return f
+	}
+	m, err := CreateMemory(o, fill)
+	must(t, err)
+	st.Memory = m.store.(*contiguous).st.(*Memory)
+	f, err := EditStorage(st, o)
+	must(t, err)
+	return f
+}
+
+// trapUse reads and edits a frame, which must work.
+func trapUse(t testing.TB, what string, f *Frame, content []byte) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	got := make([]byte, f.NBytes())
+	if _, err := f.ReadAt(got, 0); err != nil && err != io.EOF || !bytes.Equal(got, bytes.Repeat(content, f.NumChunks())) {
+		t.Fatalf("%s: reading: %v", what, err)
+	}
+	b, err := f.Begin(ctx)
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	defer b.Rollback()
+	must(t, b.Append(content))
+	must(t, b.DeleteChunk(0))
+	must(t, b.Commit())
+	if s := f.snap.Load(); s.readers.Load() != 0 || f.lock != nil && (f.lock.readers != 0 || f.lock.held) {
+		t.Fatalf("%s: %d readers, lock %+v", what, s.readers.Load(), f.lock)
+	}
+	verify(t, f)
+	checkSpace(t, f)
+}
+
+// trapBatch wants a batch that a panic has left half done to fail when it is committed all the same.
+func trapBatch(t *testing.T, f *Frame, x *trap, content []byte) {
+	if x.goexit {
+		return // nobody could commit it
+	}
+	b, err := f.Begin(context.Background())
+	must(t, err)
+	src := &trapSource{new(trap), new(trap), 0, 2}
+	x.spring(t, func() error { return b.Encode(context.Background(), trapSize, src) })
+	if err := b.Commit(); !errors.Is(err, errPanicked) {
+		t.Error(err)
+	}
+	trapUse(t, "Batch", f, content)
+}
+
+// TestPanicReports lets what Create, Verify and Salvage call, and the source of NewReader, panic.
+func TestPanicReports(t *testing.T) {
+	for _, goexit := range []bool{false, true} {
+		b := &trap{goexit: goexit}
+		dir := t.TempDir()
+		for _, sparse := range []bool{false, true} {
+			name := filepath.Join(dir, fmt.Sprint("x", sparse))
+			o := &Options{NoSync: true, Locking: canLock, Sparse: sparse}
+			b.spring(t, func() error {
+				_, err := Create(name, o, func(*Batch) error { b.tick(); return nil })
+				return err
+			})
+			if _, err := os.Lstat(name); err == nil {
+				t.Error("a frame was made")
+			}
+			left, err := filepath.Glob(name + "*tmp*")
+			if err != nil || len(left) > 0 {
+				t.Error("left:", left, err)
+			}
+			f, err := Create(name, o, nil) // the lock file is free
+			must(t, err)
+			must(t, f.Append(stamped(1, 1000)))
+			must(t, f.Append(stamped(2, 1000)))
+			must(t, f.Close())
+		}
+		name := filepath.Join(dir, "xfalse")
+		raw, err := os.ReadFile(name)
+		must(t, err)
+		raw[len(raw)/3] ^= 1
+		broken := filepath.Join(dir, "broken")
+		must(t, os.WriteFile(broken, raw, 0o666))
+		f, err := Open(broken, nil)
+		must(t, err)
+		b.spring(t, func() error { return f.Verify(context.Background(), func(error) error { b.tick(); return nil }) })
+		if n := f.snap.Load().readers.Load(); n != 0 {
+			t.Error(n, "readers")
+		}
+		must(t, f.Close())
+		fds := openFiles(t)
+		b.spring(t, func() error {
+			_, _, err := Salvage(context.Background(), broken, filepath.Join(dir, "new"), nil, func(error) { b.tick() })
+			return err
+		})
+		if n := openFiles(t); n != fds {
+			t.Errorf("%d open files, %d before", n, fds)
+		}
+		raw, err = os.ReadFile(name)
+		must(t, err)
+		src := &trapStorage{NewMemory(raw), b, new(trap), new(trap)}
+		f, err = NewReader(src, int64(len(raw)), &Options{Concurrency: 4})
+		must(t, err)
+		b.spring(t, func() error { _, err := f.ReadAt(make([]byte, 8000), 0); return err })
+		if _, err := f.ReadAt(make([]byte, 8000), 0); err != nil {
+			t.Error(err)
+		}
+		must(t, f.Close())
+	}
+}
+
+// openFiles returns how many files this process has open, or 0 where that cannot be told.
+func openFiles(t testing.TB) int {
+	list, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return 0
+	}
+	return len(list)
+}
+
+// TestPanicCommit lets storage panic at each of the calls of a commit. The frame must then be readable, and, opened
+// again, the state before or after.
+func TestPanicCommit(t *testing.T) {
+	for at := 1; ; at++ {
+		m := NewMemory(nil)
+		f, err := CreateMemory(&Options{ChunkSize: 4000}, func(b *Batch) error { return b.Append(stamped(1, 1000)) })
+		must(t, err)
+		raw, err := f.AppendTo(nil)
+		must(t, err)
+		m.WriteAt(raw, 0)
+		st := &countdown{Memory: m, b: new(trap)}
+		f, err = EditStorage(st, nil)
+		must(t, err)
+		st.left = at
+		st.b.armed.Store(true)
+		panicked := true
+		func() {
+			defer func() { recover() }()
+			must(t, f.Append(stamped(2, 1000)))
+			panicked = false
+		}()
+		st.b.armed.Store(false)
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		if b, err := f.Begin(ctx); err == nil {
+			must(t, b.Append(stamped(3, 1000)))
+			must(t, b.Commit())
+		} else if !errors.Is(err, errPanicked) {
+			t.Fatalf("call %d: %v", at, err)
+		}
+		cancel()
+		verify(t, f)
+		must(t, f.Close())
+		g, err := FromBytes(m.Bytes(), nil)
+		must(t, err)
+		verify(t, g)
+		if !panicked {
+			if at < 3 {
+				t.Errorf("%d calls", at)
+			}
+			return
+		}
+	}
+}
+
+// countdown is a Storage that panics at one of its writing calls.
+type countdown struct {
+	*Memory
+	b    *trap
+	left int
+}
+
+func (c *countdown) tick() {
+	if c.b.armed.Load() {
+		if c.left--; c.left == 0 {
+			panic(c.b)
+		}
+	}
+}
+
+func (c *countdown) WriteAt(p []byte, off int64) (int, error) {
+	c.tick()
+	return c.Memory.WriteAt(p, off)
+}
+
+func (c *countdown) Sync() error { c.tick(); return nil }
+
+func (c *countdown) Truncate(n int64) error { c.tick(); return c.Memory.Truncate(n) }
