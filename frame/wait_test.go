@@ -1,0 +1,379 @@
+package frame
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// soonCanceled wants call to return the error of a context with a short deadline, not long after it.
+func soonCanceled(t *testing.T, what string, call func(ctx context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- call(ctx) }()
+	select {
+	case err := <-done:
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: %v", what, err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatalf("%s waits", what)
+	}
+}
+
+// waitCalls are calls that edit with a context.
+var waitCalls = map[string]func(ctx context.Context, f *Frame) error{
+	"Begin": func(ctx context.Context, f *Frame) error {
+		b, err := f.Begin(ctx)
+		if err == nil {
+			b.Rollback()
+		}
+		return err
+	},
+	"Compact":      func(ctx context.Context, f *Frame) error { return f.Compact(ctx) },
+	"SetChecksums": func(ctx context.Context, f *Frame) error { return f.SetChecksums(ctx, true) },
+}
+
+// TestWaitForBatch wants edits to give up waiting for an open batch when their context is done.
+func TestWaitForBatch(t *testing.T) {
+	f, err := Create(filepath.Join(t.TempDir(), "x"), &Options{NoSync: true}, nil)
+	must(t, err)
+	defer f.Close()
+	b, err := f.Begin(nil)
+	must(t, err)
+	for name, call := range waitCalls {
+		soonCanceled(t, name, func(ctx context.Context) error { return call(ctx, f) })
+	}
+	must(t, b.Append(stamped(1, 10)))
+	must(t, b.Commit())
+	for name, call := range waitCalls {
+		if err := call(context.Background(), f); err != nil {
+			t.Error(name, err)
+		}
+	}
+	canceled, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := f.Begin(canceled); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestHoldLock is not a test: it is the other process of TestWaitForLock, which holds a lock until its input ends.
+func TestHoldLock(t *testing.T) {
+	name := os.Getenv("FRAME_TEST_HOLD")
+	if name == "" {
+		t.Skip("only as another process")
+	}
+	edit, open := os.Getenv("FRAME_TEST_HOW") == "edit", Open
+	if edit {
+		open = Edit
+	}
+	f, err := open(name, &Options{Locking: true, NoSync: true})
+	must(t, err)
+	defer f.Close()
+	if edit {
+		b, err := f.Begin(context.Background())
+		must(t, err)
+		defer b.Rollback()
+	} else {
+		v, err := f.View()
+		must(t, err)
+		defer v.Release()
+	}
+	fmt.Println("HELD")
+	io.Copy(io.Discard, os.Stdin)
+}
+
+// holdLock has another process hold the lock of a frame until release is called.
+func holdLock(t *testing.T, name, how string) (release func()) {
+	t.Helper()
+	self, err := os.Executable()
+	must(t, err)
+	c := exec.Command(self, "-test.run=^TestHoldLock$", "-test.v")
+	c.Env = append(os.Environ(), "FRAME_TEST_HOLD="+name, "FRAME_TEST_HOW="+how)
+	in, err := c.StdinPipe()
+	must(t, err)
+	out, err := c.StdoutPipe()
+	must(t, err)
+	must(t, c.Start())
+	lines := bufio.NewScanner(out)
+	for lines.Scan() && !strings.Contains(lines.Text(), "HELD") {
+	}
+	var once sync.Once
+	release = func() {
+		once.Do(func() {
+			in.Close()
+			io.Copy(io.Discard, out)
+			c.Wait()
+		})
+	}
+	t.Cleanup(release)
+	return release
+}
+
+// TestWaitForLock wants calls to give up waiting for the lock file, which another process holds, when their context is
+// done, and the handle to be as before.
+func TestWaitForLock(t *testing.T) {
+	switch runtime.GOOS {
+	case "js", "wasip1":
+		t.Skip("there are no other processes")
+	}
+	lockable(t, func(t *testing.T, name string, o *Options) {
+		f := reopen(t, name, o)
+		must(t, f.Append(stamped(1, 10)))
+		for _, how := range []string{"read", "edit"} {
+			release := holdLock(t, name, how)
+			for what, call := range waitCalls {
+				soonCanceled(t, what, func(ctx context.Context) error { return call(ctx, f) })
+			}
+			decode := func(ctx context.Context) error {
+				v, err := f.ViewContext(ctx)
+				if err != nil {
+					return err
+				}
+				defer v.Release()
+				return v.Decode(ctx, &rangePlan{s: v.s, dst: make([]byte, 40)})
+			}
+			if how == "edit" {
+				soonCanceled(t, "ViewContext", decode)
+				soonCanceled(t, "Decode", func(ctx context.Context) error { return f.Decode(ctx, &rangePlan{dst: make([]byte, 40)}) })
+				soonCanceled(t, "Verify", func(ctx context.Context) error { return f.Verify(ctx, func(err error) error { return err }) })
+				soonCanceled(t, "Copy", func(ctx context.Context) error { _, err := f.Copy(ctx, name+".copy", o); return err })
+				if !o.Sparse {
+					again := *o
+					again.Overwrite = true
+					soonCanceled(t, "CreateContext", func(ctx context.Context) error {
+						_, err := CreateContext(ctx, name, &again, nil)
+						return err
+					})
+				}
+			} else if err := decode(context.Background()); err != nil {
+				t.Error(err)
+			}
+			release()
+			if err := decode(context.Background()); err != nil {
+				t.Error(err)
+			}
+			must(t, f.Append(stamped(1, 10)))
+			if f.lock.held || f.lock.readers != 0 || f.lock.writer || f.lock.waiting {
+				t.Errorf("the lock is held: %+v", f.lock)
+			}
+		}
+		// A reader keeps what it has while an edit of the same handle gives up.
+		v, err := f.View()
+		must(t, err)
+		release := holdLock(t, name, "read")
+		soonCanceled(t, "Begin", func(ctx context.Context) error { return waitCalls["Begin"](ctx, f) })
+		release()
+		if err := v.Decode(nil, &rangePlan{s: v.s, dst: make([]byte, 40)}); err != nil || !f.lock.held {
+			t.Error(err)
+		}
+		v.Release()
+		// Close ends the waiting.
+		holdLock(t, name, "read")
+		done := make(chan error)
+		go func() { done <- waitCalls["Begin"](context.Background(), f) }()
+		time.Sleep(20 * time.Millisecond)
+		must(t, f.Close())
+		if err := <-done; !errors.Is(err, ErrClosed) {
+			t.Error(err)
+		}
+	})
+}
+
+// TestCloseRaces closes frames while they are read in all ways. A read gives the right bytes or ErrClosed.
+func TestCloseRaces(t *testing.T) {
+	dir := t.TempDir()
+	fill := func(b *Batch) error {
+		for i := range 20 {
+			if err := b.Append(stamped(i, 5000)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, kind := range []string{"file", "sparse", "mmap", "locked", "lockedsparse", "reader"} {
+		t.Run(kind, func(t *testing.T) {
+			name := filepath.Join(dir, kind)
+			o := &Options{NoSync: true, Sparse: strings.HasSuffix(kind, "sparse"), CParams: chunk.CParams{TypeSize: 4}, Checksums: true, Concurrency: 2}
+			f, err := Create(name, o, fill)
+			must(t, err)
+			must(t, f.Close())
+			o.Mmap, o.Verify, o.Locking = kind == "mmap", kind != "mmap", strings.HasPrefix(kind, "locked") && canLock
+			rounds := 60
+			if testing.Short() {
+				rounds = 15
+			}
+			var failed atomic.Int64
+			for range rounds {
+				close := func(f *Frame) { must(t, f.Close()) }
+				if kind == "reader" {
+					file, err := os.Open(name)
+					must(t, err)
+					fi, err := file.Stat()
+					must(t, err)
+					f, err = NewReader(file, fi.Size(), o)
+					must(t, err)
+					close = func(f *Frame) { must(t, f.Close()); must(t, file.Close()) }
+				} else {
+					f, err = Open(name, o)
+					must(t, err)
+				}
+				var wg sync.WaitGroup
+				for what, read := range closeReads {
+					wg.Go(func() {
+						for {
+							err := read(f)
+							if err == nil {
+								continue
+							}
+							failed.Add(1)
+							if !errors.Is(err, ErrClosed) || strings.Contains(err.Error(), "frame :") {
+								t.Errorf("%s: %v", what, err)
+							}
+							return
+						}
+					})
+				}
+				time.Sleep(time.Duration(200+int(failed.Load())*37%2000) * time.Microsecond)
+				close(f)
+				wg.Wait()
+			}
+		})
+	}
+}
+
+// closeReads are ways to read a frame.
+var closeReads = map[string]func(f *Frame) error{
+	"ReadAt": func(f *Frame) error {
+		p := make([]byte, 30000)
+		_, err := f.ReadAt(p, 25000)
+		if err == nil && p[4] != 1 {
+			err = errors.New("other bytes")
+		}
+		return err
+	},
+	"ReadChunk": func(f *Frame) error { _, err := f.ReadChunk(nil, 3); return err },
+	"ReadBlock": func(f *Frame) error { _, err := f.ReadBlock(nil, 3, 0); return err },
+	"RawChunk":  func(f *Frame) error { _, err := f.RawChunk(nil, 3); return err },
+	"ChunkInfo": func(f *Frame) error { _, err := f.ChunkInfo(3); return err },
+	"WriteTo":   func(f *Frame) error { _, err := f.WriteTo(io.Discard); return err },
+	"DeadBytes": func(f *Frame) error { _, err := f.DeadBytes(); return err },
+	"AppendTo":  func(f *Frame) error { _, err := f.AppendTo(nil); return err },
+	"Refresh":   func(f *Frame) error { _, err := f.Refresh(); return err },
+	"Verify": func(f *Frame) error {
+		var reported error
+		err := f.Verify(context.Background(), func(err error) error { reported = err; return nil })
+		if reported != nil {
+			return fmt.Errorf("reported: %v", reported)
+		}
+		return err
+	},
+	"View": func(f *Frame) error {
+		v, err := f.View()
+		if err != nil {
+			return err
+		}
+		defer v.Release()
+		if _, err := v.ChunkInfo(2); err != nil {
+			return err
+		}
+		return v.Decode(context.Background(), &rangePlan{s: v.s, dst: make([]byte, 30000)})
+	},
+	"Begin": func(f *Frame) error {
+		_, err := f.Begin(context.Background())
+		if errors.Is(err, ErrReadOnly) {
+			return nil
+		}
+		return err
+	},
+}
+
+// TestErrorsWithoutName wants no empty name in errors of frames that have none.
+func TestErrorsWithoutName(t *testing.T) {
+	f, err := CreateMemory(nil, nil)
+	must(t, err)
+	b, err := f.Begin(context.Background())
+	must(t, err)
+	b.Rollback()
+	list := []error{b.Commit()}
+	must(t, f.Close())
+	list = append(list, f.Append([]byte{1}))
+	_, err = f.ReadChunk(nil, 0)
+	list = append(list, err)
+	for _, err := range list {
+		if !errors.Is(err, ErrClosed) || strings.Contains(err.Error(), "frame :") {
+			t.Error(err)
+		}
+	}
+}
+
+// TestManyGoroutines wants no more goroutines than there are blocks, and never more than a bound.
+func TestManyGoroutines(t *testing.T) {
+	var running, most atomic.Int64
+	count := func(dst, src []byte, _ chunk.BlockInfo) error {
+		n := running.Add(1)
+		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		}
+		runtime.Gosched()
+		if n := int64(runtime.NumGoroutine()); n > most.Load() {
+			most.Store(n)
+		}
+		running.Add(-1)
+		copy(dst, src)
+		return nil
+	}
+	for _, blocks := range []int{40, 4000} {
+		o := &Options{Concurrency: 1_000_000, CParams: chunk.CParams{TypeSize: 1, BlockSize: 64}, ChunkSize: 64 * blocks / 4, Prefilter: count, Postfilter: count}
+		p := make([]byte, 64*blocks)
+		for i := range p {
+			p[i] = byte(i * i >> 3)
+		}
+		f, err := CreateMemory(o, nil)
+		must(t, err)
+		limit := int64(min(blocks, 1024) + 50)
+		check := func(what string, err error) {
+			t.Helper()
+			must(t, err)
+			if n := most.Swap(0); n > limit {
+				t.Errorf("%s: %d goroutines for %d blocks", what, n, blocks)
+			}
+			for i := 0; runtime.NumGoroutine() > 40 && i < 500; i++ {
+				time.Sleep(time.Millisecond)
+			}
+		}
+		for i := range 4 {
+			check("Append", f.Append(p[i*len(p)/4:(i+1)*len(p)/4]))
+		}
+		check("Encode", f.edit(func(b *Batch) error {
+			return b.Encode(context.Background(), 64*blocks/4, &sizedSource{trapSource{new(trap), new(trap), 0, 4}, int64(len(p))})
+		}))
+		_, err = f.ReadAt(p, 0)
+		check("ReadAt", err)
+		_, err = f.ReadChunk(nil, 0)
+		check("ReadChunk", err)
+	}
+}
+
+// sizedSource is a Source that knows its size.
+type sizedSource struct {
+	trapSource
+	size int64
+}
+
+func (s *sizedSource) Size() int64 { return s.size }
