@@ -1,0 +1,299 @@
+package ndarray
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"path/filepath"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// trap makes functions of the user panic, or call runtime.Goexit, when it is armed.
+type trap struct {
+	armed  atomic.Bool
+	goexit bool
+}
+
+func (b *trap) tick() {
+	switch {
+	case !b.armed.Load():
+	case b.goexit:
+		runtime.Goexit()
+	default:
+		panic(b)
+	}
+}
+
+// spring calls f with the trap armed, and wants it to end as the trap says, with the original value.
+func (b *trap) spring(t testing.TB, what string, f func() error) {
+	t.Helper()
+	b.armed.Store(true)
+	defer b.armed.Store(false)
+	done := make(chan string, 1)
+	go func() {
+		how := "runtime.Goexit"
+		defer func() {
+			if v := recover(); v == any(b) {
+				how = "panic"
+			} else if v != nil {
+				how = fmt.Sprint("another panic: ", v)
+			}
+			done <- how
+		}()
+		err := f()
+		how = fmt.Sprint("returned ", err)
+	}()
+	want := "panic"
+	if b.goexit {
+		want = "runtime.Goexit"
+	}
+	select {
+	case how := <-done:
+		if how != want {
+			t.Errorf("%s: %s, want %s", what, how, want)
+		}
+	case <-time.After(30 * time.Second):
+		buf := make([]byte, 1<<20)
+		t.Fatalf("%s hangs\n%s", what, buf[:runtime.Stack(buf, true)])
+	}
+}
+
+// ticking is an io.Reader of zeros that ticks when it has given some.
+type ticking struct {
+	*trap
+	n int
+}
+
+func (r *ticking) Read(p []byte) (int, error) {
+	if r.n += len(p); r.n > 18_000_000 {
+		r.tick()
+	}
+	clear(p)
+	return len(p), nil
+}
+
+func (r *ticking) Write(p []byte) (int, error) { r.tick(); return len(p), nil }
+
+// TestPanics lets functions of the user panic, or call runtime.Goexit: the caller must get it, and the array must then be
+// as it was.
+func TestPanics(t *testing.T) {
+	ctx := context.Background()
+	for _, workers := range []int{1, 4} {
+		for _, goexit := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%d/goexit=%v", workers, goexit), func(t *testing.T) {
+				before := runtime.NumGoroutine()
+				b, pre, post := &trap{goexit: goexit}, &trap{goexit: goexit}, &trap{goexit: goexit}
+				o := &Options{Chunks: []int32{20, 20}, Blocks: []int32{5, 5}}
+				o.Concurrency, o.NoSync = workers, true
+				o.Prefilter = func(dst, src []byte, _ chunk.BlockInfo) error { pre.tick(); copy(dst, src); return nil }
+				o.Postfilter = func(dst, src []byte, _ chunk.BlockInfo) error { post.tick(); copy(dst, src); return nil }
+				data := make([]float32, 100*100)
+				for i := range data {
+					data[i] = float32(i)
+				}
+				a, err := Create(ctx, filepath.Join(t.TempDir(), "x"), []int64{100, 100}, data, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				use := func(what string, x *trap, f func() error) {
+					t.Helper()
+					x.spring(t, what, f)
+					short, cancel := context.WithTimeout(ctx, 20*time.Second)
+					defer cancel()
+					if err := Fill(short, a, float32(5), At(3), At(4)); err != nil {
+						t.Fatal(what, err)
+					}
+					if err := Write(short, a, data[304:305], At(3), At(4)); err != nil {
+						t.Fatal(what, err)
+					}
+					got, err := Read[float32](short, a)
+					for i := range got {
+						if got[i] != data[i] {
+							t.Fatalf("%s: item %d is %v", what, i, got[i])
+						}
+					}
+					if err != nil {
+						t.Fatal(what, err)
+					}
+				}
+				use("Read", post, func() error { _, err := Read[float32](ctx, a); return err })
+				use("Write", pre, func() error { return Write(ctx, a, data) })
+				use("Append", pre, func() error { return Append(ctx, a, 0, data) })
+				use("FromFunc", b, func() error {
+					_, err := FromFunc(ctx, "", []int64{90, 90}, func(x Tile[int8]) error {
+						if x.Start[0] > 30 {
+							b.tick()
+						}
+						return nil
+					}, o)
+					return err
+				})
+				use("Map", b, func() error {
+					_, err := Map(ctx, a, "", func(out []int8, in Tile[float32]) error { b.tick(); return nil }, nil)
+					return err
+				})
+				use("Map, reading", post, func() error {
+					_, err := Map(ctx, a, "", func(out []int8, in Tile[float32]) error { return nil }, nil)
+					return err
+				})
+				use("Reduce", post, func() error { _, err := Reduce(ctx, a, OpSum, nil); return err })
+				for _, depth := range []int{0, 1, 5, 1_000_000} {
+					use("Tiles", post, func() error {
+						for _, err := range Tiles[float32](ctx, a, ByChunk(a), depth) {
+							if err != nil {
+								return err
+							}
+						}
+						return nil
+					})
+					use("Tiles, loop", b, func() error {
+						for range Tiles[float32](ctx, a, ByChunk(a), depth) {
+							b.tick()
+						}
+						return nil
+					})
+				}
+				use("WriteItems", b, func() error { return WriteItems(ctx, &ticking{trap: b}, a) })
+				name := filepath.Join(t.TempDir(), "big")
+				shape := []int64{20_000_000}
+				use("FromReader", b, func() error {
+					_, err := FromReader(ctx, name, shape, "|u1", &ticking{trap: b}, &Options{})
+					return err
+				})
+				use("FromSeq", b, func() error {
+					_, err := FromSeq(ctx, name, shape, iter.Seq[int8](func(yield func(int8) bool) {
+						for i := 0; yield(0); i++ {
+							if i == 18_000_000 {
+								b.tick()
+							}
+						}
+					}), nil)
+					return err
+				})
+				po := &Options{}
+				po.Prefilter = o.Prefilter
+				use("FromReader, compressing", pre, func() error {
+					_, err := FromReader(ctx, name, shape, "|u1", &ticking{trap: b}, po)
+					return err
+				})
+				if left, err := filepath.Glob(name + "*"); err != nil || len(left) > 0 {
+					t.Error("left:", left, err)
+				}
+				if err := a.Close(); err != nil {
+					t.Error(err)
+				}
+				for i := 0; runtime.NumGoroutine() > before; i++ {
+					if i == 500 {
+						t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+			})
+		}
+	}
+}
+
+// TestWaitForBatch wants edits to give up waiting for an open batch when their context is done.
+func TestWaitForBatch(t *testing.T) {
+	a, err := Zeros(filepath.Join(t.TempDir(), "x"), []int64{10, 10}, "<i4", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	b, err := a.Begin(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Rollback()
+	for name, edit := range map[string]func(ctx context.Context) error{
+		"Begin":  func(ctx context.Context) error { _, err := a.Begin(ctx); return err },
+		"Fill":   func(ctx context.Context) error { return Fill(ctx, a, int32(1)) },
+		"Write":  func(ctx context.Context) error { return Write(ctx, a, make([]int32, 100)) },
+		"Resize": func(ctx context.Context) error { return a.Resize(ctx, 20, 20) },
+		"Append": func(ctx context.Context) error { return Append(ctx, a, 0, make([]int32, 10)) },
+		"Delete": func(ctx context.Context) error { return a.Delete(ctx, 0, 1, 1) },
+		"Put":    func(ctx context.Context) error { return Put(ctx, a, []int64{1}, []int32{1}) },
+	} {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+		if err := edit(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(name, err)
+		}
+		cancel()
+	}
+}
+
+// TestNilContext calls functions with a nil context, which is context.Background().
+func TestNilContext(t *testing.T) {
+	var ctx context.Context
+	a, err := Create(ctx, "", []int64{1000}, make([]int32, 1000), &Options{Chunks: []int32{100}, Blocks: []int32{10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	empty, err := FromReader(ctx, "", []int64{0}, "<i4", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer empty.Close()
+	_, readErr := Read[int32](ctx, a)
+	_, emptyErr := Read[int32](ctx, empty)
+	_, reduceErr := Reduce(ctx, a, OpSum, nil)
+	_, copyErr := Copy(ctx, a, "", nil)
+	_, mapErr := Map(ctx, a, "", func(out []int8, in Tile[int32]) error { return nil }, nil)
+	for _, err := range Tiles[int32](ctx, a, ByChunk(a), 3) {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if err := errors.Join(readErr, emptyErr, reduceErr, copyErr, mapErr, Fill(ctx, a, int32(1)), WriteItems(ctx, io.Discard, a),
+		a.Resize(ctx, 2000), Append(ctx, a, 0, make([]int32, 5)), a.ReadBytes(ctx, nil, Span(0, 0))); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestManyGoroutines wants goroutines to be bounded by the work, and by a fixed number.
+func TestManyGoroutines(t *testing.T) {
+	var most atomic.Int64
+	o := &Options{Chunks: []int32{100}, Blocks: []int32{10}}
+	o.Concurrency = 1_000_000
+	o.Postfilter = func(dst, src []byte, _ chunk.BlockInfo) error {
+		for n, m := int64(runtime.NumGoroutine()), most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		}
+		copy(dst, src)
+		return nil
+	}
+	const chunks = 5000
+	a, err := Create(t.Context(), "", []int64{100 * chunks}, make([]int16, 100*chunks), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	check := func(what string, limit int64, err error) {
+		t.Helper()
+		if n := most.Swap(0); err != nil || n > limit {
+			t.Errorf("%s: %d goroutines, %v", what, n, err)
+		}
+		for i := 0; runtime.NumGoroutine() > 40 && i < 500; i++ {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	_, err = Read[int16](t.Context(), a)
+	check("Read", 1100, err)
+	_, err = Reduce(t.Context(), a, OpSum, nil)
+	check("Reduce", 1200, err)
+	_, err = Map(t.Context(), a, "", func(out []int8, in Tile[int16]) error { return nil }, nil)
+	check("Map", 1100, err)
+	for _, err := range Tiles[int16](t.Context(), a, ByChunk(a), 1_000_000) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	check("Tiles", 1100*11, nil) // each tile has a goroutine, which has up to ten for its blocks
+}
