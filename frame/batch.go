@@ -65,7 +65,7 @@ func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 
 // successor returns a copy of s that a batch may change.
 func (s *snapshot) successor() *snapshot {
-	t := &snapshot{header: s.header, index: s.index, meta: s.meta, vlmeta: s.vlmeta, sums: s.sums, origin: s.origin, src: s.src, epoch: s.epoch, area: s.area, fileID: s.fileID, draft: true}
+	t := &snapshot{header: s.header, index: s.index, meta: s.meta, vlmeta: s.vlmeta, sums: s.sums, origin: s.origin, src: s.src, root: s.root, epoch: s.epoch, area: s.area, fileID: s.fileID, draft: true}
 	if t.index.n == 0 {
 		// No entry counts from the end of the header, so that the header can have the length that it needs.
 		if n, err := headerLen(t.meta); err == nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 
 	"github.com/goblosc/blosc2/internal/task"
@@ -100,7 +99,7 @@ func (c *contiguous) compact(ctx context.Context, b *Batch) error {
 	}()
 	s, err := n.fill(ctx, f, old)
 	if err == nil {
-		err = sameMode(c.sys, name, n.temp)
+		err = sameMode(c.sys, name, n.st)
 	}
 	if err == nil {
 		err = c.sys.rename(n.temp, name)
@@ -183,12 +182,12 @@ func (c *contiguous) fill(ctx context.Context, f *Frame, old *snapshot) (*snapsh
 }
 
 // sameMode gives a new file the permissions of the one that it replaces.
-func sameMode(sys system, name, temp string) error {
+func sameMode(sys system, name string, st Storage) error {
 	fi, err := sys.stat(name)
 	if err != nil {
 		return err
 	}
-	return sys.chmod(temp, fi.Mode().Perm())
+	return st.(file).Chmod(fi.Mode().Perm())
 }
 
 // gather writes many small pieces one behind the other as few large ones.
@@ -236,7 +235,7 @@ func (d *sparse) compact(ctx context.Context, b *Batch) error {
 			}
 		}
 	}
-	files, err := d.sys.readDir(d.dir)
+	files, err := d.root.readDir()
 	if err != nil {
 		return err
 	}
@@ -250,7 +249,7 @@ func (d *sparse) compact(ctx context.Context, b *Batch) error {
 		if !ours || !x.Type().IsRegular() {
 			continue
 		}
-		if err := d.sys.remove(filepath.Join(d.dir, x.Name())); err != nil {
+		if err := d.root.remove(x.Name()); err != nil {
 			return err
 		}
 	}

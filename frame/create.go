@@ -43,16 +43,16 @@ func CreateContext(ctx context.Context, name string, o *Options, fill func(b *Ba
 	case !f.opts.Overwrite:
 		return nil, f.wrap("file", -1, ErrExists)
 	case fi.IsDir():
-		_, err := f.opts.sys.stat(filepath.Join(name, indexFile))
+		fi, err := f.opts.sys.lstat(filepath.Join(name, indexFile))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		if err != nil {
+		if err != nil || !fi.Mode().IsRegular() {
 			return nil, f.wrap("directory", -1, fmt.Errorf("will not replace a directory that is no frame: %w", ErrExists))
 		}
 	}
 	if f.opts.Locking && !f.opts.Sparse {
-		if f.lock, err = openLock(name, false); err != nil {
+		if f.lock, err = openLock(f.opts.sys, name, nil, true); err != nil {
 			return nil, err
 		}
 	}
@@ -64,7 +64,7 @@ func CreateContext(ctx context.Context, name string, o *Options, fill func(b *Ba
 		return f, err
 	}
 	// Nobody could know of the directory before it had its name.
-	if f.lock, err = openLock(name, true); err != nil {
+	if f.lock, err = openLock(f.opts.sys, name, f.store.(*sparse).root, true); err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -89,7 +89,12 @@ func createStore(name string, o *Options) (store, error) {
 		case err != nil:
 			return nil, err
 		case o.Sparse:
-			return newSparse(o.system(), name, temp, o.NoSync), nil
+			r, err := o.system().openRoot(temp)
+			if err != nil {
+				o.system().remove(temp)
+				return nil, err
+			}
+			return newSparse(o.system(), r, name, temp, o.NoSync), nil
 		}
 		return &contiguous{sys: o.system(), st: file{st}, temp: temp, name: name, noSync: o.NoSync, surveyed: true}, nil
 	}
@@ -198,8 +203,11 @@ func (f *Frame) first(ctx context.Context) (*Batch, error) {
 		s.noteLayer(false, l.Name, l.Content)
 	}
 	s.area, s.draft = int64(s.headerLen), true
-	if c, ok := f.store.(*contiguous); ok {
-		s.src = c.st
+	switch st := f.store.(type) {
+	case *contiguous:
+		s.src = st.st
+	case *sparse:
+		s.root = st.root
 	}
 	f.start(s)
 	f.snap.Store(nil) // nobody reads before the commit

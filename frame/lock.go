@@ -1,11 +1,13 @@
 package frame
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -74,14 +76,67 @@ func (o *Options) checkLocking() error {
 	return nil
 }
 
-// openLock opens the lock file of a frame, and makes it if need be.
-func openLock(name string, sparse bool) (*lock, error) {
-	path := lockName(name, sparse)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
-	if err != nil {
-		return nil, err
+// openLock opens the lock file of a frame, and creates it if it does not exist. r is the directory of a sparse frame, else
+// nil. With edit the counter can be written.
+func openLock(sys system, name string, r root, edit bool) (*lock, error) {
+	l := &lock{path: lockName(name, r != nil)}
+	in, file := directory(sys), l.path
+	if r != nil {
+		in, file = r, filepath.Base(l.path)
 	}
-	return &lock{path: path, file: f}, nil
+	f, err := openLockFile(in, file, edit)
+	if err != nil {
+		return nil, l.error(err)
+	}
+	var ok bool
+	if l.file, ok = f.(*os.File); !ok {
+		f.Close()
+		return nil, l.error(errors.ErrUnsupported)
+	}
+	if n, err := countNames(l.file); edit && (n > 1 || err != nil) {
+		f.Close()
+		return nil, l.error(cmp.Or(err, fmt.Errorf("the file has %d names, so writing to it would change another file; if no process uses the frame, remove it", n)))
+	}
+	return l, nil
+}
+
+// openLockFile opens a regular file, but not through a symbolic link, or creates it. It does not open before lstat has
+// seen a regular file, and returns no other file than that: opening a device may have effects.
+func openLockFile(in directory, name string, edit bool) (systemFile, error) {
+	flag := os.O_RDONLY | noFollow
+	if edit {
+		flag = os.O_RDWR | noFollow
+	}
+	const tries = 10 // other processes may create, remove or exchange it meanwhile
+	for range tries {
+		was, err := in.lstat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			f, err := in.open(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+			if errors.Is(err, fs.ErrExist) {
+				continue
+			}
+			return f, err
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !was.Mode().IsRegular() {
+			return nil, errNotFile
+		}
+		f, err := in.open(name, flag, 0)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		is, err := f.Stat()
+		if err == nil && os.SameFile(was, is) {
+			return f, nil
+		}
+		f.Close()
+	}
+	return nil, fmt.Errorf("another file at each of %d tries: %w", tries, ErrChanged)
 }
 
 // error says what an error belongs to.

@@ -12,4 +12,6 @@ const canLock = false
 
 func tryLockFile(*os.File, bool) (bool, error) { return false, errors.ErrUnsupported }
 
+func countNames(*os.File) (uint64, error) { return 0, errors.ErrUnsupported }
+
 func unlockFile(*os.File) error { return nil }

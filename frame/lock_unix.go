@@ -26,6 +26,15 @@ func tryLockFile(f *os.File, exclusive bool) (bool, error) {
 	return err == nil, err
 }
 
+// countNames returns the number of names that a file has: one, and one more for each hard link.
+func countNames(f *os.File) (uint64, error) {
+	fi, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return uint64(fi.Sys().(*syscall.Stat_t).Nlink), nil
+}
+
 func unlockFile(f *os.File) error { return flock(f, syscall.LOCK_UN) }
 
 func flock(f *os.File, how int) error {

@@ -27,6 +27,13 @@ func tryLockFile(f *os.File, exclusive bool) (bool, error) {
 	return err == nil, err
 }
 
+// countNames returns the number of names that a file has: one, and one more for each hard link.
+func countNames(f *os.File) (uint64, error) {
+	var info windows.ByHandleFileInformation
+	err := windows.GetFileInformationByHandle(windows.Handle(f.Fd()), &info)
+	return uint64(info.NumberOfLinks), err
+}
+
 func unlockFile(f *os.File) error {
 	return withHandle(f, func(h windows.Handle) error {
 		return windows.UnlockFileEx(h, 0, 1, 0, new(windows.Overlapped))

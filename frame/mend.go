@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"path/filepath"
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -116,11 +115,11 @@ func (w *wreck) wrongSum(i int) bool {
 
 // hidden tells whether a frame that is empty as its header has it has an index all the same.
 func (w *wreck) hidden(ctx context.Context) (bool, error) {
-	name := w.f.path
+	in, name := directory(w.f.opts.system()), w.f.path
 	if w.s.sparse {
-		name = filepath.Join(name, indexFile)
+		in, name = w.s.root, indexFile
 	}
-	st, err := openFile(w.f.opts.system(), name, false)
+	st, err := openFile(in, name, false)
 	if err != nil {
 		return false, err
 	}
@@ -187,12 +186,16 @@ func (w *wreck) rename(i int, p *piece) entry {
 
 // openDir makes an index for the chunk files of a directory.
 func (w *wreck) openDir(ctx context.Context, dir string) error {
-	w.f.store = newSparse(w.f.opts.sys, dir, "", true)
-	w.s = &snapshot{header: header{sparse: true}}
+	r, err := w.f.opts.sys.openRoot(dir)
+	if err != nil {
+		return err
+	}
+	w.f.store = newSparse(w.f.opts.sys, r, dir, "", true)
+	w.s = &snapshot{header: header{sparse: true}, root: r}
 	w.pool = chunk.NewPool(w.f.opts.chunkOptions(0, nil))
 	var order []entry
 	var sums []uint32
-	if st, err := openFile(w.f.opts.system(), filepath.Join(dir, indexFile), false); err == nil {
+	if st, err := openFile(r, indexFile, false); err == nil {
 		w.src = st
 		if w.size, err = st.Size(); err == nil {
 			w.readHead()
@@ -232,8 +235,7 @@ func (w *wreck) readOrder(ctx context.Context) ([]entry, []uint32, error) {
 
 // chunkFiles reads all chunk files of the directory, by their numbers.
 func (w *wreck) chunkFiles(ctx context.Context, tell func(error)) ([]piece, error) {
-	dir := w.f.path
-	files, err := w.f.opts.system().readDir(dir)
+	files, err := w.s.root.readDir()
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +248,7 @@ func (w *wreck) chunkFiles(ctx context.Context, tell func(error)) ([]piece, erro
 		if n, _ := fmt.Sscanf(x.Name(), "%X.chunk", &id); n != 1 || x.Name() != chunkFile(id) || id > 1<<32-1 {
 			continue
 		}
-		p, err := w.chunkFile(filepath.Join(dir, x.Name()), id)
+		p, err := w.chunkFile(x.Name(), id)
 		if err != nil {
 			tell(&Error{Path: w.f.path, Part: "chunk file", Chunk: -1, Off: id, Err: err})
 			continue
@@ -258,14 +260,7 @@ func (w *wreck) chunkFiles(ctx context.Context, tell func(error)) ([]piece, erro
 
 // chunkFile reads a chunk file.
 func (w *wreck) chunkFile(name string, id int64) (piece, error) {
-	fi, err := w.f.opts.system().stat(name)
-	if err == nil && !fi.Mode().IsRegular() {
-		err = corrupt("not a file") // opening may wait for ever
-	}
-	if err != nil {
-		return piece{}, err
-	}
-	st, err := openFile(w.f.opts.system(), name, false)
+	st, err := openFile(w.s.root, name, false)
 	if err != nil {
 		return piece{}, err
 	}

@@ -6,7 +6,6 @@ import (
 	"hash/maphash"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -33,15 +32,25 @@ func openPath(name string, o *Options, write bool) (*Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	var l *lock
-	if o != nil && o.Locking {
-		if l, err = openLock(name, fi.IsDir()); err != nil {
+	var r root // of a sparse frame
+	if fi.IsDir() {
+		if r, err = o.system().openRoot(name); err != nil {
 			return nil, err
 		}
 	}
-	f, err := openLocked(name, fi.IsDir(), o, write, l)
+	var l *lock
+	if o != nil && o.Locking {
+		l, err = openLock(o.system(), name, r, write)
+	}
+	var f *Frame
+	if err == nil {
+		f, err = openLocked(name, r, o, write, l)
+	}
 	if err != nil {
 		l.close()
+		if r != nil {
+			r.Close()
+		}
 		return nil, err
 	}
 	f.lock = l
@@ -49,13 +58,13 @@ func openPath(name string, o *Options, write bool) (*Frame, error) {
 }
 
 // openLocked opens a frame while nobody edits it, if l is not nil.
-func openLocked(name string, isDir bool, o *Options, write bool, l *lock) (*Frame, error) {
+func openLocked(name string, r root, o *Options, write bool, l *lock) (*Frame, error) {
 	if err := l.begin(write); err != nil {
 		return nil, err
 	}
 	defer l.end()
-	if isDir {
-		return openSparse(name, o, write)
+	if r != nil {
+		return openSparse(name, r, o, write)
 	}
 	st, err := openFile(o.system(), name, write)
 	if err != nil {
@@ -118,13 +127,16 @@ func openStorage(path string, st Storage, o *Options, write bool) (*Frame, error
 	return f, nil
 }
 
-func openSparse(dir string, o *Options, write bool) (*Frame, error) {
+// openSparse opens the frame in the directory r, which it then owns.
+func openSparse(dir string, r root, o *Options, write bool) (*Frame, error) {
 	f := newFrame(dir, o)
-	osFile, err := f.opts.sys.open(filepath.Join(dir, indexFile), os.O_RDONLY, 0)
-	if errors.Is(err, os.ErrNotExist) {
+	osFile, err := r.open(indexFile, os.O_RDONLY, 0)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
 		return nil, f.wrap("directory", -1, fmt.Errorf("no %s in it: %w", indexFile, ErrFormat))
-	}
-	if err != nil {
+	case errors.Is(err, errNotFile):
+		return nil, f.wrap("index", -1, err)
+	case err != nil:
 		return nil, err
 	}
 	defer osFile.Close()
@@ -139,7 +151,8 @@ func openSparse(dir string, o *Options, write bool) (*Frame, error) {
 	if !s.sparse {
 		return nil, f.wrap("header", offType, corrupt("a contiguous frame as index of a sparse one"))
 	}
-	f.store, f.writable = newSparse(f.opts.sys, dir, "", f.opts.NoSync), write
+	s.root = r
+	f.store, f.writable = newSparse(f.opts.sys, r, dir, "", f.opts.NoSync), write
 	f.start(s)
 	return f, nil
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -179,7 +178,46 @@ func (c *contiguous) replaced(write bool) (Storage, error) {
 }
 
 func (d *sparse) refresh(f *Frame, now *snapshot, _ bool) (*snapshot, error) {
-	file, err := d.sys.open(filepath.Join(d.dir, indexFile), os.O_RDONLY, 0)
+	r, err := d.replaced()
+	if err != nil {
+		return nil, err
+	}
+	s, err := d.reread(f, r, now)
+	if err != nil || s == now {
+		if r != d.root {
+			r.Close()
+		}
+		return s, err
+	}
+	d.surveyed, d.shared, d.takenBy, d.taken = false, false, nil, nil
+	for i := range d.retired {
+		d.retired[i].exts = nil // who knows what is there now
+	}
+	if s.root = r; r != d.root {
+		d.retired = append(d.retired, retired{s: now, root: d.root})
+		d.root = r
+	}
+	d.bytes.Store(-1)
+	f.trusted.Store(false)
+	return s, nil
+}
+
+// replaced returns the directory that the frame is in now: d.root, or the one that has its name since.
+func (d *sparse) replaced() (root, error) {
+	was, err := d.root.stat()
+	if err != nil {
+		return nil, err
+	}
+	is, err := d.sys.stat(d.dir)
+	if err != nil || d.sys.same(was, is) {
+		return d.root, err
+	}
+	return d.sys.openRoot(d.dir)
+}
+
+// reread returns the state that the directory r has, which is now when nothing has changed.
+func (d *sparse) reread(f *Frame, r root, now *snapshot) (*snapshot, error) {
+	file, err := r.open(indexFile, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +226,7 @@ func (d *sparse) refresh(f *Frame, now *snapshot, _ bool) (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.unchanged(file, 0, fi.Size(), now) {
+	if r == d.root && f.unchanged(file, 0, fi.Size(), now) {
 		return now, nil
 	}
 	s, err := f.load(file, 0, fi.Size())
@@ -198,11 +236,5 @@ func (d *sparse) refresh(f *Frame, now *snapshot, _ bool) (*snapshot, error) {
 	if err == nil {
 		err = f.fits(now, s)
 	}
-	if err != nil {
-		return nil, err
-	}
-	d.retired, d.surveyed, d.shared, d.takenBy, d.taken = nil, false, false, nil, nil
-	d.bytes.Store(-1)
-	f.trusted.Store(false)
-	return s, nil
+	return s, err
 }

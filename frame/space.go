@@ -19,6 +19,7 @@ type retired struct {
 	s    *snapshot
 	exts []extent
 	st   Storage // to be closed then, when another one took its place
+	root root    // the same for the directory of a sparse frame
 }
 
 // tail returns the space of a state's index and trailer.

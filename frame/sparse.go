@@ -6,7 +6,7 @@ import (
 	"hash/maphash"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"runtime"
 	"slices"
 	"sync/atomic"
 
@@ -21,8 +21,13 @@ const indexFile = "chunks.b2frame"
 //
 // A commit writes new chunks to files with new numbers, then a new index file aside, which takes the place of the
 // old one by renaming. Chunk files that only older states name are removed when their last reader is gone.
+//
+// Every file of the directory is reached through its root. Files are written only when they are new, never in place: what
+// has the name of a new file is removed before. So a link in the directory, symbolic or not, cannot direct a write to a
+// file outside.
 type sparse struct {
 	sys      system
+	root     root // that of new states
 	dir      string
 	temp     string // the directory has this name until the first commit
 	noSync   bool
@@ -35,29 +40,24 @@ type sparse struct {
 	bytes    atomic.Int64   // of the files when they were measured, and of those written since; -1 = not measured
 }
 
-func newSparse(sys system, dir, temp string, noSync bool) *sparse {
-	d := &sparse{sys: sys, dir: dir, temp: temp, noSync: noSync, surveyed: temp != ""}
+func newSparse(sys system, r root, dir, temp string, noSync bool) *sparse {
+	d := &sparse{sys: sys, root: r, dir: dir, temp: temp, noSync: noSync, surveyed: temp != ""}
 	d.bytes.Store(-1)
 	return d
 }
 
 func chunkFile(n int64) string { return fmt.Sprintf("%08X.chunk", n) }
 
-// at returns where the directory is now.
-func (d *sparse) at() string {
-	if d.temp != "" {
-		return d.temp
-	}
-	return d.dir
-}
-
-func (d *sparse) open(_ *snapshot, e, _ entry) (source, error) {
+func (d *sparse) open(s *snapshot, e, _ entry) (source, error) {
 	if e > 1<<32-1 {
 		return source{}, corrupt("chunk file number %d", e)
 	}
-	f, err := d.sys.open(filepath.Join(d.at(), chunkFile(int64(e))), os.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
+	f, err := s.root.open(chunkFile(int64(e)), os.O_RDONLY, 0)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		err = fmt.Errorf("%w: %w", err, ErrCorrupt)
+	case errors.Is(err, fs.ErrClosed):
+		err = fmt.Errorf("%w: %w", err, ErrClosed)
 	}
 	if err != nil {
 		return source{}, err
@@ -75,10 +75,10 @@ func (d *sparse) put(b *Batch, data []byte) (entry, error) {
 		return 0, fmt.Errorf("chunk file number %d: %w", b.next.fileID, ErrTooLarge)
 	}
 	id := d.number(b, int64(len(data)))
-	b.put = append(b.put, extent{id, id})
 	if err := d.writeFile(chunkFile(id), data); err != nil {
 		return 0, err
 	}
+	b.put = append(b.put, extent{id, id})
 	b.next.cbytes += int64(len(data))
 	if d.bytes.Load() >= 0 {
 		d.bytes.Add(int64(len(data)))
@@ -120,9 +120,9 @@ func (d *sparse) number(b *Batch, n int64) int64 {
 	return id
 }
 
-// writeFile writes a file that no commit names.
+// writeFile writes a file that no commit names, and leaves none when that fails.
 func (d *sparse) writeFile(name string, data []byte) error {
-	f, err := d.sys.open(filepath.Join(d.at(), name), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
+	f, err := createNew(d.root, name)
 	if err != nil {
 		return err
 	}
@@ -130,14 +130,37 @@ func (d *sparse) writeFile(name string, data []byte) error {
 	if err == nil && !d.noSync {
 		err = f.Sync()
 	}
-	return errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err != nil {
+		d.root.remove(name)
+	}
+	return err
+}
+
+// createNew creates a file. A file or link of that name, which a crash may have left, is removed, not opened.
+func createNew(r root, name string) (systemFile, error) {
+	const flag = os.O_RDWR | os.O_CREATE | os.O_EXCL
+	f, err := r.open(name, flag, 0o666)
+	if !errors.Is(err, fs.ErrExist) {
+		return f, err
+	}
+	fi, err := r.lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if t := fi.Mode().Type(); t != 0 && t != fs.ModeSymlink {
+		return nil, &fs.PathError{Op: "create", Path: name, Err: corrupt("in its place is what is %w", errNotFile)}
+	}
+	if err := r.remove(name); err != nil {
+		return nil, err
+	}
+	return r.open(name, flag, 0o666)
 }
 
 func (d *sparse) drop(b *Batch, e entry, size int64) {
 	b.next.cbytes = max(0, b.next.cbytes-size)
 	if i := slices.Index(b.put, extent{int64(e), int64(e)}); i >= 0 {
 		b.put = slices.Delete(b.put, i, i+1)
-		d.sys.remove(filepath.Join(d.at(), chunkFile(int64(e)))) // no state names it
+		d.root.remove(chunkFile(int64(e))) // no state names it
 		if d.takenBy == b {
 			delete(d.taken, int64(e))
 			d.low = min(d.low, int64(e))
@@ -181,37 +204,66 @@ func (d *sparse) commit(b *Batch) error {
 	if err != nil {
 		return err
 	}
-	next := filepath.Join(d.at(), indexFile+".tmp")
-	if err := d.writeFile(indexFile+".tmp", append(out, rest...)); err != nil {
-		d.sys.remove(next)
+	const next = indexFile + ".tmp"
+	if err := d.writeFile(next, append(out, rest...)); err != nil {
 		return err
 	}
 	if len(b.put) > 0 {
 		// The new chunk files must be there before the index that names them.
-		if err := syncDir(d.sys, next, d.noSync); err != nil {
-			d.sys.remove(next)
+		if err := d.sync(); err != nil {
+			d.root.remove(next)
 			return err
 		}
 	}
-	if err := d.sys.rename(next, filepath.Join(d.at(), indexFile)); err != nil {
-		d.sys.remove(next)
+	if err := d.root.rename(next, indexFile); err != nil {
+		d.root.remove(next)
 		return err
 	}
-	if err := syncDir(d.sys, filepath.Join(d.at(), indexFile), d.noSync); err != nil {
+	if err := d.sync(); err != nil {
 		b.f.broken = err
 		return err
 	}
 	if d.temp != "" {
-		if err := replace(d.sys, d.temp, d.dir, d.noSync); err != nil {
+		if err := d.publish(); err != nil {
 			b.f.broken = err
 			return err
 		}
-		d.temp = ""
+		s.root = d.root
 	}
 	if b.cur != nil { // also when it drops nothing: states before it may wait for its readers
 		d.retired = append(d.retired, retired{s: b.cur, exts: b.dropped})
 	}
 	return nil
+}
+
+// sync makes the names in the directory last.
+func (d *sparse) sync() error {
+	if d.noSync || runtime.GOOS == "windows" { // there a directory cannot be synced
+		return nil
+	}
+	return d.root.sync()
+}
+
+// publish gives the directory its name. Not all systems rename an opened directory, so it is closed meanwhile.
+func (d *sparse) publish() error {
+	was, err := d.root.stat()
+	err = errors.Join(err, d.root.Close())
+	d.root = nil
+	if err == nil {
+		err = replace(d.sys, d.temp, d.dir, d.noSync)
+	}
+	if err != nil {
+		return err
+	}
+	d.temp = ""
+	if d.root, err = d.sys.openRoot(d.dir); err != nil {
+		return err
+	}
+	is, err := d.root.stat()
+	if err == nil && !d.sys.same(was, is) {
+		err = fmt.Errorf("another directory has taken the place of the new one: %w", ErrChanged)
+	}
+	return err
 }
 
 func (d *sparse) reclaim(f *Frame) {
@@ -220,7 +272,10 @@ func (d *sparse) reclaim(f *Frame) {
 	}
 	for len(d.retired) > 0 && d.retired[0].s.readers.Load() == 0 {
 		for _, x := range d.retired[0].exts {
-			d.sys.remove(filepath.Join(d.dir, chunkFile(x.off))) // a file that stays is only waste
+			d.root.remove(chunkFile(x.off)) // a file that stays is only waste
+		}
+		if r := d.retired[0].root; r != nil {
+			r.Close()
 		}
 		d.retired = d.retired[1:]
 	}
@@ -233,7 +288,7 @@ func (d *sparse) rollback(b *Batch) {
 		return // perhaps the stored index names them
 	}
 	for _, x := range b.put {
-		d.sys.remove(filepath.Join(d.at(), chunkFile(x.off)))
+		d.root.remove(chunkFile(x.off))
 	}
 }
 
@@ -249,7 +304,7 @@ func (d *sparse) stored(*snapshot) int64 {
 // size measures the files of the directory.
 func (d *sparse) size(*snapshot) (int64, error) {
 	sum := int64(0)
-	files, err := d.sys.readDir(d.at())
+	files, err := d.root.readDir()
 	for _, x := range files {
 		if fi, err := x.Info(); err == nil && fi.Mode().IsRegular() {
 			sum += fi.Size()
@@ -259,8 +314,17 @@ func (d *sparse) size(*snapshot) (int64, error) {
 }
 
 func (d *sparse) close() error {
-	if d.temp != "" {
-		return d.sys.removeAll(d.temp) // never committed
+	var err error
+	if d.root != nil {
+		err = d.root.Close()
 	}
-	return nil
+	for _, r := range d.retired {
+		if r.root != nil {
+			r.root.Close()
+		}
+	}
+	if d.temp != "" { // never committed
+		err = errors.Join(err, d.sys.removeAll(d.temp))
+	}
+	return err
 }

@@ -41,12 +41,12 @@ func (fileToRead) WriteAt([]byte, int64) (int, error) { return 0, ErrReadOnly }
 func (fileToRead) Truncate(int64) error               { return ErrReadOnly }
 func (fileToRead) Sync() error                        { return ErrReadOnly }
 
-func openFile(sys system, name string, write bool) (Storage, error) {
+func openFile(in directory, name string, write bool) (Storage, error) {
 	flag := os.O_RDONLY
 	if write {
 		flag = os.O_RDWR
 	}
-	f, err := sys.open(name, flag, 0)
+	f, err := in.open(name, flag, 0)
 	switch {
 	case err != nil:
 		return nil, err
