@@ -63,6 +63,41 @@ func BenchmarkReadAt(b *testing.B) {
 	}
 }
 
+// BenchmarkReadSparse reads chunks of a sparse frame, each of which is opened as a file.
+func BenchmarkReadSparse(b *testing.B) {
+	for _, size := range []int{1 << 10, 64 << 10} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			name := filepath.Join(b.TempDir(), "x")
+			p := make([]byte, size)
+			made, err := Create(name, &Options{CParams: chunk.CParams{TypeSize: 4}, NoSync: true, Sparse: true}, func(t *Batch) error {
+				for i := range 64 {
+					for k := range p {
+						p[k] = byte(k*k>>3) + byte(i)
+					}
+					if err := t.Append(p); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			must(b, err)
+			must(b, made.Close())
+			f, err := Open(name, &Options{Concurrency: 1})
+			must(b, err)
+			defer f.Close()
+			b.SetBytes(int64(size))
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				if _, err := f.ReadAt(p, int64(i*size)); err != nil {
+					b.Fatal(err)
+				}
+				i = (i + 7) % 64
+			}
+		})
+	}
+}
+
 func BenchmarkAppend(b *testing.B) {
 	for _, size := range []int{1 << 10, 1 << 20} {
 		for _, noSync := range []bool{true, false} {

@@ -3,6 +3,7 @@ package frame
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/goblosc/blosc2/chunk"
 )
@@ -31,7 +32,11 @@ func (f *Frame) ReadBlock(dst []byte, i, k int) (_ []byte, err error) {
 }
 
 // readBlock is ReadBlock for a chunk that exists.
-func (f *Frame) readBlock(dst []byte, s *snapshot, w *worker, i, k int) ([]byte, error) {
+func (f *Frame) readBlock(dst []byte, s *snapshot, w *worker, i, k int) (read []byte, err error) {
+	read = dst // when recoverFault sets the error
+	if m, ok := s.src.(*mapped); ok {
+		defer m.recoverFault(debug.SetPanicOnFault(true), f, i, w, &err)
+	}
 	w.Chunk = int64(i)
 	var r chunk.Reader
 	if special, err := s.index.at(i).special(); err != nil || special != chunk.Regular {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime/debug"
 
 	"github.com/goblosc/blosc2/chunk"
 )
@@ -54,7 +55,10 @@ func (f *Frame) checkChunk(s *snapshot, i int) error {
 }
 
 // chunkHeader reads the header of chunk i, or makes that of a special entry.
-func (f *Frame) chunkHeader(s *snapshot, i int) (chunk.Header, error) {
+func (f *Frame) chunkHeader(s *snapshot, i int) (_ chunk.Header, err error) {
+	if m, ok := s.src.(*mapped); ok {
+		defer m.recoverFault(debug.SetPanicOnFault(true), f, i, nil, &err)
+	}
 	if special, err := s.index.at(i).special(); err != nil || special != chunk.Regular {
 		b, err := f.specialChunk(s, i, special, err)
 		if err != nil {
@@ -116,7 +120,11 @@ func (f *Frame) RawChunk(dst []byte, i int) (_ []byte, err error) {
 	return f.rawChunk(dst, s, i)
 }
 
-func (f *Frame) rawChunk(dst []byte, s *snapshot, i int) ([]byte, error) {
+func (f *Frame) rawChunk(dst []byte, s *snapshot, i int) (out []byte, err error) {
+	out = dst // when recoverFault sets the error
+	if m, ok := s.src.(*mapped); ok {
+		defer m.recoverFault(debug.SetPanicOnFault(true), f, i, nil, &err)
+	}
 	if special, err := s.index.at(i).special(); err != nil || special != chunk.Regular {
 		b, err := f.specialChunk(s, i, special, err)
 		return append(dst, b...), err

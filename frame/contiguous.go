@@ -138,7 +138,8 @@ func (c *contiguous) publish() error {
 		return err
 	}
 	// There a file that is open cannot be renamed.
-	if err := c.st.Close(); err != nil {
+	was, err := c.st.(file).Stat()
+	if err = errors.Join(err, c.st.Close()); err != nil {
 		return err
 	}
 	if err := replace(c.sys, c.temp, c.name, c.noSync); err != nil {
@@ -150,7 +151,11 @@ func (c *contiguous) publish() error {
 		return err
 	}
 	c.st = file{f}
-	return nil
+	is, err := f.Stat()
+	if err == nil && !c.sys.same(was, is) {
+		err = fmt.Errorf("another file has taken the place of the new one: %w", ErrChanged)
+	}
+	return err
 }
 
 // install writes the tail of s at pos, and then the header that makes s the frame in place of old, which may be nil.

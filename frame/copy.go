@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"runtime/debug"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/internal/task"
@@ -163,7 +164,10 @@ func (f *Frame) verifyChunk(s *snapshot, i int) (int64, error) {
 }
 
 // verifyBlocks is verifyChunk for a chunk that is stored.
-func (f *Frame) verifyBlocks(s *snapshot, w *worker, i int) (int64, error) {
+func (f *Frame) verifyBlocks(s *snapshot, w *worker, i int) (_ int64, err error) {
+	if m, ok := s.src.(*mapped); ok {
+		defer m.recoverFault(debug.SetPanicOnFault(true), f, i, w, &err)
+	}
 	var r chunk.Reader
 	c, err := f.openChunk(s, w, &r, i, 1)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime/debug"
 	"sync"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -24,8 +25,13 @@ func (f *Frame) getWorker() *worker {
 	return &worker{Worker: f.pool.Get()}
 }
 
-// putWorker gives a worker back. After a panic it is not given back: its codecs may be in any state.
-func (f *Frame) putWorker(w *worker) { f.workers.Put(w) }
+// putWorker gives a worker back, unless it must not be used again. After a panic it is not given back either: its codecs
+// may be in any state.
+func (f *Frame) putWorker(w *worker) {
+	if w.Worker != nil {
+		f.workers.Put(w)
+	}
+}
 
 // withWorker calls do with a worker.
 func (f *Frame) withWorker(do func(w *worker) error) error {
@@ -200,7 +206,10 @@ func (e *decoding) run(j *decodeJob) int {
 }
 
 // blocks decodes the wanted blocks of a job from the i-th on, n of them; where that pays, two at a time.
-func (e *decoding) blocks(w *worker, j *decodeJob, i, n int) error {
+func (e *decoding) blocks(w *worker, j *decodeJob, i, n int) (err error) {
+	if m, ok := e.s.src.(*mapped); ok {
+		defer m.recoverFault(debug.SetPanicOnFault(true), e.f, j.visit.Chunk, w, &err)
+	}
 	for end := i + n; i < end; {
 		if err := e.ctx.Err(); err != nil {
 			return err
@@ -256,6 +265,9 @@ func (e *decoding) openNext(w *worker) {
 // open opens the chunk of a job and returns how many of its blocks are wanted. A special value is dealt with at once: then
 // there are none.
 func (e *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
+	if m, ok := e.s.src.(*mapped); ok {
+		defer m.recoverFault(debug.SetPanicOnFault(true), e.f, j.visit.Chunk, w, &err)
+	}
 	f, s, v := e.f, e.s, &j.visit
 	w.Chunk = int64(v.Chunk)
 	if err := f.checkChunk(s, v.Chunk); err != nil {

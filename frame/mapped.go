@@ -1,8 +1,12 @@
 package frame
 
 import (
+	"fmt"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"sync/atomic"
+	"unsafe"
 )
 
 // mapped is a Storage in a file that is only read and that the system shows as memory. What is behind the end that the
@@ -62,6 +66,34 @@ func (m *mapped) drop() error {
 		return unmapFile(m.mem)
 	}
 	return nil
+}
+
+// recoverFault is deferred where a goroutine reads the memory for chunk i: when the system cannot provide bytes of the file,
+// as it was truncated or the disk fails, that read is a fault, which is made an error here. No check before the read could
+// find it. was is what debug.SetPanicOnFault(true) has returned, which belongs to the goroutine. All other panics go on. A
+// worker w, which may be nil, is in the middle of a block then and not used again.
+func (m *mapped) recoverFault(was bool, f *Frame, i int, w *worker, err *error) {
+	debug.SetPanicOnFault(was)
+	p := recover()
+	if p == nil {
+		return
+	}
+	fault, ok := p.(interface {
+		runtime.Error
+		Addr() uintptr
+	})
+	if !ok {
+		panic(p)
+	}
+	off := fault.Addr() - uintptr(unsafe.Pointer(unsafe.SliceData(m.mem))) // wraps around before the memory
+	if off >= uintptr(len(m.mem)) {
+		panic(p)
+	}
+	if w != nil {
+		w.Worker = nil
+	}
+	*err = &Error{Path: f.path, Part: "chunk", Chunk: i, Off: -1,
+		Err: fmt.Errorf("cannot read byte %d of the mapped file, which was truncated, or the disk fails: %w", off, ErrChanged)}
 }
 
 // Close closes the file. The memory goes with its last reader.

@@ -21,11 +21,17 @@ import (
 // kept for the next ones of all goroutines, and the least used thrown out: for reading items one by one that lie close to
 // each other. Commits and Refresh empty it. Frames with a Postfilter have none.
 //
-// With Mmap, Open has the system show the file of a contiguous frame as memory, and chunks are decoded from there without
-// a copy. It is for files that nobody changes in place or cuts off while they are open, this library's and C-Blosc2's
-// edits included: reading what was cut off ends the process with a fault of memory that cannot be caught, and bytes that
-// change while they are decoded may do so, too. Where the system cannot, and in all other frames, it changes nothing. The
-// memory is given back when the frame is closed and its last reader and View have ended.
+// With Mmap, Open maps the file of a contiguous frame into memory, and chunks are decoded from there without a copy. It is
+// for files that no process edits in place or truncates while they are open; edits by this package and by C-Blosc2 do
+// both. If the file is truncated nevertheless, or the disk fails, a read of a missing page returns ErrChanged: the read
+// sets runtime/debug.SetPanicOnFault for its goroutines and recovers from faults inside the mapping, and from no others.
+// Bytes that change while they are decoded can give wrong data, or a panic. For files of other users, leave Mmap off: then
+// every byte is copied before it is parsed. Where the operating system has no such mapping, and for all other frames, Mmap
+// has no effect. The memory is unmapped when the frame is closed and its last reader and View have ended.
+//
+// Symbolic links in the name of a frame are followed. Inside the directory of a sparse frame, a link is followed only for
+// reading, and only to a file in the same directory. New files are never written through links: a file or link of that
+// name is removed first. A lock file must be a regular file, and for editing must have no other name (hard link).
 type Options struct {
 	// For frames that are created.
 	CParams   chunk.CParams // compression parameters of new chunks
@@ -48,7 +54,7 @@ type Options struct {
 	Locking     bool                                           // use the lock file; see Options
 	Verify      bool                                           // compare what is read with the checksums, in frames that keep them
 	Cache       int64                                          // bytes of decoded blocks to keep for small reads; 0 = none; see Options
-	Mmap        bool                                           // see the files that Open opens as memory; see Options
+	Mmap        bool                                           // map the files that Open opens into memory; see Options
 	NoSync      bool                                           // leave it to the system when written bytes reach the disk
 	sys         system                                         // nil = that of the machine
 	Offset      int64                                          // where the frame starts in its file, in bytes; contiguous frames only

@@ -10,7 +10,117 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/goblosc/blosc2/chunk"
 )
+
+// inTime fails if do takes long, and goes on where do waits for the other end of a pipe.
+func inTime(t *testing.T, what string, pipe string, do func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		do()
+	}()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		if f, err := os.OpenFile(pipe, os.O_RDWR|syscall.O_NONBLOCK, 0); err == nil {
+			defer f.Close()
+		}
+		t.Fatalf("%s waits", what)
+	}
+}
+
+// TestNoFiles puts pipes and directories where an edit creates files and where the lock file is: a clear error at once,
+// and the frame stays as it was.
+func TestNoFiles(t *testing.T) {
+	kinds := map[string]func(name string) error{
+		"pipe":      func(name string) error { return syscall.Mkfifo(name, 0o600) },
+		"directory": func(name string) error { return os.Mkdir(name, 0o700) },
+	}
+	for kind, place := range kinds {
+		for _, name := range []string{chunkFile(1), indexFile + ".tmp"} {
+			dir := sparseOf(t, 1, &Options{})
+			at := filepath.Join(dir, name)
+			must(t, place(at))
+			f, err := Edit(dir, &Options{NoSync: true})
+			must(t, err)
+			inTime(t, kind+" "+name, at, func() { err = f.Append(small(1)) })
+			if !errors.Is(err, errNotFile) {
+				t.Errorf("%s as %s: %v", name, kind, err)
+			}
+			must(t, os.Remove(at)) // it is not ours to remove
+			must(t, f.Append(small(1)))
+			must(t, f.Close())
+			frameHolds(t, dir, 2)
+		}
+		for _, sparse := range []bool{false, true} {
+			o := &Options{Sparse: sparse, NoSync: true, CParams: chunk.CParams{TypeSize: 4}}
+			name := filepath.Join(t.TempDir(), "x")
+			f, err := Create(name, o, func(b *Batch) error { return b.Append(small(0)) })
+			must(t, err)
+			must(t, f.Close())
+			at := lockName(name, sparse)
+			must(t, place(at))
+			o.Locking = true
+			for _, open := range []func(string, *Options) (*Frame, error){Open, Edit} {
+				inTime(t, kind+" as lock file", at, func() { f, err = open(name, o) })
+				if !errors.Is(err, errNotFile) {
+					t.Errorf("a %s as lock file: %v", kind, err)
+				}
+				if err == nil {
+					f.Close()
+				}
+			}
+		}
+	}
+}
+
+// TestPipeRace exchanges files for pipes while they are opened: between a look at the name and opening it there is time.
+func TestPipeRace(t *testing.T) {
+	dir := sparseOf(t, 1, &Options{})
+	single := filepath.Join(t.TempDir(), "single")
+	must(t, os.WriteFile(single, []byte("no frame"), 0o600))
+	for _, name := range []string{filepath.Join(dir, chunkFile(0)), filepath.Join(dir, indexFile), single} {
+		file, pipe := name+".file", name+".pipe"
+		must(t, os.Link(name, file))
+		must(t, syscall.Mkfifo(pipe, 0o600))
+		stop, stopped := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(stopped)
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				from := [2]string{file, pipe}[i%2]
+				os.Remove(name + ".next") // it stays where it is another name of the same file
+				os.Link(from, name+".next")
+				os.Rename(name+".next", name)
+			}
+		}()
+		inTime(t, name, name, func() {
+			for range 1500 {
+				path := dir
+				if name == single {
+					path = single
+				}
+				if f, err := Open(path, nil); err == nil {
+					f.ReadChunk(nil, 0)
+					f.Close()
+				}
+			}
+		})
+		close(stop)
+		<-stopped
+		os.Remove(name + ".next")
+		must(t, os.Rename(file, name))
+	}
+	frameHolds(t, dir, 1)
+}
 
 // TestPipes puts named pipes where files are expected: an error, where a read would wait for ever.
 func TestPipes(t *testing.T) {

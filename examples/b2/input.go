@@ -157,7 +157,7 @@ func (in *input) spool(dir string, most, slab int64) error {
 	if in.temp, err = os.MkdirTemp(dir, ".b2-"); err != nil {
 		return err
 	}
-	f, err := os.Create(filepath.Join(in.temp, "input"))
+	f, err := os.OpenFile(filepath.Join(in.temp, "input"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,365 @@
+package frame
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// outside is a file outside a frame, which no link may lead a write to.
+type outside struct {
+	name string
+	want []byte
+}
+
+func newOutside(t testing.TB) outside {
+	t.Helper()
+	v := outside{filepath.Join(t.TempDir(), "victim"), []byte("precious content of another file")}
+	must(t, os.WriteFile(v.name, v.want, 0o600))
+	return v
+}
+
+func (v outside) check(t testing.TB, what string) {
+	t.Helper()
+	got, err := os.ReadFile(v.name)
+	if err != nil || !bytes.Equal(got, v.want) {
+		t.Errorf("%s: the file outside holds %q, %v", what, got, err)
+	}
+}
+
+// symlink makes a symbolic link. It skips the test on systems where that is not allowed.
+func symlink(t testing.TB, target, name string) {
+	t.Helper()
+	err := os.Symlink(target, name)
+	if err != nil && (runtime.GOOS == "windows" || runtime.GOOS == "plan9") {
+		t.Skip("no symbolic links: ", err)
+	}
+	must(t, err)
+}
+
+// plants are ways to put something under a name that leads to a file outside, or to one that does not exist.
+var plants = map[string]func(t testing.TB, v outside, name string){
+	"symbolic link": func(t testing.TB, v outside, name string) { symlink(t, v.name, name) },
+	"relative link": func(t testing.TB, v outside, name string) {
+		to, err := filepath.Rel(filepath.Dir(name), v.name)
+		must(t, err)
+		symlink(t, to, name)
+	},
+	"hard link":     func(t testing.TB, v outside, name string) { must(t, os.Link(v.name, name)) },
+	"dangling link": func(t testing.TB, v outside, name string) { symlink(t, v.name+".new", name) },
+}
+
+// planted runs a test for each way, and checks that nothing outside has changed.
+func planted(t *testing.T, test func(t *testing.T, plant func(name string))) {
+	for what, plant := range plants {
+		t.Run(what, func(t *testing.T) {
+			v := newOutside(t)
+			test(t, func(name string) { plant(t, v, name) })
+			v.check(t, what)
+			if _, err := os.Lstat(v.name + ".new"); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("a file was created through the link: %v", err)
+			}
+		})
+	}
+}
+
+// sparseOf makes a sparse frame of n chunks and returns its directory.
+func sparseOf(t testing.TB, n int, o *Options) string {
+	t.Helper()
+	o.Sparse, o.NoSync, o.ChunkSize, o.CParams = true, true, 160, chunk.CParams{TypeSize: 4}
+	dir := filepath.Join(t.TempDir(), "x")
+	f, err := Create(dir, o, func(b *Batch) error {
+		for i := range n {
+			if err := b.Append(small(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	must(t, err)
+	must(t, f.Close())
+	return dir
+}
+
+// frameHolds checks that a frame has the chunks small(0) to small(n-1).
+func frameHolds(t testing.TB, name string, n int) {
+	t.Helper()
+	f, err := Open(name, nil)
+	must(t, err)
+	defer f.Close()
+	if f.NumChunks() != n {
+		t.Errorf("%d chunks, want %d", f.NumChunks(), n)
+	}
+	for i := range f.NumChunks() {
+		if got, err := f.ReadChunk(nil, i); err != nil || !bytes.Equal(got, small(i)) {
+			t.Errorf("chunk %d: %v, other content", i, err)
+		}
+	}
+}
+
+// TestLinksForNewFiles puts links where an edit of a sparse frame creates files: they are replaced.
+func TestLinksForNewFiles(t *testing.T) {
+	planted(t, func(t *testing.T, plant func(name string)) {
+		dir := sparseOf(t, 3, &Options{})
+		for i := range 4 {
+			plant(filepath.Join(dir, chunkFile(int64(3+i))))
+		}
+		f, err := Edit(dir, &Options{NoSync: true})
+		must(t, err)
+		for i := 3; i < 6; i++ {
+			plant(filepath.Join(dir, indexFile+".tmp"))
+			must(t, f.Append(small(i)))
+		}
+		b, err := f.Begin()
+		must(t, err)
+		must(t, b.Append(small(6)))
+		b.Rollback()
+		must(t, f.Compact(t.Context()))
+		must(t, f.Close())
+		frameHolds(t, dir, 6)
+		for _, name := range append(chunkFiles(t, dir), indexFile) {
+			if fi, err := os.Lstat(filepath.Join(dir, name)); err != nil || !fi.Mode().IsRegular() {
+				t.Errorf("%s: %v, %v", name, fi.Mode(), err)
+			}
+		}
+	})
+}
+
+// TestLinksForOldFiles puts links in place of files that a sparse frame has. Edits must not write through them, and
+// symbolic ones that lead outside are not read.
+func TestLinksForOldFiles(t *testing.T) {
+	planted(t, func(t *testing.T, plant func(name string)) {
+		for _, name := range []string{chunkFile(1), indexFile} {
+			dir := sparseOf(t, 3, &Options{})
+			f, err := Edit(dir, &Options{NoSync: true})
+			must(t, err)
+			defer f.Close()
+			at := filepath.Join(dir, name)
+			must(t, os.Remove(at))
+			plant(at)
+			fi, err := os.Lstat(at)
+			must(t, err)
+			link := fi.Mode().Type() == fs.ModeSymlink
+			g, err := Open(dir, nil)
+			if err == nil {
+				_, err = io.Copy(io.Discard, g.Reader())
+				must(t, g.Close())
+			}
+			if err == nil || link && (!errors.Is(err, errNotFile) || !errors.Is(err, ErrCorrupt)) {
+				t.Errorf("%s read through a link: %v", name, err)
+			}
+			_, _, err = Salvage(context.Background(), dir, filepath.Join(t.TempDir(), "new"), nil, nil)
+			must(t, err)
+			must(t, f.Append(small(3)))
+			must(t, f.Close())
+			if name == indexFile { // it was replaced
+				frameHolds(t, dir, 4)
+			}
+		}
+	})
+}
+
+// TestLinkInside reads a chunk file through a link to another one in the directory, which is allowed, and edits it.
+func TestLinkInside(t *testing.T) {
+	dir := sparseOf(t, 3, &Options{})
+	must(t, os.Rename(filepath.Join(dir, chunkFile(1)), filepath.Join(dir, "moved")))
+	symlink(t, "moved", filepath.Join(dir, chunkFile(1)))
+	frameHolds(t, dir, 3)
+	was, err := os.ReadFile(filepath.Join(dir, "moved"))
+	must(t, err)
+	f, err := Edit(dir, &Options{NoSync: true})
+	must(t, err)
+	must(t, f.Update(1, small(7)))
+	must(t, f.Update(1, small(1)))
+	must(t, f.Close())
+	frameHolds(t, dir, 3)
+	if is, err := os.ReadFile(filepath.Join(dir, "moved")); err != nil || !bytes.Equal(is, was) {
+		t.Error("the target of the link changed", err)
+	}
+}
+
+// TestLockLinks puts links in place of lock files, of frames of both kinds. Neither reading nor editing nor replacing the
+// frame may write to what they lead to.
+func TestLockLinks(t *testing.T) {
+	if !canLock {
+		t.Skip("no locks of files on this system")
+	}
+	for _, sparse := range []bool{false, true} {
+		t.Run(fmt.Sprintf("sparse %v", sparse), func(t *testing.T) {
+			planted(t, func(t *testing.T, plant func(name string)) {
+				o := &Options{Sparse: sparse, NoSync: true}
+				name := filepath.Join(t.TempDir(), "x")
+				f, err := Create(name, o, func(b *Batch) error { return b.Append(small(0)) })
+				must(t, err)
+				must(t, f.Close())
+				plant(lockName(name, sparse))
+				fi, err := os.Lstat(lockName(name, sparse))
+				must(t, err)
+				link := fi.Mode().Type() == fs.ModeSymlink
+				o.Locking = true
+				f, err = Open(name, o)
+				if link != errors.Is(err, errNotFile) {
+					t.Errorf("Open: %v", err)
+				}
+				if err == nil {
+					_, err = f.ReadChunk(nil, 0)
+					must(t, err)
+					must(t, f.Close())
+				}
+				f, err = Edit(name, o)
+				if err == nil {
+					t.Error("Edit:", f.Append(small(1)))
+					f.Close()
+				}
+				o.Overwrite = true
+				if !sparse { // the new directory has none
+					f, err = Create(name, o, nil)
+					if err == nil {
+						t.Error("Create took the link")
+						f.Close()
+					}
+				}
+				frameHolds(t, name, 1)
+			})
+		})
+	}
+}
+
+// TestLockFileInside checks that a lock file which is a link to another file of the frame is not written to.
+func TestLockFileInside(t *testing.T) {
+	if !canLock {
+		t.Skip("no locks of files on this system")
+	}
+	dir := sparseOf(t, 2, &Options{})
+	symlink(t, chunkFile(0), filepath.Join(dir, ".b2lock"))
+	f, err := Edit(dir, &Options{Locking: true})
+	if err == nil {
+		f.Append(small(2))
+		f.Close()
+	}
+	if !errors.Is(err, errNotFile) {
+		t.Error(err)
+	}
+	frameHolds(t, dir, 2)
+}
+
+// TestOverwriteLinks replaces frames through names that are links, and frames with links in them.
+func TestOverwriteLinks(t *testing.T) {
+	fill := func(b *Batch) error { return b.Append(small(0)) }
+	for _, sparse := range []bool{false, true} {
+		planted(t, func(t *testing.T, plant func(name string)) {
+			name := filepath.Join(t.TempDir(), "x")
+			o := &Options{Sparse: sparse, NoSync: true, Overwrite: true}
+			plant(name)
+			f, err := Create(name, o, fill)
+			must(t, err)
+			must(t, f.Append(small(1)))
+			must(t, f.Close())
+			frameHolds(t, name, 2)
+		})
+		// A link to a frame: the link is replaced, the frame stays.
+		other := sparseOf(t, 3, &Options{})
+		name := filepath.Join(t.TempDir(), "x")
+		symlink(t, other, name)
+		f, err := Create(name, &Options{Sparse: sparse, NoSync: true, Overwrite: true}, fill)
+		must(t, err)
+		must(t, f.Close())
+		frameHolds(t, name, 1)
+		frameHolds(t, other, 3)
+	}
+	planted(t, func(t *testing.T, plant func(name string)) {
+		dir := sparseOf(t, 3, &Options{})
+		for _, name := range []string{chunkFile(3), chunkFile(9), indexFile + ".tmp", ".b2lock"} {
+			plant(filepath.Join(dir, name))
+		}
+		f, err := Create(dir, &Options{Sparse: true, NoSync: true, Overwrite: true, Locking: canLock}, fill)
+		must(t, err)
+		must(t, f.Append(small(1)))
+		must(t, f.Close())
+		frameHolds(t, dir, 2)
+	})
+	// A directory is a frame by its own index, not by that of another.
+	dir := filepath.Join(t.TempDir(), "folder")
+	must(t, os.Mkdir(dir, 0o777))
+	symlink(t, filepath.Join(sparseOf(t, 1, &Options{}), indexFile), filepath.Join(dir, indexFile))
+	if f, err := Create(dir, &Options{Overwrite: true}, nil); !errors.Is(err, ErrExists) {
+		t.Errorf("a directory with a link for its index: %v, %v", f, err)
+	}
+}
+
+// TestCompactLinks compacts frames with links under the names of files that Compact removes or makes.
+func TestCompactLinks(t *testing.T) {
+	planted(t, func(t *testing.T, plant func(name string)) {
+		dir := sparseOf(t, 3, &Options{})
+		plant(filepath.Join(dir, chunkFile(5)))
+		plant(filepath.Join(dir, indexFile+".tmp"))
+		f, err := Edit(dir, &Options{NoSync: true})
+		must(t, err)
+		must(t, f.Compact(t.Context()))
+		must(t, f.Close())
+		frameHolds(t, dir, 3)
+	})
+	// The name of a contiguous frame is resolved: the link stays and its target is compacted.
+	real := filepath.Join(t.TempDir(), "real")
+	f, err := Create(real, &Options{NoSync: true}, func(b *Batch) error { return b.Append(small(0)) })
+	must(t, err)
+	must(t, f.Close())
+	name := filepath.Join(t.TempDir(), "link")
+	symlink(t, real, name)
+	f, err = Edit(name, &Options{NoSync: true})
+	must(t, err)
+	must(t, f.Compact(t.Context()))
+	must(t, f.Close())
+	if fi, err := os.Lstat(name); err != nil || fi.Mode().Type() != fs.ModeSymlink {
+		t.Error("the link is gone", err)
+	}
+	frameHolds(t, real, 1)
+}
+
+// TestSalvageLinks salvages a directory whose files are links to chunks of another: none is taken from there.
+func TestSalvageLinks(t *testing.T) {
+	secret := sparseOf(t, 4, &Options{})
+	dir := sparseOf(t, 3, &Options{})
+	symlink(t, filepath.Join(secret, chunkFile(3)), filepath.Join(dir, chunkFile(3)))
+	must(t, os.Remove(filepath.Join(dir, indexFile)))
+	symlink(t, filepath.Join(secret, indexFile), filepath.Join(dir, indexFile))
+	to := filepath.Join(t.TempDir(), "new")
+	f, found, err := Salvage(context.Background(), dir, to, nil, nil)
+	must(t, err)
+	must(t, f.Close())
+	if found.Chunks != 3 {
+		t.Errorf("%+v", found)
+	}
+	frameHolds(t, to, 3)
+}
+
+// TestReplacedDirectory checks that a frame keeps to the directory that it has opened until Refresh.
+func TestReplacedDirectory(t *testing.T) {
+	if runtime.GOOS == "windows" || runtime.GOOS == "js" || runtime.GOOS == "plan9" {
+		t.Skip("this system cannot rename an opened directory, or follows the name")
+	}
+	dir, other := sparseOf(t, 3, &Options{}), sparseOf(t, 5, &Options{})
+	f, err := Edit(dir, &Options{NoSync: true})
+	must(t, err)
+	defer f.Close()
+	must(t, os.Rename(dir, dir+".old"))
+	symlink(t, other, dir)
+	must(t, f.Append(small(3)))
+	frameHolds(t, dir+".old", 4)
+	frameHolds(t, other, 5)
+	if changed, err := f.Refresh(); !changed || err != nil || f.NumChunks() != 5 {
+		t.Error(changed, err, f.NumChunks())
+	}
+	if got, err := f.ReadChunk(nil, 4); err != nil || !bytes.Equal(got, small(4)) {
+		t.Error(err)
+	}
+}

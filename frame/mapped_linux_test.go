@@ -1,0 +1,223 @@
+package frame
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// walk returns n items of 4 bytes that compress to about a half: random steps with some runs.
+func walk(n int) []byte {
+	rng := rand.New(rand.NewPCG(1, 1))
+	b := make([]byte, 0, 4*n)
+	for v := uint32(0); len(b) < 4*n; {
+		if rng.IntN(8) > 0 {
+			v += uint32(rng.IntN(1 << 12))
+		}
+		b = append(b, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))
+	}
+	return b
+}
+
+// truncatedReads are the methods that read memory of a mapped file.
+var truncatedReads = map[string]func(f *Frame) error{
+	"ReadAt": func(f *Frame) error {
+		_, err := f.ReadAt(make([]byte, f.NBytes()), 0)
+		return err
+	},
+	"WriteTo": func(f *Frame) error {
+		_, err := f.WriteTo(io.Discard)
+		return err
+	},
+	"ReadChunk": func(f *Frame) error {
+		return eachChunk(f, func(i int) error { _, err := f.ReadChunk(nil, i); return err })
+	},
+	"RawChunk": func(f *Frame) error {
+		return eachChunk(f, func(i int) error {
+			dst, err := f.RawChunk([]byte("kept"), i)
+			if !bytes.HasPrefix(dst, []byte("kept")) {
+				return fmt.Errorf("dst lost: %w", err)
+			}
+			return err
+		})
+	},
+	"ReadBlock": func(f *Frame) error {
+		return eachChunk(f, func(i int) error {
+			for k := range 4 {
+				dst, err := f.ReadBlock([]byte("kept"), i, k)
+				if !bytes.HasPrefix(dst, []byte("kept")) {
+					return fmt.Errorf("dst lost: %w", err)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	},
+	"ChunkInfo": func(f *Frame) error { return eachChunk(f, func(i int) error { _, err := f.ChunkInfo(i); return err }) },
+	"Verify":    func(f *Frame) error { return f.Verify(context.Background(), func(err error) error { return err }) },
+	"AppendTo":  func(f *Frame) error { _, err := f.AppendTo(nil); return err },
+}
+
+func eachChunk(f *Frame, do func(i int) error) error {
+	var first error
+	for i := range f.NumChunks() {
+		if err := do(i); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// truncatedKinds are frames with different codecs and filters, so that faults are in different kernels.
+var truncatedKinds = []struct {
+	name string
+	p    chunk.CParams
+	o    Options
+}{
+	{"BloscLZ", chunk.CParams{Codec: chunk.CodecFromCode(0)}, Options{}},
+	{"LZ4", chunk.CParams{Codec: chunk.CodecFromCode(1)}, Options{}},
+	{"LZ4 with a cache", chunk.CParams{Codec: chunk.CodecFromCode(1)}, Options{Cache: 64 << 20}},
+	{"LZ4 with checksums", chunk.CParams{Codec: chunk.CodecFromCode(1)}, Options{Verify: true}},
+	{"LZ4 without filters", chunk.CParams{Codec: chunk.CodecFromCode(1), Filters: []chunk.Filter{}}, Options{}},
+	{"Zlib", chunk.CParams{Codec: chunk.CodecFromCode(4)}, Options{}},
+	{"Zstd", chunk.CParams{Codec: chunk.CodecFromCode(5)}, Options{}},
+	{"stored", chunk.CParams{Level: chunk.NoCompression}, Options{}},
+}
+
+// TestMmapTruncated truncates mapped files at many of their pages, so that reads fault in the middle of what they
+// decode, and in kernels: an error each time, and what is left can be read.
+func TestMmapTruncated(t *testing.T) {
+	const chunkSize, blockSize = 128 << 10, 32 << 10
+	faults, calls := 0, 0
+	page := os.Getpagesize()
+	data := walk(4 * chunkSize / 4)
+	for _, kind := range truncatedKinds {
+		name := filepath.Join(t.TempDir(), "x.b2frame")
+		p := kind.p
+		p.TypeSize, p.BlockSize = 4, blockSize
+		made, err := Create(name, &Options{CParams: p, NoSync: true, Checksums: true}, func(b *Batch) error {
+			for i := range 4 {
+				if err := b.Append(data[i*chunkSize : (i+1)*chunkSize]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		must(t, err)
+		must(t, made.Close())
+		whole, err := os.ReadFile(name)
+		must(t, err)
+		for _, concurrency := range []int{1, 3} {
+			o := kind.o
+			o.Mmap, o.Concurrency = true, concurrency
+			f, err := Open(name, &o)
+			must(t, err)
+			for size := len(whole) &^ (page - 1); size >= 0; size -= 3 * page {
+				must(t, os.Truncate(name, int64(size)))
+				for what, read := range truncatedReads {
+					err := read(f)
+					calls++
+					switch {
+					case errors.Is(err, ErrChanged):
+						faults++
+					case err != nil && !errors.Is(err, ErrCorrupt):
+						t.Fatalf("%s, %s, %d bytes: %v", kind.name, what, size, err)
+					}
+				}
+			}
+			must(t, os.WriteFile(name, whole, 0o666)) // of the same inode
+			if !bytes.Equal(content(t, f), data) {
+				t.Errorf("%s: other content after faults", kind.name)
+			}
+			must(t, f.Close())
+		}
+	}
+	t.Logf("%d calls, %d with faults", calls, faults)
+	if faults < calls/2 {
+		t.Error("too few faults")
+	}
+}
+
+// TestMmapTruncatedRace truncates and restores a file again and again while several goroutines read it.
+func TestMmapTruncatedRace(t *testing.T) {
+	o := &Options{Concurrency: 3}
+	f, data := mappedFrame(t, o)
+	whole, err := os.ReadFile(f.Path())
+	must(t, err)
+	var wg sync.WaitGroup
+	stop := make(chan struct{})
+	faults := make([]int, 3)
+	for g := range faults {
+		wg.Go(func() {
+			got := make([]byte, len(data))
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				_, err := f.ReadAt(got, 0)
+				if errors.Is(err, ErrChanged) {
+					faults[g]++
+				} else if err != nil && !errors.Is(err, ErrCorrupt) {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for end := time.Now().Add(time.Second); time.Now().Before(end); {
+		must(t, os.Truncate(f.Path(), 4096))
+		time.Sleep(200 * time.Microsecond)
+		must(t, os.WriteFile(f.Path(), whole, 0o666))
+	}
+	close(stop)
+	wg.Wait()
+	t.Log(faults, "faults")
+	if !bytes.Equal(content(t, f), data) {
+		t.Error("other content after faults")
+	}
+	must(t, f.Close())
+}
+
+// TestMmapOtherFaults checks that panics which are not faults of the mapped file stay panics.
+func TestMmapOtherFaults(t *testing.T) {
+	f, _ := mappedFrame(t, &Options{Concurrency: 1})
+	defer f.Close()
+	m := f.snap.Load().src.(*mapped)
+	for _, p := range []any{"text", errors.New("an error"), io.EOF} {
+		func() {
+			defer func() {
+				if got := recover(); got != p {
+					t.Errorf("%v became %v", p, got)
+				}
+			}()
+			var err error
+			defer m.recoverFault(false, f, 0, nil, &err)
+			panic(p)
+		}()
+	}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("a nil pointer became an error")
+			}
+		}()
+		var err error
+		defer m.recoverFault(false, f, 0, nil, &err)
+		var none *int
+		*none = 1
+	}()
+}
