@@ -119,7 +119,7 @@ func TestLinksForNewFiles(t *testing.T) {
 			plant(filepath.Join(dir, indexFile+".tmp"))
 			must(t, f.Append(small(i)))
 		}
-		b, err := f.Begin()
+		b, err := f.Begin(t.Context())
 		must(t, err)
 		must(t, b.Append(small(6)))
 		b.Rollback()

@@ -1,8 +1,8 @@
 package interop
 
 import (
-	"context"
 	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
