@@ -198,7 +198,7 @@ func (p *Pool) Decode(dst, src []byte) ([]byte, error) {
 		return dst, err
 	}
 	if p.o.Postfilter == nil && (h.Special() != Regular || h.Stored()) {
-		out, err := p.room(dst, &h)
+		out, err := p.room(dst, &h, src)
 		if err == nil {
 			p.decodeFlat(out[len(dst):], &h, src)
 		}
@@ -217,7 +217,7 @@ func (p *Pool) decode(dst, src []byte, w *Worker) ([]byte, error) {
 	if err := w.Open(r, src); err != nil {
 		return dst, err
 	}
-	out, err := p.room(dst, &r.h)
+	out, err := p.room(dst, &r.h, src)
 	if err != nil {
 		return dst, err
 	}
@@ -251,9 +251,12 @@ func (p *Pool) decodeBlocks(whole []byte, w *Worker, r *Reader) error {
 }
 
 // room returns dst with as many more bytes as a chunk decodes to. It fails with ErrTooLarge.
-func (p *Pool) room(dst []byte, h *Header) ([]byte, error) {
+func (p *Pool) room(dst []byte, h *Header, src []byte) ([]byte, error) {
 	n := h.NBytes
-	if limit := p.o.limit(h.CBytes, 64<<20); cap(dst)-len(dst) < n && (int64(n) > limit || n > math.MaxInt-len(dst)) {
+	if cap(dst)-len(dst) >= n {
+		return grow(dst, n), nil
+	}
+	if limit, ok := p.o.allows(int64(n), freeBytes, h, nil, 0, src); !ok || n > math.MaxInt-len(dst) {
 		return dst, headerError(4, ErrTooLarge, "%d bytes decoded from %d, Options.MaxBytes allows %d", n, h.CBytes, limit)
 	}
 	return grow(dst, n), nil

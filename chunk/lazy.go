@@ -72,7 +72,7 @@ func (w *Worker) OpenLazy(r *Reader, b []byte, src io.ReaderAt, off, size int64)
 		known += 4 * r.h.nblocks
 	}
 	r.own = append(r.own[:0], b[:known]...)
-	if err := r.readRest(src, off, 0); err != nil {
+	if err := w.readRest(r, src, off, 0); err != nil {
 		r.reset()
 		return err
 	}

@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"io"
 	"sync"
 
 	"github.com/goblosc/blosc2/codec"
@@ -15,7 +16,7 @@ type Options struct {
 	ItemSize    int       // item size in bytes where the header cannot hold it (above 255); 0 = the header's
 	BlockShape  []int32   // shape of a block in items, for codecs and filters that need it
 	Concurrency int       // goroutines a call may use, at most 1024; 0 = GOMAXPROCS
-	MaxBytes    int64     // largest piece of memory to take because a chunk says so; 0 = 8 MiB for a block and 64 MiB for a chunk, or 4096 times its stored size; -1 = no limit
+	MaxBytes    int64     // largest piece of memory to take because a chunk says so; 0 = 8 MiB for a block and 64 MiB for a chunk, or 4096 times its stored size, of which pages of zeros do not count (see MayRead); -1 = no limit
 
 	// Prefilter makes of each block src what is encoded in its place, before the filters of the chunk and for stored
 	// chunks too. Postfilter makes of each decoded block src what the reader gets, of special values too. Both write
@@ -33,15 +34,31 @@ func (o *Options) workers(n int) int {
 	return task.Workers(c, int64(n))
 }
 
-// limit returns how many bytes a chunk of cbytes may ask for.
-func (o *Options) limit(cbytes int, floor int64) int64 {
-	switch {
-	case o == nil || o.MaxBytes == 0:
-		return max(floor, 4096*int64(cbytes))
-	case o.MaxBytes < 0:
-		return MaxBytes
+// allows returns how many bytes a chunk may ask for, and whether n are no more. The chunk is in memory, or at off of
+// src; its own size counts only as far as it is evidence. Without a limit of the caller, floor bytes are always allowed.
+func (o *Options) allows(n, floor int64, h *Header, src io.ReaderAt, off int64, mem []byte) (int64, bool) {
+	limit := int64(0)
+	if o != nil {
+		limit = o.MaxBytes
 	}
-	return o.MaxBytes
+	switch {
+	case limit < 0:
+		limit = MaxBytes
+	case limit == 0 && n <= floor:
+		return floor, true
+	case limit == 0:
+		if src == nil {
+			src = memory(mem)
+		}
+		need := (n-1)/memoryRatio + 1
+		limit = floor
+		if need <= int64(h.CBytes) {
+			limit = max(floor, memoryRatio*Evidence(src, off, int64(h.CBytes), need))
+		} else {
+			limit = max(floor, memoryRatio*int64(h.CBytes))
+		}
+	}
+	return limit, n <= limit
 }
 
 // Pool hands out workers and keeps them between calls. It is safe for use by any number of goroutines.

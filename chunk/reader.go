@@ -46,7 +46,7 @@ func (w *Worker) Open(r *Reader, b []byte) error {
 // saves a read. Errors are those of Open and of src.
 func (w *Worker) OpenAt(r *Reader, src io.ReaderAt, off, size, guess int64, want float64) error {
 	r.reset()
-	if err := r.readHead(src, off, size, guess, want); err != nil {
+	if err := w.readHead(r, src, off, size, guess, want); err != nil {
 		r.reset()
 		return err
 	}
@@ -54,13 +54,15 @@ func (w *Worker) OpenAt(r *Reader, src io.ReaderAt, off, size, guess int64, want
 }
 
 // readHead reads the header and what stands before the streams, or all of the chunk.
-func (r *Reader) readHead(src io.ReaderAt, off, size, guess int64, want float64) error {
-	const first = 4096 // header and positions of a thousand blocks
+func (w *Worker) readHead(r *Reader, src io.ReaderAt, off, size, guess int64, want float64) error {
+	const first = 4096   // header and positions of a thousand blocks
+	const most = 8 << 20 // the header has the say about more
+	guess = min(guess, most)
 	n := int64(first)
 	if want >= 0.5 && guess > n || size < 4*first {
 		n = max(guess, min(size, 4*first))
 	}
-	n = max(0, min(n, size, MaxBytes+MaxOverhead))
+	n = max(0, min(n, size))
 	r.own = r.own[:0]
 	if err := r.readOn(src, off, int(n)); err != nil {
 		return err
@@ -70,11 +72,11 @@ func (r *Reader) readHead(src io.ReaderAt, off, size, guess int64, want float64)
 		return err
 	}
 	r.h = h
-	return r.readRest(src, off, want)
+	return w.readRest(r, src, off, want)
 }
 
 // readRest reads what is still missing in r.own of the parts before the streams, or of the whole chunk.
-func (r *Reader) readRest(src io.ReaderAt, off int64, want float64) error {
+func (w *Worker) readRest(r *Reader, src io.ReaderAt, off int64, want float64) error {
 	h := &r.h
 	end := h.Overhead() + 4*h.nblocks
 	switch {
@@ -84,6 +86,9 @@ func (r *Reader) readRest(src io.ReaderAt, off int64, want float64) error {
 		end = h.Overhead()
 	case h.HasDict():
 		end = min(end+4+MaxDictSize, h.CBytes)
+	}
+	if end > len(r.own) && !MayRead(src, off, int64(end), w.o.MaxBytes) {
+		return headerError(12, ErrTooLarge, "%d bytes of a chunk, too few of them are stored; Options.MaxBytes may allow them", end)
 	}
 	if err := r.readOn(src, off, end); err != nil {
 		return err
@@ -142,10 +147,16 @@ func (w *Worker) openParts(r *Reader) error {
 	h := &r.h
 	if h.Special() != Regular {
 		r.value = h.value(r.mem)
+		if w.o.Postfilter == nil {
+			return nil // no block is ever in memory
+		}
+		return w.checkBlock(r, h.BlockSize, freeBytes)
+	}
+	if h.nblocks == 0 {
 		return nil
 	}
-	if h.Stored() || h.nblocks == 0 {
-		return nil
+	if h.Stored() {
+		return w.checkStored(r)
 	}
 	head := r.mem
 	if head == nil {
@@ -161,8 +172,8 @@ func (w *Worker) openParts(r *Reader) error {
 			return err
 		}
 	}
-	if limit := w.o.limit(h.CBytes, 8<<20); int64(largest) > limit {
-		return headerError(8, ErrTooLarge, "a block of %d bytes in a chunk of %d, Options.MaxBytes allows %d", largest, h.CBytes, limit)
+	if err := w.checkBlock(r, largest, 8<<20); err != nil {
+		return err
 	}
 	b := w.readerBlock(r, 0)
 	if err := w.check(&h.Filters, &b); err != nil {
@@ -178,6 +189,31 @@ func (w *Worker) openParts(r *Reader) error {
 		return err
 	}
 	r.ref = ref
+	return nil
+}
+
+// checkBlock is an error for a chunk with blocks of n decoded bytes if so much memory may not be taken. A limit that
+// is not set is at least floor.
+func (w *Worker) checkBlock(r *Reader, n int, floor int64) error {
+	src, off := r.src, r.base
+	if r.mem != nil {
+		src, off = nil, 0
+	}
+	if limit, ok := w.o.allows(int64(n), floor, &r.h, src, off, r.mem); !ok {
+		return headerError(8, ErrTooLarge, "a block of %d bytes in a chunk of %d, Options.MaxBytes allows %d", n, r.h.CBytes, limit)
+	}
+	return nil
+}
+
+// checkStored is an error for a stored chunk of whose first block too little is stored.
+func (w *Worker) checkStored(r *Reader) error {
+	src, off := r.src, r.base
+	if r.mem != nil {
+		src, off = memory(r.mem), 0
+	}
+	if n := r.h.BlockSize; !MayRead(src, off+int64(r.h.Overhead()), int64(n), w.o.MaxBytes) {
+		return headerError(8, ErrTooLarge, "a block of %d bytes, too few of them are stored; Options.MaxBytes may allow them", n)
+	}
 	return nil
 }
 
@@ -341,6 +377,9 @@ func (w *Worker) bytes(r *Reader, k, i int) ([]byte, error) {
 	case from >= r.from && to-r.from <= len(r.ahead):
 		from, to = from-r.from, to-r.from
 		return r.ahead[from:to:to], nil
+	}
+	if !MayRead(r.src, r.base+int64(from), int64(to-from), w.o.MaxBytes) {
+		return nil, &Error{Block: k, Off: int64(from), Err: fmt.Errorf("%d bytes for one block, too few of them are stored: %w", to-from, ErrTooLarge)}
 	}
 	w.in[i] = sized(w.in[i], to-from)
 	return w.in[i], readFull(r.src, w.in[i], r.base, from, k)

@@ -3,6 +3,7 @@ package chunk
 import (
 	"fmt"
 
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/shuffle"
 )
 
@@ -45,6 +46,31 @@ func EncodeSpecial(dst []byte, s Special, nbytes int, value []byte, p CParams) (
 	if err != nil {
 		return dst, err
 	}
+	if s == Uninit && nbytes%p.cappedTypeSize() != 0 { // the reference refuses it
+		return dst, paramError("no %v chunk of %d bytes with items of %d", s, nbytes, p.TypeSize)
+	}
+	return p.special(dst, s, nbytes, value)
+}
+
+// IndexedSpecial appends the chunk of nbytes that a special value in the index of a frame represents, a value other than
+// Value. It is for reading: what new chunks with the parameters of the frame would need, filters that can be written for
+// instance, does not matter. Errors are ErrParam or ErrTooLarge.
+func IndexedSpecial(dst []byte, s Special, nbytes int, p CParams) ([]byte, error) {
+	if s == Value || p.TypeSize < 1 || p.TypeSize > MaxBlockSize || p.BlockSize < 0 || p.BlockSize > MaxBlockSize {
+		return dst, paramError("no %v chunk with items of %d bytes and blocks of %d", s, p.TypeSize, p.BlockSize)
+	}
+	if p.Codec == codec.Default {
+		p.Codec = codec.Zstd
+	}
+	p.Level = min(max(p.Level, 0), 9)
+	if len(p.Filters) > NumFilters {
+		p.Filters = p.Filters[:NumFilters]
+	}
+	return p.special(dst, s, nbytes, nil)
+}
+
+// special is EncodeSpecial with checked parameters.
+func (p *CParams) special(dst []byte, s Special, nbytes int, value []byte) ([]byte, error) {
 	if nbytes < 0 || nbytes > MaxBytes {
 		return dst, fmt.Errorf("chunk: %d bytes: %w", nbytes, ErrTooLarge)
 	}
@@ -56,8 +82,7 @@ func EncodeSpecial(dst []byte, s Special, nbytes int, value []byte, p CParams) (
 		value = nil
 	}
 	h.CBytes += len(value)
-	ragged := s == Uninit && nbytes%h.TypeSize != 0 // the reference refuses it
-	if err := h.check(int64(h.CBytes)); s == Regular || s > Uninit || ragged || err != nil {
+	if err := h.check(int64(h.CBytes)); s == Regular || s > Uninit || err != nil {
 		return dst, paramError("no %v chunk of %d bytes with items of %d", s, nbytes, p.TypeSize)
 	}
 	return append(h.append(dst), value...), nil

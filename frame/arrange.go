@@ -16,25 +16,30 @@ func (b *Batch) Reorder(order []int) error {
 		return err
 	}
 	n := b.next.index.n
-	seen := make([]bool, n)
-	list := make([]entry, n)
-	old := b.next.chunkSums()
-	sums := slices.Clone(old)
 	if len(order) != n {
 		return b.f.wrap("index", -1, fmt.Errorf("an order of %d chunks for %d: %w", len(order), n, ErrParam))
 	}
-	for i, from := range order {
+	seen := make([]bool, n)
+	for _, from := range order {
 		if from < 0 || from >= n || seen[from] {
 			return b.f.wrap("index", -1, fmt.Errorf("chunk %d in the order of %d: %w", from, n, ErrParam))
 		}
 		seen[from] = true
+	}
+	if n > 0 && order[n-1] != n-1 && b.next.chunkSize > 0 && b.next.nbytes%int64(b.next.chunkSize) != 0 {
+		return b.f.wrap("index", -1, fmt.Errorf("the last chunk is shorter and must stay the last: %w", ErrParam))
+	}
+	if b.next.index.list == nil {
+		return nil // all chunks are alike
+	}
+	list := make([]entry, n)
+	old := b.next.chunkSums()
+	sums := slices.Clone(old)
+	for i, from := range order {
 		list[i] = b.next.index.at(from)
 		if sums != nil {
 			sums[i] = old[from]
 		}
-	}
-	if n > 0 && order[n-1] != n-1 && b.next.chunkSize > 0 && b.next.nbytes%int64(b.next.chunkSize) != 0 {
-		return b.f.wrap("index", -1, fmt.Errorf("the last chunk is shorter and must stay the last: %w", ErrParam))
 	}
 	b.next.index, b.owned = newIndex(list, sums), true
 	return nil
@@ -92,6 +97,15 @@ func (b *Batch) SelectChunks(n, size int64, from func(i int64) int64) error {
 	if s.index.n > 0 && (s.chunkSize <= 0 || s.nbytes%int64(s.chunkSize) != 0) {
 		return b.f.wrap("index", -1, fmt.Errorf("not all chunks have the same size: %w", ErrParam))
 	}
+	if s.index.n == 0 || s.index.list == nil && s.index.uniform == entryZeros { // old and new chunks are alike
+		b.setUniform(int(n), int32(size), entryZeros)
+		return nil
+	}
+	if most := max(n, int64(s.index.n)); most > int64(len(s.index.list)) {
+		if err := b.checkList(int(most)); err != nil {
+			return err
+		}
+	}
 	kept := make([]bool, s.index.n)
 	list := make([]entry, n)
 	had := s.chunkSums()
@@ -124,4 +138,13 @@ func (b *Batch) SelectChunks(n, size int64, from func(i int64) int64) error {
 	}
 	s.index, b.owned, s.nbytes = newIndex(list, sums), true, n*size
 	return nil
+}
+
+// setUniform makes the index one of n chunks of size bytes that a special entry represents.
+func (b *Batch) setUniform(n int, size int32, e entry) {
+	s := b.next
+	if s.chunkSize <= 0 && n > 0 {
+		s.chunkSize = size
+	}
+	s.index, b.owned, s.nbytes = index{n: n, uniform: e}, false, int64(n)*int64(size)
 }

@@ -244,8 +244,9 @@ func (b *Batch) store(c []byte, h *chunk.Header) (place, error) {
 	e, special := specialEntry(h.Special())
 	indexed := false
 	if special && b.next.chunkSize != 0 {
-		_, err := chunk.EncodeSpecial(nil, h.Special(), h.NBytes, nil, b.next.cparams())
-		indexed = err == nil // else, of items of another size perhaps, it could not be read
+		_, err := chunk.IndexedSpecial(nil, h.Special(), h.NBytes, b.next.cparams())
+		ragged := h.Special() == chunk.Uninit && b.next.typeSize <= chunk.MaxTypeSize && h.NBytes%int(b.next.typeSize) != 0 // the reference refuses it
+		indexed = err == nil && !ragged                                                                                     // else, of items of another size perhaps, it could not be read
 	}
 	switch {
 	case indexed:
@@ -274,8 +275,8 @@ func (b *Batch) plainSpecial(h *chunk.Header) ([]byte, error) {
 		chunk.FillSpecial(value, h.Special(), nil, size, 0)
 		return chunk.EncodeSpecial(nil, chunk.Value, n, value, chunk.CParams{TypeSize: size, BlockSize: h.BlockSize})
 	}
-	if limit := b.f.AllocLimit(); int64(n) > limit {
-		return nil, fmt.Errorf("a special value of %d bytes, Options.MaxBytes allows %d: %w", n, limit, ErrTooLarge)
+	if err := b.f.CheckAlloc(int64(n)); err != nil {
+		return nil, fmt.Errorf("a special value: %w", err)
 	}
 	return b.f.plain.Encode(nil, make([]byte, n), chunk.CParams{Level: chunk.NoCompression})
 }
@@ -311,11 +312,16 @@ func (b *Batch) InsertChunk(i int, c []byte) error {
 	if err != nil {
 		return err
 	}
+	return b.insert(i, &h, func() (place, error) { return b.store(c, &h) })
+}
+
+// insert adds a chunk with a header that was examined before chunk i. store is called when it fits.
+func (b *Batch) insert(i int, h *chunk.Header, store func() (place, error)) error {
 	size := int64(h.NBytes)
-	if err := b.fit(size, i == n, true); err != nil {
+	if err := b.fit(size, i == b.next.index.n, true); err != nil {
 		return b.fail(err)
 	}
-	p, err := b.store(c, &h)
+	p, err := store()
 	if err != nil {
 		return b.fail(err)
 	}
@@ -334,15 +340,20 @@ func (b *Batch) UpdateChunk(i int, c []byte) error {
 	if err != nil {
 		return err
 	}
+	return b.update(i, &h, func() (place, error) { return b.store(c, &h) })
+}
+
+// update puts a chunk with a header that was examined in the place of chunk i. store is called when it fits.
+func (b *Batch) update(i int, h *chunk.Header, store func() (place, error)) error {
 	size := int64(h.NBytes)
 	old, err := b.chunkSize(i)
 	if err != nil {
 		return err
 	}
-	if err := b.fit(size, i == n-1, false); err != nil {
+	if err := b.fit(size, i == b.next.index.n-1, false); err != nil {
 		return b.fail(err)
 	}
-	p, err := b.store(c, &h)
+	p, err := store()
 	if err != nil {
 		return b.fail(err)
 	}
@@ -357,12 +368,17 @@ func (b *Batch) UpdateChunk(i int, c []byte) error {
 // DeleteChunk removes chunk i; the later ones move down.
 func (b *Batch) DeleteChunk(i int) error {
 	n := b.next.index.n
-	if err := b.check(i, n-1); err != nil {
+	if err := b.checkPlace(i, n-1); err != nil {
 		return err
 	}
 	size, err := b.chunkSize(i)
 	if err != nil {
 		return err
+	}
+	if b.next.index.list == nil { // the others are alike
+		b.next.index.n--
+		b.next.nbytes -= size
+		return nil
 	}
 	if err := b.forget(i); err != nil {
 		return err
@@ -376,8 +392,19 @@ func (b *Batch) DeleteChunk(i int) error {
 	return nil
 }
 
-// check tells whether there can be an edit of chunk i, which may be at most last.
+// check is an error if chunk i, which may be at most last, cannot be edited.
 func (b *Batch) check(i, last int) error {
+	if err := b.checkPlace(i, last); err != nil {
+		return err
+	}
+	if n := b.next.index.n; n > 0 && b.next.index.list == nil {
+		return b.checkList(n)
+	}
+	return nil
+}
+
+// checkPlace is an error if there is no chunk i, which may be at most last.
+func (b *Batch) checkPlace(i, last int) error {
 	if b.done {
 		return b.errDone()
 	}
@@ -388,10 +415,13 @@ func (b *Batch) check(i, last int) error {
 	if i < 0 || i > last {
 		return &Error{Path: b.f.path, Part: "chunk", Chunk: i, Off: -1, Err: fmt.Errorf("the frame has %d: %w", n, ErrBounds)}
 	}
-	if n > 0 && b.next.index.list == nil {
-		if limit := b.f.AllocLimit(); int64(n) > limit/8 {
-			return b.f.wrap("index", -1, fmt.Errorf("%d chunks of one special value, Options.MaxBytes allows %d bytes: %w", n, limit, ErrTooLarge))
-		}
+	return nil
+}
+
+// checkList is an error if an index of n entries may not be made because the frame, or a caller, says so.
+func (b *Batch) checkList(n int) error {
+	if err := b.f.CheckAlloc(8 * int64(n)); err != nil {
+		return b.f.wrap("index", -1, fmt.Errorf("%d chunks: %w", n, err))
 	}
 	return nil
 }
@@ -434,6 +464,7 @@ func (b *Batch) makeVariable() error {
 	list := b.list()
 	size := s.chunkSize
 	s.chunkSize = 0
+	total := int64(0)
 	for i, e := range list {
 		special, err := e.special()
 		if err != nil || special == chunk.Regular {
@@ -448,6 +479,9 @@ func (b *Batch) makeVariable() error {
 		c, err := b.plainSpecial(&h)
 		if err != nil {
 			return err
+		}
+		if total += int64(len(c)); b.f.CheckAlloc(total) != nil {
+			return b.f.wrap("index", -1, fmt.Errorf("special values that take more than %d bytes as chunks: %w", total, b.f.CheckAlloc(total)))
 		}
 		p, err := b.write(c)
 		if err != nil {

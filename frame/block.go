@@ -58,8 +58,8 @@ func (f *Frame) readBlock(dst []byte, s *snapshot, w *worker, i, k int) (read []
 		return dst, f.chunkError(s, i, fmt.Errorf("block %d of %d: %w", k, r.NumBlocks(), ErrBounds))
 	}
 	n := r.BlockLen(k)
-	if limit := f.AllocLimit(); int64(n) > limit {
-		return dst, f.chunkError(s, i, fmt.Errorf("block %d of %d bytes, the limit is %d: %w", k, n, limit, ErrTooLarge))
+	if err := f.CheckAlloc(int64(n)); err != nil {
+		return dst, f.chunkError(s, i, fmt.Errorf("block %d: %w", k, err))
 	}
 	out := append(dst, make([]byte, n)...)
 	if err := w.DecodeBlock(out[len(dst):], &r, k); err != nil {

@@ -3,7 +3,6 @@ package frame
 import (
 	"context"
 	"fmt"
-	"math"
 	"runtime/debug"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -95,7 +94,7 @@ func (f *Frame) specialChunk(s *snapshot, i int, special chunk.Special, err erro
 	}
 	if err == nil {
 		var b []byte
-		if b, err = chunk.EncodeSpecial(nil, special, int(n), nil, s.cparams()); err == nil {
+		if b, err = chunk.IndexedSpecial(nil, special, int(n), s.cparams()); err == nil {
 			return b, nil
 		}
 		err = corrupt("%v", err)
@@ -140,9 +139,12 @@ func (f *Frame) rawChunk(dst []byte, s *snapshot, i int) (out []byte, err error)
 	defer closeSource(src.close)
 	b := src.mem
 	if b == nil {
-		if b, err = readAll(src.at, src.off, int64(h.CBytes)); err != nil {
-			return dst, f.chunkError(s, i, err)
-		}
+		b, err = f.readStored(src.at, src.off, int64(h.CBytes))
+	} else if m, ok := s.src.(*mapped); ok && !chunk.MayRead(m, src.off, int64(h.CBytes), f.opts.MaxBytes) {
+		err = errHole(int64(h.CBytes))
+	}
+	if err != nil {
+		return dst, f.chunkError(s, i, err)
 	}
 	b = b[:h.CBytes]
 	if f.opts.Verify {
@@ -176,20 +178,4 @@ func (f *Frame) ReadChunk(dst []byte, i int) (_ []byte, err error) {
 		return dst, f.chunkError(s, i, err)
 	}
 	return out, nil
-}
-
-// AllocLimit returns how many bytes a caller may set aside because the frame says that it has so much data:
-// Options.MaxBytes, or 4096 times what is stored. Frames made by this handle are trusted.
-func (f *Frame) AllocLimit() int64 {
-	switch {
-	case f.opts.MaxBytes > 0:
-		return f.opts.MaxBytes
-	case f.opts.MaxBytes < 0 || f.trusted.Load():
-		return math.MaxInt64
-	}
-	stored := int64(0)
-	if s := f.snap.Load(); s != nil {
-		stored = f.store.stored(s)
-	}
-	return max(64<<20, 4096*min(stored, math.MaxInt64/4096))
 }

@@ -253,6 +253,5 @@ func (d *sparse) compact(ctx context.Context, b *Batch) error {
 			return err
 		}
 	}
-	d.bytes.Store(-1) // to be measured anew
 	return nil
 }

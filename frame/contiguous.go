@@ -83,6 +83,9 @@ func (c *contiguous) put(b *Batch, data []byte) (entry, error) {
 
 func (c *contiguous) drop(b *Batch, e entry, size int64) {
 	c.survey(b)
+	if c.shared {
+		return
+	}
 	off := int64(e) + int64(b.next.headerLen)
 	x := extent{off, off + size}
 	if i := slices.Index(b.put, x); i >= 0 { // written by this very batch
@@ -90,10 +93,10 @@ func (c *contiguous) drop(b *Batch, e entry, size int64) {
 		c.addFree(x)
 		return
 	}
-	if !c.shared {
-		b.dropped = append(b.dropped, x)
-	}
+	b.dropped = append(b.dropped, x)
 }
+
+func (c *contiguous) share() { c.shared = true }
 
 func (c *contiguous) commit(b *Batch) error {
 	c.survey(b)
@@ -315,7 +318,9 @@ func (c *contiguous) rollback(b *Batch) {
 	c.cut = b.cur != nil
 }
 
-func (c *contiguous) stored(s *snapshot) int64 { return s.frameLen }
+func (c *contiguous) stored(s *snapshot, enough int64) int64 {
+	return chunk.Evidence(s.src, c.base, s.frameLen, enough)
+}
 
 func (c *contiguous) close() error {
 	err := c.st.Close()

@@ -66,25 +66,20 @@ func (v View) copyInto(ctx context.Context, b *Batch) error {
 	return v.f.copyChunks(ctx, v.s, b)
 }
 
-// copyChunks appends the chunks of s as they are stored.
+// copyChunks appends the chunks of s as they are stored. A chunk that is referenced many times is stored once.
 func (f *Frame) copyChunks(ctx context.Context, s *snapshot, b *Batch) error {
 	if s.index.list == nil && s.index.n > 0 && s.chunkSize > 0 {
 		b.next.index, b.next.nbytes = s.index, s.nbytes
 	} else {
 		var buf []byte
 		var err error
+		chunks := f.once(s)
 		for i := range s.index.n {
 			if err = ctx.Err(); err != nil {
 				return err
 			}
-			if buf, err = f.rawChunk(buf[:0], s, i); err != nil {
+			if buf, err = chunks.append(b, i, buf); err != nil {
 				return f.orClosed(err)
-			}
-			if err := f.checkSum(s, i, buf); err != nil {
-				return err
-			}
-			if err := b.AppendChunk(buf); err != nil {
-				return err
 			}
 		}
 	}
@@ -92,8 +87,8 @@ func (f *Frame) copyChunks(ctx context.Context, s *snapshot, b *Batch) error {
 }
 
 // Verify decodes everything and checks what the parts of the frame say of each other. It calls report for each
-// fault, with its place, and goes on; it returns early only when report or ctx says so. A frame whose data is
-// elsewhere (see the package comment) is reported once, as ErrUnsupported.
+// fault, with its place, and goes on; it returns early only when report or ctx says so, or where chunks overlap. A frame
+// whose data is elsewhere (see the package comment) is reported once, as ErrUnsupported.
 func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error) {
 	ctx = task.Context(ctx)
 	s, err := f.acquire(ctx)
@@ -120,6 +115,7 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 		}
 	}
 	total, sound := int64(0), true
+	chunks := f.once(s)
 	for i := 0; i < s.index.n; i++ {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -127,13 +123,13 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 		if s.index.list == nil && i == 1 {
 			i = s.index.n - 1 // those between are all like the first
 		}
-		n, err := f.verifyChunk(s, i)
+		n, last, err := chunks.verify(i)
 		if err != nil && f.isClosed() {
 			return err
 		}
 		if err != nil {
 			sound = false
-			if err := report(err); err != nil {
+			if err := report(err); err != nil || last {
 				return err
 			}
 		}
@@ -145,54 +141,53 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 	return nil
 }
 
-// verifyChunk decodes chunk i block by block and returns its decoded size.
-func (f *Frame) verifyChunk(s *snapshot, i int) (int64, error) {
+// verifyChunk decodes chunk i block by block and returns its header.
+func (f *Frame) verifyChunk(s *snapshot, i int) (chunk.Header, error) {
 	special, err := s.index.at(i).special()
 	if err != nil {
-		return 0, f.chunkError(s, i, err)
+		return chunk.Header{}, f.chunkError(s, i, err)
 	}
 	if special != chunk.Regular {
-		h, err := f.chunkHeader(s, i)
-		return int64(h.NBytes), err
+		return f.chunkHeader(s, i)
 	}
-	n := int64(0)
+	var h chunk.Header
 	err = f.withWorker(func(w *worker) (err error) {
-		n, err = f.verifyBlocks(s, w, i)
+		h, err = f.verifyBlocks(s, w, i)
 		return err
 	})
-	return n, err
+	return h, err
 }
 
 // verifyBlocks is verifyChunk for a chunk that is stored.
-func (f *Frame) verifyBlocks(s *snapshot, w *worker, i int) (_ int64, err error) {
+func (f *Frame) verifyBlocks(s *snapshot, w *worker, i int) (_ chunk.Header, err error) {
 	if m, ok := s.src.(*mapped); ok {
 		defer m.recoverFault(debug.SetPanicOnFault(true), f, i, w, &err)
 	}
 	var r chunk.Reader
 	c, err := f.openChunk(s, w, &r, i, 1)
 	if err != nil {
-		return 0, err
+		return chunk.Header{}, err
 	}
 	defer closeSource(c)
 	if err := f.checkSum(s, i, r.Raw()); err != nil {
-		return int64(r.NBytes()), err
+		return *r.Header(), err
 	}
 	for k := range r.NumBlocks() {
 		n := r.BlockLen(k)
 		if special, _ := r.Special(); special != chunk.Regular {
 			break
 		}
-		if limit := f.AllocLimit(); int64(n) > limit {
-			return int64(r.NBytes()), f.chunkError(s, i, fmt.Errorf("block %d of %d bytes, the limit is %d: %w", k, n, limit, ErrTooLarge))
+		if err := f.CheckAlloc(int64(n)); err != nil {
+			return *r.Header(), f.chunkError(s, i, fmt.Errorf("block %d: %w", k, err))
 		}
 		if cap(w.buf) < n {
 			w.buf = make([]byte, n)
 		}
 		if err := w.DecodeBlock(w.buf[:n], &r, k); err != nil {
-			return int64(r.NBytes()), f.chunkError(s, i, err)
+			return *r.Header(), f.chunkError(s, i, err)
 		}
 	}
-	return int64(r.NBytes()), nil
+	return *r.Header(), nil
 }
 
 // Reader returns the decoded bytes of the super-chunk as an io.ReadSeeker of its own position.
@@ -248,6 +243,7 @@ func (b *Batch) PutChunks(ctx context.Context, v View, places iter.Seq2[int, int
 	var buf []byte
 	returned := false
 	defer b.failUnless(&returned)
+	chunks := v.f.once(v.s)
 	for to, from := range places {
 		err := ctx.Err()
 		if err == nil {
@@ -257,10 +253,7 @@ func (b *Batch) PutChunks(ctx context.Context, v View, places iter.Seq2[int, int
 			err = v.f.checkHeld(v.s, from)
 		}
 		if err == nil {
-			buf, err = v.f.rawChunk(buf[:0], v.s, from)
-		}
-		if err == nil {
-			err = b.UpdateChunk(to, buf)
+			buf, err = chunks.update(b, to, from, buf)
 		}
 		if err != nil {
 			returned = true

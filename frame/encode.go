@@ -121,6 +121,9 @@ func (b *Batch) Encode(ctx context.Context, size int, src Source) error {
 	if err != nil {
 		return b.f.wrap("chunk", -1, err)
 	}
+	if err := b.checkLayout(l); err != nil {
+		return b.f.wrap("chunk", -1, err)
+	}
 	b.owned = false // what is kept is read from the index as it is now
 	e, ok := b.f.encoders.Get().(*encoding)
 	if !ok {
@@ -141,6 +144,15 @@ func (b *Batch) Encode(ctx context.Context, size int, src Source) error {
 	e.b, e.s, e.ctx, e.src, e.keeper, e.rows, e.l, e.jobs = nil, nil, nil, nil, nil, nil, nil, e.jobs[:0]
 	b.f.encoders.Put(e)
 	return b.fail(err)
+}
+
+// checkLayout is an error if the blocks that the header of the frame asks for take more memory than it may.
+func (b *Batch) checkLayout(l *chunk.Layout) error {
+	if l.NumBlocks() == 0 {
+		return nil
+	}
+	const header = 24 // of a slice
+	return b.f.CheckAlloc(max(int64(l.BlockLen(0)), header*int64(l.NumBlocks())))
 }
 
 // piecesOf returns how many blocks a source has, roughly: no more goroutines have something to do. A source that writes

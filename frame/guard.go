@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
 )
 
@@ -110,6 +111,9 @@ func findGuard(src io.ReaderAt, base, size int64) (*guard, error) {
 	}
 	pos, n := int64(binary.BigEndian.Uint64(b)), int64(binary.BigEndian.Uint32(b[8:]))
 	if n < fixedLen || pos < n || pos != size-guardSuffix-2*n {
+		return nil, nil
+	}
+	if !chunk.MayRead(src, base+pos, 2*n, 0) {
 		return nil, nil
 	}
 	heads, err := readAll(src, base+pos, 2*n)

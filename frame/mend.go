@@ -74,6 +74,8 @@ func (w *wreck) badEntries(ctx context.Context) ([]int, error) {
 	s := w.s
 	var bad []int
 	named := map[entry]bool{}
+	chunks := w.f.once(s)
+	chunks.left = salvageLimit(w.size)
 	for i, e := range s.index.list {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -86,7 +88,7 @@ func (w *wreck) badEntries(ctx context.Context) ([]int, error) {
 		}
 		if named[e] && s.index.sums == nil {
 			bad = append(bad, i)
-		} else if err := w.f.usable(s, i); err != nil && !(errors.Is(err, ErrChecksum) && w.wrongSum(i)) {
+		} else if err := chunks.usableOnce(i); err != nil && !(errors.Is(err, ErrChecksum) && !named[e] && w.wrongSum(i)) {
 			bad = append(bad, i)
 		}
 		named[e] = true

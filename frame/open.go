@@ -192,7 +192,7 @@ func (f *Frame) loadParts(src io.ReaderAt, base, size int64) (*snapshot, error) 
 		return nil, f.wrap("metalayers", fixedLen, err)
 	}
 	if s.headerLen > len(head) {
-		if head, err = readAll(src, base, int64(s.headerLen)); err != nil {
+		if head, err = f.readStored(src, base, int64(s.headerLen)); err != nil {
 			return nil, f.wrap("header", 0, err)
 		}
 	}
@@ -235,7 +235,7 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt, base int64) error {
 	if s.frameLen-pos > chunk.MaxBytes {
 		return f.wrap("index", pos, fmt.Errorf("index and trailer of %d bytes: %w", s.frameLen-pos, ErrTooLarge))
 	}
-	b, err := readAll(src, base+pos, s.frameLen-pos)
+	b, err := f.readStored(src, base+pos, s.frameLen-pos)
 	if err != nil {
 		return f.wrap("index", pos, err)
 	}

@@ -153,7 +153,7 @@ func (w *wreck) entries(p *piece) []entry {
 	if w.patience < 0 {
 		return nil
 	}
-	b, err := readAll(w.src, p.at, int64(p.h.CBytes))
+	b, err := w.f.readStored(w.src, p.at, int64(p.h.CBytes))
 	if err != nil {
 		return nil
 	}

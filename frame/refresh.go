@@ -197,7 +197,6 @@ func (d *sparse) refresh(f *Frame, now *snapshot, _ bool) (*snapshot, error) {
 		d.retired = append(d.retired, retired{s: now, root: d.root})
 		d.root = r
 	}
-	d.bytes.Store(-1)
 	f.trusted.Store(false)
 	return s, nil
 }

@@ -231,21 +231,16 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, tell f
 	if err != nil {
 		return err
 	}
-	left := 16<<20 + 4*min(size, 1<<60) // chunks that lie in each other must not make a file of any size
 	var buf []byte
+	chunks := f.once(s)
+	chunks.left = salvageLimit(size)
 	for i := range s.index.n {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		err := f.usable(s, i)
+		err := chunks.usableOnce(i)
 		if err == nil {
-			buf, err = f.rawChunk(buf[:0], s, i)
-		}
-		if left -= int64(len(buf)); err == nil && left < 0 {
-			err = f.chunkError(s, i, fmt.Errorf("more bytes in chunks than the frame has: %w", ErrTooLarge))
-		}
-		if err == nil {
-			err = b.AppendChunk(buf)
+			buf, err = chunks.append(b, i, buf)
 		}
 		if b.err != nil {
 			return b.err
@@ -273,7 +268,7 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, tell f
 // for a list of them.
 func (f *Frame) loseLast(s *snapshot, b *Batch, found *Salvaged) {
 	x := &b.next.index
-	if int64(x.n) > f.AllocLimit()/8 {
+	if f.CheckAlloc(8*int64(x.n)) != nil {
 		found.Chunks, found.Lost, x.uniform = 0, x.n, entryZeros
 		return
 	}
@@ -283,9 +278,24 @@ func (f *Frame) loseLast(s *snapshot, b *Batch, found *Salvaged) {
 	*x = newIndex(list, sums)
 }
 
+// sensible is an error if no library has written these parameters for new chunks. Filters that can be read only are
+// those of older libraries, or of those that check less.
+func (h *header) sensible() error {
+	p := h.cparams()
+	p.Filters = slices.Clone(p.Filters)
+	for i, f := range p.Filters {
+		switch f.ID {
+		case chunk.ByteDeltaOld, chunk.TruncPrec, chunk.IntTrunc, chunk.NDCell, chunk.NDMean:
+			p.Filters[i] = chunk.Filter{}
+		}
+	}
+	_, err := p.Normalize()
+	return err
+}
+
 // checkParams gives a frame whose parameters for new chunks make no sense those that are chosen by default.
 func (f *Frame) checkParams(s *snapshot, tell func(error)) {
-	if _, err := chunk.EncodeSpecial(nil, chunk.Zeros, int(s.typeSize), nil, s.cparams()); err != nil {
+	if err := s.sensible(); err != nil {
 		tell(f.wrap("header", offFilters, fmt.Errorf("parameters for new chunks, defaults take their place: %w", err)))
 		if s.setCParams(chunk.CParams{TypeSize: int(s.typeSize)}) != nil {
 			s.setCParams(chunk.CParams{TypeSize: 1})
@@ -293,16 +303,49 @@ func (f *Frame) checkParams(s *snapshot, tell func(error)) {
 	}
 }
 
+// salvageLimit returns how many bytes of chunks may be salvaged, or examined, from a file of size bytes: chunks that lie
+// in each other must not make a file of any size.
+func salvageLimit(size int64) int64 { return 16<<20 + 4*min(size, 1<<60) }
+
 // usable tells whether chunk i is sound, or nobody can say that it is not, as its codec is not there.
 func (f *Frame) usable(s *snapshot, i int) error {
 	if s.index.at(i) == maxOffset {
 		return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: -1, Err: corrupt("not found")}
 	}
-	_, err := f.verifyChunk(s, i)
-	if errors.Is(err, ErrUnsupported) {
-		_, err = f.chunkHeader(s, i)
-	}
+	_, err := f.usableHeader(s, i)
 	return err
+}
+
+// usableHeader returns the header of chunk i if it is usable.
+func (f *Frame) usableHeader(s *snapshot, i int) (chunk.Header, error) {
+	h, err := f.verifyChunk(s, i)
+	if errors.Is(err, ErrUnsupported) {
+		return f.chunkHeader(s, i)
+	}
+	return h, err
+}
+
+// usableOnce is usable for a chunk that may be referenced many times, and without end for chunks that overlap.
+func (o *once) usableOnce(i int) error {
+	e := o.s.index.at(i)
+	if e < 0 || e == maxOffset {
+		return o.f.usable(o.s, i)
+	}
+	if err := o.spend(i, 0); err != nil {
+		return err
+	}
+	if o.seen == nil {
+		h, err := o.f.usableHeader(o.s, i)
+		o.left -= int64(h.CBytes)
+		return err
+	}
+	c := o.seen[e]
+	if c == nil {
+		c = o.examine(i, o.f.usableHeader)
+		o.seen[e] = c
+		o.left -= int64(c.h.CBytes)
+	}
+	return o.fits(i, c)
 }
 
 // wreck is a damaged frame whose index is made anew.
@@ -374,7 +417,7 @@ func (w *wreck) readHead() {
 		w.s.header, err = parseHeader(head, 1<<62) // the end may be lost
 	}
 	if err == nil && w.s.headerLen > len(head) {
-		head, err = readAll(w.src, 0, min(int64(w.s.headerLen), w.size))
+		head, err = w.f.readStored(w.src, 0, min(int64(w.s.headerLen), w.size))
 	}
 	if w.headed = err == nil; w.headed {
 		head = head[:min(w.s.headerLen, len(head))]

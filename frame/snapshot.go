@@ -19,12 +19,13 @@ type snapshot struct {
 	sums   *checksums   // nil when the frame keeps none
 	origin *origin      // nil when the chunks hold the data
 	ends   ends         // of frames with chunks of variable size
-	src    io.ReaderAt  // contiguous frames: where the bytes are
-	area   int64        // contiguous frames: where the chunks end at the latest, from the frame start
-	root   root         // sparse frames: the directory with the chunk files
-	fileID int64        // sparse frames: the number of the next chunk file
-	sum    uint64       // of index and trailer; see unchanged
-	epoch  uint64       // see lock
+	stored evidence
+	src    io.ReaderAt // contiguous frames: where the bytes are
+	area   int64       // contiguous frames: where the chunks end at the latest, from the frame start
+	root   root        // sparse frames: the directory with the chunk files
+	fileID int64       // sparse frames: the number of the next chunk file
+	sum    uint64      // of index and trailer; see unchanged
+	epoch  uint64      // see lock
 
 	trailerLen int // of a state that was read, in bytes
 

@@ -186,8 +186,8 @@ func (c *contiguous) survey(b *Batch) {
 	}
 	c.surveyed = true
 	list, shared := b.cur.index.storedEntries()
-	c.shared = shared
-	if shared || len(list) == 0 {
+	c.shared = c.shared || shared
+	if c.shared || len(list) == 0 {
 		return
 	}
 	const few = 1000

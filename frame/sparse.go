@@ -8,7 +8,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"sync/atomic"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/meta"
@@ -37,13 +36,10 @@ type sparse struct {
 	takenBy  *Batch         // the batch that taken and low belong to
 	taken    map[int64]bool // file numbers in use; see number
 	low      int64          // no free number is below
-	bytes    atomic.Int64   // of the files when they were measured, and of those written since; -1 = not measured
 }
 
 func newSparse(sys system, r root, dir, temp string, noSync bool) *sparse {
-	d := &sparse{sys: sys, root: r, dir: dir, temp: temp, noSync: noSync, surveyed: temp != ""}
-	d.bytes.Store(-1)
-	return d
+	return &sparse{sys: sys, root: r, dir: dir, temp: temp, noSync: noSync, surveyed: temp != ""}
 }
 
 func chunkFile(n int64) string { return fmt.Sprintf("%08X.chunk", n) }
@@ -67,7 +63,11 @@ func (d *sparse) open(s *snapshot, e, _ entry) (source, error) {
 		f.Close()
 		return source{}, err
 	}
-	return source{at: f, size: fi.Size(), guess: min(fi.Size(), chunk.MaxBytes), close: f}, nil
+	guess := fi.Size()
+	if s.chunkSize > 0 {
+		guess = min(guess, int64(s.chunkSize)+chunk.MaxOverhead)
+	}
+	return source{at: f, size: fi.Size(), guess: guess, close: f}, nil
 }
 
 func (d *sparse) put(b *Batch, data []byte) (entry, error) {
@@ -80,9 +80,6 @@ func (d *sparse) put(b *Batch, data []byte) (entry, error) {
 	}
 	b.put = append(b.put, extent{id, id})
 	b.next.cbytes += int64(len(data))
-	if d.bytes.Load() >= 0 {
-		d.bytes.Add(int64(len(data)))
-	}
 	return entry(id), nil
 }
 
@@ -158,6 +155,14 @@ func createNew(r root, name string) (systemFile, error) {
 
 func (d *sparse) drop(b *Batch, e entry, size int64) {
 	b.next.cbytes = max(0, b.next.cbytes-size)
+	if !d.surveyed && b.cur != nil {
+		d.surveyed = true
+		_, shared := b.cur.index.storedEntries()
+		d.shared = d.shared || shared
+	}
+	if d.shared {
+		return
+	}
 	if i := slices.Index(b.put, extent{int64(e), int64(e)}); i >= 0 {
 		b.put = slices.Delete(b.put, i, i+1)
 		d.root.remove(chunkFile(int64(e))) // no state names it
@@ -167,15 +172,10 @@ func (d *sparse) drop(b *Batch, e entry, size int64) {
 		}
 		return
 	}
-	if !d.surveyed && b.cur != nil {
-		d.surveyed = true
-		_, d.shared = b.cur.index.storedEntries()
-	}
-	if d.shared {
-		return
-	}
 	b.dropped = append(b.dropped, extent{int64(e), int64(e)})
 }
+
+func (d *sparse) share() { d.shared = true }
 
 func (d *sparse) commit(b *Batch) error {
 	s := b.next
@@ -292,13 +292,24 @@ func (d *sparse) rollback(b *Batch) {
 	}
 }
 
-// stored measures the files of the directory when it is first asked.
-func (d *sparse) stored(*snapshot) int64 {
-	if d.bytes.Load() < 0 {
-		sum, _ := d.size(nil) // what cannot be read does not count
-		d.bytes.CompareAndSwap(-1, sum)
+// stored looks at the beginnings of the chunk files, each once.
+func (d *sparse) stored(s *snapshot, enough int64) int64 {
+	const most = 1 << 20
+	sum, seen := int64(0), map[entry]bool{}
+	for _, e := range s.index.list {
+		if sum >= enough {
+			break
+		}
+		if e < 0 || seen[e] {
+			continue
+		}
+		seen[e] = true
+		if src, err := d.open(s, e, -1); err == nil { // what cannot be read does not count
+			sum += chunk.Evidence(src.at, src.off, min(src.size, most), enough-sum)
+			closeSource(src.close)
+		}
 	}
-	return max(0, d.bytes.Load())
+	return sum
 }
 
 // size measures the files of the directory.

@@ -23,13 +23,15 @@ type store interface {
 	commit(b *Batch) error
 	// grow tells whether the header may take n bytes, which chunks of older states may still use.
 	grow(n int64) error
+	// share notes that a chunk is referenced more than once from now on: then space that one entry gives up may be in use.
+	share()
 	// rollback forgets what put wrote.
 	rollback(b *Batch)
 	// reclaim gives back space that no reader uses any more. It may make another snapshot of the same state.
 	reclaim(f *Frame)
-	// stored returns how many bytes a state has, or more: those that are there, whatever the header says. It may be
-	// called by any number of goroutines.
-	stored(s *snapshot) int64
+	// stored returns how many of the bytes of a state are evidence (see chunk.Evidence), or that enough are. Any
+	// goroutine may call it.
+	stored(s *snapshot, enough int64) int64
 	// size returns how many bytes are there, those that no state uses included. Any goroutine may call it.
 	size(s *snapshot) (int64, error)
 	// compact gives back what b.cur does not use. b has no edits.

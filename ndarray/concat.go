@@ -133,8 +133,18 @@ func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 	g := j.l.geo
 	s := j.parts[0].stream(j.l)
 	s.read = j.read
+	s.check = func(n int64) error {
+		for _, p := range j.parts {
+			if err := p.a.f.CheckAlloc(n); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	for _, p := range j.parts {
-		s.limit = min(s.limit, p.a.f.AllocLimit())
+		if most := p.a.f.Options().MaxBytes; most > 0 && (s.limit <= 0 || most < s.limit) {
+			s.limit = most
+		}
 	}
 	owner := j.owners()
 	if g.items == 0 || !slices.ContainsFunc(owner, func(p *joined) bool { return p != nil }) {

@@ -139,7 +139,7 @@ func (a *Array) writeLists(ctx context.Context, b *frame.Batch, st *state, m *ma
 	if s.items == 0 {
 		return ctx.Err()
 	}
-	if n := s.place.points[0]; w.one && n > a.f.AllocLimit()/16 && n > numbersListed(sel) {
+	if n := s.place.points[0]; w.one && n > numbersListed(sel) && (n > math.MaxInt64/16 || a.f.CheckAlloc(16*n) != nil) {
 		return fmt.Errorf("ndarray: %w: index arrays broadcast to %d items, with 16 bytes each: raise Options.MaxBytes", ErrTooLarge, n)
 	}
 	w.plan, w.itemSize = a.listPlan(st, m, s, sel), a.itemSize

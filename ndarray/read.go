@@ -77,8 +77,8 @@ func (a *Array) allocLimit(s *selection, size int) error {
 	if err != nil {
 		return err
 	}
-	if limit := a.f.AllocLimit(); int64(n) > limit {
-		return fmt.Errorf("ndarray: %w: a selection of %d bytes out of a small file, more than %d: raise Options.MaxBytes or read into memory of your own", ErrTooLarge, n, limit)
+	if err := a.f.CheckAlloc(int64(n)); err != nil {
+		return fmt.Errorf("ndarray: %w: a selection of %w, or read into memory of your own", ErrTooLarge, err)
 	}
 	return nil
 }

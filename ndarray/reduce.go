@@ -145,7 +145,7 @@ func (j *reduction) setAxes(axes []int, keep bool) error {
 			j.result = append(j.result, 1)
 		}
 	}
-	if a := j.h.a; !fits || j.cells > math.MaxInt32 || j.cells > a.f.AllocLimit()/32 {
+	if !fits || j.cells > math.MaxInt32 || j.h.a.f.CheckAlloc(32*j.cells) != nil {
 		return fmt.Errorf("ndarray: %w: a reduction to %v, with 32 bytes for each item", ErrTooLarge, j.result)
 	}
 	extreme := j.cells > 0 && (j.op == OpMin || j.op == OpMax)

@@ -17,8 +17,9 @@ const streamBytes = 32 << 20
 // goroutines, is a box of whole chunks.
 type stream struct {
 	l     *layout
-	size  int   // of an item as it is read
-	limit int64 // of memory for items, in bytes; 0: none
+	size  int                 // of an item as it is read
+	limit int64               // Options.MaxBytes of what is read; 0 or less: none
+	check func(n int64) error // says whether n bytes of memory may be taken for items; nil: any
 
 	// read sets dst to the items of a box of the new array, in C order.
 	read func(ctx context.Context, dst []byte, start, count *dims) error
@@ -28,7 +29,7 @@ type stream struct {
 
 // stream returns the stream that copies what is held.
 func (h *held) stream(l *layout) *stream {
-	return &stream{l: l, size: h.m.dtype.Size, limit: h.a.f.AllocLimit(), read: h.read}
+	return &stream{l: l, size: h.m.dtype.Size, limit: h.a.f.Options().MaxBytes, check: h.a.f.CheckAlloc, read: h.read}
 }
 
 // run writes all chunks, to an empty frame.
@@ -63,8 +64,10 @@ func (s *stream) box(ctx context.Context, b *frame.Batch, start, stop dims) erro
 			sel.items *= count[i]
 		}
 		n, err := byteSize(sel.items, int64(s.size))
-		if err == nil && s.limit > 0 && int64(n) > s.limit {
-			err = fmt.Errorf("ndarray: %w: chunks of %d bytes out of a small file, more than %d: raise Options.MaxBytes", ErrTooLarge, n, s.limit)
+		if err == nil && s.check != nil {
+			if err = s.check(int64(n)); err != nil {
+				err = fmt.Errorf("ndarray: %w: chunks of %w", ErrTooLarge, err)
+			}
 		}
 		if err != nil {
 			return err

@@ -113,8 +113,8 @@ func limited(r Reader, items int64) (int, error) {
 		return 0, err
 	}
 	a, _ := r.source()
-	if limit := a.f.AllocLimit(); int64(n) > limit {
-		return 0, fmt.Errorf("ndarray: %w: %d bytes at a time out of a small file, more than %d: raise Options.MaxBytes", ErrTooLarge, n, limit)
+	if err := a.f.CheckAlloc(int64(n)); err != nil {
+		return 0, fmt.Errorf("ndarray: %w: at a time, %w", ErrTooLarge, err)
 	}
 	return n, nil
 }
@@ -149,8 +149,11 @@ func writeItems(ctx context.Context, dst io.Writer, r Reader, sel []Index, m bou
 		}
 	}
 	a, _ := r.source()
-	limit := a.f.AllocLimit()
-	for t, err := range TilesBytes(ctx, r, runs(r, bounds{min(m.slab, limit), min(m.most, limit)}), 1) {
+	if a.f.CheckAlloc(m.most) != nil {
+		limit := a.f.AllocLimit()
+		m = bounds{min(m.slab, limit), min(m.most, limit)}
+	}
+	for t, err := range TilesBytes(ctx, r, runs(r, m), 1) {
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,81 @@
+package frame
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"sync"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// freeAlloc is how much memory needs no evidence, and allocRatio how much each stored byte allows. See chunk.MayRead.
+const (
+	freeAlloc  = 64 << 20
+	allocRatio = 4096
+)
+
+// evidence is how much of a state is known to be stored.
+type evidence struct {
+	mu     sync.Mutex
+	found  int64
+	sought int64 // the search stopped there
+}
+
+// CheckAlloc returns an ErrTooLarge if a caller may not set n bytes aside because the frame says that it has so much
+// data: more than Options.MaxBytes, or without it, more than 64 MiB and 4096 times what is stored. Pages of zeros, such as
+// holes in a file, do not count as stored. Frames made by this handle are trusted.
+func (f *Frame) CheckAlloc(n int64) error {
+	if limit := f.allocLimit(n); n > limit {
+		return fmt.Errorf("%d bytes out of a small file, more than %d: raise Options.MaxBytes: %w", n, limit, ErrTooLarge)
+	}
+	return nil
+}
+
+// AllocLimit returns how many bytes CheckAlloc allows. It may have to look at up to 16 MiB of what is stored: CheckAlloc
+// looks at less. Beyond 64 GiB it does not look, and counts the size of the frame.
+func (f *Frame) AllocLimit() int64 {
+	const most = 64 << 30
+	limit := f.allocLimit(most)
+	if s := f.snap.Load(); s != nil && limit >= most && limit < math.MaxInt64 && f.opts.MaxBytes == 0 {
+		limit = max(limit, allocRatio*min(s.frameLen, math.MaxInt64/allocRatio))
+	}
+	return limit
+}
+
+// allocLimit returns the limit of CheckAlloc, as far as it matters for n.
+func (f *Frame) allocLimit(n int64) int64 {
+	switch {
+	case f.opts.MaxBytes > 0:
+		return f.opts.MaxBytes
+	case f.opts.MaxBytes < 0 || f.trusted.Load():
+		return math.MaxInt64
+	case n <= freeAlloc:
+		return freeAlloc
+	}
+	s := f.snap.Load()
+	if s == nil {
+		return freeAlloc
+	}
+	enough := (n-1)/allocRatio + 1
+	s.stored.mu.Lock()
+	defer s.stored.mu.Unlock()
+	if s.stored.sought < enough {
+		s.stored.found, s.stored.sought = f.store.stored(s, enough), enough
+	}
+	return max(freeAlloc, allocRatio*min(s.stored.found, math.MaxInt64/allocRatio))
+}
+
+// errHole is the error of n bytes of which too few are stored.
+func errHole(n int64) error {
+	return fmt.Errorf("%d bytes, too few of them are stored; Options.MaxBytes may allow them: %w", n, ErrTooLarge)
+}
+
+// readStored is readAll for as many bytes as a file says, which it may read only if that is no more than what is stored
+// allows.
+func (f *Frame) readStored(src io.ReaderAt, off, n int64) ([]byte, error) {
+	if !chunk.MayRead(src, off, n, f.opts.MaxBytes) {
+		return nil, errHole(n)
+	}
+	return readAll(src, off, n)
+}
