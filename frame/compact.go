@@ -116,7 +116,7 @@ func (c *contiguous) compact(ctx context.Context, b *Batch) error {
 		c.retired[i].exts = nil // in the old file
 	}
 	c.retired = append(c.retired, retired{s: old, st: c.st})
-	c.st, c.free, c.head, c.surveyed, c.shared = n.st, nil, n.head, true, n.shared
+	c.st, c.free, c.head, c.surveyed, c.shared, c.doubt = n.st, nil, n.head, true, n.shared, false
 	f.snap.CompareAndSwap(old, s) // it stays nil when the frame was closed meanwhile
 	return err
 }
@@ -136,6 +136,7 @@ func (c *contiguous) fill(ctx context.Context, f *Frame, old *snapshot) (*snapsh
 		if _, c.shared = old.index.storedEntries(); c.shared {
 			place = make(map[entry]entry, len(list))
 		}
+		chunks := f.once(old)
 		var buf []byte
 		for i, e := range list {
 			if err := ctx.Err(); err != nil {
@@ -152,10 +153,7 @@ func (c *contiguous) fill(ctx context.Context, f *Frame, old *snapshot) (*snapsh
 			if c.shared {
 				place[e] = list[i]
 			}
-			if buf, err = f.rawChunk(buf[:0], old, i); err == nil {
-				err = f.checkSum(old, i, buf)
-			}
-			if err == nil {
+			if buf, err = chunks.read(buf[:0], i); err == nil {
 				err = w.add(buf)
 			}
 			if err != nil {

@@ -28,7 +28,8 @@ type contiguous struct {
 	retired  []retired
 	head     int64  // where the header ended that was written last
 	surveyed bool   // space that was dead when the frame was opened is known
-	shared   bool   // the index names chunks twice
+	shared   bool   // chunks may share bytes: then no space of chunks is used again
+	doubt    bool   // not all chunk headers were read, so that chunks may overlap; see mayReuse
 	cut      bool   // the storage may be longer than the frame, by what older states used
 	temp     string // the file has this name until the first commit
 	name     string // of the file; empty for other storage

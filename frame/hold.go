@@ -31,6 +31,17 @@ func (b *Batch) drop(e entry, size int64) {
 	b.f.store.drop(b, e, size)
 }
 
+// Uniform returns the special value that all chunks are, when the index has one entry for all of them and no Postfilter
+// changes what is read.
+func (v View) Uniform() (chunk.Special, bool) {
+	x := &v.s.index
+	if x.n == 0 || x.list != nil || v.f.opts.Postfilter != nil {
+		return chunk.Regular, false
+	}
+	special, err := x.uniform.special()
+	return special, err == nil && special != chunk.Regular
+}
+
 // Special returns what the index says that chunk i stands for: zeros, NaNs or uninitialised items, or chunk.Regular for
 // what is stored. It reads nothing; i must be the number of a chunk.
 func (v View) Special(i int) chunk.Special {

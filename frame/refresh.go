@@ -123,7 +123,7 @@ func (c *contiguous) refresh(f *Frame, now *snapshot, edit bool) (*snapshot, err
 		c.retired = append(c.retired, retired{s: now, st: c.st})
 		c.st = st
 	}
-	c.free, c.head, c.surveyed, c.shared, c.cut = nil, 0, false, false, f.writable
+	c.free, c.head, c.surveyed, c.shared, c.doubt, c.cut = nil, 0, false, false, false, f.writable
 	f.trusted.Store(false)
 	return s, nil
 }

@@ -34,6 +34,9 @@ func tail(s *snapshot) extent {
 func (c *contiguous) alloc(b *Batch, n int64) extent {
 	from := int64(b.next.headerLen)
 	for i := range c.free {
+		if !c.mayReuse(b) {
+			break
+		}
 		x := &c.free[i]
 		if x.off < from { // an empty frame got a longer header
 			x.off = min(from, x.end)
@@ -195,16 +198,12 @@ func (c *contiguous) survey(b *Batch) {
 	if sampled {
 		list = list[len(list)-1:] // only where the chunks end
 	}
-	live := make([]extent, 0, len(list))
-	for _, e := range list {
-		n := c.storedLen(b.cur, e)
-		if n < 0 {
-			return // what is corrupt is left alone
-		}
-		off := int64(b.cur.headerLen) + int64(e)
-		live = append(live, extent{off, off + n})
+	c.doubt = sampled
+	live := c.live(b.cur, list)
+	if live == nil {
+		c.shared = true // what is corrupt is left alone, and all that may be near it
+		return
 	}
-	slices.SortFunc(live, func(x, y extent) int { return cmp.Compare(x.off, y.off) })
 	at := int64(b.cur.headerLen)
 	if sampled {
 		at = live[0].off
@@ -213,12 +212,52 @@ func (c *contiguous) survey(b *Batch) {
 		if x.off > at {
 			c.free = append(c.free, extent{at, x.off})
 		}
-		at = max(at, x.end)
+		at = x.end
 	}
 	if t := tail(b.cur); t.off > at {
 		c.free = append(c.free, extent{at, t.off})
 	}
-	b.next.area = at
+	if !sampled {
+		b.next.area = at
+	}
+}
+
+// live returns where the chunks of entries are, which are sorted, or nil if that is not known or two of them overlap.
+func (c *contiguous) live(s *snapshot, list []entry) []extent {
+	live := make([]extent, 0, len(list))
+	for i, e := range list {
+		n := c.storedLen(s, e)
+		off := int64(s.headerLen) + int64(e)
+		if n < 0 || i > 0 && off < live[i-1].end {
+			return nil
+		}
+		live = append(live, extent{off, off + n})
+	}
+	return live
+}
+
+// mayReuse reports whether free space may be used. In a frame of which only a sample was surveyed, a chunk may reach into
+// the space of another that was deleted: all headers are read before the first use, once there is an eighth to gain.
+func (c *contiguous) mayReuse(b *Batch) bool {
+	if !c.doubt || b.cur == nil {
+		return !c.shared
+	}
+	sum := int64(0)
+	for _, x := range c.free {
+		sum += x.end - x.off
+	}
+	if sum < b.cur.cbytes/8 {
+		return false
+	}
+	c.doubt = false
+	list, shared := b.cur.index.storedEntries()
+	live := c.live(b.cur, list)
+	c.shared = c.shared || shared || live == nil && len(list) > 0
+	for _, x := range c.free {
+		i, _ := slices.BinarySearchFunc(live, x.off, func(y extent, off int64) int { return cmp.Compare(y.end, off+1) })
+		c.shared = c.shared || i < len(live) && live[i].meets(x)
+	}
+	return !c.shared
 }
 
 // sample tells whether at least an eighth of the chunks area seems to be dead.

@@ -52,7 +52,11 @@ func Copy(ctx context.Context, r Reader, name string, o *Options) (*Array, error
 		if h.chunkwise() && l.takes(h) {
 			return b.CopyChunks(ctx, h.v)
 		}
-		return h.stream(l).run(ctx, b)
+		s := h.stream(l)
+		if allZeros(h.v) {
+			return s.zeros(b)
+		}
+		return s.run(ctx, b)
 	})
 }
 

@@ -13,7 +13,7 @@ var errNotZero = errors.New("not zero")
 
 // isZero tells whether all items of a selection are zero bytes. It decodes the blocks but keeps none.
 func (a *Array) isZero(ctx context.Context, b *frame.Batch, st *state, s *selection) (bool, error) {
-	if s.items == 0 {
+	if s.items == 0 || allZeros(b.View()) {
 		return true, nil
 	}
 	z := &zeroScan{}
@@ -23,6 +23,12 @@ func (a *Array) isZero(ctx context.Context, b *frame.Batch, st *state, s *select
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// allZeros reports whether one entry of the index says that all items are zeros.
+func allZeros(v frame.View) bool {
+	special, ok := v.Uniform()
+	return ok && (special == chunk.Zeros || special == chunk.Uninit)
 }
 
 // zeroScan is the frame.Plan that looks for an item that is not zero. It walks chunks as reading does.

@@ -2,6 +2,7 @@ package ndarray
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -121,7 +122,7 @@ func (p *plan) stand(stride *dims, offset int64) {
 
 // rebuild makes rows of chunks anew, a group of chunks at a time.
 func (x *shift) rebuild(ctx context.Context, lo, hi int64) error {
-	if lo >= hi {
+	if lo >= hi || x.data == nil && allZeros(x.held) {
 		return ctx.Err()
 	}
 	s := wholeAxes(x.new.rec.Shape)
@@ -178,6 +179,11 @@ func (x *shift) group(ctx context.Context, lo, hi *dims) error {
 		return ctx.Err() // as a new chunk is
 	}
 	n, err := byteSize(s.items, g.itemSize)
+	if err == nil {
+		if err = a.f.CheckAlloc(int64(n)); err != nil {
+			err = fmt.Errorf("ndarray: %w: chunks of %w", ErrTooLarge, err)
+		}
+	}
 	if err != nil {
 		return err
 	}

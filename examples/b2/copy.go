@@ -105,6 +105,9 @@ func (p *params) copyFrame(ctx context.Context, f *frame.Frame, to string) error
 		if err := b.CopyVLMeta(v); err != nil {
 			return err
 		}
+		if special, ok := v.Uniform(); ok && info.ChunkSize > 0 {
+			return b.FillSpecial(info.NBytes, special) // which takes no work for each chunk
+		}
 		if p.chunkSize > 0 {
 			return appendChunks(b, f.Reader(), p.chunkSize)
 		}
