@@ -420,7 +420,7 @@ func TestStreamLarge(t *testing.T) {
 // TestStreamLimit checks that copies keep to Options.MaxBytes.
 func TestStreamLimit(t *testing.T) {
 	ctx := context.Background()
-	z, err := Zeros("", []int64{3000, 1000}, "|u1", &Options{Chunks: []int32{1000, 1000}, Blocks: []int32{100, 100}})
+	z, err := Full("", []int64{3000, 1000}, "|u1", []byte{7}, &Options{Chunks: []int32{1000, 1000}, Blocks: []int32{100, 100}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -442,7 +442,7 @@ func TestStreamLimit(t *testing.T) {
 			if !errors.Is(err, ErrTooLarge) {
 				t.Errorf("limit %d: %v", limit, err)
 			}
-		} else if err != nil || !bytes.Equal(wholeOf(t, c), make([]byte, 3_000_000)) {
+		} else if err != nil || !bytes.Equal(wholeOf(t, c), bytes.Repeat([]byte{7}, 3_000_000)) {
 			t.Errorf("limit %d: %v", limit, err)
 		}
 		a.Close()

@@ -1,0 +1,396 @@
+package frame
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// noise returns n bytes that do not compress.
+func noise(n int) []byte {
+	b := make([]byte, n)
+	r := rand.New(rand.NewPCG(1, uint64(n)))
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return b
+}
+
+// lean runs f and fails if it allocates more than the memory that needs no evidence.
+func lean(t *testing.T, what string, f func()) {
+	t.Helper()
+	if n := allocated(f); n > freeAlloc+16<<20 {
+		t.Errorf("%s: %d bytes allocated", what, n)
+	}
+}
+
+// TestHoleBehindChunk reads a chunk whose file has a hole of 2 GiB at its end.
+func TestHoleBehindChunk(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.b2frame")
+	f, err := Create(name, &Options{Sparse: true, NoSync: true}, func(b *Batch) error { return b.Append(small(1)) })
+	must(t, err)
+	must(t, f.Close())
+	must(t, os.Truncate(filepath.Join(name, chunkFile(0)), 1<<31-100))
+	f, err = Open(name, nil)
+	must(t, err)
+	defer f.Close()
+	lean(t, "ReadAt", func() {
+		p := make([]byte, len(small(1)))
+		if _, err := f.ReadAt(p, 0); err != nil || !bytes.Equal(p, small(1)) {
+			t.Error(err)
+		}
+	})
+	lean(t, "Verify", func() { must(t, f.Verify(context.Background(), func(err error) error { return err })) })
+	if limit := f.AllocLimit(); limit != freeAlloc {
+		t.Errorf("limit %d", limit)
+	}
+}
+
+// TestHoleInChunk reads a chunk of 1 GiB of which all but the header is a hole, with the file read and mapped.
+func TestHoleInChunk(t *testing.T) {
+	const size = 1 << 30
+	head := make([]byte, chunk.HeaderSize)
+	stored, err := chunk.Encode(nil, make([]byte, 64), chunk.CParams{Level: chunk.NoCompression}, nil)
+	must(t, err)
+	copy(head, stored)
+	binary.LittleEndian.PutUint32(head[4:], size)
+	binary.LittleEndian.PutUint32(head[8:], 1<<16)
+	binary.LittleEndian.PutUint32(head[12:], size+chunk.HeaderSize)
+	for _, sparse := range []bool{true, false} {
+		name := filepath.Join(t.TempDir(), "x.b2frame")
+		f, err := Create(name, &Options{Sparse: sparse, NoSync: true, ChunkSize: size}, func(b *Batch) error {
+			if err := b.FillSpecial(size, chunk.Zeros); err != nil {
+				return err
+			}
+			b.next.index = newIndex([]entry{0}, nil)
+			b.next.area += size + chunk.HeaderSize
+			return nil
+		})
+		must(t, err)
+		at := int64(f.snap.Load().headerLen)
+		must(t, f.Close())
+		file := name
+		if sparse {
+			at, file = 0, filepath.Join(name, chunkFile(0))
+		}
+		w, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o666)
+		must(t, err)
+		_, err = w.WriteAt(head, at)
+		must(t, err)
+		if sparse {
+			must(t, w.Truncate(size+chunk.HeaderSize))
+		}
+		must(t, w.Close())
+		for _, o := range []*Options{{}, {Mmap: true}, {MaxBytes: 1 << 20}} {
+			f, err := Open(name, o)
+			must(t, err)
+			lean(t, "ReadAt", func() {
+				if _, err := f.ReadAt(make([]byte, 10), 5); err != nil {
+					t.Error(err)
+				}
+			})
+			for what, read := range map[string]func() error{
+				"ReadChunk": func() error { _, err := f.ReadChunk(nil, 0); return err },
+				"RawChunk":  func() error { _, err := f.RawChunk(nil, 0); return err },
+				"AppendTo":  func() error { _, err := f.AppendTo(nil); return err },
+			} {
+				lean(t, what, func() {
+					if err := read(); !errors.Is(err, ErrTooLarge) {
+						t.Errorf("%s, sparse %v, %+v: %v", what, sparse, o.Mmap, err)
+					}
+				})
+			}
+			if f.CheckAlloc(2*freeAlloc) == nil {
+				t.Error("the hole counts")
+			}
+			must(t, f.Close())
+		}
+	}
+}
+
+// TestHoleInTail opens a frame whose trailer comes after a hole of 1 GiB.
+func TestHoleInTail(t *testing.T) {
+	const size = 1 << 30
+	f, err := CreateMemory(nil, func(b *Batch) error { return b.Append(small(1)) })
+	must(t, err)
+	b, err := f.AppendTo(nil)
+	must(t, err)
+	n := int(binary.BigEndian.Uint32(b[len(b)-22:]))
+	binary.BigEndian.PutUint64(b[offFrameLen:], size)
+	name := filepath.Join(t.TempDir(), "x.b2frame")
+	w, err := os.Create(name)
+	must(t, err)
+	_, err = w.Write(b[:len(b)-n])
+	must(t, err)
+	_, err = w.WriteAt(b[len(b)-n:], int64(size-n))
+	must(t, err)
+	must(t, w.Close())
+	lean(t, "Open", func() {
+		if _, err := Open(name, nil); !errors.Is(err, ErrTooLarge) {
+			t.Error(err)
+		}
+	})
+}
+
+// sharing returns a frame whose index references one chunk n times.
+func sharing(t *testing.T, content []byte, n int, o *Options) []byte {
+	f, err := CreateMemory(o, func(b *Batch) error {
+		if err := b.Append(content); err != nil {
+			return err
+		}
+		list, sums := make([]entry, n), []uint32(nil)
+		for i := range list {
+			list[i] = b.list()[0]
+			if had := b.next.index.sums; had != nil {
+				sums = append(sums, had[0])
+			}
+		}
+		b.next.index, b.next.nbytes = newIndex(list, sums), int64(n*len(content))
+		return nil
+	})
+	must(t, err)
+	return bytes.Clone(f.store.(*contiguous).st.(*Memory).Bytes())
+}
+
+// TestSharedChunkOnce copies, verifies and salvages a frame that references one chunk many times, and counts the blocks
+// that are decoded and the bytes that are written.
+func TestSharedChunkOnce(t *testing.T) {
+	const n = 500
+	content := noise(1 << 16)
+	ctx := context.Background()
+	for _, checksums := range []bool{false, true} {
+		var decoded atomic.Int64
+		o := &Options{Checksums: checksums, Postfilter: func(dst, src []byte, _ chunk.BlockInfo) error {
+			decoded.Add(1)
+			copy(dst, src)
+			return nil
+		}}
+		b := sharing(t, content, n, &Options{Checksums: checksums})
+		f, err := FromBytes(b, o)
+		must(t, err)
+		must(t, f.Verify(ctx, func(err error) error { return err }))
+		if k := decoded.Load(); k == 0 || k > 10 {
+			t.Errorf("%d blocks decoded", k)
+		}
+		out, err := f.AppendTo(nil)
+		must(t, err)
+		if len(out) > len(b)+4096 {
+			t.Errorf("%d bytes became %d", len(b), len(out))
+		}
+		dir := t.TempDir()
+		name := filepath.Join(dir, "x.b2frame")
+		must(t, os.WriteFile(name, b, 0o666))
+		for _, sparse := range []bool{false, true} {
+			to := filepath.Join(dir, "copy")
+			c, err := f.Copy(ctx, to, &Options{Sparse: sparse, NoSync: true, Overwrite: true})
+			must(t, err)
+			checkShared(t, c, content, n)
+			decoded.Store(0)
+			c, found, err := Salvage(ctx, name, to, &Options{Sparse: sparse, NoSync: true, Overwrite: true, Postfilter: o.Postfilter}, nil)
+			must(t, err)
+			if k := decoded.Load(); found.Chunks != n || k == 0 || k > 20 {
+				t.Errorf("%d chunks salvaged, %d blocks decoded", found.Chunks, k)
+			}
+			checkShared(t, c, content, n)
+		}
+		must(t, os.WriteFile(name, b, 0o666))
+		c, err := Edit(name, &Options{NoSync: true})
+		must(t, err)
+		must(t, c.Compact(ctx))
+		checkShared(t, c, content, n)
+	}
+}
+
+// checkShared checks that a frame references one chunk n times, and that edits of one leave the others as they are.
+func checkShared(t *testing.T, f *Frame, content []byte, n int) {
+	t.Helper()
+	if size, err := f.store.size(f.snap.Load()); err != nil || size > int64(2*len(content)) || f.NumChunks() != n {
+		t.Errorf("%d chunks in %d bytes: %v", f.NumChunks(), size, err)
+	}
+	for i := range 5 {
+		must(t, f.Update(i, noise(len(content) - 1 - i)[:len(content)-1-i]))
+	}
+	if got, err := f.ReadChunk(nil, n/2); err != nil || !bytes.Equal(got, content) {
+		t.Errorf("the chunk that others shared: %v", err)
+	}
+	must(t, f.Close())
+}
+
+// TestOverlappingChunks edits and copies a frame with a chunk inside of another.
+func TestOverlappingChunks(t *testing.T) {
+	inner, err := chunk.Encode(nil, noise(500), chunk.CParams{}, nil)
+	must(t, err)
+	outer, err := chunk.Encode(nil, append(append(noise(100), inner...), noise(3000)...), chunk.CParams{Level: chunk.NoCompression}, nil)
+	must(t, err)
+	for _, more := range []int{0, 1500} {
+		f, err := CreateMemory(nil, func(b *Batch) error {
+			must(t, b.SetVariable())
+			for range more {
+				must(t, b.Append(noise(20)))
+			}
+			must(t, b.AppendChunk(outer))
+			must(t, b.AppendChunk(inner))
+			list := b.list()
+			list[more+1] = list[more] + chunk.HeaderSize + 100
+			return nil
+		})
+		must(t, err)
+		b := bytes.Clone(f.store.(*contiguous).st.(*Memory).Bytes())
+		f, err = EditStorage(NewMemory(b), nil)
+		must(t, err)
+		if more == 0 {
+			// The copy of the inner chunk, which no entry references, leaves space enough for both.
+			if err := f.Verify(context.Background(), func(err error) error { return err }); err != nil {
+				t.Error(err)
+			}
+		}
+		must(t, f.Delete(more))
+		for i := range 30 {
+			must(t, f.Append(noise(800+i)))
+		}
+		if got, err := f.ReadChunk(nil, more); err != nil || !bytes.Equal(got, noise(500)) {
+			t.Errorf("%d chunks before: the inner chunk was overwritten: %v", more, err)
+		}
+	}
+}
+
+// TestNestedChunks copies and verifies a frame of chunks that all lie in each other.
+func TestNestedChunks(t *testing.T) {
+	const depth = 200
+	c := noise(2000)
+	var at []entry
+	for range depth {
+		var err error
+		c, err = chunk.Encode(nil, c, chunk.CParams{Level: chunk.NoCompression}, nil)
+		must(t, err)
+		at = append(at, entry(len(at)*chunk.HeaderSize))
+	}
+	f, err := CreateMemory(nil, func(b *Batch) error {
+		must(t, b.SetVariable())
+		must(t, b.AppendChunk(c))
+		b.next.index, b.next.nbytes = newIndex(at, nil), 0
+		for i := range at {
+			b.next.nbytes += int64(len(c) - (i+1)*chunk.HeaderSize)
+		}
+		return nil
+	})
+	must(t, err)
+	faults := 0
+	must(t, f.Verify(context.Background(), func(error) error { faults++; return nil }))
+	if faults != 1 {
+		t.Errorf("%d faults", faults)
+	}
+	if _, err := f.AppendTo(nil); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("AppendTo: %v", err)
+	}
+}
+
+// TestUniformEdits edits frames of many chunks in a few bytes.
+func TestUniformEdits(t *testing.T) {
+	make := func(n int64, special chunk.Special) *Frame {
+		f, err := CreateMemory(&Options{ChunkSize: 80, CParams: chunk.CParams{TypeSize: 8}}, func(b *Batch) error { return b.FillSpecial(80*n, special) })
+		must(t, err)
+		f, err = EditStorage(NewMemory(bytes.Clone(f.store.(*contiguous).st.(*Memory).Bytes())), nil)
+		must(t, err)
+		return f
+	}
+	const many = 1 << 27
+	f := make(many, chunk.Zeros)
+	lean(t, "Delete", func() { must(t, f.Delete(many/2)) })
+	lean(t, "Reorder", func() {
+		if err := f.Reorder([]int{0}); !errors.Is(err, ErrParam) {
+			t.Error(err)
+		}
+	})
+	lean(t, "SelectChunks", func() {
+		must(t, f.edit(func(b *Batch) error { return b.SelectChunks(many+5, 80, func(i int64) int64 { return i }) }))
+	})
+	if i := f.Info(); i.NumChunks != many+5 || i.NBytes != 80*(many+5) {
+		t.Errorf("%d chunks, %d bytes", i.NumChunks, i.NBytes)
+	}
+	f = make(many, chunk.NaNs)
+	for what, edit := range map[string]func(b *Batch) error{
+		"SelectChunks": func(b *Batch) error {
+			return b.SelectChunks(many+5, 80, func(i int64) int64 { return min(i, many-1) })
+		},
+		"Append": func(b *Batch) error { return b.Append(noise(80)) },
+	} {
+		lean(t, what, func() {
+			if err := f.edit(edit); !errors.Is(err, ErrTooLarge) {
+				t.Errorf("%s: %v", what, err)
+			}
+		})
+	}
+	f = make(3, chunk.NaNs)
+	must(t, f.Reorder([]int{2, 0, 1}))
+	if f.snap.Load().index.list != nil {
+		t.Error("the index is a list")
+	}
+}
+
+// TestUnwritableFilters reads special chunks of the index of frames whose filters cannot be written.
+func TestUnwritableFilters(t *testing.T) {
+	ctx := context.Background()
+	for _, filter := range []chunk.Filter{{ID: chunk.ByteDeltaOld, Meta: 4}, {ID: chunk.TruncPrec}, {ID: chunk.IntTrunc}, {ID: chunk.NDCell}, {ID: chunk.NDMean}} {
+		f, err := CreateMemory(&Options{ChunkSize: 4000, CParams: chunk.CParams{TypeSize: 4}}, func(b *Batch) error {
+			if err := b.FillSpecial(10000, chunk.Zeros); err != nil {
+				return err
+			}
+			b.next.pipeline[4] = filter
+			return nil
+		})
+		must(t, err)
+		name := filepath.Join(t.TempDir(), "x.b2frame")
+		must(t, os.WriteFile(name, f.store.(*contiguous).st.(*Memory).Bytes(), 0o666))
+		check := func(f *Frame) {
+			t.Helper()
+			for i, n := range []int{4000, 4000, 2000} {
+				if got, err := f.ReadChunk(nil, i); err != nil || !bytes.Equal(got, make([]byte, n)) {
+					t.Errorf("%v: ReadChunk: %v", filter, err)
+				}
+				if _, err := f.ReadBlock(nil, i, 0); err != nil {
+					t.Errorf("%v: ReadBlock: %v", filter, err)
+				}
+				if _, err := f.RawChunk(nil, i); err != nil {
+					t.Errorf("%v: RawChunk: %v", filter, err)
+				}
+				if c, err := f.ChunkInfo(i); err != nil || c.Special != chunk.Zeros || c.NBytes != n {
+					t.Errorf("%v: ChunkInfo: %+v, %v", filter, c, err)
+				}
+			}
+			if err := f.Verify(ctx, func(err error) error { return err }); err != nil {
+				t.Errorf("%v: Verify: %v", filter, err)
+			}
+			if f.snap.Load().pipeline[4] != filter {
+				t.Errorf("%v became %v", filter, f.snap.Load().pipeline)
+			}
+		}
+		f, err = Edit(name, &Options{NoSync: true})
+		must(t, err)
+		check(f)
+		must(t, f.SetChecksums(ctx, true))
+		must(t, f.Compact(ctx))
+		must(t, f.Reorder([]int{1, 0, 2}))
+		check(f)
+		c, err := f.Copy(ctx, name+".copy", &Options{NoSync: true})
+		must(t, err)
+		check(c)
+		must(t, c.Close())
+		must(t, f.Close())
+		c, found, err := Salvage(ctx, name, name+".salvaged", &Options{NoSync: true}, func(err error) { t.Errorf("%v: %v", filter, err) })
+		must(t, err)
+		if found.Lost > 0 {
+			t.Errorf("%v: %+v", filter, found)
+		}
+		check(c)
+		must(t, c.Close())
+	}
+}
