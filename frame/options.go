@@ -25,9 +25,10 @@ import (
 // for files that no process edits in place or truncates while they are open; edits by this package and by C-Blosc2 do
 // both. If the file is truncated nevertheless, or the disk fails, a read of a missing page returns ErrChanged: the read
 // sets runtime/debug.SetPanicOnFault for its goroutines and recovers from faults inside the mapping, and from no others.
-// Bytes that change while they are decoded can give wrong data, or a panic. For files of other users, leave Mmap off: then
-// every byte is copied before it is parsed. Where the operating system has no such mapping, and for all other frames, Mmap
-// has no effect. The memory is unmapped when the frame is closed and its last reader and View have ended.
+// Bytes that change while they are decoded can give wrong data or crash the process. For files of other users, leave
+// Mmap off: then every byte is copied before it is parsed. Where the operating system has no such mapping, and for all
+// other frames, Mmap has no effect. The memory is unmapped when the frame is closed and its last reader and View have
+// ended.
 //
 // Symbolic links in the name of a frame are followed. Inside the directory of a sparse frame, a link is followed only for
 // reading, and only to a file in the same directory. New files are never written through links: a file or link of that
