@@ -422,7 +422,11 @@ func TestPanicCommit(t *testing.T) {
 		}()
 		st.b.armed.Store(false)
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		if b, err := f.Begin(ctx); err == nil {
+		b, err := f.Begin(ctx)
+		if err == nil && st.torn {
+			t.Fatalf("call %d: an edit of a frame whose header may be torn", at)
+		}
+		if err == nil {
 			must(t, b.Append(stamped(3, 1000)))
 			must(t, b.Commit())
 		} else if !errors.Is(err, errPanicked) {
@@ -448,9 +452,11 @@ type countdown struct {
 	*Memory
 	b    *trap
 	left int
+	torn bool // the call wrote the header
 }
 
 func (c *countdown) tick() {
+	c.torn = c.torn && c.left == 1
 	if c.b.armed.Load() {
 		if c.left--; c.left == 0 {
 			panic(c.b)
@@ -459,6 +465,7 @@ func (c *countdown) tick() {
 }
 
 func (c *countdown) WriteAt(p []byte, off int64) (int, error) {
+	c.torn = c.b.armed.Load() && c.left == 1 && off == 0
 	c.tick()
 	return c.Memory.WriteAt(p, off)
 }
