@@ -456,7 +456,6 @@ type countdown struct {
 }
 
 func (c *countdown) tick() {
-	c.torn = c.torn && c.left == 1
 	if c.b.armed.Load() {
 		if c.left--; c.left == 0 {
 			panic(c.b)
@@ -465,7 +464,9 @@ func (c *countdown) tick() {
 }
 
 func (c *countdown) WriteAt(p []byte, off int64) (int, error) {
-	c.torn = c.b.armed.Load() && c.left == 1 && off == 0
+	if c.b.armed.Load() && c.left == 1 {
+		c.torn = off == 0
+	}
 	c.tick()
 	return c.Memory.WriteAt(p, off)
 }
