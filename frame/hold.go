@@ -31,11 +31,11 @@ func (b *Batch) drop(e entry, size int64) {
 	b.f.store.drop(b, e, size)
 }
 
-// Uniform returns the special value that all chunks are, when the index has one entry for all of them and no Postfilter
-// changes what is read.
+// Uniform returns the special value that all chunks are, when the index has one entry for all of them. It returns false if
+// reading gives something else: what a Postfilter makes of the value, or the error for data that is not in the frame.
 func (v View) Uniform() (chunk.Special, bool) {
 	x := &v.s.index
-	if x.n == 0 || x.list != nil || v.f.opts.Postfilter != nil {
+	if x.n == 0 || x.list != nil || v.f.opts.Postfilter != nil || v.s.origin != nil {
 		return chunk.Regular, false
 	}
 	special, err := x.uniform.special()
