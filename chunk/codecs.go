@@ -15,17 +15,3 @@ func CodecFromCode(code uint8) CodecID { return codec.FromCode(code) }
 func IndexParams() CParams {
 	return CParams{TypeSize: 8, BlockSize: 16 << 10, Codec: codec.BloscLZ, Level: 5, Split: SplitNever}
 }
-
-// Shaped tells whether the codec or a filter works on the shape of blocks, in arrays, and not on their bytes alone.
-func (p CParams) Shaped() bool {
-	switch p.Codec {
-	case codec.NDLZ, codec.ZFPAcc, codec.ZFPPrec, codec.ZFPRate:
-		return true
-	}
-	for _, f := range p.Filters {
-		if f.ID == NDCell || f.ID == NDMean {
-			return true
-		}
-	}
-	return false
-}

@@ -2,7 +2,6 @@ package chunk
 
 import (
 	"github.com/goblosc/blosc2/codec"
-	"github.com/goblosc/blosc2/shuffle"
 )
 
 // SplitMode says when blocks are cut into one stream for each byte of an item.
@@ -65,33 +64,19 @@ func (p CParams) normal() (CParams, error) {
 	return p, p.checkFilters()
 }
 
-// checkFilters refuses what the reference would refuse when writing.
+// checkFilters rejects filters and parameters that C-Blosc2 rejects when writing.
 func (p *CParams) checkFilters() error {
 	for _, f := range p.Filters {
-		switch f.ID {
-		case TruncPrec:
-			if err := shuffle.CheckTruncPrec(p.cappedTypeSize(), int8(f.Meta)); err != nil {
-				return paramError("%v", err)
-			}
-		case IntTrunc:
-			if err := shuffle.CheckIntTrunc(p.cappedTypeSize(), int8(f.Meta)); err != nil {
-				return paramError("%v", err)
-			}
-		case NDCell:
-			if f.Meta == 0 {
-				return paramError("ndcell with cells of edge 0")
-			}
-		case NDMean:
-			if f.Meta == 0 || f.Meta > 127 || p.TypeSize != 4 && p.TypeSize != 8 {
-				return paramError("ndmean with cells of edge %d and items of %d bytes", f.Meta, p.TypeSize)
-			}
-		case ByteDeltaOld:
+		def := builtin(f.ID)
+		switch {
+		case def == nil && f.ID < firstUserFilter:
+			return unsupportedFilter(f)
+		case def == nil: // user filters are looked up when the first block is encoded
+		case def.forward == nil && def.backward != nil:
 			return paramError("filter %v is for reading only", f.ID)
-		case NoFilter, Shuffle, BitShuffle, Delta, ByteDelta:
-		default:
-			// Filters of the user are looked up when the first block is encoded.
-			if f.ID < firstUserFilter {
-				return unsupportedFilter(f)
+		case def.check != nil:
+			if err := def.check(f.Meta, p.TypeSize); err != nil {
+				return paramError("%v", err)
 			}
 		}
 	}
@@ -99,12 +84,7 @@ func (p *CParams) checkFilters() error {
 }
 
 // cappedTypeSize returns the item size that chunk headers and filters use.
-func (p *CParams) cappedTypeSize() int {
-	if p.TypeSize > MaxTypeSize {
-		return 1
-	}
-	return p.TypeSize
-}
+func (p *CParams) cappedTypeSize() int { return cappedTypeSize(p.TypeSize) }
 
 // Pipeline returns the six slots that p.Filters stands for. A ByteDelta without parameter gets the item size, so that
 // the chunk can be read without its frame.
@@ -137,4 +117,18 @@ func (p CParams) Normalize() (CParams, error) {
 		n.Filters = pl[:]
 	}
 	return n, nil
+}
+
+// Shaped reports whether the codec or a filter works on the shape of blocks, in arrays, and not on their bytes alone.
+func (p CParams) Shaped() bool {
+	switch p.Codec {
+	case codec.NDLZ, codec.ZFPAcc, codec.ZFPPrec, codec.ZFPRate:
+		return true
+	}
+	for _, f := range p.Filters {
+		if def := builtin(f.ID); def != nil && def.shaped {
+			return true
+		}
+	}
+	return false
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/shuffle"
 )
 
@@ -42,12 +41,16 @@ func (w *Worker) DecodePrefix(dst []byte, r *Reader, k, n int) error {
 	return nil
 }
 
-// readerBlock returns what filters know of block k of an opened chunk.
-func (w *Worker) readerBlock(r *Reader, k int) block {
-	return block{version: r.h.Version, BlockInfo: BlockInfo{
+// readerBlock returns the description of block k of an opened chunk. It is valid until the next block.
+func (w *Worker) readerBlock(r *Reader, k int) *block {
+	w.block = block{version: r.h.Version, BlockInfo: BlockInfo{
 		Chunk: w.Chunk, Block: k, Offset: r.BlockOffset(k),
 		TypeSize: r.h.TypeSize, ItemSize: w.itemSize(r.h.TypeSize), Shape: w.o.BlockShape,
 	}}
+	if k > 0 && !r.h.VLBlocks() {
+		w.block.ref = r.ref
+	}
+	return &w.block
 }
 
 // decodePlain is DecodePrefix without Options.Postfilter.
@@ -84,26 +87,22 @@ func (r *Reader) readStored(dst []byte, k int) error {
 	return readFull(r.src, dst, r.base, r.h.Overhead()+at, k)
 }
 
-// decodeBlock decodes the streams under c and undoes the filters, for the first n bytes at least.
+// decodeBlock decodes the streams at c and undoes the filters, for at least the first n bytes.
 func (w *Worker) decodeBlock(dst []byte, r *Reader, k, n int, c *cursor) error {
-	b := w.readerBlock(r, k)
-	if k > 0 && !r.h.VLBlocks() {
-		b.ref = r.ref
-	}
 	out := dst
-	if w.active(&r.h.Filters, &b) > 0 {
-		out = w.scratch(0, len(dst))
+	if r.steps.n > 0 {
+		out = w.buf.first(len(dst))
 	}
 	var err error
 	if r.h.VLBlocks() {
 		err = w.decodeVL(out, r, c)
 	} else {
-		err = w.decodeStreams(out, r, c, w.wanted(&r.h.Filters, &b, len(dst), n))
+		err = w.decodeStreams(out, r, c, r.steps.wanted(len(dst), n))
 	}
-	if err != nil || len(dst) == 0 || &out[0] == &dst[0] {
+	if err != nil || r.steps.n == 0 || len(dst) == 0 {
 		return err
 	}
-	return w.backward(dst, out, &r.h.Filters, &b)
+	return r.steps.backward(dst, out, w.readerBlock(r, k), &w.buf)
 }
 
 // decodeStreams sets a part of dst from the streams of a regular block.
@@ -180,14 +179,14 @@ func (w *Worker) expand(dst, in []byte, r *Reader, n int) error {
 		shuffle.Copy(dst[:n], in[:n])
 		return nil
 	}
-	dec, err := w.decoder(r)
+	d, err := w.decoder(r)
 	if err != nil {
 		return err
 	}
-	if p, ok := dec.(codec.PrefixDecoder); ok && n < len(dst) {
-		return p.DecodePrefix(dst, in, n)
+	if d.prefix != nil && n < len(dst) {
+		return d.prefix.DecodePrefix(dst, in, n)
 	}
-	return dec.Decode(dst, in)
+	return d.dec.Decode(dst, in)
 }
 
 // Decode appends the content of the chunk at the start of src to dst, on up to Options.Concurrency goroutines.

@@ -51,17 +51,12 @@ func (w *Worker) Train(l *Layout, plain func(k int) ([]byte, error)) (*Layout, e
 		if err != nil {
 			return nil, err
 		}
-		b := w.layoutBlock(l, k)
-		if l.NeedsReference() {
-			if k == 0 {
-				if ref, err = w.Reference(nil, l, src); err != nil {
-					return nil, err
-				}
-			} else {
-				b.ref = ref
+		if k == 0 && l.NeedsReference() {
+			if ref, err = w.Reference(nil, l, src); err != nil {
+				return nil, err
 			}
 		}
-		if src, err = w.filtered(l, src, &b); err != nil {
+		if src, err = w.filtered(l, src, w.layoutBlock(l, k, ref)); err != nil {
 			return nil, err
 		}
 		data = append(data, src...)
@@ -80,24 +75,15 @@ func (w *Worker) trainVL(l *Layout, blocks [][]byte, offs []int) (*Layout, error
 	}
 	samples := make([][]byte, len(blocks))
 	for k, src := range blocks {
-		b := w.layoutBlock(l, k)
+		b := w.layoutBlock(l, k, nil)
 		b.Offset = offs[k]
-		src, err := w.filtered(l, src, &b)
+		src, err := w.filtered(l, src, b)
 		if err != nil {
 			return nil, err
 		}
 		samples[k] = append([]byte(nil), src...)
 	}
 	return l.withDict(samples)
-}
-
-// filtered returns a block as the codec sees it.
-func (w *Worker) filtered(l *Layout, src []byte, b *block) ([]byte, error) {
-	src, err := w.prefilter(src, b)
-	if err != nil {
-		return nil, err
-	}
-	return w.forward(src, &l.pipeline, b)
 }
 
 // withDict returns a copy of l with a dictionary made of samples, or l if there is none to be made.

@@ -34,11 +34,7 @@ func (w *Worker) encodeBlock(dst []byte, l *Layout, k int, src, ref []byte, room
 // encodeOrKeep is encodeBlock, but that a block which is to stand in the chunk as it is, one stream without filters, is not
 // copied: then it returns true, and there is room for the block at the end of dst.
 func (w *Worker) encodeOrKeep(dst []byte, l *Layout, k int, src, ref []byte, room int) ([]byte, bool, error) {
-	b := w.layoutBlock(l, k)
-	if k > 0 {
-		b.ref = ref
-	}
-	filtered, err := w.filtered(l, src, &b)
+	filtered, err := w.filtered(l, src, w.layoutBlock(l, k, ref))
 	if err != nil {
 		return dst, false, err
 	}
@@ -71,31 +67,58 @@ func (w *Worker) encodeStreams(dst []byte, l *Layout, filtered []byte, room int)
 	return dst, nil
 }
 
-// layoutBlock returns what filters know of block k of a chunk to be encoded.
-func (w *Worker) layoutBlock(l *Layout, k int) block {
-	return block{version: versionRegular, BlockInfo: BlockInfo{
+// layoutBlock returns the description of block k of a chunk to be encoded. It is valid until the next block.
+func (w *Worker) layoutBlock(l *Layout, k int, ref []byte) *block {
+	w.block = block{version: versionRegular, BlockInfo: BlockInfo{
 		Chunk: w.Chunk, Block: k, Offset: k * l.blockSize,
 		TypeSize: l.typeSize, ItemSize: w.itemSize(l.p.TypeSize), Shape: w.o.BlockShape,
 	}}
+	if k > 0 {
+		w.block.ref = ref
+	}
+	return &w.block
 }
 
 // Reference appends to dst what the other blocks of a chunk with Delta refer to: block 0 as it will be when decoded.
-// That is block 0 itself, unless filters lose data on the way. Errors are those of EncodeBlock.
+// That is block 0 itself, unless a filter is lossy. Errors are those of EncodeBlock.
 func (w *Worker) Reference(dst []byte, l *Layout, block0 []byte) ([]byte, error) {
-	b := w.layoutBlock(l, 0)
-	src, err := w.prefilter(block0, &b)
-	if err != nil || !l.pipeline.lossy() {
+	b := w.layoutBlock(l, 0, nil)
+	src, err := w.prefilter(block0, b)
+	steps := w.stepsOf(l)
+	if err != nil || !steps.lossy() {
 		return append(dst, src...), err
 	}
-	if src, err = w.forward(src, &l.pipeline, &b); err != nil {
+	if src, err = steps.forward(src, 0, b, &w.buf); err != nil {
+		return dst, err
+	}
+	undo, err := w.o.decodeSteps(&l.pipeline, l.typeSize)
+	if err != nil {
 		return dst, err
 	}
 	at := len(dst)
 	dst = grow(dst, len(src))
-	if err := w.backward(dst[at:], src, &l.pipeline, &b); err != nil {
+	if err := undo.backward(dst[at:], src, b, &w.buf); err != nil {
 		return dst[:at], err
 	}
 	return dst, nil
+}
+
+// prefilter returns the result of Options.Prefilter for the block src: memory of the worker, or src itself without one.
+func (w *Worker) prefilter(src []byte, b *block) ([]byte, error) {
+	if w.o.Prefilter == nil {
+		return src, nil
+	}
+	w.pre = sized(w.pre, len(src))
+	return w.pre, w.o.Prefilter(w.pre, src, b.BlockInfo)
+}
+
+// filtered returns a block as the codec reads it.
+func (w *Worker) filtered(l *Layout, src []byte, b *block) ([]byte, error) {
+	src, err := w.prefilter(src, b)
+	if err != nil {
+		return nil, err
+	}
+	return w.stepsOf(l).forward(src, 0, b, &w.buf)
 }
 
 // encodeStream appends one stream: its length and its bytes. room is what is left for both.

@@ -14,6 +14,14 @@ const (
 	NumFilters    = 6              // slots of the filter pipeline
 )
 
+// cappedTypeSize returns the item size that chunk headers and filters use.
+func cappedTypeSize(size int) int {
+	if size > MaxTypeSize {
+		return 1
+	}
+	return size
+}
+
 const minCompressible = 32 // shorter chunks are always stored
 
 // Versions of the chunk format.

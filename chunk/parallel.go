@@ -1,7 +1,6 @@
 package chunk
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -80,6 +79,3 @@ func takeRun(next *atomic.Int64, n int64, workers int) (start, end int64) {
 		}
 	}
 }
-
-// grow returns dst with n more bytes, whose content is undefined.
-func grow(dst []byte, n int) []byte { return slices.Grow(dst, n)[:len(dst)+n] }

@@ -9,12 +9,12 @@ type part struct {
 }
 
 // wanted returns what is wanted of a block of size bytes, so that the first n can be decoded.
-func (w *Worker) wanted(p *Pipeline, b *block, size, n int) part {
-	if n == 0 || n < size && w.active(p, b) == 0 {
+func (s *steps) wanted(size, n int) part {
+	if n == 0 || n < size && s.n == 0 {
 		return part{1, size, n}
 	}
-	if width := w.shuffledOnly(p, b); width > 0 && n <= size/width*width && n < size {
-		return part{width, size / width, (n + width - 1) / width}
+	if s.planes > 0 && n <= size/s.planes*s.planes && n < size {
+		return part{s.planes, size / s.planes, (n + s.planes - 1) / s.planes}
 	}
 	return whole(size)
 }

@@ -1,210 +1,132 @@
 package chunk
 
-import (
-	"errors"
-	"fmt"
+import "fmt"
 
-	"github.com/goblosc/blosc2/shuffle"
-)
-
-// block is what filters know of the block they work on.
-type block struct {
-	BlockInfo
-	version uint8  // of the chunk
-	ref     []byte // plain block 0, for Delta; nil in block 0 itself
+// steps are the filters of a pipeline that change bytes, in the order of encoding, resolved once per chunk.
+type steps struct {
+	list [NumFilters]step
+	n    int
+	// planes is the number of byte planes if the blocks can be read or written by plane: if Shuffle is the only filter to
+	// be undone, or the first one to be applied. Otherwise it is 0.
+	planes int
 }
 
-// width returns the number of byte streams of a Shuffle.
-func (b *block) width(f Filter) int {
-	if f.Meta != 0 {
-		return int(f.Meta)
-	}
-	return b.TypeSize
+type step struct {
+	f   Filter
+	def *filterDef
 }
 
-// streams returns the number of byte streams of a ByteDelta.
-func (b *block) streams(f Filter) int {
-	if f.Meta != 0 {
-		return int(f.Meta)
+// unknownFilter is the definition of a filter that cannot be applied.
+var unknownFilter = filterDef{lossy: true}
+
+// find returns the definition of a filter, or nil.
+func (o *Options) find(id FilterID) *filterDef {
+	if def := o.Filters.find(id); def != nil {
+		return def
 	}
-	return b.ItemSize
+	return builtin(id)
 }
 
-// works tells whether a filter changes bytes when decoding, or fails with ErrUnsupported where it cannot be undone.
-func (w *Worker) works(f Filter, b *block) (bool, error) {
-	if _, ok := w.o.Filters.find(f.ID); ok {
-		return true, nil
-	}
-	switch f.ID {
-	case NoFilter, TruncPrec, IntTrunc:
-		return false, nil
-	case Shuffle:
-		return b.width(f) > 1, nil
-	case BitShuffle, Delta:
-		return true, nil
-	case ByteDelta, ByteDeltaOld:
-		// A typesize of 1 may stand for any size above 255.
-		if f.Meta == 0 && w.o.ItemSize == 0 && b.TypeSize == 1 {
-			return false, fmt.Errorf("filter %v without the item size of the frame (Options.ItemSize): %w", f.ID, ErrUnsupported)
-		}
-		return true, nil
-	case NDCell, NDMean:
-		if len(b.Shape) == 0 {
-			return false, fmt.Errorf("filter %v without the block shape of the array (Options.BlockShape): %w", f.ID, ErrUnsupported)
-		}
-		return true, nil
-	}
-	return false, unsupportedFilter(f)
-}
-
-// check tells whether a pipeline can be undone here.
-func (w *Worker) check(p *Pipeline, b *block) error {
+// decodeSteps resolves a pipeline for decoding. It returns ErrUnsupported if a filter cannot be undone.
+func (o *Options) decodeSteps(p *Pipeline, typeSize int) (steps, error) {
+	var s steps
 	for _, f := range p {
-		if _, err := w.works(f, b); err != nil {
-			return err
+		def := o.find(f.ID)
+		switch {
+		case def == nil:
+			return s, unsupportedFilter(f)
+		case def.itemized && f.Meta == 0 && o.ItemSize == 0 && typeSize == 1: // that may represent any size above 255
+			return s, fmt.Errorf("filter %v without the item size of the frame (Options.ItemSize): %w", f.ID, ErrUnsupported)
+		case def.shaped && len(o.BlockShape) == 0:
+			return s, fmt.Errorf("filter %v without the block shape of the array (Options.BlockShape): %w", f.ID, ErrUnsupported)
+		}
+		if def.backward != nil {
+			s.add(f, def, typeSize)
 		}
 	}
-	return nil
+	if s.n != 1 {
+		s.planes = 0
+	}
+	return s, nil
 }
 
-// active returns the number of filters that decoding must undo.
-func (w *Worker) active(p *Pipeline, b *block) int {
-	n := 0
+// encodeSteps resolves a pipeline for encoding. An unknown filter fails when it is applied, as stored chunks may have it.
+func (o *Options) encodeSteps(p *Pipeline, typeSize int) steps {
+	var s steps
 	for _, f := range p {
-		if ok, _ := w.works(f, b); ok {
-			n++
+		def := o.find(f.ID)
+		if def == nil {
+			def = &unknownFilter
+		}
+		if f.ID != NoFilter {
+			s.add(f, def, typeSize)
 		}
 	}
-	return n
+	if o.Prefilter != nil {
+		s.planes = 0
+	}
+	return s
 }
 
-// backward undoes the pipeline: src, which may be one of the worker's buffers, becomes dst. The last filter writes
-// straight into dst.
-func (w *Worker) backward(dst, src []byte, p *Pipeline, b *block) error {
-	left := w.active(p, b)
-	if left == 0 {
+// add adds a filter, unless it leaves items of this size as they are.
+func (s *steps) add(f Filter, def *filterDef, typeSize int) {
+	planes := 0
+	if def.planes != nil {
+		if planes = def.planes(f.Meta, typeSize); planes == 1 {
+			return
+		}
+	}
+	if s.n == 0 {
+		s.planes = planes
+	}
+	s.list[s.n] = step{f, def}
+	s.n++
+}
+
+// backward undoes the filters: src, which may be one of the buffers, becomes dst. The last step writes to dst directly.
+func (s *steps) backward(dst, src []byte, b *block, bufs *buffers) error {
+	if s.n == 0 {
 		copy(dst, src)
 		return nil
 	}
-	for i := NumFilters - 1; i >= 0; i-- {
-		ok, err := w.works(p[i], b)
-		if err != nil {
-			return err
+	for i := s.n - 1; i >= 0; i-- {
+		step, out := &s.list[i], dst
+		if i > 0 {
+			out = bufs.other(src)
 		}
-		if !ok {
-			continue
-		}
-		left--
-		out := dst
-		if left > 0 {
-			out = w.other(src, len(src))
-		}
-		if err := w.undo(p[i], out, src, b); err != nil {
-			return fmt.Errorf("filter %v: %w", p[i].ID, err)
+		b.Meta = step.f.Meta
+		if err := step.def.backward(out, src, b); err != nil {
+			return fmt.Errorf("filter %v: %w", step.f.ID, err)
 		}
 		src = out
 	}
 	return nil
 }
 
-// undo applies one filter backward.
-func (w *Worker) undo(f Filter, dst, src []byte, b *block) error {
-	if u, ok := w.o.Filters.find(f.ID); ok {
-		return u.Backward(dst, src, b.info(f))
-	}
-	switch f.ID {
-	case Shuffle:
-		shuffle.Unshuffle(dst, src, b.width(f))
-	case BitShuffle:
-		if b.version <= versionBlosc1 {
-			shuffle.BitUnshuffleV2(dst, src, b.TypeSize)
-		} else {
-			shuffle.BitUnshuffle(dst, src, b.TypeSize)
+// forward applies the filters from number first up to src, which stays as it is, and returns the result: src itself if
+// there are none, else one of the buffers.
+func (s *steps) forward(src []byte, first int, b *block, bufs *buffers) ([]byte, error) {
+	for i := first; i < s.n; i++ {
+		step := &s.list[i]
+		if step.def.forward == nil {
+			return nil, fmt.Errorf("filter %v: %w", step.f.ID, unsupportedFilter(step.f))
 		}
-	case Delta:
-		shuffle.DeltaDecode(dst, src, b.ref, b.TypeSize)
-	case ByteDelta:
-		shuffle.ByteDeltaDecode(dst, src, b.streams(f))
-	case ByteDeltaOld:
-		shuffle.ByteDeltaDecodeV1(dst, src, b.streams(f))
-	case NDCell:
-		return decodeError(shuffle.CellDecode(dst, src, b.ItemSize, int(f.Meta), b.Shape))
-	case NDMean:
-		return decodeError(shuffle.MeanDecode(dst, src, b.ItemSize, int(f.Meta), b.Shape))
-	}
-	return nil
-}
-
-// decodeError gives an error of package shuffle the kind of error that it is when decoding.
-func decodeError(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, shuffle.ErrUnsupported):
-		return fmt.Errorf("%v: %w", err, ErrUnsupported)
-	}
-	return fmt.Errorf("%v: %w", err, ErrCorrupt)
-}
-
-// forward applies the pipeline to src, which stays as it is, and returns the result: src itself when no filter is
-// set, else one of the worker's buffers.
-func (w *Worker) forward(src []byte, p *Pipeline, b *block) ([]byte, error) {
-	for _, f := range p {
-		if idle(f, b) {
-			continue
-		}
-		dst := w.other(src, len(src))
-		if err := w.apply(f, dst, src, b); err != nil {
-			return nil, fmt.Errorf("filter %v: %w", f.ID, err)
+		dst := bufs.other(src)
+		b.Meta = step.f.Meta
+		if err := step.def.forward(dst, src, b); err != nil {
+			return nil, fmt.Errorf("filter %v: %w", step.f.ID, err)
 		}
 		src = dst
 	}
 	return src, nil
 }
 
-// idle tells whether a filter changes nothing when encoding.
-func idle(f Filter, b *block) bool { return f.ID == NoFilter || f.ID == Shuffle && b.width(f) == 1 }
-
-// apply applies one filter forward.
-func (w *Worker) apply(f Filter, dst, src []byte, b *block) error {
-	if u, ok := w.o.Filters.find(f.ID); ok {
-		return u.Forward(dst, src, b.info(f))
+// lossy reports whether decoding may return other data than was encoded. Delta then refers to the decoded data.
+func (s *steps) lossy() bool {
+	for i := range s.n {
+		if s.list[i].def.lossy {
+			return true
+		}
 	}
-	switch f.ID {
-	case Shuffle:
-		shuffle.Shuffle(dst, src, b.width(f))
-	case BitShuffle:
-		shuffle.BitShuffle(dst, src, b.TypeSize)
-	case Delta:
-		shuffle.DeltaEncode(dst, src, b.ref, b.TypeSize)
-	case TruncPrec:
-		return encodeError(shuffle.TruncPrec(dst, src, b.TypeSize, int8(f.Meta)))
-	case IntTrunc:
-		return encodeError(shuffle.IntTrunc(dst, src, b.TypeSize, int8(f.Meta)))
-	case ByteDelta:
-		shuffle.ByteDeltaEncode(dst, src, b.streams(f))
-	case NDCell:
-		return encodeError(shuffle.CellEncode(dst, src, b.ItemSize, int(f.Meta), b.Shape))
-	case NDMean:
-		return encodeError(shuffle.MeanEncode(dst, src, b.ItemSize, int(f.Meta), b.Shape))
-	default:
-		return unsupportedFilter(f)
-	}
-	return nil
-}
-
-// encodeError makes an error of package shuffle the caller's mistake that it is when encoding.
-func encodeError(err error) error {
-	if err != nil {
-		return fmt.Errorf("%v: %w", err, ErrParam)
-	}
-	return nil
-}
-
-// other returns n bytes of the worker's buffer that does not hold src.
-func (w *Worker) other(src []byte, n int) []byte {
-	if len(src) > 0 && len(w.buf[0]) > 0 && &src[0] == &w.buf[0][0] {
-		return w.scratch(1, n)
-	}
-	return w.scratch(0, n)
+	return false
 }

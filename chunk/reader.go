@@ -26,6 +26,11 @@ type Reader struct {
 	ahead  []byte // what was read of src for blocks to come
 	from   int    // where ahead starts in the chunk
 	opened uint64 // counts openings
+
+	// What holds for all blocks of the chunk, in the options of the worker that opened it.
+	steps  steps // filters to be undone
+	planes bool  // blocks can be read by byte plane
+	pairs  bool  // blocks are their streams as they are, so that two of them can be decoded together
 }
 
 // Open opens a chunk in memory. The reader refers to b until it is opened again; bytes behind the chunk are ignored.
@@ -125,6 +130,7 @@ func readFull(src io.ReaderAt, p []byte, base int64, at, k int) error {
 func (r *Reader) reset() {
 	r.h, r.mem, r.src, r.dict, r.value = Header{}, nil, nil, nil, nil
 	r.starts, r.ends, r.offs, r.ref, r.ahead = r.starts[:0], r.ends[:0], r.offs[:0], r.ref[:0], r.ahead[:0]
+	r.steps, r.planes, r.pairs = steps{}, false, false
 	r.opened++
 }
 
@@ -164,10 +170,13 @@ func (w *Worker) openParts(r *Reader) error {
 	if limit := w.o.limit(h.CBytes, 8<<20); int64(largest) > limit {
 		return headerError(8, ErrTooLarge, "a block of %d bytes in a chunk of %d, Options.MaxBytes allows %d", largest, h.CBytes, limit)
 	}
-	b := w.readerBlock(r, 0)
-	if err := w.check(&h.Filters, &b); err != nil {
+	var err error
+	if r.steps, err = w.o.decodeSteps(&h.Filters, h.TypeSize); err != nil {
 		return &Error{Block: -1, Off: 16, Err: err}
 	}
+	regular := w.o.Postfilter == nil && !h.VLBlocks()
+	r.pairs = regular && r.steps.n == 0 && h.nblocks > 1
+	r.planes = regular && r.steps.planes > 0
 	if !h.Filters.has(Delta) || h.VLBlocks() { // a block of variable length refers to nothing but itself
 		return nil
 	}

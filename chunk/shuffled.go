@@ -43,12 +43,7 @@ func (s Shuffled) RowsPay(n, length int) bool {
 // be left to do: the items that the first n bytes of the block are in, as DecodePrefix does, while other items are
 // undefined. Otherwise it does nothing, and DecodePrefix decodes the block. Errors are those of DecodePrefix.
 func (w *Worker) DecodeShuffled(r *Reader, k, n int) (Shuffled, bool, error) {
-	if k < 0 || k >= r.h.nblocks || w.o.Postfilter != nil || r.h.Special() != Regular || r.h.Stored() || r.h.VLBlocks() {
-		return Shuffled{}, false, nil
-	}
-	b := w.readerBlock(r, k)
-	width := w.shuffledOnly(&r.h.Filters, &b)
-	if width == 0 {
+	if !r.planes || k < 0 || k >= r.h.nblocks {
 		return Shuffled{}, false, nil
 	}
 	in, err := w.bytes(r, k, 0)
@@ -56,24 +51,11 @@ func (w *Worker) DecodeShuffled(r *Reader, k, n int) (Shuffled, bool, error) {
 		return Shuffled{}, false, err
 	}
 	c := cursor{b: in}
-	out := w.scratch(0, r.BlockLen(k))
-	if err := w.decodeStreams(out, r, &c, w.wanted(&r.h.Filters, &b, len(out), n)); err != nil {
+	out := w.buf.first(r.BlockLen(k))
+	if err := w.decodeStreams(out, r, &c, r.steps.wanted(len(out), n)); err != nil {
 		return Shuffled{}, false, &Error{Block: k, Off: int64(r.starts[k]) + int64(c.at), Err: err}
 	}
-	return Shuffled{out, width}, true, nil
-}
-
-// shuffledOnly returns the number of byte streams of Shuffle, if that is the only filter that decoding must undo, or 0.
-func (w *Worker) shuffledOnly(p *Pipeline, b *block) int {
-	if w.active(p, b) != 1 {
-		return 0
-	}
-	for _, f := range p {
-		if _, users := w.o.Filters.find(f.ID); f.ID == Shuffle && !users && b.width(f) > 1 {
-			return b.width(f)
-		}
-	}
-	return 0
+	return Shuffled{out, r.steps.planes}, true, nil
 }
 
 // EncodeShuffled is EncodeBlock for a block that set, which returns true then, writes with the bytes of its items apart,
@@ -85,42 +67,18 @@ func (w *Worker) EncodeShuffled(dst []byte, l *Layout, k int, ref []byte, set fu
 
 // encodeShuffled is EncodeShuffled with room left for so many bytes. See encodeBlock.
 func (w *Worker) encodeShuffled(dst []byte, l *Layout, k int, ref []byte, room int, set func(s Shuffled) bool) ([]byte, bool, error) {
-	b := w.layoutBlock(l, k)
-	rest := l.pipeline
-	width := w.shuffledFirst(&rest, &b)
+	steps := w.stepsOf(l)
 	n := l.BlockLen(k)
-	if width == 0 || n%width != 0 {
+	if steps.planes == 0 || n%steps.planes != 0 {
 		return dst, false, nil
 	}
-	s := Shuffled{w.scratch(0, n), width}
+	s := Shuffled{w.buf.first(n), steps.planes}
 	if !set(s) {
 		return dst, false, nil
 	}
-	if k > 0 {
-		b.ref = ref
-	}
-	filtered, err := w.forward(s.b, &rest, &b)
+	filtered, err := steps.forward(s.b, 1, w.layoutBlock(l, k, ref), &w.buf)
 	if err == nil {
 		dst, err = w.encodeStreams(dst, l, filtered, room)
 	}
 	return dst, true, err
-}
-
-// shuffledFirst returns the number of byte streams of Shuffle, if that is the first filter that encoding applies, and
-// leaves the filters that follow in p. Otherwise it returns 0.
-func (w *Worker) shuffledFirst(p *Pipeline, b *block) int {
-	if w.o.Prefilter != nil {
-		return 0
-	}
-	for i, f := range p {
-		if idle(f, b) {
-			continue
-		}
-		if _, users := w.o.Filters.find(f.ID); f.ID != Shuffle || users {
-			return 0
-		}
-		p[i] = Filter{}
-		return b.width(f)
-	}
-	return 0
 }

@@ -35,8 +35,7 @@ func (w *Worker) appendStored(dst []byte, l *Layout, plain func(k int) ([]byte, 
 
 // storeBlock writes block k, which is src, to its place in content.
 func (w *Worker) storeBlock(content []byte, l *Layout, k int, src []byte) error {
-	b := w.layoutBlock(l, k)
-	src, err := w.prefilter(src, &b)
+	src, err := w.prefilter(src, w.layoutBlock(l, k, nil))
 	if err == nil {
 		shuffle.Copy(content[k*l.blockSize:], src)
 	}

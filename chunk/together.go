@@ -15,22 +15,11 @@ type batch struct {
 // does with LZ4 and Zstd where no filter is to be undone: the time is then that from one match, or one symbol, to the
 // next, and two streams can be gone through at a time.
 func (w *Worker) TwoPay(r *Reader) bool {
-	h := &r.h
-	if w.o.Postfilter != nil || h.Special() != Regular || h.Stored() || h.VLBlocks() || h.nblocks < 2 {
+	if !r.pairs {
 		return false
 	}
-	b := w.readerBlock(r, 0)
-	return w.active(&h.Filters, &b) == 0 && w.together(r) != nil
-}
-
-// together returns the decoder for a chunk, if it expands streams together, or nil.
-func (w *Worker) together(r *Reader) codec.BatchDecoder {
-	dec, err := w.decoder(r)
-	if err != nil {
-		return nil
-	}
-	b, _ := dec.(codec.BatchDecoder)
-	return b
+	d, err := w.decoder(r)
+	return err == nil && d.batch != nil
 }
 
 // DecodeTwo decodes two blocks of an opened chunk, each as DecodeBlock does. The error is that of the first that fails.
@@ -56,7 +45,7 @@ func (w *Worker) decodeTwo(dst [2][]byte, r *Reader, k [2]int) bool {
 			return false
 		}
 	}
-	return w.batch.decode(w.together(r)) == nil
+	return w.batch.decode(w.decoding.batch) == nil
 }
 
 // decodePlanes is decodeStreams where the streams of a block pay to be expanded together, and reports whether they are: one
@@ -65,12 +54,12 @@ func (w *Worker) decodePlanes(dst []byte, r *Reader, c cursor, p part) bool {
 	if r.h.streams(len(dst)) < 2 {
 		return false
 	}
-	dec := w.together(r)
-	if dec == nil || !dec.PlanesPay() {
+	d, err := w.decoder(r)
+	if err != nil || !d.planes {
 		return false
 	}
 	defer w.batch.reset()
-	return w.batch.add(dst, r, &c, p) == nil && w.batch.decode(dec) == nil
+	return w.batch.add(dst, r, &c, p) == nil && w.batch.decode(d.batch) == nil
 }
 
 // add adds the streams of a regular block that are in p. dst is the place of the block.

@@ -27,9 +27,9 @@ func (p *Pool) EncodeVL(dst []byte, blocks [][]byte, c CParams) ([]byte, error) 
 		return dst, err
 	}
 	err = encodeAll(team, len(blocks), func(w *Worker, k int) error {
-		b := w.layoutBlock(l, k)
+		b := w.layoutBlock(l, k, nil)
 		b.Offset = offs[k]
-		return w.encodeVLBlock(l, blocks[k], &b)
+		return w.encodeVLBlock(l, blocks[k], b)
 	})
 	defer clear(w.blocks)
 	if err != nil {

@@ -1,30 +1,28 @@
 package chunk
 
-import (
-	"github.com/goblosc/blosc2/codec"
-)
+import "github.com/goblosc/blosc2/codec"
 
-// Worker codes blocks on one goroutine. It owns the scratch memory and the codecs that this needs, so that coding
-// block after block allocates nothing. Get one from a [Pool].
+// Worker encodes and decodes blocks on one goroutine. It owns the scratch memory and the codecs, so that coding block
+// after block allocates nothing. Get one from a [Pool].
 type Worker struct {
-	// Chunk is the number of the chunk in its frame, which filters of the user are told. Pool.Get sets it to -1, not
-	// known.
+	// Chunk is the number of the chunk in its frame, which is passed to user filters. Pool.Get sets it to -1, not known.
 	Chunk int64
 
 	pool     *Pool
 	o        *Options
-	buf      [2][]byte // blocks between two filters
+	block    block // argument of the filters
+	buf      buffers
 	pre      []byte    // a block after Options.Prefilter
 	post     []byte    // a block before Options.Postfilter
 	in       [2][]byte // compressed bytes read from an io.ReaderAt
 	out      []byte    // encoded blocks
-	again    []byte    // a block encoded a second time, with less room, or a chunk before it is known how long it gets
+	again    []byte    // a chunk of which the size is not yet known
 	part     []byte    // a block of which only a part is wanted
-	batch    batch     // streams that are expanded together
+	batch    batch     // streams that are decoded together
 	encoders []cachedEncoder
 	decoders []cachedDecoder
-	dict     dictDecoder
-	dictEnc  dictEncoder
+	encoding encoding
+	decoding decoding
 
 	// For the calls that code whole chunks.
 	reader Reader
@@ -51,37 +49,30 @@ type cachedDecoder struct {
 	dec    codec.Decoder
 }
 
-// dictDecoder is the decoder for a chunk with a dictionary: one opening of one reader.
-type dictDecoder struct {
+// decoding is what decoding the blocks of one opened chunk takes: one opening of one reader.
+type decoding struct {
 	reader *Reader
 	opened uint64
 	dec    codec.Decoder
+	prefix codec.PrefixDecoder // dec, if it can stop early
+	batch  codec.BatchDecoder  // dec, if it decodes several streams together
+	planes bool                // that is faster for the streams of one block
 }
 
-// dictEncoder is the encoder for a chunk with a dictionary.
-type dictEncoder struct {
+// encoding is what encoding the blocks of one layout takes.
+type encoding struct {
 	layout *Layout
-	enc    codec.Encoder
+	steps  steps
+	enc    codec.Encoder // nil until a block needs it
 }
 
 // maxCached bounds the codecs that a worker keeps. Chunks of one frame rarely use more than one or two.
 const maxCached = 6
 
-// scratch returns n bytes of buffer i.
-func (w *Worker) scratch(i, n int) []byte {
-	w.buf[i] = sized(w.buf[i], n)
-	return w.buf[i]
-}
+// forget drops what is of use for one chunk.
+func (w *Worker) forget() { w.encoding, w.decoding = encoding{}, decoding{} }
 
-// sized returns n bytes with any content: those of b if it has so many.
-func sized(b []byte, n int) []byte {
-	if cap(b) < n {
-		b = make([]byte, n)
-	}
-	return b[:n]
-}
-
-// itemSize is the item size that codecs and N-dimensional filters are told.
+// itemSize returns the item size that codecs and N-dimensional filters use.
 func (w *Worker) itemSize(header int) int {
 	if w.o.ItemSize > 0 {
 		return w.o.ItemSize
@@ -89,10 +80,31 @@ func (w *Worker) itemSize(header int) int {
 	return header
 }
 
+// stepsOf returns the filters of a layout.
+func (w *Worker) stepsOf(l *Layout) *steps {
+	if e := &w.encoding; e.layout != l {
+		*e = encoding{layout: l, steps: w.o.encodeSteps(&l.pipeline, l.typeSize)}
+	}
+	return &w.encoding.steps
+}
+
 // encoder returns the encoder for a layout.
 func (w *Worker) encoder(l *Layout) (codec.Encoder, error) {
+	w.stepsOf(l)
+	if w.encoding.enc == nil {
+		enc, err := w.findEncoder(l)
+		if err != nil {
+			return nil, err
+		}
+		w.encoding.enc = enc
+	}
+	return w.encoding.enc, nil
+}
+
+// findEncoder returns a cached encoder, or a new one. An encoder with a dictionary is of use for one chunk.
+func (w *Worker) findEncoder(l *Layout) (codec.Encoder, error) {
 	if l.dict != nil {
-		return w.encoderWithDict(l)
+		return w.newEncoder(l)
 	}
 	key := cachedEncoder{id: l.p.Codec, level: l.p.Level, meta: l.p.CodecMeta, size: w.itemSize(l.p.TypeSize)}
 	for i := range w.encoders {
@@ -114,19 +126,6 @@ func (w *Worker) encoder(l *Layout) (codec.Encoder, error) {
 	return enc, nil
 }
 
-// encoderWithDict returns the encoder for a chunk with a dictionary. Only that of the last chunk is kept.
-func (w *Worker) encoderWithDict(l *Layout) (codec.Encoder, error) {
-	if w.dictEnc.layout == l {
-		return w.dictEnc.enc, nil
-	}
-	enc, err := w.newEncoder(l)
-	if err != nil {
-		return nil, err
-	}
-	w.dictEnc = dictEncoder{layout: l, enc: enc}
-	return enc, nil
-}
-
 func (w *Worker) newEncoder(l *Layout) (codec.Encoder, error) {
 	c, err := w.o.Codecs.ByID(l.p.Codec)
 	if err != nil {
@@ -137,10 +136,27 @@ func (w *Worker) newEncoder(l *Layout) (codec.Encoder, error) {
 	})
 }
 
-// decoder returns the decoder for a chunk.
-func (w *Worker) decoder(r *Reader) (codec.Decoder, error) {
+// decoder returns the decoder for a chunk, with what it can do.
+func (w *Worker) decoder(r *Reader) (*decoding, error) {
+	d := &w.decoding
+	if d.reader == r && d.opened == r.opened {
+		return d, nil
+	}
+	dec, err := w.findDecoder(r)
+	if err != nil {
+		return nil, err
+	}
+	*d = decoding{reader: r, opened: r.opened, dec: dec}
+	d.prefix, _ = dec.(codec.PrefixDecoder)
+	d.batch, _ = dec.(codec.BatchDecoder)
+	d.planes = d.batch != nil && d.batch.PlanesPay()
+	return d, nil
+}
+
+// findDecoder returns a cached decoder, or a new one. A decoder with a dictionary is of use for one chunk.
+func (w *Worker) findDecoder(r *Reader) (codec.Decoder, error) {
 	if r.dict != nil {
-		return w.decoderWithDict(r)
+		return w.newDecoder(r)
 	}
 	key := cachedDecoder{format: r.h.Format(), meta: r.h.CodecMeta, size: w.itemSize(r.h.TypeSize)}
 	if key.format == codec.FormatUser {
@@ -162,19 +178,6 @@ func (w *Worker) decoder(r *Reader) (codec.Decoder, error) {
 	}
 	key.dec = dec
 	w.decoders = append(w.decoders, key)
-	return dec, nil
-}
-
-// decoderWithDict returns the decoder for a chunk with a dictionary. Only that of the last chunk is kept.
-func (w *Worker) decoderWithDict(r *Reader) (codec.Decoder, error) {
-	if w.dict.reader == r && w.dict.opened == r.opened {
-		return w.dict.dec, nil
-	}
-	dec, err := w.newDecoder(r)
-	if err != nil {
-		return nil, err
-	}
-	w.dict = dictDecoder{reader: r, opened: r.opened, dec: dec}
 	return dec, nil
 }
 
