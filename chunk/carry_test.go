@@ -69,7 +69,7 @@ func TestCarry(t *testing.T) {
 				continue
 			}
 			carried++
-			out, err := w.Assemble(nil, l, blocks, func(int) ([]byte, error) { return nil, fmt.Errorf("asked for") })
+			out, err := assemble(t, w, l, nil, blocks, func(int) ([]byte, error) { return nil, fmt.Errorf("asked for") })
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -245,7 +245,7 @@ func assembledWith(t *testing.T, l *Layout, src, want []byte) {
 		}
 		blocks = append(blocks, b)
 	}
-	got, err := w.Assemble(nil, l, blocks, func(k int) ([]byte, error) { return at(k), nil })
+	got, err := assemble(t, w, l, ref, blocks, func(k int) ([]byte, error) { return at(k), nil })
 	if err != nil || !bytes.Equal(got, want) {
 		t.Errorf("assembled block by block: %v, or other bytes", err)
 	}

@@ -118,12 +118,39 @@ func assembled(t *testing.T, what string, l *Layout, src, want []byte) {
 		}
 	}
 	var buf []byte
-	got, err := w.Assemble(nil, l, blocks, func(k int) ([]byte, error) {
+	var ref []byte
+	if l.NeedsReference() {
+		ref = at(0)
+	}
+	got, err := assemble(t, w, l, ref, blocks, func(k int) ([]byte, error) {
 		buf = append(buf[:0], at(k)...) // the same memory at each call
 		return buf, nil
 	})
 	if err != nil || !bytes.Equal(got, want) {
 		t.Fatalf("%s: assembling: %v, %d bytes other than the %d of the naive encoder", what, err, len(got), len(want))
+	}
+}
+
+// assemble builds a chunk of encoded blocks, and compares the header that Build returns with the one of the chunk.
+func assemble(t *testing.T, w *Worker, l *Layout, ref []byte, blocks [][]byte, plain func(k int) ([]byte, error)) ([]byte, error) {
+	t.Helper()
+	b, h, err := w.Build(nil, l, ref, Blocks{
+		Ready:    func(k int) ([]byte, error) { return blocks[k], nil },
+		Shuffled: func(int, Shuffled) bool { return false },
+		Plain:    plain,
+	})
+	checkHeader(t, b, h, err)
+	return b, err
+}
+
+// checkHeader compares the header that Build returned with what ParseHeader reads.
+func checkHeader(t *testing.T, b []byte, h Header, err error) {
+	t.Helper()
+	if err != nil {
+		return
+	}
+	if want, err := ParseHeader(b, int64(len(b))); err != nil || h != want {
+		t.Errorf("built a chunk with header %+v, but returned %+v: %v", want, h, err)
 	}
 }
 

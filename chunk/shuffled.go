@@ -62,10 +62,10 @@ func (w *Worker) DecodeShuffled(r *Reader, k, n int) (Shuffled, bool, error) {
 // so that Shuffle costs nothing. It returns false and appends nothing if set returns false, or where Shuffle is not what
 // comes first: then set is not called, and EncodeBlock encodes the block.
 func (w *Worker) EncodeShuffled(dst []byte, l *Layout, k int, ref []byte, set func(s Shuffled) bool) ([]byte, bool, error) {
-	return w.encodeShuffled(dst, l, k, ref, 1<<31-1, set)
+	return w.encodeShuffled(dst, l, k, ref, unlimited, set)
 }
 
-// encodeShuffled is EncodeShuffled with room left for so many bytes. See encodeBlock.
+// encodeShuffled is EncodeShuffled in at most room bytes. See encodeOrKeep.
 func (w *Worker) encodeShuffled(dst []byte, l *Layout, k int, ref []byte, room int, set func(s Shuffled) bool) ([]byte, bool, error) {
 	steps := w.stepsOf(l)
 	n := l.BlockLen(k)

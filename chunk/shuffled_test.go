@@ -36,7 +36,7 @@ func TestBuild(t *testing.T) {
 		}
 		turn := r.Intn(3)
 		block := func(k int) []byte { return src[k*l.blockSize:][:l.BlockLen(k)] }
-		got, err := w.Build(nil, l, nil, Blocks{
+		got, h, err := w.Build(nil, l, nil, Blocks{
 			Ready: func(k int) ([]byte, error) {
 				if (k+turn)%3 > 0 {
 					return nil, nil
@@ -52,6 +52,7 @@ func TestBuild(t *testing.T) {
 			},
 			Plain: func(k int) ([]byte, error) { return block(k), nil },
 		})
+		checkHeader(t, got, h, err)
 		if err != nil || !bytes.Equal(got, want) {
 			t.Fatalf("%d, %+v: %v, or not the %d bytes of Encode", i, p, err, len(want))
 		}

@@ -35,7 +35,33 @@ func (p *Pool) EncodeVL(dst []byte, blocks [][]byte, c CParams) ([]byte, error) 
 	if err != nil {
 		return dst, err
 	}
-	return assembleVL(dst, l, w.blocks)
+	size := HeaderSize + 4*len(blocks) + l.dictSize()
+	for _, encoded := range w.blocks {
+		size += len(encoded)
+	}
+	b := builder{l: l}
+	b.begin(dst, size)
+	for k, encoded := range w.blocks {
+		b.add(k, append(b.dst, encoded...))
+	}
+	b.end()
+	return b.dst, nil
+}
+
+// encodeAll calls f for all blocks, which appends the encoded block to the out of the worker that it gets. The first
+// worker's blocks then holds them, until a worker of the team is used again.
+func encodeAll(team []*Worker, n int, f func(w *Worker, k int) error) error {
+	first := team[0]
+	first.blocks = slices.Grow(first.blocks[:0], n)[:n]
+	for _, w := range team {
+		w.out = w.out[:0]
+	}
+	return work(team, n, func(w *Worker, k int) error {
+		at := len(w.out)
+		err := f(w, k)
+		first.blocks[k] = w.out[at:]
+		return err
+	})
 }
 
 // EncodeVL appends a chunk whose blocks have sizes of their own. See [Pool.EncodeVL].
@@ -101,26 +127,6 @@ func (w *Worker) encodeVLBlock(l *Layout, src []byte, b *block) error {
 	}
 	w.out = w.out[:at+n]
 	return nil
-}
-
-// assembleVL appends the chunk of encoded blocks.
-func assembleVL(dst []byte, l *Layout, blocks [][]byte) ([]byte, error) {
-	h := l.h
-	h.CBytes = HeaderSize + 4*len(blocks) + l.dictSize()
-	for _, b := range blocks {
-		h.CBytes += len(b)
-	}
-	at := HeaderSize + 4*len(blocks) + l.dictSize()
-	dst = h.append(slices.Grow(dst, h.CBytes))
-	for _, b := range blocks {
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(at))
-		at += len(b)
-	}
-	dst = l.appendDict(dst)
-	for _, b := range blocks {
-		dst = append(dst, b...)
-	}
-	return dst, nil
 }
 
 // DecodeVL returns the blocks of the chunk at the start of src, which may be any chunk. The blocks share memory.

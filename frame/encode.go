@@ -320,7 +320,7 @@ func (e *encoding) encode(w *worker, j *encodeJob) error {
 		e.wake.Broadcast()
 		e.mu.Unlock()
 	}
-	out, err := w.Build(j.out[:0], j.l, j.ref, chunk.Blocks{
+	out, _, err := w.Build(j.out[:0], j.l, j.ref, chunk.Blocks{
 		Ready:    func(k int) ([]byte, error) { return e.ready(w, j, k) },
 		Shuffled: func(k int, dst chunk.Shuffled) bool { return e.shuffled(j, k, dst) },
 		Plain:    func(k int) ([]byte, error) { return e.plain(w, j, k) },
