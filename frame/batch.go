@@ -179,9 +179,14 @@ func (b *Batch) set(i int, p place) {
 	}
 }
 
-// examine parses the header of a chunk that is to be added to n others, and tells whether it belongs to them.
-func (b *Batch) examine(c []byte, n int) (chunk.Header, error) {
-	h, err := chunk.ParseHeader(c, int64(len(c)))
+// examine returns the header of a chunk that is to be added to n others, or an error if it does not fit. built is the
+// header if it is known: then it is not parsed.
+func (b *Batch) examine(c []byte, built *chunk.Header, n int) (h chunk.Header, err error) {
+	if built != nil {
+		h = *built
+	} else {
+		h, err = chunk.ParseHeader(c, int64(len(c)))
+	}
 	switch {
 	case err != nil:
 	case h.NBytes == 0:
@@ -278,12 +283,15 @@ func (b *Batch) forget(i int) error {
 func (b *Batch) AppendChunk(c []byte) error { return b.InsertChunk(b.next.index.n, c) }
 
 // InsertChunk adds an encoded chunk before chunk i. See AppendChunk.
-func (b *Batch) InsertChunk(i int, c []byte) error {
+func (b *Batch) InsertChunk(i int, c []byte) error { return b.insert(i, c, nil) }
+
+// insert is InsertChunk for a chunk whose header may be known.
+func (b *Batch) insert(i int, c []byte, built *chunk.Header) error {
 	n := b.next.index.n
 	if err := b.check(i, n); err != nil {
 		return err
 	}
-	h, err := b.examine(c, n)
+	h, err := b.examine(c, built, n)
 	if err != nil {
 		return err
 	}
@@ -301,12 +309,15 @@ func (b *Batch) InsertChunk(i int, c []byte) error {
 }
 
 // UpdateChunk puts an encoded chunk in the place of chunk i. See AppendChunk.
-func (b *Batch) UpdateChunk(i int, c []byte) error {
+func (b *Batch) UpdateChunk(i int, c []byte) error { return b.update(i, c, nil) }
+
+// update is UpdateChunk for a chunk whose header may be known.
+func (b *Batch) update(i int, c []byte, built *chunk.Header) error {
 	n := b.next.index.n
 	if err := b.check(i, n-1); err != nil {
 		return err
 	}
-	h, err := b.examine(c, n)
+	h, err := b.examine(c, built, n)
 	if err != nil {
 		return err
 	}

@@ -98,6 +98,7 @@ type encodeJob struct {
 	away   int      // helpers at work
 	carry  []byte   // a block that stays
 	out    []byte   // the chunk
+	h      chunk.Header
 	done   bool
 }
 
@@ -320,7 +321,7 @@ func (e *encoding) encode(w *worker, j *encodeJob) error {
 		e.wake.Broadcast()
 		e.mu.Unlock()
 	}
-	out, _, err := w.Build(j.out[:0], j.l, j.ref, chunk.Blocks{
+	out, h, err := w.Build(j.out[:0], j.l, j.ref, chunk.Blocks{
 		Ready:    func(k int) ([]byte, error) { return e.ready(w, j, k) },
 		Shuffled: func(k int, dst chunk.Shuffled) bool { return e.shuffled(j, k, dst) },
 		Plain:    func(k int) ([]byte, error) { return e.plain(w, j, k) },
@@ -330,7 +331,7 @@ func (e *encoding) encode(w *worker, j *encodeJob) error {
 	for j.end = 0; j.away > 0; { // no more are taken
 		e.wake.Wait()
 	}
-	j.out, j.done = out, err == nil
+	j.out, j.h, j.done = out, h, err == nil
 	return err
 }
 
@@ -407,9 +408,9 @@ func (e *encoding) write() {
 		j.close = nil
 		if j.visit.Chunk == e.b.next.index.n {
 			e.b.likely.add(len(j.out), e.l.NBytes())
-			return e.b.AppendChunk(j.out)
+			return e.b.insert(j.visit.Chunk, j.out, &j.h)
 		}
-		return e.b.UpdateChunk(j.visit.Chunk, j.out)
+		return e.b.update(j.visit.Chunk, j.out, &j.h)
 	})
 	e.writing = false
 	e.jobs = slices.Delete(e.jobs, 0, 1)
