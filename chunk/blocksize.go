@@ -1,10 +1,6 @@
 package chunk
 
-import (
-	"fmt"
-
-	"github.com/goblosc/blosc2/codec"
-)
+import "github.com/goblosc/blosc2/codec"
 
 // splits is the reference's rule for cutting blocks into streams (C-Blosc2, split_block). p is normal; typeSize is
 // the item size to go by: the capped one, but for automatic block sizes the real one.
@@ -89,65 +85,3 @@ func (p *CParams) autoBlockSize(nbytes int) int {
 	}
 	return size * 8
 }
-
-// Layout is what encoding a chunk needs to know before its first block. It does not change; any number of workers
-// share it.
-type Layout struct {
-	p         CParams // normal
-	h         Header  // template: CBytes and the outcome flags are still to come
-	pipeline  Pipeline
-	typeSize  int // capped
-	blockSize int
-	nblocks   int
-	split     bool
-	store     bool // the chunk is stored as it is
-	dict      []byte
-}
-
-// Layout prepares the encoding of a chunk of nbytes. Errors are ErrParam, ErrUnsupported or ErrTooLarge.
-func (p CParams) Layout(nbytes int) (*Layout, error) {
-	p, err := p.normal()
-	if err != nil {
-		return nil, err
-	}
-	if nbytes < 0 || nbytes > MaxBytes {
-		return nil, fmt.Errorf("chunk: %d bytes in a chunk: %w", nbytes, ErrTooLarge)
-	}
-	l := &Layout{p: p, pipeline: p.Pipeline(), typeSize: p.cappedTypeSize()}
-	l.blockSize = max(p.blockSize(nbytes), 1)
-	l.nblocks = blocksIn(nbytes, l.blockSize)
-	l.store = nbytes < minCompressible || p.Level == 0 || HeaderSize+4*int64(l.nblocks) > int64(nbytes)+MaxOverhead
-	l.split = !l.store && p.splits(l.typeSize, l.blockSize)
-	l.h = Header{
-		Version: versionRegular, VersionLZ: 1, Flags: flagExtended,
-		TypeSize: l.typeSize, NBytes: nbytes, BlockSize: l.blockSize,
-		Filters: l.pipeline, Codec: p.Codec.Code(), CodecMeta: p.CodecMeta, nblocks: l.nblocks,
-	}
-	if l.store {
-		l.h.Flags |= flagStored
-		return l, nil
-	}
-	if l.pipeline.has(Delta) {
-		l.h.Flags |= flagDelta
-	}
-	if !l.split {
-		l.h.Flags |= flagNotSplit
-	}
-	l.h.Flags |= uint8(p.Codec.Format()) << formatShift
-	return l, nil
-}
-
-// NBytes returns the decoded size of the chunk.
-func (l *Layout) NBytes() int { return l.h.NBytes }
-
-// NumBlocks returns the number of blocks.
-func (l *Layout) NumBlocks() int { return l.nblocks }
-
-// BlockLen returns the decoded size of block k in bytes.
-func (l *Layout) BlockLen(k int) int { return l.h.blockLen(k) }
-
-// Stored tells that the chunk will not be compressed: EncodeBlock need not be called.
-func (l *Layout) Stored() bool { return l.store }
-
-// NeedsReference tells that the blocks are coded against block 0 (DELTA), which EncodeBlock must be given.
-func (l *Layout) NeedsReference() bool { return !l.store && l.pipeline.has(Delta) && l.nblocks > 1 }

@@ -8,9 +8,6 @@ import (
 	"github.com/goblosc/blosc2/shuffle"
 )
 
-// errNoRoom reports that a chunk would not be smaller than its data.
-var errNoRoom = errors.New("no room")
-
 // Blocks supplies the blocks of a chunk to Build.
 type Blocks struct {
 	// Ready is called for each block in order. It returns block k if it was encoded elsewhere, or nil: then Build encodes
@@ -48,6 +45,10 @@ type builder struct {
 	starts int  // of the block positions in dst
 	zeros  bool // no block so far has anything but zeros
 	held   int  // number of blocks, the first ones, that are still to be copied
+
+	// Memory for gather.
+	early []encodedBlock // blocks that wait for their position or are being copied
+	spare [][]byte
 }
 
 // Build appends a chunk whose blocks were encoded elsewhere, or are encoded here, and returns its header too. ref is the
@@ -72,9 +73,16 @@ func (w *Worker) Build(dst []byte, l *Layout, ref []byte, from Blocks) ([]byte, 
 // required for more than one, and dst is empty then unless it has room for the longest chunk. It fails with errNoRoom if
 // the chunk must be stored, and returns the memory it took in any case.
 func build(dst []byte, l *Layout, team []*Worker, ref []byte, from *Blocks) ([]byte, Header, error) {
-	b := &team[0].builder
-	*b = builder{l: l, team: team, ref: ref, from: *from}
-	defer func() { *b = builder{} }()
+	builders := &team[0].pool.builders
+	b, ok := builders.Get().(*builder)
+	if !ok {
+		b = new(builder)
+	}
+	*b = builder{l: l, team: team, ref: ref, from: *from, early: b.early, spare: b.spare}
+	defer func() {
+		*b = builder{early: b.early, spare: b.spare}
+		builders.Put(b)
+	}()
 	next, err := 0, error(nil)
 	if len(team) == 1 {
 		b.begin(dst, HeaderSize+4*l.nblocks+l.dictSize())
@@ -199,29 +207,6 @@ func (b *builder) end() Header {
 	h.CBytes = len(b.dst) - b.start
 	h.append(b.dst[:b.start])
 	return h
-}
-
-// roomFor reports whether block k, encoded without a size limit, would be encoded identically in room bytes: each of
-// its streams must have had space for its bytes as they are. It fails with errNoRoom if a stream that needs that space
-// has not got it.
-func (l *Layout) roomFor(b []byte, k, room int) (bool, error) {
-	streams := l.h.streams(l.BlockLen(k))
-	n := l.BlockLen(k) / streams
-	for ; streams > 0 && len(b) >= 4; streams-- {
-		size := int(int32(binary.LittleEndian.Uint32(b)))
-		if 4+n > room {
-			if size == n {
-				return false, errNoRoom
-			}
-			return false, nil
-		}
-		if size < 0 {
-			size = 1 // a run takes one byte
-		}
-		size = min(size, len(b)-4)
-		b, room = b[4+size:], room-4-size
-	}
-	return true, nil
 }
 
 // store appends the chunk with its data as they are, and returns its header.

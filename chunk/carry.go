@@ -11,7 +11,7 @@ func (w *Worker) Carry(dst []byte, l *Layout, r *Reader, k int) ([]byte, bool, e
 	if n := int(r.ends[k] - r.starts[k]); n > r.BlockLen(k)+4*r.h.TypeSize {
 		return dst, false, nil
 	}
-	b, err := w.bytes(r, k, 0)
+	b, err := r.bytes(k, &w.in[0])
 	return append(dst, b...), err == nil, err
 }
 

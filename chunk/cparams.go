@@ -4,6 +4,20 @@ import (
 	"github.com/goblosc/blosc2/codec"
 )
 
+// CodecID names a codec; see package codec.
+type CodecID = codec.ID
+
+// CodecSet is an immutable set of codecs; see package codec.
+type CodecSet = codec.Set
+
+// CodecFromCode returns the codec with a compcode, the number that headers store.
+func CodecFromCode(code uint8) CodecID { return codec.FromCode(code) }
+
+// IndexParams are the parameters that C-Blosc2 compresses the index of a frame with.
+func IndexParams() CParams {
+	return CParams{TypeSize: 8, BlockSize: 16 << 10, Codec: codec.BloscLZ, Level: 5, Split: SplitNever}
+}
+
 // SplitMode says when blocks are cut into one stream for each byte of an item.
 type SplitMode uint8
 

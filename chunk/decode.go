@@ -1,9 +1,7 @@
 package chunk
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
 
 	"github.com/goblosc/blosc2/shuffle"
 )
@@ -66,7 +64,7 @@ func (w *Worker) decodePlain(dst []byte, r *Reader, k, n int) error {
 		copy(dst[:n], r.ref)
 		return nil
 	}
-	in, err := w.bytes(r, k, 0)
+	in, err := r.bytes(k, &w.in[0])
 	if err != nil {
 		return err
 	}
@@ -75,16 +73,6 @@ func (w *Worker) decodePlain(dst []byte, r *Reader, k, n int) error {
 		return &Error{Block: k, Off: int64(r.starts[k]) + int64(c.at), Err: err}
 	}
 	return nil
-}
-
-// readStored copies the beginning of block k of a stored chunk.
-func (r *Reader) readStored(dst []byte, k int) error {
-	at := k * r.h.BlockSize
-	if r.mem != nil {
-		r.h.flat(dst, r.mem, at)
-		return nil
-	}
-	return readFull(r.src, dst, r.base, r.h.Overhead()+at, k)
 }
 
 // decodeBlock decodes the streams at c and undoes the filters, for at least the first n bytes.
@@ -110,55 +98,21 @@ func (w *Worker) decodeStreams(dst []byte, r *Reader, c *cursor, p part) error {
 	if w.decodePlanes(dst, r, *c, p) {
 		return nil
 	}
-	return eachStream(dst, r, c, p, func(dst, in []byte, n int) error { return w.expand(dst, in, r, n) })
+	return eachStream(dst, &r.h, c, p, func(dst, in []byte, n int) error { return w.expand(dst, in, r, n) })
 }
 
-// eachStream calls expand for the streams of a regular block and their places in dst, and with how many bytes of each are
-// wanted. It fills the places of runs.
-func eachStream(dst []byte, r *Reader, c *cursor, p part, expand func(dst, in []byte, n int) error) error {
-	streams := r.h.streams(len(dst))
-	n := len(dst) / streams
-	if n == 0 || n*streams != len(dst) {
-		return corrupt("block of %d bytes in %d streams", len(dst), streams)
+// decodePlanes is decodeStreams where the streams of a block pay to be expanded together, and reports whether they are: one
+// by one they say what is wrong.
+func (w *Worker) decodePlanes(dst []byte, r *Reader, c cursor, p part) bool {
+	if r.h.streams(len(dst)) < 2 {
+		return false
 	}
-	for j := range streams {
-		place, wanted := dst[j*n:(j+1)*n:(j+1)*n], p.of(j*n, (j+1)*n)
-		in, err := c.stream(place[:wanted])
-		if err == nil && in != nil && wanted > 0 {
-			err = expand(place, in, wanted)
-		}
-		if err != nil {
-			if streams > 1 {
-				err = fmt.Errorf("stream %d: %w", j, err)
-			}
-			return err
-		}
+	d, err := w.decoder(r)
+	if err != nil || !d.planes {
+		return false
 	}
-	return nil
-}
-
-// stream returns the next stream, or fills dst and returns nil where there is a run.
-func (c *cursor) stream(dst []byte) ([]byte, error) {
-	n, err := c.length()
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case n == 0:
-		shuffle.Fill(dst, []byte{0})
-		return nil, nil
-	case n < 0:
-		token, err := c.take(1)
-		if err != nil {
-			return nil, err
-		}
-		if n < -255 || token[0]&1 == 0 {
-			return nil, corrupt("run of %d with token %#x", -n, token[0])
-		}
-		shuffle.Fill(dst, []byte{byte(-n)})
-		return nil, nil
-	}
-	return c.take(n)
+	defer w.batch.reset()
+	return w.batch.add(dst, &r.h, &c, p) == nil && w.batch.decode(d.batch) == nil
 }
 
 // decodeVL fills dst from a block of variable length.
@@ -187,134 +141,4 @@ func (w *Worker) expand(dst, in []byte, r *Reader, n int) error {
 		return d.prefix.DecodePrefix(dst, in, n)
 	}
 	return d.dec.Decode(dst, in)
-}
-
-// Decode appends the content of the chunk at the start of src to dst, on up to Options.Concurrency goroutines.
-// Bytes behind the chunk are ignored. Errors are ErrCorrupt, ErrUnsupported or ErrTooLarge, in an *Error.
-func (p *Pool) Decode(dst, src []byte) ([]byte, error) {
-	h, err := ParseHeader(src, int64(len(src)))
-	if err != nil {
-		return dst, err
-	}
-	if p.o.Postfilter == nil && (h.Special() != Regular || h.Stored()) {
-		out, err := p.room(dst, &h)
-		if err == nil {
-			p.decodeFlat(out[len(dst):], &h, src)
-		}
-		return out, err
-	}
-	w := p.Get()
-	defer p.Put(w)
-	r := &w.reader
-	defer r.reset() // hold no memory of the caller
-	if err := w.Open(r, src); err != nil {
-		return dst, err
-	}
-	out, err := p.room(dst, &r.h)
-	if err != nil {
-		return dst, err
-	}
-	whole := out[len(dst):]
-	if err := p.decodeBlocks(whole, w, r); err != nil {
-		return dst, err
-	}
-	return out, nil
-}
-
-// decodeBlocks decodes all blocks of a chunk that w has opened. Where that pays, workers take two blocks at a time, as long
-// as there are two for each of them.
-func (p *Pool) decodeBlocks(whole []byte, w *Worker, r *Reader) error {
-	n, pairs := r.h.nblocks, 0
-	team := p.team(n)
-	defer p.dismiss(team)
-	if w.TwoPay(r) {
-		pairs = n / (2 * len(team)) * len(team)
-	}
-	place := func(k int) []byte {
-		at := r.BlockOffset(k)
-		return whole[at : at+r.BlockLen(k)]
-	}
-	return work(team, n-pairs, func(w *Worker, i int) error {
-		if i < pairs {
-			return w.DecodeTwo([2][]byte{place(2 * i), place(2*i + 1)}, r, [2]int{2 * i, 2*i + 1})
-		}
-		return w.DecodeBlock(place(pairs+i), r, pairs+i)
-	})
-}
-
-// room returns dst with as many more bytes as a chunk decodes to. It fails with ErrTooLarge.
-func (p *Pool) room(dst []byte, h *Header) ([]byte, error) {
-	n := h.NBytes
-	if limit := p.o.limit(h.CBytes, 64<<20); cap(dst)-len(dst) < n && (int64(n) > limit || n > math.MaxInt-len(dst)) {
-		return dst, headerError(4, ErrTooLarge, "%d bytes decoded from %d, Options.MaxBytes allows %d", n, h.CBytes, limit)
-	}
-	return grow(dst, n), nil
-}
-
-// decodeFlat fills dst with the content of a chunk in memory that is stored or special, whatever its blocks are.
-func (p *Pool) decodeFlat(dst []byte, h *Header, chunk []byte) {
-	if len(dst) < sharedFrom {
-		h.flat(dst, chunk, 0)
-		return
-	}
-	p.decodePieces(dst, *h, chunk, 1+len(dst)/sharedFrom)
-}
-
-// decodePieces is decodeFlat for several workers. Writing a piece never fails.
-func (p *Pool) decodePieces(dst []byte, h Header, chunk []byte, workers int) {
-	team := p.team(workers)
-	defer p.dismiss(team)
-	_ = work(team, (len(dst)-1)/movedPiece+1, func(_ *Worker, i int) error {
-		at := i * movedPiece
-		h.flat(dst[at:min(at+movedPiece, len(dst))], chunk, at)
-		return nil
-	})
-}
-
-// flat fills dst with what stands at byte at of the content of a chunk in memory that is stored or special.
-func (h *Header) flat(dst, chunk []byte, at int) {
-	if s := h.Special(); s != Regular {
-		FillSpecial(dst, s, h.value(chunk), h.TypeSize, at)
-		return
-	}
-	at += h.Overhead()
-	shuffle.Copy(dst, chunk[at:at+len(dst)])
-}
-
-// value returns the item that a chunk repeats, if it is a Value.
-func (h *Header) value(chunk []byte) []byte {
-	if h.Special() == Value {
-		return chunk[HeaderSize:h.CBytes]
-	}
-	return nil
-}
-
-// Decode appends the content of the chunk at the start of src to dst. It sets up codecs for this one call; a [Pool]
-// keeps them for the next. See [Pool.Decode].
-func Decode(dst, src []byte, o *Options) ([]byte, error) { return NewPool(o).Decode(dst, src) }
-
-// cursor reads the streams of a block.
-type cursor struct {
-	b  []byte
-	at int
-}
-
-// length reads the length field of a stream.
-func (c *cursor) length() (int, error) {
-	if len(c.b)-c.at < 4 {
-		return 0, corrupt("stream length cut off")
-	}
-	n := int32(binary.LittleEndian.Uint32(c.b[c.at:]))
-	c.at += 4
-	return int(n), nil
-}
-
-// take reads n bytes.
-func (c *cursor) take(n int) ([]byte, error) {
-	if n > len(c.b)-c.at {
-		return nil, corrupt("stream of %d bytes, %d left", n, len(c.b)-c.at)
-	}
-	b := c.b[c.at : c.at+n : c.at+n]
-	c.at += n
-	return b, nil
 }

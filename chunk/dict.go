@@ -1,10 +1,6 @@
 package chunk
 
-import (
-	"encoding/binary"
-
-	"github.com/goblosc/blosc2/codec"
-)
+import "github.com/goblosc/blosc2/codec"
 
 // How a chunk with a dictionary is made follows C-Blosc2 (blosc2_compress_ctx): dictionaries are trained on filtered
 // blocks, with samples that together are a sixteenth of the chunk.
@@ -96,20 +92,4 @@ func (l *Layout) withDict(samples [][]byte) (*Layout, error) {
 	t.dict = dict
 	t.h.Blosc2Flags |= b2flagDict
 	return &t, nil
-}
-
-// appendDict appends the part of a chunk between the block positions and the streams.
-func (l *Layout) appendDict(dst []byte) []byte {
-	if l.dict == nil {
-		return dst
-	}
-	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(l.dict))), l.dict...)
-}
-
-// dictSize returns how many bytes appendDict appends.
-func (l *Layout) dictSize() int {
-	if l.dict == nil {
-		return 0
-	}
-	return 4 + len(l.dict)
 }

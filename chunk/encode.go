@@ -1,11 +1,6 @@
 package chunk
 
 import (
-	"bytes"
-	"encoding/binary"
-	"errors"
-
-	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/shuffle"
 )
 
@@ -112,58 +107,3 @@ func (w *Worker) filtered(l *Layout, src []byte, b *block) ([]byte, error) {
 	}
 	return w.stepsOf(l).forward(src, 0, b, &w.buf)
 }
-
-// encodeStream appends one stream: its length and its bytes. room is what is left for both.
-func encodeStream(dst, src []byte, enc codec.Encoder, room int) ([]byte, error) {
-	dst, asIs, err := tryStream(dst, src, enc, room)
-	if asIs {
-		shuffle.Copy(dst[len(dst)-len(src):], src)
-	}
-	return dst, err
-}
-
-// tryStream is encodeStream, following the order of the reference's checks so that the outcome is the same, but that it
-// returns true for a stream that is src as it is, and does not copy it behind its length.
-func tryStream(dst, src []byte, enc codec.Encoder, room int) (_ []byte, asIs bool, _ error) {
-	at := len(dst)
-	room -= 4
-	run := isRun(src)
-	if room < 0 || run && src[0] != 0 && room < 1 {
-		return dst, false, errNoRoom
-	}
-	dst = append(dst, 0, 0, 0, 0)
-	if run && src[0] == 0 {
-		return dst, false, nil
-	}
-	if run {
-		binary.LittleEndian.PutUint32(dst[at:], uint32(-int32(src[0])))
-		return append(dst, 1), false, nil
-	}
-	most := min(len(src), room)
-	if most <= 0 {
-		return dst, false, errNoRoom
-	}
-	dst = grow(dst, most)
-	n, err := enc.Encode(dst[at+4:], src)
-	switch {
-	case gaveUp(n, most, err, src):
-		if len(src) > room {
-			return dst, false, errNoRoom
-		}
-		n, asIs = len(src), true
-	case err != nil:
-		return dst, false, err
-	}
-	binary.LittleEndian.PutUint32(dst[at:], uint32(n))
-	return dst[:at+4+n], asIs, nil
-}
-
-// gaveUp tells whether a codec that was given room for most bytes returned nothing that is shorter than src. Codecs of
-// the user may say so in many ways.
-func gaveUp(n, most int, err error, src []byte) bool {
-	return errors.Is(err, codec.ErrIncompressible) || err == nil && (n <= 0 || n > most || n >= len(src))
-}
-
-// isRun tells whether all bytes are the same: whether the block is itself moved by one. That comparison is a vectorized
-// one.
-func isRun(b []byte) bool { return bytes.Equal(b[1:], b[:len(b)-1]) }

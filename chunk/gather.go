@@ -13,11 +13,9 @@ type gathering struct {
 	*builder
 
 	mu    sync.Mutex
-	next  int            // the first block without a position
-	short bool           // block next may need more room than there is
-	full  error          // errNoRoom where it needs more
-	early []encodedBlock // those that wait or are being copied
-	spare [][]byte       // memory for blocks
+	next  int   // the first block without a position
+	short bool  // block next may need more room than there is
+	full  error // errNoRoom where it needs more
 }
 
 // encodedBlock is a block with the lengths of its streams, or one that did not compress, as it was.
@@ -29,9 +27,10 @@ type encodedBlock struct {
 // gather has the team encode the blocks and adds those that are sure to have room. It returns their number. There is
 // memory for the longest chunk. It fails with errNoRoom if the room is certainly too small.
 func (b *builder) gather() (int, error) {
-	w, n := b.team[0], b.l.nblocks
-	g := &gathering{builder: b, early: slices.Grow(w.early[:0], n)[:n], spare: w.spare}
-	err := work(b.team, n, g.encode)
+	n := b.l.nblocks
+	b.early = slices.Grow(b.early[:0], n)[:n]
+	g := &gathering{builder: b}
+	err := work(b.team, n, g.encodeAny)
 	if g.short {
 		err = g.full
 	}
@@ -41,12 +40,11 @@ func (b *builder) gather() (int, error) {
 		}
 	}
 	clear(g.early)
-	w.early, w.spare = g.early, g.spare
 	return g.next, err
 }
 
-// encode encodes block k.
-func (g *gathering) encode(w *Worker, k int) error {
+// encodeAny encodes block k.
+func (g *gathering) encodeAny(w *Worker, k int) error {
 	src, err := g.from.plain(g.l, k)
 	if err != nil {
 		return err

@@ -4,9 +4,10 @@ import "sync"
 
 // Pool hands out workers and keeps them between calls. It is safe for use by any number of goroutines.
 type Pool struct {
-	o    Options
-	p    sync.Pool // of *Worker
-	crew crew
+	o        Options
+	p        sync.Pool // of *Worker
+	builders sync.Pool // of *builder
+	crew     crew
 }
 
 // NewPool returns a pool whose workers use o.

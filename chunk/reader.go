@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/goblosc/blosc2/shuffle"
 )
 
 // Reader is an opened chunk: its header, the positions of its blocks, and where to find their bytes. Once opened,
@@ -31,31 +33,6 @@ type Reader struct {
 	steps  steps // filters to be undone
 	planes bool  // blocks can be read by byte plane
 	pairs  bool  // blocks are their streams as they are, so that two of them can be decoded together
-}
-
-// Open opens a chunk in memory. The reader refers to b until it is opened again; bytes behind the chunk are ignored.
-// Errors are ErrCorrupt, ErrUnsupported or ErrTooLarge, in an *Error.
-func (w *Worker) Open(r *Reader, b []byte) error {
-	r.reset()
-	h, err := ParseHeader(b, int64(len(b)))
-	if err != nil {
-		return err
-	}
-	r.h, r.mem = h, b[:h.CBytes:h.CBytes]
-	return w.open(r)
-}
-
-// OpenAt opens the chunk that starts at byte off of src and has at most size bytes, which the caller knows to be
-// there. It reads the header and the block positions. want says how much of the chunk will be read: if it is at least
-// half of it, the rest comes into memory at once. guess is the likely size of the chunk in bytes, or 0; a good one
-// saves a read. Errors are those of Open and of src.
-func (w *Worker) OpenAt(r *Reader, src io.ReaderAt, off, size, guess int64, want float64) error {
-	r.reset()
-	if err := r.readHead(src, off, size, guess, want); err != nil {
-		r.reset()
-		return err
-	}
-	return w.open(r)
 }
 
 // readHead reads the header and what stands before the streams, or all of the chunk.
@@ -111,6 +88,16 @@ func (r *Reader) readOn(src io.ReaderAt, off int64, n int) error {
 	return readFull(src, r.own[had:], off, had, -1)
 }
 
+// readStored copies the beginning of block k of a stored chunk.
+func (r *Reader) readStored(dst []byte, k int) error {
+	at := k * r.h.BlockSize
+	if r.mem != nil {
+		shuffle.Copy(dst, r.mem[r.h.Overhead()+at:][:len(dst)])
+		return nil
+	}
+	return readFull(r.src, dst, r.base, r.h.Overhead()+at, k)
+}
+
 // readFull reads len(p) bytes from byte at of the chunk at base, for block k or the header. They should be there, so
 // an early end is corruption.
 func readFull(src io.ReaderAt, p []byte, base int64, at, k int) error {
@@ -132,62 +119,6 @@ func (r *Reader) reset() {
 	r.starts, r.ends, r.offs, r.ref, r.ahead = r.starts[:0], r.ends[:0], r.offs[:0], r.ref[:0], r.ahead[:0]
 	r.steps, r.planes, r.pairs = steps{}, false, false
 	r.opened++
-}
-
-// open reads what stands between the header and the streams. The bytes up to there are in r.mem or r.own. After an
-// error r has no blocks.
-func (w *Worker) open(r *Reader) error {
-	if err := w.openParts(r); err != nil {
-		r.reset()
-		return err
-	}
-	return nil
-}
-
-func (w *Worker) openParts(r *Reader) error {
-	h := &r.h
-	if h.Special() != Regular {
-		r.value = h.value(r.mem)
-		return nil
-	}
-	if h.Stored() || h.nblocks == 0 {
-		return nil
-	}
-	head := r.mem
-	if head == nil {
-		head = r.own
-	}
-	if err := r.readStarts(head); err != nil {
-		return err
-	}
-	largest := h.BlockSize
-	if h.VLBlocks() {
-		var err error
-		if largest, err = r.readSizes(); err != nil {
-			return err
-		}
-	}
-	if limit := w.o.limit(h.CBytes, 8<<20); int64(largest) > limit {
-		return headerError(8, ErrTooLarge, "a block of %d bytes in a chunk of %d, Options.MaxBytes allows %d", largest, h.CBytes, limit)
-	}
-	var err error
-	if r.steps, err = w.o.decodeSteps(&h.Filters, h.TypeSize); err != nil {
-		return &Error{Block: -1, Off: 16, Err: err}
-	}
-	regular := w.o.Postfilter == nil && !h.VLBlocks()
-	r.pairs = regular && r.steps.n == 0 && h.nblocks > 1
-	r.planes = regular && r.steps.planes > 0
-	if !h.Filters.has(Delta) || h.VLBlocks() { // a block of variable length refers to nothing but itself
-		return nil
-	}
-	// Delta refers to block 0 in its final form: decode it once, for all workers.
-	n := r.BlockLen(0)
-	ref := slices.Grow(r.ref[:0], n)[:n]
-	if err := w.decodePlain(ref, r, 0, n); err != nil {
-		return err
-	}
-	r.ref = ref
-	return nil
 }
 
 // readStarts reads the positions of the blocks and the dictionary behind them, and finds where blocks end: writers
@@ -339,18 +270,18 @@ const aheadMost = 1 << 20
 // readCost is how many bytes are read from a cached file in the time that the system needs to be called.
 const readCost = 8 << 10
 
-// bytes returns the bytes of block k: a part of what is in memory, or read into the i-th memory of the worker for them.
-func (w *Worker) bytes(r *Reader, k, i int) ([]byte, error) {
+// bytes returns the bytes of block k: a part of what is in memory, or read into *buf, which may be replaced.
+func (r *Reader) bytes(k int, buf *[]byte) ([]byte, error) {
 	from, to := int(r.starts[k]), int(r.ends[k])
 	switch {
 	case r.mem != nil:
 		return r.mem[from:to:to], nil
-	case to <= len(r.own): // read with what stands before the streams
+	case to <= len(r.own): // read with what is before the streams
 		return r.own[from:to:to], nil
 	case from >= r.from && to-r.from <= len(r.ahead):
 		from, to = from-r.from, to-r.from
 		return r.ahead[from:to:to], nil
 	}
-	w.in[i] = sized(w.in[i], to-from)
-	return w.in[i], readFull(r.src, w.in[i], r.base, from, k)
+	*buf = sized(*buf, to-from)
+	return *buf, readFull(r.src, *buf, r.base, from, k)
 }

@@ -46,7 +46,7 @@ func (w *Worker) DecodeShuffled(r *Reader, k, n int) (Shuffled, bool, error) {
 	if !r.planes || k < 0 || k >= r.h.nblocks {
 		return Shuffled{}, false, nil
 	}
-	in, err := w.bytes(r, k, 0)
+	in, err := r.bytes(k, &w.in[0])
 	if err != nil {
 		return Shuffled{}, false, err
 	}

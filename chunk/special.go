@@ -37,6 +37,24 @@ func repeat(dst, value []byte, phase int) {
 	shuffle.Fill(dst, value)
 }
 
+// flat fills dst with what stands at byte at of the content of a chunk in memory that is stored or special.
+func (h *Header) flat(dst, chunk []byte, at int) {
+	if s := h.Special(); s != Regular {
+		FillSpecial(dst, s, h.value(chunk), h.TypeSize, at)
+		return
+	}
+	at += h.Overhead()
+	shuffle.Copy(dst, chunk[at:at+len(dst)])
+}
+
+// value returns the item that a chunk repeats, if it is a Value.
+func (h *Header) value(chunk []byte) []byte {
+	if h.Special() == Value {
+		return chunk[HeaderSize:h.CBytes]
+	}
+	return nil
+}
+
 // EncodeSpecial appends the chunk of nbytes that stands for a special value. value is the repeated item of a Value,
 // whose length divides nbytes, and ignored otherwise. NaNs have items of 4 or 8 bytes; NaNs and Uninit are whole
 // items. Errors are ErrParam or ErrTooLarge.

@@ -2,8 +2,6 @@ package chunk
 
 import (
 	"encoding/binary"
-	"fmt"
-	"math"
 	"slices"
 )
 
@@ -67,38 +65,6 @@ func encodeAll(team []*Worker, n int, f func(w *Worker, k int) error) error {
 // EncodeVL appends a chunk whose blocks have sizes of their own. See [Pool.EncodeVL].
 func EncodeVL(dst []byte, blocks [][]byte, c CParams, o *Options) ([]byte, error) {
 	return NewPool(o).EncodeVL(dst, blocks, c)
-}
-
-// layoutVL prepares the encoding of blocks of variable length. Its nblocks is their number, its blockSize not used.
-func (p CParams) layoutVL(blocks [][]byte) (*Layout, error) {
-	p, err := p.normal()
-	if err != nil {
-		return nil, err
-	}
-	total, cbytes := int64(0), int64(HeaderSize)
-	for k, b := range blocks {
-		if len(b) == 0 {
-			return nil, paramError("block %d is empty", k)
-		}
-		total += int64(len(b))
-		cbytes += int64(len(b)) + 8
-	}
-	switch {
-	case len(blocks) == 0:
-		return nil, paramError("a chunk without blocks")
-	case total > MaxBytes || cbytes > math.MaxInt32-4-MaxDictSize:
-		return nil, fmt.Errorf("chunk: %d blocks of %d bytes in all: %w", len(blocks), total, ErrTooLarge)
-	}
-	l := &Layout{p: p, pipeline: p.Pipeline(), typeSize: p.cappedTypeSize(), nblocks: len(blocks)}
-	l.h = Header{
-		Version: versionVL, VersionLZ: 1, Flags: flagExtended | flagNotSplit | uint8(p.Codec.Format())<<formatShift,
-		TypeSize: l.typeSize, NBytes: int(total), BlockSize: len(blocks),
-		Filters: l.pipeline, Codec: p.Codec.Code(), CodecMeta: p.CodecMeta, Flags2: flag2VLBlocks, nblocks: len(blocks),
-	}
-	if l.pipeline.has(Delta) {
-		l.h.Flags |= flagDelta
-	}
-	return l, nil
 }
 
 // encodeVLBlock appends a block of variable length to w.out: its size and its stream.

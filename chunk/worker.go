@@ -25,13 +25,10 @@ type Worker struct {
 	decoding decoding
 
 	// For the calls that code whole chunks.
-	reader  Reader
-	builder builder
-	blocks  [][]byte
-	early   []encodedBlock
-	spare   [][]byte // memory for encoded blocks
-	ref     []byte
-	team    []*Worker
+	reader Reader
+	blocks [][]byte
+	ref    []byte
+	team   []*Worker
 }
 
 type cachedEncoder struct {

@@ -171,7 +171,7 @@ func TestPlanesTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, batches := dec.(codec.BatchDecoder)
-		in, err := w.bytes(&r, 1, 0)
+		in, err := r.bytes(1, &w.in[0])
 		if err != nil {
 			t.Fatal(err)
 		}
