@@ -7,6 +7,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // Batch is a group of edits that become visible, and durable, together. Chunks are written when they are added;
@@ -227,7 +228,7 @@ func (b *Batch) store(c []byte, h *chunk.Header) (place, error) {
 	e, special := specialEntry(h.Special())
 	indexed := false
 	if special && b.next.chunkSize != 0 {
-		_, err := chunk.EncodeSpecial(nil, h.Special(), h.NBytes, nil, b.next.cparams())
+		_, err := coder.EncodeSpecial(nil, h.Special(), h.NBytes, nil, b.next.cparams())
 		indexed = err == nil // else, of items of another size perhaps, it could not be read
 	}
 	switch {
@@ -254,13 +255,13 @@ func (b *Batch) plainSpecial(h *chunk.Header) ([]byte, error) {
 	}
 	if n%size == 0 {
 		value := make([]byte, size)
-		chunk.FillSpecial(value, h.Special(), nil, size, 0)
-		return chunk.EncodeSpecial(nil, chunk.Value, n, value, chunk.CParams{TypeSize: size, BlockSize: h.BlockSize})
+		coder.FillSpecial(value, h.Special(), nil, size, 0)
+		return coder.EncodeSpecial(nil, chunk.Value, n, value, coder.CParams{TypeSize: size, BlockSize: h.BlockSize})
 	}
 	if limit := b.f.AllocLimit(); int64(n) > limit {
 		return nil, fmt.Errorf("a special value of %d bytes, Options.MaxBytes allows %d: %w", n, limit, ErrTooLarge)
 	}
-	return b.f.plain.Encode(nil, make([]byte, n), chunk.CParams{Level: chunk.NoCompression})
+	return b.f.plain.Encode(nil, make([]byte, n), coder.CParams{Level: chunk.NoCompression})
 }
 
 // forget notes that a chunk of the batch's state is no longer named.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // ReadBlock appends the decoded bytes of block k of chunk i to dst and reads no other block, but for the first one
@@ -21,7 +22,7 @@ func (f *Frame) ReadBlock(dst []byte, i, k int) (_ []byte, err error) {
 	w := f.getWorker()
 	defer f.putWorker(w)
 	w.Chunk = int64(i)
-	var r chunk.Reader
+	var r coder.Reader
 	if special, err := s.index.at(i).special(); err != nil || special != chunk.Regular {
 		c, err := f.specialChunk(s, i, special, err)
 		if err == nil {

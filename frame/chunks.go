@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // ChunkInfo describes a chunk without decoding it. Sizes are in bytes.
@@ -68,7 +69,7 @@ func (f *Frame) chunkHeader(s *snapshot, i int) (chunk.Header, error) {
 	defer closeSource(src.close)
 	b := src.mem
 	if b == nil {
-		if b, err = readAll(src.at, src.off, min(chunk.HeaderSize, src.size)); err != nil {
+		if b, err = readAll(src.at, src.off, min(coder.HeaderSize, src.size)); err != nil {
 			return chunk.Header{}, f.chunkError(s, i, err)
 		}
 	}
@@ -90,7 +91,7 @@ func (f *Frame) specialChunk(s *snapshot, i int, special chunk.Special, err erro
 	}
 	if err == nil {
 		var b []byte
-		if b, err = chunk.EncodeSpecial(nil, special, int(n), nil, s.cparams()); err == nil {
+		if b, err = coder.EncodeSpecial(nil, special, int(n), nil, s.cparams()); err == nil {
 			return b, nil
 		}
 		err = corrupt("%v", err)

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -144,7 +145,7 @@ func (f *Frame) verifyChunk(s *snapshot, i int) (int64, error) {
 	}
 	w := f.getWorker()
 	defer f.putWorker(w)
-	var r chunk.Reader
+	var r coder.Reader
 	c, err := f.openChunk(s, w, &r, i, 1)
 	if err != nil {
 		return 0, err

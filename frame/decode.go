@@ -6,11 +6,12 @@ import (
 	"sync"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // worker is what one goroutine needs.
 type worker struct {
-	*chunk.Worker
+	*coder.Worker
 	buf []byte  // a decoded block
 	sum summing // of a chunk that is read to be compared with its checksum
 }
@@ -49,7 +50,7 @@ type decoding struct {
 // decodeJob is an opened chunk.
 type decodeJob struct {
 	visit  Visit
-	r      chunk.Reader
+	r      coder.Reader
 	close  io.Closer
 	first  int  // block wanted, when visit.Blocks is empty
 	next   int  // block to be taken

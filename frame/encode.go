@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // Source tells Batch.Encode which chunks to write and gives their blocks.
@@ -31,7 +32,7 @@ type encoding struct {
 	s   *snapshot // the state before, for what is kept
 	ctx context.Context
 	src Source
-	l   *chunk.Layout
+	l   *coder.Layout
 
 	keeper Keeper    // src, or nil
 	rows   RowSource // src, or nil
@@ -72,7 +73,7 @@ type RowSource interface {
 	Source
 	// Shuffle writes the new content of block k to dst and returns true, or returns false: then Block is called. It is
 	// called as Block is.
-	Shuffle(v *Visit, k, at int, dst chunk.Shuffled) bool
+	Shuffle(v *Visit, k, at int, dst coder.Shuffled) bool
 }
 
 // Sizer is a Source that knows how many bytes of content all its chunks have, roughly. Memory for them is set aside
@@ -86,8 +87,8 @@ type Sizer interface {
 type encodeJob struct {
 	visit  Visit
 	keep   bool
-	l      *chunk.Layout // of this chunk: with its dictionary, where there are dictionaries
-	old    chunk.Reader
+	l      *coder.Layout // of this chunk: with its dictionary, where there are dictionaries
+	old    coder.Reader
 	close  io.Closer
 	oldBit chunk.Special
 	oldVal []byte
@@ -286,7 +287,7 @@ func (e *encoding) plain(w *worker, j *encodeJob, k int) ([]byte, error) {
 	at := k * e.l.BlockLen(0)
 	if j.keep && e.part(j, k) != KeepNone {
 		if j.oldBit != chunk.Regular {
-			chunk.FillSpecial(dst, j.oldBit, j.oldVal, int(e.s.typeSize), at)
+			coder.FillSpecial(dst, j.oldBit, j.oldVal, int(e.s.typeSize), at)
 		} else if err := w.DecodeBlock(dst, &j.old, k); err != nil {
 			return nil, e.b.f.chunkError(e.s, j.visit.Chunk, err)
 		}
@@ -295,7 +296,7 @@ func (e *encoding) plain(w *worker, j *encodeJob, k int) ([]byte, error) {
 }
 
 // shuffled writes block k to dst if that can be done with the bytes of its items apart.
-func (e *encoding) shuffled(j *encodeJob, k int, dst chunk.Shuffled) bool {
+func (e *encoding) shuffled(j *encodeJob, k int, dst coder.Shuffled) bool {
 	if e.rows == nil || j.keep && e.part(j, k) != KeepNone {
 		return false
 	}
@@ -321,9 +322,9 @@ func (e *encoding) encode(w *worker, j *encodeJob) error {
 		e.wake.Broadcast()
 		e.mu.Unlock()
 	}
-	out, h, err := w.Build(j.out[:0], j.l, j.ref, chunk.Blocks{
+	out, h, err := w.Build(j.out[:0], j.l, j.ref, coder.Blocks{
 		Ready:    func(k int) ([]byte, error) { return e.ready(w, j, k) },
-		Shuffled: func(k int, dst chunk.Shuffled) bool { return e.shuffled(j, k, dst) },
+		Shuffled: func(k int, dst coder.Shuffled) bool { return e.shuffled(j, k, dst) },
 		Plain:    func(k int) ([]byte, error) { return e.plain(w, j, k) },
 	})
 	e.mu.Lock()
@@ -384,7 +385,7 @@ func (e *encoding) help(w *worker, j *encodeJob) {
 		if b, ok, err = e.carried(w, j, k, b); ok || err != nil {
 			return err
 		}
-		b, ok, err = w.EncodeShuffled(b, j.l, k, j.ref, func(dst chunk.Shuffled) bool { return e.shuffled(j, k, dst) })
+		b, ok, err = w.EncodeShuffled(b, j.l, k, j.ref, func(dst coder.Shuffled) bool { return e.shuffled(j, k, dst) })
 		if ok || err != nil {
 			return err
 		}

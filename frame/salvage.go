@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -236,7 +237,7 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, tell f
 		tell(err)
 		found.Lost++
 		if n := s.chunkLen(i); n > 0 && !s.vlBlocks {
-			zeros, err := chunk.EncodeSpecial(nil, chunk.Zeros, int(n), nil, chunk.CParams{TypeSize: int(s.typeSize)})
+			zeros, err := coder.EncodeSpecial(nil, chunk.Zeros, int(n), nil, coder.CParams{TypeSize: int(s.typeSize)})
 			if err == nil {
 				err = b.AppendChunk(zeros)
 			}
@@ -250,7 +251,7 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, tell f
 
 // checkParams gives a frame whose parameters for new chunks make no sense those that are chosen by default.
 func (f *Frame) checkParams(s *snapshot, tell func(error)) {
-	if _, err := chunk.EncodeSpecial(nil, chunk.Zeros, int(s.typeSize), nil, s.cparams()); err != nil {
+	if _, err := coder.EncodeSpecial(nil, chunk.Zeros, int(s.typeSize), nil, s.cparams()); err != nil {
 		tell(f.wrap("header", offFilters, fmt.Errorf("parameters for new chunks, defaults take their place: %w", err)))
 		if s.setCParams(chunk.CParams{TypeSize: int(s.typeSize)}) != nil {
 			s.setCParams(chunk.CParams{TypeSize: 1})
@@ -279,7 +280,7 @@ type wreck struct {
 	src      io.ReaderAt
 	size     int64
 	s        *snapshot
-	pool     *chunk.Pool
+	pool     *coder.Pool
 	headed   bool     // the header could be read
 	layered  bool     // the metalayers could be read
 	patience int64    // bytes that may still be decoded in vain
@@ -351,7 +352,7 @@ func (w *wreck) readHead() {
 	if w.layered = err == nil; !w.layered {
 		w.tell(w.f.wrap("metalayers", fixedLen, partError(err)))
 	}
-	w.pool = chunk.NewPool(w.f.opts.chunkOptions(int(w.s.typeSize), blockShape(w.s)))
+	w.pool = coder.NewPool(w.f.opts.chunkOptions(int(w.s.typeSize), blockShape(w.s)))
 }
 
 // readTrailer reads the variable-length metalayers at the end of the frame, or of the file.

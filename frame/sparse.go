@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -91,7 +92,7 @@ func (d *sparse) put(b *Batch, data []byte) (entry, error) {
 // it is the smallest that neither the batch nor a state in use names.
 func (d *sparse) number(b *Batch, n int64) int64 {
 	id := b.next.fileID
-	if id <= (b.next.cbytes+n)/2-chunk.HeaderSize || d.shared {
+	if id <= (b.next.cbytes+n)/2-coder.HeaderSize || d.shared {
 		b.next.fileID++
 		return id
 	}
@@ -158,7 +159,7 @@ func (d *sparse) commit(b *Batch) error {
 	s := b.next
 	d.takenBy, d.taken = nil, nil
 	for _, e := range s.index.list { // when chunks were deleted: see number
-		s.cbytes = max(s.cbytes, int64(e)+chunk.HeaderSize)
+		s.cbytes = max(s.cbytes, int64(e)+coder.HeaderSize)
 	}
 	index, err := s.index.append(nil, b.f.plain)
 	if err != nil {

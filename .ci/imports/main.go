@@ -5,7 +5,8 @@
 //
 //	ndarray -> frame, meta, chunk
 //	frame   -> chunk, meta
-//	chunk   -> codec, shuffle
+//	chunk   -> internal/coder
+//	internal/coder -> codec, shuffle
 //	codec, shuffle, meta -> nothing of ours
 //
 // Files are read whatever their build constraints say, so a rule holds on every platform and for every tag.
@@ -33,9 +34,11 @@ var layers = map[string]struct{ ours, others []string }{
 	"codec":   {nil, []string{"github.com/klauspost/compress", "github.com/pierrec/lz4/v4"}},
 	"shuffle": {nil, []string{"golang.org/x/sys/cpu"}},
 	"meta":    {nil, []string{"github.com/vmihailenco/msgpack/v5"}},
-	"chunk":   {[]string{"codec", "shuffle"}, nil},
-	"frame":   {[]string{"chunk", "meta"}, []string{"golang.org/x/sys/windows"}},
-	"ndarray": {[]string{"frame", "meta", "chunk"}, nil},
+	"chunk":   {[]string{"codec", "shuffle", "internal/coder"}, nil},
+	"frame":   {[]string{"chunk", "meta", "internal/coder"}, []string{"golang.org/x/sys/windows"}},
+	"ndarray": {[]string{"frame", "meta", "chunk", "internal/coder"}, nil},
+
+	"internal/coder": {[]string{"codec", "shuffle"}, nil},
 }
 
 // kernels are where packages keep code of their own that may look at the processor.
@@ -51,7 +54,7 @@ var required = []string{
 
 // topLevel are the names that may stand at the top of the repository.
 var topLevel = []string{
-	"chunk", "codec", "examples", "frame", "meta", "ndarray", "shuffle", "testdata",
+	"chunk", "codec", "examples", "frame", "internal", "meta", "ndarray", "shuffle", "testdata",
 	"go.mod", "go.sum", "README.md", "LICENSE", "CHANGELOG.md", ".gitignore", ".ci", ".git",
 }
 
@@ -129,13 +132,13 @@ func checkFile(dir, p string) ([]string, error) {
 
 // allowed tells whether the file p, a path relative to the top, may import a package.
 func allowed(p, imp string) bool {
-	from, _, _ := strings.Cut(p, "/")
+	from := layerOf(p)
 	layer, inLayer := layers[from]
 	if under(imp, module) {
 		if from == "examples" {
 			return true
 		}
-		to, _, _ := strings.Cut(strings.TrimPrefix(imp, module+"/"), "/")
+		to := layerOf(strings.TrimPrefix(imp, module+"/"))
 		ours := layer.ours
 		if strings.HasSuffix(p, "_test.go") {
 			ours = closure(from)
@@ -150,6 +153,16 @@ func allowed(p, imp string) bool {
 		return true
 	}
 	return slices.ContainsFunc(layer.others, func(lib string) bool { return under(imp, lib) })
+}
+
+// layerOf returns the layer of a path relative to the top: its first folder, or the first two below internal.
+func layerOf(p string) string {
+	first, rest, _ := strings.Cut(p, "/")
+	if first == "internal" {
+		second, _, _ := strings.Cut(rest, "/")
+		return first + "/" + second
+	}
+	return first
 }
 
 // closure returns every package of ours below one, at any depth.
