@@ -162,7 +162,7 @@ func readByBoth(rng *rand.Rand, z, want []byte, filters []chunk.Filter) error {
 	}
 	// Bytes around the result must stay.
 	prefix := []byte("keep")
-	pool := chunk.NewPool(&chunk.Options{Concurrency: 1 + rng.IntN(3)})
+	pool := coder.NewPool(&coder.Options{Concurrency: 1 + rng.IntN(3)})
 	got, err = pool.Decode(bytes.Clone(prefix), append(bytes.Clone(z), "behind"...))
 	if err != nil {
 		return err
@@ -199,7 +199,7 @@ func readByBoth(rng *rand.Rand, z, want []byte, filters []chunk.Filter) error {
 }
 
 // readBlock decodes one block of a chunk that lies at an offset of a larger file.
-func readBlock(rng *rand.Rand, pool *chunk.Pool, z, want []byte) error {
+func readBlock(rng *rand.Rand, pool *coder.Pool, z, want []byte) error {
 	w := pool.Get()
 	defer pool.Put(w)
 	file := append(bytes.Repeat([]byte{0xee}, 7), z...)
@@ -373,7 +373,7 @@ func TestVLBlocks(t *testing.T) {
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%+v: wrong content, %v", c, err)
 		}
-		if err := readBlock(rng, chunk.NewPool(nil), z, want); err != nil {
+		if err := readBlock(rng, coder.NewPool(nil), z, want); err != nil {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
