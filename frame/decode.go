@@ -269,7 +269,7 @@ func (e *decoding) open(w *worker, j *decodeJob) error {
 		j.first = v.From / size
 		j.n = min((v.To-1)/size+1, j.n) - j.first
 	}
-	j.two = e.kept == nil && w.TwoPay(&j.r)
+	j.two = e.kept == nil && w.PrefersPairs(&j.r)
 	if e.kept == nil && !s.blockwise() {
 		j.r.ReadAhead(j.first, j.n, v.Blocks)
 	}
@@ -341,11 +341,11 @@ func (e *decoding) two(w *worker, j *decodeJob, k [2]int) error {
 	}
 	w.Chunk = int64(j.visit.Chunk)
 	if dst[0] != nil {
-		return e.chunkError(j, w.DecodeTwo(dst, r, k))
+		return e.chunkError(j, w.DecodePair(dst, r, k))
 	}
 	b := w.block(n)
 	dst[0], dst[1] = b[:r.BlockLen(k[0]):r.BlockLen(k[0])], b[r.BlockLen(k[0]):]
-	if err := w.DecodeTwo(dst, r, k); err != nil {
+	if err := w.DecodePair(dst, r, k); err != nil {
 		return e.chunkError(j, err)
 	}
 	err := e.plan.Block(&j.visit, k[0], r.BlockOffset(k[0]), dst[0])

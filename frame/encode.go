@@ -365,7 +365,7 @@ func (e *encoding) carried(w *worker, j *encodeJob, k int, dst []byte) ([]byte, 
 	if !j.keep || j.oldBit != chunk.Regular || e.part(j, k) != KeepAll {
 		return dst, false, nil
 	}
-	b, ok, err := w.Carry(dst, j.l, &j.old, k)
+	b, ok, err := w.CopyBlock(dst, j.l, &j.old, k)
 	if err != nil {
 		err = e.b.f.chunkError(e.s, j.visit.Chunk, err)
 	}

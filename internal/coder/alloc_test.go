@@ -62,7 +62,7 @@ func TestAllocs(t *testing.T) {
 				}
 				check(name+", decoding a block in memory", func() error { return w.DecodeBlock(block, &r, 3) })
 				two := [2][]byte{block, make([]byte, 4096)}
-				check(name+", decoding two blocks", func() error { return w.DecodeTwo(two, &r, [2]int{2, 9}) })
+				check(name+", decoding two blocks", func() error { return w.DecodePair(two, &r, [2]int{2, 9}) })
 				check(name+", opening and decoding a block in a file", func() error {
 					if err := w.OpenAt(&at, file, 0, int64(len(chunk)), 0, 0.1); err != nil {
 						return err

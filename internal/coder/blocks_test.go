@@ -236,7 +236,7 @@ func readAll(t *testing.T, name string, w *Worker, r *Reader, src []byte) {
 	for i := range r.NumBlocks() {
 		k := [2]int{i, (7*i + 1) % r.NumBlocks()}
 		got := [2][]byte{make([]byte, r.BlockLen(k[0])), make([]byte, r.BlockLen(k[1]))}
-		err := w.DecodeTwo(got, r, k)
+		err := w.DecodePair(got, r, k)
 		for j, k := range k {
 			if at := r.BlockOffset(k); err != nil || !bytes.Equal(got[j], src[at:at+len(got[j])]) {
 				t.Fatalf("%s: blocks %d together: %v, or other data", name, k, err)

@@ -1,9 +1,9 @@
 package coder
 
-// Carry appends block k of a chunk as it is stored, and true, when it can stand like that in a chunk with the layout l:
+// CopyBlock appends block k of a chunk as it is stored, and true, if it can be part of a chunk with the layout l:
 // one of the same sizes, codec and filters, if its blocks are independent of each other. The level and the codec's
 // speed do not matter. It does not look into the block: what is corrupt stays so.
-func (w *Worker) Carry(dst []byte, l *Layout, r *Reader, k int) ([]byte, bool, error) {
+func (w *Worker) CopyBlock(dst []byte, l *Layout, r *Reader, k int) ([]byte, bool, error) {
 	if !l.carries(&r.h) {
 		return dst, false, nil
 	}

@@ -53,7 +53,7 @@ func TestCarry(t *testing.T) {
 			blocks := make([][]byte, l.NumBlocks())
 			all := l.NumBlocks() > 0
 			for n := range r.NumBlocks() {
-				b, ok, err := w.Carry(nil, l, &r, n)
+				b, ok, err := w.CopyBlock(nil, l, &r, n)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -97,7 +97,7 @@ func TestCarry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok, err := w.Carry(nil, l, &r, 1); ok || err != nil {
+	if _, ok, err := w.CopyBlock(nil, l, &r, 1); ok || err != nil {
 		t.Errorf("a block of %d bytes was carried, %v", r.ends[1]-r.starts[1], err)
 	}
 }

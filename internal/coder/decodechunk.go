@@ -40,7 +40,7 @@ func (p *Pool) decodeBlocks(whole []byte, w *Worker, r *Reader) error {
 	n, pairs := r.h.nblocks, 0
 	team := p.team(n)
 	defer p.dismiss(team)
-	if w.TwoPay(r) {
+	if w.PrefersPairs(r) {
 		pairs = n / (2 * len(team)) * len(team)
 	}
 	place := func(k int) []byte {
@@ -49,7 +49,7 @@ func (p *Pool) decodeBlocks(whole []byte, w *Worker, r *Reader) error {
 	}
 	return work(team, n-pairs, func(w *Worker, i int) error {
 		if i < pairs {
-			return w.DecodeTwo([2][]byte{place(2 * i), place(2*i + 1)}, r, [2]int{2 * i, 2*i + 1})
+			return w.DecodePair([2][]byte{place(2 * i), place(2*i + 1)}, r, [2]int{2 * i, 2*i + 1})
 		}
 		return w.DecodeBlock(place(pairs+i), r, pairs+i)
 	})

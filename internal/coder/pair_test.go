@@ -51,7 +51,7 @@ func TestTwoPay(t *testing.T) {
 		if err := w.Open(&r, b); err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		if got := w.TwoPay(&r); got != c.want {
+		if got := w.PrefersPairs(&r); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
@@ -103,7 +103,7 @@ func TestDecodeTwoCorrupt(t *testing.T) {
 		if wantErr == nil {
 			wantErr = w.DecodeBlock(want[1], &r, k[1])
 		}
-		err := w.DecodeTwo(got, &r, k)
+		err := w.DecodePair(got, &r, k)
 		if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() {
 			t.Fatalf("byte %d, blocks %d: %v, want %v", at, k, err, wantErr)
 		}
@@ -122,11 +122,11 @@ func TestDecodeTwoCorrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, k := range [][2]int{{-1, 0}, {0, -1}, {r.NumBlocks(), 0}, {0, r.NumBlocks()}} {
-		if err := w.DecodeTwo([2][]byte{make([]byte, 4096), make([]byte, 4096)}, &r, k); !errors.Is(err, ErrParam) {
+		if err := w.DecodePair([2][]byte{make([]byte, 4096), make([]byte, 4096)}, &r, k); !errors.Is(err, ErrParam) {
 			t.Errorf("blocks %d: %v", k, err)
 		}
 	}
-	if err := w.DecodeTwo([2][]byte{make([]byte, 4096), make([]byte, 4095)}, &r, [2]int{0, 1}); !errors.Is(err, ErrParam) {
+	if err := w.DecodePair([2][]byte{make([]byte, 4096), make([]byte, 4095)}, &r, [2]int{0, 1}); !errors.Is(err, ErrParam) {
 		t.Errorf("a buffer too short: %v", err)
 	}
 }
