@@ -37,7 +37,7 @@
 //	length = decoded length       the bytes as they are
 //	else                          a stream of the codec
 //
-// A chunk with a dictionary has it behind bstarts: 4 bytes of length, then the dictionary, the same for all streams.
+// A chunk with a dictionary has it after bstarts: 4 bytes of length, then the dictionary, the same for all streams.
 //
 // Where blocks have sizes of their own, bstarts is in order, and a block is its decoded length (4 bytes) and one
 // stream, which ends where the next block starts. It has no zeros and no runs.
@@ -47,21 +47,19 @@
 //	decode:  streams -> codec -> filters 5..0 -> destination
 //	encode:  source -> filters 0..5 -> codec -> streams
 //
-// The unit of work is a block. A [Worker] codes blocks on one goroutine and owns all scratch memory; a [Reader]
-// is an opened chunk that any number of workers share; a [Layout] is what encoding needs to know of a chunk
-// before its first block. [Encode] and [Decode] put them together for a whole chunk in memory, [EncodeVL] and
-// [DecodeVL] for blocks of any sizes, [NewReaderAt] for parts of a chunk in a file.
+// The unit of work is a block. [Encode] and [Decode] process a whole chunk in memory, [EncodeVL] and [DecodeVL] chunks
+// with blocks of any sizes. [NewReaderAt] reads parts of a chunk in a file. A [Pool] keeps codecs and memory between
+// calls.
 //
-// Of a block, no more need be decoded than the beginning that holds what is wanted, where nothing but a shuffle is to be
-// undone: with n of 10 items wanted, n bytes of each stream of a block that is split, and all but 10-n bytes of one that
-// is not.
+// A block is decoded only as far as needed if Shuffle is its only filter: for the first n of 10 items, that is n bytes of
+// each stream of a split block, and all but the last 10-n bytes of a block that is not split.
 //
 //	split       AAA....... BBB....... CCC....... DDD.......
-//	not split   AAA=======BBB=======CCC=======DDD.......      = is decoded, and not used
+//	not split   AAA=======BBB=======CCC=======DDD.......      = is decoded, but not used
 //
 // # What a chunk does not say
 //
 // Some filters and codecs depend on the shape of blocks, or on item sizes above 255, which are properties of the
-// frame: [Options] has them. There, too, are codecs and filters that a program brings itself, and functions that
-// change blocks before they are encoded and after they are decoded.
+// frame: [Options] has them. Options also holds user codecs, user filters, and functions that transform blocks before
+// encoding and after decoding.
 package chunk

@@ -1,82 +1,53 @@
 package chunk
 
-import "fmt"
+import "github.com/goblosc/blosc2/internal/coder"
 
-// FilterID is the number of a filter, as headers store it.
-type FilterID uint8
+// FilterID is the number of a filter, as headers store it. Its String method returns the name that the b2 command uses.
+type FilterID = coder.FilterID
 
-// The filters of the format. Numbers from 160 on are for users, see [UserFilter].
+// The filters of the format. Numbers from 160 up are for users, see [UserFilter].
 const (
-	NoFilter     FilterID = 0  // an empty slot
-	Shuffle      FilterID = 1  // bytes of equal significance together; Meta: number of streams, 0 = the typesize
-	BitShuffle   FilterID = 2  // bits of equal significance together
-	Delta        FilterID = 3  // XOR with the first block of the chunk
-	TruncPrec    FilterID = 4  // clear mantissa bits of floats; Meta: bits to keep, or to clear when negative (int8)
-	NDCell       FilterID = 32 // cells of an N-dimensional block together; Meta: edge of a cell
-	NDMean       FilterID = 33 // cells replaced by their mean; Meta: edge of a cell
-	ByteDeltaOld FilterID = 34 // ByteDelta of C-Blosc2 2.6 and 2.7; for reading only
-	ByteDelta    FilterID = 35 // differences within each byte stream, after Shuffle; Meta: number of streams, 0 = the item size
-	IntTrunc     FilterID = 36 // clear bits of integers; Meta: bits to keep, or to clear when negative (int8)
+	NoFilter   = coder.NoFilter   // an empty slot
+	Shuffle    = coder.Shuffle    // bytes of equal significance together; Meta: number of streams, 0 = the typesize
+	BitShuffle = coder.BitShuffle // bits of equal significance together
+	Delta      = coder.Delta      // XOR with the first block of the chunk
+	TruncPrec  = coder.TruncPrec  // clear mantissa bits of floats; Meta: bits to keep, or to clear when negative (int8)
+	NDCell     = coder.NDCell     // cells of an N-dimensional block together; Meta: edge of a cell
+	NDMean     = coder.NDMean     // cells replaced by their mean; Meta: edge of a cell
+	ByteDelta  = coder.ByteDelta  // differences within each byte stream, after Shuffle; Meta: number of streams, 0 = the item size
+	IntTrunc   = coder.IntTrunc   // clear bits of integers; Meta: bits to keep, or to clear when negative (int8)
 )
 
-// Filter is one slot of the pipeline.
-type Filter struct {
-	ID   FilterID
-	Meta uint8 // parameter; its meaning is the filter's
+// Filter is one slot of the pipeline: a FilterID, ID, and the parameter of the filter, Meta, a uint8.
+type Filter = coder.Filter
+
+// BlockInfo describes the block that a filter works on:
+//
+//	Chunk    int64   // number of the chunk in its frame; -1 = not known
+//	Block    int     // number of the block in its chunk
+//	Offset   int     // where the block starts in the decoded chunk, in bytes
+//	TypeSize int     // item size that the chunk header holds: 1 to 255
+//	ItemSize int     // item size of the frame, where Options or CParams say more than the header can hold
+//	Shape    []int32 // Options.BlockShape: shape of a block in items, nil when the chunk is not part of an array
+//	Meta     uint8   // parameter of the filter; 0 for Prefilter and Postfilter
+type BlockInfo = coder.BlockInfo
+
+// UserFilter is a filter that a program registers in Options.Filters: one with a number of its own, 160 to 255, or one
+// of the numbers from 32 up that the format reserves for plug-ins. Implementations are safe for concurrent use.
+//
+// Forward writes to dst what is stored for the block src, Backward restores src. dst and src have the same length, do
+// not overlap, and must not be retained; src must not be changed. When decoding, src is untrusted. Errors end the
+// encoding or decoding of the chunk; wrap ErrCorrupt for a block that cannot be valid.
+type UserFilter interface {
+	ID() FilterID
+	Forward(dst, src []byte, b BlockInfo) error
+	Backward(dst, src []byte, b BlockInfo) error
 }
 
-// Pipeline holds the filters of a chunk: slot 0 is the first to be applied when writing, the last when reading.
-type Pipeline [NumFilters]Filter
-
-// has tells whether a filter is in the pipeline.
-func (p *Pipeline) has(id FilterID) bool {
-	for _, f := range p {
-		if f.ID == id {
-			return true
-		}
-	}
-	return false
-}
-
-// lossy tells whether decoding may give other data than were encoded: then Delta must refer to what it gives.
-func (p *Pipeline) lossy() bool {
-	for _, f := range p {
-		switch f.ID {
-		case NoFilter, Shuffle, BitShuffle, Delta, ByteDelta, NDCell:
-		default:
-			return true
-		}
-	}
-	return false
-}
-
-// String returns the name of the filter as the b2 command spells it.
-func (id FilterID) String() string {
-	switch id {
-	case NoFilter:
-		return "none"
-	case Shuffle:
-		return "shuffle"
-	case BitShuffle:
-		return "bitshuffle"
-	case Delta:
-		return "delta"
-	case TruncPrec:
-		return "trunc_prec"
-	case NDCell:
-		return "ndcell"
-	case NDMean:
-		return "ndmean"
-	case ByteDeltaOld:
-		return "bytedelta_old"
-	case ByteDelta:
-		return "bytedelta"
-	case IntTrunc:
-		return "int_trunc"
-	}
-	return fmt.Sprintf("filter %d", uint8(id))
-}
-
-func unsupportedFilter(f Filter) error {
-	return fmt.Errorf("filter %d (%v): %w", uint8(f.ID), f.ID, ErrUnsupported)
-}
+// FilterSet is an immutable set of filters. The zero value holds none but those of the format. Its method
+//
+//	With(f UserFilter) FilterSet
+//
+// returns a set that also holds f. It replaces a filter with the same number, but a number below 32 is never searched
+// for.
+type FilterSet = coder.FilterSet

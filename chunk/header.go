@@ -1,212 +1,66 @@
 package chunk
 
-import (
-	"encoding/binary"
+import "github.com/goblosc/blosc2/internal/coder"
 
-	"github.com/goblosc/blosc2/codec"
-)
-
-// Header is the decoded header of a chunk, 16-byte headers translated to the fields of 32-byte ones.
-type Header struct {
-	Version     uint8
-	VersionLZ   uint8
-	Flags       uint8
-	TypeSize    int // 1 to 255
-	NBytes      int // size of the decoded chunk
-	BlockSize   int // size of a decoded block, at most NBytes; not used in chunks with VLBlocks
-	CBytes      int // size of the chunk
-	Filters     Pipeline
-	Codec       uint8 // compcode
-	CodecMeta   uint8
-	Flags2      uint8
-	Blosc2Flags uint8
-
-	nblocks int
-}
+// Header is the decoded header of a chunk, 16-byte headers translated to the fields of 32-byte ones:
+//
+//	Version     uint8
+//	VersionLZ   uint8
+//	Flags       uint8
+//	TypeSize    int       // 1 to 255
+//	NBytes      int       // size of the decoded chunk
+//	BlockSize   int       // size of a decoded block, at most NBytes; not used in chunks with VLBlocks
+//	CBytes      int       // size of the chunk
+//	Filters     [6]Filter // slot 0 is the first to be applied when writing, the last when reading
+//	Codec       uint8     // compcode
+//	CodecMeta   uint8
+//	Flags2      uint8
+//	Blosc2Flags uint8
+//
+// Its methods are
+//
+//	Extended() bool       // reports whether the header has 32 bytes
+//	Overhead() int        // size of the header in bytes
+//	Special() Special     // special value that a chunk without streams represents
+//	Stored() bool         // reports whether the chunk holds its data as they are, uncompressed and unfiltered
+//	VLBlocks() bool       // reports whether the blocks have sizes of their own
+//	HasDict() bool        // reports whether a dictionary is stored in the chunk
+//	Format() codec.Format // format of the chunk's streams
+//	NumBlocks() int       // number of blocks
+type Header = coder.Header
 
 // ParseHeader decodes and checks the header at the start of b, which may hold less than the whole chunk: at least
-// 16 bytes, 32 where the header says so. size is the number of bytes that are there in all. Errors are ErrCorrupt
-// or ErrUnsupported, in an *Error.
-func ParseHeader(b []byte, size int64) (Header, error) {
-	var h Header
-	if len(b) < MinHeaderSize || size < MinHeaderSize {
-		return h, headerError(0, ErrCorrupt, "%d bytes are too few for a header", min(int64(len(b)), size))
-	}
-	h.Version, h.VersionLZ, h.Flags, h.TypeSize = b[0], b[1], b[2], int(b[3])
-	nbytes := int32(binary.LittleEndian.Uint32(b[4:]))
-	blockSize := int32(binary.LittleEndian.Uint32(b[8:]))
-	cbytes := int32(binary.LittleEndian.Uint32(b[12:]))
-	if h.Extended() {
-		if len(b) < HeaderSize || size < HeaderSize {
-			return h, headerError(0, ErrCorrupt, "%d bytes are too few for a header", min(int64(len(b)), size))
-		}
-		for i := range h.Filters {
-			h.Filters[i] = Filter{ID: FilterID(b[16+i]), Meta: b[24+i]}
-		}
-		if h.Version <= versionAlpha {
-			h.Filters[5] = Filter{}
-		}
-		h.Codec, h.CodecMeta, h.Flags2, h.Blosc2Flags = b[22], b[23], b[30], b[31]
-	} else {
-		h.oldFilters()
-	}
-	h.NBytes, h.BlockSize, h.CBytes = int(nbytes), int(blockSize), int(cbytes)
-	return h, h.check(size)
-}
+// 16 bytes, 32 where the header says so. size is the number of bytes of the chunk and everything after it. Errors are
+// ErrCorrupt or ErrUnsupported, in an *Error.
+func ParseHeader(b []byte, size int64) (Header, error) { return coder.ParseHeader(b, size) }
 
-// oldFilters translates the flags of a 16-byte header.
-func (h *Header) oldFilters() {
-	switch {
-	case h.Flags&flagBitShuffle != 0:
-		h.Filters[5].ID = BitShuffle
-	case h.Flags&flagShuffle != 0:
-		h.Filters[5].ID = Shuffle
-	}
-	if h.Flags&flagDelta != 0 {
-		h.Filters[4].ID = Delta
-	}
-}
+// Special is the value that a chunk without streams represents. Its String method returns the name of the value.
+type Special = coder.Special
 
-// check holds all relations between the sizes of a header; nothing later needs to doubt them. It is the one place
-// where this package computes with sizes that come from a file.
-func (h *Header) check(size int64) error {
-	overhead := h.Overhead()
-	switch {
-	case h.Version < 1 || h.Version > versionVL:
-		return headerError(0, ErrUnsupported, "chunk version %d", h.Version)
-	case h.NBytes < 0 || h.NBytes > MaxBytes:
-		return headerError(4, ErrCorrupt, "decoded size %d", h.NBytes)
-	case h.CBytes < overhead || int64(h.CBytes) > size:
-		return headerError(12, ErrCorrupt, "chunk size %d, %d bytes there", h.CBytes, size)
-	case h.TypeSize == 0:
-		return headerError(3, ErrCorrupt, "typesize 0")
-	case h.Flags2&^flag2VLBlocks != 0:
-		return headerError(30, ErrUnsupported, "flags2 %#x", h.Flags2)
-	case h.Blosc2Flags&b2flagInstr != 0:
-		return headerError(31, ErrUnsupported, "instrumented chunk")
-	case h.Blosc2Flags&b2flagLazy != 0:
-		return headerError(31, ErrUnsupported, "lazy chunk")
-	case h.Special() > Uninit:
-		return headerError(31, ErrUnsupported, "special value %d", h.Special())
-	case h.BlockSize <= 0 || h.BlockSize > MaxBlockSize:
-		return headerError(8, ErrCorrupt, "block size %d", h.BlockSize)
-	}
-	if h.VLBlocks() {
-		return h.checkVL()
-	}
-	if h.NBytes > 0 && h.BlockSize > h.NBytes {
-		h.BlockSize = h.NBytes
-	}
-	h.nblocks = blocksIn(h.NBytes, h.BlockSize)
-	if h.Special() != Regular {
-		return h.checkSpecial()
-	}
-	if h.Stored() {
-		if h.CBytes != h.NBytes+overhead {
-			return headerError(12, ErrCorrupt, "stored chunk of %d bytes for %d", h.CBytes, h.NBytes)
-		}
-		return nil
-	}
-	if (h.CBytes-overhead)/4 < h.nblocks {
-		return headerError(12, ErrCorrupt, "chunk of %d bytes cannot hold %d blocks", h.CBytes, h.nblocks)
-	}
-	return nil
-}
+// The special values.
+const (
+	Regular = coder.Regular // an ordinary chunk
+	Zeros   = coder.Zeros   // zero bytes
+	NaNs    = coder.NaNs    // quiet NaNs of 4 or 8 bytes
+	Value   = coder.Value   // one item, repeated
+	Uninit  = coder.Uninit  // unspecified content; reads as zeros
+)
 
-// blocksIn returns the number of blocks of n bytes, the last one perhaps shorter.
-func blocksIn(n, blockSize int) int {
-	if n == 0 {
-		return 0
-	}
-	return (n-1)/blockSize + 1
-}
+// Errors of this package and of all that build on it, told apart by what the caller can do. Test with errors.Is.
+var (
+	// ErrCorrupt: the bytes break the format; the data, or this part of it, is lost.
+	ErrCorrupt = coder.ErrCorrupt
+	// ErrUnsupported: the bytes may be valid but use a codec, filter or version that is not available.
+	ErrUnsupported = coder.ErrUnsupported
+	// ErrTooLarge: the content is larger than the format or Options.MaxBytes allow.
+	ErrTooLarge = coder.ErrTooLarge
+	// ErrParam: the caller asked for compression parameters that the format cannot express.
+	ErrParam = coder.ErrParam
+)
 
-func (h *Header) checkSpecial() error {
-	switch h.Special() {
-	case Value:
-		n := h.CBytes - HeaderSize
-		if n <= 0 || n > h.NBytes || h.NBytes%n != 0 {
-			return headerError(12, ErrCorrupt, "value of %d bytes for a chunk of %d", n, h.NBytes)
-		}
-	case NaNs:
-		if h.TypeSize != 4 && h.TypeSize != 8 || h.NBytes%h.TypeSize != 0 {
-			return headerError(3, ErrCorrupt, "NaNs of %d bytes for a chunk of %d", h.TypeSize, h.NBytes)
-		}
-	}
-	return nil
-}
-
-func (h *Header) checkVL() error {
-	switch {
-	case h.Version != versionVL:
-		return headerError(0, ErrCorrupt, "blocks of variable length in a chunk of version %d", h.Version)
-	case h.Special() != Regular || h.Stored():
-		return headerError(31, ErrCorrupt, "blocks of variable length in a stored or special chunk")
-	case (h.CBytes-HeaderSize)/4 < h.BlockSize || h.BlockSize > h.NBytes:
-		return headerError(8, ErrCorrupt, "chunk of %d bytes cannot hold %d blocks", h.CBytes, h.BlockSize)
-	}
-	h.nblocks, h.BlockSize = h.BlockSize, h.NBytes
-	return nil
-}
-
-// Extended tells whether the header has 32 bytes.
-func (h *Header) Extended() bool { return h.Flags&flagExtended == flagExtended }
-
-// Overhead returns the size of the header in bytes.
-func (h *Header) Overhead() int {
-	if h.Extended() {
-		return HeaderSize
-	}
-	return MinHeaderSize
-}
-
-// Special returns what a chunk without streams stands for.
-func (h *Header) Special() Special { return Special(h.Blosc2Flags >> specialShift & specialMask) }
-
-// Stored tells whether the chunk holds its data as they are, uncompressed and unfiltered.
-func (h *Header) Stored() bool { return h.Flags&flagStored != 0 }
-
-// VLBlocks tells whether the blocks have sizes of their own.
-func (h *Header) VLBlocks() bool { return h.Flags2&flag2VLBlocks != 0 }
-
-// HasDict tells whether a dictionary is stored in the chunk.
-func (h *Header) HasDict() bool {
-	return h.Blosc2Flags&b2flagDict != 0 && !h.Stored() && h.Special() == Regular
-}
-
-// Format returns the format of the chunk's streams.
-func (h *Header) Format() codec.Format { return codec.Format(h.Flags >> formatShift) }
-
-// NumBlocks returns the number of blocks.
-func (h *Header) NumBlocks() int { return h.nblocks }
-
-// blockLen returns the decoded size of block k of a chunk without VLBlocks.
-func (h *Header) blockLen(k int) int { return min(h.BlockSize, h.NBytes-k*h.BlockSize) }
-
-// streams returns the number of streams of a block of n bytes.
-func (h *Header) streams(n int) int {
-	if h.Flags&flagNotSplit != 0 || n != h.BlockSize || h.VLBlocks() {
-		return 1
-	}
-	// Blosc1 before the "not split" flag leaves it clear and splits by a rule of its own.
-	if h.Version <= versionBlosc1 && (h.TypeSize > 16 || h.BlockSize/h.TypeSize < 128) {
-		return 1
-	}
-	return h.TypeSize
-}
-
-// append writes a 32-byte header.
-func (h *Header) append(dst []byte) []byte {
-	dst = append(dst, h.Version, h.VersionLZ, h.Flags, uint8(h.TypeSize))
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(h.NBytes))
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(h.BlockSize))
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(h.CBytes))
-	for _, f := range h.Filters {
-		dst = append(dst, uint8(f.ID))
-	}
-	dst = append(dst, h.Codec, h.CodecMeta)
-	for _, f := range h.Filters {
-		dst = append(dst, f.Meta)
-	}
-	return append(dst, h.Flags2, h.Blosc2Flags)
-}
+// Error reports where in a chunk something was wrong:
+//
+//	Block int   // block number, or -1 when the header or the offsets are at fault
+//	Off   int64 // position from the start of the chunk, in bytes
+//	Err   error // the cause, which Unwrap returns; it wraps one of the errors above
+type Error = coder.Error

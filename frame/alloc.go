@@ -6,10 +6,10 @@ import (
 	"math"
 	"sync"
 
-	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
-// freeAlloc is how much memory needs no evidence, and allocRatio how much each stored byte allows. See chunk.MayRead.
+// freeAlloc is how much memory needs no evidence, and allocRatio how much each stored byte allows. See coder.MayRead.
 const (
 	freeAlloc  = 64 << 20
 	allocRatio = 4096
@@ -74,7 +74,7 @@ func errHole(n int64) error {
 // readStored is readAll for as many bytes as a file says, which it may read only if that is no more than what is stored
 // allows.
 func (f *Frame) readStored(src io.ReaderAt, off, n int64) ([]byte, error) {
-	if !chunk.MayRead(src, off, n, f.opts.MaxBytes) {
+	if !coder.MayRead(src, off, n, f.opts.MaxBytes) {
 		return nil, errHole(n)
 	}
 	return readAll(src, off, n)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
 )
 
@@ -198,9 +199,14 @@ func (b *Batch) set(i int, p place) {
 	}
 }
 
-// examine parses the header of a chunk that is to be added to n others, and tells whether it belongs to them.
-func (b *Batch) examine(c []byte, n int) (chunk.Header, error) {
-	h, err := chunk.ParseHeader(c, int64(len(c)))
+// examine returns the header of a chunk that is to be added to n others, or an error if it does not fit. built is the
+// header if it is known: then it is not parsed.
+func (b *Batch) examine(c []byte, built *chunk.Header, n int) (h chunk.Header, err error) {
+	if built != nil {
+		h = *built
+	} else {
+		h, err = chunk.ParseHeader(c, int64(len(c)))
+	}
 	switch {
 	case err != nil:
 	case h.NBytes == 0:
@@ -244,8 +250,8 @@ func (b *Batch) store(c []byte, h *chunk.Header) (place, error) {
 	e, special := specialEntry(h.Special())
 	indexed := false
 	if special && b.next.chunkSize != 0 {
-		_, err := chunk.IndexedSpecial(nil, h.Special(), h.NBytes, b.next.cparams())
-		ragged := h.Special() == chunk.Uninit && b.next.typeSize <= chunk.MaxTypeSize && h.NBytes%int(b.next.typeSize) != 0 // the reference refuses it
+		_, err := coder.IndexedSpecial(nil, h.Special(), h.NBytes, b.next.cparams())
+		ragged := h.Special() == chunk.Uninit && b.next.typeSize <= coder.MaxTypeSize && h.NBytes%int(b.next.typeSize) != 0 // the reference refuses it
 		indexed = err == nil && !ragged                                                                                     // else, of items of another size perhaps, it could not be read
 	}
 	switch {
@@ -272,13 +278,13 @@ func (b *Batch) plainSpecial(h *chunk.Header) ([]byte, error) {
 	}
 	if n%size == 0 {
 		value := make([]byte, size)
-		chunk.FillSpecial(value, h.Special(), nil, size, 0)
-		return chunk.EncodeSpecial(nil, chunk.Value, n, value, chunk.CParams{TypeSize: size, BlockSize: h.BlockSize})
+		coder.FillSpecial(value, h.Special(), nil, size, 0)
+		return coder.EncodeSpecial(nil, chunk.Value, n, value, coder.CParams{TypeSize: size, BlockSize: h.BlockSize})
 	}
 	if err := b.f.CheckAlloc(int64(n)); err != nil {
 		return nil, fmt.Errorf("a special value: %w", err)
 	}
-	return b.f.plain.Encode(nil, make([]byte, n), chunk.CParams{Level: chunk.NoCompression})
+	return b.f.plain.Encode(nil, make([]byte, n), coder.CParams{Level: chunk.NoCompression})
 }
 
 // forget notes that a chunk of the batch's state is no longer named.
@@ -303,12 +309,15 @@ func (b *Batch) forget(i int) error {
 func (b *Batch) AppendChunk(c []byte) error { return b.InsertChunk(b.next.index.n, c) }
 
 // InsertChunk adds an encoded chunk before chunk i. See AppendChunk.
-func (b *Batch) InsertChunk(i int, c []byte) error {
+func (b *Batch) InsertChunk(i int, c []byte) error { return b.insertBuilt(i, c, nil) }
+
+// insertBuilt is InsertChunk for a chunk whose header may be known.
+func (b *Batch) insertBuilt(i int, c []byte, built *chunk.Header) error {
 	n := b.next.index.n
 	if err := b.check(i, n); err != nil {
 		return err
 	}
-	h, err := b.examine(c, n)
+	h, err := b.examine(c, built, n)
 	if err != nil {
 		return err
 	}
@@ -331,12 +340,15 @@ func (b *Batch) insert(i int, h *chunk.Header, store func() (place, error)) erro
 }
 
 // UpdateChunk puts an encoded chunk in the place of chunk i. See AppendChunk.
-func (b *Batch) UpdateChunk(i int, c []byte) error {
+func (b *Batch) UpdateChunk(i int, c []byte) error { return b.updateBuilt(i, c, nil) }
+
+// updateBuilt is UpdateChunk for a chunk whose header may be known.
+func (b *Batch) updateBuilt(i int, c []byte, built *chunk.Header) error {
 	n := b.next.index.n
 	if err := b.check(i, n-1); err != nil {
 		return err
 	}
-	h, err := b.examine(c, n)
+	h, err := b.examine(c, built, n)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // ReadBlock appends the decoded bytes of block k of chunk i to dst and reads no other block, but for the first one
@@ -38,7 +39,7 @@ func (f *Frame) readBlock(dst []byte, s *snapshot, w *worker, i, k int) (read []
 		defer m.recoverFault(debug.SetPanicOnFault(true), f, i, w, &err)
 	}
 	w.Chunk = int64(i)
-	var r chunk.Reader
+	var r coder.Reader
 	if special, err := s.index.at(i).special(); err != nil || special != chunk.Regular {
 		c, err := f.specialChunk(s, i, special, err)
 		if err == nil {

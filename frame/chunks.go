@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // ChunkInfo describes a chunk without decoding it. Sizes are in bytes.
@@ -72,7 +73,7 @@ func (f *Frame) chunkHeader(s *snapshot, i int) (_ chunk.Header, err error) {
 	defer closeSource(src.close)
 	b := src.mem
 	if b == nil {
-		if b, err = readAll(src.at, src.off, min(chunk.HeaderSize, src.size)); err != nil {
+		if b, err = readAll(src.at, src.off, min(coder.HeaderSize, src.size)); err != nil {
 			return chunk.Header{}, f.chunkError(s, i, err)
 		}
 	}
@@ -94,7 +95,7 @@ func (f *Frame) specialChunk(s *snapshot, i int, special chunk.Special, err erro
 	}
 	if err == nil {
 		var b []byte
-		if b, err = chunk.IndexedSpecial(nil, special, int(n), s.cparams()); err == nil {
+		if b, err = coder.IndexedSpecial(nil, special, int(n), s.cparams()); err == nil {
 			return b, nil
 		}
 		err = corrupt("%v", err)
@@ -140,7 +141,7 @@ func (f *Frame) rawChunk(dst []byte, s *snapshot, i int) (out []byte, err error)
 	b := src.mem
 	if b == nil {
 		b, err = f.readStored(src.at, src.off, int64(h.CBytes))
-	} else if m, ok := s.src.(*mapped); ok && !chunk.MayRead(m, src.off, int64(h.CBytes), f.opts.MaxBytes) {
+	} else if m, ok := s.src.(*mapped); ok && !coder.MayRead(m, src.off, int64(h.CBytes), f.opts.MaxBytes) {
 		err = errHole(int64(h.CBytes))
 	}
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // noise returns n bytes that do not compress.
@@ -57,13 +58,13 @@ func TestHoleBehindChunk(t *testing.T) {
 // TestHoleInChunk reads a chunk of 1 GiB of which all but the header is a hole, with the file read and mapped.
 func TestHoleInChunk(t *testing.T) {
 	const size = 1 << 30
-	head := make([]byte, chunk.HeaderSize)
+	head := make([]byte, coder.HeaderSize)
 	stored, err := chunk.Encode(nil, make([]byte, 64), chunk.CParams{Level: chunk.NoCompression}, nil)
 	must(t, err)
 	copy(head, stored)
 	binary.LittleEndian.PutUint32(head[4:], size)
 	binary.LittleEndian.PutUint32(head[8:], 1<<16)
-	binary.LittleEndian.PutUint32(head[12:], size+chunk.HeaderSize)
+	binary.LittleEndian.PutUint32(head[12:], size+coder.HeaderSize)
 	for _, sparse := range []bool{true, false} {
 		name := filepath.Join(t.TempDir(), "x.b2frame")
 		f, err := Create(name, &Options{Sparse: sparse, NoSync: true, ChunkSize: size}, func(b *Batch) error {
@@ -71,7 +72,7 @@ func TestHoleInChunk(t *testing.T) {
 				return err
 			}
 			b.next.index = newIndex([]entry{0}, nil)
-			b.next.area += size + chunk.HeaderSize
+			b.next.area += size + coder.HeaderSize
 			return nil
 		})
 		must(t, err)
@@ -86,7 +87,7 @@ func TestHoleInChunk(t *testing.T) {
 		_, err = w.WriteAt(head, at)
 		must(t, err)
 		if sparse {
-			must(t, w.Truncate(size+chunk.HeaderSize))
+			must(t, w.Truncate(size+coder.HeaderSize))
 		}
 		must(t, w.Close())
 		for _, o := range []*Options{{}, {Mmap: true}, {MaxBytes: 1 << 20}} {
@@ -239,7 +240,7 @@ func TestOverlappingChunks(t *testing.T) {
 			must(t, b.AppendChunk(outer))
 			must(t, b.AppendChunk(inner))
 			list := b.list()
-			list[more+1] = list[more] + chunk.HeaderSize + 100
+			list[more+1] = list[more] + coder.HeaderSize + 100
 			return nil
 		})
 		must(t, err)
@@ -271,14 +272,14 @@ func TestNestedChunks(t *testing.T) {
 		var err error
 		c, err = chunk.Encode(nil, c, chunk.CParams{Level: chunk.NoCompression}, nil)
 		must(t, err)
-		at = append(at, entry(len(at)*chunk.HeaderSize))
+		at = append(at, entry(len(at)*coder.HeaderSize))
 	}
 	f, err := CreateMemory(nil, func(b *Batch) error {
 		must(t, b.SetVariable())
 		must(t, b.AppendChunk(c))
 		b.next.index, b.next.nbytes = newIndex(at, nil), 0
 		for i := range at {
-			b.next.nbytes += int64(len(c) - (i+1)*chunk.HeaderSize)
+			b.next.nbytes += int64(len(c) - (i+1)*coder.HeaderSize)
 		}
 		return nil
 	})
@@ -339,7 +340,7 @@ func TestUniformEdits(t *testing.T) {
 // TestUnwritableFilters reads special chunks of the index of frames whose filters cannot be written.
 func TestUnwritableFilters(t *testing.T) {
 	ctx := context.Background()
-	for _, filter := range []chunk.Filter{{ID: chunk.ByteDeltaOld, Meta: 4}, {ID: chunk.TruncPrec}, {ID: chunk.IntTrunc}, {ID: chunk.NDCell}, {ID: chunk.NDMean}} {
+	for _, filter := range []chunk.Filter{{ID: coder.ByteDeltaOld, Meta: 4}, {ID: chunk.TruncPrec}, {ID: chunk.IntTrunc}, {ID: chunk.NDCell}, {ID: chunk.NDMean}} {
 		f, err := CreateMemory(&Options{ChunkSize: 4000, CParams: chunk.CParams{TypeSize: 4}}, func(b *Batch) error {
 			if err := b.FillSpecial(10000, chunk.Zeros); err != nil {
 				return err

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -39,7 +40,7 @@ type contiguous struct {
 func (c *contiguous) open(s *snapshot, e, next entry) (source, error) {
 	// Chunks of a batch that is not committed stand behind the chunks area of the header.
 	area := max(s.cbytes, s.area-int64(s.headerLen))
-	if int64(e) > area-chunk.MinHeaderSize {
+	if int64(e) > area-coder.MinHeaderSize {
 		return source{}, corrupt("position %d in a chunks area of %d bytes", e, area)
 	}
 	src := source{off: c.base + int64(s.headerLen) + int64(e), size: area - int64(e)}
@@ -320,7 +321,7 @@ func (c *contiguous) rollback(b *Batch) {
 }
 
 func (c *contiguous) stored(s *snapshot, enough int64) int64 {
-	return chunk.Evidence(s.src, c.base, s.frameLen, enough)
+	return coder.Evidence(s.src, c.base, s.frameLen, enough)
 }
 
 func (c *contiguous) close() error {

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -163,7 +164,7 @@ func (f *Frame) verifyBlocks(s *snapshot, w *worker, i int) (_ chunk.Header, err
 	if m, ok := s.src.(*mapped); ok {
 		defer m.recoverFault(debug.SetPanicOnFault(true), f, i, w, &err)
 	}
-	var r chunk.Reader
+	var r coder.Reader
 	c, err := f.openChunk(s, w, &r, i, 1)
 	if err != nil {
 		return chunk.Header{}, err

@@ -8,12 +8,13 @@ import (
 	"sync"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
 )
 
 // worker is what one goroutine needs.
 type worker struct {
-	*chunk.Worker
+	*coder.Worker
 	buf []byte  // a decoded block
 	sum summing // of a chunk that is read to be compared with its checksum
 }
@@ -66,7 +67,7 @@ type decoding struct {
 // decodeJob is an opened chunk.
 type decodeJob struct {
 	visit  Visit
-	r      chunk.Reader
+	r      coder.Reader
 	close  io.Closer
 	first  int  // block wanted, when visit.Blocks is empty
 	next   int  // block to be taken
@@ -114,7 +115,7 @@ func (f *Frame) decode(ctx context.Context, s *snapshot, p Plan) error {
 }
 
 // all decodes all blocks, and closes the chunks that an error or a panic has left open.
-func (e *decoding) all(p *chunk.Pool) error {
+func (e *decoding) all(p *coder.Pool) error {
 	defer func() {
 		for _, j := range e.jobs {
 			e.recycle(j)
@@ -322,7 +323,7 @@ func (e *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
 		j.first = v.From / size
 		blocks = min((v.To-1)/size+1, blocks) - j.first
 	}
-	j.two = e.kept == nil && w.TwoPay(&j.r)
+	j.two = e.kept == nil && w.PrefersPairs(&j.r)
 	if e.kept == nil && !s.blockwise() {
 		j.r.ReadAhead(j.first, blocks, v.Blocks)
 	}
@@ -394,11 +395,11 @@ func (e *decoding) two(w *worker, j *decodeJob, k [2]int) error {
 	}
 	w.Chunk = int64(j.visit.Chunk)
 	if dst[0] != nil {
-		return e.chunkError(j, w.DecodeTwo(dst, r, k))
+		return e.chunkError(j, w.DecodePair(dst, r, k))
 	}
 	b := w.block(n)
 	dst[0], dst[1] = b[:r.BlockLen(k[0]):r.BlockLen(k[0])], b[r.BlockLen(k[0]):]
-	if err := w.DecodeTwo(dst, r, k); err != nil {
+	if err := w.DecodePair(dst, r, k); err != nil {
 		return e.chunkError(j, err)
 	}
 	err := e.plan.Block(&j.visit, k[0], r.BlockOffset(k[0]), dst[0])

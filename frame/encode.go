@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
 )
 
@@ -34,7 +35,7 @@ type encoding struct {
 	s   *snapshot // the state before, for what is kept
 	ctx context.Context
 	src Source
-	l   *chunk.Layout
+	l   *coder.Layout
 
 	keeper Keeper    // src, or nil
 	rows   RowSource // src, or nil
@@ -75,7 +76,7 @@ type RowSource interface {
 	Source
 	// Shuffle writes the new content of block k to dst and returns true, or returns false: then Block is called. It is
 	// called as Block is.
-	Shuffle(v *Visit, k, at int, dst chunk.Shuffled) bool
+	Shuffle(v *Visit, k, at int, dst coder.Shuffled) bool
 }
 
 // Sizer is a Source that knows how many bytes of content all its chunks have, roughly. Memory for them is set aside
@@ -89,8 +90,8 @@ type Sizer interface {
 type encodeJob struct {
 	visit  Visit
 	keep   bool
-	l      *chunk.Layout // of this chunk: with its dictionary, where there are dictionaries
-	old    chunk.Reader
+	l      *coder.Layout // of this chunk: with its dictionary, where there are dictionaries
+	old    coder.Reader
 	close  io.Closer
 	oldBit chunk.Special
 	oldVal []byte
@@ -101,6 +102,7 @@ type encodeJob struct {
 	away   int      // helpers at work
 	carry  []byte   // a block that stays
 	out    []byte   // the chunk
+	h      chunk.Header
 	done   bool
 }
 
@@ -147,7 +149,7 @@ func (b *Batch) Encode(ctx context.Context, size int, src Source) error {
 }
 
 // checkLayout is an error if the blocks that the header of the frame asks for take more memory than it may.
-func (b *Batch) checkLayout(l *chunk.Layout) error {
+func (b *Batch) checkLayout(l *coder.Layout) error {
 	if l.NumBlocks() == 0 {
 		return nil
 	}
@@ -157,7 +159,7 @@ func (b *Batch) checkLayout(l *chunk.Layout) error {
 
 // piecesOf returns how many blocks a source has, roughly: no more goroutines have something to do. A source that writes
 // parts of chunks may have more blocks than its size says, which matters only for fewer goroutines than processors.
-func piecesOf(src Source, l *chunk.Layout) int64 {
+func piecesOf(src Source, l *coder.Layout) int64 {
 	z, ok := src.(Sizer)
 	if !ok {
 		return math.MaxInt64
@@ -343,7 +345,7 @@ func (e *encoding) plain(w *worker, j *encodeJob, k int) ([]byte, error) {
 	at := k * e.l.BlockLen(0)
 	if j.keep && e.part(j, k) != KeepNone {
 		if j.oldBit != chunk.Regular {
-			chunk.FillSpecial(dst, j.oldBit, j.oldVal, int(e.s.typeSize), at)
+			coder.FillSpecial(dst, j.oldBit, j.oldVal, int(e.s.typeSize), at)
 		} else if err := w.DecodeBlock(dst, &j.old, k); err != nil {
 			return nil, e.b.f.chunkError(e.s, j.visit.Chunk, err)
 		}
@@ -352,7 +354,7 @@ func (e *encoding) plain(w *worker, j *encodeJob, k int) ([]byte, error) {
 }
 
 // shuffled writes block k to dst if that can be done with the bytes of its items apart.
-func (e *encoding) shuffled(j *encodeJob, k int, dst chunk.Shuffled) bool {
+func (e *encoding) shuffled(j *encodeJob, k int, dst coder.Shuffled) bool {
 	if e.rows == nil || j.keep && e.part(j, k) != KeepNone {
 		return false
 	}
@@ -378,9 +380,9 @@ func (e *encoding) encode(w *worker, j *encodeJob) error {
 		e.wake.Broadcast()
 		e.mu.Unlock()
 	}
-	out, err := w.Build(j.out[:0], j.l, j.ref, chunk.Blocks{
+	out, h, err := w.Build(j.out[:0], j.l, j.ref, coder.Blocks{
 		Ready:    func(k int) ([]byte, error) { return e.ready(w, j, k) },
-		Shuffled: func(k int, dst chunk.Shuffled) bool { return e.shuffled(j, k, dst) },
+		Shuffled: func(k int, dst coder.Shuffled) bool { return e.shuffled(j, k, dst) },
 		Plain:    func(k int) ([]byte, error) { return e.plain(w, j, k) },
 	})
 	e.mu.Lock()
@@ -388,7 +390,7 @@ func (e *encoding) encode(w *worker, j *encodeJob) error {
 	for j.end = 0; j.away > 0; { // no more are taken
 		e.wake.Wait()
 	}
-	j.out, j.done = out, err == nil
+	j.out, j.h, j.done = out, h, err == nil
 	return err
 }
 
@@ -421,7 +423,7 @@ func (e *encoding) carried(w *worker, j *encodeJob, k int, dst []byte) ([]byte, 
 	if !j.keep || j.oldBit != chunk.Regular || e.part(j, k) != KeepAll {
 		return dst, false, nil
 	}
-	b, ok, err := w.Carry(dst, j.l, &j.old, k)
+	b, ok, err := w.CopyBlock(dst, j.l, &j.old, k)
 	if err != nil {
 		err = e.b.f.chunkError(e.s, j.visit.Chunk, err)
 	}
@@ -446,7 +448,7 @@ func (e *encoding) help(w *worker, j *encodeJob) {
 		if b, ok, err = e.carried(w, j, k, b); ok || err != nil {
 			return err
 		}
-		b, ok, err = w.EncodeShuffled(b, j.l, k, j.ref, func(dst chunk.Shuffled) bool { return e.shuffled(j, k, dst) })
+		b, ok, err = w.EncodeShuffled(b, j.l, k, j.ref, func(dst coder.Shuffled) bool { return e.shuffled(j, k, dst) })
 		if ok || err != nil {
 			return err
 		}
@@ -467,9 +469,9 @@ func (e *encoding) write() {
 		j.close = nil
 		if j.visit.Chunk == e.b.next.index.n {
 			e.b.likely.add(len(j.out), e.l.NBytes())
-			return e.b.AppendChunk(j.out)
+			return e.b.insertBuilt(j.visit.Chunk, j.out, &j.h)
 		}
-		return e.b.UpdateChunk(j.visit.Chunk, j.out)
+		return e.b.updateBuilt(j.visit.Chunk, j.out, &j.h)
 	})
 	e.writing = false
 	e.jobs = slices.Delete(e.jobs, 0, 1)

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -23,8 +24,8 @@ type Frame struct {
 	seed     maphash.Seed             // of the sums of snapshots
 	lock     *lock                    // nil without Options.Locking
 	snap     atomic.Pointer[snapshot] // nil when closed
-	plain    *chunk.Pool              // for indexes and metalayers
-	pool     *chunk.Pool              // for chunks
+	plain    *coder.Pool              // for indexes and metalayers
+	pool     *coder.Pool              // for chunks
 	workers  sync.Pool                // of *worker
 	engines  sync.Pool                // of *decoding
 	cache    *cache                   // nil without Options.Cache
@@ -46,13 +47,13 @@ func newFrame(path string, o *Options) *Frame {
 	if f.opts.RequireChecksums {
 		f.opts.Verify, f.opts.Checksums = true, true
 	}
-	f.plain = chunk.NewPool(&chunk.Options{Concurrency: 1, MaxBytes: f.opts.MaxBytes})
+	f.plain = coder.NewPool(&coder.Options{Concurrency: 1, MaxBytes: f.opts.MaxBytes})
 	return f
 }
 
 // start makes s the first state of f.
 func (f *Frame) start(s *snapshot) {
-	f.pool = chunk.NewPool(f.opts.chunkOptions(int(s.typeSize), blockShape(s)))
+	f.pool = coder.NewPool(f.opts.chunkOptions(int(s.typeSize), blockShape(s)))
 	if f.opts.Postfilter == nil {
 		f.cache = newCache(f.opts.Cache)
 	}
@@ -176,7 +177,7 @@ func (f *Frame) Info() Info {
 }
 
 func (s *snapshot) info() Info {
-	p := s.cparams()
+	p := chunk.CParams(s.cparams())
 	p.Filters = slices.Clone(p.Filters) // snapshots do not change
 	return Info{
 		Version: int(s.version), Sparse: s.sparse, NBytes: s.nbytes, CBytes: s.cbytes, FrameLen: s.frameLen,

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
 )
 
@@ -113,7 +113,7 @@ func findGuard(src io.ReaderAt, base, size int64) (*guard, error) {
 	if n < fixedLen || pos < n || pos != size-guardSuffix-2*n {
 		return nil, nil
 	}
-	if !chunk.MayRead(src, base+pos, 2*n, 0) {
+	if !coder.MayRead(src, base+pos, 2*n, 0) {
 		return nil, nil
 	}
 	heads, err := readAll(src, base+pos, 2*n)

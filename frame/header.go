@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // The fixed part of a frame header. All integers are big-endian, each after its MessagePack marker.
@@ -60,7 +61,7 @@ type header struct {
 	chunkSize int32 // 0: chunks of variable size; -1: not known yet
 	threads   [2]int16
 	hasVL     bool
-	pipeline  chunk.Pipeline
+	pipeline  coder.Pipeline
 	codec     uint8
 	codecMeta uint8
 	level     uint8
@@ -111,7 +112,7 @@ func (h *header) check(b []byte, size int64) error {
 	switch {
 	case h.version > versionVariable:
 		return fmt.Errorf("frame version %d: %w", h.version, ErrUnsupported)
-	case b[offFilters-2] != 0xd8 || b[offFilters-1] > chunk.NumFilters:
+	case b[offFilters-2] != 0xd8 || b[offFilters-1] > coder.NumFilters:
 		return corrupt("filter section %#x with %d filters", b[offFilters-2], b[offFilters-1])
 	case h.frameLen < 0 || h.headerLen < fixedLen || int64(h.headerLen) > h.frameLen-minTrailerLen:
 		return corrupt("header of %d bytes in a frame of %d", h.headerLen, h.frameLen)
@@ -163,7 +164,7 @@ func (h *header) append(dst []byte) []byte {
 	} else {
 		dst = append(dst, 0xc2)
 	}
-	dst = append(dst, 0xd8, chunk.NumFilters)
+	dst = append(dst, 0xd8, coder.NumFilters)
 	for _, f := range h.pipeline {
 		dst = append(dst, uint8(f.ID))
 	}
@@ -193,8 +194,8 @@ func (h *header) codecByte() uint8 {
 }
 
 // cparams returns the parameters for new chunks.
-func (h *header) cparams() chunk.CParams {
-	p := chunk.CParams{
+func (h *header) cparams() coder.CParams {
+	p := coder.CParams{
 		TypeSize: int(h.typeSize), BlockSize: int(h.blockSize),
 		Codec: chunk.CodecFromCode(h.codec), CodecMeta: h.codecMeta,
 		Level: int(h.level), Filters: h.pipeline[:],
@@ -216,7 +217,7 @@ func (h *header) setCParams(p chunk.CParams) error {
 		return err
 	}
 	h.typeSize, h.blockSize = int32(p.TypeSize), int32(p.BlockSize)
-	h.codec, h.codecMeta, h.pipeline = p.Codec.Code(), p.CodecMeta, p.Pipeline()
+	h.codec, h.codecMeta, h.pipeline = p.Codec.Code(), p.CodecMeta, coder.CParams(p).Pipeline()
 	h.level = uint8(max(p.Level, 0))
 	switch p.Split {
 	case chunk.SplitAuto:

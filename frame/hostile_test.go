@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // readEverything opens a frame and reads all there is in all ways; it returns the first error. Whatever b holds, it
@@ -202,7 +203,7 @@ func TestHostileHeaders(t *testing.T) {
 
 // TestHostileIndex puts indexes of all kinds into a frame.
 func TestHostileIndex(t *testing.T) {
-	pool := chunk.NewPool(nil)
+	pool := coder.NewPool(nil)
 	base := func() *snapshot {
 		s := &snapshot{header: header{version: 2, typeSize: 4, chunkSize: 40, nbytes: 120, threads: [2]int16{1, 1}}}
 		must(t, s.setCParams(chunk.CParams{TypeSize: 4}))

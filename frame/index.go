@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // entry is one element of the index: where a chunk is (a position relative to the end of the header, or a file
@@ -80,7 +81,7 @@ func (x *index) entries() []entry {
 func newIndex(list []entry, sums []uint32) index { return index{n: len(list), list: list, sums: sums} }
 
 // append writes the index chunk; an empty index has none.
-func (x *index) append(dst []byte, p *chunk.Pool) ([]byte, error) {
+func (x *index) append(dst []byte, p *coder.Pool) ([]byte, error) {
 	if x.n == 0 {
 		return dst, nil
 	}
@@ -89,18 +90,18 @@ func (x *index) append(dst []byte, p *chunk.Pool) ([]byte, error) {
 	}
 	if x.list == nil {
 		value := binary.LittleEndian.AppendUint64(nil, uint64(x.uniform))
-		return chunk.EncodeSpecial(dst, chunk.Value, 8*x.n, value, chunk.IndexParams())
+		return coder.EncodeSpecial(dst, chunk.Value, 8*x.n, value, coder.IndexParams())
 	}
 	plain := make([]byte, 0, 8*x.n)
 	for _, e := range x.list {
 		plain = binary.LittleEndian.AppendUint64(plain, uint64(e))
 	}
-	return p.Encode(dst, plain, chunk.IndexParams())
+	return p.Encode(dst, plain, coder.IndexParams())
 }
 
 // parseIndex reads the index chunk at the start of b. want is the number of chunks, or -1 when only the index
 // knows; most the largest number allowed, or 0.
-func parseIndex(b []byte, want int64, most int, p *chunk.Pool) (index, error) {
+func parseIndex(b []byte, want int64, most int, p *coder.Pool) (index, error) {
 	h, err := chunk.ParseHeader(b, int64(len(b)))
 	if err != nil {
 		return index{}, err
@@ -112,8 +113,8 @@ func parseIndex(b []byte, want int64, most int, p *chunk.Pool) (index, error) {
 	if most > 0 && n > most {
 		return index{}, fmt.Errorf("%d chunks, Options.MaxChunks allows %d: %w", n, most, ErrTooLarge)
 	}
-	if h.Special() == chunk.Value && h.CBytes == chunk.HeaderSize+8 {
-		if e := entry(binary.LittleEndian.Uint64(b[chunk.HeaderSize:])); e < 0 {
+	if h.Special() == chunk.Value && h.CBytes == coder.HeaderSize+8 {
+		if e := entry(binary.LittleEndian.Uint64(b[coder.HeaderSize:])); e < 0 {
 			return index{n: n, uniform: e}, nil
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -67,7 +67,7 @@ func (b *Batch) SetVLMeta(name string, content []byte) error {
 	if b.done {
 		return b.errDone()
 	}
-	c, err := b.f.plain.Encode(nil, content, chunk.CParams{})
+	c, err := b.f.plain.Encode(nil, content, coder.CParams{})
 	if err == nil && name == ChecksumLayer {
 		err = fmt.Errorf("the library writes it, see SetChecksums: %w", ErrParam)
 	}

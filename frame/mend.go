@@ -10,6 +10,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // mend gives the wrong entries of an index that can be read the chunks that no entry names: those with their checksums,
@@ -194,7 +195,7 @@ func (w *wreck) openDir(ctx context.Context, dir string) error {
 	}
 	w.f.store = newSparse(w.f.opts.sys, r, dir, "", true)
 	w.s = &snapshot{header: header{sparse: true}, root: r}
-	w.pool = chunk.NewPool(w.f.opts.chunkOptions(0, nil))
+	w.pool = coder.NewPool(w.f.opts.chunkOptions(0, nil))
 	var order []entry
 	var sums []uint32
 	if st, err := openFile(r, indexFile, false); err == nil {
@@ -272,7 +273,7 @@ func (w *wreck) chunkFile(name string, id int64) (piece, error) {
 	if w.size, err = st.Size(); err != nil {
 		return p, err
 	}
-	b, err := readAll(st, 0, min(w.size, chunk.HeaderSize))
+	b, err := readAll(st, 0, min(w.size, coder.HeaderSize))
 	if err == nil {
 		p.h, err = chunk.ParseHeader(b, w.size)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -203,7 +204,7 @@ func step(t testing.TB, rng *rand.Rand, b *Batch, m *model, common int) {
 		kind := []chunk.Special{chunk.Zeros, chunk.NaNs, chunk.Uninit}[rng.IntN(3)]
 		c, err := chunk.EncodeSpecial(nil, kind, len(p), nil, chunk.CParams{TypeSize: 4})
 		must(t, err)
-		chunk.FillSpecial(p, kind, nil, 4, 0)
+		coder.FillSpecial(p, kind, nil, 4, 0)
 		must(t, b.AppendChunk(c))
 		m.insert(n, p)
 	case op < 15:
@@ -217,7 +218,7 @@ func step(t testing.TB, rng *rand.Rand, b *Batch, m *model, common int) {
 		}
 		must(t, err)
 		all := make([]byte, total)
-		chunk.FillSpecial(all, chunk.NaNs, nil, 4, 0)
+		coder.FillSpecial(all, chunk.NaNs, nil, 4, 0)
 		m.chunks = slices.Collect(slices.Chunk(all, m.chunkSize))
 	case op < 16 && len(m.chunks) > 2 && rng.IntN(3) == 0:
 		for len(m.chunks) > 0 {

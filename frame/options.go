@@ -2,6 +2,7 @@ package frame
 
 import (
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -68,8 +69,8 @@ type Options struct {
 }
 
 // chunkOptions returns what chunks need to know. blockShape is nil for frames that are not arrays.
-func (o *Options) chunkOptions(itemSize int, blockShape []int32) *chunk.Options {
-	return &chunk.Options{
+func (o *Options) chunkOptions(itemSize int, blockShape []int32) *coder.Options {
+	return &coder.Options{
 		Codecs: o.Codecs, Filters: o.Filters, Prefilter: o.Prefilter, Postfilter: o.Postfilter,
 		Concurrency: o.Concurrency, MaxBytes: o.MaxBytes,
 		ItemSize: itemSize, BlockShape: blockShape,

@@ -1,6 +1,9 @@
 package frame
 
-import "github.com/goblosc/blosc2/chunk"
+import (
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
+)
 
 // Visit is one chunk that a Plan or a Source wants to have decoded or encoded.
 type Visit struct {
@@ -40,5 +43,5 @@ type RowPlan interface {
 	Plan
 	// Shuffled takes block k and returns true, or returns false: then Block gets it. data is valid until it returns; the
 	// items are set that have a byte that Place wanted.
-	Shuffled(v *Visit, k, at int, data chunk.Shuffled) bool
+	Shuffled(v *Visit, k, at int, data coder.Shuffled) bool
 }

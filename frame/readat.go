@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // ReadAt reads decoded bytes of the super-chunk, as if its chunks stood one behind the other. It implements
@@ -120,7 +121,7 @@ func (r *rangePlan) Block(v *Visit, _, at int, data []byte) error {
 
 func (r *rangePlan) Special(v *Visit, s chunk.Special, value []byte, typeSize, n int) error {
 	dst, from := r.part(r.start(v.Chunk), int64(n))
-	chunk.FillSpecial(dst, s, value, typeSize, int(from))
+	coder.FillSpecial(dst, s, value, typeSize, int(from))
 	return nil
 }
 

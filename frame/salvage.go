@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -252,7 +253,7 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, tell f
 		tell(err)
 		found.Lost++
 		if n := s.chunkLen(i); n > 0 && !s.vlBlocks {
-			zeros, err := chunk.EncodeSpecial(nil, chunk.Zeros, int(n), nil, chunk.CParams{TypeSize: int(s.typeSize)})
+			zeros, err := coder.EncodeSpecial(nil, chunk.Zeros, int(n), nil, coder.CParams{TypeSize: int(s.typeSize)})
 			if err == nil {
 				err = b.AppendChunk(zeros)
 			}
@@ -285,7 +286,7 @@ func (h *header) sensible() error {
 	p.Filters = slices.Clone(p.Filters)
 	for i, f := range p.Filters {
 		switch f.ID {
-		case chunk.ByteDeltaOld, chunk.TruncPrec, chunk.IntTrunc, chunk.NDCell, chunk.NDMean:
+		case coder.ByteDeltaOld, chunk.TruncPrec, chunk.IntTrunc, chunk.NDCell, chunk.NDMean:
 			p.Filters[i] = chunk.Filter{}
 		}
 	}
@@ -357,7 +358,7 @@ type wreck struct {
 	src      io.ReaderAt
 	size     int64
 	s        *snapshot
-	pool     *chunk.Pool
+	pool     *coder.Pool
 	headed   bool     // the header could be read
 	layered  bool     // the metalayers could be read
 	patience int64    // bytes that may still be decoded in vain
@@ -429,7 +430,7 @@ func (w *wreck) readHead() {
 	if w.layered = err == nil; !w.layered {
 		w.tell(w.f.wrap("metalayers", fixedLen, partError(err)))
 	}
-	w.pool = chunk.NewPool(w.f.opts.chunkOptions(int(w.s.typeSize), blockShape(w.s)))
+	w.pool = coder.NewPool(w.f.opts.chunkOptions(int(w.s.typeSize), blockShape(w.s)))
 }
 
 // readTrailer reads the variable-length metalayers at the end of the frame, or of the file.

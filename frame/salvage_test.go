@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -362,7 +363,7 @@ func TestSalvageSparseEntries(t *testing.T) {
 	plain[8*1], plain[8*3] = 0, 99 // the same as another, and no file
 	x, err := chunk.ParseHeader(b[h.headerLen:], head)
 	must(t, err)
-	out, err := chunk.Encode(nil, plain, chunk.IndexParams(), nil)
+	out, err := coder.Encode(nil, plain, coder.IndexParams(), nil)
 	must(t, err)
 	b = slices.Concat(b[:h.headerLen], out, b[h.headerLen+x.CBytes:])
 	binary.BigEndian.PutUint64(b[offFrameLen:], uint64(len(b)))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // piece is a sound chunk that was found in a damaged frame.
@@ -25,8 +26,8 @@ func (w *wreck) scan(ctx context.Context) ([]piece, error) {
 	var pieces []piece
 	buf := []byte(nil)
 	start := int64(0) // of buf in the file
-	for at := int64(0); w.size-at >= chunk.HeaderSize; {
-		if at < start || at+chunk.HeaderSize > start+int64(len(buf)) {
+	for at := int64(0); w.size-at >= coder.HeaderSize; {
+		if at < start || at+coder.HeaderSize > start+int64(len(buf)) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
@@ -38,7 +39,7 @@ func (w *wreck) scan(ctx context.Context) ([]piece, error) {
 			}
 			buf, start = b, at
 		}
-		h, ok := w.parse(buf[at-start:at-start+chunk.HeaderSize], at)
+		h, ok := w.parse(buf[at-start:at-start+coder.HeaderSize], at)
 		if !ok {
 			at++
 			continue
@@ -79,16 +80,16 @@ func (w *wreck) behind(p *piece) int64 {
 	if p.h.Stored() || p.h.Special() != chunk.Regular {
 		return end
 	}
-	b, err := readAll(w.src, end, min(chunk.HeaderSize, w.size-end))
+	b, err := readAll(w.src, end, min(coder.HeaderSize, w.size-end))
 	if err != nil || len(b) == 0 || strings.HasPrefix(string(b), trailerStart) {
 		return end
 	}
-	if len(b) == chunk.HeaderSize {
+	if len(b) == coder.HeaderSize {
 		if _, ok := w.parse(b, end); ok {
 			return end
 		}
 	}
-	return p.at + chunk.HeaderSize
+	return p.at + coder.HeaderSize
 }
 
 // plausible tells whether a chunk header may be one of this frame, or of its index.
@@ -106,7 +107,7 @@ func (w *wreck) fits(h *chunk.Header) bool {
 		return true
 	}
 	size := int(s.typeSize)
-	if size > chunk.MaxTypeSize {
+	if size > coder.MaxTypeSize {
 		size = 1
 	}
 	return h.TypeSize == size && (s.chunkSize <= 0 || h.NBytes <= int(s.chunkSize)) && h.VLBlocks() == s.vlBlocks
@@ -118,7 +119,7 @@ func isIndex(h *chunk.Header) bool { return h.TypeSize == 8 && h.NBytes%8 == 0 &
 func (w *wreck) decode(p *piece) (cost int64, sound bool) {
 	wk := w.pool.Get()
 	defer w.pool.Put(wk)
-	var r chunk.Reader
+	var r coder.Reader
 	cost = int64(p.h.CBytes) + 4096
 	if err := wk.OpenAt(&r, w.src, p.at, w.size-p.at, int64(p.h.CBytes), 1); err != nil {
 		return cost, false

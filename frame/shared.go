@@ -141,7 +141,7 @@ func (o *once) put(b *Batch, i int, c []byte, put func(h *chunk.Header, store fu
 		b.f.store.share()
 		return put(&seen.h, func() (place, error) { return seen.place, nil })
 	}
-	h, err := b.examine(c, b.next.index.n)
+	h, err := b.examine(c, nil, b.next.index.n)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // extent is a range of bytes, from the frame start.
@@ -288,7 +289,7 @@ func (c *contiguous) storedLen(s *snapshot, e entry) int64 {
 	}
 	head := src.mem
 	if head == nil {
-		if head, err = readAll(src.at, src.off, min(src.size, chunk.HeaderSize)); err != nil {
+		if head, err = readAll(src.at, src.off, min(src.size, coder.HeaderSize)); err != nil {
 			return -1
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -88,7 +89,7 @@ func (d *sparse) put(b *Batch, data []byte) (entry, error) {
 // it is the smallest that neither the batch nor a state in use names.
 func (d *sparse) number(b *Batch, n int64) int64 {
 	id := b.next.fileID
-	if id <= (b.next.cbytes+n)/2-chunk.HeaderSize || d.shared {
+	if id <= (b.next.cbytes+n)/2-coder.HeaderSize || d.shared {
 		b.next.fileID++
 		return id
 	}
@@ -181,7 +182,7 @@ func (d *sparse) commit(b *Batch) error {
 	s := b.next
 	d.takenBy, d.taken = nil, nil
 	for _, e := range s.index.list { // when chunks were deleted: see number
-		s.cbytes = max(s.cbytes, int64(e)+chunk.HeaderSize)
+		s.cbytes = max(s.cbytes, int64(e)+coder.HeaderSize)
 	}
 	index, err := s.index.append(nil, b.f.plain)
 	if err != nil {
@@ -305,7 +306,7 @@ func (d *sparse) stored(s *snapshot, enough int64) int64 {
 		}
 		seen[e] = true
 		if src, err := d.open(s, e, -1); err == nil { // what cannot be read does not count
-			sum += chunk.Evidence(src.at, src.off, min(src.size, most), enough-sum)
+			sum += coder.Evidence(src.at, src.off, min(src.size, most), enough-sum)
 			closeSource(src.close)
 		}
 	}

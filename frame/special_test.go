@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // A frame of one special value has the block size of its chunks, also when that was automatic, as C-Blosc2 writes it.
@@ -39,7 +40,7 @@ func TestSparseNumbers(t *testing.T) {
 		t.Helper()
 		s := f.snap.Load()
 		for i, e := range s.index.list {
-			if int64(e) > s.cbytes-chunk.HeaderSize {
+			if int64(e) > s.cbytes-coder.HeaderSize {
 				t.Fatalf("chunk %d of %d is file %d, with %d bytes in all", i, s.index.n, e, s.cbytes)
 			}
 			if p, err := f.ReadChunk(nil, i); err != nil || len(p) != 2 {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"io"
 
-	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // store keeps the chunks, index and trailer of a frame: in one contiguous storage, or in the files of a directory.
@@ -29,7 +29,7 @@ type store interface {
 	rollback(b *Batch)
 	// reclaim gives back space that no reader uses any more. It may make another snapshot of the same state.
 	reclaim(f *Frame)
-	// stored returns how many of the bytes of a state are evidence (see chunk.Evidence), or that enough are. Any
+	// stored returns how many of the bytes of a state are evidence (see coder.Evidence), or that enough are. Any
 	// goroutine may call it.
 	stored(s *snapshot, enough int64) int64
 	// size returns how many bytes are there, those that no state uses included. Any goroutine may call it.
@@ -54,7 +54,7 @@ type source struct {
 
 // openChunk opens chunk i of a snapshot, which is not a special entry, into r. want is the share of it that will be
 // read. The source must be closed when r is not used any more.
-func (f *Frame) openChunk(s *snapshot, w *worker, r *chunk.Reader, i int, want float64) (io.Closer, error) {
+func (f *Frame) openChunk(s *snapshot, w *worker, r *coder.Reader, i int, want float64) (io.Closer, error) {
 	next := entry(-1)
 	if i+1 < s.index.n {
 		next = s.index.at(i + 1)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -114,7 +115,7 @@ func packSums(m map[uint32]uint32) []byte {
 }
 
 // seal puts the metalayer with the checksums among those of a state whose index is stored as b.
-func (s *snapshot) seal(b []byte, p *chunk.Pool) error {
+func (s *snapshot) seal(b []byte, p *coder.Pool) error {
 	if s.sums == nil {
 		return nil
 	}
@@ -134,7 +135,7 @@ func (s *snapshot) seal(b []byte, p *chunk.Pool) error {
 	if err != nil {
 		return err
 	}
-	stored, err := p.Encode(nil, content, chunk.CParams{Level: chunk.NoCompression})
+	stored, err := p.Encode(nil, content, coder.CParams{Level: chunk.NoCompression})
 	if err != nil {
 		return err
 	}

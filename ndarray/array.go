@@ -8,8 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -102,7 +102,7 @@ func lostItemSize(v frame.View, layer string) int {
 		return info.TypeSize
 	}
 	d, err := meta.ParseDType(rec.DType)
-	if err != nil || d.Size <= chunk.MaxTypeSize {
+	if err != nil || d.Size <= coder.MaxTypeSize {
 		return info.TypeSize
 	}
 	geo, err := newGeometry(rec.Shape, rec.ChunkShape, rec.BlockShape, int64(d.Size))

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -126,7 +126,7 @@ func inBatches(ctx context.Context, n, concurrency int, f func(from, to int) err
 			}
 		}
 	}
-	new(chunk.Pool).Run(task.Workers(concurrency, shares), func(int) { work() })
+	new(coder.Pool).Run(task.Workers(concurrency, shares), func(int) { work() })
 	return failed
 }
 

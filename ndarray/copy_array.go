@@ -5,6 +5,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
 )
 
@@ -65,5 +66,5 @@ func sameCParams(p, q chunk.CParams) bool {
 	p, errP := p.Normalize()
 	q, errQ := q.Normalize()
 	return errP == nil && errQ == nil && p.TypeSize == q.TypeSize && p.BlockSize == q.BlockSize && p.Codec == q.Codec &&
-		p.CodecMeta == q.CodecMeta && p.Level == q.Level && p.Pipeline() == q.Pipeline() && p.Split == q.Split && p.Dict == q.Dict
+		p.CodecMeta == q.CodecMeta && p.Level == q.Level && coder.CParams(p).Pipeline() == coder.CParams(q).Pipeline() && p.Split == q.Split && p.Dict == q.Dict
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -147,7 +148,7 @@ func TestCreateParams(t *testing.T) {
 	shape := []int64{29, 31}
 	for _, id := range []codec.ID{codec.BloscLZ, codec.LZ4, codec.LZ4HC, codec.Zlib, codec.Zstd} {
 		for _, f := range filters {
-			for _, split := range []chunk.SplitMode{chunk.SplitAuto, chunk.SplitAlways, chunk.SplitNever, chunk.SplitForward} {
+			for _, split := range []chunk.SplitMode{chunk.SplitAuto, chunk.SplitAlways, chunk.SplitNever, coder.SplitForward} {
 				size := testItemSizes[rng.IntN(len(testItemSizes))]
 				o := &Options{Chunks: []int32{12, 20}, Blocks: []int32{5, 8}}
 				o.CParams = chunk.CParams{Codec: id, Filters: f, Split: split, Level: 1 + rng.IntN(9)}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
 )
 
@@ -70,7 +71,7 @@ func (s *funcSource[T]) Next(v *frame.Visit) (keep, ok bool) {
 }
 
 // Shuffle implements frame.RowSource: what f sets is there only when Block has called it.
-func (s *funcSource[T]) Shuffle(*frame.Visit, int, int, chunk.Shuffled) bool { return false }
+func (s *funcSource[T]) Shuffle(*frame.Visit, int, int, coder.Shuffled) bool { return false }
 
 // Block implements frame.Source.
 func (s *funcSource[T]) Block(v *frame.Visit, k, _ int, dst []byte) ([]byte, error) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // readLists reads a selection with lists into dst. Each chunk is decoded once, whatever the order of the lists.
@@ -90,7 +91,7 @@ func (r *listReading) Block(v *frame.Visit, k, _ int, data []byte) error {
 }
 
 // Shuffled implements frame.RowPlan: where a block has few of the items, no others are put together.
-func (r *listReading) Shuffled(v *frame.Visit, k, _ int, data chunk.Shuffled) bool {
+func (r *listReading) Shuffled(v *frame.Visit, k, _ int, data coder.Shuffled) bool {
 	if data.Width() != r.itemSize || r.plan.inside || !r.plan.pieces.plain(r.itemSize) {
 		return false
 	}

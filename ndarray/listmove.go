@@ -3,7 +3,7 @@ package ndarray
 import (
 	"encoding/binary"
 
-	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // transfer moves the items of a listBox between a block and the user side.
@@ -18,7 +18,7 @@ type transfer struct {
 	width    int   // bytes that the loops move at once
 
 	apart bool // the bytes of the items of the block still lie apart: it is in block, not in src
-	block chunk.Shuffled
+	block coder.Shuffled
 }
 
 // run moves all items. Of several that go to the same place, the one that stands last in C order of the user side

@@ -11,6 +11,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // model is an array in plain memory, items in C order. Selections are applied item by item.
@@ -162,7 +163,7 @@ func randomPartition(rng *rand.Rand, shape []int64) (chunks, blocks []int32) {
 // randomCParams returns compression parameters that lose nothing.
 func randomCParams(rng *rand.Rand) chunk.CParams {
 	codecs := []codec.ID{codec.Default, codec.BloscLZ, codec.LZ4, codec.LZ4HC, codec.Zlib, codec.Zstd}
-	splits := []chunk.SplitMode{chunk.SplitAuto, chunk.SplitAlways, chunk.SplitNever, chunk.SplitForward}
+	splits := []chunk.SplitMode{chunk.SplitAuto, chunk.SplitAlways, chunk.SplitNever, coder.SplitForward}
 	filters := losslessFilters()
 	p := chunk.CParams{
 		Codec: codecs[rng.IntN(len(codecs))], Split: splits[rng.IntN(len(splits))],

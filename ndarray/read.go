@@ -8,6 +8,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
 )
 
@@ -220,7 +221,7 @@ func (r *reading) Block(v *frame.Visit, k, _ int, data []byte) error {
 }
 
 // Shuffled implements frame.RowPlan.
-func (r *reading) Shuffled(v *frame.Visit, k, _ int, data chunk.Shuffled) bool {
+func (r *reading) Shuffled(v *frame.Visit, k, _ int, data coder.Shuffled) bool {
 	if data.Width() != r.itemSize || r.mapped && !r.pieces.plain(r.itemSize) {
 		return false
 	}
@@ -269,7 +270,7 @@ func (v *readVisit) specialItem(s chunk.Special, value []byte, itemSize int) ([]
 		return nil, fmt.Errorf("%v of %d bytes for items of %d: %w", s, len(value), itemSize, ErrCorrupt)
 	}
 	v.item = slices.Grow(v.item[:0], itemSize)[:itemSize]
-	chunk.FillSpecial(v.item, s, value, itemSize, 0)
+	coder.FillSpecial(v.item, s, value, itemSize, 0)
 	return v.item, nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 var codecNames = map[string]codec.ID{
@@ -24,7 +25,7 @@ var codecNames = map[string]codec.ID{
 
 var splitNames = map[string]chunk.SplitMode{
 	"SplitMode.ALWAYS_SPLIT": chunk.SplitAlways, "SplitMode.NEVER_SPLIT": chunk.SplitNever,
-	"SplitMode.AUTO_SPLIT": chunk.SplitAuto, "SplitMode.FORWARD_COMPAT_SPLIT": chunk.SplitForward, "": chunk.SplitAuto,
+	"SplitMode.AUTO_SPLIT": chunk.SplitAuto, "SplitMode.FORWARD_COMPAT_SPLIT": coder.SplitForward, "": chunk.SplitAuto,
 }
 
 // cparams returns the compression parameters that a fixture was written with, in our words.
@@ -129,16 +130,16 @@ func inOrder(c []byte) []byte {
 	if err != nil || h.Special() != chunk.Regular || h.Stored() || h.HasDict() {
 		return c
 	}
-	out := bytes.Clone(c[:chunk.HeaderSize+4*h.NumBlocks()])
+	out := bytes.Clone(c[:coder.HeaderSize+4*h.NumBlocks()])
 	for k := range h.NumBlocks() {
-		from := le.Uint32(c[chunk.HeaderSize+4*k:])
+		from := le.Uint32(c[coder.HeaderSize+4*k:])
 		to := uint32(len(c))
 		for i := range h.NumBlocks() {
-			if x := le.Uint32(c[chunk.HeaderSize+4*i:]); x > from {
+			if x := le.Uint32(c[coder.HeaderSize+4*i:]); x > from {
 				to = min(to, x)
 			}
 		}
-		le.PutUint32(out[chunk.HeaderSize+4*k:], uint32(len(out)))
+		le.PutUint32(out[coder.HeaderSize+4*k:], uint32(len(out)))
 		out = append(out, c[from:to]...)
 	}
 	return out
@@ -225,7 +226,7 @@ func compareChunks(t *testing.T, c *fixture, got, want *frame.Frame, exact bool)
 		if err != nil {
 			t.Fatal(err)
 		}
-		hx, hy := bytes.Clone(x[:chunk.HeaderSize]), bytes.Clone(y[:chunk.HeaderSize])
+		hx, hy := bytes.Clone(x[:coder.HeaderSize]), bytes.Clone(y[:coder.HeaderSize])
 		if !exact {
 			clear(hx[12:16]) // size of the chunk
 			clear(hy[12:16])
@@ -248,7 +249,7 @@ func TestTextParams(t *testing.T) {
 		t.Fatal(err)
 	}
 	filters := a.Frame().Info().CParams.Filters
-	if want := (chunk.Filter{ID: chunk.Shuffle, Meta: 4}); len(filters) != chunk.NumFilters || filters[5] != want {
+	if want := (chunk.Filter{ID: chunk.Shuffle, Meta: 4}); len(filters) != coder.NumFilters || filters[5] != want {
 		t.Errorf("filters %v", filters)
 	}
 }

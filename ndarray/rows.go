@@ -1,6 +1,6 @@
 package ndarray
 
-import "github.com/goblosc/blosc2/chunk"
+import "github.com/goblosc/blosc2/internal/coder"
 
 // items makes the innermost loop, if it has no gaps, one over whole rows, and returns how many items a row has.
 func (l *loops) items(itemSize int) int {
@@ -12,9 +12,9 @@ func (l *loops) items(itemSize int) int {
 }
 
 // unshuffle is run for rows of items out of a block whose bytes still lie apart. No loop leads inside of an item.
-func (l *loops) unshuffle(dst []byte, block chunk.Shuffled, length int) {
+func (l *loops) unshuffle(dst []byte, block coder.Shuffled, length int) {
 	size := block.Width()
-	r := chunk.Rows{N: 1, Len: length}
+	r := coder.Rows{N: 1, Len: length}
 	if l.n > 0 {
 		inner := l.n - 1
 		r.N, r.Step, r.BlockStep = l.count[inner], l.dst[inner], l.src[inner]/size
@@ -32,9 +32,9 @@ func (l *loops) unshuffle(dst []byte, block chunk.Shuffled, length int) {
 
 // shuffle is copy for so many items into a block whose bytes lie apart, the rest of which becomes zeros; no loop leads
 // inside of an item. It does nothing and returns false where copying them into a block and Shuffle is faster.
-func (l *loops) shuffle(block chunk.Shuffled, src []byte, items int) bool {
+func (l *loops) shuffle(block coder.Shuffled, src []byte, items int) bool {
 	size := block.Width()
-	r := chunk.Rows{N: 1, Len: l.items(size)}
+	r := coder.Rows{N: 1, Len: l.items(size)}
 	if !block.SetRowsPay(r.Len) {
 		return false
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // errNotZero ends a scan early.
@@ -38,7 +39,7 @@ type zeroScan struct{ reading }
 func (z *zeroScan) Place(_ *frame.Visit, _, _, n int) ([]byte, int) { return nil, n }
 
 // Shuffled implements frame.RowPlan: Block gets them all.
-func (z *zeroScan) Shuffled(*frame.Visit, int, int, chunk.Shuffled) bool { return false }
+func (z *zeroScan) Shuffled(*frame.Visit, int, int, coder.Shuffled) bool { return false }
 
 // Block implements frame.Plan.
 func (z *zeroScan) Block(v *frame.Visit, k, _ int, data []byte) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // streamBytes is how much memory a stream uses for items, unless a single chunk needs more.
@@ -127,7 +128,7 @@ type streamWriting struct {
 }
 
 // Shuffle implements frame.RowSource.
-func (w *streamWriting) Shuffle(v *frame.Visit, k, at int, dst chunk.Shuffled) bool {
+func (w *streamWriting) Shuffle(v *frame.Visit, k, at int, dst coder.Shuffled) bool {
 	return w.stream.convert == nil && w.writing.Shuffle(v, k, at, dst)
 }
 

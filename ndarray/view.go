@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -178,7 +178,7 @@ func (w *viewWriting) Keeps(v *frame.Visit, k int) frame.Part {
 }
 
 // Shuffle implements frame.RowSource.
-func (w *viewWriting) Shuffle(v *frame.Visit, k, _ int, dst chunk.Shuffled) bool {
+func (w *viewWriting) Shuffle(v *frame.Visit, k, _ int, dst coder.Shuffled) bool {
 	var b box
 	if w.one || dst.Width() != w.itemSize || !w.pieces.plain(w.itemSize) || !w.plan.box(&b, v.State.(*chunkPart), int32(k)) {
 		return false

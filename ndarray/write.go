@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
 )
 
@@ -135,7 +135,7 @@ func (w *writing) Block(v *frame.Visit, k, _ int, dst []byte) ([]byte, error) {
 }
 
 // Shuffle implements frame.RowSource. A block that is one run of src is as fast without.
-func (w *writing) Shuffle(v *frame.Visit, k, _ int, dst chunk.Shuffled) bool {
+func (w *writing) Shuffle(v *frame.Visit, k, _ int, dst coder.Shuffled) bool {
 	var b box
 	if w.item != nil || dst.Width() != w.itemSize || !w.plan.box(&b, v.State.(*chunkPart), int32(k)) || b.direct {
 		return false

@@ -3,10 +3,11 @@
 //
 // Imports run one way:
 //
-//	ndarray -> frame, meta, chunk, internal
-//	frame   -> chunk, meta, internal
-//	chunk   -> codec, shuffle, internal
-//	codec, shuffle, meta, internal -> nothing of ours
+//	ndarray -> frame, meta, chunk, internal/...
+//	frame   -> chunk, meta, internal/...
+//	chunk   -> internal/coder, internal/task
+//	internal/coder -> codec, shuffle, internal/task
+//	codec, shuffle, meta, internal/task -> nothing of ours
 //
 // Files are read whatever their build constraints say, so a rule holds on every platform and for every tag.
 package main
@@ -30,13 +31,15 @@ const module = "github.com/goblosc/blosc2"
 
 // layers says what each package, with the packages below its folder, may import: of ours, and of others.
 var layers = map[string]struct{ ours, others []string }{
-	"codec":    {nil, []string{"github.com/klauspost/compress", "github.com/pierrec/lz4/v4"}},
-	"shuffle":  {nil, []string{"golang.org/x/sys/cpu"}},
-	"meta":     {nil, []string{"github.com/vmihailenco/msgpack/v5"}},
-	"internal": {nil, nil},
-	"chunk":    {[]string{"codec", "shuffle", "internal"}, nil},
-	"frame":    {[]string{"chunk", "meta", "internal"}, []string{"golang.org/x/sys/windows"}},
-	"ndarray":  {[]string{"frame", "meta", "chunk", "internal"}, nil},
+	"codec":   {nil, []string{"github.com/klauspost/compress", "github.com/pierrec/lz4/v4"}},
+	"shuffle": {nil, []string{"golang.org/x/sys/cpu"}},
+	"meta":    {nil, []string{"github.com/vmihailenco/msgpack/v5"}},
+	"chunk":   {[]string{"codec", "shuffle", "internal/coder", "internal/task"}, nil},
+	"frame":   {[]string{"chunk", "meta", "internal/coder", "internal/task"}, []string{"golang.org/x/sys/windows"}},
+	"ndarray": {[]string{"frame", "meta", "chunk", "internal/coder", "internal/task"}, nil},
+
+	"internal/coder": {[]string{"codec", "shuffle", "internal/task"}, nil},
+	"internal/task":  {nil, nil},
 }
 
 // kernels are where packages keep code of their own that may look at the processor.
@@ -130,13 +133,13 @@ func checkFile(dir, p string) ([]string, error) {
 
 // allowed tells whether the file p, a path relative to the top, may import a package.
 func allowed(p, imp string) bool {
-	from, _, _ := strings.Cut(p, "/")
+	from := layerOf(p)
 	layer, inLayer := layers[from]
 	if under(imp, module) {
 		if from == "examples" {
 			return true
 		}
-		to, _, _ := strings.Cut(strings.TrimPrefix(imp, module+"/"), "/")
+		to := layerOf(strings.TrimPrefix(imp, module+"/"))
 		ours := layer.ours
 		if strings.HasSuffix(p, "_test.go") {
 			ours = closure(from)
@@ -151,6 +154,16 @@ func allowed(p, imp string) bool {
 		return true
 	}
 	return slices.ContainsFunc(layer.others, func(lib string) bool { return under(imp, lib) })
+}
+
+// layerOf returns the layer of a path relative to the top: its first folder, or the first two below internal.
+func layerOf(p string) string {
+	first, rest, _ := strings.Cut(p, "/")
+	if first == "internal" {
+		second, _, _ := strings.Cut(rest, "/")
+		return first + "/" + second
+	}
+	return first
 }
 
 // closure returns every package of ours below one, at any depth.

@@ -12,6 +12,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/ci/interop/ref"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -281,7 +282,7 @@ func (c *arrayCase) contiguous(r *ref.Array, path string) ([]byte, error) {
 	switch {
 	case c.store == "file":
 		return os.ReadFile(path)
-	case c.store == "directory" && c.ours.TypeSize > chunk.MaxTypeSize:
+	case c.store == "directory" && c.ours.TypeSize > coder.MaxTypeSize:
 		return nil, nil
 	}
 	return r.Frame()

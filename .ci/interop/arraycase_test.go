@@ -15,6 +15,7 @@ import (
 	"github.com/goblosc/blosc2/ci/interop/ref"
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
@@ -269,7 +270,7 @@ func infoOf(f *frame.Frame) (*ref.Info, error) {
 		BlockSize: i.BlockSize, Codec: int(p.Codec.Code()), Level: max(p.Level, 0),
 		Metalayers: map[string]ref.Hex{}, VLMeta: map[string]ref.Hex{},
 	}
-	for _, x := range p.Pipeline() {
+	for _, x := range coder.CParams(p).Pipeline() {
 		info.Filters = append(info.Filters, int(x.ID))
 		info.FiltersMeta = append(info.FiltersMeta, int(x.Meta))
 	}

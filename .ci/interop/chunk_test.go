@@ -11,6 +11,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/ci/interop/ref"
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // chunkCase is one chunk with all that makes it.
@@ -140,12 +141,12 @@ func sameChunk(ours, theirs []byte) error {
 // sameHeader compares the headers of two chunks, all but the compressed size and whether compression paid, which
 // is the codec's matter.
 func sameHeader(ours, theirs []byte) error {
-	a, b := bytes.Clone(ours[:chunk.HeaderSize]), bytes.Clone(theirs[:chunk.HeaderSize])
+	a, b := bytes.Clone(ours[:coder.HeaderSize]), bytes.Clone(theirs[:coder.HeaderSize])
 	copy(a[12:16], b[12:16])
 	a[2] |= stored
 	b[2] |= stored
 	if !bytes.Equal(a, b) {
-		return fmt.Errorf("headers differ\nours   %x\ntheirs %x", ours[:chunk.HeaderSize], theirs[:chunk.HeaderSize])
+		return fmt.Errorf("headers differ\nours   %x\ntheirs %x", ours[:coder.HeaderSize], theirs[:coder.HeaderSize])
 	}
 	return nil
 }
@@ -161,7 +162,7 @@ func readByBoth(rng *rand.Rand, z, want []byte, filters []chunk.Filter) error {
 	}
 	// Bytes around the result must stay.
 	prefix := []byte("keep")
-	pool := chunk.NewPool(&chunk.Options{Concurrency: 1 + rng.IntN(3)})
+	pool := coder.NewPool(&coder.Options{Concurrency: 1 + rng.IntN(3)})
 	got, err = pool.Decode(bytes.Clone(prefix), append(bytes.Clone(z), "behind"...))
 	if err != nil {
 		return err
@@ -198,11 +199,11 @@ func readByBoth(rng *rand.Rand, z, want []byte, filters []chunk.Filter) error {
 }
 
 // readBlock decodes one block of a chunk that lies at an offset of a larger file.
-func readBlock(rng *rand.Rand, pool *chunk.Pool, z, want []byte) error {
+func readBlock(rng *rand.Rand, pool *coder.Pool, z, want []byte) error {
 	w := pool.Get()
 	defer pool.Put(w)
 	file := append(bytes.Repeat([]byte{0xee}, 7), z...)
-	var r chunk.Reader
+	var r coder.Reader
 	if err := w.OpenAt(&r, bytes.NewReader(file), 7, int64(len(z)), 0, rng.Float64()); err != nil {
 		return err
 	}
@@ -372,7 +373,7 @@ func TestVLBlocks(t *testing.T) {
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%+v: wrong content, %v", c, err)
 		}
-		if err := readBlock(rng, chunk.NewPool(nil), z, want); err != nil {
+		if err := readBlock(rng, coder.NewPool(nil), z, want); err != nil {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -394,5 +395,5 @@ func firstDiff(a, b []byte) int {
 // around returns some bytes of b at i and the header.
 func around(b []byte, i int) string {
 	low := max(i-8, 0)
-	return fmt.Sprintf("header %x, at %d %x", b[:min(len(b), chunk.HeaderSize)], low, b[min(low, len(b)):min(i+16, len(b))])
+	return fmt.Sprintf("header %x, at %d %x", b[:min(len(b), coder.HeaderSize)], low, b[min(low, len(b)):min(i+16, len(b))])
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/ci/interop/ref"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
@@ -117,7 +118,7 @@ func (m *frameModel) repair() error {
 			last = max(last, n)
 		}
 	}
-	if last == 0 || last <= f.Info().CBytes-chunk.HeaderSize {
+	if last == 0 || last <= f.Info().CBytes-coder.HeaderSize {
 		return nil
 	}
 	if s, err := ref.OpenSChunk(m.file); err == nil {

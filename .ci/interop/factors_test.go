@@ -7,9 +7,10 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
-var splitModes = []chunk.SplitMode{chunk.SplitAuto, chunk.SplitAlways, chunk.SplitNever, chunk.SplitForward}
+var splitModes = []chunk.SplitMode{chunk.SplitAuto, chunk.SplitAlways, chunk.SplitNever, coder.SplitForward}
 
 // A factor is one of the things that a case combines, with the number of its values.
 type factor struct {

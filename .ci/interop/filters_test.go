@@ -10,6 +10,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/ci/interop/ref"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -67,7 +68,7 @@ func scatter(rng *rand.Rand, all ...chunk.Filter) []chunk.Filter {
 			used = append(used, f)
 		}
 	}
-	for len(used) < chunk.NumFilters && rng.IntN(3) > 0 {
+	for len(used) < coder.NumFilters && rng.IntN(3) > 0 {
 		at := rng.IntN(len(used) + 1)
 		used = append(used[:at], append([]chunk.Filter{{}}, used[at:]...)...)
 	}
@@ -237,7 +238,7 @@ func (c *arrayCase) runFilters(rng *rand.Rand, dir string) (same int, err error)
 	if err := c.bothAgree(rng, a, r, items); err != nil {
 		return 0, fmt.Errorf("of our array: %w", err)
 	}
-	if active(c.ours.Filters) > 2 || has(c.ours.Filters, chunk.NDCell) && c.ours.TypeSize > chunk.MaxTypeSize {
+	if active(c.ours.Filters) > 2 || has(c.ours.Filters, chunk.NDCell) && c.ours.TypeSize > coder.MaxTypeSize {
 		return 0, nil // of items that large the reference reads cells, but writes none
 	}
 	theirs, err := ref.ArrayOf(c.reference(theirPath), items)

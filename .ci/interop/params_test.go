@@ -11,6 +11,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/ci/interop/ref"
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 var (
@@ -66,7 +67,7 @@ type params struct {
 
 // randomParams returns parameters that both sides accept for chunks of about nbytes, and how many it must be.
 func randomParams(rng *rand.Rand, nbytes int) (params, int) {
-	splits := []chunk.SplitMode{chunk.SplitAuto, chunk.SplitAlways, chunk.SplitNever, chunk.SplitForward}
+	splits := []chunk.SplitMode{chunk.SplitAuto, chunk.SplitAlways, chunk.SplitNever, coder.SplitForward}
 	c := chunk.CParams{
 		TypeSize: pick(rng, typeSizes), Codec: pick(rng, codecs), Level: rng.IntN(10),
 		Filters: pick(rng, pipelines), Split: pick(rng, splits),

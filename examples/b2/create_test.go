@@ -11,6 +11,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
@@ -161,7 +162,7 @@ func TestCreateOptions(t *testing.T) {
 	}
 	defer a.Close()
 	p := a.Frame().Info().CParams
-	filters := p.Pipeline()
+	filters := coder.CParams(p).Pipeline()
 	if d, _ := a.DTypeString(); d != ">i4" || pyTuple(a.Shape()) != "(10, 100)" || pyTuple(widen(a.Chunks())) != "(4, 50)" ||
 		pyTuple(widen(a.Blocks())) != "(2, 25)" || p.Codec.String() != "lz4" || p.Level != 9 || !a.Frame().Info().Sparse ||
 		filters[0] != (chunk.Filter{ID: chunk.BitShuffle}) || filters[1] != (chunk.Filter{ID: chunk.TruncPrec, Meta: 253}) ||

@@ -11,6 +11,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
@@ -99,7 +100,7 @@ func (m hexMap) MarshalJSON() ([]byte, error) {
 }
 
 // pipelineNumbers returns filters and their parameters as headers store them.
-func pipelineNumbers(p chunk.Pipeline) (ids, metas [6]int) {
+func pipelineNumbers(p coder.Pipeline) (ids, metas [6]int) {
 	for i, f := range p {
 		ids[i], metas[i] = int(f.ID), int(f.Meta)
 	}
@@ -173,7 +174,7 @@ func storedDType(a *ndarray.Array) (string, int) {
 
 // headerFilters returns the filters of a frame as its header stores them.
 func headerFilters(c chunk.CParams) (ids, metas [6]int) {
-	var p chunk.Pipeline
+	var p coder.Pipeline
 	copy(p[:], c.Filters)
 	return pipelineNumbers(p)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // params are the options that say how something new is compressed and stored. A zero field was not given.
@@ -79,7 +80,7 @@ func (p *params) register(fs *flag.FlagSet) {
 	})
 	fs.Func("split", "", func(s string) error {
 		modes := map[string]chunk.SplitMode{
-			"auto": chunk.SplitAuto, "always": chunk.SplitAlways, "never": chunk.SplitNever, "forward": chunk.SplitForward,
+			"auto": chunk.SplitAuto, "always": chunk.SplitAlways, "never": chunk.SplitNever, "forward": coder.SplitForward,
 		}
 		m, ok := modes[s]
 		if !ok {
@@ -108,15 +109,15 @@ next:
 	for name := range strings.SplitSeq(s, ",") {
 		name = strings.TrimSpace(name)
 		for id := range 256 {
-			if f := chunk.FilterID(id); f.String() == name && f != chunk.ByteDeltaOld {
+			if f := chunk.FilterID(id); f.String() == name && f != coder.ByteDeltaOld {
 				p.filters = append(p.filters, f)
 				continue next
 			}
 		}
 		return usagef("no filter %q", name)
 	}
-	if len(p.filters) > chunk.NumFilters {
-		return usagef("more than %d filters", chunk.NumFilters)
+	if len(p.filters) > coder.NumFilters {
+		return usagef("more than %d filters", coder.NumFilters)
 	}
 	return nil
 }

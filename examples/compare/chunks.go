@@ -8,6 +8,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/examples/compare/cblosc"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // pipelines are the filters that chunks are made with.
@@ -31,7 +32,7 @@ func params(id codec.ID, level int, filters []chunk.FilterID, size int) (chunk.C
 		p.Filters = append(p.Filters, chunk.Filter{ID: f})
 	}
 	q := cblosc.Params{Codec: id.Code(), Level: level, TypeSize: size}
-	for i, f := range p.Pipeline() {
+	for i, f := range coder.CParams(p).Pipeline() {
 		q.Filters[i], q.Meta[i] = uint8(f.ID), f.Meta
 	}
 	return p, q

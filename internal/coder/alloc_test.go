@@ -1,0 +1,75 @@
+package coder
+
+import (
+	"bytes"
+	"testing"
+)
+
+// TestAllocs wants no memory from the heap for block after block.
+func TestAllocs(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector makes pools of the codecs drop memory")
+	}
+	src := floats(64 << 10)
+	special, err := EncodeSpecial(nil, NaNs, 64<<10, nil, CParams{TypeSize: 8, BlockSize: 4096})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(name string, f func() error) {
+		t.Helper()
+		run := func() {
+			if err := f(); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		run()
+		if n := testing.AllocsPerRun(20, run); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+	for _, id := range allCodecs {
+		for pl, filters := range pipelines {
+			p := CParams{Codec: id, TypeSize: 4, BlockSize: 4096, Filters: filters}
+			pool := NewPool(&Options{Concurrency: 1})
+			b, err := pool.Encode(nil, src, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := p.Layout(len(src))
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := pool.Get()
+			name := id.String() + " " + pl
+			out := make([]byte, 0, 3*4096)
+			check(name+", encoding a block", func() error {
+				_, err := w.EncodeBlock(out, l, 3, src[3*4096:4*4096], src[:4096])
+				return err
+			})
+			check(name+", encoding a block from its items", func() error {
+				_, _, err := w.EncodeShuffled(out, l, 3, src[:4096], func(s Shuffled) bool {
+					s.SetRows(src[3*4096:4*4096], &Rows{N: 1, Len: s.Items()})
+					return true
+				})
+				return err
+			})
+			block := make([]byte, 4096)
+			for _, chunk := range [][]byte{b, special} {
+				file := bytes.NewReader(chunk)
+				var r, at Reader
+				if err := w.Open(&r, chunk); err != nil {
+					t.Fatal(err)
+				}
+				check(name+", decoding a block in memory", func() error { return w.DecodeBlock(block, &r, 3) })
+				two := [2][]byte{block, make([]byte, 4096)}
+				check(name+", decoding two blocks", func() error { return w.DecodePair(two, &r, [2]int{2, 9}) })
+				check(name+", opening and decoding a block in a file", func() error {
+					if err := w.OpenAt(&at, file, 0, int64(len(chunk)), 0, 0.1); err != nil {
+						return err
+					}
+					return w.DecodeBlock(block, &at, 3)
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package coder
+
+import (
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/shuffle"
+)
+
+// batch is streams that are expanded together, each src[i] to the first n[i] bytes of dst[i] at least.
+type batch struct {
+	dst, src [][]byte
+	n        []int
+}
+
+// add adds the streams of a regular block that are in p. dst is the place of the block.
+func (b *batch) add(dst []byte, h *Header, c *cursor, p part) error {
+	return eachStream(dst, h, c, p, func(dst, in []byte, n int) error {
+		if len(in) == len(dst) {
+			shuffle.Copy(dst[:n], in[:n])
+			return nil
+		}
+		b.dst, b.src, b.n = append(b.dst, dst), append(b.src, in), append(b.n, n)
+		return nil
+	})
+}
+
+// decode expands the streams.
+func (b *batch) decode(dec codec.BatchDecoder) error {
+	if len(b.dst) == 0 {
+		return nil
+	}
+	return dec.DecodeBatch(b.dst, b.src, b.n)
+}
+
+// reset forgets the streams.
+func (b *batch) reset() {
+	clear(b.dst)
+	clear(b.src)
+	b.dst, b.src, b.n = b.dst[:0], b.src[:0], b.n[:0]
+}

@@ -1,0 +1,87 @@
+package coder
+
+import "github.com/goblosc/blosc2/codec"
+
+// splits is the reference's rule for cutting blocks into streams (C-Blosc2, split_block). p is normal; typeSize is
+// the item size to go by: the capped one, but for automatic block sizes the real one.
+func (p *CParams) splits(typeSize, blockSize int) bool {
+	switch p.Split {
+	case SplitAlways:
+		return true
+	case SplitNever:
+		return false
+	}
+	switch p.Codec {
+	case codec.BloscLZ, codec.LZ4:
+	case codec.Zstd:
+		if p.Level > 5 {
+			return false
+		}
+	default:
+		return false
+	}
+	pl := p.Pipeline()
+	const maxStreams = 16
+	return pl.has(Shuffle) && typeSize <= maxStreams && blockSize/typeSize >= minCompressible
+}
+
+// BlockSizeFor returns the block size in bytes that the reference chooses for chunks of nbytes (C-Blosc2, stune):
+// p.BlockSize if set, else one that grows with the level and suits the codec; whole items, at most nbytes, but 1 where
+// nbytes is less than one item. Errors are ErrParam.
+func (p CParams) BlockSizeFor(nbytes int) (int, error) {
+	p, err := p.normal()
+	if err != nil {
+		return 0, err
+	}
+	return p.blockSize(nbytes), nil
+}
+
+func (p *CParams) blockSize(nbytes int) int {
+	if nbytes < p.TypeSize {
+		return 1
+	}
+	size := p.BlockSize
+	if size == 0 {
+		size = p.autoBlockSize(nbytes)
+	}
+	size = min(size, nbytes)
+	switch {
+	case size > p.TypeSize:
+		size -= size % p.TypeSize
+	case p.TypeSize <= MaxTypeSize:
+		size = p.TypeSize // the reference leaves smaller blocks, which it cannot read back when they are split
+	}
+	return size
+}
+
+func (p *CParams) autoBlockSize(nbytes int) int {
+	const l1 = 32 << 10
+	if p.Level > 0 && p.splits(p.TypeSize, nbytes) {
+		perByte := [10]int{0, 32 << 10, 32 << 10, 32 << 10, 64 << 10, 64 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10}
+		// In int64: item sizes reach 2^29 here.
+		return int(max(min(int64(perByte[p.Level])*int64(p.TypeSize), 4<<20), l1))
+	}
+	if nbytes < l1 {
+		return nbytes
+	}
+	size, highRatio := l1, p.Codec == codec.LZ4HC || p.Codec == codec.Zlib || p.Codec == codec.Zstd
+	if highRatio {
+		size *= 2
+	}
+	switch p.Level {
+	case 0:
+		return size / 4
+	case 1:
+		return size / 2
+	case 2:
+		return size
+	case 3:
+		return size * 2
+	case 4, 5:
+		return size * 4
+	}
+	if p.Level == 9 && highRatio {
+		return size * 16
+	}
+	return size * 8
+}

@@ -1,0 +1,103 @@
+package coder
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/goblosc/blosc2/codec"
+)
+
+// TestCarry puts chunks together from the stored blocks of others: of the same layout but for the level, and not of
+// another layout.
+func TestCarry(t *testing.T) {
+	src := make([]byte, 40_000)
+	for i := range src {
+		src[i] = byte(i/64) ^ byte(i*i>>9)
+	}
+	copy(src[9000:], make([]byte, 9000))
+	pool := NewPool(nil)
+	w := pool.Get()
+	defer pool.Put(w)
+	params := []CParams{
+		{TypeSize: 4, BlockSize: 4096, Codec: codec.LZ4},
+		{TypeSize: 4, BlockSize: 4096, Codec: codec.LZ4, Split: SplitNever},
+		{TypeSize: 4, BlockSize: 4096, Codec: codec.LZ4, Filters: []Filter{{ID: BitShuffle}}},
+		{TypeSize: 4, BlockSize: 4096, Codec: codec.LZ4, Filters: []Filter{{}}},
+		{TypeSize: 8, BlockSize: 4096, Codec: codec.LZ4},
+		{TypeSize: 4, BlockSize: 8192, Codec: codec.LZ4},
+		{TypeSize: 4, BlockSize: 4096, Codec: codec.Zstd},
+		{TypeSize: 4, BlockSize: 4096, Codec: codec.LZ4, Filters: []Filter{{ID: Delta}, {ID: Shuffle}}},
+		{TypeSize: 4, BlockSize: 4096, Codec: codec.Zstd, Dict: true},
+		{TypeSize: 4, BlockSize: 4096, Codec: codec.LZ4, Level: NoCompression},
+	}
+	carried := 0
+	for i, p := range params {
+		c, err := Encode(nil, src, p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, q := range params {
+			q.Level = max(-1, q.Level+3)
+			if params[k].Level == NoCompression {
+				q.Level = NoCompression
+			}
+			l, err := q.Layout(len(src))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var r Reader
+			if err := w.Open(&r, c); err != nil {
+				t.Fatal(err)
+			}
+			blocks := make([][]byte, l.NumBlocks())
+			all := l.NumBlocks() > 0
+			for n := range r.NumBlocks() {
+				b, ok, err := w.CopyBlock(nil, l, &r, n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if all = all && ok; all {
+					blocks[n] = b
+				}
+			}
+			own := i == k && !p.Dict && p.Level >= 0 && !r.Header().Filters.has(Delta)
+			if all != own {
+				t.Errorf("blocks of %v carried into %v: %v", p, q, all)
+			}
+			if !all {
+				continue
+			}
+			carried++
+			out, err := assemble(t, w, l, nil, blocks, func(int) ([]byte, error) { return nil, fmt.Errorf("asked for") })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := Decode(nil, out, nil); err != nil || !bytes.Equal(got, src) {
+				t.Errorf("%v: %v", p, err)
+			}
+		}
+	}
+	if carried < 7 {
+		t.Errorf("%d chunks carried", carried)
+	}
+	// Blocks that name the same bytes many times over are not carried.
+	c, err := Encode(nil, src, params[0], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 9 {
+		copy(c[HeaderSize+4*n+4:][:4], c[HeaderSize:][:4])
+	}
+	var r Reader
+	l, err := params[0].Layout(len(src))
+	if err == nil {
+		err = w.Open(&r, c)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok, err := w.CopyBlock(nil, l, &r, 1); ok || err != nil {
+		t.Errorf("a block of %d bytes was carried, %v", r.ends[1]-r.starts[1], err)
+	}
+}

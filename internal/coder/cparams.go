@@ -1,0 +1,148 @@
+package coder
+
+import (
+	"github.com/goblosc/blosc2/codec"
+)
+
+// CodecID names a codec; see package codec.
+type CodecID = codec.ID
+
+// CodecSet is an immutable set of codecs; see package codec.
+type CodecSet = codec.Set
+
+// CodecFromCode returns the codec with a compcode, the number that headers store.
+func CodecFromCode(code uint8) CodecID { return codec.FromCode(code) }
+
+// IndexParams are the parameters that C-Blosc2 compresses the index of a frame with.
+func IndexParams() CParams {
+	return CParams{TypeSize: 8, BlockSize: 16 << 10, Codec: codec.BloscLZ, Level: 5, Split: SplitNever}
+}
+
+// SplitMode says when blocks are cut into one stream for each byte of an item.
+type SplitMode uint8
+
+// The split modes. SplitAuto splits for the codecs that gain from it: BloscLZ, LZ4 and Zstd up to level 5, after
+// Shuffle, with items of at most 16 bytes. SplitForward does the same today.
+const (
+	SplitAuto    SplitMode = 0
+	SplitAlways  SplitMode = 1
+	SplitNever   SplitMode = 2
+	SplitForward SplitMode = 4
+)
+
+// Levels that are not plain numbers.
+const (
+	DefaultLevel  = 5
+	NoCompression = -1 // the level that format descriptions call 0: chunks are stored
+)
+
+// CParams are the compression parameters of a chunk ("cparams"). The zero value gives what python-blosc2 gives:
+// Zstd, level 5, Shuffle, automatic split and block size, for items of one byte.
+type CParams struct {
+	TypeSize  int       // item size in bytes; 0 = 1
+	BlockSize int       // decoded size of a block in bytes, rounded down to whole items; 0 = automatic
+	Codec     codec.ID  // 0 = Zstd
+	CodecMeta uint8     // parameter of codecs that have one
+	Level     int       // 1 to 9; 0 = 5, NoCompression = stored
+	Filters   []Filter  // fill the slots from the first; nil = Shuffle in the last slot
+	Split     SplitMode // 0 = automatic
+	Dict      bool      // train a dictionary for each chunk (Zstd, LZ4, LZ4HC)
+}
+
+// normal returns p with defaults filled in: a level of 0 to 9, an item size of at least 1.
+func (p CParams) normal() (CParams, error) {
+	if p.TypeSize == 0 {
+		p.TypeSize = 1
+	}
+	if p.Codec == codec.Default {
+		p.Codec = codec.Zstd
+	}
+	switch p.Level {
+	case 0:
+		p.Level = DefaultLevel
+	case NoCompression:
+		p.Level = 0
+	}
+	switch {
+	case p.TypeSize < 0 || p.TypeSize > MaxBlockSize:
+		return p, paramError("item size %d", p.TypeSize)
+	case p.BlockSize < 0 || p.BlockSize > MaxBlockSize:
+		return p, paramError("block size %d", p.BlockSize)
+	case p.Level < 0 || p.Level > 9:
+		return p, paramError("level %d is not 1 to 9 or NoCompression", p.Level)
+	case len(p.Filters) > NumFilters:
+		return p, paramError("%d filters, the format has %d slots", len(p.Filters), NumFilters)
+	case p.Split > SplitForward || p.Split == 3:
+		return p, paramError("split mode %d", p.Split)
+	}
+	return p, p.checkFilters()
+}
+
+// checkFilters rejects filters and parameters that C-Blosc2 rejects when writing.
+func (p *CParams) checkFilters() error {
+	for _, f := range p.Filters {
+		def := builtin(f.ID)
+		switch {
+		case def == nil && f.ID < firstUserFilter:
+			return unsupportedFilter(f)
+		case def == nil: // user filters are looked up when the first block is encoded
+		case def.forward == nil && def.backward != nil:
+			return paramError("filter %v is for reading only", f.ID)
+		case def.check != nil:
+			if err := def.check(f.Meta, p.TypeSize); err != nil {
+				return paramError("%v", err)
+			}
+		}
+	}
+	return nil
+}
+
+// cappedTypeSize returns the item size that chunk headers and filters use.
+func (p *CParams) cappedTypeSize() int { return cappedTypeSize(p.TypeSize) }
+
+// Pipeline returns the six slots that p.Filters stands for. A ByteDelta without parameter gets the item size, so that
+// the chunk can be read without its frame.
+func (p CParams) Pipeline() Pipeline {
+	var pl Pipeline
+	if p.Filters == nil {
+		pl[NumFilters-1].ID = Shuffle
+	}
+	copy(pl[:], p.Filters)
+	for i := range pl {
+		if f := &pl[i]; f.ID == ByteDelta && f.Meta == 0 && p.TypeSize <= MaxTypeSize {
+			f.Meta = uint8(max(p.TypeSize, 1))
+		}
+	}
+	return pl
+}
+
+// Normalize returns p with all defaults filled in, as frame headers record them, or an ErrParam or ErrUnsupported.
+// Level stays as the caller gave it but for 0, which becomes DefaultLevel.
+func (p CParams) Normalize() (CParams, error) {
+	n, err := p.normal()
+	if err != nil {
+		return p, err
+	}
+	if n.Level == 0 {
+		n.Level = NoCompression
+	}
+	if n.Filters == nil {
+		pl := n.Pipeline()
+		n.Filters = pl[:]
+	}
+	return n, nil
+}
+
+// Shaped reports whether the codec or a filter works on the shape of blocks, in arrays, and not on their bytes alone.
+func (p CParams) Shaped() bool {
+	switch p.Codec {
+	case codec.NDLZ, codec.ZFPAcc, codec.ZFPPrec, codec.ZFPRate:
+		return true
+	}
+	for _, f := range p.Filters {
+		if def := builtin(f.ID); def != nil && def.shaped {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,134 @@
+package coder
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// together returns a function that returns when n goroutines are in it, and what counts its calls for each i.
+func together(n int) (f func(int), calls []atomic.Int64) {
+	var all sync.WaitGroup
+	all.Add(n)
+	calls = make([]atomic.Int64, n)
+	return func(i int) {
+		calls[i].Add(1)
+		all.Done()
+		all.Wait()
+	}, calls
+}
+
+// TestRun wants as many calls at the same time as asked for, from several goroutines and from within a call, with and
+// without goroutines that wait for one.
+func TestRun(t *testing.T) {
+	var p Pool
+	run := func(n int) {
+		f, calls := together(max(1, n))
+		p.Run(n, f)
+		for i := range calls {
+			if k := calls[i].Load(); k != 1 {
+				t.Errorf("%d calls of %d of %d", k, i, n)
+			}
+		}
+	}
+	for n := range 20 {
+		run(n)
+		run(20 - n)
+	}
+	var wg sync.WaitGroup
+	for i := range 6 {
+		wg.Go(func() {
+			rng := rand.New(rand.NewPCG(uint64(i), 1))
+			for range 300 {
+				run(1 + rng.IntN(5))
+				if rng.IntN(3) == 0 {
+					time.Sleep(time.Duration(rng.Int64N(int64(2 * moment)))) // about when those that wait leave
+				}
+			}
+		})
+	}
+	wg.Wait()
+	f, calls := together(9)
+	p.Run(3, func(int) { p.Run(3, f) })
+	if n := calls[0].Load() + calls[1].Load() + calls[2].Load(); n != 9 {
+		t.Errorf("%d calls of 9", n)
+	}
+}
+
+// TestRunLeaves wants few goroutines to wait for another call, and none after a while.
+func TestRunLeaves(t *testing.T) {
+	before := runtime.NumGoroutine()
+	var p Pool
+	waiting := func() int {
+		p.crew.mu.Lock()
+		defer p.crew.mu.Unlock()
+		return len(p.crew.waiting)
+	}
+	for range 20 {
+		f, _ := together(3 * mostWaiting)
+		p.Run(3*mostWaiting, f)
+		if n := waiting(); n > mostWaiting {
+			t.Errorf("%d goroutines wait", n)
+		}
+	}
+	for i := 0; waiting() > 0 || runtime.NumGoroutine() > before; i++ {
+		if i == 1000 {
+			t.Fatalf("%d goroutines wait, %d in all, %d before", waiting(), runtime.NumGoroutine(), before)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// TestRunHelp wants the goroutines that wait to do the next call.
+func TestRunHelp(t *testing.T) {
+	var w crew
+	const n = 4
+	mates := make([]*mate, n)
+	for i := range mates {
+		mates[i] = &mate{crew: &w}
+		if !w.wait(mates[i]) {
+			t.Fatal("no room")
+		}
+	}
+	if !w.leave(mates[1]) || w.leave(mates[1]) {
+		t.Error("a goroutine leaves once")
+	}
+	c := new(call)
+	w.help(c, n-1)
+	for i, m := range mates {
+		if got := m.next.Load(); (got == c) != (i != 1) {
+			t.Errorf("goroutine %d: call %p of %p", i, got, c)
+		}
+		if w.leave(m) {
+			t.Errorf("goroutine %d left, and has a call to do", i)
+		}
+	}
+}
+
+// TestRunAllocs wants no memory from the heap for call after call.
+func TestRunAllocs(t *testing.T) {
+	if raceEnabled {
+		t.Log("pools drop memory at random when races are looked for; counting allocations means nothing then")
+		return
+	}
+	var p Pool
+	var calls atomic.Int64
+	f := func(int) { calls.Add(1) }
+	pause := time.Duration(0)
+	run := func() {
+		p.Run(3, f)
+		time.Sleep(pause)
+	}
+	for _, pause = range []time.Duration{0, 2 * moment} { // the second time, none wait
+		run()
+		if n := testing.AllocsPerRun(200, run); n > 0 {
+			t.Errorf("pause %v: %v allocations", pause, n)
+		}
+	}
+	if calls.Load() != 2*3*202 {
+		t.Errorf("%d calls", calls.Load())
+	}
+}

@@ -1,0 +1,144 @@
+package coder
+
+import (
+	"fmt"
+
+	"github.com/goblosc/blosc2/shuffle"
+)
+
+// DecodeBlock decodes block k of an opened chunk into dst, which has BlockLen(k) bytes. Errors are ErrCorrupt or
+// ErrUnsupported, or those of the io.ReaderAt and of filters of the user, in an *Error; the content of dst is then
+// undefined.
+func (w *Worker) DecodeBlock(dst []byte, r *Reader, k int) error {
+	return w.DecodePrefix(dst, r, k, len(dst))
+}
+
+// DecodePrefix is DecodeBlock for those who want only the first n bytes of the block: what stands behind them in dst is
+// undefined. Where nothing but Shuffle is to be undone, streams are expanded no further than that takes, if their codec
+// can do so, and nothing tells whether they are sound behind. A plane of an array is often at the beginning of its
+// blocks, and a box ends inside of some.
+func (w *Worker) DecodePrefix(dst []byte, r *Reader, k, n int) error {
+	if k < 0 || k >= r.h.nblocks || len(dst) != r.BlockLen(k) || n < 0 || n > len(dst) {
+		return paramError("%d bytes in a buffer of %d bytes for block %d", n, len(dst), k)
+	}
+	if w.o.Postfilter == nil {
+		return w.decodePlain(dst, r, k, n)
+	}
+	w.post = sized(w.post, len(dst))
+	if err := w.decodePlain(w.post, r, k, len(dst)); err != nil {
+		return err
+	}
+	b := w.readerBlock(r, k)
+	if err := w.o.Postfilter(dst, w.post, b.BlockInfo); err != nil {
+		at := r.h.Overhead()
+		if len(r.starts) > 0 {
+			at = int(r.starts[k])
+		}
+		return &Error{Block: k, Off: int64(at), Err: fmt.Errorf("postfilter: %w", err)}
+	}
+	return nil
+}
+
+// readerBlock returns the description of block k of an opened chunk. It is valid until the next block.
+func (w *Worker) readerBlock(r *Reader, k int) *block {
+	w.block = block{version: r.h.Version, BlockInfo: BlockInfo{
+		Chunk: w.Chunk, Block: k, Offset: r.BlockOffset(k),
+		TypeSize: r.h.TypeSize, ItemSize: w.itemSize(r.h.TypeSize), Shape: w.o.BlockShape,
+	}}
+	if k > 0 && !r.h.VLBlocks() {
+		w.block.ref = r.ref
+	}
+	return &w.block
+}
+
+// decodePlain is DecodePrefix without Options.Postfilter.
+func (w *Worker) decodePlain(dst []byte, r *Reader, k, n int) error {
+	if s := r.h.Special(); s != Regular {
+		FillSpecial(dst[:n], s, r.value, r.h.TypeSize, k*r.h.BlockSize)
+		return nil
+	}
+	if r.h.Stored() {
+		return r.readStored(dst[:n], k)
+	}
+	if k == 0 && len(r.ref) > 0 {
+		copy(dst[:n], r.ref)
+		return nil
+	}
+	in, err := r.bytes(k, &w.in[0])
+	if err != nil {
+		return err
+	}
+	c := cursor{b: in}
+	if err := w.decodeBlock(dst, r, k, n, &c); err != nil {
+		return &Error{Block: k, Off: int64(r.starts[k]) + int64(c.at), Err: err}
+	}
+	return nil
+}
+
+// decodeBlock decodes the streams at c and undoes the filters, for at least the first n bytes.
+func (w *Worker) decodeBlock(dst []byte, r *Reader, k, n int, c *cursor) error {
+	out := dst
+	if r.steps.n > 0 {
+		out = w.buf.first(len(dst))
+	}
+	var err error
+	if r.h.VLBlocks() {
+		err = w.decodeVL(out, r, c)
+	} else {
+		err = w.decodeStreams(out, r, c, r.steps.wanted(len(dst), n))
+	}
+	if err != nil || r.steps.n == 0 || len(dst) == 0 {
+		return err
+	}
+	return r.steps.backward(dst, out, w.readerBlock(r, k), &w.buf)
+}
+
+// decodeStreams sets a part of dst from the streams of a regular block.
+func (w *Worker) decodeStreams(dst []byte, r *Reader, c *cursor, p part) error {
+	if w.decodePlanes(dst, r, *c, p) {
+		return nil
+	}
+	return eachStream(dst, &r.h, c, p, func(dst, in []byte, n int) error { return w.expand(dst, in, r, n) })
+}
+
+// decodePlanes is decodeStreams where the streams of a block pay to be expanded together, and reports whether they are: one
+// by one they say what is wrong.
+func (w *Worker) decodePlanes(dst []byte, r *Reader, c cursor, p part) bool {
+	if r.h.streams(len(dst)) < 2 {
+		return false
+	}
+	d, err := w.decoder(r)
+	if err != nil || !d.planes {
+		return false
+	}
+	defer w.batch.reset()
+	return w.batch.add(dst, &r.h, &c, p) == nil && w.batch.decode(d.batch) == nil
+}
+
+// decodeVL fills dst from a block of variable length.
+func (w *Worker) decodeVL(dst []byte, r *Reader, c *cursor) error {
+	if _, err := c.length(); err != nil { // the size, known already
+		return err
+	}
+	in, err := c.take(len(c.b) - c.at)
+	if err != nil {
+		return err
+	}
+	return w.expand(dst, in, r, len(dst))
+}
+
+// expand decodes one stream of the codec, the first n bytes at least; one as long as its content is stored as it is.
+func (w *Worker) expand(dst, in []byte, r *Reader, n int) error {
+	if len(in) == len(dst) {
+		shuffle.Copy(dst[:n], in[:n])
+		return nil
+	}
+	d, err := w.decoder(r)
+	if err != nil {
+		return err
+	}
+	if d.prefix != nil && n < len(dst) {
+		return d.prefix.DecodePrefix(dst, in, n)
+	}
+	return d.dec.Decode(dst, in)
+}

@@ -1,0 +1,95 @@
+package coder
+
+import "github.com/goblosc/blosc2/codec"
+
+// How a chunk with a dictionary is made follows C-Blosc2 (blosc2_compress_ctx): dictionaries are trained on filtered
+// blocks, with samples that together are a sixteenth of the chunk.
+const (
+	minDictStreams = 8  // samples, or blocks of variable length, for a dictionary
+	sampleFraction = 16 // of the chunk
+	dictFraction   = 20 // a dictionary is at most this part of the chunk
+)
+
+// NeedsDict tells that the blocks shall be encoded with a dictionary, which Train makes.
+func (l *Layout) NeedsDict() bool {
+	if !l.p.Dict || l.store || l.p.Level == 0 || l.dict != nil {
+		return false
+	}
+	switch l.p.Codec {
+	case codec.Zstd, codec.LZ4, codec.LZ4HC:
+		return l.h.NBytes/dictFraction >= codec.MinDict
+	}
+	return false // as in the reference, other codecs go without
+}
+
+// maxDict returns the size of the largest dictionary for a chunk in bytes.
+func (l *Layout) maxDict() int { return min(l.h.NBytes/dictFraction, MaxDictSize) }
+
+// Train returns the layout to encode a chunk with, where l.NeedsDict: one with a dictionary for this chunk, or l where
+// none comes of its data, or none is needed. plain returns block k as it is before encoding, and may reuse its memory
+// at each call; only some of the first blocks are asked for. Errors are those of plain and of EncodeBlock.
+func (w *Worker) Train(l *Layout, plain func(k int) ([]byte, error)) (*Layout, error) {
+	if !l.NeedsDict() {
+		return l, nil
+	}
+	n := l.nblocks
+	if l.split {
+		n *= l.typeSize
+	}
+	n = max(n, minDictStreams)
+	size := l.h.NBytes / n / sampleFraction
+	if size == 0 {
+		return l, nil
+	}
+	var data, ref []byte
+	for k := 0; k < l.nblocks && len(data) < n*size; k++ {
+		src, err := plain(k)
+		if err != nil {
+			return nil, err
+		}
+		if k == 0 && l.NeedsReference() {
+			if ref, err = w.Reference(nil, l, src); err != nil {
+				return nil, err
+			}
+		}
+		if src, err = w.filtered(l, src, w.layoutBlock(l, k, ref)); err != nil {
+			return nil, err
+		}
+		data = append(data, src...)
+	}
+	samples := make([][]byte, 0, n)
+	for i := range n {
+		samples = append(samples, data[i*size:(i+1)*size])
+	}
+	return l.withDict(samples)
+}
+
+// trainVL is Train for blocks of variable length, all of which are samples. offs is where they start in the chunk.
+func (w *Worker) trainVL(l *Layout, blocks [][]byte, offs []int) (*Layout, error) {
+	if !l.NeedsDict() || len(blocks) < minDictStreams || l.h.NBytes/len(blocks)/sampleFraction == 0 {
+		return l, nil
+	}
+	samples := make([][]byte, len(blocks))
+	for k, src := range blocks {
+		b := w.layoutBlock(l, k, nil)
+		b.Offset = offs[k]
+		src, err := w.filtered(l, src, b)
+		if err != nil {
+			return nil, err
+		}
+		samples[k] = append([]byte(nil), src...)
+	}
+	return l.withDict(samples)
+}
+
+// withDict returns a copy of l with a dictionary made of samples, or l if there is none to be made.
+func (l *Layout) withDict(samples [][]byte) (*Layout, error) {
+	dict, err := codec.TrainDict(l.p.Codec, samples, l.maxDict())
+	if dict == nil || err != nil {
+		return l, err
+	}
+	t := *l
+	t.dict = dict
+	t.h.Blosc2Flags |= b2flagDict
+	return &t, nil
+}

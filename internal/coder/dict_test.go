@@ -1,0 +1,298 @@
+package coder
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/goblosc/blosc2/codec"
+)
+
+var dictCodecs = []codec.ID{codec.Zstd, codec.LZ4, codec.LZ4HC}
+
+// records returns n bytes of short texts that have much in common.
+func records(n int) []byte {
+	rnd := rand.New(rand.NewPCG(9, uint64(n)))
+	var b []byte
+	for len(b) < n {
+		b = fmt.Appendf(b, `{"station":"%05d","temperature":%.1f,"humidity":%d,"wind":{"speed":%.1f,"direction":%d}}`+"\n",
+			rnd.IntN(100_000), rnd.NormFloat64()*10+10, rnd.IntN(100), rnd.ExpFloat64()*5, rnd.IntN(360))
+	}
+	return b[:n]
+}
+
+// dictOf returns the dictionary of a chunk, or nil.
+func dictOf(t testing.TB, b []byte) []byte {
+	t.Helper()
+	h, err := ParseHeader(b, int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b[31]&b2flagDict == 0 {
+		return nil
+	}
+	at := HeaderSize + 4*h.NumBlocks()
+	return b[at+4 : at+4+int(binary.LittleEndian.Uint32(b[at:]))]
+}
+
+func TestDict(t *testing.T) {
+	for _, id := range dictCodecs {
+		for name, filters := range pipelines {
+			for _, ts := range []int{1, 4} {
+				for _, n := range []int{5120, 30_001} {
+					p := CParams{Codec: id, TypeSize: ts, BlockSize: 2000, Filters: filters, Dict: true}
+					what := fmt.Sprintf("%v, %s, items of %d, %d bytes", id, name, ts, n)
+					src := records(n)
+					b, err := Encode(nil, src, p, &Options{Concurrency: 1})
+					if err != nil {
+						t.Fatalf("%s: %v", what, err)
+					}
+					checkDict(t, what, p, src, b)
+				}
+			}
+		}
+	}
+}
+
+// checkDict checks the chunk of src that one worker made.
+func checkDict(t *testing.T, what string, p CParams, src, b []byte) {
+	t.Helper()
+	n := len(dictOf(t, b))
+	none := n == 0 && p.Codec == codec.Zstd && len(src) < 6000 // there must be something that samples share
+	if b[2]&flagStored == 0 && !none && (n < 256 || n > min(32768, len(src)/20)) {
+		t.Errorf("%s: dictionary of %d bytes", what, n)
+	}
+	pool := NewPool(&Options{Concurrency: 3})
+	if c, err := pool.Encode(nil, src, p); err != nil || !bytes.Equal(b, c) {
+		t.Errorf("%s: %v, or other bytes with three workers", what, err)
+	}
+	if got, err := pool.Decode(nil, b); err != nil || !bytes.Equal(got, src) {
+		t.Errorf("%s: %v, or other data", what, err)
+	}
+	l, err := p.Layout(len(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := pool.Get()
+	var buf []byte
+	l, err = w.Train(l, func(k int) ([]byte, error) {
+		buf = append(buf[:0], src[k*l.blockSize:k*l.blockSize+l.BlockLen(k)]...)
+		return buf, nil
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	if !l.Stored() {
+		assembledWith(t, l, src, b)
+	}
+	var r Reader
+	if err := w.OpenAt(&r, bytes.NewReader(b), 0, int64(len(b)), 0, 0.1); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	readAll(t, what, w, &r, src)
+}
+
+func TestDictOfLZ4(t *testing.T) {
+	src := records(100_000)
+	// 50 blocks of 4 streams: 200 samples of 31 bytes, but a twentieth of the chunk is less.
+	p := CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: 2000, Dict: true}
+	b, err := Encode(nil, src, p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []byte
+	for k := range 4 {
+		want = append(want, naiveForward(Filter{ID: Shuffle}, src[2000*k:2000*k+2000], nil, 4)...)
+	}
+	if got := dictOf(t, b); !bytes.Equal(got, want[:5000]) {
+		t.Errorf("dictionary of %d bytes, want the first 5000 of the filtered blocks", len(got))
+	}
+}
+
+// TestDictOfDelta wants the samples filtered as the blocks are.
+func TestDictOfDelta(t *testing.T) {
+	src := records(100_000)
+	b, err := Encode(nil, src, CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: 2000, Filters: []Filter{{ID: Delta}}, Dict: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := naiveForward(Filter{ID: Delta}, src[:2000], nil, 4)
+	for k := 1; k < 3; k++ {
+		want = append(want, naiveForward(Filter{ID: Delta}, src[2000*k:2000*k+2000], src[:2000], 4)...)
+	}
+	if got := dictOf(t, b); !bytes.Equal(got, want[:5000]) {
+		t.Errorf("dictionary of %d bytes, want the first 5000 of the filtered blocks", len(got))
+	}
+}
+
+// TestDictReopen decodes chunks with different dictionaries through one worker and one reader.
+func TestDictReopen(t *testing.T) {
+	w := NewPool(nil).Get()
+	var r Reader
+	for i := range 4 {
+		src := records(20_000 + i)
+		b, err := Encode(nil, src, CParams{BlockSize: 1000, Filters: []Filter{}, Dict: true}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Open(&r, b); err != nil {
+			t.Fatal(err)
+		}
+		readAll(t, "again", w, &r, src)
+	}
+}
+
+func TestDictOfZstd(t *testing.T) {
+	for _, blockSize := range []int{100_000, 5000} {
+		src := records(100_000)
+		b, err := Encode(nil, src, CParams{BlockSize: blockSize, Filters: []Filter{}, Dict: true}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := max(8, 100_000/blockSize)
+		var samples [][]byte
+		for i := range n {
+			samples = append(samples, src[i*(100_000/n/16):(i+1)*(100_000/n/16)])
+		}
+		want, err := codec.TrainDict(codec.Zstd, samples, 5000)
+		if err != nil || len(want) < 256 {
+			t.Fatalf("%d bytes, %v", len(want), err)
+		}
+		if got := dictOf(t, b); !bytes.Equal(got, want) {
+			t.Errorf("blocks of %d: dictionary of %d bytes, want another of %d", blockSize, len(got), len(want))
+		}
+	}
+}
+
+func TestDictGains(t *testing.T) {
+	src := records(300_000)
+	for _, id := range dictCodecs {
+		p := CParams{Codec: id, BlockSize: 1000, Filters: []Filter{}}
+		plain, err := Encode(nil, src, p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Dict = true
+		b, err := Encode(nil, src, p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%v: %d bytes, %d without dictionary", id, len(b), len(plain))
+		if float64(len(b)) > 0.9*float64(len(plain)) {
+			t.Errorf("%v: %d bytes, %d without dictionary", id, len(b), len(plain))
+		}
+	}
+}
+
+// TestNoDict has chunks that go without a dictionary though one is asked for.
+func TestNoDict(t *testing.T) {
+	many := CParams{Codec: codec.LZ4, TypeSize: 255, BlockSize: 255, Split: SplitAlways}
+	for name, c := range map[string]struct {
+		src   []byte
+		p     CParams
+		wants bool // the chunk would have one if it could
+	}{
+		"short":           {records(5119), CParams{BlockSize: 500}, false},
+		"blosclz":         {records(50_000), CParams{Codec: codec.BloscLZ, BlockSize: 500}, false},
+		"zlib":            {records(50_000), CParams{Codec: codec.Zlib, BlockSize: 500}, false},
+		"no compression":  {records(50_000), CParams{Level: NoCompression}, false},
+		"noise":           {noise(50_000), CParams{Codec: codec.LZ4, BlockSize: 500}, true},
+		"zeros":           {make([]byte, 50_000), CParams{Codec: codec.LZ4, BlockSize: 500}, true},
+		"too many blocks": {records(6000), many, true},
+	} {
+		plain, err := Encode(nil, c.src, c.p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.p.Dict = true
+		l, err := c.p.Layout(len(c.src))
+		if err != nil || l.NeedsDict() != c.wants {
+			t.Errorf("%s: NeedsDict %v, %v", name, l.NeedsDict(), err)
+		}
+		for _, workers := range []int{1, 2} {
+			b, err := Encode(nil, c.src, c.p, &Options{Concurrency: workers})
+			if err != nil || !bytes.Equal(b, plain) {
+				t.Errorf("%s: %v, or other bytes than without dictionary", name, err)
+			}
+		}
+	}
+}
+
+func TestVLDict(t *testing.T) {
+	for _, id := range dictCodecs {
+		for name, filters := range pipelines {
+			src := records(10_000)
+			blocks := cut(src, 7, 300)
+			p := CParams{Codec: id, TypeSize: 4, Filters: filters, Dict: true}
+			b, err := EncodeVL(nil, blocks, p, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if dictOf(t, b) == nil && (name == "none" || name == "default") {
+				t.Errorf("%v, %s: no dictionary", id, name)
+			}
+			if c, err := EncodeVL(nil, blocks, p, &Options{Concurrency: 1}); err != nil || !bytes.Equal(b, c) {
+				t.Errorf("%v, %s: %v, or other bytes with one worker", id, name, err)
+			}
+			got, err := DecodeVL(b, nil)
+			if err != nil || len(got) != len(blocks) || !bytes.Equal(bytes.Join(got, nil), src) {
+				t.Errorf("%v, %s: %v, or other data", id, name, err)
+			}
+			if b, err = EncodeVL(nil, [][]byte{src, src, src, src, src, src, src}, p, nil); err != nil || dictOf(t, b) != nil {
+				t.Errorf("%v, %s: a dictionary for seven blocks; %v", id, name, err)
+			}
+		}
+	}
+}
+
+func TestHostileDict(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 5))
+	pool := NewPool(hostileOptions)
+	for _, n := range []int{-1, 0, 32769, 1 << 20} { // sizes that the format does not have
+		body := binary.LittleEndian.AppendUint32(nil, uint32(n))
+		body = append(body, make([]byte, 1<<16)...)
+		b := chunkOf(50, 1, body)
+		b[31] |= b2flagDict
+		binary.LittleEndian.PutUint32(b[32:], uint32(len(b)-100)) // a stream of zeros
+		if _, err := Decode(nil, b, nil); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("dictionary of %d bytes: %v", n, err)
+		}
+		binary.LittleEndian.PutUint32(b[36:], 32768)
+		if got, err := Decode(nil, b, nil); err != nil || !bytes.Equal(got, make([]byte, 50)) {
+			t.Errorf("dictionary of 32768 bytes: %v", err)
+		}
+	}
+	for _, id := range dictCodecs {
+		regular, err := Encode(nil, records(8000), CParams{Codec: id, BlockSize: 1000, Filters: []Filter{}, Dict: true}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		vl, err := EncodeVL(nil, cut(records(8000), 2, 700), CParams{Codec: id, Filters: []Filter{}, Dict: true}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range [][]byte{regular, vl} {
+			name := id.String()
+			head := HeaderSize + 4*8 + 4 + len(dictOf(t, b))
+			bad := bytes.Clone(b)
+			for i := range 1500 {
+				for range 1 + rnd.IntN(3) {
+					bad[rnd.IntN(head)] = byte(rnd.Uint64())
+				}
+				attack(t, pool, name, bad)
+				copy(bad, b)
+				if i%5 == 0 {
+					attack(t, pool, name+", cut off", b[:rnd.IntN(len(b))])
+				}
+			}
+			at := HeaderSize + 4*8
+			for _, n := range []uint32{0, 1, 8, 255, 32768, 32769, 1 << 31, 1<<32 - 1, uint32(len(b) - at - 4), uint32(len(b) - at - 3)} {
+				binary.LittleEndian.PutUint32(bad[at:], n)
+				attack(t, pool, name+", other dictionary size", bad)
+			}
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package coder
+
+import (
+	"github.com/goblosc/blosc2/shuffle"
+)
+
+// unlimited is room for every block.
+const unlimited = 1<<31 - 1
+
+// EncodeBlock appends the streams of block k to dst. src is the block, BlockLen(k) bytes that stay as they are; ref
+// is what Reference makes of block 0 where NeedsReference says so. The order in which blocks are encoded does not
+// matter. Errors are ErrParam or ErrUnsupported, or those of filters of the user.
+func (w *Worker) EncodeBlock(dst []byte, l *Layout, k int, src, ref []byte) ([]byte, error) {
+	dst, asIs, err := w.encodeOrKeep(dst, l, k, src, ref, unlimited)
+	if asIs {
+		shuffle.Copy(dst[len(dst)-len(src):], src)
+	}
+	return dst, err
+}
+
+// encodeOrKeep appends the streams of block k, and fails with errNoRoom if they take more than room bytes. A block that is
+// stored as it is, one stream without filters, is not copied: then it returns true, and the end of dst has space for src.
+func (w *Worker) encodeOrKeep(dst []byte, l *Layout, k int, src, ref []byte, room int) ([]byte, bool, error) {
+	filtered, err := w.filtered(l, src, w.layoutBlock(l, k, ref))
+	if err != nil {
+		return dst, false, err
+	}
+	if l.h.streams(len(src)) != 1 || &filtered[0] != &src[0] {
+		dst, err = w.encodeStreams(dst, l, filtered, room)
+		return dst, false, err
+	}
+	enc, err := w.encoder(l)
+	if err != nil {
+		return dst, false, err
+	}
+	return tryStream(dst, src, enc, room)
+}
+
+// encodeStreams appends the streams of a block that the filters were applied to.
+func (w *Worker) encodeStreams(dst []byte, l *Layout, filtered []byte, room int) ([]byte, error) {
+	enc, err := w.encoder(l)
+	if err != nil {
+		return dst, err
+	}
+	streams := l.h.streams(len(filtered))
+	n := len(filtered) / streams
+	start := len(dst)
+	for j := range streams {
+		dst, err = encodeStream(dst, filtered[j*n:(j+1)*n], enc, room-(len(dst)-start))
+		if err != nil {
+			return dst, err
+		}
+	}
+	return dst, nil
+}
+
+// layoutBlock returns the description of block k of a chunk to be encoded. It is valid until the next block.
+func (w *Worker) layoutBlock(l *Layout, k int, ref []byte) *block {
+	w.block = block{version: versionRegular, BlockInfo: BlockInfo{
+		Chunk: w.Chunk, Block: k, Offset: k * l.blockSize,
+		TypeSize: l.typeSize, ItemSize: w.itemSize(l.p.TypeSize), Shape: w.o.BlockShape,
+	}}
+	if k > 0 {
+		w.block.ref = ref
+	}
+	return &w.block
+}
+
+// Reference appends to dst what the other blocks of a chunk with Delta refer to: block 0 as it will be when decoded.
+// That is block 0 itself, unless a filter is lossy. Errors are those of EncodeBlock.
+func (w *Worker) Reference(dst []byte, l *Layout, block0 []byte) ([]byte, error) {
+	b := w.layoutBlock(l, 0, nil)
+	src, err := w.prefilter(block0, b)
+	steps := w.stepsOf(l)
+	if err != nil || !steps.lossy() {
+		return append(dst, src...), err
+	}
+	if src, err = steps.forward(src, 0, b, &w.buf); err != nil {
+		return dst, err
+	}
+	undo, err := w.o.decodeSteps(&l.pipeline, l.typeSize)
+	if err != nil {
+		return dst, err
+	}
+	at := len(dst)
+	dst = grow(dst, len(src))
+	if err := undo.backward(dst[at:], src, b, &w.buf); err != nil {
+		return dst[:at], err
+	}
+	return dst, nil
+}
+
+// prefilter returns the result of Options.Prefilter for the block src: memory of the worker, or src itself without one.
+func (w *Worker) prefilter(src []byte, b *block) ([]byte, error) {
+	if w.o.Prefilter == nil {
+		return src, nil
+	}
+	w.pre = sized(w.pre, len(src))
+	return w.pre, w.o.Prefilter(w.pre, src, b.BlockInfo)
+}
+
+// filtered returns a block as the codec reads it.
+func (w *Worker) filtered(l *Layout, src []byte, b *block) ([]byte, error) {
+	src, err := w.prefilter(src, b)
+	if err != nil {
+		return nil, err
+	}
+	return w.stepsOf(l).forward(src, 0, b, &w.buf)
+}

@@ -1,0 +1,70 @@
+package coder
+
+import "io"
+
+// Sizes in a file are claims: a few stored bytes can announce gigabytes, and a file with holes can be as long as it
+// announces. Only bytes that are not zero are evidence, since they take space wherever they are stored. They count by
+// pages: a page with one of them counts as a whole. Memory follows from one rule: without Options.MaxBytes, it may be 64
+// MiB, or 4096 times the evidence.
+const (
+	freeBytes    = 64 << 20 // of memory that need no evidence
+	memoryRatio  = 4096     // bytes of memory for each byte of evidence
+	evidencePage = 4096
+	evidenceStep = 16 * evidencePage // bytes that are looked at in one read
+	evidenceLook = 64 << 20          // bytes that are looked at in all, unless more than a quarter of that is sought
+)
+
+// Evidence returns how many of the n bytes at off of src are in pages that are not all zeros. It stops when it has found
+// enough. Of many bytes it looks at some that are spread evenly, and counts only those. Bytes that cannot be read count
+// as zeros.
+func Evidence(src io.ReaderAt, off, n, enough int64) int64 {
+	steps := (n-1)/evidenceStep + 1
+	looks := max(evidenceLook, 4*min(enough, 1<<60)) / evidenceStep
+	stride := int64(evidenceStep)
+	if steps > looks {
+		stride = (steps + looks - 1) / looks * evidenceStep
+	}
+	found := int64(0)
+	buf := make([]byte, max(0, min(n, evidenceStep)))
+	for at := int64(0); at < n && found < enough; at += stride {
+		k, _ := src.ReadAt(buf[:min(n-at, evidenceStep)], off+at)
+		for b := buf[:k]; len(b) > 0; {
+			page := b[:min(len(b), evidencePage)]
+			if !isZero(page) {
+				found += int64(len(page))
+			}
+			b = b[len(page):]
+		}
+	}
+	return found
+}
+
+// MayRead reports whether n bytes at off of src may be read into memory at once, because a file says that so many belong
+// together: if they are no more than maxBytes (Options.MaxBytes; 0 is 64 MiB, and below 0 there is no limit), or if enough
+// of them are evidence: one in 4096, or with a limit of the caller one in two.
+func MayRead(src io.ReaderAt, off, n, maxBytes int64) bool {
+	most, ratio := int64(freeBytes), int64(memoryRatio)
+	if maxBytes > 0 {
+		most, ratio = maxBytes, 2
+	}
+	if maxBytes < 0 || n <= most {
+		return true
+	}
+	need := (n-1)/ratio + 1
+	return Evidence(src, off, n, need) >= need
+}
+
+// isZero reports whether all bytes are zero.
+func isZero(b []byte) bool { return len(b) == 0 || b[0] == 0 && isRun(b) }
+
+// memory is a chunk in memory.
+type memory []byte
+
+// ReadAt implements io.ReaderAt.
+func (m memory) ReadAt(p []byte, off int64) (int, error) {
+	n := copy(p, m[min(off, int64(len(m))):])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}

@@ -1,0 +1,191 @@
+package coder
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/goblosc/blosc2/shuffle"
+)
+
+// The filters of the format. Numbers from 160 up are for users, see [UserFilter].
+const (
+	NoFilter     FilterID = 0  // an empty slot
+	Shuffle      FilterID = 1  // bytes of equal significance together; Meta: number of streams, 0 = the typesize
+	BitShuffle   FilterID = 2  // bits of equal significance together
+	Delta        FilterID = 3  // XOR with the first block of the chunk
+	TruncPrec    FilterID = 4  // clear mantissa bits of floats; Meta: bits to keep, or to clear when negative (int8)
+	NDCell       FilterID = 32 // cells of an N-dimensional block together; Meta: edge of a cell
+	NDMean       FilterID = 33 // cells replaced by their mean; Meta: edge of a cell
+	ByteDeltaOld FilterID = 34 // ByteDelta of C-Blosc2 2.6 and 2.7; for reading only
+	ByteDelta    FilterID = 35 // differences within each byte stream, after Shuffle; Meta: number of streams, 0 = the item size
+	IntTrunc     FilterID = 36 // clear bits of integers; Meta: bits to keep, or to clear when negative (int8)
+)
+
+// builtinFilters defines the filters of the format, each in one entry. It does not change.
+var builtinFilters = [...]filterDef{
+	NoFilter: {name: "none"},
+	Shuffle: {
+		name: "shuffle",
+		planes: func(meta uint8, typeSize int) int {
+			if meta != 0 {
+				return int(meta)
+			}
+			return typeSize
+		},
+		forward: func(dst, src []byte, b *block) error {
+			shuffle.Shuffle(dst, src, b.width(b.TypeSize))
+			return nil
+		},
+		backward: func(dst, src []byte, b *block) error {
+			shuffle.Unshuffle(dst, src, b.width(b.TypeSize))
+			return nil
+		},
+	},
+	BitShuffle: {
+		name: "bitshuffle",
+		forward: func(dst, src []byte, b *block) error {
+			shuffle.BitShuffle(dst, src, b.TypeSize)
+			return nil
+		},
+		backward: func(dst, src []byte, b *block) error {
+			if b.version <= versionBlosc1 {
+				shuffle.BitUnshuffleV2(dst, src, b.TypeSize)
+			} else {
+				shuffle.BitUnshuffle(dst, src, b.TypeSize)
+			}
+			return nil
+		},
+	},
+	Delta: {
+		name: "delta",
+		forward: func(dst, src []byte, b *block) error {
+			shuffle.DeltaEncode(dst, src, b.ref, b.TypeSize)
+			return nil
+		},
+		backward: func(dst, src []byte, b *block) error {
+			shuffle.DeltaDecode(dst, src, b.ref, b.TypeSize)
+			return nil
+		},
+	},
+	TruncPrec: {
+		name:  "trunc_prec",
+		lossy: true,
+		check: func(meta uint8, typeSize int) error {
+			return shuffle.CheckTruncPrec(cappedTypeSize(typeSize), int8(meta))
+		},
+		forward: func(dst, src []byte, b *block) error {
+			return encodeError(shuffle.TruncPrec(dst, src, b.TypeSize, int8(b.Meta)))
+		},
+	},
+	NDCell: {
+		name:   "ndcell",
+		shaped: true,
+		check: func(meta uint8, _ int) error {
+			if meta == 0 {
+				return errors.New("ndcell with cells of edge 0")
+			}
+			return nil
+		},
+		forward: func(dst, src []byte, b *block) error {
+			return encodeError(shuffle.CellEncode(dst, src, b.ItemSize, int(b.Meta), b.Shape))
+		},
+		backward: func(dst, src []byte, b *block) error {
+			return decodeError(shuffle.CellDecode(dst, src, b.ItemSize, int(b.Meta), b.Shape))
+		},
+	},
+	NDMean: {
+		name:   "ndmean",
+		lossy:  true,
+		shaped: true,
+		check: func(meta uint8, typeSize int) error {
+			if meta == 0 || meta > 127 || typeSize != 4 && typeSize != 8 {
+				return fmt.Errorf("ndmean with cells of edge %d and items of %d bytes", meta, typeSize)
+			}
+			return nil
+		},
+		forward: func(dst, src []byte, b *block) error {
+			return encodeError(shuffle.MeanEncode(dst, src, b.ItemSize, int(b.Meta), b.Shape))
+		},
+		backward: func(dst, src []byte, b *block) error {
+			return decodeError(shuffle.MeanDecode(dst, src, b.ItemSize, int(b.Meta), b.Shape))
+		},
+	},
+	ByteDeltaOld: {
+		name:     "bytedelta_old",
+		lossy:    true,
+		itemized: true,
+		backward: func(dst, src []byte, b *block) error {
+			shuffle.ByteDeltaDecodeV1(dst, src, b.width(b.ItemSize))
+			return nil
+		},
+	},
+	ByteDelta: {
+		name:     "bytedelta",
+		itemized: true,
+		forward: func(dst, src []byte, b *block) error {
+			shuffle.ByteDeltaEncode(dst, src, b.width(b.ItemSize))
+			return nil
+		},
+		backward: func(dst, src []byte, b *block) error {
+			shuffle.ByteDeltaDecode(dst, src, b.width(b.ItemSize))
+			return nil
+		},
+	},
+	IntTrunc: {
+		name:  "int_trunc",
+		lossy: true,
+		check: func(meta uint8, typeSize int) error {
+			return shuffle.CheckIntTrunc(cappedTypeSize(typeSize), int8(meta))
+		},
+		forward: func(dst, src []byte, b *block) error {
+			return encodeError(shuffle.IntTrunc(dst, src, b.TypeSize, int8(b.Meta)))
+		},
+	},
+}
+
+// builtin returns the filter of the format with a number, or nil.
+func builtin(id FilterID) *filterDef {
+	if int(id) < len(builtinFilters) && builtinFilters[id].name != "" {
+		return &builtinFilters[id]
+	}
+	return nil
+}
+
+// String returns the name of the filter as the b2 command spells it.
+func (id FilterID) String() string {
+	if def := builtin(id); def != nil {
+		return def.name
+	}
+	return fmt.Sprintf("filter %d", uint8(id))
+}
+
+// width returns the number of byte streams that the filter works on: its parameter, or the given size.
+func (b *block) width(size int) int {
+	if b.Meta != 0 {
+		return int(b.Meta)
+	}
+	return size
+}
+
+// decodeError classifies an error of package shuffle in decoding.
+func decodeError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, shuffle.ErrUnsupported):
+		return fmt.Errorf("%v: %w", err, ErrUnsupported)
+	}
+	return fmt.Errorf("%v: %w", err, ErrCorrupt)
+}
+
+// encodeError classifies an error of package shuffle in encoding, where it is the caller's mistake.
+func encodeError(err error) error {
+	if err != nil {
+		return fmt.Errorf("%v: %w", err, ErrParam)
+	}
+	return nil
+}
+
+func unsupportedFilter(f Filter) error {
+	return fmt.Errorf("filter %d (%v): %w", uint8(f.ID), f.ID, ErrUnsupported)
+}

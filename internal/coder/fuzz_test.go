@@ -1,0 +1,207 @@
+package coder
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"testing"
+
+	"github.com/goblosc/blosc2/codec"
+)
+
+// FuzzDecode decodes arbitrary bytes: whole, block by block, and through an io.ReaderAt.
+func FuzzDecode(f *testing.F) {
+	for _, b := range smallChunks(f) {
+		f.Add(b)
+	}
+	for _, folder := range []string{"python-blosc2", "blosc1"} {
+		for _, c := range fixtures(f, folder) {
+			if len(c.data) < 4000 {
+				f.Add(c.data)
+			}
+		}
+	}
+	for _, id := range dictCodecs {
+		b, err := Encode(nil, records(6000), CParams{Codec: id, BlockSize: 1000, Filters: []Filter{}, Dict: true}, nil)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	pool := NewPool(hostileOptions)
+	f.Fuzz(func(t *testing.T, b []byte) { attack(t, pool, "input", b) })
+}
+
+// FuzzLazy opens arbitrary bytes as a lazy chunk of other arbitrary bytes.
+func FuzzLazy(f *testing.F) {
+	for _, b := range smallChunks(f) {
+		if h, err := ParseHeader(b, int64(len(b))); err == nil && h.Extended() && h.Special() == Regular {
+			f.Add(lazyOf(f, b, 1, 2), b)
+		}
+	}
+	f.Fuzz(func(t *testing.T, lazy, chunk []byte) {
+		w := NewPool(hostileOptions).Get()
+		var r Reader
+		err := w.OpenLazy(&r, lazy, bytes.NewReader(chunk), 0, int64(len(chunk)))
+		clearError(t, "input", err)
+		for k := 0; k < r.NumBlocks() && r.NBytes() < 1<<20; k++ {
+			clearError(t, "block", w.DecodeBlock(make([]byte, r.BlockLen(k)), &r, k))
+		}
+	})
+}
+
+// fuzzParams makes compression parameters of six bytes of input, mostly sound ones.
+func fuzzParams(b [6]byte) CParams {
+	p := CParams{
+		TypeSize:  int(b[0]) + int(b[1]>>7)*60,
+		BlockSize: int(b[1]&0x7f) * 37,
+		Codec:     allCodecs[int(b[2]>>4)%len(allCodecs)],
+		Level:     int(b[2]&0x0f) % 10,
+		Split:     allSplits[b[3]&3],
+	}
+	filters := []Filter{{}, {ID: Shuffle}, {ID: BitShuffle}, {ID: Delta}, {ID: Shuffle, Meta: b[4]}}
+	for v := int(b[3]>>2) | int(b[5])<<6; v > 0 && len(p.Filters) < NumFilters; v /= len(filters) {
+		p.Filters = append(p.Filters, filters[v%len(filters)])
+	}
+	return p
+}
+
+// FuzzEncode encodes arbitrary bytes with arbitrary parameters, compares the chunk with that of the naive encoder, and
+// decodes it.
+func FuzzEncode(f *testing.F) {
+	for i, content := range []string{"ramp", "noise", "part", "sevens", "zeros", "tail"} {
+		for n := range 6 {
+			f.Add(contents[content](n*n*100+n), byte(4*i), byte(n*9), byte(n<<4|5), byte(i*40), byte(n), byte(i))
+		}
+	}
+	one, three := NewPool(&Options{Concurrency: 1}), NewPool(&Options{Concurrency: 3})
+	f.Fuzz(func(t *testing.T, src []byte, a, b, c, d, e, g byte) {
+		if len(src) > 1<<16 {
+			return
+		}
+		p := fuzzParams([6]byte{a, b, c, d, e, g})
+		l, err := p.Layout(len(src))
+		if err != nil {
+			t.Fatalf("%+v: %v", p, err)
+		}
+		got, err := one.Encode(nil, src, p)
+		if err != nil {
+			t.Fatalf("%+v: %v", p, err)
+		}
+		if same, err := three.Encode(nil, src, p); err != nil || !bytes.Equal(same, got) {
+			t.Errorf("%+v: %v, or other bytes with three workers", p, err)
+		}
+		if p.Codec != codec.Zstd && !bytes.Equal(got, naiveEncode(t, src, p, l.blockSize)) {
+			t.Errorf("%+v: the naive encoder gives other bytes", p)
+		}
+		if back, err := three.Decode(nil, got); err != nil || !bytes.Equal(back, src) {
+			t.Errorf("%+v: %v, or other data", p, err)
+		}
+	})
+}
+
+// FuzzBlocks reads parts of a chunk.
+func FuzzBlocks(f *testing.F) {
+	for i := range 20 {
+		f.Add(floats(i*i*50+1), byte(i), byte(i*13), byte(i<<4|3), byte(i*29), byte(i), byte(0), i*30, i*57)
+	}
+	f.Fuzz(func(t *testing.T, src []byte, a, b, c, d, e, g byte, off, n int) {
+		if len(src) > 1<<16 || len(src) == 0 {
+			return
+		}
+		p := fuzzParams([6]byte{a, b, c, d, e, g})
+		chunk, err := Encode(nil, src, p, nil)
+		if err != nil {
+			t.Fatalf("%+v: %v", p, err)
+		}
+		h, err := ParseHeader(chunk, int64(len(chunk)))
+		if err != nil {
+			t.Fatalf("%+v: %v", p, err)
+		}
+		if h.Special() == Regular && !h.Stored() {
+			chunk = permute(t, chunk, int(a&7))
+		}
+		r, err := NewReaderAt(bytes.NewReader(chunk), int64(len(chunk)), &Options{Concurrency: 2})
+		if err != nil {
+			t.Fatalf("%+v: %v", p, err)
+		}
+		off, n = abs(off)%len(src), abs(n)%(len(src)+10)
+		got := make([]byte, n)
+		m, err := r.ReadAt(got, int64(off))
+		if want := src[off:min(len(src), off+n)]; !bytes.Equal(got[:m], want) || (err == nil) != (m == n) {
+			t.Errorf("%+v: %d bytes at %d: %d, %v, or other data", p, n, off, m, err)
+		}
+	})
+}
+
+// FuzzVL encodes and decodes blocks of variable length.
+func FuzzVL(f *testing.F) {
+	for i := range 20 {
+		f.Add(floats(i*i*20+1), uint64(i), 1+i*i, byte(i), byte(i<<4|3), byte(i*29), byte(i), byte(0))
+	}
+	f.Fuzz(func(t *testing.T, src []byte, seed uint64, most int, a, c, d, e, g byte) {
+		if len(src) > 1<<14 || len(src) == 0 {
+			return
+		}
+		blocks := cut(src, seed, 1+abs(most)%5000)
+		p := fuzzParams([6]byte{a, 0, c, d, e, g})
+		b, err := EncodeVL(nil, blocks, p, nil)
+		if err != nil {
+			t.Fatalf("%+v: %v", p, err)
+		}
+		checkVLLayout(t, "input", b, blocks)
+		back, err := DecodeVL(b, nil)
+		if err != nil || len(back) != len(blocks) {
+			t.Fatalf("%+v: %d blocks, want %d; %v", p, len(back), len(blocks), err)
+		}
+		for k := range back {
+			if !bytes.Equal(back[k], blocks[k]) {
+				t.Errorf("%+v: block %d has other data", p, k)
+			}
+		}
+	})
+}
+
+// FuzzFilters undoes each filter on arbitrary blocks with arbitrary parameters, block shapes and item sizes.
+func FuzzFilters(f *testing.F) {
+	ids := []FilterID{Shuffle, BitShuffle, Delta, TruncPrec, NDCell, NDMean, ByteDeltaOld, ByteDelta, IntTrunc}
+	for i := range ids {
+		f.Add(floats(160), byte(i), byte(4), byte(4), uint16(0), int32(10), int32(4), int32(1), byte(2))
+		f.Add(floats(240), byte(i), byte(3), byte(4), uint16(8), int32(5), int32(3), int32(2), byte(3))
+		f.Add(floats(320), byte(i), byte(200), byte(1), uint16(300), int32(-5), int32(0), int32(1<<30), byte(3))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, which, meta, typeSize byte, itemSize uint16, a, b, c int32, ndim byte) {
+		if len(data) == 0 || typeSize == 0 || len(data) > 1<<14 {
+			return
+		}
+		chunk := chunkOf(len(data), 1, append(binary.LittleEndian.AppendUint32(nil, uint32(len(data))), data...))
+		chunk[3], chunk[16], chunk[24] = typeSize, byte(ids[int(which)%len(ids)]), meta
+		o := &Options{ItemSize: int(itemSize), BlockShape: []int32{a, b, c}[:ndim%4]}
+		got, err := Decode(nil, chunk, o)
+		clearError(t, "block", err)
+		if err != nil {
+			return
+		}
+		if len(got) != len(data) {
+			t.Fatalf("%d bytes of %d", len(got), len(data))
+		}
+		// What lossless filters undo, they do again.
+		id := ids[int(which)%len(ids)]
+		if id == NDMean || id == ByteDeltaOld {
+			return
+		}
+		p := CParams{TypeSize: int(typeSize), BlockSize: len(data), Codec: codec.LZ4, Split: SplitNever, Filters: []Filter{{ID: id, Meta: meta}}}
+		again, err := Encode(nil, got, p, o)
+		if err != nil && !errors.Is(err, ErrParam) {
+			t.Fatalf("%+v: %v", p, err)
+		}
+		if err != nil || id == TruncPrec || id == IntTrunc {
+			return
+		}
+		if back, err := Decode(nil, again, o); err != nil || !bytes.Equal(back, got) {
+			t.Errorf("%+v: %v, or other data", p, err)
+		}
+	})
+}
+
+func abs(n int) int { return max(n, -(n + 1)) }

@@ -1,0 +1,70 @@
+package coder
+
+import (
+	"bytes"
+	"math/rand"
+	"testing"
+
+	"github.com/goblosc/blosc2/codec"
+)
+
+// TestGather encodes contents that hardly pay, in some places, so that room runs out at different blocks, or not quite:
+// any number of workers must make the same chunk, with and without memory for it.
+func TestGather(t *testing.T) {
+	const n = 100_000
+	one, three := NewPool(&Options{Concurrency: 1}), NewPool(&Options{Concurrency: 3})
+	r := rand.New(rand.NewSource(1))
+	stored, rounds := 0, 200
+	if testing.Short() {
+		rounds = 60
+	}
+	for i := range rounds {
+		src, p := hardlyPays(r, n, i)
+		p.TypeSize, p.Filters = min(p.TypeSize, 8), []Filter{}
+		want, err := one.Encode(nil, src, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want[2]&flagStored != 0 {
+			stored++
+		}
+		for _, dst := range [][]byte{nil, make([]byte, 3, n+100)} {
+			got, err := three.Encode(dst, src, p)
+			if err != nil || !bytes.Equal(got[len(dst):], want) {
+				t.Fatalf("%d, %+v: %v, or not the %d bytes that one worker makes", i, p, err, len(want))
+			}
+		}
+	}
+	if stored < rounds/10 || stored > rounds*9/10 {
+		t.Errorf("%d of %d chunks are stored", stored, rounds)
+	}
+}
+
+// TestStoredByTeam stores so much that workers share the work.
+func TestStoredByTeam(t *testing.T) {
+	src := make([]byte, 2*sharedFrom+12345)
+	rand.New(rand.NewSource(1)).Read(src)
+	for _, level := range []int{NoCompression, 5} {
+		p := CParams{Codec: codec.LZ4, Level: level, TypeSize: 8}
+		got, err := Encode(nil, src, p, &Options{Concurrency: 4})
+		if err != nil || !bytes.Equal(got[HeaderSize:], src) {
+			t.Errorf("level %d: %v, or other bytes", level, err)
+		}
+		back, err := Decode(nil, got, &Options{Concurrency: 4})
+		if err != nil || !bytes.Equal(back, src) {
+			t.Errorf("level %d: %v, or decoded to other bytes", level, err)
+		}
+	}
+}
+
+// hardlyPays makes n bytes of which few compress, and the i-th parameters to encode them with.
+func hardlyPays(r *rand.Rand, n, i int) ([]byte, CParams) {
+	src := make([]byte, n)
+	r.Read(src)
+	for range r.Intn(30) {
+		at := r.Intn(n)
+		clear(src[at:min(n, at+20+r.Intn(1<<r.Intn(11)))])
+	}
+	return src, CParams{Codec: []codec.ID{codec.LZ4, codec.BloscLZ, codec.LZ4HC}[i%3], Level: 1 + r.Intn(9), TypeSize: 1 << r.Intn(5),
+		BlockSize: 1 << (9 + r.Intn(8)), Split: allSplits[i%2]}
+}

@@ -1,0 +1,258 @@
+package coder
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"runtime/metrics"
+	"testing"
+
+	"github.com/goblosc/blosc2/codec"
+)
+
+// smallChunks are sound chunks of a few hundred bytes, of all kinds.
+func smallChunks(t testing.TB) map[string][]byte {
+	t.Helper()
+	out := map[string][]byte{}
+	add := func(name string, n int, p CParams) {
+		b, err := Encode(nil, contents["floats"](n), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[name] = b
+	}
+	for _, id := range allCodecs {
+		add(id.String(), 400, CParams{Codec: id, TypeSize: 4, BlockSize: 160})
+		add(id.String()+" not split", 400, CParams{Codec: id, TypeSize: 4, Split: SplitNever})
+	}
+	for name, filters := range pipelines {
+		add(name, 300, CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: 128, Filters: filters})
+	}
+	add("stored", 100, CParams{Level: NoCompression})
+	add("empty", 0, CParams{})
+	out["zeros"], _ = Encode(nil, make([]byte, 500), CParams{}, nil)
+	out["run"], _ = Encode(nil, bytes.Repeat([]byte{5}, 500), CParams{TypeSize: 2, BlockSize: 100}, nil)
+	out["value"], _ = EncodeSpecial(nil, Value, 400, []byte("abcd"), CParams{TypeSize: 4})
+	out["nans"], _ = EncodeSpecial(nil, NaNs, 400, nil, CParams{TypeSize: 4})
+	out["permuted"] = permute(t, out["lz4"], 3)
+	var err error
+	for _, f := range []Filter{{ID: NDCell, Meta: 3}, {ID: NDMean, Meta: 2}, {ID: ByteDelta, Meta: 4}, {ID: IntTrunc, Meta: 20}, {ID: TruncPrec, Meta: 9}} {
+		p := CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: 160, Filters: []Filter{f, {ID: Shuffle}}}
+		if out[f.ID.String()], err = Encode(nil, floats(480), p, hostileOptions); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, id := range allCodecs {
+		p := CParams{Codec: id, TypeSize: 4, Filters: pipelines["delta shuffle"]}
+		if out["variable "+id.String()], err = EncodeVL(nil, cut(floats(400), 1, 150), p, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range fixtures(t, "blosc1") {
+		if len(c.data) < 400 {
+			out[c.File] = c.data
+		}
+	}
+	return out
+}
+
+var hostileOptions = &Options{Concurrency: 1, MaxBytes: 1 << 20, ItemSize: 4, BlockShape: []int32{10, 4}}
+
+// attack decodes an untrusted chunk in all ways. Each must give nbytes of data or a clear error, and take no more
+// memory than allowed.
+func attack(t *testing.T, pool *Pool, name string, b []byte) {
+	before := allocated()
+	data, err := pool.Decode(nil, b)
+	if n := allocated() - before; n > 8<<20 {
+		t.Errorf("%s: decoding %d bytes took %d bytes of memory", name, len(b), n)
+	}
+	clearError(t, name, err)
+	if err == nil {
+		if h, e := ParseHeader(b, int64(len(b))); e != nil || len(data) != h.NBytes {
+			t.Errorf("%s: %d bytes for %d; %v", name, len(data), h.NBytes, e)
+		}
+	} else if len(data) != 0 {
+		t.Errorf("%s: %d bytes with an error", name, len(data))
+	}
+	w := pool.Get()
+	defer pool.Put(w)
+	var r Reader
+	if e := w.OpenAt(&r, bytes.NewReader(b), 0, int64(len(b)), 0, 0.1); e != nil {
+		clearError(t, name, e)
+		if err == nil {
+			t.Errorf("%s: cannot be opened by blocks: %v", name, e)
+		}
+		return
+	}
+	if r.NBytes() > 1<<20 {
+		return
+	}
+	for k := range r.NumBlocks() {
+		block := make([]byte, r.BlockLen(k))
+		e := w.DecodeBlock(block, &r, k)
+		clearError(t, name, e)
+		at := r.BlockOffset(k)
+		if err == nil && (e != nil || !bytes.Equal(block, data[at:at+len(block)])) {
+			t.Errorf("%s: block %d alone: %v, or other data than in the whole", name, k, e)
+		}
+		n := len(block) / 3
+		begin := make([]byte, len(block))
+		ePart := w.DecodePrefix(begin, &r, k, n)
+		clearError(t, name, ePart)
+		if e == nil && (ePart != nil || !bytes.Equal(begin[:n], block[:n])) {
+			t.Errorf("%s: the first %d bytes of block %d: %v, or others than in the whole", name, n, k, ePart)
+		}
+	}
+}
+
+// clearError checks that err says what is wrong and where.
+func clearError(t *testing.T, name string, err error) {
+	var e *Error
+	switch {
+	case err == nil:
+	case !errors.As(err, &e):
+		t.Errorf("%s: error of type %T: %v", name, err, err)
+	case !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrUnsupported) && !errors.Is(err, ErrTooLarge):
+		t.Errorf("%s: error without a kind: %v", name, err)
+	case e.Block < -1 || e.Off < 0:
+		t.Errorf("%s: error without a place: %v", name, err)
+	}
+}
+
+// allocated returns the bytes allocated so far.
+func allocated() uint64 {
+	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
+}
+
+func TestHostile(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 8))
+	pool := NewPool(hostileOptions)
+	for name, b := range smallChunks(t) {
+		if _, err := pool.Decode(nil, b); err != nil && !errors.Is(err, ErrUnsupported) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for n := range b {
+			attack(t, pool, name+", cut off", b[:n:n])
+			if _, err := pool.Decode(nil, b[:n:n]); !errors.Is(err, ErrCorrupt) {
+				t.Errorf("%s: cut off at %d: %v", name, n, err)
+			}
+		}
+		bad := bytes.Clone(b)
+		for i := range b {
+			for _, v := range []byte{b[i] ^ 0xff, b[i] ^ 1, b[i] + 1, b[i] ^ 0x80, 0, byte(rnd.Uint64())} {
+				bad[i] = v
+				attack(t, pool, name+", one byte changed", bad)
+			}
+			bad[i] = b[i]
+		}
+		for range 100 {
+			for range 1 + rnd.IntN(4) {
+				bad[rnd.IntN(len(bad))] = byte(rnd.Uint64())
+			}
+			attack(t, pool, name+", some bytes changed", bad)
+			copy(bad, b)
+		}
+		for at := 4; at+4 <= len(b); at += 4 { // sizes, positions
+			for _, v := range []uint32{0, 1, 31, 32, 33, 1 << 20, 1 << 30, 1<<31 - 1, 1 << 31, 1<<32 - 1, uint32(len(b) - 1), uint32(len(b) + 1)} {
+				binary.LittleEndian.PutUint32(bad[at:], v)
+				attack(t, pool, name+", other number", bad)
+			}
+			copy(bad, b)
+		}
+	}
+}
+
+// TestErrors wants the fault of each chunk named, with its place.
+func TestErrors(t *testing.T) {
+	src := floats(4000)
+	b, err := Encode(nil, src, CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: 1000}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put32 := func(at int, v uint32) func([]byte) {
+		return func(b []byte) { binary.LittleEndian.PutUint32(b[at:], v) }
+	}
+	put := func(at int, v byte) func([]byte) { return func(b []byte) { b[at] = v } }
+	third := int(binary.LittleEndian.Uint32(b[32+8:]))
+	for _, c := range []struct {
+		change func([]byte)
+		kind   error
+		want   string
+	}{
+		{put(0, 9), ErrUnsupported, "chunk header at byte 0: chunk version 9: unsupported"},
+		{put(3, 0), ErrCorrupt, "chunk header at byte 3: typesize 0: corrupt data"},
+		{put32(4, 1<<31), ErrCorrupt, "chunk header at byte 4: decoded size -2147483648: corrupt data"},
+		{put32(8, 0), ErrCorrupt, "chunk header at byte 8: block size 0: corrupt data"},
+		{put32(8, MaxBlockSize+1), ErrCorrupt, "chunk header at byte 8: block size 536866817: corrupt data"},
+		{put32(8, 1), ErrCorrupt, ""},
+		{put32(12, 9999), ErrCorrupt, ""},
+		{put(16, 99), ErrUnsupported, "chunk header at byte 16: filter 99 (filter 99): unsupported"},
+		{put(30, 2), ErrUnsupported, "chunk header at byte 30: flags2 0x2: unsupported"},
+		{put(31, 8), ErrUnsupported, "chunk header at byte 31: lazy chunk: unsupported"},
+		{put(31, 0x80), ErrUnsupported, "chunk header at byte 31: instrumented chunk: unsupported"},
+		{put(31, 0x50), ErrUnsupported, "chunk header at byte 31: special value 5: unsupported"},
+		{put32(32+4, 10), ErrCorrupt, "block 1 at byte 36: block position 10: corrupt data"},
+		{put32(third, 100_000), ErrCorrupt, ""},
+	} {
+		bad := bytes.Clone(b)
+		c.change(bad)
+		_, err := Decode(nil, bad, nil)
+		if !errors.Is(err, c.kind) || c.want != "" && err.Error() != c.want {
+			t.Errorf("error %q, want %q", err, c.want)
+		}
+	}
+	bad := bytes.Clone(b)
+	put32(third, 100_000)(bad)
+	_, err = Decode(nil, bad, nil)
+	var e *Error
+	if !errors.As(err, &e) || e.Block != 2 || e.Off < int64(third) || e.Off > int64(third)+4 {
+		t.Errorf("a bad stream in block 2 at byte %d: %v", third, err)
+	}
+	// Of several bad blocks, the first is named, whatever the number of workers.
+	for k := 1; k < 4; k++ {
+		put32(int(binary.LittleEndian.Uint32(b[32+4*k:])), 100_000)(bad)
+	}
+	for range 20 {
+		if _, err := Decode(nil, bad, &Options{Concurrency: 4}); !errors.As(err, &e) || e.Block != 1 {
+			t.Errorf("bad blocks 1, 2 and 3: %v", err)
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	// 100 MiB of sevens are 37 bytes.
+	b := chunkOf(100<<20, 1, []byte{0xf9, 0xff, 0xff, 0xff, 1})
+	if _, err := Decode(nil, b, nil); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("100 MiB out of %d bytes: %v", len(b), err)
+	}
+	if _, err := Decode(nil, b, &Options{MaxBytes: 100<<20 - 1}); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("with a limit one byte below: %v", err)
+	}
+	for _, limit := range []int64{-1, 100 << 20} {
+		got, err := Decode(nil, b, &Options{MaxBytes: limit})
+		if err != nil || len(got) != 100<<20 || got[0] != 7 || got[100<<20-1] != 7 {
+			t.Errorf("with limit %d: %v", limit, err)
+		}
+	}
+	// One block of it would need as much.
+	if _, err := NewReaderAt(bytes.NewReader(b), int64(len(b)), nil); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("a block of 100 MiB out of %d bytes: %v", len(b), err)
+	}
+	if _, err := NewReaderAt(bytes.NewReader(b), int64(len(b)), &Options{MaxBytes: 100 << 20}); err != nil {
+		t.Errorf("a block of 100 MiB that is allowed: %v", err)
+	}
+	// Room that the caller brings needs no limit, blocks are bounded still.
+	z, err := EncodeSpecial(nil, Zeros, 100<<20, nil, CParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Decode(make([]byte, 0, 100<<20), z, nil); err != nil {
+		t.Errorf("with room for all: %v", err)
+	}
+	if _, err := Decode(make([]byte, 1, 100<<20), z, nil); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("with room for one byte less: %v", err)
+	}
+}

@@ -1,0 +1,208 @@
+package coder
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"testing"
+)
+
+// TestLargeSpecial opens special chunks of the largest size there is, and decodes single blocks: that must take the
+// memory of a block only. Zeros and values may have any size, the others whole items.
+func TestLargeSpecial(t *testing.T) {
+	const blockSize = 64 << 10
+	value := []byte("five!") // 2^31-33 is a multiple of 5
+	for _, c := range []struct {
+		special Special
+		size    int
+		value   []byte
+		nbytes  int
+	}{
+		{Zeros, 4, nil, MaxBytes},
+		{Value, 5, value, MaxBytes},
+		{Value, 1, []byte{7}, MaxBytes},
+		{Uninit, 1, nil, MaxBytes},
+		{NaNs, 4, nil, MaxBytes - MaxBytes%4},
+		{NaNs, 8, nil, MaxBytes - MaxBytes%8},
+	} {
+		t.Run(fmt.Sprintf("%v-%d", c.special, c.size), func(t *testing.T) {
+			gotBlock, wantBlock := make([]byte, blockSize), make([]byte, blockSize)
+			before := allocated()
+			b, err := EncodeSpecial(nil, c.special, c.nbytes, c.value, CParams{TypeSize: c.size, BlockSize: blockSize})
+			if err != nil {
+				t.Fatal(err)
+			}
+			pool := NewPool(nil)
+			w := pool.Get()
+			var r Reader
+			if err := w.Open(&r, b); err != nil {
+				t.Fatal(err)
+			}
+			if r.NBytes() != c.nbytes || r.NumBlocks() != (c.nbytes-1)/r.Header().BlockSize+1 {
+				t.Fatalf("%d bytes in %d blocks", r.NBytes(), r.NumBlocks())
+			}
+			total := 0
+			for _, k := range []int{0, 1, r.NumBlocks() / 2, r.NumBlocks() - 2, r.NumBlocks() - 1} {
+				got, want := gotBlock[:r.BlockLen(k)], wantBlock[:r.BlockLen(k)]
+				if err := w.DecodeBlock(got, &r, k); err != nil {
+					t.Fatal(err)
+				}
+				clear(want)
+				item := c.value
+				if c.special == NaNs {
+					item = map[int][]byte{4: {0, 0, 0xc0, 0x7f}, 8: {0, 0, 0, 0, 0, 0, 0xf8, 0x7f}}[c.size]
+				}
+				for i := range want {
+					if item != nil {
+						want[i] = item[(r.BlockOffset(k)+i)%len(item)]
+					}
+				}
+				if !bytes.Equal(got, want) {
+					t.Errorf("block %d is another", k)
+				}
+				total += len(got)
+			}
+			at, err := NewReaderAt(bytes.NewReader(b), int64(len(b)), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n, err := at.ReadAt(make([]byte, 100), int64(c.nbytes)-60); n != 60 || err == nil {
+				t.Errorf("the end: %d bytes, %v", n, err)
+			}
+			if _, err := pool.Decode(nil, b); !errors.Is(err, ErrTooLarge) {
+				t.Errorf("decoding all of it by default: %v", err)
+			}
+			if n := allocated() - before; n > 16*blockSize {
+				t.Errorf("%d bytes of memory for blocks of %d in all", n, total)
+			}
+			if _, err := EncodeSpecial(nil, c.special, MaxBytes+1, c.value, CParams{TypeSize: 1}); !errors.Is(err, ErrTooLarge) {
+				t.Errorf("one byte more: %v", err)
+			}
+		})
+	}
+}
+
+// TestLargeBlocks checks block sizes at the limit of the format, with chunks whose streams are runs, so that they are
+// small. Nothing here takes the memory of such a block.
+func TestLargeBlocks(t *testing.T) {
+	before := allocated()
+	head := func(nbytes, blockSize uint32) []byte {
+		h := Header{Version: versionRegular, VersionLZ: 1, Flags: flagExtended | flagNotSplit, TypeSize: 1}
+		b := h.append(nil)
+		binary.LittleEndian.PutUint32(b[4:], nbytes)
+		binary.LittleEndian.PutUint32(b[8:], blockSize)
+		blocks := int(min((uint64(nbytes)+uint64(blockSize)-1)/max(1, uint64(blockSize)), 8))
+		at := len(b) + 4*blocks
+		for k := range blocks {
+			b = binary.LittleEndian.AppendUint32(b, uint32(at+5*k))
+		}
+		for range blocks {
+			b = append(binary.LittleEndian.AppendUint32(b, ^uint32(6)), 1) // a run of sevens
+		}
+		binary.LittleEndian.PutUint32(b[12:], uint32(len(b)))
+		return b
+	}
+	for _, c := range []struct {
+		nbytes, blockSize uint32
+		want              error // of the header
+	}{
+		{MaxBytes, MaxBlockSize - 1, nil},
+		{MaxBytes, MaxBlockSize, nil},
+		{MaxBytes, MaxBlockSize + 1, ErrCorrupt},
+		{MaxBytes, MaxBytes, ErrCorrupt},
+		{MaxBytes, 1 << 31, ErrCorrupt},
+		{MaxBytes, 1<<32 - 1, ErrCorrupt},
+		{MaxBytes + 1, MaxBlockSize, ErrCorrupt},
+		{1<<32 - 1, MaxBlockSize, ErrCorrupt},
+		{MaxBlockSize, MaxBlockSize, nil},
+		{MaxBlockSize + 1, MaxBlockSize, nil},
+		{1000, MaxBlockSize, nil}, // clamped to 1000
+		{1000, MaxBlockSize + 1, ErrCorrupt},
+		{1000, 0, ErrCorrupt},
+	} {
+		b := head(c.nbytes, c.blockSize)
+		if _, err := ParseHeader(b, int64(len(b))); !errors.Is(err, c.want) {
+			t.Errorf("%d bytes in blocks of %d: %v, want %v", c.nbytes, c.blockSize, err, c.want)
+		} else if c.want != nil {
+			continue
+		}
+		_, err := Decode(nil, b, nil)
+		if large := c.nbytes > 1000; large && !errors.Is(err, ErrTooLarge) || !large && err != nil {
+			t.Errorf("decoding %d bytes in blocks of %d: %v", c.nbytes, c.blockSize, err)
+		}
+	}
+	// The last block of MaxBlockSize + 1 has one byte: with a limit that allows it, it decodes by itself.
+	pool := NewPool(&Options{MaxBytes: -1})
+	w := pool.Get()
+	var r Reader
+	if err := w.Open(&r, head(MaxBlockSize+1, MaxBlockSize)); err != nil {
+		t.Fatal(err)
+	}
+	var one [1]byte
+	if err := w.DecodeBlock(one[:], &r, 1); err != nil || one[0] != 7 || r.BlockOffset(1) != MaxBlockSize {
+		t.Errorf("the last block: %v at %d, %v", one, r.BlockOffset(1), err)
+	}
+	for size, want := range map[int]error{MaxBlockSize: nil, MaxBlockSize + 1: ErrParam, -1: ErrParam} {
+		l, err := CParams{BlockSize: size}.Layout(MaxBytes)
+		if !errors.Is(err, want) {
+			t.Errorf("a layout with blocks of %d: %v, want %v", size, err, want)
+		} else if err == nil && (l.BlockLen(0) != size || l.NumBlocks() != 5 || l.BlockLen(4) != MaxBytes-4*size) {
+			t.Errorf("%d blocks, of %d, the last of %d", l.NumBlocks(), l.BlockLen(0), l.BlockLen(4))
+		}
+		if _, err := (CParams{BlockSize: size, TypeSize: 4}).BlockSizeFor(MaxBytes); !errors.Is(err, want) {
+			t.Errorf("a block size of %d: %v, want %v", size, err, want)
+		}
+	}
+	if _, err := (CParams{}).Layout(MaxBytes + 1); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("a layout of a chunk that is too large: %v", err)
+	}
+	if n := allocated() - before; n > 1<<20 {
+		t.Errorf("%d bytes of memory", n)
+	}
+}
+
+// TestDecodeFlat decodes chunks without streams, by one worker and in pieces by several.
+func TestDecodeFlat(t *testing.T) {
+	for _, workers := range []int{1, 2, 3} {
+		pool := NewPool(&Options{Concurrency: workers})
+		for _, n := range []int{0, 840, 5000 * 840} {
+			check := func(name string, b []byte, err error, item string) {
+				t.Helper()
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := pool.Decode([]byte("head"), b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := bytes.Repeat([]byte(item), n/len(item))
+				if string(got[:4]) != "head" || !bytes.Equal(got[4:], want) {
+					t.Errorf("%s, %d bytes, %d workers: decoded to something else", name, n, workers)
+				}
+				h, err := ParseHeader(b, int64(len(b)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				clear(got)
+				if pool.decodePieces(got[4:], h, b, workers); string(got[:4]) != "\x00\x00\x00\x00" || !bytes.Equal(got[4:], want) {
+					t.Errorf("%s, %d bytes, %d workers: pieces of something else", name, n, workers)
+				}
+			}
+			p := CParams{TypeSize: 4, BlockSize: 4096}
+			b, err := EncodeSpecial(nil, Zeros, n, nil, p)
+			check("zeros", b, err, "\x00")
+			b, err = EncodeSpecial(nil, NaNs, n, nil, p)
+			check("nans", b, err, "\x00\x00\xc0\x7f")
+			for _, item := range []string{"a", "abc", "abcd", "seven.!"} {
+				if n > 0 {
+					b, err = EncodeSpecial(nil, Value, n, []byte(item), p)
+					check("values", b, err, item)
+				}
+			}
+			p.Level = NoCompression
+			b, err = pool.Encode(nil, bytes.Repeat([]byte("sevens!"), n/7), p)
+			check("stored", b, err, "sevens!")
+		}
+	}
+}

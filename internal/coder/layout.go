@@ -1,0 +1,140 @@
+package coder
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// Layout is what encoding a chunk needs to know before its first block. It does not change; any number of workers
+// share it.
+type Layout struct {
+	p         CParams // normal
+	h         Header  // template: CBytes and the outcome flags are still to come
+	pipeline  Pipeline
+	typeSize  int // capped
+	blockSize int
+	nblocks   int
+	split     bool
+	store     bool // the chunk is stored as it is
+	dict      []byte
+}
+
+// Layout prepares the encoding of a chunk of nbytes. Errors are ErrParam, ErrUnsupported or ErrTooLarge.
+func (p CParams) Layout(nbytes int) (*Layout, error) {
+	p, err := p.normal()
+	if err != nil {
+		return nil, err
+	}
+	if nbytes < 0 || nbytes > MaxBytes {
+		return nil, fmt.Errorf("chunk: %d bytes in a chunk: %w", nbytes, ErrTooLarge)
+	}
+	l := &Layout{p: p, pipeline: p.Pipeline(), typeSize: p.cappedTypeSize()}
+	l.blockSize = max(p.blockSize(nbytes), 1)
+	l.nblocks = blocksIn(nbytes, l.blockSize)
+	l.store = nbytes < minCompressible || p.Level == 0 || HeaderSize+4*int64(l.nblocks) > int64(nbytes)+MaxOverhead
+	l.split = !l.store && p.splits(l.typeSize, l.blockSize)
+	l.h = Header{
+		Version: versionRegular, VersionLZ: 1, Flags: flagExtended,
+		TypeSize: l.typeSize, NBytes: nbytes, BlockSize: l.blockSize,
+		Filters: l.pipeline, Codec: p.Codec.Code(), CodecMeta: p.CodecMeta, nblocks: l.nblocks,
+	}
+	if l.store {
+		l.h.Flags |= flagStored
+		return l, nil
+	}
+	if l.pipeline.has(Delta) {
+		l.h.Flags |= flagDelta
+	}
+	if !l.split {
+		l.h.Flags |= flagNotSplit
+	}
+	l.h.Flags |= uint8(p.Codec.Format()) << formatShift
+	return l, nil
+}
+
+// NBytes returns the decoded size of the chunk.
+func (l *Layout) NBytes() int { return l.h.NBytes }
+
+// NumBlocks returns the number of blocks.
+func (l *Layout) NumBlocks() int { return l.nblocks }
+
+// BlockLen returns the decoded size of block k in bytes.
+func (l *Layout) BlockLen(k int) int { return l.h.blockLen(k) }
+
+// Stored tells that the chunk will not be compressed: EncodeBlock need not be called.
+func (l *Layout) Stored() bool { return l.store }
+
+// NeedsReference tells that the blocks are coded against block 0 (DELTA), which EncodeBlock must be given.
+func (l *Layout) NeedsReference() bool { return !l.store && l.pipeline.has(Delta) && l.nblocks > 1 }
+
+// roomFor reports whether block k, encoded without a size limit, would be encoded identically in room bytes: each of
+// its streams must have had space for its bytes as they are. It fails with errNoRoom if a stream that needs that space
+// has not got it.
+func (l *Layout) roomFor(b []byte, k, room int) (bool, error) {
+	streams := l.h.streams(l.BlockLen(k))
+	n := l.BlockLen(k) / streams
+	for ; streams > 0 && len(b) >= 4; streams-- {
+		size := int(int32(binary.LittleEndian.Uint32(b)))
+		if 4+n > room {
+			if size == n {
+				return false, errNoRoom
+			}
+			return false, nil
+		}
+		if size < 0 {
+			size = 1 // a run takes one byte
+		}
+		size = min(size, len(b)-4)
+		b, room = b[4+size:], room-4-size
+	}
+	return true, nil
+}
+
+// layoutVL prepares the encoding of blocks of variable length. Its nblocks is their number, its blockSize not used.
+func (p CParams) layoutVL(blocks [][]byte) (*Layout, error) {
+	p, err := p.normal()
+	if err != nil {
+		return nil, err
+	}
+	total, cbytes := int64(0), int64(HeaderSize)
+	for k, b := range blocks {
+		if len(b) == 0 {
+			return nil, paramError("block %d is empty", k)
+		}
+		total += int64(len(b))
+		cbytes += int64(len(b)) + 8
+	}
+	switch {
+	case len(blocks) == 0:
+		return nil, paramError("a chunk without blocks")
+	case total > MaxBytes || cbytes > math.MaxInt32-4-MaxDictSize:
+		return nil, fmt.Errorf("chunk: %d blocks of %d bytes in all: %w", len(blocks), total, ErrTooLarge)
+	}
+	l := &Layout{p: p, pipeline: p.Pipeline(), typeSize: p.cappedTypeSize(), nblocks: len(blocks)}
+	l.h = Header{
+		Version: versionVL, VersionLZ: 1, Flags: flagExtended | flagNotSplit | uint8(p.Codec.Format())<<formatShift,
+		TypeSize: l.typeSize, NBytes: int(total), BlockSize: len(blocks),
+		Filters: l.pipeline, Codec: p.Codec.Code(), CodecMeta: p.CodecMeta, Flags2: flag2VLBlocks, nblocks: len(blocks),
+	}
+	if l.pipeline.has(Delta) {
+		l.h.Flags |= flagDelta
+	}
+	return l, nil
+}
+
+// appendDict appends the part of a chunk between the block positions and the streams.
+func (l *Layout) appendDict(dst []byte) []byte {
+	if l.dict == nil {
+		return dst
+	}
+	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(l.dict))), l.dict...)
+}
+
+// dictSize returns how many bytes appendDict appends.
+func (l *Layout) dictSize() int {
+	if l.dict == nil {
+		return 0
+	}
+	return 4 + len(l.dict)
+}

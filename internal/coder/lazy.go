@@ -1,0 +1,80 @@
+package coder
+
+import (
+	"encoding/binary"
+	"io"
+	"math"
+)
+
+// Lazy is a lazy chunk: what C-Blosc2 hands around in memory for a chunk in a file. It has everything but the streams:
+//
+//	+--------+---------+--------------+-------------+-----------------+
+//	| header | bstarts | chunk number | position    | sizes of blocks |
+//	+--------+---------+--------------+-------------+-----------------+
+//	  32 bytes  4 each   4              8             4 each
+//
+// with the lazy bit set in the header. Files never hold it, and nothing but [ParseLazy] and Worker.OpenLazy reads it.
+// In a stored chunk the bstarts have no meaning.
+type Lazy struct {
+	Header Header  // that of the whole chunk, without the lazy bit
+	Chunk  int32   // number of the chunk; in a sparse frame, of its file
+	Off    int64   // where the chunk starts in its contiguous frame, in bytes; in a sparse frame, the number of its file
+	Sizes  []int32 // stored size of each block in bytes
+}
+
+// ParseLazy reads a lazy chunk. Errors are ErrCorrupt or ErrUnsupported, in an *Error.
+func ParseLazy(b []byte) (Lazy, error) {
+	var l Lazy
+	if len(b) < HeaderSize || b[2]&flagExtended != flagExtended || b[31]&b2flagLazy == 0 {
+		return l, headerError(31, ErrCorrupt, "not a lazy chunk")
+	}
+	head := [HeaderSize]byte(b)
+	head[31] &^= b2flagLazy
+	var err error
+	if l.Header, err = ParseHeader(head[:], math.MaxInt64); err != nil {
+		return l, err
+	}
+	n := l.Header.nblocks
+	const fixed = HeaderSize + 12
+	if l.Header.Special() != Regular || len(b) < fixed || n > (len(b)-fixed)/8 {
+		return l, headerError(int64(len(b)), ErrCorrupt, "lazy chunk of %d bytes for %d blocks", len(b), n)
+	}
+	at := HeaderSize + 4*n
+	l.Chunk = int32(binary.LittleEndian.Uint32(b[at:]))
+	l.Off = int64(binary.LittleEndian.Uint64(b[at+4:]))
+	for k := range n {
+		at := at + 12 + 4*k
+		size := int32(binary.LittleEndian.Uint32(b[at:]))
+		if size <= 0 || int(size) > l.Header.CBytes-HeaderSize {
+			return l, &Error{Block: k, Off: int64(at), Err: corrupt("stored size %d", size)}
+		}
+		l.Sizes = append(l.Sizes, size)
+	}
+	return l, nil
+}
+
+// OpenLazy opens the chunk that a lazy chunk b stands for. The chunk itself starts at byte off of src, in a contiguous
+// frame at Lazy.Off, in the file of a sparse frame at 0, and has at most size bytes. Nothing is read from src before it is needed, but for a
+// dictionary and for blocks of variable length. The reader keeps src, but not b. Errors are those of ParseLazy, Open
+// and src.
+func (w *Worker) OpenLazy(r *Reader, b []byte, src io.ReaderAt, off, size int64) error {
+	r.reset()
+	l, err := ParseLazy(b)
+	if err != nil {
+		return err
+	}
+	if int64(l.Header.CBytes) > size {
+		return headerError(12, ErrCorrupt, "chunk size %d, %d bytes there", l.Header.CBytes, size)
+	}
+	r.h = l.Header
+	known := HeaderSize
+	if !r.h.Stored() {
+		known += 4 * r.h.nblocks
+	}
+	r.own = append(r.own[:0], b[:known]...)
+	if err := w.readRest(r, src, off, 0); err != nil {
+		r.reset()
+		return err
+	}
+	return w.open(r)
+}

@@ -1,0 +1,119 @@
+package coder
+
+import (
+	"io"
+	"slices"
+)
+
+// Open opens a chunk in memory. The reader refers to b until it is opened again; bytes behind the chunk are ignored.
+// Errors are ErrCorrupt, ErrUnsupported or ErrTooLarge, in an *Error.
+func (w *Worker) Open(r *Reader, b []byte) error {
+	r.reset()
+	h, err := ParseHeader(b, int64(len(b)))
+	if err != nil {
+		return err
+	}
+	r.h, r.mem = h, b[:h.CBytes:h.CBytes]
+	return w.open(r)
+}
+
+// OpenAt opens the chunk that starts at byte off of src and has at most size bytes, which the caller knows to be
+// there. It reads the header and the block positions. want says how much of the chunk will be read: if it is at least
+// half of it, the rest comes into memory at once. guess is the likely size of the chunk in bytes, or 0; a good one
+// saves a read. Errors are those of Open and of src.
+func (w *Worker) OpenAt(r *Reader, src io.ReaderAt, off, size, guess int64, want float64) error {
+	r.reset()
+	if err := w.readHead(r, src, off, size, guess, want); err != nil {
+		r.reset()
+		return err
+	}
+	return w.open(r)
+}
+
+// open reads what stands between the header and the streams. The bytes up to there are in r.mem or r.own. After an
+// error r has no blocks.
+func (w *Worker) open(r *Reader) error {
+	r.maxBytes = w.o.MaxBytes
+	if err := w.openParts(r); err != nil {
+		r.reset()
+		return err
+	}
+	return nil
+}
+
+func (w *Worker) openParts(r *Reader) error {
+	h := &r.h
+	if h.Special() != Regular {
+		r.value = h.value(r.mem)
+		if w.o.Postfilter == nil {
+			return nil // no block is ever in memory
+		}
+		return w.checkBlock(r, h.BlockSize, freeBytes)
+	}
+	if h.nblocks == 0 {
+		return nil
+	}
+	if h.Stored() {
+		return w.checkStored(r)
+	}
+	head := r.mem
+	if head == nil {
+		head = r.own
+	}
+	if err := r.readStarts(head); err != nil {
+		return err
+	}
+	largest := h.BlockSize
+	if h.VLBlocks() {
+		var err error
+		if largest, err = r.readSizes(); err != nil {
+			return err
+		}
+	}
+	if err := w.checkBlock(r, largest, 8<<20); err != nil {
+		return err
+	}
+	var err error
+	if r.steps, err = w.o.decodeSteps(&h.Filters, h.TypeSize); err != nil {
+		return &Error{Block: -1, Off: 16, Err: err}
+	}
+	regular := w.o.Postfilter == nil && !h.VLBlocks()
+	r.pairs = regular && r.steps.n == 0 && h.nblocks > 1
+	r.planes = regular && r.steps.planes > 0
+	if !h.Filters.has(Delta) || h.VLBlocks() { // a block of variable length refers to nothing but itself
+		return nil
+	}
+	// Delta refers to block 0 in its final form: decode it once, for all workers.
+	n := r.BlockLen(0)
+	ref := slices.Grow(r.ref[:0], n)[:n]
+	if err := w.decodePlain(ref, r, 0, n); err != nil {
+		return err
+	}
+	r.ref = ref
+	return nil
+}
+
+// checkBlock returns ErrTooLarge for a chunk with blocks of n decoded bytes if that much memory may not be taken. A limit
+// that is not set is at least floor.
+func (w *Worker) checkBlock(r *Reader, n int, floor int64) error {
+	src, off := r.src, r.base
+	if r.mem != nil {
+		src, off = nil, 0
+	}
+	if limit, ok := w.o.allows(int64(n), floor, &r.h, src, off, r.mem); !ok {
+		return headerError(8, ErrTooLarge, "a block of %d bytes in a chunk of %d, Options.MaxBytes allows %d", n, r.h.CBytes, limit)
+	}
+	return nil
+}
+
+// checkStored returns ErrTooLarge for a stored chunk if too little of its first block is stored.
+func (w *Worker) checkStored(r *Reader) error {
+	src, off := r.src, r.base
+	if r.mem != nil {
+		src, off = memory(r.mem), 0
+	}
+	if n := r.h.BlockSize; !MayRead(src, off+int64(r.h.Overhead()), int64(n), w.o.MaxBytes) {
+		return headerError(8, ErrTooLarge, "a block of %d bytes, too few of them are stored; Options.MaxBytes may allow them", n)
+	}
+	return nil
+}

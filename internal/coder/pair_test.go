@@ -1,0 +1,210 @@
+package coder
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/goblosc/blosc2/codec"
+)
+
+// TestTwoPay wants two blocks at a time where the codec expands streams together and no filter is to be undone.
+func TestTwoPay(t *testing.T) {
+	w := NewPool(nil).Get()
+	dec, err := lookupDecoder(codec.LZ4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, batches := dec.(codec.BatchDecoder)
+	if dec, err = lookupDecoder(codec.Zstd); err != nil {
+		t.Fatal(err)
+	}
+	_, zstdBatches := dec.(codec.BatchDecoder)
+	src := shortMatches(60_000)
+	for _, c := range []struct {
+		name string
+		p    CParams
+		want bool
+	}{
+		{"lz4", CParams{Codec: codec.LZ4, Filters: []Filter{}}, batches},
+		{"lz4hc in streams", CParams{Codec: codec.LZ4HC, Filters: []Filter{}, Split: SplitAlways}, batches},
+		{"rounded numbers", CParams{Codec: codec.LZ4, Filters: []Filter{{ID: TruncPrec, Meta: 10}}}, batches},
+		{"lz4 with shuffle", CParams{Codec: codec.LZ4, Filters: []Filter{{ID: Shuffle}}}, false},
+		{"lz4 with delta", CParams{Codec: codec.LZ4, Filters: []Filter{{ID: Delta}}}, false},
+		{"one block", CParams{Codec: codec.LZ4, Filters: []Filter{}, BlockSize: 60_000}, false},
+		{"zstd", CParams{Codec: codec.Zstd, Filters: []Filter{}}, zstdBatches},
+		{"zstd with shuffle", CParams{Codec: codec.Zstd, Filters: []Filter{{ID: Shuffle}}}, false},
+		{"blosclz", CParams{Codec: codec.BloscLZ, Filters: []Filter{}}, false},
+		{"stored", CParams{Codec: codec.LZ4, Level: NoCompression}, false},
+	} {
+		c.p.TypeSize = 4
+		if c.p.BlockSize == 0 {
+			c.p.BlockSize = 4096
+		}
+		b, err := Encode(nil, src, c.p, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		var r Reader
+		if err := w.Open(&r, b); err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if got := w.PrefersPairs(&r); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// shortMatches makes n bytes, of which most repeat in short pieces.
+func shortMatches(n int) []byte {
+	b := noise(n)
+	for i := range b {
+		if i%12 > 2 {
+			b[i] = byte(i % 12)
+		}
+	}
+	return b
+}
+
+func lookupDecoder(id codec.ID) (codec.Decoder, error) {
+	c, err := codec.Set{}.ByID(id)
+	if err != nil {
+		return nil, err
+	}
+	return c.NewDecoder(codec.Params{})
+}
+
+// TestDecodeTwoCorrupt changes a chunk at random places, and wants two blocks together to have the error, or the content,
+// that they have alone.
+func TestDecodeTwoCorrupt(t *testing.T) {
+	src := shortMatches(60_000)
+	good, err := Encode(nil, src, CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: 4096, Filters: []Filter{}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := NewPool(nil).Get()
+	failed, rounds := 0, 3000
+	for i := range rounds {
+		b := bytes.Clone(good)
+		at := HeaderSize + i*7919%(len(b)-HeaderSize)
+		b[at] ^= byte(1 + i%255)
+		var r Reader
+		if w.Open(&r, b) != nil {
+			continue
+		}
+		k := [2]int{i % r.NumBlocks(), (i/3 + 1) % r.NumBlocks()}
+		var want, got [2][]byte
+		for j, k := range k {
+			want[j], got[j] = make([]byte, r.BlockLen(k)), make([]byte, r.BlockLen(k))
+		}
+		wantErr := w.DecodeBlock(want[0], &r, k[0])
+		if wantErr == nil {
+			wantErr = w.DecodeBlock(want[1], &r, k[1])
+		}
+		err := w.DecodePair(got, &r, k)
+		if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() {
+			t.Fatalf("byte %d, blocks %d: %v, want %v", at, k, err, wantErr)
+		}
+		if err == nil && !reflect.DeepEqual(got, want) {
+			t.Fatalf("byte %d, blocks %d: other data", at, k)
+		}
+		if err != nil {
+			failed++
+		}
+	}
+	if failed < rounds/20 {
+		t.Errorf("%d of %d fail", failed, rounds)
+	}
+	var r Reader
+	if err := w.Open(&r, good); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range [][2]int{{-1, 0}, {0, -1}, {r.NumBlocks(), 0}, {0, r.NumBlocks()}} {
+		if err := w.DecodePair([2][]byte{make([]byte, 4096), make([]byte, 4096)}, &r, k); !errors.Is(err, ErrParam) {
+			t.Errorf("blocks %d: %v", k, err)
+		}
+	}
+	if err := w.DecodePair([2][]byte{make([]byte, 4096), make([]byte, 4095)}, &r, [2]int{0, 1}); !errors.Is(err, ErrParam) {
+		t.Errorf("a buffer too short: %v", err)
+	}
+}
+
+// oneByOne is a codec whose decoders expand streams alone.
+type oneByOne struct{ codec.Codec }
+
+func (c oneByOne) NewDecoder(p codec.Params) (codec.Decoder, error) {
+	d, err := c.Codec.NewDecoder(p)
+	if err != nil {
+		return nil, err
+	}
+	return struct{ codec.PrefixDecoder }{d.(codec.PrefixDecoder)}, nil
+}
+
+// TestPlanesTogether wants the planes of shuffled blocks to be expanded together where that pays, and changes a chunk at
+// random places: together, planes must have the error, or the content, that they have one by one.
+func TestPlanesTogether(t *testing.T) {
+	src := make([]byte, 64_000)
+	for i := range src {
+		if src[i] = byte(rand.NormFloat64() * 20); i%4 == 3 {
+			src[i] = 7
+		}
+	}
+	zstd, err := codec.Set{}.ByID(codec.Zstd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone := NewPool(&Options{Codecs: codec.Set{}.With(oneByOne{zstd})}).Get()
+	w := NewPool(nil).Get()
+	for _, id := range []codec.ID{codec.Zstd, codec.LZ4} {
+		good, err := Encode(nil, src, CParams{Codec: id, TypeSize: 4, BlockSize: 16_000, Filters: []Filter{{ID: Shuffle}}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r Reader
+		if err := w.Open(&r, good); err != nil {
+			t.Fatal(err)
+		}
+		dec, err := lookupDecoder(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, batches := dec.(codec.BatchDecoder)
+		in, err := r.bytes(1, &w.in[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := w.decodePlanes(make([]byte, 16_000), &r, cursor{b: in}, whole(16_000)); got != (batches && id == codec.Zstd) {
+			t.Errorf("%v: planes together: %v", id, got)
+		}
+		if id != codec.Zstd {
+			continue
+		}
+		failed, rounds := 0, 2000
+		for i := range rounds {
+			b := bytes.Clone(good)
+			at := HeaderSize + i*7919%(len(b)-HeaderSize)
+			b[at] ^= byte(1 + i%255)
+			var r, other Reader
+			if w.Open(&r, b) != nil || alone.Open(&other, b) != nil {
+				continue
+			}
+			k, n := i%r.NumBlocks(), 1+i*31%16_000
+			want, got := make([]byte, 16_000), make([]byte, 16_000)
+			wantErr, err := alone.DecodePrefix(want, &other, k, n), w.DecodePrefix(got, &r, k, n)
+			if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() {
+				t.Fatalf("byte %d, %d bytes of block %d: %v, want %v", at, n, k, err, wantErr)
+			}
+			if err == nil && !bytes.Equal(got[:n], want[:n]) {
+				t.Fatalf("byte %d, %d bytes of block %d: other data", at, n, k)
+			}
+			if err != nil {
+				failed++
+			}
+		}
+		if failed < rounds/40 || failed == rounds {
+			t.Errorf("%d of %d fail", failed, rounds)
+		}
+	}
+}

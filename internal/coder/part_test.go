@@ -1,0 +1,152 @@
+package coder
+
+import (
+	"bytes"
+	"errors"
+	"math/rand"
+	"slices"
+	"testing"
+
+	"github.com/goblosc/blosc2/codec"
+)
+
+// checkPrefixes decodes beginnings of a block whose content is known, with nothing useful in the memory that it takes.
+func checkPrefixes(t *testing.T, name string, w *Worker, r *Reader, k int, want []byte) {
+	t.Helper()
+	spoil := func(b []byte) []byte {
+		for i := range b {
+			b[i] = 0xee
+		}
+		return b
+	}
+	got := make([]byte, len(want))
+	for _, n := range []int{0, 1, len(want)/16 + 1, len(want) / 3, len(want)/2 + 1, len(want) - 1, len(want)} {
+		if n > len(want) {
+			continue
+		}
+		for i := range w.buf {
+			spoil(w.buf[i][:cap(w.buf[i])])
+		}
+		if err := w.DecodePrefix(spoil(got), r, k, n); err != nil || !bytes.Equal(got[:n], want[:n]) {
+			t.Fatalf("%s: the first %d bytes of block %d: %v, or others", name, n, k, err)
+		}
+		for i := range w.buf {
+			spoil(w.buf[i][:cap(w.buf[i])])
+		}
+		s, ok, err := w.DecodeShuffled(r, k, n)
+		if err != nil || ok != shuffledOnly(r) {
+			t.Fatalf("%s: the first %d bytes of block %d: %v, still shuffled: %v", name, n, k, err, ok)
+		}
+		if !ok {
+			continue
+		}
+		if s.Unshuffle(spoil(got)); !bytes.Equal(got[:n], want[:n]) {
+			t.Fatalf("%s: the first %d bytes of block %d: others when unshuffled", name, n, k)
+		}
+	}
+}
+
+// TestPart compares what is wanted of streams with what the bytes of the items need, one by one.
+func TestPart(t *testing.T) {
+	r := rand.New(rand.NewSource(1))
+	for range 20_000 {
+		size, width, n := 1+r.Intn(60), 1+r.Intn(9), 0
+		n = r.Intn(size + 1)
+		p := part{1, size, n}
+		needed := make([]bool, size)
+		for i := range n {
+			needed[i] = true
+		}
+		if items := size / width; n > 0 && n <= items*width && r.Intn(2) > 0 {
+			p = part{width, items, (n + width - 1) / width}
+			for i := range needed {
+				needed[i] = i < items*width && i%items < p.n
+			}
+		}
+		from := r.Intn(size)
+		to := from + 1 + r.Intn(size-from)
+		want := 0
+		for i := from; i < to; i++ {
+			if needed[i] {
+				want = i + 1 - from
+			}
+		}
+		if got := p.of(from, to); got != want {
+			t.Fatalf("%+v: %d bytes of those from %d to %d, want %d", p, got, from, to, want)
+		}
+	}
+}
+
+// savingCodec keeps all that it encodes. Its decoder notes how much it is asked for.
+type savingCodec struct {
+	kept  [][]byte
+	asked []int
+}
+
+func (*savingCodec) ID() codec.ID                                     { return codec.FromCode(200) }
+func (c *savingCodec) NewEncoder(codec.Params) (codec.Encoder, error) { return c, nil }
+func (c *savingCodec) NewDecoder(codec.Params) (codec.Decoder, error) { return c, nil }
+func (c *savingCodec) Decode(dst, src []byte) error                   { return c.DecodePrefix(dst, src, len(dst)) }
+
+func (c *savingCodec) Encode(dst, src []byte) (n int, err error) {
+	dst[0] = byte(len(c.kept))
+	c.kept = append(c.kept, bytes.Clone(src))
+	return 1, nil
+}
+
+func (c *savingCodec) DecodePrefix(dst, src []byte, n int) error {
+	c.asked = append(c.asked, n)
+	copy(dst[:n], c.kept[src[0]])
+	return nil
+}
+
+// TestDecodePrefixAsks wants codecs to be asked for no more than the beginning of a block takes.
+func TestDecodePrefixAsks(t *testing.T) {
+	src := noise(2500) // two blocks and a half
+	for _, c := range []struct {
+		name    string
+		filters []Filter
+		split   SplitMode
+		k, n    int
+		want    []int
+	}{
+		{"nothing wanted", []Filter{}, SplitNever, 0, 0, nil},
+		{"shuffled", []Filter{{ID: Shuffle}}, SplitNever, 0, 101, []int{750 + 26}},
+		{"shuffled, in streams", []Filter{{ID: Shuffle}}, SplitAlways, 1, 101, []int{26, 26, 26, 26}},
+		{"shuffled and rounded", []Filter{{ID: TruncPrec, Meta: 10}, {ID: Shuffle}}, SplitAlways, 1, 4, []int{1, 1, 1}}, // and a run
+		{"all but a byte", []Filter{{ID: Shuffle}}, SplitAlways, 0, 999, []int{250, 250, 250, 250}},
+		{"all", []Filter{{ID: Shuffle}}, SplitAlways, 0, 1000, []int{250, 250, 250, 250}},
+		{"the last block", []Filter{{ID: Shuffle}}, SplitAlways, 2, 101, []int{375 + 26}},
+		{"shuffled and more", []Filter{{ID: Delta}, {ID: Shuffle}}, SplitNever, 1, 101, []int{1000}},
+		{"shuffled twice", []Filter{{ID: Shuffle}, {ID: Shuffle}}, SplitNever, 0, 101, []int{1000}},
+		{"bit-shuffled", []Filter{{ID: BitShuffle}}, SplitNever, 0, 101, []int{1000}},
+	} {
+		saving := &savingCodec{}
+		o := &Options{Codecs: codec.Set{}.With(saving), Concurrency: 1}
+		b, err := Encode(nil, src, CParams{Codec: codec.FromCode(200), TypeSize: 4, BlockSize: 1000, Filters: c.filters, Split: c.split}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := NewPool(o).Get()
+		var r Reader
+		if err := w.Open(&r, b); err != nil {
+			t.Fatal(err)
+		}
+		whole, dst := make([]byte, r.BlockLen(c.k)), make([]byte, r.BlockLen(c.k))
+		if err := w.DecodeBlock(whole, &r, c.k); err != nil {
+			t.Fatal(err)
+		}
+		saving.asked = nil
+		if err := w.DecodePrefix(dst, &r, c.k, c.n); err != nil || !bytes.Equal(dst[:c.n], whole[:c.n]) {
+			t.Errorf("%s: %v, or other bytes", c.name, err)
+		}
+		if !slices.Equal(saving.asked, c.want) {
+			t.Errorf("%s: asked for %d, want %d", c.name, saving.asked, c.want)
+		}
+		for _, n := range []int{-1, len(dst) + 1} {
+			if err := w.DecodePrefix(dst, &r, c.k, n); !errors.Is(err, ErrParam) {
+				t.Errorf("%s: %d bytes: %v, want ErrParam", c.name, n, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package coder
+
+import "fmt"
+
+// steps are the filters of a pipeline that change bytes, in the order of encoding, resolved once per chunk.
+type steps struct {
+	list [NumFilters]step
+	n    int
+	// planes is the number of byte planes if the blocks can be read or written by plane: if Shuffle is the only filter to
+	// be undone, or the first one to be applied. Otherwise it is 0.
+	planes int
+}
+
+type step struct {
+	f   Filter
+	def *filterDef
+}
+
+// unknownFilter is the definition of a filter that cannot be applied.
+var unknownFilter = filterDef{lossy: true}
+
+// find returns the definition of a filter, or nil.
+func (o *Options) find(id FilterID) *filterDef {
+	if def := o.Filters.find(id); def != nil {
+		return def
+	}
+	return builtin(id)
+}
+
+// decodeSteps resolves a pipeline for decoding. It returns ErrUnsupported if a filter cannot be undone.
+func (o *Options) decodeSteps(p *Pipeline, typeSize int) (steps, error) {
+	var s steps
+	for _, f := range p {
+		def := o.find(f.ID)
+		switch {
+		case def == nil:
+			return s, unsupportedFilter(f)
+		case def.itemized && f.Meta == 0 && o.ItemSize == 0 && typeSize == 1: // that may represent any size above 255
+			return s, fmt.Errorf("filter %v without the item size of the frame (Options.ItemSize): %w", f.ID, ErrUnsupported)
+		case def.shaped && len(o.BlockShape) == 0:
+			return s, fmt.Errorf("filter %v without the block shape of the array (Options.BlockShape): %w", f.ID, ErrUnsupported)
+		}
+		if def.backward != nil {
+			s.add(f, def, typeSize)
+		}
+	}
+	if s.n != 1 {
+		s.planes = 0
+	}
+	return s, nil
+}
+
+// encodeSteps resolves a pipeline for encoding. An unknown filter fails when it is applied, as stored chunks may have it.
+func (o *Options) encodeSteps(p *Pipeline, typeSize int) steps {
+	var s steps
+	for _, f := range p {
+		def := o.find(f.ID)
+		if def == nil {
+			def = &unknownFilter
+		}
+		if f.ID != NoFilter {
+			s.add(f, def, typeSize)
+		}
+	}
+	if o.Prefilter != nil {
+		s.planes = 0
+	}
+	return s
+}
+
+// add adds a filter, unless it leaves items of this size as they are.
+func (s *steps) add(f Filter, def *filterDef, typeSize int) {
+	planes := 0
+	if def.planes != nil {
+		if planes = def.planes(f.Meta, typeSize); planes == 1 {
+			return
+		}
+	}
+	if s.n == 0 {
+		s.planes = planes
+	}
+	s.list[s.n] = step{f, def}
+	s.n++
+}
+
+// backward undoes the filters: src, which may be one of the buffers, becomes dst. The last step writes to dst directly.
+func (s *steps) backward(dst, src []byte, b *block, bufs *buffers) error {
+	if s.n == 0 {
+		copy(dst, src)
+		return nil
+	}
+	for i := s.n - 1; i >= 0; i-- {
+		step, out := &s.list[i], dst
+		if i > 0 {
+			out = bufs.other(src)
+		}
+		b.Meta = step.f.Meta
+		if err := step.def.backward(out, src, b); err != nil {
+			return fmt.Errorf("filter %v: %w", step.f.ID, err)
+		}
+		src = out
+	}
+	return nil
+}
+
+// forward applies the filters from number first up to src, which stays as it is, and returns the result: src itself if
+// there are none, else one of the buffers.
+func (s *steps) forward(src []byte, first int, b *block, bufs *buffers) ([]byte, error) {
+	for i := first; i < s.n; i++ {
+		step := &s.list[i]
+		if step.def.forward == nil {
+			return nil, fmt.Errorf("filter %v: %w", step.f.ID, unsupportedFilter(step.f))
+		}
+		dst := bufs.other(src)
+		b.Meta = step.f.Meta
+		if err := step.def.forward(dst, src, b); err != nil {
+			return nil, fmt.Errorf("filter %v: %w", step.f.ID, err)
+		}
+		src = dst
+	}
+	return src, nil
+}
+
+// lossy reports whether decoding may return other data than was encoded. Delta then refers to the decoded data.
+func (s *steps) lossy() bool {
+	for i := range s.n {
+		if s.list[i].def.lossy {
+			return true
+		}
+	}
+	return false
+}

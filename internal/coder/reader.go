@@ -1,0 +1,297 @@
+package coder
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/goblosc/blosc2/shuffle"
+)
+
+// Reader is an opened chunk: its header, the positions of its blocks, and where to find their bytes. Once opened,
+// any number of workers may decode its blocks at the same time. A Reader can be opened again, which keeps its memory.
+type Reader struct {
+	h      Header
+	mem    []byte      // the chunk, when it is in memory
+	src    io.ReaderAt // else where to read it
+	base   int64       // position of the chunk in src
+	starts []int32     // position of each block in the chunk; not for stored and special chunks
+	ends   []int32     // where the bytes of each block end at the latest
+	sorted []int32
+	offs   []int32 // where the blocks of a chunk with VLBlocks start in the decoded chunk, and the last one's end
+	dict   []byte
+	ref    []byte // plain block 0, when the pipeline has Delta and blocks are of one size
+	value  []byte // of a chunk of repeated values
+	own    []byte // memory for what is read from src: the beginning of the chunk
+	ahead  []byte // what was read of src for blocks to come
+	from   int    // where ahead starts in the chunk
+	opened uint64 // counts openings
+
+	maxBytes int64 // Options.MaxBytes of the worker that opened it
+
+	// What holds for all blocks of the chunk, in the options of the worker that opened it.
+	steps  steps // filters to be undone
+	planes bool  // blocks can be read by byte plane
+	pairs  bool  // blocks are their streams as they are, so that two of them can be decoded together
+}
+
+// readHead reads the header and what stands before the streams, or all of the chunk.
+func (w *Worker) readHead(r *Reader, src io.ReaderAt, off, size, guess int64, want float64) error {
+	const first = 4096   // header and positions of a thousand blocks
+	const most = 8 << 20 // the header has the say about more
+	guess = min(guess, most)
+	n := int64(first)
+	if want >= 0.5 && guess > n || size < 4*first {
+		n = max(guess, min(size, 4*first))
+	}
+	n = max(0, min(n, size))
+	r.own = r.own[:0]
+	if err := r.readOn(src, off, int(n)); err != nil {
+		return err
+	}
+	h, err := ParseHeader(r.own, size)
+	if err != nil {
+		return err
+	}
+	r.h = h
+	return w.readRest(r, src, off, want)
+}
+
+// readRest reads what is still missing in r.own of the parts before the streams, or of the whole chunk.
+func (w *Worker) readRest(r *Reader, src io.ReaderAt, off int64, want float64) error {
+	h := &r.h
+	end := h.Overhead() + 4*h.nblocks
+	switch {
+	case h.CBytes <= len(r.own) || want >= 0.5 || h.VLBlocks() || h.Special() != Regular:
+		end = h.CBytes
+	case h.Stored():
+		end = h.Overhead()
+	case h.HasDict():
+		end = min(end+4+MaxDictSize, h.CBytes)
+	}
+	if end > len(r.own) && !MayRead(src, off, int64(end), w.o.MaxBytes) {
+		return headerError(12, ErrTooLarge, "%d bytes of a chunk, too few of them are stored; Options.MaxBytes may allow them", end)
+	}
+	if err := r.readOn(src, off, end); err != nil {
+		return err
+	}
+	if end == h.CBytes {
+		r.mem = r.own[:end]
+		return nil
+	}
+	r.src, r.base = src, off
+	return nil
+}
+
+// readOn makes r.own hold at least n bytes of the chunk. n is at most the chunk's size.
+func (r *Reader) readOn(src io.ReaderAt, off int64, n int) error {
+	had := len(r.own)
+	if n <= had {
+		return nil
+	}
+	r.own = slices.Grow(r.own, n-had)[:n]
+	return readFull(src, r.own[had:], off, had, -1)
+}
+
+// readStored copies the beginning of block k of a stored chunk.
+func (r *Reader) readStored(dst []byte, k int) error {
+	at := k * r.h.BlockSize
+	if r.mem != nil {
+		shuffle.Copy(dst, r.mem[r.h.Overhead()+at:][:len(dst)])
+		return nil
+	}
+	return readFull(r.src, dst, r.base, r.h.Overhead()+at, k)
+}
+
+// readFull reads len(p) bytes from byte at of the chunk at base, for block k or the header. They should be there, so
+// an early end is corruption.
+func readFull(src io.ReaderAt, p []byte, base int64, at, k int) error {
+	n, err := src.ReadAt(p, base+int64(at))
+	if n == len(p) {
+		return nil
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		err = corrupt("the file ends inside the chunk")
+	} else {
+		err = fmt.Errorf("reading: %w", err)
+	}
+	return &Error{Block: k, Off: int64(at) + int64(n), Err: err}
+}
+
+// reset makes r the reader of no chunk.
+func (r *Reader) reset() {
+	r.h, r.mem, r.src, r.dict, r.value = Header{}, nil, nil, nil, nil
+	r.starts, r.ends, r.offs, r.ref, r.ahead = r.starts[:0], r.ends[:0], r.offs[:0], r.ref[:0], r.ahead[:0]
+	r.steps, r.planes, r.pairs = steps{}, false, false
+	r.opened++
+}
+
+// readStarts reads the positions of the blocks and the dictionary behind them, and finds where blocks end: writers
+// with several threads append blocks as they get ready, so the next position in order is another block's.
+func (r *Reader) readStarts(head []byte) error {
+	h := &r.h
+	first := h.Overhead() + 4*h.nblocks // checked by Header.check
+	for k := range h.nblocks {
+		at := h.Overhead() + 4*k
+		start := int32(binary.LittleEndian.Uint32(head[at:]))
+		if int(start) < first || int(start) >= h.CBytes {
+			return &Error{Block: k, Off: int64(at), Err: corrupt("block position %d", start)}
+		}
+		r.starts = append(r.starts, start)
+	}
+	if h.HasDict() {
+		if err := r.readDict(head, first); err != nil {
+			return err
+		}
+	}
+	r.findEnds()
+	return nil
+}
+
+// findEnds sets the end of each block to the next greater start, or the end of the chunk.
+func (r *Reader) findEnds() {
+	n, last := len(r.starts), int32(r.h.CBytes)
+	r.ends = slices.Grow(r.ends, n)[:n]
+	if slices.IsSorted(r.starts) {
+		for k := n - 1; k >= 0; k-- {
+			if k < n-1 && r.starts[k+1] > r.starts[k] {
+				last = r.starts[k+1]
+			}
+			r.ends[k] = last
+		}
+		return
+	}
+	r.sorted = append(r.sorted[:0], r.starts...)
+	slices.Sort(r.sorted)
+	for k, start := range r.starts {
+		r.ends[k] = last
+		if i, _ := slices.BinarySearch(r.sorted, start+1); i < n {
+			r.ends[k] = r.sorted[i]
+		}
+	}
+}
+
+func (r *Reader) readDict(head []byte, at int) error {
+	if len(head)-at < 4 {
+		return headerError(int64(at), ErrCorrupt, "no room for the dictionary")
+	}
+	n := int32(binary.LittleEndian.Uint32(head[at:]))
+	if n <= 0 || n > MaxDictSize || int(n) > len(head)-at-4 {
+		return headerError(int64(at), ErrCorrupt, "dictionary of %d bytes", n)
+	}
+	r.dict = head[at+4 : at+4+int(n)]
+	return nil
+}
+
+// readSizes reads the decoded sizes of blocks of variable length, which stand before their bytes, and returns the
+// largest.
+func (r *Reader) readSizes() (int, error) {
+	total, largest := int64(0), int32(0)
+	for k, start := range r.starts {
+		if k > 0 && start <= r.starts[k-1] {
+			return 0, &Error{Block: k, Off: int64(start), Err: corrupt("blocks out of order")}
+		}
+		if r.ends[k]-start < 4 {
+			return 0, &Error{Block: k, Off: int64(start), Err: corrupt("no room for the size")}
+		}
+		size := int32(binary.LittleEndian.Uint32(r.mem[start:]))
+		if size <= 0 || int64(size) > int64(r.h.NBytes)-total {
+			return 0, &Error{Block: k, Off: int64(start), Err: corrupt("block size %d", size)}
+		}
+		r.offs = append(r.offs, int32(total))
+		total += int64(size)
+		largest = max(largest, size)
+	}
+	if total != int64(r.h.NBytes) {
+		return 0, headerError(4, ErrCorrupt, "blocks of %d bytes in all in a chunk of %d", total, r.h.NBytes)
+	}
+	r.offs = append(r.offs, int32(total))
+	return int(largest), nil
+}
+
+// Header returns the header of the opened chunk.
+func (r *Reader) Header() *Header { return &r.h }
+
+// NBytes returns the decoded size of the chunk in bytes.
+func (r *Reader) NBytes() int { return r.h.NBytes }
+
+// NumBlocks returns the number of blocks.
+func (r *Reader) NumBlocks() int { return r.h.nblocks }
+
+// BlockLen returns the decoded size of block k in bytes.
+func (r *Reader) BlockLen(k int) int {
+	if len(r.offs) > 0 {
+		return int(r.offs[k+1] - r.offs[k])
+	}
+	return r.h.blockLen(k)
+}
+
+// BlockOffset returns where block k starts in the decoded chunk.
+func (r *Reader) BlockOffset(k int) int {
+	if len(r.offs) > 0 {
+		return int(r.offs[k])
+	}
+	return k * r.h.BlockSize
+}
+
+// Special tells whether the chunk is a special value, and which bytes a Value repeats. The slice is the reader's.
+func (r *Reader) Special() (Special, []byte) { return r.h.Special(), r.value }
+
+// Raw returns the chunk as it is stored, if all of it is in memory: always after Open, and after OpenAt when that was
+// told that at least half of the chunk will be read. It is valid until the reader is opened again.
+func (r *Reader) Raw() []byte { return r.mem }
+
+// ReadAhead reads the bytes of some blocks at once that lie close together in the source, so that decoding them need not
+// read each: the blocks in list, or n blocks from first on if that is empty. It is for the goroutine that has opened the
+// chunk, before others get it. What cannot be read is left to be an error of decoding.
+func (r *Reader) ReadAhead(first, n int, list []int32) {
+	if len(list) > 0 {
+		n = len(list)
+	}
+	if r.mem != nil || n < 2 || len(r.starts) == 0 {
+		return
+	}
+	from, to, useful := r.h.CBytes, 0, 0
+	for i := range n {
+		k := first + i
+		if len(list) > 0 {
+			k = int(list[i])
+		}
+		start, end := int(r.starts[k]), int(r.ends[k])
+		from, to, useful = min(from, start), max(to, end), useful+end-start
+	}
+	if to-from > aheadMost || to-from-useful > (n-1)*readCost || to <= len(r.own) {
+		return
+	}
+	r.ahead, r.from = slices.Grow(r.ahead[:0], to-from)[:to-from], from
+	if readFull(r.src, r.ahead, r.base, from, -1) != nil {
+		r.ahead = r.ahead[:0]
+	}
+}
+
+// aheadMost is how many bytes ReadAhead reads at most: so many stay in a cache of the processor.
+const aheadMost = 1 << 20
+
+// readCost is how many bytes are read from a cached file in the time that the system needs to be called.
+const readCost = 8 << 10
+
+// bytes returns the bytes of block k: a part of what is in memory, or read into *buf, which may be replaced.
+func (r *Reader) bytes(k int, buf *[]byte) ([]byte, error) {
+	from, to := int(r.starts[k]), int(r.ends[k])
+	switch {
+	case r.mem != nil:
+		return r.mem[from:to:to], nil
+	case to <= len(r.own): // read with what is before the streams
+		return r.own[from:to:to], nil
+	case from >= r.from && to-r.from <= len(r.ahead):
+		from, to = from-r.from, to-r.from
+		return r.ahead[from:to:to], nil
+	}
+	if !MayRead(r.src, r.base+int64(from), int64(to-from), r.maxBytes) {
+		return nil, &Error{Block: k, Off: int64(from), Err: fmt.Errorf("%d bytes for one block, too few of them are stored: %w", to-from, ErrTooLarge)}
+	}
+	*buf = sized(*buf, to-from)
+	return *buf, readFull(r.src, *buf, r.base, from, k)
+}

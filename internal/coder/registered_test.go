@@ -1,0 +1,318 @@
+package coder
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/goblosc/blosc2/codec"
+)
+
+// cellOrder returns the numbers of the items of a block, C order, in the order that NDCELL puts them.
+func cellOrder(shape []int32, edge int) []int {
+	ndim := len(shape)
+	var out []int
+	var items func(axis, at int, start []int)
+	items = func(axis, at int, start []int) {
+		if axis == ndim {
+			out = append(out, at)
+			return
+		}
+		for i := start[axis]; i < min(start[axis]+edge, int(shape[axis])); i++ {
+			items(axis+1, at*int(shape[axis])+i, start)
+		}
+	}
+	var cells func(axis int, start []int)
+	cells = func(axis int, start []int) {
+		if axis == ndim {
+			items(0, 0, start)
+			return
+		}
+		for i := 0; i < int(shape[axis]); i += edge {
+			start[axis] = i
+			cells(axis+1, start)
+		}
+	}
+	cells(0, make([]int, ndim))
+	return out
+}
+
+// registered are pipelines with filters that need to know more than the chunk says, and the blocks for them.
+var registered = []struct {
+	name     string
+	typeSize int
+	shape    []int32
+	filters  []Filter
+	naive    func(block []byte) []byte // what the first filter makes of a block, where that can be seen
+}{
+	{"bytedelta", 4, nil, []Filter{{ID: Shuffle}, {ID: ByteDelta, Meta: 4}}, nil},
+	{"bytedelta alone", 4, nil, []Filter{{ID: ByteDelta, Meta: 3}}, func(b []byte) []byte { return naiveByteDelta(b, 3) }},
+	{"bytedelta of the item size", 7, nil, []Filter{{ID: ByteDelta}}, func(b []byte) []byte { return naiveByteDelta(b, 7) }},
+	{"bytedelta of large items", 300, nil, []Filter{{ID: ByteDelta}}, func(b []byte) []byte { return naiveByteDelta(b, 300) }},
+	{"cells", 4, []int32{9, 10}, []Filter{{ID: NDCell, Meta: 4}}, func(b []byte) []byte { return naiveCells(b, 4, []int32{9, 10}, 4) }},
+	{"cells and shuffle", 8, []int32{4, 5, 6}, []Filter{{ID: NDCell, Meta: 3}, {ID: Shuffle}}, nil},
+	{"cells of large items", 300, []int32{5, 5}, []Filter{{ID: NDCell, Meta: 2}}, func(b []byte) []byte { return naiveCells(b, 300, []int32{5, 5}, 2) }},
+	{"cells and delta", 2, []int32{40}, []Filter{{ID: Delta}, {ID: NDCell, Meta: 7}, {ID: BitShuffle}}, nil},
+}
+
+func naiveByteDelta(b []byte, streams int) []byte {
+	out := slices.Clone(b)
+	n := len(b) / streams
+	for i := range n * streams {
+		if i%n > 0 {
+			out[i] = b[i] - b[i-1]
+		}
+	}
+	return out
+}
+
+func naiveCells(b []byte, size int, shape []int32, edge int) []byte {
+	var out []byte
+	for _, i := range cellOrder(shape, edge) {
+		out = append(out, b[i*size:(i+1)*size]...)
+	}
+	return out
+}
+
+func TestRegisteredFilters(t *testing.T) {
+	for _, c := range registered {
+		blockSize := 100 * c.typeSize
+		if c.shape != nil {
+			blockSize = c.typeSize
+			for _, n := range c.shape {
+				blockSize *= int(n)
+			}
+		}
+		for _, id := range someCodecs() {
+			for name, content := range contents {
+				for _, blocks := range []int{1, 5} {
+					src := content(blocks * blockSize)
+					if c.shape == nil {
+						src = content(blocks*blockSize + 13)
+					}
+					what := fmt.Sprintf("%s, %v, %s", c.name, id, name)
+					pool := NewPool(&Options{Concurrency: 2, ItemSize: c.typeSize, BlockShape: c.shape})
+					p := CParams{Codec: id, TypeSize: c.typeSize, BlockSize: blockSize, Filters: c.filters}
+					b, err := pool.Encode(nil, src, p)
+					if err != nil {
+						t.Fatalf("%s: %v", what, err)
+					}
+					if got, err := pool.Decode(nil, b); err != nil || !bytes.Equal(got, src) {
+						t.Fatalf("%s: %v, or other data", what, err)
+					}
+				}
+			}
+		}
+		if c.naive == nil {
+			continue
+		}
+		// Noise with a little room, so that the chunk is not stored as a whole but the block is.
+		src := append(noise(blockSize), make([]byte, blockSize)...)
+		b, err := Encode(nil, src, CParams{Codec: codec.LZ4, TypeSize: c.typeSize, BlockSize: blockSize, Filters: c.filters, Split: SplitNever},
+			&Options{ItemSize: c.typeSize, BlockShape: c.shape})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := int(binary.LittleEndian.Uint32(b[32:]))
+		if int(binary.LittleEndian.Uint32(b[at:])) != blockSize {
+			t.Fatalf("%s: noise is not stored raw", c.name)
+		}
+		if !bytes.Equal(b[at+4:at+4+blockSize], c.naive(src[:blockSize])) {
+			t.Errorf("%s: another order of bytes", c.name)
+		}
+	}
+}
+
+func TestByteDeltaOld(t *testing.T) {
+	// Streams of 20 bytes: the last 4 of each start afresh.
+	want := contents["ramp"](80)
+	body := binary.LittleEndian.AppendUint32(nil, 80)
+	for i := range want {
+		c := want[i]
+		if i%20 != 0 && i%20 != 16 {
+			c -= want[i-1]
+		}
+		body = append(body, c)
+	}
+	b := chunkOf(80, 1, body)
+	b[3] = 4
+	b[21] = byte(ByteDeltaOld)
+	for _, meta := range []byte{4, 0} {
+		b[29] = meta
+		if got, err := Decode(nil, b, nil); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("parameter %d: %x, %v", meta, got, err)
+		}
+	}
+	b[3] = 1 // an item size that may be anything
+	if _, err := Decode(nil, b, nil); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("without item size: %v", err)
+	}
+	if got, err := Decode(nil, b, &Options{ItemSize: 4}); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("with the item size in Options: %x, %v", got, err)
+	}
+}
+
+func TestNDMean(t *testing.T) {
+	shape := []int32{6, 10}
+	var src, want []byte
+	value := func(i int) float32 { return float32(i*i%97) / 4 }
+	sums, counts := map[int]float32{}, map[int]float32{}
+	cell := func(i int) int { return i/10/4*10 + i%10/4 }
+	for i := range 60 {
+		src = binary.LittleEndian.AppendUint32(src, math.Float32bits(value(i)))
+	}
+	for _, i := range cellOrder(shape, 4) {
+		sums[cell(i)] += value(i)
+		counts[cell(i)]++
+	}
+	for i := range 60 {
+		want = binary.LittleEndian.AppendUint32(want, math.Float32bits(sums[cell(i)]/counts[cell(i)]))
+	}
+	o := &Options{BlockShape: shape, ItemSize: 4}
+	for name, filters := range map[string][]Filter{
+		"alone":       {{ID: NDMean, Meta: 4}},
+		"then delta":  {{ID: NDMean, Meta: 4}, {ID: Delta}, {ID: Shuffle}},
+		"after delta": {{}, {ID: NDMean, Meta: 4}, {ID: BitShuffle}},
+	} {
+		b, err := Encode(nil, append(slices.Clone(src), src...), CParams{TypeSize: 4, BlockSize: 240, Codec: codec.LZ4, Filters: filters}, o)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got, err := Decode(nil, b, o); err != nil || !bytes.Equal(got, append(slices.Clone(want), want...)) {
+			t.Errorf("%s: %v, or other data", name, err)
+		}
+	}
+}
+
+// TestLossyDelta wants Delta to refer to what block 0 decodes to, where a filter before it loses data.
+func TestLossyDelta(t *testing.T) {
+	for _, c := range []struct {
+		f    Filter
+		ts   int
+		want func(b []byte) []byte
+	}{
+		{Filter{ID: TruncPrec, Meta: 5}, 4, func(b []byte) []byte { return naiveForward(Filter{ID: TruncPrec, Meta: 5}, b, nil, 4) }},
+		{Filter{ID: TruncPrec, Meta: 256 - 40}, 8, func(b []byte) []byte { return naiveForward(Filter{ID: TruncPrec, Meta: 256 - 40}, b, nil, 8) }},
+		{Filter{ID: IntTrunc, Meta: 4}, 1, func(b []byte) []byte { b = slices.Clone(b); mask(b, 0xf0); return b }},
+		{Filter{ID: IntTrunc, Meta: 256 - 3}, 2, func(b []byte) []byte {
+			b = slices.Clone(b)
+			for i := 0; i < len(b)/2*2; i += 2 {
+				b[i] &= 0xf8
+			}
+			return b
+		}},
+	} {
+		for _, rest := range [][]Filter{{}, {{ID: Shuffle}}, {{ID: Delta}}, {{}, {ID: Delta}, {ID: Shuffle}}} {
+			p := CParams{TypeSize: c.ts, BlockSize: 400, Codec: codec.Zlib, Filters: append([]Filter{c.f}, rest...)}
+			src := floats(3000)
+			b, err := Encode(nil, src, p, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if h, _ := ParseHeader(b, int64(len(b))); h.Stored() {
+				t.Fatalf("%+v: stored", p)
+			}
+			if got, err := Decode(nil, b, nil); err != nil || !bytes.Equal(got, c.want(src)) {
+				t.Errorf("%+v: %v, or other data", p, err)
+			}
+			l, err := p.Layout(len(src))
+			if err != nil {
+				t.Fatal(err)
+			}
+			assembledWith(t, l, src, b)
+		}
+	}
+}
+
+// assembledWith encodes block by block with the reference that Worker.Reference makes.
+func assembledWith(t *testing.T, l *Layout, src, want []byte) {
+	t.Helper()
+	w := NewPool(nil).Get()
+	at := func(k int) []byte { return src[k*l.blockSize : k*l.blockSize+l.BlockLen(k)] }
+	ref, err := w.Reference(nil, l, at(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var blocks [][]byte
+	for k := range l.NumBlocks() {
+		b, err := w.EncodeBlock(nil, l, k, at(k), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks = append(blocks, b)
+	}
+	got, err := assemble(t, w, l, ref, blocks, func(k int) ([]byte, error) { return at(k), nil })
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("assembled block by block: %v, or other bytes", err)
+	}
+}
+
+// TestMissingContext decodes chunks whose filters need what is not in the chunk.
+func TestMissingContext(t *testing.T) {
+	shape := []int32{8, 10}
+	for _, id := range []FilterID{NDCell, NDMean} {
+		p := CParams{TypeSize: 4, BlockSize: 320, Codec: codec.LZ4, Filters: []Filter{{ID: id, Meta: 4}, {ID: Shuffle}}}
+		src := floats(960)
+		b, err := Encode(nil, src, p, &Options{BlockShape: shape, ItemSize: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, c := range map[string]struct {
+			o    *Options
+			kind error
+		}{
+			"nothing":       {nil, ErrUnsupported},
+			"no shape":      {&Options{ItemSize: 4}, ErrUnsupported},
+			"other shape":   {&Options{ItemSize: 4, BlockShape: []int32{8, 11}}, ErrCorrupt},
+			"other size":    {&Options{ItemSize: 8, BlockShape: shape}, ErrCorrupt},
+			"9 dimensions":  {&Options{ItemSize: 4, BlockShape: []int32{8, 10, 1, 1, 1, 1, 1, 1, 1}}, ErrUnsupported},
+			"negative":      {&Options{ItemSize: 4, BlockShape: []int32{-8, -10}}, ErrCorrupt},
+			"no dimensions": {&Options{ItemSize: 4, BlockShape: []int32{}}, ErrUnsupported},
+		} {
+			var e *Error
+			if _, err := Decode(nil, b, c.o); !errors.Is(err, c.kind) || !errors.As(err, &e) {
+				t.Errorf("%v, %s: %v", id, name, err)
+			}
+			if name == "no dimensions" || c.o == nil || c.o.BlockShape == nil {
+				continue
+			}
+			if _, err := Encode(nil, src, p, c.o); !errors.Is(err, ErrParam) {
+				t.Errorf("%v, encoding with %s: %v", id, name, err)
+			}
+		}
+		if _, err := Encode(nil, src, p, nil); !errors.Is(err, ErrParam) {
+			t.Errorf("%v, encoding without shape: %v", id, err)
+		}
+		if _, err := Encode(nil, floats(900), p, &Options{BlockShape: shape, ItemSize: 4}); !errors.Is(err, ErrParam) {
+			t.Errorf("%v, encoding a short last block: %v", id, err)
+		}
+		// The header decides before any block does.
+		if _, err := NewReaderAt(bytes.NewReader(b), int64(len(b)), nil); !errors.Is(err, ErrUnsupported) {
+			t.Errorf("%v, opening without shape: %v", id, err)
+		}
+	}
+	p := CParams{TypeSize: 300, BlockSize: 3000, Codec: codec.Zlib, Filters: []Filter{{ID: ByteDelta}}}
+	b, err := Encode(nil, contents["sevens"](9000), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Decode(nil, b, nil); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("bytedelta without item size: %v", err)
+	}
+	if got, err := Decode(nil, b, &Options{ItemSize: 300}); err != nil || !bytes.Equal(got, contents["sevens"](9000)) {
+		t.Errorf("bytedelta with item size: %v", err)
+	}
+}
+
+func TestPipelineOfByteDelta(t *testing.T) {
+	for ts, want := range map[int]uint8{0: 1, 1: 1, 4: 4, 255: 255, 256: 0} {
+		p := CParams{TypeSize: ts, Filters: []Filter{{ID: Shuffle}, {ID: ByteDelta}}}
+		if pl := p.Pipeline(); pl[1].Meta != want || p.Filters[1].Meta != 0 {
+			t.Errorf("items of %d bytes: parameter %d, want %d", ts, pl[1].Meta, want)
+		}
+	}
+}

@@ -1,0 +1,315 @@
+package coder
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/goblosc/blosc2/codec"
+)
+
+var (
+	allCodecs    = []codec.ID{codec.BloscLZ, codec.LZ4, codec.LZ4HC, codec.Zlib, codec.Zstd}
+	allTypeSizes = []int{1, 2, 3, 4, 7, 8, 12, 16, 255, 300}
+	allSplits    = []SplitMode{SplitAuto, SplitAlways, SplitNever, SplitForward}
+	pipelines    = map[string][]Filter{
+		"default":       nil,
+		"none":          {},
+		"shuffle first": {{ID: Shuffle}},
+		"shuffle 3":     {{ID: Shuffle, Meta: 3}},
+		"bitshuffle":    {{ID: BitShuffle}},
+		"delta":         {{ID: Delta}},
+		"delta shuffle": {{}, {ID: Delta}, {}, {ID: Shuffle}},
+		"shuffle delta": {{ID: Shuffle}, {ID: Delta}},
+		"all":           {{ID: Shuffle}, {ID: BitShuffle}, {ID: Delta}, {ID: Shuffle, Meta: 2}, {ID: BitShuffle}, {ID: Delta}},
+	}
+)
+
+// someCodecs are all codecs, or two of them where the machine is slow.
+func someCodecs() []codec.ID {
+	if raceEnabled || testing.Short() {
+		return []codec.ID{codec.LZ4, codec.Zstd}
+	}
+	return allCodecs
+}
+
+// tripPools are kept between round trips: they have the codecs.
+var tripPools = []*Pool{NewPool(&Options{Concurrency: 1}), NewPool(&Options{Concurrency: 3})}
+
+// roundTrip encodes src in all ways there are, which must give the bytes that the naive encoder gives, and decodes it
+// in all ways.
+func roundTrip(t *testing.T, p CParams, src []byte) {
+	t.Helper()
+	what := fmt.Sprintf("%+v, %d bytes", p, len(src))
+	l, err := p.Layout(len(src))
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	want := naiveEncode(t, src, p, l.h.BlockSize)
+	before := slices.Clone(src)
+	for _, pool := range tripPools {
+		got, err := pool.Encode([]byte("head"), src, p)
+		if err != nil || string(got[:4]) != "head" || !bytes.Equal(got[4:], want) {
+			t.Fatalf("%s, %d workers: %v, %d bytes other than the %d of the naive encoder", what, pool.o.Concurrency, err, len(got), len(want))
+		}
+		got, err = pool.Decode(nil, want)
+		if err != nil || !bytes.Equal(got, src) {
+			t.Fatalf("%s, %d workers: decoding: %v, same data: %v", what, pool.o.Concurrency, err, bytes.Equal(got, src))
+		}
+	}
+	assembled(t, what, l, src, want)
+	if !bytes.Equal(naiveDecode(t, want), src) {
+		t.Fatalf("%s: the naive decoder finds other data", what)
+	}
+	if !bytes.Equal(src, before) {
+		t.Fatalf("%s: encoding changed its source", what)
+	}
+}
+
+// shuffledFirst tells whether Shuffle is the first filter of a block of n bytes that changes anything.
+func shuffledFirst(l *Layout, n int) bool {
+	for _, f := range l.h.Filters {
+		width := int(f.Meta)
+		if width == 0 {
+			width = l.h.TypeSize
+		}
+		if f.ID == NoFilter || f.ID == Shuffle && width == 1 {
+			continue
+		}
+		return f.ID == Shuffle && n%width == 0
+	}
+	return false
+}
+
+// assembled encodes block by block, the last one first, as callers do that have no contiguous source, and half of them
+// from their items where they can be shuffled first.
+func assembled(t *testing.T, what string, l *Layout, src, want []byte) {
+	t.Helper()
+	w := tripPools[0].Get()
+	defer tripPools[0].Put(w)
+	blocks := make([][]byte, l.NumBlocks())
+	at := func(k int) []byte { return src[k*l.blockSize : k*l.blockSize+l.BlockLen(k)] }
+	for k := range slices.Backward(blocks) {
+		if l.Stored() {
+			break
+		}
+		var ref []byte
+		if l.NeedsReference() {
+			ref = at(0)
+		}
+		var err error
+		if k%2 == 0 {
+			var ok bool
+			blocks[k], ok, err = w.EncodeShuffled(nil, l, k, ref, func(s Shuffled) bool {
+				s.SetRows(at(k), &Rows{N: 1, Len: s.Items()})
+				return true
+			})
+			if err != nil || ok != shuffledFirst(l, l.BlockLen(k)) {
+				t.Fatalf("%s: block %d: %v, shuffled first: %v", what, k, err, ok)
+			}
+			if ok {
+				continue
+			}
+		}
+		if blocks[k], err = w.EncodeBlock(nil, l, k, at(k), ref); err != nil {
+			t.Fatalf("%s: block %d: %v", what, k, err)
+		}
+	}
+	var buf []byte
+	var ref []byte
+	if l.NeedsReference() {
+		ref = at(0)
+	}
+	got, err := assemble(t, w, l, ref, blocks, func(k int) ([]byte, error) {
+		buf = append(buf[:0], at(k)...) // the same memory at each call
+		return buf, nil
+	})
+	if err != nil || !bytes.Equal(got, want) {
+		t.Fatalf("%s: assembling: %v, %d bytes other than the %d of the naive encoder", what, err, len(got), len(want))
+	}
+}
+
+// assemble builds a chunk of encoded blocks, and compares the header that Build returns with the one of the chunk.
+func assemble(t *testing.T, w *Worker, l *Layout, ref []byte, blocks [][]byte, plain func(k int) ([]byte, error)) ([]byte, error) {
+	t.Helper()
+	b, h, err := w.Build(nil, l, ref, Blocks{
+		Ready:    func(k int) ([]byte, error) { return blocks[k], nil },
+		Shuffled: func(int, Shuffled) bool { return false },
+		Plain:    plain,
+	})
+	checkHeader(t, b, h, err)
+	return b, err
+}
+
+// checkHeader compares the header that Build returned with what ParseHeader reads.
+func checkHeader(t *testing.T, b []byte, h Header, err error) {
+	t.Helper()
+	if err != nil {
+		return
+	}
+	if want, err := ParseHeader(b, int64(len(b))); err != nil || h != want {
+		t.Errorf("built a chunk with header %+v, but returned %+v: %v", want, h, err)
+	}
+}
+
+func TestRoundTripPipelines(t *testing.T) {
+	for _, id := range someCodecs() {
+		for _, ts := range allTypeSizes {
+			for _, filters := range pipelines {
+				for _, split := range allSplits[:3] {
+					p := CParams{Codec: id, TypeSize: ts, Filters: filters, Split: split, BlockSize: 1000}
+					roundTrip(t, p, contents["ramp"](2345))
+				}
+			}
+		}
+	}
+}
+
+func TestRoundTripSizes(t *testing.T) {
+	for _, ts := range allTypeSizes {
+		block := 1024 / ts * ts
+		sizes := []int{0, 1, 2, 3, 7, 8, 30, 31, 32, 33, 34, 63, 64, 65, ts - 1, ts, ts + 1, 255, 256, 257,
+			block - 1, block, block + 1, 2*block - 1, 2 * block, 2*block + 1, 2*block + ts, 5000}
+		for _, n := range sizes {
+			for _, content := range []string{"ramp", "noise", "sevens", "zeros"} {
+				for _, split := range allSplits {
+					roundTrip(t, CParams{Codec: codec.LZ4, TypeSize: ts, BlockSize: block, Split: split}, contents[content](n))
+				}
+			}
+			roundTrip(t, CParams{Codec: codec.BloscLZ, TypeSize: ts}, contents["ramp"](n))
+			roundTrip(t, CParams{Codec: codec.LZ4, TypeSize: ts, BlockSize: 5, Filters: pipelines["delta shuffle"]}, contents["ramp"](n))
+		}
+	}
+}
+
+func TestRoundTripLevels(t *testing.T) {
+	for _, id := range someCodecs() {
+		for level := -1; level <= 9; level++ {
+			roundTrip(t, CParams{Codec: id, Level: level, TypeSize: 4}, contents["floats"](150_000))
+		}
+	}
+}
+
+// TestBudget has chunks that just fit into their size plus 32 bytes, and that just do not.
+func TestBudget(t *testing.T) {
+	kinds := map[bool]int{}
+	for name, content := range contents {
+		for _, n := range []int{32, 40, 100, 999, 1000, 4096, 30_000, 30_001} {
+			if raceEnabled && n > 10_000 {
+				continue
+			}
+			for _, id := range []codec.ID{codec.BloscLZ, codec.LZ4, codec.Zlib} {
+				for _, split := range allSplits[1:3] {
+					for _, block := range []int{32, 200, 1000, 5000} {
+						p := CParams{Codec: id, TypeSize: 4, BlockSize: block, Split: split, Filters: pipelines["delta shuffle"]}
+						roundTrip(t, p, content(n))
+						b, err := tripPools[0].Encode(nil, content(n), p)
+						if err != nil {
+							t.Fatalf("%s: %v", name, err)
+						}
+						h, err := ParseHeader(b, int64(len(b)))
+						if err != nil {
+							t.Fatalf("%s: %v", name, err)
+						}
+						if h.CBytes > n-200 {
+							kinds[h.Stored()]++
+						}
+					}
+				}
+			}
+		}
+	}
+	for gap := range 80 { // zero bytes enough or not for what the streams cost
+		src := noise(20_000)
+		clear(src[7000 : 7000+gap])
+		roundTrip(t, CParams{Codec: codec.LZ4, TypeSize: 1, BlockSize: 3000}, src)
+		src = noise(20_000)
+		clear(src[20_000-gap:])
+		roundTrip(t, CParams{Codec: codec.LZ4, TypeSize: 1, BlockSize: 3000}, src)
+		roundTrip(t, CParams{Codec: codec.BloscLZ, TypeSize: 8, BlockSize: 3000, Filters: pipelines["delta"]}, src)
+	}
+	for blocks := 15; blocks < 45; blocks++ {
+		// The last block would fit, but codecs that are given too little room do not try.
+		src := append(noise((blocks-1)*300), bytes.Repeat([]byte("abcde"), 60)...)
+		roundTrip(t, CParams{Codec: codec.BloscLZ, BlockSize: 300, Filters: []Filter{}}, src)
+		roundTrip(t, CParams{Codec: codec.LZ4, BlockSize: 300, Filters: []Filter{}}, src)
+	}
+	if kinds[true] < 20 || kinds[false] < 20 {
+		t.Errorf("stored and not stored chunks near the limit: %v", kinds)
+	}
+}
+
+func TestTruncPrec(t *testing.T) {
+	for _, c := range []struct {
+		ts   int
+		meta uint8
+		ok   bool
+	}{
+		{4, 1, true}, {4, 10, true}, {4, 23, true}, {4, 24, false}, {4, 0, false}, {4, 0xff, true}, {4, 256 - 22, true}, {4, 256 - 23, false},
+		{8, 1, true}, {8, 52, true}, {8, 53, false}, {8, 256 - 51, true}, {8, 256 - 52, false},
+		{2, 5, false}, {1, 5, false}, {16, 5, false}, {300, 5, false},
+	} {
+		p := CParams{TypeSize: c.ts, Filters: []Filter{{ID: TruncPrec, Meta: c.meta}, {ID: Shuffle}}, Codec: codec.LZ4}
+		src := floats(1003)
+		b, err := Encode(nil, src, p, nil)
+		if (err == nil) != c.ok || err != nil && !errors.Is(err, ErrParam) {
+			t.Errorf("%d bytes, %d bits: error %v, want %v", c.ts, int8(c.meta), err, c.ok)
+		}
+		if err != nil {
+			continue
+		}
+		got, err := Decode(nil, b, nil)
+		if want := naiveForward(p.Filters[0], src, nil, c.ts); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%d bytes, %d bits: %v, or other data", c.ts, int8(c.meta), err)
+		}
+	}
+}
+
+func TestBadParams(t *testing.T) {
+	for name, p := range map[string]CParams{
+		"typesize":          {TypeSize: -1},
+		"typesize above":    {TypeSize: MaxBlockSize + 1},
+		"blocksize":         {BlockSize: -1},
+		"blocksize above":   {BlockSize: MaxBlockSize + 1},
+		"level":             {Level: 10},
+		"level below":       {Level: -2},
+		"split":             {Split: 3},
+		"split above":       {Split: 5},
+		"seven filters":     {Filters: make([]Filter, 7)},
+		"reserved filter":   {Filters: []Filter{{ID: 5}}},
+		"unknown filter":    {Filters: []Filter{{ID: 200}}},
+		"old bytedelta":     {Filters: []Filter{{ID: ByteDeltaOld, Meta: 4}}},
+		"cells of edge 0":   {Filters: []Filter{{ID: NDCell}}},
+		"means of edge 0":   {TypeSize: 4, Filters: []Filter{{ID: NDMean}}},
+		"means of edge 128": {TypeSize: 4, Filters: []Filter{{ID: NDMean, Meta: 128}}},
+		"means of int16":    {TypeSize: 2, Filters: []Filter{{ID: NDMean, Meta: 4}}},
+		"no bits":           {TypeSize: 4, Filters: []Filter{{ID: IntTrunc}}},
+		"33 bits":           {TypeSize: 4, Filters: []Filter{{ID: IntTrunc, Meta: 33}}},
+		"all bits cleared":  {TypeSize: 4, Filters: []Filter{{ID: IntTrunc, Meta: 256 - 32}}},
+		"bits of 3 bytes":   {TypeSize: 3, Filters: []Filter{{ID: IntTrunc, Meta: 8}}},
+		"codec of Blosc1":   {Codec: codec.Snappy},
+		"codec not there":   {Codec: codec.FromCode(200)},
+		"codec not a codec": {Codec: 7},
+	} {
+		for _, n := range []int{0, 10, 1000} {
+			b, err := Encode(nil, contents["ramp"](n), p, nil)
+			if n < 1000 && (p.Codec != 0 || name == "unknown filter") && err == nil {
+				continue // stored: no codec or filter is needed
+			}
+			if !errors.Is(err, ErrParam) && !errors.Is(err, ErrUnsupported) || len(b) > 0 {
+				t.Errorf("%s, %d bytes: %d bytes, error %v", name, n, len(b), err)
+			}
+		}
+	}
+	if _, err := (CParams{}).Layout(MaxBytes + 1); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("a chunk above the limit: %v", err)
+	}
+	if _, err := (CParams{}).Layout(-1); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("a chunk of -1 bytes: %v", err)
+	}
+	if l, err := (CParams{}).Layout(MaxBytes); err != nil || l.NBytes() != MaxBytes {
+		t.Errorf("the greatest chunk: %v", err)
+	}
+}

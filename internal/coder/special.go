@@ -1,0 +1,107 @@
+package coder
+
+import (
+	"fmt"
+
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/shuffle"
+)
+
+// FillSpecial writes what a special chunk stands for to dst: bytes [off, off+len(dst)) of its content. value is the
+// repeated item of a Value chunk, at least one byte; typeSize the item size of a NaNs chunk (4 or 8 bytes). Anything
+// else is zeros.
+func FillSpecial(dst []byte, s Special, value []byte, typeSize, off int) {
+	switch {
+	case s == NaNs:
+		value = nan(typeSize)
+		repeat(dst, value, off%len(value))
+	case s == Value && len(value) > 0:
+		repeat(dst, value, off%len(value))
+	default:
+		shuffle.Fill(dst, []byte{0})
+	}
+}
+
+// nan returns the bytes of a quiet NaN.
+func nan(typeSize int) []byte {
+	if typeSize == 4 {
+		return []byte{0, 0, 0xc0, 0x7f}
+	}
+	return []byte{0, 0, 0, 0, 0, 0, 0xf8, 0x7f}
+}
+
+// repeat fills dst with value, starting at byte phase of it.
+func repeat(dst, value []byte, phase int) {
+	if phase > 0 {
+		dst = dst[copy(dst, value[phase:]):]
+	}
+	shuffle.Fill(dst, value)
+}
+
+// flat fills dst with what stands at byte at of the content of a chunk in memory that is stored or special.
+func (h *Header) flat(dst, chunk []byte, at int) {
+	if s := h.Special(); s != Regular {
+		FillSpecial(dst, s, h.value(chunk), h.TypeSize, at)
+		return
+	}
+	at += h.Overhead()
+	shuffle.Copy(dst, chunk[at:at+len(dst)])
+}
+
+// value returns the item that a chunk repeats, if it is a Value.
+func (h *Header) value(chunk []byte) []byte {
+	if h.Special() == Value {
+		return chunk[HeaderSize:h.CBytes]
+	}
+	return nil
+}
+
+// EncodeSpecial appends the chunk of nbytes that stands for a special value. value is the repeated item of a Value,
+// whose length divides nbytes, and ignored otherwise. NaNs have items of 4 or 8 bytes; NaNs and Uninit are whole
+// items. Errors are ErrParam or ErrTooLarge.
+func EncodeSpecial(dst []byte, s Special, nbytes int, value []byte, p CParams) ([]byte, error) {
+	p, err := p.normal()
+	if err != nil {
+		return dst, err
+	}
+	if s == Uninit && nbytes%p.cappedTypeSize() != 0 { // the reference refuses it
+		return dst, paramError("no %v chunk of %d bytes with items of %d", s, nbytes, p.TypeSize)
+	}
+	return p.special(dst, s, nbytes, value)
+}
+
+// IndexedSpecial appends the chunk of nbytes that a special value in the index of a frame represents, a value other than
+// Value. It is for reading: what new chunks with the parameters of the frame would need, filters that can be written for
+// instance, does not matter. Errors are ErrParam or ErrTooLarge.
+func IndexedSpecial(dst []byte, s Special, nbytes int, p CParams) ([]byte, error) {
+	if s == Value || p.TypeSize < 1 || p.TypeSize > MaxBlockSize || p.BlockSize < 0 || p.BlockSize > MaxBlockSize {
+		return dst, paramError("no %v chunk with items of %d bytes and blocks of %d", s, p.TypeSize, p.BlockSize)
+	}
+	if p.Codec == codec.Default {
+		p.Codec = codec.Zstd
+	}
+	p.Level = min(max(p.Level, 0), 9)
+	if len(p.Filters) > NumFilters {
+		p.Filters = p.Filters[:NumFilters]
+	}
+	return p.special(dst, s, nbytes, nil)
+}
+
+// special is EncodeSpecial with checked parameters.
+func (p *CParams) special(dst []byte, s Special, nbytes int, value []byte) ([]byte, error) {
+	if nbytes < 0 || nbytes > MaxBytes {
+		return dst, fmt.Errorf("chunk: %d bytes: %w", nbytes, ErrTooLarge)
+	}
+	h := Header{
+		Version: versionRegular, VersionLZ: 1, Flags: flagExtended, TypeSize: p.cappedTypeSize(),
+		NBytes: nbytes, BlockSize: p.blockSize(nbytes), CBytes: HeaderSize, Blosc2Flags: uint8(s) << specialShift,
+	}
+	if s != Value {
+		value = nil
+	}
+	h.CBytes += len(value)
+	if err := h.check(int64(h.CBytes)); s == Regular || s > Uninit || err != nil {
+		return dst, paramError("no %v chunk of %d bytes with items of %d", s, nbytes, p.TypeSize)
+	}
+	return append(h.append(dst), value...), nil
+}

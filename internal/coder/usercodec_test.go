@@ -1,0 +1,120 @@
+package coder
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/goblosc/blosc2/codec"
+)
+
+// fakeCodec returns what it is told to from each call.
+type fakeCodec struct {
+	n      func(dst, src []byte) int
+	err    error
+	params *codec.Params // of the last coder, where that is of interest
+}
+
+func (fakeCodec) ID() codec.ID { return codec.FromCode(200) }
+
+func (c fakeCodec) NewEncoder(p codec.Params) (codec.Encoder, error) { return c.note(p), nil }
+func (c fakeCodec) NewDecoder(p codec.Params) (codec.Decoder, error) { return c.note(p), nil }
+
+func (c fakeCodec) note(p codec.Params) fakeCodec {
+	if c.params != nil {
+		*c.params = p
+	}
+	return c
+}
+
+// Encode writes the first byte and forgets the rest.
+func (c fakeCodec) Encode(dst, src []byte) (int, error) {
+	dst[0] = src[0]
+	return c.n(dst, src), c.err
+}
+
+func (c fakeCodec) Decode(dst, src []byte) error {
+	for i := range dst {
+		dst[i] = src[0]
+	}
+	return c.err
+}
+
+func TestUserCodec(t *testing.T) {
+	src := contents["ramp"](1000)
+	p := CParams{Codec: codec.FromCode(200), CodecMeta: 77, TypeSize: 300, BlockSize: 600, Level: 3}
+	for name, n := range map[string]func(dst, src []byte) int{
+		"no bytes":  func(dst, src []byte) int { return 0 },
+		"fewer":     func(dst, src []byte) int { return -1 },
+		"as many":   func(dst, src []byte) int { return len(src) },
+		"more":      func(dst, src []byte) int { return len(src) + 1 },
+		"many more": func(dst, src []byte) int { return 1 << 30 },
+	} {
+		o := &Options{Codecs: codec.Set{}.With(fakeCodec{n: n})}
+		for _, content := range []string{"ramp", "tail"} {
+			src := contents[content](100_000)
+			b, err := Encode(nil, src, p, o)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if got, err := Decode(nil, b, o); err != nil || !bytes.Equal(got, src) {
+				t.Errorf("%s: %v, or other data", name, err)
+			}
+			if b, err = EncodeVL(nil, cut(src, 1, 5000), p, o); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if got, err := Decode(nil, b, o); err != nil || !bytes.Equal(got, src) {
+				t.Errorf("%s, blocks of variable length: %v, or other data", name, err)
+			}
+		}
+	}
+	beyond := fakeCodec{n: func(dst, src []byte) int { return len(dst) + 1 }}
+	if _, err := encodeStream(nil, src[:100], beyond, 50); !errors.Is(err, errNoRoom) {
+		t.Errorf("a codec that claims more than its room: %v", err)
+	}
+	one := func(dst, src []byte) int { return 1 }
+	var params codec.Params
+	o := &Options{Codecs: codec.Set{}.With(fakeCodec{n: one, params: &params}), BlockShape: []int32{2}, Concurrency: 1}
+	b, err := Encode(nil, src, p, o)
+	if err != nil || b[2]>>5 != 6 || b[22] != 200 || b[23] != 77 {
+		t.Fatalf("header %x, %v", b[:32], err)
+	}
+	if params.Level != 3 || params.Meta != 77 || params.TypeSize != 300 || len(params.BlockShape) != 1 {
+		t.Errorf("the encoder was told %+v", params)
+	}
+	got, err := Decode(nil, b, &Options{Codecs: o.Codecs, ItemSize: 300, BlockShape: []int32{2}})
+	if err != nil || !bytes.Equal(got[:600], bytes.Repeat(src[:1], 600)) {
+		t.Errorf("%x, %v", got, err)
+	}
+	if params.Meta != 77 || params.TypeSize != 300 || len(params.BlockShape) != 1 {
+		t.Errorf("the decoder was told %+v", params)
+	}
+	// Chunks with other parameters in the same pool get coders of their own.
+	pool := NewPool(o)
+	for meta := range uint8(5) {
+		p.CodecMeta = meta
+		b, err := pool.Encode(nil, src, p)
+		if err != nil || params.Meta != meta {
+			t.Errorf("the encoder was told %+v, want parameter %d; %v", params, meta, err)
+		}
+		params.Meta = 99
+		if _, err := pool.Decode(nil, b); err != nil || params.Meta != meta {
+			t.Errorf("the decoder was told %+v, want parameter %d; %v", params, meta, err)
+		}
+	}
+	errMine := errors.New("mine")
+	bad := &Options{Codecs: codec.Set{}.With(fakeCodec{n: one, err: errMine})}
+	if b, err := Encode(nil, src, p, bad); !errors.Is(err, errMine) || len(b) > 0 {
+		t.Errorf("encoding: %v", err)
+	}
+	if b, err := EncodeVL(nil, [][]byte{src}, p, bad); !errors.Is(err, errMine) || len(b) > 0 {
+		t.Errorf("encoding blocks of variable length: %v", err)
+	}
+	var e *Error
+	if _, err := Decode(nil, b, bad); !errors.Is(err, errMine) || !errors.As(err, &e) || e.Block != 0 {
+		t.Errorf("decoding: %v", err)
+	}
+	if _, err := Decode(nil, b, nil); !errors.Is(err, ErrUnsupported) || !errors.As(err, &e) {
+		t.Errorf("decoding without the codec: %v", err)
+	}
+}

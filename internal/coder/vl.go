@@ -1,0 +1,128 @@
+package coder
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// EncodeVL appends a chunk whose blocks have sizes of their own, any from 1 byte on; there is at least one. The
+// parameters BlockSize and Split do not matter: each block is one stream, and Delta is within each block. With
+// NoCompression the blocks go through the filters only. The chunk can be larger than its data, by 8 bytes a block and
+// the header. Errors are ErrParam, ErrUnsupported or ErrTooLarge, or those of filters of the user.
+func (p *Pool) EncodeVL(dst []byte, blocks [][]byte, c CParams) ([]byte, error) {
+	l, err := c.layoutVL(blocks)
+	if err != nil {
+		return dst, err
+	}
+	offs := make([]int, len(blocks))
+	for k := 1; k < len(blocks); k++ {
+		offs[k] = offs[k-1] + len(blocks[k-1])
+	}
+	team := p.team(len(blocks))
+	out, err := encodeVL(dst, l, team, blocks, offs)
+	p.dismiss(team) // not after a panic
+	return out, err
+}
+
+// encodeVL is EncodeVL with a team. offs is where the blocks start.
+func encodeVL(dst []byte, l *Layout, team []*Worker, blocks [][]byte, offs []int) ([]byte, error) {
+	w := team[0]
+	var err error
+	if l, err = w.trainVL(l, blocks, offs); err != nil {
+		return dst, err
+	}
+	err = encodeAll(team, len(blocks), func(w *Worker, k int) error {
+		b := w.layoutBlock(l, k, nil)
+		b.Offset = offs[k]
+		return w.encodeVLBlock(l, blocks[k], b)
+	})
+	defer clear(w.blocks)
+	if err != nil {
+		return dst, err
+	}
+	size := HeaderSize + 4*len(blocks) + l.dictSize()
+	for _, encoded := range w.blocks {
+		size += len(encoded)
+	}
+	b := builder{l: l}
+	b.begin(dst, size)
+	for k, encoded := range w.blocks {
+		b.add(k, append(b.dst, encoded...))
+	}
+	b.end()
+	return b.dst, nil
+}
+
+// encodeAll calls f for all blocks, which appends the encoded block to the out of the worker that it gets. The first
+// worker's blocks then holds them, until a worker of the team is used again.
+func encodeAll(team []*Worker, n int, f func(w *Worker, k int) error) error {
+	first := team[0]
+	first.blocks = slices.Grow(first.blocks[:0], n)[:n]
+	for _, w := range team {
+		w.out = w.out[:0]
+	}
+	return work(team, n, func(w *Worker, k int) error {
+		at := len(w.out)
+		err := f(w, k)
+		first.blocks[k] = w.out[at:]
+		return err
+	})
+}
+
+// EncodeVL appends a chunk whose blocks have sizes of their own. See [Pool.EncodeVL].
+func EncodeVL(dst []byte, blocks [][]byte, c CParams, o *Options) ([]byte, error) {
+	return NewPool(o).EncodeVL(dst, blocks, c)
+}
+
+// encodeVLBlock appends a block of variable length to w.out: its size and its stream.
+func (w *Worker) encodeVLBlock(l *Layout, src []byte, b *block) error {
+	src, err := w.filtered(l, src, b)
+	if err != nil {
+		return err
+	}
+	w.out = binary.LittleEndian.AppendUint32(w.out, uint32(len(src)))
+	if l.p.Level == 0 {
+		w.out = append(w.out, src...)
+		return nil
+	}
+	enc, err := w.encoder(l)
+	if err != nil {
+		return err
+	}
+	at := len(w.out)
+	w.out = grow(w.out, len(src))
+	n, err := enc.Encode(w.out[at:], src)
+	switch {
+	case gaveUp(n, len(src), err, src):
+		n = copy(w.out[at:], src)
+	case err != nil:
+		return err
+	}
+	w.out = w.out[:at+n]
+	return nil
+}
+
+// DecodeVL returns the blocks of the chunk at the start of src, which may be any chunk. The blocks share memory.
+// Errors are those of [Pool.Decode].
+func (p *Pool) DecodeVL(src []byte) ([][]byte, error) {
+	data, err := p.Decode(nil, src)
+	if err != nil {
+		return nil, err
+	}
+	w := p.Get()
+	defer p.Put(w)
+	r := &w.reader
+	defer r.reset()
+	if err := w.Open(r, src); err != nil {
+		return nil, err
+	}
+	blocks := make([][]byte, r.NumBlocks())
+	for k := range blocks {
+		n := r.BlockLen(k)
+		blocks[k], data = data[:n:n], data[n:]
+	}
+	return blocks, nil
+}
+
+// DecodeVL returns the blocks of the chunk at the start of src. See [Pool.DecodeVL].
+func DecodeVL(src []byte, o *Options) ([][]byte, error) { return NewPool(o).DecodeVL(src) }

@@ -1,0 +1,188 @@
+package coder
+
+import "github.com/goblosc/blosc2/codec"
+
+// Worker encodes and decodes blocks on one goroutine. It owns the scratch memory and the codecs, so that coding block
+// after block allocates nothing. Get one from a [Pool].
+type Worker struct {
+	// Chunk is the number of the chunk in its frame, which is passed to user filters. Pool.Get sets it to -1, not known.
+	Chunk int64
+
+	pool     *Pool
+	o        *Options
+	block    block // argument of the filters
+	buf      buffers
+	pre      []byte    // a block after Options.Prefilter
+	post     []byte    // a block before Options.Postfilter
+	in       [2][]byte // compressed bytes read from an io.ReaderAt
+	out      []byte    // encoded blocks
+	again    []byte    // a chunk of which the size is not yet known
+	part     []byte    // a block of which only a part is wanted
+	batch    batch     // streams that are decoded together
+	encoders []cachedEncoder
+	decoders []cachedDecoder
+	encoding encoding
+	decoding decoding
+
+	// For the calls that code whole chunks.
+	reader Reader
+	blocks [][]byte
+	ref    []byte
+	team   []*Worker
+}
+
+type cachedEncoder struct {
+	id    codec.ID
+	level int
+	meta  uint8
+	size  int
+	enc   codec.Encoder
+}
+
+type cachedDecoder struct {
+	format codec.Format
+	code   uint8
+	meta   uint8
+	size   int
+	dec    codec.Decoder
+}
+
+// decoding is what decoding the blocks of one opened chunk takes: one opening of one reader.
+type decoding struct {
+	reader *Reader
+	opened uint64
+	dec    codec.Decoder
+	prefix codec.PrefixDecoder // dec, if it can stop early
+	batch  codec.BatchDecoder  // dec, if it decodes several streams together
+	planes bool                // that is faster for the streams of one block
+}
+
+// encoding is what encoding the blocks of one layout takes.
+type encoding struct {
+	layout *Layout
+	steps  steps
+	enc    codec.Encoder // nil until a block needs it
+}
+
+// maxCached bounds the codecs that a worker keeps. Chunks of one frame rarely use more than one or two.
+const maxCached = 6
+
+// forget drops what is of use for one chunk.
+func (w *Worker) forget() { w.encoding, w.decoding = encoding{}, decoding{} }
+
+// itemSize returns the item size that codecs and N-dimensional filters use.
+func (w *Worker) itemSize(header int) int {
+	if w.o.ItemSize > 0 {
+		return w.o.ItemSize
+	}
+	return header
+}
+
+// stepsOf returns the filters of a layout.
+func (w *Worker) stepsOf(l *Layout) *steps {
+	if e := &w.encoding; e.layout != l {
+		*e = encoding{layout: l, steps: w.o.encodeSteps(&l.pipeline, l.typeSize)}
+	}
+	return &w.encoding.steps
+}
+
+// encoder returns the encoder for a layout.
+func (w *Worker) encoder(l *Layout) (codec.Encoder, error) {
+	w.stepsOf(l)
+	if w.encoding.enc == nil {
+		enc, err := w.findEncoder(l)
+		if err != nil {
+			return nil, err
+		}
+		w.encoding.enc = enc
+	}
+	return w.encoding.enc, nil
+}
+
+// findEncoder returns a cached encoder, or a new one. An encoder with a dictionary is of use for one chunk.
+func (w *Worker) findEncoder(l *Layout) (codec.Encoder, error) {
+	if l.dict != nil {
+		return w.newEncoder(l)
+	}
+	key := cachedEncoder{id: l.p.Codec, level: l.p.Level, meta: l.p.CodecMeta, size: w.itemSize(l.p.TypeSize)}
+	for i := range w.encoders {
+		e := &w.encoders[i]
+		if e.id == key.id && e.level == key.level && e.meta == key.meta && e.size == key.size {
+			return e.enc, nil
+		}
+	}
+	enc, err := w.newEncoder(l)
+	if err != nil {
+		return nil, err
+	}
+	if len(w.encoders) == maxCached {
+		clear(w.encoders)
+		w.encoders = w.encoders[:0]
+	}
+	key.enc = enc
+	w.encoders = append(w.encoders, key)
+	return enc, nil
+}
+
+func (w *Worker) newEncoder(l *Layout) (codec.Encoder, error) {
+	c, err := w.o.Codecs.ByID(l.p.Codec)
+	if err != nil {
+		return nil, err
+	}
+	return c.NewEncoder(codec.Params{
+		Level: l.p.Level, Meta: l.p.CodecMeta, TypeSize: w.itemSize(l.p.TypeSize), BlockShape: w.o.BlockShape, Dict: l.dict,
+	})
+}
+
+// decoder returns the decoder for a chunk, with what it can do.
+func (w *Worker) decoder(r *Reader) (*decoding, error) {
+	d := &w.decoding
+	if d.reader == r && d.opened == r.opened {
+		return d, nil
+	}
+	dec, err := w.findDecoder(r)
+	if err != nil {
+		return nil, err
+	}
+	*d = decoding{reader: r, opened: r.opened, dec: dec}
+	d.prefix, _ = dec.(codec.PrefixDecoder)
+	d.batch, _ = dec.(codec.BatchDecoder)
+	d.planes = d.batch != nil && d.batch.PlanesPay()
+	return d, nil
+}
+
+// findDecoder returns a cached decoder, or a new one. A decoder with a dictionary is of use for one chunk.
+func (w *Worker) findDecoder(r *Reader) (codec.Decoder, error) {
+	if r.dict != nil {
+		return w.newDecoder(r)
+	}
+	key := cachedDecoder{format: r.h.Format(), meta: r.h.CodecMeta, size: w.itemSize(r.h.TypeSize)}
+	if key.format == codec.FormatUser {
+		key.code = r.h.Codec
+	}
+	for i := range w.decoders {
+		d := &w.decoders[i]
+		if d.format == key.format && d.code == key.code && d.meta == key.meta && d.size == key.size {
+			return d.dec, nil
+		}
+	}
+	dec, err := w.newDecoder(r)
+	if err != nil {
+		return nil, err
+	}
+	if len(w.decoders) == maxCached {
+		clear(w.decoders)
+		w.decoders = w.decoders[:0]
+	}
+	key.dec = dec
+	w.decoders = append(w.decoders, key)
+	return dec, nil
+}
+
+func (w *Worker) newDecoder(r *Reader) (codec.Decoder, error) {
+	c, err := w.o.Codecs.ByFormat(r.h.Format(), r.h.Codec)
+	if err != nil {
+		return nil, err
+	}
+	return c.NewDecoder(codec.Params{Meta: r.h.CodecMeta, TypeSize: w.itemSize(r.h.TypeSize), BlockShape: w.o.BlockShape, Dict: r.dict})
+}
