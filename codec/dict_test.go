@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 // dictIDs lists the codecs that take a dictionary.
@@ -37,7 +38,7 @@ func TestDictionaryRoundTrip(t *testing.T) {
 	for _, n := range []int{0, 1, 11, 12, 13, 14, 40, 100, 30000} {
 		inputs = append(inputs, text[60000:60000+n], text[100:100+n]) // the latter are in the raw dictionaries
 	}
-	brief := testing.Short() || raceEnabled
+	brief := testing.Short() || race.Enabled
 	if brief {
 		inputs = inputs[30:]
 	}
@@ -215,7 +216,7 @@ func TestUnsoundDictionary(t *testing.T) {
 }
 
 func TestDictionaryNoAllocations(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector makes pools forget")
 	}
 	text := input("words", 100000, 5)

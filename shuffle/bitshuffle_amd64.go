@@ -2,6 +2,8 @@
 
 package shuffle
 
+import "github.com/goblosc/blosc2/internal/cpu"
+
 // planeBytes is the number of bytes of a plane that the AVX2 kernels take in one turn.
 const planeBytes = 256
 
@@ -9,7 +11,7 @@ const planeBytes = 256
 
 func splitPlaneKernel(rows []byte, rowLen int, plane []byte, n int) {
 	i := 0
-	if m := n &^ (planeBytes512 - 1); use.avx512 && m > 0 {
+	if m := n &^ (planeBytes512 - 1); cpu.Has(cpu.AVX512) && m > 0 {
 		splitPlaneAVX512(&rows[0], rowLen, &plane[0], &splitMask512, m)
 		i = m
 	}
@@ -20,7 +22,7 @@ func splitPlaneKernel(rows []byte, rowLen int, plane []byte, n int) {
 
 func joinPlaneKernel(plane, rows []byte, rowLen, n int) {
 	i := 0
-	if m := n &^ (planeBytes512 - 1); use.avx512 && m > 0 {
+	if m := n &^ (planeBytes512 - 1); cpu.Has(cpu.AVX512) && m > 0 {
 		joinPlaneAVX512(&plane[0], &rows[0], rowLen, &joinMask512, m)
 		i = m
 	}

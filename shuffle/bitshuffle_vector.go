@@ -2,7 +2,12 @@
 
 package shuffle
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/race"
+)
 
 // This file divides the work between vector kernels and the generic ones, as shuffle_vector.go does. A machine brings
 // planeBytes, splitPlaneKernel and joinPlaneKernel.
@@ -24,22 +29,22 @@ func bitUnshuffleElements(dst, src []byte, size, n int) {
 
 // bitShuffleVector does bitShuffleElements, or returns false where there is nothing to gain.
 func bitShuffleVector(dst, src []byte, size, n int) bool {
-	if !vectors() || n < planeBytes {
+	if !cpu.Has(vectorLevel) || n < planeBytes {
 		return false
 	}
-	raceRead(src)
-	raceWrite(dst)
+	race.Read(src)
+	race.Write(dst)
 	bitShuffleTiles(dst, src, size, n)
 	return true
 }
 
 // bitUnshuffleVector does bitUnshuffleElements, or returns false where there is nothing to gain.
 func bitUnshuffleVector(dst, src []byte, size, n int) bool {
-	if !vectors() || n < planeBytes {
+	if !cpu.Has(vectorLevel) || n < planeBytes {
 		return false
 	}
-	raceRead(src)
-	raceWrite(dst)
+	race.Read(src)
+	race.Write(dst)
 	bitUnshuffleTiles(dst, src, size, n)
 	return true
 }

@@ -2,10 +2,12 @@
 
 package shuffle
 
+import "github.com/goblosc/blosc2/internal/cpu"
+
 func byteDiffKernel(dst, src *byte, n int) { byteDiffAVX2(dst, src, n) }
 
 func byteSumKernel(dst, src *byte, n int) {
-	if use.avx512 {
+	if cpu.Has(cpu.AVX512) {
 		byteSumAVX512(dst, src, &sumMasks, n)
 	} else {
 		byteSumAVX2(dst, src, n)

@@ -2,6 +2,11 @@
 
 package shuffle
 
+import (
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/race"
+)
+
 // byteDiff writes the differences of one stream.
 func byteDiff(dst, src []byte) { byteDiffGeneric(dst, src, byteDiffVector(dst, src)) }
 
@@ -11,11 +16,11 @@ func byteSum(dst, src []byte) { byteSumGeneric(dst, src, byteSumVector(dst, src)
 // byteDiffVector does byteDiff for the first bytes and returns how many.
 func byteDiffVector(dst, src []byte) int {
 	n := (len(src) - 1) &^ 31
-	if !vectors() || n <= 0 {
+	if !cpu.Has(vectorLevel) || n <= 0 {
 		return 0
 	}
-	raceRead(src)
-	raceWrite(dst)
+	race.Read(src)
+	race.Write(dst)
 	dst[0] = src[0]
 	_ = dst[n]
 	byteDiffKernel(&dst[1], &src[1], n)
@@ -25,11 +30,11 @@ func byteDiffVector(dst, src []byte) int {
 // byteSumVector does byteSum for the first bytes and returns how many.
 func byteSumVector(dst, src []byte) int {
 	n := len(src) &^ 31
-	if !vectors() || n == 0 {
+	if !cpu.Has(vectorLevel) || n == 0 {
 		return 0
 	}
-	raceRead(src)
-	raceWrite(dst)
+	race.Read(src)
+	race.Write(dst)
 	_ = dst[n-1]
 	byteSumKernel(&dst[0], &src[0], n)
 	return n

@@ -3,6 +3,8 @@ package shuffle
 import (
 	"bytes"
 	"testing"
+
+	"github.com/goblosc/blosc2/internal/cpu/cputest"
 )
 
 // FuzzFilters compares every filter without a block shape with its reference, on all kernels.
@@ -34,17 +36,14 @@ func FuzzFilters(f *testing.F) {
 				naiveDelta(src, ref, deltaSize),
 			},
 		}
-		for _, k := range kernels {
-			if !k.available {
-				continue
-			}
-			k.with(t, func() {
+		for _, l := range cputest.Available(levels...) {
+			with(l, func() {
 				for _, p := range pairs {
 					if got := run(t, p.encode, src, size, len(src)%8); !bytes.Equal(got, p.want) {
-						t.Errorf("%s: %s of size %d: encoded wrong", k.name, p.name, size)
+						t.Errorf("%s: %s of size %d: encoded wrong", l, p.name, size)
 					}
 					if got := run(t, p.decode, p.want, size, size%8); !bytes.Equal(got, src) {
-						t.Errorf("%s: %s of size %d: decoded wrong", k.name, p.name, size)
+						t.Errorf("%s: %s of size %d: decoded wrong", l, p.name, size)
 					}
 				}
 			})

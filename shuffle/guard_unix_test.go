@@ -4,40 +4,18 @@ package shuffle
 
 import (
 	"bytes"
-	"os"
 	"runtime/debug"
-	"syscall"
 	"testing"
-)
 
-// guarded returns memory of at least size bytes, whole pages, with a page before and a page behind that cannot be
-// touched.
-func guarded(t testing.TB, size int) []byte {
-	page := os.Getpagesize()
-	size = (size + page - 1) / page * page
-	mem, err := syscall.Mmap(-1, 0, size+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Munmap(mem); err != nil {
-			t.Error(err)
-		}
-	})
-	for _, p := range [][]byte{mem[:page], mem[page+size:]} {
-		if err := syscall.Mprotect(p, syscall.PROT_NONE); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return mem[page : page+size]
-}
+	"github.com/goblosc/blosc2/internal/cpu/cputest"
+	"github.com/goblosc/blosc2/internal/guardpage"
+)
 
 // TestGuardPages runs every filter on blocks that begin or end at a page that cannot be touched: a kernel that reads or
 // writes outside of its block faults.
 func TestGuardPages(t *testing.T) {
 	const size = 1 << 16
-	srcMem, dstMem := guarded(t, size), guarded(t, size)
-	srcMem, dstMem = srcMem[:len(srcMem):len(srcMem)], dstMem[:len(dstMem):len(dstMem)]
+	srcMem, dstMem := guardpage.New(t, size), guardpage.New(t, size)
 	filters := []struct {
 		name           string
 		encode, decode filter
@@ -80,7 +58,7 @@ func TestGuardPages(t *testing.T) {
 // TestMoveGuard copies and fills blocks that begin or end at a page that cannot be touched.
 func TestMoveGuard(t *testing.T) {
 	const size = 1 << 16
-	src, dst, want := guarded(t, size), guarded(t, size), make([]byte, size)
+	src, dst, want := guardpage.New(t, size), guardpage.New(t, size), make([]byte, size)
 	copy(src, randomBytes(size, 9))
 	forEachKernel(t, func(t *testing.T) {
 		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
@@ -103,8 +81,7 @@ func TestMoveGuard(t *testing.T) {
 // TestRowsGuard runs UnshuffleRows and ShuffleRows on blocks and rows that begin or end at a page that cannot be touched.
 func TestRowsGuard(t *testing.T) {
 	const size = 1 << 16
-	src, dst := guarded(t, size), guarded(t, size)
-	src, dst = src[:len(src):len(src)], dst[:len(dst):len(dst)]
+	src, dst := guardpage.New(t, size), guardpage.New(t, size)
 	copy(src, randomBytes(size, 9))
 	forEachKernel(t, func(t *testing.T) {
 		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
@@ -125,17 +102,14 @@ func FuzzRows(f *testing.F) {
 	f.Add(uint8(8), uint8(1), uint8(45), uint8(3), uint8(9), uint8(7))
 	f.Add(uint8(2), uint8(5), uint8(8), uint8(1), uint8(200), uint8(2))
 	const size = 1 << 20
-	src, dst := guarded(f, size), guarded(f, size)
-	src, dst = src[:len(src):len(src)], dst[:len(dst):len(dst)]
+	src, dst := guardpage.New(f, size), guardpage.New(f, size)
 	copy(src, randomBytes(size, 9))
 	f.Fuzz(func(t *testing.T, width, n, length, gap, pad, back uint8) {
-		for _, k := range kernels {
-			if k.available {
-				k.with(t, func() {
-					checkRows(t, dst, src, 1+int(width)%20, 1+int(n)%40, 1+int(length), int(gap)%64, int(pad), back)
-					checkShuffleRows(t, dst, src, 1+int(width)%20, 1+int(n)%40, 1+int(length), int(gap)%64, int(pad), back)
-				})
-			}
+		for _, l := range cputest.Available(levels...) {
+			with(l, func() {
+				checkRows(t, dst, src, 1+int(width)%20, 1+int(n)%40, 1+int(length), int(gap)%64, int(pad), back)
+				checkShuffleRows(t, dst, src, 1+int(width)%20, 1+int(n)%40, 1+int(length), int(gap)%64, int(pad), back)
+			})
 		}
 	})
 }

@@ -5,14 +5,10 @@ package shuffle
 import (
 	"testing"
 
-	"golang.org/x/sys/cpu"
+	"github.com/goblosc/blosc2/internal/cpu"
 )
 
-var kernels = []kernel{
-	{"generic", features{}, true},
-	{"avx2", features{avx2: true}, cpu.X86.HasAVX2},
-	{"avx512", features{avx2: true, avx512: true}, hasAVX512()},
-}
+var levels = []cpu.Level{cpu.AVX2, cpu.AVX512}
 
 // vectorWidths are the widths that have vector kernels.
 var vectorWidths = func() (widths []int) {
@@ -24,7 +20,7 @@ var vectorWidths = func() (widths []int) {
 
 // TestAVX512InUse fails if the AVX-512 kernels leave their work to others.
 func TestAVX512InUse(t *testing.T) {
-	if !hasAVX512() {
+	if !cpu.Has(cpu.AVX512) {
 		t.Skip("this machine has no AVX-512 with VBMI and GFNI")
 	}
 	const n = 200
@@ -42,10 +38,10 @@ func TestAVX512InUse(t *testing.T) {
 // TestMoveKernelsInUse fails if Copy and Fill leave long blocks to others.
 func TestMoveKernelsInUse(t *testing.T) {
 	dst, src := make([]byte, 1<<17), make([]byte, 1<<17)
-	if vectors() && !fillKernel(dst, 1) {
+	if cpu.Has(vectorLevel) && !fillKernel(dst, 1) {
 		t.Error("not filled by vectors")
 	}
-	if use.avx512 && !copyKernel(dst, src) && !copyKernel(dst[64:], src[:1<<16]) {
+	if cpu.Has(cpu.AVX512) && !copyKernel(dst, src) && !copyKernel(dst[64:], src[:1<<16]) {
 		t.Error("not copied by a string instruction")
 	}
 }

@@ -2,10 +2,9 @@
 
 package shuffle
 
-var kernels = []kernel{
-	{"generic", features{}, true},
-	{"neon", features{neon: true}, true},
-}
+import "github.com/goblosc/blosc2/internal/cpu"
+
+var levels = []cpu.Level{cpu.Baseline}
 
 // vectorWidths are the widths that have vector kernels.
 var vectorWidths = []int{2, 3, 4, 8, 16}

@@ -1,5 +1,7 @@
-//go:build (!amd64 && !arm64) || purego
+//go:build !((amd64 || arm64) && !purego)
 
 package shuffle
 
-var kernels = []kernel{{"generic", features{}, true}}
+import "github.com/goblosc/blosc2/internal/cpu"
+
+var levels []cpu.Level

@@ -2,7 +2,12 @@
 
 package shuffle
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/race"
+)
 
 // copyLeast is the length from which REP MOVSB is the fastest copy on processors with AVX-512: it takes no line of dst
 // into the cache that it overwrites, and goes by whole lines.
@@ -10,7 +15,7 @@ const copyLeast = 16 << 10
 
 // copyKernel does Copy, if it is faster than the built-in copy.
 func copyKernel(dst, src []byte) bool {
-	if !use.avx512 || len(src) < copyLeast {
+	if !cpu.Has(cpu.AVX512) || len(src) < copyLeast {
 		return false
 	}
 	// Some processors go by single bytes where dst begins a few bytes behind src, in any two pages.
@@ -18,8 +23,8 @@ func copyKernel(dst, src []byte) bool {
 	if behind > 0 && behind < 64 {
 		return false
 	}
-	raceRead(src)
-	raceWrite(dst)
+	race.Read(src)
+	race.Write(dst)
 	for len(src) > 0 {
 		n := min(len(src), movePiece)
 		copyString(&dst[0], &src[0], n)
@@ -38,10 +43,10 @@ const fillLeast = 2 << 10
 
 // fillKernel does Fill with the bytes of word, if it is faster than other ways.
 func fillKernel(dst []byte, word uint64) bool {
-	if !vectors() || len(dst) < fillLeast {
+	if !cpu.Has(vectorLevel) || len(dst) < fillLeast {
 		return false
 	}
-	raceWrite(dst)
+	race.Write(dst)
 	fillAVX2(&dst[0], word, len(dst))
 	return true
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"testing"
+
+	"github.com/goblosc/blosc2/internal/cpu/cputest"
 )
 
 // naiveFill is what Fill should do, one byte at a time.
@@ -127,13 +129,11 @@ func FuzzMove(f *testing.F) {
 			return
 		}
 		naiveFill(want[:m], value)
-		for _, k := range kernels {
-			if k.available {
-				k.with(t, func() {
-					checkFill(t, mem[off:], want, value, m, n%2 == 0)
-					checkCopy(t, mem[off:][:m+8], want, m)
-				})
-			}
+		for _, l := range cputest.Available(levels...) {
+			with(l, func() {
+				checkFill(t, mem[off:], want, value, m, n%2 == 0)
+				checkCopy(t, mem[off:][:m+8], want, m)
+			})
 		}
 	})
 }

@@ -2,12 +2,14 @@
 
 package shuffle
 
+import "github.com/goblosc/blosc2/internal/cpu"
+
 // rowsLeast is the length of the shortest rows of 2, 4 or 8 bytes an element that vectors do.
 const rowsLeast = 8
 
 // unshuffleRowsVector does UnshuffleRows by vectors, if it can. n is the number of elements of the block.
 func unshuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool {
-	if !vectors() || r.Len < rowsLeast || width == 16 && r.Len < vectorElements {
+	if !cpu.Has(vectorLevel) || r.Len < rowsLeast || width == 16 && r.Len < vectorElements {
 		return false
 	}
 	switch width {
@@ -31,7 +33,7 @@ func unshuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool {
 
 // shuffleRowsVector does ShuffleRows by vectors, if it can. n is the number of elements of the block.
 func shuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool {
-	if !vectors() || r.Len < rowsLeast {
+	if !cpu.Has(vectorLevel) || r.Len < rowsLeast {
 		return false
 	}
 	switch width {
@@ -53,7 +55,7 @@ func shuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool {
 
 // shuffleRowsPay is ShuffleRowsPay for what the kernels of this machine do.
 func shuffleRowsPay(width, length int) bool {
-	if !vectors() || length < rowsLeast {
+	if !cpu.Has(vectorLevel) || length < rowsLeast {
 		return false
 	}
 	switch width {

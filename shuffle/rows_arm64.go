@@ -2,6 +2,8 @@
 
 package shuffle
 
+import "github.com/goblosc/blosc2/internal/cpu"
+
 // rowsLeast is the length of the shortest rows of 2, 4 or 8 bytes an element that vectors do.
 const rowsLeast = vectorElements
 
@@ -29,7 +31,7 @@ func shuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool {
 func vectorRows(width, length int) bool {
 	switch width {
 	case 2, 4, 8, 16:
-		return vectors() && length >= vectorElements
+		return cpu.Has(vectorLevel) && length >= vectorElements
 	}
 	return false
 }

@@ -2,10 +2,15 @@
 
 package shuffle
 
+import (
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/race"
+)
+
 // rowsPay is RowsPay for blocks that vectors can do.
 func rowsPay(width, length int) bool {
 	switch {
-	case !vectors():
+	case !cpu.Has(vectorLevel):
 		return length >= rowsGeneric
 	case width == 2 || width == 4 || width == 8:
 		return length >= rowsLeast
@@ -24,5 +29,30 @@ func scatterRows(dst, src []byte, width, n int, r *Rows) {
 			scatterVector(row[at*width:], width, src[s+at:], n, width, vectorElements)
 		}
 		d, s = d+r.Step, s+r.BlockStep
+	}
+}
+
+// raceScatterRows reports to the race detector what a kernel of UnshuffleRows reads and writes.
+func raceScatterRows(dst, src []byte, width, n int, r *Rows) {
+	if race.Enabled {
+		raceRows(src, dst, width, n, r, race.Read, race.Write)
+	}
+}
+
+// raceGatherRows reports to the race detector what a kernel of ShuffleRows reads and writes.
+func raceGatherRows(dst, src []byte, width, n int, r *Rows) {
+	if race.Enabled {
+		raceRows(dst, src, width, n, r, race.Write, race.Read)
+	}
+}
+
+// raceRows calls ofBlock for the bytes of rows in each plane of the block and ofOther for those in the other memory.
+func raceRows(block, other []byte, width, n int, r *Rows, ofBlock, ofOther func([]byte)) {
+	for i := range r.N {
+		b, o := r.Block+i*r.BlockStep, r.At+i*r.Step
+		ofOther(other[o : o+r.Len*width])
+		for j := range width {
+			ofBlock(block[b+j*n:][:r.Len])
+		}
 	}
 }

@@ -2,32 +2,10 @@
 
 package shuffle
 
-import "golang.org/x/sys/cpu"
+import "github.com/goblosc/blosc2/internal/cpu"
 
-// features are the instruction sets that the kernels of this package may use. Only tests change them.
-type features struct {
-	avx2   bool
-	avx512 bool // with the instructions on bytes, VBMI and GFNI; never without avx2
-}
-
-var use = features{avx2: cpu.X86.HasAVX2, avx512: hasAVX512()}
-
-// hasAVX512 tells whether the processor has all that the AVX-512 kernels use.
-func hasAVX512() bool {
-	x := &cpu.X86
-	return x.HasAVX2 && x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512VBMI && x.HasAVX512GFNI
-}
-
-// vectorKernel names the kernels in use.
-func vectorKernel() string {
-	if use.avx512 {
-		return "avx512"
-	}
-	return "avx2"
-}
-
-// vectors reports whether there are vector kernels to use.
-func vectors() bool { return use.avx2 }
+// vectorLevel is what the first vector kernels need. Some need cpu.AVX512.
+const vectorLevel = cpu.AVX2
 
 // vectorElements is the number of elements that the AVX2 kernels move in one turn; those of AVX-512 move twice as many.
 const vectorElements = 32
@@ -40,7 +18,7 @@ const vectorElements = 32
 // the last elements may be left over.
 func gatherVector(dst []byte, rowLen int, src []byte, stride, cols, n int) int {
 	done := 0
-	if use.avx512 {
+	if cpu.Has(cpu.AVX512) {
 		done = gather512(dst, rowLen, src, stride, cols, n)
 	}
 	if n -= done; n < vectorElements {
@@ -83,7 +61,7 @@ const halfTile = 512
 // cols is stride it may change up to 63 bytes of dst behind these.
 func scatterVector(dst []byte, stride int, src []byte, rowLen, cols, n int) int {
 	done := 0
-	if use.avx512 {
+	if cpu.Has(cpu.AVX512) {
 		done = scatter512(dst, stride, src, rowLen, cols, n)
 	}
 	if n -= done; n < vectorElements {

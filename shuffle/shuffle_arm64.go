@@ -2,19 +2,10 @@
 
 package shuffle
 
-// features are the instruction sets that the kernels of this package may use. Only tests change them.
-type features struct {
-	neon bool
-}
+import "github.com/goblosc/blosc2/internal/cpu"
 
-// Go runs only on arm64 machines that have NEON.
-var use = features{neon: true}
-
-// vectorKernel names the kernels in use.
-func vectorKernel() string { return "neon" }
-
-// vectors reports whether there are vector kernels to use.
-func vectors() bool { return use.neon }
+// vectorLevel is what the vector kernels need.
+const vectorLevel = cpu.Baseline
 
 // vectorElements is the number of elements that the NEON kernels move in one turn.
 const vectorElements = 16

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/goblosc/blosc2/internal/cpu/cputest"
 )
 
 // The references of the tests follow the definitions in the package comment, one byte or bit at a time.
@@ -125,16 +127,13 @@ func TestShuffleLongBlocks(t *testing.T) {
 		for _, size := range []int{1 << 16, 1<<17 + 12345} {
 			src := randomBytes(size, uint64(width))
 			want, bits := naiveShuffle(src, width), naiveBitShuffle(src, width)
-			for _, k := range kernels {
-				if !k.available {
-					continue
-				}
-				k.with(t, func() {
+			for _, l := range cputest.Available(levels...) {
+				with(l, func() {
 					if !bytes.Equal(run(t, Shuffle, src, width, 1), want) || !bytes.Equal(run(t, Unshuffle, want, width, 3), src) {
-						t.Errorf("%s: shuffle of width %d of %d bytes", k.name, width, size)
+						t.Errorf("%s: shuffle of width %d of %d bytes", l, width, size)
 					}
 					if !bytes.Equal(run(t, BitShuffle, src, width, 1), bits) || !bytes.Equal(run(t, BitUnshuffle, bits, width, 3), src) {
-						t.Errorf("%s: bit shuffle of type size %d of %d bytes", k.name, width, size)
+						t.Errorf("%s: bit shuffle of type size %d of %d bytes", l, width, size)
 					}
 				})
 			}

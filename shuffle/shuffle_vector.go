@@ -2,17 +2,14 @@
 
 package shuffle
 
-// This file divides the work between vector kernels and the generic ones, which do what is left at the end. A machine
-// brings: features, use and vectors; vectorElements, the number of elements its kernels move in one turn; and
-// gatherVector and scatterVector.
+import (
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/race"
+)
 
-// Kernel names the instruction set of the kernels in use: "avx512", "avx2", "neon" or "generic".
-func Kernel() string {
-	if vectors() {
-		return vectorKernel()
-	}
-	return "generic"
-}
+// This file divides the work between the vector kernels and the generic ones, which process the rest. Each architecture
+// defines vectorLevel; vectorElements, the number of elements that its kernels move in one turn; and gatherVector and
+// scatterVector.
 
 // shuffleElements transposes n elements of width bytes; both slices hold n*width bytes.
 func shuffleElements(dst, src []byte, width, n int) {
@@ -29,11 +26,11 @@ func unshuffleElements(dst, src []byte, width, n int) {
 // Elements of more than 16 bytes go by groups of 16 columns, of which the last overlaps the one before, and by tiles as
 // in the generic kernel.
 func shuffleVector(dst, src []byte, width, n int) int {
-	if !vectors() || n < vectorElements {
+	if !cpu.Has(vectorLevel) || n < vectorElements {
 		return 0
 	}
-	raceRead(src)
-	raceWrite(dst)
+	race.Read(src)
+	race.Write(dst)
 	if width <= 16 {
 		return gatherVector(dst, n, src, width, width, n)
 	}
@@ -52,11 +49,11 @@ func shuffleVector(dst, src []byte, width, n int) int {
 
 // unshuffleVector does unshuffleElements for the first elements and returns how many. It may change elements behind.
 func unshuffleVector(dst, src []byte, width, n int) int {
-	if !vectors() || n < vectorElements {
+	if !cpu.Has(vectorLevel) || n < vectorElements {
 		return 0
 	}
-	raceRead(src)
-	raceWrite(dst)
+	race.Read(src)
+	race.Write(dst)
 	if width <= 16 {
 		return scatterVector(dst, width, src, n, width, n)
 	}

@@ -2,10 +2,10 @@
 
 package deflate
 
-import "github.com/goblosc/blosc2/codec/internal/race"
-
-// generic tells to use no kernels. Only tests change it.
-var generic = false
+import (
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/race"
+)
 
 // margin is how many bytes of the input a kernel may look at from a position on.
 const margin = maxMatch + 32
@@ -13,7 +13,7 @@ const margin = maxMatch + 32
 // find does what findGeneric does.
 func (e *Encoder) find(pos, before, chain int) (at, length, distance int) {
 	stop := min(len(e.src)-margin, e.low+lastStart)
-	if generic || pos >= stop {
+	if !cpu.Has(cpu.Baseline) || pos >= stop {
 		return e.findGeneric(pos, before, chain)
 	}
 	w := &e.walk
@@ -24,7 +24,7 @@ func (e *Encoder) find(pos, before, chain int) (at, length, distance int) {
 
 // insertAll does what insertAllGeneric does.
 func (e *Encoder) insertAll(pos, end int) {
-	if n := min(end, len(e.src)-margin); !generic && pos < n {
+	if n := min(end, len(e.src)-margin); cpu.Has(cpu.Baseline) && pos < n {
 		insertSSE2(&e.matcher, pos, n)
 		pos = n
 	}

@@ -2,9 +2,6 @@
 
 package deflate
 
-// generic tells to use no kernels. Only tests change it.
-var generic = true
-
 // find does what findGeneric does.
 func (e *Encoder) find(pos, before, chain int) (at, length, distance int) {
 	return e.findGeneric(pos, before, chain)

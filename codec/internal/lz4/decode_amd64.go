@@ -3,12 +3,10 @@
 package lz4
 
 import (
-	"github.com/goblosc/blosc2/codec/internal/race"
 	"github.com/goblosc/blosc2/codec/internal/spans"
-	"golang.org/x/sys/cpu"
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/race"
 )
-
-var hasSSSE3 = cpu.X86.HasSSSE3
 
 // Decode expands src, which may be anything, to dst and reports whether the block is sound and gives exactly len(dst)
 // bytes. It never writes past len(dst). Matches may reach into dict, as if it stood before dst. None of the three
@@ -16,7 +14,7 @@ var hasSSSE3 = cpu.X86.HasSSSE3
 //
 // A kernel does what is common and far from the ends, sequence by sequence. What it does not want is for Go.
 func Decode(dst, src, dict []byte) bool {
-	if generic || !hasSSSE3 {
+	if !cpu.Has(cpu.SSSE3) {
 		return decodeGeneric(dst, src, dict)
 	}
 	race.Read(src)
@@ -47,7 +45,7 @@ func prefixPays(n, size int) bool { return n < size }
 // hurry does sequences with a kernel as long as they do not go far beyond the first n bytes.
 func (d *decoder) hurry(n int) {
 	near := decoder{src: d.src, dst: d.dst[:min(len(d.dst), n+2*minKernel)], in: d.in, out: d.out}
-	if generic || !hasSSSE3 || !near.roomy() {
+	if !cpu.Has(cpu.SSSE3) || !near.roomy() {
 		return
 	}
 	race.Read(near.src)
@@ -62,7 +60,7 @@ func (d *decoder) roomy() bool {
 }
 
 // DecodeAllPays tells whether DecodeAll takes less time than Decode for each.
-func DecodeAllPays() bool { return !generic && hasSSSE3 }
+func DecodeAllPays() bool { return cpu.Has(cpu.SSSE3) }
 
 // DecodeAll does Decode for each of several blocks, of which there are as many in src as in dst. It expands two of them at
 // a time.

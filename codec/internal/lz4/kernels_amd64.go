@@ -2,10 +2,10 @@
 
 package lz4
 
-import "github.com/goblosc/blosc2/codec/internal/race"
-
-// generic tells to use no kernels. Only tests change it.
-var generic = false
+import (
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/race"
+)
 
 // Why a kernel stops.
 const (
@@ -18,7 +18,7 @@ const (
 const minKernel = 64
 
 func encodeSmall(b *block, table *[1 << smallBits]uint16) bool {
-	if generic || len(b.src) < minKernel || len(b.dst) < minKernel {
+	if !cpu.Has(cpu.Baseline) || len(b.src) < minKernel || len(b.dst) < minKernel {
 		return encodeGeneric(b, table, smallFactor, smallShift)
 	}
 	race.Read(b.src)
@@ -34,7 +34,7 @@ func encodeSmall(b *block, table *[1 << smallBits]uint16) bool {
 }
 
 func encodeLarge(b *block, table *[1 << smallBits]uint32) bool {
-	if generic || len(b.dst) < minKernel {
+	if !cpu.Has(cpu.Baseline) || len(b.dst) < minKernel {
 		return encodeGeneric(b, table, largeFactor, largeShift)
 	}
 	race.Read(b.src)

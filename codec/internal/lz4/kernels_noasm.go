@@ -2,9 +2,6 @@
 
 package lz4
 
-// generic tells to use no kernels. Only tests change it.
-var generic = true
-
 func encodeSmall(b *block, table *[1 << smallBits]uint16) bool {
 	return encodeGeneric(b, table, smallFactor, smallShift)
 }

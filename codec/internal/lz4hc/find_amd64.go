@@ -2,10 +2,10 @@
 
 package lz4hc
 
-import "github.com/goblosc/blosc2/codec/internal/lz4block"
-
-// generic tells to use no kernels. Only tests change it.
-var generic = false
+import (
+	"github.com/goblosc/blosc2/codec/internal/lz4block"
+	"github.com/goblosc/blosc2/internal/cpu"
+)
 
 // Why the kernel stops.
 const (
@@ -17,7 +17,7 @@ const (
 // hasKernel reports whether the kernel takes a position: it reads 8 bytes before it, and as many behind it that a match may
 // have.
 func (s *search) hasKernel(pos int) bool {
-	return !generic && pos >= 8 && pos <= len(s.src)-8-lz4block.LastBytes
+	return cpu.Has(cpu.Baseline) && pos >= 8 && pos <= len(s.src)-8-lz4block.LastBytes
 }
 
 // find does what findGeneric does.

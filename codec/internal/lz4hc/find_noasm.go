@@ -2,9 +2,6 @@
 
 package lz4hc
 
-// generic tells to use no kernels. Only tests change it.
-var generic = true
-
 // find does what findGeneric does.
 func (s *search) find(pos, low, longest int) match { return s.findGeneric(pos, low, longest) }
 

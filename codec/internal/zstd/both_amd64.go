@@ -2,10 +2,13 @@
 
 package zstd
 
-import "github.com/goblosc/blosc2/codec/internal/race"
+import (
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/race"
+)
 
 // BatchPays reports whether DecodeBatch takes less time than one frame after the other.
-func BatchPays() bool { return use.avx2 }
+func BatchPays() bool { return cpu.Has(kernelLevel) }
 
 // runBoth takes turns of both, as long as none of the eight streams can end.
 func (s *streams4) runBoth(o *streams4) {

@@ -2,22 +2,14 @@
 
 package zstd
 
-import "github.com/goblosc/blosc2/codec/internal/race"
-
-// This file chooses between the kernels in assembly and the generic ones. A machine brings: features, use, vectors,
-// vectorKernel and turnCodes.
-
-// kernel names the kernels in use.
-func kernel() string {
-	if vectors() {
-		return vectorKernel
-	}
-	return "generic"
-}
+import (
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/race"
+)
 
 // fast does sequences as long as neither bits nor literals nor room can end and they are common and sound.
 func (r *run) fast() int {
-	if !vectors() {
+	if !cpu.Has(kernelLevel) {
 		return r.fastGeneric()
 	}
 	if r.count <= 1 || len(r.literals) < margin || len(r.dst) < margin {
@@ -31,7 +23,7 @@ func (r *run) fast() int {
 
 // run takes turns of turnCodes look-ups a stream, as long as neither the input nor the output can end.
 func (s *streams4) run() {
-	if !vectors() {
+	if !cpu.Has(kernelLevel) {
 		s.runGeneric()
 		return
 	}

@@ -1,13 +1,11 @@
-//go:build (!amd64 && !arm64) || purego
+//go:build !((amd64 || arm64) && !purego)
 
 package zstd
 
-// features are the instruction sets that the kernels of this package may use: none here.
-type features struct{}
+import "github.com/goblosc/blosc2/internal/cpu"
 
-var use features
-
-func kernel() string { return "generic" }
+// kernelLevel is a level that no machine has: there are no kernels.
+const kernelLevel = cpu.Baseline
 
 func (r *run) fast() int { return r.fastGeneric() }
 

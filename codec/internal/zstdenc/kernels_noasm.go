@@ -2,9 +2,6 @@
 
 package zstdenc
 
-// kernels tells that there are none in assembly.
-var kernels = false
-
 func (s *fastSearch) run() { s.runGeneric() }
 
 func (s *rowSearch) longest(at, length int) (int, int) { return s.longestGeneric(at, length) }

@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package trial
+package guardpage
 
 import (
 	"os"
@@ -8,9 +8,10 @@ import (
 	"testing"
 )
 
-// GuardPages returns memory of size bytes or more, whole pages, with a page before and a page behind that cannot be
-// touched.
-func GuardPages(t testing.TB, size int) []byte {
+// New returns at least size bytes of memory, rounded up to whole pages, between two inaccessible pages. The memory is
+// released when the test ends.
+func New(t testing.TB, size int) []byte {
+	t.Helper()
 	page := os.Getpagesize()
 	size = (size + page - 1) / page * page
 	mem, err := syscall.Mmap(-1, 0, size+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
@@ -27,5 +28,5 @@ func GuardPages(t testing.TB, size int) []byte {
 			t.Fatal(err)
 		}
 	}
-	return mem[page : page+size]
+	return mem[page : page+size : page+size]
 }
