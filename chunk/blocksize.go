@@ -2,8 +2,6 @@ package chunk
 
 import (
 	"fmt"
-
-	"github.com/goblosc/blosc2/codec"
 )
 
 // splits is the reference's rule for cutting blocks into streams (C-Blosc2, split_block). p is normal; typeSize is
@@ -15,13 +13,7 @@ func (p *CParams) splits(typeSize, blockSize int) bool {
 	case SplitNever:
 		return false
 	}
-	switch p.Codec {
-	case codec.BloscLZ, codec.LZ4:
-	case codec.Zstd:
-		if p.Level > 5 {
-			return false
-		}
-	default:
+	if most := p.traits().SplitLevel; most == 0 || p.Level > most {
 		return false
 	}
 	pl := p.Pipeline()
@@ -68,7 +60,7 @@ func (p *CParams) autoBlockSize(nbytes int) int {
 	if nbytes < l1 {
 		return nbytes
 	}
-	size, highRatio := l1, p.Codec == codec.LZ4HC || p.Codec == codec.Zlib || p.Codec == codec.Zstd
+	size, highRatio := l1, p.traits().HighRatio
 	if highRatio {
 		size *= 2
 	}

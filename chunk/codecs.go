@@ -1,6 +1,9 @@
 package chunk
 
-import "github.com/goblosc/blosc2/codec"
+import (
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/codecs"
+)
 
 // CodecID names a codec; see package codec.
 type CodecID = codec.ID
@@ -16,10 +19,18 @@ func IndexParams() CParams {
 	return CParams{TypeSize: 8, BlockSize: 16 << 10, Codec: codec.BloscLZ, Level: 5, Split: SplitNever}
 }
 
+// traits returns what the layout of a chunk needs to know about the codec.
+func (p *CParams) traits() codecs.Traits {
+	c, err := codec.Set{}.ByID(p.Codec)
+	if err != nil {
+		return codecs.Traits{} // a user codec
+	}
+	return codecs.Of(c)
+}
+
 // Shaped tells whether the codec or a filter works on the shape of blocks, in arrays, and not on their bytes alone.
 func (p CParams) Shaped() bool {
-	switch p.Codec {
-	case codec.NDLZ, codec.ZFPAcc, codec.ZFPPrec, codec.ZFPRate:
+	if p.traits().Shaped {
 		return true
 	}
 	for _, f := range p.Filters {

@@ -3,7 +3,7 @@ package chunk
 import (
 	"encoding/binary"
 
-	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/codecs"
 )
 
 // How a chunk with a dictionary is made follows C-Blosc2 (blosc2_compress_ctx): dictionaries are trained on filtered
@@ -19,11 +19,8 @@ func (l *Layout) NeedsDict() bool {
 	if !l.p.Dict || l.store || l.p.Level == 0 || l.dict != nil {
 		return false
 	}
-	switch l.p.Codec {
-	case codec.Zstd, codec.LZ4, codec.LZ4HC:
-		return l.h.NBytes/dictFraction >= codec.MinDict
-	}
-	return false // as in the reference, other codecs go without
+	// As in C-Blosc2, other codecs do without a dictionary.
+	return l.p.traits().TrainDict != nil && l.h.NBytes/dictFraction >= codecs.MinDict
 }
 
 // maxDict returns the size of the largest dictionary for a chunk in bytes.
@@ -102,9 +99,9 @@ func (w *Worker) filtered(l *Layout, src []byte, b *block) ([]byte, error) {
 
 // withDict returns a copy of l with a dictionary made of samples, or l if there is none to be made.
 func (l *Layout) withDict(samples [][]byte) (*Layout, error) {
-	dict, err := codec.TrainDict(l.p.Codec, samples, l.maxDict())
-	if dict == nil || err != nil {
-		return l, err
+	dict := l.p.traits().TrainDict(samples, l.maxDict())
+	if dict == nil {
+		return l, nil
 	}
 	t := *l
 	t.dict = dict

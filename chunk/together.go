@@ -1,7 +1,7 @@
 package chunk
 
 import (
-	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/codecs"
 	"github.com/goblosc/blosc2/shuffle"
 )
 
@@ -24,12 +24,12 @@ func (w *Worker) TwoPay(r *Reader) bool {
 }
 
 // together returns the decoder for a chunk, if it expands streams together, or nil.
-func (w *Worker) together(r *Reader) codec.BatchDecoder {
+func (w *Worker) together(r *Reader) codecs.BatchDecoder {
 	dec, err := w.decoder(r)
 	if err != nil {
 		return nil
 	}
-	b, _ := dec.(codec.BatchDecoder)
+	b, _ := dec.(codecs.BatchDecoder)
 	return b
 }
 
@@ -66,7 +66,7 @@ func (w *Worker) decodePlanes(dst []byte, r *Reader, c cursor, p part) bool {
 		return false
 	}
 	dec := w.together(r)
-	if dec == nil || !dec.PlanesPay() {
+	if dec == nil || !dec.BatchesPlanes() {
 		return false
 	}
 	defer w.batch.reset()
@@ -86,7 +86,7 @@ func (b *batch) add(dst []byte, r *Reader, c *cursor, p part) error {
 }
 
 // decode expands the streams.
-func (b *batch) decode(dec codec.BatchDecoder) error {
+func (b *batch) decode(dec codecs.BatchDecoder) error {
 	if len(b.dst) == 0 {
 		return nil
 	}

@@ -33,16 +33,17 @@ const module = "github.com/goblosc/blosc2"
 // layers holds, for the folder of a package and the folders below it, the packages that it may import: those of this
 // module, and those of other modules. The longest folder that fits counts.
 var layers = map[string]struct{ ours, others []string }{
-	"codec":   {[]string{"internal/race", "internal/cpu"}, []string{"github.com/klauspost/compress", "github.com/pierrec/lz4/v4"}},
+	"codec":   {[]string{"internal/race", "internal/cpu", "internal/codecs"}, []string{"github.com/klauspost/compress", "github.com/pierrec/lz4/v4"}},
 	"shuffle": {[]string{"internal/race", "internal/cpu"}, nil},
 	"meta":    {nil, []string{"github.com/vmihailenco/msgpack/v5"}},
-	"chunk":   {[]string{"codec", "shuffle"}, nil},
+	"chunk":   {[]string{"codec", "shuffle", "internal/codecs"}, nil},
 	"frame":   {[]string{"chunk", "meta", "internal/race", "internal/cpu"}, []string{"golang.org/x/sys/windows"}},
 	"ndarray": {[]string{"frame", "meta", "chunk", "internal/race", "internal/cpu"}, nil},
 
 	"internal/cpu":         {nil, []string{"golang.org/x/sys/cpu"}},
 	"internal/race":        {},
 	"internal/cpu/cputest": {[]string{"internal/cpu"}, nil},
+	"internal/codecs":      {},
 	"internal/guardpage":   {},
 	"internal/manifest":    {},
 }

@@ -23,7 +23,7 @@ func decodeGeneric(dst, src, dict []byte) bool {
 // DecodePrefix is Decode for those who want only the first n bytes, fewer than dst has: it does the sequences that begin
 // before. What stands behind them in dst is undefined, and nothing tells whether the rest of the block is sound.
 func DecodePrefix(dst, src, dict []byte, n int) bool {
-	if !prefixPays(n, len(dst)) {
+	if !prefixIsFaster(n, len(dst)) {
 		return Decode(dst, src, dict)
 	}
 	d := decoder{src: src, dst: dst}

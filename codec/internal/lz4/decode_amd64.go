@@ -39,8 +39,8 @@ func (d *decoder) rest(dict []byte) bool {
 	return d.out == len(d.dst)
 }
 
-// prefixPays tells whether it pays to expand n bytes of size only.
-func prefixPays(n, size int) bool { return n < size }
+// prefixIsFaster tells whether it pays to expand n bytes of size only.
+func prefixIsFaster(n, size int) bool { return n < size }
 
 // hurry does sequences with a kernel as long as they do not go far beyond the first n bytes.
 func (d *decoder) hurry(n int) {
@@ -59,13 +59,13 @@ func (d *decoder) roomy() bool {
 	return len(d.src)-d.in >= minKernel && len(d.dst)-d.out >= 2*minKernel
 }
 
-// DecodeAllPays tells whether DecodeAll takes less time than Decode for each.
-func DecodeAllPays() bool { return cpu.Has(cpu.SSSE3) }
+// BatchIsFaster tells whether DecodeAll takes less time than Decode for each.
+func BatchIsFaster() bool { return cpu.Has(cpu.SSSE3) }
 
 // DecodeAll does Decode for each of several blocks, of which there are as many in src as in dst. It expands two of them at
 // a time.
 func DecodeAll(dst, src [][]byte, dict []byte) bool {
-	if !DecodeAllPays() {
+	if !BatchIsFaster() {
 		return decodeEach(dst, src, dict)
 	}
 	for i := range dst {

@@ -15,13 +15,13 @@ func Decode(dst, src, dict []byte) bool {
 	return err == nil && n == len(dst)
 }
 
-// prefixPays tells whether it pays to expand n bytes of size only, in Go: the other library always expands all.
-func prefixPays(n, size int) bool { return n < size/2 }
+// prefixIsFaster tells whether it pays to expand n bytes of size only, in Go: the other library always expands all.
+func prefixIsFaster(n, size int) bool { return n < size/2 }
 
 func (d *decoder) hurry(int) {}
 
-// DecodeAllPays tells whether DecodeAll takes less time than Decode for each.
-func DecodeAllPays() bool { return false }
+// BatchIsFaster tells whether DecodeAll takes less time than Decode for each.
+func BatchIsFaster() bool { return false }
 
 // DecodeAll does Decode for each of several blocks, of which there are as many in src as in dst.
 func DecodeAll(dst, src [][]byte, dict []byte) bool { return decodeEach(dst, src, dict) }

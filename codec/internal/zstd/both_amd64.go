@@ -7,12 +7,12 @@ import (
 	"github.com/goblosc/blosc2/internal/race"
 )
 
-// BatchPays reports whether DecodeBatch takes less time than one frame after the other.
-func BatchPays() bool { return cpu.Has(kernelLevel) }
+// BatchIsFaster reports whether DecodeBatch takes less time than one frame after the other.
+func BatchIsFaster() bool { return cpu.Has(kernelLevel) }
 
 // runBoth takes turns of both, as long as none of the eight streams can end.
 func (s *streams4) runBoth(o *streams4) {
-	if !BatchPays() {
+	if !BatchIsFaster() {
 		return
 	}
 	for _, s := range [2]*streams4{s, o} {
