@@ -2,7 +2,7 @@ package chunk
 
 import (
 	"github.com/goblosc/blosc2/codec"
-	"github.com/goblosc/blosc2/shuffle"
+	"github.com/goblosc/blosc2/internal/filters"
 )
 
 // SplitMode says when blocks are cut into one stream for each byte of an item.
@@ -70,11 +70,11 @@ func (p *CParams) checkFilters() error {
 	for _, f := range p.Filters {
 		switch f.ID {
 		case TruncPrec:
-			if err := shuffle.CheckTruncPrec(p.cappedTypeSize(), int8(f.Meta)); err != nil {
+			if err := filters.CheckTruncPrec(p.cappedTypeSize(), int8(f.Meta)); err != nil {
 				return paramError("%v", err)
 			}
 		case IntTrunc:
-			if err := shuffle.CheckIntTrunc(p.cappedTypeSize(), int8(f.Meta)); err != nil {
+			if err := filters.CheckIntTrunc(p.cappedTypeSize(), int8(f.Meta)); err != nil {
 				return paramError("%v", err)
 			}
 		case NDCell:

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/goblosc/blosc2/codec"
-	"github.com/goblosc/blosc2/shuffle"
+	"github.com/goblosc/blosc2/internal/filters"
 )
 
 // DecodeBlock decodes block k of an opened chunk into dst, which has BlockLen(k) bytes. Errors are ErrCorrupt or
@@ -146,7 +146,7 @@ func (c *cursor) stream(dst []byte) ([]byte, error) {
 	}
 	switch {
 	case n == 0:
-		shuffle.Fill(dst, []byte{0})
+		filters.Fill(dst, []byte{0})
 		return nil, nil
 	case n < 0:
 		token, err := c.take(1)
@@ -156,7 +156,7 @@ func (c *cursor) stream(dst []byte) ([]byte, error) {
 		if n < -255 || token[0]&1 == 0 {
 			return nil, corrupt("run of %d with token %#x", -n, token[0])
 		}
-		shuffle.Fill(dst, []byte{byte(-n)})
+		filters.Fill(dst, []byte{byte(-n)})
 		return nil, nil
 	}
 	return c.take(n)
@@ -177,7 +177,7 @@ func (w *Worker) decodeVL(dst []byte, r *Reader, c *cursor) error {
 // expand decodes one stream of the codec, the first n bytes at least; one as long as its content is stored as it is.
 func (w *Worker) expand(dst, in []byte, r *Reader, n int) error {
 	if len(in) == len(dst) {
-		shuffle.Copy(dst[:n], in[:n])
+		filters.Copy(dst[:n], in[:n])
 		return nil
 	}
 	dec, err := w.decoder(r)
@@ -279,7 +279,7 @@ func (h *Header) flat(dst, chunk []byte, at int) {
 		return
 	}
 	at += h.Overhead()
-	shuffle.Copy(dst, chunk[at:at+len(dst)])
+	filters.Copy(dst, chunk[at:at+len(dst)])
 }
 
 // value returns the item that a chunk repeats, if it is a Value.

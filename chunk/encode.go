@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/codec"
-	"github.com/goblosc/blosc2/shuffle"
+	"github.com/goblosc/blosc2/internal/filters"
 )
 
 // errNoRoom says that a chunk would not be smaller than its data.
@@ -26,7 +26,7 @@ func (w *Worker) EncodeBlock(dst []byte, l *Layout, k int, src, ref []byte) ([]b
 func (w *Worker) encodeBlock(dst []byte, l *Layout, k int, src, ref []byte, room int) ([]byte, error) {
 	dst, asIs, err := w.encodeOrKeep(dst, l, k, src, ref, room)
 	if asIs {
-		shuffle.Copy(dst[len(dst)-len(src):], src)
+		filters.Copy(dst[len(dst)-len(src):], src)
 	}
 	return dst, err
 }
@@ -102,7 +102,7 @@ func (w *Worker) Reference(dst []byte, l *Layout, block0 []byte) ([]byte, error)
 func encodeStream(dst, src []byte, enc codec.Encoder, room int) ([]byte, error) {
 	dst, asIs, err := tryStream(dst, src, enc, room)
 	if asIs {
-		shuffle.Copy(dst[len(dst)-len(src):], src)
+		filters.Copy(dst[len(dst)-len(src):], src)
 	}
 	return dst, err
 }
@@ -374,7 +374,7 @@ func encodeBlocks(dst []byte, l *Layout, team []*Worker, ref, src []byte) ([]byt
 		}
 		c.add(next, out)
 		if asIs && !c.hold(next) {
-			shuffle.Copy(out[len(out)-len(b):], b)
+			filters.Copy(out[len(out)-len(b):], b)
 		}
 	}
 	c.copyHeld(team, src)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/goblosc/blosc2/shuffle"
+	"github.com/goblosc/blosc2/internal/filters"
 )
 
 // building is a chunk on its way: its header, where its blocks start, and those it has.
@@ -57,7 +57,7 @@ func (c *building) copyHeld(team []*Worker, src []byte) {
 	_ = work(team, (c.held+blocks-1)/blocks, func(_ *Worker, i int) error {
 		for k := i * blocks; k < min((i+1)*blocks, c.held); k++ {
 			at := int(binary.LittleEndian.Uint32(c.dst[c.starts+4*k:]))
-			shuffle.Copy(c.dst[c.start+at+4:], c.l.block(src, k))
+			filters.Copy(c.dst[c.start+at+4:], c.l.block(src, k))
 		}
 		return nil
 	})

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/goblosc/blosc2/shuffle"
+	"github.com/goblosc/blosc2/internal/filters"
 )
 
 // block is what filters know of the block they work on.
@@ -114,23 +114,23 @@ func (w *Worker) undo(f Filter, dst, src []byte, b *block) error {
 	}
 	switch f.ID {
 	case Shuffle:
-		shuffle.Unshuffle(dst, src, b.width(f))
+		filters.Unshuffle(dst, src, b.width(f))
 	case BitShuffle:
 		if b.version <= versionBlosc1 {
-			shuffle.BitUnshuffleV2(dst, src, b.TypeSize)
+			filters.BitUnshuffleV2(dst, src, b.TypeSize)
 		} else {
-			shuffle.BitUnshuffle(dst, src, b.TypeSize)
+			filters.BitUnshuffle(dst, src, b.TypeSize)
 		}
 	case Delta:
-		shuffle.DeltaDecode(dst, src, b.ref, b.TypeSize)
+		filters.DeltaDecode(dst, src, b.ref, b.TypeSize)
 	case ByteDelta:
-		shuffle.ByteDeltaDecode(dst, src, b.streams(f))
+		filters.ByteDeltaDecode(dst, src, b.streams(f))
 	case ByteDeltaOld:
-		shuffle.ByteDeltaDecodeV1(dst, src, b.streams(f))
+		filters.ByteDeltaDecodeV1(dst, src, b.streams(f))
 	case NDCell:
-		return decodeError(shuffle.CellDecode(dst, src, b.ItemSize, int(f.Meta), b.Shape))
+		return decodeError(filters.CellDecode(dst, src, b.ItemSize, int(f.Meta), b.Shape))
 	case NDMean:
-		return decodeError(shuffle.MeanDecode(dst, src, b.ItemSize, int(f.Meta), b.Shape))
+		return decodeError(filters.MeanDecode(dst, src, b.ItemSize, int(f.Meta), b.Shape))
 	}
 	return nil
 }
@@ -140,7 +140,7 @@ func decodeError(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, shuffle.ErrUnsupported):
+	case errors.Is(err, filters.ErrUnsupported):
 		return fmt.Errorf("%v: %w", err, ErrUnsupported)
 	}
 	return fmt.Errorf("%v: %w", err, ErrCorrupt)
@@ -172,21 +172,21 @@ func (w *Worker) apply(f Filter, dst, src []byte, b *block) error {
 	}
 	switch f.ID {
 	case Shuffle:
-		shuffle.Shuffle(dst, src, b.width(f))
+		filters.Shuffle(dst, src, b.width(f))
 	case BitShuffle:
-		shuffle.BitShuffle(dst, src, b.TypeSize)
+		filters.BitShuffle(dst, src, b.TypeSize)
 	case Delta:
-		shuffle.DeltaEncode(dst, src, b.ref, b.TypeSize)
+		filters.DeltaEncode(dst, src, b.ref, b.TypeSize)
 	case TruncPrec:
-		return encodeError(shuffle.TruncPrec(dst, src, b.TypeSize, int8(f.Meta)))
+		return encodeError(filters.TruncPrec(dst, src, b.TypeSize, int8(f.Meta)))
 	case IntTrunc:
-		return encodeError(shuffle.IntTrunc(dst, src, b.TypeSize, int8(f.Meta)))
+		return encodeError(filters.IntTrunc(dst, src, b.TypeSize, int8(f.Meta)))
 	case ByteDelta:
-		shuffle.ByteDeltaEncode(dst, src, b.streams(f))
+		filters.ByteDeltaEncode(dst, src, b.streams(f))
 	case NDCell:
-		return encodeError(shuffle.CellEncode(dst, src, b.ItemSize, int(f.Meta), b.Shape))
+		return encodeError(filters.CellEncode(dst, src, b.ItemSize, int(f.Meta), b.Shape))
 	case NDMean:
-		return encodeError(shuffle.MeanEncode(dst, src, b.ItemSize, int(f.Meta), b.Shape))
+		return encodeError(filters.MeanEncode(dst, src, b.ItemSize, int(f.Meta), b.Shape))
 	default:
 		return unsupportedFilter(f)
 	}

@@ -3,7 +3,7 @@ package chunk
 import (
 	"fmt"
 
-	"github.com/goblosc/blosc2/shuffle"
+	"github.com/goblosc/blosc2/internal/filters"
 )
 
 // FillSpecial writes what a special chunk stands for to dst: bytes [off, off+len(dst)) of its content. value is the
@@ -17,7 +17,7 @@ func FillSpecial(dst []byte, s Special, value []byte, typeSize, off int) {
 	case s == Value && len(value) > 0:
 		repeat(dst, value, off%len(value))
 	default:
-		shuffle.Fill(dst, []byte{0})
+		filters.Fill(dst, []byte{0})
 	}
 }
 
@@ -34,7 +34,7 @@ func repeat(dst, value []byte, phase int) {
 	if phase > 0 {
 		dst = dst[copy(dst, value[phase:]):]
 	}
-	shuffle.Fill(dst, value)
+	filters.Fill(dst, value)
 }
 
 // EncodeSpecial appends the chunk of nbytes that stands for a special value. value is the repeated item of a Value,

@@ -3,7 +3,7 @@ package chunk
 import (
 	"slices"
 
-	"github.com/goblosc/blosc2/shuffle"
+	"github.com/goblosc/blosc2/internal/filters"
 )
 
 // beginStored appends a chunk that holds its data as they are, with any content, and returns where that is to be, too.
@@ -38,7 +38,7 @@ func (w *Worker) storeBlock(content []byte, l *Layout, k int, src []byte) error 
 	b := w.layoutBlock(l, k)
 	src, err := w.prefilter(src, &b)
 	if err == nil {
-		shuffle.Copy(content[k*l.blockSize:], src)
+		filters.Copy(content[k*l.blockSize:], src)
 	}
 	return err
 }
@@ -64,7 +64,7 @@ func copyPieces(dst, src []byte, team []*Worker) {
 	team = team[:min(len(team), 1+len(src)/sharedFrom)]
 	_ = work(team, (len(src)+movedPiece-1)/movedPiece, func(_ *Worker, i int) error {
 		at := i * movedPiece
-		shuffle.Copy(dst[at:], src[at:min(at+movedPiece, len(src))])
+		filters.Copy(dst[at:], src[at:min(at+movedPiece, len(src))])
 		return nil
 	})
 }

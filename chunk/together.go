@@ -2,7 +2,7 @@ package chunk
 
 import (
 	"github.com/goblosc/blosc2/internal/codecs"
-	"github.com/goblosc/blosc2/shuffle"
+	"github.com/goblosc/blosc2/internal/filters"
 )
 
 // batch is streams that are expanded together, each src[i] to the first n[i] bytes of dst[i] at least.
@@ -77,7 +77,7 @@ func (w *Worker) decodePlanes(dst []byte, r *Reader, c cursor, p part) bool {
 func (b *batch) add(dst []byte, r *Reader, c *cursor, p part) error {
 	return eachStream(dst, r, c, p, func(dst, in []byte, n int) error {
 		if len(in) == len(dst) {
-			shuffle.Copy(dst[:n], in[:n])
+			filters.Copy(dst[:n], in[:n])
 			return nil
 		}
 		b.dst, b.src, b.n = append(b.dst, dst), append(b.src, in), append(b.n, n)

@@ -6,7 +6,7 @@
 //
 //	ndarray -> frame, meta, chunk
 //	frame   -> chunk, meta
-//	chunk   -> codec, shuffle
+//	chunk   -> codec
 //	codec, shuffle, meta -> none of these
 //
 // Each package also imports some of those below internal/, which import only each other. Files are read regardless of
@@ -34,9 +34,9 @@ const module = "github.com/goblosc/blosc2"
 // module, and those of other modules. The longest folder that fits counts.
 var layers = map[string]struct{ ours, others []string }{
 	"codec":   {[]string{"internal/race", "internal/cpu", "internal/codecs"}, []string{"github.com/klauspost/compress", "github.com/pierrec/lz4/v4"}},
-	"shuffle": {[]string{"internal/race", "internal/cpu"}, nil},
+	"shuffle": {[]string{"internal/filters"}, nil},
 	"meta":    {nil, []string{"github.com/vmihailenco/msgpack/v5"}},
-	"chunk":   {[]string{"codec", "shuffle", "internal/codecs"}, nil},
+	"chunk":   {[]string{"codec", "internal/codecs", "internal/filters"}, nil},
 	"frame":   {[]string{"chunk", "meta", "internal/race", "internal/cpu"}, []string{"golang.org/x/sys/windows"}},
 	"ndarray": {[]string{"frame", "meta", "chunk", "internal/race", "internal/cpu"}, nil},
 
@@ -44,6 +44,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/race":        {},
 	"internal/cpu/cputest": {[]string{"internal/cpu"}, nil},
 	"internal/codecs":      {},
+	"internal/filters":     {[]string{"internal/race", "internal/cpu"}, nil},
 	"internal/guardpage":   {},
 	"internal/manifest":    {},
 }

@@ -1,0 +1,147 @@
+package filters
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// Rows are runs of elements that lie evenly apart, both in a shuffled block and in other memory, where they are whole.
+type Rows struct {
+	N         int // rows
+	Len       int // elements in each
+	Block     int // element of the block with which the first row begins
+	BlockStep int // elements from the beginning of a row to that of the next; may be negative
+	At        int // where the first row is in the other memory, in bytes
+	Step      int // bytes from a row to the next there; may be negative
+	Ahead     int // bytes from these rows there to those of the next call, or 0; only for speed
+}
+
+// check returns how many elements of width bytes a block of so many bytes has, and whether there are any rows. It panics
+// unless they lie inside of the block and of size bytes of other memory.
+func (r *Rows) check(width, block, size int) (n int, some bool) {
+	if width < 1 {
+		panic("shuffle: type size or stream count less than 1")
+	}
+	n = block / width
+	if r.N < 1 || r.Len < 1 {
+		return n, false
+	}
+	if r.Len > n || !inside(r.Block, r.BlockStep, r.N, r.Len, n) || !inside(r.At, r.Step, r.N, r.Len*width, size) {
+		panic("shuffle: a row lies outside of its block or of the other memory")
+	}
+	return n, true
+}
+
+// UnshuffleRows undoes [Shuffle] for some elements of the block src, and writes them where they belong in dst: with the
+// rows of a box for a box of an array, so that the whole block is never there. Rows must not overlap each other in dst,
+// nor dst src. Bytes of src behind the last whole element are not looked at.
+//
+// It panics if width is less than 1 or a row does not lie inside of src and dst.
+func UnshuffleRows(dst, src []byte, width int, r *Rows) {
+	if n, some := r.check(width, len(src), len(dst)); some && !unshuffleRowsVector(dst, src, width, n, r) {
+		unshuffleRowsGeneric(dst, src, width, n, r)
+	}
+}
+
+// ShuffleRows does [Shuffle] for some elements of the block dst: it takes them from src, where they lie in rows, as those
+// of a box of an array do, so that the whole block need not be put together first. Other elements of dst stay as they
+// are. Rows must not overlap each other in dst, nor dst src. Bytes of dst behind the last whole element are not touched.
+//
+// It panics if width is less than 1 or a row does not lie inside of src and dst.
+func ShuffleRows(dst, src []byte, width int, r *Rows) {
+	if n, some := r.check(width, len(dst), len(src)); some && !shuffleRowsVector(dst, src, width, n, r) {
+		shuffleRowsGeneric(dst, src, width, n, r)
+	}
+}
+
+// RowsPay tells whether UnshuffleRows is faster than [Unshuffle] and copying the rows when all elements of a block are
+// wanted, in rows of so many. Where few are wanted it always is.
+func RowsPay(width, length int) bool { return rowsPay(width, length) }
+
+// ShuffleRowsPay tells whether ShuffleRows is faster than copying the rows of a whole block and [Shuffle], with rows of so
+// many elements.
+func ShuffleRowsPay(width, length int) bool { return shuffleRowsPay(width, length) }
+
+// rowsGeneric is the length from which on rows pay for the generic kernels.
+const rowsGeneric = 32
+
+// inside tells whether count runs of size, the first at at and each step behind the one before, lie in [0, n).
+func inside(at, step, count, size, n int) bool {
+	if at < 0 || at > n || size > n-at {
+		return false
+	}
+	far := step
+	if step < 0 {
+		far = -step
+	}
+	hi, lo := bits.Mul64(uint64(count-1), uint64(far))
+	if step < 0 {
+		return hi == 0 && lo <= uint64(at)
+	}
+	return hi == 0 && lo <= uint64(n-at-size)
+}
+
+// unshuffleRowsGeneric is the reference for all kernels of UnshuffleRows. n is the number of elements of the block.
+func unshuffleRowsGeneric(dst, src []byte, width, n int, r *Rows) {
+	if r.Len < 8 {
+		unshuffleEach(dst, src, width, n, r)
+		return
+	}
+	d, s := r.At, r.Block
+	for range r.N {
+		scatterAll(dst[d:d+r.Len*width], width, src[s:], n, width, r.Len)
+		d, s = d+r.Step, s+r.BlockStep
+	}
+}
+
+// unshuffleEach is unshuffleRowsGeneric for short rows: element after element.
+func unshuffleEach(dst, src []byte, width, n int, r *Rows) {
+	le := binary.LittleEndian
+	for i := range r.N {
+		d, s := r.At+i*r.Step, r.Block+i*r.BlockStep
+		for k := s; k < s+r.Len; k++ {
+			p := dst[d : d+width]
+			switch width {
+			case 2:
+				le.PutUint16(p, uint16(src[k])|uint16(src[k+n])<<8)
+			case 4:
+				le.PutUint32(p, uint32(src[k])|uint32(src[k+n])<<8|uint32(src[k+2*n])<<16|uint32(src[k+3*n])<<24)
+			case 8:
+				lo := uint32(src[k]) | uint32(src[k+n])<<8 | uint32(src[k+2*n])<<16 | uint32(src[k+3*n])<<24
+				hi := uint32(src[k+4*n]) | uint32(src[k+5*n])<<8 | uint32(src[k+6*n])<<16 | uint32(src[k+7*n])<<24
+				le.PutUint64(p, uint64(hi)<<32|uint64(lo))
+			default:
+				for j := range p {
+					p[j] = src[k+j*n]
+				}
+			}
+			d += width
+		}
+	}
+}
+
+// shuffleRowsGeneric is the reference for all kernels of ShuffleRows. n is the number of elements of the block.
+func shuffleRowsGeneric(dst, src []byte, width, n int, r *Rows) {
+	if r.Len < 8 {
+		shuffleEach(dst, src, width, n, r)
+		return
+	}
+	d, s := r.Block, r.At
+	for range r.N {
+		gatherAll(dst[d:], n, src[s:s+r.Len*width], width, width, r.Len)
+		d, s = d+r.BlockStep, s+r.Step
+	}
+}
+
+// shuffleEach is shuffleRowsGeneric for short rows: element after element.
+func shuffleEach(dst, src []byte, width, n int, r *Rows) {
+	for i := range r.N {
+		d, s := r.Block+i*r.BlockStep, r.At+i*r.Step
+		for k := d; k < d+r.Len; k++ {
+			for j, x := range src[s : s+width] {
+				dst[k+j*n] = x
+			}
+			s += width
+		}
+	}
+}

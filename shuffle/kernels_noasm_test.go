@@ -1,7 +1,0 @@
-//go:build !((amd64 || arm64) && !purego)
-
-package shuffle
-
-import "github.com/goblosc/blosc2/internal/cpu"
-
-var levels []cpu.Level
