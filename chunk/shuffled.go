@@ -32,11 +32,11 @@ func (s Shuffled) SetRows(src []byte, r *Rows) { filters.ShuffleRows(s.b, src, s
 func (s Shuffled) Clear() { clear(s.b) }
 
 // SetRowsPay tells whether SetRows is the fastest way to make a block of rows of so many items.
-func (s Shuffled) SetRowsPay(length int) bool { return filters.ShuffleRowsPay(s.width, length) }
+func (s Shuffled) SetRowsPay(length int) bool { return filters.ShuffleRowsFaster(s.width, length) }
 
 // RowsPay tells whether Rows is the fastest way to write n items of the block in rows of so many.
 func (s Shuffled) RowsPay(n, length int) bool {
-	return n <= s.Items()/32 || filters.RowsPay(s.width, length)
+	return n <= s.Items()/32 || filters.UnshuffleRowsFaster(s.width, length)
 }
 
 // DecodeShuffled decodes block k of an opened chunk but for undoing Shuffle, and returns true, if that is all there would

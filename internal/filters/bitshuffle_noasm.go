@@ -1,10 +1,11 @@
-//go:build (!amd64 && !arm64) || purego
+//go:build !((amd64 || arm64) && !purego)
 
 package filters
 
-// bitShuffleElements transposes the bits of n elements of size bytes; n is a multiple of 8 and not zero, and both
-// slices hold n*size bytes.
-func bitShuffleElements(dst, src []byte, size, n int) { bitShuffleGeneric(dst, src, size, n) }
+const planeBytes = 128
 
-// bitUnshuffleElements undoes bitShuffleElements.
-func bitUnshuffleElements(dst, src []byte, size, n int) { bitUnshuffleGeneric(dst, src, size, n) }
+func splitPlaneKernel(rows []byte, rowLen int, plane []byte, n int) {
+	splitPlane(rows, rowLen, plane[:n])
+}
+
+func joinPlaneKernel(plane, rows []byte, rowLen, n int) { joinPlane(plane[:n], rows, rowLen) }

@@ -4,13 +4,15 @@ package filters
 
 import "github.com/goblosc/blosc2/internal/cpu"
 
-func byteDiffKernel(dst, src *byte, n int) { byteDiffAVX2(dst, src, n) }
+// byteDiffKernel is byteDiff for all bytes but the first, a multiple of 32 and not none.
+func byteDiffKernel(dst, src []byte) { byteDiffAVX2(&dst[1], &src[1], len(src)-1) }
 
-func byteSumKernel(dst, src *byte, n int) {
+// byteSumKernel is byteSum for a multiple of 32 bytes, and not none.
+func byteSumKernel(dst, src []byte) {
 	if cpu.Has(cpu.AVX512) {
-		byteSumAVX512(dst, src, &sumMasks, n)
+		byteSumAVX512(&dst[0], &src[0], &sumMasks, len(src))
 	} else {
-		byteSumAVX2(dst, src, n)
+		byteSumAVX2(&dst[0], &src[0], len(src))
 	}
 }
 

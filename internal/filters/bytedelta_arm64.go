@@ -2,9 +2,11 @@
 
 package filters
 
-func byteDiffKernel(dst, src *byte, n int) { byteDiffNEON(dst, src, n) }
+// byteDiffKernel is byteDiff for all bytes but the first, a multiple of 32 and not none.
+func byteDiffKernel(dst, src []byte) { byteDiffNEON(&dst[1], &src[1], len(src)-1) }
 
-func byteSumKernel(dst, src *byte, n int) { byteSumNEON(dst, src, n) }
+// byteSumKernel is byteSum for a multiple of 32 bytes, and not none.
+func byteSumKernel(dst, src []byte) { byteSumNEON(&dst[0], &src[0], len(src)) }
 
 // In the kernels below n is a multiple of 16 and not zero.
 

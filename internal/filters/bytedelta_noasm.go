@@ -1,9 +1,7 @@
-//go:build (!amd64 && !arm64) || purego
+//go:build !((amd64 || arm64) && !purego)
 
 package filters
 
-// byteDiff writes the differences of one stream.
-func byteDiff(dst, src []byte) { byteDiffGeneric(dst, src, 0) }
+func byteDiffKernel(dst, src []byte) { byteDiffGeneric(dst, src, 1) }
 
-// byteSum undoes byteDiff.
-func byteSum(dst, src []byte) { byteSumGeneric(dst, src, 0) }
+func byteSumKernel(dst, src []byte) { byteSumGeneric(dst, src, 0) }

@@ -1,5 +1,3 @@
-//go:build (amd64 || arm64) && !purego
-
 package filters
 
 import (
@@ -22,8 +20,7 @@ func byteDiffVector(dst, src []byte) int {
 	race.Read(src)
 	race.Write(dst)
 	dst[0] = src[0]
-	_ = dst[n]
-	byteDiffKernel(&dst[1], &src[1], n)
+	byteDiffKernel(dst[:n+1], src[:n+1])
 	return n + 1
 }
 
@@ -35,7 +32,6 @@ func byteSumVector(dst, src []byte) int {
 	}
 	race.Read(src)
 	race.Write(dst)
-	_ = dst[n-1]
-	byteSumKernel(&dst[0], &src[0], n)
+	byteSumKernel(dst[:n], src[:n])
 	return n
 }

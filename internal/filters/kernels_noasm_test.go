@@ -5,3 +5,5 @@ package filters
 import "github.com/goblosc/blosc2/internal/cpu"
 
 var levels []cpu.Level
+
+var vectorWidths []int

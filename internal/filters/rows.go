@@ -54,13 +54,13 @@ func ShuffleRows(dst, src []byte, width int, r *Rows) {
 	}
 }
 
-// RowsPay tells whether UnshuffleRows is faster than [Unshuffle] and copying the rows when all elements of a block are
+// UnshuffleRowsFaster tells whether UnshuffleRows is faster than [Unshuffle] and copying the rows when all elements of a block are
 // wanted, in rows of so many. Where few are wanted it always is.
-func RowsPay(width, length int) bool { return rowsPay(width, length) }
+func UnshuffleRowsFaster(width, length int) bool { return unshuffleRowsFaster(width, length) }
 
-// ShuffleRowsPay tells whether ShuffleRows is faster than copying the rows of a whole block and [Shuffle], with rows of so
+// ShuffleRowsFaster tells whether ShuffleRows is faster than copying the rows of a whole block and [Shuffle], with rows of so
 // many elements.
-func ShuffleRowsPay(width, length int) bool { return shuffleRowsPay(width, length) }
+func ShuffleRowsFaster(width, length int) bool { return shuffleRowsFaster(width, length) }
 
 // rowsGeneric is the length from which on rows pay for the generic kernels.
 const rowsGeneric = 32

@@ -53,8 +53,8 @@ func shuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool {
 	return true
 }
 
-// shuffleRowsPay is ShuffleRowsPay for what the kernels of this machine do.
-func shuffleRowsPay(width, length int) bool {
+// shuffleRowsFaster is ShuffleRowsFaster for what the kernels of this machine do.
+func shuffleRowsFaster(width, length int) bool {
 	if !cpu.Has(vectorLevel) || length < rowsLeast {
 		return false
 	}

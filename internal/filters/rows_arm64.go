@@ -49,7 +49,7 @@ func gatherRows(dst, src []byte, width, n int, r *Rows) {
 	}
 }
 
-// shuffleRowsPay is ShuffleRowsPay for what the kernels of this machine do: there is a call for each row.
-func shuffleRowsPay(width, length int) bool {
+// shuffleRowsFaster is ShuffleRowsFaster for what the kernels of this machine do: there is a call for each row.
+func shuffleRowsFaster(width, length int) bool {
 	return vectorRows(width, length) && length >= 4*vectorElements
 }

@@ -1,15 +1,13 @@
-//go:build (!amd64 && !arm64) || purego
+//go:build !((amd64 || arm64) && !purego)
 
 package filters
 
-// unshuffleRowsVector does UnshuffleRows by vectors, if it can: here it cannot.
-func unshuffleRowsVector([]byte, []byte, int, int, *Rows) bool { return false }
+// rowsLeast is the length of the shortest rows for vectors, of which there are none.
+const rowsLeast = vectorElements
 
-// shuffleRowsVector is that for ShuffleRows.
-func shuffleRowsVector([]byte, []byte, int, int, *Rows) bool { return false }
+func unshuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool { return false }
 
-// shuffleRowsPay is ShuffleRowsPay: the generic kernels are faster with longer runs than rows are.
-func shuffleRowsPay(_, _ int) bool { return false }
+func shuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool { return false }
 
-// rowsPay is RowsPay for what the generic kernels do.
-func rowsPay(_, length int) bool { return length >= rowsGeneric }
+// shuffleRowsFaster returns false: the generic kernels are faster with longer runs than rows are.
+func shuffleRowsFaster(width, length int) bool { return false }

@@ -1,5 +1,3 @@
-//go:build (amd64 || arm64) && !purego
-
 package filters
 
 import (
@@ -7,8 +5,8 @@ import (
 	"github.com/goblosc/blosc2/internal/race"
 )
 
-// rowsPay is RowsPay for blocks that vectors can do.
-func rowsPay(width, length int) bool {
+// unshuffleRowsFaster is UnshuffleRowsFaster for blocks that vectors can do.
+func unshuffleRowsFaster(width, length int) bool {
 	switch {
 	case !cpu.Has(vectorLevel):
 		return length >= rowsGeneric

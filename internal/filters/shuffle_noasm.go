@@ -1,9 +1,16 @@
-//go:build (!amd64 && !arm64) || purego
+//go:build !((amd64 || arm64) && !purego)
 
 package filters
 
-// shuffleElements transposes n elements of width bytes; both slices hold n*width bytes.
-func shuffleElements(dst, src []byte, width, n int) { shuffleGeneric(dst, src, width, n, 0) }
+import "github.com/goblosc/blosc2/internal/cpu"
 
-// unshuffleElements undoes shuffleElements.
-func unshuffleElements(dst, src []byte, width, n int) { unshuffleGeneric(dst, src, width, n, 0) }
+// vectorLevel is a level that no machine has in a build without assembly, so that the Go twins always run.
+const vectorLevel = cpu.Baseline
+
+const vectorElements = 16
+
+// gatherVector moves no elements.
+func gatherVector(dst []byte, rowLen int, src []byte, stride, cols, n int) int { return 0 }
+
+// scatterVector moves no elements.
+func scatterVector(dst []byte, stride int, src []byte, rowLen, cols, n int) int { return 0 }

@@ -4,9 +4,14 @@ package zstd
 
 import "github.com/goblosc/blosc2/internal/cpu"
 
-// kernelLevel is a level that no machine has: there are no kernels.
+// kernelLevel is a level that no machine has in a build without assembly, so that the Go twins always run.
 const kernelLevel = cpu.Baseline
 
-func (r *run) fast() int { return r.fastGeneric() }
+// turnCodes is that of runGeneric.
+const turnCodes = 5
 
-func (s *streams4) run() { s.runGeneric() }
+func sequencesKernel(r *run, _ *[16]span) (stop int) { return r.fastGeneric() }
+
+func streamsKernel(s *streams4, _ int) { s.runGeneric() }
+
+func pairsKernel(s *streams4, _ int) { s.runGeneric() }

@@ -1,5 +1,3 @@
-//go:build (amd64 || arm64) && !purego
-
 package zstd
 
 import (
@@ -39,21 +37,6 @@ func (s *streams4) run() {
 		streamsKernel(s, n)
 	}
 }
-
-// sequencesKernel does what fastGeneric does. literals and dst are not shorter than margin.
-//
-//go:noescape
-func sequencesKernel(r *run, spans *[16]span) (stop int)
-
-// streamsKernel takes n turns, which is not 0.
-//
-//go:noescape
-func streamsKernel(s *streams4, n int)
-
-// pairsKernel does, with the table of pairs.
-//
-//go:noescape
-func pairsKernel(s *streams4, n int)
 
 // spans has, for offsets below 16, a table of places that repeats the first so many bytes over 32, and how many of
 // the 32 are whole repetitions. They never change.
