@@ -2,7 +2,6 @@ package chunk
 
 import (
 	"github.com/goblosc/blosc2/codec"
-	"github.com/goblosc/blosc2/internal/codecs"
 )
 
 // CodecID names a codec; see package codec.
@@ -17,15 +16,6 @@ func CodecFromCode(code uint8) CodecID { return codec.FromCode(code) }
 // IndexParams are the parameters that C-Blosc2 compresses the index of a frame with.
 func IndexParams() CParams {
 	return CParams{TypeSize: 8, BlockSize: 16 << 10, Codec: codec.BloscLZ, Level: 5, Split: SplitNever}
-}
-
-// traits returns what the layout of a chunk needs to know about the codec.
-func (p *CParams) traits() codecs.Traits {
-	c, err := codec.Set{}.ByID(p.Codec)
-	if err != nil {
-		return codecs.Traits{} // a user codec
-	}
-	return codecs.Of(c)
 }
 
 // Shaped tells whether the codec or a filter works on the shape of blocks, in arrays, and not on their bytes alone.

@@ -2,6 +2,7 @@ package chunk
 
 import (
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/codecs"
 	"github.com/goblosc/blosc2/internal/filters"
 )
 
@@ -63,6 +64,15 @@ func (p CParams) normal() (CParams, error) {
 		return p, paramError("split mode %d", p.Split)
 	}
 	return p, p.checkFilters()
+}
+
+// traits returns what the layout of a chunk needs to know about the codec.
+func (p *CParams) traits() codecs.Traits {
+	c, err := codec.Set{}.ByID(p.Codec)
+	if err != nil {
+		return codecs.Traits{} // a user codec
+	}
+	return codecs.Of(c)
 }
 
 // checkFilters refuses what the reference would refuse when writing.

@@ -1,9 +1,6 @@
 package codec
 
-import (
-	"errors"
-	"fmt"
-)
+import "errors"
 
 // ID identifies a codec in the programming interface and in frame headers. The zero value, Default, means "not set": it
 // selects Zstd wherever a codec is optional. The other values are the compcode of the format plus 0x100, because the
@@ -34,28 +31,6 @@ func (id ID) Code() uint8 {
 		id = Zstd
 	}
 	return uint8(id)
-}
-
-// String returns the name of a codec as the b2 command spells it, or "codec N" with its compcode.
-func (id ID) String() string {
-	if id == Default {
-		return "default"
-	}
-	if b := lookup(id); b != nil {
-		return b.name
-	}
-	return fmt.Sprintf("codec %d", uint8(id))
-}
-
-// Format returns the stream format of a codec, as chunk headers record it.
-func (id ID) Format() Format {
-	if id == Default {
-		id = Zstd
-	}
-	if b := lookup(id); b != nil {
-		return b.format
-	}
-	return FormatUser
 }
 
 // Format is the number of a stream format: bits 5 to 7 of the flags of a chunk header. It differs from the compcode: LZ4

@@ -2,6 +2,28 @@ package codec
 
 import "fmt"
 
+// String returns the name of a codec as the b2 command spells it, or "codec N" with its compcode.
+func (id ID) String() string {
+	if id == Default {
+		return "default"
+	}
+	if b := lookup(id); b != nil {
+		return b.name
+	}
+	return fmt.Sprintf("codec %d", uint8(id))
+}
+
+// Format returns the stream format of a codec, as chunk headers record it.
+func (id ID) Format() Format {
+	if id == Default {
+		id = Zstd
+	}
+	if b := lookup(id); b != nil {
+		return b.format
+	}
+	return FormatUser
+}
+
 // Set is an immutable set of codecs. The zero value holds the built-in ones.
 type Set struct {
 	user []Codec // later ones win

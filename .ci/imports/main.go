@@ -1,5 +1,5 @@
-// Command imports checks the shape of the module: which package may import which, what go.mod requires, and
-// which names the top level holds. Run it from the top of the repository. It prints each fault and exits with status 1
+// Command imports checks the shape of the module: which package may import which, what go.mod requires, which names the
+// top level holds, how many files of a package depend on each other, and which exported names only tests use. Run it from the top of the repository. It prints each fault and exits with status 1
 // if there is one.
 //
 // Imports run one way:
@@ -68,6 +68,9 @@ var topLevel = []string{
 
 func main() {
 	faults, err := check(".")
+	if err == nil && len(faults) == 0 {
+		faults, err = checkCode(".")
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "imports:", err)
 		os.Exit(1)
@@ -78,6 +81,16 @@ func main() {
 	if len(faults) > 0 {
 		os.Exit(1)
 	}
+}
+
+// checkCode returns the faults that need the types of the code.
+func checkCode(dir string) ([]string, error) {
+	pkgs, err := load(dir)
+	if err != nil {
+		return nil, err
+	}
+	faults, err := checkUnused(dir, pkgs)
+	return append(checkCycles(pkgs), faults...), err
 }
 
 // check returns the faults of the repository in a folder, in a fixed order.
