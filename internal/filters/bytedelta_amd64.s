@@ -33,6 +33,7 @@ TEXT ·byteDiffAVX2(SB), NOSPLIT, $0-24
 	MOVQ src+8(FP), SI
 	MOVQ n+16(FP), CX
 
+	// n is a multiple of 32, so no access goes past it.
 diff:
 	VMOVDQU    (SI), Y0
 	VPSUBB     -1(SI), Y0, Y0
@@ -54,6 +55,7 @@ TEXT ·byteSumAVX2(SB), NOSPLIT, $0-24
 	VBROADCASTI128 low<>(SB), Y14
 	VBROADCASTI128 top<>(SB), Y13
 
+	// The sums of one, two, four and eight bytes in each quadword.
 sum:
 	VMOVDQU    (SI), Y0
 	VPSLLQ     $8, Y0, Y1
@@ -67,6 +69,8 @@ sum:
 	VPSHUFB    Y13, Y0, Y1       // each lane's total
 	VPERM2I128 $0x08, Y1, Y1, Y2 // the lower lane's in the upper lane, zeros in the lower
 	VPADDB     Y2, Y0, Y0
+
+	// Add the sum of all vectors before, store, and add the total of this one to it.
 	VPADDB     Y15, Y0, Y0
 	VMOVDQU    Y0, (DI)
 	VPERM2I128 $0x01, Y1, Y1, Y2 // lanes exchanged

@@ -26,6 +26,7 @@ TEXT ·fillAVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), R9
 	LEAQ (DI)(R9*1), R8
 
+	// Y1 for the last 32 bytes, which begin n%8 bytes into the word.
 	MOVQ         R9, CX
 	SHLQ         $3, CX
 	MOVQ         AX, DX
@@ -33,6 +34,7 @@ TEXT ·fillAVX2(SB), NOSPLIT, $0-24
 	VMOVQ        DX, X1
 	VPBROADCASTQ X1, Y1
 
+	// The first 32 bytes, which n is at least. BX is how many bytes DI skips to be aligned; the word turns by as many.
 	VMOVQ        AX, X0
 	VPBROADCASTQ X0, Y0
 	VMOVDQU      Y0, (DI)
@@ -48,6 +50,7 @@ TEXT ·fillAVX2(SB), NOSPLIT, $0-24
 	SUBQ         $256, R9
 	JB           rest
 
+	// 256 bytes a turn while there are as many.
 long:
 	VMOVDQU Y0, (DI)
 	VMOVDQU Y0, 32(DI)
@@ -61,6 +64,7 @@ long:
 	SUBQ    $256, R9
 	JAE     long
 
+	// R9 becomes the number of bytes left, less 32.
 rest:
 	ADDQ $256-32, R9
 	JLT  last        // fewer than 32 bytes left
@@ -71,6 +75,7 @@ short:
 	SUBQ    $32, R9
 	JAE     short
 
+	// The last 32 bytes overlap those before.
 last:
 	VMOVDQU    Y1, -32(R8)
 	VZEROUPPER
