@@ -7,8 +7,8 @@ import (
 	"github.com/goblosc/blosc2/internal/race"
 )
 
-// This file divides the work between vector kernels and the generic ones, as shuffle_vector.go does. A machine brings
-// planeBytes, splitPlaneKernel and joinPlaneKernel.
+// This file divides the work between the vector kernels and the generic ones, as shuffle_vector.go does. Each architecture
+// defines planeBytes, splitPlaneKernel and joinPlaneKernel.
 
 // bitShuffleElements transposes the bits of n elements of size bytes; n is a multiple of 8 and not zero, and both
 // slices hold n*size bytes.
@@ -102,10 +102,11 @@ func bitUnshuffleTiles(dst, src []byte, size, n int) {
 	}
 }
 
-// lineBytes is the length of a line of the cache.
+// lineBytes is the length of a cache line.
 const lineBytes = 64
 
-// aligned returns p from where a line of the cache begins: vectors that lie across lines take longer.
+// aligned returns p from the start of a cache line: vectors that lie across lines take longer. p has at least lineBytes
+// bytes, so p[0] exists and the offset, below lineBytes, is inside of it.
 func aligned(p []byte) []byte {
 	return p[-uintptr(unsafe.Pointer(&p[0]))%lineBytes:]
 }

@@ -2,7 +2,7 @@ package filters
 
 import "encoding/binary"
 
-// Copy copies src to dst[:len(src)]. It is the built-in copy, but faster where there is much to copy.
+// Copy copies src to dst[:len(src)]. For large blocks it is faster than the built-in copy.
 //
 // dst must not overlap src. Copy panics if dst is shorter than src.
 func Copy(dst, src []byte) {
@@ -12,7 +12,7 @@ func Copy(dst, src []byte) {
 	}
 }
 
-// Fill writes value to all of dst, over and over. The last one may be cut off.
+// Fill fills dst with repetitions of value. The last one may be truncated.
 //
 // dst must not overlap value. Fill panics if value is empty.
 func Fill(dst, value []byte) {
@@ -32,15 +32,15 @@ func Fill(dst, value []byte) {
 	}
 }
 
-// fillCached is how many bytes are sure to have room in the second-level cache. Beyond it the instruction that the
-// built-in clear uses is faster than vectors: it need not read what it overwrites.
+// fillCached is a number of bytes that fit in the second-level cache. For more bytes, the instruction that the built-in
+// clear uses is faster than vectors: it does not load the lines that it overwrites.
 const fillCached = 512 << 10
 
-// movePiece is how many bytes one string instruction moves or clears: longer ones are slower by up to a half on
-// processors that are interrupted, and never faster.
+// movePiece is the number of bytes that one string instruction moves or clears. Longer ones are never faster, and up to
+// 50% slower on CPUs that handle interrupts.
 const movePiece = 512 << 10
 
-// wordOf returns eight bytes of value, over and over, if they hold it a whole number of times.
+// wordOf returns eight bytes of repetitions of value, if its length divides eight.
 func wordOf(value []byte) (uint64, bool) {
 	le := binary.LittleEndian
 	switch len(value) {
@@ -57,7 +57,7 @@ func wordOf(value []byte) (uint64, bool) {
 	return 0, false
 }
 
-// fillGeneric doubles what is there until it is enough to be copied again and again.
+// fillGeneric doubles the filled part of dst until it is long enough for repeated copies.
 func fillGeneric(dst, value []byte) {
 	n := copy(dst, value)
 	for piece := n; n < len(dst); {
@@ -68,5 +68,5 @@ func fillGeneric(dst, value []byte) {
 	}
 }
 
-// fillPiece is how many bytes of dst fillGeneric copies from at least, when it has them.
+// fillPiece is the least number of bytes that fillGeneric copies at once, if available.
 const fillPiece = 8 << 10

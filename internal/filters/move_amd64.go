@@ -9,8 +9,8 @@ import (
 	"github.com/goblosc/blosc2/internal/race"
 )
 
-// copyLeast is the length from which REP MOVSB is the fastest copy on processors with AVX-512: it takes no line of dst
-// into the cache that it overwrites, and goes by whole lines.
+// copyLeast is the least length for which REP MOVSB is the fastest copy on CPUs with AVX-512: it copies whole cache lines
+// and does not load the lines of dst that it overwrites.
 const copyLeast = 16 << 10
 
 // copyKernel does Copy, if it is faster than the built-in copy.
@@ -18,9 +18,10 @@ func copyKernel(dst, src []byte) bool {
 	if !cpu.Has(cpu.AVX512) || len(src) < copyLeast {
 		return false
 	}
-	// Some processors go by single bytes where dst begins a few bytes behind src, in any two pages.
-	behind := (uintptr(unsafe.Pointer(&dst[0])) - uintptr(unsafe.Pointer(&src[0]))) % 4096
-	if behind > 0 && behind < 64 {
+	// Some CPUs copy single bytes if dst begins up to 63 bytes after src, modulo the page size. src is not empty: its length
+	// has been compared with copyLeast. dst is as long (see Copy).
+	after := (uintptr(unsafe.Pointer(&dst[0])) - uintptr(unsafe.Pointer(&src[0]))) % 4096
+	if after > 0 && after < 64 {
 		return false
 	}
 	race.Read(src)

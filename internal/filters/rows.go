@@ -5,15 +5,15 @@ import (
 	"math/bits"
 )
 
-// Rows are runs of elements that lie evenly apart, both in a shuffled block and in other memory, where they are whole.
+// Rows are runs of elements at equal distances, both in a shuffled block and in other memory, which holds whole elements.
 type Rows struct {
 	N         int // rows
 	Len       int // elements in each
-	Block     int // element of the block with which the first row begins
-	BlockStep int // elements from the beginning of a row to that of the next; may be negative
-	At        int // where the first row is in the other memory, in bytes
-	Step      int // bytes from a row to the next there; may be negative
-	Ahead     int // bytes from these rows there to those of the next call, or 0; only for speed
+	Block     int // first element of the first row in the block
+	BlockStep int // elements from the start of a row to the start of the next; may be negative
+	At        int // offset of the first row in the other memory, in bytes
+	Step      int // bytes from the start of a row to the start of the next in it; may be negative
+	Ahead     int // bytes from these rows in it to the rows of the next call, or 0; only for speed
 }
 
 // check returns how many elements of width bytes a block of so many bytes has, and whether there are any rows. It panics
@@ -32,9 +32,9 @@ func (r *Rows) check(width, block, size int) (n int, some bool) {
 	return n, true
 }
 
-// UnshuffleRows undoes [Shuffle] for some elements of the block src, and writes them where they belong in dst: with the
-// rows of a box for a box of an array, so that the whole block is never there. Rows must not overlap each other in dst,
-// nor dst src. Bytes of src behind the last whole element are not looked at.
+// UnshuffleRows undoes [Shuffle] for some elements of the block src and writes them to rows of dst, such as the rows of a
+// box of an array. It does not need memory for the whole block. Rows must not overlap in dst, and dst must not overlap src.
+// Bytes of src after the last whole element are not read.
 //
 // It panics if width is less than 1 or a row does not lie inside of src and dst.
 func UnshuffleRows(dst, src []byte, width int, r *Rows) {
@@ -43,9 +43,9 @@ func UnshuffleRows(dst, src []byte, width int, r *Rows) {
 	}
 }
 
-// ShuffleRows does [Shuffle] for some elements of the block dst: it takes them from src, where they lie in rows, as those
-// of a box of an array do, so that the whole block need not be put together first. Other elements of dst stay as they
-// are. Rows must not overlap each other in dst, nor dst src. Bytes of dst behind the last whole element are not touched.
+// ShuffleRows does [Shuffle] for some elements of the block dst, which it reads from rows of src, such as the rows of a box
+// of an array. It does not change the other elements of dst, or the bytes after the last whole element. Rows must not
+// overlap in dst, and dst must not overlap src.
 //
 // It panics if width is less than 1 or a row does not lie inside of src and dst.
 func ShuffleRows(dst, src []byte, width int, r *Rows) {
@@ -54,18 +54,18 @@ func ShuffleRows(dst, src []byte, width int, r *Rows) {
 	}
 }
 
-// UnshuffleRowsFaster tells whether UnshuffleRows is faster than [Unshuffle] and copying the rows when all elements of a block are
-// wanted, in rows of so many. Where few are wanted it always is.
+// UnshuffleRowsFaster reports whether UnshuffleRows is faster than [Unshuffle] and copying rows of length elements, if all
+// elements of a block are needed. If few are needed, it always is.
 func UnshuffleRowsFaster(width, length int) bool { return unshuffleRowsFaster(width, length) }
 
-// ShuffleRowsFaster tells whether ShuffleRows is faster than copying the rows of a whole block and [Shuffle], with rows of so
-// many elements.
+// ShuffleRowsFaster reports whether ShuffleRows is faster than copying the rows of a whole block, of length elements each, and
+// [Shuffle].
 func ShuffleRowsFaster(width, length int) bool { return shuffleRowsFaster(width, length) }
 
-// rowsGeneric is the length from which on rows pay for the generic kernels.
+// rowsGeneric is the least length of rows for which the generic kernels are faster.
 const rowsGeneric = 32
 
-// inside tells whether count runs of size, the first at at and each step behind the one before, lie in [0, n).
+// inside reports whether count runs of size, the first at at and each step after the previous one, lie in [0, n).
 func inside(at, step, count, size, n int) bool {
 	if at < 0 || at > n || size > n-at {
 		return false
