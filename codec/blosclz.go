@@ -2,20 +2,11 @@ package codec
 
 import "github.com/goblosc/blosc2/codec/internal/blosclz"
 
-// blosclzCodec is BloscLZ. Streams are byte for byte those of C-Blosc2.
-type blosclzCodec struct{}
+// newBloscLZEncoder returns an encoder for BloscLZ. Streams are byte for byte those of C-Blosc2.
+func newBloscLZEncoder(p Params) (Encoder, error) { return &blosclzEncoder{level: p.Level}, nil }
 
-func (blosclzCodec) ID() ID { return BloscLZ }
-
-func (blosclzCodec) NewEncoder(p Params) (Encoder, error) {
-	if err := checkLevel(BloscLZ, p); err != nil {
-		return nil, err
-	}
-	return &blosclzEncoder{level: p.Level}, nil
-}
-
-// NewDecoder ignores a dictionary, as the format does.
-func (blosclzCodec) NewDecoder(Params) (Decoder, error) { return blosclzDecoder{}, nil }
+// newBloscLZDecoder ignores a dictionary, as the format does.
+func newBloscLZDecoder(Params) (Decoder, error) { return blosclzDecoder{}, nil }
 
 type blosclzEncoder struct {
 	level int

@@ -1,50 +1,78 @@
 package codec
 
-import "fmt"
+import (
+	"fmt"
 
-// builtin returns the codec of this package with an identifier, or nil.
-func builtin(id ID) Codec {
-	switch id {
-	case BloscLZ:
-		return blosclzCodec{}
-	case LZ4:
-		return lz4Codec{}
-	case LZ4HC:
-		return lz4hcCodec{}
-	case Snappy:
-		return snappyCodec{}
-	case Zlib:
-		return zlibCodec{}
-	case Zstd:
-		return zstdCodec{}
-	case NDLZ:
-		return ndlzCodec{}
-	case ZFPAcc, ZFPPrec, ZFPRate:
-		return zfpCodec{id}
+	"github.com/goblosc/blosc2/internal/codecs"
+)
+
+// builtin is a codec of this package, a Codec. Adding a codec takes an ID, an entry in builtins and the functions that
+// the entry names.
+type builtin struct {
+	id     ID
+	name   string // as the b2 command spells it
+	format Format
+
+	// newEncoder is called with a valid level, and without a dictionary unless traits.TrainDict is set. It is nil if the
+	// codec only decodes. newDecoder is nil if this package only knows the name.
+	newEncoder func(p Params) (Encoder, error)
+	newDecoder func(p Params) (Decoder, error)
+
+	traits codecs.Traits
+}
+
+// builtins holds the codecs that the format knows. Of codecs with one format, the first one decodes it. It never changes.
+var builtins = [...]builtin{
+	{id: BloscLZ, name: "blosclz", format: FormatBloscLZ, newEncoder: newBloscLZEncoder, newDecoder: newBloscLZDecoder,
+		traits: codecs.Traits{SplitLevel: 9}},
+	{id: LZ4, name: "lz4", format: FormatLZ4, newEncoder: newLZ4Encoder, newDecoder: newLZ4Decoder,
+		traits: codecs.Traits{SplitLevel: 9, TrainDict: firstSamples}},
+	{id: LZ4HC, name: "lz4hc", format: FormatLZ4, newEncoder: newLZ4HCEncoder, newDecoder: newLZ4Decoder,
+		traits: codecs.Traits{HighRatio: true, TrainDict: firstSamples}},
+	{id: Snappy, name: "snappy", format: FormatSnappy, newDecoder: newSnappyDecoder},
+	{id: Zlib, name: "zlib", format: FormatZlib, newEncoder: newZlibEncoder, newDecoder: newZlibDecoder,
+		traits: codecs.Traits{HighRatio: true}},
+	{id: Zstd, name: "zstd", format: FormatZstd, newEncoder: newZstdEncoder, newDecoder: newZstdDecoder,
+		traits: codecs.Traits{SplitLevel: 5, HighRatio: true, TrainDict: trainZstd}},
+	{id: NDLZ, name: "ndlz", format: FormatUser, newEncoder: newNDLZEncoder, newDecoder: newNDLZDecoder,
+		traits: codecs.Traits{Shaped: true}},
+	{id: ZFPAcc, name: "zfp_acc", format: FormatUser, newEncoder: zfpAccuracy.newEncoder, newDecoder: zfpAccuracy.newDecoder,
+		traits: codecs.Traits{Shaped: true}},
+	{id: ZFPPrec, name: "zfp_prec", format: FormatUser, newEncoder: zfpPrecision.newEncoder, newDecoder: zfpPrecision.newDecoder,
+		traits: codecs.Traits{Shaped: true}},
+	{id: ZFPRate, name: "zfp_rate", format: FormatUser, newEncoder: zfpRate.newEncoder, newDecoder: zfpRate.newDecoder,
+		traits: codecs.Traits{Shaped: true}},
+	{id: FromCode(36), name: "openhtj2k", format: FormatUser},
+	{id: FromCode(37), name: "grok", format: FormatUser},
+	{id: FromCode(38), name: "openzl", format: FormatUser},
+}
+
+// lookup returns the entry of an identifier, or nil.
+func lookup(id ID) *builtin {
+	for i := range builtins {
+		if builtins[i].id == id {
+			return &builtins[i]
+		}
 	}
 	return nil
 }
 
-// checkLevel tells whether an encoder can serve the parameters that all codecs share.
-func checkLevel(id ID, p Params) error {
+func (b *builtin) ID() ID { return b.id }
+
+func (b *builtin) NewEncoder(p Params) (Encoder, error) {
+	if b.newEncoder == nil {
+		return nil, fmt.Errorf("codec: %s: encoding: %w", b.name, ErrUnsupported)
+	}
 	if p.Level < 1 || p.Level > 9 {
-		return fmt.Errorf("codec: %v: level %d, want 1 to 9: %w", id, p.Level, ErrUnsupported)
+		return nil, fmt.Errorf("codec: %s: level %d, want 1 to 9: %w", b.name, p.Level, ErrUnsupported)
 	}
-	if p.Dict != nil && id != LZ4 && id != LZ4HC && id != Zstd {
-		return fmt.Errorf("codec: %v: encoding with a dictionary: %w", id, ErrUnsupported)
+	if p.Dict != nil && b.traits.TrainDict == nil {
+		return nil, fmt.Errorf("codec: %s: encoding with a dictionary: %w", b.name, ErrUnsupported)
 	}
-	return nil
+	return b.newEncoder(p)
 }
 
-// corrupt returns the error of a decoder of this package.
-func corrupt(id ID, what string) error {
-	return fmt.Errorf("codec: %v: %s: %w", id, what, ErrCorrupt)
-}
+func (b *builtin) NewDecoder(p Params) (Decoder, error) { return b.newDecoder(p) }
 
-// encoded turns the length of a stream, 0 for none, into the result of Encode.
-func encoded(n int, src []byte) (int, error) {
-	if n == 0 || n >= len(src) {
-		return 0, ErrIncompressible
-	}
-	return n, nil
-}
+// Traits returns what package chunk needs to know about the codec.
+func (b *builtin) Traits() codecs.Traits { return b.traits }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 // ids lists the codecs of the package.
@@ -320,7 +321,7 @@ func TestDecodeAltered(t *testing.T) {
 }
 
 func TestNoAllocations(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector makes pools forget")
 	}
 	forEachLevel(t, func(t *testing.T, id codec.ID, level int) {

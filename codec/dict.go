@@ -2,57 +2,48 @@ package codec
 
 import (
 	"encoding/binary"
-	"fmt"
 	"hash/fnv"
 
 	"github.com/goblosc/blosc2/codec/internal/cover"
+	"github.com/goblosc/blosc2/internal/codecs"
 	"github.com/klauspost/compress/zstd"
 )
 
-// Sizes of dictionaries in bytes. The format allows up to MaxDict; C-Blosc2 uses none below MinDict.
-const (
-	MaxDict = 32 << 10
-	MinDict = 256
-)
+// Dictionaries are trained as in C-Blosc2. It runs the filters over all blocks of a chunk first, and takes consecutive
+// samples of the result, n of size/n/16 bytes each, where n is the number of streams but at least 8. max is a twentieth of
+// the size of the chunk, but at most codecs.MaxDict.
 
-// TrainDict makes a dictionary of at most max bytes from samples of what the streams of a chunk will hold, for
-// Params.Dict. It returns nil when no dictionary of MinDict bytes or more comes of them. Errors are ErrUnsupported, for
-// codecs that have no dictionaries. The same samples give the same dictionary, which does not share their memory.
-//
-// C-Blosc2 runs the filters over all blocks of a chunk first. It takes consecutive samples of the result, n of
-// size/n/16 bytes each, where n is the number of streams but at least 8, and a twentieth of the size of the chunk for
-// max, but at most MaxDict. Such samples serve here too.
-//
-// For LZ4 and LZ4HC the dictionary is the start of the samples, as in C-Blosc2. For Zstd it has what many samples share,
-// behind tables of how often symbols occur when that is coded.
-func TrainDict(id ID, samples [][]byte, max int) ([]byte, error) {
-	max = min(max, MaxDict)
+// firstSamples returns the start of the samples, which is the dictionary of LZ4 and LZ4HC in C-Blosc2.
+func firstSamples(samples [][]byte, max int) []byte {
+	max = min(max, codecs.MaxDict)
 	var dict []byte
-	switch id {
-	case LZ4, LZ4HC:
-		for _, s := range samples {
-			if len(dict) < max {
-				dict = append(dict, s[:min(len(s), max-len(dict))]...)
-			}
+	for _, s := range samples {
+		if len(dict) < max {
+			dict = append(dict, s[:min(len(s), max-len(dict))]...)
 		}
-	case Zstd, Default:
-		dict = trainZstd(samples, max)
-	default:
-		return nil, fmt.Errorf("codec: %v: dictionary: %w", id, ErrUnsupported)
 	}
-	if len(dict) < MinDict {
-		return nil, nil
+	if len(dict) < codecs.MinDict {
+		return nil
 	}
-	return dict, nil
+	return dict
 }
 
-// zstdTables is about the most that the tables of a Zstd dictionary take, in bytes.
+// trainZstd returns a dictionary with what many samples share, after entropy tables for coding it.
+func trainZstd(samples [][]byte, max int) []byte {
+	dict := zstdDict(samples, min(max, codecs.MaxDict))
+	if len(dict) < codecs.MinDict {
+		return nil
+	}
+	return dict
+}
+
+// zstdTables is about the maximum size of the tables of a Zstd dictionary in bytes.
 const zstdTables = 400
 
-// trainZstd makes a dictionary with tables, or one of content only where there is too little for tables.
-func trainZstd(samples [][]byte, max int) []byte {
+// zstdDict returns a dictionary with tables, or without them if there is too little content for tables.
+func zstdDict(samples [][]byte, max int) []byte {
 	content := cover.Build(samples, max)
-	if len(content) < MinDict || max < MinDict+zstdTables {
+	if len(content) < codecs.MinDict || max < codecs.MinDict+zstdTables {
 		return content
 	}
 	h := fnv.New32a()
@@ -64,7 +55,7 @@ func trainZstd(samples [][]byte, max int) []byte {
 		History:  content,
 		Offsets:  [3]int{1, 4, 8},
 		Level:    zstd.SpeedDefault,
-		// Libraries up to Zstandard 1.5.5 want a code for byte 255.
+		// Zstandard up to version 1.5.5 requires a code for byte 255.
 		CompatV155: true,
 	})
 	if err != nil || len(dict) > max {
@@ -73,7 +64,7 @@ func trainZstd(samples [][]byte, max int) []byte {
 	return dict
 }
 
-// hasZstdTables tells whether a dictionary has tables and an identifier; any other is content only.
+// hasZstdTables reports whether a dictionary has tables and an identifier. Any other is content only.
 func hasZstdTables(dict []byte) bool {
 	const magic = 0xec30a437
 	return len(dict) >= 8 && binary.LittleEndian.Uint32(dict) == magic
@@ -84,5 +75,5 @@ func zstdEncoderDict(dict []byte) zstd.EOption {
 	if hasZstdTables(dict) {
 		return zstd.WithEncoderDict(dict)
 	}
-	return zstd.WithEncoderDictRaw(0, dict) // frames do not name it
+	return zstd.WithEncoderDictRaw(0, dict) // frames do not record its identifier
 }

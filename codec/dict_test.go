@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/codecs"
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 // dictIDs lists the codecs that take a dictionary.
@@ -24,11 +26,7 @@ func pieces(b []byte, n int) (out [][]byte) {
 
 func train(t testing.TB, id codec.ID, samples [][]byte, max int) []byte {
 	t.Helper()
-	dict, err := codec.TrainDict(id, samples, max)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dict
+	return codecs.Of(lookup(t, id)).TrainDict(samples, max)
 }
 
 func TestDictionaryRoundTrip(t *testing.T) {
@@ -37,7 +35,7 @@ func TestDictionaryRoundTrip(t *testing.T) {
 	for _, n := range []int{0, 1, 11, 12, 13, 14, 40, 100, 30000} {
 		inputs = append(inputs, text[60000:60000+n], text[100:100+n]) // the latter are in the raw dictionaries
 	}
-	brief := testing.Short() || raceEnabled
+	brief := testing.Short() || race.Enabled
 	if brief {
 		inputs = inputs[30:]
 	}
@@ -139,8 +137,8 @@ func TestTrainDict(t *testing.T) {
 	}{
 		{"words", pieces(text, 2000), 8000},
 		{"words, small", pieces(text, 2000), 700},
-		{"words, smallest", pieces(text, 2000), codec.MinDict},
-		{"words, too small", pieces(text, 2000), codec.MinDict - 1},
+		{"words, smallest", pieces(text, 2000), codecs.MinDict},
+		{"words, too small", pieces(text, 2000), codecs.MinDict - 1},
 		{"words, more than the format allows", pieces(text, 2000), 1 << 20},
 		{"negative", pieces(text, 2000), -1},
 		{"short samples", pieces(text, 9), 8000},
@@ -157,7 +155,7 @@ func TestTrainDict(t *testing.T) {
 	for _, test := range tests {
 		for _, id := range dictIDs {
 			dict := train(t, id, test.samples, test.max)
-			if dict != nil && (len(dict) < codec.MinDict || len(dict) > min(test.max, codec.MaxDict)) {
+			if dict != nil && (len(dict) < codecs.MinDict || len(dict) > min(test.max, codecs.MaxDict)) {
 				t.Errorf("%v, %s: %d bytes", id, test.name, len(dict))
 			}
 			if again := train(t, id, test.samples, test.max); !bytes.Equal(again, dict) {
@@ -165,7 +163,7 @@ func TestTrainDict(t *testing.T) {
 			}
 			if id != codec.Zstd {
 				all := bytes.Join(test.samples, nil)
-				if n := min(test.max, codec.MaxDict, len(all)); n >= codec.MinDict && !bytes.Equal(dict, all[:n]) {
+				if n := min(test.max, codecs.MaxDict, len(all)); n >= codecs.MinDict && !bytes.Equal(dict, all[:n]) {
 					t.Errorf("%v, %s: not the start of the samples", id, test.name)
 				}
 			}
@@ -197,9 +195,9 @@ func TestTrainDict(t *testing.T) {
 	if id := binary.LittleEndian.Uint32(trained[4:]); id < 1<<15 || id >= 1<<31 {
 		t.Errorf("dictionary %d, which is reserved", id)
 	}
-	for _, id := range []codec.ID{codec.BloscLZ, codec.Zlib, codec.Snappy, codec.NDLZ, codec.FromCode(200)} {
-		if _, err := codec.TrainDict(id, pieces(text, 100), 5000); !errors.Is(err, codec.ErrUnsupported) {
-			t.Errorf("%v: %v, want ErrUnsupported", id, err)
+	for _, id := range []codec.ID{codec.BloscLZ, codec.Zlib, codec.Snappy, codec.NDLZ} {
+		if codecs.Of(lookup(t, id)).TrainDict != nil {
+			t.Errorf("%v has dictionaries", id)
 		}
 	}
 }
@@ -215,7 +213,7 @@ func TestUnsoundDictionary(t *testing.T) {
 }
 
 func TestDictionaryNoAllocations(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector makes pools forget")
 	}
 	text := input("words", 100000, 5)
@@ -277,9 +275,7 @@ func BenchmarkTrainDict(b *testing.B) {
 			b.SetBytes(benchSize)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := codec.TrainDict(id, samples, codec.MaxDict); err != nil {
-					b.Fatal(err)
-				}
+				train(b, id, samples, codecs.MaxDict)
 			}
 		})
 	}
@@ -309,14 +305,11 @@ func BenchmarkEncodeDictionary(b *testing.B) {
 	}
 }
 
-func ExampleTrainDict() {
-	// Short streams that resemble each other have little to refer to in themselves.
+func Example_dictionary() {
+	// Short streams contain few repetitions. Streams that resemble each other can refer to a dictionary instead.
 	text := input("words", 40000, 1)
 	blocks := pieces(text, 500)
-	dict, err := codec.TrainDict(codec.LZ4, blocks, 4000)
-	if err != nil {
-		panic(err)
-	}
+	dict := text[:4000]
 	c, err := codec.Set{}.ByID(codec.LZ4)
 	if err != nil {
 		panic(err)

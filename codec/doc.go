@@ -1,70 +1,68 @@
-// Package codec compresses and expands single streams, the pieces that a Blosc2 block consists of: one stream for
-// a block, or one for each byte of its items.
+// Package codec compresses and decompresses single streams. A Blosc2 block consists of streams: one for the whole block,
+// or one for each byte of its items.
 //
-// A stream has neither a length nor the length of what it expands to; chunks record both:
+// A stream records neither its own length nor the length of its content. Chunks record both:
 //
 //	chunk   header | block | block | ...
 //	block   length of stream 0 | stream 0 | length of stream 1 | stream 1 | ...
 //	                             ^^^^^^^^ this package
 //
-// Set finds a codec by ID or by Format; a Codec makes encoders and decoders, which keep their tables and belong to
-// one goroutine each. Encoding stops at the end of the room given and says ErrIncompressible when there is nothing
-// to gain, and then the caller stores the bytes as they are. Decoding takes any bytes and gives exactly as many as
-// were asked for, or ErrCorrupt; it allocates no more than a stream and its output justify. Most decoders are a
-// PrefixDecoder, too, and give the beginning of a stream in less time than all of it; some are a BatchDecoder, and
-// expand several streams faster together than alone.
+// A Set finds a codec by ID or by Format. A Codec makes encoders and decoders, which keep their tables between calls. Each
+// belongs to one goroutine. Encode never writes past len(dst). It returns ErrIncompressible if the stream does not fit or is
+// not shorter than src; the caller then stores src unchanged. Decode accepts any bytes. It writes exactly len(dst) bytes or
+// returns ErrCorrupt, and allocates no more than the stream and its content justify. Most decoders also implement
+// PrefixDecoder, which decodes the beginning of a stream in less time than all of it.
 //
 // # Numbers
 //
-// The format counts codecs in two ways. Frame headers and the interface of C-Blosc2 use the compcode, chunk
-// headers a format number of three bits. ID is the compcode in a form whose zero value means "not set".
+// The format has two sets of numbers for codecs. Frame headers and the interface of C-Blosc2 use the compcode. Chunk
+// headers use a format number of three bits. An ID is the compcode in a form whose zero value means "not set".
 //
 //	          compcode   format
 //	blosclz       0         0
 //	lz4           1         1
 //	lz4hc         2         1      the streams of lz4
-//	snappy        3         2      chunks of Blosc1 only
+//	snappy        3         2      only in chunks of Blosc1
 //	zlib          4         3
 //	zstd          5         4
 //	ndlz         32         6      and the compcode in another byte of the chunk header
 //	zfp       33 to 35      6      the same
-//	others    36 and up     6      the same; codecs of the user from 160 on
+//	others    36 and up     6      the same; user codecs from 160 up
 //
 // # Codecs and levels
 //
 // Levels are 1 to 9, from fast to small.
 //
-//	blosclz   the streams of C-Blosc2, byte for byte. It gives up where a probe of the input promises less than a
-//	          ratio that depends on the level, and takes no stream below 16 bytes nor room below 66.
-//	lz4       the streams of LZ4_compress_fast (lz4 1.10) with acceleration 10-level, as C-Blosc2 calls it
-//	lz4hc     the streams of LZ4_compress_HC (lz4 1.10) with the level, as C-Blosc2 calls it
-//	zlib      the streams of compress2 (zlib 1.2.12 to 1.3) with the level, as C-Blosc2 calls it. Builds of C-Blosc2 with
-//	          zlib-ng make others.
-//	zstd      an encoder of our own, whose levels take the time and make the size of those that C-Blosc2 calls the C
-//	          library with: 1, 3, 5, ... 15 and 22. Streams are not the C library's byte for byte.
+//	blosclz   The streams of C-Blosc2, byte for byte. The encoder gives up if a probe of the input promises less than a
+//	          ratio that depends on the level, if src has fewer than 16 bytes, or if dst has fewer than 66.
+//	lz4       The streams of LZ4_compress_fast (lz4 1.10) with acceleration 10-level, as in C-Blosc2.
+//	lz4hc     The streams of LZ4_compress_HC (lz4 1.10) with the level, as in C-Blosc2.
+//	zlib      The streams of compress2 (zlib 1.2.12 to 1.3) with the level, as in C-Blosc2. Builds of C-Blosc2 with zlib-ng
+//	          write other streams.
+//	zstd      The encoder of this package. Its levels match the time and the size of the levels that C-Blosc2 passes to the
+//	          C library: 1, 3, 5, ... 15 and 22. Its streams are not those of the C library byte for byte.
 //
-// Two more work on the shape of blocks and so only in arrays, which hand it on in Params.BlockShape. Levels mean nothing
-// to them; Params.Meta is their parameter. Snappy is for reading alone.
+// Two more codecs work on the shape of blocks, so that only arrays can use them: arrays set Params.BlockShape. The level
+// has no effect; Params.Meta is their parameter. Snappy only decodes.
 //
-//	ndlz      the streams of C-Blosc2, for items of one byte in two dimensions. The parameter is the edge of its cells,
+//	ndlz      The streams of C-Blosc2, for items of one byte in two dimensions. The parameter is the edge of its cells,
 //	          4 or 8. Blocks of other dimensions are stored.
-//	zfp       the streams of libzfp, for floats in one to four dimensions, padded to 8 bytes. It loses data: zfp_acc
-//	          keeps to an absolute error of 10 to the power of the parameter, an int8; zfp_prec keeps a number of bits
-//	          of items; zfp_rate makes streams of so many percent of a block. Infinities and NaNs are lost.
+//	zfp       The streams of libzfp, for floats in one to four dimensions, padded to 8 bytes. It is lossy. zfp_acc bounds the
+//	          absolute error by 10 to the power of the parameter, an int8. zfp_prec keeps the parameter's number of bits of
+//	          each item. zfp_rate makes streams of the parameter's percentage of a block. It does not preserve infinities and
+//	          NaNs.
 //
-// Zstd and zlib streams are read by decoders of our own, which know that the output is of known size and is its own
-// window.
+// The decoders for Zstd and zlib streams rely on the output having a known size: the output is also their window.
 //
-// Zstd frames have a content size, one segment, and no checksum, like those of C-Blosc2. Zstd and zlib streams of
-// other writers may use whatever their formats allow, except for preset dictionaries in zlib.
+// Zstd frames have a content size, one segment, and no checksum, as in C-Blosc2. Zstd and zlib streams of other writers may
+// use everything that their formats allow, except preset dictionaries in zlib.
 //
-// Encoders of zstd are large. For streams of 64 KiB they take about 1.5 MB, and 13 MB at levels 8 and 9; for streams of
-// 2 MiB 7 MB, and 48 MB at level 9. The others stay near 1 MB or below.
+// Encoders of zstd are large. For streams of 64 KiB they take about 1.5 MB, and 13 MB at levels 8 and 9. For streams of
+// 2 MiB they take 7 MB, and 48 MB at level 9. The other encoders take at most about 1 MB.
 //
 // # Dictionaries
 //
-// Encoders and decoders of lz4, lz4hc and zstd take a dictionary, the same for all streams of a chunk, which stores it.
-// TrainDict makes one from samples of a chunk's filtered blocks. Any bytes will do for a dictionary, though: streams
-// refer to them as if they stood before their own content. With one, lz4 and lz4hc make streams of their own and not
-// those of the C library, lz4hc working at level 3 at least, and zstd goes no further than at level 5.
+// Encoders and decoders of lz4, lz4hc and zstd take a dictionary, which all streams of a chunk share and which the chunk
+// stores. Any bytes may serve as a dictionary: streams refer to them as if they preceded the content. With a dictionary, the
+// streams of lz4 and lz4hc are not those of the C library. lz4hc then uses level 3 or higher, and zstd level 5 or lower.
 package codec

@@ -7,6 +7,7 @@ import (
 
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/codec/internal/trial"
+	"github.com/goblosc/blosc2/internal/codecs"
 )
 
 // fuzzDecode feeds a decoder with anything; decode checks the errors and the guard bytes.
@@ -40,7 +41,7 @@ func fuzzDecode(f *testing.F, id codec.ID, dict []byte) {
 				return err == nil
 			})
 		}
-		if batch, ok := d.(codec.BatchDecoder); ok {
+		if batch, ok := d.(codecs.BatchDecoder); ok {
 			dst := [][]byte{make([]byte, n), make([]byte, n), make([]byte, n)}
 			err := batch.DecodeBatch(dst, [][]byte{stream, stream, stream}, []int{n, n, n})
 			if (err == nil) != (errAgain == nil) || err != nil && !errors.Is(err, codec.ErrCorrupt) {

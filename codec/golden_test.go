@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 // records reads the fields of the lines of a file that are not comments.
@@ -65,7 +66,7 @@ func parseBase64(t testing.TB, s string) []byte {
 func TestSameStreams(t *testing.T) {
 	encoders := map[string]codec.Encoder{}
 	step := 1
-	if testing.Short() || raceEnabled {
+	if testing.Short() || race.Enabled {
 		step = 13
 	}
 	for i, line := range records(t, "testdata/digests.txt") {

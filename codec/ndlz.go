@@ -6,18 +6,11 @@ import (
 	"github.com/goblosc/blosc2/codec/internal/ndlz"
 )
 
-// ndlzCodec is NDLZ, for arrays of two dimensions with items of one byte, or blocks that are split into their bytes.
-// Arrays of other dimensions may have it, as in C-Blosc2, which fails where such an array has a block to compress. Here
-// those blocks are stored, which every reader understands.
-// Params.Meta is the edge of its cells, 4 or 8. Streams are those of C-Blosc2; they say their shape themselves.
-type ndlzCodec struct{}
-
-func (ndlzCodec) ID() ID { return NDLZ }
-
-func (ndlzCodec) NewEncoder(p Params) (Encoder, error) {
-	if err := checkLevel(NDLZ, p); err != nil {
-		return nil, err
-	}
+// newNDLZEncoder returns an encoder for NDLZ. It takes two-dimensional blocks with items of one byte, or blocks that are
+// split into byte planes. Arrays of other dimensions may have it, as in C-Blosc2, which fails if such an array has a block
+// to compress. Here those blocks are stored, which every reader understands. Params.Meta is the edge of its cells, 4 or 8.
+// Streams are those of C-Blosc2 and record their shape.
+func newNDLZEncoder(p Params) (Encoder, error) {
 	if err := checkCell(p); err != nil {
 		return nil, err
 	}
@@ -30,14 +23,14 @@ func (ndlzCodec) NewEncoder(p Params) (Encoder, error) {
 	return &ndlzEncoder{edge: int(p.Meta), rows: int(p.BlockShape[0]), cols: int(p.BlockShape[1])}, nil
 }
 
-func (ndlzCodec) NewDecoder(p Params) (Decoder, error) {
+func newNDLZDecoder(p Params) (Decoder, error) {
 	if err := checkCell(p); err != nil {
 		return nil, err
 	}
 	return ndlzDecoder{edge: int(p.Meta)}, nil
 }
 
-// checkCell tells whether there are cells of the edge that the parameter says.
+// checkCell checks the edge of the cells.
 func checkCell(p Params) error {
 	if p.Meta != 4 && p.Meta != 8 {
 		return fmt.Errorf("codec: ndlz: cells of edge %d, want 4 or 8: %w", p.Meta, ErrUnsupported)

@@ -3,7 +3,7 @@ package codec
 import "fmt"
 
 // blockItems returns the number of items of a block, for codecs that work on blocks of least to most dimensions with
-// extents of at least min. Errors are ErrUnsupported.
+// extents of at least min. It returns ErrUnsupported for other blocks.
 func blockItems(id ID, p Params, least, most int, min int32) (int, error) {
 	if p.BlockShape == nil {
 		return 0, fmt.Errorf("codec: %v: the shape of blocks is not known, which only arrays have: %w", id, ErrUnsupported)

@@ -6,21 +6,13 @@ import (
 	"github.com/klauspost/compress/snappy"
 )
 
-// snappyCodec is Snappy, which chunks of C-Blosc 1 may use. It only decodes.
-type snappyCodec struct{}
-
-func (snappyCodec) ID() ID { return Snappy }
-
-func (snappyCodec) NewEncoder(Params) (Encoder, error) {
-	return nil, fmt.Errorf("codec: snappy: encoding: %w", ErrUnsupported)
-}
-
-func (snappyCodec) NewDecoder(Params) (Decoder, error) { return snappyDecoder{}, nil }
+// newSnappyDecoder returns a decoder for Snappy, which chunks of C-Blosc 1 may use.
+func newSnappyDecoder(Params) (Decoder, error) { return snappyDecoder{}, nil }
 
 type snappyDecoder struct{}
 
 func (snappyDecoder) Decode(dst, src []byte) error {
-	// The length stands in front; with the right one the library decodes into dst.
+	// The stream begins with the length of its content. If that is right, the library decodes into dst.
 	n, err := snappy.DecodedLen(src)
 	if err == nil && n != len(dst) {
 		return corrupt(Snappy, "stream does not expand to its block")

@@ -5,14 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/manifest"
 	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/snappy"
 )
@@ -86,24 +85,13 @@ func TestSnappyHostile(t *testing.T) {
 
 // TestSnappyBlosc1 decodes the streams of chunks that C-Blosc 1.21 wrote without filter.
 func TestSnappyBlosc1(t *testing.T) {
-	dir := filepath.Join("..", "testdata", "blosc1")
-	b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var m struct {
-		Cases []struct{ File, SHA256 string }
-	}
-	if err := json.Unmarshal(b, &m); err != nil {
-		t.Fatal(err)
-	}
 	d := newDecoder(t, codec.Snappy)
 	chunks, streams := 0, 0
-	for _, c := range m.Cases {
+	for _, c := range manifest.Read(t, "blosc1") {
 		if !strings.HasPrefix(c.File, "blosc1_snappy_f0") {
 			continue
 		}
-		b, err := os.ReadFile(filepath.Join(dir, c.File))
+		b, err := os.ReadFile(c.Path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,49 +6,36 @@ import (
 	"github.com/goblosc/blosc2/codec/internal/zfp"
 )
 
-// zfpCodec is ZFP in one of its modes: what a stream keeps of the floats of a block is bound by an error, a number of
-// bits of the transformed items, or a size. Streams are bit for bit those of libzfp, padded to 8 bytes.
-//
-// Params.Meta is the parameter: the decimal exponent of the greatest error, with sign, for ZFPAcc; the number of bits
-// for ZFPPrec; the size of a stream in percent of its block for ZFPRate.
-type zfpCodec struct {
-	id ID
+// zfpMode is a mode of ZFP. It bounds what a stream keeps of the floats of a block by an error, by a number of bits of
+// the transformed items, or by a size. Streams are bit for bit those of libzfp, padded to 8 bytes.
+type zfpMode struct {
+	id     ID
+	bounds func(meta uint8, dims, typeSize int) zfp.Params // meta is Params.Meta
 }
 
-func (c zfpCodec) ID() ID { return c.id }
+// The modes. Params.Meta is the decimal exponent of the largest error, as an int8; the number of bits, without those that
+// the transform adds; or the size of a stream in percent of its block.
+var (
+	zfpAccuracy  = zfpMode{ZFPAcc, func(meta uint8, _, _ int) zfp.Params { return zfp.Accuracy(int(int8(meta))) }}
+	zfpPrecision = zfpMode{ZFPPrec, func(meta uint8, dims, _ int) zfp.Params { return zfp.Precision(int(meta) + 3 + 2*dims) }}
+	zfpRate      = zfpMode{ZFPRate, func(meta uint8, dims, typeSize int) zfp.Params { return zfp.Rate(int(meta), dims, typeSize) }}
+)
 
-func (c zfpCodec) NewEncoder(p Params) (Encoder, error) {
-	if err := checkLevel(c.id, p); err != nil {
-		return nil, err
-	}
-	// C-Blosc2 writes no blocks that are smaller than ZFP's cells, but reads them.
-	return c.newCoder(p, 4)
-}
+// newEncoder requires blocks of at least one cell: C-Blosc2 writes no smaller ones, but reads them.
+func (m zfpMode) newEncoder(p Params) (Encoder, error) { return m.newCoder(p, 4) }
 
-func (c zfpCodec) NewDecoder(p Params) (Decoder, error) { return c.newCoder(p, 1) }
+func (m zfpMode) newDecoder(p Params) (Decoder, error) { return m.newCoder(p, 1) }
 
-func (c zfpCodec) newCoder(p Params, least int32) (*zfpCoder, error) {
+func (m zfpMode) newCoder(p Params, least int32) (*zfpCoder, error) {
 	if p.TypeSize != 4 && p.TypeSize != 8 {
-		return nil, fmt.Errorf("codec: %v: items of %d bytes, want floats of 4 or 8: %w", c.id, p.TypeSize, ErrUnsupported)
+		return nil, fmt.Errorf("codec: %v: items of %d bytes, want floats of 4 or 8: %w", m.id, p.TypeSize, ErrUnsupported)
 	}
-	items, err := blockItems(c.id, p, 1, 4, least)
+	items, err := blockItems(m.id, p, 1, 4, least)
 	if err != nil {
 		return nil, err
 	}
 	f := zfp.Field{Shape: p.BlockShape, ItemSize: p.TypeSize}
-	return &zfpCoder{id: c.id, size: int64(items) * int64(p.TypeSize), zfp: zfp.NewCoder(f, c.params(p))}, nil
-}
-
-// params returns the bounds that the parameter stands for.
-func (c zfpCodec) params(p Params) zfp.Params {
-	dims := len(p.BlockShape)
-	switch c.id {
-	case ZFPAcc:
-		return zfp.Accuracy(int(int8(p.Meta)))
-	case ZFPPrec:
-		return zfp.Precision(int(p.Meta) + 3 + 2*dims) // with those that the transform adds
-	}
-	return zfp.Rate(int(p.Meta), dims, p.TypeSize)
+	return &zfpCoder{id: m.id, size: int64(items) * int64(p.TypeSize), zfp: zfp.NewCoder(f, m.bounds(p.Meta, len(p.BlockShape), p.TypeSize))}, nil
 }
 
 type zfpCoder struct {

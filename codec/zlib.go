@@ -7,20 +7,11 @@ import (
 	"github.com/goblosc/blosc2/codec/internal/inflate"
 )
 
-// zlibCodec is zlib: deflate with a header of two bytes and an Adler-32 at the end (RFC 1950).
-type zlibCodec struct{}
+// newZlibEncoder returns an encoder for zlib: deflate with a header of two bytes, and an Adler-32 at the end (RFC 1950).
+func newZlibEncoder(p Params) (Encoder, error) { return &zlibEncoder{deflate.NewEncoder(p.Level)}, nil }
 
-func (zlibCodec) ID() ID { return Zlib }
-
-func (zlibCodec) NewEncoder(p Params) (Encoder, error) {
-	if err := checkLevel(Zlib, p); err != nil {
-		return nil, err
-	}
-	return &zlibEncoder{deflate.NewEncoder(p.Level)}, nil
-}
-
-// NewDecoder ignores a dictionary, as the format does.
-func (zlibCodec) NewDecoder(Params) (Decoder, error) { return new(zlibDecoder), nil }
+// newZlibDecoder ignores a dictionary, as the format does.
+func newZlibDecoder(Params) (Decoder, error) { return new(zlibDecoder), nil }
 
 type zlibEncoder struct{ e *deflate.Encoder }
 

@@ -9,23 +9,16 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// zstdCodec is Zstandard: a stream is one frame, with its content size and without a checksum.
-type zstdCodec struct{}
-
-func (zstdCodec) ID() ID { return Zstd }
-
-func (zstdCodec) NewEncoder(p Params) (Encoder, error) {
-	if err := checkLevel(Zstd, p); err != nil {
-		return nil, err
-	}
+// newZstdEncoder returns an encoder for Zstandard: a stream is one frame with its content size and without a checksum.
+func newZstdEncoder(p Params) (Encoder, error) {
 	if len(p.Dict) == 0 {
 		return zstdEncoder{zstdenc.NewEncoder(p.Level)}, nil
 	}
-	// C-Blosc2 calls the C library with the odd levels from 1 to 15, and with 22 at level 9. The best encoder copies tables
-	// of 32 MiB for each stream with a dictionary.
+	// C-Blosc2 calls the C library with the odd levels from 1 to 15, and with 22 at level 9. SpeedBestCompression is not
+	// used: it copies tables of 32 MiB for each stream with a dictionary.
 	e := &zstdDictEncoder{level: min(zstd.EncoderLevelFromZstd(2*p.Level-1), zstd.SpeedBetterCompression)}
 	e.dict = zstdEncoderDict(p.Dict)
-	if err := e.fit(0); err != nil { // unsound dictionaries are told here
+	if err := e.fit(0); err != nil { // reports an invalid dictionary
 		return nil, err
 	}
 	return e, nil
@@ -37,8 +30,8 @@ func (e zstdEncoder) Encode(dst, src []byte) (int, error) {
 	return encoded(e.enc.Encode(dst, src), src)
 }
 
-// Windows of an encoder with a dictionary, in bytes. It holds tables and history for its window, so it starts with a
-// small one; streams above the greatest use that.
+// Windows of an encoder with a dictionary, in bytes. The encoder allocates tables and history for its window, so it starts
+// with a small one. Streams longer than the largest window use that.
 const (
 	zstdMinWindow = 128 << 10
 	zstdMaxWindow = 8 << 20
@@ -57,7 +50,7 @@ func (e *zstdDictEncoder) Encode(dst, src []byte) (int, error) {
 	if err := e.fit(len(src)); err != nil {
 		return 0, err
 	}
-	// The library appends, and would allocate where dst is short. A stream of its own is small, mostly.
+	// EncodeAll appends, and would allocate if dst were short.
 	need := e.enc.MaxEncodedSize(len(src))
 	if len(dst) >= need {
 		return encoded(len(e.enc.EncodeAll(src, dst[:0:len(dst)])), src)
@@ -72,7 +65,7 @@ func (e *zstdDictEncoder) Encode(dst, src []byte) (int, error) {
 	return encoded(copy(dst, out), src)
 }
 
-// fit makes the encoder one whose window holds n bytes, where there is one so great.
+// fit replaces the encoder if its window is shorter than n bytes and can be longer.
 func (e *zstdDictEncoder) fit(n int) error {
 	if e.enc != nil && (n <= e.window || e.window == zstdMaxWindow) {
 		return nil
@@ -97,12 +90,12 @@ func (e *zstdDictEncoder) fit(n int) error {
 	return nil
 }
 
-func (zstdCodec) NewDecoder(p Params) (Decoder, error) {
+func newZstdDecoder(p Params) (Decoder, error) {
 	dec, err := unzstd.NewDecoder(p.Dict)
 	if err != nil {
 		return nil, fmt.Errorf("codec: zstd: dictionary: %w: %w", ErrCorrupt, err)
 	}
-	if unzstd.BatchPays() {
+	if unzstd.BatchIsFaster() {
 		return zstdBatchDecoder{zstdDecoder{dec}}, nil
 	}
 	return zstdDecoder{dec}, nil
@@ -119,13 +112,13 @@ func (d zstdDecoder) DecodePrefix(dst, src []byte, n int) error {
 	return zstdError(d.dec.DecodePrefix(dst, src, n))
 }
 
-// zstdBatchDecoder is a zstdDecoder that expands the literals of two frames side by side.
+// zstdBatchDecoder is a zstdDecoder that decodes the literals of two frames in one loop.
 type zstdBatchDecoder struct{ zstdDecoder }
 
-// PlanesPay returns true: what is side by side is the same whatever the frames hold.
-func (d zstdBatchDecoder) PlanesPay() bool { return true }
+// BatchesPlanes returns true: the loop does not depend on what the frames hold.
+func (d zstdBatchDecoder) BatchesPlanes() bool { return true }
 
-// DecodeBatch compares checksums of frames that are wanted as a whole.
+// DecodeBatch compares the checksums of frames that are decoded completely.
 func (d zstdBatchDecoder) DecodeBatch(dst, src [][]byte, n []int) error {
 	return zstdError(d.dec.DecodeBatch(dst, src, n))
 }

@@ -2,31 +2,22 @@ package frame
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/manifest"
 )
 
 // TestBlosc1Chunks puts chunks of C-Blosc 1 into frames, in memory, in files and in directories, and reads them there.
 func TestBlosc1Chunks(t *testing.T) {
-	dir := filepath.Join("..", "testdata", "blosc1")
-	b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
-	must(t, err)
-	var m struct {
-		Cases []struct {
-			File, SHA256     string
-			NBytes, TypeSize int
-		}
+	cases := manifest.Read(t, "blosc1")
+	if len(cases) != 126 {
+		t.Fatalf("%d chunks of Blosc1, want 126", len(cases))
 	}
-	must(t, json.Unmarshal(b, &m))
-	if len(m.Cases) != 126 {
-		t.Fatalf("%d chunks of Blosc1, want 126", len(m.Cases))
-	}
-	for i, c := range m.Cases {
-		raw, err := os.ReadFile(filepath.Join(dir, c.File))
+	for i, c := range cases {
+		raw, err := os.ReadFile(c.Path)
 		must(t, err)
 		o := &Options{CParams: chunk.CParams{TypeSize: c.TypeSize}, Sparse: i%3 == 1, NoSync: true}
 		fill := func(b *Batch) error {

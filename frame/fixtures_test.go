@@ -11,49 +11,20 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/goblosc/blosc2/internal/manifest"
 )
 
-// fixture is a frame of testdata and what its manifest says of it.
-type fixture struct {
-	File        string
-	Kind        string
-	SHA256      string
-	NBytes      int64
-	NChunks     int
-	TypeSize    int
-	ChunkSize   int
-	ChunkSHA256 []string   `json:"chunk_sha256"`
-	ChunkSizes  []int      `json:"chunk_sizes"`
-	BlockSizes  [][]int    `json:"block_sizes"`
-	BlockSHA256 [][]string `json:"block_sha256"`
-	VLMeta      map[string]any
-	Meta        map[string]any
-	Path        string
-}
+// fixture is a frame of the test data.
+type fixture = manifest.Case
 
 // fixtures returns the frames of a folder of testdata.
 func fixtures(t testing.TB, folder string) []fixture {
 	t.Helper()
-	dir := filepath.Join("..", "testdata", folder)
-	b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var m struct{ Cases []fixture }
-	if err := json.Unmarshal(b, &m); err != nil {
-		t.Fatal(err)
-	}
-	var out []fixture
-	for _, c := range m.Cases {
-		if c.Kind == "chunk" {
-			continue
-		}
-		c.Path = filepath.Join(dir, c.File)
-		out = append(out, c)
-	}
-	return out
+	return slices.DeleteFunc(manifest.Read(t, folder), func(c fixture) bool { return c.Kind == "chunk" })
 }
 
 // allFixtures returns the frames of all folders.

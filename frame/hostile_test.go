@@ -15,6 +15,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 // readEverything opens a frame and reads all there is in all ways; it returns the first error. Whatever b holds, it
@@ -107,7 +108,7 @@ func TestChangedBytes(t *testing.T) {
 	names, frames := contiguousFixtures(t, 8000)
 	rng := rand.New(rand.NewPCG(7, 7))
 	tries := 20000
-	if testing.Short() || raceEnabled || runtime.GOARCH == "s390x" {
+	if testing.Short() || race.Enabled || runtime.GOARCH == "s390x" {
 		tries = 2000
 	}
 	worst, failed := uint64(0), 0

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 // small returns the i-th of many small chunks that do not compress to nothing.
@@ -49,7 +50,7 @@ func TestSpaceAppend(t *testing.T) {
 		{400, 1, 2, true},
 	} {
 		t.Run(fmt.Sprintf("%d-reopen-%d-update-%v", c.chunks, c.reopen, c.doesUpd), func(t *testing.T) {
-			if raceEnabled {
+			if race.Enabled {
 				c.chunks /= 5 // one goroutine: nothing to race with
 			}
 			name := filepath.Join(t.TempDir(), "x.b2frame")

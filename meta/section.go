@@ -130,16 +130,8 @@ func appendSection(dst []byte, base, extra int, layers []Layer) []byte {
 // in any order, overlap or be shared, and names may be empty or repeated (the first of a name is the
 // one that C-Blosc2 finds). Errors wrap ErrCorrupt, and ErrLimit as well for more than MaxLayers layers.
 func ParseHeader(header []byte, start int) ([]Layer, error) {
-	layers, _, err := parseSection("header", header, start, MaxLayers)
+	layers, err := parseSection("header", header, start, MaxLayers)
 	return layers, err
-}
-
-// ContentOffsets returns where the content of each layer of a header starts, in bytes from the frame
-// start and in the order of ParseHeader, so that a layer can be updated in place with as many bytes.
-// Arguments and errors are those of ParseHeader.
-func ContentOffsets(header []byte, start int) ([]int, error) {
-	_, offsets, err := parseSection("header", header, start, MaxLayers)
-	return offsets, err
 }
 
 // ParseTrailer reads a whole frame trailer, trailer_len bytes. The contents (one Blosc2 chunk each)
@@ -154,15 +146,14 @@ func ParseTrailer(trailer []byte) ([]Layer, error) {
 	if n := binary.BigEndian.Uint32(tail[1:]); tail[0] != markUint32 || uint64(n) != uint64(len(trailer)) {
 		return nil, fmt.Errorf("meta: trailer of %d bytes says it has %d (marker %#02x): %w", len(trailer), n, tail[0], ErrCorrupt)
 	}
-	layers, _, err := parseSection("trailer", trailer, trailerPrefix, MaxVLLayersRead)
+	layers, err := parseSection("trailer", trailer, trailerPrefix, MaxVLLayersRead)
 	return layers, err
 }
 
-// parseSection reads the section at start; offsets count from b[0]. It also returns the positions of
-// the contents.
-func parseSection(where string, b []byte, start, most int) ([]Layer, []int, error) {
+// parseSection reads the section at start. Offsets in it count from b[0].
+func parseSection(where string, b []byte, start, most int) ([]Layer, error) {
 	if start < 0 || start > len(b) {
-		return nil, nil, fmt.Errorf("meta: %s of %d bytes has no layer section at %d: %w", where, len(b), start, ErrCorrupt)
+		return nil, fmt.Errorf("meta: %s of %d bytes has no layer section at %d: %w", where, len(b), start, ErrCorrupt)
 	}
 	c := &cursor{b: b, pos: start}
 	c.next(4) // array marker, idx_size with its marker: no reader checks them
@@ -171,28 +162,25 @@ func parseSection(where string, b []byte, start, most int) ([]Layer, []int, erro
 	}
 	n := int(c.uint16())
 	if c.err != nil {
-		return nil, nil, fmt.Errorf("meta: %s: map of layers: %w: %w", where, c.err, ErrCorrupt)
+		return nil, fmt.Errorf("meta: %s: map of layers: %w: %w", where, c.err, ErrCorrupt)
 	}
 	if n > most {
-		return nil, nil, fmt.Errorf("meta: %s: %d layers, at most %d: %w: %w", where, n, most, ErrLimit, ErrCorrupt)
+		return nil, fmt.Errorf("meta: %s: %d layers, at most %d: %w: %w", where, n, most, ErrLimit, ErrCorrupt)
 	}
 	if n > c.left()/entryLen {
-		return nil, nil, fmt.Errorf("meta: %s: %d layers in %d bytes: %w", where, n, c.left(), ErrCorrupt)
+		return nil, fmt.Errorf("meta: %s: %d layers in %d bytes: %w", where, n, c.left(), ErrCorrupt)
 	}
 	layers := make([]Layer, n)
-	offsets := make([]int, n)
 	for i := range layers {
-		off, err := parseEntry(c, &layers[i])
-		if err != nil {
-			return nil, nil, fmt.Errorf("meta: %s: layer %d: %w: %w", where, i, err, ErrCorrupt)
+		if err := parseEntry(c, &layers[i]); err != nil {
+			return nil, fmt.Errorf("meta: %s: layer %d: %w: %w", where, i, err, ErrCorrupt)
 		}
-		offsets[i] = off
 	}
-	return layers, offsets, nil
+	return layers, nil
 }
 
-// parseEntry reads one entry of the map and finds its content, whose position it returns.
-func parseEntry(c *cursor, l *Layer) (int, error) {
+// parseEntry reads one entry of the map and finds its content.
+func parseEntry(c *cursor, l *Layer) error {
 	m := c.byte()
 	if c.err == nil && m&0xe0 != markFixStr {
 		c.fail(errMarker)
@@ -203,10 +191,10 @@ func parseEntry(c *cursor, l *Layer) (int, error) {
 	}
 	off := int(int32(c.uint32()))
 	if c.err != nil {
-		return 0, c.err
+		return c.err
 	}
 	if off < 0 || off > len(c.b) {
-		return 0, fmt.Errorf("%q: content at %d of %d bytes", l.Name, off, len(c.b))
+		return fmt.Errorf("%q: content at %d of %d bytes", l.Name, off, len(c.b))
 	}
 	at := cursor{b: c.b, pos: off}
 	if m := at.byte(); at.err == nil && m != markBin32 {
@@ -214,12 +202,11 @@ func parseEntry(c *cursor, l *Layer) (int, error) {
 	}
 	n := at.uint32()
 	if at.err != nil {
-		return 0, fmt.Errorf("%q: content at %d: %w", l.Name, off, at.err)
+		return fmt.Errorf("%q: content at %d: %w", l.Name, off, at.err)
 	}
 	if uint64(n) > uint64(at.left()) {
-		return 0, fmt.Errorf("%q: %d bytes of content with %d left", l.Name, n, at.left())
+		return fmt.Errorf("%q: %d bytes of content with %d left", l.Name, n, at.left())
 	}
-	pos := at.pos
 	l.Content = at.next(int(n))
-	return pos, nil
+	return nil
 }

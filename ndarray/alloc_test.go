@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 // TestReadAllocates checks that reading in a loop allocates nothing once the first rounds have set up what is kept.
 func TestReadAllocates(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Log("pools drop memory at random when races are looked for; counting allocations means nothing then")
 		return
 	}

@@ -4,48 +4,21 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
+
+	"github.com/goblosc/blosc2/internal/manifest"
 )
 
-type fixture struct {
-	File     string
-	Kind     string
-	SHA256   string
-	NBytes   int64
-	Shape    []int64
-	Chunks   []int32
-	Blocks   []int32
-	DType    *string
-	ItemSize int
-	Slices   []struct {
-		Start, Stop, Step []int64
-		Shape             []int64
-		SHA256            string
-	}
-	CParams map[string]string
-	path    string
-}
+// fixture is an array of the test data.
+type fixture struct{ manifest.Case }
 
 // fixtures returns the arrays of a folder of testdata.
 func fixtures(t testing.TB, folder string) []fixture {
 	t.Helper()
-	dir := filepath.Join("..", "testdata", folder)
-	b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var m struct{ Cases []fixture }
-	if err := json.Unmarshal(b, &m); err != nil {
-		t.Fatal(err)
-	}
 	var out []fixture
-	for _, c := range m.Cases {
+	for _, c := range manifest.Read(t, folder) {
 		if c.Kind == "b2nd" {
-			c.path = filepath.Join(dir, c.File)
-			out = append(out, c)
+			out = append(out, fixture{c})
 		}
 	}
 	return out
@@ -65,7 +38,7 @@ func TestFixtures(t *testing.T) {
 		}
 		for _, c := range cases {
 			t.Run(c.File, func(t *testing.T) {
-				a, err := Open(c.path, nil)
+				a, err := Open(c.Path, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

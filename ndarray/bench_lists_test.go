@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 // sparseArray makes an array of 10 GB, 50,000 x 50,000 items of 4 bytes in chunks of 1000 x 1000, zeros except in a
@@ -134,7 +136,7 @@ func BenchmarkLists(b *testing.B) {
 
 // TestPointsScratch checks what is set aside for a list: 16 bytes for each item, and little for the chunks.
 func TestPointsScratch(t *testing.T) {
-	if raceEnabled || testing.Short() {
+	if race.Enabled || testing.Short() {
 		t.Log("allocations are counted in the long tests without the race detector")
 		return
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 // storedChunks returns, for each chunk, where it is stored and its bytes.
@@ -166,7 +167,7 @@ func TestAppendReadsNothing(t *testing.T) {
 // TestShiftMemory checks that inserting at the front of an array much larger than a group takes memory for some groups
 // in all, however many there are.
 func TestShiftMemory(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Log("pools drop memory at random when races are looked for")
 		return
 	}

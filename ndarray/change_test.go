@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 // editing is an array that is edited as its model is, by choices drawn from bytes.
@@ -291,7 +293,7 @@ func (x *editing) round(t testing.TB) {
 // TestChanges edits arrays by random programs of every kind of edit and compares each with a model.
 func TestChanges(t *testing.T) {
 	programs, rounds := 40, 30
-	if testing.Short() || raceEnabled {
+	if testing.Short() || race.Enabled {
 		programs = 8
 	}
 	for _, kind := range []string{"memory", "contiguous", "sparse"} {

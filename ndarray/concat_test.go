@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 // wholeOf reads everything.
@@ -218,7 +219,7 @@ func TestStackCopiesChunks(t *testing.T) {
 func TestConcatRandom(t *testing.T) {
 	ctx := context.Background()
 	n := 300
-	if testing.Short() || raceEnabled {
+	if testing.Short() || race.Enabled {
 		n = 60
 	}
 	for seed := range n {
@@ -370,7 +371,7 @@ func TestViewsSeeCommits(t *testing.T) {
 
 // TestStreamLarge makes arrays that a stream cannot hold at once.
 func TestStreamLarge(t *testing.T) {
-	if testing.Short() || raceEnabled {
+	if testing.Short() || race.Enabled {
 		return // the same in little is what the other tests do
 	}
 	ctx := context.Background()

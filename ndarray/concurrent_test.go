@@ -13,6 +13,7 @@ import (
 
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 // history is the list of states that an array had, or is about to have.
@@ -186,7 +187,7 @@ func TestCancel(t *testing.T) {
 	o := &Options{Chunks: []int32{5, 8}, Blocks: []int32{3, 8}}
 	o.CParams.Codec = codec.LZ4 // it needs little memory
 	step := int64(1)
-	if raceEnabled {
+	if race.Enabled {
 		step = 9
 	}
 	for what, f := range map[string]func(ctx context.Context, a *Array) error{

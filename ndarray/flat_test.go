@@ -11,6 +11,8 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 	"testing"
+
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 // countedReads counts the reads and the bytes that they ask for.
@@ -66,7 +68,7 @@ func flatArray(t testing.TB, rows int64, list bool) (*Array, *countedReads) {
 // TestFlatCost reads the same slices out of arrays of 10 MB, 1 GB and 100 GB: neither the memory taken nor the reads of
 // the storage may grow with the array.
 func TestFlatCost(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Log("pools drop memory at random when races are looked for; counting allocations means nothing then")
 		return
 	}

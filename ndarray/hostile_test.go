@@ -14,6 +14,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 // smallFiles returns contiguous files of testdata of a few kilobytes at most.
@@ -22,10 +23,10 @@ func smallFiles(t testing.TB, most int) map[string][]byte {
 	files := map[string][]byte{}
 	for _, folder := range []string{"python-blosc2", "legacy"} {
 		for _, c := range fixtures(t, folder) {
-			if fi, err := os.Stat(c.path); err != nil || fi.IsDir() || fi.Size() > int64(most) {
+			if fi, err := os.Stat(c.Path); err != nil || fi.IsDir() || fi.Size() > int64(most) {
 				continue
 			}
-			b, err := os.ReadFile(c.path)
+			b, err := os.ReadFile(c.Path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -43,7 +44,7 @@ func tryAll(t testing.TB, what string, b []byte) (opened bool) {
 	runtime.ReadMemStats(&before)
 	opened = tryRead(t, what, b)
 	runtime.ReadMemStats(&after)
-	if n := after.TotalAlloc - before.TotalAlloc; n > 64<<20 && !raceEnabled {
+	if n := after.TotalAlloc - before.TotalAlloc; n > 64<<20 && !race.Enabled {
 		t.Errorf("%s: %d bytes allocated for a file of %d", what, n, len(b))
 	}
 	return opened
@@ -108,7 +109,7 @@ func TestTruncated(t *testing.T) {
 // TestChangedBytes changes random bytes of small files.
 func TestChangedBytes(t *testing.T) {
 	rounds := 20000
-	if testing.Short() || raceEnabled {
+	if testing.Short() || race.Enabled {
 		rounds = 2000
 	}
 	files := smallFiles(t, 4096)

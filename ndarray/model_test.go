@@ -12,6 +12,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 // model is an array in plain memory, items in C order. Selections are applied item by item.
@@ -229,7 +230,7 @@ func (p place) reopen(t testing.TB, a *Array, o *Options) *Array {
 // TestModel runs random programs of edits on arrays and compares each with a plain one after every step.
 func TestModel(t *testing.T) {
 	rounds := 40
-	if testing.Short() || raceEnabled {
+	if testing.Short() || race.Enabled {
 		rounds = 8
 	}
 	for _, kind := range []string{"memory", "contiguous", "sparse"} {

@@ -151,7 +151,7 @@ func inOrder(c []byte) []byte {
 func TestReferenceFiles(t *testing.T) {
 	same, alike := 0, 0
 	for _, c := range fixtures(t, "python-blosc2") {
-		a, err := Open(c.path, nil)
+		a, err := Open(c.Path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func TestReferenceFiles(t *testing.T) {
 		if !ok {
 			continue
 		}
-		file := c.path
+		file := c.Path
 		if a.Frame().Info().Sparse {
 			file = filepath.Join(file, "chunks.b2frame")
 		}

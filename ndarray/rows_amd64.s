@@ -18,11 +18,13 @@ TEXT ·copyRows(SB), NOSPLIT, $0-64
 	MOVQ srcAhead+56(FP), R12
 	ADDQ SI, R12
 
+	// A row. AX is the position in it; R10 is where its last 16 bytes begin.
 row:
 	XORL AX, AX
 	CMPQ R10, $32
 	JCS  tail
 
+	// 32 bytes a turn while they end at or before R10, and a prefetch of the rows ahead, which need not exist.
 many:
 	PREFETCHT0 (R11)(AX*1)
 	PREFETCHT0 (R12)(AX*1)
@@ -35,6 +37,7 @@ many:
 	CMPQ BX, R10
 	JLS  many
 
+	// 16 bytes a turn up to R10. The store may go on past R10, but not past the row.
 tail:
 	CMPQ AX, R10
 	JCC  last
@@ -43,6 +46,7 @@ tail:
 	ADDQ $16, AX
 	JMP  tail
 
+	// The last 16 bytes, and on to the next row.
 last:
 	PREFETCHT0 (R11)(R10*1)
 	PREFETCHT0 (R12)(R10*1)

@@ -5,33 +5,11 @@ package ndarray
 import (
 	"bytes"
 	"math/rand/v2"
-	"os"
 	"runtime/debug"
-	"syscall"
 	"testing"
-)
 
-// guardPages returns memory of size bytes or more, whole pages, with a page before and a page behind that cannot be
-// touched.
-func guardPages(t testing.TB, size int) []byte {
-	page := os.Getpagesize()
-	size = (size + page - 1) / page * page
-	mem, err := syscall.Mmap(-1, 0, size+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Munmap(mem); err != nil {
-			t.Error(err)
-		}
-	})
-	for _, p := range [][]byte{mem[:page], mem[page+size:]} {
-		if err := syscall.Mprotect(p, syscall.PROT_NONE); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return mem[page : page+size]
-}
+	"github.com/goblosc/blosc2/internal/guardpage"
+)
 
 // checkCopy copies planes of rows between memory at pages that cannot be touched, and compares all of it with what a
 // loop gives. Gaps are between rows and between planes; a bit of back turns the steps of one loop on one side around.
@@ -74,7 +52,7 @@ func checkCopy(t *testing.T, dstMem, srcMem []byte, width, n, planes, gap int, b
 
 func TestRows(t *testing.T) {
 	const size = 1 << 16
-	dst, src := guardPages(t, size), guardPages(t, size)
+	dst, src := guardpage.New(t, size), guardpage.New(t, size)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range src {
 		src[i] = byte(rng.Uint32())
@@ -90,7 +68,7 @@ func FuzzRows(f *testing.F) {
 	f.Add(uint16(128), uint8(32), uint8(3), uint8(5), uint8(0))
 	f.Add(uint16(33), uint8(1), uint8(1), uint8(0), uint8(63))
 	const size = 1 << 20
-	dst, src := guardPages(f, size), guardPages(f, size)
+	dst, src := guardpage.New(f, size), guardpage.New(f, size)
 	for i := range src {
 		src[i] = byte(i * i >> 3)
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/goblosc/blosc2/internal/race"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -331,7 +332,7 @@ func (m *viewModel) write(t testing.TB, d *draws, w *View, base *arrayModel) {
 
 func TestViewChains(t *testing.T) {
 	n := 3000
-	if testing.Short() || raceEnabled {
+	if testing.Short() || race.Enabled {
 		n = 300
 	}
 	for seed := range n {
@@ -363,7 +364,7 @@ func FuzzViews(f *testing.F) {
 
 // TestViewAllocates checks that reading through a view allocates little.
 func TestViewAllocates(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Log("pools drop memory at random when races are looked for; counting allocations means nothing then")
 		return
 	}

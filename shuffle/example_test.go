@@ -25,13 +25,3 @@ func ExampleByteDeltaEncode() {
 	fmt.Println(dst)
 	// Output: [10 1 1 1 200 0 0 1]
 }
-
-func ExampleCellEncode() {
-	src := []byte("abcdefghijklmnop") // 4x4 items of one byte
-	dst := make([]byte, len(src))
-	if err := shuffle.CellEncode(dst, src, 1, 2, []int32{4, 4}); err != nil {
-		fmt.Println(err)
-	}
-	fmt.Printf("%s\n", dst)
-	// Output: abefcdghijmnklop
-}

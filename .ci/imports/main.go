@@ -1,15 +1,16 @@
-// Command imports checks the shape of the module: which package may import which, what go.mod requires, and
-// what stands at the top level. Run it from the top of the repository; it prints each fault and exits 1.
+// Command imports checks the shape of the module: which package may import which, what go.mod requires, which names the
+// top level holds, how many files of a package depend on each other, and which exported names only tests use. Run it from the top of the repository. It prints each fault and exits with status 1
+// if there is one.
 //
 // Imports run one way:
 //
-//	ndarray -> frame, meta, chunk, internal/...
-//	frame   -> chunk, meta, internal/...
-//	chunk   -> internal/coder, internal/task
-//	internal/coder -> codec, shuffle, internal/task
-//	codec, shuffle, meta, internal/task -> nothing of ours
+//	ndarray -> frame, meta, chunk
+//	frame   -> chunk, meta
+//	chunk   -> internal/coder -> codec
+//	codec, shuffle, meta -> none of these
 //
-// Files are read whatever their build constraints say, so a rule holds on every platform and for every tag.
+// Each package also imports some of those below internal/, which import only each other. Files are read regardless of
+// their build constraints, so a rule holds on every platform and for every tag.
 package main
 
 import (
@@ -29,21 +30,29 @@ import (
 
 const module = "github.com/goblosc/blosc2"
 
-// layers says what each package, with the packages below its folder, may import: of ours, and of others.
+// layers holds, for the folder of a package and the folders below it, the packages that it may import: those of this
+// module, and those of other modules. The longest folder that fits counts.
 var layers = map[string]struct{ ours, others []string }{
-	"codec":   {nil, []string{"github.com/klauspost/compress", "github.com/pierrec/lz4/v4"}},
-	"shuffle": {nil, []string{"golang.org/x/sys/cpu"}},
+	"codec":   {[]string{"internal/race", "internal/cpu", "internal/codecs"}, []string{"github.com/klauspost/compress", "github.com/pierrec/lz4/v4"}},
+	"shuffle": {[]string{"internal/filters"}, nil},
 	"meta":    {nil, []string{"github.com/vmihailenco/msgpack/v5"}},
-	"chunk":   {[]string{"codec", "shuffle", "internal/coder", "internal/task"}, nil},
-	"frame":   {[]string{"chunk", "meta", "internal/coder", "internal/task"}, []string{"golang.org/x/sys/windows"}},
-	"ndarray": {[]string{"frame", "meta", "chunk", "internal/coder", "internal/task"}, nil},
+	"chunk":   {[]string{"codec", "internal/coder", "internal/task"}, nil},
+	"frame":   {[]string{"chunk", "meta", "internal/coder", "internal/task", "internal/race", "internal/cpu"}, []string{"golang.org/x/sys/windows"}},
+	"ndarray": {[]string{"frame", "meta", "chunk", "internal/coder", "internal/task", "internal/race", "internal/cpu"}, nil},
 
-	"internal/coder": {[]string{"codec", "shuffle", "internal/task"}, nil},
-	"internal/task":  {nil, nil},
+	"internal/coder":       {[]string{"codec", "internal/codecs", "internal/filters", "internal/task"}, nil},
+	"internal/task":        {},
+	"internal/cpu":         {nil, []string{"golang.org/x/sys/cpu"}},
+	"internal/race":        {},
+	"internal/cpu/cputest": {[]string{"internal/cpu"}, nil},
+	"internal/codecs":      {},
+	"internal/filters":     {[]string{"internal/race", "internal/cpu"}, nil},
+	"internal/guardpage":   {},
+	"internal/manifest":    {},
 }
 
-// kernels are where packages keep code of their own that may look at the processor.
-var kernels = []string{"codec/internal/", "frame/internal/"}
+// testSupport are packages that any test may import, and nothing else.
+var testSupport = []string{"internal/guardpage", "internal/manifest", "internal/race", "internal/cpu", "internal/cpu/cputest"}
 
 // required are the direct requirements of go.mod, all of them.
 var required = []string{
@@ -61,6 +70,9 @@ var topLevel = []string{
 
 func main() {
 	faults, err := check(".")
+	if err == nil && len(faults) == 0 {
+		faults, err = checkCode(".")
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "imports:", err)
 		os.Exit(1)
@@ -71,6 +83,16 @@ func main() {
 	if len(faults) > 0 {
 		os.Exit(1)
 	}
+}
+
+// checkCode returns the faults that need the types of the code.
+func checkCode(dir string) ([]string, error) {
+	pkgs, err := load(dir)
+	if err != nil {
+		return nil, err
+	}
+	faults, err := checkUnused(dir, pkgs)
+	return append(checkCycles(pkgs), faults...), err
 }
 
 // check returns the faults of the repository in a folder, in a fixed order.
@@ -131,42 +153,46 @@ func checkFile(dir, p string) ([]string, error) {
 	return faults, nil
 }
 
-// allowed tells whether the file p, a path relative to the top, may import a package.
+// allowed reports whether the file p, a path relative to the top, may import a package.
 func allowed(p, imp string) bool {
-	from := layerOf(p)
-	layer, inLayer := layers[from]
+	isTest := strings.HasSuffix(p, "_test.go")
+	from := layerOf(path.Dir(p))
 	if under(imp, module) {
-		if from == "examples" {
+		to := layerOf(strings.TrimPrefix(strings.TrimPrefix(imp, module), "/"))
+		if isTest && slices.Contains(testSupport, to) {
 			return true
 		}
-		to := layerOf(strings.TrimPrefix(imp, module+"/"))
-		ours := layer.ours
-		if strings.HasSuffix(p, "_test.go") {
+		if under(p, "examples") {
+			// b2 prints and parses filters; it needs no more of the engine than their table.
+			return to == "" || !under(to, "internal") || to == "internal/coder" && under(p, "examples/b2")
+		}
+		if from == "" || to == "" {
+			return false
+		}
+		ours := layers[from].ours
+		if isTest {
 			ours = closure(from)
 		}
-		return inLayer && (to == from || slices.Contains(ours, to))
+		return to == from || slices.Contains(ours, to)
 	}
 	if first, _, _ := strings.Cut(imp, "/"); !strings.Contains(first, ".") {
 		return imp != "C" // the standard library, never cgo
 	}
-	inKernels := func(dir string) bool { return strings.HasPrefix(p, dir) }
-	if imp == "golang.org/x/sys/cpu" && slices.ContainsFunc(kernels, inKernels) {
-		return true
-	}
-	return slices.ContainsFunc(layer.others, func(lib string) bool { return under(imp, lib) })
+	return slices.ContainsFunc(layers[from].others, func(lib string) bool { return under(imp, lib) })
 }
 
-// layerOf returns the layer of a path relative to the top: its first folder, or the first two below internal.
-func layerOf(p string) string {
-	first, rest, _ := strings.Cut(p, "/")
-	if first == "internal" {
-		second, _, _ := strings.Cut(rest, "/")
-		return first + "/" + second
+// layerOf returns the key of layers that a folder belongs to, or "" if there is none.
+func layerOf(folder string) string {
+	for folder != "." && folder != "" {
+		if _, ok := layers[folder]; ok {
+			return folder
+		}
+		folder = path.Dir(folder)
 	}
-	return first
+	return ""
 }
 
-// closure returns every package of ours below one, at any depth.
+// closure returns every package of this module that a package may import, directly or not.
 func closure(from string) []string {
 	var all []string
 	for _, to := range layers[from].ours {
@@ -175,7 +201,7 @@ func closure(from string) []string {
 	return all
 }
 
-// under tells whether an import path is a package or lies in its folder.
+// under reports whether an import path is a package or lies in its folder.
 func under(imp, pkg string) bool {
 	return imp == pkg || strings.HasPrefix(imp, pkg+"/")
 }

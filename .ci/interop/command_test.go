@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/manifest"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -67,12 +68,8 @@ func info(name string, args ...string) (map[string]any, error) {
 	return v, nil
 }
 
-// fixture is a case of a manifest.
-type fixture struct {
-	File           string
-	Kind           string
-	ReferenceOpens *bool `json:"reference_opens"`
-}
+// fixture is a frame of the test data.
+type fixture struct{ manifest.Case }
 
 func (f fixture) String() string { return f.File }
 
@@ -81,19 +78,10 @@ func fixtures(t *testing.T) []fixture {
 	t.Helper()
 	var all []fixture
 	for _, folder := range []string{"python-blosc2", "legacy"} {
-		dir := filepath.Join(checkout, "testdata", folder)
-		b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var m struct{ Cases []fixture }
-		if err := json.Unmarshal(b, &m); err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range m.Cases {
+		for _, c := range manifest.Read(t, folder) {
 			if c.Kind != "chunk" { // b2check opens frames
-				c.File = filepath.Join(dir, c.File)
-				all = append(all, c)
+				c.File = c.Path
+				all = append(all, fixture{c})
 			}
 		}
 	}

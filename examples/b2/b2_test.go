@@ -6,47 +6,23 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/goblosc/blosc2/internal/manifest"
 )
 
 const fixturesDir = "../../testdata"
 
-// fixture is a case of a manifest in testdata.
-type fixture struct {
-	File      string
-	Kind      string
-	SHA256    string
-	NBytes    int64
-	TypeSize  int
-	Shape     []int64
-	DType     string
-	ChunkSize int
-	Slices    []struct {
-		Start, Stop, Step, Shape []int64
-		SHA256                   string
-	}
-	Path string
-}
+// fixture is a case of the test data.
+type fixture = manifest.Case
 
 // fixtures returns the cases of a folder of testdata.
 func fixtures(t testing.TB, folder string) []fixture {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(fixturesDir, folder, "manifest.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var m struct{ Cases []fixture }
-	if err := json.Unmarshal(b, &m); err != nil {
-		t.Fatal(err)
-	}
-	for i := range m.Cases {
-		m.Cases[i].Path = fixturesDir + "/" + folder + "/" + m.Cases[i].File
-	}
-	return m.Cases
+	return manifest.Read(t, folder)
 }
 
 func sum(b []byte) string {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/goblosc/blosc2/examples/compare/cblosc"
-	"github.com/goblosc/blosc2/shuffle"
+	"github.com/goblosc/blosc2/internal/cpu"
 )
 
 // report is all that was measured, and where.
@@ -34,7 +34,7 @@ type group struct {
 }
 
 func newReport() *report {
-	return &report{CPU: cpuName(), CPUs: runtime.NumCPU(), Go: runtime.Version(), Kernel: shuffle.Kernel(), C: cblosc.Version()}
+	return &report{CPU: cpuName(), CPUs: runtime.NumCPU(), Go: runtime.Version(), Kernel: cpu.Current().String(), C: cblosc.Version()}
 }
 
 // cpuName returns what Linux calls the processor, elsewhere the architecture.

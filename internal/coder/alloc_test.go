@@ -3,11 +3,13 @@ package coder
 import (
 	"bytes"
 	"testing"
+
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 // TestAllocs wants no memory from the heap for block after block.
 func TestAllocs(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector makes pools of the codecs drop memory")
 	}
 	src := floats(64 << 10)

@@ -1,8 +1,8 @@
 package coder
 
 import (
-	"github.com/goblosc/blosc2/codec"
-	"github.com/goblosc/blosc2/shuffle"
+	"github.com/goblosc/blosc2/internal/codecs"
+	"github.com/goblosc/blosc2/internal/filters"
 )
 
 // batch is streams that are expanded together, each src[i] to the first n[i] bytes of dst[i] at least.
@@ -15,7 +15,7 @@ type batch struct {
 func (b *batch) add(dst []byte, h *Header, c *cursor, p part) error {
 	return eachStream(dst, h, c, p, func(dst, in []byte, n int) error {
 		if len(in) == len(dst) {
-			shuffle.Copy(dst[:n], in[:n])
+			filters.Copy(dst[:n], in[:n])
 			return nil
 		}
 		b.dst, b.src, b.n = append(b.dst, dst), append(b.src, in), append(b.n, n)
@@ -24,7 +24,7 @@ func (b *batch) add(dst []byte, h *Header, c *cursor, p part) error {
 }
 
 // decode expands the streams.
-func (b *batch) decode(dec codec.BatchDecoder) error {
+func (b *batch) decode(dec codecs.BatchDecoder) error {
 	if len(b.dst) == 0 {
 		return nil
 	}

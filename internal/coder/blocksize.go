@@ -1,7 +1,5 @@
 package coder
 
-import "github.com/goblosc/blosc2/codec"
-
 // splits is the reference's rule for cutting blocks into streams (C-Blosc2, split_block). p is normal; typeSize is
 // the item size to go by: the capped one, but for automatic block sizes the real one.
 func (p *CParams) splits(typeSize, blockSize int) bool {
@@ -11,13 +9,7 @@ func (p *CParams) splits(typeSize, blockSize int) bool {
 	case SplitNever:
 		return false
 	}
-	switch p.Codec {
-	case codec.BloscLZ, codec.LZ4:
-	case codec.Zstd:
-		if p.Level > 5 {
-			return false
-		}
-	default:
+	if most := p.traits().SplitLevel; most == 0 || p.Level > most {
 		return false
 	}
 	pl := p.Pipeline()
@@ -64,7 +56,7 @@ func (p *CParams) autoBlockSize(nbytes int) int {
 	if nbytes < l1 {
 		return nbytes
 	}
-	size, highRatio := l1, p.Codec == codec.LZ4HC || p.Codec == codec.Zlib || p.Codec == codec.Zstd
+	size, highRatio := l1, p.traits().HighRatio
 	if highRatio {
 		size *= 2
 	}

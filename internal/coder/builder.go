@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/goblosc/blosc2/shuffle"
+	"github.com/goblosc/blosc2/internal/filters"
 )
 
 // Blocks supplies the blocks of a chunk to Build.
@@ -142,7 +142,7 @@ func (b *builder) encode(k int) error {
 	}
 	b.add(k, out)
 	if asIs && (b.from.Plain != nil || !b.hold(k)) {
-		shuffle.Copy(out[len(out)-len(src):], src)
+		filters.Copy(out[len(out)-len(src):], src)
 	}
 	return nil
 }
@@ -191,7 +191,7 @@ func (b *builder) copyHeld() {
 		for k := i * blocks; k < min((i+1)*blocks, b.held); k++ {
 			at := int(binary.LittleEndian.Uint32(b.dst[b.starts+4*k:]))
 			src, _ := b.from.plain(b.l, k)
-			shuffle.Copy(b.dst[b.start+at+4:], src)
+			filters.Copy(b.dst[b.start+at+4:], src)
 		}
 		return nil
 	})
@@ -232,7 +232,7 @@ func store(dst []byte, l *Layout, team []*Worker, from *Blocks) ([]byte, Header,
 			src, err = w.prefilter(src, w.layoutBlock(l, k, nil))
 		}
 		if err == nil {
-			shuffle.Copy(content[k*l.blockSize:], src)
+			filters.Copy(content[k*l.blockSize:], src)
 		}
 		return err
 	})
@@ -247,7 +247,7 @@ func copyPieces(dst, src []byte, team []*Worker) {
 	team = team[:min(len(team), 1+len(src)/sharedFrom)]
 	_ = work(team, (len(src)+movedPiece-1)/movedPiece, func(_ *Worker, i int) error {
 		at := i * movedPiece
-		shuffle.Copy(dst[at:], src[at:min(at+movedPiece, len(src))])
+		filters.Copy(dst[at:], src[at:min(at+movedPiece, len(src))])
 		return nil
 	})
 }

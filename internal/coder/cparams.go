@@ -2,6 +2,7 @@ package coder
 
 import (
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/codecs"
 )
 
 // CodecID names a codec; see package codec.
@@ -78,6 +79,15 @@ func (p CParams) normal() (CParams, error) {
 	return p, p.checkFilters()
 }
 
+// traits returns what the layout of a chunk needs to know about the codec.
+func (p *CParams) traits() codecs.Traits {
+	c, err := codec.Set{}.ByID(p.Codec)
+	if err != nil {
+		return codecs.Traits{} // a user codec
+	}
+	return codecs.Of(c)
+}
+
 // checkFilters rejects filters and parameters that C-Blosc2 rejects when writing.
 func (p *CParams) checkFilters() error {
 	for _, f := range p.Filters {
@@ -135,8 +145,7 @@ func (p CParams) Normalize() (CParams, error) {
 
 // Shaped reports whether the codec or a filter works on the shape of blocks, in arrays, and not on their bytes alone.
 func (p CParams) Shaped() bool {
-	switch p.Codec {
-	case codec.NDLZ, codec.ZFPAcc, codec.ZFPPrec, codec.ZFPRate:
+	if p.traits().Shaped {
 		return true
 	}
 	for _, f := range p.Filters {

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 // together returns a function that returns when n goroutines are in it, and what counts its calls for each i.
@@ -110,7 +112,7 @@ func TestRunHelp(t *testing.T) {
 
 // TestRunAllocs wants no memory from the heap for call after call.
 func TestRunAllocs(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Log("pools drop memory at random when races are looked for; counting allocations means nothing then")
 		return
 	}

@@ -3,7 +3,7 @@ package coder
 import (
 	"fmt"
 
-	"github.com/goblosc/blosc2/shuffle"
+	"github.com/goblosc/blosc2/internal/filters"
 )
 
 // DecodeBlock decodes block k of an opened chunk into dst, which has BlockLen(k) bytes. Errors are ErrCorrupt or
@@ -130,7 +130,7 @@ func (w *Worker) decodeVL(dst []byte, r *Reader, c *cursor) error {
 // expand decodes one stream of the codec, the first n bytes at least; one as long as its content is stored as it is.
 func (w *Worker) expand(dst, in []byte, r *Reader, n int) error {
 	if len(in) == len(dst) {
-		shuffle.Copy(dst[:n], in[:n])
+		filters.Copy(dst[:n], in[:n])
 		return nil
 	}
 	d, err := w.decoder(r)

@@ -1,6 +1,6 @@
 package coder
 
-import "github.com/goblosc/blosc2/codec"
+import "github.com/goblosc/blosc2/internal/codecs"
 
 // How a chunk with a dictionary is made follows C-Blosc2 (blosc2_compress_ctx): dictionaries are trained on filtered
 // blocks, with samples that together are a sixteenth of the chunk.
@@ -15,11 +15,8 @@ func (l *Layout) NeedsDict() bool {
 	if !l.p.Dict || l.store || l.p.Level == 0 || l.dict != nil {
 		return false
 	}
-	switch l.p.Codec {
-	case codec.Zstd, codec.LZ4, codec.LZ4HC:
-		return l.h.NBytes/dictFraction >= codec.MinDict
-	}
-	return false // as in the reference, other codecs go without
+	// As in C-Blosc2, other codecs do without a dictionary.
+	return l.p.traits().TrainDict != nil && l.h.NBytes/dictFraction >= codecs.MinDict
 }
 
 // maxDict returns the size of the largest dictionary for a chunk in bytes.
@@ -84,9 +81,9 @@ func (w *Worker) trainVL(l *Layout, blocks [][]byte, offs []int) (*Layout, error
 
 // withDict returns a copy of l with a dictionary made of samples, or l if there is none to be made.
 func (l *Layout) withDict(samples [][]byte) (*Layout, error) {
-	dict, err := codec.TrainDict(l.p.Codec, samples, l.maxDict())
-	if dict == nil || err != nil {
-		return l, err
+	dict := l.p.traits().TrainDict(samples, l.maxDict())
+	if dict == nil {
+		return l, nil
 	}
 	t := *l
 	t.dict = dict

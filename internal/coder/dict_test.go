@@ -157,9 +157,10 @@ func TestDictOfZstd(t *testing.T) {
 		for i := range n {
 			samples = append(samples, src[i*(100_000/n/16):(i+1)*(100_000/n/16)])
 		}
-		want, err := codec.TrainDict(codec.Zstd, samples, 5000)
-		if err != nil || len(want) < 256 {
-			t.Fatalf("%d bytes, %v", len(want), err)
+		p := CParams{Codec: codec.Zstd}
+		want := p.traits().TrainDict(samples, 5000)
+		if len(want) < 256 {
+			t.Fatalf("%d bytes", len(want))
 		}
 		if got := dictOf(t, b); !bytes.Equal(got, want) {
 			t.Errorf("blocks of %d: dictionary of %d bytes, want another of %d", blockSize, len(got), len(want))

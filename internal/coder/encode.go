@@ -1,7 +1,7 @@
 package coder
 
 import (
-	"github.com/goblosc/blosc2/shuffle"
+	"github.com/goblosc/blosc2/internal/filters"
 )
 
 // unlimited is room for every block.
@@ -13,7 +13,7 @@ const unlimited = 1<<31 - 1
 func (w *Worker) EncodeBlock(dst []byte, l *Layout, k int, src, ref []byte) ([]byte, error) {
 	dst, asIs, err := w.encodeOrKeep(dst, l, k, src, ref, unlimited)
 	if asIs {
-		shuffle.Copy(dst[len(dst)-len(src):], src)
+		filters.Copy(dst[len(dst)-len(src):], src)
 	}
 	return dst, err
 }

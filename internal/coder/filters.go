@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/goblosc/blosc2/shuffle"
+	"github.com/goblosc/blosc2/internal/filters"
 )
 
 // The filters of the format. Numbers from 160 up are for users, see [UserFilter].
@@ -33,25 +33,25 @@ var builtinFilters = [...]filterDef{
 			return typeSize
 		},
 		forward: func(dst, src []byte, b *block) error {
-			shuffle.Shuffle(dst, src, b.width(b.TypeSize))
+			filters.Shuffle(dst, src, b.width(b.TypeSize))
 			return nil
 		},
 		backward: func(dst, src []byte, b *block) error {
-			shuffle.Unshuffle(dst, src, b.width(b.TypeSize))
+			filters.Unshuffle(dst, src, b.width(b.TypeSize))
 			return nil
 		},
 	},
 	BitShuffle: {
 		name: "bitshuffle",
 		forward: func(dst, src []byte, b *block) error {
-			shuffle.BitShuffle(dst, src, b.TypeSize)
+			filters.BitShuffle(dst, src, b.TypeSize)
 			return nil
 		},
 		backward: func(dst, src []byte, b *block) error {
 			if b.version <= versionBlosc1 {
-				shuffle.BitUnshuffleV2(dst, src, b.TypeSize)
+				filters.BitUnshuffleV2(dst, src, b.TypeSize)
 			} else {
-				shuffle.BitUnshuffle(dst, src, b.TypeSize)
+				filters.BitUnshuffle(dst, src, b.TypeSize)
 			}
 			return nil
 		},
@@ -59,11 +59,11 @@ var builtinFilters = [...]filterDef{
 	Delta: {
 		name: "delta",
 		forward: func(dst, src []byte, b *block) error {
-			shuffle.DeltaEncode(dst, src, b.ref, b.TypeSize)
+			filters.DeltaEncode(dst, src, b.ref, b.TypeSize)
 			return nil
 		},
 		backward: func(dst, src []byte, b *block) error {
-			shuffle.DeltaDecode(dst, src, b.ref, b.TypeSize)
+			filters.DeltaDecode(dst, src, b.ref, b.TypeSize)
 			return nil
 		},
 	},
@@ -71,10 +71,10 @@ var builtinFilters = [...]filterDef{
 		name:  "trunc_prec",
 		lossy: true,
 		check: func(meta uint8, typeSize int) error {
-			return shuffle.CheckTruncPrec(cappedTypeSize(typeSize), int8(meta))
+			return filters.CheckTruncPrec(cappedTypeSize(typeSize), int8(meta))
 		},
 		forward: func(dst, src []byte, b *block) error {
-			return encodeError(shuffle.TruncPrec(dst, src, b.TypeSize, int8(b.Meta)))
+			return encodeError(filters.TruncPrec(dst, src, b.TypeSize, int8(b.Meta)))
 		},
 	},
 	NDCell: {
@@ -87,10 +87,10 @@ var builtinFilters = [...]filterDef{
 			return nil
 		},
 		forward: func(dst, src []byte, b *block) error {
-			return encodeError(shuffle.CellEncode(dst, src, b.ItemSize, int(b.Meta), b.Shape))
+			return encodeError(filters.CellEncode(dst, src, b.ItemSize, int(b.Meta), b.Shape))
 		},
 		backward: func(dst, src []byte, b *block) error {
-			return decodeError(shuffle.CellDecode(dst, src, b.ItemSize, int(b.Meta), b.Shape))
+			return decodeError(filters.CellDecode(dst, src, b.ItemSize, int(b.Meta), b.Shape))
 		},
 	},
 	NDMean: {
@@ -104,10 +104,10 @@ var builtinFilters = [...]filterDef{
 			return nil
 		},
 		forward: func(dst, src []byte, b *block) error {
-			return encodeError(shuffle.MeanEncode(dst, src, b.ItemSize, int(b.Meta), b.Shape))
+			return encodeError(filters.MeanEncode(dst, src, b.ItemSize, int(b.Meta), b.Shape))
 		},
 		backward: func(dst, src []byte, b *block) error {
-			return decodeError(shuffle.MeanDecode(dst, src, b.ItemSize, int(b.Meta), b.Shape))
+			return decodeError(filters.MeanDecode(dst, src, b.ItemSize, int(b.Meta), b.Shape))
 		},
 	},
 	ByteDeltaOld: {
@@ -115,7 +115,7 @@ var builtinFilters = [...]filterDef{
 		lossy:    true,
 		itemized: true,
 		backward: func(dst, src []byte, b *block) error {
-			shuffle.ByteDeltaDecodeV1(dst, src, b.width(b.ItemSize))
+			filters.ByteDeltaDecodeV1(dst, src, b.width(b.ItemSize))
 			return nil
 		},
 	},
@@ -123,11 +123,11 @@ var builtinFilters = [...]filterDef{
 		name:     "bytedelta",
 		itemized: true,
 		forward: func(dst, src []byte, b *block) error {
-			shuffle.ByteDeltaEncode(dst, src, b.width(b.ItemSize))
+			filters.ByteDeltaEncode(dst, src, b.width(b.ItemSize))
 			return nil
 		},
 		backward: func(dst, src []byte, b *block) error {
-			shuffle.ByteDeltaDecode(dst, src, b.width(b.ItemSize))
+			filters.ByteDeltaDecode(dst, src, b.width(b.ItemSize))
 			return nil
 		},
 	},
@@ -135,10 +135,10 @@ var builtinFilters = [...]filterDef{
 		name:  "int_trunc",
 		lossy: true,
 		check: func(meta uint8, typeSize int) error {
-			return shuffle.CheckIntTrunc(cappedTypeSize(typeSize), int8(meta))
+			return filters.CheckIntTrunc(cappedTypeSize(typeSize), int8(meta))
 		},
 		forward: func(dst, src []byte, b *block) error {
-			return encodeError(shuffle.IntTrunc(dst, src, b.TypeSize, int8(b.Meta)))
+			return encodeError(filters.IntTrunc(dst, src, b.TypeSize, int8(b.Meta)))
 		},
 	},
 }
@@ -172,7 +172,7 @@ func decodeError(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, shuffle.ErrUnsupported):
+	case errors.Is(err, filters.ErrUnsupported):
 		return fmt.Errorf("%v: %w", err, ErrUnsupported)
 	}
 	return fmt.Errorf("%v: %w", err, ErrCorrupt)

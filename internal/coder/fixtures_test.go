@@ -4,41 +4,31 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"os"
-	"path/filepath"
 	"testing"
+
+	"github.com/goblosc/blosc2/internal/manifest"
 )
 
+// fixture is a chunk of the test data.
 type fixture struct {
-	File   string
-	Kind   string
-	SHA256 string
-	NBytes int
-	data   []byte
+	manifest.Case
+	data []byte
 }
 
 // fixtures returns the bare chunks of a folder of testdata.
 func fixtures(t testing.TB, folder string) []fixture {
 	t.Helper()
-	dir := filepath.Join("..", "..", "testdata", folder)
-	b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var m struct{ Cases []fixture }
-	if err := json.Unmarshal(b, &m); err != nil {
-		t.Fatal(err)
-	}
 	var out []fixture
-	for _, c := range m.Cases {
+	for _, c := range manifest.Read(t, folder) {
 		if c.Kind != "chunk" {
 			continue
 		}
-		if c.data, err = os.ReadFile(filepath.Join(dir, c.File)); err != nil {
+		data, err := os.ReadFile(c.Path)
+		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, c)
+		out = append(out, fixture{c, data})
 	}
 	return out
 }
@@ -61,7 +51,7 @@ func TestFixtures(t *testing.T) {
 					t.Errorf("%s: %v", c.File, err)
 					continue
 				}
-				if sum(got[4:]) != c.SHA256 || len(got)-4 != c.NBytes {
+				if sum(got[4:]) != c.SHA256 || int64(len(got)-4) != c.NBytes {
 					t.Errorf("%s: %d bytes decode to other content", c.File, len(got)-4)
 				}
 				readBlocks(t, c, got[4:])

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/codecs"
 )
 
 // TestTwoPay wants two blocks at a time where the codec expands streams together and no filter is to be undone.
@@ -17,11 +18,11 @@ func TestTwoPay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, batches := dec.(codec.BatchDecoder)
+	_, batches := dec.(codecs.BatchDecoder)
 	if dec, err = lookupDecoder(codec.Zstd); err != nil {
 		t.Fatal(err)
 	}
-	_, zstdBatches := dec.(codec.BatchDecoder)
+	_, zstdBatches := dec.(codecs.BatchDecoder)
 	src := shortMatches(60_000)
 	for _, c := range []struct {
 		name string
@@ -170,7 +171,7 @@ func TestPlanesTogether(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, batches := dec.(codec.BatchDecoder)
+		_, batches := dec.(codecs.BatchDecoder)
 		in, err := r.bytes(1, &w.in[0])
 		if err != nil {
 			t.Fatal(err)

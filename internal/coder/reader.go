@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/goblosc/blosc2/shuffle"
+	"github.com/goblosc/blosc2/internal/filters"
 )
 
 // Reader is an opened chunk: its header, the positions of its blocks, and where to find their bytes. Once opened,
@@ -99,7 +99,7 @@ func (r *Reader) readOn(src io.ReaderAt, off int64, n int) error {
 func (r *Reader) readStored(dst []byte, k int) error {
 	at := k * r.h.BlockSize
 	if r.mem != nil {
-		shuffle.Copy(dst, r.mem[r.h.Overhead()+at:][:len(dst)])
+		filters.Copy(dst, r.mem[r.h.Overhead()+at:][:len(dst)])
 		return nil
 	}
 	return readFull(r.src, dst, r.base, r.h.Overhead()+at, k)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 var (
@@ -29,7 +30,7 @@ var (
 
 // someCodecs are all codecs, or two of them where the machine is slow.
 func someCodecs() []codec.ID {
-	if raceEnabled || testing.Short() {
+	if race.Enabled || testing.Short() {
 		return []codec.ID{codec.LZ4, codec.Zstd}
 	}
 	return allCodecs
@@ -197,7 +198,7 @@ func TestBudget(t *testing.T) {
 	kinds := map[bool]int{}
 	for name, content := range contents {
 		for _, n := range []int{32, 40, 100, 999, 1000, 4096, 30_000, 30_001} {
-			if raceEnabled && n > 10_000 {
+			if race.Enabled && n > 10_000 {
 				continue
 			}
 			for _, id := range []codec.ID{codec.BloscLZ, codec.LZ4, codec.Zlib} {

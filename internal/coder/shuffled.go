@@ -1,6 +1,6 @@
 package coder
 
-import "github.com/goblosc/blosc2/shuffle"
+import "github.com/goblosc/blosc2/internal/filters"
 
 // Shuffled is a block whose items have their bytes apart, as the filter Shuffle puts them: one that is decoded but for
 // the last step, or to be encoded but for the first. It is valid until its worker is used again.
@@ -9,8 +9,8 @@ type Shuffled struct {
 	width int
 }
 
-// Rows are runs of items of a block, and where they are whole. See [shuffle.Rows].
-type Rows = shuffle.Rows
+// Rows are runs of items of a block, and where they are whole. See [filters.Rows].
+type Rows = filters.Rows
 
 // Width returns the size of the items in bytes.
 func (s Shuffled) Width() int { return s.width }
@@ -19,24 +19,24 @@ func (s Shuffled) Width() int { return s.width }
 func (s Shuffled) Items() int { return len(s.b) / s.width }
 
 // Unshuffle writes the block to dst, which is as long.
-func (s Shuffled) Unshuffle(dst []byte) { shuffle.Unshuffle(dst, s.b, s.width) }
+func (s Shuffled) Unshuffle(dst []byte) { filters.Unshuffle(dst, s.b, s.width) }
 
 // Rows writes some items of the block to where they belong in dst. It panics when they do not lie inside of both.
-func (s Shuffled) Rows(dst []byte, r *Rows) { shuffle.UnshuffleRows(dst, s.b, s.width, r) }
+func (s Shuffled) Rows(dst []byte, r *Rows) { filters.UnshuffleRows(dst, s.b, s.width, r) }
 
 // SetRows writes some items of the block, which are taken from where they lie in src. It panics when they do not lie
 // inside of both.
-func (s Shuffled) SetRows(src []byte, r *Rows) { shuffle.ShuffleRows(s.b, src, s.width, r) }
+func (s Shuffled) SetRows(src []byte, r *Rows) { filters.ShuffleRows(s.b, src, s.width, r) }
 
 // Clear makes all items zeros.
 func (s Shuffled) Clear() { clear(s.b) }
 
 // SetRowsPay tells whether SetRows is the fastest way to make a block of rows of so many items.
-func (s Shuffled) SetRowsPay(length int) bool { return shuffle.ShuffleRowsPay(s.width, length) }
+func (s Shuffled) SetRowsPay(length int) bool { return filters.ShuffleRowsFaster(s.width, length) }
 
 // RowsPay tells whether Rows is the fastest way to write n items of the block in rows of so many.
 func (s Shuffled) RowsPay(n, length int) bool {
-	return n <= s.Items()/32 || shuffle.RowsPay(s.width, length)
+	return n <= s.Items()/32 || filters.UnshuffleRowsFaster(s.width, length)
 }
 
 // DecodeShuffled decodes block k of an opened chunk but for undoing Shuffle, and returns true, if that is all there would

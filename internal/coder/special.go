@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/goblosc/blosc2/codec"
-	"github.com/goblosc/blosc2/shuffle"
+	"github.com/goblosc/blosc2/internal/filters"
 )
 
 // FillSpecial writes what a special chunk stands for to dst: bytes [off, off+len(dst)) of its content. value is the
@@ -18,7 +18,7 @@ func FillSpecial(dst []byte, s Special, value []byte, typeSize, off int) {
 	case s == Value && len(value) > 0:
 		repeat(dst, value, off%len(value))
 	default:
-		shuffle.Fill(dst, []byte{0})
+		filters.Fill(dst, []byte{0})
 	}
 }
 
@@ -35,7 +35,7 @@ func repeat(dst, value []byte, phase int) {
 	if phase > 0 {
 		dst = dst[copy(dst, value[phase:]):]
 	}
-	shuffle.Fill(dst, value)
+	filters.Fill(dst, value)
 }
 
 // flat fills dst with what stands at byte at of the content of a chunk in memory that is stored or special.
@@ -45,7 +45,7 @@ func (h *Header) flat(dst, chunk []byte, at int) {
 		return
 	}
 	at += h.Overhead()
-	shuffle.Copy(dst, chunk[at:at+len(dst)])
+	filters.Copy(dst, chunk[at:at+len(dst)])
 }
 
 // value returns the item that a chunk repeats, if it is a Value.

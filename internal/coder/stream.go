@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/goblosc/blosc2/codec"
-	"github.com/goblosc/blosc2/shuffle"
+	"github.com/goblosc/blosc2/internal/filters"
 )
 
 // part is what is wanted of a block whose items are still apart: the first bytes of each of its planes, which stand one
@@ -101,7 +101,7 @@ func (c *cursor) stream(dst []byte) ([]byte, error) {
 	}
 	switch {
 	case n == 0:
-		shuffle.Fill(dst, []byte{0})
+		filters.Fill(dst, []byte{0})
 		return nil, nil
 	case n < 0:
 		token, err := c.take(1)
@@ -111,7 +111,7 @@ func (c *cursor) stream(dst []byte) ([]byte, error) {
 		if n < -255 || token[0]&1 == 0 {
 			return nil, corrupt("run of %d with token %#x", -n, token[0])
 		}
-		shuffle.Fill(dst, []byte{byte(-n)})
+		filters.Fill(dst, []byte{byte(-n)})
 		return nil, nil
 	}
 	return c.take(n)
@@ -124,7 +124,7 @@ var errNoRoom = errors.New("no room")
 func encodeStream(dst, src []byte, enc codec.Encoder, room int) ([]byte, error) {
 	dst, asIs, err := tryStream(dst, src, enc, room)
 	if asIs {
-		shuffle.Copy(dst[len(dst)-len(src):], src)
+		filters.Copy(dst[len(dst)-len(src):], src)
 	}
 	return dst, err
 }

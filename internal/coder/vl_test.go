@@ -3,7 +3,6 @@ package coder
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/manifest"
 )
 
 // cut cuts b into pieces of random sizes from 1 byte on.
@@ -196,35 +196,20 @@ func TestVLSizes(t *testing.T) {
 
 // TestVLFixtures reads the blocks that C-Blosc2 wrote.
 func TestVLFixtures(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join("..", "..", "testdata", "legacy", "manifest.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var m struct {
-		Cases []struct {
-			File   string
-			Kind   string
-			Sizes  [][]int    `json:"block_sizes"`
-			Hashes [][]string `json:"block_sha256"`
-		}
-	}
-	if err := json.Unmarshal(b, &m); err != nil {
-		t.Fatal(err)
-	}
 	frames := 0
-	for _, c := range m.Cases {
+	for _, c := range manifest.Read(t, "legacy") {
 		if c.Kind != "vlblocks" || c.File[len(c.File)-len("_c.b2frame"):] != "_c.b2frame" {
 			continue
 		}
 		frames++
-		for i, chunk := range frameChunks(t, filepath.Join("legacy", c.File), len(c.Sizes)) {
+		for i, chunk := range frameChunks(t, filepath.Join("legacy", c.File), len(c.BlockSizes)) {
 			blocks, err := DecodeVL(chunk, nil)
-			if err != nil || len(blocks) != len(c.Sizes[i]) {
-				t.Errorf("%s, chunk %d: %d blocks, want %d; %v", c.File, i, len(blocks), len(c.Sizes[i]), err)
+			if err != nil || len(blocks) != len(c.BlockSizes[i]) {
+				t.Errorf("%s, chunk %d: %d blocks, want %d; %v", c.File, i, len(blocks), len(c.BlockSizes[i]), err)
 				continue
 			}
 			for k, b := range blocks {
-				if len(b) != c.Sizes[i][k] || sum(b) != c.Hashes[i][k] {
+				if len(b) != c.BlockSizes[i][k] || sum(b) != c.BlockSHA256[i][k] {
 					t.Errorf("%s, chunk %d, block %d: other data", c.File, i, k)
 				}
 			}

@@ -1,6 +1,9 @@
 package coder
 
-import "github.com/goblosc/blosc2/codec"
+import (
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/codecs"
+)
 
 // Worker encodes and decodes blocks on one goroutine. It owns the scratch memory and the codecs, so that coding block
 // after block allocates nothing. Get one from a [Pool].
@@ -53,7 +56,7 @@ type decoding struct {
 	opened uint64
 	dec    codec.Decoder
 	prefix codec.PrefixDecoder // dec, if it can stop early
-	batch  codec.BatchDecoder  // dec, if it decodes several streams together
+	batch  codecs.BatchDecoder // dec, if it decodes several streams together
 	planes bool                // that is faster for the streams of one block
 }
 
@@ -146,8 +149,8 @@ func (w *Worker) decoder(r *Reader) (*decoding, error) {
 	}
 	*d = decoding{reader: r, opened: r.opened, dec: dec}
 	d.prefix, _ = dec.(codec.PrefixDecoder)
-	d.batch, _ = dec.(codec.BatchDecoder)
-	d.planes = d.batch != nil && d.batch.PlanesPay()
+	d.batch, _ = dec.(codecs.BatchDecoder)
+	d.planes = d.batch != nil && d.batch.BatchesPlanes()
 	return d, nil
 }
 

@@ -7,8 +7,15 @@ const prime = 65521
 // longest is how many bytes can be added before the sums must be reduced: the second one stays below 1<<32.
 const longest = 5552
 
-// checksumGeneric adds p to the sums, both below prime, and returns them.
-func checksumGeneric(a, b uint32, p []byte) (uint32, uint32) {
+// Checksum returns the checksum of p.
+func Checksum(p []byte) uint32 {
+	a, b, rest := add(1, 0, p)
+	a, b = addGeneric(a, b, rest)
+	return b<<16 | a
+}
+
+// addGeneric adds p to the sums, both below prime, and returns them.
+func addGeneric(a, b uint32, p []byte) (uint32, uint32) {
 	for len(p) > 0 {
 		q := p[:min(len(p), longest)]
 		p = p[len(q):]

@@ -1,4 +1,4 @@
-//go:build !purego
+//go:build amd64 && !purego
 
 #include "textflag.h"
 
@@ -32,6 +32,8 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-40
 	VMOVDQU ·weights<>(SB), Y4
 	VMOVDQU ·ones<>(SB), Y5
 
+	// 32 bytes a turn. Add the first sum to Y1 before it changes, the bytes to the first sum in groups of eight, and the
+	// weighted bytes in pairs: 16 bits hold 2*255*32.
 loop:
 	VMOVDQU (SI), Y6
 	VPADDQ Y0, Y1, Y1
@@ -44,14 +46,19 @@ loop:
 	CMPQ SI, DX
 	JCS  loop
 
+	// The second sum: 32 times Y1, and the weighted bytes.
 	VPSLLQ $5, Y1, Y1
 	VPADDD Y1, Y2, Y2 // the lanes of Y1 are below 1<<32
+
+	// Add up the four lanes of the first sum.
 	VEXTRACTI128 $1, Y0, X1
 	VPADDD X1, X0, X0
 	VPSHUFD $0xee, X0, X1
 	VPADDD X1, X0, X0
 	VMOVD X0, AX
 	MOVL AX, ret+32(FP)
+
+	// Add up the eight lanes of the second sum, and what it was before.
 	VEXTRACTI128 $1, Y2, X1
 	VPADDD X1, X2, X2
 	VPSHUFD $0xee, X2, X1

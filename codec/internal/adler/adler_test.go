@@ -7,29 +7,19 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec/internal/trial"
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/cpu/cputest"
 )
-
-// forEachKernel runs f with the generic code and with the kernel, where there is one.
-func forEachKernel(f func(name string)) {
-	saved := avx2
-	defer func() { avx2 = saved }()
-	avx2 = false
-	f("generic")
-	if saved {
-		avx2 = true
-		f("avx2")
-	}
-}
 
 // TestChecksum compares with the standard library: lengths around the steps of the loops, the greatest bytes, any place
 // in memory.
 func TestChecksum(t *testing.T) {
 	greatest := bytes.Repeat([]byte{255}, 1<<17)
 	noise := trial.Input(1, 1<<17, 1)
-	forEachKernel(func(name string) {
+	cputest.Each(t, func(t *testing.T) {
 		check := func(p []byte) {
 			if got, want := Checksum(p), adler32.Checksum(p); got != want {
-				t.Fatalf("%s: %d bytes: %#x, want %#x", name, len(p), got, want)
+				t.Fatalf("%d bytes: %#x, want %#x", len(p), got, want)
 			}
 		}
 		for n := range 200 {
@@ -42,20 +32,20 @@ func TestChecksum(t *testing.T) {
 			}
 			check(greatest[:n])
 		}
-	})
+	}, cpu.AVX2)
 }
 
 func BenchmarkChecksum(b *testing.B) {
 	for _, size := range []int{1 << 10, 1 << 18} {
-		forEachKernel(func(name string) {
-			b.Run(fmt.Sprintf("%d-%s", size, name), func(b *testing.B) {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			cputest.EachBenchmark(b, func(b *testing.B) {
 				p := trial.Input(1, size, 1)
 				b.SetBytes(int64(size))
 				b.ReportAllocs()
 				for b.Loop() {
 					Checksum(p)
 				}
-			})
+			}, cpu.AVX2)
 		})
 	}
 }

@@ -3,16 +3,14 @@
 package blosclz
 
 import (
-	"github.com/goblosc/blosc2/codec/internal/race"
 	"github.com/goblosc/blosc2/codec/internal/spans"
-	"golang.org/x/sys/cpu"
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/race"
 )
-
-var hasSSSE3 = cpu.X86.HasSSSE3
 
 // run does tokens with a kernel, as long as they are sound and far from the ends of src and dst. What is left is for Go.
 func (d *decoder) run() {
-	if !hasSSSE3 || len(d.src) < minKernel || len(d.dst) < minKernel {
+	if !cpu.Has(cpu.SSSE3) || len(d.src) < minKernel || len(d.dst) < minKernel {
 		return
 	}
 	race.Read(d.src)

@@ -1,4 +1,4 @@
-//go:build !purego
+//go:build amd64 && !purego
 
 #include "go_asm.h"
 #include "textflag.h"
@@ -37,6 +37,7 @@ TEXT ·decodeSSSE3(SB), NOSPLIT, $0-16
 	ANDL $31, AX
 	JMP  literals
 
+	// Remember where the token starts. Leave it to Go unless 40 bytes of input and 64 of output are left.
 	PCALIGN $32
 token:
 	MOVQ SI, R11
@@ -50,6 +51,7 @@ token:
 	CMPL AX, $32
 	JCC  match
 
+	// AX+1 literals, 1 to 32: copy 32 bytes. Later tokens overwrite the surplus.
 literals:
 	MOVUPS (SI), X0
 	MOVUPS 16(SI), X1
@@ -59,6 +61,8 @@ literals:
 	LEAQ 1(DI)(AX*1), DI
 	JMP  token
 
+	// The low five bits of the control byte are the high bits of the distance, the upper three, 1 to 7, the length less 2.
+	// 7 means that bytes of the length follow. The low byte of the distance is next; the distance is one more.
 match:
 	MOVL AX, BX
 	ANDL $31, BX
@@ -72,7 +76,7 @@ match:
 	CMPL BX, $8192
 	JEQ  farShort
 
-	// 3 to 8 bytes.
+	// 3 to 8 bytes: copy 8. Leave distances that reach before the output to Go.
 short:
 	MOVQ DI, DX
 	SUBQ BX, DX
@@ -85,6 +89,7 @@ short:
 	LEAQ 2(DI)(AX*1), DI
 	JMP  token
 
+	// A distance below 8: repeat the first BX bytes over 8.
 shortRepeat:
 	SHLL $5, BX
 	MOVQ (DX), X0
@@ -93,6 +98,7 @@ shortRepeat:
 	LEAQ 2(DI)(AX*1), DI
 	JMP  token
 
+	// The greatest distance means that two more bytes follow, the high one first, to add to it.
 farShort:
 	MOVWLZX (SI), CX
 	ROLW $8, CX
@@ -100,6 +106,7 @@ farShort:
 	ADDQ $2, SI
 	JMP  short
 
+	// 9 bytes or more: add bytes to the length until one is below 255. The rest of the distance is after them.
 long:
 	ADDQ $2, AX
 
@@ -121,6 +128,7 @@ longer:
 	ADDL CX, BX
 	ADDQ $2, SI
 
+	// The loops below write up to 31 bytes past the end of the match, so it must not be past R9.
 copy:
 	MOVQ DI, DX
 	SUBQ BX, DX
@@ -132,6 +140,7 @@ copy:
 	CMPL BX, $32
 	JCS  near
 
+	// A distance of 32 or more: 32 bytes a turn, all of which are written already.
 copy32:
 	MOVUPS (DX), X0
 	MOVUPS 16(DX), X1
@@ -148,6 +157,7 @@ near:
 	CMPL BX, $16
 	JCS  repeat
 
+	// A distance of 16 to 31: 16 bytes a turn.
 copy16:
 	MOVUPS (DX), X0
 	MOVUPS X0, (DI)
@@ -158,17 +168,20 @@ copy16:
 	MOVQ AX, DI
 	JMP  token
 
+	// A distance of 1 to 15: load as many bytes as the distance, or more.
 repeat:
 	MOVQ (DX), X0
 	CMPL BX, $8
 	JLS  pattern
 	MOVUPS (DX), X0
 
+	// Repeat them over X0. BX becomes the number of bytes in whole repetitions, at least 9.
 pattern:
 	SHLL $5, BX
 	PSHUFB (R13)(BX*1), X0
 	MOVQ 16(R13)(BX*1), BX
 
+	// Store the pattern twice a turn, each time after the whole repetitions before.
 repeat2:
 	MOVUPS X0, (DI)
 	MOVUPS X0, (DI)(BX*1)
@@ -178,6 +191,7 @@ repeat2:
 	MOVQ AX, DI
 	JMP  token
 
+	// Go decodes this token: store the positions of its start, as offsets.
 leave:
 	MOVQ d+0(FP), AX
 	SUBQ decoder_src(AX), R11

@@ -8,14 +8,14 @@ import (
 	"runtime/debug"
 	"testing"
 
-	"github.com/goblosc/blosc2/codec/internal/trial"
+	"github.com/goblosc/blosc2/internal/guardpage"
 )
 
 // TestGuardPages expands streams, sound ones and mutants, with the input and the output at pages that cannot be touched: a
 // kernel that reads or writes outside of them faults. It also compresses what they expand to.
 func TestGuardPages(t *testing.T) {
 	const size = 1 << 20
-	srcMem, dstMem := trial.GuardPages(t, size), trial.GuardPages(t, size)
+	srcMem, dstMem := guardpage.New(t, size), guardpage.New(t, size)
 	rounds := int64(1500)
 	if testing.Short() {
 		rounds = 200

@@ -13,17 +13,17 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec/internal/trial"
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/cpu/cputest"
 )
 
-// forEachKernel runs f with the generic code and with the kernels, where there are any.
-func forEachKernel(f func(name string)) {
-	saved := generic
-	defer func() { generic = saved }()
-	generic = true
-	f("generic")
-	if !saved {
-		generic = false
-		f("sse2")
+// forEachKernel runs f with the Go code and with the kernels of this machine.
+func forEachKernel(f func(l cpu.Level)) {
+	for _, l := range cputest.Available(cpu.Baseline) {
+		func() {
+			defer cpu.Limit(l)()
+			f(l)
+		}()
 	}
 }
 
@@ -39,7 +39,7 @@ func encoders() (all [10]*Encoder) {
 // it.
 func check(t testing.TB, e *Encoder, src []byte) (stream []byte) {
 	t.Helper()
-	forEachKernel(func(name string) {
+	forEachKernel(func(name cpu.Level) {
 		dst := bytes.Repeat([]byte{0xa5}, len(src)+len(src)/1000+100)
 		n := e.Encode(dst, src)
 		if n == 0 {
@@ -108,7 +108,7 @@ func TestSameStreams(t *testing.T) {
 			continue
 		}
 		for _, kind := range hardKinds {
-			forEachKernel(func(name string) {
+			forEachKernel(func(name cpu.Level) {
 				if got := digest(level, kind, e.Encode); got != want[fmt.Sprint(level, " ", kind)] {
 					t.Errorf("%s, level %d, %s: %s", name, level, kind, got)
 				}
@@ -175,7 +175,7 @@ func BenchmarkEncode(b *testing.B) {
 	for kind := range trial.Kinds() {
 		for _, level := range []int{1, 5, 9} {
 			src := trial.Input(kind, 128<<10, 1)
-			forEachKernel(func(name string) {
+			forEachKernel(func(name cpu.Level) {
 				b.Run(fmt.Sprintf("%s-%d-%s", trial.Kinds()[kind].Name, level, name), func(b *testing.B) {
 					e, dst := NewEncoder(level), make([]byte, len(src)+1000)
 					b.SetBytes(int64(len(src)))

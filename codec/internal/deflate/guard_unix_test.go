@@ -8,19 +8,21 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec/internal/trial"
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/guardpage"
 )
 
 // TestGuardPages encodes with input and output next to pages that cannot be touched: a kernel that reads or writes
 // outside of them faults.
 func TestGuardPages(t *testing.T) {
 	const size = 1 << 16
-	srcMem, dstMem := trial.GuardPages(t, size), trial.GuardPages(t, size)
+	srcMem, dstMem := guardpage.New(t, size), guardpage.New(t, size)
 	rounds := 200
 	if testing.Short() {
 		rounds = 30
 	}
 	all := encoders()
-	forEachKernel(func(name string) {
+	forEachKernel(func(cpu.Level) {
 		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 		for seed := range rounds {
 			r := rand.New(rand.NewSource(int64(seed)))

@@ -2,14 +2,13 @@ package lz4
 
 import "github.com/goblosc/blosc2/codec/internal/lz4block"
 
-// decoder is a block on its way to bytes.
+// decoder is the state of decoding a block.
 type decoder struct {
 	src, dst []byte
-	in, out  int // a sequence starts in src and its bytes in dst
+	in, out  int // where the next sequence starts in src, and its bytes in dst
 }
 
-// decodeGeneric expands src to dst and reports whether the block is sound and gives exactly len(dst) bytes. Matches may
-// reach into dict, as if it stood before dst.
+// decodeGeneric is the Go twin of Decode.
 func decodeGeneric(dst, src, dict []byte) bool {
 	d := decoder{src: src, dst: dst}
 	for d.in < len(src) {
@@ -20,10 +19,10 @@ func decodeGeneric(dst, src, dict []byte) bool {
 	return d.out == len(dst)
 }
 
-// DecodePrefix is Decode for those who want only the first n bytes, fewer than dst has: it does the sequences that begin
-// before. What stands behind them in dst is undefined, and nothing tells whether the rest of the block is sound.
+// DecodePrefix decodes at least the first n bytes of dst, fewer than all: the sequences that begin before byte n. The rest
+// of dst is undefined, and the rest of the block is not checked.
 func DecodePrefix(dst, src, dict []byte, n int) bool {
-	if !prefixPays(n, len(dst)) {
+	if !prefixIsFaster(n, len(dst)) {
 		return Decode(dst, src, dict)
 	}
 	d := decoder{src: src, dst: dst}
@@ -36,7 +35,7 @@ func DecodePrefix(dst, src, dict []byte, n int) bool {
 	return d.out >= n
 }
 
-// decodeEach is DecodeAll, one after the other.
+// decodeEach is DecodeAll, one block after the other.
 func decodeEach(dst, src [][]byte, dict []byte) bool {
 	for i := range dst {
 		if !Decode(dst[i], src[i], dict) {
@@ -46,7 +45,7 @@ func decodeEach(dst, src [][]byte, dict []byte) bool {
 	return true
 }
 
-// sequence does one sequence and reports whether it is sound. The last one has no match.
+// sequence decodes one sequence and reports whether it is valid. The last one has no match.
 func (d *decoder) sequence(dict []byte) bool {
 	src, dst, in, out := d.src, d.dst, d.in, d.out
 	token := int(src[in])
@@ -94,8 +93,8 @@ func (d *decoder) sequence(dict []byte) bool {
 	return true
 }
 
-// getLength adds the bytes of a length from src[in:] on to n, and returns the sum, or -1 where it does not end, and
-// where it ends.
+// getLength adds the bytes of a length, which start at src[in], to n. It returns the sum and the position after them. The
+// sum is -1 if the length does not end or is too large.
 func getLength(src []byte, in, n int) (int, int) {
 	for in < len(src) && n <= lz4block.MaxLength {
 		c := int(src[in])

@@ -3,20 +3,17 @@
 package lz4
 
 import (
-	"github.com/goblosc/blosc2/codec/internal/race"
 	"github.com/goblosc/blosc2/codec/internal/spans"
-	"golang.org/x/sys/cpu"
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/race"
 )
 
-var hasSSSE3 = cpu.X86.HasSSSE3
-
-// Decode expands src, which may be anything, to dst and reports whether the block is sound and gives exactly len(dst)
-// bytes. It never writes past len(dst). Matches may reach into dict, as if it stood before dst. None of the three
-// overlap.
+// Decode decodes src, which is untrusted, to dst. It reports whether src is a valid block of exactly len(dst) bytes. It
+// never writes past len(dst). Matches may reach into dict, as if it preceded dst. The three must not overlap.
 //
-// A kernel does what is common and far from the ends, sequence by sequence. What it does not want is for Go.
+// A kernel decodes common sequences that are far from the ends. It leaves the others to Go.
 func Decode(dst, src, dict []byte) bool {
-	if generic || !hasSSSE3 {
+	if !cpu.Has(cpu.SSSE3) {
 		return decodeGeneric(dst, src, dict)
 	}
 	race.Read(src)
@@ -25,7 +22,7 @@ func Decode(dst, src, dict []byte) bool {
 	return d.rest(dict)
 }
 
-// rest does all sequences that are left and reports whether the block is sound.
+// rest decodes the remaining sequences and reports whether the block is valid.
 func (d *decoder) rest(dict []byte) bool {
 	for d.in < len(d.src) {
 		if d.roomy() {
@@ -41,13 +38,13 @@ func (d *decoder) rest(dict []byte) bool {
 	return d.out == len(d.dst)
 }
 
-// prefixPays tells whether it pays to expand n bytes of size only.
-func prefixPays(n, size int) bool { return n < size }
+// prefixIsFaster reports whether decoding n of size bytes is faster than decoding all of them.
+func prefixIsFaster(n, size int) bool { return n < size }
 
-// hurry does sequences with a kernel as long as they do not go far beyond the first n bytes.
+// hurry decodes sequences with a kernel as long as they do not go far beyond the first n bytes.
 func (d *decoder) hurry(n int) {
 	near := decoder{src: d.src, dst: d.dst[:min(len(d.dst), n+2*minKernel)], in: d.in, out: d.out}
-	if generic || !hasSSSE3 || !near.roomy() {
+	if !cpu.Has(cpu.SSSE3) || !near.roomy() {
 		return
 	}
 	race.Read(near.src)
@@ -56,18 +53,17 @@ func (d *decoder) hurry(n int) {
 	d.in, d.out = near.in, near.out
 }
 
-// roomy tells whether there is enough left of the block for the kernels.
+// roomy reports whether enough is left of the block for the kernels.
 func (d *decoder) roomy() bool {
 	return len(d.src)-d.in >= minKernel && len(d.dst)-d.out >= 2*minKernel
 }
 
-// DecodeAllPays tells whether DecodeAll takes less time than Decode for each.
-func DecodeAllPays() bool { return !generic && hasSSSE3 }
+// BatchIsFaster reports whether DecodeAll takes less time than a Decode of each block.
+func BatchIsFaster() bool { return cpu.Has(cpu.SSSE3) }
 
-// DecodeAll does Decode for each of several blocks, of which there are as many in src as in dst. It expands two of them at
-// a time.
+// DecodeAll decodes each src[i] to dst[i], two at a time, and reports whether all blocks are valid.
 func DecodeAll(dst, src [][]byte, dict []byte) bool {
-	if !DecodeAllPays() {
+	if !BatchIsFaster() {
 		return decodeEach(dst, src, dict)
 	}
 	for i := range dst {

@@ -1,4 +1,4 @@
-//go:build !purego
+//go:build amd64 && !purego
 
 #include "go_asm.h"
 #include "textflag.h"
@@ -22,10 +22,12 @@ TEXT ·decodeSSSE3(SB), NOSPLIT, $0-16
 	MOVQ d+0(FP), AX
 	MOVQ spans+8(FP), R13
 	MOVL $16, R14
+	// The input: its last 32 bytes are for Go. d.roomy has checked that there are as many.
 	MOVQ decoder_src(AX), SI
 	MOVQ decoder_src+8(AX), R8
 	LEAQ -32(SI)(R8*1), R8
 	ADDQ decoder_in(AX), SI
+	// The output: its last 64 bytes are for Go.
 	MOVQ decoder_dst(AX), R10
 	MOVQ decoder_dst+8(AX), R9
 	LEAQ -64(R10)(R9*1), R9
@@ -41,6 +43,7 @@ TEXT ·decodeSSSE3(SB), NOSPLIT, $0-16
 	PCALIGN $32
 #include "decode_lane_amd64.h"
 
+	// Store the positions, as offsets.
 	MOVQ d+0(FP), AX
 	SUBQ decoder_src(AX), SI
 	MOVQ SI, decoder_in(AX)
@@ -57,6 +60,7 @@ TEXT ·decodeTwoSSSE3(SB), NOSPLIT, $48-32
 	MOVQ b+8(FP), BX
 	MOVQ spans+16(FP), R13
 	MOVL $16, R14
+	// The first lane, as in decodeSSSE3. There are not enough registers for the limits of both.
 	MOVQ decoder_src(AX), SI
 	MOVQ decoder_src+8(AX), CX
 	LEAQ -32(SI)(CX*1), CX
@@ -68,6 +72,7 @@ TEXT ·decodeTwoSSSE3(SB), NOSPLIT, $48-32
 	LEAQ -64(DI)(CX*1), CX
 	MOVQ CX, outmost1-40(SP)
 	ADDQ decoder_out(AX), DI
+	// The second lane.
 	MOVQ decoder_src(BX), R8
 	MOVQ decoder_src+8(BX), CX
 	LEAQ -32(R8)(CX*1), CX
@@ -165,6 +170,7 @@ TEXT ·decodeTwoSSSE3(SB), NOSPLIT, $48-32
 
 	MOVL $1, CX
 
+	// Store the positions of both lanes. The lane that did not stop is at the start of a sequence, too.
 done:
 	MOVQ CX, lane+24(FP)
 	MOVQ a+0(FP), AX

@@ -21,6 +21,7 @@
 // that was wrong, a distance of 16 at least is taken for granted, and the match goes by parts of 4 and 8 bytes: in records,
 // a match often repeats the one before, whose store was overwritten by literals from its fourth or fifth byte on.
 
+	// Remember where the sequence starts. Leave it to Go unless 32 bytes of input and 64 of output are left.
 sequence:
 	MOVQ IN, R11
 	MOVQ OUT, R12
@@ -28,6 +29,8 @@ sequence:
 	JHI  leave
 	CMPQ OUT, OUTMOST
 	JHI  leave
+	// Load the token, and 16 bytes after it: up to 14 of them are literals. IN skips the token and the two bytes of the
+	// distance, which follow the literals. CX is the number of literals, AX the match length less 4; 15 means more.
 	MOVBLZX (IN), CX
 	MOVUPS 1(IN), X0
 	MOVL CX, AX
@@ -36,10 +39,14 @@ sequence:
 	ANDL $15, AX
 	CMPL CX, $15
 	JEQ  manyLiterals
+
+	// Store all 16 bytes. The match overwrites those that are not literals.
 	MOVUPS X0, (OUT)
 	ADDQ CX, IN
 	ADDQ CX, OUT
 
+	// Find where the match comes from. Leave distances that reach before the output, into a dictionary, to Go. OUT is at
+	// most 46 bytes past OUTMOST, so 18 bytes can be stored.
 match:
 	MOVWLZX -2(IN), BX
 	MOVQ OUT, DX
@@ -48,8 +55,12 @@ match:
 	JCS  leave
 	CMPL AX, $12
 	JHI  longer
+
+	// Up to 16 bytes. A distance of 0 is invalid.
 	TESTL BX, BX
 	JEQ  leave
+	// Bytes from OUT on may be loaded too, if the distance is below 16: PSHUFB replaces them by repetitions of the first
+	// bytes. Entry 16 of spans, for all longer distances, leaves the 16 bytes as they are.
 	MOVQ (DX), X0
 	MOVHPS 8(DX), X0
 	CMPL BX, $16
@@ -60,10 +71,15 @@ match:
 	LEAQ 4(OUT)(AX*1), OUT
 	JMP  next
 
+	// 15 literals or more. R15 is the first byte of the rest of their number. With R15 up to 31 there are at most 46, and
+	// no second byte.
 manyLiterals:
 	MOVBLZX -2(IN), R15
 	CMPL R15, $31
 	JHI  moreLiterals
+
+	// IN is 16 bytes past the literals, so that 48 bytes of input follow the literals if it is not past INMOST. Copy 48
+	// bytes from after the length byte.
 	LEAQ 30(IN)(R15*1), IN
 	CMPQ IN, INMOST
 	JHI  leave
@@ -73,10 +89,14 @@ manyLiterals:
 	MOVUPS X1, 16(OUT)
 	MOVUPS 34(R11), X0
 	MOVUPS X0, 32(OUT)
+
+	// IN and OUT go to the end of the literals, and IN over the distance.
 	SUBQ $16, IN
 	LEAQ 15(OUT)(R15*1), OUT
 	MOVWLZX (IN), BX
 	ADDQ $2, IN
+
+	// A match of at most 12 bytes and a distance of at least 16 goes by 4 and 8 bytes.
 	CMPL AX, $8
 	JHI  match
 	CMPL BX, $16
@@ -92,9 +112,11 @@ manyLiterals:
 	LEAQ 4(OUT)(AX*1), OUT
 	JMP  next
 
+	// 47 literals or more: IN goes back to the first byte of the rest of their number.
 moreLiterals:
 	SUBQ $2, IN
 
+	// Add bytes to the number until one is below 255.
 literalLength:
 	CMPQ IN, INMOST
 	JHI  leave
@@ -105,6 +127,9 @@ literalLength:
 	JEQ  literalLength
 	CMPQ CX, $longest
 	JHI  leave
+
+	// The loop below reads and writes up to 63 bytes past the literals. They must end 64 bytes before the end of the
+	// input, so DX is 32 bytes past them, and BX, their end in the output, at most OUTMOST.
 	LEAQ 32(IN)(CX*1), DX
 	CMPQ DX, INMOST
 	JHI  leave
@@ -112,6 +137,7 @@ literalLength:
 	CMPQ BX, OUTMOST
 	JHI  leave
 
+	// Copy 64 bytes a turn.
 copyLiterals:
 	MOVUPS (IN), X0
 	MOVUPS 16(IN), X1
@@ -125,11 +151,13 @@ copyLiterals:
 	ADDQ $64, OUT
 	CMPQ OUT, BX
 	JCS  copyLiterals
+
+	// IN goes to the end of the literals and over the distance.
 	LEAQ -30(DX), IN
 	MOVQ BX, OUT
 	JMP  match
 
-	// 17 or 18 bytes.
+	// 17 bytes or more. With 17 or 18, and a distance of at least 16, copy 16 bytes and then 2: those may be among the 16.
 longer:
 	CMPL AX, $15
 	JEQ  longMatch
@@ -142,6 +170,7 @@ longer:
 	LEAQ 4(OUT)(AX*1), OUT
 	JMP  next
 
+	// Add bytes to the match length until one is below 255.
 longMatch:
 	CMPQ IN, INMOST
 	JHI  leave
@@ -153,6 +182,7 @@ longMatch:
 	CMPQ AX, $longest
 	JHI  leave
 
+	// The loops below write up to 31 bytes past the end of the match, so it must not be past OUTMOST.
 lengthKnown:
 	LEAQ 4(OUT)(AX*1), AX // the end of the match
 	CMPQ AX, OUTMOST
@@ -160,6 +190,7 @@ lengthKnown:
 	CMPL BX, $32
 	JCS  near
 
+	// A distance of 32 or more: 32 bytes a turn, all of which are written already.
 far:
 	MOVUPS (DX), X0
 	MOVUPS 16(DX), X1
@@ -176,6 +207,7 @@ near:
 	CMPL BX, $16
 	JCS  repeat
 
+	// A distance of 16 to 31: 16 bytes a turn.
 near16:
 	MOVUPS (DX), X0
 	MOVUPS X0, (OUT)
@@ -186,6 +218,8 @@ near16:
 	MOVQ AX, OUT
 	JMP  next
 
+	// A distance of 1 to 15: load as many bytes as the distance, or more. A load of 16 bytes would wait for stores to them,
+	// so up to 8 are loaded as 8.
 repeat:
 	TESTL BX, BX
 	JEQ  leave
@@ -194,11 +228,13 @@ repeat:
 	JLS  pattern
 	MOVUPS (DX), X0
 
+	// Repeat them over X0. BX becomes the number of bytes in whole repetitions, at least 9.
 pattern:
 	SHLL $5, BX
 	PSHUFB (R13)(BX*1), X0
 	MOVQ 16(R13)(BX*1), BX
 
+	// Store the pattern twice a turn, each time after the whole repetitions before.
 again:
 	MOVUPS X0, (OUT)
 	MOVUPS X0, (OUT)(BX*1)
@@ -208,6 +244,7 @@ again:
 	MOVQ AX, OUT
 	JMP  next
 
+	// Go decodes this sequence: back to its start.
 leave:
 	MOVQ R11, IN
 	MOVQ R12, OUT

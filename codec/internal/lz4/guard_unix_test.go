@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec/internal/trial"
+	"github.com/goblosc/blosc2/internal/guardpage"
 )
 
 // TestGuardPages compresses with the input and the output at pages that cannot be touched: a kernel that reads or writes
 // outside of them faults.
 func TestGuardPages(t *testing.T) {
 	const size = 1 << 17
-	srcMem, dstMem := trial.GuardPages(t, size), trial.GuardPages(t, size)
+	srcMem, dstMem := guardpage.New(t, size), guardpage.New(t, size)
 	rounds := int64(400)
 	if testing.Short() {
 		rounds = 50
@@ -52,7 +53,7 @@ func TestGuardPages(t *testing.T) {
 // needed.
 func TestGuardPagesEnds(t *testing.T) {
 	const size = 1 << 12
-	srcMem, dstMem := trial.GuardPages(t, size), trial.GuardPages(t, size)
+	srcMem, dstMem := guardpage.New(t, size), guardpage.New(t, size)
 	forEachKernel(t, func(t *testing.T) {
 		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 		var e Encoder
@@ -76,7 +77,7 @@ func TestGuardPagesEnds(t *testing.T) {
 // TestGuardPagesDecode is TestGuardPages for blocks that are expanded, sound ones and mutants.
 func TestGuardPagesDecode(t *testing.T) {
 	const size = 1 << 20
-	srcMem, dstMem := trial.GuardPages(t, size), trial.GuardPages(t, size)
+	srcMem, dstMem := guardpage.New(t, size), guardpage.New(t, size)
 	rounds := int64(4000)
 	if testing.Short() {
 		rounds = 500
@@ -113,7 +114,7 @@ func TestGuardPagesDecode(t *testing.T) {
 // each distance from the ends: what they copy too much of must have room.
 func TestGuardPagesDecodeEnds(t *testing.T) {
 	const size = 1 << 12
-	srcMem, dstMem := trial.GuardPages(t, size), trial.GuardPages(t, size)
+	srcMem, dstMem := guardpage.New(t, size), guardpage.New(t, size)
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	var block, want []byte
 	literals := func(n, match int) {

@@ -1,16 +1,11 @@
 package lz4
 
-import "testing"
+import (
+	"testing"
 
-// forEachKernel runs f with every kernel that this machine has, the generic one first.
-func forEachKernel(t *testing.T, f func(t *testing.T)) {
-	saved := generic
-	defer func() { generic = saved }()
-	for _, g := range []bool{true, false} {
-		if !g && saved {
-			return
-		}
-		generic = g
-		f(t)
-	}
-}
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/cpu/cputest"
+)
+
+// forEachKernel runs f with the Go code and with the kernels of this machine.
+func forEachKernel(t *testing.T, f func(t *testing.T)) { cputest.Each(t, f, cpu.Baseline) }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec/internal/lz4block"
+	"github.com/goblosc/blosc2/internal/cpu"
 	"github.com/pierrec/lz4/v4"
 )
 
@@ -13,9 +14,7 @@ import (
 func encodeBoth(t *testing.T, kernel, plain *Encoder, dst, src []byte) int {
 	t.Helper()
 	n := kernel.Encode(dst, src)
-	saved := generic
-	defer func() { generic = saved }()
-	generic = true
+	defer cpu.Limit(cpu.Generic)()
 	want := make([]byte, len(dst))
 	if k := plain.Encode(want, src); !bytes.Equal(dst[:n], want[:k]) {
 		t.Fatalf("level %d, %d bytes into %d: %d bytes with kernels, %d without, or other ones", kernel.level, len(src), len(dst), n, k)

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec/internal/trial"
+	"github.com/goblosc/blosc2/internal/guardpage"
 )
 
 // TestGuardPages compresses with the input and the output at pages that cannot be touched: a kernel that reads or writes
 // outside of them faults.
 func TestGuardPages(t *testing.T) {
 	const size = 1 << 17
-	srcMem, dstMem := trial.GuardPages(t, size), trial.GuardPages(t, size)
+	srcMem, dstMem := guardpage.New(t, size), guardpage.New(t, size)
 	rounds := 300
 	if testing.Short() {
 		rounds = 50
@@ -43,7 +44,7 @@ func TestGuardPages(t *testing.T) {
 // needed.
 func TestGuardPagesEnds(t *testing.T) {
 	const size = 1 << 12
-	srcMem, dstMem := trial.GuardPages(t, size), trial.GuardPages(t, size)
+	srcMem, dstMem := guardpage.New(t, size), guardpage.New(t, size)
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	for _, level := range []int{1, 3, 9} {
 		kernel, plain := NewEncoder(level), NewEncoder(level)

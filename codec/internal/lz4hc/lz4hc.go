@@ -12,7 +12,7 @@ import (
 	"encoding/binary"
 
 	"github.com/goblosc/blosc2/codec/internal/lz4block"
-	"github.com/goblosc/blosc2/codec/internal/race"
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 // Encoder compresses blocks at one level. It belongs to one goroutine and keeps its tables between blocks.

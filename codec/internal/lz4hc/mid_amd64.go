@@ -4,12 +4,13 @@ package lz4hc
 
 import (
 	"github.com/goblosc/blosc2/codec/internal/lz4block"
-	"github.com/goblosc/blosc2/codec/internal/race"
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 // scan does what scanGeneric does. On the way it writes the sequences that are not near the end of the input or of the output.
 func (t *midTables) scan(b *block) (found, at int, best bool) {
-	if generic || b.anchor > len(b.src)-lz4block.TailLength || len(b.dst) < minRoom {
+	if !cpu.Has(cpu.Baseline) || b.anchor > len(b.src)-lz4block.TailLength || len(b.dst) < minRoom {
 		return t.scanGeneric(b)
 	}
 	race.Write(b.dst)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec/internal/trial"
+	"github.com/goblosc/blosc2/internal/cpu/cputest"
 )
 
 // FuzzDecode expands anything, with every kernel and with the decoder of another library.
@@ -75,10 +76,8 @@ func FuzzDictionary(f *testing.F) {
 			return
 		}
 		n = max(0, min(n, 1<<16))
-		for _, k := range kernels {
-			if k.available {
-				with(k.use, func() { decode(t, d, src, n) })
-			}
+		for _, l := range cputest.Available(kernelLevel) {
+			with(l, func() { decode(t, d, src, n) })
 		}
 	})
 }

@@ -8,14 +8,14 @@ import (
 	"runtime/debug"
 	"testing"
 
-	"github.com/goblosc/blosc2/codec/internal/trial"
+	"github.com/goblosc/blosc2/internal/guardpage"
 )
 
 // TestGuardPages expands frames, sound ones and mutants, with the input and the output at pages that cannot be
 // touched: a kernel that reads or writes outside of them faults.
 func TestGuardPages(t *testing.T) {
 	const size = 1 << 17
-	srcMem, dstMem := trial.GuardPages(t, size+size/2), trial.GuardPages(t, size)
+	srcMem, dstMem := guardpage.New(t, size+size/2), guardpage.New(t, size)
 	rounds := 2000
 	if testing.Short() {
 		rounds = 200

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec/internal/trial"
+	"github.com/goblosc/blosc2/internal/cpu/cputest"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -159,19 +160,16 @@ func compare(t testing.TB, d *Decoder, o oracle, src []byte, n int) bool {
 	t.Helper()
 	want, wantErr := o.decode(src, n)
 	var begins [5]bool
-	for i, k := range kernels {
-		if !k.available {
-			continue
-		}
+	for i, l := range cputest.Available(kernelLevel) {
 		var got []byte
 		var err error
-		with(k.use, func() {
+		with(l, func() {
 			got, err = decode(t, d, src, n)
 			sound := prefixes(t, d, src, n, got, err)
 			if i == 0 {
 				begins = sound
 			} else if sound != begins {
-				t.Fatalf("%s: %x to %d: what beginnings are sound differs: %v and %v", k.name, src, n, begins, sound)
+				t.Fatalf("%s: %x to %d: what beginnings are sound differs: %v and %v", l, src, n, begins, sound)
 			}
 		})
 		if i == 0 && err == nil && spares(wantErr) {
@@ -183,10 +181,10 @@ func compare(t testing.TB, d *Decoder, o oracle, src []byte, n int) bool {
 			wantErr = err
 		}
 		if (err == nil) != (wantErr == nil) {
-			t.Fatalf("%s: %x to %d: %v, want %v", k.name, src, n, err, wantErr)
+			t.Fatalf("%s: %x to %d: %v, want %v", l, src, n, err, wantErr)
 		}
 		if err == nil && !bytes.Equal(got, want) {
-			t.Fatalf("%s: %x to %d: wrong bytes", k.name, src, n)
+			t.Fatalf("%s: %x to %d: wrong bytes", l, src, n)
 		}
 	}
 	return wantErr == nil
@@ -281,16 +279,13 @@ func BenchmarkDecode(b *testing.B) {
 			for _, level := range []zstd.EncoderLevel{zstd.SpeedFastest, zstd.SpeedBestCompression} {
 				src := trial.Input(kind, size, 1)
 				frame := encode(b, level, form{single: true}, src)
-				for _, k := range kernels {
-					b.Run(fmt.Sprintf("%s-%dk-%v-%s", trial.Kinds()[kind].Name, size>>10, level, k.name), func(b *testing.B) {
-						if !k.available {
-							b.Skipf("this machine has no %s", k.name)
-						}
+				for _, l := range cputest.Available(kernelLevel) {
+					b.Run(fmt.Sprintf("%s-%dk-%v-%s", trial.Kinds()[kind].Name, size>>10, level, l), func(b *testing.B) {
 						d := newDecoder(b, nil)
 						dst := make([]byte, size)
 						b.SetBytes(int64(size))
 						b.ReportAllocs()
-						with(k.use, func() {
+						with(l, func() {
 							for b.Loop() {
 								if err := d.Decode(dst, frame); err != nil {
 									b.Fatal(err)

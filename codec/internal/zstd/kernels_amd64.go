@@ -2,19 +2,25 @@
 
 package zstd
 
-import "golang.org/x/sys/cpu"
+import "github.com/goblosc/blosc2/internal/cpu"
 
-// features are the instruction sets that the kernels of this package may use. Only tests change them.
-type features struct {
-	avx2 bool // and BMI2
-}
-
-var use = features{avx2: cpu.X86.HasAVX2 && cpu.X86.HasBMI2}
-
-const vectorKernel = "avx2"
+// kernelLevel is what the kernels of this package need.
+const kernelLevel = cpu.AVX2
 
 // turnCodes is how many look-ups a kernel for four streams takes in a turn.
 const turnCodes = 6
 
-// vectors reports whether there are kernels in assembly to use.
-func vectors() bool { return use.avx2 }
+// sequencesKernel does what fastGeneric does. literals and dst are not shorter than margin.
+//
+//go:noescape
+func sequencesKernel(r *run, spans *[16]span) (stop int)
+
+// streamsKernel takes n turns, which is not 0.
+//
+//go:noescape
+func streamsKernel(s *streams4, n int)
+
+// pairsKernel does, with the table of pairs.
+//
+//go:noescape
+func pairsKernel(s *streams4, n int)

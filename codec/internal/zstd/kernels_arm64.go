@@ -2,18 +2,25 @@
 
 package zstd
 
-// features are the instruction sets that the kernels of this package may use. Only tests change them.
-type features struct {
-	neon bool
-}
+import "github.com/goblosc/blosc2/internal/cpu"
 
-// Go runs only on arm64 machines that have NEON.
-var use = features{neon: true}
-
-const vectorKernel = "neon"
+// kernelLevel is what the kernels of this package need.
+const kernelLevel = cpu.Baseline
 
 // turnCodes is how many look-ups a kernel for four streams takes in a turn.
 const turnCodes = 5
 
-// vectors reports whether there are kernels in assembly to use.
-func vectors() bool { return use.neon }
+// sequencesKernel does what fastGeneric does. literals and dst are not shorter than margin.
+//
+//go:noescape
+func sequencesKernel(r *run, spans *[16]span) (stop int)
+
+// streamsKernel takes n turns, which is not 0.
+//
+//go:noescape
+func streamsKernel(s *streams4, n int)
+
+// pairsKernel does, with the table of pairs.
+//
+//go:noescape
+func pairsKernel(s *streams4, n int)

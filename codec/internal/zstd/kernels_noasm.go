@@ -1,14 +1,17 @@
-//go:build (!amd64 && !arm64) || purego
+//go:build !((amd64 || arm64) && !purego)
 
 package zstd
 
-// features are the instruction sets that the kernels of this package may use: none here.
-type features struct{}
+import "github.com/goblosc/blosc2/internal/cpu"
 
-var use features
+// kernelLevel is a level that no machine has in a build without assembly, so that the Go twins always run.
+const kernelLevel = cpu.Baseline
 
-func kernel() string { return "generic" }
+// turnCodes is that of runGeneric.
+const turnCodes = 5
 
-func (r *run) fast() int { return r.fastGeneric() }
+func sequencesKernel(r *run, _ *[16]span) (stop int) { return r.fastGeneric() }
 
-func (s *streams4) run() { s.runGeneric() }
+func streamsKernel(s *streams4, _ int) { s.runGeneric() }
+
+func pairsKernel(s *streams4, _ int) { s.runGeneric() }

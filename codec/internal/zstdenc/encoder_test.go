@@ -8,6 +8,7 @@ import (
 
 	"github.com/goblosc/blosc2/codec/internal/trial"
 	"github.com/goblosc/blosc2/codec/internal/zstd"
+	"github.com/goblosc/blosc2/internal/race"
 	klauspost "github.com/klauspost/compress/zstd"
 )
 
@@ -19,7 +20,7 @@ var sizes = []int{
 }
 
 // brief reports whether there is little time.
-func brief() bool { return testing.Short() || raceEnabled }
+func brief() bool { return testing.Short() || race.Enabled }
 
 // decoders are ours and that of another library.
 type decoders struct {
@@ -212,7 +213,7 @@ func TestBehindNoise(t *testing.T) {
 }
 
 func TestNoAllocations(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}
 	src := mixed(300000, 1)

@@ -7,14 +7,14 @@ import (
 	"runtime/debug"
 	"testing"
 
-	"github.com/goblosc/blosc2/codec/internal/trial"
+	"github.com/goblosc/blosc2/internal/guardpage"
 )
 
 // TestGuardPages compresses with the input and the output at pages that cannot be touched: a kernel that reads or writes
 // outside of them faults. What it writes is what the generic code writes.
 func TestGuardPages(t *testing.T) {
 	const size = 1 << 18
-	srcMem, dstMem := trial.GuardPages(t, size), trial.GuardPages(t, size+1<<12)
+	srcMem, dstMem := guardpage.New(t, size), guardpage.New(t, size+1<<12)
 	rounds := 30
 	if brief() {
 		rounds = 6

@@ -3,17 +3,13 @@
 package zstdenc
 
 import (
-	"golang.org/x/sys/cpu"
-
-	"github.com/goblosc/blosc2/codec/internal/race"
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/race"
 )
-
-// kernels tells to use those in assembly. Only tests change it.
-var kernels = cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasBMI2
 
 // run does what runGeneric does.
 func (s *fastSearch) run() {
-	if !kernels {
+	if !cpu.Has(cpu.AVX2) {
 		s.runGeneric()
 		return
 	}
@@ -29,7 +25,7 @@ func fastKernel(s *fastSearch)
 
 // longest does what longestGeneric does.
 func (s *rowSearch) longest(at, length int) (int, int) {
-	if !kernels {
+	if !cpu.Has(cpu.AVX2) {
 		return s.longestGeneric(at, length)
 	}
 	if length >= len(s.src)-at {
@@ -45,7 +41,7 @@ func longestKernel(s *rowSearch, at, length int) (int, int)
 
 // run does what runGeneric does.
 func (r *sequenceRun) run() {
-	if !kernels {
+	if !cpu.Has(cpu.AVX2) {
 		r.runGeneric()
 		return
 	}
@@ -62,7 +58,7 @@ func recordsKernel(r *sequenceRun)
 
 // countParts does what countPartsGeneric does, for 16 bytes or more.
 func countParts(count *[256]uint32, parts *[3][256]uint32, b []byte) {
-	if !kernels {
+	if !cpu.Has(cpu.AVX2) {
 		countPartsGeneric(count, parts, b)
 		return
 	}

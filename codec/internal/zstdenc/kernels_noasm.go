@@ -1,9 +1,6 @@
-//go:build !amd64 || purego
+//go:build !(amd64 && !purego)
 
 package zstdenc
-
-// kernels tells that there are none in assembly.
-var kernels = false
 
 func (s *fastSearch) run() { s.runGeneric() }
 

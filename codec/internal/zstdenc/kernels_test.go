@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"math/rand"
 	"testing"
+
+	"github.com/goblosc/blosc2/internal/cpu"
 )
 
 // generic runs f without the kernels in assembly.
 func generic(f func()) {
-	saved := kernels
-	defer func() { kernels = saved }()
-	kernels = false
+	defer cpu.Limit(cpu.Generic)()
 	f()
 }
 

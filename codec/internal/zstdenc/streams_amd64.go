@@ -5,7 +5,8 @@ package zstdenc
 import (
 	"encoding/binary"
 
-	"github.com/goblosc/blosc2/codec/internal/race"
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 // leastForKernel is how many literals are worth the table of the kernel.
@@ -23,7 +24,7 @@ type pair struct {
 // streams4 does what streams4Generic does, two streams at a time. As it is not known before where the second one begins,
 // each goes to a place of its own first.
 func (h *huffmanCode) streams4(dst, literals []byte) int {
-	if !kernels || len(literals) < leastForKernel {
+	if !cpu.Has(cpu.AVX2) || len(literals) < leastForKernel {
 		return h.streams4Generic(dst, literals)
 	}
 	var p pair

@@ -2,21 +2,21 @@
 
 package crc32c
 
-import "golang.org/x/sys/cpu"
-
-// useAVX512 tells that the processor has what foldAVX512 needs. Only tests change it.
-var useAVX512 = cpu.X86.HasAVX512F && cpu.X86.HasAVX512VPCLMULQDQ && cpu.X86.HasSSE42
+import (
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/race"
+)
 
 // minVector is the least number of bytes for which the kernel is used.
 const minVector = 512
 
 // updateVector does Update for the first bytes of p, and returns the CRC so far and what is left of p.
 func updateVector(crc uint32, p []byte) (uint32, []byte) {
-	if !useAVX512 || len(p) < minVector {
+	if !cpu.Has(cpu.AVX512) || len(p) < minVector {
 		return crc, p
 	}
 	n := len(p) &^ 63
-	raceRead(p[:n])
+	race.Read(p[:n])
 	return ^foldAVX512(^crc, &p[0], n, &factors), p[n:]
 }
 

@@ -37,6 +37,7 @@ TEXT ·foldAVX512(SB), NOSPLIT, $0-36
 	MOVQ      p+8(FP), SI
 	MOVQ      n+16(FP), CX
 	MOVQ      factors+24(FP), BX
+	// Load the first four registers. VMOVD clears the rest of Z0. CX is the number of bytes left, less 256.
 	VMOVD     AX, X0
 	VPXORQ    (SI), Z0, Z0
 	VMOVDQU64 64(SI), Z1
@@ -47,6 +48,7 @@ TEXT ·foldAVX512(SB), NOSPLIT, $0-36
 	SUBQ      $512, CX
 	JLT       join
 
+	// Move each register on by four and add the next 256 bytes.
 fold:
 	FOLD((SI), Z0, Z4)
 	FOLD(64(SI), Z1, Z5)
@@ -56,6 +58,7 @@ fold:
 	SUBQ $256, CX
 	JGE  fold
 
+	// Add the registers up, each moved on by one. CX becomes the number of bytes left, less 64.
 join:
 	VMOVDQU64 64(BX), Z8
 	FOLD(Z1, Z0, Z4)
@@ -64,12 +67,14 @@ join:
 	ADDQ      $192, CX
 	JLT       lanes
 
+	// Add what is left, 64 bytes a turn.
 single:
 	FOLD((SI), Z0, Z4)
 	ADDQ $64, SI
 	SUBQ $64, CX
 	JGE  single
 
+	// Move three lanes on to the last one, which is kept in X3, and add them to it: the last pair of factors is 0.
 lanes:
 	VEXTRACTI32X4 $3, Z0, X3
 	VMOVDQU64     128(BX), Z8
@@ -81,6 +86,8 @@ lanes:
 	VPXOR         X1, X0, X0
 	VPXOR         X3, X2, X2
 	VPXOR         X2, X0, X0
+
+	// The CRC of these 16 bytes.
 	VMOVQ         X0, DX
 	VPEXTRQ       $1, X0, CX
 	XORL          AX, AX

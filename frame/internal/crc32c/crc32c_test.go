@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/cpu/cputest"
 )
 
 func randomBytes(n int, seed uint64) []byte {
@@ -62,7 +65,7 @@ func TestNaive(t *testing.T) {
 // TestLengths compares with the standard library: every length and every place within 64 bytes.
 func TestLengths(t *testing.T) {
 	most, step := 2048, 1
-	if testing.Short() || !withVector(func() {}) {
+	if testing.Short() || !cpu.Has(cpu.AVX512) {
 		most, step = 1100, 5
 	}
 	p := randomBytes(64+most, 2)
@@ -117,18 +120,14 @@ const minTested = 1200
 func BenchmarkUpdate(b *testing.B) {
 	for _, n := range []int{256, 512, 1 << 10, 2 << 10, 4 << 10, 256 << 10, 4 << 20} {
 		p := randomBytes(n, 5)
-		bench := func(name string, update func(uint32, []byte) uint32) {
-			b.Run(fmt.Sprintf("%d/%s", n, name), func(b *testing.B) {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			cputest.EachBenchmark(b, func(b *testing.B) {
 				b.SetBytes(int64(n))
 				b.ReportAllocs()
 				for b.Loop() {
-					update(0, p)
+					Update(0, p)
 				}
-			})
-		}
-		bench("standard", updateGeneric)
-		if !withVector(func() { bench("vector", Update) }) {
-			b.Log("no kernel for this machine")
-		}
+			}, cpu.AVX512)
+		})
 	}
 }

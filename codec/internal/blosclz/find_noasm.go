@@ -1,0 +1,11 @@
+//go:build !(amd64 && !purego)
+
+package blosclz
+
+// find looks for a match from pos on, at positions below limit, which is tailLength bytes at least before the end of
+// src. It enters the positions that it passes into the table and returns that of the match, where the match repeats,
+// and what matchEnd gives; or limit, or pos if that is greater, where there is none. A match has a code of 4 at least,
+// and of minFar if it is a far one.
+func (e *Encoder) find(src []byte, hashBits uint, pos, limit, minFar int) (at, ref, end int) {
+	return e.findGeneric(src, hashBits, pos, limit, minFar)
+}

@@ -1,0 +1,11 @@
+//go:build !(amd64 && !purego)
+
+package lz4
+
+func encodeSmall(b *block, table *[1 << smallBits]uint16) bool {
+	return encodeGeneric(b, table, smallFactor, smallShift)
+}
+
+func encodeLarge(b *block, table *[1 << smallBits]uint32) bool {
+	return encodeGeneric(b, table, largeFactor, largeShift)
+}

@@ -1,2 +1,0 @@
-// Package race tells the race detector what kernels in assembly do. Without the detector it does nothing.
-package race

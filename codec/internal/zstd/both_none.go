@@ -1,9 +1,0 @@
-//go:build !amd64 || purego
-
-package zstd
-
-// BatchPays reports whether DecodeBatch takes less time than one frame after the other.
-func BatchPays() bool { return false }
-
-// runBoth does nothing: one after the other is as fast.
-func (s *streams4) runBoth(o *streams4) {}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package zstdenc
-
-const raceEnabled = false

@@ -1,6 +1,0 @@
-//go:build !race
-
-package codec_test
-
-// raceEnabled tells that sync.Pool drops items at random, so that allocations cannot be counted.
-const raceEnabled = false

@@ -1,6 +1,0 @@
-//go:build race
-
-package frame
-
-// raceEnabled tells that the race detector slows everything down.
-const raceEnabled = true

@@ -1,0 +1,11 @@
+//go:build arm64 && !purego
+
+package cpu
+
+// Kernels reports whether there is assembly for this architecture in the build.
+const Kernels = true
+
+const baseline = "neon"
+
+// detect returns Baseline: Go runs only on arm64 machines that have NEON.
+func detect() Level { return Baseline }

@@ -1,0 +1,20 @@
+package filters
+
+import (
+	"testing"
+
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/cpu/cputest"
+)
+
+// with runs f with the kernels of a level.
+func with(l cpu.Level, f func()) {
+	defer cpu.Limit(l)()
+	f()
+}
+
+// forEachKernel runs f with the Go code and with each set of kernels of this machine.
+func forEachKernel(t *testing.T, f func(t *testing.T)) { cputest.Each(t, f, levels...) }
+
+// benchmarkEachKernel is forEachKernel for benchmarks.
+func benchmarkEachKernel(b *testing.B, f func(b *testing.B)) { cputest.EachBenchmark(b, f, levels...) }

@@ -1,0 +1,147 @@
+package filters
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// Rows are runs of elements at equal distances, both in a shuffled block and in other memory, which holds whole elements.
+type Rows struct {
+	N         int // rows
+	Len       int // elements in each
+	Block     int // first element of the first row in the block
+	BlockStep int // elements from the start of a row to the start of the next; may be negative
+	At        int // offset of the first row in the other memory, in bytes
+	Step      int // bytes from the start of a row to the start of the next in it; may be negative
+	Ahead     int // bytes from these rows in it to the rows of the next call, or 0; only for speed
+}
+
+// check returns how many elements of width bytes a block of so many bytes has, and whether there are any rows. It panics
+// unless they lie inside of the block and of size bytes of other memory.
+func (r *Rows) check(width, block, size int) (n int, some bool) {
+	if width < 1 {
+		panic("shuffle: type size or stream count less than 1")
+	}
+	n = block / width
+	if r.N < 1 || r.Len < 1 {
+		return n, false
+	}
+	if r.Len > n || !inside(r.Block, r.BlockStep, r.N, r.Len, n) || !inside(r.At, r.Step, r.N, r.Len*width, size) {
+		panic("shuffle: a row lies outside of its block or of the other memory")
+	}
+	return n, true
+}
+
+// UnshuffleRows undoes [Shuffle] for some elements of the block src and writes them to rows of dst, such as the rows of a
+// box of an array. It does not need memory for the whole block. Rows must not overlap in dst, and dst must not overlap src.
+// Bytes of src after the last whole element are not read.
+//
+// It panics if width is less than 1 or a row does not lie inside of src and dst.
+func UnshuffleRows(dst, src []byte, width int, r *Rows) {
+	if n, some := r.check(width, len(src), len(dst)); some && !unshuffleRowsVector(dst, src, width, n, r) {
+		unshuffleRowsGeneric(dst, src, width, n, r)
+	}
+}
+
+// ShuffleRows does [Shuffle] for some elements of the block dst, which it reads from rows of src, such as the rows of a box
+// of an array. It does not change the other elements of dst, or the bytes after the last whole element. Rows must not
+// overlap in dst, and dst must not overlap src.
+//
+// It panics if width is less than 1 or a row does not lie inside of src and dst.
+func ShuffleRows(dst, src []byte, width int, r *Rows) {
+	if n, some := r.check(width, len(dst), len(src)); some && !shuffleRowsVector(dst, src, width, n, r) {
+		shuffleRowsGeneric(dst, src, width, n, r)
+	}
+}
+
+// UnshuffleRowsFaster reports whether UnshuffleRows is faster than [Unshuffle] and copying rows of length elements, if all
+// elements of a block are needed. If few are needed, it always is.
+func UnshuffleRowsFaster(width, length int) bool { return unshuffleRowsFaster(width, length) }
+
+// ShuffleRowsFaster reports whether ShuffleRows is faster than copying the rows of a whole block, of length elements each, and
+// [Shuffle].
+func ShuffleRowsFaster(width, length int) bool { return shuffleRowsFaster(width, length) }
+
+// rowsGeneric is the least length of rows for which the generic kernels are faster.
+const rowsGeneric = 32
+
+// inside reports whether count runs of size, the first at at and each step after the previous one, lie in [0, n).
+func inside(at, step, count, size, n int) bool {
+	if at < 0 || at > n || size > n-at {
+		return false
+	}
+	far := step
+	if step < 0 {
+		far = -step
+	}
+	hi, lo := bits.Mul64(uint64(count-1), uint64(far))
+	if step < 0 {
+		return hi == 0 && lo <= uint64(at)
+	}
+	return hi == 0 && lo <= uint64(n-at-size)
+}
+
+// unshuffleRowsGeneric is the reference for all kernels of UnshuffleRows. n is the number of elements of the block.
+func unshuffleRowsGeneric(dst, src []byte, width, n int, r *Rows) {
+	if r.Len < 8 {
+		unshuffleEach(dst, src, width, n, r)
+		return
+	}
+	d, s := r.At, r.Block
+	for range r.N {
+		scatterAll(dst[d:d+r.Len*width], width, src[s:], n, width, r.Len)
+		d, s = d+r.Step, s+r.BlockStep
+	}
+}
+
+// unshuffleEach is unshuffleRowsGeneric for short rows: element after element.
+func unshuffleEach(dst, src []byte, width, n int, r *Rows) {
+	le := binary.LittleEndian
+	for i := range r.N {
+		d, s := r.At+i*r.Step, r.Block+i*r.BlockStep
+		for k := s; k < s+r.Len; k++ {
+			p := dst[d : d+width]
+			switch width {
+			case 2:
+				le.PutUint16(p, uint16(src[k])|uint16(src[k+n])<<8)
+			case 4:
+				le.PutUint32(p, uint32(src[k])|uint32(src[k+n])<<8|uint32(src[k+2*n])<<16|uint32(src[k+3*n])<<24)
+			case 8:
+				lo := uint32(src[k]) | uint32(src[k+n])<<8 | uint32(src[k+2*n])<<16 | uint32(src[k+3*n])<<24
+				hi := uint32(src[k+4*n]) | uint32(src[k+5*n])<<8 | uint32(src[k+6*n])<<16 | uint32(src[k+7*n])<<24
+				le.PutUint64(p, uint64(hi)<<32|uint64(lo))
+			default:
+				for j := range p {
+					p[j] = src[k+j*n]
+				}
+			}
+			d += width
+		}
+	}
+}
+
+// shuffleRowsGeneric is the reference for all kernels of ShuffleRows. n is the number of elements of the block.
+func shuffleRowsGeneric(dst, src []byte, width, n int, r *Rows) {
+	if r.Len < 8 {
+		shuffleEach(dst, src, width, n, r)
+		return
+	}
+	d, s := r.Block, r.At
+	for range r.N {
+		gatherAll(dst[d:], n, src[s:s+r.Len*width], width, width, r.Len)
+		d, s = d+r.BlockStep, s+r.Step
+	}
+}
+
+// shuffleEach is shuffleRowsGeneric for short rows: element after element.
+func shuffleEach(dst, src []byte, width, n int, r *Rows) {
+	for i := range r.N {
+		d, s := r.Block+i*r.BlockStep, r.At+i*r.Step
+		for k := d; k < d+r.Len; k++ {
+			for j, x := range src[s : s+width] {
+				dst[k+j*n] = x
+			}
+			s += width
+		}
+	}
+}

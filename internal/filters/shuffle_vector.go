@@ -1,0 +1,69 @@
+package filters
+
+import (
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/race"
+)
+
+// This file divides the work between the vector kernels and the generic ones, which process the rest. Each architecture
+// defines vectorLevel; vectorElements, the number of elements that its kernels move in one turn; and gatherVector and
+// scatterVector.
+
+// shuffleElements transposes n elements of width bytes; both slices hold n*width bytes.
+func shuffleElements(dst, src []byte, width, n int) {
+	shuffleGeneric(dst, src, width, n, shuffleVector(dst, src, width, n))
+}
+
+// unshuffleElements undoes shuffleElements.
+func unshuffleElements(dst, src []byte, width, n int) {
+	unshuffleGeneric(dst, src, width, n, unshuffleVector(dst, src, width, n))
+}
+
+// shuffleVector does shuffleElements for the first elements and returns how many.
+//
+// Elements of more than 16 bytes go by groups of 16 columns, of which the last overlaps the one before, and by tiles as
+// in the generic kernel.
+func shuffleVector(dst, src []byte, width, n int) int {
+	if !cpu.Has(vectorLevel) || n < vectorElements {
+		return 0
+	}
+	race.Read(src)
+	race.Write(dst)
+	if width <= 16 {
+		return gatherVector(dst, n, src, width, width, n)
+	}
+	tile := tileElements(width) &^ (vectorElements - 1)
+	done := 0
+	for i := 0; i < n; i += tile {
+		m := min(tile, n-i)
+		for c := 0; c < width; c += 16 {
+			at := min(c, width-16)
+			m = gatherVector(dst[at*n+i:], n, src[i*width+at:], width, 16, m)
+		}
+		done += m
+	}
+	return done
+}
+
+// unshuffleVector does unshuffleElements for the first elements and returns how many. It may change elements behind.
+func unshuffleVector(dst, src []byte, width, n int) int {
+	if !cpu.Has(vectorLevel) || n < vectorElements {
+		return 0
+	}
+	race.Read(src)
+	race.Write(dst)
+	if width <= 16 {
+		return scatterVector(dst, width, src, n, width, n)
+	}
+	tile := tileElements(width) &^ (vectorElements - 1)
+	done := 0
+	for i := 0; i < n; i += tile {
+		m := min(tile, n-i)
+		for c := 0; c < width; c += 16 {
+			at := min(c, width-16)
+			m = scatterVector(dst[i*width+at:], width, src[at*n+i:], n, 16, m)
+		}
+		done += m
+	}
+	return done
+}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package ndarray
-
-const raceEnabled = false

@@ -1,9 +1,0 @@
-//go:build (!amd64 && !arm64) || purego
-
-package shuffle
-
-// byteDiff writes the differences of one stream.
-func byteDiff(dst, src []byte) { byteDiffGeneric(dst, src, 0) }
-
-// byteSum undoes byteDiff.
-func byteSum(dst, src []byte) { byteSumGeneric(dst, src, 0) }

@@ -1,5 +1,0 @@
-//go:build (!amd64 && !arm64) || purego
-
-package shuffle
-
-var kernels = []kernel{{"generic", features{}, true}}

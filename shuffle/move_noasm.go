@@ -1,9 +1,0 @@
-//go:build !amd64 || purego
-
-package shuffle
-
-// copyKernel does Copy, if it is faster than the built-in copy: here it never is.
-func copyKernel(_, _ []byte) bool { return false }
-
-// fillKernel does Fill with the bytes of word, if it is faster than other ways: here it never is.
-func fillKernel([]byte, uint64) bool { return false }
