@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -12,6 +14,43 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 )
+
+// Reader is what can be read as an N-dimensional array: an *Array, or what shows an array in another way. All that
+// only reads takes one. No other package can implement it. It may be used by any number of goroutines.
+type Reader interface {
+	// Shape returns the shape in items, the first axis first. It is the caller's.
+	Shape() []int64
+	// NDim returns the number of dimensions.
+	NDim() int
+	// Size returns the number of items.
+	Size() int64
+	// DType returns the NumPy dtype of the items.
+	DType() meta.DType
+	// ItemSize returns the size of an item in bytes.
+	ItemSize() int
+	// SelectionShape returns the shape of what a selection reads. Errors are ErrBounds and ErrTooLarge.
+	SelectionShape(sel ...Index) ([]int64, error)
+	// ReadBytes reads a selection into dst, in C order, as the items are stored. See Array.ReadBytes.
+	ReadBytes(ctx context.Context, dst []byte, sel ...Index) error
+	// Options returns the options that make an array like this: its partition and compression parameters.
+	Options() *Options
+
+	// source returns the array that is read, and what is shown of it; nil is the array as it is.
+	source() (*Array, *mapping)
+}
+
+// Writer is what items can be written to: an *Array or a *View that repeats no item, where each call is one commit, or
+// a *Batch. No other package can implement it.
+type Writer interface {
+	// DType returns the NumPy dtype of the items.
+	DType() meta.DType
+	// WriteBytes writes src to a selection. See Array.WriteBytes.
+	WriteBytes(ctx context.Context, src []byte, sel ...Index) error
+	// FillBytes writes the same item to all items of a selection. See Array.FillBytes.
+	FillBytes(ctx context.Context, item []byte, sel ...Index) error
+
+	source() (*Array, *mapping)
+}
 
 // Array is an open N-dimensional array. All methods are safe for use by any number of goroutines: each read works on
 // one committed state, whatever is written meanwhile; writes wait for each other.
@@ -260,3 +299,56 @@ func (a *Array) DType() meta.DType { return a.dtype }
 
 // DTypeString returns the dtype as it is stored, and its format (0 is NumPy's).
 func (a *Array) DTypeString() (string, int) { return a.dtypeRaw, int(a.state.Load().rec.DTypeFormat) }
+
+// ChunkInfo describes a chunk of an array without decoding it: its special value, if it has one, its place in the
+// frame, and its sizes in bytes, the decoded one with padding.
+type ChunkInfo struct {
+	frame.ChunkInfo
+	Number int64   // in C order of the grid of chunks
+	Coord  []int64 // place in that grid
+	Box    Box     // the items of the chunk that are in the array
+}
+
+// Ratio returns how many times larger the decoded chunk is than the stored one: infinity when the index alone has it.
+func (c ChunkInfo) Ratio() float64 {
+	if c.CBytes == 0 {
+		return math.Inf(1)
+	}
+	return float64(c.NBytes) / float64(c.CBytes)
+}
+
+// ChunkInfos ranges over the chunks in their order, reading no more than their headers. Coordinates and box are valid
+// until the next chunk. All are of the commit that was the newest when the range began. The first error ends it:
+// ErrCorrupt, ErrUnsupported, ErrClosed or that of reading.
+func (a *Array) ChunkInfos() iter.Seq2[ChunkInfo, error] {
+	return func(yield func(ChunkInfo, error) bool) {
+		v, st, err := a.view(context.Background())
+		if err != nil {
+			yield(ChunkInfo{}, err)
+			return
+		}
+		defer v.Release()
+		s, err := resolve(st.rec.Shape, nil)
+		if err != nil {
+			yield(ChunkInfo{}, err)
+			return
+		}
+		plan, n := newPlan(st.geo, &s), st.geo.ndim
+		var part chunkPart
+		c := ChunkInfo{Coord: make([]int64, n), Box: Box{make([]int64, n), make([]int64, n)}}
+		for ok := plan.first(&part); ok; ok = plan.next(&part) {
+			c.Number = part.number
+			copy(c.Coord, part.coord[:n])
+			copy(c.Box.Start, part.origin[:n])
+			for i := range n {
+				c.Box.Shape[i] = part.hi[i] - part.lo[i]
+			}
+			c.ChunkInfo, err = v.ChunkInfo(int(part.number))
+			if !yield(c, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (a *Array) source() (*Array, *mapping) { return a, nil }

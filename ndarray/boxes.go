@@ -3,7 +3,31 @@ package ndarray
 import (
 	"fmt"
 	"iter"
+	"slices"
 )
+
+// Box is a box of items of an array: Shape[i] of them along axis i, from Start[i] on.
+type Box struct {
+	Start, Shape []int64
+}
+
+// Selection returns the indexes that select the box.
+func (b Box) Selection() []Index {
+	sel := make([]Index, len(b.Start))
+	for i, at := range b.Start {
+		sel[i] = Span(at, at+b.Shape[i])
+	}
+	return sel
+}
+
+// Size returns the number of items.
+func (b Box) Size() int64 {
+	n, _ := product(b.Shape)
+	return n
+}
+
+// clone returns a copy with memory of its own.
+func (b Box) clone() Box { return Box{slices.Clone(b.Start), slices.Clone(b.Shape)} }
 
 // Boxes are the places of a regular walk over an array, in C order: the boxes of ByChunk, ByBlock, ByRows or ByWindow.
 // They do not change when the array does.

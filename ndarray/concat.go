@@ -8,6 +8,7 @@ import (
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/task"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
 )
 
 // Concat makes an array of others one behind the other along an axis; a negative one counts from the last. The other
@@ -106,10 +107,10 @@ func (j *joining) add(ctx context.Context, r Reader) error {
 	}
 	have, want := h.m.dtype, j.parts[0].m.dtype
 	if have.String() != want.String() {
-		if swaps(want, have) == nil {
+		if !convert.OrderDiffers(want, have) {
 			return fmt.Errorf("ndarray: %w: items of %v and of %v", ErrType, want, have)
 		}
-		if p.convert, err = castTo(want, have); err != nil {
+		if p.convert, err = convert.Cast(want, have); err != nil {
 			return err
 		}
 	}

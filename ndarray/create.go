@@ -8,6 +8,7 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
 )
 
 // Zeros makes an array of zeros: only the index says so, no chunk is written. name is a new file, a new directory
@@ -167,4 +168,52 @@ func (l *layout) variable(fill func(b *frame.Batch) error) func(b *frame.Batch) 
 		return fill
 	}
 	return func(b *frame.Batch) error { return b.SetVariable() }
+}
+
+// Ones makes an array in which all items are 1. dtype must be one of bools or numbers, else it is an ErrType. See Full.
+func Ones(name string, shape []int64, dtype string, o *Options) (*Array, error) {
+	d, err := meta.ParseDType(dtype)
+	if err != nil {
+		return nil, fmt.Errorf("ndarray: %w: %v", ErrType, err)
+	}
+	item, err := convert.One(d)
+	if err != nil {
+		return nil, err
+	}
+	return Full(name, shape, dtype, item, o)
+}
+
+// FullOf makes an array in which all items are the same value. See Full.
+func FullOf[T Scalar](name string, shape []int64, value T, o *Options) (*Array, error) {
+	dt := DTypeOf[T]()
+	return Full(name, shape, dt.String(), convert.Stored(dt, []T{value}), o)
+}
+
+// ZerosLike makes an array of zeros with the shape and dtype of r. With o nil it has the partition and parameters of r,
+// too. See Zeros.
+func ZerosLike(r Reader, name string, o *Options) (*Array, error) {
+	return Zeros(name, r.Shape(), r.DType().String(), like(r, o))
+}
+
+// UninitLike makes an array whose items are not set, like r. See ZerosLike and Uninit.
+func UninitLike(r Reader, name string, o *Options) (*Array, error) {
+	return Uninit(name, r.Shape(), r.DType().String(), like(r, o))
+}
+
+// OnesLike makes an array in which all items are 1, like r. See ZerosLike and Ones.
+func OnesLike(r Reader, name string, o *Options) (*Array, error) {
+	return Ones(name, r.Shape(), r.DType().String(), like(r, o))
+}
+
+// FullLike makes an array in which all items are the same, like r. See ZerosLike and Full.
+func FullLike(r Reader, name string, item []byte, o *Options) (*Array, error) {
+	return Full(name, r.Shape(), r.DType().String(), item, like(r, o))
+}
+
+// like returns o, or without it the options that make an array like r.
+func like(r Reader, o *Options) *Options {
+	if o == nil {
+		return r.Options()
+	}
+	return o
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
+	"github.com/goblosc/blosc2/ndarray/internal/npy"
 )
 
 // The errors of this package wrap one of these, by what the caller can do about them. Those with a counterpart in
@@ -14,13 +16,13 @@ var (
 	// ErrBounds is a selection that does not fit the array, or text that is no selection.
 	ErrBounds = frame.ErrBounds
 	// ErrType is an element type that does not go with the array's.
-	ErrType = errors.New("wrong type")
+	ErrType = convert.ErrType
 	// ErrValue is an item that the wished type cannot hold: a time out of range, text that is too long or not valid.
-	ErrValue = errors.New("value out of range")
+	ErrValue = convert.ErrValue
 	// ErrNotArray is a frame that holds no array.
 	ErrNotArray = errors.New("not an array")
 	// ErrNPY is something that is not a .npy file, or one that breaks its format.
-	ErrNPY = errors.New("not a valid .npy file")
+	ErrNPY = npy.ErrFormat
 	// ErrFormat is something that is not a Blosc2 frame.
 	ErrFormat = frame.ErrFormat
 	// ErrCorrupt is a frame that breaks the format.

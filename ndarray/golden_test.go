@@ -1,40 +1,16 @@
 package ndarray
 
 import (
-	"bufio"
-	"compress/gzip"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-)
 
-// goldenLines returns the lines of a compressed text file in testdata.
-func goldenLines(t testing.TB, name string) []string {
-	t.Helper()
-	f, err := os.Open("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var lines []string
-	s := bufio.NewScanner(z)
-	for s.Scan() {
-		lines = append(lines, s.Text())
-	}
-	if s.Err() != nil {
-		t.Fatal(s.Err())
-	}
-	return lines
-}
+	"github.com/goblosc/blosc2/ndarray/internal/golden"
+)
 
 func parseInts(t testing.TB, s string) []int64 {
 	t.Helper()
@@ -72,7 +48,7 @@ func positions(shape []int64, s *selection) []int64 {
 
 // TestSelectionsAsNumPy compares with NumPy; testdata/selections.py made the cases.
 func TestSelectionsAsNumPy(t *testing.T) {
-	lines, failed := goldenLines(t, "selections.txt.gz"), 0
+	lines, failed := golden.Lines(t, "testdata/selections.txt.gz"), 0
 	for _, line := range lines {
 		f := strings.Split(line, ";")
 		if f[0] == "long" {
@@ -159,7 +135,7 @@ func TestPartitionsAsPython(t *testing.T) {
 		}
 		return list
 	}
-	lines := goldenLines(t, "partitions.txt.gz")
+	lines := golden.Lines(t, "testdata/partitions.txt.gz")
 	if len(lines) < 1000 {
 		t.Fatalf("%d cases", len(lines))
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/golden"
 )
 
 // applyStep applies a step as testdata/views.py writes it.
@@ -65,7 +66,7 @@ func TestViewsAsNumPy(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(4, 4))
 	steps := map[string]int{}
-	for n, line := range goldenLines(t, "views.txt.gz") {
+	for n, line := range golden.Lines(t, "testdata/views.txt.gz") {
 		f := strings.Split(line, ";")
 		if f[0] != "v" || testing.Short() && n%8 > 0 {
 			continue
@@ -120,7 +121,7 @@ func TestAsTypeAsNumPy(t *testing.T) {
 	ctx := context.Background()
 	var a *Array
 	pairs := 0
-	for _, line := range goldenLines(t, "views.txt.gz") {
+	for _, line := range golden.Lines(t, "testdata/views.txt.gz") {
 		f := strings.Split(line, ";")
 		if f[0] == "v" {
 			continue

@@ -9,6 +9,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
 )
 
 // savingCodec keeps all that it encodes. Its decoders note how much they are asked for.
@@ -50,7 +51,7 @@ func TestDecodesNoFurther(t *testing.T) {
 	for i := range items {
 		items[i] = int32(i) * 12345
 	}
-	a, err := CreateBytes(ctx, "", []int64{8, 10}, "<i4", bytesOf(items), o)
+	a, err := CreateBytes(ctx, "", []int64{8, 10}, "<i4", convert.Bytes(items), o)
 	if err != nil {
 		t.Fatal(err)
 	}

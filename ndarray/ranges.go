@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"github.com/goblosc/blosc2/internal/task"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
 )
 
 // Real are the Go types of real numbers with a NumPy dtype.
@@ -113,13 +114,13 @@ func Linspace[T Real](ctx context.Context, name string, start, stop float64, n i
 func Eye[T Scalar](ctx context.Context, name string, n, m, k int64, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	k = max(min(k, m), -n)
-	one, err := oneOf(DTypeOf[T]())
+	one, err := convert.One(DTypeOf[T]())
 	if err != nil {
 		return nil, err
 	}
 	item := make([]T, 1)
-	copy(bytesOf(item), one)
-	toNative(DTypeOf[T](), bytesOf(item))
+	copy(convert.Bytes(item), one)
+	convert.ToNative(DTypeOf[T](), convert.Bytes(item))
 	// rows returns the rows of a box that have a one.
 	rows := func(row, rows, column, columns int64) (int64, int64) {
 		return max(row, column-k), min(row+rows, column+columns-k)

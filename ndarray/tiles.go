@@ -5,9 +5,65 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 
 	"github.com/goblosc/blosc2/internal/task"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
 )
+
+// Tile is a box with its items.
+type Tile[T any] struct {
+	Box
+	Inner Box // the box without its halo, where windows have one; else the same box
+	Items []T // in C order; in tiles of raw bytes each item is ItemSize of them
+
+	width int // elements of Items to an item, when they are not one
+}
+
+// Rows ranges over the rows of the tile along its last axis, in C order: the coordinates in the array of the first item
+// of a row, and its items. A tile without axes has one row. The coordinates are valid until the next row.
+func (t Tile[T]) Rows() iter.Seq2[[]int64, []T] {
+	return func(yield func([]int64, []T) bool) {
+		n := len(t.Shape)
+		row := max(t.width, 1)
+		if n > 0 {
+			row *= int(t.Shape[n-1])
+		}
+		at := slices.Clone(t.Start)
+		for rest := t.Items; len(rest) > 0; rest = rest[row:] {
+			if !yield(at, rest[:row:row]) {
+				return
+			}
+			for i := n - 2; i >= 0; i-- {
+				if at[i]++; at[i] < t.Start[i]+t.Shape[i] {
+					break
+				}
+				at[i] = t.Start[i]
+			}
+		}
+	}
+}
+
+// All ranges over the items of the tile in C order: the coordinates of an item in the array, and where it is in Items.
+// The coordinates are valid until the next item. In tiles of raw bytes it is the first byte of the item.
+func (t Tile[T]) All() iter.Seq2[[]int64, *T] {
+	return func(yield func([]int64, *T) bool) {
+		last, width := len(t.Shape)-1, max(t.width, 1)
+		for at, row := range t.Rows() {
+			for k := 0; k < len(row); k += width {
+				if !yield(at, &row[k]) {
+					return
+				}
+				if last >= 0 {
+					at[last]++
+				}
+			}
+			if last >= 0 {
+				at[last] = t.Start[last]
+			}
+		}
+	}
+}
 
 // Tiles ranges over boxes of r with their items, in the order of the boxes:
 //
@@ -23,7 +79,7 @@ func Tiles[T Scalar](ctx context.Context, r Reader, boxes Boxes, depth int) iter
 	if err := checkType[T](r); err != nil {
 		boxes.err = err
 	}
-	return tiles(ctx, r, boxes, depth, 1, func(items []T) { toNative(r.DType(), bytesOf(items)) })
+	return tiles(ctx, r, boxes, depth, 1, func(items []T) { convert.ToNative(r.DType(), convert.Bytes(items)) })
 }
 
 // TilesBytes is Tiles for items of any dtype, as they are stored.
@@ -67,7 +123,7 @@ func tiles[T Scalar](ctx context.Context, r Reader, boxes Boxes, depth, width in
 				t.Items = make([]T, n)
 			}
 			t.Items = t.Items[:n]
-			if err := h.readBox(ctx, bytesOf(t.Items), t.Box); err != nil {
+			if err := h.readBox(ctx, convert.Bytes(t.Items), t.Box); err != nil {
 				return err
 			}
 			native(t.Items)

@@ -1,4 +1,4 @@
-package ndarray
+package convert
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Strings end before the zeros at their end, as in NumPy, which fills up items with them.
+// Strings end before trailing zeros, as in NumPy, which pads items with them.
 
 // readText returns the string in an item of Unicode text.
 func readText(item []byte, big bool) (string, error) {
@@ -33,7 +33,7 @@ func readText(item []byte, big bool) (string, error) {
 	return string(text), nil
 }
 
-// writeText writes a string as Unicode text. item must be zeros.
+// writeText writes a string as Unicode text to an item, whose bytes must be zeros.
 func writeText(item []byte, s string, big bool) error {
 	at := 0
 	for i := 0; i < len(s); {
@@ -54,7 +54,7 @@ func writeText(item []byte, s string, big bool) error {
 	return nil
 }
 
-// writeString writes a string of bytes. item must be zeros.
+// writeString writes a string of bytes to an item, whose bytes must be zeros.
 func writeString(item []byte, s string) error {
 	if len(s) > len(item) && strings.Trim(s[len(item):], "\x00") != "" {
 		return tooLong(len(s), "bytes", len(item))
@@ -63,6 +63,7 @@ func writeString(item []byte, s string) error {
 	return nil
 }
 
+// tooLong returns the error for a string that does not fit in an item.
 func tooLong(n int, what string, room int) error {
 	return fmt.Errorf("a string of %d %s does not fit in %d", n, what, room)
 }

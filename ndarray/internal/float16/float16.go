@@ -1,4 +1,5 @@
-package ndarray
+// Package float16 converts between float16, the 16-bit binary format of IEEE 754, and Go's floats.
+package float16
 
 import (
 	"math"
@@ -6,18 +7,16 @@ import (
 	"unsafe"
 )
 
-// Float16 is a number of NumPy's float16, the 16-bit binary format of IEEE 754: one bit of sign, five of exponent
-// and ten of fraction, for about three digits up to 65504. It holds these bits, so that == compares bits and not
-// numbers; convert it to calculate.
+// Float16 holds the bits of a float16.
 type Float16 uint16
 
-// Float16Of returns the Float16 nearest to x, of two the even one: an infinity from 65520 on, a zero up to 2^-25.
-// A NaN stays one, with its sign and the upper ten bits of its payload; where these are zero, with a payload of 1.
-func Float16Of[F ~float32 | ~float64](x F) Float16 {
+// Of returns the Float16 nearest to x and rounds ties to even. It returns an infinity from 65520 up, and a zero up to
+// 2^-25. A NaN keeps its sign and the upper ten bits of its payload; if these are zero, the payload becomes 1.
+func Of[F ~float32 | ~float64](x F) Float16 {
 	if x == x {
-		return roundFloat16(math.Float64bits(float64(x)))
+		return round(math.Float64bits(float64(x)))
 	}
-	// Not by way of float64, which would make signaling NaNs quiet ones.
+	// A conversion to float64 would make signaling NaNs quiet.
 	var sign, payload uint16
 	if unsafe.Sizeof(x) == 4 {
 		b := *(*uint32)(unsafe.Pointer(&x))
@@ -29,10 +28,10 @@ func Float16Of[F ~float32 | ~float64](x F) Float16 {
 	return Float16(sign&0x8000 | 0x7c00 | max(payload&0x3ff, 1))
 }
 
-// roundFloat16 rounds the float64 with the bits b, which is no NaN.
-func roundFloat16(b uint64) Float16 {
+// round rounds the float64 with the bits b, which is not a NaN.
+func round(b uint64) Float16 {
 	const (
-		drop     = 52 - 10           // bits of fraction that go
+		drop     = 52 - 10           // bits of fraction that are dropped
 		rebias   = (1023 - 15) << 52 // between the exponents
 		overflow = 0x40effe00 << 32  // 65520
 		normal   = 0x3f10 << 48      // 2^-14
@@ -52,10 +51,10 @@ func roundFloat16(b uint64) Float16 {
 	return sign | Float16((m+1<<(shift-1)-1+m>>shift&1)>>shift)
 }
 
-// Float32 returns the same number; a NaN with the same sign and payload.
+// Float32 returns the same number. A NaN keeps its sign and payload.
 func (h Float16) Float32() float32 { return math.Float32frombits(h.bits32()) }
 
-// Float64 returns the same number; a NaN with the same sign and payload, though a quiet one.
+// Float64 returns the same number. A NaN keeps its sign and payload but becomes quiet.
 func (h Float16) Float64() float64 { return float64(h.Float32()) }
 
 // bits32 returns the bits of the same float32.
@@ -70,12 +69,12 @@ func (h Float16) bits32() uint32 {
 	return sign | (exponent+127-15)<<23 | fraction<<13
 }
 
-// String returns the number in as few digits as tell it from other Float16s, as NumPy prints it.
+// String returns the number with the fewest digits that identify it, as NumPy prints it.
 func (h Float16) String() string {
 	x := h.Float64()
 	for digits := 1; digits < 5; digits++ {
 		y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', digits-1, 64), 64)
-		if err == nil && Float16Of(y) == h {
+		if err == nil && Of(y) == h {
 			x = y
 			break
 		}

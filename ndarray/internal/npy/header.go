@@ -1,4 +1,6 @@
-package ndarray
+// Package npy reads and writes the headers of .npy files, which describe the items that follow: their dtype, their
+// order and their shape.
+package npy
 
 import (
 	"encoding/binary"
@@ -10,25 +12,26 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// npyMagic starts a .npy file. Behind it come the version (two bytes), the length of the text (2 bytes in version 1, else
-// 4, little-endian), the text, which is a Python dictionary padded with blanks to a multiple of 64 bytes and ends in a
-// line break, and the items.
-const npyMagic = "\x93NUMPY"
+// magic starts a .npy file. After it come the version (two bytes), the length of the text (2 bytes in version 1, 4 in
+// later ones, little-endian), the text and the items. The text is a Python dictionary, padded with blanks to a multiple
+// of 64 bytes, that ends in a line break.
+const magic = "\x93NUMPY"
 
-// NPYHeader is what a .npy file says of its items.
-type NPYHeader struct {
+// Header describes the items of a .npy file.
+type Header struct {
 	DType   meta.DType
 	Fortran bool // the items are in Fortran order
 	Shape   []int64
 }
 
-// Append appends the header that numpy.save writes. Items that are arrays themselves become axes of the shape, as in
-// NumPy. Python objects and structures with fields that overlap or are out of order are an ErrType.
-func (h NPYHeader) Append(dst []byte) ([]byte, error) {
+// Append appends the header that numpy.save writes. Sub-arrays become axes of the shape, as in NumPy. It returns an error
+// for items that .npy files cannot hold: Python objects, structures with fields that overlap or are out of order, and
+// sub-arrays in Fortran order.
+func (h Header) Append(dst []byte) ([]byte, error) {
 	d, shape := h.DType, h.Shape
 	for d.Elem != nil {
 		if h.Fortran {
-			return dst, fmt.Errorf("ndarray: %w: items of dtype %v in Fortran order cannot be written as .npy", ErrType, d)
+			return dst, fmt.Errorf("items of dtype %v in Fortran order cannot be written as .npy", d)
 		}
 		shape = slices.Clip(shape)
 		for _, n := range d.Shape {
@@ -36,24 +39,24 @@ func (h NPYHeader) Append(dst []byte) ([]byte, error) {
 		}
 		d = *d.Elem
 	}
-	descr, err := npyDescr(d)
+	descr, err := formatDescr(d)
 	if err != nil {
-		return dst, fmt.Errorf("ndarray: %w: %v", ErrType, err)
+		return dst, err
 	}
 	order, grow := "False", 0
 	if h.Fortran {
 		order, grow = "True", len(shape)-1
 	}
 	text := fmt.Sprintf("{'descr': %s, 'fortran_order': %s, 'shape': %s, }", descr, order, pyTuple(shape))
-	if len(shape) > 0 { // NumPy leaves room for the axis to grow along which items can be appended
+	if len(shape) > 0 { // NumPy leaves space for a larger length of the axis along which items can be appended
 		text += strings.Repeat(" ", max(0, 21-len(strconv.FormatInt(shape[grow], 10))))
 	}
-	return append(dst, npyHeader(text)...), nil
+	return append(dst, frameText(text)...), nil
 }
 
-// npyHeader puts magic, version and padding around the text of a header.
-func npyHeader(text string) []byte {
-	b, latin := toLatin1(text) // what the first two versions are in; the third is in UTF-8
+// frameText puts magic, version and padding around the text of a header.
+func frameText(text string) []byte {
+	b, latin := toLatin1(text) // versions 1 and 2 are in Latin-1, version 3 in UTF-8
 	version, lenSize := byte(1), 2
 	switch {
 	case !latin:
@@ -61,10 +64,10 @@ func npyHeader(text string) []byte {
 	case len(b) > 65000:
 		version, lenSize = 2, 4
 	}
-	fixed := len(npyMagic) + 2 + lenSize
+	fixed := len(magic) + 2 + lenSize
 	n := len(b) + 1
 	n += 64 - (fixed+n)%64
-	h := append([]byte(npyMagic), version, 0)
+	h := append([]byte(magic), version, 0)
 	if lenSize == 2 {
 		h = binary.LittleEndian.AppendUint16(h, uint16(n))
 	} else {
@@ -77,7 +80,7 @@ func npyHeader(text string) []byte {
 	return append(h, '\n')
 }
 
-// toLatin1 returns a text in Latin-1, or false when it has other characters.
+// toLatin1 returns a text in Latin-1, or false if it has other characters.
 func toLatin1(text string) ([]byte, bool) {
 	var b []byte
 	for _, r := range text {
@@ -89,9 +92,9 @@ func toLatin1(text string) ([]byte, bool) {
 	return b, true
 }
 
-// npyDescr returns the dtype as .npy headers have it: a string, or a list of fields where gaps are fields of raw bytes
-// without a name.
-func npyDescr(d meta.DType) (string, error) {
+// formatDescr returns the Python source of a dtype in a .npy header: a string, or a list of fields in which gaps are fields
+// of raw bytes without a name.
+func formatDescr(d meta.DType) (string, error) {
 	if d.Kind == 'O' {
 		return "", fmt.Errorf("python objects cannot be written as .npy")
 	}
@@ -122,7 +125,7 @@ func npyDescr(d meta.DType) (string, error) {
 		if dims != nil {
 			shape = ", " + pyTuple(dims)
 		}
-		descr, err := npyDescr(elem)
+		descr, err := formatDescr(elem)
 		if err != nil {
 			return "", err
 		}
@@ -136,7 +139,7 @@ func npyDescr(d meta.DType) (string, error) {
 	return "[" + strings.Join(parts, ", ") + "]", nil
 }
 
-// pyTuple returns numbers as a Python tuple.
+// pyTuple returns the Python source of a tuple of integers.
 func pyTuple(list []int64) string {
 	var b strings.Builder
 	b.WriteByte('(')
@@ -153,7 +156,7 @@ func pyTuple(list []int64) string {
 	return b.String()
 }
 
-// pyString returns a string as a Python literal.
+// pyString returns the Python literal of a string.
 func pyString(s string) string {
 	quote := byte('\'')
 	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {

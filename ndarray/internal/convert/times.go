@@ -1,4 +1,4 @@
-package ndarray
+package convert
 
 import (
 	"math"
@@ -8,61 +8,44 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// NaT is NumPy's "not a time": the item of a date or time difference that is none. It is an int64 or a
-// time.Duration; as a time.Time the zero Time stands for it.
+// NaT is the item of NumPy's "not a time", also as a time.Duration. The zero time.Time represents it.
 const NaT = math.MinInt64
 
-// maxSeconds limits the times to those that package time calculates with, some 292 billion years around 1970.
+// maxSeconds limits times to those that package time can calculate with, about 292 billion years around 1970.
 const maxSeconds = 1<<63 - 1<<36
 
-// timeUnit is the step of a date or time difference: count times a number of months, of seconds or of parts of a
-// second, of which one is not 0.
+// timeUnit is the unit of a date or timedelta: count times a number of months, seconds or parts of a second. Only one of
+// these numbers is not 0.
 type timeUnit struct {
 	count   uint64
-	months  uint64 // in a unit of the calendar
-	seconds uint64 // in a unit
+	months  uint64 // in the unit, if it is one of the calendar
+	seconds uint64 // in the unit
 	parts   uint64 // units in a second
 	dtype   string // for errors
 }
 
-// timeUnitOf returns the step of a dtype. It is not ok for dates and time differences without a unit.
+// timeUnitOf returns the unit of a dtype. ok is false for dates and timedeltas without a unit.
 func timeUnitOf(d meta.DType) (u timeUnit, ok bool) {
 	u.count, u.dtype = uint64(d.Count), d.String()
-	switch d.Unit {
-	case "Y":
-		u.months = 12
-	case "M":
-		u.months = 1
-	case "W":
-		u.seconds = 7 * 86400
-	case "D":
-		u.seconds = 86400
-	case "h":
-		u.seconds = 3600
-	case "m":
-		u.seconds = 60
-	case "s":
-		u.seconds = 1
-	case "ms":
-		u.parts = 1e3
-	case "us":
-		u.parts = 1e6
-	case "ns":
-		u.parts = 1e9
-	case "ps":
-		u.parts = 1e12
-	case "fs":
-		u.parts = 1e15
-	case "as":
-		u.parts = 1e18
-	default:
-		return u, false
+	for _, step := range [...]struct {
+		unit                   string
+		months, seconds, parts uint64
+	}{
+		{unit: "Y", months: 12}, {unit: "M", months: 1},
+		{unit: "W", seconds: 7 * 86400}, {unit: "D", seconds: 86400}, {unit: "h", seconds: 3600}, {unit: "m", seconds: 60},
+		{unit: "s", seconds: 1}, {unit: "ms", parts: 1e3}, {unit: "us", parts: 1e6}, {unit: "ns", parts: 1e9},
+		{unit: "ps", parts: 1e12}, {unit: "fs", parts: 1e15}, {unit: "as", parts: 1e18},
+	} {
+		if d.Unit == step.unit {
+			u.months, u.seconds, u.parts = step.months, step.seconds, step.parts
+			return u, u.count > 0
+		}
 	}
-	return u, u.count > 0
+	return u, false
 }
 
-// time returns the time that a date stands for, in UTC; parts of a nanosecond are dropped. It is not ok if package
-// time has no such time.
+// time returns the time of a date, in UTC, without parts of a nanosecond. ok is false if package time cannot represent
+// it.
 func (u *timeUnit) time(x int64) (t time.Time, ok bool) {
 	var sec int64
 	var nsec uint64
@@ -90,8 +73,8 @@ func (u *timeUnit) time(x int64) (t time.Time, ok bool) {
 	return time.Unix(sec, int64(nsec)).UTC(), true
 }
 
-// ofTime returns the date of a time: that of the step in which it lies, as NumPy rounds. It is not ok if 64 bits do
-// not hold it.
+// ofTime returns the date of a time, rounded down to a whole unit as NumPy does. ok is false if it does not fit in 64
+// bits.
 func (u *timeUnit) ofTime(t time.Time) (x int64, ok bool) {
 	if t.IsZero() {
 		return NaT, true
@@ -118,8 +101,8 @@ func (u *timeUnit) ofTime(t time.Time) (x int64, ok bool) {
 	return x, ok
 }
 
-// duration returns a time difference; parts of a nanosecond are dropped, towards the past. It is not ok if a
-// Duration does not hold it.
+// duration returns the time.Duration of a timedelta, rounded down to a nanosecond. It returns false if a Duration cannot
+// hold it.
 func (u *timeUnit) duration(x int64) (time.Duration, bool) {
 	if x == NaT {
 		return NaT, true
@@ -133,14 +116,14 @@ func (u *timeUnit) duration(x int64) (time.Duration, bool) {
 	return time.Duration(x), ok
 }
 
-// ofDuration returns the time difference that is d, in whole steps, rounded towards the past as NumPy does. It is not
-// ok if 64 bits do not hold it.
+// ofDuration returns the timedelta of a time.Duration, rounded down to a whole unit as NumPy does. It returns false if it
+// does not fit in 64 bits.
 func (u *timeUnit) ofDuration(d time.Duration) (int64, bool) {
 	if d == NaT {
 		return NaT, true
 	}
 	scale, div := u.nanoseconds()
-	x, _, ok := mulDiv(int64(d), div, 0, u.count) // of the two factors at least one is 1
+	x, _, ok := mulDiv(int64(d), div, 0, u.count) // at least one of scale and div is 1
 	if !ok {
 		return 0, false
 	}
@@ -148,7 +131,7 @@ func (u *timeUnit) ofDuration(d time.Duration) (int64, bool) {
 	return x, ok
 }
 
-// nanoseconds returns the length of a unit as a quotient of which one side is 1.
+// nanoseconds returns the length of a unit as scale/div nanoseconds. One of them is 1.
 func (u *timeUnit) nanoseconds() (scale, div uint64) {
 	switch {
 	case u.seconds > 0:
@@ -159,8 +142,8 @@ func (u *timeUnit) nanoseconds() (scale, div uint64) {
 	return 1, u.parts / 1e9
 }
 
-// mulDiv returns the floor of (x * mul + add) / div, and the remainder. add must be below mul. It is not ok if the
-// result does not fit or is NaT.
+// mulDiv returns the floor of (x * mul + add) / div, and the remainder. add must be less than mul. ok is false if the
+// quotient does not fit or is NaT.
 func mulDiv(x int64, mul, add, div uint64) (quo int64, rem uint64, ok bool) {
 	negative := x < 0
 	n := uint64(x)
@@ -192,7 +175,7 @@ func mulDiv(x int64, mul, add, div uint64) (quo int64, rem uint64, ok bool) {
 	return int64(q), rem, true
 }
 
-// floorDiv returns the quotient rounded down and the remainder, for n > 0.
+// floorDiv returns the quotient, rounded down, and the remainder, for n > 0.
 func floorDiv(x, n int64) (quo, rem int64) {
 	if quo, rem = x/n, x%n; rem < 0 {
 		quo, rem = quo-1, rem+n
@@ -201,9 +184,9 @@ func floorDiv(x, n int64) (quo, rem int64) {
 }
 
 // The calendar is the Gregorian one for all times, as in NumPy and package time. Its cycle of 400 years has 146097
-// days; a year is taken to begin in March, so that the leap day is its last.
+// days. Here a year begins in March, so that the leap day is its last day.
 
-// daysBefore returns the days from 1970-01-01 to the first of a month, January being 0.
+// daysBefore returns the number of days from 1970-01-01 to the first of a month. January is 0.
 func daysBefore(year, month int64) int64 {
 	if month -= 2; month < 0 {
 		year, month = year-1, month+12
@@ -212,7 +195,7 @@ func daysBefore(year, month int64) int64 {
 	return 146097*cycle + 365*y + y/4 - y/100 + (153*month+2)/5 - 719468
 }
 
-// monthOf returns the year and the month, January being 0, of a day that is counted from 1970-01-01.
+// monthOf returns the year and the month of a day, counted from 1970-01-01. January is 0.
 func monthOf(day int64) (year, month int64) {
 	cycle, d := floorDiv(day+719468, 146097)
 	y := (d - d/1460 + d/36524 - d/146096) / 365

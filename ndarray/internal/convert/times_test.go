@@ -1,46 +1,17 @@
-package ndarray
+package convert
 
 import (
-	"bufio"
-	"compress/gzip"
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
-	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/golden"
 )
-
-// tableRows returns the rows of a compressed table, cut at each semicolon.
-func tableRows(t testing.TB, name string) [][]string {
-	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rows [][]string
-	scan := bufio.NewScanner(z)
-	scan.Buffer(nil, 1<<20)
-	for scan.Scan() {
-		rows = append(rows, strings.Split(scan.Text(), ";"))
-	}
-	if err := scan.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return rows
-}
 
 func unitOf(t testing.TB, dtype string) timeUnit {
 	t.Helper()
@@ -58,7 +29,8 @@ func unitOf(t testing.TB, dtype string) timeUnit {
 // TestTimesNumPy goes through testdata/times.txt.gz, which testdata/times.py makes.
 func TestTimesNumPy(t *testing.T) {
 	seen := map[string]int{}
-	for _, row := range tableRows(t, "testdata/times.txt.gz") {
+	for _, line := range golden.Lines(t, "testdata/times.txt.gz") {
+		row := strings.Split(line, ";")
 		u := unitOf(t, row[1])
 		number := func(i int) int64 {
 			x, err := strconv.ParseInt(row[i], 10, 64)
@@ -191,79 +163,6 @@ func TestCalendar(t *testing.T) {
 				t.Fatal(cycle, m, at, first)
 			}
 		}
-	}
-}
-
-// TestTimeArrays reads and writes times and durations as arrays.
-func TestTimeArrays(t *testing.T) {
-	ctx := context.Background()
-	at := time.Date(2024, 2, 29, 13, 14, 15, 161718192, time.FixedZone("east", 3600))
-	times := []time.Time{at, {}, time.Unix(0, 0)}
-	a, err := Create(ctx, "", []int64{3}, times, nil)
-	if err != nil || a.DType().String() != "<M8[ns]" {
-		t.Fatal(a, err)
-	}
-	got, err := Read[time.Time](ctx, a)
-	if err != nil || len(got) != 3 || !got[0].Equal(at) || !got[1].IsZero() || !got[2].Equal(times[2]) {
-		t.Error(got, err)
-	}
-	if raw, err := Read[int64](ctx, a); err != nil || !slices.Equal(raw, []int64{at.UnixNano(), NaT, 0}) {
-		t.Error(raw, err)
-	}
-	a, err = Create(ctx, "", []int64{3}, times, &Options{DType: ">M8[M]"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err = Read[time.Time](ctx, a)
-	if err != nil || !got[0].Equal(time.Date(2024, 2, 1, 0, 0, 0, 0, time.UTC)) || !got[1].IsZero() {
-		t.Error(got, err)
-	}
-	if x, err := ReadAt[time.Time](ctx, a, -3); err != nil || !x.Equal(got[0]) {
-		t.Error(x, err)
-	}
-	if err := Fill(ctx, a, time.Date(1969, 12, 31, 0, 0, 0, 0, time.UTC), At(0)); err != nil {
-		t.Fatal(err)
-	}
-	if raw, err := Read[int64](ctx, a); err != nil || !slices.Equal(raw, []int64{-1, NaT, 0}) {
-		t.Error(raw, err)
-	}
-	waits := []time.Duration{time.Minute, NaT, -time.Nanosecond}
-	for dtype, want := range map[string][]time.Duration{
-		"": waits, "m8[ns]": waits, ">m8[ps]": waits, "m8[25s]": {50 * time.Second, NaT, -25 * time.Second}, ">m8[h]": {0, NaT, -time.Hour},
-	} {
-		a, err := Create(ctx, "", []int64{3}, waits, &Options{DType: dtype})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := Read[time.Duration](ctx, a); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%v: %v, %v", a.DType(), got, err)
-		}
-		if _, err := Read[time.Time](ctx, a); !errors.Is(err, ErrType) {
-			t.Error(err)
-		}
-	}
-	for _, c := range []struct {
-		dtype string
-		item  int64
-		want  error
-	}{{"<M8", 0, ErrType}, {"<m8[Y]", 1, ErrType}, {"<m8[3M]", 1, ErrType}, {"<m8", 1, ErrType}, {"<M8[Y]", math.MaxInt64, ErrValue}, {"<m8[D]", 1 << 40, ErrValue}} {
-		a, err := CreateBytes(ctx, "", []int64{2}, c.dtype, stored(meta.Of('i', 8), []int64{0, c.item}), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = Read[time.Time](ctx, a)
-		if c.dtype[1] == 'm' {
-			_, err = Read[time.Duration](ctx, a)
-		}
-		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.dtype) || c.want == ErrValue && !strings.Contains(err.Error(), "item 1:") {
-			t.Errorf("%s: %v", c.dtype, err)
-		}
-	}
-	if err := Write(ctx, a, []time.Time{{}, {}, time.Unix(1<<62, 0)}); err != nil {
-		t.Error(err) // in months
-	}
-	if _, err := Create(ctx, "", []int64{1}, []time.Time{time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)}, nil); !errors.Is(err, ErrValue) {
-		t.Error(err)
 	}
 }
 

@@ -1,26 +1,73 @@
-package ndarray
+package convert
 
 import (
 	"fmt"
 	"math"
 	"reflect"
 	"strings"
+	"time"
 
+	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/meta"
 )
 
-// structField is a field of a Go struct that stands for one of a structured dtype.
+// Types maps Go types to dtypes. Float16 is the Go type of float16 items.
+type Types struct {
+	Float16 reflect.Type
+}
+
+var (
+	timeType     = reflect.TypeFor[time.Time]()
+	durationType = reflect.TypeFor[time.Duration]()
+)
+
+// Scalar returns the dtype of the same kind and size as a Go type, or the zero DType.
+func (g Types) Scalar(t reflect.Type) meta.DType {
+	switch t {
+	case g.Float16:
+		return meta.Of('f', 2)
+	case durationType:
+		return meta.DType{}
+	}
+	kinds := [...]byte{
+		reflect.Bool: 'b', reflect.Int8: 'i', reflect.Int16: 'i', reflect.Int32: 'i', reflect.Int64: 'i',
+		reflect.Uint8: 'u', reflect.Uint16: 'u', reflect.Uint32: 'u', reflect.Uint64: 'u',
+		reflect.Float32: 'f', reflect.Float64: 'f', reflect.Complex64: 'c', reflect.Complex128: 'c',
+	}
+	if k := t.Kind(); int(k) < len(kinds) && kinds[k] != 0 {
+		return meta.Of(kinds[k], int(t.Size()))
+	}
+	return meta.DType{}
+}
+
+// Same reports whether items of a dtype are values of a Go type, except for the byte order.
+func (g Types) Same(d meta.DType, t reflect.Type) bool {
+	if !simple(d) {
+		return false
+	}
+	if t == durationType {
+		return d.Kind == 'm' && d.Unit == "ns" && d.Count == 1
+	}
+	want := g.Scalar(t)
+	date := (d.Kind == 'M' || d.Kind == 'm') && want.Kind == 'i'
+	return d.Size == want.Size && (d.Kind == want.Kind || date)
+}
+
+// simple reports whether a dtype is neither a structure nor a sub-array.
+func simple(d meta.DType) bool { return d.Fields == nil && d.Elem == nil && d.Kind != 0 }
+
+// structField is a field of a Go struct that holds a field of a structured dtype.
 type structField struct {
-	name   string // by which it is looked for
-	tagged bool   // the name stands in a tag
-	dtype  string // for new arrays, if the tag has one
+	name   string // of the field of the dtype
+	tagged bool   // the name is from a tag
+	dtype  string // from the tag, for new arrays
 	goName string
 	t      reflect.Type
 	offset uintptr
 }
 
-// structFields returns the exported fields of a struct, those of embedded structs among them, with what their tags
-// `b2:"name,dtype"` say. The tag "-" leaves one out.
+// structFields returns the exported fields of a struct and of its embedded structs, with the names and dtypes in their
+// tags `b2:"name,dtype"`. It omits fields with the tag "-".
 func structFields(t reflect.Type) ([]structField, error) {
 	var fields []structField
 	for i := range t.NumField() {
@@ -56,29 +103,10 @@ func structFields(t reflect.Type) ([]structField, error) {
 	return fields, nil
 }
 
-// DTypeOf returns the NumPy dtype of a Go type that Create uses, little-endian:
-//
-//	bool, int8 to int64, uint8 to uint64      |b1, |i1 to <i8, |u1 to <u8
-//	Float16, float32, float64, complex64/128  <f2, <f4, <f8, <c8, <c16
-//	string                                    <U0: Create makes it as long as the longest
-//	time.Time, time.Duration                  <M8[ns], <m8[ns]
-//	[2][3]T                                   a sub-array of shape (2, 3)
-//	struct                                    a structure of the exported fields, packed
-//
-// A tag `b2:"name,dtype"` of a struct field gives its name in the dtype and its own dtype, for instance
-// `b2:"city,S20"` or `b2:",M8[s]"`; both may be left out. A type without a dtype has the zero DType.
-func DTypeOf[T any]() meta.DType {
-	d, err := dtypeOf("", reflect.TypeFor[T](), nil)
-	if err != nil {
-		return meta.DType{}
-	}
-	return d
-}
-
-// dtypeOf returns the dtype of a type. lengths are those of the strings without one of their own, in characters, by
-// their path.
-func dtypeOf(path string, t reflect.Type, lengths map[string]int) (meta.DType, error) {
-	if d := scalarOf(t); d.Kind != 0 {
+// DTypeOf returns the dtype of a Go type. lengths holds, by their path, the lengths in characters of strings whose tag
+// has none.
+func (g Types) DTypeOf(path string, t reflect.Type, lengths map[string]int) (meta.DType, error) {
+	if d := g.Scalar(t); d.Kind != 0 {
 		return d, nil
 	}
 	switch {
@@ -89,7 +117,7 @@ func dtypeOf(path string, t reflect.Type, lengths map[string]int) (meta.DType, e
 	case t.Kind() == reflect.String:
 		return withLength(meta.Of('U', 0), lengths[path]), nil
 	case t.Kind() == reflect.Array:
-		elem, err := dtypeOf(path, t.Elem(), lengths)
+		elem, err := g.DTypeOf(path, t.Elem(), lengths)
 		if err != nil {
 			return meta.DType{}, err
 		}
@@ -106,7 +134,7 @@ func dtypeOf(path string, t reflect.Type, lengths map[string]int) (meta.DType, e
 	}
 	d := meta.DType{Kind: 'V', Order: '|', Fields: make([]meta.Field, len(fields))}
 	for i, f := range fields {
-		ft, err := fieldDType(join(path, f.name), f, lengths)
+		ft, err := g.fieldDType(join(path, f.name), f, lengths)
 		if err != nil {
 			return meta.DType{}, err
 		}
@@ -116,7 +144,7 @@ func dtypeOf(path string, t reflect.Type, lengths map[string]int) (meta.DType, e
 			}
 		}
 		if ft.Size > math.MaxInt32-d.Size {
-			return meta.DType{}, fmt.Errorf("ndarray: %w: items of %v would have more than 2^31-1 bytes", ErrTooLarge, t)
+			return meta.DType{}, fmt.Errorf("ndarray: %w: items of %v would have more than 2^31-1 bytes", chunk.ErrTooLarge, t)
 		}
 		d.Fields[i] = meta.Field{Name: f.name, Offset: d.Size, Type: ft}
 		d.Size += ft.Size
@@ -124,11 +152,11 @@ func dtypeOf(path string, t reflect.Type, lengths map[string]int) (meta.DType, e
 	return d, nil
 }
 
-// arrayDType returns the sub-array of n elements, which may be sub-arrays.
+// arrayDType returns the dtype of a sub-array of n elements, which may be sub-arrays themselves.
 func arrayDType(elem meta.DType, n int) (meta.DType, error) {
 	size := int64(elem.Size) * int64(n)
 	if int64(n) > math.MaxInt32 || size > math.MaxInt32 {
-		return meta.DType{}, fmt.Errorf("ndarray: %w: %d elements of %d bytes in an item", ErrTooLarge, n, elem.Size)
+		return meta.DType{}, fmt.Errorf("ndarray: %w: %d elements of %d bytes in an item", chunk.ErrTooLarge, n, elem.Size)
 	}
 	shape := append([]int{n}, elem.Shape...)
 	if elem.Elem != nil {
@@ -137,30 +165,30 @@ func arrayDType(elem meta.DType, n int) (meta.DType, error) {
 	return meta.DType{Kind: 'V', Order: '|', Size: int(size), Elem: &elem, Shape: shape}, nil
 }
 
-// fieldDType returns the dtype of a field: that of its tag, which an array may have for its elements, or that of its
-// type.
-func fieldDType(path string, f structField, lengths map[string]int) (meta.DType, error) {
+// fieldDType returns the dtype of a field: the one in its tag, which for an array may be that of its elements, or the one
+// of its type.
+func (g Types) fieldDType(path string, f structField, lengths map[string]int) (meta.DType, error) {
 	if f.dtype == "" {
-		return dtypeOf(path, f.t, lengths)
+		return g.DTypeOf(path, f.t, lengths)
 	}
 	d, err := meta.ParseDType(f.dtype)
 	if err != nil {
 		return meta.DType{}, fmt.Errorf("ndarray: %w: tag of field %s: %v", ErrType, f.goName, err)
 	}
 	d = withLength(d, lengths[path])
-	var m matcher
+	m := matcher{types: g}
 	if _, err = m.match(path, d, f.t, 0, 0); err == nil || f.t.Kind() != reflect.Array {
 		return d, err
 	}
 	inner := f
 	inner.t = f.t.Elem()
-	if d, err = fieldDType(path, inner, lengths); err != nil {
+	if d, err = g.fieldDType(path, inner, lengths); err != nil {
 		return d, err
 	}
 	return arrayDType(d, f.t.Len())
 }
 
-// withLength gives a type of text without a length that of n bytes or characters.
+// withLength returns d, with a length of n bytes or characters if d is text without a length.
 func withLength(d meta.DType, n int) meta.DType {
 	if !simple(d) || d.Size > 0 || d.Kind != 'S' && d.Kind != 'U' {
 		return d

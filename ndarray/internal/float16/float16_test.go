@@ -1,8 +1,6 @@
-package ndarray
+package float16
 
 import (
-	"bytes"
-	"context"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -59,10 +57,10 @@ func TestFloat16(t *testing.T) {
 			if x == x || y == y || b>>31 != uint32(h>>15) || b<<9 != uint32(h)<<22 {
 				t.Fatalf("%#x: NaN %#x", i, b)
 			}
-			if back := Float16Of(x); back != h {
+			if back := Of(x); back != h {
 				t.Fatalf("NaN %#x came back as %#x", i, uint16(back))
 			}
-			if back := Float16Of(y); back|0x200 != h|0x200 {
+			if back := Of(y); back|0x200 != h|0x200 {
 				t.Fatalf("NaN %#x came back from a float64 as %#x", i, uint16(back))
 			}
 			continue
@@ -70,7 +68,7 @@ func TestFloat16(t *testing.T) {
 		if want := naiveFloat16(h); float64(x) != want || y != want || math.Signbit(y) != math.Signbit(want) {
 			t.Fatalf("%#x: %v and %v, want %v", i, x, y, want)
 		}
-		if a, b := Float16Of(x), Float16Of(y); a != h || b != h {
+		if a, b := Of(x), Of(y); a != h || b != h {
 			t.Fatalf("%#x came back as %#x and %#x", i, uint16(a), uint16(b))
 		}
 		if h&0x7fff >= 0x7c00 {
@@ -81,11 +79,11 @@ func TestFloat16(t *testing.T) {
 			middle = math.Copysign(65520, y)
 		}
 		for _, m := range []float64{middle, math.Nextafter(middle, 0), math.Nextafter(middle, 2*middle)} {
-			if got, want := Float16Of(m), naiveFloat16Of(m); got != want {
+			if got, want := Of(m), naiveFloat16Of(m); got != want {
 				t.Fatalf("%v: %#x, want %#x", m, uint16(got), uint16(want))
 			}
 			n := float32(m)
-			if got, want := Float16Of(n), naiveFloat16Of(float64(n)); got != want {
+			if got, want := Of(n), naiveFloat16Of(float64(n)); got != want {
 				t.Fatalf("float32 %v: %#x, want %#x", n, uint16(got), uint16(want))
 			}
 		}
@@ -107,7 +105,7 @@ func TestFloat16NumPy(t *testing.T) {
 	}
 	for i := range uint32(1 << 19) {
 		for _, low := range []uint32{0, 1, 0xfff, 0x1000, 0x1001, 0x1fff} {
-			half = binary.LittleEndian.AppendUint16(half, uint16(Float16Of(math.Float32frombits(i<<13|low))))
+			half = binary.LittleEndian.AppendUint16(half, uint16(Of(math.Float32frombits(i<<13|low))))
 		}
 	}
 	for _, c := range []struct {
@@ -126,7 +124,7 @@ func TestFloat16Text(t *testing.T) {
 		0.1: "0.1", 65504: "65500", 1.0 / 3: "0.3333", 1e-7: "1e-07", 2049: "2048", 0.25: "0.25", -1: "-1",
 		math.Inf(1): "+Inf", math.NaN(): "NaN", math.Copysign(0, -1): "-0",
 	} {
-		if got := fmt.Sprint(Float16Of(x)); got != want {
+		if got := fmt.Sprint(Of(x)); got != want {
 			t.Errorf("%v prints as %s, want %s", x, got, want)
 		}
 	}
@@ -134,25 +132,6 @@ func TestFloat16Text(t *testing.T) {
 		if text := Float16(i).String(); len(text) > 12 {
 			t.Fatalf("%#x prints as %s", i, text)
 		}
-	}
-}
-
-func TestFloat16Arrays(t *testing.T) {
-	checkScalar(t, "<f2", Float16Of(0.5), Float16Of(-65504.0), 0x7c01)
-	a, err := CreateBytes(context.Background(), "", []int64{2}, ">f2", []byte{0x3c, 0, 0xc0, 1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := Read[Float16](context.Background(), a)
-	if err != nil || fmt.Sprint(got) != "[1 -2.002]" {
-		t.Error(got, err)
-	}
-	raw := make([]byte, 4)
-	if err := Write(context.Background(), a, got); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.ReadBytes(context.Background(), raw); err != nil || !bytes.Equal(raw, []byte{0x3c, 0, 0xc0, 1}) {
-		t.Error(raw, err)
 	}
 }
 
@@ -164,12 +143,12 @@ func FuzzFloat16(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b uint64) {
 		x := math.Float64frombits(b)
 		if x != x {
-			if h := Float16Of(x); h&0x7c00 != 0x7c00 || h&0x3ff == 0 || uint64(h>>15) != b>>63 {
+			if h := Of(x); h&0x7c00 != 0x7c00 || h&0x3ff == 0 || uint64(h>>15) != b>>63 {
 				t.Fatalf("NaN %#x: %#x", b, uint16(h))
 			}
 			return
 		}
-		if got, want := Float16Of(x), naiveFloat16Of(x); got != want {
+		if got, want := Of(x), naiveFloat16Of(x); got != want {
 			t.Fatalf("%v: %#x, want %#x", x, uint16(got), uint16(want))
 		}
 	})
@@ -194,7 +173,7 @@ func BenchmarkFloat16(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			for i, x := range singles {
-				halves[i] = Float16Of(x)
+				halves[i] = Of(x)
 			}
 		}
 	})

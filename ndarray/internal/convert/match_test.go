@@ -1,8 +1,7 @@
-package ndarray
+package convert
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,9 +12,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/float16"
 )
 
 // dtypeMaker makes dtypes and Go types that go with them out of bytes.
@@ -23,6 +22,9 @@ type dtypeMaker struct {
 	choices []byte
 	unused  int // bytes in gaps of the item
 }
+
+// types are those of this test.
+var types = Types{Float16: reflect.TypeFor[float16.Float16]()}
 
 func (m *dtypeMaker) pick(n int) int {
 	if len(m.choices) == 0 {
@@ -41,7 +43,7 @@ func (m *dtypeMaker) simple() (meta.DType, reflect.Type) {
 		value any
 	}{
 		{"?", true}, {"i1", int8(0)}, {order + "i2", int16(0)}, {order + "i4", int32(0)}, {order + "i8", int64(0)}, {"u1", uint8(0)},
-		{order + "u2", uint16(0)}, {order + "u4", uint32(0)}, {order + "u8", uint64(0)}, {order + "f2", Float16(0)}, {order + "f2", float32(0)},
+		{order + "u2", uint16(0)}, {order + "u4", uint32(0)}, {order + "u8", uint64(0)}, {order + "f2", float16.Float16(0)}, {order + "f2", float32(0)},
 		{order + "f4", float32(0)}, {order + "f8", float64(0)}, {order + "c8", complex64(0)}, {order + "c16", complex128(0)},
 		{"S3", ""}, {"S", ""}, {order + "U2", ""}, {order + "M8[s]", time.Time{}}, {order + "M8[7D]", time.Time{}}, {order + "M8[M]", time.Time{}},
 		{order + "M8[ps]", time.Time{}}, {order + "m8[ms]", time.Duration(0)}, {order + "m8[ns]", time.Duration(0)}, {order + "m8[fs]", time.Duration(0)},
@@ -162,14 +164,11 @@ func naiveNumber(d meta.DType, item []byte, x uint64, order binary.ByteOrder, v 
 	switch p := v.Addr().Interface().(type) {
 	case *bool:
 		*p = x != 0
-	case *Float16:
-		*p = Float16(x)
+	case *float16.Float16:
+		*p = float16.Float16(x)
 	case *float32:
 		if *p = math.Float32frombits(uint32(x)); d.Size == 2 {
-			*p = float32(naiveFloat16(Float16(x)))
-			if x&0x7c00 == 0x7c00 && x&0x3ff != 0 {
-				*p = Float16(x).Float32() // a NaN
-			}
+			*p = float16.Float16(x).Float32()
 		}
 	case *float64:
 		*p = math.Float64frombits(x)
@@ -210,7 +209,7 @@ func checkMatch(t *testing.T, choices, content []byte) {
 	if d.Size == 0 || d.Size > 1<<12 || gt.Size() > 1<<12 || len(content) == 0 {
 		return
 	}
-	var r matcher
+	r := matcher{types: types}
 	steps, err := r.match("", d, gt, 0, 0)
 	if err != nil || r.missing != "" {
 		t.Fatalf("%v and %v: %v, missing %q", d, gt, err, r.missing)
@@ -218,7 +217,7 @@ func checkMatch(t *testing.T, choices, content []byte) {
 	n := 1 + len(content)%5
 	raw := bytes.Repeat(content, n*d.Size/len(content)+1)[:n*d.Size]
 	got, want := reflect.MakeSlice(reflect.SliceOf(gt), n, n), reflect.New(gt).Elem()
-	v := values{got.UnsafePointer(), gt.Size(), n}
+	v := Values{got.UnsafePointer(), gt.Size(), n}
 	err = decode(steps, v, items{raw, d.Size}, 0, 1)
 	for i := range n {
 		if !naiveValue(d, raw[i*d.Size:(i+1)*d.Size], want) {
@@ -247,7 +246,7 @@ func checkMatch(t *testing.T, choices, content []byte) {
 		return
 	}
 	again := reflect.MakeSlice(reflect.SliceOf(gt), n, n)
-	if err := decode(steps, values{again.UnsafePointer(), gt.Size(), n}, items{encoded, d.Size}, 0, 1); err != nil {
+	if err := decode(steps, Values{again.UnsafePointer(), gt.Size(), n}, items{encoded, d.Size}, 0, 1); err != nil {
 		t.Fatalf("%v: %v", d, err)
 	}
 	if fmt.Sprint(got.Interface()) != fmt.Sprint(again.Interface()) {
@@ -279,116 +278,4 @@ func FuzzMatch(f *testing.F) {
 	f.Add([]byte{4, 4, 1, 2, 30, 20}, []byte{0, 0, 1})
 	f.Add([]byte{6, 3, 0, 0, 17, 1, 1, 0, 0, 18}, []byte{0})
 	f.Fuzz(checkMatch)
-}
-
-// TestMismatches checks what cannot go together, and that errors name both sides.
-func TestMismatches(t *testing.T) {
-	type inner struct{ A int32 }
-	ctx := context.Background()
-	array := func(dtype string) *Array {
-		t.Helper()
-		a, err := Zeros("", []int64{2}, dtype, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a
-	}
-	abc := array("[('a', '<i4'), ('b', [('A', '<i4'), ('x', '<f8')]), ('c', '<i2', (2, 3)), ('C', 'S4')]")
-	read := func(err error, text ...string) {
-		t.Helper()
-		for _, s := range append(text, "ndarray: wrong type: ") {
-			if !errors.Is(err, ErrType) || !strings.Contains(err.Error(), s) {
-				t.Errorf("error %v, want %q", err, s)
-			}
-		}
-	}
-	try := func(_ any, err error) error { return err }
-	read(try(Read[struct{ A float32 }](ctx, abc)), `field "a" is <i4, not float32`)
-	read(try(Read[struct{ D int32 }](ctx, abc)), `no field "D"`, "struct { D int32 }", "('a', '<i4')")
-	read(try(Read[struct {
-		A int32 `b2:"A"`
-	}](ctx, abc)), `no field "A" for A`)
-	read(try(Read[struct{ B inner2 }](ctx, abc)), `field "b.x" is <f8, not int64`)
-	read(try(Read[struct {
-		A int32
-		B int32 `b2:"a"`
-	}](ctx, abc)), `fields A and B are both "a"`)
-	read(try(Read[struct {
-		Name [2][3]int16 `b2:"c"`
-		C    [3][2]int16
-	}](ctx, abc)), `field "C" is |S4, not [3][2]int16`) // of the fields that differ in case alone, the exact one
-	read(try(Read[struct {
-		X [3][2]int16 `b2:"c"`
-	}](ctx, abc)), `field "c" is ('<i2', (2, 3)), not [3][2]int16`)
-	read(try(Read[struct {
-		X [2][3]int32 `b2:"c"`
-	}](ctx, abc)), `field "c" is <i2, not int32`)
-	read(try(Read[struct {
-		A int
-	}](ctx, abc)), `field "a" is <i4, not int`)
-	read(try(Read[struct{}](ctx, abc)), "no exported fields")
-	read(try(Read[struct {
-		a int32 `b2:"a"`
-	}](ctx, abc)), "field a of struct", "not exported")
-	read(try(Read[int64](ctx, abc)), "not int64")
-	read(try(Read[*inner](ctx, abc)), "not *ndarray.inner")
-	read(try(Read[any](ctx, abc)), "not interface {}")
-	read(try(Read[[]int32](ctx, array("<i4"))), "items are <i4, not []int32")
-	read(try(Read[int](ctx, array("<i8"))), "items are <i8, not int")
-	read(try(Read[string](ctx, array("|V4"))), "items are |V4, not string")
-	read(try(Read[[4]byte](ctx, array("<f4"))), "items are <f4, not [4]uint8")
-	read(try(Read[string](ctx, array("|O8"))), "items are |O, not string")
-	read(try(Read[Float16](ctx, array("<u2"))), "items are <u2, not ndarray.Float16")
-	read(try(Read[uint16](ctx, array("<f2"))), "items are <f2, not uint16")
-	read(try(Read[float64](ctx, array("<f2"))), "items are <f2, not float64")
-	read(try(Read[time.Duration](ctx, array("<i8"))), "items are <i8, not time.Duration")
-	read(try(Read[time.Time](ctx, array("<M8"))), "items are <M8, not time.Time", "use int64")
-	read(Write(ctx, abc, make([]inner, 2)), `no field "b"`, "ndarray.inner")
-	read(Fill(ctx, abc, inner{}), `no field "b"`)
-	read(try(Create(ctx, "", []int64{1}, []int{1}, nil)), "int has no dtype")
-	read(try(Create(ctx, "", []int64{1}, []any{1}, nil)), "interface {} has no dtype")
-	read(try(Create(ctx, "", []int64{1}, []struct{ F func() }{{}}, nil)), "func() has no dtype")
-	read(try(Create(ctx, "", []int64{1}, []struct{}{{}}, nil)), "no exported fields")
-	read(try(Create(ctx, "", []int64{1}, []struct {
-		A int32
-		B int32 `b2:"A"`
-	}{{}}, nil)), `two fields of struct`)
-	read(try(Create(ctx, "", []int64{1}, []struct {
-		A int32 `b2:",<f4"`
-	}{{}}, nil)), `field "A" is <f4, not int32`)
-	read(try(Create(ctx, "", []int64{1}, []struct {
-		A int32 `b2:",nothing"`
-	}{{}}, nil)), "tag of field A")
-	read(try(Create(ctx, "", []int64{1}, []int32{1}, &Options{DType: "<f4"})), "items are <f4, not int32")
-	read(try(Create(ctx, "", []int64{1}, []int32{1}, &Options{DType: "what"})), "what")
-	if d := DTypeOf[map[string]int](); d.Kind != 0 || d.String() != "" {
-		t.Error(d)
-	}
-	if _, err := Read[struct{ B inner }](ctx, abc); err != nil { // some of the fields
-		t.Error(err)
-	}
-	if got, err := Read[struct{ B inner }](ctx, array("[('B', [('A', '<i4')]), ('b', '<i8')]")); err != nil {
-		t.Error(got, err)
-	}
-}
-
-type inner2 struct{ X int64 }
-
-// TestDirectStructs checks that structs that are in memory as the items are not converted.
-func TestDirectStructs(t *testing.T) {
-	type point struct {
-		X, Y float64
-		N    [4]int32
-	}
-	d := DTypeOf[point]()
-	c, err := converterOf[point](d)
-	little := binary.NativeEndian.Uint16([]byte{1, 0}) == 1
-	if err != nil || c.direct != little {
-		t.Errorf("direct %v, %v", c.direct, err)
-	}
-	data := []point{{1, 2, [4]int32{3, 4, 5, 6}}, {X: 7}}
-	b, err := encodeItems(context.Background(), d, 0, data)
-	if err != nil || little && &b[0] != (*byte)(unsafe.Pointer(&data[0])) {
-		t.Error("a copy was made", err)
-	}
 }

@@ -1,4 +1,4 @@
-package ndarray
+package npy
 
 import (
 	"encoding/binary"
@@ -11,30 +11,32 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// maxNPYText is the longest text of a header that is read.
-const maxNPYText = 1 << 20
+// ErrFormat is returned for input that is not a .npy file, or that breaks its format.
+var ErrFormat = errors.New("not a valid .npy file")
 
-// ReadNPYHeader reads the header of a .npy file, of any version, up to the items. Errors are ErrNPY, or those of r.
-func ReadNPYHeader(r io.Reader) (NPYHeader, error) {
-	text, err := readNPYText(r)
-	if err == nil {
-		var h NPYHeader
-		if h, err = parseNPYText(text); err == nil {
-			return h, nil
-		}
+const (
+	maxText = 1 << 20 // bytes of the longest header that is read
+	maxDims = 64      // NumPy's limit
+)
+
+// Read reads the header of a .npy file of any version, up to the items. The error wraps ErrFormat or is an error of r.
+func Read(r io.Reader) (Header, error) {
+	text, err := readText(r)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = fmt.Errorf("%w: the header is truncated", ErrFormat)
 	}
-	if !errors.Is(err, ErrNPY) && errors.Is(err, io.ErrUnexpectedEOF) {
-		err = fmt.Errorf("%w: the header is cut off", ErrNPY)
+	if err != nil {
+		return Header{}, err
 	}
-	return NPYHeader{}, fmt.Errorf("ndarray: %w", err)
+	return parseText(text)
 }
 
-// readNPYText reads the text of a header.
-func readNPYText(r io.Reader) (string, error) {
-	fixed := make([]byte, len(npyMagic)+2)
+// readText reads the text of a header.
+func readText(r io.Reader) (string, error) {
+	fixed := make([]byte, len(magic)+2)
 	n, err := io.ReadFull(r, fixed)
-	if head := fixed[:min(n, len(npyMagic))]; err == io.EOF || !strings.HasPrefix(npyMagic, string(head)) {
-		return "", ErrNPY
+	if head := fixed[:min(n, len(magic))]; err == io.EOF || !strings.HasPrefix(magic, string(head)) {
+		return "", ErrFormat
 	} else if err != nil {
 		return "", err
 	}
@@ -42,14 +44,14 @@ func readNPYText(r io.Reader) (string, error) {
 	if fixed[6] == 1 {
 		size = size[:2]
 	} else if fixed[6] != 2 && fixed[6] != 3 {
-		return "", fmt.Errorf("%w: version %d", ErrNPY, fixed[6])
+		return "", fmt.Errorf("%w: version %d", ErrFormat, fixed[6])
 	}
 	if err := readFull(r, size); err != nil {
 		return "", err
 	}
 	length := binary.LittleEndian.Uint32(append(size[:len(size):len(size)], 0, 0)[:4])
-	if length > maxNPYText {
-		return "", fmt.Errorf("%w: a header of %d bytes", ErrNPY, length)
+	if length > maxText {
+		return "", fmt.Errorf("%w: a header of %d bytes", ErrFormat, length)
 	}
 	text := make([]byte, length)
 	if err := readFull(r, text); err != nil {
@@ -61,7 +63,7 @@ func readNPYText(r io.Reader) (string, error) {
 	return string(text), nil
 }
 
-// readFull is io.ReadFull for bytes that must be there.
+// readFull is io.ReadFull, but the end of the input is always unexpected.
 func readFull(r io.Reader, b []byte) error {
 	_, err := io.ReadFull(r, b)
 	if err == io.EOF {
@@ -70,6 +72,7 @@ func readFull(r io.Reader, b []byte) error {
 	return err
 }
 
+// fromLatin1 returns a text in Latin-1 as UTF-8.
 func fromLatin1(b []byte) []byte {
 	var out []byte
 	for _, c := range b {
@@ -78,10 +81,10 @@ func fromLatin1(b []byte) []byte {
 	return out
 }
 
-// parseNPYText reads the dictionary of a header.
-func parseNPYText(text string) (h NPYHeader, err error) {
-	bad := func(what string) (NPYHeader, error) {
-		return h, fmt.Errorf("%w: the header has no valid %s", ErrNPY, what)
+// parseText reads the dictionary of a header.
+func parseText(text string) (h Header, err error) {
+	bad := func(what string) (Header, error) {
+		return h, fmt.Errorf("%w: the header has no valid %s", ErrFormat, what)
 	}
 	entries, ok := splitPython(strings.TrimSpace(text), '{', '}', ',')
 	if !ok {
@@ -103,7 +106,7 @@ func parseNPYText(text string) (h NPYHeader, err error) {
 		return bad("fortran_order")
 	}
 	lengths, ok := splitPython(strings.ReplaceAll(value["shape"], "L", ""), '(', ')', ',')
-	if !ok || len(lengths) > maxResultDims {
+	if !ok || len(lengths) > maxDims {
 		return bad("shape")
 	}
 	h.Shape = []int64{}
@@ -115,7 +118,7 @@ func parseNPYText(text string) (h NPYHeader, err error) {
 		h.Shape = append(h.Shape, int64(n))
 	}
 	if h.DType, err = parseDescr(value["descr"]); err != nil {
-		return h, fmt.Errorf("%w: %w", ErrNPY, err)
+		return h, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
 	return h, nil
 }
@@ -125,14 +128,14 @@ func parseDescr(text string) (meta.DType, error) {
 	if len(text) > 1 && (text[0] == '\'' || text[0] == '"') {
 		return meta.ParseDType(strings.Trim(text, `'"`))
 	}
-	// Fields without a name are gaps. Each gets a name that no other has, and goes away after parsing.
+	// Fields without a name are gaps. Each gets a unique name, since the parser needs one, and is removed after parsing.
 	const gap = "('', '|V"
 	mark := "\x01gap"
 	var named strings.Builder
 	for i := 0; ; i++ {
-		before, behind, found := strings.Cut(text, gap)
+		before, after, found := strings.Cut(text, gap)
 		named.WriteString(before)
-		if text = behind; !found {
+		if text = after; !found {
 			break
 		}
 		fmt.Fprintf(&named, "('%s%d', '|V", mark, i)
@@ -164,10 +167,10 @@ func withoutGaps(d meta.DType, mark string) meta.DType {
 	return d
 }
 
-// splitPython cuts what stands between two brackets at the separators outside of inner brackets and strings, and
-// trims the pieces.
-func splitPython(s string, open, shut, sep byte) ([]string, bool) {
-	if len(s) < 2 || s[0] != open || s[len(s)-1] != shut {
+// splitPython splits the text between two brackets at the separators outside inner brackets and strings, and trims the
+// parts. It returns false if brackets or quotes do not match.
+func splitPython(s string, open, end, sep byte) ([]string, bool) {
+	if len(s) < 2 || s[0] != open || s[len(s)-1] != end {
 		return nil, false
 	}
 	s = s[1 : len(s)-1]

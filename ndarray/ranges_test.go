@@ -2,38 +2,25 @@ package ndarray
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/hex"
+	"errors"
 	"hash/crc32"
-	"io"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/golden"
 )
 
 // makingLines returns the lines of one kind of testdata/making.txt.gz, in fields, without the kind.
 func makingLines(t *testing.T, kind string) [][]string {
 	t.Helper()
-	f, err := os.Open("testdata/making.txt.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var out [][]string
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), kind+";"); ok {
+	for _, line := range golden.Lines(t, "testdata/making.txt.gz") {
+		if rest, ok := strings.CutPrefix(line, kind+";"); ok {
 			out = append(out, strings.Split(rest, ";"))
 		}
 	}
@@ -138,5 +125,15 @@ func TestNumPyFiles(t *testing.T) {
 				t.Errorf("%v %v, Fortran: header %q", h.DType, h.Shape, b)
 			}
 		}
+	}
+}
+
+// TestNPYHeaderErrors checks that the errors of .npy headers are those of this package.
+func TestNPYHeaderErrors(t *testing.T) {
+	if _, err := (NPYHeader{DType: meta.DType{Kind: 'O', Size: 8}}).Append(nil); !errors.Is(err, ErrType) {
+		t.Errorf("python objects: %v", err)
+	}
+	if _, err := ReadNPYHeader(strings.NewReader("text")); !errors.Is(err, ErrNPY) || !strings.HasPrefix(err.Error(), "ndarray: ") {
+		t.Errorf("text: %v", err)
 	}
 }

@@ -1,30 +1,30 @@
-package ndarray
+package convert
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
-	"math/bits"
 
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/float16"
 )
 
-// castTo returns a function that makes items of one dtype from those of another, as astype of NumPy does on x86-64
-// (see AsType), or nil when they are the same. dst and src hold whole items, as many. The error is ErrType.
-func castTo(to, from meta.DType) (func(dst, src []byte), error) {
+// Cast returns a function that converts items of one dtype to another, as NumPy's astype does on x86-64, or nil if the
+// dtypes are the same. dst and src must hold the same number of whole items. It returns ErrType if NumPy's rules have no
+// such conversion, or none that is safe for text.
+func Cast(to, from meta.DType) (func(dst, src []byte), error) {
 	if to.String() == from.String() {
 		return nil, nil
 	}
-	if widths := swaps(to, from); widths != nil {
+	if numbers := swaps(to, from); numbers != nil {
 		return func(dst, src []byte) {
 			copy(dst, src)
 			if to.Fields == nil && to.Elem == nil {
-				swap(dst, widths[0].width)
+				swap(dst, numbers[0].width)
 				return
 			}
 			for ; len(dst) > 0; dst = dst[to.Size:] {
-				for _, w := range widths {
-					swap(dst[w.at:w.at+w.width], w.width)
+				for _, n := range numbers {
+					swap(dst[n.at:n.at+n.width], n.width)
 				}
 			}
 		}, nil
@@ -41,18 +41,22 @@ func castTo(to, from meta.DType) (func(dst, src []byte), error) {
 	return func(dst, src []byte) { convertNumbers(dst, src, d, s) }, nil
 }
 
-// swapped is a number whose bytes are to be reversed.
-type swapped struct{ at, width int }
+// number is a number inside an item: where it starts and its bytes.
+type number struct{ at, width int }
 
-// swaps lists the numbers that have another byte order, of dtypes that differ in nothing else; nil if they do.
-func swaps(to, from meta.DType) []swapped {
+// OrderDiffers reports whether two dtypes differ in the byte order of their numbers and in nothing else.
+func OrderDiffers(to, from meta.DType) bool { return swaps(to, from) != nil }
+
+// swaps returns the numbers of an item whose byte order differs, or nil if the dtypes differ in anything else.
+func swaps(to, from meta.DType) []number {
 	if littleEndian(to).String() != littleEndian(from).String() {
 		return nil
 	}
 	return appendSwaps(nil, to, from, 0)
 }
 
-func appendSwaps(list []swapped, to, from meta.DType, at int) []swapped {
+// appendSwaps appends the numbers of an item, or of a part that starts at byte at, whose byte order differs.
+func appendSwaps(list []number, to, from meta.DType, at int) []number {
 	switch {
 	case to.Fields != nil:
 		for i := range to.Fields {
@@ -73,13 +77,13 @@ func appendSwaps(list []swapped, to, from meta.DType, at int) []swapped {
 			width = 4
 		}
 		for k := 0; k < to.Size; k += width {
-			list = append(list, swapped{at + k, width})
+			list = append(list, number{at + k, width})
 		}
 	}
 	return list
 }
 
-// littleEndian returns a dtype with all numbers little-endian.
+// littleEndian returns d with little-endian numbers.
 func littleEndian(d meta.DType) meta.DType {
 	if d.Order == '>' {
 		d.Order = '<'
@@ -98,7 +102,7 @@ func littleEndian(d meta.DType) meta.DType {
 	return d
 }
 
-// convertText cuts text off or fills it up with zeros.
+// convertText truncates text or pads it with zeros.
 func convertText(dst, src []byte, to, from meta.DType) {
 	for len(dst) > 0 {
 		n := copy(dst[:to.Size], src[:from.Size])
@@ -110,15 +114,15 @@ func convertText(dst, src []byte, to, from meta.DType) {
 	}
 }
 
-// numberType is a type of numbers.
+// numberType is a dtype of bools or numbers.
 type numberType struct {
 	kind  byte // 'b', 'i', 'u', 'f' or 'c'
-	size  int  // of a part of a complex number
-	big   bool
-	bytes int // from one item to the next
+	size  int  // bytes of a number, or of one part of a complex number
+	big   bool // the numbers are big-endian
+	bytes int  // from one item to the next
 }
 
-// numberOf returns d as a type of numbers. Dates and time differences are whole numbers beside such.
+// numberOf returns d as a numberType. Dates and timedeltas count as integers if the other dtype is one of integers.
 func numberOf(d, other meta.DType) (numberType, bool) {
 	n := numberType{d.Kind, d.Size, d.Order == '>', d.Size}
 	switch d.Kind {
@@ -136,10 +140,11 @@ func numberOf(d, other meta.DType) (numberType, bool) {
 	return n, false
 }
 
-// convertNumbers converts in pieces by way of 64-bit numbers: signed, unsigned or floats, which hold all others.
+// convertNumbers converts pieces of the items to 64-bit numbers and those to the wanted type. The 64-bit numbers are
+// signed, unsigned or floats, which hold all other types.
 func convertNumbers(dst, src []byte, to, from numberType) {
 	pair := to.kind == 'c' && from.kind == 'c'
-	if pair { // both parts alike
+	if pair { // both parts are converted the same way
 		to.bytes, from.bytes = to.size, from.size
 	} else if to.kind == 'c' {
 		clear(dst) // the imaginary parts
@@ -151,17 +156,17 @@ func convertNumbers(dst, src []byte, to, from numberType) {
 		if from.kind == 'c' && to.kind == 'b' {
 			from.load(imaginary[:n], src[from.size:])
 			for i := range n {
-				w[i] = (w[i] | imaginary[i]) &^ (1 << 63) // neither is a zero of any sign
+				w[i] = (w[i] | imaginary[i]) &^ (1 << 63) // zero only if both parts are, whatever their sign
 			}
 		}
 		switch {
 		case to.kind == 'b' && (from.kind == 'f' || from.kind == 'c'):
 			for i, x := range w[:n] {
-				w[i] = truth(x<<1 != 0)
+				w[i] = boolBit(x<<1 != 0)
 			}
 		case to.kind == 'b':
 			for i, x := range w[:n] {
-				w[i] = truth(x != 0)
+				w[i] = boolBit(x != 0)
 			}
 		case to.kind == 'f' || to.kind == 'c':
 			to.fromAny(w[:n], from.kind)
@@ -173,45 +178,34 @@ func convertNumbers(dst, src []byte, to, from numberType) {
 	}
 }
 
-func truth(x bool) uint64 {
+// boolBit returns 1 for true and 0 for false.
+func boolBit(x bool) uint64 {
 	if x {
 		return 1
 	}
 	return 0
 }
 
-// load reads numbers: whole ones as 64 bits, floats as the bits of float64.
+// load reads numbers: integers as 64 bits, floats as the bits of float64.
 func (d *numberType) load(w []uint64, src []byte) {
-	at, le := 0, binary.LittleEndian
+	at := 0
 	for i := range w {
 		switch d.size {
 		case 1:
 			w[i] = uint64(src[at])
 		case 2:
-			x := le.Uint16(src[at:])
-			if d.big {
-				x = bits.ReverseBytes16(x)
-			}
-			w[i] = uint64(x)
+			w[i] = uint64(load16(src[at:], d.big))
 		case 4:
-			x := le.Uint32(src[at:])
-			if d.big {
-				x = bits.ReverseBytes32(x)
-			}
-			w[i] = uint64(x)
+			w[i] = uint64(load32(src[at:], d.big))
 		case 8:
-			x := le.Uint64(src[at:])
-			if d.big {
-				x = bits.ReverseBytes64(x)
-			}
-			w[i] = x
+			w[i] = load64(src[at:], d.big)
 		}
 		at += d.bytes
 	}
 	switch {
 	case d.kind == 'b':
 		for i, x := range w {
-			w[i] = truth(x != 0)
+			w[i] = boolBit(x != 0)
 		}
 	case d.kind == 'i' && d.size < 8:
 		shift := 64 - 8*d.size
@@ -221,7 +215,7 @@ func (d *numberType) load(w []uint64, src []byte) {
 	case d.kind != 'f' && d.kind != 'c':
 	case d.size == 2:
 		for i, x := range w {
-			w[i] = math.Float64bits(Float16(x).Float64())
+			w[i] = math.Float64bits(float16.Float16(x).Float64())
 		}
 	case d.size == 4:
 		for i, x := range w {
@@ -230,45 +224,36 @@ func (d *numberType) load(w []uint64, src []byte) {
 	}
 }
 
-// store writes numbers, of which it takes the lower bits.
+// store writes the low bits of numbers.
 func (d *numberType) store(dst []byte, w []uint64) {
-	at, le := 0, binary.LittleEndian
+	at := 0
 	for _, x := range w {
 		switch d.size {
 		case 1:
 			dst[at] = byte(x)
 		case 2:
-			if d.big {
-				x = uint64(bits.ReverseBytes16(uint16(x)))
-			}
-			le.PutUint16(dst[at:], uint16(x))
+			store16(dst[at:], uint16(x), d.big)
 		case 4:
-			if d.big {
-				x = uint64(bits.ReverseBytes32(uint32(x)))
-			}
-			le.PutUint32(dst[at:], uint32(x))
+			store32(dst[at:], uint32(x), d.big)
 		case 8:
-			if d.big {
-				x = bits.ReverseBytes64(x)
-			}
-			le.PutUint64(dst[at:], x)
+			store64(dst[at:], x, d.big)
 		}
 		at += d.bytes
 	}
 }
 
-// fromAny makes the bits of floats of d's size from numbers of a kind. Whole numbers become float16 by way of
-// float32, as in NumPy.
+// fromAny converts numbers of a kind to the bits of floats of d's size. Integers are rounded to float32 before they are
+// rounded to float16, as in NumPy.
 func (d *numberType) fromAny(w []uint64, kind byte) {
-	whole := kind != 'f' && kind != 'c'
+	integer := kind != 'f' && kind != 'c'
 	for i, x := range w {
 		switch {
-		case whole && d.size == 8 && kind == 'i':
+		case integer && d.size == 8 && kind == 'i':
 			w[i] = math.Float64bits(float64(int64(x)))
-		case whole && d.size == 8:
+		case integer && d.size == 8:
 			w[i] = math.Float64bits(float64(x))
-		case !whole && d.size == 8:
-		case whole:
+		case !integer && d.size == 8:
+		case integer:
 			y := nearest32(x)
 			if kind == 'i' && int64(x) < 0 {
 				y = -nearest32(-x)
@@ -276,31 +261,31 @@ func (d *numberType) fromAny(w []uint64, kind byte) {
 			if d.size == 4 {
 				w[i] = uint64(math.Float32bits(y))
 			} else {
-				w[i] = uint64(Float16Of(y))
+				w[i] = uint64(float16.Of(y))
 			}
 		case d.size == 4:
 			w[i] = uint64(math.Float32bits(float32(math.Float64frombits(x))))
 		default:
-			w[i] = uint64(Float16Of(math.Float64frombits(x)))
+			w[i] = uint64(float16.Of(math.Float64frombits(x)))
 		}
 	}
 }
 
-// nearest32 returns the float32 nearest to x. Go's own conversion cuts bits off on 386.
+// nearest32 returns the float32 nearest to x. Go's own conversion loses bits on 386.
 func nearest32(x uint64) float32 {
 	if low := x & (1<<11 - 1); x>>53 != 0 {
 		x -= low
 		if low != 0 {
-			x |= 1 << 11 // a bit that tells halves from more: the float64 is exact, and only the next step rounds
+			x |= 1 << 11 // a sticky bit: the float64 is exact, and only the conversion to float32 rounds
 		}
 	}
 	return float32(float64(int64(x>>1))*2 + float64(int64(x&1)))
 }
 
-// fromFloats makes whole numbers of d's type from the bits of float64, cut towards zero. What does not fit becomes what
-// NumPy makes of it on x86-64, where it converts many at once: the lowest number of 32 bits, of which smaller types take
-// the lower ones, or of 64 bits; types without sign of 32 and 64 bits take half of their range off numbers above it,
-// and put it back. Only float16 becomes uint32 by way of 64 bits.
+// fromFloats converts the bits of float64 to integers of d's type, truncated towards zero. Numbers that do not fit get
+// the values that NumPy's vector code produces on x86-64: the lowest int32, of which smaller types take the low bits, or
+// the lowest int64. For uint32 and uint64, half of the range is subtracted from larger numbers before the conversion and
+// added afterwards. Only float16 becomes uint32 through 64 bits.
 func (d *numberType) fromFloats(w []uint64, from int) {
 	const two31, two63 = 1 << 31, 1 << 63
 	wide := d.size == 8

@@ -1,4 +1,4 @@
-package ndarray
+package convert
 
 import (
 	"encoding/binary"
@@ -7,42 +7,44 @@ import (
 	"time"
 	"unicode/utf8"
 	"unsafe"
+
+	"github.com/goblosc/blosc2/ndarray/internal/float16"
 )
 
-// step moves a part of an item to a part of a Go value and back. All items of a call go through a step before the
-// next one, so that what to do is found out once.
+// step converts a part of an item to a part of a Go value and back. All items of a call go through a step before the
+// next step, so that the kind of conversion is looked up once per call.
 type step struct {
 	kind stepKind
 	path string  // of the field
-	at   int     // where the part starts in the item
-	to   uintptr // and in the value
-	n    int     // bytes in the item
+	at   int     // offset of the part in the item
+	to   uintptr // offset of the part in the value
+	n    int     // bytes of the part in the item
 	big  bool    // the item is big-endian
 
 	unit *timeUnit
 
-	// of eachStep
+	// For eachStep.
 	count     int
 	itemStep  int
 	valueStep uintptr
-	elem      []step // of the first element
+	elem      []step // steps of the first element
 }
 
 type stepKind uint8
 
 const (
-	copyStep     stepKind = iota // n bytes as they are
+	copyStep     stepKind = iota // n bytes, unchanged
 	swapStep                     // n bytes in reverse order
-	boolStep                     // a byte that is 0 or not
+	boolStep                     // one byte, true unless it is 0
 	halfStep                     // float16, in Go a float32
 	stringStep                   // bytes
 	textStep                     // Unicode text
 	timeStep                     // a date
-	durationStep                 // a time difference
+	durationStep                 // a timedelta
 	eachStep                     // a sub-array
 )
 
-// span returns how many bytes of the item a step takes, which has no gaps there.
+// span returns the number of bytes of the item that a step without gaps covers.
 func (s *step) span() int {
 	if s.kind == eachStep {
 		return s.count * s.itemStep
@@ -50,7 +52,7 @@ func (s *step) span() int {
 	return s.n
 }
 
-// valueSpan returns how many bytes of the value a step takes.
+// valueSpan returns the number of bytes of the value that a step covers.
 func (s *step) valueSpan() uintptr {
 	switch s.kind {
 	case copyStep, swapStep, boolStep:
@@ -61,26 +63,19 @@ func (s *step) valueSpan() uintptr {
 	return 0
 }
 
-// values are n Go values in memory, one each step bytes. The pointer keeps them alive.
-type values struct {
-	p    unsafe.Pointer
-	step uintptr
-	n    int
-}
-
-// items are as many items, one each step bytes.
+// items holds items in memory, one every step bytes.
 type items struct {
 	b    []byte
 	step int
 }
 
-// value returns where the part of value i is.
-func (s *step) value(v *values, i int) unsafe.Pointer {
+// value returns the address of the part of value i.
+func (s *step) value(v *Values, i int) unsafe.Pointer {
 	return unsafe.Add(v.p, s.to+uintptr(i)*v.step)
 }
 
-// memory returns the bytes of that part.
-func (s *step) memory(v *values, i int) []byte {
+// memory returns the bytes of the part of value i.
+func (s *step) memory(v *Values, i int) []byte {
 	return unsafe.Slice((*byte)(s.value(v, i)), s.n)
 }
 
@@ -90,7 +85,7 @@ func (s *step) item(b *items, i int) []byte {
 	return b.b[at : at+s.n : at+s.n]
 }
 
-// badItem is the error for an item that cannot be converted.
+// badItem returns the error for item i, which cannot be converted.
 func (s *step) badItem(i int, why string) error {
 	if s.path != "" {
 		return fmt.Errorf("ndarray: %w: item %d, field %q: %s", ErrValue, i, s.path, why)
@@ -98,9 +93,10 @@ func (s *step) badItem(i int, why string) error {
 	return fmt.Errorf("ndarray: %w: item %d: %s", ErrValue, i, why)
 }
 
-// inner calls f for the elements of a sub-array: those of one value at a time, or those of all values at one place,
-// so that each call has many. first returns the number of the value that is the first of a call.
-func (s *step) inner(v values, b items, f func(v values, b items, first, each int) error) error {
+// inner calls f for the elements of sub-arrays: for element k of all values, or for all elements of one value, whichever
+// are more. first is the number of the first value of a call, and each is 1 if the call has one element of every value,
+// or 0 if it has all elements of one value.
+func (s *step) inner(v Values, b items, f func(v Values, b items, first, each int) error) error {
 	v.p, b.b = unsafe.Add(v.p, s.to), b.b[s.at:]
 	if s.count < v.n {
 		for k := range s.count {
@@ -113,7 +109,7 @@ func (s *step) inner(v values, b items, f func(v values, b items, first, each in
 		return nil
 	}
 	for i := range v.n {
-		w := values{unsafe.Add(v.p, uintptr(i)*v.step), s.valueStep, s.count}
+		w := Values{unsafe.Add(v.p, uintptr(i)*v.step), s.valueStep, s.count}
 		if err := f(w, items{b.b[i*b.step:], s.itemStep}, i, 0); err != nil {
 			return err
 		}
@@ -121,15 +117,15 @@ func (s *step) inner(v values, b items, f func(v values, b items, first, each in
 	return nil
 }
 
-// decode turns items into values. first is the number of the first item, for errors, and each 1, or 0 where all
-// belong to the same item.
-func decode(steps []step, v values, b items, first, each int) error {
+// decode converts items to values. first is the number of the first item, for errors. each is 1, or 0 if all parts belong
+// to that item.
+func decode(steps []step, v Values, b items, first, each int) error {
 	for k := range steps {
 		s := &steps[k]
 		var err error
 		switch s.kind {
 		case eachStep:
-			err = s.inner(v, b, func(v values, b items, i, e int) error {
+			err = s.inner(v, b, func(v Values, b items, i, e int) error {
 				return decode(s.elem, v, b, first+each*i, each*e)
 			})
 		case copyStep:
@@ -142,7 +138,7 @@ func decode(steps []step, v values, b items, first, each int) error {
 			}
 		case halfStep:
 			for i := range v.n {
-				*(*float32)(s.value(&v, i)) = Float16(load16(s.item(&b, i), s.big)).Float32()
+				*(*float32)(s.value(&v, i)) = float16.Float16(load16(s.item(&b, i), s.big)).Float32()
 			}
 		default:
 			err = s.decodeChecked(v, b, first, each)
@@ -154,7 +150,8 @@ func decode(steps []step, v values, b items, first, each int) error {
 	return nil
 }
 
-func (s *step) decodeCopies(v values, b items) {
+// decodeCopies copies parts that need no conversion. Parts of 4 and 8 bytes are copied as one number.
+func (s *step) decodeCopies(v Values, b items) {
 	n := binary.NativeEndian
 	switch s.n {
 	case 4:
@@ -172,7 +169,8 @@ func (s *step) decodeCopies(v values, b items) {
 	}
 }
 
-func (s *step) decodeSwapped(v values, b items) {
+// decodeSwapped copies numbers and reverses their bytes.
+func (s *step) decodeSwapped(v Values, b items) {
 	n := binary.NativeEndian
 	switch s.n {
 	case 2:
@@ -190,8 +188,8 @@ func (s *step) decodeSwapped(v values, b items) {
 	}
 }
 
-// decodeChecked is for items that Go may not have a value for.
-func (s *step) decodeChecked(v values, b items, first, each int) error {
+// decodeChecked converts items that may have no Go value.
+func (s *step) decodeChecked(v Values, b items, first, each int) error {
 	for i := range v.n {
 		item, p := s.item(&b, i), s.value(&v, i)
 		ok := true
@@ -217,14 +215,14 @@ func (s *step) decodeChecked(v values, b items, first, each int) error {
 	return nil
 }
 
-// encode turns values into items, whose bytes must be zeros.
-func encode(steps []step, v values, b items, first, each int) error {
+// encode converts values to items, whose bytes must be zeros. See decode.
+func encode(steps []step, v Values, b items, first, each int) error {
 	for k := range steps {
 		s := &steps[k]
 		var err error
 		switch s.kind {
 		case eachStep:
-			err = s.inner(v, b, func(v values, b items, i, e int) error {
+			err = s.inner(v, b, func(v Values, b items, i, e int) error {
 				return encode(s.elem, v, b, first+each*i, each*e)
 			})
 		case copyStep, boolStep:
@@ -239,7 +237,7 @@ func encode(steps []step, v values, b items, first, each int) error {
 			}
 		case halfStep:
 			for i := range v.n {
-				store16(s.item(&b, i), uint16(Float16Of(*(*float32)(s.value(&v, i)))), s.big)
+				store16(s.item(&b, i), uint16(float16.Of(*(*float32)(s.value(&v, i)))), s.big)
 			}
 		default:
 			err = s.encodeChecked(v, b, first, each)
@@ -251,8 +249,8 @@ func encode(steps []step, v values, b items, first, each int) error {
 	return nil
 }
 
-// encodeChecked is for values that may not fit in an item.
-func (s *step) encodeChecked(v values, b items, first, each int) error {
+// encodeChecked converts values that may not fit in an item.
+func (s *step) encodeChecked(v Values, b items, first, each int) error {
 	for i := range v.n {
 		item, p := s.item(&b, i), s.value(&v, i)
 		var x int64
@@ -281,17 +279,17 @@ func (s *step) encodeChecked(v values, b items, first, each int) error {
 	return nil
 }
 
-// measure puts into lengths how long the longest string of each text step is, in bytes or characters.
-func measure(steps []step, v values, lengths map[string]int) {
+// measure sets lengths[path] to the length of the longest string of each text step, in bytes or characters.
+func measure(steps []step, v Values, lengths map[string]int) {
 	for k := range steps {
 		s := &steps[k]
 		switch s.kind {
 		case eachStep:
 			for i := range v.n {
-				measure(s.elem, values{s.value(&v, i), s.valueStep, s.count}, lengths)
+				measure(s.elem, Values{s.value(&v, i), s.valueStep, s.count}, lengths)
 			}
 		case stringStep, textStep:
-			longest := 1 // as NumPy has it for empty strings alone
+			longest := 1 // NumPy gives this length to strings that are all empty
 			for i := range v.n {
 				text := *(*string)(s.value(&v, i))
 				if n := len(text); n > longest {
@@ -304,46 +302,4 @@ func measure(steps []step, v values, lengths map[string]int) {
 			lengths[s.path] = max(lengths[s.path], longest)
 		}
 	}
-}
-
-func load16(b []byte, big bool) uint16 {
-	if big {
-		return binary.BigEndian.Uint16(b)
-	}
-	return binary.LittleEndian.Uint16(b)
-}
-
-func load32(b []byte, big bool) uint32 {
-	if big {
-		return binary.BigEndian.Uint32(b)
-	}
-	return binary.LittleEndian.Uint32(b)
-}
-
-func load64(b []byte, big bool) uint64 {
-	if big {
-		return binary.BigEndian.Uint64(b)
-	}
-	return binary.LittleEndian.Uint64(b)
-}
-
-func store16(b []byte, x uint16, big bool) {
-	if big {
-		x = bits.ReverseBytes16(x)
-	}
-	binary.LittleEndian.PutUint16(b, x)
-}
-
-func store32(b []byte, x uint32, big bool) {
-	if big {
-		x = bits.ReverseBytes32(x)
-	}
-	binary.LittleEndian.PutUint32(b, x)
-}
-
-func store64(b []byte, x uint64, big bool) {
-	if big {
-		x = bits.ReverseBytes64(x)
-	}
-	binary.LittleEndian.PutUint64(b, x)
 }
