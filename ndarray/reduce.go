@@ -256,7 +256,7 @@ func reduceComplex[T complex64 | complex128, F Scalar](j *reduction, round func(
 			a, b = b, a
 		}
 		return real(a) < real(b) || real(a) == real(b) && imag(a) < imag(b)
-	}, func(x T) bool { return x != x })
+	}, func(x T) bool { return math.IsNaN(real(complex128(x))) || math.IsNaN(imag(complex128(x))) })
 	switch j.op {
 	case OpSum:
 		return finish(j, widen, reduce.SumComplex[T](j.count), round)
