@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -13,8 +15,45 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// Array is an open N-dimensional array. All methods are safe for use by any number of goroutines: each read works on
-// one committed state, whatever is written meanwhile; writes wait for each other.
+// A Reader can be read as an N-dimensional array: an *Array or a *View. Functions that only read accept a Reader. No other
+// package can implement it. Any number of goroutines may use it.
+type Reader interface {
+	// Shape returns the shape in items, the first axis first. It is the caller's.
+	Shape() []int64
+	// NDim returns the number of dimensions.
+	NDim() int
+	// Size returns the number of items.
+	Size() int64
+	// DType returns the NumPy dtype of the items.
+	DType() meta.DType
+	// ItemSize returns the size of an item in bytes.
+	ItemSize() int
+	// SelectionShape returns the shape of a selection. The error wraps ErrBounds or ErrTooLarge.
+	SelectionShape(sel ...Index) ([]int64, error)
+	// ReadBytes reads a selection into dst, in C order, as the items are stored. See Array.ReadBytes.
+	ReadBytes(ctx context.Context, dst []byte, sel ...Index) error
+	// Options returns the options that make an array like this: its partition and compression parameters.
+	Options() *Options
+
+	// source returns the array, and the mapping of a view or nil.
+	source() (*Array, *mapping)
+}
+
+// A Writer accepts items: an *Array or a *View that repeats no item, where each call is one commit, or a *Batch. No other
+// package can implement it.
+type Writer interface {
+	// DType returns the NumPy dtype of the items.
+	DType() meta.DType
+	// WriteBytes writes src to a selection. See Array.WriteBytes.
+	WriteBytes(ctx context.Context, src []byte, sel ...Index) error
+	// FillBytes writes the same item to all items of a selection. See Array.FillBytes.
+	FillBytes(ctx context.Context, item []byte, sel ...Index) error
+
+	source() (*Array, *mapping)
+}
+
+// An Array is an open N-dimensional array. Any number of goroutines may use it: each read sees one committed state,
+// regardless of concurrent edits, and edits wait for each other.
 type Array struct {
 	f        *frame.Frame
 	layer    string // name of the metalayer with the shapes
@@ -25,16 +64,16 @@ type Array struct {
 	reads    sync.Pool // of *reading
 }
 
-// state is what the shapes of one commit lead to.
+// state holds the shapes of one commit.
 type state struct {
-	content []byte // of the metalayer that they were read from
+	content []byte // of the metalayer with the shapes
 	rec     *meta.Array
 	geo     *geometry
 }
 
-// Open opens the array in a file, or in the directory of a sparse frame, for reading. It reads header, index and
-// trailer of the frame. Errors are ErrFormat, ErrNotArray, ErrCorrupt, ErrUnsupported or ErrTooLarge, or those of the
-// system.
+// Open opens the array in a file, or in the directory of a sparse frame, for reading. It reads the header, the index and
+// the trailer of the frame. The error wraps ErrFormat, ErrNotArray, ErrCorrupt, ErrUnsupported or ErrTooLarge, or is an
+// error of the operating system.
 func Open(name string, o *Options) (*Array, error) {
 	f, err := frame.Open(name, o.frameOptions())
 	return fromFrame(f, err, o)
@@ -46,8 +85,8 @@ func Edit(name string, o *Options) (*Array, error) {
 	return fromFrame(f, err, o)
 }
 
-// NewReader opens the array that starts at o.Offset in the first size bytes of r, for reading: a member of a zip file
-// that is stored, an object of a cloud store, a bytes.Reader. Close does not close r.
+// NewReader opens the array that starts at o.Offset in the first size bytes of r, for reading. r may be an uncompressed
+// member of a zip file, an object in cloud storage or a bytes.Reader. Close does not close r.
 func NewReader(r io.ReaderAt, size int64, o *Options) (*Array, error) {
 	f, err := frame.NewReader(r, size, o.frameOptions())
 	return fromFrame(f, err, o)
@@ -59,8 +98,8 @@ func FromBytes(b []byte, o *Options) (*Array, error) {
 	return fromFrame(f, err, o)
 }
 
-// FromFrame returns the array in an open frame, which it then owns. Errors are ErrNotArray and ErrCorrupt; the frame
-// stays open then.
+// FromFrame returns the array in an open frame, which it then owns. The error wraps ErrNotArray or ErrCorrupt. After an
+// error the frame is still open.
 func FromFrame(f *frame.Frame) (*Array, error) {
 	v, err := f.View()
 	if err != nil {
@@ -112,7 +151,7 @@ func lostItemSize(v frame.View, layer string) int {
 	return d.Size
 }
 
-// fromFrame is FromFrame for a frame that was opened for it with the options o.
+// fromFrame returns the array in a frame that was opened with the options o. It closes the frame after an error.
 func fromFrame(f *frame.Frame, err error, o *Options) (*Array, error) {
 	if err != nil {
 		return nil, err
@@ -131,7 +170,7 @@ func fromFrame(f *frame.Frame, err error, o *Options) (*Array, error) {
 	return a, nil
 }
 
-// setDType takes the items for those of another dtype than the stored one.
+// setDType replaces the stored dtype.
 func (a *Array) setDType(dtype string) error {
 	dt, err := meta.ParseDType(dtype)
 	if err != nil {
@@ -157,7 +196,7 @@ func (a *Array) load(v frame.View) (*state, error) {
 	return st, err
 }
 
-// readFrom tells whether the state was read from this memory.
+// readFrom reports whether the state was read from this memory.
 func (st *state) readFrom(content []byte) bool {
 	return len(content) > 0 && len(st.content) > 0 && &content[0] == &st.content[0]
 }
@@ -204,7 +243,7 @@ func (a *Array) view(ctx context.Context) (frame.View, *state, error) {
 	return v, st, nil
 }
 
-// now returns the newest state, or that before Close.
+// now returns the newest state, or after Close the last one.
 func (a *Array) now() *state {
 	if v, st, err := a.view(context.Background()); err == nil {
 		v.Release()
@@ -213,9 +252,9 @@ func (a *Array) now() *state {
 	return a.state.Load()
 }
 
-// Refresh makes the array that is stored now the one that is read from then on, and tells whether that is another
-// state than before: what another process has written, or how it has resized the array. See frame.Frame.Refresh. Errors
-// are also ErrCorrupt.
+// Refresh switches the Array to the state that is stored now, and reports whether it differs from the previous one because
+// another process has written items or resized the array. The error wraps ErrCorrupt or is an error of
+// frame.Frame.Refresh.
 func (a *Array) Refresh() (bool, error) {
 	changed, err := a.f.Refresh()
 	if err != nil {
@@ -254,9 +293,62 @@ func (a *Array) Blocks() []int32 { return slices.Clone(a.state.Load().rec.BlockS
 // ItemSize returns the size of an item in bytes.
 func (a *Array) ItemSize() int { return a.itemSize }
 
-// DType returns the NumPy dtype. One that is missing, unknown or does not fit the item size reads as raw bytes
-// ("V" and the size); DTypeString has what is stored.
+// DType returns the NumPy dtype. If the stored dtype is missing, unknown or does not match the item size, it returns raw
+// bytes ("V" and the size). DTypeString returns the stored text.
 func (a *Array) DType() meta.DType { return a.dtype }
 
 // DTypeString returns the dtype as it is stored, and its format (0 is NumPy's).
 func (a *Array) DTypeString() (string, int) { return a.dtypeRaw, int(a.state.Load().rec.DTypeFormat) }
+
+// ChunkInfo describes a chunk of an array without decoding it: its special value, if any, its location in the frame, and
+// its sizes in bytes. The decoded size includes padding.
+type ChunkInfo struct {
+	frame.ChunkInfo
+	Number int64   // in C order of the grid of chunks
+	Coord  []int64 // position in the grid
+	Box    Box     // the items of the chunk that are in the array
+}
+
+// Ratio returns the compression ratio of the chunk: infinity if only the index represents it.
+func (c ChunkInfo) Ratio() float64 {
+	if c.CBytes == 0 {
+		return math.Inf(1)
+	}
+	return float64(c.NBytes) / float64(c.CBytes)
+}
+
+// ChunkInfos ranges over the chunks in order and reads only their headers. Coordinates and box are valid until the next
+// chunk. All chunks are those of the commit that was the newest when the loop began. The first error ends the loop. It
+// wraps ErrCorrupt, ErrUnsupported or ErrClosed, or is an error of reading.
+func (a *Array) ChunkInfos() iter.Seq2[ChunkInfo, error] {
+	return func(yield func(ChunkInfo, error) bool) {
+		v, st, err := a.view(context.Background())
+		if err != nil {
+			yield(ChunkInfo{}, err)
+			return
+		}
+		defer v.Release()
+		s, err := resolve(st.rec.Shape, nil)
+		if err != nil {
+			yield(ChunkInfo{}, err)
+			return
+		}
+		plan, n := newPlan(st.geo, &s), st.geo.ndim
+		var part chunkPart
+		c := ChunkInfo{Coord: make([]int64, n), Box: Box{make([]int64, n), make([]int64, n)}}
+		for ok := plan.first(&part); ok; ok = plan.next(&part) {
+			c.Number = part.number
+			copy(c.Coord, part.coord[:n])
+			copy(c.Box.Start, part.origin[:n])
+			for i := range n {
+				c.Box.Shape[i] = part.hi[i] - part.lo[i]
+			}
+			c.ChunkInfo, err = v.ChunkInfo(int(part.number))
+			if !yield(c, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (a *Array) source() (*Array, *mapping) { return a, nil }

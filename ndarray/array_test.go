@@ -4,6 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/goblosc/blosc2/internal/manifest"
@@ -66,6 +69,66 @@ func TestFixtures(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestMaxDims opens an array with as many dimensions as the options allow, and one more.
+func TestMaxDims(t *testing.T) {
+	a, err := Zeros("", []int64{2, 3, 4}, "<i2", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := a.Frame().AppendTo(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := FromBytes(b, &Options{MaxDims: 3}); err != nil {
+		t.Error(err)
+	}
+	if _, err := FromBytes(b, &Options{MaxDims: 2}); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("three dimensions, two allowed: %v", err)
+	}
+}
+
+// TestRefresh follows what another handle does to an array.
+func TestRefresh(t *testing.T) {
+	ctx := t.Context()
+	for _, sparse := range []bool{false, true} {
+		o := &Options{Chunks: []int32{4, 4}, Blocks: []int32{2, 2}}
+		o.Sparse, o.NoSync = sparse, true
+		name := filepath.Join(t.TempDir(), "x")
+		w, err := Create(ctx, name, []int64{2, 3}, []int32{1, 2, 3, 4, 5, 6}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Open(name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := r.Refresh(); err != nil || c {
+			t.Error(c, err)
+		}
+		if err := w.Resize(ctx, 3, 5); err != nil {
+			t.Fatal(err)
+		}
+		if err := Write(ctx, w, []int32{7}, Span(2, 3), Span(4, 5)); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Shape(); !slices.Equal(got, []int64{2, 3}) {
+			t.Error("before Refresh:", got)
+		}
+		if c, err := r.Refresh(); err != nil || !c {
+			t.Error(c, err)
+		}
+		want := []int32{1, 2, 3, 0, 0, 4, 5, 6, 0, 0, 0, 0, 0, 0, 7}
+		if got, err := Read[int32](ctx, r); err != nil || !slices.Equal(got, want) || !slices.Equal(r.Shape(), []int64{3, 5}) {
+			t.Error(r.Shape(), got, err)
+		}
+		w.Close()
+		r.Close()
+		if _, err := r.Refresh(); !errors.Is(err, ErrClosed) {
+			t.Error(err)
 		}
 	}
 }

@@ -2,12 +2,15 @@ package ndarray
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
 )
 
 // benchShape is that of an array of 40 MiB of float32: a smooth field with some noise.
@@ -128,6 +131,261 @@ func BenchmarkArrayWrite(b *testing.B) {
 				if err := Write(ctx, a, cube, Span(16, 144), Span(64, 192), Span(64, 192)); err != nil {
 					b.Fatal(err)
 				}
+			}
+		})
+	}
+}
+
+// BenchmarkAppend appends 1,000 frames of 256 x 256 counts to an array in a file, as an instrument does: with a commit
+// for each, and in one batch; in chunks of one frame, and of 16.
+func BenchmarkAppend(b *testing.B) {
+	ctx := context.Background()
+	const frames = 1000
+	image := make([]uint16, 256*256)
+	seed := uint32(1)
+	for i := range image {
+		seed = seed*1664525 + 1013904223
+		image[i] = uint16(100 + seed>>28)
+	}
+	for _, rows := range []int32{1, 16} {
+		for _, batch := range []bool{false, true} {
+			name := fmt.Sprintf("chunks-of-%d/commits-%v", rows, map[bool]int{false: frames, true: 1}[batch])
+			b.Run(name, func(b *testing.B) {
+				o := &Options{Chunks: []int32{rows, 256, 256}, Blocks: []int32{1, 64, 256}}
+				o.NoSync, o.Overwrite = true, true
+				o.CParams = chunk.CParams{Codec: codec.LZ4, Level: 1}
+				file := filepath.Join(b.TempDir(), "a.b2nd")
+				b.SetBytes(frames * int64(2*len(image)))
+				b.ReportAllocs()
+				for b.Loop() {
+					a, err := Zeros(file, []int64{0, 256, 256}, "<u2", o)
+					if err != nil {
+						b.Fatal(err)
+					}
+					if err := appendFrames(ctx, a, image, frames, batch); err != nil {
+						b.Fatal(err)
+					}
+					if err := a.Close(); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*frames), "µs/frame")
+			})
+		}
+	}
+}
+
+func appendFrames(ctx context.Context, a *Array, image []uint16, n int, batch bool) error {
+	if !batch {
+		for range n {
+			if err := Append(ctx, a, 0, image); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	b, err := a.Begin(context.Background())
+	if err != nil {
+		return err
+	}
+	defer b.Rollback()
+	for range n {
+		if err := Append(ctx, b, 0, image); err != nil {
+			return err
+		}
+	}
+	return b.Commit()
+}
+
+// BenchmarkShift inserts a row at the front of an array of 40 MiB: where chunks line up only the index changes, else
+// all chunks are made anew.
+func BenchmarkShift(b *testing.B) {
+	ctx := context.Background()
+	data := benchData()
+	a, err := Create(ctx, "", benchShape, data, benchOptions(codec.LZ4, 1))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, n := range []int64{96, 1} {
+		rows := data[:n*256*256]
+		b.Run(fmt.Sprintf("rows-%d", n), func(b *testing.B) {
+			b.SetBytes(int64(4 * len(data)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := Insert(ctx, a, 0, 0, rows); err != nil {
+					b.Fatal(err)
+				}
+				b.StopTimer()
+				if err := a.Resize(ctx, benchShape...); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+			}
+		})
+	}
+}
+
+// benchTyped reads and writes an array of a type.
+func benchTyped[T any](b *testing.B, name, dtype string, value func(i int) T) {
+	ctx := context.Background()
+	const n = 1 << 18
+	data := make([]T, n)
+	for i := range data {
+		data[i] = value(i)
+	}
+	a, err := Create(ctx, "", []int64{n}, data, &Options{DType: dtype})
+	if err != nil {
+		b.Fatal(err)
+	}
+	size := int64(n * a.ItemSize())
+	b.Run(name+"/read", func(b *testing.B) {
+		b.SetBytes(size)
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := ReadInto(ctx, a, data); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run(name+"/convert", func(b *testing.B) {
+		raw := make([]byte, size)
+		if err := a.ReadBytes(ctx, raw); err != nil {
+			b.Fatal(err)
+		}
+		c, err := converterOf[T](a.DType())
+		if err != nil || c.Direct {
+			b.Skip("nothing to convert: ", err)
+		}
+		b.SetBytes(size)
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := decodeItems(ctx, c, a, data, raw); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run(name+"/back", func(b *testing.B) {
+		b.SetBytes(size)
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := encodeItems(ctx, a.DType(), 0, data); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkTypes goes through arrays of 2^18 items; the bytes are those of the items as stored.
+func BenchmarkTypes(b *testing.B) {
+	type particle struct {
+		ID   int64
+		Pos  [3]float64
+		Mass float32
+		Kind uint16
+	}
+	type station struct {
+		Name string
+		At   time.Time
+		Wind struct{ U, V float32 }
+	}
+	benchTyped(b, "float16 as float32", "<f2", func(i int) float32 { return float32(i % 1000) })
+	benchTyped(b, "int32 big-endian", ">i4", func(i int) int32 { return int32(i) })
+	benchTyped(b, "text", "<U12", func(i int) string { return fmt.Sprint("name ", i%1000) })
+	benchTyped(b, "bytes", "S12", func(i int) string { return fmt.Sprint("name ", i%1000) })
+	benchTyped(b, "times", "<M8[ms]", func(i int) time.Time { return time.Unix(int64(i), 5e6) })
+	benchTyped(b, "dates", "<M8[M]", func(i int) time.Time { return time.Unix(int64(i)*1e4, 0) })
+	benchTyped(b, "struct", "", func(i int) particle { return particle{ID: int64(i), Mass: float32(i)} })
+	benchTyped(b, "struct of text", "", func(i int) station { return station{Name: fmt.Sprint("name ", i%1000)} })
+}
+
+// BenchmarkViews reads through views what a plain read gives in another order: a plane across the last axis, turned,
+// the whole cube, turned and backwards, and a field of items of 16 bytes.
+func BenchmarkViews(b *testing.B) {
+	ctx := context.Background()
+	data := benchData()
+	a, err := Create(ctx, "", benchShape, data, benchOptions(codec.LZ4, 5))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer a.Close()
+	items, err := CreateBytes(ctx, "", []int64{160, 256, 64}, "[('a', '<f4'), ('b', '<f4'), ('c', '<f8')]", convert.Bytes(data), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer items.Close()
+	must := func(v *View, err error) *View {
+		if err != nil {
+			b.Fatal(err)
+		}
+		return v
+	}
+	dst := make([]float32, len(data))
+	for _, c := range []struct {
+		name string
+		r    Reader
+		sel  []Index
+	}{
+		{"plane", a, []Index{All, All, At(80)}},
+		{"plane-transposed", must(Transpose(a, 2, 1, 0)), []Index{At(80)}},
+		{"cube", a, nil},
+		{"cube-transposed", must(Transpose(a)), nil},
+		{"cube-swapped", must(Transpose(a, 1, 0, 2)), nil},
+		{"cube-flipped", must(Flip(a)), nil},
+		{"field", must(Field(items, "b")), nil},
+		{"repeated", must(BroadcastTo(must(Slice(a, At(3), NewAxis)), 160, 256, 256)), nil},
+	} {
+		shape, err := c.r.SelectionShape(c.sel...)
+		if err != nil {
+			b.Fatal(err)
+		}
+		n, _ := product(shape)
+		b.Run(c.name, func(b *testing.B) {
+			b.SetBytes(4 * n)
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := ReadInto(ctx, c.r, dst[:n], c.sel...); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkCopies makes new arrays of an old one.
+func BenchmarkCopies(b *testing.B) {
+	ctx := context.Background()
+	data := benchData()
+	o := benchOptions(codec.LZ4, 5)
+	a, err := Create(ctx, "", benchShape, data, o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer a.Close()
+	v, err := Transpose(a)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		run  func() (*Array, error)
+	}{
+		{"as-stored", func() (*Array, error) { return Copy(ctx, a, "", nil) }},
+		{"transposed", func() (*Array, error) { return Copy(ctx, v, "", nil) }},
+		{"reshape", func() (*Array, error) { return Reshape(ctx, a, "", []int64{256, -1}, nil) }},
+		{"astype-f8", func() (*Array, error) { return AsType(ctx, a, "", "<f8", nil) }},
+		{"astype-i2", func() (*Array, error) { return AsType(ctx, a, "", "<i2", nil) }},
+		{"concat", func() (*Array, error) { return Concat(ctx, "", 1, nil, a, a) }},
+		{"concat-streamed", func() (*Array, error) { return Concat(ctx, "", 0, nil, a, a) }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.SetBytes(int64(4 * len(data)))
+			b.ReportAllocs()
+			for b.Loop() {
+				x, err := c.run()
+				if err != nil {
+					b.Fatal(err)
+				}
+				x.Close()
 			}
 		})
 	}

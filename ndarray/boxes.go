@@ -3,18 +3,42 @@ package ndarray
 import (
 	"fmt"
 	"iter"
+	"slices"
 )
 
-// Boxes are the places of a regular walk over an array, in C order: the boxes of ByChunk, ByBlock, ByRows or ByWindow.
-// They do not change when the array does.
+// Box is a box of items of an array: Shape[i] items along axis i, starting at Start[i].
+type Box struct {
+	Start, Shape []int64
+}
+
+// Selection returns the indexes that select the box.
+func (b Box) Selection() []Index {
+	sel := make([]Index, len(b.Start))
+	for i, at := range b.Start {
+		sel[i] = Span(at, at+b.Shape[i])
+	}
+	return sel
+}
+
+// Size returns the number of items.
+func (b Box) Size() int64 {
+	n, _ := product(b.Shape)
+	return n
+}
+
+// clone returns a copy of the box in new memory.
+func (b Box) clone() Box { return Box{slices.Clone(b.Start), slices.Clone(b.Shape)} }
+
+// Boxes are boxes at regular distances in an array, in C order. ByChunk, ByBlock, ByRows and ByWindow return them. They do
+// not change when the shape of the array does.
 type Boxes struct {
 	shape []int64 // of the array
-	axes  []pace
+	axes  []spacing
 	err   error
 }
 
-// pace is a way along an axis: places at every step, and at each of them size items and halo more on both sides.
-type pace struct{ size, step, halo int64 }
+// spacing places boxes along an axis: one every step items, with size items and a halo on both sides.
+type spacing struct{ size, step, halo int64 }
 
 // Len returns the number of boxes.
 func (b Boxes) Len() int64 {
@@ -29,7 +53,7 @@ func (b Boxes) Len() int64 {
 	return n
 }
 
-// All ranges over the boxes. Each is valid until the next one.
+// All ranges over the boxes. Each box is valid until the next one.
 func (b Boxes) All() iter.Seq[Box] {
 	return func(yield func(Box) bool) {
 		for x := range b.walk() {
@@ -40,7 +64,7 @@ func (b Boxes) All() iter.Seq[Box] {
 	}
 }
 
-// walk ranges over the boxes with and without their halos.
+// walk ranges over the boxes with their halo and without it.
 func (b Boxes) walk() iter.Seq2[Box, Box] {
 	return func(yield func(x, inner Box) bool) {
 		if b.Len() == 0 {
@@ -48,14 +72,14 @@ func (b Boxes) walk() iter.Seq2[Box, Box] {
 		}
 		n := len(b.axes)
 		x, in := Box{make([]int64, n), make([]int64, n)}, Box{make([]int64, n), make([]int64, n)}
-		place := func(i int) {
+		set := func(i int) {
 			w, at := b.axes[i], in.Start[i]
 			in.Shape[i] = min(w.size, b.shape[i]-at)
 			x.Start[i] = max(at-w.halo, 0)
 			x.Shape[i] = at + in.Shape[i] + min(w.halo, b.shape[i]-at-in.Shape[i]) - x.Start[i]
 		}
 		for i := range n {
-			place(i)
+			set(i)
 		}
 		for yield(x, in) {
 			i := n - 1
@@ -64,7 +88,7 @@ func (b Boxes) walk() iter.Seq2[Box, Box] {
 				if in.Start[i] += b.axes[i].step; !more {
 					in.Start[i] = 0
 				}
-				if place(i); more {
+				if set(i); more {
 					break
 				}
 			}
@@ -75,13 +99,14 @@ func (b Boxes) walk() iter.Seq2[Box, Box] {
 	}
 }
 
-// ByChunk walks over the chunks of r, cut to the array; over those that a copy of r would have if it is a view.
+// ByChunk returns the chunks of r, clipped to the array. For a view it returns the chunks that a copy would have.
 func ByChunk(r Reader) Boxes { return byParts(r, func(o *Options) []int32 { return o.Chunks }) }
 
-// ByBlock walks over the blocks of r in C order of the array, not chunk after chunk. A block is cut to the array; where
-// the chunks are no multiples of them, blocks are not those that are stored. See ByChunk.
+// ByBlock returns boxes of the shape of a block, in C order of the array and not chunk by chunk, clipped to the array. If
+// chunks are not multiples of blocks, the boxes are not the stored blocks. See ByChunk.
 func ByBlock(r Reader) Boxes { return byParts(r, func(o *Options) []int32 { return o.Blocks }) }
 
+// byParts returns boxes of the shape that parts selects from the options of r.
 func byParts(r Reader, parts func(o *Options) []int32) Boxes {
 	b := Boxes{shape: r.Shape()}
 	o := r.Options()
@@ -89,12 +114,12 @@ func byParts(r Reader, parts func(o *Options) []int32) Boxes {
 		o.Chunks, o.Blocks, b.err = partition(b.shape, nil, nil, int64(r.ItemSize()), 0)
 	}
 	for _, n := range parts(o) {
-		b.axes = append(b.axes, pace{size: int64(n), step: int64(n)})
+		b.axes = append(b.axes, spacing{size: int64(n), step: int64(n)})
 	}
 	return b
 }
 
-// ByRows walks along an axis, n items at a time, and takes the other axes whole; the last box may be shorter. A
+// ByRows returns boxes of n items along an axis and the full length of the other axes. The last box may be shorter. A
 // negative axis counts from the last.
 func ByRows(r Reader, axis int, n int64) Boxes {
 	b := Boxes{shape: r.Shape()}
@@ -107,16 +132,16 @@ func ByRows(r Reader, axis int, n int64) Boxes {
 		return b
 	}
 	for _, length := range b.shape {
-		b.axes = append(b.axes, pace{size: length, step: max(length, 1)})
+		b.axes = append(b.axes, spacing{size: length, step: max(length, 1)})
 	}
-	b.axes[(axis+ndim)%ndim] = pace{size: n, step: n}
+	b.axes[(axis+ndim)%ndim] = spacing{size: n, step: n}
 	return b
 }
 
-// ByWindow walks over windows of a shape whose first items are stride apart; a nil stride is the shape, so that the
-// windows cover the array once. With a halo, which may be nil, each box has so many items more on both sides of its
-// window: Tile.Inner tells the window from them. Boxes are cut at the borders of the array: there is no padding, a
-// window may be smaller at the end of an axis and a halo is missing beyond it.
+// ByWindow returns windows of a shape whose first items are stride apart. If stride is nil, it is the shape, so that the
+// windows cover the array once. With a halo, each box has that many more items on both sides of its window; Tile.Inner is
+// the window. halo may be nil. Boxes are clipped to the array: there is no padding, and a window may be smaller at the
+// end of an axis.
 func ByWindow(r Reader, shape, stride, halo []int64) Boxes {
 	b := Boxes{shape: r.Shape()}
 	n := len(b.shape)
@@ -135,9 +160,9 @@ func ByWindow(r Reader, shape, stride, halo []int64) Boxes {
 			b.err = fmt.Errorf("ndarray: %w: axis %d: windows of %d with a stride of %d and a halo of %d", ErrShape, i, shape[i], stride[i], halo[i])
 			return b
 		}
-		// Lengths beyond the array change nothing; cut, they cannot overflow.
+		// Larger lengths than the array select the same items; clipped, they cannot overflow.
 		length := max(b.shape[i], 1)
-		b.axes = append(b.axes, pace{size: min(shape[i], length), step: min(stride[i], length), halo: min(halo[i], length)})
+		b.axes = append(b.axes, spacing{size: min(shape[i], length), step: min(stride[i], length), halo: min(halo[i], length)})
 	}
 	return b
 }

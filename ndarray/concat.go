@@ -8,20 +8,21 @@ import (
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/task"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
 )
 
-// Concat makes an array of others one behind the other along an axis; a negative one counts from the last. The other
-// axes must have the same lengths, the items the same dtype, though perhaps in another byte order: the first counts.
-// o says what the array shall be like; nil means like the first one, without its metalayers.
+// Concat creates an array from others, one after the other along an axis. A negative axis counts from the last. The other
+// axes must have the same lengths. The items must have the same dtype, except for the byte order, which is that of the
+// first array. o are the options of the new array; nil means those of the first array, without its metalayers.
 //
-// Chunks that lie at a boundary of chunks in the new array as well are copied as they are stored, if partition and
-// compression parameters are the same: those of all arrays up to the first whose length along the axis is not a
-// multiple of the chunk length, and more. Other items are read and compressed again, in pieces of bounded size. Errors
-// are ErrShape, ErrType and those of Copy.
+// If partition and compression parameters are the same, chunks that start at a chunk boundary of the new array are copied
+// as they are stored. These are the chunks of all arrays up to the first whose length along the axis is not a multiple of
+// the chunk length, and possibly others. Other items are read and compressed again, in pieces of bounded size. The error
+// wraps ErrShape or ErrType, or is an error of Copy.
 func Concat(ctx context.Context, name string, axis int, o *Options, rs ...Reader) (*Array, error) {
 	ctx = task.Context(ctx)
 	if len(rs) == 0 {
-		return nil, fmt.Errorf("ndarray: %w: nothing to put together", ErrShape)
+		return nil, fmt.Errorf("ndarray: %w: no arrays to concatenate", ErrShape)
 	}
 	numbers, err := axisNumbers([]int{axis}, rs[0].NDim())
 	if err != nil {
@@ -47,8 +48,8 @@ func Concat(ctx context.Context, name string, axis int, o *Options, rs ...Reader
 	return j.l.create(ctx, name, func(b *frame.Batch) error { return j.run(ctx, b) })
 }
 
-// Stack makes an array of others of the same shape along a new axis, which stands at a place of the result; a
-// negative one counts from its last. It is a Concat of their ExpandDims.
+// Stack creates an array from others of the same shape, along a new axis. axis is the position of the new axis in the
+// result; a negative one counts from the last. Stack is a Concat of their ExpandDims.
 func Stack(ctx context.Context, name string, axis int, o *Options, rs ...Reader) (*Array, error) {
 	ctx = task.Context(ctx)
 	views := make([]Reader, len(rs))
@@ -68,7 +69,7 @@ func Stack(ctx context.Context, name string, axis int, o *Options, rs ...Reader)
 	return Concat(ctx, name, axis, o, views...)
 }
 
-// joining is a Concat.
+// joining is one call of Concat.
 type joining struct {
 	axis  int
 	l     *layout
@@ -76,7 +77,7 @@ type joining struct {
 	parts []*joined
 }
 
-// joined is a part of a joining.
+// joined is one of the arrays.
 type joined struct {
 	*held
 	first, count int64 // along the axis of the result
@@ -106,10 +107,10 @@ func (j *joining) add(ctx context.Context, r Reader) error {
 	}
 	have, want := h.m.dtype, j.parts[0].m.dtype
 	if have.String() != want.String() {
-		if swaps(want, have) == nil {
+		if !convert.OrderDiffers(want, have) {
 			return fmt.Errorf("ndarray: %w: items of %v and of %v", ErrType, want, have)
 		}
-		if p.convert, err = castTo(want, have); err != nil {
+		if p.convert, err = convert.Cast(want, have); err != nil {
 			return err
 		}
 	}
@@ -128,7 +129,7 @@ func (j *joining) add(ctx context.Context, r Reader) error {
 	return nil
 }
 
-// run writes all chunks.
+// run writes all chunks: first those that are copied as stored, then the rows of chunks between them.
 func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 	g := j.l.geo
 	s := j.parts[0].stream(j.l)
@@ -176,7 +177,7 @@ func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 	return nil
 }
 
-// owners returns, for each row of chunks across the axis, the part whose chunks it can have as they are stored, or nil.
+// owners returns, for each row of chunks across the axis, the part whose chunks can be copied to it as stored, or nil.
 func (j *joining) owners() []*joined {
 	g := j.l.geo
 	length := g.chunkShape[j.axis]
@@ -194,7 +195,7 @@ func (j *joining) owners() []*joined {
 	return owner
 }
 
-// chunks yields the numbers of all chunks that are those of a part, and their numbers there.
+// chunks yields the numbers of all chunks that are copied from a part, in the result and in the part.
 func (j *joining) chunks(p *joined, owner []*joined) iter.Seq2[int, int] {
 	return func(yield func(to, from int) bool) {
 		g, old := j.l.geo, p.st.geo
@@ -223,7 +224,7 @@ func (j *joining) chunks(p *joined, owner []*joined) iter.Seq2[int, int] {
 	}
 }
 
-// read reads a box of the result: what it has of each part.
+// read reads a box of the result, from each part that it overlaps.
 func (j *joining) read(ctx context.Context, dst []byte, start, count *dims) error {
 	g := j.l.geo
 	var stride dims

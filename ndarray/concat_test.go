@@ -11,6 +11,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/internal/race"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
 )
 
 // wholeOf reads everything.
@@ -150,7 +151,7 @@ func checkConcat(t testing.TB, x *Array, axis int, parts []Reader) {
 			t.Fatal(err)
 		}
 		want := wholeOf(t, p)
-		if convert, err := castTo(x.DType(), p.DType()); err != nil {
+		if convert, err := convert.Cast(x.DType(), p.DType()); err != nil {
 			t.Fatal(err)
 		} else if convert != nil {
 			swapped := make([]byte, len(want))

@@ -14,6 +14,7 @@ import (
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/race"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
 )
 
 // history is the list of states that an array had, or is about to have.
@@ -73,7 +74,7 @@ func TestReadersBesideWriter(t *testing.T) {
 							t.Error(err)
 							return
 						}
-						if !h.has(stored(a.dtype, got), lo) {
+						if !h.has(convert.Stored(a.dtype, got), lo) {
 							t.Errorf("read a state that never was, or is older than state %d", lo)
 							return
 						}

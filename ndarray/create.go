@@ -8,21 +8,22 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
 )
 
-// Zeros makes an array of zeros: only the index says so, no chunk is written. name is a new file, a new directory
-// when o.Sparse, or "" for an array in memory; dtype a NumPy dtype such as "<f4" or "[('a', '<i4'), ('b', '<f8')]".
-// The array is open for writing. Errors are ErrShape, ErrType, ErrTooLarge, ErrExists and those of the frame.
+// Zeros creates an array of zeros. It writes no chunks, only an index. name is a new file, a new directory if o.Sparse is
+// set, or "" for an array in memory. dtype is a NumPy dtype such as "<f4" or "[('a', '<i4'), ('b', '<f8')]". The array is
+// open for writing. The error wraps ErrShape, ErrType, ErrTooLarge or ErrExists, or is an error of the frame.
 func Zeros(name string, shape []int64, dtype string, o *Options) (*Array, error) {
 	return createSpecial(name, shape, dtype, chunk.Zeros, o)
 }
 
-// Uninit makes an array whose items are not set; they read as zeros. See Zeros.
+// Uninit creates an array of uninitialized items, which read as zeros. See Zeros.
 func Uninit(name string, shape []int64, dtype string, o *Options) (*Array, error) {
 	return createSpecial(name, shape, dtype, chunk.Uninit, o)
 }
 
-// NaNs makes an array of quiet NaNs; its items must have 4 or 8 bytes, else it is an ErrType. See Zeros.
+// NaNs creates an array of quiet NaNs. It returns ErrType unless items have 4 or 8 bytes. See Zeros.
 func NaNs(name string, shape []int64, dtype string, o *Options) (*Array, error) {
 	if dt, err := meta.ParseDType(dtype); err == nil && dt.Size != 4 && dt.Size != 8 {
 		return nil, fmt.Errorf("ndarray: %w: NaNs are items of 4 or 8 bytes, those of dtype %s have %d", ErrType, dtype, dt.Size)
@@ -30,6 +31,7 @@ func NaNs(name string, shape []int64, dtype string, o *Options) (*Array, error) 
 	return createSpecial(name, shape, dtype, chunk.NaNs, o)
 }
 
+// createSpecial creates an array of special chunks.
 func createSpecial(name string, shape []int64, dtype string, s chunk.Special, o *Options) (*Array, error) {
 	l, err := newLayout(shape, dtype, o)
 	if err != nil {
@@ -40,7 +42,7 @@ func createSpecial(name string, shape []int64, dtype string, s chunk.Special, o 
 	})
 }
 
-// Full makes an array in which all items are the same: item, as it is stored. Each chunk takes 32 bytes and the
+// Full creates an array in which all items are item, as it is stored. Each chunk takes 32 bytes plus the size of the
 // item. See Zeros.
 func Full(name string, shape []int64, dtype string, item []byte, o *Options) (*Array, error) {
 	l, err := newLayout(shape, dtype, o)
@@ -63,8 +65,8 @@ func Full(name string, shape []int64, dtype string, item []byte, o *Options) (*A
 	})
 }
 
-// CreateBytes makes an array from items in C order, as they are stored; data stays the caller's. Chunks of zeros take
-// no room. See Zeros.
+// CreateBytes creates an array from items in C order, as they are stored. It does not retain data. Chunks of zeros take no
+// space. See Zeros.
 func CreateBytes(ctx context.Context, name string, shape []int64, dtype string, data []byte, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	l, err := newLayout(shape, dtype, o)
@@ -88,7 +90,7 @@ func CreateBytes(ctx context.Context, name string, shape []int64, dtype string, 
 	})
 }
 
-// layout is what a new array is made from.
+// layout holds the shapes and options of a new array.
 type layout struct {
 	rec      meta.Array
 	geo      *geometry
@@ -96,7 +98,7 @@ type layout struct {
 	opts     frame.Options
 }
 
-// newLayout checks the parameters of a new array and chooses what they leave open.
+// newLayout checks the parameters of a new array and chooses those that are not set.
 func newLayout(shape []int64, dtype string, o *Options) (*layout, error) {
 	if o == nil {
 		o = &Options{}
@@ -112,7 +114,7 @@ func newLayout(shape []int64, dtype string, o *Options) (*layout, error) {
 	p := &l.opts.CParams
 	p.TypeSize = dt.Size
 	if dt.Kind == 'U' && p.Filters == nil && p.Codec == 0 && p.Level == 0 {
-		// As python-blosc2 does for text when no parameters are given: the four bytes of characters, not of items.
+		// Without parameters, python-blosc2 shuffles the four bytes of characters, not the bytes of items.
 		p.Filters = []chunk.Filter{{}, {}, {}, {}, {}, {ID: chunk.Shuffle, Meta: 4}}
 	}
 	hint, err := blockHint(*p)
@@ -134,7 +136,7 @@ func newLayout(shape []int64, dtype string, o *Options) (*layout, error) {
 	return l, l.addRecord()
 }
 
-// addRecord puts the metalayer with the shapes before those of the caller.
+// addRecord puts the metalayer with the shapes before the metalayers of the caller.
 func (l *layout) addRecord() error {
 	content, err := l.rec.Append(nil)
 	if err != nil {
@@ -150,7 +152,7 @@ func (l *layout) addRecord() error {
 	return nil
 }
 
-// create makes the frame.
+// create creates the frame.
 func (l *layout) create(ctx context.Context, name string, fill func(b *frame.Batch) error) (*Array, error) {
 	if name == "" {
 		f, err := frame.CreateMemory(&l.opts, l.variable(fill))
@@ -160,11 +162,59 @@ func (l *layout) create(ctx context.Context, name string, fill func(b *frame.Bat
 	return fromFrame(f, err, nil)
 }
 
-// variable wraps fill for arrays whose chunks have no bytes, since a dimension of theirs is zero: their frames are
-// like those with chunks of variable size.
+// variable wraps fill for arrays whose chunks have no bytes because a dimension of theirs is zero. Their frames are like
+// frames with chunks of variable size.
 func (l *layout) variable(fill func(b *frame.Batch) error) func(b *frame.Batch) error {
 	if l.geo.chunkBytes > 0 {
 		return fill
 	}
 	return func(b *frame.Batch) error { return b.SetVariable() }
+}
+
+// Ones creates an array in which all items are 1. It returns ErrType unless dtype is one of bools or numbers. See Full.
+func Ones(name string, shape []int64, dtype string, o *Options) (*Array, error) {
+	d, err := meta.ParseDType(dtype)
+	if err != nil {
+		return nil, fmt.Errorf("ndarray: %w: %v", ErrType, err)
+	}
+	item, err := convert.One(d)
+	if err != nil {
+		return nil, err
+	}
+	return Full(name, shape, dtype, item, o)
+}
+
+// FullOf creates an array in which all items are value. See Full.
+func FullOf[T Scalar](name string, shape []int64, value T, o *Options) (*Array, error) {
+	dt := DTypeOf[T]()
+	return Full(name, shape, dt.String(), convert.Stored(dt, []T{value}), o)
+}
+
+// ZerosLike creates an array of zeros with the shape and dtype of r. If o is nil, the array also has the partition and
+// parameters of r. See Zeros.
+func ZerosLike(r Reader, name string, o *Options) (*Array, error) {
+	return Zeros(name, r.Shape(), r.DType().String(), like(r, o))
+}
+
+// UninitLike creates an array of uninitialized items, like r. See ZerosLike and Uninit.
+func UninitLike(r Reader, name string, o *Options) (*Array, error) {
+	return Uninit(name, r.Shape(), r.DType().String(), like(r, o))
+}
+
+// OnesLike creates an array in which all items are 1, like r. See ZerosLike and Ones.
+func OnesLike(r Reader, name string, o *Options) (*Array, error) {
+	return Ones(name, r.Shape(), r.DType().String(), like(r, o))
+}
+
+// FullLike creates an array in which all items are item, like r. See ZerosLike and Full.
+func FullLike(r Reader, name string, item []byte, o *Options) (*Array, error) {
+	return Full(name, r.Shape(), r.DType().String(), item, like(r, o))
+}
+
+// like returns o, or if that is nil the options that make an array like r.
+func like(r Reader, o *Options) *Options {
+	if o == nil {
+		return r.Options()
+	}
+	return o
 }

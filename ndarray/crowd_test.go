@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
 )
 
 // recent keeps the last states of an array, by number.
@@ -103,7 +105,7 @@ func TestCrowd(t *testing.T) {
 							unknown.Add(1)
 							continue
 						}
-						b, found := stored(a.dtype, got), false
+						b, found := convert.Stored(a.dtype, got), false
 						for _, m := range states {
 							found = found || bytes.Equal(m.read(t, sel), b)
 						}

@@ -2,10 +2,10 @@
 // dimensions, compressed in chunks, in files, directories or memory, as python-blosc2 has them. It also reads the older
 // Caterva arrays.
 //
-// # How an array is cut
+// # Chunks and blocks
 //
-// A shape is cut into chunks, the unit of writing, and each chunk into blocks, the unit of reading. An array of shape
-// (7, 10) with chunks of (4, 6) and blocks of (2, 4), each item drawn as the number of its block in its chunk:
+// An array is divided into chunks, the unit of writing, and each chunk into blocks, the unit of reading. This array has
+// shape (7, 10), chunks of (4, 6) and blocks of (2, 4). Each item is drawn as the number of its block in its chunk:
 //
 //	column  0 1 2 3   4 5         6 7 8 9
 //	      +-------------------+-------------------+
@@ -22,108 +22,109 @@
 //	      | . . . . | . . . . | . . . . | . . . . |
 //	      +------ chunk 2 ----+------ chunk 3 ----+
 //
-// Chunks stand in C order over the grid, the blocks in C order inside their chunk, the items in C order inside their
-// block. Nothing needs to divide evenly: a chunk at the border is stored whole, and a chunk that its blocks do not
-// divide is stored rounded up to whole blocks, here 8 columns in place of 6. What stands in a place without an item, a
-// dot, is padding, which is never read: zeros where items were written, in chunks of one value that value. The shapes
-// stand in a metalayer of the frame, which knows nothing else of dimensions.
+// Chunks are stored in C order over the grid, blocks in C order inside their chunk, and items in C order inside their
+// block. The shapes need not divide each other: a chunk at the border is stored whole, and a chunk that is not a multiple
+// of its blocks is rounded up to whole blocks, here to 8 columns instead of 6. The dots are padding, which is never read.
+// It is zero in chunks that were written, and the repeated value in special chunks. The shapes are stored in a metalayer
+// of the frame, which knows nothing else of dimensions.
 //
-// Leave Options.Chunks and Options.Blocks nil to get what python-blosc2 chooses. Small chunks make edits cheap, small
-// blocks make small reads cheap, large ones compress better. An array that shall grow from nothing needs both: with a
-// dimension of length zero there is nothing to choose from.
+// If Options.Chunks and Options.Blocks are nil, the array gets the partition that python-blosc2 chooses. Small chunks
+// make edits cheap, small blocks make small reads cheap, and large ones compress better. Set both for an array that
+// starts with a dimension of length zero and is to grow: the shape of such an array gives no hint.
 //
 // # Selections
 //
-// Reading and writing take a list of indexes, one for each axis, as between the brackets of NumPy:
+// Reads and writes take a list of indexes, one for each axis, as between the brackets of NumPy:
 //
 //	a[3]             At(3)                          drops the axis
 //	a[2:5, :, -1]    Span(2, 5), All, At(-1)
 //	a[..., ::-2]     Ellipsis, Step(None, None, -2)
 //	a[None, 4:]      NewAxis, From(4)
 //
-// Missing indexes stand for whole axes, so that no index at all is everything. ParseSelection reads NumPy's notation.
-// Items always come and go in C order of the selection.
+// A missing index selects its whole axis, so a call without indexes selects everything. ParseSelection reads NumPy's
+// notation. Items are read and written in C order of the selection.
 //
-// A read decodes only the blocks that have selected items, each once, and reads from the file little more than their
-// bytes; a chunk of one value, as zeros are, is not read at all. A write makes the chunks anew that have selected
-// items; of those, it decodes only the blocks that keep a part of theirs, and compresses those that change.
+// A read decodes only the blocks that have selected items, each once, and reads little more than their bytes from the
+// file. It does not read special chunks, such as those of zeros. A write rewrites the chunks that hold selected items.
+// Within a chunk it decodes only blocks that are overwritten in part, and compresses only blocks that change.
 //
 // # Views
 //
-// Slice, Transpose, Flip, ExpandDims, Squeeze, BroadcastTo and Field return a View: the same array seen in another way.
-// It copies nothing until it is read, sees later commits, and can be read, sliced, copied and, unless it repeats items,
-// written like an array. However many views stand on each other, a read takes from each chunk what it needs at once
-// and puts it where it belongs. What reads takes a Reader, which arrays and views are.
+// Slice, Transpose, Flip, ExpandDims, Squeeze, BroadcastTo and Field return a View, which transforms an array without
+// copying it. A view sees later commits. It can be read, sliced and copied like an array, and written unless it repeats
+// items. A view of a view refers to the array directly, so a read decodes each block it needs once, however deep the
+// views are nested. Functions that read accept a Reader, which Array and View implement.
 //
 // # Combining
 //
-// Copy, Reshape, AsType, Concat and Stack make new arrays of Readers. Chunks that fit as they are stored are copied
-// without decoding: in Copy with the same partition and parameters, in Concat where parts begin at a chunk. All else is
-// streamed in pieces of 32 MiB, or of a chunk if that is larger, in one commit.
+// Copy, Reshape, AsType, Concat and Stack create arrays from Readers, in one commit. They copy chunks as stored where
+// possible: Copy if partition and parameters are the same, Concat where parts begin at a chunk. They stream all other
+// items in pieces of 32 MiB, or of one chunk if that is larger.
 //
 // # Items
 //
-// ReadBytes, WriteBytes and FillBytes move items as they are stored. Read, ReadInto, ReadAt, Take, Write, Fill, Put,
-// Append, Insert and Create move values of a Go type that goes with the dtype, in either byte order:
+// ReadBytes, WriteBytes and FillBytes use items as they are stored. Read, ReadInto, ReadAt, Take, Write, Fill, Put,
+// Append, Insert and Create use values of a Go type that matches the dtype, in either byte order:
 //
 //	bool, int8 ... complex128     the dtype of the same kind and size; int64 also M8 and m8, as counts of their unit
-//	Float16, float32              f2; a float32 is rounded to the nearest when it is written
-//	string                        S and U, without the zeros at the end
+//	Float16, float32              f2; a float32 is rounded to nearest when it is written
+//	string                        S and U, without trailing zeros
 //	time.Time                     M8 with a unit, in UTC; the zero Time is NaT
 //	time.Duration                 m8 with a unit up to weeks; the constant NaT is NaT
 //	[3]T                          a sub-array of length 3
 //	[3]byte                       also V3 and S3, as they are stored
 //	struct                        a structure
 //
-// Each exported field of a struct stands for the field of the item with the name or title in its tag `b2:"name"`, or
-// without a tag for that of its own name, in any case; a tag "-" leaves it out. Embedded structs count as their
-// fields. A struct may have some of the fields for reading, but must have all for writing, where gaps become zeros.
-// A struct that is in memory as the items are stored is not converted.
+// An exported field of a struct holds the field of the item whose name or title is in its tag `b2:"name"`. Without a tag
+// it holds the field of its own name, in upper or lower case. The tag "-" omits a field. The fields of embedded structs
+// count as fields of the struct. To read, a struct may have some of the fields; to write, it must have all, and gaps
+// become zeros. Structs whose memory layout is that of the items are not converted.
 //
-// A time or duration between two steps of the unit goes to the one before, as in NumPy. What an item or a value
-// cannot hold is an ErrValue: a time or duration out of range, a string too long (NumPy would cut it), characters
-// that are not Unicode. Other types than these, as int and *T are, are an ErrType.
+// A time or duration between two units is rounded down, as in NumPy. An item or value that does not fit returns
+// ErrValue: a time or duration out of range, a string that is too long (NumPy would truncate it), or characters that are
+// not Unicode. Any other type, such as int or *T, is rejected with ErrType.
 //
 // # Changing arrays
 //
-// Resize changes the shape at the end of the axes, ResizeAt at any place; Append, Insert and Delete work along one axis:
+// Resize changes the shape at the end of the axes, ResizeAt at any position. Append, Insert and Delete work along one
+// axis:
 //
 //	numpy.append(a, rows, axis=0)       a.Append(ctx, 0, rows)           or  Append(ctx, a, 0, rows)
 //	numpy.insert(a, 5, rows, axis=0)    a.Insert(ctx, 0, 5, rows)        or  Insert(ctx, a, 0, 5, rows)
 //	numpy.delete(a, slice(5, 7), -1)    a.Delete(ctx, -1, 5, 2)
 //
-// What only moves by whole chunks is not compressed again, nor read: the index alone changes. That is so at the end of an
-// axis, and elsewhere where place and number are multiples of the chunk length. Other chunks behind the place are made
-// anew from the old ones, some 8 MiB at a time whatever the size of the array; until the commit, their new bytes stand
-// beside the old ones. Items that come in without data are zeros.
+// Chunks that move by whole chunk lengths are neither read nor compressed: only the index changes. This is the case at
+// the end of an axis, and elsewhere if the position and the number of items are multiples of the chunk length. Other
+// chunks after the position are rewritten, about 8 MiB at a time, whatever the size of the array. Their old bytes remain
+// stored until the commit. Items that are added without data are zeros.
 //
-// Begin starts a Batch, which makes any number of edits one commit. An instrument that adds a frame at a time does best
-// with chunks of as many frames as it adds in one call, and with a Batch where a commit for each is too slow: a chunk
-// with room left at the end of the axis is written again by each call that adds to it. Blocks of one frame help there:
-// of a chunk that is written in part, the blocks without a selected item stay as they are stored.
+// Begin starts a Batch, which makes any number of edits one commit. To append one image at a time, use chunks of as many
+// images as one call appends, because each call rewrites a chunk that is not full. Use a Batch if one commit per call is
+// too slow. Blocks of one image also help: the blocks of a rewritten chunk that get no items stay as they are stored.
 //
 // # Making arrays
 //
-// Create takes a slice. FromFunc computes the items block by block, in parallel; FromReader and FromSeq take them as they
-// come; ReadNPY reads .npy files, and WriteNPY and WriteItems write them. Arange, Linspace and Eye have NumPy's numbers;
-// Zeros, Ones, Full, Uninit and NaNs store next to nothing; ZerosLike and its kin take shape, dtype and partition of
-// another array. Each makes the array in one commit, in memory that does not grow with it.
+// Create takes a slice. FromFunc computes the items block by block, in parallel. FromReader and FromSeq read a stream of
+// items. ReadNPY reads .npy files, WriteNPY writes them, and WriteItems writes items alone. Arange, Linspace and Eye have
+// the numbers of NumPy. Zeros, Ones, Full, Uninit and NaNs store almost nothing. ZerosLike, OnesLike, FullLike and
+// UninitLike use the shape, dtype and partition of another array. Each function creates the array in one commit, and
+// except for Create its memory use does not grow with the array.
 //
 // # Going through arrays
 //
-// ByChunk, ByBlock, ByRows and ByWindow say in which boxes to go through an array or a view; Tiles reads them, ahead of
-// the loop if wished. Map makes a new array of the items of each block. Reduce takes sums, means, minima and the like
-// over any axes, without decoding chunks of one value. Array.ChunkInfos tells of the chunks without decoding them.
+// ByChunk, ByBlock, ByRows and ByWindow return boxes that cover an array or a view. Tiles reads the boxes in a loop, and
+// ahead of it on request. Map computes a new array block by block. Reduce computes sums, means, minima and the like along
+// any axes, without decoding special chunks. Array.ChunkInfos describes the chunks without decoding them.
 //
 // # Goroutines, commits and memory
 //
-// An Array may be used by any number of goroutines. Each read works on one committed state, however long it takes,
-// with no lock against writers; writers wait for each other. Every edit, of items or of the shape, is one commit: it
-// becomes visible, and with Options.NoSync unset durable, as a whole or not at all. After an error the array is as it
-// was. A Batch makes several edits one commit; Batch.Frame and Array.Frame edit metalayers.
+// Any number of goroutines may use an Array. Each read sees one committed state, regardless of concurrent edits, and takes
+// no lock against them. Edits wait for each other. Every edit of items or of the shape is one commit, which becomes
+// visible completely or not at all, and is durable if Options.NoSync is unset. After an error the array is unchanged. A
+// Batch makes several edits one commit. Batch.Frame and Array.Frame edit metalayers.
 //
-// A call uses up to Options.Concurrency goroutines, which have done with it when it returns; up to eight of them stay awake
-// for some 30 microseconds more, to help with the next call. Buffers belong to the caller and are not kept. A read of an
-// array in memory or in one file allocates nothing once it was done a few times; the bytes of the file decide what is
-// allocated besides, up to Options.MaxBytes, so that files from anywhere may be opened.
+// A call uses up to Options.Concurrency goroutines. None of them works on the call after it returns, but up to eight stay
+// awake for about 30 µs to help with the next call. Calls do not retain the buffers of the caller. Repeated reads of an
+// array in memory or in one file allocate nothing. The memory of other calls is bounded by what the size of the file
+// justifies and by Options.MaxBytes, so files from unknown sources may be opened.
 package ndarray

@@ -4,35 +4,37 @@ import (
 	"errors"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
+	"github.com/goblosc/blosc2/ndarray/internal/npy"
 )
 
-// The errors of this package wrap one of these, by what the caller can do about them. Those with a counterpart in
-// package frame are the same values.
+// The errors of this package wrap one of these errors, which are grouped by what the caller can do about them. Those that
+// package frame has too are the same values.
 var (
-	// ErrShape is a shape, chunk shape, block shape or buffer that does not go with the others.
+	// ErrShape reports a shape, chunk shape, block shape or buffer that does not match the others.
 	ErrShape = errors.New("invalid shape")
-	// ErrBounds is a selection that does not fit the array, or text that is no selection.
+	// ErrBounds reports a selection outside the array, or text that is not a selection.
 	ErrBounds = frame.ErrBounds
-	// ErrType is an element type that does not go with the array's.
-	ErrType = errors.New("wrong type")
-	// ErrValue is an item that the wished type cannot hold: a time out of range, text that is too long or not valid.
-	ErrValue = errors.New("value out of range")
-	// ErrNotArray is a frame that holds no array.
+	// ErrType reports a Go type or dtype that does not match the dtype of the items.
+	ErrType = convert.ErrType
+	// ErrValue reports an item that the requested type cannot hold: a time out of range, or text that is too long or invalid.
+	ErrValue = convert.ErrValue
+	// ErrNotArray reports a frame that holds no array.
 	ErrNotArray = errors.New("not an array")
-	// ErrNPY is something that is not a .npy file, or one that breaks its format.
-	ErrNPY = errors.New("not a valid .npy file")
-	// ErrFormat is something that is not a Blosc2 frame.
+	// ErrNPY reports input that is not a .npy file, or that breaks its format.
+	ErrNPY = npy.ErrFormat
+	// ErrFormat reports input that is not a Blosc2 frame.
 	ErrFormat = frame.ErrFormat
-	// ErrCorrupt is a frame that breaks the format.
+	// ErrCorrupt reports a frame that breaks the format.
 	ErrCorrupt = frame.ErrCorrupt
-	// ErrUnsupported is something valid that this package cannot do.
+	// ErrUnsupported reports valid input or a valid request that this package does not support.
 	ErrUnsupported = frame.ErrUnsupported
-	// ErrTooLarge is a size above what the format, this machine or Options.MaxBytes allow.
+	// ErrTooLarge reports a size above the limits of the format, of the machine or of Options.MaxBytes.
 	ErrTooLarge = frame.ErrTooLarge
-	// ErrReadOnly is an edit of an array that was opened for reading.
+	// ErrReadOnly reports an edit of an array that was opened for reading.
 	ErrReadOnly = frame.ErrReadOnly
-	// ErrClosed is the use of a closed array.
+	// ErrClosed reports the use of a closed array.
 	ErrClosed = frame.ErrClosed
-	// ErrExists is the creation of an array where something is already.
+	// ErrExists reports the creation of an array where a file or directory already exists.
 	ErrExists = frame.ErrExists
 )

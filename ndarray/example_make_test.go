@@ -180,3 +180,207 @@ func ExampleReduce() {
 	fmt.Println(sum, means.Shape(), items, err)
 	// Output: 24 [2 1] [2 6] <nil>
 }
+
+// letters makes an array of letters, three in a row.
+func letters(text string) *ndarray.Array {
+	a, err := ndarray.Create(context.Background(), "", []int64{int64(len(text)) / 3, 3}, []uint8(text), &ndarray.Options{
+		Chunks: []int32{2, 2}, Blocks: []int32{1, 2},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return a
+}
+
+// show prints the rows of such an array, with dots for zeros.
+func show(a *ndarray.Array) {
+	shape := a.Shape()
+	items, err := ndarray.Read[uint8](context.Background(), a)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, x := range items {
+		if x == 0 {
+			items[i] = '.'
+		}
+	}
+	for i := range shape[0] {
+		fmt.Printf("%s ", items[i*shape[1]:(i+1)*shape[1]])
+	}
+	fmt.Println(shape)
+}
+
+// Resize cuts and grows at the ends of the axes, ResizeAt anywhere.
+func ExampleArray_ResizeAt() {
+	ctx := context.Background()
+	a := letters("abcdefghi")
+	if err := a.Resize(ctx, 2, 4); err != nil {
+		log.Fatal(err)
+	}
+	show(a)
+	if err := a.ResizeAt(ctx, []int64{1, 0}, []int64{3, 2}); err != nil { // a row before row 1; columns 0 and 1 leave
+		log.Fatal(err)
+	}
+	show(a)
+	// Output:
+	// abc. def. [2 4]
+	// c. .. f. [3 2]
+}
+
+// Insert adds rows or columns, or steps along any axis, before an item.
+func ExampleArray_Insert() {
+	ctx := context.Background()
+	a := letters("abcdef")
+	if err := a.Insert(ctx, 0, 1, []byte("ABCDEF")); err != nil { // two rows
+		log.Fatal(err)
+	}
+	show(a)
+	if err := ndarray.Insert(ctx, a, 1, -1, []uint8{'1', '2', '3', '4'}); err != nil { // a column before the last
+		log.Fatal(err)
+	}
+	show(a)
+	// Output:
+	// abc ABC DEF def [4 3]
+	// ab1c AB2C DE3F de4f [4 4]
+}
+
+// Delete removes rows or columns, or steps along any axis.
+func ExampleArray_Delete() {
+	ctx := context.Background()
+	a := letters("abcdefghijkl")
+	if err := a.Delete(ctx, 0, 2, 1); err != nil {
+		log.Fatal(err)
+	}
+	show(a)
+	if err := a.Delete(ctx, -1, -2, 2); err != nil { // the last two columns
+		log.Fatal(err)
+	}
+	show(a)
+	// Output:
+	// abc def jkl [3 3]
+	// a d j [3 1]
+}
+
+// A batch makes many edits one commit.
+func ExampleArray_Begin() {
+	ctx := context.Background()
+	a := letters("")
+	b, err := a.Begin(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer b.Rollback() // does nothing after Commit
+	for _, row := range []string{"abc", "def", "ghi"} {
+		if err := ndarray.Append(ctx, b, 0, []uint8(row)); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := ndarray.Fill(ctx, b, uint8('-'), ndarray.All, ndarray.At(1)); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(a.Shape(), b.Shape())
+	if err := b.Commit(); err != nil {
+		log.Fatal(err)
+	}
+	show(a)
+	// Output:
+	// [0 3] [3 3]
+	// a-c d-f g-i [3 3]
+}
+
+// A view shows an array in another way and copies nothing until it is read.
+func ExampleTranspose() {
+	ctx := context.Background()
+	a := grid() // 3 rows of 4 numbers
+	defer a.Close()
+	t, err := ndarray.Transpose(a) // a.T
+	check(err)
+	v, err := ndarray.Slice(t, ndarray.Span(1, 3), ndarray.Step(ndarray.None, ndarray.None, -1)) // a.T[1:3, ::-1]
+	check(err)
+	items, err := ndarray.Read[int32](ctx, v)
+	check(err)
+	fmt.Println(v.Shape(), items)
+	check(ndarray.Write(ctx, v, []int32{-1, -2}, ndarray.All, ndarray.At(0))) // through the view, into a
+	row, err := ndarray.Read[int32](ctx, a, ndarray.At(2))
+	check(err)
+	fmt.Println(row)
+	// Output:
+	// [2 3] [21 11 1 22 12 2]
+	// [20 -1 -2 23]
+}
+
+func ExampleBroadcastTo() {
+	ctx := context.Background()
+	a, err := ndarray.Create(ctx, "", []int64{3, 1}, []int32{1, 2, 3}, nil)
+	check(err)
+	defer a.Close()
+	v, err := ndarray.BroadcastTo(a, 2, 3, 2) // np.broadcast_to(a, (2, 3, 2))
+	check(err)
+	items, err := ndarray.Read[int32](ctx, v)
+	check(err)
+	fmt.Println(items)
+	// Output: [1 1 2 2 3 3 1 1 2 2 3 3]
+}
+
+// One field of a structured array, without the others.
+func ExampleField() {
+	ctx := context.Background()
+	a, err := ndarray.Zeros("", []int64{3}, "[('id', '<i4'), ('pos', [('x', '<f8'), ('y', '<f8')])]", nil)
+	check(err)
+	defer a.Close()
+	x, err := ndarray.Field(a, "pos.x") // a["pos"]["x"]
+	check(err)
+	check(ndarray.Write(ctx, x, []float64{1.5, 2.5, 3.5}))
+	items, err := ndarray.Read[float64](ctx, x, ndarray.From(1))
+	check(err)
+	fmt.Println(x.DType(), items)
+	// Output: <f8 [2.5 3.5]
+}
+
+func ExampleConcat() {
+	ctx := context.Background()
+	a, err := ndarray.Create(ctx, "", []int64{2, 2}, []int32{1, 2, 3, 4}, nil)
+	check(err)
+	b, err := ndarray.Create(ctx, "", []int64{1, 2}, []int32{5, 6}, nil)
+	check(err)
+	c, err := ndarray.Concat(ctx, "", 0, nil, a, b) // np.concatenate((a, b))
+	check(err)
+	items, err := ndarray.Read[int32](ctx, c)
+	check(err)
+	fmt.Println(c.Shape(), items)
+	// Output: [3 2] [1 2 3 4 5 6]
+}
+
+func ExampleStack() {
+	ctx := context.Background()
+	a, err := ndarray.Create(ctx, "", []int64{3}, []int32{1, 2, 3}, nil)
+	check(err)
+	b, err := ndarray.Create(ctx, "", []int64{3}, []int32{4, 5, 6}, nil)
+	check(err)
+	c, err := ndarray.Stack(ctx, "", -1, nil, a, b) // np.stack((a, b), axis=-1)
+	check(err)
+	items, err := ndarray.Read[int32](ctx, c)
+	check(err)
+	fmt.Println(c.Shape(), items)
+	// Output: [3 2] [1 4 2 5 3 6]
+}
+
+func ExampleReshape() {
+	ctx := context.Background()
+	a, err := ndarray.Create(ctx, "", []int64{2, 3}, []float64{1.5, 2, -3.9, 4, 5, 300}, nil)
+	check(err)
+	b, err := ndarray.Reshape(ctx, a, "", []int64{-1, 2}, nil) // a.reshape(-1, 2)
+	check(err)
+	c, err := ndarray.AsType(ctx, b, "", "|u1", nil) // b.astype("u1")
+	check(err)
+	items, err := ndarray.Read[uint8](ctx, c)
+	check(err)
+	fmt.Println(c.Shape(), items)
+	// Output: [3 2] [1 2 253 4 5 44]
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}

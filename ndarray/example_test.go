@@ -2,8 +2,10 @@ package ndarray_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
+	"time"
 
 	"github.com/goblosc/blosc2/ndarray"
 )
@@ -129,4 +131,185 @@ func ExampleCopy() {
 	// Output:
 	// [504 1000] [8 1000]
 	// [100 1000] [10 500] 9
+}
+
+// Float16s are numbers to look at; to calculate, they are read as float32.
+func ExampleFloat16() {
+	ctx := context.Background()
+	data := []ndarray.Float16{ndarray.Float16Of(0.1), ndarray.Float16Of(65504.0), ndarray.Float16Of(1e6)}
+	a, err := ndarray.Create(ctx, "", []int64{3}, data, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(a.DType(), data)
+	fmt.Println(ndarray.Read[float32](ctx, a))
+	// Output:
+	// <f2 [0.1 65500 +Inf]
+	// [0.099975586 65504 +Inf] <nil>
+}
+
+// Strings are made as long as the longest, and longer ones do not fit later.
+func ExampleRead_strings() {
+	ctx := context.Background()
+	a, err := ndarray.Create(ctx, "", []int64{2, 2}, []string{"Zürich", "Genève", "Basel", ""}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	row, err := ndarray.Read[string](ctx, a, ndarray.At(0))
+	fmt.Printf("%v %q %v\n", a.DType(), row, err)
+	err = ndarray.Fill(ctx, a, "Neuchâtel", ndarray.At(1), ndarray.At(1))
+	fmt.Println(errors.Is(err, ndarray.ErrValue), err)
+	// Output:
+	// <U6 ["Zürich" "Genève"] <nil>
+	// true ndarray: value out of range: item 0: a string of 9 characters does not fit in 6
+}
+
+// Times have the unit that the dtype says; a zero Time is NumPy's NaT.
+func ExampleRead_times() {
+	ctx := context.Background()
+	days := []time.Time{time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC), {}}
+	a, err := ndarray.Create(ctx, "", []int64{2}, days, &ndarray.Options{DType: "M8[D]"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	got, err := ndarray.Read[time.Time](ctx, a)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(a.DType(), got[0], got[1].IsZero())
+	fmt.Println(ndarray.Read[int64](ctx, a))
+	// Output:
+	// <M8[D] 2024-02-29 00:00:00 +0000 UTC true
+	// [19782 -9223372036854775808] <nil>
+}
+
+// Structures are structs whose fields have the names in their tags.
+func ExampleRead_structs() {
+	type city struct {
+		Name  string     `b2:"name"`
+		Place [2]float32 `b2:"place"`
+		Since time.Time  `b2:"since,M8[Y]"`
+	}
+	ctx := context.Background()
+	year := func(y int) time.Time { return time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC) }
+	a, err := ndarray.Create(ctx, "", []int64{2}, []city{
+		{"Zürich", [2]float32{47.375, 8.5}, year(1262)}, {"Basel", [2]float32{47.5, 7.5}, year(1501)},
+	}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(a.DType())
+	// A struct with some of the fields reads these.
+	names, err := ndarray.Read[struct {
+		Name string `b2:"name"`
+	}](ctx, a)
+	fmt.Println(names, err)
+	last, err := ndarray.ReadAt[city](ctx, a, -1)
+	fmt.Println(last.Place, last.Since.Year(), err)
+	// Output:
+	// [('name', '<U6'), ('place', '<f4', (2,)), ('since', '<M8[Y]')]
+	// [{Zürich} {Basel}] <nil>
+	// [47.5 7.5] 1501 <nil>
+}
+
+// grid returns the array of the examples: 3 rows of 4 items.
+func grid() *ndarray.Array {
+	data := []int32{
+		0, 1, 2, 3,
+		10, 11, 12, 13,
+		20, 21, 22, 23,
+	}
+	a, err := ndarray.Create(context.Background(), "", []int64{3, 4}, data, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return a
+}
+
+// Lists for two axes are independent of each other: all listed columns of all listed rows.
+func ExamplePick() {
+	a, ctx := grid(), context.Background()
+	items, err := ndarray.Read[int32](ctx, a, ndarray.Pick(2, 0), ndarray.Pick(-1, 1, 1))
+	fmt.Println(items, err)
+	// Output: [23 21 21 3 1 1] <nil>
+}
+
+// Every item of the rows whose truth value is set becomes -1.
+func ExampleMask() {
+	a, ctx := grid(), context.Background()
+	if err := ndarray.Fill(ctx, a, int32(-1), ndarray.Mask(true, false, true)); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ndarray.Read[int32](ctx, a))
+	// Output: [-1 -1 -1 -1 10 11 12 13 -1 -1 -1 -1] <nil>
+}
+
+// Lists that go together name points: row 2 of column 3, row 0 of column 1, row 1 of column 1.
+func ExampleCoords() {
+	a, ctx := grid(), context.Background()
+	points := []ndarray.Index{ndarray.Coords(2, 0, 1), ndarray.Coords(3, 1, 1)}
+	fmt.Println(ndarray.Read[int32](ctx, a, points...))
+	if err := ndarray.Write(ctx, a, []int32{7, 8, 9}, points...); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ndarray.Read[int32](ctx, a))
+	// Output:
+	// [23 1 11] <nil>
+	// [0 8 2 3 10 9 12 13 20 21 22 7] <nil>
+}
+
+// Index arrays of different shapes are broadcast: a column of rows and a row of columns make a table.
+func ExampleCoordsND() {
+	a, ctx := grid(), context.Background()
+	rows, columns := ndarray.CoordsND([]int64{2, 1}, []int64{2, 0}), ndarray.Coords(0, 1, 2)
+	fmt.Println(a.SelectionShape(rows, columns))
+	fmt.Println(ndarray.Read[int32](ctx, a, rows, columns))
+	// Output:
+	// [2 3] <nil>
+	// [20 21 22 0 1 2] <nil>
+}
+
+// A mask over the whole array: all items above 12 become 12.
+func ExampleMaskND() {
+	a, ctx := grid(), context.Background()
+	items, err := ndarray.Read[int32](ctx, a)
+	if err != nil {
+		log.Fatal(err)
+	}
+	mask := make([]bool, len(items))
+	for i, x := range items {
+		mask[i] = x > 12
+	}
+	above := ndarray.MaskND(a.Shape(), mask)
+	fmt.Println(ndarray.Read[int32](ctx, a, above))
+	if err := ndarray.Fill(ctx, a, int32(12), above); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ndarray.Read[int32](ctx, a))
+	// Output:
+	// [13 20 21 22 23] <nil>
+	// [0 1 2 3 10 11 12 12 12 12 12 12] <nil>
+}
+
+// Flat positions stand alone; their items can be read into memory of the caller's.
+func ExampleFlat() {
+	a, dst := grid(), make([]int32, 3)
+	err := ndarray.ReadInto(context.Background(), a, dst, ndarray.Flat(5, 0, -1))
+	fmt.Println(dst, err)
+	// Output: [11 0 23] <nil>
+}
+
+// Positions count the items in C order.
+func ExampleTake() {
+	fmt.Println(ndarray.Take[int32](context.Background(), grid(), []int64{5, 0, -1, 5}))
+	// Output: [11 0 23 11] <nil>
+}
+
+func ExamplePut() {
+	a, ctx := grid(), context.Background()
+	if err := ndarray.Put(ctx, a, []int64{-1, 4}, []int32{7, 8}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ndarray.Read[int32](ctx, a))
+	// Output: [0 1 2 3 8 11 12 13 20 21 22 7] <nil>
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
 )
 
 // FromFunc makes an array whose items f sets. f is called for each block, cut to the array, with a tile whose items are
@@ -46,7 +47,7 @@ func fromFunc[T Scalar](ctx context.Context, name string, shape []int64, dtype s
 				return err
 			}
 		}
-		src := &funcSource[T]{f: f, wanted: wanted, width: l.itemSize / len(bytesOf(make([]T, 1)))}
+		src := &funcSource[T]{f: f, wanted: wanted, width: l.itemSize / len(convert.Bytes(make([]T, 1)))}
 		src.itemSize, src.plan = l.itemSize, newPlan(l.geo, &s)
 		return b.Encode(ctx, int(l.geo.chunkBytes), src)
 	})
@@ -101,8 +102,8 @@ func (s *funcSource[T]) Block(v *frame.Visit, k, _ int, dst []byte) ([]byte, err
 	if err := s.f(*t); err != nil {
 		return nil, err
 	}
-	items := bytesOf(t.Items)
-	toNative(DTypeOf[T](), items)
+	items := convert.Bytes(t.Items)
+	convert.ToNative(DTypeOf[T](), items)
 	if len(items) == len(dst) {
 		copy(dst, items)
 		return dst, nil
@@ -146,10 +147,10 @@ func Map[T, U Scalar](ctx context.Context, r Reader, name string, f func(out []U
 			in.Items = make([]T, len(t.Items))
 		}
 		in.Items = in.Items[:len(t.Items)]
-		if err := h.readBox(ctx, bytesOf(in.Items), t.Box); err != nil {
+		if err := h.readBox(ctx, convert.Bytes(in.Items), t.Box); err != nil {
 			return err
 		}
-		toNative(r.DType(), bytesOf(in.Items))
+		convert.ToNative(r.DType(), convert.Bytes(in.Items))
 		return f(t.Items, *in)
 	}, like(r, o))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
 )
 
 // bounds say how much memory items take that come in one after the other.
@@ -69,11 +70,11 @@ func FromSeq[T Scalar](ctx context.Context, name string, shape []int64, seq iter
 			return nil
 		}
 		for x := range seq {
-			copy(f.buf[n:n+size], bytesOf([]T{x}))
+			copy(f.buf[n:n+size], convert.Bytes([]T{x}))
 			if n += size; n < len(f.buf) {
 				continue
 			}
-			toNative(dt, f.buf)
+			convert.ToNative(dt, f.buf)
 			f.put()
 			if n = 0; !f.more() {
 				return nil

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/goblosc/blosc2/ndarray/internal/golden"
 )
 
 // listCase is an array of 64-bit numbers and one with items of another size made of them, cut in other ways.
@@ -151,7 +153,7 @@ func TestListsAsNumPy(t *testing.T) {
 	var c *listCase
 	arrays, failed, cases := 0, 0, map[int]int{}
 	skip := false
-	for _, line := range goldenLines(t, "lists.txt.gz") {
+	for _, line := range golden.Lines(t, "testdata/lists.txt.gz") {
 		f := strings.Split(line, ";")
 		if len(f) == 1 {
 			c.close()

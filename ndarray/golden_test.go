@@ -1,40 +1,22 @@
 package ndarray
 
 import (
-	"bufio"
-	"compress/gzip"
+	"bytes"
+	"context"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"hash/crc32"
-	"os"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-)
 
-// goldenLines returns the lines of a compressed text file in testdata.
-func goldenLines(t testing.TB, name string) []string {
-	t.Helper()
-	f, err := os.Open("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var lines []string
-	s := bufio.NewScanner(z)
-	for s.Scan() {
-		lines = append(lines, s.Text())
-	}
-	if s.Err() != nil {
-		t.Fatal(s.Err())
-	}
-	return lines
-}
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/golden"
+)
 
 func parseInts(t testing.TB, s string) []int64 {
 	t.Helper()
@@ -72,7 +54,7 @@ func positions(shape []int64, s *selection) []int64 {
 
 // TestSelectionsAsNumPy compares with NumPy; testdata/selections.py made the cases.
 func TestSelectionsAsNumPy(t *testing.T) {
-	lines, failed := goldenLines(t, "selections.txt.gz"), 0
+	lines, failed := golden.Lines(t, "testdata/selections.txt.gz"), 0
 	for _, line := range lines {
 		f := strings.Split(line, ";")
 		if f[0] == "long" {
@@ -159,7 +141,7 @@ func TestPartitionsAsPython(t *testing.T) {
 		}
 		return list
 	}
-	lines := goldenLines(t, "partitions.txt.gz")
+	lines := golden.Lines(t, "testdata/partitions.txt.gz")
 	if len(lines) < 1000 {
 		t.Fatalf("%d cases", len(lines))
 	}
@@ -185,5 +167,161 @@ func TestPartitionsAsPython(t *testing.T) {
 		if _, err := newGeometry(widen(chunks), chunks, blocks, itemSize); f[1] == "-" && err != nil {
 			t.Errorf("%s: %v", line, err)
 		}
+	}
+}
+
+// applyStep applies a step as testdata/views.py writes it.
+func applyStep(t testing.TB, r Reader, step string, rng *rand.Rand) (Reader, error) {
+	word, text, _ := strings.Cut(step, " ")
+	var axes []int
+	if word != "slice" && word != "field" && text != "" {
+		for _, x := range parseInts(t, text) {
+			axes = append(axes, int(x))
+		}
+	}
+	var v *View
+	var err error
+	switch word {
+	case "slice":
+		sel, wrong := ParseSelection(text)
+		if wrong != nil {
+			return nil, wrong
+		}
+		v, err = Slice(r, sel...)
+	case "transpose":
+		v, err = Transpose(r, axes...)
+	case "flip":
+		v, err = Flip(r, axes...)
+	case "expand":
+		v, err = ExpandDims(r, axes...)
+	case "squeeze":
+		v, err = Squeeze(r, axes...)
+	case "broadcast":
+		v, err = BroadcastTo(r, parseInts(t, text)...)
+	case "field":
+		v, err = Field(r, text)
+	case "reshape":
+		a, err := Reshape(context.Background(), r, "", parseInts(t, text), nil)
+		if err != nil {
+			return nil, err
+		}
+		t.Cleanup(func() { a.Close() })
+		o := a.Options()
+		o.Chunks, o.Blocks = randomPartition(rng, a.Shape())
+		return Reshape(context.Background(), r, "", parseInts(t, text), o)
+	default:
+		t.Fatalf("step %q", step)
+	}
+	return v, err
+}
+
+// TestViewsAsNumPy makes the chains of views of testdata/views.py and compares with NumPy.
+func TestViewsAsNumPy(t *testing.T) {
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(4, 4))
+	steps := map[string]int{}
+	for n, line := range golden.Lines(t, "testdata/views.txt.gz") {
+		f := strings.Split(line, ";")
+		if f[0] != "v" || testing.Short() && n%8 > 0 {
+			continue
+		}
+		dt, err := meta.ParseDType(f[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		shape := parseInts(t, f[2])
+		items, _ := product(shape)
+		data := make([]byte, items*int64(dt.Size))
+		for i := range data {
+			data[i] = byte(i*i*31 + i*7 + i>>3)
+		}
+		o := &Options{}
+		o.Chunks, o.Blocks = randomPartition(rng, shape)
+		a, err := CreateBytes(ctx, "", shape, f[1], data, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r Reader = a
+		for step := range strings.SplitSeq(f[3], "|") {
+			if step == "" {
+				continue
+			}
+			if r, err = applyStep(t, r, step, rng); err != nil {
+				t.Fatalf("%s: %s: %v", line, step, err)
+			}
+			word, _, _ := strings.Cut(step, " ")
+			steps[word]++
+		}
+		got := make([]byte, int(r.Size())*r.ItemSize())
+		err = r.ReadBytes(ctx, got)
+		kind := r.DType().String()
+		if r.DType().Fields != nil {
+			kind = strconv.Itoa(r.ItemSize())
+		}
+		if err != nil || !slices.Equal(r.Shape(), parseInts(t, f[4])) || kind != f[5] || fmt.Sprintf("%08x", crc32.ChecksumIEEE(got)) != f[6] {
+			t.Errorf("%s: shape %v, dtype %s, sum %08x, %v", line, r.Shape(), kind, crc32.ChecksumIEEE(got), err)
+		}
+		a.Close()
+	}
+	for _, step := range []string{"slice", "transpose", "flip", "expand", "squeeze", "broadcast", "field", "reshape"} {
+		if steps[step] < 50 {
+			t.Errorf("%d steps of kind %s", steps[step], step)
+		}
+	}
+}
+
+// TestAsTypeAsNumPy converts the items of testdata/views.py and compares with NumPy, bit by bit.
+func TestAsTypeAsNumPy(t *testing.T) {
+	ctx := context.Background()
+	var a *Array
+	pairs := 0
+	for _, line := range golden.Lines(t, "testdata/views.txt.gz") {
+		f := strings.Split(line, ";")
+		if f[0] == "v" {
+			continue
+		}
+		items, err := hex.DecodeString(f[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		dt, err := meta.ParseDType(f[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f[0] == "s" {
+			n := int32(len(items) / dt.Size)
+			o := &Options{Chunks: []int32{n/2 + 1}, Blocks: []int32{n/3 + 1}}
+			if a, err = CreateBytes(ctx, "", []int64{int64(n)}, f[1], items, o); err != nil {
+				t.Fatal(err)
+			}
+			defer a.Close()
+			continue
+		}
+		pairs++
+		b, err := AsType(ctx, a, "", f[1], nil)
+		if err != nil {
+			t.Errorf("%v to %s: %v", a.DType(), f[1], err)
+			continue
+		}
+		got := make([]byte, len(items))
+		if err := b.ReadBytes(ctx, got); err != nil || b.dtypeRaw != f[1] {
+			t.Errorf("%v to %s: %v", a.DType(), f[1], err)
+		}
+		b.Close()
+		wrong := 0
+		from := make([]byte, int(a.Size())*a.ItemSize())
+		if err := a.ReadBytes(ctx, from); err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i*dt.Size < len(items) && wrong < 4; i++ {
+			x, y := got[i*dt.Size:][:dt.Size], items[i*dt.Size:][:dt.Size]
+			if !bytes.Equal(x, y) {
+				wrong++
+				t.Errorf("%v to %s: item %d, %x: %x, want %x", a.DType(), f[1], i, from[i*a.ItemSize():][:a.ItemSize()], x, y)
+			}
+		}
+	}
+	if pairs < 450 {
+		t.Errorf("%d pairs of types", pairs)
 	}
 }

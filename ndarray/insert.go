@@ -27,12 +27,15 @@ func (b *Batch) Append(ctx context.Context, axis int, data []byte) error {
 	return b.insert(ctx, axis, b.st.rec.Shape[axis], n, data)
 }
 
-// Insert adds data before item at of an axis, in one commit: items in C order, as they are stored, as many as one or
-// more steps along the axis have; what stands behind moves. at may be the length of the axis, which appends; a negative
-// one counts from the end, a negative axis from the last. Where at and the number of steps are multiples of the chunk
-// length, no chunk is read or compressed but those that come in. Else the chunks from at on are made anew, a few at a
-// time; those behind keep as they are when the number of steps is a multiple of the chunk length. Errors are ErrShape,
-// ErrBounds and those of WriteBytes.
+// Insert inserts data before item at along an axis, in one commit. data holds items in C order, as they are stored, for a
+// whole number of steps along the axis. Items at and after at move towards the end. at may be the length of the axis,
+// which appends. A negative at counts from the end of the axis, and a negative axis counts from the last.
+//
+// If at and the number of steps are multiples of the chunk length, Insert compresses only the inserted chunks and reads
+// none. Otherwise it rewrites the chunks from the one that holds item at, a few at a time. If the number of steps is a
+// multiple of the chunk length, it keeps the chunks after the inserted items as they are stored.
+//
+// The error wraps ErrShape or ErrBounds, or is an error of WriteBytes.
 func (a *Array) Insert(ctx context.Context, axis int, at int64, data []byte) error {
 	return a.edit(ctx, func(b *Batch) error { return b.Insert(ctx, axis, at, data) })
 }
@@ -50,9 +53,10 @@ func (b *Batch) Insert(ctx context.Context, axis int, at int64, data []byte) err
 	return b.insert(ctx, axis, at, n, data)
 }
 
-// Delete removes n items of an axis from item at on, in one commit; what stands behind moves. A negative at counts from
-// the end, a negative axis from the last. No chunk is compressed again at the end of the axis, nor where at and n are
-// multiples of the chunk length; elsewhere it is as with Insert. Errors are ErrBounds and those of WriteBytes.
+// Delete removes n items along an axis, starting at item at, in one commit. Later items shift towards the start. A
+// negative at counts from the end of the axis, and a negative axis counts from the last. Delete compresses no chunk again
+// at the end of the axis, or if at and n are multiples of the chunk length. Otherwise it rewrites chunks like Insert. The
+// error wraps ErrBounds or is an error of WriteBytes.
 func (a *Array) Delete(ctx context.Context, axis int, at, n int64) error {
 	return a.edit(ctx, func(b *Batch) error { return b.Delete(ctx, axis, at, n) })
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
 )
 
 // shapeOf returns a random shape of few items, sometimes without any, and a partition that need not divide it.
@@ -87,7 +88,7 @@ func TestMake(t *testing.T) {
 		shape, o := shapeOf(r)
 		n, _ := product(shape)
 		data := counting(n)
-		raw := stored(DTypeOf[int32](), data)
+		raw := convert.Stored(DTypeOf[int32](), data)
 		tiny := bounds{slab: r.Int64N(200), most: r.Int64N(300)}
 		l, err := newLayout(shape, "<i4", o)
 		if err != nil {

@@ -6,12 +6,42 @@ import (
 	"io"
 
 	"github.com/goblosc/blosc2/internal/task"
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/npy"
 )
 
-// ReadNPY makes an array of a .npy file, of any dtype but Python objects, and in either order of items. It reads src once,
-// up to the last item, and has as much of it in memory as FromReader; items in Fortran order go through a compressed
-// file beside the array, or memory for one in memory. Errors are ErrNPY, ErrType, ErrShape if items are missing, and
-// those of Create.
+// NPYHeader describes the items of a .npy file.
+type NPYHeader struct {
+	DType   meta.DType
+	Fortran bool // the items are in Fortran order
+	Shape   []int64
+}
+
+// Append appends the header that numpy.save writes. Sub-arrays become axes of the shape, as in NumPy. It returns ErrType
+// for items that .npy files cannot hold: Python objects, structures with fields that overlap or are out of order, and
+// sub-arrays in Fortran order.
+func (h NPYHeader) Append(dst []byte) ([]byte, error) {
+	dst, err := npy.Header(h).Append(dst)
+	if err != nil {
+		return dst, fmt.Errorf("ndarray: %w: %v", ErrType, err)
+	}
+	return dst, nil
+}
+
+// ReadNPYHeader reads the header of a .npy file of any version, up to the items. The error wraps ErrNPY or is an error of
+// r.
+func ReadNPYHeader(r io.Reader) (NPYHeader, error) {
+	h, err := npy.Read(r)
+	if err != nil {
+		return NPYHeader{}, fmt.Errorf("ndarray: %w", err)
+	}
+	return NPYHeader(h), nil
+}
+
+// ReadNPY creates an array from a .npy file with items in either order, of any dtype except Python objects. It reads src
+// once, up to the last item. It uses as much memory as FromReader. Items in Fortran order pass through a compressed file
+// beside the array, or through memory if the array is in memory. The error wraps ErrNPY, ErrType, or ErrShape if items
+// are missing, or is an error of Create.
 func ReadNPY(ctx context.Context, name string, src io.Reader, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	h, err := ReadNPYHeader(src)
@@ -21,7 +51,7 @@ func ReadNPY(ctx context.Context, name string, src io.Reader, o *Options) (*Arra
 	return FromNPY(ctx, name, h, src, o)
 }
 
-// FromNPY is ReadNPY for a file whose header has been read.
+// FromNPY is like ReadNPY, for a file whose header h was read from src before.
 func FromNPY(ctx context.Context, name string, h NPYHeader, src io.Reader, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	if h.DType.Kind == 'O' {
@@ -31,11 +61,11 @@ func FromNPY(ctx context.Context, name string, h NPYHeader, src io.Reader, o *Op
 	if err != nil {
 		return nil, err
 	}
-	return l.gather(ctx, name, h.Fortran && long(h.Shape) > 1, defaultBounds, readFrom(src))
+	return l.gather(ctx, name, h.Fortran && longAxes(h.Shape) > 1, defaultBounds, readFrom(src))
 }
 
-// long returns how many axes have several items: with one at most, C and Fortran order are the same.
-func long(shape []int64) (n int) {
+// longAxes returns the number of axes with several items. With at most one, C and Fortran order are the same.
+func longAxes(shape []int64) (n int) {
 	for _, k := range shape {
 		if k > 1 {
 			n++
@@ -44,9 +74,9 @@ func long(shape []int64) (n int) {
 	return n
 }
 
-// WriteNPY writes r, or with indexes a selection of it, as a .npy file in C order. Items go out in pieces of 16 MiB or of
-// one row of chunks; selections with lists are read in one piece. Errors are ErrType if NumPy has no such file, those of
-// reading, and those of dst.
+// WriteNPY writes r, or a selection of it, as a .npy file in C order. It writes pieces of 16 MiB or of one row of chunks;
+// a selection with index arrays is read in one piece. The error wraps ErrType if .npy files cannot hold the items, or is
+// an error of reading or of dst.
 func WriteNPY(ctx context.Context, dst io.Writer, r Reader, sel ...Index) error {
 	ctx = task.Context(ctx)
 	shape, err := r.SelectionShape(sel...)

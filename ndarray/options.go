@@ -5,23 +5,24 @@ import (
 	"github.com/goblosc/blosc2/frame"
 )
 
-// Options say how an array is opened or created. A nil *Options and zero fields are the defaults. The options of
-// the frame are embedded: opts.CParams.Codec = codec.LZ4, opts.Sparse = true, opts.Concurrency = 4 and so on.
-// CParams.TypeSize and CParams.BlockSize, ChunkSize and the metalayer "b2nd" follow from the array and are not read.
+// Options are the options for opening or creating an array. A nil *Options and zero fields select the defaults. The
+// options of the frame are embedded: opts.CParams.Codec = codec.LZ4, opts.Sparse = true, opts.Concurrency = 4 and so on.
+// CParams.TypeSize, CParams.BlockSize, ChunkSize and the metalayer "b2nd" are ignored, because they follow from the array.
 type Options struct {
 	frame.Options
 
-	// For arrays that are created: items in a chunk and in a block along each axis, the first axis first. nil
-	// chooses as python-blosc2 does on a machine with a second-level cache of 256 KiB.
+	// Chunks and Blocks are the numbers of items in a chunk and in a block along each axis of a new array. nil selects
+	// the shapes that python-blosc2 chooses on a machine with a second-level cache of 256 KiB.
 	Chunks []int32
 	Blocks []int32
 
-	// For arrays that are opened: those of more dimensions are an ErrTooLarge. 0 = the 16 that the format has.
+	// MaxDims is the limit for opening: an array of more dimensions is rejected with ErrTooLarge. 0 means 16, the limit
+	// of the format.
 	MaxDims int
 
-	// For arrays that are opened: the NumPy dtype to take their items for, in place of the stored one. It must have
-	// their item size. Arrays of Caterva have no dtype of their own and else read as strings of bytes. For Create: the
-	// dtype of the items, in place of that of DTypeOf; "S" and "U" are as long as the longest string.
+	// DType replaces the stored NumPy dtype of an array that is opened. It must have the same item size. Caterva arrays
+	// have no dtype and otherwise read as strings of bytes. For Create, DType replaces the result of DTypeOf; "S" and
+	// "U" get the length of the longest string.
 	DType string
 }
 
@@ -33,8 +34,7 @@ func (o *Options) frameOptions() *frame.Options {
 	return &o.Options
 }
 
-// blockHint returns the wished size of a block in bytes for compression parameters that work on the shape of a
-// block, or 0.
+// blockHint returns the preferred size of a block in bytes if the codec or a filter depends on the shape of a block, or 0.
 func blockHint(p chunk.CParams) (int64, error) {
 	if !p.Shaped() {
 		return 0, nil

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// ParseSelection reads a selection in NumPy's notation: what stands between the brackets of a subscript, such as
-// "2:5, ..., ::-1", "3", "-1", "None" or nothing at all for everything. The entries may stand in round brackets as
-// a tuple, and in square brackets as a subscript. Numbers are decimal.
+// ParseSelection parses a selection in NumPy's notation: the text between the brackets of a subscript, such as
+// "2:5, ..., ::-1", "3", "-1" or "None". Empty text selects everything. The entries may be in parentheses as a tuple, and
+// in square brackets as a subscript. Numbers are decimal.
 //
-// Lists of numbers or truth values, and lists of such lists, are the index arrays of NumPy: "[3, 1, 2], :" reads as
-// Coords(3, 1, 2), All; "[[3], [1]]" as CoordsND; "[True, False]" and "True" as MaskND. Square brackets around
-// nothing but numbers, truth values and lists are a list too.
+// Lists of numbers or booleans, and nested lists, are the index arrays of NumPy: "[3, 1, 2], :" reads as
+// Coords(3, 1, 2), All; "[[3], [1]]" as CoordsND; "[True, False]" and "True" as MaskND. Square brackets around only
+// numbers, booleans and lists are a list, too.
 //
-// The error for text that is no selection wraps ErrBounds and names the column.
+// The error for invalid text wraps ErrBounds and names the column.
 func ParseSelection(s string) ([]Index, error) {
 	p := parser{text: s, end: len(s)}
 	if !p.isList() {
@@ -24,13 +24,13 @@ func ParseSelection(s string) ([]Index, error) {
 	return p.entries()
 }
 
-// parser reads text[pos:end].
+// parser parses text[pos:end].
 type parser struct {
 	text     string
 	pos, end int
 }
 
-// syntaxError is text that is no selection: an ErrBounds in words of its own.
+// syntaxError is the error for invalid text. It wraps ErrBounds, with its own message.
 type syntaxError struct {
 	column int // from 1, in bytes
 	what   string
@@ -46,7 +46,7 @@ func (p *parser) errorf(format string, args ...any) error {
 	return &syntaxError{p.pos + 1, fmt.Sprintf(format, args...)}
 }
 
-// peek skips blanks and returns the next byte, or 0 at the end.
+// peek skips blanks and returns the next byte without reading it, or 0 at the end.
 func (p *parser) peek() byte {
 	for p.pos < p.end && strings.IndexByte(" \t\r\n", p.text[p.pos]) >= 0 {
 		p.pos++
@@ -57,8 +57,9 @@ func (p *parser) peek() byte {
 	return p.text[p.pos]
 }
 
-// wraps returns where the bracket ends that stands next, if nothing follows it, and else -1.
-func (p *parser) wraps(open, shut byte) int {
+// wraps returns the position of the bracket that closes the next byte, an opening bracket, if only blanks follow it.
+// Otherwise it returns -1.
+func (p *parser) wraps(open, end byte) int {
 	if p.peek() != open {
 		return -1
 	}
@@ -67,7 +68,7 @@ func (p *parser) wraps(open, shut byte) int {
 		switch p.text[i] {
 		case open:
 			depth++
-		case shut:
+		case end:
 			if depth--; depth > 0 {
 				continue
 			}
@@ -80,14 +81,15 @@ func (p *parser) wraps(open, shut byte) int {
 	return -1
 }
 
-// unwrap removes a pair of brackets around everything, if there is one.
-func (p *parser) unwrap(open, shut byte) {
-	if at := p.wraps(open, shut); at >= 0 {
+// unwrap removes a pair of brackets around all of the text, if it has one.
+func (p *parser) unwrap(open, end byte) {
+	if at := p.wraps(open, end); at >= 0 {
 		p.end = at
 		p.pos++
 	}
 }
 
+// entries parses the indexes.
 func (p *parser) entries() ([]Index, error) {
 	var sel []Index
 	for p.peek() != 0 || p.pos < p.end {
@@ -107,6 +109,7 @@ func (p *parser) entries() ([]Index, error) {
 	return sel, nil
 }
 
+// entry parses an index.
 func (p *parser) entry() (Index, error) {
 	c := p.peek()
 	switch {
@@ -125,6 +128,7 @@ func (p *parser) entry() (Index, error) {
 	return nil, p.errorf("%q where an index should stand", c)
 }
 
+// word parses a name.
 func (p *parser) word() (Index, error) {
 	n := p.pos
 	for n < p.end && (isLetter(p.text[n]) || p.text[n] == '.') {
@@ -145,7 +149,7 @@ func (p *parser) word() (Index, error) {
 	return x, nil
 }
 
-// slice reads an integer, or up to three of them with colons between.
+// slice parses an integer, or up to three integers with colons between them.
 func (p *parser) slice() (Index, error) {
 	part := [3]int64{None, None, 1}
 	column := p.pos
@@ -179,8 +183,8 @@ func (p *parser) slice() (Index, error) {
 	return Step(part[0], part[1], part[2]), nil
 }
 
-// integer reads a signed number. One that does not fit becomes the nearest that does and is not None: beyond any
-// axis on the same side.
+// integer parses a signed number. A number that does not fit becomes the nearest one that fits and is not None, which is
+// outside any axis on the same side.
 func (p *parser) integer() (v int64, fits bool, err error) {
 	negative := false
 	if c := p.text[p.pos]; c == '+' || c == '-' {
@@ -208,3 +212,110 @@ func (p *parser) integer() (v int64, fits bool, err error) {
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' }
+
+// isList reports whether square brackets around all of the text are those of a list, which has only numbers, booleans and
+// lists inside, and not those of a subscript.
+func (p *parser) isList() bool {
+	end := p.wraps('[', ']')
+	// Slices, "...", tuples, None, newaxis and Ellipsis occur only in a subscript.
+	return end >= 0 && !strings.ContainsAny(p.text[p.pos:end], ":.(NnE")
+}
+
+// listParser parses a list of numbers or booleans, or of lists of the same shape.
+type listParser struct {
+	*parser
+	array indexArray // a length of -1 in its shape is not known yet
+	leaf  bool       // a value was read: the number of dimensions is known
+}
+
+// list parses a list.
+func (p *parser) list() (Index, error) {
+	l := listParser{parser: p, array: indexArray{kind: coordsKind}}
+	if err := l.level(0); err != nil {
+		return nil, err
+	}
+	return &l.array, nil
+}
+
+// level parses a list that is nested in depth other lists.
+func (l *listParser) level(depth int) error {
+	x := &l.array
+	switch {
+	case depth == maxResultDims:
+		return l.errorf("more than %d lists in each other", maxResultDims)
+	case depth < len(x.shape):
+	case l.leaf:
+		return l.errorf("a list where a value should stand")
+	default:
+		x.shape = append(x.shape, -1)
+	}
+	l.pos++
+	n := int64(0)
+	for l.peek() != ']' {
+		var err error
+		if c := l.peek(); c == '[' {
+			err = l.level(depth + 1)
+		} else {
+			err = l.value(c, depth)
+		}
+		if err != nil {
+			return err
+		}
+		n++
+		c := l.peek()
+		if c == ',' {
+			l.pos++
+		} else if c != ']' {
+			return l.missing("a comma or the end of the list")
+		}
+	}
+	if have := x.shape[depth]; have >= 0 && have != n {
+		return l.errorf("a list of %d where the one before has %d", n, have)
+	}
+	x.shape[depth] = n
+	l.pos++
+	return nil
+}
+
+// value parses a number or boolean that starts with c.
+func (l *listParser) value(c byte, depth int) error {
+	x := &l.array
+	column, number := l.pos, c == '+' || c == '-' || isDigit(c)
+	truth := strings.HasPrefix(l.text[l.pos:l.end], "True")
+	switch {
+	case !number && !truth && !strings.HasPrefix(l.text[l.pos:l.end], "False"):
+		return l.missing("a number or truth value")
+	case depth+1 < len(x.shape):
+		return l.errorf("a value where a list should stand")
+	case l.leaf && number == x.mask():
+		return l.errorf("numbers and truth values in one list")
+	}
+	l.leaf = true
+	if number {
+		v, fits, err := l.integer()
+		if err == nil && !fits {
+			l.pos = column
+			err = l.errorf("index does not fit 64 bits")
+		}
+		x.at = append(x.at, v)
+		return err
+	}
+	x.kind = maskNDKind
+	x.keep = append(x.keep, truth)
+	for l.pos < l.end && isLetter(l.text[l.pos]) {
+		l.pos++
+	}
+	if w := l.text[column:l.pos]; w != "True" && w != "False" {
+		l.pos = column
+		return l.errorf("unknown word %q", w)
+	}
+	return nil
+}
+
+// missing returns the error for text where what is expected.
+func (l *listParser) missing(what string) error {
+	if l.pos == l.end {
+		return l.errorf("%s is missing", what)
+	}
+	return l.errorf("%q where %s should stand", l.text[l.pos], what)
+}

@@ -7,27 +7,28 @@ import (
 	"math/big"
 
 	"github.com/goblosc/blosc2/internal/task"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
 )
 
-// Real are the Go types of real numbers with a NumPy dtype.
+// Real is the constraint for Go types of real numbers with a NumPy dtype.
 type Real interface {
 	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
 }
 
-// Arange makes an array of one dimension with the numbers from start up to but not including stop, step apart: those
-// that numpy.arange has for numbers of type T, bit for bit. As there, the number of items is the quotient rounded up,
-// so that with floats the last may be stop or beyond. A step of zero is an ErrShape. See FromFunc.
+// Arange creates an array of one dimension with the numbers from start up to, but not including, stop, which are step
+// apart. They are the numbers of numpy.arange for type T, bit for bit. As in NumPy, their count is the quotient rounded
+// up, so with floats the last number may be stop or more. Arange returns ErrShape for a step of zero. See FromFunc.
 func Arange[T Real](ctx context.Context, name string, start, stop, step T, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	n, err := arangeLen(start, stop, step)
 	if err != nil {
 		return nil, err
 	}
-	delta := start + step - start // as NumPy has it: rounded twice
+	delta := start + step - start // rounded twice, as in NumPy
 	return FromFunc(ctx, name, []int64{n}, func(t Tile[T]) error {
 		for k := range t.Items {
 			i := T(t.Start[0] + int64(k))
-			t.Items[k] = start + T(i*delta) // the conversion keeps machines from computing it in one step
+			t.Items[k] = start + T(i*delta) // the conversion prevents a fused multiply-add
 		}
 		if t.Start[0] <= 1 && 1 < t.Start[0]+t.Shape[0] {
 			t.Items[1-t.Start[0]] = start + step
@@ -36,11 +37,11 @@ func Arange[T Real](ctx context.Context, name string, start, stop, step T, o *Op
 	}, o)
 }
 
-// arangeLen returns how many items numpy.arange has.
+// arangeLen returns the number of items of numpy.arange.
 func arangeLen[T Real](start, stop, step T) (int64, error) {
 	var quotient float64
 	empty := false
-	if half := T(1) / 2; half == 0 { // whole numbers, which must not overflow
+	if half := T(1) / 2; half == 0 { // integers, which must not overflow
 		if step == 0 {
 			return 0, fmt.Errorf("ndarray: %w: a step of zero", ErrShape)
 		}
@@ -55,12 +56,13 @@ func arangeLen[T Real](start, stop, step T) (int64, error) {
 	switch {
 	case math.IsNaN(quotient) || quotient >= math.MaxInt64:
 		return 0, fmt.Errorf("ndarray: %w: from %v to %v with a step of %v are %v items", ErrShape, start, stop, step, quotient)
-	case quotient == 0 && !empty && !math.Signbit(quotient): // less than the smallest number
+	case quotient == 0 && !empty && !math.Signbit(quotient): // the quotient is positive, but rounds to zero
 		return 1, nil
 	}
 	return int64(max(math.Ceil(quotient), 0)), nil
 }
 
+// bigOf returns an integer as a big.Int.
 func bigOf[T Real](x T) *big.Int {
 	if x > 0 {
 		return new(big.Int).SetUint64(uint64(x))
@@ -68,9 +70,10 @@ func bigOf[T Real](x T) *big.Int {
 	return big.NewInt(int64(x))
 }
 
-// Linspace makes an array of one dimension with n numbers that are evenly apart from start to stop, which is the last
-// with endpoint, and else the one that would follow. The numbers are those of numpy.linspace for a dtype of T, bit for
-// bit: computed as float64, and for whole numbers rounded down. A negative n is an ErrShape. See FromFunc.
+// Linspace creates an array of one dimension with n evenly spaced numbers from start to stop. stop is the last number if
+// endpoint is set, and otherwise the number after the last. They are the numbers of numpy.linspace for type T, bit for
+// bit: computed as float64, and rounded down if T is an integer type. Linspace returns ErrShape for a negative n. See
+// FromFunc.
 func Linspace[T Real](ctx context.Context, name string, start, stop float64, n int64, endpoint bool, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	if n < 0 {
@@ -82,7 +85,7 @@ func Linspace[T Real](ctx context.Context, name string, start, stop float64, n i
 	}
 	delta := stop - start
 	step := delta / parts
-	whole := T(1)/2 == 0
+	integer := T(1)/2 == 0
 	return FromFunc(ctx, name, []int64{n}, func(t Tile[T]) error {
 		for k := range t.Items {
 			i := t.Start[0] + int64(k)
@@ -99,7 +102,7 @@ func Linspace[T Real](ctx context.Context, name string, start, stop float64, n i
 			if endpoint && n > 1 && i == n-1 {
 				x = stop
 			}
-			if whole {
+			if integer {
 				x = math.Floor(x)
 			}
 			t.Items[k] = T(x)
@@ -108,18 +111,18 @@ func Linspace[T Real](ctx context.Context, name string, start, stop float64, n i
 	}, o)
 }
 
-// Eye makes an array of n rows and m columns that is 1 on a diagonal and else 0. The diagonal starts at column k, or
-// with a negative k at row -k. Chunks without a one are not written. See FromFunc.
+// Eye creates an array of n rows and m columns that is 1 on a diagonal and 0 elsewhere. The diagonal starts at column k,
+// or at row -k if k is negative. Chunks without a one are not written. See FromFunc.
 func Eye[T Scalar](ctx context.Context, name string, n, m, k int64, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	k = max(min(k, m), -n)
-	one, err := oneOf(DTypeOf[T]())
+	one, err := convert.One(DTypeOf[T]())
 	if err != nil {
 		return nil, err
 	}
 	item := make([]T, 1)
-	copy(bytesOf(item), one)
-	toNative(DTypeOf[T](), bytesOf(item))
+	copy(convert.Bytes(item), one)
+	convert.ToNative(DTypeOf[T](), convert.Bytes(item))
 	// rows returns the rows of a box that have a one.
 	rows := func(row, rows, column, columns int64) (int64, int64) {
 		return max(row, column-k), min(row+rows, column+columns-k)

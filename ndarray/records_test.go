@@ -1,20 +1,22 @@
 package ndarray
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
+	"github.com/goblosc/blosc2/ndarray/internal/golden"
 )
 
 // record has the fields of the "flat" rows of testdata/records.txt.gz, in an order of its own.
@@ -100,32 +102,19 @@ type recordRow struct {
 
 func recordRows(t testing.TB) []recordRow {
 	t.Helper()
-	f, err := os.Open("testdata/records.txt.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var rows []recordRow
-	scan := bufio.NewScanner(z)
-	scan.Buffer(nil, 1<<20)
-	for scan.Scan() {
+	for _, text := range golden.Lines(t, "testdata/records.txt.gz") {
 		var line []any
-		if err := json.Unmarshal(scan.Bytes(), &line); err != nil {
+		if err := json.Unmarshal([]byte(text), &line); err != nil {
 			t.Fatal(err)
 		}
 		row := recordRow{kind: line[0].(string), dtype: line[1].(string)}
+		var err error
 		if row.items, err = hex.DecodeString(line[2].(string)); err != nil {
 			t.Fatal(err)
 		}
 		row.want, _ = line[3].([]any)
 		rows = append(rows, row)
-	}
-	if err := scan.Err(); err != nil {
-		t.Fatal(err)
 	}
 	return rows
 }
@@ -386,4 +375,77 @@ func recreate[T any](a *Array, o *Options) (*Array, error) {
 		return nil, err
 	}
 	return Create(context.Background(), "", a.Shape(), data, o)
+}
+
+// TestTimeArrays reads and writes times and durations as arrays.
+func TestTimeArrays(t *testing.T) {
+	ctx := context.Background()
+	at := time.Date(2024, 2, 29, 13, 14, 15, 161718192, time.FixedZone("east", 3600))
+	times := []time.Time{at, {}, time.Unix(0, 0)}
+	a, err := Create(ctx, "", []int64{3}, times, nil)
+	if err != nil || a.DType().String() != "<M8[ns]" {
+		t.Fatal(a, err)
+	}
+	got, err := Read[time.Time](ctx, a)
+	if err != nil || len(got) != 3 || !got[0].Equal(at) || !got[1].IsZero() || !got[2].Equal(times[2]) {
+		t.Error(got, err)
+	}
+	if raw, err := Read[int64](ctx, a); err != nil || !slices.Equal(raw, []int64{at.UnixNano(), NaT, 0}) {
+		t.Error(raw, err)
+	}
+	a, err = Create(ctx, "", []int64{3}, times, &Options{DType: ">M8[M]"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err = Read[time.Time](ctx, a)
+	if err != nil || !got[0].Equal(time.Date(2024, 2, 1, 0, 0, 0, 0, time.UTC)) || !got[1].IsZero() {
+		t.Error(got, err)
+	}
+	if x, err := ReadAt[time.Time](ctx, a, -3); err != nil || !x.Equal(got[0]) {
+		t.Error(x, err)
+	}
+	if err := Fill(ctx, a, time.Date(1969, 12, 31, 0, 0, 0, 0, time.UTC), At(0)); err != nil {
+		t.Fatal(err)
+	}
+	if raw, err := Read[int64](ctx, a); err != nil || !slices.Equal(raw, []int64{-1, NaT, 0}) {
+		t.Error(raw, err)
+	}
+	waits := []time.Duration{time.Minute, NaT, -time.Nanosecond}
+	for dtype, want := range map[string][]time.Duration{
+		"": waits, "m8[ns]": waits, ">m8[ps]": waits, "m8[25s]": {50 * time.Second, NaT, -25 * time.Second}, ">m8[h]": {0, NaT, -time.Hour},
+	} {
+		a, err := Create(ctx, "", []int64{3}, waits, &Options{DType: dtype})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Read[time.Duration](ctx, a); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v: %v, %v", a.DType(), got, err)
+		}
+		if _, err := Read[time.Time](ctx, a); !errors.Is(err, ErrType) {
+			t.Error(err)
+		}
+	}
+	for _, c := range []struct {
+		dtype string
+		item  int64
+		want  error
+	}{{"<M8", 0, ErrType}, {"<m8[Y]", 1, ErrType}, {"<m8[3M]", 1, ErrType}, {"<m8", 1, ErrType}, {"<M8[Y]", math.MaxInt64, ErrValue}, {"<m8[D]", 1 << 40, ErrValue}} {
+		a, err := CreateBytes(ctx, "", []int64{2}, c.dtype, convert.Stored(meta.Of('i', 8), []int64{0, c.item}), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Read[time.Time](ctx, a)
+		if c.dtype[1] == 'm' {
+			_, err = Read[time.Duration](ctx, a)
+		}
+		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.dtype) || c.want == ErrValue && !strings.Contains(err.Error(), "item 1:") {
+			t.Errorf("%s: %v", c.dtype, err)
+		}
+	}
+	if err := Write(ctx, a, []time.Time{{}, {}, time.Unix(1<<62, 0)}); err != nil {
+		t.Error(err) // in months
+	}
+	if _, err := Create(ctx, "", []int64{1}, []time.Time{time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)}, nil); !errors.Is(err, ErrValue) {
+		t.Error(err)
+	}
 }

@@ -7,27 +7,29 @@ import (
 
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
+	"github.com/goblosc/blosc2/ndarray/internal/reduce"
 )
 
-// Op is a reduction: what Reduce makes of many items.
+// Op is a reduction, which computes one item from many.
 type Op uint8
 
-// The reductions, with the dtype of their results. They take bools and numbers, float16 included; OpMin, OpMax, their
-// positions, OpAny, OpAll and OpCountNonzero take dates and time differences as well.
+// The reductions, with the dtype of their results. They accept bools and numbers, including float16. All except OpSum,
+// OpMean and OpStd also accept dates and timedeltas.
 const (
-	OpSum          Op = iota // int64 of bools and signed numbers, uint64 of unsigned ones, which wrap; else that of the items
-	OpMin                    // that of the items; NaN or NaT if there is one
-	OpMax                    // the same
-	OpMean                   // float64 of bools and whole numbers, else that of the items
-	OpStd                    // the standard deviation: as OpMean, but the real dtype of complex numbers
-	OpAny                    // bool: an item is not zero; NaN is not
-	OpAll                    // bool: no item is zero
-	OpCountNonzero           // int64: the items that are not zero
-	OpArgMin                 // int64: where the minimum is first, in C order of the axes that are reduced
-	OpArgMax                 // int64: the same of the maximum
+	OpSum          Op = iota // int64 of bools and signed integers, uint64 of unsigned ones, which wrap; otherwise that of the items
+	OpMin                    // that of the items; NaN or NaT if an item is
+	OpMax                    // as OpMin
+	OpMean                   // float64 of bools and integers; otherwise that of the items
+	OpStd                    // standard deviation: as OpMean, but for complex numbers the dtype of their parts
+	OpAny                    // bool: whether an item is not zero, such as NaN
+	OpAll                    // bool: whether no item is zero
+	OpCountNonzero           // int64: number of items that are not zero
+	OpArgMin                 // int64: first position of the minimum, in C order of the reduced axes
+	OpArgMax                 // int64: first position of the maximum
 )
 
-// String returns the name of the function of NumPy.
+// String returns the name of the NumPy function.
 func (op Op) String() string {
 	names := [...]string{"sum", "min", "max", "mean", "std", "any", "all", "count_nonzero", "argmin", "argmax"}
 	if int(op) < len(names) {
@@ -36,21 +38,22 @@ func (op Op) String() string {
 	return fmt.Sprintf("Op(%d)", uint8(op))
 }
 
-// ReduceOptions say how to reduce. A nil *ReduceOptions reduces all axes.
+// ReduceOptions are the options of Reduce. A nil *ReduceOptions reduces all axes.
 type ReduceOptions struct {
-	Axes     []int // axes to reduce; negative ones count from the last. nil: all; empty: none
+	Axes     []int // axes to reduce; negative ones count from the last; nil: all; empty: none
 	KeepDims bool  // leave reduced axes in the shape of the result, with a length of 1
-	DDof     int   // of OpStd: what is subtracted from the number of items in the divisor
+	DDof     int   // for OpStd: subtracted from the number of items in the divisor
 }
 
-// Reduce reduces r along axes and returns the result, an array in memory, with NumPy's dtypes and rules. Chunks are
-// decoded in parallel, those of one value, as zeros are, not at all: the items of a chunk are reduced together, and then
-// the chunks in their order, so that results are the same whatever Options.Concurrency. Sums of floats, means and
-// deviations are computed as float64, sums pairwise and deviations from the mean of each chunk, and are rounded at the
-// end: they are no less accurate than NumPy's, but may differ from these in the last digits.
+// Reduce reduces r along axes and returns the result, an array in memory, with NumPy's dtypes and rules. It decodes chunks
+// in parallel, except special chunks, such as those of zeros, which need no decoding. It reduces the items of each chunk
+// and merges the results in the order of the chunks, so the result does not depend on Options.Concurrency. Sums of
+// floats, means and standard deviations are computed as float64 and rounded at the end. They are at least as accurate as
+// NumPy's, but may differ from them in the last digits.
 //
-// Memory is bounded by the result, with up to 32 bytes for an item, and a few chunks. The minimum or maximum of nothing
-// is an ErrShape, as in NumPy; its sum is 0, its mean NaN. Errors are ErrType, ErrBounds and those of reading.
+// Reduce uses up to 32 bytes of memory for each item of the result, and a few chunks. The error wraps ErrType, ErrBounds,
+// or ErrShape for the minimum or maximum of no items, or is an error of reading. As in NumPy, the sum of no items is 0
+// and their mean NaN.
 func Reduce(ctx context.Context, r Reader, op Op, o *ReduceOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	if o == nil {
@@ -71,7 +74,7 @@ func Reduce(ctx context.Context, r Reader, op Op, o *ReduceOptions) (*Array, err
 	return CreateBytes(ctx, "", j.result, j.dtype.String(), j.bytes, nil)
 }
 
-// ReduceAll reduces all items of r to one of type T, which must be that of the result. See Reduce.
+// ReduceAll reduces all items of r to one item. T must match the dtype of the result. See Reduce.
 func ReduceAll[T Scalar](ctx context.Context, r Reader, op Op) (T, error) {
 	ctx = task.Context(ctx)
 	a, err := Reduce(ctx, r, op, nil)
@@ -93,16 +96,16 @@ type reduction struct {
 	shape   []int64 // of r
 	reduced [maxDims]bool
 	result  []int64 // shape of the result
-	cells   int64   // items of the result
-	count   int64   // items that each of them is made of
-	cellAt  dims    // of each axis that stays: what one step along it adds to the number of the cell
-	itemAt  dims    // of each axis that is reduced: what one step adds to the position in C order of those
+	cells   int64   // number of items of the result
+	count   int64   // number of items that are reduced to one
+	cellAt  dims    // for each axis that stays: the number of cells that a step along it skips
+	itemAt  dims    // for each reduced axis: the number of positions that a step along it skips
 
 	dtype meta.DType // of the result
 	bytes []byte     // the result
 }
 
-// setAxes finds the shapes.
+// setAxes sets the reduced axes and the shapes.
 func (j *reduction) setAxes(axes []int, keep bool) error {
 	var buf dims
 	j.shape = append([]int64{}, j.h.m.shape(&buf)...)
@@ -126,16 +129,16 @@ func (j *reduction) setAxes(axes []int, keep bool) error {
 	j.cells, j.count = 1, 1
 	fits := true
 	for i := n - 1; i >= 0; i-- {
-		which := &j.cells
+		n := &j.cells
 		if j.reduced[i] {
 			j.itemAt[i] = j.count
-			which = &j.count
+			n = &j.count
 		} else {
 			j.cellAt[i] = j.cells
 		}
 		var ok bool
-		if *which, ok = multiply(*which, j.shape[i]); !ok {
-			*which, fits = 0, false // the items of an array with a dimension of zero need not fit
+		if *n, ok = multiply(*n, j.shape[i]); !ok {
+			*n, fits = 0, false // items that an axis of length zero leaves out may overflow
 		}
 	}
 	for i, length := range j.shape {
@@ -155,6 +158,7 @@ func (j *reduction) setAxes(axes []int, keep bool) error {
 	return nil
 }
 
+// errType returns the error for items that cannot be reduced.
 func (j *reduction) errType(d meta.DType) error {
 	return fmt.Errorf("ndarray: %w: no %v of items of dtype %v", ErrType, j.op, d)
 }
@@ -211,105 +215,103 @@ func (j *reduction) runType(d meta.DType) error {
 
 func asIs[T any](x T) T { return x }
 
-// reduceReal reduces real numbers: stored as S and computed with as T, which convert makes of them; nil when they are
-// the same. back returns the item of a number, and round the result of one computed with as float64.
-func reduceReal[S Scalar, T Real, F Scalar](j *reduction, convert func(S) T, back func(T) S, round func(float64) F) error {
+// position returns the result of OpArgMin and OpArgMax.
+func position[T any](x reduce.Extreme[T]) int64 { return x.At }
+
+// reduceReal reduces real numbers, which are stored as S and computed as T. widen converts them, and is nil if S is T.
+// back converts a T to an item, and round converts a float64 to an item of the result.
+func reduceReal[S Scalar, T Real, F Scalar](j *reduction, widen func(S) T, back func(T) S, round func(float64) F) error {
 	d := j.r.DType()
+	most := j.op == OpMax || j.op == OpArgMax
 	switch {
 	case j.op == OpSum && d.Kind == 'f':
-		return finish(j, convert, sumFloat[T](j.count), round)
+		return finish(j, widen, reduce.SumFloats[T](j.count), round)
 	case j.op == OpSum && d.Kind == 'u':
-		return finish(j, convert, sumInt[T](), func(x int64) uint64 { return uint64(x) })
+		return finish(j, widen, reduce.SumInts[T](), func(x int64) uint64 { return uint64(x) })
 	case j.op == OpSum:
-		return finish(j, convert, sumInt[T](), asIs[int64])
+		return finish(j, widen, reduce.SumInts[T](), asIs[int64])
 	case j.op == OpMean:
 		n := float64(j.count)
-		return finish(j, convert, sumFloat[T](j.count), func(x float64) F { return round(x / n) })
+		return finish(j, widen, reduce.SumFloats[T](j.count), func(x float64) F { return round(x / n) })
 	case j.op == OpStd:
-		return finish(j, convert, spread[T](), func(x moments) F { return round(x.std(j.count, j.ddof)) })
+		return finish(j, widen, reduce.Variance[T](), func(x reduce.Moments) F { return round(x.Std(j.count, j.ddof)) })
 	case j.op == OpMin || j.op == OpMax:
 		if d.Kind == 'b' {
-			return finish(j, convert, extremeReal[T](j.op == OpMax), func(x extreme[T]) bool { return x.value != 0 })
+			return finish(j, widen, reduce.ExtremeReal[T](most), func(x reduce.Extreme[T]) bool { return x.Value != 0 })
 		}
-		return finish(j, convert, extremeReal[T](j.op == OpMax), func(x extreme[T]) S { return back(x.value) })
+		return finish(j, widen, reduce.ExtremeReal[T](most), func(x reduce.Extreme[T]) S { return back(x.Value) })
 	case j.op == OpArgMin || j.op == OpArgMax:
-		return finish(j, convert, extremeReal[T](j.op == OpArgMax), position[T])
+		return finish(j, widen, reduce.ExtremeReal[T](most), position[T])
 	}
-	return reduceCount(j, convert, func(x T) bool { return x != 0 })
+	return reduceCount(j, widen, func(x T) bool { return x != 0 })
 }
 
-// reduceComplex reduces complex numbers. They are ordered by their real parts and then by the others.
+// reduceComplex reduces complex numbers. They are ordered by their real parts, then by their imaginary parts.
 func reduceComplex[T complex64 | complex128, F Scalar](j *reduction, round func(complex128) T, roundReal func(float64) F) error {
-	var convert func(T) T
-	order := func(most bool) kernel[T, extreme[T]] {
-		return extremeOf(func(x, y T) bool {
-			a, b := complex128(x), complex128(y)
-			if most {
-				a, b = b, a
-			}
-			return real(a) < real(b) || real(a) == real(b) && imag(a) < imag(b)
-		}, func(x T) bool {
-			return math.IsNaN(real(complex128(x))) || math.IsNaN(imag(complex128(x)))
-		})
-	}
+	var widen func(T) T
+	most := j.op == OpMax || j.op == OpArgMax
+	order := reduce.ExtremeOf(func(x, y T) bool {
+		a, b := complex128(x), complex128(y)
+		if most {
+			a, b = b, a
+		}
+		return real(a) < real(b) || real(a) == real(b) && imag(a) < imag(b)
+	}, func(x T) bool { return math.IsNaN(real(complex128(x))) || math.IsNaN(imag(complex128(x))) })
 	switch j.op {
 	case OpSum:
-		return finish(j, convert, sumComplex[T](j.count), round)
+		return finish(j, widen, reduce.SumComplex[T](j.count), round)
 	case OpMean:
 		n := float64(j.count)
-		return finish(j, convert, sumComplex[T](j.count), func(x complex128) T {
-			re, im := real(x), imag(x) // divided as NumPy does it: a NaN in one part makes both NaN
+		return finish(j, widen, reduce.SumComplex[T](j.count), func(x complex128) T {
+			re, im := real(x), imag(x) // as NumPy divides: a NaN in one part makes both NaN
 			return round(complex((re+im*0)/n, (im-re*0)/n))
 		})
 	case OpStd:
-		return finish(j, convert, spreadComplex[T](), func(x [2]moments) F {
-			x[0].m2 += x[1].m2
-			return roundReal(x[0].std(j.count, j.ddof))
-		})
+		return finish(j, widen, reduce.VarianceComplex[T](), func(x reduce.ComplexMoments) F { return roundReal(x.Std(j.count, j.ddof)) })
 	case OpMin, OpMax:
-		return finish(j, convert, order(j.op == OpMax), func(x extreme[T]) T { return x.value })
+		return finish(j, widen, order, func(x reduce.Extreme[T]) T { return x.Value })
 	case OpArgMin, OpArgMax:
-		return finish(j, convert, order(j.op == OpArgMax), position[T])
+		return finish(j, widen, order, position[T])
 	}
-	return reduceCount(j, convert, func(x T) bool { return x != 0 })
+	return reduceCount(j, widen, func(x T) bool { return x != 0 })
 }
 
-// reduceTime reduces dates or time differences.
+// reduceTime reduces dates or timedeltas.
 func reduceTime(j *reduction, d meta.DType) error {
-	var convert func(int64) int64
+	var widen func(int64) int64
 	most := j.op == OpMax || j.op == OpArgMax
-	order := extremeOf(func(x, y int64) bool { return x < y != most && x != y }, func(x int64) bool { return x == math.MinInt64 })
+	order := reduce.ExtremeOf(func(x, y int64) bool { return x < y != most && x != y }, func(x int64) bool { return x == math.MinInt64 })
 	switch j.op {
 	case OpMin, OpMax:
-		err := finish(j, convert, order, func(x extreme[int64]) int64 { return x.value })
+		err := finish(j, widen, order, func(x reduce.Extreme[int64]) int64 { return x.Value })
 		d.Order = '<'
 		j.dtype = d
 		return err
 	case OpArgMin, OpArgMax:
-		return finish(j, convert, order, position[int64])
+		return finish(j, widen, order, position[int64])
 	case OpAny, OpAll, OpCountNonzero:
-		return reduceCount(j, convert, func(x int64) bool { return x != 0 })
+		return reduceCount(j, widen, func(x int64) bool { return x != 0 })
 	}
 	return j.errType(d)
 }
 
 // reduceCount reduces by the number of items that are not zero.
-func reduceCount[S, T Scalar](j *reduction, convert func(S) T, nonzero func(T) bool) error {
-	k := countItems(nonzero)
+func reduceCount[S, T Scalar](j *reduction, widen func(S) T, nonzero func(T) bool) error {
+	k := reduce.Count(nonzero)
 	switch j.op {
 	case OpAny:
-		return finish(j, convert, k, func(n int64) bool { return n > 0 })
+		return finish(j, widen, k, func(n int64) bool { return n > 0 })
 	case OpAll:
-		return finish(j, convert, k, func(n int64) bool { return n == j.count })
+		return finish(j, widen, k, func(n int64) bool { return n == j.count })
 	case OpCountNonzero:
-		return finish(j, convert, k, asIs[int64])
+		return finish(j, widen, k, asIs[int64])
 	}
 	return fmt.Errorf("ndarray: %w: %v", ErrType, j.op)
 }
 
-// finish runs a kernel and sets the result to what result makes of each cell.
-func finish[S, T Scalar, A any, R Scalar](j *reduction, convert func(S) T, k kernel[T, A], result func(A) R) error {
-	cells, err := runKernel(j, convert, k)
+// finish runs a kernel and sets the result of the reduction. result converts a cell to an item.
+func finish[S, T Scalar, A any, R Scalar](j *reduction, widen func(S) T, k reduce.Kernel[T, A], result func(A) R) error {
+	cells, err := runKernel(j, widen, k)
 	if err != nil {
 		return err
 	}
@@ -318,6 +320,6 @@ func finish[S, T Scalar, A any, R Scalar](j *reduction, convert func(S) T, k ker
 		out[i] = result(x)
 	}
 	j.dtype = DTypeOf[R]()
-	j.bytes = stored(j.dtype, out)
+	j.bytes = convert.Stored(j.dtype, out)
 	return nil
 }

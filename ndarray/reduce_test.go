@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
 )
 
 var opNames = map[string]Op{
@@ -42,20 +43,20 @@ func numbersOf(d meta.DType, b []byte) (out []float64) {
 		d = meta.Of('f', d.Size/2)
 	}
 	b = slices.Clone(b)
-	toNative(d, b)
+	convert.ToNative(d, b)
 	for ; len(b) > 0; b = b[d.Size:] {
 		switch d.Size {
 		case 2:
 			x := make([]Float16, 1)
-			copy(bytesOf(x), b)
+			copy(convert.Bytes(x), b)
 			out = append(out, x[0].Float64())
 		case 4:
 			x := make([]float32, 1)
-			copy(bytesOf(x), b)
+			copy(convert.Bytes(x), b)
 			out = append(out, float64(x[0]))
 		case 8:
 			x := make([]float64, 1)
-			copy(bytesOf(x), b)
+			copy(convert.Bytes(x), b)
 			out = append(out, x[0])
 		}
 	}
@@ -240,7 +241,7 @@ func checkReduce(t testing.TB, r Reader, data []int32, op Op, axes []int) {
 			}
 			t.Fatalf("%v of %v over %v, cell %d: %v, want %v", op, shape, axes, k, have, f)
 		}
-		want := stored(meta.Of('i', 8), []int64{x})[:size]
+		want := convert.Stored(meta.Of('i', 8), []int64{x})[:size]
 		if !bytes.Equal(item, want) {
 			t.Fatalf("%v of %v over %v, cell %d: %x, want %x", op, shape, axes, k, item, want)
 		}

@@ -8,6 +8,8 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/task"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
+	"github.com/goblosc/blosc2/ndarray/internal/reduce"
 )
 
 // portion is a box of the array and the cells that it is reduced to, in C order of its axes that stay.
@@ -20,10 +22,10 @@ type portion[S, T Scalar, A any] struct {
 }
 
 // runKernel reduces the chunks, several at the same time, and merges their cells in the order of the chunks.
-func runKernel[S, T Scalar, A any](j *reduction, convert func(S) T, k kernel[T, A]) ([]A, error) {
+func runKernel[S, T Scalar, A any](j *reduction, widen func(S) T, k reduce.Kernel[T, A]) ([]A, error) {
 	cells := make([]A, j.cells)
 	for i := range cells {
-		cells[i] = k.empty
+		cells[i] = k.Empty
 	}
 	if hasZero(j.shape) {
 		return cells, j.ctx.Err()
@@ -50,7 +52,7 @@ func runKernel[S, T Scalar, A any](j *reduction, convert func(S) T, k kernel[T, 
 		}
 	}
 	load := func(ctx context.Context, s *portion[S, T, A]) error {
-		return loadPortion(ctx, j, s, convert, &k)
+		return loadPortion(ctx, j, s, widen, &k)
 	}
 	for s, err := range ahead(j.ctx, workers-1, boxes.All(), set, load) {
 		if err != nil {
@@ -62,7 +64,7 @@ func runKernel[S, T Scalar, A any](j *reduction, convert func(S) T, k kernel[T, 
 }
 
 // loadPortion reads a box and reduces it.
-func loadPortion[S, T Scalar, A any](ctx context.Context, j *reduction, s *portion[S, T, A], convert func(S) T, k *kernel[T, A]) error {
+func loadPortion[S, T Scalar, A any](ctx context.Context, j *reduction, s *portion[S, T, A], widen func(S) T, k *reduce.Kernel[T, A]) error {
 	n := int64(1)
 	for i, length := range s.box.Shape {
 		if !j.reduced[i] {
@@ -81,7 +83,7 @@ func loadPortion[S, T Scalar, A any](ctx context.Context, j *reduction, s *porti
 		}
 		if one = item != nil; one {
 			s.raw = append(s.raw[:0], *new(S))
-			copy(bytesOf(s.raw), item)
+			copy(convert.Bytes(s.raw), item)
 		}
 	}
 	if !one {
@@ -93,28 +95,28 @@ func loadPortion[S, T Scalar, A any](ctx context.Context, j *reduction, s *porti
 		} else {
 			s.raw = s.raw[:n]
 		}
-		if err := j.h.readBox(ctx, bytesOf(s.raw), s.box); err != nil {
+		if err := j.h.readBox(ctx, convert.Bytes(s.raw), s.box); err != nil {
 			return err
 		}
 	}
-	toNative(j.r.DType(), bytesOf(s.raw))
-	if convert == nil {
+	convert.ToNative(j.r.DType(), convert.Bytes(s.raw))
+	if widen == nil {
 		s.items = any(s.raw).([]T)
 	} else {
 		s.items = s.items[:0]
 		for _, x := range s.raw {
-			s.items = append(s.items, convert(x))
+			s.items = append(s.items, widen(x))
 		}
 	}
 	if one {
-		x := k.copies(s.items[0], s.box.Size()/n, j.position(s.box))
+		x := k.Copies(s.items[0], s.box.Size()/n, j.position(s.box))
 		for i := range s.cells {
 			s.cells[i] = x
 		}
 		return nil
 	}
 	for i := range s.cells {
-		s.cells[i] = k.empty
+		s.cells[i] = k.Empty
 	}
 	reduceBox(j, s.cells, s.items, s.box, k)
 	return nil
@@ -162,17 +164,17 @@ func (j *reduction) legs(b Box, placed bool) []leg {
 }
 
 // reduceBox reduces the items of a box.
-func reduceBox[T, A any](j *reduction, cells []A, items []T, b Box, k *kernel[T, A]) {
-	legs := j.legs(b, k.placed)
+func reduceBox[T, A any](j *reduction, cells []A, items []T, b Box, k *reduce.Kernel[T, A]) {
+	legs := j.legs(b, k.Placed)
 	inner := legs[0]
 	outer := legs[1:]
 	count := make([]int64, len(outer))
 	cell, at := int64(0), j.position(b)
 	for ; len(items) > 0; items = items[inner.n:] {
 		if inner.reduced {
-			k.row(&cells[cell], items[:inner.n], at)
+			k.Row(&cells[cell], items[:inner.n], at)
 		} else {
-			k.lane(cells[cell:cell+inner.n], items[:inner.n], at)
+			k.Lane(cells[cell:cell+inner.n], items[:inner.n], at)
 		}
 		for i := range outer {
 			x := &outer[i]
@@ -190,7 +192,7 @@ func reduceBox[T, A any](j *reduction, cells []A, items []T, b Box, k *kernel[T,
 }
 
 // mergePortion adds the cells of a box to those of the result.
-func mergePortion[S, T Scalar, A any](j *reduction, cells []A, s *portion[S, T, A], k *kernel[T, A]) {
+func mergePortion[S, T Scalar, A any](j *reduction, cells []A, s *portion[S, T, A], k *reduce.Kernel[T, A]) {
 	var axes []int // that stay
 	to := int64(0)
 	for i, at := range s.box.Start {
@@ -208,7 +210,7 @@ func mergePortion[S, T Scalar, A any](j *reduction, cells []A, s *portion[S, T, 
 	for from := s.cells; len(from) > 0; from = from[run:] {
 		row := cells[to : to+run]
 		for i := range row {
-			k.merge(&row[i], &from[i])
+			k.Merge(&row[i], &from[i])
 		}
 		for i := len(axes) - 1; i >= 0; i-- {
 			step := j.cellAt[axes[i]]

@@ -8,6 +8,7 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
 )
 
 // Reshape makes an array with the items of r, in C order, in another shape of as many items, of which one length may
@@ -157,7 +158,7 @@ func AsType(ctx context.Context, r Reader, name, dtype string, o *Options) (*Arr
 	}
 	defer h.release()
 	from := h.m.dtype
-	convert, err := castTo(to, from)
+	cast, err := convert.Cast(to, from)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +179,7 @@ func AsType(ctx context.Context, r Reader, name, dtype string, o *Options) (*Arr
 	}
 	return l.create(ctx, name, func(b *frame.Batch) error {
 		s := h.stream(l)
-		s.convert = convert
+		s.convert = cast
 		return s.run(ctx, b)
 	})
 }

@@ -81,7 +81,7 @@ func (b *Batch) ResizeAt(ctx context.Context, start, shape []int64) error {
 	return b.fail(b.resizeAt(ctx, start, inner, ends))
 }
 
-// resizeAt takes out before it puts in, so that the array never has more items than before or after.
+// resizeAt deletes before it inserts, so that the array never has more items than the larger of its old and new shape.
 func (b *Batch) resizeAt(ctx context.Context, start, inner, ends []int64) error {
 	for i, n := range inner {
 		if n < 0 {

@@ -5,34 +5,90 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 
 	"github.com/goblosc/blosc2/internal/task"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
 )
+
+// Tile is a box with its items.
+type Tile[T any] struct {
+	Box
+	Inner Box // the box without its halo, if it has one
+	Items []T // in C order; in tiles of bytes each item is ItemSize elements
+
+	width int // elements of Items in an item; 0 means 1
+}
+
+// Rows ranges over the rows of the tile along its last axis, in C order. It yields the coordinates in the array of the
+// first item of a row, which are valid until the next row, and the items of the row. A tile without axes has one row.
+func (t Tile[T]) Rows() iter.Seq2[[]int64, []T] {
+	return func(yield func([]int64, []T) bool) {
+		n := len(t.Shape)
+		row := max(t.width, 1)
+		if n > 0 {
+			row *= int(t.Shape[n-1])
+		}
+		at := slices.Clone(t.Start)
+		for rest := t.Items; len(rest) > 0; rest = rest[row:] {
+			if !yield(at, rest[:row:row]) {
+				return
+			}
+			for i := n - 2; i >= 0; i-- {
+				if at[i]++; at[i] < t.Start[i]+t.Shape[i] {
+					break
+				}
+				at[i] = t.Start[i]
+			}
+		}
+	}
+}
+
+// All ranges over the items of the tile in C order. It yields the coordinates of an item in the array, which are valid
+// until the next item, and its address in Items. In tiles of bytes that is the address of the first byte of the item.
+func (t Tile[T]) All() iter.Seq2[[]int64, *T] {
+	return func(yield func([]int64, *T) bool) {
+		last, width := len(t.Shape)-1, max(t.width, 1)
+		for at, row := range t.Rows() {
+			for k := 0; k < len(row); k += width {
+				if !yield(at, &row[k]) {
+					return
+				}
+				if last >= 0 {
+					at[last]++
+				}
+			}
+			if last >= 0 {
+				at[last] = t.Start[last]
+			}
+		}
+	}
+}
 
 // Tiles ranges over boxes of r with their items, in the order of the boxes:
 //
 //	for t, err := range ndarray.Tiles[float32](ctx, a, ndarray.ByChunk(a), 2) {
 //
-// Up to depth tiles, and at most 1024, are read before they are asked for, each on a goroutine of its own, which pays where storage is slow
-// or the loop has work to do; with 0 a tile is read when it is asked for. Memory is bounded by depth+1 tiles: the items
-// and coordinates of a tile are valid until the next one. The first error comes with the tile that it belongs to, and
-// ends the range. When the range ends, by a break as well, all its goroutines have ended. All tiles are read as of the
-// commit that was the newest when the range began. Errors are those of Read and of the boxes.
+// Tiles reads up to depth tiles ahead, at most 1024, each on its own goroutine, which is faster if storage is slow or the
+// loop has work to do. With a depth of 0 it reads each tile when the loop needs it. It uses the memory of depth+1 tiles:
+// the items and coordinates of a tile are valid until the next one. The first error is yielded with its tile, and ends
+// the loop. When the loop ends, even by break, all of its goroutines have ended. All tiles show the commit that was the
+// newest when the loop began. Errors are those of Read and of the boxes.
 func Tiles[T Scalar](ctx context.Context, r Reader, boxes Boxes, depth int) iter.Seq2[Tile[T], error] {
 	ctx = task.Context(ctx)
 	if err := checkType[T](r); err != nil {
 		boxes.err = err
 	}
-	return tiles(ctx, r, boxes, depth, 1, func(items []T) { toNative(r.DType(), bytesOf(items)) })
+	return tiles(ctx, r, boxes, depth, 1, func(items []T) { convert.ToNative(r.DType(), convert.Bytes(items)) })
 }
 
-// TilesBytes is Tiles for items of any dtype, as they are stored.
+// TilesBytes is like Tiles, for items of any dtype, as they are stored.
 func TilesBytes(ctx context.Context, r Reader, boxes Boxes, depth int) iter.Seq2[Tile[byte], error] {
 	ctx = task.Context(ctx)
 	return tiles(ctx, r, boxes, depth, r.ItemSize(), func([]byte) {})
 }
 
-// tiles ranges over tiles whose items have width elements, and are changed by native after reading.
+// tiles ranges over tiles whose items have width elements. native converts items after reading.
 func tiles[T Scalar](ctx context.Context, r Reader, boxes Boxes, depth, width int, native func(items []T)) iter.Seq2[Tile[T], error] {
 	return func(yield func(Tile[T], error) bool) {
 		if boxes.err != nil {
@@ -67,7 +123,7 @@ func tiles[T Scalar](ctx context.Context, r Reader, boxes Boxes, depth, width in
 				t.Items = make([]T, n)
 			}
 			t.Items = t.Items[:n]
-			if err := h.readBox(ctx, bytesOf(t.Items), t.Box); err != nil {
+			if err := h.readBox(ctx, convert.Bytes(t.Items), t.Box); err != nil {
 				return err
 			}
 			native(t.Items)
@@ -85,7 +141,7 @@ func tiles[T Scalar](ctx context.Context, r Reader, boxes Boxes, depth, width in
 	}
 }
 
-// readBox reads a box into dst, in C order. The boxes of an array that has become smaller are an ErrBounds.
+// readBox reads a box into dst, in C order. It returns ErrBounds for a box outside an array that has become smaller.
 func (h *held) readBox(ctx context.Context, dst []byte, b Box) error {
 	var start, count dims
 	var buf dims
@@ -101,12 +157,12 @@ func (h *held) readBox(ctx context.Context, dst []byte, b Box) error {
 	return h.read(ctx, dst, &start, &count)
 }
 
-// copy makes b the same box as x, in the memory of b.
+// copy sets b to x, in the memory of b.
 func (b *Box) copy(x Box) {
 	b.Start, b.Shape = append(b.Start[:0], x.Start...), append(b.Shape[:0], x.Shape...)
 }
 
-// limited returns the size of items of r in bytes, if so much may be set aside because r says that it has them.
+// limited returns the size of items of r in bytes. It returns ErrTooLarge if the file does not justify that much memory.
 func limited(r Reader, items int64) (int, error) {
 	n, err := byteSize(items, int64(r.ItemSize()))
 	if err != nil {
@@ -119,14 +175,15 @@ func limited(r Reader, items int64) (int, error) {
 	return n, nil
 }
 
-// WriteItems writes r, or with indexes a selection of it, to dst: the items in C order, as they are stored. They are read
-// in pieces of 16 MiB or of a row of blocks, the next while one is written; selections with lists are read at once.
-// Errors are those of ReadBytes, and those of dst.
+// WriteItems writes r, or a selection of it, to dst: the items in C order, as they are stored. It reads pieces of 16 MiB or
+// of a row of blocks, the next piece while one is written. A selection with index arrays is read in one piece. Errors are
+// those of ReadBytes and of dst.
 func WriteItems(ctx context.Context, dst io.Writer, r Reader, sel ...Index) error {
 	ctx = task.Context(ctx)
 	return writeItems(ctx, dst, r, sel, defaultBounds)
 }
 
+// writeItems is WriteItems with pieces of a given size.
 func writeItems(ctx context.Context, dst io.Writer, r Reader, sel []Index, m bounds) error {
 	s, err := resolve(r.Shape(), sel)
 	if err != nil {
@@ -164,8 +221,8 @@ func writeItems(ctx context.Context, dst io.Writer, r Reader, sel []Index, m bou
 	return ctx.Err()
 }
 
-// runs cuts r into boxes of items that stand together in C order, of about m.slab bytes. They are as long as the blocks
-// along the axis that is cut if that is possible with at most m.most.
+// runs divides r into boxes of items that are contiguous in C order, of about m.slab bytes. Along the axis that is
+// divided, they are multiples of the blocks if that takes at most m.most bytes.
 func runs(r Reader, m bounds) Boxes {
 	b := ByBlock(r)
 	if hasZero(b.shape) {
@@ -173,7 +230,7 @@ func runs(r Reader, m bounds) Boxes {
 	}
 	row, cut := int64(r.ItemSize()), false
 	for i := len(b.shape) - 1; i >= 0; i-- {
-		// Here row is the bytes behind one step along the axis.
+		// row is the number of bytes of a step along the axis.
 		length, block := b.shape[i], b.axes[i].size
 		n := max(m.slab/row, 1)
 		switch {
@@ -187,7 +244,7 @@ func runs(r Reader, m bounds) Boxes {
 		if n = min(n, length); n < length {
 			cut = true
 		}
-		b.axes[i] = pace{size: n, step: n}
+		b.axes[i] = spacing{size: n, step: n}
 		row *= n
 	}
 	return b

@@ -2,24 +2,54 @@ package ndarray
 
 import (
 	"context"
-	"encoding/binary"
-	"math/bits"
+	"fmt"
+	"math"
 	"reflect"
-	"unsafe"
+	"sync"
+	"sync/atomic"
 
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
+	"github.com/goblosc/blosc2/ndarray/internal/float16"
 )
 
-// Scalar are the Go types that have a NumPy dtype of the same kind and size, Float16 among them.
+// Scalar is the constraint for Go types that have a NumPy dtype of the same kind and size, such as Float16.
 type Scalar interface {
 	~bool | ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 |
 		~float32 | ~float64 | ~complex64 | ~complex128
 }
 
-// Read returns the items of a selection in C order; no index reads everything. T can be any type that goes with the
-// dtype of the items, see Items in the package comment. Errors are ErrType, ErrValue for an item that a T cannot
-// hold, ErrTooLarge and those of ReadBytes.
+// NaT is NumPy's "not a time": the item of a missing date or timedelta. It is an int64 or a time.Duration. The zero
+// time.Time represents it as a time.Time.
+const NaT = math.MinInt64
+
+// goTypes maps Go types to dtypes.
+var goTypes = convert.Types{Float16: reflect.TypeFor[Float16]()}
+
+// DTypeOf returns the NumPy dtype that Create uses for a Go type, little-endian:
+//
+//	bool, int8 to int64, uint8 to uint64      |b1, |i1 to <i8, |u1 to <u8
+//	Float16, float32, float64, complex64/128  <f2, <f4, <f8, <c8, <c16
+//	string                                    <U0: Create makes it as long as the longest
+//	time.Time, time.Duration                  <M8[ns], <m8[ns]
+//	[2][3]T                                   a sub-array of shape (2, 3)
+//	struct                                    a structure of the exported fields, packed
+//
+// The tag `b2:"name,dtype"` of a struct field sets its name in the dtype and its own dtype, for example `b2:"city,S20"`
+// or `b2:",M8[s]"`. Both parts are optional. DTypeOf returns the zero DType for a type without a dtype.
+func DTypeOf[T any]() meta.DType {
+	d, err := goTypes.DTypeOf("", reflect.TypeFor[T](), nil)
+	if err != nil {
+		return meta.DType{}
+	}
+	return d
+}
+
+// Read returns the items of a selection in C order. Without indexes it reads everything. T can be any type that matches
+// the dtype of the items, see Items in the package comment. The error wraps ErrType, ErrTooLarge, or ErrValue if a T
+// cannot hold an item, or is an error of ReadBytes.
 func Read[T any](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
 	ctx = task.Context(ctx)
 	c, err := converterOf[T](r.DType())
@@ -36,27 +66,27 @@ func Read[T any](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.allocLimit(&s, max(size, c.valueSize)); err != nil {
+	if err := a.allocLimit(&s, max(size, c.ValueSize)); err != nil {
 		return nil, err
 	}
 	dst := make([]T, s.items)
-	b := bytesOf(dst)
-	if !c.direct {
+	b := convert.Bytes(dst)
+	if !c.Direct {
 		b = make([]byte, len(dst)*size)
 	}
 	if err := a.readSelection(ctx, v, st, m, &s, sel, b); err != nil {
 		return nil, err
 	}
-	if c.direct {
-		toNative(r.DType(), b)
-	} else if err := decodeItems(ctx, c.steps, r, dst, b); err != nil {
+	if c.Direct {
+		convert.ToNative(r.DType(), b)
+	} else if err := decodeItems(ctx, c, r, dst, b); err != nil {
 		return nil, err
 	}
 	return dst, nil
 }
 
-// ReadInto reads a selection into dst, which must have as many items. Read in a loop, it allocates nothing for a
-// Scalar type. See Read.
+// ReadInto reads a selection into dst, whose length must be the number of items. Calls in a loop allocate nothing if T is
+// a Scalar. See Read.
 func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error {
 	ctx = task.Context(ctx)
 	c, err := converterOf[T](r.DType())
@@ -64,24 +94,24 @@ func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error
 		return err
 	}
 	a, m := r.source()
-	if c.direct {
-		if err := a.readBytes(ctx, m, bytesOf(dst), sel); err != nil {
+	if c.Direct {
+		if err := a.readBytes(ctx, m, convert.Bytes(dst), sel); err != nil {
 			return err
 		}
-		toNative(r.DType(), bytesOf(dst))
+		convert.ToNative(r.DType(), convert.Bytes(dst))
 		return nil
 	}
-	b, err := c.room(len(dst), r.ItemSize())
+	b, err := makeItems(len(dst), r.ItemSize())
 	if err != nil {
 		return err
 	}
 	if err := a.readBytes(ctx, m, b, sel); err != nil {
 		return err
 	}
-	return decodeItems(ctx, c.steps, r, dst, b)
+	return decodeItems(ctx, c, r, dst, b)
 }
 
-// ReadAt returns the item at a position, one number for each axis; negative ones count from the end.
+// ReadAt returns the item at a position, which has a number for each axis. Negative numbers count from the end.
 func ReadAt[T any](ctx context.Context, r Reader, at ...int64) (T, error) {
 	ctx = task.Context(ctx)
 	var item [1]T
@@ -90,11 +120,11 @@ func ReadAt[T any](ctx context.Context, r Reader, at ...int64) (T, error) {
 		return item[0], err
 	}
 	a, m := r.source()
-	if c.direct {
-		if err := a.readItem(ctx, m, bytesOf(item[:]), at); err != nil {
+	if c.Direct {
+		if err := a.readItem(ctx, m, convert.Bytes(item[:]), at); err != nil {
 			return item[0], err
 		}
-		toNative(r.DType(), bytesOf(item[:]))
+		convert.ToNative(r.DType(), convert.Bytes(item[:]))
 		return item[0], nil
 	}
 	b := make([]byte, r.ItemSize())
@@ -102,13 +132,13 @@ func ReadAt[T any](ctx context.Context, r Reader, at ...int64) (T, error) {
 		return item[0], err
 	}
 	dst := make([]T, 1)
-	err = decodeItems(ctx, c.steps, r, dst, b)
+	err = decodeItems(ctx, c, r, dst, b)
 	return dst[0], err
 }
 
-// Write writes data to a selection, in one commit or in a batch: as many items, in C order, of a type that goes with
-// the array's. data stays the caller's. Errors are ErrType, ErrValue for a value that an item cannot hold, and those of
-// WriteBytes.
+// Write writes data to a selection, in one commit or in a batch. data holds as many values as the selection has items, in
+// C order, of a type that matches the dtype. Write does not retain data. The error wraps ErrType, or ErrValue if an item
+// cannot hold a value, or is an error of WriteBytes.
 func Write[T any](ctx context.Context, w Writer, data []T, sel ...Index) error {
 	ctx = task.Context(ctx)
 	b, err := encodeItems(ctx, w.DType(), concurrencyOf(w), data)
@@ -128,90 +158,155 @@ func Fill[T any](ctx context.Context, w Writer, value T, sel ...Index) error {
 	return w.FillBytes(ctx, b, sel...)
 }
 
-// Create makes an array of data, items in C order, of the dtype in o or else that of DTypeOf, where strings without
-// a length get that of the longest. name is a new file, a new directory when o.Sparse, or "" for an array in memory.
-// data stays the caller's. Errors are ErrType, ErrValue, ErrShape, ErrTooLarge, ErrExists and those of the frame.
+// Take returns the items at positions in C order of the whole array, in the order of the positions. Negative positions
+// count from the end. It is numpy.take without an axis, and Read with Flat. Each chunk is decoded at most once. To read
+// into existing memory, call ReadInto or ReadBytes with Flat.
+func Take[T any](ctx context.Context, r Reader, positions []int64) ([]T, error) {
+	ctx = task.Context(ctx)
+	return Read[T](ctx, r, Flat(positions...))
+}
+
+// Put writes data[i] to the item at positions[i] in C order of the whole array, in one commit. If several values go to
+// the same item, the last one wins. It is numpy.put with as many values as positions, and Write with Flat.
+func Put[T any](ctx context.Context, w Writer, positions []int64, data []T) error {
+	ctx = task.Context(ctx)
+	return Write(ctx, w, data, Flat(positions...))
+}
+
+// Create creates an array from data in C order. Its dtype is o.DType, or if that is empty the one of DTypeOf, where
+// strings without a length get that of the longest. name is a new file, a new directory if o.Sparse is set, or "" for an
+// array in memory. Create does not retain data. The error wraps ErrType, ErrValue, ErrShape, ErrTooLarge or ErrExists, or
+// is an error of the frame.
 func Create[T any](ctx context.Context, name string, shape []int64, data []T, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
-	concurrency := 0
-	if o != nil {
-		concurrency = o.Concurrency
+	if o == nil {
+		o = &Options{}
 	}
-	dt, err := dtypeFor(data, o)
+	dt, err := goTypes.DTypeFor(reflect.TypeFor[T](), o.DType, convert.ValuesOf(data))
 	if err != nil {
 		return nil, err
 	}
-	b, err := encodeItems(ctx, dt, concurrency, data)
+	b, err := encodeItems(ctx, dt, o.Concurrency, data)
 	if err != nil {
 		return nil, err
 	}
 	return CreateBytes(ctx, name, shape, dt.String(), b, o)
 }
 
-// checkType tells whether the items of x are in memory as those of type T, but for the byte order.
+// checkType returns ErrType unless T has the memory layout of the items of x, except for the byte order.
 func checkType[T Scalar](x interface{ DType() meta.DType }) error {
-	if t := reflect.TypeFor[T](); !sameScalar(x.DType(), t) {
-		return mismatch("", x.DType(), t, "")
+	if t := reflect.TypeFor[T](); !goTypes.Same(x.DType(), t) {
+		return convert.Mismatch("", x.DType(), t, "")
 	}
 	return nil
 }
 
-// bytesOf returns the memory of s.
-func bytesOf[T any](s []T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
+// converterOf returns the converter of items of a dtype and values of type T.
+func converterOf[T any](d meta.DType) (convert.Converter, error) {
+	return goTypes.Converter(d, reflect.TypeFor[T]())
 }
 
-// foreign tells whether items of a dtype are stored in the other byte order than this machine's.
-func foreign(d meta.DType) bool {
-	little := binary.NativeEndian.Uint16([]byte{1, 0}) == 1
-	return d.Order == '<' && !little || d.Order == '>' && little
+// makeItems returns memory for n items.
+func makeItems(n, itemSize int) ([]byte, error) {
+	size, err := byteSize(int64(n), int64(itemSize))
+	if err != nil {
+		return nil, err
+	}
+	return make([]byte, size), nil
 }
 
-// toNative turns stored items into those of this machine: the bytes in its order, and each true as 1, which is the
-// only one that Go knows.
-func toNative(d meta.DType, b []byte) {
-	if d.Kind == 'b' {
-		for i, x := range b {
-			if x > 1 {
-				b[i] = 1
+// decodeItems converts items of r to values.
+func decodeItems[T any](ctx context.Context, c convert.Converter, r Reader, dst []T, b []byte) error {
+	size := r.ItemSize()
+	clear(dst)
+	return inBatches(ctx, len(dst), concurrencyOf(r), func(from, to int) error {
+		return c.Decode(convert.ValuesOf(dst[from:to]), b[from*size:], size, from)
+	})
+}
+
+// concurrencyOf returns the number of goroutines that calls for x may use. 0 means GOMAXPROCS.
+func concurrencyOf(x interface{ source() (*Array, *mapping) }) int {
+	a, _ := x.source()
+	return a.f.Options().Concurrency
+}
+
+// encodeItems returns values as items of a dtype, in new memory, or in the memory of data if the bytes are the same.
+func encodeItems[T any](ctx context.Context, d meta.DType, concurrency int, data []T) ([]byte, error) {
+	c, err := converterOf[T](d)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case c.Missing != "":
+		return nil, convert.Mismatch("", d, reflect.TypeFor[T](), fmt.Sprintf("which has no field %q; what is written must have all", c.Missing))
+	case c.Direct:
+		return convert.Stored(d, data), nil
+	}
+	b, err := makeItems(len(data), d.Size)
+	if err != nil {
+		return nil, err
+	}
+	err = inBatches(ctx, len(data), concurrency, func(from, to int) error {
+		return c.Encode(convert.ValuesOf(data[from:to]), b[from*d.Size:], d.Size, from)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+const (
+	batch = 256        // items that are converted at once, so that they stay in the cache between steps
+	share = 16 * batch // items that a goroutine takes at a time
+)
+
+// inBatches calls f for parts of n items, on up to concurrency goroutines (0 means GOMAXPROCS). It returns the error of
+// the first part that fails.
+func inBatches(ctx context.Context, n, concurrency int, f func(from, to int) error) error {
+	shares := int64(n/share) + 1 // the last may be empty
+	var next atomic.Int64
+	var lock sync.Mutex
+	failed, first := error(nil), n
+	work := func() {
+		for {
+			k := next.Add(1) - 1
+			if k >= shares {
+				return
+			}
+			from := int(k * share)
+			err := ctx.Err()
+			for i := from; err == nil && i < min(from+share, n); i += batch {
+				err = f(i, min(i+batch, n))
+			}
+			if err != nil {
+				next.Store(shares) // all parts before this one are taken
+				lock.Lock()
+				if from < first {
+					failed, first = err, from
+				}
+				lock.Unlock()
+				return
 			}
 		}
 	}
-	if !foreign(d) {
-		return
-	}
-	width := d.Size
-	if d.Kind == 'c' {
-		width /= 2
-	}
-	swap(b, width)
+	new(coder.Pool).Run(task.Workers(concurrency, shares), func(int) { work() })
+	return failed
 }
 
-// stored returns the items as they are stored: data itself, or a copy in the other byte order.
-func stored[T any](d meta.DType, data []T) []byte {
-	b := bytesOf(data)
-	if foreign(d) {
-		b = append([]byte(nil), b...)
-		toNative(d, b)
-	}
-	return b
-}
+// Float16 is a number of NumPy's float16, the 16-bit binary format of IEEE 754: one sign bit, five bits of exponent and
+// ten of fraction, for about three digits up to 65504. It holds these bits, so == compares bits and not numbers. Convert
+// it to calculate.
+type Float16 uint16
 
-// swap reverses the bytes of each item.
-func swap(b []byte, width int) {
-	n := binary.NativeEndian
-	switch width {
-	case 2:
-		for ; len(b) >= 2; b = b[2:] {
-			n.PutUint16(b, bits.ReverseBytes16(n.Uint16(b)))
-		}
-	case 4:
-		for ; len(b) >= 4; b = b[4:] {
-			n.PutUint32(b, bits.ReverseBytes32(n.Uint32(b)))
-		}
-	case 8:
-		for ; len(b) >= 8; b = b[8:] {
-			n.PutUint64(b, bits.ReverseBytes64(n.Uint64(b)))
-		}
-	}
-}
+// Float16Of returns the Float16 nearest to x and rounds ties to even. It returns an infinity from 65520 up, and a zero up
+// to 2^-25. A NaN keeps its sign and the upper ten bits of its payload; if these are zero, the payload becomes 1.
+func Float16Of[F ~float32 | ~float64](x F) Float16 { return Float16(float16.Of(x)) }
+
+// Float32 returns the same number. A NaN keeps its sign and payload.
+func (h Float16) Float32() float32 { return float16.Float16(h).Float32() }
+
+// Float64 returns the same number. A NaN keeps its sign and payload but becomes quiet.
+func (h Float16) Float64() float64 { return float16.Float16(h).Float64() }
+
+// String returns the number with the fewest digits that identify it, as NumPy prints it.
+func (h Float16) String() string { return float16.Float16(h).String() }

@@ -5,12 +5,17 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
 )
 
 type celsius float32
@@ -27,7 +32,7 @@ func checkScalar[T Scalar](t *testing.T, dtype string, values ...T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw := make([]byte, len(bytesOf(values)))
+	raw := make([]byte, len(convert.Bytes(values)))
 	if err := a.ReadBytes(ctx, raw); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +75,7 @@ func checkScalar[T Scalar](t *testing.T, dtype string, values ...T) {
 			}
 		}
 	}
-	if !slices.Equal(bytesOf(values), bytesOf(slices.Clone(values))) {
+	if !slices.Equal(convert.Bytes(values), convert.Bytes(slices.Clone(values))) {
 		t.Error("the caller's values changed")
 	}
 }
@@ -99,10 +104,10 @@ func TestForeignBools(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := Read[bool](context.Background(), a)
-	if err != nil || !bytes.Equal(bytesOf(got), []byte{0, 1, 1, 1, 1}) {
-		t.Error(bytesOf(got), err)
+	if err != nil || !bytes.Equal(convert.Bytes(got), []byte{0, 1, 1, 1, 1}) {
+		t.Error(convert.Bytes(got), err)
 	}
-	if x, err := ReadAt[bool](context.Background(), a, 3); err != nil || bytesOf([]bool{x})[0] != 1 {
+	if x, err := ReadAt[bool](context.Background(), a, 3); err != nil || convert.Bytes([]bool{x})[0] != 1 {
 		t.Error(x, err)
 	}
 }
@@ -279,5 +284,136 @@ func TestBufferErrors(t *testing.T) {
 	}
 	if err := a.ReadBytes(ctx, nil, Span(2, 2)); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestFloat16Arrays(t *testing.T) {
+	checkScalar(t, "<f2", Float16Of(0.5), Float16Of(-65504.0), 0x7c01)
+	a, err := CreateBytes(context.Background(), "", []int64{2}, ">f2", []byte{0x3c, 0, 0xc0, 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read[Float16](context.Background(), a)
+	if err != nil || fmt.Sprint(got) != "[1 -2.002]" {
+		t.Error(got, err)
+	}
+	raw := make([]byte, 4)
+	if err := Write(context.Background(), a, got); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.ReadBytes(context.Background(), raw); err != nil || !bytes.Equal(raw, []byte{0x3c, 0, 0xc0, 1}) {
+		t.Error(raw, err)
+	}
+}
+
+// TestMismatches checks what cannot go together, and that errors name both sides.
+func TestMismatches(t *testing.T) {
+	type inner struct{ A int32 }
+	ctx := context.Background()
+	array := func(dtype string) *Array {
+		t.Helper()
+		a, err := Zeros("", []int64{2}, dtype, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	abc := array("[('a', '<i4'), ('b', [('A', '<i4'), ('x', '<f8')]), ('c', '<i2', (2, 3)), ('C', 'S4')]")
+	read := func(err error, text ...string) {
+		t.Helper()
+		for _, s := range append(text, "ndarray: wrong type: ") {
+			if !errors.Is(err, ErrType) || !strings.Contains(err.Error(), s) {
+				t.Errorf("error %v, want %q", err, s)
+			}
+		}
+	}
+	try := func(_ any, err error) error { return err }
+	read(try(Read[struct{ A float32 }](ctx, abc)), `field "a" is <i4, not float32`)
+	read(try(Read[struct{ D int32 }](ctx, abc)), `no field "D"`, "struct { D int32 }", "('a', '<i4')")
+	read(try(Read[struct {
+		A int32 `b2:"A"`
+	}](ctx, abc)), `no field "A" for A`)
+	read(try(Read[struct{ B inner2 }](ctx, abc)), `field "b.x" is <f8, not int64`)
+	read(try(Read[struct {
+		A int32
+		B int32 `b2:"a"`
+	}](ctx, abc)), `fields A and B are both "a"`)
+	read(try(Read[struct {
+		Name [2][3]int16 `b2:"c"`
+		C    [3][2]int16
+	}](ctx, abc)), `field "C" is |S4, not [3][2]int16`) // of the fields that differ in case alone, the exact one
+	read(try(Read[struct {
+		X [3][2]int16 `b2:"c"`
+	}](ctx, abc)), `field "c" is ('<i2', (2, 3)), not [3][2]int16`)
+	read(try(Read[struct {
+		X [2][3]int32 `b2:"c"`
+	}](ctx, abc)), `field "c" is <i2, not int32`)
+	read(try(Read[struct {
+		A int
+	}](ctx, abc)), `field "a" is <i4, not int`)
+	read(try(Read[struct{}](ctx, abc)), "no exported fields")
+	read(try(Read[struct {
+		a int32 `b2:"a"`
+	}](ctx, abc)), "field a of struct", "not exported")
+	read(try(Read[int64](ctx, abc)), "not int64")
+	read(try(Read[*inner](ctx, abc)), "not *ndarray.inner")
+	read(try(Read[any](ctx, abc)), "not interface {}")
+	read(try(Read[[]int32](ctx, array("<i4"))), "items are <i4, not []int32")
+	read(try(Read[int](ctx, array("<i8"))), "items are <i8, not int")
+	read(try(Read[string](ctx, array("|V4"))), "items are |V4, not string")
+	read(try(Read[[4]byte](ctx, array("<f4"))), "items are <f4, not [4]uint8")
+	read(try(Read[string](ctx, array("|O8"))), "items are |O, not string")
+	read(try(Read[Float16](ctx, array("<u2"))), "items are <u2, not ndarray.Float16")
+	read(try(Read[uint16](ctx, array("<f2"))), "items are <f2, not uint16")
+	read(try(Read[float64](ctx, array("<f2"))), "items are <f2, not float64")
+	read(try(Read[time.Duration](ctx, array("<i8"))), "items are <i8, not time.Duration")
+	read(try(Read[time.Time](ctx, array("<M8"))), "items are <M8, not time.Time", "use int64")
+	read(Write(ctx, abc, make([]inner, 2)), `no field "b"`, "ndarray.inner")
+	read(Fill(ctx, abc, inner{}), `no field "b"`)
+	read(try(Create(ctx, "", []int64{1}, []int{1}, nil)), "int has no dtype")
+	read(try(Create(ctx, "", []int64{1}, []any{1}, nil)), "interface {} has no dtype")
+	read(try(Create(ctx, "", []int64{1}, []struct{ F func() }{{}}, nil)), "func() has no dtype")
+	read(try(Create(ctx, "", []int64{1}, []struct{}{{}}, nil)), "no exported fields")
+	read(try(Create(ctx, "", []int64{1}, []struct {
+		A int32
+		B int32 `b2:"A"`
+	}{{}}, nil)), `two fields of struct`)
+	read(try(Create(ctx, "", []int64{1}, []struct {
+		A int32 `b2:",<f4"`
+	}{{}}, nil)), `field "A" is <f4, not int32`)
+	read(try(Create(ctx, "", []int64{1}, []struct {
+		A int32 `b2:",nothing"`
+	}{{}}, nil)), "tag of field A")
+	read(try(Create(ctx, "", []int64{1}, []int32{1}, &Options{DType: "<f4"})), "items are <f4, not int32")
+	read(try(Create(ctx, "", []int64{1}, []int32{1}, &Options{DType: "what"})), "what")
+	if d := DTypeOf[map[string]int](); d.Kind != 0 || d.String() != "" {
+		t.Error(d)
+	}
+	if _, err := Read[struct{ B inner }](ctx, abc); err != nil { // some of the fields
+		t.Error(err)
+	}
+	if got, err := Read[struct{ B inner }](ctx, array("[('B', [('A', '<i4')]), ('b', '<i8')]")); err != nil {
+		t.Error(got, err)
+	}
+}
+
+type inner2 struct{ X int64 }
+
+// TestDirectStructs checks that structs that are in memory as the items are not converted.
+func TestDirectStructs(t *testing.T) {
+	type point struct {
+		X, Y float64
+		N    [4]int32
+	}
+	d := DTypeOf[point]()
+	c, err := converterOf[point](d)
+	little := binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+	if err != nil || c.Direct != little {
+		t.Errorf("direct %v, %v", c.Direct, err)
+	}
+	data := []point{{1, 2, [4]int32{3, 4, 5, 6}}, {X: 7}}
+	b, err := encodeItems(context.Background(), d, 0, data)
+	if err != nil || little && &b[0] != (*byte)(unsafe.Pointer(&data[0])) {
+		t.Error("a copy was made", err)
 	}
 }

@@ -11,19 +11,18 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// View shows an array in another way: a part of it, its axes in another order, or one field of its items. It holds no
-// items: a read decodes the blocks of the array that it needs, each once, and puts the items where they belong. Views
-// of views refer to the array as well, not to each other.
+// A View is a transformed array: a part of it, its axes in another order, or one field of its items. It holds no items: a
+// read decodes the blocks of the array that it needs, each once. A view of a view refers to the array directly.
 //
-// A view shows what the array holds when it is read, later commits included, but which places it shows does not
-// change: when the array grows, the view does not, and when the array became too small for the view, reading gives
-// ErrBounds. It needs no Close; closing the array ends it. It may be used by any number of goroutines.
+// A read of a view sees the newest commit of the array. The positions that the view refers to do not change: if the array
+// grows, the view does not, and if the array has become too small for the view, reads return ErrBounds. A view needs no
+// Close; closing the array closes it. Any number of goroutines may use it.
 type View struct {
 	a *Array
 	m mapping
 }
 
-// Array returns the array that the view shows.
+// Array returns the array of the view.
 func (v *View) Array() *Array { return v.a }
 
 // Shape returns the shape in items, the first axis first. It is the caller's.
@@ -58,15 +57,15 @@ func (v *View) SelectionShape(sel ...Index) ([]int64, error) {
 	return slices.Clone(s.shape()), nil
 }
 
-// ReadBytes reads a selection into dst, which must have its number of items times ItemSize bytes, in C order, as the
-// items are stored. See Array.ReadBytes.
+// ReadBytes reads a selection into dst, in C order, as the items are stored. The length of dst must be the number of
+// selected items times ItemSize. See Array.ReadBytes.
 func (v *View) ReadBytes(ctx context.Context, dst []byte, sel ...Index) error {
 	return v.a.readBytes(task.Context(ctx), &v.m, dst, sel)
 }
 
-// WriteBytes writes src to a selection of the array, through the view, in one commit. Of items that are shown in part,
-// as a field, the rest stays. A view that repeats items, as BroadcastTo makes them, is an ErrReadOnly. See
-// Array.WriteBytes.
+// WriteBytes writes src to a selection of the view, and so to the array, in one commit. If the items of the view are parts
+// of items, such as a field, the other parts keep their values. It returns ErrReadOnly for a view that repeats items, such
+// as one of BroadcastTo. See Array.WriteBytes.
 func (v *View) WriteBytes(ctx context.Context, src []byte, sel ...Index) error {
 	return v.a.writeView(task.Context(ctx), &v.m, src, false, sel)
 }
@@ -80,9 +79,9 @@ func (v *View) FillBytes(ctx context.Context, item []byte, sel ...Index) error {
 	return v.a.writeView(ctx, &v.m, item, true, sel)
 }
 
-// Options returns the options that make an array like the view: with the codecs and limits of the array that it
-// shows, its compression parameters as far as they go with the items, and no metalayers. The partition is the one of
-// the array, in the order of the axes, if that is possible, else none, so that a new one is chosen.
+// Options returns the options that make an array like the view: the codecs and limits of the array, the compression
+// parameters that apply to the items, and no metalayers. The partition is that of the array, in the order of the axes, or
+// if that is not possible nil, so that a new one is chosen.
 func (v *View) Options() *Options {
 	o := v.a.Options()
 	o.Meta = nil
@@ -114,7 +113,7 @@ func (v *View) Options() *Options {
 	return o
 }
 
-// retype drops what was chosen for items of another kind.
+// retype resets the options that depend on the item size.
 func (o *Options) retype() {
 	o.Chunks, o.Blocks, o.CParams.Filters = nil, nil, nil
 	if o.CParams.Shaped() {
@@ -202,4 +201,169 @@ func (w *viewWriting) Block(v *frame.Visit, k, _ int, dst []byte) ([]byte, error
 		w.pieces.toBlock(&b, dst, w.src, w.itemSize, w.one)
 	}
 	return dst, nil
+}
+
+// view returns a view of r whose mapping is the result of change.
+func view(r Reader, change func(m *mapping) (mapping, error)) (*View, error) {
+	a, m := r.source()
+	if m == nil {
+		whole := a.identity(a.now().geo)
+		m = &whole
+	}
+	next, err := change(m)
+	if err != nil {
+		return nil, err
+	}
+	return &View{a: a, m: next}, nil
+}
+
+// Slice returns a view of a selection: NumPy's r[2:5, ..., ::-1]. Index arrays (Pick, Mask, Coords, Flat) cannot make a
+// view, but can be used to read from one. The error wraps ErrBounds or ErrShape.
+func Slice(r Reader, sel ...Index) (*View, error) {
+	return view(r, func(m *mapping) (mapping, error) { return m.slice(sel) })
+}
+
+// Transpose returns a view with the axes in another order: axis k of the view is axis axes[k] of r. A negative axis counts
+// from the last. Without axes it reverses the order. The error wraps ErrShape.
+func Transpose(r Reader, axes ...int) (*View, error) {
+	return view(r, func(m *mapping) (mapping, error) {
+		next := *m
+		if len(axes) == 0 {
+			slices.Reverse(next.axes[:next.ndim])
+			return next, nil
+		}
+		order, err := axisNumbers(axes, m.ndim)
+		if err == nil && len(axes) != m.ndim {
+			err = fmt.Errorf("ndarray: %w: an order of %d axes for %d dimensions", ErrShape, len(axes), m.ndim)
+		}
+		for i, axis := range order {
+			next.axes[i] = m.axes[axis]
+		}
+		return next, err
+	})
+}
+
+// axisNumbers returns the axes, with negative ones counted from ndim. It returns ErrShape if an axis occurs twice.
+func axisNumbers(axes []int, ndim int) ([]int, error) {
+	numbers := make([]int, 0, maxDims)
+	for _, axis := range axes {
+		n := axis
+		if n < 0 {
+			n += ndim
+		}
+		if n < 0 || n >= ndim {
+			return nil, fmt.Errorf("ndarray: %w: axis %d of %d dimensions", ErrShape, axis, ndim)
+		}
+		if slices.Contains(numbers, n) {
+			return nil, fmt.Errorf("ndarray: %w: axis %d named twice", ErrShape, axis)
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers, nil
+}
+
+// Flip returns a view with the items in reverse order along the given axes, or without axes along all. The error wraps
+// ErrShape.
+func Flip(r Reader, axes ...int) (*View, error) {
+	return view(r, func(m *mapping) (mapping, error) {
+		next := *m
+		numbers, err := axisNumbers(axes, m.ndim)
+		for i := range m.ndim {
+			if x := &m.axes[i]; len(axes) == 0 || slices.Contains(numbers, i) {
+				y, inside := x.take(&axisSelection{start: x.count - 1, step: -1, count: x.count})
+				next.axes[i] = y
+				next.offset += inside
+			}
+		}
+		return next, err
+	})
+}
+
+// ExpandDims returns a view with new axes of length 1 at the given positions in the result. A negative position counts from
+// the last axis of the result. The error wraps ErrShape.
+func ExpandDims(r Reader, axes ...int) (*View, error) {
+	return view(r, func(m *mapping) (mapping, error) {
+		next := *m
+		numbers, err := axisNumbers(axes, m.ndim+len(axes))
+		if err == nil && m.ndim+len(axes) > maxDims {
+			err = fmt.Errorf("ndarray: %w: a view of more than %d dimensions", ErrShape, maxDims)
+		}
+		if err != nil {
+			return next, err
+		}
+		next.ndim += len(axes)
+		from := 0
+		for i := range next.ndim {
+			if slices.Contains(numbers, i) {
+				next.axes[i] = viewAxis{axis: -1, step: 1, count: 1}
+			} else {
+				next.axes[i] = m.axes[from]
+				from++
+			}
+		}
+		return next, nil
+	})
+}
+
+// Squeeze returns a view without the given axes, which must have length 1. Without axes it removes all axes of length 1.
+// The error wraps ErrShape.
+func Squeeze(r Reader, axes ...int) (*View, error) {
+	return view(r, func(m *mapping) (mapping, error) {
+		next := *m
+		next.ndim, next.axes = 0, [maxDims]viewAxis{}
+		numbers, err := axisNumbers(axes, m.ndim)
+		for i := range m.ndim {
+			x := &m.axes[i]
+			named := slices.Contains(numbers, i)
+			switch {
+			case named && x.count != 1:
+				return next, fmt.Errorf("ndarray: %w: axis %d of length %d cannot be squeezed", ErrShape, i, x.count)
+			case named || len(axes) == 0 && x.count == 1:
+				next.fix(x, 0)
+			default:
+				next.axes[next.ndim] = *x
+				next.ndim++
+			}
+		}
+		return next, err
+	})
+}
+
+// BroadcastTo returns a view that repeats items along axes of length 1 and along new axes before the first, by NumPy's
+// rules, so that it has the given shape. The view cannot be written. The error wraps ErrShape or ErrTooLarge.
+func BroadcastTo(r Reader, shape ...int64) (*View, error) {
+	return view(r, func(m *mapping) (mapping, error) {
+		next := *m
+		next.ndim, next.axes = 0, [maxDims]viewAxis{}
+		var buf dims
+		more := len(shape) - m.ndim
+		if more < 0 || len(shape) > maxDims {
+			return next, fmt.Errorf("ndarray: %w: shape %v cannot be broadcast to %v", ErrShape, slices.Clone(m.shape(&buf)), shape)
+		}
+		for i, n := range shape {
+			x := viewAxis{axis: -1, step: 1, count: 1}
+			if i >= more {
+				x = m.axes[i-more]
+			}
+			if n < 0 || n != x.count && x.count != 1 {
+				return next, fmt.Errorf("ndarray: %w: shape %v cannot be broadcast to %v", ErrShape, slices.Clone(m.shape(&buf)), shape)
+			}
+			if n != x.count {
+				next.fix(&x, 0)
+				x = viewAxis{axis: -1, step: 1, count: n}
+			}
+			next.axes[i] = x
+		}
+		next.ndim = len(shape)
+		if _, ok := product(shape); !ok {
+			return next, fmt.Errorf("ndarray: %w: shape %v", ErrTooLarge, shape)
+		}
+		return next, nil
+	})
+}
+
+// Field returns a view of one field of structured items, by name or title, or by the path of a nested field, such as
+// "pos.x". The axes of a sub-array follow the axes of r, as in NumPy. The error wraps ErrType.
+func Field(r Reader, path string) (*View, error) {
+	return view(r, func(m *mapping) (mapping, error) { return m.field(path) })
 }

@@ -19,7 +19,7 @@ var forUsers = []string{
 	"frame.EditStorage", "frame.Frame.FillSpecial", "frame.Frame.RawChunk", "frame.Frame.Reorder", "frame.Frame.SetChecksums",
 	"frame.Frame.Update",
 	"meta.ExtFrame", "meta.ExtRef",
-	"ndarray.Array.Refresh", "ndarray.ErrExists", "ndarray.Flip", "ndarray.FromFuncBytes", "ndarray.FullLike", "ndarray.FullOf",
+	"ndarray.Array.Refresh", "ndarray.ErrExists", "ndarray.ErrNPY", "ndarray.NaT", "ndarray.Flip", "ndarray.FromFuncBytes", "ndarray.FullLike", "ndarray.FullOf",
 	"ndarray.Squeeze", "ndarray.UninitLike", "ndarray.ZerosLike",
 	"shuffle.ByteDeltaDecode", "shuffle.DeltaDecode", "shuffle.DeltaEncode", "shuffle.ErrInvalid",
 }

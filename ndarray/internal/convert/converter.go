@@ -1,0 +1,102 @@
+// Package convert converts items of NumPy dtypes to values of Go types and back, and items of one dtype to another.
+package convert
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"github.com/goblosc/blosc2/meta"
+)
+
+var (
+	// ErrType is returned for a Go type or a dtype that does not match the dtype of the items.
+	ErrType = errors.New("wrong type")
+	// ErrValue is returned for an item or value that the other type cannot hold.
+	ErrValue = errors.New("value out of range")
+)
+
+// Converter converts items of a dtype to values of a Go type and back.
+type Converter struct {
+	Direct    bool   // values have the memory layout of items, except for the byte order of scalars
+	Missing   string // path of a field that the Go type lacks: items can be read, but not written
+	ValueSize int    // bytes of a value
+
+	steps []step
+}
+
+// Converter returns the converter for a dtype and a Go type. The error is ErrType.
+func (g Types) Converter(d meta.DType, t reflect.Type) (Converter, error) {
+	c := Converter{ValueSize: int(t.Size())}
+	if g.Same(d, t) {
+		c.Direct = true
+		return c, nil
+	}
+	m := matcher{types: g}
+	steps, err := m.match("", d, t, 0, 0)
+	if err != nil {
+		return c, err
+	}
+	c.steps, c.Missing = steps, m.missing
+	if len(steps) == 1 {
+		s := &steps[0]
+		c.Direct = s.kind == copyStep && s.at == 0 && s.to == 0 && s.n == d.Size && s.n == c.ValueSize
+	}
+	return c, nil
+}
+
+// Values are n Go values in memory, one every step bytes. The pointer keeps them alive.
+type Values struct {
+	p    unsafe.Pointer
+	step uintptr
+	n    int
+}
+
+// ValuesOf returns the values of s.
+func ValuesOf[T any](s []T) Values {
+	return Values{unsafe.Pointer(unsafe.SliceData(s)), unsafe.Sizeof(*new(T)), len(s)}
+}
+
+// Decode converts items of size bytes to values. first is the number of the first item in errors, which are ErrValue.
+func (c Converter) Decode(v Values, b []byte, size, first int) error {
+	return decode(c.steps, v, items{b, size}, first, 1)
+}
+
+// Encode converts values to items of size bytes, which must be zeros. first is the number of the first value in errors,
+// which are ErrValue.
+func (c Converter) Encode(v Values, b []byte, size, first int) error {
+	return encode(c.steps, v, items{b, size}, first, 1)
+}
+
+// DTypeFor returns the dtype of a new array of values of a Go type: given, or if that is empty the dtype of the type.
+// Strings without a length get that of the longest. The error is ErrType.
+func (g Types) DTypeFor(t reflect.Type, given string, v Values) (d meta.DType, err error) {
+	if given != "" {
+		if d, err = meta.ParseDType(given); err != nil {
+			return d, fmt.Errorf("ndarray: %w: %v", ErrType, err)
+		}
+	} else if d, err = g.DTypeOf("", t, nil); err != nil {
+		return d, err
+	}
+	if given != "" && d.Size > 0 || g.Same(d, t) {
+		return d, nil
+	}
+	c, err := g.Converter(d, t)
+	if err != nil {
+		return d, err
+	}
+	lengths := map[string]int{}
+	measure(c.steps, v, lengths)
+	if given != "" {
+		return withLength(d, lengths[""]), nil
+	}
+	if d, err = g.DTypeOf("", t, lengths); err != nil {
+		return d, err
+	}
+	// Parsing the text checks the limits of dtypes.
+	if d, err = meta.ParseDType(d.String()); err != nil {
+		return d, fmt.Errorf("ndarray: %w: %v: %v", ErrType, t, err)
+	}
+	return d, nil
+}

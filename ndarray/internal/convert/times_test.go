@@ -1,0 +1,227 @@
+package convert
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/golden"
+)
+
+func unitOf(t testing.TB, dtype string) timeUnit {
+	t.Helper()
+	d, err := meta.ParseDType(dtype)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, ok := timeUnitOf(d)
+	if !ok {
+		t.Fatalf("%s has no unit", dtype)
+	}
+	return u
+}
+
+// TestTimesNumPy goes through testdata/times.txt.gz, which testdata/times.py makes.
+func TestTimesNumPy(t *testing.T) {
+	seen := map[string]int{}
+	for _, line := range golden.Lines(t, "testdata/times.txt.gz") {
+		row := strings.Split(line, ";")
+		u := unitOf(t, row[1])
+		number := func(i int) int64 {
+			x, err := strconv.ParseInt(row[i], 10, 64)
+			if err != nil {
+				t.Fatal(row, err)
+			}
+			return x
+		}
+		seen[row[0]]++
+		switch row[0] {
+		case "date":
+			x := number(2)
+			got, ok := u.time(x)
+			text := "NaT"
+			if !got.IsZero() || x != NaT && row[3][:4] == "0001" {
+				text = isoText(got)
+			}
+			if want := row[3][:min(len(row[3]), len("1970-01-01T00:00:00.123456789"))]; !ok || !strings.HasPrefix(text, want) || got.Location() != time.UTC {
+				t.Errorf("%v: %s", row, text)
+			}
+			// A time does not tell what is below a nanosecond, nor the year 1 from NaT.
+			if back, ok := u.ofTime(got); u.parts <= 1e9 && (!ok || back != x && !got.IsZero()) {
+				t.Errorf("%v: %s back as %d", row, text, back)
+			}
+		case "step":
+			sec, nsec := number(2), number(3)
+			if got, ok := u.ofTime(time.Unix(sec, nsec)); !ok || got != number(4) {
+				t.Errorf("%v: %d, %v", row, got, ok)
+			}
+		case "delta":
+			got, ok := u.duration(number(2))
+			if row[3] == "range" {
+				if ok {
+					t.Errorf("%v: %d", row, got)
+				}
+			} else if want := number(3); !ok || int64(got) != want {
+				t.Errorf("%v: %d, %v", row, got, ok)
+			}
+		case "round":
+			got, ok := u.ofDuration(time.Duration(number(2)))
+			if row[3] == "range" {
+				if ok {
+					t.Errorf("%v: %d", row, got)
+				}
+			} else if want := number(3); !ok || got != want {
+				t.Errorf("%v: %d, %v", row, got, ok)
+			}
+		default:
+			t.Fatal(row)
+		}
+	}
+	if len(seen) != 4 || seen["date"] < 3000 || seen["step"] < 2000 || seen["delta"] < 1900 || seen["round"] < 1900 {
+		t.Error(seen)
+	}
+}
+
+// isoText prints a time as NumPy does in nanoseconds.
+func isoText(t time.Time) string {
+	return fmt.Sprintf("%04d-%02d-%02dT%02d:%02d:%02d.%09d", t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond())
+}
+
+// TestTimeRange checks the ends of what times can be: no date wraps round silently.
+func TestTimeRange(t *testing.T) {
+	for _, c := range []struct {
+		dtype string
+		item  int64
+		year  int // 0 is out of range
+	}{
+		{"<M8[Y]", 290_000_000 - 1970, 290_000_000}, {"<M8[Y]", math.MaxInt64, 0}, {"<M8[Y]", -math.MaxInt64, 0},
+		{"<M8[Y]", 300_000_000_000, 0}, {"<M8[2Y]", 1 << 62, 0}, {"<M8[M]", math.MaxInt64, 0}, {"<M8[M]", 3_600_000_000_000, 0},
+		{"<M8[D]", math.MaxInt64, 0}, {"<M8[D]", 106_751_991_167_300 + 719_162, 0}, {"<M8[s]", math.MaxInt64, 0}, {"<M8[s]", -math.MaxInt64, 0},
+		{"<M8[2147483647as]", math.MaxInt64, 2597}, {"<M8[2147483647ms]", math.MaxInt64, 0}, {"<M8[2147483647W]", 1 << 40, 0},
+		{"<M8[ns]", math.MaxInt64, 2262}, {"<M8[ns]", -math.MaxInt64, 1677}, {"<M8[as]", -1, 1969},
+	} {
+		u := unitOf(t, c.dtype)
+		got, ok := u.time(c.item)
+		if ok != (c.year != 0) || ok && got.Year() != c.year {
+			t.Errorf("%s: %d is %v, %v", c.dtype, c.item, got, ok)
+		}
+	}
+	far := []time.Time{time.Unix(maxSeconds, 0), time.Unix(-maxSeconds, 0), time.Unix(math.MaxInt64-1<<36, 1), time.Unix(math.MinInt64+1<<35, 0)}
+	for i, at := range far {
+		u := unitOf(t, "<M8[s]")
+		x, ok := u.ofTime(at)
+		if back, fine := u.time(x); ok != (i < 3) || ok && (!fine || back.Unix() != at.Unix()) {
+			t.Errorf("%d seconds: %d, %v, back as %v, %v", at.Unix(), x, ok, back, fine)
+		}
+		u = unitOf(t, "<M8[ns]")
+		if x, ok := u.ofTime(at); ok {
+			t.Errorf("%d seconds as nanoseconds: %d", at.Unix(), x)
+		}
+	}
+	u := unitOf(t, "<M8[ns]")
+	if x, ok := u.ofTime(time.Unix(-9223372037, 145224192)); ok { // NaT itself
+		t.Errorf("NaT as %d", x)
+	}
+	if x, ok := u.ofTime(time.Unix(-9223372037, 145224193)); !ok || x != -math.MaxInt64 {
+		t.Errorf("%d, %v", x, ok)
+	}
+	for dtype, items := range map[string][]int64{"<m8[W]": {15251, -15251}, "<m8[s]": {9223372037, -9223372037}, "<m8[2ns]": {1 << 62, -1 << 62}} {
+		u := unitOf(t, dtype)
+		for _, x := range items {
+			if d, ok := u.duration(x); ok {
+				t.Errorf("%s: %d is %v", dtype, x, d)
+			}
+		}
+	}
+}
+
+// TestCalendar compares with package time over 800 years, day by day, and with months in far cycles.
+func TestCalendar(t *testing.T) {
+	for day := time.Date(1600, 1, 1, 0, 0, 0, 0, time.UTC); day.Year() < 2400; day = day.AddDate(0, 0, 1) {
+		n, _ := floorDiv(day.Unix(), 86400)
+		year, month := monthOf(n)
+		if int(year) != day.Year() || time.Month(month+1) != day.Month() || daysBefore(year, month)+int64(day.Day())-1 != n {
+			t.Fatalf("%v: %d-%d", day, year, month+1)
+		}
+	}
+	for _, cycle := range []int64{-700_000_000, -3, 2, 700_000_000} {
+		for m := range int64(4800) {
+			at := daysBefore(400*cycle, m%12) + daysBefore(2000+m/12, 0) - daysBefore(2000, 0)
+			first := daysBefore(400*cycle+m/12, m%12)
+			if y, month := monthOf(first); y != 400*cycle+m/12 || month != m%12 {
+				t.Fatalf("%d-%d: %d-%d", 400*cycle+m/12, m%12, y, month)
+			}
+			if y, month := monthOf(first - 1); 12*y+month != 4800*cycle+m-1 {
+				t.Fatalf("the day before %d-%d: %d-%d", 400*cycle+m/12, m%12, y, month)
+			}
+			if m%12 < 1 && at != first {
+				t.Fatal(cycle, m, at, first)
+			}
+		}
+	}
+}
+
+// FuzzTimes compares with numbers of any size.
+func FuzzTimes(f *testing.F) {
+	f.Add(int64(1), uint8(12), uint32(25), int64(-1), uint32(1))
+	f.Add(int64(math.MaxInt64), uint8(0), uint32(1), int64(1)<<40, uint32(999999999))
+	f.Add(int64(-5), uint8(6), uint32(3), int64(math.MinInt64), uint32(0))
+	units := []string{"Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as"}
+	nanos := []string{"", "", "604800e9", "86400e9", "3600e9", "60e9", "1e9", "1e6", "1e3", "1", "1e-3", "1e-6", "1e-9"}
+	f.Fuzz(func(t *testing.T, x int64, unit uint8, count uint32, sec int64, nsec uint32) {
+		d := meta.Of('M', 8)
+		d.Unit, d.Count = units[int(unit)%len(units)], int(max(1, count>>1))
+		u, _ := timeUnitOf(d)
+		nsec %= 1e9
+		got, ok := u.time(x)
+		if text := nanos[int(unit)%len(units)]; text != "" {
+			checkExact(t, &u, text, x, sec, nsec)
+		} else if ok && x != NaT {
+			months := new(big.Int).Mul(big.NewInt(x), big.NewInt(int64(d.Count)))
+			if d.Unit == "Y" {
+				months.Mul(months, big.NewInt(12))
+			}
+			day, _ := floorDiv(got.Unix(), 86400)
+			year, month := monthOf(day)
+			if !months.IsInt64() || 12*(year-1970)+month != months.Int64() || got.Unix() != 86400*daysBefore(year, month) {
+				t.Fatalf("%s: %d is %v", u.dtype, x, got)
+			}
+		}
+		if back, fine := u.ofTime(got); ok && x != NaT && !got.IsZero() && u.parts <= 1e9 && (!fine || back != x) {
+			t.Fatalf("%s: %d is %v, and that %d", u.dtype, x, got, back)
+		}
+	})
+}
+
+// checkExact compares with fractions.
+func checkExact(t *testing.T, u *timeUnit, nanos string, x, sec int64, nsec uint32) {
+	step, _ := new(big.Rat).SetString(nanos)
+	step.Mul(step, new(big.Rat).SetUint64(u.count))
+	floor := func(r *big.Rat) *big.Int { return new(big.Int).Div(r.Num(), r.Denom()) }
+	whole := floor(new(big.Rat).Mul(step, new(big.Rat).SetInt64(x)))
+	if x != NaT {
+		got, ok := u.time(x)
+		exact := new(big.Int).Add(new(big.Int).Mul(big.NewInt(got.Unix()), big.NewInt(1e9)), big.NewInt(int64(got.Nanosecond())))
+		limit := new(big.Int).Mul(big.NewInt(maxSeconds), big.NewInt(1e9))
+		if ok && exact.Cmp(whole) != 0 || !ok && whole.CmpAbs(limit) <= 0 {
+			t.Fatalf("%s: %d is %v, %v", u.dtype, x, got, ok)
+		}
+		if d, ok := u.duration(x); ok != (whole.IsInt64() && whole.Int64() != NaT) && u.parts <= 1e9 || ok && int64(d) != whole.Int64() {
+			t.Fatalf("%s: %d is %v, %v", u.dtype, x, d, ok)
+		}
+	}
+	at := time.Unix(sec, int64(nsec))
+	if at.IsZero() || sec > maxSeconds || sec < -maxSeconds {
+		return
+	}
+	exact := new(big.Int).Add(new(big.Int).Mul(big.NewInt(sec), big.NewInt(1e9)), big.NewInt(int64(nsec)))
+	want := floor(new(big.Rat).Quo(new(big.Rat).SetInt(exact), step))
+	if got, ok := u.ofTime(at); ok != (want.IsInt64() && want.Int64() != NaT) || ok && got != want.Int64() {
+		t.Fatalf("%s: %v is %d, %v, want %v", u.dtype, at, got, ok, want)
+	}
+}

@@ -1,0 +1,335 @@
+// Package reduce has the kernels of reductions: how the items of a box become sums, extremes, moments and counts.
+package reduce
+
+import "math"
+
+// Real is the constraint for Go types of real numbers.
+type Real interface {
+	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
+}
+
+// Kernel reduces items of type T into cells of type A. The position of an item is its number in C order of the reduced
+// axes.
+type Kernel[T, A any] struct {
+	Empty  A                                    // the cell of no items
+	Placed bool                                 // the kernel uses positions
+	Row    func(cell *A, items []T, at int64)   // adds items, of which the first is at position at
+	Lane   func(cells []A, items []T, at int64) // adds item k to cell k; all items are at position at
+	Copies func(x T, n, at int64) A             // returns the cell of n copies of an item, the first at position at
+	Merge  func(cell, with *A)                  // adds the cell of a later chunk
+}
+
+// SumInts sums integers modulo 2^64.
+func SumInts[T Real]() Kernel[T, int64] {
+	return Kernel[T, int64]{
+		Row: func(cell *int64, items []T, _ int64) {
+			n := int64(0)
+			for _, x := range items {
+				n += int64(x)
+			}
+			*cell += n
+		},
+		Lane: func(cells []int64, items []T, _ int64) {
+			for k, x := range items {
+				cells[k] += int64(x)
+			}
+		},
+		Copies: func(x T, n, _ int64) int64 { return int64(x) * n },
+		Merge:  func(cell, with *int64) { *cell += *with },
+	}
+}
+
+// zeroSum returns the initial value of a sum of n items: -0, so that a sum of zeros keeps their sign, or 0 for no items.
+func zeroSum(n int64) float64 {
+	if n > 0 {
+		return math.Copysign(0, -1)
+	}
+	return 0
+}
+
+// SumFloats sums n numbers as float64.
+func SumFloats[T Real](n int64) Kernel[T, float64] {
+	return Kernel[T, float64]{
+		Empty: zeroSum(n),
+		Row:   func(cell *float64, items []T, _ int64) { *cell += pairwise(items) },
+		Lane: func(cells []float64, items []T, _ int64) {
+			for k, x := range items {
+				cells[k] += float64(x)
+			}
+		},
+		Copies: func(x T, n, _ int64) float64 { return float64(x) * float64(n) },
+		Merge:  func(cell, with *float64) { *cell += *with },
+	}
+}
+
+// pairwise sums items so that errors grow with the logarithm of their number: it adds the sums of both halves, and keeps
+// eight sums for up to 256 items.
+func pairwise[T Real](items []T) float64 {
+	if n := len(items); n > 256 {
+		half := n / 2 &^ 7
+		return pairwise(items[:half]) + pairwise(items[half:])
+	}
+	z := zeroSum(1)
+	s := [8]float64{z, z, z, z, z, z, z, z}
+	for ; len(items) >= 8; items = items[8:] {
+		for k, x := range items[:8] {
+			s[k] += float64(x)
+		}
+	}
+	for k, x := range items {
+		s[k] += float64(x)
+	}
+	return (s[0] + s[1] + (s[2] + s[3])) + (s[4] + s[5] + (s[6] + s[7]))
+}
+
+// SumComplex sums n complex numbers as complex128.
+func SumComplex[T complex64 | complex128](n int64) Kernel[T, complex128] {
+	z := complex(zeroSum(n), zeroSum(n))
+	return Kernel[T, complex128]{
+		Empty: z,
+		Row: func(cell *complex128, items []T, _ int64) {
+			for len(items) > 0 { // partial sums, as in pairwise
+				s, n := complex(zeroSum(1), zeroSum(1)), min(len(items), 256)
+				for _, x := range items[:n] {
+					s += complex128(x)
+				}
+				*cell += s
+				items = items[n:]
+			}
+		},
+		Lane: func(cells []complex128, items []T, _ int64) {
+			for k, x := range items {
+				cells[k] += complex128(x)
+			}
+		},
+		Copies: func(x T, n, _ int64) complex128 {
+			c := complex128(x)
+			return complex(real(c)*float64(n), imag(c)*float64(n))
+		},
+		Merge: func(cell, with *complex128) { *cell += *with },
+	}
+}
+
+// Moments holds the number of items, their mean, and the sum of the squared distances from the mean.
+type Moments struct{ n, mean, m2 float64 }
+
+// Std returns the standard deviation of n items. ddof is subtracted from n in the divisor.
+func (m *Moments) Std(n int64, ddof int) float64 {
+	return math.Sqrt(m.m2 / max(float64(n)-float64(ddof), 0))
+}
+
+// add adds an item, with Welford's algorithm.
+func (m *Moments) add(x float64) {
+	m.n++
+	d := x - m.mean
+	m.mean += d / m.n
+	m.m2 += d * (x - m.mean)
+}
+
+// merge adds the moments of other items, with the algorithm of Chan, Golub and LeVeque.
+func (m *Moments) merge(with *Moments) {
+	switch {
+	case with.n == 0:
+	case m.n == 0:
+		*m = *with
+	default:
+		n, d := m.n+with.n, with.mean-m.mean
+		m.m2 += with.m2 + d*d*(m.n*with.n/n)
+		m.mean += d * (with.n / n)
+		m.n = n
+	}
+}
+
+// Variance computes the moments of real numbers.
+func Variance[T Real]() Kernel[T, Moments] {
+	return Kernel[T, Moments]{
+		Row: func(cell *Moments, items []T, _ int64) {
+			m := Moments{n: float64(len(items))}
+			m.mean = pairwise(items) / m.n
+			var s [4]float64
+			for k, x := range items {
+				d := float64(x) - m.mean
+				s[k&3] += d * d
+			}
+			m.m2 = s[0] + s[1] + (s[2] + s[3])
+			cell.merge(&m)
+		},
+		Lane: func(cells []Moments, items []T, _ int64) {
+			part := 1 / (cells[0].n + 1) // all cells have the same number of items: one division serves all
+			for k, x := range items {
+				m := &cells[k]
+				d := float64(x) - m.mean
+				m.n++
+				m.mean += d * part
+				m.m2 += d * (float64(x) - m.mean)
+			}
+		},
+		Copies: func(x T, n, _ int64) Moments { return equal(float64(x), n) },
+		Merge:  func(cell, with *Moments) { cell.merge(with) },
+	}
+}
+
+// equal returns the moments of n copies of a number. The distance of an infinity from itself is NaN.
+func equal(x float64, n int64) Moments { return Moments{float64(n), x, x - x} }
+
+// ComplexMoments holds the moments of the real and the imaginary parts of complex numbers.
+type ComplexMoments [2]Moments
+
+// Std returns the standard deviation. See Moments.Std.
+func (m *ComplexMoments) Std(n int64, ddof int) float64 {
+	both := Moments{m2: m[0].m2 + m[1].m2}
+	return both.Std(n, ddof)
+}
+
+// VarianceComplex computes the moments of complex numbers.
+func VarianceComplex[T complex64 | complex128]() Kernel[T, ComplexMoments] {
+	return Kernel[T, ComplexMoments]{
+		Row: func(cell *ComplexMoments, items []T, _ int64) {
+			for _, x := range items {
+				cell[0].add(real(complex128(x)))
+				cell[1].add(imag(complex128(x)))
+			}
+		},
+		Lane: func(cells []ComplexMoments, items []T, _ int64) {
+			for k, x := range items {
+				cells[k][0].add(real(complex128(x)))
+				cells[k][1].add(imag(complex128(x)))
+			}
+		},
+		Copies: func(x T, n, _ int64) ComplexMoments {
+			return ComplexMoments{equal(real(complex128(x)), n), equal(imag(complex128(x)), n)}
+		},
+		Merge: func(cell, with *ComplexMoments) {
+			cell[0].merge(&with[0])
+			cell[1].merge(&with[1])
+		},
+	}
+}
+
+// Extreme is the minimum or maximum of the items so far, with its first position. A NaN comes before all other items.
+type Extreme[T any] struct {
+	Value T
+	At    int64
+	some  bool // there was an item
+	nan   bool // Value is a NaN
+}
+
+// ExtremeOf finds the first item by an order. nan reports whether an item comes before all others.
+func ExtremeOf[T any](before func(x, y T) bool, nan func(T) bool) Kernel[T, Extreme[T]] {
+	add := func(cell *Extreme[T], x T, at int64) {
+		if cell.nan {
+			return
+		}
+		if isNaN := nan(x); isNaN || !cell.some || before(x, cell.Value) {
+			*cell = Extreme[T]{x, at, true, isNaN}
+		}
+	}
+	return Kernel[T, Extreme[T]]{
+		Placed: true,
+		Row: func(cell *Extreme[T], items []T, at int64) {
+			for k, x := range items {
+				add(cell, x, at+int64(k))
+			}
+		},
+		Lane: func(cells []Extreme[T], items []T, at int64) {
+			for k, x := range items {
+				add(&cells[k], x, at)
+			}
+		},
+		Copies: func(x T, _, at int64) Extreme[T] { return Extreme[T]{x, at, true, nan(x)} },
+		Merge: func(cell, with *Extreme[T]) {
+			switch { // positions need not ascend from chunk to chunk
+			case !with.some || cell.nan && !with.nan:
+			case !cell.some || with.nan && !cell.nan:
+				*cell = *with
+			case !cell.nan && before(with.Value, cell.Value):
+				*cell = *with
+			case with.At < cell.At && (cell.nan || !before(cell.Value, with.Value)):
+				*cell = *with
+			}
+		},
+	}
+}
+
+// ExtremeReal finds the minimum or, if most is set, the maximum of real numbers. It compares without a call per item.
+func ExtremeReal[T Real](most bool) Kernel[T, Extreme[T]] {
+	isNaN := func(x T) bool { return x != x }
+	k := ExtremeOf(func(x, y T) bool { return x < y }, isNaN)
+	if most {
+		k = ExtremeOf(func(x, y T) bool { return x > y }, isNaN)
+	}
+	slowRow, slowLane := k.Row, k.Lane
+	k.Row = func(cell *Extreme[T], items []T, at int64) {
+		if !cell.some {
+			slowRow(cell, items[:1], at)
+		}
+		if cell.nan {
+			return
+		}
+		v, first := cell.Value, -1
+		if most {
+			for i, x := range items {
+				if !(x <= v) {
+					if v, first = x, i; x != x {
+						break
+					}
+				}
+			}
+		} else {
+			for i, x := range items {
+				if !(x >= v) {
+					if v, first = x, i; x != x {
+						break
+					}
+				}
+			}
+		}
+		if first >= 0 {
+			*cell = Extreme[T]{v, at + int64(first), true, v != v}
+		}
+	}
+	k.Lane = func(cells []Extreme[T], items []T, at int64) {
+		if len(cells) > 0 && !cells[0].some { // then no cell has an item
+			slowLane(cells, items, at)
+			return
+		}
+		for i, x := range items {
+			c := &cells[i]
+			if most && !(x <= c.Value) || !most && !(x >= c.Value) {
+				if !c.nan {
+					*c = Extreme[T]{x, at, true, x != x}
+				}
+			}
+		}
+	}
+	return k
+}
+
+// Count counts the items for which is returns true.
+func Count[T any](is func(T) bool) Kernel[T, int64] {
+	return Kernel[T, int64]{
+		Row: func(cell *int64, items []T, _ int64) {
+			n := int64(0)
+			for _, x := range items {
+				if is(x) {
+					n++
+				}
+			}
+			*cell += n
+		},
+		Lane: func(cells []int64, items []T, _ int64) {
+			for k, x := range items {
+				if is(x) {
+					cells[k]++
+				}
+			}
+		},
+		Copies: func(x T, n, _ int64) int64 {
+			if is(x) {
+				return n
+			}
+			return 0
+		},
+		Merge: func(cell, with *int64) { *cell += *with },
+	}
+}

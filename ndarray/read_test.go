@@ -1,0 +1,250 @@
+package ndarray
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/race"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
+)
+
+// TestReadAllocates checks that reading in a loop allocates nothing once the first rounds have set up what is kept.
+func TestReadAllocates(t *testing.T) {
+	if race.Enabled {
+		t.Log("pools drop memory at random when races are looked for; counting allocations means nothing then")
+		return
+	}
+	for _, concurrency := range []int{1, 3} {
+		t.Run(fmt.Sprint(concurrency), func(t *testing.T) { readAllocates(t, concurrency) })
+	}
+}
+
+func readAllocates(t *testing.T, concurrency int) {
+	ctx := context.Background()
+	o := &Options{Chunks: []int32{20, 30}, Blocks: []int32{7, 10}}
+	o.Concurrency = concurrency
+	data := make([]float32, 50*70)
+	for i := range data {
+		data[i] = float32(i % 1000)
+	}
+	clear(data[30*70:])
+	for _, name := range []string{"", filepath.Join(t.TempDir(), "a.b2nd")} {
+		a, err := Create(ctx, name, []int64{50, 70}, data, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		full, err := Full("", []int64{50, 70}, "<f4", []byte{0, 0, 128, 63}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dst := make([]float32, 50*70)
+		var item float32
+		row, column := Span(3, 40), Step(60, 2, -3)
+		for what, f := range map[string]func() error{
+			"whole":  func() error { return ReadInto(ctx, a, dst) },
+			"slice":  func() error { return ReadInto(ctx, a, dst[:37*20], row, column) },
+			"inline": func() error { return ReadInto(ctx, a, dst[:5*70], Span(3, 8)) },
+			"point":  func() error { return ReadInto(ctx, a, dst[:1], At(3), At(-8)) },
+			"zeros":  func() error { return ReadInto(ctx, a, dst[:5*70], Span(42, 47)) },
+			"value":  func() error { return ReadInto(ctx, full, dst) },
+			"item": func() (err error) {
+				item, err = ReadAt[float32](ctx, a, 5, 6)
+				return err
+			},
+		} {
+			var failed error
+			run := func() {
+				if err := f(); err != nil {
+					failed = err
+				}
+			}
+			for range 10 {
+				run()
+			}
+			if n := testing.AllocsPerRun(200, run); n != 0 || failed != nil {
+				t.Errorf("file %q: %s: %v allocations in a read, error %v", name, what, n, failed)
+			}
+		}
+		if item != 356 {
+			t.Errorf("item %v", item)
+		}
+	}
+}
+
+// TestDecodeTogether has eight blocks of one handle decoded at the same time: a filter waits in each until all eight are
+// there, which would never be if a lock were held meanwhile. Once eight goroutines read a block each, and once one call
+// reads them all.
+func TestDecodeTogether(t *testing.T) {
+	const n = 8
+	ctx := context.Background()
+	var mu sync.Mutex
+	var here int
+	var all chan bool
+	o := &Options{Chunks: []int32{n * 100}, Blocks: []int32{100}}
+	o.Postfilter = func(dst, src []byte, _ chunk.BlockInfo) error {
+		mu.Lock()
+		if here++; here == n {
+			close(all)
+		}
+		wait := all
+		mu.Unlock()
+		select {
+		case <-wait:
+		case <-time.After(20 * time.Second):
+			t.Error("others are kept from decoding")
+		}
+		copy(dst, src)
+		return nil
+	}
+	data := make([]int32, n*100)
+	for i := range data {
+		data[i] = int32(i)
+	}
+	o.Concurrency = n
+	a, err := Create(ctx, "", []int64{n * 100}, data, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	read := func(from, to int64) {
+		got := make([]int32, to-from)
+		if err := ReadInto(ctx, a, got, Span(from, to)); err != nil || got[0] != int32(from) || got[to-from-1] != int32(to-1) {
+			t.Errorf("%d to %d: other items, error %v", from, to, err)
+		}
+	}
+	here, all = 0, make(chan bool)
+	var wg sync.WaitGroup
+	for i := range int64(n) {
+		wg.Go(func() { read(100*i, 100*i+100) })
+	}
+	wg.Wait()
+	here, all = 0, make(chan bool)
+	read(0, n*100)
+}
+
+// BenchmarkDisjoint reads disjoint slices of one handle in eight goroutines. With -cpu 1,2,... it shows what more cores
+// are worth.
+func BenchmarkDisjoint(b *testing.B) {
+	ctx := context.Background()
+	o := benchOptions(codec.LZ4, 5)
+	o.Concurrency = 1
+	data := benchData()
+	a, err := Create(ctx, filepath.Join(b.TempDir(), "a.b2nd"), benchShape, data, o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer a.Close()
+	const n = 8
+	rows := benchShape[0] / n
+	dst := make([]float32, len(data))
+	b.SetBytes(int64(4 * len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		var wg sync.WaitGroup
+		for i := range int64(n) {
+			part := dst[i*rows*256*256:][:rows*256*256]
+			wg.Go(func() {
+				if err := ReadInto(ctx, a, part, Span(i*rows, i*rows+rows)); err != nil {
+					b.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
+// savingCodec keeps all that it encodes. Its decoders note how much they are asked for.
+type savingCodec struct {
+	mu    sync.Mutex
+	kept  [][]byte
+	asked []int
+}
+
+func (*savingCodec) ID() codec.ID                                     { return codec.FromCode(200) }
+func (c *savingCodec) NewEncoder(codec.Params) (codec.Encoder, error) { return c, nil }
+func (c *savingCodec) NewDecoder(codec.Params) (codec.Decoder, error) { return c, nil }
+func (c *savingCodec) Decode(dst, src []byte) error                   { return c.DecodePrefix(dst, src, len(dst)) }
+
+func (c *savingCodec) Encode(dst, src []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	dst[0] = byte(len(c.kept))
+	c.kept = append(c.kept, bytes.Clone(src))
+	return 1, nil
+}
+
+func (c *savingCodec) DecodePrefix(dst, src []byte, n int) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked = append(c.asked, n)
+	copy(dst[:n], c.kept[src[0]])
+	return nil
+}
+
+// TestDecodesNoFurther wants blocks to be decoded no further than the last item that is wanted.
+func TestDecodesNoFurther(t *testing.T) {
+	ctx := context.Background()
+	saving := &savingCodec{}
+	o := &Options{Chunks: []int32{8, 10}, Blocks: []int32{4, 5}}
+	o.Codecs = codec.Set{}.With(saving)
+	o.CParams = chunk.CParams{Codec: codec.FromCode(200), Filters: []chunk.Filter{}}
+	items := make([]int32, 8*10)
+	for i := range items {
+		items[i] = int32(i) * 12345
+	}
+	a, err := CreateBytes(ctx, "", []int64{8, 10}, "<i4", convert.Bytes(items), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	view, err := Transpose(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		from Reader
+		sel  []Index
+		want []int // items, of the blocks that are decoded
+	}{
+		{"first row of blocks", a, []Index{At(0)}, []int{5, 5}},
+		{"second row", a, []Index{At(5), Span(0, 3)}, []int{8}},
+		{"an item", a, []Index{At(2), At(6)}, []int{12}},
+		{"backwards", a, []Index{Step(3, 0, -2), At(0)}, []int{16}},
+		{"whole blocks", a, []Index{Span(0, 4)}, []int{20, 20}},
+		{"column", a, []Index{All, At(0)}, []int{16, 16}},
+		{"a list", a, []Index{Flat(30, 2, 11)}, []int{16}},
+		{"lists of rows", a, []Index{Pick(1, 0), Span(4, 6)}, []int{10, 6}},
+		{"row of a view", view, []Index{All, At(1)}, []int{10, 10}},
+	} {
+		saving.asked = nil
+		shape, err := c.from.SelectionShape(c.sel...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := int64(4)
+		for _, x := range shape {
+			n *= x
+		}
+		if err := c.from.ReadBytes(ctx, make([]byte, n), c.sel...); err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		slices.Sort(saving.asked)
+		slices.Sort(c.want)
+		for i := range c.want {
+			c.want[i] *= 4
+		}
+		if !slices.Equal(saving.asked, c.want) {
+			t.Errorf("%s: codecs are asked for %d bytes, want %d", c.name, saving.asked, c.want)
+		}
+	}
+}
