@@ -6,8 +6,8 @@ import (
 	"errors"
 	"io"
 
-	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // A disk writes a sector of 512 bytes whole or not at all, and several in any order. A header write whose changed bytes

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/goblosc/blosc2/internal/ndcopy"
 )
 
 // randomSide lays a box out in a buffer: the axes in C order with gaps between them, each forwards or backwards.
@@ -90,21 +92,37 @@ func TestCopyAndFillAgainstLoops(t *testing.T) {
 	}
 }
 
-// TestRepeat has lengths around those where the way of filling changes.
-func TestRepeat(t *testing.T) {
-	for _, size := range []int{1, 3, 8, 300, 9000} {
-		value := make([]byte, size)
-		for i := range value {
-			value[i] = byte(i*7 + 1)
-		}
-		for _, n := range []int{1, 2, 3, 8192 / size, 8192/size + 1, 16384 / size, 100_000 / size} {
-			got := make([]byte, n*size)
-			repeat(got, value)
-			if !bytes.Equal(got, bytes.Repeat(value, n)) {
-				t.Errorf("%d times %d bytes", n, size)
-			}
-		}
+// toUser copies the items of the box from a block to the user side.
+func (b *box) toUser(dst, block []byte, itemSize int) { b.run(dst, block, &b.user, &b.block, itemSize) }
+
+// toBlock copies the items of the box from the user side to a block.
+func (b *box) toBlock(block, src []byte, itemSize int) {
+	b.run(block, src, &b.block, &b.user, itemSize)
+}
+
+// fillUser sets the items of the box on the user side to one item.
+func (b *box) fillUser(dst, item []byte) { b.run(dst, item, &b.user, &side{}, len(item)) }
+
+// fillBlock sets the items of the box in a block to one item.
+func (b *box) fillBlock(block, item []byte) { b.run(block, item, &b.block, &side{}, len(item)) }
+
+func (b *box) run(dst, src []byte, to, from *side, itemSize int) {
+	c := copyOf(to, from, &b.count, b.ndim, itemSize)
+	c.Run(dst, src)
+}
+
+// direct reports whether the box is a whole block that is one run on the user side.
+func (b *box) direct(g *geometry) bool {
+	c := copyOf(&b.user, &b.block, &b.count, b.ndim, int(g.itemSize))
+	return c.N == 0 && c.Width == int(g.blockBytes)
+}
+
+// loopsWithRows returns the number of loops of a copy, rows of several items included.
+func loopsWithRows(c *ndcopy.Copy, itemSize int) int {
+	if c.Width > itemSize {
+		return c.N + 1
 	}
+	return c.N
 }
 
 // TestNest checks that copies use as few loops as they can.
@@ -127,12 +145,14 @@ func TestNest(t *testing.T) {
 		p := newPlan(g, &s)
 		var c chunkPart
 		var b box
-		var l loops
-		if !p.first(&c) || !p.box(&b, &c, 0) {
+		var l ndcopy.Copy
+		if p.seek(&c, 0); !p.box(&b, &c, 0) {
 			t.Fatalf("%s: nothing", text)
 		}
-		if l.nest(&b.user, &b.block, &b.count, b.ndim, 4); l.n != want {
-			t.Errorf("%s: %d loops, want %d", text, l.n, want)
+		p.loops(&l, &b)
+		l.Simplify()
+		if n := loopsWithRows(&l, 4); n != want {
+			t.Errorf("%s: %d loops, want %d", text, n, want)
 		}
 	}
 }
@@ -154,7 +174,8 @@ func TestWalkAllocates(t *testing.T) {
 		var c chunkPart
 		var b box
 		visited := int64(0)
-		for ok := p.first(&c); ok; ok = p.next(&c) {
+		for i := range p.chunks {
+			p.seek(&c, i)
 			blocks = p.appendBlocks(blocks[:0], &c)
 			for _, i := range blocks {
 				if p.box(&b, &c, i) {
@@ -206,7 +227,8 @@ func benchmarkRead(b *testing.B, itemSize int64, text string) {
 	for b.Loop() {
 		var c chunkPart
 		var x box
-		for ok := p.first(&c); ok; ok = p.next(&c) {
+		for i := range p.chunks {
+			p.seek(&c, i)
 			blocks = p.appendBlocks(blocks[:0], &c)
 			for _, i := range blocks {
 				if p.box(&x, &c, i) {

@@ -10,7 +10,7 @@ import (
 // package frame are the same values.
 var (
 	// ErrShape is a shape, chunk shape, block shape or buffer that does not go with the others.
-	ErrShape = errors.New("invalid shape")
+	ErrShape = errShape
 	// ErrBounds is a selection that does not fit the array, or text that is no selection.
 	ErrBounds = frame.ErrBounds
 	// ErrType is an element type that does not go with the array's.

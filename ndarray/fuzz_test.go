@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/goblosc/blosc2/internal/ndcopy"
 )
 
 // FuzzReadWrite runs a program of edits, drawn from a seed, on an array whose geometry the fuzzer chooses, and compares
@@ -92,7 +94,7 @@ func FuzzOpen(f *testing.F) {
 		}
 		if err == nil {
 			after := make([]byte, c.Size()*int64(c.ItemSize()))
-			if err := c.ReadBytes(context.Background(), after); err != nil || !isZero(after) {
+			if err := c.ReadBytes(context.Background(), after); err != nil || !ndcopy.IsZero(after) {
 				t.Errorf("filled with zeros, but reads as something else: %v", err)
 			}
 		} else if after := make([]byte, len(before)); readable && len(before) == int(c.Size())*c.ItemSize() {

@@ -203,13 +203,10 @@ func checkPlan(t *testing.T, g *geometry, sel []Index, rng *rand.Rand, seen map[
 		update[i] = byte(rng.Uint32())
 	}
 	b := a.clone()
-	var c, again chunkPart
+	var c chunkPart
 	last, visited := int64(-1), int64(0)
-	for ok := p.first(&c); ok; ok = p.next(&c) {
-		p.seek(&again, visited)
-		if again != c {
-			t.Errorf("seek %d gives %+v, next %+v", visited, again, c)
-		}
+	for i := range p.chunks {
+		p.seek(&c, i)
 		visited++
 		if c.number <= last || touched.chunk[c.number] == 0 {
 			t.Fatalf("chunk %d after %d", c.number, last)
@@ -290,10 +287,10 @@ func checkBlocks(t *testing.T, p *plan, c *chunkPart, a *naive, touched, all tal
 		// Random items of 4 bytes and more do not repeat, so that equal bytes in one run mean the same order.
 		run := b.items == g.blockItems && b.user.offset+g.blockItems <= p.items &&
 			bytes.Equal(want[int(b.user.offset)*size:][:len(stored)], stored)
-		if b.direct && !run || size >= 4 && run && !b.direct {
-			t.Errorf("chunk %d block %d: direct %v", c.number, block, b.direct)
+		if b.direct(g) && !run || size >= 4 && run && !b.direct(g) {
+			t.Errorf("chunk %d block %d: direct %v", c.number, block, b.direct(g))
 		}
-		if b.direct {
+		if b.direct(g) {
 			seen["direct"]++
 		}
 	}
@@ -325,7 +322,8 @@ func TestPlanLong(t *testing.T) {
 		var c chunkPart
 		var b box
 		var chunks []int64
-		for ok := p.first(&c); ok; ok = p.next(&c) {
+		for i := range p.chunks {
+			p.seek(&c, i)
 			blocks := p.appendBlocks(nil, &c)
 			if len(blocks) != 1 || !p.box(&b, &c, blocks[0]) {
 				t.Fatalf("%v: blocks %v", x.sel, blocks)

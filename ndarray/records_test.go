@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/goblosc/blosc2/internal/ndcopy"
 )
 
 // record has the fields of the "flat" rows of testdata/records.txt.gz, in an order of its own.
@@ -349,7 +351,7 @@ func TestTypeFixtures(t *testing.T) {
 		if err := errors.Join(a.ReadBytes(ctx, want), b.ReadBytes(ctx, have)); err != nil || !bytes.Equal(have, want) {
 			t.Errorf("%s: other bytes, %v", name, err)
 		}
-		if isZero(want) {
+		if ndcopy.IsZero(want) {
 			t.Errorf("%s: nothing but zeros", name)
 		}
 	}

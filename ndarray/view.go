@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/goblosc/blosc2/frame"
-	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -146,60 +144,9 @@ func (a *Array) writeView(ctx context.Context, m *mapping, data []byte, one bool
 		if s.place.lists > 0 {
 			return a.writeLists(ctx, b.b, st, m, &s, sel, &listWriting{src: data, one: one})
 		}
-		w := &viewWriting{one: one}
-		w.src, w.itemSize = data, a.itemSize
 		var stride dims
 		s.strides(&stride)
-		w.plan, w.pieces = m.plan(st.geo, &s.axes, &stride)
-		return a.encode(ctx, b.b, st, w)
+		w := &writing{plan: m.plan(st.geo, &s.axes, &stride), src: data, one: one}
+		return a.encode(ctx, b.b, st, w, w.size())
 	})
-}
-
-// viewWriting is the frame.Source that writes through a view: from src, or src as one item everywhere.
-type viewWriting struct {
-	writing
-	pieces pieces
-	one    bool
-}
-
-// Next implements frame.Source.
-func (w *viewWriting) Next(v *frame.Visit) (keep, ok bool) {
-	keep, ok = w.writing.Next(v)
-	return keep || w.pieces.size != w.itemSize, ok
-}
-
-// Keeps implements frame.Keeper.
-func (w *viewWriting) Keeps(v *frame.Visit, k int) frame.Part {
-	part := w.writing.Keeps(v, k)
-	if part == frame.KeepNone && w.pieces.size != w.itemSize {
-		return frame.KeepSome
-	}
-	return part
-}
-
-// Shuffle implements frame.RowSource.
-func (w *viewWriting) Shuffle(v *frame.Visit, k, _ int, dst coder.Shuffled) bool {
-	var b box
-	if w.one || dst.Width() != w.itemSize || !w.pieces.plain(w.itemSize) || !w.plan.box(&b, v.State.(*chunkPart), int32(k)) {
-		return false
-	}
-	var l loops
-	w.pieces.loops(&l, &b, w.itemSize)
-	l.flip()
-	l.order()
-	return l.shuffle(dst, w.src, int(b.items))
-}
-
-// Block implements frame.Source.
-func (w *viewWriting) Block(v *frame.Visit, k, _ int, dst []byte) ([]byte, error) {
-	part := v.State.(*chunkPart)
-	var b box
-	some := w.plan.box(&b, part, int32(k))
-	if (part.whole || some && b.whole) && w.pieces.size == w.itemSize {
-		clear(dst) // the padding
-	}
-	if some {
-		w.pieces.toBlock(&b, dst, w.src, w.itemSize, w.one)
-	}
-	return dst, nil
 }

@@ -3,13 +3,15 @@ package ndarray
 import (
 	"fmt"
 	"slices"
+
+	"github.com/goblosc/blosc2/meta"
 )
 
 // view returns a view that change makes of what r shows.
 func view(r Reader, change func(m *mapping) (mapping, error)) (*View, error) {
 	a, m := r.source()
 	if m == nil {
-		whole := a.identity(a.now().geo)
+		whole := identity(a.now().geo, a.dtype)
 		m = &whole
 	}
 	next, err := change(m)
@@ -166,5 +168,61 @@ func BroadcastTo(r Reader, shape ...int64) (*View, error) {
 // Field returns a view of one field of structured items, by name or title, or by the path of a field in a field, as
 // "pos.x". The axes of a sub-array follow those of r, as in NumPy. The error is ErrType.
 func Field(r Reader, path string) (*View, error) {
-	return view(r, func(m *mapping) (mapping, error) { return m.field(path) })
+	return view(r, func(m *mapping) (mapping, error) { return fieldOf(m, path) })
+}
+
+// fieldOf returns the mapping of a field of the items that m shows.
+func fieldOf(m *mapping, path string) (mapping, error) {
+	next := *m
+	for rest := path; ; {
+		f, after, ok := findField(next.dtype.Fields, rest)
+		if !ok {
+			return *m, fmt.Errorf("ndarray: %w: no field %q in %v", ErrType, path, m.dtype)
+		}
+		next.offset += f.Offset
+		next.dtype = f.Type
+		for next.dtype.Elem != nil {
+			bytes := next.dtype.Size
+			for _, n := range next.dtype.Shape {
+				if n > 0 {
+					bytes /= n
+				}
+				if err := next.push(viewAxis{axis: -1, step: 1, count: int64(n), bytes: bytes}); err != nil {
+					return *m, err
+				}
+			}
+			next.dtype = *next.dtype.Elem
+		}
+		if after == "" {
+			break
+		}
+		rest = after
+	}
+	if next.dtype.Size < 1 {
+		return *m, fmt.Errorf("ndarray: %w: field %q has no bytes", ErrType, path)
+	}
+	var buf dims
+	if _, ok := product(next.shape(&buf)); !ok {
+		return *m, fmt.Errorf("ndarray: %w: more than 2^63 items in field %q", ErrTooLarge, path)
+	}
+	return next, nil
+}
+
+// findField finds the field that a path starts with, by name or title, and returns what follows the dot behind it. A
+// name may have dots of its own: the longest one counts.
+func findField(fields []meta.Field, path string) (f *meta.Field, rest string, ok bool) {
+	best := -1
+	for i := range fields {
+		for _, name := range []string{fields[i].Name, fields[i].Title} {
+			if name == "" || len(name) <= best || len(path) < len(name) || path[:len(name)] != name {
+				continue
+			}
+			if len(path) == len(name) {
+				f, rest, best = &fields[i], "", len(name)
+			} else if path[len(name)] == '.' && len(path) > len(name)+1 {
+				f, rest, best = &fields[i], path[len(name)+1:], len(name)
+			}
+		}
+	}
+	return f, rest, best >= 0
 }

@@ -5,8 +5,11 @@
 //
 //	ndarray -> frame, meta, chunk, internal/...
 //	frame   -> chunk, meta, internal/...
+//	internal/engine -> internal/coder, internal/ndcopy, chunk
+//	internal/ndcopy -> internal/coder
 //	chunk   -> internal/coder, internal/task
 //	internal/coder -> codec, shuffle, internal/task
+//	internal/sched -> internal/task
 //	codec, shuffle, meta, internal/task -> nothing of ours
 //
 // Files are read whatever their build constraints say, so a rule holds on every platform and for every tag.
@@ -35,11 +38,16 @@ var layers = map[string]struct{ ours, others []string }{
 	"shuffle": {nil, []string{"golang.org/x/sys/cpu"}},
 	"meta":    {nil, []string{"github.com/vmihailenco/msgpack/v5"}},
 	"chunk":   {[]string{"codec", "shuffle", "internal/coder", "internal/task"}, nil},
-	"frame":   {[]string{"chunk", "meta", "internal/coder", "internal/task"}, []string{"golang.org/x/sys/windows"}},
-	"ndarray": {[]string{"frame", "meta", "chunk", "internal/coder", "internal/task"}, nil},
+	"frame": {[]string{"chunk", "meta", "internal/coder", "internal/engine", "internal/ndcopy", "internal/sched", "internal/task"},
+		[]string{"golang.org/x/sys/windows"}},
+	"ndarray": {[]string{"frame", "meta", "chunk", "internal/coder", "internal/engine", "internal/ndcopy", "internal/sched",
+		"internal/task"}, nil},
 
-	"internal/coder": {[]string{"codec", "shuffle", "internal/task"}, nil},
-	"internal/task":  {nil, nil},
+	"internal/coder":  {[]string{"codec", "shuffle", "internal/task"}, nil},
+	"internal/engine": {[]string{"chunk", "internal/coder", "internal/ndcopy"}, nil},
+	"internal/ndcopy": {[]string{"internal/coder"}, nil},
+	"internal/sched":  {[]string{"internal/task"}, nil},
+	"internal/task":   {nil, nil},
 }
 
 // kernels are where packages keep code of their own that may look at the processor.
