@@ -79,10 +79,10 @@ func TestCopyAndFillAgainstLoops(t *testing.T) {
 			copy(want[2][to:to+size], value)
 			copy(want[3][from:from+size], value)
 		})
-		x.toUser(toUser, block, size)
-		x.toBlock(fromUser, source, size)
-		x.fillUser(filled, value)
-		x.fillBlock(filledBlock, value)
+		copyToUser(&x, toUser, block, size)
+		copyToBlock(&x, fromUser, source, size)
+		setUser(&x, filled, value)
+		setBlock(&x, filledBlock, value)
 		for i, got := range [][]byte{toUser, fromUser, filled, filledBlock} {
 			if !bytes.Equal(got, want[i]) {
 				t.Fatalf("seed %d: %s of %v items of %d bytes, block %v, user %v: differs", seed,
@@ -92,27 +92,29 @@ func TestCopyAndFillAgainstLoops(t *testing.T) {
 	}
 }
 
-// toUser copies the items of the box from a block to the user side.
-func (b *box) toUser(dst, block []byte, itemSize int) { b.run(dst, block, &b.user, &b.block, itemSize) }
-
-// toBlock copies the items of the box from the user side to a block.
-func (b *box) toBlock(block, src []byte, itemSize int) {
-	b.run(block, src, &b.block, &b.user, itemSize)
+// copyToUser copies the items of the box from a block to the user side.
+func copyToUser(b *box, dst, block []byte, itemSize int) {
+	runBox(b, dst, block, &b.user, &b.block, itemSize)
 }
 
-// fillUser sets the items of the box on the user side to one item.
-func (b *box) fillUser(dst, item []byte) { b.run(dst, item, &b.user, &side{}, len(item)) }
+// copyToBlock copies the items of the box from the user side to a block.
+func copyToBlock(b *box, block, src []byte, itemSize int) {
+	runBox(b, block, src, &b.block, &b.user, itemSize)
+}
 
-// fillBlock sets the items of the box in a block to one item.
-func (b *box) fillBlock(block, item []byte) { b.run(block, item, &b.block, &side{}, len(item)) }
+// setUser sets the items of the box on the user side to one item.
+func setUser(b *box, dst, item []byte) { runBox(b, dst, item, &b.user, &side{}, len(item)) }
 
-func (b *box) run(dst, src []byte, to, from *side, itemSize int) {
+// setBlock sets the items of the box in a block to one item.
+func setBlock(b *box, block, item []byte) { runBox(b, block, item, &b.block, &side{}, len(item)) }
+
+func runBox(b *box, dst, src []byte, to, from *side, itemSize int) {
 	c := copyOf(to, from, &b.count, b.ndim, itemSize)
 	c.Run(dst, src)
 }
 
 // direct reports whether the box is a whole block that is one run on the user side.
-func (b *box) direct(g *geometry) bool {
+func direct(b *box, g *geometry) bool {
 	c := copyOf(&b.user, &b.block, &b.count, b.ndim, int(g.itemSize))
 	return c.N == 0 && c.Width == int(g.blockBytes)
 }
@@ -179,14 +181,14 @@ func TestWalkAllocates(t *testing.T) {
 			blocks = p.appendBlocks(blocks[:0], &c)
 			for _, i := range blocks {
 				if p.box(&b, &c, i) {
-					b.toUser(user, block, 4)
-					b.toBlock(block, user, 4)
-					b.fillBlock(block, user[:4])
+					copyToUser(&b, user, block, 4)
+					copyToBlock(&b, block, user, 4)
+					setBlock(&b, block, user[:4])
 					visited += b.items
 				}
 			}
 			p.chunkBox(&b, &c)
-			b.fillUser(user, block[:4])
+			setUser(&b, user, block[:4])
 		}
 		if visited != p.items {
 			t.Fatal(visited)
@@ -232,7 +234,7 @@ func benchmarkRead(b *testing.B, itemSize int64, text string) {
 			blocks = p.appendBlocks(blocks[:0], &c)
 			for _, i := range blocks {
 				if p.box(&x, &c, i) {
-					x.toUser(user, block, int(itemSize))
+					copyToUser(&x, user, block, int(itemSize))
 				}
 			}
 		}
