@@ -1,6 +1,6 @@
 //go:build !purego && !race
 
-package ndarray
+package ndcopy
 
 // The widths of rows that copyRows is for. Wider ones are better copied by Go, whose rows a processor sees coming.
 const (
