@@ -69,8 +69,8 @@ var required = []string{
 
 // topLevel are the names that may stand at the top of the repository.
 var topLevel = []string{
-	"chunk", "codec", "examples", "frame", "internal", "meta", "ndarray", "shuffle", "testdata",
-	"go.mod", "go.sum", "README.md", "LICENSE", "CHANGELOG.md", ".gitignore", ".ci", ".git",
+	"chunk", "codec", "docs", "examples", "frame", "internal", "meta", "ndarray", "shuffle", "testdata",
+	"go.mod", "go.sum", "README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md", ".gitignore", ".ci", ".git",
 }
 
 func main() {
