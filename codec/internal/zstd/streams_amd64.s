@@ -3,12 +3,23 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// A word has 34 bits at least when a turn begins, for three look-ups. What would be waited for after them, the next
-// word, is loaded after the first: AHEAD brings it to BP, without the bits used so far, and the bits of the other two
-// look-ups are taken from both words. A turn does that twice. The four streams do not depend on each other, so the
-// processor has four chains of look-ups under way.
+// Kernels for four streams of Huffman codes, with six look-ups a stream in each turn. See streams4 for the form of a
+// word: its unread bits at the high end, then a 1, then a 0 for each bit that is used up.
+//
+// A turn takes three look-ups from each word, twice. A look-up takes at most 11 bits, and a word has at least 34 unread
+// bits before three of them. Its successor is loaded early, after the first look-up, and not after the third, where the
+// next look-ups would have to wait for it: AHEAD brings the successor to BP, without the bits used so far, and the bits
+// of the other two look-ups are taken from both words. The successor has at least 56 unread bits then, less the 22 of
+// two look-ups. The four streams do not depend on each other, so the processor has four chains of look-ups under way.
+//
+// What keeps the kernels inside their buffers is streams4.turns, which limits n: the words of the n turns begin at most
+// 8 bytes before their streams, and as many bytes, ahead, precede each stream in the source. The symbols of the n turns
+// fit into the parts of the output, even if each look-up stores as many as it can. An index of a table is the high 11
+// bits of a word, and the tables have an entry for each.
 
-// AHEAD brings the word that has 56 bits behind those used, which the lowest bit that is set tells, to BP.
+// AHEAD loads the successor of a word to BP: place moves down by the whole bytes that are used up, whose number is an
+// eighth of the number of low zeros in the word, and the rest of the used bits is shifted out of BP. It changes AX and
+// CX.
 #define AHEAD(word, place) \
 	TZCNTQ word, CX      \
 	MOVQ   CX, AX        \
@@ -19,7 +30,7 @@
 	ORQ    $1, BP        \
 	SHLXQ  CX, BP, BP
 
-// AHEADM does for a place on the stack.
+// AHEADM is AHEAD for a place on the stack.
 #define AHEADM(word, place) \
 	TZCNTQ word, CX      \
 	MOVQ   CX, AX        \
@@ -32,14 +43,16 @@
 	ORQ    $1, BP        \
 	SHLXQ  CX, BP, BP
 
-// CODE looks up the code that a word begins with. Entries of the table have the length of the code in the low byte,
-// which is all that SHLXQ looks at, and the symbol in the high one.
+// CODE looks up the code at the high end of a word; CX becomes its entry of the table, with the length of the code in
+// the low byte and the symbol, CH, in the high one. SHLXQ looks at the low six bits of a count only, so it can take the
+// entry for the length.
 #define CODE(word) \
 	MOVQ    word, AX            \
 	SHRQ    $53, AX             \
 	MOVWLZX (BX)(AX*2), CX
 
-// CODES takes three codes from a word and stores their symbols.
+// CODES takes three codes from a word, replaces it by its successor, and stores their symbols. The second code is
+// shifted out of both words, the third out of the successor only.
 #define CODES(word, place, o0, o1, o2) \
 	CODE(word)              \
 	SHLXQ   CX, word, word  \
@@ -53,21 +66,22 @@
 	SHLXQ   CX, BP, word    \
 	MOVB    CH, o2
 
-// PAIR looks up the one or two codes that a word begins with. Entries have the symbols in bytes 0 and 1, the bits of
-// their codes in byte 2 and their number in byte 3.
+// PAIR looks up the one or two codes at the high end of a word. AX becomes the index of their entry of pairTable, which
+// has the symbols in bytes 0 and 1, the length of their codes together in byte 2 and their number in byte 3. CX becomes
+// the length.
 #define PAIR(word) \
 	MOVQ    word, AX           \
 	SHRQ    $53, AX            \
 	MOVBLZX 2(BX)(AX*4), CX
 
-// STORE stores what PAIR found: two bytes, of which one or two count.
+// STORE stores the symbols that PAIR found: always two bytes, but out moves by the number of symbols.
 #define STORE(out) \
 	MOVL    (BX)(AX*4), CX     \
 	MOVW    CX, (out)          \
 	SHRL    $24, CX            \
 	ADDQ    CX, out
 
-// PAIRS takes three times one code or two from a word. ahead is AHEAD or AHEADM.
+// PAIRS is CODES with three look-ups of one or two codes. ahead is AHEAD or AHEADM.
 #define PAIRS(word, place, out, ahead) \
 	PAIR(word)              \
 	SHLXQ   CX, word, word  \
@@ -88,7 +102,7 @@
 	MOVQ streams4_words+16(s), R10    \
 	MOVQ streams4_words+24(s), R11
 
-// CLOSE stores the words, and the places of all but the first stream.
+// CLOSE stores the words, and the places of all but the first stream, as offsets. CX becomes the address of the source.
 #define CLOSE(s) \
 	MOVQ R8, streams4_words+0(s)      \
 	MOVQ R9, streams4_words+8(s)      \
@@ -104,20 +118,26 @@
 
 // func streamsKernel(s *streams4, n int)
 //
+// streamsKernel takes n turns, not 0, of six codes a stream. Its Go twin is streams4.runGeneric, whose turns have five.
+//
 // Registers:
 //
 //	R8 to R11    the words
-//	R12 to R15   where they come from in memory
+//	R12 to R15   their addresses
 //	BX           the table
-//	DI           where the next symbol of the first stream goes; the others are SI, 2*SI and DX behind
-//	BP           the next word
-//	AX, CX       at hand
+//	DI           where the next symbol of the first stream goes; those of the others go SI, 2*SI and DX = 3*SI bytes
+//	             further on
+//	BP           the successor of a word
+//	AX, CX       scratch
 TEXT ·streamsKernel(SB), NOSPLIT, $16-16
 	MOVQ s+0(FP), AX
 	MOVQ n+8(FP), CX
 	MOVQ streams4_table(AX), BX
 	LEAQ (CX)(CX*2), CX // 6 symbols a turn
 	ADDQ CX, CX
+
+	// All streams store the same number of symbols, so the distance of their outputs stays that of streams4.init. The
+	// outputs can be brought up to date before the loop.
 	MOVQ streams4_outs+0(AX), DI
 	MOVQ streams4_outs+8(AX), SI
 	SUBQ DI, SI
@@ -129,6 +149,8 @@ TEXT ·streamsKernel(SB), NOSPLIT, $16-16
 	ADDQ streams4_dst(AX), DI
 	ADDQ DI, CX
 	MOVQ CX, end-8(SP)
+
+	// The words and their addresses.
 	MOVQ streams4_src(AX), CX
 	MOVQ streams4_places+0(AX), R12
 	MOVQ streams4_places+8(AX), R13
@@ -140,6 +162,7 @@ TEXT ·streamsKernel(SB), NOSPLIT, $16-16
 	ADDQ CX, R15
 	WORDS(AX)
 
+	// Three codes of each stream, then three more.
 turn:
 	CODES(R8, R12, 0(DI), 1(DI), 2(DI))
 	CODES(R9, R13, 0(DI)(SI*1), 1(DI)(SI*1), 2(DI)(SI*1))
@@ -153,6 +176,7 @@ turn:
 	CMPQ DI, end-8(SP)
 	JB   turn
 
+	// Store the words and places.
 	MOVQ s+0(FP), AX
 	CLOSE(AX)
 	SUBQ CX, R12
@@ -161,13 +185,24 @@ turn:
 
 // func pairsKernel(s *streams4, n int)
 //
-// Registers are those of streamsKernel, but that the next symbols go to DI, SI, DX and R12, and the first word comes
-// from a place on the stack.
+// pairsKernel takes n turns, not 0, of six look-ups a stream in the table of pairs. Its Go twin is streams4.runPairs,
+// whose turns have five.
+//
+// Registers:
+//
+//	R8 to R11         the words
+//	R13 to R15        the addresses of all but the first; that one is on the stack
+//	BX                the table of pairs
+//	DI, SI, DX, R12   where the next symbols of the streams go
+//	BP                the successor of a word
+//	AX, CX            scratch
 TEXT ·pairsKernel(SB), NOSPLIT, $24-16
 	MOVQ s+0(FP), AX
 	MOVQ n+8(FP), CX
 	MOVQ CX, turns-8(SP)
 	MOVQ streams4_pairs(AX), BX
+
+	// The outputs.
 	MOVQ streams4_dst(AX), CX
 	MOVQ streams4_outs+0(AX), DI
 	MOVQ streams4_outs+8(AX), SI
@@ -177,6 +212,8 @@ TEXT ·pairsKernel(SB), NOSPLIT, $24-16
 	ADDQ CX, SI
 	ADDQ CX, DX
 	ADDQ CX, R12
+
+	// The words and their addresses.
 	MOVQ streams4_src(AX), CX
 	MOVQ streams4_places+0(AX), R8
 	MOVQ streams4_places+8(AX), R13
@@ -189,6 +226,7 @@ TEXT ·pairsKernel(SB), NOSPLIT, $24-16
 	ADDQ CX, R15
 	WORDS(AX)
 
+	// Three look-ups of each stream, then three more.
 turn:
 	PAIRS(R8, place-16(SP), DI, AHEADM)
 	PAIRS(R9, R13, SI, AHEAD)
@@ -201,6 +239,7 @@ turn:
 	DECQ turns-8(SP)
 	JNE  turn
 
+	// Store the words, places and outputs.
 	MOVQ s+0(FP), AX
 	CLOSE(AX)
 	MOVQ place-16(SP), R8

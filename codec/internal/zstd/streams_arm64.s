@@ -3,8 +3,18 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// CODE takes one code from a word, whose highest bits it is, and stores its symbol. Entries of the table have the
-// length of the code in the low byte, of which LSL looks at six bits, and the symbol in the high one.
+// Kernels for four streams of Huffman codes, with five look-ups a stream in each turn. See streams4 for the form of a
+// word: its unread bits at the high end, then a 1, then a 0 for each bit that is used up. A word has at least 55 unread
+// bits when a turn begins, and a look-up takes at most 11.
+//
+// What keeps the kernels inside their buffers is streams4.turns, which limits n: the words of the n turns begin at most
+// 8 bytes before their streams, and as many bytes, ahead, precede each stream in the source. The symbols of the n turns
+// fit into the parts of the output, even if each look-up stores as many as it can. An index of a table is the high 11
+// bits of a word, and the tables have an entry for each.
+
+// CODE takes the code at the high end of a word and stores its symbol. Entries of the table have the length of the code
+// in the low byte and the symbol in the high one. LSL looks at the low six bits of a count only, so it can take the
+// entry for the length. CODE changes R20 and R21.
 #define CODE(word, j, out) \
 	LSR   $53, word, R20       \
 	MOVHU (R12)(R20<<1), R21   \
@@ -12,15 +22,17 @@
 	LSR   $8, R21, R21         \
 	MOVB  R21, j(out)
 
-// ROUND takes the j-th code of a turn from each stream. The four do not depend on each other, so that the processor
-// has four chains of look-ups under way.
+// ROUND takes code j of a turn, from 0, from each stream. The four streams do not depend on each other, so the
+// processor has four chains of look-ups under way.
 #define ROUND(j) \
 	CODE(R0, j, R8)   \
 	CODE(R1, j, R9)   \
 	CODE(R2, j, R10)  \
 	CODE(R3, j, R11)
 
-// RELOAD brings the used bits of a word, which the lowest bit that is set tells, back below 8.
+// RELOAD brings the used bits of a word back below 8, as reload does in Go: place moves down by the whole bytes that
+// are used up, whose number is an eighth of the number of low zeros in the word, and the rest of the used bits is
+// shifted out of the new word. It changes R20.
 #define RELOAD(word, place) \
 	RBIT word, R20          \
 	CLZ  R20, R20           \
@@ -30,8 +42,9 @@
 	ORR  $1, word           \
 	LSL  R20, word, word
 
-// PAIR takes one code or two from a word and stores two bytes, of which one or two count. Entries have the symbols in
-// bytes 0 and 1, the bits of their codes in byte 2, of which LSL looks at six, and their number in byte 3.
+// PAIR takes one or two codes from a word and stores their symbols: always two bytes, but out moves by the number of
+// symbols. Entries of pairTable have the symbols in bytes 0 and 1, the length of their codes together in byte 2, of
+// which LSL looks at six bits, and their number in byte 3. It changes R20 to R22.
 #define PAIR(word, out) \
 	LSR   $53, word, R20       \
 	MOVWU (R12)(R20<<2), R21   \
@@ -40,13 +53,14 @@
 	MOVH  R21, (out)           \
 	ADD   R21>>24, out
 
+// PAIRS does one look-up of each stream.
 #define PAIRS \
 	PAIR(R0, R8)   \
 	PAIR(R1, R9)   \
 	PAIR(R2, R10)  \
 	PAIR(R3, R11)
 
-// OPEN loads the state, R19, but for the table.
+// OPEN loads the outputs, the addresses of the words and the words from the state, R19.
 #define OPEN \
 	MOVD streams4_dst(R19), R20         \
 	MOVD streams4_outs+0(R19), R8       \
@@ -71,7 +85,7 @@
 	MOVD streams4_words+16(R19), R2     \
 	MOVD streams4_words+24(R19), R3
 
-// CLOSE stores it.
+// CLOSE stores these in the state, with the outputs and the addresses as offsets.
 #define CLOSE \
 	MOVD streams4_dst(R19), R20         \
 	SUB  R20, R8                        \
@@ -98,20 +112,24 @@
 
 // func streamsKernel(s *streams4, n int)
 //
+// streamsKernel takes n turns, not 0, of five codes a stream. Its Go twin is streams4.runGeneric.
+//
 // Registers:
 //
 //	R0 to R3     the words
-//	R4 to R7     where they come from in memory
-//	R8 to R11    where their next symbols go
+//	R4 to R7     their addresses
+//	R8 to R11    where the next symbols of the streams go
 //	R12          the table
 //	R13          turns left
-//	R20, R21     at hand
+//	R19          s
+//	R20, R21     scratch
 TEXT ·streamsKernel(SB), NOSPLIT, $0-16
 	MOVD s+0(FP), R19
 	MOVD n+8(FP), R13
 	MOVD streams4_table(R19), R12
 	OPEN
 
+	// Five codes of each stream, then new words.
 turn:
 	ROUND(0)
 	ROUND(1)
@@ -134,13 +152,16 @@ turn:
 
 // func pairsKernel(s *streams4, n int)
 //
-// Registers are those of streamsKernel, and R22 is at hand, too.
+// pairsKernel takes n turns, not 0, of five look-ups a stream in the table of pairs. Its Go twin is streams4.runPairs.
+//
+// Registers are those of streamsKernel; R12 is the table of pairs, and R22 is scratch, too.
 TEXT ·pairsKernel(SB), NOSPLIT, $0-16
 	MOVD s+0(FP), R19
 	MOVD n+8(FP), R13
 	MOVD streams4_pairs(R19), R12
 	OPEN
 
+	// Five look-ups of each stream, then new words.
 turn:
 	PAIRS
 	PAIRS
