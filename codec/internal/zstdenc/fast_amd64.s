@@ -4,46 +4,61 @@
 #include "length_amd64.h"
 #include "textflag.h"
 
-// PUT puts index i, at which v has 8 bytes, into the table. It changes v.
+// PUT puts index i into the table; v has the 8 bytes there. It changes v. The hash has fastLog bits, and the table has
+// an entry for each.
 #define PUT(v, i) \
 	IMULQ R13, v            \
 	SHRQ  $(64-const_fastLog), v \
 	MOVL  i, (R11)(v*4)
 
-#define blockEnd end-8(SP)
-#define anchor   literal-16(SP)
-#define r2       second-24(SP)
-#define wide     safe-32(SP)
+// Local variables.
+#define blockEnd end-8(SP)      // the index where the block ends
+#define anchor   literal-16(SP) // the index where the last match ended, or the start of the block
+#define r2       second-24(SP)  // the second of the last offsets
+#define wide     safe-32(SP)    // the last index at which 32 bytes of the input can be read
 
 // func fastKernel(s *fastSearch)
 //
-// Positions are indexes as the table holds them, the position in the input plus base. An entry below base is from an input
-// before, and stands for position 0.
+// fastKernel finds the matches of a block and appends them to sequences, and the literals before each of them to text.
+// Its Go twin is fastSearch.runGeneric, with scanFast.
+//
+// Positions are indexes here, as in the table: the position in the input plus base. An entry below base is from an
+// earlier input, and is taken for position 0. A candidate is always before the index that is searched: that index goes
+// into the table only after the candidate is read, the other indexes in the table are less than the end of the last
+// match, and the search begins at position 1 or later. Offsets that are tried lead to positions in the input, too: r1
+// and r2 are distances of earlier matches, or initially 1 and 4, and a search at position 1 or later tries r1 one
+// position further on, r2 only after a match.
 //
 // Registers:
 //
 //	SI         the address of index 0
-//	R8, R10    the index to search next, and the last one
-//	R9         SI less the offset before, so that what it would copy is at the same index
+//	R8, R10    the index to search next, and the last one to search, 10 bytes before the end of the block
+//	R9         SI less r1, the last offset: the source of a match with this offset has the same index from here
 //	R11, R13   the table, and the factor of its hash
 //	R12        base
 //	R14, R15   where the next literals and the next sequence go
-//	DX, DI     the step and the index where it grows; at hand where a match is written
-//	AX         the 8 bytes at the index; then where the match ends
-//	BX         the index of the candidate
-//	CX         at hand
+//	DX, DI     the step and the index where it grows; for a match DX is where its source has the same index, DI scratch
+//	AX         the 8 bytes at the index; then the index where the match ends
+//	BX         the index of the candidate, then scratch
+//	CX         scratch
+//
+// Encoder.grow has made room for a sequence for each 3 bytes of the block, and a match has at least 4. The capacity of
+// text is that of the largest block and slack (64) bytes, and a copy writes at most 32 bytes after the literals.
 TEXT ·fastKernel(SB), NOSPLIT, $32-8
+	// The input and the limits, as indexes.
 	MOVQ s+0(FP), AX
 	MOVL fastSearch_base(AX), R12
 	MOVQ fastSearch_src(AX), SI
 	MOVQ fastSearch_src+8(AX), CX
 	SUBQ R12, SI
 	LEAQ -32(R12)(CX*1), CX
-	MOVQ CX, wide // the last index at which 32 bytes can be read
+	MOVQ CX, wide
 	MOVQ fastSearch_end(AX), CX
 	ADDQ R12, CX
 	MOVQ CX, blockEnd
 	LEAQ -10(CX), R10
+
+	// The position, the anchor and the last offsets.
 	MOVQ fastSearch_at(AX), R8
 	ADDQ R12, R8
 	MOVQ fastSearch_anchor(AX), CX
@@ -53,6 +68,8 @@ TEXT ·fastKernel(SB), NOSPLIT, $32-8
 	SUBQ fastSearch_r1(AX), R9
 	MOVQ fastSearch_r2(AX), CX
 	MOVQ CX, r2
+
+	// The table, and the ends of text and sequences. A sequence has 12 bytes.
 	MOVQ fastSearch_table(AX), R11
 	MOVQ fastSearch_factor(AX), R13
 	MOVQ fastSearch_text(AX), R14
@@ -65,10 +82,13 @@ TEXT ·fastKernel(SB), NOSPLIT, $32-8
 	CMPQ R8, R10
 	JGT  exit
 
+	// Search from R8 on, with steps of 1 at first.
 search:
 	MOVL $1, DX
 	LEAQ const_stepEvery(R8), DI
 
+	// Get the candidate from the table and put the index in its place. R8 is at most R10, so 10 bytes can be read
+	// there.
 position:
 	MOVQ (SI)(R8*1), AX
 	MOVQ AX, CX
@@ -78,12 +98,16 @@ position:
 	MOVL R8, (R11)(CX*4)
 	CMPL BX, R12
 	CMOVLCS R12, BX
+
+	// Try r1 one position further on, then the candidate: 4 bytes must be equal.
 	MOVQ AX, CX
 	SHRQ $8, CX
 	CMPL CX, 1(R9)(R8*1)
 	JEQ  repeat
 	CMPL AX, (SI)(BX*1)
 	JEQ  found
+
+	// Nothing: go on.
 	CMPQ R8, DI
 	JCC  grow
 	ADDQ DX, R8
@@ -91,6 +115,7 @@ position:
 	JLE  position
 	JMP  exit
 
+	// After each stepEvery bytes without a match the step grows.
 grow:
 	INCQ DX
 	ADDQ $const_stepEvery, DI
@@ -99,18 +124,20 @@ grow:
 	JLE  position
 	JMP  exit
 
+	// A match with offset r1 at the next position.
 repeat:
 	INCQ R8
 	LEAQ (R9)(R8*1), BX
 	SUBQ SI, BX
 
+	// A match at R8, whose source is at BX: 4 bytes are equal. Find its end.
 found:
 	LEAQ (SI)(BX*1), DX
-	SUBQ R8, DX // what is copied is there, at the same index
+	SUBQ R8, DX // the source of the match has the same index from here
 	LEAQ 4(R8), AX
 	LENGTH(DX, more, near, last, differ, back)
 
-	// It may start earlier, but not before the anchor.
+	// The match may start earlier, but not before the anchor, and its source not before the input.
 	CMPQ R8, anchor
 	JLS  offset
 	CMPQ BX, R12
@@ -122,6 +149,8 @@ found:
 	DECQ BX
 	JMP  back
 
+	// The code of the offset, CX: 1 if it is r1, unless there are no literals, where 1 would be r2. Else the offset
+	// plus 3, and r1 becomes r2.
 offset:
 	MOVQ R8, DI
 	SUBQ BX, DI // the distance
@@ -132,13 +161,14 @@ offset:
 	CMPQ R8, BX
 	JNE  literals
 
-fresh: // without literals 1 is the second offset
+fresh:
 	LEAQ 3(DI), CX
 	MOVQ SI, DI
 	SUBQ R9, DI
 	MOVQ DI, r2
 	MOVQ DX, R9
 
+	// Append the sequence: number of literals, length, code of the offset.
 literals:
 	MOVL CX, 8(R15)
 	MOVQ AX, CX
@@ -148,6 +178,8 @@ literals:
 	SUBQ BX, CX
 	MOVL CX, (R15)
 	ADDQ $12, R15
+
+	// Append the literals: 32 bytes at once, if the input has as many from the anchor on. That is often enough.
 	LEAQ (R14)(CX*1), DX // where they end
 	CMPQ BX, wide
 	JGT  bytes
@@ -156,12 +188,15 @@ literals:
 	CMPQ CX, $32
 	JHI  many
 
+	// The literals are copied. Go on after the match, if that is not too near to the end of the block.
 copied:
 	MOVQ DX, R14
 	MOVQ AX, anchor
 	CMPQ AX, R10
 	JGT  exit
 
+	// Put two positions of the match into the table: the third, and the last but one. AX is at most R10, so the 8 bytes
+	// at each of them are in the block.
 	MOVQ 2(SI)(R8*1), CX
 	ADDQ $2, R8
 	PUT(CX, R8)
@@ -170,7 +205,7 @@ copied:
 	PUT(CX, BX)
 	MOVQ AX, R8
 
-	// A match at the second offset may follow at once.
+	// A match with offset r2 may follow at once. Here r2 is not more than the position, as there was a match before.
 second:
 	MOVQ R8, BX
 	SUBQ r2, BX
@@ -178,6 +213,8 @@ second:
 	CMPL CX, (SI)(BX*1)
 	JNE  search
 	PUT(CX, R8)
+
+	// r1 and r2 change places.
 	LEAQ (SI)(BX*1), DX
 	SUBQ R8, DX
 	MOVQ SI, CX
@@ -186,6 +223,8 @@ second:
 	MOVQ DX, R9
 	LEAQ 4(R8), AX
 	LENGTH(DX, more2, near2, last2, differ2, done2)
+
+	// Append the sequence. Without literals the code of r2 is 1.
 	MOVQ AX, CX
 	SUBQ R8, CX
 	MOVL $0, (R15)
@@ -198,7 +237,9 @@ second:
 	JLE  second
 	JMP  exit
 
-many: // 32 and more are copied
+	// More than 32 literals, of which 32 are copied: 32 a turn, as long as the input has as many from BX on. The last
+	// turn writes at most 31 bytes after the literals.
+many:
 	ADDQ $32, R14
 	ADDQ $32, BX
 
@@ -213,7 +254,8 @@ more32:
 	JCS  more32
 	JMP  copied
 
-bytes: // near the end of the input
+	// Near the end of the input: the remaining literals one by one.
+bytes:
 	CMPQ R14, DX
 	JCC  copied
 	MOVB (SI)(BX*1), CX
@@ -222,6 +264,7 @@ bytes: // near the end of the input
 	INCQ R14
 	JMP  bytes
 
+	// Store the anchor, the last offsets and the lengths of text and sequences.
 exit:
 	MOVQ s+0(FP), AX
 	MOVQ anchor, CX
@@ -234,7 +277,7 @@ exit:
 	SUBQ fastSearch_text(AX), R14
 	MOVQ R14, fastSearch_text+8(AX)
 	SUBQ fastSearch_sequences(AX), R15
-	MOVQ $0xaaaaaaaaaaaaaaab, CX // 1/3
+	MOVQ $0xaaaaaaaaaaaaaaab, CX // 1/3 modulo 1<<64: the bytes are a multiple of 12
 	SHRQ $2, R15
 	IMULQ CX, R15
 	MOVQ R15, fastSearch_sequences+8(AX)

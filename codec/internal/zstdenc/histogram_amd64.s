@@ -2,7 +2,8 @@
 
 #include "textflag.h"
 
-// COUNT counts the low two bytes of a word, each in a table of its own, and shifts them out.
+// COUNT counts the low two bytes of a word and shifts them out. low and high are the names of these bytes; first and
+// second are their counters, addressed by CX and BX. Tables have a counter for each value of a byte.
 #define COUNT(word, low, high, first, second) \
 	MOVBLZX low, CX   \
 	MOVBLZX high, BX  \
@@ -12,12 +13,16 @@
 
 // func countKernel(count *[256]uint32, parts *[3][256]uint32, b []byte)
 //
+// countKernel adds the number of times that each byte occurs in b to count. parts are three more tables, zeros at
+// first, and of no use after it. Its Go twin is countPartsGeneric, which shares the bytes out among the tables in
+// another way. The sums are the same.
+//
 // Registers:
 //
-//	R8, R9     the first table and the other three
-//	R10, R11   where the bytes are, and where they end
-//	AX, DX     16 of them
-//	BX, CX     two of these
+//	R8, R9     count and parts
+//	R10, R11   where the next bytes are, and where b ends
+//	AX, DX     16 bytes
+//	BX, CX     two of them
 TEXT ·countKernel(SB), NOSPLIT, $0-40
 	MOVQ count+0(FP), R8
 	MOVQ parts+8(FP), R9
@@ -25,8 +30,9 @@ TEXT ·countKernel(SB), NOSPLIT, $0-40
 	MOVQ b_len+24(FP), R11
 	ADDQ R10, R11
 
-	// 16 bytes a turn, in turns from two words and into four tables: a counter is seldom incremented twice in a row, which
-	// would have to wait for its store.
+	// 16 bytes a turn, alternating between two words, and into four tables: so a counter is seldom incremented twice in
+	// a row, where the second time would wait for the store of the first. The length of b is a multiple of 16 and not
+	// 0, as histogram sees to, so the loads end where b ends.
 next:
 	MOVQ (R10), AX
 	MOVQ 8(R10), DX

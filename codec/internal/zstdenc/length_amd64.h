@@ -1,7 +1,12 @@
-// LENGTH moves AX, the index up to which a match was compared, to where it ends: at the first byte that differs from that
-// at bias+AX, or at the end of the block. It changes CX.
+// LENGTH moves AX from the index up to which a match was compared to the index where the match ends: at the first byte
+// at SI+AX that differs from the byte at bias+AX, or at the end of the block. The other arguments are labels of the
+// caller's choice. It changes CX and Y0. Its Go twin is matchLength.
 //
-// Most matches are short: 8 bytes first, and where these are equal 32 at a time.
+// Most matches are short, so 8 bytes are compared first. If these are equal, 32 at a time follow (more) while the block
+// has as many, then 8 at a time (near), then bytes (last). At differ, CX has a bit set in each byte that differs.
+//
+// All loads at SI+AX end at blockEnd at the latest, which is checked before each of them. bias is less than SI, so the
+// loads at bias+AX end before that.
 #define LENGTH(bias, more, near, last, differ, done) \
 	LEAQ      8(AX), CX           \
 	CMPQ      CX, blockEnd        \

@@ -4,7 +4,9 @@
 #include "length_amd64.h"
 #include "textflag.h"
 
-// HASH sets h to the hash of the bytes at index i, and row to where its row is.
+// HASH sets h to the hash of the bytes at index i, and row to the number of the first place of its row. It reads 8
+// bytes there. The hash has 32 bits; those above shift, hashLog-4 bits, are the number of the row, so that all places
+// are below 1<<hashLog, for which tables.fit has made room.
 #define HASH(i, h, row) \
 	MOVQ  (SI)(i*1), h \
 	IMULQ R13, h       \
@@ -12,7 +14,9 @@
 	SHRXL R15, h, row  \
 	SHLL  $4, row
 
-// PUSH puts index i into a row before the others; it changes row and place.
+// PUSH puts index i, which has hash h, into a row as its newest: it moves the head of the row, which its first tag
+// holds, down by one place, from place 1 to 15, and stores the tag and the index there. R14 is 15. It changes place.
+// Its Go twin is rowSearch.insert.
 #define PUSH(i, h, row, place) \
 	MOVBLZX (R10)(row*1), place \
 	DECL    place               \
@@ -23,30 +27,39 @@
 	MOVB    h, (R10)(place*1)   \
 	MOVL    i, (R11)(place*4)
 
-#define blockEnd end-8(SP)
-#define distance far-16(SP)
-#define below    before-24(SP)
-#define hashOf   hash-32(SP)
-#define rowOf    row-40(SP)
+// Local variables.
+#define blockEnd end-8(SP)     // the index where the block ends
+#define distance far-16(SP)    // of the best match, or 0
+#define below    before-24(SP) // the position: candidates must be before it
+#define hashOf   hash-32(SP)   // the hash at the position
+#define rowOf    row-40(SP)    // the first place of its row
 
 // func longestKernel(s *rowSearch, at, length int) (int, int)
 //
-// Positions are indexes as rows hold them, the position in the input plus base.
+// longestKernel returns the length and the distance of the longest match at a position, if it is longer than length,
+// which is at least 3, or else length and 0. Before that it puts the positions since the last search into their rows,
+// after it the position itself. Its Go twin is rowSearch.longestGeneric, with fill, fillFrom and insert.
+//
+// Positions are indexes here, as in the rows: the position in the input plus base.
 //
 // Registers:
 //
 //	SI         the address of index 0
-//	R8         the index of the position
+//	R8         the position; from search on its index
 //	R9         the length of the best match
 //	R10, R11   the tags and the positions of all rows
 //	R12        base
-//	R13, R15   the factor of the hash, and how much of it is below that of a row; while a row is searched the places
-//	           that are left, and how many may be looked at
-//	R14        15; then the place of the newest
-//	DI         SI and the length less 3: the last 4 bytes of a better match are there
-//	BX         the candidate, then where it is with index R8
-//	AX, CX, DX at hand
+//	R13, R15   the factor of the hash, and how many of its bits are below the number of the row; while a row is
+//	           searched, a bit for each candidate, and how many candidates may still be compared
+//	R14        15; while a row is searched, its head: the place of the newest position
+//	DI         SI plus the length less 3: the last 4 bytes of a match that is one byte longer are at index R8 from here
+//	BX         the index of the candidate, then the address from where it has index R8
+//	AX, CX, DX scratch
+//
+// matchLazy searches positions up to 12 bytes before the end of the block only, so that 12 bytes can be read at each.
+// The method longest has checked that the block has more than length bytes from the position on.
 TEXT ·longestKernel(SB), NOSPLIT, $40-40
+	// The input, the rows and the hash.
 	MOVQ s+0(FP), DI
 	MOVL rowSearch_base(DI), R12
 	MOVQ rowSearch_src(DI), SI
@@ -60,11 +73,14 @@ TEXT ·longestKernel(SB), NOSPLIT, $40-40
 	MOVQ rowSearch_factor(DI), R13
 	MOVQ rowSearch_shift(DI), R15
 	MOVL $15, R14
+
+	// If there are positions since the last search, put them into their rows.
 	MOVQ at+8(FP), R8
 	MOVQ rowSearch_next(DI), BX
 	CMPQ R8, BX
 	JGT  fill
 
+	// All positions before this one are in their rows, or left out.
 search:
 	MOVQ s+0(FP), DI
 	LEAQ 1(R8), CX
@@ -75,7 +91,7 @@ search:
 	MOVQ length+16(FP), R9
 	MOVQ $0, distance
 
-	// Searches that follow will want the rows of the positions behind.
+	// The hash and the row of the position. The row of the position 4 bytes further on is fetched for a later search.
 	HASH(R8, AX, DX)
 	MOVQ 4(SI)(R8*1), CX
 	IMULQ R13, CX
@@ -85,7 +101,7 @@ search:
 	PREFETCHT0 (R10)(CX*1)
 	PREFETCHT0 (R11)(CX*4)
 
-	// A bit for each equal tag, from the newest on.
+	// A bit for each place whose tag is the low byte of the hash. The first tag is the head of the row.
 	VMOVD AX, X0
 	VPBROADCASTB X0, X0
 	VPCMPEQB (R10)(DX*1), X0, X0
@@ -94,7 +110,9 @@ search:
 	MOVBLZX (R10)(DX*1), DI
 	MOVL AX, hashOf
 	MOVL DX, rowOf
-	JZ   push
+	JZ   push // no tag is equal; the flags are those of ANDL
+
+	// Rotate the 16 bits so that bit 0 is the bit of the head, the newest. Higher bits are older positions.
 	MOVL DI, R14
 	MOVL R13, CX
 	SHLL $16, CX
@@ -105,20 +123,28 @@ search:
 	LEAQ (R11)(DX*4), DX // the positions of the row
 	LEAQ -3(SI)(R9*1), DI
 
+	// The next candidate: take the lowest bit and get the index from its place, which is modulo 16.
 candidate:
 	TZCNTL R13, CX
 	BLSRL R13, R13
 	ADDL R14, CX
 	ANDL $15, CX
 	MOVL (DX)(CX*4), BX
+
+	// Skip an index that is from an earlier input, below base, or not before the position. It does not count.
 	MOVL BX, CX
 	SUBL R12, CX
 	CMPL CX, below
-	JCC  next // of an input before, or not before the position
+	JCC  next
 	DECQ R15
+
+	// A better match is longer by one byte at least, so compare the last 4 bytes of that length. They are inside the
+	// block: more than R9 bytes remain in it from R8 on.
 	MOVL (DI)(R8*1), CX
 	CMPL CX, (DI)(BX*1)
 	JNE  tried
+
+	// Find the length of the match.
 	ADDQ SI, BX
 	SUBQ R8, BX
 	MOVQ R8, AX
@@ -127,6 +153,9 @@ candidate:
 	SUBQ R8, CX
 	CMPQ CX, R9
 	JLE  tried
+
+	// It is the best so far. Stop if at most 8 bytes remain in the block after it: no other can be much better. Else
+	// the block has more than R9 bytes from R8 on, as the comparison above needs.
 	MOVQ CX, R9
 	MOVQ SI, CX
 	SUBQ BX, CX
@@ -136,6 +165,7 @@ candidate:
 	CMPQ AX, blockEnd
 	JGE  found
 
+	// A candidate that was compared: are more allowed, and are there more?
 tried:
 	TESTQ R15, R15
 	JZ   found
@@ -144,11 +174,13 @@ next:
 	TESTL R13, R13
 	JNZ  candidate
 
+	// The end of the search.
 found:
 	MOVL $15, R14
 	MOVL hashOf, AX
 	MOVL rowOf, DX
 
+	// Put the position into its row.
 push:
 	PUSH(R8, AX, DX, CX)
 	MOVQ R9, ret+24(FP)
@@ -157,7 +189,9 @@ push:
 	VZEROUPPER
 	RET
 
-	// The positions since the last search go into their rows. DI is the hash of the last one.
+	// The positions from BX, before R8, go into their rows. Here BX and R9 are the indexes of the next and of the end,
+	// and DI is the hash of the position before, which is -1 at first, as no hash is. Of neighbors with the same hash
+	// only the first goes in.
 fill:
 	MOVQ $-1, DI
 	MOVQ R8, DX
@@ -166,6 +200,8 @@ fill:
 	LEAQ (R8)(R12*1), R9
 	CMPQ DX, $const_manyPositions
 	JLE  rest
+
+	// Of many positions only the first and the last go in. They are all before R8, so 8 bytes can be read at each.
 	LEAQ const_firstPositions(BX), R9
 
 first:
@@ -182,6 +218,7 @@ sameFirst:
 	LEAQ (R8)(R12*1), R9
 	LEAQ -const_lastPositions(R9), BX
 
+	// All positions up to R8, or the last of many.
 rest:
 	HASH(BX, AX, DX)
 	CMPQ AX, DI
