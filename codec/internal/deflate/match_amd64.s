@@ -45,7 +45,7 @@
 
 // Local variables.
 #define stop   0(SP)  // address
-#define low    8(SP)  // address behind which matches may be
+#define low    8(SP)  // address after which matches may be
 #define before 16(SP)
 #define nice   24(SP)
 #define chain  32(SP)
