@@ -9,6 +9,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/sched"
 	"github.com/goblosc/blosc2/internal/task"
 )
 
@@ -125,7 +126,7 @@ func (b *Batch) fail(err error) error {
 // failUnless records that a panic has left the batch half done, unless *returned. It is called by defer.
 func (b *Batch) failUnless(returned *bool) {
 	if !*returned {
-		b.fail(errPanicked)
+		b.fail(sched.ErrPanic)
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/engine"
 )
 
 // stamped returns a chunk of a state: every item is the number of the state.
@@ -146,24 +148,33 @@ func TestConcurrentEdits(t *testing.T) {
 	}
 }
 
-// encodeSource is a Source for a test.
-type encodeSource struct {
+// encodePlan is an engine.WritePlan for a test.
+type encodePlan struct {
 	chunks []int
 	keep   bool
 	block  func(dst []byte, chunk, at int) error
 }
 
-func (e *encodeSource) Next(v *Visit) (keep, ok bool) {
+func (e *encodePlan) Next(v *engine.Visit) bool {
 	if len(e.chunks) == 0 {
-		return false, false
+		return false
 	}
-	v.Chunk, e.chunks = e.chunks[0], e.chunks[1:]
-	return e.keep, true
+	v.Chunk, e.chunks, v.Keep = e.chunks[0], e.chunks[1:], e.keep
+	return true
 }
 
-func (e *encodeSource) Block(v *Visit, k, at int, dst []byte) ([]byte, error) {
-	return dst, e.block(dst, v.Chunk, at)
+func (e *encodePlan) Block(b *engine.Block, v *engine.Visit, k, at, n int) {
+	*b = engine.Block{Keep: engine.KeepSome, Mover: encodeMover{e, v.Chunk, at}}
 }
+
+// encodeMover makes a block for a test.
+type encodeMover struct {
+	*encodePlan
+	chunk, at int
+}
+
+func (m encodeMover) Move(block []byte, _ bool) error { return m.block(block, m.chunk, m.at) }
+func (m encodeMover) Unshuffle(coder.Shuffled) bool   { return false }
 
 // TestEncode writes chunks block by block on many goroutines, changes them, and compares with one goroutine.
 func TestEncode(t *testing.T) {
@@ -175,13 +186,13 @@ func TestEncode(t *testing.T) {
 		must(t, err)
 		b, err := f.Begin(context.Background())
 		must(t, err)
-		must(t, b.Encode(ctx, size, &encodeSource{chunks: []int{0, 1, 2, 3, 4, 5, 6, 7}, block: func(dst []byte, chunk, at int) error {
+		must(t, b.Encode(ctx, size, &encodePlan{chunks: []int{0, 1, 2, 3, 4, 5, 6, 7}, block: func(dst []byte, chunk, at int) error {
 			for i := range dst {
 				dst[i] = byte(chunk + (at+i)/11)
 			}
 			return nil
-		}}))
-		must(t, b.Encode(ctx, size, &encodeSource{chunks: []int{3, 1, 8, 5}, keep: true, block: func(dst []byte, chunk, at int) error {
+		}}, 0))
+		must(t, b.Encode(ctx, size, &encodePlan{chunks: []int{3, 1, 8, 5}, keep: true, block: func(dst []byte, chunk, at int) error {
 			if chunk == 8 {
 				clear(dst)
 			}
@@ -191,7 +202,7 @@ func TestEncode(t *testing.T) {
 				}
 			}
 			return nil
-		}}))
+		}}, 0))
 		must(t, b.Commit())
 		verify(t, f)
 		for c := range 9 {
@@ -236,10 +247,10 @@ func TestEncodeErrors(t *testing.T) {
 			}
 			return nil
 		}
-		if err := b.Encode(ctx, 400, &encodeSource{chunks: []int{1, 2, 3, 4}, block: fails}); !errors.Is(err, boom) {
+		if err := b.Encode(ctx, 400, &encodePlan{chunks: []int{1, 2, 3, 4}, block: fails}, 0); !errors.Is(err, boom) {
 			t.Fatal(err)
 		}
-		if err := b.Encode(ctx, 400, &encodeSource{chunks: []int{1}, block: func([]byte, int, int) error { return nil }}); !errors.Is(err, boom) {
+		if err := b.Encode(ctx, 400, &encodePlan{chunks: []int{1}, block: func([]byte, int, int) error { return nil }}, 0); !errors.Is(err, boom) {
 			t.Error("the batch goes on:", err)
 		}
 		if err := b.Commit(); !errors.Is(err, boom) {
@@ -250,7 +261,7 @@ func TestEncodeErrors(t *testing.T) {
 		}
 		b, err = f.Begin(context.Background())
 		must(t, err)
-		if err := b.Encode(ctx, 400, &encodeSource{chunks: []int{7}, keep: true}); !errors.Is(err, ErrBounds) {
+		if err := b.Encode(ctx, 400, &encodePlan{chunks: []int{7}, keep: true}, 0); !errors.Is(err, ErrBounds) {
 			t.Error(err)
 		}
 		b.Rollback()
@@ -258,7 +269,7 @@ func TestEncodeErrors(t *testing.T) {
 		cancel()
 		b, err = f.Begin(context.Background())
 		must(t, err)
-		if err := b.Encode(done, 400, &encodeSource{chunks: []int{0}}); !errors.Is(err, context.Canceled) {
+		if err := b.Encode(done, 400, &encodePlan{chunks: []int{0}}, 0); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 		b.Rollback()

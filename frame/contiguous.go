@@ -12,6 +12,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/sched"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -207,7 +208,7 @@ func (f *Frame) unsure(over bool, write func() error) error {
 	returned := false
 	defer func() {
 		if over && !returned {
-			f.broken = errPanicked
+			f.broken = sched.ErrPanic
 		}
 	}()
 	err := write()

@@ -2,21 +2,23 @@ package frame
 
 import (
 	"context"
-	"errors"
 	"io"
 	"runtime/debug"
-	"sync"
+	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/engine"
+	"github.com/goblosc/blosc2/internal/sched"
 	"github.com/goblosc/blosc2/internal/task"
 )
 
 // worker is what one goroutine needs.
 type worker struct {
 	*coder.Worker
-	buf []byte  // a decoded block
-	sum summing // of a chunk that is read to be compared with its checksum
+	buf     []byte          // decoded blocks
+	answers [2]engine.Block // of the plan, about the blocks at hand
+	sum     summing         // of a chunk that is read to be compared with its checksum
 }
 
 func (f *Frame) getWorker() *worker {
@@ -29,9 +31,13 @@ func (f *Frame) getWorker() *worker {
 // putWorker gives a worker back, unless it must not be used again. After a panic it is not given back either: its codecs
 // may be in any state.
 func (f *Frame) putWorker(w *worker) {
-	if w.Worker != nil {
-		f.workers.Put(w)
+	if w.Worker == nil {
+		return
 	}
+	for i := range w.answers {
+		w.answers[i].Data, w.answers[i].Mover = nil, nil // memory of the caller
+	}
+	f.workers.Put(w)
 }
 
 // withWorker calls do with a worker.
@@ -45,231 +51,186 @@ func (f *Frame) withWorker(do func(w *worker) error) error {
 // decoding is one call of Decode: the blocks of all its chunks are one queue, from which the workers take. A worker
 // that finds no block left in the opened chunks opens the next chunk, while others go on.
 type decoding struct {
-	f    *Frame
-	s    *snapshot
-	ctx  context.Context
-	plan Plan
-	rows RowPlan // plan, or nil
-	kept *cache  // of blocks, or nil when this call does not use it
+	sched.Loop
+	f         *Frame
+	s         *snapshot
+	plan      engine.ReadPlan
+	blockSize int
+	cache     *cache // of blocks, or nil when this call does not use it
+	workers   int
+	work      func(int) // decode
 
-	workers int
-	loop    func(int) // work
-
-	mu      sync.Mutex
-	wake    sync.Cond // when a chunk was opened, or nothing is left to wait for
-	jobs    []*decodeJob
+	jobs    []*decodeJob // opened chunks, and those that are being opened
 	idle    []*decodeJob // for use again
 	opening int
 	last    bool // the plan has no more chunks
-	err     error
 }
 
 // decodeJob is an opened chunk.
 type decodeJob struct {
-	visit  Visit
+	visit  engine.Visit
 	r      coder.Reader
 	close  io.Closer
-	first  int  // block wanted, when visit.Blocks is empty
+	first  int  // block needed, when visit.Blocks is empty
 	next   int  // block to be taken
-	n      int  // blocks wanted
+	n      int  // blocks needed; 0 until the chunk is open
 	active int  // blocks being decoded
-	two    bool // it pays to decode two blocks at a time
+	two    bool // two blocks are decoded faster at a time
 }
 
-// Decode decodes the blocks that the plan wants, on up to Options.Concurrency goroutines, which have done with the plan
-// when it returns. It works on one state of the frame, whatever is committed meanwhile. It stops at the first error: of
-// the plan, of the context, or ErrCorrupt, ErrUnsupported, ErrTooLarge or of reading, in an *Error with the chunk.
-func (f *Frame) Decode(ctx context.Context, p Plan) (err error) {
-	ctx = task.Context(ctx)
-	s, err := f.acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer f.release(s, &err)
-	return f.decode(ctx, s, p)
+// Decode decodes the blocks that the plan needs, on up to Options.Concurrency goroutines, and does not use the plan after
+// it returns. It reads one committed state, regardless of concurrent commits. blocks is about the number of blocks: no
+// more goroutines are started. blockSize is the decoded size that blocks must have, in bytes, or 0 if any will do. Decode
+// stops at the first error: of the plan, of the context, or ErrCorrupt, ErrUnsupported, ErrTooLarge or of reading, in an
+// *Error with the chunk. It is for package ndarray.
+func (v View) Decode(ctx context.Context, p engine.ReadPlan, blocks int64, blockSize int) error {
+	return v.sound(v.f.decode(task.Context(ctx), v.s, p, blocks, blockSize))
 }
 
-func (f *Frame) decode(ctx context.Context, s *snapshot, p Plan) error {
-	e, ok := f.engines.Get().(*decoding)
+func (f *Frame) decode(ctx context.Context, s *snapshot, p engine.ReadPlan, blocks int64, blockSize int) error {
+	d, ok := f.engines.Get().(*decoding)
 	if !ok {
-		e = &decoding{f: f}
-		e.wake.L = &e.mu
-		e.loop = e.work
+		d = &decoding{f: f}
+		d.work = d.decode
 	}
-	e.s, e.ctx, e.plan, e.last, e.err = s, ctx, p, false, nil
-	e.rows, _ = p.(RowPlan)
-	if e.kept = nil; f.cache != nil && !s.draft {
+	d.Start(ctx)
+	d.s, d.plan, d.blockSize, d.last = s, p, blockSize, false
+	if d.cache = nil; f.cache != nil && !s.draft {
 		size := int64(s.blockSize)
 		if size == 0 {
 			size = 64 << 10 // as in rangePlan
 		}
-		if p.Blocks() <= f.cache.most/4/size {
-			e.kept = f.cache
+		if blocks <= f.cache.most/4/size {
+			d.cache = f.cache
 		}
 	}
-	e.workers = f.opts.workers(p.Blocks())
-	err := e.all(f.pool)
-	e.s, e.ctx, e.plan, e.rows, e.kept = nil, nil, nil, nil, nil
-	f.engines.Put(e)
+	d.workers = f.opts.workers(blocks)
+	err := d.run()
+	d.s, d.plan, d.cache = nil, nil, nil
+	f.engines.Put(d)
 	return err
 }
 
-// all decodes all blocks, and closes the chunks that an error or a panic has left open.
-func (e *decoding) all(p *coder.Pool) error {
+// run decodes all blocks, and closes the chunks that an error or a panic has left open.
+func (d *decoding) run() error {
 	defer func() {
-		for _, j := range e.jobs {
-			e.recycle(j)
+		for _, j := range d.jobs {
+			d.recycle(j)
 		}
-		e.jobs = e.jobs[:0]
+		d.jobs = d.jobs[:0]
 	}()
-	p.Run(e.workers, e.loop)
-	return e.err
+	d.f.pool.Run(d.workers, d.work)
+	return d.Finish()
 }
 
-// errPanicked ends the work of other goroutines after a panic. The caller gets the panic instead.
-var errPanicked = errors.New("a function panicked")
-
-// work is the loop of a worker.
-func (e *decoding) work(int) {
-	w := e.f.getWorker()
-	e.mu.Lock()
-	e.decodeBlocks(w)
-	e.f.putWorker(w)
+// decode is the loop of a worker.
+func (d *decoding) decode(int) {
+	w := d.f.getWorker()
+	d.Work(func() sched.Next { return d.step(w) })
+	d.f.putWorker(w)
 }
 
-// decodeBlocks decodes blocks until there are no more. It is called with e.mu held, and gives it back.
-func (e *decoding) decodeBlocks(w *worker) {
-	panicked := true
-	defer func() {
-		if panicked {
-			e.fail(errPanicked)
-		}
-		e.wake.Broadcast()
-		e.mu.Unlock()
-	}()
-	for e.err == nil {
-		if e.err = e.ctx.Err(); e.err != nil {
-			break
-		}
-		if j := e.take(); j != nil {
-			i, n := j.next, e.run(j)
-			j.next += n
-			j.active += n
-			err := e.unlocked(func() error { return e.blocks(w, j, i, n) })
-			j.active -= n
-			if err != nil {
-				e.fail(err)
-			} else if j.active == 0 && j.next == j.n {
-				e.finish(j)
-			}
-			continue
-		}
-		if !e.last {
-			e.openNext(w)
-			continue
-		}
-		if e.opening == 0 {
-			break
-		}
-		e.wake.Wait()
-	}
-	panicked = false
-}
-
-// unlocked calls f without e.mu, which is held again when f has returned or panicked.
-func (e *decoding) unlocked(f func() error) error {
-	e.mu.Unlock()
-	defer e.mu.Lock()
-	return f()
-}
-
-// take returns an opened chunk with blocks left, or nil.
-func (e *decoding) take() *decodeJob {
-	for _, j := range e.jobs {
+// step decodes some blocks of an opened chunk, or opens the next one.
+func (d *decoding) step(w *worker) sched.Next {
+	for _, j := range d.jobs {
 		if j.next < j.n {
-			return j
+			d.decodeRun(w, j)
+			return sched.Again
 		}
 	}
-	return nil
+	switch {
+	case !d.last:
+		d.openNext(w)
+		return sched.Again
+	case d.opening == 0:
+		return sched.Done
+	}
+	return sched.Wait
 }
 
-// run returns how many of the blocks left in a job a worker takes: some that follow each other, as their bytes, and the
-// places of what these give, come in faster when one processor goes through them, but fewer towards the end. They have no
-// more than 1 MiB, if they are several, so that little is decoded in vain when another worker fails.
-func (e *decoding) run(j *decodeJob) int {
+// decodeRun decodes the next blocks of a job, consecutive ones, because one CPU loads neighboring input and output faster.
+// It takes fewer towards the end of the job. Several of them have no more than 1 MiB, so that little work is wasted when
+// another worker fails.
+func (d *decoding) decodeRun(w *worker, j *decodeJob) {
 	const longest, most = 32, 1 << 20
 	left := j.n - j.next
-	n := min(longest, left/(4*e.workers), most/max(1, j.r.BlockLen(j.wanted(j.next))))
-	if j.two && left >= 2*e.workers {
-		return max(2, n&^1)
+	n := min(longest, left/(4*d.workers), most/max(1, j.r.BlockLen(j.needed(j.next))))
+	if j.two && left >= 2*d.workers {
+		n = max(2, n&^1)
+	} else {
+		n = max(1, n)
 	}
-	return max(1, n)
+	i := j.next
+	j.next += n
+	j.active += n
+	ok := d.Unlocked(func() error { return d.blocks(w, j, i, n) })
+	if j.active -= n; ok && j.active == 0 && j.next == j.n {
+		d.finish(j)
+	}
 }
 
-// blocks decodes the wanted blocks of a job from the i-th on, n of them; where that pays, two at a time.
-func (e *decoding) blocks(w *worker, j *decodeJob, i, n int) (err error) {
-	if m, ok := e.s.src.(*mapped); ok {
-		defer m.recoverFault(debug.SetPanicOnFault(true), e.f, j.visit.Chunk, w, &err)
+// blocks decodes the needed blocks of a job from the i-th, n of them; where that is faster, two at a time.
+func (d *decoding) blocks(w *worker, j *decodeJob, i, n int) (err error) {
+	if m, ok := d.s.src.(*mapped); ok {
+		defer m.recoverFault(debug.SetPanicOnFault(true), d.f, j.visit.Chunk, w, &err)
 	}
+	w.Chunk = int64(j.visit.Chunk)
 	for end := i + n; i < end; {
-		if err := e.ctx.Err(); err != nil {
+		if err := d.Canceled(); err != nil {
 			return err
 		}
-		if j.two && n > 1 {
-			if err := e.two(w, j, [2]int{j.wanted(i), j.wanted(i + 1)}); err != nil {
-				return err
-			}
+		err := error(nil)
+		if k := j.needed(i); j.two && n > 1 {
+			err = d.two(w, j, [2]int{k, j.needed(i + 1)})
 			i += 2
-			continue
+		} else {
+			d.plan.Block(&w.answers[0], &j.visit, k, j.r.BlockOffset(k), j.r.BlockLen(k))
+			err = d.block(w, j, k, &w.answers[0])
+			i++
 		}
-		dst, wanted := e.place(j, j.wanted(i))
-		if err := e.block(w, j, j.wanted(i), dst, wanted); err != nil {
+		if err != nil {
 			return err
 		}
-		i++
 	}
 	return nil
 }
 
-// openNext opens the next chunk of the plan. It is called with e.mu held, which it gives away meanwhile.
-func (e *decoding) openNext(w *worker) {
+// openNext opens the next chunk of the plan.
+func (d *decoding) openNext(w *worker) {
 	var j *decodeJob
-	if n := len(e.idle); n > 0 {
-		j, e.idle = e.idle[n-1], e.idle[:n-1]
+	if n := len(d.idle); n > 0 {
+		j, d.idle = d.idle[n-1], d.idle[:n-1]
 	} else {
 		j = new(decodeJob)
 	}
 	j.visit.Blocks, j.visit.From, j.visit.To = j.visit.Blocks[:0], 0, 0
-	if !e.plan.Next(&j.visit) {
-		e.last = true
-		e.idle = append(e.idle, j)
-		e.wake.Broadcast()
+	if !d.plan.Next(&j.visit) {
+		d.last = true
+		d.idle = append(d.idle, j)
+		d.Wake()
 		return
 	}
-	e.opening++
-	j.n, j.first, j.next, j.close = 0, 0, 0, nil
-	e.jobs = append(e.jobs, j) // without blocks to take, until it is open
+	j.first, j.next, j.n, j.active, j.close = 0, 0, 0, 0, nil
+	d.jobs = append(d.jobs, j)
+	d.opening++
 	var n int
-	err := e.unlocked(func() (err error) {
-		n, err = e.open(w, j)
+	ok := d.Unlocked(func() (err error) {
+		n, err = d.open(w, j)
 		return err
 	})
-	e.opening--
-	if err != nil {
-		e.fail(err)
-	} else if j.n = n; n == 0 {
-		e.finish(j)
+	d.opening--
+	if j.n = n; ok && n == 0 {
+		d.finish(j)
 	}
-	e.wake.Broadcast()
 }
 
-// open opens the chunk of a job and returns how many of its blocks are wanted. A special value is dealt with at once: then
-// there are none.
-func (e *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
-	if m, ok := e.s.src.(*mapped); ok {
-		defer m.recoverFault(debug.SetPanicOnFault(true), e.f, j.visit.Chunk, w, &err)
+// open opens the chunk of a job and returns the number of blocks that are needed. The plan takes a special value at once:
+// then there are none.
+func (d *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
+	if m, ok := d.s.src.(*mapped); ok {
+		defer m.recoverFault(debug.SetPanicOnFault(true), d.f, j.visit.Chunk, w, &err)
 	}
-	f, s, v := e.f, e.s, &j.visit
+	f, s, v := d.f, d.s, &j.visit
 	w.Chunk = int64(v.Chunk)
 	if err := f.checkChunk(s, v.Chunk); err != nil {
 		return 0, err
@@ -290,7 +251,7 @@ func (e *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
 			return 0, f.chunkError(s, v.Chunk, corrupt("NaNs of %d bytes", s.typeSize))
 		}
 		if f.opts.Postfilter == nil {
-			return 0, e.plan.Special(v, special, nil, int(s.typeSize), int(n))
+			return 0, d.plan.Special(v, special, nil, int(s.typeSize), int(n))
 		}
 		b, err := f.specialChunk(s, v.Chunk, special, nil)
 		if err == nil {
@@ -299,15 +260,15 @@ func (e *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
 		if err != nil {
 			return 0, err
 		}
-	} else if j.close, err = f.openChunk(s, w, &j.r, v.Chunk, e.share(v)); err != nil {
+	} else if j.close, err = f.openChunk(s, w, &j.r, v.Chunk, d.share(v)); err != nil {
 		return 0, err
 	}
 	if special, value := j.r.Special(); special != chunk.Regular && f.opts.Postfilter == nil {
-		return 0, e.plan.Special(v, special, value, j.r.Header().TypeSize, j.r.NBytes())
+		return 0, d.plan.Special(v, special, value, j.r.Header().TypeSize, j.r.NBytes())
 	}
 	blocks = j.r.NumBlocks()
 	h := j.r.Header()
-	if want := e.plan.BlockSize(); want > 0 && h.VLBlocks() {
+	if want := d.blockSize; want > 0 && h.VLBlocks() {
 		return 0, f.chunkError(s, v.Chunk, corrupt("blocks of variable size, not of %d bytes", want))
 	} else if want > 0 && h.BlockSize != want {
 		return 0, f.chunkError(s, v.Chunk, corrupt("blocks of %d bytes, not %d", h.BlockSize, want))
@@ -323,23 +284,23 @@ func (e *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
 		j.first = v.From / size
 		blocks = min((v.To-1)/size+1, blocks) - j.first
 	}
-	j.two = e.kept == nil && w.PrefersPairs(&j.r)
-	if e.kept == nil && !s.blockwise() {
+	j.two = d.cache == nil && w.PrefersPairs(&j.r)
+	if d.cache == nil && !s.blockwise() {
 		j.r.ReadAhead(j.first, blocks, v.Blocks)
 	}
 	return blocks, nil
 }
 
-// share estimates which part of a chunk a visit wants; where it is best to read that block by block, it is none.
-func (e *decoding) share(v *Visit) float64 {
-	n := float64(e.s.chunkLen(v.Chunk))
+// share estimates which part of a chunk a visit needs; where it is best to read that block by block, it is none.
+func (d *decoding) share(v *engine.Visit) float64 {
+	n := float64(d.s.chunkLen(v.Chunk))
 	switch {
 	case n <= 0:
 		return 1
-	case e.s.blockwise():
+	case d.s.blockwise():
 		return 0
-	case len(v.Blocks) > 0 && e.s.blockSize > 0:
-		return float64(len(v.Blocks)) * float64(e.s.blockSize) / n
+	case len(v.Blocks) > 0 && d.s.blockSize > 0:
+		return float64(len(v.Blocks)) * float64(d.s.blockSize) / n
 	case v.To > 0:
 		return float64(v.To-v.From) / n
 	}
@@ -356,87 +317,77 @@ func (s *snapshot) blockwise() bool {
 	return false
 }
 
-// wanted returns the number of the i-th wanted block in its chunk.
-func (j *decodeJob) wanted(i int) int {
+// needed returns the number of the i-th needed block in its chunk.
+func (j *decodeJob) needed(i int) int {
 	if len(j.visit.Blocks) > 0 {
 		return int(j.visit.Blocks[i])
 	}
 	return j.first + i
 }
 
-// place asks the plan for the place of block k of a job, or nil, and for how much of it is wanted.
-func (e *decoding) place(j *decodeJob, k int) (dst []byte, wanted int) {
-	n := j.r.BlockLen(k)
-	dst, wanted = e.plan.Place(&j.visit, k, j.r.BlockOffset(k), n)
-	if dst != nil {
-		wanted = n
-	}
-	return dst, wanted
-}
+// mostTwo is the size of the two largest blocks that are decoded at a time to memory of the worker: they stay in the cache.
+const mostTwo = 1 << 20
 
-// twoMost is how many bytes two blocks may have that do not go straight to their places: so many stay near the processor.
-const twoMost = 1 << 20
-
-// two decodes two blocks together, if both go straight to their places or both are for the plan, and most of them is
-// wanted.
-func (e *decoding) two(w *worker, j *decodeJob, k [2]int) error {
+// two decodes two blocks at a time, if both are decoded directly or neither is, and most of them is needed.
+func (d *decoding) two(w *worker, j *decodeJob, k [2]int) error {
 	r := &j.r
 	var dst [2][]byte
-	var wanted [2]int
+	size, need := 0, 0
 	for i, k := range k {
-		dst[i], wanted[i] = e.place(j, k)
+		n := r.BlockLen(k)
+		d.plan.Block(&w.answers[i], &j.visit, k, r.BlockOffset(k), n)
+		dst[i] = w.answers[i].Direct(n)
+		size += n
+		need += w.answers[i].Need
 	}
-	n := r.BlockLen(k[0]) + r.BlockLen(k[1])
-	if (dst[0] == nil) != (dst[1] == nil) || dst[0] == nil && n > twoMost || wanted[0]+wanted[1] < n*3/4 {
-		if err := e.block(w, j, k[0], dst[0], wanted[0]); err != nil {
+	direct := dst[0] != nil
+	if direct != (dst[1] != nil) || !direct && size > mostTwo || need < size*3/4 {
+		if err := d.block(w, j, k[0], &w.answers[0]); err != nil {
 			return err
 		}
-		return e.block(w, j, k[1], dst[1], wanted[1])
+		return d.block(w, j, k[1], &w.answers[1])
 	}
-	w.Chunk = int64(j.visit.Chunk)
-	if dst[0] != nil {
-		return e.chunkError(j, w.DecodePair(dst, r, k))
+	if !direct {
+		b, n := w.block(size), r.BlockLen(k[0])
+		dst[0], dst[1] = b[:n:n], b[n:]
 	}
-	b := w.block(n)
-	dst[0], dst[1] = b[:r.BlockLen(k[0]):r.BlockLen(k[0])], b[r.BlockLen(k[0]):]
-	if err := w.DecodePair(dst, r, k); err != nil {
-		return e.chunkError(j, err)
+	if err := w.DecodePair(dst, r, k); err != nil || direct {
+		return d.chunkError(j, err)
 	}
-	err := e.plan.Block(&j.visit, k[0], r.BlockOffset(k[0]), dst[0])
-	if err == nil {
-		err = e.plan.Block(&j.visit, k[1], r.BlockOffset(k[1]), dst[1])
+	if err := w.answers[0].Read(dst[0]); err != nil {
+		return err
 	}
-	return err
+	return w.answers[1].Read(dst[1])
 }
 
-// block decodes block k of a job to dst, its place, or the bytes of it that are wanted for the plan where that is nil.
-func (e *decoding) block(w *worker, j *decodeJob, k int, dst []byte, wanted int) error {
-	at, n := j.r.BlockOffset(k), j.r.BlockLen(k)
-	w.Chunk = int64(j.visit.Chunk)
-	if e.kept != nil {
-		return e.blockKept(w, j, k, at, n, dst)
+// block decodes block k of a job as far as the answer b of the plan needs it, and moves its items.
+func (d *decoding) block(w *worker, j *decodeJob, k int, b *engine.Block) error {
+	if d.cache != nil {
+		return d.blockCached(w, j, k, b)
 	}
-	if dst != nil {
-		return e.chunkError(j, w.DecodeBlock(dst, &j.r, k))
+	n := j.r.BlockLen(k)
+	if dst := b.Direct(n); dst != nil {
+		return d.chunkError(j, w.DecodeBlock(dst, &j.r, k))
 	}
-	if e.rows != nil {
-		s, ok, err := w.DecodeShuffled(&j.r, k, wanted)
-		switch {
-		case err != nil:
-			return e.chunkError(j, err)
-		case ok && e.rows.Shuffled(&j.visit, k, at, s):
+	if b.ItemSize > 0 {
+		s, ok, err := w.DecodeShuffled(&j.r, k, b.Need)
+		if err != nil {
+			return d.chunkError(j, err)
+		}
+		if ok && b.ReadShuffled(s) {
 			return nil
-		case ok:
-			dst = w.block(n)
-			s.Unshuffle(dst)
-			return e.plan.Block(&j.visit, k, at, dst)
+		}
+		if ok {
+			block := w.block(n)
+			s.Unshuffle(block)
+			return b.Read(block)
 		}
 	}
-	dst = w.block(n)
-	if err := w.DecodePrefix(dst, &j.r, k, wanted); err != nil {
-		return e.chunkError(j, err)
+	block := w.block(n)
+	if err := w.DecodePrefix(block, &j.r, k, b.Need); err != nil {
+		return d.chunkError(j, err)
 	}
-	return e.plan.Block(&j.visit, k, at, dst)
+	return b.Read(block)
 }
 
 // block returns memory for a decoded block.
@@ -447,54 +398,38 @@ func (w *worker) block(n int) []byte {
 	return w.buf[:n]
 }
 
-// blockKept is block for blocks that the cache keeps.
-func (e *decoding) blockKept(w *worker, j *decodeJob, k, at, n int, dst []byte) error {
+// blockCached is block with the cache.
+func (d *decoding) blockCached(w *worker, j *decodeJob, k int, b *engine.Block) error {
 	key := cacheKey{j.visit.Chunk, k}
-	data := e.kept.get(e.s, key)
+	data := d.cache.get(d.s, key)
 	if data == nil {
-		data = make([]byte, n)
+		data = make([]byte, j.r.BlockLen(k))
 		if err := w.DecodeBlock(data, &j.r, k); err != nil {
-			return e.chunkError(j, err)
+			return d.chunkError(j, err)
 		}
-		if e.f.snap.Load() == e.s {
-			e.kept.put(e.s, key, data)
+		if d.f.snap.Load() == d.s {
+			d.cache.put(d.s, key, data)
 		}
 	}
-	if dst != nil {
-		copy(dst, data)
-		return nil
-	}
-	return e.plan.Block(&j.visit, k, at, data)
+	return b.Read(data)
 }
 
-func (e *decoding) chunkError(j *decodeJob, err error) error {
+func (d *decoding) chunkError(j *decodeJob, err error) error {
 	if err == nil {
 		return nil
 	}
-	return e.f.chunkError(e.s, j.visit.Chunk, err)
+	return d.f.chunkError(d.s, j.visit.Chunk, err)
 }
 
-// fail records the first error and ends the work.
-func (e *decoding) fail(err error) {
-	if e.err == nil {
-		e.err = err
-	}
-	e.wake.Broadcast()
+// finish removes a job whose blocks are all decoded.
+func (d *decoding) finish(j *decodeJob) {
+	i := slices.Index(d.jobs, j)
+	d.jobs = slices.Delete(d.jobs, i, i+1)
+	d.recycle(j)
 }
 
-// finish takes a job whose blocks are all decoded off the list.
-func (e *decoding) finish(j *decodeJob) {
-	for i, x := range e.jobs {
-		if x == j {
-			e.jobs = append(e.jobs[:i], e.jobs[i+1:]...)
-			break
-		}
-	}
-	e.recycle(j)
-}
-
-func (e *decoding) recycle(j *decodeJob) {
+func (d *decoding) recycle(j *decodeJob) {
 	closeSource(j.close)
 	j.close = nil
-	e.idle = append(e.idle, j)
+	d.idle = append(d.idle, j)
 }

@@ -206,7 +206,7 @@ func wholeState(f *Frame, items int) error {
 	}
 	defer v.Release()
 	all := make([]byte, v.Info().NBytes)
-	if err := v.Decode(context.Background(), &rangePlan{s: v.s, dst: all}); err != nil {
+	if err := v.Decode(context.Background(), &rangePlan{s: v.s, dst: all}, 1000, 0); err != nil {
 		return err
 	}
 	for i := 4; i < len(all); i += 4 {
@@ -279,14 +279,14 @@ func TestLockGap(t *testing.T) {
 			t.Fatal(err)
 		}
 		dst := make([]byte, 40)
-		if err := v.Decode(context.Background(), &rangePlan{s: v.s, dst: dst}); !errors.Is(err, ErrChanged) {
+		if err := v.Decode(context.Background(), &rangePlan{s: v.s, dst: dst}, 1000, 0); !errors.Is(err, ErrChanged) {
 			t.Error(err)
 		}
 		if _, err := f.ReadAt(dst, 0); !errors.Is(err, ErrChanged) { // it joins the view
 			t.Error(err)
 		}
 		must(t, f.Append(stamped(3, 10)))
-		if err := v.Decode(context.Background(), &rangePlan{s: v.s, dst: dst}); !errors.Is(err, ErrChanged) {
+		if err := v.Decode(context.Background(), &rangePlan{s: v.s, dst: dst}, 1000, 0); !errors.Is(err, ErrChanged) {
 			t.Error("after a commit:", err)
 		}
 		v.Release()
@@ -308,7 +308,7 @@ func TestLockClosed(t *testing.T) {
 		v, err := g.View()
 		must(t, err)
 		must(t, g.Close())
-		if err := v.Decode(context.Background(), &rangePlan{s: v.s, dst: make([]byte, 4)}); err == nil {
+		if err := v.Decode(context.Background(), &rangePlan{s: v.s, dst: make([]byte, 4)}, 1000, 0); err == nil {
 			t.Error("a read after Close")
 		}
 		v.Release()

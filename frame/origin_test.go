@@ -162,7 +162,7 @@ func refusesEdits(t *testing.T, f *Frame) {
 		"Reorder": f.Reorder([]int{1, 0, 2, 3, 4, 5}), "AppendBlocks": f.AppendBlocks([][]byte{data}),
 		"SelectChunks": f.edit(func(b *Batch) error { return b.SelectChunks(1, 80, func(i int64) int64 { return i }) }),
 		"FillSpecial":  f.FillSpecial(80, chunk.Zeros),
-		"Encode":       f.edit(func(b *Batch) error { return b.Encode(context.Background(), 80, nil) }),
+		"Encode":       f.edit(func(b *Batch) error { return b.Encode(context.Background(), 80, nil, 0) }),
 	} {
 		notHere(t, what, err, "only its metalayers can be edited")
 	}

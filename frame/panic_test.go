@@ -15,6 +15,9 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/engine"
+	"github.com/goblosc/blosc2/internal/sched"
 )
 
 // trap makes functions of the user panic, or call runtime.Goexit, when it is armed.
@@ -126,39 +129,54 @@ func (s *trapStorage) Truncate(n int64) error {
 	return s.Memory.Truncate(n)
 }
 
-// trapSource is a Source of chunks of the same byte that ticks.
+// trapSource is an engine.WritePlan of chunks of the same blocks that ticks.
 type trapSource struct {
-	next, block *trap
-	n, to       int
+	next, block, move *trap
+	n, to             int
 }
 
-func (s *trapSource) Next(v *Visit) (bool, bool) {
+func (s *trapSource) Next(v *engine.Visit) bool {
 	if s.n == s.to {
 		s.next.tick()
-		return false, false
+		return false
 	}
 	v.Chunk = s.n
 	s.n++
-	return false, true
+	return true
 }
 
-func (s *trapSource) Block(_ *Visit, k, _ int, dst []byte) ([]byte, error) {
+func (s *trapSource) Block(b *engine.Block, _ *engine.Visit, k, _, _ int) {
 	if k == 3 {
 		s.block.tick()
 	}
-	for i := range dst {
-		dst[i] = byte(i)
-	}
-	return dst, nil
+	*b = engine.Block{Mover: trapMover{s.move, k == 3}}
 }
+
+// trapMover is the Mover of a block that ticks.
+type trapMover struct {
+	*trap
+	ticks bool
+}
+
+func (m trapMover) Move(block []byte, _ bool) error {
+	if m.ticks {
+		m.tick()
+	}
+	for i := range block {
+		block[i] = byte(i)
+	}
+	return nil
+}
+
+func (m trapMover) Unshuffle(coder.Shuffled) bool { return false }
 
 // trapPlan reads a range and ticks.
 type trapPlan struct {
 	rangePlan
-	next, block *trap
+	next, block, move *trap
 }
 
-func (p *trapPlan) Next(v *Visit) bool {
+func (p *trapPlan) Next(v *engine.Visit) bool {
 	ok := p.rangePlan.Next(v)
 	if !ok {
 		p.next.tick()
@@ -166,9 +184,10 @@ func (p *trapPlan) Next(v *Visit) bool {
 	return ok
 }
 
-func (p *trapPlan) Place(*Visit, int, int, int) ([]byte, int) { return nil, p.s.blockLen() }
-func (p *trapPlan) Block(*Visit, int, int, []byte) error      { p.block.tick(); return nil }
-func (s *snapshot) blockLen() int                             { return int(s.blockSize) }
+func (p *trapPlan) Block(b *engine.Block, _ *engine.Visit, _, _, n int) {
+	p.block.tick()
+	*b = engine.Block{Need: n, Mover: trapMover{p.move, true}}
+}
 
 const (
 	trapChunks = 6
@@ -217,7 +236,7 @@ func TestPanics(t *testing.T) {
 					edit := func() error { return f.Append(content) }
 					encode := func(s *trapSource) func() error {
 						return func() error {
-							return f.edit(func(b *Batch) error { return b.Encode(context.Background(), trapSize, s) })
+							return f.edit(func(b *Batch) error { return b.Encode(context.Background(), trapSize, s, 0) })
 						}
 					}
 					for _, x := range []*trap{cod, fil, post} {
@@ -228,25 +247,27 @@ func TestPanics(t *testing.T) {
 					}
 					for _, x := range []*trap{cod, fil, pre} {
 						use("Append", x, edit)
-						use("Encode", x, encode(&trapSource{off, off, 0, trapChunks}))
+						use("Encode", x, encode(&trapSource{off, off, off, 0, trapChunks}))
 						use("AppendBlocks", x, func() error { return f.AppendBlocks([][]byte{content, content}) })
 						use("Create", x, func() error {
 							_, err := Create(filepath.Join(t.TempDir(), "y"), o, func(b *Batch) error { return b.Append(content) })
 							return err
 						})
 					}
-					use("Source.Next", b, encode(&trapSource{b, off, 0, 2}))
-					use("Source.Block", b, encode(&trapSource{off, b, 0, 2}))
-					plan := func(next, block *trap) func() error {
+					use("WritePlan.Next", b, encode(&trapSource{b, off, off, 0, 2}))
+					use("WritePlan.Block", b, encode(&trapSource{off, b, off, 0, 2}))
+					use("Mover.Move, writing", b, encode(&trapSource{off, off, b, 0, 2}))
+					plan := func(next, block, move *trap) func() error {
 						return func() error {
 							v, err := f.View()
 							must(t, err)
 							defer v.Release()
-							return v.Decode(context.Background(), &trapPlan{rangePlan{s: v.s, dst: make([]byte, 2*trapSize)}, next, block})
+							return v.Decode(context.Background(), &trapPlan{rangePlan{s: v.s, dst: make([]byte, 2*trapSize)}, next, block, move}, 1000, 0)
 						}
 					}
-					use("Plan.Next", b, plan(b, off))
-					use("Plan.Block", b, plan(off, b))
+					use("ReadPlan.Next", b, plan(b, off, off))
+					use("ReadPlan.Block", b, plan(off, b, off))
+					use("Mover.Move, reading", b, plan(off, off, b))
 					if kind == "memory" {
 						use("Storage.ReadAt", rd, read)
 						use("Storage.ReadAt of a chunk", rd, func() error { _, err := f.RawChunk(nil, 0); return err })
@@ -323,9 +344,9 @@ func trapBatch(t *testing.T, f *Frame, x *trap, content []byte) {
 	}
 	b, err := f.Begin(context.Background())
 	must(t, err)
-	src := &trapSource{new(trap), new(trap), 0, 2}
-	x.spring(t, func() error { return b.Encode(context.Background(), trapSize, src) })
-	if err := b.Commit(); !errors.Is(err, errPanicked) {
+	src := &trapSource{new(trap), new(trap), new(trap), 0, 2}
+	x.spring(t, func() error { return b.Encode(context.Background(), trapSize, src, 0) })
+	if err := b.Commit(); !errors.Is(err, sched.ErrPanic) {
 		t.Error(err)
 	}
 	trapUse(t, "Batch", f, content)
@@ -429,7 +450,7 @@ func TestPanicCommit(t *testing.T) {
 		if err == nil {
 			must(t, b.Append(stamped(3, 1000)))
 			must(t, b.Commit())
-		} else if !errors.Is(err, errPanicked) {
+		} else if !errors.Is(err, sched.ErrPanic) {
 			t.Fatalf("call %d: %v", at, err)
 		}
 		cancel()

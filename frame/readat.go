@@ -8,6 +8,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/engine"
 )
 
 // ReadAt reads decoded bytes of the super-chunk, as if its chunks stood one behind the other. It implements
@@ -43,17 +44,17 @@ func (f *Frame) readRange(ctx context.Context, s *snapshot, dst []byte, off int6
 	r := &rangePlan{s: s, dst: dst, off: off}
 	if s.chunkSize > 0 {
 		r.chunk = int(off / int64(s.chunkSize))
-		return f.decode(ctx, s, r)
+		return f.decode(ctx, s, r, r.blocks(), 0)
 	}
 	var err error
 	if r.ends, err = f.chunkEnds(s); err != nil {
 		return err
 	}
 	r.chunk = sort.Search(len(r.ends), func(i int) bool { return r.ends[i] > off })
-	return f.decode(ctx, s, r)
+	return f.decode(ctx, s, r, r.blocks(), 0)
 }
 
-// rangePlan reads a range of the decoded bytes.
+// rangePlan is the engine.ReadPlan that reads a range of the decoded bytes.
 type rangePlan struct {
 	s     *snapshot
 	dst   []byte
@@ -73,9 +74,8 @@ func (r *rangePlan) start(i int) int64 {
 	return r.ends[i-1]
 }
 
-func (r *rangePlan) BlockSize() int { return 0 }
-
-func (r *rangePlan) Blocks() int64 {
+// blocks returns about the number of blocks.
+func (r *rangePlan) blocks() int64 {
 	size := int64(r.s.blockSize)
 	if size == 0 {
 		size = 64 << 10 // automatic block sizes are about that or more
@@ -83,7 +83,8 @@ func (r *rangePlan) Blocks() int64 {
 	return int64(len(r.dst))/size + 1
 }
 
-func (r *rangePlan) Next(v *Visit) bool {
+// Next implements engine.ReadPlan.
+func (r *rangePlan) Next(v *engine.Visit) bool {
 	end := r.off + int64(len(r.dst))
 	if r.chunk >= r.s.index.n || r.start(r.chunk) >= end {
 		return false
@@ -105,21 +106,15 @@ func (r *rangePlan) part(at, n int64) (dst []byte, from int64) {
 	return r.dst[lo-r.off : hi-r.off], lo - at
 }
 
-func (r *rangePlan) Place(v *Visit, _, at, n int) ([]byte, int) {
+// Block implements engine.ReadPlan.
+func (r *rangePlan) Block(b *engine.Block, v *engine.Visit, _, at, n int) {
 	dst, from := r.part(r.start(v.Chunk)+int64(at), int64(n))
-	if len(dst) == n {
-		return dst, n
-	}
-	return nil, int(from) + len(dst)
+	b.Data, b.ItemSize, b.Need, b.Mover = dst, 0, int(from)+len(dst), nil
+	b.Copy.Begin(0, int(from), len(dst))
 }
 
-func (r *rangePlan) Block(v *Visit, _, at int, data []byte) error {
-	dst, from := r.part(r.start(v.Chunk)+int64(at), int64(len(data)))
-	copy(dst, data[from:])
-	return nil
-}
-
-func (r *rangePlan) Special(v *Visit, s chunk.Special, value []byte, typeSize, n int) error {
+// Special implements engine.ReadPlan.
+func (r *rangePlan) Special(v *engine.Visit, s chunk.Special, value []byte, typeSize, n int) error {
 	dst, from := r.part(r.start(v.Chunk), int64(n))
 	coder.FillSpecial(dst, s, value, typeSize, int(from))
 	return nil

@@ -51,11 +51,6 @@ func (v View) ChunkInfo(i int) (ChunkInfo, error) {
 	return c, v.sound(err)
 }
 
-// Decode decodes the blocks that the plan wants. See Frame.Decode.
-func (v View) Decode(ctx context.Context, p Plan) error {
-	return v.sound(v.f.decode(task.Context(ctx), v.s, p))
-}
-
 // sound returns the error of a read, or that the state may have been written over meanwhile.
 func (v View) sound(err error) error {
 	if v.batch {

@@ -19,6 +19,8 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 )
 
+var noContext context.Context // nil, which callers may pass by mistake
+
 // soonCanceled wants call to return the error of a context with a short deadline, not long after it.
 func soonCanceled(t *testing.T, what string, call func(ctx context.Context) error) {
 	t.Helper()
@@ -54,7 +56,7 @@ func TestWaitForBatch(t *testing.T) {
 	f, err := Create(filepath.Join(t.TempDir(), "x"), &Options{NoSync: true}, nil)
 	must(t, err)
 	defer f.Close()
-	b, err := f.Begin(nil)
+	b, err := f.Begin(noContext)
 	must(t, err)
 	for name, call := range waitCalls {
 		soonCanceled(t, name, func(ctx context.Context) error { return call(ctx, f) })
@@ -147,11 +149,10 @@ func TestWaitForLock(t *testing.T) {
 					return err
 				}
 				defer v.Release()
-				return v.Decode(ctx, &rangePlan{s: v.s, dst: make([]byte, 40)})
+				return v.Decode(ctx, &rangePlan{s: v.s, dst: make([]byte, 40)}, 1000, 0)
 			}
 			if how == "edit" {
 				soonCanceled(t, "ViewContext", decode)
-				soonCanceled(t, "Decode", func(ctx context.Context) error { return f.Decode(ctx, &rangePlan{dst: make([]byte, 40)}) })
 				soonCanceled(t, "Verify", func(ctx context.Context) error { return f.Verify(ctx, func(err error) error { return err }) })
 				soonCanceled(t, "Copy", func(ctx context.Context) error { _, err := f.Copy(ctx, name+".copy", o); return err })
 				if !o.Sparse {
@@ -180,7 +181,7 @@ func TestWaitForLock(t *testing.T) {
 		release := holdLock(t, name, "read")
 		soonCanceled(t, "Begin", func(ctx context.Context) error { return waitCalls["Begin"](ctx, f) })
 		release()
-		if err := v.Decode(nil, &rangePlan{s: v.s, dst: make([]byte, 40)}); err != nil || !f.lock.held {
+		if err := v.Decode(noContext, &rangePlan{s: v.s, dst: make([]byte, 40)}, 1000, 0); err != nil || !f.lock.held {
 			t.Error(err)
 		}
 		v.Release()
@@ -293,7 +294,7 @@ var closeReads = map[string]func(f *Frame) error{
 		if _, err := v.ChunkInfo(2); err != nil {
 			return err
 		}
-		return v.Decode(context.Background(), &rangePlan{s: v.s, dst: make([]byte, 30000)})
+		return v.Decode(context.Background(), &rangePlan{s: v.s, dst: make([]byte, 30000)}, 1000, 0)
 	},
 	"Begin": func(f *Frame) error {
 		_, err := f.Begin(context.Background())
@@ -361,7 +362,7 @@ func TestManyGoroutines(t *testing.T) {
 			check("Append", f.Append(p[i*len(p)/4:(i+1)*len(p)/4]))
 		}
 		check("Encode", f.edit(func(b *Batch) error {
-			return b.Encode(context.Background(), 64*blocks/4, &sizedSource{trapSource{new(trap), new(trap), 0, 4}, int64(len(p))})
+			return b.Encode(context.Background(), 64*blocks/4, &trapSource{new(trap), new(trap), new(trap), 0, 4}, int64(len(p)))
 		}))
 		_, err = f.ReadAt(p, 0)
 		check("ReadAt", err)
@@ -369,11 +370,3 @@ func TestManyGoroutines(t *testing.T) {
 		check("ReadChunk", err)
 	}
 }
-
-// sizedSource is a Source that knows its size.
-type sizedSource struct {
-	trapSource
-	size int64
-}
-
-func (s *sizedSource) Size() int64 { return s.size }

@@ -336,7 +336,8 @@ func (a *Array) ChunkInfos() iter.Seq2[ChunkInfo, error] {
 		plan, n := newPlan(st.geo, &s), st.geo.ndim
 		var part chunkPart
 		c := ChunkInfo{Coord: make([]int64, n), Box: Box{make([]int64, n), make([]int64, n)}}
-		for ok := plan.first(&part); ok; ok = plan.next(&part) {
+		for i := range plan.chunks {
+			plan.seek(&part, i)
 			c.Number = part.number
 			copy(c.Coord, part.coord[:n])
 			copy(c.Box.Start, part.origin[:n])

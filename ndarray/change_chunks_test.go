@@ -39,7 +39,7 @@ func (m *model) inChunks(t testing.TB, a *Array) []map[int64]uint32 {
 	g := a.state.Load().geo
 	chunks := make([]map[int64]uint32, g.chunks)
 	for i := range int64(len(m.data) / m.size) {
-		chunk, block, item := g.locate(i)
+		chunk, block, item := locate(g, i)
 		if chunks[chunk] == nil {
 			chunks[chunk] = map[int64]uint32{}
 		}

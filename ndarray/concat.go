@@ -259,6 +259,7 @@ func (p *joined) read(ctx context.Context, dst []byte, start, count, stride *dim
 	p.convert(items, raw)
 	var from side
 	strides(&from.stride, count[:ndim])
-	copyItems(dst, items, &side{stride: *stride}, &from, count, ndim, p.m.dtype.Size)
+	c := copyOf(&side{stride: *stride}, &from, count, ndim, p.m.dtype.Size)
+	c.Run(dst, items)
 	return nil
 }

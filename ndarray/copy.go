@@ -1,256 +1,70 @@
 package ndarray
 
-import "encoding/binary"
+import (
+	"context"
 
-// side is where the items of a box are in a buffer: item k of each axis is at offset + sum of k*stride, in items.
-type side struct {
-	offset int64
-	stride dims
-}
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/task"
+)
 
-// box is a set of items, count of them along each axis, that are moved between a decoded block and the user side.
-type box struct {
-	ndim  int
-	count dims
-	items int64 // product of the counts
-	block side
-	user  side
-
-	// whole is set when the box has all items of the block that belong to the chunk and lie inside the array.
-	// Whoever writes it need not know what the block held before.
-	whole bool
-	// direct is set when the box is the full block, without padding, and stands on the user side as one run in
-	// the same order: blockItems items at user.offset. It can be decoded and encoded in place.
-	direct bool
-}
-
-// end returns where the items of the box end in the block, in items: behind the last of them.
-func (b *box) end() int64 {
-	n := b.block.offset + 1
-	for i := range b.ndim {
-		n += (b.count[i] - 1) * b.block.stride[i]
-	}
-	return n
-}
-
-// toUser copies the items of the box from a decoded block to the user side. Both buffers must be as long as the
-// geometry and the selection say.
-func (b *box) toUser(dst, block []byte, itemSize int) {
-	copyItems(dst, block, &b.user, &b.block, &b.count, b.ndim, itemSize)
-}
-
-// toBlock copies the items of the box from the user side to a decoded block.
-func (b *box) toBlock(block, src []byte, itemSize int) {
-	copyItems(block, src, &b.block, &b.user, &b.count, b.ndim, itemSize)
-}
-
-// fillUser sets the items of the box on the user side to a value, which is one item.
-func (b *box) fillUser(dst, value []byte) {
-	fillItems(dst, value, &b.user, &b.count, b.ndim)
-}
-
-// fillBlock sets the items of the box in a decoded block to a value, which is one item.
-func (b *box) fillBlock(block, value []byte) {
-	fillItems(block, value, &b.block, &b.count, b.ndim)
-}
-
-// loops is a strided copy with the fewest nested loops that do it: loop 0 is the outermost. All sizes are bytes.
-type loops struct {
-	n        int
-	count    [maxDims]int
-	dst, src [maxDims]int // strides
-	dstOff   int
-	srcOff   int
-}
-
-// nest makes the loops over a box: axes of one item vanish, and neighbours that both sides step through evenly
-// become one.
-func (l *loops) nest(dst, src *side, count *dims, ndim, itemSize int) {
-	l.n = 0
-	l.dstOff, l.srcOff = int(dst.offset)*itemSize, int(src.offset)*itemSize
-	for i := range ndim {
-		n := int(count[i])
-		if n == 1 {
-			continue
-		}
-		ds, ss := int(dst.stride[i])*itemSize, int(src.stride[i])*itemSize
-		if k := l.n - 1; k >= 0 && l.dst[k] == ds*n && l.src[k] == ss*n {
-			l.count[k] *= n
-			l.dst[k], l.src[k] = ds, ss
-			continue
-		}
-		l.count[l.n], l.dst[l.n], l.src[l.n] = n, ds, ss
-		l.n++
-	}
-}
-
-// copyItems copies a box of items. The sides must not overlap.
-func copyItems(dst, src []byte, to, from *side, count *dims, ndim, itemSize int) {
-	var l loops
-	l.nest(to, from, count, ndim, itemSize)
-	l.copy(dst, src, itemSize)
-}
-
-// copy runs the loops over pieces of width bytes, or over longer ones where the innermost loop has no gaps.
-func (l *loops) copy(dst, src []byte, width int) {
-	if k := l.n - 1; k >= 0 && l.dst[k] == width && l.src[k] == width {
-		width *= l.count[k]
-		l.n--
-	}
-	l.run(dst, src, width)
-}
-
-// fillItems sets a box of items to one value.
-func fillItems(dst, value []byte, to *side, count *dims, ndim int) {
-	var l loops
-	var from side // all strides zero: the same item again and again
-	up := *to     // in which order the items are set does not matter
-	for i := range ndim {
-		if up.stride[i] < 0 {
-			up.offset += (count[i] - 1) * up.stride[i]
-			up.stride[i] = -up.stride[i]
+// Options returns the options that make an array like this one: its partition, compression parameters, metalayers,
+// and the codecs, filters and limits that it was opened with. Change what should differ and pass them to Copy. A
+// metalayer that says that the data is elsewhere is left out: a copy has the data.
+func (a *Array) Options() *Options {
+	info := a.f.Info()
+	o := &Options{Options: a.f.Options(), Chunks: a.Chunks(), Blocks: a.Blocks()}
+	o.CParams, o.Sparse, o.Overwrite, o.Offset, o.Meta = info.CParams, info.Sparse, false, 0, nil
+	o.VLMeta = nil
+	o.Checksums = info.Checksums
+	for _, l := range a.f.Meta() {
+		if l.Name != a.layer && !frame.MarksOrigin(l.Name) {
+			o.Meta = append(o.Meta, l)
 		}
 	}
-	l.nest(&up, &from, count, ndim, len(value))
-	l.fill(dst, value)
+	return o
 }
 
-// fill sets the places that the loops lead to in dst to one value. No step may be negative.
-func (l *loops) fill(dst, value []byte) {
-	l.srcOff = 0
-	k := l.n - 1
-	if k < 0 || l.dst[k] != len(value) {
-		l.run(dst, value, len(value))
-		return
+// Copy makes an array with the items of r in a new file or directory, or in memory when name is "", and opens it for
+// writing. o says what it shall be like; nil means like r (see Options). A copy of an array has its variable-length
+// metalayers, too. With the same partition and parameters the chunks are copied as they are stored; else they are read
+// and compressed again, a few chunks at a time. Errors are those of Create and of reading.
+func Copy(ctx context.Context, r Reader, name string, o *Options) (*Array, error) {
+	ctx = task.Context(ctx)
+	h, err := hold(ctx, r)
+	if err != nil {
+		return nil, err
 	}
-	// The first row is made from the value, the others are copies of it.
-	width := len(value) * l.count[k]
-	row := dst[l.dstOff : l.dstOff+width]
-	repeat(row, value)
-	l.n--
-	if l.n > 0 {
-		l.run(dst, row, width)
+	defer h.release()
+	if o == nil {
+		o = r.Options()
 	}
+	l, err := h.layout(r.Shape(), o)
+	if err != nil {
+		return nil, err
+	}
+	return l.create(ctx, name, func(b *frame.Batch) error {
+		if _, m := r.source(); m == nil {
+			if err := b.CopyVLMeta(h.v); err != nil {
+				return err
+			}
+		}
+		if h.chunkwise() && l.takes(h) {
+			return b.CopyChunks(ctx, h.v)
+		}
+		s := h.stream(l)
+		if allZeros(h.v) {
+			return s.zeros(b)
+		}
+		return s.run(ctx, b)
+	})
 }
 
-// repeat fills dst with copies of value, whose length divides the one of dst.
-func repeat(dst, value []byte) {
-	if isZero(value) {
-		clear(dst)
-		return
-	}
-	const near = 8 << 10 // the doubling stops while the source is still in the nearest cache
-	n := copy(dst, value)
-	for n < len(dst) && n < near {
-		n += copy(dst[n:], dst[:n])
-	}
-	for from := dst[:n]; n < len(dst); {
-		n += copy(dst[n:], from)
-	}
-}
-
-func isZero(b []byte) bool {
-	for _, x := range b {
-		if x != 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// run copies pieces of width bytes.
-func (l *loops) run(dst, src []byte, width int) {
-	if l.n == 0 {
-		copy(dst[l.dstOff:l.dstOff+width], src[l.srcOff:l.srcOff+width])
-		return
-	}
-	inner := l.n - 1
-	n, ds, ss := l.count[inner], l.dst[inner], l.src[inner]
-	p := l.begin() // not the loop's own, which would be a copy at each turn
-	for {
-		if width >= minRow && width <= maxRow {
-			dstAhead, srcAhead := l.ahead(&p)
-			rows(dst, src, p.dst, p.src, n, ds, ss, width, dstAhead, srcAhead)
-		} else {
-			line(dst, src, p.dst, p.src, n, ds, ss, width)
-		}
-		if !l.next(&p) {
-			return
-		}
-	}
-}
-
-// odometer is a place in the loops, but for the innermost.
-type odometer struct {
-	dst, src int // offsets in bytes
-	at       [maxDims]int
-}
-
-func (l *loops) begin() odometer { return odometer{dst: l.dstOff, src: l.srcOff} }
-
-// ahead returns how far the places that the innermost loop goes through next are from those of this one, or zeros.
-func (l *loops) ahead(p *odometer) (dst, src int) {
-	if k := l.n - 2; k >= 0 && p.at[k] < l.count[k]-1 {
-		return l.dst[k], l.src[k]
-	}
-	return 0, 0
-}
-
-// next moves to the next round of the innermost loop, and returns whether there is one.
-func (l *loops) next(p *odometer) bool {
-	for k := l.n - 2; k >= 0; k-- {
-		p.dst += l.dst[k]
-		p.src += l.src[k]
-		if p.at[k]++; p.at[k] < l.count[k] {
-			return true
-		}
-		p.dst -= l.dst[k] * l.count[k]
-		p.src -= l.src[k] * l.count[k]
-		p.at[k] = 0
-	}
-	return false
-}
-
-// line copies n pieces of width bytes, ds bytes apart in dst from d on, and ss bytes apart in src from s on.
-func line(dst, src []byte, d, s, n, ds, ss, width int) {
-	switch width {
-	case 1:
-		for ; n > 0; n-- {
-			dst[d] = src[s]
-			d += ds
-			s += ss
-		}
-	case 2:
-		for ; n > 0; n-- {
-			binary.NativeEndian.PutUint16(dst[d:d+2], binary.NativeEndian.Uint16(src[s:s+2]))
-			d += ds
-			s += ss
-		}
-	case 4:
-		for ; n > 0; n-- {
-			binary.NativeEndian.PutUint32(dst[d:d+4], binary.NativeEndian.Uint32(src[s:s+4]))
-			d += ds
-			s += ss
-		}
-	case 8:
-		for ; n > 0; n-- {
-			binary.NativeEndian.PutUint64(dst[d:d+8], binary.NativeEndian.Uint64(src[s:s+8]))
-			d += ds
-			s += ss
-		}
-	case 16:
-		for ; n > 0; n-- {
-			to, from := dst[d:d+16], src[s:s+16]
-			binary.NativeEndian.PutUint64(to[:8], binary.NativeEndian.Uint64(from[:8]))
-			binary.NativeEndian.PutUint64(to[8:], binary.NativeEndian.Uint64(from[8:]))
-			d += ds
-			s += ss
-		}
-	default:
-		for ; n > 0; n-- {
-			copy(dst[d:d+width], src[s:s+width])
-			d += ds
-			s += ss
-		}
-	}
+// sameCParams tells whether chunks compressed with p and q come out the same.
+func sameCParams(p, q chunk.CParams) bool {
+	p, errP := p.Normalize()
+	q, errQ := q.Normalize()
+	return errP == nil && errQ == nil && p.TypeSize == q.TypeSize && p.BlockSize == q.BlockSize && p.Codec == q.Codec &&
+		p.CodecMeta == q.CodecMeta && p.Level == q.Level && coder.CParams(p).Pipeline() == coder.CParams(q).Pipeline() && p.Split == q.Split && p.Dict == q.Dict
 }

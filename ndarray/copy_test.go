@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/goblosc/blosc2/internal/ndcopy"
 )
 
 // randomSide lays a box out in a buffer: the axes in C order with gaps between them, each forwards or backwards.
@@ -77,10 +79,10 @@ func TestCopyAndFillAgainstLoops(t *testing.T) {
 			copy(want[2][to:to+size], value)
 			copy(want[3][from:from+size], value)
 		})
-		x.toUser(toUser, block, size)
-		x.toBlock(fromUser, source, size)
-		x.fillUser(filled, value)
-		x.fillBlock(filledBlock, value)
+		copyToUser(&x, toUser, block, size)
+		copyToBlock(&x, fromUser, source, size)
+		setUser(&x, filled, value)
+		setBlock(&x, filledBlock, value)
 		for i, got := range [][]byte{toUser, fromUser, filled, filledBlock} {
 			if !bytes.Equal(got, want[i]) {
 				t.Fatalf("seed %d: %s of %v items of %d bytes, block %v, user %v: differs", seed,
@@ -90,21 +92,39 @@ func TestCopyAndFillAgainstLoops(t *testing.T) {
 	}
 }
 
-// TestRepeat has lengths around those where the way of filling changes.
-func TestRepeat(t *testing.T) {
-	for _, size := range []int{1, 3, 8, 300, 9000} {
-		value := make([]byte, size)
-		for i := range value {
-			value[i] = byte(i*7 + 1)
-		}
-		for _, n := range []int{1, 2, 3, 8192 / size, 8192/size + 1, 16384 / size, 100_000 / size} {
-			got := make([]byte, n*size)
-			repeat(got, value)
-			if !bytes.Equal(got, bytes.Repeat(value, n)) {
-				t.Errorf("%d times %d bytes", n, size)
-			}
-		}
+// copyToUser copies the items of the box from a block to the user side.
+func copyToUser(b *box, dst, block []byte, itemSize int) {
+	runBox(b, dst, block, &b.user, &b.block, itemSize)
+}
+
+// copyToBlock copies the items of the box from the user side to a block.
+func copyToBlock(b *box, block, src []byte, itemSize int) {
+	runBox(b, block, src, &b.block, &b.user, itemSize)
+}
+
+// setUser sets the items of the box on the user side to one item.
+func setUser(b *box, dst, item []byte) { runBox(b, dst, item, &b.user, &side{}, len(item)) }
+
+// setBlock sets the items of the box in a block to one item.
+func setBlock(b *box, block, item []byte) { runBox(b, block, item, &b.block, &side{}, len(item)) }
+
+func runBox(b *box, dst, src []byte, to, from *side, itemSize int) {
+	c := copyOf(to, from, &b.count, b.ndim, itemSize)
+	c.Run(dst, src)
+}
+
+// direct reports whether the box is a whole block that is one run on the user side.
+func direct(b *box, g *geometry) bool {
+	c := copyOf(&b.user, &b.block, &b.count, b.ndim, int(g.itemSize))
+	return c.N == 0 && c.Width == int(g.blockBytes)
+}
+
+// loopsWithRows returns the number of loops of a copy, rows of several items included.
+func loopsWithRows(c *ndcopy.Copy, itemSize int) int {
+	if c.Width > itemSize {
+		return c.N + 1
 	}
+	return c.N
 }
 
 // TestNest checks that copies use as few loops as they can.
@@ -127,12 +147,14 @@ func TestNest(t *testing.T) {
 		p := newPlan(g, &s)
 		var c chunkPart
 		var b box
-		var l loops
-		if !p.first(&c) || !p.box(&b, &c, 0) {
+		var l ndcopy.Copy
+		if p.seek(&c, 0); !p.box(&b, &c, 0) {
 			t.Fatalf("%s: nothing", text)
 		}
-		if l.nest(&b.user, &b.block, &b.count, b.ndim, 4); l.n != want {
-			t.Errorf("%s: %d loops, want %d", text, l.n, want)
+		p.loops(&l, &b)
+		l.Simplify()
+		if n := loopsWithRows(&l, 4); n != want {
+			t.Errorf("%s: %d loops, want %d", text, n, want)
 		}
 	}
 }
@@ -154,18 +176,19 @@ func TestWalkAllocates(t *testing.T) {
 		var c chunkPart
 		var b box
 		visited := int64(0)
-		for ok := p.first(&c); ok; ok = p.next(&c) {
+		for i := range p.chunks {
+			p.seek(&c, i)
 			blocks = p.appendBlocks(blocks[:0], &c)
 			for _, i := range blocks {
 				if p.box(&b, &c, i) {
-					b.toUser(user, block, 4)
-					b.toBlock(block, user, 4)
-					b.fillBlock(block, user[:4])
+					copyToUser(&b, user, block, 4)
+					copyToBlock(&b, block, user, 4)
+					setBlock(&b, block, user[:4])
 					visited += b.items
 				}
 			}
 			p.chunkBox(&b, &c)
-			b.fillUser(user, block[:4])
+			setUser(&b, user, block[:4])
 		}
 		if visited != p.items {
 			t.Fatal(visited)
@@ -206,11 +229,12 @@ func benchmarkRead(b *testing.B, itemSize int64, text string) {
 	for b.Loop() {
 		var c chunkPart
 		var x box
-		for ok := p.first(&c); ok; ok = p.next(&c) {
+		for i := range p.chunks {
+			p.seek(&c, i)
 			blocks = p.appendBlocks(blocks[:0], &c)
 			for _, i := range blocks {
 				if p.box(&x, &c, i) {
-					x.toUser(user, block, int(itemSize))
+					copyToUser(&x, user, block, int(itemSize))
 				}
 			}
 		}

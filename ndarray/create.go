@@ -86,7 +86,8 @@ func CreateBytes(ctx context.Context, name string, shape []int64, dtype string, 
 		if err != nil {
 			return err
 		}
-		return b.Encode(ctx, int(l.geo.chunkBytes), &writing{src: data, itemSize: l.itemSize, plan: newPlan(l.geo, &s)})
+		w := &writing{src: data, plan: newPlan(l.geo, &s)}
+		return b.Encode(ctx, int(l.geo.chunkBytes), w, w.size())
 	})
 }
 

@@ -187,7 +187,7 @@ func rawArray(t testing.TB, shape []int64, chunks, blocks []int32, size int, dat
 		if err != nil {
 			return err
 		}
-		return b.Encode(context.Background(), int(geo.chunkBytes), &writing{src: data, itemSize: size, plan: newPlan(geo, &s)})
+		return b.Encode(context.Background(), int(geo.chunkBytes), &writing{src: data, plan: newPlan(geo, &s)}, 0)
 	})
 	if err != nil {
 		t.Fatal(err)

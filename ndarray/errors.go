@@ -12,7 +12,7 @@ import (
 // package frame has too are the same values.
 var (
 	// ErrShape reports a shape, chunk shape, block shape or buffer that does not match the others.
-	ErrShape = errors.New("invalid shape")
+	ErrShape = errShape
 	// ErrBounds reports a selection outside the array, or text that is not a selection.
 	ErrBounds = frame.ErrBounds
 	// ErrType reports a Go type or dtype that does not match the dtype of the items.

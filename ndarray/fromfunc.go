@@ -7,6 +7,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 )
@@ -47,78 +48,87 @@ func fromFunc[T Scalar](ctx context.Context, name string, shape []int64, dtype s
 				return err
 			}
 		}
-		src := &funcSource[T]{f: f, wanted: wanted, width: l.itemSize / len(convert.Bytes(make([]T, 1)))}
-		src.itemSize, src.plan = l.itemSize, newPlan(l.geo, &s)
-		return b.Encode(ctx, int(l.geo.chunkBytes), src)
+		p := &funcPlan[T]{f: f, wanted: wanted, width: l.itemSize / len(convert.Bytes(make([]T, 1)))}
+		p.plan = newPlan(l.geo, &s)
+		return b.Encode(ctx, int(l.geo.chunkBytes), p, p.size())
 	})
 }
 
-// funcSource is the frame.Source of an array that a function makes. It walks chunks as writing does.
-type funcSource[T Scalar] struct {
+// funcPlan is the engine.WritePlan of an array that a function makes. It walks chunks as writing does.
+type funcPlan[T Scalar] struct {
 	writing
-	f       func(t Tile[T]) error
-	wanted  func(c *chunkPart) bool
-	width   int       // elements to an item
-	scratch sync.Pool // of *Tile[T]
+	f      func(t Tile[T]) error
+	wanted func(c *chunkPart) bool
+	width  int // elements of an item
 }
 
-// Next implements frame.Source.
-func (s *funcSource[T]) Next(v *frame.Visit) (keep, ok bool) {
-	for {
-		if keep, ok = s.writing.Next(v); !ok || s.wanted == nil || s.wanted(v.State.(*chunkPart)) {
-			return keep, ok
+// Next implements engine.WritePlan.
+func (p *funcPlan[T]) Next(v *engine.Visit) bool {
+	for p.writing.Next(v) {
+		if p.wanted == nil || p.wanted(v.State.(*chunkPart)) {
+			return true
 		}
 	}
+	return false
 }
 
-// Shuffle implements frame.RowSource: what f sets is there only when Block has called it.
-func (s *funcSource[T]) Shuffle(*frame.Visit, int, int, coder.Shuffled) bool { return false }
-
-// Block implements frame.Source.
-func (s *funcSource[T]) Block(v *frame.Visit, k, _ int, dst []byte) ([]byte, error) {
-	var b box
-	if !s.plan.box(&b, v.State.(*chunkPart), int32(k)) {
-		clear(dst)
-		return dst, nil
-	}
-	t, ok := s.scratch.Get().(*Tile[T])
+// Block implements engine.WritePlan.
+func (p *funcPlan[T]) Block(b *engine.Block, v *engine.Visit, k, _, _ int) {
+	m, ok := b.Mover.(*funcMover[T])
 	if !ok {
-		t = &Tile[T]{Box: Box{make([]int64, b.ndim), make([]int64, b.ndim)}, width: s.width}
-		t.Inner = t.Box
+		n := p.plan.geo.ndim
+		m = &funcMover[T]{plan: p, tile: Tile[T]{Box: Box{make([]int64, n), make([]int64, n)}, width: p.width}}
+		m.tile.Inner = m.tile.Box
 	}
-	defer s.scratch.Put(t)
+	m.some = p.plan.box(&m.box, v.State.(*chunkPart), int32(k))
+	b.ItemSize, b.Keep, b.Mover = 0, engine.KeepNone, m
+}
+
+// funcMover is the engine.Mover of a block that a function makes.
+type funcMover[T Scalar] struct {
+	plan *funcPlan[T]
+	box  box
+	some bool // items of the block are inside of the array
+	tile Tile[T]
+}
+
+// Move implements engine.Mover.
+func (m *funcMover[T]) Move(block []byte, _ bool) error {
+	if !m.some {
+		clear(block)
+		return nil
+	}
+	b, t, g := &m.box, &m.tile, m.plan.plan.geo
 	// The user side is the whole array in C order: the offset there says where the box starts.
 	at := b.user.offset
 	for i := range b.ndim {
 		t.Start[i], t.Shape[i] = at/b.user.stride[i], b.count[i]
 		at %= b.user.stride[i]
 	}
-	n := int(b.items) * s.width
+	n := int(b.items) * m.plan.width
 	if cap(t.Items) < n {
-		t.Items = make([]T, s.plan.geo.blockItems*int64(s.width))
+		t.Items = make([]T, g.blockItems*int64(m.plan.width))
 	}
 	t.Items = t.Items[:n]
 	clear(t.Items)
-	if err := s.f(*t); err != nil {
-		return nil, err
+	if err := m.plan.f(*t); err != nil {
+		return err
 	}
 	items := convert.Bytes(t.Items)
 	convert.ToNative(DTypeOf[T](), items)
-	if len(items) == len(dst) {
-		copy(dst, items)
-		return dst, nil
+	if len(items) == len(block) {
+		copy(block, items)
+		return nil
 	}
-	clear(dst) // the padding
-	b.user = b.packed()
-	b.toBlock(dst, items, s.itemSize)
-	return dst, nil
+	clear(block) // the padding
+	packed := b.packed()
+	c := copyOf(&b.block, &packed, &b.count, b.ndim, int(g.itemSize))
+	c.Run(block, items)
+	return nil
 }
 
-// packed returns the user side of a box whose items stand alone, in C order.
-func (b *box) packed() (s side) {
-	strides(&s.stride, b.count[:b.ndim])
-	return s
-}
+// Unshuffle implements engine.Mover.
+func (m *funcMover[T]) Unshuffle(coder.Shuffled) bool { return false }
 
 // Map makes an array of the shape of r, whose items f makes from those of r. f is called as that of FromFunc is, with
 // the same box of both arrays: in has the items of r, out takes the results, in the same order. With o nil the new

@@ -162,7 +162,8 @@ func (l *layout) put(ctx context.Context, b *frame.Batch, p Box, data []byte) er
 	if err != nil {
 		return err
 	}
-	return b.Encode(ctx, int(l.geo.chunkBytes), &writing{src: data, itemSize: l.itemSize, plan: newPlan(l.geo, &s)})
+	w := &writing{src: data, plan: newPlan(l.geo, &s)}
+	return b.Encode(ctx, int(l.geo.chunkBytes), w, w.size())
 }
 
 // feed takes items in C order. It gathers the next ones while the chunks of those before are compressed.

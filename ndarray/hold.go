@@ -23,7 +23,7 @@ func hold(ctx context.Context, r Reader) (*held, error) {
 	}
 	h := &held{a: a, v: v, st: st}
 	if m == nil {
-		h.m = a.identity(st.geo)
+		h.m = identity(st.geo, a.dtype)
 	} else {
 		h.m = *m
 		err = m.check(st.geo)
@@ -58,8 +58,7 @@ func (h *held) place(ctx context.Context, dst []byte, start, count, stride *dims
 		axes[i] = axisSelection{start: start[i], step: 1, count: count[i]}
 	}
 	r := h.a.reading()
-	r.mapped = true
-	r.plan, r.pieces = h.m.plan(h.st.geo, &axes, stride)
+	r.plan = h.m.plan(h.st.geo, &axes, stride)
 	err := r.run(ctx, h.v, dst)
 	h.a.reads.Put(r)
 	return err
@@ -71,7 +70,7 @@ func (h *held) layout(shape []int64, o *Options) (*layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d := h.m.dtype; h.m.whole(h.a) && d.Kind == 'V' && d.Fields == nil && d.Elem == nil {
+	if d := h.m.dtype; h.m.whole(h.a.itemSize) && d.Kind == 'V' && d.Fields == nil && d.Elem == nil {
 		// Perhaps one that this package does not know.
 		l.rec.DType, l.rec.DTypeFormat = h.st.rec.DType, h.st.rec.DTypeFormat
 		err = l.addRecord()
@@ -79,13 +78,10 @@ func (h *held) layout(shape []int64, o *Options) (*layout, error) {
 	return l, err
 }
 
-// whole tells whether the items of the array are shown, and not a part of each.
-func (m *mapping) whole(a *Array) bool { return m.dtype.Size == a.itemSize }
-
 // chunkwise tells whether the items stand as in the array, but for axes of length 1 that come in or fall away: then
 // the chunks of the array can be those of what is shown.
 func (h *held) chunkwise() bool {
-	if !h.m.whole(h.a) {
+	if !h.m.whole(h.a.itemSize) {
 		return false
 	}
 	g, next := h.st.geo, 0

@@ -15,6 +15,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/ndcopy"
 	"github.com/goblosc/blosc2/internal/race"
 )
 
@@ -403,7 +404,7 @@ func FuzzOpen(f *testing.F) {
 		}
 		if err == nil {
 			after := make([]byte, c.Size()*int64(c.ItemSize()))
-			if err := c.ReadBytes(context.Background(), after); err != nil || !isZero(after) {
+			if err := c.ReadBytes(context.Background(), after); err != nil || !ndcopy.IsZero(after) {
 				t.Errorf("filled with zeros, but reads as something else: %v", err)
 			}
 		} else if after := make([]byte, len(before)); readable && len(before) == int(c.Size())*c.ItemSize() {

@@ -202,21 +202,3 @@ func (b *Batch) extend(ctx context.Context, axis int, next *state, data []byte) 
 	s.cut(axis, was.rec.Shape[axis], next.rec.Shape[axis])
 	return b.a.write(ctx, b.b, next, &s, &writing{src: data})
 }
-
-// wholeAxes returns the selection of everything.
-func wholeAxes(shape []int64) (s selection) {
-	s.ndim, s.items = len(shape), 1
-	for i, n := range shape {
-		s.whole(i, n)
-		s.items *= n
-	}
-	return s
-}
-
-// cut makes a selection of whole axes one of the items from lo up to hi of an axis.
-func (s *selection) cut(axis int, lo, hi int64) {
-	if s.items > 0 {
-		s.items = s.items / s.axes[axis].count * (hi - lo)
-	}
-	s.axes[axis].start, s.axes[axis].count, s.lengths[axis] = lo, hi-lo, hi-lo
-}

@@ -1,6 +1,10 @@
 package ndarray
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/goblosc/blosc2/internal/ndcopy"
+)
 
 // covers tells whether every item of the chunk that lies inside the array is selected.
 func (p *listPlan) covers(c *listPart) bool {
@@ -60,44 +64,20 @@ func (p *listPlan) appendBlocks(dst []int32, c *listPart) []int32 {
 			}
 			end = c.base[i] + (block+1)*g.blockBytes
 		}
-		addTo(dst[:n], first)
+		for i := range dst[:n] {
+			dst[i] += first
+		}
 	}
 	for axis := range g.ndim {
 		if p.owner[axis] > 0 {
 			continue
 		}
-		a := &p.axes[axis]
-		n, first := len(dst), int32(0)
-		for k := c.lo[axis]; k < c.hi[axis]; {
-			coord := (a.first + k*a.step - c.origin[axis]) / g.blockShape[axis]
-			block := int32(coord * g.blockNumber[axis])
-			if k == c.lo[axis] {
-				first = block
-			} else {
-				dst = appendSums(dst, n, block)
-			}
-			k = a.below(c.origin[axis] + (coord+1)*g.blockShape[axis])
-		}
-		addTo(dst[:n], first)
+		dst = p.appendAxis(dst, &c.chunkPart, axis)
 	}
 	if !slices.IsSorted(dst) {
 		slices.Sort(dst)
 	}
 	return dst
-}
-
-// appendSums appends the first n numbers, each with x added.
-func appendSums(dst []int32, n int, x int32) []int32 {
-	for _, y := range dst[:n] {
-		dst = append(dst, x+y)
-	}
-	return dst
-}
-
-func addTo(s []int32, x int32) {
-	for i := range s {
-		s[i] += x
-	}
 }
 
 // box sets dst to the selected items of a block of the chunk, and returns whether there are any.
@@ -137,6 +117,17 @@ func (p *listPlan) box(dst *listBox, c *listPart, block int32) bool {
 		}
 	}
 	return true
+}
+
+// end returns the offset after the last byte of a block that is selected.
+func (p *listPlan) end(b *listBox) int {
+	var c ndcopy.Copy
+	p.loops(&c, &b.box)
+	end := c.SrcEnd()
+	for i := range p.lists {
+		end += int(p.lists[i].points[b.to[i]-1].key - b.base[i]) // of the last item of the list, as they are sorted
+	}
+	return end
 }
 
 // chunkBox sets dst to all selected items of a chunk, with a user side only: a chunk of one value needs no more.

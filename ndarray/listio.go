@@ -7,57 +7,67 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
-	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/engine"
+	"github.com/goblosc/blosc2/internal/ndcopy"
 )
 
 // readLists reads a selection with lists into dst. Each chunk is decoded once, whatever the order of the lists.
 func (a *Array) readLists(ctx context.Context, v frame.View, st *state, m *mapping, s *selection, sel []Index, dst []byte) error {
-	return v.Decode(ctx, &listReading{plan: a.listPlan(st, m, s, sel), dst: dst, itemSize: a.itemSize, path: a.f.Path()})
+	r := &listReading{plan: a.listPlan(st, m, s, sel), dst: dst, path: a.f.Path()}
+	n := r.plan.blockCount() // of the axes that are sliced
+	for i := range r.plan.lists {
+		n = min(n*int64(len(r.plan.lists[i].points)), math.MaxInt32)
+	}
+	return v.Decode(ctx, r, n, int(st.geo.blockBytes))
 }
 
 // listPlan makes the plan of a selection of the array, or of what a mapping shows of it.
 func (a *Array) listPlan(st *state, m *mapping, s *selection, sel []Index) *listPlan {
 	if m == nil {
-		whole := a.identity(st.geo)
+		whole := identity(st.geo, a.dtype)
 		m = &whole
 	}
 	return newListPlan(st.geo, m, s, sel)
 }
 
-// listReading is the frame.Plan that reads a selection with lists.
+// listReading is the engine.ReadPlan that reads a selection with lists.
 type listReading struct {
-	plan     *listPlan
-	dst      []byte
-	itemSize int
-	path     string // for errors
-	cursor   cursor[listPart]
+	plan *listPlan
+	walk listWalk
+	dst  []byte
+	path string // for errors
 }
 
-// listVisit is what a listReading keeps with each chunk that is being decoded.
+// listVisit is the state of a chunk that is being decoded.
 type listVisit struct {
 	part    listPart
 	special readVisit
 }
 
-// Blocks implements frame.Plan.
-func (r *listReading) Blocks() int64 {
-	n := r.plan.blockCount() // of the axes that are sliced
-	for i := range r.plan.lists {
-		n = min(n*int64(len(r.plan.lists[i].points)), math.MaxInt32)
-	}
-	return n
+// listWalk goes through the chunks of a listPlan.
+type listWalk struct {
+	at      listPart // the last chunk
+	started bool
 }
 
-// BlockSize implements frame.Plan.
-func (r *listReading) BlockSize() int { return int(r.plan.geo.blockBytes) }
-
-// Next implements frame.Plan.
-func (r *listReading) Next(v *frame.Visit) bool {
-	if !r.cursor.step(r.plan) {
+// next sets part to the next chunk, or returns false after the last one.
+func (w *listWalk) next(p *listPlan, part *listPart) bool {
+	if !w.started {
+		w.started = true
+		p.first(&w.at)
+	} else if !p.next(&w.at) {
 		return false
 	}
+	*part = w.at
+	return true
+}
+
+// Next implements engine.ReadPlan.
+func (r *listReading) Next(v *engine.Visit) bool {
 	part := &stateOf[listVisit](v).part
-	*part = r.cursor.at
+	if !r.walk.next(r.plan, part) {
+		return false
+	}
 	v.Chunk = int(part.number)
 	// A list of very many blocks is not worth its memory: then all are decoded.
 	const most = 1 << 16
@@ -67,72 +77,43 @@ func (r *listReading) Next(v *frame.Visit) bool {
 	return true
 }
 
-// Place implements frame.Plan: items never come in whole blocks.
-func (r *listReading) Place(v *frame.Visit, k, _, n int) ([]byte, int) {
-	var b listBox
-	if !r.plan.box(&b, &v.State.(*listVisit).part, int32(k)) {
-		return nil, 0
+// Block implements engine.ReadPlan.
+func (r *listReading) Block(b *engine.Block, v *engine.Visit, k, _, n int) {
+	m := listMoverOf(b)
+	m.plan, m.user, m.toBlock, m.one = r.plan, r.dst, false, false
+	m.some = r.plan.box(&m.part, &v.State.(*listVisit).part, int32(k))
+	b.ItemSize, b.Need = r.plan.itemSize(), 0
+	if r.plan.inside {
+		b.ItemSize = 0
 	}
-	end := b.end() * int64(r.itemSize)
-	for i := range r.plan.lists {
-		end += r.plan.lists[i].points[b.to[i]-1].key - b.base[i] // of the last item of the list, as they are sorted
+	if m.some {
+		b.Need = min(r.plan.end(&m.part), n)
 	}
-	return nil, int(min(end, int64(n)))
 }
 
-// Block implements frame.Plan.
-func (r *listReading) Block(v *frame.Visit, k, _ int, data []byte) error {
-	var b listBox
-	if r.plan.box(&b, &v.State.(*listVisit).part, int32(k)) {
-		t := transfer{plan: r.plan, part: &b, dst: r.dst, src: data, itemSize: r.itemSize}
-		t.run()
-	}
-	return nil
-}
-
-// Shuffled implements frame.RowPlan: where a block has few of the items, no others are put together.
-func (r *listReading) Shuffled(v *frame.Visit, k, _ int, data coder.Shuffled) bool {
-	if data.Width() != r.itemSize || r.plan.inside || !r.plan.pieces.plain(r.itemSize) {
-		return false
-	}
-	var b listBox
-	if !r.plan.box(&b, &v.State.(*listVisit).part, int32(k)) {
-		return true
-	}
-	n := b.items
-	for i := range r.plan.lists {
-		if n *= int64(b.to[i] - b.from[i]); n > r.plan.geo.blockItems || !data.RowsPay(int(n), 1) {
-			return false
-		}
-	}
-	t := transfer{plan: r.plan, part: &b, dst: r.dst, block: data, apart: true, itemSize: r.itemSize}
-	t.run()
-	return true
-}
-
-// Special implements frame.Plan.
-func (r *listReading) Special(v *frame.Visit, s chunk.Special, value []byte, _, _ int) error {
-	visit := v.State.(*listVisit)
-	item, err := visit.special.specialItem(s, value, r.itemSize)
+// Special implements engine.ReadPlan.
+func (r *listReading) Special(v *engine.Visit, s chunk.Special, value []byte, _, _ int) error {
+	visit, g := v.State.(*listVisit), r.plan.geo
+	item, err := visit.special.specialItem(s, value, int(g.itemSize))
 	if err != nil {
 		return &frame.Error{Path: r.path, Part: "chunk", Chunk: v.Chunk, Off: -1, Err: err}
 	}
-	var b listBox
+	m := &listMover{plan: r.plan, user: r.dst}
 	if r.plan.inside {
 		// The place in the item matters: make a block of it.
-		block := make([]byte, r.plan.geo.blockBytes)
-		repeat(block, item)
+		block := make([]byte, g.blockBytes)
+		ndcopy.Fill(block, item)
 		for _, k := range r.plan.appendBlocks(nil, &visit.part) {
-			if err := r.Block(&frame.Visit{State: visit}, int(k), 0, block); err != nil {
+			m.some = r.plan.box(&m.part, &visit.part, k)
+			if err := m.Move(block, false); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	r.plan.chunkBox(&b, &visit.part)
-	t := transfer{plan: r.plan, part: &b, dst: r.dst, src: item, itemSize: r.itemSize, one: true}
-	t.run()
-	return nil
+	r.plan.chunkBox(&m.part, &visit.part)
+	m.some, m.one = true, true
+	return m.Move(item, false)
 }
 
 // writeLists encodes the chunks that a selection with lists touches, each once.
@@ -143,8 +124,8 @@ func (a *Array) writeLists(ctx context.Context, b *frame.Batch, st *state, m *ma
 	if n := s.place.points[0]; w.one && n > numbersListed(sel) && (n > math.MaxInt64/16 || a.f.CheckAlloc(16*n) != nil) {
 		return fmt.Errorf("ndarray: %w: index arrays broadcast to %d items, with 16 bytes each: raise Options.MaxBytes", ErrTooLarge, n)
 	}
-	w.plan, w.itemSize = a.listPlan(st, m, s, sel), a.itemSize
-	return a.encode(ctx, b, st, w)
+	w.plan = a.listPlan(st, m, s, sel)
+	return a.encode(ctx, b, st, w, 0)
 }
 
 // numbersListed returns how many numbers the index arrays of a selection have.
@@ -158,51 +139,31 @@ func numbersListed(sel []Index) int64 {
 	return n
 }
 
-// listWriting is the frame.Source that writes a selection with lists: from src, or src as one item everywhere.
+// listWriting is the engine.WritePlan that writes a selection with lists: from src, or src as every item.
 type listWriting struct {
-	plan     *listPlan
-	src      []byte
-	one      bool
-	itemSize int
-	cursor   cursor[listPart]
+	plan *listPlan
+	walk listWalk
+	src  []byte
+	one  bool
 }
 
-// writeVisit is what a listWriting keeps with each chunk that is being encoded.
-type writeVisit struct {
-	part  listPart
-	fresh bool // all items of the chunk are written
+// Next implements engine.WritePlan.
+func (w *listWriting) Next(v *engine.Visit) bool {
+	part := stateOf[listPart](v)
+	if !w.walk.next(w.plan, part) {
+		return false
+	}
+	v.Chunk = int(part.number)
+	v.Keep = w.plan.keep(w.plan.covers(part)) != engine.KeepNone
+	return true
 }
 
-// Next implements frame.Source.
-func (w *listWriting) Next(v *frame.Visit) (keep, ok bool) {
-	if !w.cursor.step(w.plan) {
-		return false, false
+// Block implements engine.WritePlan.
+func (w *listWriting) Block(b *engine.Block, v *engine.Visit, k, _, _ int) {
+	m := listMoverOf(b)
+	m.plan, m.user, m.toBlock, m.one = w.plan, w.src, true, w.one
+	m.some = w.plan.box(&m.part, v.State.(*listPart), int32(k))
+	if b.ItemSize, b.Keep = 0, engine.KeepAll; m.some {
+		b.Keep = engine.KeepSome
 	}
-	visit := stateOf[writeVisit](v)
-	visit.part, visit.fresh = w.cursor.at, w.plan.pieces.size == w.itemSize && w.plan.covers(&w.cursor.at)
-	v.Chunk = int(visit.part.number)
-	return !visit.fresh, true
-}
-
-// Keeps implements frame.Keeper.
-func (w *listWriting) Keeps(v *frame.Visit, k int) frame.Part {
-	var b listBox
-	if !w.plan.box(&b, &v.State.(*writeVisit).part, int32(k)) {
-		return frame.KeepAll
-	}
-	return frame.KeepSome
-}
-
-// Block implements frame.Source.
-func (w *listWriting) Block(v *frame.Visit, k, _ int, dst []byte) ([]byte, error) {
-	visit := v.State.(*writeVisit)
-	if visit.fresh {
-		clear(dst) // the padding
-	}
-	var b listBox
-	if w.plan.box(&b, &visit.part, int32(k)) {
-		t := transfer{plan: w.plan, part: &b, dst: dst, src: w.src, itemSize: w.itemSize, toBlock: true, one: w.one}
-		t.run()
-	}
-	return dst, nil
 }

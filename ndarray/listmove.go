@@ -4,74 +4,114 @@ import (
 	"encoding/binary"
 
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/engine"
+	"github.com/goblosc/blosc2/internal/ndcopy"
 )
 
-// transfer moves the items of a listBox between a block and the user side.
-type transfer struct {
+// listMover is the engine.Mover of a block of which some axes are listed: it moves the items of a listBox.
+type listMover struct {
 	plan     *listPlan
-	part     *listBox
+	part     listBox
+	some     bool   // a part of the block is selected
+	user     []byte // the user side
+	toBlock  bool   // else to the user side
+	one      bool   // the source is one item for all; of the array when it goes to the user side
 	dst, src []byte
-	itemSize int
-	toBlock  bool  // else to the user side
-	one      bool  // src is one item for all; of the array when it goes to the user side
-	loops    loops // of the box, for the sum of all offsets
-	width    int   // bytes that the loops move at once
+	copy     ndcopy.Copy // of the box, for the sum of all offsets
 
-	apart bool // the bytes of the items of the block still lie apart: it is in block, not in src
-	block coder.Shuffled
+	shuffled bool // the block is still shuffled: it is in block, not in src
+	block    coder.Shuffled
 }
 
-// run moves all items. Of several that go to the same place, the one that stands last in C order of the user side
-// stays.
-func (t *transfer) run() {
-	l, q := &t.loops, &t.plan.pieces
-	q.loops(l, &t.part.box, t.itemSize)
-	if t.toBlock {
-		l.flip()
-		if t.one {
-			l.srcOff, l.src = 0, [maxDims]int{}
+// listMoverOf returns the mover of the last answer of the plan, or a new one.
+func listMoverOf(b *engine.Block) *listMover {
+	m, ok := b.Mover.(*listMover)
+	if !ok {
+		m = new(listMover)
+		b.Mover = m
+	}
+	return m
+}
+
+// Move implements engine.Mover.
+func (t *listMover) Move(block []byte, kept bool) error {
+	if t.toBlock && !kept {
+		clear(block) // the padding
+	}
+	if !t.some {
+		return nil
+	}
+	if t.shuffled = false; t.toBlock {
+		t.dst, t.src = block, t.user
+	} else {
+		t.dst, t.src = t.user, block
+	}
+	t.run()
+	return nil
+}
+
+// Unshuffle implements engine.Mover: where a block has few of the items, no others are unshuffled.
+func (t *listMover) Unshuffle(block coder.Shuffled) bool {
+	if !t.some {
+		return true
+	}
+	n := t.part.items
+	for i := range t.plan.lists {
+		if n *= int64(t.part.to[i] - t.part.from[i]); n > t.plan.geo.blockItems || !block.RowsPay(int(n), 1) {
+			return false
 		}
 	}
-	l.order()
-	t.width = q.size
-	if k := l.n - 1; k >= 0 && l.dst[k] == t.width && l.src[k] == t.width {
-		t.width *= l.count[k]
-		l.n--
-	}
-	// The innermost loop should be the one with the smallest steps on the user side: that of the last list, or of the box.
-	step := &l.dst
+	t.dst, t.block, t.shuffled = t.user, block, true
+	t.run()
+	return true
+}
+
+// run moves all items. Of several items for the same destination, the last one in C order of the user side is moved last.
+func (t *listMover) run() {
+	c := &t.copy
+	t.plan.loops(c, &t.part.box)
 	if t.toBlock {
-		step = &l.src
+		c.Flip()
+		if t.one {
+			c.Repeat()
+		}
 	}
-	if k := l.n - 1; k >= 0 && t.plan.lists[len(t.plan.lists)-1].stride*int64(q.size) < int64(max(step[k], -step[k])) {
-		t.outside(0, l.dstOff, l.srcOff)
+	c.Simplify()
+	// The innermost loop should have the smallest steps on the user side: that of the last list, or of the box.
+	step := &c.DstStep
+	if t.toBlock {
+		step = &c.SrcStep
+	}
+	last := t.plan.lists[len(t.plan.lists)-1].stride * int64(t.plan.moved.size)
+	if k := c.N - 1; k >= 0 && last < int64(max(step[k], -step[k])) {
+		t.outside(0, c.Dst, c.Src)
 		return
 	}
-	t.list(0, l.dstOff, l.srcOff)
+	t.list(0, c.Dst, c.Src)
 }
 
-// outside runs the loops of the box from loop i on around those over the lists.
-func (t *transfer) outside(i, d, s int) {
-	l := &t.loops
-	if i == l.n {
-		l.n = 0
+// outside runs the loops of the box, from loop i, around the loops over the lists.
+func (t *listMover) outside(i, d, s int) {
+	c := &t.copy
+	if i == c.N {
+		c.N = 0
 		t.list(0, d, s)
-		l.n = i
+		c.N = i
 		return
 	}
-	for range l.count[i] {
+	for range c.Count[i] {
 		t.outside(i+1, d, s)
-		d += l.dst[i]
-		s += l.src[i]
+		d += c.DstStep[i]
+		s += c.SrcStep[i]
 	}
 }
 
-// list moves the items of list i and of those behind it, for one combination of the lists before it, whose offsets
+// list moves the items of list i and of the lists after it, for one combination of the lists before it, whose offsets
 // are in d and s, in bytes.
-func (t *transfer) list(i, d, s int) {
+func (t *listMover) list(i, d, s int) {
 	q := &t.plan.lists[i]
 	points := q.points[t.part.from[i]:t.part.to[i]]
-	place, key := steps{at: int(q.stride) * t.plan.pieces.size}, steps{key: 1}
+	place, key := steps{at: int(q.stride) * t.plan.moved.size}, steps{key: 1}
 	to, from := place, key
 	if t.toBlock {
 		to, from = key, place
@@ -82,21 +122,21 @@ func (t *transfer) list(i, d, s int) {
 	d -= to.key * int(t.part.base[i])
 	s -= from.key * int(t.part.base[i])
 	switch {
-	case t.apart && i+1 == len(t.plan.lists):
+	case t.shuffled && i+1 == len(t.plan.lists):
 		for k := range points {
-			t.loops.dstOff, t.loops.srcOff = d+to.offset(&points[k]), s+from.offset(&points[k])
-			t.loops.unshuffle(t.dst, t.block, t.width/t.itemSize)
+			t.copy.Dst, t.copy.Src = d+to.offset(&points[k]), s+from.offset(&points[k])
+			t.copy.Unshuffle(t.dst, t.block)
 		}
 	case i+1 < len(t.plan.lists):
 		for k := range points {
 			t.list(i+1, d+to.offset(&points[k]), s+from.offset(&points[k]))
 		}
-	case t.loops.n == 0:
-		movePoints(t.dst, t.src, points, d, s, to, from, t.width)
+	case t.copy.N == 0:
+		movePoints(t.dst, t.src, points, d, s, to, from, t.copy.Width)
 	default:
 		for k := range points {
-			t.loops.dstOff, t.loops.srcOff = d+to.offset(&points[k]), s+from.offset(&points[k])
-			t.loops.run(t.dst, t.src, t.width)
+			t.copy.Dst, t.copy.Src = d+to.offset(&points[k]), s+from.offset(&points[k])
+			t.copy.Run(t.dst, t.src)
 		}
 	}
 }

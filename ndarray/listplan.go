@@ -8,8 +8,7 @@ type listPlan struct {
 	owner [maxDims]int8 // of each axis of the array: its list, from 1; 0 for one that is sliced
 	lists []pointList
 
-	pieces pieces // how items are moved
-	inside bool   // there are lists along the bytes of items
+	inside bool // there are lists along the bytes of items
 }
 
 // pointList is a list of items along some axes.
@@ -39,26 +38,23 @@ type listBox struct {
 // newListPlan makes the plan of a selection that is not empty, which was resolved from sel for what a mapping shows of
 // an array. It takes 16 bytes for each listed item.
 func newListPlan(g *geometry, m *mapping, s *selection, sel []Index) *listPlan {
-	p := &listPlan{pieces: pieces{size: m.dtype.Size, offset: m.offset}}
-	p.geo, p.items, p.chunks = g, s.items, 1
+	p := &listPlan{plan: m.newPlan(g)}
+	p.items = s.items
 	var stride [maxResultDims]int64
 	n := int64(1)
 	for i := s.resultDims - 1; i >= 0; i-- {
 		stride[i] = n
 		n *= s.lengths[i]
 	}
-	for i := range g.ndim {
-		p.axes[i] = planAxis{first: m.fixed[i], step: 1, count: 1, chunks: 1}
-	}
 	for i := range m.ndim {
 		switch x, list := &m.axes[i], s.place.owner[i]; {
 		case list == 0:
-			m.planAxis(&p.plan, &p.pieces, i, &s.axes[i], stride[s.place.dim[i]])
+			m.planAxis(&p.plan, i, &s.axes[i], stride[s.place.dim[i]])
 		case x.axis >= 0:
 			p.owner[x.axis] = list
 			p.axes[x.axis] = planAxis{step: 1, count: 1, chunks: 1}
 		case x.bytes < 0: // keys are not negative: count from the first byte
-			p.pieces.offset += int(x.count-1) * x.bytes
+			p.moved.offset += int(x.count-1) * x.bytes
 		}
 	}
 	p.lists = make([]pointList, s.place.lists)
@@ -234,11 +230,8 @@ func divide(a, b int64) (quotient, rest int64) {
 	return q, a - q*b
 }
 
-// first sets c to the first touched chunk and returns whether there is one.
-func (p *listPlan) first(c *listPart) bool {
-	if p.items == 0 {
-		return false
-	}
+// first sets c to the first touched chunk. There always is one.
+func (p *listPlan) first(c *listPart) {
 	for axis := range p.geo.ndim {
 		if p.owner[axis] == 0 {
 			c.at[axis] = 0
@@ -249,11 +242,10 @@ func (p *listPlan) first(c *listPart) bool {
 		p.run(c, i, 0)
 	}
 	p.finish(c)
-	return true
 }
 
-// next moves c to the next touched chunk and returns whether there is one. All chunks of a run come one after the
-// other, so that a single list is gone through once.
+// next moves c to the next touched chunk, or returns false after the last one. All chunks of a run follow each other, so
+// that a single list is gone through once.
 func (p *listPlan) next(c *listPart) bool {
 	for axis := p.geo.ndim - 1; axis >= 0; axis-- {
 		if p.owner[axis] > 0 {

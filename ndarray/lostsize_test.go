@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/binary"
 	"testing"
+
+	"github.com/goblosc/blosc2/internal/ndcopy"
 )
 
 // TestLostItemSize reads and edits an array of items of 300 bytes whose header says that they have one byte.
@@ -66,7 +68,7 @@ func TestResizeTable(t *testing.T) {
 		if err := a.Resize(ctx, 14); err != nil {
 			t.Fatal(err)
 		}
-		if after := contents(t, a); !bytes.Equal(after[:24], before) || !isZero(after[24:]) {
+		if after := contents(t, a); !bytes.Equal(after[:24], before) || !ndcopy.IsZero(after[24:]) {
 			t.Errorf("%s: %x, grown %x", name, before, after)
 		}
 		if err := a.Resize(ctx, 5); err != nil {
@@ -75,7 +77,7 @@ func TestResizeTable(t *testing.T) {
 		if err := a.Resize(ctx, 8); err != nil {
 			t.Fatal(err)
 		}
-		if after := contents(t, a); !bytes.Equal(after[:20], before[:20]) || !isZero(after[20:]) {
+		if after := contents(t, a); !bytes.Equal(after[:20], before[:20]) || !ndcopy.IsZero(after[20:]) {
 			t.Errorf("%s: shrunk and grown %x", name, after)
 		}
 		a.Close()

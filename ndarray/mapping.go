@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -28,9 +29,9 @@ type viewAxis struct {
 	bytes int   // without an axis: from one item to the next, inside an item of the array; 0 repeats the same
 }
 
-// identity is the mapping that shows an array as it is.
-func (a *Array) identity(g *geometry) mapping {
-	m := mapping{ndim: g.ndim, dtype: a.dtype}
+// identity returns the mapping that shows an array as it is.
+func identity(g *geometry, dtype meta.DType) mapping {
+	m := mapping{ndim: g.ndim, dtype: dtype}
 	for i := range g.ndim {
 		m.axes[i] = viewAxis{axis: int8(i), step: 1, count: g.shape[i]}
 	}
@@ -44,6 +45,9 @@ func (m *mapping) shape(buf *dims) []int64 {
 	}
 	return buf[:m.ndim]
 }
+
+// whole reports whether whole items of the array are shown, of a size.
+func (m *mapping) whole(itemSize int) bool { return m.dtype.Size == itemSize }
 
 // check tells whether all items that are shown are inside of an array.
 func (m *mapping) check(g *geometry) error {
@@ -61,7 +65,7 @@ func (m *mapping) check(g *geometry) error {
 	}
 	for i := range g.ndim {
 		if most[i] >= g.shape[i] {
-			return fmt.Errorf("ndarray: %w: a view of shape %v shows index %d along axis %d of an array that has shape %v now", ErrBounds, slices.Clone(m.shape(&shape)), most[i], i, slices.Clone(g.shape[:g.ndim]))
+			return fmt.Errorf("ndarray: %w: a view of shape %v shows index %d along axis %d of an array that has shape %v now", frame.ErrBounds, slices.Clone(m.shape(&shape)), most[i], i, slices.Clone(g.shape[:g.ndim]))
 		}
 	}
 	return nil
@@ -80,7 +84,7 @@ func (m *mapping) repeats() bool {
 // push adds an axis.
 func (m *mapping) push(x viewAxis) error {
 	if m.ndim == maxDims {
-		return fmt.Errorf("ndarray: %w: a view of more than %d dimensions", ErrShape, maxDims)
+		return fmt.Errorf("ndarray: %w: a view of more than %d dimensions", errShape, maxDims)
 	}
 	m.axes[m.ndim] = x
 	m.ndim++
@@ -121,7 +125,7 @@ func (m *mapping) slice(sel []Index) (mapping, error) {
 		return *m, err
 	}
 	if s.place.lists > 0 {
-		return *m, fmt.Errorf("ndarray: %w: a view cannot list items one by one: read them, or a selection of the view", ErrBounds)
+		return *m, fmt.Errorf("ndarray: %w: a view cannot list items one by one: read them, or a selection of the view", frame.ErrBounds)
 	}
 	named, dots := 0, false
 	for _, x := range sel {
@@ -165,84 +169,34 @@ func (m *mapping) slice(sel []Index) (mapping, error) {
 	return next, nil
 }
 
-// field returns the mapping of a field of the items.
-func (m *mapping) field(path string) (mapping, error) {
-	next := *m
-	for rest := path; ; {
-		f, after, ok := findField(next.dtype.Fields, rest)
-		if !ok {
-			return *m, fmt.Errorf("ndarray: %w: no field %q in %v", ErrType, path, m.dtype)
-		}
-		next.offset += f.Offset
-		next.dtype = f.Type
-		for next.dtype.Elem != nil {
-			bytes := next.dtype.Size
-			for _, n := range next.dtype.Shape {
-				if n > 0 {
-					bytes /= n
-				}
-				if err := next.push(viewAxis{axis: -1, step: 1, count: int64(n), bytes: bytes}); err != nil {
-					return *m, err
-				}
-			}
-			next.dtype = *next.dtype.Elem
-		}
-		if after == "" {
-			break
-		}
-		rest = after
+// plan makes the plan of a selection of a view without lists. stride is, for each axis of the view, the distance of
+// neighbors on the user side, in items of the view.
+func (m *mapping) plan(g *geometry, axes *[maxDims]axisSelection, stride *dims) plan {
+	p := m.newPlan(g)
+	for i := range m.ndim {
+		m.planAxis(&p, i, &axes[i], stride[i])
 	}
-	if next.dtype.Size < 1 {
-		return *m, fmt.Errorf("ndarray: %w: field %q has no bytes", ErrType, path)
-	}
-	var buf dims
-	if _, ok := product(next.shape(&buf)); !ok {
-		return *m, fmt.Errorf("ndarray: %w: more than 2^63 items in field %q", ErrTooLarge, path)
-	}
-	return next, nil
+	return p
 }
 
-// findField finds the field that a path starts with, by name or title, and returns what follows the dot behind it. A
-// name may have dots of its own: the longest one counts.
-func findField(fields []meta.Field, path string) (f *meta.Field, rest string, ok bool) {
-	best := -1
-	for i := range fields {
-		for _, name := range []string{fields[i].Name, fields[i].Title} {
-			if name == "" || len(name) <= best || len(path) < len(name) || path[:len(name)] != name {
-				continue
-			}
-			if len(path) == len(name) {
-				f, rest, best = &fields[i], "", len(name)
-			} else if path[len(name)] == '.' && len(path) > len(name)+1 {
-				f, rest, best = &fields[i], path[len(name)+1:], len(name)
-			}
-		}
-	}
-	return f, rest, best >= 0
-}
-
-// plan makes the plan of what a selection without lists takes of a view, and says how its items are moved. stride is,
-// for each axis of the view, how far neighbours are from each other on the user side, in items of the view.
-func (m *mapping) plan(g *geometry, axes *[maxDims]axisSelection, stride *dims) (plan, pieces) {
-	p := plan{geo: g, items: 1, chunks: 1}
-	q := pieces{size: m.dtype.Size, offset: m.offset}
+// newPlan returns a plan that selects the item at the origin of the view.
+func (m *mapping) newPlan(g *geometry) plan {
+	p := plan{geo: g, items: 1, chunks: 1, moved: moved{size: m.dtype.Size, offset: m.offset}}
 	for i := range g.ndim {
 		p.axes[i] = planAxis{first: m.fixed[i], step: 1, count: 1, chunks: 1}
 	}
-	for i := range m.ndim {
-		m.planAxis(&p, &q, i, &axes[i], stride[i])
-	}
-	return p, q
+	return p
 }
 
-// planAxis plans what is sliced of an axis of the view.
-func (m *mapping) planAxis(p *plan, q *pieces, i int, s *axisSelection, stride int64) {
+// planAxis plans a slice of an axis of the view.
+func (m *mapping) planAxis(p *plan, i int, s *axisSelection, stride int64) {
 	y, inside := m.axes[i].take(s)
 	if y.axis >= 0 {
 		p.items *= y.count
 		p.slice(int(y.axis), &axisSelection{start: y.start, step: y.step, count: y.count}, stride)
 		return
 	}
+	q := &p.moved
 	q.offset += inside
 	if y.count > 1 {
 		q.count[q.n], q.user[q.n], q.item[q.n] = int(y.count), int(stride)*q.size, y.bytes

@@ -207,7 +207,8 @@ func TestWaitForBatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	b, err := a.Begin(nil)
+	var none context.Context
+	b, err := a.Begin(none)
 	if err != nil {
 		t.Fatal(err)
 	}

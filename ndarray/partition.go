@@ -22,10 +22,10 @@ const (
 // The error wraps ErrShape or ErrTooLarge. newGeometry has the final word on the result.
 func partition(shape []int64, chunks, blocks []int32, itemSize, blockHint int64) (chunkShape, blockShape []int32, err error) {
 	if len(shape) > maxDims {
-		return nil, nil, fmt.Errorf("ndarray: %w: %d dimensions, at most %d", ErrShape, len(shape), maxDims)
+		return nil, nil, fmt.Errorf("ndarray: %w: %d dimensions, at most %d", errShape, len(shape), maxDims)
 	}
 	if itemSize < 1 || itemSize > maxItemSize {
-		return nil, nil, fmt.Errorf("ndarray: %w: item of %d bytes", ErrTooLarge, itemSize)
+		return nil, nil, fmt.Errorf("ndarray: %w: item of %d bytes", errTooLarge, itemSize)
 	}
 	if err := checkParts(shape, chunks, blocks); err != nil {
 		return nil, nil, err
@@ -44,7 +44,7 @@ func partition(shape []int64, chunks, blocks []int32, itemSize, blockHint int64)
 		most = widen(chunks)
 	}
 	if hasZero(most) {
-		return nil, nil, fmt.Errorf("ndarray: %w: an array with a dimension of length zero needs both chunk and block shape, or none", ErrShape)
+		return nil, nil, fmt.Errorf("ndarray: %w: an array with a dimension of length zero needs both chunk and block shape, or none", errShape)
 	}
 	n, err := blockBudget(blocks, itemSize, blockHint)
 	if err != nil {
@@ -70,16 +70,16 @@ func partition(shape []int64, chunks, blocks []int32, itemSize, blockHint int64)
 // checkParts checks the shapes that are given.
 func checkParts(shape []int64, chunks, blocks []int32) error {
 	if chunks != nil && len(chunks) != len(shape) || blocks != nil && len(blocks) != len(shape) {
-		return fmt.Errorf("ndarray: %w: chunk shape %v and block shape %v for an array of %d dimensions", ErrShape, chunks, blocks, len(shape))
+		return fmt.Errorf("ndarray: %w: chunk shape %v and block shape %v for an array of %d dimensions", errShape, chunks, blocks, len(shape))
 	}
 	for i, n := range shape {
 		switch {
 		case n < 0 || chunks != nil && chunks[i] < 0 || blocks != nil && blocks[i] < 0:
-			return fmt.Errorf("ndarray: %w: axis %d: negative length in shape %v, chunk shape %v or block shape %v", ErrShape, i, shape, chunks, blocks)
+			return fmt.Errorf("ndarray: %w: axis %d: negative length in shape %v, chunk shape %v or block shape %v", errShape, i, shape, chunks, blocks)
 		case n > 0 && (chunks != nil && chunks[i] == 0 || blocks != nil && blocks[i] == 0):
-			return fmt.Errorf("ndarray: %w: axis %d of length %d has chunks or blocks of length zero", ErrShape, i, n)
+			return fmt.Errorf("ndarray: %w: axis %d of length %d has chunks or blocks of length zero", errShape, i, n)
 		case chunks != nil && blocks != nil && blocks[i] > chunks[i]:
-			return fmt.Errorf("ndarray: %w: axis %d: block of %d in a chunk of %d", ErrShape, i, blocks[i], chunks[i])
+			return fmt.Errorf("ndarray: %w: axis %d: block of %d in a chunk of %d", errShape, i, blocks[i], chunks[i])
 		}
 	}
 	return nil
@@ -90,13 +90,13 @@ func blockBudget(blocks []int32, itemSize, blockHint int64) (int64, error) {
 	if blocks == nil {
 		n := max(blockHint, defaultBlockBytes)
 		if n > maxBlockBytes {
-			return 0, fmt.Errorf("ndarray: %w: block of %d bytes, at most %d", ErrTooLarge, n, maxBlockBytes)
+			return 0, fmt.Errorf("ndarray: %w: block of %d bytes, at most %d", errTooLarge, n, maxBlockBytes)
 		}
 		return max(n/itemSize, 1), nil
 	}
 	n, ok := product(widen(blocks))
 	if !ok || n > maxBlockBytes/itemSize {
-		return 0, fmt.Errorf("ndarray: %w: block of shape %v with items of %d bytes: at most %d bytes", ErrTooLarge, blocks, itemSize, maxBlockBytes)
+		return 0, fmt.Errorf("ndarray: %w: block of shape %v with items of %d bytes: at most %d bytes", errTooLarge, blocks, itemSize, maxBlockBytes)
 	}
 	return n, nil
 }
@@ -180,7 +180,7 @@ func narrow(shape []int64) ([]int32, error) {
 	s := make([]int32, len(shape))
 	for i, n := range shape {
 		if n > math.MaxInt32 {
-			return nil, fmt.Errorf("ndarray: %w: axis %d: chunk of %d items", ErrTooLarge, i, n)
+			return nil, fmt.Errorf("ndarray: %w: axis %d: chunk of %d items", errTooLarge, i, n)
 		}
 		s[i] = int32(n)
 	}

@@ -3,6 +3,8 @@ package ndarray
 import (
 	"fmt"
 	"slices"
+
+	"github.com/goblosc/blosc2/frame"
 )
 
 // placement says where in the result of a selection the axes stand when some of them are listed item by item. The
@@ -49,17 +51,17 @@ func resolveLists(shape []int64, sel []Index, rest int) (s selection, err error)
 	s.ndim = len(shape)
 	joint, err := jointLists(sel)
 	if err != nil {
-		return s, fmt.Errorf("ndarray: %w: %s", ErrBounds, err)
+		return s, fmt.Errorf("ndarray: %w: %s", frame.ErrBounds, err)
 	}
 	var b broadcast
 	if joint {
 		if err := b.arrays(sel); err != nil {
-			return s, fmt.Errorf("ndarray: %w: %s", ErrBounds, err)
+			return s, fmt.Errorf("ndarray: %w: %s", frame.ErrBounds, err)
 		}
 		var ok bool
 		s.place.lists, s.place.joint = 1, b.n
 		if s.place.points[0], ok = product(b.lengths[:b.n]); !ok {
-			return s, fmt.Errorf("ndarray: %w: more than 2^63 items selected", ErrTooLarge)
+			return s, fmt.Errorf("ndarray: %w: more than 2^63 items selected", errTooLarge)
 		}
 	}
 	axis, ellipsis := 0, false
@@ -83,7 +85,7 @@ func resolveLists(shape []int64, sel []Index, rest int) (s selection, err error)
 			err = s.plain(&axis, shape, x, rest, joint)
 		}
 		if err != nil {
-			return s, fmt.Errorf("ndarray: %w: index %d: %s", ErrBounds, i, err)
+			return s, fmt.Errorf("ndarray: %w: index %d: %s", frame.ErrBounds, i, err)
 		}
 		ellipsis = ellipsis || x == Ellipsis
 	}
@@ -92,13 +94,13 @@ func resolveLists(shape []int64, sel []Index, rest int) (s selection, err error)
 	}
 	if joint {
 		if s.resultDims+b.n > maxResultDims {
-			return s, fmt.Errorf("ndarray: %w: the result would have %d dimensions, at most %d", ErrBounds, s.resultDims+b.n, maxResultDims)
+			return s, fmt.Errorf("ndarray: %w: the result would have %d dimensions, at most %d", frame.ErrBounds, s.resultDims+b.n, maxResultDims)
 		}
 		s.insert(where, &b)
 	}
 	var ok bool
 	if s.items, ok = product(s.shape()); !ok {
-		return s, fmt.Errorf("ndarray: %w: more than 2^63 items selected", ErrTooLarge)
+		return s, fmt.Errorf("ndarray: %w: more than 2^63 items selected", errTooLarge)
 	}
 	return s, nil
 }

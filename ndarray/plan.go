@@ -1,8 +1,9 @@
 package ndarray
 
-// plan says which items of which block go where in the result of a selection. It is arithmetic alone: nothing is
-// materialised, and after newPlan it is read-only, so that any number of goroutines may walk it, each with its own
-// chunkPart, blockPart and box.
+import "math"
+
+// plan says which items of which block go where in the result of a selection. It is pure arithmetic. After newPlan it is
+// read-only, so that any number of goroutines may use it, each with its own chunkPart and box.
 //
 // The "user side" is the result when reading and the source when writing: items in C order of the selection's
 // shape. Chunks, blocks and the items of a block are always visited in storage order; an axis with a negative step
@@ -13,6 +14,7 @@ type plan struct {
 	user   int64 // where the item of the lowest coordinates is on the user side
 	items  int64 // selected
 	chunks int64 // touched
+	moved  moved
 }
 
 // planAxis is what is selected along one axis, by ascending coordinate: first + k*step for 0 <= k < count.
@@ -35,16 +37,9 @@ type chunkPart struct {
 	lo, hi dims // the selected items along each axis: lo <= k < hi
 }
 
-// blockPart is the place of a walk over the touched blocks of a chunk.
-type blockPart struct {
-	number int32 // in C order of the block grid of the chunk
-	coord  dims  // place in that grid
-	next   dims  // the first selected item behind this block, along each axis; c.hi or more if there is none
-}
-
 // newPlan makes the plan of a selection that was resolved for the same shape.
 func newPlan(g *geometry, s *selection) plan {
-	p := plan{geo: g, items: s.items, chunks: 1}
+	p := plan{geo: g, items: s.items, chunks: 1, moved: moved{size: int(g.itemSize)}}
 	if s.items == 0 {
 		p.chunks = 0
 		return p
@@ -89,37 +84,18 @@ func (a *planAxis) below(x int64) int64 {
 
 // seek sets c to the i-th touched chunk, for 0 <= i < p.chunks. They are numbered in C order.
 func (p *plan) seek(c *chunkPart, i int64) {
-	for axis := p.geo.ndim - 1; axis >= 0; axis-- {
+	g := p.geo
+	c.number, c.items, c.whole = 0, 1, true
+	for axis := g.ndim - 1; axis >= 0; axis-- {
 		n := p.axes[axis].chunks
 		c.at[axis] = i % n
 		i /= n
 		p.place(c, axis)
+		n = c.hi[axis] - c.lo[axis]
+		c.number += c.coord[axis] * g.gridStride[axis]
+		c.items *= n
+		c.whole = c.whole && n == min(g.chunkShape[axis], g.shape[axis]-c.origin[axis])
 	}
-	p.finish(c)
-}
-
-// first sets c to the first touched chunk and returns whether there is one.
-func (p *plan) first(c *chunkPart) bool {
-	if p.chunks == 0 {
-		return false
-	}
-	p.seek(c, 0)
-	return true
-}
-
-// next moves c to the next touched chunk and returns whether there is one.
-func (p *plan) next(c *chunkPart) bool {
-	for axis := p.geo.ndim - 1; axis >= 0; axis-- {
-		c.at[axis]++
-		if c.at[axis] < p.axes[axis].chunks {
-			p.place(c, axis)
-			p.finish(c)
-			return true
-		}
-		c.at[axis] = 0
-		p.place(c, axis)
-	}
-	return false
 }
 
 // place computes what depends on c.at along one axis.
@@ -135,63 +111,48 @@ func (p *plan) place(c *chunkPart, axis int) {
 	c.hi[axis] = a.below(c.origin[axis] + size)
 }
 
-// finish computes what depends on all axes.
-func (p *plan) finish(c *chunkPart) {
-	g := p.geo
-	c.number, c.items, c.whole = 0, 1, true
-	for i := range g.ndim {
-		n := c.hi[i] - c.lo[i]
-		c.number += c.coord[i] * g.gridStride[i]
-		c.items *= n
-		c.whole = c.whole && n == min(g.chunkShape[i], g.shape[i]-c.origin[i])
-	}
-}
-
-// firstBlock sets b to the first touched block of a chunk. There always is one.
-func (p *plan) firstBlock(b *blockPart, c *chunkPart) {
-	b.number = 0
-	for axis := range p.geo.ndim {
-		p.placeBlock(b, c, axis, c.lo[axis])
-	}
-}
-
-// nextBlock moves b to the next touched block of a chunk and returns whether there is one.
-func (p *plan) nextBlock(b *blockPart, c *chunkPart) bool {
-	for axis := p.geo.ndim - 1; axis >= 0; axis-- {
-		b.number -= int32(b.coord[axis] * p.geo.blockNumber[axis])
-		if k := b.next[axis]; k < c.hi[axis] {
-			p.placeBlock(b, c, axis, k)
-			return true
-		}
-		p.placeBlock(b, c, axis, c.lo[axis])
-	}
-	return false
-}
-
-// placeBlock moves b along one axis to the block of the selected item k, from the first block of the axis.
-func (p *plan) placeBlock(b *blockPart, c *chunkPart, axis int, k int64) {
-	a, size := &p.axes[axis], p.geo.blockShape[axis]
-	b.coord[axis] = (a.first + k*a.step - c.origin[axis]) / size
-	b.next[axis] = a.below(c.origin[axis] + (b.coord[axis]+1)*size)
-	b.number += int32(b.coord[axis] * p.geo.blockNumber[axis])
-}
-
-// appendBlocks appends the numbers of the touched blocks of a chunk to dst, in ascending order.
+// appendBlocks appends the numbers of the touched blocks of a chunk to dst, which is empty, in ascending order.
 func (p *plan) appendBlocks(dst []int32, c *chunkPart) []int32 {
-	var b blockPart
-	p.firstBlock(&b, c)
-	for {
-		dst = append(dst, b.number)
-		if !p.nextBlock(&b, c) {
-			return dst
-		}
+	dst = append(dst, 0)
+	for axis := p.geo.ndim - 1; axis >= 0; axis-- {
+		dst = p.appendAxis(dst, c, axis)
 	}
+	return dst
+}
+
+// appendAxis replaces each number in dst by its sums with the numbers of the touched blocks along an axis: first the sums
+// with the first block, in the order of dst, then those with the second, and so on.
+func (p *plan) appendAxis(dst []int32, c *chunkPart, axis int) []int32 {
+	a, size, number := &p.axes[axis], p.geo.blockShape[axis], p.geo.blockNumber[axis]
+	n, first := len(dst), int32(0)
+	for k := c.lo[axis]; k < c.hi[axis]; {
+		coord := (a.first + k*a.step - c.origin[axis]) / size
+		block := int32(coord * number)
+		if k == c.lo[axis] {
+			first = block
+		} else {
+			dst = appendSums(dst, n, block)
+		}
+		k = a.below(c.origin[axis] + (coord+1)*size)
+	}
+	for i := range dst[:n] {
+		dst[i] += first
+	}
+	return dst
+}
+
+// appendSums appends the first n numbers, each with x added.
+func appendSums(dst []int32, n int, x int32) []int32 {
+	for _, y := range dst[:n] {
+		dst = append(dst, x+y)
+	}
+	return dst
 }
 
 // box sets dst to the selected items of a block of the chunk, and returns whether there are any.
 func (p *plan) box(dst *box, c *chunkPart, block int32) bool {
 	g := p.geo
-	dst.ndim, dst.items, dst.whole, dst.direct = g.ndim, 1, true, true
+	dst.ndim, dst.items, dst.whole = g.ndim, 1, true
 	dst.block.offset, dst.user.offset = 0, p.user
 	rest := int64(block)
 	for i := range g.ndim {
@@ -214,7 +175,6 @@ func (p *plan) box(dst *box, c *chunkPart, block int32) bool {
 		dst.user.offset += lo * a.stride
 		dst.user.stride[i] = a.stride
 		dst.whole = dst.whole && n == min(size, g.chunkShape[i]-inside, g.shape[i]-origin)
-		dst.direct = dst.direct && n == size && (n == 1 || a.stride == g.itemStride[i])
 	}
 	return true
 }
@@ -229,4 +189,29 @@ func (p *plan) chunkBox(dst *box, c *chunkPart) {
 		dst.user.offset += c.lo[i] * a.stride
 		dst.user.stride[i] = a.stride
 	}
+}
+
+// blockCount returns about the number of blocks that the plan touches.
+func (p *plan) blockCount() int64 {
+	n := int64(1)
+	for i := range p.geo.ndim {
+		a := &p.axes[i]
+		along := min(a.count, (a.count-1)*a.step/p.geo.blockShape[i]+a.chunks+1)
+		if first, last := a.first, a.first+(a.count-1)*a.step; a.chunks == 1 {
+			origin := first / p.geo.chunkShape[i] * p.geo.chunkShape[i]
+			along = min(along, (last-origin)/p.geo.blockShape[i]-(first-origin)/p.geo.blockShape[i]+1)
+		}
+		if n = n * along; n > math.MaxInt32 {
+			return math.MaxInt32
+		}
+	}
+	return n
+}
+
+// stand sets the strides and the offset of the items on the user side, if they are a part of that. No step may be negative.
+func (p *plan) stand(stride *dims, offset int64) {
+	for i := range p.geo.ndim {
+		p.axes[i].stride = stride[i]
+	}
+	p.user = offset
 }

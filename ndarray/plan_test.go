@@ -31,7 +31,7 @@ func newNaive(g *geometry, rng *rand.Rand) *naive {
 }
 
 // locate returns the chunk and the block of an item, given by its position in C order, and its place in the block.
-func (g *geometry) locate(position int64) (chunk, block, item int64) {
+func locate(g *geometry, position int64) (chunk, block, item int64) {
 	var x [maxDims]int64
 	for i := g.ndim - 1; i >= 0; i-- {
 		x[i] = position % g.shape[i]
@@ -48,7 +48,7 @@ func (g *geometry) locate(position int64) (chunk, block, item int64) {
 
 // at returns the stored item of a position.
 func (a *naive) at(position int64) []byte {
-	chunk, block, item := a.g.locate(position)
+	chunk, block, item := locate(a.g, position)
 	from := (block*a.g.blockItems + item) * a.g.itemSize
 	return a.stored[chunk][from:][:a.g.itemSize]
 }
@@ -162,7 +162,7 @@ type tally struct {
 func newTally() tally { return tally{map[int64]int64{}, map[[2]int64]int64{}} }
 
 func (c tally) add(g *geometry, position int64) {
-	chunk, block, _ := g.locate(position)
+	chunk, block, _ := locate(g, position)
 	c.chunk[chunk]++
 	c.block[[2]int64{chunk, block}]++
 }
@@ -203,13 +203,10 @@ func checkPlan(t *testing.T, g *geometry, sel []Index, rng *rand.Rand, seen map[
 		update[i] = byte(rng.Uint32())
 	}
 	b := a.clone()
-	var c, again chunkPart
+	var c chunkPart
 	last, visited := int64(-1), int64(0)
-	for ok := p.first(&c); ok; ok = p.next(&c) {
-		p.seek(&again, visited)
-		if again != c {
-			t.Errorf("seek %d gives %+v, next %+v", visited, again, c)
-		}
+	for i := range p.chunks {
+		p.seek(&c, i)
 		visited++
 		if c.number <= last || touched.chunk[c.number] == 0 {
 			t.Fatalf("chunk %d after %d", c.number, last)
@@ -227,13 +224,13 @@ func checkPlan(t *testing.T, g *geometry, sel []Index, rng *rand.Rand, seen map[
 		var x box
 		for block := range int32(g.blocks) {
 			if p.box(&x, &c, block) {
-				x.toBlock(b.blockOf(c.number, block), update, size)
+				copyToBlock(&x, b.blockOf(c.number, block), update, size)
 			}
 		}
 		if p.chunkBox(&x, &c); x.items != c.items || x.whole != c.whole {
 			t.Errorf("box of chunk %d: %d items, whole %v", c.number, x.items, x.whole)
 		}
-		x.fillUser(filled, fill)
+		setUser(&x, filled, fill)
 	}
 	if visited != p.chunks {
 		t.Errorf("%d chunks visited of %d", visited, p.chunks)
@@ -286,14 +283,14 @@ func checkBlocks(t *testing.T, p *plan, c *chunkPart, a *naive, touched, all tal
 		}
 		seen[map[bool]string{true: "whole block", false: "part block"}[b.whole]]++
 		stored := a.blockOf(c.number, block)
-		b.toUser(got, stored, size)
+		copyToUser(&b, got, stored, size)
 		// Random items of 4 bytes and more do not repeat, so that equal bytes in one run mean the same order.
 		run := b.items == g.blockItems && b.user.offset+g.blockItems <= p.items &&
 			bytes.Equal(want[int(b.user.offset)*size:][:len(stored)], stored)
-		if b.direct && !run || size >= 4 && run && !b.direct {
-			t.Errorf("chunk %d block %d: direct %v", c.number, block, b.direct)
+		if direct(&b, g) && !run || size >= 4 && run && !direct(&b, g) {
+			t.Errorf("chunk %d block %d: direct %v", c.number, block, direct(&b, g))
 		}
-		if b.direct {
+		if direct(&b, g) {
 			seen["direct"]++
 		}
 	}
@@ -325,7 +322,8 @@ func TestPlanLong(t *testing.T) {
 		var c chunkPart
 		var b box
 		var chunks []int64
-		for ok := p.first(&c); ok; ok = p.next(&c) {
+		for i := range p.chunks {
+			p.seek(&c, i)
 			blocks := p.appendBlocks(nil, &c)
 			if len(blocks) != 1 || !p.box(&b, &c, blocks[0]) {
 				t.Fatalf("%v: blocks %v", x.sel, blocks)

@@ -3,12 +3,12 @@ package ndarray
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/task"
 )
 
@@ -133,59 +133,51 @@ func (a *Array) reading() *reading {
 	if r, ok := a.reads.Get().(*reading); ok {
 		return r
 	}
-	return &reading{itemSize: a.itemSize, path: a.f.Path()}
+	return &reading{path: a.f.Path()}
 }
 
 // prepare plans a selection of the array, or of what a mapping shows of it.
 func (r *reading) prepare(st *state, m *mapping, s *selection) {
-	if r.mapped = m != nil; !r.mapped {
+	if m == nil {
 		r.plan = newPlan(st.geo, s)
 		return
 	}
 	var stride dims
 	s.strides(&stride)
-	r.plan, r.pieces = m.plan(st.geo, &s.axes, &stride)
+	r.plan = m.plan(st.geo, &s.axes, &stride)
 }
 
-// run reads what is planned into dst.
+// run reads the selection that was planned into dst.
 func (r *reading) run(ctx context.Context, v frame.View, dst []byte) error {
-	r.dst, r.cursor.started = dst, false
-	err := v.Decode(ctx, r)
+	r.dst, r.next = dst, 0
+	err := v.Decode(ctx, r, r.plan.blockCount(), int(r.plan.geo.blockBytes))
 	r.dst, r.plan.geo = nil, nil
 	return err
 }
 
-// reading is the frame.Plan that reads a selection.
+// reading is the engine.ReadPlan that reads a selection.
 type reading struct {
-	plan     plan
-	mapped   bool   // what is read is seen through a view
-	pieces   pieces // of the view
-	dst      []byte
-	itemSize int
-	path     string // for errors
-	cursor   cursor[chunkPart]
-	item     []byte // memory for reading a single item
+	plan plan
+	next int64 // chunk of the plan
+	dst  []byte
+	path string // for errors
+	item []byte // memory for reading a single item
 }
 
-// readVisit is what a reading keeps with each chunk that is being decoded.
+// readVisit is the state of a chunk that is being decoded.
 type readVisit struct {
 	part chunkPart
 	item []byte // memory for the item of a special value
 }
 
-// Blocks implements frame.Plan.
-func (r *reading) Blocks() int64 { return r.plan.blockCount() }
-
-// BlockSize implements frame.Plan.
-func (r *reading) BlockSize() int { return int(r.plan.geo.blockBytes) }
-
-// Next implements frame.Plan.
-func (r *reading) Next(v *frame.Visit) bool {
-	if !r.cursor.step(&r.plan) {
+// Next implements engine.ReadPlan.
+func (r *reading) Next(v *engine.Visit) bool {
+	if r.next == r.plan.chunks {
 		return false
 	}
 	part := &stateOf[readVisit](v).part
-	*part = r.cursor.at
+	r.plan.seek(part, r.next)
+	r.next++
 	v.Chunk = int(part.number)
 	// A list of very many blocks is not worth its memory: then all are decoded.
 	if g := r.plan.geo; min(part.items, g.blocks) <= 1<<16 {
@@ -194,70 +186,19 @@ func (r *reading) Next(v *frame.Visit) bool {
 	return true
 }
 
-// Place implements frame.Plan: a block that is one run of the result is decoded into it.
-func (r *reading) Place(v *frame.Visit, k, _, n int) ([]byte, int) {
-	var b box
-	if !r.plan.box(&b, &v.State.(*readVisit).part, int32(k)) {
-		return nil, 0
-	}
-	if b.direct && (!r.mapped || r.pieces.plain(r.itemSize)) {
-		at := int(b.user.offset) * r.itemSize
-		return r.dst[at : at+n : at+n], n
-	}
-	return nil, int(b.end()) * r.itemSize
+// Block implements engine.ReadPlan.
+func (r *reading) Block(b *engine.Block, v *engine.Visit, k, _, _ int) {
+	r.plan.read(b, &v.State.(*readVisit).part, k, r.dst)
 }
 
-// Block implements frame.Plan.
-func (r *reading) Block(v *frame.Visit, k, _ int, data []byte) error {
-	var b box
-	switch {
-	case !r.plan.box(&b, &v.State.(*readVisit).part, int32(k)):
-	case r.mapped:
-		r.pieces.toUser(&b, r.dst, data, r.itemSize)
-	default:
-		b.toUser(r.dst, data, r.itemSize)
-	}
-	return nil
-}
-
-// Shuffled implements frame.RowPlan.
-func (r *reading) Shuffled(v *frame.Visit, k, _ int, data coder.Shuffled) bool {
-	if data.Width() != r.itemSize || r.mapped && !r.pieces.plain(r.itemSize) {
-		return false
-	}
-	var b box
-	if !r.plan.box(&b, &v.State.(*readVisit).part, int32(k)) {
-		return true
-	}
-	var l loops
-	if r.mapped {
-		r.pieces.loops(&l, &b, r.itemSize)
-		l.order()
-	} else {
-		l.nest(&b.user, &b.block, &b.count, b.ndim, r.itemSize)
-	}
-	length := l.items(r.itemSize)
-	if !data.RowsPay(int(b.items), length) {
-		return false
-	}
-	l.unshuffle(r.dst, data, length)
-	return true
-}
-
-// Special implements frame.Plan.
-func (r *reading) Special(v *frame.Visit, s chunk.Special, value []byte, _, _ int) error {
+// Special implements engine.ReadPlan.
+func (r *reading) Special(v *engine.Visit, s chunk.Special, value []byte, _, _ int) error {
 	visit := v.State.(*readVisit)
-	item, err := visit.specialItem(s, value, r.itemSize)
+	item, err := visit.specialItem(s, value, int(r.plan.geo.itemSize))
 	if err != nil {
 		return &frame.Error{Path: r.path, Part: "chunk", Chunk: v.Chunk, Off: -1, Err: err}
 	}
-	var b box
-	r.plan.chunkBox(&b, &visit.part)
-	if r.mapped {
-		r.pieces.fillUser(&b, r.dst, item)
-	} else {
-		b.fillUser(r.dst, item)
-	}
+	r.plan.fill(&visit.part, r.dst, item)
 	return nil
 }
 
@@ -274,19 +215,12 @@ func (v *readVisit) specialItem(s chunk.Special, value []byte, itemSize int) ([]
 	return v.item, nil
 }
 
-// blockCount returns how many blocks the plan touches, roughly.
-func (p *plan) blockCount() int64 {
-	n := int64(1)
-	for i := range p.geo.ndim {
-		a := &p.axes[i]
-		along := min(a.count, (a.count-1)*a.step/p.geo.blockShape[i]+a.chunks+1)
-		if first, last := a.first, a.first+(a.count-1)*a.step; a.chunks == 1 {
-			origin := first / p.geo.chunkShape[i] * p.geo.chunkShape[i]
-			along = min(along, (last-origin)/p.geo.blockShape[i]-(first-origin)/p.geo.blockShape[i]+1)
-		}
-		if n = n * along; n > math.MaxInt32 {
-			return math.MaxInt32
-		}
+// stateOf returns the state of a plan for a chunk while that is decoded or encoded.
+func stateOf[T any](v *engine.Visit) *T {
+	s, ok := v.State.(*T)
+	if !ok {
+		s = new(T)
+		v.State = s
 	}
-	return n
+	return s
 }

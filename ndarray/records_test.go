@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goblosc/blosc2/internal/ndcopy"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 	"github.com/goblosc/blosc2/ndarray/internal/golden"
@@ -338,7 +339,7 @@ func TestTypeFixtures(t *testing.T) {
 		if err := errors.Join(a.ReadBytes(ctx, want), b.ReadBytes(ctx, have)); err != nil || !bytes.Equal(have, want) {
 			t.Errorf("%s: other bytes, %v", name, err)
 		}
-		if isZero(want) {
+		if ndcopy.IsZero(want) {
 			t.Errorf("%s: nothing but zeros", name)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/engine"
+	"github.com/goblosc/blosc2/internal/sched"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 	"github.com/goblosc/blosc2/ndarray/internal/reduce"
@@ -54,7 +56,7 @@ func runKernel[S, T Scalar, A any](j *reduction, widen func(S) T, k reduce.Kerne
 	load := func(ctx context.Context, s *portion[S, T, A]) error {
 		return loadPortion(ctx, j, s, widen, &k)
 	}
-	for s, err := range ahead(j.ctx, workers-1, boxes.All(), set, load) {
+	for s, err := range sched.Ahead(j.ctx, workers-1, boxes.All(), set, load) {
 		if err != nil {
 			return nil, err
 		}
@@ -231,11 +233,11 @@ func (j *reduction) special(ctx context.Context, number int64) ([]byte, error) {
 		return nil, err
 	}
 	s := &oneSpecial{number: int(number), itemSize: j.h.a.itemSize, path: j.h.a.f.Path()}
-	err = j.h.v.Decode(ctx, s)
+	err = j.h.v.Decode(ctx, s, 1, 0)
 	return s.item, err
 }
 
-// oneSpecial is the frame.Plan that looks what value a special chunk stands for. Nothing is decoded.
+// oneSpecial is the engine.ReadPlan that looks up the item of a special chunk. Nothing is decoded.
 type oneSpecial struct {
 	number   int
 	itemSize int
@@ -244,28 +246,19 @@ type oneSpecial struct {
 	started  bool
 }
 
-// Blocks implements frame.Plan.
-func (s *oneSpecial) Blocks() int64 { return 1 }
-
-// BlockSize implements frame.Plan.
-func (s *oneSpecial) BlockSize() int { return 0 }
-
-// Next implements frame.Plan.
-func (s *oneSpecial) Next(v *frame.Visit) bool {
+// Next implements engine.ReadPlan.
+func (s *oneSpecial) Next(v *engine.Visit) bool {
 	v.Chunk = s.number
 	first := !s.started
 	s.started = true
 	return first
 }
 
-// Place implements frame.Plan.
-func (s *oneSpecial) Place(*frame.Visit, int, int, int) ([]byte, int) { return nil, 0 }
+// Block implements engine.ReadPlan. No block is needed.
+func (s *oneSpecial) Block(b *engine.Block, _ *engine.Visit, _, _, _ int) { *b = engine.Block{} }
 
-// Block implements frame.Plan.
-func (s *oneSpecial) Block(*frame.Visit, int, int, []byte) error { return nil }
-
-// Special implements frame.Plan.
-func (s *oneSpecial) Special(v *frame.Visit, special chunk.Special, value []byte, _, _ int) error {
+// Special implements engine.ReadPlan.
+func (s *oneSpecial) Special(v *engine.Visit, special chunk.Special, value []byte, _, _ int) error {
 	var visit readVisit
 	item, err := visit.specialItem(special, value, s.itemSize)
 	if err != nil {

@@ -172,7 +172,7 @@ func clearOld(ctx context.Context, a *Array, b *frame.Batch, st, next *state) er
 			}
 			continue
 		}
-		if err := a.write(ctx, b, wide, &s, &writing{item: make([]byte, a.itemSize)}); err != nil {
+		if err := a.write(ctx, b, wide, &s, &writing{src: make([]byte, a.itemSize), one: true}); err != nil {
 			return err
 		}
 	}

@@ -7,19 +7,21 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/engine"
+	"github.com/goblosc/blosc2/internal/ndcopy"
 )
 
 // errNotZero ends a scan early.
 var errNotZero = errors.New("not zero")
 
-// isZero tells whether all items of a selection are zero bytes. It decodes the blocks but keeps none.
+// isZero reports whether all items of a selection are zero bytes. It decodes the blocks but keeps none.
 func (a *Array) isZero(ctx context.Context, b *frame.Batch, st *state, s *selection) (bool, error) {
 	if s.items == 0 || allZeros(b.View()) {
 		return true, nil
 	}
 	z := &zeroScan{}
-	z.itemSize, z.plan = a.itemSize, newPlan(st.geo, s)
-	err := b.View().Decode(ctx, z)
+	z.plan = newPlan(st.geo, s)
+	err := b.View().Decode(ctx, z, z.plan.blockCount(), int(st.geo.blockBytes))
 	if errors.Is(err, errNotZero) {
 		return false, nil
 	}
@@ -32,41 +34,45 @@ func allZeros(v frame.View) bool {
 	return ok && (special == chunk.Zeros || special == chunk.Uninit)
 }
 
-// zeroScan is the frame.Plan that looks for an item that is not zero. It walks chunks as reading does.
+// zeroScan is the engine.ReadPlan that looks for an item that is not zero. It walks chunks as reading does.
 type zeroScan struct{ reading }
 
-// Place implements frame.Plan.
-func (z *zeroScan) Place(_ *frame.Visit, _, _, n int) ([]byte, int) { return nil, n }
+// Block implements engine.ReadPlan.
+func (z *zeroScan) Block(b *engine.Block, v *engine.Visit, k, _, n int) {
+	m := &zeroMover{itemSize: int(z.plan.geo.itemSize)}
+	m.some = z.plan.box(&m.box, &v.State.(*readVisit).part, int32(k))
+	b.ItemSize, b.Need, b.Mover = 0, n, m
+}
 
-// Shuffled implements frame.RowPlan: Block gets them all.
-func (z *zeroScan) Shuffled(*frame.Visit, int, int, coder.Shuffled) bool { return false }
+// zeroMover looks at the items of one block.
+type zeroMover struct {
+	box      box
+	some     bool
+	itemSize int
+}
 
-// Block implements frame.Plan.
-func (z *zeroScan) Block(v *frame.Visit, k, _ int, data []byte) error {
-	var b box
-	if !z.plan.box(&b, &v.State.(*readVisit).part, int32(k)) {
+// Move implements engine.Mover.
+func (m *zeroMover) Move(block []byte, _ bool) error {
+	if !m.some {
 		return nil
 	}
-	// Copy the items of the box together, to look at them alone.
-	own := b
-	own.user.offset = 0
-	stride := int64(1)
-	for i := b.ndim - 1; i >= 0; i-- {
-		own.user.stride[i] = stride
-		stride *= b.count[i]
-	}
-	items := make([]byte, b.items*int64(z.itemSize))
-	own.toUser(items, data, z.itemSize)
-	if !isZero(items) {
+	items := make([]byte, m.box.items*int64(m.itemSize))
+	packed := m.box.packed()
+	c := copyOf(&packed, &m.box.block, &m.box.count, m.box.ndim, m.itemSize)
+	c.Run(items, block)
+	if !ndcopy.IsZero(items) {
 		return errNotZero
 	}
 	return nil
 }
 
-// Special implements frame.Plan.
-func (z *zeroScan) Special(v *frame.Visit, s chunk.Special, value []byte, _, _ int) error {
-	item, err := v.State.(*readVisit).specialItem(s, value, z.itemSize)
-	if err == nil && !isZero(item) {
+// Unshuffle implements engine.Mover.
+func (m *zeroMover) Unshuffle(coder.Shuffled) bool { return false }
+
+// Special implements engine.ReadPlan.
+func (z *zeroScan) Special(v *engine.Visit, s chunk.Special, value []byte, _, _ int) error {
+	item, err := v.State.(*readVisit).specialItem(s, value, int(z.plan.geo.itemSize))
+	if err == nil && !ndcopy.IsZero(item) {
 		err = errNotZero
 	}
 	return err

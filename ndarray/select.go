@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/goblosc/blosc2/frame"
 )
 
 // Index is one entry of a selection: it says what is taken along an axis, as one entry between the brackets
@@ -38,24 +40,6 @@ type span struct{ start, stop, step int64 }
 func (marker) index() {}
 func (point) index()  {}
 func (span) index()   {}
-
-// At takes the item i of an axis and drops the axis from the result. A negative i counts from the end.
-// An item outside of the array is an error.
-func At(i int64) Index { return point(i) }
-
-// Span takes the items from start up to but not including stop. As in NumPy, negative numbers count from the
-// end, and what reaches beyond the array is cut off.
-func Span(start, stop int64) Index { return span{start, stop, 1} }
-
-// From takes the items from start to the end of the axis.
-func From(start int64) Index { return span{start, None, 1} }
-
-// Until takes the items from the beginning of the axis up to but not including stop.
-func Until(stop int64) Index { return span{None, stop, 1} }
-
-// Step takes every step-th item from start up to but not including stop. A negative step goes backwards, from
-// start down to but not including stop. Either end may be None. A step of zero is an error.
-func Step(start, stop, step int64) Index { return span{start, stop, step} }
 
 func (m marker) String() string {
 	switch m {
@@ -113,11 +97,11 @@ type selection struct {
 func (s *selection) shape() []int64 { return s.lengths[:s.resultDims] }
 
 // resolve applies indexes to an array of a given shape with NumPy's rules. It allocates nothing.
-// The error wraps ErrBounds, or ErrTooLarge.
+// The error wraps frame.ErrBounds, or ErrTooLarge.
 func resolve(shape []int64, sel []Index) (s selection, err error) {
 	s.ndim = len(shape)
 	if s.ndim > maxDims {
-		return s, fmt.Errorf("ndarray: %w: %d dimensions, at most %d", ErrShape, s.ndim, maxDims)
+		return s, fmt.Errorf("ndarray: %w: %d dimensions, at most %d", errShape, s.ndim, maxDims)
 	}
 	rest, listed, err := unnamedAxes(len(shape), sel)
 	if err != nil {
@@ -151,7 +135,7 @@ func resolve(shape []int64, sel []Index) (s selection, err error) {
 			}
 		}
 		if err != nil {
-			return s, fmt.Errorf("ndarray: %w: index %d: %s", ErrBounds, i, err)
+			return s, fmt.Errorf("ndarray: %w: index %d: %s", frame.ErrBounds, i, err)
 		}
 	}
 	if !ellipsis {
@@ -162,7 +146,7 @@ func resolve(shape []int64, sel []Index) (s selection, err error) {
 	}
 	var ok bool
 	if s.items, ok = product(s.shape()); !ok {
-		return s, fmt.Errorf("ndarray: %w: more than 2^63 items selected", ErrTooLarge)
+		return s, fmt.Errorf("ndarray: %w: more than 2^63 items selected", errTooLarge)
 	}
 	return s, nil
 }
@@ -171,11 +155,11 @@ func resolve(shape []int64, sel []Index) (s selection, err error) {
 func resolvePoint(shape, at []int64) (s selection, err error) {
 	s.ndim, s.items = len(shape), 1
 	if len(at) != len(shape) {
-		return s, fmt.Errorf("ndarray: %w: %d coordinates in %d dimensions", ErrBounds, len(at), len(shape))
+		return s, fmt.Errorf("ndarray: %w: %d coordinates in %d dimensions", frame.ErrBounds, len(at), len(shape))
 	}
 	for axis, i := range at {
 		if err := s.take(axis, shape[axis], i); err != nil {
-			return s, fmt.Errorf("ndarray: %w: %s", ErrBounds, err)
+			return s, fmt.Errorf("ndarray: %w: %s", frame.ErrBounds, err)
 		}
 	}
 	return s, nil
@@ -201,11 +185,11 @@ func unnamedAxes(ndim int, sel []Index) (rest int, listed bool, err error) {
 			case NewAxis:
 				added++
 			default:
-				return 0, false, fmt.Errorf("ndarray: %w: index %d is not a constant of this package", ErrBounds, i)
+				return 0, false, fmt.Errorf("ndarray: %w: index %d is not a constant of this package", frame.ErrBounds, i)
 			}
 		case *indexArray:
 			if x.kind == flatKind && len(sel) > 1 {
-				return 0, false, fmt.Errorf("ndarray: %w: index %d: Flat takes the whole array and must stand alone", ErrBounds, i)
+				return 0, false, fmt.Errorf("ndarray: %w: index %d: Flat takes the whole array and must stand alone", frame.ErrBounds, i)
 			}
 			listed = true
 			named += x.axes(ndim)
@@ -214,16 +198,16 @@ func unnamedAxes(ndim int, sel []Index) (rest int, listed bool, err error) {
 				added++
 			}
 		default:
-			return 0, false, fmt.Errorf("ndarray: %w: index %d is nil", ErrBounds, i)
+			return 0, false, fmt.Errorf("ndarray: %w: index %d is nil", frame.ErrBounds, i)
 		}
 	}
 	switch {
 	case named > ndim:
-		return 0, false, fmt.Errorf("ndarray: %w: %d axes are indexed, but the array has %d", ErrBounds, named, ndim)
+		return 0, false, fmt.Errorf("ndarray: %w: %d axes are indexed, but the array has %d", frame.ErrBounds, named, ndim)
 	case ellipses > 1:
-		return 0, false, fmt.Errorf("ndarray: %w: more than one ellipsis", ErrBounds)
+		return 0, false, fmt.Errorf("ndarray: %w: more than one ellipsis", frame.ErrBounds)
 	case ndim-dropped > maxResultDims-added:
-		return 0, false, fmt.Errorf("ndarray: %w: the result would have %d dimensions, at most %d", ErrBounds, ndim-dropped+added, maxResultDims)
+		return 0, false, fmt.Errorf("ndarray: %w: the result would have %d dimensions, at most %d", frame.ErrBounds, ndim-dropped+added, maxResultDims)
 	}
 	return ndim - named, listed, nil
 }
@@ -287,4 +271,22 @@ func clip(end, n, lo, hi, open int64) int64 {
 		end += n
 	}
 	return min(max(end, lo), hi)
+}
+
+// wholeAxes returns the selection of everything.
+func wholeAxes(shape []int64) (s selection) {
+	s.ndim, s.items = len(shape), 1
+	for i, n := range shape {
+		s.whole(i, n)
+		s.items *= n
+	}
+	return s
+}
+
+// cut makes a selection of whole axes one of the items from lo up to hi of an axis.
+func (s *selection) cut(axis int, lo, hi int64) {
+	if s.items > 0 {
+		s.items = s.items / s.axes[axis].count * (hi - lo)
+	}
+	s.axes[axis].start, s.axes[axis].count, s.lengths[axis] = lo, hi-lo, hi-lo
 }

@@ -1,9 +1,18 @@
 package ndarray
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// Errors of this package.
+var (
+	errShape    = errors.New("invalid shape")
+	errTooLarge = chunk.ErrTooLarge
 )
 
 // Limits of the format.
@@ -50,23 +59,23 @@ type geometry struct {
 func newGeometry(shape []int64, chunkShape, blockShape []int32, itemSize int64) (*geometry, error) {
 	n := len(shape)
 	if n > maxDims {
-		return nil, fmt.Errorf("ndarray: %w: %d dimensions, at most %d", ErrShape, n, maxDims)
+		return nil, fmt.Errorf("ndarray: %w: %d dimensions, at most %d", errShape, n, maxDims)
 	}
 	if len(chunkShape) != n || len(blockShape) != n {
 		return nil, fmt.Errorf("ndarray: %w: %d dimensions, but %d in the chunk shape and %d in the block shape",
-			ErrShape, n, len(chunkShape), len(blockShape))
+			errShape, n, len(chunkShape), len(blockShape))
 	}
 	if itemSize < 1 || itemSize > maxItemSize {
-		return nil, fmt.Errorf("ndarray: %w: item of %d bytes", ErrTooLarge, itemSize)
+		return nil, fmt.Errorf("ndarray: %w: item of %d bytes", errTooLarge, itemSize)
 	}
 	g := &geometry{ndim: n, itemSize: itemSize}
 	for i := range n {
 		s, c, b := shape[i], int64(chunkShape[i]), int64(blockShape[i])
 		switch {
 		case s < 0 || c < 0 || b < 0:
-			return nil, fmt.Errorf("ndarray: %w: axis %d: negative length in shape %v, chunk shape %v or block shape %v", ErrShape, i, shape, chunkShape, blockShape)
+			return nil, fmt.Errorf("ndarray: %w: axis %d: negative length in shape %v, chunk shape %v or block shape %v", errShape, i, shape, chunkShape, blockShape)
 		case (s > 0 && (c == 0 || b == 0)) || (c > 0 && b == 0):
-			return nil, fmt.Errorf("ndarray: %w: axis %d: shape %d with chunks of %d and blocks of %d", ErrShape, i, s, c, b)
+			return nil, fmt.Errorf("ndarray: %w: axis %d: shape %d with chunks of %d and blocks of %d", errShape, i, s, c, b)
 		}
 		g.shape[i], g.chunkShape[i], g.blockShape[i] = s, c, b
 		g.grid[i] = ceilDiv(s, c)
@@ -84,24 +93,24 @@ func (g *geometry) multiply() error {
 	n := g.ndim
 	var ok bool
 	if g.items, ok = product(g.shape[:n]); !ok {
-		return fmt.Errorf("ndarray: %w: array of shape %v", ErrTooLarge, g.shape[:n])
+		return fmt.Errorf("ndarray: %w: array of shape %v", errTooLarge, g.shape[:n])
 	}
 	chunkItems, ok := product(g.extChunk[:n])
 	if !ok || chunkItems > maxChunkBytes/g.itemSize {
 		return fmt.Errorf("ndarray: %w: chunk of shape %v with blocks of %v and items of %d bytes: at most %d bytes",
-			ErrTooLarge, g.chunkShape[:n], g.blockShape[:n], g.itemSize, maxChunkBytes)
+			errTooLarge, g.chunkShape[:n], g.blockShape[:n], g.itemSize, maxChunkBytes)
 	}
 	g.chunkBytes = chunkItems * g.itemSize
 	// A block of a chunk without items may be of any shape, but its size is still kept within the same bound.
 	if g.blockItems, ok = product(g.blockShape[:n]); !ok || g.blockItems > maxChunkBytes/g.itemSize {
 		return fmt.Errorf("ndarray: %w: block of shape %v with items of %d bytes: at most %d bytes",
-			ErrTooLarge, g.blockShape[:n], g.itemSize, maxChunkBytes)
+			errTooLarge, g.blockShape[:n], g.itemSize, maxChunkBytes)
 	}
 	g.blockBytes = g.blockItems * g.itemSize
 	g.blocks, _ = product(g.blockGrid[:n]) // at most chunkItems
 	g.chunks, _ = product(g.grid[:n])      // at most items
 	if _, ok = multiply(g.chunks, g.chunkBytes); !ok {
-		return fmt.Errorf("ndarray: %w: %d chunks of %d bytes", ErrTooLarge, g.chunks, g.chunkBytes)
+		return fmt.Errorf("ndarray: %w: %d chunks of %d bytes", errTooLarge, g.chunks, g.chunkBytes)
 	}
 	if g.chunks > 0 {
 		strides(&g.gridStride, g.grid[:n])
@@ -156,7 +165,7 @@ func strides(dst *dims, shape []int64) {
 func byteSize(items, itemSize int64) (int, error) {
 	n, ok := multiply(items, itemSize)
 	if !ok || n > math.MaxInt {
-		return 0, fmt.Errorf("ndarray: %w: %d items of %d bytes", ErrTooLarge, items, itemSize)
+		return 0, fmt.Errorf("ndarray: %w: %d items of %d bytes", errTooLarge, items, itemSize)
 	}
 	return int(n), nil
 }

@@ -101,7 +101,8 @@ func (x *shift) writeNew(ctx context.Context, lo, hi int64) error {
 	p := newPlan(x.new.geo, &s)
 	stride := x.dataStrides()
 	p.stand(&stride, (lo-x.at)*stride[x.axis])
-	return x.b.a.encode(ctx, x.b.b, x.new, &writing{src: x.data, itemSize: x.b.a.itemSize, plan: p})
+	w := &writing{src: x.data, plan: p}
+	return x.b.a.encode(ctx, x.b.b, x.new, w, w.size())
 }
 
 // dataStrides returns the strides of the data.
@@ -110,14 +111,6 @@ func (x *shift) dataStrides() (stride dims) {
 	shape[x.axis] = x.in
 	strides(&stride, shape)
 	return stride
-}
-
-// stand sets where the items of a plan stand on the user side, of which they are a part. No step may be negative.
-func (p *plan) stand(stride *dims, offset int64) {
-	for i := range p.geo.ndim {
-		p.axes[i].stride = stride[i]
-	}
-	p.user = offset
 }
 
 // rebuild makes rows of chunks anew, a group of chunks at a time.
@@ -134,10 +127,11 @@ func (x *shift) rebuild(ctx context.Context, lo, hi int64) error {
 	}
 	p := newPlan(groups, &s)
 	var part chunkPart
-	for ok := p.first(&part); ok; ok = p.next(&part) {
+	for i := range p.chunks {
+		p.seek(&part, i)
 		var from, to dims
-		for i := range groups.ndim {
-			from[i], to[i] = p.axes[i].first+part.lo[i], p.axes[i].first+part.hi[i]
+		for k := range groups.ndim {
+			from[k], to[k] = p.axes[k].first+part.lo[k], p.axes[k].first+part.hi[k]
 		}
 		if err := x.group(ctx, &from, &to); err != nil {
 			return err
@@ -209,7 +203,8 @@ func (x *shift) zeros(s *selection, lo, hi, by int64) bool {
 	old.cut(x.axis, lo-by, hi-by)
 	p := newPlan(x.old.geo, &old)
 	var part chunkPart
-	for ok := p.first(&part); ok; ok = p.next(&part) {
+	for i := range p.chunks {
+		p.seek(&part, i)
 		if special := x.held.Special(int(part.number)); special != chunk.Zeros && special != chunk.Uninit {
 			return false
 		}
@@ -228,7 +223,7 @@ func (x *shift) read(ctx context.Context, s *selection, lo, hi, by int64, stride
 	p := newPlan(x.old.geo, &old)
 	p.stand(stride, offset)
 	r := x.b.a.reading()
-	r.plan, r.mapped = p, false
+	r.plan = p
 	err := r.run(ctx, x.held, x.buf)
 	x.b.a.reads.Put(r)
 	return err
@@ -240,17 +235,17 @@ func (x *shift) take(lo, count, stride *dims, from, to int64) {
 	some := *count
 	some[x.axis] = to - from
 	dst := side{(from - lo[x.axis]) * stride[x.axis], *stride}
-	if x.data == nil {
-		fillItems(x.buf, make([]byte, g.itemSize), &dst, &some, g.ndim)
-		return
-	}
-	src := side{stride: x.dataStrides()}
-	for i := range g.ndim {
-		at := lo[i]
-		if i == x.axis {
-			at = from - x.at
+	src, data := side{}, make([]byte, g.itemSize) // every step is 0: the same item each time
+	if x.data != nil {
+		src.stride, data = x.dataStrides(), x.data
+		for i := range g.ndim {
+			at := lo[i]
+			if i == x.axis {
+				at = from - x.at
+			}
+			src.offset += at * src.stride[i]
 		}
-		src.offset += at * src.stride[i]
 	}
-	copyItems(x.buf, x.data, &dst, &src, &some, g.ndim, int(g.itemSize))
+	c := copyOf(&dst, &src, &some, g.ndim, int(g.itemSize))
+	c.Run(x.buf, data)
 }

@@ -11,17 +11,15 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
-	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/engine"
 )
 
 // copying is a writing that puts all blocks together before they are shuffled.
-type copying struct{ w *writing }
+type copying struct{ writing }
 
-func (c copying) Size() int64                            { return c.w.Size() }
-func (c copying) Next(v *frame.Visit) (keep, ok bool)    { return c.w.Next(v) }
-func (c copying) Keeps(v *frame.Visit, k int) frame.Part { return c.w.Keeps(v, k) }
-func (c copying) Block(v *frame.Visit, k, at int, dst []byte) ([]byte, error) {
-	return c.w.Block(v, k, at, dst)
+func (c *copying) Block(b *engine.Block, v *engine.Visit, k, at, n int) {
+	c.writing.Block(b, v, k, at, n)
+	b.ItemSize = 0
 }
 
 // writeCopying is WriteBytes by copying.
@@ -31,8 +29,8 @@ func writeCopying(a *Array, src []byte, sel []Index) error {
 		if err != nil || s.items == 0 {
 			return err
 		}
-		w := &writing{src: src, itemSize: a.itemSize, plan: newPlan(b.st.geo, &s)}
-		return a.encode(context.Background(), b.b, b.st, copying{w})
+		w := &copying{writing{src: src, plan: newPlan(b.st.geo, &s)}}
+		return a.encode(context.Background(), b.b, b.st, w, w.size())
 	})
 }
 

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/engine"
 )
 
 // streamBytes is how much memory a stream uses for items, unless a single chunk needs more.
@@ -77,8 +77,8 @@ func (s *stream) box(ctx context.Context, b *frame.Batch, start, stop dims) erro
 		if err := s.read(ctx, buf, &at, &count); err != nil {
 			return err
 		}
-		w.plan, w.src, w.itemSize = newPlan(g, &sel), buf, s.l.itemSize
-		if err := b.Encode(ctx, int(g.chunkBytes), w); err != nil {
+		w.plan, w.src = newPlan(g, &sel), buf
+		if err := b.Encode(ctx, int(g.chunkBytes), w, w.size()); err != nil {
 			return err
 		}
 		i := g.ndim - 1
@@ -120,43 +120,53 @@ func (s *stream) part(start, stop *dims) dims {
 	return part
 }
 
-// streamWriting is the frame.Source of a stream: it writes src, converted.
+// streamWriting is the engine.WritePlan of a stream: it writes src, converted.
 type streamWriting struct {
 	writing
-	stream  *stream
-	scratch sync.Pool // of *[]byte
+	stream *stream
 }
 
-// Shuffle implements frame.RowSource.
-func (w *streamWriting) Shuffle(v *frame.Visit, k, at int, dst coder.Shuffled) bool {
-	return w.stream.convert == nil && w.writing.Shuffle(v, k, at, dst)
-}
-
-// Block implements frame.Source.
-func (w *streamWriting) Block(v *frame.Visit, k, at int, dst []byte) ([]byte, error) {
-	s := w.stream
-	if s.convert == nil {
-		return w.writing.Block(v, k, at, dst)
+// Block implements engine.WritePlan.
+func (w *streamWriting) Block(b *engine.Block, v *engine.Visit, k, at, n int) {
+	if w.stream.convert == nil {
+		w.writing.Block(b, v, k, at, n)
+		return
 	}
-	var b box
-	if !w.plan.box(&b, v.State.(*chunkPart), int32(k)) {
-		clear(dst)
-		return dst, nil
-	}
-	n := len(dst) / w.itemSize * s.size
-	if b.direct {
-		from := int(b.user.offset) * s.size
-		s.convert(dst, w.src[from:from+n])
-		return dst, nil
-	}
-	raw, ok := w.scratch.Get().(*[]byte)
+	m, ok := b.Mover.(*convertMover)
 	if !ok {
-		raw = new([]byte)
+		m = &convertMover{plan: w}
 	}
-	*raw = slices.Grow((*raw)[:0], n)[:n]
-	clear(*raw) // the padding
-	b.toBlock(*raw, w.src, s.size)
-	s.convert(dst, *raw)
-	w.scratch.Put(raw)
-	return dst, nil
+	m.some = w.plan.box(&m.box, v.State.(*chunkPart), int32(k))
+	b.ItemSize, b.Keep, b.Mover = 0, engine.KeepNone, m
 }
+
+// convertMover is the engine.Mover of a block whose items are converted.
+type convertMover struct {
+	plan *streamWriting
+	box  box
+	some bool // items of the block are inside of the array
+	raw  []byte
+}
+
+// Move implements engine.Mover.
+func (m *convertMover) Move(block []byte, _ bool) error {
+	if !m.some {
+		clear(block)
+		return nil
+	}
+	s, src, x := m.plan.stream, m.plan.src, &m.box
+	n := len(block) / s.l.itemSize * s.size
+	c := copyOf(&x.block, &x.user, &x.count, x.ndim, s.size)
+	if c.N == 0 && c.Width == n {
+		s.convert(block, src[c.Src:c.Src+n])
+		return nil
+	}
+	m.raw = slices.Grow(m.raw[:0], n)[:n]
+	clear(m.raw) // the padding
+	c.Run(m.raw, src)
+	s.convert(block, m.raw)
+	return nil
+}
+
+// Unshuffle implements engine.Mover.
+func (m *convertMover) Unshuffle(coder.Shuffled) bool { return false }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/goblosc/blosc2/internal/sched"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 )
@@ -129,7 +130,7 @@ func tiles[T Scalar](ctx context.Context, r Reader, boxes Boxes, depth, width in
 			native(t.Items)
 			return nil
 		}
-		for t, err := range ahead(ctx, depth, jobs, set, load) {
+		for t, err := range sched.Ahead(ctx, depth, jobs, set, load) {
 			if err != nil {
 				yield(Tile[T]{Box: t.Box, Inner: t.Inner}, err)
 				return

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/goblosc/blosc2/frame"
-	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -145,69 +143,18 @@ func (a *Array) writeView(ctx context.Context, m *mapping, data []byte, one bool
 		if s.place.lists > 0 {
 			return a.writeLists(ctx, b.b, st, m, &s, sel, &listWriting{src: data, one: one})
 		}
-		w := &viewWriting{one: one}
-		w.src, w.itemSize = data, a.itemSize
 		var stride dims
 		s.strides(&stride)
-		w.plan, w.pieces = m.plan(st.geo, &s.axes, &stride)
-		return a.encode(ctx, b.b, st, w)
+		w := &writing{plan: m.plan(st.geo, &s.axes, &stride), src: data, one: one}
+		return a.encode(ctx, b.b, st, w, w.size())
 	})
-}
-
-// viewWriting is the frame.Source that writes through a view: from src, or src as one item everywhere.
-type viewWriting struct {
-	writing
-	pieces pieces
-	one    bool
-}
-
-// Next implements frame.Source.
-func (w *viewWriting) Next(v *frame.Visit) (keep, ok bool) {
-	keep, ok = w.writing.Next(v)
-	return keep || w.pieces.size != w.itemSize, ok
-}
-
-// Keeps implements frame.Keeper.
-func (w *viewWriting) Keeps(v *frame.Visit, k int) frame.Part {
-	part := w.writing.Keeps(v, k)
-	if part == frame.KeepNone && w.pieces.size != w.itemSize {
-		return frame.KeepSome
-	}
-	return part
-}
-
-// Shuffle implements frame.RowSource.
-func (w *viewWriting) Shuffle(v *frame.Visit, k, _ int, dst coder.Shuffled) bool {
-	var b box
-	if w.one || dst.Width() != w.itemSize || !w.pieces.plain(w.itemSize) || !w.plan.box(&b, v.State.(*chunkPart), int32(k)) {
-		return false
-	}
-	var l loops
-	w.pieces.loops(&l, &b, w.itemSize)
-	l.flip()
-	l.order()
-	return l.shuffle(dst, w.src, int(b.items))
-}
-
-// Block implements frame.Source.
-func (w *viewWriting) Block(v *frame.Visit, k, _ int, dst []byte) ([]byte, error) {
-	part := v.State.(*chunkPart)
-	var b box
-	some := w.plan.box(&b, part, int32(k))
-	if (part.whole || some && b.whole) && w.pieces.size == w.itemSize {
-		clear(dst) // the padding
-	}
-	if some {
-		w.pieces.toBlock(&b, dst, w.src, w.itemSize, w.one)
-	}
-	return dst, nil
 }
 
 // view returns a view of r whose mapping is the result of change.
 func view(r Reader, change func(m *mapping) (mapping, error)) (*View, error) {
 	a, m := r.source()
 	if m == nil {
-		whole := a.identity(a.now().geo)
+		whole := identity(a.now().geo, a.dtype)
 		m = &whole
 	}
 	next, err := change(m)
@@ -365,5 +312,61 @@ func BroadcastTo(r Reader, shape ...int64) (*View, error) {
 // Field returns a view of one field of structured items, by name or title, or by the path of a nested field, such as
 // "pos.x". The axes of a sub-array follow the axes of r, as in NumPy. The error wraps ErrType.
 func Field(r Reader, path string) (*View, error) {
-	return view(r, func(m *mapping) (mapping, error) { return m.field(path) })
+	return view(r, func(m *mapping) (mapping, error) { return fieldOf(m, path) })
+}
+
+// fieldOf returns the mapping of a field of the items that m shows.
+func fieldOf(m *mapping, path string) (mapping, error) {
+	next := *m
+	for rest := path; ; {
+		f, after, ok := findField(next.dtype.Fields, rest)
+		if !ok {
+			return *m, fmt.Errorf("ndarray: %w: no field %q in %v", ErrType, path, m.dtype)
+		}
+		next.offset += f.Offset
+		next.dtype = f.Type
+		for next.dtype.Elem != nil {
+			bytes := next.dtype.Size
+			for _, n := range next.dtype.Shape {
+				if n > 0 {
+					bytes /= n
+				}
+				if err := next.push(viewAxis{axis: -1, step: 1, count: int64(n), bytes: bytes}); err != nil {
+					return *m, err
+				}
+			}
+			next.dtype = *next.dtype.Elem
+		}
+		if after == "" {
+			break
+		}
+		rest = after
+	}
+	if next.dtype.Size < 1 {
+		return *m, fmt.Errorf("ndarray: %w: field %q has no bytes", ErrType, path)
+	}
+	var buf dims
+	if _, ok := product(next.shape(&buf)); !ok {
+		return *m, fmt.Errorf("ndarray: %w: more than 2^63 items in field %q", ErrTooLarge, path)
+	}
+	return next, nil
+}
+
+// findField finds the field that a path starts with, by name or title, and returns what follows the dot behind it. A
+// name may have dots of its own: the longest one counts.
+func findField(fields []meta.Field, path string) (f *meta.Field, rest string, ok bool) {
+	best := -1
+	for i := range fields {
+		for _, name := range []string{fields[i].Name, fields[i].Title} {
+			if name == "" || len(name) <= best || len(path) < len(name) || path[:len(name)] != name {
+				continue
+			}
+			if len(path) == len(name) {
+				f, rest, best = &fields[i], "", len(name)
+			} else if path[len(name)] == '.' && len(path) > len(name)+1 {
+				f, rest, best = &fields[i], path[len(name)+1:], len(name)
+			}
+		}
+	}
+	return f, rest, best >= 0
 }

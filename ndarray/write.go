@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/goblosc/blosc2/frame"
-	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/task"
 )
 
@@ -57,7 +57,7 @@ func (b *Batch) FillBytes(ctx context.Context, item []byte, sel ...Index) error 
 	if s.place.lists > 0 {
 		return b.fail(b.a.writeLists(ctx, b.b, b.st, nil, &s, sel, &listWriting{src: item, one: true}))
 	}
-	return b.fail(b.a.write(ctx, b.b, b.st, &s, &writing{item: item}))
+	return b.fail(b.a.write(ctx, b.b, b.st, &s, &writing{src: item, one: true}))
 }
 
 // write encodes the chunks that a selection touches.
@@ -65,82 +65,43 @@ func (a *Array) write(ctx context.Context, b *frame.Batch, st *state, s *selecti
 	if s.items == 0 {
 		return ctx.Err()
 	}
-	w.itemSize, w.plan = a.itemSize, newPlan(st.geo, s)
-	return a.encode(ctx, b, st, w)
+	w.plan = newPlan(st.geo, s)
+	return a.encode(ctx, b, st, w, w.size())
 }
 
-// encode encodes the chunks that a source gives.
-func (a *Array) encode(ctx context.Context, b *frame.Batch, st *state, src frame.Source) error {
+// encode encodes the chunks of a plan, which have about so many bytes.
+func (a *Array) encode(ctx context.Context, b *frame.Batch, st *state, p engine.WritePlan, all int64) error {
 	if have := b.View().Info().BlockSize; int64(have) != st.geo.blockBytes {
 		return a.corrupt("blocks of %d bytes, but new chunks would get blocks of %d: make a copy", st.geo.blockBytes, have)
 	}
-	return b.Encode(ctx, int(st.geo.chunkBytes), src)
+	return b.Encode(ctx, int(st.geo.chunkBytes), p, all)
 }
 
-// writing is the frame.Source that writes a selection: from src, or one item everywhere.
+// writing is the engine.WritePlan that writes a selection: from src, or src as every item.
 type writing struct {
-	plan     plan
-	src      []byte
-	item     []byte
-	itemSize int
-	cursor   cursor[chunkPart]
+	plan plan
+	next int64 // chunk of the plan
+	src  []byte
+	one  bool
 }
 
-// Next implements frame.Source.
-func (w *writing) Next(v *frame.Visit) (keep, ok bool) {
-	if !w.cursor.step(&w.plan) {
-		return false, false
-	}
-	part := stateOf[chunkPart](v)
-	*part = w.cursor.at
-	v.Chunk = int(part.number)
-	return !part.whole, true
-}
+// size returns the size of the selected items, in bytes.
+func (w *writing) size() int64 { return w.plan.items * w.plan.geo.itemSize }
 
-// Size implements frame.Sizer.
-func (w *writing) Size() int64 { return w.plan.items * int64(w.itemSize) }
-
-// Keeps implements frame.Keeper.
-func (w *writing) Keeps(v *frame.Visit, k int) frame.Part {
-	var b box
-	switch some := w.plan.box(&b, v.State.(*chunkPart), int32(k)); {
-	case !some:
-		return frame.KeepAll
-	case b.whole:
-		return frame.KeepNone
-	}
-	return frame.KeepSome
-}
-
-// Block implements frame.Source.
-func (w *writing) Block(v *frame.Visit, k, _ int, dst []byte) ([]byte, error) {
-	part := v.State.(*chunkPart)
-	var b box
-	some := w.plan.box(&b, part, int32(k))
-	if some && b.direct && w.item == nil {
-		at := int(b.user.offset) * w.itemSize
-		return w.src[at : at+len(dst)], nil
-	}
-	if (part.whole || some && b.whole) && !(some && b.items == w.plan.geo.blockItems) {
-		clear(dst) // the padding
-	}
-	switch {
-	case !some:
-	case w.item != nil:
-		b.fillBlock(dst, w.item)
-	default:
-		b.toBlock(dst, w.src, w.itemSize)
-	}
-	return dst, nil
-}
-
-// Shuffle implements frame.RowSource. A block that is one run of src is as fast without.
-func (w *writing) Shuffle(v *frame.Visit, k, _ int, dst coder.Shuffled) bool {
-	var b box
-	if w.item != nil || dst.Width() != w.itemSize || !w.plan.box(&b, v.State.(*chunkPart), int32(k)) || b.direct {
+// Next implements engine.WritePlan.
+func (w *writing) Next(v *engine.Visit) bool {
+	if w.next == w.plan.chunks {
 		return false
 	}
-	var l loops
-	l.nest(&b.block, &b.user, &b.count, b.ndim, w.itemSize)
-	return l.shuffle(dst, w.src, int(b.items))
+	part := stateOf[chunkPart](v)
+	w.plan.seek(part, w.next)
+	w.next++
+	v.Chunk = int(part.number)
+	v.Keep = w.plan.keep(part.whole) != engine.KeepNone
+	return true
+}
+
+// Block implements engine.WritePlan.
+func (w *writing) Block(b *engine.Block, v *engine.Visit, k, _, _ int) {
+	w.plan.write(b, v.State.(*chunkPart), k, w.src, w.one)
 }

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -72,7 +73,8 @@ func TestStack(t *testing.T) {
 func theCulprit() error { panic("the value") }
 
 func TestContext(t *testing.T) {
-	if Context(nil) == nil || Context(t.Context()) != t.Context() {
+	var none context.Context
+	if Context(none) == nil || Context(t.Context()) != t.Context() {
 		t.Error("another context")
 	}
 }

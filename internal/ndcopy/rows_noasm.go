@@ -1,6 +1,6 @@
 //go:build !(amd64 && !purego)
 
-package ndarray
+package ndcopy
 
 // No width is one for rows.
 const (

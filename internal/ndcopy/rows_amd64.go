@@ -1,6 +1,6 @@
 //go:build amd64 && !purego
 
-package ndarray
+package ndcopy
 
 import "github.com/goblosc/blosc2/internal/race"
 

@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package ndarray
+package ndcopy
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 // checkCopy copies planes of rows between memory at pages that cannot be touched, and compares all of it with what a
 // loop gives. Gaps are between rows and between planes; a bit of back turns the steps of one loop on one side around.
 func checkCopy(t *testing.T, dstMem, srcMem []byte, width, n, planes, gap int, back uint8) {
-	lay := func(mem []byte, gap int, back uint8, l *[maxDims]int) ([]byte, int) {
+	lay := func(mem []byte, gap int, back uint8, l *[MaxDims]int) ([]byte, int) {
 		row := width + gap
 		plane := n*row + gap
 		size, off := (planes-1)*plane+(n-1)*row+width, 0
@@ -29,22 +29,22 @@ func checkCopy(t *testing.T, dstMem, srcMem []byte, width, n, planes, gap int, b
 		}
 		return mem[len(mem)-size:], off
 	}
-	l := loops{n: 2}
-	l.count[0], l.count[1] = planes, n
-	dst, d := lay(dstMem, gap, back, &l.dst)
-	src, s := lay(srcMem, gap/2, back>>3, &l.src)
-	l.dstOff, l.srcOff = d, s
+	l := Copy{N: 2, Width: width}
+	l.Count[0], l.Count[1] = planes, n
+	dst, d := lay(dstMem, gap, back, &l.DstStep)
+	src, s := lay(srcMem, gap/2, back>>3, &l.SrcStep)
+	l.Dst, l.Src = d, s
 	for i := range dst {
 		dst[i] = byte(i)
 	}
 	want := bytes.Clone(dst)
 	for p := range planes {
 		for i := range n {
-			copy(want[d+p*l.dst[0]+i*l.dst[1]:][:width], src[s+p*l.src[0]+i*l.src[1]:])
+			copy(want[d+p*l.DstStep[0]+i*l.DstStep[1]:][:width], src[s+p*l.SrcStep[0]+i*l.SrcStep[1]:])
 		}
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	l.run(dst, src, width)
+	l.Run(dst, src)
 	if !bytes.Equal(dst, want) {
 		t.Fatalf("%d planes of %d rows of %d bytes, gap %d, %b: wrong bytes", planes, n, width, gap, back)
 	}
@@ -85,10 +85,10 @@ func BenchmarkRows(b *testing.B) {
 		b.ReportAllocs()
 		at := 0
 		for b.Loop() {
-			l := loops{n: 2, dstOff: at % (24 << 20)}
-			l.count[0], l.count[1] = 32, 32
-			l.dst[0], l.dst[1], l.src[0], l.src[1] = 256<<10, 1024, 4096, 128
-			l.run(dst, src, 128)
+			l := Copy{N: 2, Width: 128, Dst: at % (24 << 20)}
+			l.Count[0], l.Count[1] = 32, 32
+			l.DstStep[0], l.DstStep[1], l.SrcStep[0], l.SrcStep[1] = 256<<10, 1024, 4096, 128
+			l.Run(dst, src)
 			if at += 128; at%1024 == 0 { // the next box that has no row of this one
 				at += 31 << 10
 			}

@@ -1,4 +1,4 @@
-package ndarray
+package sched
 
 import (
 	"context"
@@ -10,12 +10,12 @@ import (
 // mostAhead is the largest number of goroutines that read ahead.
 const mostAhead = 1024
 
-// ahead ranges over values, one for each job and in the order of the jobs. set makes a value ready for its job and load
-// fills it: with depth 0 when it is asked for, else on a goroutine of its own, while up to depth values before it have
-// not been asked for yet. Values are used again after they have been yielded. After the first error there is none
-// more. A panic of load continues where the value is asked for. However the range ends, nothing is running then, and ctx
-// is cancelled for what was.
-func ahead[J, T any](ctx context.Context, depth int, jobs iter.Seq[J], set func(t *T, j J), load func(ctx context.Context, t *T) error) iter.Seq2[*T, error] {
+// Ahead ranges over values, one for each job and in the order of the jobs. set prepares a value for its job and load fills
+// it. With depth 0, load is called when the value is asked for. Otherwise it is called earlier, on a goroutine of its own,
+// for up to depth values at a time, and at most 1024. Values are used again after they have been yielded. The first error
+// ends the range. A panic of load continues where the value is asked for. When the loop ends, even by break, all loads
+// have returned; their ctx is canceled first.
+func Ahead[J, T any](ctx context.Context, depth int, jobs iter.Seq[J], set func(t *T, j J), load func(ctx context.Context, t *T) error) iter.Seq2[*T, error] {
 	type slot struct {
 		value T
 		task  *task.Task // nil: the value is to be loaded when it is asked for

@@ -1,0 +1,139 @@
+// Package engine is the contract between package frame, which decodes and encodes blocks, and the plans of reads and
+// writes. A plan knows which items of which block go where; the engine knows the bytes of the format.
+//
+// The engine asks a plan once per block. The plan answers with a Block, a value, and the engine acts on it.
+package engine
+
+import (
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/ndcopy"
+)
+
+// ReadPlan selects the blocks of a read.
+//
+// Next is called by one goroutine at a time. The other methods are called by several at the same time, once for each
+// block of a visit, in no particular order.
+type ReadPlan interface {
+	// Next sets v to the next chunk, or returns false after the last one. v.Blocks has the memory of an earlier visit.
+	Next(v *Visit) bool
+	// Block answers about block k of a visited chunk, n bytes at offset at of the decoded chunk.
+	Block(b *Block, v *Visit, k, at, n int)
+	// Special takes a chunk that represents a special value, instead of its blocks. value is the item of a chunk.Value;
+	// a chunk.NaNs has items of typeSize bytes. n is the decoded size of the chunk.
+	Special(v *Visit, s chunk.Special, value []byte, typeSize, n int) error
+}
+
+// WritePlan selects the blocks of a write. Its methods are called like those of a ReadPlan, but a block may be asked about
+// again, if the chunk has to be encoded in another way. No chunk is visited twice.
+type WritePlan interface {
+	// Next sets v to the next chunk, or returns false after the last one. The number of chunks appends a chunk.
+	Next(v *Visit) bool
+	// Block answers about block k of a visited chunk, n bytes at offset at of the decoded chunk.
+	Block(b *Block, v *Visit, k, at, n int)
+}
+
+// Visit is one chunk of a read or write.
+type Visit struct {
+	Chunk  int     // chunk number
+	Blocks []int32 // reading: the blocks needed, ascending; empty: those of [From, To)
+	From   int     // reading: needed bytes of the decoded chunk; To = 0 for all
+	To     int
+	Keep   bool // writing: a part of the chunk is kept; otherwise the answers about its blocks need no Keep
+	State  any  // the plan's own; it stays with the Visit when that is used for another chunk
+}
+
+// Block is the answer of a plan about a block.
+//
+// Reading copies from the block to Data, and writing from Data to the block, as Copy says. A Copy that is a single row of
+// the whole block lets the engine decode into Data, or encode from it, without a copy.
+type Block struct {
+	Data []byte
+	Copy ndcopy.Copy
+
+	// ItemSize is the size of an item, if rows and steps of Copy are whole items. Items may then be copied directly from
+	// or to a shuffled block. Otherwise it is 0.
+	ItemSize int
+	// Need is, when reading, the number of leading bytes of the block that the plan needs. Decoding may stop early.
+	Need int
+	// Keep says, when writing, how much of the old block is kept.
+	Keep Keep
+	// Mover moves the items instead of Data and Copy, unless it is nil. It is for plans whose moves are no Copy: items
+	// in any order, items that are computed. A plan may use the Mover of an earlier answer of its own again, but it must
+	// set the field to nil otherwise.
+	Mover Mover
+}
+
+// Mover moves the items of one block.
+type Mover interface {
+	// Move takes the items of a decoded block, of which only the needed bytes are defined, or sets those of a block
+	// to be written. If kept is set, block holds the old content. Otherwise its content is undefined and Move sets all.
+	// A block that is written may be moved twice.
+	Move(block []byte, kept bool) error
+	// Unshuffle is Move for a block that is read and still shuffled. If Move is faster, it returns false.
+	Unshuffle(block coder.Shuffled) bool
+}
+
+// Keep is how much of a block a write keeps.
+type Keep uint8
+
+const (
+	KeepNone Keep = iota // every item of the block is written
+	KeepSome             // the write needs the old content
+	KeepAll              // nothing is written: the stored bytes may be copied
+)
+
+// Direct returns the part of Data that is the whole block, of n bytes, or nil.
+func (b *Block) Direct(n int) []byte {
+	c := &b.Copy
+	if b.Mover != nil || c.N > 0 || c.Width != n {
+		return nil
+	}
+	at := c.Dst + c.Src // one of them is 0: that in the block
+	return b.Data[at : at+n : at+n]
+}
+
+// Read moves the items from a decoded block.
+func (b *Block) Read(block []byte) error {
+	if b.Mover != nil {
+		return b.Mover.Move(block, false)
+	}
+	b.Copy.Run(b.Data, block)
+	return nil
+}
+
+// ReadShuffled is Read for a block that is still shuffled. If Read is faster, it does nothing and returns false.
+func (b *Block) ReadShuffled(block coder.Shuffled) bool {
+	switch {
+	case b.ItemSize != block.Width():
+		return false
+	case b.Mover != nil:
+		return b.Mover.Unshuffle(block)
+	case !b.Copy.UnshuffleIsFaster(block):
+		return false
+	}
+	b.Copy.Unshuffle(b.Data, block)
+	return true
+}
+
+// Write moves the items to a block that holds the old content if kept is set, and otherwise anything.
+func (b *Block) Write(block []byte, kept bool) error {
+	if b.Mover != nil {
+		return b.Mover.Move(block, kept)
+	}
+	if !kept && b.Copy.Bytes() < len(block) {
+		clear(block) // the padding
+	}
+	b.Copy.Run(block, b.Data)
+	return nil
+}
+
+// WriteShuffled is Write for a block without old content, with the bytes of its items apart. If Write is faster, it does
+// nothing and returns false.
+func (b *Block) WriteShuffled(block coder.Shuffled) bool {
+	n := block.Items() * block.Width()
+	if b.ItemSize != block.Width() || b.Mover != nil || b.Copy.Width == 0 || b.Direct(n) != nil {
+		return false
+	}
+	return b.Copy.Shuffle(block, b.Data)
+}

@@ -1,0 +1,251 @@
+// Package ndcopy copies N-dimensional boxes of items between buffers. A Copy is a value: one package plans it, another
+// runs it.
+package ndcopy
+
+import "encoding/binary"
+
+// MaxDims is the largest number of loops of a Copy.
+const MaxDims = 16
+
+// Copy is a strided copy of rows between two buffers, as nested loops. Loop 0 is the outermost. All sizes are bytes. The
+// zero Copy copies nothing.
+type Copy struct {
+	Dst, Src         int // offsets of the first row
+	Width            int // of a row
+	N                int // number of loops
+	Count            [MaxDims]int
+	DstStep, SrcStep [MaxDims]int
+}
+
+// Begin makes c a copy of one row, without loops.
+func (c *Copy) Begin(dst, src, width int) { c.Dst, c.Src, c.Width, c.N = dst, src, width, 0 }
+
+// Loop adds a loop inside the others. A loop of one turn changes nothing.
+func (c *Copy) Loop(count, dstStep, srcStep int) {
+	if count == 1 {
+		return
+	}
+	c.Count[c.N], c.DstStep[c.N], c.SrcStep[c.N] = count, dstStep, srcStep
+	c.N++
+}
+
+// Flip exchanges the two sides.
+func (c *Copy) Flip() {
+	c.Dst, c.Src = c.Src, c.Dst
+	c.DstStep, c.SrcStep = c.SrcStep, c.DstStep
+}
+
+// Repeat makes all rows copies of the first bytes of the source.
+func (c *Copy) Repeat() { c.Src, c.SrcStep = 0, [MaxDims]int{} }
+
+// Simplify makes the same copy with the fewest loops and the longest rows, so that loops over smaller steps in the
+// destination are inside loops over larger ones. The rows may be copied in another order.
+func (c *Copy) Simplify() {
+	for i := 0; i < c.N; i++ {
+		if c.SrcStep[i] == 0 && c.DstStep[i] < 0 { // the same rows in either direction
+			c.Dst += (c.Count[i] - 1) * c.DstStep[i]
+			c.DstStep[i] = -c.DstStep[i]
+		}
+		for k := i; k > 0 && max(c.DstStep[k], -c.DstStep[k]) > max(c.DstStep[k-1], -c.DstStep[k-1]); k-- {
+			c.Count[k], c.Count[k-1] = c.Count[k-1], c.Count[k]
+			c.DstStep[k], c.DstStep[k-1] = c.DstStep[k-1], c.DstStep[k]
+			c.SrcStep[k], c.SrcStep[k-1] = c.SrcStep[k-1], c.SrcStep[k]
+		}
+	}
+	n := 0
+	for i := range c.N {
+		if count := c.Count[i]; n > 0 && c.DstStep[n-1] == c.DstStep[i]*count && c.SrcStep[n-1] == c.SrcStep[i]*count {
+			c.Count[n-1] *= count
+			c.DstStep[n-1], c.SrcStep[n-1] = c.DstStep[i], c.SrcStep[i]
+		} else {
+			c.Count[n], c.DstStep[n], c.SrcStep[n] = count, c.DstStep[i], c.SrcStep[i]
+			n++
+		}
+	}
+	if n > 0 && c.DstStep[n-1] == c.Width && c.SrcStep[n-1] == c.Width {
+		n--
+		c.Width *= c.Count[n]
+	}
+	c.N = n
+}
+
+// Bytes returns the number of bytes that are copied.
+func (c *Copy) Bytes() int {
+	n := c.Width
+	for i := range c.N {
+		n *= c.Count[i]
+	}
+	return n
+}
+
+// SrcEnd returns the offset after the last byte of the source that is copied, or 0 if nothing is.
+func (c *Copy) SrcEnd() int {
+	if c.Width == 0 {
+		return 0
+	}
+	end := c.Src + c.Width
+	for i := range c.N {
+		end += max(0, (c.Count[i]-1)*c.SrcStep[i])
+	}
+	return end
+}
+
+// Run copies from src to dst, which must not overlap. It panics if a row is not inside of both.
+func (c *Copy) Run(dst, src []byte) {
+	if c.N > 0 && c.repeats() {
+		c.fill(dst, src[c.Src:c.Src+c.Width])
+		return
+	}
+	c.run(dst, src)
+}
+
+// repeats reports whether all rows are the same.
+func (c *Copy) repeats() bool {
+	for i := c.N - 1; i >= 0; i-- {
+		if c.SrcStep[i] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// fill sets all rows to value.
+func (c *Copy) fill(dst, value []byte) {
+	row := *c
+	row.Src = 0
+	if k := c.N - 1; c.DstStep[k] == c.Width {
+		// Fill the first of the longer rows; the others are copies of it.
+		row.Width *= c.Count[k]
+		row.N--
+		first := dst[c.Dst : c.Dst+row.Width]
+		Fill(first, value)
+		if value = first; row.N == 0 {
+			return
+		}
+	}
+	row.run(dst, value)
+}
+
+// Fill fills dst with copies of value. The length of dst must be a multiple of that of value.
+func Fill(dst, value []byte) {
+	if IsZero(value) {
+		clear(dst)
+		return
+	}
+	const near = 8 << 10 // the doubling stops while the source is still in the nearest cache
+	n := copy(dst, value)
+	for n < len(dst) && n < near {
+		n += copy(dst[n:], dst[:n])
+	}
+	for from := dst[:n]; n < len(dst); {
+		n += copy(dst[n:], from)
+	}
+}
+
+// IsZero reports whether all bytes are zero.
+func IsZero(b []byte) bool {
+	for _, x := range b {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// run copies the rows.
+func (c *Copy) run(dst, src []byte) {
+	width := c.Width
+	if c.N == 0 {
+		copy(dst[c.Dst:c.Dst+width], src[c.Src:c.Src+width])
+		return
+	}
+	inner := c.N - 1
+	n, ds, ss := c.Count[inner], c.DstStep[inner], c.SrcStep[inner]
+	p := c.begin()
+	for {
+		if width >= minRow && width <= maxRow {
+			dstAhead, srcAhead := c.ahead(&p)
+			rows(dst, src, p.dst, p.src, n, ds, ss, width, dstAhead, srcAhead)
+		} else {
+			line(dst, src, p.dst, p.src, n, ds, ss, width)
+		}
+		if !c.next(&p) {
+			return
+		}
+	}
+}
+
+// odometer is the state of all loops except the innermost.
+type odometer struct {
+	dst, src int // offsets in bytes
+	at       [MaxDims]int
+}
+
+func (c *Copy) begin() odometer { return odometer{dst: c.Dst, src: c.Src} }
+
+// ahead returns the distance from the rows of this round of the innermost loop to the rows of the next round, or zeros.
+func (c *Copy) ahead(p *odometer) (dst, src int) {
+	if k := c.N - 2; k >= 0 && p.at[k] < c.Count[k]-1 {
+		return c.DstStep[k], c.SrcStep[k]
+	}
+	return 0, 0
+}
+
+// next moves to the next round of the innermost loop, and returns false after the last one.
+func (c *Copy) next(p *odometer) bool {
+	for k := c.N - 2; k >= 0; k-- {
+		p.dst += c.DstStep[k]
+		p.src += c.SrcStep[k]
+		if p.at[k]++; p.at[k] < c.Count[k] {
+			return true
+		}
+		p.dst -= c.DstStep[k] * c.Count[k]
+		p.src -= c.SrcStep[k] * c.Count[k]
+		p.at[k] = 0
+	}
+	return false
+}
+
+// line copies n rows of width bytes, ds bytes apart in dst from d, and ss bytes apart in src from s.
+func line(dst, src []byte, d, s, n, ds, ss, width int) {
+	switch width {
+	case 1:
+		for ; n > 0; n-- {
+			dst[d] = src[s]
+			d += ds
+			s += ss
+		}
+	case 2:
+		for ; n > 0; n-- {
+			binary.NativeEndian.PutUint16(dst[d:d+2], binary.NativeEndian.Uint16(src[s:s+2]))
+			d += ds
+			s += ss
+		}
+	case 4:
+		for ; n > 0; n-- {
+			binary.NativeEndian.PutUint32(dst[d:d+4], binary.NativeEndian.Uint32(src[s:s+4]))
+			d += ds
+			s += ss
+		}
+	case 8:
+		for ; n > 0; n-- {
+			binary.NativeEndian.PutUint64(dst[d:d+8], binary.NativeEndian.Uint64(src[s:s+8]))
+			d += ds
+			s += ss
+		}
+	case 16:
+		for ; n > 0; n-- {
+			to, from := dst[d:d+16], src[s:s+16]
+			binary.NativeEndian.PutUint64(to[:8], binary.NativeEndian.Uint64(from[:8]))
+			binary.NativeEndian.PutUint64(to[8:], binary.NativeEndian.Uint64(from[8:]))
+			d += ds
+			s += ss
+		}
+	default:
+		for ; n > 0; n-- {
+			copy(dst[d:d+width], src[s:s+width])
+			d += ds
+			s += ss
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package ndcopy
+
+import "github.com/goblosc/blosc2/internal/coder"
+
+// Unshuffle is Run from a block that is still shuffled. Rows and source steps must be whole items of the block.
+func (c *Copy) Unshuffle(dst []byte, block coder.Shuffled) {
+	size := block.Width()
+	r := coder.Rows{N: 1, Len: c.Width / size}
+	if inner := c.N - 1; inner >= 0 {
+		r.N, r.Step, r.BlockStep = c.Count[inner], c.DstStep[inner], c.SrcStep[inner]/size
+	}
+	p := c.begin()
+	for {
+		r.At, r.Block = p.dst, p.src/size
+		r.Ahead, _ = c.ahead(&p)
+		block.Rows(dst, &r)
+		if !c.next(&p) {
+			return
+		}
+	}
+}
+
+// UnshuffleIsFaster reports whether Unshuffle is faster than unshuffling the whole block and Run.
+func (c *Copy) UnshuffleIsFaster(block coder.Shuffled) bool {
+	size := block.Width()
+	return block.RowsPay(c.Bytes()/size, c.Width/size)
+}
+
+// Shuffle is Run into a block that is to be shuffled, and sets its other items to zeros. Rows and destination steps must
+// be whole items of the block. If Run and shuffling the whole block is faster, it does nothing and returns false.
+func (c *Copy) Shuffle(block coder.Shuffled, src []byte) bool {
+	size := block.Width()
+	r := coder.Rows{N: 1, Len: c.Width / size}
+	if !block.SetRowsPay(r.Len) {
+		return false
+	}
+	if c.Bytes() < block.Items()*size {
+		block.Clear()
+	}
+	if inner := c.N - 1; inner >= 0 {
+		r.N, r.Step, r.BlockStep = c.Count[inner], c.SrcStep[inner], c.DstStep[inner]/size
+	}
+	p := c.begin()
+	for {
+		r.At, r.Block = p.src, p.dst/size
+		_, r.Ahead = c.ahead(&p)
+		block.SetRows(src, &r)
+		if !c.next(&p) {
+			return true
+		}
+	}
+}
