@@ -37,6 +37,9 @@ GLOBL unitBytes<>(SB), RODATA|NOPTR, $8
 	VPERMB         z, Z31, z
 
 // func splitPlaneAVX512(rows *byte, rowLen int, plane *byte, mask *[64]byte, n int)
+//
+// It is splitPlane for n bytes of a plane. splitPlaneVector has checked that all eight rows have n/8 bytes, and
+// splitPlaneKernel rounds n down to a multiple of 512, so no load or store goes past either side.
 TEXT ·splitPlaneAVX512(SB), NOSPLIT, $0-40
 	MOVQ         rows+0(FP), DI
 	MOVQ         rowLen+8(FP), R8
@@ -47,10 +50,14 @@ TEXT ·splitPlaneAVX512(SB), NOSPLIT, $0-40
 	LEAQ         (DI)(R8*4), R10
 	VMOVDQU64    (AX), Z31
 	VPBROADCASTQ unitBytes<>(SB), Z30
+
+	// AX is 0 if all rows begin at cache lines: DI and the length of a row are multiples of 64.
 	MOVQ         DI, AX
 	ORQ          R8, AX
 	ANDQ         $63, AX
 
+	// 512 bytes of the plane: the matrices of bits in each register, then the matrix of quadwords, then 64 bytes of
+	// each row.
 split:
 	SPLIT8(0, Z0)
 	SPLIT8(64, Z1)
@@ -69,6 +76,8 @@ split:
 	VMOVDQU64 Z21, (R10)(R8*1)
 	VMOVDQU64 Z22, (R10)(R8*2)
 	VMOVDQU64 Z23, (R10)(R9*1)
+
+	// Prefetches may go past the end of rows: they never fault.
 	TESTQ     AX, AX
 	JEQ       aligned
 	FETCH4(DI)
@@ -90,6 +99,8 @@ aligned:
 	VMOVDQU64      z, k(DI)
 
 // func joinPlaneAVX512(plane, rows *byte, rowLen int, mask *[64]byte, n int)
+//
+// It is joinPlane for n bytes of a plane. joinPlaneVector checks the rows as splitPlaneVector does.
 TEXT ·joinPlaneAVX512(SB), NOSPLIT, $0-40
 	MOVQ         plane+0(FP), DI
 	MOVQ         rows+8(FP), SI
@@ -101,6 +112,7 @@ TEXT ·joinPlaneAVX512(SB), NOSPLIT, $0-40
 	VMOVDQU64    (AX), Z31
 	VPBROADCASTQ unitBytes<>(SB), Z30
 
+	// 64 bytes of each row: the matrix of quadwords, then the matrices of bits in each register.
 join:
 	VMOVDQU64 (SI), Z0
 	VMOVDQU64 (SI)(R8*1), Z1

@@ -62,6 +62,9 @@ GLOBL bits1<>(SB), RODATA|NOPTR, $8
 	VPSHUFB     Y15, y, y
 
 // func splitPlaneAVX2(rows *byte, rowLen int, plane *byte, mask *[32]byte, n int)
+//
+// It is splitPlane for n bytes of a plane. splitPlaneVector has checked that all eight rows have n/8 bytes, and n is a
+// multiple of 256, so no load or store goes past either side.
 TEXT ·splitPlaneAVX2(SB), NOSPLIT, $0-40
 	MOVQ rows+0(FP), DI
 	MOVQ rowLen+8(FP), R8
@@ -71,6 +74,8 @@ TEXT ·splitPlaneAVX2(SB), NOSPLIT, $0-40
 	LEAQ (R8)(R8*2), R9
 	LEAQ (DI)(R8*4), R10
 
+	// 256 bytes of the plane: the lower lanes have the first half of them. The mask is loaded at each turn, as
+	// TRANSPOSE8 overwrites Y15.
 split:
 	VMOVDQU (AX), Y15
 	LANES(0, X0, Y0)
@@ -81,6 +86,8 @@ split:
 	LANES(80, X5, Y5)
 	LANES(96, X6, Y6)
 	LANES(112, X7, Y7)
+
+	// Byte j of all elements to register 8+j, then bit k of all registers to register 8+k, which is row k.
 	TRANSPOSE8
 	BITS(Y8, Y9, Y10, Y11, Y12, Y13, Y14, Y15, Y0, Y1, Y2)
 	VMOVDQU Y8, (DI)
@@ -100,6 +107,8 @@ split:
 	RET
 
 // func joinPlaneAVX2(plane, rows *byte, rowLen, n int)
+//
+// It is joinPlane for n bytes of a plane. joinPlaneVector checks the rows as splitPlaneVector does.
 TEXT ·joinPlaneAVX2(SB), NOSPLIT, $0-32
 	MOVQ plane+0(FP), DI
 	MOVQ rows+8(FP), SI
@@ -108,6 +117,7 @@ TEXT ·joinPlaneAVX2(SB), NOSPLIT, $0-32
 	LEAQ (R8)(R8*2), R9
 	LEAQ (SI)(R8*4), R10
 
+	// 32 bytes of each row: bits first, then the bytes of each element of eight to each other.
 join:
 	VMOVDQU      (SI), Y0
 	VMOVDQU      (SI)(R8*1), Y1
@@ -119,6 +129,8 @@ join:
 	VMOVDQU      (R10)(R9*1), Y7
 	BITS(Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7, Y8, Y9, Y10)
 	INTERLEAVE8
+
+	// The lower lanes have the first 128 bytes of the plane, the upper lanes the others.
 	VMOVDQU      X8, (DI)
 	VMOVDQU      X9, 16(DI)
 	VMOVDQU      X10, 32(DI)

@@ -45,6 +45,9 @@
 	SWAP(V22, V23, 1, V31, V27)
 
 // func splitPlaneNEON(rows *byte, rowLen int, plane *byte, n int)
+//
+// It is splitPlane for n bytes of a plane. splitPlaneVector has checked that all eight rows have n/8 bytes, and n is a
+// multiple of 128, so no load or store goes past either side.
 TEXT ·splitPlaneNEON(SB), NOSPLIT, $0-32
 	MOVD rows+0(FP), R0
 	MOVD rowLen+8(FP), R2
@@ -52,6 +55,7 @@ TEXT ·splitPlaneNEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R3
 	MASKS
 
+	// Byte j of 16 elements of eight bytes goes to V16 plus j: VLD4 gives pairs of columns, VUZP1 and VUZP2 part them.
 split:
 	VLD4.P 64(R1), [V0.H8, V1.H8, V2.H8, V3.H8]
 	VLD4.P 64(R1), [V4.H8, V5.H8, V6.H8, V7.H8]
@@ -63,7 +67,11 @@ split:
 	VUZP2 V6.B16, V2.B16, V21.B16
 	VUZP1 V7.B16, V3.B16, V22.B16
 	VUZP2 V7.B16, V3.B16, V23.B16
+
+	// Bit k of all registers goes to V16 plus k, which is row k.
 	BITS
+
+	// 16 bytes to each row.
 	MOVD R0, R5
 	ADD  $16, R0
 	VST1 [V16.B16], (R5)
@@ -86,6 +94,8 @@ split:
 	RET
 
 // func joinPlaneNEON(plane, rows *byte, rowLen, n int)
+//
+// It is joinPlane for n bytes of a plane. joinPlaneVector checks the rows as splitPlaneVector does.
 TEXT ·joinPlaneNEON(SB), NOSPLIT, $0-32
 	MOVD plane+0(FP), R0
 	MOVD rows+8(FP), R1
@@ -93,6 +103,7 @@ TEXT ·joinPlaneNEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R3
 	MASKS
 
+	// 16 bytes of each row.
 join:
 	MOVD R1, R5
 	ADD  $16, R1
@@ -111,6 +122,8 @@ join:
 	VLD1 (R5), [V22.B16]
 	ADD  R2, R5
 	VLD1 (R5), [V23.B16]
+
+	// The steps of split in the opposite order.
 	BITS
 	VZIP1 V17.B16, V16.B16, V0.B16
 	VZIP2 V17.B16, V16.B16, V4.B16
@@ -120,6 +133,8 @@ join:
 	VZIP2 V21.B16, V20.B16, V6.B16
 	VZIP1 V23.B16, V22.B16, V3.B16
 	VZIP2 V23.B16, V22.B16, V7.B16
+
+	// 128 bytes to the plane.
 	VST4.P [V0.H8, V1.H8, V2.H8, V3.H8], 64(R0)
 	VST4.P [V4.H8, V5.H8, V6.H8, V7.H8], 64(R0)
 	SUBS $128, R3, R3

@@ -33,11 +33,16 @@
 	VPADDB   Z1, Z15, Z15
 
 // func byteSumAVX512(dst, src *byte, masks *[4][64]byte, n int)
+//
+// It is the loop of byteSumAVX2 (see bytedelta_amd64.go). n is a multiple of 32 and not zero, so that after turns of 64
+// bytes 0 or 32 are left, and no load or store goes past n.
 TEXT ·byteSumAVX512(SB), NOSPLIT, $0-32
 	MOVQ      dst+0(FP), DI
 	MOVQ      src+8(FP), SI
 	MOVQ      masks+16(FP), AX
 	MOVQ      n+24(FP), CX
+
+	// No bytes before, the masks of VPERMB, and the masks of the bytes that have a sum before them.
 	VPXORQ    Z15, Z15, Z15
 	VMOVDQU64 (AX), Z11
 	VMOVDQU64 64(AX), Z12
@@ -49,9 +54,12 @@ TEXT ·byteSumAVX512(SB), NOSPLIT, $0-32
 	KMOVQ     BX, K2
 	MOVQ      $0xffffffff00000000, BX
 	KMOVQ     BX, K3
+
+	// CX is 64 less than the bytes left from here on.
 	SUBQ      $64, CX
 	JLT       half
 
+	// 64 bytes: all of the vector is loaded before it is stored, so dst may be src.
 sum:
 	VMOVDQU64 (SI), Z0
 	SUMS
@@ -61,6 +69,7 @@ sum:
 	SUBQ      $64, CX
 	JGE       sum
 
+	// The last 32 bytes, if there are any, as a vector of zeros above them: only its lower half is stored.
 half:
 	ADDQ    $64, CX
 	JEQ     done

@@ -8,7 +8,7 @@
 //
 // A row goes by turns of 32 elements, or of 16 or 8 if it is shorter than that. The elements that are left at the end of
 // a row are done by shorter turns; the last one begins as far before the end as it is long, and may write some bytes
-// again. No byte before or behind a row is touched on either side. A turn of 8 or 16 has all its elements in the lower
+// again. No byte before or after a row is touched on either side. A turn of 8 or 16 has all its elements in the lower
 // lanes.
 //
 //  DI, SI   first byte of the row in the first plane of dst, in src
@@ -52,10 +52,15 @@
 	VINSERTI128 $1, q, y, y
 
 // func gatherRows2AVX2(dst, src *byte, rowLen, n, rows, dstStep, srcStep, ahead int, mask *[32]byte)
+//
+// It is shuffleRowsGeneric for a width of 2, with the loop in rows_amd64.go. ShuffleRows has checked that all rows are
+// inside of the block and of the other memory, and shuffleRowsVector that a row has at least 8 elements. Turns stay
+// inside of a row, so no load or store goes past it. Prefetches may be anywhere: they never fault.
 TEXT ·gatherRows2AVX2(SB), NOSPLIT, $0-72
 	ARGS
 	VMOVDQU (R14), Y15
 
+	// A row: its first turn is of 32, 16 or 8 elements, the greatest of these that it has.
 row:
 	START
 	CMPQ DX, $16
@@ -63,6 +68,7 @@ row:
 	CMPQ DX, $32
 	JLT  turn16
 
+	// 32 elements: the first 16 in the lower lanes, the others in the upper lanes. They become 32 bytes of two planes.
 turn32:
 	PREFETCHT0  (AX)(R13*1)
 	PREFETCHT0  63(AX)(R13*1)
@@ -78,6 +84,8 @@ turn32:
 	ADDQ        $64, AX
 	SUBQ        $32, DX
 	JZ          next
+
+	// The rest: a whole turn if 32 are left, otherwise a turn of 8, 16 or 32 elements that ends at the end of the row.
 	CMPQ DX, $32
 	JGE  turn32
 	CMPQ DX, $8
@@ -87,9 +95,11 @@ turn32:
 	BACK(32, 2)
 	JMP  turn32
 
+	// The last turn of 16.
 back16:
 	BACK(16, 2)
 
+	// 16 elements, in the lower lanes only.
 turn16:
 	PREFETCHT0  (AX)(R13*1)
 	PREFETCHT0  31(AX)(R13*1)
@@ -105,12 +115,17 @@ turn16:
 	ADDQ        $32, AX
 	SUBQ        $16, DX
 	JZ          next
+
+	// Up to 15 are left: again 16, or 8 if these are enough.
 	CMPQ DX, $8
 	JGT  back16
 
+	// The last turn of 8.
 back8:
 	BACK(8, 2)
 
+	// 8 elements, in the lower lanes only; each half of a register goes to a plane of its own. A row of less than 16
+	// takes one or two such turns.
 turn8:
 	PREFETCHT0 (AX)(R13*1)
 	VMOVDQU    (AX), X0
@@ -124,6 +139,7 @@ turn8:
 	BACK(8, 2)
 	JMP        turn8
 
+	// The next row, if there is one.
 next:
 	ADDQ R11, DI
 	ADDQ R12, SI
@@ -133,10 +149,15 @@ next:
 	RET
 
 // func gatherRows4AVX2(dst, src *byte, rowLen, n, rows, dstStep, srcStep, ahead int, mask *[32]byte)
+//
+// It is shuffleRowsGeneric for a width of 4, with the loop in rows_amd64.go. ShuffleRows has checked that all rows are
+// inside of the block and of the other memory, and shuffleRowsVector that a row has at least 8 elements. Turns stay
+// inside of a row, so no load or store goes past it. Prefetches may be anywhere: they never fault.
 TEXT ·gatherRows4AVX2(SB), NOSPLIT, $0-72
 	ARGS
 	VMOVDQU (R14), Y15
 
+	// A row: its first turn is of 32, 16 or 8 elements, the greatest of these that it has.
 row:
 	START
 	CMPQ DX, $16
@@ -144,6 +165,7 @@ row:
 	CMPQ DX, $32
 	JLT  turn16
 
+	// 32 elements: the first 16 in the lower lanes, the others in the upper lanes. They become 32 bytes of four planes.
 turn32:
 	PREFETCHT0  (AX)(R13*1)
 	PREFETCHT0  64(AX)(R13*1)
@@ -161,6 +183,8 @@ turn32:
 	ADDQ        $128, AX
 	SUBQ        $32, DX
 	JZ          next
+
+	// The rest: a whole turn if 32 are left, otherwise a turn of 8, 16 or 32 elements that ends at the end of the row.
 	CMPQ DX, $32
 	JGE  turn32
 	CMPQ DX, $8
@@ -170,9 +194,11 @@ turn32:
 	BACK(32, 4)
 	JMP  turn32
 
+	// The last turn of 16.
 back16:
 	BACK(16, 4)
 
+	// 16 elements, in the lower lanes only.
 turn16:
 	PREFETCHT0  (AX)(R13*1)
 	PREFETCHT0  63(AX)(R13*1)
@@ -189,12 +215,17 @@ turn16:
 	ADDQ        $64, AX
 	SUBQ        $16, DX
 	JZ          next
+
+	// Up to 15 are left: again 16, or 8 if these are enough.
 	CMPQ DX, $8
 	JGT  back16
 
+	// The last turn of 8.
 back8:
 	BACK(8, 4)
 
+	// 8 elements, in the lower lanes only; each half of a register goes to a plane of its own. A row of less than 16
+	// takes one or two such turns.
 turn8:
 	PREFETCHT0 (AX)(R13*1)
 	VMOVDQU    (AX), X0
@@ -214,6 +245,7 @@ turn8:
 	BACK(8, 4)
 	JMP        turn8
 
+	// The next row, if there is one.
 next:
 	ADDQ R11, DI
 	ADDQ R12, SI
@@ -235,9 +267,14 @@ next:
 	store r7, (R10)(R9*1)
 
 // func gatherRows8AVX2(dst, src *byte, rowLen, n, rows, dstStep, srcStep, ahead int, mask *[32]byte)
+//
+// It is shuffleRowsGeneric for a width of 8, with the loop in rows_amd64.go. ShuffleRows has checked that all rows are
+// inside of the block and of the other memory, and shuffleRowsVector that a row has at least 8 elements. Turns stay
+// inside of a row, so no load or store goes past it. Prefetches may be anywhere: they never fault.
 TEXT ·gatherRows8AVX2(SB), NOSPLIT, $0-72
 	ARGS
 
+	// A row: its first turn is of 32, 16 or 8 elements, the greatest of these that it has.
 row:
 	START
 	CMPQ DX, $16
@@ -245,6 +282,8 @@ row:
 	CMPQ DX, $32
 	JLT  turn16
 
+	// 32 elements: the first 16 in the lower lanes, the others in the upper lanes. They become 32 bytes of eight
+	// planes.
 turn32:
 	PREFETCHT0 (AX)(R13*1)
 	PREFETCHT0 64(AX)(R13*1)
@@ -267,6 +306,8 @@ turn32:
 	ADDQ       $256, AX
 	SUBQ       $32, DX
 	JZ         next
+
+	// The rest: a whole turn if 32 are left, otherwise a turn of 8, 16 or 32 elements that ends at the end of the row.
 	CMPQ DX, $32
 	JGE  turn32
 	CMPQ DX, $8
@@ -276,9 +317,11 @@ turn32:
 	BACK(32, 8)
 	JMP  turn32
 
+	// The last turn of 16.
 back16:
 	BACK(16, 8)
 
+	// 16 elements, in the lower lanes only.
 turn16:
 	PREFETCHT0 (AX)(R13*1)
 	PREFETCHT0 64(AX)(R13*1)
@@ -299,12 +342,17 @@ turn16:
 	ADDQ       $128, AX
 	SUBQ       $16, DX
 	JZ         next
+
+	// Up to 15 are left: again 16, or 8 if these are enough.
 	CMPQ DX, $8
 	JGT  back16
 
+	// The last turn of 8.
 back8:
 	BACK(8, 8)
 
+	// 8 elements, in the lower lanes only; each half of a register goes to a plane of its own. A row of less than 16
+	// takes one or two such turns.
 turn8:
 	PREFETCHT0 (AX)(R13*1)
 	PREFETCHT0 63(AX)(R13*1)
@@ -341,6 +389,7 @@ turn8:
 	BACK(8, 8)
 	JMP        turn8
 
+	// The next row, if there is one.
 next:
 	ADDQ R11, DI
 	ADDQ R12, SI

@@ -8,7 +8,7 @@
 //
 // A row goes by turns of 32 elements, or of 16 or 8 if it is shorter than that. The elements that are left at the end of
 // a row are done by one more turn that begins so far before its end, and writes some elements again. No byte before or
-// behind a row is touched. A turn of 8 or 16 has all its elements in the lower lanes, those of 8 in their lower halves.
+// after a row is touched. A turn of 8 or 16 has all its elements in the lower lanes, those of 8 in their lower halves.
 //
 //  DI, SI   first byte of the row in dst, in the first plane of src
 //  AX, BX   next byte of these
@@ -17,7 +17,8 @@
 //  R11, R12 steps from a row to the next in dst, src
 //  R13      distance to the rows that come next
 //  CX, DX   elements in a row, left in it
-//  R14      address of the rows that come next (R15 is not used: it may be the linker's)
+//
+// R15 is not used: it may be the linker's.
 
 // ARGS loads the arguments, but for the number of rows, which stays where it is and is counted down.
 #define ARGS \
@@ -45,9 +46,14 @@
 	MOVQ  $count, DX
 
 // func rows2AVX2(dst, src *byte, rowLen, n, rows, dstStep, srcStep, ahead int)
+//
+// It is unshuffleRowsGeneric for a width of 2, with the loop in rows_amd64.go. UnshuffleRows has checked that all rows
+// are inside of the block and of the other memory, and unshuffleRowsVector that a row has at least 8 elements. Turns
+// stay inside of a row, so no load or store goes past it. Prefetches may be anywhere: they never fault.
 TEXT ·rows2AVX2(SB), NOSPLIT, $0-64
 	ARGS
 
+	// A row: its first turn is of 32, 16 or 8 elements, the greatest of these that it has.
 row:
 	START
 	CMPQ DX, $16
@@ -55,6 +61,8 @@ row:
 	CMPQ DX, $32
 	JLT  turn16
 
+	// 32 elements: interleave the bytes of two planes until lanes have whole elements. The lower lanes have the first
+	// 16 elements, the upper lanes the others.
 turn32:
 	PREFETCHT0   (AX)(R13*1)
 	PREFETCHT0   63(AX)(R13*1)
@@ -72,9 +80,12 @@ turn32:
 	JZ           next
 	CMPQ         DX, $32
 	JGE          turn32
+
+	// Less than 32 elements are left, and some were done before: end at the end of the row.
 	BACK(32, 2)
 	JMP          turn32
 
+	// 16 elements, in the lower lanes only. A row of less than 32 takes one or two such turns.
 turn16:
 	PREFETCHT0 (AX)(R13*1)
 	PREFETCHT0 31(AX)(R13*1)
@@ -91,6 +102,7 @@ turn16:
 	BACK(16, 2)
 	JMP        turn16
 
+	// 8 elements, in the lower halves of the lower lanes. A row of less than 16 takes one or two such turns.
 turn8:
 	PREFETCHT0 (AX)(R13*1)
 	VMOVQ      (BX), X0
@@ -104,6 +116,7 @@ turn8:
 	BACK(8, 2)
 	JMP        turn8
 
+	// The next row, if there is one.
 next:
 	ADDQ R11, DI
 	ADDQ R12, SI
@@ -113,9 +126,14 @@ next:
 	RET
 
 // func rows4AVX2(dst, src *byte, rowLen, n, rows, dstStep, srcStep, ahead int)
+//
+// It is unshuffleRowsGeneric for a width of 4, with the loop in rows_amd64.go. UnshuffleRows has checked that all rows
+// are inside of the block and of the other memory, and unshuffleRowsVector that a row has at least 8 elements. Turns
+// stay inside of a row, so no load or store goes past it. Prefetches may be anywhere: they never fault.
 TEXT ·rows4AVX2(SB), NOSPLIT, $0-64
 	ARGS
 
+	// A row: its first turn is of 32, 16 or 8 elements, the greatest of these that it has.
 row:
 	START
 	CMPQ DX, $16
@@ -123,6 +141,8 @@ row:
 	CMPQ DX, $32
 	JLT  turn16
 
+	// 32 elements: interleave the bytes of four planes until lanes have whole elements. The lower lanes have the first
+	// 16 elements, the upper lanes the others.
 turn32:
 	PREFETCHT0   (AX)(R13*1)
 	PREFETCHT0   64(AX)(R13*1)
@@ -153,9 +173,12 @@ turn32:
 	JZ           next
 	CMPQ         DX, $32
 	JGE          turn32
+
+	// Less than 32 elements are left, and some were done before: end at the end of the row.
 	BACK(32, 4)
 	JMP          turn32
 
+	// 16 elements, in the lower lanes only. A row of less than 32 takes one or two such turns.
 turn16:
 	PREFETCHT0 (AX)(R13*1)
 	PREFETCHT0 63(AX)(R13*1)
@@ -182,6 +205,7 @@ turn16:
 	BACK(16, 4)
 	JMP        turn16
 
+	// 8 elements, in the lower halves of the lower lanes. A row of less than 16 takes one or two such turns.
 turn8:
 	PREFETCHT0 (AX)(R13*1)
 	VMOVQ      (BX), X0
@@ -201,6 +225,7 @@ turn8:
 	BACK(8, 4)
 	JMP        turn8
 
+	// The next row, if there is one.
 next:
 	ADDQ R11, DI
 	ADDQ R12, SI
@@ -222,9 +247,14 @@ next:
 	load (R10)(R9*1), r7
 
 // func rows8AVX2(dst, src *byte, rowLen, n, rows, dstStep, srcStep, ahead int)
+//
+// It is unshuffleRowsGeneric for a width of 8, with the loop in rows_amd64.go. UnshuffleRows has checked that all rows
+// are inside of the block and of the other memory, and unshuffleRowsVector that a row has at least 8 elements. Turns
+// stay inside of a row, so no load or store goes past it. Prefetches may be anywhere: they never fault.
 TEXT ·rows8AVX2(SB), NOSPLIT, $0-64
 	ARGS
 
+	// A row: its first turn is of 32, 16 or 8 elements, the greatest of these that it has.
 row:
 	START
 	CMPQ DX, $16
@@ -232,6 +262,8 @@ row:
 	CMPQ DX, $32
 	JLT  turn16
 
+	// 32 elements: interleave the bytes of eight planes until lanes have whole elements. The lower lanes have the first
+	// 16 elements, the upper lanes the others.
 turn32:
 	PREFETCHT0   (AX)(R13*1)
 	PREFETCHT0   64(AX)(R13*1)
@@ -262,9 +294,12 @@ turn32:
 	JZ           next
 	CMPQ         DX, $32
 	JGE          turn32
+
+	// Less than 32 elements are left, and some were done before: end at the end of the row.
 	BACK(32, 8)
 	JMP          turn32
 
+	// 16 elements, in the lower lanes only. A row of less than 32 takes one or two such turns.
 turn16:
 	PREFETCHT0 (AX)(R13*1)
 	PREFETCHT0 64(AX)(R13*1)
@@ -286,6 +321,7 @@ turn16:
 	BACK(16, 8)
 	JMP        turn16
 
+	// 8 elements, in the lower halves of the lower lanes. A row of less than 16 takes one or two such turns.
 turn8:
 	PREFETCHT0 (AX)(R13*1)
 	PREFETCHT0 63(AX)(R13*1)
@@ -302,6 +338,7 @@ turn8:
 	BACK(8, 8)
 	JMP        turn8
 
+	// The next row, if there is one.
 next:
 	ADDQ R11, DI
 	ADDQ R12, SI

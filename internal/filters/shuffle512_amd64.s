@@ -12,7 +12,7 @@
 //
 // scatter: rows to elements. Loads take a unit of each row and put them next to each other; units of less than 16 bytes
 // come in pairs or fours and are parted by interleaving. VPERMB then brings the bytes of every element together, and the
-// elements next to each other. Bytes stored behind the last of them are overwritten by the next store.
+// elements next to each other. Bytes stored after the last of them are overwritten by the next store.
 //
 // Gather fetches the lines of its next stores as with AVX2, for sixteen rows where they do not begin at a line.
 //
@@ -29,6 +29,8 @@
 //  Z31      mask of VPERMB
 
 // func gather2AVX512(dst *byte, rowLen int, src *byte, mask *[64]byte, n int)
+//
+// It is gatherAll for a width of 2. gather512 has checked that src has all elements and dst all rows.
 TEXT ·gather2AVX512(SB), NOSPLIT, $0-40
 	MOVQ      dst+0(FP), DI
 	MOVQ      rowLen+8(FP), R8
@@ -37,6 +39,8 @@ TEXT ·gather2AVX512(SB), NOSPLIT, $0-40
 	MOVQ      n+32(FP), CX
 	VMOVDQU64 (AX), Z31
 
+	// 32 elements to each register: VPERMB puts their first bytes in the lower half, their second in the upper half.
+	// Then one register has all first bytes, the other all second bytes.
 gather2:
 	VPERMB       (SI), Z31, Z0
 	VPERMB       64(SI), Z31, Z1
@@ -61,6 +65,9 @@ gather2:
 	LEAQ         (SI)(R13*4), SI
 
 // func gather4AVX512(dst *byte, rowLen int, src *byte, mask *[64]byte, width, n int)
+//
+// It is gatherAll for a width of 3 or 4. gather512 has checked the rows of dst and chosen n so that the last load of 16
+// bytes is inside of src. R13 is four elements in bytes.
 TEXT ·gather4AVX512(SB), NOSPLIT, $0-48
 	MOVQ      dst+0(FP), DI
 	MOVQ      rowLen+8(FP), R8
@@ -74,6 +81,7 @@ TEXT ·gather4AVX512(SB), NOSPLIT, $0-48
 	LEAQ      (R13)(R13*2), R14
 	VMOVDQU64 (AX), Z31
 
+	// 16 elements to each register, whose lanes become rows: the transposition puts each row in a register.
 gather4:
 	FOUR(X0, Z0)
 	FOUR(X1, Z1)
@@ -83,6 +91,8 @@ gather4:
 	ROW(Z4, (DI), 128(DI))
 	ROW(Z5, (DI)(R8*1), 128(DI)(R8*1))
 	ROW(Z6, (DI)(R8*2), 128(DI)(R8*2))
+
+	// The fourth row exists only for a width of 4.
 	CMPQ DX, $4
 	JNE  next
 	ROW(Z7, (DI)(R9*1), 128(DI)(R9*1))
@@ -102,6 +112,9 @@ next:
 	VINSERTI32X4 $3, k(d)(SI*1), z, z
 
 // func scatter4AVX512(dst, src *byte, rows *[4]int, mask *[64]byte, width, n int)
+//
+// It is scatterAll for a width of 3 or 4. scatter512 has checked the rows of src and chosen n so that the last store of
+// 64 bytes is inside of dst. R8 to R11 are the offsets of rows (see rowOffsets), R13 is 16 elements in bytes.
 TEXT ·scatter4AVX512(SB), NOSPLIT, $0-48
 	MOVQ      dst+0(FP), DI
 	MOVQ      src+8(FP), SI
@@ -117,6 +130,7 @@ TEXT ·scatter4AVX512(SB), NOSPLIT, $0-48
 	MOVQ      24(BX), R11
 	VMOVDQU64 (AX), Z31
 
+	// 16 bytes of each row to a register, whose 16 elements VPERMB puts together.
 scatter4:
 	UNITS4(0, R8, R9, R10, R11, X0, Z0)
 	UNITS4(16, R8, R9, R10, R11, X1, Z1)
@@ -126,6 +140,8 @@ scatter4:
 	VPERMB    Z1, Z31, Z1
 	VPERMB    Z2, Z31, Z2
 	VPERMB    Z3, Z31, Z3
+
+	// Store upwards, so that each store overwrites what the one before wrote too much.
 	VMOVDQU64 Z0, (DI)
 	VMOVDQU64 Z1, (DI)(R13*1)
 	VMOVDQU64 Z2, (DI)(R13*2)
@@ -138,6 +154,9 @@ scatter4:
 	RET
 
 // func gather8AVX512(dst *byte, rowLen int, src *byte, mask *[64]byte, width, n int)
+//
+// It is gatherAll for a width of 5 to 8. gather512 has checked the rows of dst and chosen n so that the last load of 16
+// bytes is inside of src. R13 is two elements in bytes.
 TEXT ·gather8AVX512(SB), NOSPLIT, $0-48
 	MOVQ      dst+0(FP), DI
 	MOVQ      rowLen+8(FP), R8
@@ -151,6 +170,7 @@ TEXT ·gather8AVX512(SB), NOSPLIT, $0-48
 	LEAQ      (R13)(R13*2), R14
 	VMOVDQU64 (AX), Z31
 
+	// Eight elements to each register, whose quadwords become rows: the transposition puts each row in a register.
 gather8:
 	FOUR(X0, Z0)
 	FOUR(X1, Z1)
@@ -166,6 +186,8 @@ gather8:
 	ROW(Z18, (DI)(R8*2), 128(DI)(R8*2))
 	ROW(Z19, (DI)(R9*1), 128(DI)(R9*1))
 	ROW(Z20, (R10), 128(R10))
+
+	// Only the rows below the width exist; ROW leaves the flags, so JEQ is for the same comparison.
 	CMPQ DX, $6
 	JLT  next
 	ROW(Z21, (R10)(R8*1), 128(R10)(R8*1))
@@ -197,7 +219,12 @@ next:
 	LEAQ        (DI)(R13*2), DI
 
 // func scatter8AVX512(dst, src *byte, rows *[8]int, mask *[64]byte, width, n int)
+//
+// It is scatterAll for a width of 5 to 8. scatter512 has checked the rows of src and chosen n so that the last store of
+// 64 bytes is inside of dst. AX, BX, DX and R8 to R12 are the offsets of rows (see rowOffsets), R13 is eight elements
+// in bytes.
 TEXT ·scatter8AVX512(SB), NOSPLIT, $0-48
+	// The mask first, as AX is needed for an offset, and the width last, as R13 has the address of the offsets.
 	MOVQ      mask+24(FP), AX
 	VMOVDQU64 (AX), Z31
 	MOVQ      dst+0(FP), DI
@@ -215,6 +242,7 @@ TEXT ·scatter8AVX512(SB), NOSPLIT, $0-48
 	SHLQ      $3, R13
 	MOVQ      n+40(FP), CX
 
+	// 64 bytes of each row, 16 a step. Each store overwrites what the one before wrote too much.
 scatter8:
 	PAIR8(0, X0, Z0, X1, Z1)
 	PAIR8(16, X2, Z2, X3, Z3)
@@ -227,6 +255,9 @@ scatter8:
 	RET
 
 // func gather16AVX512(dst *byte, rowLen int, src *byte, mask *[64]byte, stride, rows, n int)
+//
+// It is gatherAll for 9 to 16 columns. gather512 has checked the rows of dst and chosen n so that the last load of 16
+// bytes is inside of src. R13 is an element in bytes.
 TEXT ·gather16AVX512(SB), NOSPLIT, $0-56
 	MOVQ      dst+0(FP), DI
 	MOVQ      rowLen+8(FP), R8
@@ -245,6 +276,7 @@ TEXT ·gather16AVX512(SB), NOSPLIT, $0-56
 	ORQ       R8, AX
 	ANDQ      $63, AX
 
+	// Four elements to each register, whose doublewords become rows.
 gather16:
 	FOUR(X0, Z0)
 	FOUR(X1, Z1)
@@ -272,6 +304,8 @@ gather16:
 	LANES4(Z1, Z5, Z9, Z13, Z17, Z21, Z25, Z29, Z0, Z4, Z1, Z5)
 	LANES4(Z2, Z6, Z10, Z14, Z18, Z22, Z26, Z30, Z0, Z4, Z2, Z6)
 	LANES4(Z3, Z7, Z11, Z15, Z19, Z23, Z27, Z12, Z0, Z4, Z3, Z7)
+
+	// Only the rows below DX exist. VMOVDQU64 leaves the flags, so JEQ is for the same comparison.
 	VMOVDQU64 Z16, (DI)
 	VMOVDQU64 Z17, (DI)(R8*1)
 	VMOVDQU64 Z18, (DI)(R8*2)
@@ -300,6 +334,7 @@ gather16:
 	JLT       next
 	VMOVDQU64 Z12, (R12)(R9*1)
 
+	// Prefetch lines of later stores. Prefetches never fault, so they may go past rows, and to rows that do not exist.
 next:
 	TESTQ AX, AX
 	JEQ   aligned
@@ -345,6 +380,10 @@ aligned:
 	LEAQ          (DI)(R13*4), DI
 
 // func scatter16AVX512(dst *byte, stride int, src *byte, rows *[16]int, mask *[64]byte, n int)
+//
+// It is scatterAll for 9 to 16 columns. scatter512 has checked the rows of src and chosen n so that the last store, of
+// 64 bytes for a stride of at most 16 and of 16 bytes for others, is inside of dst. BX is the address of the offsets of
+// rows (see rowOffsets), R13 the stride.
 TEXT ·scatter16AVX512(SB), NOSPLIT, $0-48
 	MOVQ      dst+0(FP), DI
 	MOVQ      stride+8(FP), R13
@@ -355,6 +394,8 @@ TEXT ·scatter16AVX512(SB), NOSPLIT, $0-48
 	LEAQ      (R13)(R13*2), R14
 	VMOVDQU64 (AX), Z31
 
+	// 64 bytes of each row. Register 4*k+m has elements 16*k to 16*k+15 of the rows m, 4+m, 8+m and 12+m; after WORDS4,
+	// the elements 16*k+4*m to 16*k+4*m+3 of all rows.
 scatter16:
 	ROWS16(0, X0, Z0, X4, Z4, X8, Z8, X12, Z12)
 	ROWS16(1, X1, Z1, X5, Z5, X9, Z9, X13, Z13)
@@ -364,6 +405,8 @@ scatter16:
 	WORDS4(Z4, Z5, Z6, Z7, Z20, Z21, Z22, Z23)
 	WORDS4(Z8, Z9, Z10, Z11, Z16, Z17, Z18, Z19)
 	WORDS4(Z12, Z13, Z14, Z15, Z20, Z21, Z22, Z23)
+
+	// Elements that follow each other go four to a store, each of which overwrites what the one before wrote too much.
 	CMPQ R13, $16
 	JGT  apart
 	JOINED16(Z0)
@@ -390,6 +433,7 @@ next:
 	VZEROUPPER
 	RET
 
+	// Elements of more than 16 bytes: 16 bytes of each, and nothing else.
 apart:
 	APART16(X0, Z0)
 	APART16(X1, Z1)

@@ -15,7 +15,7 @@
 //
 // scatter: rows to elements. Interleaving the bytes of two rows gives pairs, interleaving pairs gives fours, and so on,
 // until a lane holds whole elements in their order. Elements of less than 4, 8 or 16 bytes are brought together by
-// VPSHUFB, or stored as they are; the bytes stored behind the last of them are overwritten by the next store, which is
+// VPSHUFB, or stored as they are; the bytes stored after the last of them are overwritten by the next store, which is
 // why all stores go upwards, first those of the lower lanes and then those of the upper ones.
 //
 // Loads of gather and stores of scatter so reach up to 16 bytes minus the whole elements in them beyond the last
@@ -39,6 +39,8 @@
 	ADDQ        R13, q
 
 // func gather2AVX2(dst *byte, rowLen int, src *byte, mask *[32]byte, n int)
+//
+// It is gatherAll for a width of 2. gather256 has checked that src has all elements and dst all rows.
 TEXT ·gather2AVX2(SB), NOSPLIT, $0-40
 	MOVQ    dst+0(FP), DI
 	MOVQ    rowLen+8(FP), R8
@@ -47,6 +49,8 @@ TEXT ·gather2AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+32(FP), CX
 	VMOVDQU (AX), Y15
 
+	// Elements 0 to 7 and 16 to 23, then 8 to 15 and 24 to 31. Their first bytes go to the lower half of each lane,
+	// their second bytes to the upper half; then one register has all first bytes, the other all second bytes.
 gather2:
 	VMOVDQU     (SI), X0
 	VINSERTI128 $1, 32(SI), Y0, Y0
@@ -66,12 +70,16 @@ gather2:
 	RET
 
 // func scatter2AVX2(dst, src *byte, rowLen, n int)
+//
+// It is scatterAll for a width of 2. scatter256 has checked that dst has all elements and src all rows.
 TEXT ·scatter2AVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ rowLen+16(FP), R8
 	MOVQ n+24(FP), CX
 
+	// 32 bytes of both rows: interleave them, and exchange lanes so that each register has elements that follow each
+	// other.
 scatter2:
 	VMOVDQU    (SI), Y0
 	VMOVDQU    (SI)(R8*1), Y1
@@ -89,6 +97,9 @@ scatter2:
 	RET
 
 // func gather4AVX2(dst *byte, rowLen int, src *byte, mask *[32]byte, width, n int)
+//
+// It is gatherAll for a width of 3 or 4. gather256 has checked the rows of dst and chosen n so that the last load of 16
+// bytes is inside of src.
 TEXT ·gather4AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst+0(FP), DI
 	MOVQ    rowLen+8(FP), R8
@@ -100,6 +111,7 @@ TEXT ·gather4AVX2(SB), NOSPLIT, $0-48
 	LEAQ    (DX*4), R13
 	VMOVDQU (AX), Y15
 
+	// Four loads of four elements to each lane: BX is 16 elements after SI.
 gather4:
 	LEAQ        (SI)(R13*4), BX
 	LANES(SI, BX, X0, Y0)
@@ -108,6 +120,8 @@ gather4:
 	LANES(SI, BX, X3, Y3)
 	MOVQ        BX, SI
 	TRANSPOSE4
+
+	// Each register has a row. The fourth exists only for a width of 4.
 	ROW(Y0, (DI), 128(DI))
 	ROW(Y1, (DI)(R8*1), 128(DI)(R8*1))
 	ROW(Y2, (DI)(R8*2), 128(DI)(R8*2))
@@ -123,6 +137,9 @@ next:
 	RET
 
 // func scatter4AVX2(dst, src *byte, rowLen int, mask *[32]byte, width, n int)
+//
+// It is scatterAll for a width of 3 or 4. scatter256 has checked the rows of src and chosen n so that the last store of
+// 16 bytes is inside of dst. R14 is three times R13.
 TEXT ·scatter4AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst+0(FP), DI
 	MOVQ    src+8(FP), SI
@@ -135,6 +152,7 @@ TEXT ·scatter4AVX2(SB), NOSPLIT, $0-48
 	LEAQ    (R13)(R13*2), R14
 	VMOVDQU (AX), Y15
 
+	// 32 bytes of each row. For a width of 3, Y3 is anything: the mask drops its bytes.
 scatter4:
 	VMOVDQU    (SI), Y0
 	VMOVDQU    (SI)(R8*1), Y1
@@ -143,6 +161,7 @@ scatter4:
 	JNE        rows
 	VMOVDQU    (SI)(R9*1), Y3
 
+	// Interleave bytes to pairs and pairs to elements of four bytes, four in each lane, in their order.
 rows:
 	VPUNPCKLBW Y1, Y0, Y4
 	VPUNPCKHBW Y1, Y0, Y5
@@ -152,6 +171,8 @@ rows:
 	VPUNPCKHWD Y6, Y4, Y1
 	VPUNPCKLWD Y7, Y5, Y2
 	VPUNPCKHWD Y7, Y5, Y3
+
+	// For a width of 3, move the elements up to each other.
 	CMPQ       DX, $4
 	JEQ        store
 	VPSHUFB    Y15, Y0, Y0
@@ -159,6 +180,8 @@ rows:
 	VPSHUFB    Y15, Y2, Y2
 	VPSHUFB    Y15, Y3, Y3
 
+	// Store upwards, so that each store overwrites what the one before wrote too much: first the 16 elements of the
+	// lower lanes, then at BX those of the upper lanes.
 store:
 	LEAQ         (DI)(R13*4), BX
 	VMOVDQU      X0, (DI)
@@ -177,6 +200,9 @@ store:
 	RET
 
 // func gather8AVX2(dst *byte, rowLen int, src *byte, mask *[32]byte, width, n int)
+//
+// It is gatherAll for a width of 5 to 8. gather256 has checked the rows of dst and chosen n so that the last load of 16
+// bytes is inside of src.
 TEXT ·gather8AVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ rowLen+8(FP), R8
@@ -188,6 +214,8 @@ TEXT ·gather8AVX2(SB), NOSPLIT, $0-48
 	LEAQ (DI)(R8*4), R10
 	LEAQ (DX*2), R13
 
+	// Eight loads of two elements to each lane: BX is 16 elements after SI. Y15 is loaded again, as TRANSPOSE8
+	// overwrites it.
 gather8:
 	LEAQ    (SI)(R13*8), BX
 	LANES(SI, BX, X0, Y0)
@@ -202,6 +230,9 @@ gather8:
 	VMOVDQU (AX), Y15
 	MASK8
 	TRANSPOSE8
+
+	// Each register has a row. Only those below the width exist; ROW leaves the flags, so JEQ is for the same
+	// comparison.
 	ROW(Y8, (DI), 128(DI))
 	ROW(Y9, (DI)(R8*1), 128(DI)(R8*1))
 	ROW(Y10, (DI)(R8*2), 128(DI)(R8*2))
@@ -225,6 +256,9 @@ next:
 	RET
 
 // func scatter8AVX2(dst, src *byte, rowLen int, mask *[32]byte, width, n int)
+//
+// It is scatterAll for a width of 5 to 8. scatter256 has checked the rows of src and chosen n so that the last store of
+// 16 bytes is inside of dst. R14 is three times R13.
 TEXT ·scatter8AVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
@@ -237,6 +271,7 @@ TEXT ·scatter8AVX2(SB), NOSPLIT, $0-48
 	LEAQ (DX*2), R13
 	LEAQ (R13)(R13*2), R14
 
+	// 32 bytes of each row that exists. The registers of the others are anything: the mask drops their bytes.
 scatter8:
 	VMOVDQU (SI), Y0
 	VMOVDQU (SI)(R8*1), Y1
@@ -252,6 +287,7 @@ scatter8:
 	JNE     rows
 	VMOVDQU (R10)(R9*1), Y7
 
+	// Interleave to elements of eight bytes, two in each lane, and move them up to each other if the width is less.
 rows:
 	INTERLEAVE8
 	CMPQ    DX, $8
@@ -266,6 +302,8 @@ rows:
 	VPSHUFB Y0, Y14, Y14
 	VPSHUFB Y0, Y15, Y15
 
+	// Store upwards, so that each store overwrites what the one before wrote too much: first the 16 elements of the
+	// lower lanes, then at BX those of the upper lanes.
 store:
 	LEAQ         (DI)(R13*4), R11
 	VMOVDQU      X8, (DI)
@@ -316,6 +354,9 @@ store:
 	TRANSPOSE8
 
 // func gatherLow16AVX2(dst *byte, rowLen int, src *byte, stride, n int)
+//
+// It is gatherAll for the first eight columns of elements of 9 bytes or more. gather256 has checked the rows of dst and
+// chosen n so that the last load of 16 bytes is inside of src. AX is 16 elements in bytes.
 TEXT ·gatherLow16AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ rowLen+8(FP), R8
@@ -327,6 +368,7 @@ TEXT ·gatherLow16AVX2(SB), NOSPLIT, $0-40
 	MOVQ R13, AX
 	SHLQ $4, AX
 
+	// Sixteen loads of one element to each lane; each register then has a row.
 gather16:
 	TURN16(VPUNPCKLBW)
 	ROW(Y8, (DI), 128(DI))
@@ -345,6 +387,8 @@ gather16:
 	RET
 
 // func gatherHigh16AVX2(dst *byte, rowLen int, src *byte, stride, rows, n int)
+//
+// It is gatherAll for columns 8 and up, of 9 to 16, as gatherLow16AVX2. DI and R10 begin at row 8.
 TEXT ·gatherHigh16AVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ rowLen+8(FP), R8
@@ -358,6 +402,8 @@ TEXT ·gatherHigh16AVX2(SB), NOSPLIT, $0-48
 	MOVQ R13, AX
 	SHLQ $4, AX
 
+	// As in gatherLow16AVX2, with the upper bytes of elements. Only the rows below DX exist; ROW leaves the flags, so
+	// JEQ is for the same comparison.
 gather16:
 	TURN16(VPUNPCKHBW)
 	ROW(Y8, (DI), 128(DI))
@@ -389,6 +435,10 @@ next:
 	RET
 
 // func scatter16AVX2(dst *byte, stride int, src *byte, rowLen, rows, n int)
+//
+// It is scatterAll for 9 to 16 columns. scatter256 has checked the rows of src and chosen n so that the last store of
+// 16 bytes is inside of dst. AX is memory on the stack, 512 bytes from a cache line on: 256 for the first eight
+// columns, 256 for the elements of the upper lanes.
 TEXT ·scatter16AVX2(SB), NOSPLIT, $576-48
 	MOVQ dst+0(FP), DI
 	MOVQ stride+8(FP), R13
@@ -403,6 +453,7 @@ TEXT ·scatter16AVX2(SB), NOSPLIT, $576-48
 	LEAQ 63(SP), AX
 	ANDQ $~63, AX
 
+	// The first eight rows become two elements of eight bytes in each lane, which are saved.
 scatter16:
 	VMOVDQU (SI), Y0
 	VMOVDQU (SI)(R8*1), Y1
@@ -421,6 +472,9 @@ scatter16:
 	VMOVDQU Y13, 160(AX)
 	VMOVDQU Y14, 192(AX)
 	VMOVDQU Y15, 224(AX)
+
+	// The rows from 8 on that exist. The registers of the others are anything: what they store is past the element, and
+	// the next store overwrites it. VMOVDQU leaves the flags, so JEQ is for the same comparison.
 	VMOVDQU (R11), Y0
 	CMPQ    DX, $10
 	JLT     rows
@@ -441,6 +495,8 @@ scatter16:
 	JLT     rows
 	VMOVDQU (R12)(R9*1), Y7
 
+	// Join both halves of elements and store upwards: the 16 elements of the lower lanes, then those of the upper
+	// lanes.
 rows:
 	INTERLEAVE8
 	SPLIT16(0(AX), Y8, 256(AX), 272(AX))

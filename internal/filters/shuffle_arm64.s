@@ -17,14 +17,19 @@
 
 
 // func gather2NEON(dst *byte, rowLen int, src *byte, n int)
+//
+// It is gatherAll for a width of 2. gatherVector has checked that src has n elements and dst all rows.
 TEXT ·gather2NEON(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
 	MOVD rowLen+8(FP), R2
 	MOVD src+16(FP), R1
 	MOVD n+24(FP), R3
 
+	// 16 elements, the bytes of each column to a register.
 gather:
 	VLD2.P 32(R1), [V0.B16, V1.B16]
+
+	// 16 bytes to each row.
 	MOVD R0, R5
 	ADD  $16, R0
 	VST1 [V0.B16], (R5)
@@ -35,32 +40,42 @@ gather:
 	RET
 
 // func scatter2NEON(dst, src *byte, rowLen, n int)
+//
+// It is scatterAll for a width of 2. scatterVector has checked that dst has n elements and src all rows.
 TEXT ·scatter2NEON(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD rowLen+16(FP), R2
 	MOVD n+24(FP), R3
 
+	// 16 bytes of each row.
 scatter:
 	MOVD R1, R5
 	ADD  $16, R1
 	VLD1 (R5), [V0.B16]
 	ADD  R2, R5
 	VLD1 (R5), [V1.B16]
+
+	// Store 16 elements.
 	VST2.P [V0.B16, V1.B16], 32(R0)
 	SUBS $16, R3, R3
 	BNE  scatter
 	RET
 
 // func gather3NEON(dst *byte, rowLen int, src *byte, n int)
+//
+// It is gatherAll for a width of 3. gatherVector has checked that src has n elements and dst all rows.
 TEXT ·gather3NEON(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
 	MOVD rowLen+8(FP), R2
 	MOVD src+16(FP), R1
 	MOVD n+24(FP), R3
 
+	// 16 elements, the bytes of each column to a register.
 gather:
 	VLD3.P 48(R1), [V0.B16, V1.B16, V2.B16]
+
+	// 16 bytes to each row.
 	MOVD R0, R5
 	ADD  $16, R0
 	VST1 [V0.B16], (R5)
@@ -73,12 +88,15 @@ gather:
 	RET
 
 // func scatter3NEON(dst, src *byte, rowLen, n int)
+//
+// It is scatterAll for a width of 3. scatterVector has checked that dst has n elements and src all rows.
 TEXT ·scatter3NEON(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD rowLen+16(FP), R2
 	MOVD n+24(FP), R3
 
+	// 16 bytes of each row.
 scatter:
 	MOVD R1, R5
 	ADD  $16, R1
@@ -87,20 +105,27 @@ scatter:
 	VLD1 (R5), [V1.B16]
 	ADD  R2, R5
 	VLD1 (R5), [V2.B16]
+
+	// Store 16 elements.
 	VST3.P [V0.B16, V1.B16, V2.B16], 48(R0)
 	SUBS $16, R3, R3
 	BNE  scatter
 	RET
 
 // func gather4NEON(dst *byte, rowLen int, src *byte, n int)
+//
+// It is gatherAll for a width of 4. gatherVector has checked that src has n elements and dst all rows.
 TEXT ·gather4NEON(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
 	MOVD rowLen+8(FP), R2
 	MOVD src+16(FP), R1
 	MOVD n+24(FP), R3
 
+	// 16 elements, the bytes of each column to a register.
 gather:
 	VLD4.P 64(R1), [V0.B16, V1.B16, V2.B16, V3.B16]
+
+	// 16 bytes to each row.
 	MOVD R0, R5
 	ADD  $16, R0
 	VST1 [V0.B16], (R5)
@@ -115,12 +140,15 @@ gather:
 	RET
 
 // func scatter4NEON(dst, src *byte, rowLen, n int)
+//
+// It is scatterAll for a width of 4. scatterVector has checked that dst has n elements and src all rows.
 TEXT ·scatter4NEON(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD rowLen+16(FP), R2
 	MOVD n+24(FP), R3
 
+	// 16 bytes of each row.
 scatter:
 	MOVD R1, R5
 	ADD  $16, R1
@@ -131,21 +159,28 @@ scatter:
 	VLD1 (R5), [V2.B16]
 	ADD  R2, R5
 	VLD1 (R5), [V3.B16]
+
+	// Store 16 elements.
 	VST4.P [V0.B16, V1.B16, V2.B16, V3.B16], 64(R0)
 	SUBS $16, R3, R3
 	BNE  scatter
 	RET
 
 // func gather8NEON(dst *byte, rowLen int, src *byte, n int)
+//
+// It is gatherAll for a width of 8. gatherVector has checked that src has n elements and dst all rows.
 TEXT ·gather8NEON(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
 	MOVD rowLen+8(FP), R2
 	MOVD src+16(FP), R1
 	MOVD n+24(FP), R3
 
+	// 16 elements, the bytes of each column to a register.
 gather:
 	VLD4.P 64(R1), [V0.H8, V1.H8, V2.H8, V3.H8]
 	VLD4.P 64(R1), [V4.H8, V5.H8, V6.H8, V7.H8]
+
+	// VUZP1 and VUZP2 part pairs of columns.
 	VUZP1 V4.B16, V0.B16, V16.B16
 	VUZP2 V4.B16, V0.B16, V17.B16
 	VUZP1 V5.B16, V1.B16, V18.B16
@@ -154,6 +189,8 @@ gather:
 	VUZP2 V6.B16, V2.B16, V21.B16
 	VUZP1 V7.B16, V3.B16, V22.B16
 	VUZP2 V7.B16, V3.B16, V23.B16
+
+	// 16 bytes to each row.
 	MOVD R0, R5
 	ADD  $16, R0
 	VST1 [V16.B16], (R5)
@@ -176,12 +213,15 @@ gather:
 	RET
 
 // func scatter8NEON(dst, src *byte, rowLen, n int)
+//
+// It is scatterAll for a width of 8. scatterVector has checked that dst has n elements and src all rows.
 TEXT ·scatter8NEON(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD rowLen+16(FP), R2
 	MOVD n+24(FP), R3
 
+	// 16 bytes of each row.
 scatter:
 	MOVD R1, R5
 	ADD  $16, R1
@@ -200,6 +240,8 @@ scatter:
 	VLD1 (R5), [V22.B16]
 	ADD  R2, R5
 	VLD1 (R5), [V23.B16]
+
+	// The steps of gather in the opposite order: VZIP1 and VZIP2 make pairs of columns.
 	VZIP1 V17.B16, V16.B16, V0.B16
 	VZIP2 V17.B16, V16.B16, V4.B16
 	VZIP1 V19.B16, V18.B16, V1.B16
@@ -208,6 +250,8 @@ scatter:
 	VZIP2 V21.B16, V20.B16, V6.B16
 	VZIP1 V23.B16, V22.B16, V3.B16
 	VZIP2 V23.B16, V22.B16, V7.B16
+
+	// Store 16 elements.
 	VST4.P [V0.H8, V1.H8, V2.H8, V3.H8], 64(R0)
 	VST4.P [V4.H8, V5.H8, V6.H8, V7.H8], 64(R0)
 	SUBS $16, R3, R3
@@ -215,17 +259,22 @@ scatter:
 	RET
 
 // func gather16NEON(dst *byte, rowLen int, src *byte, n int)
+//
+// It is gatherAll for a width of 16. gatherVector has checked that src has n elements and dst all rows.
 TEXT ·gather16NEON(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
 	MOVD rowLen+8(FP), R2
 	MOVD src+16(FP), R1
 	MOVD n+24(FP), R3
 
+	// 16 elements, the bytes of each column to a register.
 gather:
 	VLD4.P 64(R1), [V0.S4, V1.S4, V2.S4, V3.S4]
 	VLD4.P 64(R1), [V4.S4, V5.S4, V6.S4, V7.S4]
 	VLD4.P 64(R1), [V8.S4, V9.S4, V10.S4, V11.S4]
 	VLD4.P 64(R1), [V12.S4, V13.S4, V14.S4, V15.S4]
+
+	// VUZP1 and VUZP2, twice, part fours of columns: registers j, 4+j, 8+j and 12+j get columns 4*j to 4*j+3.
 	VUZP1 V4.B16, V0.B16, V16.B16
 	VUZP1 V12.B16, V8.B16, V17.B16
 	VUZP2 V4.B16, V0.B16, V18.B16
@@ -258,6 +307,8 @@ gather:
 	VUZP1 V31.B16, V30.B16, V7.B16
 	VUZP2 V29.B16, V28.B16, V11.B16
 	VUZP2 V31.B16, V30.B16, V15.B16
+
+	// 16 bytes to each row.
 	MOVD R0, R5
 	ADD  $16, R0
 	VST1 [V0.B16], (R5)
@@ -296,12 +347,15 @@ gather:
 	RET
 
 // func scatter16NEON(dst, src *byte, rowLen, n int)
+//
+// It is scatterAll for a width of 16. scatterVector has checked that dst has n elements and src all rows.
 TEXT ·scatter16NEON(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD rowLen+16(FP), R2
 	MOVD n+24(FP), R3
 
+	// 16 bytes of each row.
 scatter:
 	MOVD R1, R5
 	ADD  $16, R1
@@ -336,6 +390,8 @@ scatter:
 	VLD1 (R5), [V11.B16]
 	ADD  R2, R5
 	VLD1 (R5), [V15.B16]
+
+	// The steps of gather in the opposite order: VZIP1 and VZIP2, twice, make fours of columns.
 	VZIP1 V8.B16, V0.B16, V16.B16
 	VZIP2 V8.B16, V0.B16, V17.B16
 	VZIP1 V12.B16, V4.B16, V18.B16
@@ -368,6 +424,8 @@ scatter:
 	VZIP2 V30.B16, V28.B16, V7.B16
 	VZIP1 V31.B16, V29.B16, V11.B16
 	VZIP2 V31.B16, V29.B16, V15.B16
+
+	// Store 16 elements.
 	VST4.P [V0.S4, V1.S4, V2.S4, V3.S4], 64(R0)
 	VST4.P [V4.S4, V5.S4, V6.S4, V7.S4], 64(R0)
 	VST4.P [V8.S4, V9.S4, V10.S4, V11.S4], 64(R0)

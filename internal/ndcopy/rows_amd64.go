@@ -1,6 +1,8 @@
-//go:build !purego && !race
+//go:build amd64 && !purego
 
 package ndcopy
+
+import "github.com/goblosc/blosc2/internal/race"
 
 // The widths of rows that copyRows is for. Wider ones are better copied by Go, whose rows a processor sees coming.
 const (
@@ -17,6 +19,12 @@ func rows(dst, src []byte, d, s, n, ds, ss, width, dstAhead, srcAhead int) {
 	lastD, lastS := d+(n-1)*ds, s+(n-1)*ss
 	_, _ = dst[d:d+width], dst[lastD:lastD+width]
 	_, _ = src[s:s+width], src[lastS:lastS+width]
+	if race.Enabled {
+		for i := range n {
+			race.Read(src[s+i*ss:][:width])
+			race.Write(dst[d+i*ds:][:width])
+		}
+	}
 	copyRows(&dst[d], &src[s], n, ds, ss, width, dstAhead, srcAhead)
 }
 

@@ -1,4 +1,4 @@
-//go:build !purego && !race
+//go:build amd64 && !purego
 
 #include "textflag.h"
 

@@ -4,11 +4,17 @@
 
 // func findVector(src []byte, table *[16384]uint32, hashBits, pos, limit, minFar int) (at, ref, end int)
 //
+// It does what findGeneric does, with matchEnd.
+//
 //	SI  input    R9   next position    R8   last byte of the input
 //	DI  table    R10  limit            R11  factor of the hash
 //	CX  shift    R12  candidate        R13  end of the match
 //
-// The candidate is loaded before its distance is known to be in range: it lies in the input in any case.
+// AX, BX, DX and R14 are at hand; DX is the distance less 1, R14 the next byte of the candidate.
+//
+// Bounds: limit is at least 12 before the end of the input (see find). The table has only positions of this input,
+// which have 4 bytes, because Encode and probe clear it; so a candidate is loaded before its distance is known to be in
+// range. It is before the position then. The shift leaves hashBits bits of a hash, at most those of the table.
 TEXT ·findVector(SB), NOSPLIT, $0-88
 	MOVQ src_base+0(FP), SI
 	MOVQ src_len+8(FP), R8
@@ -22,6 +28,7 @@ TEXT ·findVector(SB), NOSPLIT, $0-88
 	CMPQ R9, R10
 	JGE  none
 
+	// The position: look up its 4 bytes and enter it. R9 becomes the next position.
 try:
 	MOVL  (SI)(R9*1), AX
 	MOVL  AX, BX
@@ -37,17 +44,22 @@ next:
 	CMPQ R9, R10
 	JLT  try
 
+	// No match before limit.
 none:
 	MOVQ R9, at+64(FP)
 	MOVQ $0, ref+72(FP)
 	MOVQ $0, end+80(FP)
 	RET
 
+	// The distance must be from 1 to that of the format; 0 less 1 is a great number.
 found:
 	LEAQ -2(R9), DX
 	SUBQ R12, DX                  // the distance less 1
 	CMPQ DX, $(65535+8190-1)
 	JHS  next
+
+	// Where the match ends: R13 is after its 4 bytes, R14 as far in the candidate. AX is the last place from which 8
+	// bytes are before the last byte.
 	LEAQ 3(R9), R13
 	LEAQ 4(R12), R14
 	LEAQ -8(R8), AX
@@ -58,6 +70,8 @@ found:
 	JNE  differ
 	ADDQ $8, R13
 	ADDQ $8, R14
+
+	// 32 bytes at a time, up to 24 before that place.
 	SUBQ $24, AX
 	CMPQ R13, AX
 	JGT  equal8
@@ -78,6 +92,7 @@ equal32:
 	CMPQ     R13, AX
 	JLE      equal32
 
+	// Then 8 at a time, again from where the 32 bytes differ.
 equal8:
 	ADDQ $24, AX
 
@@ -91,6 +106,8 @@ equal8Next:
 	ADDQ $8, R14
 	JMP  equal8Next
 
+	// Then byte by byte, up to the last byte of the input, where a match ends at the latest. R13 goes one further than
+	// the byte that differs.
 ending:
 	CMPQ R13, R8
 	JGE  ended
@@ -101,6 +118,7 @@ ending:
 	INCQ R14
 	JMP  ending
 
+	// The first byte that differs, and one more.
 differ:
 	BSFQ BX, BX
 	SHRQ $3, BX
@@ -117,6 +135,7 @@ ended:
 	CMPQ AX, minFar+56(FP)
 	JLT  next
 
+	// A match, at the position before R9.
 good:
 	DECQ R9
 	MOVQ R9, at+64(FP)

@@ -3,9 +3,12 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// ENTER enters the position at SI, of index R9, into the tables at DI and R8. BX becomes the low bits of the index before,
-// DX the distance, or unreachable. Bit R12 of R13 becomes whether the 3 bytes may have been seen. AX, CX, R10 and R14 are
-// at hand. The factor is 2654435761.
+// ENTER does what matcher.insert does, but leaves the test of the bit to the code after it. It enters the position at SI,
+// of index R9, into the tables at DI and R8. BX becomes the low bits of the index before, DX the distance, or unreachable.
+// Bit R12 of R13 becomes whether the 3 bytes may have been seen. AX, CX, R10 and R14 are at hand. The factor is 2654435761.
+//
+// The load takes 4 bytes at SI, for which margin in match_amd64.go has left room. The mask keeps CX inside heads, the
+// shifts keep R10 inside recent and older, and back has an entry for every 16 bits.
 #define ENTER \
 	MOVL    (SI), AX                      \
 	MOVL    AX, CX                        \
@@ -42,12 +45,15 @@
 
 // Local variables.
 #define stop   0(SP)  // address
-#define low    8(SP)  // address behind which matches may be
+#define low    8(SP)  // address after which matches may be
 #define before 16(SP)
 #define nice   24(SP)
 #define chain  32(SP)
 
 // func findSSE2(m *matcher, b *block)
+//
+// It does what findGeneric does, as long as it finds nothing and is before walk.stop. Loads go at most 8+16*16 bytes
+// from the position on: stop is at least margin, maxMatch+32, before the end of the input.
 //
 // Registers:
 //
@@ -62,8 +68,10 @@
 //	R15        b
 //	AX, CX     at hand
 //
-// What a chain takes is the time to load the next index, one after the other; the rest happens meanwhile.
+// The time of a chain is that of its loads of indexes, each of which waits for the one before. The CPU does the rest
+// during these loads.
 TEXT ·findSSE2(SB), NOSPLIT, $40-16
+	// The walk: addresses for positions, and the index of the first one.
 	MOVQ m+0(FP), DI
 	MOVQ b+8(FP), R15
 	MOVQ matcher_src(DI), AX
@@ -85,11 +93,15 @@ TEXT ·findSSE2(SB), NOSPLIT, $40-16
 	MOVQ CX, chain
 	LEAQ matcher_back(DI), R8
 
+	// Enter the position. Where its bit is not set, no position can have the same 3 bytes.
 position:
 	ENTER
 	MOVL $const_unreachable, AX
 	BTL  R12, R13
 	CMOVLCC AX, DX
+
+	// The first candidate may be maxDistance away, or pos-low-1 if that is less; later ones 1 less than maxDistance. At
+	// position 0 the difference is -1, as a great number, but then every candidate is unreachable.
 	MOVQ SI, R13
 	SUBQ low, R13
 	MOVL $const_maxDistance, CX
@@ -100,11 +112,14 @@ position:
 	DECL CX
 	CMPQ R13, CX
 	CMOVQHI CX, R13
+
+	// R12 and R14: only a candidate with the same 2 bytes there can be longer than R11.
 	MOVWLZX BX, BX
 	MOVQ chain, R10
 	LEAQ -1(SI)(R11*1), R12
 	MOVWLZX (R12), R14
 
+	// A candidate is at most R13 before the position, so after low: its bytes are in the input.
 candidate:
 	MOVQ R12, AX
 	SUBQ DX, AX
@@ -112,6 +127,7 @@ candidate:
 	CMPL AX, R14
 	JEQ  check
 
+	// The next candidate, by the low 16 bits of its index. The distance is a difference of 16 bits, as in longest.
 next:
 	MOVWLZX (R8)(BX*2), BX
 	MOVL R9, DX
@@ -123,7 +139,7 @@ next:
 	JNZ  candidate
 	JMP  done
 
-	// How long the match is: CX. AX is where it is.
+	// How long the match is: CX. AX is the address of the candidate.
 check:
 	MOVQ SI, AX
 	SUBQ DX, AX
@@ -132,6 +148,7 @@ check:
 	JNZ  short
 	MOVL $8, CX
 
+	// 16 bytes at a time, up to 258 or some more, which do not count.
 long:
 	MOVOU (SI)(CX*1), X0
 	MOVOU (AX)(CX*1), X1
@@ -145,6 +162,7 @@ long:
 	MOVL $const_maxMatch, CX
 	JMP  measured
 
+	// The first of the bits in DX is the first byte that differs.
 differ:
 	BSFL DX, DX
 	ADDQ DX, CX
@@ -153,10 +171,12 @@ differ:
 	MOVL $const_maxMatch, CX
 	JMP  measured
 
+	// Less than 8 bytes are equal.
 short:
 	BSFQ CX, CX
 	SHRL $3, CX
 
+	// A longer match: keep its length and distance, and stop if it is long enough. R12 and R14 move on with the length.
 measured:
 	CMPQ CX, R11
 	JLS  next
@@ -170,10 +190,13 @@ measured:
 	MOVWLZX (R12), R14
 	JMP  next
 
+	// The chain is at its end. R11 is not before if a match was found.
 done:
 	CMPQ R11, before
 	JNE  found
 
+	// No match. If any match was wanted, the byte is a literal and the search goes on with the next position, until the
+	// block is full or at stop. A block that is full was flushed before the call, so the literal has room.
 nothing:
 	CMPQ R11, $2
 	JNE  none
@@ -190,9 +213,11 @@ nothing:
 	CMPQ SI, stop
 	JCS  position
 
+	// The result: no distance where there is no match.
 none:
 	MOVQ $0, (matcher_walk+walk_distance)(DI)
 
+	// The length and the position, which is that of the match or the next one.
 found:
 	MOVQ R11, (matcher_walk+walk_length)(DI)
 	SUBQ matcher_src(DI), SI
@@ -200,6 +225,9 @@ found:
 	RET
 
 // func insertSSE2(m *matcher, pos, end int)
+//
+// It does what insertAllGeneric does. end is at least margin before the end of the input, and pos is less than end.
+//
 //
 // Registers: those of ENTER, and R15 for the address of the end.
 TEXT ·insertSSE2(SB), NOSPLIT, $0-24

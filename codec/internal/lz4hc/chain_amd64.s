@@ -27,13 +27,18 @@
 #define low   24(SP) // index of the first byte that a match may have
 #define end   32(SP) // index of the end of a match
 
+//
 // func findSSE2(s *search, again bool) (why int)
 //
-// Most time goes into branches that cannot be foreseen: whether there is a candidate more, and whether it is a match, and
-// a longer one. So what comes after such a branch shall be ready. The positions are entered into the tables many at
-// a time, which also gives the first candidate of each, and fetches where its next one is. And a candidate is measured at
-// once, by the 8 bytes from it on and the 8 before it, compared with those at pos, unless it has all of either. The search
-// for the first match at or behind pos, in which most candidates are none, looks at 4 bytes and is a loop of its own.
+// It does what insert, findGeneric and follow do, and the loop of first over positions, and leaves runs of one byte to
+// Go. hasKernel has checked walk.pos: 8 bytes before it and 8+5 bytes from it on are in the input.
+//
+// Most of the time goes into branches that the CPU cannot predict: whether there is another candidate, whether it is a
+// match, and whether it is longer. So the values that are needed after such a branch are loaded before it. Positions are
+// entered into the tables many at a time, which also yields the first candidate of each and prefetches the distance to its
+// next one. A candidate is measured at once, by the 8 bytes from it on and the 8 before it, compared with those at pos,
+// unless all 8 of either are equal. The search for the first match is a loop of its own, which compares 4 bytes, because
+// most candidates are no match.
 //
 // Registers:
 //
@@ -45,19 +50,21 @@
 //	R9         candidates left
 //	AX, CX, DX at hand
 //
-// Those of the first match:
+// Registers of the search for the first match:
 //
 //	R11, R12   index of pos, and the 4 bytes there
 //	R14        the first index not in the tables
 //	R15, DX    candidates looked at for one position, and what walk.run is at first
 //
-// And those of others:
+// Registers of all other searches:
 //
 //	R11, R12   the 8 bytes at pos, and the 8 before it
-//	R14        a bit behind as many bytes as a match may have before pos, if these are less than 8
+//	R14        the bit after the bytes that a match may have before pos, or 0 for 8 bytes or more
 //	R15        length of the longest match
 TEXT ·findSSE2(SB), NOSPLIT, $40-24
 	MOVQ s+0(FP), DI
+
+	// The input: SI is the address of index 0. The last 5 bytes of the input belong to no match.
 	MOVQ search_block(DI), AX
 	MOVL block_base(AX), R15
 	MOVQ R15, base
@@ -66,29 +73,36 @@ TEXT ·findSSE2(SB), NOSPLIT, $40-24
 	LEAQ -5(R15)(CX*1), CX
 	MOVQ CX, limit
 	SUBQ R15, SI
+
+	// The tables, the position and the first position that is not in the tables, as indexes.
 	MOVQ search_chainTables(DI), R13
 	ADDQ $chainTables_back, R13
 	MOVQ walkPos, R11
 	ADDQ R15, R11
 	MOVQ search_next(DI), R14
 	ADDQ R15, R14
+
+	// A position before search.next is in the tables.
 	CMPB again+8(FP), $0
 	JNE  again
 	CMPQ R11, R14
 	JCS  entered
 
-	// Enter positions into the tables up to pos, and some behind it.
+	// Enter positions into the tables up to pos, and up to 63 after it. Those 64 or more before pos take the shorter
+	// loop at skipped. Here R14 is not after R11, the index of pos.
 enter:
 	MOVL $maxDistance, R12
 	LEAQ -const_aheadSize(R11), R10
 	CMPQ R14, R10
 	JCS  skipped
 
+	// R10 is where to stop: not after limit, so that the 4 bytes of each position are in the input. It is after R11.
 near:
 	LEAQ const_aheadSize(R11), R10
 	CMPQ R10, limit
 	CMOVQGT limit, R10
 
+	// One position, as in insert. AX is its hash, which the shift keeps inside heads; CX is the head before.
 enter1:
 	MOVL (SI)(R14*1), AX
 	IMUL3L $-1640531535, AX, AX // 2654435761
@@ -98,6 +112,8 @@ enter1:
 	MOVL R14, BX
 	ANDL $(const_aheadSize-1), BX
 	MOVL CX, older(R13)(BX*4)
+
+	// DX is the distance to that head, at most maxDistance; back of that head is needed next.
 	MOVL R14, DX
 	SUBL CX, DX
 	ANDL $(const_windowSize-1), CX
@@ -110,22 +126,30 @@ enter1:
 	INCQ R14
 	CMPQ R14, R10
 	JCS  enter1
+
+	// Store search.next.
 	MOVQ R14, AX
 	SUBQ base, AX
 	MOVQ AX, search_next(DI)
 
+	// pos is in the tables, and was among the last 64 positions entered, so older has its first candidate. A search for
+	// any match, of 4 bytes or more, starts at first. Any other search has the candidates of only one position.
 entered:
 	CMPQ walkLength, $3
 	JEQ  first
 	MOVL R11, BX
 	ANDL $(const_aheadSize-1), BX
 	MOVL older(R13)(BX*4), BX
+
+	// R8 is the lowest index: near enough, and in the input.
 	LEAQ -maxDistance(R11), R8
 	CMPQ R8, base
 	CMOVQLT base, R8
 	MOVL R8, walkLowest
 	MOVQ search_attempts(DI), R9
 
+	// R14 is bit 8*(pos-low), which ends the count of equal bytes before pos, or 0 where 8 bytes or more may be
+	// counted.
 second:
 	MOVQ walkPos, CX
 	SUBQ walkLow, CX
@@ -140,6 +164,8 @@ second:
 	MOVQ AX, low
 	MOVQ walkLength, R15
 
+	// The 16 bytes around pos are in the input: see hasKernel. Candidates less than 8 bytes after the start of the
+	// input are left to Go, because the loop reads 8 bytes before each.
 measure:
 	MOVQ R11, here
 	MOVQ -8(SI)(R11*1), R12
@@ -150,7 +176,7 @@ measure:
 	CMOVQLT AX, R8
 	JMP  candidate
 
-	// Go on after a stop.
+	// Go on after a stop, with the candidate in walk.index.
 again:
 	MOVL walkLowest, R8
 	MOVL walkIndex, BX
@@ -163,11 +189,14 @@ again:
 	MOVL (SI)(R11*1), R12
 	JMP  candidate4
 
+	// Search for the first match from pos on: R15 is the number of candidates of each position, DX what walk.run starts
+	// with: -1 where runs are to be looked at, 0 otherwise.
 first:
 	MOVQ search_attempts(DI), R15
 	MOVBQSX search_runs(DI), DX
 	NEGQ DX
 
+	// The next position. BX is its first candidate, R12 its 4 bytes, R8 the lowest index, R9 the candidates left.
 position:
 	MOVL R11, BX
 	ANDL $(const_aheadSize-1), BX
@@ -179,7 +208,8 @@ position:
 	MOVL R15, R9
 	MOVQ DX, walkRun
 
-	// Is the candidate a match at all?
+	// Is the candidate a match? An index below R8 is too far away or not in this input. From R8 on it is in the input
+	// and before pos, so its 4 bytes are too. R10 is how far back the next candidate is.
 candidate4:
 	CMPL BX, R8
 	JCS  nextPosition
@@ -193,10 +223,12 @@ candidate4:
 	CMPL R10, $1
 	JEQ  neighbour4
 
+	// The next candidate of the chain.
 step4:
 	SUBL R10, BX
 	JMP  candidate4
 
+	// No match here: the next position, if it has 8 bytes before limit. The tables have positions before R14.
 nextPosition:
 	INCQ R11
 	LEAQ 8(R11), AX
@@ -206,6 +238,7 @@ nextPosition:
 	JCS  position
 	JMP  enter
 
+	// No position has a match: walk.pos is the last one looked at, walk.found is as it was.
 nothing:
 	DECQ R11
 	SUBQ base, R11
@@ -213,6 +246,8 @@ nothing:
 	MOVQ $const_walked, why+16(FP)
 	RET
 
+	// The next candidate is one byte before this one, which a run of one byte has. If it has the 4 bytes as well and
+	// runs are looked at, Go continues. It is not below R8, so it is in the input.
 neighbour4:
 	CMPQ walkRun, $0
 	JEQ  step4
@@ -230,6 +265,8 @@ neighbour4:
 	MOVQ $const_atNeighbour, AX
 	JMP  stop
 
+	// The first match starts a search of the other kind, at this position and with this candidate again, which R9 must
+	// not count twice. No byte before pos is allowed: low is pos, and R14 is bit 0.
 isMatch:
 	MOVL R8, walkLowest
 	MOVQ R11, AX
@@ -243,7 +280,8 @@ isMatch:
 	INCL R9
 	JMP  measure
 
-	// The loop. DX is the length of the match, CX how much of it is before pos.
+	// The loop over candidates. DX becomes the length of the match, CX how many of its bytes are before pos. BX is at
+	// least 8 after the start of the input and before pos, so that the 16 bytes around it are in the input.
 candidate:
 	CMPL BX, R8
 	JCS  last
@@ -252,6 +290,9 @@ candidate:
 	MOVL BX, R10
 	ANDL $(const_windowSize-1), R10
 	MOVWLZX (R13)(R10*2), R10
+
+	// CX has the bytes that differ before, the nearest one lowest, and AX those from the candidate on. If either is 0
+	// there may be more than 8 equal bytes, which check counts.
 	MOVQ -8(SI)(BX*1), CX
 	XORQ R12, CX
 	BSWAPQ CX
@@ -260,6 +301,8 @@ candidate:
 	JZ   check
 	ORQ  R14, CX
 	JZ   check
+
+	// Both counts are known. Most candidates are not longer than the longest one.
 	TZCNTQ AX, DX
 	SHRL $3, DX
 	TZCNTQ CX, CX
@@ -268,6 +311,7 @@ candidate:
 	CMPL DX, R15
 	JGT  perhaps
 
+	// Follow the chain: R10 is the distance to the next candidate.
 next:
 	CMPL R10, $1
 	JEQ  neighbour
@@ -276,7 +320,7 @@ step:
 	SUBL R10, BX
 	JMP  candidate
 
-	// The first 4 bytes must be equal.
+	// The first 4 bytes must be equal: a match covers pos.
 perhaps:
 	TESTL AX, AX
 	JNE   next
@@ -284,7 +328,7 @@ perhaps:
 	SUBQ  CX, AX
 
 longer:
-	// DX is the length, AX where it starts.
+	// DX is the length of a longer match, AX the index of its start: store it in walk.found.
 	MOVQ DX, R15
 	MOVQ DX, walkLength
 	SUBQ base, AX
@@ -294,7 +338,9 @@ longer:
 	MOVQ CX, walkDist
 	JMP  next
 
-	// A candidate that may have many bytes: those where a longer match would end tell most of them off.
+	// A candidate that may have many equal bytes. Its first 4 bytes must be equal, and so must the 2 bytes where a
+	// longer match would end, which rules out most candidates. Follow reads the same 2 bytes: low+longest-1 at the
+	// position.
 check:
 	CMPL R11, (SI)(BX*1)
 	JNE  next
@@ -306,7 +352,7 @@ check:
 	CMPW DX, -1(CX)(R15*1)
 	JNE  next
 
-	// How far the match goes: DX is the index in the input, AX less than it by the distance.
+	// How far the match goes: DX becomes the index of its end, at most limit, and AX that of the candidate's end.
 	MOVQ here, DX
 	ADDQ $4, DX
 	LEAQ 4(BX), AX
@@ -317,13 +363,14 @@ check:
 #define REST CX
 #include "count_amd64.h"
 
-	// And how early it can start: AX is the index in the input, DX that of the candidate.
+	// And how early it can start: AX is the index at the position, not below low, and DX at the candidate.
 	MOVQ here, AX
 	CMPQ AX, low
 	JEQ  measured
 	MOVQ DX, end
 	MOVQ BX, DX
 
+	// Compare 8 bytes at once while the candidate has as many in the input. AX is after DX, so the position has too.
 backward8:
 	LEAQ -8(DX), CX
 	CMPQ CX, base
@@ -331,6 +378,8 @@ backward8:
 	MOVQ -8(SI)(AX*1), CX
 	XORQ -8(SI)(DX*1), CX
 	JZ   backed8
+
+	// Some of the 8 bytes differ: count the equal ones, the last of which is the highest. Stop at low.
 	BSWAPQ CX
 	TZCNTQ CX, CX
 	SHRL $3, CX
@@ -339,6 +388,7 @@ backward8:
 	CMOVQLT low, AX
 	JMP  start
 
+	// All 8 bytes are equal.
 backed8:
 	SUBQ $8, AX
 	SUBQ $8, DX
@@ -347,6 +397,7 @@ backed8:
 	MOVQ low, AX
 	JMP  start
 
+	// Byte by byte near the start of the input: neither index goes below its bound.
 backward:
 	CMPQ AX, low
 	JLS  start
@@ -362,12 +413,15 @@ backward:
 start:
 	MOVQ end, DX
 
+	// DX is the end of the match, AX its start.
 measured:
 	SUBQ AX, DX
 	CMPQ DX, R15
 	JGT  longer
 	JMP  next
 
+	// As at neighbour4: the next candidate is one byte before this one. It is not below walk.lowest, so it is in the
+	// input, though its 8 bytes before may not be.
 neighbour:
 	CMPQ walkRun, $0
 	JEQ  step
@@ -378,13 +432,15 @@ neighbour:
 	JNE  step
 	MOVQ $const_atNeighbour, AX
 
+	// Leave the candidate, and how many may still be looked at, to Go, for the reason in AX.
 stop:
 	MOVL BX, walkIndex
 	MOVQ R9, walkLeft
 	MOVQ AX, why+16(FP)
 	RET
 
-	// The 8 bytes before the last candidates are not all in the input.
+	// The candidate is below R8. If it is not below walk.lowest, it is only too near the start of the input for 8 bytes
+	// before it, and Go follows the rest of the chain.
 last:
 	MOVQ $const_atStart, AX
 	CMPL BX, walkLowest
@@ -394,8 +450,10 @@ done:
 	MOVQ $const_walked, why+16(FP)
 	RET
 
-	// Nobody asks for the candidates of positions that a long match has skipped. And in a run of one byte, where that is
-	// always the position before, it need not be looked up. CX is the hash of that.
+	// Enter positions that are 64 or more before pos. No search will use them as a position, so older does not need
+	// their candidates. In a run of one byte the hash repeats and the last index of the hash is the position before, so
+	// it need not be loaded. CX is the hash of the position before, first one that no hash equals. R14 stays below R10,
+	// 64 before pos, so that the 4 bytes are in the input.
 skipped:
 	MOVL $-1, CX
 
@@ -412,6 +470,7 @@ skipped1:
 	CMPL DX, R12
 	CMOVLHI R12, DX
 
+	// DX is the distance to the head before.
 linked:
 	MOVL R14, heads(R13)(AX*4)
 	MOVL R14, BX

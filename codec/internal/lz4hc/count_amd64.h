@@ -6,6 +6,7 @@
 //
 // SI is the address of index 0. X0 to X3 are overwritten.
 
+	// 8 bytes, if they end at or before LIMIT. THERE is before HERE, so its bytes are in the input too.
 count:
 	LEAQ 8(HERE), REST
 	CMPQ REST, LIMIT
@@ -15,6 +16,8 @@ count:
 	JNZ  differ
 	ADDQ $8, HERE
 	ADDQ $8, THERE
+
+	// Then 32 at once while they end there as well. Where they differ, the loop finds the byte 8 at a time.
 	LEAQ 32(HERE), REST
 	CMPQ REST, LIMIT
 	JHI  count
@@ -32,6 +35,7 @@ count:
 	ADDQ $32, THERE
 	JMP  count
 
+	// Less than 8 bytes before LIMIT: byte by byte.
 count1:
 	CMPQ HERE, LIMIT
 	JCC  counted
@@ -42,6 +46,7 @@ count1:
 	INCQ THERE
 	JMP  count1
 
+	// REST has the bits that differ; the lowest one is in the first byte that differs.
 differ:
 	TZCNTQ REST, REST
 	SHRL $3, REST

@@ -25,6 +25,10 @@
 
 // func scanKernel(t *midTables, b *block) (found, at int, best bool)
 //
+// It does what scanGeneric, better and emit do, with enter, as long as there is a match that is not near the end of the
+// input or of the output. scan has checked that the anchor is at most the last position of a match and that the output
+// has 64 bytes. A match that it does not write is returned as scanGeneric returns it.
+//
 // An index in the tables that is less than base, from an older input, is too far away as well: newBase sees to that.
 //
 // Registers:
@@ -43,6 +47,8 @@
 TEXT ·scanKernel(SB), NOSPLIT, $40-33
 	MOVQ t+0(FP), R10
 	LEAQ midTables_long(R10), R11
+
+	// The input: SI is the address of index 0, and the limits are indexes.
 	MOVQ b+8(FP), DI
 	MOVL block_base(DI), CX
 	MOVQ CX, base
@@ -57,11 +63,15 @@ TEXT ·scanKernel(SB), NOSPLIT, $40-33
 	MOVQ DX, last
 	LEAQ -40(CX), DX
 	MOVQ DX, srcSafe
+
+	// The output: its last 64 bytes are reserve, so that copies of 32 bytes may go past the end of literals.
 	MOVQ block_dst(DI), R13
 	MOVQ block_dst+8(DI), DX
 	LEAQ -64(R13)(DX*1), DX
 	MOVQ DX, outSafe
 	ADDQ block_out(DI), R13
+
+	// Begin at the anchor. After a match, enter some of its positions first.
 	MOVQ R15, R8
 	MOVQ R15, R9
 	MOVQ $(58295818150454627<<8), R12
@@ -72,7 +82,8 @@ TEXT ·scanKernel(SB), NOSPLIT, $40-33
 	MOVQ block_found(DI), R14
 	ADDQ base, R14
 
-	// Enter two positions behind R8, the start of the last match.
+	// Enter two positions after R8, the start of the last match, under the indexes after R14, where it was found. The
+	// bytes are in the input: the start is at least 4 before R9, which is at most last, 12 before the end.
 enter:
 	MOVQ 1(SI)(R8*1), AX
 	MOVQ 2(SI)(R8*1), DX
@@ -82,7 +93,8 @@ enter:
 	INCQ BX
 	LONG(DX, CX, BX)
 
-	// And up to four before R9, its end.
+	// And four before R9, the end of the match; the one 5 before it only where it is not at the start of the input or
+	// before. R9 is at least 5 after the start, and the last 8 bytes read end 6 after R9.
 	LEAQ -5(R9), BX
 	CMPQ BX, base
 	JLS  near
@@ -102,6 +114,8 @@ near:
 	SHORT(AX, CX, BX)
 	MOVQ R9, R8
 
+	// Look up position R8, which is at most last, so that its 8 bytes are in the input. BX is the candidate by the hash
+	// of 7 bytes, DI that by the hash of 4, whose slot is R14. Both shifts leave 14 bits, the size of the tables.
 position:
 	MOVQ (SI)(R8*1), AX
 	MOVQ AX, CX
@@ -113,7 +127,8 @@ position:
 	SHRL $18, R14
 	MOVL (R10)(R14*4), DI
 
-	// A candidate that is too far is none; the position stands in for it, so that one branch tells.
+	// A candidate that is too far becomes the position itself, so that the load is in the input, and CX makes the test
+	// fail. Any other is at most 65535 before R8 and, as newBase sees to, in the input.
 	MOVL R8, DX
 	SUBL BX, DX
 	XORL CX, CX
@@ -125,6 +140,7 @@ position:
 	ORL  CX, DX
 	JEQ  long
 
+	// The same with the candidate of the hash of 4 bytes, whose slot is written only now.
 	MOVL DI, BX
 	MOVL R8, (R10)(R14*4)
 	MOVL R8, DX
@@ -138,6 +154,7 @@ position:
 	ORL  CX, DX
 	JEQ  short
 
+	// No match: step on, by 1 and 1 more for each 512 bytes since the anchor. Beyond last there is no match.
 	MOVQ R8, CX
 	SUBQ R15, CX
 	SHRQ $9, CX
@@ -148,8 +165,9 @@ position:
 	MOVB $1, best+32(FP)
 	JMP  exit
 
-	// Found by the hash of 7 bytes. What is near the end of the input or of the output is left to Go, so that 32 bytes can
-	// be read from any literal. Where the match ends comes first, as the next look-up waits for that.
+	// Found by the hash of 7 bytes. A position from beyond srcSafe is left to Go, so that 32 bytes can be read from any
+	// literal and from R8. Where the match ends comes first, because the next look-up waits for it. R14 is where the
+	// match was found, as R8 may move back.
 long:
 	MOVB $1, best+32(FP)
 	CMPQ R8, srcSafe
@@ -162,7 +180,7 @@ long:
 	LEAQ (R8)(AX*1), R9
 	JMP  room
 
-	// Found by that of 4. Is there perhaps a longer one a byte behind, by its hash of 7 bytes?
+	// Found by the hash of 4 bytes. The end of the match is R9, as above.
 short:
 	MOVB $0, best+32(FP)
 	CMPQ R8, srcSafe
@@ -174,6 +192,8 @@ short:
 	SHRL $3, AX
 	LEAQ (R8)(AX*1), R9
 
+	// Is there a longer match at the next position, by its hash of 7 bytes? DI is its candidate, near enough and in the
+	// input after the comparison. CX keeps the hash.
 behind:
 	MOVQ 1(SI)(R8*1), AX
 	MOVQ AX, CX
@@ -193,10 +213,12 @@ behind:
 	LEAQ 1(R8)(AX*1), DX
 
 behindEnd:
-	// DX is where it ends, and starts 1 later.
+	// DX is where that match ends. It starts 1 later, so it is longer if it ends more than 1 later.
 	LEAQ 1(R9), AX
 	CMPQ DX, AX
 	JLS  room
+
+	// The check of room, with a byte more than is needed. If it fails, nothing has changed yet and Go decides again.
 	LEAQ 1(R8), AX
 	SUBQ R15, AX
 	SUBQ R8, DX
@@ -207,13 +229,16 @@ behindEnd:
 	ADDQ R13, AX
 	CMPQ AX, outSafe
 	JCC  exit
+
+	// Take it, and enter its position.
 	LEAQ (R8)(DX*1), R9
 	INCQ R8
 	MOVL R8, (R11)(CX*4)
 	MOVQ DI, BX
 	JMP  before
 
-	// Is there room for all of it and more?
+	// Is there room for the literals from R15 to R8, for 1 byte per 128 bytes up to R9, which is more than the lengths
+	// need, and for the reserve of 64 bytes, which has to hold the token, the distance and the excess of copies?
 room:
 	MOVQ R9, AX
 	SUBQ R15, AX
@@ -225,7 +250,8 @@ room:
 	JCC  exit
 
 before:
-	// It may start earlier: as many bytes before as are equal, but not before the anchor.
+	// The match may start earlier: as many bytes before as are equal, but not before the anchor. 8 bytes are compared
+	// if the candidate has them in the input; then the position, which is later, has them too.
 	LEAQ -8(BX), CX
 	CMPQ CX, base
 	JLT  before1
@@ -243,6 +269,7 @@ before:
 	SUBQ CX, BX
 	JMP  literals
 
+	// Byte by byte, near the start of the input or after 8 equal bytes. Neither index goes below its bound.
 before1:
 	CMPQ R8, R15
 	JLS  literals
@@ -255,6 +282,8 @@ before1:
 	DECQ BX
 	JMP  before1
 
+	// DX is the number of literals, DI where they go. Up to 14 are in the token, and 16 bytes are copied: the anchor is
+	// at most srcSafe, and the output has its reserve.
 literals:
 	MOVQ R8, DX
 	SUBQ R15, DX
@@ -268,6 +297,7 @@ literals:
 	ADDQ DX, DI
 	JMP  match
 
+	// The length takes bytes of 255 and a last one.
 manyLiterals:
 	MOVL $0xf0, AX
 	LEAQ -15(DX), CX
@@ -281,6 +311,8 @@ lengths:
 	CMPQ CX, $255
 	JCC  lengths
 
+	// Copy 32 bytes at a time. The last copy goes up to 31 bytes past the literals: the input has 40 from srcSafe on,
+	// and the output has its reserve.
 lastLength:
 	MOVB CX, (DI)
 	INCQ DI
@@ -298,6 +330,7 @@ copy:
 	JCS  copy
 	MOVQ DX, DI
 
+	// The distance, and the length less 4, up to 14 in the token. AX is the token.
 match:
 	MOVL R8, CX
 	SUBL BX, CX
@@ -311,6 +344,8 @@ match:
 	ADDL CX, AX
 	MOVB AX, (R13)
 
+	// The anchor is the end of the match. Where another match may start, R8 and R14 are the start of this one and where
+	// it was found, for enter.
 written:
 	MOVQ DI, R13
 	MOVQ R9, R15
@@ -323,6 +358,7 @@ written:
 	MOVB $1, best+32(FP)
 	JMP  exit
 
+	// A length of 15 or more has bytes of 255 and a last one after the distance.
 longMatch:
 	ADDL $15, AX
 	MOVB AX, (R13)
@@ -342,7 +378,8 @@ lastOfLength:
 	INCQ DI
 	JMP  written
 
-	// The first 8 bytes are equal. DX becomes the end; R9 is 0 but for the match a byte behind.
+	// The first 8 bytes are equal: compare on, up to matchLimit. DX becomes the end; R9 is 0, except for the match of
+	// the next position, where it is the end of the first match.
 more:
 	XORL R9, R9
 	LEAQ 8(R8), DX
@@ -366,11 +403,13 @@ behindMore:
 	JEQ   behind
 	JMP   room
 
+	// DI becomes the index of the candidate again, as the distance of the match is DX less DI.
 behindMost:
 	SUBQ DX, DI
 	LEAQ 1(R8)(DI*1), DI
 	JMP  behindEnd
 
+	// Return R8 and BX as positions, and store the anchor and the end of the output.
 exit:
 	MOVQ b+8(FP), DI
 	MOVQ base, CX
