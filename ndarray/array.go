@@ -13,6 +13,8 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // A Reader can be read as an N-dimensional array: an *Array or a *View. Functions that only read accept a Reader. No other
@@ -36,7 +38,7 @@ type Reader interface {
 	Options() *Options
 
 	// source returns the array, and the mapping of a view or nil.
-	source() (*Array, *mapping)
+	source() (*Array, *selection.Mapping)
 }
 
 // A Writer accepts items: an *Array or a *View that repeats no item, where each call is one commit, or a *Batch. No other
@@ -49,7 +51,7 @@ type Writer interface {
 	// FillBytes writes the same item to all items of a selection. See Array.FillBytes.
 	FillBytes(ctx context.Context, item []byte, sel ...Index) error
 
-	source() (*Array, *mapping)
+	source() (*Array, *selection.Mapping)
 }
 
 // An Array is an open N-dimensional array. Any number of goroutines may use it: each read sees one committed state,
@@ -68,7 +70,7 @@ type Array struct {
 type state struct {
 	content []byte // of the metalayer with the shapes
 	rec     *meta.Array
-	geo     *geometry
+	geo     *grid.Geometry
 }
 
 // Open opens the array in a file, or in the directory of a sparse frame, for reading. It reads the header, the index and
@@ -144,8 +146,8 @@ func lostItemSize(v frame.View, layer string) int {
 	if err != nil || d.Size <= coder.MaxTypeSize {
 		return info.TypeSize
 	}
-	geo, err := newGeometry(rec.Shape, rec.ChunkShape, rec.BlockShape, int64(d.Size))
-	if err != nil || geo.chunkBytes != int64(info.ChunkSize) {
+	geo, err := grid.NewGeometry(rec.Shape, rec.ChunkShape, rec.BlockShape, int64(d.Size))
+	if err != nil || geo.ChunkBytes != int64(info.ChunkSize) {
 		return info.TypeSize
 	}
 	return d.Size
@@ -208,18 +210,18 @@ func (a *Array) parse(v frame.View) (*state, error) {
 	if err != nil {
 		return nil, a.corrupt("%v", err)
 	}
-	geo, err := newGeometry(rec.Shape, rec.ChunkShape, rec.BlockShape, int64(a.itemSize))
+	geo, err := grid.NewGeometry(rec.Shape, rec.ChunkShape, rec.BlockShape, int64(a.itemSize))
 	if err != nil {
 		return nil, a.corrupt("%v", err)
 	}
 	info := v.Info()
 	switch {
-	case geo.chunks != int64(info.NumChunks):
+	case geo.Chunks != int64(info.NumChunks):
 		return nil, a.corrupt("%d chunks for a shape of %v in chunks of %v", info.NumChunks, rec.Shape, rec.ChunkShape)
-	case geo.chunks > 0 && geo.chunkBytes != int64(info.ChunkSize):
+	case geo.Chunks > 0 && geo.ChunkBytes != int64(info.ChunkSize):
 		return nil, a.corrupt("chunks of %d bytes for a chunk shape of %v in blocks of %v", info.ChunkSize, rec.ChunkShape, rec.BlockShape)
-	case geo.chunks > 0 && info.NBytes != geo.chunks*geo.chunkBytes:
-		return nil, a.corrupt("%d bytes in %d chunks of %d", info.NBytes, geo.chunks, geo.chunkBytes)
+	case geo.Chunks > 0 && info.NBytes != geo.Chunks*geo.ChunkBytes:
+		return nil, a.corrupt("%d bytes in %d chunks of %d", info.NBytes, geo.Chunks, geo.ChunkBytes)
 	}
 	return &state{content: content, rec: rec, geo: geo}, nil
 }
@@ -279,10 +281,10 @@ func (a *Array) Frame() *frame.Frame { return a.f }
 func (a *Array) Shape() []int64 { return slices.Clone(a.now().rec.Shape) }
 
 // NDim returns the number of dimensions.
-func (a *Array) NDim() int { return a.state.Load().geo.ndim }
+func (a *Array) NDim() int { return a.state.Load().geo.Ndim }
 
 // Size returns the number of items.
-func (a *Array) Size() int64 { return a.now().geo.items }
+func (a *Array) Size() int64 { return a.now().geo.Items }
 
 // Chunks returns the shape of a chunk in items. It is the caller's.
 func (a *Array) Chunks() []int32 { return slices.Clone(a.state.Load().rec.ChunkShape) }
@@ -328,23 +330,23 @@ func (a *Array) ChunkInfos() iter.Seq2[ChunkInfo, error] {
 			return
 		}
 		defer v.Release()
-		s, err := resolve(st.rec.Shape, nil)
+		s, err := selection.Resolve(st.rec.Shape, nil)
 		if err != nil {
 			yield(ChunkInfo{}, err)
 			return
 		}
-		plan, n := newPlan(st.geo, &s), st.geo.ndim
-		var part chunkPart
+		plan, n := selection.NewPlan(st.geo, &s), st.geo.Ndim
+		var part selection.ChunkPart
 		c := ChunkInfo{Coord: make([]int64, n), Box: Box{make([]int64, n), make([]int64, n)}}
-		for i := range plan.chunks {
-			plan.seek(&part, i)
-			c.Number = part.number
-			copy(c.Coord, part.coord[:n])
-			copy(c.Box.Start, part.origin[:n])
+		for i := range plan.Chunks {
+			plan.Seek(&part, i)
+			c.Number = part.Number
+			copy(c.Coord, part.Coord[:n])
+			copy(c.Box.Start, part.Origin[:n])
 			for i := range n {
-				c.Box.Shape[i] = part.hi[i] - part.lo[i]
+				c.Box.Shape[i] = part.Hi[i] - part.Lo[i]
 			}
-			c.ChunkInfo, err = v.ChunkInfo(int(part.number))
+			c.ChunkInfo, err = v.ChunkInfo(int(part.Number))
 			if !yield(c, err) || err != nil {
 				return
 			}
@@ -352,4 +354,4 @@ func (a *Array) ChunkInfos() iter.Seq2[ChunkInfo, error] {
 	}
 }
 
-func (a *Array) source() (*Array, *mapping) { return a, nil }
+func (a *Array) source() (*Array, *selection.Mapping) { return a, nil }

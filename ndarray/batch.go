@@ -6,6 +6,8 @@ import (
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // Editor is a Writer whose shape can be changed: an *Array, where each call is one commit, or a *Batch.
@@ -101,7 +103,7 @@ func (b *Batch) Shape() []int64 { return append([]int64{}, b.st.rec.Shape...) }
 // DType returns the NumPy dtype of the items.
 func (b *Batch) DType() meta.DType { return b.a.dtype }
 
-func (b *Batch) source() (*Array, *mapping) { return b.a, nil }
+func (b *Batch) source() (*Array, *selection.Mapping) { return b.a, nil }
 
 // edit runs edits as a batch of their own.
 func (a *Array) edit(ctx context.Context, change func(b *Batch) error) error {
@@ -144,7 +146,7 @@ func (b *Batch) fail(err error) error {
 func (b *Batch) reshaped(shape []int64) (*state, error) {
 	rec := *b.st.rec
 	rec.Shape = shape
-	geo, err := newGeometry(shape, rec.ChunkShape, rec.BlockShape, int64(b.a.itemSize))
+	geo, err := grid.NewGeometry(shape, rec.ChunkShape, rec.BlockShape, int64(b.a.itemSize))
 	if err != nil {
 		return nil, err
 	}

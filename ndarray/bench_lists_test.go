@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/internal/race"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
 // sparseArray makes an array of 10 GB, 50,000 x 50,000 items of 4 bytes in chunks of 1000 x 1000, zeros except in a
@@ -128,7 +129,7 @@ func BenchmarkLists(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			items, _ := product(shape)
+			items, _ := grid.Product(shape)
 			dst := make([]int32, items)
 			b.SetBytes(4 * items)
 			for b.Loop() {

@@ -11,6 +11,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
 // benchShape is that of an array of 40 MiB of float32: a smooth field with some noise.
@@ -338,7 +339,7 @@ func BenchmarkViews(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		n, _ := product(shape)
+		n, _ := grid.Product(shape)
 		b.Run(c.name, func(b *testing.B) {
 			b.SetBytes(4 * n)
 			b.ReportAllocs()

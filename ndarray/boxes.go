@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
 // Box is a box of items of an array: Shape[i] items along axis i, starting at Start[i].
@@ -22,7 +24,7 @@ func (b Box) Selection() []Index {
 
 // Size returns the number of items.
 func (b Box) Size() int64 {
-	n, _ := product(b.Shape)
+	n, _ := grid.Product(b.Shape)
 	return n
 }
 
@@ -47,9 +49,9 @@ func (b Boxes) Len() int64 {
 	}
 	count := make([]int64, len(b.axes))
 	for i, w := range b.axes {
-		count[i] = ceilDiv(b.shape[i], w.step)
+		count[i] = grid.CeilDiv(b.shape[i], w.step)
 	}
-	n, _ := product(count)
+	n, _ := grid.Product(count)
 	return n
 }
 
@@ -111,7 +113,7 @@ func byParts(r Reader, parts func(o *Options) []int32) Boxes {
 	b := Boxes{shape: r.Shape()}
 	o := r.Options()
 	if o.Chunks == nil {
-		o.Chunks, o.Blocks, b.err = partition(b.shape, nil, nil, int64(r.ItemSize()), 0)
+		o.Chunks, o.Blocks, b.err = grid.Partition(b.shape, nil, nil, int64(r.ItemSize()), 0)
 	}
 	for _, n := range parts(o) {
 		b.axes = append(b.axes, spacing{size: int64(n), step: int64(n)})

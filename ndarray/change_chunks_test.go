@@ -37,13 +37,20 @@ func storedChunks(t testing.TB, a *Array) (offs []int64, raw [][]byte) {
 func (m *model) inChunks(t testing.TB, a *Array) []map[int64]uint32 {
 	t.Helper()
 	g := a.state.Load().geo
-	chunks := make([]map[int64]uint32, g.chunks)
+	chunks := make([]map[int64]uint32, g.Chunks)
 	for i := range int64(len(m.data) / m.size) {
-		chunk, block, item := locate(g, i)
+		var chunk, block, item int64
+		at := unravel(i, m.shape)
+		for k := range m.shape {
+			c, b := g.ChunkShape[k], g.BlockShape[k]
+			chunk = chunk*g.Grid[k] + at[k]/c
+			block = block*g.BlockGrid[k] + at[k]%c/b
+			item = item*b + at[k]%c%b
+		}
 		if chunks[chunk] == nil {
 			chunks[chunk] = map[int64]uint32{}
 		}
-		chunks[chunk][block*g.blockItems+item] = binary.LittleEndian.Uint32(m.item(i))
+		chunks[chunk][block*g.BlockItems+item] = binary.LittleEndian.Uint32(m.item(i))
 	}
 	return chunks
 }

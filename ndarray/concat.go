@@ -9,6 +9,8 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // Concat creates an array from others, one after the other along an axis. A negative axis counts from the last. The other
@@ -98,14 +100,14 @@ func (j *joining) add(ctx context.Context, r Reader) error {
 	}
 	p := &joined{held: h}
 	j.parts = append(j.parts, p)
-	var buf dims
-	shape := h.m.shape(&buf)
+	var buf grid.Dims
+	shape := h.m.Shape(&buf)
 	if len(j.parts) == 1 {
 		j.shape = slices.Clone(shape)
 		p.count = shape[j.axis]
 		return nil
 	}
-	have, want := h.m.dtype, j.parts[0].m.dtype
+	have, want := h.m.Dtype, j.parts[0].m.Dtype
 	if have.String() != want.String() {
 		if !convert.OrderDiffers(want, have) {
 			return fmt.Errorf("ndarray: %w: items of %v and of %v", ErrType, want, have)
@@ -119,7 +121,7 @@ func (j *joining) add(ctx context.Context, r Reader) error {
 		fits = fits && (i == j.axis || shape[i] == j.shape[i])
 	}
 	if !fits {
-		return fmt.Errorf("ndarray: %w: %v beside %v along axis %d", ErrShape, slices.Clone(shape), j.parts[0].m.shape(new(dims)), j.axis)
+		return fmt.Errorf("ndarray: %w: %v beside %v along axis %d", ErrShape, slices.Clone(shape), j.parts[0].m.Shape(new(grid.Dims)), j.axis)
 	}
 	p.first, p.count = j.shape[j.axis], shape[j.axis]
 	if p.first+p.count < 0 {
@@ -148,7 +150,7 @@ func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 		}
 	}
 	owner := j.owners()
-	if g.items == 0 || !slices.ContainsFunc(owner, func(p *joined) bool { return p != nil }) {
+	if g.Items == 0 || !slices.ContainsFunc(owner, func(p *joined) bool { return p != nil }) {
 		return s.run(ctx, b)
 	}
 	if err := s.zeros(b); err != nil {
@@ -167,9 +169,9 @@ func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 		for i < len(owner) && owner[i] == nil {
 			i++
 		}
-		start, stop := dims{}, g.shape
-		start[j.axis] = int64(first) * g.chunkShape[j.axis]
-		stop[j.axis] = min(stop[j.axis], int64(i)*g.chunkShape[j.axis])
+		start, stop := grid.Dims{}, g.Shape
+		start[j.axis] = int64(first) * g.ChunkShape[j.axis]
+		stop[j.axis] = min(stop[j.axis], int64(i)*g.ChunkShape[j.axis])
 		if err := s.box(ctx, b, start, stop); err != nil {
 			return err
 		}
@@ -180,14 +182,14 @@ func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 // owners returns, for each row of chunks across the axis, the part whose chunks can be copied to it as stored, or nil.
 func (j *joining) owners() []*joined {
 	g := j.l.geo
-	length := g.chunkShape[j.axis]
-	owner := make([]*joined, g.grid[j.axis])
+	length := g.ChunkShape[j.axis]
+	owner := make([]*joined, g.Grid[j.axis])
 	for _, p := range j.parts {
 		if p.count == 0 || p.first%length != 0 || p.convert != nil || !p.chunkwise() || !j.l.takes(p.held) {
 			continue
 		}
 		for i := p.first / length; i*length < p.first+p.count; i++ {
-			if min((i+1)*length, g.shape[j.axis]) <= p.first+p.count {
+			if min((i+1)*length, g.Shape[j.axis]) <= p.first+p.count {
 				owner[i] = p
 			}
 		}
@@ -199,20 +201,20 @@ func (j *joining) owners() []*joined {
 func (j *joining) chunks(p *joined, owner []*joined) iter.Seq2[int, int] {
 	return func(yield func(to, from int) bool) {
 		g, old := j.l.geo, p.st.geo
-		length, stride := g.chunkShape[j.axis], g.gridStride[j.axis]
+		length, stride := g.ChunkShape[j.axis], g.GridStride[j.axis]
 		first := p.first / length
-		for outer := int64(0); outer < g.chunks; outer += g.grid[j.axis] * stride {
+		for outer := int64(0); outer < g.Chunks; outer += g.Grid[j.axis] * stride {
 			for row := first; row*length < p.first+p.count; row++ {
 				if owner[row] != p {
 					continue
 				}
 				for inner := range stride {
 					from, rest := int64(0), outer+(row-first)*stride+inner
-					for i := range g.ndim {
-						at := rest / g.gridStride[i]
-						rest -= at * g.gridStride[i]
-						if axis := p.m.axes[i].axis; axis >= 0 {
-							from += at * old.gridStride[axis]
+					for i := range g.Ndim {
+						at := rest / g.GridStride[i]
+						rest -= at * g.GridStride[i]
+						if axis := p.m.Axes[i].Axis; axis >= 0 {
+							from += at * old.GridStride[axis]
 						}
 					}
 					if !yield(int(outer+row*stride+inner), int(from)) {
@@ -225,10 +227,10 @@ func (j *joining) chunks(p *joined, owner []*joined) iter.Seq2[int, int] {
 }
 
 // read reads a box of the result, from each part that it overlaps.
-func (j *joining) read(ctx context.Context, dst []byte, start, count *dims) error {
+func (j *joining) read(ctx context.Context, dst []byte, start, count *grid.Dims) error {
 	g := j.l.geo
-	var stride dims
-	strides(&stride, count[:g.ndim])
+	var stride grid.Dims
+	grid.Strides(&stride, count[:g.Ndim])
 	for _, p := range j.parts {
 		from, to := *start, *count
 		lo := max(start[j.axis], p.first)
@@ -238,7 +240,7 @@ func (j *joining) read(ctx context.Context, dst []byte, start, count *dims) erro
 		}
 		from[j.axis], to[j.axis] = lo-p.first, hi-lo
 		part := dst[int((lo-start[j.axis])*stride[j.axis])*j.l.itemSize:]
-		if err := p.read(ctx, part, &from, &to, &stride, g.ndim); err != nil {
+		if err := p.read(ctx, part, &from, &to, &stride, g.Ndim); err != nil {
 			return err
 		}
 	}
@@ -246,20 +248,20 @@ func (j *joining) read(ctx context.Context, dst []byte, start, count *dims) erro
 }
 
 // read reads a box of the part into dst, in the byte order of the result.
-func (p *joined) read(ctx context.Context, dst []byte, start, count, stride *dims, ndim int) error {
+func (p *joined) read(ctx context.Context, dst []byte, start, count, stride *grid.Dims, ndim int) error {
 	if p.convert == nil {
 		return p.place(ctx, dst, start, count, stride)
 	}
-	n, _ := product(count[:ndim])
-	raw := make([]byte, n*int64(p.m.dtype.Size))
+	n, _ := grid.Product(count[:ndim])
+	raw := make([]byte, n*int64(p.m.Dtype.Size))
 	if err := p.held.read(ctx, raw, start, count); err != nil {
 		return err
 	}
 	items := make([]byte, len(raw))
 	p.convert(items, raw)
-	var from side
-	strides(&from.stride, count[:ndim])
-	c := copyOf(&side{stride: *stride}, &from, count, ndim, p.m.dtype.Size)
+	var from selection.Side
+	grid.Strides(&from.Stride, count[:ndim])
+	c := selection.CopyOf(&selection.Side{Stride: *stride}, &from, count, ndim, p.m.Dtype.Size)
 	c.Run(dst, items)
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/internal/race"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
 // wholeOf reads everything.
@@ -28,7 +29,7 @@ func wholeOf(t testing.TB, r Reader) []byte {
 // them again gives himself away.
 func plainChunks(t testing.TB, shape []int64, chunks, blocks []int32) *Array {
 	t.Helper()
-	total, _ := product(shape)
+	total, _ := grid.Product(shape)
 	o := &Options{Chunks: chunks, Blocks: blocks}
 	a, err := Create(context.Background(), "", shape, count(total), o)
 	if err != nil {
@@ -247,7 +248,7 @@ func TestConcatRandom(t *testing.T) {
 			if rng.IntN(4) == 0 {
 				o = nil
 			}
-			items, _ := product(s)
+			items, _ := grid.Product(s)
 			dtype := []string{"<i4", "<i4", ">i4"}[rng.IntN(3)]
 			a, err := CreateBytes(ctx, "", s, dtype, randomBytes(rng, int(items)*4), o)
 			if err != nil {

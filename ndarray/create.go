@@ -9,6 +9,8 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // Zeros creates an array of zeros. It writes no chunks, only an index. name is a new file, a new directory if o.Sparse is
@@ -38,7 +40,7 @@ func createSpecial(name string, shape []int64, dtype string, s chunk.Special, o 
 		return nil, err
 	}
 	return l.create(context.Background(), name, func(b *frame.Batch) error {
-		return b.FillSpecial(l.geo.chunks*l.geo.chunkBytes, s)
+		return b.FillSpecial(l.geo.Chunks*l.geo.ChunkBytes, s)
 	})
 }
 
@@ -53,12 +55,12 @@ func Full(name string, shape []int64, dtype string, item []byte, o *Options) (*A
 		return nil, fmt.Errorf("ndarray: %w: an item of %d bytes for dtype %s", ErrShape, len(item), l.rec.DType)
 	}
 	return l.create(context.Background(), name, func(b *frame.Batch) error {
-		if l.geo.chunks == 0 {
+		if l.geo.Chunks == 0 {
 			return nil
 		}
 		p := l.opts.CParams
-		c, err := chunk.EncodeSpecial(nil, chunk.Value, int(l.geo.chunkBytes), item, p)
-		for i := int64(0); err == nil && i < l.geo.chunks; i++ {
+		c, err := chunk.EncodeSpecial(nil, chunk.Value, int(l.geo.ChunkBytes), item, p)
+		for i := int64(0); err == nil && i < l.geo.Chunks; i++ {
 			err = b.AppendChunk(c)
 		}
 		return err
@@ -73,28 +75,28 @@ func CreateBytes(ctx context.Context, name string, shape []int64, dtype string, 
 	if err != nil {
 		return nil, err
 	}
-	if want, err := byteSize(l.geo.items, l.geo.itemSize); err != nil {
+	if want, err := grid.ByteSize(l.geo.Items, l.geo.ItemSize); err != nil {
 		return nil, err
 	} else if len(data) != want {
 		return nil, fmt.Errorf("ndarray: %w: %d bytes of data for a shape of %v with items of %d bytes", ErrShape, len(data), shape, l.itemSize)
 	}
 	return l.create(ctx, name, func(b *frame.Batch) error {
-		if l.geo.items == 0 {
+		if l.geo.Items == 0 {
 			return nil
 		}
-		s, err := resolve(shape, nil)
+		s, err := selection.Resolve(shape, nil)
 		if err != nil {
 			return err
 		}
-		w := &writing{src: data, plan: newPlan(l.geo, &s)}
-		return b.Encode(ctx, int(l.geo.chunkBytes), w, w.size())
+		w := &writing{src: data, plan: selection.NewPlan(l.geo, &s)}
+		return b.Encode(ctx, int(l.geo.ChunkBytes), w, w.size())
 	})
 }
 
 // layout holds the shapes and options of a new array.
 type layout struct {
 	rec      meta.Array
-	geo      *geometry
+	geo      *grid.Geometry
 	itemSize int
 	opts     frame.Options
 }
@@ -122,18 +124,18 @@ func newLayout(shape []int64, dtype string, o *Options) (*layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	chunks, blocks, err := partition(shape, o.Chunks, o.Blocks, int64(dt.Size), hint)
+	chunks, blocks, err := grid.Partition(shape, o.Chunks, o.Blocks, int64(dt.Size), hint)
 	if err != nil {
 		return nil, err
 	}
-	if l.geo, err = newGeometry(shape, chunks, blocks, int64(dt.Size)); err != nil {
+	if l.geo, err = grid.NewGeometry(shape, chunks, blocks, int64(dt.Size)); err != nil {
 		return nil, err
 	}
-	if l.geo.blockBytes > chunk.MaxBlockSize {
-		return nil, fmt.Errorf("ndarray: %w: blocks of %d bytes", ErrTooLarge, l.geo.blockBytes)
+	if l.geo.BlockBytes > chunk.MaxBlockSize {
+		return nil, fmt.Errorf("ndarray: %w: blocks of %d bytes", ErrTooLarge, l.geo.BlockBytes)
 	}
 	l.rec = meta.Array{Shape: append([]int64{}, shape...), ChunkShape: chunks, BlockShape: blocks, DType: dt.String()}
-	p.BlockSize = int(l.geo.blockBytes)
+	p.BlockSize = int(l.geo.BlockBytes)
 	return l, l.addRecord()
 }
 
@@ -149,7 +151,7 @@ func (l *layout) addRecord() error {
 			layers = append(layers, m)
 		}
 	}
-	l.opts.Meta, l.opts.ChunkSize = layers, int(l.geo.chunkBytes)
+	l.opts.Meta, l.opts.ChunkSize = layers, int(l.geo.ChunkBytes)
 	return nil
 }
 
@@ -166,7 +168,7 @@ func (l *layout) create(ctx context.Context, name string, fill func(b *frame.Bat
 // variable wraps fill for arrays whose chunks have no bytes because a dimension of theirs is zero. Their frames are like
 // frames with chunks of variable size.
 func (l *layout) variable(fill func(b *frame.Batch) error) func(b *frame.Batch) error {
-	if l.geo.chunkBytes > 0 {
+	if l.geo.ChunkBytes > 0 {
 		return fill
 	}
 	return func(b *frame.Batch) error { return b.SetVariable() }

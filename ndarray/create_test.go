@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -17,6 +18,8 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 var testShapes = [][]int64{
@@ -172,22 +175,22 @@ func TestCreateParams(t *testing.T) {
 // rawArray makes an array whose partition only other writers make.
 func rawArray(t testing.TB, shape []int64, chunks, blocks []int32, size int, data []byte) *Array {
 	t.Helper()
-	geo, err := newGeometry(shape, chunks, blocks, int64(size))
+	geo, err := grid.NewGeometry(shape, chunks, blocks, int64(size))
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := &layout{geo: geo, itemSize: size}
 	l.rec = meta.Array{Shape: shape, ChunkShape: chunks, BlockShape: blocks, DType: fmt.Sprintf("|V%d", size)}
-	l.opts.CParams = chunk.CParams{TypeSize: size, BlockSize: int(geo.blockBytes)}
+	l.opts.CParams = chunk.CParams{TypeSize: size, BlockSize: int(geo.BlockBytes)}
 	if err := l.addRecord(); err != nil {
 		t.Fatal(err)
 	}
 	a, err := l.create(context.Background(), "", func(b *frame.Batch) error {
-		s, err := resolve(shape, nil)
+		s, err := selection.Resolve(shape, nil)
 		if err != nil {
 			return err
 		}
-		return b.Encode(context.Background(), int(geo.chunkBytes), &writing{src: data, plan: newPlan(geo, &s)}, 0)
+		return b.Encode(context.Background(), int(geo.ChunkBytes), &writing{src: data, plan: selection.NewPlan(geo, &s)}, 0)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -347,5 +350,71 @@ func TestCreateWithDictionary(t *testing.T) {
 		if size[true] > size[false]*9/10 {
 			t.Errorf("%v: %d bytes with dictionaries, %d without", id, size[true], size[false])
 		}
+	}
+}
+
+// TestNDLZDimensions makes arrays of all dimensions with NDLZ, which compresses only those of two.
+func TestNDLZDimensions(t *testing.T) {
+	ctx := context.Background()
+	for _, shape := range [][]int64{{}, {1600}, {40, 40}, {16, 20, 20}} {
+		o := &Options{}
+		o.CParams.Codec, o.CParams.CodecMeta, o.CParams.Filters = codec.NDLZ, 4, []chunk.Filter{}
+		n, _ := grid.Product(shape)
+		data := make([]uint8, n)
+		for i := range data {
+			data[i] = uint8(i / 40)
+		}
+		a, err := Create(ctx, "", shape, data, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Read[uint8](ctx, a); err != nil || !bytes.Equal(got, data) {
+			t.Errorf("shape %v: other items (%v)", shape, err)
+		}
+		info := a.Frame().Info()
+		if compressed := info.CBytes < info.NBytes; compressed != (len(shape) == 2) || info.CParams.Codec != codec.NDLZ {
+			t.Errorf("shape %v: %d bytes as %d", shape, info.NBytes, info.CBytes)
+		}
+		a.Close()
+	}
+}
+
+// TestMeanWideCells makes arrays with ndmean whose cells are wider than the blocks along an axis.
+func TestMeanWideCells(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range []struct {
+		blocks []int32
+		ok     bool
+	}{
+		{[]int32{20, 2}, true}, {[]int32{2, 4}, true}, {[]int32{20, 20}, true}, {[]int32{2, 20}, false},
+	} {
+		o := &Options{Chunks: []int32{40, 20}, Blocks: c.blocks}
+		o.CParams.Filters = []chunk.Filter{{ID: chunk.NDMean, Meta: 4}}
+		data := make([]float32, 1600)
+		for i := range data {
+			data[i] = float32(i % 13)
+		}
+		a, err := Create(ctx, "", []int64{40, 40}, data, o)
+		if c.ok != (err == nil) {
+			t.Errorf("blocks %v: %v", c.blocks, err)
+		}
+		if err != nil {
+			continue
+		}
+		got, err := Read[float32](ctx, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, w := min(4, int(c.blocks[0])), min(4, int(c.blocks[1]))
+		sum := float32(0)
+		for y := range h {
+			for x := range w {
+				sum += data[40*y+x]
+			}
+		}
+		if want := sum / float32(h*w); math.Abs(float64(got[0]-want)) > 1e-5 {
+			t.Errorf("blocks %v: %v, want the mean %v", c.blocks, got[0], want)
+		}
+		a.Close()
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
 	"github.com/goblosc/blosc2/ndarray/internal/npy"
 )
 
@@ -12,7 +13,7 @@ import (
 // package frame has too are the same values.
 var (
 	// ErrShape reports a shape, chunk shape, block shape or buffer that does not match the others.
-	ErrShape = errShape
+	ErrShape = grid.ErrShape
 	// ErrBounds reports a selection outside the array, or text that is not a selection.
 	ErrBounds = frame.ErrBounds
 	// ErrType reports a Go type or dtype that does not match the dtype of the items.

@@ -313,3 +313,23 @@ func ExamplePut() {
 	fmt.Println(ndarray.Read[int32](ctx, a))
 	// Output: [0 1 2 3 8 11 12 13 20 21 22 7] <nil>
 }
+
+func ExampleParseSelection() {
+	sel, err := ndarray.ParseSelection("2:5, ..., ::-1")
+	fmt.Println(sel, err)
+	_, err = ndarray.ParseSelection("2:5, x")
+	fmt.Println(err)
+	// Output:
+	// [2:5 ... ::-1] <nil>
+	// ndarray: invalid selection: column 6: unknown word "x"
+}
+
+func ExampleStep() {
+	fmt.Println(ndarray.At(-1), ndarray.Span(2, 5), ndarray.From(3), ndarray.Until(-2))
+	fmt.Println(ndarray.Step(0, 10, 2), ndarray.Step(ndarray.None, ndarray.None, -1))
+	fmt.Println(ndarray.All, ndarray.Ellipsis, ndarray.NewAxis)
+	// Output:
+	// -1 2:5 3: :-2
+	// 0:10:2 ::-1
+	// : ... None
+}

@@ -10,6 +10,8 @@ import (
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // FromFunc makes an array whose items f sets. f is called for each block, cut to the array, with a tile whose items are
@@ -30,27 +32,27 @@ func FromFuncBytes(ctx context.Context, name string, shape []int64, dtype string
 
 // fromFunc makes an array of what f sets. When wanted is not nil, chunks that it does not want are zeros without f being
 // asked.
-func fromFunc[T Scalar](ctx context.Context, name string, shape []int64, dtype string, f func(t Tile[T]) error, wanted func(c *chunkPart) bool, o *Options) (*Array, error) {
+func fromFunc[T Scalar](ctx context.Context, name string, shape []int64, dtype string, f func(t Tile[T]) error, wanted func(c *selection.ChunkPart) bool, o *Options) (*Array, error) {
 	l, err := newLayout(shape, dtype, o)
 	if err != nil {
 		return nil, err
 	}
 	return l.create(ctx, name, func(b *frame.Batch) error {
-		if l.geo.items == 0 {
+		if l.geo.Items == 0 {
 			return ctx.Err()
 		}
-		s, err := resolve(shape, nil)
+		s, err := selection.Resolve(shape, nil)
 		if err != nil {
 			return err
 		}
 		if wanted != nil {
-			if err := b.FillSpecial(l.geo.chunks*l.geo.chunkBytes, chunk.Zeros); err != nil {
+			if err := b.FillSpecial(l.geo.Chunks*l.geo.ChunkBytes, chunk.Zeros); err != nil {
 				return err
 			}
 		}
 		p := &funcPlan[T]{f: f, wanted: wanted, width: l.itemSize / len(convert.Bytes(make([]T, 1)))}
-		p.plan = newPlan(l.geo, &s)
-		return b.Encode(ctx, int(l.geo.chunkBytes), p, p.size())
+		p.plan = selection.NewPlan(l.geo, &s)
+		return b.Encode(ctx, int(l.geo.ChunkBytes), p, p.size())
 	})
 }
 
@@ -58,14 +60,14 @@ func fromFunc[T Scalar](ctx context.Context, name string, shape []int64, dtype s
 type funcPlan[T Scalar] struct {
 	writing
 	f      func(t Tile[T]) error
-	wanted func(c *chunkPart) bool
+	wanted func(c *selection.ChunkPart) bool
 	width  int // elements of an item
 }
 
 // Next implements engine.WritePlan.
 func (p *funcPlan[T]) Next(v *engine.Visit) bool {
 	for p.writing.Next(v) {
-		if p.wanted == nil || p.wanted(v.State.(*chunkPart)) {
+		if p.wanted == nil || p.wanted(v.State.(*selection.ChunkPart)) {
 			return true
 		}
 	}
@@ -76,18 +78,18 @@ func (p *funcPlan[T]) Next(v *engine.Visit) bool {
 func (p *funcPlan[T]) Block(b *engine.Block, v *engine.Visit, k, _, _ int) {
 	m, ok := b.Mover.(*funcMover[T])
 	if !ok {
-		n := p.plan.geo.ndim
+		n := p.plan.Geo.Ndim
 		m = &funcMover[T]{plan: p, tile: Tile[T]{Box: Box{make([]int64, n), make([]int64, n)}, width: p.width}}
 		m.tile.Inner = m.tile.Box
 	}
-	m.some = p.plan.box(&m.box, v.State.(*chunkPart), int32(k))
+	m.some = p.plan.Box(&m.box, v.State.(*selection.ChunkPart), int32(k))
 	b.ItemSize, b.Keep, b.Mover = 0, engine.KeepNone, m
 }
 
 // funcMover is the engine.Mover of a block that a function makes.
 type funcMover[T Scalar] struct {
 	plan *funcPlan[T]
-	box  box
+	box  selection.Box
 	some bool // items of the block are inside of the array
 	tile Tile[T]
 }
@@ -98,16 +100,16 @@ func (m *funcMover[T]) Move(block []byte, _ bool) error {
 		clear(block)
 		return nil
 	}
-	b, t, g := &m.box, &m.tile, m.plan.plan.geo
+	b, t, g := &m.box, &m.tile, m.plan.plan.Geo
 	// The user side is the whole array in C order: the offset there says where the box starts.
-	at := b.user.offset
-	for i := range b.ndim {
-		t.Start[i], t.Shape[i] = at/b.user.stride[i], b.count[i]
-		at %= b.user.stride[i]
+	at := b.User.Offset
+	for i := range b.Ndim {
+		t.Start[i], t.Shape[i] = at/b.User.Stride[i], b.Count[i]
+		at %= b.User.Stride[i]
 	}
-	n := int(b.items) * m.plan.width
+	n := int(b.Items) * m.plan.width
 	if cap(t.Items) < n {
-		t.Items = make([]T, g.blockItems*int64(m.plan.width))
+		t.Items = make([]T, g.BlockItems*int64(m.plan.width))
 	}
 	t.Items = t.Items[:n]
 	clear(t.Items)
@@ -121,8 +123,8 @@ func (m *funcMover[T]) Move(block []byte, _ bool) error {
 		return nil
 	}
 	clear(block) // the padding
-	packed := b.packed()
-	c := copyOf(&b.block, &packed, &b.count, b.ndim, int(g.itemSize))
+	packed := b.Packed()
+	c := selection.CopyOf(&b.Block, &packed, &b.Count, b.Ndim, int(g.ItemSize))
 	c.Run(block, items)
 	return nil
 }
@@ -144,9 +146,9 @@ func Map[T, U Scalar](ctx context.Context, r Reader, name string, f func(out []U
 		return nil, err
 	}
 	defer h.release()
-	var buf dims
+	var buf grid.Dims
 	var scratch sync.Pool
-	return FromFunc(ctx, name, h.m.shape(&buf), func(t Tile[U]) error {
+	return FromFunc(ctx, name, h.m.Shape(&buf), func(t Tile[U]) error {
 		in, ok := scratch.Get().(*Tile[T])
 		if !ok {
 			in = new(Tile[T])

@@ -15,6 +15,8 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // bounds say how much memory items take that come in one after the other.
@@ -87,7 +89,7 @@ func FromSeq[T Scalar](ctx context.Context, name string, shape []int64, seq iter
 // gather makes an array of items that fill gives one after the other, in C order or in Fortran order.
 func (l *layout) gather(ctx context.Context, name string, fortran bool, m bounds, fill func(f *feed) error) (*Array, error) {
 	return l.create(ctx, name, func(b *frame.Batch) error {
-		if l.geo.items == 0 {
+		if l.geo.Items == 0 {
 			return ctx.Err()
 		}
 		f := &feed{ctx: ctx, b: b, l: l}
@@ -158,12 +160,12 @@ func (l *layout) setAside(name string, fortran bool, do func(side *layout, name 
 
 // put writes the items of a box of whole chunks.
 func (l *layout) put(ctx context.Context, b *frame.Batch, p Box, data []byte) error {
-	s, err := resolve(l.rec.Shape, p.Selection())
+	s, err := selection.Resolve(l.rec.Shape, p.Selection())
 	if err != nil {
 		return err
 	}
-	w := &writing{src: data, plan: newPlan(l.geo, &s)}
-	return b.Encode(ctx, int(l.geo.chunkBytes), w, w.size())
+	w := &writing{src: data, plan: selection.NewPlan(l.geo, &s)}
+	return b.Encode(ctx, int(l.geo.ChunkBytes), w, w.size())
 }
 
 // feed takes items in C order. It gathers the next ones while the chunks of those before are compressed.
@@ -187,20 +189,20 @@ type feed struct {
 // many bytes the largest has.
 func (f *feed) cut(size int64) int64 {
 	g := f.l.geo
-	if g.ndim == 0 {
-		return g.itemSize
+	if g.Ndim == 0 {
+		return g.ItemSize
 	}
 	// The first axis along which a chunk has several items is the last that can be cut: the others behind it come whole.
 	last := 0
-	for last < g.ndim-1 && min(g.chunkShape[last], g.shape[last]) == 1 {
+	for last < g.Ndim-1 && min(g.ChunkShape[last], g.Shape[last]) == 1 {
 		last++
 	}
 	for f.axis = 0; ; f.axis++ {
-		row, _ := product(g.shape[f.axis+1 : g.ndim])
-		row *= g.itemSize
-		step := g.chunkShape[f.axis]
-		if least := min(step, g.shape[f.axis]); f.axis == last || least <= size/row {
-			f.rows = min(max(size/row/step, 1)*step, g.shape[f.axis])
+		row, _ := grid.Product(g.Shape[f.axis+1 : g.Ndim])
+		row *= g.ItemSize
+		step := g.ChunkShape[f.axis]
+		if least := min(step, g.Shape[f.axis]); f.axis == last || least <= size/row {
+			f.rows = min(max(size/row/step, 1)*step, g.Shape[f.axis])
 			return f.rows * row
 		}
 	}
@@ -208,7 +210,7 @@ func (f *feed) cut(size int64) int64 {
 
 // run lets fill give the items and writes them.
 func (f *feed) run(fill func(f *feed) error) error {
-	n := f.l.geo.ndim
+	n := f.l.geo.Ndim
 	f.box = Box{make([]int64, n), make([]int64, n)}
 	defer func() { // after a panic of fill: the goroutine uses the batch
 		if f.busy != nil {
@@ -263,7 +265,7 @@ func (f *feed) put() {
 func (f *feed) advance() bool {
 	step := f.rows
 	for i := min(f.axis, len(f.box.Start)-1); i >= 0; i-- {
-		if f.box.Start[i] += step; f.box.Start[i] < f.l.geo.shape[i] {
+		if f.box.Start[i] += step; f.box.Start[i] < f.l.geo.Shape[i] {
 			return true
 		}
 		f.box.Start[i], step = 0, 1
@@ -278,9 +280,9 @@ func (f *feed) next() {
 		case i < f.axis:
 			f.box.Shape[i] = 1
 		case i == f.axis:
-			f.box.Shape[i] = min(f.rows, f.l.geo.shape[i]-f.box.Start[i])
+			f.box.Shape[i] = min(f.rows, f.l.geo.Shape[i]-f.box.Start[i])
 		default:
-			f.box.Shape[i] = f.l.geo.shape[i]
+			f.box.Shape[i] = f.l.geo.Shape[i]
 		}
 	}
 	n := int(f.box.Size()) * f.l.itemSize

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/ndarray/internal/golden"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // listCase is an array of 64-bit numbers and one with items of another size made of them, cut in other ways.
@@ -48,7 +50,7 @@ func newListCase(t testing.TB, r *rand.Rand, shape []int64, size int) *listCase 
 		}
 		return o
 	}
-	total, _ := product(shape)
+	total, _ := grid.Product(shape)
 	c := &listCase{shape: shape, size: size, next: total}
 	var err error
 	if c.numbers, err = Create(ctx, "", shape, count(total), options()); err == nil {
@@ -116,7 +118,7 @@ func (c *listCase) close() {
 // goldenSelection reads the selection of a line.
 func goldenSelection(t testing.TB, kind, text string) []Index {
 	if kind == "f" {
-		return []Index{Flat(parseInts(t, text)...)}
+		return []Index{Flat(golden.Ints(t, text)...)}
 	}
 	sel, err := ParseSelection(text)
 	if err != nil {
@@ -127,13 +129,13 @@ func goldenSelection(t testing.TB, kind, text string) []Index {
 		t.Fatalf("%s: %v after a round trip (%v)", text, again, err)
 	}
 	for i, x := range sel {
-		y, ok := x.(*indexArray)
+		y, ok := x.(*selection.IndexArray)
 		switch {
 		case kind != "o" || !ok:
-		case y.mask():
-			sel[i] = Mask(y.keep...)
+		case y.Mask():
+			sel[i] = Mask(y.Keep...)
 		default:
-			sel[i] = Pick(y.at...)
+			sel[i] = Pick(y.At...)
 		}
 	}
 	return sel
@@ -160,7 +162,7 @@ func TestListsAsNumPy(t *testing.T) {
 			arrays++
 			c, skip = nil, testing.Short() && arrays%20 > 0
 			if !skip {
-				c = newListCase(t, r, parseInts(t, line), sizes[arrays/20%len(sizes)])
+				c = newListCase(t, r, golden.Ints(t, line), sizes[arrays/20%len(sizes)])
 			}
 			continue
 		}
@@ -175,7 +177,7 @@ func TestListsAsNumPy(t *testing.T) {
 			continue
 		}
 		want, _ := strconv.ParseUint(f[3], 16, 32)
-		if err != nil || !slices.Equal(shape, parseInts(t, f[2])) || sum != uint32(want) {
+		if err != nil || !slices.Equal(shape, golden.Ints(t, f[2])) || sum != uint32(want) {
 			t.Errorf("%v, chunks %v, blocks %v: %s: shape %v, sum %08x, %v", c.shape, c.numbers.Chunks(), c.numbers.Blocks(), line, shape, sum, err)
 		}
 		cases[c.size]++

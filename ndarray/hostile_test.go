@@ -17,6 +17,7 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/ndcopy"
 	"github.com/goblosc/blosc2/internal/race"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // smallFiles returns contiguous files of testdata of a few kilobytes at most.
@@ -81,10 +82,10 @@ func tryRead(t testing.TB, what string, b []byte) (opened bool) {
 	for i, n := range shape {
 		sel[i] = Step(n/3, n/3+2*(n/5+1), n/5+1)
 	}
-	if s, err := resolve(shape, sel); err != nil {
+	if s, err := selection.Resolve(shape, sel); err != nil {
 		t.Errorf("%s: selection: %v", what, err)
-	} else if s.items <= 1<<20/int64(a.ItemSize()) {
-		named(a.ReadBytes(ctx, make([]byte, s.items*int64(a.ItemSize())), sel...))
+	} else if s.Items <= 1<<20/int64(a.ItemSize()) {
+		named(a.ReadBytes(ctx, make([]byte, s.Items*int64(a.ItemSize())), sel...))
 	}
 	a.DTypeString()
 	return true
@@ -416,4 +417,4 @@ func FuzzOpen(f *testing.F) {
 }
 
 // geometryBytes returns the decoded size of a chunk.
-func (a *Array) geometryBytes() int64 { return a.state.Load().geo.chunkBytes }
+func (a *Array) geometryBytes() int64 { return a.state.Load().geo.ChunkBytes }

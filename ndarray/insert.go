@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"github.com/goblosc/blosc2/internal/task"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // Append adds data behind the end of an axis, in one commit: items in C order, as they are stored, as many as one or
@@ -114,7 +116,7 @@ func Insert[T any](ctx context.Context, e Editor, axis int, at int64, data []T) 
 
 // axis returns the number of an axis; a negative one counts from the last.
 func (b *Batch) axis(axis int) (int, error) {
-	ndim := b.st.geo.ndim
+	ndim := b.st.geo.Ndim
 	if axis < -ndim || axis >= ndim {
 		return 0, fmt.Errorf("ndarray: %w: axis %d of %d", ErrBounds, axis, ndim)
 	}
@@ -151,7 +153,7 @@ func (b *Batch) incoming(axis int, data []byte) (ax int, n int64, err error) {
 		if i == axis {
 			continue
 		}
-		if step, ok = multiply(step, length); !ok {
+		if step, ok = grid.Multiply(step, length); !ok {
 			return 0, 0, fmt.Errorf("ndarray: %w: shape %v", ErrTooLarge, shape)
 		}
 	}
@@ -186,19 +188,19 @@ func (b *Batch) insert(ctx context.Context, axis int, at, n int64, data []byte) 
 func (b *Batch) extend(ctx context.Context, axis int, next *state, data []byte) error {
 	was, g := b.st, next.geo
 	// Where all chunks that are there keep their numbers, writing appends the new ones.
-	same := was.geo.chunks > 0
+	same := was.geo.Chunks > 0
 	for i := range axis {
-		same = same && g.grid[i] == 1
+		same = same && g.Grid[i] == 1
 	}
 	if !same {
-		if err := b.b.SelectChunks(g.chunks, g.chunkBytes, regrid(was.geo, g, nil)); err != nil {
+		if err := b.b.SelectChunks(g.Chunks, g.ChunkBytes, regrid(was.geo, g, nil)); err != nil {
 			return err
 		}
 	}
 	if err := b.publish(next); err != nil {
 		return err
 	}
-	s := wholeAxes(next.rec.Shape)
-	s.cut(axis, was.rec.Shape[axis], next.rec.Shape[axis])
+	s := selection.WholeAxes(next.rec.Shape)
+	s.Cut(axis, was.rec.Shape[axis], next.rec.Shape[axis])
 	return b.a.write(ctx, b.b, next, &s, &writing{src: data})
 }

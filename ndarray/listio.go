@@ -9,30 +9,31 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/ndcopy"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // readLists reads a selection with lists into dst. Each chunk is decoded once, whatever the order of the lists.
-func (a *Array) readLists(ctx context.Context, v frame.View, st *state, m *mapping, s *selection, sel []Index, dst []byte) error {
+func (a *Array) readLists(ctx context.Context, v frame.View, st *state, m *selection.Mapping, s *selection.Selection, sel []Index, dst []byte) error {
 	r := &listReading{plan: a.listPlan(st, m, s, sel), dst: dst, path: a.f.Path()}
-	n := r.plan.blockCount() // of the axes that are sliced
-	for i := range r.plan.lists {
-		n = min(n*int64(len(r.plan.lists[i].points)), math.MaxInt32)
+	n := r.plan.BlockCount() // of the axes that are sliced
+	for i := range r.plan.Lists {
+		n = min(n*int64(len(r.plan.Lists[i].Points)), math.MaxInt32)
 	}
-	return v.Decode(ctx, r, n, int(st.geo.blockBytes))
+	return v.Decode(ctx, r, n, int(st.geo.BlockBytes))
 }
 
 // listPlan makes the plan of a selection of the array, or of what a mapping shows of it.
-func (a *Array) listPlan(st *state, m *mapping, s *selection, sel []Index) *listPlan {
+func (a *Array) listPlan(st *state, m *selection.Mapping, s *selection.Selection, sel []Index) *selection.ListPlan {
 	if m == nil {
-		whole := identity(st.geo, a.dtype)
+		whole := selection.Identity(st.geo, a.dtype)
 		m = &whole
 	}
-	return newListPlan(st.geo, m, s, sel)
+	return selection.NewListPlan(st.geo, m, s, sel)
 }
 
 // listReading is the engine.ReadPlan that reads a selection with lists.
 type listReading struct {
-	plan *listPlan
+	plan *selection.ListPlan
 	walk listWalk
 	dst  []byte
 	path string // for errors
@@ -40,22 +41,22 @@ type listReading struct {
 
 // listVisit is the state of a chunk that is being decoded.
 type listVisit struct {
-	part    listPart
+	part    selection.ListPart
 	special readVisit
 }
 
-// listWalk goes through the chunks of a listPlan.
+// listWalk goes through the chunks of a ListPlan.
 type listWalk struct {
-	at      listPart // the last chunk
+	at      selection.ListPart // the last chunk
 	started bool
 }
 
 // next sets part to the next chunk, or returns false after the last one.
-func (w *listWalk) next(p *listPlan, part *listPart) bool {
+func (w *listWalk) next(p *selection.ListPlan, part *selection.ListPart) bool {
 	if !w.started {
 		w.started = true
-		p.first(&w.at)
-	} else if !p.next(&w.at) {
+		p.First(&w.at)
+	} else if !p.Next(&w.at) {
 		return false
 	}
 	*part = w.at
@@ -68,60 +69,60 @@ func (r *listReading) Next(v *engine.Visit) bool {
 	if !r.walk.next(r.plan, part) {
 		return false
 	}
-	v.Chunk = int(part.number)
+	v.Chunk = int(part.Number)
 	// A list of very many blocks is not worth its memory: then all are decoded.
 	const most = 1 << 16
-	if min(r.plan.touched(part, most), r.plan.geo.blocks) <= most {
-		v.Blocks = r.plan.appendBlocks(v.Blocks, part)
+	if min(r.plan.Touched(part, most), r.plan.Geo.Blocks) <= most {
+		v.Blocks = r.plan.AppendBlocks(v.Blocks, part)
 	}
 	return true
 }
 
 // Block implements engine.ReadPlan.
 func (r *listReading) Block(b *engine.Block, v *engine.Visit, k, _, n int) {
-	m := listMoverOf(b)
-	m.plan, m.user, m.toBlock, m.one = r.plan, r.dst, false, false
-	m.some = r.plan.box(&m.part, &v.State.(*listVisit).part, int32(k))
-	b.ItemSize, b.Need = r.plan.itemSize(), 0
-	if r.plan.inside {
+	m := selection.ListMoverOf(b)
+	m.Plan, m.User, m.ToBlock, m.One = r.plan, r.dst, false, false
+	m.Some = r.plan.Box(&m.Part, &v.State.(*listVisit).part, int32(k))
+	b.ItemSize, b.Need = r.plan.ItemSize(), 0
+	if r.plan.Inside {
 		b.ItemSize = 0
 	}
-	if m.some {
-		b.Need = min(r.plan.end(&m.part), n)
+	if m.Some {
+		b.Need = min(r.plan.End(&m.Part), n)
 	}
 }
 
 // Special implements engine.ReadPlan.
 func (r *listReading) Special(v *engine.Visit, s chunk.Special, value []byte, _, _ int) error {
-	visit, g := v.State.(*listVisit), r.plan.geo
-	item, err := visit.special.specialItem(s, value, int(g.itemSize))
+	visit, g := v.State.(*listVisit), r.plan.Geo
+	item, err := visit.special.specialItem(s, value, int(g.ItemSize))
 	if err != nil {
 		return &frame.Error{Path: r.path, Part: "chunk", Chunk: v.Chunk, Off: -1, Err: err}
 	}
-	m := &listMover{plan: r.plan, user: r.dst}
-	if r.plan.inside {
+	m := &selection.ListMover{Plan: r.plan, User: r.dst}
+	if r.plan.Inside {
 		// The place in the item matters: make a block of it.
-		block := make([]byte, g.blockBytes)
+		block := make([]byte, g.BlockBytes)
 		ndcopy.Fill(block, item)
-		for _, k := range r.plan.appendBlocks(nil, &visit.part) {
-			m.some = r.plan.box(&m.part, &visit.part, k)
+		for _, k := range r.plan.AppendBlocks(nil, &visit.part) {
+			m.Some = r.plan.Box(&m.Part, &visit.part, k)
 			if err := m.Move(block, false); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	r.plan.chunkBox(&m.part, &visit.part)
-	m.some, m.one = true, true
+	r.plan.ChunkBox(&m.Part, &visit.part)
+	m.Some, m.One = true, true
 	return m.Move(item, false)
 }
 
 // writeLists encodes the chunks that a selection with lists touches, each once.
-func (a *Array) writeLists(ctx context.Context, b *frame.Batch, st *state, m *mapping, s *selection, sel []Index, w *listWriting) error {
-	if s.items == 0 {
+func (a *Array) writeLists(ctx context.Context, b *frame.Batch, st *state, m *selection.Mapping, s *selection.Selection, sel []Index, w *listWriting) error {
+	if s.Items == 0 {
 		return ctx.Err()
 	}
-	if n := s.place.points[0]; w.one && n > numbersListed(sel) && (n > math.MaxInt64/16 || a.f.CheckAlloc(16*n) != nil) {
+	if n := s.Place.Points[0]; w.one && n > numbersListed(sel) && (n > math.MaxInt64/16 || a.f.CheckAlloc(16*n) != nil) {
 		return fmt.Errorf("ndarray: %w: index arrays broadcast to %d items, with 16 bytes each: raise Options.MaxBytes", ErrTooLarge, n)
 	}
 	w.plan = a.listPlan(st, m, s, sel)
@@ -132,8 +133,8 @@ func (a *Array) writeLists(ctx context.Context, b *frame.Batch, st *state, m *ma
 func numbersListed(sel []Index) int64 {
 	n := int64(0)
 	for _, x := range sel {
-		if y, ok := x.(*indexArray); ok {
-			n += y.count()
+		if y, ok := x.(*selection.IndexArray); ok {
+			n += y.Count()
 		}
 	}
 	return n
@@ -141,7 +142,7 @@ func numbersListed(sel []Index) int64 {
 
 // listWriting is the engine.WritePlan that writes a selection with lists: from src, or src as every item.
 type listWriting struct {
-	plan *listPlan
+	plan *selection.ListPlan
 	walk listWalk
 	src  []byte
 	one  bool
@@ -149,21 +150,21 @@ type listWriting struct {
 
 // Next implements engine.WritePlan.
 func (w *listWriting) Next(v *engine.Visit) bool {
-	part := stateOf[listPart](v)
+	part := stateOf[selection.ListPart](v)
 	if !w.walk.next(w.plan, part) {
 		return false
 	}
-	v.Chunk = int(part.number)
-	v.Keep = w.plan.keep(w.plan.covers(part)) != engine.KeepNone
+	v.Chunk = int(part.Number)
+	v.Keep = w.plan.Keep(w.plan.Covers(part)) != engine.KeepNone
 	return true
 }
 
 // Block implements engine.WritePlan.
 func (w *listWriting) Block(b *engine.Block, v *engine.Visit, k, _, _ int) {
-	m := listMoverOf(b)
-	m.plan, m.user, m.toBlock, m.one = w.plan, w.src, true, w.one
-	m.some = w.plan.box(&m.part, v.State.(*listPart), int32(k))
-	if b.ItemSize, b.Keep = 0, engine.KeepAll; m.some {
+	m := selection.ListMoverOf(b)
+	m.Plan, m.User, m.ToBlock, m.One = w.plan, w.src, true, w.one
+	m.Some = w.plan.Box(&m.Part, v.State.(*selection.ListPart), int32(k))
+	if b.ItemSize, b.Keep = 0, engine.KeepAll; m.Some {
 		b.Keep = engine.KeepSome
 	}
 }

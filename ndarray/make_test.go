@@ -13,6 +13,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
 // shapeOf returns a random shape of few items, sometimes without any, and a partition that need not divide it.
@@ -86,7 +87,7 @@ func TestMake(t *testing.T) {
 	ctx := context.Background()
 	for i := range 400 {
 		shape, o := shapeOf(r)
-		n, _ := product(shape)
+		n, _ := grid.Product(shape)
 		data := counting(n)
 		raw := convert.Stored(DTypeOf[int32](), data)
 		tiny := bounds{slab: r.Int64N(200), most: r.Int64N(300)}
@@ -265,7 +266,7 @@ func TestDefaultStreams(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := &feed{l: l}
-		if n := f.cut(1); n > l.geo.chunkBytes {
+		if n := f.cut(1); n > l.geo.ChunkBytes {
 			t.Fatalf("%v in chunks of %v: %d bytes together", shape, l.rec.ChunkShape, n)
 		}
 	}
@@ -359,7 +360,7 @@ func TestMap(t *testing.T) {
 	ctx := context.Background()
 	for range 100 {
 		shape, o := shapeOf(r)
-		n, _ := product(shape)
+		n, _ := grid.Product(shape)
 		data := counting(n)
 		a, err := Create(ctx, "", shape, data, o)
 		if err != nil {
@@ -403,7 +404,7 @@ func TestWriteItems(t *testing.T) {
 	ctx := context.Background()
 	for range 600 {
 		shape, o := shapeOf(r)
-		n, _ := product(shape)
+		n, _ := grid.Product(shape)
 		a, err := Create(ctx, "", shape, counting(n), o)
 		if err != nil {
 			t.Fatal(err)
@@ -417,7 +418,7 @@ func TestWriteItems(t *testing.T) {
 		if err != nil {
 			continue // At of nothing
 		}
-		items, _ := product(got)
+		items, _ := grid.Product(got)
 		want := make([]byte, 4*items)
 		if err := a.ReadBytes(ctx, want, sel...); err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/race"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
 // model is an array in plain memory, items in C order. Selections are applied item by item.
@@ -23,18 +24,18 @@ type model struct {
 }
 
 func newModel(shape []int64, size int) *model {
-	n, _ := product(shape)
+	n, _ := grid.Product(shape)
 	return &model{slices.Clone(shape), size, make([]byte, int(n)*size)}
 }
 
 // at returns where the selected items are, and the shape of the selection.
 func (m *model) at(t testing.TB, sel []Index) (list, shape []int64) {
 	t.Helper()
-	s, err := resolve(m.shape, sel)
+	shape, list, err := naiveSelect(m.shape, sel)
 	if err != nil {
 		t.Fatalf("selection %v of %v: %v", sel, m.shape, err)
 	}
-	return positions(m.shape, &s), slices.Clone(s.shape())
+	return list, shape
 }
 
 func (m *model) item(at int64) []byte { return m.data[int(at)*m.size:][:m.size] }
@@ -122,6 +123,31 @@ func randomSelection(rng *rand.Rand, shape []int64) []Index {
 		sel = append(sel, randomIndex(rng, shape[axis]))
 	}
 	return sel
+}
+
+func randomIndex(rng *rand.Rand, n int64) Index {
+	end := func() int64 {
+		if rng.IntN(3) == 0 {
+			return None
+		}
+		return rng.Int64N(2*n+3) - n - 1
+	}
+	switch r := rng.IntN(10); {
+	case r < 2 && n > 0:
+		return At(rng.Int64N(2*n) - n)
+	case r < 4:
+		return All
+	case r < 7:
+		return Span(end(), end())
+	case r == 7:
+		return Step(None, None, -1)
+	default:
+		step := 1 + rng.Int64N(n+2)
+		if rng.IntN(2) == 0 {
+			step = -step
+		}
+		return Step(end(), end(), step)
+	}
 }
 
 // randomBytes returns n bytes that compress somewhat, with runs of zeros among them.

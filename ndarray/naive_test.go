@@ -3,24 +3,27 @@ package ndarray
 import (
 	"fmt"
 	"slices"
+
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // naiveSelect applies a selection to a shape item by item: it returns the shape of the result and, for each of its items,
 // the position in the array, in C order. It is written from NumPy's documentation, without a thought of speed.
 func naiveSelect(shape []int64, sel []Index) (result, positions []int64, err error) {
 	if len(sel) == 1 {
-		if x, ok := sel[0].(*indexArray); ok && x.kind == flatKind {
+		if x, ok := sel[0].(*selection.IndexArray); ok && x.Kind == selection.FlatKind {
 			total := int64(1)
 			for _, n := range shape {
 				total *= n
 			}
-			for _, p := range x.at {
+			for _, p := range x.At {
 				if p < -total || p >= total {
 					return nil, nil, fmt.Errorf("position %d", p)
 				}
 				positions = append(positions, (p+total)%total)
 			}
-			return []int64{int64(len(x.at))}, positions, nil
+			return []int64{int64(len(x.At))}, positions, nil
 		}
 	}
 	entries, err := naiveEntries(shape, sel)
@@ -31,7 +34,7 @@ func naiveSelect(shape []int64, sel []Index) (result, positions []int64, err err
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(dims) > maxResultDims {
+	if len(dims) > selection.MaxResultDims {
 		return nil, nil, fmt.Errorf("%d dimensions", len(dims))
 	}
 	for _, d := range dims {
@@ -102,8 +105,8 @@ type naiveDim struct {
 func naiveEntries(shape []int64, sel []Index) (entries []*naiveEntry, err error) {
 	used, dots := 0, slices.Contains(sel, Index(Ellipsis))
 	for _, x := range sel {
-		if y, ok := x.(*indexArray); ok && y.kind == maskNDKind {
-			used += len(y.shape)
+		if y, ok := x.(*selection.IndexArray); ok && y.Kind == selection.MaskNDKind {
+			used += len(y.Shape)
 		} else if x != Ellipsis && x != NewAxis {
 			used++
 		}
@@ -114,7 +117,7 @@ func naiveEntries(shape []int64, sel []Index) (entries []*naiveEntry, err error)
 	axis := 0
 	for k, x := range sel {
 		switch x := x.(type) {
-		case marker:
+		case selection.Marker:
 			switch x {
 			case NewAxis:
 				entries = append(entries, &naiveEntry{axis: -1, values: []int64{0}, wall: true})
@@ -130,7 +133,7 @@ func naiveEntries(shape []int64, sel []Index) (entries []*naiveEntry, err error)
 					entries = append(entries, &naiveEntry{axis: -2, wall: true})
 				}
 			}
-		case point:
+		case selection.Point:
 			i := int64(x)
 			if i < 0 {
 				i += shape[axis]
@@ -140,25 +143,25 @@ func naiveEntries(shape []int64, sel []Index) (entries []*naiveEntry, err error)
 			}
 			entries = append(entries, &naiveEntry{axis: axis, values: []int64{i}, scalar: true})
 			axis++
-		case span:
+		case selection.Span:
 			all := count(shape[axis])
-			var s selection
-			if err := s.slice(0, shape[axis], x); err != nil {
+			var s selection.Selection
+			if err := s.Slice(0, shape[axis], x); err != nil {
 				return nil, err
 			}
 			e := &naiveEntry{axis: axis, wall: true, values: []int64{}}
-			for i := range s.axes[0].count {
-				e.values = append(e.values, all[s.axes[0].start+i*s.axes[0].step])
+			for i := range s.Axes[0].Count {
+				e.values = append(e.values, all[s.Axes[0].Start+i*s.Axes[0].Step])
 			}
 			entries = append(entries, e)
 			axis++
-		case *indexArray:
+		case *selection.IndexArray:
 			list, err := naiveArray(shape, axis, x)
 			if err != nil {
 				return nil, err
 			}
 			entries = append(entries, list...)
-			axis += x.axes(len(shape))
+			axis += x.Axes(len(shape))
 		}
 	}
 	return entries, nil
@@ -172,11 +175,11 @@ func count(n int64) []int64 {
 	return list
 }
 
-func naiveArray(shape []int64, axis int, x *indexArray) (entries []*naiveEntry, err error) {
-	switch x.kind {
-	case pickKind, coordsKind:
-		e := &naiveEntry{axis: axis, joint: x.kind == coordsKind, shape: x.shape, values: []int64{}}
-		for _, i := range x.at {
+func naiveArray(shape []int64, axis int, x *selection.IndexArray) (entries []*naiveEntry, err error) {
+	switch x.Kind {
+	case selection.PickKind, selection.CoordsKind:
+		e := &naiveEntry{axis: axis, joint: x.Kind == selection.CoordsKind, shape: x.Shape, values: []int64{}}
+		for _, i := range x.At {
 			if i < -shape[axis] || i >= shape[axis] {
 				e.outside, i = true, 0
 			}
@@ -184,27 +187,27 @@ func naiveArray(shape []int64, axis int, x *indexArray) (entries []*naiveEntry, 
 		}
 		return []*naiveEntry{e}, nil
 	}
-	for i, n := range x.shape {
+	for i, n := range x.Shape {
 		if n != shape[axis+i] && n != 0 {
 			return nil, fmt.Errorf("mask of %d for %d", n, shape[axis+i])
 		}
-		entries = append(entries, &naiveEntry{axis: axis + i, joint: x.kind == maskNDKind, values: []int64{}})
+		entries = append(entries, &naiveEntry{axis: axis + i, joint: x.Kind == selection.MaskNDKind, values: []int64{}})
 	}
 	n := int64(0)
-	for p, k := range x.keep {
+	for p, k := range x.Keep {
 		if !k {
 			continue
 		}
 		n++
-		for i := len(x.shape) - 1; i >= 0; i-- {
-			entries[i].values = append(entries[i].values, int64(p)%x.shape[i])
-			p /= int(x.shape[i])
+		for i := len(x.Shape) - 1; i >= 0; i-- {
+			entries[i].values = append(entries[i].values, int64(p)%x.Shape[i])
+			p /= int(x.Shape[i])
 		}
 	}
 	for _, e := range entries {
 		e.shape = []int64{n}
 	}
-	if len(x.shape) == 0 {
+	if len(x.Shape) == 0 {
 		entries = []*naiveEntry{{axis: -1, joint: true, shape: []int64{n}, values: make([]int64, n)}}
 	}
 	return entries, nil
@@ -239,7 +242,7 @@ func naiveDims(entries []*naiveEntry) ([]naiveDim, error) {
 	if parts > 1 {
 		where = 0
 	}
-	items, _ := product(together)
+	items, _ := grid.Product(together)
 	for _, e := range entries {
 		if e.outside && (!e.joint || items > 0) { // NumPy does not look at numbers that are broadcast away
 			return nil, fmt.Errorf("an index out of range")

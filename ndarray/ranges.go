@@ -8,6 +8,7 @@ import (
 
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // Real is the constraint for Go types of real numbers with a NumPy dtype.
@@ -133,8 +134,8 @@ func Eye[T Scalar](ctx context.Context, name string, n, m, k int64, o *Options) 
 			t.Items[(i-t.Start[0])*t.Shape[1]+i+k-t.Start[1]] = item[0]
 		}
 		return nil
-	}, func(c *chunkPart) bool {
-		first, end := rows(c.origin[0], c.hi[0]-c.lo[0], c.origin[1], c.hi[1]-c.lo[1])
+	}, func(c *selection.ChunkPart) bool {
+		first, end := rows(c.Origin[0], c.Hi[0]-c.Lo[0], c.Origin[1], c.Hi[1]-c.Lo[1])
 		return first < end
 	}, o)
 }

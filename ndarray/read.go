@@ -10,6 +10,8 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/task"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // ReadBytes reads a selection into dst, which must have its number of items times ItemSize bytes: the items in C
@@ -21,7 +23,7 @@ func (a *Array) ReadBytes(ctx context.Context, dst []byte, sel ...Index) error {
 }
 
 // readBytes reads a selection of the array, or of what a mapping shows of it.
-func (a *Array) readBytes(ctx context.Context, m *mapping, dst []byte, sel []Index) error {
+func (a *Array) readBytes(ctx context.Context, m *selection.Mapping, dst []byte, sel []Index) error {
 	v, st, err := a.view(ctx)
 	if err != nil {
 		return err
@@ -38,43 +40,43 @@ func (a *Array) readBytes(ctx context.Context, m *mapping, dst []byte, sel []Ind
 }
 
 // resolve applies indexes to the array, or to what a mapping shows of it, and returns the size of the items.
-func (a *Array) resolve(st *state, m *mapping, sel []Index) (s selection, itemSize int, err error) {
+func (a *Array) resolve(st *state, m *selection.Mapping, sel []Index) (s selection.Selection, itemSize int, err error) {
 	if m == nil {
-		s, err = resolve(st.rec.Shape, sel)
+		s, err = selection.Resolve(st.rec.Shape, sel)
 		return s, a.itemSize, err
 	}
-	if err := m.check(st.geo); err != nil {
+	if err := m.Check(st.geo); err != nil {
 		return s, 0, err
 	}
-	var buf dims
-	s, err = resolve(m.shape(&buf), sel)
-	return s, m.dtype.Size, err
+	var buf grid.Dims
+	s, err = selection.Resolve(m.Shape(&buf), sel)
+	return s, m.Dtype.Size, err
 }
 
 // SelectionShape returns the shape of what a selection reads or writes. Errors are ErrBounds and ErrTooLarge.
 func (a *Array) SelectionShape(sel ...Index) ([]int64, error) {
-	s, err := resolve(a.now().rec.Shape, sel)
+	s, err := selection.Resolve(a.now().rec.Shape, sel)
 	if err != nil {
 		return nil, err
 	}
-	return slices.Clone(s.shape()), nil
+	return slices.Clone(s.Shape()), nil
 }
 
 // checkBuffer compares the length of a buffer with a selection.
-func checkBuffer(n int, s *selection, itemSize int) error {
-	if want, err := byteSize(s.items, int64(itemSize)); err != nil {
+func checkBuffer(n int, s *selection.Selection, itemSize int) error {
+	if want, err := grid.ByteSize(s.Items, int64(itemSize)); err != nil {
 		return err
 	} else if n != want {
 		// A copy of the shape: else every selection would have to live on the heap.
-		return fmt.Errorf("ndarray: %w: a buffer of %d bytes for a selection of shape %v with items of %d bytes", ErrShape, n, slices.Clone(s.shape()), itemSize)
+		return fmt.Errorf("ndarray: %w: a buffer of %d bytes for a selection of shape %v with items of %d bytes", ErrShape, n, slices.Clone(s.Shape()), itemSize)
 	}
 	return nil
 }
 
 // allocLimit tells whether memory for so many items may be set aside because the array has them. size is that of an
 // item, or of what it becomes if that is larger.
-func (a *Array) allocLimit(s *selection, size int) error {
-	n, err := byteSize(s.items, int64(size))
+func (a *Array) allocLimit(s *selection.Selection, size int) error {
+	n, err := grid.ByteSize(s.Items, int64(size))
 	if err != nil {
 		return err
 	}
@@ -85,11 +87,11 @@ func (a *Array) allocLimit(s *selection, size int) error {
 }
 
 // readSelection reads a selection that was resolved from sel into dst.
-func (a *Array) readSelection(ctx context.Context, v frame.View, st *state, m *mapping, s *selection, sel []Index, dst []byte) error {
-	if s.items == 0 {
+func (a *Array) readSelection(ctx context.Context, v frame.View, st *state, m *selection.Mapping, s *selection.Selection, sel []Index, dst []byte) error {
+	if s.Items == 0 {
 		return ctx.Err()
 	}
-	if s.place.lists > 0 {
+	if s.Place.Lists > 0 {
 		return a.readLists(ctx, v, st, m, s, sel, dst)
 	}
 	r := a.reading()
@@ -101,7 +103,7 @@ func (a *Array) readSelection(ctx context.Context, v frame.View, st *state, m *m
 
 // readItem reads the item at a position into dst. It decodes into memory of its own, so that dst can stay where the
 // caller has it, on the stack for instance.
-func (a *Array) readItem(ctx context.Context, m *mapping, dst []byte, at []int64) error {
+func (a *Array) readItem(ctx context.Context, m *selection.Mapping, dst []byte, at []int64) error {
 	v, st, err := a.view(ctx)
 	if err != nil {
 		return err
@@ -109,13 +111,13 @@ func (a *Array) readItem(ctx context.Context, m *mapping, dst []byte, at []int64
 	defer v.Release()
 	shape := st.rec.Shape
 	if m != nil {
-		var buf dims
-		shape = m.shape(&buf)
-		if err := m.check(st.geo); err != nil {
+		var buf grid.Dims
+		shape = m.Shape(&buf)
+		if err := m.Check(st.geo); err != nil {
 			return err
 		}
 	}
-	s, err := resolvePoint(shape, at)
+	s, err := selection.ResolvePoint(shape, at)
 	if err != nil {
 		return err
 	}
@@ -137,27 +139,27 @@ func (a *Array) reading() *reading {
 }
 
 // prepare plans a selection of the array, or of what a mapping shows of it.
-func (r *reading) prepare(st *state, m *mapping, s *selection) {
+func (r *reading) prepare(st *state, m *selection.Mapping, s *selection.Selection) {
 	if m == nil {
-		r.plan = newPlan(st.geo, s)
+		r.plan = selection.NewPlan(st.geo, s)
 		return
 	}
-	var stride dims
-	s.strides(&stride)
-	r.plan = m.plan(st.geo, &s.axes, &stride)
+	var stride grid.Dims
+	s.Strides(&stride)
+	r.plan = m.Plan(st.geo, &s.Axes, &stride)
 }
 
 // run reads the selection that was planned into dst.
 func (r *reading) run(ctx context.Context, v frame.View, dst []byte) error {
 	r.dst, r.next = dst, 0
-	err := v.Decode(ctx, r, r.plan.blockCount(), int(r.plan.geo.blockBytes))
-	r.dst, r.plan.geo = nil, nil
+	err := v.Decode(ctx, r, r.plan.BlockCount(), int(r.plan.Geo.BlockBytes))
+	r.dst, r.plan.Geo = nil, nil
 	return err
 }
 
 // reading is the engine.ReadPlan that reads a selection.
 type reading struct {
-	plan plan
+	plan selection.Plan
 	next int64 // chunk of the plan
 	dst  []byte
 	path string // for errors
@@ -166,39 +168,39 @@ type reading struct {
 
 // readVisit is the state of a chunk that is being decoded.
 type readVisit struct {
-	part chunkPart
+	part selection.ChunkPart
 	item []byte // memory for the item of a special value
 }
 
 // Next implements engine.ReadPlan.
 func (r *reading) Next(v *engine.Visit) bool {
-	if r.next == r.plan.chunks {
+	if r.next == r.plan.Chunks {
 		return false
 	}
 	part := &stateOf[readVisit](v).part
-	r.plan.seek(part, r.next)
+	r.plan.Seek(part, r.next)
 	r.next++
-	v.Chunk = int(part.number)
+	v.Chunk = int(part.Number)
 	// A list of very many blocks is not worth its memory: then all are decoded.
-	if g := r.plan.geo; min(part.items, g.blocks) <= 1<<16 {
-		v.Blocks = r.plan.appendBlocks(v.Blocks, part)
+	if g := r.plan.Geo; min(part.Items, g.Blocks) <= 1<<16 {
+		v.Blocks = r.plan.AppendBlocks(v.Blocks, part)
 	}
 	return true
 }
 
 // Block implements engine.ReadPlan.
 func (r *reading) Block(b *engine.Block, v *engine.Visit, k, _, _ int) {
-	r.plan.read(b, &v.State.(*readVisit).part, k, r.dst)
+	r.plan.Read(b, &v.State.(*readVisit).part, k, r.dst)
 }
 
 // Special implements engine.ReadPlan.
 func (r *reading) Special(v *engine.Visit, s chunk.Special, value []byte, _, _ int) error {
 	visit := v.State.(*readVisit)
-	item, err := visit.specialItem(s, value, int(r.plan.geo.itemSize))
+	item, err := visit.specialItem(s, value, int(r.plan.Geo.ItemSize))
 	if err != nil {
 		return &frame.Error{Path: r.path, Part: "chunk", Chunk: v.Chunk, Off: -1, Err: err}
 	}
-	r.plan.fill(&visit.part, r.dst, item)
+	r.plan.Fill(&visit.part, r.dst, item)
 	return nil
 }
 

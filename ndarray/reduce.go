@@ -8,6 +8,7 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
 	"github.com/goblosc/blosc2/ndarray/internal/reduce"
 )
 
@@ -94,12 +95,12 @@ type reduction struct {
 	ddof int
 
 	shape   []int64 // of r
-	reduced [maxDims]bool
-	result  []int64 // shape of the result
-	cells   int64   // number of items of the result
-	count   int64   // number of items that are reduced to one
-	cellAt  dims    // for each axis that stays: the number of cells that a step along it skips
-	itemAt  dims    // for each reduced axis: the number of positions that a step along it skips
+	reduced [grid.MaxDims]bool
+	result  []int64   // shape of the result
+	cells   int64     // number of items of the result
+	count   int64     // number of items that are reduced to one
+	cellAt  grid.Dims // for each axis that stays: the number of cells that a step along it skips
+	itemAt  grid.Dims // for each reduced axis: the number of positions that a step along it skips
 
 	dtype meta.DType // of the result
 	bytes []byte     // the result
@@ -107,8 +108,8 @@ type reduction struct {
 
 // setAxes sets the reduced axes and the shapes.
 func (j *reduction) setAxes(axes []int, keep bool) error {
-	var buf dims
-	j.shape = append([]int64{}, j.h.m.shape(&buf)...)
+	var buf grid.Dims
+	j.shape = append([]int64{}, j.h.m.Shape(&buf)...)
 	n := len(j.shape)
 	for i := range n {
 		j.reduced[i] = axes == nil
@@ -137,7 +138,7 @@ func (j *reduction) setAxes(axes []int, keep bool) error {
 			j.cellAt[i] = j.cells
 		}
 		var ok bool
-		if *n, ok = multiply(*n, j.shape[i]); !ok {
+		if *n, ok = grid.Multiply(*n, j.shape[i]); !ok {
 			*n, fits = 0, false // items that an axis of length zero leaves out may overflow
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
 var opNames = map[string]Op{
@@ -269,7 +270,7 @@ func TestReduceNaive(t *testing.T) {
 	ctx := context.Background()
 	for range 400 {
 		shape, o := shapeOf(r)
-		n, _ := product(shape)
+		n, _ := grid.Product(shape)
 		data := sparseData(r, n)
 		a, err := Create(ctx, "", shape, data, o)
 		if err != nil {
@@ -305,7 +306,7 @@ func FuzzReduce(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64, op, axes uint8) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		shape, o := shapeOf(r)
-		n, _ := product(shape)
+		n, _ := grid.Product(shape)
 		data := sparseData(r, n)
 		a, err := Create(context.Background(), "", shape, data, o)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/goblosc/blosc2/internal/sched"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
 	"github.com/goblosc/blosc2/ndarray/internal/reduce"
 )
 
@@ -29,7 +30,7 @@ func runKernel[S, T Scalar, A any](j *reduction, widen func(S) T, k reduce.Kerne
 	for i := range cells {
 		cells[i] = k.Empty
 	}
-	if hasZero(j.shape) {
+	if grid.HasZero(j.shape) {
 		return cells, j.ctx.Err()
 	}
 	boxes := ByChunk(j.r)
@@ -43,7 +44,7 @@ func runKernel[S, T Scalar, A any](j *reduction, widen func(S) T, k reduce.Kerne
 	// goroutines than processors, the product of both counts.
 	workers := task.Workers(o.Concurrency, math.MaxInt64)
 	if most := runtime.GOMAXPROCS(0); workers > most {
-		workers = max(most, workers/task.Workers(o.Concurrency, j.h.st.geo.blocks))
+		workers = max(most, workers/task.Workers(o.Concurrency, j.h.st.geo.Blocks))
 	}
 	number := int64(-1)
 	set := func(s *portion[S, T, A], b Box) {

@@ -9,6 +9,7 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
 // Reshape makes an array with the items of r, in C order, in another shape of as many items, of which one length may
@@ -22,8 +23,8 @@ func Reshape(ctx context.Context, r Reader, name string, shape []int64, o *Optio
 		return nil, err
 	}
 	defer h.release()
-	var buf dims
-	was := h.m.shape(&buf)
+	var buf grid.Dims
+	was := h.m.Shape(&buf)
 	shape, err = completeShape(shape, was)
 	if err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func Reshape(ctx context.Context, r Reader, name string, shape []int64, o *Optio
 	}
 	return l.create(ctx, name, func(b *frame.Batch) error {
 		s := h.stream(l)
-		s.read = func(ctx context.Context, dst []byte, start, count *dims) error {
+		s.read = func(ctx context.Context, dst []byte, start, count *grid.Dims) error {
 			return h.readRuns(ctx, dst, l.geo, start, count)
 		}
 		return s.run(ctx, b)
@@ -51,7 +52,7 @@ func Reshape(ctx context.Context, r Reader, name string, shape []int64, o *Optio
 // completeShape returns a shape with a length of -1 replaced, for as many items as another shape has.
 func completeShape(shape, was []int64) ([]int64, error) {
 	next, open := slices.Clone(shape), -1
-	items, _ := product(was)
+	items, _ := grid.Product(was)
 	for i, n := range shape {
 		switch {
 		case n == -1 && open < 0:
@@ -60,7 +61,7 @@ func completeShape(shape, was []int64) ([]int64, error) {
 			return nil, fmt.Errorf("ndarray: %w: shape %v for the items of shape %v", ErrShape, shape, slices.Clone(was))
 		}
 	}
-	n, ok := product(next)
+	n, ok := grid.Product(next)
 	if ok && open >= 0 && n > 0 && items%n == 0 {
 		next[open] = items / n
 		n = items
@@ -74,21 +75,21 @@ func completeShape(shape, was []int64) ([]int64, error) {
 }
 
 // readRuns reads the items that stand in a box of a shape with as many items, in C order of both.
-func (h *held) readRuns(ctx context.Context, dst []byte, g *geometry, start, count *dims) error {
+func (h *held) readRuns(ctx context.Context, dst []byte, g *grid.Geometry, start, count *grid.Dims) error {
 	// The items of the box are runs: along the last axes that it spans, and the one before them.
-	k, run := g.ndim-1, int64(1)
+	k, run := g.Ndim-1, int64(1)
 	for ; k >= 0; k-- {
 		run *= count[k]
-		if count[k] < g.shape[k] {
+		if count[k] < g.Shape[k] {
 			break
 		}
 	}
-	var stride, at dims
-	strides(&stride, g.shape[:g.ndim])
-	size := int64(h.m.dtype.Size)
+	var stride, at grid.Dims
+	grid.Strides(&stride, g.Shape[:g.Ndim])
+	size := int64(h.m.Dtype.Size)
 	for {
 		first := int64(0)
-		for i := range g.ndim {
+		for i := range g.Ndim {
 			first += (start[i] + at[i]) * stride[i]
 		}
 		if err := h.readRun(ctx, dst[:run*size], first, run); err != nil {
@@ -110,19 +111,19 @@ func (h *held) readRuns(ctx context.Context, dst []byte, g *geometry, start, cou
 
 // readRun reads n items from one on, in C order, as boxes: at most two for each axis.
 func (h *held) readRun(ctx context.Context, dst []byte, first, n int64) error {
-	size := int64(h.m.dtype.Size)
+	size := int64(h.m.Dtype.Size)
 	for n > 0 {
-		var start, count dims
+		var start, count grid.Dims
 		rest := first
-		for i := h.m.ndim - 1; i >= 0; i-- {
-			length := h.m.axes[i].count
+		for i := h.m.Ndim - 1; i >= 0; i-- {
+			length := h.m.Axes[i].Count
 			start[i], count[i] = rest%length, 1
 			rest /= length
 		}
 		// Go outwards as long as whole axes are wanted.
 		items := int64(1)
-		for i := h.m.ndim - 1; i >= 0; i-- {
-			length := h.m.axes[i].count
+		for i := h.m.Ndim - 1; i >= 0; i-- {
+			length := h.m.Axes[i].Count
 			count[i] = min(length-start[i], n/items)
 			if count[i] < length || n/items/length == 0 {
 				items *= count[i]
@@ -157,7 +158,7 @@ func AsType(ctx context.Context, r Reader, name, dtype string, o *Options) (*Arr
 		return nil, err
 	}
 	defer h.release()
-	from := h.m.dtype
+	from := h.m.Dtype
 	cast, err := convert.Cast(to, from)
 	if err != nil {
 		return nil, err
@@ -172,8 +173,8 @@ func AsType(ctx context.Context, r Reader, name, dtype string, o *Options) (*Arr
 			}
 		}
 	}
-	var buf dims
-	l, err := newLayout(h.m.shape(&buf), to.String(), o)
+	var buf grid.Dims
+	l, err := newLayout(h.m.Shape(&buf), to.String(), o)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/task"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // Resize changes the shape, in one commit: each axis grows or shrinks at its end. Items that come in are zeros, also
@@ -35,7 +37,7 @@ func (b *Batch) Resize(ctx context.Context, shape ...int64) error {
 	if err := b.refresh(); err != nil {
 		return err
 	}
-	if len(shape) != b.st.geo.ndim {
+	if len(shape) != b.st.geo.Ndim {
 		return fmt.Errorf("ndarray: %w: shape %v for an array of shape %v", ErrShape, shape, b.st.rec.Shape)
 	}
 	next, err := b.reshaped(slices.Clone(shape))
@@ -60,7 +62,7 @@ func (b *Batch) ResizeAt(ctx context.Context, start, shape []int64) error {
 	if err := b.refresh(); err != nil {
 		return err
 	}
-	if len(shape) != b.st.geo.ndim || len(start) != len(shape) {
+	if len(shape) != b.st.geo.Ndim || len(start) != len(shape) {
 		return fmt.Errorf("ndarray: %w: shape %v at %v for an array of shape %v", ErrShape, shape, start, b.st.rec.Shape)
 	}
 	if _, err := b.reshaped(slices.Clone(shape)); err != nil {
@@ -111,7 +113,7 @@ func (b *Batch) resize(ctx context.Context, next *state) error {
 	if err := clearOld(ctx, b.a, b.b, b.st, next); err != nil {
 		return err
 	}
-	if err := b.b.SelectChunks(next.geo.chunks, next.geo.chunkBytes, regrid(b.st.geo, next.geo, nil)); err != nil {
+	if err := b.b.SelectChunks(next.geo.Chunks, next.geo.ChunkBytes, regrid(b.st.geo, next.geo, nil)); err != nil {
 		return err
 	}
 	return b.publish(next)
@@ -119,19 +121,19 @@ func (b *Batch) resize(ctx context.Context, next *state) error {
 
 // regrid returns, for the number of a chunk in a new grid, its number in the old one, or -1 when it is new. row says
 // what row of old chunks a new one is along an axis, or -1; nil leaves each where it is.
-func regrid(from, to *geometry, row func(axis int, at int64) int64) func(i int64) int64 {
+func regrid(from, to *grid.Geometry, row func(axis int, at int64) int64) func(i int64) int64 {
 	return func(i int64) int64 {
 		old := int64(0)
-		for axis := range to.ndim {
-			at := i / to.gridStride[axis]
-			i -= at * to.gridStride[axis]
+		for axis := range to.Ndim {
+			at := i / to.GridStride[axis]
+			i -= at * to.GridStride[axis]
 			if row != nil {
 				at = row(axis, at)
 			}
-			if at < 0 || at >= from.grid[axis] {
+			if at < 0 || at >= from.Grid[axis] {
 				return -1
 			}
-			old += at * from.gridStride[axis]
+			old += at * from.GridStride[axis]
 		}
 		return old
 	}
@@ -140,28 +142,28 @@ func regrid(from, to *geometry, row func(axis int, at int64) int64) func(i int64
 // clearOld sets to zero what stands in kept chunks behind the old shape and inside the new one. It decodes the chunks
 // at the old border and writes those that are not zero there.
 func clearOld(ctx context.Context, a *Array, b *frame.Batch, st, next *state) error {
-	for axis := range st.geo.ndim {
+	for axis := range st.geo.Ndim {
 		was, is := st.rec.Shape[axis], next.rec.Shape[axis]
 		chunk := int64(st.rec.ChunkShape[axis])
 		if is <= was || was == 0 || was%chunk == 0 {
 			continue
 		}
 		// The grid of the old shape, rounded up to whole chunks, and cut to what the new shape has of it.
-		room := make([]int64, st.geo.ndim)
-		sel := make([]Index, st.geo.ndim)
+		room := make([]int64, st.geo.Ndim)
+		sel := make([]Index, st.geo.Ndim)
 		for i := range room {
-			room[i] = min(st.geo.grid[i]*st.geo.chunkShape[i], max(st.rec.Shape[i], next.rec.Shape[i]))
+			room[i] = min(st.geo.Grid[i]*st.geo.ChunkShape[i], max(st.rec.Shape[i], next.rec.Shape[i]))
 			sel[i] = Until(min(room[i], next.rec.Shape[i]))
 		}
 		sel[axis] = Span(was, min(room[axis], is))
-		geo, err := newGeometry(room, st.rec.ChunkShape, st.rec.BlockShape, int64(a.itemSize))
+		geo, err := grid.NewGeometry(room, st.rec.ChunkShape, st.rec.BlockShape, int64(a.itemSize))
 		if err != nil {
 			return err
 		}
-		if geo.grid != st.geo.grid {
-			return fmt.Errorf("ndarray: %w: grid of %v for a room of %v", ErrShape, st.geo.grid, room)
+		if geo.Grid != st.geo.Grid {
+			return fmt.Errorf("ndarray: %w: grid of %v for a room of %v", ErrShape, st.geo.Grid, room)
 		}
-		s, err := resolve(room, sel)
+		s, err := selection.Resolve(room, sel)
 		if err != nil {
 			return err
 		}

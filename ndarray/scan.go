@@ -9,19 +9,20 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/ndcopy"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // errNotZero ends a scan early.
 var errNotZero = errors.New("not zero")
 
 // isZero reports whether all items of a selection are zero bytes. It decodes the blocks but keeps none.
-func (a *Array) isZero(ctx context.Context, b *frame.Batch, st *state, s *selection) (bool, error) {
-	if s.items == 0 || allZeros(b.View()) {
+func (a *Array) isZero(ctx context.Context, b *frame.Batch, st *state, s *selection.Selection) (bool, error) {
+	if s.Items == 0 || allZeros(b.View()) {
 		return true, nil
 	}
 	z := &zeroScan{}
-	z.plan = newPlan(st.geo, s)
-	err := b.View().Decode(ctx, z, z.plan.blockCount(), int(st.geo.blockBytes))
+	z.plan = selection.NewPlan(st.geo, s)
+	err := b.View().Decode(ctx, z, z.plan.BlockCount(), int(st.geo.BlockBytes))
 	if errors.Is(err, errNotZero) {
 		return false, nil
 	}
@@ -39,14 +40,14 @@ type zeroScan struct{ reading }
 
 // Block implements engine.ReadPlan.
 func (z *zeroScan) Block(b *engine.Block, v *engine.Visit, k, _, n int) {
-	m := &zeroMover{itemSize: int(z.plan.geo.itemSize)}
-	m.some = z.plan.box(&m.box, &v.State.(*readVisit).part, int32(k))
+	m := &zeroMover{itemSize: int(z.plan.Geo.ItemSize)}
+	m.some = z.plan.Box(&m.box, &v.State.(*readVisit).part, int32(k))
 	b.ItemSize, b.Need, b.Mover = 0, n, m
 }
 
 // zeroMover looks at the items of one block.
 type zeroMover struct {
-	box      box
+	box      selection.Box
 	some     bool
 	itemSize int
 }
@@ -56,9 +57,9 @@ func (m *zeroMover) Move(block []byte, _ bool) error {
 	if !m.some {
 		return nil
 	}
-	items := make([]byte, m.box.items*int64(m.itemSize))
-	packed := m.box.packed()
-	c := copyOf(&packed, &m.box.block, &m.box.count, m.box.ndim, m.itemSize)
+	items := make([]byte, m.box.Items*int64(m.itemSize))
+	packed := m.box.Packed()
+	c := selection.CopyOf(&packed, &m.box.Block, &m.box.Count, m.box.Ndim, m.itemSize)
 	c.Run(items, block)
 	if !ndcopy.IsZero(items) {
 		return errNotZero
@@ -71,7 +72,7 @@ func (m *zeroMover) Unshuffle(coder.Shuffled) bool { return false }
 
 // Special implements engine.ReadPlan.
 func (z *zeroScan) Special(v *engine.Visit, s chunk.Special, value []byte, _, _ int) error {
-	item, err := v.State.(*readVisit).specialItem(s, value, int(z.plan.geo.itemSize))
+	item, err := v.State.(*readVisit).specialItem(s, value, int(z.plan.Geo.ItemSize))
 	if err == nil && !ndcopy.IsZero(item) {
 		err = errNotZero
 	}

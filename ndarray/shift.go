@@ -7,6 +7,8 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // groupBytes is about how much a shift makes anew at a time, when chunks are not larger.
@@ -44,7 +46,7 @@ func (b *Batch) shift(ctx context.Context, axis int, at, n int64, data []byte) e
 	view, release := b.b.Hold()
 	defer release()
 	x.held = view
-	if err := b.b.SelectChunks(next.geo.chunks, next.geo.chunkBytes, regrid(x.old.geo, next.geo, row)); err != nil {
+	if err := b.b.SelectChunks(next.geo.Chunks, next.geo.ChunkBytes, regrid(x.old.geo, next.geo, row)); err != nil {
 		return err
 	}
 	if err := b.publish(next); err != nil {
@@ -55,9 +57,9 @@ func (b *Batch) shift(ctx context.Context, axis int, at, n int64, data []byte) e
 
 // row returns the old row of chunks that a new one is, or -1.
 func (x *shift) row(k int64) int64 {
-	c := x.new.geo.chunkShape[x.axis]
+	c := x.new.geo.ChunkShape[x.axis]
 	first := k * c
-	switch stop := min(first+c, x.new.geo.shape[x.axis]); {
+	switch stop := min(first+c, x.new.geo.Shape[x.axis]); {
 	case stop <= x.at:
 		return k
 	case first >= x.at+x.in && x.by%c == 0:
@@ -70,15 +72,15 @@ func (x *shift) row(k int64) int64 {
 // written from the data; those around them are made of old items and data.
 func (x *shift) run(ctx context.Context) error {
 	g := x.new.geo
-	if g.items == 0 {
+	if g.Items == 0 {
 		return ctx.Err()
 	}
-	c, length := g.chunkShape[x.axis], g.shape[x.axis]
-	first, last := x.at/c, g.grid[x.axis]
+	c, length := g.ChunkShape[x.axis], g.Shape[x.axis]
+	first, last := x.at/c, g.Grid[x.axis]
 	if x.by%c == 0 {
-		last = ceilDiv(x.at+x.in, c)
+		last = grid.CeilDiv(x.at+x.in, c)
 	}
-	newFirst := ceilDiv(x.at, c)
+	newFirst := grid.CeilDiv(x.at, c)
 	newLast := max((x.at+x.in)/c, newFirst)
 	if newFirst >= newLast {
 		return x.rebuild(ctx, first*c, min(last*c, length))
@@ -96,20 +98,20 @@ func (x *shift) run(ctx context.Context) error {
 
 // writeNew writes data to rows of chunks whose items all come in.
 func (x *shift) writeNew(ctx context.Context, lo, hi int64) error {
-	s := wholeAxes(x.new.rec.Shape)
-	s.cut(x.axis, lo, hi)
-	p := newPlan(x.new.geo, &s)
+	s := selection.WholeAxes(x.new.rec.Shape)
+	s.Cut(x.axis, lo, hi)
+	p := selection.NewPlan(x.new.geo, &s)
 	stride := x.dataStrides()
-	p.stand(&stride, (lo-x.at)*stride[x.axis])
+	p.Stand(&stride, (lo-x.at)*stride[x.axis])
 	w := &writing{src: x.data, plan: p}
 	return x.b.a.encode(ctx, x.b.b, x.new, w, w.size())
 }
 
 // dataStrides returns the strides of the data.
-func (x *shift) dataStrides() (stride dims) {
+func (x *shift) dataStrides() (stride grid.Dims) {
 	shape := slices.Clone(x.new.rec.Shape)
 	shape[x.axis] = x.in
-	strides(&stride, shape)
+	grid.Strides(&stride, shape)
 	return stride
 }
 
@@ -118,20 +120,20 @@ func (x *shift) rebuild(ctx context.Context, lo, hi int64) error {
 	if lo >= hi || x.data == nil && allZeros(x.held) {
 		return ctx.Err()
 	}
-	s := wholeAxes(x.new.rec.Shape)
-	s.cut(x.axis, lo, hi)
+	s := selection.WholeAxes(x.new.rec.Shape)
+	s.Cut(x.axis, lo, hi)
 	size := x.groups()
-	groups, err := newGeometry(x.new.rec.Shape, size, size, int64(x.b.a.itemSize))
+	groups, err := grid.NewGeometry(x.new.rec.Shape, size, size, int64(x.b.a.itemSize))
 	if err != nil {
 		return err
 	}
-	p := newPlan(groups, &s)
-	var part chunkPart
-	for i := range p.chunks {
-		p.seek(&part, i)
-		var from, to dims
-		for k := range groups.ndim {
-			from[k], to[k] = p.axes[k].first+part.lo[k], p.axes[k].first+part.hi[k]
+	p := selection.NewPlan(groups, &s)
+	var part selection.ChunkPart
+	for i := range p.Chunks {
+		p.Seek(&part, i)
+		var from, to grid.Dims
+		for k := range groups.Ndim {
+			from[k], to[k] = p.Axes[k].First+part.Lo[k], p.Axes[k].First+part.Hi[k]
 		}
 		if err := x.group(ctx, &from, &to); err != nil {
 			return err
@@ -143,36 +145,36 @@ func (x *shift) rebuild(ctx context.Context, lo, hi int64) error {
 // groups returns the shape of a group: whole chunks.
 func (x *shift) groups() []int32 {
 	g := x.new.geo
-	size := make([]int32, g.ndim)
-	n := g.itemSize
+	size := make([]int32, g.Ndim)
+	n := g.ItemSize
 	for i := range size {
-		n *= g.chunkShape[i]
+		n *= g.ChunkShape[i]
 	}
-	for i := g.ndim - 1; i >= 0; i-- {
-		k := min(max(groupBytes/n, 1), g.grid[i])
-		size[i] = int32(k * g.chunkShape[i])
+	for i := g.Ndim - 1; i >= 0; i-- {
+		k := min(max(groupBytes/n, 1), g.Grid[i])
+		size[i] = int32(k * g.ChunkShape[i])
 		n *= k
 	}
 	return size
 }
 
 // group makes the items from lo up to hi anew, which are whole chunks.
-func (x *shift) group(ctx context.Context, lo, hi *dims) error {
+func (x *shift) group(ctx context.Context, lo, hi *grid.Dims) error {
 	g, a := x.new.geo, x.b.a
-	s := wholeAxes(x.new.rec.Shape)
-	count, stride := dims{}, dims{}
-	for i := range g.ndim {
-		s.cut(i, lo[i], hi[i])
+	s := selection.WholeAxes(x.new.rec.Shape)
+	count, stride := grid.Dims{}, grid.Dims{}
+	for i := range g.Ndim {
+		s.Cut(i, lo[i], hi[i])
 		count[i] = hi[i] - lo[i]
 	}
-	strides(&stride, count[:g.ndim])
+	grid.Strides(&stride, count[:g.Ndim])
 	// The items before those that come in, these, and the items behind.
 	before, from := min(hi[x.axis], x.at), max(lo[x.axis], x.at)
 	to, behind := min(hi[x.axis], x.at+x.in), max(lo[x.axis], x.at+x.in)
 	if (x.data == nil || from >= to) && x.zeros(&s, lo[x.axis], before, 0) && x.zeros(&s, behind, hi[x.axis], x.by) {
 		return ctx.Err() // as a new chunk is
 	}
-	n, err := byteSize(s.items, g.itemSize)
+	n, err := grid.ByteSize(s.Items, g.ItemSize)
 	if err == nil {
 		if err = a.f.CheckAlloc(int64(n)); err != nil {
 			err = fmt.Errorf("ndarray: %w: chunks of %w", ErrTooLarge, err)
@@ -195,17 +197,17 @@ func (x *shift) group(ctx context.Context, lo, hi *dims) error {
 }
 
 // zeros tells whether the index says that all items that read would read are zeros.
-func (x *shift) zeros(s *selection, lo, hi, by int64) bool {
+func (x *shift) zeros(s *selection.Selection, lo, hi, by int64) bool {
 	if lo >= hi {
 		return true
 	}
 	old := *s
-	old.cut(x.axis, lo-by, hi-by)
-	p := newPlan(x.old.geo, &old)
-	var part chunkPart
-	for i := range p.chunks {
-		p.seek(&part, i)
-		if special := x.held.Special(int(part.number)); special != chunk.Zeros && special != chunk.Uninit {
+	old.Cut(x.axis, lo-by, hi-by)
+	p := selection.NewPlan(x.old.geo, &old)
+	var part selection.ChunkPart
+	for i := range p.Chunks {
+		p.Seek(&part, i)
+		if special := x.held.Special(int(part.Number)); special != chunk.Zeros && special != chunk.Uninit {
 			return false
 		}
 	}
@@ -214,14 +216,14 @@ func (x *shift) zeros(s *selection, lo, hi, by int64) bool {
 
 // read reads of a group, which s selects, the items from lo up to hi along the axis. They come from old ones that stood
 // by less far.
-func (x *shift) read(ctx context.Context, s *selection, lo, hi, by int64, stride *dims, offset int64) error {
+func (x *shift) read(ctx context.Context, s *selection.Selection, lo, hi, by int64, stride *grid.Dims, offset int64) error {
 	if lo >= hi {
 		return ctx.Err()
 	}
 	old := *s
-	old.cut(x.axis, lo-by, hi-by)
-	p := newPlan(x.old.geo, &old)
-	p.stand(stride, offset)
+	old.Cut(x.axis, lo-by, hi-by)
+	p := selection.NewPlan(x.old.geo, &old)
+	p.Stand(stride, offset)
 	r := x.b.a.reading()
 	r.plan = p
 	err := r.run(ctx, x.held, x.buf)
@@ -230,22 +232,22 @@ func (x *shift) read(ctx context.Context, s *selection, lo, hi, by int64, stride
 }
 
 // take sets the items of a group that come in, from item from up to item to along the axis.
-func (x *shift) take(lo, count, stride *dims, from, to int64) {
+func (x *shift) take(lo, count, stride *grid.Dims, from, to int64) {
 	g := x.new.geo
 	some := *count
 	some[x.axis] = to - from
-	dst := side{(from - lo[x.axis]) * stride[x.axis], *stride}
-	src, data := side{}, make([]byte, g.itemSize) // every step is 0: the same item each time
+	dst := selection.Side{Offset: (from - lo[x.axis]) * stride[x.axis], Stride: *stride}
+	src, data := selection.Side{}, make([]byte, g.ItemSize) // every step is 0: the same item each time
 	if x.data != nil {
-		src.stride, data = x.dataStrides(), x.data
-		for i := range g.ndim {
+		src.Stride, data = x.dataStrides(), x.data
+		for i := range g.Ndim {
 			at := lo[i]
 			if i == x.axis {
 				at = from - x.at
 			}
-			src.offset += at * src.stride[i]
+			src.Offset += at * src.Stride[i]
 		}
 	}
-	c := copyOf(&dst, &src, &some, g.ndim, int(g.itemSize))
+	c := selection.CopyOf(&dst, &src, &some, g.Ndim, int(g.ItemSize))
 	c.Run(x.buf, data)
 }

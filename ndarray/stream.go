@@ -9,6 +9,8 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // streamBytes is how much memory a stream uses for items, unless a single chunk needs more.
@@ -23,48 +25,48 @@ type stream struct {
 	check func(n int64) error // says whether n bytes of memory may be taken for items; nil: any
 
 	// read sets dst to the items of a box of the new array, in C order.
-	read func(ctx context.Context, dst []byte, start, count *dims) error
+	read func(ctx context.Context, dst []byte, start, count *grid.Dims) error
 	// convert makes items as they are stored of those that were read; nil: they are the same.
 	convert func(dst, src []byte)
 }
 
 // stream returns the stream that copies what is held.
 func (h *held) stream(l *layout) *stream {
-	return &stream{l: l, size: h.m.dtype.Size, limit: h.a.f.Options().MaxBytes, check: h.a.f.CheckAlloc, read: h.read}
+	return &stream{l: l, size: h.m.Dtype.Size, limit: h.a.f.Options().MaxBytes, check: h.a.f.CheckAlloc, read: h.read}
 }
 
 // run writes all chunks, to an empty frame.
 func (s *stream) run(ctx context.Context, b *frame.Batch) error {
 	g := s.l.geo
-	if g.items == 0 {
+	if g.Items == 0 {
 		return ctx.Err()
 	}
-	return s.box(ctx, b, dims{}, g.shape)
+	return s.box(ctx, b, grid.Dims{}, g.Shape)
 }
 
 // zeros makes all chunks ones of zeros.
 func (s *stream) zeros(b *frame.Batch) error {
-	return b.FillSpecial(s.l.geo.chunks*s.l.geo.chunkBytes, chunk.Zeros)
+	return b.FillSpecial(s.l.geo.Chunks*s.l.geo.ChunkBytes, chunk.Zeros)
 }
 
 // box writes the chunks of a box, which has whole chunks. They are either there, or the box is the whole array: then
 // they are appended, since the parts come in the order of the chunks.
-func (s *stream) box(ctx context.Context, b *frame.Batch, start, stop dims) error {
+func (s *stream) box(ctx context.Context, b *frame.Batch, start, stop grid.Dims) error {
 	g := s.l.geo
 	part := s.part(&start, &stop)
 	at := start
 	var buf []byte
 	for {
-		var count dims
+		var count grid.Dims
 		w := &streamWriting{stream: s}
-		var sel selection
-		sel.ndim, sel.items = g.ndim, 1
-		for i := range g.ndim {
+		var sel selection.Selection
+		sel.Ndim, sel.Items = g.Ndim, 1
+		for i := range g.Ndim {
 			count[i] = min(part[i], stop[i]-at[i])
-			sel.axes[i] = axisSelection{start: at[i], step: 1, count: count[i]}
-			sel.items *= count[i]
+			sel.Axes[i] = selection.AxisSelection{Start: at[i], Step: 1, Count: count[i]}
+			sel.Items *= count[i]
 		}
-		n, err := byteSize(sel.items, int64(s.size))
+		n, err := grid.ByteSize(sel.Items, int64(s.size))
 		if err == nil && s.check != nil {
 			if err = s.check(int64(n)); err != nil {
 				err = fmt.Errorf("ndarray: %w: chunks of %w", ErrTooLarge, err)
@@ -77,11 +79,11 @@ func (s *stream) box(ctx context.Context, b *frame.Batch, start, stop dims) erro
 		if err := s.read(ctx, buf, &at, &count); err != nil {
 			return err
 		}
-		w.plan, w.src = newPlan(g, &sel), buf
-		if err := b.Encode(ctx, int(g.chunkBytes), w, w.size()); err != nil {
+		w.plan, w.src = selection.NewPlan(g, &sel), buf
+		if err := b.Encode(ctx, int(g.ChunkBytes), w, w.size()); err != nil {
 			return err
 		}
-		i := g.ndim - 1
+		i := g.Ndim - 1
 		for ; i >= 0; i-- {
 			if at[i] += part[i]; at[i] < stop[i] {
 				break
@@ -95,10 +97,10 @@ func (s *stream) box(ctx context.Context, b *frame.Batch, start, stop dims) erro
 }
 
 // part returns the shape of what is written together: one chunk, or as many along the last axes as fit the memory.
-func (s *stream) part(start, stop *dims) dims {
+func (s *stream) part(start, stop *grid.Dims) grid.Dims {
 	g := s.l.geo
-	part, items := g.chunkShape, int64(1)
-	for i := range g.ndim {
+	part, items := g.ChunkShape, int64(1)
+	for i := range g.Ndim {
 		items *= min(part[i], stop[i]-start[i])
 	}
 	most := int64(streamBytes)
@@ -106,9 +108,9 @@ func (s *stream) part(start, stop *dims) dims {
 		most = min(most, s.limit)
 	}
 	most /= int64(max(s.size, s.l.itemSize))
-	for i := g.ndim - 1; i >= 0; i-- {
+	for i := g.Ndim - 1; i >= 0; i-- {
 		length := stop[i] - start[i]
-		chunks := ceilDiv(length, g.chunkShape[i])
+		chunks := grid.CeilDiv(length, g.ChunkShape[i])
 		one := min(part[i], length)
 		n := min(max(most/items, 1), chunks)
 		part[i] *= n
@@ -136,14 +138,14 @@ func (w *streamWriting) Block(b *engine.Block, v *engine.Visit, k, at, n int) {
 	if !ok {
 		m = &convertMover{plan: w}
 	}
-	m.some = w.plan.box(&m.box, v.State.(*chunkPart), int32(k))
+	m.some = w.plan.Box(&m.box, v.State.(*selection.ChunkPart), int32(k))
 	b.ItemSize, b.Keep, b.Mover = 0, engine.KeepNone, m
 }
 
 // convertMover is the engine.Mover of a block whose items are converted.
 type convertMover struct {
 	plan *streamWriting
-	box  box
+	box  selection.Box
 	some bool // items of the block are inside of the array
 	raw  []byte
 }
@@ -156,7 +158,7 @@ func (m *convertMover) Move(block []byte, _ bool) error {
 	}
 	s, src, x := m.plan.stream, m.plan.src, &m.box
 	n := len(block) / s.l.itemSize * s.size
-	c := copyOf(&x.block, &x.user, &x.count, x.ndim, s.size)
+	c := selection.CopyOf(&x.Block, &x.User, &x.Count, x.Ndim, s.size)
 	if c.N == 0 && c.Width == n {
 		s.convert(block, src[c.Src:c.Src+n])
 		return nil

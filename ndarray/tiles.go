@@ -10,6 +10,8 @@ import (
 	"github.com/goblosc/blosc2/internal/sched"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // Tile is a box with its items.
@@ -144,9 +146,9 @@ func tiles[T Scalar](ctx context.Context, r Reader, boxes Boxes, depth, width in
 
 // readBox reads a box into dst, in C order. It returns ErrBounds for a box outside an array that has become smaller.
 func (h *held) readBox(ctx context.Context, dst []byte, b Box) error {
-	var start, count dims
-	var buf dims
-	shape := h.m.shape(&buf)
+	var start, count grid.Dims
+	var buf grid.Dims
+	shape := h.m.Shape(&buf)
 	if len(b.Start) != len(shape) {
 		return fmt.Errorf("ndarray: %w: a box of %d dimensions, not %d", ErrBounds, len(b.Start), len(shape))
 	}
@@ -165,7 +167,7 @@ func (b *Box) copy(x Box) {
 
 // limited returns the size of items of r in bytes. It returns ErrTooLarge if the file does not justify that much memory.
 func limited(r Reader, items int64) (int, error) {
-	n, err := byteSize(items, int64(r.ItemSize()))
+	n, err := grid.ByteSize(items, int64(r.ItemSize()))
 	if err != nil {
 		return 0, err
 	}
@@ -186,12 +188,12 @@ func WriteItems(ctx context.Context, dst io.Writer, r Reader, sel ...Index) erro
 
 // writeItems is WriteItems with pieces of a given size.
 func writeItems(ctx context.Context, dst io.Writer, r Reader, sel []Index, m bounds) error {
-	s, err := resolve(r.Shape(), sel)
+	s, err := selection.Resolve(r.Shape(), sel)
 	if err != nil {
 		return err
 	}
-	if s.place.lists > 0 {
-		n, err := limited(r, s.items)
+	if s.Place.Lists > 0 {
+		n, err := limited(r, s.Items)
 		if err != nil {
 			return err
 		}
@@ -226,7 +228,7 @@ func writeItems(ctx context.Context, dst io.Writer, r Reader, sel []Index, m bou
 // divided, they are multiples of the blocks if that takes at most m.most bytes.
 func runs(r Reader, m bounds) Boxes {
 	b := ByBlock(r)
-	if hasZero(b.shape) {
+	if grid.HasZero(b.shape) {
 		return b
 	}
 	row, cut := int64(r.ItemSize()), false

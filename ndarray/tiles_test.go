@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
 // naiveBoxes lists the boxes of a walk with and without halos, axis by axis.
@@ -48,7 +49,7 @@ func TestTiles(t *testing.T) {
 	ctx := context.Background()
 	for range 300 {
 		shape, o := shapeOf(r)
-		n, _ := product(shape)
+		n, _ := grid.Product(shape)
 		data := counting(n)
 		a, err := Create(ctx, "", shape, data, o)
 		if err != nil {
@@ -56,7 +57,7 @@ func TestTiles(t *testing.T) {
 		}
 		one := make([]int64, len(shape))
 		size, step, halo := slices.Clone(one), slices.Clone(one), slices.Clone(one)
-		fixed := func(parts []int32) []int64 { return widen(parts) }
+		fixed := func(parts []int32) []int64 { return grid.Widen(parts) }
 		for i := range one {
 			size[i], step[i], halo[i] = 1+r.Int64N(6), 1+r.Int64N(6), r.Int64N(3)
 		}

@@ -13,6 +13,8 @@ import (
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 	"github.com/goblosc/blosc2/ndarray/internal/float16"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // Scalar is the constraint for Go types that have a NumPy dtype of the same kind and size, such as Float16.
@@ -69,7 +71,7 @@ func Read[T any](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
 	if err := a.allocLimit(&s, max(size, c.ValueSize)); err != nil {
 		return nil, err
 	}
-	dst := make([]T, s.items)
+	dst := make([]T, s.Items)
 	b := convert.Bytes(dst)
 	if !c.Direct {
 		b = make([]byte, len(dst)*size)
@@ -208,7 +210,7 @@ func converterOf[T any](d meta.DType) (convert.Converter, error) {
 
 // makeItems returns memory for n items.
 func makeItems(n, itemSize int) ([]byte, error) {
-	size, err := byteSize(int64(n), int64(itemSize))
+	size, err := grid.ByteSize(int64(n), int64(itemSize))
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +227,9 @@ func decodeItems[T any](ctx context.Context, c convert.Converter, r Reader, dst 
 }
 
 // concurrencyOf returns the number of goroutines that calls for x may use. 0 means GOMAXPROCS.
-func concurrencyOf(x interface{ source() (*Array, *mapping) }) int {
+func concurrencyOf(x interface {
+	source() (*Array, *selection.Mapping)
+}) int {
 	a, _ := x.source()
 	return a.f.Options().Concurrency
 }

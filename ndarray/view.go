@@ -7,6 +7,8 @@ import (
 
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // A View is a transformed array: a part of it, its axes in another order, or one field of its items. It holds no items: a
@@ -17,7 +19,7 @@ import (
 // Close; closing the array closes it. Any number of goroutines may use it.
 type View struct {
 	a *Array
-	m mapping
+	m selection.Mapping
 }
 
 // Array returns the array of the view.
@@ -25,34 +27,34 @@ func (v *View) Array() *Array { return v.a }
 
 // Shape returns the shape in items, the first axis first. It is the caller's.
 func (v *View) Shape() []int64 {
-	var buf dims
-	return slices.Clone(v.m.shape(&buf))
+	var buf grid.Dims
+	return slices.Clone(v.m.Shape(&buf))
 }
 
 // NDim returns the number of dimensions.
-func (v *View) NDim() int { return v.m.ndim }
+func (v *View) NDim() int { return v.m.Ndim }
 
 // Size returns the number of items.
 func (v *View) Size() int64 {
-	var buf dims
-	n, _ := product(v.m.shape(&buf))
+	var buf grid.Dims
+	n, _ := grid.Product(v.m.Shape(&buf))
 	return n
 }
 
 // DType returns the NumPy dtype of the items.
-func (v *View) DType() meta.DType { return v.m.dtype }
+func (v *View) DType() meta.DType { return v.m.Dtype }
 
 // ItemSize returns the size of an item in bytes.
-func (v *View) ItemSize() int { return v.m.dtype.Size }
+func (v *View) ItemSize() int { return v.m.Dtype.Size }
 
 // SelectionShape returns the shape of what a selection reads. Errors are ErrBounds and ErrTooLarge.
 func (v *View) SelectionShape(sel ...Index) ([]int64, error) {
-	var buf dims
-	s, err := resolve(v.m.shape(&buf), sel)
+	var buf grid.Dims
+	s, err := selection.Resolve(v.m.Shape(&buf), sel)
 	if err != nil {
 		return nil, err
 	}
-	return slices.Clone(s.shape()), nil
+	return slices.Clone(s.Shape()), nil
 }
 
 // ReadBytes reads a selection into dst, in C order, as the items are stored. The length of dst must be the number of
@@ -83,25 +85,25 @@ func (v *View) FillBytes(ctx context.Context, item []byte, sel ...Index) error {
 func (v *View) Options() *Options {
 	o := v.a.Options()
 	o.Meta = nil
-	if v.m.dtype.Size != v.a.itemSize {
+	if v.m.Dtype.Size != v.a.itemSize {
 		o.retype()
 	}
-	if o.CParams.Shaped() && v.m.ndim != v.a.NDim() {
+	if o.CParams.Shaped() && v.m.Ndim != v.a.NDim() {
 		o.CParams.Filters, o.CParams.Codec, o.CParams.CodecMeta = nil, 0, 0
 	}
 	chunks, blocks := o.Chunks, o.Blocks
 	o.Chunks, o.Blocks = nil, nil
-	if v.m.dtype.Size != v.a.itemSize {
+	if v.m.Dtype.Size != v.a.itemSize {
 		return o
 	}
-	c, b := make([]int32, v.m.ndim), make([]int32, v.m.ndim)
+	c, b := make([]int32, v.m.Ndim), make([]int32, v.m.Ndim)
 	for i := range c {
-		x := &v.m.axes[i]
+		x := &v.m.Axes[i]
 		switch {
-		case x.axis >= 0 && x.count > 0 && (x.step == 1 || x.step == -1):
-			c[i] = int32(min(int64(chunks[x.axis]), x.count))
-			b[i] = min(blocks[x.axis], c[i])
-		case x.count == 1:
+		case x.Axis >= 0 && x.Count > 0 && (x.Step == 1 || x.Step == -1):
+			c[i] = int32(min(int64(chunks[x.Axis]), x.Count))
+			b[i] = min(blocks[x.Axis], c[i])
+		case x.Count == 1:
 			c[i], b[i] = 1, 1
 		default:
 			return o
@@ -119,11 +121,11 @@ func (o *Options) retype() {
 	}
 }
 
-func (v *View) source() (*Array, *mapping) { return v.a, &v.m }
+func (v *View) source() (*Array, *selection.Mapping) { return v.a, &v.m }
 
 // writeView writes to a selection of a view: data, or data as one item everywhere.
-func (a *Array) writeView(ctx context.Context, m *mapping, data []byte, one bool, sel []Index) error {
-	if m.repeats() {
+func (a *Array) writeView(ctx context.Context, m *selection.Mapping, data []byte, one bool, sel []Index) error {
+	if m.Repeats() {
 		return fmt.Errorf("ndarray: %w: a view that repeats items", ErrReadOnly)
 	}
 	return a.edit(ctx, func(b *Batch) error {
@@ -137,24 +139,24 @@ func (a *Array) writeView(ctx context.Context, m *mapping, data []byte, one bool
 				return err
 			}
 		}
-		if s.items == 0 {
+		if s.Items == 0 {
 			return ctx.Err()
 		}
-		if s.place.lists > 0 {
+		if s.Place.Lists > 0 {
 			return a.writeLists(ctx, b.b, st, m, &s, sel, &listWriting{src: data, one: one})
 		}
-		var stride dims
-		s.strides(&stride)
-		w := &writing{plan: m.plan(st.geo, &s.axes, &stride), src: data, one: one}
+		var stride grid.Dims
+		s.Strides(&stride)
+		w := &writing{plan: m.Plan(st.geo, &s.Axes, &stride), src: data, one: one}
 		return a.encode(ctx, b.b, st, w, w.size())
 	})
 }
 
 // view returns a view of r whose mapping is the result of change.
-func view(r Reader, change func(m *mapping) (mapping, error)) (*View, error) {
+func view(r Reader, change func(m *selection.Mapping) (selection.Mapping, error)) (*View, error) {
 	a, m := r.source()
 	if m == nil {
-		whole := identity(a.now().geo, a.dtype)
+		whole := selection.Identity(a.now().geo, a.dtype)
 		m = &whole
 	}
 	next, err := change(m)
@@ -167,24 +169,24 @@ func view(r Reader, change func(m *mapping) (mapping, error)) (*View, error) {
 // Slice returns a view of a selection: NumPy's r[2:5, ..., ::-1]. Index arrays (Pick, Mask, Coords, Flat) cannot make a
 // view, but can be used to read from one. The error wraps ErrBounds or ErrShape.
 func Slice(r Reader, sel ...Index) (*View, error) {
-	return view(r, func(m *mapping) (mapping, error) { return m.slice(sel) })
+	return view(r, func(m *selection.Mapping) (selection.Mapping, error) { return m.Slice(sel) })
 }
 
 // Transpose returns a view with the axes in another order: axis k of the view is axis axes[k] of r. A negative axis counts
 // from the last. Without axes it reverses the order. The error wraps ErrShape.
 func Transpose(r Reader, axes ...int) (*View, error) {
-	return view(r, func(m *mapping) (mapping, error) {
+	return view(r, func(m *selection.Mapping) (selection.Mapping, error) {
 		next := *m
 		if len(axes) == 0 {
-			slices.Reverse(next.axes[:next.ndim])
+			slices.Reverse(next.Axes[:next.Ndim])
 			return next, nil
 		}
-		order, err := axisNumbers(axes, m.ndim)
-		if err == nil && len(axes) != m.ndim {
-			err = fmt.Errorf("ndarray: %w: an order of %d axes for %d dimensions", ErrShape, len(axes), m.ndim)
+		order, err := axisNumbers(axes, m.Ndim)
+		if err == nil && len(axes) != m.Ndim {
+			err = fmt.Errorf("ndarray: %w: an order of %d axes for %d dimensions", ErrShape, len(axes), m.Ndim)
 		}
 		for i, axis := range order {
-			next.axes[i] = m.axes[axis]
+			next.Axes[i] = m.Axes[axis]
 		}
 		return next, err
 	})
@@ -192,7 +194,7 @@ func Transpose(r Reader, axes ...int) (*View, error) {
 
 // axisNumbers returns the axes, with negative ones counted from ndim. It returns ErrShape if an axis occurs twice.
 func axisNumbers(axes []int, ndim int) ([]int, error) {
-	numbers := make([]int, 0, maxDims)
+	numbers := make([]int, 0, grid.MaxDims)
 	for _, axis := range axes {
 		n := axis
 		if n < 0 {
@@ -212,14 +214,14 @@ func axisNumbers(axes []int, ndim int) ([]int, error) {
 // Flip returns a view with the items in reverse order along the given axes, or without axes along all. The error wraps
 // ErrShape.
 func Flip(r Reader, axes ...int) (*View, error) {
-	return view(r, func(m *mapping) (mapping, error) {
+	return view(r, func(m *selection.Mapping) (selection.Mapping, error) {
 		next := *m
-		numbers, err := axisNumbers(axes, m.ndim)
-		for i := range m.ndim {
-			if x := &m.axes[i]; len(axes) == 0 || slices.Contains(numbers, i) {
-				y, inside := x.take(&axisSelection{start: x.count - 1, step: -1, count: x.count})
-				next.axes[i] = y
-				next.offset += inside
+		numbers, err := axisNumbers(axes, m.Ndim)
+		for i := range m.Ndim {
+			if x := &m.Axes[i]; len(axes) == 0 || slices.Contains(numbers, i) {
+				y, inside := x.Take(&selection.AxisSelection{Start: x.Count - 1, Step: -1, Count: x.Count})
+				next.Axes[i] = y
+				next.Offset += inside
 			}
 		}
 		return next, err
@@ -229,22 +231,22 @@ func Flip(r Reader, axes ...int) (*View, error) {
 // ExpandDims returns a view with new axes of length 1 at the given positions in the result. A negative position counts from
 // the last axis of the result. The error wraps ErrShape.
 func ExpandDims(r Reader, axes ...int) (*View, error) {
-	return view(r, func(m *mapping) (mapping, error) {
+	return view(r, func(m *selection.Mapping) (selection.Mapping, error) {
 		next := *m
-		numbers, err := axisNumbers(axes, m.ndim+len(axes))
-		if err == nil && m.ndim+len(axes) > maxDims {
-			err = fmt.Errorf("ndarray: %w: a view of more than %d dimensions", ErrShape, maxDims)
+		numbers, err := axisNumbers(axes, m.Ndim+len(axes))
+		if err == nil && m.Ndim+len(axes) > grid.MaxDims {
+			err = fmt.Errorf("ndarray: %w: a view of more than %d dimensions", ErrShape, grid.MaxDims)
 		}
 		if err != nil {
 			return next, err
 		}
-		next.ndim += len(axes)
+		next.Ndim += len(axes)
 		from := 0
-		for i := range next.ndim {
+		for i := range next.Ndim {
 			if slices.Contains(numbers, i) {
-				next.axes[i] = viewAxis{axis: -1, step: 1, count: 1}
+				next.Axes[i] = selection.ViewAxis{Axis: -1, Step: 1, Count: 1}
 			} else {
-				next.axes[i] = m.axes[from]
+				next.Axes[i] = m.Axes[from]
 				from++
 			}
 		}
@@ -255,21 +257,21 @@ func ExpandDims(r Reader, axes ...int) (*View, error) {
 // Squeeze returns a view without the given axes, which must have length 1. Without axes it removes all axes of length 1.
 // The error wraps ErrShape.
 func Squeeze(r Reader, axes ...int) (*View, error) {
-	return view(r, func(m *mapping) (mapping, error) {
+	return view(r, func(m *selection.Mapping) (selection.Mapping, error) {
 		next := *m
-		next.ndim, next.axes = 0, [maxDims]viewAxis{}
-		numbers, err := axisNumbers(axes, m.ndim)
-		for i := range m.ndim {
-			x := &m.axes[i]
+		next.Ndim, next.Axes = 0, [grid.MaxDims]selection.ViewAxis{}
+		numbers, err := axisNumbers(axes, m.Ndim)
+		for i := range m.Ndim {
+			x := &m.Axes[i]
 			named := slices.Contains(numbers, i)
 			switch {
-			case named && x.count != 1:
-				return next, fmt.Errorf("ndarray: %w: axis %d of length %d cannot be squeezed", ErrShape, i, x.count)
-			case named || len(axes) == 0 && x.count == 1:
-				next.fix(x, 0)
+			case named && x.Count != 1:
+				return next, fmt.Errorf("ndarray: %w: axis %d of length %d cannot be squeezed", ErrShape, i, x.Count)
+			case named || len(axes) == 0 && x.Count == 1:
+				next.Fix(x, 0)
 			default:
-				next.axes[next.ndim] = *x
-				next.ndim++
+				next.Axes[next.Ndim] = *x
+				next.Ndim++
 			}
 		}
 		return next, err
@@ -279,30 +281,30 @@ func Squeeze(r Reader, axes ...int) (*View, error) {
 // BroadcastTo returns a view that repeats items along axes of length 1 and along new axes before the first, by NumPy's
 // rules, so that it has the given shape. The view cannot be written. The error wraps ErrShape or ErrTooLarge.
 func BroadcastTo(r Reader, shape ...int64) (*View, error) {
-	return view(r, func(m *mapping) (mapping, error) {
+	return view(r, func(m *selection.Mapping) (selection.Mapping, error) {
 		next := *m
-		next.ndim, next.axes = 0, [maxDims]viewAxis{}
-		var buf dims
-		more := len(shape) - m.ndim
-		if more < 0 || len(shape) > maxDims {
-			return next, fmt.Errorf("ndarray: %w: shape %v cannot be broadcast to %v", ErrShape, slices.Clone(m.shape(&buf)), shape)
+		next.Ndim, next.Axes = 0, [grid.MaxDims]selection.ViewAxis{}
+		var buf grid.Dims
+		more := len(shape) - m.Ndim
+		if more < 0 || len(shape) > grid.MaxDims {
+			return next, fmt.Errorf("ndarray: %w: shape %v cannot be broadcast to %v", ErrShape, slices.Clone(m.Shape(&buf)), shape)
 		}
 		for i, n := range shape {
-			x := viewAxis{axis: -1, step: 1, count: 1}
+			x := selection.ViewAxis{Axis: -1, Step: 1, Count: 1}
 			if i >= more {
-				x = m.axes[i-more]
+				x = m.Axes[i-more]
 			}
-			if n < 0 || n != x.count && x.count != 1 {
-				return next, fmt.Errorf("ndarray: %w: shape %v cannot be broadcast to %v", ErrShape, slices.Clone(m.shape(&buf)), shape)
+			if n < 0 || n != x.Count && x.Count != 1 {
+				return next, fmt.Errorf("ndarray: %w: shape %v cannot be broadcast to %v", ErrShape, slices.Clone(m.Shape(&buf)), shape)
 			}
-			if n != x.count {
-				next.fix(&x, 0)
-				x = viewAxis{axis: -1, step: 1, count: n}
+			if n != x.Count {
+				next.Fix(&x, 0)
+				x = selection.ViewAxis{Axis: -1, Step: 1, Count: n}
 			}
-			next.axes[i] = x
+			next.Axes[i] = x
 		}
-		next.ndim = len(shape)
-		if _, ok := product(shape); !ok {
+		next.Ndim = len(shape)
+		if _, ok := grid.Product(shape); !ok {
 			return next, fmt.Errorf("ndarray: %w: shape %v", ErrTooLarge, shape)
 		}
 		return next, nil
@@ -312,41 +314,41 @@ func BroadcastTo(r Reader, shape ...int64) (*View, error) {
 // Field returns a view of one field of structured items, by name or title, or by the path of a nested field, such as
 // "pos.x". The axes of a sub-array follow the axes of r, as in NumPy. The error wraps ErrType.
 func Field(r Reader, path string) (*View, error) {
-	return view(r, func(m *mapping) (mapping, error) { return fieldOf(m, path) })
+	return view(r, func(m *selection.Mapping) (selection.Mapping, error) { return fieldOf(m, path) })
 }
 
 // fieldOf returns the mapping of a field of the items that m shows.
-func fieldOf(m *mapping, path string) (mapping, error) {
+func fieldOf(m *selection.Mapping, path string) (selection.Mapping, error) {
 	next := *m
 	for rest := path; ; {
-		f, after, ok := findField(next.dtype.Fields, rest)
+		f, after, ok := findField(next.Dtype.Fields, rest)
 		if !ok {
-			return *m, fmt.Errorf("ndarray: %w: no field %q in %v", ErrType, path, m.dtype)
+			return *m, fmt.Errorf("ndarray: %w: no field %q in %v", ErrType, path, m.Dtype)
 		}
-		next.offset += f.Offset
-		next.dtype = f.Type
-		for next.dtype.Elem != nil {
-			bytes := next.dtype.Size
-			for _, n := range next.dtype.Shape {
+		next.Offset += f.Offset
+		next.Dtype = f.Type
+		for next.Dtype.Elem != nil {
+			bytes := next.Dtype.Size
+			for _, n := range next.Dtype.Shape {
 				if n > 0 {
 					bytes /= n
 				}
-				if err := next.push(viewAxis{axis: -1, step: 1, count: int64(n), bytes: bytes}); err != nil {
+				if err := next.Push(selection.ViewAxis{Axis: -1, Step: 1, Count: int64(n), Bytes: bytes}); err != nil {
 					return *m, err
 				}
 			}
-			next.dtype = *next.dtype.Elem
+			next.Dtype = *next.Dtype.Elem
 		}
 		if after == "" {
 			break
 		}
 		rest = after
 	}
-	if next.dtype.Size < 1 {
+	if next.Dtype.Size < 1 {
 		return *m, fmt.Errorf("ndarray: %w: field %q has no bytes", ErrType, path)
 	}
-	var buf dims
-	if _, ok := product(next.shape(&buf)); !ok {
+	var buf grid.Dims
+	if _, ok := grid.Product(next.Shape(&buf)); !ok {
 		return *m, fmt.Errorf("ndarray: %w: more than 2^63 items in field %q", ErrTooLarge, path)
 	}
 	return next, nil

@@ -11,6 +11,8 @@ import (
 
 	"github.com/goblosc/blosc2/internal/race"
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // viewModel is a view in plain memory: the byte at which each of its items stands in the array.
@@ -22,7 +24,7 @@ type viewModel struct {
 
 // index returns the view that a function of coordinates makes of another shape: at(c) are the coordinates in m.
 func (m *viewModel) index(shape []int64, at func(c []int64) []int64) *viewModel {
-	n, _ := product(shape)
+	n, _ := grid.Product(shape)
 	next := &viewModel{shape: slices.Clone(shape), at: make([]int64, n), dtype: m.dtype}
 	for i := range next.at {
 		c := make([]int64, len(shape))
@@ -50,9 +52,9 @@ func (d *draws) step(t testing.TB, r Reader, m *viewModel) (Reader, *viewModel, 
 	case 0, 1:
 		sel := d.selection(m.shape)
 		shape, positions, wrong := naiveSelect(m.shape, sel)
-		valid = wrong == nil && len(shape) <= maxDims
+		valid = wrong == nil && len(shape) <= grid.MaxDims
 		for _, x := range sel {
-			if _, ok := x.(*indexArray); ok {
+			if _, ok := x.(*selection.IndexArray); ok {
 				valid = false
 			}
 		}
@@ -91,7 +93,7 @@ func (d *draws) step(t testing.TB, r Reader, m *viewModel) (Reader, *viewModel, 
 		})
 	case 4:
 		at := d.n(ndim + 1)
-		valid = ndim < maxDims
+		valid = ndim < grid.MaxDims
 		if v, err = ExpandDims(r, at-ndim-1); valid {
 			next = m.index(slices.Insert(slices.Clone(m.shape), at, 1), func(c []int64) []int64 { return slices.Delete(c, at, at+1) })
 		}
@@ -124,7 +126,7 @@ func (d *draws) step(t testing.TB, r Reader, m *viewModel) (Reader, *viewModel, 
 		for range d.n(2) {
 			shape = slices.Insert(shape, 0, int64(1+d.n(3)))
 		}
-		valid = len(shape) <= maxDims
+		valid = len(shape) <= grid.MaxDims
 		if v, err = BroadcastTo(r, shape...); valid {
 			next = m.index(shape, func(c []int64) []int64 {
 				c = c[len(c)-ndim:]
@@ -149,7 +151,7 @@ func (d *draws) step(t testing.TB, r Reader, m *viewModel) (Reader, *viewModel, 
 		}
 		v, err = Field(r, name)
 		next = m.field(f)
-		if valid = len(next.shape) <= maxDims; !valid {
+		if valid = len(next.shape) <= grid.MaxDims; !valid {
 			next = m
 		}
 	}
@@ -305,7 +307,7 @@ func (m *viewModel) write(t testing.TB, d *draws, w *View, base *arrayModel) {
 	} else {
 		err = w.WriteBytes(ctx, src, sel...)
 	}
-	if w.m.repeats() {
+	if w.m.Repeats() {
 		if !errors.Is(err, ErrReadOnly) {
 			t.Fatalf("writing to a view that repeats items: %v", err)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/task"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // WriteBytes writes src to a selection, in one commit: its items in C order, as ReadBytes gives them. Chunks that
@@ -23,14 +24,14 @@ func (b *Batch) WriteBytes(ctx context.Context, src []byte, sel ...Index) error 
 	if err := b.refresh(); err != nil {
 		return err
 	}
-	s, err := resolve(b.st.rec.Shape, sel)
+	s, err := selection.Resolve(b.st.rec.Shape, sel)
 	if err != nil {
 		return err
 	}
 	if err := checkBuffer(len(src), &s, b.a.itemSize); err != nil {
 		return err
 	}
-	if s.place.lists > 0 {
+	if s.Place.Lists > 0 {
 		return b.fail(b.a.writeLists(ctx, b.b, b.st, nil, &s, sel, &listWriting{src: src}))
 	}
 	return b.fail(b.a.write(ctx, b.b, b.st, &s, &writing{src: src}))
@@ -50,58 +51,58 @@ func (b *Batch) FillBytes(ctx context.Context, item []byte, sel ...Index) error 
 	if err := b.refresh(); err != nil {
 		return err
 	}
-	s, err := resolve(b.st.rec.Shape, sel)
+	s, err := selection.Resolve(b.st.rec.Shape, sel)
 	if err != nil {
 		return err
 	}
-	if s.place.lists > 0 {
+	if s.Place.Lists > 0 {
 		return b.fail(b.a.writeLists(ctx, b.b, b.st, nil, &s, sel, &listWriting{src: item, one: true}))
 	}
 	return b.fail(b.a.write(ctx, b.b, b.st, &s, &writing{src: item, one: true}))
 }
 
 // write encodes the chunks that a selection touches.
-func (a *Array) write(ctx context.Context, b *frame.Batch, st *state, s *selection, w *writing) error {
-	if s.items == 0 {
+func (a *Array) write(ctx context.Context, b *frame.Batch, st *state, s *selection.Selection, w *writing) error {
+	if s.Items == 0 {
 		return ctx.Err()
 	}
-	w.plan = newPlan(st.geo, s)
+	w.plan = selection.NewPlan(st.geo, s)
 	return a.encode(ctx, b, st, w, w.size())
 }
 
 // encode encodes the chunks of a plan, which have about so many bytes.
 func (a *Array) encode(ctx context.Context, b *frame.Batch, st *state, p engine.WritePlan, all int64) error {
-	if have := b.View().Info().BlockSize; int64(have) != st.geo.blockBytes {
-		return a.corrupt("blocks of %d bytes, but new chunks would get blocks of %d: make a copy", st.geo.blockBytes, have)
+	if have := b.View().Info().BlockSize; int64(have) != st.geo.BlockBytes {
+		return a.corrupt("blocks of %d bytes, but new chunks would get blocks of %d: make a copy", st.geo.BlockBytes, have)
 	}
-	return b.Encode(ctx, int(st.geo.chunkBytes), p, all)
+	return b.Encode(ctx, int(st.geo.ChunkBytes), p, all)
 }
 
 // writing is the engine.WritePlan that writes a selection: from src, or src as every item.
 type writing struct {
-	plan plan
+	plan selection.Plan
 	next int64 // chunk of the plan
 	src  []byte
 	one  bool
 }
 
 // size returns the size of the selected items, in bytes.
-func (w *writing) size() int64 { return w.plan.items * w.plan.geo.itemSize }
+func (w *writing) size() int64 { return w.plan.Items * w.plan.Geo.ItemSize }
 
 // Next implements engine.WritePlan.
 func (w *writing) Next(v *engine.Visit) bool {
-	if w.next == w.plan.chunks {
+	if w.next == w.plan.Chunks {
 		return false
 	}
-	part := stateOf[chunkPart](v)
-	w.plan.seek(part, w.next)
+	part := stateOf[selection.ChunkPart](v)
+	w.plan.Seek(part, w.next)
 	w.next++
-	v.Chunk = int(part.number)
-	v.Keep = w.plan.keep(part.whole) != engine.KeepNone
+	v.Chunk = int(part.Number)
+	v.Keep = w.plan.Keep(part.Whole) != engine.KeepNone
 	return true
 }
 
 // Block implements engine.WritePlan.
 func (w *writing) Block(b *engine.Block, v *engine.Visit, k, _, _ int) {
-	w.plan.write(b, v.State.(*chunkPart), k, w.src, w.one)
+	w.plan.Write(b, v.State.(*selection.ChunkPart), k, w.src, w.one)
 }

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -29,4 +30,21 @@ func Lines(t testing.TB, file string) []string {
 		t.Fatalf("%s is empty", file)
 	}
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+}
+
+// Ints parses numbers with commas between them. Empty text has none.
+func Ints(t testing.TB, s string) []int64 {
+	t.Helper()
+	list := []int64{}
+	for f := range strings.SplitSeq(s, ",") {
+		if f == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(f, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, n)
+	}
+	return list
 }

@@ -1,4 +1,4 @@
-package ndarray
+package grid
 
 import (
 	"fmt"
@@ -12,20 +12,20 @@ const (
 	defaultChunkBytes = 4 << 20       // more than any share of the third level
 )
 
-// partition completes the chunk and block shapes of a new array by the rules of python-blosc2's
+// Partition completes the chunk and block shapes of a new array by the rules of python-blosc2's
 // compute_chunks_blocks. A nil shape is one to choose. Like there, a block shape without a chunk shape is only a
 // hint at the number of items in a block: a new one is chosen, which may differ.
 //
 // blockHint is the wished size of a block in bytes, or 0 for the default. Codecs and filters that work on the shape
 // of a block (NDLZ, ZFP, NDCELL, NDMEAN) pass the block size that C-Blosc2 chooses for a buffer of 8 MiB.
 //
-// The error wraps ErrShape or ErrTooLarge. newGeometry has the final word on the result.
-func partition(shape []int64, chunks, blocks []int32, itemSize, blockHint int64) (chunkShape, blockShape []int32, err error) {
-	if len(shape) > maxDims {
-		return nil, nil, fmt.Errorf("ndarray: %w: %d dimensions, at most %d", errShape, len(shape), maxDims)
+// The error wraps ErrShape or ErrTooLarge. NewGeometry has the final word on the result.
+func Partition(shape []int64, chunks, blocks []int32, itemSize, blockHint int64) (chunkShape, blockShape []int32, err error) {
+	if len(shape) > MaxDims {
+		return nil, nil, fmt.Errorf("ndarray: %w: %d dimensions, at most %d", ErrShape, len(shape), MaxDims)
 	}
 	if itemSize < 1 || itemSize > maxItemSize {
-		return nil, nil, fmt.Errorf("ndarray: %w: item of %d bytes", errTooLarge, itemSize)
+		return nil, nil, fmt.Errorf("ndarray: %w: item of %d bytes", ErrTooLarge, itemSize)
 	}
 	if err := checkParts(shape, chunks, blocks); err != nil {
 		return nil, nil, err
@@ -33,7 +33,7 @@ func partition(shape []int64, chunks, blocks []int32, itemSize, blockHint int64)
 	if chunks != nil && blocks != nil {
 		return append([]int32{}, chunks...), append([]int32{}, blocks...), nil
 	}
-	if hasZero(shape) && chunks == nil && blocks == nil {
+	if HasZero(shape) && chunks == nil && blocks == nil {
 		if chunkShape, err = narrow(shape); err != nil {
 			return nil, nil, err
 		}
@@ -41,10 +41,10 @@ func partition(shape []int64, chunks, blocks []int32, itemSize, blockHint int64)
 	}
 	most := shape
 	if chunks != nil {
-		most = widen(chunks)
+		most = Widen(chunks)
 	}
-	if hasZero(most) {
-		return nil, nil, fmt.Errorf("ndarray: %w: an array with a dimension of length zero needs both chunk and block shape, or none", errShape)
+	if HasZero(most) {
+		return nil, nil, fmt.Errorf("ndarray: %w: an array with a dimension of length zero needs both chunk and block shape, or none", ErrShape)
 	}
 	n, err := blockBudget(blocks, itemSize, blockHint)
 	if err != nil {
@@ -59,7 +59,7 @@ func partition(shape []int64, chunks, blocks []int32, itemSize, blockHint int64)
 	}
 	chunk := distribute(chunkBudget(block, itemSize), shape)
 	for i, b := range block {
-		chunk[i] = min(shape[i], ceilDiv(chunk[i], b)*b)
+		chunk[i] = min(shape[i], CeilDiv(chunk[i], b)*b)
 	}
 	if chunkShape, err = narrow(chunk); err != nil {
 		return nil, nil, err
@@ -70,16 +70,16 @@ func partition(shape []int64, chunks, blocks []int32, itemSize, blockHint int64)
 // checkParts checks the shapes that are given.
 func checkParts(shape []int64, chunks, blocks []int32) error {
 	if chunks != nil && len(chunks) != len(shape) || blocks != nil && len(blocks) != len(shape) {
-		return fmt.Errorf("ndarray: %w: chunk shape %v and block shape %v for an array of %d dimensions", errShape, chunks, blocks, len(shape))
+		return fmt.Errorf("ndarray: %w: chunk shape %v and block shape %v for an array of %d dimensions", ErrShape, chunks, blocks, len(shape))
 	}
 	for i, n := range shape {
 		switch {
 		case n < 0 || chunks != nil && chunks[i] < 0 || blocks != nil && blocks[i] < 0:
-			return fmt.Errorf("ndarray: %w: axis %d: negative length in shape %v, chunk shape %v or block shape %v", errShape, i, shape, chunks, blocks)
+			return fmt.Errorf("ndarray: %w: axis %d: negative length in shape %v, chunk shape %v or block shape %v", ErrShape, i, shape, chunks, blocks)
 		case n > 0 && (chunks != nil && chunks[i] == 0 || blocks != nil && blocks[i] == 0):
-			return fmt.Errorf("ndarray: %w: axis %d of length %d has chunks or blocks of length zero", errShape, i, n)
+			return fmt.Errorf("ndarray: %w: axis %d of length %d has chunks or blocks of length zero", ErrShape, i, n)
 		case chunks != nil && blocks != nil && blocks[i] > chunks[i]:
-			return fmt.Errorf("ndarray: %w: axis %d: block of %d in a chunk of %d", errShape, i, blocks[i], chunks[i])
+			return fmt.Errorf("ndarray: %w: axis %d: block of %d in a chunk of %d", ErrShape, i, blocks[i], chunks[i])
 		}
 	}
 	return nil
@@ -90,20 +90,20 @@ func blockBudget(blocks []int32, itemSize, blockHint int64) (int64, error) {
 	if blocks == nil {
 		n := max(blockHint, defaultBlockBytes)
 		if n > maxBlockBytes {
-			return 0, fmt.Errorf("ndarray: %w: block of %d bytes, at most %d", errTooLarge, n, maxBlockBytes)
+			return 0, fmt.Errorf("ndarray: %w: block of %d bytes, at most %d", ErrTooLarge, n, maxBlockBytes)
 		}
 		return max(n/itemSize, 1), nil
 	}
-	n, ok := product(widen(blocks))
+	n, ok := Product(Widen(blocks))
 	if !ok || n > maxBlockBytes/itemSize {
-		return 0, fmt.Errorf("ndarray: %w: block of shape %v with items of %d bytes: at most %d bytes", errTooLarge, blocks, itemSize, maxBlockBytes)
+		return 0, fmt.Errorf("ndarray: %w: block of shape %v with items of %d bytes: at most %d bytes", ErrTooLarge, blocks, itemSize, maxBlockBytes)
 	}
 	return n, nil
 }
 
 // chunkBudget returns how many items a chunk should have: as many whole blocks as fit the default, at least one.
 func chunkBudget(block []int64, itemSize int64) int64 {
-	blockItems, _ := product(block) // at most the block budget
+	blockItems, _ := Product(block) // at most the block budget
 	blockBytes := blockItems * itemSize
 	n := max(defaultChunkBytes, blockBytes)
 	return (n - n%blockBytes) / itemSize
@@ -159,7 +159,8 @@ func divisorNear(a, b int64) int64 {
 	return b
 }
 
-func hasZero(shape []int64) bool {
+// HasZero reports whether a length is zero.
+func HasZero(shape []int64) bool {
 	for _, n := range shape {
 		if n == 0 {
 			return true
@@ -168,7 +169,8 @@ func hasZero(shape []int64) bool {
 	return false
 }
 
-func widen(shape []int32) []int64 {
+// Widen returns the lengths as 64-bit numbers.
+func Widen(shape []int32) []int64 {
 	w := make([]int64, len(shape))
 	for i, n := range shape {
 		w[i] = int64(n)
@@ -180,7 +182,7 @@ func narrow(shape []int64) ([]int32, error) {
 	s := make([]int32, len(shape))
 	for i, n := range shape {
 		if n > math.MaxInt32 {
-			return nil, fmt.Errorf("ndarray: %w: axis %d: chunk of %d items", errTooLarge, i, n)
+			return nil, fmt.Errorf("ndarray: %w: axis %d: chunk of %d items", ErrTooLarge, i, n)
 		}
 		s[i] = int32(n)
 	}

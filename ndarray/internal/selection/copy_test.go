@@ -1,4 +1,4 @@
-package ndarray
+package selection
 
 import (
 	"bytes"
@@ -7,30 +7,31 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/internal/ndcopy"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
 // randomSide lays a box out in a buffer: the axes in C order with gaps between them, each forwards or backwards.
 // It returns the length of the buffer in items.
-func randomSide(rng *rand.Rand, s *side, count *dims, ndim int, backwards bool) int64 {
+func randomSide(rng *rand.Rand, s *Side, count *grid.Dims, ndim int, backwards bool) int64 {
 	unit := int64(1)
 	for i := ndim - 1; i >= 0; i-- {
 		if rng.IntN(3) == 0 {
 			unit *= 1 + rng.Int64N(3)
 		}
-		s.stride[i] = unit
+		s.Stride[i] = unit
 		if backwards && rng.IntN(3) == 0 {
-			s.stride[i] = -unit
-			s.offset += unit * (count[i] - 1)
+			s.Stride[i] = -unit
+			s.Offset += unit * (count[i] - 1)
 		}
 		unit *= count[i]
 	}
 	gap := rng.Int64N(4)
-	s.offset += gap
+	s.Offset += gap
 	return unit + gap + rng.Int64N(4)
 }
 
 // each calls f with the position of every item of a box on two sides.
-func each(count *dims, ndim int, a, b *side, f func(a, b int64)) {
+func each(count *grid.Dims, ndim int, a, b *Side, f func(a, b int64)) {
 	var walk func(axis int, x, y int64)
 	walk = func(axis int, x, y int64) {
 		if axis == ndim {
@@ -38,10 +39,10 @@ func each(count *dims, ndim int, a, b *side, f func(a, b int64)) {
 			return
 		}
 		for k := range count[axis] {
-			walk(axis+1, x+k*a.stride[axis], y+k*b.stride[axis])
+			walk(axis+1, x+k*a.Stride[axis], y+k*b.Stride[axis])
 		}
 	}
-	walk(0, a.offset, b.offset)
+	walk(0, a.Offset, b.Offset)
 }
 
 func TestCopyAndFillAgainstLoops(t *testing.T) {
@@ -49,19 +50,19 @@ func TestCopyAndFillAgainstLoops(t *testing.T) {
 	for seed := range 4000 {
 		rng := rand.New(rand.NewPCG(3, uint64(seed)))
 		size := sizes[seed%len(sizes)]
-		x := box{ndim: rng.IntN(6), items: 1}
+		x := Box{Ndim: rng.IntN(6), Items: 1}
 		if rng.IntN(50) == 0 {
-			x.ndim = maxDims
+			x.Ndim = grid.MaxDims
 		}
-		for i := range x.ndim {
-			x.count[i] = 1 + rng.Int64N(5)
-			if x.ndim == maxDims {
-				x.count[i] = 1 + rng.Int64N(2)*rng.Int64N(2)*rng.Int64N(2)
+		for i := range x.Ndim {
+			x.Count[i] = 1 + rng.Int64N(5)
+			if x.Ndim == grid.MaxDims {
+				x.Count[i] = 1 + rng.Int64N(2)*rng.Int64N(2)*rng.Int64N(2)
 			}
-			x.items *= x.count[i]
+			x.Items *= x.Count[i]
 		}
-		block := make([]byte, int(randomSide(rng, &x.block, &x.count, x.ndim, false))*size)
-		user := make([]byte, int(randomSide(rng, &x.user, &x.count, x.ndim, true))*size)
+		block := make([]byte, int(randomSide(rng, &x.Block, &x.Count, x.Ndim, false))*size)
+		user := make([]byte, int(randomSide(rng, &x.User, &x.Count, x.Ndim, true))*size)
 		for i := range block {
 			block[i] = byte(rng.Uint32())
 		}
@@ -72,7 +73,7 @@ func TestCopyAndFillAgainstLoops(t *testing.T) {
 		toUser, fromUser, filled := bytes.Clone(user), bytes.Clone(block), bytes.Repeat([]byte{0xaa}, len(user))
 		filledBlock, source := bytes.Clone(block), bytes.Repeat([]byte{0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37}, len(user)/7+1)[:len(user)]
 		want := [4][]byte{bytes.Clone(toUser), bytes.Clone(fromUser), bytes.Clone(filled), bytes.Clone(filledBlock)}
-		each(&x.count, x.ndim, &x.block, &x.user, func(b, u int64) {
+		each(&x.Count, x.Ndim, &x.Block, &x.User, func(b, u int64) {
 			from, to := int(b)*size, int(u)*size
 			copy(want[0][to:to+size], block[from:])
 			copy(want[1][from:from+size], source[to:])
@@ -86,37 +87,37 @@ func TestCopyAndFillAgainstLoops(t *testing.T) {
 		for i, got := range [][]byte{toUser, fromUser, filled, filledBlock} {
 			if !bytes.Equal(got, want[i]) {
 				t.Fatalf("seed %d: %s of %v items of %d bytes, block %v, user %v: differs", seed,
-					[]string{"toUser", "toBlock", "fillUser", "fillBlock"}[i], x.count[:x.ndim], size, x.block, x.user)
+					[]string{"toUser", "toBlock", "fillUser", "fillBlock"}[i], x.Count[:x.Ndim], size, x.Block, x.User)
 			}
 		}
 	}
 }
 
 // copyToUser copies the items of the box from a block to the user side.
-func copyToUser(b *box, dst, block []byte, itemSize int) {
-	runBox(b, dst, block, &b.user, &b.block, itemSize)
+func copyToUser(b *Box, dst, block []byte, itemSize int) {
+	runBox(b, dst, block, &b.User, &b.Block, itemSize)
 }
 
 // copyToBlock copies the items of the box from the user side to a block.
-func copyToBlock(b *box, block, src []byte, itemSize int) {
-	runBox(b, block, src, &b.block, &b.user, itemSize)
+func copyToBlock(b *Box, block, src []byte, itemSize int) {
+	runBox(b, block, src, &b.Block, &b.User, itemSize)
 }
 
 // setUser sets the items of the box on the user side to one item.
-func setUser(b *box, dst, item []byte) { runBox(b, dst, item, &b.user, &side{}, len(item)) }
+func setUser(b *Box, dst, item []byte) { runBox(b, dst, item, &b.User, &Side{}, len(item)) }
 
 // setBlock sets the items of the box in a block to one item.
-func setBlock(b *box, block, item []byte) { runBox(b, block, item, &b.block, &side{}, len(item)) }
+func setBlock(b *Box, block, item []byte) { runBox(b, block, item, &b.Block, &Side{}, len(item)) }
 
-func runBox(b *box, dst, src []byte, to, from *side, itemSize int) {
-	c := copyOf(to, from, &b.count, b.ndim, itemSize)
+func runBox(b *Box, dst, src []byte, to, from *Side, itemSize int) {
+	c := CopyOf(to, from, &b.Count, b.Ndim, itemSize)
 	c.Run(dst, src)
 }
 
 // direct reports whether the box is a whole block that is one run on the user side.
-func direct(b *box, g *geometry) bool {
-	c := copyOf(&b.user, &b.block, &b.count, b.ndim, int(g.itemSize))
-	return c.N == 0 && c.Width == int(g.blockBytes)
+func direct(b *Box, g *grid.Geometry) bool {
+	c := CopyOf(&b.User, &b.Block, &b.Count, b.Ndim, int(g.ItemSize))
+	return c.N == 0 && c.Width == int(g.BlockBytes)
 }
 
 // loopsWithRows returns the number of loops of a copy, rows of several items included.
@@ -129,26 +130,26 @@ func loopsWithRows(c *ndcopy.Copy, itemSize int) int {
 
 // TestNest checks that copies use as few loops as they can.
 func TestNest(t *testing.T) {
-	g, err := newGeometry([]int64{40, 30, 20}, []int32{20, 30, 20}, []int32{10, 15, 20}, 4)
+	g, err := grid.NewGeometry([]int64{40, 30, 20}, []int32{20, 30, 20}, []int32{10, 15, 20}, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]int{
 		"": 2, ":, 0:15": 1, "3": 1, ":, :, 3": 2, ":, 3, 3": 1, "::-1, :15, :": 2, ":, :15, ::2": 1, ":, :15, ::3": 2, "3, :15, ::-1": 2, "::-1, 14::-1, ::-1": 1,
 	} {
-		sel, err := ParseSelection(text)
+		sel, err := Parse(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := resolve(g.shape[:g.ndim], sel)
+		s, err := Resolve(g.Shape[:g.Ndim], sel)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := newPlan(g, &s)
-		var c chunkPart
-		var b box
+		p := NewPlan(g, &s)
+		var c ChunkPart
+		var b Box
 		var l ndcopy.Copy
-		if p.seek(&c, 0); !p.box(&b, &c, 0) {
+		if p.Seek(&c, 0); !p.Box(&b, &c, 0) {
 			t.Fatalf("%s: nothing", text)
 		}
 		p.loops(&l, &b)
@@ -161,36 +162,36 @@ func TestNest(t *testing.T) {
 
 // TestWalkAllocates checks that walking and copying leave the heap alone.
 func TestWalkAllocates(t *testing.T) {
-	g, err := newGeometry([]int64{60, 50, 40}, []int32{20, 30, 40}, []int32{7, 8, 9}, 4)
+	g, err := grid.NewGeometry([]int64{60, 50, 40}, []int32{20, 30, 40}, []int32{7, 8, 9}, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	block, user, blocks := make([]byte, g.blockBytes), make([]byte, g.items*g.itemSize), make([]int32, 0, g.blocks)
+	block, user, blocks := make([]byte, g.BlockBytes), make([]byte, g.Items*g.ItemSize), make([]int32, 0, g.Blocks)
 	step := int64(-3)
 	if n := testing.AllocsPerRun(10, func() {
-		s, err := resolve(g.shape[:g.ndim], []Index{Step(None, 7, step), Ellipsis, Step(1, None, 2)})
+		s, err := Resolve(g.Shape[:g.Ndim], []Index{Span{None, 7, step}, Ellipsis, Span{1, None, 2}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := newPlan(g, &s)
-		var c chunkPart
-		var b box
+		p := NewPlan(g, &s)
+		var c ChunkPart
+		var b Box
 		visited := int64(0)
-		for i := range p.chunks {
-			p.seek(&c, i)
-			blocks = p.appendBlocks(blocks[:0], &c)
+		for i := range p.Chunks {
+			p.Seek(&c, i)
+			blocks = p.AppendBlocks(blocks[:0], &c)
 			for _, i := range blocks {
-				if p.box(&b, &c, i) {
+				if p.Box(&b, &c, i) {
 					copyToUser(&b, user, block, 4)
 					copyToBlock(&b, block, user, 4)
 					setBlock(&b, block, user[:4])
-					visited += b.items
+					visited += b.Items
 				}
 			}
 			p.chunkBox(&b, &c)
 			setUser(&b, user, block[:4])
 		}
-		if visited != p.items {
+		if visited != p.Items {
 			t.Fatal(visited)
 		}
 	}); n != 0 {
@@ -211,29 +212,29 @@ func BenchmarkRead(b *testing.B) {
 
 func benchmarkRead(b *testing.B, itemSize int64, text string) {
 	b.ReportAllocs()
-	g, err := newGeometry([]int64{512, 512, 64}, []int32{128, 128, 64}, []int32{32, 32, 32}, itemSize)
+	g, err := grid.NewGeometry([]int64{512, 512, 64}, []int32{128, 128, 64}, []int32{32, 32, 32}, itemSize)
 	if err != nil {
 		b.Fatal(err)
 	}
-	sel, err := ParseSelection(text)
+	sel, err := Parse(text)
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := resolve(g.shape[:g.ndim], sel)
+	s, err := Resolve(g.Shape[:g.Ndim], sel)
 	if err != nil {
 		b.Fatal(err)
 	}
-	p := newPlan(g, &s)
-	block, user, blocks := make([]byte, g.blockBytes), make([]byte, p.items*itemSize), make([]int32, 0, g.blocks)
-	b.SetBytes(p.items * itemSize)
+	p := NewPlan(g, &s)
+	block, user, blocks := make([]byte, g.BlockBytes), make([]byte, p.Items*itemSize), make([]int32, 0, g.Blocks)
+	b.SetBytes(p.Items * itemSize)
 	for b.Loop() {
-		var c chunkPart
-		var x box
-		for i := range p.chunks {
-			p.seek(&c, i)
-			blocks = p.appendBlocks(blocks[:0], &c)
+		var c ChunkPart
+		var x Box
+		for i := range p.Chunks {
+			p.Seek(&c, i)
+			blocks = p.AppendBlocks(blocks[:0], &c)
 			for _, i := range blocks {
-				if p.box(&x, &c, i) {
+				if p.Box(&x, &c, i) {
 					copyToUser(&x, user, block, int(itemSize))
 				}
 			}
@@ -246,19 +247,19 @@ func BenchmarkBox(b *testing.B) {
 	for _, text := range []string{":", "3:400, 3:500, 1:60", "::-3, ::7, ::2"} {
 		b.Run(text, func(b *testing.B) {
 			b.ReportAllocs()
-			g, err := newGeometry([]int64{512, 512, 64}, []int32{128, 128, 64}, []int32{32, 32, 32}, 4)
+			g, err := grid.NewGeometry([]int64{512, 512, 64}, []int32{128, 128, 64}, []int32{32, 32, 32}, 4)
 			if err != nil {
 				b.Fatal(err)
 			}
-			sel, _ := ParseSelection(text)
-			s, _ := resolve(g.shape[:g.ndim], sel)
-			p := newPlan(g, &s)
-			var c chunkPart
-			var x box
-			p.seek(&c, p.chunks/2)
-			b.SetBytes(g.blockBytes)
+			sel, _ := Parse(text)
+			s, _ := Resolve(g.Shape[:g.Ndim], sel)
+			p := NewPlan(g, &s)
+			var c ChunkPart
+			var x Box
+			p.Seek(&c, p.Chunks/2)
+			b.SetBytes(g.BlockBytes)
 			for b.Loop() {
-				if !p.box(&x, &c, 5) {
+				if !p.Box(&x, &c, 5) {
 					b.Fatal("not touched")
 				}
 			}

@@ -1,4 +1,10 @@
-package ndarray
+// Package selection computes which items of which blocks a selection of an array or of a view takes, and where they go.
+// It is pure arithmetic: a Plan answers the engine about each block, without I/O.
+//
+// To add a kind of selection: add an Index type here and its documented constructor to package ndarray, resolve it in
+// Resolve, and let NewPlan make axes of it. If its items are not evenly spaced along the axes, make a list of them in
+// NewListPlan.
+package selection
 
 import (
 	"fmt"
@@ -6,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
 // Index is one entry of a selection: it says what is taken along an axis, as one entry between the brackets
@@ -20,12 +27,13 @@ type Index interface {
 // None stands for a missing start or stop: Step(None, None, -1) is NumPy's ::-1.
 const None int64 = math.MinInt64
 
-type marker uint8
+// Marker is an index without parameters.
+type Marker uint8
 
 // The indexes without parameters.
 const (
 	// All takes a whole axis, as ":" does.
-	All marker = iota
+	All Marker = iota
 	// Ellipsis takes all axes that no other index names, as "..." does. It may stand once in a selection.
 	// A selection with fewer indexes than the array has axes ends in one, written or not.
 	Ellipsis
@@ -33,15 +41,18 @@ const (
 	NewAxis
 )
 
-type point int64
+// Point is one item of an axis, which the result does not have.
+type Point int64
 
-type span struct{ start, stop, step int64 }
+// Span is the slice start:stop:step of an axis. None is a missing start or stop.
+type Span struct{ Start, Stop, Step int64 }
 
-func (marker) index() {}
-func (point) index()  {}
-func (span) index()   {}
+func (Marker) index() {}
+func (Point) index()  {}
+func (Span) index()   {}
 
-func (m marker) String() string {
+// String returns the index in NumPy's notation.
+func (m Marker) String() string {
 	switch m {
 	case All:
 		return ":"
@@ -53,55 +64,57 @@ func (m marker) String() string {
 	return "marker(" + strconv.Itoa(int(m)) + ")"
 }
 
-func (p point) String() string { return strconv.FormatInt(int64(p), 10) }
+// String returns the index in NumPy's notation.
+func (p Point) String() string { return strconv.FormatInt(int64(p), 10) }
 
-func (s span) String() string {
+// String returns the index in NumPy's notation.
+func (s Span) String() string {
 	b := make([]byte, 0, 16)
-	if s.start != None {
-		b = strconv.AppendInt(b, s.start, 10)
+	if s.Start != None {
+		b = strconv.AppendInt(b, s.Start, 10)
 	}
 	b = append(b, ':')
-	if s.stop != None {
-		b = strconv.AppendInt(b, s.stop, 10)
+	if s.Stop != None {
+		b = strconv.AppendInt(b, s.Stop, 10)
 	}
-	if s.step != 1 {
+	if s.Step != 1 {
 		b = append(b, ':')
-		b = strconv.AppendInt(b, s.step, 10)
+		b = strconv.AppendInt(b, s.Step, 10)
 	}
 	return string(b)
 }
 
-// maxResultDims is the most dimensions that a selection can have, NewAxis included. It is NumPy's limit.
-const maxResultDims = 64
+// MaxResultDims is the most dimensions that a selection can have, NewAxis included. It is NumPy's limit.
+const MaxResultDims = 64
 
-// axisSelection is what is taken along one axis of an array: the items start + k*step for 0 <= k < count.
+// AxisSelection is what is taken along one axis of an array: the items start + k*step for 0 <= k < count.
 // All of them lie inside the axis. The step is 1 when there are less than two of them; the start means nothing when there is none.
-type axisSelection struct {
-	start, step, count int64
+type AxisSelection struct {
+	Start, Step, Count int64
 	dropped            bool // by At: not an axis of the result
 }
 
-// selection is a resolved selection.
-type selection struct {
-	ndim  int // of the array
-	axes  [maxDims]axisSelection
-	items int64 // selected
+// Selection is a resolved selection.
+type Selection struct {
+	Ndim  int // of the array
+	Axes  [grid.MaxDims]AxisSelection
+	Items int64 // selected
 
 	resultDims int
-	lengths    [maxResultDims]int64
+	lengths    [MaxResultDims]int64
 
-	place placement // when axes are listed item by item
+	Place placement // when axes are listed item by item
 }
 
-// shape returns the shape of the result. It is memory of s.
-func (s *selection) shape() []int64 { return s.lengths[:s.resultDims] }
+// Shape returns the shape of the result. It is memory of s.
+func (s *Selection) Shape() []int64 { return s.lengths[:s.resultDims] }
 
-// resolve applies indexes to an array of a given shape with NumPy's rules. It allocates nothing.
+// Resolve applies indexes to an array of a given shape with NumPy's rules. It allocates nothing.
 // The error wraps frame.ErrBounds, or ErrTooLarge.
-func resolve(shape []int64, sel []Index) (s selection, err error) {
-	s.ndim = len(shape)
-	if s.ndim > maxDims {
-		return s, fmt.Errorf("ndarray: %w: %d dimensions, at most %d", errShape, s.ndim, maxDims)
+func Resolve(shape []int64, sel []Index) (s Selection, err error) {
+	s.Ndim = len(shape)
+	if s.Ndim > grid.MaxDims {
+		return s, fmt.Errorf("ndarray: %w: %d dimensions, at most %d", grid.ErrShape, s.Ndim, grid.MaxDims)
 	}
 	rest, listed, err := unnamedAxes(len(shape), sel)
 	if err != nil {
@@ -113,13 +126,13 @@ func resolve(shape []int64, sel []Index) (s selection, err error) {
 	axis, ellipsis := 0, false
 	for i, x := range sel {
 		switch x := x.(type) {
-		case point:
+		case Point:
 			err = s.take(axis, shape[axis], int64(x))
 			axis++
-		case span:
-			err = s.slice(axis, shape[axis], x)
+		case Span:
+			err = s.Slice(axis, shape[axis], x)
 			axis++
-		case marker:
+		case Marker:
 			switch x {
 			case NewAxis:
 				s.push(1)
@@ -145,15 +158,15 @@ func resolve(shape []int64, sel []Index) (s selection, err error) {
 		}
 	}
 	var ok bool
-	if s.items, ok = product(s.shape()); !ok {
-		return s, fmt.Errorf("ndarray: %w: more than 2^63 items selected", errTooLarge)
+	if s.Items, ok = grid.Product(s.Shape()); !ok {
+		return s, fmt.Errorf("ndarray: %w: more than 2^63 items selected", grid.ErrTooLarge)
 	}
 	return s, nil
 }
 
-// resolvePoint selects the one item at a position, with one number for each axis.
-func resolvePoint(shape, at []int64) (s selection, err error) {
-	s.ndim, s.items = len(shape), 1
+// ResolvePoint selects the one item at a position, with one number for each axis.
+func ResolvePoint(shape, at []int64) (s Selection, err error) {
+	s.Ndim, s.Items = len(shape), 1
 	if len(at) != len(shape) {
 		return s, fmt.Errorf("ndarray: %w: %d coordinates in %d dimensions", frame.ErrBounds, len(at), len(shape))
 	}
@@ -171,12 +184,12 @@ func unnamedAxes(ndim int, sel []Index) (rest int, listed bool, err error) {
 	named, ellipses, added, dropped := 0, 0, 0, 0
 	for i, x := range sel {
 		switch x := x.(type) {
-		case point:
+		case Point:
 			named++
 			dropped++
-		case span:
+		case Span:
 			named++
-		case marker:
+		case Marker:
 			switch x {
 			case All:
 				named++
@@ -187,13 +200,13 @@ func unnamedAxes(ndim int, sel []Index) (rest int, listed bool, err error) {
 			default:
 				return 0, false, fmt.Errorf("ndarray: %w: index %d is not a constant of this package", frame.ErrBounds, i)
 			}
-		case *indexArray:
-			if x.kind == flatKind && len(sel) > 1 {
+		case *IndexArray:
+			if x.Kind == FlatKind && len(sel) > 1 {
 				return 0, false, fmt.Errorf("ndarray: %w: index %d: Flat takes the whole array and must stand alone", frame.ErrBounds, i)
 			}
 			listed = true
-			named += x.axes(ndim)
-			dropped += x.axes(ndim)
+			named += x.Axes(ndim)
+			dropped += x.Axes(ndim)
 			if !x.joint() {
 				added++
 			}
@@ -206,23 +219,23 @@ func unnamedAxes(ndim int, sel []Index) (rest int, listed bool, err error) {
 		return 0, false, fmt.Errorf("ndarray: %w: %d axes are indexed, but the array has %d", frame.ErrBounds, named, ndim)
 	case ellipses > 1:
 		return 0, false, fmt.Errorf("ndarray: %w: more than one ellipsis", frame.ErrBounds)
-	case ndim-dropped > maxResultDims-added:
-		return 0, false, fmt.Errorf("ndarray: %w: the result would have %d dimensions, at most %d", frame.ErrBounds, ndim-dropped+added, maxResultDims)
+	case ndim-dropped > MaxResultDims-added:
+		return 0, false, fmt.Errorf("ndarray: %w: the result would have %d dimensions, at most %d", frame.ErrBounds, ndim-dropped+added, MaxResultDims)
 	}
 	return ndim - named, listed, nil
 }
 
-func (s *selection) push(length int64) {
+func (s *Selection) push(length int64) {
 	s.lengths[s.resultDims] = length
 	s.resultDims++
 }
 
-func (s *selection) whole(axis int, n int64) {
-	s.axes[axis] = axisSelection{step: 1, count: n}
+func (s *Selection) whole(axis int, n int64) {
+	s.Axes[axis] = AxisSelection{Step: 1, Count: n}
 	s.push(n)
 }
 
-func (s *selection) take(axis int, n, i int64) error {
+func (s *Selection) take(axis int, n, i int64) error {
 	at := i
 	if at < 0 {
 		at += n
@@ -230,26 +243,26 @@ func (s *selection) take(axis int, n, i int64) error {
 	if at < 0 || at >= n {
 		return fmt.Errorf("%d is out of range for axis %d of length %d", i, axis, n)
 	}
-	s.axes[axis] = axisSelection{start: at, step: 1, count: 1, dropped: true}
+	s.Axes[axis] = AxisSelection{Start: at, Step: 1, Count: 1, dropped: true}
 	return nil
 }
 
-// slice applies Python's rules for slices: negative ends count from the end of the axis, then both are cut to it.
-func (s *selection) slice(axis int, n int64, x span) error {
-	if x.step == 0 {
+// Slice applies Python's rules for slices: negative ends count from the end of the axis, then both are cut to it.
+func (s *Selection) Slice(axis int, n int64, x Span) error {
+	if x.Step == 0 {
 		return fmt.Errorf("axis %d: the step of a slice is zero", axis)
 	}
-	step := max(x.step, -math.MaxInt64)
+	step := max(x.Step, -math.MaxInt64)
 	var start, stop, count int64
 	if step > 0 {
-		start = clip(x.start, n, 0, n, 0)
-		stop = clip(x.stop, n, 0, n, n)
+		start = clip(x.Start, n, 0, n, 0)
+		stop = clip(x.Stop, n, 0, n, n)
 		if start < stop {
 			count = (stop-start-1)/step + 1
 		}
 	} else {
-		start = clip(x.start, n, -1, n-1, n-1)
-		stop = clip(x.stop, n, -1, n-1, -1)
+		start = clip(x.Start, n, -1, n-1, n-1)
+		stop = clip(x.Stop, n, -1, n-1, -1)
 		if stop < start {
 			count = (start-stop-1)/-step + 1
 		}
@@ -257,7 +270,7 @@ func (s *selection) slice(axis int, n int64, x span) error {
 	if count < 2 {
 		step = 1
 	}
-	s.axes[axis] = axisSelection{start: start, step: step, count: count}
+	s.Axes[axis] = AxisSelection{Start: start, Step: step, Count: count}
 	s.push(count)
 	return nil
 }
@@ -273,20 +286,20 @@ func clip(end, n, lo, hi, open int64) int64 {
 	return min(max(end, lo), hi)
 }
 
-// wholeAxes returns the selection of everything.
-func wholeAxes(shape []int64) (s selection) {
-	s.ndim, s.items = len(shape), 1
+// WholeAxes returns the selection of everything.
+func WholeAxes(shape []int64) (s Selection) {
+	s.Ndim, s.Items = len(shape), 1
 	for i, n := range shape {
 		s.whole(i, n)
-		s.items *= n
+		s.Items *= n
 	}
 	return s
 }
 
-// cut makes a selection of whole axes one of the items from lo up to hi of an axis.
-func (s *selection) cut(axis int, lo, hi int64) {
-	if s.items > 0 {
-		s.items = s.items / s.axes[axis].count * (hi - lo)
+// Cut makes a selection of whole axes one of the items from lo up to hi of an axis.
+func (s *Selection) Cut(axis int, lo, hi int64) {
+	if s.Items > 0 {
+		s.Items = s.Items / s.Axes[axis].Count * (hi - lo)
 	}
-	s.axes[axis].start, s.axes[axis].count, s.lengths[axis] = lo, hi-lo, hi-lo
+	s.Axes[axis].Start, s.Axes[axis].Count, s.lengths[axis] = lo, hi-lo, hi-lo
 }

@@ -1,21 +1,15 @@
-package ndarray
+package selection
 
 import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/goblosc/blosc2/frame"
 )
 
-// ParseSelection parses a selection in NumPy's notation: the text between the brackets of a subscript, such as
-// "2:5, ..., ::-1", "3", "-1" or "None". Empty text selects everything. The entries may be in parentheses as a tuple, and
-// in square brackets as a subscript. Numbers are decimal.
-//
-// Lists of numbers or booleans, and nested lists, are the index arrays of NumPy: "[3, 1, 2], :" reads as
-// Coords(3, 1, 2), All; "[[3], [1]]" as CoordsND; "[True, False]" and "True" as MaskND. Square brackets around only
-// numbers, booleans and lists are a list, too.
-//
-// The error for invalid text wraps ErrBounds and names the column.
-func ParseSelection(s string) ([]Index, error) {
+// Parse is the function ParseSelection of package ndarray.
+func Parse(s string) ([]Index, error) {
 	p := parser{text: s, end: len(s)}
 	if !p.isList() {
 		p.unwrap('[', ']')
@@ -40,7 +34,7 @@ func (e *syntaxError) Error() string {
 	return fmt.Sprintf("ndarray: invalid selection: column %d: %s", e.column, e.what)
 }
 
-func (e *syntaxError) Unwrap() error { return ErrBounds }
+func (e *syntaxError) Unwrap() error { return frame.ErrBounds }
 
 func (p *parser) errorf(format string, args ...any) error {
 	return &syntaxError{p.pos + 1, fmt.Sprintf(format, args...)}
@@ -165,7 +159,7 @@ func (p *parser) slice() (Index, error) {
 					p.pos = column
 					return nil, p.errorf("index does not fit 64 bits")
 				}
-				return At(v), nil
+				return Point(v), nil
 			}
 		}
 		if p.peek() != ':' || i == 2 {
@@ -180,7 +174,7 @@ func (p *parser) slice() (Index, error) {
 	if part == [3]int64{None, None, 1} {
 		return All, nil
 	}
-	return Step(part[0], part[1], part[2]), nil
+	return Span{part[0], part[1], part[2]}, nil
 }
 
 // integer parses a signed number. A number that does not fit becomes the nearest one that fits and is not None, which is
@@ -224,13 +218,13 @@ func (p *parser) isList() bool {
 // listParser parses a list of numbers or booleans, or of lists of the same shape.
 type listParser struct {
 	*parser
-	array indexArray // a length of -1 in its shape is not known yet
+	array IndexArray // a length of -1 in its shape is not known yet
 	leaf  bool       // a value was read: the number of dimensions is known
 }
 
 // list parses a list.
 func (p *parser) list() (Index, error) {
-	l := listParser{parser: p, array: indexArray{kind: coordsKind}}
+	l := listParser{parser: p, array: IndexArray{Kind: CoordsKind}}
 	if err := l.level(0); err != nil {
 		return nil, err
 	}
@@ -241,13 +235,13 @@ func (p *parser) list() (Index, error) {
 func (l *listParser) level(depth int) error {
 	x := &l.array
 	switch {
-	case depth == maxResultDims:
-		return l.errorf("more than %d lists in each other", maxResultDims)
-	case depth < len(x.shape):
+	case depth == MaxResultDims:
+		return l.errorf("more than %d lists in each other", MaxResultDims)
+	case depth < len(x.Shape):
 	case l.leaf:
 		return l.errorf("a list where a value should stand")
 	default:
-		x.shape = append(x.shape, -1)
+		x.Shape = append(x.Shape, -1)
 	}
 	l.pos++
 	n := int64(0)
@@ -269,10 +263,10 @@ func (l *listParser) level(depth int) error {
 			return l.missing("a comma or the end of the list")
 		}
 	}
-	if have := x.shape[depth]; have >= 0 && have != n {
+	if have := x.Shape[depth]; have >= 0 && have != n {
 		return l.errorf("a list of %d where the one before has %d", n, have)
 	}
-	x.shape[depth] = n
+	x.Shape[depth] = n
 	l.pos++
 	return nil
 }
@@ -285,9 +279,9 @@ func (l *listParser) value(c byte, depth int) error {
 	switch {
 	case !number && !truth && !strings.HasPrefix(l.text[l.pos:l.end], "False"):
 		return l.missing("a number or truth value")
-	case depth+1 < len(x.shape):
+	case depth+1 < len(x.Shape):
 		return l.errorf("a value where a list should stand")
-	case l.leaf && number == x.mask():
+	case l.leaf && number == x.Mask():
 		return l.errorf("numbers and truth values in one list")
 	}
 	l.leaf = true
@@ -297,11 +291,11 @@ func (l *listParser) value(c byte, depth int) error {
 			l.pos = column
 			err = l.errorf("index does not fit 64 bits")
 		}
-		x.at = append(x.at, v)
+		x.At = append(x.At, v)
 		return err
 	}
-	x.kind = maskNDKind
-	x.keep = append(x.keep, truth)
+	x.Kind = MaskNDKind
+	x.Keep = append(x.Keep, truth)
 	for l.pos < l.end && isLetter(l.text[l.pos]) {
 		l.pos++
 	}

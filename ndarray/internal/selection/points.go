@@ -1,4 +1,4 @@
-package ndarray
+package selection
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package ndarray
+package selection
 
 import (
 	"errors"
@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
 func TestParseLists(t *testing.T) {
@@ -15,8 +18,8 @@ func TestParseLists(t *testing.T) {
 		" [ -3 ,+1,] ":         {Coords(-3, 1)},
 		"[3]":                  {Coords(3)},
 		"[3],":                 {Coords(3)},
-		"([3], 1)":             {Coords(3), At(1)},
-		"[([3], 1)]":           {Coords(3), At(1)},
+		"([3], 1)":             {Coords(3), Point(1)},
+		"[([3], 1)]":           {Coords(3), Point(1)},
 		"[[3], :]":             {Coords(3), All},
 		"[[[3]], None]":        {CoordsND([]int64{1, 1}, []int64{3}), NewAxis},
 		"[3, 1], [0, 1], :":    {Coords(3, 1), Coords(0, 1), All},
@@ -29,17 +32,17 @@ func TestParseLists(t *testing.T) {
 		"True":                 {MaskND(nil, []bool{yes})},
 		"False, ...":           {MaskND(nil, []bool{no}), Ellipsis},
 		"[True]":               {MaskND([]int64{1}, []bool{yes})},
-		"[True,False], 1:2":    {MaskND([]int64{2}, []bool{yes, no}), Span(1, 2)},
+		"[True,False], 1:2":    {MaskND([]int64{2}, []bool{yes, no}), Span{1, 2, 1}},
 		"[[True], [False]]":    {MaskND([]int64{2, 1}, []bool{yes, no})},
-		"1, [2]":               {At(1), Coords(2)},
-		"-9223372036854775808:, [9223372036854775807]": {Span(-9223372036854775807, None), Coords(9223372036854775807)},
+		"1, [2]":               {Point(1), Coords(2)},
+		"-9223372036854775808:, [9223372036854775807]": {Span{-9223372036854775807, None, 1}, Coords(9223372036854775807)},
 	} {
-		got, err := ParseSelection(text)
+		got, err := Parse(text)
 		if err != nil || !sameIndexes(got, want) {
 			t.Errorf("%s: %v, error %v, want %v", text, got, err, want)
 		}
-		if again, err := ParseSelection(strings.Join(textsOf(want), ", ")); err != nil || !sameIndexes(again, want) {
-			t.Errorf("%s: %v, error %v, of %v", text, again, err, textsOf(want))
+		if again, err := Parse(strings.Join(words(want), ", ")); err != nil || !sameIndexes(again, want) {
+			t.Errorf("%s: %v, error %v, of %v", text, again, err, words(want))
 		}
 	}
 }
@@ -49,15 +52,15 @@ func sameIndexes(a, b []Index) bool {
 		return false
 	}
 	for i := range a {
-		x, ok := a[i].(*indexArray)
-		y, _ := b[i].(*indexArray)
+		x, ok := a[i].(*IndexArray)
+		y, _ := b[i].(*IndexArray)
 		if !ok {
 			if a[i] != b[i] {
 				return false
 			}
 			continue
 		}
-		if y == nil || x.kind != y.kind || fmt.Sprint(x.shape, x.at, x.keep) != fmt.Sprint(y.shape, y.at, y.keep) {
+		if y == nil || x.Kind != y.Kind || fmt.Sprint(x.Shape, x.At, x.Keep) != fmt.Sprint(y.Shape, y.At, y.Keep) {
 			return false
 		}
 	}
@@ -65,7 +68,7 @@ func sameIndexes(a, b []Index) bool {
 }
 
 func TestParseListErrors(t *testing.T) {
-	deep := strings.Repeat("[", maxResultDims+1)
+	deep := strings.Repeat("[", MaxResultDims+1)
 	for _, x := range []struct {
 		text   string
 		column int
@@ -73,10 +76,10 @@ func TestParseListErrors(t *testing.T) {
 		{"[1", 3}, {"[1,", 4}, {"[", 2}, {"[[1]", 5}, {"[1]]", 4}, {"[1] [2]", 5}, {"[1 2]", 4}, {"[,]", 2}, {"[1,,2]", 4}, {"[-]", 3},
 		{"[1, x]", 5}, {"[1, Tru]", 5}, {"[Truely]", 2}, {"[True, 1]", 8}, {"[1, False]", 5}, {"[1, [2]]", 5}, {"[[1], 2]", 7}, {"[[1, 2], [3]]", 12},
 		{"[[], [1]]", 8}, {"[[[]], []]", 9}, {"[[], 1]", 6}, {"1, [2:3]", 6}, {"[1, 9223372036854775808]", 5}, {"1, [None]", 5}, {"[(1, [2)]", 2},
-		{deep, maxResultDims + 1}, {"True]", 5}, {"[1], [2}", 8}, {"[1.5]", 3}, {"[1, \x00]", 5},
+		{deep, MaxResultDims + 1}, {"True]", 5}, {"[1], [2}", 8}, {"[1.5]", 3}, {"[1, \x00]", 5},
 	} {
-		sel, err := ParseSelection(x.text)
-		if want := fmt.Sprintf("column %d:", x.column); !errors.Is(err, ErrBounds) || sel != nil || !strings.Contains(err.Error(), want) {
+		sel, err := Parse(x.text)
+		if want := fmt.Sprintf("column %d:", x.column); !errors.Is(err, frame.ErrBounds) || sel != nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, error %v, want %s", x.text, sel, err, want)
 		}
 	}
@@ -92,11 +95,11 @@ func TestListErrors(t *testing.T) {
 		{[]Index{All, Pick(1, 4)}, []string{"index 1", "number 1 is 4", "axis 1", "length 4"}},
 		{[]Index{NewAxis, Pick(-4)}, []string{"index 1", "is -4", "axis 0", "length 3"}},
 		{[]Index{Ellipsis, Coords(0, -6)}, []string{"index 1", "number 1 is -6", "axis 2", "length 5"}},
-		{[]Index{Coords(0, 1), At(4)}, []string{"index 1", "4 is out of range for axis 1 of length 4"}},
+		{[]Index{Coords(0, 1), Point(4)}, []string{"index 1", "4 is out of range for axis 1 of length 4"}},
 		{[]Index{CoordsND([]int64{2, 2}, []int64{0, 1, 2, 3})}, []string{"index 0", "number 3 is 3", "axis 0", "length 3"}},
 		{[]Index{Flat(0, 60)}, []string{"index 0", "number 1 is 60", "60 items"}},
 		{[]Index{Mask(true, false)}, []string{"index 0", "length 2", "axis 0", "length 3"}},
-		{[]Index{At(0), MaskND([]int64{4, 4}, make([]bool, 16))}, []string{"index 1", "length 4", "axis 2", "length 5"}},
+		{[]Index{Point(0), MaskND([]int64{4, 4}, make([]bool, 16))}, []string{"index 1", "length 4", "axis 2", "length 5"}},
 		{[]Index{Coords(1, 2), Coords(1, 2, 3)}, []string{"index 1", "[2]", "[3]", "broadcast"}},
 		{[]Index{CoordsND([]int64{2, 3}, make([]int64, 5))}, []string{"index 0", "[2 3]", "5"}},
 		{[]Index{CoordsND([]int64{-1}, nil)}, []string{"index 0", "[-1]"}},
@@ -109,9 +112,9 @@ func TestListErrors(t *testing.T) {
 		{[]Index{CoordsND(ones(60), []int64{0}), NewAxis, NewAxis, NewAxis}, []string{"65 dimensions"}},
 		{[]Index{CoordsND(ones(65), []int64{0})}, []string{"index 0"}},
 	} {
-		s, err := resolve(shape, x.sel)
-		if !errors.Is(err, ErrBounds) {
-			t.Errorf("%v: shape %v, error %v", x.sel, s.shape(), err)
+		s, err := Resolve(shape, x.sel)
+		if !errors.Is(err, frame.ErrBounds) {
+			t.Errorf("%v: shape %v, error %v", x.sel, s.Shape(), err)
 			continue
 		}
 		for _, part := range x.parts {
@@ -127,7 +130,7 @@ func TestListErrors(t *testing.T) {
 		lengths[i] = int64(len(wide))
 		sel = append(sel, CoordsND(lengths, wide))
 	}
-	if _, err := resolve([]int64{1, 1, 1, 1}, sel); !errors.Is(err, ErrTooLarge) {
+	if _, err := Resolve([]int64{1, 1, 1, 1}, sel); !errors.Is(err, grid.ErrTooLarge) {
 		t.Errorf("2^64 items: %v", err)
 	}
 }

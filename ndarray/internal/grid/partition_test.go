@@ -1,10 +1,13 @@
-package ndarray
+package grid
 
 import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/goblosc/blosc2/ndarray/internal/golden"
 )
 
 // TestPartitionTable has the geometry of files that python-blosc2 wrote, and the sizes around its limits.
@@ -31,7 +34,7 @@ func TestPartitionTable(t *testing.T) {
 		{[]int64{65537}, 1, []int32{65537}, []int32{65536}}, // a prime length
 		{[]int64{2}, maxBlockBytes, []int32{1}, []int32{1}},
 	} {
-		chunks, blocks, err := partition(x.shape, nil, nil, x.itemSize, 0)
+		chunks, blocks, err := Partition(x.shape, nil, nil, x.itemSize, 0)
 		if err != nil || !slices.Equal(chunks, x.chunks) || !slices.Equal(blocks, x.blocks) {
 			t.Errorf("%v of %d bytes: %v %v %v, want %v %v", x.shape, x.itemSize, chunks, blocks, err, x.chunks, x.blocks)
 		}
@@ -45,25 +48,25 @@ func TestPartitionErrors(t *testing.T) {
 		itemSize, hint int64
 		err            error
 	}{
-		{make([]int64, 17), nil, nil, 1, 0, errShape},
-		{[]int64{-1}, nil, nil, 1, 0, errShape},
-		{[]int64{5}, []int32{-1}, nil, 1, 0, errShape},
-		{[]int64{5}, nil, []int32{-1}, 1, 0, errShape},
-		{[]int64{5}, []int32{0}, nil, 1, 0, errShape},
-		{[]int64{5}, nil, []int32{0}, 1, 0, errShape},
-		{[]int64{5}, []int32{2, 2}, nil, 1, 0, errShape},
-		{[]int64{5}, nil, []int32{}, 1, 0, errShape},
-		{[]int64{5}, []int32{2}, []int32{3}, 1, 0, errShape},
-		{[]int64{0, 5}, nil, []int32{1, 1}, 1, 0, errShape},
-		{[]int64{0, 5}, []int32{0, 1}, nil, 1, 0, errShape},
-		{[]int64{5}, nil, nil, 0, 0, errTooLarge},
-		{[]int64{5}, nil, nil, maxItemSize + 1, 0, errTooLarge},
-		{[]int64{5}, nil, nil, 1, maxBlockBytes + 1, errTooLarge},
-		{[]int64{1 << 40}, nil, []int32{maxBlockBytes/8 + 1}, 8, 0, errTooLarge},
-		{make16(1 << 40), nil, narrow16(math.MaxInt32), 1, 0, errTooLarge},
-		{[]int64{0, 1 << 31}, nil, nil, 1, 0, errTooLarge},
+		{make([]int64, 17), nil, nil, 1, 0, ErrShape},
+		{[]int64{-1}, nil, nil, 1, 0, ErrShape},
+		{[]int64{5}, []int32{-1}, nil, 1, 0, ErrShape},
+		{[]int64{5}, nil, []int32{-1}, 1, 0, ErrShape},
+		{[]int64{5}, []int32{0}, nil, 1, 0, ErrShape},
+		{[]int64{5}, nil, []int32{0}, 1, 0, ErrShape},
+		{[]int64{5}, []int32{2, 2}, nil, 1, 0, ErrShape},
+		{[]int64{5}, nil, []int32{}, 1, 0, ErrShape},
+		{[]int64{5}, []int32{2}, []int32{3}, 1, 0, ErrShape},
+		{[]int64{0, 5}, nil, []int32{1, 1}, 1, 0, ErrShape},
+		{[]int64{0, 5}, []int32{0, 1}, nil, 1, 0, ErrShape},
+		{[]int64{5}, nil, nil, 0, 0, ErrTooLarge},
+		{[]int64{5}, nil, nil, maxItemSize + 1, 0, ErrTooLarge},
+		{[]int64{5}, nil, nil, 1, maxBlockBytes + 1, ErrTooLarge},
+		{[]int64{1 << 40}, nil, []int32{maxBlockBytes/8 + 1}, 8, 0, ErrTooLarge},
+		{make16(1 << 40), nil, narrow16(math.MaxInt32), 1, 0, ErrTooLarge},
+		{[]int64{0, 1 << 31}, nil, nil, 1, 0, ErrTooLarge},
 	} {
-		if chunks, blocks, err := partition(x.shape, x.chunks, x.blocks, x.itemSize, x.hint); !errors.Is(err, x.err) {
+		if chunks, blocks, err := Partition(x.shape, x.chunks, x.blocks, x.itemSize, x.hint); !errors.Is(err, x.err) {
 			t.Errorf("%v: %v %v, error %v, want %v", x, chunks, blocks, err, x.err)
 		}
 	}
@@ -72,14 +75,14 @@ func TestPartitionErrors(t *testing.T) {
 // TestPartitionOwnsResult checks that a caller's slices are not kept.
 func TestPartitionOwnsResult(t *testing.T) {
 	chunks, blocks := []int32{4}, []int32{2}
-	c, b, err := partition([]int64{9}, chunks, blocks, 1, 0)
+	c, b, err := Partition([]int64{9}, chunks, blocks, 1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if chunks[0], blocks[0] = 1, 1; c[0] != 4 || b[0] != 2 {
 		t.Errorf("%v %v", c, b)
 	}
-	if c, b, err = partition([]int64{0}, nil, nil, 1, 0); err != nil || &c[0] == &b[0] {
+	if c, b, err = Partition([]int64{0}, nil, nil, 1, 0); err != nil || &c[0] == &b[0] {
 		t.Errorf("chunk and block shape share memory (%v)", err)
 	}
 }
@@ -106,6 +109,48 @@ func TestDivisorNear(t *testing.T) {
 	} {
 		if got := divisorNear(x[0], x[1]); got != x[2] {
 			t.Errorf("%d near %d: %d, want %d", x[0], x[1], got, x[2])
+		}
+	}
+}
+
+// TestPartitionsAsPython compares with python-blosc2's compute_chunks_blocks, run for the default cache sizes.
+// A line is "shape;chunks;blocks;item size;block hint;chunks;blocks"; "-" is a shape that was not given.
+func TestPartitionsAsPython(t *testing.T) {
+	given := func(s string) []int32 {
+		if s == "-" {
+			return nil
+		}
+		list, err := narrow(golden.Ints(t, s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	lines := golden.Lines(t, "testdata/partitions.txt.gz")
+	if len(lines) < 1000 {
+		t.Fatalf("%d cases", len(lines))
+	}
+	for _, line := range lines {
+		f := strings.Split(line, ";")
+		itemSize, hint := golden.Ints(t, f[3])[0], golden.Ints(t, f[4])[0]
+		shape := golden.Ints(t, f[0])
+		chunks, blocks, err := Partition(shape, given(f[1]), given(f[2]), itemSize, hint)
+		if f[5] == "error" {
+			if !errors.Is(err, ErrShape) && !errors.Is(err, ErrTooLarge) {
+				t.Errorf("%s: error %v", line, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		if !slices.Equal(chunks, given(f[5])) || !slices.Equal(blocks, given(f[6])) {
+			t.Errorf("%s: chunks %v blocks %v", line, chunks, blocks)
+		}
+		// Some of the arrays are too large to exist, but no chunk that was chosen is.
+		if _, err := NewGeometry(Widen(chunks), chunks, blocks, itemSize); f[1] == "-" && err != nil {
+			t.Errorf("%s: %v", line, err)
 		}
 	}
 }

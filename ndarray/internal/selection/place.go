@@ -1,28 +1,29 @@
-package ndarray
+package selection
 
 import (
 	"fmt"
 	"slices"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
 // placement says where in the result of a selection the axes stand when some of them are listed item by item. The
 // index arrays that go together are one list over all their axes, with the integers beside them; each Pick is one
 // of its own.
 type placement struct {
-	lists  int            // 0: no axis is listed
-	joint  int            // how many dimensions the index arrays that go together have; they are list 0 then
-	owner  [maxDims]int8  // of each axis: its list, from 1; 0 for one that is sliced
-	dim    [maxDims]int8  // of each sliced axis that is not dropped: its dimension of the result
-	points [maxDims]int64 // of each list: how many items it has
-	last   [maxDims]int8  // of each list: the last of its dimensions of the result, which stand together; -1: none
+	Lists  int                 // 0: no axis is listed
+	joint  int                 // how many dimensions the index arrays that go together have; they are list 0 then
+	owner  [grid.MaxDims]int8  // of each axis: its list, from 1; 0 for one that is sliced
+	dim    [grid.MaxDims]int8  // of each sliced axis that is not dropped: its dimension of the result
+	Points [grid.MaxDims]int64 // of each list: how many items it has
+	last   [grid.MaxDims]int8  // of each list: the last of its dimensions of the result, which stand together; -1: none
 }
 
 // broadcast is the shape that index arrays have together.
 type broadcast struct {
 	n       int
-	lengths [maxResultDims]int64
+	lengths [MaxResultDims]int64
 }
 
 // merge broadcasts with another shape by NumPy's rules: dimensions are matched from the last one, and a length of 1
@@ -47,8 +48,8 @@ func (b *broadcast) merge(shape []int64) error {
 }
 
 // resolveLists is resolve for selections with index arrays, as NumPy applies them. It keeps nothing of sel.
-func resolveLists(shape []int64, sel []Index, rest int) (s selection, err error) {
-	s.ndim = len(shape)
+func resolveLists(shape []int64, sel []Index, rest int) (s Selection, err error) {
+	s.Ndim = len(shape)
 	joint, err := jointLists(sel)
 	if err != nil {
 		return s, fmt.Errorf("ndarray: %w: %s", frame.ErrBounds, err)
@@ -59,17 +60,17 @@ func resolveLists(shape []int64, sel []Index, rest int) (s selection, err error)
 			return s, fmt.Errorf("ndarray: %w: %s", frame.ErrBounds, err)
 		}
 		var ok bool
-		s.place.lists, s.place.joint = 1, b.n
-		if s.place.points[0], ok = product(b.lengths[:b.n]); !ok {
-			return s, fmt.Errorf("ndarray: %w: more than 2^63 items selected", errTooLarge)
+		s.Place.Lists, s.Place.joint = 1, b.n
+		if s.Place.Points[0], ok = grid.Product(b.lengths[:b.n]); !ok {
+			return s, fmt.Errorf("ndarray: %w: more than 2^63 items selected", grid.ErrTooLarge)
 		}
 	}
 	axis, ellipsis := 0, false
 	where := 0                     // the dimension of the result before which the index arrays stand
 	started, ended := false, false // they have begun; another index came after them
 	for i, x := range sel {
-		array, listed := x.(*indexArray)
-		_, number := x.(point)
+		array, listed := x.(*IndexArray)
+		_, number := x.(Point)
 		if joint && (listed || number) {
 			if !started {
 				started, where = true, s.resultDims
@@ -93,33 +94,33 @@ func resolveLists(shape []int64, sel []Index, rest int) (s selection, err error)
 		s.plain(&axis, shape, Ellipsis, rest, joint)
 	}
 	if joint {
-		if s.resultDims+b.n > maxResultDims {
-			return s, fmt.Errorf("ndarray: %w: the result would have %d dimensions, at most %d", frame.ErrBounds, s.resultDims+b.n, maxResultDims)
+		if s.resultDims+b.n > MaxResultDims {
+			return s, fmt.Errorf("ndarray: %w: the result would have %d dimensions, at most %d", frame.ErrBounds, s.resultDims+b.n, MaxResultDims)
 		}
 		s.insert(where, &b)
 	}
 	var ok bool
-	if s.items, ok = product(s.shape()); !ok {
-		return s, fmt.Errorf("ndarray: %w: more than 2^63 items selected", errTooLarge)
+	if s.Items, ok = grid.Product(s.Shape()); !ok {
+		return s, fmt.Errorf("ndarray: %w: more than 2^63 items selected", grid.ErrTooLarge)
 	}
 	return s, nil
 }
 
-// jointLists tells whether the index arrays of a selection go together, which all of them must do or none.
+// jointLists reports whether the index arrays of a selection go together, which all of them must do or none.
 func jointLists(sel []Index) (bool, error) {
 	first := -1
 	for i, x := range sel {
-		array, ok := x.(*indexArray)
+		array, ok := x.(*IndexArray)
 		if !ok {
 			continue
 		}
 		if first < 0 {
 			first = i
-		} else if other := sel[first].(*indexArray); other.joint() != array.joint() {
-			return false, fmt.Errorf("index %d is a %v and index %d a %v: lists of single axes (Pick, Mask) and lists that go together (Coords, MaskND) cannot stand in one selection", first, other.kind, i, array.kind)
+		} else if other := sel[first].(*IndexArray); other.joint() != array.joint() {
+			return false, fmt.Errorf("index %d is a %v and index %d a %v: lists of single axes (Pick, Mask) and lists that go together (Coords, MaskND) cannot stand in one selection", first, other.Kind, i, array.Kind)
 		}
 	}
-	return sel[first].(*indexArray).joint(), nil
+	return sel[first].(*IndexArray).joint(), nil
 }
 
 func (k arrayKind) String() string {
@@ -129,15 +130,15 @@ func (k arrayKind) String() string {
 // arrays sets b to the shape of the index arrays of a selection.
 func (b *broadcast) arrays(sel []Index) error {
 	for i, x := range sel {
-		array, ok := x.(*indexArray)
+		array, ok := x.(*IndexArray)
 		if !ok {
 			continue
 		}
 		err := array.sound()
-		if err == nil && array.mask() {
-			err = b.merge([]int64{array.count()})
+		if err == nil && array.Mask() {
+			err = b.merge([]int64{array.Count()})
 		} else if err == nil {
-			err = b.merge(array.shape)
+			err = b.merge(array.Shape)
 		}
 		if err != nil {
 			return fmt.Errorf("index %d: %s", i, err)
@@ -147,17 +148,17 @@ func (b *broadcast) arrays(sel []Index) error {
 }
 
 // plain applies an index that is no array. An integer beside index arrays that go together is one of them.
-func (s *selection) plain(axis *int, shape []int64, x Index, rest int, joint bool) (err error) {
+func (s *Selection) plain(axis *int, shape []int64, x Index, rest int, joint bool) (err error) {
 	n := 1
 	switch x := x.(type) {
-	case point:
+	case Point:
 		if err = s.take(*axis, shape[*axis], int64(x)); err == nil && joint {
-			s.place.owner[*axis] = 1
+			s.Place.owner[*axis] = 1
 		}
-	case span:
-		s.place.dim[*axis] = int8(s.resultDims)
-		err = s.slice(*axis, shape[*axis], x)
-	case marker:
+	case Span:
+		s.Place.dim[*axis] = int8(s.resultDims)
+		err = s.Slice(*axis, shape[*axis], x)
+	case Marker:
 		switch x {
 		case NewAxis:
 			s.push(1)
@@ -166,7 +167,7 @@ func (s *selection) plain(axis *int, shape []int64, x Index, rest int, joint boo
 			n = rest
 		}
 		for i := *axis; i < *axis+n; i++ {
-			s.place.dim[i] = int8(s.resultDims)
+			s.Place.dim[i] = int8(s.resultDims)
 			s.whole(i, shape[i])
 		}
 	}
@@ -175,9 +176,9 @@ func (s *selection) plain(axis *int, shape []int64, x Index, rest int, joint boo
 }
 
 // list applies an index array.
-func (s *selection) list(axis *int, shape []int64, x *indexArray) error {
-	pl, from := &s.place, *axis
-	*axis += x.axes(len(shape))
+func (s *Selection) list(axis *int, shape []int64, x *IndexArray) error {
+	pl, from := &s.Place, *axis
+	*axis += x.Axes(len(shape))
 	if err := x.sound(); err != nil {
 		return err
 	}
@@ -186,19 +187,19 @@ func (s *selection) list(axis *int, shape []int64, x *indexArray) error {
 			pl.owner[i] = 1
 		}
 	} else {
-		n := x.count()
-		pl.points[pl.lists], pl.last[pl.lists] = n, int8(s.resultDims)
-		pl.lists++
-		pl.owner[from] = int8(pl.lists)
+		n := x.Count()
+		pl.Points[pl.Lists], pl.last[pl.Lists] = n, int8(s.resultDims)
+		pl.Lists++
+		pl.owner[from] = int8(pl.Lists)
 		s.push(n)
 	}
-	if !x.mask() {
-		if x.joint() && pl.points[0] == 0 {
+	if !x.Mask() {
+		if x.joint() && pl.Points[0] == 0 {
 			return nil // as in NumPy: numbers that are broadcast away are not looked at
 		}
 		return x.inside(from, shape)
 	}
-	for i, n := range x.shape {
+	for i, n := range x.Shape {
 		if have := shape[from+i]; n != have && n != 0 { // NumPy does not compare a length of 0
 			return fmt.Errorf("a mask of length %d for axis %d of length %d", n, from+i, have)
 		}
@@ -206,17 +207,17 @@ func (s *selection) list(axis *int, shape []int64, x *indexArray) error {
 	return nil
 }
 
-// inside tells whether all numbers are inside of the axis.
-func (x *indexArray) inside(axis int, shape []int64) error {
+// inside reports whether all numbers are inside of the axis.
+func (x *IndexArray) inside(axis int, shape []int64) error {
 	n := int64(0)
-	if x.kind == flatKind {
-		n, _ = product(shape)
+	if x.Kind == FlatKind {
+		n, _ = grid.Product(shape)
 	} else {
 		n = shape[axis]
 	}
-	for k, i := range x.at {
+	for k, i := range x.At {
 		if i >= n || i < -n {
-			if x.kind == flatKind {
+			if x.Kind == FlatKind {
 				return fmt.Errorf("number %d is %d, out of range for %d items", k, i, n)
 			}
 			return fmt.Errorf("number %d is %d, out of range for axis %d of length %d", k, i, axis, n)
@@ -226,17 +227,17 @@ func (x *indexArray) inside(axis int, shape []int64) error {
 }
 
 // insert puts the dimensions of the index arrays that go together into the result.
-func (s *selection) insert(where int, b *broadcast) {
+func (s *Selection) insert(where int, b *broadcast) {
 	copy(s.lengths[where+b.n:], s.lengths[where:s.resultDims])
 	copy(s.lengths[where:], b.lengths[:b.n])
 	s.resultDims += b.n
-	for i := range s.ndim {
-		if s.place.dim[i] >= int8(where) {
-			s.place.dim[i] += int8(b.n)
+	for i := range s.Ndim {
+		if s.Place.dim[i] >= int8(where) {
+			s.Place.dim[i] += int8(b.n)
 		}
 	}
-	s.place.last[0] = int8(where + b.n - 1)
+	s.Place.last[0] = int8(where + b.n - 1)
 	if b.n == 0 {
-		s.place.last[0] = -1
+		s.Place.last[0] = -1
 	}
 }

@@ -1,4 +1,4 @@
-package ndarray
+package selection
 
 import (
 	"encoding/binary"
@@ -8,14 +8,14 @@ import (
 	"github.com/goblosc/blosc2/internal/ndcopy"
 )
 
-// listMover is the engine.Mover of a block of which some axes are listed: it moves the items of a listBox.
-type listMover struct {
-	plan     *listPlan
-	part     listBox
-	some     bool   // a part of the block is selected
-	user     []byte // the user side
-	toBlock  bool   // else to the user side
-	one      bool   // the source is one item for all; of the array when it goes to the user side
+// ListMover is the engine.Mover of a block of which some axes are listed: it moves the items of a listBox.
+type ListMover struct {
+	Plan     *ListPlan
+	Part     listBox
+	Some     bool   // a part of the block is selected
+	User     []byte // the user side
+	ToBlock  bool   // else to the user side
+	One      bool   // the source is one item for all; of the array when it goes to the user side
 	dst, src []byte
 	copy     ndcopy.Copy // of the box, for the sum of all offsets
 
@@ -23,66 +23,66 @@ type listMover struct {
 	block    coder.Shuffled
 }
 
-// listMoverOf returns the mover of the last answer of the plan, or a new one.
-func listMoverOf(b *engine.Block) *listMover {
-	m, ok := b.Mover.(*listMover)
+// ListMoverOf returns the mover of the last answer of the plan, or a new one.
+func ListMoverOf(b *engine.Block) *ListMover {
+	m, ok := b.Mover.(*ListMover)
 	if !ok {
-		m = new(listMover)
+		m = new(ListMover)
 		b.Mover = m
 	}
 	return m
 }
 
 // Move implements engine.Mover.
-func (t *listMover) Move(block []byte, kept bool) error {
-	if t.toBlock && !kept {
+func (t *ListMover) Move(block []byte, kept bool) error {
+	if t.ToBlock && !kept {
 		clear(block) // the padding
 	}
-	if !t.some {
+	if !t.Some {
 		return nil
 	}
-	if t.shuffled = false; t.toBlock {
-		t.dst, t.src = block, t.user
+	if t.shuffled = false; t.ToBlock {
+		t.dst, t.src = block, t.User
 	} else {
-		t.dst, t.src = t.user, block
+		t.dst, t.src = t.User, block
 	}
 	t.run()
 	return nil
 }
 
 // Unshuffle implements engine.Mover: where a block has few of the items, no others are unshuffled.
-func (t *listMover) Unshuffle(block coder.Shuffled) bool {
-	if !t.some {
+func (t *ListMover) Unshuffle(block coder.Shuffled) bool {
+	if !t.Some {
 		return true
 	}
-	n := t.part.items
-	for i := range t.plan.lists {
-		if n *= int64(t.part.to[i] - t.part.from[i]); n > t.plan.geo.blockItems || !block.RowsPay(int(n), 1) {
+	n := t.Part.Items
+	for i := range t.Plan.Lists {
+		if n *= int64(t.Part.to[i] - t.Part.from[i]); n > t.Plan.Geo.BlockItems || !block.RowsPay(int(n), 1) {
 			return false
 		}
 	}
-	t.dst, t.block, t.shuffled = t.user, block, true
+	t.dst, t.block, t.shuffled = t.User, block, true
 	t.run()
 	return true
 }
 
 // run moves all items. Of several items for the same destination, the last one in C order of the user side is moved last.
-func (t *listMover) run() {
+func (t *ListMover) run() {
 	c := &t.copy
-	t.plan.loops(c, &t.part.box)
-	if t.toBlock {
+	t.Plan.loops(c, &t.Part.Box)
+	if t.ToBlock {
 		c.Flip()
-		if t.one {
+		if t.One {
 			c.Repeat()
 		}
 	}
 	c.Simplify()
 	// The innermost loop should have the smallest steps on the user side: that of the last list, or of the box.
 	step := &c.DstStep
-	if t.toBlock {
+	if t.ToBlock {
 		step = &c.SrcStep
 	}
-	last := t.plan.lists[len(t.plan.lists)-1].stride * int64(t.plan.moved.size)
+	last := t.Plan.Lists[len(t.Plan.Lists)-1].stride * int64(t.Plan.moved.size)
 	if k := c.N - 1; k >= 0 && last < int64(max(step[k], -step[k])) {
 		t.outside(0, c.Dst, c.Src)
 		return
@@ -91,7 +91,7 @@ func (t *listMover) run() {
 }
 
 // outside runs the loops of the box, from loop i, around the loops over the lists.
-func (t *listMover) outside(i, d, s int) {
+func (t *ListMover) outside(i, d, s int) {
 	c := &t.copy
 	if i == c.N {
 		c.N = 0
@@ -108,26 +108,26 @@ func (t *listMover) outside(i, d, s int) {
 
 // list moves the items of list i and of the lists after it, for one combination of the lists before it, whose offsets
 // are in d and s, in bytes.
-func (t *listMover) list(i, d, s int) {
-	q := &t.plan.lists[i]
-	points := q.points[t.part.from[i]:t.part.to[i]]
-	place, key := steps{at: int(q.stride) * t.plan.moved.size}, steps{key: 1}
+func (t *ListMover) list(i, d, s int) {
+	q := &t.Plan.Lists[i]
+	points := q.Points[t.Part.from[i]:t.Part.to[i]]
+	place, key := steps{at: int(q.stride) * t.Plan.moved.size}, steps{key: 1}
 	to, from := place, key
-	if t.toBlock {
+	if t.ToBlock {
 		to, from = key, place
 	}
-	if t.one {
+	if t.One {
 		from = steps{}
 	}
-	d -= to.key * int(t.part.base[i])
-	s -= from.key * int(t.part.base[i])
+	d -= to.key * int(t.Part.base[i])
+	s -= from.key * int(t.Part.base[i])
 	switch {
-	case t.shuffled && i+1 == len(t.plan.lists):
+	case t.shuffled && i+1 == len(t.Plan.Lists):
 		for k := range points {
 			t.copy.Dst, t.copy.Src = d+to.offset(&points[k]), s+from.offset(&points[k])
 			t.copy.Unshuffle(t.dst, t.block)
 		}
-	case i+1 < len(t.plan.lists):
+	case i+1 < len(t.Plan.Lists):
 		for k := range points {
 			t.list(i+1, d+to.offset(&points[k]), s+from.offset(&points[k]))
 		}

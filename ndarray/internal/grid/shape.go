@@ -1,0 +1,172 @@
+// Package grid computes how an array is divided into chunks and blocks.
+package grid
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// Errors of this package.
+var (
+	ErrShape    = errors.New("invalid shape")
+	ErrTooLarge = chunk.ErrTooLarge
+)
+
+// Limits of the format.
+const (
+	MaxDims       = 16
+	maxItemSize   = maxBlockBytes
+	maxBlockBytes = 1<<29 - 4096
+	maxChunkBytes = math.MaxInt32 - 32
+)
+
+// Dims holds a value per axis, the first axis first. Entries past the number of dimensions are zero.
+type Dims [MaxDims]int64
+
+// Geometry is how an array is cut into chunks and blocks, with every product of dimensions computed and checked
+// once. It is immutable after NewGeometry.
+//
+// Chunks stand in C order over the grid of ceil(shape / ChunkShape). A chunk holds extChunk items: its shape,
+// rounded up to whole blocks. Inside it the blocks stand in C order, and inside a block the items do.
+type Geometry struct {
+	Ndim       int
+	ItemSize   int64
+	Shape      Dims // items
+	ChunkShape Dims // items
+	BlockShape Dims // items
+	extChunk   Dims // items: ChunkShape rounded up to a multiple of BlockShape
+
+	Grid        Dims // chunks along each axis
+	GridStride  Dims // what one step along an axis adds to the chunk number
+	BlockGrid   Dims // blocks of a chunk along each axis
+	BlockNumber Dims // what one step along an axis of BlockGrid adds to the block number
+	ItemStride  Dims // items between neighbours along an axis inside a block
+
+	Items      int64 // of the array
+	Chunks     int64 // of the array
+	Blocks     int64 // of a chunk; fits an int32
+	BlockItems int64 // of a block; fits an int32
+	BlockBytes int64
+	ChunkBytes int64 // of a decoded chunk with its padding: at most maxChunkBytes
+}
+
+// NewGeometry checks a shape with its partition and computes what follows from them. Zero-length dimensions may
+// have chunks and blocks of length zero. Blocks larger than the chunk, and chunks larger than the shape, are valid.
+// The error wraps ErrShape or ErrTooLarge.
+func NewGeometry(shape []int64, chunkShape, blockShape []int32, itemSize int64) (*Geometry, error) {
+	n := len(shape)
+	if n > MaxDims {
+		return nil, fmt.Errorf("ndarray: %w: %d dimensions, at most %d", ErrShape, n, MaxDims)
+	}
+	if len(chunkShape) != n || len(blockShape) != n {
+		return nil, fmt.Errorf("ndarray: %w: %d dimensions, but %d in the chunk shape and %d in the block shape",
+			ErrShape, n, len(chunkShape), len(blockShape))
+	}
+	if itemSize < 1 || itemSize > maxItemSize {
+		return nil, fmt.Errorf("ndarray: %w: item of %d bytes", ErrTooLarge, itemSize)
+	}
+	g := &Geometry{Ndim: n, ItemSize: itemSize}
+	for i := range n {
+		s, c, b := shape[i], int64(chunkShape[i]), int64(blockShape[i])
+		switch {
+		case s < 0 || c < 0 || b < 0:
+			return nil, fmt.Errorf("ndarray: %w: axis %d: negative length in shape %v, chunk shape %v or block shape %v", ErrShape, i, shape, chunkShape, blockShape)
+		case (s > 0 && (c == 0 || b == 0)) || (c > 0 && b == 0):
+			return nil, fmt.Errorf("ndarray: %w: axis %d: shape %d with chunks of %d and blocks of %d", ErrShape, i, s, c, b)
+		}
+		g.Shape[i], g.ChunkShape[i], g.BlockShape[i] = s, c, b
+		g.Grid[i] = CeilDiv(s, c)
+		g.BlockGrid[i] = CeilDiv(c, b)
+		g.extChunk[i] = g.BlockGrid[i] * b
+	}
+	if err := g.multiply(); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// multiply computes all products of dimensions.
+func (g *Geometry) multiply() error {
+	n := g.Ndim
+	var ok bool
+	if g.Items, ok = Product(g.Shape[:n]); !ok {
+		return fmt.Errorf("ndarray: %w: array of shape %v", ErrTooLarge, g.Shape[:n])
+	}
+	chunkItems, ok := Product(g.extChunk[:n])
+	if !ok || chunkItems > maxChunkBytes/g.ItemSize {
+		return fmt.Errorf("ndarray: %w: chunk of shape %v with blocks of %v and items of %d bytes: at most %d bytes",
+			ErrTooLarge, g.ChunkShape[:n], g.BlockShape[:n], g.ItemSize, maxChunkBytes)
+	}
+	g.ChunkBytes = chunkItems * g.ItemSize
+	// A block of a chunk without items may be of any shape, but its size is still kept within the same bound.
+	if g.BlockItems, ok = Product(g.BlockShape[:n]); !ok || g.BlockItems > maxChunkBytes/g.ItemSize {
+		return fmt.Errorf("ndarray: %w: block of shape %v with items of %d bytes: at most %d bytes",
+			ErrTooLarge, g.BlockShape[:n], g.ItemSize, maxChunkBytes)
+	}
+	g.BlockBytes = g.BlockItems * g.ItemSize
+	g.Blocks, _ = Product(g.BlockGrid[:n]) // at most chunkItems
+	g.Chunks, _ = Product(g.Grid[:n])      // at most items
+	if _, ok = Multiply(g.Chunks, g.ChunkBytes); !ok {
+		return fmt.Errorf("ndarray: %w: %d chunks of %d bytes", ErrTooLarge, g.Chunks, g.ChunkBytes)
+	}
+	if g.Chunks > 0 {
+		Strides(&g.GridStride, g.Grid[:n])
+	}
+	if g.Blocks > 0 {
+		Strides(&g.BlockNumber, g.BlockGrid[:n])
+	}
+	if g.BlockItems > 0 {
+		Strides(&g.ItemStride, g.BlockShape[:n])
+	}
+	return nil
+}
+
+// CeilDiv returns a / b rounded up, for a >= 0, and 0 when b is 0.
+func CeilDiv(a, b int64) int64 {
+	if a == 0 || b == 0 {
+		return 0
+	}
+	return (a-1)/b + 1
+}
+
+// Multiply returns a * b for non-negative numbers, and whether it fits.
+func Multiply(a, b int64) (int64, bool) {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	return int64(lo), hi == 0 && lo <= math.MaxInt64
+}
+
+// Product returns the product of non-negative lengths, and whether it fits. A zero anywhere makes it zero.
+func Product(lengths []int64) (int64, bool) {
+	p, fits := int64(1), true
+	for _, n := range lengths {
+		if n == 0 {
+			return 0, true
+		}
+		if fits {
+			p, fits = Multiply(p, n)
+		}
+	}
+	return p, fits
+}
+
+// Strides sets the C order strides of a shape whose product is known to fit and not to be zero.
+func Strides(dst *Dims, shape []int64) {
+	s := int64(1)
+	for i := len(shape) - 1; i >= 0; i-- {
+		dst[i] = s
+		s *= shape[i]
+	}
+}
+
+// ByteSize returns the length of a buffer for a number of items, when this machine can make one.
+func ByteSize(items, itemSize int64) (int, error) {
+	n, ok := Multiply(items, itemSize)
+	if !ok || n > math.MaxInt {
+		return 0, fmt.Errorf("ndarray: %w: %d items of %d bytes", ErrTooLarge, items, itemSize)
+	}
+	return int(n), nil
+}

@@ -1,0 +1,307 @@
+package selection
+
+import "github.com/goblosc/blosc2/ndarray/internal/grid"
+
+// ListPlan is the plan of a selection of which some axes are listed. The listed items are sorted by where they are in
+// storage, so that each chunk and each block has one run of them per list, whatever their order. What is selected of
+// a chunk is the product of these runs, and of a box along the axes that are sliced. It is read-only once made.
+type ListPlan struct {
+	Plan                     // of the axes that are sliced; the others have one item here
+	owner [grid.MaxDims]int8 // of each axis of the array: its list, from 1; 0 for one that is sliced
+	Lists []pointList
+
+	Inside bool // there are lists along the bytes of items
+}
+
+// pointList is a list of items along some axes.
+//
+// The key of an item is the byte at which it stands in the decoded chunks, one after the other, when its other
+// coordinates are zero: the sum over its axes of chunk * GridStride * ChunkBytes + block * BlockNumber * BlockBytes +
+// item * ItemStride * ItemSize. The keys of all lists and the place in the box add up to the place of the item.
+type pointList struct {
+	Points []listed
+	stride int64 // of the places of the list on the user side, in items
+}
+
+// ListPart is the selected part of one chunk.
+type ListPart struct {
+	ChunkPart                     // items and whole are of the axes that are sliced
+	from, to  [grid.MaxDims]int   // the run of each list
+	base      [grid.MaxDims]int64 // the key of the first item of the chunk in each list
+}
+
+// listBox is the selected part of a block: a box of the axes that are sliced, for each combination of listed items.
+type listBox struct {
+	Box
+	from, to [grid.MaxDims]int   // the run of each list
+	base     [grid.MaxDims]int64 // the key of the first item of the block in each list
+}
+
+// NewListPlan makes the plan of a selection that is not empty, which was resolved from sel for what a mapping shows of
+// an array. It takes 16 bytes for each listed item.
+func NewListPlan(g *grid.Geometry, m *Mapping, s *Selection, sel []Index) *ListPlan {
+	p := &ListPlan{Plan: m.newPlan(g)}
+	p.Items = s.Items
+	var stride [MaxResultDims]int64
+	n := int64(1)
+	for i := s.resultDims - 1; i >= 0; i-- {
+		stride[i] = n
+		n *= s.lengths[i]
+	}
+	for i := range m.Ndim {
+		switch x, list := &m.Axes[i], s.Place.owner[i]; {
+		case list == 0:
+			m.planAxis(&p.Plan, i, &s.Axes[i], stride[s.Place.dim[i]])
+		case x.Axis >= 0:
+			p.owner[x.Axis] = list
+			p.Axes[x.Axis] = planAxis{step: 1, count: 1, chunks: 1}
+		case x.Bytes < 0: // keys are not negative: count from the first byte
+			p.moved.offset += int(x.Count-1) * x.Bytes
+		}
+	}
+	p.Lists = make([]pointList, s.Place.Lists)
+	for i := range p.Lists {
+		l := &p.Lists[i]
+		l.Points = make([]listed, s.Place.Points[i])
+		if last := s.Place.last[i]; last >= 0 {
+			l.stride = stride[last]
+		}
+	}
+	var buf grid.Dims
+	p.collect(m.Shape(&buf), s, sel)
+	for i := range p.Lists {
+		p.store(m, s, i)
+		sortListed(p.Lists[i].Points)
+	}
+	return p
+}
+
+// collect sets the key of each listed item to its place in C order of the listed axes of what has the given shape.
+func (p *ListPlan) collect(shape []int64, s *Selection, sel []Index) {
+	for i := range p.Lists {
+		for k := range p.Lists[i].Points {
+			p.Lists[i].Points[k].at = int64(k)
+		}
+	}
+	axis, list := 0, 0
+	joint := s.lengths[int(s.Place.last[0])+1-s.Place.joint:][:s.Place.joint]
+	for _, x := range sel {
+		switch x := x.(type) {
+		case Point:
+			if s.Place.owner[axis] > 0 {
+				n, at := shape[axis], s.Axes[axis].Start
+				for k := range p.Lists[0].Points {
+					y := &p.Lists[0].Points[k]
+					y.key = y.key*n + at
+				}
+			}
+			axis++
+		case Span:
+			axis++
+		case Marker:
+			switch x {
+			case All:
+				axis++
+			case Ellipsis:
+				axis = afterEllipsis(len(shape), sel)
+			}
+		case *IndexArray:
+			n, numbers, from := x.numbers(shape, axis)
+			if x.joint() {
+				appendCoordinate(p.Lists[0].Points, joint, n, numbers, from)
+			} else {
+				appendCoordinate(p.Lists[list].Points, nil, n, numbers, nil)
+				list++
+			}
+			axis += x.Axes(len(shape))
+		}
+	}
+}
+
+// afterEllipsis returns the axis of the first index behind an ellipsis.
+func afterEllipsis(ndim int, sel []Index) int {
+	axis := ndim
+	for i := len(sel) - 1; i >= 0 && sel[i] != Ellipsis; i-- {
+		if x, ok := sel[i].(*IndexArray); ok {
+			axis -= x.Axes(ndim)
+		} else if sel[i] != NewAxis {
+			axis--
+		}
+	}
+	return axis
+}
+
+// numbers returns the index array as one of numbers below n: a mask becomes the places of its items in C order.
+func (x *IndexArray) numbers(shape []int64, axis int) (n int64, at, from []int64) {
+	n = 1
+	for _, length := range shape[axis : axis+x.Axes(len(shape))] {
+		n *= length
+	}
+	if !x.Mask() {
+		return n, x.At, x.Shape
+	}
+	at = make([]int64, 0, x.Count())
+	for i, k := range x.Keep {
+		if k {
+			at = append(at, int64(i))
+		}
+	}
+	return n, at, []int64{int64(len(at))}
+}
+
+// appendCoordinate multiplies the keys of points by n and adds to each its number, negative ones counted from n.
+// The points have a shape, to which the one of the numbers is broadcast.
+func appendCoordinate(points []listed, shape []int64, n int64, numbers, from []int64) {
+	if len(numbers) == len(points) { // then nothing is repeated
+		for k, i := range numbers {
+			if i < 0 {
+				i += n
+			}
+			points[k].key = points[k].key*n + i
+		}
+		return
+	}
+	var at, stride [MaxResultDims]int64
+	step := int64(1)
+	for i := len(from) - 1; i >= 0; i-- {
+		if from[i] > 1 {
+			stride[len(shape)-len(from)+i] = step
+			step *= from[i]
+		}
+	}
+	where := int64(0)
+	for k := range points {
+		i := numbers[where]
+		if i < 0 {
+			i += n
+		}
+		points[k].key = points[k].key*n + i
+		for d := len(shape) - 1; d >= 0; d-- {
+			where += stride[d]
+			if at[d]++; at[d] < shape[d] {
+				break
+			}
+			where -= stride[d] * shape[d]
+			at[d] = 0
+		}
+	}
+}
+
+// store turns the keys of a list from places in C order of the axes of a view into places in storage.
+func (p *ListPlan) store(m *Mapping, s *Selection, list int) {
+	g := p.Geo
+	points := p.Lists[list].Points
+	var axes []int
+	for axis := range m.Ndim {
+		if int(s.Place.owner[axis]) == list+1 {
+			axes = append(axes, axis)
+			p.Inside = p.Inside || m.Axes[axis].Axis < 0 && m.Axes[axis].Bytes != 0
+		}
+	}
+	for k := range points {
+		rest, key := points[k].key, int64(0)
+		for j := len(axes) - 1; j >= 0; j-- {
+			x := &m.Axes[axes[j]]
+			i := rest
+			if j > 0 {
+				rest, i = divide(rest, x.Count)
+			}
+			if x.Axis < 0 {
+				if x.Bytes < 0 {
+					i -= x.Count - 1
+				}
+				key += i * int64(x.Bytes)
+				continue
+			}
+			axis := x.Axis
+			chunk, i := divide(x.Start+i*x.Step, g.ChunkShape[axis])
+			block, i := divide(i, g.BlockShape[axis])
+			key += chunk*g.GridStride[axis]*g.ChunkBytes + block*g.BlockNumber[axis]*g.BlockBytes + i*g.ItemStride[axis]*g.ItemSize
+		}
+		points[k].key = key
+	}
+}
+
+// divide returns a / b and the rest, for numbers that are not negative. Processors divide small ones much faster.
+func divide(a, b int64) (quotient, rest int64) {
+	if (a|b)>>32 == 0 {
+		q := uint32(a) / uint32(b)
+		return int64(q), int64(uint32(a) - q*uint32(b))
+	}
+	q := a / b
+	return q, a - q*b
+}
+
+// First sets c to the first touched chunk. There always is one.
+func (p *ListPlan) First(c *ListPart) {
+	for axis := range p.Geo.Ndim {
+		if p.owner[axis] == 0 {
+			c.at[axis] = 0
+			p.place(&c.ChunkPart, axis)
+		}
+	}
+	for i := range p.Lists {
+		p.run(c, i, 0)
+	}
+	p.finish(c)
+}
+
+// Next moves c to the next touched chunk, or returns false after the last one. All chunks of a run follow each other, so
+// that a single list is gone through once.
+func (p *ListPlan) Next(c *ListPart) bool {
+	for axis := p.Geo.Ndim - 1; axis >= 0; axis-- {
+		if p.owner[axis] > 0 {
+			continue
+		}
+		c.at[axis]++
+		more := c.at[axis] < p.Axes[axis].chunks
+		if !more {
+			c.at[axis] = 0
+		}
+		p.place(&c.ChunkPart, axis)
+		if more {
+			p.finish(c)
+			return true
+		}
+	}
+	for i := len(p.Lists) - 1; i >= 0; i-- {
+		more := c.to[i] < len(p.Lists[i].Points)
+		if more {
+			p.run(c, i, c.to[i])
+			p.finish(c)
+			return true
+		}
+		p.run(c, i, 0)
+	}
+	return false
+}
+
+// run sets the part of a list in a chunk: the items from one on that are in the same chunk.
+func (p *ListPlan) run(c *ListPart, list, from int) {
+	points := p.Lists[list].Points
+	number := points[from].key / p.Geo.ChunkBytes
+	c.base[list] = number * p.Geo.ChunkBytes
+	c.from[list] = from
+	c.to[list] = from + below(points[from:], c.base[list]+p.Geo.ChunkBytes)
+	for axis := range p.Geo.Ndim {
+		if int(p.owner[axis]) == list+1 {
+			c.Coord[axis] = number / p.Geo.GridStride[axis]
+			number -= c.Coord[axis] * p.Geo.GridStride[axis]
+			c.Origin[axis] = c.Coord[axis] * p.Geo.ChunkShape[axis]
+		}
+	}
+}
+
+// finish computes what depends on all axes and lists.
+func (p *ListPlan) finish(c *ListPart) {
+	g := p.Geo
+	c.Number, c.Items, c.Whole = 0, 1, true
+	for i := range g.Ndim {
+		c.Number += c.Coord[i] * g.GridStride[i]
+		if p.owner[i] == 0 {
+			n := c.Hi[i] - c.Lo[i]
+			c.Items *= n
+			c.Whole = c.Whole && n == min(g.ChunkShape[i], g.Shape[i]-c.Origin[i])
+		}
+	}
+}

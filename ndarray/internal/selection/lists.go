@@ -1,0 +1,147 @@
+package selection
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
+)
+
+// IndexArray is an Index that lists items one by one.
+type IndexArray struct {
+	Kind  arrayKind
+	Shape []int64 // of the numbers or truth values
+	At    []int64 // the numbers, in C order
+	Keep  []bool  // the truth values of a mask, in C order
+}
+
+type arrayKind uint8
+
+const (
+	PickKind   arrayKind = iota // numbers for one axis
+	MaskKind                    // truth values for one axis
+	CoordsKind                  // numbers for one axis, that go together with those of other axes
+	MaskNDKind                  // truth values for len(shape) axes
+	FlatKind                    // numbers for all axes
+)
+
+func (*IndexArray) index() {}
+
+// joint reports whether the index goes together with others of its kind.
+func (x *IndexArray) joint() bool { return x.Kind >= CoordsKind }
+
+// Mask reports whether the index has truth values.
+func (x *IndexArray) Mask() bool { return x.Kind == MaskKind || x.Kind == MaskNDKind }
+
+// Axes returns how many axes the index takes of an array with ndim of them.
+func (x *IndexArray) Axes(ndim int) int {
+	switch x.Kind {
+	case MaskNDKind:
+		return len(x.Shape)
+	case FlatKind:
+		return ndim
+	}
+	return 1
+}
+
+// Count returns how many items are listed.
+func (x *IndexArray) Count() int64 {
+	if !x.Mask() {
+		return int64(len(x.At))
+	}
+	n := int64(0)
+	for _, k := range x.Keep {
+		if k {
+			n++
+		}
+	}
+	return n
+}
+
+// sound reports whether there are as many numbers or truth values as the shape says.
+func (x *IndexArray) sound() error {
+	for _, n := range x.Shape {
+		if n < 0 {
+			return fmt.Errorf("an index array of shape %v", slices.Clone(x.Shape))
+		}
+	}
+	n, ok := grid.Product(x.Shape)
+	if have := max(len(x.At), len(x.Keep)); !ok || n != int64(have) || len(x.Shape) > MaxResultDims {
+		return fmt.Errorf("an index array of shape %v with %d values", slices.Clone(x.Shape), have)
+	}
+	return nil
+}
+
+// String returns the index in NumPy's notation, with all its numbers; a Pick reads as the list that it is.
+func (x *IndexArray) String() string {
+	if err := x.sound(); err != nil {
+		return "invalid(" + err.Error() + ")"
+	}
+	var b []byte
+	if x.Kind == FlatKind {
+		b = append(b, "flat"...)
+	}
+	if n, brackets := int64(1), 0; len(x.At)+len(x.Keep) == 0 {
+		for n > 0 && n <= 1<<10 {
+			n *= x.Shape[brackets]
+			brackets++
+		}
+		if n > 0 {
+			return string(append(b, "[]"...)) // too many empty lists
+		}
+	}
+	b, _ = x.appendText(b, x.Shape, 0)
+	return string(b)
+}
+
+// appendText appends the part of the array that starts at value i and has a shape, and returns where the next starts.
+func (x *IndexArray) appendText(b []byte, shape []int64, i int) ([]byte, int) {
+	if len(shape) == 0 {
+		switch {
+		case !x.Mask():
+			return strconv.AppendInt(b, x.At[i], 10), i + 1
+		case x.Keep[i]:
+			return append(b, "True"...), i + 1
+		}
+		return append(b, "False"...), i + 1
+	}
+	b = append(b, '[')
+	for k := range shape[0] {
+		if k > 0 {
+			b = append(b, ", "...)
+		}
+		b, i = x.appendText(b, shape[1:], i)
+	}
+	return append(b, ']'), i
+}
+
+// Pick is the constructor Pick of package ndarray.
+func Pick(indices ...int64) Index {
+	return &IndexArray{Kind: PickKind, Shape: []int64{int64(len(indices))}, At: indices}
+}
+
+// Mask is the constructor Mask of package ndarray.
+func Mask(keep ...bool) Index {
+	return &IndexArray{Kind: MaskKind, Shape: []int64{int64(len(keep))}, Keep: keep}
+}
+
+// Coords is the constructor Coords of package ndarray.
+func Coords(indices ...int64) Index {
+	return &IndexArray{Kind: CoordsKind, Shape: []int64{int64(len(indices))}, At: indices}
+}
+
+// CoordsND is the constructor CoordsND of package ndarray.
+func CoordsND(shape, indices []int64) Index {
+	return &IndexArray{Kind: CoordsKind, Shape: shape, At: indices}
+}
+
+// MaskND is the constructor MaskND of package ndarray.
+func MaskND(shape []int64, keep []bool) Index {
+	return &IndexArray{Kind: MaskNDKind, Shape: shape, Keep: keep}
+}
+
+// Flat is the constructor Flat of package ndarray.
+func Flat(positions ...int64) Index {
+	return &IndexArray{Kind: FlatKind, Shape: []int64{int64(len(positions))}, At: positions}
+}

@@ -1,0 +1,215 @@
+package selection
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
+)
+
+// Mapping says which items of an array a view shows, and where. Each axis of the view goes along one axis of the
+// array, along the bytes of an item, or stays at the same item; each axis of the array has one in the view, or a fixed
+// coordinate. So views of views are one mapping, too. It is immutable once made.
+type Mapping struct {
+	Ndim  int                    // of the view
+	Axes  [grid.MaxDims]ViewAxis // of the view
+	fixed grid.Dims              // the coordinate along each axis of the array that has none in the view
+
+	Offset int // where what is shown starts in an item, in bytes
+	Dtype  meta.DType
+}
+
+// ViewAxis is an axis of a view.
+type ViewAxis struct {
+	Axis  int8  // of the array, or -1
+	Start int64 // item k stands at start + k*step along the axis of the array
+	Step  int64 // 1 when there are less than two items
+	Count int64 // items
+	Bytes int   // without an axis: from one item to the next, inside an item of the array; 0 repeats the same
+}
+
+// Identity returns the mapping that shows an array as it is.
+func Identity(g *grid.Geometry, dtype meta.DType) Mapping {
+	m := Mapping{Ndim: g.Ndim, Dtype: dtype}
+	for i := range g.Ndim {
+		m.Axes[i] = ViewAxis{Axis: int8(i), Step: 1, Count: g.Shape[i]}
+	}
+	return m
+}
+
+// Shape returns the shape of the view in memory of buf.
+func (m *Mapping) Shape(buf *grid.Dims) []int64 {
+	for i := range m.Ndim {
+		buf[i] = m.Axes[i].Count
+	}
+	return buf[:m.Ndim]
+}
+
+// Whole reports whether whole items of the array are shown, of a size.
+func (m *Mapping) Whole(itemSize int) bool { return m.Dtype.Size == itemSize }
+
+// Check reports whether all items that are shown are inside of an array.
+func (m *Mapping) Check(g *grid.Geometry) error {
+	var shape, most grid.Dims
+	for i := range m.Ndim {
+		if m.Axes[i].Count == 0 {
+			return nil
+		}
+	}
+	most = m.fixed
+	for i := range m.Ndim {
+		if x := &m.Axes[i]; x.Axis >= 0 {
+			most[x.Axis] = max(x.Start, x.Start+(x.Count-1)*x.Step)
+		}
+	}
+	for i := range g.Ndim {
+		if most[i] >= g.Shape[i] {
+			return fmt.Errorf("ndarray: %w: a view of shape %v shows index %d along axis %d of an array that has shape %v now", frame.ErrBounds, slices.Clone(m.Shape(&shape)), most[i], i, slices.Clone(g.Shape[:g.Ndim]))
+		}
+	}
+	return nil
+}
+
+// Repeats reports whether an item of the array stands at several places of the view.
+func (m *Mapping) Repeats() bool {
+	for i := range m.Ndim {
+		if x := &m.Axes[i]; x.Axis < 0 && x.Bytes == 0 && x.Count > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// Push adds an axis.
+func (m *Mapping) Push(x ViewAxis) error {
+	if m.Ndim == grid.MaxDims {
+		return fmt.Errorf("ndarray: %w: a view of more than %d dimensions", grid.ErrShape, grid.MaxDims)
+	}
+	m.Axes[m.Ndim] = x
+	m.Ndim++
+	return nil
+}
+
+// Fix sets item k of an axis as the one that is shown of it; the axis is no longer one of the view.
+func (m *Mapping) Fix(x *ViewAxis, k int64) {
+	if x.Axis >= 0 {
+		m.fixed[x.Axis] = x.Start + k*x.Step
+	} else {
+		m.Offset += int(k) * x.Bytes
+	}
+}
+
+// Take returns what a slice leaves of an axis, and where in an item it starts, in bytes.
+func (x *ViewAxis) Take(s *AxisSelection) (y ViewAxis, inside int) {
+	y = ViewAxis{Axis: x.Axis, Step: 1, Count: s.Count}
+	switch {
+	case s.Count == 0:
+	case x.Axis < 0:
+		inside = int(s.Start) * x.Bytes
+		y.Bytes = x.Bytes * int(s.Step)
+	default:
+		y.Start = x.Start + s.Start*x.Step
+		if s.Count > 1 {
+			y.Step = x.Step * s.Step
+		}
+	}
+	return y, inside
+}
+
+// Slice returns the mapping of a selection.
+func (m *Mapping) Slice(sel []Index) (Mapping, error) {
+	var buf grid.Dims
+	s, err := Resolve(m.Shape(&buf), sel)
+	if err != nil {
+		return *m, err
+	}
+	if s.Place.Lists > 0 {
+		return *m, fmt.Errorf("ndarray: %w: a view cannot list items one by one: read them, or a selection of the view", frame.ErrBounds)
+	}
+	named, dots := 0, false
+	for _, x := range sel {
+		if x == Ellipsis {
+			dots = true
+		} else if x != NewAxis {
+			named++
+		}
+	}
+	if !dots {
+		sel = append(slices.Clone(sel), Ellipsis)
+	}
+	next := *m
+	next.Ndim, next.Axes = 0, [grid.MaxDims]ViewAxis{}
+	axis := 0
+	for _, x := range sel {
+		n := 1
+		switch x {
+		case NewAxis:
+			if err := next.Push(ViewAxis{Axis: -1, Step: 1, Count: 1}); err != nil {
+				return *m, err
+			}
+			continue
+		case Ellipsis:
+			n = m.Ndim - named
+		}
+		for range n {
+			x, taken := &m.Axes[axis], &s.Axes[axis]
+			axis++
+			if taken.dropped {
+				next.Fix(x, taken.Start)
+				continue
+			}
+			y, inside := x.Take(taken)
+			next.Offset += inside
+			if err := next.Push(y); err != nil {
+				return *m, err
+			}
+		}
+	}
+	return next, nil
+}
+
+// Plan makes the plan of a selection of a view without lists. stride is, for each axis of the view, the distance of
+// neighbors on the user side, in items of the view.
+func (m *Mapping) Plan(g *grid.Geometry, axes *[grid.MaxDims]AxisSelection, stride *grid.Dims) Plan {
+	p := m.newPlan(g)
+	for i := range m.Ndim {
+		m.planAxis(&p, i, &axes[i], stride[i])
+	}
+	return p
+}
+
+// newPlan returns a plan that selects the item at the origin of the view.
+func (m *Mapping) newPlan(g *grid.Geometry) Plan {
+	p := Plan{Geo: g, Items: 1, Chunks: 1, moved: moved{size: m.Dtype.Size, offset: m.Offset}}
+	for i := range g.Ndim {
+		p.Axes[i] = planAxis{First: m.fixed[i], step: 1, count: 1, chunks: 1}
+	}
+	return p
+}
+
+// planAxis plans a slice of an axis of the view.
+func (m *Mapping) planAxis(p *Plan, i int, s *AxisSelection, stride int64) {
+	y, inside := m.Axes[i].Take(s)
+	if y.Axis >= 0 {
+		p.Items *= y.Count
+		p.slice(int(y.Axis), &AxisSelection{Start: y.Start, Step: y.Step, Count: y.Count}, stride)
+		return
+	}
+	q := &p.moved
+	q.offset += inside
+	if y.Count > 1 {
+		q.count[q.n], q.user[q.n], q.item[q.n] = int(y.Count), int(stride)*q.size, y.Bytes
+		q.n++
+	}
+}
+
+// Strides sets the distance of neighbours along each axis in the result of a selection without lists, in items.
+func (s *Selection) Strides(stride *grid.Dims) {
+	n := int64(1)
+	for i := s.Ndim - 1; i >= 0; i-- {
+		stride[i] = n
+		n *= s.Axes[i].Count
+	}
+}
