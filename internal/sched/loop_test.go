@@ -151,8 +151,10 @@ func TestLoopPanic(t *testing.T) {
 				})
 			}
 			all.Wait()
-			c.Lock()
-			c.Unlock()
+			func() { // the lock is free
+				c.Lock()
+				defer c.Unlock()
+			}()
 			if err := c.Finish(); err != ErrPanic {
 				t.Errorf("%d workers, %s in a step: error %v", workers, what, err)
 			}
