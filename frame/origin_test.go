@@ -93,7 +93,7 @@ func TestDataElsewhere(t *testing.T) {
 		{"LazyArray", 1, map[string]any{"_LazyArray": map[string]any{"expression": "a * 2", "operands": map[string]any{}}}, `is a lazy expression "a * 2" saved`},
 		{"LazyArray", 2, map[string]any{"_LazyArray": map[string]any{"UDF": "def f(): pass", "name": "f"}}, `is a lazy function "f" saved`},
 		{"LazyArray", 2, map[string]any{"_LazyArray": map[string]any{"expression": strings.Repeat("x", 5000)}}, "xxx"},
-		{"proxy-source", proxyOf("/data/a.b2nd"), nil, `chunk 0: super-chunk is a cache by python-blosc2's Proxy of "/data/a.b2nd", and this chunk was not fetched`},
+		{"proxy-source", proxyOf("/data/a.b2nd"), nil, `: super-chunk is a cache by python-blosc2's Proxy of "/data/a.b2nd", and this chunk was not fetched`},
 		{"proxy-source", meta.Map{{Key: "local_abspath", Value: nil}, {Key: "urlpath", Value: meta.Tuple{"a.b2nd", "https://cat2.cloud/", "secret"}}}, nil, `Proxy of "a.b2nd" at "https://cat2.cloud/", and`},
 		{"proxy-source", []any{}, nil, "of a source that it does not name"},
 	} {
