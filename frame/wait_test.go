@@ -199,6 +199,9 @@ func TestWaitForLock(t *testing.T) {
 
 // TestCloseRaces closes frames while they are read in all ways. A read gives the right bytes or ErrClosed.
 func TestCloseRaces(t *testing.T) {
+	if runtime.GOARCH == "wasm" {
+		t.Skip("there is one thread: reads without a pause keep Close from running")
+	}
 	dir := t.TempDir()
 	fill := func(b *Batch) error {
 		for i := range 20 {
