@@ -82,7 +82,7 @@ func TestUserCodec(t *testing.T) {
 	if params.Level != 3 || params.Meta != 77 || params.TypeSize != 300 || len(params.BlockShape) != 1 {
 		t.Errorf("the encoder was told %+v", params)
 	}
-	got, err := Decode(nil, b, &Options{Codecs: o.Codecs, ItemSize: 300, BlockShape: []int32{2}})
+	got, err := Decode(nil, b, &Options{Codecs: o.Codecs, ItemSize: 300, BlockShape: []int32{2}, Concurrency: 1})
 	if err != nil || !bytes.Equal(got[:600], bytes.Repeat(src[:1], 600)) {
 		t.Errorf("%x, %v", got, err)
 	}
