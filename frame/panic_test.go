@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,67 +17,18 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/sched"
+	"github.com/goblosc/blosc2/internal/trap"
 )
 
-// trap makes functions of the user panic, or call runtime.Goexit, when it is armed.
-type trap struct {
-	armed  atomic.Bool
-	goexit bool
-}
-
-func (b *trap) tick() {
-	switch {
-	case !b.armed.Load():
-	case b.goexit:
-		runtime.Goexit()
-	default:
-		panic(b)
-	}
-}
-
-// spring calls f with the trap armed, and wants it to end as the trap says, with the original value.
-func (b *trap) spring(t testing.TB, f func() error) {
-	t.Helper()
-	b.armed.Store(true)
-	done := make(chan string, 1)
-	go func() {
-		how := "runtime.Goexit"
-		defer func() {
-			if v := recover(); v == any(b) {
-				how = "panic"
-			} else if v != nil {
-				how = fmt.Sprint("another panic: ", v)
-			}
-			done <- how
-		}()
-		err := f()
-		how = fmt.Sprint("returned ", err)
-	}()
-	want := "panic"
-	if b.goexit {
-		want = "runtime.Goexit"
-	}
-	select {
-	case how := <-done:
-		if how != want {
-			t.Errorf("%s, want %s", how, want)
-		}
-	case <-time.After(30 * time.Second):
-		buf := make([]byte, 1<<20)
-		t.Fatalf("it hangs\n%s", buf[:runtime.Stack(buf, true)])
-	}
-	b.armed.Store(false)
-}
-
 // trapCodec is a codec for bytes that repeat every 256 bytes.
-type trapCodec struct{ *trap }
+type trapCodec struct{ *trap.Trap }
 
 func (trapCodec) ID() codec.ID                                     { return codec.FromCode(200) }
 func (trapCodec) Format() codec.Format                             { return codec.FormatUser }
 func (c trapCodec) NewEncoder(codec.Params) (codec.Encoder, error) { return c, nil }
 func (c trapCodec) NewDecoder(codec.Params) (codec.Decoder, error) { return c, nil }
 func (c trapCodec) Encode(dst, src []byte) (int, error) {
-	c.tick()
+	c.Tick()
 	if len(src) <= 256 || len(dst) < 256 {
 		return 0, codec.ErrIncompressible
 	}
@@ -86,7 +36,7 @@ func (c trapCodec) Encode(dst, src []byte) (int, error) {
 }
 
 func (c trapCodec) Decode(dst, src []byte) error {
-	c.tick()
+	c.Tick()
 	for i := range dst {
 		dst[i] = src[i%len(src)]
 	}
@@ -94,16 +44,16 @@ func (c trapCodec) Decode(dst, src []byte) error {
 }
 
 // trapFilter is a filter that copies, and ticks.
-type trapFilter struct{ *trap }
+type trapFilter struct{ *trap.Trap }
 
 func (trapFilter) ID() chunk.FilterID { return 200 }
 func (f trapFilter) Forward(dst, src []byte, _ chunk.BlockInfo) error {
-	f.tick()
+	f.Tick()
 	copy(dst, src)
 	return nil
 }
 func (f trapFilter) Backward(dst, src []byte, _ chunk.BlockInfo) error {
-	f.tick()
+	f.Tick()
 	copy(dst, src)
 	return nil
 }
@@ -111,33 +61,33 @@ func (f trapFilter) Backward(dst, src []byte, _ chunk.BlockInfo) error {
 // trapStorage is a Storage that ticks.
 type trapStorage struct {
 	*Memory
-	read, write, truncate *trap
+	read, write, truncate *trap.Trap
 }
 
 func (s *trapStorage) ReadAt(p []byte, off int64) (int, error) {
-	s.read.tick()
+	s.read.Tick()
 	return s.Memory.ReadAt(p, off)
 }
 
 func (s *trapStorage) WriteAt(p []byte, off int64) (int, error) {
-	s.write.tick()
+	s.write.Tick()
 	return s.Memory.WriteAt(p, off)
 }
 
 func (s *trapStorage) Truncate(n int64) error {
-	s.truncate.tick()
+	s.truncate.Tick()
 	return s.Memory.Truncate(n)
 }
 
 // trapSource is an engine.WritePlan of chunks of the same blocks that ticks.
 type trapSource struct {
-	next, block, move *trap
+	next, block, move *trap.Trap
 	n, to             int
 }
 
 func (s *trapSource) Next(v *engine.Visit) bool {
 	if s.n == s.to {
-		s.next.tick()
+		s.next.Tick()
 		return false
 	}
 	v.Chunk = s.n
@@ -147,20 +97,20 @@ func (s *trapSource) Next(v *engine.Visit) bool {
 
 func (s *trapSource) Block(b *engine.Block, _ *engine.Visit, k, _, _ int) {
 	if k == 3 {
-		s.block.tick()
+		s.block.Tick()
 	}
 	*b = engine.Block{Mover: trapMover{s.move, k == 3}}
 }
 
 // trapMover is the Mover of a block that ticks.
 type trapMover struct {
-	*trap
+	*trap.Trap
 	ticks bool
 }
 
 func (m trapMover) Move(block []byte, _ bool) error {
 	if m.ticks {
-		m.tick()
+		m.Tick()
 	}
 	for i := range block {
 		block[i] = byte(i)
@@ -173,19 +123,19 @@ func (m trapMover) Unshuffle(coder.Shuffled) bool { return false }
 // trapPlan reads a range and ticks.
 type trapPlan struct {
 	rangePlan
-	next, block, move *trap
+	next, block, move *trap.Trap
 }
 
 func (p *trapPlan) Next(v *engine.Visit) bool {
 	ok := p.rangePlan.Next(v)
 	if !ok {
-		p.next.tick()
+		p.next.Tick()
 	}
 	return ok
 }
 
 func (p *trapPlan) Block(b *engine.Block, _ *engine.Visit, _, _, n int) {
-	p.block.tick()
+	p.block.Tick()
 	*b = engine.Block{Need: n, Mover: trapMover{p.move, true}}
 }
 
@@ -195,38 +145,42 @@ const (
 )
 
 // trapOptions returns options whose functions tick.
-func trapOptions(codecs, filters, pre, post *trap, workers int) *Options {
+func trapOptions(codecs, filters, pre, post *trap.Trap, workers int) *Options {
 	o := &Options{NoSync: true, Concurrency: workers, ChunkSize: trapSize, Overwrite: true}
 	o.Codecs = o.Codecs.With(trapCodec{codecs})
 	o.Filters = o.Filters.With(trapFilter{filters})
 	o.CParams = chunk.CParams{TypeSize: 1, BlockSize: 1 << 10, Codec: codec.FromCode(200), Filters: []chunk.Filter{{ID: 200}}}
-	o.Prefilter = func(dst, src []byte, _ chunk.BlockInfo) error { pre.tick(); copy(dst, src); return nil }
-	o.Postfilter = func(dst, src []byte, _ chunk.BlockInfo) error { post.tick(); copy(dst, src); return nil }
+	o.Prefilter = func(dst, src []byte, _ chunk.BlockInfo) error { pre.Tick(); copy(dst, src); return nil }
+	o.Postfilter = func(dst, src []byte, _ chunk.BlockInfo) error { post.Tick(); copy(dst, src); return nil }
 	return o
 }
 
 // TestPanics lets every kind of function of the user panic, or call runtime.Goexit. The caller must get it, and the frame
 // must then read and edit as before.
 func TestPanics(t *testing.T) {
-	off := new(trap)
+	off := new(trap.Trap)
 	content := make([]byte, trapSize)
 	for i := range content {
 		content[i] = byte(i)
 	}
 	for _, workers := range []int{1, 4} {
 		for _, goexit := range []bool{false, true} {
+			if testing.Short() && goexit != (workers == 1) {
+				continue // each value once
+			}
 			for _, kind := range []string{"memory", "file", "sparse", "locked"} {
 				t.Run(fmt.Sprintf("%d/goexit=%v/%s", workers, goexit, kind), func(t *testing.T) {
 					before := runtime.NumGoroutine()
-					b := &trap{goexit: goexit}
-					cod, fil, pre, post, rd, wr, tr := &trap{goexit: goexit}, &trap{goexit: goexit}, &trap{goexit: goexit}, &trap{goexit: goexit}, &trap{goexit: goexit}, &trap{goexit: goexit}, &trap{goexit: goexit}
+					newTrap := func() *trap.Trap { return &trap.Trap{Goexit: goexit} }
+					cod, fil, pre, post, rd, wr, tr := newTrap(), newTrap(), newTrap(), newTrap(), newTrap(), newTrap(), newTrap()
+					b := newTrap()
 					o := trapOptions(cod, fil, pre, post, workers)
 					o.Sparse, o.Locking = kind == "sparse", kind == "locked" && canLock
 					f := trapFrame(t, kind, o, &trapStorage{NewMemory(nil), rd, wr, tr}, content)
-					use := func(what string, x *trap, call func() error) {
+					use := func(what string, x *trap.Trap, call func() error) {
 						t.Helper()
 						n := f.NumChunks()
-						x.spring(t, call)
+						x.Spring(t, what, call)
 						if f.NumChunks() != n {
 							t.Fatalf("%s: %d chunks, had %d", what, f.NumChunks(), n)
 						}
@@ -239,13 +193,13 @@ func TestPanics(t *testing.T) {
 							return f.edit(func(b *Batch) error { return b.Encode(context.Background(), trapSize, s, 0) })
 						}
 					}
-					for _, x := range []*trap{cod, fil, post} {
+					for _, x := range []*trap.Trap{cod, fil, post} {
 						use("ReadAt", x, read)
 						use("ReadChunk", x, func() error { _, err := f.ReadChunk(nil, 0); return err })
 						use("ReadBlock", x, func() error { _, err := f.ReadBlock(nil, 0, 1); return err })
 						use("Verify", x, func() error { return f.Verify(context.Background(), func(err error) error { return err }) })
 					}
-					for _, x := range []*trap{cod, fil, pre} {
+					for _, x := range []*trap.Trap{cod, fil, pre} {
 						use("Append", x, edit)
 						use("Encode", x, encode(&trapSource{off, off, off, 0, trapChunks}))
 						use("AppendBlocks", x, func() error { return f.AppendBlocks([][]byte{content, content}) })
@@ -257,7 +211,7 @@ func TestPanics(t *testing.T) {
 					use("WritePlan.Next", b, encode(&trapSource{b, off, off, 0, 2}))
 					use("WritePlan.Block", b, encode(&trapSource{off, b, off, 0, 2}))
 					use("Mover.Move, writing", b, encode(&trapSource{off, off, b, 0, 2}))
-					plan := func(next, block, move *trap) func() error {
+					plan := func(next, block, move *trap.Trap) func() error {
 						return func() error {
 							v, err := f.View()
 							must(t, err)
@@ -273,7 +227,7 @@ func TestPanics(t *testing.T) {
 						use("Storage.ReadAt of a chunk", rd, func() error { _, err := f.RawChunk(nil, 0); return err })
 						use("Storage.ReadAt of an edit", rd, func() error { return f.Delete(0) })
 						use("Storage.WriteAt", wr, edit)
-						tr.spring(t, func() error { return f.Delete(f.NumChunks() - 1) })
+						tr.Spring(t, "Storage.Truncate", func() error { return f.Delete(f.NumChunks() - 1) })
 						trapUse(t, "Storage.Truncate, after the commit", f, content)
 					}
 					trapBatch(t, f, pre, content)
@@ -338,14 +292,14 @@ func trapUse(t testing.TB, what string, f *Frame, content []byte) {
 }
 
 // trapBatch wants a batch that a panic has left half done to fail when it is committed all the same.
-func trapBatch(t *testing.T, f *Frame, x *trap, content []byte) {
-	if x.goexit {
+func trapBatch(t *testing.T, f *Frame, x *trap.Trap, content []byte) {
+	if x.Goexit {
 		return // nobody could commit it
 	}
 	b, err := f.Begin(context.Background())
 	must(t, err)
-	src := &trapSource{new(trap), new(trap), new(trap), 0, 2}
-	x.spring(t, func() error { return b.Encode(context.Background(), trapSize, src, 0) })
+	src := &trapSource{new(trap.Trap), new(trap.Trap), new(trap.Trap), 0, 2}
+	x.Spring(t, "Batch.Encode", func() error { return b.Encode(context.Background(), trapSize, src, 0) })
 	if err := b.Commit(); !errors.Is(err, sched.ErrPanic) {
 		t.Error(err)
 	}
@@ -355,13 +309,13 @@ func trapBatch(t *testing.T, f *Frame, x *trap, content []byte) {
 // TestPanicReports lets what Create, Verify and Salvage call, and the source of NewReader, panic.
 func TestPanicReports(t *testing.T) {
 	for _, goexit := range []bool{false, true} {
-		b := &trap{goexit: goexit}
+		b := &trap.Trap{Goexit: goexit}
 		dir := t.TempDir()
 		for _, sparse := range []bool{false, true} {
 			name := filepath.Join(dir, fmt.Sprint("x", sparse))
 			o := &Options{NoSync: true, Locking: canLock, Sparse: sparse}
-			b.spring(t, func() error {
-				_, err := Create(name, o, func(*Batch) error { b.tick(); return nil })
+			b.Spring(t, "Create", func() error {
+				_, err := Create(name, o, func(*Batch) error { b.Tick(); return nil })
 				return err
 			})
 			if _, err := os.Lstat(name); err == nil {
@@ -385,14 +339,14 @@ func TestPanicReports(t *testing.T) {
 		must(t, os.WriteFile(broken, raw, 0o666))
 		f, err := Open(broken, nil)
 		must(t, err)
-		b.spring(t, func() error { return f.Verify(context.Background(), func(error) error { b.tick(); return nil }) })
+		b.Spring(t, "Verify", func() error { return f.Verify(context.Background(), func(error) error { b.Tick(); return nil }) })
 		if n := f.snap.Load().readers.Load(); n != 0 {
 			t.Error(n, "readers")
 		}
 		must(t, f.Close())
 		fds := openFiles(t)
-		b.spring(t, func() error {
-			_, _, err := Salvage(context.Background(), broken, filepath.Join(dir, "new"), nil, func(error) { b.tick() })
+		b.Spring(t, "Salvage", func() error {
+			_, _, err := Salvage(context.Background(), broken, filepath.Join(dir, "new"), nil, func(error) { b.Tick() })
 			return err
 		})
 		if n := openFiles(t); n != fds {
@@ -400,10 +354,10 @@ func TestPanicReports(t *testing.T) {
 		}
 		raw, err = os.ReadFile(name)
 		must(t, err)
-		src := &trapStorage{NewMemory(raw), b, new(trap), new(trap)}
+		src := &trapStorage{NewMemory(raw), b, new(trap.Trap), new(trap.Trap)}
 		f, err = NewReader(src, int64(len(raw)), &Options{Concurrency: 4})
 		must(t, err)
-		b.spring(t, func() error { _, err := f.ReadAt(make([]byte, 8000), 0); return err })
+		b.Spring(t, "ReadAt", func() error { _, err := f.ReadAt(make([]byte, 8000), 0); return err })
 		if _, err := f.ReadAt(make([]byte, 8000), 0); err != nil {
 			t.Error(err)
 		}
@@ -430,18 +384,17 @@ func TestPanicCommit(t *testing.T) {
 		raw, err := f.AppendTo(nil)
 		must(t, err)
 		m.WriteAt(raw, 0)
-		st := &countdown{Memory: m, b: new(trap)}
+		st := &countdown{Memory: m}
 		f, err = EditStorage(st, nil)
 		must(t, err)
 		st.left = at
-		st.b.armed.Store(true)
 		panicked := true
 		func() {
 			defer func() { recover() }()
 			must(t, f.Append(stamped(2, 1000)))
 			panicked = false
 		}()
-		st.b.armed.Store(false)
+		st.left = 0
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		b, err := f.Begin(ctx)
 		if err == nil && st.torn {
@@ -471,21 +424,20 @@ func TestPanicCommit(t *testing.T) {
 // countdown is a Storage that panics at one of its writing calls.
 type countdown struct {
 	*Memory
-	b    *trap
-	left int
-	torn bool // the call wrote the header
+	left int  // writing calls up to the panic; 0 = none
+	torn bool // the call that panics writes the header
 }
 
 func (c *countdown) tick() {
-	if c.b.armed.Load() {
+	if c.left > 0 {
 		if c.left--; c.left == 0 {
-			panic(c.b)
+			panic("countdown")
 		}
 	}
 }
 
 func (c *countdown) WriteAt(p []byte, off int64) (int, error) {
-	if c.b.armed.Load() && c.left == 1 {
+	if c.left == 1 {
 		c.torn = off == 0
 	}
 	c.tick()
@@ -493,5 +445,3 @@ func (c *countdown) WriteAt(p []byte, off int64) (int, error) {
 }
 
 func (c *countdown) Sync() error { c.tick(); return nil }
-
-func (c *countdown) Truncate(n int64) error { c.tick(); return c.Memory.Truncate(n) }

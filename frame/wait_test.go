@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/trap"
 )
 
 var noContext context.Context // nil, which callers may pass by mistake
@@ -365,7 +366,7 @@ func TestManyGoroutines(t *testing.T) {
 			check("Append", f.Append(p[i*len(p)/4:(i+1)*len(p)/4]))
 		}
 		check("Encode", f.edit(func(b *Batch) error {
-			return b.Encode(context.Background(), 64*blocks/4, &trapSource{new(trap), new(trap), new(trap), 0, 4}, int64(len(p)))
+			return b.Encode(context.Background(), 64*blocks/4, &trapSource{new(trap.Trap), new(trap.Trap), new(trap.Trap), 0, 4}, int64(len(p)))
 		}))
 		_, err = f.ReadAt(p, 0)
 		check("ReadAt", err)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
-	"github.com/goblosc/blosc2/internal/ndcopy"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/race"
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
@@ -405,7 +405,7 @@ func FuzzOpen(f *testing.F) {
 		}
 		if err == nil {
 			after := make([]byte, c.Size()*int64(c.ItemSize()))
-			if err := c.ReadBytes(context.Background(), after); err != nil || !ndcopy.IsZero(after) {
+			if err := c.ReadBytes(context.Background(), after); err != nil || !coder.IsZero(after) {
 				t.Errorf("filled with zeros, but reads as something else: %v", err)
 			}
 		} else if after := make([]byte, len(before)); readable && len(before) == int(c.Size())*c.ItemSize() {

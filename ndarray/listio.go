@@ -8,7 +8,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/engine"
-	"github.com/goblosc/blosc2/internal/ndcopy"
+	"github.com/goblosc/blosc2/internal/filters"
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
@@ -103,7 +103,7 @@ func (r *listReading) Special(v *engine.Visit, s chunk.Special, value []byte, _,
 	if r.plan.Inside {
 		// The place in the item matters: make a block of it.
 		block := make([]byte, g.BlockBytes)
-		ndcopy.Fill(block, item)
+		filters.Fill(block, item)
 		for _, k := range r.plan.AppendBlocks(nil, &visit.part) {
 			m.Some = r.plan.Box(&m.Part, &visit.part, k)
 			if err := m.Move(block, false); err != nil {

@@ -13,73 +13,24 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/trap"
 )
-
-// trap makes functions of the user panic, or call runtime.Goexit, when it is armed.
-type trap struct {
-	armed  atomic.Bool
-	goexit bool
-}
-
-func (b *trap) tick() {
-	switch {
-	case !b.armed.Load():
-	case b.goexit:
-		runtime.Goexit()
-	default:
-		panic(b)
-	}
-}
-
-// spring calls f with the trap armed, and wants it to end as the trap says, with the original value.
-func (b *trap) spring(t testing.TB, what string, f func() error) {
-	t.Helper()
-	b.armed.Store(true)
-	defer b.armed.Store(false)
-	done := make(chan string, 1)
-	go func() {
-		how := "runtime.Goexit"
-		defer func() {
-			if v := recover(); v == any(b) {
-				how = "panic"
-			} else if v != nil {
-				how = fmt.Sprint("another panic: ", v)
-			}
-			done <- how
-		}()
-		err := f()
-		how = fmt.Sprint("returned ", err)
-	}()
-	want := "panic"
-	if b.goexit {
-		want = "runtime.Goexit"
-	}
-	select {
-	case how := <-done:
-		if how != want {
-			t.Errorf("%s: %s, want %s", what, how, want)
-		}
-	case <-time.After(30 * time.Second):
-		buf := make([]byte, 1<<20)
-		t.Fatalf("%s hangs\n%s", what, buf[:runtime.Stack(buf, true)])
-	}
-}
 
 // ticking is an io.Reader of zeros that ticks when it has given some.
 type ticking struct {
-	*trap
+	*trap.Trap
 	n int
 }
 
 func (r *ticking) Read(p []byte) (int, error) {
 	if r.n += len(p); r.n > 18_000_000 {
-		r.tick()
+		r.Tick()
 	}
 	clear(p)
 	return len(p), nil
 }
 
-func (r *ticking) Write(p []byte) (int, error) { r.tick(); return len(p), nil }
+func (r *ticking) Write(p []byte) (int, error) { r.Tick(); return len(p), nil }
 
 // TestPanics lets functions of the user panic, or call runtime.Goexit: the caller must get it, and the array must then be
 // as it was.
@@ -87,13 +38,16 @@ func TestPanics(t *testing.T) {
 	ctx := context.Background()
 	for _, workers := range []int{1, 4} {
 		for _, goexit := range []bool{false, true} {
+			if testing.Short() && goexit != (workers == 1) {
+				continue // each value once
+			}
 			t.Run(fmt.Sprintf("%d/goexit=%v", workers, goexit), func(t *testing.T) {
 				before := runtime.NumGoroutine()
-				b, pre, post := &trap{goexit: goexit}, &trap{goexit: goexit}, &trap{goexit: goexit}
+				b, pre, post := &trap.Trap{Goexit: goexit}, &trap.Trap{Goexit: goexit}, &trap.Trap{Goexit: goexit}
 				o := &Options{Chunks: []int32{20, 20}, Blocks: []int32{5, 5}}
 				o.Concurrency, o.NoSync = workers, true
-				o.Prefilter = func(dst, src []byte, _ chunk.BlockInfo) error { pre.tick(); copy(dst, src); return nil }
-				o.Postfilter = func(dst, src []byte, _ chunk.BlockInfo) error { post.tick(); copy(dst, src); return nil }
+				o.Prefilter = func(dst, src []byte, _ chunk.BlockInfo) error { pre.Tick(); copy(dst, src); return nil }
+				o.Postfilter = func(dst, src []byte, _ chunk.BlockInfo) error { post.Tick(); copy(dst, src); return nil }
 				data := make([]float32, 100*100)
 				for i := range data {
 					data[i] = float32(i)
@@ -102,9 +56,9 @@ func TestPanics(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				use := func(what string, x *trap, f func() error) {
+				use := func(what string, x *trap.Trap, f func() error) {
 					t.Helper()
-					x.spring(t, what, f)
+					x.Spring(t, what, f)
 					short, cancel := context.WithTimeout(ctx, 20*time.Second)
 					defer cancel()
 					if err := Fill(short, a, float32(5), At(3), At(4)); err != nil {
@@ -129,14 +83,14 @@ func TestPanics(t *testing.T) {
 				use("FromFunc", b, func() error {
 					_, err := FromFunc(ctx, "", []int64{90, 90}, func(x Tile[int8]) error {
 						if x.Start[0] > 30 {
-							b.tick()
+							b.Tick()
 						}
 						return nil
 					}, o)
 					return err
 				})
 				use("Map", b, func() error {
-					_, err := Map(ctx, a, "", func(out []int8, in Tile[float32]) error { b.tick(); return nil }, nil)
+					_, err := Map(ctx, a, "", func(out []int8, in Tile[float32]) error { b.Tick(); return nil }, nil)
 					return err
 				})
 				use("Map, reading", post, func() error {
@@ -155,23 +109,23 @@ func TestPanics(t *testing.T) {
 					})
 					use("Tiles, loop", b, func() error {
 						for range Tiles[float32](ctx, a, ByChunk(a), depth) {
-							b.tick()
+							b.Tick()
 						}
 						return nil
 					})
 				}
-				use("WriteItems", b, func() error { return WriteItems(ctx, &ticking{trap: b}, a) })
+				use("WriteItems", b, func() error { return WriteItems(ctx, &ticking{Trap: b}, a) })
 				name := filepath.Join(t.TempDir(), "big")
 				shape := []int64{20_000_000}
 				use("FromReader", b, func() error {
-					_, err := FromReader(ctx, name, shape, "|u1", &ticking{trap: b}, &Options{})
+					_, err := FromReader(ctx, name, shape, "|u1", &ticking{Trap: b}, &Options{})
 					return err
 				})
 				use("FromSeq", b, func() error {
 					_, err := FromSeq(ctx, name, shape, iter.Seq[int8](func(yield func(int8) bool) {
 						for i := 0; yield(0); i++ {
 							if i == 18_000_000 {
-								b.tick()
+								b.Tick()
 							}
 						}
 					}), nil)
@@ -180,7 +134,7 @@ func TestPanics(t *testing.T) {
 				po := &Options{}
 				po.Prefilter = o.Prefilter
 				use("FromReader, compressing", pre, func() error {
-					_, err := FromReader(ctx, name, shape, "|u1", &ticking{trap: b}, po)
+					_, err := FromReader(ctx, name, shape, "|u1", &ticking{Trap: b}, po)
 					return err
 				})
 				if left, err := filepath.Glob(name + "*"); err != nil || len(left) > 0 {

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/goblosc/blosc2/internal/ndcopy"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 	"github.com/goblosc/blosc2/ndarray/internal/golden"
@@ -339,7 +339,7 @@ func TestTypeFixtures(t *testing.T) {
 		if err := errors.Join(a.ReadBytes(ctx, want), b.ReadBytes(ctx, have)); err != nil || !bytes.Equal(have, want) {
 			t.Errorf("%s: other bytes, %v", name, err)
 		}
-		if ndcopy.IsZero(want) {
+		if coder.IsZero(want) {
 			t.Errorf("%s: nothing but zeros", name)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/goblosc/blosc2/internal/ndcopy"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // TestLostItemSize reads and edits an array of items of 300 bytes whose header says that they have one byte.
@@ -70,7 +70,7 @@ func TestResizeTable(t *testing.T) {
 		if err := a.Resize(ctx, 14); err != nil {
 			t.Fatal(err)
 		}
-		if after := contents(t, a); !bytes.Equal(after[:24], before) || !ndcopy.IsZero(after[24:]) {
+		if after := contents(t, a); !bytes.Equal(after[:24], before) || !coder.IsZero(after[24:]) {
 			t.Errorf("%s: %x, grown %x", name, before, after)
 		}
 		if err := a.Resize(ctx, 5); err != nil {
@@ -79,7 +79,7 @@ func TestResizeTable(t *testing.T) {
 		if err := a.Resize(ctx, 8); err != nil {
 			t.Fatal(err)
 		}
-		if after := contents(t, a); !bytes.Equal(after[:20], before[:20]) || !ndcopy.IsZero(after[20:]) {
+		if after := contents(t, a); !bytes.Equal(after[:20], before[:20]) || !coder.IsZero(after[20:]) {
 			t.Errorf("%s: shrunk and grown %x", name, after)
 		}
 		a.Close()

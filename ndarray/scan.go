@@ -8,7 +8,6 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
-	"github.com/goblosc/blosc2/internal/ndcopy"
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
@@ -61,7 +60,7 @@ func (m *zeroMover) Move(block []byte, _ bool) error {
 	packed := m.box.Packed()
 	c := selection.CopyOf(&packed, &m.box.Block, &m.box.Count, m.box.Ndim, m.itemSize)
 	c.Run(items, block)
-	if !ndcopy.IsZero(items) {
+	if !coder.IsZero(items) {
 		return errNotZero
 	}
 	return nil
@@ -73,7 +72,7 @@ func (m *zeroMover) Unshuffle(coder.Shuffled) bool { return false }
 // Special implements engine.ReadPlan.
 func (z *zeroScan) Special(v *engine.Visit, s chunk.Special, value []byte, _, _ int) error {
 	item, err := v.State.(*readVisit).specialItem(s, value, int(z.plan.Geo.ItemSize))
-	if err == nil && !ndcopy.IsZero(item) {
+	if err == nil && !coder.IsZero(item) {
 		err = errNotZero
 	}
 	return err

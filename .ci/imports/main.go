@@ -1,6 +1,6 @@
 // Command imports checks the shape of the module: which package may import which, what go.mod requires, which names the
-// top level holds, how many files of a package depend on each other, and which exported names only tests use. Run it from the top of the repository. It prints each fault and exits with status 1
-// if there is one.
+// top level holds, how many files of a package depend on each other, and which exported names only tests use. Run it from
+// the top of the repository. It prints each fault and exits with status 1 if there is one.
 //
 // Imports run one way:
 //
@@ -40,10 +40,10 @@ var layers = map[string]struct{ ours, others []string }{
 	"frame": {[]string{"chunk", "meta", "internal/coder", "internal/engine", "internal/ndcopy", "internal/sched", "internal/task",
 		"internal/race", "internal/cpu"}, []string{"golang.org/x/sys/windows"}},
 	"ndarray": {[]string{"frame", "meta", "chunk", "internal/coder", "internal/engine", "internal/ndcopy", "internal/sched",
-		"internal/task", "internal/race", "internal/cpu"}, nil},
+		"internal/filters", "internal/task", "internal/race", "internal/cpu"}, nil},
 
 	"internal/engine":      {[]string{"chunk", "internal/coder", "internal/ndcopy"}, nil},
-	"internal/ndcopy":      {[]string{"internal/coder", "internal/race", "internal/cpu"}, nil},
+	"internal/ndcopy":      {[]string{"internal/coder", "internal/filters", "internal/race", "internal/cpu"}, nil},
 	"internal/sched":       {[]string{"internal/task"}, nil},
 	"internal/coder":       {[]string{"codec", "internal/codecs", "internal/filters", "internal/task"}, nil},
 	"internal/task":        {},
@@ -54,10 +54,11 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/filters":     {[]string{"internal/race", "internal/cpu"}, nil},
 	"internal/guardpage":   {},
 	"internal/manifest":    {},
+	"internal/trap":        {},
 }
 
 // testSupport are packages that any test may import, and nothing else.
-var testSupport = []string{"internal/guardpage", "internal/manifest", "internal/race", "internal/cpu", "internal/cpu/cputest"}
+var testSupport = []string{"internal/guardpage", "internal/manifest", "internal/trap", "internal/race", "internal/cpu", "internal/cpu/cputest"}
 
 // required are the direct requirements of go.mod, all of them.
 var required = []string{

@@ -30,7 +30,7 @@ func Evidence(src io.ReaderAt, off, n, enough int64) int64 {
 		k, _ := src.ReadAt(buf[:min(n-at, evidenceStep)], off+at)
 		for b := buf[:k]; len(b) > 0; {
 			page := b[:min(len(b), evidencePage)]
-			if !isZero(page) {
+			if !IsZero(page) {
 				found += int64(len(page))
 			}
 			b = b[len(page):]
@@ -54,8 +54,8 @@ func MayRead(src io.ReaderAt, off, n, maxBytes int64) bool {
 	return Evidence(src, off, n, need) >= need
 }
 
-// isZero reports whether all bytes are zero.
-func isZero(b []byte) bool { return len(b) == 0 || b[0] == 0 && isRun(b) }
+// IsZero reports whether all bytes are zero.
+func IsZero(b []byte) bool { return len(b) == 0 || b[0] == 0 && isRun(b) }
 
 // memory is a chunk in memory.
 type memory []byte

@@ -2,7 +2,11 @@
 // runs it.
 package ndcopy
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/goblosc/blosc2/internal/filters"
+)
 
 // MaxDims is the largest number of loops of a Copy.
 const MaxDims = 16
@@ -118,38 +122,12 @@ func (c *Copy) fill(dst, value []byte) {
 		row.Width *= c.Count[k]
 		row.N--
 		first := dst[c.Dst : c.Dst+row.Width]
-		Fill(first, value)
+		filters.Fill(first, value)
 		if value = first; row.N == 0 {
 			return
 		}
 	}
 	row.run(dst, value)
-}
-
-// Fill fills dst with copies of value. The length of dst must be a multiple of that of value.
-func Fill(dst, value []byte) {
-	if IsZero(value) {
-		clear(dst)
-		return
-	}
-	const near = 8 << 10 // the doubling stops while the source is still in the nearest cache
-	n := copy(dst, value)
-	for n < len(dst) && n < near {
-		n += copy(dst[n:], dst[:n])
-	}
-	for from := dst[:n]; n < len(dst); {
-		n += copy(dst[n:], from)
-	}
-}
-
-// IsZero reports whether all bytes are zero.
-func IsZero(b []byte) bool {
-	for _, x := range b {
-		if x != 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // run copies the rows.

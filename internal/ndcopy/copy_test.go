@@ -6,23 +6,6 @@ import (
 	"testing"
 )
 
-// TestFill has lengths around those where the way of filling changes.
-func TestFill(t *testing.T) {
-	for _, size := range []int{1, 3, 8, 300, 9000} {
-		value := make([]byte, size)
-		for i := range value {
-			value[i] = byte(i*7 + 1)
-		}
-		for _, n := range []int{1, 2, 3, 8192 / size, 8192/size + 1, 16384 / size, 100_000 / size} {
-			got := make([]byte, n*size)
-			Fill(got, value)
-			if !bytes.Equal(got, bytes.Repeat(value, n)) {
-				t.Errorf("%d times %d bytes", n, size)
-			}
-		}
-	}
-}
-
 // step is one loop of a naive copy.
 type step struct{ count, dst, src int }
 
