@@ -193,8 +193,12 @@ func TestHostileHeaders(t *testing.T) {
 			}
 		}
 	}
+	step := 1
+	if testing.Short() {
+		step = 5
+	}
 	for i := range 87 {
-		for v := range 256 {
+		for v := 0; v < 256; v += step {
 			b := slices.Clone(good)
 			b[i] = byte(v)
 			goodError(t, readEverything(b))

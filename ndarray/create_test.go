@@ -153,6 +153,9 @@ func TestCreateParams(t *testing.T) {
 	for _, id := range []codec.ID{codec.BloscLZ, codec.LZ4, codec.LZ4HC, codec.Zlib, codec.Zstd} {
 		for _, f := range filters {
 			for _, split := range []chunk.SplitMode{chunk.SplitAuto, chunk.SplitAlways, chunk.SplitNever, coder.SplitForward} {
+				if testing.Short() && rng.IntN(4) > 0 {
+					continue
+				}
 				size := testItemSizes[rng.IntN(len(testItemSizes))]
 				o := &Options{Chunks: []int32{12, 20}, Blocks: []int32{5, 8}}
 				o.CParams = chunk.CParams{Codec: id, Filters: f, Split: split, Level: 1 + rng.IntN(9)}

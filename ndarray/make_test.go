@@ -85,7 +85,11 @@ func rawBytes(t testing.TB, r Reader) []byte {
 func TestMake(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	ctx := context.Background()
-	for i := range 400 {
+	arrays := 400
+	if testing.Short() {
+		arrays = 100
+	}
+	for i := range arrays {
 		shape, o := shapeOf(r)
 		n, _ := grid.Product(shape)
 		data := counting(n)

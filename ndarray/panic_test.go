@@ -224,7 +224,7 @@ func TestManyGoroutines(t *testing.T) {
 		copy(dst, src)
 		return nil
 	}
-	const chunks = 5000
+	const chunks = 1500
 	a, err := Create(t.Context(), "", []int64{100 * chunks}, make([]int16, 100*chunks), o)
 	if err != nil {
 		t.Fatal(err)

@@ -268,7 +268,11 @@ func sparseData(r *rand.Rand, n int64) []int32 {
 func TestReduceNaive(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	ctx := context.Background()
-	for range 400 {
+	arrays := 400
+	if testing.Short() {
+		arrays = 100
+	}
+	for range arrays {
 		shape, o := shapeOf(r)
 		n, _ := grid.Product(shape)
 		data := sparseData(r, n)
@@ -336,12 +340,15 @@ func TestReduceSpecial(t *testing.T) {
 	ctx := context.Background()
 	o := &Options{Chunks: []int32{1 << 8, 1 << 16}, Blocks: []int32{1 << 6, 1 << 12}}
 	shape := []int64{1 << 18, 1 << 20}
+	if testing.Short() {
+		o.Chunks, shape[1] = []int32{1 << 8, 1 << 13}, 1<<18 // an eighth of the data in a chunk, and half as many chunks
+	}
 	for _, c := range []struct {
 		make func() (*Array, error)
 		sum  float64
 	}{
 		{func() (*Array, error) { return Zeros("", shape, "<f4", o) }, 0},
-		{func() (*Array, error) { return FullOf("", shape, float32(0.5), o) }, 1 << 37},
+		{func() (*Array, error) { return FullOf("", shape, float32(0.5), o) }, 0.5 * float64(shape[0]*shape[1])},
 	} {
 		a, err := c.make()
 		if err != nil {
@@ -358,7 +365,7 @@ func TestReduceSpecial(t *testing.T) {
 		if err != nil || sum != float32(want) {
 			t.Errorf("sum %v, want %v (%v)", sum, want, err)
 		}
-		if at, err := ReduceAll[int64](ctx, a, OpArgMin); err != nil || at != 77777<<20+5 {
+		if at, err := ReduceAll[int64](ctx, a, OpArgMin); err != nil || at != 77777*shape[1]+5 {
 			t.Errorf("argmin %v (%v)", at, err)
 		}
 		if least, err := ReduceAll[float32](ctx, a, OpMin); err != nil || least != -5 {
@@ -378,11 +385,15 @@ func TestReduceSpecial(t *testing.T) {
 func TestReduceDeterministic(t *testing.T) {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(1, 1))
-	data := make([]float64, 300*400)
+	rows := 300
+	if testing.Short() {
+		rows = 100
+	}
+	data := make([]float64, rows*400)
 	for i := range data {
 		data[i] = math.Exp(r.NormFloat64() * 20)
 	}
-	made, err := Create(ctx, "", []int64{300, 400}, data, &Options{Chunks: []int32{37, 53}, Blocks: []int32{10, 20}})
+	made, err := Create(ctx, "", []int64{int64(rows), 400}, data, &Options{Chunks: []int32{37, 53}, Blocks: []int32{10, 20}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -115,7 +115,7 @@ func TestWriteRows(t *testing.T) {
 	}
 	rounds := 12
 	if testing.Short() {
-		rounds = 4
+		rounds = 2
 	}
 	n := 0
 	for _, size := range []int{1, 2, 3, 4, 8, 12, 16, 300} {
