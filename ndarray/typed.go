@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/sched"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
@@ -293,7 +293,7 @@ func inBatches(ctx context.Context, n, concurrency int, f func(from, to int) err
 			}
 		}
 	}
-	new(coder.Pool).Run(task.Workers(concurrency, shares), func(int) { work() })
+	new(sched.Pool).Run(task.Workers(concurrency, shares), func(int) { work() })
 	return failed
 }
 

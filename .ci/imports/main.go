@@ -45,7 +45,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/engine":      {[]string{"chunk", "internal/coder", "internal/ndcopy"}, nil},
 	"internal/ndcopy":      {[]string{"internal/coder", "internal/filters", "internal/race", "internal/cpu"}, nil},
 	"internal/sched":       {[]string{"internal/task"}, nil},
-	"internal/coder":       {[]string{"codec", "internal/codecs", "internal/filters", "internal/task"}, nil},
+	"internal/coder":       {[]string{"codec", "internal/codecs", "internal/filters", "internal/sched", "internal/task"}, nil},
 	"internal/task":        {},
 	"internal/cpu":         {nil, []string{"golang.org/x/sys/cpu"}},
 	"internal/race":        {},

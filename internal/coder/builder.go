@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/internal/filters"
+	"github.com/goblosc/blosc2/internal/sched"
 )
 
 // Blocks supplies the blocks of a chunk to Build.
@@ -187,7 +188,7 @@ func (b *builder) copyHeld() {
 	}
 	blocks := max(1, movedPiece/b.l.blockSize) // of a piece
 	team := b.team[:min(len(b.team), 1+b.held*b.l.blockSize/sharedFrom)]
-	_ = work(team, (b.held+blocks-1)/blocks, func(_ *Worker, i int) error {
+	_ = sched.Each(&team[0].pool.Pool, team, (b.held+blocks-1)/blocks, func(_ *Worker, i int) error {
 		for k := i * blocks; k < min((i+1)*blocks, b.held); k++ {
 			at := int(binary.LittleEndian.Uint32(b.dst[b.starts+4*k:]))
 			src, _ := b.from.plain(b.l, k)
@@ -226,7 +227,7 @@ func store(dst []byte, l *Layout, team []*Worker, from *Blocks) ([]byte, Header,
 	if from.Plain != nil {
 		team = team[:1] // the blocks come in order
 	}
-	err := work(team, l.nblocks, func(w *Worker, k int) error {
+	err := sched.Each(&team[0].pool.Pool, team, l.nblocks, func(w *Worker, k int) error {
 		src, err := from.plain(l, k)
 		if err == nil {
 			src, err = w.prefilter(src, w.layoutBlock(l, k, nil))
@@ -245,7 +246,7 @@ func store(dst []byte, l *Layout, team []*Worker, from *Blocks) ([]byte, Header,
 // copyPieces copies src to dst. The workers of a team share the work if it is large enough.
 func copyPieces(dst, src []byte, team []*Worker) {
 	team = team[:min(len(team), 1+len(src)/sharedFrom)]
-	_ = work(team, (len(src)+movedPiece-1)/movedPiece, func(_ *Worker, i int) error {
+	_ = sched.Each(&team[0].pool.Pool, team, (len(src)+movedPiece-1)/movedPiece, func(_ *Worker, i int) error {
 		at := i * movedPiece
 		filters.Copy(dst[at:], src[at:min(at+movedPiece, len(src))])
 		return nil

@@ -1,6 +1,10 @@
 package coder
 
-import "math"
+import (
+	"math"
+
+	"github.com/goblosc/blosc2/internal/sched"
+)
 
 // Decode appends the content of the chunk at the start of src to dst, on up to Options.Concurrency goroutines.
 // Bytes behind the chunk are ignored. Errors are ErrCorrupt, ErrUnsupported or ErrTooLarge, in an *Error.
@@ -19,7 +23,7 @@ func (p *Pool) Decode(dst, src []byte) ([]byte, error) {
 	w := p.Get()
 	out, err := p.decode(dst, src, w)
 	w.reader.reset() // hold no memory of the caller
-	p.Put(w)         // not after a panic: see dismiss
+	p.Put(w)         // not after a panic: see putTeam
 	return out, err
 }
 
@@ -52,13 +56,13 @@ func (p *Pool) decodeBlocks(whole []byte, w *Worker, r *Reader) error {
 		at := r.BlockOffset(k)
 		return whole[at : at+r.BlockLen(k)]
 	}
-	err := work(team, n-pairs, func(w *Worker, i int) error {
+	err := sched.Each(&team[0].pool.Pool, team, n-pairs, func(w *Worker, i int) error {
 		if i < pairs {
 			return w.DecodePair([2][]byte{place(2 * i), place(2*i + 1)}, r, [2]int{2 * i, 2*i + 1})
 		}
 		return w.DecodeBlock(place(pairs+i), r, pairs+i)
 	})
-	p.dismiss(team)
+	p.putTeam(team)
 	return err
 }
 
@@ -86,12 +90,12 @@ func (p *Pool) decodeFlat(dst []byte, h *Header, chunk []byte) {
 // decodePieces is decodeFlat for several workers. Writing a piece never fails.
 func (p *Pool) decodePieces(dst []byte, h Header, chunk []byte, workers int) {
 	team := p.team(workers)
-	_ = work(team, (len(dst)-1)/movedPiece+1, func(_ *Worker, i int) error {
+	_ = sched.Each(&team[0].pool.Pool, team, (len(dst)-1)/movedPiece+1, func(_ *Worker, i int) error {
 		at := i * movedPiece
 		h.flat(dst[at:min(at+movedPiece, len(dst))], chunk, at)
 		return nil
 	})
-	p.dismiss(team)
+	p.putTeam(team)
 }
 
 // Decode appends the content of the chunk at the start of src to dst. It sets up codecs for this one call; a [Pool]

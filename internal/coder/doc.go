@@ -15,7 +15,7 @@
 //	options, layout
 //	stream, batch                    the streams of a block; streams that are decoded together
 //	special, lazy, reader            special values; the parts of a stored chunk
-//	worker, pool, crew, parallel     state of one goroutine; goroutines that share work
+//	worker, pool                     state of one goroutine; workers kept between calls
 //	decode, open, pair, shuffled     blocks of an opened chunk
 //	encode, dict, copyblock          blocks of a chunk to be written
 //	builder, gather                  the one builder of chunks; blocks that several workers encode for it

@@ -23,7 +23,7 @@ func (p *Pool) Encode(dst, src []byte, c CParams) ([]byte, error) {
 	}
 	team := p.team(n)
 	out, err := encode(dst, l, team, src)
-	p.dismiss(team) // not after a panic
+	p.putTeam(team) // not after a panic
 	return out, err
 }
 

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"sync"
+
+	"github.com/goblosc/blosc2/internal/sched"
 )
 
 // gathering adds the blocks of a chunk that the workers of a team encode in any order. A block gets its position as soon
@@ -30,7 +32,7 @@ func (b *builder) gather() (int, error) {
 	n := b.l.nblocks
 	b.early = slices.Grow(b.early[:0], n)[:n]
 	g := &gathering{builder: b}
-	err := work(b.team, n, g.encodeAny)
+	err := sched.Each(&b.team[0].pool.Pool, b.team, n, g.encodeAny)
 	if g.short {
 		err = g.full
 	}

@@ -3,6 +3,8 @@ package coder
 import (
 	"io"
 	"slices"
+
+	"github.com/goblosc/blosc2/internal/sched"
 )
 
 // ReaderAt gives the decoded bytes of one chunk by their position, decoding only the blocks that are asked for. It
@@ -49,10 +51,10 @@ func (a *ReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	if n > 0 {
 		first, last := a.r.blockAt(at), a.r.blockAt(at+n-1)
 		team := a.pool.team(last - first + 1)
-		err := work(team, last-first+1, func(w *Worker, k int) error {
+		err := sched.Each(&team[0].pool.Pool, team, last-first+1, func(w *Worker, k int) error {
 			return w.readPart(p[:n], &a.r, first+k, at)
 		})
-		a.pool.dismiss(team) // not after a panic
+		a.pool.putTeam(team) // not after a panic
 		if err != nil {
 			return 0, err
 		}

@@ -3,6 +3,8 @@ package coder
 import (
 	"encoding/binary"
 	"slices"
+
+	"github.com/goblosc/blosc2/internal/sched"
 )
 
 // EncodeVL appends a chunk whose blocks have sizes of their own, any from 1 byte on; there is at least one. The
@@ -20,7 +22,7 @@ func (p *Pool) EncodeVL(dst []byte, blocks [][]byte, c CParams) ([]byte, error) 
 	}
 	team := p.team(len(blocks))
 	out, err := encodeVL(dst, l, team, blocks, offs)
-	p.dismiss(team) // not after a panic
+	p.putTeam(team) // not after a panic
 	return out, err
 }
 
@@ -61,7 +63,7 @@ func encodeAll(team []*Worker, n int, f func(w *Worker, k int) error) error {
 	for _, w := range team {
 		w.out = w.out[:0]
 	}
-	return work(team, n, func(w *Worker, k int) error {
+	return sched.Each(&team[0].pool.Pool, team, n, func(w *Worker, k int) error {
 		at := len(w.out)
 		err := f(w, k)
 		first.blocks[k] = w.out[at:]

@@ -10,8 +10,8 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 )
 
-// call is a call whose workers do n jobs, each of which needs the one half as far to be done.
-type call struct {
+// jobs is a call whose workers do n jobs, each of which needs the one half as far to be done.
+type jobs struct {
 	Loop
 	next int
 	done []bool
@@ -20,7 +20,7 @@ type call struct {
 }
 
 // run does n jobs on some goroutines, and returns the error and the number of workers that did not return.
-func (c *call) run(ctx context.Context, workers, n int, do func(i int) error) (exits int, err error) {
+func (c *jobs) run(ctx context.Context, workers, n int, do func(i int) error) (exits int, err error) {
 	c.Start(ctx)
 	c.next, c.done, c.left, c.do = 0, make([]bool, n), n, do
 	var all sync.WaitGroup
@@ -40,7 +40,7 @@ func (c *call) run(ctx context.Context, workers, n int, do func(i int) error) (e
 	return exits, c.Finish()
 }
 
-func (c *call) step() Next {
+func (c *jobs) step() Next {
 	switch {
 	case c.left == 0:
 		return Done
@@ -58,7 +58,7 @@ func (c *call) step() Next {
 
 // TestLoop does jobs that depend on each other on several numbers of goroutines.
 func TestLoop(t *testing.T) {
-	var c call
+	var c jobs
 	for workers := 1; workers <= 5; workers++ {
 		var mu sync.Mutex
 		times := make([]int, 500)
@@ -80,7 +80,7 @@ func TestLoop(t *testing.T) {
 
 // TestLoopError checks that the first error stops all workers, and that the Loop can be used again.
 func TestLoopError(t *testing.T) {
-	var c call
+	var c jobs
 	first := errors.New("first")
 	for workers := 1; workers <= 5; workers++ {
 		if _, err := c.run(context.Background(), workers, 1000, func(i int) error {
@@ -99,7 +99,7 @@ func TestLoopError(t *testing.T) {
 
 // TestLoopCanceled checks that canceling the context stops all workers, and that none begins with a canceled context.
 func TestLoopCanceled(t *testing.T) {
-	var c call
+	var c jobs
 	for workers := 1; workers <= 5; workers++ {
 		ctx, cancel := context.WithCancel(context.Background())
 		if _, err := c.run(ctx, workers, 1000, func(i int) error {
@@ -119,7 +119,7 @@ func TestLoopCanceled(t *testing.T) {
 // TestLoopPanic checks that a panic and runtime.Goexit, with the lock held and without it, end their worker, stop the
 // others, also those that wait, and leave the Loop usable.
 func TestLoopPanic(t *testing.T) {
-	var c call
+	var c jobs
 	for workers := 1; workers <= 5; workers++ {
 		for what, exit := range map[string]func(){"panic": func() { panic("a panic") }, "Goexit": runtime.Goexit} {
 			exits, err := c.run(context.Background(), workers, 1000, func(i int) error {

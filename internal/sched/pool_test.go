@@ -1,4 +1,4 @@
-package coder
+package sched
 
 import (
 	"math/rand/v2"
@@ -47,7 +47,7 @@ func TestRun(t *testing.T) {
 			for range 300 {
 				run(1 + rng.IntN(5))
 				if rng.IntN(3) == 0 {
-					time.Sleep(time.Duration(rng.Int64N(int64(2 * moment)))) // about when those that wait leave
+					time.Sleep(time.Duration(rng.Int64N(int64(2 * spin)))) // about when those that wait leave
 				}
 			}
 		})
@@ -65,14 +65,14 @@ func TestRunLeaves(t *testing.T) {
 	before := runtime.NumGoroutine()
 	var p Pool
 	waiting := func() int {
-		p.crew.mu.Lock()
-		defer p.crew.mu.Unlock()
-		return len(p.crew.waiting)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return len(p.idle)
 	}
 	for range 20 {
-		f, _ := together(3 * mostWaiting)
-		p.Run(3*mostWaiting, f)
-		if n := waiting(); n > mostWaiting {
+		f, _ := together(3 * maxIdle)
+		p.Run(3*maxIdle, f)
+		if n := waiting(); n > maxIdle {
 			t.Errorf("%d goroutines wait", n)
 		}
 	}
@@ -84,28 +84,28 @@ func TestRunLeaves(t *testing.T) {
 	}
 }
 
-// TestRunHelp wants the goroutines that wait to do the next call.
+// TestRunHelp wants idle helpers to take part in the next call.
 func TestRunHelp(t *testing.T) {
-	var w crew
+	var p Pool
 	const n = 4
-	mates := make([]*mate, n)
-	for i := range mates {
-		mates[i] = &mate{crew: &w}
-		if !w.wait(mates[i]) {
+	helpers := make([]*helper, n)
+	for i := range helpers {
+		helpers[i] = &helper{pool: &p}
+		if !p.enter(helpers[i]) {
 			t.Fatal("no room")
 		}
 	}
-	if !w.leave(mates[1]) || w.leave(mates[1]) {
-		t.Error("a goroutine leaves once")
+	if !p.leave(helpers[1]) || p.leave(helpers[1]) {
+		t.Error("a helper leaves once")
 	}
 	c := new(call)
-	w.help(c, n-1)
-	for i, m := range mates {
-		if got := m.next.Load(); (got == c) != (i != 1) {
-			t.Errorf("goroutine %d: call %p of %p", i, got, c)
+	p.help(c, n-1)
+	for i, h := range helpers {
+		if got := h.next.Load(); (got == c) != (i != 1) {
+			t.Errorf("helper %d: call %p of %p", i, got, c)
 		}
-		if w.leave(m) {
-			t.Errorf("goroutine %d left, and has a call to do", i)
+		if p.leave(h) {
+			t.Errorf("helper %d left, and has a call to do", i)
 		}
 	}
 }
@@ -124,7 +124,7 @@ func TestRunAllocs(t *testing.T) {
 		p.Run(3, f)
 		time.Sleep(pause)
 	}
-	for _, pause = range []time.Duration{0, 2 * moment} { // the second time, none wait
+	for _, pause = range []time.Duration{0, 2 * spin} { // the second time, none wait
 		run()
 		if n := testing.AllocsPerRun(200, run); n > 0 {
 			t.Errorf("pause %v: %v allocations", pause, n)
