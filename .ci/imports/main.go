@@ -1,6 +1,6 @@
 // Command imports checks the shape of the module: which package may import which, what go.mod requires, which names the
-// top level holds, how many files of a package depend on each other, and which exported names only tests use. Run it from
-// the top of the repository. It prints each fault and exits with status 1 if there is one.
+// top level holds, how many files of a package depend on each other, which exported names only tests use, and whether
+// .ci/api.txt lists the exported names. Run it from the top of the repository. It prints each fault and exits with status 1 if there is one.
 //
 // Imports run one way:
 //
@@ -15,6 +15,7 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"go/parser"
 	"go/token"
@@ -71,13 +72,15 @@ var required = []string{
 // topLevel are the names that may stand at the top of the repository.
 var topLevel = []string{
 	"chunk", "codec", "docs", "examples", "frame", "internal", "meta", "ndarray", "shuffle", "testdata",
-	"go.mod", "go.sum", "README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md", ".gitignore", ".ci", ".git",
+	"go.mod", "go.sum", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", ".gitignore", ".ci", ".git", ".github",
 }
 
 func main() {
+	update := flag.Bool("update", false, "write "+apiFile+" again")
+	flag.Parse()
 	faults, err := check(".")
 	if err == nil && len(faults) == 0 {
-		faults, err = checkCode(".")
+		faults, err = checkCode(".", *update)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "imports:", err)
@@ -92,13 +95,17 @@ func main() {
 }
 
 // checkCode returns the faults that need the types of the code.
-func checkCode(dir string) ([]string, error) {
+func checkCode(dir string, update bool) ([]string, error) {
 	pkgs, err := load(dir)
 	if err != nil {
 		return nil, err
 	}
-	faults, err := checkUnused(dir, pkgs)
-	return append(checkCycles(pkgs), faults...), err
+	unused, err := checkUnused(dir, pkgs)
+	if err != nil {
+		return nil, err
+	}
+	api, err := checkAPI(dir, pkgs, update)
+	return slices.Concat(checkCycles(pkgs), unused, api), err
 }
 
 // check returns the faults of the repository in a folder, in a fixed order.
