@@ -25,6 +25,10 @@ type Editor interface {
 	Insert(ctx context.Context, axis int, at int64, data []byte) error
 	// Delete removes n items of an axis, from item at on. See Array.Delete.
 	Delete(ctx context.Context, axis int, at, n int64) error
+	// SetAttr sets an attribute. See Array.SetAttr.
+	SetAttr(ctx context.Context, name string, v any) error
+	// DeleteAttr removes an attribute. See Array.DeleteAttr.
+	DeleteAttr(ctx context.Context, name string) error
 }
 
 // Batch is a group of edits of an array that become visible, and durable, together, with the cost of one commit:

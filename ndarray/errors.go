@@ -28,6 +28,16 @@ var (
 	ErrFormat = frame.ErrFormat
 	// ErrCorrupt reports a frame that breaks the format.
 	ErrCorrupt = frame.ErrCorrupt
+	// ErrChecksum reports data that does not match its checksum.
+	ErrChecksum = frame.ErrChecksum
+	// ErrChanged reports a file that another process has replaced or truncated.
+	ErrChanged = frame.ErrChanged
+	// ErrParam reports options or arguments that are invalid, or that do not fit together.
+	ErrParam = frame.ErrParam
+	// ErrNotFound reports an attribute that the array does not have.
+	ErrNotFound = frame.ErrNotFound
+	// ErrLimit reports more attributes or bytes of metadata than the format or Options.MaxMeta allow.
+	ErrLimit = frame.ErrLimit
 	// ErrUnsupported reports valid input or a valid request that this package does not support.
 	ErrUnsupported = frame.ErrUnsupported
 	// ErrTooLarge reports a size above the limits of the format, of the machine or of Options.MaxBytes.

@@ -1,0 +1,111 @@
+package ndarray
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// Attrs returns the names of the attributes of the array, in the order in which they are stored. Attributes are what
+// python-blosc2 calls vlmeta. The slice is the caller's.
+func (a *Array) Attrs() []string { return a.f.VLMetaNames() }
+
+// Attr stores the attribute with a name in the value that v points to:
+//
+//	var units string
+//	err := a.Attr("units", &units)
+//
+// Numbers, strings, booleans, byte slices, slices, maps and structs work as in [meta.Unmarshal], and a pointer to an any
+// takes every attribute. A pointer to an *Array takes an array that was stored as an attribute: it is in memory, cannot be
+// edited, and need not be closed. The error wraps ErrNotFound if there is no such attribute, ErrType if the value does not
+// fit v, ErrCorrupt or ErrClosed.
+func (a *Array) Attr(name string, v any) error {
+	content, err := a.f.VLMeta(name)
+	if err != nil {
+		return err
+	}
+	if to, ok := v.(**Array); ok {
+		var inner *Array
+		if inner, err = openAttr(content, a.f.Options()); err == nil {
+			*to = inner
+		}
+	} else {
+		err = meta.Unmarshal(content, v)
+	}
+	if err != nil {
+		return attrError(name, err)
+	}
+	return nil
+}
+
+// openAttr opens an array that is stored as an attribute, within the limits of the array that it belongs to.
+func openAttr(content []byte, outer frame.Options) (*Array, error) {
+	var x meta.Ext
+	if err := meta.Unmarshal(content, &x); err != nil {
+		return nil, err
+	}
+	if x.Type != meta.ExtFrame {
+		return nil, fmt.Errorf("an extension of type %d, want %d, an array: %w", x.Type, meta.ExtFrame, ErrType)
+	}
+	var o Options
+	o.Concurrency, o.Codecs, o.Filters = outer.Concurrency, outer.Codecs, outer.Filters
+	o.MaxBytes, o.MaxChunks, o.MaxMeta = outer.MaxBytes, outer.MaxChunks, outer.MaxMeta
+	return FromBytes(x.Data, &o)
+}
+
+func attrError(name string, err error) error {
+	return fmt.Errorf("ndarray: attribute %q: %w", name, err)
+}
+
+// SetAttr sets an attribute, in one commit. The value may be whatever [meta.Marshal] accepts, or an *Array or *View,
+// of which a copy is stored. Other libraries can write back at most 16 attributes. The error wraps ErrType for a value of
+// another kind and ErrLimit for too many attributes, or is an error of Begin or of writing.
+func (a *Array) SetAttr(ctx context.Context, name string, v any) error {
+	return a.edit(ctx, func(b *Batch) error { return b.SetAttr(ctx, name, v) })
+}
+
+// DeleteAttr removes an attribute, in one commit. The error wraps ErrNotFound if there is none of that name, or is an
+// error of Begin or of writing.
+func (a *Array) DeleteAttr(ctx context.Context, name string) error {
+	return a.edit(ctx, func(b *Batch) error { return b.DeleteAttr(ctx, name) })
+}
+
+// SetAttr sets an attribute when the batch is committed. See Array.SetAttr.
+func (b *Batch) SetAttr(ctx context.Context, name string, v any) error {
+	if b.err != nil {
+		return b.err
+	}
+	content, err := marshalAttr(ctx, v)
+	if err != nil {
+		return attrError(name, err)
+	}
+	return b.b.SetVLMeta(name, content)
+}
+
+// marshalAttr returns an attribute as it is stored.
+func marshalAttr(ctx context.Context, v any) ([]byte, error) {
+	r, ok := v.(Reader)
+	if !ok {
+		return meta.Marshal(v)
+	}
+	c, err := Copy(ctx, r, "", nil)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	stored, err := c.f.AppendTo(nil)
+	if err != nil {
+		return nil, err
+	}
+	return meta.Marshal(meta.Ext{Type: meta.ExtFrame, Data: stored})
+}
+
+// DeleteAttr removes an attribute when the batch is committed. See Array.DeleteAttr.
+func (b *Batch) DeleteAttr(_ context.Context, name string) error {
+	if b.err != nil {
+		return b.err
+	}
+	return b.b.DeleteVLMeta(name)
+}
