@@ -333,3 +333,37 @@ func ExampleStep() {
 	// 0:10:2 ::-1
 	// : ... None
 }
+
+// Attributes are values that belong to the array: what python-blosc2 calls vlmeta.
+func ExampleArray_SetAttr() {
+	ctx := context.Background()
+	a, err := ndarray.Create(ctx, "", []int64{2, 2}, []float32{280, 281, 279, 282}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer a.Close()
+	valid, err := ndarray.Create(ctx, "", []int64{2, 2}, []bool{true, true, false, true}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer valid.Close()
+	if err := errors.Join(
+		a.SetAttr(ctx, "units", "K"),
+		a.SetAttr(ctx, "levels", []int{1000, 850}),
+		a.SetAttr(ctx, "valid", valid), // a copy of the array
+		a.DeleteAttr(ctx, "levels"),
+	); err != nil {
+		log.Fatal(err)
+	}
+	var units string
+	var mask *ndarray.Array
+	if err := errors.Join(a.Attr("units", &units), a.Attr("valid", &mask)); err != nil {
+		log.Fatal(err)
+	}
+	items, err := ndarray.Read[bool](ctx, mask)
+	fmt.Println(a.Attrs(), units, items, err)
+	fmt.Println(errors.Is(a.Attr("levels", &units), ndarray.ErrNotFound))
+	// Output:
+	// [units valid] K [true true false true] <nil>
+	// true
+}

@@ -18,8 +18,9 @@ var forUsers = []string{
 	"chunk.DefaultLevel", "chunk.Delta", "chunk.UserFilter",
 	"frame.EditStorage", "frame.Frame.FillSpecial", "frame.Frame.RawChunk", "frame.Frame.Reorder", "frame.Frame.SetChecksums",
 	"frame.Frame.Update",
-	"meta.ExtFrame", "meta.ExtRef",
-	"ndarray.Array.Refresh", "ndarray.ErrExists", "ndarray.ErrNPY", "ndarray.NaT", "ndarray.Flip", "ndarray.FromFuncBytes", "ndarray.FullLike", "ndarray.FullOf",
+	"meta.ExtRef",
+	"ndarray.Array.Refresh", "ndarray.ErrChanged", "ndarray.ErrExists", "ndarray.ErrLimit", "ndarray.ErrNPY", "ndarray.ErrParam",
+	"ndarray.NaT", "ndarray.Flip", "ndarray.FromFuncBytes", "ndarray.FullLike", "ndarray.FullOf",
 	"ndarray.Squeeze", "ndarray.UninitLike", "ndarray.ZerosLike",
 	"shuffle.ByteDeltaDecode", "shuffle.DeltaDecode", "shuffle.DeltaEncode", "shuffle.ErrInvalid",
 }
