@@ -341,7 +341,7 @@ func TestReduceSpecial(t *testing.T) {
 	o := &Options{Chunks: []int32{1 << 8, 1 << 16}, Blocks: []int32{1 << 6, 1 << 12}}
 	shape := []int64{1 << 18, 1 << 20}
 	if testing.Short() {
-		o.Chunks, shape[1] = []int32{1 << 8, 1 << 13}, 1<<18 // an eighth of the data in a chunk, and half as many chunks
+		o.Chunks, shape[1] = []int32{1 << 9, 1 << 12}, 1<<15 // an eighth of the data in a chunk, and one chunk in 64
 	}
 	for _, c := range []struct {
 		make func() (*Array, error)
