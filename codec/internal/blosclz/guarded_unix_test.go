@@ -130,5 +130,5 @@ func TestGuardedSequences(t *testing.T) {
 				return DecodePrefix(dst, src, n)
 			}})
 	}
-	x.Run(t, guardpage.Runs(t, 2_000_000))
+	x.Run(t, guardpage.Runs(t, 1_000_000))
 }

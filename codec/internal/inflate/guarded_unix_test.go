@@ -224,5 +224,5 @@ func TestGuardedSequences(t *testing.T) {
 			return d.Decode(dst, src) == nil
 		}})
 	}
-	x.Run(t, guardpage.Runs(t, 500_000))
+	x.Run(t, guardpage.Runs(t, 100_000))
 }

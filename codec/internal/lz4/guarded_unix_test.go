@@ -120,5 +120,5 @@ func TestGuardedSequences(t *testing.T) {
 			}},
 		},
 	}
-	x.Run(t, guardpage.Runs(t, 2_000_000))
+	x.Run(t, guardpage.Runs(t, 1_000_000))
 }

@@ -60,5 +60,5 @@ func TestGuardedSequences(t *testing.T) {
 					[]int{len(other), len(dst), len(other)}) == nil
 			}})
 	}
-	x.Run(t, guardpage.Runs(t, 500_000))
+	x.Run(t, guardpage.Runs(t, 200_000))
 }
