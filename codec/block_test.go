@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
-	"github.com/goblosc/blosc2/internal/race"
 )
 
 // blockCodec is a codec that works on the shape of blocks, with parameters and blocks for it.
@@ -119,7 +118,7 @@ func blockCodecs() (out []*blockCodec) {
 func TestBlockCodecs(t *testing.T) {
 	streams := map[codec.ID]int{}
 	for i, c := range blockCodecs() {
-		if (testing.Short() || race.Enabled) && i%3 == 0 {
+		if brief() && i%3 == 0 {
 			continue
 		}
 		t.Run(c.String(), func(t *testing.T) {
@@ -307,7 +306,7 @@ func TestBlockCodecsAltered(t *testing.T) {
 		}
 		streams++
 		most := 600
-		if testing.Short() || race.Enabled {
+		if brief() {
 			most = 30
 		}
 		for k := range min(len(stream), most) {

@@ -118,14 +118,20 @@ func checkRoundTrip(t *testing.T, e codec.Encoder, d codec.Decoder, src []byte, 
 	return stream
 }
 
-// forEachLevel runs f for each codec and level; only three levels in short mode.
+// brief reports whether there is little time.
+func brief() bool { return testing.Short() || race.Enabled }
+
+// forEachLevel runs f for each codec and level; only three levels in short mode. Several run at the same time.
 func forEachLevel(t *testing.T, f func(t *testing.T, id codec.ID, level int)) {
 	for _, id := range ids {
 		for level := 1; level <= 9; level++ {
 			if testing.Short() && level%4 != 1 {
 				continue
 			}
-			t.Run(fmt.Sprintf("%v-%d", id, level), func(t *testing.T) { f(t, id, level) })
+			t.Run(fmt.Sprintf("%v-%d", id, level), func(t *testing.T) {
+				t.Parallel()
+				f(t, id, level)
+			})
 		}
 	}
 }
@@ -154,11 +160,15 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestRoundTripLarge(t *testing.T) {
+	size := 1 << 20
+	if brief() {
+		size = 1 << 18
+	}
 	for _, id := range ids {
 		for _, level := range []int{1, 5, 9} {
 			e, d := newEncoder(t, id, level), newDecoder(t, id)
 			for _, kind := range []string{"zeros", "words"} {
-				if checkRoundTrip(t, e, d, input(kind, 1<<20, level), 1<<20) == nil && kind == "zeros" {
+				if checkRoundTrip(t, e, d, input(kind, size, level), size) == nil && kind == "zeros" {
 					t.Errorf("%v-%d: %s: no stream", id, level, kind)
 				}
 			}
@@ -168,14 +178,18 @@ func TestRoundTripLarge(t *testing.T) {
 
 // TestRoom encodes with more and with less room than the stream takes.
 func TestRoom(t *testing.T) {
+	largest := 20000
+	if brief() {
+		largest = 5000
+	}
 	forEachLevel(t, func(t *testing.T, id codec.ID, level int) {
 		e, d := newEncoder(t, id, level), newDecoder(t, id)
 		for _, kind := range []string{"words", "runs", "shuffled"} {
-			for _, size := range []int{100, 1000, 20000} {
+			for _, size := range []int{100, 1000, largest} {
 				src := input(kind, size, level)
 				want := checkRoundTrip(t, e, d, src, 2*size+1000)
 				if want == nil {
-					if size == 20000 && id != codec.BloscLZ {
+					if size == largest && id != codec.BloscLZ {
 						t.Errorf("%s: %d bytes: no stream", kind, size)
 					}
 					continue
@@ -205,6 +219,9 @@ func TestDeterministic(t *testing.T) {
 		e := newEncoder(t, id, level)
 		var inputs, want [][]byte
 		for i, kind := range inputKinds {
+			if brief() {
+				i = min(i, 5)
+			}
 			src := input(kind, 500<<i, i)
 			inputs = append(inputs, src)
 			want = append(want, encode(t, newEncoder(t, id, level), src, len(src)))
@@ -290,6 +307,10 @@ func TestDecodeTrailing(t *testing.T) {
 }
 
 func TestDecodeAltered(t *testing.T) {
+	step := 1
+	if brief() {
+		step = 3 // every third bit
+	}
 	for _, id := range ids {
 		d := newDecoder(t, id)
 		streams, contents := samples(t, id)
@@ -297,7 +318,7 @@ func TestDecodeAltered(t *testing.T) {
 		for i, stream := range streams {
 			altered := bytes.Clone(stream)
 			for j := range stream {
-				for bit := range 8 {
+				for bit := j % step; bit < 8; bit += step {
 					altered[j] ^= 1 << bit
 					if got, err := decode(t, d, altered, len(contents[i])); err != nil {
 						failed++

@@ -35,7 +35,7 @@ func TestDictionaryRoundTrip(t *testing.T) {
 	for _, n := range []int{0, 1, 11, 12, 13, 14, 40, 100, 30000} {
 		inputs = append(inputs, text[60000:60000+n], text[100:100+n]) // the latter are in the raw dictionaries
 	}
-	brief := testing.Short() || race.Enabled
+	brief := brief()
 	if brief {
 		inputs = inputs[30:]
 	}
@@ -128,7 +128,11 @@ func TestDictionaryMatters(t *testing.T) {
 }
 
 func TestTrainDict(t *testing.T) {
-	text := input("words", 200000, 7)
+	all := 200000
+	if brief() {
+		all = 60000
+	}
+	text := input("words", all, 7)
 	same := bytes.Repeat([]byte{7}, 20000)
 	tests := []struct {
 		name    string
@@ -149,8 +153,8 @@ func TestTrainDict(t *testing.T) {
 		{"noise", pieces(input("noise", 100000, 1), 1000), 8000},
 		{"one byte", pieces(same, 1000), 8000},
 		{"ramp", pieces(input("ramp", 100000, 1), 1000), 8000},
-		{"shuffled", pieces(input("shuffled", 300000, 1), 1000), 32768},
-		{"mixed", pieces(input("mixed", 300000, 1), 5000), 20000},
+		{"shuffled", pieces(input("shuffled", all*3/2, 1), 1000), 32768},
+		{"mixed", pieces(input("mixed", all*3/2, 1), 5000), 20000},
 	}
 	for _, test := range tests {
 		for _, id := range dictIDs {

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
-	"github.com/goblosc/blosc2/internal/race"
 )
 
 // records reads the fields of the lines of a file that are not comments.
@@ -66,7 +65,7 @@ func parseBase64(t testing.TB, s string) []byte {
 func TestSameStreams(t *testing.T) {
 	encoders := map[string]codec.Encoder{}
 	step := 1
-	if testing.Short() || race.Enabled {
+	if brief() {
 		step = 13
 	}
 	for i, line := range records(t, "testdata/digests.txt") {

@@ -1,5 +1,5 @@
-// Command doccheck lists what a package exports without a doc comment, and packages without a package comment.
-// Run it from the top of the repository; it exits 1 when the list is not empty.
+// Command doccheck lists what a package exports without a doc comment, packages without a package comment, and uses of
+// package unsafe without a reason. Run it from the top of the repository; it exits 1 when the list is not empty.
 //
 // Looked at are functions, methods of exported types, types, constants and variables in all files but tests,
 // whatever their build constraints say. The comment of a group serves its members, and so does one at the end
@@ -56,6 +56,7 @@ func check(dir string) ([]string, error) {
 		if err != nil {
 			return err
 		}
+		missing = append(missing, unexplained(fset, dir, file)...)
 		seen, known := undocumented[filepath.Dir(p)]
 		undocumented[filepath.Dir(p)] = (seen || !known) && file.Doc == nil
 		if file.Name.Name == "main" {

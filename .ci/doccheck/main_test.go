@@ -90,3 +90,50 @@ func TestCheck(t *testing.T) {
 		t.Errorf("missing %q\nwant    %q", got, want)
 	}
 }
+
+const unsafeSample = `// Package sample is told.
+package sample
+
+import "unsafe"
+
+func bare(b []byte) unsafe.Pointer { return unsafe.Pointer(&b[0]) }
+
+// told returns an address.
+//
+// Safe: b[0] is checked.
+func told(b []byte) unsafe.Pointer { return unsafe.Pointer(&b[0]) }
+
+func lines(b []byte) {
+	_ = unsafe.SliceData(b) // Safe: only the address is used
+	// Safe: the length is that of b,
+	// which does not change.
+	_ = unsafe.Slice(unsafe.SliceData(b), len(b))
+	_ = unsafe.Sizeof(b)
+	_ = unsafe.String(&b[0], 1) // a string
+}
+
+type pointer struct{ p unsafe.Pointer }
+`
+
+// TestUnsafe finds uses of package unsafe without a reason, but not in tests.
+func TestUnsafe(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"sample.go", "sample_test.go"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(unsafeSample), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	missing, err := check(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "sample.go")
+	want := []string{
+		file + ":19:6: no comment that says why unsafe.String is safe",
+		file + ":22:24: no comment that says why unsafe.Pointer is safe",
+		file + ":6:21: no comment that says why unsafe.Pointer is safe",
+	}
+	if !slices.Equal(missing, want) {
+		t.Errorf("missing %q\nwant    %q", missing, want)
+	}
+}

@@ -39,10 +39,18 @@ func dictOf(t testing.TB, b []byte) []byte {
 }
 
 func TestDict(t *testing.T) {
+	t.Parallel()
+	long := 30_001
+	if brief() {
+		long = 12_001
+	}
 	for _, id := range dictCodecs {
 		for name, filters := range pipelines {
 			for _, ts := range []int{1, 4} {
-				for _, n := range []int{5120, 30_001} {
+				for i, n := range []int{5120, long} {
+					if brief() && i != ts/4 {
+						continue
+					}
 					p := CParams{Codec: id, TypeSize: ts, BlockSize: 2000, Filters: filters, Dict: true}
 					what := fmt.Sprintf("%v, %s, items of %d, %d bytes", id, name, ts, n)
 					src := records(n)
@@ -169,6 +177,7 @@ func TestDictOfZstd(t *testing.T) {
 }
 
 func TestDictGains(t *testing.T) {
+	t.Parallel()
 	src := records(300_000)
 	for _, id := range dictCodecs {
 		p := CParams{Codec: id, BlockSize: 1000, Filters: []Filter{}}
@@ -223,6 +232,7 @@ func TestNoDict(t *testing.T) {
 }
 
 func TestVLDict(t *testing.T) {
+	t.Parallel()
 	for _, id := range dictCodecs {
 		for name, filters := range pipelines {
 			src := records(10_000)
@@ -250,6 +260,10 @@ func TestVLDict(t *testing.T) {
 }
 
 func TestHostileDict(t *testing.T) {
+	rounds := 1500
+	if brief() {
+		rounds = 300
+	}
 	rnd := rand.New(rand.NewPCG(5, 5))
 	pool := NewPool(hostileOptions)
 	for _, n := range []int{-1, 0, 32769, 1 << 20} { // sizes that the format does not have
@@ -279,7 +293,7 @@ func TestHostileDict(t *testing.T) {
 			name := id.String()
 			head := HeaderSize + 4*8 + 4 + len(dictOf(t, b))
 			bad := bytes.Clone(b)
-			for i := range 1500 {
+			for i := range rounds {
 				for range 1 + rnd.IntN(3) {
 					bad[rnd.IntN(head)] = byte(rnd.Uint64())
 				}

@@ -142,7 +142,10 @@ func TestHostile(t *testing.T) {
 		}
 		bad := bytes.Clone(b)
 		for i := range b {
-			for _, v := range []byte{b[i] ^ 0xff, b[i] ^ 1, b[i] + 1, b[i] ^ 0x80, 0, byte(rnd.Uint64())} {
+			for k, v := range []byte{b[i] ^ 0xff, b[i] ^ 1, b[i] + 1, b[i] ^ 0x80, 0, byte(rnd.Uint64())} {
+				if brief() && k%3 != i%3 {
+					continue
+				}
 				bad[i] = v
 				attack(t, pool, name+", one byte changed", bad)
 			}

@@ -18,8 +18,10 @@ func copyKernel(dst, src []byte) bool {
 	if !cpu.Has(cpu.AVX512) || len(src) < copyLeast {
 		return false
 	}
-	// Some CPUs copy single bytes if dst begins up to 63 bytes after src, modulo the page size. src is not empty: its length
-	// has been compared with copyLeast. dst is as long (see Copy).
+	// Some CPUs copy single bytes if dst begins up to 63 bytes after src, modulo the page size.
+	//
+	// Safe: src is not empty, as its length has been compared with copyLeast, and dst is as long (see Copy). The addresses
+	// are only compared.
 	after := (uintptr(unsafe.Pointer(&dst[0])) - uintptr(unsafe.Pointer(&src[0]))) % 4096
 	if after > 0 && after < 64 {
 		return false

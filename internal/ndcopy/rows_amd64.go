@@ -2,7 +2,12 @@
 
 package ndcopy
 
-import "github.com/goblosc/blosc2/internal/race"
+import (
+	"math"
+	"math/bits"
+
+	"github.com/goblosc/blosc2/internal/race"
+)
 
 // The widths of rows that copyRows is for. Wider ones are better copied by Go, whose rows a processor sees coming.
 const (
@@ -16,7 +21,8 @@ func rows(dst, src []byte, d, s, n, ds, ss, width, dstAhead, srcAhead int) {
 	if n <= 0 {
 		return
 	}
-	lastD, lastS := d+(n-1)*ds, s+(n-1)*ss
+	// If the first and the last row lie inside, and the way between them does not overflow, all do.
+	lastD, lastS := d+way(n-1, ds), s+way(n-1, ss)
 	_, _ = dst[d:d+width], dst[lastD:lastD+width]
 	_, _ = src[s:s+width], src[lastS:lastS+width]
 	if race.Enabled {
@@ -26,6 +32,18 @@ func rows(dst, src []byte, d, s, n, ds, ss, width, dstAhead, srcAhead int) {
 		}
 	}
 	copyRows(&dst[d], &src[s], n, ds, ss, width, dstAhead, srcAhead)
+}
+
+// way returns n steps. It panics if they overflow.
+func way(n, step int) int {
+	far := step
+	if step < 0 {
+		far = -step
+	}
+	if hi, lo := bits.Mul64(uint64(n), uint64(far)); hi > 0 || lo > math.MaxInt/2 {
+		panic("ndcopy: rows lie outside of their buffers")
+	}
+	return n * step
 }
 
 // copyRows is the loop

@@ -29,14 +29,14 @@ func (p *Params) create(what string, f func(*C.b2nd_context_t, **C.b2nd_array_t)
 		return nil, fmt.Errorf("ref: shape %d, chunks %d, blocks %d", p.Shape, p.Chunks, p.Blocks)
 	}
 	dtype := C.CString(p.DType)
-	defer C.free(unsafe.Pointer(dtype))
+	defer C.free(unsafe.Pointer(dtype)) // Safe: C allocated it, and it is freed once
 	metalayers := make([]C.blosc2_metalayer, len(p.Metalayers)+1)
 	for i, m := range p.Metalayers {
 		c := C.blosc2_metalayer{
 			name: C.CString(m.Name), content: (*C.uint8_t)(C.CBytes(m.Content)), content_len: C.int32_t(len(m.Content)),
 		}
-		defer C.free(unsafe.Pointer(c.name))
-		defer C.free(unsafe.Pointer(c.content))
+		defer C.free(unsafe.Pointer(c.name))    // Safe: C allocated it, and it is freed once
+		defer C.free(unsafe.Pointer(c.content)) // Safe: C allocated it, and it is freed once
 		metalayers[i] = c
 	}
 	a := &Array{}
@@ -59,11 +59,15 @@ func (p *Params) create(what string, f func(*C.b2nd_context_t, **C.b2nd_array_t)
 }
 
 // long returns the C form of one number a dimension, never nil.
+//
+// Safe: int64_t is int64, and C reads as many as the caller says, which checks the lengths.
 func long(s []int64) *C.int64_t {
 	return (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(append(slices.Clone(s), 0))))
 }
 
 // ints is long for 32-bit numbers.
+//
+// Safe: see long.
 func ints(s []int32) *C.int32_t {
 	return (*C.int32_t)(unsafe.Pointer(unsafe.SliceData(append(slices.Clone(s), 0))))
 }
@@ -106,7 +110,7 @@ func EmptyArray(p *Params) (*Array, error) {
 func OpenArray(path string) (*Array, error) {
 	start()
 	name := C.CString(path)
-	defer C.free(unsafe.Pointer(name))
+	defer C.free(unsafe.Pointer(name)) // Safe: C allocated it, and it is freed once
 	a := &Array{}
 	if err := check("open "+path, C.b2nd_open(name, &a.c)); err != nil {
 		return nil, err

@@ -58,6 +58,8 @@ func check[T C.int | C.int64_t](what string, rc T) error {
 }
 
 // data returns a pointer to the bytes of a slice, never nil.
+//
+// Safe: C reads or writes no more than the len(b) bytes that the caller passes with the address.
 func data(b []byte) unsafe.Pointer {
 	if len(b) == 0 {
 		b = make([]byte, 1)
@@ -114,6 +116,7 @@ func CompressBlocks(blocks [][]byte, p *CParams) ([]byte, error) {
 	return p.compressor(func(ctx *C.blosc2_context) ([]byte, error) {
 		var pin runtime.Pinner
 		defer pin.Unpin()
+		// Safe: the blocks are pinned, and C gets their lengths.
 		srcs, sizes, room := make([]unsafe.Pointer, len(blocks)+1), make([]C.int32_t, len(blocks)+1), 1024
 		for i, b := range blocks {
 			b = append([]byte(nil), b...)

@@ -39,7 +39,7 @@ func (s *Storage) with(f func(*C.blosc2_storage) error) error {
 	st := C.blosc2_storage{contiguous: C.bool(!s.Sparse), cparams: &c, dparams: &d}
 	if s.Path != "" {
 		st.urlpath = C.CString(s.Path)
-		defer C.free(unsafe.Pointer(st.urlpath))
+		defer C.free(unsafe.Pointer(st.urlpath)) // Safe: C allocated it, and it is freed once
 	}
 	return f(&st)
 }
@@ -68,7 +68,7 @@ func NewSChunk(st *Storage) (*SChunk, error) {
 	for _, m := range st.Metalayers {
 		name := C.CString(m.Name)
 		rc := C.blosc2_meta_add(s.c, name, (*C.uint8_t)(data(m.Content)), C.int32_t(len(m.Content)))
-		C.free(unsafe.Pointer(name))
+		C.free(unsafe.Pointer(name)) // Safe: C allocated it, and it is freed once
 		if err := check("add metalayer "+m.Name, rc); err != nil {
 			s.Close()
 			return nil, err
@@ -81,7 +81,7 @@ func NewSChunk(st *Storage) (*SChunk, error) {
 func OpenSChunk(path string) (*SChunk, error) {
 	start()
 	name := C.CString(path)
-	defer C.free(unsafe.Pointer(name))
+	defer C.free(unsafe.Pointer(name)) // Safe: C allocated it, and it is freed once
 	c := C.blosc2_schunk_open(name)
 	if c == nil {
 		return nil, fmt.Errorf("ref: cannot open %s", path)
@@ -115,9 +115,9 @@ func (s *SChunk) Frame() ([]byte, error) {
 	if err := check("frame", n); err != nil {
 		return nil, err
 	}
-	b := C.GoBytes(unsafe.Pointer(frame), C.int(n))
+	b := C.GoBytes(unsafe.Pointer(frame), C.int(n)) // Safe: the length is that which C returned
 	if free {
-		C.free(unsafe.Pointer(frame))
+		C.free(unsafe.Pointer(frame)) // Safe: C allocated it, and it is freed once
 	}
 	return b, nil
 }
@@ -164,9 +164,9 @@ func (s *SChunk) Chunk(i int) ([]byte, error) {
 	if err := check("chunk", n); err != nil {
 		return nil, err
 	}
-	b := C.GoBytes(unsafe.Pointer(p), n)
+	b := C.GoBytes(unsafe.Pointer(p), n) // Safe: the length is that which C returned
 	if free {
-		C.free(unsafe.Pointer(p))
+		C.free(unsafe.Pointer(p)) // Safe: C allocated it, and it is freed once
 	}
 	return b, nil
 }
@@ -205,14 +205,14 @@ func (s *SChunk) Dump() ([]byte, error) {
 // SetMeta replaces the content of a fixed metalayer by one of the same length.
 func (s *SChunk) SetMeta(name string, content []byte) error {
 	c := C.CString(name)
-	defer C.free(unsafe.Pointer(c))
+	defer C.free(unsafe.Pointer(c)) // Safe: C allocated it, and it is freed once
 	return check("update metalayer", C.blosc2_meta_update(s.c, c, (*C.uint8_t)(data(content)), C.int32_t(len(content))))
 }
 
 // SetVLMeta adds or updates a variable-length metalayer.
 func (s *SChunk) SetVLMeta(name string, content []byte) error {
 	c := C.CString(name)
-	defer C.free(unsafe.Pointer(c))
+	defer C.free(unsafe.Pointer(c)) // Safe: C allocated it, and it is freed once
 	p, n := (*C.uint8_t)(data(content)), C.int32_t(len(content))
 	if C.blosc2_vlmeta_exists(s.c, c) >= 0 {
 		return check("update vlmeta", C.blosc2_vlmeta_update(s.c, c, p, n, nil))
@@ -223,7 +223,7 @@ func (s *SChunk) SetVLMeta(name string, content []byte) error {
 // DeleteVLMeta deletes a variable-length metalayer.
 func (s *SChunk) DeleteVLMeta(name string) error {
 	c := C.CString(name)
-	defer C.free(unsafe.Pointer(c))
+	defer C.free(unsafe.Pointer(c)) // Safe: C allocated it, and it is freed once
 	return check("delete vlmeta", C.blosc2_vlmeta_delete(s.c, c))
 }
 
@@ -277,7 +277,7 @@ func (s *SChunk) Info() (*Info, error) {
 		info.FiltersMeta = append(info.FiltersMeta, int(c.filters_meta[i]))
 	}
 	for _, m := range c.metalayers[:c.nmetalayers] {
-		info.Metalayers[C.GoString(m.name)] = C.GoBytes(unsafe.Pointer(m.content), m.content_len)
+		info.Metalayers[C.GoString(m.name)] = C.GoBytes(unsafe.Pointer(m.content), m.content_len) // Safe: the length is that which C returned
 	}
 	for _, m := range c.vlmetalayers[:c.nvlmetalayers] {
 		var p *C.uint8_t
@@ -285,8 +285,8 @@ func (s *SChunk) Info() (*Info, error) {
 		if err := check("vlmeta", C.blosc2_vlmeta_get(c, m.name, &p, &n)); err != nil {
 			return nil, err
 		}
-		info.VLMeta[C.GoString(m.name)] = C.GoBytes(unsafe.Pointer(p), n)
-		C.free(unsafe.Pointer(p))
+		info.VLMeta[C.GoString(m.name)] = C.GoBytes(unsafe.Pointer(p), n) // Safe: the length is that which C returned
+		C.free(unsafe.Pointer(p))                                         // Safe: C allocated it, and it is freed once
 	}
 	return info, nil
 }

@@ -130,7 +130,7 @@ func randomBlock(r *rand.Rand, dict int) (block []byte, n int) {
 func TestDecode(t *testing.T) {
 	rounds, sound := int64(6000), 0
 	if testing.Short() {
-		rounds = 1000
+		rounds = 400
 	}
 	for seed := range rounds {
 		r := rand.New(rand.NewSource(seed))

@@ -82,12 +82,16 @@ func FuzzKernels(f *testing.F) {
 
 // TestDict compresses blocks that begin with parts of a dictionary, with kernels and without.
 func TestDict(t *testing.T) {
+	rounds := 20
+	if testing.Short() {
+		rounds = 5
+	}
 	r := rand.New(rand.NewSource(1))
 	for level := 1; level <= 9; level++ {
 		for _, n := range []int{1, 5, 13, 300, 20000, 65535, 70000} {
 			dict := pieces(r, n)
 			kernel, plain := NewDictEncoder(level, dict), NewDictEncoder(level, dict)
-			for range 20 {
+			for range rounds {
 				from := r.Intn(n)
 				src := append(bytes.Clone(dict[from:min(n, from+r.Intn(3000))]), pieces(r, r.Intn(1<<r.Intn(14)))...)
 				dst := make([]byte, len(src)+r.Intn(60))

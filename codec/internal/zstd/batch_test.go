@@ -58,7 +58,7 @@ func checkBatch(t testing.TB, d *Decoder, src, want []byte, alone error) {
 func TestBatch(t *testing.T) {
 	rounds := 2000
 	if testing.Short() {
-		rounds = 300
+		rounds = 100
 	}
 	forEachKernel(t, func(t *testing.T) {
 		sound := 0
@@ -137,7 +137,11 @@ func TestBoth(t *testing.T) {
 		t.Skip("four streams at a time are as fast here")
 	}
 	r := rand.New(rand.NewSource(1))
-	for range 300 {
+	rounds := 300
+	if testing.Short() {
+		rounds = 60
+	}
+	for range rounds {
 		var both [2]streams4
 		var tables [2]huffmanTable
 		var want [2][]byte

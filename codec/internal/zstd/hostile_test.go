@@ -112,7 +112,7 @@ func TestLargeWeights(t *testing.T) {
 func TestMutants(t *testing.T) {
 	rounds := 300
 	if testing.Short() {
-		rounds = 30
+		rounds = 15
 	}
 	o, d := newOracle(t, nil), newDecoder(t, nil)
 	d.SkipChecksum = true

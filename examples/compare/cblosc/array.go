@@ -43,11 +43,11 @@ func Create(p Params, path string, shape []int64, chunks, blocks []int32, dtype 
 	st := C.blosc2_storage{contiguous: true, cparams: &c, dparams: &d}
 	if path != "" {
 		st.urlpath = C.CString(path)
-		defer C.free(unsafe.Pointer(st.urlpath))
+		defer C.free(unsafe.Pointer(st.urlpath)) // Safe: C allocated it, and it is freed once
 		C.blosc2_remove_urlpath(st.urlpath)
 	}
 	name := C.CString(dtype)
-	defer C.free(unsafe.Pointer(name))
+	defer C.free(unsafe.Pointer(name)) // Safe: C allocated it, and it is freed once
 	ctx := C.b2nd_create_ctx(&st, C.int8_t(len(shape)), (*C.int64_t)(&shape[0]), (*C.int32_t)(&chunks[0]),
 		(*C.int32_t)(&blocks[0]), name, C.DTYPE_NUMPY_FORMAT, nil, 0)
 	if ctx == nil {
@@ -65,7 +65,7 @@ func Create(p Params, path string, shape []int64, chunks, blocks []int32, dtype 
 func Open(path string, threads int) (*Array, error) {
 	start()
 	name := C.CString(path)
-	defer C.free(unsafe.Pointer(name))
+	defer C.free(unsafe.Pointer(name)) // Safe: C allocated it, and it is freed once
 	a := new(Array)
 	if err := check("open "+path, C.b2nd_open(name, &a.c)); err != nil {
 		return nil, err

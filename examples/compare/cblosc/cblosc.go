@@ -43,6 +43,8 @@ func check[T C.int | C.int64_t](what string, rc T) error {
 }
 
 // data returns a pointer to the bytes of a slice.
+//
+// Safe: C reads or writes no more than the len(b) bytes that the caller passes with the address.
 func data(b []byte) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(b)) }
 
 func (p *Params) c() C.blosc2_cparams {

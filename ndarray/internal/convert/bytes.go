@@ -12,6 +12,8 @@ import (
 )
 
 // Bytes returns the memory of s.
+//
+// Safe: the result has as many bytes as the elements of s. T must have no pointers if the caller writes to it.
 func Bytes[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
 }

@@ -47,6 +47,8 @@ func (g Types) Converter(d meta.DType, t reflect.Type) (Converter, error) {
 }
 
 // Values are n Go values in memory, one every step bytes. The pointer keeps them alive.
+//
+// Safe: only ValuesOf and steps of a Converter set p, both to values of a slice.
 type Values struct {
 	p    unsafe.Pointer
 	step uintptr
@@ -54,6 +56,8 @@ type Values struct {
 }
 
 // ValuesOf returns the values of s.
+//
+// Safe: p is not read if n is 0, and there are n values of the size of T from p otherwise.
 func ValuesOf[T any](s []T) Values {
 	return Values{unsafe.Pointer(unsafe.SliceData(s)), unsafe.Sizeof(*new(T)), len(s)}
 }

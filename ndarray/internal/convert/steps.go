@@ -70,11 +70,15 @@ type items struct {
 }
 
 // value returns the address of the part of value i.
+//
+// Safe: i is below v.n, and matcher takes s.to from the offset of a field inside of the type of the value.
 func (s *step) value(v *Values, i int) unsafe.Pointer {
 	return unsafe.Add(v.p, s.to+uintptr(i)*v.step)
 }
 
 // memory returns the bytes of the part of value i.
+//
+// Safe: see value. matcher makes s.n the size of the part.
 func (s *step) memory(v *Values, i int) []byte {
 	return unsafe.Slice((*byte)(s.value(v, i)), s.n)
 }
@@ -96,6 +100,8 @@ func (s *step) badItem(i int, why string) error {
 // inner calls f for the elements of sub-arrays: for element k of all values, or for all elements of one value, whichever
 // are more. first is the number of the first value of a call, and each is 1 if the call has one element of every value,
 // or 0 if it has all elements of one value.
+//
+// Safe: k is below s.count, which matcher compares with the length of the Go array, and i is below v.n. See value.
 func (s *step) inner(v Values, b items, f func(v Values, b items, first, each int) error) error {
 	v.p, b.b = unsafe.Add(v.p, s.to), b.b[s.at:]
 	if s.count < v.n {
