@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"sync"
 
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 )
 
@@ -14,13 +14,6 @@ const (
 	freeAlloc  = 64 << 20
 	allocRatio = 4096
 )
-
-// evidence is how much of a state is known to be stored.
-type evidence struct {
-	mu     sync.Mutex
-	found  int64
-	sought int64 // the search stopped there
-}
 
 // CheckAlloc returns an ErrTooLarge if a caller may not set n bytes aside because the frame says that it has so much
 // data: more than Options.MaxBytes, or without it, more than 64 MiB and 4096 times what is stored. Pages of zeros, such as
@@ -71,11 +64,11 @@ func errHole(n int64) error {
 	return fmt.Errorf("%d bytes, too few of them are stored; Options.MaxBytes may allow them: %w", n, ErrTooLarge)
 }
 
-// readStored is readAll for as many bytes as a file says, which it may read only if that is no more than what is stored
+// readStored is storage.ReadAll for as many bytes as a file says, which it may read only if that is no more than what is stored
 // allows.
 func (f *Frame) readStored(src io.ReaderAt, off, n int64) ([]byte, error) {
 	if !coder.MayRead(src, off, n, f.opts.MaxBytes) {
 		return nil, errHole(n)
 	}
-	return readAll(src, off, n)
+	return storage.ReadAll(src, off, n)
 }

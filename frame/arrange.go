@@ -128,7 +128,7 @@ func (b *Batch) SelectChunks(n, size int64, from func(i int64) int64) error {
 	}
 	for i, k := range kept {
 		if !k {
-			if err := b.forget(i); err != nil {
+			if err := b.release(i); err != nil {
 				return b.fail(err)
 			}
 		}

@@ -17,18 +17,19 @@ import (
 // until Commit no reader sees them, and the stored frame is the one before. A batch belongs to one goroutine;
 // batches and single edits of other goroutines wait until it ends.
 type Batch struct {
-	f       *Frame
-	cur     *snapshot // what readers see; nil before the first commit
-	next    *snapshot // what the batch makes
-	put     []extent  // where chunks were written
-	dropped []extent  // chunks of cur that next does not have
-	end     int64     // contiguous frames: where the newest bytes end
-	owned   bool      // next.index.list is the batch's own
-	held    []held    // to be dropped at the end of Hold
-	holding bool
-	likely  likely
+	f *Frame
+	transaction
+	owned   bool    // next.index.list is the batch's own
+	pinned  bool    // Hold has given out a state, whose chunks must stay
+	unfreed []freed // to be freed then
 	done    bool
 	err     error // of an edit that left the batch half done
+}
+
+// freed is a chunk that is not referenced any more.
+type freed struct {
+	e    entry
+	size int64
 }
 
 // Begin starts a batch. End it with Commit or Rollback. It waits until an open batch of this handle has ended, and with
@@ -54,27 +55,15 @@ func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 	case f.broken != nil:
 		return nil, f.error(fmt.Errorf("an earlier commit failed partway; close and reopen the frame: %w", f.broken))
 	}
-	if err := f.lockEdit(ctx); err != nil {
+	if err := f.lock.Edit(ctx, lockUser{f}); err != nil {
 		return nil, err
 	}
-	f.store.reclaim(f)
+	f.reclaim()
 	if s := f.snap.Load(); s != nil { // reclaim may have moved parts of it
 		cur = s
 	}
 	begun = true
-	return &Batch{f: f, cur: cur, next: cur.successor()}, nil
-}
-
-// successor returns a copy of s that a batch may change.
-func (s *snapshot) successor() *snapshot {
-	t := &snapshot{header: s.header, index: s.index, meta: s.meta, vlmeta: s.vlmeta, sums: s.sums, origin: s.origin, src: s.src, root: s.root, epoch: s.epoch, area: s.area, fileID: s.fileID, draft: true}
-	if t.index.n == 0 {
-		// No entry counts from the end of the header, so that the header can have the length that it needs.
-		if n, err := headerLen(t.meta); err == nil {
-			t.headerLen, t.area = n, int64(n)
-		}
-	}
-	return t
+	return &Batch{f: f, transaction: transaction{cur: cur, next: cur.successor()}}, nil
 }
 
 // Commit makes the batch the state of the frame. When it fails, the frame is as it was before; if it is not sure that
@@ -93,14 +82,12 @@ func (b *Batch) Commit() error {
 	if err := b.settle(); err != nil {
 		return err
 	}
-	if err := b.f.store.commit(b); err != nil {
+	if err := b.f.commit(&b.transaction); err != nil {
 		return b.f.wrap("commit", -1, err)
 	}
 	b.done = true
 	defer b.f.endBatch()
-	b.next.draft, b.next.origin = false, b.f.findOrigin(b.next)
-	b.f.snap.CompareAndSwap(b.cur, b.next) // it stays nil when the frame was closed meanwhile
-	b.f.store.reclaim(b.f)
+	b.f.reclaim()
 	return nil
 }
 
@@ -111,8 +98,8 @@ func (b *Batch) Rollback() {
 	}
 	b.done = true
 	defer b.f.endBatch()
-	b.f.store.rollback(b)
-	b.f.store.reclaim(b.f)
+	b.f.rollback(&b.transaction)
+	b.f.reclaim()
 }
 
 // fail records an error that leaves the batch half done.
@@ -233,7 +220,7 @@ type place struct {
 func (b *Batch) write(c []byte) (place, error) {
 	returned := false
 	defer b.failUnless(&returned)
-	e, err := b.f.store.put(b, c)
+	e, err := b.f.store.put(&b.transaction, c)
 	returned = true
 	if err != nil {
 		return place{}, b.f.wrap("chunk", -1, err)
@@ -288,8 +275,17 @@ func (b *Batch) plainSpecial(h *chunk.Header) ([]byte, error) {
 	return b.f.plain.Encode(nil, make([]byte, n), coder.CParams{Level: chunk.NoCompression})
 }
 
-// forget notes that a chunk of the batch's state is no longer named.
-func (b *Batch) forget(i int) error {
+// free records that a chunk is not referenced after the commit.
+func (b *Batch) free(e entry, size int64) {
+	if b.pinned {
+		b.unfreed = append(b.unfreed, freed{e, size})
+		return
+	}
+	b.f.store.free(&b.transaction, e, size)
+}
+
+// release frees the chunk of entry i of the batch's state, which is about to be replaced or deleted.
+func (b *Batch) release(i int) error {
 	e := b.next.index.at(i)
 	if e < 0 {
 		return nil
@@ -298,7 +294,7 @@ func (b *Batch) forget(i int) error {
 	defer b.failUnless(&returned)
 	h, err := b.f.chunkHeader(b.next, i)
 	if err == nil {
-		b.drop(e, int64(h.CBytes))
+		b.free(e, int64(h.CBytes))
 	}
 	returned = true
 	return err
@@ -370,7 +366,7 @@ func (b *Batch) update(i int, h *chunk.Header, store func() (place, error)) erro
 	if err != nil {
 		return b.fail(err)
 	}
-	if err := b.forget(i); err != nil {
+	if err := b.release(i); err != nil {
 		return b.fail(err)
 	}
 	b.set(i, p)
@@ -393,7 +389,7 @@ func (b *Batch) DeleteChunk(i int) error {
 		b.next.nbytes -= size
 		return nil
 	}
-	if err := b.forget(i); err != nil {
+	if err := b.release(i); err != nil {
 		return err
 	}
 	list, sums := slices.Delete(b.list(), i, i+1), b.next.index.sums
@@ -429,6 +425,15 @@ func (b *Batch) checkPlace(i, last int) error {
 		return &Error{Path: b.f.path, Part: "chunk", Chunk: i, Off: -1, Err: fmt.Errorf("the frame has %d: %w", n, ErrBounds)}
 	}
 	return nil
+}
+
+// checkData returns an ErrUnsupported if the batch edits a frame whose data is elsewhere: python-blosc2 would not see
+// the edit. New frames may have the metalayers that mark such frames.
+func (b *Batch) checkData() error {
+	if b.cur == nil || b.cur.origin == nil {
+		return nil
+	}
+	return b.f.wrap("data", -1, fmt.Errorf("%s; only its metalayers can be edited: %w", b.f.describe(b.cur), ErrUnsupported))
 }
 
 // checkList is an error if an index of n entries may not be made because the frame, or a caller, says so.

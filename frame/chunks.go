@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 )
 
@@ -56,8 +57,8 @@ func (f *Frame) checkChunk(s *snapshot, i int) error {
 
 // chunkHeader reads the header of chunk i, or makes that of a special entry.
 func (f *Frame) chunkHeader(s *snapshot, i int) (_ chunk.Header, err error) {
-	if m, ok := s.src.(*mapped); ok {
-		defer m.recoverFault(debug.SetPanicOnFault(true), f, i, nil, &err)
+	if m, ok := s.src.(*storage.Mapped); ok {
+		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, nil, &err)
 	}
 	if special, err := s.index.at(i).special(); err != nil || special != chunk.Regular {
 		b, err := f.specialChunk(s, i, special, err)
@@ -73,7 +74,7 @@ func (f *Frame) chunkHeader(s *snapshot, i int) (_ chunk.Header, err error) {
 	defer closeSource(src.close)
 	b := src.mem
 	if b == nil {
-		if b, err = readAll(src.at, src.off, min(coder.HeaderSize, src.size)); err != nil {
+		if b, err = storage.ReadAll(src.at, src.off, min(coder.HeaderSize, src.size)); err != nil {
 			return chunk.Header{}, f.chunkError(s, i, err)
 		}
 	}
@@ -122,8 +123,8 @@ func (f *Frame) RawChunk(dst []byte, i int) (_ []byte, err error) {
 
 func (f *Frame) rawChunk(dst []byte, s *snapshot, i int) (out []byte, err error) {
 	out = dst // when recoverFault sets the error
-	if m, ok := s.src.(*mapped); ok {
-		defer m.recoverFault(debug.SetPanicOnFault(true), f, i, nil, &err)
+	if m, ok := s.src.(*storage.Mapped); ok {
+		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, nil, &err)
 	}
 	if special, err := s.index.at(i).special(); err != nil || special != chunk.Regular {
 		b, err := f.specialChunk(s, i, special, err)
@@ -141,7 +142,7 @@ func (f *Frame) rawChunk(dst []byte, s *snapshot, i int) (out []byte, err error)
 	b := src.mem
 	if b == nil {
 		b, err = f.readStored(src.at, src.off, int64(h.CBytes))
-	} else if m, ok := s.src.(*mapped); ok && !coder.MayRead(m, src.off, int64(h.CBytes), f.opts.MaxBytes) {
+	} else if m, ok := s.src.(*storage.Mapped); ok && !coder.MayRead(m, src.off, int64(h.CBytes), f.opts.MaxBytes) {
 		err = errHole(int64(h.CBytes))
 	}
 	if err != nil {
@@ -176,6 +177,66 @@ func (f *Frame) ReadChunk(dst []byte, i int) (_ []byte, err error) {
 	}
 	out, err := f.pool.Decode(dst, raw)
 	if err != nil {
+		return dst, f.chunkError(s, i, err)
+	}
+	return out, nil
+}
+
+// ReadBlock appends the decoded bytes of block k of chunk i to dst and reads no other block, but for the first one
+// where the chunk has the filter Delta. It is how the items of a super-chunk with blocks of variable size are read.
+// Errors are ErrBounds, ErrCorrupt, ErrUnsupported or ErrTooLarge, in an *Error.
+func (f *Frame) ReadBlock(dst []byte, i, k int) (_ []byte, err error) {
+	s, err := f.acquire(context.Background())
+	if err != nil {
+		return dst, err
+	}
+	defer f.release(s, &err)
+	if err := f.checkChunk(s, i); err != nil {
+		return dst, err
+	}
+	if err := f.checkHeld(s, i); err != nil {
+		return dst, err
+	}
+	out := dst
+	err = f.withWorker(func(w *worker) (err error) {
+		out, err = f.readBlock(dst, s, w, i, k)
+		return err
+	})
+	return out, err
+}
+
+// readBlock is ReadBlock for a chunk that exists.
+func (f *Frame) readBlock(dst []byte, s *snapshot, w *worker, i, k int) (read []byte, err error) {
+	read = dst // when recoverFault sets the error
+	if m, ok := s.src.(*storage.Mapped); ok {
+		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, w, &err)
+	}
+	w.Chunk = int64(i)
+	var r coder.Reader
+	if special, err := s.index.at(i).special(); err != nil || special != chunk.Regular {
+		c, err := f.specialChunk(s, i, special, err)
+		if err == nil {
+			err = w.Open(&r, c)
+		}
+		if err != nil {
+			return dst, err
+		}
+	} else {
+		c, err := f.openChunk(s, w, &r, i, 0)
+		if err != nil {
+			return dst, err
+		}
+		defer closeSource(c)
+	}
+	if k < 0 || k >= r.NumBlocks() {
+		return dst, f.chunkError(s, i, fmt.Errorf("block %d of %d: %w", k, r.NumBlocks(), ErrBounds))
+	}
+	n := r.BlockLen(k)
+	if err := f.CheckAlloc(int64(n)); err != nil {
+		return dst, f.chunkError(s, i, fmt.Errorf("block %d: %w", k, err))
+	}
+	out := append(dst, make([]byte, n)...)
+	if err := w.DecodeBlock(out[len(dst):], &r, k); err != nil {
 		return dst, f.chunkError(s, i, err)
 	}
 	return out, nil

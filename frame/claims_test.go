@@ -158,7 +158,7 @@ func sharing(t *testing.T, content []byte, n int, o *Options) []byte {
 		return nil
 	})
 	must(t, err)
-	return bytes.Clone(f.store.(*contiguous).st.(*Memory).Bytes())
+	return bytes.Clone(f.store.(*contiguous).Bytes.(*Memory).Bytes())
 }
 
 // TestSharedChunkOnce copies, verifies and salvages a frame that references one chunk many times, and counts the blocks
@@ -244,7 +244,7 @@ func TestOverlappingChunks(t *testing.T) {
 			return nil
 		})
 		must(t, err)
-		b := bytes.Clone(f.store.(*contiguous).st.(*Memory).Bytes())
+		b := bytes.Clone(f.store.(*contiguous).Bytes.(*Memory).Bytes())
 		f, err = EditStorage(NewMemory(b), nil)
 		must(t, err)
 		if more == 0 {
@@ -299,7 +299,7 @@ func TestUniformEdits(t *testing.T) {
 	make := func(n int64, special chunk.Special) *Frame {
 		f, err := CreateMemory(&Options{ChunkSize: 80, CParams: chunk.CParams{TypeSize: 8}}, func(b *Batch) error { return b.FillSpecial(80*n, special) })
 		must(t, err)
-		f, err = EditStorage(NewMemory(bytes.Clone(f.store.(*contiguous).st.(*Memory).Bytes())), nil)
+		f, err = EditStorage(NewMemory(bytes.Clone(f.store.(*contiguous).Bytes.(*Memory).Bytes())), nil)
 		must(t, err)
 		return f
 	}
@@ -350,7 +350,7 @@ func TestUnwritableFilters(t *testing.T) {
 		})
 		must(t, err)
 		name := filepath.Join(t.TempDir(), "x.b2frame")
-		must(t, os.WriteFile(name, f.store.(*contiguous).st.(*Memory).Bytes(), 0o666))
+		must(t, os.WriteFile(name, f.store.(*contiguous).Bytes.(*Memory).Bytes(), 0o666))
 		check := func(f *Frame) {
 			t.Helper()
 			for i, n := range []int{4000, 4000, 2000} {

@@ -29,7 +29,7 @@ func wasteful(t testing.TB, sparse bool) (*simSystem, *model, *rand.Rand) {
 	must(t, f.Close())
 	if sparse { // what a commit that was cut short leaves
 		for _, name := range []string{"x/00000077.chunk", "x/" + indexFile + ".tmp"} {
-			g, err := s.open(name, os.O_CREATE|os.O_RDWR, 0o666)
+			g, err := s.Open(name, os.O_CREATE|os.O_RDWR, 0o666)
 			must(t, err)
 			_, err = g.WriteAt([]byte("half a chunk"), 0)
 			must(t, err)

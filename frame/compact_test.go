@@ -67,8 +67,8 @@ func TestCompact(t *testing.T) {
 					if size := fileSize(t, f.path); dead != 0 || size != f.Info().FrameLen || size != live(t, f) {
 						t.Fatalf("%d dead bytes of %d before, %d after, in a file of %d with %d live", before, size, dead, size, live(t, f))
 					}
-					if len(s.free) != 0 {
-						t.Fatalf("free space %v", s.free)
+					if len(s.space) != 0 {
+						t.Fatalf("free space %v", s.space)
 					}
 				} else if held == nil && dead != 0 {
 					t.Fatalf("%d dead bytes", dead)
@@ -280,8 +280,8 @@ func TestCompactReaders(t *testing.T) {
 	wg.Wait()
 	must(t, f.Append(small(1)))
 	c := f.store.(*contiguous)
-	if len(c.retired) != 0 {
-		t.Errorf("%d old states are kept", len(c.retired))
+	if len(c.pending) != 0 {
+		t.Errorf("%d old states are kept", len(c.pending))
 	}
 	must(t, f.Close())
 }

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
@@ -25,7 +26,7 @@ func (f *Frame) AppendTo(dst []byte) ([]byte, error) {
 		return dst, err
 	}
 	defer mem.Close()
-	return append(dst, mem.store.(*contiguous).st.(*Memory).Bytes()...), nil
+	return append(dst, mem.store.(*contiguous).Bytes.(*Memory).Bytes()...), nil
 }
 
 // Copy makes a frame with the same chunks and metalayers in a new file or directory and opens it for editing: the
@@ -161,8 +162,8 @@ func (f *Frame) verifyChunk(s *snapshot, i int) (chunk.Header, error) {
 
 // verifyBlocks is verifyChunk for a chunk that is stored.
 func (f *Frame) verifyBlocks(s *snapshot, w *worker, i int) (_ chunk.Header, err error) {
-	if m, ok := s.src.(*mapped); ok {
-		defer m.recoverFault(debug.SetPanicOnFault(true), f, i, w, &err)
+	if m, ok := s.src.(*storage.Mapped); ok {
+		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, w, &err)
 	}
 	var r coder.Reader
 	c, err := f.openChunk(s, w, &r, i, 1)

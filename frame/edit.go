@@ -82,3 +82,21 @@ func (b *Batch) encode(p []byte) ([]byte, error) {
 	}
 	return c, nil
 }
+
+// AppendBlocks compresses blocks, each of its own size and of at least one byte, and adds them as the last chunk. It
+// makes an empty frame one with blocks of variable size, which then takes no other chunks. See AppendChunk.
+func (b *Batch) AppendBlocks(blocks [][]byte) error {
+	if b.done {
+		return b.errDone()
+	}
+	c, err := b.f.pool.EncodeVL(nil, blocks, b.next.cparams())
+	if err != nil {
+		return b.f.wrap("chunk", -1, err)
+	}
+	return b.AppendChunk(c)
+}
+
+// AppendBlocks compresses blocks, each of its own size, and adds them as the last chunk. See Batch.AppendBlocks.
+func (f *Frame) AppendBlocks(blocks [][]byte) error {
+	return f.edit(func(b *Batch) error { return b.AppendBlocks(blocks) })
+}

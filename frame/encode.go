@@ -82,8 +82,8 @@ func (b *Batch) Encode(ctx context.Context, size int, p engine.WritePlan, all in
 		e.work = e.encode
 	}
 	if all > 0 {
-		b.likely = likely{size: all}
-		defer func() { b.likely = likely{} }()
+		b.size = sizeEstimate{all: all}
+		defer func() { b.size = sizeEstimate{} }()
 	}
 	workers := b.f.opts.workers(piecesOf(all, l))
 	e.Start(task.Context(ctx))
@@ -396,7 +396,7 @@ func (e *encoding) write() {
 		closeSource(j.close)
 		j.close = nil
 		if j.visit.Chunk == e.b.next.index.n {
-			e.b.likely.add(len(j.out), e.l.NBytes())
+			e.b.size.add(len(j.out), e.l.NBytes())
 			return e.b.insertBuilt(j.visit.Chunk, j.out, &j.h)
 		}
 		return e.b.updateBuilt(j.visit.Chunk, j.out, &j.h)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -84,7 +85,7 @@ func TestCrashLongHeader(t *testing.T) {
 				if view.s != nil {
 					view.Release()
 				}
-				if g, err := findGuard(d, base, int64(len(d.Memory.Bytes()))-base); g != nil || err != nil {
+				if g, err := storage.FindJournal(d, base, int64(len(d.Memory.Bytes()))-base); g != nil || err != nil {
 					t.Fatalf("a guard after the commit: %v", err)
 				}
 				before, d.log = slices.Clone(d.Memory.Bytes()), nil
@@ -128,9 +129,9 @@ func (c *torn) crash(t *testing.T, rng *rand.Rand, before []byte, log []op, base
 func (c *torn) check(t *testing.T, m *Memory, base int64, old, next *model) {
 	t.Helper()
 	size, _ := m.Size()
-	g, err := findGuard(m, base, size-base)
+	g, err := storage.FindJournal(m, base, size-base)
 	must(t, err)
-	if g != nil && g.torn {
+	if g != nil && g.Torn {
 		c.header++
 	}
 	kept := slices.Clone(m.Bytes())
@@ -150,9 +151,9 @@ func (c *torn) check(t *testing.T, m *Memory, base int64, old, next *model) {
 	}
 	must(t, err)
 	must(t, heldBy(f, old, next))
-	if g != nil && g.torn {
+	if g != nil && g.Torn {
 		c.mended++
-		if again, err := findGuard(m, base, int64(len(m.Bytes()))-base); again != nil || err != nil {
+		if again, err := storage.FindJournal(m, base, int64(len(m.Bytes()))-base); again != nil || err != nil {
 			t.Fatalf("the guard is still there: %v", err)
 		}
 		must(t, heldBy(f, next))
@@ -217,18 +218,18 @@ func TestGuardForeign(t *testing.T) {
 	m.insert(0, make([]byte, 64))
 	m.meta = set(m.meta, "long3", bytes.Repeat([]byte{7}, 500))
 	must(t, f.SetMeta("long3", bytes.Repeat([]byte{7}, 500)))
-	i := slices.IndexFunc(d.log, func(o op) bool { return bytes.HasSuffix(o.data, []byte(guardMagic)) })
+	i := slices.IndexFunc(d.log, func(o op) bool { return bytes.HasSuffix(o.data, []byte(storage.JournalMagic)) })
 	if i < 0 {
 		t.Fatal("no guard was written")
 	}
 	plain, g := d.Memory.Bytes(), d.log[i].data // the guard stood where the file ends now
-	half := (len(g) - guardSuffix) / 2
+	half := (len(g) - storage.JournalSuffix) / 2
 	mixed := slices.Concat(g[:900], g[half+900:2*half])
 	frame := slices.Concat(mixed, plain[half:])
 	torn := func(b []byte) bool {
-		g, err := findGuard(NewMemory(b), 0, int64(len(b)))
+		g, err := storage.FindJournal(NewMemory(b), 0, int64(len(b)))
 		must(t, err)
-		return g != nil && g.torn
+		return g != nil && g.Torn
 	}
 	sound := slices.Concat(frame, g)
 	if !torn(sound) {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/internal/coder"
@@ -131,4 +132,25 @@ func parseIndex(b []byte, want int64, most int, p *coder.Pool) (index, error) {
 		list[i] = entry(binary.LittleEndian.Uint64(plain[8*i:]))
 	}
 	return newIndex(list, nil), nil
+}
+
+// storedEntries returns the entries that name stored chunks, in order, and whether one stands there twice.
+func (x *index) storedEntries() (list []entry, shared bool) {
+	if x.list == nil {
+		if x.n > 0 && x.uniform >= 0 {
+			return []entry{x.uniform}, x.n > 1
+		}
+		return nil, false
+	}
+	list = make([]entry, 0, x.n)
+	for _, e := range x.list {
+		if e >= 0 {
+			list = append(list, e)
+		}
+	}
+	slices.Sort(list)
+	for i := 1; i < len(list); i++ {
+		shared = shared || list[i] == list[i-1]
+	}
+	return list, shared
 }

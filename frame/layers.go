@@ -1,10 +1,13 @@
 package frame
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
+	"github.com/goblosc/blosc2/frame/internal/crc32c"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -45,19 +48,13 @@ func (b *Batch) SetMeta(name string, content []byte) error {
 func (b *Batch) setLayers(layers []meta.Layer) error {
 	n, err := headerLen(layers)
 	if err == nil {
-		err = b.f.store.grow(int64(n))
+		err = b.f.store.headerFits(int64(n))
 	}
 	if err != nil {
 		return b.f.wrap("metalayers", -1, err)
 	}
 	b.next.meta, b.next.headerLen = layers, n
 	return nil
-}
-
-// headerLen returns the length of a header with these metalayers.
-func headerLen(layers []meta.Layer) (int, error) {
-	head, err := meta.AppendHeader(make([]byte, fixedLen), layers)
-	return len(head), err
 }
 
 // SetVLMeta sets a variable-length metalayer; it is compressed. By python-blosc2's convention content is a
@@ -121,4 +118,67 @@ func (b *Batch) ReplaceMeta(name string, content []byte) error {
 		return b.f.wrap("metalayer "+name, -1, fmt.Errorf("%d bytes in place of %d: %w", len(content), have, ErrParam))
 	}
 	return b.SetMeta(name, content)
+}
+
+// SetChecksums makes the frame keep checksums from this batch on, or no longer. It reads all chunks to make them
+// anew; one that differs from a checksum that it has is an ErrChecksum, unless another library has changed the index
+// since. It returns early when ctx says so.
+func (b *Batch) SetChecksums(ctx context.Context, on bool) error {
+	if b.done {
+		return b.errDone()
+	}
+	ctx = task.Context(ctx)
+	s := b.next
+	if !on {
+		if err := b.keepSums(); err != nil {
+			return err
+		}
+		s.sums, s.index.sums = nil, nil
+		s.vlmeta = slices.DeleteFunc(slices.Clone(s.vlmeta), func(l meta.Layer) bool { return l.Name == ChecksumLayer })
+		return nil
+	}
+	layers := withLayer(s.vlmeta, ChecksumLayer, nil)
+	if _, err := meta.AppendTrailer(nil, layers); err != nil {
+		return b.f.wrap("variable-length metalayer "+ChecksumLayer, -1, err)
+	}
+	var sums []uint32
+	var buf []byte
+	for i := range s.index.list {
+		err := ctx.Err()
+		sum := uint32(0)
+		if err == nil && s.index.list[i] >= 0 {
+			if buf, err = b.f.rawChunk(buf[:0], s, i); err == nil {
+				err = b.f.checkSum(s, i, buf)
+			}
+			sum = crc32c.Checksum(buf)
+		}
+		if err != nil {
+			return err
+		}
+		sums = append(sums, sum)
+	}
+	b.owned = false // the list has other checksums now
+	s.index.sums, s.sums, s.vlmeta = sums, &checksums{}, layers
+	for _, l := range s.meta {
+		s.noteLayer(false, l.Name, l.Content)
+	}
+	for _, l := range s.vlmeta {
+		if l.Name != ChecksumLayer {
+			s.noteLayer(true, l.Name, l.Content)
+		}
+	}
+	return nil
+}
+
+// keepSums returns an ErrParam if Options.RequireChecksums forbids removing the checksums.
+func (b *Batch) keepSums() error {
+	if !b.f.opts.RequireChecksums {
+		return nil
+	}
+	return b.f.wrap("variable-length metalayer "+ChecksumLayer, -1, fmt.Errorf("Options.RequireChecksums asks for it: %w", ErrParam))
+}
+
+// SetChecksums makes the frame keep checksums, or no longer. See Batch.SetChecksums.
+func (f *Frame) SetChecksums(ctx context.Context, on bool) error {
+	return f.editContext(ctx, func(b *Batch) error { return b.SetChecksums(ctx, on) })
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 )
 
 // lockable makes a frame with Options.Locking of each kind and calls the test with its name. Two handles of one process
@@ -23,7 +24,7 @@ func lockable(t *testing.T, test func(t *testing.T, name string, o *Options)) {
 			name := filepath.Join(t.TempDir(), "x.b2frame")
 			o := &Options{CParams: chunk.CParams{TypeSize: 4}, ChunkSize: 40, Locking: true, NoSync: true, Sparse: kind == "sparse"}
 			f, err := Create(name, o, nil)
-			if !canLock {
+			if !storage.CanLock {
 				if !errors.Is(err, errors.ErrUnsupported) {
 					t.Fatal(err)
 				}
@@ -49,7 +50,7 @@ func TestLockFile(t *testing.T) {
 	lockable(t, func(t *testing.T, name string, o *Options) {
 		f := reopen(t, name, o)
 		must(t, f.Append(stamped(1, 10)))
-		b, err := os.ReadFile(lockName(name, o.Sparse))
+		b, err := os.ReadFile(storage.LockName(name, o.Sparse))
 		must(t, err)
 		first := binary.NativeEndian.Uint64(b[8:])
 		for range 3 {
@@ -58,7 +59,7 @@ func TestLockFile(t *testing.T) {
 		bt, err := f.Begin(context.Background())
 		must(t, err)
 		bt.Rollback()
-		b, err = os.ReadFile(lockName(name, o.Sparse))
+		b, err = os.ReadFile(storage.LockName(name, o.Sparse))
 		must(t, err)
 		if n := binary.NativeEndian.Uint64(b[8:]); len(b) != 16 || n != first+4 {
 			t.Errorf("%d bytes, counter %d, was %d", len(b), n, first)
@@ -69,7 +70,7 @@ func TestLockFile(t *testing.T) {
 			t.Error(err)
 		}
 		must(t, g.Close())
-		if now, err := os.ReadFile(lockName(name, o.Sparse)); err != nil || !bytes.Equal(now, b) {
+		if now, err := os.ReadFile(storage.LockName(name, o.Sparse)); err != nil || !bytes.Equal(now, b) {
 			t.Errorf("reading changed the lock file: %v %x", err, now)
 		}
 	})
@@ -273,9 +274,9 @@ func TestLockGap(t *testing.T) {
 		must(t, f.Append(stamped(1, 10)))
 		v, err := f.View()
 		must(t, err)
-		unlockFile(f.lock.file) // as lockEdit and unlockEdit do
+		storage.UnlockFile(f.lock.File) // as lockEdit and unlockEdit do
 		must(t, g.Update(0, stamped(2, 10)))
-		if ok, err := tryLockFile(f.lock.file, false); !ok {
+		if ok, err := storage.TryLockFile(f.lock.File, false); !ok {
 			t.Fatal(err)
 		}
 		dst := make([]byte, 40)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 )
 
 // walk returns n items of 4 bytes that compress to about a half: random steps with some runs.
@@ -208,7 +209,7 @@ func TestMmapTruncatedRace(t *testing.T) {
 func TestMmapOtherFaults(t *testing.T) {
 	f, _ := mappedFrame(t, &Options{Concurrency: 1})
 	defer f.Close()
-	m := f.snap.Load().src.(*mapped)
+	m := f.snap.Load().src.(*storage.Mapped)
 	for _, p := range []any{"text", errors.New("an error"), io.EOF} {
 		func() {
 			defer func() {
@@ -217,7 +218,7 @@ func TestMmapOtherFaults(t *testing.T) {
 				}
 			}()
 			var err error
-			defer m.recoverFault(false, f, 0, nil, &err)
+			defer recoverFault(m, false, f, 0, nil, &err)
 			panic(p)
 		}()
 	}
@@ -228,7 +229,7 @@ func TestMmapOtherFaults(t *testing.T) {
 			}
 		}()
 		var err error
-		defer m.recoverFault(false, f, 0, nil, &err)
+		defer recoverFault(m, false, f, 0, nil, &err)
 		var none *int
 		*none = 1
 	}()

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 )
 
 // mappedFrame makes a frame in a file and opens it as memory.
@@ -51,14 +52,16 @@ func TestMmap(t *testing.T) {
 		must(t, got.Close())
 	}
 	f, data := mappedFrame(t, &Options{Verify: true})
-	if m, ok := f.snap.Load().src.(*mapped); ok {
-		// Bytes behind the memory are read, as are those that were appended since.
-		all := m.mem
-		m.mem = all[:len(all)/2]
-		if !bytes.Equal(content(t, f), data) {
-			t.Error("other content behind the end of the memory")
-		}
-		m.mem = all
+	e, err := Edit(f.Path(), nil)
+	must(t, err)
+	more := bytes.Repeat([]byte("more"), 1000)
+	must(t, e.Append(more))
+	must(t, e.Close())
+	// Bytes after the memory are read: those that were appended since.
+	_, err = f.Refresh()
+	must(t, err)
+	if !bytes.Equal(content(t, f), append(data, more...)) {
+		t.Error("other content after an edit")
 	}
 	must(t, f.Close())
 }
@@ -67,7 +70,7 @@ func TestMmap(t *testing.T) {
 func TestMmapClose(t *testing.T) {
 	for range 5 {
 		f, data := mappedFrame(t, &Options{Concurrency: 1})
-		m, ok := f.snap.Load().src.(*mapped)
+		m, ok := f.snap.Load().src.(*storage.Mapped)
 		if !ok {
 			t.Skip("this system shows no files as memory")
 		}
@@ -96,7 +99,7 @@ func TestMmapClose(t *testing.T) {
 		<-began
 		must(t, f.Close())
 		wg.Wait()
-		if n := m.uses.Load(); n != 1 {
+		if n := m.Uses(); n != 1 {
 			t.Errorf("%d uses of the memory, want that of the view alone", n)
 		}
 		got := make([]byte, len(data))
@@ -104,7 +107,7 @@ func TestMmapClose(t *testing.T) {
 			t.Error("a view of a closed frame:", err)
 		}
 		v.Release()
-		if n := m.uses.Load(); n != 0 || m.hold() {
+		if n := m.Uses(); n != 0 || m.Pin() {
 			t.Errorf("%d uses of the memory after the last reader", n)
 		}
 	}

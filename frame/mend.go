@@ -10,6 +10,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 )
 
@@ -118,11 +119,11 @@ func (w *wreck) wrongSum(i int) bool {
 
 // hidden tells whether a frame that is empty as its header has it has an index all the same.
 func (w *wreck) hidden(ctx context.Context) (bool, error) {
-	in, name := directory(w.f.opts.system()), w.f.path
+	in, name := storage.Directory(w.f.opts.system()), w.f.path
 	if w.s.sparse {
 		in, name = w.s.root, indexFile
 	}
-	st, err := openFile(in, name, false)
+	st, err := storage.OpenFile(in, name, false)
 	if err != nil {
 		return false, err
 	}
@@ -158,7 +159,7 @@ func (w *wreck) exists(e entry, pieces []piece) bool {
 	if e >= maxOffset || at >= w.size {
 		return false
 	}
-	if b, err := readAll(w.src, at, min(int64(len(trailerStart)), w.size-at)); err == nil && string(b) == trailerStart {
+	if b, err := storage.ReadAll(w.src, at, min(int64(len(trailerStart)), w.size-at)); err == nil && string(b) == trailerStart {
 		return false
 	}
 	i, found := slices.BinarySearchFunc(pieces, at, func(p piece, at int64) int { return cmp.Compare(p.at, at) })
@@ -189,16 +190,16 @@ func (w *wreck) rename(i int, p *piece) entry {
 
 // openDir makes an index for the chunk files of a directory.
 func (w *wreck) openDir(ctx context.Context, dir string) error {
-	r, err := w.f.opts.sys.openRoot(dir)
+	r, err := w.f.opts.sys.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
-	w.f.store = newSparse(w.f.opts.sys, r, dir, "", true)
+	w.f.store = &sparse{sys: w.f.opts.sys, root: r, dir: dir, noSync: true}
 	w.s = &snapshot{header: header{sparse: true}, root: r}
 	w.pool = coder.NewPool(w.f.opts.chunkOptions(0, nil))
 	var order []entry
 	var sums []uint32
-	if st, err := openFile(r, indexFile, false); err == nil {
+	if st, err := storage.OpenFile(r, indexFile, false); err == nil {
 		w.src = st
 		if w.size, err = st.Size(); err == nil {
 			w.readHead()
@@ -238,7 +239,7 @@ func (w *wreck) readOrder(ctx context.Context) ([]entry, []uint32, error) {
 
 // chunkFiles reads all chunk files of the directory, by their numbers.
 func (w *wreck) chunkFiles(ctx context.Context, tell func(error)) ([]piece, error) {
-	files, err := w.s.root.readDir()
+	files, err := w.s.root.ReadDir()
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +264,7 @@ func (w *wreck) chunkFiles(ctx context.Context, tell func(error)) ([]piece, erro
 
 // chunkFile reads a chunk file.
 func (w *wreck) chunkFile(name string, id int64) (piece, error) {
-	st, err := openFile(w.s.root, name, false)
+	st, err := storage.OpenFile(w.s.root, name, false)
 	if err != nil {
 		return piece{}, err
 	}
@@ -273,7 +274,7 @@ func (w *wreck) chunkFile(name string, id int64) (piece, error) {
 	if w.size, err = st.Size(); err != nil {
 		return p, err
 	}
-	b, err := readAll(st, 0, min(w.size, coder.HeaderSize))
+	b, err := storage.ReadAll(st, 0, min(w.size, coder.HeaderSize))
 	if err == nil {
 		p.h, err = chunk.ParseHeader(b, w.size)
 	}

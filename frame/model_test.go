@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -110,34 +111,32 @@ func checkSpace(t testing.TB, f *Frame) {
 	s := f.snap.Load()
 	head, err := headerLen(s.meta)
 	must(t, err)
-	used := []extent{{0, int64(head)}, tail(s)}
+	used := []storage.Extent{{Off: 0, End: int64(head)}, s.tail()}
 	for i := range s.index.n {
 		info, err := f.ChunkInfo(i)
 		must(t, err)
 		if info.Off >= 0 {
-			used = append(used, extent{info.Off, info.Off + int64(info.CBytes)})
+			used = append(used, storage.Extent{Off: info.Off, End: info.Off + int64(info.CBytes)})
 		}
 	}
-	for _, r := range c.retired {
-		for _, x := range r.exts {
-			if x.off = max(x.off, int64(head)); x.off < x.end {
-				used = append(used, x)
-			}
+	for _, x := range c.pending.All() {
+		if x.Off = max(x.Off, int64(head)); x.Off < x.End {
+			used = append(used, x)
 		}
 	}
-	used = append(used, c.free...)
-	slices.SortFunc(used, func(x, y extent) int { return cmp.Or(cmp.Compare(x.off, y.off), cmp.Compare(x.end, y.end)) })
+	used = append(used, c.space...)
+	slices.SortFunc(used, func(x, y storage.Extent) int { return cmp.Or(cmp.Compare(x.Off, y.Off), cmp.Compare(x.End, y.End)) })
 	for i := 1; i < len(used); i++ {
-		if used[i-1].end > used[i].off {
-			t.Fatalf("%v and %v share bytes; free %v, retired %d", used[i-1], used[i], c.free, len(c.retired))
+		if used[i-1].End > used[i].Off {
+			t.Fatalf("%v and %v share bytes; free %v, pending %d", used[i-1], used[i], c.space, len(c.pending))
 		}
 	}
-	_, faulty := c.st.(*disk)
-	if st, ok := c.st.(file); ok {
-		_, sim := st.systemFile.(*simFile)
+	_, faulty := c.Bytes.(*disk)
+	if st, ok := c.Bytes.(storage.WritableFile); ok {
+		_, sim := st.File.(*simFile)
 		faulty = faulty || sim
 	}
-	if size, err := c.st.Size(); err != nil || !c.cut && f.writable && !faulty && size != c.base+s.frameLen {
+	if size, err := c.Size(); err != nil || !c.cut && f.writable && !faulty && size != c.Base+s.frameLen {
 		t.Fatalf("%d bytes in the file, %d in the frame: %v", size, s.frameLen, err)
 	}
 }
@@ -236,7 +235,7 @@ func step(t testing.TB, rng *rand.Rand, b *Batch, m *model, common int) {
 			}
 			return
 		}
-		if c, ok := b.f.store.(*contiguous); ok && errors.Is(err, ErrParam) && len(c.retired) > 0 {
+		if c, ok := b.f.store.(*contiguous); ok && errors.Is(err, ErrParam) && len(c.pending) > 0 {
 			return // the header would cover chunks of the old state that is held
 		}
 		must(t, err)
@@ -334,7 +333,7 @@ func modelFrame(t testing.TB, kind string, chunkSize int) (*Frame, func(*Frame) 
 		f, err := CreateMemory(o, nil)
 		must(t, err)
 		return f, func(f *Frame) *Frame {
-			b := slices.Clone(f.store.(*contiguous).st.(*Memory).Bytes())
+			b := slices.Clone(f.store.(*contiguous).Bytes.(*Memory).Bytes())
 			must(t, f.Close())
 			f, err := EditStorage(NewMemory(b), nil)
 			must(t, err)

@@ -54,6 +54,30 @@ func (f *Frame) readRange(ctx context.Context, s *snapshot, dst []byte, off int6
 	return f.decode(ctx, s, r, r.blocks(), 0)
 }
 
+// chunkEnds returns where each chunk ends in the decoded bytes. It reads the headers of all chunks, once.
+func (f *Frame) chunkEnds(s *snapshot) ([]int64, error) {
+	s.ends.mu.Lock()
+	defer s.ends.mu.Unlock()
+	if s.ends.list != nil || s.index.n == 0 {
+		return s.ends.list, nil
+	}
+	var list []int64 // not made at once: special values without a size may be as many as one wishes
+	end := int64(0)
+	for i := range s.index.n {
+		h, err := f.chunkHeader(s, i)
+		if err != nil {
+			return nil, err
+		}
+		end += int64(h.NBytes)
+		list = append(list, end)
+	}
+	if end != s.nbytes {
+		return nil, f.wrap("header", offNBytes, corrupt("%d bytes, the chunks have %d", s.nbytes, end))
+	}
+	s.ends.list = list
+	return list, nil
+}
+
 // rangePlan is the engine.ReadPlan that reads a range of the decoded bytes.
 type rangePlan struct {
 	s     *snapshot

@@ -173,7 +173,7 @@ func BenchmarkRefresh(b *testing.B) {
 				must(b, err)
 				defer f.Close()
 				b.ReportAllocs()
-				b.SetBytes(tail(f.snap.Load()).end - tail(f.snap.Load()).off)
+				b.SetBytes(f.snap.Load().tail().Len())
 				for b.Loop() {
 					if _, err := f.Refresh(); err != nil {
 						b.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -137,7 +138,7 @@ func TestRequireChecksums(t *testing.T) {
 func TestRequireChecksumsRefresh(t *testing.T) {
 	ctx := context.Background()
 	kinds := []bool{false}
-	if canLock {
+	if storage.CanLock {
 		kinds = append(kinds, true)
 	}
 	for _, locking := range kinds {

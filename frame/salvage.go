@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
@@ -116,7 +117,7 @@ func openWreck(ctx context.Context, broken string, o *Options, tell func(error),
 		}
 		return w.f.store.close()
 	})
-	fi, err := from.system().stat(broken)
+	fi, err := from.system().Stat(broken)
 	if err != nil {
 		return nil, err
 	}
@@ -383,11 +384,11 @@ func (w *wreck) base() int64 {
 
 // openFile makes an index for the frame in a file.
 func (w *wreck) openFile(ctx context.Context, name string) error {
-	st, err := openFile(w.f.opts.system(), name, false)
+	st, err := storage.OpenFile(w.f.opts.system(), name, false)
 	if err != nil {
 		return err
 	}
-	w.f.store = &contiguous{sys: w.f.opts.sys, st: st}
+	w.f.store = &contiguous{Segment: storage.Segment{Bytes: st}, sys: w.f.opts.sys}
 	w.src = st
 	if w.size, err = st.Size(); err != nil {
 		return err
@@ -413,7 +414,7 @@ func (w *wreck) openFile(ctx context.Context, name string) error {
 // readHead reads header and metalayers, as far as they are sound.
 func (w *wreck) readHead() {
 	const first = 1 << 20 // more metalayers than anybody has
-	head, err := readAll(w.src, 0, min(first, w.size))
+	head, err := storage.ReadAll(w.src, 0, min(first, w.size))
 	if err == nil {
 		w.s.header, err = parseHeader(head, 1<<62) // the end may be lost
 	}
@@ -441,7 +442,7 @@ func (w *wreck) readTrailer() {
 			continue
 		}
 		const most = 64 << 20
-		b, err := readAll(w.src, end-min(end, most), min(end, most))
+		b, err := storage.ReadAll(w.src, end-min(end, most), min(end, most))
 		var trailer []byte
 		if err == nil {
 			trailer, err = cutTrailer(b)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 )
 
@@ -31,7 +32,7 @@ func (w *wreck) scan(ctx context.Context) ([]piece, error) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			b, err := readAll(w.src, at, min(step, w.size-at))
+			b, err := storage.ReadAll(w.src, at, min(step, w.size-at))
 			if err != nil { // a bad sector, perhaps
 				w.tell(w.f.wrap("chunks", at, err))
 				at, buf = at+512, nil
@@ -80,7 +81,7 @@ func (w *wreck) behind(p *piece) int64 {
 	if p.h.Stored() || p.h.Special() != chunk.Regular {
 		return end
 	}
-	b, err := readAll(w.src, end, min(coder.HeaderSize, w.size-end))
+	b, err := storage.ReadAll(w.src, end, min(coder.HeaderSize, w.size-end))
 	if err != nil || len(b) == 0 || strings.HasPrefix(string(b), trailerStart) {
 		return end
 	}
@@ -232,7 +233,7 @@ func (w *wreck) belongs(p *piece, before []piece) bool {
 
 // ends tells whether a trailer ends at a position.
 func (w *wreck) ends(at int64) bool {
-	b, err := readAll(w.src, at-min(at, minTrailerLen), min(at, minTrailerLen))
+	b, err := storage.ReadAll(w.src, at-min(at, minTrailerLen), min(at, minTrailerLen))
 	return err == nil && len(b) == minTrailerLen && b[len(b)-23] == 0xce
 }
 
@@ -241,7 +242,7 @@ func (w *wreck) inTrailer(p *piece) bool {
 	if p.at < 5 {
 		return false
 	}
-	b, err := readAll(w.src, p.at-5, 5)
+	b, err := storage.ReadAll(w.src, p.at-5, 5)
 	return err == nil && b[0] == 0xc6 && int64(binary.BigEndian.Uint32(b[1:])) == int64(p.h.CBytes)
 }
 
@@ -251,7 +252,7 @@ const trailerStart = "\x94\x01\x93"
 // marked tells whether a trailer starts behind a piece.
 func (w *wreck) marked(p *piece) bool {
 	end := p.at + int64(p.h.CBytes)
-	b, err := readAll(w.src, end, min(int64(len(trailerStart)), w.size-end))
+	b, err := storage.ReadAll(w.src, end, min(int64(len(trailerStart)), w.size-end))
 	return err == nil && string(b) == trailerStart
 }
 

@@ -33,15 +33,6 @@ func (f *Frame) once(s *snapshot) *once {
 	return o
 }
 
-// areaLen returns how many bytes the chunks of a state can have, or a number that is larger. The chunks of a sparse
-// frame have a file each.
-func (s *snapshot) areaLen() int64 {
-	if s.sparse {
-		return 1<<63 - 1
-	}
-	return max(s.cbytes, s.area-int64(s.headerLen))
-}
-
 // spend is an error when the chunks so far, with chunk i of n bytes, have more bytes than there are.
 func (o *once) spend(i, n int) error {
 	if o.left -= int64(n); o.left < 0 {

@@ -25,7 +25,7 @@ func small(i int) []byte {
 // live returns how many bytes of a frame are in use.
 func live(t testing.TB, f *Frame) int64 {
 	s := f.snap.Load()
-	n := tail(s).end - tail(s).off + int64(s.headerLen)
+	n := s.tail().Len() + int64(s.headerLen)
 	for i := range s.index.n {
 		info, err := f.ChunkInfo(i)
 		must(t, err)
@@ -136,7 +136,7 @@ func TestSpaceSurvey(t *testing.T) {
 			must(t, b.DeleteChunk(i))
 		}
 		must(t, b.Commit())
-		_, err = m.WriteAt(f.store.(*contiguous).st.(*Memory).Bytes(), 0)
+		_, err = m.WriteAt(f.store.(*contiguous).Bytes.(*Memory).Bytes(), 0)
 		must(t, err)
 		before, _ := m.Size()
 		f, err = EditStorage(m, &Options{Concurrency: 1})

@@ -50,7 +50,7 @@ func TestChecksumsPartial(t *testing.T) {
 // TestSumming reads a file in parts of any length, up to behind its end, and now and then elsewhere than where the last
 // part ended: what is read, and the checksum of it, are those of reading all at once.
 func TestSumming(t *testing.T) {
-	p := make([]byte, 2*summingPart+12345)
+	p := make([]byte, 2*checksumPart+12345)
 	rng := newRand(2)
 	for i := range p {
 		p[i] = byte(rng.Uint32())
@@ -63,7 +63,7 @@ func TestSumming(t *testing.T) {
 	for i, r := range []io.ReaderAt{f, bytes.NewReader(p)} {
 		for try := range 30 {
 			src := &counting{ReaderAt: r}
-			c := summing{r: src, next: 7}
+			c := checksumReader{r: src, next: 7}
 			if i == 0 {
 				c.r = f // itself, as parts are for files
 			}

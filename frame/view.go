@@ -3,6 +3,7 @@ package frame
 import (
 	"context"
 
+	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/internal/task"
 )
 
@@ -26,9 +27,7 @@ func (f *Frame) ViewContext(ctx context.Context) (View, error) {
 // Release ends the use of the view.
 func (v View) Release() {
 	if !v.batch {
-		v.s.drop()
-		v.s.readers.Add(-1)
-		v.f.unshare()
+		v.f.unuse(v.s)
 	}
 }
 
@@ -48,19 +47,51 @@ func (v View) Info() Info { return v.s.info() }
 // ChunkInfo returns what header and index say of chunk i. See Frame.ChunkInfo.
 func (v View) ChunkInfo(i int) (ChunkInfo, error) {
 	c, err := v.f.chunkInfo(v.s, i)
-	return c, v.sound(err)
+	return c, v.checked(err)
 }
 
-// sound returns the error of a read, or that the state may have been written over meanwhile.
-func (v View) sound(err error) error {
+// checked returns the error of a read, or that the state may have been written over meanwhile.
+func (v View) checked(err error) error {
 	if v.batch {
 		return err
 	}
-	if e := v.f.intact(v.s); e != nil {
-		err = e
-	}
-	return v.f.orClosed(err)
+	return v.f.afterRead(v.s, err)
 }
 
 // View returns the state that the batch makes, as far as it is. Releasing it is not needed.
 func (b *Batch) View() View { return View{f: b.f, s: b.next, batch: true} }
+
+// Hold returns the state that the batch has made so far and keeps it readable until release is called, whatever the
+// batch does meanwhile: for edits that make new chunks of old ones. Release it before Commit; one state can be held at
+// a time.
+func (b *Batch) Hold() (v View, release func()) {
+	b.pinned, b.owned = true, false
+	return View{f: b.f, s: b.next.successor(), batch: true}, func() {
+		b.pinned = false
+		for _, p := range b.unfreed {
+			b.free(p.e, p.size)
+		}
+		b.unfreed = nil
+	}
+}
+
+// Uniform returns the special value that all chunks are, when the index has one entry for all of them. It returns false if
+// reading gives something else: what a Postfilter makes of the value, or the error for data that is not in the frame.
+func (v View) Uniform() (chunk.Special, bool) {
+	x := &v.s.index
+	if x.n == 0 || x.list != nil || v.f.opts.Postfilter != nil || v.s.origin != nil {
+		return chunk.Regular, false
+	}
+	special, err := x.uniform.special()
+	return special, err == nil && special != chunk.Regular
+}
+
+// Special returns what the index says that chunk i stands for: zeros, NaNs or uninitialised items, or chunk.Regular for
+// what is stored. It reads nothing; i must be the number of a chunk.
+func (v View) Special(i int) chunk.Special {
+	special, err := v.s.index.at(i).special()
+	if err != nil {
+		return chunk.Regular // reading it will say why
+	}
+	return special
+}

@@ -1,4 +1,4 @@
-package frame
+package storage
 
 import (
 	"errors"
@@ -7,17 +7,17 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// canLock tells whether this system has locks of files.
-const canLock = true
+// CanLock reports whether this system has locks of files.
+const CanLock = true
 
-// tryLockFile takes the lock of the operating system on a file, in place of the one that f has, or returns false if
+// TryLockFile takes the lock of the operating system on a file, in place of the one that f has, or returns false if
 // others hold it. Then the one that f had is gone, too.
-func tryLockFile(f *os.File, exclusive bool) (bool, error) {
+func TryLockFile(f *os.File, exclusive bool) (bool, error) {
 	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if exclusive {
 		flags |= windows.LOCKFILE_EXCLUSIVE_LOCK
 	}
-	unlockFile(f) // else it would be in its own way; fails when there is none
+	UnlockFile(f) // else it would be in its own way; fails when there is none
 	err := withHandle(f, func(h windows.Handle) error {
 		return windows.LockFileEx(h, flags, 0, 1, 0, new(windows.Overlapped))
 	})
@@ -34,7 +34,8 @@ func countNames(f *os.File) (uint64, error) {
 	return uint64(info.NumberOfLinks), err
 }
 
-func unlockFile(f *os.File) error {
+// UnlockFile gives the lock on a file up.
+func UnlockFile(f *os.File) error {
 	return withHandle(f, func(h windows.Handle) error {
 		return windows.UnlockFileEx(h, 0, 1, 0, new(windows.Overlapped))
 	})

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"sync"
 )
 
@@ -22,51 +21,6 @@ type Storage interface {
 	// Sync returns when all that was written will survive a power cut.
 	Sync() error
 }
-
-// file is a Storage in a file.
-type file struct{ systemFile }
-
-func (f file) Size() (int64, error) {
-	fi, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	return fi.Size(), nil
-}
-
-// fileToRead is a Storage in a file that is only read.
-type fileToRead struct{ file }
-
-func (fileToRead) WriteAt([]byte, int64) (int, error) { return 0, ErrReadOnly }
-func (fileToRead) Truncate(int64) error               { return ErrReadOnly }
-func (fileToRead) Sync() error                        { return ErrReadOnly }
-
-func openFile(in directory, name string, write bool) (Storage, error) {
-	flag := os.O_RDONLY
-	if write {
-		flag = os.O_RDWR
-	}
-	f, err := in.open(name, flag, 0)
-	switch {
-	case err != nil:
-		return nil, err
-	case write:
-		return file{f}, nil
-	}
-	return fileToRead{file{f}}, nil
-}
-
-// readOnly is a Storage that only reads.
-type readOnly struct {
-	io.ReaderAt
-	size int64
-}
-
-func (r readOnly) Size() (int64, error)               { return r.size, nil }
-func (r readOnly) WriteAt([]byte, int64) (int, error) { return 0, ErrReadOnly }
-func (r readOnly) Truncate(int64) error               { return ErrReadOnly }
-func (r readOnly) Sync() error                        { return ErrReadOnly }
-func (r readOnly) Close() error                       { return nil }
 
 // Memory is a Storage in memory. The zero value is empty and ready for use. Frames read its bytes without copying.
 type Memory struct {
@@ -131,12 +85,12 @@ func (m *Memory) WriteAt(p []byte, off int64) (int, error) {
 	return copy(m.b[off:], p), nil
 }
 
-// grow makes room for n bytes, and for some more: for as many as are likely, or twice as many as there are. Smaller
-// steps copy the frame several times over.
-func (m *Memory) grow(n int, likely int64) {
+// grow makes room for n bytes, and for some more: for an estimate of what is to come, or twice as many as there are.
+// Smaller steps copy the frame several times over.
+func (m *Memory) grow(n int, estimate int64) {
 	const most = 1 << 29
-	if likely > int64(n) && likely <= most {
-		n = int(likely)
+	if estimate > int64(n) && estimate <= most {
+		n = int(estimate)
 	} else if len(m.b) < most {
 		n = max(n, 2*len(m.b))
 	}
@@ -145,33 +99,13 @@ func (m *Memory) grow(n int, likely int64) {
 	m.b = b
 }
 
-// reserve makes room for n bytes if there is none, and then for as many as are likely.
-func (m *Memory) reserve(n, likely int64) {
+// reserve makes room for n bytes if there is none, and then for as many as an estimate says.
+func (m *Memory) reserve(n, estimate int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if n > int64(cap(m.b)) && n <= math.MaxInt {
-		m.grow(int(n), likely)
+		m.grow(int(n), estimate)
 	}
-}
-
-// likely tells how many bytes the chunks of an Encode will take.
-type likely struct {
-	size            int64 // of their content; 0 = who knows
-	stored, content int64 // of those so far
-}
-
-// add notes a chunk.
-func (l *likely) add(stored, content int) {
-	l.stored += int64(stored)
-	l.content += int64(content)
-}
-
-// left returns how many bytes are likely to come behind the chunks so far.
-func (l *likely) left() int64 {
-	if l.content == 0 || l.content >= l.size {
-		return 0
-	}
-	return int64(float64(l.stored) / float64(l.content) * float64(l.size-l.content) * 17 / 16)
 }
 
 // Size returns the number of bytes.

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package frame
+package storage
 
 // These systems have no such flags.
 const noWait, noFollow = 0, 0

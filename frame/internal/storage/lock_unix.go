@@ -1,6 +1,6 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-package frame
+package storage
 
 import (
 	"errors"
@@ -8,19 +8,19 @@ import (
 	"syscall"
 )
 
-// canLock tells whether this system has locks of files.
-const canLock = true
+// CanLock reports whether this system has locks of files.
+const CanLock = true
 
-// tryLockFile takes the lock of the operating system on a file, in place of the one that f has, or returns false if
+// TryLockFile takes the lock of the operating system on a file, in place of the one that f has, or returns false if
 // others hold it. Then the one that f had is gone, too.
-func tryLockFile(f *os.File, exclusive bool) (bool, error) {
+func TryLockFile(f *os.File, exclusive bool) (bool, error) {
 	how := syscall.LOCK_SH
 	if exclusive {
 		how = syscall.LOCK_EX
 	}
 	err := flock(f, how|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		unlockFile(f) // some systems keep the old one
+		UnlockFile(f) // some systems keep the old one
 		return false, nil
 	}
 	return err == nil, err
@@ -35,7 +35,8 @@ func countNames(f *os.File) (uint64, error) {
 	return uint64(fi.Sys().(*syscall.Stat_t).Nlink), nil
 }
 
-func unlockFile(f *os.File) error { return flock(f, syscall.LOCK_UN) }
+// UnlockFile gives the lock on a file up.
+func UnlockFile(f *os.File) error { return flock(f, syscall.LOCK_UN) }
 
 func flock(f *os.File, how int) error {
 	conn, err := f.SyscallConn()
