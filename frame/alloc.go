@@ -9,12 +9,6 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 )
 
-// freeAlloc is how much memory needs no evidence, and allocRatio how much each stored byte allows. See coder.MayRead.
-const (
-	freeAlloc  = 64 << 20
-	allocRatio = 4096
-)
-
 // CheckAlloc returns an ErrTooLarge if a caller may not set n bytes aside because the frame says that it has so much
 // data: more than Options.MaxBytes, or without it, more than 64 MiB and 4096 times what is stored. Pages of zeros, such as
 // holes in a file, do not count as stored. Frames made by this handle are trusted.
@@ -31,7 +25,7 @@ func (f *Frame) AllocLimit() int64 {
 	const most = 64 << 30
 	limit := f.allocLimit(most)
 	if s := f.snap.Load(); s != nil && limit >= most && limit < math.MaxInt64 && f.opts.MaxBytes == 0 {
-		limit = max(limit, allocRatio*min(s.frameLen, math.MaxInt64/allocRatio))
+		limit = max(limit, coder.MemoryRatio*min(s.frameLen, math.MaxInt64/coder.MemoryRatio))
 	}
 	return limit
 }
@@ -43,20 +37,20 @@ func (f *Frame) allocLimit(n int64) int64 {
 		return f.opts.MaxBytes
 	case f.opts.MaxBytes < 0 || f.trusted.Load():
 		return math.MaxInt64
-	case n <= freeAlloc:
-		return freeAlloc
+	case n <= coder.FreeBytes:
+		return coder.FreeBytes
 	}
 	s := f.snap.Load()
 	if s == nil {
-		return freeAlloc
+		return coder.FreeBytes
 	}
-	enough := (n-1)/allocRatio + 1
+	enough := (n-1)/coder.MemoryRatio + 1
 	s.stored.mu.Lock()
 	defer s.stored.mu.Unlock()
 	if s.stored.sought < enough {
 		s.stored.found, s.stored.sought = f.store.stored(s, enough), enough
 	}
-	return max(freeAlloc, allocRatio*min(s.stored.found, math.MaxInt64/allocRatio))
+	return max(coder.FreeBytes, coder.MemoryRatio*min(s.stored.found, math.MaxInt64/coder.MemoryRatio))
 }
 
 // errHole is the error of n bytes of which too few are stored.

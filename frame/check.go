@@ -10,15 +10,15 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// loadSums finds the checksums of a state and compares those of the index, which is stored as b.
-func (f *Frame) loadSums(s *snapshot, b []byte) {
+// loadChecksums finds the checksums of a state and compares those of the index, which is stored as b.
+func (f *Frame) loadChecksums(s *snapshot, b []byte) {
 	i := findLayer(s.vlmeta, ChecksumLayer)
 	if i < 0 {
 		return
 	}
-	s.sums = &checksums{stale: []byte{}}
+	s.checksums = &checksumSet{stale: []byte{}}
 	fail := func(format string, args ...any) {
-		s.sums.fault = f.wrap("variable-length metalayer "+ChecksumLayer, -1, fmt.Errorf(format+": %w", append(args, ErrChecksum)...))
+		s.checksums.fault = f.wrap("variable-length metalayer "+ChecksumLayer, -1, fmt.Errorf(format+": %w", append(args, ErrChecksum)...))
 	}
 	stored := s.vlmeta[i].Content
 	h, err := chunk.ParseHeader(stored, int64(len(stored)))
@@ -29,7 +29,7 @@ func (f *Frame) loadSums(s *snapshot, b []byte) {
 	if err == nil {
 		content, err = f.plain.Decode(nil, stored)
 	}
-	var r sumsRecord
+	var r checksumRecord
 	if err == nil {
 		err = meta.Unmarshal(content, &r)
 	}
@@ -40,32 +40,32 @@ func (f *Frame) loadSums(s *snapshot, b []byte) {
 		fail("%v", err)
 		return
 	}
-	s.sums.index, s.sums.meta, s.sums.vlmeta = r.Index, unpackSums(r.Meta), unpackSums(r.VLMeta)
+	s.checksums.index, s.checksums.meta, s.checksums.vlmeta = r.Index, unpackChecksums(r.Meta), unpackChecksums(r.VLMeta)
 	switch n := len(s.index.list); {
 	case r.Index != crc32c.Checksum(b):
-		s.sums.stale = r.Chunks
+		s.checksums.stale = r.Chunks
 		if r.Chunks == nil {
-			s.sums.stale = []byte{}
+			s.checksums.stale = []byte{}
 		}
-		s.sums.fault = f.wrap("index", s.indexPos(), fmt.Errorf("corrupt, or written by another library: %w", ErrChecksum))
+		s.checksums.fault = f.wrap("index", s.indexPos(), fmt.Errorf("corrupt, or written by another library: %w", ErrChecksum))
 	case n > 0 && len(r.Chunks) != 4*n:
 		fail("%d bytes for %d chunks", len(r.Chunks), n)
 	default:
-		s.sums.stale = nil
+		s.checksums.stale = nil
 		for i := range n {
-			s.index.sums = append(s.index.sums, binary.LittleEndian.Uint32(r.Chunks[4*i:]))
+			s.index.checksums = append(s.index.checksums, binary.LittleEndian.Uint32(r.Chunks[4*i:]))
 		}
 	}
 }
 
 // checkLayer compares a metalayer, or a variable-length one as it is stored, with its checksum, which it must have.
 func (f *Frame) checkLayer(s *snapshot, variable bool, l meta.Layer) error {
-	if s.sums == nil || s.sums.meta == nil || variable && l.Name == ChecksumLayer {
+	if s.checksums == nil || s.checksums.meta == nil || variable && l.Name == ChecksumLayer {
 		return nil // or there is an error for all
 	}
-	part, m := "metalayer ", s.sums.meta
+	part, m := "metalayer ", s.checksums.meta
 	if variable {
-		part, m = "variable-length metalayer ", s.sums.vlmeta
+		part, m = "variable-length metalayer ", s.checksums.vlmeta
 	}
 	if sum, ok := m[crc32c.Checksum([]byte(l.Name))]; !ok || sum != crc32c.Checksum(l.Content) {
 		return f.wrap(part+l.Name, -1, fmt.Errorf("corrupt, or written by another library: %w", ErrChecksum))
@@ -75,12 +75,12 @@ func (f *Frame) checkLayer(s *snapshot, variable bool, l meta.Layer) error {
 
 // checkLayers compares all metalayers, or all variable-length ones, with their checksums.
 func (f *Frame) checkLayers(s *snapshot, variable bool, report func(error) error) error {
-	if s.sums == nil || s.sums.meta == nil {
+	if s.checksums == nil || s.checksums.meta == nil {
 		return nil
 	}
-	part, layers, m := "metalayers", s.meta, s.sums.meta
+	part, layers, m := "metalayers", s.meta, s.checksums.meta
 	if variable {
-		part, layers, m = "variable-length metalayers", s.vlmeta, s.sums.vlmeta
+		part, layers, m = "variable-length metalayers", s.vlmeta, s.checksums.vlmeta
 	}
 	missing := maps.Clone(m)
 	for _, l := range layers {
@@ -105,26 +105,26 @@ func (f *Frame) checkOpen(s *snapshot, report func(error) error) error {
 			return err
 		}
 	}
-	if s.sums != nil && s.sums.fault != nil {
-		if err := report(s.sums.fault); err != nil {
+	if s.checksums != nil && s.checksums.fault != nil {
+		if err := report(s.checksums.fault); err != nil {
 			return err
 		}
 	}
 	return f.checkLayers(s, false, report)
 }
 
-// checkSum is an error for a chunk that is not sound.
-func (f *Frame) checkSum(s *snapshot, i int, b []byte) error {
-	if s.sound(i, b) {
+// checkChecksum is an error for a chunk that is not intact.
+func (f *Frame) checkChecksum(s *snapshot, i int, b []byte) error {
+	if s.intact(i, b) {
 		return nil
 	}
 	return f.chunkError(s, i, ErrChecksum)
 }
 
-// mustCheck tells whether chunk i must be compared with its checksum when it is opened. Such as only parts are read
+// mustCheck reports whether chunk i must be compared with its checksum when it is opened. Such as only parts are read
 // of need not when they were compared once, for this state of the frame.
 func (f *Frame) mustCheck(s *snapshot, i int, want float64) bool {
-	if !f.opts.Verify || s.index.sums == nil {
+	if !f.opts.Verify || s.index.checksums == nil {
 		return false
 	}
 	return want >= 0.5 || s.draft || s.marks()[i/32].Load()&(1<<(i%32)) == 0
@@ -152,7 +152,7 @@ func (f *Frame) checkRequired(s *snapshot) error {
 	if !f.opts.RequireChecksums {
 		return nil
 	}
-	if s.sums == nil {
+	if s.checksums == nil {
 		return f.wrap("variable-length metalayers", -1, noChecksums{})
 	}
 	return f.checkLayers(s, true, func(err error) error { return err })
@@ -161,11 +161,11 @@ func (f *Frame) checkRequired(s *snapshot) error {
 // checkLost returns an error if a frame without checksums seems to have had some. A changed byte in the name of the
 // layer or in the count of layers hides them, and nothing would be compared any more.
 func (f *Frame) checkLost(s *snapshot) error {
-	if s.sums != nil {
+	if s.checksums != nil {
 		return nil
 	}
 	for _, l := range s.vlmeta {
-		if f.isSumsRecord(s, l.Name) {
+		if f.isChecksumRecord(s, l.Name) {
 			return f.wrap("variable-length metalayer "+l.Name, -1,
 				fmt.Errorf("it holds the checksums, which should be named %s: %w", ChecksumLayer, ErrChecksum))
 		}
@@ -176,8 +176,8 @@ func (f *Frame) checkLost(s *snapshot) error {
 	return nil
 }
 
-// isSumsRecord reports whether a variable-length metalayer has the content of ChecksumLayer.
-func (f *Frame) isSumsRecord(s *snapshot, name string) bool {
+// isChecksumRecord reports whether a variable-length metalayer has the content of ChecksumLayer.
+func (f *Frame) isChecksumRecord(s *snapshot, name string) bool {
 	v, _ := f.smallVLMeta(s, name)
 	m, ok := v.(map[string]any)
 	if !ok || len(m) != 5 {

@@ -14,8 +14,8 @@ import (
 // ChecksumLayer is the name of the variable-length metalayer that holds the checksums of a frame.
 const ChecksumLayer = "b2crc32c"
 
-// checksums are those of a state, but for those of its chunks, which are in its index. They never change.
-type checksums struct {
+// checksumSet has the checksums of a state, but for those of its chunks, which are in its index. They never change.
+type checksumSet struct {
 	index  uint32
 	meta   map[uint32]uint32 // by the CRC-32C of the name
 	vlmeta map[uint32]uint32
@@ -23,8 +23,8 @@ type checksums struct {
 	fault  error  // why they are stale
 }
 
-// sumsRecord is the content of the metalayer. See the package comment.
-type sumsRecord struct {
+// checksumRecord is the content of the metalayer. See the package comment.
+type checksumRecord struct {
 	Version int    `msgpack:"version"`
 	Index   uint32 `msgpack:"index"`
 	Meta    []byte `msgpack:"meta"`
@@ -32,11 +32,11 @@ type sumsRecord struct {
 	Chunks  []byte `msgpack:"chunks"`
 }
 
-// kept tells whether there are checksums for all chunks. c may be nil.
-func (c *checksums) kept() bool { return c != nil && c.stale == nil }
+// kept reports whether there are checksums for all chunks. c may be nil.
+func (c *checksumSet) kept() bool { return c != nil && c.stale == nil }
 
-// unpackSums reads pairs of the checksum of a name and that of a content.
-func unpackSums(b []byte) map[uint32]uint32 {
+// unpackChecksums reads pairs of the checksum of a name and that of a content.
+func unpackChecksums(b []byte) map[uint32]uint32 {
 	m := map[uint32]uint32{}
 	for ; len(b) >= 8; b = b[8:] {
 		m[binary.LittleEndian.Uint32(b)] = binary.LittleEndian.Uint32(b[4:])
@@ -44,7 +44,7 @@ func unpackSums(b []byte) map[uint32]uint32 {
 	return m
 }
 
-func packSums(m map[uint32]uint32) []byte {
+func packChecksums(m map[uint32]uint32) []byte {
 	b := []byte{}
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		b = binary.LittleEndian.AppendUint32(b, name)
@@ -55,15 +55,15 @@ func packSums(m map[uint32]uint32) []byte {
 
 // seal puts the metalayer with the checksums among those of a state whose index is stored as b.
 func (s *snapshot) seal(b []byte, p *coder.Pool) error {
-	if s.sums == nil {
+	if s.checksums == nil {
 		return nil
 	}
-	c := *s.sums
-	r := sumsRecord{Version: 1, Meta: packSums(c.meta), VLMeta: packSums(c.vlmeta)}
+	c := *s.checksums
+	r := checksumRecord{Version: 1, Meta: packChecksums(c.meta), VLMeta: packChecksums(c.vlmeta)}
 	if c.stale == nil {
 		c.index = crc32c.Checksum(b)
-		r.Chunks = make([]byte, 0, 4*len(s.index.sums))
-		for _, sum := range s.index.sums {
+		r.Chunks = make([]byte, 0, 4*len(s.index.checksums))
+		for _, sum := range s.index.checksums {
 			r.Chunks = binary.LittleEndian.AppendUint32(r.Chunks, sum)
 		}
 	} else {
@@ -78,7 +78,7 @@ func (s *snapshot) seal(b []byte, p *coder.Pool) error {
 	if err != nil {
 		return err
 	}
-	s.sums = &c
+	s.checksums = &c
 	s.vlmeta = withLayer(s.vlmeta, ChecksumLayer, stored)
 	return nil
 }
@@ -95,10 +95,10 @@ func withLayer(layers []meta.Layer, name string, content []byte) []meta.Layer {
 
 // noteLayer changes the checksum of a metalayer, or of a variable-length one.
 func (s *snapshot) noteLayer(variable bool, name string, content []byte) {
-	if s.sums == nil {
+	if s.checksums == nil {
 		return
 	}
-	c := *s.sums
+	c := *s.checksums
 	m := &c.meta
 	if variable {
 		m = &c.vlmeta
@@ -107,24 +107,24 @@ func (s *snapshot) noteLayer(variable bool, name string, content []byte) {
 		*m = map[uint32]uint32{}
 	}
 	(*m)[crc32c.Checksum([]byte(name))] = crc32c.Checksum(content)
-	s.sums = &c
+	s.checksums = &c
 }
 
 // forgetVLMeta takes the checksum of a variable-length metalayer away; with ChecksumLayer, all.
 func (s *snapshot) forgetVLMeta(name string) {
 	switch {
-	case s.sums == nil:
+	case s.checksums == nil:
 	case name == ChecksumLayer:
-		s.sums, s.index.sums = nil, nil
+		s.checksums, s.index.checksums = nil, nil
 	default:
-		c := *s.sums
+		c := *s.checksums
 		c.vlmeta = maps.Clone(c.vlmeta)
 		delete(c.vlmeta, crc32c.Checksum([]byte(name)))
-		s.sums = &c
+		s.checksums = &c
 	}
 }
 
-// sound tells whether chunk i, which is stored as b, is what its checksum was made for, if it has one.
-func (s *snapshot) sound(i int, b []byte) bool {
-	return s.index.sums == nil || s.index.list[i] < 0 || s.index.sums[i] == crc32c.Checksum(b)
+// intact reports whether chunk i, which is stored as b, is what its checksum was made for, if it has one.
+func (s *snapshot) intact(i int, b []byte) bool {
+	return s.index.checksums == nil || s.index.list[i] < 0 || s.index.checksums[i] == crc32c.Checksum(b)
 }

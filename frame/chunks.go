@@ -3,16 +3,83 @@ package frame
 import (
 	"context"
 	"fmt"
+	"io"
 	"runtime/debug"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/crc32c"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/engine"
 )
+
+// worker is what one goroutine needs.
+type worker struct {
+	*coder.Worker
+	buf     []byte                 // decoded blocks
+	answers [2]engine.Block        // of the plan, about the blocks at hand
+	sum     storage.ChecksumReader // of a chunk that is read to be compared with its checksum
+}
+
+func (f *Frame) getWorker() *worker {
+	if w, ok := f.workers.Get().(*worker); ok {
+		return w
+	}
+	return &worker{Worker: f.pool.Get()}
+}
+
+// putWorker gives a worker back, unless it must not be used again. After a panic it is not given back either: its codecs
+// may be in any state.
+func (f *Frame) putWorker(w *worker) {
+	if w.Worker == nil {
+		return
+	}
+	for i := range w.answers {
+		w.answers[i].Data, w.answers[i].Mover = nil, nil // memory of the caller
+	}
+	f.workers.Put(w)
+}
+
+// withWorker calls do with a worker.
+func (f *Frame) withWorker(do func(w *worker) error) error {
+	w := f.getWorker()
+	err := do(w)
+	f.putWorker(w)
+	return err
+}
+
+// block returns memory for a decoded block.
+func (w *worker) block(n int) []byte {
+	if cap(w.buf) < n {
+		w.buf = make([]byte, n)
+	}
+	return w.buf[:n]
+}
+
+// recoverFault is deferred where a goroutine reads mapped memory for chunk i: when the system cannot provide bytes of the
+// file, as it was truncated or the disk fails, that read is a fault, which is made an error here. No check before the read
+// could find it. was is what debug.SetPanicOnFault(true) has returned, which belongs to the goroutine. All other panics go
+// on. A worker w, which may be nil, is in the middle of a block then and not used again.
+func recoverFault(m *storage.Mapped, was bool, f *Frame, i int, w *worker, err *error) {
+	debug.SetPanicOnFault(was)
+	p := recover()
+	if p == nil {
+		return
+	}
+	off, ok := m.Fault(p)
+	if !ok {
+		panic(p)
+	}
+	if w != nil {
+		w.Worker = nil
+	}
+	*err = &Error{Path: f.path, Part: "chunk", Chunk: i, Off: -1,
+		Err: fmt.Errorf("cannot read byte %d of the mapped file, which was truncated, or the disk fails: %w", off, ErrChanged)}
+}
 
 // ChunkInfo describes a chunk without decoding it. Sizes are in bytes.
 type ChunkInfo struct {
-	Special chunk.Special // what it stands for, when it is no regular chunk
+	Special chunk.Special // the value that it represents, if it is no regular chunk
 	Off     int64         // position in the frame, or number of the chunk file; -1 when the index alone has it
 	NBytes  int           // decoded size
 	CBytes  int           // stored size; 0 when the index alone has it
@@ -47,7 +114,7 @@ func (f *Frame) chunkInfo(s *snapshot, i int) (ChunkInfo, error) {
 	return c, nil
 }
 
-// checkChunk tells whether there is a chunk i.
+// checkChunk reports whether there is a chunk i.
 func (f *Frame) checkChunk(s *snapshot, i int) error {
 	if i < 0 || i >= s.index.n {
 		return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: -1, Err: fmt.Errorf("the frame has %d: %w", s.index.n, ErrBounds)}
@@ -88,7 +155,7 @@ func (f *Frame) chunkHeader(s *snapshot, i int) (_ chunk.Header, err error) {
 	return h, nil
 }
 
-// specialChunk makes the chunk that a special entry stands for.
+// specialChunk makes the chunk that a special entry represents.
 func (f *Frame) specialChunk(s *snapshot, i int, special chunk.Special, err error) ([]byte, error) {
 	n := s.chunkLen(i)
 	if err == nil && n < 0 {
@@ -105,7 +172,7 @@ func (f *Frame) specialChunk(s *snapshot, i int, special chunk.Special, err erro
 }
 
 // RawChunk appends the stored bytes of chunk i, header included, to dst; for a special value that only the index
-// has, the chunk that stands for it.
+// has, the chunk that represents it.
 func (f *Frame) RawChunk(dst []byte, i int) (_ []byte, err error) {
 	s, err := f.acquire(context.Background())
 	if err != nil {
@@ -115,7 +182,7 @@ func (f *Frame) RawChunk(dst []byte, i int) (_ []byte, err error) {
 	if err := f.checkChunk(s, i); err != nil {
 		return dst, err
 	}
-	if err := f.checkHeld(s, i); err != nil {
+	if err := f.checkFetched(s, i); err != nil {
 		return dst, err
 	}
 	return f.rawChunk(dst, s, i)
@@ -150,7 +217,7 @@ func (f *Frame) rawChunk(dst []byte, s *snapshot, i int) (out []byte, err error)
 	}
 	b = b[:h.CBytes]
 	if f.opts.Verify {
-		if err := f.checkSum(s, i, b); err != nil {
+		if err := f.checkChecksum(s, i, b); err != nil {
 			return dst, err
 		}
 	}
@@ -168,7 +235,7 @@ func (f *Frame) ReadChunk(dst []byte, i int) (_ []byte, err error) {
 	if err := f.checkChunk(s, i); err != nil {
 		return dst, err
 	}
-	if err := f.checkHeld(s, i); err != nil {
+	if err := f.checkFetched(s, i); err != nil {
 		return dst, err
 	}
 	raw, err := f.rawChunk(nil, s, i)
@@ -194,7 +261,7 @@ func (f *Frame) ReadBlock(dst []byte, i, k int) (_ []byte, err error) {
 	if err := f.checkChunk(s, i); err != nil {
 		return dst, err
 	}
-	if err := f.checkHeld(s, i); err != nil {
+	if err := f.checkFetched(s, i); err != nil {
 		return dst, err
 	}
 	out := dst
@@ -240,4 +307,53 @@ func (f *Frame) readBlock(dst []byte, s *snapshot, w *worker, i, k int) (read []
 		return dst, f.chunkError(s, i, err)
 	}
 	return out, nil
+}
+
+// openChunk opens chunk i of a snapshot, which is not a special entry, into r. want is the share of it that will be
+// read. The source must be closed when r is not used any more.
+func (f *Frame) openChunk(s *snapshot, w *worker, r *coder.Reader, i int, want float64) (io.Closer, error) {
+	next := entry(-1)
+	if i+1 < s.index.n {
+		next = s.index.at(i + 1)
+	}
+	check := f.mustCheck(s, i, want)
+	if check {
+		want = 1
+	}
+	e := s.index.at(i)
+	src, err := f.store.open(s, e, next)
+	if err != nil {
+		return nil, f.chunkError(s, i, err)
+	}
+	switch {
+	case src.mem != nil:
+		err = w.Open(r, src.mem)
+	case check:
+		w.sum = storage.NewChecksumReader(src.at, src.off)
+		err = w.OpenAt(r, &w.sum, src.off, src.size, src.guess, want)
+	default:
+		err = w.OpenAt(r, src.at, src.off, src.size, src.guess, want)
+	}
+	if err == nil {
+		err = s.checkChunk(i, r.Header())
+	}
+	if err == nil && check {
+		sum := uint32(0)
+		if src.mem != nil {
+			sum = crc32c.Checksum(r.Raw())
+		} else {
+			sum = w.sum.Of(r.Raw())
+			w.sum = storage.ChecksumReader{}
+		}
+		if sum == s.index.checksums[i] {
+			f.noteChecked(s, i)
+		} else {
+			err = ErrChecksum
+		}
+	}
+	if err != nil {
+		closeSource(src.close)
+		return nil, f.chunkError(s, i, err)
+	}
+	return src.close, nil
 }

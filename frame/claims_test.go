@@ -28,7 +28,7 @@ func noise(n int) []byte {
 // lean runs f and fails if it allocates more than the memory that needs no evidence.
 func lean(t *testing.T, what string, f func()) {
 	t.Helper()
-	if n := allocated(f); n > freeAlloc+16<<20 {
+	if n := allocated(f); n > coder.FreeBytes+16<<20 {
 		t.Errorf("%s: %d bytes allocated", what, n)
 	}
 }
@@ -50,7 +50,7 @@ func TestHoleBehindChunk(t *testing.T) {
 		}
 	})
 	lean(t, "Verify", func() { must(t, f.Verify(context.Background(), func(err error) error { return err })) })
-	if limit := f.AllocLimit(); limit != freeAlloc {
+	if limit := f.AllocLimit(); limit != coder.FreeBytes {
 		t.Errorf("limit %d", limit)
 	}
 }
@@ -109,7 +109,7 @@ func TestHoleInChunk(t *testing.T) {
 					}
 				})
 			}
-			if f.CheckAlloc(2*freeAlloc) == nil {
+			if f.CheckAlloc(2*coder.FreeBytes) == nil {
 				t.Error("the hole counts")
 			}
 			must(t, f.Close())
@@ -150,7 +150,7 @@ func sharing(t *testing.T, content []byte, n int, o *Options) []byte {
 		list, sums := make([]entry, n), []uint32(nil)
 		for i := range list {
 			list[i] = b.list()[0]
-			if had := b.next.index.sums; had != nil {
+			if had := b.next.index.checksums; had != nil {
 				sums = append(sums, had[0])
 			}
 		}

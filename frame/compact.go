@@ -11,7 +11,7 @@ import (
 )
 
 // DeadBytes returns how many stored bytes belong to no part of the newest state: about what Compact gives back. It
-// reads the headers of all chunks. What stands behind a frame at the start of a file counts; in a sparse frame
+// reads the headers of all chunks. Bytes after a frame at the start of a file count; in a sparse frame
 // it is chunk files that the index does not name. Errors are ErrCorrupt, ErrClosed or those of reading.
 func (f *Frame) DeadBytes() (_ int64, err error) {
 	s, err := f.acquire(context.Background())
@@ -51,7 +51,7 @@ func (f *Frame) DeadBytes() (_ int64, err error) {
 
 // Compact gives dead bytes back: it writes a frame without them beside the old one, with the chunks as they are
 // stored, in the order of the index, syncs it, and gives it the name of the old one. A crash leaves the one or the
-// other, and perhaps the new one under a name with a number and ".tmp" behind, which nothing opens. The Frame goes on
+// other, and perhaps the new one under a name that ends in a number and ".tmp", which nothing opens. The Frame goes on
 // with the new file; readers of older states, also in other processes, keep the old one as long as they need it. It
 // needs room for both. What links to the file by other names keeps the old one. On systems where an open file cannot
 // be replaced it fails, and nothing changes.
@@ -157,7 +157,7 @@ func (f *Frame) writeCompact(ctx context.Context, c *contiguous, old *snapshot) 
 				return nil, err
 			}
 		}
-		s.index = newIndex(list, old.index.sums)
+		s.index = newIndex(list, old.index.checksums)
 	}
 	if err := w.flush(); err != nil {
 		return nil, err

@@ -149,7 +149,7 @@ func (f *Frame) first(ctx context.Context) (*Batch, error) {
 		s.chunkSize = int32(size)
 	}
 	if f.opts.Checksums {
-		s.sums, s.vlmeta = &checksums{}, []meta.Layer{{Name: ChecksumLayer}}
+		s.checksums, s.vlmeta = &checksumSet{}, []meta.Layer{{Name: ChecksumLayer}}
 	}
 	b := &Batch{f: f, transaction: transaction{next: s}}
 	if err := f.mu.lock(context.Background()); err != nil { // nobody else has it

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/blockcache"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
@@ -22,7 +23,7 @@ type decoding struct {
 	s         *snapshot
 	plan      engine.ReadPlan
 	blockSize int
-	cache     *cache // of blocks, or nil when this call does not use it
+	cache     *blockcache.Cache[*snapshot] // of blocks, or nil when this call does not use it
 	workers   int
 	work      func(int) // decode
 
@@ -66,7 +67,7 @@ func (f *Frame) decode(ctx context.Context, s *snapshot, p engine.ReadPlan, bloc
 		if size == 0 {
 			size = 64 << 10 // as in rangePlan
 		}
-		if blocks <= f.cache.most/4/size {
+		if blocks <= f.cache.Most()/4/size {
 			d.cache = f.cache
 		}
 	}
@@ -201,7 +202,7 @@ func (d *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
 	if err := f.checkChunk(s, v.Chunk); err != nil {
 		return 0, err
 	}
-	if err := f.checkHeld(s, v.Chunk); err != nil {
+	if err := f.checkFetched(s, v.Chunk); err != nil {
 		return 0, err
 	}
 	special, err := s.index.at(v.Chunk).special()
@@ -348,15 +349,15 @@ func (d *decoding) block(w *worker, j *decodeJob, k int, b *engine.Block) error 
 
 // blockCached is block with the cache.
 func (d *decoding) blockCached(w *worker, j *decodeJob, k int, b *engine.Block) error {
-	key := cacheKey{j.visit.Chunk, k}
-	data := d.cache.get(d.s, key)
+	key := blockcache.Key{Chunk: j.visit.Chunk, Block: k}
+	data := d.cache.Get(d.s, key)
 	if data == nil {
 		data = make([]byte, j.r.BlockLen(k))
 		if err := w.DecodeBlock(data, &j.r, k); err != nil {
 			return d.chunkError(j, err)
 		}
 		if d.f.snap.Load() == d.s {
-			d.cache.put(d.s, key, data)
+			d.cache.Put(d.s, key, data)
 		}
 	}
 	return b.Read(data)

@@ -18,7 +18,7 @@ var (
 	ErrCorrupt = chunk.ErrCorrupt
 	// ErrChecksum: a part of the frame is not what its checksum was made for. It is an ErrCorrupt as well.
 	ErrChecksum = fmt.Errorf("the checksum is of something else: %w", ErrCorrupt)
-	// ErrUnsupported: the frame may be sound but uses something that is not available.
+	// ErrUnsupported: the frame may be intact but uses something that is not available.
 	ErrUnsupported = chunk.ErrUnsupported
 	// ErrTooLarge: something is larger than the format or Options.MaxBytes allow.
 	ErrTooLarge = chunk.ErrTooLarge

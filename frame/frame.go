@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/goblosc/blosc2/frame/internal/blockcache"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
@@ -19,15 +20,15 @@ type Frame struct {
 	opts     Options
 	store    store
 	writable bool
-	trusted  atomic.Bool   // made by this very handle
-	lock     *storage.Lock // nil without Options.Locking
-	plain    *coder.Pool   // for indexes and metalayers
-	pool     *coder.Pool   // for chunks
-	workers  sync.Pool     // of *worker
-	engines  sync.Pool     // of *decoding
-	cache    *cache        // nil without Options.Cache
-	encoders sync.Pool     // of *encoding
-	mu       gate          // held by the open batch
+	trusted  atomic.Bool                  // made by this very handle
+	lock     *storage.Lock                // nil without Options.Locking
+	plain    *coder.Pool                  // for indexes and metalayers
+	pool     *coder.Pool                  // for chunks
+	workers  sync.Pool                    // of *worker
+	engines  sync.Pool                    // of *decoding
+	cache    *blockcache.Cache[*snapshot] // nil without Options.Cache
+	encoders sync.Pool                    // of *encoding
+	mu       gate                         // held by the open batch
 }
 
 func newFrame(path string, o *Options) *Frame {
@@ -53,7 +54,7 @@ func (f *Frame) start(s *snapshot) {
 func (f *Frame) prepare(s *snapshot) {
 	f.pool = coder.NewPool(f.opts.chunkOptions(int(s.typeSize), blockShape(s)))
 	if f.opts.Postfilter == nil {
-		f.cache = newCache(f.opts.Cache)
+		f.cache = blockcache.New[*snapshot](f.opts.Cache)
 	}
 }
 

@@ -239,8 +239,8 @@ func headerLen(layers []meta.Layer) (int, error) {
 	return len(head), err
 }
 
-// cutTrailer returns the trailer at the end of b.
-func cutTrailer(b []byte) ([]byte, error) {
+// findTrailer returns the trailer at the end of b.
+func findTrailer(b []byte) ([]byte, error) {
 	const fromEnd = 23 // of the marker of the length
 	if len(b) < minTrailerLen || b[len(b)-fromEnd] != 0xce {
 		return nil, corrupt("no trailer length")

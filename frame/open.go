@@ -226,7 +226,7 @@ func (f *Frame) loadParts(src io.ReaderAt, base, size int64) (*snapshot, error) 
 	return s, nil
 }
 
-// loadTail reads the index and the trailer, which stand together, in one go.
+// loadTail reads the index and the trailer, which are adjacent, in one read.
 func (f *Frame) loadTail(s *snapshot, src io.ReaderAt, base int64) error {
 	pos := s.indexPos()
 	if s.nbytes == 0 {
@@ -242,7 +242,7 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt, base int64) error {
 	if err != nil {
 		return f.wrap("index", pos, err)
 	}
-	trailer, err := cutTrailer(b)
+	trailer, err := findTrailer(b)
 	if err != nil {
 		return f.wrap("trailer", s.frameLen, err)
 	}
@@ -254,7 +254,7 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt, base int64) error {
 		return f.wrap("trailer", s.frameLen-int64(len(trailer)), partError(err))
 	}
 	if s.nbytes == 0 {
-		f.loadSums(s, nil)
+		f.loadChecksums(s, nil)
 		return nil
 	}
 	if s.index, err = parseIndex(b[:len(b)-len(trailer)], s.countChunks(), f.opts.MaxChunks, f.plain); err != nil {
@@ -264,11 +264,11 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt, base int64) error {
 	if err != nil {
 		return f.wrap("index", pos, err)
 	}
-	f.loadSums(s, b[:h.CBytes])
+	f.loadChecksums(s, b[:h.CBytes])
 	return nil
 }
 
-// checkMeta tells whether metalayers may take n bytes.
+// checkMeta reports whether metalayers may take n bytes.
 func (f *Frame) checkMeta(n int64) error {
 	if most := f.opts.MaxMeta; most > 0 && n > most {
 		return fmt.Errorf("%d bytes, Options.MaxMeta allows %d: %w", n, most, ErrTooLarge)

@@ -18,7 +18,7 @@ import (
 // Each read, View and batch begins with what was committed last. A batch waits until no other process reads or edits,
 // and other processes wait until it ends; a View lets others read, but not edit, until it is released. Goroutines of
 // this handle go on reading while one of them edits, but where another process edits just before that batch or after
-// it, they may get an ErrChanged. Methods that only tell sizes and metalayers tell what the handle knows: see Refresh.
+// it, they may get an ErrChanged. Methods that only return sizes and metalayers return what the handle knows: see Refresh.
 // The locks are the system's and not fair: processes that read without a pause can keep others from editing. Systems
 // without such locks give errors.ErrUnsupported; some network file systems do so, too, or lock nothing.
 //

@@ -92,9 +92,9 @@ func (o *origin) holds(i int, e entry) bool {
 	return true
 }
 
-// checkHeld returns an ErrUnsupported if the data of chunk i is not in the frame. Every read of decoded bytes calls it,
+// checkFetched returns an ErrUnsupported if the data of chunk i is not in the frame. Every read of decoded bytes calls it,
 // once for each chunk.
-func (f *Frame) checkHeld(s *snapshot, i int) error {
+func (f *Frame) checkFetched(s *snapshot, i int) error {
 	if s.origin == nil || s.origin.holds(i, s.index.at(i)) {
 		return nil
 	}
@@ -104,10 +104,10 @@ func (f *Frame) checkHeld(s *snapshot, i int) error {
 	return f.chunkError(s, i, fmt.Errorf("%s, and this chunk was not fetched: %w", f.describe(s), ErrUnsupported))
 }
 
-// checkAllHeld is checkHeld for all chunks.
-func (f *Frame) checkAllHeld(s *snapshot) error {
+// checkAllFetched is checkFetched for all chunks.
+func (f *Frame) checkAllFetched(s *snapshot) error {
 	for i := 0; i < s.index.n && s.origin != nil; i++ {
-		if err := f.checkHeld(s, i); err != nil {
+		if err := f.checkFetched(s, i); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/goblosc/blosc2/internal/engine"
 )
 
-// ReadAt reads decoded bytes of the super-chunk, as if its chunks stood one behind the other. It implements
+// ReadAt reads decoded bytes of the super-chunk, as if its chunks were contiguous. It implements
 // io.ReaderAt and decodes only the blocks that it needs, on up to Options.Concurrency goroutines. In a frame with
 // chunks of variable size the first call reads the headers of all chunks.
 func (f *Frame) ReadAt(p []byte, off int64) (_ int, err error) {
@@ -152,8 +152,8 @@ func (f *Frame) WriteTo(w io.Writer) (_ int64, err error) {
 		return 0, err
 	}
 	defer f.release(s, &err)
-	const piece = 4 << 20
-	buf := make([]byte, min(piece, s.nbytes))
+	const candidate = 4 << 20
+	buf := make([]byte, min(candidate, s.nbytes))
 	done := int64(0)
 	for done < s.nbytes {
 		buf = buf[:min(int64(len(buf)), s.nbytes-done)]

@@ -15,19 +15,19 @@ import (
 // snapshot is one state of a frame, as a commit left it. It never changes, so readers need no lock.
 type snapshot struct {
 	header
-	index  index
-	meta   []meta.Layer // metalayers
-	vlmeta []meta.Layer // variable-length metalayers; the contents are chunks
-	sums   *checksums   // nil when the frame keeps none
-	origin *origin      // nil when the chunks hold the data
-	ends   ends         // of frames with chunks of variable size
-	stored evidence
-	src    io.ReaderAt  // contiguous frames: where the bytes are
-	area   int64        // contiguous frames: where the chunks end at the latest, from the frame start
-	root   storage.Root // sparse frames: the directory with the chunk files
-	fileID int64        // sparse frames: the number of the next chunk file
-	print  fingerprint  // of index and trailer
-	epoch  uint64       // see storage.Lock
+	index     index
+	meta      []meta.Layer // metalayers
+	vlmeta    []meta.Layer // variable-length metalayers; the contents are chunks
+	checksums *checksumSet // nil when the frame keeps none
+	origin    *origin      // nil when the chunks hold the data
+	ends      ends         // of frames with chunks of variable size
+	stored    evidence
+	src       io.ReaderAt  // contiguous frames: where the bytes are
+	area      int64        // contiguous frames: where the chunks end at the latest, from the frame start
+	root      storage.Root // sparse frames: the directory with the chunk files
+	fileID    int64        // sparse frames: the number of the next chunk file
+	print     fingerprint  // of index and trailer
+	epoch     uint64       // see storage.Lock
 
 	trailerLen int // of a state that was read, in bytes
 
@@ -63,7 +63,7 @@ func (s *snapshot) marks() []atomic.Uint32 {
 	return *m
 }
 
-// ends tells where the chunks of a frame with chunks of variable size end in the decoded bytes. Only the chunks know
+// ends says where the chunks of a frame with chunks of variable size end in the decoded bytes. Only the chunks know
 // their sizes, so it is filled when first asked for.
 type ends struct {
 	mu   sync.Mutex
@@ -99,7 +99,7 @@ func (s *snapshot) checkChunk(i int, h *chunk.Header) error {
 
 // successor returns a copy of s that a batch may change.
 func (s *snapshot) successor() *snapshot {
-	t := &snapshot{header: s.header, index: s.index, meta: s.meta, vlmeta: s.vlmeta, sums: s.sums, origin: s.origin, src: s.src, root: s.root, epoch: s.epoch, area: s.area, fileID: s.fileID, draft: true}
+	t := &snapshot{header: s.header, index: s.index, meta: s.meta, vlmeta: s.vlmeta, checksums: s.checksums, origin: s.origin, src: s.src, root: s.root, epoch: s.epoch, area: s.area, fileID: s.fileID, draft: true}
 	if t.index.n == 0 {
 		// No entry counts from the end of the header, so that the header can have the length that it needs.
 		if n, err := headerLen(t.meta); err == nil {
@@ -132,13 +132,13 @@ func (s *snapshot) blockwise() bool {
 	return storage.IsFile(s.src) && s.nbytes > 0 && float64(s.blockSize)*float64(s.cbytes)/float64(s.nbytes) >= 16<<10
 }
 
-// chunkSums returns the checksums of all chunks, or nil when there are none. The caller may append to them but not
+// chunkChecksums returns the checksums of all chunks, or nil when there are none. The caller may append to them but not
 // change them.
-func (s *snapshot) chunkSums() []uint32 {
-	if s.index.sums == nil && s.index.n > 0 && s.sums.kept() {
+func (s *snapshot) chunkChecksums() []uint32 {
+	if s.index.checksums == nil && s.index.n > 0 && s.checksums.kept() {
 		return make([]uint32, s.index.n) // of one special value
 	}
-	return s.index.sums
+	return s.index.checksums
 }
 
 // appendHeader returns the header of s, metalayers included. It may be shorter than s.headerLen says: the bytes after

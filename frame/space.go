@@ -75,7 +75,7 @@ func (c *contiguous) used(tx *transaction, x storage.Extent) bool {
 }
 
 // scanFree is the free-space scan: it looks, before the first edit, for the dead space that was there when the frame was
-// opened. Only chunk headers tell how long chunks are: of many chunks it reads a sample first, and all only when much of
+// opened. Only chunk headers say how long chunks are: of many chunks it reads a sample first, and all only when much of
 // the space is dead. In a frame whose index references a chunk twice no space of chunks is ever used again.
 func (c *contiguous) scanFree(tx *transaction) {
 	if c.scanned || tx.cur == nil {

@@ -109,7 +109,7 @@ type reopened struct {
 	file    io.Closer        // sparse frames: src
 }
 
-// close closes what is not used any more. adopted tells that the store has the rest now.
+// close closes what is not used any more. adopted says that the store has the rest now.
 func (r *reopened) close(adopted bool) {
 	closeSource(r.file)
 	switch {

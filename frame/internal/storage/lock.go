@@ -48,7 +48,7 @@ type User interface {
 	// Closed returns an error if the frame is closed.
 	Closed() error
 	// Follow makes the stored state the current one, and reports whether it is another one than before, which then has
-	// this epoch. edit tells that the lock is held for editing.
+	// this epoch. edit says that the lock is held for editing.
 	Follow(edit bool, epoch uint64) (changed bool, err error)
 }
 

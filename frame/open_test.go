@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -260,5 +261,176 @@ func TestRequireChecksumsFlips(t *testing.T) {
 	}
 	if !slices.Equal(unnoticed, want) {
 		t.Errorf("fixed header bytes with flips that only change Info: %v, want %v", unnoticed, want)
+	}
+}
+
+// TestLimits opens frames that are as large as the options allow, and larger.
+func TestLimits(t *testing.T) {
+	fixed := []meta.Layer{{Name: "m", Content: make([]byte, 5000)}}
+	list := func(size int) []byte {
+		f, err := CreateMemory(&Options{Meta: fixed, ChunkSize: size}, func(b *Batch) error {
+			for i := range 50 {
+				if err := b.Append(small(i)); err != nil {
+					return err
+				}
+			}
+			return b.SetVLMeta("v", small(1))
+		})
+		must(t, err)
+		b, err := f.AppendTo(nil)
+		must(t, err)
+		return b
+	}
+	one, err := CreateMemory(&Options{ChunkSize: 8}, func(b *Batch) error { return b.FillSpecial(8*50, chunk.Zeros) })
+	must(t, err)
+	uniform, err := one.AppendTo(nil)
+	must(t, err)
+	for _, c := range []struct {
+		what string
+		b    []byte
+		o    Options
+		ok   bool
+	}{
+		{"chunks", list(160), Options{MaxChunks: 50}, true},
+		{"chunks", list(160), Options{MaxChunks: 49}, false},
+		{"chunks of any size", list(200), Options{MaxChunks: 50}, true},
+		{"chunks of any size", list(200), Options{MaxChunks: 49}, false},
+		{"chunks of zeros", uniform, Options{MaxChunks: 50}, true},
+		{"chunks of zeros", uniform, Options{MaxChunks: 49}, false},
+		{"metalayers", list(160), Options{MaxMeta: 5200}, true},
+		{"metalayers", list(160), Options{MaxMeta: 4999}, false},
+		{"trailer", uniform, Options{MaxMeta: 97}, true},
+		{"trailer", uniform, Options{MaxMeta: 34}, false},
+	} {
+		if _, err := FromBytes(c.b, &c.o); (err == nil) != c.ok || err != nil && !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%s, %d chunks, %d bytes allowed: %v", c.what, c.o.MaxChunks, c.o.MaxMeta, err)
+		}
+	}
+}
+
+// BenchmarkCommit appends one chunk to a frame of many and commits: the index is written anew each time.
+func BenchmarkCommit(b *testing.B) {
+	for _, n := range []int{1000, 100_000, 1_000_000} {
+		for _, o := range []Options{{NoSync: true}, {}, {NoSync: true, Checksums: true}} {
+			o.Concurrency, o.CParams = 1, chunk.CParams{TypeSize: 4, Codec: chunk.CodecFromCode(1)}
+			name := map[bool]string{true: "nosync", false: "sync"}[o.NoSync] + map[bool]string{true: "-checksums"}[o.Checksums]
+			b.Run(fmt.Sprintf("%d/%s", n, name), func(b *testing.B) {
+				f, err := Create(b.TempDir()+"/x", &o, func(t *Batch) error {
+					for i := range n {
+						if err := t.Append(small(i)); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+				must(b, err)
+				defer f.Close()
+				p := small(1)
+				b.SetBytes(int64(len(p)))
+				b.ReportAllocs()
+				for b.Loop() {
+					must(b, f.Append(p))
+				}
+			})
+		}
+	}
+}
+
+// mappedFrame makes a frame in a file and opens it as memory.
+func mappedFrame(t *testing.T, o *Options) (f *Frame, data []byte) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "a.b2frame")
+	data = stamped(3, 5000)
+	p := chunk.CParams{TypeSize: 8, BlockSize: 1024}
+	made, err := Create(name, &Options{ChunkSize: 8192, CParams: p, Checksums: true, NoSync: true}, func(b *Batch) error {
+		for piece := range slices.Chunk(data, 8192) {
+			if err := b.Append(piece); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	must(t, err)
+	must(t, made.Close())
+	o.Mmap = true
+	f, err = Open(name, o)
+	must(t, err)
+	return f, data
+}
+
+// TestMmap reads frames of all kinds that are shown as memory, where the system can.
+func TestMmap(t *testing.T) {
+	names, frames := contiguousFixtures(t, 1<<15)
+	for i, b := range frames {
+		name := filepath.Join(t.TempDir(), "f")
+		must(t, os.WriteFile(name, b, 0o666))
+		want, err := FromBytes(b, nil)
+		must(t, err)
+		got, err := Open(name, &Options{Mmap: true})
+		must(t, err)
+		if !bytes.Equal(content(t, got), content(t, want)) {
+			t.Errorf("%s: other content", names[i])
+		}
+		must(t, got.Close())
+	}
+	f, data := mappedFrame(t, &Options{Verify: true})
+	e, err := Edit(f.Path(), nil)
+	must(t, err)
+	more := bytes.Repeat([]byte("more"), 1000)
+	must(t, e.Append(more))
+	must(t, e.Close())
+	// Bytes after the memory are read: those that were appended since.
+	_, err = f.Refresh()
+	must(t, err)
+	if !bytes.Equal(content(t, f), append(data, more...)) {
+		t.Error("other content after an edit")
+	}
+	must(t, f.Close())
+}
+
+// TestMmapClose closes a frame while goroutines read from its memory, which must stay until they have ended.
+func TestMmapClose(t *testing.T) {
+	for range 5 {
+		f, data := mappedFrame(t, &Options{Concurrency: 1})
+		m, ok := f.snap.Load().src.(*storage.Mapped)
+		if !ok {
+			t.Skip("this system shows no files as memory")
+		}
+		var wg sync.WaitGroup
+		began := make(chan bool, 2)
+		for range 2 {
+			wg.Go(func() {
+				got := make([]byte, len(data))
+				for first := true; ; first = false {
+					_, err := f.ReadAt(got, 0)
+					if first {
+						began <- true
+					}
+					if errors.Is(err, ErrClosed) {
+						return
+					}
+					if err != nil || !bytes.Equal(got, data) {
+						t.Error("other content", err)
+						return
+					}
+				}
+			})
+		}
+		v, err := f.View()
+		must(t, err)
+		<-began
+		must(t, f.Close())
+		wg.Wait()
+		if n := m.Uses(); n != 1 {
+			t.Errorf("%d uses of the memory, want that of the view alone", n)
+		}
+		got := make([]byte, len(data))
+		if err := v.Decode(context.Background(), &rangePlan{s: v.s, dst: got}, 1000, 0); err != nil || !bytes.Equal(got, data) {
+			t.Error("a view of a closed frame:", err)
+		}
+		v.Release()
+		if n := m.Uses(); n != 0 || m.Pin() {
+			t.Errorf("%d uses of the memory after the last reader", n)
+		}
 	}
 }
