@@ -4,23 +4,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"sync"
 
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 )
-
-// freeAlloc is how much memory needs no evidence, and allocRatio how much each stored byte allows. See coder.MayRead.
-const (
-	freeAlloc  = 64 << 20
-	allocRatio = 4096
-)
-
-// evidence is how much of a state is known to be stored.
-type evidence struct {
-	mu     sync.Mutex
-	found  int64
-	sought int64 // the search stopped there
-}
 
 // CheckAlloc returns an ErrTooLarge if a caller may not set n bytes aside because the frame says that it has so much
 // data: more than Options.MaxBytes, or without it, more than 64 MiB and 4096 times what is stored. Pages of zeros, such as
@@ -38,7 +25,7 @@ func (f *Frame) AllocLimit() int64 {
 	const most = 64 << 30
 	limit := f.allocLimit(most)
 	if s := f.snap.Load(); s != nil && limit >= most && limit < math.MaxInt64 && f.opts.MaxBytes == 0 {
-		limit = max(limit, allocRatio*min(s.frameLen, math.MaxInt64/allocRatio))
+		limit = max(limit, coder.MemoryRatio*min(s.frameLen, math.MaxInt64/coder.MemoryRatio))
 	}
 	return limit
 }
@@ -50,20 +37,20 @@ func (f *Frame) allocLimit(n int64) int64 {
 		return f.opts.MaxBytes
 	case f.opts.MaxBytes < 0 || f.trusted.Load():
 		return math.MaxInt64
-	case n <= freeAlloc:
-		return freeAlloc
+	case n <= coder.FreeBytes:
+		return coder.FreeBytes
 	}
 	s := f.snap.Load()
 	if s == nil {
-		return freeAlloc
+		return coder.FreeBytes
 	}
-	enough := (n-1)/allocRatio + 1
+	enough := (n-1)/coder.MemoryRatio + 1
 	s.stored.mu.Lock()
 	defer s.stored.mu.Unlock()
 	if s.stored.sought < enough {
 		s.stored.found, s.stored.sought = f.store.stored(s, enough), enough
 	}
-	return max(freeAlloc, allocRatio*min(s.stored.found, math.MaxInt64/allocRatio))
+	return max(coder.FreeBytes, coder.MemoryRatio*min(s.stored.found, math.MaxInt64/coder.MemoryRatio))
 }
 
 // errHole is the error of n bytes of which too few are stored.
@@ -71,11 +58,11 @@ func errHole(n int64) error {
 	return fmt.Errorf("%d bytes, too few of them are stored; Options.MaxBytes may allow them: %w", n, ErrTooLarge)
 }
 
-// readStored is readAll for as many bytes as a file says, which it may read only if that is no more than what is stored
+// readStored is storage.ReadAll for as many bytes as a file says, which it may read only if that is no more than what is stored
 // allows.
 func (f *Frame) readStored(src io.ReaderAt, off, n int64) ([]byte, error) {
 	if !coder.MayRead(src, off, n, f.opts.MaxBytes) {
 		return nil, errHole(n)
 	}
-	return readAll(src, off, n)
+	return storage.ReadAll(src, off, n)
 }

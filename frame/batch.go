@@ -1,7 +1,6 @@
 package frame
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -10,109 +9,25 @@ import (
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/sched"
-	"github.com/goblosc/blosc2/internal/task"
 )
 
-// Batch is a group of edits that become visible, and durable, together. Chunks are written when they are added;
+// Batch is a group of edits that become visible, and durable, at once. Chunks are written when they are added;
 // until Commit no reader sees them, and the stored frame is the one before. A batch belongs to one goroutine;
 // batches and single edits of other goroutines wait until it ends.
 type Batch struct {
-	f       *Frame
-	cur     *snapshot // what readers see; nil before the first commit
-	next    *snapshot // what the batch makes
-	put     []extent  // where chunks were written
-	dropped []extent  // chunks of cur that next does not have
-	end     int64     // contiguous frames: where the newest bytes end
-	owned   bool      // next.index.list is the batch's own
-	held    []held    // to be dropped at the end of Hold
-	holding bool
-	likely  likely
+	f *Frame
+	transaction
+	owned   bool    // next.index.list is the batch's own
+	pinned  bool    // Hold has given out a state, whose chunks must stay
+	unfreed []freed // to be freed then
 	done    bool
 	err     error // of an edit that left the batch half done
 }
 
-// Begin starts a batch. End it with Commit or Rollback. It waits until an open batch of this handle has ended, and with
-// Options.Locking until no other process reads or edits. ctx bounds only this waiting: the batch does not keep it. Errors
-// are ErrReadOnly, ErrClosed, those of the lock file and of the context.
-func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
-	ctx = task.Context(ctx)
-	if err := f.mu.lock(ctx); err != nil {
-		return nil, err
-	}
-	begun := false
-	defer func() {
-		if !begun {
-			f.endBatch()
-		}
-	}()
-	cur := f.snap.Load()
-	switch {
-	case !f.beginBatch():
-		return nil, f.errClosed()
-	case !f.writable:
-		return nil, f.error(ErrReadOnly)
-	case f.broken != nil:
-		return nil, f.error(fmt.Errorf("an earlier commit failed partway; close and reopen the frame: %w", f.broken))
-	}
-	if err := f.lockEdit(ctx); err != nil {
-		return nil, err
-	}
-	f.store.reclaim(f)
-	if s := f.snap.Load(); s != nil { // reclaim may have moved parts of it
-		cur = s
-	}
-	begun = true
-	return &Batch{f: f, cur: cur, next: cur.successor()}, nil
-}
-
-// successor returns a copy of s that a batch may change.
-func (s *snapshot) successor() *snapshot {
-	t := &snapshot{header: s.header, index: s.index, meta: s.meta, vlmeta: s.vlmeta, sums: s.sums, origin: s.origin, src: s.src, root: s.root, epoch: s.epoch, area: s.area, fileID: s.fileID, draft: true}
-	if t.index.n == 0 {
-		// No entry counts from the end of the header, so that the header can have the length that it needs.
-		if n, err := headerLen(t.meta); err == nil {
-			t.headerLen, t.area = n, int64(n)
-		}
-	}
-	return t
-}
-
-// Commit makes the batch the state of the frame. When it fails, the frame is as it was before; if it is not sure that
-// what is stored is as before too, the frame takes no more edits until it is opened again.
-func (b *Batch) Commit() error {
-	if b.done {
-		return b.errDone()
-	}
-	defer b.Rollback() // unless the commit succeeds
-	if b.err != nil {
-		return b.err
-	}
-	if b.f.isClosed() {
-		return b.f.errClosed()
-	}
-	if err := b.settle(); err != nil {
-		return err
-	}
-	if err := b.f.store.commit(b); err != nil {
-		return b.f.wrap("commit", -1, err)
-	}
-	b.done = true
-	defer b.f.endBatch()
-	b.next.draft, b.next.origin = false, b.f.findOrigin(b.next)
-	b.f.snap.CompareAndSwap(b.cur, b.next) // it stays nil when the frame was closed meanwhile
-	b.f.store.reclaim(b.f)
-	return nil
-}
-
-// Rollback forgets the batch. After Commit it does nothing, so that it can be deferred.
-func (b *Batch) Rollback() {
-	if b.done {
-		return
-	}
-	b.done = true
-	defer b.f.endBatch()
-	b.f.store.rollback(b)
-	b.f.store.reclaim(b.f)
+// freed is a chunk that is not referenced any more.
+type freed struct {
+	e    entry
+	size int64
 }
 
 // fail records an error that leaves the batch half done.
@@ -130,37 +45,7 @@ func (b *Batch) failUnless(returned *bool) {
 	}
 }
 
-// settle makes number of bytes and of chunks agree. They can differ only when the header of a frame with chunks of
-// variable size was wrong.
-func (b *Batch) settle() error {
-	s := b.next
-	if s.index.n == 0 {
-		s.nbytes = 0
-	} else if s.nbytes <= 0 {
-		return b.f.wrap("header", offNBytes, corrupt("%d bytes in %d chunks", s.nbytes, s.index.n))
-	}
-	return nil
-}
-
 func (b *Batch) errDone() error { return b.f.error(fmt.Errorf("batch: %w", ErrClosed)) }
-
-// edit runs one edit as a batch of its own.
-func (f *Frame) edit(change func(b *Batch) error) error {
-	return f.editContext(context.Background(), change)
-}
-
-// editContext is edit with a context for waiting.
-func (f *Frame) editContext(ctx context.Context, change func(b *Batch) error) error {
-	b, err := f.Begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer b.Rollback()
-	if err := change(b); err != nil {
-		return err
-	}
-	return b.Commit()
-}
 
 // NumChunks returns the number of chunks as the batch has it.
 func (b *Batch) NumChunks() int { return b.next.index.n }
@@ -168,35 +53,35 @@ func (b *Batch) NumChunks() int { return b.next.index.n }
 // list returns the batch's own copy of the index, which then has its own checksums as well.
 func (b *Batch) list() []entry {
 	if !b.owned {
-		b.next.index = newIndex(slices.Clone(b.next.index.entries()), slices.Clone(b.next.chunkSums()))
+		b.next.index = newIndex(slices.Clone(b.next.index.entries()), slices.Clone(b.next.chunkChecksums()))
 		b.owned = true
 	}
 	return b.next.index.list
 }
 
-// add puts a chunk before chunk i of the index, or behind the last.
-func (b *Batch) add(i int, p place) {
+// add puts a chunk before chunk i of the index, or after the last.
+func (b *Batch) add(i int, p location) {
 	x := &b.next.index
 	if i == x.n {
-		sums := b.next.chunkSums()
-		if b.next.sums.kept() {
-			sums = append(sums, p.sum)
+		checksums := b.next.chunkChecksums()
+		if b.next.checksums.kept() {
+			checksums = append(checksums, p.sum)
 		}
-		*x = newIndex(append(x.entries(), p.e), sums)
+		*x = newIndex(append(x.entries(), p.e), checksums)
 		return
 	}
 	list := slices.Insert(b.list(), i, p.e)
-	if x.sums != nil {
-		x.sums = slices.Insert(x.sums, i, p.sum)
+	if x.checksums != nil {
+		x.checksums = slices.Insert(x.checksums, i, p.sum)
 	}
-	*x = newIndex(list, x.sums)
+	*x = newIndex(list, x.checksums)
 }
 
-// set puts a chunk in the place of chunk i of the index.
-func (b *Batch) set(i int, p place) {
+// set puts a chunk in place of chunk i of the index.
+func (b *Batch) set(i int, p location) {
 	b.list()[i] = p.e
-	if sums := b.next.index.sums; sums != nil {
-		sums[i] = p.sum
+	if checksums := b.next.index.checksums; checksums != nil {
+		checksums[i] = p.sum
 	}
 }
 
@@ -223,30 +108,30 @@ func (b *Batch) examine(c []byte, built *chunk.Header, n int) (h chunk.Header, e
 	return h, nil
 }
 
-// place is an entry of the index with the checksum of what is stored there.
-type place struct {
+// location is an entry of the index with the checksum of what is stored there.
+type location struct {
 	e   entry
 	sum uint32
 }
 
 // write writes a chunk.
-func (b *Batch) write(c []byte) (place, error) {
+func (b *Batch) write(c []byte) (location, error) {
 	returned := false
 	defer b.failUnless(&returned)
-	e, err := b.f.store.put(b, c)
+	e, err := b.f.store.put(&b.transaction, c)
 	returned = true
 	if err != nil {
-		return place{}, b.f.wrap("chunk", -1, err)
+		return location{}, b.f.wrap("chunk", -1, err)
 	}
-	p := place{e: e}
-	if b.next.sums.kept() {
+	p := location{e: e}
+	if b.next.checksums.kept() {
 		p.sum = crc32c.Checksum(c)
 	}
 	return p, nil
 }
 
-// store writes a chunk, or finds the special entry that stands for it.
-func (b *Batch) store(c []byte, h *chunk.Header) (place, error) {
+// store writes a chunk, or finds the special entry that represents it.
+func (b *Batch) store(c []byte, h *chunk.Header) (location, error) {
 	b.next.vlBlocks = h.VLBlocks()
 	e, special := specialEntry(h.Special())
 	indexed := false
@@ -257,12 +142,12 @@ func (b *Batch) store(c []byte, h *chunk.Header) (place, error) {
 	}
 	switch {
 	case indexed:
-		return place{e: e}, nil
+		return location{e: e}, nil
 	case special:
 		// Without a chunk size the index cannot tell how large the chunk is: store it in another form.
 		var err error
 		if c, err = b.plainSpecial(h); err != nil {
-			return place{}, b.f.wrap("chunk", -1, err)
+			return location{}, b.f.wrap("chunk", -1, err)
 		}
 	default:
 		c = c[:h.CBytes]
@@ -288,8 +173,17 @@ func (b *Batch) plainSpecial(h *chunk.Header) ([]byte, error) {
 	return b.f.plain.Encode(nil, make([]byte, n), coder.CParams{Level: chunk.NoCompression})
 }
 
-// forget notes that a chunk of the batch's state is no longer named.
-func (b *Batch) forget(i int) error {
+// free records that a chunk is not referenced after the commit.
+func (b *Batch) free(e entry, size int64) {
+	if b.pinned {
+		b.unfreed = append(b.unfreed, freed{e, size})
+		return
+	}
+	b.f.store.free(&b.transaction, e, size)
+}
+
+// release frees the chunk of entry i of the batch's state, which is about to be replaced or deleted.
+func (b *Batch) release(i int) error {
 	e := b.next.index.at(i)
 	if e < 0 {
 		return nil
@@ -298,7 +192,7 @@ func (b *Batch) forget(i int) error {
 	defer b.failUnless(&returned)
 	h, err := b.f.chunkHeader(b.next, i)
 	if err == nil {
-		b.drop(e, int64(h.CBytes))
+		b.free(e, int64(h.CBytes))
 	}
 	returned = true
 	return err
@@ -322,11 +216,11 @@ func (b *Batch) insertBuilt(i int, c []byte, built *chunk.Header) error {
 	if err != nil {
 		return err
 	}
-	return b.insert(i, &h, func() (place, error) { return b.store(c, &h) })
+	return b.insert(i, &h, func() (location, error) { return b.store(c, &h) })
 }
 
 // insert adds a chunk with a header that was examined before chunk i. store is called when it fits.
-func (b *Batch) insert(i int, h *chunk.Header, store func() (place, error)) error {
+func (b *Batch) insert(i int, h *chunk.Header, store func() (location, error)) error {
 	size := int64(h.NBytes)
 	if err := b.fit(size, i == b.next.index.n, true); err != nil {
 		return b.fail(err)
@@ -340,7 +234,7 @@ func (b *Batch) insert(i int, h *chunk.Header, store func() (place, error)) erro
 	return nil
 }
 
-// UpdateChunk puts an encoded chunk in the place of chunk i. See AppendChunk.
+// UpdateChunk puts an encoded chunk in place of chunk i. See AppendChunk.
 func (b *Batch) UpdateChunk(i int, c []byte) error { return b.updateBuilt(i, c, nil) }
 
 // updateBuilt is UpdateChunk for a chunk whose header may be known.
@@ -353,11 +247,11 @@ func (b *Batch) updateBuilt(i int, c []byte, built *chunk.Header) error {
 	if err != nil {
 		return err
 	}
-	return b.update(i, &h, func() (place, error) { return b.store(c, &h) })
+	return b.update(i, &h, func() (location, error) { return b.store(c, &h) })
 }
 
-// update puts a chunk with a header that was examined in the place of chunk i. store is called when it fits.
-func (b *Batch) update(i int, h *chunk.Header, store func() (place, error)) error {
+// update puts a chunk with a header that was examined in place of chunk i. store is called when it fits.
+func (b *Batch) update(i int, h *chunk.Header, store func() (location, error)) error {
 	size := int64(h.NBytes)
 	old, err := b.chunkSize(i)
 	if err != nil {
@@ -370,7 +264,7 @@ func (b *Batch) update(i int, h *chunk.Header, store func() (place, error)) erro
 	if err != nil {
 		return b.fail(err)
 	}
-	if err := b.forget(i); err != nil {
+	if err := b.release(i); err != nil {
 		return b.fail(err)
 	}
 	b.set(i, p)
@@ -381,7 +275,7 @@ func (b *Batch) update(i int, h *chunk.Header, store func() (place, error)) erro
 // DeleteChunk removes chunk i; the later ones move down.
 func (b *Batch) DeleteChunk(i int) error {
 	n := b.next.index.n
-	if err := b.checkPlace(i, n-1); err != nil {
+	if err := b.checkPosition(i, n-1); err != nil {
 		return err
 	}
 	size, err := b.chunkSize(i)
@@ -393,21 +287,21 @@ func (b *Batch) DeleteChunk(i int) error {
 		b.next.nbytes -= size
 		return nil
 	}
-	if err := b.forget(i); err != nil {
+	if err := b.release(i); err != nil {
 		return err
 	}
-	list, sums := slices.Delete(b.list(), i, i+1), b.next.index.sums
-	if sums != nil {
-		sums = slices.Delete(sums, i, i+1)
+	list, checksums := slices.Delete(b.list(), i, i+1), b.next.index.checksums
+	if checksums != nil {
+		checksums = slices.Delete(checksums, i, i+1)
 	}
-	b.next.index = newIndex(list, sums)
+	b.next.index = newIndex(list, checksums)
 	b.next.nbytes -= size
 	return nil
 }
 
 // check is an error if chunk i, which may be at most last, cannot be edited.
 func (b *Batch) check(i, last int) error {
-	if err := b.checkPlace(i, last); err != nil {
+	if err := b.checkPosition(i, last); err != nil {
 		return err
 	}
 	if n := b.next.index.n; n > 0 && b.next.index.list == nil {
@@ -416,8 +310,8 @@ func (b *Batch) check(i, last int) error {
 	return nil
 }
 
-// checkPlace is an error if there is no chunk i, which may be at most last.
-func (b *Batch) checkPlace(i, last int) error {
+// checkPosition is an error if there is no chunk i, which may be at most last.
+func (b *Batch) checkPosition(i, last int) error {
 	if b.done {
 		return b.errDone()
 	}
@@ -429,6 +323,15 @@ func (b *Batch) checkPlace(i, last int) error {
 		return &Error{Path: b.f.path, Part: "chunk", Chunk: i, Off: -1, Err: fmt.Errorf("the frame has %d: %w", n, ErrBounds)}
 	}
 	return nil
+}
+
+// checkData returns an ErrUnsupported if the batch edits a frame whose data is elsewhere: python-blosc2 would not see
+// the edit. New frames may have the metalayers that mark such frames.
+func (b *Batch) checkData() error {
+	if b.cur == nil || b.cur.origin == nil {
+		return nil
+	}
+	return b.f.wrap("data", -1, fmt.Errorf("%s; only its metalayers can be edited: %w", b.f.describe(b.cur), ErrUnsupported))
 }
 
 // checkList is an error if an index of n entries may not be made because the frame, or a caller, says so.
@@ -449,7 +352,7 @@ func (b *Batch) chunkSize(i int) (int64, error) {
 }
 
 // fit finds whether a chunk of size bytes leaves the frame one of equal chunks, and makes it one with
-// chunks of variable size if not. last tells that it will be the last chunk, added that it replaces no other.
+// chunks of variable size if not. last: it will be the last chunk; added: it replaces no other.
 func (b *Batch) fit(size int64, last, added bool) error {
 	s := b.next
 	if s.index.n == 0 && s.chunkSize < 0 {

@@ -3,15 +3,83 @@ package frame
 import (
 	"context"
 	"fmt"
+	"io"
 	"runtime/debug"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/crc32c"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/engine"
 )
+
+// worker is what one goroutine needs.
+type worker struct {
+	*coder.Worker
+	buf     []byte                 // decoded blocks
+	answers [2]engine.Block        // of the plan, about the blocks at hand
+	sum     storage.ChecksumReader // of a chunk that is read to be compared with its checksum
+}
+
+func (f *Frame) getWorker() *worker {
+	if w, ok := f.workers.Get().(*worker); ok {
+		return w
+	}
+	return &worker{Worker: f.pool.Get()}
+}
+
+// putWorker gives a worker back, unless it must not be used again. After a panic it is not given back either: its codecs
+// may be in any state.
+func (f *Frame) putWorker(w *worker) {
+	if w.Worker == nil {
+		return
+	}
+	for i := range w.answers {
+		w.answers[i].Data, w.answers[i].Mover = nil, nil // memory of the caller
+	}
+	f.workers.Put(w)
+}
+
+// withWorker calls do with a worker.
+func (f *Frame) withWorker(do func(w *worker) error) error {
+	w := f.getWorker()
+	err := do(w)
+	f.putWorker(w)
+	return err
+}
+
+// block returns memory for a decoded block.
+func (w *worker) block(n int) []byte {
+	if cap(w.buf) < n {
+		w.buf = make([]byte, n)
+	}
+	return w.buf[:n]
+}
+
+// recoverFault is deferred where a goroutine reads mapped memory for chunk i: when the system cannot provide bytes of the
+// file, as it was truncated or the disk fails, that read is a fault, which is made an error here. No check before the read
+// could find it. was is what debug.SetPanicOnFault(true) has returned, which belongs to the goroutine. All other panics go
+// on. A worker w, which may be nil, is in the middle of a block then and not used again.
+func recoverFault(m *storage.Mapped, was bool, f *Frame, i int, w *worker, err *error) {
+	debug.SetPanicOnFault(was)
+	p := recover()
+	if p == nil {
+		return
+	}
+	off, ok := m.Fault(p)
+	if !ok {
+		panic(p)
+	}
+	if w != nil {
+		w.Worker = nil
+	}
+	*err = &Error{Path: f.path, Part: "chunk", Chunk: i, Off: -1,
+		Err: fmt.Errorf("cannot read byte %d of the mapped file, which was truncated, or the disk fails: %w", off, ErrChanged)}
+}
 
 // ChunkInfo describes a chunk without decoding it. Sizes are in bytes.
 type ChunkInfo struct {
-	Special chunk.Special // what it stands for, when it is no regular chunk
+	Special chunk.Special // the value that it represents, if it is no regular chunk
 	Off     int64         // position in the frame, or number of the chunk file; -1 when the index alone has it
 	NBytes  int           // decoded size
 	CBytes  int           // stored size; 0 when the index alone has it
@@ -46,7 +114,7 @@ func (f *Frame) chunkInfo(s *snapshot, i int) (ChunkInfo, error) {
 	return c, nil
 }
 
-// checkChunk tells whether there is a chunk i.
+// checkChunk reports whether there is a chunk i.
 func (f *Frame) checkChunk(s *snapshot, i int) error {
 	if i < 0 || i >= s.index.n {
 		return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: -1, Err: fmt.Errorf("the frame has %d: %w", s.index.n, ErrBounds)}
@@ -56,8 +124,8 @@ func (f *Frame) checkChunk(s *snapshot, i int) error {
 
 // chunkHeader reads the header of chunk i, or makes that of a special entry.
 func (f *Frame) chunkHeader(s *snapshot, i int) (_ chunk.Header, err error) {
-	if m, ok := s.src.(*mapped); ok {
-		defer m.recoverFault(debug.SetPanicOnFault(true), f, i, nil, &err)
+	if m, ok := s.src.(*storage.Mapped); ok {
+		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, nil, &err)
 	}
 	if special, err := s.index.at(i).special(); err != nil || special != chunk.Regular {
 		b, err := f.specialChunk(s, i, special, err)
@@ -73,7 +141,7 @@ func (f *Frame) chunkHeader(s *snapshot, i int) (_ chunk.Header, err error) {
 	defer closeSource(src.close)
 	b := src.mem
 	if b == nil {
-		if b, err = readAll(src.at, src.off, min(coder.HeaderSize, src.size)); err != nil {
+		if b, err = storage.ReadAll(src.at, src.off, min(coder.HeaderSize, src.size)); err != nil {
 			return chunk.Header{}, f.chunkError(s, i, err)
 		}
 	}
@@ -87,7 +155,7 @@ func (f *Frame) chunkHeader(s *snapshot, i int) (_ chunk.Header, err error) {
 	return h, nil
 }
 
-// specialChunk makes the chunk that a special entry stands for.
+// specialChunk makes the chunk that a special entry represents.
 func (f *Frame) specialChunk(s *snapshot, i int, special chunk.Special, err error) ([]byte, error) {
 	n := s.chunkLen(i)
 	if err == nil && n < 0 {
@@ -104,7 +172,7 @@ func (f *Frame) specialChunk(s *snapshot, i int, special chunk.Special, err erro
 }
 
 // RawChunk appends the stored bytes of chunk i, header included, to dst; for a special value that only the index
-// has, the chunk that stands for it.
+// has, the chunk that represents it.
 func (f *Frame) RawChunk(dst []byte, i int) (_ []byte, err error) {
 	s, err := f.acquire(context.Background())
 	if err != nil {
@@ -114,7 +182,7 @@ func (f *Frame) RawChunk(dst []byte, i int) (_ []byte, err error) {
 	if err := f.checkChunk(s, i); err != nil {
 		return dst, err
 	}
-	if err := f.checkHeld(s, i); err != nil {
+	if err := f.checkFetched(s, i); err != nil {
 		return dst, err
 	}
 	return f.rawChunk(dst, s, i)
@@ -122,8 +190,8 @@ func (f *Frame) RawChunk(dst []byte, i int) (_ []byte, err error) {
 
 func (f *Frame) rawChunk(dst []byte, s *snapshot, i int) (out []byte, err error) {
 	out = dst // when recoverFault sets the error
-	if m, ok := s.src.(*mapped); ok {
-		defer m.recoverFault(debug.SetPanicOnFault(true), f, i, nil, &err)
+	if m, ok := s.src.(*storage.Mapped); ok {
+		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, nil, &err)
 	}
 	if special, err := s.index.at(i).special(); err != nil || special != chunk.Regular {
 		b, err := f.specialChunk(s, i, special, err)
@@ -141,7 +209,7 @@ func (f *Frame) rawChunk(dst []byte, s *snapshot, i int) (out []byte, err error)
 	b := src.mem
 	if b == nil {
 		b, err = f.readStored(src.at, src.off, int64(h.CBytes))
-	} else if m, ok := s.src.(*mapped); ok && !coder.MayRead(m, src.off, int64(h.CBytes), f.opts.MaxBytes) {
+	} else if m, ok := s.src.(*storage.Mapped); ok && !coder.MayRead(m, src.off, int64(h.CBytes), f.opts.MaxBytes) {
 		err = errHole(int64(h.CBytes))
 	}
 	if err != nil {
@@ -149,7 +217,7 @@ func (f *Frame) rawChunk(dst []byte, s *snapshot, i int) (out []byte, err error)
 	}
 	b = b[:h.CBytes]
 	if f.opts.Verify {
-		if err := f.checkSum(s, i, b); err != nil {
+		if err := f.checkChecksum(s, i, b); err != nil {
 			return dst, err
 		}
 	}
@@ -167,7 +235,7 @@ func (f *Frame) ReadChunk(dst []byte, i int) (_ []byte, err error) {
 	if err := f.checkChunk(s, i); err != nil {
 		return dst, err
 	}
-	if err := f.checkHeld(s, i); err != nil {
+	if err := f.checkFetched(s, i); err != nil {
 		return dst, err
 	}
 	raw, err := f.rawChunk(nil, s, i)
@@ -179,4 +247,113 @@ func (f *Frame) ReadChunk(dst []byte, i int) (_ []byte, err error) {
 		return dst, f.chunkError(s, i, err)
 	}
 	return out, nil
+}
+
+// ReadBlock appends the decoded bytes of block k of chunk i to dst and reads no other block, but for the first one
+// where the chunk has the filter Delta. It is how the items of a super-chunk with blocks of variable size are read.
+// Errors are ErrBounds, ErrCorrupt, ErrUnsupported or ErrTooLarge, in an *Error.
+func (f *Frame) ReadBlock(dst []byte, i, k int) (_ []byte, err error) {
+	s, err := f.acquire(context.Background())
+	if err != nil {
+		return dst, err
+	}
+	defer f.release(s, &err)
+	if err := f.checkChunk(s, i); err != nil {
+		return dst, err
+	}
+	if err := f.checkFetched(s, i); err != nil {
+		return dst, err
+	}
+	out := dst
+	err = f.withWorker(func(w *worker) (err error) {
+		out, err = f.readBlock(dst, s, w, i, k)
+		return err
+	})
+	return out, err
+}
+
+// readBlock is ReadBlock for a chunk that exists.
+func (f *Frame) readBlock(dst []byte, s *snapshot, w *worker, i, k int) (read []byte, err error) {
+	read = dst // when recoverFault sets the error
+	if m, ok := s.src.(*storage.Mapped); ok {
+		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, w, &err)
+	}
+	w.Chunk = int64(i)
+	var r coder.Reader
+	if special, err := s.index.at(i).special(); err != nil || special != chunk.Regular {
+		c, err := f.specialChunk(s, i, special, err)
+		if err == nil {
+			err = w.Open(&r, c)
+		}
+		if err != nil {
+			return dst, err
+		}
+	} else {
+		c, err := f.openChunk(s, w, &r, i, 0)
+		if err != nil {
+			return dst, err
+		}
+		defer closeSource(c)
+	}
+	if k < 0 || k >= r.NumBlocks() {
+		return dst, f.chunkError(s, i, fmt.Errorf("block %d of %d: %w", k, r.NumBlocks(), ErrBounds))
+	}
+	n := r.BlockLen(k)
+	if err := f.CheckAlloc(int64(n)); err != nil {
+		return dst, f.chunkError(s, i, fmt.Errorf("block %d: %w", k, err))
+	}
+	out := append(dst, make([]byte, n)...)
+	if err := w.DecodeBlock(out[len(dst):], &r, k); err != nil {
+		return dst, f.chunkError(s, i, err)
+	}
+	return out, nil
+}
+
+// openChunk opens chunk i of a snapshot, which is not a special entry, into r. want is the share of it that will be
+// read. The source must be closed when r is not used any more.
+func (f *Frame) openChunk(s *snapshot, w *worker, r *coder.Reader, i int, want float64) (io.Closer, error) {
+	next := entry(-1)
+	if i+1 < s.index.n {
+		next = s.index.at(i + 1)
+	}
+	check := f.mustCheck(s, i, want)
+	if check {
+		want = 1
+	}
+	e := s.index.at(i)
+	src, err := f.store.open(s, e, next)
+	if err != nil {
+		return nil, f.chunkError(s, i, err)
+	}
+	switch {
+	case src.mem != nil:
+		err = w.Open(r, src.mem)
+	case check:
+		w.sum = storage.NewChecksumReader(src.at, src.off)
+		err = w.OpenAt(r, &w.sum, src.off, src.size, src.guess, want)
+	default:
+		err = w.OpenAt(r, src.at, src.off, src.size, src.guess, want)
+	}
+	if err == nil {
+		err = s.checkChunk(i, r.Header())
+	}
+	if err == nil && check {
+		sum := uint32(0)
+		if src.mem != nil {
+			sum = crc32c.Checksum(r.Raw())
+		} else {
+			sum = w.sum.Of(r.Raw())
+			w.sum = storage.ChecksumReader{}
+		}
+		if sum == s.index.checksums[i] {
+			f.noteChecked(s, i)
+		} else {
+			err = ErrChecksum
+		}
+	}
+	if err != nil {
+		closeSource(src.close)
+		return nil, f.chunkError(s, i, err)
+	}
+	return src.close, nil
 }

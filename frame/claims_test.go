@@ -28,7 +28,7 @@ func noise(n int) []byte {
 // lean runs f and fails if it allocates more than the memory that needs no evidence.
 func lean(t *testing.T, what string, f func()) {
 	t.Helper()
-	if n := allocated(f); n > freeAlloc+16<<20 {
+	if n := allocated(f); n > coder.FreeBytes+16<<20 {
 		t.Errorf("%s: %d bytes allocated", what, n)
 	}
 }
@@ -50,7 +50,7 @@ func TestHoleBehindChunk(t *testing.T) {
 		}
 	})
 	lean(t, "Verify", func() { must(t, f.Verify(context.Background(), func(err error) error { return err })) })
-	if limit := f.AllocLimit(); limit != freeAlloc {
+	if limit := f.AllocLimit(); limit != coder.FreeBytes {
 		t.Errorf("limit %d", limit)
 	}
 }
@@ -115,7 +115,7 @@ func TestHoleInChunk(t *testing.T) {
 					}
 				})
 			}
-			if f.CheckAlloc(2*freeAlloc) == nil {
+			if f.CheckAlloc(2*coder.FreeBytes) == nil {
 				t.Error("the hole counts")
 			}
 			must(t, f.Close())
@@ -156,7 +156,7 @@ func sharing(t *testing.T, content []byte, n int, o *Options) []byte {
 		list, sums := make([]entry, n), []uint32(nil)
 		for i := range list {
 			list[i] = b.list()[0]
-			if had := b.next.index.sums; had != nil {
+			if had := b.next.index.checksums; had != nil {
 				sums = append(sums, had[0])
 			}
 		}
@@ -164,7 +164,7 @@ func sharing(t *testing.T, content []byte, n int, o *Options) []byte {
 		return nil
 	})
 	must(t, err)
-	return bytes.Clone(f.store.(*contiguous).st.(*Memory).Bytes())
+	return bytes.Clone(f.store.(*contiguous).Bytes.(*Memory).Bytes())
 }
 
 // TestSharedChunkOnce copies, verifies and salvages a frame that references one chunk many times, and counts the blocks
@@ -250,7 +250,7 @@ func TestOverlappingChunks(t *testing.T) {
 			return nil
 		})
 		must(t, err)
-		b := bytes.Clone(f.store.(*contiguous).st.(*Memory).Bytes())
+		b := bytes.Clone(f.store.(*contiguous).Bytes.(*Memory).Bytes())
 		f, err = EditStorage(NewMemory(b), nil)
 		must(t, err)
 		if more == 0 {
@@ -305,7 +305,7 @@ func TestUniformEdits(t *testing.T) {
 	make := func(n int64, special chunk.Special) *Frame {
 		f, err := CreateMemory(&Options{ChunkSize: 80, CParams: chunk.CParams{TypeSize: 8}}, func(b *Batch) error { return b.FillSpecial(80*n, special) })
 		must(t, err)
-		f, err = EditStorage(NewMemory(bytes.Clone(f.store.(*contiguous).st.(*Memory).Bytes())), nil)
+		f, err = EditStorage(NewMemory(bytes.Clone(f.store.(*contiguous).Bytes.(*Memory).Bytes())), nil)
 		must(t, err)
 		return f
 	}
@@ -356,7 +356,7 @@ func TestUnwritableFilters(t *testing.T) {
 		})
 		must(t, err)
 		name := filepath.Join(t.TempDir(), "x.b2frame")
-		must(t, os.WriteFile(name, f.store.(*contiguous).st.(*Memory).Bytes(), 0o666))
+		must(t, os.WriteFile(name, f.store.(*contiguous).Bytes.(*Memory).Bytes(), 0o666))
 		check := func(f *Frame) {
 			t.Helper()
 			for i, n := range []int{4000, 4000, 2000} {

@@ -6,12 +6,12 @@ import (
 	"io"
 	"slices"
 
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/task"
-	"github.com/goblosc/blosc2/meta"
 )
 
 // DeadBytes returns how many stored bytes belong to no part of the newest state: about what Compact gives back. It
-// reads the headers of all chunks. What stands behind a frame at the start of a file counts; in a sparse frame
+// reads the headers of all chunks. Bytes after a frame at the start of a file count; in a sparse frame
 // it is chunk files that the index does not name. Errors are ErrCorrupt, ErrClosed or those of reading.
 func (f *Frame) DeadBytes() (_ int64, err error) {
 	s, err := f.acquire(context.Background())
@@ -30,7 +30,7 @@ func (f *Frame) DeadBytes() (_ int64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		dead -= int64(n) + tail(s).end - tail(s).off
+		dead -= int64(n) + s.tail().Len()
 	}
 	_, shared := s.index.storedEntries()
 	seen := map[entry]bool{}
@@ -51,7 +51,7 @@ func (f *Frame) DeadBytes() (_ int64, err error) {
 
 // Compact gives dead bytes back: it writes a frame without them beside the old one, with the chunks as they are
 // stored, in the order of the index, syncs it, and gives it the name of the old one. A crash leaves the one or the
-// other, and perhaps the new one under a name with a number and ".tmp" behind, which nothing opens. The Frame goes on
+// other, and perhaps the new one under a name that ends in a number and ".tmp", which nothing opens. The Frame goes on
 // with the new file; readers of older states, also in other processes, keep the old one as long as they need it. It
 // needs room for both. What links to the file by other names keeps the old one. On systems where an open file cannot
 // be replaced it fails, and nothing changes.
@@ -66,75 +66,72 @@ func (f *Frame) Compact(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer b.Rollback() // there is nothing in the batch
-	return f.store.compact(ctx, b)
-}
-
-func (c *contiguous) size(s *snapshot) (int64, error) {
-	if st, ok := s.src.(Storage); ok && c.base == 0 {
-		return st.Size()
+	defer b.Rollback()                               // there is nothing in the batch
+	defer func() { f.fail(b.transaction.unknown) }() // before that
+	switch c := f.store.(type) {
+	case *contiguous:
+		return f.compactFile(ctx, &b.transaction, c)
+	default:
+		return c.(*sparse).removeUnreferenced(ctx, b.cur)
 	}
-	return s.frameLen, nil
 }
 
-func (c *contiguous) compact(ctx context.Context, b *Batch) error {
-	f, old := b.f, b.cur
-	if c.name == "" || c.base != 0 {
+// compactFile writes the current state of a frame to a new file, which then replaces the file of c.
+func (f *Frame) compactFile(ctx context.Context, tx *transaction, c *contiguous) error {
+	if c.name == "" || c.Base != 0 {
 		return f.wrap("file", -1, fmt.Errorf("cannot compact what is not a file of its own: %w", ErrParam))
 	}
-	name, err := c.sys.resolve(c.name)
+	name, err := c.sys.Resolve(c.name)
 	if err != nil {
 		return err
 	}
-	made, err := createStore(name, &Options{NoSync: c.noSync, sys: c.sys})
+	n, err := createFile(c.sys, name, c.NoSync)
 	if err != nil {
 		return err
 	}
-	n := made.(*contiguous)
-	installed := false
+	temp := n.temp.Temp
+	n.temp = storage.Temp{} // its commit does not publish it
+	replaced := false
 	defer func() {
-		if !installed {
+		if !replaced {
 			n.close()
+			c.sys.Remove(temp)
 		}
 	}()
-	s, err := n.fill(ctx, f, old)
+	s, err := f.writeCompact(ctx, n, tx.cur)
 	if err == nil {
-		err = sameMode(c.sys, name, n.st)
+		err = sameMode(c.sys, name, n.Bytes)
 	}
 	if err == nil {
-		err = c.sys.rename(n.temp, name)
+		err = c.sys.Rename(temp, name)
 	}
 	if err != nil {
 		return f.wrap("commit", -1, err)
 	}
-	installed = true
-	if err = syncDir(c.sys, name, c.noSync); err != nil { // either file may be there after a crash
-		f.broken = err
+	replaced = true
+	if err = storage.SyncDir(c.sys, name, c.NoSync); err != nil { // either file may be there after a crash
+		tx.unknown = err
 		err = f.wrap("commit", -1, err)
 	}
-	for i := range c.retired {
-		c.retired[i].exts = nil // in the old file
-	}
-	c.retired = append(c.retired, retired{s: old, st: c.st})
-	c.st, c.free, c.head, c.surveyed, c.shared, c.doubt = n.st, nil, n.head, true, n.shared, false
-	f.snap.CompareAndSwap(old, s) // it stays nil when the frame was closed meanwhile
+	c.replaceBy(n, tx.cur)
+	f.publish(tx.cur, s)
 	return err
 }
 
-// fill writes the state old of another file to this one, which is empty, and syncs it.
-func (c *contiguous) fill(ctx context.Context, f *Frame, old *snapshot) (*snapshot, error) {
+// writeCompact writes the state old of another file to c, which is empty, and syncs it.
+func (f *Frame) writeCompact(ctx context.Context, c *contiguous, old *snapshot) (*snapshot, error) {
 	s := old.successor()
 	n, err := headerLen(s.meta)
 	if err != nil {
 		return nil, err
 	}
-	s.headerLen, s.src, s.draft = n, c.st, false
-	w := &gather{w: c.st, at: int64(n)}
+	s.headerLen, s.src, s.draft = n, c.Bytes, false
+	w := &gatherer{w: c, at: int64(n)}
 	if old.index.list != nil {
 		list := slices.Clone(old.index.list)
-		var place map[entry]entry // of chunks that the index names twice
+		var moved map[entry]entry // where chunks are that the index references twice
 		if _, c.shared = old.index.storedEntries(); c.shared {
-			place = make(map[entry]entry, len(list))
+			moved = make(map[entry]entry, len(list))
 		}
 		chunks := f.once(old)
 		var buf []byte
@@ -145,13 +142,13 @@ func (c *contiguous) fill(ctx context.Context, f *Frame, old *snapshot) (*snapsh
 			if e < 0 {
 				continue
 			}
-			if to, ok := place[e]; ok {
+			if to, ok := moved[e]; ok {
 				list[i] = to
 				continue
 			}
 			list[i] = entry(w.end() - int64(n))
 			if c.shared {
-				place[e] = list[i]
+				moved[e] = list[i]
 			}
 			if buf, err = chunks.read(buf[:0], i); err == nil {
 				err = w.add(buf)
@@ -160,44 +157,45 @@ func (c *contiguous) fill(ctx context.Context, f *Frame, old *snapshot) (*snapsh
 				return nil, err
 			}
 		}
-		s.index = newIndex(list, old.index.sums)
+		s.index = newIndex(list, old.index.checksums)
 	}
 	if err := w.flush(); err != nil {
 		return nil, err
 	}
 	s.area = w.at
-	out, err := s.index.append(nil, f.plain)
-	if err == nil {
-		err = s.seal(out, f.plain)
+	tx := &transaction{next: s}
+	if err := tx.encodeTail(f.plain); err != nil {
+		return nil, err
 	}
-	if err == nil {
-		out, err = meta.AppendTrailer(out, s.vlmeta)
-	}
-	if err == nil {
-		err = c.install(f, nil, s, out, s.area)
-	}
-	return s, err
+	return s, c.commit(tx)
 }
 
 // sameMode gives a new file the permissions of the one that it replaces.
-func sameMode(sys system, name string, st Storage) error {
-	fi, err := sys.stat(name)
+func sameMode(sys storage.System, name string, b storage.Bytes) error {
+	fi, err := sys.Stat(name)
 	if err != nil {
 		return err
 	}
-	return st.(file).Chmod(fi.Mode().Perm())
+	return b.(storage.WritableFile).Chmod(fi.Mode().Perm())
 }
 
-// gather writes many small pieces one behind the other as few large ones.
-type gather struct {
+// replaceBy gives c the storage of n, which has the current state old without dead bytes.
+func (c *contiguous) replaceBy(n *contiguous, old *snapshot) {
+	c.pending.Forget() // what it knows is of the old file
+	c.pending.Add(old, nil, c.Bytes)
+	c.Bytes, c.space, c.head, c.scanned, c.shared, c.doubt = n.Bytes, nil, n.head, true, n.shared, false
+}
+
+// gatherer writes consecutive bytes in few large writes.
+type gatherer struct {
 	w   io.WriterAt
 	at  int64 // where buf goes
 	buf []byte
 }
 
-func (g *gather) end() int64 { return g.at + int64(len(g.buf)) }
+func (g *gatherer) end() int64 { return g.at + int64(len(g.buf)) }
 
-func (g *gather) add(b []byte) error {
+func (g *gatherer) add(b []byte) error {
 	const most = 1 << 20
 	if len(g.buf) > 0 && len(g.buf)+len(b) > most {
 		if err := g.flush(); err != nil {
@@ -213,27 +211,24 @@ func (g *gather) add(b []byte) error {
 	return err
 }
 
-func (g *gather) flush() error {
+func (g *gatherer) flush() error {
 	_, err := g.w.WriteAt(g.buf, g.at)
 	g.at += int64(len(g.buf))
 	g.buf = g.buf[:0]
 	return err
 }
 
-func (d *sparse) compact(ctx context.Context, b *Batch) error {
+// removeUnreferenced removes the chunk files that no state references.
+func (d *sparse) removeUnreferenced(ctx context.Context, cur *snapshot) error {
 	named := map[string]bool{}
-	states := []*snapshot{b.cur}
-	for _, r := range d.retired {
-		states = append(states, r.s)
-	}
-	for _, s := range states {
+	for _, s := range append(slices.Collect(d.pending.Owners()), cur) {
 		for _, e := range s.index.list {
 			if e >= 0 {
 				named[chunkFile(int64(e))] = true
 			}
 		}
 	}
-	files, err := d.root.readDir()
+	files, err := d.root.ReadDir()
 	if err != nil {
 		return err
 	}
@@ -247,7 +242,7 @@ func (d *sparse) compact(ctx context.Context, b *Batch) error {
 		if !ours || !x.Type().IsRegular() {
 			continue
 		}
-		if err := d.root.remove(x.Name()); err != nil {
+		if err := d.root.Remove(x.Name()); err != nil {
 			return err
 		}
 	}

@@ -3,48 +3,43 @@ package frame
 import (
 	"errors"
 	"fmt"
-	"hash/maphash"
-	"io"
+	"io/fs"
 	"math"
-	"os"
-	"runtime"
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/sched"
-	"github.com/goblosc/blosc2/meta"
 )
 
 // contiguous is a store in one Storage.
 //
-// A commit never writes over bytes that the state before it names, nor over such that a reader of an older state
-// still uses: new chunks, the index and the trailer go to free space or behind the end; then, after a sync, one
-// write of the header makes them the frame. What the old state alone used becomes free after the commit. Bytes that
-// no index names are part of the format: every reader knows them from deleted chunks.
+// A commit never writes over bytes that the state before it references, nor over bytes that a reader of an older state
+// still uses: new chunks, the index and the trailer go to free space or to the end; then, after a sync, one write of the
+// header makes them the frame. What the old state alone used becomes free after the commit. Bytes that no index
+// references are part of the format: every reader knows them from deleted chunks.
 type contiguous struct {
-	sys      system
-	st       Storage
-	base     int64    // of the frame in st
-	free     []extent // inside the frame, unused
-	retired  []retired
-	head     int64  // where the header ended that was written last
-	surveyed bool   // space that was dead when the frame was opened is known
-	shared   bool   // chunks may share bytes: then no space of chunks is used again
-	doubt    bool   // not all chunk headers were read, so that chunks may overlap; see mayReuse
-	cut      bool   // the storage may be longer than the frame, by what older states used
-	temp     string // the file has this name until the first commit
-	name     string // of the file; empty for other storage
-	noSync   bool
+	storage.Segment
+	sys     storage.System
+	space   storage.FreeList // inside the frame
+	pending storage.Pending[*snapshot]
+	head    int64  // where the header ended that was written last
+	scanned bool   // space that was dead when the frame was opened is known
+	shared  bool   // chunks may share bytes: then no space of chunks is used again
+	doubt   bool   // not all chunk headers were read, so that chunks may overlap; see mayReuse
+	cut     bool   // the storage may be longer than the frame, by what older states used
+	name    string // of the file; empty for other storage
+	temp    storage.Temp
 }
 
 func (c *contiguous) open(s *snapshot, e, next entry) (source, error) {
-	// Chunks of a batch that is not committed stand behind the chunks area of the header.
-	area := max(s.cbytes, s.area-int64(s.headerLen))
+	// Chunks of a batch that is not committed are after the chunks area of the header.
+	area := s.areaLen()
 	if int64(e) > area-coder.MinHeaderSize {
 		return source{}, corrupt("position %d in a chunks area of %d bytes", e, area)
 	}
-	src := source{off: c.base + int64(s.headerLen) + int64(e), size: area - int64(e)}
+	src := source{off: c.Base + int64(s.headerLen) + int64(e), size: area - int64(e)}
 	if next > e {
 		src.guess = min(int64(next-e), src.size)
 	} else {
@@ -60,8 +55,8 @@ func (c *contiguous) open(s *snapshot, e, next entry) (source, error) {
 		}
 		return src, nil
 	}
-	if m, ok := s.src.(*mapped); ok {
-		if src.mem = m.view(src.off, src.size); src.mem != nil {
+	if m, ok := s.src.(*storage.Mapped); ok {
+		if src.mem = m.View(src.off, src.size); src.mem != nil {
 			return src, nil
 		}
 	}
@@ -69,287 +64,262 @@ func (c *contiguous) open(s *snapshot, e, next entry) (source, error) {
 	return src, nil
 }
 
-func (c *contiguous) put(b *Batch, data []byte) (entry, error) {
-	c.survey(b)
-	x := c.alloc(b, int64(len(data)))
-	b.put = append(b.put, x)
-	if m, ok := c.st.(*Memory); ok && b.likely.size > 0 {
-		end := c.base + x.end
-		m.reserve(end, end+b.likely.left()+4096) // and a trailer
-	}
-	if _, err := c.st.WriteAt(data, c.base+x.off); err != nil {
-		return 0, err
-	}
-	b.next.area = max(b.next.area, x.end)
-	return entry(x.off - int64(b.next.headerLen)), nil
+func (c *contiguous) stored(s *snapshot, enough int64) int64 {
+	return coder.Evidence(s.src, c.Base, s.frameLen, enough)
 }
 
-func (c *contiguous) drop(b *Batch, e entry, size int64) {
-	c.survey(b)
+func (c *contiguous) size(s *snapshot) (int64, error) {
+	if st, ok := s.src.(Storage); ok && c.Base == 0 {
+		return st.Size()
+	}
+	return s.frameLen, nil
+}
+
+// headerFits returns an error if the header of n bytes of an empty frame would cover chunks of a state that is in use.
+func (c *contiguous) headerFits(n int64) error {
+	c.release()
+	head := storage.Extent{Off: c.head, End: n}
+	for s, x := range c.pending.All() {
+		if s.index.n > 0 && head.Overlaps(x) {
+			return fmt.Errorf("a longer header while a state from before the chunks were deleted is in use: %w", ErrParam)
+		}
+	}
+	return nil
+}
+
+func (c *contiguous) put(tx *transaction, data []byte) (entry, error) {
+	c.scanFree(tx)
+	x := c.allocate(tx, int64(len(data)))
+	tx.written = append(tx.written, x)
+	if m, ok := c.Bytes.(*Memory); ok && tx.size.all > 0 {
+		end := c.Base + x.End
+		m.reserve(end, end+tx.size.left()+4096) // and a trailer
+	}
+	if _, err := c.WriteAt(data, c.Base+x.Off); err != nil {
+		return 0, err
+	}
+	tx.next.area = max(tx.next.area, x.End)
+	return entry(x.Off - int64(tx.next.headerLen)), nil
+}
+
+func (c *contiguous) free(tx *transaction, e entry, size int64) {
+	c.scanFree(tx)
 	if c.shared {
 		return
 	}
-	off := int64(e) + int64(b.next.headerLen)
-	x := extent{off, off + size}
-	if i := slices.Index(b.put, x); i >= 0 { // written by this very batch
-		b.put = slices.Delete(b.put, i, i+1)
-		c.addFree(x)
+	off := int64(e) + int64(tx.next.headerLen)
+	x := storage.Extent{Off: off, End: off + size}
+	if i := slices.Index(tx.written, x); i >= 0 { // written by this very batch
+		tx.written = slices.Delete(tx.written, i, i+1)
+		c.space.Add(x)
 		return
 	}
-	b.dropped = append(b.dropped, x)
+	tx.freed = append(tx.freed, x)
 }
 
 func (c *contiguous) share() { c.shared = true }
 
-func (c *contiguous) commit(b *Batch) error {
-	c.survey(b)
-	s := b.next
-	out, err := s.index.append(nil, b.f.plain)
+// makeRoom returns a transaction that moves the trailer of an empty frame to the end, if the header of tx.next is longer
+// than the one before and reaches into it.
+func (c *contiguous) makeRoom(tx *transaction) *transaction {
+	least := int64(tx.next.headerLen)
+	if tx.cur == nil || tx.tailAt > 0 || least <= tx.cur.tail().Off {
+		return nil
+	}
+	pos := max(c.end(tx), least)
+	if pos > maxHeaderLen {
+		return nil
+	}
+	return moveTail(tx.cur, pos)
+}
+
+// moveTail returns the transaction that gives the state s, which is empty, a trailer at pos.
+func moveTail(s *snapshot, pos int64) *transaction {
+	return &transaction{cur: s, next: s.successor(), tailAt: pos}
+}
+
+// commit follows the order in which a commit reaches the disk. New chunks are already written, to space that no state in
+// use references.
+func (c *contiguous) commit(tx *transaction) error {
+	old, s := tx.cur, tx.next
+	c.scanFree(tx)
+
+	// Step 1: place the tail, which is index, checksums and trailer, where no state in use has bytes. The header counts as
+	// reaching to the tail in an empty frame.
+	x := c.placeTail(tx)
+	head, err := appendHeader(s)
 	if err != nil {
 		return err
 	}
-	if err := s.seal(out, b.f.plain); err != nil {
+
+	// Step 2: write the tail and sync it, and with it the chunks. Nothing references it yet. In an empty frame of 2 GiB and
+	// more it may have to go where the old state is: see tailPos.
+	over := old != nil && s.index.n == 0 && x.Overlaps(storage.Extent{End: old.frameLen})
+	if over {
+		tx.unknown = sched.ErrPanic // until the write returns
+	}
+	err = c.Write(tx.tail, x.Off)
+	if tx.unknown = nil; err != nil {
+		if over {
+			tx.unknown = err
+		}
 		return err
 	}
-	if out, err = meta.AppendTrailer(out, s.vlmeta); err != nil {
+	c.space.Reserve(x)
+
+	// Step 3: write the header over the old one in one write and sync it, with a header journal if a crash could tear the
+	// write. From here on the stored frame is the new state.
+	if err := c.commitHeader(tx, head); err != nil {
 		return err
 	}
-	if b.cur != nil && int64(s.headerLen) > tail(b.cur).off {
-		// The longer header of a frame that is empty goes where its trailer is: move that first.
-		if err := c.moveTail(b, int64(s.headerLen)); err != nil {
+	c.head = int64(len(head))
+	c.space.Reserve(storage.Extent{End: c.head})
+	s.print = fingerprintOf(tx.tail)
+
+	// Step 4: give a new file its name.
+	if c.temp.Temp != "" {
+		if c.Bytes, err = c.temp.PublishFile(c.Bytes); err != nil {
+			tx.unknown = err
 			return err
 		}
+		s.src = c.Bytes
 	}
-	if err := c.install(b.f, b.cur, s, out, c.tailPos(b, int64(len(out)))); err != nil {
-		return err
+
+	// Step 5: what only the old state references becomes free when its last reader is gone.
+	if old != nil {
+		c.pending.Add(old, append(tx.freed, old.tail()), nil)
+		c.cut = true
 	}
-	if c.temp != "" {
-		if err := c.publish(); err != nil {
-			b.f.broken = err
-			return err
-		}
-		s.src = c.st
-	}
-	c.retire(b.cur, b.dropped)
 	return nil
 }
 
-// publish gives the file its name.
-func (c *contiguous) publish() error {
-	if runtime.GOOS != "windows" {
-		err := replace(c.sys, c.temp, c.name, c.noSync)
-		if err == nil {
-			c.temp = ""
-		}
-		return err
+// placeTail sets the sizes of tx.next and returns where its tail goes.
+func (c *contiguous) placeTail(tx *transaction) storage.Extent {
+	s, pos := tx.next, tx.tailAt
+	if pos == 0 {
+		pos = c.tailPos(tx, int64(len(tx.tail)))
 	}
-	// There a file that is open cannot be renamed.
-	was, err := c.st.(file).Stat()
-	if err = errors.Join(err, c.st.Close()); err != nil {
-		return err
-	}
-	if err := replace(c.sys, c.temp, c.name, c.noSync); err != nil {
-		return err
-	}
-	c.temp = ""
-	f, err := c.sys.open(c.name, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	c.st = file{f}
-	is, err := f.Stat()
-	if err == nil && !c.sys.same(was, is) {
-		err = fmt.Errorf("another file has taken the place of the new one: %w", ErrChanged)
-	}
-	return err
-}
-
-// install writes the tail of s at pos, and then the header that makes s the frame in place of old, which may be nil.
-// When that fails, what is stored is old, unless f.broken says that it may not be.
-func (c *contiguous) install(f *Frame, old, s *snapshot, out []byte, pos int64) error {
 	if s.index.n == 0 {
 		s.headerLen, s.area, s.cbytes = int(pos), pos, 0
 	} else {
 		s.cbytes = pos - int64(s.headerLen)
 	}
-	s.frameLen = pos + int64(len(out))
-	head, err := appendHeader(s)
-	if err != nil {
-		return err
-	}
-	x := extent{pos, s.frameLen}
-	over := old != nil && s.index.n == 0 && x.meets(extent{0, old.frameLen}) // see tailPos
-	if err := f.unsure(over, func() error { return c.write(out, pos) }); err != nil {
-		if over {
-			f.broken = err
-		}
-		return err
-	}
-	c.carve(x)
-	if err := f.unsure(old != nil, func() error { return c.writeHeader(f, head, old != nil) }); err != nil {
-		if old != nil {
-			f.broken = err
-			// Perhaps half of it was written: put the old one back. Not when it is all there and only may not last: half
-			// of the old one would be worse.
-			if head, e := appendHeader(old); e == nil && !errors.As(err, new(syncError)) {
-				err = errors.Join(err, c.write(head, 0))
-			}
-		}
-		return err
-	}
-	c.head = int64(len(head))
-	c.carve(extent{0, c.head})
-	s.sum = maphash.Bytes(f.seed, out)
-	return nil
+	s.frameLen = pos + int64(len(tx.tail))
+	return storage.Extent{Off: pos, End: s.frameLen}
 }
 
-// unsure calls write. If write panics and writes over what the old state uses, nobody knows what is stored.
-func (f *Frame) unsure(over bool, write func() error) error {
-	returned := false
-	defer func() {
-		if over && !returned {
-			f.broken = sched.ErrPanic
-		}
-	}()
-	err := write()
-	returned = true
-	return err
-}
-
-// write writes b at off of the frame and waits until it will last.
-func (c *contiguous) write(b []byte, off int64) error {
-	if _, err := c.st.WriteAt(b, c.base+off); err != nil {
-		return err
+// commitHeader is the step of a commit that makes the new state the stored one.
+func (c *contiguous) commitHeader(tx *transaction, head []byte) error {
+	if tx.cur == nil {
+		return c.Write(head, 0)
 	}
-	if c.noSync {
+	tx.unknown = sched.ErrPanic // until the write returns
+	left, err := c.ReplaceHeader(head)
+	if tx.unknown = left; err == nil {
 		return nil
 	}
-	if err := c.st.Sync(); err != nil {
-		return syncError{err}
-	}
-	return nil
-}
-
-// syncError is an error after all was written.
-type syncError struct{ error }
-
-func (e syncError) Unwrap() error { return e.error }
-
-// retire notes what only the state before the commit uses.
-func (c *contiguous) retire(old *snapshot, dropped []extent) {
-	if old == nil {
-		return
-	}
-	c.retired = append(c.retired, retired{s: old, exts: append(dropped, tail(old))})
-	c.cut = true
-}
-
-// moveTail makes the trailer of the batch's current state, which is empty, stand behind everything.
-func (c *contiguous) moveTail(b *Batch, least int64) error {
-	pos := max(c.end(b), least)
-	if pos > maxHeaderLen {
-		return nil
-	}
-	moved, err := c.move(b.f, b.cur, pos)
-	if err == nil {
-		b.cur = moved
+	tx.unknown = err
+	// Perhaps half of it was written: put the old one back. Not when it is all there and only may not last: half of the old
+	// one would be worse.
+	if old, e := appendHeader(tx.cur); e == nil && !errors.As(err, new(storage.SyncError)) {
+		err = errors.Join(err, c.Write(old, 0))
 	}
 	return err
 }
 
-// move makes the state old, which is empty, one whose trailer is at pos, and returns it.
-func (c *contiguous) move(f *Frame, old *snapshot, pos int64) (*snapshot, error) {
-	out, err := meta.AppendTrailer(nil, old.vlmeta)
-	if err != nil {
-		return nil, err
+func (c *contiguous) rollback(tx *transaction) {
+	for _, x := range tx.written {
+		c.space.Add(x)
 	}
-	s := old.successor()
-	if err := c.install(f, old, s, out, pos); err != nil {
-		return nil, err
-	}
-	c.retire(old, nil)
-	s.draft = false
-	f.snap.CompareAndSwap(old, s) // it stays nil when the frame was closed
-	return s, nil
+	c.cut = tx.cur != nil
 }
 
-// reclaim frees the space of states that have no readers left, and cuts off what stands behind the frame.
-func (c *contiguous) reclaim(f *Frame) {
-	if f.broken != nil {
-		return // who knows which state is stored
-	}
+// reclaim frees the space of states without readers. The trailer of an empty frame moves back to its header once nobody
+// reads the chunks any more that followed it.
+func (c *contiguous) reclaim(now *snapshot) *transaction {
 	c.release()
-	now := f.snap.Load()
-	if now == nil || len(c.retired) > 0 || !c.cut {
-		return
+	if now == nil || len(c.pending) > 0 || !c.cut || now.index.n > 0 {
+		return nil
 	}
 	least := int64(now.successor().headerLen)
-	if t := tail(now); now.index.n == 0 && t.off > least && t.end-t.off <= t.off-least {
-		// Nobody reads the chunks any more that were behind the header of this empty frame. If moving fails the frame
-		// is sound as it is, or f.broken says that it is not.
-		if moved, err := c.move(f, now, least); err == nil {
-			now = moved
-		}
-		if c.release(); len(c.retired) > 0 || f.broken != nil {
-			return
-		}
+	if t := now.tail(); t.Off <= least || t.Len() > t.Off-least {
+		return nil
+	}
+	return moveTail(now, least)
+}
+
+// trim cuts off what follows the frame, when only the newest state is in use.
+func (c *contiguous) trim(now *snapshot) {
+	c.release()
+	if now == nil || len(c.pending) > 0 || !c.cut {
+		return
 	}
 	c.cut = false
-	c.carve(extent{tail(now).off, math.MaxInt64})
-	if size, err := c.st.Size(); err == nil && size > c.base+now.frameLen {
-		c.st.Truncate(c.base + now.frameLen) // should it fail: a longer file is sound too
+	c.space.Reserve(storage.Extent{Off: now.tail().Off, End: math.MaxInt64})
+	if size, err := c.Size(); err == nil && size > c.Base+now.frameLen {
+		c.Truncate(c.Base + now.frameLen) // should it fail: a longer file is valid too
 	}
 }
 
 // release frees the space of states that have no readers left.
 func (c *contiguous) release() {
-	for len(c.retired) > 0 && c.retired[0].s.readers.Load() == 0 {
-		for _, x := range c.retired[0].exts {
-			c.addFree(extent{min(max(x.off, c.head), x.end), x.end}) // headers grow over old trailers
-		}
-		if st := c.retired[0].st; st != nil {
-			st.Close() // nothing was written to it since it was synced
-		}
-		c.retired = c.retired[1:]
+	for x := range c.pending.Release() {
+		c.space.Add(storage.Extent{Off: min(max(x.Off, c.head), x.End), End: x.End}) // headers grow over old trailers
 	}
 }
 
-func (c *contiguous) rollback(b *Batch) {
-	for _, x := range b.put {
-		c.addFree(x)
+func (c *contiguous) reopen(write bool) (*reopened, error) {
+	r := &reopened{same: true, segment: &storage.Segment{Bytes: c.Bytes, Base: c.Base, NoSync: c.NoSync}}
+	err := c.followName(r, write)
+	if err != nil {
+		return nil, err
 	}
-	c.cut = b.cur != nil
+	r.src, r.base = r.segment.Bytes, c.Base
+	if r.size, err = r.segment.Size(); err != nil {
+		r.close(false)
+		return nil, err
+	}
+	return r, nil
 }
 
-func (c *contiguous) stored(s *snapshot, enough int64) int64 {
-	return coder.Evidence(s.src, c.base, s.frameLen, enough)
+// followName opens the file that has the name of the frame, if it is another one than that of c.
+func (c *contiguous) followName(r *reopened, write bool) error {
+	held, ok := c.Bytes.(interface{ Stat() (fs.FileInfo, error) })
+	if c.name == "" || !ok {
+		return nil
+	}
+	was, err := held.Stat()
+	if err != nil {
+		return err
+	}
+	is, err := c.sys.Stat(c.name)
+	if err != nil || c.sys.Same(was, is) {
+		return err
+	}
+	r.same = false
+	if r.segment.Bytes, err = storage.OpenFile(c.sys, c.name, write); err != nil {
+		return err
+	}
+	if _, ok := c.Bytes.(*storage.Mapped); ok {
+		r.segment.Bytes = storage.Map(r.segment.Bytes)
+	}
+	return nil
+}
+
+func (c *contiguous) adopt(r *reopened, old, _ *snapshot) {
+	c.pending.Forget()
+	if !r.same {
+		c.pending.Add(old, nil, c.Bytes)
+		c.Bytes = r.segment.Bytes
+	}
+	c.space, c.head, c.scanned, c.shared, c.doubt, c.cut = nil, 0, false, false, false, true
 }
 
 func (c *contiguous) close() error {
-	err := c.st.Close()
-	for _, r := range c.retired {
-		if r.st != nil {
-			r.st.Close()
-		}
-	}
-	if c.temp != "" {
-		c.sys.remove(c.temp) // never committed
+	err := c.Segment.Close()
+	c.pending.Close()
+	if c.temp.Temp != "" {
+		c.sys.Remove(c.temp.Temp) // never committed
 	}
 	return err
-}
-
-// readAll reads n bytes at off of the frame. n was checked against the size of the storage.
-func readAll(src io.ReaderAt, off, n int64) ([]byte, error) {
-	if n > int64(^uint(0)>>1) {
-		return nil, fmt.Errorf("%d bytes: %w", n, ErrTooLarge)
-	}
-	b := make([]byte, n)
-	got, err := src.ReadAt(b, off)
-	if got == len(b) {
-		return b, nil
-	}
-	if err == nil || errors.Is(err, io.EOF) {
-		return nil, corrupt("the file ends at byte %d", off+int64(got))
-	}
-	return nil, err
 }

@@ -2,12 +2,15 @@ package frame
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"runtime/debug"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/crc32c"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
@@ -25,7 +28,7 @@ func (f *Frame) AppendTo(dst []byte) ([]byte, error) {
 		return dst, err
 	}
 	defer mem.Close()
-	return append(dst, mem.store.(*contiguous).st.(*Memory).Bytes()...), nil
+	return append(dst, mem.store.(*contiguous).Bytes.(*Memory).Bytes()...), nil
 }
 
 // Copy makes a frame with the same chunks and metalayers in a new file or directory and opens it for editing: the
@@ -53,7 +56,7 @@ func (v View) copyOptions() *Options {
 	o := v.f.opts
 	o.CParams, o.Meta, o.ChunkSize = chunk.CParams{TypeSize: int(v.s.typeSize)}, v.s.meta, 0
 	o.VLMeta = nil
-	o.Sparse, o.Overwrite, o.NoSync, o.Offset, o.Checksums = false, false, false, 0, v.s.sums != nil
+	o.Sparse, o.Overwrite, o.NoSync, o.Offset, o.Checksums = false, false, false, 0, v.s.checksums != nil
 	return &o
 }
 
@@ -88,7 +91,7 @@ func (f *Frame) copyChunks(ctx context.Context, s *snapshot, b *Batch) error {
 }
 
 // Verify decodes everything and checks what the parts of the frame say of each other. It calls report for each
-// fault, with its place, and goes on; it returns early only when report or ctx says so, or where chunks overlap. A frame
+// fault, with its location, and goes on; it returns early only when report or ctx says so, or where chunks overlap. A frame
 // whose data is elsewhere (see the package comment) is reported once, as ErrUnsupported.
 func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error) {
 	ctx = task.Context(ctx)
@@ -110,12 +113,12 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 			}
 		}
 	}
-	if err := f.checkAllHeld(s); err != nil {
+	if err := f.checkAllFetched(s); err != nil {
 		if err := report(err); err != nil {
 			return err
 		}
 	}
-	total, sound := int64(0), true
+	total, intact := int64(0), true
 	chunks := f.once(s)
 	for i := 0; i < s.index.n; i++ {
 		if err := ctx.Err(); err != nil {
@@ -129,14 +132,14 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 			return err
 		}
 		if err != nil {
-			sound = false
+			intact = false
 			if err := report(err); err != nil || last {
 				return err
 			}
 		}
 		total += n
 	}
-	if sound && total != s.nbytes && s.chunkSize <= 0 {
+	if intact && total != s.nbytes && s.chunkSize <= 0 {
 		return report(f.wrap("header", offNBytes, corrupt("%d bytes, the chunks have %d", s.nbytes, total)))
 	}
 	return nil
@@ -161,8 +164,8 @@ func (f *Frame) verifyChunk(s *snapshot, i int) (chunk.Header, error) {
 
 // verifyBlocks is verifyChunk for a chunk that is stored.
 func (f *Frame) verifyBlocks(s *snapshot, w *worker, i int) (_ chunk.Header, err error) {
-	if m, ok := s.src.(*mapped); ok {
-		defer m.recoverFault(debug.SetPanicOnFault(true), f, i, w, &err)
+	if m, ok := s.src.(*storage.Mapped); ok {
+		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, w, &err)
 	}
 	var r coder.Reader
 	c, err := f.openChunk(s, w, &r, i, 1)
@@ -170,7 +173,7 @@ func (f *Frame) verifyBlocks(s *snapshot, w *worker, i int) (_ chunk.Header, err
 		return chunk.Header{}, err
 	}
 	defer closeSource(c)
-	if err := f.checkSum(s, i, r.Raw()); err != nil {
+	if err := f.checkChecksum(s, i, r.Raw()); err != nil {
 		return *r.Header(), err
 	}
 	for k := range r.NumBlocks() {
@@ -231,27 +234,27 @@ func (b *Batch) CopyChunks(ctx context.Context, v View) error {
 	if err := b.checkData(); err != nil {
 		return err
 	}
-	if err := v.f.checkAllHeld(v.s); err != nil {
+	if err := v.f.checkAllFetched(v.s); err != nil {
 		return err
 	}
 	return v.f.copyChunks(task.Context(ctx), v.s, b)
 }
 
-// PutChunks puts chunks of a view, of any frame, in the place of others, as they are stored. places yields the number
+// PutChunks puts chunks of a view, of any frame, in place of others, as they are stored. pairs yields the number
 // of a chunk of the batch and the one of the view that it becomes. The chunk sizes must be the same.
-func (b *Batch) PutChunks(ctx context.Context, v View, places iter.Seq2[int, int]) error {
+func (b *Batch) PutChunks(ctx context.Context, v View, pairs iter.Seq2[int, int]) error {
 	ctx = task.Context(ctx)
 	var buf []byte
 	returned := false
 	defer b.failUnless(&returned)
 	chunks := v.f.once(v.s)
-	for to, from := range places {
+	for to, from := range pairs {
 		err := ctx.Err()
 		if err == nil {
 			err = v.f.checkChunk(v.s, from)
 		}
 		if err == nil {
-			err = v.f.checkHeld(v.s, from)
+			err = v.f.checkFetched(v.s, from)
 		}
 		if err == nil {
 			buf, err = chunks.update(b, to, from, buf)
@@ -263,4 +266,177 @@ func (b *Batch) PutChunks(ctx context.Context, v View, places iter.Seq2[int, int
 	}
 	returned = true
 	return nil
+}
+
+// once does work on the chunks of a state once for each stored chunk, though an index may reference one many times. It
+// also bounds that work by the space of the chunks: chunks of more bytes overlap, which no writer makes.
+type once struct {
+	f    *Frame
+	s    *snapshot
+	seen map[entry]*seenChunk // nil when no chunk is referenced twice
+	left int64                // bytes of chunks that may still come
+}
+
+// seenChunk is what is known of a stored chunk.
+type seenChunk struct {
+	h        chunk.Header
+	sum      uint32
+	err      error    // of its content
+	location location // of its copy, if that is stored
+	stored   bool
+}
+
+func (f *Frame) once(s *snapshot) *once {
+	o := &once{f: f, s: s, left: s.areaLen()}
+	if _, shared := s.index.storedEntries(); shared {
+		o.seen = map[entry]*seenChunk{}
+	}
+	return o
+}
+
+// spend is an error when the chunks so far, with chunk i of n bytes, have more bytes than there are.
+func (o *once) spend(i, n int) error {
+	if o.left -= int64(n); o.left < 0 {
+		return o.f.chunkError(o.s, i, corrupt("it overlaps other chunks"))
+	}
+	return nil
+}
+
+// repeated returns what is known of chunk i if its copy is stored already, or nil.
+func (o *once) repeated(i int) *seenChunk {
+	if e := o.s.index.at(i); e >= 0 && o.seen != nil && o.seen[e] != nil && o.seen[e].stored {
+		return o.seen[e]
+	}
+	return nil
+}
+
+// fits is an error if a stored chunk that was seen before cannot be chunk i.
+func (o *once) fits(i int, c *seenChunk) error {
+	err := c.err
+	if err == nil {
+		err = o.s.checkChunk(i, &c.h)
+	}
+	if err == nil && o.s.index.checksums != nil && o.s.index.checksums[i] != c.sum {
+		err = ErrChecksum
+	}
+	if err != nil {
+		return o.f.chunkError(o.s, i, err)
+	}
+	return nil
+}
+
+// verify decodes chunk i and returns its decoded size, and whether the next ones must not be verified: there is no end
+// of chunks that overlap.
+func (o *once) verify(i int) (n int64, last bool, err error) {
+	if o.s.index.at(i) < 0 || o.seen == nil {
+		h, err := o.f.verifyChunk(o.s, i)
+		if over := o.spend(i, o.stored(i, &h)); over != nil {
+			return 0, true, over
+		}
+		return int64(h.NBytes), false, err
+	}
+	c := o.seen[o.s.index.at(i)]
+	if c == nil {
+		c = o.examine(i, o.f.verifyChunk)
+		o.seen[o.s.index.at(i)] = c
+		if over := o.spend(i, c.h.CBytes); over != nil {
+			return 0, true, over
+		}
+	}
+	return int64(c.h.NBytes), false, o.fits(i, c)
+}
+
+// stored returns how many bytes chunk i takes.
+func (o *once) stored(i int, h *chunk.Header) int {
+	if o.s.index.at(i) < 0 {
+		return 0
+	}
+	return h.CBytes
+}
+
+// examine decodes chunk i by means of decode, whatever its number says of it.
+func (o *once) examine(i int, decode func(*snapshot, int) (chunk.Header, error)) *seenChunk {
+	s := o.s.successor()
+	s.chunkSize, s.index.checksums = 0, nil
+	c := &seenChunk{}
+	if c.h, c.err = decode(s, i); c.err == nil && o.s.index.checksums != nil {
+		var raw []byte
+		raw, c.err = o.f.rawChunk(nil, s, i)
+		c.sum = crc32c.Checksum(raw)
+	}
+	var e *Error
+	if errors.As(c.err, &e) {
+		c.err = e.Err // without the number
+	}
+	return c
+}
+
+// read appends the stored bytes of chunk i, which was not seen before, to dst and compares them with its checksum.
+func (o *once) read(dst []byte, i int) ([]byte, error) {
+	at := len(dst)
+	dst, err := o.f.rawChunk(dst, o.s, i)
+	if err == nil {
+		err = o.f.checkChecksum(o.s, i, dst[at:])
+	}
+	if err == nil && o.s.index.at(i) >= 0 {
+		err = o.spend(i, len(dst)-at)
+	}
+	return dst, err
+}
+
+// put stores chunk i, of bytes c that are not used if its copy is stored already, by means of insert or update.
+func (o *once) put(b *Batch, i int, c []byte, put func(h *chunk.Header, store func() (location, error)) error) error {
+	if seen := o.repeated(i); seen != nil {
+		if err := o.fits(i, seen); err != nil {
+			return err
+		}
+		b.f.store.share()
+		return put(&seen.h, func() (location, error) { return seen.location, nil })
+	}
+	h, err := b.examine(c, nil, b.next.index.n)
+	if err != nil {
+		return err
+	}
+	var p location
+	err = put(&h, func() (_ location, err error) {
+		p, err = b.store(c, &h)
+		return p, err
+	})
+	if err == nil && o.seen != nil && p.e >= 0 && o.s.index.at(i) >= 0 {
+		p.sum = crc32c.Checksum(c[:h.CBytes])
+		o.seen[o.s.index.at(i)] = &seenChunk{h: h, sum: p.sum, location: p, stored: true}
+	}
+	return err
+}
+
+// append adds chunk i as the last of a batch, and uses buf for it, which it returns.
+func (o *once) append(b *Batch, i int, buf []byte) ([]byte, error) {
+	var err error
+	if o.repeated(i) == nil {
+		if buf, err = o.read(buf[:0], i); err != nil {
+			return buf, err
+		}
+	}
+	if err := b.check(b.next.index.n, b.next.index.n); err != nil {
+		return buf, err
+	}
+	return buf, o.put(b, i, buf, func(h *chunk.Header, store func() (location, error)) error {
+		return b.insert(b.next.index.n, h, store)
+	})
+}
+
+// update puts chunk i in the place of chunk to of a batch, and uses buf for it, which it returns.
+func (o *once) update(b *Batch, to, i int, buf []byte) ([]byte, error) {
+	var err error
+	if o.repeated(i) == nil {
+		if buf, err = o.f.rawChunk(buf[:0], o.s, i); err != nil {
+			return buf, err
+		}
+	}
+	if err := b.check(to, b.next.index.n-1); err != nil {
+		return buf, err
+	}
+	return buf, o.put(b, i, buf, func(h *chunk.Header, store func() (location, error)) error {
+		return b.update(to, h, store)
+	})
 }

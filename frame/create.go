@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -35,7 +34,7 @@ func CreateContext(ctx context.Context, name string, o *Options, fill func(b *Ba
 	if err := f.opts.checkLocking(); err != nil {
 		return nil, err
 	}
-	fi, err := f.opts.sys.lstat(name)
+	fi, err := f.opts.sys.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -43,7 +42,7 @@ func CreateContext(ctx context.Context, name string, o *Options, fill func(b *Ba
 	case !f.opts.Overwrite:
 		return nil, f.wrap("file", -1, ErrExists)
 	case fi.IsDir():
-		fi, err := f.opts.sys.lstat(filepath.Join(name, indexFile))
+		fi, err := f.opts.sys.Lstat(filepath.Join(name, indexFile))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -52,19 +51,19 @@ func CreateContext(ctx context.Context, name string, o *Options, fill func(b *Ba
 		}
 	}
 	if f.opts.Locking && !f.opts.Sparse {
-		if f.lock, err = openLock(f.opts.sys, name, nil, true); err != nil {
+		if f.lock, err = storage.OpenLock(f.opts.sys, name, nil, true); err != nil {
 			return nil, err
 		}
 	}
 	if f.store, err = createStore(name, &f.opts); err != nil {
-		f.lock.close()
+		f.lock.Close()
 		return nil, err
 	}
 	if f, err = f.create(ctx, fill); err != nil || !f.opts.Locking || !f.opts.Sparse {
 		return f, err
 	}
 	// Nobody could know of the directory before it had its name.
-	if f.lock, err = openLock(f.opts.sys, name, f.store.(*sparse).root, true); err != nil {
+	if f.lock, err = storage.OpenLock(f.opts.sys, name, f.store.(*sparse).root, true); err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -74,57 +73,23 @@ func CreateContext(ctx context.Context, name string, o *Options, fill func(b *Ba
 // createStore makes a file or directory under a temporary name beside the final one.
 func createStore(name string, o *Options) (store, error) {
 	name = filepath.Clean(name)
-	for {
-		temp := fmt.Sprintf("%s.%08x.tmp", name, rand.Uint32())
-		var err error
-		var st systemFile
-		if o.Sparse {
-			err = o.system().mkdir(temp, 0o777)
-		} else {
-			st, err = o.system().open(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
-		}
-		switch {
-		case errors.Is(err, fs.ErrExist):
-			continue
-		case err != nil:
-			return nil, err
-		case o.Sparse:
-			r, err := o.system().openRoot(temp)
-			if err != nil {
-				o.system().remove(temp)
-				return nil, err
-			}
-			return newSparse(o.system(), r, name, temp, o.NoSync), nil
-		}
-		return &contiguous{sys: o.system(), st: file{st}, temp: temp, name: name, noSync: o.NoSync, surveyed: true}, nil
+	if !o.Sparse {
+		return createFile(o.system(), name, o.NoSync)
 	}
+	r, temp, err := storage.CreateTempDir(o.system(), name, o.NoSync)
+	if err != nil {
+		return nil, err
+	}
+	return &sparse{sys: o.system(), root: r, dir: name, temp: temp, noSync: o.NoSync, scanned: true}, nil
 }
 
-// replace gives temp the name of what it replaces, if anything is there. Only a file in place of a file is replaced
-// in one step.
-func replace(sys system, temp, name string, noSync bool) error {
-	fi, err := sys.lstat(name)
-	tempInfo, tempErr := sys.lstat(temp)
-	if tempErr != nil {
-		return tempErr
+// createFile is createStore for a contiguous frame.
+func createFile(sys storage.System, name string, noSync bool) (*contiguous, error) {
+	file, temp, err := storage.CreateTemp(sys, name, noSync)
+	if err != nil {
+		return nil, err
 	}
-	old := ""
-	if err == nil && (fi.IsDir() || tempInfo.IsDir()) {
-		old = temp + ".old"
-		if err := sys.rename(name, old); err != nil {
-			return err
-		}
-	}
-	if err := sys.rename(temp, name); err != nil {
-		if old != "" {
-			err = errors.Join(err, sys.rename(old, name))
-		}
-		return err
-	}
-	if old != "" {
-		sys.removeAll(old) // what stays is only waste
-	}
-	return syncDir(sys, name, noSync)
+	return &contiguous{Segment: storage.Segment{Bytes: file, NoSync: noSync}, sys: sys, temp: temp, name: name, scanned: true}, nil
 }
 
 // CreateMemory makes a contiguous frame in memory and opens it for editing. See Create; o.Sparse and o.Overwrite do
@@ -132,7 +97,7 @@ func replace(sys system, temp, name string, noSync bool) error {
 func CreateMemory(o *Options, fill func(b *Batch) error) (*Frame, error) {
 	f := newFrame("", o)
 	f.opts.Sparse = false
-	f.store = &contiguous{sys: f.opts.sys, st: NewMemory(nil), noSync: true, surveyed: true}
+	f.store = &contiguous{Segment: storage.Segment{Bytes: NewMemory(nil), NoSync: true}, sys: f.opts.sys, scanned: true}
 	return f.create(context.Background(), fill)
 }
 
@@ -184,14 +149,14 @@ func (f *Frame) first(ctx context.Context) (*Batch, error) {
 		s.chunkSize = int32(size)
 	}
 	if f.opts.Checksums {
-		s.sums, s.vlmeta = &checksums{}, []meta.Layer{{Name: ChecksumLayer}}
+		s.checksums, s.vlmeta = &checksumSet{}, []meta.Layer{{Name: ChecksumLayer}}
 	}
-	b := &Batch{f: f, next: s}
+	b := &Batch{f: f, transaction: transaction{next: s}}
 	if err := f.mu.lock(context.Background()); err != nil { // nobody else has it
 		return nil, err
 	}
 	f.beginBatch()
-	if err := f.lockEdit(ctx); err != nil {
+	if err := f.lock.Edit(ctx, lockUser{f}); err != nil {
 		f.endBatch()
 		return nil, err
 	}
@@ -205,11 +170,10 @@ func (f *Frame) first(ctx context.Context) (*Batch, error) {
 	s.area, s.draft = int64(s.headerLen), true
 	switch st := f.store.(type) {
 	case *contiguous:
-		s.src = st.st
+		s.src = st.Bytes
 	case *sparse:
 		s.root = st.root
 	}
-	f.start(s)
-	f.snap.Store(nil) // nobody reads before the commit
+	f.prepare(s)
 	return b, nil
 }

@@ -7,46 +7,13 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/blockcache"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/sched"
 	"github.com/goblosc/blosc2/internal/task"
 )
-
-// worker is what one goroutine needs.
-type worker struct {
-	*coder.Worker
-	buf     []byte          // decoded blocks
-	answers [2]engine.Block // of the plan, about the blocks at hand
-	sum     summing         // of a chunk that is read to be compared with its checksum
-}
-
-func (f *Frame) getWorker() *worker {
-	if w, ok := f.workers.Get().(*worker); ok {
-		return w
-	}
-	return &worker{Worker: f.pool.Get()}
-}
-
-// putWorker gives a worker back, unless it must not be used again. After a panic it is not given back either: its codecs
-// may be in any state.
-func (f *Frame) putWorker(w *worker) {
-	if w.Worker == nil {
-		return
-	}
-	for i := range w.answers {
-		w.answers[i].Data, w.answers[i].Mover = nil, nil // memory of the caller
-	}
-	f.workers.Put(w)
-}
-
-// withWorker calls do with a worker.
-func (f *Frame) withWorker(do func(w *worker) error) error {
-	w := f.getWorker()
-	err := do(w)
-	f.putWorker(w)
-	return err
-}
 
 // decoding is one call of Decode: the blocks of all its chunks are one queue, from which the workers take. A worker
 // that finds no block left in the opened chunks opens the next chunk, while others go on.
@@ -56,7 +23,7 @@ type decoding struct {
 	s         *snapshot
 	plan      engine.ReadPlan
 	blockSize int
-	cache     *cache // of blocks, or nil when this call does not use it
+	cache     *blockcache.Cache[*snapshot] // of blocks, or nil when this call does not use it
 	workers   int
 	work      func(int) // decode
 
@@ -84,7 +51,7 @@ type decodeJob struct {
 // stops at the first error: of the plan, of the context, or ErrCorrupt, ErrUnsupported, ErrTooLarge or of reading, in an
 // *Error with the chunk. It is for package ndarray.
 func (v View) Decode(ctx context.Context, p engine.ReadPlan, blocks int64, blockSize int) error {
-	return v.sound(v.f.decode(task.Context(ctx), v.s, p, blocks, blockSize))
+	return v.checked(v.f.decode(task.Context(ctx), v.s, p, blocks, blockSize))
 }
 
 func (f *Frame) decode(ctx context.Context, s *snapshot, p engine.ReadPlan, blocks int64, blockSize int) error {
@@ -100,7 +67,7 @@ func (f *Frame) decode(ctx context.Context, s *snapshot, p engine.ReadPlan, bloc
 		if size == 0 {
 			size = 64 << 10 // as in rangePlan
 		}
-		if blocks <= f.cache.most/4/size {
+		if blocks <= f.cache.Most()/4/size {
 			d.cache = f.cache
 		}
 	}
@@ -171,8 +138,8 @@ func (d *decoding) decodeRun(w *worker, j *decodeJob) {
 
 // blocks decodes the needed blocks of a job from the i-th, n of them; where that is faster, two at a time.
 func (d *decoding) blocks(w *worker, j *decodeJob, i, n int) (err error) {
-	if m, ok := d.s.src.(*mapped); ok {
-		defer m.recoverFault(debug.SetPanicOnFault(true), d.f, j.visit.Chunk, w, &err)
+	if m, ok := d.s.src.(*storage.Mapped); ok {
+		defer recoverFault(m, debug.SetPanicOnFault(true), d.f, j.visit.Chunk, w, &err)
 	}
 	w.Chunk = int64(j.visit.Chunk)
 	for end := i + n; i < end; {
@@ -227,15 +194,15 @@ func (d *decoding) openNext(w *worker) {
 // open opens the chunk of a job and returns the number of blocks that are needed. The plan takes a special value at once:
 // then there are none.
 func (d *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
-	if m, ok := d.s.src.(*mapped); ok {
-		defer m.recoverFault(debug.SetPanicOnFault(true), d.f, j.visit.Chunk, w, &err)
+	if m, ok := d.s.src.(*storage.Mapped); ok {
+		defer recoverFault(m, debug.SetPanicOnFault(true), d.f, j.visit.Chunk, w, &err)
 	}
 	f, s, v := d.f, d.s, &j.visit
 	w.Chunk = int64(v.Chunk)
 	if err := f.checkChunk(s, v.Chunk); err != nil {
 		return 0, err
 	}
-	if err := f.checkHeld(s, v.Chunk); err != nil {
+	if err := f.checkFetched(s, v.Chunk); err != nil {
 		return 0, err
 	}
 	special, err := s.index.at(v.Chunk).special()
@@ -305,16 +272,6 @@ func (d *decoding) share(v *engine.Visit) float64 {
 		return float64(v.To-v.From) / n
 	}
 	return 1
-}
-
-// blockwise tells whether blocks are long enough for reading each when it is decoded: its bytes then come from the
-// nearest cache. Only files of the system are that fast at giving them.
-func (s *snapshot) blockwise() bool {
-	switch s.src.(type) {
-	case file, fileToRead:
-		return s.nbytes > 0 && float64(s.blockSize)*float64(s.cbytes)/float64(s.nbytes) >= 16<<10
-	}
-	return false
 }
 
 // needed returns the number of the i-th needed block in its chunk.
@@ -390,25 +347,17 @@ func (d *decoding) block(w *worker, j *decodeJob, k int, b *engine.Block) error 
 	return b.Read(block)
 }
 
-// block returns memory for a decoded block.
-func (w *worker) block(n int) []byte {
-	if cap(w.buf) < n {
-		w.buf = make([]byte, n)
-	}
-	return w.buf[:n]
-}
-
 // blockCached is block with the cache.
 func (d *decoding) blockCached(w *worker, j *decodeJob, k int, b *engine.Block) error {
-	key := cacheKey{j.visit.Chunk, k}
-	data := d.cache.get(d.s, key)
+	key := blockcache.Key{Chunk: j.visit.Chunk, Block: k}
+	data := d.cache.Get(d.s, key)
 	if data == nil {
 		data = make([]byte, j.r.BlockLen(k))
 		if err := w.DecodeBlock(data, &j.r, k); err != nil {
 			return d.chunkError(j, err)
 		}
 		if d.f.snap.Load() == d.s {
-			d.cache.put(d.s, key, data)
+			d.cache.Put(d.s, key, data)
 		}
 	}
 	return b.Read(data)

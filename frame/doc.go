@@ -14,8 +14,8 @@
 //
 //	header   87 bytes: lengths, sizes, codec, filters; then the metalayers, whose lengths never change
 //	chunks   in any order, with dead bytes between them where chunks were replaced or deleted
-//	index    a chunk of 8-byte entries, one for each chunk: its position behind the header, or, when negative,
-//	         the special value (zeros, NaNs, uninitialised) that it stands for; absent in a frame with no bytes
+//	index    a chunk of 8-byte entries, one for each chunk: its position after the header, or, when negative,
+//	         the special value (zeros, NaNs, uninitialised) that it represents; absent in a frame with no bytes
 //	trailer  the variable-length metalayers, each value a chunk; its own length; a fingerprint (unused)
 //
 // # A sparse frame
@@ -84,7 +84,7 @@
 //
 // # Empty frames
 //
-// The format wants the trailer of a frame without chunks right behind the header. When the last chunk is deleted, the
+// The format wants the trailer of a frame without chunks right after the header. When the last chunk is deleted, the
 // trailer goes beside the chunks all the same, as they may still be read, and the header counts as longer than it
 // is; once the old states are out of use the trailer moves back. The reference reads the state between, but does not
 // edit it.

@@ -1,6 +1,16 @@
 package frame
 
-import "github.com/goblosc/blosc2/chunk"
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/crc32c"
+	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/task"
+	"github.com/goblosc/blosc2/meta"
+)
 
 // Append compresses p with the frame's parameters and adds it as the last chunk. See Batch.AppendChunk. This edit
 // and the following ones are commits of their own; put several into a Batch to make them one.
@@ -13,7 +23,7 @@ func (f *Frame) Insert(i int, p []byte) error {
 	return f.edit(func(b *Batch) error { return b.Insert(i, p) })
 }
 
-// Update compresses p and puts it in the place of chunk i.
+// Update compresses p and puts it in place of chunk i.
 func (f *Frame) Update(i int, p []byte) error {
 	return f.edit(func(b *Batch) error { return b.Update(i, p) })
 }
@@ -23,7 +33,7 @@ func (f *Frame) Delete(i int) error {
 	return f.edit(func(b *Batch) error { return b.DeleteChunk(i) })
 }
 
-// Reorder puts chunk order[i] at place i.
+// Reorder puts chunk order[i] at position i.
 func (f *Frame) Reorder(order []int) error {
 	return f.edit(func(b *Batch) error { return b.Reorder(order) })
 }
@@ -63,7 +73,7 @@ func (b *Batch) Insert(i int, p []byte) error {
 	return b.InsertChunk(i, c)
 }
 
-// Update compresses p and puts it in the place of chunk i.
+// Update compresses p and puts it in place of chunk i.
 func (b *Batch) Update(i int, p []byte) error {
 	if err := b.check(i, b.next.index.n-1); err != nil {
 		return err
@@ -81,4 +91,336 @@ func (b *Batch) encode(p []byte) ([]byte, error) {
 		return nil, b.f.wrap("chunk", -1, err)
 	}
 	return c, nil
+}
+
+// AppendBlocks compresses blocks, each of its own size and of at least one byte, and adds them as the last chunk. It
+// makes an empty frame one with blocks of variable size, which then takes no other chunks. See AppendChunk.
+func (b *Batch) AppendBlocks(blocks [][]byte) error {
+	if b.done {
+		return b.errDone()
+	}
+	c, err := b.f.pool.EncodeVL(nil, blocks, b.next.cparams())
+	if err != nil {
+		return b.f.wrap("chunk", -1, err)
+	}
+	return b.AppendChunk(c)
+}
+
+// AppendBlocks compresses blocks, each of its own size, and adds them as the last chunk. See Batch.AppendBlocks.
+func (f *Frame) AppendBlocks(blocks [][]byte) error {
+	return f.edit(func(b *Batch) error { return b.AppendBlocks(blocks) })
+}
+
+// SetMeta sets a metalayer: a new one while the frame has no chunks, neither now nor before the batch, else one that
+// is there, to a content of the same length. Errors are ErrLimit and ErrParam, also when a reader still uses a state
+// with chunks that a longer header would cover.
+func (b *Batch) SetMeta(name string, content []byte) error {
+	if b.done {
+		return b.errDone()
+	}
+	s := b.next
+	layers := slices.Clone(s.meta)
+	i := findLayer(layers, name)
+	chunks := s.index.n > 0 || b.cur != nil && b.cur.index.n > 0
+	switch {
+	case i >= 0 && len(layers[i].Content) != len(content) && chunks:
+		return b.f.wrap("metalayer "+name, -1, fmt.Errorf("%d bytes in place of %d: %w", len(content), len(layers[i].Content), ErrParam))
+	case i >= 0 && len(layers[i].Content) == len(content):
+		layers[i].Content = slices.Clone(content)
+		s.meta = layers // the header stays as long as it is, even if it is longer than it need be
+		s.noteLayer(false, name, layers[i].Content)
+		return nil
+	case i >= 0:
+		layers[i].Content = slices.Clone(content)
+	case chunks:
+		return b.f.wrap("metalayer "+name, -1, fmt.Errorf("cannot be added to a frame with chunks: %w", ErrParam))
+	default:
+		layers = append(layers, meta.Layer{Name: name, Content: slices.Clone(content)})
+	}
+	if err := b.setLayers(layers); err != nil {
+		return err
+	}
+	s.noteLayer(false, name, content)
+	return nil
+}
+
+// setLayers sets the metalayers and with them the length of the header.
+func (b *Batch) setLayers(layers []meta.Layer) error {
+	n, err := headerLen(layers)
+	if err == nil {
+		err = b.f.store.headerFits(int64(n))
+	}
+	if err != nil {
+		return b.f.wrap("metalayers", -1, err)
+	}
+	b.next.meta, b.next.headerLen = layers, n
+	return nil
+}
+
+// SetVLMeta sets a variable-length metalayer; it is compressed. By python-blosc2's convention content is a
+// MessagePack value: see meta.Marshal. The format lets other libraries write back at most 16 of them. Errors are
+// ErrLimit.
+func (b *Batch) SetVLMeta(name string, content []byte) error {
+	if b.done {
+		return b.errDone()
+	}
+	c, err := b.f.plain.Encode(nil, content, coder.CParams{})
+	if err == nil && name == ChecksumLayer {
+		err = fmt.Errorf("the library writes it, see SetChecksums: %w", ErrParam)
+	}
+	if err != nil {
+		return b.f.wrap("variable-length metalayer "+name, -1, err)
+	}
+	layers := slices.Clone(b.next.vlmeta)
+	if i := findLayer(layers, name); i >= 0 {
+		layers[i].Content = c
+	} else {
+		layers = append(layers, meta.Layer{Name: name, Content: c})
+	}
+	if _, err := meta.AppendTrailer(nil, layers); err != nil {
+		return b.f.wrap("variable-length metalayer "+name, -1, err)
+	}
+	b.next.vlmeta = layers
+	b.next.noteLayer(true, name, c)
+	return nil
+}
+
+// DeleteVLMeta removes a variable-length metalayer, or fails with ErrNotFound. Without ChecksumLayer, the frame keeps
+// no checksums any more.
+func (b *Batch) DeleteVLMeta(name string) error {
+	if b.done {
+		return b.errDone()
+	}
+	i := findLayer(b.next.vlmeta, name)
+	if i < 0 {
+		return b.f.wrap("variable-length metalayer "+name, -1, ErrNotFound)
+	}
+	if name == ChecksumLayer {
+		if err := b.mayRemoveChecksums(); err != nil {
+			return err
+		}
+	}
+	b.next.vlmeta = slices.Delete(slices.Clone(b.next.vlmeta), i, i+1)
+	b.next.forgetVLMeta(name)
+	return nil
+}
+
+// ReplaceMeta puts content of the same length in place of a metalayer.
+func (b *Batch) ReplaceMeta(name string, content []byte) error {
+	if b.done {
+		return b.errDone()
+	}
+	i := findLayer(b.next.meta, name)
+	if i < 0 {
+		return b.f.wrap("metalayer "+name, -1, ErrNotFound)
+	}
+	if have := len(b.next.meta[i].Content); have != len(content) {
+		return b.f.wrap("metalayer "+name, -1, fmt.Errorf("%d bytes in place of %d: %w", len(content), have, ErrParam))
+	}
+	return b.SetMeta(name, content)
+}
+
+// SetChecksums makes the frame keep checksums from this batch on, or no longer. It reads all chunks to make them
+// anew; one that differs from a checksum that it has is an ErrChecksum, unless another library has changed the index
+// since. It returns early when ctx says so.
+func (b *Batch) SetChecksums(ctx context.Context, on bool) error {
+	if b.done {
+		return b.errDone()
+	}
+	ctx = task.Context(ctx)
+	s := b.next
+	if !on {
+		if err := b.mayRemoveChecksums(); err != nil {
+			return err
+		}
+		s.checksums, s.index.checksums = nil, nil
+		s.vlmeta = slices.DeleteFunc(slices.Clone(s.vlmeta), func(l meta.Layer) bool { return l.Name == ChecksumLayer })
+		return nil
+	}
+	layers := withLayer(s.vlmeta, ChecksumLayer, nil)
+	if _, err := meta.AppendTrailer(nil, layers); err != nil {
+		return b.f.wrap("variable-length metalayer "+ChecksumLayer, -1, err)
+	}
+	var checksums []uint32
+	var buf []byte
+	for i := range s.index.list {
+		err := ctx.Err()
+		sum := uint32(0)
+		if err == nil && s.index.list[i] >= 0 {
+			if buf, err = b.f.rawChunk(buf[:0], s, i); err == nil {
+				err = b.f.checkChecksum(s, i, buf)
+			}
+			sum = crc32c.Checksum(buf)
+		}
+		if err != nil {
+			return err
+		}
+		checksums = append(checksums, sum)
+	}
+	b.owned = false // the list has other checksums now
+	s.index.checksums, s.checksums, s.vlmeta = checksums, &checksumSet{}, layers
+	for _, l := range s.meta {
+		s.noteLayer(false, l.Name, l.Content)
+	}
+	for _, l := range s.vlmeta {
+		if l.Name != ChecksumLayer {
+			s.noteLayer(true, l.Name, l.Content)
+		}
+	}
+	return nil
+}
+
+// mayRemoveChecksums returns an ErrParam if Options.RequireChecksums forbids removing the checksums.
+func (b *Batch) mayRemoveChecksums() error {
+	if !b.f.opts.RequireChecksums {
+		return nil
+	}
+	return b.f.wrap("variable-length metalayer "+ChecksumLayer, -1, fmt.Errorf("Options.RequireChecksums asks for it: %w", ErrParam))
+}
+
+// SetChecksums makes the frame keep checksums, or no longer. See Batch.SetChecksums.
+func (f *Frame) SetChecksums(ctx context.Context, on bool) error {
+	return f.editContext(ctx, func(b *Batch) error { return b.SetChecksums(ctx, on) })
+}
+
+// Reorder puts chunk order[i] at position i. order must contain each chunk once.
+func (b *Batch) Reorder(order []int) error {
+	if b.done {
+		return b.errDone()
+	}
+	if err := b.checkData(); err != nil {
+		return err
+	}
+	n := b.next.index.n
+	if len(order) != n {
+		return b.f.wrap("index", -1, fmt.Errorf("an order of %d chunks for %d: %w", len(order), n, ErrParam))
+	}
+	seen := make([]bool, n)
+	for _, from := range order {
+		if from < 0 || from >= n || seen[from] {
+			return b.f.wrap("index", -1, fmt.Errorf("chunk %d in the order of %d: %w", from, n, ErrParam))
+		}
+		seen[from] = true
+	}
+	if n > 0 && order[n-1] != n-1 && b.next.chunkSize > 0 && b.next.nbytes%int64(b.next.chunkSize) != 0 {
+		return b.f.wrap("index", -1, fmt.Errorf("the last chunk is shorter and must stay the last: %w", ErrParam))
+	}
+	if b.next.index.list == nil {
+		return nil // all chunks are alike
+	}
+	list := make([]entry, n)
+	old := b.next.chunkChecksums()
+	checksums := slices.Clone(old)
+	for i, from := range order {
+		list[i] = b.next.index.at(from)
+		if checksums != nil {
+			checksums[i] = old[from]
+		}
+	}
+	b.next.index, b.owned = newIndex(list, checksums), true
+	return nil
+}
+
+// FillSpecial makes an empty frame one of n bytes of a special value: zeros, NaNs or uninitialised. It
+// writes nothing but the index. The chunk size must be known.
+func (b *Batch) FillSpecial(n int64, special chunk.Special) error {
+	s := b.next
+	e, ok := specialEntry(special)
+	if err := b.checkData(); err != nil {
+		return err
+	}
+	switch {
+	case b.done:
+		return b.errDone()
+	case !ok || s.chunkSize <= 0 || n < 0 || n%int64(s.typeSize) != 0:
+		return b.f.wrap("index", -1, fmt.Errorf("cannot fill %d bytes with %v, chunks of %d, items of %d: %w", n, special, s.chunkSize, s.typeSize, ErrParam))
+	case special == chunk.NaNs && s.typeSize != 4 && s.typeSize != 8:
+		return b.f.wrap("index", -1, fmt.Errorf("NaNs of %d bytes: %w", s.typeSize, ErrParam))
+	case s.index.n > 0:
+		return b.f.wrap("index", -1, fmt.Errorf("the frame is not empty: %w", ErrParam))
+	case n == 0:
+		return nil
+	}
+	count := (n-1)/int64(s.chunkSize) + 1
+	if count > chunk.MaxBytes/8 {
+		return b.f.wrap("index", -1, fmt.Errorf("%d chunks: %w", count, ErrTooLarge))
+	}
+	size, err := s.cparams().BlockSizeFor(int(s.chunkSize))
+	if err != nil {
+		return b.f.wrap("header", offBlockSize, err)
+	}
+	s.blockSize = int32(size) // automatic no longer, as in the reference
+	s.index, s.nbytes, b.owned = index{n: int(count), uniform: e}, n, false
+	return nil
+}
+
+// SelectChunks makes the index one of n chunks of size bytes each: chunk i is chunk from(i) as it was, or one of zeros
+// when that is negative. Chunks that are named no more are deleted. It is how an array changes its grid.
+func (b *Batch) SelectChunks(n, size int64, from func(i int64) int64) error {
+	if b.done {
+		return b.errDone()
+	}
+	if err := b.checkData(); err != nil {
+		return err
+	}
+	s := b.next
+	switch {
+	case size < 1 && n > 0 || size > chunk.MaxBytes || n < 0 || n > chunk.MaxBytes/8:
+		return b.f.wrap("index", -1, fmt.Errorf("%d chunks of %d bytes: %w", n, size, ErrTooLarge))
+	case s.chunkSize > 0 && n > 0 && int64(s.chunkSize) != size:
+		return b.f.wrap("index", -1, fmt.Errorf("chunks of %d bytes in a frame with chunks of %d: %w", size, s.chunkSize, ErrParam))
+	}
+	if s.index.n > 0 && (s.chunkSize <= 0 || s.nbytes%int64(s.chunkSize) != 0) {
+		return b.f.wrap("index", -1, fmt.Errorf("not all chunks have the same size: %w", ErrParam))
+	}
+	if s.index.n == 0 || s.index.list == nil && s.index.uniform == entryZeros { // old and new chunks are alike
+		b.setUniform(int(n), int32(size), entryZeros)
+		return nil
+	}
+	if most := max(n, int64(s.index.n)); most > int64(len(s.index.list)) {
+		if err := b.checkList(int(most)); err != nil {
+			return err
+		}
+	}
+	kept := make([]bool, s.index.n)
+	list := make([]entry, n)
+	had := s.chunkChecksums()
+	var checksums []uint32
+	if s.checksums.kept() {
+		checksums = make([]uint32, n)
+	}
+	for i := range list {
+		list[i] = entryZeros
+		if old := from(int64(i)); old >= 0 {
+			if old >= int64(len(kept)) || kept[old] {
+				return b.f.wrap("index", -1, fmt.Errorf("chunk %d named twice, or not there: %w", old, ErrParam))
+			}
+			kept[old] = true
+			list[i] = s.index.at(int(old))
+			if checksums != nil {
+				checksums[i] = had[old]
+			}
+		}
+	}
+	for i, k := range kept {
+		if !k {
+			if err := b.release(i); err != nil {
+				return b.fail(err)
+			}
+		}
+	}
+	if s.chunkSize <= 0 && n > 0 {
+		s.chunkSize = int32(size)
+	}
+	s.index, b.owned, s.nbytes = newIndex(list, checksums), true, n*size
+	return nil
+}
+
+// setUniform makes the index one of n chunks of size bytes that a special entry represents.
+func (b *Batch) setUniform(n int, size int32, e entry) {
+	s := b.next
+	if s.chunkSize <= 0 && n > 0 {
+		s.chunkSize = size
+	}
+	s.index, b.owned, s.nbytes = index{n: n, uniform: e}, false, int64(n)*int64(size)
 }

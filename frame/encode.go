@@ -82,10 +82,10 @@ func (b *Batch) Encode(ctx context.Context, size int, p engine.WritePlan, all in
 		e.work = e.encode
 	}
 	if all > 0 {
-		b.likely = likely{size: all}
-		defer func() { b.likely = likely{} }()
+		b.size = sizeEstimate{all: all}
+		defer func() { b.size = sizeEstimate{} }()
 	}
-	workers := b.f.opts.workers(piecesOf(all, l))
+	workers := b.f.opts.workers(blocksOf(all, l))
 	e.Start(task.Context(ctx))
 	e.b, e.s, e.plan, e.l = b, b.next.successor(), p, l
 	e.chunks, e.most, e.last = b.next.index.n, 2*workers, false
@@ -104,10 +104,10 @@ func (b *Batch) checkLayout(l *coder.Layout) error {
 	return b.f.CheckAlloc(max(int64(l.BlockLen(0)), header*int64(l.NumBlocks())))
 }
 
-// piecesOf returns about how many blocks a call of Encode with this size of content has: no more goroutines have
+// blocksOf returns about how many blocks a call of Encode with this size of content has: no more goroutines have
 // something to do. If parts of chunks are written, there may be more blocks than the size says, which matters only for
 // fewer goroutines than processors.
-func piecesOf(all int64, l *coder.Layout) int64 {
+func blocksOf(all int64, l *coder.Layout) int64 {
 	if all <= 0 {
 		return math.MaxInt64
 	}
@@ -396,7 +396,7 @@ func (e *encoding) write() {
 		closeSource(j.close)
 		j.close = nil
 		if j.visit.Chunk == e.b.next.index.n {
-			e.b.likely.add(len(j.out), e.l.NBytes())
+			e.b.size.add(len(j.out), e.l.NBytes())
 			return e.b.insertBuilt(j.visit.Chunk, j.out, &j.h)
 		}
 		return e.b.updateBuilt(j.visit.Chunk, j.out, &j.h)

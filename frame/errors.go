@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -17,14 +18,14 @@ var (
 	ErrCorrupt = chunk.ErrCorrupt
 	// ErrChecksum: a part of the frame is not what its checksum was made for. It is an ErrCorrupt as well.
 	ErrChecksum = fmt.Errorf("the checksum is of something else: %w", ErrCorrupt)
-	// ErrUnsupported: the frame may be sound but uses something that is not available.
+	// ErrUnsupported: the frame may be intact but uses something that is not available.
 	ErrUnsupported = chunk.ErrUnsupported
 	// ErrTooLarge: something is larger than the format or Options.MaxBytes allow.
 	ErrTooLarge = chunk.ErrTooLarge
 	// ErrParam: the caller asked for something that the format cannot express.
 	ErrParam = chunk.ErrParam
 	// ErrReadOnly: the frame was opened for reading.
-	ErrReadOnly = errors.New("opened for reading only")
+	ErrReadOnly = storage.ErrReadOnly
 	// ErrClosed: the frame, or the batch, is closed.
 	ErrClosed = errors.New("closed")
 	// ErrBounds: there is no chunk with that number, or no byte at that position.
@@ -35,7 +36,7 @@ var (
 	ErrExists = errors.New("exists already")
 	// ErrChanged: another process edited the frame while it was read, or put another one in its place; read again, or
 	// open it again.
-	ErrChanged = errors.New("changed by another process")
+	ErrChanged = storage.ErrChanged
 	// ErrLimit: too many metalayers, or names or values that are too long.
 	ErrLimit = meta.ErrLimit
 )

@@ -3,9 +3,11 @@ package frame
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/meta"
 )
 
 // The fixed part of a frame header. All integers are big-endian, each after its MessagePack marker.
@@ -229,4 +231,36 @@ func (h *header) setCParams(p chunk.CParams) error {
 		h.flags2 |= flags2Dict
 	}
 	return nil
+}
+
+// headerLen returns the length of a header with these metalayers.
+func headerLen(layers []meta.Layer) (int, error) {
+	head, err := meta.AppendHeader(make([]byte, fixedLen), layers)
+	return len(head), err
+}
+
+// findTrailer returns the trailer at the end of b.
+func findTrailer(b []byte) ([]byte, error) {
+	const fromEnd = 23 // of the marker of the length
+	if len(b) < minTrailerLen || b[len(b)-fromEnd] != 0xce {
+		return nil, corrupt("no trailer length")
+	}
+	n := int64(b[len(b)-22])<<24 | int64(b[len(b)-21])<<16 | int64(b[len(b)-20])<<8 | int64(b[len(b)-19])
+	if n < minTrailerLen || n > int64(len(b)) {
+		return nil, corrupt("trailer of %d bytes, at most %d", n, len(b))
+	}
+	return b[len(b)-int(n):], nil
+}
+
+// trailerLen returns the length of a trailer with these metalayers.
+func trailerLen(layers []meta.Layer) int {
+	n := 35 // without metalayers
+	for _, l := range layers {
+		n += 1 + len(l.Name) + 5 + 5 + len(l.Content)
+	}
+	return n
+}
+
+func findLayer(layers []meta.Layer, name string) int {
+	return slices.IndexFunc(layers, func(l meta.Layer) bool { return l.Name == name })
 }

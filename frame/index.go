@@ -4,13 +4,14 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // entry is one element of the index: where a chunk is (a position relative to the end of the header, or a file
-// number in sparse frames), or, when negative, the special value that it stands for.
+// number in sparse frames), or, when negative, the special value that it represents.
 type entry int64
 
 // The special entries, as the format has them: the sign bit and the kind in the top byte.
@@ -20,7 +21,7 @@ const (
 	entryUninit entry = math.MinInt64 | 4<<56
 )
 
-// special returns what a negative entry stands for; an entry that is a position is chunk.Regular.
+// special returns the value that a negative entry represents; an entry that is a position is chunk.Regular.
 func (e entry) special() (chunk.Special, error) {
 	if e >= 0 {
 		return chunk.Regular, nil
@@ -53,10 +54,10 @@ func specialEntry(s chunk.Special) (entry, bool) {
 // index is the list of chunks. A frame that was filled with one special value has one entry for all; it costs no
 // memory however many chunks there are.
 type index struct {
-	n       int
-	uniform entry    // of all chunks, when list is nil
-	list    []entry  // never changed; only the newest snapshot appends to it
-	sums    []uint32 // CRC-32C of the stored chunks in list, 0 for special entries; nil = not known
+	n         int
+	uniform   entry    // of all chunks, when list is nil
+	list      []entry  // never changed; only the newest snapshot appends to it
+	checksums []uint32 // CRC-32C of the stored chunks in list, 0 for special entries; nil = not known
 }
 
 func (x *index) at(i int) entry {
@@ -78,7 +79,9 @@ func (x *index) entries() []entry {
 	return list
 }
 
-func newIndex(list []entry, sums []uint32) index { return index{n: len(list), list: list, sums: sums} }
+func newIndex(list []entry, checksums []uint32) index {
+	return index{n: len(list), list: list, checksums: checksums}
+}
 
 // append writes the index chunk; an empty index has none.
 func (x *index) append(dst []byte, p *coder.Pool) ([]byte, error) {
@@ -118,7 +121,7 @@ func parseIndex(b []byte, want int64, most int, p *coder.Pool) (index, error) {
 			return index{n: n, uniform: e}, nil
 		}
 	}
-	// Chunks have a place each, so that an index compresses only so far; a few bytes must not ask for much memory.
+	// Chunks have a position each, so that an index compresses only so far; a few bytes must not ask for much memory.
 	if most := max(1<<20, 4096*int64(h.CBytes)); int64(h.NBytes) > most && p.Options().MaxBytes >= 0 {
 		return index{}, fmt.Errorf("index of %d bytes in %d: %w", h.NBytes, h.CBytes, ErrTooLarge)
 	}
@@ -131,4 +134,25 @@ func parseIndex(b []byte, want int64, most int, p *coder.Pool) (index, error) {
 		list[i] = entry(binary.LittleEndian.Uint64(plain[8*i:]))
 	}
 	return newIndex(list, nil), nil
+}
+
+// storedEntries returns the entries of stored chunks, in order, and whether one occurs twice.
+func (x *index) storedEntries() (list []entry, shared bool) {
+	if x.list == nil {
+		if x.n > 0 && x.uniform >= 0 {
+			return []entry{x.uniform}, x.n > 1
+		}
+		return nil, false
+	}
+	list = make([]entry, 0, x.n)
+	for _, e := range x.list {
+		if e >= 0 {
+			list = append(list, e)
+		}
+	}
+	slices.Sort(list)
+	for i := 1; i < len(list); i++ {
+		shared = shared || list[i] == list[i-1]
+	}
+	return list, shared
 }

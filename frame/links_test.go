@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 )
 
 // outside is a file outside a frame, which no link may lead a write to.
@@ -154,7 +155,7 @@ func TestLinksForOldFiles(t *testing.T) {
 				_, err = io.Copy(io.Discard, g.Reader())
 				must(t, g.Close())
 			}
-			if err == nil || link && (!errors.Is(err, errNotFile) || !errors.Is(err, ErrCorrupt)) {
+			if err == nil || link && (!errors.Is(err, storage.ErrNotFile) || !errors.Is(err, ErrCorrupt)) {
 				t.Errorf("%s read through a link: %v", name, err)
 			}
 			_, _, err = Salvage(context.Background(), dir, filepath.Join(t.TempDir(), "new"), nil, nil)
@@ -190,7 +191,7 @@ func TestLinkInside(t *testing.T) {
 // TestLockLinks puts links in place of lock files, of frames of both kinds. Neither reading nor editing nor replacing the
 // frame may write to what they lead to.
 func TestLockLinks(t *testing.T) {
-	if !canLock {
+	if !storage.CanLock {
 		t.Skip("no locks of files on this system")
 	}
 	for _, sparse := range []bool{false, true} {
@@ -201,13 +202,13 @@ func TestLockLinks(t *testing.T) {
 				f, err := Create(name, o, func(b *Batch) error { return b.Append(small(0)) })
 				must(t, err)
 				must(t, f.Close())
-				plant(lockName(name, sparse))
-				fi, err := os.Lstat(lockName(name, sparse))
+				plant(storage.LockName(name, sparse))
+				fi, err := os.Lstat(storage.LockName(name, sparse))
 				must(t, err)
 				link := fi.Mode().Type() == fs.ModeSymlink
 				o.Locking = true
 				f, err = Open(name, o)
-				if link != errors.Is(err, errNotFile) {
+				if link != errors.Is(err, storage.ErrNotFile) {
 					t.Errorf("Open: %v", err)
 				}
 				if err == nil {
@@ -236,7 +237,7 @@ func TestLockLinks(t *testing.T) {
 
 // TestLockFileInside checks that a lock file which is a link to another file of the frame is not written to.
 func TestLockFileInside(t *testing.T) {
-	if !canLock {
+	if !storage.CanLock {
 		t.Skip("no locks of files on this system")
 	}
 	dir := sparseOf(t, 2, &Options{})
@@ -246,7 +247,7 @@ func TestLockFileInside(t *testing.T) {
 		f.Append(small(2))
 		f.Close()
 	}
-	if !errors.Is(err, errNotFile) {
+	if !errors.Is(err, storage.ErrNotFile) {
 		t.Error(err)
 	}
 	frameHolds(t, dir, 2)
@@ -281,7 +282,7 @@ func TestOverwriteLinks(t *testing.T) {
 		for _, name := range []string{chunkFile(3), chunkFile(9), indexFile + ".tmp", ".b2lock"} {
 			plant(filepath.Join(dir, name))
 		}
-		f, err := Create(dir, &Options{Sparse: true, NoSync: true, Overwrite: true, Locking: canLock}, fill)
+		f, err := Create(dir, &Options{Sparse: true, NoSync: true, Overwrite: true, Locking: storage.CanLock}, fill)
 		must(t, err)
 		must(t, f.Append(small(1)))
 		must(t, f.Close())

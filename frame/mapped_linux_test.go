@@ -17,6 +17,7 @@ import (
 	"unsafe"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 )
 
 // walk returns n items of 4 bytes that compress to about a half: random steps with some runs.
@@ -223,7 +224,7 @@ func TestMmapTruncatedRace(t *testing.T) {
 func TestMmapOtherFaults(t *testing.T) {
 	f, _ := mappedFrame(t, &Options{Concurrency: 1})
 	defer f.Close()
-	m := f.snap.Load().src.(*mapped)
+	m := f.snap.Load().src.(*storage.Mapped)
 	for _, p := range []any{"text", errors.New("an error"), io.EOF} {
 		func() {
 			defer func() {
@@ -232,7 +233,7 @@ func TestMmapOtherFaults(t *testing.T) {
 				}
 			}()
 			var err error
-			defer m.recoverFault(false, f, 0, nil, &err)
+			defer recoverFault(m, false, f, 0, nil, &err)
 			panic(p)
 		}()
 	}
@@ -243,7 +244,7 @@ func TestMmapOtherFaults(t *testing.T) {
 			}
 		}()
 		var err error
-		defer m.recoverFault(false, f, 0, nil, &err)
+		defer recoverFault(m, false, f, 0, nil, &err)
 		var none *int
 		*none = 1
 	}()

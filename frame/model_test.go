@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -110,34 +111,32 @@ func checkSpace(t testing.TB, f *Frame) {
 	s := f.snap.Load()
 	head, err := headerLen(s.meta)
 	must(t, err)
-	used := []extent{{0, int64(head)}, tail(s)}
+	used := []storage.Extent{{Off: 0, End: int64(head)}, s.tail()}
 	for i := range s.index.n {
 		info, err := f.ChunkInfo(i)
 		must(t, err)
 		if info.Off >= 0 {
-			used = append(used, extent{info.Off, info.Off + int64(info.CBytes)})
+			used = append(used, storage.Extent{Off: info.Off, End: info.Off + int64(info.CBytes)})
 		}
 	}
-	for _, r := range c.retired {
-		for _, x := range r.exts {
-			if x.off = max(x.off, int64(head)); x.off < x.end {
-				used = append(used, x)
-			}
+	for _, x := range c.pending.All() {
+		if x.Off = max(x.Off, int64(head)); x.Off < x.End {
+			used = append(used, x)
 		}
 	}
-	used = append(used, c.free...)
-	slices.SortFunc(used, func(x, y extent) int { return cmp.Or(cmp.Compare(x.off, y.off), cmp.Compare(x.end, y.end)) })
+	used = append(used, c.space...)
+	slices.SortFunc(used, func(x, y storage.Extent) int { return cmp.Or(cmp.Compare(x.Off, y.Off), cmp.Compare(x.End, y.End)) })
 	for i := 1; i < len(used); i++ {
-		if used[i-1].end > used[i].off {
-			t.Fatalf("%v and %v share bytes; free %v, retired %d", used[i-1], used[i], c.free, len(c.retired))
+		if used[i-1].End > used[i].Off {
+			t.Fatalf("%v and %v share bytes; free %v, pending %d", used[i-1], used[i], c.space, len(c.pending))
 		}
 	}
-	_, faulty := c.st.(*disk)
-	if st, ok := c.st.(file); ok {
-		_, sim := st.systemFile.(*simFile)
+	_, faulty := c.Bytes.(*disk)
+	if st, ok := c.Bytes.(storage.WritableFile); ok {
+		_, sim := st.File.(*simFile)
 		faulty = faulty || sim
 	}
-	if size, err := c.st.Size(); err != nil || !c.cut && f.writable && !faulty && size != c.base+s.frameLen {
+	if size, err := c.Size(); err != nil || !c.cut && f.writable && !faulty && size != c.Base+s.frameLen {
 		t.Fatalf("%d bytes in the file, %d in the frame: %v", size, s.frameLen, err)
 	}
 }
@@ -236,7 +235,7 @@ func step(t testing.TB, rng *rand.Rand, b *Batch, m *model, common int) {
 			}
 			return
 		}
-		if c, ok := b.f.store.(*contiguous); ok && errors.Is(err, ErrParam) && len(c.retired) > 0 {
+		if c, ok := b.f.store.(*contiguous); ok && errors.Is(err, ErrParam) && len(c.pending) > 0 {
 			return // the header would cover chunks of the old state that is held
 		}
 		must(t, err)
@@ -334,7 +333,7 @@ func modelFrame(t testing.TB, kind string, chunkSize int) (*Frame, func(*Frame) 
 		f, err := CreateMemory(o, nil)
 		must(t, err)
 		return f, func(f *Frame) *Frame {
-			b := slices.Clone(f.store.(*contiguous).st.(*Memory).Bytes())
+			b := slices.Clone(f.store.(*contiguous).Bytes.(*Memory).Bytes())
 			must(t, f.Close())
 			f, err := EditStorage(NewMemory(b), nil)
 			must(t, err)
@@ -367,3 +366,98 @@ func modelFrame(t testing.TB, kind string, chunkSize int) (*Frame, func(*Frame) 
 }
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
+
+// A frame of one special value has the block size of its chunks, also when that was automatic, as C-Blosc2 writes it.
+func TestFillSpecialBlockSize(t *testing.T) {
+	for _, c := range []struct{ typeSize, blockSize, chunkSize, want int }{
+		{4, 0, 132, 132}, {8, 0, 1 << 20, 512 << 10}, {4, 64, 132, 64}, {4, 4096, 132, 132}, {12, 0, 4020, 4020},
+	} {
+		o := &Options{ChunkSize: c.chunkSize, CParams: chunk.CParams{TypeSize: c.typeSize, BlockSize: c.blockSize}}
+		f, err := CreateMemory(o, func(b *Batch) error { return b.FillSpecial(int64(10*c.typeSize), chunk.Zeros) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Info().BlockSize; got != c.want {
+			t.Errorf("%+v: block size %d", c, got)
+		}
+		f.Close()
+	}
+}
+
+// C-Blosc2 does not open a sparse frame whose chunk files have a number above the size of all chunks less 32, so
+// numbers must stay small however often a small chunk is written.
+func TestSparseNumbers(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x")
+	f, err := Create(name, &Options{Sparse: true, NoSync: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	check := func() {
+		t.Helper()
+		s := f.snap.Load()
+		for i, e := range s.index.list {
+			if int64(e) > s.cbytes-coder.HeaderSize {
+				t.Fatalf("chunk %d of %d is file %d, with %d bytes in all", i, s.index.n, e, s.cbytes)
+			}
+			if p, err := f.ReadChunk(nil, i); err != nil || len(p) != 2 {
+				t.Fatal(p, err)
+			}
+		}
+	}
+	for range 50 {
+		if err := f.Append([]byte("ab")); err != nil {
+			t.Fatal(err)
+		}
+		check()
+	}
+	for i := range 50 { // each is written twice in its batch
+		b, err := f.Begin(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range []string{"bc", "cd"} {
+			if err := b.Update(i, []byte(p)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := b.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		check()
+	}
+	for f.NumChunks() > 1 {
+		if err := f.Delete(0); err != nil {
+			t.Fatal(err)
+		}
+		check()
+	}
+	v, err := f.View() // its file must stay
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 300 {
+		if err := f.Update(0, []byte("de")); err != nil {
+			t.Fatal(err)
+		}
+		check()
+	}
+	if p, err := f.readChunkOf(v.s); string(p) != "cd" || err != nil {
+		t.Errorf("the view has %q now, %v", p, err)
+	}
+	v.Release()
+	if err := f.Update(0, []byte("ef")); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := os.ReadDir(name); err != nil || len(all) != 2 {
+		t.Errorf("%d files, %v", len(all), err)
+	}
+}
+
+func (f *Frame) readChunkOf(s *snapshot) ([]byte, error) {
+	raw, err := f.rawChunk(nil, s, 0)
+	if err != nil {
+		return nil, err
+	}
+	return f.plain.Decode(nil, raw)
+}

@@ -3,12 +3,12 @@ package frame
 import (
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
 	"os"
 	"strings"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -28,26 +28,26 @@ func openPath(name string, o *Options, write bool) (*Frame, error) {
 		return nil, err
 	}
 	name = strings.TrimPrefix(name, "file://")
-	fi, err := o.system().stat(name)
+	fi, err := o.system().Stat(name)
 	if err != nil {
 		return nil, err
 	}
-	var r root // of a sparse frame
+	var r storage.Root // of a sparse frame
 	if fi.IsDir() {
-		if r, err = o.system().openRoot(name); err != nil {
+		if r, err = o.system().OpenRoot(name); err != nil {
 			return nil, err
 		}
 	}
-	var l *lock
+	var l *storage.Lock
 	if o != nil && o.Locking {
-		l, err = openLock(o.system(), name, r, write)
+		l, err = storage.OpenLock(o.system(), name, r, write)
 	}
 	var f *Frame
 	if err == nil {
 		f, err = openLocked(name, r, o, write, l)
 	}
 	if err != nil {
-		l.close()
+		l.Close()
 		if r != nil {
 			r.Close()
 		}
@@ -58,20 +58,20 @@ func openPath(name string, o *Options, write bool) (*Frame, error) {
 }
 
 // openLocked opens a frame while nobody edits it, if l is not nil.
-func openLocked(name string, r root, o *Options, write bool, l *lock) (*Frame, error) {
-	if err := l.begin(write); err != nil {
+func openLocked(name string, r storage.Root, o *Options, write bool, l *storage.Lock) (*Frame, error) {
+	if err := l.Begin(write); err != nil {
 		return nil, err
 	}
-	defer l.end()
+	defer l.End()
 	if r != nil {
 		return openSparse(name, r, o, write)
 	}
-	st, err := openFile(o.system(), name, write)
+	st, err := storage.OpenFile(o.system(), name, write)
 	if err != nil {
 		return nil, err
 	}
 	if o != nil && o.Mmap {
-		st = mapStorage(st)
+		st = storage.Map(st)
 	}
 	f, err := openStorage(name, st, o, write)
 	if err != nil {
@@ -84,7 +84,7 @@ func openLocked(name string, r root, o *Options, write bool, l *lock) (*Frame, e
 // NewReader opens the frame that starts at o.Offset in the first size bytes of r, for reading. Close does not close
 // r, which must be safe for concurrent use if the frame is used so.
 func NewReader(r io.ReaderAt, size int64, o *Options) (*Frame, error) {
-	return openStorage("", readOnly{r, size}, o, false)
+	return openStorage("", storage.FromReader(r, size), o, false)
 }
 
 // EditStorage opens the frame in st, a [Memory] for instance, for reading and editing. Closing the frame closes st.
@@ -106,9 +106,12 @@ func openStorage(path string, st Storage, o *Options, write bool) (*Frame, error
 	if base < 0 || base > size {
 		return nil, f.wrap("header", -1, fmt.Errorf("offset %d in %d bytes: %w", base, size, ErrFormat))
 	}
-	c := &contiguous{sys: f.opts.sys, st: st, base: base, name: path, noSync: f.opts.NoSync, cut: write}
+	c := &contiguous{
+		Segment: storage.Segment{Bytes: st, Base: base, NoSync: f.opts.NoSync},
+		sys:     f.opts.sys, name: path, cut: write,
+	}
 	if write {
-		if size, err = c.mend(size); err != nil {
+		if size, err = c.ReplayJournal(size); err != nil {
 			return nil, f.wrap("header", -1, err)
 		}
 	}
@@ -120,7 +123,7 @@ func openStorage(path string, st Storage, o *Options, write bool) (*Frame, error
 		return nil, f.wrap("header", offType, fmt.Errorf("the index of a sparse frame; open its directory: %w", ErrFormat))
 	}
 	if write && base > 0 && size > base+s.frameLen {
-		return nil, f.wrap("header", -1, fmt.Errorf("cannot edit a frame with something behind it: %w", ErrReadOnly))
+		return nil, f.wrap("header", -1, fmt.Errorf("cannot edit a frame followed by other data: %w", ErrReadOnly))
 	}
 	f.store, f.writable = c, write
 	f.start(s)
@@ -128,13 +131,13 @@ func openStorage(path string, st Storage, o *Options, write bool) (*Frame, error
 }
 
 // openSparse opens the frame in the directory r, which it then owns.
-func openSparse(dir string, r root, o *Options, write bool) (*Frame, error) {
+func openSparse(dir string, r storage.Root, o *Options, write bool) (*Frame, error) {
 	f := newFrame(dir, o)
-	osFile, err := r.open(indexFile, os.O_RDONLY, 0)
+	osFile, err := r.Open(indexFile, os.O_RDONLY, 0)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, f.wrap("directory", -1, fmt.Errorf("no %s in it: %w", indexFile, ErrFormat))
-	case errors.Is(err, errNotFile):
+	case errors.Is(err, storage.ErrNotFile):
 		return nil, f.wrap("index", -1, err)
 	case err != nil:
 		return nil, err
@@ -152,26 +155,26 @@ func openSparse(dir string, r root, o *Options, write bool) (*Frame, error) {
 		return nil, f.wrap("header", offType, corrupt("a contiguous frame as index of a sparse one"))
 	}
 	s.root = r
-	f.store, f.writable = newSparse(f.opts.sys, r, dir, "", f.opts.NoSync), write
+	f.store, f.writable = &sparse{sys: f.opts.sys, root: r, dir: dir, noSync: f.opts.NoSync}, write
 	f.start(s)
 	return f, nil
 }
 
 // load reads header, index and trailer of the frame at base, of which at most size bytes are there. A header that a
-// crash has torn counts as written; see guard.
+// crash has torn counts as written; see storage.Journal.
 func (f *Frame) load(src io.ReaderAt, base, size int64) (*snapshot, error) {
 	s, err := f.loadParts(src, base, size)
 	if err == nil && s.frameLen == size {
 		return s, nil
 	}
-	g, guardErr := findGuard(src, base, size)
-	if guardErr != nil && err == nil {
-		return nil, f.wrap("header", -1, guardErr)
+	j, journalErr := storage.FindJournal(src, base, size)
+	if journalErr != nil && err == nil {
+		return nil, f.wrap("header", -1, journalErr)
 	}
-	if g == nil || !g.torn {
+	if j == nil || !j.Torn {
 		return s, err
 	}
-	if s, err = f.loadParts(overlay{src, base, g.head}, base, size); err == nil {
+	if s, err = f.loadParts(j.WithHeader(src, base), base, size); err == nil {
 		s.src = src
 	}
 	return s, err
@@ -180,7 +183,7 @@ func (f *Frame) load(src io.ReaderAt, base, size int64) (*snapshot, error) {
 // loadParts is load with the header that is stored.
 func (f *Frame) loadParts(src io.ReaderAt, base, size int64) (*snapshot, error) {
 	const first = 4096 // the header with its metalayers, nearly always
-	head, err := readAll(src, base, min(first, size))
+	head, err := storage.ReadAll(src, base, min(first, size))
 	if err != nil {
 		return nil, f.wrap("header", 0, err)
 	}
@@ -223,7 +226,7 @@ func (f *Frame) loadParts(src io.ReaderAt, base, size int64) (*snapshot, error) 
 	return s, nil
 }
 
-// loadTail reads the index and the trailer, which stand together, in one go.
+// loadTail reads the index and the trailer, which are adjacent, in one read.
 func (f *Frame) loadTail(s *snapshot, src io.ReaderAt, base int64) error {
 	pos := s.indexPos()
 	if s.nbytes == 0 {
@@ -239,11 +242,11 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt, base int64) error {
 	if err != nil {
 		return f.wrap("index", pos, err)
 	}
-	trailer, err := cutTrailer(b)
+	trailer, err := findTrailer(b)
 	if err != nil {
 		return f.wrap("trailer", s.frameLen, err)
 	}
-	s.sum, s.trailerLen = maphash.Bytes(f.seed, b), len(trailer)
+	s.print, s.trailerLen = fingerprintOf(b), len(trailer)
 	if err := f.checkMeta(int64(len(trailer))); err != nil {
 		return f.wrap("trailer", s.frameLen-int64(len(trailer)), err)
 	}
@@ -251,7 +254,7 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt, base int64) error {
 		return f.wrap("trailer", s.frameLen-int64(len(trailer)), partError(err))
 	}
 	if s.nbytes == 0 {
-		f.loadSums(s, nil)
+		f.loadChecksums(s, nil)
 		return nil
 	}
 	if s.index, err = parseIndex(b[:len(b)-len(trailer)], s.countChunks(), f.opts.MaxChunks, f.plain); err != nil {
@@ -261,29 +264,16 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt, base int64) error {
 	if err != nil {
 		return f.wrap("index", pos, err)
 	}
-	f.loadSums(s, b[:h.CBytes])
+	f.loadChecksums(s, b[:h.CBytes])
 	return nil
 }
 
-// checkMeta tells whether metalayers may take n bytes.
+// checkMeta reports whether metalayers may take n bytes.
 func (f *Frame) checkMeta(n int64) error {
 	if most := f.opts.MaxMeta; most > 0 && n > most {
 		return fmt.Errorf("%d bytes, Options.MaxMeta allows %d: %w", n, most, ErrTooLarge)
 	}
 	return nil
-}
-
-// cutTrailer returns the trailer at the end of b.
-func cutTrailer(b []byte) ([]byte, error) {
-	const fromEnd = 23 // of the marker of the length
-	if len(b) < minTrailerLen || b[len(b)-fromEnd] != 0xce {
-		return nil, corrupt("no trailer length")
-	}
-	n := int64(b[len(b)-22])<<24 | int64(b[len(b)-21])<<16 | int64(b[len(b)-20])<<8 | int64(b[len(b)-19])
-	if n < minTrailerLen || n > int64(len(b)) {
-		return nil, corrupt("trailer of %d bytes, at most %d", n, len(b))
-	}
-	return b[len(b)-int(n):], nil
 }
 
 // partError gives errors of package meta the kind that callers of this package test for.
@@ -292,16 +282,4 @@ func partError(err error) error {
 		return fmt.Errorf("%w (%w)", err, ErrCorrupt)
 	}
 	return err
-}
-
-// appendHeader returns the header of s, metalayers included. It may be shorter than s.headerLen says: the bytes after
-// it have no meaning.
-func appendHeader(s *snapshot) ([]byte, error) {
-	h := s.header
-	h.hasVL = len(s.vlmeta) > 0
-	b, err := meta.AppendHeader(h.append(nil), s.meta)
-	if err == nil && len(b) > s.headerLen {
-		err = fmt.Errorf("header of %d bytes in place of %d: %w", len(b), s.headerLen, ErrParam)
-	}
-	return b, err
 }

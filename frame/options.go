@@ -1,7 +1,11 @@
 package frame
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
@@ -14,7 +18,7 @@ import (
 // Each read, View and batch begins with what was committed last. A batch waits until no other process reads or edits,
 // and other processes wait until it ends; a View lets others read, but not edit, until it is released. Goroutines of
 // this handle go on reading while one of them edits, but where another process edits just before that batch or after
-// it, they may get an ErrChanged. Methods that only tell sizes and metalayers tell what the handle knows: see Refresh.
+// it, they may get an ErrChanged. Methods that only return sizes and metalayers return what the handle knows: see Refresh.
 // The locks are the system's and not fair: processes that read without a pause can keep others from editing. Systems
 // without such locks give errors.ErrUnsupported; some network file systems do so, too, or lock nothing.
 //
@@ -58,7 +62,7 @@ type Options struct {
 	Cache       int64                                          // bytes of decoded blocks to keep for small reads; 0 = none; see Options
 	Mmap        bool                                           // map the files that Open opens into memory; see Options
 	NoSync      bool                                           // leave it to the system when written bytes reach the disk
-	sys         system                                         // nil = that of the machine
+	sys         storage.System                                 // nil = that of the machine
 	Offset      int64                                          // where the frame starts in its file, in bytes; contiguous frames only
 
 	// RequireChecksums is for callers who rely on checksums. It implies Verify. A frame without checksums, or with stale
@@ -77,7 +81,23 @@ func (o *Options) chunkOptions(itemSize int, blockShape []int32) *coder.Options 
 	}
 }
 
-// workers returns the number of goroutines for n pieces of work.
+// system returns the operating system, or what takes its place in tests.
+func (o *Options) system() storage.System {
+	if o == nil || o.sys == nil {
+		return storage.OS{}
+	}
+	return o.sys
+}
+
+// checkLocking fails where Options.Locking asks for what this system does not have.
+func (o *Options) checkLocking() error {
+	if o != nil && o.Locking && !storage.CanLock {
+		return fmt.Errorf("frame: this system has no locks of files: %w", errors.ErrUnsupported)
+	}
+	return nil
+}
+
+// workers returns the number of goroutines for n units of work.
 func (o *Options) workers(n int64) int {
 	return task.Workers(o.Concurrency, n)
 }

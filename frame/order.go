@@ -9,70 +9,70 @@ import (
 // maxOffset is an entry beyond all frames: of a chunk that was not found.
 const maxOffset entry = 1 << 60
 
-// fromIndex looks for an index with a trailer behind it, the last in the file, and returns its entries, and the
+// fromIndex looks for an index with a trailer after it, the last in the file, and returns its entries, and the
 // checksums if they are of it. Either it must be that of the newest state, or else name all chunks that there are, for
-// in dead space there are those of older states. If there is none that names only pieces, one will do that names
-// more pieces than others.
-func (w *wreck) fromIndex(pieces []piece, newest bool) ([]entry, []uint32) {
+// in dead space there are those of older states. If there is none that names only candidates, one will do that names
+// more candidates than others.
+func (w *salvager) fromIndex(candidates []candidate, newest bool) ([]entry, []uint32) {
 	if w.s.sparse {
-		return w.order, w.orderSums
+		return w.order, w.orderChecksums
 	}
 	for _, most := range []bool{false, true} {
-		for i, p := range slices.Backward(pieces) {
+		for i, p := range slices.Backward(candidates) {
 			if !isIndex(&p.h) || newest != w.newest(&p) || !newest && !w.marked(&p) {
 				continue
 			}
-			list := w.names(&p, pieces[:i], most)
-			if list == nil || !newest && !w.namesAll(list, pieces) {
+			list := w.names(&p, candidates[:i], most)
+			if list == nil || !newest && !w.namesAll(list, candidates) {
 				continue
 			}
-			w.fill(list, pieces)
+			w.fill(list, candidates)
 			if !newest {
-				w.tell(w.f.wrap("index", p.at, corrupt("taken from here, perhaps of an older state")))
+				w.report(w.f.wrap("index", p.at, corrupt("taken from here, perhaps of an older state")))
 			}
-			return list, w.sumsOf(&p, len(list))
+			return list, w.checksumsOf(&p, len(list))
 		}
 	}
 	return nil, nil
 }
 
-// newest tells whether an index is surely that of the newest state: it stands before the trailer, where the header says,
+// newest reports whether an index is surely that of the newest state: it is before the trailer, where the header says,
 // or the checksums are of it.
-func (w *wreck) newest(p *piece) bool {
+func (w *salvager) newest(p *candidate) bool {
 	switch {
 	case w.trailerAt > 0 && p.at+int64(p.h.CBytes) == w.trailerAt:
 		return true
 	case w.headed && w.s.nbytes > 0 && p.at == w.s.indexPos():
 		return true
 	}
-	return w.sums != nil && p.sum == w.indexSum
+	return w.checksums != nil && p.sum == w.indexChecksum
 }
 
-// namesAll tells whether entries are as many as the header says, or name all chunks.
-func (w *wreck) namesAll(list []entry, pieces []piece) bool {
+// namesAll reports whether entries are as many as the header says, or name all chunks.
+func (w *salvager) namesAll(list []entry, candidates []candidate) bool {
 	if w.headed && w.s.chunkSize > 0 {
 		return w.s.countChunks() == int64(len(list))
 	}
-	return len(w.unnamed(list, pieces)) == 0
+	return len(w.unnamed(list, candidates)) == 0
 }
 
 // unnamed returns the chunks that no entry names.
-func (w *wreck) unnamed(list []entry, pieces []piece) []piece {
+func (w *salvager) unnamed(list []entry, candidates []candidate) []candidate {
 	named := make(map[entry]bool, len(list))
 	for _, e := range list {
 		named[e] = true
 	}
-	return slices.DeleteFunc(w.chunks(pieces), func(p piece) bool { return named[entry(p.at-w.base())] })
+	return slices.DeleteFunc(w.chunks(candidates), func(p candidate) bool { return named[entry(p.at-w.base())] })
 }
 
 // fill gives the wrong entries the chunks that no entry names, in their order, if there are not more of these. When some
-// are surely wrong, all that name no sound chunk may be.
-func (w *wreck) fill(list []entry, pieces []piece) {
+// are surely wrong, all that name no intact chunk may be.
+func (w *salvager) fill(list []entry, candidates []candidate) {
 	count := make(map[entry]int, len(list))
 	for _, e := range list {
 		count[e]++
 	}
-	chunks := w.chunks(pieces)
+	chunks := w.chunks(candidates)
 	var wrong, doubtful []int
 	for i, e := range list {
 		_, err := e.special()
@@ -80,11 +80,11 @@ func (w *wreck) fill(list []entry, pieces []piece) {
 			continue
 		}
 		doubtful = append(doubtful, i)
-		if e < 0 || count[e] > 1 || w.find(e, pieces) || !w.exists(e, pieces) {
+		if e < 0 || count[e] > 1 || w.find(e, candidates) || !w.exists(e, candidates) {
 			wrong = append(wrong, i)
 		}
 	}
-	free := w.unnamed(list, pieces)
+	free := w.unnamed(list, candidates)
 	if len(wrong) == 0 {
 		return
 	}
@@ -92,7 +92,7 @@ func (w *wreck) fill(list []entry, pieces []piece) {
 		wrong = doubtful
 	}
 	if len(free) > len(wrong) {
-		w.tell(w.f.wrap("index", -1, corrupt("%d wrong entries, %d chunks that no entry names: left out", len(wrong), len(free))))
+		w.report(w.f.wrap("index", -1, corrupt("%d wrong entries, %d chunks that no entry names: left out", len(wrong), len(free))))
 		return
 	}
 	for k := range free {
@@ -100,22 +100,22 @@ func (w *wreck) fill(list []entry, pieces []piece) {
 	}
 }
 
-// find tells whether an entry names a piece.
-func (w *wreck) find(e entry, pieces []piece) bool {
-	_, ok := slices.BinarySearchFunc(pieces, int64(e)+w.base(), func(p piece, at int64) int { return cmp.Compare(p.at, at) })
+// find reports whether an entry names a candidate.
+func (w *salvager) find(e entry, candidates []candidate) bool {
+	_, ok := slices.BinarySearchFunc(candidates, int64(e)+w.base(), func(p candidate, at int64) int { return cmp.Compare(p.at, at) })
 	return ok
 }
 
-// sumsOf returns the checksums of n chunks if they are those of an index, else nil.
-func (w *wreck) sumsOf(p *piece, n int) []uint32 {
-	if len(w.sums) == n && w.indexSum == p.sum {
-		return w.sums
+// checksumsOf returns the checksums of n chunks if they are those of an index, else nil.
+func (w *salvager) checksumsOf(p *candidate, n int) []uint32 {
+	if len(w.checksums) == n && w.indexChecksum == p.sum {
+		return w.checksums
 	}
 	return nil
 }
 
-// names returns the entries of a piece that is an index of some of the others before it, or of most, or nil.
-func (w *wreck) names(p *piece, all []piece, most bool) []entry {
+// names returns the entries of a candidate that is an index of some of the others before it, or of most, or nil.
+func (w *salvager) names(p *candidate, all []candidate, most bool) []entry {
 	x := w.entries(p)
 	if x == nil || len(all) == 0 {
 		return nil
@@ -128,17 +128,17 @@ func (w *wreck) names(p *piece, all []piece, most bool) []entry {
 		list, _ := w.resolve(x, int64(n), all, most)
 		return list
 	}
-	// The length of the header is lost: one of the first pieces is one of the first chunks.
-	var places []entry
+	// The length of the header is lost: one of the first candidates is one of the first chunks.
+	var positions []entry
 	for _, e := range x {
 		if e >= 0 && e < maxOffset {
-			places = append(places, e)
+			positions = append(positions, e)
 		}
 	}
-	slices.Sort(places)
+	slices.Sort(positions)
 	var best []entry
 	hits := 0
-	for _, e := range places[:min(len(places), 4)] {
+	for _, e := range positions[:min(len(positions), 4)] {
 		for _, p := range all[:min(len(all), 16)] {
 			if list, n := w.resolve(x, p.at-int64(e), all, most); n > hits {
 				best, hits = list, n
@@ -148,8 +148,8 @@ func (w *wreck) names(p *piece, all []piece, most bool) []entry {
 	return best
 }
 
-// entries returns what is in a piece that may be an index, or nil.
-func (w *wreck) entries(p *piece) []entry {
+// entries returns what is in a candidate that may be an index, or nil.
+func (w *salvager) entries(p *candidate) []entry {
 	if w.patience < 0 {
 		return nil
 	}
@@ -164,9 +164,9 @@ func (w *wreck) entries(p *piece) []entry {
 	return x.list
 }
 
-// resolve returns entries that count from a position in the file as those of w, or nil if they do not all name pieces,
+// resolve returns entries that count from a position in the file as those of w, or nil if they do not all name candidates,
 // or most of them, and how many do.
-func (w *wreck) resolve(entries []entry, from int64, pieces []piece, most bool) ([]entry, int) {
+func (w *salvager) resolve(entries []entry, from int64, candidates []candidate, most bool) ([]entry, int) {
 	list := slices.Clone(entries)
 	good, bad := 0, 0
 	named := make(map[entry]bool, len(list))
@@ -180,7 +180,7 @@ func (w *wreck) resolve(entries []entry, from int64, pieces []piece, most bool) 
 			ok = err == nil
 		} else if ok {
 			at := int64(e) + from
-			_, ok = slices.BinarySearchFunc(pieces, at, func(p piece, at int64) int { return cmp.Compare(p.at, at) })
+			_, ok = slices.BinarySearchFunc(candidates, at, func(p candidate, at int64) int { return cmp.Compare(p.at, at) })
 			list[i] = entry(at - w.base())
 			if ok = ok && !named[e]; ok {
 				named[e] = true
@@ -205,19 +205,19 @@ func (w *wreck) resolve(entries []entry, from int64, pieces []piece, most bool) 
 	return list, good
 }
 
-// fromSums puts pieces in the order of the checksums, with zeros where one is not found. It returns nil when there are
+// orderByChecksums puts candidates in the order of the checksums, with zeros where one is not found. It returns nil when there are
 // no checksums of them.
-func (w *wreck) fromSums(pieces []piece) []entry {
-	if len(w.sums) == 0 || w.headed && w.s.chunkSize > 0 && w.s.countChunks() != int64(len(w.sums)) {
+func (w *salvager) orderByChecksums(candidates []candidate) []entry {
+	if len(w.checksums) == 0 || w.headed && w.s.chunkSize > 0 && w.s.countChunks() != int64(len(w.checksums)) {
 		return nil
 	}
-	where := make(map[uint32]int64, len(pieces))
-	for _, p := range pieces {
+	where := make(map[uint32]int64, len(candidates))
+	for _, p := range candidates {
 		where[p.sum] = p.at
 	}
-	list := make([]entry, len(w.sums))
+	list := make([]entry, len(w.checksums))
 	hits, specials := 0, 0
-	for i, sum := range w.sums {
+	for i, sum := range w.checksums {
 		at, ok := where[sum]
 		switch {
 		case ok:
@@ -234,7 +234,7 @@ func (w *wreck) fromSums(pieces []piece) []entry {
 		return nil
 	}
 	if specials > 0 {
-		w.tell(w.f.wrap("index", -1, corrupt("%d chunks of one repeated value, which is taken for zero", specials)))
+		w.report(w.f.wrap("index", -1, corrupt("%d chunks of one repeated value, which is taken for zero", specials)))
 	}
 	return list
 }

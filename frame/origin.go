@@ -16,14 +16,6 @@ const (
 	oldLazyLayer = "LazyArray"    // a lazy expression or function, before b2o
 )
 
-// origin describes a frame whose data is not, or not all, in its chunks. It never changes.
-type origin struct {
-	layer  string // the metalayer that marks the frame
-	stored bool   // of a cache without a list: the chunks are those that the index does not call special
-	bits   []byte // of a cache with a list: a bit for each part of a chunk that is in the cache
-	parts  int    // bits for each chunk
-}
-
 // originLayers returns these names in the order in which python-blosc2 looks for them.
 func originLayers() [3]string { return [...]string{proxyLayer, objectLayer, oldLazyLayer} }
 
@@ -100,9 +92,9 @@ func (o *origin) holds(i int, e entry) bool {
 	return true
 }
 
-// checkHeld returns an ErrUnsupported if the data of chunk i is not in the frame. Every read of decoded bytes calls it,
+// checkFetched returns an ErrUnsupported if the data of chunk i is not in the frame. Every read of decoded bytes calls it,
 // once for each chunk.
-func (f *Frame) checkHeld(s *snapshot, i int) error {
+func (f *Frame) checkFetched(s *snapshot, i int) error {
 	if s.origin == nil || s.origin.holds(i, s.index.at(i)) {
 		return nil
 	}
@@ -112,23 +104,14 @@ func (f *Frame) checkHeld(s *snapshot, i int) error {
 	return f.chunkError(s, i, fmt.Errorf("%s, and this chunk was not fetched: %w", f.describe(s), ErrUnsupported))
 }
 
-// checkAllHeld is checkHeld for all chunks.
-func (f *Frame) checkAllHeld(s *snapshot) error {
+// checkAllFetched is checkFetched for all chunks.
+func (f *Frame) checkAllFetched(s *snapshot) error {
 	for i := 0; i < s.index.n && s.origin != nil; i++ {
-		if err := f.checkHeld(s, i); err != nil {
+		if err := f.checkFetched(s, i); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// checkData returns an ErrUnsupported if the batch edits a frame whose data is elsewhere: python-blosc2 would not see
-// the edit. New frames may have the metalayers that mark such frames.
-func (b *Batch) checkData() error {
-	if b.cur == nil || b.cur.origin == nil {
-		return nil
-	}
-	return b.f.wrap("data", -1, fmt.Errorf("%s; only its metalayers can be edited: %w", b.f.describe(b.cur), ErrUnsupported))
 }
 
 // describe returns what a frame with an origin is, for error messages.

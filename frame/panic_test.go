@@ -14,6 +14,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/sched"
@@ -175,7 +176,7 @@ func TestPanics(t *testing.T) {
 					cod, fil, pre, post, rd, wr, tr := newTrap(), newTrap(), newTrap(), newTrap(), newTrap(), newTrap(), newTrap()
 					b := newTrap()
 					o := trapOptions(cod, fil, pre, post, workers)
-					o.Sparse, o.Locking = kind == "sparse", kind == "locked" && canLock
+					o.Sparse, o.Locking = kind == "sparse", kind == "locked" && storage.CanLock
 					f := trapFrame(t, kind, o, &trapStorage{NewMemory(nil), rd, wr, tr}, content)
 					use := func(what string, x *trap.Trap, call func() error) {
 						t.Helper()
@@ -261,7 +262,7 @@ func trapFrame(t testing.TB, kind string, o *Options, st *trapStorage, content [
 	}
 	m, err := CreateMemory(o, fill)
 	must(t, err)
-	st.Memory = m.store.(*contiguous).st.(*Memory)
+	st.Memory = m.store.(*contiguous).Bytes.(*Memory)
 	f, err := EditStorage(st, o)
 	must(t, err)
 	return f
@@ -284,7 +285,7 @@ func trapUse(t testing.TB, what string, f *Frame, content []byte) {
 	must(t, b.Append(content))
 	must(t, b.DeleteChunk(0))
 	must(t, b.Commit())
-	if s := f.snap.Load(); s.readers.Load() != 0 || f.lock != nil && (f.lock.readers != 0 || f.lock.held) {
+	if s := f.snap.Load(); s.readers.Load() != 0 || f.lock != nil && f.lock.InUse() {
 		t.Fatalf("%s: %d readers, lock %+v", what, s.readers.Load(), f.lock)
 	}
 	verify(t, f)
@@ -313,7 +314,7 @@ func TestPanicReports(t *testing.T) {
 		dir := t.TempDir()
 		for _, sparse := range []bool{false, true} {
 			name := filepath.Join(dir, fmt.Sprint("x", sparse))
-			o := &Options{NoSync: true, Locking: canLock, Sparse: sparse}
+			o := &Options{NoSync: true, Locking: storage.CanLock, Sparse: sparse}
 			b.Spring(t, "Create", func() error {
 				_, err := Create(name, o, func(*Batch) error { b.Tick(); return nil })
 				return err

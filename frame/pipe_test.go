@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 )
 
 // inTime fails if do takes long, and goes on where do waits for the other end of a pipe.
@@ -48,7 +49,7 @@ func TestNoFiles(t *testing.T) {
 			f, err := Edit(dir, &Options{NoSync: true})
 			must(t, err)
 			inTime(t, kind+" "+name, at, func() { err = f.Append(small(1)) })
-			if !errors.Is(err, errNotFile) {
+			if !errors.Is(err, storage.ErrNotFile) {
 				t.Errorf("%s as %s: %v", name, kind, err)
 			}
 			must(t, os.Remove(at)) // it is not ours to remove
@@ -62,12 +63,12 @@ func TestNoFiles(t *testing.T) {
 			f, err := Create(name, o, func(b *Batch) error { return b.Append(small(0)) })
 			must(t, err)
 			must(t, f.Close())
-			at := lockName(name, sparse)
+			at := storage.LockName(name, sparse)
 			must(t, place(at))
 			o.Locking = true
 			for _, open := range []func(string, *Options) (*Frame, error){Open, Edit} {
 				inTime(t, kind+" as lock file", at, func() { f, err = open(name, o) })
-				if !errors.Is(err, errNotFile) {
+				if !errors.Is(err, storage.ErrNotFile) {
 					t.Errorf("a %s as lock file: %v", kind, err)
 				}
 				if err == nil {
@@ -126,7 +127,7 @@ func TestPipeRace(t *testing.T) {
 func TestPipes(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	must(t, syscall.Mkfifo(pipe, 0o600))
-	if f, err := Open(pipe, nil); !errors.Is(err, errNotFile) {
+	if f, err := Open(pipe, nil); !errors.Is(err, storage.ErrNotFile) {
 		t.Errorf("a pipe opened: %v, %v", f, err)
 	}
 	f, _ := modelFrame(t, "sparse", 64)
@@ -144,7 +145,7 @@ func TestPipes(t *testing.T) {
 			_, err = io.Copy(io.Discard, f.Reader())
 			must(t, f.Close())
 		}
-		if !errors.Is(err, errNotFile) {
+		if !errors.Is(err, storage.ErrNotFile) {
 			t.Errorf("%s as a pipe: %v", name, err)
 		}
 	}

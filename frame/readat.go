@@ -11,7 +11,7 @@ import (
 	"github.com/goblosc/blosc2/internal/engine"
 )
 
-// ReadAt reads decoded bytes of the super-chunk, as if its chunks stood one behind the other. It implements
+// ReadAt reads decoded bytes of the super-chunk, as if its chunks were contiguous. It implements
 // io.ReaderAt and decodes only the blocks that it needs, on up to Options.Concurrency goroutines. In a frame with
 // chunks of variable size the first call reads the headers of all chunks.
 func (f *Frame) ReadAt(p []byte, off int64) (_ int, err error) {
@@ -52,6 +52,30 @@ func (f *Frame) readRange(ctx context.Context, s *snapshot, dst []byte, off int6
 	}
 	r.chunk = sort.Search(len(r.ends), func(i int) bool { return r.ends[i] > off })
 	return f.decode(ctx, s, r, r.blocks(), 0)
+}
+
+// chunkEnds returns where each chunk ends in the decoded bytes. It reads the headers of all chunks, once.
+func (f *Frame) chunkEnds(s *snapshot) ([]int64, error) {
+	s.ends.mu.Lock()
+	defer s.ends.mu.Unlock()
+	if s.ends.list != nil || s.index.n == 0 {
+		return s.ends.list, nil
+	}
+	var list []int64 // not made at once: special values without a size may be as many as one wishes
+	end := int64(0)
+	for i := range s.index.n {
+		h, err := f.chunkHeader(s, i)
+		if err != nil {
+			return nil, err
+		}
+		end += int64(h.NBytes)
+		list = append(list, end)
+	}
+	if end != s.nbytes {
+		return nil, f.wrap("header", offNBytes, corrupt("%d bytes, the chunks have %d", s.nbytes, end))
+	}
+	s.ends.list = list
+	return list, nil
 }
 
 // rangePlan is the engine.ReadPlan that reads a range of the decoded bytes.
@@ -128,8 +152,8 @@ func (f *Frame) WriteTo(w io.Writer) (_ int64, err error) {
 		return 0, err
 	}
 	defer f.release(s, &err)
-	const piece = 4 << 20
-	buf := make([]byte, min(piece, s.nbytes))
+	const candidate = 4 << 20
+	buf := make([]byte, min(candidate, s.nbytes))
 	done := int64(0)
 	for done < s.nbytes {
 		buf = buf[:min(int64(len(buf)), s.nbytes-done)]

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
@@ -16,17 +17,17 @@ import (
 
 // Salvaged says what Salvage has found.
 type Salvaged struct {
-	Chunks int  // sound chunks, which the new frame has
+	Chunks int  // intact chunks, which the new frame has
 	Lost   int  // chunks that are known to be lost
-	Index  bool // the chunks stand in the order of an index, or of checksums; else in that of their positions
+	Index  bool // the chunks are in the order of an index, or of checksums; else in that of their positions
 }
 
-// Salvage makes a new frame of the sound chunks and metalayers of one that is damaged, and opens it for editing. It
-// calls tell for each thing that is lost or left out, with its place; tell may be nil.
+// Salvage makes a new frame of the intact chunks and metalayers of one that is damaged, and opens it for editing. It
+// calls report, which may be nil, for each part that is lost or left out, with its location.
 //
 // Where header, index and trailer can be read, each chunk is decoded and compared with its checksum, if the frame keeps
-// some; what is stored of the sound ones goes to the new frame. In the place of a lost chunk stands one of zeros, so
-// that the others keep theirs, or nothing if the frame has chunks of variable size.
+// some; what is stored of the intact ones goes to the new frame. A lost chunk becomes one of zeros, so that the others keep
+// their numbers, or is left out if the frame has chunks of variable size.
 //
 // Else Salvage looks for chunks in the whole file, byte after byte, or in the chunk files of the directory, and decodes
 // what looks like one. Their order is that of an index, if one turns up that names mostly such chunks, or else of the
@@ -34,19 +35,19 @@ type Salvaged struct {
 // from the chunks. The metalayer that makes an array of the frame (b2nd, caterva) is left out if the chunks do not fit.
 //
 // Of o the fields that say how to read and where to write count: Sparse, Overwrite, NoSync, Checksums, Codecs, Filters,
-// Concurrency, MaxBytes. Errors are those of Create, of the context and of reading; ErrFormat when there is no sound
-// chunk and no header. In a file that is made to look like chunks everywhere the search ends early, which tell gets as
+// Concurrency, MaxBytes. Errors are those of Create, of the context and of reading; ErrFormat when there is no intact
+// chunk and no header. In a file that is made to look like chunks everywhere the search ends early, which is reported as
 // ErrTooLarge.
-func Salvage(ctx context.Context, broken, name string, o *Options, tell func(error)) (*Frame, Salvaged, error) {
-	if tell == nil {
-		tell = func(error) {}
+func Salvage(ctx context.Context, broken, name string, o *Options, report func(error)) (*Frame, Salvaged, error) {
+	if report == nil {
+		report = func(error) {}
 	}
 	if o == nil {
 		o = &Options{}
 	}
 	ctx = task.Context(ctx)
 	var found Salvaged
-	f, err := openWreck(ctx, strings.TrimPrefix(broken, "file://"), o, tell, &found)
+	f, err := openDamaged(ctx, strings.TrimPrefix(broken, "file://"), o, report, &found)
 	if err != nil {
 		return nil, found, err
 	}
@@ -56,10 +57,10 @@ func Salvage(ctx context.Context, broken, name string, o *Options, tell func(err
 		return nil, found, err
 	}
 	defer v.Release()
-	f.checkParams(v.s, tell)
+	f.checkParams(v.s, report)
 	kept := o.Checksums || findLayer(v.s.vlmeta, ChecksumLayer) >= 0
-	v.s.vlmeta = f.soundLayers(v.s, kept, tell)
-	v.s.meta = f.fittingLayers(v.s, tell)
+	v.s.vlmeta = f.intactLayers(v.s, kept, report)
+	v.s.meta = f.fittingLayers(v.s, report)
 	to := v.copyOptions()
 	to.Sparse, to.Overwrite, to.NoSync, to.Checksums = o.Sparse, o.Overwrite, o.NoSync, kept
 	out, err := Create(name, to, func(b *Batch) error {
@@ -67,32 +68,32 @@ func Salvage(ctx context.Context, broken, name string, o *Options, tell func(err
 		h.headerLen, h.sparse, h.nbytes, h.cbytes, h.frameLen = b.next.headerLen, b.next.sparse, 0, 0, 0
 		b.next.header = h
 		b.takeVLMeta(v.s)
-		return f.salvageChunks(ctx, v.s, b, tell, &found)
+		return f.salvageChunks(ctx, v.s, b, report, &found)
 	})
 	return out, found, err
 }
 
-// openWreck opens a damaged frame for reading: with the index that it has, or one that is made.
-func openWreck(ctx context.Context, broken string, o *Options, tell func(error), found *Salvaged) (*Frame, error) {
+// openDamaged opens a damaged frame for reading: with the index that it has, or one that is made.
+func openDamaged(ctx context.Context, broken string, o *Options, report func(error), found *Salvaged) (*Frame, error) {
 	from := &Options{
 		Codecs: o.Codecs, Filters: o.Filters, Prefilter: o.Prefilter, Postfilter: o.Postfilter,
 		Concurrency: o.Concurrency, MaxBytes: o.MaxBytes, MaxChunks: o.MaxChunks, MaxMeta: o.MaxMeta, sys: o.sys,
 	}
 	f, err := Open(broken, from)
-	var open io.Closer // what is left to be closed, also when tell panics
+	var open io.Closer // what is left to be closed, also when report panics
 	defer func() { closeSource(open) }()
 	switch {
 	case err == nil:
 		open = f
 		s, again := f.snap.Load(), false
-		w := &wreck{f: f, tell: tell, found: found, src: s.src, s: s, pool: f.pool, headed: true}
-		if s.sums != nil && s.sums.fault != nil {
-			tell(s.sums.fault)
+		w := &salvager{f: f, report: report, found: found, src: s.src, s: s, pool: f.pool, headed: true}
+		if s.checksums != nil && s.checksums.fault != nil {
+			report(s.checksums.fault)
 		}
 		if found.Index = true; s.index.n == 0 {
 			again, err = w.hidden(ctx)
 		} else if w.size, err = f.store.size(s); err == nil {
-			err = w.mend(ctx)
+			err = w.repair(ctx)
 		}
 		if err != nil {
 			return nil, err
@@ -103,20 +104,20 @@ func openWreck(ctx context.Context, broken string, o *Options, tell func(error),
 		}
 		f.Close()
 		open = nil
-		tell(f.wrap("header", offNBytes, corrupt("no bytes, but there is an index")))
+		report(f.wrap("header", offNBytes, corrupt("no bytes, but there is an index")))
 	case errors.Is(err, ErrFormat) || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) || errors.Is(err, ErrTooLarge):
-		tell(err)
+		report(err)
 	default:
 		return nil, err // there is nothing to read
 	}
-	w := &wreck{f: newFrame(broken, from), tell: tell, found: found}
+	w := &salvager{f: newFrame(broken, from), report: report, found: found}
 	open = closerFunc(func() error {
 		if w.f.store == nil {
 			return nil
 		}
 		return w.f.store.close()
 	})
-	fi, err := from.system().stat(broken)
+	fi, err := from.system().Stat(broken)
 	if err != nil {
 		return nil, err
 	}
@@ -137,11 +138,11 @@ type closerFunc func() error
 
 func (f closerFunc) Close() error { return f() }
 
-// soundLayers returns the variable-length metalayers that can be read, as many as can be written. One whose checksum is
+// intactLayers returns the variable-length metalayers that can be read, as many as can be written. One whose checksum is
 // of something else is not lost: perhaps another library wrote it.
-func (f *Frame) soundLayers(s *snapshot, checksums bool, tell func(error)) []meta.Layer {
+func (f *Frame) intactLayers(s *snapshot, checksumSet bool, report func(error)) []meta.Layer {
 	most := meta.MaxVLLayersWrite
-	if checksums {
+	if checksumSet {
 		most--
 	}
 	var layers []meta.Layer
@@ -150,14 +151,14 @@ func (f *Frame) soundLayers(s *snapshot, checksums bool, tell func(error)) []met
 			continue
 		}
 		if err := f.checkLayer(s, true, l); err != nil {
-			tell(err)
+			report(err)
 		}
 		_, err := f.vlContent(l)
 		if err == nil && len(layers) == most {
 			err = f.wrap("variable-length metalayer "+l.Name, -1, fmt.Errorf("one more than can be written: %w", ErrLimit))
 		}
 		if err != nil {
-			tell(err)
+			report(err)
 			continue
 		}
 		layers = append(layers, l)
@@ -166,7 +167,7 @@ func (f *Frame) soundLayers(s *snapshot, checksums bool, tell func(error)) []met
 }
 
 // fittingLayers returns the metalayers, without that of an array that the chunks do not make.
-func (f *Frame) fittingLayers(s *snapshot, tell func(error)) []meta.Layer {
+func (f *Frame) fittingLayers(s *snapshot, report func(error)) []meta.Layer {
 	var layers []meta.Layer
 	for _, l := range s.meta {
 		if l.Name == "b2nd" || l.Name == "caterva" {
@@ -178,7 +179,7 @@ func (f *Frame) fittingLayers(s *snapshot, tell func(error)) []meta.Layer {
 				err = fitsArray(s, a)
 			}
 			if err != nil {
-				tell(f.wrap("metalayer "+l.Name, -1, fmt.Errorf("left out: %w", err)))
+				report(f.wrap("metalayer "+l.Name, -1, fmt.Errorf("left out: %w", err)))
 				continue
 			}
 		}
@@ -187,7 +188,7 @@ func (f *Frame) fittingLayers(s *snapshot, tell func(error)) []meta.Layer {
 	return layers
 }
 
-// fitsArray tells whether the chunks of s are those of an array.
+// fitsArray reports whether the chunks of s are those of an array.
 func fitsArray(s *snapshot, a *meta.Array) error {
 	chunks, size := int64(1), int64(s.typeSize)
 	if slices.Contains(a.Shape, 0) {
@@ -207,23 +208,23 @@ func fitsArray(s *snapshot, a *meta.Array) error {
 	return nil
 }
 
-// salvageChunks appends the sound chunks of s.
-func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, tell func(error), found *Salvaged) error {
+// salvageChunks appends the intact chunks of s.
+func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, report func(error), found *Salvaged) error {
 	if s.index.list == nil && s.index.n > 0 {
 		if s.chunkSize <= 0 {
-			tell(f.wrap("index", s.indexPos(), corrupt("%d chunks of a special value without a size", s.index.n)))
+			report(f.wrap("index", s.indexPos(), corrupt("%d chunks of a special value without a size", s.index.n)))
 			found.Lost = s.index.n
 			return nil
 		}
 		b.next.index, b.next.nbytes = s.index, s.nbytes
 		if err := f.usable(s, 0); err != nil {
-			tell(err)
+			report(err)
 			found.Lost, b.next.index.uniform = s.index.n, entryZeros
 			return nil
 		}
 		found.Chunks = s.index.n
 		if err := f.usable(s, s.index.n-1); err != nil { // it may be shorter than the others
-			tell(err)
+			report(err)
 			f.loseLast(s, b, found)
 		}
 		return nil
@@ -250,7 +251,7 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, tell f
 			found.Chunks++
 			continue
 		}
-		tell(err)
+		report(err)
 		found.Lost++
 		if n := s.chunkLen(i); n > 0 && !s.vlBlocks {
 			zeros, err := coder.EncodeSpecial(nil, chunk.Zeros, int(n), nil, coder.CParams{TypeSize: int(s.typeSize)})
@@ -265,7 +266,7 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, tell f
 	return nil
 }
 
-// loseLast puts zeros in the place of the last of the chunks of one special value, or of all chunks if there are too many
+// loseLast puts zeros in place of the last of the chunks of one special value, or of all chunks if there are too many
 // for a list of them.
 func (f *Frame) loseLast(s *snapshot, b *Batch, found *Salvaged) {
 	x := &b.next.index
@@ -274,9 +275,9 @@ func (f *Frame) loseLast(s *snapshot, b *Batch, found *Salvaged) {
 		return
 	}
 	found.Chunks, found.Lost = x.n-1, 1
-	list, sums := x.entries(), b.next.chunkSums()
+	list, checksums := x.entries(), b.next.chunkChecksums()
 	list[x.n-1] = entryZeros
-	*x = newIndex(list, sums)
+	*x = newIndex(list, checksums)
 }
 
 // sensible is an error if no library has written these parameters for new chunks. Filters that can be read only are
@@ -295,9 +296,9 @@ func (h *header) sensible() error {
 }
 
 // checkParams gives a frame whose parameters for new chunks make no sense those that are chosen by default.
-func (f *Frame) checkParams(s *snapshot, tell func(error)) {
+func (f *Frame) checkParams(s *snapshot, report func(error)) {
 	if err := s.sensible(); err != nil {
-		tell(f.wrap("header", offFilters, fmt.Errorf("parameters for new chunks, defaults take their place: %w", err)))
+		report(f.wrap("header", offFilters, fmt.Errorf("parameters for new chunks, defaults take their place: %w", err)))
 		if s.setCParams(chunk.CParams{TypeSize: int(s.typeSize)}) != nil {
 			s.setCParams(chunk.CParams{TypeSize: 1})
 		}
@@ -308,7 +309,7 @@ func (f *Frame) checkParams(s *snapshot, tell func(error)) {
 // in each other must not make a file of any size.
 func salvageLimit(size int64) int64 { return 16<<20 + 4*min(size, 1<<60) }
 
-// usable tells whether chunk i is sound, or nobody can say that it is not, as its codec is not there.
+// usable reports whether chunk i is intact, or nobody can say that it is not, as its codec is not there.
 func (f *Frame) usable(s *snapshot, i int) error {
 	if s.index.at(i) == maxOffset {
 		return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: -1, Err: corrupt("not found")}
@@ -349,32 +350,32 @@ func (o *once) usableOnce(i int) error {
 	return o.fits(i, c)
 }
 
-// wreck is a damaged frame whose index is made anew.
-type wreck struct {
-	f     *Frame
-	tell  func(error)
-	found *Salvaged
+// salvager is a damaged frame whose index is made anew.
+type salvager struct {
+	f      *Frame
+	report func(error)
+	found  *Salvaged
 
-	src      io.ReaderAt
-	size     int64
-	s        *snapshot
-	pool     *coder.Pool
-	headed   bool     // the header could be read
-	layered  bool     // the metalayers could be read
-	patience int64    // bytes that may still be decoded in vain
-	sums     []uint32 // of the chunks, in their order, if the trailer could be read
-	indexSum uint32   // of the index that they belong to
+	src           io.ReaderAt
+	size          int64
+	s             *snapshot
+	pool          *coder.Pool
+	headed        bool     // the header could be read
+	layered       bool     // the metalayers could be read
+	patience      int64    // bytes that may still be decoded in vain
+	checksums     []uint32 // of the chunks, in their order, if the trailer could be read
+	indexChecksum uint32   // of the index that they belong to
 
-	trailerAt int64   // where the trailer starts, if it could be read
-	order     []entry // of a directory: what its index says
-	orderSums []uint32
+	trailerAt      int64   // where the trailer starts, if it could be read
+	order          []entry // of a directory: what its index says
+	orderChecksums []uint32
 }
 
 // begin bounds what may be decoded in vain, so that a file that looks like chunks everywhere does not take for ever.
-func (w *wreck) begin() { w.patience = 256<<20 + 64*min(w.size, 1<<40) }
+func (w *salvager) begin() { w.patience = 256<<20 + 64*min(w.size, 1<<40) }
 
 // base returns where the positions in an index count from.
-func (w *wreck) base() int64 {
+func (w *salvager) base() int64 {
 	if w.s.sparse {
 		return 0
 	}
@@ -382,12 +383,12 @@ func (w *wreck) base() int64 {
 }
 
 // openFile makes an index for the frame in a file.
-func (w *wreck) openFile(ctx context.Context, name string) error {
-	st, err := openFile(w.f.opts.system(), name, false)
+func (w *salvager) openFile(ctx context.Context, name string) error {
+	st, err := storage.OpenFile(w.f.opts.system(), name, false)
 	if err != nil {
 		return err
 	}
-	w.f.store = &contiguous{sys: w.f.opts.sys, st: st}
+	w.f.store = &contiguous{Segment: storage.Segment{Bytes: st}, sys: w.f.opts.sys}
 	w.src = st
 	if w.size, err = st.Size(); err != nil {
 		return err
@@ -396,24 +397,24 @@ func (w *wreck) openFile(ctx context.Context, name string) error {
 	w.readHead()
 	w.s.sparse = false
 	w.readTrailer()
-	pieces, err := w.scan(ctx)
-	fit := func(p piece) bool { return w.fits(&p.h) && !w.inTrailer(&p) && !w.marked(&p) }
-	if err == nil && w.headed && (w.s.nbytes > 0 || len(pieces) > 0) && !slices.ContainsFunc(pieces, fit) {
-		w.tell(w.f.wrap("header", 0, corrupt("it fits no chunk")))
+	candidates, err := w.scan(ctx)
+	fit := func(p candidate) bool { return w.fits(&p.h) && !w.inTrailer(&p) && !w.marked(&p) }
+	if err == nil && w.headed && (w.s.nbytes > 0 || len(candidates) > 0) && !slices.ContainsFunc(candidates, fit) {
+		w.report(w.f.wrap("header", 0, corrupt("it fits no chunk")))
 		w.s.header, w.headed = header{}, false
-		pieces, err = w.scan(ctx)
+		candidates, err = w.scan(ctx)
 	}
 	if err != nil {
 		return err
 	}
 	w.s.area = w.size
-	return w.arrange(pieces)
+	return w.arrange(candidates)
 }
 
-// readHead reads header and metalayers, as far as they are sound.
-func (w *wreck) readHead() {
+// readHead reads header and metalayers, as far as they are intact.
+func (w *salvager) readHead() {
 	const first = 1 << 20 // more metalayers than anybody has
-	head, err := readAll(w.src, 0, min(first, w.size))
+	head, err := storage.ReadAll(w.src, 0, min(first, w.size))
 	if err == nil {
 		w.s.header, err = parseHeader(head, 1<<62) // the end may be lost
 	}
@@ -423,33 +424,33 @@ func (w *wreck) readHead() {
 	if w.headed = err == nil; w.headed {
 		head = head[:min(w.s.headerLen, len(head))]
 	} else {
-		w.tell(w.f.wrap("header", 0, err))
+		w.report(w.f.wrap("header", 0, err))
 		w.s.header = header{}
 	}
 	w.s.meta, err = meta.ParseHeader(head, fixedLen)
 	if w.layered = err == nil; !w.layered {
-		w.tell(w.f.wrap("metalayers", fixedLen, partError(err)))
+		w.report(w.f.wrap("metalayers", fixedLen, partError(err)))
 	}
 	w.pool = coder.NewPool(w.f.opts.chunkOptions(int(w.s.typeSize), blockShape(w.s)))
 }
 
 // readTrailer reads the variable-length metalayers at the end of the frame, or of the file.
-func (w *wreck) readTrailer() {
+func (w *salvager) readTrailer() {
 	var first error
 	for _, end := range []int64{w.s.frameLen, w.size} {
 		if end <= 0 || end > w.size {
 			continue
 		}
 		const most = 64 << 20
-		b, err := readAll(w.src, end-min(end, most), min(end, most))
+		b, err := storage.ReadAll(w.src, end-min(end, most), min(end, most))
 		var trailer []byte
 		if err == nil {
-			trailer, err = cutTrailer(b)
+			trailer, err = findTrailer(b)
 		}
 		if err == nil {
 			if w.s.vlmeta, err = meta.ParseTrailer(trailer); err == nil {
 				w.trailerAt = end - int64(len(trailer))
-				w.readSums()
+				w.readChecksums()
 				return
 			}
 			err = partError(err)
@@ -461,21 +462,21 @@ func (w *wreck) readTrailer() {
 	if first == nil {
 		first = w.f.wrap("trailer", w.s.frameLen, corrupt("the frame ends before it"))
 	}
-	w.tell(first)
+	w.report(first)
 }
 
-// readSums reads the checksums of the chunks, which tell in which order they were.
-func (w *wreck) readSums() {
+// readChecksums reads the checksums of the chunks, which say in which order they were.
+func (w *salvager) readChecksums() {
 	i := findLayer(w.s.vlmeta, ChecksumLayer)
 	if i < 0 {
 		return
 	}
 	content, err := w.f.vlContent(w.s.vlmeta[i])
-	var r sumsRecord
+	var r checksumRecord
 	if err == nil {
 		err = meta.Unmarshal(content, &r)
 	}
 	if err == nil && r.Version == 1 && len(r.Chunks)%4 == 0 {
-		w.sums, w.indexSum = unpackNumbers(r.Chunks), r.Index
+		w.checksums, w.indexChecksum = unpackNumbers(r.Chunks), r.Index
 	}
 }

@@ -8,22 +8,23 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 )
 
-// piece is a sound chunk that was found in a damaged frame.
-type piece struct {
+// candidate is an intact chunk that was found in a damaged frame.
+type candidate struct {
 	at  int64 // position in the file, or number of the chunk file
 	h   chunk.Header
 	sum uint32
 }
 
-// scan looks for chunks in the whole file. When too much looks like chunks and is none, it tells so and leaves the rest.
-func (w *wreck) scan(ctx context.Context) ([]piece, error) {
+// scan looks for chunks in the whole file. When too much looks like chunks and is none, it reports that and leaves the rest.
+func (w *salvager) scan(ctx context.Context) ([]candidate, error) {
 	w.begin()
 	defer w.begin() // what follows has its own
 	const step = 1 << 20
-	var pieces []piece
+	var candidates []candidate
 	buf := []byte(nil)
 	start := int64(0) // of buf in the file
 	for at := int64(0); w.size-at >= coder.HeaderSize; {
@@ -31,9 +32,9 @@ func (w *wreck) scan(ctx context.Context) ([]piece, error) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			b, err := readAll(w.src, at, min(step, w.size-at))
+			b, err := storage.ReadAll(w.src, at, min(step, w.size-at))
 			if err != nil { // a bad sector, perhaps
-				w.tell(w.f.wrap("chunks", at, err))
+				w.report(w.f.wrap("chunks", at, err))
 				at, buf = at+512, nil
 				continue
 			}
@@ -47,25 +48,25 @@ func (w *wreck) scan(ctx context.Context) ([]piece, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		p := piece{at: at, h: h}
-		cost, sound := w.decode(&p)
+		p := candidate{at: at, h: h}
+		cost, intact := w.decode(&p)
 		switch {
-		case sound:
-			pieces = append(pieces, p)
-			at = w.behind(&p)
+		case intact:
+			candidates = append(candidates, p)
+			at = w.after(&p)
 			continue
 		case cost > w.patience:
-			w.tell(w.f.wrap("chunks", at, fmt.Errorf("too much that looks like chunks and is none, the rest is left out: %w", ErrTooLarge)))
-			return pieces, nil
+			w.report(w.f.wrap("chunks", at, fmt.Errorf("too much that looks like chunks and is none, the rest is left out: %w", ErrTooLarge)))
+			return candidates, nil
 		}
 		w.patience -= cost
 		at++
 	}
-	return pieces, nil
+	return candidates, nil
 }
 
-// parse parses a chunk header that stands at a position in the file, and tells whether it may be one of this frame.
-func (w *wreck) parse(b []byte, at int64) (chunk.Header, bool) {
+// parse parses a chunk header at a position in the file, and reports whether it may be one of this frame.
+func (w *salvager) parse(b []byte, at int64) (chunk.Header, bool) {
 	if b[0] == 0 || b[0] > 6 || b[1] > 1 || b[2]&5 != 5 || b[3] == 0 { // nearly always
 		return chunk.Header{}, false
 	}
@@ -73,14 +74,14 @@ func (w *wreck) parse(b []byte, at int64) (chunk.Header, bool) {
 	return h, err == nil && w.plausible(&h)
 }
 
-// behind returns where to look for the chunk behind a sound one: at its end, but if nothing known stands there, its
+// after returns where to look for the chunk after an intact one: at its end, but if nothing known is there, its
 // size may be what is wrong, so that it seems to reach over others.
-func (w *wreck) behind(p *piece) int64 {
+func (w *salvager) after(p *candidate) int64 {
 	end := p.at + int64(p.h.CBytes)
 	if p.h.Stored() || p.h.Special() != chunk.Regular {
 		return end
 	}
-	b, err := readAll(w.src, end, min(coder.HeaderSize, w.size-end))
+	b, err := storage.ReadAll(w.src, end, min(coder.HeaderSize, w.size-end))
 	if err != nil || len(b) == 0 || strings.HasPrefix(string(b), trailerStart) {
 		return end
 	}
@@ -92,16 +93,16 @@ func (w *wreck) behind(p *piece) int64 {
 	return p.at + coder.HeaderSize
 }
 
-// plausible tells whether a chunk header may be one of this frame, or of its index.
-func (w *wreck) plausible(h *chunk.Header) bool {
+// plausible reports whether a chunk header may be one of this frame, or of its index.
+func (w *salvager) plausible(h *chunk.Header) bool {
 	if !h.Extended() || h.NBytes == 0 || h.VersionLZ > 1 {
 		return false
 	}
 	return w.fits(h) || isIndex(h)
 }
 
-// fits tells whether a chunk goes with the header of the frame.
-func (w *wreck) fits(h *chunk.Header) bool {
+// fits reports whether a chunk goes with the header of the frame.
+func (w *salvager) fits(h *chunk.Header) bool {
 	s := w.s
 	if !w.headed {
 		return true
@@ -115,8 +116,8 @@ func (w *wreck) fits(h *chunk.Header) bool {
 
 func isIndex(h *chunk.Header) bool { return h.TypeSize == 8 && h.NBytes%8 == 0 && !h.VLBlocks() }
 
-// decode decodes a chunk and tells what that has cost and whether it is sound.
-func (w *wreck) decode(p *piece) (cost int64, sound bool) {
+// decode decodes a chunk and returns what that has cost and whether it is intact.
+func (w *salvager) decode(p *candidate) (cost int64, intact bool) {
 	wk := w.pool.Get()
 	defer w.pool.Put(wk)
 	var r coder.Reader
@@ -130,7 +131,7 @@ func (w *wreck) decode(p *piece) (cost int64, sound bool) {
 			break
 		}
 		n := r.BlockLen(k)
-		if cost += int64(n); int64(n) > max(64<<20, 4096*int64(p.h.CBytes)) {
+		if cost += int64(n); int64(n) > max(coder.FreeBytes, coder.MemoryRatio*int64(p.h.CBytes)) {
 			return cost, false // not for so few bytes
 		}
 		if cap(buf) < n {
@@ -144,41 +145,41 @@ func (w *wreck) decode(p *piece) (cost int64, sound bool) {
 	return cost, true
 }
 
-// arrange makes the index of the pieces and what else a snapshot needs.
-func (w *wreck) arrange(pieces []piece) error {
+// arrange makes the index of the candidates and what else a snapshot needs.
+func (w *salvager) arrange(candidates []candidate) error {
 	s := w.s
-	list, sums := w.fromIndex(pieces, true)
+	list, checksums := w.fromIndex(candidates, true)
 	if list == nil {
-		list = w.fromSums(pieces)
+		list = w.orderByChecksums(candidates)
 	}
 	if list == nil {
-		list, sums = w.fromIndex(pieces, false)
+		list, checksums = w.fromIndex(candidates, false)
 	}
-	if sums != nil { // they tell better than entries where the file was shifted
-		sumAt := make(map[entry]uint32, len(pieces))
-		for _, p := range pieces {
-			sumAt[entry(p.at-w.base())] = p.sum
+	if checksums != nil { // they say more than entries where the file was shifted
+		checksumAt := make(map[entry]uint32, len(candidates))
+		for _, p := range candidates {
+			checksumAt[entry(p.at-w.base())] = p.sum
 		}
 		var bad []int
 		for i, e := range list {
-			if e >= 0 && sumAt[e] != sums[i] {
+			if e >= 0 && checksumAt[e] != checksums[i] {
 				bad = append(bad, i)
 			}
 		}
-		s.index.sums = sums
-		w.bySums(list, bad, pieces)
+		s.index.checksums = checksums
+		w.matchChecksums(list, bad, candidates)
 	}
 	w.found.Index = list != nil
 	if list == nil {
-		for _, p := range w.chunks(pieces) {
+		for _, p := range w.chunks(candidates) {
 			list = append(list, entry(p.at-w.base()))
 		}
 	}
 	if !w.headed && len(list) == 0 {
-		return w.f.wrap("chunks", -1, fmt.Errorf("no header and no sound chunk: %w", ErrFormat))
+		return w.f.wrap("chunks", -1, fmt.Errorf("no header and no intact chunk: %w", ErrFormat))
 	}
-	s.index = newIndex(list, sums)
-	if err := w.measure(list, pieces); err != nil {
+	s.index = newIndex(list, checksums)
+	if err := w.measure(list, candidates); err != nil {
 		return err
 	}
 	s.cbytes = 0 // the file may end before
@@ -186,34 +187,34 @@ func (w *wreck) arrange(pieces []piece) error {
 	return nil
 }
 
-// chunks returns the pieces that are chunks of the frame, as far as one can tell.
-func (w *wreck) chunks(pieces []piece) []piece {
+// chunks returns the candidates that are chunks of the frame, as far as one can tell.
+func (w *salvager) chunks(candidates []candidate) []candidate {
 	typeSize := 0
 	if !w.headed { // that of the most bytes
 		sum := map[int]int64{}
-		for _, p := range pieces {
+		for _, p := range candidates {
 			if sum[p.h.TypeSize] += int64(p.h.CBytes); sum[p.h.TypeSize] > sum[typeSize] {
 				typeSize = p.h.TypeSize
 			}
 		}
 	}
-	var out []piece
-	for i, p := range pieces {
-		if (w.headed || p.h.TypeSize == typeSize) && w.belongs(&p, pieces[:i]) {
+	var out []candidate
+	for i, p := range candidates {
+		if (w.headed || p.h.TypeSize == typeSize) && w.belongs(&p, candidates[:i]) {
 			out = append(out, p)
 		}
 	}
 	if had := w.s.chunkSize; len(out) == 0 && w.headed && had > 0 { // perhaps of another size than the header says
 		w.s.chunkSize = 0
-		out = w.chunks(pieces)
+		out = w.chunks(candidates)
 		w.s.chunkSize = had
 	}
 	return out
 }
 
-// belongs tells whether a piece behind others may be a chunk of the frame: neither behind the frame, nor the content of
+// belongs reports whether a candidate after others may be a chunk of the frame: neither after the frame, nor the content of
 // a variable-length metalayer, nor an index of the others.
-func (w *wreck) belongs(p *piece, before []piece) bool {
+func (w *salvager) belongs(p *candidate, before []candidate) bool {
 	s := w.s
 	switch {
 	case s.sparse:
@@ -230,38 +231,38 @@ func (w *wreck) belongs(p *piece, before []piece) bool {
 	return !isIndex(&p.h) || !w.marked(p) && w.names(p, before, true) == nil
 }
 
-// ends tells whether a trailer ends at a position.
-func (w *wreck) ends(at int64) bool {
-	b, err := readAll(w.src, at-min(at, minTrailerLen), min(at, minTrailerLen))
+// ends reports whether a trailer ends at a position.
+func (w *salvager) ends(at int64) bool {
+	b, err := storage.ReadAll(w.src, at-min(at, minTrailerLen), min(at, minTrailerLen))
 	return err == nil && len(b) == minTrailerLen && b[len(b)-23] == 0xce
 }
 
-// inTrailer tells whether a piece is the content of a variable-length metalayer, before which stands its size.
-func (w *wreck) inTrailer(p *piece) bool {
+// inTrailer reports whether a candidate is the content of a variable-length metalayer, which its size precedes.
+func (w *salvager) inTrailer(p *candidate) bool {
 	if p.at < 5 {
 		return false
 	}
-	b, err := readAll(w.src, p.at-5, 5)
+	b, err := storage.ReadAll(w.src, p.at-5, 5)
 	return err == nil && b[0] == 0xc6 && int64(binary.BigEndian.Uint32(b[1:])) == int64(p.h.CBytes)
 }
 
 // trailerStart is how a trailer starts.
 const trailerStart = "\x94\x01\x93"
 
-// marked tells whether a trailer starts behind a piece.
-func (w *wreck) marked(p *piece) bool {
+// marked reports whether a trailer starts after a candidate.
+func (w *salvager) marked(p *candidate) bool {
 	end := p.at + int64(p.h.CBytes)
-	b, err := readAll(w.src, end, min(int64(len(trailerStart)), w.size-end))
+	b, err := storage.ReadAll(w.src, end, min(int64(len(trailerStart)), w.size-end))
 	return err == nil && string(b) == trailerStart
 }
 
 // measure finds the sizes of a frame of these chunks, and makes a header if there is none.
-func (w *wreck) measure(list []entry, pieces []piece) error {
+func (w *salvager) measure(list []entry, candidates []candidate) error {
 	s := w.s
-	sizes := make(map[entry]int64, len(pieces))
-	headers := make(map[entry]*chunk.Header, len(pieces))
-	for i := range pieces {
-		p := &pieces[i]
+	sizes := make(map[entry]int64, len(candidates))
+	headers := make(map[entry]*chunk.Header, len(candidates))
+	for i := range candidates {
+		p := &candidates[i]
 		sizes[entry(p.at-w.base())], headers[entry(p.at-w.base())] = int64(p.h.NBytes), &p.h
 	}
 	full := int64(s.chunkSize)

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/goblosc/blosc2/frame/internal/storage"
 )
 
 // simNode is a file or a directory of an image, by number.
@@ -159,7 +161,7 @@ type simNames struct {
 
 func (s *simSystem) root() simNames { return simNames{s, 0} }
 
-func (s simNames) open(name string, flag int, _ fs.FileMode) (systemFile, error) {
+func (s simNames) Open(name string, flag int, _ fs.FileMode) (storage.File, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fails("open") {
@@ -182,12 +184,12 @@ func (s simNames) open(name string, flag int, _ fs.FileMode) (systemFile, error)
 	return &simFile{s: s.simSystem, id: id, name: name}, nil
 }
 
-func (s *simSystem) open(name string, flag int, mode fs.FileMode) (systemFile, error) {
-	return s.root().open(name, flag, mode)
+func (s *simSystem) Open(name string, flag int, mode fs.FileMode) (storage.File, error) {
+	return s.root().Open(name, flag, mode)
 }
 
-func (s *simSystem) openRoot(dir string) (root, error) {
-	f, err := s.open(dir, os.O_RDONLY, 0)
+func (s *simSystem) OpenRoot(dir string) (storage.Root, error) {
+	f, err := s.Open(dir, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +197,7 @@ func (s *simSystem) openRoot(dir string) (root, error) {
 	return simRoot{simNames{s, d.id}, d}, nil
 }
 
-func (s *simSystem) mkdir(name string, _ fs.FileMode) error {
+func (s *simSystem) Mkdir(name string, _ fs.FileMode) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fails("mkdir") {
@@ -210,9 +212,9 @@ func (s *simSystem) mkdir(name string, _ fs.FileMode) error {
 	return nil
 }
 
-func (s *simSystem) rename(old, name string) error { return s.root().rename(old, name) }
+func (s *simSystem) Rename(old, name string) error { return s.root().Rename(old, name) }
 
-func (s simNames) rename(old, name string) error {
+func (s simNames) Rename(old, name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fails("rename") {
@@ -227,15 +229,15 @@ func (s simNames) rename(old, name string) error {
 	return nil
 }
 
-func (s *simSystem) remove(name string) error { return s.root().remove(name) }
+func (s *simSystem) Remove(name string) error { return s.root().Remove(name) }
 
-func (s simNames) remove(name string) error {
+func (s simNames) Remove(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.unlink(name)
 }
 
-// unlink is remove with s.mu held.
+// unlink is Remove with s.mu held.
 func (s simNames) unlink(name string) error {
 	if s.fails("remove") {
 		return simError("remove", name, errDisk)
@@ -248,7 +250,7 @@ func (s simNames) unlink(name string) error {
 	return nil
 }
 
-func (s *simSystem) removeAll(name string) error {
+func (s *simSystem) RemoveAll(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, _, id := s.find(0, name)
@@ -263,11 +265,11 @@ func (s *simSystem) removeAll(name string) error {
 	return s.root().unlink(name)
 }
 
-func (s *simSystem) stat(name string) (fs.FileInfo, error)  { return s.root().lstat(name) }
-func (s *simSystem) lstat(name string) (fs.FileInfo, error) { return s.root().lstat(name) }
+func (s *simSystem) Stat(name string) (fs.FileInfo, error)  { return s.root().Lstat(name) }
+func (s *simSystem) Lstat(name string) (fs.FileInfo, error) { return s.root().Lstat(name) }
 
-// lstat is stat as well: there are no links.
-func (s simNames) lstat(name string) (fs.FileInfo, error) {
+// Lstat is Stat as well: there are no links.
+func (s simNames) Lstat(name string) (fs.FileInfo, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fails("stat") {
@@ -280,8 +282,8 @@ func (s simNames) lstat(name string) (fs.FileInfo, error) {
 	return s.info(base, id), nil
 }
 
-func (s *simSystem) resolve(name string) (string, error) { return name, nil }
-func (s *simSystem) same(a, b fs.FileInfo) bool          { return a.Sys() == b.Sys() }
+func (s *simSystem) Resolve(name string) (string, error) { return name, nil }
+func (s *simSystem) Same(a, b fs.FileInfo) bool          { return a.Sys() == b.Sys() }
 func (s *simSystem) info(name string, id int) simInfo    { return simInfo{name, id, *s.image[id]} }
 
 // simRoot is an opened directory.
@@ -290,11 +292,11 @@ type simRoot struct {
 	dir *simFile
 }
 
-func (r simRoot) stat() (fs.FileInfo, error) { return r.dir.Stat() }
-func (r simRoot) sync() error                { return syncOpened(r.open(".", os.O_RDONLY, 0)) }
+func (r simRoot) Stat() (fs.FileInfo, error) { return r.dir.Stat() }
+func (r simRoot) Sync() error                { return storage.SyncOpened(r.Open(".", os.O_RDONLY, 0)) }
 func (r simRoot) Close() error               { return r.dir.Close() }
 
-func (r simRoot) readDir() ([]fs.DirEntry, error) {
+func (r simRoot) ReadDir() ([]fs.DirEntry, error) {
 	if err := r.dir.begin("readdir"); err != nil {
 		r.mu.Unlock()
 		return nil, err

@@ -1,31 +1,33 @@
 package frame
 
 import (
-	"context"
+	"fmt"
+	"hash/maphash"
 	"io"
 	"sync"
 	"sync/atomic"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/meta"
 )
 
 // snapshot is one state of a frame, as a commit left it. It never changes, so readers need no lock.
 type snapshot struct {
 	header
-	index  index
-	meta   []meta.Layer // metalayers
-	vlmeta []meta.Layer // variable-length metalayers; the contents are chunks
-	sums   *checksums   // nil when the frame keeps none
-	origin *origin      // nil when the chunks hold the data
-	ends   ends         // of frames with chunks of variable size
-	stored evidence
-	src    io.ReaderAt // contiguous frames: where the bytes are
-	area   int64       // contiguous frames: where the chunks end at the latest, from the frame start
-	root   root        // sparse frames: the directory with the chunk files
-	fileID int64       // sparse frames: the number of the next chunk file
-	sum    uint64      // of index and trailer; see unchanged
-	epoch  uint64      // see lock
+	index     index
+	meta      []meta.Layer // metalayers
+	vlmeta    []meta.Layer // variable-length metalayers; the contents are chunks
+	checksums *checksumSet // nil when the frame keeps none
+	origin    *origin      // nil when the chunks hold the data
+	ends      ends         // of frames with chunks of variable size
+	stored    evidence
+	src       io.ReaderAt  // contiguous frames: where the bytes are
+	area      int64        // contiguous frames: where the chunks end at the latest, from the frame start
+	root      storage.Root // sparse frames: the directory with the chunk files
+	fileID    int64        // sparse frames: the number of the next chunk file
+	print     fingerprint  // of index and trailer
+	epoch     uint64       // see storage.Lock
 
 	trailerLen int // of a state that was read, in bytes
 
@@ -34,50 +36,21 @@ type snapshot struct {
 	checked atomic.Pointer[[]atomic.Uint32] // a bit for each chunk that was compared with its checksum
 }
 
-// acquire returns the newest snapshot for reading; release it afterwards.
-func (f *Frame) acquire(ctx context.Context) (*snapshot, error) {
-	if err := f.share(ctx); err != nil {
-		return nil, err
-	}
-	for {
-		s := f.snap.Load()
-		if s == nil {
-			f.unshare()
-			return nil, f.errClosed()
-		}
-		s.readers.Add(1)
-		// A commit may have come between: then space that s names may already be written over.
-		if f.snap.Load() == s && s.hold() {
-			return s, nil
-		}
-		s.readers.Add(-1)
+// pin keeps the memory of a mapped file until unpin, though the frame is closed. It returns false if it is gone.
+func (s *snapshot) pin() bool {
+	m, ok := s.src.(*storage.Mapped)
+	return !ok || m.Pin()
+}
+
+// unpin ends what pin began.
+func (s *snapshot) unpin() {
+	if m, ok := s.src.(*storage.Mapped); ok {
+		m.Unpin() // the error would be of no use to a reader
 	}
 }
 
-// release ends the use of a snapshot. It changes *err, of what was read, when another process may have written over the
-// snapshot meanwhile, or the frame was closed.
-func (f *Frame) release(s *snapshot, err *error) {
-	if e := f.intact(s); e != nil {
-		*err = e
-	}
-	*err = f.orClosed(*err)
-	s.drop()
-	s.readers.Add(-1)
-	f.unshare()
-}
-
-// hold keeps what the snapshot is read from, if that is memory that closing the frame would take away, until drop. It
-// returns false when it is away.
-func (s *snapshot) hold() bool {
-	m, ok := s.src.(*mapped)
-	return !ok || m.hold()
-}
-
-func (s *snapshot) drop() {
-	if m, ok := s.src.(*mapped); ok {
-		m.drop() // the error would be of no use to a reader
-	}
-}
+// InUse reports whether the snapshot has readers.
+func (s *snapshot) InUse() bool { return s.readers.Load() != 0 }
 
 // marks returns the bits of the chunks that were compared with their checksums.
 func (s *snapshot) marks() []atomic.Uint32 {
@@ -90,35 +63,11 @@ func (s *snapshot) marks() []atomic.Uint32 {
 	return *m
 }
 
-// ends tells where the chunks of a frame with chunks of variable size end in the decoded bytes. Only the chunks know
+// ends says where the chunks of a frame with chunks of variable size end in the decoded bytes. Only the chunks know
 // their sizes, so it is filled when first asked for.
 type ends struct {
 	mu   sync.Mutex
 	list []int64
-}
-
-// chunkEnds returns where each chunk ends in the decoded bytes. It reads the headers of all chunks, once.
-func (f *Frame) chunkEnds(s *snapshot) ([]int64, error) {
-	s.ends.mu.Lock()
-	defer s.ends.mu.Unlock()
-	if s.ends.list != nil || s.index.n == 0 {
-		return s.ends.list, nil
-	}
-	var list []int64 // not made at once: special values without a size may be as many as one wishes
-	end := int64(0)
-	for i := range s.index.n {
-		h, err := f.chunkHeader(s, i)
-		if err != nil {
-			return nil, err
-		}
-		end += int64(h.NBytes)
-		list = append(list, end)
-	}
-	if end != s.nbytes {
-		return nil, f.wrap("header", offNBytes, corrupt("%d bytes, the chunks have %d", s.nbytes, end))
-	}
-	s.ends.list = list
-	return list, nil
 }
 
 // chunkLen returns the decoded size of chunk i as the frame knows it, or -1 when only the chunk does.
@@ -146,4 +95,94 @@ func (s *snapshot) checkChunk(i int, h *chunk.Header) error {
 		return corrupt("chunk of %d bytes decoded, the frame has %d", h.NBytes, want)
 	}
 	return nil
+}
+
+// successor returns a copy of s that a batch may change.
+func (s *snapshot) successor() *snapshot {
+	t := &snapshot{header: s.header, index: s.index, meta: s.meta, vlmeta: s.vlmeta, checksums: s.checksums, origin: s.origin, src: s.src, root: s.root, epoch: s.epoch, area: s.area, fileID: s.fileID, draft: true}
+	if t.index.n == 0 {
+		// No entry counts from the end of the header, so that the header can have the length that it needs.
+		if n, err := headerLen(t.meta); err == nil {
+			t.headerLen, t.area = n, int64(n)
+		}
+	}
+	return t
+}
+
+// tail returns where index and trailer are.
+func (s *snapshot) tail() storage.Extent {
+	if s.index.n == 0 {
+		return storage.Extent{Off: int64(s.headerLen), End: s.frameLen}
+	}
+	return storage.Extent{Off: s.indexPos(), End: s.frameLen}
+}
+
+// areaLen returns how many bytes the chunks of a state can have, or a number that is larger. The chunks of a sparse
+// frame have a file each.
+func (s *snapshot) areaLen() int64 {
+	if s.sparse {
+		return 1<<63 - 1
+	}
+	return max(s.cbytes, s.area-int64(s.headerLen))
+}
+
+// blockwise reports whether blocks are long enough for reading each when it is decoded: its bytes then come from the
+// nearest cache. Only files of the system are that fast at giving them.
+func (s *snapshot) blockwise() bool {
+	return storage.IsFile(s.src) && s.nbytes > 0 && float64(s.blockSize)*float64(s.cbytes)/float64(s.nbytes) >= 16<<10
+}
+
+// chunkChecksums returns the checksums of all chunks, or nil when there are none. The caller may append to them but not
+// change them.
+func (s *snapshot) chunkChecksums() []uint32 {
+	if s.index.checksums == nil && s.index.n > 0 && s.checksums.kept() {
+		return make([]uint32, s.index.n) // of one special value
+	}
+	return s.index.checksums
+}
+
+// appendHeader returns the header of s, metalayers included. It may be shorter than s.headerLen says: the bytes after
+// it have no meaning.
+func appendHeader(s *snapshot) ([]byte, error) {
+	h := s.header
+	h.hasVL = len(s.vlmeta) > 0
+	b, err := meta.AppendHeader(h.append(nil), s.meta)
+	if err == nil && len(b) > s.headerLen {
+		err = fmt.Errorf("header of %d bytes in place of %d: %w", len(b), s.headerLen, ErrParam)
+	}
+	return b, err
+}
+
+// fingerprint says whether bytes are the same as before.
+type fingerprint struct {
+	seed maphash.Seed
+	sum  uint64
+}
+
+func fingerprintOf(b []byte) fingerprint {
+	seed := maphash.MakeSeed()
+	return fingerprint{seed, maphash.Bytes(seed, b)}
+}
+
+// matches reports whether r has the same bytes, n of them.
+func (p fingerprint) matches(r io.Reader, n int64) bool {
+	var sum maphash.Hash
+	sum.SetSeed(p.seed)
+	_, err := io.CopyBuffer(&sum, r, make([]byte, min(n, 64<<10)))
+	return err == nil && sum.Sum64() == p.sum
+}
+
+// origin describes a frame whose data is not, or not all, in its chunks. It never changes.
+type origin struct {
+	layer  string // the metalayer that marks the frame
+	stored bool   // of a cache without a list: the chunks are those that the index does not call special
+	bits   []byte // of a cache with a list: a bit for each part of a chunk that is in the cache
+	parts  int    // bits for each chunk
+}
+
+// evidence is how much of a state is known to be stored.
+type evidence struct {
+	mu     sync.Mutex
+	found  int64
+	sought int64 // the search stopped there
 }

@@ -3,15 +3,14 @@ package frame
 import (
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io/fs"
 	"os"
 	"runtime"
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
-	"github.com/goblosc/blosc2/meta"
 )
 
 // indexFile is the file of a sparse frame that holds header, index and trailer.
@@ -26,22 +25,21 @@ const indexFile = "chunks.b2frame"
 // has the name of a new file is removed before. So a link in the directory, symbolic or not, cannot direct a write to a
 // file outside.
 type sparse struct {
-	sys      system
-	root     root // that of new states
-	dir      string
-	temp     string // the directory has this name until the first commit
-	noSync   bool
-	retired  []retired      // the extents' positions are file numbers
-	surveyed bool           // shared is known
-	shared   bool           // the index names files twice: then none is removed
-	takenBy  *Batch         // the batch that taken and low belong to
-	taken    map[int64]bool // file numbers in use; see number
-	low      int64          // no free number is below
+	sys     storage.System
+	root    storage.Root // that of new states
+	dir     string
+	temp    storage.Temp
+	noSync  bool
+	pending storage.Pending[*snapshot] // the extents' positions are file numbers
+	scanned bool                       // shared is known
+	shared  bool                       // the index references files twice: then none is removed
+	takenBy *transaction               // the one that taken and low belong to
+	taken   map[int64]bool             // file numbers in use; see number
+	low     int64                      // no free number is below
 }
 
-func newSparse(sys system, r root, dir, temp string, noSync bool) *sparse {
-	return &sparse{sys: sys, root: r, dir: dir, temp: temp, noSync: noSync, surveyed: temp != ""}
-}
+// fileExtent is the extent of a chunk file: its number.
+func fileExtent(id int64) storage.Extent { return storage.Extent{Off: id, End: id} }
 
 func chunkFile(n int64) string { return fmt.Sprintf("%08X.chunk", n) }
 
@@ -49,7 +47,7 @@ func (d *sparse) open(s *snapshot, e, _ entry) (source, error) {
 	if e > 1<<32-1 {
 		return source{}, corrupt("chunk file number %d", e)
 	}
-	f, err := s.root.open(chunkFile(int64(e)), os.O_RDONLY, 0)
+	f, err := s.root.Open(chunkFile(int64(e)), os.O_RDONLY, 0)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		err = fmt.Errorf("%w: %w", err, ErrCorrupt)
@@ -71,42 +69,40 @@ func (d *sparse) open(s *snapshot, e, _ entry) (source, error) {
 	return source{at: f, size: fi.Size(), guess: guess, close: f}, nil
 }
 
-func (d *sparse) put(b *Batch, data []byte) (entry, error) {
-	if b.next.fileID > 1<<32-1 {
-		return 0, fmt.Errorf("chunk file number %d: %w", b.next.fileID, ErrTooLarge)
+func (d *sparse) put(tx *transaction, data []byte) (entry, error) {
+	if tx.next.fileID > 1<<32-1 {
+		return 0, fmt.Errorf("chunk file number %d: %w", tx.next.fileID, ErrTooLarge)
 	}
-	id := d.number(b, int64(len(data)))
+	id := d.number(tx, int64(len(data)))
 	if err := d.writeFile(chunkFile(id), data); err != nil {
 		return 0, err
 	}
-	b.put = append(b.put, extent{id, id})
-	b.next.cbytes += int64(len(data))
+	tx.written = append(tx.written, fileExtent(id))
+	tx.next.cbytes += int64(len(data))
 	return entry(id), nil
 }
 
 // number returns the number of a new chunk file of n bytes: one more than the last. C-Blosc2 does not open a sparse
 // frame with a number above the size of all chunks less a header, as if it were a position; where that may come near,
 // it is the smallest that neither the batch nor a state in use names.
-func (d *sparse) number(b *Batch, n int64) int64 {
-	id := b.next.fileID
-	if id <= (b.next.cbytes+n)/2-coder.HeaderSize || d.shared {
-		b.next.fileID++
+func (d *sparse) number(tx *transaction, n int64) int64 {
+	id := tx.next.fileID
+	if id <= (tx.next.cbytes+n)/2-coder.HeaderSize || d.shared {
+		tx.next.fileID++
 		return id
 	}
-	if d.takenBy != b {
-		d.takenBy, d.taken, d.low = b, map[int64]bool{}, 0
-		for _, s := range []*snapshot{b.cur, b.next} {
+	if d.takenBy != tx {
+		d.takenBy, d.taken, d.low = tx, map[int64]bool{}, 0
+		for _, s := range []*snapshot{tx.cur, tx.next} {
 			for i := 0; s != nil && i < len(s.index.list); i++ {
 				d.taken[int64(s.index.list[i])] = true
 			}
 		}
-		for _, r := range d.retired {
-			for _, x := range r.exts {
-				d.taken[x.off] = true
-			}
+		for _, x := range d.pending.All() {
+			d.taken[x.Off] = true
 		}
-		for _, x := range slices.Concat(b.put, b.dropped) {
-			d.taken[x.off] = true
+		for _, x := range slices.Concat(tx.written, tx.freed) {
+			d.taken[x.Off] = true
 		}
 	}
 	for d.taken[d.low] {
@@ -114,13 +110,13 @@ func (d *sparse) number(b *Batch, n int64) int64 {
 	}
 	id = d.low
 	d.taken[id] = true
-	b.next.fileID = max(b.next.fileID, id+1)
+	tx.next.fileID = max(tx.next.fileID, id+1)
 	return id
 }
 
 // writeFile writes a file that no commit names, and leaves none when that fails.
 func (d *sparse) writeFile(name string, data []byte) error {
-	f, err := createNew(d.root, name)
+	f, err := storage.CreateNew(d.root, name)
 	if err != nil {
 		return err
 	}
@@ -129,112 +125,99 @@ func (d *sparse) writeFile(name string, data []byte) error {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		d.root.remove(name)
+		d.root.Remove(name)
 	}
 	return err
 }
 
-// createNew creates a file. A file or link of that name, which a crash may have left, is removed, not opened.
-func createNew(r root, name string) (systemFile, error) {
-	const flag = os.O_RDWR | os.O_CREATE | os.O_EXCL
-	f, err := r.open(name, flag, 0o666)
-	if !errors.Is(err, fs.ErrExist) {
-		return f, err
-	}
-	fi, err := r.lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if t := fi.Mode().Type(); t != 0 && t != fs.ModeSymlink {
-		return nil, &fs.PathError{Op: "create", Path: name, Err: corrupt("in its place is what is %w", errNotFile)}
-	}
-	if err := r.remove(name); err != nil {
-		return nil, err
-	}
-	return r.open(name, flag, 0o666)
-}
-
-func (d *sparse) drop(b *Batch, e entry, size int64) {
-	b.next.cbytes = max(0, b.next.cbytes-size)
-	if !d.surveyed && b.cur != nil {
-		d.surveyed = true
-		_, shared := b.cur.index.storedEntries()
+func (d *sparse) free(tx *transaction, e entry, size int64) {
+	tx.next.cbytes = max(0, tx.next.cbytes-size)
+	if !d.scanned && tx.cur != nil {
+		d.scanned = true
+		_, shared := tx.cur.index.storedEntries()
 		d.shared = d.shared || shared
 	}
 	if d.shared {
 		return
 	}
-	if i := slices.Index(b.put, extent{int64(e), int64(e)}); i >= 0 {
-		b.put = slices.Delete(b.put, i, i+1)
-		d.root.remove(chunkFile(int64(e))) // no state names it
-		if d.takenBy == b {
+	if i := slices.Index(tx.written, fileExtent(int64(e))); i >= 0 {
+		tx.written = slices.Delete(tx.written, i, i+1)
+		d.root.Remove(chunkFile(int64(e))) // no state names it
+		if d.takenBy == tx {
 			delete(d.taken, int64(e))
 			d.low = min(d.low, int64(e))
 		}
 		return
 	}
-	b.dropped = append(b.dropped, extent{int64(e), int64(e)})
+	tx.freed = append(tx.freed, fileExtent(int64(e)))
 }
 
 func (d *sparse) share() { d.shared = true }
 
-func (d *sparse) commit(b *Batch) error {
-	s := b.next
-	d.takenBy, d.taken = nil, nil
-	for _, e := range s.index.list { // when chunks were deleted: see number
-		s.cbytes = max(s.cbytes, int64(e)+coder.HeaderSize)
-	}
-	index, err := s.index.append(nil, b.f.plain)
-	if err != nil {
-		return err
-	}
-	if err := s.seal(index, b.f.plain); err != nil {
-		return err
-	}
-	if s.headerLen, err = headerLen(s.meta); err != nil {
-		return err
-	}
-	s.frameLen = int64(s.headerLen) + int64(len(index))
-	rest, err := meta.AppendTrailer(index, s.vlmeta)
-	if err != nil {
-		return err
-	}
-	s.frameLen += int64(len(rest) - len(index))
-	s.sum = maphash.Bytes(b.f.seed, rest)
-	out, err := appendHeader(s)
+func (d *sparse) makeRoom(*transaction) *transaction { return nil }
+
+// commit follows the order in which a commit reaches the disk. New chunk files are already written, and synced.
+func (d *sparse) commit(tx *transaction) error {
+	// Step 1: write the new index file beside the old one, and sync it.
+	head, err := d.header(tx)
 	if err != nil {
 		return err
 	}
 	const next = indexFile + ".tmp"
-	if err := d.writeFile(next, append(out, rest...)); err != nil {
+	if err := d.writeFile(next, append(head, tx.tail...)); err != nil {
 		return err
 	}
-	if len(b.put) > 0 {
-		// The new chunk files must be there before the index that names them.
+
+	// Step 2: sync the names of new chunk files, which must be there before the index that references them.
+	if len(tx.written) > 0 {
 		if err := d.sync(); err != nil {
-			d.root.remove(next)
+			d.root.Remove(next)
 			return err
 		}
 	}
-	if err := d.root.rename(next, indexFile); err != nil {
-		d.root.remove(next)
+
+	// Step 3: rename the new index file over the old one. From here on the stored frame is the new state.
+	if err := d.root.Rename(next, indexFile); err != nil {
+		d.root.Remove(next)
 		return err
 	}
+
+	// Step 4: sync the directory. If that fails, a crash may leave either index file.
 	if err := d.sync(); err != nil {
-		b.f.broken = err
+		tx.unknown = err
 		return err
 	}
-	if d.temp != "" {
-		if err := d.publish(); err != nil {
-			b.f.broken = err
+
+	// Step 5: give a new directory its name.
+	if d.temp.Temp != "" {
+		if d.root, err = d.temp.PublishDir(d.root); err != nil {
+			tx.unknown = err
 			return err
 		}
-		s.root = d.root
+		tx.next.root = d.root
 	}
-	if b.cur != nil { // also when it drops nothing: states before it may wait for its readers
-		d.retired = append(d.retired, retired{s: b.cur, exts: b.dropped})
+
+	// Step 6: the chunk files that only the old state references are removed when its last reader is gone. That is so also
+	// for a commit that frees nothing: states before it may wait for its readers.
+	if tx.cur != nil {
+		d.pending.Add(tx.cur, tx.freed, nil)
 	}
 	return nil
+}
+
+// header sets the sizes of tx.next and returns its header.
+func (d *sparse) header(tx *transaction) (head []byte, err error) {
+	s := tx.next
+	d.takenBy, d.taken = nil, nil
+	for _, e := range s.index.list { // when chunks were deleted: see number
+		s.cbytes = max(s.cbytes, int64(e)+coder.HeaderSize)
+	}
+	if s.headerLen, err = headerLen(s.meta); err != nil {
+		return nil, err
+	}
+	s.frameLen = int64(s.headerLen + len(tx.tail))
+	s.print = fingerprintOf(tx.tail)
+	return appendHeader(s)
 }
 
 // sync makes the names in the directory last.
@@ -242,54 +225,23 @@ func (d *sparse) sync() error {
 	if d.noSync || runtime.GOOS == "windows" { // there a directory cannot be synced
 		return nil
 	}
-	return d.root.sync()
+	return d.root.Sync()
 }
 
-// publish gives the directory its name. Not all systems rename an opened directory, so it is closed meanwhile.
-func (d *sparse) publish() error {
-	was, err := d.root.stat()
-	err = errors.Join(err, d.root.Close())
-	d.root = nil
-	if err == nil {
-		err = replace(d.sys, d.temp, d.dir, d.noSync)
+func (d *sparse) reclaim(*snapshot) *transaction {
+	for x := range d.pending.Release() {
+		d.root.Remove(chunkFile(x.Off)) // a file that stays is only waste
 	}
-	if err != nil {
-		return err
-	}
-	d.temp = ""
-	if d.root, err = d.sys.openRoot(d.dir); err != nil {
-		return err
-	}
-	is, err := d.root.stat()
-	if err == nil && !d.sys.same(was, is) {
-		err = fmt.Errorf("another directory has taken the place of the new one: %w", ErrChanged)
-	}
-	return err
+	return nil
 }
 
-func (d *sparse) reclaim(f *Frame) {
-	if f.broken != nil {
-		return // who knows which state is stored
-	}
-	for len(d.retired) > 0 && d.retired[0].s.readers.Load() == 0 {
-		for _, x := range d.retired[0].exts {
-			d.root.remove(chunkFile(x.off)) // a file that stays is only waste
-		}
-		if r := d.retired[0].root; r != nil {
-			r.Close()
-		}
-		d.retired = d.retired[1:]
-	}
-}
+func (d *sparse) trim(*snapshot) {}
 
-func (d *sparse) grow(int64) error { return nil }
+func (d *sparse) headerFits(int64) error { return nil }
 
-func (d *sparse) rollback(b *Batch) {
-	if b.f.broken != nil {
-		return // perhaps the stored index names them
-	}
-	for _, x := range b.put {
-		d.root.remove(chunkFile(x.off))
+func (d *sparse) rollback(tx *transaction) {
+	for _, x := range tx.written {
+		d.root.Remove(chunkFile(x.Off))
 	}
 }
 
@@ -316,7 +268,7 @@ func (d *sparse) stored(s *snapshot, enough int64) int64 {
 // size measures the files of the directory.
 func (d *sparse) size(*snapshot) (int64, error) {
 	sum := int64(0)
-	files, err := d.root.readDir()
+	files, err := d.root.ReadDir()
 	for _, x := range files {
 		if fi, err := x.Info(); err == nil && fi.Mode().IsRegular() {
 			sum += fi.Size()
@@ -325,18 +277,59 @@ func (d *sparse) size(*snapshot) (int64, error) {
 	return sum, err
 }
 
+func (d *sparse) reopen(bool) (*reopened, error) {
+	r := &reopened{same: true, root: d.root}
+	err := d.followName(r)
+	if err != nil {
+		return nil, err
+	}
+	file, err := r.root.Open(indexFile, os.O_RDONLY, 0)
+	if err != nil {
+		r.close(false)
+		return nil, err
+	}
+	r.src, r.file = file, file
+	fi, err := file.Stat()
+	if err != nil {
+		r.close(false)
+		return nil, err
+	}
+	r.size = fi.Size()
+	return r, nil
+}
+
+// followName opens the directory that has the name of the frame, if it is another one than that of d.
+func (d *sparse) followName(r *reopened) error {
+	was, err := d.root.Stat()
+	if err != nil {
+		return err
+	}
+	is, err := d.sys.Stat(d.dir)
+	if err != nil || d.sys.Same(was, is) {
+		return err
+	}
+	r.same = false
+	r.root, err = d.sys.OpenRoot(d.dir)
+	return err
+}
+
+func (d *sparse) adopt(r *reopened, old, s *snapshot) {
+	d.scanned, d.shared, d.takenBy, d.taken = false, false, nil, nil
+	d.pending.Forget()
+	if s.root = r.root; !r.same {
+		d.pending.Add(old, nil, d.root)
+		d.root = r.root
+	}
+}
+
 func (d *sparse) close() error {
 	var err error
 	if d.root != nil {
 		err = d.root.Close()
 	}
-	for _, r := range d.retired {
-		if r.root != nil {
-			r.root.Close()
-		}
-	}
-	if d.temp != "" { // never committed
-		err = errors.Join(err, d.sys.removeAll(d.temp))
+	d.pending.Close()
+	if d.temp.Temp != "" { // never committed
+		err = errors.Join(err, d.sys.RemoveAll(d.temp.Temp))
 	}
 	return err
 }

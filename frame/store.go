@@ -1,45 +1,84 @@
 package frame
 
 import (
-	"context"
 	"io"
 
-	"github.com/goblosc/blosc2/frame/internal/crc32c"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/meta"
 )
 
-// store keeps the chunks, index and trailer of a frame: in one contiguous storage, or in the files of a directory.
-// Methods other than open and stored are called by one goroutine at a time.
+// store keeps the chunks, index and trailer of a frame: in one contiguous storage, or in the files of a directory. It
+// knows snapshots, which are values, and not the frame: it returns what it has done. Methods other than open, stored and
+// size are called by one goroutine at a time.
 type store interface {
 	// open says where the chunk of an entry that is not special can be read. next is the entry of the following
 	// chunk, a hint for the size, or negative.
 	open(s *snapshot, e, next entry) (source, error)
-	// put writes a chunk that no commit names yet.
-	put(b *Batch, c []byte) (entry, error)
-	// drop notes that the chunk of an entry will not be named any more after the commit.
-	drop(b *Batch, e entry, size int64)
-	// commit makes b.next the state of the frame: after it, the stored bytes are those of the new state, and
-	// before it, whatever happens, those of the old one.
-	commit(b *Batch) error
-	// grow tells whether the header may take n bytes, which chunks of older states may still use.
-	grow(n int64) error
-	// share notes that a chunk is referenced more than once from now on: then space that one entry gives up may be in use.
-	share()
-	// rollback forgets what put wrote.
-	rollback(b *Batch)
-	// reclaim gives back space that no reader uses any more. It may make another snapshot of the same state.
-	reclaim(f *Frame)
 	// stored returns how many of the bytes of a state are evidence (see coder.Evidence), or that enough are. Any
 	// goroutine may call it.
 	stored(s *snapshot, enough int64) int64
-	// size returns how many bytes are there, those that no state uses included. Any goroutine may call it.
+	// size returns how many bytes are stored, those that no state uses included. Any goroutine may call it.
 	size(s *snapshot) (int64, error)
-	// compact gives back what b.cur does not use. b has no edits.
-	compact(ctx context.Context, b *Batch) error
-	// refresh returns the state that is stored, and now itself when it is that. What the store knows of free space and
-	// older states counts no more then. edit tells that the frame may be written to: no other process is using it.
-	refresh(f *Frame, now *snapshot, edit bool) (*snapshot, error)
+
+	// headerFits returns an error if a header of n bytes would cover chunks of older states that are in use.
+	headerFits(n int64) error
+	// put writes a chunk that no commit references yet.
+	put(tx *transaction, c []byte) (entry, error)
+	// free records that the chunk of an entry will not be referenced after the commit.
+	free(tx *transaction, e entry, size int64)
+	// share records that a chunk is referenced more than once from now on: then space that one entry frees may be in use.
+	share()
+	// makeRoom returns the transaction that must be committed before this one, or nil.
+	makeRoom(tx *transaction) *transaction
+	// commit stores tx.next: after it, the stored bytes are those of the new state, and before it, whatever happens, those
+	// of the old one. If it is not known which of them they are, tx.unknown is set.
+	commit(tx *transaction) error
+	// rollback frees what put wrote.
+	rollback(tx *transaction)
+	// reclaim frees the space of older states that have no readers any more. It may return a transaction that is to be
+	// committed so that more can be given back. now is nil when the frame is closed.
+	reclaim(now *snapshot) *transaction
+	// trim gives free space at the end back to the system. now is nil when the frame is closed.
+	trim(now *snapshot)
+
+	// reopen opens what has the name of the frame now: what the store has, or what another process has put in its place.
+	reopen(write bool) (*reopened, error)
+	// adopt makes s, which was read from r, the newest state in place of old. What the store knows of free space and
+	// older states counts no more then.
+	adopt(r *reopened, old, s *snapshot)
 	close() error
+}
+
+// transaction is what a store knows of a batch.
+type transaction struct {
+	cur  *snapshot // what readers see; nil before the first commit
+	next *snapshot // what the commit makes
+
+	written []storage.Extent // where chunks were written; of files, the numbers
+	freed   []storage.Extent // chunks of cur that next does not have
+	end     int64            // contiguous frames: where the newest bytes end
+	size    sizeEstimate     // of the chunks that are still to come
+
+	tail    []byte // index, checksums and trailer, as they will be stored
+	tailAt  int64  // where the tail must go; 0 = where there is room
+	unknown error  // why it is not known whether cur or next is stored, or that a journal is left
+}
+
+// encodeTail makes the tail of tx.next.
+func (tx *transaction) encodeTail(p *coder.Pool) (err error) {
+	s := tx.next
+	var index []byte
+	if tx.tailAt == 0 { // else the tail of an empty frame only moves, and its checksums stay
+		if index, err = s.index.append(nil, p); err == nil {
+			err = s.seal(index, p)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	tx.tail, err = meta.AppendTrailer(index, s.vlmeta)
+	return err
 }
 
 // source is where the bytes of a chunk are.
@@ -48,69 +87,8 @@ type source struct {
 	at    io.ReaderAt
 	off   int64 // of the chunk
 	size  int64 // at most so many bytes
-	guess int64 // likely so many, or 0
+	guess int64 // an estimate of the size, or 0
 	close io.Closer
-}
-
-// openChunk opens chunk i of a snapshot, which is not a special entry, into r. want is the share of it that will be
-// read. The source must be closed when r is not used any more.
-func (f *Frame) openChunk(s *snapshot, w *worker, r *coder.Reader, i int, want float64) (io.Closer, error) {
-	next := entry(-1)
-	if i+1 < s.index.n {
-		next = s.index.at(i + 1)
-	}
-	check := f.mustCheck(s, i, want)
-	if check {
-		want = 1
-	}
-	e := s.index.at(i)
-	src, err := f.store.open(s, e, next)
-	if err != nil {
-		return nil, f.chunkError(s, i, err)
-	}
-	switch {
-	case src.mem != nil:
-		err = w.Open(r, src.mem)
-	case check:
-		w.sum = summing{r: src.at, next: src.off}
-		err = w.OpenAt(r, &w.sum, src.off, src.size, src.guess, want)
-	default:
-		err = w.OpenAt(r, src.at, src.off, src.size, src.guess, want)
-	}
-	if err == nil {
-		err = s.checkChunk(i, r.Header())
-	}
-	if err == nil && check {
-		sum := uint32(0)
-		if src.mem != nil {
-			sum = crc32c.Checksum(r.Raw())
-		} else {
-			sum = w.sum.of(r.Raw())
-			w.sum.r = nil
-		}
-		if sum == s.index.sums[i] {
-			f.noteChecked(s, i)
-		} else {
-			err = ErrChecksum
-		}
-	}
-	if err != nil {
-		closeSource(src.close)
-		return nil, f.chunkError(s, i, err)
-	}
-	return src.close, nil
-}
-
-// chunkError says which chunk an error belongs to.
-func (f *Frame) chunkError(s *snapshot, i int, err error) error {
-	off := int64(-1)
-	if e := s.index.at(i); e >= 0 {
-		off = int64(e)
-		if !s.sparse {
-			off += int64(s.headerLen)
-		}
-	}
-	return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: off, Err: err}
 }
 
 // closeSource closes what openChunk returned.
@@ -118,4 +96,47 @@ func closeSource(c io.Closer) {
 	if c != nil {
 		c.Close()
 	}
+}
+
+// reopened is what has the name of a frame now.
+type reopened struct {
+	same    bool             // it is what the store has
+	src     io.ReaderAt      // of header, index and trailer
+	base    int64            // of the frame in src
+	size    int64            // of src
+	segment *storage.Segment // contiguous frames
+	root    storage.Root     // sparse frames
+	file    io.Closer        // sparse frames: src
+}
+
+// close closes what is not used any more. adopted says that the store has the rest now.
+func (r *reopened) close(adopted bool) {
+	closeSource(r.file)
+	switch {
+	case r.same || adopted:
+	case r.root != nil:
+		r.root.Close()
+	default:
+		r.segment.Close()
+	}
+}
+
+// sizeEstimate estimates how many bytes the chunks of an Encode will take.
+type sizeEstimate struct {
+	all             int64 // size of their content; 0 = unknown
+	stored, content int64 // of the chunks so far
+}
+
+// add counts a chunk.
+func (l *sizeEstimate) add(stored, content int) {
+	l.stored += int64(stored)
+	l.content += int64(content)
+}
+
+// left returns how many bytes will probably follow the chunks so far.
+func (l *sizeEstimate) left() int64 {
+	if l.content == 0 || l.content >= l.all {
+		return 0
+	}
+	return int64(float64(l.stored) / float64(l.content) * float64(l.all-l.content) * 17 / 16)
 }

@@ -23,17 +23,17 @@ import (
 func checkSums(t testing.TB, f *Frame) {
 	t.Helper()
 	s := f.snap.Load()
-	if !s.sums.kept() || s.sums.fault != nil {
-		t.Fatalf("no checksums: %+v", s.sums)
+	if !s.checksums.kept() || s.checksums.fault != nil {
+		t.Fatalf("no checksums: %+v", s.checksums)
 	}
-	if s.index.list != nil && len(s.index.sums) != len(s.index.list) {
-		t.Fatalf("%d checksums for %d chunks", len(s.index.sums), len(s.index.list))
+	if s.index.list != nil && len(s.index.checksums) != len(s.index.list) {
+		t.Fatalf("%d checksums for %d chunks", len(s.index.checksums), len(s.index.list))
 	}
 	for i, e := range s.index.list {
 		raw, err := f.RawChunk(nil, i)
 		must(t, err)
-		if want := crc32.Checksum(raw, crc32.MakeTable(crc32.Castagnoli)); e >= 0 && s.index.sums[i] != want || e < 0 && s.index.sums[i] != 0 {
-			t.Fatalf("chunk %d: checksum %#x, want %#x", i, s.index.sums[i], want)
+		if want := crc32.Checksum(raw, crc32.MakeTable(crc32.Castagnoli)); e >= 0 && s.index.checksums[i] != want || e < 0 && s.index.checksums[i] != 0 {
+			t.Fatalf("chunk %d: checksum %#x, want %#x", i, s.index.checksums[i], want)
 		}
 	}
 }
@@ -77,7 +77,7 @@ func TestChecksumsModel(t *testing.T) {
 			m.check(t, c, rng)
 			checkSums(t, c)
 			must(t, f.SetChecksums(context.Background(), false))
-			if f = reopen(f); f.Info().Checksums || f.snap.Load().index.sums != nil {
+			if f = reopen(f); f.Info().Checksums || f.snap.Load().index.checksums != nil {
 				t.Error("the checksums are still there")
 			}
 			m.check(t, f, rng)
@@ -253,7 +253,7 @@ func foreign(t testing.TB, b []byte, change func(b *Batch) error) []byte {
 	f, err := EditStorage(m, nil)
 	must(t, err)
 	must(t, f.edit(func(b *Batch) error {
-		b.next.sums, b.next.index.sums = nil, nil
+		b.next.checksums, b.next.index.checksums = nil, nil
 		return change(b)
 	}))
 	return m.Bytes()
@@ -448,6 +448,42 @@ func BenchmarkVerify(b *testing.B) {
 				}
 				b.ReportMetric(float64(len(all))/float64(f.Info().CBytes), "ratio")
 			})
+		}
+	}
+}
+
+// counting counts the reads and the bytes that are read.
+type counting struct {
+	io.ReaderAt
+	calls int
+	n     int64
+}
+
+func (c *counting) ReadAt(p []byte, off int64) (int, error) {
+	c.calls++
+	c.n += int64(len(p))
+	return c.ReaderAt.ReadAt(p, off)
+}
+
+// TestChecksumsPartial reads one block of a large chunk: the first time all of it, later only what is needed.
+func TestChecksumsPartial(t *testing.T) {
+	p := make([]byte, 1<<20)
+	rng := newRand(1)
+	for i := range p {
+		p[i] = byte(rng.Uint32())
+	}
+	f, err := CreateMemory(&Options{Checksums: true, CParams: chunk.CParams{BlockSize: 1 << 14}}, func(b *Batch) error { return b.Append(p) })
+	must(t, err)
+	b, err := f.AppendTo(nil)
+	must(t, err)
+	src := &counting{ReaderAt: bytes.NewReader(b)}
+	f, err = NewReader(src, int64(len(b)), &Options{Verify: true})
+	must(t, err)
+	for i, most := range []int64{1<<20 + 1<<16, 1 << 16, 1 << 16} {
+		src.n = 0
+		got, err := f.ReadBlock(nil, 0, 5)
+		if err != nil || !bytes.Equal(got, p[5<<14:6<<14]) || src.n > most || i == 0 && src.n < 1<<20 {
+			t.Errorf("read %d: %d bytes: %v", i, src.n, err)
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/trap"
 )
 
@@ -172,7 +173,7 @@ func TestWaitForLock(t *testing.T) {
 				t.Error(err)
 			}
 			must(t, f.Append(stamped(1, 10)))
-			if f.lock.held || f.lock.readers != 0 || f.lock.writer || f.lock.waiting {
+			if f.lock.InUse() {
 				t.Errorf("the lock is held: %+v", f.lock)
 			}
 		}
@@ -182,7 +183,7 @@ func TestWaitForLock(t *testing.T) {
 		release := holdLock(t, name, "read")
 		soonCanceled(t, "Begin", func(ctx context.Context) error { return waitCalls["Begin"](ctx, f) })
 		release()
-		if err := v.Decode(noContext, &rangePlan{s: v.s, dst: make([]byte, 40)}, 1000, 0); err != nil || !f.lock.held {
+		if err := v.Decode(noContext, &rangePlan{s: v.s, dst: make([]byte, 40)}, 1000, 0); err != nil || !f.lock.Held() {
 			t.Error(err)
 		}
 		v.Release()
@@ -219,7 +220,7 @@ func TestCloseRaces(t *testing.T) {
 			f, err := Create(name, o, fill)
 			must(t, err)
 			must(t, f.Close())
-			o.Mmap, o.Verify, o.Locking = kind == "mmap", kind != "mmap", strings.HasPrefix(kind, "locked") && canLock
+			o.Mmap, o.Verify, o.Locking = kind == "mmap", kind != "mmap", strings.HasPrefix(kind, "locked") && storage.CanLock
 			rounds := 60
 			if testing.Short() {
 				rounds = 15

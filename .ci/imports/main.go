@@ -39,7 +39,10 @@ var layers = map[string]struct{ ours, others []string }{
 	"meta":    {nil, []string{"github.com/vmihailenco/msgpack/v5"}},
 	"chunk":   {[]string{"codec", "internal/coder", "internal/task"}, nil},
 	"frame": {[]string{"chunk", "meta", "internal/coder", "internal/engine", "internal/ndcopy", "internal/sched", "internal/task",
-		"internal/race", "internal/cpu"}, []string{"golang.org/x/sys/windows"}},
+		"internal/race", "internal/cpu", "frame/internal/storage", "frame/internal/blockcache", "frame/internal/crc32c"}, nil},
+	"frame/internal/storage":    {[]string{"internal/coder", "frame/internal/crc32c"}, []string{"golang.org/x/sys/windows"}},
+	"frame/internal/blockcache": {},
+	"frame/internal/crc32c":     {[]string{"internal/race", "internal/cpu"}, nil},
 	"ndarray": {[]string{"frame", "meta", "chunk", "internal/coder", "internal/engine", "internal/ndcopy", "internal/sched",
 		"internal/filters", "internal/task", "internal/race", "internal/cpu"}, nil},
 

@@ -44,6 +44,6 @@ func TestRepair(t *testing.T) {
 		t.Error("other content")
 	}
 	write([]byte("nothing of use"))
-	fails(t, 1, "no sound chunk", "", "repair", array, fixed+"2")
+	fails(t, 1, "no intact chunk", "", "repair", array, fixed+"2")
 	fails(t, 2, "missing", "", "repair", array)
 }

@@ -72,7 +72,7 @@ func (p *Pool) room(dst []byte, h *Header, src []byte) ([]byte, error) {
 	if cap(dst)-len(dst) >= n {
 		return grow(dst, n), nil
 	}
-	if limit, ok := p.o.allows(int64(n), freeBytes, h, nil, 0, src); !ok || n > math.MaxInt-len(dst) {
+	if limit, ok := p.o.allows(int64(n), FreeBytes, h, nil, 0, src); !ok || n > math.MaxInt-len(dst) {
 		return dst, headerError(4, ErrTooLarge, "%d bytes decoded from %d, Options.MaxBytes allows %d", n, h.CBytes, limit)
 	}
 	return grow(dst, n), nil

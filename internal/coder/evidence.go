@@ -7,8 +7,8 @@ import "io"
 // pages: a page with one of them counts as a whole. Memory follows from one rule: without Options.MaxBytes, it may be 64
 // MiB, or 4096 times the evidence.
 const (
-	freeBytes    = 64 << 20 // of memory that need no evidence
-	memoryRatio  = 4096     // bytes of memory for each byte of evidence
+	FreeBytes    = 64 << 20 // of memory that need no evidence
+	MemoryRatio  = 4096     // bytes of memory for each byte of evidence
 	evidencePage = 4096
 	evidenceStep = 16 * evidencePage // bytes that are looked at in one read
 	evidenceLook = 64 << 20          // bytes that are looked at in all, unless more than a quarter of that is sought
@@ -43,7 +43,7 @@ func Evidence(src io.ReaderAt, off, n, enough int64) int64 {
 // together: if they are no more than maxBytes (Options.MaxBytes; 0 is 64 MiB, and below 0 there is no limit), or if enough
 // of them are evidence: one in 4096, or with a limit of the caller one in two.
 func MayRead(src io.ReaderAt, off, n, maxBytes int64) bool {
-	most, ratio := int64(freeBytes), int64(memoryRatio)
+	most, ratio := int64(FreeBytes), int64(MemoryRatio)
 	if maxBytes > 0 {
 		most, ratio = maxBytes, 2
 	}

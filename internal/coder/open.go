@@ -48,7 +48,7 @@ func (w *Worker) openParts(r *Reader) error {
 		if w.o.Postfilter == nil {
 			return nil // no block is ever in memory
 		}
-		return w.checkBlock(r, h.BlockSize, freeBytes)
+		return w.checkBlock(r, h.BlockSize, FreeBytes)
 	}
 	if h.nblocks == 0 {
 		return nil

@@ -49,12 +49,12 @@ func (o *Options) allows(n, floor int64, h *Header, src io.ReaderAt, off int64, 
 		if src == nil {
 			src = memory(mem)
 		}
-		need := (n-1)/memoryRatio + 1
+		need := (n-1)/MemoryRatio + 1
 		limit = floor
 		if need <= int64(h.CBytes) {
-			limit = max(floor, memoryRatio*Evidence(src, off, int64(h.CBytes), need))
+			limit = max(floor, MemoryRatio*Evidence(src, off, int64(h.CBytes), need))
 		} else {
-			limit = max(floor, memoryRatio*int64(h.CBytes))
+			limit = max(floor, MemoryRatio*int64(h.CBytes))
 		}
 	}
 	return limit, n <= limit

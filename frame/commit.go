@@ -1,0 +1,153 @@
+package frame
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/goblosc/blosc2/internal/task"
+)
+
+// Begin starts a batch. End it with Commit or Rollback. It waits until an open batch of this handle has ended, and with
+// Options.Locking until no other process reads or edits. ctx bounds only this waiting: the batch does not keep it. Errors
+// are ErrReadOnly, ErrClosed, those of the lock file and of the context.
+func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
+	ctx = task.Context(ctx)
+	if err := f.mu.lock(ctx); err != nil {
+		return nil, err
+	}
+	begun := false
+	defer func() {
+		if !begun {
+			f.endBatch()
+		}
+	}()
+	cur := f.snap.Load()
+	switch {
+	case !f.beginBatch():
+		return nil, f.errClosed()
+	case !f.writable:
+		return nil, f.error(ErrReadOnly)
+	case f.broken != nil:
+		return nil, f.error(fmt.Errorf("an earlier commit failed partway; close and reopen the frame: %w", f.broken))
+	}
+	if err := f.lock.Edit(ctx, lockUser{f}); err != nil {
+		return nil, err
+	}
+	f.reclaim()
+	if s := f.snap.Load(); s != nil { // reclaim may have moved parts of it
+		cur = s
+	}
+	begun = true
+	return &Batch{f: f, transaction: transaction{cur: cur, next: cur.successor()}}, nil
+}
+
+// Commit makes the batch the state of the frame. When it fails, the frame is as it was before; if it is not sure that
+// what is stored is as before too, the frame takes no more edits until it is opened again.
+func (b *Batch) Commit() error {
+	if b.done {
+		return b.errDone()
+	}
+	defer b.Rollback() // unless the commit succeeds
+	if b.err != nil {
+		return b.err
+	}
+	if b.f.isClosed() {
+		return b.f.errClosed()
+	}
+	if err := b.settle(); err != nil {
+		return err
+	}
+	if err := b.f.commit(&b.transaction); err != nil {
+		return b.f.wrap("commit", -1, err)
+	}
+	b.done = true
+	defer b.f.endBatch()
+	b.f.reclaim()
+	return nil
+}
+
+// Rollback forgets the batch. After Commit it does nothing, so that it can be deferred.
+func (b *Batch) Rollback() {
+	if b.done {
+		return
+	}
+	b.done = true
+	defer b.f.endBatch()
+	b.f.rollback(&b.transaction)
+	b.f.reclaim()
+}
+
+// settle makes number of bytes and of chunks agree. They can differ only when the header of a frame with chunks of
+// variable size was wrong.
+func (b *Batch) settle() error {
+	s := b.next
+	if s.index.n == 0 {
+		s.nbytes = 0
+	} else if s.nbytes <= 0 {
+		return b.f.wrap("header", offNBytes, corrupt("%d bytes in %d chunks", s.nbytes, s.index.n))
+	}
+	return nil
+}
+
+// edit runs one edit as a batch of its own.
+func (f *Frame) edit(change func(b *Batch) error) error {
+	return f.editContext(context.Background(), change)
+}
+
+// editContext is edit with a context for waiting.
+func (f *Frame) editContext(ctx context.Context, change func(b *Batch) error) error {
+	b, err := f.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.Rollback()
+	if err := change(b); err != nil {
+		return err
+	}
+	return b.Commit()
+}
+
+// commit makes tx.next the state of the frame. If it fails, the frame is in the state before. If the stored frame may have
+// changed all the same, it takes no more edits.
+func (f *Frame) commit(tx *transaction) error {
+	// The bytes after the chunks: index, checksums, trailer. Nothing is written yet.
+	if err := tx.encodeTail(f.plain); err != nil {
+		return err
+	}
+	// A frame without chunks has its trailer right after the header. If the new header is longer, move the trailer first.
+	if first := f.store.makeRoom(tx); first != nil {
+		if err := f.commit(first); err != nil {
+			return err
+		}
+		tx.cur = first.next
+	}
+	// The store writes, in this order: the bytes after the chunks, a journal if one is needed, the header.
+	defer func() { f.fail(tx.unknown) }() // also after a panic of storage
+	if err := f.store.commit(tx); err != nil {
+		return err
+	}
+	// From here on readers see the new state.
+	tx.next.draft, tx.next.origin = false, f.findOrigin(tx.next)
+	f.publish(tx.cur, tx.next)
+	return nil
+}
+
+// rollback gives back the space of the chunks that a transaction has written.
+func (f *Frame) rollback(tx *transaction) {
+	if f.broken == nil { // else what is stored may name them
+		f.store.rollback(tx)
+	}
+}
+
+// reclaim gives back space that no reader uses any more.
+func (f *Frame) reclaim() {
+	if f.broken != nil {
+		return // nobody knows which state is stored
+	}
+	if tx := f.store.reclaim(f.snap.Load()); tx != nil {
+		f.commit(tx) // if it fails, the frame is intact as it is, or f.broken says that it may not be
+	}
+	if f.broken == nil {
+		f.store.trim(f.snap.Load())
+	}
+}

@@ -1,0 +1,102 @@
+// Package blockcache keeps decoded blocks.
+package blockcache
+
+import (
+	"container/list"
+	"sync"
+)
+
+// Cache keeps decoded blocks of one state of a frame, those that were asked for last. It may be used by any number of
+// goroutines. Its lock is held for looking up and for putting in, never while a block is decoded or copied: blocks in it
+// do not change, and what is thrown out stays with those who still read it.
+type Cache[S comparable] struct {
+	most int64 // bytes of blocks
+
+	mu     sync.Mutex
+	state  S // the state; no other has blocks here
+	blocks map[Key]*list.Element
+	order  list.List // of *cached, that of the last use first
+	size   int64
+}
+
+// Key identifies a block of a state.
+type Key struct{ Chunk, Block int }
+
+type cached struct {
+	key  Key
+	data []byte
+}
+
+// New returns a cache of that many bytes, or nil if it is none. A nil Cache may be cleared.
+func New[S comparable](most int64) *Cache[S] {
+	if most <= 0 {
+		return nil
+	}
+	return &Cache[S]{most: most, blocks: map[Key]*list.Element{}}
+}
+
+// Get returns a block of a state, or nil.
+func (c *Cache[S]) Get(state S, key Key) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.state != state {
+		return nil
+	}
+	e := c.blocks[key]
+	if e == nil {
+		return nil
+	}
+	c.order.MoveToFront(e)
+	return e.Value.(*cached).data
+}
+
+// Put keeps a block of a state, which is the newest, and throws out others to make room.
+func (c *Cache[S]) Put(state S, key Key, data []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.state != state {
+		c.reset()
+		c.state = state
+	}
+	if c.blocks[key] != nil || int64(len(data)) > c.most {
+		return
+	}
+	c.blocks[key] = c.order.PushFront(&cached{key, data})
+	c.size += int64(len(data))
+	for c.size > c.most {
+		old := c.order.Remove(c.order.Back()).(*cached)
+		delete(c.blocks, old.key)
+		c.size -= int64(len(old.data))
+	}
+}
+
+// Most returns how many bytes of blocks the cache may have.
+func (c *Cache[S]) Most() int64 { return c.most }
+
+// Keys returns the blocks in the cache, that of the last use first.
+func (c *Cache[S]) Keys() []Key {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var keys []Key
+	for e := c.order.Front(); e != nil; e = e.Next() {
+		keys = append(keys, e.Value.(*cached).key)
+	}
+	return keys
+}
+
+// Clear forgets everything.
+func (c *Cache[S]) Clear() {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reset()
+}
+
+func (c *Cache[S]) reset() {
+	var none S
+	c.state, c.size = none, 0
+	clear(c.blocks)
+	c.order.Init()
+}

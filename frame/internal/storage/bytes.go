@@ -1,0 +1,123 @@
+// Package storage holds what frames need of files, directories and memory. It knows bytes, offsets, names and syncs, and
+// nothing of frames.
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/goblosc/blosc2/internal/coder"
+)
+
+// Bytes is frame.Storage.
+type Bytes interface {
+	io.ReaderAt
+	io.WriterAt
+	io.Closer
+	Size() (int64, error)
+	Truncate(size int64) error
+	Sync() error
+}
+
+// WritableFile is the Bytes of a file.
+type WritableFile struct{ File }
+
+// Size returns the size of the file.
+func (f WritableFile) Size() (int64, error) {
+	fi, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return fi.Size(), nil
+}
+
+// ReadOnlyFile is the Bytes of a file that is only read.
+type ReadOnlyFile struct{ WritableFile }
+
+// WriteAt returns ErrReadOnly.
+func (ReadOnlyFile) WriteAt([]byte, int64) (int, error) { return 0, ErrReadOnly }
+
+// Truncate returns ErrReadOnly.
+func (ReadOnlyFile) Truncate(int64) error { return ErrReadOnly }
+
+// Sync returns ErrReadOnly.
+func (ReadOnlyFile) Sync() error { return ErrReadOnly }
+
+// OpenFile opens a file of a directory.
+func OpenFile(in Directory, name string, write bool) (Bytes, error) {
+	flag := os.O_RDONLY
+	if write {
+		flag = os.O_RDWR
+	}
+	f, err := in.Open(name, flag, 0)
+	switch {
+	case err != nil:
+		return nil, err
+	case write:
+		return WritableFile{f}, nil
+	}
+	return ReadOnlyFile{WritableFile{f}}, nil
+}
+
+// readerBytes is an io.ReaderAt as Bytes.
+type readerBytes struct {
+	io.ReaderAt
+	size int64
+}
+
+// FromReader returns the first size bytes of r as Bytes that are only read. Close does nothing.
+func FromReader(r io.ReaderAt, size int64) Bytes { return readerBytes{r, size} }
+
+func (r readerBytes) Size() (int64, error)               { return r.size, nil }
+func (r readerBytes) WriteAt([]byte, int64) (int, error) { return 0, ErrReadOnly }
+func (r readerBytes) Truncate(int64) error               { return ErrReadOnly }
+func (r readerBytes) Sync() error                        { return ErrReadOnly }
+func (r readerBytes) Close() error                       { return nil }
+
+// IsFile reports whether r is a file that is not mapped. Only files of the system are fast at reading a few bytes.
+func IsFile(r io.ReaderAt) bool {
+	switch r.(type) {
+	case WritableFile, ReadOnlyFile:
+		return true
+	}
+	return false
+}
+
+// CreateNew creates a file. A file or link of that name, which a crash may have left, is removed, not opened.
+func CreateNew(r Root, name string) (File, error) {
+	const flag = os.O_RDWR | os.O_CREATE | os.O_EXCL
+	f, err := r.Open(name, flag, 0o666)
+	if !errors.Is(err, fs.ErrExist) {
+		return f, err
+	}
+	fi, err := r.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if t := fi.Mode().Type(); t != 0 && t != fs.ModeSymlink {
+		return nil, &fs.PathError{Op: "create", Path: name, Err: corrupt("in its place is what is %w", ErrNotFile)}
+	}
+	if err := r.Remove(name); err != nil {
+		return nil, err
+	}
+	return r.Open(name, flag, 0o666)
+}
+
+// ReadAll reads n bytes at off. n was checked against the size of the storage.
+func ReadAll(src io.ReaderAt, off, n int64) ([]byte, error) {
+	if n > int64(^uint(0)>>1) {
+		return nil, fmt.Errorf("%d bytes: %w", n, coder.ErrTooLarge)
+	}
+	b := make([]byte, n)
+	got, err := src.ReadAt(b, off)
+	if got == len(b) {
+		return b, nil
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		return nil, corrupt("the file ends at byte %d", off+int64(got))
+	}
+	return nil, err
+}

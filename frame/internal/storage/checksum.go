@@ -1,0 +1,55 @@
+package storage
+
+import (
+	"io"
+
+	"github.com/goblosc/blosc2/frame/internal/crc32c"
+)
+
+// ChecksumReader reads from r and makes the checksum of what it has read, while it is in the nearest cache.
+type ChecksumReader struct {
+	r    io.ReaderAt
+	next int64 // where what it has read ends
+	n    int   // how much that is
+	sum  uint32
+}
+
+// NewChecksumReader returns a reader of r that begins at off.
+func NewChecksumReader(r io.ReaderAt, off int64) ChecksumReader {
+	return ChecksumReader{r: r, next: off}
+}
+
+// checksumPart is how much it reads at a time. Other than files may need long for every read: from these it reads all
+// that is asked for.
+const checksumPart = 256 << 10
+
+// ReadAt reads from where it has read to, or else makes no checksum any more.
+func (c *ChecksumReader) ReadAt(p []byte, off int64) (n int, err error) {
+	if off != c.next {
+		c.next = -1
+		return c.r.ReadAt(p, off)
+	}
+	most := len(p)
+	if _, fast := c.r.(File); fast {
+		most = checksumPart
+	}
+	for full := true; full && n < len(p) && err == nil; {
+		part := p[n:]
+		part = part[:min(most, len(part))]
+		var k int
+		k, err = c.r.ReadAt(part, off+int64(n))
+		c.sum = crc32c.Update(c.sum, part[:k])
+		n += k
+		full = k == len(part)
+	}
+	c.next, c.n = off+int64(n), c.n+n
+	return n, err
+}
+
+// Of returns the checksum of b, which begins where it began to read.
+func (c *ChecksumReader) Of(b []byte) uint32 {
+	if c.next >= 0 && c.n == len(b) {
+		return c.sum
+	}
+	return crc32c.Checksum(b)
+}

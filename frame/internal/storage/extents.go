@@ -1,0 +1,165 @@
+package storage
+
+import (
+	"io"
+	"iter"
+	"slices"
+)
+
+// Extent is a range of bytes.
+type Extent struct{ Off, End int64 }
+
+// Len returns the number of bytes.
+func (x Extent) Len() int64 { return x.End - x.Off }
+
+// Overlaps reports whether x and y have a byte in common.
+func (x Extent) Overlaps(y Extent) bool { return max(x.Off, y.Off) < min(x.End, y.End) }
+
+// FreeList is the free space of a storage: extents that neither overlap nor touch, in no order.
+type FreeList []Extent
+
+// Add adds free space, joined with what it touches.
+func (f *FreeList) Add(x Extent) {
+	if x.Off >= x.End {
+		return
+	}
+	kept := (*f)[:0]
+	for _, y := range *f {
+		switch {
+		case y.End == x.Off:
+			x.Off = y.Off
+		case x.End == y.Off:
+			x.End = y.End
+		default:
+			kept = append(kept, y)
+		}
+	}
+	*f = append(kept, x)
+}
+
+// Reserve takes x out of the free space.
+func (f *FreeList) Reserve(x Extent) {
+	if !slices.ContainsFunc(*f, x.Overlaps) {
+		return
+	}
+	var kept []Extent
+	for _, y := range *f {
+		if y.Off < min(y.End, x.Off) {
+			kept = append(kept, Extent{y.Off, min(y.End, x.Off)})
+		}
+		if max(y.Off, x.End) < y.End {
+			kept = append(kept, Extent{max(y.Off, x.End), y.End})
+		}
+	}
+	*f = kept
+}
+
+// Allocate takes n bytes of the first extent that is large enough, after cutting off what is before from.
+func (f *FreeList) Allocate(from, n int64) (Extent, bool) {
+	for i := range *f {
+		x := &(*f)[i]
+		if x.Off < from {
+			x.Off = min(from, x.End)
+		}
+		if x.Len() >= n {
+			off := x.Off
+			if x.Off += n; x.Off == x.End {
+				*f = slices.Delete(*f, i, i+1)
+			}
+			return Extent{off, off + n}, true
+		}
+	}
+	return Extent{}, false
+}
+
+// Len returns the number of free bytes.
+func (f FreeList) Len() int64 {
+	sum := int64(0)
+	for _, x := range f {
+		sum += x.Len()
+	}
+	return sum
+}
+
+// Owner is a state that uses extents.
+type Owner interface {
+	InUse() bool // it has readers
+}
+
+// Pending holds pending frees: extents that become free when the readers of a state, and of all states before it, are
+// gone.
+type Pending[O Owner] []pendingFree[O]
+
+type pendingFree[O Owner] struct {
+	owner    O
+	extents  []Extent
+	replaced io.Closer // a storage or directory in whose place another one is now; nil if there is none
+}
+
+// Add adds the extents that no state after owner uses. replaced may be nil; it is closed when owner is not in use.
+func (p *Pending[O]) Add(owner O, extents []Extent, replaced io.Closer) {
+	*p = append(*p, pendingFree[O]{owner, extents, replaced})
+}
+
+// Release yields the extents that are not in use any more, which then are not pending.
+func (p *Pending[O]) Release() iter.Seq[Extent] {
+	return func(yield func(Extent) bool) {
+		for len(*p) > 0 && !(*p)[0].owner.InUse() {
+			first := (*p)[0]
+			*p = (*p)[1:]
+			for _, x := range first.extents {
+				if !yield(x) {
+					return
+				}
+			}
+			if first.replaced != nil {
+				first.replaced.Close() // nothing was written to it since it was synced
+			}
+		}
+	}
+}
+
+// All yields all extents with their owners.
+func (p Pending[O]) All() iter.Seq2[O, Extent] {
+	return func(yield func(O, Extent) bool) {
+		for _, r := range p {
+			for _, x := range r.extents {
+				if !yield(r.owner, x) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Owners yields the states that wait for their readers.
+func (p Pending[O]) Owners() iter.Seq[O] {
+	return func(yield func(O) bool) {
+		for _, r := range p {
+			if !yield(r.owner) {
+				return
+			}
+		}
+	}
+}
+
+// Overlaps reports whether x overlaps a pending extent.
+func (p Pending[O]) Overlaps(x Extent) bool {
+	return slices.ContainsFunc(p, func(r pendingFree[O]) bool { return slices.ContainsFunc(r.extents, x.Overlaps) })
+}
+
+// Forget forgets the extents: nobody knows what is stored there now.
+func (p Pending[O]) Forget() {
+	for i := range p {
+		p[i].extents = nil
+	}
+}
+
+// Close closes the storage that was replaced.
+func (p Pending[O]) Close() {
+	for _, r := range p {
+		if r.replaced != nil {
+			r.replaced.Close()
+		}
+	}
+}

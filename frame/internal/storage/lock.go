@@ -1,0 +1,362 @@
+package storage
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Lock keeps the processes that use a frame from disturbing each other. It is C-Blosc2's protocol: a file beside a
+// contiguous frame, NAME.b2lock, or in the directory of a sparse one, .b2lock,
+//
+//	bytes 0-7    not used, or not there; where the system locks ranges of bytes, byte 0 is what is locked
+//	bytes 8-15   how often the lock was taken for editing, in the byte order of the machine; 0 when not there
+//
+// on which processes take a lock of the system: readers share it, an editor has it alone. The editor adds one to the
+// counter before it writes anything. If the counter differs from the one seen last, the frame may have changed.
+//
+// All goroutines of one handle have one Lock. While a batch has it for editing, they go on reading the states from
+// before. To change a shared lock into that of an editor, or back, it is given up for a moment, in which another
+// process may edit what a goroutine is reading: Intact notices that.
+//
+// Nobody waits inside the operating system for the lock, which could not be interrupted: take tries again and again.
+//
+// A nil *Lock is that of a frame without locking. Its methods do nothing.
+type Lock struct {
+	path string
+	File *os.File
+
+	mu      sync.Mutex // never held while waiting
+	seq     uint64     // the counter as the current state has it
+	epoch   uint64     // of the states that other processes have not written over
+	readers int
+	locked  bool // the lock of the operating system; readers may have lost it to an editor of another process
+	waiting bool // an editor waits for it; new readers let it go first
+	writer  bool
+}
+
+// User is the frame that a Lock belongs to.
+type User interface {
+	// Closed returns an error if the frame is closed.
+	Closed() error
+	// Follow makes the stored state the current one, and reports whether it is another one than before, which then has
+	// this epoch. edit says that the lock is held for editing.
+	Follow(edit bool, epoch uint64) (changed bool, err error)
+}
+
+// take calls try until it returns true or an error, or ctx is done, with pauses between.
+func (l *Lock) take(ctx context.Context, try func() (bool, error)) error {
+	const first, longest = 100 * time.Microsecond, 10 * time.Millisecond
+	for pause := first; ; pause = min(pause+pause/4, longest) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if ok, err := try(); ok || err != nil {
+			return err
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+		}
+	}
+}
+
+// LockName returns the name of the lock file of a frame.
+func LockName(name string, sparse bool) string {
+	if sparse {
+		return filepath.Join(name, ".b2lock")
+	}
+	return name + ".b2lock"
+}
+
+// OpenLock opens the lock file of a frame, and creates it if it does not exist. r is the directory of a sparse frame, else
+// nil. With edit the counter can be written.
+func OpenLock(sys System, name string, r Root, edit bool) (*Lock, error) {
+	l := &Lock{path: LockName(name, r != nil)}
+	in, file := Directory(sys), l.path
+	if r != nil {
+		in, file = r, filepath.Base(l.path)
+	}
+	f, err := openLockFile(in, file, edit)
+	if err != nil {
+		return nil, l.error(err)
+	}
+	var ok bool
+	if l.File, ok = f.(*os.File); !ok {
+		f.Close()
+		return nil, l.error(errors.ErrUnsupported)
+	}
+	if n, err := countNames(l.File); edit && (n > 1 || err != nil) {
+		f.Close()
+		return nil, l.error(cmp.Or(err, fmt.Errorf("the file has %d names, so writing to it would change another file; if no process uses the frame, remove it", n)))
+	}
+	return l, nil
+}
+
+// openLockFile opens a regular file, but not through a symbolic link, or creates it. It does not open before lstat has
+// seen a regular file, and returns no other file than that: opening a device may have effects.
+func openLockFile(in Directory, name string, edit bool) (File, error) {
+	flag := os.O_RDONLY | noFollow
+	if edit {
+		flag = os.O_RDWR | noFollow
+	}
+	const tries = 10 // other processes may create, remove or exchange it meanwhile
+	for range tries {
+		was, err := in.Lstat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			f, err := in.Open(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+			if errors.Is(err, fs.ErrExist) {
+				continue
+			}
+			return f, err
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !was.Mode().IsRegular() {
+			return nil, ErrNotFile
+		}
+		f, err := in.Open(name, flag, 0)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		is, err := f.Stat()
+		if err == nil && os.SameFile(was, is) {
+			return f, nil
+		}
+		f.Close()
+	}
+	return nil, fmt.Errorf("another file at each of %d tries: %w", tries, ErrChanged)
+}
+
+// error says what an error belongs to.
+func (l *Lock) error(err error) error { return fmt.Errorf("frame: lock %s: %w", l.path, err) }
+
+// count reads the counter.
+func (l *Lock) count() (uint64, error) {
+	var b [8]byte
+	n, err := l.File.ReadAt(b[:], 8)
+	switch {
+	case n == len(b):
+		return binary.NativeEndian.Uint64(b[:]), nil
+	case errors.Is(err, io.EOF):
+		return 0, nil
+	}
+	return 0, l.error(err)
+}
+
+// Begin takes the lock for opening the frame, which may write when it is opened for editing; End gives it back.
+func (l *Lock) Begin(edit bool) error {
+	if l == nil {
+		return nil
+	}
+	err := l.take(context.Background(), func() (bool, error) { return TryLockFile(l.File, edit) })
+	if err != nil {
+		return l.error(err)
+	}
+	l.seq, err = l.count()
+	return err
+}
+
+// End ends what Begin began.
+func (l *Lock) End() {
+	if l != nil {
+		UnlockFile(l.File)
+	}
+}
+
+// Close gives up the lock and the system's lock, if it is held.
+func (l *Lock) Close() {
+	if l != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.File.Close()
+	}
+}
+
+// Held reports whether this handle has the system's lock.
+func (l *Lock) Held() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.locked
+}
+
+// InUse reports whether the lock is held, waited for, or has readers, which may have lost it to another process.
+func (l *Lock) InUse() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.readers != 0 || l.locked || l.writer || l.waiting
+}
+
+// Share takes the lock for reading, and follows what other processes have done.
+func (l *Lock) Share(ctx context.Context, u User) error {
+	if l == nil {
+		return nil
+	}
+	return l.take(ctx, func() (bool, error) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if err := u.Closed(); err != nil {
+			return false, err
+		}
+		if !l.locked {
+			if ok, err := l.shareNew(u); !ok || err != nil {
+				return false, err
+			}
+		}
+		l.readers++
+		return true, nil
+	})
+}
+
+// shareNew tries to take the lock of the operating system for reading.
+func (l *Lock) shareNew(u User) (bool, error) {
+	if l.waiting {
+		return false, nil
+	}
+	if ok, err := TryLockFile(l.File, false); err != nil {
+		return false, l.errorOf(u, err)
+	} else if !ok {
+		return false, nil
+	}
+	l.locked = true
+	seq, err := l.count()
+	if err == nil && seq != l.seq {
+		err = l.follow(u, seq, false)
+	}
+	if err != nil && l.readers == 0 {
+		l.release()
+	}
+	return true, err
+}
+
+// release gives the lock of the operating system up.
+func (l *Lock) release() {
+	l.locked = false
+	UnlockFile(l.File)
+}
+
+// Unshare ends what Share began.
+func (l *Lock) Unshare() {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.readers--; l.readers == 0 && !l.writer {
+		l.release()
+	}
+}
+
+// errorOf is an error of the lock, or that of a closed frame, where the file is closed too.
+func (l *Lock) errorOf(u User, err error) error {
+	if closed := u.Closed(); closed != nil {
+		return closed
+	}
+	return l.error(err)
+}
+
+// follow makes the state that is stored when the counter is seq the current one. The system's lock is held.
+func (l *Lock) follow(u User, seq uint64, edit bool) error {
+	changed, err := u.Follow(edit, l.epoch+1)
+	if err != nil {
+		return err
+	}
+	l.seq = seq
+	if changed {
+		l.epoch++
+	}
+	return nil
+}
+
+// Edit takes the lock for editing, and follows what other processes have done. EndEdit must follow, also after an error.
+func (l *Lock) Edit(ctx context.Context, u User) error {
+	if l == nil {
+		return nil
+	}
+	err := l.take(ctx, func() (bool, error) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if err := u.Closed(); err != nil {
+			return false, err
+		}
+		ok, err := TryLockFile(l.File, true)
+		// Where it fails, a shared lock is gone, too. Were it taken again before the next try, two processes that read
+		// and edit would keep each other from editing.
+		l.locked, l.writer, l.waiting = ok, ok, !ok && err == nil
+		return ok, err
+	})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waiting = false; err != nil {
+		l.shareAgain()
+		if ctx.Err() != nil {
+			return err
+		}
+		return l.errorOf(u, err)
+	}
+	seq, err := l.count()
+	if err != nil {
+		return err
+	}
+	if _, err := l.File.WriteAt(binary.NativeEndian.AppendUint64(nil, seq+1), 8); err != nil {
+		return l.error(err)
+	}
+	if seq == l.seq {
+		l.seq++
+		return nil
+	}
+	return l.follow(u, seq+1, true)
+}
+
+// EndEdit ends what Edit began, also when that failed.
+func (l *Lock) EndEdit() {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.writer {
+		return
+	}
+	l.writer = false
+	if l.shareAgain(); !l.locked {
+		UnlockFile(l.File)
+	}
+}
+
+// shareAgain tries to take the lock for those who are reading, after an editor of this handle has had it.
+func (l *Lock) shareAgain() {
+	l.locked = false
+	if l.readers > 0 {
+		ok, err := TryLockFile(l.File, false)
+		l.locked = ok && err == nil
+	}
+}
+
+// Intact reports whether no other process may have written over the state of an epoch while it was read.
+func (l *Lock) Intact(u User, epoch uint64) (bool, error) {
+	if l == nil {
+		return true, nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	seq, err := l.count()
+	if err != nil {
+		return false, l.errorOf(u, err)
+	}
+	return seq == l.seq && epoch == l.epoch, nil
+}

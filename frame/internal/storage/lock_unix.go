@@ -1,0 +1,54 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package storage
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// CanLock reports whether this system has locks of files.
+const CanLock = true
+
+// TryLockFile takes the lock of the operating system on a file, in place of the one that f has, or returns false if
+// others hold it. Then the one that f had is gone, too.
+func TryLockFile(f *os.File, exclusive bool) (bool, error) {
+	how := syscall.LOCK_SH
+	if exclusive {
+		how = syscall.LOCK_EX
+	}
+	err := flock(f, how|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		UnlockFile(f) // some systems keep the old one
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// countNames returns the number of names that a file has: one, and one more for each hard link.
+func countNames(f *os.File) (uint64, error) {
+	fi, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return uint64(fi.Sys().(*syscall.Stat_t).Nlink), nil
+}
+
+// UnlockFile gives the lock on a file up.
+func UnlockFile(f *os.File) error { return flock(f, syscall.LOCK_UN) }
+
+func flock(f *os.File, how int) error {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	e := conn.Control(func(fd uintptr) {
+		for {
+			if err = syscall.Flock(int(fd), how); !errors.Is(err, syscall.EINTR) {
+				return
+			}
+		}
+	})
+	return errors.Join(e, err)
+}

@@ -1,0 +1,52 @@
+package storage
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// CanLock reports whether this system has locks of files.
+const CanLock = true
+
+// TryLockFile takes the lock of the operating system on a file, in place of the one that f has, or returns false if
+// others hold it. Then the one that f had is gone, too.
+func TryLockFile(f *os.File, exclusive bool) (bool, error) {
+	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
+	if exclusive {
+		flags |= windows.LOCKFILE_EXCLUSIVE_LOCK
+	}
+	UnlockFile(f) // else it would be in its own way; fails when there is none
+	err := withHandle(f, func(h windows.Handle) error {
+		return windows.LockFileEx(h, flags, 0, 1, 0, new(windows.Overlapped))
+	})
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// countNames returns the number of names that a file has: one, and one more for each hard link.
+func countNames(f *os.File) (uint64, error) {
+	var info windows.ByHandleFileInformation
+	err := windows.GetFileInformationByHandle(windows.Handle(f.Fd()), &info)
+	return uint64(info.NumberOfLinks), err
+}
+
+// UnlockFile gives the lock on a file up.
+func UnlockFile(f *os.File) error {
+	return withHandle(f, func(h windows.Handle) error {
+		return windows.UnlockFileEx(h, 0, 1, 0, new(windows.Overlapped))
+	})
+}
+
+// withHandle calls do with the handle of f, which is not closed meanwhile. It fails with os.ErrClosed after Close.
+func withHandle(f *os.File, do func(h windows.Handle) error) error {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	e := conn.Control(func(fd uintptr) { err = do(windows.Handle(fd)) })
+	return errors.Join(e, err)
+}

@@ -1,0 +1,176 @@
+package storage
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// System is what storage in files and directories needs of the operating system. Tests have one that fails.
+//
+// Its names come from the caller, and symbolic links in them are followed. Files inside an opened directory are reached
+// through a Root instead, which does not leave the directory.
+type System interface {
+	Directory
+	OpenRoot(dir string) (Root, error)
+	Mkdir(name string, mode fs.FileMode) error
+	RemoveAll(name string) error
+	Stat(name string) (fs.FileInfo, error)
+	Resolve(name string) (string, error) // follows symbolic links
+	Same(a, b fs.FileInfo) bool
+}
+
+// Root is an opened directory. Its names are those of files in the directory. It keeps to the directory that was opened,
+// even when another one gets the name.
+type Root interface {
+	Directory
+	io.Closer
+	ReadDir() ([]fs.DirEntry, error)
+	Stat() (fs.FileInfo, error) // of the directory
+	Sync() error                // makes the names in the directory last
+}
+
+// Directory is what a System and a Root have in common. Neither Open with O_EXCL nor Rename, Remove and Lstat follow a
+// symbolic link at the end of a name.
+type Directory interface {
+	Open(name string, flag int, mode fs.FileMode) (File, error)
+	Rename(old, name string) error
+	Remove(name string) error
+	Lstat(name string) (fs.FileInfo, error)
+}
+
+// File is an opened file or directory.
+type File interface {
+	io.ReaderAt
+	io.WriterAt
+	io.Closer
+	Stat() (fs.FileInfo, error)
+	Chmod(mode fs.FileMode) error
+	Truncate(size int64) error
+	Sync() error
+}
+
+// ErrNotFile is the error for a name that leads to something else than a file.
+var ErrNotFile = errors.New("not a regular file")
+
+// OS is the operating system.
+type OS struct{}
+
+func (OS) Open(name string, flag int, mode fs.FileMode) (File, error) {
+	return openKind(name, flag, regularOrDir,
+		func(flag int) (*os.File, error) { return os.OpenFile(name, flag, mode) },
+		func() (fs.FileInfo, error) { return os.Stat(name) })
+}
+
+func (OS) OpenRoot(dir string) (Root, error) {
+	r, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return osRoot{r}, nil
+}
+
+func (OS) Mkdir(name string, mode fs.FileMode) error { return os.Mkdir(name, mode) }
+func (OS) Rename(old, name string) error             { return os.Rename(old, name) }
+func (OS) Remove(name string) error                  { return os.Remove(name) }
+func (OS) RemoveAll(name string) error               { return os.RemoveAll(name) }
+func (OS) Stat(name string) (fs.FileInfo, error)     { return os.Stat(name) }
+func (OS) Lstat(name string) (fs.FileInfo, error)    { return os.Lstat(name) }
+func (OS) Resolve(name string) (string, error)       { return filepath.EvalSymlinks(name) }
+func (OS) Same(a, b fs.FileInfo) bool                { return os.SameFile(a, b) }
+
+// osRoot is a directory of the operating system.
+type osRoot struct{ dir *os.Root }
+
+// Open follows a symbolic link only to a file in the directory, and not with O_EXCL. What is not a regular file is
+// ErrCorrupt: nothing else belongs there under the name of a file.
+func (r osRoot) Open(name string, flag int, mode fs.FileMode) (File, error) {
+	f, err := openKind(name, flag, fs.FileMode.IsRegular,
+		func(flag int) (*os.File, error) { return r.dir.OpenFile(name, flag, mode) },
+		func() (fs.FileInfo, error) { return r.dir.Stat(name) })
+	if err == nil {
+		return f, nil
+	}
+	if fi, e := r.dir.Lstat(name); e == nil && flag&os.O_EXCL == 0 && !fi.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: name, Err: corrupt("%w", ErrNotFile)}
+	}
+	return nil, r.inDir(err)
+}
+
+func (r osRoot) Rename(old, name string) error { return r.inDir(r.dir.Rename(old, name)) }
+func (r osRoot) Remove(name string) error      { return r.inDir(r.dir.Remove(name)) }
+func (r osRoot) Stat() (fs.FileInfo, error)    { return r.dir.Stat(".") }
+func (r osRoot) Sync() error                   { return SyncOpened(r.dir.Open(".")) }
+func (r osRoot) Close() error                  { return r.dir.Close() }
+
+func (r osRoot) Lstat(name string) (fs.FileInfo, error) {
+	fi, err := r.dir.Lstat(name)
+	return fi, r.inDir(err)
+}
+
+func (r osRoot) ReadDir() ([]fs.DirEntry, error) { return fs.ReadDir(r.dir.FS(), ".") }
+
+// inDir returns an error of the os.Root with the name of the directory.
+func (r osRoot) inDir(err error) error {
+	switch e := err.(type) {
+	case *fs.PathError:
+		e.Path = filepath.Join(r.dir.Name(), e.Path)
+	case *os.LinkError:
+		e.Old, e.New = filepath.Join(r.dir.Name(), e.Old), filepath.Join(r.dir.Name(), e.New)
+	}
+	return err
+}
+
+func regularOrDir(m fs.FileMode) bool { return m.IsRegular() || m.IsDir() }
+
+// openKind opens a file whose mode fits. It checks the mode of the opened file, as the name may get another file at any
+// time, and does not wait for the other end of a named pipe.
+func openKind(name string, flag int, fits func(fs.FileMode) bool, open func(flag int) (*os.File, error), stat func() (fs.FileInfo, error)) (File, error) {
+	if noWait == 0 { // open may wait
+		if fi, err := stat(); err == nil && flag&os.O_EXCL == 0 && !fits(fi.Mode()) {
+			return nil, &fs.PathError{Op: "open", Path: name, Err: ErrNotFile}
+		}
+	}
+	f, err := open(flag | noWait)
+	if mustWait(err) { // for the lease of another process, which only regular files have
+		if fi, e := stat(); e == nil && fi.Mode().IsRegular() {
+			f, err = open(flag)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	fi, err := f.Stat()
+	if err == nil && !fits(fi.Mode()) {
+		err = &fs.PathError{Op: "open", Path: name, Err: ErrNotFile}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// SyncDir makes the entry of name in its directory last.
+func SyncDir(sys System, name string, noSync bool) error {
+	if noSync || runtime.GOOS == "windows" { // there a directory cannot be synced
+		return nil
+	}
+	return SyncOpened(sys.Open(filepath.Dir(name), os.O_RDONLY, 0))
+}
+
+// SyncOpened syncs a directory that was just opened, and closes it. err is that of opening it.
+func SyncOpened[F File](dir F, err error) error {
+	if err != nil {
+		return err
+	}
+	// Some systems cannot sync a directory; then there is nothing more to do.
+	if err := dir.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrInvalid) {
+		dir.Close()
+		return err
+	}
+	return dir.Close()
+}

@@ -1,0 +1,126 @@
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"runtime"
+)
+
+// Temp is a new file or directory that has a temporary name beside its final one until it is published.
+type Temp struct {
+	Sys    System
+	Name   string // the final one
+	Temp   string // the temporary one; empty once it has the final one
+	NoSync bool
+}
+
+// CreateTemp creates a file under a temporary name.
+func CreateTemp(sys System, name string, noSync bool) (f WritableFile, t Temp, err error) {
+	t, err = newTemp(sys, name, noSync, func(temp string) (err error) {
+		f.File, err = sys.Open(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		return err
+	})
+	return f, t, err
+}
+
+// CreateTempDir creates a directory under a temporary name, and opens it.
+func CreateTempDir(sys System, name string, noSync bool) (Root, Temp, error) {
+	t, err := newTemp(sys, name, noSync, func(temp string) error { return sys.Mkdir(temp, 0o777) })
+	if err != nil {
+		return nil, t, err
+	}
+	r, err := sys.OpenRoot(t.Temp)
+	if err != nil {
+		sys.Remove(t.Temp)
+	}
+	return r, t, err
+}
+
+// newTemp calls create with temporary names, until one does not exist.
+func newTemp(sys System, name string, noSync bool, create func(temp string) error) (Temp, error) {
+	for {
+		t := Temp{sys, name, fmt.Sprintf("%s.%08x.tmp", name, rand.Uint32()), noSync}
+		if err := create(t.Temp); !errors.Is(err, fs.ErrExist) {
+			return t, err
+		}
+	}
+}
+
+// PublishFile gives the file b its name and returns it, opened anew where the system does not rename open files. Where
+// that fails it returns b, which may be closed.
+func (t *Temp) PublishFile(b Bytes) (Bytes, error) {
+	if runtime.GOOS != "windows" {
+		return b, t.replace()
+	}
+	was, err := b.(WritableFile).Stat()
+	if err = errors.Join(err, b.Close()); err != nil {
+		return b, err
+	}
+	if err := t.replace(); err != nil {
+		return b, err
+	}
+	f, err := t.Sys.Open(t.Name, os.O_RDWR, 0)
+	if err != nil {
+		return b, err
+	}
+	is, err := f.Stat()
+	if err == nil && !t.Sys.Same(was, is) {
+		err = fmt.Errorf("another file has taken the place of the new one: %w", ErrChanged)
+	}
+	return WritableFile{f}, err
+}
+
+// PublishDir gives the directory r its name and returns it, opened anew, as not all systems rename an opened directory. It
+// returns nil if it is closed and cannot be opened.
+func (t *Temp) PublishDir(r Root) (Root, error) {
+	was, err := r.Stat()
+	err = errors.Join(err, r.Close())
+	if err == nil {
+		err = t.replace()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r, err = t.Sys.OpenRoot(t.Name); err != nil {
+		return nil, err
+	}
+	is, err := r.Stat()
+	if err == nil && !t.Sys.Same(was, is) {
+		err = fmt.Errorf("another directory has taken the place of the new one: %w", ErrChanged)
+	}
+	return r, err
+}
+
+// replace gives what has the temporary name the name of what it replaces, if anything is there. Only a file in place of a
+// file is replaced in one step.
+func (t *Temp) replace() error {
+	fi, err := t.Sys.Lstat(t.Name)
+	tempInfo, tempErr := t.Sys.Lstat(t.Temp)
+	if tempErr != nil {
+		return tempErr
+	}
+	old := ""
+	if err == nil && (fi.IsDir() || tempInfo.IsDir()) {
+		old = t.Temp + ".old"
+		if err := t.Sys.Rename(t.Name, old); err != nil {
+			return err
+		}
+	}
+	if err := t.Sys.Rename(t.Temp, t.Name); err != nil {
+		if old != "" {
+			err = errors.Join(err, t.Sys.Rename(old, t.Name))
+		}
+		return err
+	}
+	if old != "" {
+		t.Sys.RemoveAll(old) // what stays is only waste
+	}
+	if err := SyncDir(t.Sys, t.Name, t.NoSync); err != nil {
+		return err
+	}
+	t.Temp = ""
+	return nil
+}

@@ -1,0 +1,131 @@
+package frame
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"sync"
+)
+
+// Storage holds the bytes of a contiguous frame. ReadAt is called by any number of goroutines, also while one
+// goroutine at a time calls the other methods. It may then cover bytes that are just being written; what it returns
+// for those does not matter.
+type Storage interface {
+	io.ReaderAt
+	io.WriterAt
+	io.Closer
+	// Size returns the number of bytes there.
+	Size() (int64, error)
+	// Truncate cuts the end off.
+	Truncate(size int64) error
+	// Sync returns when all that was written will survive a power cut.
+	Sync() error
+}
+
+// Memory is a Storage in memory. The zero value is empty and ready for use. Frames read its bytes without copying.
+type Memory struct {
+	mu sync.RWMutex
+	b  []byte
+}
+
+// NewMemory returns a Memory that holds b and from now on owns it.
+func NewMemory(b []byte) *Memory { return &Memory{b: b} }
+
+// Bytes returns the bytes that it holds. They are the Memory's own: do not change them, and expect them to change
+// when a frame in it is edited.
+func (m *Memory) Bytes() []byte {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.b
+}
+
+// view returns bytes [off, off+n), or nil when they are not all there.
+func (m *Memory) view(off, n int64) []byte {
+	b := m.Bytes()
+	if off < 0 || off > int64(len(b)) || n > int64(len(b))-off {
+		return nil
+	}
+	return b[off : off+n : off+n]
+}
+
+// ReadAt implements io.ReaderAt.
+func (m *Memory) ReadAt(p []byte, off int64) (int, error) {
+	b := m.Bytes()
+	if off < 0 {
+		return 0, fmt.Errorf("reading at %d: %w", off, ErrBounds)
+	}
+	if off >= int64(len(b)) {
+		return 0, io.EOF
+	}
+	n := copy(p, b[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// WriteAt implements io.WriterAt; writing past the end makes it longer.
+func (m *Memory) WriteAt(p []byte, off int64) (int, error) {
+	const most = int64(^uint(0) >> 1)
+	if off < 0 || off > most-int64(len(p)) {
+		return 0, fmt.Errorf("writing at %d: %w", off, ErrBounds)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if end := int(off) + len(p); end > len(m.b) {
+		had := len(m.b)
+		if end > cap(m.b) {
+			m.grow(end, 0)
+		}
+		m.b = m.b[:end]
+		if int(off) > had {
+			clear(m.b[had:off])
+		}
+	}
+	return copy(m.b[off:], p), nil
+}
+
+// grow makes room for n bytes, and for some more: for an estimate of what is to come, or twice as many as there are.
+// Smaller steps copy the frame several times over.
+func (m *Memory) grow(n int, estimate int64) {
+	const most = 1 << 29
+	if estimate > int64(n) && estimate <= most {
+		n = int(estimate)
+	} else if len(m.b) < most {
+		n = max(n, 2*len(m.b))
+	}
+	b := make([]byte, len(m.b), n)
+	copy(b, m.b)
+	m.b = b
+}
+
+// reserve makes room for n bytes if there is none, and then for as many as an estimate says.
+func (m *Memory) reserve(n, estimate int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if n > int64(cap(m.b)) && n <= math.MaxInt {
+		m.grow(int(n), estimate)
+	}
+}
+
+// Size returns the number of bytes.
+func (m *Memory) Size() (int64, error) { return int64(len(m.Bytes())), nil }
+
+// Truncate cuts the end off.
+func (m *Memory) Truncate(size int64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if size < 0 || size > int64(len(m.b)) {
+		return fmt.Errorf("truncating %d bytes to %d: %w", len(m.b), size, ErrBounds)
+	}
+	m.b = m.b[:size]
+	return nil
+}
+
+// Sync does nothing.
+func (m *Memory) Sync() error { return nil }
+
+// Close does nothing; the bytes stay.
+func (m *Memory) Close() error { return nil }
+
+var _ Storage = (*Memory)(nil)

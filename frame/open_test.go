@@ -1,0 +1,436 @@
+package frame
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// renamed returns a frame with another name, of the same length, in place of one.
+func renamed(t *testing.T, b []byte, from, to string) []byte {
+	t.Helper()
+	if n := bytes.Count(b, []byte(from)); n != 1 || len(from) != len(to) {
+		t.Fatalf("%q occurs %d times", from, n)
+	}
+	return bytes.Replace(b, []byte(from), []byte(to), 1)
+}
+
+// TestChecksumLayerRenamed changes the name of the layer with the checksums, which hid them before.
+func TestChecksumLayerRenamed(t *testing.T) {
+	b := renamed(t, checkedFrame(t), ChecksumLayer, "b2crc32b")
+	if list := faults(t, b); len(list) != 1 || !errors.Is(list[0], ErrChecksum) || !strings.Contains(list[0].Error(), "b2crc32b") {
+		t.Errorf("Verify: %v", list)
+	}
+	if _, err := FromBytes(b, &Options{Verify: true}); !errors.Is(err, ErrChecksum) {
+		t.Errorf("opening with Options.Verify: %v", err)
+	}
+	f, err := FromBytes(b, nil)
+	must(t, err)
+	must(t, f.Close())
+}
+
+// TestChecksumLayerDropped lets the trailer say that it has fewer layers, or none.
+func TestChecksumLayerDropped(t *testing.T) {
+	b := checkedFrame(t)
+	at := bytes.LastIndex(b, []byte{0xde, 0, 3}) // the count of layers: checksums, v, empty
+	if at < 0 {
+		t.Fatal("no count")
+	}
+	b[at+2] = 0
+	if list := faults(t, b); len(list) != 1 || !errors.Is(list[0], ErrCorrupt) || !strings.Contains(list[0].Error(), "trailer") {
+		t.Errorf("Verify: %v", list)
+	}
+	if _, err := FromBytes(b, &Options{Verify: true}); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("opening with Options.Verify: %v", err)
+	}
+}
+
+// TestChecksumRecordCopy keeps a copy of the record under another name, which is not a fault while the checksums are
+// there.
+func TestChecksumRecordCopy(t *testing.T) {
+	f, err := EditStorage(NewMemory(checkedFrame(t)), nil)
+	must(t, err)
+	defer f.Close()
+	record, err := f.VLMeta(ChecksumLayer)
+	must(t, err)
+	must(t, f.SetVLMeta("copy", record))
+	must(t, f.Verify(context.Background(), func(err error) error { return err }))
+}
+
+// plainFrame makes a frame without checksums.
+func plainFrame(t *testing.T) []byte {
+	t.Helper()
+	f, err := CreateMemory(&Options{ChunkSize: 64}, func(b *Batch) error { return b.Append(make([]byte, 64)) })
+	must(t, err)
+	b, err := f.AppendTo(nil)
+	must(t, err)
+	return b
+}
+
+// TestRequireChecksums opens frames with and without checksums, and with stale ones.
+func TestRequireChecksums(t *testing.T) {
+	ctx, o := context.Background(), &Options{RequireChecksums: true}
+	_, err := FromBytes(plainFrame(t), o)
+	if !errors.Is(err, ErrChecksum) || !strings.Contains(err.Error(), "the frame has no checksums, Options.RequireChecksums asks for them") {
+		t.Errorf("without checksums: %v", err)
+	}
+	b := checkedFrame(t)
+	f, err := FromBytes(b, o)
+	must(t, err)
+	if !f.Options().Verify {
+		t.Error("it does not imply Verify")
+	}
+	// A library that knows nothing of checksums changes a variable-length metalayer, or adds one.
+	for _, edit := range []func(s *snapshot){
+		func(s *snapshot) { s.vlmeta[findLayer(s.vlmeta, "v")].Name = "w" },
+		func(s *snapshot) {
+			s.vlmeta = append(s.vlmeta, meta.Layer{Name: "w", Content: s.vlmeta[findLayer(s.vlmeta, "v")].Content})
+		},
+	} {
+		g, err := FromBytes(slices.Clone(b), nil)
+		must(t, err)
+		s := g.snap.Load()
+		edit(s)
+		trailer, err := meta.AppendTrailer(nil, s.vlmeta)
+		must(t, err)
+		c := slices.Concat(b[:s.frameLen-int64(s.trailerLen)], trailer)
+		s.frameLen = int64(len(c))
+		head, err := appendHeader(s)
+		must(t, err)
+		copy(c, head)
+		if _, err := FromBytes(c, o); !errors.Is(err, ErrChecksum) {
+			t.Errorf("a stale layer: %v", err)
+		}
+		if _, err := FromBytes(c, &Options{Verify: true}); err != nil {
+			t.Errorf("a stale layer, which Options.Verify compares when it is read: %v", err)
+		}
+	}
+	m, err := CreateMemory(o, func(b *Batch) error { return b.Append(make([]byte, 64)) })
+	must(t, err)
+	defer m.Close()
+	if !m.Info().Checksums {
+		t.Error("a new frame has no checksums")
+	}
+	for what, err := range map[string]error{
+		"SetChecksums": m.SetChecksums(ctx, false), "DeleteVLMeta": m.DeleteVLMeta(ChecksumLayer),
+	} {
+		if !errors.Is(err, ErrParam) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	must(t, m.Append(make([]byte, 64)))
+	if !m.Info().Checksums {
+		t.Error("the checksums are gone")
+	}
+}
+
+// TestRequireChecksumsRefresh lets another handle remove the checksums.
+func TestRequireChecksumsRefresh(t *testing.T) {
+	ctx := context.Background()
+	kinds := []bool{false}
+	if storage.CanLock {
+		kinds = append(kinds, true)
+	}
+	for _, locking := range kinds {
+		t.Run(fmt.Sprintf("locking=%v", locking), func(t *testing.T) {
+			name := filepath.Join(t.TempDir(), "a")
+			must(t, os.WriteFile(name, checkedFrame(t), 0o666))
+			f, err := Open(name, &Options{RequireChecksums: true, Locking: locking})
+			must(t, err)
+			defer f.Close()
+			g, err := Edit(name, &Options{Locking: locking})
+			must(t, err)
+			defer g.Close()
+			_, err = f.ReadChunk(nil, 0)
+			must(t, err)
+			must(t, g.SetChecksums(ctx, false))
+			if locking {
+				if _, err := f.ReadChunk(nil, 0); !errors.Is(err, ErrChecksum) {
+					t.Errorf("reading: %v", err)
+				}
+			}
+			if _, err := f.Refresh(); !errors.Is(err, ErrChecksum) {
+				t.Errorf("Refresh: %v", err)
+			}
+			must(t, g.SetChecksums(ctx, true))
+			if _, err := f.Refresh(); err != nil {
+				t.Errorf("Refresh, with checksums again: %v", err)
+			}
+		})
+	}
+}
+
+// smallArrayFrame makes a small frame with checksums, the metalayers of an array and one more, an index of stored
+// chunks, and variable-length metalayers.
+func smallArrayFrame(t *testing.T) []byte {
+	t.Helper()
+	a := meta.Array{Shape: []int64{6, 4}, ChunkShape: []int32{2, 4}, BlockShape: []int32{1, 4}, DType: "<i2"}
+	content, err := a.Append(nil)
+	must(t, err)
+	o := &Options{
+		Checksums: true, ChunkSize: 16, CParams: chunk.CParams{TypeSize: 2, BlockSize: 8},
+		Meta: []meta.Layer{{Name: "b2nd", Content: content}, {Name: "unit", Content: []byte{0xa1, 'K'}}},
+	}
+	f, err := CreateMemory(o, func(b *Batch) error {
+		for i := range 3 {
+			if err := b.Append([]byte(strings.Repeat(string(rune('a'+i)), 15) + "z")); err != nil {
+				return err
+			}
+		}
+		return b.SetVLMeta("note", []byte{0xa2, 'h', 'i'})
+	})
+	must(t, err)
+	b, err := f.AppendTo(nil)
+	must(t, err)
+	return b
+}
+
+// readAllOf returns all that a frame says, opened with RequireChecksums, or an error.
+func readAllOf(b []byte) (data, info string, err error) {
+	f, err := FromBytes(b, &Options{RequireChecksums: true, Concurrency: 1})
+	if err != nil {
+		return "", "", err
+	}
+	defer f.Close()
+	var all bytes.Buffer
+	if _, err = f.WriteTo(&all); err != nil {
+		return "", "", err
+	}
+	data = fmt.Sprintf("%d chunks %x %v", f.NumChunks(), all.Bytes(), f.Meta())
+	for _, n := range f.VLMetaNames() {
+		v, err := f.VLMeta(n)
+		if err != nil {
+			return "", "", err
+		}
+		data += fmt.Sprintf(" %s %x", n, v)
+	}
+	if err := f.Verify(context.Background(), func(err error) error { return err }); err != nil {
+		return "", "", err
+	}
+	return data, fmt.Sprintf("%+v", f.Info()), nil
+}
+
+// TestRequireChecksumsFlips flips each bit of a small frame. In metalayers, chunks, index and trailer each flip is
+// reported or changes nothing. The 87 fixed bytes of the header are not covered: the test lists those where a flip
+// changes what Info returns. None changes data or metalayers.
+func TestRequireChecksumsFlips(t *testing.T) {
+	b := smallArrayFrame(t)
+	data, info, err := readAllOf(b)
+	must(t, err)
+	reported, harmless := 0, 0
+	var unnoticed []int // bytes of the fixed header
+	for i := range b {
+		for bit := range 8 {
+			c := slices.Clone(b)
+			c[i] ^= 1 << bit
+			gotData, gotInfo, err := readAllOf(c)
+			switch {
+			case err != nil:
+				reported++
+			case gotData == data && gotInfo == info:
+				harmless++
+			case gotData == data && i < fixedLen:
+				if len(unnoticed) == 0 || unnoticed[len(unnoticed)-1] != i {
+					unnoticed = append(unnoticed, i)
+				}
+			default:
+				t.Errorf("byte %d of %d, bit %d: not reported\n%s\n%s", i, len(b), bit, gotData, gotInfo)
+			}
+		}
+	}
+	t.Logf("%d flips reported, %d harmless", reported, harmless)
+	var want []int
+	for _, field := range [][2]int{
+		{offVersion, 1}, {offCodec, 2}, {offTypeSize, 4}, {offBlockSize, 4}, {offChunkSize + 3, 1}, // of 16 to 0: chunks of their own sizes
+		{offFilters, 6}, {offCodecMeta, 1}, {offMetas, 6}, {offFlags2, 1},
+	} {
+		for i := range field[1] {
+			want = append(want, field[0]+i)
+		}
+	}
+	if !slices.Equal(unnoticed, want) {
+		t.Errorf("fixed header bytes with flips that only change Info: %v, want %v", unnoticed, want)
+	}
+}
+
+// TestLimits opens frames that are as large as the options allow, and larger.
+func TestLimits(t *testing.T) {
+	fixed := []meta.Layer{{Name: "m", Content: make([]byte, 5000)}}
+	list := func(size int) []byte {
+		f, err := CreateMemory(&Options{Meta: fixed, ChunkSize: size}, func(b *Batch) error {
+			for i := range 50 {
+				if err := b.Append(small(i)); err != nil {
+					return err
+				}
+			}
+			return b.SetVLMeta("v", small(1))
+		})
+		must(t, err)
+		b, err := f.AppendTo(nil)
+		must(t, err)
+		return b
+	}
+	one, err := CreateMemory(&Options{ChunkSize: 8}, func(b *Batch) error { return b.FillSpecial(8*50, chunk.Zeros) })
+	must(t, err)
+	uniform, err := one.AppendTo(nil)
+	must(t, err)
+	for _, c := range []struct {
+		what string
+		b    []byte
+		o    Options
+		ok   bool
+	}{
+		{"chunks", list(160), Options{MaxChunks: 50}, true},
+		{"chunks", list(160), Options{MaxChunks: 49}, false},
+		{"chunks of any size", list(200), Options{MaxChunks: 50}, true},
+		{"chunks of any size", list(200), Options{MaxChunks: 49}, false},
+		{"chunks of zeros", uniform, Options{MaxChunks: 50}, true},
+		{"chunks of zeros", uniform, Options{MaxChunks: 49}, false},
+		{"metalayers", list(160), Options{MaxMeta: 5200}, true},
+		{"metalayers", list(160), Options{MaxMeta: 4999}, false},
+		{"trailer", uniform, Options{MaxMeta: 97}, true},
+		{"trailer", uniform, Options{MaxMeta: 34}, false},
+	} {
+		if _, err := FromBytes(c.b, &c.o); (err == nil) != c.ok || err != nil && !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%s, %d chunks, %d bytes allowed: %v", c.what, c.o.MaxChunks, c.o.MaxMeta, err)
+		}
+	}
+}
+
+// BenchmarkCommit appends one chunk to a frame of many and commits: the index is written anew each time.
+func BenchmarkCommit(b *testing.B) {
+	for _, n := range []int{1000, 100_000, 1_000_000} {
+		for _, o := range []Options{{NoSync: true}, {}, {NoSync: true, Checksums: true}} {
+			o.Concurrency, o.CParams = 1, chunk.CParams{TypeSize: 4, Codec: chunk.CodecFromCode(1)}
+			name := map[bool]string{true: "nosync", false: "sync"}[o.NoSync] + map[bool]string{true: "-checksums"}[o.Checksums]
+			b.Run(fmt.Sprintf("%d/%s", n, name), func(b *testing.B) {
+				f, err := Create(b.TempDir()+"/x", &o, func(t *Batch) error {
+					for i := range n {
+						if err := t.Append(small(i)); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+				must(b, err)
+				defer f.Close()
+				p := small(1)
+				b.SetBytes(int64(len(p)))
+				b.ReportAllocs()
+				for b.Loop() {
+					must(b, f.Append(p))
+				}
+			})
+		}
+	}
+}
+
+// mappedFrame makes a frame in a file and opens it as memory.
+func mappedFrame(t *testing.T, o *Options) (f *Frame, data []byte) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "a.b2frame")
+	data = stamped(3, 5000)
+	p := chunk.CParams{TypeSize: 8, BlockSize: 1024}
+	made, err := Create(name, &Options{ChunkSize: 8192, CParams: p, Checksums: true, NoSync: true}, func(b *Batch) error {
+		for piece := range slices.Chunk(data, 8192) {
+			if err := b.Append(piece); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	must(t, err)
+	must(t, made.Close())
+	o.Mmap = true
+	f, err = Open(name, o)
+	must(t, err)
+	return f, data
+}
+
+// TestMmap reads frames of all kinds that are shown as memory, where the system can.
+func TestMmap(t *testing.T) {
+	names, frames := contiguousFixtures(t, 1<<15)
+	for i, b := range frames {
+		name := filepath.Join(t.TempDir(), "f")
+		must(t, os.WriteFile(name, b, 0o666))
+		want, err := FromBytes(b, nil)
+		must(t, err)
+		got, err := Open(name, &Options{Mmap: true})
+		must(t, err)
+		if !bytes.Equal(content(t, got), content(t, want)) {
+			t.Errorf("%s: other content", names[i])
+		}
+		must(t, got.Close())
+	}
+	f, data := mappedFrame(t, &Options{Verify: true})
+	e, err := Edit(f.Path(), nil)
+	must(t, err)
+	more := bytes.Repeat([]byte("more"), 1000)
+	must(t, e.Append(more))
+	must(t, e.Close())
+	// Bytes after the memory are read: those that were appended since.
+	_, err = f.Refresh()
+	must(t, err)
+	if !bytes.Equal(content(t, f), append(data, more...)) {
+		t.Error("other content after an edit")
+	}
+	must(t, f.Close())
+}
+
+// TestMmapClose closes a frame while goroutines read from its memory, which must stay until they have ended.
+func TestMmapClose(t *testing.T) {
+	for range 5 {
+		f, data := mappedFrame(t, &Options{Concurrency: 1})
+		m, ok := f.snap.Load().src.(*storage.Mapped)
+		if !ok {
+			t.Skip("this system shows no files as memory")
+		}
+		var wg sync.WaitGroup
+		began := make(chan bool, 2)
+		for range 2 {
+			wg.Go(func() {
+				got := make([]byte, len(data))
+				for first := true; ; first = false {
+					_, err := f.ReadAt(got, 0)
+					if first {
+						began <- true
+					}
+					if errors.Is(err, ErrClosed) {
+						return
+					}
+					if err != nil || !bytes.Equal(got, data) {
+						t.Error("other content", err)
+						return
+					}
+				}
+			})
+		}
+		v, err := f.View()
+		must(t, err)
+		<-began
+		must(t, f.Close())
+		wg.Wait()
+		if n := m.Uses(); n != 1 {
+			t.Errorf("%d uses of the memory, want that of the view alone", n)
+		}
+		got := make([]byte, len(data))
+		if err := v.Decode(context.Background(), &rangePlan{s: v.s, dst: got}, 1000, 0); err != nil || !bytes.Equal(got, data) {
+			t.Error("a view of a closed frame:", err)
+		}
+		v.Release()
+		if n := m.Uses(); n != 0 || m.Pin() {
+			t.Errorf("%d uses of the memory after the last reader", n)
+		}
+	}
+}

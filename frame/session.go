@@ -1,0 +1,214 @@
+package frame
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// acquire returns the newest snapshot for reading; release it afterwards.
+func (f *Frame) acquire(ctx context.Context) (*snapshot, error) {
+	if err := f.lock.Share(ctx, lockUser{f}); err != nil {
+		return nil, err
+	}
+	for {
+		s := f.snap.Load()
+		if s == nil {
+			f.lock.Unshare()
+			return nil, f.errClosed()
+		}
+		s.readers.Add(1)
+		// A commit may have come between: then space that s names may already be written over.
+		if f.snap.Load() == s && s.pin() {
+			return s, nil
+		}
+		s.readers.Add(-1)
+	}
+}
+
+// release ends the use of a snapshot. It changes *err, of what was read, when another process may have written over the
+// snapshot meanwhile, or the frame was closed.
+func (f *Frame) release(s *snapshot, err *error) {
+	*err = f.afterRead(s, *err)
+	f.unuse(s)
+}
+
+// unuse ends the use of a snapshot.
+func (f *Frame) unuse(s *snapshot) {
+	s.unpin()
+	s.readers.Add(-1)
+	f.lock.Unshare()
+}
+
+// afterRead returns the error of a read, or ErrChanged if another process may have written over the snapshot meanwhile.
+func (f *Frame) afterRead(s *snapshot, err error) error {
+	if ok, e := f.lock.Intact(lockUser{f}, s.epoch); e != nil {
+		err = e
+	} else if !ok {
+		err = f.wrap("chunks", -1, ErrChanged)
+	}
+	return f.orClosed(err)
+}
+
+// lockUser is a frame as its lock file sees it.
+type lockUser struct{ f *Frame }
+
+// Closed implements storage.User.
+func (u lockUser) Closed() error {
+	if u.f.isClosed() {
+		return u.f.errClosed()
+	}
+	return nil
+}
+
+// Follow implements storage.User.
+func (u lockUser) Follow(edit bool, epoch uint64) (changed bool, err error) {
+	now := u.f.snap.Load()
+	if now == nil && edit {
+		return false, nil // a new frame
+	}
+	if now == nil {
+		return false, u.f.errClosed()
+	}
+	s, err := u.f.reload(now, edit)
+	if err != nil || s == now {
+		return false, err
+	}
+	s.epoch = epoch
+	u.f.publish(now, s)
+	return true, nil
+}
+
+// Close releases the frame. It does not wait: reads that are under way, also those of Views, succeed or fail with
+// ErrClosed. An open batch can only be rolled back, and keeps the file open until then. A second Close does nothing.
+func (f *Frame) Close() error {
+	return f.close(func() {
+		if f.writable && f.lock == nil { // else the next batch does it
+			f.reclaim()
+		}
+	}, f.closeStore)
+}
+
+func (f *Frame) closeStore() error {
+	f.lock.Close()
+	return f.store.close()
+}
+
+// endBatch lets the next batch begin, and closes what Close could not.
+func (f *Frame) endBatch() {
+	defer f.mu.unlock()
+	f.lock.EndEdit()
+	f.state.endBatch(f.closeStore)
+}
+
+// Refresh makes what is stored now the state that is read from then on, and reports whether that is another one than
+// before: what another process has committed, or, with C-Blosc2, changed in place. It costs little when nothing has
+// changed. Readers of the state before go on with it; what another process has written over is then wrong or an
+// error, unless both use Options.Locking. With that every read begins with what Refresh does.
+//
+// Without locking, a Refresh in the middle of another process's edit in place may fail, with ErrCorrupt for instance;
+// the state stays the one before, and a later Refresh will do. It waits for an open batch of this handle. Errors are
+// those of opening, and ErrChanged when there is another frame in place of this one.
+func (f *Frame) Refresh() (bool, error) {
+	defer f.cache.Clear() // what was changed in place may not show in the index
+	old := f.snap.Load()
+	if old == nil {
+		return false, f.errClosed()
+	}
+	if f.lock != nil {
+		if err := f.lock.Share(context.Background(), lockUser{f}); err != nil {
+			return false, err
+		}
+		f.lock.Unshare()
+		now := f.snap.Load()
+		return now != nil && now != old, nil
+	}
+	if err := f.mu.lock(context.Background()); err != nil {
+		return false, err
+	}
+	defer f.endBatch()
+	if !f.beginBatch() {
+		return false, f.errClosed()
+	}
+	old = f.snap.Load()
+	const tries = 20
+	for try := 1; ; try++ {
+		s, err := f.reload(old, false)
+		if err == nil {
+			f.publish(old, s)
+			return s != old, nil
+		}
+		if try == tries || !errors.Is(err, ErrCorrupt) {
+			return false, f.orClosed(err)
+		}
+		time.Sleep(time.Millisecond) // an edit is under way, perhaps
+	}
+}
+
+// reload returns the state that is stored, and now itself when it is that. The store has it then. edit says that the
+// frame may be written to: no other process is using it.
+func (f *Frame) reload(now *snapshot, edit bool) (s *snapshot, err error) {
+	r, err := f.store.reopen(f.writable)
+	if err != nil {
+		return nil, err
+	}
+	adopted := false
+	defer func() { r.close(adopted) }()
+	if r.base > r.size {
+		return nil, f.wrap("header", -1, corrupt("offset %d in %d bytes", r.base, r.size))
+	}
+	if r.same && f.unchanged(r, now) {
+		return now, nil
+	}
+	if edit && r.segment != nil {
+		if r.size, err = r.segment.ReplayJournal(r.size); err != nil {
+			return nil, f.wrap("header", -1, err)
+		}
+	}
+	if s, err = f.load(r.src, r.base, r.size-r.base); err != nil {
+		return nil, err
+	}
+	if f.lock == nil && !f.unchanged(r, s) { // perhaps it was being written
+		return nil, f.wrap("header", -1, corrupt("it changes while it is read"))
+	}
+	if s.sparse != now.sparse || s.typeSize != now.typeSize || !slices.Equal(blockShape(s), blockShape(now)) {
+		return nil, f.wrap("header", -1, fmt.Errorf("another frame has taken its place: %w", ErrChanged))
+	}
+	f.store.adopt(r, now, s)
+	adopted = true
+	f.trusted.Store(false)
+	return s, nil
+}
+
+// unchanged reports whether header, index and trailer that are stored are those of s.
+func (f *Frame) unchanged(r *reopened, s *snapshot) bool {
+	const most = 1 << 20 // longer headers are read again
+	if s.headerLen > most {
+		return false
+	}
+	size := r.size - r.base
+	head, err := storage.ReadAll(r.src, r.base, min(int64(s.headerLen), size))
+	if err != nil {
+		return false
+	}
+	h, err := parseHeader(head, size)
+	h.hasVL, h.version = s.hasVL, s.version // they follow from the rest, and are set when it is written
+	if err != nil || h != s.header {
+		return false
+	}
+	layers, err := meta.ParseHeader(head, fixedLen)
+	if err != nil || !slices.EqualFunc(layers, s.meta, sameLayer) {
+		return false
+	}
+	t := s.tail()
+	return s.print.matches(io.NewSectionReader(r.src, r.base+t.Off, t.Len()), t.Len())
+}
+
+func sameLayer(a, b meta.Layer) bool { return a.Name == b.Name && bytes.Equal(a.Content, b.Content) }

@@ -1,0 +1,92 @@
+package frame
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+)
+
+// state says which snapshot a frame is in, and whether it may be edited. Only its methods change it.
+type state struct {
+	snap   atomic.Pointer[snapshot] // nil when closed
+	broken error                    // why it is not known what is stored; then there are no more edits. Only for the holder of the gate
+	closed atomic.Bool              // set with ending held
+
+	ending  sync.Mutex // guards what follows
+	inBatch bool
+}
+
+// set makes s the first snapshot.
+func (st *state) set(s *snapshot) { st.snap.Store(s) }
+
+// publish makes s the newest snapshot in place of old, unless the frame was closed meanwhile.
+func (st *state) publish(old, s *snapshot) { st.snap.CompareAndSwap(old, s) }
+
+// fail records why it is not known what is stored. nil changes nothing.
+func (st *state) fail(unknown error) {
+	if unknown != nil {
+		st.broken = unknown
+	}
+}
+
+func (st *state) isClosed() bool { return st.closed.Load() }
+
+// close closes the frame. Unless a batch is open, it calls shut, after which there is no snapshot any more, and then
+// closeStore, even if storage of the user panics.
+func (st *state) close(shut func(), closeStore func() error) (err error) {
+	st.ending.Lock()
+	defer st.ending.Unlock()
+	if st.isClosed() {
+		return nil
+	}
+	st.closed.Store(true)
+	if st.inBatch {
+		st.snap.Store(nil)
+		return nil
+	}
+	defer func() {
+		st.snap.Store(nil)
+		err = closeStore()
+	}()
+	shut()
+	return nil
+}
+
+// beginBatch records that a batch is open, unless the frame is closed.
+func (st *state) beginBatch() bool {
+	st.ending.Lock()
+	defer st.ending.Unlock()
+	st.inBatch = !st.isClosed()
+	return st.inBatch
+}
+
+// endBatch ends what beginBatch began. If the frame was closed meanwhile, it calls closeStore.
+func (st *state) endBatch(closeStore func() error) {
+	st.ending.Lock()
+	defer st.ending.Unlock()
+	late := st.inBatch && st.isClosed()
+	st.inBatch = false
+	if late {
+		closeStore() // nothing is lost: a commit has synced
+	}
+}
+
+// gate is a mutex that can be waited for as long as a context allows.
+type gate chan struct{}
+
+func newGate() gate { return make(gate, 1) }
+
+// lock returns the error of ctx when that is done first.
+func (g gate) lock(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case g <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (g gate) unlock() { <-g }

@@ -1,8 +1,0 @@
-//go:build !unix
-
-package frame
-
-// These systems have no such flags.
-const noWait, noFollow = 0, 0
-
-func mustWait(error) bool { return false }
