@@ -56,7 +56,7 @@ func check(dir string) ([]string, error) {
 		if err != nil {
 			return err
 		}
-		missing = append(missing, unexplained(fset, dir, file)...)
+		missing = append(missing, unexplained(fset, file)...)
 		seen, known := undocumented[filepath.Dir(p)]
 		undocumented[filepath.Dir(p)] = (seen || !known) && file.Doc == nil
 		if file.Name.Name == "main" {

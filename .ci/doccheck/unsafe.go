@@ -4,23 +4,16 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
-	"path/filepath"
 	"strings"
 )
 
 // harmless are the functions of package unsafe that touch no memory.
 var harmless = map[string]bool{"Sizeof": true, "Alignof": true, "Offsetof": true}
 
-// reasonless are files whose uses of package unsafe have no reason yet.
-var reasonless = map[string]bool{"frame/mapped.go": true, "frame/mapped_windows.go": true}
-
 // unexplained returns the uses of package unsafe in a file without a comment that begins with "Safe:" and names the check
 // that makes the use safe. The comment is on the line of the use, ends on the line before, or is part of the comment before
 // the declaration that has the use.
-func unexplained(fset *token.FileSet, dir string, file *ast.File) (missing []string) {
-	if p, err := filepath.Rel(dir, fset.Position(file.Pos()).Filename); err == nil && reasonless[filepath.ToSlash(p)] {
-		return nil
-	}
+func unexplained(fset *token.FileSet, file *ast.File) (missing []string) {
 	line := func(p token.Pos) int { return fset.Position(p).Line }
 	explained := map[int]bool{} // lines
 	for _, g := range file.Comments {

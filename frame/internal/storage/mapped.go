@@ -80,6 +80,7 @@ func (m *Mapped) Fault(p any) (off uintptr, ok bool) {
 	if !ok {
 		return 0, false
 	}
+	// Safe: the address is only compared with the bounds of the mapping.
 	off = fault.Addr() - uintptr(unsafe.Pointer(unsafe.SliceData(m.mem))) // wraps around before the memory
 	return off, off < uintptr(len(m.mem))
 }
