@@ -312,10 +312,7 @@ func (b *Batch) check(i, last int) error {
 
 // checkPosition is an error if there is no chunk i, which may be at most last.
 func (b *Batch) checkPosition(i, last int) error {
-	if b.done {
-		return b.errDone()
-	}
-	if err := b.checkData(); err != nil {
+	if err := b.checkEditable(); err != nil {
 		return err
 	}
 	n := b.next.index.n
@@ -325,10 +322,13 @@ func (b *Batch) checkPosition(i, last int) error {
 	return nil
 }
 
-// checkData returns an ErrUnsupported if the batch edits a frame whose data is elsewhere: python-blosc2 would not see
-// the edit. New frames may have the metalayers that mark such frames.
-func (b *Batch) checkData() error {
-	if b.cur == nil || b.cur.origin == nil {
+// checkEditable returns an ErrClosed if the batch has ended, and an ErrUnsupported if it edits a frame whose data is
+// elsewhere: python-blosc2 would not see the edit. New frames may have the metalayers that mark such frames.
+func (b *Batch) checkEditable() error {
+	switch {
+	case b.done:
+		return b.errDone()
+	case b.cur == nil || b.cur.origin == nil:
 		return nil
 	}
 	return b.f.wrap("data", -1, fmt.Errorf("%s; only its metalayers can be edited: %w", b.f.describe(b.cur), ErrUnsupported))

@@ -114,14 +114,6 @@ func (f *Frame) chunkInfo(s *snapshot, i int) (ChunkInfo, error) {
 	return c, nil
 }
 
-// checkChunk reports whether there is a chunk i.
-func (f *Frame) checkChunk(s *snapshot, i int) error {
-	if i < 0 || i >= s.index.n {
-		return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: -1, Err: fmt.Errorf("the frame has %d: %w", s.index.n, ErrBounds)}
-	}
-	return nil
-}
-
 // chunkHeader reads the header of chunk i, or makes that of a special entry.
 func (f *Frame) chunkHeader(s *snapshot, i int) (_ chunk.Header, err error) {
 	if m, ok := s.src.(*storage.Mapped); ok {
@@ -179,9 +171,6 @@ func (f *Frame) RawChunk(dst []byte, i int) (_ []byte, err error) {
 		return dst, err
 	}
 	defer f.release(s, &err)
-	if err := f.checkChunk(s, i); err != nil {
-		return dst, err
-	}
 	if err := f.checkFetched(s, i); err != nil {
 		return dst, err
 	}
@@ -232,9 +221,6 @@ func (f *Frame) ReadChunk(dst []byte, i int) (_ []byte, err error) {
 		return dst, err
 	}
 	defer f.release(s, &err)
-	if err := f.checkChunk(s, i); err != nil {
-		return dst, err
-	}
 	if err := f.checkFetched(s, i); err != nil {
 		return dst, err
 	}
@@ -258,9 +244,6 @@ func (f *Frame) ReadBlock(dst []byte, i, k int) (_ []byte, err error) {
 		return dst, err
 	}
 	defer f.release(s, &err)
-	if err := f.checkChunk(s, i); err != nil {
-		return dst, err
-	}
 	if err := f.checkFetched(s, i); err != nil {
 		return dst, err
 	}

@@ -268,18 +268,16 @@ func (c *contiguous) release() {
 	}
 }
 
-func (c *contiguous) reopen(write bool) (*reopened, error) {
-	r := &reopened{same: true, segment: &storage.Segment{Bytes: c.Bytes, Base: c.Base, NoSync: c.NoSync}}
-	err := c.followName(r, write)
-	if err != nil {
-		return nil, err
+func (c *contiguous) reopen(write bool) (r reopened, err error) {
+	r.same, r.segment = true, c.Segment
+	if err := c.followName(&r, write); err != nil {
+		return r, err
 	}
 	r.src, r.base = r.segment.Bytes, c.Base
 	if r.size, err = r.segment.Size(); err != nil {
 		r.close(false)
-		return nil, err
 	}
-	return r, nil
+	return r, err
 }
 
 // followName opens the file that has the name of the frame, if it is another one than that of c.
@@ -306,7 +304,7 @@ func (c *contiguous) followName(r *reopened, write bool) error {
 	return nil
 }
 
-func (c *contiguous) adopt(r *reopened, old, _ *snapshot) {
+func (c *contiguous) adopt(r reopened, old, _ *snapshot) {
 	c.pending.Forget()
 	if !r.same {
 		c.pending.Add(old, nil, c.Bytes)

@@ -228,10 +228,7 @@ func (b *Batch) takeVLMeta(from *snapshot) {
 
 // CopyChunks appends all chunks of a view to an empty frame, as they are stored. The chunk sizes must be the same.
 func (b *Batch) CopyChunks(ctx context.Context, v View) error {
-	if b.done {
-		return b.errDone()
-	}
-	if err := b.checkData(); err != nil {
+	if err := b.checkEditable(); err != nil {
 		return err
 	}
 	if err := v.f.checkAllFetched(v.s); err != nil {
@@ -250,9 +247,6 @@ func (b *Batch) PutChunks(ctx context.Context, v View, pairs iter.Seq2[int, int]
 	chunks := v.f.once(v.s)
 	for to, from := range pairs {
 		err := ctx.Err()
-		if err == nil {
-			err = v.f.checkChunk(v.s, from)
-		}
 		if err == nil {
 			err = v.f.checkFetched(v.s, from)
 		}

@@ -199,9 +199,6 @@ func (d *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
 	}
 	f, s, v := d.f, d.s, &j.visit
 	w.Chunk = int64(v.Chunk)
-	if err := f.checkChunk(s, v.Chunk); err != nil {
-		return 0, err
-	}
 	if err := f.checkFetched(s, v.Chunk); err != nil {
 		return 0, err
 	}

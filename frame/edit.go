@@ -285,10 +285,7 @@ func (f *Frame) SetChecksums(ctx context.Context, on bool) error {
 
 // Reorder puts chunk order[i] at position i. order must contain each chunk once.
 func (b *Batch) Reorder(order []int) error {
-	if b.done {
-		return b.errDone()
-	}
-	if err := b.checkData(); err != nil {
+	if err := b.checkEditable(); err != nil {
 		return err
 	}
 	n := b.next.index.n
@@ -326,12 +323,10 @@ func (b *Batch) Reorder(order []int) error {
 func (b *Batch) FillSpecial(n int64, special chunk.Special) error {
 	s := b.next
 	e, ok := specialEntry(special)
-	if err := b.checkData(); err != nil {
+	if err := b.checkEditable(); err != nil {
 		return err
 	}
 	switch {
-	case b.done:
-		return b.errDone()
 	case !ok || s.chunkSize <= 0 || n < 0 || n%int64(s.typeSize) != 0:
 		return b.f.wrap("index", -1, fmt.Errorf("cannot fill %d bytes with %v, chunks of %d, items of %d: %w", n, special, s.chunkSize, s.typeSize, ErrParam))
 	case special == chunk.NaNs && s.typeSize != 4 && s.typeSize != 8:
@@ -357,10 +352,7 @@ func (b *Batch) FillSpecial(n int64, special chunk.Special) error {
 // SelectChunks makes the index one of n chunks of size bytes each: chunk i is chunk from(i) as it was, or one of zeros
 // when that is negative. Chunks that are named no more are deleted. It is how an array changes its grid.
 func (b *Batch) SelectChunks(n, size int64, from func(i int64) int64) error {
-	if b.done {
-		return b.errDone()
-	}
-	if err := b.checkData(); err != nil {
+	if err := b.checkEditable(); err != nil {
 		return err
 	}
 	s := b.next

@@ -59,14 +59,11 @@ type encodeJob struct {
 // content of all chunks, for which memory is reserved, or 0 if it is unknown. Encode stops at the first error of the plan,
 // of the context or of writing; the batch can then only be rolled back. It is for package ndarray.
 func (b *Batch) Encode(ctx context.Context, size int, p engine.WritePlan, all int64) error {
-	switch {
-	case b.done:
-		return b.errDone()
-	case b.err != nil:
-		return b.err
-	}
-	if err := b.checkData(); err != nil {
+	if err := b.checkEditable(); err != nil {
 		return err
+	}
+	if b.err != nil {
+		return b.err
 	}
 	l, err := b.next.cparams().Layout(size)
 	if err != nil {

@@ -106,6 +106,14 @@ func (f *Frame) chunkError(s *snapshot, i int, err error) error {
 	return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: off, Err: err}
 }
 
+// checkChunk returns an ErrBounds if there is no chunk i.
+func (f *Frame) checkChunk(s *snapshot, i int) error {
+	if i < 0 || i >= s.index.n {
+		return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: -1, Err: fmt.Errorf("the frame has %d: %w", s.index.n, ErrBounds)}
+	}
+	return nil
+}
+
 // vlContent decodes a variable-length metalayer.
 func (f *Frame) vlContent(l meta.Layer) ([]byte, error) {
 	b, err := f.plain.Decode(nil, l.Content)

@@ -84,7 +84,7 @@ func (o *Options) chunkOptions(itemSize int, blockShape []int32) *coder.Options 
 // system returns the operating system, or what takes its place in tests.
 func (o *Options) system() storage.System {
 	if o == nil || o.sys == nil {
-		return storage.OS{}
+		return storage.OS()
 	}
 	return o.sys
 }

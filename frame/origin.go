@@ -92,9 +92,12 @@ func (o *origin) holds(i int, e entry) bool {
 	return true
 }
 
-// checkFetched returns an ErrUnsupported if the data of chunk i is not in the frame. Every read of decoded bytes calls it,
-// once for each chunk.
+// checkFetched returns an ErrBounds if there is no chunk i, and an ErrUnsupported if its data is not in the frame. Every
+// read of decoded bytes calls it, once for each chunk.
 func (f *Frame) checkFetched(s *snapshot, i int) error {
+	if err := f.checkChunk(s, i); err != nil {
+		return err
+	}
 	if s.origin == nil || s.origin.holds(i, s.index.at(i)) {
 		return nil
 	}

@@ -164,10 +164,10 @@ func (f *Frame) reload(now *snapshot, edit bool) (s *snapshot, err error) {
 	if r.base > r.size {
 		return nil, f.wrap("header", -1, corrupt("offset %d in %d bytes", r.base, r.size))
 	}
-	if r.same && f.unchanged(r, now) {
+	if r.same && f.unchanged(&r, now) {
 		return now, nil
 	}
-	if edit && r.segment != nil {
+	if edit && r.root == nil {
 		if r.size, err = r.segment.ReplayJournal(r.size); err != nil {
 			return nil, f.wrap("header", -1, err)
 		}
@@ -175,7 +175,7 @@ func (f *Frame) reload(now *snapshot, edit bool) (s *snapshot, err error) {
 	if s, err = f.load(r.src, r.base, r.size-r.base); err != nil {
 		return nil, err
 	}
-	if f.lock == nil && !f.unchanged(r, s) { // perhaps it was being written
+	if f.lock == nil && !f.unchanged(&r, s) { // perhaps it was being written
 		return nil, f.wrap("header", -1, corrupt("it changes while it is read"))
 	}
 	if s.sparse != now.sparse || s.typeSize != now.typeSize || !slices.Equal(blockShape(s), blockShape(now)) {

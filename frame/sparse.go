@@ -277,25 +277,21 @@ func (d *sparse) size(*snapshot) (int64, error) {
 	return sum, err
 }
 
-func (d *sparse) reopen(bool) (*reopened, error) {
-	r := &reopened{same: true, root: d.root}
-	err := d.followName(r)
-	if err != nil {
-		return nil, err
+func (d *sparse) reopen(bool) (r reopened, err error) {
+	r.same, r.root = true, d.root
+	if err := d.followName(&r); err != nil {
+		return r, err
 	}
 	file, err := r.root.Open(indexFile, os.O_RDONLY, 0)
 	if err != nil {
 		r.close(false)
-		return nil, err
+		return r, err
 	}
 	r.src, r.file = file, file
-	fi, err := file.Stat()
-	if err != nil {
+	if r.size, err = (storage.WritableFile{File: file}).Size(); err != nil {
 		r.close(false)
-		return nil, err
 	}
-	r.size = fi.Size()
-	return r, nil
+	return r, err
 }
 
 // followName opens the directory that has the name of the frame, if it is another one than that of d.
@@ -313,7 +309,7 @@ func (d *sparse) followName(r *reopened) error {
 	return err
 }
 
-func (d *sparse) adopt(r *reopened, old, s *snapshot) {
+func (d *sparse) adopt(r reopened, old, s *snapshot) {
 	d.scanned, d.shared, d.takenBy, d.taken = false, false, nil, nil
 	d.pending.Forget()
 	if s.root = r.root; !r.same {

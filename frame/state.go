@@ -16,6 +16,14 @@ type state struct {
 	inBatch bool
 }
 
+// current returns the newest snapshot, or an empty one when the frame is closed.
+func (st *state) current() *snapshot {
+	if s := st.snap.Load(); s != nil {
+		return s
+	}
+	return &snapshot{}
+}
+
 // set makes s the first snapshot.
 func (st *state) set(s *snapshot) { st.snap.Store(s) }
 

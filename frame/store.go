@@ -43,10 +43,10 @@ type store interface {
 	trim(now *snapshot)
 
 	// reopen opens what has the name of the frame now: what the store has, or what another process has put in its place.
-	reopen(write bool) (*reopened, error)
+	reopen(write bool) (reopened, error)
 	// adopt makes s, which was read from r, the newest state in place of old. What the store knows of free space and
 	// older states counts no more then.
-	adopt(r *reopened, old, s *snapshot)
+	adopt(r reopened, old, s *snapshot)
 	close() error
 }
 
@@ -100,13 +100,13 @@ func closeSource(c io.Closer) {
 
 // reopened is what has the name of a frame now.
 type reopened struct {
-	same    bool             // it is what the store has
-	src     io.ReaderAt      // of header, index and trailer
-	base    int64            // of the frame in src
-	size    int64            // of src
-	segment *storage.Segment // contiguous frames
-	root    storage.Root     // sparse frames
-	file    io.Closer        // sparse frames: src
+	same    bool            // it is what the store has
+	src     io.ReaderAt     // of header, index and trailer
+	base    int64           // of the frame in src
+	size    int64           // of src
+	segment storage.Segment // contiguous frames
+	root    storage.Root    // sparse frames
+	file    io.Closer       // sparse frames: src
 }
 
 // close closes what is not used any more. adopted says that the store has the rest now.

@@ -50,20 +50,10 @@ func (f *Frame) Options() Options { return f.opts }
 func (f *Frame) Path() string { return f.path }
 
 // NumChunks returns the number of chunks.
-func (f *Frame) NumChunks() int {
-	if s := f.snap.Load(); s != nil {
-		return s.index.n
-	}
-	return 0
-}
+func (f *Frame) NumChunks() int { return f.current().index.n }
 
 // NBytes returns the decoded size of all chunks in bytes.
-func (f *Frame) NBytes() int64 {
-	if s := f.snap.Load(); s != nil {
-		return s.nbytes
-	}
-	return 0
-}
+func (f *Frame) NBytes() int64 { return f.current().nbytes }
 
 // Meta returns the metalayers. The slice and the contents are the caller's.
 func (f *Frame) Meta() []meta.Layer {

@@ -49,6 +49,7 @@ type Segment struct {
 // SyncError is an error after all was written.
 type SyncError struct{ error }
 
+// Unwrap returns the error.
 func (e SyncError) Unwrap() error { return e.error }
 
 // Write writes b at off of the segment and waits until it will last. An error after the write is a SyncError.
@@ -71,7 +72,7 @@ func (s *Segment) ReplaceHeader(head []byte) (left, err error) {
 	if s.NoSync || s.Base/sector == (s.Base+int64(len(head))-1)/sector {
 		return nil, s.Write(head, 0)
 	}
-	was, err := ReadAll(s, s.Base, int64(len(head)))
+	was, err := ReadAll(s.Bytes, s.Base, int64(len(head)))
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +174,7 @@ func FindJournal(src io.ReaderAt, base, size int64) (*Journal, error) {
 // ReplayJournal completes an interrupted header write of a frame that is opened for editing, removes the journal, and
 // returns the size of the storage, which was size.
 func (s *Segment) ReplayJournal(size int64) (int64, error) {
-	j, err := FindJournal(s, s.Base, size-s.Base)
+	j, err := FindJournal(s.Bytes, s.Base, size-s.Base)
 	if err != nil || j == nil {
 		return size, err
 	}

@@ -13,7 +13,7 @@ func TestMapped(t *testing.T) {
 	if err := os.WriteFile(name, []byte("0123456789"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	b, err := OpenFile(OS{}, name, false)
+	b, err := OpenFile(OS(), name, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,16 +56,18 @@ type File interface {
 // ErrNotFile is the error for a name that leads to something else than a file.
 var ErrNotFile = errors.New("not a regular file")
 
-// OS is the operating system.
-type OS struct{}
+// OS returns the operating system.
+func OS() System { return osSystem{} }
 
-func (OS) Open(name string, flag int, mode fs.FileMode) (File, error) {
+type osSystem struct{}
+
+func (osSystem) Open(name string, flag int, mode fs.FileMode) (File, error) {
 	return openKind(name, flag, regularOrDir,
 		func(flag int) (*os.File, error) { return os.OpenFile(name, flag, mode) },
 		func() (fs.FileInfo, error) { return os.Stat(name) })
 }
 
-func (OS) OpenRoot(dir string) (Root, error) {
+func (osSystem) OpenRoot(dir string) (Root, error) {
 	r, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
@@ -73,14 +75,14 @@ func (OS) OpenRoot(dir string) (Root, error) {
 	return osRoot{r}, nil
 }
 
-func (OS) Mkdir(name string, mode fs.FileMode) error { return os.Mkdir(name, mode) }
-func (OS) Rename(old, name string) error             { return os.Rename(old, name) }
-func (OS) Remove(name string) error                  { return os.Remove(name) }
-func (OS) RemoveAll(name string) error               { return os.RemoveAll(name) }
-func (OS) Stat(name string) (fs.FileInfo, error)     { return os.Stat(name) }
-func (OS) Lstat(name string) (fs.FileInfo, error)    { return os.Lstat(name) }
-func (OS) Resolve(name string) (string, error)       { return filepath.EvalSymlinks(name) }
-func (OS) Same(a, b fs.FileInfo) bool                { return os.SameFile(a, b) }
+func (osSystem) Mkdir(name string, mode fs.FileMode) error { return os.Mkdir(name, mode) }
+func (osSystem) Rename(old, name string) error             { return os.Rename(old, name) }
+func (osSystem) Remove(name string) error                  { return os.Remove(name) }
+func (osSystem) RemoveAll(name string) error               { return os.RemoveAll(name) }
+func (osSystem) Stat(name string) (fs.FileInfo, error)     { return os.Stat(name) }
+func (osSystem) Lstat(name string) (fs.FileInfo, error)    { return os.Lstat(name) }
+func (osSystem) Resolve(name string) (string, error)       { return filepath.EvalSymlinks(name) }
+func (osSystem) Same(a, b fs.FileInfo) bool                { return os.SameFile(a, b) }
 
 // osRoot is a directory of the operating system.
 type osRoot struct{ dir *os.Root }
