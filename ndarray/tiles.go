@@ -192,7 +192,7 @@ func writeItems(ctx context.Context, dst io.Writer, r Reader, sel []Index, m bou
 	if err != nil {
 		return err
 	}
-	if s.Place.Lists > 0 {
+	if s.ListAxes.Lists > 0 {
 		n, err := limited(r, s.Items)
 		if err != nil {
 			return err

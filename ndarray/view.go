@@ -142,7 +142,7 @@ func (a *Array) writeView(ctx context.Context, m *selection.Mapping, data []byte
 		if s.Items == 0 {
 			return ctx.Err()
 		}
-		if s.Place.Lists > 0 {
+		if s.ListAxes.Lists > 0 {
 			return a.writeLists(ctx, b.b, st, m, &s, sel, &listWriting{src: data, one: one})
 		}
 		var stride grid.Dims

@@ -351,7 +351,7 @@ func FuzzPlan(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if s, err := Resolve(shape, sel); err != nil || s.Place.Lists > 0 {
+		if s, err := Resolve(shape, sel); err != nil || s.ListAxes.Lists > 0 {
 			return
 		}
 		sum := uint64(itemSize)

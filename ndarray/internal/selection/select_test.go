@@ -161,7 +161,7 @@ func FuzzSelection(f *testing.F) {
 			return
 		}
 		for i, a := range s.Axes[:2] {
-			if s.Place.owner[i] > 0 {
+			if s.ListAxes.owner[i] > 0 {
 				continue // listed
 			}
 			if a.Count < 0 || a.Count > shape[i] || a.Step == 0 || a.Count < 2 && a.Step != 1 {
