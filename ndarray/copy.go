@@ -32,7 +32,7 @@ func (a *Array) Options() *Options {
 // Otherwise items are read and compressed again, a few chunks at a time. Errors are those of Create and of reading.
 func Copy(ctx context.Context, r Reader, name string, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
-	h, err := hold(ctx, r)
+	h, err := snapshotOf(ctx, r)
 	if err != nil {
 		return nil, err
 	}

@@ -161,7 +161,7 @@ func ExampleRead_strings() {
 	fmt.Println(errors.Is(err, ndarray.ErrValue), err)
 	// Output:
 	// <U6 ["Zürich" "Genève"] <nil>
-	// true ndarray: value out of range: item 0: a string of 9 characters does not fit in 6
+	// true ndarray: value out of range: item 0: string has 9 characters, but the item holds 6
 }
 
 // Times have the unit that the dtype says; a zero Time is NumPy's NaT.

@@ -140,10 +140,10 @@ func TestMake(t *testing.T) {
 			func() (*Array, error) { return FromReader(ctx, "", shape, "<i4", src, o) },
 			func() (*Array, error) { return FromSeq(ctx, "", shape, slices.Values(append(data, 1, 2)), o) },
 			func() (*Array, error) {
-				return l.gather(ctx, name, false, tiny, readFrom(iotestReader{bytes.NewReader(raw)}))
+				return l.collect(ctx, name, false, tiny, readFrom(iotestReader{bytes.NewReader(raw)}))
 			},
 			func() (*Array, error) {
-				return l.gather(ctx, name+".f", true, tiny, readFrom(bytes.NewReader(turned)))
+				return l.collect(ctx, name+".f", true, tiny, readFrom(bytes.NewReader(turned)))
 			},
 		} {
 			if how == 5 && name == "" {
@@ -241,7 +241,7 @@ func TestOneCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range []bounds{defaultBounds, {slab: 5000, most: 1 << 20}, {slab: 1, most: 1}} {
-		a, err := l.gather(ctx, "", false, m, readFrom(bytes.NewReader(data)))
+		a, err := l.collect(ctx, "", false, m, readFrom(bytes.NewReader(data)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -269,8 +269,8 @@ func TestDefaultStreams(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		f := &feed{l: l}
-		if n := f.cut(1); n > l.geo.ChunkBytes {
+		f := &collector{l: l}
+		if n := f.divide(1); n > l.geo.ChunkBytes {
 			t.Fatalf("%v in chunks of %v: %d bytes together", shape, l.rec.ChunkShape, n)
 		}
 	}

@@ -55,13 +55,13 @@ func ReadNPY(ctx context.Context, name string, src io.Reader, o *Options) (*Arra
 func FromNPY(ctx context.Context, name string, h NPYHeader, src io.Reader, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	if h.DType.Kind == 'O' {
-		return nil, fmt.Errorf("ndarray: %w: the .npy file has Python objects", ErrType)
+		return nil, fmt.Errorf("ndarray: %w: .npy file with Python objects", ErrType)
 	}
 	l, err := newLayout(h.Shape, h.DType.String(), o)
 	if err != nil {
 		return nil, err
 	}
-	return l.gather(ctx, name, h.Fortran && longAxes(h.Shape) > 1, defaultBounds, readFrom(src))
+	return l.collect(ctx, name, h.Fortran && longAxes(h.Shape) > 1, defaultBounds, readFrom(src))
 }
 
 // longAxes returns the number of axes with several items. With at most one, C and Fortran order are the same.

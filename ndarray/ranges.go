@@ -56,7 +56,7 @@ func arangeLen[T Real](start, stop, step T) (int64, error) {
 	}
 	switch {
 	case math.IsNaN(quotient) || quotient >= math.MaxInt64:
-		return 0, fmt.Errorf("ndarray: %w: from %v to %v with a step of %v are %v items", ErrShape, start, stop, step, quotient)
+		return 0, fmt.Errorf("ndarray: %w: the range from %v to %v with step %v has %v items", ErrShape, start, stop, step, quotient)
 	case quotient == 0 && !empty && !math.Signbit(quotient): // the quotient is positive, but rounds to zero
 		return 1, nil
 	}

@@ -268,8 +268,8 @@ func TestTextArrays(t *testing.T) {
 	for _, c := range []struct {
 		dtype, s, text string
 	}{
-		{"S3", "abcd", "a string of 4 bytes does not fit in 3"}, {"U3", "abcd", "a string of 4 characters does not fit in 3"},
-		{"U3", "a\xff", "not UTF-8"}, {"U3", "\xed\xa0\x80", "not UTF-8"}, {"U3", "abc\x00\x00é", "does not fit"},
+		{"S3", "abcd", "string has 4 bytes, but the item holds 3"}, {"U3", "abcd", "string has 4 characters, but the item holds 3"},
+		{"U3", "a\xff", "not UTF-8"}, {"U3", "\xed\xa0\x80", "not UTF-8"}, {"U3", "abc\x00\x00é", "the item holds 3"},
 	} {
 		_, err := Create(ctx, "", []int64{2}, []string{"", c.s}, &Options{DType: c.dtype})
 		if !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), c.text) || !strings.Contains(err.Error(), "item 1:") {

@@ -242,7 +242,7 @@ func encodeItems[T any](ctx context.Context, d meta.DType, concurrency int, data
 	}
 	switch {
 	case c.Missing != "":
-		return nil, convert.Mismatch("", d, reflect.TypeFor[T](), fmt.Sprintf("which has no field %q; what is written must have all", c.Missing))
+		return nil, convert.Mismatch("", d, reflect.TypeFor[T](), fmt.Sprintf("which has no field %q; writing needs all fields", c.Missing))
 	case c.Direct:
 		return convert.Stored(d, data), nil
 	}

@@ -164,9 +164,9 @@ func fieldFor(d meta.DType, f structField) (int, error) {
 	case 1:
 		return alike, nil
 	case 0:
-		return 0, fmt.Errorf("there is no field %q for %s", f.name, f.goName)
+		return 0, fmt.Errorf("no field %q for %s", f.name, f.goName)
 	}
-	return 0, fmt.Errorf("more than one field is like %q for %s", f.name, f.goName)
+	return 0, fmt.Errorf("several fields match %q for %s", f.name, f.goName)
 }
 
 // join returns the path of a field inside another field.
@@ -177,8 +177,8 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// Mismatch returns the ErrType for a dtype and a Go type that do not match. path names the field, and why says more; both
-// may be empty.
+// Mismatch returns ErrType for a dtype and a Go type that do not match. path names the field, and why adds a reason.
+// Both may be empty.
 func Mismatch(path string, d meta.DType, t reflect.Type, why string) error {
 	text := d.String()
 	if len(text) > 200 {

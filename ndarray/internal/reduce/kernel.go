@@ -1,4 +1,5 @@
-// Package reduce has the kernels of reductions: how the items of a box become sums, extremes, moments and counts.
+// Package reduce contains the kernels of reductions, which compute sums, extremes, moments and counts of the items of a
+// box.
 package reduce
 
 import "math"
@@ -155,7 +156,7 @@ func Variance[T Real]() Kernel[T, Moments] {
 			cell.merge(&m)
 		},
 		Lane: func(cells []Moments, items []T, _ int64) {
-			part := 1 / (cells[0].n + 1) // all cells have the same number of items: one division serves all
+			part := 1 / (cells[0].n + 1) // all cells have the same number of items, so one division is enough
 			for k, x := range items {
 				m := &cells[k]
 				d := float64(x) - m.mean
