@@ -20,7 +20,7 @@ import (
 // A Reader can be read as an N-dimensional array: an *Array or a *View. Functions that only read accept a Reader. No other
 // package can implement it. Any number of goroutines may use it.
 type Reader interface {
-	// Shape returns the shape in items, the first axis first. It is the caller's.
+	// Shape returns the shape in items, the first axis first. The caller owns the slice.
 	Shape() []int64
 	// NDim returns the number of dimensions.
 	NDim() int
@@ -34,7 +34,7 @@ type Reader interface {
 	SelectionShape(sel ...Index) ([]int64, error)
 	// ReadBytes reads a selection into dst, in C order, as the items are stored. See Array.ReadBytes.
 	ReadBytes(ctx context.Context, dst []byte, sel ...Index) error
-	// Options returns the options that make an array like this: its partition and compression parameters.
+	// Options returns the options for creating an array like this one: its partition and compression parameters.
 	Options() *Options
 
 	// source returns the array, and the mapping of a view or nil.
@@ -271,14 +271,15 @@ func (a *Array) Refresh() (bool, error) {
 	return changed, nil
 }
 
-// Close closes the frame. A second Close does nothing.
+// Close closes the frame. It does not wait: reads in progress, also those of views, succeed or return ErrClosed, and
+// later calls return ErrClosed. An open batch can only be rolled back. A second Close does nothing.
 func (a *Array) Close() error { return a.f.Close() }
 
 // Frame returns the frame that holds the array, for access to its metalayers and chunks. Changes of chunks change the
 // array. Closing the frame closes the array.
 func (a *Array) Frame() *frame.Frame { return a.f }
 
-// Shape returns the shape in items, the first axis first. It is the caller's.
+// Shape returns the shape in items, the first axis first. The caller owns the slice.
 func (a *Array) Shape() []int64 { return slices.Clone(a.now().rec.Shape) }
 
 // NDim returns the number of dimensions.
@@ -287,10 +288,10 @@ func (a *Array) NDim() int { return a.state.Load().geo.Ndim }
 // Size returns the number of items.
 func (a *Array) Size() int64 { return a.now().geo.Items }
 
-// Chunks returns the shape of a chunk in items. It is the caller's.
+// Chunks returns the shape of a chunk in items. The caller owns the slice.
 func (a *Array) Chunks() []int32 { return slices.Clone(a.state.Load().rec.ChunkShape) }
 
-// Blocks returns the shape of a block in items. It is the caller's.
+// Blocks returns the shape of a block in items. The caller owns the slice.
 func (a *Array) Blocks() []int32 { return slices.Clone(a.state.Load().rec.BlockShape) }
 
 // ItemSize returns the size of an item in bytes.

@@ -13,7 +13,7 @@ import (
 // Editor is a Writer whose shape can be changed: an *Array, where each call is one commit, or a *Batch.
 type Editor interface {
 	Writer
-	// Shape returns the shape in items, the first axis first. It is the caller's.
+	// Shape returns the shape in items, the first axis first. The caller owns the slice.
 	Shape() []int64
 	// Resize changes the shape at the end of each axis. See Array.Resize.
 	Resize(ctx context.Context, shape ...int64) error

@@ -30,10 +30,11 @@ var defaultBounds = bounds{slab: 16 << 20, most: 256 << 20}
 // FromReader creates an array from the items in src, in C order, as they are stored. It reads exactly the bytes of the
 // array. It returns ErrShape if src ends early.
 //
-// FromReader reads the next items while it compresses chunks. It keeps the items of one run of chunks that are
-// contiguous in C order in memory, and the next items: twice 16 MiB, or more if a run of chunks is larger. If a run has
-// more than 256 MiB, which happens if chunks are short along the last axes of a large array, FromReader first writes
-// the items to a temporary compressed file beside the array, or to memory for an array in memory. See Create.
+// FromReader collects the items of runs of chunks that are contiguous in C order. It reads the next run while it
+// compresses the previous one, and keeps both in memory. A run has at most 16 MiB, or one row of chunks if that is
+// larger. If it has more than 256 MiB, which happens if chunks are short along the last axes of a large array,
+// FromReader first writes the items to a temporary compressed file beside the array, or to memory if the array is in
+// memory. See Create.
 func FromReader(ctx context.Context, name string, shape []int64, dtype string, src io.Reader, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	l, err := newLayout(shape, dtype, o)

@@ -44,8 +44,8 @@ func createSpecial(name string, shape []int64, dtype string, s chunk.Special, o 
 	})
 }
 
-// Full creates an array in which all items are item, as it is stored. Each chunk takes 32 bytes plus the size of the
-// item. See Zeros.
+// Full creates an array in which all items are item, the bytes of one item as stored. Each chunk takes 32 bytes plus
+// the size of the item. See Zeros.
 func Full(name string, shape []int64, dtype string, item []byte, o *Options) (*Array, error) {
 	l, err := newLayout(shape, dtype, o)
 	if err != nil {
@@ -67,8 +67,8 @@ func Full(name string, shape []int64, dtype string, item []byte, o *Options) (*A
 	})
 }
 
-// CreateBytes creates an array from items in C order, as they are stored. It does not retain data. Chunks of zeros take no
-// space. See Zeros.
+// CreateBytes creates an array from data, which holds all items in C order, as they are stored. It does not retain
+// data. Chunks of zeros take no space. See Zeros.
 func CreateBytes(ctx context.Context, name string, shape []int64, dtype string, data []byte, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	l, err := newLayout(shape, dtype, o)

@@ -59,9 +59,10 @@ func (b *Batch) Insert(ctx context.Context, axis int, at int64, data []byte) err
 }
 
 // Delete removes n items along an axis, starting at item at, in one commit. Later items shift towards the start. A
-// negative at counts from the end of the axis, and a negative axis counts from the last. Delete compresses no chunk again
-// at the end of the axis, or if at and n are multiples of the chunk length. Otherwise it rewrites chunks like Insert. The
-// error wraps ErrBounds or is an error of WriteBytes.
+// negative at counts from the end of the axis, and a negative axis counts from the last.
+//
+// Delete compresses no chunk if the items are at the end of the axis, or if at and n are multiples of the chunk length.
+// Otherwise it rewrites chunks like Insert. The error wraps ErrBounds or is an error of WriteBytes.
 func (a *Array) Delete(ctx context.Context, axis int, at, n int64) error {
 	return a.edit(ctx, func(b *Batch) error { return b.Delete(ctx, axis, at, n) })
 }

@@ -112,8 +112,8 @@ func Linspace[T Real](ctx context.Context, name string, start, stop float64, n i
 	}, o)
 }
 
-// Eye creates an array of n rows and m columns that is 1 on a diagonal and 0 elsewhere. The diagonal starts at column k,
-// or at row -k if k is negative. Chunks without a one are not written. See FromFunc.
+// Eye creates an array of n rows and m columns that is 1 on a diagonal and 0 elsewhere. The diagonal starts at column
+// k, or at row -k if k is negative. Chunks of zeros take no space. See FromFunc.
 func Eye[T Scalar](ctx context.Context, name string, n, m, k int64, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	k = max(min(k, m), -n)

@@ -18,10 +18,10 @@ type Op uint8
 // The reductions, with the dtype of their results. They accept bools and numbers, including float16. All except OpSum,
 // OpMean and OpStd also accept dates and timedeltas.
 const (
-	OpSum          Op = iota // int64 for bools and signed integers, uint64 for unsigned integers, both modulo 2^64; otherwise the dtype of the items
+	OpSum          Op = iota // int64 for bools and signed integers, uint64 for unsigned ones, modulo 2^64; else the dtype of the items
 	OpMin                    // the dtype of the items; NaN or NaT if an item is
 	OpMax                    // like OpMin
-	OpMean                   // float64 for bools and integers; otherwise the dtype of the items
+	OpMean                   // float64 for bools and integers; else the dtype of the items
 	OpStd                    // standard deviation: like OpMean, but for complex numbers the dtype of their parts
 	OpAny                    // bool: whether any item is not zero; NaN is not zero
 	OpAll                    // bool: whether no item is zero

@@ -87,7 +87,7 @@ func Tiles[T Scalar](ctx context.Context, r Reader, boxes Boxes, depth int) iter
 	return tiles(ctx, r, boxes, depth, 1, func(items []T) { convert.ToNative(r.DType(), convert.Bytes(items)) })
 }
 
-// TilesBytes is like Tiles, for items of any dtype, as they are stored.
+// TilesBytes is like Tiles, for items of any dtype, as they are stored. Each item is ItemSize elements of Tile.Items.
 func TilesBytes(ctx context.Context, r Reader, boxes Boxes, depth int) iter.Seq2[Tile[byte], error] {
 	ctx = task.Context(ctx)
 	return tiles(ctx, r, boxes, depth, r.ItemSize(), func([]byte) {})

@@ -25,7 +25,7 @@ type View struct {
 // Array returns the array of the view.
 func (v *View) Array() *Array { return v.a }
 
-// Shape returns the shape in items, the first axis first. It is the caller's.
+// Shape returns the shape in items, the first axis first. The caller owns the slice.
 func (v *View) Shape() []int64 {
 	var buf grid.Dims
 	return slices.Clone(v.m.Shape(&buf))
@@ -70,7 +70,7 @@ func (v *View) WriteBytes(ctx context.Context, src []byte, sel ...Index) error {
 	return v.a.writeView(task.Context(ctx), &v.m, src, false, sel)
 }
 
-// FillBytes writes the same item to all items of a selection, in one commit. See WriteBytes.
+// FillBytes writes one item of ItemSize bytes to all items of a selection, in one commit. See WriteBytes.
 func (v *View) FillBytes(ctx context.Context, item []byte, sel ...Index) error {
 	ctx = task.Context(ctx)
 	if len(item) != v.ItemSize() {
