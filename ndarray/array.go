@@ -271,8 +271,8 @@ func (a *Array) Refresh() (bool, error) {
 	return changed, nil
 }
 
-// Close closes the frame. It does not wait: reads in progress, also those of views, succeed or return ErrClosed, and
-// later calls return ErrClosed. An open batch can only be rolled back. A second Close does nothing.
+// Close closes the frame. It does not wait: reads in progress, also reads of views, succeed or return ErrClosed. Later
+// reads and edits return ErrClosed. An open batch can only be rolled back. A second Close does nothing.
 func (a *Array) Close() error { return a.f.Close() }
 
 // Frame returns the frame that holds the array, for access to its metalayers and chunks. Changes of chunks change the

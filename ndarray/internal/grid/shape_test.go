@@ -6,6 +6,7 @@ import (
 	"testing"
 )
 
+// TestGeometry checks the geometry of valid and invalid shapes.
 func TestGeometry(t *testing.T) {
 	for _, x := range []struct {
 		name           string
@@ -77,6 +78,7 @@ func narrow16(n int32) []int32 {
 	return s
 }
 
+// TestByteSize checks sizes near the limits.
 func TestByteSize(t *testing.T) {
 	for _, x := range []struct{ items, size int64 }{{0, 8}, {3, 5}, {math.MaxInt, 1}, {math.MaxInt / 8, 8}} {
 		if n, err := ByteSize(x.items, x.size); err != nil || int64(n) != x.items*x.size {

@@ -11,6 +11,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
+// TestParseLists parses lists, and compares them with their notation.
 func TestParseLists(t *testing.T) {
 	yes, no := true, false
 	for text, want := range map[string][]Index{
@@ -67,6 +68,7 @@ func sameIndexes(a, b []Index) bool {
 	return true
 }
 
+// TestParseListErrors checks that errors name the column.
 func TestParseListErrors(t *testing.T) {
 	deep := strings.Repeat("[", MaxResultDims+1)
 	for _, x := range []struct {
@@ -119,7 +121,7 @@ func TestListErrors(t *testing.T) {
 		}
 		for _, part := range x.parts {
 			if !strings.Contains(err.Error(), part) {
-				t.Errorf("%v: %v: no %q", x.sel, err, part)
+				t.Errorf("%v: error %v does not contain %q", x.sel, err, part)
 			}
 		}
 	}
