@@ -323,7 +323,7 @@ func (c ChunkInfo) Ratio() float64 {
 }
 
 // ChunkInfos ranges over the chunks in order and reads only their headers. Coordinates and box are valid until the next
-// chunk. All chunks are those of the commit that was the newest when the loop began. The first error ends the loop. It
+// chunk. All chunks belong to the commit that was the newest when the loop began. The first error ends the loop. It
 // wraps ErrCorrupt, ErrUnsupported or ErrClosed, or is an error of reading.
 func (a *Array) ChunkInfos() iter.Seq2[ChunkInfo, error] {
 	return func(yield func(ChunkInfo, error) bool) {

@@ -148,11 +148,11 @@ func TestAppendReadsNothing(t *testing.T) {
 	}
 	// Damage the stored chunk, so that reading it fails.
 	at := bytes.Index(base, before[0])
-	broken := bytes.Clone(base)
+	damaged := bytes.Clone(base)
 	for i := at + 32; i < at+len(before[0]); i++ {
-		broken[i] ^= 0xff
+		damaged[i] ^= 0xff
 	}
-	b := editBytes(t, broken)
+	b := editBytes(t, damaged)
 	if err := b.Append(ctx, 0, bytes.Repeat([]byte{7}, 6*4)); err != nil {
 		t.Errorf("append of a whole chunk: %v", err)
 	}

@@ -24,7 +24,7 @@ type editing struct {
 }
 
 // newEditing creates an array with a random shape, partition, item size and items.
-func newEditing(t testing.TB, d *draws, p place) *editing {
+func newEditing(t testing.TB, d *draws, p location) *editing {
 	t.Helper()
 	x := &editing{d: d, counts: map[string]int{}}
 	o := &Options{Chunks: []int32{}, Blocks: []int32{}}
@@ -92,11 +92,11 @@ func (m *model) splice(axis int, at, out, in int64, data []byte) *model {
 		if from.data == nil {
 			continue
 		}
-		place := int64(0)
+		position := int64(0)
 		for k, n := range from.shape {
-			place = place*n + c[k]
+			position = position*n + c[k]
 		}
-		copy(next.item(i), from.item(place))
+		copy(next.item(i), from.item(position))
 	}
 	return next
 }
@@ -223,7 +223,7 @@ func (x *editing) step(t testing.TB, e Editor) {
 			t.Fatal(err)
 		}
 		x.m = x.m.resize(shape)
-		x.log = append(x.log, fmt.Sprint("cut to ", shape))
+		x.log = append(x.log, fmt.Sprint("shrunk to ", shape))
 	}
 }
 
@@ -307,7 +307,7 @@ func TestChanges(t *testing.T) {
 				for i := range data {
 					data[i] = byte(rng.Uint32())
 				}
-				p := place{sparse: kind == "sparse"}
+				p := location{sparse: kind == "sparse"}
 				if kind != "memory" {
 					p.name = filepath.Join(dir, fmt.Sprint(seed))
 				}
@@ -350,7 +350,7 @@ func FuzzChanges(f *testing.F) {
 		if len(data) > 2000 {
 			return
 		}
-		x := newEditing(t, &draws{data}, place{})
+		x := newEditing(t, &draws{data}, location{})
 		defer x.a.Close()
 		for len(x.d.data) > 0 {
 			x.round(t)

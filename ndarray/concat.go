@@ -13,14 +13,15 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// Concat creates an array from others, one after the other along an axis. A negative axis counts from the last. The other
-// axes must have the same lengths. The items must have the same dtype, except for the byte order, which is that of the
-// first array. o are the options of the new array; nil means those of the first array, without its metalayers.
+// Concat creates an array from others, one after the other along an axis. A negative axis counts from the last. The
+// other axes must have the same lengths. The items must have the same dtype, except for the byte order. The new array
+// has the byte order of the first array. o are the options of the new array; nil means the options of the first array
+// without its metalayers.
 //
-// If partition and compression parameters are the same, chunks that start at a chunk boundary of the new array are copied
-// as they are stored. These are the chunks of all arrays up to the first whose length along the axis is not a multiple of
-// the chunk length, and possibly others. Other items are read and compressed again, in pieces of bounded size. The error
-// wraps ErrShape or ErrType, or is an error of Copy.
+// If partition and compression parameters are the same, chunks that start at a chunk boundary of the new array are
+// copied as stored. These are the chunks of all arrays up to the first whose length along the axis is not a multiple of
+// the chunk length, and possibly others. Other items are read and compressed again, in pieces of bounded size. The
+// error wraps ErrShape or ErrType, or is an error of Copy.
 func Concat(ctx context.Context, name string, axis int, o *Options, rs ...Reader) (*Array, error) {
 	ctx = task.Context(ctx)
 	if len(rs) == 0 {
@@ -71,7 +72,7 @@ func Stack(ctx context.Context, name string, axis int, o *Options, rs ...Reader)
 	return Concat(ctx, name, axis, o, views...)
 }
 
-// joining is one call of Concat.
+// joining is the state of a call of Concat.
 type joining struct {
 	axis  int
 	l     *layout
@@ -79,7 +80,7 @@ type joining struct {
 	parts []*joined
 }
 
-// joined is one of the arrays.
+// joined is a part of the new array: one of the joined arrays.
 type joined struct {
 	*snapshot
 	first, count int64 // position and length along the axis of the result

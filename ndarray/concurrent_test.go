@@ -45,7 +45,7 @@ func TestReadersWithWriter(t *testing.T) {
 	if testing.Short() {
 		steps = 20
 	}
-	for _, p := range places(t) {
+	for _, p := range locations(t) {
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
 			ctx := context.Background()

@@ -29,7 +29,7 @@ func (a *Array) Options() *Options {
 // Copy creates an array with the items of r in a new file or directory, or in memory if name is "", and opens it for
 // writing. o are the options of the new array; nil means r.Options(). A copy of an array, but not of a view, has its
 // variable-length metalayers, too. If the partition and the parameters are the same, chunks are copied as stored.
-// Otherwise items are read and compressed again, a few chunks at a time. Errors are those of Create and of reading.
+// Otherwise items are read and compressed again, a few chunks at a time. The error is an error of Create or of reading.
 func Copy(ctx context.Context, r Reader, name string, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	h, err := snapshotOf(ctx, r)

@@ -165,8 +165,8 @@ func (l *layout) create(ctx context.Context, name string, fill func(b *frame.Bat
 	return fromFrame(f, err, nil)
 }
 
-// variable returns fill, or if chunks have no bytes because an axis has length zero, a function that gives the frame
-// chunks of variable size.
+// variable returns fill. If chunks have no bytes because an axis has length zero, it returns a function that sets the
+// chunks of the frame to variable size.
 func (l *layout) variable(fill func(b *frame.Batch) error) func(b *frame.Batch) error {
 	if l.geo.ChunkBytes > 0 {
 		return fill

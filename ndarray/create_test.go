@@ -77,7 +77,7 @@ var makers = map[string]func(name string, m *model, dtype string, rng *rand.Rand
 }
 
 // checkCreated compares a new array with its model, through the handle that created it and through another one.
-func checkCreated(t *testing.T, a *Array, m *model, p place, o *Options, rng *rand.Rand) {
+func checkCreated(t *testing.T, a *Array, m *model, p location, o *Options, rng *rand.Rand) {
 	t.Helper()
 	defer a.Close()
 	m.check(t, a, rng)
@@ -120,7 +120,7 @@ func TestCreateShapes(t *testing.T) {
 						continue
 					}
 					m := newModel(shape, size)
-					all := places(t)
+					all := locations(t)
 					p := all[(i+k)%len(all)]
 					o := &Options{}
 					if rng.IntN(4) > 0 {
@@ -159,7 +159,7 @@ func TestCreateParams(t *testing.T) {
 				size := testItemSizes[rng.IntN(len(testItemSizes))]
 				o := &Options{Chunks: []int32{12, 20}, Blocks: []int32{5, 8}}
 				o.CParams = chunk.CParams{Codec: id, Filters: f, Split: split, Level: 1 + rng.IntN(9)}
-				p := places(t)[rng.IntN(3)]
+				p := locations(t)[rng.IntN(3)]
 				o.Sparse, o.NoSync = p.sparse, true
 				m := newModel(shape, size)
 				a, err := makers["CreateBytes"](p.name, m, fmt.Sprintf("|V%d", size), rng, o)

@@ -71,7 +71,7 @@ func TestCrowd(t *testing.T) {
 	if minutes, err := strconv.ParseFloat(os.Getenv("NDARRAY_MINUTES"), 64); err == nil {
 		lasts = time.Duration(minutes * float64(time.Minute) / 3)
 	}
-	for _, p := range places(t) {
+	for _, p := range locations(t) {
 		t.Run(p.String(), func(t *testing.T) {
 			ctx := t.Context()
 			o := &Options{Chunks: []int32{7, 9}, Blocks: []int32{3, 4}}

@@ -251,7 +251,7 @@ func TestOddChunks(t *testing.T) {
 		want   error
 	}{
 		{"variable blocks", []int32{5, 4}, vl, ErrCorrupt},
-		{"variable blocks in place of several", []int32{5, 2}, vl, ErrCorrupt},
+		{"variable blocks instead of several", []int32{5, 2}, vl, ErrCorrupt},
 		{"other blocks", []int32{5, 4}, encoded(60, chunk.CParams{TypeSize: 3, BlockSize: 30}), ErrCorrupt},
 		{"larger blocks", []int32{5, 2}, encoded(60, chunk.CParams{TypeSize: 3, BlockSize: 60}), ErrCorrupt},
 		{"other size", []int32{5, 4}, encoded(63, chunk.CParams{TypeSize: 3}), ErrCorrupt},

@@ -214,19 +214,19 @@ func losslessFilters() [][]chunk.Filter {
 	}
 }
 
-// place is the storage of an array of a test.
-type place struct {
+// location is the storage of an array of a test.
+type location struct {
 	name   string // "" for memory
 	sparse bool
 }
 
-// places returns names for new arrays: in memory, in a file, in a directory.
-func places(t testing.TB) []place {
+// locations returns names for new arrays: in memory, in a file, in a directory.
+func locations(t testing.TB) []location {
 	dir := t.TempDir()
-	return []place{{}, {filepath.Join(dir, "file.b2nd"), false}, {filepath.Join(dir, "dir.b2nd"), true}}
+	return []location{{}, {filepath.Join(dir, "file.b2nd"), false}, {filepath.Join(dir, "dir.b2nd"), true}}
 }
 
-func (p place) String() string {
+func (p location) String() string {
 	switch {
 	case p.name == "":
 		return "memory"
@@ -237,7 +237,7 @@ func (p place) String() string {
 }
 
 // reopen opens the array again for editing.
-func (p place) reopen(t testing.TB, a *Array, o *Options) *Array {
+func (p location) reopen(t testing.TB, a *Array, o *Options) *Array {
 	t.Helper()
 	if p.name == "" {
 		return a
@@ -278,7 +278,7 @@ func runProgram(t *testing.T, kind string, rng *rand.Rand, steps map[string]int,
 	ctx := context.Background()
 	dir := t.TempDir()
 	copies := 0
-	p := place{sparse: kind == "sparse"}
+	p := location{sparse: kind == "sparse"}
 	if kind != "memory" {
 		p.name = filepath.Join(dir, "0")
 	}

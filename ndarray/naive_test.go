@@ -219,7 +219,7 @@ func naiveArray(shape []int64, axis int, x *selection.IndexArray) (entries []*na
 // naiveDims returns the dimensions of the result.
 func naiveDims(entries []*naiveEntry) ([]naiveDim, error) {
 	var dims []naiveDim
-	var together []int64
+	var shape []int64
 	parts, where, inside, any := 0, 0, false, false
 	for _, e := range entries {
 		any = any || e.joint
@@ -233,7 +233,7 @@ func naiveDims(entries []*naiveEntry) ([]naiveDim, error) {
 			}
 			inside = true
 			var err error
-			if together, err = naiveBroadcast(together, e.shape); err != nil {
+			if shape, err = naiveBroadcast(shape, e.shape); err != nil {
 				return nil, err
 			}
 			continue
@@ -245,14 +245,14 @@ func naiveDims(entries []*naiveEntry) ([]naiveDim, error) {
 	if parts > 1 {
 		where = 0
 	}
-	items, _ := grid.Product(together)
+	items, _ := grid.Product(shape)
 	for _, e := range entries {
 		if e.outside && (!e.joint || items > 0) { // NumPy does not check numbers that broadcast to no items
 			return nil, fmt.Errorf("index out of range")
 		}
 	}
 	var block []naiveDim
-	for _, n := range together {
+	for _, n := range shape {
 		block = append(block, naiveDim{n: n, joint: true})
 	}
 	return slices.Insert(dims, where, block...), nil

@@ -74,9 +74,8 @@ func longAxes(shape []int64) (n int) {
 	return n
 }
 
-// WriteNPY writes r, or a selection of it, as a .npy file in C order. It writes pieces of 16 MiB or of one row of chunks;
-// a selection with index arrays is read in one piece. The error wraps ErrType if .npy files cannot hold the items, or is
-// an error of reading or of dst.
+// WriteNPY writes r, or a selection of it, as a .npy file in C order. It uses memory like WriteItems. The error wraps
+// ErrType if .npy files cannot hold the items, or is an error of reading or of dst.
 func WriteNPY(ctx context.Context, dst io.Writer, r Reader, sel ...Index) error {
 	ctx = task.Context(ctx)
 	shape, err := r.SelectionShape(sel...)

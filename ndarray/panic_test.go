@@ -16,7 +16,7 @@ import (
 	"github.com/goblosc/blosc2/internal/trap"
 )
 
-// ticking is an io.Reader of zeros that calls Tick after each read.
+// ticking is a reader of zeros and a writer. It calls Tick for each read after 18 MB, and for each write.
 type ticking struct {
 	*trap.Trap
 	n int

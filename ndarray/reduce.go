@@ -41,7 +41,7 @@ func (op Op) String() string {
 
 // ReduceOptions are the options of Reduce. A nil *ReduceOptions reduces all axes.
 type ReduceOptions struct {
-	Axes     []int // axes to reduce; negative ones count from the last; nil: all; empty: none
+	Axes     []int // axes to reduce, negative ones counted from the last; nil means all axes, an empty slice none
 	KeepDims bool  // leave reduced axes in the shape of the result, with a length of 1
 	DDof     int   // for OpStd: subtracted from the number of items in the divisor
 }
@@ -86,7 +86,7 @@ func ReduceAll[T Scalar](ctx context.Context, r Reader, op Op) (T, error) {
 	return ReadAt[T](ctx, a)
 }
 
-// reduction is one call of Reduce.
+// reduction is the state of a call of Reduce.
 type reduction struct {
 	ctx  context.Context
 	r    Reader

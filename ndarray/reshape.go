@@ -147,12 +147,12 @@ func (h *snapshot) readRun(ctx context.Context, dst []byte, first, n int64) erro
 // AsType creates an array with the items of r converted to another dtype, as NumPy's astype does, without checking for
 // loss. Fractions are truncated, integers keep their low bits, complex numbers lose the imaginary part, and every
 // number except zero becomes true. On all machines, floats that do not fit in an integer type, including NaN, become
-// what NumPy computes on x86-64: the lowest int64, or for types of up to 32 bits the lowest int32, of which smaller
-// types take the low bits. (For uint32, NumPy itself produces other numbers at the end of an array.)
+// what NumPy computes on x86-64: the lowest int64, or for types of up to 32 bits the lowest int32. Types of 8 and 16
+// bits take its low bits. (For uint32, NumPy itself produces other numbers at the end of an array.)
 //
-// AsType converts between all types of bools and numbers. It converts text to text of the same kind, truncated or
-// padded; dates and timedeltas to integers, which count their units, and back; and any dtype to another byte order. For
-// other conversions it returns ErrType. o are the options of the new array; nil means the parameters of r, with a new
+// AsType converts between all types of bools and numbers. It truncates or pads text of the same kind. It converts dates
+// and timedeltas to integers, which count their units, and back. It changes the byte order of any dtype. For other
+// conversions it returns ErrType. o are the options of the new array; nil means the parameters of r, with a new
 // partition if the item size changes. See Copy.
 func AsType(ctx context.Context, r Reader, name, dtype string, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)

@@ -180,9 +180,9 @@ func limited(r Reader, items int64) (int, error) {
 	return n, nil
 }
 
-// WriteItems writes r, or a selection of it, to dst: the items in C order, as they are stored. It reads pieces of 16 MiB or
-// of a row of blocks, the next piece while one is written. A selection with index arrays is read in one piece. Errors are
-// those of ReadBytes and of dst.
+// WriteItems writes r, or a selection of it, to dst: the items in C order, as they are stored. It reads pieces of 16
+// MiB or of a row of blocks, and reads the next piece while it writes one. A selection with index arrays is read in one
+// piece. The error is an error of ReadBytes or of dst.
 func WriteItems(ctx context.Context, dst io.Writer, r Reader, sel ...Index) error {
 	ctx = task.Context(ctx)
 	return writeItems(ctx, dst, r, sel, defaultBounds)

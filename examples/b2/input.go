@@ -139,8 +139,9 @@ func wrongSize(got, want int64) error {
 	return fmt.Errorf("the input has %d bytes, want %d", got, want)
 }
 
-// spool makes data that can be read only once available in in.at. Less than slab bytes are kept in memory, and more are
-// written to a temporary file in the directory dir. spool reads at most most bytes, unless most is -1.
+// spool copies data that can be read only once to in.at, where it can be read at any offset: to memory if it has less
+// than slab bytes, and otherwise to a temporary file in the directory dir. It reads at most most bytes, unless most is
+// -1.
 func (in *input) spool(dir string, most, slab int64) error {
 	if in.at != nil {
 		return nil

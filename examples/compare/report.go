@@ -30,7 +30,7 @@ type group struct {
 	Mean  float64 `json:"go_over_c_geometric_mean"`
 	Min   float64 `json:"go_over_c_minimum"`
 	Worst string  `json:"worst"`                  // name of the cell with the minimum
-	Size  float64 `json:"size_maximum,omitempty"` // maximum of the chunk sizes of Go divided by those of C
+	Size  float64 `json:"size_maximum,omitempty"` // maximum ratio of the chunk sizes of Go and C
 }
 
 // newReport returns a report without results.

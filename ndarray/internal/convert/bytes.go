@@ -22,8 +22,8 @@ func Foreign(d meta.DType) bool {
 	return d.Order == '<' && !little || d.Order == '>' && little
 }
 
-// ToNative converts stored scalars to those of Go: numbers to the byte order of the machine, and true to 1, the only
-// true value of Go.
+// ToNative converts stored scalars to Go's representation in place: numbers to the byte order of the machine, and true
+// booleans to 1.
 func ToNative(d meta.DType, b []byte) {
 	if d.Kind == 'b' {
 		for i, x := range b {

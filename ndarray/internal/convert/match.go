@@ -148,8 +148,8 @@ func addStep(steps []step, s step) []step {
 	return append(steps, s)
 }
 
-// fieldFor returns the index of the field that a Go field holds: the one with its name or title, or if the Go field has no
-// tag, the only one whose name or title differs in case alone.
+// fieldFor returns the index of the dtype field that a Go field holds: the field with its name or title. If the Go
+// field has no tag and no such field exists, it is the only field whose name or title differs only in case.
 func fieldFor(d meta.DType, f structField) (int, error) {
 	alike, found := -1, 0
 	for i, have := range d.Fields {

@@ -25,7 +25,7 @@ func TestGeometry(t *testing.T) {
 		{"chunk above shape", []int64{2, 2}, []int32{5, 2}, []int32{2, 2}, 1, nil, 1, 3, 12},
 		{"empty", []int64{3, 0, 2}, []int32{3, 0, 2}, []int32{3, 0, 2}, 4, nil, 0, 0, 0},
 		{"empty that can grow", []int64{0, 6}, []int32{4, 3}, []int32{2, 3}, 1, nil, 0, 2, 12},
-		{"empty with huge neighbours", []int64{1 << 62, 1 << 62, 0}, []int32{1, 1, 1}, []int32{1, 1, 1}, 1, nil, 0, 1, 1},
+		{"empty with huge neighbors", []int64{1 << 62, 1 << 62, 0}, []int32{1, 1, 1}, []int32{1, 1, 1}, 1, nil, 0, 1, 1},
 		{"16 dimensions", make16(2), narrow16(2), narrow16(1), 1, nil, 1, 1 << 16, 1 << 16},
 		{"largest chunk", []int64{math.MaxInt64 / 2}, []int32{maxChunkBytes}, []int32{1}, 1, nil, 2147483682, maxChunkBytes, maxChunkBytes},
 

@@ -14,7 +14,7 @@ type Real interface {
 type Kernel[T, A any] struct {
 	Empty  A                                    // the cell of no items
 	Placed bool                                 // the kernel uses positions
-	Row    func(cell *A, items []T, at int64)   // adds items, of which the first is at position at
+	Row    func(cell *A, items []T, at int64)   // adds items; the first is at position at
 	Lane   func(cells []A, items []T, at int64) // adds item k to cell k; all items are at position at
 	Copies func(x T, n, at int64) A             // returns the cell of n copies of an item, the first at position at
 	Merge  func(cell, with *A)                  // adds the cell of a later chunk
@@ -211,7 +211,7 @@ func VarianceComplex[T complex64 | complex128]() Kernel[T, ComplexMoments] {
 type Extreme[T any] struct {
 	Value T
 	At    int64
-	some  bool // there was an item
+	some  bool // at least one item was added
 	nan   bool // Value is a NaN
 }
 

@@ -76,7 +76,7 @@ func (p *parser) wraps(open, end byte) int {
 	return -1
 }
 
-// unwrap removes a pair of brackets around all of the text, if it has one.
+// unwrap removes a pair of brackets around the whole text.
 func (p *parser) unwrap(open, end byte) {
 	if at := p.wraps(open, end); at >= 0 {
 		p.end = at
@@ -307,7 +307,7 @@ func (l *listParser) value(c byte, depth int) error {
 	return nil
 }
 
-// missing returns the error for text in which what is expected at the current position.
+// missing returns the error for a missing part of the text at the current position. what describes the part.
 func (l *listParser) missing(what string) error {
 	if l.pos == l.end {
 		return l.errorf("%s is missing", what)

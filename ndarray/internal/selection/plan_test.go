@@ -235,7 +235,7 @@ func checkPlan(t *testing.T, g *grid.Geometry, sel []Index, rng *rand.Rand, seen
 	checkWrite(t, a, b, taken, update)
 }
 
-// checkWrite writes items to a one by one. Then its chunks must be equal to those of b.
+// checkWrite writes items to a one by one. The chunks of a and b must then be equal.
 func checkWrite(t *testing.T, a, b *naive, taken []int64, update []byte) {
 	t.Helper()
 	for i, x := range taken {

@@ -42,7 +42,7 @@ func (x *listed) digit(d int) byte {
 
 // sortDigit sorts items whose bytes above d are equal.
 func sortDigit(p []listed, d int) {
-	const few = 64 // so many items are sorted faster by comparison
+	const few = 64 // up to this number, sorting by comparison is faster
 	for ; d >= 0 && len(p) > few; d-- {
 		var end [256]int
 		for i := range p {
