@@ -20,7 +20,7 @@ import (
 // A Reader can be read as an N-dimensional array: an *Array or a *View. Functions that only read accept a Reader. No other
 // package can implement it. Any number of goroutines may use it.
 type Reader interface {
-	// Shape returns the shape in items, the first axis first. It is the caller's.
+	// Shape returns the shape in items, the first axis first. The caller owns the slice.
 	Shape() []int64
 	// NDim returns the number of dimensions.
 	NDim() int
@@ -34,7 +34,7 @@ type Reader interface {
 	SelectionShape(sel ...Index) ([]int64, error)
 	// ReadBytes reads a selection into dst, in C order, as the items are stored. See Array.ReadBytes.
 	ReadBytes(ctx context.Context, dst []byte, sel ...Index) error
-	// Options returns the options that make an array like this: its partition and compression parameters.
+	// Options returns the options for creating an array like this one: its partition and compression parameters.
 	Options() *Options
 
 	// source returns the array, and the mapping of a view or nil.
@@ -81,7 +81,7 @@ func Open(name string, o *Options) (*Array, error) {
 	return fromFrame(f, err, o)
 }
 
-// Edit opens the array in a file or directory for reading and writing.
+// Edit opens the array in a file or directory for reading and writing. See Open.
 func Edit(name string, o *Options) (*Array, error) {
 	f, err := frame.Edit(name, o.frameOptions())
 	return fromFrame(f, err, o)
@@ -94,14 +94,14 @@ func NewReader(r io.ReaderAt, size int64, o *Options) (*Array, error) {
 	return fromFrame(f, err, o)
 }
 
-// FromBytes opens the array in b for reading. b must not change while the array is open.
+// FromBytes opens the array in b for reading. The Array retains b, which must not change while the array is open.
 func FromBytes(b []byte, o *Options) (*Array, error) {
 	f, err := frame.FromBytes(b, o.frameOptions())
 	return fromFrame(f, err, o)
 }
 
-// FromFrame returns the array in an open frame, which it then owns. The error wraps ErrNotArray or ErrCorrupt. After an
-// error the frame is still open.
+// FromFrame returns the array in an open frame. The Array then owns the frame. The error wraps ErrNotArray or
+// ErrCorrupt. After an error the frame is still open.
 func FromFrame(f *frame.Frame) (*Array, error) {
 	v, err := f.View()
 	if err != nil {
@@ -117,7 +117,7 @@ func FromFrame(f *frame.Frame) (*Array, error) {
 	}
 	if a.layer == "" {
 		return nil, &frame.Error{Path: f.Path(), Part: "metalayers", Chunk: -1, Off: -1,
-			Err: fmt.Errorf("no b2nd among them: %w", ErrNotArray)}
+			Err: fmt.Errorf("no metalayer b2nd or caterva: %w", ErrNotArray)}
 	}
 	a.itemSize = lostItemSize(v, a.layer)
 	st, err := a.load(v)
@@ -132,9 +132,9 @@ func FromFrame(f *frame.Frame) (*Array, error) {
 	return a, nil
 }
 
-// lostItemSize returns the item size of an array. C-Blosc2 writes 1 into the header of a frame that it makes from
-// chunks in memory if the items have more than 255 bytes. The right size is then that of the dtype, if the chunk size
-// agrees with it.
+// lostItemSize returns the item size of an array. If items have more than 255 bytes, C-Blosc2 writes a type size of 1
+// into the header of a frame that it creates from chunks in memory. The item size is then that of the dtype, if the
+// chunk size agrees.
 func lostItemSize(v frame.View, layer string) int {
 	info := v.Info()
 	content, _ := v.MetaLayer(layer)
@@ -163,7 +163,7 @@ func fromFrame(f *frame.Frame, err error, o *Options) (*Array, error) {
 		err = a.setDType(o.DType)
 	}
 	if err == nil && o != nil && o.MaxDims > 0 && a.NDim() > o.MaxDims {
-		err = fmt.Errorf("ndarray: %d dimensions, Options.MaxDims allows %d: %w", a.NDim(), o.MaxDims, ErrTooLarge)
+		err = fmt.Errorf("ndarray: %d dimensions, but Options.MaxDims allows %d: %w", a.NDim(), o.MaxDims, ErrTooLarge)
 	}
 	if err != nil {
 		f.Close()
@@ -179,7 +179,7 @@ func (a *Array) setDType(dtype string) error {
 		return fmt.Errorf("ndarray: dtype %q: %v: %w", dtype, err, ErrType)
 	}
 	if dt.Size != a.itemSize {
-		return fmt.Errorf("ndarray: dtype %s of %d bytes for items of %d: %w", dtype, dt.Size, a.itemSize, ErrType)
+		return fmt.Errorf("ndarray: dtype %s has %d bytes, but items have %d: %w", dtype, dt.Size, a.itemSize, ErrType)
 	}
 	a.dtype = dt
 	return nil
@@ -217,21 +217,22 @@ func (a *Array) parse(v frame.View) (*state, error) {
 	info := v.Info()
 	switch {
 	case geo.Chunks != int64(info.NumChunks):
-		return nil, a.corrupt("%d chunks for a shape of %v in chunks of %v", info.NumChunks, rec.Shape, rec.ChunkShape)
+		return nil, a.corrupt("frame has %d chunks, but shape %v in chunks of shape %v has %d", info.NumChunks, rec.Shape, rec.ChunkShape, geo.Chunks)
 	case geo.Chunks > 0 && geo.ChunkBytes != int64(info.ChunkSize):
-		return nil, a.corrupt("chunks of %d bytes for a chunk shape of %v in blocks of %v", info.ChunkSize, rec.ChunkShape, rec.BlockShape)
+		return nil, a.corrupt("chunk size is %d bytes, but chunk shape %v in blocks of shape %v has %d", info.ChunkSize, rec.ChunkShape, rec.BlockShape, geo.ChunkBytes)
 	case geo.Chunks > 0 && info.NBytes != geo.Chunks*geo.ChunkBytes:
-		return nil, a.corrupt("%d bytes in %d chunks of %d", info.NBytes, geo.Chunks, geo.ChunkBytes)
+		return nil, a.corrupt("frame has %d bytes, but %d chunks of %d bytes each", info.NBytes, geo.Chunks, geo.ChunkBytes)
 	}
 	return &state{content: content, rec: rec, geo: geo}, nil
 }
 
+// corrupt returns an error about the metalayer with the shapes.
 func (a *Array) corrupt(format string, args ...any) error {
 	return &frame.Error{Path: a.f.Path(), Part: "metalayer " + a.layer, Chunk: -1, Off: -1,
 		Err: fmt.Errorf(format+": %w", append(args, ErrCorrupt)...)}
 }
 
-// view returns the newest state; release the view.
+// view returns the newest state. The caller must release the view.
 func (a *Array) view(ctx context.Context) (frame.View, *state, error) {
 	v, err := a.f.ViewContext(ctx)
 	if err != nil {
@@ -245,7 +246,7 @@ func (a *Array) view(ctx context.Context) (frame.View, *state, error) {
 	return v, st, nil
 }
 
-// now returns the newest state, or after Close the last one.
+// now returns the newest state, or the last one after Close.
 func (a *Array) now() *state {
 	if v, st, err := a.view(context.Background()); err == nil {
 		v.Release()
@@ -270,14 +271,15 @@ func (a *Array) Refresh() (bool, error) {
 	return changed, nil
 }
 
-// Close closes the frame. A second Close does nothing.
+// Close closes the frame. It does not wait: reads in progress, also reads of views, succeed or return ErrClosed. Later
+// reads and edits return ErrClosed. An open batch can only be rolled back. A second Close does nothing.
 func (a *Array) Close() error { return a.f.Close() }
 
-// Frame returns the frame that holds the array, for its metalayers and chunks. Changing chunks through it changes
-// the array; closing it closes the array.
+// Frame returns the frame that holds the array, for access to its metalayers and chunks. Changes of chunks change the
+// array. Closing the frame closes the array.
 func (a *Array) Frame() *frame.Frame { return a.f }
 
-// Shape returns the shape in items, the first axis first. It is the caller's.
+// Shape returns the shape in items, the first axis first. The caller owns the slice.
 func (a *Array) Shape() []int64 { return slices.Clone(a.now().rec.Shape) }
 
 // NDim returns the number of dimensions.
@@ -286,10 +288,10 @@ func (a *Array) NDim() int { return a.state.Load().geo.Ndim }
 // Size returns the number of items.
 func (a *Array) Size() int64 { return a.now().geo.Items }
 
-// Chunks returns the shape of a chunk in items. It is the caller's.
+// Chunks returns the shape of a chunk in items. The caller owns the slice.
 func (a *Array) Chunks() []int32 { return slices.Clone(a.state.Load().rec.ChunkShape) }
 
-// Blocks returns the shape of a block in items. It is the caller's.
+// Blocks returns the shape of a block in items. The caller owns the slice.
 func (a *Array) Blocks() []int32 { return slices.Clone(a.state.Load().rec.BlockShape) }
 
 // ItemSize returns the size of an item in bytes.
@@ -299,19 +301,20 @@ func (a *Array) ItemSize() int { return a.itemSize }
 // bytes ("V" and the size). DTypeString returns the stored text.
 func (a *Array) DType() meta.DType { return a.dtype }
 
-// DTypeString returns the dtype as it is stored, and its format (0 is NumPy's).
+// DTypeString returns the dtype as stored and its format number, which is 0 for NumPy's.
 func (a *Array) DTypeString() (string, int) { return a.dtypeRaw, int(a.state.Load().rec.DTypeFormat) }
 
 // ChunkInfo describes a chunk of an array without decoding it: its special value, if any, its location in the frame, and
 // its sizes in bytes. The decoded size includes padding.
 type ChunkInfo struct {
 	frame.ChunkInfo
-	Number int64   // in C order of the grid of chunks
+	Number int64   // position in C order of the grid
 	Coord  []int64 // position in the grid
-	Box    Box     // the items of the chunk that are in the array
+	Box    Box     // items of the chunk that lie in the array, without padding
 }
 
-// Ratio returns the compression ratio of the chunk: infinity if only the index represents it.
+// Ratio returns the compression ratio of the chunk, decoded size divided by stored size. It returns infinity if the
+// chunk is represented by its index entry only.
 func (c ChunkInfo) Ratio() float64 {
 	if c.CBytes == 0 {
 		return math.Inf(1)
@@ -320,7 +323,7 @@ func (c ChunkInfo) Ratio() float64 {
 }
 
 // ChunkInfos ranges over the chunks in order and reads only their headers. Coordinates and box are valid until the next
-// chunk. All chunks are those of the commit that was the newest when the loop began. The first error ends the loop. It
+// chunk. All chunks belong to the commit that was the newest when the loop began. The first error ends the loop. It
 // wraps ErrCorrupt, ErrUnsupported or ErrClosed, or is an error of reading.
 func (a *Array) ChunkInfos() iter.Seq2[ChunkInfo, error] {
 	return func(yield func(ChunkInfo, error) bool) {

@@ -16,7 +16,7 @@ import (
 // fixture is an array of the test data.
 type fixture struct{ manifest.Case }
 
-// fixtures returns the arrays of a folder of testdata.
+// fixtures returns the arrays of a directory of testdata.
 func fixtures(t testing.TB, folder string) []fixture {
 	t.Helper()
 	var out []fixture
@@ -28,11 +28,13 @@ func fixtures(t testing.TB, folder string) []fixture {
 	return out
 }
 
+// sum returns the SHA-256 of b in hexadecimal.
 func sum(b []byte) string {
 	s := sha256.Sum256(b)
 	return hex.EncodeToString(s[:])
 }
 
+// TestFixtures reads the arrays of the test data, and compares them and their slices with the manifest.
 func TestFixtures(t *testing.T) {
 	ctx := context.Background()
 	for folder, want := range map[string]int{"python-blosc2": 202, "legacy": 18} {
@@ -53,7 +55,7 @@ func TestFixtures(t *testing.T) {
 					t.Fatal(err)
 				}
 				if sum(b) != c.SHA256 {
-					t.Error("other content")
+					t.Error("the contents differ")
 				}
 				for i, s := range c.Slices {
 					sel := make([]Index, len(s.Start))
@@ -66,7 +68,7 @@ func TestFixtures(t *testing.T) {
 					if err := a.ReadBytes(ctx, b, sel...); err != nil {
 						t.Errorf("slice %d %v: %v", i, sel, err)
 					} else if sum(b) != s.SHA256 {
-						t.Errorf("slice %d %v: other content", i, sel)
+						t.Errorf("slice %d %v: the contents differ", i, sel)
 					}
 				}
 			})
@@ -74,7 +76,7 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// TestMaxDims opens an array with as many dimensions as the options allow, and one more.
+// TestMaxDims opens an array with the allowed number of dimensions, and with fewer allowed.
 func TestMaxDims(t *testing.T) {
 	a, err := Zeros("", []int64{2, 3, 4}, "<i2", nil)
 	if err != nil {
@@ -92,7 +94,7 @@ func TestMaxDims(t *testing.T) {
 	}
 }
 
-// TestRefresh follows what another handle does to an array.
+// TestRefresh refreshes an array that another handle has edited.
 func TestRefresh(t *testing.T) {
 	ctx := t.Context()
 	for _, sparse := range []bool{false, true} {

@@ -13,17 +13,17 @@ import (
 // Editor is a Writer whose shape can be changed: an *Array, where each call is one commit, or a *Batch.
 type Editor interface {
 	Writer
-	// Shape returns the shape in items, the first axis first. It is the caller's.
+	// Shape returns the shape in items, the first axis first. The caller owns the slice.
 	Shape() []int64
 	// Resize changes the shape at the end of each axis. See Array.Resize.
 	Resize(ctx context.Context, shape ...int64) error
-	// ResizeAt changes the shape at any place of each axis. See Array.ResizeAt.
+	// ResizeAt changes the shape at any position of each axis. See Array.ResizeAt.
 	ResizeAt(ctx context.Context, start, shape []int64) error
-	// Append adds items behind the end of an axis. See Array.Append.
+	// Append adds items at the end of an axis. See Array.Append.
 	Append(ctx context.Context, axis int, data []byte) error
-	// Insert adds items before item at of an axis. See Array.Insert.
+	// Insert inserts items before item at along an axis. See Array.Insert.
 	Insert(ctx context.Context, axis int, at int64, data []byte) error
-	// Delete removes n items of an axis, from item at on. See Array.Delete.
+	// Delete removes n items along an axis, starting at item at. See Array.Delete.
 	Delete(ctx context.Context, axis int, at, n int64) error
 	// SetAttr sets an attribute. See Array.SetAttr.
 	SetAttr(ctx context.Context, name string, v any) error
@@ -31,34 +31,34 @@ type Editor interface {
 	DeleteAttr(ctx context.Context, name string) error
 }
 
-// Batch is a group of edits of an array that become visible, and durable, together, with the cost of one commit:
+// A Batch is a group of edits of an array that become visible, and durable, by one commit:
 //
 //	b, err := a.Begin(ctx)
 //	if err != nil {
 //		return err
 //	}
 //	defer b.Rollback() // does nothing after Commit
-//	for frame := range frames {
-//		if err := ndarray.Append(ctx, b, 0, frame); err != nil {
+//	for image := range images {
+//		if err := ndarray.Append(ctx, b, 0, image); err != nil {
 //			return err
 //		}
 //	}
 //	return b.Commit()
 //
-// Each edit sees what those before it have done; readers of the array see nothing of it before Commit. A batch belongs
-// to one goroutine. Batches and single edits of other goroutines wait until it ends, so that a single edit of the same
-// goroutine would wait for ever. After an edit that failed in the middle, for another reason than its arguments, all
-// further ones and Commit fail with its error.
+// Each edit sees the results of the edits before it. Readers of the array see no edit before Commit. A batch belongs to
+// one goroutine. Batches and single edits of other goroutines wait until it ends, so a single edit by the same
+// goroutine would wait forever. If an edit fails for another reason than its arguments, all further edits and Commit
+// return its error.
 type Batch struct {
 	a   *Array
 	b   *frame.Batch
-	st  *state // as the batch has made it
-	err error  // of an edit that left the batch half done, or that it has ended
+	st  *state // with the edits so far
+	err error  // error of an edit that failed partway, or ErrClosed after the end
 }
 
-// Begin starts a batch. End it with Commit or Rollback. It waits until an open batch of this handle has ended, and with
-// Options.Locking until no other process reads or edits. ctx bounds only this waiting: the batch does not keep it. Errors
-// are ErrReadOnly, ErrClosed, ErrCorrupt, those of the lock file and of the context.
+// Begin starts a batch. End it with Commit or Rollback. Begin waits until an open batch of the same Array has ended
+// and, with Options.Locking, until no other process reads or edits. ctx bounds only this wait: the batch does not
+// retain it. The error wraps ErrReadOnly, ErrClosed or ErrCorrupt, or is an error of the lock file or of ctx.
 func (a *Array) Begin(ctx context.Context) (*Batch, error) {
 	b, err := a.f.Begin(ctx)
 	if err != nil {
@@ -72,7 +72,7 @@ func (a *Array) Begin(ctx context.Context) (*Batch, error) {
 	return &Batch{a: a, b: b, st: st}, nil
 }
 
-// Commit makes the batch the state of the array. When it fails, the array is as it was.
+// Commit publishes the edits of the batch and ends it. After an error the array is unchanged.
 func (b *Batch) Commit() error {
 	if b.err != nil {
 		b.b.Rollback()
@@ -86,22 +86,23 @@ func (b *Batch) Commit() error {
 	return err
 }
 
-// Rollback forgets the batch. After Commit it does nothing, so that it can be deferred.
+// Rollback discards the edits of the batch and ends it. After Commit it does nothing, so it can be deferred.
 func (b *Batch) Rollback() {
 	b.b.Rollback()
 	b.end()
 }
 
+// end marks the batch as ended.
 func (b *Batch) end() {
 	if b.err == nil {
 		b.err = fmt.Errorf("ndarray: batch: %w", ErrClosed)
 	}
 }
 
-// Frame returns the batch of the frame below, for its metalayers. Do not end it.
+// Frame returns the batch of the underlying frame, for edits of metalayers. Do not end it.
 func (b *Batch) Frame() *frame.Batch { return b.b }
 
-// Shape returns the shape that the batch has made so far. It is the caller's.
+// Shape returns the shape with the edits so far. The slice is the caller's.
 func (b *Batch) Shape() []int64 { return append([]int64{}, b.st.rec.Shape...) }
 
 // DType returns the NumPy dtype of the items.
@@ -109,7 +110,7 @@ func (b *Batch) DType() meta.DType { return b.a.dtype }
 
 func (b *Batch) source() (*Array, *selection.Mapping) { return b.a, nil }
 
-// edit runs edits as a batch of their own.
+// edit runs change in a batch of its own.
 func (a *Array) edit(ctx context.Context, change func(b *Batch) error) error {
 	b, err := a.Begin(ctx)
 	if err != nil {
@@ -122,7 +123,8 @@ func (a *Array) edit(ctx context.Context, change func(b *Batch) error) error {
 	return b.Commit()
 }
 
-// refresh tells whether there can be an edit, and reads the shapes again when the metalayer was changed aside.
+// refresh returns an error if the batch cannot take an edit. It reads the shapes again if the caller has replaced the
+// metalayer through Frame.
 func (b *Batch) refresh() error {
 	if b.err != nil {
 		return b.err
@@ -138,7 +140,7 @@ func (b *Batch) refresh() error {
 	return err
 }
 
-// fail records an error that leaves the batch half done.
+// fail records the error of an edit that failed partway.
 func (b *Batch) fail(err error) error {
 	if err != nil && b.err == nil {
 		b.err = err
@@ -146,7 +148,7 @@ func (b *Batch) fail(err error) error {
 	return err
 }
 
-// reshaped returns the state with another shape.
+// reshaped returns the state of the batch with another shape.
 func (b *Batch) reshaped(shape []int64) (*state, error) {
 	rec := *b.st.rec
 	rec.Shape = shape

@@ -18,8 +18,8 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
-// sparseArray makes an array of 10 GB, 50,000 x 50,000 items of 4 bytes in chunks of 1000 x 1000, zeros except in a
-// few of its chunks.
+// sparseArray creates an array of 10 GB: 50,000 x 50,000 items of 4 bytes in chunks of 1000 x 1000, all zeros except in a
+// few chunks.
 func sparseArray(t testing.TB) *Array {
 	const n = 50_000
 	o := &Options{Chunks: []int32{1000, 1000}, Blocks: []int32{100, 1000}}
@@ -41,7 +41,7 @@ func sparseArray(t testing.TB) *Array {
 	return a
 }
 
-// randomPoints returns n flat positions in no order, one in ten in a chunk that is not zeros, and their coordinates.
+// randomPoints returns n random positions in C order and their coordinates. One in ten is in a chunk that is not zeros.
 func randomPoints(n int) (flat, rows, columns []int64) {
 	r := rand.New(rand.NewPCG(1, 10))
 	for i := range n {
@@ -79,7 +79,7 @@ func BenchmarkPoints(b *testing.B) {
 			})
 		}
 	}
-	// Points of the first chunks only: what is written is compressed again.
+	// Write only to the first chunks, because written chunks are compressed again.
 	r := rand.New(rand.NewPCG(2, 10))
 	rows, columns, data := make([]int64, 100_000), make([]int64, 100_000), make([]int32, 100_000)
 	for i := range rows {
@@ -96,7 +96,7 @@ func BenchmarkPoints(b *testing.B) {
 	})
 }
 
-// BenchmarkLists reads lists along one axis, and a mask, of an array of 64 MB.
+// BenchmarkLists reads lists along one axis, and a mask, from an array of 64 MB.
 func BenchmarkLists(b *testing.B) {
 	const n = 4000
 	o := &Options{Chunks: []int32{500, 500}, Blocks: []int32{50, 500}}
@@ -141,10 +141,10 @@ func BenchmarkLists(b *testing.B) {
 	}
 }
 
-// TestPointsScratch checks what is set aside for a list: 16 bytes for each item, and little for the chunks.
+// TestPointsScratch checks the memory that a list takes: 16 bytes for each item, and little for the chunks.
 func TestPointsScratch(t *testing.T) {
 	if race.Enabled || testing.Short() {
-		t.Log("allocations are counted in the long tests without the race detector")
+		t.Log("only the long tests without the race detector count allocations")
 		return
 	}
 	a := sparseArray(t)
@@ -153,7 +153,7 @@ func TestPointsScratch(t *testing.T) {
 	flat, _, _ := randomPoints(n)
 	dst, sel := make([]int32, n), Flat(flat...)
 	var before, after runtime.MemStats
-	for range 2 { // pools are filled in the first
+	for range 2 { // the first round fills pools
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		if err := ReadInto(context.Background(), a, dst, sel); err != nil {
@@ -162,7 +162,7 @@ func TestPointsScratch(t *testing.T) {
 		runtime.ReadMemStats(&after)
 	}
 	if got := after.TotalAlloc - before.TotalAlloc; got > 20*n {
-		t.Errorf("%d bytes set aside for %d points", got, n)
+		t.Errorf("%d bytes allocated for %d points", got, n)
 	}
 	for i, p := range flat {
 		row, column := p/50_000, p%50_000
@@ -176,7 +176,7 @@ func TestPointsScratch(t *testing.T) {
 	}
 }
 
-// countedReads counts the reads and the bytes that they ask for.
+// countedReads counts the reads and the bytes that they request.
 type countedReads struct {
 	io.ReaderAt
 	reads, bytes atomic.Int64
@@ -188,8 +188,8 @@ func (c *countedReads) ReadAt(p []byte, off int64) (int, error) {
 	return c.ReaderAt.ReadAt(p, off)
 }
 
-// flatArray returns an array of float32 of so many rows of 10 MB each, in chunks of a row: all zeros, so that its index
-// is one value, or with one row stored, so that it is a list.
+// flatArray returns an array of float32 with rows of 10 MB, in chunks of one row. All rows are zeros, so that the index is
+// one special value, or if list is set one row is stored, so that the index is a list.
 func flatArray(t testing.TB, rows int64, list bool) (*Array, *countedReads) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "a.b2nd")
@@ -226,15 +226,15 @@ func flatArray(t testing.TB, rows int64, list bool) (*Array, *countedReads) {
 	return a, c
 }
 
-// TestFlatCost reads the same slices out of arrays of 10 MB, 1 GB and 100 GB: neither the memory taken nor the reads of
-// the storage may grow with the array.
+// TestFlatCost reads the same slices from arrays of 10 MB, 1 GB and 100 GB. Neither the memory nor the number of reads may
+// grow with the array.
 func TestFlatCost(t *testing.T) {
 	if race.Enabled {
-		t.Log("pools drop memory at random when races are looked for; counting allocations means nothing then")
+		t.Log("the race detector makes pools drop memory at random, so allocations cannot be counted")
 		return
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // pools keep their content,
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))  // and have one for all
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // pools keep their contents,
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))  // and have one list for all goroutines
 	ctx := context.Background()
 	dst := make([]float32, 1000)
 	for _, list := range []bool{false, true} {
@@ -258,7 +258,7 @@ func TestFlatCost(t *testing.T) {
 					read()
 				}
 				runtime.ReadMemStats(&after)
-				if n := after.TotalAlloc - before.TotalAlloc; n > 4096 { // what else goes on may take some
+				if n := after.TotalAlloc - before.TotalAlloc; n > 4096 { // the runtime may allocate some
 					t.Errorf("list %v, %d rows, %v: %d bytes of memory", list, rows, cut, n)
 				}
 				cost := [2]int64{c.reads.Load(), c.bytes.Load()}
@@ -281,7 +281,7 @@ func TestFlatCost(t *testing.T) {
 	}
 }
 
-// BenchmarkFlat reads a slice that is stored, and one of a special chunk, out of arrays of 10 MB to 100 GB.
+// BenchmarkFlat reads a slice of a stored chunk and one of a special chunk, from arrays of 10 MB to 100 GB.
 func BenchmarkFlat(b *testing.B) {
 	ctx := context.Background()
 	dst := make([]float32, 1000)

@@ -14,9 +14,10 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
-// benchShape is that of an array of 40 MiB of float32: a smooth field with some noise.
+// benchShape is the shape of an array of 40 MiB of float32.
 var benchShape = []int64{160, 256, 256}
 
+// benchData returns the items: a smooth field with some noise.
 func benchData() []float32 {
 	data := make([]float32, 160*256*256)
 	seed := uint32(1)
@@ -42,7 +43,7 @@ var benchCodecs = []struct {
 	level int
 }{{"lz4hc-5", codec.LZ4HC, 5}, {"zstd-default", codec.Default, 0}}
 
-// BenchmarkArrayRead reads a cube of 8 MiB that cuts chunks and blocks, a plane, an item, and everything.
+// BenchmarkArrayRead reads a cube of 8 MiB that covers chunks and blocks in part, a plane, an item, and everything.
 func BenchmarkArrayRead(b *testing.B) {
 	ctx := context.Background()
 	data := benchData()
@@ -94,7 +95,7 @@ func BenchmarkArrayOpen(b *testing.B) {
 		b.Fatal(err)
 	}
 	info := made.Frame().Info()
-	b.SetBytes(info.FrameLen - info.CBytes) // what opening looks at
+	b.SetBytes(info.FrameLen - info.CBytes) // the bytes that opening reads
 	made.Close()
 	b.ReportAllocs()
 	for b.Loop() {
@@ -106,7 +107,7 @@ func BenchmarkArrayOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkArrayWrite writes everything, and the cube of BenchmarkArrayRead, which keeps parts of all its chunks.
+// BenchmarkArrayWrite writes everything, and the cube of BenchmarkArrayRead, which covers its chunks in part.
 func BenchmarkArrayWrite(b *testing.B) {
 	ctx := context.Background()
 	data := benchData()
@@ -137,8 +138,8 @@ func BenchmarkArrayWrite(b *testing.B) {
 	}
 }
 
-// BenchmarkAppend appends 1,000 frames of 256 x 256 counts to an array in a file, as an instrument does: with a commit
-// for each, and in one batch; in chunks of one frame, and of 16.
+// BenchmarkAppend appends 1,000 images of 256 x 256 counts to an array in a file, as an instrument does: with a commit for
+// each and in one batch, in chunks of 1 and of 16 images.
 func BenchmarkAppend(b *testing.B) {
 	ctx := context.Background()
 	const frames = 1000
@@ -198,8 +199,8 @@ func appendFrames(ctx context.Context, a *Array, image []uint16, n int, batch bo
 	return b.Commit()
 }
 
-// BenchmarkShift inserts a row at the front of an array of 40 MiB: where chunks line up only the index changes, else
-// all chunks are made anew.
+// BenchmarkShift inserts a row at the front of an array of 40 MiB. If chunks stay aligned, only the index changes.
+// Otherwise all chunks are rewritten.
 func BenchmarkShift(b *testing.B) {
 	ctx := context.Background()
 	data := benchData()
@@ -226,7 +227,7 @@ func BenchmarkShift(b *testing.B) {
 	}
 }
 
-// benchTyped reads and writes an array of a type.
+// benchTyped reads and writes an array as values of a type.
 func benchTyped[T any](b *testing.B, name, dtype string, value func(i int) T) {
 	ctx := context.Background()
 	const n = 1 << 18
@@ -255,7 +256,7 @@ func benchTyped[T any](b *testing.B, name, dtype string, value func(i int) T) {
 		}
 		c, err := converterOf[T](a.DType())
 		if err != nil || c.Direct {
-			b.Skip("nothing to convert: ", err)
+			b.Skip("this type does not match the dtype: ", err)
 		}
 		b.SetBytes(size)
 		b.ReportAllocs()
@@ -276,7 +277,7 @@ func benchTyped[T any](b *testing.B, name, dtype string, value func(i int) T) {
 	})
 }
 
-// BenchmarkTypes goes through arrays of 2^18 items; the bytes are those of the items as stored.
+// BenchmarkTypes reads and writes arrays of 2^18 items. It counts the bytes of the items as stored.
 func BenchmarkTypes(b *testing.B) {
 	type particle struct {
 		ID   int64
@@ -299,8 +300,8 @@ func BenchmarkTypes(b *testing.B) {
 	benchTyped(b, "struct of text", "", func(i int) station { return station{Name: fmt.Sprint("name ", i%1000)} })
 }
 
-// BenchmarkViews reads through views what a plain read gives in another order: a plane across the last axis, turned,
-// the whole cube, turned and backwards, and a field of items of 16 bytes.
+// BenchmarkViews reads through views: a transposed plane across the last axis, the whole cube transposed and flipped, and a
+// field of items of 16 bytes.
 func BenchmarkViews(b *testing.B) {
 	ctx := context.Background()
 	data := benchData()
@@ -352,7 +353,7 @@ func BenchmarkViews(b *testing.B) {
 	}
 }
 
-// BenchmarkCopies makes new arrays of an old one.
+// BenchmarkCopies creates arrays from another array.
 func BenchmarkCopies(b *testing.B) {
 	ctx := context.Background()
 	data := benchData()

@@ -130,7 +130,7 @@ func ByRows(r Reader, axis int, n int64) Boxes {
 		b.err = fmt.Errorf("ndarray: %w: axis %d of an array of %d dimensions", ErrBounds, axis, ndim)
 		return b
 	} else if n < 1 {
-		b.err = fmt.Errorf("ndarray: %w: %d rows at a time", ErrShape, n)
+		b.err = fmt.Errorf("ndarray: %w: boxes of %d rows", ErrShape, n)
 		return b
 	}
 	for _, length := range b.shape {

@@ -15,7 +15,7 @@ import (
 	"github.com/goblosc/blosc2/internal/race"
 )
 
-// storedChunks returns, for each chunk, where it is stored and its bytes.
+// storedChunks returns the offset and the stored bytes of each chunk.
 func storedChunks(t testing.TB, a *Array) (offs []int64, raw [][]byte) {
 	t.Helper()
 	for i := range a.Frame().NumChunks() {
@@ -32,8 +32,7 @@ func storedChunks(t testing.TB, a *Array) (offs []int64, raw [][]byte) {
 	return offs, raw
 }
 
-// inChunks returns, for each chunk of an array, which item stands where in it: the position in the chunk and the item's
-// number, which is its content.
+// inChunks returns, for each chunk of an array, a map from positions in the chunk to items.
 func (m *model) inChunks(t testing.TB, a *Array) []map[int64]uint32 {
 	t.Helper()
 	g := a.state.Load().geo
@@ -55,8 +54,8 @@ func (m *model) inChunks(t testing.TB, a *Array) []map[int64]uint32 {
 	return chunks
 }
 
-// TestChangesKeepChunks checks that an edit leaves each chunk whose items all stay together, at their places in a chunk,
-// where it is stored, byte for byte, and stores no other bytes for it.
+// TestChangesKeepChunks checks that an edit does not rewrite a chunk whose items all remain in one chunk, at the same
+// positions.
 func TestChangesKeepChunks(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(23, 1))
@@ -110,7 +109,7 @@ func TestChangesKeepChunks(t *testing.T) {
 					continue
 				}
 				if nextOffs[i] != offs[k] || !bytes.Equal(nextRaw[i], raw[k]) {
-					t.Fatalf("round %d: %s of %d at %d of axis %d of %v, chunks %v: chunk %d was %d and is stored anew", round, what, n, at, axis, shape, o.Chunks, i, k)
+					t.Fatalf("round %d: %s of %d at %d of axis %d of %v, chunks %v: chunk %d, previously %d, was rewritten", round, what, n, at, axis, shape, o.Chunks, i, k)
 				}
 				if i != k {
 					moved++
@@ -119,12 +118,12 @@ func TestChangesKeepChunks(t *testing.T) {
 		}
 	}
 	if moved < 300 {
-		t.Errorf("%d chunks that moved", moved)
+		t.Errorf("only %d chunks moved", moved)
 	}
 }
 
-// equalOrPart tells whether all items of a chunk were at the same place of another one. Those of it that are missing
-// have left the array.
+// equalOrPart reports whether all items of a chunk were at the same positions of an old chunk. The old chunk may have more
+// items, which were removed from the array.
 func equalOrPart(items, old map[int64]uint32) bool {
 	for at, x := range items {
 		if old[at] != x {
@@ -134,8 +133,8 @@ func equalOrPart(items, old map[int64]uint32) bool {
 	return len(items) > 0
 }
 
-// TestAppendReadsNothing checks that appending whole chunks reads none, and that a chunk with room left is read, but
-// none of its blocks that are written as a whole.
+// TestAppendReadsNothing checks that appending whole chunks reads no chunk. It damages the stored chunk, so that any read
+// of it fails.
 func TestAppendReadsNothing(t *testing.T) {
 	ctx := context.Background()
 	a, err := CreateBytes(ctx, "", []int64{6, 4}, "|u1", bytes.Repeat([]byte{1, 2, 3}, 8), &Options{Chunks: []int32{6, 4}, Blocks: []int32{2, 4}})
@@ -147,13 +146,13 @@ func TestAppendReadsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Break the stored chunk, so that nobody can read it.
+	// Damage the stored chunk, so that reading it fails.
 	at := bytes.Index(base, before[0])
-	broken := bytes.Clone(base)
+	damaged := bytes.Clone(base)
 	for i := at + 32; i < at+len(before[0]); i++ {
-		broken[i] ^= 0xff
+		damaged[i] ^= 0xff
 	}
-	b := editBytes(t, broken)
+	b := editBytes(t, damaged)
 	if err := b.Append(ctx, 0, bytes.Repeat([]byte{7}, 6*4)); err != nil {
 		t.Errorf("append of a whole chunk: %v", err)
 	}
@@ -171,11 +170,11 @@ func TestAppendReadsNothing(t *testing.T) {
 	}
 }
 
-// TestShiftMemory checks that inserting at the front of an array much larger than a group takes memory for some groups
-// in all, however many there are.
+// TestShiftMemory checks that inserting at the front of an array allocates memory for a few groups of chunks, however large
+// the array is.
 func TestShiftMemory(t *testing.T) {
 	if race.Enabled {
-		t.Log("pools drop memory at random when races are looked for")
+		t.Log("the race detector makes pools drop memory at random")
 		return
 	}
 	ctx := context.Background()
@@ -199,11 +198,11 @@ func TestShiftMemory(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	t.Logf("%d KiB allocated", (after.TotalAlloc-before.TotalAlloc)>>10)
 	if all := after.TotalAlloc - before.TotalAlloc; all > n/2 {
-		t.Errorf("inserting into %d bytes allocated %d in all", n, all)
+		t.Errorf("inserting into %d bytes allocated %d bytes", n, all)
 	}
 	got, err := Read[uint8](ctx, a)
 	if err != nil || !bytes.Equal(got[:3], []byte{1, 2, 3}) || !bytes.Equal(got[3:], data) {
-		t.Errorf("other items (%v)", err)
+		t.Errorf("the items differ (%v)", err)
 	}
 }
 
@@ -221,7 +220,7 @@ func editBytes(t testing.TB, b []byte) *Array {
 	return a
 }
 
-// TestUntouchedBlocksStay writes whole blocks of a chunk whose stored blocks are broken: it reads none of them.
+// TestUntouchedBlocksStay writes whole blocks of a chunk whose stored blocks are damaged, and reads none of them.
 func TestUntouchedBlocksStay(t *testing.T) {
 	ctx := context.Background()
 	o := &Options{Chunks: []int32{64, 64}, Blocks: []int32{8, 64}}
@@ -245,7 +244,7 @@ func TestUntouchedBlocksStay(t *testing.T) {
 	}
 	a = editBytes(t, b)
 	if _, err := Read[uint16](ctx, a); !errors.Is(err, ErrCorrupt) {
-		t.Fatalf("reading broken blocks: %v", err)
+		t.Fatalf("reading damaged blocks: %v", err)
 	}
 	if err := Fill(ctx, a, uint16(7), Span(8, 24)); err != nil {
 		t.Errorf("filling two blocks: %v", err)
@@ -261,11 +260,11 @@ func TestUntouchedBlocksStay(t *testing.T) {
 	}
 	_, now := storedChunks(t, a)
 	if tail := b[at+len(raw[0])-100 : at+len(raw[0])]; !bytes.Contains(now[0], tail) {
-		t.Error("the stored blocks are not the broken ones")
+		t.Error("the stored blocks changed")
 	}
 }
 
-// TestResizeModel grows and shrinks arrays at random and compares them with a plain one after each step.
+// TestResizeModel grows and shrinks arrays at random and compares them with a model after each step.
 func TestResizeModel(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -323,6 +322,7 @@ func TestResizeModel(t *testing.T) {
 	}
 }
 
+// unravel returns the coordinates of a position in C order.
 func unravel(i int64, shape []int64) (at [3]int64) {
 	for k := len(shape) - 1; k >= 0; k-- {
 		at[k] = i % shape[k]

@@ -13,7 +13,7 @@ import (
 	"github.com/goblosc/blosc2/internal/race"
 )
 
-// editing is an array that is edited as its model is, by choices drawn from bytes.
+// editing is an array and its model, to which the same edits are applied. The choices are drawn from bytes.
 type editing struct {
 	a      *Array
 	m      *model
@@ -23,8 +23,8 @@ type editing struct {
 	log    []string
 }
 
-// newEditing makes an array of any shape, partition, item size and content.
-func newEditing(t testing.TB, d *draws, p place) *editing {
+// newEditing creates an array with a random shape, partition, item size and items.
+func newEditing(t testing.TB, d *draws, p location) *editing {
 	t.Helper()
 	x := &editing{d: d, counts: map[string]int{}}
 	o := &Options{Chunks: []int32{}, Blocks: []int32{}}
@@ -61,7 +61,7 @@ func (x *editing) items(n int64) []byte {
 	return randomBytes(rand.New(rand.NewPCG(uint64(x.d.n(256)), 5)), int(n)*x.m.size)
 }
 
-// length draws a length of an axis: small, and often a multiple of the chunk's.
+// length draws a length of an axis: small, and often a multiple of the chunk length.
 func (x *editing) length(axis int) int64 {
 	if n := int64(x.d.n(14)); x.d.n(2) == 0 {
 		return n
@@ -69,7 +69,7 @@ func (x *editing) length(axis int) int64 {
 	return int64(x.d.n(4)) * int64(x.chunks[axis])
 }
 
-// splice returns the model with the items from at up to at+out along an axis replaced by data, item by item.
+// splice returns the model with the items from at up to at+out along an axis replaced by data. It works item by item.
 func (m *model) splice(axis int, at, out, in int64, data []byte) *model {
 	shape := slices.Clone(m.shape)
 	shape[axis] += in - out
@@ -92,16 +92,16 @@ func (m *model) splice(axis int, at, out, in int64, data []byte) *model {
 		if from.data == nil {
 			continue
 		}
-		place := int64(0)
+		position := int64(0)
 		for k, n := range from.shape {
-			place = place*n + c[k]
+			position = position*n + c[k]
 		}
-		copy(next.item(i), from.item(place))
+		copy(next.item(i), from.item(position))
 	}
 	return next
 }
 
-// steps returns how many items one step along an axis has.
+// steps returns the number of items in one step along an axis.
 func (m *model) steps(axis int) int64 {
 	n := int64(1)
 	for i, length := range m.shape {
@@ -112,7 +112,7 @@ func (m *model) steps(axis int) int64 {
 	return n
 }
 
-// step makes one edit of both. It fails the test when the edit fails, or should fail and does not.
+// step applies an edit to the array and to the model. It checks that the edit succeeds or fails as expected.
 func (x *editing) step(t testing.TB, e Editor) {
 	t.Helper()
 	ctx, d, m := context.Background(), x.d, x.m
@@ -223,7 +223,7 @@ func (x *editing) step(t testing.TB, e Editor) {
 			t.Fatal(err)
 		}
 		x.m = x.m.resize(shape)
-		x.log = append(x.log, fmt.Sprint("cut to ", shape))
+		x.log = append(x.log, fmt.Sprint("shrunk to ", shape))
 	}
 }
 
@@ -235,7 +235,7 @@ func (x *editing) check(t testing.TB, m *model) {
 		t.Fatalf("%v\nshape %v, want %v", x.log, x.a.Shape(), m.shape)
 	}
 	if err := x.a.ReadBytes(context.Background(), got); err != nil || !bytes.Equal(got, m.data) {
-		t.Fatalf("%v\nshape %v, chunks %v, blocks %v: other items (%v)", x.log, m.shape, x.a.Chunks(), x.a.Blocks(), err)
+		t.Fatalf("%v\nshape %v, chunks %v, blocks %v: the items differ (%v)", x.log, m.shape, x.a.Chunks(), x.a.Blocks(), err)
 	}
 	if sel := x.d.selection(m.shape); true {
 		_, at, err := naiveSelect(m.shape, sel)
@@ -248,13 +248,13 @@ func (x *editing) check(t testing.TB, m *model) {
 		}
 		for i, at := range at {
 			if !bytes.Equal(part[i*m.size:][:m.size], m.item(at)) {
-				t.Fatalf("%v\n%v of %v: other items", x.log, sel, m.shape)
+				t.Fatalf("%v\n%v of %v: the items differ", x.log, sel, m.shape)
 			}
 		}
 	}
 }
 
-// round makes one edit, or several in a batch that is then committed or forgotten.
+// round applies one edit, or several in a batch, which it commits or rolls back.
 func (x *editing) round(t testing.TB) {
 	t.Helper()
 	if x.d.n(3) > 0 {
@@ -275,7 +275,7 @@ func (x *editing) round(t testing.TB) {
 			t.Fatalf("%v\nshape %v in a batch, want %v", x.log, b.Shape(), x.m.shape)
 		}
 	}
-	x.check(t, before) // nobody sees it yet
+	x.check(t, before) // not visible before Commit
 	if x.d.n(3) == 0 {
 		b.Rollback()
 		x.m = before
@@ -290,7 +290,7 @@ func (x *editing) round(t testing.TB) {
 	x.check(t, x.m)
 }
 
-// TestChanges edits arrays by random programs of every kind of edit and compares each with a model.
+// TestChanges applies random edits of all kinds to arrays and compares them with models.
 func TestChanges(t *testing.T) {
 	programs, rounds := 40, 30
 	if testing.Short() || race.Enabled {
@@ -307,7 +307,7 @@ func TestChanges(t *testing.T) {
 				for i := range data {
 					data[i] = byte(rng.Uint32())
 				}
-				p := place{sparse: kind == "sparse"}
+				p := location{sparse: kind == "sparse"}
 				if kind != "memory" {
 					p.name = filepath.Join(dir, fmt.Sprint(seed))
 				}
@@ -329,14 +329,14 @@ func TestChanges(t *testing.T) {
 			t.Log(counts)
 			for _, op := range []string{"write", "fill", "resize", "resizeAt", "append", "insert", "delete", "error", "commit", "rollback"} {
 				if counts[op] < programs {
-					t.Errorf("%d of %s", counts[op], op)
+					t.Errorf("only %d edits of kind %s", counts[op], op)
 				}
 			}
 		})
 	}
 }
 
-// FuzzChanges lets the fuzzer choose the edits.
+// FuzzChanges applies edits that the fuzzer chooses.
 func FuzzChanges(f *testing.F) {
 	for seed := range uint64(8) {
 		rng := rand.New(rand.NewPCG(22, seed))
@@ -350,7 +350,7 @@ func FuzzChanges(f *testing.F) {
 		if len(data) > 2000 {
 			return
 		}
-		x := newEditing(t, &draws{data}, place{})
+		x := newEditing(t, &draws{data}, location{})
 		defer x.a.Close()
 		for len(x.d.data) > 0 {
 			x.round(t)
@@ -358,7 +358,7 @@ func FuzzChanges(f *testing.F) {
 	})
 }
 
-// TestBatch checks what a batch does when an edit fails, when it has ended, and beside other edits.
+// TestBatch checks a batch after an edit that fails, after its end, and together with other edits.
 func TestBatch(t *testing.T) {
 	ctx := context.Background()
 	a, err := Create(ctx, "", []int64{4, 3}, []int16{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, &Options{Chunks: []int32{2, 2}, Blocks: []int32{1, 2}})
@@ -396,7 +396,7 @@ func TestBatch(t *testing.T) {
 			t.Errorf("edit %d: error %v, want %v", i, c.err, c.want)
 		}
 	}
-	// None of these spoils the batch.
+	// None of these errors ends the batch.
 	if err := errors.Join(Insert(ctx, b, -2, -4, []int16{-1, -2, -3}), Append(ctx, b, -1, []int16{0, 13, 14, 15, 16}), b.Delete(ctx, -2, -2, 2), b.Commit()); err != nil {
 		t.Fatal(err)
 	}
@@ -410,7 +410,7 @@ func TestBatch(t *testing.T) {
 			t.Errorf("call %d after the end: %v", i, err)
 		}
 	}
-	// An edit that fails in the middle does.
+	// An edit that fails partway does.
 	if b, err = a.Begin(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -428,12 +428,12 @@ func TestBatch(t *testing.T) {
 	if got, err := Read[int16](ctx, a, At(-1)); err != nil || !slices.Equal(got, []int16{4, 5, 6, 14}) {
 		t.Error(got, err)
 	}
-	if err := a.Resize(ctx, 1, 1); err != nil { // the batch is over
+	if err := a.Resize(ctx, 1, 1); err != nil { // the batch has ended
 		t.Error(err)
 	}
 }
 
-// TestChangesOfLargeArrays inserts and deletes in arrays that are mostly zeros and have very long axes.
+// TestChangesOfLargeArrays edits arrays that are mostly zeros and have very long axes.
 func TestChangesOfLargeArrays(t *testing.T) {
 	ctx := context.Background()
 	a, err := Zeros("", []int64{1 << 40}, "<i8", &Options{Chunks: []int32{1 << 20}, Blocks: []int32{1 << 10}})

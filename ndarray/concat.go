@@ -13,14 +13,15 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// Concat creates an array from others, one after the other along an axis. A negative axis counts from the last. The other
-// axes must have the same lengths. The items must have the same dtype, except for the byte order, which is that of the
-// first array. o are the options of the new array; nil means those of the first array, without its metalayers.
+// Concat creates an array from others, one after the other along an axis. A negative axis counts from the last. The
+// other axes must have the same lengths. The items must have the same dtype, except for the byte order. The new array
+// has the byte order of the first array. o are the options of the new array; nil means the options of the first array
+// without its metalayers.
 //
-// If partition and compression parameters are the same, chunks that start at a chunk boundary of the new array are copied
-// as they are stored. These are the chunks of all arrays up to the first whose length along the axis is not a multiple of
-// the chunk length, and possibly others. Other items are read and compressed again, in pieces of bounded size. The error
-// wraps ErrShape or ErrType, or is an error of Copy.
+// If partition and compression parameters are the same, chunks that start at a chunk boundary of the new array are
+// copied as stored. These are the chunks of all arrays up to the first whose length along the axis is not a multiple of
+// the chunk length, and possibly others. Other items are read and compressed again, in pieces of bounded size. The
+// error wraps ErrShape or ErrType, or is an error of Copy.
 func Concat(ctx context.Context, name string, axis int, o *Options, rs ...Reader) (*Array, error) {
 	ctx = task.Context(ctx)
 	if len(rs) == 0 {
@@ -57,7 +58,7 @@ func Stack(ctx context.Context, name string, axis int, o *Options, rs ...Reader)
 	views := make([]Reader, len(rs))
 	for i, r := range rs {
 		if have, want := r.Shape(), rs[0].Shape(); !slices.Equal(have, want) {
-			return nil, fmt.Errorf("ndarray: %w: a stack of shapes %v and %v", ErrShape, want, have)
+			return nil, fmt.Errorf("ndarray: %w: cannot stack shapes %v and %v", ErrShape, want, have)
 		}
 		v, err := ExpandDims(r, axis)
 		if err != nil {
@@ -71,7 +72,7 @@ func Stack(ctx context.Context, name string, axis int, o *Options, rs ...Reader)
 	return Concat(ctx, name, axis, o, views...)
 }
 
-// joining is one call of Concat.
+// joining is the state of a call of Concat.
 type joining struct {
 	axis  int
 	l     *layout
@@ -79,10 +80,10 @@ type joining struct {
 	parts []*joined
 }
 
-// joined is one of the arrays.
+// joined is a part of the new array: one of the joined arrays.
 type joined struct {
-	*held
-	first, count int64 // along the axis of the result
+	*snapshot
+	first, count int64 // position and length along the axis of the result
 	convert      func(dst, src []byte)
 }
 
@@ -94,11 +95,11 @@ func (j *joining) release() {
 
 // add adds a part.
 func (j *joining) add(ctx context.Context, r Reader) error {
-	h, err := hold(ctx, r)
+	h, err := snapshotOf(ctx, r)
 	if err != nil {
 		return err
 	}
-	p := &joined{held: h}
+	p := &joined{snapshot: h}
 	j.parts = append(j.parts, p)
 	var buf grid.Dims
 	shape := h.m.Shape(&buf)
@@ -110,7 +111,7 @@ func (j *joining) add(ctx context.Context, r Reader) error {
 	have, want := h.m.Dtype, j.parts[0].m.Dtype
 	if have.String() != want.String() {
 		if !convert.OrderDiffers(want, have) {
-			return fmt.Errorf("ndarray: %w: items of %v and of %v", ErrType, want, have)
+			return fmt.Errorf("ndarray: %w: cannot concatenate items of %v and %v", ErrType, want, have)
 		}
 		if p.convert, err = convert.Cast(want, have); err != nil {
 			return err
@@ -121,11 +122,11 @@ func (j *joining) add(ctx context.Context, r Reader) error {
 		fits = fits && (i == j.axis || shape[i] == j.shape[i])
 	}
 	if !fits {
-		return fmt.Errorf("ndarray: %w: %v beside %v along axis %d", ErrShape, slices.Clone(shape), j.parts[0].m.Shape(new(grid.Dims)), j.axis)
+		return fmt.Errorf("ndarray: %w: cannot concatenate shapes %v and %v along axis %d", ErrShape, j.parts[0].m.Shape(new(grid.Dims)), slices.Clone(shape), j.axis)
 	}
 	p.first, p.count = j.shape[j.axis], shape[j.axis]
 	if p.first+p.count < 0 {
-		return fmt.Errorf("ndarray: %w: axis %d", ErrTooLarge, j.axis)
+		return fmt.Errorf("ndarray: %w: axis %d would have more than 2^63-1 items", ErrTooLarge, j.axis)
 	}
 	j.shape[j.axis] += p.count
 	return nil
@@ -185,7 +186,7 @@ func (j *joining) owners() []*joined {
 	length := g.ChunkShape[j.axis]
 	owner := make([]*joined, g.Grid[j.axis])
 	for _, p := range j.parts {
-		if p.count == 0 || p.first%length != 0 || p.convert != nil || !p.chunkwise() || !j.l.takes(p.held) {
+		if p.count == 0 || p.first%length != 0 || p.convert != nil || !p.chunkwise() || !j.l.takes(p.snapshot) {
 			continue
 		}
 		for i := p.first / length; i*length < p.first+p.count; i++ {
@@ -250,11 +251,11 @@ func (j *joining) read(ctx context.Context, dst []byte, start, count *grid.Dims)
 // read reads a box of the part into dst, in the byte order of the result.
 func (p *joined) read(ctx context.Context, dst []byte, start, count, stride *grid.Dims, ndim int) error {
 	if p.convert == nil {
-		return p.place(ctx, dst, start, count, stride)
+		return p.readStrided(ctx, dst, start, count, stride)
 	}
 	n, _ := grid.Product(count[:ndim])
 	raw := make([]byte, n*int64(p.m.Dtype.Size))
-	if err := p.held.read(ctx, raw, start, count); err != nil {
+	if err := p.snapshot.read(ctx, raw, start, count); err != nil {
 		return err
 	}
 	items := make([]byte, len(raw))

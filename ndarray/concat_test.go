@@ -15,7 +15,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
-// wholeOf reads everything.
+// wholeOf returns all items.
 func wholeOf(t testing.TB, r Reader) []byte {
 	t.Helper()
 	b := make([]byte, int(r.Size())*r.ItemSize())
@@ -25,8 +25,8 @@ func wholeOf(t testing.TB, r Reader) []byte {
 	return b
 }
 
-// plainChunks makes an array whose chunks are stored uncompressed, which its parameters would not do: who compresses
-// them again gives himself away.
+// plainChunks creates an array with uncompressed chunks, although its parameters would compress them. A chunk that is
+// compressed again is therefore different.
 func plainChunks(t testing.TB, shape []int64, chunks, blocks []int32) *Array {
 	t.Helper()
 	total, _ := grid.Product(shape)
@@ -76,7 +76,7 @@ func rawChunks(t testing.TB, a *Array) (list [][]byte) {
 	return list
 }
 
-// sharedChunks counts the chunks of a that b has, byte by byte.
+// sharedChunks returns the number of chunks of a that b has, too, with the same stored bytes.
 func sharedChunks(t testing.TB, a, b *Array) (n int) {
 	have := rawChunks(t, b)
 	for _, c := range rawChunks(t, a) {
@@ -87,13 +87,14 @@ func sharedChunks(t testing.TB, a, b *Array) (n int) {
 	return n
 }
 
+// TestConcatCopiesChunks counts the chunks that Concat copies as stored.
 func TestConcatCopiesChunks(t *testing.T) {
 	ctx := context.Background()
 	chunks, blocks := []int32{4, 5}, []int32{2, 3}
 	a := plainChunks(t, []int64{8, 10}, chunks, blocks)  // 2 by 2 chunks
 	b := plainChunks(t, []int64{6, 10}, chunks, blocks)  // 2 by 2, the last row not full
-	c := plainChunks(t, []int64{8, 10}, chunks, blocks)  // does not begin at a chunk
-	d := plainChunks(t, []int64{10, 10}, chunks, blocks) // begins at a chunk again, and is the last
+	c := plainChunks(t, []int64{8, 10}, chunks, blocks)  // does not begin at a chunk boundary
+	d := plainChunks(t, []int64{10, 10}, chunks, blocks) // begins at a chunk boundary again, and is the last
 	for _, test := range []struct {
 		axis  int
 		parts []Reader
@@ -101,8 +102,8 @@ func TestConcatCopiesChunks(t *testing.T) {
 		want  int
 	}{
 		{0, []Reader{a, b}, []*Array{a, b}, 8},
-		{0, []Reader{b, a}, []*Array{b}, 2},           // the first row of chunks of b alone
-		{0, []Reader{a, c, d}, []*Array{a, c, d}, 14}, // all begin at chunks
+		{0, []Reader{b, a}, []*Array{b}, 2},           // only the first row of chunks of b
+		{0, []Reader{a, c, d}, []*Array{a, c, d}, 14}, // all begin at chunk boundaries
 		{0, []Reader{b, b, d}, []*Array{b, d}, 2 + 6},
 		{1, []Reader{a, c}, []*Array{a, c}, 8},
 		{-1, []Reader{c, a, c}, []*Array{a, c}, 12},
@@ -125,7 +126,7 @@ func TestConcatCopiesChunks(t *testing.T) {
 			}
 		}
 		if copied != test.want {
-			t.Errorf("axis %d, %d parts: %d chunks are as they were stored, want %d", test.axis, len(test.parts), copied, test.want)
+			t.Errorf("axis %d, %d parts: %d chunks copied as stored, want %d", test.axis, len(test.parts), copied, test.want)
 		}
 		checkConcat(t, x, test.axis, test.parts)
 		x.Close()
@@ -160,7 +161,7 @@ func checkConcat(t testing.TB, x *Array, axis int, parts []Reader) {
 			want = swapped
 		}
 		if !slices.Equal(v.Shape(), p.Shape()) || !bytes.Equal(wholeOf(t, v), want) {
-			t.Fatalf("a part of shape %v in shape %v along axis %d: other items", p.Shape(), x.Shape(), axis)
+			t.Fatalf("part of shape %v in shape %v along axis %d: the items differ", p.Shape(), x.Shape(), axis)
 		}
 	}
 	if at != x.Shape()[axis] {
@@ -168,6 +169,7 @@ func checkConcat(t testing.TB, x *Array, axis int, parts []Reader) {
 	}
 }
 
+// TestStackCopiesChunks counts the chunks that Stack and Copy copy as stored.
 func TestStackCopiesChunks(t *testing.T) {
 	ctx := context.Background()
 	a := plainChunks(t, []int64{8, 9}, []int32{4, 5}, []int32{2, 3})
@@ -178,7 +180,7 @@ func TestStackCopiesChunks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := sharedChunks(t, x, a); n != 12 {
-			t.Errorf("axis %d: %d of 12 chunks are as they were stored", axis, n)
+			t.Errorf("axis %d: %d of 12 chunks copied as stored", axis, n)
 		}
 		at := axis
 		if at < 0 {
@@ -189,7 +191,7 @@ func TestStackCopiesChunks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.Equal(v.Shape(), []int64{3, 8, 9}) || !bytes.Equal(wholeOf(t, v), bytes.Repeat(wholeOf(t, a), 3)) {
-			t.Errorf("axis %d: shape %v, other items", axis, x.Shape())
+			t.Errorf("axis %d: shape %v, the items differ", axis, x.Shape())
 		}
 		x.Close()
 	}
@@ -199,7 +201,7 @@ func TestStackCopiesChunks(t *testing.T) {
 	}
 	c, err := Copy(ctx, v, "", nil)
 	if err != nil || sharedChunks(t, c, a) != 4 {
-		t.Errorf("a copy with more axes compressed chunks again, or %v", err)
+		t.Errorf("copy with more axes: chunks were compressed again (%v)", err)
 	}
 	w, err := Squeeze(c)
 	if err != nil {
@@ -207,17 +209,18 @@ func TestStackCopiesChunks(t *testing.T) {
 	}
 	d, err := Copy(ctx, w, "", nil)
 	if err != nil || sharedChunks(t, d, a) != 4 || !bytes.Equal(wholeOf(t, d), wholeOf(t, a)) {
-		t.Errorf("a copy with less axes compressed chunks again, or %v", err)
+		t.Errorf("copy with fewer axes: chunks were compressed again (%v)", err)
 	}
 	o := a.Options()
 	o.CParams.Level = 9
 	e, err := Concat(ctx, "", 0, o, a, b)
 	if err != nil || sharedChunks(t, e, a) != 0 {
-		t.Errorf("chunks of another level were copied, or %v", err)
+		t.Errorf("copy with another level: chunks were copied as stored (%v)", err)
 	}
 	checkConcat(t, e, 0, []Reader{a, b})
 }
 
+// TestConcatRandom concatenates random arrays and views.
 func TestConcatRandom(t *testing.T) {
 	ctx := context.Background()
 	n := 300
@@ -277,6 +280,7 @@ func TestConcatRandom(t *testing.T) {
 	}
 }
 
+// TestCombineErrors checks the errors of functions that combine arrays.
 func TestCombineErrors(t *testing.T) {
 	ctx := context.Background()
 	make2 := func(shape []int64, dtype string) *Array {
@@ -327,6 +331,7 @@ func TestCombineErrors(t *testing.T) {
 	}
 }
 
+// TestViewsSeeCommits reads views after edits of their array.
 func TestViewsSeeCommits(t *testing.T) {
 	ctx := context.Background()
 	a, err := Create(ctx, "", []int64{4, 3}, count(12), nil)
@@ -358,23 +363,23 @@ func TestViewsSeeCommits(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Read[int64](ctx, row); !errors.Is(err, ErrBounds) {
-		t.Errorf("a view of what is no longer there: %v", err)
+		t.Errorf("reading a view of removed items: %v", err)
 	}
 	if _, err := ReadAt[int64](ctx, v, 0, 0); !errors.Is(err, ErrBounds) {
-		t.Errorf("a view of what is no longer there: %v", err)
+		t.Errorf("reading a view of removed items: %v", err)
 	}
 	if _, err := Copy(ctx, v, "", nil); !errors.Is(err, ErrBounds) {
-		t.Errorf("a copy of what is no longer there: %v", err)
+		t.Errorf("copying a view of removed items: %v", err)
 	}
 	if err := Fill[int64](ctx, v, 1); !errors.Is(err, ErrBounds) {
-		t.Errorf("writing what is no longer there: %v", err)
+		t.Errorf("writing to a view of removed items: %v", err)
 	}
 }
 
-// TestStreamLarge makes arrays that a stream cannot hold at once.
+// TestStreamLarge creates arrays that are larger than the memory of a stream.
 func TestStreamLarge(t *testing.T) {
 	if testing.Short() || race.Enabled {
-		return // the same in little is what the other tests do
+		return // other tests do the same with small arrays
 	}
 	ctx := context.Background()
 	rows, columns := int64(5000), int64(9001)
@@ -390,7 +395,7 @@ func TestStreamLarge(t *testing.T) {
 	o := &Options{Chunks: []int32{700, 1100}, Blocks: []int32{70, 110}}
 	flat, err := Reshape(ctx, a, "", []int64{columns, -1}, o)
 	if err != nil || !bytes.Equal(wholeOf(t, flat), data) {
-		t.Fatalf("reshape: other items, or %v", err)
+		t.Fatalf("reshape: the items differ, or %v", err)
 	}
 	defer flat.Close()
 	v, err := Transpose(a)
@@ -416,11 +421,11 @@ func TestStreamLarge(t *testing.T) {
 	}
 	defer wide.Close()
 	if got, err := Read[int16](ctx, wide); err != nil || fmt.Sprint(got[:5000]) != fmt.Sprint(data[:5000]) {
-		t.Errorf("astype: other items, or %v", err)
+		t.Errorf("astype: the items differ, or %v", err)
 	}
 }
 
-// TestStreamLimit checks that copies keep to Options.MaxBytes.
+// TestStreamLimit checks that copies respect Options.MaxBytes.
 func TestStreamLimit(t *testing.T) {
 	ctx := context.Background()
 	z, err := Full("", []int64{3000, 1000}, "|u1", []byte{7}, &Options{Chunks: []int32{1000, 1000}, Blocks: []int32{100, 100}})

@@ -17,7 +17,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 )
 
-// history is the list of states that an array had, or is about to have.
+// history is the list of states that an array had or is about to have.
 type history struct {
 	mu        sync.Mutex
 	states    [][]byte
@@ -31,21 +31,21 @@ func (h *history) add(b []byte) int64 {
 	return int64(len(h.states) - 1)
 }
 
-// has tells whether b is one of the states from number lo on.
+// has reports whether b is one of the states from number lo up.
 func (h *history) has(b []byte, lo int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.ContainsFunc(h.states[lo:], func(s []byte) bool { return bytes.Equal(s, b) })
 }
 
-// TestReadersBesideWriter reads with several goroutines while another one changes the array: each read must
-// be one committed state, and not older than the last commit before it.
-func TestReadersBesideWriter(t *testing.T) {
+// TestReadersWithWriter reads with several goroutines while another one changes the array. Each read must see one committed
+// state, which must not be older than the last commit before the read.
+func TestReadersWithWriter(t *testing.T) {
 	steps := 60
 	if testing.Short() {
 		steps = 20
 	}
-	for _, p := range places(t) {
+	for _, p := range locations(t) {
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
 			ctx := context.Background()
@@ -75,7 +75,7 @@ func TestReadersBesideWriter(t *testing.T) {
 							return
 						}
 						if !h.has(convert.Stored(a.dtype, got), lo) {
-							t.Errorf("read a state that never was, or is older than state %d", lo)
+							t.Errorf("read a state that was never committed, or that is older than state %d", lo)
 							return
 						}
 						reads.Add(1)
@@ -84,7 +84,7 @@ func TestReadersBesideWriter(t *testing.T) {
 			}
 			for i := range steps {
 				for reads.Load() < int64(i) && !t.Failed() {
-					time.Sleep(10 * time.Microsecond) // the readers shall see some of the states
+					time.Sleep(10 * time.Microsecond) // so that the readers see some of the states
 				}
 				switch i % 4 {
 				case 0:
@@ -137,7 +137,7 @@ func TestReadersBesideWriter(t *testing.T) {
 	}
 }
 
-// TestWritersWait lets several goroutines write to the same array: nothing is lost.
+// TestWritersWait writes to one array with several goroutines and checks that no write is lost.
 func TestWritersWait(t *testing.T) {
 	ctx := context.Background()
 	a, err := Zeros("", []int64{8, 30}, "<i8", &Options{Chunks: []int32{8, 7}, Blocks: []int32{2, 7}})
@@ -166,7 +166,7 @@ func TestWritersWait(t *testing.T) {
 	}
 }
 
-// countdown is a context that is cancelled when it has been asked n times.
+// countdown is a context that is canceled at the n-th call of Err.
 type countdown struct {
 	context.Context
 	left atomic.Int64
@@ -179,8 +179,8 @@ func (c *countdown) Err() error {
 	return nil
 }
 
-// TestCancel cancels every operation at every point where it asks: it ends with the error of the context, and the array
-// is as it was.
+// TestCancel cancels every operation at each of its calls of Err. The operation must return the error of the context, and
+// the array must be unchanged.
 func TestCancel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 1))
 	m := newModel([]int64{18, 22}, 4)
@@ -217,7 +217,7 @@ func TestCancel(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				// What shrinking leaves behind must be cleared when the array grows again.
+				// Items that are removed when the array shrinks must be cleared when it grows again.
 				full := withOldItems(t, a)
 				ctx := &countdown{Context: context.Background()}
 				ctx.left.Store(n)
@@ -225,21 +225,21 @@ func TestCancel(t *testing.T) {
 					break
 				}
 				if !errors.Is(err, context.Canceled) {
-					t.Fatalf("%s cancelled after %d: %v", what, n, err)
+					t.Fatalf("%s canceled after %d: %v", what, n, err)
 				}
 				m.check(t, full, rng)
 				if cancelled++; cancelled > 1000 {
-					t.Fatalf("%s never ends", what)
+					t.Fatalf("%s does not end", what)
 				}
 			}
 			if cancelled == 0 {
-				t.Errorf("%s does not look at the context", what)
+				t.Errorf("%s ignores the context", what)
 			}
 		}
 	}
 }
 
-// withOldItems gives an array items behind its end: it grows, is filled and shrinks again.
+// withOldItems grows an array, fills it and shrinks it again, so that its padding contains items.
 func withOldItems(t *testing.T, a *Array) *Array {
 	t.Helper()
 	ctx := context.Background()
@@ -258,7 +258,7 @@ func withOldItems(t *testing.T, a *Array) *Array {
 	return a
 }
 
-// severalEdits inserts src in the middle, deletes it again, but for its first step, and appends it, in one batch.
+// severalEdits inserts src in the middle, deletes it again except for its first step, and appends it, in one batch.
 func severalEdits(ctx context.Context, a *Array, src []byte) error {
 	b, err := a.Begin(context.Background())
 	if err != nil {
@@ -278,10 +278,10 @@ func severalEdits(ctx context.Context, a *Array, src []byte) error {
 	return b.Commit()
 }
 
-// failing is a Storage whose calls fail once a number of them were made.
+// failing is a Storage whose calls fail after a given number of calls.
 type failing struct {
 	m      frame.Memory
-	writes atomic.Int64 // that still work
+	writes atomic.Int64 // number of calls that still succeed
 	reads  atomic.Int64
 }
 
@@ -323,8 +323,8 @@ func (s *failing) Truncate(size int64) error {
 func (s *failing) Size() (int64, error) { return s.m.Size() }
 func (s *failing) Close() error         { return nil }
 
-// TestStorageFails lets each call of the storage fail in turn, for good, while the array is edited: the array, as its
-// handle and as the stored bytes have it, is the one before the edit or, when only the last sync failed, the one after.
+// TestStorageFails edits an array while each call of the storage in turn, and all later calls, fail. The open array and the
+// stored bytes must be in the state before the edit, or if only the last sync failed, in the state after it.
 func TestStorageFails(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(13, 1))
@@ -380,12 +380,12 @@ func TestStorageFails(t *testing.T) {
 				break
 			}
 			if err != nil && !errors.Is(err, errStorage) {
-				t.Fatalf("%s, call %d fails: %v", what, n, err)
+				t.Fatalf("%s, failure of call %d: %v", what, n, err)
 			}
 			failed++
 			again, err := FromBytes(bytes.Clone(st.m.Bytes()), nil)
 			if err != nil {
-				t.Fatalf("%s, call %d fails: %v", what, n, err)
+				t.Fatalf("%s, failure of call %d: %v", what, n, err)
 			}
 			for _, a := range []*Array{a, again} {
 				if slices.Equal(a.Shape(), c.after.shape) && (what != "write" || same(t, a, c.after)) {
@@ -396,19 +396,20 @@ func TestStorageFails(t *testing.T) {
 			}
 		}
 		if failed < 3 {
-			t.Errorf("%s: %d calls that can fail", what, failed)
+			t.Errorf("%s: only %d calls can fail", what, failed)
 		}
 	}
 }
 
-// same tells whether an array has the items of a model.
+// same reports whether an array has the items of a model.
 func same(t *testing.T, a *Array, m *model) bool {
 	t.Helper()
 	got := make([]byte, len(m.data))
 	return a.ReadBytes(context.Background(), got) == nil && bytes.Equal(got, m.data)
 }
 
-// TestReadsFail lets each read of the storage fail in turn: the error is that of the storage, and the next read works.
+// TestReadsFail reads an array while each read of the storage in turn fails. The error must be that of the storage, and the
+// next read must succeed.
 func TestReadsFail(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(14, 1))
@@ -448,13 +449,13 @@ func TestReadsFail(t *testing.T) {
 			break
 		}
 		if !errors.Is(err, errStorage) || !errors.Is(write, errStorage) {
-			t.Fatalf("read %d fails: %v, %v", n, err, write)
+			t.Fatalf("failure of read %d: %v, %v", n, err, write)
 		}
 		m.check(t, a, rng)
 	}
 }
 
-// TestReadOnlyAndClosed checks the errors of arrays that cannot be edited, or are closed.
+// TestReadOnlyAndClosed checks the errors of arrays that are open for reading, or closed.
 func TestReadOnlyAndClosed(t *testing.T) {
 	ctx := context.Background()
 	a, err := Create(ctx, "", []int64{3}, []int16{1, 2, 3}, nil)
@@ -490,6 +491,6 @@ func TestReadOnlyAndClosed(t *testing.T) {
 		}
 	}
 	if !slices.Equal(a.Shape(), []int64{3}) || a.NDim() != 1 || a.Size() != 3 || a.ItemSize() != 2 || a.DType().String() != "<i2" {
-		t.Error("a closed array forgot its shape")
+		t.Error("the shape of a closed array is wrong")
 	}
 }

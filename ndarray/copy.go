@@ -9,9 +9,9 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 )
 
-// Options returns the options that make an array like this one: its partition, compression parameters, metalayers,
-// and the codecs, filters and limits that it was opened with. Change what should differ and pass them to Copy. A
-// metalayer that says that the data is elsewhere is left out: a copy has the data.
+// Options returns the options for creating an array like this one: its partition, compression parameters and
+// metalayers, and the codecs, filters and limits that it was opened with. Change fields as needed and pass the options
+// to Copy. The options omit metalayers that say that the data is stored elsewhere, because a copy contains the data.
 func (a *Array) Options() *Options {
 	info := a.f.Info()
 	o := &Options{Options: a.f.Options(), Chunks: a.Chunks(), Blocks: a.Blocks()}
@@ -26,13 +26,13 @@ func (a *Array) Options() *Options {
 	return o
 }
 
-// Copy makes an array with the items of r in a new file or directory, or in memory when name is "", and opens it for
-// writing. o says what it shall be like; nil means like r (see Options). A copy of an array has its variable-length
-// metalayers, too. With the same partition and parameters the chunks are copied as they are stored; else they are read
-// and compressed again, a few chunks at a time. Errors are those of Create and of reading.
+// Copy creates an array with the items of r in a new file or directory, or in memory if name is "", and opens it for
+// writing. o are the options of the new array; nil means r.Options(). A copy of an array, but not of a view, has its
+// variable-length metalayers, too. If the partition and the parameters are the same, chunks are copied as stored.
+// Otherwise items are read and compressed again, a few chunks at a time. The error is an error of Create or of reading.
 func Copy(ctx context.Context, r Reader, name string, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
-	h, err := hold(ctx, r)
+	h, err := snapshotOf(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func Copy(ctx context.Context, r Reader, name string, o *Options) (*Array, error
 	})
 }
 
-// sameCParams tells whether chunks compressed with p and q come out the same.
+// sameCParams reports whether p and q compress a chunk to the same bytes.
 func sameCParams(p, q chunk.CParams) bool {
 	p, errP := p.Normalize()
 	q, errQ := q.Normalize()

@@ -28,7 +28,7 @@ func Uninit(name string, shape []int64, dtype string, o *Options) (*Array, error
 // NaNs creates an array of quiet NaNs. It returns ErrType unless items have 4 or 8 bytes. See Zeros.
 func NaNs(name string, shape []int64, dtype string, o *Options) (*Array, error) {
 	if dt, err := meta.ParseDType(dtype); err == nil && dt.Size != 4 && dt.Size != 8 {
-		return nil, fmt.Errorf("ndarray: %w: NaNs are items of 4 or 8 bytes, those of dtype %s have %d", ErrType, dtype, dt.Size)
+		return nil, fmt.Errorf("ndarray: %w: NaNs have 4 or 8 bytes, but items of dtype %s have %d", ErrType, dtype, dt.Size)
 	}
 	return createSpecial(name, shape, dtype, chunk.NaNs, o)
 }
@@ -44,15 +44,15 @@ func createSpecial(name string, shape []int64, dtype string, s chunk.Special, o 
 	})
 }
 
-// Full creates an array in which all items are item, as it is stored. Each chunk takes 32 bytes plus the size of the
-// item. See Zeros.
+// Full creates an array in which all items are item, the bytes of one item as stored. Each chunk takes 32 bytes plus
+// the size of the item. See Zeros.
 func Full(name string, shape []int64, dtype string, item []byte, o *Options) (*Array, error) {
 	l, err := newLayout(shape, dtype, o)
 	if err != nil {
 		return nil, err
 	}
 	if len(item) != l.itemSize {
-		return nil, fmt.Errorf("ndarray: %w: an item of %d bytes for dtype %s", ErrShape, len(item), l.rec.DType)
+		return nil, fmt.Errorf("ndarray: %w: item has %d bytes, want %d for dtype %s", ErrShape, len(item), l.itemSize, l.rec.DType)
 	}
 	return l.create(context.Background(), name, func(b *frame.Batch) error {
 		if l.geo.Chunks == 0 {
@@ -67,8 +67,8 @@ func Full(name string, shape []int64, dtype string, item []byte, o *Options) (*A
 	})
 }
 
-// CreateBytes creates an array from items in C order, as they are stored. It does not retain data. Chunks of zeros take no
-// space. See Zeros.
+// CreateBytes creates an array from data, which holds all items in C order, as they are stored. It does not retain
+// data. Chunks of zeros take no space. See Zeros.
 func CreateBytes(ctx context.Context, name string, shape []int64, dtype string, data []byte, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	l, err := newLayout(shape, dtype, o)
@@ -78,7 +78,7 @@ func CreateBytes(ctx context.Context, name string, shape []int64, dtype string, 
 	if want, err := grid.ByteSize(l.geo.Items, l.geo.ItemSize); err != nil {
 		return nil, err
 	} else if len(data) != want {
-		return nil, fmt.Errorf("ndarray: %w: %d bytes of data for a shape of %v with items of %d bytes", ErrShape, len(data), shape, l.itemSize)
+		return nil, fmt.Errorf("ndarray: %w: data has %d bytes, want %d for shape %v with items of %d bytes", ErrShape, len(data), want, shape, l.itemSize)
 	}
 	return l.create(ctx, name, func(b *frame.Batch) error {
 		if l.geo.Items == 0 {
@@ -111,7 +111,7 @@ func newLayout(shape []int64, dtype string, o *Options) (*layout, error) {
 		return nil, fmt.Errorf("ndarray: %w: %v", ErrType, err)
 	}
 	if dt.Size < 1 {
-		return nil, fmt.Errorf("ndarray: %w: dtype %s has items of no bytes", ErrType, dtype)
+		return nil, fmt.Errorf("ndarray: %w: items of dtype %s have no bytes", ErrType, dtype)
 	}
 	l := &layout{itemSize: dt.Size, opts: o.Options}
 	p := &l.opts.CParams
@@ -132,7 +132,7 @@ func newLayout(shape []int64, dtype string, o *Options) (*layout, error) {
 		return nil, err
 	}
 	if l.geo.BlockBytes > chunk.MaxBlockSize {
-		return nil, fmt.Errorf("ndarray: %w: blocks of %d bytes", ErrTooLarge, l.geo.BlockBytes)
+		return nil, fmt.Errorf("ndarray: %w: blocks have %d bytes, want at most %d", ErrTooLarge, l.geo.BlockBytes, chunk.MaxBlockSize)
 	}
 	l.rec = meta.Array{Shape: append([]int64{}, shape...), ChunkShape: chunks, BlockShape: blocks, DType: dt.String()}
 	p.BlockSize = int(l.geo.BlockBytes)
@@ -155,7 +155,7 @@ func (l *layout) addRecord() error {
 	return nil
 }
 
-// create creates the frame.
+// create creates the frame, in memory if name is empty, and calls fill to write its chunks.
 func (l *layout) create(ctx context.Context, name string, fill func(b *frame.Batch) error) (*Array, error) {
 	if name == "" {
 		f, err := frame.CreateMemory(&l.opts, l.variable(fill))
@@ -165,8 +165,8 @@ func (l *layout) create(ctx context.Context, name string, fill func(b *frame.Bat
 	return fromFrame(f, err, nil)
 }
 
-// variable wraps fill for arrays whose chunks have no bytes because a dimension of theirs is zero. Their frames are like
-// frames with chunks of variable size.
+// variable returns fill. If chunks have no bytes because an axis has length zero, it returns a function that sets the
+// chunks of the frame to variable size.
 func (l *layout) variable(fill func(b *frame.Batch) error) func(b *frame.Batch) error {
 	if l.geo.ChunkBytes > 0 {
 		return fill

@@ -29,7 +29,7 @@ var testShapes = [][]int64{
 
 var testItemSizes = []int{1, 2, 3, 4, 7, 8, 12, 16, 255, 300}
 
-// dtypeOfSize returns some dtype with items of a size.
+// dtypeOfSize returns a random dtype with an item size.
 func dtypeOfSize(rng *rand.Rand, size int) string {
 	list := []string{fmt.Sprintf("|V%d", size), fmt.Sprintf("|S%d", size)}
 	switch size {
@@ -49,7 +49,7 @@ func dtypeOfSize(rng *rand.Rand, size int) string {
 	return list[rng.IntN(len(list))]
 }
 
-// makers create arrays; each returns the array and what must be in it.
+// makers are functions that create an array with the items of a model.
 var makers = map[string]func(name string, m *model, dtype string, rng *rand.Rand, o *Options) (*Array, error){
 	"Zeros": func(name string, m *model, dtype string, _ *rand.Rand, o *Options) (*Array, error) {
 		return Zeros(name, m.shape, dtype, o)
@@ -76,8 +76,8 @@ var makers = map[string]func(name string, m *model, dtype string, rng *rand.Rand
 	},
 }
 
-// checkCreated compares a new array with its model as the handle that made it sees it, and as others do.
-func checkCreated(t *testing.T, a *Array, m *model, p place, o *Options, rng *rand.Rand) {
+// checkCreated compares a new array with its model, through the handle that created it and through another one.
+func checkCreated(t *testing.T, a *Array, m *model, p location, o *Options, rng *rand.Rand) {
 	t.Helper()
 	defer a.Close()
 	m.check(t, a, rng)
@@ -99,7 +99,7 @@ func checkCreated(t *testing.T, a *Array, m *model, p place, o *Options, rng *ra
 		}
 		m.check(t, a, rng)
 		if !slices.Equal(a.Chunks(), o.Chunks) && o.Chunks != nil || !slices.Equal(a.Blocks(), o.Blocks) && o.Blocks != nil {
-			t.Errorf("chunks %v and blocks %v, not %v and %v", a.Chunks(), a.Blocks(), o.Chunks, o.Blocks)
+			t.Errorf("chunks %v and blocks %v, want %v and %v", a.Chunks(), a.Blocks(), o.Chunks, o.Blocks)
 		}
 		if a.ItemSize() != m.size || a.NDim() != len(m.shape) || a.Size() != int64(len(m.data)/m.size) {
 			t.Errorf("%d items of %d bytes in %d dimensions", a.Size(), a.ItemSize(), a.NDim())
@@ -108,7 +108,7 @@ func checkCreated(t *testing.T, a *Array, m *model, p place, o *Options, rng *ra
 	}
 }
 
-// TestCreateShapes makes arrays of every kind, shape and item size, in every place.
+// TestCreateShapes creates arrays of all kinds, shapes and item sizes, in all kinds of storage.
 func TestCreateShapes(t *testing.T) {
 	for what, create := range makers {
 		t.Run(what, func(t *testing.T) {
@@ -120,7 +120,7 @@ func TestCreateShapes(t *testing.T) {
 						continue
 					}
 					m := newModel(shape, size)
-					all := places(t)
+					all := locations(t)
 					p := all[(i+k)%len(all)]
 					o := &Options{}
 					if rng.IntN(4) > 0 {
@@ -145,7 +145,7 @@ func TestCreateShapes(t *testing.T) {
 	}
 }
 
-// TestCreateParams makes arrays with every codec, pipeline and split mode.
+// TestCreateParams creates arrays with all codecs, pipelines and split modes.
 func TestCreateParams(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	filters := append(losslessFilters(), []chunk.Filter{{ID: chunk.NDCell, Meta: 4}, {ID: chunk.Shuffle}})
@@ -159,7 +159,7 @@ func TestCreateParams(t *testing.T) {
 				size := testItemSizes[rng.IntN(len(testItemSizes))]
 				o := &Options{Chunks: []int32{12, 20}, Blocks: []int32{5, 8}}
 				o.CParams = chunk.CParams{Codec: id, Filters: f, Split: split, Level: 1 + rng.IntN(9)}
-				p := places(t)[rng.IntN(3)]
+				p := locations(t)[rng.IntN(3)]
 				o.Sparse, o.NoSync = p.sparse, true
 				m := newModel(shape, size)
 				a, err := makers["CreateBytes"](p.name, m, fmt.Sprintf("|V%d", size), rng, o)
@@ -175,7 +175,7 @@ func TestCreateParams(t *testing.T) {
 	}
 }
 
-// rawArray makes an array whose partition only other writers make.
+// rawArray creates an array with a partition that this package does not create.
 func rawArray(t testing.TB, shape []int64, chunks, blocks []int32, size int, data []byte) *Array {
 	t.Helper()
 	geo, err := grid.NewGeometry(shape, chunks, blocks, int64(size))
@@ -201,7 +201,7 @@ func rawArray(t testing.TB, shape []int64, chunks, blocks []int32, size int, dat
 	return a
 }
 
-// TestBlocksLargerThanChunks reads and edits arrays of a kind that C-Blosc2 makes, but not this package.
+// TestBlocksLargerThanChunks reads and edits arrays with blocks larger than chunks, which C-Blosc2 creates.
 func TestBlocksLargerThanChunks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for range 60 {
@@ -240,7 +240,7 @@ func TestBlocksLargerThanChunks(t *testing.T) {
 	}
 }
 
-// TestCreateErrors checks that what cannot be made is refused, and nothing is left behind.
+// TestCreateErrors checks the errors for invalid parameters, and that no file remains.
 func TestCreateErrors(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
@@ -297,7 +297,7 @@ func TestCreateErrors(t *testing.T) {
 		}
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
+		t.Errorf("remaining files: %v, %v", left, err)
 	}
 	for _, sparse := range []bool{false, true} {
 		o := &Options{}
@@ -320,7 +320,7 @@ func TestCreateErrors(t *testing.T) {
 	}
 }
 
-// TestCreateWithDictionary writes arrays whose chunks have dictionaries: they are smaller, and read back.
+// TestCreateWithDictionary creates and reads arrays whose chunks have dictionaries, which makes them smaller.
 func TestCreateWithDictionary(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -345,7 +345,7 @@ func TestCreateWithDictionary(t *testing.T) {
 			}
 			got, err := Read[uint8](ctx, a)
 			if err != nil || string(got) != string(data) {
-				t.Fatalf("%v, dictionary %v: other content (%v)", id, dict, err)
+				t.Fatalf("%v, dictionary %v: the contents differ (%v)", id, dict, err)
 			}
 			size[dict] = a.Frame().Info().CBytes
 			a.Close()
@@ -356,7 +356,7 @@ func TestCreateWithDictionary(t *testing.T) {
 	}
 }
 
-// TestNDLZDimensions makes arrays of all dimensions with NDLZ, which compresses only those of two.
+// TestNDLZDimensions creates arrays of all numbers of dimensions with NDLZ, which compresses only two dimensions.
 func TestNDLZDimensions(t *testing.T) {
 	ctx := context.Background()
 	for _, shape := range [][]int64{{}, {1600}, {40, 40}, {16, 20, 20}} {
@@ -372,17 +372,17 @@ func TestNDLZDimensions(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := Read[uint8](ctx, a); err != nil || !bytes.Equal(got, data) {
-			t.Errorf("shape %v: other items (%v)", shape, err)
+			t.Errorf("shape %v: the items differ (%v)", shape, err)
 		}
 		info := a.Frame().Info()
 		if compressed := info.CBytes < info.NBytes; compressed != (len(shape) == 2) || info.CParams.Codec != codec.NDLZ {
-			t.Errorf("shape %v: %d bytes as %d", shape, info.NBytes, info.CBytes)
+			t.Errorf("shape %v: %d bytes compressed to %d", shape, info.NBytes, info.CBytes)
 		}
 		a.Close()
 	}
 }
 
-// TestMeanWideCells makes arrays with ndmean whose cells are wider than the blocks along an axis.
+// TestMeanWideCells creates arrays with ndmean and cells that are longer than the blocks along an axis.
 func TestMeanWideCells(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range []struct {

@@ -33,7 +33,7 @@ func (r *recent) add(m *model) int64 {
 	return r.first + int64(len(r.states)) - 1
 }
 
-// from returns the states from number n on, or nil when some of them are gone.
+// from returns the states from number n up, or nil if some of them are no longer kept.
 func (r *recent) from(n int64) []*model {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,17 +61,17 @@ func crowdSelection(rng *rand.Rand, least int64) []Index {
 	return sel
 }
 
-// TestCrowd lets 64 goroutines read random selections while one writes and resizes: what each reads must be of one
-// committed state, and not of one older than the last commit before it.
+// TestCrowd reads random selections with 64 goroutines while another one writes and resizes. Each read must see one
+// committed state, which must not be older than the last commit before the read.
 //
-// NDARRAY_MINUTES=10 go test -race -run TestCrowd ./ndarray does so for ten minutes.
+// NDARRAY_MINUTES=10 go test -race -run TestCrowd ./ndarray runs it for ten minutes.
 func TestCrowd(t *testing.T) {
 	least, goroutines := int64(10), runtime.NumGoroutine()
 	lasts := 500 * time.Millisecond
 	if minutes, err := strconv.ParseFloat(os.Getenv("NDARRAY_MINUTES"), 64); err == nil {
 		lasts = time.Duration(minutes * float64(time.Minute) / 3)
 	}
-	for _, p := range places(t) {
+	for _, p := range locations(t) {
 		t.Run(p.String(), func(t *testing.T) {
 			ctx := t.Context()
 			o := &Options{Chunks: []int32{7, 9}, Blocks: []int32{3, 4}}
@@ -110,11 +110,11 @@ func TestCrowd(t *testing.T) {
 							found = found || bytes.Equal(m.read(t, sel), b)
 						}
 						if !found {
-							t.Errorf("%v: not of one of the %d states from number %d on", sel, len(states), lo)
+							t.Errorf("%v: items of none of the %d states from number %d up", sel, len(states), lo)
 							return
 						}
 						reads.Add(1)
-						time.Sleep(time.Duration(rng.IntN(5000)) * time.Microsecond) // else the writer has no time
+						time.Sleep(time.Duration(rng.IntN(5000)) * time.Microsecond) // leave time for the writer
 					}
 				})
 			}
@@ -147,7 +147,7 @@ func TestCrowd(t *testing.T) {
 			stop.Store(true)
 			wg.Wait()
 			m.check(t, a, rng)
-			t.Logf("%d reads, %d commits, %d reads too slow to tell", reads.Load(), commits, unknown.Load())
+			t.Logf("%d reads, %d commits, %d reads too slow to check", reads.Load(), commits, unknown.Load())
 			if reads.Load() < 64 || unknown.Load() > reads.Load()/10 {
 				t.Error("too few reads")
 			}

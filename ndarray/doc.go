@@ -1,6 +1,6 @@
 // Package ndarray reads, writes and edits Blosc2 N-dimensional arrays ("b2nd"): arrays of NumPy dtypes with up to 16
-// dimensions, compressed in chunks, in files, directories or memory, as python-blosc2 has them. It also reads the older
-// Caterva arrays.
+// dimensions, stored in compressed chunks in files, in directories or in memory. The format is that of python-blosc2's
+// NDArray. The package also reads the older Caterva arrays.
 //
 // # Chunks and blocks
 //
@@ -23,18 +23,18 @@
 //	      +------ chunk 2 ----+------ chunk 3 ----+
 //
 // Chunks are stored in C order over the grid, blocks in C order inside their chunk, and items in C order inside their
-// block. The shapes need not divide each other: a chunk at the border is stored whole, and a chunk that is not a multiple
-// of its blocks is rounded up to whole blocks, here to 8 columns instead of 6. The dots are padding, which is never read.
-// It is zero in chunks that were written, and the repeated value in special chunks. The shapes are stored in a metalayer
-// of the frame, which knows nothing else of dimensions.
+// block. The shapes need not divide each other: a chunk at the border is stored in full size, and a chunk that is not a
+// multiple of its blocks is rounded up to whole blocks, here to 8 columns instead of 6. The dots are padding, which is
+// never read. It is zero in chunks that were written, and the repeated value in special chunks. The shapes are stored in
+// the metalayer "b2nd" of the frame.
 //
 // If Options.Chunks and Options.Blocks are nil, the array gets the partition that python-blosc2 chooses. Small chunks
-// make edits cheap, small blocks make small reads cheap, and large ones compress better. Set both for an array that
-// starts with a dimension of length zero and is to grow: the shape of such an array gives no hint.
+// make edits cheap, small blocks make small reads cheap, and large chunks and blocks compress better. Set both for an
+// array that starts with an axis of length zero and will grow, because its shape is no guide to a good partition.
 //
 // # Selections
 //
-// Reads and writes take a list of indexes, one for each axis, as between the brackets of NumPy:
+// Reads and writes take a selection: a list of indexes, one for each axis, as between the brackets of NumPy:
 //
 //	a[3]             At(3)                          drops the axis
 //	a[2:5, :, -1]    Span(2, 5), All, At(-1)
@@ -93,28 +93,29 @@
 //	numpy.insert(a, 5, rows, axis=0)    a.Insert(ctx, 0, 5, rows)        or  Insert(ctx, a, 0, 5, rows)
 //	numpy.delete(a, slice(5, 7), -1)    a.Delete(ctx, -1, 5, 2)
 //
-// Chunks that move by whole chunk lengths are neither read nor compressed: only the index changes. This is the case at
-// the end of an axis, and elsewhere if the position and the number of items are multiples of the chunk length. Other
+// Chunks that move by whole chunk lengths are neither read nor compressed: only the index changes. This holds at the
+// end of an axis, and elsewhere if the position and the number of items are multiples of the chunk length. Other
 // chunks after the position are rewritten, about 8 MiB at a time, whatever the size of the array. Their old bytes remain
 // stored until the commit. Items that are added without data are zeros.
 //
-// Begin starts a Batch, which makes any number of edits one commit. To append one image at a time, use chunks of as many
-// images as one call appends, because each call rewrites a chunk that is not full. Use a Batch if one commit per call is
-// too slow. Blocks of one image also help: the blocks of a rewritten chunk that get no items stay as they are stored.
+// Begin starts a Batch, which makes any number of edits one commit. Each call of Append rewrites a chunk that is not
+// full. If calls append one image each, use chunks of one image, or blocks of one image: the blocks of a rewritten chunk
+// that get no new items are copied as stored. Use a Batch if one commit per call is too slow.
 //
 // # Making arrays
 //
 // Create takes a slice. FromFunc computes the items block by block, in parallel. FromReader and FromSeq read a stream of
-// items. ReadNPY reads .npy files, WriteNPY writes them, and WriteItems writes items alone. Arange, Linspace and Eye have
-// the numbers of NumPy. Zeros, Ones, Full, Uninit and NaNs store almost nothing. ZerosLike, OnesLike, FullLike and
-// UninitLike use the shape, dtype and partition of another array. Each function creates the array in one commit, and
-// except for Create its memory use does not grow with the array.
+// items. ReadNPY reads .npy files, WriteNPY writes them, and WriteItems writes the items without a header. Arange,
+// Linspace and Eye compute the same numbers as NumPy. Zeros, Ones, Full, Uninit and NaNs store almost nothing. ZerosLike,
+// OnesLike, FullLike and UninitLike use the shape, dtype and partition of another array. Each function creates the array
+// in one commit. Its memory use does not grow with the array, except that Create holds all items.
 //
-// # Going through arrays
+// # Iterating over arrays
 //
-// ByChunk, ByBlock, ByRows and ByWindow return boxes that cover an array or a view. Tiles reads the boxes in a loop, and
-// ahead of it on request. Map computes a new array block by block. Reduce computes sums, means, minima and the like along
-// any axes, without decoding special chunks. Array.ChunkInfos describes the chunks without decoding them.
+// ByChunk, ByBlock, ByRows and ByWindow return boxes that cover an array or a view. Tiles reads the boxes one after the
+// other and can read ahead. Map computes a new array block by block. Reduce computes sums, means, minima and other
+// reductions along any axes, without decoding special chunks. Array.ChunkInfos describes the chunks without decoding
+// them.
 //
 // # Goroutines, commits and memory
 //

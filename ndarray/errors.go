@@ -9,8 +9,8 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/npy"
 )
 
-// The errors of this package wrap one of these errors, which are grouped by what the caller can do about them. Those that
-// package frame has too are the same values.
+// The errors of this package wrap one of these errors. Errors that package frame also defines have the same values
+// here.
 var (
 	// ErrShape reports a shape, chunk shape, block shape or buffer that does not match the others.
 	ErrShape = grid.ErrShape

@@ -10,7 +10,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// A function of the coordinates sets the items, block by block and in parallel.
+// A function computes the items from their coordinates, block by block and in parallel.
 func ExampleFromFunc() {
 	ctx := context.Background()
 	a, err := ndarray.FromFunc(ctx, "", []int64{3, 4}, func(t ndarray.Tile[float64]) error {
@@ -27,7 +27,8 @@ func ExampleFromFunc() {
 	// Output: [3 4] [20 21 22 23] <nil>
 }
 
-// Items come from a reader as they are stored, here 16-bit numbers, in one commit and bounded memory.
+// A reader supplies the items as they are stored, here 16-bit numbers. The array is created in one commit with bounded
+// memory.
 func ExampleFromReader() {
 	ctx := context.Background()
 	camera := strings.NewReader("\x01\x00\x02\x00\x03\x00\x04\x00\x05\x00\x06\x00")
@@ -72,7 +73,7 @@ func ExampleArange() {
 	// [1 1 1 1 1 1] <nil>
 }
 
-// A .npy file is written of a selection, and read.
+// Write a selection as a .npy file, and read the file.
 func ExampleReadNPY() {
 	ctx := context.Background()
 	a, err := ndarray.Create(ctx, "", []int64{2, 3}, []int32{1, 2, 3, 4, 5, 6}, nil)
@@ -92,7 +93,7 @@ func ExampleReadNPY() {
 	// Output: [2 2] <i4 [2 3 5 6] <nil>
 }
 
-// The function makes the items of each block of the new array from those of the old one.
+// A function computes the items of each block of the new array from the items of the old one.
 func ExampleMap() {
 	ctx := context.Background()
 	a, _ := ndarray.Arange[int16](ctx, "", 0, 6, 1, nil)
@@ -110,7 +111,7 @@ func ExampleMap() {
 	// Output: <f4 [0 0.25 0.5 0.75 1 1.25] <nil>
 }
 
-// An array is gone through two rows at a time, while the next ones are read.
+// Iterate over an array two rows at a time, and read the next rows ahead.
 func ExampleTiles() {
 	ctx := context.Background()
 	a, _ := ndarray.Create(ctx, "", []int64{5, 2}, []int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, nil)
@@ -126,7 +127,7 @@ func ExampleTiles() {
 	// [4 0] [1 2] [8 9]
 }
 
-// Windows of three items with a neighbour on each side, for a moving mean of three.
+// Windows of three items with a neighbor on each side, for a moving average of three items.
 func ExampleByWindow() {
 	ctx := context.Background()
 	a, _ := ndarray.Create(ctx, "", []int64{7}, []float32{3, 6, 9, 0, 3, 6, 9}, nil)
@@ -146,7 +147,7 @@ func ExampleByWindow() {
 	// [6] [1] read with halo: [6 9] means: []
 }
 
-// Which chunks are stored, and how well they are compressed, is known without decoding them.
+// Find the chunks that are stored, and their compression ratios, without decoding them.
 func ExampleArray_ChunkInfos() {
 	a, _ := ndarray.Eye[float64](context.Background(), "", 200, 200, 100, &ndarray.Options{
 		Chunks: []int32{100, 100}, Blocks: []int32{100, 100},
@@ -164,7 +165,7 @@ func ExampleArray_ChunkInfos() {
 	// 3 [1 1] [100 100] zeros false true
 }
 
-// Reductions take all axes, or some of them.
+// Reduce all axes, or some of them.
 func ExampleReduce() {
 	ctx := context.Background()
 	a, _ := ndarray.Create(ctx, "", []int64{2, 3}, []float32{1, 2, 3, 4, 5, 9}, nil)
@@ -181,7 +182,7 @@ func ExampleReduce() {
 	// Output: 24 [2 1] [2 6] <nil>
 }
 
-// letters makes an array of letters, three in a row.
+// letters creates an array of letters with three columns.
 func letters(text string) *ndarray.Array {
 	a, err := ndarray.Create(context.Background(), "", []int64{int64(len(text)) / 3, 3}, []uint8(text), &ndarray.Options{
 		Chunks: []int32{2, 2}, Blocks: []int32{1, 2},
@@ -192,7 +193,7 @@ func letters(text string) *ndarray.Array {
 	return a
 }
 
-// show prints the rows of such an array, with dots for zeros.
+// show prints the rows of an array of letters, with dots for zeros.
 func show(a *ndarray.Array) {
 	shape := a.Shape()
 	items, err := ndarray.Read[uint8](context.Background(), a)
@@ -210,7 +211,7 @@ func show(a *ndarray.Array) {
 	fmt.Println(shape)
 }
 
-// Resize cuts and grows at the ends of the axes, ResizeAt anywhere.
+// Resize changes the length of axes at their ends, ResizeAt at any position.
 func ExampleArray_ResizeAt() {
 	ctx := context.Background()
 	a := letters("abcdefghi")
@@ -218,7 +219,7 @@ func ExampleArray_ResizeAt() {
 		log.Fatal(err)
 	}
 	show(a)
-	if err := a.ResizeAt(ctx, []int64{1, 0}, []int64{3, 2}); err != nil { // a row before row 1; columns 0 and 1 leave
+	if err := a.ResizeAt(ctx, []int64{1, 0}, []int64{3, 2}); err != nil { // inserts a row before row 1, and removes columns 0 and 1
 		log.Fatal(err)
 	}
 	show(a)
@@ -227,7 +228,7 @@ func ExampleArray_ResizeAt() {
 	// c. .. f. [3 2]
 }
 
-// Insert adds rows or columns, or steps along any axis, before an item.
+// Insert rows or columns, or steps along any axis, before an item.
 func ExampleArray_Insert() {
 	ctx := context.Background()
 	a := letters("abcdef")
@@ -244,7 +245,7 @@ func ExampleArray_Insert() {
 	// ab1c AB2C DE3F de4f [4 4]
 }
 
-// Delete removes rows or columns, or steps along any axis.
+// Delete rows or columns, or steps along any axis.
 func ExampleArray_Delete() {
 	ctx := context.Background()
 	a := letters("abcdefghijkl")
@@ -261,7 +262,7 @@ func ExampleArray_Delete() {
 	// a d j [3 1]
 }
 
-// A batch makes many edits one commit.
+// A batch makes several edits one commit.
 func ExampleArray_Begin() {
 	ctx := context.Background()
 	a := letters("")
@@ -288,7 +289,7 @@ func ExampleArray_Begin() {
 	// a-c d-f g-i [3 3]
 }
 
-// A view shows an array in another way and copies nothing until it is read.
+// A view transforms an array without copying it.
 func ExampleTranspose() {
 	ctx := context.Background()
 	a := grid() // 3 rows of 4 numbers
@@ -300,7 +301,7 @@ func ExampleTranspose() {
 	items, err := ndarray.Read[int32](ctx, v)
 	check(err)
 	fmt.Println(v.Shape(), items)
-	check(ndarray.Write(ctx, v, []int32{-1, -2}, ndarray.All, ndarray.At(0))) // through the view, into a
+	check(ndarray.Write(ctx, v, []int32{-1, -2}, ndarray.All, ndarray.At(0))) // writes to a
 	row, err := ndarray.Read[int32](ctx, a, ndarray.At(2))
 	check(err)
 	fmt.Println(row)
@@ -322,7 +323,7 @@ func ExampleBroadcastTo() {
 	// Output: [1 1 2 2 3 3 1 1 2 2 3 3]
 }
 
-// One field of a structured array, without the others.
+// Read one field of structured items, without the others.
 func ExampleField() {
 	ctx := context.Background()
 	a, err := ndarray.Zeros("", []int64{3}, "[('id', '<i4'), ('pos', [('x', '<f8'), ('y', '<f8')])]", nil)

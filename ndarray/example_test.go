@@ -10,7 +10,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// An array is made of a slice, changed in part and read in part.
+// Create an array from a slice, change a part of it and read a part of it.
 func Example() {
 	ctx := context.Background()
 	data := []float32{
@@ -18,7 +18,7 @@ func Example() {
 		5, 6, 7, 8,
 		9, 10, 11, 12,
 	}
-	// A name in place of "" makes a file, for instance "matrix.b2nd".
+	// The name "" creates an array in memory; "matrix.b2nd" would create a file.
 	a, err := ndarray.Create(ctx, "", []int64{3, 4}, data, nil)
 	if err != nil {
 		log.Fatal(err)
@@ -36,7 +36,7 @@ func Example() {
 	// Output: [3 4] <f4 [5 6 7 80 9 10 11 120]
 }
 
-// A file that python-blosc2 wrote.
+// Open an array that python-blosc2 wrote.
 func ExampleOpen() {
 	a, err := ndarray.Open("../testdata/python-blosc2/dtype_i4.b2nd", nil)
 	if err != nil {
@@ -90,7 +90,7 @@ func ExampleRead() {
 	// [0 1: None ::3] [2 1 2] [4 7 8 11]
 }
 
-// An array that starts with no rows grows by one row, or by several.
+// Append one row to an array without rows, then several rows.
 func ExampleArray_Append() {
 	ctx := context.Background()
 	a, err := ndarray.Zeros("", []int64{0, 3}, "|u1", &ndarray.Options{
@@ -112,7 +112,7 @@ func ExampleArray_Append() {
 	// Output: [3 3] ghi
 }
 
-// A copy can have another partition, other compression parameters, or be in another place.
+// A copy can have another partition, other compression parameters, or another location.
 func ExampleCopy() {
 	ctx := context.Background()
 	a, err := ndarray.Create(ctx, "", []int64{1000, 1000}, make([]float64, 1e6), nil)
@@ -133,7 +133,7 @@ func ExampleCopy() {
 	// [100 1000] [10 500] 9
 }
 
-// Float16s are numbers to look at; to calculate, they are read as float32.
+// The items are Float16 values, which print as numbers. For calculations, read them as float32.
 func ExampleFloat16() {
 	ctx := context.Background()
 	data := []ndarray.Float16{ndarray.Float16Of(0.1), ndarray.Float16Of(65504.0), ndarray.Float16Of(1e6)}
@@ -148,7 +148,7 @@ func ExampleFloat16() {
 	// [0.099975586 65504 +Inf] <nil>
 }
 
-// Strings are made as long as the longest, and longer ones do not fit later.
+// Create chooses the length of the longest string. A longer string cannot be written later.
 func ExampleRead_strings() {
 	ctx := context.Background()
 	a, err := ndarray.Create(ctx, "", []int64{2, 2}, []string{"Zürich", "Genève", "Basel", ""}, nil)
@@ -161,10 +161,10 @@ func ExampleRead_strings() {
 	fmt.Println(errors.Is(err, ndarray.ErrValue), err)
 	// Output:
 	// <U6 ["Zürich" "Genève"] <nil>
-	// true ndarray: value out of range: item 0: a string of 9 characters does not fit in 6
+	// true ndarray: value out of range: item 0: string has 9 characters, but the item holds 6
 }
 
-// Times have the unit that the dtype says; a zero Time is NumPy's NaT.
+// The unit of times is that of the dtype. The zero time.Time is NumPy's NaT.
 func ExampleRead_times() {
 	ctx := context.Background()
 	days := []time.Time{time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC), {}}
@@ -183,7 +183,7 @@ func ExampleRead_times() {
 	// [19782 -9223372036854775808] <nil>
 }
 
-// Structures are structs whose fields have the names in their tags.
+// The tags of the fields of a struct set the names of the fields of the dtype.
 func ExampleRead_structs() {
 	type city struct {
 		Name  string     `b2:"name"`
@@ -199,7 +199,7 @@ func ExampleRead_structs() {
 		log.Fatal(err)
 	}
 	fmt.Println(a.DType())
-	// A struct with some of the fields reads these.
+	// A struct for reading may have only some of the fields.
 	names, err := ndarray.Read[struct {
 		Name string `b2:"name"`
 	}](ctx, a)
@@ -226,7 +226,7 @@ func grid() *ndarray.Array {
 	return a
 }
 
-// Lists for two axes are independent of each other: all listed columns of all listed rows.
+// Lists of two axes are independent: the result has all listed columns of all listed rows.
 func ExamplePick() {
 	a, ctx := grid(), context.Background()
 	items, err := ndarray.Read[int32](ctx, a, ndarray.Pick(2, 0), ndarray.Pick(-1, 1, 1))
@@ -234,7 +234,7 @@ func ExamplePick() {
 	// Output: [23 21 21 3 1 1] <nil>
 }
 
-// Every item of the rows whose truth value is set becomes -1.
+// Set every item of the selected rows to -1.
 func ExampleMask() {
 	a, ctx := grid(), context.Background()
 	if err := ndarray.Fill(ctx, a, int32(-1), ndarray.Mask(true, false, true)); err != nil {
@@ -244,7 +244,7 @@ func ExampleMask() {
 	// Output: [-1 -1 -1 -1 10 11 12 13 -1 -1 -1 -1] <nil>
 }
 
-// Lists that go together name points: row 2 of column 3, row 0 of column 1, row 1 of column 1.
+// Lists that are broadcast name points: row 2 of column 3, row 0 of column 1, row 1 of column 1.
 func ExampleCoords() {
 	a, ctx := grid(), context.Background()
 	points := []ndarray.Index{ndarray.Coords(2, 0, 1), ndarray.Coords(3, 1, 1)}
@@ -258,7 +258,7 @@ func ExampleCoords() {
 	// [0 8 2 3 10 9 12 13 20 21 22 7] <nil>
 }
 
-// Index arrays of different shapes are broadcast: a column of rows and a row of columns make a table.
+// Index arrays of different shapes are broadcast: the rows as a column and the columns as a row select a table.
 func ExampleCoordsND() {
 	a, ctx := grid(), context.Background()
 	rows, columns := ndarray.CoordsND([]int64{2, 1}, []int64{2, 0}), ndarray.Coords(0, 1, 2)
@@ -269,7 +269,7 @@ func ExampleCoordsND() {
 	// [20 21 22 0 1 2] <nil>
 }
 
-// A mask over the whole array: all items above 12 become 12.
+// A mask of the whole array: set all items above 12 to 12.
 func ExampleMaskND() {
 	a, ctx := grid(), context.Background()
 	items, err := ndarray.Read[int32](ctx, a)
@@ -291,7 +291,7 @@ func ExampleMaskND() {
 	// [0 1 2 3 10 11 12 12 12 12 12 12] <nil>
 }
 
-// Flat positions stand alone; their items can be read into memory of the caller's.
+// Flat is the only index of its selection. ReadInto reads the items into a slice of the caller.
 func ExampleFlat() {
 	a, dst := grid(), make([]int32, 3)
 	err := ndarray.ReadInto(context.Background(), a, dst, ndarray.Flat(5, 0, -1))
@@ -299,7 +299,7 @@ func ExampleFlat() {
 	// Output: [11 0 23] <nil>
 }
 
-// Positions count the items in C order.
+// Positions count items in C order.
 func ExampleTake() {
 	fmt.Println(ndarray.Take[int32](context.Background(), grid(), []int64{5, 0, -1, 5}))
 	// Output: [11 0 23 11] <nil>

@@ -14,25 +14,26 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// FromFunc makes an array whose items f sets. f is called for each block, cut to the array, with a tile whose items are
-// zero; it knows from t.Start and t.Shape, or by ranging over t.All or t.Rows, where they belong. It is called by up to
-// Options.Concurrency goroutines at the same time, in no particular order, and now and then a second time for a block,
-// when it must set the same items again. t is valid until f returns; the first error of f ends the work. Memory is
-// bounded by a few chunks. See Create.
+// FromFunc creates an array whose items are set by f. It calls f for each block, clipped to the array, with a tile of
+// zero items. t.Start and t.Shape, t.All and t.Rows provide the coordinates of the items. Up to Options.Concurrency
+// goroutines call f at the same time, in no particular order. f may be called again for the same block and must then
+// set the same items. t is valid until f returns. The first error of f ends the call. FromFunc uses the memory of a few
+// chunks. See Create.
 func FromFunc[T Scalar](ctx context.Context, name string, shape []int64, f func(t Tile[T]) error, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	return fromFunc(ctx, name, shape, DTypeOf[T]().String(), f, nil, o)
 }
 
-// FromFuncBytes is FromFunc for items of any dtype, as they are stored.
+// FromFuncBytes is like FromFunc, for items of any dtype, as they are stored. Each item is ItemSize elements of
+// t.Items.
 func FromFuncBytes(ctx context.Context, name string, shape []int64, dtype string, f func(t Tile[byte]) error, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	return fromFunc(ctx, name, shape, dtype, f, nil, o)
 }
 
-// fromFunc makes an array of what f sets. When wanted is not nil, chunks that it does not want are zeros without f being
-// asked.
-func fromFunc[T Scalar](ctx context.Context, name string, shape []int64, dtype string, f func(t Tile[T]) error, wanted func(c *selection.ChunkPart) bool, o *Options) (*Array, error) {
+// fromFunc creates an array whose items are set by f. If needed is not nil, chunks for which it returns false are
+// zeros, and f is not called for them.
+func fromFunc[T Scalar](ctx context.Context, name string, shape []int64, dtype string, f func(t Tile[T]) error, needed func(c *selection.ChunkPart) bool, o *Options) (*Array, error) {
 	l, err := newLayout(shape, dtype, o)
 	if err != nil {
 		return nil, err
@@ -45,29 +46,29 @@ func fromFunc[T Scalar](ctx context.Context, name string, shape []int64, dtype s
 		if err != nil {
 			return err
 		}
-		if wanted != nil {
+		if needed != nil {
 			if err := b.FillSpecial(l.geo.Chunks*l.geo.ChunkBytes, chunk.Zeros); err != nil {
 				return err
 			}
 		}
-		p := &funcPlan[T]{f: f, wanted: wanted, width: l.itemSize / len(convert.Bytes(make([]T, 1)))}
+		p := &funcPlan[T]{f: f, needed: needed, width: l.itemSize / len(convert.Bytes(make([]T, 1)))}
 		p.plan = selection.NewPlan(l.geo, &s)
 		return b.Encode(ctx, int(l.geo.ChunkBytes), p, p.size())
 	})
 }
 
-// funcPlan is the engine.WritePlan of an array that a function makes. It walks chunks as writing does.
+// funcPlan is the engine.WritePlan of fromFunc. It visits chunks as writing does.
 type funcPlan[T Scalar] struct {
 	writing
 	f      func(t Tile[T]) error
-	wanted func(c *selection.ChunkPart) bool
-	width  int // elements of an item
+	needed func(c *selection.ChunkPart) bool
+	width  int // elements of Tile.Items in an item
 }
 
 // Next implements engine.WritePlan.
 func (p *funcPlan[T]) Next(v *engine.Visit) bool {
 	for p.writing.Next(v) {
-		if p.wanted == nil || p.wanted(v.State.(*selection.ChunkPart)) {
+		if p.needed == nil || p.needed(v.State.(*selection.ChunkPart)) {
 			return true
 		}
 	}
@@ -86,11 +87,11 @@ func (p *funcPlan[T]) Block(b *engine.Block, v *engine.Visit, k, _, _ int) {
 	b.ItemSize, b.Keep, b.Mover = 0, engine.KeepNone, m
 }
 
-// funcMover is the engine.Mover of a block that a function makes.
+// funcMover is the engine.Mover of a block of fromFunc.
 type funcMover[T Scalar] struct {
 	plan *funcPlan[T]
 	box  selection.Box
-	some bool // items of the block are inside of the array
+	some bool // the block has items inside the array
 	tile Tile[T]
 }
 
@@ -101,7 +102,7 @@ func (m *funcMover[T]) Move(block []byte, _ bool) error {
 		return nil
 	}
 	b, t, g := &m.box, &m.tile, m.plan.plan.Geo
-	// The user side is the whole array in C order: the offset there says where the box starts.
+	// The user side is the whole array in C order, so its offset is the position of the first item of the box.
 	at := b.User.Offset
 	for i := range b.Ndim {
 		t.Start[i], t.Shape[i] = at/b.User.Stride[i], b.Count[i]
@@ -132,16 +133,17 @@ func (m *funcMover[T]) Move(block []byte, _ bool) error {
 // Unshuffle implements engine.Mover.
 func (m *funcMover[T]) Unshuffle(coder.Shuffled) bool { return false }
 
-// Map makes an array of the shape of r, whose items f makes from those of r. f is called as that of FromFunc is, with
-// the same box of both arrays: in has the items of r, out takes the results, in the same order. With o nil the new
-// array has the partition and parameters of r. Other blocks are possible, but those of r that do not line up with them
-// are then decoded several times.
+// Map creates an array with the shape of r. f computes the items of a box of the new array from the items of the same
+// box of r: in holds the items of r, and f sets the items of out, in the same order. Map calls f like FromFunc does. If
+// o is nil, the new array has the partition and parameters of r. With other blocks, Map decodes a block of r several
+// times if it overlaps several blocks of the new array. The error wraps ErrType, or is an error of f, of Create or of
+// reading.
 func Map[T, U Scalar](ctx context.Context, r Reader, name string, f func(out []U, in Tile[T]) error, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	if err := checkType[T](r); err != nil {
 		return nil, err
 	}
-	h, err := hold(ctx, r)
+	h, err := snapshotOf(ctx, r)
 	if err != nil {
 		return nil, err
 	}

@@ -18,16 +18,16 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// listCase is an array of 64-bit numbers and one with items of another size made of them, cut in other ways.
+// listCase is an array of 64-bit numbers, and an array of other items made from the same numbers, with another partition.
 type listCase struct {
 	shape   []int64
 	numbers *Array
 	others  *Array
 	size    int   // of the items of others
-	next    int64 // the next number that was not used yet
+	next    int64 // next unused number
 }
 
-// itemsOf makes an item of size bytes from each number.
+// itemsOf converts each number to an item of size bytes.
 func itemsOf(numbers []int64, size int) []byte {
 	b := make([]byte, len(numbers)*size)
 	for i, n := range numbers {
@@ -62,7 +62,7 @@ func newListCase(t testing.TB, r *rand.Rand, shape []int64, size int) *listCase 
 	return c
 }
 
-// run reads and writes a selection and returns the shape and the checksum of what testdata/lists.py sums up.
+// run reads and writes a selection. It returns its shape, and the checksum that testdata/lists.py computes.
 func (c *listCase) run(sel []Index) (shape []int64, sum uint32, err error) {
 	ctx := context.Background()
 	if shape, err = c.numbers.SelectionShape(sel...); err != nil {
@@ -77,7 +77,7 @@ func (c *listCase) run(sel []Index) (shape []int64, sum uint32, err error) {
 		return nil, 0, err
 	}
 	if !bytes.Equal(items, itemsOf(got, c.size)) {
-		return nil, 0, fmt.Errorf("other items of %d bytes", c.size)
+		return nil, 0, fmt.Errorf("items of %d bytes differ", c.size)
 	}
 	fresh := make([]int64, len(got))
 	for i := range fresh {
@@ -99,7 +99,7 @@ func (c *listCase) run(sel []Index) (shape []int64, sum uint32, err error) {
 		return nil, 0, err
 	}
 	if !bytes.Equal(items, itemsOf(all, c.size)) {
-		return nil, 0, fmt.Errorf("other items of %d bytes after writing", c.size)
+		return nil, 0, fmt.Errorf("items of %d bytes differ after writing", c.size)
 	}
 	h := crc32.NewIEEE()
 	binary.Write(h, binary.LittleEndian, got)
@@ -115,7 +115,7 @@ func (c *listCase) close() {
 	c.others.Close()
 }
 
-// goldenSelection reads the selection of a line.
+// goldenSelection parses the selection of a line.
 func goldenSelection(t testing.TB, kind, text string) []Index {
 	if kind == "f" {
 		return []Index{Flat(golden.Ints(t, text)...)}
@@ -148,7 +148,7 @@ func textsOf(sel []Index) (texts []string) {
 	return texts
 }
 
-// TestListsAsNumPy reads and writes the selections that testdata/lists.py made and compares with NumPy.
+// TestListsAsNumPy reads and writes the selections of testdata/lists.py and compares the results with NumPy's.
 func TestListsAsNumPy(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 300))
 	sizes := []int{1, 2, 4, 8, 12, 300}

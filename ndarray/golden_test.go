@@ -17,7 +17,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
-// applyStep applies a step as testdata/views.py writes it.
+// applyStep applies a step in the notation of testdata/views.py.
 func applyStep(t testing.TB, r Reader, step string, rng *rand.Rand) (Reader, error) {
 	word, text, _ := strings.Cut(step, " ")
 	var axes []int
@@ -62,7 +62,7 @@ func applyStep(t testing.TB, r Reader, step string, rng *rand.Rand) (Reader, err
 	return v, err
 }
 
-// TestViewsAsNumPy makes the chains of views of testdata/views.py and compares with NumPy.
+// TestViewsAsNumPy creates the chains of views of testdata/views.py and compares their items with NumPy's.
 func TestViewsAsNumPy(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(4, 4))
@@ -112,12 +112,12 @@ func TestViewsAsNumPy(t *testing.T) {
 	}
 	for _, step := range []string{"slice", "transpose", "flip", "expand", "squeeze", "broadcast", "field", "reshape"} {
 		if steps[step] < 50 {
-			t.Errorf("%d steps of kind %s", steps[step], step)
+			t.Errorf("only %d steps of kind %s", steps[step], step)
 		}
 	}
 }
 
-// TestAsTypeAsNumPy converts the items of testdata/views.py and compares with NumPy, bit by bit.
+// TestAsTypeAsNumPy converts the items of testdata/views.py and compares the results with NumPy's, bit by bit.
 func TestAsTypeAsNumPy(t *testing.T) {
 	ctx := context.Background()
 	var a *Array

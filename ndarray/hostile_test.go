@@ -20,7 +20,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// smallFiles returns contiguous files of testdata of a few kilobytes at most.
+// smallFiles returns the contiguous files of testdata of at most most bytes.
 func smallFiles(t testing.TB, most int) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -39,8 +39,8 @@ func smallFiles(t testing.TB, most int) map[string][]byte {
 	return files
 }
 
-// tryAll opens b and reads everything and a part: it must give data or an error that tells what and where, and take
-// no more memory than the size of the file justifies.
+// tryAll opens b and reads everything and a part. The result must be data or an error with a location, and the memory must be
+// justified by the size of the file.
 func tryAll(t testing.TB, what string, b []byte) (opened bool) {
 	t.Helper()
 	var before, after runtime.MemStats
@@ -53,18 +53,19 @@ func tryAll(t testing.TB, what string, b []byte) (opened bool) {
 	return opened
 }
 
+// tryRead opens b and reads everything and a part.
 func tryRead(t testing.TB, what string, b []byte) (opened bool) {
 	ctx := context.Background()
 	o := &Options{}
 	o.Concurrency = 1
 	a, err := FromBytes(b, o)
-	if len(b)%2 == 0 { // the other way of reading
+	if len(b)%2 == 0 { // open it from a reader instead
 		a, err = NewReader(bytes.NewReader(b), int64(len(b)), o)
 	}
 	named := func(err error) {
 		var fe *frame.Error
 		if err != nil && (!errors.As(err, &fe) || fe.Part == "" || fe.Err == nil) {
-			t.Errorf("%s: error without a place: %v", what, err)
+			t.Errorf("%s: error without a location: %v", what, err)
 		}
 	}
 	if err != nil {
@@ -91,7 +92,7 @@ func tryRead(t testing.TB, what string, b []byte) (opened bool) {
 	return true
 }
 
-// TestTruncated cuts small files at every byte.
+// TestTruncated truncates small files at every byte.
 func TestTruncated(t *testing.T) {
 	files := smallFiles(t, 1100)
 	if len(files) < 20 {
@@ -103,7 +104,7 @@ func TestTruncated(t *testing.T) {
 				continue
 			}
 			if tryAll(t, name, b[:n:n]) {
-				t.Errorf("%s opens when cut after %d of %d bytes", name, n, len(b))
+				t.Errorf("%s opens when truncated to %d of %d bytes", name, n, len(b))
 			}
 		}
 	}
@@ -152,7 +153,7 @@ func TestChangedBytes(t *testing.T) {
 	}
 }
 
-// TestChangedShapes puts huge and odd numbers in the place of every number of the metalayer.
+// TestChangedShapes replaces every number of the metalayer by very large and unusual numbers.
 func TestChangedShapes(t *testing.T) {
 	for name, b := range smallFiles(t, 2000) {
 		layer := bytes.Index(b, []byte{0, 2, 0x92, 0xd3}) // the shape of two dimensions
@@ -175,7 +176,7 @@ func TestChangedShapes(t *testing.T) {
 	}
 }
 
-// TestHugeArrays reads from arrays of special values that no machine can hold, and must not take memory for them.
+// TestHugeArrays reads from arrays of special values that are larger than any memory. It must not allocate memory for them.
 func TestHugeArrays(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range []struct {
@@ -217,12 +218,12 @@ func TestHugeArrays(t *testing.T) {
 			rest[i] = Step(None, None, -max(1, c.shape[i]/3))
 		}
 		if x, err := Read[uint8](ctx, a, rest...); len(x) < 5 || err != nil {
-			t.Errorf("%v: %d items far from each other: %v", c.shape, len(x), err)
+			t.Errorf("%v: %d distant items: %v", c.shape, len(x), err)
 		}
 	}
 }
 
-// TestOddChunks replaces the chunk of an array by others that are sound, but no chunks of this array.
+// TestOddChunks replaces the chunk of an array by valid chunks that do not match the array.
 func TestOddChunks(t *testing.T) {
 	ctx := context.Background()
 	value := func(n int, v []byte) []byte {
@@ -250,7 +251,7 @@ func TestOddChunks(t *testing.T) {
 		want   error
 	}{
 		{"variable blocks", []int32{5, 4}, vl, ErrCorrupt},
-		{"variable blocks in place of several", []int32{5, 2}, vl, ErrCorrupt},
+		{"variable blocks instead of several", []int32{5, 2}, vl, ErrCorrupt},
 		{"other blocks", []int32{5, 4}, encoded(60, chunk.CParams{TypeSize: 3, BlockSize: 30}), ErrCorrupt},
 		{"larger blocks", []int32{5, 2}, encoded(60, chunk.CParams{TypeSize: 3, BlockSize: 60}), ErrCorrupt},
 		{"other size", []int32{5, 4}, encoded(63, chunk.CParams{TypeSize: 3}), ErrCorrupt},
@@ -286,7 +287,7 @@ func TestOddChunks(t *testing.T) {
 		} {
 			var fe *frame.Error
 			if i == 2 && err == nil && strings.Contains(c.what, "value") {
-				continue // what stays is what the bytes say
+				continue // the bytes are valid for this array
 			}
 			if !errors.Is(err, c.want) || err != nil && !errors.As(err, &fe) {
 				t.Errorf("%s, call %d: %v", c.what, i, err)
@@ -295,7 +296,7 @@ func TestOddChunks(t *testing.T) {
 	}
 }
 
-// TestIndexOfFewBytes opens frames whose index is a special value that stands for millions of positions.
+// TestIndexOfFewBytes opens frames whose index is a special value that represents millions of offsets.
 func TestIndexOfFewBytes(t *testing.T) {
 	made, err := Zeros("", []int64{1 << 20}, "|u1", &Options{Chunks: []int32{1}, Blocks: []int32{1}})
 	if err != nil {
@@ -309,20 +310,19 @@ func TestIndexOfFewBytes(t *testing.T) {
 	if !tryAll(t, "zeros", b) {
 		t.Error("an array of zeros does not open")
 	}
-	index[39] = 0 // all chunks at position 0
+	index[39] = 0 // all chunks at offset 0
 	if tryAll(t, "one position", b) {
-		t.Error("millions of chunks at the same position")
+		t.Error("opened a frame with millions of chunks at the same offset")
 	}
 	for _, s := range []chunk.Special{chunk.Zeros, chunk.Uninit} {
 		index[31] = byte(s) << 4
 		if tryAll(t, s.String(), b) {
-			t.Errorf("millions of chunks in an index of %v", s)
+			t.Errorf("opened a frame with millions of chunks and an index of %v", s)
 		}
 	}
 }
 
-// FuzzReadWrite runs a program of edits, drawn from a seed, on an array whose geometry the fuzzer chooses, and compares
-// it with a plain one.
+// FuzzReadWrite applies random edits to an array whose geometry the fuzzer chooses, and compares it with a model.
 func FuzzReadWrite(f *testing.F) {
 	f.Add(uint64(1), uint8(2), uint16(10), uint16(12), uint16(3), uint8(4), uint8(5), uint8(6))
 	f.Add(uint64(2), uint8(0), uint16(0), uint16(0), uint16(0), uint8(0), uint8(0), uint8(1))
@@ -374,7 +374,7 @@ func FuzzReadWrite(f *testing.F) {
 	})
 }
 
-// FuzzOpen opens any bytes and reads from them; what opens can also be edited in memory, or says why not.
+// FuzzOpen opens any bytes. If they are an array, it reads and edits it in memory, which must succeed or return an error.
 func FuzzOpen(f *testing.F) {
 	for _, b := range smallFiles(f, 1300) {
 		f.Add(b)
@@ -399,7 +399,7 @@ func FuzzOpen(f *testing.F) {
 		for i := range shape {
 			shape[i] = (shape[i] + 1) % 50
 		}
-		// An array that opened may still hold chunks that are not sound: then an edit fails, and leaves it as it was.
+		// The array may have damaged chunks. An edit then fails and must leave the array unchanged.
 		before := make([]byte, c.Size()*int64(c.ItemSize()))
 		readable := c.ReadBytes(context.Background(), before) == nil
 		err = c.Resize(context.Background(), shape...)
@@ -409,15 +409,15 @@ func FuzzOpen(f *testing.F) {
 		if err == nil {
 			after := make([]byte, c.Size()*int64(c.ItemSize()))
 			if err := c.ReadBytes(context.Background(), after); err != nil || !coder.IsZero(after) {
-				t.Errorf("filled with zeros, but reads as something else: %v", err)
+				t.Errorf("filled with zeros, but reads other items: %v", err)
 			}
 		} else if after := make([]byte, len(before)); readable && len(before) == int(c.Size())*c.ItemSize() {
 			if err := c.ReadBytes(context.Background(), after); err != nil || !bytes.Equal(before, after) {
-				t.Errorf("not the same after an edit that failed: %v", err)
+				t.Errorf("a failed edit changed the array: %v", err)
 			}
 		}
 	})
 }
 
-// geometryBytes returns the decoded size of a chunk.
+// geometryBytes returns the decoded size of a chunk in bytes.
 func (a *Array) geometryBytes() int64 { return a.state.Load().geo.ChunkBytes }

@@ -10,16 +10,19 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// Append adds data behind the end of an axis, in one commit: items in C order, as they are stored, as many as one or
-// more steps along the axis have. A negative axis counts from the last. Chunks that are new are compressed once; those
-// at the end of the axis that have room left are read, and their blocks compressed again that get items. To append
-// often, let the chunk length along the axis divide what is appended, or collect many calls in a Batch. Errors are
-// ErrShape, ErrBounds and those of WriteBytes.
+// Append adds data at the end of an axis, in one commit. data holds items in C order, as they are stored, for a whole
+// number of steps along the axis. A negative axis counts from the last.
+//
+// Append compresses each new chunk once. If the last chunks along the axis are not full, Append rewrites them and
+// compresses only the blocks that get items. To append often, use a chunk length that divides the number of steps of a
+// call, or collect many calls in a Batch.
+//
+// The error wraps ErrShape or ErrBounds, or is an error of WriteBytes.
 func (a *Array) Append(ctx context.Context, axis int, data []byte) error {
 	return a.edit(ctx, func(b *Batch) error { return b.Append(ctx, axis, data) })
 }
 
-// Append adds items behind the end of an axis. See Array.Append.
+// Append adds items at the end of an axis. See Array.Append.
 func (b *Batch) Append(ctx context.Context, axis int, data []byte) error {
 	ctx = task.Context(ctx)
 	axis, n, err := b.incoming(axis, data)
@@ -42,28 +45,29 @@ func (a *Array) Insert(ctx context.Context, axis int, at int64, data []byte) err
 	return a.edit(ctx, func(b *Batch) error { return b.Insert(ctx, axis, at, data) })
 }
 
-// Insert adds items before item at of an axis. See Array.Insert.
+// Insert inserts items before item at along an axis. See Array.Insert.
 func (b *Batch) Insert(ctx context.Context, axis int, at int64, data []byte) error {
 	ctx = task.Context(ctx)
 	axis, n, err := b.incoming(axis, data)
 	if err != nil {
 		return err
 	}
-	if at, err = b.place(axis, at, 0); err != nil {
+	if at, err = b.position(axis, at, 0); err != nil {
 		return err
 	}
 	return b.insert(ctx, axis, at, n, data)
 }
 
 // Delete removes n items along an axis, starting at item at, in one commit. Later items shift towards the start. A
-// negative at counts from the end of the axis, and a negative axis counts from the last. Delete compresses no chunk again
-// at the end of the axis, or if at and n are multiples of the chunk length. Otherwise it rewrites chunks like Insert. The
-// error wraps ErrBounds or is an error of WriteBytes.
+// negative at counts from the end of the axis, and a negative axis counts from the last.
+//
+// Delete compresses no chunk if the items are at the end of the axis, or if at and n are multiples of the chunk length.
+// Otherwise it rewrites chunks like Insert. The error wraps ErrBounds or is an error of WriteBytes.
 func (a *Array) Delete(ctx context.Context, axis int, at, n int64) error {
 	return a.edit(ctx, func(b *Batch) error { return b.Delete(ctx, axis, at, n) })
 }
 
-// Delete removes n items of an axis, from item at on. See Array.Delete.
+// Delete removes n items along an axis, starting at item at. See Array.Delete.
 func (b *Batch) Delete(ctx context.Context, axis int, at, n int64) error {
 	ctx = task.Context(ctx)
 	if err := b.refresh(); err != nil {
@@ -73,7 +77,7 @@ func (b *Batch) Delete(ctx context.Context, axis int, at, n int64) error {
 	if err != nil {
 		return err
 	}
-	if at, err = b.place(axis, at, n); err != nil {
+	if at, err = b.position(axis, at, n); err != nil {
 		return err
 	}
 	length := b.st.rec.Shape[axis]
@@ -92,8 +96,8 @@ func (b *Batch) Delete(ctx context.Context, axis int, at, n int64) error {
 	return b.fail(b.resize(ctx, next))
 }
 
-// Append adds data behind the end of an axis of an array, in one commit, or in a batch. See Array.Append. Errors are
-// ErrType and those of it.
+// Append adds data at the end of an axis of an array, in one commit or in a batch. Append does not retain data. The
+// error wraps ErrType or is an error of Array.Append.
 func Append[T any](ctx context.Context, e Editor, axis int, data []T) error {
 	ctx = task.Context(ctx)
 	b, err := encodeItems(ctx, e.DType(), concurrencyOf(e), data)
@@ -103,8 +107,8 @@ func Append[T any](ctx context.Context, e Editor, axis int, data []T) error {
 	return e.Append(ctx, axis, b)
 }
 
-// Insert adds data before item at of an axis of an array, in one commit, or in a batch. See Array.Insert. Errors are
-// ErrType and those of it.
+// Insert inserts data before item at along an axis of an array, in one commit or in a batch. Insert does not retain
+// data. The error wraps ErrType or is an error of Array.Insert.
 func Insert[T any](ctx context.Context, e Editor, axis int, at int64, data []T) error {
 	ctx = task.Context(ctx)
 	b, err := encodeItems(ctx, e.DType(), concurrencyOf(e), data)
@@ -114,11 +118,11 @@ func Insert[T any](ctx context.Context, e Editor, axis int, at int64, data []T) 
 	return e.Insert(ctx, axis, at, b)
 }
 
-// axis returns the number of an axis; a negative one counts from the last.
+// axis returns the number of an axis. A negative number counts from the last.
 func (b *Batch) axis(axis int) (int, error) {
 	ndim := b.st.geo.Ndim
 	if axis < -ndim || axis >= ndim {
-		return 0, fmt.Errorf("ndarray: %w: axis %d of %d", ErrBounds, axis, ndim)
+		return 0, fmt.Errorf("ndarray: %w: axis %d of an array of %d dimensions", ErrBounds, axis, ndim)
 	}
 	if axis < 0 {
 		axis += ndim
@@ -126,8 +130,8 @@ func (b *Batch) axis(axis int) (int, error) {
 	return axis, nil
 }
 
-// place returns where n items of an axis begin; a negative number counts from the end.
-func (b *Batch) place(axis int, at, n int64) (int64, error) {
+// position returns at, counted from the end of the axis if negative. It returns ErrBounds unless n items follow it.
+func (b *Batch) position(axis int, at, n int64) (int64, error) {
 	length := b.st.rec.Shape[axis]
 	from := at
 	if from < 0 {
@@ -139,7 +143,7 @@ func (b *Batch) place(axis int, at, n int64) (int64, error) {
 	return from, nil
 }
 
-// incoming returns how many steps along an axis data has.
+// incoming returns the number of an axis and the number of steps along it that data holds.
 func (b *Batch) incoming(axis int, data []byte) (ax int, n int64, err error) {
 	if err := b.refresh(); err != nil {
 		return 0, 0, err
@@ -157,17 +161,20 @@ func (b *Batch) incoming(axis int, data []byte) (ax int, n int64, err error) {
 			return 0, 0, fmt.Errorf("ndarray: %w: shape %v", ErrTooLarge, shape)
 		}
 	}
-	if step == 0 || int64(len(data))%step != 0 {
-		return 0, 0, fmt.Errorf("ndarray: %w: %d bytes to add along axis %d of shape %v with items of %d bytes", ErrShape, len(data), axis, shape, b.a.itemSize)
+	if step == 0 {
+		return 0, 0, fmt.Errorf("ndarray: %w: shape %v has no items to add along axis %d", ErrShape, shape, axis)
+	}
+	if int64(len(data))%step != 0 {
+		return 0, 0, fmt.Errorf("ndarray: %w: data has %d bytes, want a multiple of %d for axis %d of shape %v", ErrShape, len(data), step, axis, shape)
 	}
 	n = int64(len(data)) / step
 	if n > math.MaxInt64-shape[axis] {
-		return 0, 0, fmt.Errorf("ndarray: %w: %d items more in shape %v", ErrTooLarge, n, shape)
+		return 0, 0, fmt.Errorf("ndarray: %w: %d more items along axis %d of shape %v", ErrTooLarge, n, axis, shape)
 	}
 	return axis, n, nil
 }
 
-// insert adds n steps to an axis.
+// insert inserts n steps before item at along an axis.
 func (b *Batch) insert(ctx context.Context, axis int, at, n int64, data []byte) error {
 	shape := b.Shape()
 	end := at == shape[axis]
@@ -184,10 +191,10 @@ func (b *Batch) insert(ctx context.Context, axis int, at, n int64, data []byte) 
 	return b.fail(b.shift(ctx, axis, at, n, data))
 }
 
-// extend makes next, with a longer axis, the state of the batch and writes data to what comes in.
+// extend makes next, with a longer axis, the state of the batch and writes data to the new items.
 func (b *Batch) extend(ctx context.Context, axis int, next *state, data []byte) error {
 	was, g := b.st, next.geo
-	// Where all chunks that are there keep their numbers, writing appends the new ones.
+	// If the existing chunks keep their numbers, writing appends the new chunks.
 	same := was.geo.Chunks > 0
 	for i := range axis {
 		same = same && g.Grid[i] == 1

@@ -12,17 +12,17 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// readLists reads a selection with lists into dst. Each chunk is decoded once, whatever the order of the lists.
+// readLists reads a selection with index arrays into dst. It decodes each chunk once, whatever the order of the items.
 func (a *Array) readLists(ctx context.Context, v frame.View, st *state, m *selection.Mapping, s *selection.Selection, sel []Index, dst []byte) error {
 	r := &listReading{plan: a.listPlan(st, m, s, sel), dst: dst, path: a.f.Path()}
-	n := r.plan.BlockCount() // of the axes that are sliced
+	n := r.plan.BlockCount() // along the sliced axes
 	for i := range r.plan.Lists {
 		n = min(n*int64(len(r.plan.Lists[i].Points)), math.MaxInt32)
 	}
 	return v.Decode(ctx, r, n, int(st.geo.BlockBytes))
 }
 
-// listPlan makes the plan of a selection of the array, or of what a mapping shows of it.
+// listPlan returns the plan of a selection of the array, or of a view of it if m is not nil.
 func (a *Array) listPlan(st *state, m *selection.Mapping, s *selection.Selection, sel []Index) *selection.ListPlan {
 	if m == nil {
 		whole := selection.Identity(st.geo, a.dtype)
@@ -31,7 +31,7 @@ func (a *Array) listPlan(st *state, m *selection.Mapping, s *selection.Selection
 	return selection.NewListPlan(st.geo, m, s, sel)
 }
 
-// listReading is the engine.ReadPlan that reads a selection with lists.
+// listReading is the engine.ReadPlan of a selection with index arrays.
 type listReading struct {
 	plan *selection.ListPlan
 	walk listWalk
@@ -39,19 +39,19 @@ type listReading struct {
 	path string // for errors
 }
 
-// listVisit is the state of a chunk that is being decoded.
+// listVisit is the state of a listReading for a chunk that is being decoded.
 type listVisit struct {
 	part    selection.ListPart
 	special readVisit
 }
 
-// listWalk goes through the chunks of a ListPlan.
+// listWalk iterates over the chunks of a ListPlan.
 type listWalk struct {
-	at      selection.ListPart // the last chunk
+	at      selection.ListPart // the current chunk
 	started bool
 }
 
-// next sets part to the next chunk, or returns false after the last one.
+// next sets part to the next chunk. It returns false after the last one.
 func (w *listWalk) next(p *selection.ListPlan, part *selection.ListPart) bool {
 	if !w.started {
 		w.started = true
@@ -70,7 +70,7 @@ func (r *listReading) Next(v *engine.Visit) bool {
 		return false
 	}
 	v.Chunk = int(part.Number)
-	// A list of very many blocks is not worth its memory: then all are decoded.
+	// A very long list of blocks would take too much memory. Without a list, all blocks are decoded.
 	const most = 1 << 16
 	if min(r.plan.Touched(part, most), r.plan.Geo.Blocks) <= most {
 		v.Blocks = r.plan.AppendBlocks(v.Blocks, part)
@@ -101,7 +101,7 @@ func (r *listReading) Special(v *engine.Visit, s chunk.Special, value []byte, _,
 	}
 	m := &selection.ListMover{Plan: r.plan, User: r.dst}
 	if r.plan.Inside {
-		// The place in the item matters: make a block of it.
+		// The mover takes parts of items out of a block, so fill a block with the item.
 		block := make([]byte, g.BlockBytes)
 		filters.Fill(block, item)
 		for _, k := range r.plan.AppendBlocks(nil, &visit.part) {
@@ -117,19 +117,19 @@ func (r *listReading) Special(v *engine.Visit, s chunk.Special, value []byte, _,
 	return m.Move(item, false)
 }
 
-// writeLists encodes the chunks that a selection with lists touches, each once.
+// writeLists encodes the chunks that hold items of a selection with index arrays, each once.
 func (a *Array) writeLists(ctx context.Context, b *frame.Batch, st *state, m *selection.Mapping, s *selection.Selection, sel []Index, w *listWriting) error {
 	if s.Items == 0 {
 		return ctx.Err()
 	}
-	if n := s.Place.Points[0]; w.one && n > numbersListed(sel) && (n > math.MaxInt64/16 || a.f.CheckAlloc(16*n) != nil) {
-		return fmt.Errorf("ndarray: %w: index arrays broadcast to %d items, with 16 bytes each: raise Options.MaxBytes", ErrTooLarge, n)
+	if n := s.ListAxes.Points[0]; w.one && n > numbersListed(sel) && (n > math.MaxInt64/16 || a.f.CheckAlloc(16*n) != nil) {
+		return fmt.Errorf("ndarray: %w: index arrays broadcast to %d items, which take 16 bytes each; raise Options.MaxBytes", ErrTooLarge, n)
 	}
 	w.plan = a.listPlan(st, m, s, sel)
 	return a.encode(ctx, b, st, w, 0)
 }
 
-// numbersListed returns how many numbers the index arrays of a selection have.
+// numbersListed returns the number of items that the index arrays of a selection list, before broadcasting.
 func numbersListed(sel []Index) int64 {
 	n := int64(0)
 	for _, x := range sel {
@@ -140,7 +140,7 @@ func numbersListed(sel []Index) int64 {
 	return n
 }
 
-// listWriting is the engine.WritePlan that writes a selection with lists: from src, or src as every item.
+// listWriting is the engine.WritePlan of a selection with index arrays. It writes src, or src as every item.
 type listWriting struct {
 	plan *selection.ListPlan
 	walk listWalk

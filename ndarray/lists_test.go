@@ -13,7 +13,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// draws makes choices from the bytes of a fuzzer, and zeros when they are used up.
+// draws makes choices from the bytes of a fuzzer. After the last byte, all choices are zero.
 type draws struct{ data []byte }
 
 // n returns a number below n.
@@ -26,10 +26,10 @@ func (d *draws) n(n int) int {
 	return int(b) % n
 }
 
-// near returns a number in or around an axis of length n, negative ones for those counted from the end.
+// near returns a number inside or near an axis of length n. It may be negative.
 func (d *draws) near(n int64) int64 { return int64(d.n(int(2*n)+3)) - n - 1 }
 
-// inside returns a valid item number of an axis, and now and then one that is not.
+// inside returns a valid item number of an axis, or rarely an invalid one.
 func (d *draws) inside(n int64) int64 {
 	if n == 0 || d.n(64) == 63 {
 		return d.near(n)
@@ -45,7 +45,7 @@ type arrayModel struct {
 	items []byte
 }
 
-// array makes an array of any shape, partition and item size.
+// array creates an array with a random shape, partition and item size.
 func (d *draws) array(t testing.TB) *arrayModel {
 	m := &arrayModel{size: []int{1, 2, 4, 8, 12, 300}[d.n(6)]}
 	o := &Options{}
@@ -85,7 +85,7 @@ func (d *draws) array(t testing.TB) *arrayModel {
 	return m
 }
 
-// selection makes a selection of every kind, most of them valid.
+// selection returns a random selection, which is usually valid.
 func (d *draws) selection(shape []int64) (sel []Index) {
 	joint := d.n(3) > 0
 	if d.n(16) == 15 {
@@ -124,7 +124,7 @@ func (d *draws) selection(shape []int64) (sel []Index) {
 				if d.n(8) == 7 {
 					n = 0
 				}
-				sel = append(sel, Mask(d.truths(n)...))
+				sel = append(sel, Mask(d.booleans(n)...))
 			} else {
 				k := d.n(4)
 				if axis+k-1 > len(shape) {
@@ -135,7 +135,7 @@ func (d *draws) selection(shape []int64) (sel []Index) {
 					lengths[d.n(k)] = 0
 				}
 				total, _ := grid.Product(lengths)
-				sel = append(sel, MaskND(lengths, d.truths(total)))
+				sel = append(sel, MaskND(lengths, d.booleans(total)))
 				axis += k - 1
 			}
 		default:
@@ -152,6 +152,7 @@ func (d *draws) selection(shape []int64) (sel []Index) {
 	return sel
 }
 
+// numbers returns numbers for a list.
 func (d *draws) numbers(n int64, count int) []int64 {
 	list := []int64{}
 	for range count {
@@ -160,7 +161,8 @@ func (d *draws) numbers(n int64, count int) []int64 {
 	return list
 }
 
-func (d *draws) truths(n int64) []bool {
+// booleans returns the booleans of a mask.
+func (d *draws) booleans(n int64) []bool {
 	list := make([]bool, n)
 	for i := range list {
 		list[i] = d.n(3) == 0
@@ -187,7 +189,7 @@ func (m *arrayModel) check(t testing.TB, sel []Index, fill byte) (valid bool) {
 		want = append(want, m.items[int(p)*m.size:][:m.size]...)
 	}
 	if err := m.a.ReadBytes(ctx, have, sel...); err != nil || !bytes.Equal(have, want) {
-		t.Fatalf("%v of %v, chunks %v, blocks %v: other items (%v)", sel, m.shape, m.a.Chunks(), m.a.Blocks(), err)
+		t.Fatalf("%v of %v, chunks %v, blocks %v: the items differ (%v)", sel, m.shape, m.a.Chunks(), m.a.Blocks(), err)
 	}
 	for i := range have {
 		have[i] = byte(i*7) + fill
@@ -207,7 +209,7 @@ func (m *arrayModel) check(t testing.TB, sel []Index, fill byte) (valid bool) {
 		err = m.a.ReadBytes(ctx, all)
 	}
 	if err != nil || !bytes.Equal(all, m.items) {
-		t.Fatalf("%v of %v, chunks %v, blocks %v: other items after writing (%v)", sel, m.shape, m.a.Chunks(), m.a.Blocks(), err)
+		t.Fatalf("%v of %v, chunks %v, blocks %v: the items differ after writing (%v)", sel, m.shape, m.a.Chunks(), m.a.Blocks(), err)
 	}
 	return true
 }
@@ -252,11 +254,11 @@ func FuzzLists(f *testing.F) {
 	})
 }
 
-// emptyMask returns an all-false mask of a shape that has a 0.
+// emptyMask returns a mask of a shape with a length of 0.
 func emptyMask(shape ...int64) Index { return MaskND(shape, nil) }
 
-// emptyCases are selections with empty index arrays from an array of shape (6, 5, 4, 3), with the shapes that NumPy 2
-// gives. nil is an IndexError.
+// emptyCases are selections with empty index arrays from an array of shape (6, 5, 4, 3), with the shapes of NumPy 2. nil is
+// an IndexError.
 var emptyCases = []struct {
 	sel  []Index
 	want []int64
@@ -297,8 +299,8 @@ var emptyCases = []struct {
 	{[]Index{Flat()}, []int64{0}},
 }
 
-// TestEmptyLists compares the shapes of selections with empty index arrays with NumPy's, and reads, writes and fills
-// them, in the array and in a view of it.
+// TestEmptyLists compares the shapes of selections with empty index arrays with NumPy's. It reads, writes and fills them, in
+// the array and in a view of it.
 func TestEmptyLists(t *testing.T) {
 	ctx := context.Background()
 	a, err := Zeros("", []int64{6, 5, 4, 3}, "<i2", &Options{Chunks: []int32{4, 3, 4, 2}, Blocks: []int32{2, 3, 2, 2}})
@@ -366,7 +368,7 @@ func contents(t *testing.T, a *Array) []byte {
 	return b
 }
 
-// TestParseEmptyLists reads empty lists as text. NumPy takes them for integers.
+// TestParseEmptyLists parses empty lists. NumPy treats them as lists of integers.
 func TestParseEmptyLists(t *testing.T) {
 	for text, want := range map[string][]int64{
 		"[]": {0, 5, 4, 3}, "[], []": {0, 4, 3}, "[[], []]": {2, 0, 5, 4, 3}, "[], 1": {0, 4, 3}, ":, []": {6, 0, 4, 3},

@@ -16,7 +16,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
-// shapeOf returns a random shape of few items, sometimes without any, and a partition that need not divide it.
+// shapeOf returns a random shape with few items or none, and a partition that need not divide it.
 func shapeOf(r *rand.Rand) (shape []int64, o *Options) {
 	o = &Options{}
 	o.Concurrency = 1 + r.IntN(4)
@@ -61,8 +61,10 @@ func eachItem(b Box, shape []int64, f func(at []int64, flat int64)) {
 	}
 }
 
+// whole returns the box of all items.
 func whole(shape []int64) Box { return Box{make([]int64, len(shape)), shape} }
 
+// counting returns the numbers from 0 to n-1.
 func counting(n int64) []int32 {
 	data := make([]int32, n)
 	for i := range data {
@@ -71,7 +73,7 @@ func counting(n int64) []int32 {
 	return data
 }
 
-// rawBytes reads all of an array.
+// rawBytes returns all items of r.
 func rawBytes(t testing.TB, r Reader) []byte {
 	t.Helper()
 	b := make([]byte, r.Size()*int64(r.ItemSize()))
@@ -81,7 +83,7 @@ func rawBytes(t testing.TB, r Reader) []byte {
 	return b
 }
 
-// TestMake makes random arrays in all the ways that take items, and compares with Create.
+// TestMake creates random arrays with all functions that take items, and compares them with Create.
 func TestMake(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	ctx := context.Background()
@@ -140,10 +142,10 @@ func TestMake(t *testing.T) {
 			func() (*Array, error) { return FromReader(ctx, "", shape, "<i4", src, o) },
 			func() (*Array, error) { return FromSeq(ctx, "", shape, slices.Values(append(data, 1, 2)), o) },
 			func() (*Array, error) {
-				return l.gather(ctx, name, false, tiny, readFrom(iotestReader{bytes.NewReader(raw)}))
+				return l.collect(ctx, name, false, tiny, readFrom(iotestReader{bytes.NewReader(raw)}))
 			},
 			func() (*Array, error) {
-				return l.gather(ctx, name+".f", true, tiny, readFrom(bytes.NewReader(turned)))
+				return l.collect(ctx, name+".f", true, tiny, readFrom(bytes.NewReader(turned)))
 			},
 		} {
 			if how == 5 && name == "" {
@@ -154,7 +156,7 @@ func TestMake(t *testing.T) {
 				t.Fatalf("%v in %v %v, way %d: %v", shape, o.Chunks, o.Blocks, how, err)
 			}
 			if !bytes.Equal(rawBytes(t, a), raw) || !slices.Equal(a.Shape(), append([]int64{}, shape...)) {
-				t.Fatalf("%v in %v %v, way %d: other items", shape, o.Chunks, o.Blocks, how)
+				t.Fatalf("%v in %v %v, way %d: the items differ", shape, o.Chunks, o.Blocks, how)
 			}
 			if err := a.Frame().Verify(ctx, func(err error) error { return err }); err != nil {
 				t.Fatal(err)
@@ -162,21 +164,22 @@ func TestMake(t *testing.T) {
 			a.Close()
 		}
 		if rest, _ := io.ReadAll(src); string(rest) != "rest" {
-			t.Fatalf("%v: %d bytes are left", shape, len(rest))
+			t.Fatalf("%v: %d unread bytes", shape, len(rest))
 		}
 		if name != "" {
 			if left, _ := filepath.Glob(filepath.Dir(name) + "/.*"); left != nil {
-				t.Fatalf("left behind: %v", left)
+				t.Fatalf("remaining files: %v", left)
 			}
 		}
 	}
 }
 
-// iotestReader gives few bytes at a time.
+// iotestReader returns few bytes at a time.
 type iotestReader struct{ r io.Reader }
 
 func (r iotestReader) Read(p []byte) (int, error) { return r.r.Read(p[:min(len(p), 7)]) }
 
+// TestMakeErrors checks the errors of functions that create arrays, and that no file remains.
 func TestMakeErrors(t *testing.T) {
 	ctx := context.Background()
 	stop := errors.New("stop")
@@ -218,7 +221,7 @@ func TestMakeErrors(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 		if left, _ := filepath.Glob(filepath.Dir(name) + "/*"); left != nil {
-			t.Fatalf("%s: left behind: %v", what, left)
+			t.Fatalf("%s: remaining files: %v", what, left)
 		}
 	}
 }
@@ -229,7 +232,7 @@ type badReader struct{ err error }
 
 func (f badReader) Read([]byte) (int, error) { return 0, f.err }
 
-// TestOneCommit looks for bytes that only several commits leave behind.
+// TestOneCommit checks that new frames have no dead bytes, which several commits would leave.
 func TestOneCommit(t *testing.T) {
 	ctx := context.Background()
 	o := &Options{Chunks: []int32{1, 50, 50}, Blocks: []int32{1, 10, 50}}
@@ -241,7 +244,7 @@ func TestOneCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range []bounds{defaultBounds, {slab: 5000, most: 1 << 20}, {slab: 1, most: 1}} {
-		a, err := l.gather(ctx, "", false, m, readFrom(bytes.NewReader(data)))
+		a, err := l.collect(ctx, "", false, m, readFrom(bytes.NewReader(data)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,12 +253,12 @@ func TestOneCommit(t *testing.T) {
 			t.Fatal(err)
 		}
 		if have := a.Frame().Info().FrameLen; have != int64(len(packed)) {
-			t.Errorf("%+v: a frame of %d bytes, %d when packed", m, have, len(packed))
+			t.Errorf("%+v: frame has %d bytes, but %d when packed", m, have, len(packed))
 		}
 	}
 }
 
-// TestDefaultStreams checks that arrays with the chunks that are chosen for them need nothing set aside.
+// TestDefaultStreams checks that creating an array with the default partition from a stream needs no temporary array.
 func TestDefaultStreams(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
@@ -269,15 +272,16 @@ func TestDefaultStreams(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		f := &feed{l: l}
-		if n := f.cut(1); n > l.geo.ChunkBytes {
-			t.Fatalf("%v in chunks of %v: %d bytes together", shape, l.rec.ChunkShape, n)
+		f := &collector{l: l}
+		if n := f.divide(1); n > l.geo.ChunkBytes {
+			t.Fatalf("%v in chunks of %v: %d bytes at a time", shape, l.rec.ChunkShape, n)
 		}
 	}
 }
 
 var meta16 = []string{"|u1", "<f4", "<c16", "|V300"}
 
+// TestEye compares Eye with a loop.
 func TestEye(t *testing.T) {
 	ctx := context.Background()
 	for _, o := range []*Options{nil, {Chunks: []int32{3, 2}, Blocks: []int32{2, 2}}} {
@@ -318,6 +322,7 @@ func TestEye(t *testing.T) {
 	}
 }
 
+// TestLike creates arrays like others.
 func TestLike(t *testing.T) {
 	ctx := context.Background()
 	for _, dtype := range []string{"?", ">i2", "<u4", "<f2", ">f4", "<f8", ">c8", "<c16", "|i1"} {
@@ -358,7 +363,7 @@ func TestLike(t *testing.T) {
 	}
 }
 
-// TestMap compares with a loop, for arrays of other partitions as well.
+// TestMap compares Map with a loop, also for other partitions.
 func TestMap(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	ctx := context.Background()
@@ -420,7 +425,7 @@ func TestWriteItems(t *testing.T) {
 		}
 		got, err := a.SelectionShape(sel...)
 		if err != nil {
-			continue // At of nothing
+			continue // At fails on an empty axis
 		}
 		items, _ := grid.Product(got)
 		want := make([]byte, 4*items)

@@ -16,7 +16,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
-// model is an array in plain memory, items in C order. Selections are applied item by item.
+// model is an array in plain memory, with items in C order. It applies selections item by item.
 type model struct {
 	shape []int64
 	size  int // of an item in bytes
@@ -28,7 +28,7 @@ func newModel(shape []int64, size int) *model {
 	return &model{slices.Clone(shape), size, make([]byte, int(n)*size)}
 }
 
-// at returns where the selected items are, and the shape of the selection.
+// at returns the positions of the selected items and the shape of the selection.
 func (m *model) at(t testing.TB, sel []Index) (list, shape []int64) {
 	t.Helper()
 	shape, list, err := naiveSelect(m.shape, sel)
@@ -58,7 +58,7 @@ func (m *model) write(t testing.TB, src []byte, sel []Index) {
 	}
 }
 
-// resize returns the array with another shape: what was there stays, what comes in is zero.
+// resize returns the array with another shape. New items are zeros.
 func (m *model) resize(shape []int64) *model {
 	next := newModel(shape, m.size)
 	for i := range len(next.data) / m.size {
@@ -79,7 +79,7 @@ func (m *model) resize(shape []int64) *model {
 	return next
 }
 
-// check compares an array with the model: its shape, all of it, and some selections.
+// check compares an array with the model: its shape, all items, and some selections.
 func (m *model) check(t testing.TB, a *Array, rng *rand.Rand) {
 	t.Helper()
 	if !slices.Equal(a.Shape(), m.shape) {
@@ -96,16 +96,16 @@ func (m *model) check(t testing.TB, a *Array, rng *rand.Rand) {
 			t.Fatalf("reading %v of %v: %v", sel, m.shape, err)
 		}
 		if !bytes.Equal(got, want) {
-			t.Fatalf("reading %v of %v in chunks of %v, blocks of %v: other items", sel, m.shape, a.Chunks(), a.Blocks())
+			t.Fatalf("reading %v of %v in chunks of %v, blocks of %v: the items differ", sel, m.shape, a.Chunks(), a.Blocks())
 		}
 	}
 }
 
-// randomSelection makes a selection with everything that NumPy has in it.
+// randomSelection returns a selection with all kinds of indexes except index arrays.
 func randomSelection(rng *rand.Rand, shape []int64) []Index {
 	var sel []Index
 	named := rng.IntN(len(shape) + 1)
-	last := named // where the ellipsis stands: axes after it are counted from the end
+	last := named // position of the ellipsis: later axes are counted from the end
 	if rng.IntN(3) == 0 {
 		last = rng.IntN(named + 1)
 	}
@@ -150,7 +150,7 @@ func randomIndex(rng *rand.Rand, n int64) Index {
 	}
 }
 
-// randomBytes returns n bytes that compress somewhat, with runs of zeros among them.
+// randomBytes returns n compressible bytes with runs of zeros.
 func randomBytes(rng *rand.Rand, n int) []byte {
 	b := make([]byte, n)
 	for i := 0; i < n; {
@@ -176,8 +176,7 @@ func randomBytes(rng *rand.Rand, n int) []byte {
 	return b
 }
 
-// randomPartition returns chunks and blocks for a shape: often such that divide nothing evenly, sometimes chunks that
-// are larger than the array.
+// randomPartition returns a chunk shape and a block shape, which often do not divide the shape, and may be larger.
 func randomPartition(rng *rand.Rand, shape []int64) (chunks, blocks []int32) {
 	chunks, blocks = make([]int32, len(shape)), make([]int32, len(shape))
 	for i, n := range shape {
@@ -187,7 +186,7 @@ func randomPartition(rng *rand.Rand, shape []int64) (chunks, blocks []int32) {
 	return chunks, blocks
 }
 
-// randomCParams returns compression parameters that lose nothing.
+// randomCParams returns lossless compression parameters.
 func randomCParams(rng *rand.Rand) chunk.CParams {
 	codecs := []codec.ID{codec.Default, codec.BloscLZ, codec.LZ4, codec.LZ4HC, codec.Zlib, codec.Zstd}
 	splits := []chunk.SplitMode{chunk.SplitAuto, chunk.SplitAlways, chunk.SplitNever, coder.SplitForward}
@@ -215,19 +214,19 @@ func losslessFilters() [][]chunk.Filter {
 	}
 }
 
-// place is where an array of a test is.
-type place struct {
-	name   string // "" in memory
+// location is the storage of an array of a test.
+type location struct {
+	name   string // "" for memory
 	sparse bool
 }
 
-// places returns names for new arrays: in memory, in a file, in a directory.
-func places(t testing.TB) []place {
+// locations returns names for new arrays: in memory, in a file, in a directory.
+func locations(t testing.TB) []location {
 	dir := t.TempDir()
-	return []place{{}, {filepath.Join(dir, "file.b2nd"), false}, {filepath.Join(dir, "dir.b2nd"), true}}
+	return []location{{}, {filepath.Join(dir, "file.b2nd"), false}, {filepath.Join(dir, "dir.b2nd"), true}}
 }
 
-func (p place) String() string {
+func (p location) String() string {
 	switch {
 	case p.name == "":
 		return "memory"
@@ -237,8 +236,8 @@ func (p place) String() string {
 	return "contiguous"
 }
 
-// reopen returns the array as another handle sees it, open for editing.
-func (p place) reopen(t testing.TB, a *Array, o *Options) *Array {
+// reopen opens the array again for editing.
+func (p location) reopen(t testing.TB, a *Array, o *Options) *Array {
 	t.Helper()
 	if p.name == "" {
 		return a
@@ -253,7 +252,7 @@ func (p place) reopen(t testing.TB, a *Array, o *Options) *Array {
 	return a
 }
 
-// TestModel runs random programs of edits on arrays and compares each with a plain one after every step.
+// TestModel applies random edits to arrays and compares them with a model after every step.
 func TestModel(t *testing.T) {
 	rounds := 40
 	if testing.Short() || race.Enabled {
@@ -279,7 +278,7 @@ func runProgram(t *testing.T, kind string, rng *rand.Rand, steps map[string]int,
 	ctx := context.Background()
 	dir := t.TempDir()
 	copies := 0
-	p := place{sparse: kind == "sparse"}
+	p := location{sparse: kind == "sparse"}
 	if kind != "memory" {
 		p.name = filepath.Join(dir, "0")
 	}
@@ -367,7 +366,7 @@ func runProgram(t *testing.T, kind string, rng *rand.Rand, steps map[string]int,
 	m.check(t, a, rng)
 }
 
-// appendStep appends at the end of an axis, when there is one along which this is possible.
+// appendStep appends items along a random axis, if that is possible.
 func appendStep(t *testing.T, a *Array, m *model, rng *rand.Rand) *model {
 	if len(m.data) == 0 || len(m.shape) == 0 {
 		return m

@@ -8,8 +8,8 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// naiveSelect applies a selection to a shape item by item: it returns the shape of the result and, for each of its items,
-// the position in the array, in C order. It is written from NumPy's documentation, without a thought of speed.
+// naiveSelect applies a selection to a shape item by item. It returns the shape of the result and, for each of its items,
+// the position in the array in C order. It follows NumPy's documentation and is slow.
 func naiveSelect(shape []int64, sel []Index) (result, positions []int64, err error) {
 	if len(sel) == 1 {
 		if x, ok := sel[0].(*selection.IndexArray); ok && x.Kind == selection.FlatKind {
@@ -84,24 +84,26 @@ func naiveSelect(shape []int64, sel []Index) (result, positions []int64, err err
 	return result, positions, nil
 }
 
-// naiveEntry is what is taken along one axis: the items with the numbers in values.
+// naiveEntry holds the selected items along one axis, or represents a NewAxis or an Ellipsis.
 type naiveEntry struct {
-	axis   int // -1: none
+	axis   int // -1 for NewAxis, -2 for Ellipsis
 	values []int64
 	scalar bool    // At
-	joint  bool    // an index array, or what stands for one
-	shape  []int64 // of values, when joint
-	wall   bool    // it parts index arrays
+	joint  bool    // an index array that is broadcast, or an At beside one
+	shape  []int64 // of values, if joint
+	wall   bool    // separates index arrays
 
-	outside bool // has a number that is none of the axis
+	outside bool // has a number outside the axis
 }
 
+// naiveDim is a dimension of the result.
 type naiveDim struct {
 	n     int64
 	entry *naiveEntry
 	joint bool
 }
 
+// naiveEntries returns the selected items along each axis.
 func naiveEntries(shape []int64, sel []Index) (entries []*naiveEntry, err error) {
 	used, dots := 0, slices.Contains(sel, Index(Ellipsis))
 	for _, x := range sel {
@@ -175,6 +177,7 @@ func count(n int64) []int64 {
 	return list
 }
 
+// naiveArray returns the selected items along the axes of an index array.
 func naiveArray(shape []int64, axis int, x *selection.IndexArray) (entries []*naiveEntry, err error) {
 	switch x.Kind {
 	case selection.PickKind, selection.CoordsKind:
@@ -216,7 +219,7 @@ func naiveArray(shape []int64, axis int, x *selection.IndexArray) (entries []*na
 // naiveDims returns the dimensions of the result.
 func naiveDims(entries []*naiveEntry) ([]naiveDim, error) {
 	var dims []naiveDim
-	var together []int64
+	var shape []int64
 	parts, where, inside, any := 0, 0, false, false
 	for _, e := range entries {
 		any = any || e.joint
@@ -230,7 +233,7 @@ func naiveDims(entries []*naiveEntry) ([]naiveDim, error) {
 			}
 			inside = true
 			var err error
-			if together, err = naiveBroadcast(together, e.shape); err != nil {
+			if shape, err = naiveBroadcast(shape, e.shape); err != nil {
 				return nil, err
 			}
 			continue
@@ -242,14 +245,14 @@ func naiveDims(entries []*naiveEntry) ([]naiveDim, error) {
 	if parts > 1 {
 		where = 0
 	}
-	items, _ := grid.Product(together)
+	items, _ := grid.Product(shape)
 	for _, e := range entries {
-		if e.outside && (!e.joint || items > 0) { // NumPy does not look at numbers that are broadcast away
-			return nil, fmt.Errorf("an index out of range")
+		if e.outside && (!e.joint || items > 0) { // NumPy does not check numbers that broadcast to no items
+			return nil, fmt.Errorf("index out of range")
 		}
 	}
 	var block []naiveDim
-	for _, n := range together {
+	for _, n := range shape {
 		block = append(block, naiveDim{n: n, joint: true})
 	}
 	return slices.Insert(dims, where, block...), nil

@@ -55,13 +55,13 @@ func ReadNPY(ctx context.Context, name string, src io.Reader, o *Options) (*Arra
 func FromNPY(ctx context.Context, name string, h NPYHeader, src io.Reader, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	if h.DType.Kind == 'O' {
-		return nil, fmt.Errorf("ndarray: %w: the .npy file has Python objects", ErrType)
+		return nil, fmt.Errorf("ndarray: %w: .npy file with Python objects", ErrType)
 	}
 	l, err := newLayout(h.Shape, h.DType.String(), o)
 	if err != nil {
 		return nil, err
 	}
-	return l.gather(ctx, name, h.Fortran && longAxes(h.Shape) > 1, defaultBounds, readFrom(src))
+	return l.collect(ctx, name, h.Fortran && longAxes(h.Shape) > 1, defaultBounds, readFrom(src))
 }
 
 // longAxes returns the number of axes with several items. With at most one, C and Fortran order are the same.
@@ -74,9 +74,8 @@ func longAxes(shape []int64) (n int) {
 	return n
 }
 
-// WriteNPY writes r, or a selection of it, as a .npy file in C order. It writes pieces of 16 MiB or of one row of chunks;
-// a selection with index arrays is read in one piece. The error wraps ErrType if .npy files cannot hold the items, or is
-// an error of reading or of dst.
+// WriteNPY writes r, or a selection of it, as a .npy file in C order. It uses memory like WriteItems. The error wraps
+// ErrType if .npy files cannot hold the items, or is an error of reading or of dst.
 func WriteNPY(ctx context.Context, dst io.Writer, r Reader, sel ...Index) error {
 	ctx = task.Context(ctx)
 	shape, err := r.SelectionShape(sel...)

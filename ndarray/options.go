@@ -20,9 +20,9 @@ type Options struct {
 	// of the format.
 	MaxDims int
 
-	// DType replaces the stored NumPy dtype of an array that is opened. It must have the same item size. Caterva arrays
-	// have no dtype and otherwise read as strings of bytes. For Create, DType replaces the result of DTypeOf; "S" and
-	// "U" get the length of the longest string.
+	// DType replaces the stored NumPy dtype of an array that is opened. It must have the same item size. Use it for
+	// Caterva arrays, which have no stored dtype; without it their items are raw bytes. For Create, DType replaces the
+	// result of DTypeOf; "S" and "U" get the length of the longest string.
 	DType string
 }
 

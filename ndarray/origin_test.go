@@ -66,7 +66,7 @@ func closed(a *Array, err error) error {
 	return err
 }
 
-// TestLazyExpression opens a lazy expression that python-blosc2 saved. Its items read as zeros before.
+// TestLazyExpression opens a lazy expression that python-blosc2 saved. Earlier versions read zeros.
 func TestLazyExpression(t *testing.T) {
 	ctx := context.Background()
 	a, err := Open("../testdata/stores/lazy_expr.b2nd", nil)
@@ -150,7 +150,7 @@ func TestLazyEdits(t *testing.T) {
 	}
 }
 
-// TestProxyArray reads the chunks of an array that a cache holds, and touches those that it does not hold.
+// TestProxyArray reads the chunks of a Proxy that were fetched, and checks the errors for the others.
 func TestProxyArray(t *testing.T) {
 	ctx := context.Background()
 	source, err := meta.Marshal(map[string]any{"local_abspath": "/data/a.b2nd", "urlpath": nil, "caterva2_env": false})
@@ -201,7 +201,7 @@ func TestProxyArray(t *testing.T) {
 	if sum, err := ReduceAll[float64](ctx, top, OpSum); err != nil || sum != 32 {
 		t.Errorf("sum %v, %v", sum, err)
 	}
-	// A copy of what is there is an array of its own.
+	// A copy of fetched chunks is an ordinary array.
 	c, err := Copy(ctx, top, "", nil)
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"github.com/goblosc/blosc2/internal/trap"
 )
 
-// ticking is an io.Reader of zeros that ticks when it has given some.
+// ticking is a reader of zeros and a writer. It calls Tick for each read after 18 MB, and for each write.
 type ticking struct {
 	*trap.Trap
 	n int
@@ -32,14 +32,14 @@ func (r *ticking) Read(p []byte) (int, error) {
 
 func (r *ticking) Write(p []byte) (int, error) { r.Tick(); return len(p), nil }
 
-// TestPanics lets functions of the user panic, or call runtime.Goexit: the caller must get it, and the array must then be
-// as it was.
+// TestPanics calls functions that panic or call runtime.Goexit. The caller must get the panic, and the array must be
+// unchanged.
 func TestPanics(t *testing.T) {
 	ctx := context.Background()
 	for _, workers := range []int{1, 4} {
 		for _, goexit := range []bool{false, true} {
 			if testing.Short() && goexit != (workers == 1) {
-				continue // each value once
+				continue // use each value once
 			}
 			t.Run(fmt.Sprintf("%d/goexit=%v", workers, goexit), func(t *testing.T) {
 				before := runtime.NumGoroutine()
@@ -138,7 +138,7 @@ func TestPanics(t *testing.T) {
 					return err
 				})
 				if left, err := filepath.Glob(name + "*"); err != nil || len(left) > 0 {
-					t.Error("left:", left, err)
+					t.Error("remaining files:", left, err)
 				}
 				if err := a.Close(); err != nil {
 					t.Error(err)
@@ -154,7 +154,7 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// TestWaitForBatch wants edits to give up waiting for an open batch when their context is done.
+// TestWaitForBatch checks that edits stop waiting for an open batch when their context is done.
 func TestWaitForBatch(t *testing.T) {
 	a, err := Zeros(filepath.Join(t.TempDir(), "x"), []int64{10, 10}, "<i4", nil)
 	if err != nil {
@@ -213,7 +213,7 @@ func TestNilContext(t *testing.T) {
 	}
 }
 
-// TestManyGoroutines wants goroutines to be bounded by the work, and by a fixed number.
+// TestManyGoroutines checks that the number of goroutines is limited by the work and by a fixed number.
 func TestManyGoroutines(t *testing.T) {
 	var most atomic.Int64
 	o := &Options{Chunks: []int32{100}, Blocks: []int32{10}}

@@ -56,7 +56,7 @@ func arangeLen[T Real](start, stop, step T) (int64, error) {
 	}
 	switch {
 	case math.IsNaN(quotient) || quotient >= math.MaxInt64:
-		return 0, fmt.Errorf("ndarray: %w: from %v to %v with a step of %v are %v items", ErrShape, start, stop, step, quotient)
+		return 0, fmt.Errorf("ndarray: %w: the range from %v to %v with step %v has %v items", ErrShape, start, stop, step, quotient)
 	case quotient == 0 && !empty && !math.Signbit(quotient): // the quotient is positive, but rounds to zero
 		return 1, nil
 	}
@@ -112,8 +112,8 @@ func Linspace[T Real](ctx context.Context, name string, start, stop float64, n i
 	}, o)
 }
 
-// Eye creates an array of n rows and m columns that is 1 on a diagonal and 0 elsewhere. The diagonal starts at column k,
-// or at row -k if k is negative. Chunks without a one are not written. See FromFunc.
+// Eye creates an array of n rows and m columns that is 1 on a diagonal and 0 elsewhere. The diagonal starts at column
+// k, or at row -k if k is negative. Chunks of zeros take no space. See FromFunc.
 func Eye[T Scalar](ctx context.Context, name string, n, m, k int64, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	k = max(min(k, m), -n)

@@ -15,7 +15,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/golden"
 )
 
-// makingLines returns the lines of one kind of testdata/making.txt.gz, in fields, without the kind.
+// makingLines returns the fields of the lines of a kind in testdata/making.txt.gz, without the kind.
 func makingLines(t *testing.T, kind string) [][]string {
 	t.Helper()
 	var out [][]string
@@ -25,7 +25,7 @@ func makingLines(t *testing.T, kind string) [][]string {
 		}
 	}
 	if len(out) < 100 {
-		t.Fatalf("%d lines of %s", len(out), kind)
+		t.Fatalf("only %d lines of kind %s", len(out), kind)
 	}
 	return out
 }
@@ -45,7 +45,7 @@ func number[T Real](t *testing.T, s string) T {
 	return T(f)
 }
 
-// TestNumPyRanges compares with numpy.arange and numpy.linspace, cut into several chunks.
+// TestNumPyRanges compares arrays of several chunks with numpy.arange and numpy.linspace.
 func TestNumPyRanges(t *testing.T) {
 	ranges[int8](t, "i1")
 	ranges[uint8](t, "u1")
@@ -62,7 +62,7 @@ func TestNumPyRanges(t *testing.T) {
 func ranges[T Real](t *testing.T, dtype string) {
 	ctx := context.Background()
 	o := &Options{Chunks: []int32{700}, Blocks: []int32{100}}
-	o.CParams.Codec = codec.LZ4 // quick to set up
+	o.CParams.Codec = codec.LZ4 // its encoder starts quickly
 	check := func(c []string, a *Array, err error, n, crc string) {
 		t.Helper()
 		if err != nil {
@@ -88,7 +88,7 @@ func ranges[T Real](t *testing.T, dtype string) {
 	}
 }
 
-// TestNumPyFiles reads .npy files that NumPy wrote, and writes those in C order again.
+// TestNumPyFiles reads .npy files that NumPy wrote. It writes them in C order, which must produce the same bytes.
 func TestNumPyFiles(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range makingLines(t, "npy") {
@@ -106,7 +106,7 @@ func TestNumPyFiles(t *testing.T) {
 			t.Fatalf("%v %v: %v", h.DType, h.Shape, err)
 		}
 		if !bytes.Equal(rawBytes(t, a), items) {
-			t.Errorf("%v %v, Fortran %v: other items", h.DType, h.Shape, h.Fortran)
+			t.Errorf("%v %v, Fortran %v: the items differ", h.DType, h.Shape, h.Fortran)
 		}
 		var out bytes.Buffer
 		if err := WriteNPY(ctx, &out, a); err != nil {
@@ -128,7 +128,7 @@ func TestNumPyFiles(t *testing.T) {
 	}
 }
 
-// TestNPYHeaderErrors checks that the errors of .npy headers are those of this package.
+// TestNPYHeaderErrors checks that errors of .npy headers wrap errors of this package.
 func TestNPYHeaderErrors(t *testing.T) {
 	if _, err := (NPYHeader{DType: meta.DType{Kind: 'O', Size: 8}}).Append(nil); !errors.Is(err, ErrType) {
 		t.Errorf("python objects: %v", err)

@@ -14,15 +14,15 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// ReadBytes reads a selection into dst, which must have its number of items times ItemSize bytes: the items in C
-// order, as they are stored. No index reads everything. Only the blocks that the selection touches are decoded, on
-// up to Options.Concurrency goroutines. Errors are ErrBounds, ErrShape, ErrCorrupt, ErrUnsupported, ErrTooLarge,
-// ErrClosed, or that of ctx; the content of dst is then undefined.
+// ReadBytes reads a selection into dst, in C order, as the items are stored. The length of dst must be the number of
+// selected items times ItemSize. Without indexes ReadBytes reads everything. It decodes only the blocks that hold
+// selected items, on up to Options.Concurrency goroutines. The error wraps ErrBounds, ErrShape, ErrCorrupt,
+// ErrUnsupported, ErrTooLarge or ErrClosed, or is the error of ctx. After an error the contents of dst are undefined.
 func (a *Array) ReadBytes(ctx context.Context, dst []byte, sel ...Index) error {
 	return a.readBytes(task.Context(ctx), nil, dst, sel)
 }
 
-// readBytes reads a selection of the array, or of what a mapping shows of it.
+// readBytes reads a selection of the array, or of a view of it if m is not nil.
 func (a *Array) readBytes(ctx context.Context, m *selection.Mapping, dst []byte, sel []Index) error {
 	v, st, err := a.view(ctx)
 	if err != nil {
@@ -39,7 +39,7 @@ func (a *Array) readBytes(ctx context.Context, m *selection.Mapping, dst []byte,
 	return a.readSelection(ctx, v, st, m, &s, sel, dst)
 }
 
-// resolve applies indexes to the array, or to what a mapping shows of it, and returns the size of the items.
+// resolve applies indexes to the array, or to a view of it if m is not nil. It also returns the size of the items.
 func (a *Array) resolve(st *state, m *selection.Mapping, sel []Index) (s selection.Selection, itemSize int, err error) {
 	if m == nil {
 		s, err = selection.Resolve(st.rec.Shape, sel)
@@ -53,7 +53,7 @@ func (a *Array) resolve(st *state, m *selection.Mapping, sel []Index) (s selecti
 	return s, m.Dtype.Size, err
 }
 
-// SelectionShape returns the shape of what a selection reads or writes. Errors are ErrBounds and ErrTooLarge.
+// SelectionShape returns the shape of a selection. The error wraps ErrBounds or ErrTooLarge.
 func (a *Array) SelectionShape(sel ...Index) ([]int64, error) {
 	s, err := selection.Resolve(a.now().rec.Shape, sel)
 	if err != nil {
@@ -62,26 +62,26 @@ func (a *Array) SelectionShape(sel ...Index) ([]int64, error) {
 	return slices.Clone(s.Shape()), nil
 }
 
-// checkBuffer compares the length of a buffer with a selection.
+// checkBuffer returns ErrShape unless a buffer of n bytes has the size of the selection.
 func checkBuffer(n int, s *selection.Selection, itemSize int) error {
 	if want, err := grid.ByteSize(s.Items, int64(itemSize)); err != nil {
 		return err
 	} else if n != want {
-		// A copy of the shape: else every selection would have to live on the heap.
-		return fmt.Errorf("ndarray: %w: a buffer of %d bytes for a selection of shape %v with items of %d bytes", ErrShape, n, slices.Clone(s.Shape()), itemSize)
+		// The shape is cloned so that selections do not escape to the heap.
+		return fmt.Errorf("ndarray: %w: buffer has %d bytes, want %d for a selection of shape %v with items of %d bytes", ErrShape, n, want, slices.Clone(s.Shape()), itemSize)
 	}
 	return nil
 }
 
-// allocLimit tells whether memory for so many items may be set aside because the array has them. size is that of an
-// item, or of what it becomes if that is larger.
+// allocLimit returns ErrTooLarge unless the size of the frame justifies memory for the items of a selection. size is
+// the larger of the stored size of an item and the size of the value it is converted to.
 func (a *Array) allocLimit(s *selection.Selection, size int) error {
 	n, err := grid.ByteSize(s.Items, int64(size))
 	if err != nil {
 		return err
 	}
 	if err := a.f.CheckAlloc(int64(n)); err != nil {
-		return fmt.Errorf("ndarray: %w: a selection of %w, or read into memory of your own", ErrTooLarge, err)
+		return fmt.Errorf("ndarray: cannot allocate the selection (ReadInto and ReadBytes use a buffer of the caller): %w", err)
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func (a *Array) readSelection(ctx context.Context, v frame.View, st *state, m *s
 	if s.Items == 0 {
 		return ctx.Err()
 	}
-	if s.Place.Lists > 0 {
+	if s.ListAxes.Lists > 0 {
 		return a.readLists(ctx, v, st, m, s, sel, dst)
 	}
 	r := a.reading()
@@ -101,8 +101,8 @@ func (a *Array) readSelection(ctx context.Context, v frame.View, st *state, m *s
 	return err
 }
 
-// readItem reads the item at a position into dst. It decodes into memory of its own, so that dst can stay where the
-// caller has it, on the stack for instance.
+// readItem reads the item at a position into dst. It decodes into memory of the reading, so that dst does not escape to
+// the heap.
 func (a *Array) readItem(ctx context.Context, m *selection.Mapping, dst []byte, at []int64) error {
 	v, st, err := a.view(ctx)
 	if err != nil {
@@ -138,7 +138,7 @@ func (a *Array) reading() *reading {
 	return &reading{path: a.f.Path()}
 }
 
-// prepare plans a selection of the array, or of what a mapping shows of it.
+// prepare plans the read of a selection of the array, or of a view of it if m is not nil.
 func (r *reading) prepare(st *state, m *selection.Mapping, s *selection.Selection) {
 	if m == nil {
 		r.plan = selection.NewPlan(st.geo, s)
@@ -149,7 +149,7 @@ func (r *reading) prepare(st *state, m *selection.Mapping, s *selection.Selectio
 	r.plan = m.Plan(st.geo, &s.Axes, &stride)
 }
 
-// run reads the selection that was planned into dst.
+// run reads the planned selection into dst.
 func (r *reading) run(ctx context.Context, v frame.View, dst []byte) error {
 	r.dst, r.next = dst, 0
 	err := v.Decode(ctx, r, r.plan.BlockCount(), int(r.plan.Geo.BlockBytes))
@@ -157,19 +157,19 @@ func (r *reading) run(ctx context.Context, v frame.View, dst []byte) error {
 	return err
 }
 
-// reading is the engine.ReadPlan that reads a selection.
+// reading is the engine.ReadPlan of a selection.
 type reading struct {
 	plan selection.Plan
-	next int64 // chunk of the plan
+	next int64 // next chunk of the plan
 	dst  []byte
 	path string // for errors
 	item []byte // memory for reading a single item
 }
 
-// readVisit is the state of a chunk that is being decoded.
+// readVisit is the state of a reading for a chunk that is being decoded.
 type readVisit struct {
 	part selection.ChunkPart
-	item []byte // memory for the item of a special value
+	item []byte // memory for the repeated item of a special chunk
 }
 
 // Next implements engine.ReadPlan.
@@ -181,7 +181,7 @@ func (r *reading) Next(v *engine.Visit) bool {
 	r.plan.Seek(part, r.next)
 	r.next++
 	v.Chunk = int(part.Number)
-	// A list of very many blocks is not worth its memory: then all are decoded.
+	// A very long list of blocks would take too much memory. Without a list, all blocks are decoded.
 	if g := r.plan.Geo; min(part.Items, g.Blocks) <= 1<<16 {
 		v.Blocks = r.plan.AppendBlocks(v.Blocks, part)
 	}
@@ -204,20 +204,20 @@ func (r *reading) Special(v *engine.Visit, s chunk.Special, value []byte, _, _ i
 	return nil
 }
 
-// specialItem returns the item that a special chunk repeats, which is value or memory of v.
+// specialItem returns the item that a special chunk repeats: value, or memory of v.
 func (v *readVisit) specialItem(s chunk.Special, value []byte, itemSize int) ([]byte, error) {
 	if s == chunk.Value && len(value) == itemSize {
 		return value, nil
 	}
 	if s == chunk.Value && itemSize%len(value) != 0 || s == chunk.NaNs && itemSize != 4 && itemSize != 8 {
-		return nil, fmt.Errorf("%v of %d bytes for items of %d: %w", s, len(value), itemSize, ErrCorrupt)
+		return nil, fmt.Errorf("special chunk (%v) repeats %d bytes, but items have %d: %w", s, len(value), itemSize, ErrCorrupt)
 	}
 	v.item = slices.Grow(v.item[:0], itemSize)[:itemSize]
 	coder.FillSpecial(v.item, s, value, itemSize, 0)
 	return v.item, nil
 }
 
-// stateOf returns the state of a plan for a chunk while that is decoded or encoded.
+// stateOf returns the state of a plan for a chunk that is being decoded or encoded.
 func stateOf[T any](v *engine.Visit) *T {
 	s, ok := v.State.(*T)
 	if !ok {

@@ -16,10 +16,10 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 )
 
-// TestReadAllocates checks that reading in a loop allocates nothing once the first rounds have set up what is kept.
+// TestReadAllocates checks that reads in a loop allocate nothing after the first rounds, which fill pools.
 func TestReadAllocates(t *testing.T) {
 	if race.Enabled {
-		t.Log("pools drop memory at random when races are looked for; counting allocations means nothing then")
+		t.Log("the race detector makes pools drop memory at random, so allocations cannot be counted")
 		return
 	}
 	for _, concurrency := range []int{1, 3} {
@@ -80,10 +80,10 @@ func readAllocates(t *testing.T, concurrency int) {
 	}
 }
 
-// TestDecodeTogether has eight blocks of one handle decoded at the same time: a filter waits in each until all eight are
-// there, which would never be if a lock were held meanwhile. Once eight goroutines read a block each, and once one call
-// reads them all.
-func TestDecodeTogether(t *testing.T) {
+// TestDecodeInParallel decodes eight blocks of an array at the same time. A filter waits in each block until all eight have
+// reached it, which would never happen if decoding held a lock. Eight goroutines read one block each, and one call reads
+// all blocks.
+func TestDecodeInParallel(t *testing.T) {
 	const n = 8
 	ctx := context.Background()
 	var mu sync.Mutex
@@ -100,7 +100,7 @@ func TestDecodeTogether(t *testing.T) {
 		select {
 		case <-wait:
 		case <-time.After(20 * time.Second):
-			t.Error("others are kept from decoding")
+			t.Error("blocks are not decoded in parallel")
 		}
 		copy(dst, src)
 		return nil
@@ -118,7 +118,7 @@ func TestDecodeTogether(t *testing.T) {
 	read := func(from, to int64) {
 		got := make([]int32, to-from)
 		if err := ReadInto(ctx, a, got, Span(from, to)); err != nil || got[0] != int32(from) || got[to-from-1] != int32(to-1) {
-			t.Errorf("%d to %d: other items, error %v", from, to, err)
+			t.Errorf("%d to %d: the items differ, error %v", from, to, err)
 		}
 	}
 	here, all = 0, make(chan bool)
@@ -131,8 +131,7 @@ func TestDecodeTogether(t *testing.T) {
 	read(0, n*100)
 }
 
-// BenchmarkDisjoint reads disjoint slices of one handle in eight goroutines. With -cpu 1,2,... it shows what more cores
-// are worth.
+// BenchmarkDisjoint reads disjoint slices of an array in eight goroutines. Run it with -cpu 1,2,... to measure the speedup.
 func BenchmarkDisjoint(b *testing.B) {
 	ctx := context.Background()
 	o := benchOptions(codec.LZ4, 5)
@@ -162,11 +161,11 @@ func BenchmarkDisjoint(b *testing.B) {
 	}
 }
 
-// savingCodec keeps all that it encodes. Its decoders note how much they are asked for.
+// savingCodec keeps the streams that it encodes, and records the number of bytes that each decoding requests.
 type savingCodec struct {
-	mu    sync.Mutex
-	kept  [][]byte
-	asked []int
+	mu        sync.Mutex
+	kept      [][]byte
+	requested []int
 }
 
 func (*savingCodec) ID() codec.ID                                     { return codec.FromCode(200) }
@@ -185,13 +184,13 @@ func (c *savingCodec) Encode(dst, src []byte) (int, error) {
 func (c *savingCodec) DecodePrefix(dst, src []byte, n int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.asked = append(c.asked, n)
+	c.requested = append(c.requested, n)
 	copy(dst[:n], c.kept[src[0]])
 	return nil
 }
 
-// TestDecodesNoFurther wants blocks to be decoded no further than the last item that is wanted.
-func TestDecodesNoFurther(t *testing.T) {
+// TestPartialDecoding checks that the decoding of a block stops after the last selected item.
+func TestPartialDecoding(t *testing.T) {
 	ctx := context.Background()
 	saving := &savingCodec{}
 	o := &Options{Chunks: []int32{8, 10}, Blocks: []int32{4, 5}}
@@ -214,7 +213,7 @@ func TestDecodesNoFurther(t *testing.T) {
 		name string
 		from Reader
 		sel  []Index
-		want []int // items, of the blocks that are decoded
+		want []int // number of items for each decoded block
 	}{
 		{"first row of blocks", a, []Index{At(0)}, []int{5, 5}},
 		{"second row", a, []Index{At(5), Span(0, 3)}, []int{8}},
@@ -226,7 +225,7 @@ func TestDecodesNoFurther(t *testing.T) {
 		{"lists of rows", a, []Index{Pick(1, 0), Span(4, 6)}, []int{10, 6}},
 		{"row of a view", view, []Index{All, At(1)}, []int{10, 10}},
 	} {
-		saving.asked = nil
+		saving.requested = nil
 		shape, err := c.from.SelectionShape(c.sel...)
 		if err != nil {
 			t.Fatal(err)
@@ -238,13 +237,13 @@ func TestDecodesNoFurther(t *testing.T) {
 		if err := c.from.ReadBytes(ctx, make([]byte, n), c.sel...); err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		slices.Sort(saving.asked)
+		slices.Sort(saving.requested)
 		slices.Sort(c.want)
 		for i := range c.want {
 			c.want[i] *= 4
 		}
-		if !slices.Equal(saving.asked, c.want) {
-			t.Errorf("%s: codecs are asked for %d bytes, want %d", c.name, saving.asked, c.want)
+		if !slices.Equal(saving.requested, c.want) {
+			t.Errorf("%s: requests of %d bytes, want %d", c.name, saving.requested, c.want)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestReadmeTable runs the Go side of README's table "From NumPy and python-blosc2", so that it stays true.
+// TestReadmeTable runs the Go code of the table "From NumPy and python-blosc2" in README.md.
 func TestReadmeTable(t *testing.T) {
 	type T = int32
 	type Point struct {
@@ -102,12 +102,12 @@ func TestReadmeTable(t *testing.T) {
 	ok(a.Frame().SetVLMeta("k", []byte{0xc0}))
 }
 
-// reads checks what a read gave.
+// reads returns a function that checks the results of a read.
 func reads[T comparable](t *testing.T, what string, want []T) func([]T, error) {
 	return func(got []T, err error) {
 		t.Helper()
 		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: %v, %v, not %v", what, got, err, want)
+			t.Errorf("%s: %v, %v, want %v", what, got, err, want)
 		}
 	}
 }

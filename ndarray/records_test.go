@@ -20,7 +20,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/golden"
 )
 
-// record has the fields of the "flat" rows of testdata/records.txt.gz, in an order of its own.
+// record has the fields of the "flat" rows of testdata/records.txt.gz, in another order.
 type record struct {
 	Q bool
 	A int32
@@ -40,7 +40,7 @@ type inner struct {
 	S string  `b2:"s,S5"`
 }
 
-// titled looks for fields by their titles.
+// titled has the titles of fields in its tags.
 type titled struct {
 	A int32         `b2:"field a"`
 	B float64       `b2:"field b"`
@@ -53,7 +53,7 @@ type titled struct {
 	Q bool          `b2:"field q"`
 }
 
-// row returns the record in the form that the script gives it.
+// row returns the record in the form of the script.
 func (r record) row() []any {
 	return []any{
 		float64(r.A), r.B * 8, r.S, r.U, float64(r.T.Unix()), float64(r.D.Milliseconds()),
@@ -98,7 +98,7 @@ func (r deep) row() []any {
 type recordRow struct {
 	kind, dtype string
 	items       []byte
-	want        []any // nil where NumPy has no strings
+	want        []any // nil if NumPy cannot return strings
 }
 
 func recordRows(t testing.TB) []recordRow {
@@ -120,7 +120,7 @@ func recordRows(t testing.TB) []recordRow {
 	return rows
 }
 
-// TestRecordsNumPy reads text and structures of NumPy as Go values and writes these again.
+// TestRecordsNumPy reads text and structures of NumPy as Go values and writes them again.
 func TestRecordsNumPy(t *testing.T) {
 	rows := recordRows(t)
 	for _, row := range rows {
@@ -171,7 +171,7 @@ func checkRows[T any](t *testing.T, row recordRow, form func(T) any) {
 			t.Errorf("%s: item %d is\n%v, want\n%v", row.dtype, i, have, want)
 		}
 		if one, err := ReadAt[T](ctx, a, int64(i)-n); err != nil || fmt.Sprint(form(one)) != fmt.Sprint(want) {
-			t.Errorf("%s: item %d alone is %v, %v", row.dtype, i, one, err)
+			t.Errorf("%s: ReadAt of item %d: %v, %v", row.dtype, i, one, err)
 		}
 	}
 	raw := make([]byte, len(row.items))
@@ -203,10 +203,10 @@ func checkRows[T any](t *testing.T, row recordRow, form func(T) any) {
 	}
 }
 
-// TestRecordRoundTrip creates arrays of structs with the dtype that follows from them.
+// TestRecordRoundTrip creates an array of structs with the dtype of DTypeOf.
 func TestRecordRoundTrip(t *testing.T) {
 	ctx := context.Background()
-	data := make([]deep, 1000) // more than go through the steps at once
+	data := make([]deep, 1000) // more than are converted at a time
 	for i := range data {
 		d := &data[i]
 		d.P.X, d.P.Y, d.M[1][2], d.Raw[1] = float32(i), 0.5, int16(-i), byte(i)
@@ -243,7 +243,7 @@ func TestRecordRoundTrip(t *testing.T) {
 	}
 }
 
-// TestTextArrays checks lengths of strings.
+// TestTextArrays checks the lengths of strings.
 func TestTextArrays(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range []struct {
@@ -268,8 +268,8 @@ func TestTextArrays(t *testing.T) {
 	for _, c := range []struct {
 		dtype, s, text string
 	}{
-		{"S3", "abcd", "a string of 4 bytes does not fit in 3"}, {"U3", "abcd", "a string of 4 characters does not fit in 3"},
-		{"U3", "a\xff", "not UTF-8"}, {"U3", "\xed\xa0\x80", "not UTF-8"}, {"U3", "abc\x00\x00é", "does not fit"},
+		{"S3", "abcd", "string has 4 bytes, but the item holds 3"}, {"U3", "abcd", "string has 4 characters, but the item holds 3"},
+		{"U3", "a\xff", "not UTF-8"}, {"U3", "\xed\xa0\x80", "not UTF-8"}, {"U3", "abc\x00\x00é", "the item holds 3"},
 	} {
 		_, err := Create(ctx, "", []int64{2}, []string{"", c.s}, &Options{DType: c.dtype})
 		if !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), c.text) || !strings.Contains(err.Error(), "item 1:") {
@@ -283,7 +283,7 @@ func TestTextArrays(t *testing.T) {
 	}
 }
 
-// TestManyValues checks that goroutines share many items well, and that the first bad item is the one in the error.
+// TestManyValues converts many items on several goroutines, and checks that the error names the first bad item.
 func TestManyValues(t *testing.T) {
 	for _, n := range []int64{0, 1, batch, batch + 1, share - 1, share, share + 1, 10*share + 3} {
 		for _, workers := range []int{1, 2, 5} {
@@ -319,7 +319,7 @@ func TestManyValues(t *testing.T) {
 	}
 }
 
-// TestTypeFixtures reads the files of python-blosc2 for each dtype as Go values and writes these again.
+// TestTypeFixtures reads files of python-blosc2 of each dtype as Go values and writes them again.
 func TestTypeFixtures(t *testing.T) {
 	ctx := context.Background()
 	check := func(name string, again func(a *Array, o *Options) (*Array, error)) {
@@ -340,7 +340,7 @@ func TestTypeFixtures(t *testing.T) {
 			t.Errorf("%s: other bytes, %v", name, err)
 		}
 		if coder.IsZero(want) {
-			t.Errorf("%s: nothing but zeros", name)
+			t.Errorf("%s: all items are zeros", name)
 		}
 	}
 	check("bool", recreate[bool])
@@ -369,7 +369,7 @@ func TestTypeFixtures(t *testing.T) {
 	}])
 }
 
-// recreate makes an array of the values in another.
+// recreate creates an array from the values of another array.
 func recreate[T any](a *Array, o *Options) (*Array, error) {
 	data, err := Read[T](context.Background(), a)
 	if err != nil {

@@ -18,12 +18,12 @@ type Op uint8
 // The reductions, with the dtype of their results. They accept bools and numbers, including float16. All except OpSum,
 // OpMean and OpStd also accept dates and timedeltas.
 const (
-	OpSum          Op = iota // int64 of bools and signed integers, uint64 of unsigned ones, which wrap; otherwise that of the items
-	OpMin                    // that of the items; NaN or NaT if an item is
-	OpMax                    // as OpMin
-	OpMean                   // float64 of bools and integers; otherwise that of the items
-	OpStd                    // standard deviation: as OpMean, but for complex numbers the dtype of their parts
-	OpAny                    // bool: whether an item is not zero, such as NaN
+	OpSum          Op = iota // int64 for bools and signed integers, uint64 for unsigned ones, modulo 2^64; else the dtype of the items
+	OpMin                    // the dtype of the items; NaN or NaT if an item is
+	OpMax                    // like OpMin
+	OpMean                   // float64 for bools and integers; else the dtype of the items
+	OpStd                    // standard deviation: like OpMean, but for complex numbers the dtype of their parts
+	OpAny                    // bool: whether any item is not zero; NaN is not zero
 	OpAll                    // bool: whether no item is zero
 	OpCountNonzero           // int64: number of items that are not zero
 	OpArgMin                 // int64: first position of the minimum, in C order of the reduced axes
@@ -41,7 +41,7 @@ func (op Op) String() string {
 
 // ReduceOptions are the options of Reduce. A nil *ReduceOptions reduces all axes.
 type ReduceOptions struct {
-	Axes     []int // axes to reduce; negative ones count from the last; nil: all; empty: none
+	Axes     []int // axes to reduce, negative ones counted from the last; nil means all axes, an empty slice none
 	KeepDims bool  // leave reduced axes in the shape of the result, with a length of 1
 	DDof     int   // for OpStd: subtracted from the number of items in the divisor
 }
@@ -60,7 +60,7 @@ func Reduce(ctx context.Context, r Reader, op Op, o *ReduceOptions) (*Array, err
 	if o == nil {
 		o = &ReduceOptions{}
 	}
-	h, err := hold(ctx, r)
+	h, err := snapshotOf(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -86,11 +86,11 @@ func ReduceAll[T Scalar](ctx context.Context, r Reader, op Op) (T, error) {
 	return ReadAt[T](ctx, a)
 }
 
-// reduction is one call of Reduce.
+// reduction is the state of a call of Reduce.
 type reduction struct {
 	ctx  context.Context
 	r    Reader
-	h    *held
+	h    *snapshot
 	op   Op
 	ddof int
 
@@ -99,8 +99,8 @@ type reduction struct {
 	result  []int64   // shape of the result
 	cells   int64     // number of items of the result
 	count   int64     // number of items that are reduced to one
-	cellAt  grid.Dims // for each axis that stays: the number of cells that a step along it skips
-	itemAt  grid.Dims // for each reduced axis: the number of positions that a step along it skips
+	cellAt  grid.Dims // stride of each axis of the result, in cells
+	itemAt  grid.Dims // stride of each reduced axis, in positions
 
 	dtype meta.DType // of the result
 	bytes []byte     // the result
@@ -123,7 +123,7 @@ func (j *reduction) setAxes(axes []int, keep bool) error {
 		case i < 0 || i >= n:
 			return fmt.Errorf("ndarray: %w: axis %d of an array of %d dimensions", ErrBounds, axis, n)
 		case j.reduced[i]:
-			return fmt.Errorf("ndarray: %w: axis %d twice", ErrBounds, axis)
+			return fmt.Errorf("ndarray: %w: axis %d occurs twice", ErrBounds, axis)
 		}
 		j.reduced[i] = true
 	}
@@ -139,7 +139,7 @@ func (j *reduction) setAxes(axes []int, keep bool) error {
 		}
 		var ok bool
 		if *n, ok = grid.Multiply(*n, j.shape[i]); !ok {
-			*n, fits = 0, false // items that an axis of length zero leaves out may overflow
+			*n, fits = 0, false // the product of the other lengths may overflow although an axis has length zero
 		}
 	}
 	for i, length := range j.shape {
@@ -150,18 +150,18 @@ func (j *reduction) setAxes(axes []int, keep bool) error {
 		}
 	}
 	if !fits || j.cells > math.MaxInt32 || j.h.a.f.CheckAlloc(32*j.cells) != nil {
-		return fmt.Errorf("ndarray: %w: a reduction to %v, with 32 bytes for each item", ErrTooLarge, j.result)
+		return fmt.Errorf("ndarray: %w: result of shape %v, with 32 bytes of memory for each item", ErrTooLarge, j.result)
 	}
 	extreme := j.cells > 0 && (j.op == OpMin || j.op == OpMax)
 	if j.count == 0 && (extreme || j.op == OpArgMin || j.op == OpArgMax) {
-		return fmt.Errorf("ndarray: %w: %v of nothing, in a shape of %v", ErrShape, j.op, j.shape)
+		return fmt.Errorf("ndarray: %w: %v of no items, in shape %v", ErrShape, j.op, j.shape)
 	}
 	return nil
 }
 
 // errType returns the error for items that cannot be reduced.
 func (j *reduction) errType(d meta.DType) error {
-	return fmt.Errorf("ndarray: %w: no %v of items of dtype %v", ErrType, j.op, d)
+	return fmt.Errorf("ndarray: %w: no %v for items of dtype %v", ErrType, j.op, d)
 }
 
 // runType runs the reduction for items of a dtype.
@@ -171,42 +171,42 @@ func (j *reduction) runType(d meta.DType) error {
 	}
 	switch d.Kind {
 	case 'b':
-		return reduceReal(j, nil, asIs[uint8], asIs[float64])
+		return reduceReal(j, nil, identity[uint8], identity[float64])
 	case 'i':
 		switch d.Size {
 		case 1:
-			return reduceReal(j, nil, asIs[int8], asIs[float64])
+			return reduceReal(j, nil, identity[int8], identity[float64])
 		case 2:
-			return reduceReal(j, nil, asIs[int16], asIs[float64])
+			return reduceReal(j, nil, identity[int16], identity[float64])
 		case 4:
-			return reduceReal(j, nil, asIs[int32], asIs[float64])
+			return reduceReal(j, nil, identity[int32], identity[float64])
 		}
-		return reduceReal(j, nil, asIs[int64], asIs[float64])
+		return reduceReal(j, nil, identity[int64], identity[float64])
 	case 'u':
 		switch d.Size {
 		case 1:
-			return reduceReal(j, nil, asIs[uint8], asIs[float64])
+			return reduceReal(j, nil, identity[uint8], identity[float64])
 		case 2:
-			return reduceReal(j, nil, asIs[uint16], asIs[float64])
+			return reduceReal(j, nil, identity[uint16], identity[float64])
 		case 4:
-			return reduceReal(j, nil, asIs[uint32], asIs[float64])
+			return reduceReal(j, nil, identity[uint32], identity[float64])
 		}
-		return reduceReal(j, nil, asIs[uint64], asIs[float64])
+		return reduceReal(j, nil, identity[uint64], identity[float64])
 	case 'f':
 		switch d.Size {
 		case 2:
 			return reduceReal(j, Float16.Float32, Float16Of[float32], Float16Of[float64])
 		case 4:
-			return reduceReal(j, nil, asIs[float32], func(x float64) float32 { return float32(x) })
+			return reduceReal(j, nil, identity[float32], func(x float64) float32 { return float32(x) })
 		case 8:
-			return reduceReal(j, nil, asIs[float64], asIs[float64])
+			return reduceReal(j, nil, identity[float64], identity[float64])
 		}
 	case 'c':
 		switch d.Size {
 		case 8:
 			return reduceComplex(j, func(x complex128) complex64 { return complex64(x) }, func(x float64) float32 { return float32(x) })
 		case 16:
-			return reduceComplex(j, asIs[complex128], asIs[float64])
+			return reduceComplex(j, identity[complex128], identity[float64])
 		}
 	case 'M', 'm':
 		return reduceTime(j, d)
@@ -214,7 +214,7 @@ func (j *reduction) runType(d meta.DType) error {
 	return j.errType(d)
 }
 
-func asIs[T any](x T) T { return x }
+func identity[T any](x T) T { return x }
 
 // position returns the result of OpArgMin and OpArgMax.
 func position[T any](x reduce.Extreme[T]) int64 { return x.At }
@@ -230,7 +230,7 @@ func reduceReal[S Scalar, T Real, F Scalar](j *reduction, widen func(S) T, back 
 	case j.op == OpSum && d.Kind == 'u':
 		return finish(j, widen, reduce.SumInts[T](), func(x int64) uint64 { return uint64(x) })
 	case j.op == OpSum:
-		return finish(j, widen, reduce.SumInts[T](), asIs[int64])
+		return finish(j, widen, reduce.SumInts[T](), identity[int64])
 	case j.op == OpMean:
 		n := float64(j.count)
 		return finish(j, widen, reduce.SumFloats[T](j.count), func(x float64) F { return round(x / n) })
@@ -305,7 +305,7 @@ func reduceCount[S, T Scalar](j *reduction, widen func(S) T, nonzero func(T) boo
 	case OpAll:
 		return finish(j, widen, k, func(n int64) bool { return n == j.count })
 	case OpCountNonzero:
-		return finish(j, widen, k, asIs[int64])
+		return finish(j, widen, k, identity[int64])
 	}
 	return fmt.Errorf("ndarray: %w: %v", ErrType, j.op)
 }

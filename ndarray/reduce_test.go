@@ -22,6 +22,7 @@ var opNames = map[string]Op{
 	"count_nonzero": OpCountNonzero, "argmin": OpArgMin, "argmax": OpArgMax,
 }
 
+// ints parses integers separated by commas.
 func ints(t *testing.T, s string) []int64 {
 	t.Helper()
 	out := []int64{}
@@ -38,7 +39,7 @@ func ints(t *testing.T, s string) []int64 {
 	return out
 }
 
-// numbersOf returns items as numbers; complex ones as two.
+// numbersOf returns items as numbers. A complex number becomes two numbers.
 func numbersOf(d meta.DType, b []byte) (out []float64) {
 	if d.Kind == 'c' {
 		d = meta.Of('f', d.Size/2)
@@ -64,7 +65,7 @@ func numbersOf(d meta.DType, b []byte) (out []float64) {
 	return out
 }
 
-// near tells whether results agree: bit by bit, or for floats within a tolerance where op rounds.
+// near reports whether results agree: bit by bit, or for floats within a tolerance if op rounds.
 func near(op Op, d meta.DType, got, want []byte) bool {
 	if d.Kind != 'f' && d.Kind != 'c' {
 		return bytes.Equal(got, want)
@@ -88,8 +89,7 @@ func near(op Op, d meta.DType, got, want []byte) bool {
 	return len(a) == len(b)
 }
 
-// TestNumPyReductions compares with what NumPy makes of random arrays, cut into chunks, of special values, and seen
-// through views.
+// TestNumPyReductions compares reductions of random arrays, special values and views with NumPy's results.
 func TestNumPyReductions(t *testing.T) {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(3, 5))
@@ -119,7 +119,7 @@ func TestNumPyReductions(t *testing.T) {
 			t.Fatal(err)
 		}
 		var v Reader = a
-		if len(shape) > 0 && r.IntN(3) == 0 { // through a view that undoes what was done
+		if len(shape) > 0 && r.IntN(3) == 0 { // through a view that reverses the transformation of its array
 			back := make([]byte, len(data))
 			f, err := Flip(a, 0)
 			if err == nil {
@@ -153,7 +153,7 @@ func TestNumPyReductions(t *testing.T) {
 	}
 }
 
-// naiveReduce reduces int32 to one number for each cell, from the positions of the items of each.
+// naiveReduce reduces the items of a cell to an integer or a float.
 func naiveReduce(op Op, items []int32) (x int64, f float64) {
 	n := float64(len(items))
 	for i, v := range items {
@@ -249,7 +249,7 @@ func checkReduce(t testing.TB, r Reader, data []int32, op Op, axes []int) {
 	}
 }
 
-// sparseData returns numbers in runs, so that many chunks are zeros or one value, and some a minimum in several places.
+// sparseData returns runs of numbers, so that many chunks are zeros or one value, and a minimum may occur several times.
 func sparseData(r *rand.Rand, n int64) []int32 {
 	data := make([]int32, n)
 	for i := 0; i < len(data); {
@@ -265,6 +265,7 @@ func sparseData(r *rand.Rand, n int64) []int32 {
 	return data
 }
 
+// TestReduceNaive compares reductions of random arrays with a loop.
 func TestReduceNaive(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	ctx := context.Background()
@@ -335,7 +336,7 @@ func FuzzReduce(f *testing.F) {
 	})
 }
 
-// TestReduceSpecial reduces a tebibyte of special values, which nobody can decode or fill, and a little else.
+// TestReduceSpecial reduces 1 TiB of special values, which is too much to decode, and a few regular chunks.
 func TestReduceSpecial(t *testing.T) {
 	ctx := context.Background()
 	o := &Options{Chunks: []int32{1 << 8, 1 << 16}, Blocks: []int32{1 << 6, 1 << 12}}
@@ -381,7 +382,7 @@ func TestReduceSpecial(t *testing.T) {
 	}
 }
 
-// TestReduceDeterministic sums numbers of many sizes with several numbers of goroutines.
+// TestReduceDeterministic sums numbers of many magnitudes on various numbers of goroutines.
 func TestReduceDeterministic(t *testing.T) {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(1, 1))
@@ -418,13 +419,14 @@ func TestReduceDeterministic(t *testing.T) {
 				if b := rawBytes(t, s); first == nil {
 					first = b
 				} else if !bytes.Equal(b, first) {
-					t.Fatalf("%v over %v with %d goroutines: another result", op, axes, workers)
+					t.Fatalf("%v over %v with %d goroutines: the result differs", op, axes, workers)
 				}
 			}
 		}
 	}
 }
 
+// TestReduceErrors checks the errors of Reduce.
 func TestReduceErrors(t *testing.T) {
 	ctx := context.Background()
 	a, err := Zeros("", []int64{3, 4}, "<M8[s]", nil)

@@ -15,16 +15,16 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/reduce"
 )
 
-// portion is a box of the array and the cells that it is reduced to, in C order of its axes that stay.
+// portion is a box of the array and the cells that it is reduced to, in C order of the axes of the result.
 type portion[S, T Scalar, A any] struct {
 	box   Box
-	chunk int64 // its number; -1 for a box that is no chunk
-	raw   []S   // the items as they are read
-	items []T   // and as they are reduced
+	chunk int64 // number of the chunk, or -1 if the box is not a chunk
+	raw   []S   // the items as stored
+	items []T   // the items as they are reduced
 	cells []A
 }
 
-// runKernel reduces the chunks, several at the same time, and merges their cells in the order of the chunks.
+// runKernel reduces chunks in parallel and merges their cells in the order of the chunks.
 func runKernel[S, T Scalar, A any](j *reduction, widen func(S) T, k reduce.Kernel[T, A]) ([]A, error) {
 	cells := make([]A, j.cells)
 	for i := range cells {
@@ -34,14 +34,14 @@ func runKernel[S, T Scalar, A any](j *reduction, widen func(S) T, k reduce.Kerne
 		return cells, j.ctx.Err()
 	}
 	boxes := ByChunk(j.r)
-	boxes.shape = j.shape // that of the state that is held
+	boxes.shape = j.shape // of the snapshot
 	if boxes.err != nil {
 		return nil, boxes.err
 	}
 	_, view := j.r.source()
 	o := j.h.a.f.Options()
-	// Chunks are reduced on as many goroutines as the options allow, and their blocks are decoded on others: with more
-	// goroutines than processors, the product of both counts.
+	// Chunks are reduced on up to Options.Concurrency goroutines, and each of them decodes blocks on others. With more
+	// goroutines than CPUs, limit the product of both numbers.
 	workers := task.Workers(o.Concurrency, math.MaxInt64)
 	if most := runtime.GOMAXPROCS(0); workers > most {
 		workers = max(most, workers/task.Workers(o.Concurrency, j.h.st.geo.Blocks))
@@ -125,29 +125,29 @@ func loadPortion[S, T Scalar, A any](ctx context.Context, j *reduction, s *porti
 	return nil
 }
 
-// position returns the position of the first item of a box among the items that are reduced to its cell.
+// position returns the position of the first item of a box among the items that are reduced to the same cell.
 func (j *reduction) position(b Box) int64 {
 	at := int64(0)
 	for i, x := range b.Start {
-		at += x * j.itemAt[i] // zero for axes that stay
+		at += x * j.itemAt[i] // zero for axes of the result
 	}
 	return at
 }
 
-// leg is one or several neighbouring axes of a box that are gone through as one.
-type leg struct {
+// loop iterates over one axis of a box, or over several adjacent axes at once.
+type loop struct {
 	n       int64
 	reduced bool
-	cell    int64 // what a step adds to the number of the cell in the box
-	at      int64 // what a step adds to the position
+	cell    int64 // stride in cells of the box
+	at      int64 // stride in positions
 }
 
-// legs returns the axes of a box, as few as can be.
-func (j *reduction) legs(b Box, placed bool) []leg {
-	var out []leg // the last axis first
+// loops returns the fewest loops over the axes of a box, the innermost first.
+func (j *reduction) loops(b Box, placed bool) []loop {
+	var out []loop
 	cell := int64(1)
 	for i := len(b.Shape) - 1; i >= 0; i-- {
-		x := leg{n: b.Shape[i], reduced: j.reduced[i]}
+		x := loop{n: b.Shape[i], reduced: j.reduced[i]}
 		if x.reduced {
 			x.at = j.itemAt[i]
 		} else {
@@ -161,16 +161,16 @@ func (j *reduction) legs(b Box, placed bool) []leg {
 		out = append(out, x)
 	}
 	if len(out) == 0 {
-		out = append(out, leg{n: 1, reduced: true, at: 1})
+		out = append(out, loop{n: 1, reduced: true, at: 1})
 	}
 	return out
 }
 
 // reduceBox reduces the items of a box.
 func reduceBox[T, A any](j *reduction, cells []A, items []T, b Box, k *reduce.Kernel[T, A]) {
-	legs := j.legs(b, k.Placed)
-	inner := legs[0]
-	outer := legs[1:]
+	loops := j.loops(b, k.Placed)
+	inner := loops[0]
+	outer := loops[1:]
 	count := make([]int64, len(outer))
 	cell, at := int64(0), j.position(b)
 	for ; len(items) > 0; items = items[inner.n:] {
@@ -196,7 +196,7 @@ func reduceBox[T, A any](j *reduction, cells []A, items []T, b Box, k *reduce.Ke
 
 // mergePortion adds the cells of a box to those of the result.
 func mergePortion[S, T Scalar, A any](j *reduction, cells []A, s *portion[S, T, A], k *reduce.Kernel[T, A]) {
-	var axes []int // that stay
+	var axes []int // of the result
 	to := int64(0)
 	for i, at := range s.box.Start {
 		if !j.reduced[i] {
@@ -204,7 +204,7 @@ func mergePortion[S, T Scalar, A any](j *reduction, cells []A, s *portion[S, T, 
 			to += at * j.cellAt[i]
 		}
 	}
-	run := int64(1) // cells that stand together in the result
+	run := int64(1) // cells that are contiguous in the result
 	if n := len(axes); n > 0 {
 		run = s.box.Shape[axes[n-1]]
 		axes = axes[:n-1]
@@ -227,19 +227,19 @@ func mergePortion[S, T Scalar, A any](j *reduction, cells []A, s *portion[S, T, 
 	}
 }
 
-// special returns the item, as it is stored, that a chunk has everywhere; nil for one that is not special.
+// special returns the item that a special chunk repeats, as it is stored. It returns nil for any other chunk.
 func (j *reduction) special(ctx context.Context, number int64) ([]byte, error) {
 	info, err := j.h.v.ChunkInfo(int(number))
 	if err != nil || info.Special == chunk.Regular {
 		return nil, err
 	}
-	s := &oneSpecial{number: int(number), itemSize: j.h.a.itemSize, path: j.h.a.f.Path()}
+	s := &specialPlan{number: int(number), itemSize: j.h.a.itemSize, path: j.h.a.f.Path()}
 	err = j.h.v.Decode(ctx, s, 1, 0)
 	return s.item, err
 }
 
-// oneSpecial is the engine.ReadPlan that looks up the item of a special chunk. Nothing is decoded.
-type oneSpecial struct {
+// specialPlan is the engine.ReadPlan that returns the item of a special chunk. It decodes nothing.
+type specialPlan struct {
 	number   int
 	itemSize int
 	path     string
@@ -248,7 +248,7 @@ type oneSpecial struct {
 }
 
 // Next implements engine.ReadPlan.
-func (s *oneSpecial) Next(v *engine.Visit) bool {
+func (s *specialPlan) Next(v *engine.Visit) bool {
 	v.Chunk = s.number
 	first := !s.started
 	s.started = true
@@ -256,10 +256,10 @@ func (s *oneSpecial) Next(v *engine.Visit) bool {
 }
 
 // Block implements engine.ReadPlan. No block is needed.
-func (s *oneSpecial) Block(b *engine.Block, _ *engine.Visit, _, _, _ int) { *b = engine.Block{} }
+func (s *specialPlan) Block(b *engine.Block, _ *engine.Visit, _, _, _ int) { *b = engine.Block{} }
 
 // Special implements engine.ReadPlan.
-func (s *oneSpecial) Special(v *engine.Visit, special chunk.Special, value []byte, _, _ int) error {
+func (s *specialPlan) Special(v *engine.Visit, special chunk.Special, value []byte, _, _ int) error {
 	var visit readVisit
 	item, err := visit.specialItem(special, value, s.itemSize)
 	if err != nil {

@@ -28,7 +28,7 @@ var splitNames = map[string]chunk.SplitMode{
 	"SplitMode.AUTO_SPLIT": chunk.SplitAuto, "SplitMode.FORWARD_COMPAT_SPLIT": coder.SplitForward, "": chunk.SplitAuto,
 }
 
-// cparams returns the compression parameters that a fixture was written with, in our words.
+// cparams returns the compression parameters of a fixture.
 func (c *fixture) cparams(t testing.TB) (p chunk.CParams, ok bool) {
 	t.Helper()
 	numbers := func(s string) (list []int) {
@@ -63,8 +63,8 @@ func (c *fixture) cparams(t testing.TB) (p chunk.CParams, ok bool) {
 	return p, ok
 }
 
-// remake makes the array of a fixture anew, as a program with python-blosc2 made it: from its items, shape, dtype and
-// the parameters in the manifest. ok is false when the codec is one that this package does not write.
+// remake creates the array of a fixture again, like the program with python-blosc2 did: from its items, shape, dtype and the
+// parameters in the manifest. ok is false if this package does not write the codec.
 func (c *fixture) remake(t testing.TB, a *Array) (n *Array, exact, ok bool) {
 	t.Helper()
 	p, ok := c.cparams(t)
@@ -86,7 +86,7 @@ func (c *fixture) remake(t testing.TB, a *Array) (n *Array, exact, ok bool) {
 		o.Chunks, o.Blocks = nil, nil // chosen by python-blosc2
 	}
 	if c.File == "dtype_U6.b2nd" {
-		// Text is shuffled by characters unless the caller gives parameters, as the writer of this file did.
+		// Text is shuffled by characters unless parameters are set. The writer of this file set parameters.
 		o.CParams.Filters = []chunk.Filter{{}, {}, {}, {}, {}, {ID: chunk.Shuffle}}
 	}
 	dtype, _ := a.DTypeString()
@@ -110,8 +110,8 @@ func (c *fixture) remake(t testing.TB, a *Array) (n *Array, exact, ok bool) {
 	return n, exact, true
 }
 
-// headers returns the parts of a frame header that do not depend on compressed sizes and on what is informative: how
-// many threads the writer used (the fixtures say 2, this package 1) and whether there are variable-length metalayers.
+// headers returns a frame header without the fields that may differ: compressed sizes, the number of threads of the writer (2
+// in the fixtures, 1 in this package) and the flag for variable-length metalayers.
 func headers(b []byte) []byte {
 	h := bytes.Clone(b[:binary.BigEndian.Uint32(b[11:])])
 	clear(h[16:24])     // frame length
@@ -122,8 +122,8 @@ func headers(b []byte) []byte {
 	return h
 }
 
-// inOrder returns a regular chunk with its blocks in order. Writers with several threads, as that of the fixtures,
-// append blocks as they get ready.
+// inOrder returns a regular chunk with its blocks in order. Writers with several threads, such as the writer of the fixtures,
+// append each block when it is ready.
 func inOrder(c []byte) []byte {
 	le := binary.LittleEndian
 	h, err := chunk.ParseHeader(c, int64(len(c)))
@@ -145,9 +145,9 @@ func inOrder(c []byte) []byte {
 	return out
 }
 
-// TestReferenceFiles makes the arrays of the fixtures again. With BloscLZ, LZ4, LZ4HC, Zlib or special values the file is
-// the same, byte for byte, but for the number of threads in its header and the order of blocks in a chunk, which
-// depends on those threads. With Zstd, whose streams are another encoder's, everything around the streams is.
+// TestReferenceFiles creates the arrays of the fixtures again. With BloscLZ, LZ4, LZ4HC, Zlib or special values, the files are
+// equal except for the number of threads in the header and the order of blocks in a chunk, which depends on the threads.
+// With Zstd, whose streams come from another encoder, everything except the streams is equal.
 func TestReferenceFiles(t *testing.T) {
 	same, alike := 0, 0
 	for _, c := range fixtures(t, "python-blosc2") {
@@ -173,10 +173,10 @@ func TestReferenceFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(headers(got), headers(want)) {
-			t.Errorf("%s: header\n%x\nnot\n%x", c.File, headers(got), headers(want))
+			t.Errorf("%s: header\n%x\nwant\n%x", c.File, headers(got), headers(want))
 		}
 		if !slices.Equal(n.Chunks(), c.Chunks) || !slices.Equal(n.Blocks(), c.Blocks) {
-			t.Errorf("%s: chunks %v and blocks %v, not %v and %v", c.File, n.Chunks(), n.Blocks(), c.Chunks, c.Blocks)
+			t.Errorf("%s: chunks %v and blocks %v, want %v and %v", c.File, n.Chunks(), n.Blocks(), c.Chunks, c.Blocks)
 		}
 		compareChunks(t, &c, n.Frame(), a.Frame(), exact)
 		alike++
@@ -186,11 +186,11 @@ func TestReferenceFiles(t *testing.T) {
 		}
 	}
 	if same != 72 || alike != 174 {
-		t.Errorf("%d files made again, %d of them byte for byte", alike, same)
+		t.Errorf("only %d files match, %d of them byte for byte", alike, same)
 	}
 }
 
-// compareFiles compares contiguous frames but for the number of threads and the order of blocks.
+// compareFiles compares contiguous frames, except for the number of threads and the order of blocks.
 func compareFiles(t *testing.T, c *fixture, got, want []byte, f *frame.Frame) {
 	t.Helper()
 	want = bytes.Clone(want)
@@ -207,15 +207,15 @@ func compareFiles(t *testing.T, c *fixture, got, want []byte, f *frame.Frame) {
 	copy(want[63:65], got[63:65])
 	copy(want[66:68], got[66:68])
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s: file of %d bytes, not the same as that of %d", c.File, len(got), len(want))
+		t.Errorf("%s: file of %d bytes differs from the fixture of %d bytes", c.File, len(got), len(want))
 	}
 }
 
-// compareChunks compares the headers of chunks, and which of them are special values.
+// compareChunks compares the headers and special values of chunks.
 func compareChunks(t *testing.T, c *fixture, got, want *frame.Frame, exact bool) {
 	t.Helper()
 	if got.NumChunks() != want.NumChunks() {
-		t.Fatalf("%s: %d chunks, not %d", c.File, got.NumChunks(), want.NumChunks())
+		t.Fatalf("%s: %d chunks, want %d", c.File, got.NumChunks(), want.NumChunks())
 	}
 	for i := range got.NumChunks() {
 		x, err := got.RawChunk(nil, i)
@@ -230,19 +230,19 @@ func compareChunks(t *testing.T, c *fixture, got, want *frame.Frame, exact bool)
 		if !exact {
 			clear(hx[12:16]) // size of the chunk
 			clear(hy[12:16])
-			const stored = 2 // one encoder may gain where the other does not
+			const stored = 2 // flag of uncompressed chunks, which may differ between encoders
 			hx[2], hy[2] = hx[2]&^stored, hy[2]&^stored
-			const dict = 1 // whether a dictionary pays is the encoder's choice too
+			const dict = 1 // flag of dictionaries, which the encoder may not use
 			hx[31], hy[31] = hx[31]&^dict, hy[31]&^dict
 		}
-		edited := strings.HasPrefix(c.File, "edited") // special values came and went
+		edited := strings.HasPrefix(c.File, "edited") // special values were written and replaced
 		if !bytes.Equal(hx, hy) && !edited {
-			t.Errorf("%s: chunk %d: header\n%x\nnot\n%x", c.File, i, hx, hy)
+			t.Errorf("%s: chunk %d: header\n%x\nwant\n%x", c.File, i, hx, hy)
 		}
 	}
 }
 
-// TestTextParams checks that text is shuffled by characters when nothing else is asked for, as in python-blosc2.
+// TestTextParams checks that text is shuffled by characters if no parameters are set, as in python-blosc2.
 func TestTextParams(t *testing.T) {
 	a, err := Zeros("", []int64{10}, "<U6", nil)
 	if err != nil {

@@ -12,13 +12,16 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
-// Reshape makes an array with the items of r, in C order, in another shape of as many items, of which one length may
-// be -1 to follow from the others. o says what it shall be like; nil means compressed like r, with a partition of its
-// own choice. The items are read and compressed again in pieces of bounded size, of one chunk of the new array or
-// more. It goes fastest when these pieces are long runs of r: when chunks span the last axes. See Copy.
+// Reshape creates an array with the items of r, in C order, in another shape with the same number of items. One length
+// may be -1 and is then computed from the others. o are the options of the new array; nil means the compression
+// parameters of r and a partition that is chosen for the new shape.
+//
+// Reshape reads and compresses items in pieces of bounded size, at least one chunk of the new array. It is fastest if
+// such a piece is one long run of items of r, because the chunks of the new array span its last axes. The error wraps
+// ErrShape, or is an error of Copy.
 func Reshape(ctx context.Context, r Reader, name string, shape []int64, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
-	h, err := hold(ctx, r)
+	h, err := snapshotOf(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +52,8 @@ func Reshape(ctx context.Context, r Reader, name string, shape []int64, o *Optio
 	})
 }
 
-// completeShape returns a shape with a length of -1 replaced, for as many items as another shape has.
+// completeShape returns shape with a length of -1 replaced. It returns ErrShape unless the result has as many items as
+// was.
 func completeShape(shape, was []int64) ([]int64, error) {
 	next, open := slices.Clone(shape), -1
 	items, _ := grid.Product(was)
@@ -58,7 +62,7 @@ func completeShape(shape, was []int64) ([]int64, error) {
 		case n == -1 && open < 0:
 			open, next[i] = i, 1
 		case n < 0:
-			return nil, fmt.Errorf("ndarray: %w: shape %v for the items of shape %v", ErrShape, shape, slices.Clone(was))
+			return nil, fmt.Errorf("ndarray: %w: shape %v does not have as many items as shape %v", ErrShape, shape, slices.Clone(was))
 		}
 	}
 	n, ok := grid.Product(next)
@@ -69,14 +73,15 @@ func completeShape(shape, was []int64) ([]int64, error) {
 		ok = false
 	}
 	if !ok || n != items {
-		return nil, fmt.Errorf("ndarray: %w: shape %v for the items of shape %v", ErrShape, shape, slices.Clone(was))
+		return nil, fmt.Errorf("ndarray: %w: shape %v does not have as many items as shape %v", ErrShape, shape, slices.Clone(was))
 	}
 	return next, nil
 }
 
-// readRuns reads the items that stand in a box of a shape with as many items, in C order of both.
-func (h *held) readRuns(ctx context.Context, dst []byte, g *grid.Geometry, start, count *grid.Dims) error {
-	// The items of the box are runs: along the last axes that it spans, and the one before them.
+// readRuns reads the items that are in a box of g, which has another shape with the same number of items, in C order of
+// both shapes.
+func (h *snapshot) readRuns(ctx context.Context, dst []byte, g *grid.Geometry, start, count *grid.Dims) error {
+	// A run of contiguous items spans the last axes of which the box has the full length, and the axis before them.
 	k, run := g.Ndim-1, int64(1)
 	for ; k >= 0; k-- {
 		run *= count[k]
@@ -109,8 +114,8 @@ func (h *held) readRuns(ctx context.Context, dst []byte, g *grid.Geometry, start
 	}
 }
 
-// readRun reads n items from one on, in C order, as boxes: at most two for each axis.
-func (h *held) readRun(ctx context.Context, dst []byte, first, n int64) error {
+// readRun reads n items in C order, starting at item first, as boxes: at most two for each axis.
+func (h *snapshot) readRun(ctx context.Context, dst []byte, first, n int64) error {
 	size := int64(h.m.Dtype.Size)
 	for n > 0 {
 		var start, count grid.Dims
@@ -120,7 +125,7 @@ func (h *held) readRun(ctx context.Context, dst []byte, first, n int64) error {
 			start[i], count[i] = rest%length, 1
 			rest /= length
 		}
-		// Go outwards as long as whole axes are wanted.
+		// Extend the box from the last axis outwards while the run contains whole axes.
 		items := int64(1)
 		for i := h.m.Ndim - 1; i >= 0; i-- {
 			length := h.m.Axes[i].Count
@@ -139,21 +144,23 @@ func (h *held) readRun(ctx context.Context, dst []byte, first, n int64) error {
 	return nil
 }
 
-// AsType makes an array with the items of r converted to another dtype, as astype of NumPy does: whatever the loss.
-// Fractions are cut off, whole numbers keep their lower bits, complex numbers lose the imaginary part, all but zero is
-// true. Floats that do not fit a whole number, NaN included, become on all machines what NumPy makes of them on x86-64:
-// the lowest number with a sign of 32 bits, of which smaller types take the lower bits, or of 64 bits. (For uint32,
-// NumPy itself gives other numbers at the end of an array.) Numbers, text of one kind (cut off or filled up), dates and
-// time differences (to and from whole numbers, which count their units), and the byte order of any dtype can be
-// converted; all else is an ErrType. o says what the array shall be like; nil means compressed like r, with a new
-// partition if items change their size. See Copy.
+// AsType creates an array with the items of r converted to another dtype, as NumPy's astype does, without checking for
+// loss. Fractions are truncated, integers keep their low bits, complex numbers lose the imaginary part, and every
+// number except zero becomes true. On all machines, floats that do not fit in an integer type, including NaN, become
+// what NumPy computes on x86-64: the lowest int64, or for types of up to 32 bits the lowest int32. Types of 8 and 16
+// bits take its low bits. (For uint32, NumPy itself produces other numbers at the end of an array.)
+//
+// AsType converts between all types of bools and numbers. It truncates or pads text of the same kind. It converts dates
+// and timedeltas to integers, which count their units, and back. It changes the byte order of any dtype. For other
+// conversions it returns ErrType. o are the options of the new array; nil means the parameters of r, with a new
+// partition if the item size changes. See Copy.
 func AsType(ctx context.Context, r Reader, name, dtype string, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	to, err := meta.ParseDType(dtype)
 	if err != nil {
 		return nil, fmt.Errorf("ndarray: %w: %v", ErrType, err)
 	}
-	h, err := hold(ctx, r)
+	h, err := snapshotOf(ctx, r)
 	if err != nil {
 		return nil, err
 	}

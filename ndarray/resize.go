@@ -11,22 +11,22 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// Resize changes the shape, in one commit: each axis grows or shrinks at its end. Items that come in are zeros, also
-// where C-Blosc2 would let items of an earlier, larger shape appear again. The number of dimensions stays. Chunks
-// that leave the array are deleted; no other chunk is compressed again unless it holds such old items. Errors are
-// ErrShape, ErrTooLarge, ErrReadOnly, ErrCorrupt, ErrClosed, or that of ctx; the array is then as it was.
+// Resize changes the shape, in one commit: each axis grows or shrinks at its end. The number of dimensions must stay
+// the same. New items are zeros. Chunks outside the new shape are deleted. Other chunks are copied as stored, unless
+// they hold items of an earlier, larger shape that would appear again. The error wraps ErrShape, ErrTooLarge,
+// ErrReadOnly, ErrCorrupt or ErrClosed, or is the error of ctx. After an error the array is unchanged.
 //
-// New items are zeros however the array was made:
+// New items are zeros, however the array was created:
 //
-//	made by       items that stay   new items in kept chunks   new chunks
+//	created by    kept items        new items in kept chunks   items in new chunks
 //	Zeros         zeros             zeros                      zeros
 //	Uninit        zeros             zeros                      zeros
 //	NaNs          NaNs              zeros                      zeros
 //	Full, Ones    the item          zeros                      zeros
 //	Create, ...   as written        zeros                      zeros
 //
-// C-Blosc2 differs in the third column: what a kept chunk holds outside the old shape appears, which is NaN or the item
-// for arrays made by nans and full, and old items for an array that was larger before. In new chunks it has zeros, too.
+// C-Blosc2 differs in the third column: it shows the padding of kept chunks. The padding holds NaNs in arrays created
+// by nans, the repeated item in arrays created by full, and old items in arrays that were larger before.
 func (a *Array) Resize(ctx context.Context, shape ...int64) error {
 	return a.edit(ctx, func(b *Batch) error { return b.Resize(ctx, shape...) })
 }
@@ -47,16 +47,18 @@ func (b *Batch) Resize(ctx context.Context, shape ...int64) error {
 	return b.fail(b.resize(ctx, next))
 }
 
-// ResizeAt changes the shape, in one commit, at a place of each axis: an axis that grows gets zeros before item start,
-// one that shrinks loses the items from start on, and what stands behind moves. start has a number for each axis, from
-// 0 to its length; it does not matter where the length stays. As in C-Blosc2, no chunk is compressed again where start
-// and the change are multiples of the chunk length, or at the end of an axis. Elsewhere C-Blosc2 gives an error; here
-// the chunks behind start are then made anew, see Insert. Errors are ErrBounds and those of Resize.
+// ResizeAt changes the shape, in one commit, at any position of each axis. An axis that grows gets zeros before item
+// start. An axis that shrinks loses items from item start. Later items move. start has a number for each axis, from 0
+// to its length. The number has no effect if the length stays the same.
+//
+// As in C-Blosc2, no chunk is compressed again at the end of an axis, or where start and the change are multiples of
+// the chunk length. Otherwise C-Blosc2 returns an error, and ResizeAt rewrites the chunks from start; see Insert. The
+// error wraps ErrBounds or is an error of Resize.
 func (a *Array) ResizeAt(ctx context.Context, start, shape []int64) error {
 	return a.edit(ctx, func(b *Batch) error { return b.ResizeAt(ctx, start, shape) })
 }
 
-// ResizeAt changes the shape at any place of each axis. See Array.ResizeAt.
+// ResizeAt changes the shape at any position of each axis. See Array.ResizeAt.
 func (b *Batch) ResizeAt(ctx context.Context, start, shape []int64) error {
 	ctx = task.Context(ctx)
 	if err := b.refresh(); err != nil {
@@ -68,11 +70,11 @@ func (b *Batch) ResizeAt(ctx context.Context, start, shape []int64) error {
 	if _, err := b.reshaped(slices.Clone(shape)); err != nil {
 		return err
 	}
-	inner := make([]int64, len(shape)) // how much comes in or leaves before the end
+	inner := make([]int64, len(shape)) // change of each length before the end of the axis
 	ends := slices.Clone(b.st.rec.Shape)
 	for i, n := range b.st.rec.Shape {
 		if start[i] < 0 || start[i] > n || start[i] > shape[i] && shape[i] < n {
-			return fmt.Errorf("ndarray: %w: axis %d from %d to %d items, at item %d", ErrBounds, i, n, shape[i], start[i])
+			return fmt.Errorf("ndarray: %w: cannot change axis %d from %d to %d items at item %d", ErrBounds, i, n, shape[i], start[i])
 		}
 		if start[i] == min(n, shape[i]) {
 			ends[i] = shape[i]
@@ -105,7 +107,7 @@ func (b *Batch) resizeAt(ctx context.Context, start, inner, ends []int64) error 
 	return err
 }
 
-// resize makes the state next, with another shape, that of the batch.
+// resize makes next, with another shape, the state of the batch.
 func (b *Batch) resize(ctx context.Context, next *state) error {
 	if slices.Equal(next.rec.Shape, b.st.rec.Shape) {
 		return nil
@@ -119,8 +121,8 @@ func (b *Batch) resize(ctx context.Context, next *state) error {
 	return b.publish(next)
 }
 
-// regrid returns, for the number of a chunk in a new grid, its number in the old one, or -1 when it is new. row says
-// what row of old chunks a new one is along an axis, or -1; nil leaves each where it is.
+// regrid returns a function that maps the number of a chunk in a new grid to its number in the old grid, or to -1 if
+// the chunk is new. row maps rows of chunks along an axis in the same way; nil means that all rows keep their numbers.
 func regrid(from, to *grid.Geometry, row func(axis int, at int64) int64) func(i int64) int64 {
 	return func(i int64) int64 {
 		old := int64(0)
@@ -139,8 +141,8 @@ func regrid(from, to *grid.Geometry, row func(axis int, at int64) int64) func(i 
 	}
 }
 
-// clearOld sets to zero what stands in kept chunks behind the old shape and inside the new one. It decodes the chunks
-// at the old border and writes those that are not zero there.
+// clearOld sets the padding of kept chunks to zero where it becomes part of the new shape. It decodes the chunks at the
+// old border and writes only those whose padding is not zero.
 func clearOld(ctx context.Context, a *Array, b *frame.Batch, st, next *state) error {
 	for axis := range st.geo.Ndim {
 		was, is := st.rec.Shape[axis], next.rec.Shape[axis]
@@ -148,22 +150,22 @@ func clearOld(ctx context.Context, a *Array, b *frame.Batch, st, next *state) er
 		if is <= was || was == 0 || was%chunk == 0 {
 			continue
 		}
-		// The grid of the old shape, rounded up to whole chunks, and cut to what the new shape has of it.
-		room := make([]int64, st.geo.Ndim)
+		// padded is the old shape with the padding of its chunks that the new shape can show.
+		padded := make([]int64, st.geo.Ndim)
 		sel := make([]Index, st.geo.Ndim)
-		for i := range room {
-			room[i] = min(st.geo.Grid[i]*st.geo.ChunkShape[i], max(st.rec.Shape[i], next.rec.Shape[i]))
-			sel[i] = Until(min(room[i], next.rec.Shape[i]))
+		for i := range padded {
+			padded[i] = min(st.geo.Grid[i]*st.geo.ChunkShape[i], max(st.rec.Shape[i], next.rec.Shape[i]))
+			sel[i] = Until(min(padded[i], next.rec.Shape[i]))
 		}
-		sel[axis] = Span(was, min(room[axis], is))
-		geo, err := grid.NewGeometry(room, st.rec.ChunkShape, st.rec.BlockShape, int64(a.itemSize))
+		sel[axis] = Span(was, min(padded[axis], is))
+		geo, err := grid.NewGeometry(padded, st.rec.ChunkShape, st.rec.BlockShape, int64(a.itemSize))
 		if err != nil {
 			return err
 		}
 		if geo.Grid != st.geo.Grid {
-			return fmt.Errorf("ndarray: %w: grid of %v for a room of %v", ErrShape, st.geo.Grid, room)
+			return fmt.Errorf("ndarray: %w: shape %v has a grid of %v, want %v", ErrShape, padded, geo.Grid, st.geo.Grid)
 		}
-		s, err := selection.Resolve(room, sel)
+		s, err := selection.Resolve(padded, sel)
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 )
 
-// TestLostItemSize reads and edits an array of items of 300 bytes whose header says that they have one byte.
+// TestLostItemSize reads and edits an array with items of 300 bytes and a type size of 1 in the header.
 func TestLostItemSize(t *testing.T) {
 	ctx := context.Background()
 	data := make([]byte, 10*300)
@@ -27,7 +27,7 @@ func TestLostItemSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const typeSize = 48 // where the header has the item size
+	const typeSize = 48 // offset of the type size in the header
 	if n := binary.BigEndian.Uint32(stored[typeSize:]); n != 300 {
 		t.Fatalf("item size %d", n)
 	}
@@ -50,7 +50,7 @@ func TestLostItemSize(t *testing.T) {
 	}
 }
 
-// TestResizeTable grows arrays made in every way: new items are zeros, as the table of Resize says.
+// TestResizeTable checks the table in the documentation of Resize.
 func TestResizeTable(t *testing.T) {
 	ctx := context.Background()
 	o := &Options{Chunks: []int32{4}, Blocks: []int32{2}}
@@ -86,10 +86,11 @@ func TestResizeTable(t *testing.T) {
 	}
 }
 
-// TestUniformResize changes the shape of arrays of many chunks in a few bytes: it takes no memory for each.
+// TestUniformResize changes the shape of arrays with many chunks and a special index. The memory must not depend on the number
+// of chunks.
 func TestUniformResize(t *testing.T) {
 	ctx := context.Background()
-	const length = 1 << 26 // and as many chunks
+	const length = 1 << 26 // also the number of chunks
 	z, err := Zeros("", []int64{length, 2}, "<i4", &Options{Chunks: []int32{1, 2}, Blocks: []int32{1, 2}})
 	if err != nil {
 		t.Fatal(err)

@@ -15,8 +15,8 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// TestReadRows reads boxes, steps, views and lists out of blocks whose rows are long enough for kernels, with items of
-// many sizes, and compares with a loop over the items.
+// TestReadRows reads boxes, steps, views and lists from blocks whose rows are long enough for SIMD kernels, with items of many
+// sizes, and compares them with a loop over the items.
 func TestReadRows(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(8, 1))
@@ -52,7 +52,7 @@ func TestReadRows(t *testing.T) {
 					}
 					got := make([]byte, len(want))
 					if err := a.ReadBytes(ctx, got, sel...); err != nil || !bytes.Equal(got, want) {
-						t.Fatalf("size %d: %v: other items (%v)", size, sel, err)
+						t.Fatalf("size %d: %v: the items differ (%v)", size, sel, err)
 					}
 				}
 			}
@@ -67,7 +67,7 @@ func TestReadRows(t *testing.T) {
 			for i := range 11 * 6 {
 				row := 150 * size
 				if !bytes.Equal(got[i*row:][:row], m.data[(i%6*11+i/6)*row:][:row]) {
-					t.Fatalf("size %d: row %d of the transposed array: other items", size, i)
+					t.Fatalf("size %d: row %d of the transposed array: the items differ", size, i)
 				}
 			}
 			a.Close()
@@ -75,35 +75,35 @@ func TestReadRows(t *testing.T) {
 	}
 }
 
-// copying is a writing that puts all blocks together before they are shuffled.
-type copying struct{ writing }
+// unfusedWriting is a writing that copies all items of a block before the block is shuffled.
+type unfusedWriting struct{ writing }
 
-func (c *copying) Block(b *engine.Block, v *engine.Visit, k, at, n int) {
+func (c *unfusedWriting) Block(b *engine.Block, v *engine.Visit, k, at, n int) {
 	c.writing.Block(b, v, k, at, n)
 	b.ItemSize = 0
 }
 
-// writeCopying is WriteBytes by copying.
-func writeCopying(a *Array, src []byte, sel []Index) error {
+// writeUnfused is WriteBytes with unfusedWriting.
+func writeUnfused(a *Array, src []byte, sel []Index) error {
 	return a.edit(context.Background(), func(b *Batch) error {
 		s, err := selection.Resolve(b.st.rec.Shape, sel)
 		if err != nil || s.Items == 0 {
 			return err
 		}
-		w := &copying{writing{src: src, plan: selection.NewPlan(b.st.geo, &s)}}
+		w := &unfusedWriting{writing{src: src, plan: selection.NewPlan(b.st.geo, &s)}}
 		return a.encode(context.Background(), b.b, b.st, w, w.size())
 	})
 }
 
-// TestWriteRows makes and changes arrays whose blocks are shuffled from the rows of what is written, also through views,
-// and compares the files with those made by copying. Blocks cut rows of many lengths and stand out of chunks and of the
-// array.
+// TestWriteRows creates and changes arrays whose blocks are shuffled directly from the rows of the source, also through
+// views, and compares the files with those of unfusedWriting. Blocks have rows of many lengths and extend past the end of
+// chunks and of the array.
 func TestWriteRows(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	rng := rand.New(rand.NewPCG(8, 2))
 	shape := []int64{6, 11, 150}
 	ways := []func(a *Array, src []byte, sel []Index) error{
-		writeCopying,
+		writeUnfused,
 		func(a *Array, src []byte, sel []Index) error { return a.WriteBytes(ctx, src, sel...) },
 		func(a *Array, src []byte, sel []Index) error {
 			v, err := Slice(a, sel...)
@@ -159,7 +159,7 @@ func TestWriteRows(t *testing.T) {
 					if i == 0 {
 						want = got
 					} else if !bytes.Equal(got, want) {
-						t.Fatalf("size %d, %v, %v: way %d to write %v makes another file", size, filters, o.Blocks, i, sel)
+						t.Fatalf("size %d, %v, %v: way %d to write %v creates another file", size, filters, o.Blocks, i, sel)
 					}
 				}
 			}

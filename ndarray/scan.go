@@ -28,7 +28,7 @@ func (a *Array) isZero(ctx context.Context, b *frame.Batch, st *state, s *select
 	return err == nil, err
 }
 
-// allZeros reports whether one entry of the index says that all items are zeros.
+// allZeros reports whether one entry of the index represents all chunks as zeros.
 func allZeros(v frame.View) bool {
 	special, ok := v.Uniform()
 	return ok && (special == chunk.Zeros || special == chunk.Uninit)

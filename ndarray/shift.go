@@ -11,24 +11,24 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// groupBytes is about how much a shift makes anew at a time, when chunks are not larger.
+// groupBytes is about the size of the chunks that a shift rewrites at a time, if a single chunk is not larger.
 const groupBytes = 8 << 20
 
-// shift changes the length of an axis before its end: n items come in before item at, or, when n is negative, -n items
-// leave from there on. A row of chunks along the axis whose items all come from one old row, each from its place there,
-// is that row. The others are read from the held old state and written anew.
+// shift changes the length of an axis before its end. If n is positive, n items are inserted before item at; if n is
+// negative, the -n items from item at are removed. If all items of a new row of chunks along the axis come from one old
+// row, at the same positions in the row, the old row is kept. The other rows are rewritten from the old state.
 type shift struct {
 	b        *Batch
 	axis     int
-	at, in   int64  // where and how many items come in
-	by       int64  // how far the items behind move
-	data     []byte // what comes in, in C order; nil for zeros
+	at, in   int64  // position and number of inserted items
+	by       int64  // distance by which the items after at move
+	data     []byte // inserted items in C order; nil for zeros
 	old, new *state
-	held     frame.View
+	view     frame.View // of the old state
 	buf      []byte
 }
 
-// shift makes room for n items along an axis and fills it with data, or closes the room of -n.
+// shift inserts n steps with data before item at along an axis, or removes -n steps.
 func (b *Batch) shift(ctx context.Context, axis int, at, n int64, data []byte) error {
 	shape := b.Shape()
 	shape[axis] += n
@@ -45,7 +45,7 @@ func (b *Batch) shift(ctx context.Context, axis int, at, n int64, data []byte) e
 	}
 	view, release := b.b.Hold()
 	defer release()
-	x.held = view
+	x.view = view
 	if err := b.b.SelectChunks(next.geo.Chunks, next.geo.ChunkBytes, regrid(x.old.geo, next.geo, row)); err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (b *Batch) shift(ctx context.Context, axis int, at, n int64, data []byte) e
 	return x.run(ctx)
 }
 
-// row returns the old row of chunks that a new one is, or -1.
+// row returns the number of the old row of chunks that becomes row k, or -1 if row k must be written.
 func (x *shift) row(k int64) int64 {
 	c := x.new.geo.ChunkShape[x.axis]
 	first := k * c
@@ -68,8 +68,8 @@ func (x *shift) row(k int64) int64 {
 	return -1
 }
 
-// run writes the rows that are no old ones: they stand together. Those among them in which all items come in are
-// written from the data; those around them are made of old items and data.
+// run writes the new rows, which are contiguous. Rows that consist of inserted items are written directly from the
+// data. The rows before and after them are rebuilt from old items and data.
 func (x *shift) run(ctx context.Context) error {
 	g := x.new.geo
 	if g.Items == 0 {
@@ -96,13 +96,13 @@ func (x *shift) run(ctx context.Context) error {
 	return x.rebuild(ctx, newLast*c, min(last*c, length))
 }
 
-// writeNew writes data to rows of chunks whose items all come in.
+// writeNew writes data to rows of chunks that consist of inserted items.
 func (x *shift) writeNew(ctx context.Context, lo, hi int64) error {
 	s := selection.WholeAxes(x.new.rec.Shape)
 	s.Cut(x.axis, lo, hi)
 	p := selection.NewPlan(x.new.geo, &s)
 	stride := x.dataStrides()
-	p.Stand(&stride, (lo-x.at)*stride[x.axis])
+	p.SetStrides(&stride, (lo-x.at)*stride[x.axis])
 	w := &writing{src: x.data, plan: p}
 	return x.b.a.encode(ctx, x.b.b, x.new, w, w.size())
 }
@@ -115,14 +115,14 @@ func (x *shift) dataStrides() (stride grid.Dims) {
 	return stride
 }
 
-// rebuild makes rows of chunks anew, a group of chunks at a time.
+// rebuild rewrites the rows of chunks from item lo to item hi, a group of chunks at a time.
 func (x *shift) rebuild(ctx context.Context, lo, hi int64) error {
-	if lo >= hi || x.data == nil && allZeros(x.held) {
+	if lo >= hi || x.data == nil && allZeros(x.view) {
 		return ctx.Err()
 	}
 	s := selection.WholeAxes(x.new.rec.Shape)
 	s.Cut(x.axis, lo, hi)
-	size := x.groups()
+	size := x.groupShape()
 	groups, err := grid.NewGeometry(x.new.rec.Shape, size, size, int64(x.b.a.itemSize))
 	if err != nil {
 		return err
@@ -142,8 +142,8 @@ func (x *shift) rebuild(ctx context.Context, lo, hi int64) error {
 	return nil
 }
 
-// groups returns the shape of a group: whole chunks.
-func (x *shift) groups() []int32 {
+// groupShape returns the shape of a group of chunks, a multiple of the chunk shape.
+func (x *shift) groupShape() []int32 {
 	g := x.new.geo
 	size := make([]int32, g.Ndim)
 	n := g.ItemSize
@@ -158,7 +158,7 @@ func (x *shift) groups() []int32 {
 	return size
 }
 
-// group makes the items from lo up to hi anew, which are whole chunks.
+// group rewrites one group of whole chunks, with the items from lo to hi.
 func (x *shift) group(ctx context.Context, lo, hi *grid.Dims) error {
 	g, a := x.new.geo, x.b.a
 	s := selection.WholeAxes(x.new.rec.Shape)
@@ -168,16 +168,16 @@ func (x *shift) group(ctx context.Context, lo, hi *grid.Dims) error {
 		count[i] = hi[i] - lo[i]
 	}
 	grid.Strides(&stride, count[:g.Ndim])
-	// The items before those that come in, these, and the items behind.
+	// The inserted items are from up to to. Old items precede them up to before, and follow them starting at after.
 	before, from := min(hi[x.axis], x.at), max(lo[x.axis], x.at)
-	to, behind := min(hi[x.axis], x.at+x.in), max(lo[x.axis], x.at+x.in)
-	if (x.data == nil || from >= to) && x.zeros(&s, lo[x.axis], before, 0) && x.zeros(&s, behind, hi[x.axis], x.by) {
-		return ctx.Err() // as a new chunk is
+	to, after := min(hi[x.axis], x.at+x.in), max(lo[x.axis], x.at+x.in)
+	if (x.data == nil || from >= to) && x.zeros(&s, lo[x.axis], before, 0) && x.zeros(&s, after, hi[x.axis], x.by) {
+		return ctx.Err() // new chunks are zeros already
 	}
 	n, err := grid.ByteSize(s.Items, g.ItemSize)
 	if err == nil {
 		if err = a.f.CheckAlloc(int64(n)); err != nil {
-			err = fmt.Errorf("ndarray: %w: chunks of %w", ErrTooLarge, err)
+			err = fmt.Errorf("ndarray: cannot allocate chunks: %w", err)
 		}
 	}
 	if err != nil {
@@ -188,15 +188,15 @@ func (x *shift) group(ctx context.Context, lo, hi *grid.Dims) error {
 		return err
 	}
 	if from < to {
-		x.take(lo, &count, &stride, from, to)
+		x.insertItems(lo, &count, &stride, from, to)
 	}
-	if err := x.read(ctx, &s, behind, hi[x.axis], x.by, &stride, (behind-lo[x.axis])*stride[x.axis]); err != nil {
+	if err := x.read(ctx, &s, after, hi[x.axis], x.by, &stride, (after-lo[x.axis])*stride[x.axis]); err != nil {
 		return err
 	}
 	return a.write(ctx, x.b.b, x.new, &s, &writing{src: x.buf})
 }
 
-// zeros tells whether the index says that all items that read would read are zeros.
+// zeros reports whether the old items that read would read lie in special chunks of zeros.
 func (x *shift) zeros(s *selection.Selection, lo, hi, by int64) bool {
 	if lo >= hi {
 		return true
@@ -207,15 +207,15 @@ func (x *shift) zeros(s *selection.Selection, lo, hi, by int64) bool {
 	var part selection.ChunkPart
 	for i := range p.Chunks {
 		p.Seek(&part, i)
-		if special := x.held.Special(int(part.Number)); special != chunk.Zeros && special != chunk.Uninit {
+		if special := x.view.Special(int(part.Number)); special != chunk.Zeros && special != chunk.Uninit {
 			return false
 		}
 	}
 	return true
 }
 
-// read reads of a group, which s selects, the items from lo up to hi along the axis. They come from old ones that stood
-// by less far.
+// read reads old items into the part of a group from lo to hi along the axis. s selects the group. The old position of
+// an item is its new position minus by.
 func (x *shift) read(ctx context.Context, s *selection.Selection, lo, hi, by int64, stride *grid.Dims, offset int64) error {
 	if lo >= hi {
 		return ctx.Err()
@@ -223,21 +223,21 @@ func (x *shift) read(ctx context.Context, s *selection.Selection, lo, hi, by int
 	old := *s
 	old.Cut(x.axis, lo-by, hi-by)
 	p := selection.NewPlan(x.old.geo, &old)
-	p.Stand(stride, offset)
+	p.SetStrides(stride, offset)
 	r := x.b.a.reading()
 	r.plan = p
-	err := r.run(ctx, x.held, x.buf)
+	err := r.run(ctx, x.view, x.buf)
 	x.b.a.reads.Put(r)
 	return err
 }
 
-// take sets the items of a group that come in, from item from up to item to along the axis.
-func (x *shift) take(lo, count, stride *grid.Dims, from, to int64) {
+// insertItems sets the inserted items of a group, from item from up to item to along the axis.
+func (x *shift) insertItems(lo, count, stride *grid.Dims, from, to int64) {
 	g := x.new.geo
 	some := *count
 	some[x.axis] = to - from
 	dst := selection.Side{Offset: (from - lo[x.axis]) * stride[x.axis], Stride: *stride}
-	src, data := selection.Side{}, make([]byte, g.ItemSize) // every step is 0: the same item each time
+	src, data := selection.Side{}, make([]byte, g.ItemSize) // a zero item that repeats, because the strides are 0
 	if x.data != nil {
 		src.Stride, data = x.dataStrides(), x.data
 		for i := range g.Ndim {

@@ -13,29 +13,29 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// streamBytes is how much memory a stream uses for items, unless a single chunk needs more.
+// streamBytes is the memory in bytes that a stream uses for items, unless a single chunk needs more.
 const streamBytes = 32 << 20
 
-// stream writes the chunks of a new array, a few at a time: what it reads, decodes and encodes together, on all
-// goroutines, is a box of whole chunks.
+// stream writes the chunks of a new array, a box of whole chunks at a time. It reads, decodes and encodes each box on
+// all goroutines.
 type stream struct {
 	l     *layout
 	size  int                 // of an item as it is read
-	limit int64               // Options.MaxBytes of what is read; 0 or less: none
-	check func(n int64) error // says whether n bytes of memory may be taken for items; nil: any
+	limit int64               // Options.MaxBytes of the source; 0 or less means no limit
+	check func(n int64) error // returns an error if n bytes may not be allocated for items; nil allows any n
 
 	// read sets dst to the items of a box of the new array, in C order.
 	read func(ctx context.Context, dst []byte, start, count *grid.Dims) error
-	// convert makes items as they are stored of those that were read; nil: they are the same.
+	// convert converts items as they were read to items as they are stored. nil means that they are the same.
 	convert func(dst, src []byte)
 }
 
-// stream returns the stream that copies what is held.
-func (h *held) stream(l *layout) *stream {
+// stream returns the stream that copies the items of the snapshot.
+func (h *snapshot) stream(l *layout) *stream {
 	return &stream{l: l, size: h.m.Dtype.Size, limit: h.a.f.Options().MaxBytes, check: h.a.f.CheckAlloc, read: h.read}
 }
 
-// run writes all chunks, to an empty frame.
+// run writes all chunks to an empty frame.
 func (s *stream) run(ctx context.Context, b *frame.Batch) error {
 	g := s.l.geo
 	if g.Items == 0 {
@@ -44,13 +44,13 @@ func (s *stream) run(ctx context.Context, b *frame.Batch) error {
 	return s.box(ctx, b, grid.Dims{}, g.Shape)
 }
 
-// zeros makes all chunks ones of zeros.
+// zeros sets all chunks to special chunks of zeros.
 func (s *stream) zeros(b *frame.Batch) error {
 	return b.FillSpecial(s.l.geo.Chunks*s.l.geo.ChunkBytes, chunk.Zeros)
 }
 
-// box writes the chunks of a box, which has whole chunks. They are either there, or the box is the whole array: then
-// they are appended, since the parts come in the order of the chunks.
+// box writes the chunks of a box of whole chunks. Either the chunks exist, or the box is the whole array. In that case
+// the chunks are appended, because the parts are in the order of the chunks.
 func (s *stream) box(ctx context.Context, b *frame.Batch, start, stop grid.Dims) error {
 	g := s.l.geo
 	part := s.part(&start, &stop)
@@ -69,7 +69,7 @@ func (s *stream) box(ctx context.Context, b *frame.Batch, start, stop grid.Dims)
 		n, err := grid.ByteSize(sel.Items, int64(s.size))
 		if err == nil && s.check != nil {
 			if err = s.check(int64(n)); err != nil {
-				err = fmt.Errorf("ndarray: %w: chunks of %w", ErrTooLarge, err)
+				err = fmt.Errorf("ndarray: cannot allocate chunks: %w", err)
 			}
 		}
 		if err != nil {
@@ -96,7 +96,8 @@ func (s *stream) box(ctx context.Context, b *frame.Batch, start, stop grid.Dims)
 	}
 }
 
-// part returns the shape of what is written together: one chunk, or as many along the last axes as fit the memory.
+// part returns the shape of the box that is written at a time: one chunk, or as many along the last axes as fit in
+// memory.
 func (s *stream) part(start, stop *grid.Dims) grid.Dims {
 	g := s.l.geo
 	part, items := g.ChunkShape, int64(1)
@@ -122,7 +123,7 @@ func (s *stream) part(start, stop *grid.Dims) grid.Dims {
 	return part
 }
 
-// streamWriting is the engine.WritePlan of a stream: it writes src, converted.
+// streamWriting is the engine.WritePlan of a stream. It writes src, converted.
 type streamWriting struct {
 	writing
 	stream *stream
@@ -142,11 +143,11 @@ func (w *streamWriting) Block(b *engine.Block, v *engine.Visit, k, at, n int) {
 	b.ItemSize, b.Keep, b.Mover = 0, engine.KeepNone, m
 }
 
-// convertMover is the engine.Mover of a block whose items are converted.
+// convertMover is the engine.Mover of a block with items to convert.
 type convertMover struct {
 	plan *streamWriting
 	box  selection.Box
-	some bool // items of the block are inside of the array
+	some bool // the block has items inside the array
 	raw  []byte
 }
 

@@ -72,11 +72,13 @@ func (t Tile[T]) All() iter.Seq2[[]int64, *T] {
 //
 //	for t, err := range ndarray.Tiles[float32](ctx, a, ndarray.ByChunk(a), 2) {
 //
-// Tiles reads up to depth tiles ahead, at most 1024, each on its own goroutine, which is faster if storage is slow or the
-// loop has work to do. With a depth of 0 it reads each tile when the loop needs it. It uses the memory of depth+1 tiles:
-// the items and coordinates of a tile are valid until the next one. The first error is yielded with its tile, and ends
-// the loop. When the loop ends, even by break, all of its goroutines have ended. All tiles show the commit that was the
-// newest when the loop began. Errors are those of Read and of the boxes.
+// Tiles reads up to depth tiles ahead, at most 1024, each on its own goroutine. This is faster if storage is slow or
+// the loop has work to do. With a depth of 0 it reads each tile when the loop needs it. It uses the memory of depth+1
+// tiles: the items and coordinates of a tile are valid until the next one.
+//
+// Tiles yields the first error with the box of its tile and then ends the loop. When the loop ends, even by break, all
+// of its goroutines have ended. All tiles show the commit that was the newest when the loop began. The error wraps
+// ErrType, or is an error of Read or of the boxes.
 func Tiles[T Scalar](ctx context.Context, r Reader, boxes Boxes, depth int) iter.Seq2[Tile[T], error] {
 	ctx = task.Context(ctx)
 	if err := checkType[T](r); err != nil {
@@ -85,7 +87,7 @@ func Tiles[T Scalar](ctx context.Context, r Reader, boxes Boxes, depth int) iter
 	return tiles(ctx, r, boxes, depth, 1, func(items []T) { convert.ToNative(r.DType(), convert.Bytes(items)) })
 }
 
-// TilesBytes is like Tiles, for items of any dtype, as they are stored.
+// TilesBytes is like Tiles, for items of any dtype, as they are stored. Each item is ItemSize elements of Tile.Items.
 func TilesBytes(ctx context.Context, r Reader, boxes Boxes, depth int) iter.Seq2[Tile[byte], error] {
 	ctx = task.Context(ctx)
 	return tiles(ctx, r, boxes, depth, r.ItemSize(), func([]byte) {})
@@ -98,7 +100,7 @@ func tiles[T Scalar](ctx context.Context, r Reader, boxes Boxes, depth, width in
 			yield(Tile[T]{}, boxes.err)
 			return
 		}
-		h, err := hold(ctx, r)
+		h, err := snapshotOf(ctx, r)
 		if err != nil {
 			yield(Tile[T]{}, err)
 			return
@@ -145,12 +147,12 @@ func tiles[T Scalar](ctx context.Context, r Reader, boxes Boxes, depth, width in
 }
 
 // readBox reads a box into dst, in C order. It returns ErrBounds for a box outside an array that has become smaller.
-func (h *held) readBox(ctx context.Context, dst []byte, b Box) error {
+func (h *snapshot) readBox(ctx context.Context, dst []byte, b Box) error {
 	var start, count grid.Dims
 	var buf grid.Dims
 	shape := h.m.Shape(&buf)
 	if len(b.Start) != len(shape) {
-		return fmt.Errorf("ndarray: %w: a box of %d dimensions, not %d", ErrBounds, len(b.Start), len(shape))
+		return fmt.Errorf("ndarray: %w: box has %d dimensions, want %d", ErrBounds, len(b.Start), len(shape))
 	}
 	for i, n := range shape {
 		if start[i], count[i] = b.Start[i], b.Shape[i]; start[i] > n || count[i] > n-start[i] {
@@ -173,14 +175,14 @@ func limited(r Reader, items int64) (int, error) {
 	}
 	a, _ := r.source()
 	if err := a.f.CheckAlloc(int64(n)); err != nil {
-		return 0, fmt.Errorf("ndarray: %w: at a time, %w", ErrTooLarge, err)
+		return 0, fmt.Errorf("ndarray: cannot allocate a box: %w", err)
 	}
 	return n, nil
 }
 
-// WriteItems writes r, or a selection of it, to dst: the items in C order, as they are stored. It reads pieces of 16 MiB or
-// of a row of blocks, the next piece while one is written. A selection with index arrays is read in one piece. Errors are
-// those of ReadBytes and of dst.
+// WriteItems writes r, or a selection of it, to dst: the items in C order, as they are stored. It reads pieces of 16
+// MiB or of a row of blocks, and reads the next piece while it writes one. A selection with index arrays is read in one
+// piece. The error is an error of ReadBytes or of dst.
 func WriteItems(ctx context.Context, dst io.Writer, r Reader, sel ...Index) error {
 	ctx = task.Context(ctx)
 	return writeItems(ctx, dst, r, sel, defaultBounds)
@@ -192,7 +194,7 @@ func writeItems(ctx context.Context, dst io.Writer, r Reader, sel []Index, m bou
 	if err != nil {
 		return err
 	}
-	if s.Place.Lists > 0 {
+	if s.ListAxes.Lists > 0 {
 		n, err := limited(r, s.Items)
 		if err != nil {
 			return err
@@ -231,13 +233,13 @@ func runs(r Reader, m bounds) Boxes {
 	if grid.HasZero(b.shape) {
 		return b
 	}
-	row, cut := int64(r.ItemSize()), false
+	row, divided := int64(r.ItemSize()), false
 	for i := len(b.shape) - 1; i >= 0; i-- {
 		// row is the number of bytes of a step along the axis.
 		length, block := b.shape[i], b.axes[i].size
 		n := max(m.slab/row, 1)
 		switch {
-		case cut:
+		case divided:
 			n = 1
 		case n < block && block <= m.most/row:
 			n = block
@@ -245,7 +247,7 @@ func runs(r Reader, m bounds) Boxes {
 			n -= n % block
 		}
 		if n = min(n, length); n < length {
-			cut = true
+			divided = true
 		}
 		b.axes[i] = spacing{size: n, step: n}
 		row *= n

@@ -17,7 +17,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
-// naiveBoxes lists the boxes of a walk with and without halos, axis by axis.
+// naiveBoxes returns the expected boxes with and without halos.
 func naiveBoxes(shape, size, step, halo []int64) (boxes, inner []Box) {
 	type part struct{ from, to, lo, hi int64 }
 	boxes, inner = []Box{{}}, []Box{{}}
@@ -43,7 +43,7 @@ func naiveBoxes(shape, size, step, halo []int64) (boxes, inner []Box) {
 
 func sameBox(a, b Box) bool { return slices.Equal(a.Start, b.Start) && slices.Equal(a.Shape, b.Shape) }
 
-// TestTiles ranges over arrays and views in all ways, and compares with naive boxes and the items of the model.
+// TestTiles ranges over arrays and views with all kinds of boxes, and compares the tiles with a model.
 func TestTiles(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
 	ctx := context.Background()
@@ -133,11 +133,12 @@ func TestTiles(t *testing.T) {
 			}
 		}
 		if !bytes.Equal(all, rawBytes(t, v)) {
-			t.Fatalf("%v transposed: other items", shape)
+			t.Fatalf("%v transposed: the items differ", shape)
 		}
 	}
 }
 
+// TestBadBoxes checks the errors of invalid boxes.
 func TestBadBoxes(t *testing.T) {
 	ctx := context.Background()
 	a, err := Zeros("", []int64{4, 5}, ">i4", nil)
@@ -194,8 +195,8 @@ func TestBadBoxes(t *testing.T) {
 	}
 }
 
-// TestTilesLeaveNothing ends ranges early, by a break, an error, a panic or the context, and counts goroutines and
-// readers of the frame.
+// TestTilesLeaveNothing ends loops early by break, an error, a panic or the context, and checks that no goroutine and no
+// reader of the frame remains.
 func TestTilesLeaveNothing(t *testing.T) {
 	ctx := context.Background()
 	name := filepath.Join(t.TempDir(), "a.b2nd")
@@ -226,7 +227,7 @@ func TestTilesLeaveNothing(t *testing.T) {
 		}
 		cancel()
 		if !errors.Is(last, context.Canceled) || n > 4+depth {
-			t.Errorf("cancelled after 3 tiles: %d, %v", n, last)
+			t.Errorf("canceled after 3 tiles: %d, %v", n, last)
 		}
 		func() {
 			defer func() { recover() }()
@@ -246,7 +247,7 @@ func TestTilesLeaveNothing(t *testing.T) {
 	}
 }
 
-// TestTilesOneState changes the array while it is read.
+// TestTilesOneState edits the array during a loop.
 func TestTilesOneState(t *testing.T) {
 	ctx := context.Background()
 	a, err := Create(ctx, "", []int64{30}, make([]int32, 30), &Options{Chunks: []int32{4}, Blocks: []int32{2}})
@@ -266,6 +267,7 @@ func TestTilesOneState(t *testing.T) {
 	}
 }
 
+// TestChunkInfos compares the descriptions of chunks with the array.
 func TestChunkInfos(t *testing.T) {
 	ctx := context.Background()
 	a, err := Zeros("", []int64{5, 7}, "<i4", &Options{Chunks: []int32{2, 4}, Blocks: []int32{2, 2}})
@@ -308,11 +310,11 @@ func TestChunkInfos(t *testing.T) {
 	}
 	b, _ := Zeros("", []int64{0, 7}, "<i4", nil)
 	for range b.ChunkInfos() {
-		t.Error("a chunk of nothing")
+		t.Error("an empty array has a chunk")
 	}
 }
 
-// TestTilesLimit reads a small file that says that it is large.
+// TestTilesLimit reads a small file that states a large shape.
 func TestTilesLimit(t *testing.T) {
 	ctx := context.Background()
 	a, err := Zeros("", []int64{1 << 30}, "|u1", &Options{Chunks: []int32{1 << 30}, Blocks: []int32{1 << 20}})

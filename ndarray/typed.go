@@ -87,8 +87,8 @@ func Read[T any](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
 	return dst, nil
 }
 
-// ReadInto reads a selection into dst, whose length must be the number of items. Calls in a loop allocate nothing if T is
-// a Scalar. See Read.
+// ReadInto reads a selection into dst, whose length must be the number of items. Otherwise it returns ErrShape. Calls
+// in a loop allocate nothing if T is a Scalar. See Read.
 func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error {
 	ctx = task.Context(ctx)
 	c, err := converterOf[T](r.DType())
@@ -113,7 +113,8 @@ func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error
 	return decodeItems(ctx, c, r, dst, b)
 }
 
-// ReadAt returns the item at a position, which has a number for each axis. Negative numbers count from the end.
+// ReadAt returns the item at a position. at has a number for each axis. Negative numbers count from the end. It returns
+// ErrBounds if the item is outside the array. See Read.
 func ReadAt[T any](ctx context.Context, r Reader, at ...int64) (T, error) {
 	ctx = task.Context(ctx)
 	var item [1]T
@@ -168,17 +169,17 @@ func Take[T any](ctx context.Context, r Reader, positions []int64) ([]T, error) 
 	return Read[T](ctx, r, Flat(positions...))
 }
 
-// Put writes data[i] to the item at positions[i] in C order of the whole array, in one commit. If several values go to
-// the same item, the last one wins. It is numpy.put with as many values as positions, and Write with Flat.
+// Put writes data[i] to the item at positions[i] in C order of the whole array, in one commit or in a batch. If several
+// values go to the same item, the last one wins. It is numpy.put with as many values as positions, and Write with Flat.
 func Put[T any](ctx context.Context, w Writer, positions []int64, data []T) error {
 	ctx = task.Context(ctx)
 	return Write(ctx, w, data, Flat(positions...))
 }
 
-// Create creates an array from data in C order. Its dtype is o.DType, or if that is empty the one of DTypeOf, where
-// strings without a length get that of the longest. name is a new file, a new directory if o.Sparse is set, or "" for an
-// array in memory. Create does not retain data. The error wraps ErrType, ErrValue, ErrShape, ErrTooLarge or ErrExists, or
-// is an error of the frame.
+// Create creates an array from data in C order. The dtype is o.DType, or if that is empty DTypeOf[T]. A string dtype
+// without a length gets the length of the longest string. name is a new file, a new directory if o.Sparse is set, or ""
+// for an array in memory. Create does not retain data. The error wraps ErrType, ErrValue, ErrShape, ErrTooLarge or
+// ErrExists, or is an error of the frame.
 func Create[T any](ctx context.Context, name string, shape []int64, data []T, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	if o == nil {
@@ -242,7 +243,7 @@ func encodeItems[T any](ctx context.Context, d meta.DType, concurrency int, data
 	}
 	switch {
 	case c.Missing != "":
-		return nil, convert.Mismatch("", d, reflect.TypeFor[T](), fmt.Sprintf("which has no field %q; what is written must have all", c.Missing))
+		return nil, convert.Mismatch("", d, reflect.TypeFor[T](), fmt.Sprintf("which has no field %q; writing needs all fields", c.Missing))
 	case c.Direct:
 		return convert.Stored(d, data), nil
 	}

@@ -20,7 +20,7 @@ import (
 
 type celsius float32
 
-// checkScalar writes and reads items of a type in every way, in both byte orders.
+// checkScalar writes and reads items of a type with all functions, in both byte orders.
 func checkScalar[T Scalar](t *testing.T, dtype string, values ...T) {
 	t.Helper()
 	ctx := context.Background()
@@ -63,7 +63,7 @@ func checkScalar[T Scalar](t *testing.T, dtype string, values ...T) {
 		if err := Fill(ctx, a, values[0], At(1)); err != nil {
 			t.Error(err)
 		}
-		back[0] = values[0] // Write and Fill left it alone
+		back[0] = values[0] // Write and Fill must not have changed it
 		want := slices.Clone(values)
 		want[1] = values[0]
 		if err := ReadInto(ctx, a, back); err != nil || !slices.Equal(back, want) {
@@ -76,10 +76,11 @@ func checkScalar[T Scalar](t *testing.T, dtype string, values ...T) {
 		}
 	}
 	if !slices.Equal(convert.Bytes(values), convert.Bytes(slices.Clone(values))) {
-		t.Error("the caller's values changed")
+		t.Error("the values of the caller changed")
 	}
 }
 
+// TestScalars reads and writes items of all scalar types.
 func TestScalars(t *testing.T) {
 	checkScalar(t, "|b1", true, false, true)
 	checkScalar[int8](t, "|i1", -128, 127, 3)
@@ -97,7 +98,7 @@ func TestScalars(t *testing.T) {
 	checkScalar[celsius](t, "<f4", -273.15, 21.5, 100)
 }
 
-// TestForeignBools checks that every byte but 0 reads as true, as NumPy has it, and that true is a true that Go knows.
+// TestForeignBools checks that every byte except 0 reads as true, as in NumPy, and is stored as 1 in a Go bool.
 func TestForeignBools(t *testing.T) {
 	a, err := CreateBytes(context.Background(), "", []int64{5}, "|b1", []byte{0, 1, 2, 128, 255}, nil)
 	if err != nil {
@@ -112,7 +113,7 @@ func TestForeignBools(t *testing.T) {
 	}
 }
 
-// TestTypedFixtures reads files of python-blosc2 with items in both byte orders, dates and time differences.
+// TestTypedFixtures reads files of python-blosc2 with items in both byte orders, dates and timedeltas.
 func TestTypedFixtures(t *testing.T) {
 	ctx := context.Background()
 	open := func(name string) *Array {
@@ -167,7 +168,7 @@ func TestTypedFixtures(t *testing.T) {
 	}
 }
 
-// TestWrongTypes checks that items are never taken for another type, and what the error says.
+// TestWrongTypes checks the errors for types that do not match the dtype.
 func TestWrongTypes(t *testing.T) {
 	ctx := context.Background()
 	try := func(dtype string, calls ...func(a *Array) error) {
@@ -218,7 +219,7 @@ func TestWrongTypes(t *testing.T) {
 
 type celsius2 float64
 
-// TestGivenDType reads raw items as those of a dtype that the caller knows.
+// TestGivenDType reads raw items with Options.DType.
 func TestGivenDType(t *testing.T) {
 	ctx := context.Background()
 	a, err := CreateBytes(ctx, "", []int64{2}, "|V4", []byte{0, 0, 0, 1, 0, 0, 1, 0}, nil)
@@ -247,7 +248,7 @@ func TestGivenDType(t *testing.T) {
 	}
 }
 
-// TestBufferErrors checks what happens with buffers and selections that do not go with the array.
+// TestBufferErrors checks the errors for buffers and selections that do not match the array.
 func TestBufferErrors(t *testing.T) {
 	ctx := context.Background()
 	a, err := Zeros("", []int64{4, 5}, "<i2", nil)
@@ -287,6 +288,7 @@ func TestBufferErrors(t *testing.T) {
 	}
 }
 
+// TestFloat16Arrays reads and writes arrays of float16.
 func TestFloat16Arrays(t *testing.T) {
 	checkScalar(t, "<f2", Float16Of(0.5), Float16Of(-65504.0), 0x7c01)
 	a, err := CreateBytes(context.Background(), "", []int64{2}, ">f2", []byte{0x3c, 0, 0xc0, 1}, nil)
@@ -306,7 +308,7 @@ func TestFloat16Arrays(t *testing.T) {
 	}
 }
 
-// TestMismatches checks what cannot go together, and that errors name both sides.
+// TestMismatches checks that errors name both the dtype and the Go type.
 func TestMismatches(t *testing.T) {
 	type inner struct{ A int32 }
 	ctx := context.Background()
@@ -341,7 +343,7 @@ func TestMismatches(t *testing.T) {
 	read(try(Read[struct {
 		Name [2][3]int16 `b2:"c"`
 		C    [3][2]int16
-	}](ctx, abc)), `field "C" is |S4, not [3][2]int16`) // of the fields that differ in case alone, the exact one
+	}](ctx, abc)), `field "C" is |S4, not [3][2]int16`) // the exact name is preferred to one with another case
 	read(try(Read[struct {
 		X [3][2]int16 `b2:"c"`
 	}](ctx, abc)), `field "c" is ('<i2', (2, 3)), not [3][2]int16`)
@@ -399,7 +401,7 @@ func TestMismatches(t *testing.T) {
 
 type inner2 struct{ X int64 }
 
-// TestDirectStructs checks that structs that are in memory as the items are not converted.
+// TestDirectStructs checks that structs with the memory layout of the items are not converted.
 func TestDirectStructs(t *testing.T) {
 	type point struct {
 		X, Y float64

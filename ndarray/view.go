@@ -25,7 +25,7 @@ type View struct {
 // Array returns the array of the view.
 func (v *View) Array() *Array { return v.a }
 
-// Shape returns the shape in items, the first axis first. It is the caller's.
+// Shape returns the shape in items, the first axis first. The caller owns the slice.
 func (v *View) Shape() []int64 {
 	var buf grid.Dims
 	return slices.Clone(v.m.Shape(&buf))
@@ -47,7 +47,7 @@ func (v *View) DType() meta.DType { return v.m.Dtype }
 // ItemSize returns the size of an item in bytes.
 func (v *View) ItemSize() int { return v.m.Dtype.Size }
 
-// SelectionShape returns the shape of what a selection reads. Errors are ErrBounds and ErrTooLarge.
+// SelectionShape returns the shape of a selection. The error wraps ErrBounds or ErrTooLarge.
 func (v *View) SelectionShape(sel ...Index) ([]int64, error) {
 	var buf grid.Dims
 	s, err := selection.Resolve(v.m.Shape(&buf), sel)
@@ -70,18 +70,18 @@ func (v *View) WriteBytes(ctx context.Context, src []byte, sel ...Index) error {
 	return v.a.writeView(task.Context(ctx), &v.m, src, false, sel)
 }
 
-// FillBytes writes the same item to all items of a selection, in one commit. See WriteBytes.
+// FillBytes writes one item of ItemSize bytes to all items of a selection, in one commit. See WriteBytes.
 func (v *View) FillBytes(ctx context.Context, item []byte, sel ...Index) error {
 	ctx = task.Context(ctx)
 	if len(item) != v.ItemSize() {
-		return fmt.Errorf("ndarray: %w: an item of %d bytes for a view with items of %d", ErrShape, len(item), v.ItemSize())
+		return fmt.Errorf("ndarray: %w: item has %d bytes, want %d", ErrShape, len(item), v.ItemSize())
 	}
 	return v.a.writeView(ctx, &v.m, item, true, sel)
 }
 
-// Options returns the options that make an array like the view: the codecs and limits of the array, the compression
-// parameters that apply to the items, and no metalayers. The partition is that of the array, in the order of the axes, or
-// if that is not possible nil, so that a new one is chosen.
+// Options returns the options for creating an array like the view: the codecs and limits of the array, the compression
+// parameters that apply to the items, and no metalayers. The partition is that of the array, with axes in the order of
+// the view. If that is not possible, it is nil, so that a new array gets a partition of its own.
 func (v *View) Options() *Options {
 	o := v.a.Options()
 	o.Meta = nil
@@ -123,10 +123,11 @@ func (o *Options) retype() {
 
 func (v *View) source() (*Array, *selection.Mapping) { return v.a, &v.m }
 
-// writeView writes to a selection of a view: data, or data as one item everywhere.
+// writeView writes data to a selection of a view. If one is set, data is one item, which is written to every selected
+// item.
 func (a *Array) writeView(ctx context.Context, m *selection.Mapping, data []byte, one bool, sel []Index) error {
 	if m.Repeats() {
-		return fmt.Errorf("ndarray: %w: a view that repeats items", ErrReadOnly)
+		return fmt.Errorf("ndarray: %w: the view repeats items", ErrReadOnly)
 	}
 	return a.edit(ctx, func(b *Batch) error {
 		st := b.st
@@ -142,7 +143,7 @@ func (a *Array) writeView(ctx context.Context, m *selection.Mapping, data []byte
 		if s.Items == 0 {
 			return ctx.Err()
 		}
-		if s.Place.Lists > 0 {
+		if s.ListAxes.Lists > 0 {
 			return a.writeLists(ctx, b.b, st, m, &s, sel, &listWriting{src: data, one: one})
 		}
 		var stride grid.Dims
@@ -183,7 +184,7 @@ func Transpose(r Reader, axes ...int) (*View, error) {
 		}
 		order, err := axisNumbers(axes, m.Ndim)
 		if err == nil && len(axes) != m.Ndim {
-			err = fmt.Errorf("ndarray: %w: an order of %d axes for %d dimensions", ErrShape, len(axes), m.Ndim)
+			err = fmt.Errorf("ndarray: %w: order has %d axes, want %d", ErrShape, len(axes), m.Ndim)
 		}
 		for i, axis := range order {
 			next.Axes[i] = m.Axes[axis]
@@ -201,10 +202,10 @@ func axisNumbers(axes []int, ndim int) ([]int, error) {
 			n += ndim
 		}
 		if n < 0 || n >= ndim {
-			return nil, fmt.Errorf("ndarray: %w: axis %d of %d dimensions", ErrShape, axis, ndim)
+			return nil, fmt.Errorf("ndarray: %w: axis %d of an array of %d dimensions", ErrShape, axis, ndim)
 		}
 		if slices.Contains(numbers, n) {
-			return nil, fmt.Errorf("ndarray: %w: axis %d named twice", ErrShape, axis)
+			return nil, fmt.Errorf("ndarray: %w: axis %d occurs twice", ErrShape, axis)
 		}
 		numbers = append(numbers, n)
 	}
@@ -235,7 +236,7 @@ func ExpandDims(r Reader, axes ...int) (*View, error) {
 		next := *m
 		numbers, err := axisNumbers(axes, m.Ndim+len(axes))
 		if err == nil && m.Ndim+len(axes) > grid.MaxDims {
-			err = fmt.Errorf("ndarray: %w: a view of more than %d dimensions", ErrShape, grid.MaxDims)
+			err = fmt.Errorf("ndarray: %w: view would have more than %d dimensions", ErrShape, grid.MaxDims)
 		}
 		if err != nil {
 			return next, err
@@ -305,7 +306,7 @@ func BroadcastTo(r Reader, shape ...int64) (*View, error) {
 		}
 		next.Ndim = len(shape)
 		if _, ok := grid.Product(shape); !ok {
-			return next, fmt.Errorf("ndarray: %w: shape %v", ErrTooLarge, shape)
+			return next, fmt.Errorf("ndarray: %w: shape %v has more than 2^63-1 items", ErrTooLarge, shape)
 		}
 		return next, nil
 	})
@@ -317,7 +318,7 @@ func Field(r Reader, path string) (*View, error) {
 	return view(r, func(m *selection.Mapping) (selection.Mapping, error) { return fieldOf(m, path) })
 }
 
-// fieldOf returns the mapping of a field of the items that m shows.
+// fieldOf returns the mapping of a field of the items of m.
 func fieldOf(m *selection.Mapping, path string) (selection.Mapping, error) {
 	next := *m
 	for rest := path; ; {
@@ -354,8 +355,8 @@ func fieldOf(m *selection.Mapping, path string) (selection.Mapping, error) {
 	return next, nil
 }
 
-// findField finds the field that a path starts with, by name or title, and returns what follows the dot behind it. A
-// name may have dots of its own: the longest one counts.
+// findField returns the field that a path starts with, by name or title, and the rest of the path after the dot. A name
+// may contain dots: the longest matching name is used.
 func findField(fields []meta.Field, path string) (f *meta.Field, rest string, ok bool) {
 	best := -1
 	for i := range fields {

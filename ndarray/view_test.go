@@ -15,14 +15,14 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// viewModel is a view in plain memory: the byte at which each of its items stands in the array.
+// viewModel is a view in plain memory: the offset of each of its items in the bytes of the array.
 type viewModel struct {
 	shape []int64
 	at    []int64
 	dtype meta.DType
 }
 
-// index returns the view that a function of coordinates makes of another shape: at(c) are the coordinates in m.
+// index returns a view with another shape. at returns the coordinates in m of the item with coordinates c.
 func (m *viewModel) index(shape []int64, at func(c []int64) []int64) *viewModel {
 	n, _ := grid.Product(shape)
 	next := &viewModel{shape: slices.Clone(shape), at: make([]int64, n), dtype: m.dtype}
@@ -41,7 +41,7 @@ func (m *viewModel) index(shape []int64, at func(c []int64) []int64) *viewModel 
 	return next
 }
 
-// step changes a view and its model in a random way. It returns false when the step was not possible.
+// step applies a random step to a view and its model. It returns false if the step was not possible.
 func (d *draws) step(t testing.TB, r Reader, m *viewModel) (Reader, *viewModel, bool) {
 	ndim := len(m.shape)
 	order := rand.New(rand.NewPCG(uint64(d.n(256)), 1)).Perm(ndim)
@@ -185,7 +185,7 @@ func (m *viewModel) field(f meta.Field) *viewModel {
 
 const viewDType = "[('a', '<i2'), ('pos', [(('abscissa', 'x'), '<f4'), ('y', '>i4', (2, 3)), ('n', '|u1', (3,))], (2,)), ('t', '|S3')]"
 
-// tryViews makes an array and a chain of views of it, and compares what they read and write with models.
+// tryViews creates an array and a chain of views of it, and compares reads and writes with models.
 func tryViews(t testing.TB, data []byte) {
 	ctx := context.Background()
 	d := &draws{data}
@@ -228,7 +228,7 @@ func tryViews(t testing.TB, data []byte) {
 		}
 		got := make([]byte, int(c.Size())*c.ItemSize())
 		if err := c.ReadBytes(ctx, got); err != nil || !slices.Equal(c.Shape(), r.Shape()) || !bytes.Equal(got, m.read(base, count(int64(len(m.at))))) {
-			t.Fatalf("copy of a view of shape %v: other items, error %v", m.shape, err)
+			t.Fatalf("copy of a view of shape %v: the items differ, error %v", m.shape, err)
 		}
 		c.Close()
 	}
@@ -243,7 +243,7 @@ func (m *viewModel) read(base *arrayModel, positions []int64) []byte {
 	return b
 }
 
-// check compares a view with the model, whole and in parts.
+// check compares a view and a selection of it with the model.
 func (m *viewModel) check(t testing.TB, d *draws, r Reader, base *arrayModel) {
 	t.Helper()
 	ctx := context.Background()
@@ -328,10 +328,11 @@ func (m *viewModel) write(t testing.TB, d *draws, w *View, base *arrayModel) {
 	}
 	got := make([]byte, len(base.items))
 	if err := base.a.ReadBytes(ctx, got); err != nil || !bytes.Equal(got, base.items) {
-		t.Fatalf("after writing %v to a view of shape %v: other items, %v", sel, m.shape, err)
+		t.Fatalf("after writing %v to a view of shape %v: the items differ, %v", sel, m.shape, err)
 	}
 }
 
+// TestViewChains compares random chains of views with models.
 func TestViewChains(t *testing.T) {
 	n := 3000
 	if testing.Short() || race.Enabled {
@@ -347,7 +348,7 @@ func TestViewChains(t *testing.T) {
 	}
 }
 
-// FuzzViews compares chains of views with plain memory.
+// FuzzViews compares chains of views with models.
 func FuzzViews(f *testing.F) {
 	for seed := range 8 {
 		data := make([]byte, 300)
@@ -367,7 +368,7 @@ func FuzzViews(f *testing.F) {
 // TestViewAllocates checks that reading through a view allocates little.
 func TestViewAllocates(t *testing.T) {
 	if race.Enabled {
-		t.Log("pools drop memory at random when races are looked for; counting allocations means nothing then")
+		t.Log("the race detector makes pools drop memory at random, so allocations cannot be counted")
 		return
 	}
 	ctx := context.Background()

@@ -10,10 +10,11 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// WriteBytes writes src to a selection, in one commit: its items in C order, as ReadBytes gives them. Chunks that
-// are selected only in part keep their other items. Chunks are compressed with the frame's parameters, their blocks
-// on up to Options.Concurrency goroutines. When it fails, the array is as it was. Errors are ErrReadOnly, ErrBounds,
-// ErrShape, ErrCorrupt, ErrClosed, those of writing, or that of ctx.
+// WriteBytes writes src to a selection, in one commit. src holds the items in C order, as they are stored; its length
+// must be the number of selected items times ItemSize. Chunks that are selected in part keep their other items. Chunks
+// are compressed with the parameters of the frame, and their blocks on up to Options.Concurrency goroutines. After an
+// error the array is unchanged. The error wraps ErrReadOnly, ErrBounds, ErrShape, ErrCorrupt or ErrClosed, or is an
+// error of the storage or of ctx.
 func (a *Array) WriteBytes(ctx context.Context, src []byte, sel ...Index) error {
 	return a.edit(ctx, func(b *Batch) error { return b.WriteBytes(ctx, src, sel...) })
 }
@@ -31,22 +32,22 @@ func (b *Batch) WriteBytes(ctx context.Context, src []byte, sel ...Index) error 
 	if err := checkBuffer(len(src), &s, b.a.itemSize); err != nil {
 		return err
 	}
-	if s.Place.Lists > 0 {
+	if s.ListAxes.Lists > 0 {
 		return b.fail(b.a.writeLists(ctx, b.b, b.st, nil, &s, sel, &listWriting{src: src}))
 	}
 	return b.fail(b.a.write(ctx, b.b, b.st, &s, &writing{src: src}))
 }
 
-// FillBytes writes the same item to all items of a selection, in one commit. See WriteBytes.
+// FillBytes writes one item of ItemSize bytes to all items of a selection, in one commit. See WriteBytes.
 func (a *Array) FillBytes(ctx context.Context, item []byte, sel ...Index) error {
 	return a.edit(ctx, func(b *Batch) error { return b.FillBytes(ctx, item, sel...) })
 }
 
-// FillBytes writes the same item to all items of a selection. See Array.FillBytes.
+// FillBytes writes one item to all items of a selection. See Array.FillBytes.
 func (b *Batch) FillBytes(ctx context.Context, item []byte, sel ...Index) error {
 	ctx = task.Context(ctx)
 	if len(item) != b.a.itemSize {
-		return fmt.Errorf("ndarray: %w: an item of %d bytes for an array with items of %d", ErrShape, len(item), b.a.itemSize)
+		return fmt.Errorf("ndarray: %w: item has %d bytes, want %d", ErrShape, len(item), b.a.itemSize)
 	}
 	if err := b.refresh(); err != nil {
 		return err
@@ -55,13 +56,13 @@ func (b *Batch) FillBytes(ctx context.Context, item []byte, sel ...Index) error 
 	if err != nil {
 		return err
 	}
-	if s.Place.Lists > 0 {
+	if s.ListAxes.Lists > 0 {
 		return b.fail(b.a.writeLists(ctx, b.b, b.st, nil, &s, sel, &listWriting{src: item, one: true}))
 	}
 	return b.fail(b.a.write(ctx, b.b, b.st, &s, &writing{src: item, one: true}))
 }
 
-// write encodes the chunks that a selection touches.
+// write encodes the chunks that hold items of a selection.
 func (a *Array) write(ctx context.Context, b *frame.Batch, st *state, s *selection.Selection, w *writing) error {
 	if s.Items == 0 {
 		return ctx.Err()
@@ -70,18 +71,18 @@ func (a *Array) write(ctx context.Context, b *frame.Batch, st *state, s *selecti
 	return a.encode(ctx, b, st, w, w.size())
 }
 
-// encode encodes the chunks of a plan, which have about so many bytes.
+// encode encodes the chunks of a plan. all is the approximate size of the selected items in bytes, or 0.
 func (a *Array) encode(ctx context.Context, b *frame.Batch, st *state, p engine.WritePlan, all int64) error {
 	if have := b.View().Info().BlockSize; int64(have) != st.geo.BlockBytes {
-		return a.corrupt("blocks of %d bytes, but new chunks would get blocks of %d: make a copy", st.geo.BlockBytes, have)
+		return a.corrupt("blocks have %d bytes, but new chunks would get blocks of %d; copy the array to edit it", st.geo.BlockBytes, have)
 	}
 	return b.Encode(ctx, int(st.geo.ChunkBytes), p, all)
 }
 
-// writing is the engine.WritePlan that writes a selection: from src, or src as every item.
+// writing is the engine.WritePlan of a selection. It writes src, or src as every item.
 type writing struct {
 	plan selection.Plan
-	next int64 // chunk of the plan
+	next int64 // next chunk of the plan
 	src  []byte
 	one  bool
 }

@@ -19,12 +19,13 @@ const fixturesDir = "../../testdata"
 // fixture is a case of the test data.
 type fixture = manifest.Case
 
-// fixtures returns the cases of a folder of testdata.
+// fixtures returns the cases of a directory of testdata.
 func fixtures(t testing.TB, folder string) []fixture {
 	t.Helper()
 	return manifest.Read(t, folder)
 }
 
+// sum returns the SHA-256 of b in hexadecimal.
 func sum(b []byte) string {
 	s := sha256.Sum256(b)
 	return hex.EncodeToString(s[:])
@@ -60,7 +61,7 @@ func must(t testing.TB, stdin string, args ...string) string {
 	return string(out)
 }
 
-// fails runs the command, which must fail with an exit status and say some words on standard error.
+// fails runs the command. It must fail with an exit status and an error that contains words.
 func fails(t testing.TB, code int, words, stdin string, args ...string) {
 	t.Helper()
 	got, _, errOut := call(t, stdin, args...)
@@ -69,7 +70,7 @@ func fails(t testing.TB, code int, words, stdin string, args ...string) {
 	}
 }
 
-// inPieces runs the command with little memory, so that it works on many pieces.
+// inPieces runs the command with little memory, so that it processes the data in many pieces.
 func inPieces(t testing.TB, slab int64, stdin string, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -79,7 +80,7 @@ func inPieces(t testing.TB, slab int64, stdin string, args ...string) (string, e
 	return out.String(), err
 }
 
-// copyTree copies a file or directory into a temporary folder and returns its new name.
+// copyTree copies a file or directory to a temporary directory and returns its new name.
 func copyTree(t testing.TB, from string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), filepath.Base(from))
@@ -98,6 +99,7 @@ func copyTree(t testing.TB, from string) string {
 	return to
 }
 
+// writeFile writes a file, in a temporary directory unless name is absolute, and returns its name.
 func writeFile(t testing.TB, name, content string) string {
 	t.Helper()
 	if !filepath.IsAbs(name) {
@@ -109,6 +111,7 @@ func writeFile(t testing.TB, name, content string) string {
 	return name
 }
 
+// TestUsage calls the command without arguments, with help and with invalid usage.
 func TestUsage(t *testing.T) {
 	code, out, errOut := call(t, "")
 	if code != 2 || len(out) != 0 || !strings.Contains(errOut, "usage: b2 VERB") {
@@ -117,7 +120,7 @@ func TestUsage(t *testing.T) {
 	overview := must(t, "", "help")
 	for _, v := range verbs() {
 		if !strings.Contains(overview, "\n  "+v.name) {
-			t.Errorf("help does not name %s", v.name)
+			t.Errorf("help does not mention %s", v.name)
 		}
 		text := must(t, "", "help", v.name)
 		if !strings.HasPrefix(text, "usage: b2 "+v.name+" ") || text != must(t, "", v.name, "-h") {
@@ -127,8 +130,8 @@ func TestUsage(t *testing.T) {
 		fails(t, 2, "not defined: -nonsense", "", v.name, "x", "y", "-nonsense")
 		fails(t, 2, "too many arguments", "", v.name, "a", "b", "c", "d", "e")
 	}
-	fails(t, 2, `no verb "frob"`, "", "frob")
-	fails(t, 2, `no verb "frob"`, "", "help", "frob")
+	fails(t, 2, `unknown verb "frob"`, "", "frob")
+	fails(t, 2, `unknown verb "frob"`, "", "help", "frob")
 	fails(t, 2, "one verb", "", "help", "info", "dump")
 	x := filepath.Join(t.TempDir(), "x")
 	for _, args := range [][]string{
@@ -144,17 +147,18 @@ func TestUsage(t *testing.T) {
 		{"vlmeta", x, "rename", "a"}, {"vlmeta", x, "set", "a", "zz", "-hex"}, {"vlmeta", x, "set", "a", "nope"},
 		{"resize", x, "3,a"},
 	} {
-		fails(t, 2, "b2 help says more", "", args...)
+		fails(t, 2, "(see b2 help)", "", args...)
 	}
 	if _, err := os.Stat(x); err == nil {
-		t.Error("bad usage made a file")
+		t.Error("invalid usage created a file")
 	}
 }
 
+// TestMissingAndForeignFiles runs the verbs on files that do not exist or are not frames.
 func TestMissingAndForeignFiles(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
-	text := writeFile(t, "text", "this is no frame, but long enough to be one")
-	badChunk := writeFile(t, "bad.chunk", "this is no chunk, but long enough to be one")
+	text := writeFile(t, "text", "this is not a frame, but long enough to be one")
+	badChunk := writeFile(t, "bad.chunk", "this is not a chunk, but long enough to be one")
 	for _, args := range [][]string{{"info"}, {"dump"}, {"verify"}, {"vlmeta"}, {"append"}, {"slice", ":"}, {"resize", "3"}, {"set", ":"}, {"copy", missing + "2"}} {
 		with := func(path string) []string {
 			return append([]string{args[0], path}, args[1:]...)
@@ -167,6 +171,7 @@ func TestMissingAndForeignFiles(t *testing.T) {
 	fails(t, 1, "unsupported", "", "info", badChunk)
 }
 
+// readFile returns the contents of a file.
 func readFile(t testing.TB, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(name)

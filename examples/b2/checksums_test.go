@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestChecksums makes frames with checksums, changes a byte of a chunk that is stored as it is, and expects verify to
-// name the chunk. Copies keep the checksums.
+// TestChecksums creates frames with checksums, changes a byte of an uncompressed chunk, and expects verify to report the
+// chunk. Copies keep the checksums.
 func TestChecksums(t *testing.T) {
 	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(3, 4))

@@ -6,7 +6,7 @@ import (
 	"github.com/goblosc/blosc2/frame"
 )
 
-// runCompact gives dead bytes back.
+// runCompact releases dead bytes.
 func runCompact(e *env, args []string) error {
 	fs := newFlags("compact")
 	onlyCount := fs.Bool("n", false, "")
@@ -38,6 +38,6 @@ func runCompact(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(e.out, "dead bytes given back: %d\n", dead-left)
+	_, err = fmt.Fprintf(e.out, "dead bytes released: %d\n", dead-left)
 	return err
 }

@@ -27,7 +27,7 @@ func TestCompact(t *testing.T) {
 		if dead := must(t, "", "compact", "-n", name); len(dead) != len("dead bytes: 20000\n") {
 			t.Errorf("%s: %s", form, dead)
 		}
-		if out := must(t, "", "compact", name); len(out) != len("dead bytes given back: 20000\n") {
+		if out := must(t, "", "compact", name); len(out) != len("dead bytes released: 20000\n") {
 			t.Errorf("%s: %s", form, out)
 		}
 		if dead := must(t, "", "compact", "-n", name); dead != "dead bytes: 0\n" {
@@ -35,11 +35,11 @@ func TestCompact(t *testing.T) {
 		}
 		must(t, "", "verify", name)
 		if got := must(t, "", "dump", name); got != dumped {
-			t.Error("other content")
+			t.Error("compact changed the data")
 		}
 	}
 	bad := filepath.Join(t.TempDir(), "bad")
-	if err := os.WriteFile(bad, []byte("no frame"), 0o666); err != nil {
+	if err := os.WriteFile(bad, []byte("not a frame"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	fails(t, 1, "not a Blosc2 frame", "", "compact", bad)

@@ -9,7 +9,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// runCopy copies a frame, in another form if options say so.
+// runCopy copies a frame, with other parameters if options are set.
 func runCopy(e *env, args []string) error {
 	var p params
 	fs := newFlags("copy")
@@ -20,7 +20,7 @@ func runCopy(e *env, args []string) error {
 		return err
 	}
 	if p.sparse && *contiguous {
-		return usagef("either -sparse or -contiguous")
+		return usagef("-sparse and -contiguous exclude each other")
 	}
 	if err := p.check(); err != nil {
 		return err
@@ -31,7 +31,7 @@ func runCopy(e *env, args []string) error {
 	}
 	defer s.close()
 	if s.chunk != nil {
-		return fmt.Errorf("%s: a bare chunk, not a frame", args[0])
+		return fmt.Errorf("%s: cannot copy a single chunk, want a frame", args[0])
 	}
 	if !p.sparse && !*contiguous {
 		p.sparse = s.frame.Info().Sparse
@@ -42,14 +42,15 @@ func runCopy(e *env, args []string) error {
 	return p.copyFrame(e.ctx, s.frame, args[1])
 }
 
-// compresses tells whether an option asks for other compression.
+// compresses reports whether an option for the compression is set.
 func (p *params) compresses() bool {
 	return p.codec != 0 || p.codecMeta != nil || p.level != 0 || p.filters != nil || p.split != nil || p.dict != nil
 }
 
+// copyArray copies an array.
 func (p *params) copyArray(ctx context.Context, a *ndarray.Array, to string) error {
 	if p.chunkSize > 0 {
-		return usagef("-chunksize is for plain super-chunks, -chunks for arrays")
+		return usagef("-chunksize is for plain super-chunks, -chunks is for arrays")
 	}
 	if !p.compresses() && p.chunks.list == nil && p.blocks.list == nil {
 		f, err := a.Frame().Copy(ctx, to, &frame.Options{Sparse: p.sparse, Overwrite: p.overwrite, Checksums: p.checksums})
@@ -74,9 +75,10 @@ func (p *params) copyArray(ctx context.Context, a *ndarray.Array, to string) err
 	return c.Close()
 }
 
+// copyFrame copies a super-chunk.
 func (p *params) copyFrame(ctx context.Context, f *frame.Frame, to string) error {
 	if p.chunks.list != nil || p.blocks.list != nil {
-		return usagef("-chunks and -blocks are for arrays, -chunksize for plain super-chunks")
+		return usagef("-chunks and -blocks are for arrays, -chunksize is for plain super-chunks")
 	}
 	o := &frame.Options{Sparse: p.sparse, Overwrite: p.overwrite, Checksums: p.checksums}
 	if !p.compresses() && p.chunkSize == 0 {
@@ -89,7 +91,7 @@ func (p *params) copyFrame(ctx context.Context, f *frame.Frame, to string) error
 	info := f.Info()
 	o.Checksums = o.Checksums || info.Checksums
 	if info.VLBlocks && p.chunkSize > 0 {
-		return fmt.Errorf("chunks with blocks of variable size cannot be cut anew: %w", frame.ErrUnsupported)
+		return fmt.Errorf("cannot change the size of chunks with blocks of variable size: %w", frame.ErrUnsupported)
 	}
 	o.CParams, o.Meta, o.ChunkSize = info.CParams, f.Meta(), max(info.ChunkSize, 0)
 	p.apply(&o.CParams)
@@ -106,7 +108,7 @@ func (p *params) copyFrame(ctx context.Context, f *frame.Frame, to string) error
 			return err
 		}
 		if special, ok := v.Uniform(); ok && info.ChunkSize > 0 {
-			return b.FillSpecial(info.NBytes, special) // which takes no work for each chunk
+			return b.FillSpecial(info.NBytes, special) // its cost does not depend on the number of chunks
 		}
 		if p.chunkSize > 0 {
 			return appendChunks(b, f.Reader(), p.chunkSize)
@@ -127,8 +129,8 @@ func (p *params) copyFrame(ctx context.Context, f *frame.Frame, to string) error
 	return c.Close()
 }
 
-// recompress appends chunk i of a frame, compressed with the parameters of the batch. Blocks of variable size stay as
-// they are cut.
+// recompress appends chunk i of a frame, compressed with the parameters of the batch. Blocks of variable size keep
+// their sizes.
 func recompress(b *frame.Batch, f *frame.Frame, i int) error {
 	if !f.Info().VLBlocks {
 		data, err := f.ReadChunk(nil, i)

@@ -12,7 +12,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// creation is what create is asked for.
+// creation holds the options and arguments of create.
 type creation struct {
 	params
 	shape        listFlag
@@ -22,6 +22,7 @@ type creation struct {
 	out          string
 }
 
+// runCreate creates an array or a super-chunk.
 func runCreate(e *env, args []string) error {
 	c := &creation{shape: listFlag{bits: 64}}
 	fs := newFlags("create")
@@ -31,7 +32,7 @@ func runCreate(e *env, args []string) error {
 	fs.Func("typesize", "", func(s string) error {
 		n, err := strconv.ParseInt(s, 10, 31)
 		if err != nil || n < 1 {
-			return usagef("not a size in bytes")
+			return usagef("want a size in bytes from 1 up")
 		}
 		c.typeSize = int(n)
 		return nil
@@ -47,7 +48,7 @@ func runCreate(e *env, args []string) error {
 	}
 	c.out = args[0]
 	if _, err := os.Lstat(c.out); err == nil && !c.overwrite {
-		return fmt.Errorf("%s is there already; -overwrite would replace it", c.out)
+		return fmt.Errorf("%s already exists; use -overwrite to replace it", c.out)
 	}
 	in, err := openInput(e, append(args, "")[1])
 	if err != nil {
@@ -60,17 +61,17 @@ func runCreate(e *env, args []string) error {
 	return c.array(e, in)
 }
 
-// checkOptions tells whether the options go together.
+// checkOptions returns an error if options are invalid or contradict each other.
 func (c *creation) checkOptions() error {
 	if c.chunkSize > 0 && c.shape.list != nil {
-		return usagef("-shape makes an array, -chunksize a plain super-chunk")
+		return usagef("-shape is for arrays, -chunksize is for plain super-chunks")
 	}
 	if c.chunkSize == 0 && c.typeSize > 0 {
-		return usagef("-typesize is for plain super-chunks; arrays have -dtype")
+		return usagef("-typesize is for plain super-chunks, -dtype is for arrays")
 	}
 	for _, n := range c.shape.list {
 		if n < 0 {
-			return usagef("negative -shape")
+			return usagef("-shape has a negative length")
 		}
 	}
 	return c.check()
@@ -85,13 +86,13 @@ func (f *namesFlag) layers() []meta.Layer {
 	return out
 }
 
-// superChunk makes a plain super-chunk, in one commit.
+// superChunk creates a plain super-chunk, in one commit.
 func (c *creation) superChunk(in *input) error {
 	o := &frame.Options{ChunkSize: c.chunkSize, Sparse: c.sparse, Overwrite: c.overwrite, Checksums: c.checksums, Meta: c.metas.layers(), VLMeta: c.vlmet.layers()}
 	c.apply(&o.CParams)
 	o.CParams.TypeSize = max(c.typeSize, 1)
 	if in.npy != nil && in.npy.Fortran {
-		return fmt.Errorf("a super-chunk has no axes, and the .npy file is in Fortran order")
+		return fmt.Errorf("cannot create a super-chunk from a .npy file in Fortran order")
 	}
 	if c.typeSize == 0 && (c.dtype != "" || in.npy != nil) {
 		d, err := c.itemType(in)
@@ -109,11 +110,11 @@ func (c *creation) superChunk(in *input) error {
 	return f.Close()
 }
 
-// appendChunks appends all that r gives in chunks of size bytes, the last one smaller.
+// appendChunks appends all bytes of r in chunks of size bytes. The last chunk may be smaller.
 func appendChunks(b *frame.Batch, r io.Reader, size int) error {
 	var buf []byte
 	for {
-		// Small at first: -chunksize may be far larger than the data.
+		// readUpTo grows the buffer as needed, because -chunksize may be far larger than the data.
 		var err error
 		if buf, err = readUpTo(buf[:0], r, size); err != nil || len(buf) == 0 {
 			return err
@@ -147,7 +148,7 @@ func readUpTo(buf []byte, r io.Reader, n int) ([]byte, error) {
 	return buf, nil
 }
 
-// itemType returns the dtype of the items: that of the options, of the .npy file, or bytes.
+// itemType returns the dtype of the items: of -dtype, of the .npy file, or bytes.
 func (c *creation) itemType(in *input) (meta.DType, error) {
 	d := meta.Of('u', 1)
 	var err error
@@ -156,36 +157,36 @@ func (c *creation) itemType(in *input) (meta.DType, error) {
 			return d, err
 		}
 		if in.npy != nil && d.Size != in.npy.DType.Size {
-			return d, fmt.Errorf("-dtype has items of %d bytes, the .npy file of %d", d.Size, in.npy.DType.Size)
+			return d, fmt.Errorf("items of -dtype have %d bytes, but items of the .npy file have %d", d.Size, in.npy.DType.Size)
 		}
 	} else if in.npy != nil {
 		d = in.npy.DType
 	}
 	switch {
 	case d.Kind == 'O' && in.npy != nil:
-		return d, fmt.Errorf("the .npy file holds Python objects")
+		return d, fmt.Errorf("cannot store the Python objects of the .npy file")
 	case d.Size == 0:
-		return d, fmt.Errorf("dtype %s has items of no bytes", d)
+		return d, fmt.Errorf("items of dtype %s have no bytes", d)
 	}
 	return d, nil
 }
 
-// plan returns shape and size of the array that the data are to fill.
+// plan returns the shape of the array and its size in bytes.
 func (c *creation) plan(e *env, in *input, itemSize int) ([]int64, int64, error) {
 	shape := c.shape.list
 	if in.npy != nil {
 		have, ok := byteCount(in.npy.Shape, itemSize)
 		if !ok {
-			return nil, 0, fmt.Errorf("the .npy file has the shape %s", pyTuple(in.npy.Shape))
+			return nil, 0, fmt.Errorf("shape %s of the .npy file is too large", pyTuple(in.npy.Shape))
 		}
 		if shape == nil {
 			return in.npy.Shape, have, nil
 		}
 		if want, ok := byteCount(shape, itemSize); !ok || want != have {
-			return nil, 0, fmt.Errorf("the .npy file has the shape %s, which cannot become %s", pyTuple(in.npy.Shape), pyTuple(shape))
+			return nil, 0, fmt.Errorf("the .npy file has shape %s, which cannot be changed to %s", pyTuple(in.npy.Shape), pyTuple(shape))
 		}
 		if in.npy.Fortran && pyTuple(shape) != pyTuple(in.npy.Shape) {
-			return nil, 0, fmt.Errorf("the .npy file is in Fortran order: its shape must stay %s", pyTuple(in.npy.Shape))
+			return nil, 0, fmt.Errorf("the .npy file is in Fortran order, so the shape must be %s", pyTuple(in.npy.Shape))
 		}
 		return shape, have, nil
 	}
@@ -194,7 +195,7 @@ func (c *creation) plan(e *env, in *input, itemSize int) ([]int64, int64, error)
 			return nil, 0, err
 		}
 		if in.size%int64(itemSize) != 0 {
-			return nil, 0, fmt.Errorf("the input has %d bytes, which are no whole items of %d", in.size, itemSize)
+			return nil, 0, fmt.Errorf("the input has %d bytes, want a multiple of the item size %d", in.size, itemSize)
 		}
 		shape = []int64{in.size / int64(itemSize)}
 	}
@@ -205,7 +206,7 @@ func (c *creation) plan(e *env, in *input, itemSize int) ([]int64, int64, error)
 	return shape, total, nil
 }
 
-// array makes an array with all that belongs to it in one step.
+// array creates an array with its metalayers, in one commit.
 func (c *creation) array(e *env, in *input) error {
 	d, err := c.itemType(in)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// numbers returns n int32 in little-endian order: a smooth row with some noise.
+// numbers returns n little-endian int32: a smooth sequence with some noise.
 func numbers(n int) string {
 	var b []byte
 	for i := range n {
@@ -34,8 +34,8 @@ func npyFile(shape []int64, fortran bool, data string) string {
 	return string(h) + data
 }
 
-// turned returns int32 in C order in Fortran order.
-func turned(shape []int64, data string) string {
+// toFortran returns int32 items, given in C order, in Fortran order.
+func toFortran(shape []int64, data string) string {
 	out := make([]byte, len(data))
 	at := make([]int64, len(shape))
 	for k := range len(data) / 4 {
@@ -60,7 +60,7 @@ func TestCreate(t *testing.T) {
 	raw := writeFile(t, dir+"/in.raw", data)
 	shape := []int64{3, 40, 50}
 	npy := writeFile(t, dir+"/in.npy", npyFile(shape, false, data))
-	fortran := writeFile(t, dir+"/fortran", npyFile(shape, true, turned(shape, data)))
+	fortran := writeFile(t, dir+"/fortran", npyFile(shape, true, toFortran(shape, data)))
 	var first []byte
 	for i, c := range []struct {
 		stdin string
@@ -70,13 +70,13 @@ func TestCreate(t *testing.T) {
 		{data, []string{"-shape", "(3, 40, 50)", "-dtype=int32"}},
 		{data, []string{"-shape", "3,40,50", "-dtype", "<i4", "-"}},
 		{"", []string{npy}}, {"", []string{fortran}},
-		{npyFile(shape, false, data), nil}, {npyFile(shape, true, turned(shape, data)), nil},
+		{npyFile(shape, false, data), nil}, {npyFile(shape, true, toFortran(shape, data)), nil},
 		{npyFile([]int64{120, 50}, false, data), []string{"-shape", "3,40,50"}},
 	} {
 		out := fmt.Sprintf("%s/out%d.b2nd", dir, i)
 		must(t, c.stdin, append([]string{"create", out}, c.args...)...)
 		if got := must(t, "", "dump", out); got != data {
-			t.Errorf("%v: other content", c.args)
+			t.Errorf("%v: the data differs", c.args)
 		}
 		b, err := os.ReadFile(out)
 		if err != nil {
@@ -86,21 +86,21 @@ func TestCreate(t *testing.T) {
 			first = b
 		}
 		if !bytes.Equal(b, first) {
-			t.Errorf("%v: another file", c.args)
+			t.Errorf("%v: the file differs from the first", c.args)
 		}
 	}
-	// The file is that of the library.
+	// The library creates the same file.
 	a, err := ndarray.CreateBytes(t.Context(), dir+"/lib.b2nd", shape, "<i4", []byte(data), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	a.Close()
 	if b, _ := os.ReadFile(dir + "/lib.b2nd"); !bytes.Equal(b, first) {
-		t.Error("another file than the library makes")
+		t.Error("the file differs from the one that the library creates")
 	}
 }
 
-// TestCreateInPieces compares what little memory gives with what is made at once.
+// TestCreateInPieces creates arrays with little memory and with enough memory.
 func TestCreateInPieces(t *testing.T) {
 	dir := t.TempDir()
 	data := numbers(30 * 40 * 5)
@@ -109,7 +109,7 @@ func TestCreateInPieces(t *testing.T) {
 	if testing.Short() {
 		chunkShapes = chunkShapes[:2]
 	}
-	files := map[string]string{"raw": data, "c.npy": npyFile(shape, false, data), "f.npy": npyFile(shape, true, turned(shape, data))}
+	files := map[string]string{"raw": data, "c.npy": npyFile(shape, false, data), "f.npy": npyFile(shape, true, toFortran(shape, data))}
 	for name, content := range files {
 		in := writeFile(t, dir+"/"+name, content)
 		for _, chunks := range chunkShapes {
@@ -128,13 +128,13 @@ func TestCreateInPieces(t *testing.T) {
 						t.Fatalf("%s %v %v: %v", name, args, mem, err)
 					}
 					if must(t, "", "dump", out) != data || must(t, "", "verify", out) != "" || must(t, "", "vlmeta", out) != "v: 1\n" {
-						t.Errorf("%s %v %v: other content", name, args, mem)
+						t.Errorf("%s %v %v: the data differs", name, args, mem)
 					}
 				}
 			}
 		}
 	}
-	for _, c := range []struct{ stdin, words string }{{data[4:], "ends before|bytes, not"}, {data + "x", "more than|bytes, not"}} {
+	for _, c := range []struct{ stdin, words string }{{data[4:], "ends before|bytes, want"}, {data + "x", "more than|bytes, want"}} {
 		for _, mem := range []int64{1, 2000, 1 << 20} {
 			_, err := inPieces(t, mem, c.stdin, "create", dir+"/no", "-shape", "30,40,5", "-dtype", "<i4")
 			one, two, _ := strings.Cut(c.words, "|")
@@ -145,7 +145,7 @@ func TestCreateInPieces(t *testing.T) {
 	}
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) != 4 {
-		t.Errorf("files that are left: %v", left)
+		t.Errorf("remaining files: %v", left)
 	}
 }
 
@@ -180,7 +180,7 @@ func TestCreateOptions(t *testing.T) {
 	fails(t, 1, "-overwrite", data, "create", "-shape", "1000", "-dtype", "<i4", out)
 	must(t, data, "create", "-shape", "1000", "-dtype", "<i4", "-overwrite", "-level", "0", "-filters", "", out)
 	if fi, err := os.Stat(out); err != nil || fi.IsDir() || fi.Size() < 4000 {
-		t.Errorf("not replaced by a stored file: %v", err)
+		t.Errorf("not replaced by an uncompressed file: %v", err)
 	}
 	if got := must(t, "", "info", out); !strings.Contains(got, "level 0") || !strings.Contains(squeeze(got), "filters none") {
 		t.Error(got)
@@ -207,10 +207,10 @@ func TestCreateShapes(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for _, c := range []struct{ words, stdin, args string }{
-		{"5 bytes, not the 6", "abcde", "-shape 2,3"}, {"more than the 6", "abcdefg", "-shape 2,3"}, {"no whole items", "abcde", "-dtype <i4"},
+		{"5 bytes, want 6", "abcde", "-shape 2,3"}, {"more than 6", "abcdefg", "-shape 2,3"}, {"a multiple of the item size", "abcde", "-dtype <i4"},
 		{"too large", "", "-shape 4000000000,4000000000"}, {"dtype", "", "-dtype nonsense -shape 3"}, {"no bytes", "", "-dtype S0 -shape 3"},
-		{"cannot become", npyFile([]int64{2}, false, "12345678"), "-shape 3"}, {"of 8 bytes, the .npy file of 4", npyFile([]int64{2}, false, "12345678"), "-dtype <i8"},
-		{"must stay", npyFile([]int64{1, 2}, true, "12345678"), "-shape 2,1"}, {"bytes", npyFile([]int64{3}, false, "12345678"), ""},
+		{"cannot be changed to", npyFile([]int64{2}, false, "12345678"), "-shape 3"}, {"have 8 bytes, but items of the .npy file have 4", npyFile([]int64{2}, false, "12345678"), "-dtype <i8"},
+		{"shape must be", npyFile([]int64{1, 2}, true, "12345678"), "-shape 2,1"}, {"bytes", npyFile([]int64{3}, false, "12345678"), ""},
 		{"Fortran", npyFile([]int64{1, 2}, true, "12345678"), "-chunksize 4"},
 		{"", "abc", "-shape 3 -chunks 2,2"}, {"", "abc", "-shape 3 -chunks 2 -blocks 3"}, {"", "abc", "-shape 3 -meta " + strings.Repeat("n", 40) + "=1"},
 	} {
@@ -218,8 +218,8 @@ func TestCreateShapes(t *testing.T) {
 	}
 	fails(t, 1, "directory", "", "create", dir+"/no", dir)
 	fails(t, 1, "not a valid .npy", "", "create", dir+"/no", writeFile(t, "x.npy", "plain"))
-	fails(t, 1, "is there already", "abc", "create", dir)
-	fails(t, 1, "no frame", "abc", "create", "-overwrite", dir)
+	fails(t, 1, "already exists", "abc", "create", dir)
+	fails(t, 1, "frame", "abc", "create", "-overwrite", dir)
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("failures left %v (%v)", left, err)
 	}
@@ -247,7 +247,7 @@ func TestCreateSuperChunk(t *testing.T) {
 	out := filepath.Join(dir, "npy")
 	must(t, npyFile([]int64{1000}, false, data), "create", "-chunksize", "400", out)
 	if must(t, "", "dump", out) != data {
-		t.Error("the data of a .npy file as a super-chunk")
+		t.Error("super-chunk from a .npy file: the data differs")
 	}
 	must(t, "", "create", "-chunksize", "2000000000", dir+"/empty")
 	must(t, "ab", "create", "-chunksize", "2000000000", dir+"/small")
@@ -256,7 +256,7 @@ func TestCreateSuperChunk(t *testing.T) {
 	}
 }
 
-// TestCreateCodecs makes arrays with every codec and filter. What this version cannot write must say so.
+// TestCreateCodecs creates arrays with every codec and filter. An error must name a codec or filter that is unsupported.
 func TestCreateCodecs(t *testing.T) {
 	data := numbers(1024)
 	later := []string{"ndlz", "zfp_acc", "zfp_prec", "zfp_rate", "ndcell", "ndmean"}
@@ -271,10 +271,10 @@ func TestCreateCodecs(t *testing.T) {
 		switch {
 		case code == 0:
 			if got := must(t, "", "dump", out); known && got != data {
-				t.Errorf("%s: other content", name)
+				t.Errorf("%s: the data differs", name)
 			}
 			if !strings.Contains(must(t, "", "info", out), name) {
-				t.Errorf("%s: info does not say it", name)
+				t.Errorf("%s: info does not mention it", name)
 			}
 		case known || !strings.Contains(errOut, name):
 			t.Errorf("%s: %s", name, errOut)

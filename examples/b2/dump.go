@@ -38,7 +38,7 @@ func runDump(e *env, args []string) error {
 			return err
 		}
 	}
-	// Each read decodes whole blocks: the pieces are several of them, if they are not large.
+	// A read decodes whole blocks, so read a multiple of the block size.
 	piece := int64(max(h.BlockSize, 1))
 	piece *= max(1, 1<<20/piece)
 	buf := make([]byte, min(piece, e.slab, max(s.chunk.Size(), 1)))
@@ -54,7 +54,7 @@ func runDump(e *env, args []string) error {
 	return nil
 }
 
-// writeFlatHeader writes the NumPy header of bytes that no array describes.
+// writeFlatHeader writes the NumPy header for n bytes that are not an array.
 func writeFlatHeader(e *env, n int64, typeSize int) error {
 	d := meta.Of('u', 1)
 	if typeSize > 1 && n%int64(typeSize) == 0 {
@@ -87,7 +87,7 @@ func runSlice(e *env, args []string) error {
 	return dumpArray(e, a, sel, *npy)
 }
 
-// dumpArray writes a selection in C order, nil for everything, in pieces that fit into little memory.
+// dumpArray writes a selection in C order, in small pieces. A nil selection writes everything.
 func dumpArray(e *env, a *ndarray.Array, sel []ndarray.Index, npy bool) error {
 	if npy {
 		return ndarray.WriteNPY(e.ctx, e.out, a, sel...)

@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// newer are the names of fixtures whose codec or filter may be missing in this version: then the error must name it.
-var newer = regexp.MustCompile(`(ndlz|zfp_acc|zfp_prec|zfp_rate|ndcell|ndmean|int_trunc|dict_|shufbd|snappy)`)
+// optional matches fixtures with a codec or filter that this version may not support. The error must then name it.
+var optional = regexp.MustCompile(`(ndlz|zfp_acc|zfp_prec|zfp_rate|ndcell|ndmean|int_trunc|dict_|shufbd|snappy)`)
 
-// unsupported tells whether a failure is that of a feature that is missing, and says which.
+// unsupported reports whether an error names the unsupported codec or filter of a fixture.
 func unsupported(c fixture, errOut string) bool {
-	word := newer.FindString(c.File)
+	word := optional.FindString(c.File)
 	switch word {
 	case "dict_":
 		word = "dictionary"
@@ -43,7 +43,7 @@ func TestDumpAndSliceFixtures(t *testing.T) {
 				continue
 			}
 			if sum(out) != c.SHA256 {
-				t.Errorf("%s: other content", c.File)
+				t.Errorf("%s: the data differs", c.File)
 			}
 			read++
 			if report := must(t, "", "verify", c.Path); report != "" {
@@ -52,18 +52,18 @@ func TestDumpAndSliceFixtures(t *testing.T) {
 			for _, s := range c.Slices {
 				sel := notation(s.Start, s.Stop, s.Step)
 				if got := must(t, "", "slice", c.Path, sel); sum([]byte(got)) != s.SHA256 {
-					t.Errorf("%s[%s]: other content", c.File, sel)
+					t.Errorf("%s[%s]: the data differs", c.File, sel)
 				}
 				slices++
 			}
 		}
 	}
 	if read < 390 || slices < 700 {
-		t.Errorf("%d files and %d slices were read", read, slices)
+		t.Errorf("read %d files and %d slices", read, slices)
 	}
 }
 
-// TestDumpInPieces compares reading in small pieces with reading at once.
+// TestDumpInPieces compares the output with little memory and with enough memory.
 func TestDumpInPieces(t *testing.T) {
 	for _, name := range []string{
 		"python-blosc2/part_0_f8.b2nd", "python-blosc2/part_3_V5.b2nd", "python-blosc2/defaults_i4_3d.b2nd", "python-blosc2/shape_00.b2nd",

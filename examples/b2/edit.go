@@ -46,7 +46,7 @@ func runAppend(e *env, args []string) error {
 	n := int64(-1)
 	if in.npy != nil {
 		if len(shape) != len(in.npy.Shape) || *axis < 0 || *axis >= len(shape) {
-			return fmt.Errorf("the .npy file has the shape %s, the array %s: they do not go together along axis %d",
+			return fmt.Errorf("the .npy file has shape %s and the array %s, which do not match along axis %d",
 				pyTuple(in.npy.Shape), pyTuple(shape), *axis)
 		}
 		shape[*axis] = in.npy.Shape[*axis]
@@ -62,7 +62,7 @@ func runAppend(e *env, args []string) error {
 	return a.Append(e.ctx, *axis, data)
 }
 
-// isArrayFrame tells whether a frame should hold an array.
+// isArrayFrame reports whether a frame has the metalayer of an array.
 func isArrayFrame(f *frame.Frame) bool {
 	for _, l := range f.Meta() {
 		if l.Name == "b2nd" || l.Name == "caterva" {
@@ -103,7 +103,7 @@ func runSet(e *env, args []string) error {
 		return err
 	}
 	if value != nil && len(args) == 3 {
-		return usagef("either IN or -value")
+		return usagef("IN and -value exclude each other")
 	}
 	sel, err := ndarray.ParseSelection(args[1])
 	if err != nil {

@@ -11,29 +11,30 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// madeArray makes an array of 6 x 5 int32 and returns its name.
-func madeArray(t testing.TB, args ...string) string {
+// newArray creates an array of 6 x 5 int32 and returns its name.
+func newArray(t testing.TB, args ...string) string {
 	t.Helper()
 	out := t.TempDir() + "/a.b2nd"
 	must(t, numbers(30), append([]string{"create", "-shape", "6,5", "-dtype", "<i4", "-chunks", "4,3", "-blocks", "2,2", out}, args...)...)
 	return out
 }
 
+// TestAppend appends to arrays and super-chunks.
 func TestAppend(t *testing.T) {
 	data := numbers(30)
 	for _, args := range [][]string{nil, {"-sparse"}} {
-		out := madeArray(t, args...)
+		out := newArray(t, args...)
 		must(t, numbers(10), "append", out)
 		if got := must(t, "", "dump", out); got != data+numbers(10) {
-			t.Errorf("%v: raw rows: other content", args)
+			t.Errorf("%v: raw rows: the data differs", args)
 		}
 		must(t, "", "append", out, writeFile(t, "x.npy", npyFile([]int64{1, 5}, false, numbers(5))))
-		must(t, npyFile([]int64{9, 2}, true, turned([]int64{9, 2}, numbers(18))), "append", "-axis", "1", out)
+		must(t, npyFile([]int64{9, 2}, true, toFortran([]int64{9, 2}, numbers(18))), "append", "-axis", "1", out)
 		if got := must(t, "", "slice", out, ":, 5:"); got != numbers(18) {
-			t.Errorf("%v: columns: other content", args)
+			t.Errorf("%v: columns: the data differs", args)
 		}
 		if got := must(t, "", "slice", out, "8, :5"); got != numbers(5) {
-			t.Errorf("%v: rows of a .npy file: other content", args)
+			t.Errorf("%v: rows of a .npy file: the data differs", args)
 		}
 		must(t, "", "append", out)
 		fails(t, 1, "", "abc", "append", out)
@@ -41,7 +42,7 @@ func TestAppend(t *testing.T) {
 		fails(t, 1, "axis -1", npyFile([]int64{1, 7}, false, numbers(7)), "append", out, "-axis", "-1")
 		fails(t, 1, "(1, 6)", npyFile([]int64{1, 6}, false, numbers(6)), "append", out)
 		fails(t, 1, "dtype", strings.Replace(npyFile([]int64{1, 7}, false, numbers(7)), "<i4", "<f4", 1), "append", out)
-		fails(t, 1, "go together", npyFile([]int64{7}, false, numbers(7)), "append", out)
+		fails(t, 1, "do not match", npyFile([]int64{7}, false, numbers(7)), "append", out)
 		if got := must(t, "", "verify", out) + must(t, "", "dump", out); len(got) != 4*9*7 {
 			t.Errorf("%v: %d bytes after failures", args, len(got))
 		}
@@ -51,22 +52,23 @@ func TestAppend(t *testing.T) {
 		before := must(t, "", "dump", path)
 		must(t, "four", "append", path)
 		if must(t, "", "dump", path) != before+"four" || must(t, "", "verify", path) != "" {
-			t.Errorf("%s: other content", name)
+			t.Errorf("%s: the data differs", name)
 		}
 		fails(t, 1, "no axes", "abcd", "append", "-axis", "1", path)
 		fails(t, 1, "empty", "", "append", path)
 	}
 }
 
+// TestResize changes the shape of an array.
 func TestResize(t *testing.T) {
-	out := madeArray(t)
+	out := newArray(t)
 	must(t, "", "resize", out, "7,2")
 	want := ""
 	for row := range 6 {
 		want += numbers(30)[20*row:][:8]
 	}
 	if got := must(t, "", "dump", out); got != want+strings.Repeat("\x00", 8) {
-		t.Error("other content")
+		t.Error("the data differs")
 	}
 	must(t, "", "resize", out, "(0, 2)")
 	if got := must(t, "", "dump", out); got != "" {
@@ -77,8 +79,9 @@ func TestResize(t *testing.T) {
 	fails(t, 1, "not an array", "", "resize", copyTree(t, fixturesDir+"/python-blosc2/schunk_zstd.b2frame"), "3")
 }
 
+// TestSet writes to selections.
 func TestSet(t *testing.T) {
-	out := madeArray(t)
+	out := newArray(t)
 	want := []byte(numbers(30))
 	put := func(row, col int, item string) { copy(want[20*row+4*col:], item) }
 	must(t, "", "set", out, "-1, ::2", "-value", "-2")
@@ -95,17 +98,18 @@ func TestSet(t *testing.T) {
 	put(2, 4, "CCCC")
 	put(1, 4, "DDDD")
 	if got := must(t, "", "dump", out); got != string(want) {
-		t.Errorf("other content\n%x\n%x", got, want)
+		t.Errorf("the data differs\n%x\n%x", got, want)
 	}
 	fails(t, 1, "out of bounds", "", "set", out, "6", "-value", "0")
 	fails(t, 1, "bytes", "abc", "set", out, "0, 0")
 	fails(t, 1, "shape", npyFile([]int64{2}, false, "AAAABBBB"), "set", out, "0, :3")
 	fails(t, 1, "dtype <i4", "", "set", out, ":", "-value", "1.5")
 	if got := must(t, "", "dump", out); got != string(want) {
-		t.Error("other content after failures")
+		t.Error("the data differs after failures")
 	}
 }
 
+// TestParseItem parses items of all kinds of dtypes.
 func TestParseItem(t *testing.T) {
 	for _, c := range []struct{ dtype, text, want string }{
 		{"<i4", "-2", "feffffff"}, {">i2", "258", "0102"}, {"<i1", "0x7f", "7f"}, {"<i1", "128", ""}, {"<u1", "255", "ff"}, {"<u1", "256", ""},
@@ -165,9 +169,10 @@ func TestFloat16(t *testing.T) {
 	}
 }
 
+// TestVLMeta sets, gets and deletes variable-length metalayers.
 func TestVLMeta(t *testing.T) {
 	for _, args := range [][]string{nil, {"-sparse"}} {
-		out := madeArray(t, args...)
+		out := newArray(t, args...)
 		for _, v := range []struct{ json, packed, shown string }{
 			{"1", "01", "1"}, {"-1", "ff", "-1"}, {"1.0", "cb3ff0000000000000", "1.0"}, {"1e2", "cb4059000000000000", "100.0"}, {"1e300", "cb7e37e43c8800759c", "1e+300"},
 			{"18446744073709551615", "cfffffffffffffffff", "18446744073709551615"}, {`"h\u00e9"`, "a368c3a9", `"hé"`}, {"null", "c0", "null"},
@@ -214,6 +219,7 @@ func TestVLMeta(t *testing.T) {
 	}
 }
 
+// TestCopy copies fixtures with various options.
 func TestCopy(t *testing.T) {
 	dir := t.TempDir()
 	n := 0
@@ -237,10 +243,10 @@ func TestCopy(t *testing.T) {
 			}
 			must(t, "", append([]string{"copy", "-overwrite", from, to}, args...)...)
 			if must(t, "", "dump", to) != must(t, "", "dump", from) || must(t, "", "verify", to) != "" {
-				t.Errorf("%s %v: other content", name, args)
+				t.Errorf("%s %v: the data differs", name, args)
 			}
 			if must(t, "", "vlmeta", to) != must(t, "", "vlmeta", from) {
-				t.Errorf("%s %v: other vlmeta", name, args)
+				t.Errorf("%s %v: the vlmeta differs", name, args)
 			}
 			info := must(t, "", "info", to)
 			sparse := strings.Contains(info, "sparse directory")
@@ -265,7 +271,7 @@ func TestCopy(t *testing.T) {
 	if n < 60 {
 		t.Errorf("%d copies", n)
 	}
-	from := madeArray(t, "-meta", "m=1")
+	from := newArray(t, "-meta", "m=1")
 	must(t, "", "copy", "-chunks", "3,2", from, dir+"/p")
 	if info := squeeze(must(t, "", "info", dir+"/p")); !strings.Contains(info, "chunks (3, 2)") || !strings.Contains(info, "metalayer m 1") {
 		t.Error(info)
@@ -278,11 +284,10 @@ func TestCopy(t *testing.T) {
 	fails(t, 1, "exists", "", "copy", "-level", "1", from, dir+"/p")
 	fails(t, 2, "-chunksize is for", "", "copy", "-chunksize", "10", from, dir+"/r")
 	fails(t, 2, "are for arrays", "", "copy", "-chunks", "10", fixturesDir+"/python-blosc2/schunk_zstd.b2frame", dir+"/r")
-	fails(t, 1, "bare chunk", "", "copy", fixturesDir+"/python-blosc2/chunk_small_1.chunk", dir+"/r")
+	fails(t, 1, "single chunk", "", "copy", fixturesDir+"/python-blosc2/chunk_small_1.chunk", dir+"/r")
 }
 
-// TestVerifyDamage changes single bytes: verify must say nothing or end with status 1, and whatever dump reads as
-// before or not, nothing may crash.
+// TestVerifyDamage changes single bytes. verify must print nothing, or end with status 1, and no verb may crash.
 func TestVerifyDamage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	found := 0
@@ -307,16 +312,17 @@ func TestVerifyDamage(t *testing.T) {
 		for range 10 {
 			writeFile(t, path, content[:rng.IntN(len(content))])
 			if code, _, _ := call(t, "", "verify", path); code != 1 {
-				t.Errorf("%s: exit %d for a file that is cut off", name, code)
+				t.Errorf("%s: exit %d for a truncated file", name, code)
 			}
 		}
 	}
 	if found < 60 {
-		t.Errorf("%d faults found", found)
+		t.Errorf("found only %d faults", found)
 	}
 }
 
-func TestVerifyNamesFaults(t *testing.T) {
+// TestVerifyReportsFaults checks the faults that verify reports for damaged files.
+func TestVerifyReportsFaults(t *testing.T) {
 	out := t.TempDir() + "/a.b2nd"
 	must(t, numbers(4000), "create", "-shape", "4,1000", "-dtype", "<i4", "-chunks", "1,1000", "-sparse", out)
 	for _, k := range []string{"1", "3"} {
@@ -332,7 +338,7 @@ func TestVerifyNamesFaults(t *testing.T) {
 	path := copyTree(t, fixturesDir+"/python-blosc2/chunk_zstd_shuffle_12.chunk")
 	writeFile(t, path, readFile(t, path)+"tail")
 	code, report, _ = call(t, "", "verify", path)
-	if code != 1 || !strings.Contains(string(report), "4 bytes behind the chunk") {
+	if code != 1 || !strings.Contains(string(report), "4 bytes after the end of the chunk") {
 		t.Errorf("exit %d, %s", code, report)
 	}
 	path = copyTree(t, fixturesDir+"/python-blosc2/meta.b2nd")
@@ -342,10 +348,10 @@ func TestVerifyNamesFaults(t *testing.T) {
 	if code != 1 || !strings.Contains(string(report), "dtype") {
 		t.Errorf("exit %d, %s", code, report)
 	}
-	// A shape that does not go with the chunks: info still shows the rest, and nothing reads it as an array.
+	// The shape does not match the chunks. info still prints the rest, and no verb reads the frame as an array.
 	writeFile(t, path, strings.Replace(b, "\xd3\x00\x00\x00\x00\x00\x00\x00\x14", "\xd3\x00\x00\x00\x00\x00\x00\x00\x50", 1))
 	code, report, _ = call(t, "", "verify", path)
-	if code != 1 || !strings.Contains(string(report), "metalayer b2nd") || !strings.Contains(must(t, "", "info", path), "broken: ") {
+	if code != 1 || !strings.Contains(string(report), "metalayer b2nd") || !strings.Contains(must(t, "", "info", path), "damaged: ") {
 		t.Errorf("exit %d, %s", code, report)
 	}
 	fails(t, 1, "metalayer b2nd", "", "dump", path)

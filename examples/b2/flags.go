@@ -15,8 +15,9 @@ func newFlags(verb string) *flag.FlagSet {
 	return fs
 }
 
-// parseArgs parses options, which may stand before, between and behind the other arguments, and returns those others: at
-// least least and at most most. What starts with "-" and a digit is no option but a selection, and "--" ends options.
+// parseArgs parses options, which may come before, between and after other arguments, and returns the other arguments.
+// There must be least to most of them. An argument that starts with "-" and a digit or colon is a selection, not an
+// option. "--" ends the options.
 func parseArgs(fs *flag.FlagSet, args []string, least, most int) ([]string, error) {
 	var options, others []string
 	for i := 0; i < len(args); i++ {
@@ -53,13 +54,13 @@ func parseArgs(fs *flag.FlagSet, args []string, least, most int) ([]string, erro
 	return others, nil
 }
 
-// isSwitch tells whether an option has no value.
+// isSwitch reports whether an option takes no value.
 func isSwitch(f *flag.Flag) bool {
 	b, ok := f.Value.(interface{ IsBoolFlag() bool })
 	return ok && b.IsBoolFlag()
 }
 
-// listFlag is a list of numbers such as 3,4. Given empty it is empty but not nil.
+// listFlag is a list of integers such as 3,4. The list of an empty argument is empty but not nil.
 type listFlag struct {
 	list []int64
 	bits int
@@ -75,7 +76,7 @@ func (f *listFlag) Set(s string) error {
 	return err
 }
 
-// int32s returns the list of a flag of 32 bits.
+// int32s returns the list of a flag with 32 bits.
 func (f *listFlag) int32s() []int32 {
 	if f.list == nil {
 		return nil
@@ -87,7 +88,7 @@ func (f *listFlag) int32s() []int32 {
 	return out
 }
 
-// parseInts reads numbers with commas between them, in round brackets or not. A comma may follow the last.
+// parseInts parses integers separated by commas, optionally in parentheses and with a comma at the end.
 func parseInts(s string, bits int) ([]int64, error) {
 	s = strings.TrimSpace(s)
 	if strings.HasPrefix(s, "(") && strings.HasSuffix(s, ")") {
@@ -100,7 +101,7 @@ func parseInts(s string, bits int) ([]int64, error) {
 	for part := range strings.SplitSeq(strings.TrimSuffix(s, ","), ",") {
 		n, err := strconv.ParseInt(strings.TrimSpace(part), 10, bits)
 		if err != nil {
-			return nil, usagef("%q is no number", part)
+			return nil, usagef("%q is not an integer", part)
 		}
 		out = append(out, n)
 	}
@@ -110,6 +111,7 @@ func parseInts(s string, bits int) ([]int64, error) {
 // namesFlag collects the name=json pairs of an option that may be repeated.
 type namesFlag struct{ pairs []pair }
 
+// pair is a name with a value.
 type pair struct {
 	name  string
 	value []byte // MessagePack
@@ -120,7 +122,7 @@ func (f *namesFlag) String() string { return "" }
 func (f *namesFlag) Set(s string) error {
 	name, text, ok := strings.Cut(s, "=")
 	if !ok || name == "" {
-		return usagef("%q is not name=json", s)
+		return usagef("%q does not have the form name=json", s)
 	}
 	value, err := packJSON(text)
 	if err == nil {
@@ -129,7 +131,7 @@ func (f *namesFlag) Set(s string) error {
 	return err
 }
 
-// pyTuple returns numbers as a Python tuple.
+// pyTuple returns integers as a Python tuple.
 func pyTuple(list []int64) string {
 	text := make([]string, len(list))
 	for i, n := range list {

@@ -16,7 +16,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// runInfo tells what the headers say.
+// runInfo prints the contents of the headers.
 func runInfo(e *env, args []string) error {
 	fs := newFlags("info")
 	asJSON := fs.Bool("json", false, "")
@@ -64,7 +64,7 @@ type infoFields struct {
 	DTypeFormat *int     `json:"dtype_format,omitempty"`
 }
 
-// chunkFields is the object for bare chunks.
+// chunkFields is the object for single chunks.
 type chunkFields struct {
 	Path        string `json:"path"`
 	NBytes      int    `json:"nbytes"`
@@ -79,9 +79,10 @@ type chunkFields struct {
 	Special     string `json:"special,omitempty"`
 }
 
-// hexMap is a list of names with bytes, printed as an object with the bytes in hexadecimal.
+// hexMap is a list of metalayers, printed as an object with contents in hexadecimal.
 type hexMap []meta.Layer
 
+// MarshalJSON implements json.Marshaler.
 func (m hexMap) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -115,6 +116,7 @@ func storedLevel(level int) int {
 	return level
 }
 
+// infoJSON prints the contents of the headers as JSON.
 func infoJSON(e *env, s *source) error {
 	out := json.NewEncoder(e.out)
 	out.SetEscapeHTML(false)
@@ -153,7 +155,7 @@ func infoJSON(e *env, s *source) error {
 	return out.Encode(v)
 }
 
-// storedDType returns the dtype of an array as it is stored and its format, "" when none is.
+// storedDType returns the stored dtype of an array and its format. The dtype is "" if none is stored.
 func storedDType(a *ndarray.Array) (string, int) {
 	dtype, format := a.DTypeString()
 	for _, name := range []string{"b2nd", "caterva"} {
@@ -161,7 +163,7 @@ func storedDType(a *ndarray.Array) (string, int) {
 		if err != nil {
 			continue
 		}
-		// What stands for a missing dtype depends on the item size that one says.
+		// ParseArray replaces a missing dtype by one that depends on the item size.
 		one, err1 := meta.ParseArray(content, 1)
 		two, err2 := meta.ParseArray(content, 2)
 		if err1 == nil && err2 == nil && one.DType != two.DType {
@@ -179,7 +181,7 @@ func headerFilters(c chunk.CParams) (ids, metas [6]int) {
 	return pipelineNumbers(p)
 }
 
-// infoFrame prints what a person wants to know of a frame.
+// infoFrame prints a frame as text.
 func infoFrame(tw *tabwriter.Writer, s *source) error {
 	i := s.frame.Info()
 	kind, storage := "super-chunk", "contiguous file"
@@ -190,8 +192,8 @@ func infoFrame(tw *tabwriter.Writer, s *source) error {
 		kind = "array"
 	}
 	fmt.Fprintf(tw, "%s\nkind\t%s, %s, frame format %d\n", s.path, kind, storage, i.Version)
-	if s.broken != nil {
-		fmt.Fprintf(tw, "array\tbroken: %s\n", oneLine(s.broken))
+	if s.damaged != nil {
+		fmt.Fprintf(tw, "array\tdamaged: %s\n", oneLine(s.damaged))
 	}
 	if a := s.array; a != nil {
 		dtype, _ := storedDType(a)
@@ -210,7 +212,7 @@ func infoFrame(tw *tabwriter.Writer, s *source) error {
 	fmt.Fprintf(tw, "item size\t%d bytes\n", i.TypeSize)
 	fmt.Fprintf(tw, "chunk size\t%s\n", chunkSizeText(i))
 	if i.VLBlocks {
-		fmt.Fprintf(tw, "block size\tof its own for each block\n")
+		fmt.Fprintf(tw, "block size\tvaries by block\n")
 	} else {
 		fmt.Fprintf(tw, "block size\t%s\n", sizeOr(i.BlockSize, "chosen for each chunk"))
 	}
@@ -236,6 +238,7 @@ func infoFrame(tw *tabwriter.Writer, s *source) error {
 	return nil
 }
 
+// infoChunk prints a single chunk as text.
 func infoChunk(tw *tabwriter.Writer, s *source) {
 	h := s.chunk.Header()
 	fmt.Fprintf(tw, "%s\nkind\tchunk, format %d\n", s.path, h.Version)
@@ -249,14 +252,14 @@ func infoChunk(tw *tabwriter.Writer, s *source) {
 	case h.Special() != chunk.Regular:
 		fmt.Fprintf(tw, "content\t%v\n", h.Special())
 	case h.Stored():
-		fmt.Fprintf(tw, "content\tstored as it is\n")
+		fmt.Fprintf(tw, "content\tuncompressed\n")
 	default:
 		fmt.Fprintf(tw, "codec\t%v\n", chunk.CodecFromCode(chunkCode(h)))
 		fmt.Fprintf(tw, "filters\t%s\n", filterNames(h.Filters[:]))
 	}
 }
 
-// chunkCode returns the compcode of a chunk. The short headers of old chunks have none, only a stream format.
+// chunkCode returns the codec number of a chunk. Short headers of old chunks contain only a stream format.
 func chunkCode(h *chunk.Header) uint8 {
 	if h.Extended() {
 		return h.Codec
@@ -298,12 +301,12 @@ func sizeOr(n int, none string) string {
 
 func chunkSizeText(i frame.Info) string {
 	if i.ChunkSize < 0 {
-		return "that of the first chunk"
+		return "set by the first chunk"
 	}
-	return sizeOr(i.ChunkSize, "of its own for each chunk")
+	return sizeOr(i.ChunkSize, "varies by chunk")
 }
 
-// filterNames lists the filters in their order, with parameters that are not 0.
+// filterNames returns the filters in order, with parameters that are not 0.
 func filterNames(list []chunk.Filter) string {
 	var names []string
 	for _, f := range list {
@@ -325,7 +328,7 @@ func filterNames(list []chunk.Filter) string {
 	return strings.Join(names, ", ")
 }
 
-// valueText returns a value as JSON, or its size when it is something else.
+// valueText returns a MessagePack value as JSON, or the size of any other value.
 func valueText(b []byte) string {
 	const most = 200
 	text, err := unpackJSON(b)

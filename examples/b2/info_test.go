@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestInfoAsReference compares with what a program with C-Blosc2 3.3 printed for the same files. It knows no arrays
-// whose record has six elements; there the keys of arrays are more than it has.
-func TestInfoAsReference(t *testing.T) {
+// TestInfoMatchesC compares the JSON with the output of a program that uses C-Blosc2 3.3. The program does not know arrays
+// whose metalayer has six elements, so its output for them lacks the keys of arrays.
+func TestInfoMatchesC(t *testing.T) {
 	f, err := os.Open("testdata/info.jsonl.gz")
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func TestInfoAsReference(t *testing.T) {
 			}
 			got = got[:i] + "}\n"
 		}
-		var one, two bytes.Buffer // the reference does not escape what JSON wants escaped, nor we what it need not
+		var one, two bytes.Buffer // the outputs differ in escapes
 		if json.Compact(&one, []byte(got)) != nil || json.Compact(&two, []byte(want)) != nil || one.String() != two.String() {
 			t.Errorf("%s\n got %swant %s", head.Path, got, want)
 		}
@@ -63,9 +63,9 @@ func TestInfoText(t *testing.T) {
 		"python-blosc2/schunk_append_s":                {"super-chunk, sparse directory", "chunk size  4000 bytes"},
 		"legacy/legacy_caterva_2d_s.b2nd":              {"none, read as |S4"},
 		"legacy/legacy_b2nd_draft6_2d_c.b2nd":          {"int32, read as <i4"},
-		"legacy/vl_zstd_dict_s.b2frame":                {"zstd, dictionaries, level 5", "block size  of its own for each block"},
-		"legacy/varchunks_c.b2frame":                   {"chunk size  of its own for each chunk"},
-		"python-blosc2/schunk_empty.b2frame":           {"chunk size  that of the first chunk"},
+		"legacy/vl_zstd_dict_s.b2frame":                {"zstd, dictionaries, level 5", "block size  varies by block"},
+		"legacy/varchunks_c.b2frame":                   {"chunk size  varies by chunk"},
+		"python-blosc2/schunk_empty.b2frame":           {"chunk size  set by the first chunk"},
 		"python-blosc2/chunk_zlib_bitshuffle_12.chunk": {"chunk, format 5", "codec       zlib", "filters     bitshuffle"},
 		"blosc1/blosc1_snappy_f1_ts4.chunk":            {"chunk, format 2", "codec       snappy", "21314 bytes in 2 blocks"},
 	} {
@@ -78,7 +78,7 @@ func TestInfoText(t *testing.T) {
 	}
 }
 
-// squeeze makes one blank of several.
+// squeeze replaces several spaces by one.
 func squeeze(s string) string {
 	for strings.Contains(s, "  ") {
 		s = strings.ReplaceAll(s, "  ", " ")
@@ -106,7 +106,7 @@ func TestInfoChunkJSON(t *testing.T) {
 				t.Errorf("%s: %+v", c.File, got)
 			}
 			for code, name := range []string{"_blosclz_", "_lz4_", "_lz4hc_", "_snappy_", "_zlib_", "_zstd_"} {
-				// Blosc1 chunks do not tell lz4 and lz4hc apart.
+				// Blosc1 chunks do not distinguish lz4 and lz4hc.
 				if strings.Contains(c.File, name) && int(got.CompCode) != code && !(code == 2 && folder == "blosc1") {
 					t.Errorf("%s: compcode %d", c.File, got.CompCode)
 				}

@@ -16,16 +16,16 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// npyMagic starts a .npy file.
+// npyMagic is the first bytes of a .npy file.
 const npyMagic = "\x93NUMPY"
 
-// input is the data that a verb is given: raw bytes, or the items of a .npy file.
+// input is the input of a verb: raw bytes, or the items of a .npy file.
 type input struct {
 	npy  *ndarray.NPYHeader // nil for raw bytes
-	r    io.Reader          // the data, from the first byte
-	at   io.ReaderAt        // the same, nil when they can only be read once
-	off  int64              // where they start in at
-	size int64              // in bytes, -1 when not known
+	r    io.Reader          // the data
+	at   io.ReaderAt        // the data, or nil if it can be read only once
+	off  int64              // offset of the data in at
+	size int64              // in bytes, or -1 if unknown
 	temp string             // directory for a temporary file, or ""
 	file *os.File
 }
@@ -57,7 +57,7 @@ func openInput(e *env, name string) (*input, error) {
 	return in, nil
 }
 
-// newInput returns what a stream gives.
+// newInput returns the input in a stream.
 func newInput(r io.Reader, name string) (*input, error) {
 	b := bufio.NewReaderSize(r, 1<<16)
 	in := &input{r: b, size: -1}
@@ -72,7 +72,7 @@ func newInput(r io.Reader, name string) (*input, error) {
 	return in, nil
 }
 
-// newFileInput returns what a file holds.
+// newFileInput returns the input in a file.
 func newFileInput(f *os.File, size int64, name string) (*input, error) {
 	in := &input{r: f, at: f, size: size}
 	magic := make([]byte, len(npyMagic))
@@ -91,8 +91,10 @@ func newFileInput(f *os.File, size int64, name string) (*input, error) {
 	return in, err
 }
 
+// isNPYName reports whether a file name is that of a .npy file.
 func isNPYName(name string) bool { return strings.HasSuffix(name, ".npy") }
 
+// close closes the input and removes temporary files.
 func (in *input) close() {
 	if in.file != nil {
 		in.file.Close()
@@ -102,7 +104,7 @@ func (in *input) close() {
 	}
 }
 
-// readAll returns all data, which must be n bytes; n is -1 for any number.
+// readAll returns all data. It returns an error unless the data has n bytes, or n is -1.
 func (in *input) readAll(n int64) ([]byte, error) {
 	if in.size >= 0 && n >= 0 && in.size != n {
 		return nil, wrongSize(in.size, n)
@@ -116,7 +118,7 @@ func (in *input) readAll(n int64) ([]byte, error) {
 	}
 	b, err := readExact(r, n)
 	if err == nil && int64(len(b)) > n {
-		return nil, fmt.Errorf("the input has more than the %d bytes that are wanted", n)
+		return nil, fmt.Errorf("the input has more than %d bytes", n)
 	}
 	if err == nil && int64(len(b)) < n {
 		return nil, wrongSize(int64(len(b)), n)
@@ -124,7 +126,7 @@ func (in *input) readAll(n int64) ([]byte, error) {
 	return b, err
 }
 
-// readExact reads n bytes and, if there are more, some of them.
+// readExact reads n bytes, and at least one byte more if r has more.
 func readExact(r io.Reader, n int64) ([]byte, error) {
 	if n >= math.MaxInt32 {
 		return io.ReadAll(io.LimitReader(r, n+1))
@@ -132,12 +134,14 @@ func readExact(r io.Reader, n int64) ([]byte, error) {
 	return readUpTo(nil, r, int(n)+1)
 }
 
+// wrongSize returns the error for an input of the wrong size.
 func wrongSize(got, want int64) error {
-	return fmt.Errorf("the input has %d bytes, not the %d that are wanted", got, want)
+	return fmt.Errorf("the input has %d bytes, want %d", got, want)
 }
 
-// spool makes data that can only be read once readable at any place: in memory if they are few, else in a temporary
-// file in the folder dir. It reads no more than most bytes, unless most is -1, and holds slab bytes in memory.
+// spool copies data that can be read only once to in.at, where it can be read at any offset: to memory if it has less
+// than slab bytes, and otherwise to a temporary file in the directory dir. It reads at most most bytes, unless most is
+// -1.
 func (in *input) spool(dir string, most, slab int64) error {
 	if in.at != nil {
 		return nil
@@ -169,7 +173,7 @@ func (in *input) spool(dir string, most, slab int64) error {
 	return err
 }
 
-// reader returns the data as a stream that is to give n bytes, and says so if there are more.
+// reader returns the data as a stream, which returns an error unless the data has n bytes.
 func (in *input) reader(n int64) (io.Reader, error) {
 	r := in.r
 	if in.at != nil {
@@ -179,12 +183,13 @@ func (in *input) reader(n int64) (io.Reader, error) {
 	return e, e.end()
 }
 
-// exactReader gives bytes of r, which must not have more.
+// exactReader reads n bytes of r. It returns an error if r has fewer or more.
 type exactReader struct {
 	r       io.Reader
 	left, n int64
 }
 
+// Read implements io.Reader.
 func (e *exactReader) Read(p []byte) (int, error) {
 	if e.left == 0 {
 		return 0, io.EOF
@@ -200,7 +205,7 @@ func (e *exactReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// end tells, when all bytes have been given, that r has no more.
+// end returns an error if all bytes have been read and r has more.
 func (e *exactReader) end() error {
 	var one [1]byte
 	if e.left > 0 {
@@ -210,7 +215,7 @@ func (e *exactReader) end() error {
 	case io.EOF:
 		return nil
 	case nil:
-		return fmt.Errorf("the input has more than the %d bytes that are wanted", e.n)
+		return fmt.Errorf("the input has more than %d bytes", e.n)
 	default:
 		return err
 	}
@@ -222,16 +227,16 @@ func readNPYHeader(r io.Reader) (*ndarray.NPYHeader, error) {
 	return &h, err
 }
 
-// items returns the data in C order for items of a dtype and shape that they must have.
+// items returns the data in C order. The items of a .npy file must have the dtype d and the shape, and other data n bytes.
 func (in *input) items(ctx context.Context, d meta.DType, shape []int64, n int64) ([]byte, error) {
 	if in.npy == nil {
 		return in.readAll(n)
 	}
 	if in.npy.DType.String() != d.String() {
-		return nil, fmt.Errorf("the .npy file has items of dtype %s, not %s", in.npy.DType, d)
+		return nil, fmt.Errorf("items of the .npy file have dtype %s, want %s", in.npy.DType, d)
 	}
 	if pyTuple(in.npy.Shape) != pyTuple(shape) {
-		return nil, fmt.Errorf("the .npy file has the shape %s, not %s", pyTuple(in.npy.Shape), pyTuple(shape))
+		return nil, fmt.Errorf("the .npy file has shape %s, want %s", pyTuple(in.npy.Shape), pyTuple(shape))
 	}
 	b, err := in.readAll(n)
 	if err != nil || !in.npy.Fortran {
@@ -245,7 +250,7 @@ func (in *input) items(ctx context.Context, d meta.DType, shape []int64, n int64
 	return b, a.ReadBytes(ctx, b)
 }
 
-// byteCount returns the size of an array in bytes, or false when it does not fit 63 bits.
+// byteCount returns the size of an array in bytes, and reports whether it fits in an int64.
 func byteCount(shape []int64, itemSize int) (int64, bool) {
 	n := int64(itemSize)
 	if slices.Contains(shape, 0) {

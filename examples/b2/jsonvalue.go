@@ -13,17 +13,17 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// packJSON returns the MessagePack that Python's msgpack.packb(json.loads(text)) gives: maps keep their order, numbers
-// without point or exponent are integers.
+// packJSON returns JSON as MessagePack, like Python's msgpack.packb(json.loads(text)): maps keep their order, and numbers
+// without a point or exponent are integers.
 func packJSON(text string) ([]byte, error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
 	v, err := readJSON(d)
 	if err != nil {
-		return nil, usagef("not JSON: %q: %v", text, err)
+		return nil, usagef("%q is not JSON: %v", text, err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, usagef("not JSON: %q: more than one value", text)
+		return nil, usagef("%q is not JSON: more than one value", text)
 	}
 	b, err := meta.Marshal(v)
 	if err != nil {
@@ -53,7 +53,7 @@ func readJSON(d *json.Decoder) (any, error) {
 	return t, nil
 }
 
-// number returns an int64, or uint64 above its range, or a float64.
+// number returns an int64, a uint64 if the number is larger, or a float64.
 func number(n json.Number) (any, error) {
 	if strings.ContainsAny(n.String(), ".eE") {
 		return n.Float64()
@@ -64,6 +64,7 @@ func number(n json.Number) (any, error) {
 	return strconv.ParseUint(n.String(), 10, 64)
 }
 
+// readList reads a list after its opening bracket.
 func readList(d *json.Decoder) (any, error) {
 	list := []any{}
 	for d.More() {
@@ -77,7 +78,8 @@ func readList(d *json.Decoder) (any, error) {
 	return list, err
 }
 
-// readMap reads a map. As in Python, the last of several values with the same key counts, at the place of the first.
+// readMap reads a map after its opening brace. As in Python, if a key occurs several times, the last value is used, at the
+// position of the first.
 func readMap(d *json.Decoder) (any, error) {
 	m := meta.Map{}
 	at := map[string]int{}
@@ -90,7 +92,7 @@ func readMap(d *json.Decoder) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		key := k.(string) // the decoder sees to that
+		key := k.(string) // the decoder accepts only strings as keys
 		if i, ok := at[key]; ok {
 			m[i].Value = v
 			continue
@@ -102,10 +104,10 @@ func readMap(d *json.Decoder) (any, error) {
 	return m, err
 }
 
-// unpackJSON returns MessagePack as JSON, for people: what JSON has not is written as Python's json does (NaN), or as
-// a string that says what it is.
+// unpackJSON returns MessagePack as JSON for display. Numbers that JSON cannot express are written like Python's json
+// does (NaN). Other such values become a descriptive string.
 func unpackJSON(b []byte) (string, error) {
-	// A map keeps the order of the maps inside it, so the value is read as the only one of a map.
+	// meta.Map keeps the order of the maps inside it, so decode the value as the only value of a map.
 	var m meta.Map
 	if err := meta.Unmarshal(append([]byte{0x81, 0xa0}, b...), &m); err != nil {
 		return "", err
@@ -117,6 +119,7 @@ func unpackJSON(b []byte) (string, error) {
 	return out.String(), nil
 }
 
+// writeJSON writes a value as JSON.
 func writeJSON(out *bytes.Buffer, v any) error {
 	switch v := v.(type) {
 	case meta.Map:
@@ -155,7 +158,7 @@ func writeJSON(out *bytes.Buffer, v any) error {
 	return nil
 }
 
-// writeKey writes the key of a map; one that is no string becomes the string of its JSON.
+// writeKey writes the key of a map. Any other key than a string becomes a string that contains its JSON.
 func writeKey(out *bytes.Buffer, key any) error {
 	if s, ok := key.(string); ok {
 		return writeJSON(out, s)
@@ -167,6 +170,7 @@ func writeKey(out *bytes.Buffer, key any) error {
 	return writeJSON(out, b.String())
 }
 
+// writeList writes a list as JSON.
 func writeList(out *bytes.Buffer, list []any) error {
 	out.WriteByte('[')
 	for i, v := range list {
@@ -181,7 +185,7 @@ func writeList(out *bytes.Buffer, list []any) error {
 	return nil
 }
 
-// writeFloat writes a number that reads back as a float: 2.0, not 2.
+// writeFloat writes a number so that it is read as a float: 2.0, not 2.
 func writeFloat(out *bytes.Buffer, f float64) error {
 	switch {
 	case math.IsNaN(f):

@@ -8,7 +8,7 @@ import "syscall"
 
 const canLimit = true
 
-// limitMemory lets the system refuse this process more than so many bytes of memory.
+// limitMemory limits the memory of this process to n bytes.
 func limitMemory(n uint64) error {
 	return syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: n, Max: n})
 }

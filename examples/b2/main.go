@@ -1,9 +1,10 @@
-// Command b2 looks into, reads, makes and edits Blosc2 frames and N-dimensional arrays.
+// Command b2 inspects, reads, creates and edits Blosc2 frames and N-dimensional arrays.
 //
-//	go run ./examples/b2 help          the verbs
-//	go run ./examples/b2 help create   one of them
+//	go run ./examples/b2 help          list the verbs
+//	go run ./examples/b2 help create   describe a verb
 //
-// The exit status is 0, or 1 with one line on standard error for a bad file or request, or 2 for bad usage.
+// The exit status is 0 for success, 1 for an invalid file or request, with one line on standard error, or 2 for invalid
+// usage.
 package main
 
 import (
@@ -18,20 +19,21 @@ import (
 	"strings"
 )
 
-// env is what a verb works with besides its arguments.
+// env holds what a verb needs besides its arguments.
 type env struct {
 	ctx  context.Context
 	in   io.Reader
 	out  *bufio.Writer
 	note func(text string) // prints a line on standard error; the exit status stays 0
-	slab int64             // bytes of data that are in memory at a time, but for a chunk or an item that is larger
+	slab int64             // bytes of data to keep in memory at a time, unless a chunk or an item is larger
 }
 
-// usageError is a command line that makes no sense: exit status 2.
+// usageError is an error in the command line, for which the exit status is 2.
 type usageError struct{ text string }
 
 func (e *usageError) Error() string { return e.text }
 
+// usagef returns a usageError.
 func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
 func main() {
@@ -41,7 +43,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run is the whole program: it returns the exit status.
+// run executes the command and returns the exit status.
 func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
 	if len(args) == 0 {
 		fmt.Fprint(errOut, overview())
@@ -62,7 +64,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	case err == nil:
 		return 0
 	case errors.As(err, &usage):
-		fmt.Fprintf(errOut, "%s: %s (b2 help says more)\n", prefix, oneLine(err))
+		fmt.Fprintf(errOut, "%s: %s (see b2 help)\n", prefix, oneLine(err))
 		return 2
 	}
 	fmt.Fprintf(errOut, "%s: %s\n", prefix, oneLine(err))
@@ -83,7 +85,7 @@ func dispatch(e *env, args []string) error {
 	}
 	v := verbNamed(name)
 	if v == nil {
-		return usagef("no verb %q", name)
+		return usagef("unknown verb %q", name)
 	}
 	err := v.run(e, rest)
 	if errors.Is(err, flag.ErrHelp) {
@@ -92,6 +94,7 @@ func dispatch(e *env, args []string) error {
 	return err
 }
 
+// help prints the overview, or the help of a verb.
 func help(e *env, args []string) error {
 	switch len(args) {
 	case 0:
@@ -102,7 +105,7 @@ func help(e *env, args []string) error {
 			fmt.Fprintf(e.out, "usage: b2 %s %s\n\n%s", v.name, v.args, strings.TrimPrefix(v.text, "\n"))
 			return nil
 		}
-		return usagef("no verb %q", args[0])
+		return usagef("unknown verb %q", args[0])
 	}
-	return usagef("help takes one verb")
+	return usagef("help takes at most one verb")
 }

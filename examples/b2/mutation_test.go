@@ -21,21 +21,21 @@ import (
 	"time"
 )
 
-// limit is how much memory the programs may use that read mutated files.
+// limit is the memory in bytes that programs may use to read mutated files.
 const limit = 256 << 20
 
-// patient is a stored frame or chunk, of which one file is mutated.
-type patient struct {
+// subject is a stored frame or chunk with a file to mutate.
+type subject struct {
 	name  string // of the fixture
 	path  string // of the copy: a file or a directory
-	file  string // the file that is mutated
-	bytes []byte // of it
+	file  string // the file to mutate
+	bytes []byte // its original contents
 }
 
-// patients copies all fixtures of at most so many bytes into a directory. The index and one chunk file of a sparse
-// frame are a patient each.
-func patients(t testing.TB, dir string, most int64) []patient {
-	var list []patient
+// subjects copies all fixtures of at most most bytes to a directory. The index and one chunk file of a sparse frame are a
+// subject each.
+func subjects(t testing.TB, dir string, most int64) []subject {
+	var list []subject
 	root := filepath.Join("..", "..", "testdata")
 	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -59,7 +59,7 @@ func patients(t testing.TB, dir string, most int64) []patient {
 				if err != nil {
 					return err
 				}
-				list = append(list, patient{f, copied, filepath.Join(copied, filepath.Base(f)), b})
+				list = append(list, subject{f, copied, filepath.Join(copied, filepath.Base(f)), b})
 			}
 			return fs.SkipDir
 		}
@@ -68,7 +68,7 @@ func patients(t testing.TB, dir string, most int64) []patient {
 			return err
 		}
 		b, err := os.ReadFile(p)
-		list = append(list, patient{p, copied, copied, b})
+		list = append(list, subject{p, copied, copied, b})
 		return err
 	})
 	if err != nil || len(list) < 100 {
@@ -111,7 +111,7 @@ func mutate(rng *rand.Rand, b []byte) []byte {
 		case 6: // bytes from elsewhere
 			from := rng.IntN(len(b))
 			copy(b[at:], b[from:min(len(b), from+1+rng.IntN(40))])
-		case 7: // bytes more or fewer
+		case 7: // insert or delete bytes
 			n := min(1+rng.IntN(20), len(b)-at)
 			if rng.IntN(2) == 0 {
 				b = slices.Delete(b, at, at+n)
@@ -125,25 +125,25 @@ func mutate(rng *rand.Rand, b []byte) []byte {
 	return b
 }
 
-// enough is an output that takes no more than a few MiB: mutated sizes may be those of terabytes of zeros.
-type enough struct{ left int }
+// limitedOutput is an output that accepts a few MiB, because a mutated size may result in terabytes of zeros.
+type limitedOutput struct{ left int }
 
-var errEnough = errors.New("enough")
+var errFull = errors.New("output limit reached")
 
-func (e *enough) Write(p []byte) (int, error) {
+func (e *limitedOutput) Write(p []byte) (int, error) {
 	if e.left -= len(p); e.left < 0 {
-		return 0, errEnough
+		return 0, errFull
 	}
 	return len(p), nil
 }
 
-// tell runs a verb on a patient and returns what is wrong with the outcome: it must be exit status 0 and nothing on
-// standard error but the note of verify, or 1 and one line, within a second.
-func tell(verb, path string) (code int, fault error) {
+// runVerb runs a verb on a subject. It returns an error unless the exit status is 0 with nothing on standard error except
+// the note of verify, or 1 with one line, within a second.
+func runVerb(verb, path string) (code int, fault error) {
 	for try := range 3 { // the machine may be busy
 		var stderr bytes.Buffer
 		start := time.Now()
-		code = run(context.Background(), []string{verb, path}, nil, &enough{64 << 20}, &stderr)
+		code = run(context.Background(), []string{verb, path}, nil, &limitedOutput{64 << 20}, &stderr)
 		text := stderr.String()
 		switch {
 		case code == 0 && countErrors(text) == 0:
@@ -162,7 +162,7 @@ func tell(verb, path string) (code int, fault error) {
 	return code, nil
 }
 
-// amount returns the number of mutations: few, or as many as the environment asks for.
+// amount returns the number of mutations: few, or the number in the environment.
 func amount(few int) int {
 	if n, err := strconv.Atoi(os.Getenv("B2_MUTATIONS")); err == nil {
 		return n
@@ -173,11 +173,11 @@ func amount(few int) int {
 	return few
 }
 
-// TestMutations lets verify and dump read truncated and mutated fixtures, in a process whose memory the system limits
-// to 256 MiB: data or an error of one line.
+// TestMutations runs verify and dump on truncated and mutated fixtures, in a process with a memory limit of 256 MiB. The
+// result must be data or an error of one line.
 //
-// B2_MUTATIONS=100000 go test -timeout 3h -run TestMutations ./examples/b2 makes 100,000 mutations and every truncation
-// of the fixtures. A file that fails is kept as $TMPDIR/b2-mutation; the number of a mutation names it for good.
+// B2_MUTATIONS=100000 go test -timeout 3h -run TestMutations ./examples/b2 tests 100,000 mutations and every truncation
+// of the fixtures. A file that fails is kept as $TMPDIR/b2-mutation. The number of a mutation reproduces it.
 func TestMutations(t *testing.T) {
 	if os.Getenv("B2_MUTATIONS_HERE") == "" && canLimit {
 		c := exec.Command(os.Args[0], "-test.run=^TestMutations$", "-test.v", "-test.timeout=3h", "-test.short="+strconv.FormatBool(testing.Short()))
@@ -190,19 +190,19 @@ func TestMutations(t *testing.T) {
 			t.Logf("%s", out)
 			return
 		}
-		t.Log("emulated, without a limit of memory: the system does not run programs of", runtime.GOARCH)
+		t.Log("emulated, without a memory limit: the operating system does not run programs for", runtime.GOARCH)
 	} else if err := limitMemory(limit); err != nil {
 		t.Fatal(err)
 	}
 	debug.SetMemoryLimit(limit / 2)
-	list := patients(t, t.TempDir(), 256<<10)
+	list := subjects(t, t.TempDir(), 256<<10)
 	n := amount(2000)
 	exits := [2]int{}
 	slowest := time.Duration(0)
-	examine := func(p patient, what string) {
+	examine := func(p subject, what string) {
 		for _, verb := range []string{"verify", "dump"} {
 			start := time.Now()
-			code, fault := tell(verb, p.path)
+			code, fault := runVerb(verb, p.path)
 			slowest = max(slowest, time.Since(start))
 			if fault != nil {
 				if b, err := os.ReadFile(p.file); err == nil {
@@ -225,8 +225,8 @@ func TestMutations(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("%d mutations: %d times data, %d errors, the slowest took %v", n, exits[0], exits[1], slowest)
-	cuts := 0
+	t.Logf("%d mutations: %d results with data, %d errors, slowest %v", n, exits[0], exits[1], slowest)
+	truncations := 0
 	exits, slowest = [2]int{}, 0
 	few := max(1, n/len(list))
 	for k, p := range list {
@@ -241,14 +241,14 @@ func TestMutations(t *testing.T) {
 			if err := os.Truncate(p.file, int64(i)); err != nil {
 				t.Fatal(err)
 			}
-			cuts++
+			truncations++
 			examine(p, fmt.Sprintf("%d bytes", i))
 		}
 	}
-	t.Logf("%d truncations: %d times data, %d errors, the slowest took %v", cuts, exits[0], exits[1], slowest)
+	t.Logf("%d truncations: %d results with data, %d errors, slowest %v", truncations, exits[0], exits[1], slowest)
 }
 
-// TestMutationsProgram is TestMutations with the program itself, each time in a process of its own.
+// TestMutationsProgram is like TestMutations, but runs the program, with a new process for each file.
 func TestMutationsProgram(t *testing.T) {
 	if !canLimit || testing.Short() {
 		return // TestMutations calls the same code
@@ -259,9 +259,9 @@ func TestMutationsProgram(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if err := exec.Command(b2, "help").Run(); errors.Is(err, syscall.ENOEXEC) {
-		t.Skip("emulated: the system does not run programs of", runtime.GOARCH)
+		t.Skip("emulated: the operating system does not run programs for", runtime.GOARCH)
 	}
-	list := patients(t, dir, 64<<10)
+	list := subjects(t, dir, 64<<10)
 	exits := [2]int{}
 	for i := range amount(5000) / 100 {
 		rng := rand.New(rand.NewPCG(uint64(i), 11))
@@ -270,7 +270,7 @@ func TestMutationsProgram(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, verb := range []string{"verify", "dump"} {
-			// The output is cut off at 64 MiB: then head ends the program, which is no fault.
+			// head stops reading after 64 MiB, which ends the program with status 141.
 			c := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -d %d; { "$0" "$@"; echo $? >&3; } | head -c %d >/dev/null`, limit>>10, 64<<20), b2, verb, p.path)
 			var stderr bytes.Buffer
 			c.Stderr = &stderr
@@ -298,5 +298,5 @@ func TestMutationsProgram(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("%d times data, %d errors", exits[0], exits[1])
+	t.Logf("%d results with data, %d errors", exits[0], exits[1])
 }

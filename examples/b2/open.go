@@ -10,36 +10,36 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// source is what a path leads to: a frame, which may hold an array, or a bare chunk.
+// source is an open frame, which may hold an array, or an open file with a single chunk.
 type source struct {
-	path   string
-	frame  *frame.Frame
-	array  *ndarray.Array // nil when the frame holds none
-	broken error          // why the frame, which should hold an array, does not
-	chunk  *chunk.ReaderAt
-	file   *os.File // of the chunk
+	path    string
+	frame   *frame.Frame
+	array   *ndarray.Array // nil if the frame holds no array
+	damaged error          // error of opening the array of a frame with the metalayer of an array
+	chunk   *chunk.ReaderAt
+	file    *os.File // of the chunk
 }
 
-// openSource opens what a path leads to for reading.
+// openSource opens a frame or a file with a single chunk for reading.
 func openSource(path string) (*source, error) {
 	f, err := frame.Open(path, nil)
 	if err != nil {
 		if c := openChunk(path, err); c.chunk != nil {
 			return c, nil
-		} else if c.broken != nil {
-			return nil, c.broken
+		} else if c.damaged != nil {
+			return nil, c.damaged
 		}
 		return nil, err
 	}
 	s := &source{path: path, frame: f}
 	if s.array, err = ndarray.FromFrame(f); err != nil && !errors.Is(err, ndarray.ErrNotArray) {
-		s.broken = err
+		s.damaged = err
 	}
 	return s, nil
 }
 
-// openChunk opens a file that is no frame, which err says, as a chunk. A file that is none is broken only when its
-// name promises one.
+// openChunk opens a file that is not a frame, according to err, as a single chunk. If that fails, it sets damaged if
+// the name of the file ends in ".chunk".
 func openChunk(path string, err error) *source {
 	s := &source{path: path}
 	if !errors.Is(err, frame.ErrFormat) {
@@ -55,7 +55,7 @@ func openChunk(path string, err error) *source {
 			return s
 		}
 		if strings.HasSuffix(path, ".chunk") {
-			s.broken = s.chunkError(err)
+			s.damaged = s.chunkError(err)
 		}
 	}
 	s.chunk = nil
@@ -63,12 +63,12 @@ func openChunk(path string, err error) *source {
 	return s
 }
 
-// chunkError says which file an error of a bare chunk belongs to.
+// chunkError adds the path to an error of a single chunk.
 func (s *source) chunkError(err error) error {
 	return &frame.Error{Path: s.path, Part: "chunk", Chunk: -1, Off: -1, Err: err}
 }
 
-// close releases what was opened.
+// close closes the frame or the file.
 func (s *source) close() {
 	if s.frame != nil {
 		s.frame.Close()
@@ -78,17 +78,17 @@ func (s *source) close() {
 	}
 }
 
-// openReadable is openSource for verbs that need the content: a frame whose array is broken is an error.
+// openReadable is like openSource, but returns an error for a frame with a damaged array.
 func openReadable(path string) (*source, error) {
 	s, err := openSource(path)
-	if err == nil && s.broken != nil {
+	if err == nil && s.damaged != nil {
 		s.close()
-		return nil, s.broken
+		return nil, s.damaged
 	}
 	return s, err
 }
 
-// openArray opens an array for reading or, with edit, for writing.
+// openArray opens an array for reading, or for writing if edit is set.
 func openArray(path string, edit bool) (*ndarray.Array, error) {
 	if edit {
 		return ndarray.Edit(path, nil)

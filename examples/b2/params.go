@@ -10,13 +10,13 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 )
 
-// params are the options that say how something new is compressed and stored. A zero field was not given.
+// params holds the options for the compression and storage of new data. A field is zero if its option is not set.
 type params struct {
 	chunks, blocks listFlag
 	chunkSize      int
 	codec          codec.ID
 	codecMeta      *uint8
-	level          int // as chunk.CParams.Level
+	level          int // like chunk.CParams.Level
 	filters        []chunk.FilterID
 	filtersMeta    []int64
 	split          *chunk.SplitMode
@@ -34,7 +34,7 @@ func (p *params) register(fs *flag.FlagSet) {
 	fs.Func("chunksize", "", func(s string) error {
 		n, err := strconv.ParseInt(s, 10, 32)
 		if err != nil || n < 1 {
-			return usagef("not a size in bytes")
+			return usagef("want a size in bytes from 1 up")
 		}
 		p.chunkSize = int(n)
 		return nil
@@ -46,12 +46,12 @@ func (p *params) register(fs *flag.FlagSet) {
 				return nil
 			}
 		}
-		return usagef("no such codec")
+		return usagef("unknown codec")
 	})
 	fs.Func("codec-meta", "", func(s string) error {
 		n, err := strconv.ParseInt(s, 10, 16)
 		if err != nil || n < -128 || n > 255 {
-			return usagef("not a number from -128 to 255")
+			return usagef("want a number from -128 to 255")
 		}
 		meta := uint8(n)
 		p.codecMeta = &meta
@@ -60,7 +60,7 @@ func (p *params) register(fs *flag.FlagSet) {
 	fs.Func("level", "", func(s string) error {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 0 || n > 9 {
-			return usagef("not a level from 0 to 9")
+			return usagef("want a level from 0 to 9")
 		}
 		if p.level = n; n == 0 {
 			p.level = chunk.NoCompression
@@ -72,7 +72,7 @@ func (p *params) register(fs *flag.FlagSet) {
 		list, err := parseInts(s, 16)
 		for _, n := range list {
 			if n < -128 || n > 255 {
-				return usagef("not numbers from -128 to 255")
+				return usagef("want numbers from -128 to 255")
 			}
 		}
 		p.filtersMeta = list
@@ -84,7 +84,7 @@ func (p *params) register(fs *flag.FlagSet) {
 		}
 		m, ok := modes[s]
 		if !ok {
-			return usagef("none of auto, always, never, forward")
+			return usagef("want auto, always, never or forward")
 		}
 		p.split = &m
 		return nil
@@ -99,7 +99,7 @@ func (p *params) register(fs *flag.FlagSet) {
 	fs.BoolVar(&p.overwrite, "overwrite", false, "")
 }
 
-// setFilters reads names such as shuffle,delta. No name at all stands for no filter.
+// setFilters parses names such as shuffle,delta. An empty string selects no filter.
 func (p *params) setFilters(s string) error {
 	p.filters = []chunk.FilterID{}
 	if strings.TrimSpace(s) == "" {
@@ -114,7 +114,7 @@ next:
 				continue next
 			}
 		}
-		return usagef("no filter %q", name)
+		return usagef("unknown filter %q", name)
 	}
 	if len(p.filters) > coder.NumFilters {
 		return usagef("more than %d filters", coder.NumFilters)
@@ -122,7 +122,7 @@ next:
 	return nil
 }
 
-// check tells whether the options go together.
+// check returns an error if options contradict each other.
 func (p *params) check() error {
 	if p.filters == nil && len(p.filtersMeta) > 0 || len(p.filtersMeta) > len(p.filters) {
 		return usagef("more -filters-meta than -filters")
@@ -133,7 +133,7 @@ func (p *params) check() error {
 	return nil
 }
 
-// apply puts what was given into compression parameters.
+// apply sets the compression parameters for which options were set.
 func (p *params) apply(c *chunk.CParams) {
 	if p.codec != 0 {
 		c.Codec, c.CodecMeta = p.codec, 0

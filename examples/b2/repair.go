@@ -6,7 +6,7 @@ import (
 	"github.com/goblosc/blosc2/frame"
 )
 
-// runRepair makes a new frame of what is sound in a damaged one.
+// runRepair creates a frame from the intact parts of a damaged one.
 func runRepair(e *env, args []string) error {
 	fs := newFlags("repair")
 	o := &frame.Options{}
@@ -21,10 +21,10 @@ func runRepair(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	order := "in their order"
+	order := "in order of the index"
 	if !found.Index {
-		order = "by their positions"
+		order = "in order of their offsets"
 	}
-	fmt.Fprintf(e.out, "chunks: %d sound, %s; lost: %d\n", found.Chunks, order, found.Lost)
+	fmt.Fprintf(e.out, "chunks: %d intact, %s; lost: %d\n", found.Chunks, order, found.Lost)
 	return f.Close()
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestRepair cuts the end of an array off, and damages a chunk of another.
+// TestRepair repairs an array without its end, and an array with a damaged chunk.
 func TestRepair(t *testing.T) {
 	dir := t.TempDir()
 	raw := strings.Repeat("0123456789abcdef", 500)
@@ -22,28 +22,28 @@ func TestRepair(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(whole[:len(whole)-60]) // neither trailer nor all of the index
-	if out := must(t, "", "repair", array, fixed); !strings.HasSuffix(out, "chunks: 10 sound, by their positions; lost: 0\n") {
+	write(whole[:len(whole)-60]) // without the trailer and the end of the index
+	if out := must(t, "", "repair", array, fixed); !strings.HasSuffix(out, "chunks: 10 intact, in order of their offsets; lost: 0\n") {
 		t.Errorf("%s", out)
 	}
 	must(t, "", "verify", fixed)
 	if got := must(t, "", "dump", fixed); got != raw {
-		t.Error("other content")
+		t.Error("the data differs")
 	}
 	fails(t, 1, "exists", "", "repair", array, fixed)
 
-	broken := []byte(string(whole))
+	damaged := []byte(string(whole))
 	at := strings.Index(string(whole), raw[:800]) // the first chunk
-	clear(broken[at-32 : at])
-	write(broken)
+	clear(damaged[at-32 : at])
+	write(damaged)
 	out := must(t, "", "repair", "-overwrite", array, fixed)
-	if !strings.Contains(out, "chunk 0 at byte ") || !strings.HasSuffix(out, "chunks: 9 sound, in their order; lost: 1\n") {
+	if !strings.Contains(out, "chunk 0 at byte ") || !strings.HasSuffix(out, "chunks: 9 intact, in order of the index; lost: 1\n") {
 		t.Errorf("%s", out)
 	}
 	if got := must(t, "", "dump", fixed); got != strings.Repeat("\x00", 800)+raw[800:] {
-		t.Error("other content")
+		t.Error("the data differs")
 	}
-	write([]byte("nothing of use"))
+	write([]byte("no chunks"))
 	fails(t, 1, "no intact chunk", "", "repair", array, fixed+"2")
 	fails(t, 2, "missing", "", "repair", array)
 }

@@ -22,7 +22,7 @@ func TestVerifyNotesChecksums(t *testing.T) {
 		{[]string{with}, 0, "", ""},
 		{[]string{"-require-checksums", with}, 0, "", ""},
 		{[]string{without}, 0, "", "b2 verify: note: " + without + ": no checksums"},
-		{[]string{"-require-checksums", without}, 1, "checksums: there are none", "faults found: 1"},
+		{[]string{"-require-checksums", without}, 1, "checksums: missing", "faults found: 1"},
 	} {
 		code, out, errOut := call(t, "", append([]string{"verify"}, c.args...)...)
 		if code != c.code || !strings.Contains(string(out), c.out) || !strings.Contains(errOut, c.errOut) ||
@@ -32,7 +32,8 @@ func TestVerifyNotesChecksums(t *testing.T) {
 	}
 }
 
-// TestLazyFile runs the verbs on a lazy expression of python-blosc2, whose data is not in the file. dump wrote zeros.
+// TestLazyFile runs the verbs on a lazy expression of python-blosc2, whose data is not in the file. In an earlier version,
+// dump wrote zeros.
 func TestLazyFile(t *testing.T) {
 	const words = `array is a lazy expression "((o0 + o1) * 2)" saved by python-blosc2; its data is not in the file`
 	to := filepath.Join(t.TempDir(), "copy.b2nd")

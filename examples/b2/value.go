@@ -13,7 +13,7 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// parseItem returns the bytes of an item of a dtype that a text stands for.
+// parseItem parses the text of an item of a dtype and returns its bytes.
 func parseItem(d meta.DType, text string) ([]byte, error) {
 	if d.Fields != nil || d.Elem != nil {
 		return parseHex(d, text)
@@ -48,8 +48,9 @@ func parseItem(d meta.DType, text string) ([]byte, error) {
 	return parseHex(d, text)
 }
 
+// badValue returns the error for text that is not an item of a dtype.
 func badValue(d meta.DType, text string) error {
-	return fmt.Errorf("%q is no value of dtype %s", text, d)
+	return fmt.Errorf("%q is not a value of dtype %s", text, d)
 }
 
 // ordered returns the low bytes of n in the byte order of a dtype.
@@ -61,6 +62,7 @@ func ordered(d meta.DType, n uint64, size int) []byte {
 	return b
 }
 
+// orderedInt returns the bytes of an integer, or the error for text that is not one.
 func orderedInt(d meta.DType, n uint64, text string, err error) ([]byte, error) {
 	if err != nil {
 		return nil, badValue(d, text)
@@ -68,7 +70,7 @@ func orderedInt(d meta.DType, n uint64, text string, err error) ([]byte, error) 
 	return ordered(d, n, d.Size), nil
 }
 
-// floatBytes returns a float of 2, 4 or 8 bytes. What is too large becomes infinite, as in NumPy.
+// floatBytes returns the bytes of a float of 2, 4 or 8 bytes. A number that is too large becomes infinite, as in NumPy.
 func floatBytes(d meta.DType, x float64, size int) []byte {
 	switch size {
 	case 2:
@@ -79,12 +81,13 @@ func floatBytes(d meta.DType, x float64, size int) []byte {
 	return ordered(d, math.Float64bits(x), 8)
 }
 
-// pythonComplex turns a complex number as Python writes it, (1+2j), into Go's notation.
+// pythonComplex returns a complex number in Python's notation, (1+2j), in Go's notation.
 func pythonComplex(s string) string {
 	s = strings.ReplaceAll(s, "j", "i")
 	return strings.ReplaceAll(s, "infi", "Infi")
 }
 
+// parseBool parses a boolean.
 func parseBool(d meta.DType, text string) ([]byte, error) {
 	switch text {
 	case "true", "True", "1":
@@ -95,7 +98,7 @@ func parseBool(d meta.DType, text string) ([]byte, error) {
 	return nil, badValue(d, text)
 }
 
-// parseText returns a string filled up with zeros: bytes, or characters of four bytes.
+// parseText returns a string, as bytes or as characters of four bytes, padded with zeros.
 func parseText(d meta.DType, text string) ([]byte, error) {
 	var b []byte
 	if d.Kind == 'S' {
@@ -114,22 +117,23 @@ func parseText(d meta.DType, text string) ([]byte, error) {
 	return append(b, make([]byte, d.Size-len(b))...), nil
 }
 
+// parseHex parses the bytes of an item in hexadecimal.
 func parseHex(d meta.DType, text string) ([]byte, error) {
 	b, err := hex.DecodeString(strings.TrimPrefix(text, "0x"))
 	if err != nil || len(b) != d.Size {
-		return nil, fmt.Errorf("%q is not the %d bytes of an item in hexadecimal", text, d.Size)
+		return nil, fmt.Errorf("%q is not an item of %d bytes in hexadecimal", text, d.Size)
 	}
 	return b, nil
 }
 
-// float16 returns the bits of the IEEE half-precision number nearest to f, halves to even.
+// float16 returns the bits of the IEEE half-precision number nearest to f, with ties to even.
 func float16(f float64) uint16 {
 	bits := math.Float64bits(f)
 	sign := uint16(bits >> 48 & 0x8000)
 	switch a := math.Abs(f); {
 	case math.IsNaN(f):
 		return sign | 0x7e00
-	case a >= 65520: // halfway between the largest number and the next, which is not there
+	case a >= 65520: // halfway from the largest finite number to 65536
 		return sign | 0x7c00
 	case a < 0x1p-14: // steps of 2^-24
 		return sign | uint16(math.RoundToEven(a*0x1p24))

@@ -19,7 +19,7 @@ func runVerify(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	faults, summed := 0, false
+	faults, checked := 0, false
 	report := func(err error) error {
 		if ctxErr := e.ctx.Err(); ctxErr != nil {
 			return ctxErr
@@ -33,9 +33,9 @@ func runVerify(e *env, args []string) error {
 	case isFault(err):
 		err = report(err)
 	case err == nil:
-		summed = s.frame != nil && s.frame.Info().Checksums
-		if err = verifySource(e.ctx, s, report); err == nil && *require && !summed {
-			err = report(&frame.Error{Path: s.path, Part: "checksums", Chunk: -1, Off: -1, Err: missingSums{}})
+		checked = s.frame != nil && s.frame.Info().Checksums
+		if err = verifySource(e.ctx, s, report); err == nil && *require && !checked {
+			err = report(&frame.Error{Path: s.path, Part: "checksums", Chunk: -1, Off: -1, Err: errMissing{}})
 		}
 		s.close()
 	}
@@ -43,24 +43,24 @@ func runVerify(e *env, args []string) error {
 	case err != nil:
 	case faults > 0:
 		err = fmt.Errorf("%s: faults found: %d", args[0], faults)
-	case s.frame != nil && !summed:
-		e.note(args[0] + ": no checksums: damage that leaves the data decodable is not found")
+	case s.frame != nil && !checked:
+		e.note(args[0] + ": no checksums, so damage to data that still decodes is not detected")
 	}
 	return err
 }
 
-// isFault tells an error of the content from one of the request or the system.
+// isFault reports whether an error is about the contents of a file, not about the request or the operating system.
 func isFault(err error) bool {
 	return errors.Is(err, frame.ErrCorrupt) || errors.Is(err, frame.ErrUnsupported) || errors.Is(err, frame.ErrTooLarge)
 }
 
-// verifySource reports the faults of something that could be opened.
+// verifySource reports the faults of an open source.
 func verifySource(ctx context.Context, s *source, report func(error) error) error {
 	if s.chunk != nil {
 		return verifyChunk(s, report)
 	}
-	if s.broken != nil {
-		if err := report(s.broken); err != nil {
+	if s.damaged != nil {
+		if err := report(s.damaged); err != nil {
 			return err
 		}
 	}
@@ -72,12 +72,12 @@ func verifySource(ctx context.Context, s *source, report func(error) error) erro
 	return s.frame.Verify(ctx, report)
 }
 
-// missingSums is the fault of something without checksums.
-type missingSums struct{}
+// errMissing is the fault of a frame or chunk without checksums.
+type errMissing struct{}
 
-func (missingSums) Error() string { return "there are none" }
+func (errMissing) Error() string { return "missing" }
 
-func (missingSums) Unwrap() error { return frame.ErrChecksum }
+func (errMissing) Unwrap() error { return frame.ErrChecksum }
 
 // verifyDType checks the dtype of an array against its items.
 func verifyDType(s *source, report func(error) error) error {
@@ -92,18 +92,18 @@ func verifyDType(s *source, report func(error) error) error {
 	case err != nil:
 		return fault("%w", err)
 	case d.Size != s.array.ItemSize():
-		return fault("%q has %d bytes, the items have %d: %w", text, d.Size, s.array.ItemSize(), frame.ErrCorrupt)
+		return fault("%q has %d bytes, but items have %d: %w", text, d.Size, s.array.ItemSize(), frame.ErrCorrupt)
 	}
 	return nil
 }
 
-// verifyChunk decodes a bare chunk block by block.
+// verifyChunk decodes a single chunk block by block.
 func verifyChunk(s *source, report func(error) error) error {
 	h := s.chunk.Header()
 	if fi, err := s.file.Stat(); err != nil {
 		return err
 	} else if extra := fi.Size() - int64(h.CBytes); extra > 0 {
-		if err := report(s.chunkError(fmt.Errorf("%d bytes behind the chunk: %w", extra, frame.ErrCorrupt))); err != nil {
+		if err := report(s.chunkError(fmt.Errorf("%d bytes after the end of the chunk: %w", extra, frame.ErrCorrupt))); err != nil {
 			return err
 		}
 	}

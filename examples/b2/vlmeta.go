@@ -22,9 +22,9 @@ func runVLMeta(e *env, args []string) error {
 	want, ok := map[string]int{"list": 0, "get": 1, "set": 2, "delete": 1}[action]
 	switch {
 	case !ok:
-		return usagef("no action %q: list, get, set or delete", action)
+		return usagef("unknown action %q, want list, get, set or delete", action)
 	case len(rest) != want:
-		return usagef("%s takes %d arguments", action, want)
+		return usagef("%s takes %d arguments after its name, got %d", action, want, len(rest))
 	case action == "list" || action == "get":
 		return readVLMeta(e, path, rest, *asHex)
 	}
@@ -45,7 +45,7 @@ func runVLMeta(e *env, args []string) error {
 	return f.SetVLMeta(rest[0], value)
 }
 
-// readVLMeta prints the value with a name, or all names with their values.
+// readVLMeta prints the value of a metalayer, or the names and values of all metalayers.
 func readVLMeta(e *env, path string, name []string, asHex bool) error {
 	f, err := frame.Open(path, nil)
 	if err != nil {
@@ -64,7 +64,7 @@ func readVLMeta(e *env, path string, name []string, asHex bool) error {
 		text := hex.EncodeToString(b)
 		if !asHex {
 			if text, err = unpackJSON(b); err != nil {
-				return fmt.Errorf("vlmeta %s: %w (-hex shows the bytes)", n, err)
+				return fmt.Errorf("vlmeta %s: %w (use -hex to print the bytes)", n, err)
 			}
 		}
 		if len(name) == 0 {
@@ -75,14 +75,14 @@ func readVLMeta(e *env, path string, name []string, asHex bool) error {
 	return nil
 }
 
-// vlmetaBytes returns the bytes of a value that was given as text.
+// vlmetaBytes returns the bytes of a value in JSON or hexadecimal.
 func vlmetaBytes(text string, asHex bool) ([]byte, error) {
 	if !asHex {
 		return packJSON(text)
 	}
 	b, err := hex.DecodeString(text)
 	if err != nil {
-		return nil, usagef("not hexadecimal: %q", text)
+		return nil, usagef("%q is not hexadecimal", text)
 	}
 	return b, nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// array is an array that both sides can make.
+// array describes an array that both sides create.
 type array struct {
 	name           string
 	shape          []int64
@@ -24,7 +24,7 @@ type array struct {
 	items          []byte
 }
 
-// options are those of our side.
+// options returns the options for this library.
 func (a *array) options(threads int) *ndarray.Options {
 	o := &ndarray.Options{Chunks: a.chunks, Blocks: a.blocks}
 	o.CParams = chunk.CParams{Codec: a.codec, Level: a.level}
@@ -32,7 +32,7 @@ func (a *array) options(threads int) *ndarray.Options {
 	return o
 }
 
-// create makes the array on the side of C.
+// create creates the array with the C library.
 func (a *array) create(path string, threads int, items []byte) (*cblosc.Array, error) {
 	size := 4
 	if a.dtype == "<u2" {
@@ -46,6 +46,7 @@ func (a *array) create(path string, threads int, items []byte) (*cblosc.Array, e
 // box is a part of an array.
 type box struct{ first, stop []int64 }
 
+// shape returns the shape of the box and its number of items.
 func (b box) shape() (shape []int64, n int64) {
 	n = 1
 	for i := range b.first {
@@ -55,6 +56,7 @@ func (b box) shape() (shape []int64, n int64) {
 	return shape, n
 }
 
+// selection returns the indexes that select the box.
 func (b box) selection() (sel []ndarray.Index) {
 	for i := range b.first {
 		sel = append(sel, ndarray.Span(b.first[i], b.stop[i]))
@@ -62,10 +64,10 @@ func (b box) selection() (sel []ndarray.Index) {
 	return sel
 }
 
-// whole is all of an array.
+// whole returns the box of all items of an array.
 func whole(shape []int64) box { return box{make([]int64, len(shape)), shape} }
 
-// arrays are the volume, whose edges follow from that of the cube, and the series of maps.
+// arrays returns a volume, whose lengths are multiples of c.edge, and a series of maps.
 func (c *config) arrays() (volume, series *array) {
 	e := c.edge
 	volume = &array{"volume", []int64{1, e + e/4, 2 * e, 2 * e}, []int32{1, int32(e * 3 / 4), int32(e), int32(e)},
@@ -78,8 +80,8 @@ func (c *config) arrays() (volume, series *array) {
 	return volume, series
 }
 
-// reads runs the reading of boxes and of points, from files that the system has in memory. A plane is the first of its
-// blocks, and an inner one is in their middle: blocks are decoded no further than the last item that is wanted.
+// reads runs the cells that read boxes and points, from files in the page cache of the operating system. A plane is at the
+// beginning of its blocks, and an inner plane is in the middle: decoding of a block stops after the last selected item.
 func (c *config) reads() (rows []row, err error) {
 	volume, series := c.arrays()
 	e := c.edge
@@ -103,11 +105,11 @@ func (c *config) reads() (rows []row, err error) {
 		}, []string{"plane", "inner plane", "time series"}},
 	} {
 		path := filepath.Join(c.dir, a.name+".b2nd")
-		made, err := ndarray.CreateBytes(context.Background(), path, a.shape, a.dtype, a.items, a.options(0))
+		created, err := ndarray.CreateBytes(context.Background(), path, a.shape, a.dtype, a.items, a.options(0))
 		if err != nil {
 			return rows, err
 		}
-		made.Close()
+		created.Close()
 		for threads := 1; threads <= 2; threads++ {
 			ours, err := ndarray.Open(path, a.options(threads))
 			if err != nil {
@@ -138,7 +140,7 @@ func (c *config) reads() (rows []row, err error) {
 	return rows, nil
 }
 
-// readBox runs one read of a box.
+// readBox runs the cell that reads a box.
 func (c *config) readBox(name string, threads int, b box, ours *ndarray.Array, theirs *cblosc.Array) ([]row, error) {
 	group := fmt.Sprintf("read-%d", threads)
 	if !c.wants(group + "/" + name) {
@@ -152,7 +154,7 @@ func (c *config) readBox(name string, threads int, b box, ours *ndarray.Array, t
 	return c.equalRace(group, name, n, goSide, cSide, dst, cDst)
 }
 
-// equalRace runs both sides once and compares what they give before it times them.
+// equalRace runs both sides once and compares their results before it times them.
 func (c *config) equalRace(group, name string, n int64, goSide, cSide func() error, dst, cDst []byte) ([]row, error) {
 	if err := goSide(); err != nil {
 		return nil, err
@@ -167,7 +169,7 @@ func (c *config) equalRace(group, name string, n int64, goSide, cSide func() err
 	return []row{r}, err
 }
 
-// readPoints reads items at random places, in no order.
+// readPoints runs the cell that reads items at random positions.
 func (c *config) readPoints(threads int, shape []int64, ours *ndarray.Array, theirs *cblosc.Array) ([]row, error) {
 	group, name := fmt.Sprintf("read-%d", threads), fmt.Sprintf("series/%d points", c.points)
 	if !c.wants(group + "/" + name) {

@@ -11,7 +11,7 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 )
 
-// pipelines are the filters that chunks are made with.
+// pipelines are the filters of chunks.
 var pipelines = []struct {
 	name    string
 	filters []chunk.FilterID
@@ -22,7 +22,7 @@ var pipelines = []struct {
 	{"shuffle+bytedelta", []chunk.FilterID{chunk.Shuffle, chunk.ByteDelta}},
 }
 
-// params are the parameters of a chunk for both sides.
+// params returns the parameters of a chunk for both sides.
 func params(id codec.ID, level int, filters []chunk.FilterID, size int) (chunk.CParams, cblosc.Params) {
 	p := chunk.CParams{TypeSize: size, Codec: id, Level: level, Filters: []chunk.Filter{}}
 	if level == 0 {
@@ -38,7 +38,7 @@ func params(id codec.ID, level int, filters []chunk.FilterID, size int) (chunk.C
 	return p, q
 }
 
-// chunks runs all kinds of chunks. The fast codecs are a group of their own.
+// chunks runs the cells of chunks. The fast codecs are a separate group.
 func (c *config) chunks() (rows []row, err error) {
 	for _, s := range c.sets {
 		src := make([]byte, c.size-c.size%s.size)
@@ -64,7 +64,7 @@ func (c *config) chunks() (rows []row, err error) {
 					p, q := params(id, level, pl.filters, s.size)
 					group, part := "fast", src
 					if id > codec.LZ4 {
-						part = src[:len(src)/4/s.size*s.size] // they take their time
+						part = src[:len(src)/4/s.size*s.size] // these codecs are slow
 						group = "deep"
 					}
 					if err := add(group, fmt.Sprintf("%v/%s/%d", id, pl.name, level), part, p, q); err != nil {
@@ -78,7 +78,7 @@ func (c *config) chunks() (rows []row, err error) {
 	return append(rows, more...), err
 }
 
-// chunk runs one cell of encoding and one of decoding. Each side must read what the other one makes.
+// chunk runs a cell of encoding and a cell of decoding. Each side must decode the chunk of the other side.
 func (c *config) chunk(group, name string, src []byte, p chunk.CParams, q cblosc.Params) (rows []row, err error) {
 	encodeGroup, decodeGroup := "encode-"+group, "decode-"+group
 	if p.Codec == codec.LZ4HC {
@@ -112,10 +112,10 @@ func (c *config) chunk(group, name string, src []byte, p chunk.CParams, q cblosc
 	stored := theirs[:n:n]
 	back, cBack := make([]byte, len(src)), make([]byte, len(src))
 	if got, err := pool.Decode(back[:0], stored); err != nil || !bytes.Equal(got, src) {
-		return nil, fmt.Errorf("%s: a chunk of C read by Go: %w, %v", name, errDiffer, err)
+		return nil, fmt.Errorf("%s: Go decodes a chunk of C: %w, %v", name, errDiffer, err)
 	}
 	if err := dec.Decode(cBack, ours); err != nil || !bytes.Equal(cBack, src) {
-		return nil, fmt.Errorf("%s: a chunk of Go read by C: %w, %v", name, errDiffer, err)
+		return nil, fmt.Errorf("%s: C decodes a chunk of Go: %w, %v", name, errDiffer, err)
 	}
 	sizes := [2]int{len(ours), n}
 	// From here on both sides write to the same memory.
@@ -142,7 +142,7 @@ func (c *config) chunk(group, name string, src []byte, p chunk.CParams, q cblosc
 	return rows, nil
 }
 
-// specials runs the decoding of chunks that are one value.
+// specials runs the cells that decode special chunks.
 func (c *config) specials() (rows []row, err error) {
 	for _, s := range []struct {
 		kind  chunk.Special

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestRun runs every kind of cell once, for a moment: both sides must give the same.
+// TestRun runs every kind of cell once, for a short time.
 func TestRun(t *testing.T) {
 	name, out := filepath.Join(t.TempDir(), "r.json"), new(bytes.Buffer)
 	args := []string{"-quick", "-size", "131072", "-rounds", "1", "-round", "1us", "-json", name}
@@ -45,7 +45,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%+v", x)
 		}
 		if fast := strings.HasPrefix(x.Name, "lz4") || strings.HasPrefix(x.Name, "blosclz"); fast && x.GoSize != x.CSize {
-			t.Errorf("%s: %d bytes, C has %d", x.Name, x.GoSize, x.CSize)
+			t.Errorf("%s: %d bytes, C produces %d", x.Name, x.GoSize, x.CSize)
 		}
 	}
 }
@@ -66,6 +66,7 @@ func TestSelect(t *testing.T) {
 	}
 }
 
+// TestSummarize summarizes two groups.
 func TestSummarize(t *testing.T) {
 	r := &report{Rows: []row{
 		{Group: "a", Name: "x", Ratio: 2, GoSize: 3, CSize: 2}, {Group: "b", Name: "y", Ratio: 1},

@@ -6,14 +6,14 @@ import (
 	"math/rand/v2"
 )
 
-// set is a kind of content: items of so many bytes, little-endian.
+// set is a data set: little-endian items of size bytes.
 type set struct {
 	name string
 	size int
 	fill func(b []byte)
 }
 
-// sets are what chunks are made of.
+// sets are the data sets for chunks.
 var sets = []set{
 	{"int32-ramp", 4, func(b []byte) {
 		for i := 0; i+4 <= len(b); i += 4 {
@@ -40,7 +40,7 @@ var sets = []set{
 			binary.LittleEndian.PutUint16(b[i:], uint16(v))
 		}
 	}},
-	{"24-byte-records", 24, func(b []byte) { // a time, a counter, a place and flags
+	{"24-byte-records", 24, func(b []byte) { // a time, a counter, two measurements and flags
 		r, t := rand.New(rand.NewPCG(3, 3)), uint64(1_700_000_000_000_000_000)
 		for i := 0; i+24 <= len(b); i += 24 {
 			t += 1_000_000 + r.Uint64N(1000)
@@ -55,7 +55,7 @@ var sets = []set{
 	{"zeros", 4, func([]byte) {}},
 }
 
-// random fills b with bytes of no order.
+// random fills b with random bytes.
 func random(b []byte) {
 	r := rand.New(rand.NewPCG(4, 4))
 	i := 0
@@ -67,7 +67,7 @@ func random(b []byte) {
 	}
 }
 
-// field is a smooth float32 field with some noise in the low digits, as bytes.
+// field returns the bytes of a smooth float32 field with some noise in the low digits.
 func field(shape []int64) []byte {
 	n := int64(4)
 	for _, extent := range shape {

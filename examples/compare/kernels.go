@@ -11,7 +11,7 @@ import (
 
 var errDiffer = errors.New("the two sides differ")
 
-// filter is one filter on both sides.
+// filter is a filter on both sides.
 type filter struct {
 	name string
 	ours func(dst, src []byte, size int)
@@ -25,7 +25,7 @@ var filters = []filter{
 	{"bitunshuffle", shuffle.BitUnshuffle, cblosc.BitUnshuffle},
 }
 
-// kernels runs the filters on a block that stays in the second-level cache, and on a whole chunk.
+// kernels runs the filters on a block that fits in the second-level cache, and on a whole chunk.
 func (c *config) kernels() (rows []row, err error) {
 	for _, f := range filters {
 		for _, size := range []int{2, 3, 4, 6, 7, 8, 12, 16, 24, 32} {
@@ -34,7 +34,7 @@ func (c *config) kernels() (rows []row, err error) {
 				if !c.wants("kernels/"+name) || n == c.size && c.size <= 256<<10 && len(rows) > 0 && rows[len(rows)-1].Name == name {
 					continue
 				}
-				n -= n % (8 * size) // the functions of the C library disagree with its filters on what is left over
+				n -= n % (8 * size) // for a remainder, the functions of the C library differ from its filters
 				src, ours, theirs := make([]byte, n), make([]byte, n), make([]byte, n)
 				random(src)
 				f.ours(ours, src, size)

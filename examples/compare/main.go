@@ -1,5 +1,6 @@
-// Command compare times this library and C-Blosc2 side by side: in one process, on the same memory and files, in turns.
-// It prints a line for each cell and a summary of each group; with -json, all of it as JSON. See README.md.
+// Command compare times this library and C-Blosc2 side by side: in one process, on the same memory and files,
+// alternately. It prints a line for each cell and a summary of each group. With -json it also writes the results as JSON.
+// See README.md.
 package main
 
 import (
@@ -22,6 +23,7 @@ func main() {
 	}
 }
 
+// run parses the arguments, measures, and prints the results.
 func run(args []string, out io.Writer) error {
 	c := &config{rounds: 7, round: 50 * time.Millisecond, size: 16 << 20, sets: sets,
 		edge: 128, frames: 1000, points: 10_000}
@@ -30,22 +32,22 @@ func run(args []string, out io.Writer) error {
 		c.run, err = regexp.Compile(s)
 		return err
 	})
-	fs.Func("levels", "compression `levels` in place of 1,5,9, or of 5", func(s string) error {
+	fs.Func("levels", "compression `levels` instead of 1,5,9, or of 5 with -quick", func(s string) error {
 		c.levels = nil
 		for f := range strings.SplitSeq(s, ",") {
 			level, err := strconv.Atoi(f)
 			if err != nil || level < 1 || level > 9 {
-				return fmt.Errorf("level %q", f)
+				return fmt.Errorf("level %q, want 1 to 9", f)
 			}
 			c.levels = append(c.levels, level)
 		}
 		return nil
 	})
 	fs.IntVar(&c.size, "size", c.size, "bytes in a chunk")
-	fs.IntVar(&c.rounds, "rounds", c.rounds, "rounds, each of both sides")
-	fs.DurationVar(&c.round, "round", c.round, "shortest time of one side in one round")
-	quick := fs.Bool("quick", false, "small data, short rounds and level 5 only")
-	name := fs.String("json", "", "write the results to this `file`, too")
+	fs.IntVar(&c.rounds, "rounds", c.rounds, "number of rounds; a round times both sides")
+	fs.DurationVar(&c.round, "round", c.round, "minimum time of a side in a round")
+	quick := fs.Bool("quick", false, "use small data, short rounds and level 5 only")
+	name := fs.String("json", "", "also write the results as JSON to this `file`")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
@@ -78,7 +80,7 @@ func run(args []string, out io.Writer) error {
 	return os.WriteFile(*name, append(text, '\n'), 0o666)
 }
 
-// report runs everything.
+// report runs all cells.
 func (c *config) report() (*report, error) {
 	var err error
 	if c.dir, err = os.MkdirTemp("", "compare"); err != nil {
@@ -86,7 +88,7 @@ func (c *config) report() (*report, error) {
 	}
 	defer os.RemoveAll(c.dir)
 	r := newReport()
-	c.log("%s, %d processors, Go %s with kernels %s, C-Blosc2 %s; times in microseconds", r.CPU, runtime.NumCPU(), r.Go, r.Kernel, r.C)
+	c.log("%s, %d CPUs, Go %s with kernels %s, C-Blosc2 %s; times in microseconds", r.CPU, runtime.NumCPU(), r.Go, r.Kernel, r.C)
 	c.log("%-12s %-52s %10s %10s    %8s", "group", "name", "Go", "C", "Go/C")
 	for _, f := range []func() ([]row, error){c.kernels, c.chunks, c.reads, c.writes} {
 		rows, err := f()

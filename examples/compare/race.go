@@ -7,46 +7,47 @@ import (
 	"time"
 )
 
-// config says what is run, and how long.
+// config selects the cells and their sizes.
 type config struct {
-	run    *regexp.Regexp // names of the cells that are run; nil = all
+	run    *regexp.Regexp // matches the names of the cells to run; nil matches all
 	size   int            // of a chunk, in bytes
 	rounds int
-	round  time.Duration // shortest time of one side in one round
+	round  time.Duration // minimum time of a side in a round
 	levels []int
 	sets   []set
 	dir    string // for files
-	edge   int64  // of the cubes that are read; arrays are as large as that asks for
-	frames int    // that are appended
-	points int    // that are read at random
+	edge   int64  // length of the cubes that are read; determines the size of the arrays
+	frames int    // number of images to append
+	points int    // number of random points to read
 	log    func(format string, args ...any)
 }
 
+// wants reports whether a cell is to be run.
 func (c *config) wants(name string) bool { return c.run == nil || c.run.MatchString(name) }
 
 // row is one cell of the table.
 type row struct {
 	Group  string  `json:"group"`
 	Name   string  `json:"name"`
-	Bytes  int64   `json:"bytes"`             // of content that one call works on
-	Go     float64 `json:"go_ns"`             // a call, median of all rounds
-	C      float64 `json:"c_ns"`              // a call, median of all rounds
-	Ratio  float64 `json:"go_over_c"`         // speed of Go over that of C: the median of the ratios of all rounds
-	Spread float64 `json:"spread"`            // of the ratios: that of the third quartile over that of the first
-	GoSize int     `json:"go_size,omitempty"` // of the chunk
+	Bytes  int64   `json:"bytes"`             // decoded bytes that a call processes
+	Go     float64 `json:"go_ns"`             // median time of a call over all rounds
+	C      float64 `json:"c_ns"`              // median time of a call over all rounds
+	Ratio  float64 `json:"go_over_c"`         // C's time divided by Go's, median over all rounds
+	Spread float64 `json:"spread"`            // third quartile of the ratios divided by the first
+	GoSize int     `json:"go_size,omitempty"` // size of the chunk in bytes
 	CSize  int     `json:"c_size,omitempty"`
 }
 
-// race times two functions that do the same, in turns. An error ends it.
+// race times two functions that do the same work, alternately. It stops at the first error.
 func (c *config) race(group, name string, bytes int64, goSide, cSide func() error) (row, error) {
 	r := row{Group: group, Name: name, Bytes: bytes}
 	var times [2][]float64
 	var ratios []float64
 	calls := [2]int{1, 1}
-	for i := -1; i < c.rounds; i++ { // the first round is to warm up, and to count the calls that fill a round
+	for i := -1; i < c.rounds; i++ { // round -1 warms up and determines the number of calls in a round
 		var took [2]float64
 		for k := range 2 {
-			side := (i + k) & 1 // who begins changes, too
+			side := (i + k) & 1 // the sides take turns to begin
 			f := [2]func() error{goSide, cSide}[side]
 			for {
 				start := time.Now()
@@ -69,11 +70,12 @@ func (c *config) race(group, name string, bytes int64, goSide, cSide func() erro
 		}
 	}
 	r.Go, r.C, r.Ratio = median(times[0]), median(times[1]), median(ratios)
-	r.Spread = ratios[len(ratios)-1-len(ratios)/4] / ratios[len(ratios)/4] // median sorted them
+	r.Spread = ratios[len(ratios)-1-len(ratios)/4] / ratios[len(ratios)/4] // median has sorted the ratios
 	c.log("%-12s %-52s %10.1f %10.1f us %8.2f", r.Group, r.Name, r.Go/1e3, r.C/1e3, r.Ratio)
 	return r, nil
 }
 
+// median sorts x and returns the median.
 func median(x []float64) float64 {
 	slices.Sort(x)
 	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2

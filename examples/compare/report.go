@@ -12,34 +12,35 @@ import (
 	"github.com/goblosc/blosc2/internal/cpu"
 )
 
-// report is all that was measured, and where.
+// report holds the results and describes the machine.
 type report struct {
 	CPU    string  `json:"cpu"`
 	CPUs   int     `json:"cpus"`
 	Go     string  `json:"go"`
-	Kernel string  `json:"kernel"` // which code of package shuffle ran
+	Kernel string  `json:"kernel"` // SIMD kernels of this library
 	C      string  `json:"c_blosc2"`
 	Groups []group `json:"groups"`
 	Rows   []row   `json:"rows"`
 }
 
-// group sums up the cells of a group.
+// group is the summary of a group.
 type group struct {
 	Name  string  `json:"name"`
 	Cells int     `json:"cells"`
 	Mean  float64 `json:"go_over_c_geometric_mean"`
 	Min   float64 `json:"go_over_c_minimum"`
 	Worst string  `json:"worst"`                  // name of the cell with the minimum
-	Size  float64 `json:"size_maximum,omitempty"` // of a chunk of ours over that of C
+	Size  float64 `json:"size_maximum,omitempty"` // maximum ratio of the chunk sizes of Go and C
 }
 
+// newReport returns a report without results.
 func newReport() *report {
 	return &report{CPU: cpuName(), CPUs: runtime.NumCPU(), Go: runtime.Version(), Kernel: cpu.Current().String(), C: cblosc.Version()}
 }
 
-// cpuName returns what Linux calls the processor, elsewhere the architecture.
+// cpuName returns the model name of the CPU on Linux, and the architecture on other systems.
 func cpuName() string {
-	text, _ := os.ReadFile("/proc/cpuinfo") // it may not be there
+	text, _ := os.ReadFile("/proc/cpuinfo") // exists only on Linux
 	for line := range strings.Lines(string(text)) {
 		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
 			return strings.TrimSpace(value)
@@ -60,7 +61,7 @@ func (r *report) summarize() {
 		}
 		g := &r.Groups[i]
 		g.Cells++
-		g.Mean += math.Log(x.Ratio) // for now the sum of the logarithms
+		g.Mean += math.Log(x.Ratio) // the sum of the logarithms, until the end
 		if x.Ratio < g.Min {
 			g.Min, g.Worst = x.Ratio, x.Name
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// writes runs the making, changing, opening and growing of arrays.
+// writes runs the cells that create, change, open and extend arrays.
 func (c *config) writes() (rows []row, err error) {
 	volume, _ := c.arrays()
 	volume.codec = codec.LZ4
@@ -34,7 +34,7 @@ func (c *config) writes() (rows []row, err error) {
 	return rows, nil
 }
 
-// same compares the whole content of two arrays.
+// same returns an error unless all items of two arrays are equal.
 func same(name string, ours *ndarray.Array, theirs *cblosc.Array) error {
 	b := whole(ours.Shape())
 	_, n := b.shape()
@@ -52,7 +52,7 @@ func same(name string, ours *ndarray.Array, theirs *cblosc.Array) error {
 	return nil
 }
 
-// create makes an array in memory.
+// create runs the cell that creates an array in memory.
 func (c *config) create(a *array, threads int) ([]row, error) {
 	name := fmt.Sprintf("create/%dt", threads)
 	if !c.wants("write/" + name) {
@@ -74,7 +74,7 @@ func (c *config) create(a *array, threads int) ([]row, error) {
 	return c.sameRace(name, int64(len(a.items)), goSide, cSide, func() error { return same(name, ours, theirs) })
 }
 
-// sameRace runs both sides once and compares what they made before it times them.
+// sameRace runs both sides once and calls check before it times them.
 func (c *config) sameRace(name string, n int64, goSide, cSide, check func() error) ([]row, error) {
 	for _, f := range []func() error{goSide, cSide, check} {
 		if err := f(); err != nil {
@@ -85,7 +85,7 @@ func (c *config) sameRace(name string, n int64, goSide, cSide, check func() erro
 	return []row{r}, err
 }
 
-// patch writes a cube that cuts chunks and blocks.
+// patch runs the cell that writes a cube, which covers chunks and blocks in part.
 func (c *config) patch(a *array, threads int) ([]row, error) {
 	name := fmt.Sprintf("patch/%dt", threads)
 	if !c.wants("write/" + name) {
@@ -109,14 +109,14 @@ func (c *config) patch(a *array, threads int) ([]row, error) {
 	return c.sameRace(name, 4*n, goSide, cSide, func() error { return same(name, ours, theirs) })
 }
 
-// open opens a file and closes it, and reads a first item in between.
+// open runs the cells that open and close a file, without and with a read of a slice.
 func (c *config) open(a *array) (rows []row, err error) {
 	path, ctx := filepath.Join(c.dir, "open.b2nd"), context.Background()
-	made, err := ndarray.CreateBytes(ctx, path, a.shape, a.dtype, a.items, a.options(0))
+	created, err := ndarray.CreateBytes(ctx, path, a.shape, a.dtype, a.items, a.options(0))
 	if err != nil {
 		return nil, err
 	}
-	made.Close()
+	created.Close()
 	e := c.edge
 	b := box{[]int64{0, e / 2, e, 0}, []int64{1, e/2 + 1, e + 1, 2 * e}}
 	shape, n := b.shape()
@@ -155,7 +155,7 @@ func (c *config) open(a *array) (rows []row, err error) {
 	return rows, nil
 }
 
-// appendFrames appends images to an array in a file, one at a time, each a commit of its own.
+// appendFrames runs the cell that appends images to an array in a file, with one commit for each image.
 func (c *config) appendFrames(*array) ([]row, error) {
 	name := fmt.Sprintf("append %d frames", c.frames)
 	if !c.wants("write/" + name) {

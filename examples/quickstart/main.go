@@ -1,9 +1,9 @@
-// Command quickstart shows the library at work: it makes a small climate data set, reads slices of it, edits it, and
-// opens an array that python-blosc2 wrote. Run it from the top of the repository:
+// Command quickstart demonstrates the library. It creates a small climate data set, reads slices of it, edits it, and
+// opens an array that python-blosc2 wrote. Run it from the root of the repository:
 //
 //	go run ./examples/quickstart
 //
-// What it writes goes to a temporary directory that it removes.
+// It writes to a temporary directory, which it removes.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// run writes to the directory dir and reads the test data of the repository.
+// run writes to the directory dir and reads the test data of the repository from the directory testdata.
 func run(ctx context.Context, out io.Writer, dir, testdata string) error {
 	a, err := create(ctx, out, filepath.Join(dir, "temperature.b2nd"))
 	if err != nil {
@@ -48,7 +48,7 @@ func run(ctx context.Context, out io.Writer, dir, testdata string) error {
 	return foreign(ctx, out, filepath.Join(testdata, "python-blosc2", "edited_cframe.b2nd"))
 }
 
-// create makes the array: a chunk holds about a month of the whole globe.
+// create creates the array. A chunk holds about a month of the whole globe.
 func create(ctx context.Context, out io.Writer, name string) (*ndarray.Array, error) {
 	var data []float32
 	for day := range days {
@@ -66,18 +66,18 @@ func create(ctx context.Context, out io.Writer, name string) (*ndarray.Array, er
 		return nil, err
 	}
 	info := a.Frame().Info()
-	fmt.Fprintf(out, "A year of temperatures, made and compressed:\n  %s: shape %v, dtype %v, chunks %v, blocks %v\n", filepath.Base(name), a.Shape(), a.DType(), a.Chunks(), a.Blocks())
-	fmt.Fprintf(out, "  %d bytes in %d chunks take less than %d %% of their size\n", info.NBytes, info.NumChunks, 1+100*info.CBytes/info.NBytes)
+	fmt.Fprintf(out, "A year of temperatures, created and compressed:\n  %s: shape %v, dtype %v, chunks %v, blocks %v\n", filepath.Base(name), a.Shape(), a.DType(), a.Chunks(), a.Blocks())
+	fmt.Fprintf(out, "  %d bytes in %d chunks take less than %d%% of their size\n", info.NBytes, info.NumChunks, 1+100*info.CBytes/info.NBytes)
 	return a, nil
 }
 
-// slice reads parts of the array. Only the blocks that hold them are decoded.
+// slice reads parts of the array. It decodes only the blocks that hold selected items.
 func slice(ctx context.Context, out io.Writer, a *ndarray.Array) error {
 	plane, err := ndarray.Read[float32](ctx, a, ndarray.At(200)) // NumPy: a[200]
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nOne day, a[200], is a plane of %d values. At longitude 0:\n ", len(plane))
+	fmt.Fprintf(out, "\nOne day, a[200], is a plane of %d items. At longitude 0:\n ", len(plane))
 	for lat := 0; lat < lats; lat += 6 {
 		fmt.Fprintf(out, " %+d°: %.1f", 90-5*lat, plane[lat*lons])
 	}
@@ -93,17 +93,17 @@ func slice(ctx context.Context, out io.Writer, a *ndarray.Array) error {
 	return nil
 }
 
-// edit changes the file in place. Each call is a commit: it is there as a whole, or not at all.
+// edit changes the file in place. Each call is one commit, which takes effect completely or not at all.
 func edit(ctx context.Context, out io.Writer, a *ndarray.Array) error {
-	place := []ndarray.Index{ndarray.Span(100, 103), ndarray.At(9), ndarray.At(2)}
-	if err := ndarray.Write(ctx, a, []float32{11.5, 12, 12.5}, place...); err != nil {
+	sel := []ndarray.Index{ndarray.Span(100, 103), ndarray.At(9), ndarray.At(2)}
+	if err := ndarray.Write(ctx, a, []float32{11.5, 12, 12.5}, sel...); err != nil {
 		return err
 	}
 	got, err := ndarray.Read[float32](ctx, a, ndarray.Span(99, 104), ndarray.At(9), ndarray.At(2))
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nA correction of three days, read back with its neighbours, a[99:104, 9, 2]:\n  %.1f\n", got)
+	fmt.Fprintf(out, "\nA correction of three days, read back with its neighbors, a[99:104, 9, 2]:\n  %.1f\n", got)
 
 	day, err := binary.Append(nil, binary.LittleEndian, globe(days)) // Append takes items as they are stored
 	if err != nil {
@@ -120,7 +120,7 @@ func edit(ctx context.Context, out io.Writer, a *ndarray.Array) error {
 	return nil
 }
 
-// foreign opens an array of another program.
+// foreign opens an array that another program wrote.
 func foreign(ctx context.Context, out io.Writer, name string) error {
 	a, err := ndarray.Open(name, nil)
 	if err != nil {
@@ -141,6 +141,6 @@ func foreign(ctx context.Context, out io.Writer, name string) error {
 	if err := meta.Unmarshal(b, &edited); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "  its metadata say: edited = %v\n", edited)
+	fmt.Fprintf(out, "  its metalayer \"edited\" is %v\n", edited)
 	return nil
 }

@@ -8,8 +8,8 @@ const (
 	lons = 72 // 0° to 355°
 )
 
-// globe returns the air temperatures of a day in °C, by a simple model: warm at the equator, cold at the poles, with
-// seasons that are opposite in the north and in the south. Like a thermometer, it knows tenths of a degree.
+// globe returns the air temperatures of a day in °C by a simple model: warm at the equator, cold at the poles, with
+// opposite seasons in the north and the south. The temperatures are rounded to 0.1 °C.
 func globe(day int) []float32 {
 	data := make([]float32, lats*lons)
 	season := math.Cos(float64(day-200) / 365 * 2 * math.Pi)

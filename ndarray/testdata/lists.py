@@ -1,10 +1,10 @@
-"""Writes lists.txt.gz: random selections with lists of items, read and written, and what NumPy makes of them.
+"""Writes lists.txt.gz: random selections with index arrays, read and written, with NumPy's results.
 
-A line "shape" begins an array of 64-bit integers 0, 1, 2, ... of that shape. Each line "kind;selection;result shape;
-checksum" behind it is first read, then written with the next integers that were not used yet; the checksum is the
-CRC-32 of the items read and of the whole array after writing, both little-endian in C order. Where NumPy raises an
-error, the result shape is "error" and the array stays. Kinds: "n" is NumPy's a[...], "o" the same notation with each
-list for its own axis (numpy.ix_), "f" positions for numpy.take and numpy.put.
+A line "shape" starts an array of 64-bit integers 0, 1, 2, ... of that shape. Each following line "kind;selection;result
+shape;checksum" is read, and then written with the next unused integers. The checksum is the CRC-32 of the items read
+and of the whole array after writing, both little-endian in C order. If NumPy raises an error, the result shape is
+"error" and the array is not changed. Kinds: "n" is NumPy's a[...], "o" the same notation with a separate axis for each
+list (numpy.ix_), "f" positions for numpy.take and numpy.put.
 """
 import gzip, random, zlib
 import numpy as np

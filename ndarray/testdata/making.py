@@ -1,7 +1,7 @@
-"""Writes making.txt.gz: what NumPy makes of arange, linspace, .npy files and reductions.
+"""Writes making.txt.gz: NumPy's results of arange, linspace, reductions, and .npy files.
 
-Fields are separated by semicolons; data are hexadecimal, floats in C's hexadecimal notation, and long results the
-number of items and the CRC-32 of their bytes. See TestNumPyMaking and TestNumPyReductions for the fields of each line.
+Fields are separated by semicolons. Data is hexadecimal, and floats are in C's hexadecimal notation. Long results are the
+number of items and the CRC-32 of their bytes. See TestNumPyRanges and TestNumPyReductions for the fields of each line.
 """
 import gzip, io, random, warnings, zlib
 import numpy as np

@@ -1,6 +1,6 @@
-"""Writes records.txt.gz: text and structures, as NumPy has them. A line is a list in JSON, one of
+"""Writes records.txt.gz: NumPy's items of text and structures. A line is a list in JSON, one of
 
-  ["text", dtype, items in hexadecimal, [strings]]      items and the strings that NumPy reads in them
+  ["text", dtype, items in hexadecimal, [strings]]      items and the strings that NumPy reads from them
   ["flat", dtype, items in hexadecimal, [values]]       records without nesting, in the form of flat()
   ["deep", dtype, items in hexadecimal, [values]]       nested records, in the form of deep()
 """

@@ -1,9 +1,9 @@
-"""Writes views.txt.gz: what NumPy makes of chains of views, of reshape and of astype.
+"""Writes views.txt.gz: NumPy's results of chains of views, of reshape and of astype.
 
 "v;dtype;shape;steps;result shape;result dtype;checksum" is a chain of views of an array whose byte i is
-(i * i * 31 + i * 7 + (i >> 3)) mod 256; steps are parted by "|". The checksum is the CRC-32 of the items in C order;
-the dtype of a structure is only its size. "s;dtype;items" are items in hexadecimal, and each "c;dtype;items" behind it
-what astype makes of them.
+(i * i * 31 + i * 7 + (i >> 3)) mod 256. Steps are separated by "|". The checksum is the CRC-32 of the items in C order.
+The dtype of a structure is only its size. "s;dtype;items" holds items in hexadecimal, and each following line
+"c;dtype;items" the result of astype.
 """
 import gzip, random, warnings, zlib
 import numpy as np
@@ -137,8 +137,8 @@ last = None
 for a, b in pairs:
     if a != last:
         src = numbers(a)
-        # NumPy converts many items at once, and the last few of them, or of 128 in the other byte order, in another
-        # way: they differ in numbers that do not fit.
+        # NumPy converts the last few items, or the last few of 128 items in the other byte order, with other code.
+        # The results differ for numbers that do not fit.
         if src.dtype.kind in "fc":
             parts = [src[k : k + 112] for k in range(0, src.size, 112)]
             src = np.concatenate([np.concatenate([x, np.zeros(128 - x.size, x.dtype)]) for x in parts]).astype(a)

@@ -4,7 +4,7 @@ package cblosc
 #include <b2nd.h>
 #include <stdlib.h>
 
-// Arrays are opened with one thread; the context is what knows better.
+// b2nd_open uses one thread. Replace the decompression context by one with n threads.
 static int set_threads(b2nd_array_t *a, int16_t n) {
 	blosc2_dparams p = BLOSC2_DPARAMS_DEFAULTS;
 	p.nthreads = n;
@@ -31,8 +31,8 @@ type Array struct {
 	c *C.b2nd_array_t
 }
 
-// Create makes an array with the items of a buffer in C order, in the file path, or in memory if path is empty. What is
-// there under that name is replaced. An empty buffer is for an array without items.
+// Create creates an array with the items of a buffer in C order, in the file path, or in memory if path is empty. It
+// replaces an existing file. If the buffer is empty, the array must have no items.
 func Create(p Params, path string, shape []int64, chunks, blocks []int32, dtype string, items []byte) (*Array, error) {
 	var pin runtime.Pinner
 	defer pin.Unpin()
@@ -51,7 +51,7 @@ func Create(p Params, path string, shape []int64, chunks, blocks []int32, dtype 
 	ctx := C.b2nd_create_ctx(&st, C.int8_t(len(shape)), (*C.int64_t)(&shape[0]), (*C.int32_t)(&chunks[0]),
 		(*C.int32_t)(&blocks[0]), name, C.DTYPE_NUMPY_FORMAT, nil, 0)
 	if ctx == nil {
-		return nil, fmt.Errorf("cblosc: no array of shape %d, chunks %d, blocks %d", shape, chunks, blocks)
+		return nil, fmt.Errorf("cblosc: cannot create an array of shape %d, chunks %d, blocks %d", shape, chunks, blocks)
 	}
 	defer C.b2nd_free_ctx(ctx)
 	a := new(Array)
@@ -61,7 +61,7 @@ func Create(p Params, path string, shape []int64, chunks, blocks []int32, dtype 
 	return a, check("create array", C.b2nd_from_cbuffer(ctx, &a.c, data(items), C.int64_t(len(items))))
 }
 
-// Open opens the array in a file; reads use so many threads.
+// Open opens the array in a file. Reads use the given number of threads.
 func Open(path string, threads int) (*Array, error) {
 	start()
 	name := C.CString(path)
@@ -79,7 +79,7 @@ func Open(path string, threads int) (*Array, error) {
 // Close frees the array.
 func (a *Array) Close() { C.b2nd_free(a.c) }
 
-// Read reads the box from first up to stop, of so many items along each axis, into dst.
+// Read reads the box from first up to, but not including, stop into dst. shape is the shape of the box.
 func (a *Array) Read(dst []byte, first, stop, shape []int64) error {
 	return check("slice", C.b2nd_get_slice_cbuffer(a.c, (*C.int64_t)(&first[0]), (*C.int64_t)(&stop[0]), data(dst),
 		(*C.int64_t)(&shape[0]), C.int64_t(len(dst))))
@@ -91,7 +91,7 @@ func (a *Array) Points(dst []byte, at []int64) error {
 		C.int64_t(len(dst))))
 }
 
-// Write writes the box from first up to stop, of so many items along each axis.
+// Write writes src to the box from first up to, but not including, stop. shape is the shape of the box.
 func (a *Array) Write(src []byte, first, stop, shape []int64) error {
 	return check("set slice", C.b2nd_set_slice_cbuffer(data(src), (*C.int64_t)(&shape[0]), C.int64_t(len(src)),
 		(*C.int64_t)(&first[0]), (*C.int64_t)(&stop[0]), a.c))

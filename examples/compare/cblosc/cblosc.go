@@ -1,8 +1,8 @@
-// Package cblosc calls C-Blosc2 the way a program that wants speed would: contexts are kept between calls, results go
-// straight into memory of the caller, and nothing is copied on the way.
+// Package cblosc calls C-Blosc2 as fast as possible: it keeps contexts between calls and writes results directly to memory
+// of the caller.
 //
-// Values of all types belong to one goroutine at a time and hold memory of the C library until Close. Errors carry
-// its text and code.
+// A value of any type may be used by one goroutine at a time, and holds memory of the C library until Close. Errors contain
+// the text and code of the library.
 package cblosc
 
 /*
@@ -28,13 +28,13 @@ type Params struct {
 	Threads  int
 }
 
-// start initialises the C library once; it is never shut down.
+// start initializes the C library once. The library is never shut down.
 var start = sync.OnceFunc(func() { C.blosc2_init() })
 
 // Version returns the version of the C library.
 func Version() string { return C.GoString(C.blosc2_get_version_string()) }
 
-// check turns a negative return code into an error.
+// check returns an error for a negative return code.
 func check[T C.int | C.int64_t](what string, rc T) error {
 	if rc >= 0 {
 		return nil
@@ -47,6 +47,7 @@ func check[T C.int | C.int64_t](what string, rc T) error {
 // Safe: C reads or writes no more than the len(b) bytes that the caller passes with the address.
 func data(b []byte) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(b)) }
 
+// c returns the parameters as a C structure.
 func (p *Params) c() C.blosc2_cparams {
 	start()
 	c := C.blosc2_get_blosc2_cparams_defaults()
@@ -58,19 +59,19 @@ func (p *Params) c() C.blosc2_cparams {
 	return c
 }
 
-// Encoder makes chunks.
+// Encoder encodes chunks.
 type Encoder struct{ ctx *C.blosc2_context }
 
 // NewEncoder returns an encoder.
 func NewEncoder(p Params) (*Encoder, error) {
 	e := &Encoder{C.blosc2_create_cctx(p.c())}
 	if e.ctx == nil {
-		return nil, fmt.Errorf("cblosc: no context for %+v", p)
+		return nil, fmt.Errorf("cblosc: cannot create a context for %+v", p)
 	}
 	return e, nil
 }
 
-// Encode writes the chunk for src to dst, at least 32 bytes longer, and returns its length.
+// Encode writes the chunk for src to dst and returns its length. dst must be at least 32 bytes longer than src.
 func (e *Encoder) Encode(dst, src []byte) (int, error) {
 	n := C.blosc2_compress_ctx(e.ctx, data(src), C.int32_t(len(src)), data(dst), C.int32_t(len(dst)))
 	return int(n), check("compress", n)
@@ -79,29 +80,29 @@ func (e *Encoder) Encode(dst, src []byte) (int, error) {
 // Close frees the encoder.
 func (e *Encoder) Close() { C.blosc2_free_ctx(e.ctx) }
 
-// Decoder expands chunks.
+// Decoder decodes chunks.
 type Decoder struct{ ctx *C.blosc2_context }
 
-// NewDecoder returns a decoder with so many threads.
+// NewDecoder returns a decoder that uses the given number of threads.
 func NewDecoder(threads int) (*Decoder, error) {
 	start()
 	p := C.blosc2_get_blosc2_dparams_defaults()
 	p.nthreads = C.int16_t(threads)
 	d := &Decoder{C.blosc2_create_dctx(p)}
 	if d.ctx == nil {
-		return nil, fmt.Errorf("cblosc: no context for %d threads", threads)
+		return nil, fmt.Errorf("cblosc: cannot create a context for %d threads", threads)
 	}
 	return d, nil
 }
 
-// Decode expands a chunk to dst, which has its length.
+// Decode decodes a chunk into dst, which must have the length of the data.
 func (d *Decoder) Decode(dst, chunk []byte) error {
 	n := C.blosc2_decompress_ctx(d.ctx, data(chunk), C.int32_t(len(chunk)), data(dst), C.int32_t(len(dst)))
 	if err := check("decompress", n); err != nil {
 		return err
 	}
 	if int(n) != len(dst) {
-		return fmt.Errorf("cblosc: %d bytes of a chunk, want %d", n, len(dst))
+		return fmt.Errorf("cblosc: chunk decodes to %d bytes, want %d", n, len(dst))
 	}
 	return nil
 }
@@ -109,25 +110,24 @@ func (d *Decoder) Decode(dst, chunk []byte) error {
 // Close frees the decoder.
 func (d *Decoder) Close() { C.blosc2_free_ctx(d.ctx) }
 
-// The filters on their own: dst gets as many bytes as src has. They are written out, so that a call costs no more than
-// it must.
+// The filters write len(src) bytes to dst. They do not share a helper function, to keep the cost of a call low.
 
-// Shuffle puts bytes of equal significance together.
+// Shuffle groups the bytes of items by significance.
 func Shuffle(dst, src []byte, size int) {
 	C.blosc2_shuffle(C.int32_t(size), C.int32_t(len(src)), data(src), data(dst))
 }
 
-// Unshuffle undoes Shuffle.
+// Unshuffle reverses Shuffle.
 func Unshuffle(dst, src []byte, size int) {
 	C.blosc2_unshuffle(C.int32_t(size), C.int32_t(len(src)), data(src), data(dst))
 }
 
-// BitShuffle puts bits of equal significance together.
+// BitShuffle groups the bits of items by significance.
 func BitShuffle(dst, src []byte, size int) {
 	C.blosc2_bitshuffle(C.int32_t(size), C.int32_t(len(src)), data(src), data(dst))
 }
 
-// BitUnshuffle undoes BitShuffle.
+// BitUnshuffle reverses BitShuffle.
 func BitUnshuffle(dst, src []byte, size int) {
 	C.blosc2_bitunshuffle(C.int32_t(size), C.int32_t(len(src)), data(src), data(dst))
 }

@@ -18,14 +18,14 @@ func Bytes[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
 }
 
-// Foreign reports whether the numbers of a dtype are stored in the byte order that is not the machine's.
+// Foreign reports whether the numbers of a dtype are stored in the byte order that is not native to the machine.
 func Foreign(d meta.DType) bool {
 	little := binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 	return d.Order == '<' && !little || d.Order == '>' && little
 }
 
-// ToNative converts stored scalars to those of Go: numbers to the byte order of the machine, and true to 1, the only
-// true value of Go.
+// ToNative converts stored scalars to Go's representation in place: numbers to the byte order of the machine, and true
+// booleans to 1.
 func ToNative(d meta.DType, b []byte) {
 	if d.Kind == 'b' {
 		for i, x := range b {
@@ -54,7 +54,7 @@ func Stored[T any](d meta.DType, data []T) []byte {
 	return b
 }
 
-// One returns the item 1 of a dtype, as it is stored. The error is ErrType.
+// One returns the item 1 of a dtype, as it is stored. It returns ErrType for a dtype without a number 1.
 func One(d meta.DType) ([]byte, error) {
 	b := make([]byte, d.Size) // little-endian
 	width := d.Size
@@ -76,7 +76,7 @@ func One(d meta.DType) ([]byte, error) {
 		width = 0
 	}
 	if width == 0 {
-		return nil, fmt.Errorf("ndarray: %w: no 1 of dtype %v", ErrType, d)
+		return nil, fmt.Errorf("ndarray: %w: dtype %v has no number 1", ErrType, d)
 	}
 	if d.Order == '>' {
 		slices.Reverse(b[:width])
@@ -103,6 +103,7 @@ func swap(b []byte, width int) {
 	}
 }
 
+// load16 reads a number in the given byte order.
 func load16(b []byte, big bool) uint16 {
 	if big {
 		return binary.BigEndian.Uint16(b)
@@ -110,6 +111,7 @@ func load16(b []byte, big bool) uint16 {
 	return binary.LittleEndian.Uint16(b)
 }
 
+// load32 reads a number in the given byte order.
 func load32(b []byte, big bool) uint32 {
 	if big {
 		return binary.BigEndian.Uint32(b)
@@ -117,6 +119,7 @@ func load32(b []byte, big bool) uint32 {
 	return binary.LittleEndian.Uint32(b)
 }
 
+// load64 reads a number in the given byte order.
 func load64(b []byte, big bool) uint64 {
 	if big {
 		return binary.BigEndian.Uint64(b)
@@ -124,6 +127,7 @@ func load64(b []byte, big bool) uint64 {
 	return binary.LittleEndian.Uint64(b)
 }
 
+// store16 writes a number in the given byte order.
 func store16(b []byte, x uint16, big bool) {
 	if big {
 		x = bits.ReverseBytes16(x)
@@ -131,6 +135,7 @@ func store16(b []byte, x uint16, big bool) {
 	binary.LittleEndian.PutUint16(b, x)
 }
 
+// store32 writes a number in the given byte order.
 func store32(b []byte, x uint32, big bool) {
 	if big {
 		x = bits.ReverseBytes32(x)
@@ -138,6 +143,7 @@ func store32(b []byte, x uint32, big bool) {
 	binary.LittleEndian.PutUint32(b, x)
 }
 
+// store64 writes a number in the given byte order.
 func store64(b []byte, x uint64, big bool) {
 	if big {
 		x = bits.ReverseBytes64(x)

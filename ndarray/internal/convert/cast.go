@@ -36,7 +36,7 @@ func Cast(to, from meta.DType) (func(dst, src []byte), error) {
 	d, okTo := numberOf(to, from)
 	s, okFrom := numberOf(from, to)
 	if !okTo || !okFrom {
-		return nil, fmt.Errorf("ndarray: %w: items of %v cannot become %v", ErrType, from, to)
+		return nil, fmt.Errorf("ndarray: %w: cannot convert items of %v to %v", ErrType, from, to)
 	}
 	return func(dst, src []byte) { convertNumbers(dst, src, d, s) }, nil
 }
@@ -140,8 +140,8 @@ func numberOf(d, other meta.DType) (numberType, bool) {
 	return n, false
 }
 
-// convertNumbers converts pieces of the items to 64-bit numbers and those to the wanted type. The 64-bit numbers are
-// signed, unsigned or floats, which hold all other types.
+// convertNumbers converts items in pieces, first to 64-bit numbers and then to the target type. The 64-bit numbers are
+// signed, unsigned or floats, which hold the numbers of all other types.
 func convertNumbers(dst, src []byte, to, from numberType) {
 	pair := to.kind == 'c' && from.kind == 'c'
 	if pair { // both parts are converted the same way

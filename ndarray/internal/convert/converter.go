@@ -26,7 +26,7 @@ type Converter struct {
 	steps []step
 }
 
-// Converter returns the converter for a dtype and a Go type. The error is ErrType.
+// Converter returns the converter for a dtype and a Go type. It returns ErrType if they do not match.
 func (g Types) Converter(d meta.DType, t reflect.Type) (Converter, error) {
 	c := Converter{ValueSize: int(t.Size())}
 	if g.Same(d, t) {
@@ -62,19 +62,20 @@ func ValuesOf[T any](s []T) Values {
 	return Values{unsafe.Pointer(unsafe.SliceData(s)), unsafe.Sizeof(*new(T)), len(s)}
 }
 
-// Decode converts items of size bytes to values. first is the number of the first item in errors, which are ErrValue.
+// Decode converts items of size bytes to values. It returns ErrValue for an item that a value cannot hold. The error
+// counts items from first.
 func (c Converter) Decode(v Values, b []byte, size, first int) error {
 	return decode(c.steps, v, items{b, size}, first, 1)
 }
 
-// Encode converts values to items of size bytes, which must be zeros. first is the number of the first value in errors,
-// which are ErrValue.
+// Encode converts values to items of size bytes, which must be zeros. It returns ErrValue for a value that an item
+// cannot hold. The error counts values from first.
 func (c Converter) Encode(v Values, b []byte, size, first int) error {
 	return encode(c.steps, v, items{b, size}, first, 1)
 }
 
 // DTypeFor returns the dtype of a new array of values of a Go type: given, or if that is empty the dtype of the type.
-// Strings without a length get that of the longest. The error is ErrType.
+// Strings without a length get the length of the longest. It returns ErrType if the type has no dtype.
 func (g Types) DTypeFor(t reflect.Type, given string, v Values) (d meta.DType, err error) {
 	if given != "" {
 		if d, err = meta.ParseDType(given); err != nil {

@@ -165,8 +165,8 @@ func arrayDType(elem meta.DType, n int) (meta.DType, error) {
 	return meta.DType{Kind: 'V', Order: '|', Size: int(size), Elem: &elem, Shape: shape}, nil
 }
 
-// fieldDType returns the dtype of a field: the one in its tag, which for an array may be that of its elements, or the one
-// of its type.
+// fieldDType returns the dtype of a field: the dtype in its tag, or without one the dtype of its type. The tag of an
+// array may also contain the dtype of its elements.
 func (g Types) fieldDType(path string, f structField, lengths map[string]int) (meta.DType, error) {
 	if f.dtype == "" {
 		return g.DTypeOf(path, f.t, lengths)

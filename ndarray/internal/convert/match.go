@@ -148,8 +148,8 @@ func addStep(steps []step, s step) []step {
 	return append(steps, s)
 }
 
-// fieldFor returns the index of the field that a Go field holds: the one with its name or title, or if the Go field has no
-// tag, the only one whose name or title differs in case alone.
+// fieldFor returns the index of the dtype field that a Go field holds: the field with its name or title. If the Go
+// field has no tag and no such field exists, it is the only field whose name or title differs only in case.
 func fieldFor(d meta.DType, f structField) (int, error) {
 	alike, found := -1, 0
 	for i, have := range d.Fields {
@@ -164,9 +164,9 @@ func fieldFor(d meta.DType, f structField) (int, error) {
 	case 1:
 		return alike, nil
 	case 0:
-		return 0, fmt.Errorf("there is no field %q for %s", f.name, f.goName)
+		return 0, fmt.Errorf("no field %q for %s", f.name, f.goName)
 	}
-	return 0, fmt.Errorf("more than one field is like %q for %s", f.name, f.goName)
+	return 0, fmt.Errorf("several fields match %q for %s", f.name, f.goName)
 }
 
 // join returns the path of a field inside another field.
@@ -177,8 +177,8 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// Mismatch returns the ErrType for a dtype and a Go type that do not match. path names the field, and why says more; both
-// may be empty.
+// Mismatch returns ErrType for a dtype and a Go type that do not match. path names the field, and why adds a reason.
+// Both may be empty.
 func Mismatch(path string, d meta.DType, t reflect.Type, why string) error {
 	text := d.String()
 	if len(text) > 200 {

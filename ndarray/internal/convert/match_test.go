@@ -17,13 +17,13 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/float16"
 )
 
-// dtypeMaker makes dtypes and Go types that go with them out of bytes.
+// dtypeMaker creates dtypes and matching Go types from bytes.
 type dtypeMaker struct {
 	choices []byte
-	unused  int // bytes in gaps of the item
+	unused  int // bytes in gaps of items
 }
 
-// types are those of this test.
+// types maps the Go types of this test.
 var types = Types{Float16: reflect.TypeFor[float16.Float16]()}
 
 func (m *dtypeMaker) pick(n int) int {
@@ -35,7 +35,7 @@ func (m *dtypeMaker) pick(n int) int {
 	return c % n
 }
 
-// simple returns a simple dtype and one of the Go types that it goes with.
+// simple returns a simple dtype and one of the matching Go types.
 func (m *dtypeMaker) simple() (meta.DType, reflect.Type) {
 	order := "<>"[m.pick(2):][:1]
 	rows := []struct {
@@ -101,7 +101,7 @@ func (m *dtypeMaker) make(depth int) (meta.DType, reflect.Type) {
 	return m.simple()
 }
 
-// naiveValue sets v to what an item holds, one by one by reflection. It is false if Go has no such value.
+// naiveValue sets v to the value of an item by reflection. It returns false if v cannot hold the item.
 func naiveValue(d meta.DType, item []byte, v reflect.Value) bool {
 	switch {
 	case d.Fields != nil:
@@ -202,7 +202,7 @@ func naiveNumber(d meta.DType, item []byte, x uint64, order binary.ByteOrder, v 
 	return true
 }
 
-// checkMatch decodes items of a made-up dtype in one go and one by one, and encodes them again.
+// checkMatch decodes items of a random dtype, compares them with naiveValue, and encodes them again.
 func checkMatch(t *testing.T, choices, content []byte) {
 	m := dtypeMaker{choices: choices}
 	d, gt := m.make(3)
@@ -232,14 +232,14 @@ func checkMatch(t *testing.T, choices, content []byte) {
 	}
 	for i := range n {
 		naiveValue(d, raw[i*d.Size:(i+1)*d.Size], want)
-		// NaNs are not equal to themselves, but print as equal; bits are compared by encoding.
+		// NaNs differ from themselves, so compare the text. Encoding compares the bits.
 		if have := got.Index(i); fmt.Sprint(have.Interface()) != fmt.Sprint(want.Interface()) {
 			t.Fatalf("%v: item %x is %v, want %v", d, raw[i*d.Size:(i+1)*d.Size], have, want)
 		}
 	}
 	encoded := make([]byte, n*d.Size)
 	if err := encode(steps, v, items{encoded, d.Size}, 0, 1); err != nil {
-		// Only what was rounded may be out of range.
+		// Only a rounded value may be out of range.
 		if !strings.Contains(d.String(), "[ps]") && !strings.Contains(d.String(), "[fs]") {
 			t.Fatalf("%v: %v", d, err)
 		}
@@ -250,13 +250,14 @@ func checkMatch(t *testing.T, choices, content []byte) {
 		t.Fatalf("%v: %v", d, err)
 	}
 	if fmt.Sprint(got.Interface()) != fmt.Sprint(again.Interface()) {
-		t.Fatalf("%v: %v came back as %v", d, got, again)
+		t.Fatalf("%v: %v, encoded and decoded, is %v", d, got, again)
 	}
 	if text := d.String(); m.unused == 0 && text != "|b1" && !strings.ContainsAny(text, "?SUMm") && !bytes.Equal(raw, encoded) {
-		t.Fatalf("%v: %x came back as %x", d, raw, encoded)
+		t.Fatalf("%v: %x, decoded and encoded, is %x", d, raw, encoded)
 	}
 }
 
+// TestMatchRandom converts items of random dtypes.
 func TestMatchRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 5000 {

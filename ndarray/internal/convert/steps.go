@@ -295,7 +295,7 @@ func measure(steps []step, v Values, lengths map[string]int) {
 				measure(s.elem, Values{s.value(&v, i), s.valueStep, s.count}, lengths)
 			}
 		case stringStep, textStep:
-			longest := 1 // NumPy gives this length to strings that are all empty
+			longest := 1 // as in NumPy, if all strings are empty
 			for i := range v.n {
 				text := *(*string)(s.value(&v, i))
 				if n := len(text); n > longest {

@@ -26,7 +26,7 @@ func readText(item []byte, big bool) (string, error) {
 			continue
 		}
 		if c > utf8.MaxRune || !utf8.ValidRune(rune(c)) {
-			return "", fmt.Errorf("character %d is %#x, which UTF-8 does not have", i/4, c)
+			return "", fmt.Errorf("character %d is %#x, which is not valid Unicode", i/4, c)
 		}
 		text = utf8.AppendRune(text, rune(c))
 	}
@@ -64,8 +64,8 @@ func writeString(item []byte, s string) error {
 }
 
 // tooLong returns the error for a string that does not fit in an item.
-func tooLong(n int, what string, room int) error {
-	return fmt.Errorf("a string of %d %s does not fit in %d", n, what, room)
+func tooLong(n int, what string, size int) error {
+	return fmt.Errorf("string has %d %s, but the item holds %d", n, what, size)
 }
 
 // readString returns the string in an item of bytes.

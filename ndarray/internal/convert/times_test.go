@@ -13,6 +13,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/golden"
 )
 
+// unitOf returns the unit of a dtype.
 func unitOf(t testing.TB, dtype string) timeUnit {
 	t.Helper()
 	d, err := meta.ParseDType(dtype)
@@ -26,7 +27,7 @@ func unitOf(t testing.TB, dtype string) timeUnit {
 	return u
 }
 
-// TestTimesNumPy goes through testdata/times.txt.gz, which testdata/times.py makes.
+// TestTimesNumPy compares conversions with testdata/times.txt.gz, which testdata/times.py writes.
 func TestTimesNumPy(t *testing.T) {
 	seen := map[string]int{}
 	for _, line := range golden.Lines(t, "testdata/times.txt.gz") {
@@ -51,7 +52,7 @@ func TestTimesNumPy(t *testing.T) {
 			if want := row[3][:min(len(row[3]), len("1970-01-01T00:00:00.123456789"))]; !ok || !strings.HasPrefix(text, want) || got.Location() != time.UTC {
 				t.Errorf("%v: %s", row, text)
 			}
-			// A time does not tell what is below a nanosecond, nor the year 1 from NaT.
+			// A time has no fractions of a nanosecond, and its zero value represents NaT.
 			if back, ok := u.ofTime(got); u.parts <= 1e9 && (!ok || back != x && !got.IsZero()) {
 				t.Errorf("%v: %s back as %d", row, text, back)
 			}
@@ -87,12 +88,12 @@ func TestTimesNumPy(t *testing.T) {
 	}
 }
 
-// isoText prints a time as NumPy does in nanoseconds.
+// isoText returns a time in nanoseconds in NumPy's notation.
 func isoText(t time.Time) string {
 	return fmt.Sprintf("%04d-%02d-%02dT%02d:%02d:%02d.%09d", t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond())
 }
 
-// TestTimeRange checks the ends of what times can be: no date wraps round silently.
+// TestTimeRange checks the limits of times. A date out of range must not wrap around.
 func TestTimeRange(t *testing.T) {
 	for _, c := range []struct {
 		dtype string
@@ -140,7 +141,7 @@ func TestTimeRange(t *testing.T) {
 	}
 }
 
-// TestCalendar compares with package time over 800 years, day by day, and with months in far cycles.
+// TestCalendar compares the days of 800 years, and months of distant cycles, with package time.
 func TestCalendar(t *testing.T) {
 	for day := time.Date(1600, 1, 1, 0, 0, 0, 0, time.UTC); day.Year() < 2400; day = day.AddDate(0, 0, 1) {
 		n, _ := floorDiv(day.Unix(), 86400)
@@ -166,7 +167,7 @@ func TestCalendar(t *testing.T) {
 	}
 }
 
-// FuzzTimes compares with numbers of any size.
+// FuzzTimes compares conversions with rational numbers.
 func FuzzTimes(f *testing.F) {
 	f.Add(int64(1), uint8(12), uint32(25), int64(-1), uint32(1))
 	f.Add(int64(math.MaxInt64), uint8(0), uint32(1), int64(1)<<40, uint32(999999999))
@@ -193,12 +194,12 @@ func FuzzTimes(f *testing.F) {
 			}
 		}
 		if back, fine := u.ofTime(got); ok && x != NaT && !got.IsZero() && u.parts <= 1e9 && (!fine || back != x) {
-			t.Fatalf("%s: %d is %v, and that %d", u.dtype, x, got, back)
+			t.Fatalf("%s: %d is %v, which is %d", u.dtype, x, got, back)
 		}
 	})
 }
 
-// checkExact compares with fractions.
+// checkExact compares a conversion with rational numbers.
 func checkExact(t *testing.T, u *timeUnit, nanos string, x, sec int64, nsec uint32) {
 	step, _ := new(big.Rat).SetString(nanos)
 	step.Mul(step, new(big.Rat).SetUint64(u.count))

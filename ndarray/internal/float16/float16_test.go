@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// naiveFloat16 returns the number by its definition; NaNs are not for it.
+// naiveFloat16 returns the number by its definition. h must not be a NaN.
 func naiveFloat16(h Float16) float64 {
 	sign, exponent, fraction := 1.0, int(h>>10&31), float64(h&1023)
 	if h>>15 == 1 {
@@ -23,13 +23,13 @@ func naiveFloat16(h Float16) float64 {
 	return sign * math.Ldexp(1024+fraction, exponent-25)
 }
 
-// naiveFloat16Of looks for the nearest of all finite numbers, of two the one with an even last bit.
+// naiveFloat16Of searches for the nearest of all finite numbers, with ties to even.
 func naiveFloat16Of(x float64) Float16 {
 	var sign Float16
 	if math.Signbit(x) {
 		sign, x = 0x8000, -x
 	}
-	lo, hi := Float16(0), Float16(0x7c00) // as if there were a number 65536 beyond the largest
+	lo, hi := Float16(0), Float16(0x7c00) // treats infinity as 65536, the number after the largest
 	for hi-lo > 1 {
 		if mid := (lo + hi) / 2; naiveFloat16(mid) <= x {
 			lo = mid
@@ -47,7 +47,7 @@ func naiveFloat16Of(x float64) Float16 {
 	return sign | lo
 }
 
-// TestFloat16 converts every number there and back, and all that lies around the middle between two of them.
+// TestFloat16 converts every number to floats and back, and floats near the middle between two numbers.
 func TestFloat16(t *testing.T) {
 	for i := range 1 << 16 {
 		h := Float16(i)
@@ -58,10 +58,10 @@ func TestFloat16(t *testing.T) {
 				t.Fatalf("%#x: NaN %#x", i, b)
 			}
 			if back := Of(x); back != h {
-				t.Fatalf("NaN %#x came back as %#x", i, uint16(back))
+				t.Fatalf("NaN %#x, converted to float32 and back, is %#x", i, uint16(back))
 			}
 			if back := Of(y); back|0x200 != h|0x200 {
-				t.Fatalf("NaN %#x came back from a float64 as %#x", i, uint16(back))
+				t.Fatalf("NaN %#x, converted to float64 and back, is %#x", i, uint16(back))
 			}
 			continue
 		}
@@ -69,7 +69,7 @@ func TestFloat16(t *testing.T) {
 			t.Fatalf("%#x: %v and %v, want %v", i, x, y, want)
 		}
 		if a, b := Of(x), Of(y); a != h || b != h {
-			t.Fatalf("%#x came back as %#x and %#x", i, uint16(a), uint16(b))
+			t.Fatalf("%#x, converted to float32 and float64 and back, is %#x and %#x", i, uint16(a), uint16(b))
 		}
 		if h&0x7fff >= 0x7c00 {
 			continue
@@ -90,10 +90,10 @@ func TestFloat16(t *testing.T) {
 	}
 }
 
-// TestFloat16NumPy compares with what NumPy makes of all numbers, and of the float32s in between: the checksums are
-// those of crc32(h.astype('<f4')), crc32(h.astype('<f8')) without NaNs, and crc32(x.astype('<f2')), where h are all
-// 65536 numbers and x the float32s whose upper 19 bits are i and whose lower 13 bits are 0, 1, 0xfff, 0x1000, 0x1001
-// and 0x1fff for i from 0 to 2^19-1.
+// TestFloat16NumPy compares conversions of all numbers, and of float32s between them, with NumPy. The checksums are
+// crc32(h.astype('<f4')), crc32(h.astype('<f8')) without NaNs, and crc32(x.astype('<f2')). h holds all 65536 numbers. x
+// holds the float32s whose upper 19 bits are i and whose lower 13 bits are 0, 1, 0xfff, 0x1000, 0x1001 and 0x1fff, for i
+// from 0 to 2^19-1.
 func TestFloat16NumPy(t *testing.T) {
 	var single, double, half []byte
 	for i := range 1 << 16 {
@@ -119,6 +119,7 @@ func TestFloat16NumPy(t *testing.T) {
 	}
 }
 
+// TestFloat16Text checks the String method.
 func TestFloat16Text(t *testing.T) {
 	for x, want := range map[float64]string{
 		0.1: "0.1", 65504: "65500", 1.0 / 3: "0.3333", 1e-7: "1e-07", 2049: "2048", 0.25: "0.25", -1: "-1",
@@ -135,6 +136,7 @@ func TestFloat16Text(t *testing.T) {
 	}
 }
 
+// FuzzFloat16 compares the rounding of any float64 with a search.
 func FuzzFloat16(f *testing.F) {
 	f.Add(uint64(0x3ff0000000000000))
 	f.Add(math.Float64bits(65520))

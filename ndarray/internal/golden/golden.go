@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Lines returns the lines of a compressed text file. It ends the test if it cannot read the file or there are none.
+// Lines returns the lines of a compressed text file. It ends the test if the file is missing or empty.
 func Lines(t testing.TB, file string) []string {
 	t.Helper()
 	f, err := os.Open(file)

@@ -5,27 +5,27 @@ import (
 	"math"
 )
 
-// What python-blosc2 uses on a machine whose caches it cannot see (32 KiB, 256 KiB and 1 MiB), so that the same
-// array has the same partition everywhere.
+// The sizes that python-blosc2 uses if it cannot determine the caches of the machine (it then assumes 32 KiB, 256 KiB and
+// 1 MiB). They are constants so that an array has the same partition on every machine.
 const (
-	defaultBlockBytes = 256 << 10 / 4 // a quarter of the second level; never less
-	defaultChunkBytes = 4 << 20       // more than any share of the third level
+	defaultBlockBytes = 256 << 10 / 4 // a quarter of the second-level cache; also the minimum
+	defaultChunkBytes = 4 << 20       // the minimum, which exceeds python-blosc2's share of the third-level cache
 )
 
-// Partition completes the chunk and block shapes of a new array by the rules of python-blosc2's
-// compute_chunks_blocks. A nil shape is one to choose. Like there, a block shape without a chunk shape is only a
-// hint at the number of items in a block: a new one is chosen, which may differ.
+// Partition chooses the chunk and block shapes of a new array that are nil, by the rules of compute_chunks_blocks of
+// python-blosc2. As there, a block shape without a chunk shape is only a hint at the number of items in a block:
+// Partition may return another block shape.
 //
-// blockHint is the wished size of a block in bytes, or 0 for the default. Codecs and filters that work on the shape
-// of a block (NDLZ, ZFP, NDCELL, NDMEAN) pass the block size that C-Blosc2 chooses for a buffer of 8 MiB.
+// blockHint is the preferred size of a block in bytes, or 0 for the default. For codecs and filters that depend on the
+// shape of a block (NDLZ, ZFP, NDCELL, NDMEAN), it is the block size that C-Blosc2 chooses for a buffer of 8 MiB.
 //
-// The error wraps ErrShape or ErrTooLarge. NewGeometry has the final word on the result.
+// The error wraps ErrShape or ErrTooLarge. The result must still be checked with NewGeometry.
 func Partition(shape []int64, chunks, blocks []int32, itemSize, blockHint int64) (chunkShape, blockShape []int32, err error) {
 	if len(shape) > MaxDims {
 		return nil, nil, fmt.Errorf("ndarray: %w: %d dimensions, at most %d", ErrShape, len(shape), MaxDims)
 	}
 	if itemSize < 1 || itemSize > maxItemSize {
-		return nil, nil, fmt.Errorf("ndarray: %w: item of %d bytes", ErrTooLarge, itemSize)
+		return nil, nil, fmt.Errorf("ndarray: %w: item size is %d bytes, want 1 to %d", ErrTooLarge, itemSize, maxItemSize)
 	}
 	if err := checkParts(shape, chunks, blocks); err != nil {
 		return nil, nil, err
@@ -44,7 +44,7 @@ func Partition(shape []int64, chunks, blocks []int32, itemSize, blockHint int64)
 		most = Widen(chunks)
 	}
 	if HasZero(most) {
-		return nil, nil, fmt.Errorf("ndarray: %w: an array with a dimension of length zero needs both chunk and block shape, or none", ErrShape)
+		return nil, nil, fmt.Errorf("ndarray: %w: an array with an axis of length zero needs both chunk shape and block shape, or neither", ErrShape)
 	}
 	n, err := blockBudget(blocks, itemSize, blockHint)
 	if err != nil {
@@ -67,10 +67,10 @@ func Partition(shape []int64, chunks, blocks []int32, itemSize, blockHint int64)
 	return chunkShape, blockShape, nil
 }
 
-// checkParts checks the shapes that are given.
+// checkParts checks the given shapes.
 func checkParts(shape []int64, chunks, blocks []int32) error {
 	if chunks != nil && len(chunks) != len(shape) || blocks != nil && len(blocks) != len(shape) {
-		return fmt.Errorf("ndarray: %w: chunk shape %v and block shape %v for an array of %d dimensions", ErrShape, chunks, blocks, len(shape))
+		return fmt.Errorf("ndarray: %w: array has %d dimensions, but chunk shape is %v and block shape is %v", ErrShape, len(shape), chunks, blocks)
 	}
 	for i, n := range shape {
 		switch {
@@ -79,29 +79,30 @@ func checkParts(shape []int64, chunks, blocks []int32) error {
 		case n > 0 && (chunks != nil && chunks[i] == 0 || blocks != nil && blocks[i] == 0):
 			return fmt.Errorf("ndarray: %w: axis %d of length %d has chunks or blocks of length zero", ErrShape, i, n)
 		case chunks != nil && blocks != nil && blocks[i] > chunks[i]:
-			return fmt.Errorf("ndarray: %w: axis %d: block of %d in a chunk of %d", ErrShape, i, blocks[i], chunks[i])
+			return fmt.Errorf("ndarray: %w: axis %d: block length %d exceeds chunk length %d", ErrShape, i, blocks[i], chunks[i])
 		}
 	}
 	return nil
 }
 
-// blockBudget returns how many items a block should have.
+// blockBudget returns the number of items that a block should have.
 func blockBudget(blocks []int32, itemSize, blockHint int64) (int64, error) {
 	if blocks == nil {
 		n := max(blockHint, defaultBlockBytes)
 		if n > maxBlockBytes {
-			return 0, fmt.Errorf("ndarray: %w: block of %d bytes, at most %d", ErrTooLarge, n, maxBlockBytes)
+			return 0, fmt.Errorf("ndarray: %w: block size is %d bytes, want at most %d", ErrTooLarge, n, maxBlockBytes)
 		}
 		return max(n/itemSize, 1), nil
 	}
 	n, ok := Product(Widen(blocks))
 	if !ok || n > maxBlockBytes/itemSize {
-		return 0, fmt.Errorf("ndarray: %w: block of shape %v with items of %d bytes: at most %d bytes", ErrTooLarge, blocks, itemSize, maxBlockBytes)
+		return 0, fmt.Errorf("ndarray: %w: block of shape %v with items of %d bytes, want at most %d bytes", ErrTooLarge, blocks, itemSize, maxBlockBytes)
 	}
 	return n, nil
 }
 
-// chunkBudget returns how many items a chunk should have: as many whole blocks as fit the default, at least one.
+// chunkBudget returns the number of items that a chunk should have: the most whole blocks that fit in the default size,
+// and at least one.
 func chunkBudget(block []int64, itemSize int64) int64 {
 	blockItems, _ := Product(block) // at most the block budget
 	blockBytes := blockItems * itemSize
@@ -109,11 +110,11 @@ func chunkBudget(block []int64, itemSize int64) int64 {
 	return (n - n%blockBytes) / itemSize
 }
 
-// distribute spreads n items over the axes of a shape without zeros, the last axis first: whole axes, then one part
-// of an axis, which divides the axis if there is such a length near. Nothing is left for the axes before that one.
+// distribute divides n items among the axes of a shape without zeros, the last axis first: whole axes, then a part of
+// one axis, which divides its length if a suitable divisor exists. The axes before that one get length 1.
 //
-// A chunk spread this way holds the block that was: its budget is a multiple of the block's items, so that it covers
-// the same whole axes, and of the next axis as much or more.
+// If a block and a chunk are distributed this way, the chunk contains the block: its budget is a multiple of the items
+// of the block, so it covers the same whole axes, and at least as much of the next axis.
 func distribute(n int64, most []int64) []int64 {
 	part := make([]int64, len(most))
 	for i := range part {
@@ -130,11 +131,11 @@ func distribute(n int64, most []int64) []int64 {
 	return part
 }
 
-// divisorNear returns the greatest divisor of a that is at most b and more than half of it, or b if there is none.
-// It looks at no more than b/2 or the square root of a numbers.
+// divisorNear returns the greatest divisor of a that is at most b and more than half of it, or b if no such divisor
+// exists. It tries at most b/2 numbers or the square root of a.
 func divisorNear(a, b int64) int64 {
 	half := b / 2
-	if b-half <= a/b { // so that b/2 is below the root of a
+	if b-half <= a/b { // b/2 is less than the square root of a
 		for d := b; d > half; d-- {
 			if a%d == 0 {
 				return d
@@ -142,7 +143,7 @@ func divisorNear(a, b int64) int64 {
 		}
 		return b
 	}
-	// Divisors come in pairs: as d grows, a/d falls, so that the first a/d that is small enough is the greatest.
+	// Divisors come in pairs. a/d decreases as d increases, so the first a/d that is small enough is the greatest.
 	best := int64(0)
 	for d := int64(1); d <= a/d; d++ {
 		if a%d == 0 && a/d <= b {
@@ -178,11 +179,12 @@ func Widen(shape []int32) []int64 {
 	return w
 }
 
+// narrow returns the lengths as 32-bit numbers, or ErrTooLarge.
 func narrow(shape []int64) ([]int32, error) {
 	s := make([]int32, len(shape))
 	for i, n := range shape {
 		if n > math.MaxInt32 {
-			return nil, fmt.Errorf("ndarray: %w: axis %d: chunk of %d items", ErrTooLarge, i, n)
+			return nil, fmt.Errorf("ndarray: %w: axis %d: chunk length is %d, want at most 2^31-1", ErrTooLarge, i, n)
 		}
 		s[i] = int32(n)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/golden"
 )
 
-// TestPartitionTable has the geometry of files that python-blosc2 wrote, and the sizes around its limits.
+// TestPartitionTable compares partitions with files of python-blosc2, and tests sizes near the limits.
 func TestPartitionTable(t *testing.T) {
 	ones := append(slices.Repeat([]int32{1}, 2), slices.Repeat([]int32{2}, 14)...)
 	for _, x := range []struct {
@@ -41,6 +41,7 @@ func TestPartitionTable(t *testing.T) {
 	}
 }
 
+// TestPartitionErrors checks the errors of invalid shapes.
 func TestPartitionErrors(t *testing.T) {
 	for _, x := range []struct {
 		shape          []int64
@@ -72,7 +73,7 @@ func TestPartitionErrors(t *testing.T) {
 	}
 }
 
-// TestPartitionOwnsResult checks that a caller's slices are not kept.
+// TestPartitionOwnsResult checks that the result does not share memory with the arguments.
 func TestPartitionOwnsResult(t *testing.T) {
 	chunks, blocks := []int32{4}, []int32{2}
 	c, b, err := Partition([]int64{9}, chunks, blocks, 1, 0)
@@ -87,6 +88,7 @@ func TestPartitionOwnsResult(t *testing.T) {
 	}
 }
 
+// TestDivisorNear compares divisorNear with a search.
 func TestDivisorNear(t *testing.T) {
 	naive := func(a, b int64) int64 {
 		for d := b; d > b/2; d-- {
@@ -103,7 +105,7 @@ func TestDivisorNear(t *testing.T) {
 			}
 		}
 	}
-	for _, x := range [][3]int64{ // too far for the naive search, with a prime and with powers
+	for _, x := range [][3]int64{ // too large for the search: a prime and powers
 		{1<<61 - 1, 1<<22 + 1, 1<<22 + 1}, {1 << 62, maxBlockBytes, 1 << 28}, {1 << 40, 1<<40 - 1, 1 << 39}, {3 << 40, 1<<40 + 1, 1 << 40},
 		{999999000001, 999999000000, 999999000000}, {3 * (1<<31 - 1), 1<<31 + 9, 1<<31 - 1},
 	} {
@@ -113,8 +115,8 @@ func TestDivisorNear(t *testing.T) {
 	}
 }
 
-// TestPartitionsAsPython compares with python-blosc2's compute_chunks_blocks, run for the default cache sizes.
-// A line is "shape;chunks;blocks;item size;block hint;chunks;blocks"; "-" is a shape that was not given.
+// TestPartitionsAsPython compares partitions with compute_chunks_blocks of python-blosc2 for the default cache sizes. A line
+// is "shape;chunks;blocks;item size;block hint;chunks;blocks". "-" is a shape that is not set.
 func TestPartitionsAsPython(t *testing.T) {
 	given := func(s string) []int32 {
 		if s == "-" {
@@ -148,7 +150,7 @@ func TestPartitionsAsPython(t *testing.T) {
 		if !slices.Equal(chunks, given(f[5])) || !slices.Equal(blocks, given(f[6])) {
 			t.Errorf("%s: chunks %v blocks %v", line, chunks, blocks)
 		}
-		// Some of the arrays are too large to exist, but no chunk that was chosen is.
+		// Some of the arrays are too large, but no chosen chunk is.
 		if _, err := NewGeometry(Widen(chunks), chunks, blocks, itemSize); f[1] == "-" && err != nil {
 			t.Errorf("%s: %v", line, err)
 		}

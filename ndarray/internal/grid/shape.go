@@ -27,11 +27,11 @@ const (
 // Dims holds a value per axis, the first axis first. Entries past the number of dimensions are zero.
 type Dims [MaxDims]int64
 
-// Geometry is how an array is cut into chunks and blocks, with every product of dimensions computed and checked
-// once. It is immutable after NewGeometry.
+// Geometry describes how an array is divided into chunks and blocks. It holds all products of lengths, computed and
+// checked once. It is immutable after NewGeometry.
 //
-// Chunks stand in C order over the grid of ceil(shape / ChunkShape). A chunk holds extChunk items: its shape,
-// rounded up to whole blocks. Inside it the blocks stand in C order, and inside a block the items do.
+// Chunks are stored in C order over the grid of ceil(Shape / ChunkShape). A chunk holds extChunk items: its shape,
+// rounded up to whole blocks. Blocks are stored in C order inside a chunk, and items in C order inside a block.
 type Geometry struct {
 	Ndim       int
 	ItemSize   int64
@@ -41,10 +41,10 @@ type Geometry struct {
 	extChunk   Dims // items: ChunkShape rounded up to a multiple of BlockShape
 
 	Grid        Dims // chunks along each axis
-	GridStride  Dims // what one step along an axis adds to the chunk number
+	GridStride  Dims // difference of the chunk numbers of neighbors along an axis
 	BlockGrid   Dims // blocks of a chunk along each axis
-	BlockNumber Dims // what one step along an axis of BlockGrid adds to the block number
-	ItemStride  Dims // items between neighbours along an axis inside a block
+	BlockNumber Dims // difference of the block numbers of neighbors along an axis
+	ItemStride  Dims // distance of neighbors along an axis inside a block, in items
 
 	Items      int64 // of the array
 	Chunks     int64 // of the array
@@ -54,20 +54,20 @@ type Geometry struct {
 	ChunkBytes int64 // of a decoded chunk with its padding: at most maxChunkBytes
 }
 
-// NewGeometry checks a shape with its partition and computes what follows from them. Zero-length dimensions may
-// have chunks and blocks of length zero. Blocks larger than the chunk, and chunks larger than the shape, are valid.
-// The error wraps ErrShape or ErrTooLarge.
+// NewGeometry checks a shape and its partition and computes all fields. Axes of length zero may have chunks and blocks
+// of length zero. Blocks larger than the chunk, and chunks larger than the shape, are valid. The error wraps ErrShape
+// or ErrTooLarge.
 func NewGeometry(shape []int64, chunkShape, blockShape []int32, itemSize int64) (*Geometry, error) {
 	n := len(shape)
 	if n > MaxDims {
 		return nil, fmt.Errorf("ndarray: %w: %d dimensions, at most %d", ErrShape, n, MaxDims)
 	}
 	if len(chunkShape) != n || len(blockShape) != n {
-		return nil, fmt.Errorf("ndarray: %w: %d dimensions, but %d in the chunk shape and %d in the block shape",
+		return nil, fmt.Errorf("ndarray: %w: shape has %d dimensions, chunk shape %d and block shape %d",
 			ErrShape, n, len(chunkShape), len(blockShape))
 	}
 	if itemSize < 1 || itemSize > maxItemSize {
-		return nil, fmt.Errorf("ndarray: %w: item of %d bytes", ErrTooLarge, itemSize)
+		return nil, fmt.Errorf("ndarray: %w: item size is %d bytes, want 1 to %d", ErrTooLarge, itemSize, maxItemSize)
 	}
 	g := &Geometry{Ndim: n, ItemSize: itemSize}
 	for i := range n {
@@ -76,7 +76,7 @@ func NewGeometry(shape []int64, chunkShape, blockShape []int32, itemSize int64) 
 		case s < 0 || c < 0 || b < 0:
 			return nil, fmt.Errorf("ndarray: %w: axis %d: negative length in shape %v, chunk shape %v or block shape %v", ErrShape, i, shape, chunkShape, blockShape)
 		case (s > 0 && (c == 0 || b == 0)) || (c > 0 && b == 0):
-			return nil, fmt.Errorf("ndarray: %w: axis %d: shape %d with chunks of %d and blocks of %d", ErrShape, i, s, c, b)
+			return nil, fmt.Errorf("ndarray: %w: axis %d of length %d has chunks of length %d and blocks of length %d", ErrShape, i, s, c, b)
 		}
 		g.Shape[i], g.ChunkShape[i], g.BlockShape[i] = s, c, b
 		g.Grid[i] = CeilDiv(s, c)
@@ -94,17 +94,17 @@ func (g *Geometry) multiply() error {
 	n := g.Ndim
 	var ok bool
 	if g.Items, ok = Product(g.Shape[:n]); !ok {
-		return fmt.Errorf("ndarray: %w: array of shape %v", ErrTooLarge, g.Shape[:n])
+		return fmt.Errorf("ndarray: %w: array of shape %v has more than 2^63-1 items", ErrTooLarge, g.Shape[:n])
 	}
 	chunkItems, ok := Product(g.extChunk[:n])
 	if !ok || chunkItems > maxChunkBytes/g.ItemSize {
-		return fmt.Errorf("ndarray: %w: chunk of shape %v with blocks of %v and items of %d bytes: at most %d bytes",
+		return fmt.Errorf("ndarray: %w: chunk of shape %v with blocks of shape %v and items of %d bytes, want at most %d bytes",
 			ErrTooLarge, g.ChunkShape[:n], g.BlockShape[:n], g.ItemSize, maxChunkBytes)
 	}
 	g.ChunkBytes = chunkItems * g.ItemSize
-	// A block of a chunk without items may be of any shape, but its size is still kept within the same bound.
+	// A block of a chunk without items may have any shape, but its size is limited in the same way.
 	if g.BlockItems, ok = Product(g.BlockShape[:n]); !ok || g.BlockItems > maxChunkBytes/g.ItemSize {
-		return fmt.Errorf("ndarray: %w: block of shape %v with items of %d bytes: at most %d bytes",
+		return fmt.Errorf("ndarray: %w: block of shape %v with items of %d bytes, want at most %d bytes",
 			ErrTooLarge, g.BlockShape[:n], g.ItemSize, maxChunkBytes)
 	}
 	g.BlockBytes = g.BlockItems * g.ItemSize
@@ -125,7 +125,7 @@ func (g *Geometry) multiply() error {
 	return nil
 }
 
-// CeilDiv returns a / b rounded up, for a >= 0, and 0 when b is 0.
+// CeilDiv returns a / b rounded up, for a >= 0. It returns 0 if b is 0.
 func CeilDiv(a, b int64) int64 {
 	if a == 0 || b == 0 {
 		return 0
@@ -133,13 +133,14 @@ func CeilDiv(a, b int64) int64 {
 	return (a-1)/b + 1
 }
 
-// Multiply returns a * b for non-negative numbers, and whether it fits.
+// Multiply returns the product of two non-negative numbers, and reports whether it fits in an int64.
 func Multiply(a, b int64) (int64, bool) {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	return int64(lo), hi == 0 && lo <= math.MaxInt64
 }
 
-// Product returns the product of non-negative lengths, and whether it fits. A zero anywhere makes it zero.
+// Product returns the product of non-negative lengths, and reports whether it fits in an int64. It returns 0 if a
+// length is zero, whatever the other lengths.
 func Product(lengths []int64) (int64, bool) {
 	p, fits := int64(1), true
 	for _, n := range lengths {
@@ -153,7 +154,7 @@ func Product(lengths []int64) (int64, bool) {
 	return p, fits
 }
 
-// Strides sets the C order strides of a shape whose product is known to fit and not to be zero.
+// Strides sets the C-order strides of a shape whose product fits and is not zero.
 func Strides(dst *Dims, shape []int64) {
 	s := int64(1)
 	for i := len(shape) - 1; i >= 0; i-- {
@@ -162,7 +163,7 @@ func Strides(dst *Dims, shape []int64) {
 	}
 }
 
-// ByteSize returns the length of a buffer for a number of items, when this machine can make one.
+// ByteSize returns the size in bytes of a buffer for items. It returns ErrTooLarge if the size does not fit in an int.
 func ByteSize(items, itemSize int64) (int, error) {
 	n, ok := Multiply(items, itemSize)
 	if !ok || n > math.MaxInt {

@@ -6,6 +6,7 @@ import (
 	"testing"
 )
 
+// TestGeometry checks the geometry of valid and invalid shapes.
 func TestGeometry(t *testing.T) {
 	for _, x := range []struct {
 		name           string
@@ -24,7 +25,7 @@ func TestGeometry(t *testing.T) {
 		{"chunk above shape", []int64{2, 2}, []int32{5, 2}, []int32{2, 2}, 1, nil, 1, 3, 12},
 		{"empty", []int64{3, 0, 2}, []int32{3, 0, 2}, []int32{3, 0, 2}, 4, nil, 0, 0, 0},
 		{"empty that can grow", []int64{0, 6}, []int32{4, 3}, []int32{2, 3}, 1, nil, 0, 2, 12},
-		{"empty with huge neighbours", []int64{1 << 62, 1 << 62, 0}, []int32{1, 1, 1}, []int32{1, 1, 1}, 1, nil, 0, 1, 1},
+		{"empty with huge neighbors", []int64{1 << 62, 1 << 62, 0}, []int32{1, 1, 1}, []int32{1, 1, 1}, 1, nil, 0, 1, 1},
 		{"16 dimensions", make16(2), narrow16(2), narrow16(1), 1, nil, 1, 1 << 16, 1 << 16},
 		{"largest chunk", []int64{math.MaxInt64 / 2}, []int32{maxChunkBytes}, []int32{1}, 1, nil, 2147483682, maxChunkBytes, maxChunkBytes},
 
@@ -77,6 +78,7 @@ func narrow16(n int32) []int32 {
 	return s
 }
 
+// TestByteSize checks sizes near the limits.
 func TestByteSize(t *testing.T) {
 	for _, x := range []struct{ items, size int64 }{{0, 8}, {3, 5}, {math.MaxInt, 1}, {math.MaxInt / 8, 8}} {
 		if n, err := ByteSize(x.items, x.size); err != nil || int64(n) != x.items*x.size {

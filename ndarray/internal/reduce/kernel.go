@@ -1,4 +1,5 @@
-// Package reduce has the kernels of reductions: how the items of a box become sums, extremes, moments and counts.
+// Package reduce contains the kernels of reductions, which compute sums, extremes, moments and counts of the items of a
+// box.
 package reduce
 
 import "math"
@@ -13,7 +14,7 @@ type Real interface {
 type Kernel[T, A any] struct {
 	Empty  A                                    // the cell of no items
 	Placed bool                                 // the kernel uses positions
-	Row    func(cell *A, items []T, at int64)   // adds items, of which the first is at position at
+	Row    func(cell *A, items []T, at int64)   // adds items; the first is at position at
 	Lane   func(cells []A, items []T, at int64) // adds item k to cell k; all items are at position at
 	Copies func(x T, n, at int64) A             // returns the cell of n copies of an item, the first at position at
 	Merge  func(cell, with *A)                  // adds the cell of a later chunk
@@ -155,7 +156,7 @@ func Variance[T Real]() Kernel[T, Moments] {
 			cell.merge(&m)
 		},
 		Lane: func(cells []Moments, items []T, _ int64) {
-			part := 1 / (cells[0].n + 1) // all cells have the same number of items: one division serves all
+			part := 1 / (cells[0].n + 1) // all cells have the same number of items, so one division is enough
 			for k, x := range items {
 				m := &cells[k]
 				d := float64(x) - m.mean
@@ -210,7 +211,7 @@ func VarianceComplex[T complex64 | complex128]() Kernel[T, ComplexMoments] {
 type Extreme[T any] struct {
 	Value T
 	At    int64
-	some  bool // there was an item
+	some  bool // at least one item was added
 	nan   bool // Value is a NaN
 }
 

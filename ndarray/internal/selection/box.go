@@ -6,13 +6,14 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
-// Side is where the items of a box are in a buffer: item k of each axis is at offset + sum of k*stride, in items.
+// Side describes the locations of the items of a box in a buffer: the item with index k[i] along each axis i is at
+// Offset + sum of k[i]*Stride[i], counted in items.
 type Side struct {
 	Offset int64
 	Stride grid.Dims
 }
 
-// Box is a set of items, count of them along each axis, that are moved between a decoded block and the user side.
+// Box is a set of items, Count[i] of them along each axis i, that are copied between a decoded block and the user side.
 type Box struct {
 	Ndim  int
 	Count grid.Dims
@@ -20,18 +21,18 @@ type Box struct {
 	Block Side
 	User  Side
 
-	// whole is set when the box has all items of the block that belong to the chunk and lie inside the array. Writing it
-	// needs no old content of the block.
+	// whole is set if the box has all items of the block that belong to the chunk and lie inside the array. Writing
+	// such a box needs no previous contents of the block.
 	whole bool
 }
 
-// Packed returns the user side of a box whose items stand alone, in C order.
+// Packed returns a side on which the items of the box are contiguous, in C order.
 func (b *Box) Packed() (s Side) {
 	grid.Strides(&s.Stride, b.Count[:b.Ndim])
 	return s
 }
 
-// CopyOf returns the copy of a box of items. The sides must not overlap.
+// CopyOf returns the copy of a box of items from one side to the other. The sides must not overlap.
 func CopyOf(to, from *Side, count *grid.Dims, ndim, itemSize int) (c ndcopy.Copy) {
 	c.Begin(int(to.Offset)*itemSize, int(from.Offset)*itemSize, itemSize)
 	for i := range ndim {
@@ -41,28 +42,30 @@ func CopyOf(to, from *Side, count *grid.Dims, ndim, itemSize int) (c ndcopy.Copy
 	return c
 }
 
-// moved says which bytes of an item of the array are moved, and how they are laid out on the user side: size bytes from an
-// offset, and more of them as the loops over the item take, or repeat, them. Without a view, items are moved as they are.
-type moved struct {
-	size   int // of an item on the user side
-	offset int // in an item of a block
+// itemPart describes which bytes of an item of the array are copied, and their layout on the user side: size bytes from
+// an offset, and more of them if the axes of a view run along the bytes of an item or repeat them. Without a view,
+// whole items are copied.
+type itemPart struct {
+	size   int // bytes of an item on the user side
+	offset int // first byte in an item of a block
 
-	n          int // loops
+	n          int // number of loops over the item
 	count      [grid.MaxDims]int
-	user, item [grid.MaxDims]int // steps, in bytes
+	user, item [grid.MaxDims]int // steps in bytes
 }
 
-// ItemSize returns the size of an item, if items are moved as they are and once, or 0.
+// ItemSize returns the size of an item in bytes if whole items are copied, each once. Otherwise it returns 0.
 func (p *Plan) ItemSize() int {
-	if m := &p.moved; m.n == 0 && m.size == int(p.Geo.ItemSize) {
+	if m := &p.part; m.n == 0 && m.size == int(p.Geo.ItemSize) {
 		return m.size
 	}
 	return 0
 }
 
-// loops sets c to the copy of a box from a block to the user side, or for a box without a block side, from an item.
+// loops sets c to the copy of a box from a block to the user side. For a box without a block side it sets c to the copy
+// of one item.
 func (p *Plan) loops(c *ndcopy.Copy, b *Box) {
-	m, itemSize := &p.moved, int(p.Geo.ItemSize)
+	m, itemSize := &p.part, int(p.Geo.ItemSize)
 	c.Begin(int(b.User.Offset)*m.size, int(b.Block.Offset)*itemSize+m.offset, m.size)
 	for i := range b.Ndim {
 		c.Loop(int(b.Count[i]), int(b.User.Stride[i])*m.size, int(b.Block.Stride[i])*itemSize)
@@ -72,7 +75,7 @@ func (p *Plan) loops(c *ndcopy.Copy, b *Box) {
 	}
 }
 
-// Read answers about a block of a chunk that is read to dst.
+// Read tells the engine how to copy block k of a chunk to dst.
 func (p *Plan) Read(b *engine.Block, c *ChunkPart, k int, dst []byte) {
 	b.Data, b.ItemSize, b.Need, b.Mover = dst, p.ItemSize(), 0, nil
 	var x Box
@@ -85,7 +88,8 @@ func (p *Plan) Read(b *engine.Block, c *ChunkPart, k int, dst []byte) {
 	b.Need = b.Copy.SrcEnd()
 }
 
-// Write answers about a block of a chunk that is written from src, or if one is set, with src as every item.
+// Write tells the engine how to fill block k of a chunk from src. If one is set, src is one item, which is written to
+// every selected item.
 func (p *Plan) Write(b *engine.Block, c *ChunkPart, k int, src []byte, one bool) {
 	b.Data, b.ItemSize, b.Keep, b.Mover = src, p.ItemSize(), engine.KeepAll, nil
 	var x Box
@@ -103,15 +107,15 @@ func (p *Plan) Write(b *engine.Block, c *ChunkPart, k int, src []byte, one bool)
 	b.Keep = p.Keep(x.whole)
 }
 
-// Keep returns how much of a block is kept that is written, of which all or some items are selected.
+// Keep returns how much of the previous contents of a block a write needs. whole means that all items are selected.
 func (p *Plan) Keep(whole bool) engine.Keep {
-	if whole && p.moved.size == int(p.Geo.ItemSize) {
+	if whole && p.part.size == int(p.Geo.ItemSize) {
 		return engine.KeepNone
 	}
 	return engine.KeepSome
 }
 
-// Fill sets the items of a chunk on the user side to the moved bytes of an item.
+// Fill sets the items of a chunk on the user side to one item.
 func (p *Plan) Fill(c *ChunkPart, dst, item []byte) {
 	var x Box
 	p.chunkBox(&x, c)

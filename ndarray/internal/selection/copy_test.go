@@ -10,8 +10,8 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
-// randomSide lays a box out in a buffer: the axes in C order with gaps between them, each forwards or backwards.
-// It returns the length of the buffer in items.
+// randomSide places a box in a buffer: the axes in C order with gaps between them, each forwards or, if backwards is set,
+// possibly backwards. It returns the length of the buffer in items.
 func randomSide(rng *rand.Rand, s *Side, count *grid.Dims, ndim int, backwards bool) int64 {
 	unit := int64(1)
 	for i := ndim - 1; i >= 0; i-- {
@@ -45,6 +45,7 @@ func each(count *grid.Dims, ndim int, a, b *Side, f func(a, b int64)) {
 	walk(0, a.Offset, b.Offset)
 }
 
+// TestCopyAndFillAgainstLoops compares copies of random boxes with loops over the items.
 func TestCopyAndFillAgainstLoops(t *testing.T) {
 	sizes := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 24, 31, 32, 33, 255, 300}
 	for seed := range 4000 {
@@ -109,18 +110,19 @@ func setUser(b *Box, dst, item []byte) { runBox(b, dst, item, &b.User, &Side{}, 
 // setBlock sets the items of the box in a block to one item.
 func setBlock(b *Box, block, item []byte) { runBox(b, block, item, &b.Block, &Side{}, len(item)) }
 
+// runBox copies the items of the box from one side to the other.
 func runBox(b *Box, dst, src []byte, to, from *Side, itemSize int) {
 	c := CopyOf(to, from, &b.Count, b.Ndim, itemSize)
 	c.Run(dst, src)
 }
 
-// direct reports whether the box is a whole block that is one run on the user side.
+// direct reports whether the box is a whole block that is contiguous on the user side.
 func direct(b *Box, g *grid.Geometry) bool {
 	c := CopyOf(&b.User, &b.Block, &b.Count, b.Ndim, int(g.ItemSize))
 	return c.N == 0 && c.Width == int(g.BlockBytes)
 }
 
-// loopsWithRows returns the number of loops of a copy, rows of several items included.
+// loopsWithRows returns the number of loops of a copy. A row of several items counts as a loop.
 func loopsWithRows(c *ndcopy.Copy, itemSize int) int {
 	if c.Width > itemSize {
 		return c.N + 1
@@ -128,7 +130,7 @@ func loopsWithRows(c *ndcopy.Copy, itemSize int) int {
 	return c.N
 }
 
-// TestNest checks that copies use as few loops as they can.
+// TestNest checks that copies use as few loops as possible.
 func TestNest(t *testing.T) {
 	g, err := grid.NewGeometry([]int64{40, 30, 20}, []int32{20, 30, 20}, []int32{10, 15, 20}, 4)
 	if err != nil {
@@ -150,7 +152,7 @@ func TestNest(t *testing.T) {
 		var b Box
 		var l ndcopy.Copy
 		if p.Seek(&c, 0); !p.Box(&b, &c, 0) {
-			t.Fatalf("%s: nothing", text)
+			t.Fatalf("%s: empty box", text)
 		}
 		p.loops(&l, &b)
 		l.Simplify()
@@ -160,7 +162,7 @@ func TestNest(t *testing.T) {
 	}
 }
 
-// TestWalkAllocates checks that walking and copying leave the heap alone.
+// TestWalkAllocates checks that iterating and copying allocate nothing.
 func TestWalkAllocates(t *testing.T) {
 	g, err := grid.NewGeometry([]int64{60, 50, 40}, []int32{20, 30, 40}, []int32{7, 8, 9}, 4)
 	if err != nil {
@@ -199,7 +201,7 @@ func TestWalkAllocates(t *testing.T) {
 	}
 }
 
-// BenchmarkRead moves a selection of a 512 x 512 x 64 array from decoded blocks to the result.
+// BenchmarkRead copies a selection of a 512 x 512 x 64 array from decoded blocks to the result.
 func BenchmarkRead(b *testing.B) {
 	for _, itemSize := range []int64{1, 2, 4, 8, 12, 16} {
 		for _, text := range []string{":", "::-1, ::-1, ::-1", "..., ::2", "::2, ::2", "100:400, 100:400, 10:60", "..., 3"} {
@@ -242,7 +244,7 @@ func benchmarkRead(b *testing.B, itemSize int64, text string) {
 	}
 }
 
-// BenchmarkBox finds one box of a block: the cost of a block apart from its bytes.
+// BenchmarkBox measures the cost of Box, the part of the work for a block that does not depend on its bytes.
 func BenchmarkBox(b *testing.B) {
 	for _, text := range []string{":", "3:400, 3:500, 1:60", "::-3, ::7, ::2"} {
 		b.Run(text, func(b *testing.B) {
@@ -260,7 +262,7 @@ func BenchmarkBox(b *testing.B) {
 			b.SetBytes(g.BlockBytes)
 			for b.Loop() {
 				if !p.Box(&x, &c, 5) {
-					b.Fatal("not touched")
+					b.Fatal("no item of the block is selected")
 				}
 			}
 		})

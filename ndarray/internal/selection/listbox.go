@@ -36,7 +36,7 @@ func (p *ListPlan) Covers(c *ListPart) bool {
 	return true
 }
 
-// Touched returns how many blocks of a chunk are touched, or a larger number, but at most most+1.
+// Touched returns an upper bound of the number of blocks of a chunk that hold selected items, at most most+1.
 func (p *ListPlan) Touched(c *ListPart, most int64) int64 {
 	n := min(c.Items, most+1)
 	for i := range p.Lists {
@@ -45,7 +45,8 @@ func (p *ListPlan) Touched(c *ListPart, most int64) int64 {
 	return n
 }
 
-// AppendBlocks appends the numbers of the touched blocks of a chunk to dst, which is empty, in ascending order.
+// AppendBlocks appends the numbers of the blocks of a chunk that hold selected items to dst, which must be empty, in
+// ascending order.
 func (p *ListPlan) AppendBlocks(dst []int32, c *ListPart) []int32 {
 	g := p.Geo
 	dst = append(dst, 0)
@@ -80,7 +81,7 @@ func (p *ListPlan) AppendBlocks(dst []int32, c *ListPart) []int32 {
 	return dst
 }
 
-// Box sets dst to the selected items of a block of the chunk, and returns whether there are any.
+// Box sets dst to the selected items of a block of the chunk, and reports whether any item is selected.
 func (p *ListPlan) Box(dst *listBox, c *ListPart, block int32) bool {
 	g := p.Geo
 	dst.Box = Box{Ndim: g.Ndim, Items: 1}
@@ -119,18 +120,18 @@ func (p *ListPlan) Box(dst *listBox, c *ListPart, block int32) bool {
 	return true
 }
 
-// End returns the offset after the last byte of a block that is selected.
+// End returns the offset of the first byte after the selected items of a block.
 func (p *ListPlan) End(b *listBox) int {
 	var c ndcopy.Copy
 	p.loops(&c, &b.Box)
 	end := c.SrcEnd()
 	for i := range p.Lists {
-		end += int(p.Lists[i].Points[b.to[i]-1].key - b.base[i]) // of the last item of the list, as they are sorted
+		end += int(p.Lists[i].Points[b.to[i]-1].key - b.base[i]) // keys are sorted: the last one is the largest
 	}
 	return end
 }
 
-// ChunkBox sets dst to all selected items of a chunk, with a user side only: a chunk of one value needs no more.
+// ChunkBox sets dst to all selected items of a chunk. It sets only the user side, which is enough for special chunks.
 func (p *ListPlan) ChunkBox(dst *listBox, c *ListPart) {
 	dst.Box = Box{Ndim: p.Geo.Ndim, Items: 1}
 	dst.from, dst.to, dst.base = c.from, c.to, c.base

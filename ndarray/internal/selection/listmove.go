@@ -8,22 +8,22 @@ import (
 	"github.com/goblosc/blosc2/internal/ndcopy"
 )
 
-// ListMover is the engine.Mover of a block of which some axes are listed: it moves the items of a listBox.
+// ListMover is the engine.Mover of a block if some axes are listed. It copies the items of a listBox.
 type ListMover struct {
 	Plan     *ListPlan
 	Part     listBox
-	Some     bool   // a part of the block is selected
+	Some     bool   // items of the block are selected
 	User     []byte // the user side
-	ToBlock  bool   // else to the user side
-	One      bool   // the source is one item for all; of the array when it goes to the user side
+	ToBlock  bool   // copy to the block; otherwise to the user side
+	One      bool   // the source is one item, for all items
 	dst, src []byte
-	copy     ndcopy.Copy // of the box, for the sum of all offsets
+	copy     ndcopy.Copy // copies the box for one combination of listed items
 
-	shuffled bool // the block is still shuffled: it is in block, not in src
+	shuffled bool // the source is block, which is still shuffled, instead of src
 	block    coder.Shuffled
 }
 
-// ListMoverOf returns the mover of the last answer of the plan, or a new one.
+// ListMoverOf returns the mover of the previous answer of the plan, or a new one.
 func ListMoverOf(b *engine.Block) *ListMover {
 	m, ok := b.Mover.(*ListMover)
 	if !ok {
@@ -50,7 +50,7 @@ func (t *ListMover) Move(block []byte, kept bool) error {
 	return nil
 }
 
-// Unshuffle implements engine.Mover: where a block has few of the items, no others are unshuffled.
+// Unshuffle implements engine.Mover. If a block has few selected items, it unshuffles only these.
 func (t *ListMover) Unshuffle(block coder.Shuffled) bool {
 	if !t.Some {
 		return true
@@ -66,7 +66,8 @@ func (t *ListMover) Unshuffle(block coder.Shuffled) bool {
 	return true
 }
 
-// run moves all items. Of several items for the same destination, the last one in C order of the user side is moved last.
+// run copies all items. If several items have the same destination, the last one in C order of the user side is copied
+// last.
 func (t *ListMover) run() {
 	c := &t.copy
 	t.Plan.loops(c, &t.Part.Box)
@@ -77,21 +78,21 @@ func (t *ListMover) run() {
 		}
 	}
 	c.Simplify()
-	// The innermost loop should have the smallest steps on the user side: that of the last list, or of the box.
+	// The innermost loop should have the smallest steps on the user side: the loop over the last list or over the box.
 	step := &c.DstStep
 	if t.ToBlock {
 		step = &c.SrcStep
 	}
-	last := t.Plan.Lists[len(t.Plan.Lists)-1].stride * int64(t.Plan.moved.size)
+	last := t.Plan.Lists[len(t.Plan.Lists)-1].stride * int64(t.Plan.part.size)
 	if k := c.N - 1; k >= 0 && last < int64(max(step[k], -step[k])) {
-		t.outside(0, c.Dst, c.Src)
+		t.boxLoop(0, c.Dst, c.Src)
 		return
 	}
 	t.list(0, c.Dst, c.Src)
 }
 
-// outside runs the loops of the box, from loop i, around the loops over the lists.
-func (t *ListMover) outside(i, d, s int) {
+// boxLoop runs the loops of the box, starting at loop i, around the loops over the lists.
+func (t *ListMover) boxLoop(i, d, s int) {
 	c := &t.copy
 	if i == c.N {
 		c.N = 0
@@ -100,21 +101,21 @@ func (t *ListMover) outside(i, d, s int) {
 		return
 	}
 	for range c.Count[i] {
-		t.outside(i+1, d, s)
+		t.boxLoop(i+1, d, s)
 		d += c.DstStep[i]
 		s += c.SrcStep[i]
 	}
 }
 
-// list moves the items of list i and of the lists after it, for one combination of the lists before it, whose offsets
-// are in d and s, in bytes.
+// list copies the items of list i and of the lists after it, for one combination of items of the lists before it. d and
+// s are the sums of the offsets of that combination, in bytes.
 func (t *ListMover) list(i, d, s int) {
 	q := &t.Plan.Lists[i]
 	points := q.Points[t.Part.from[i]:t.Part.to[i]]
-	place, key := steps{at: int(q.stride) * t.Plan.moved.size}, steps{key: 1}
-	to, from := place, key
+	user, block := steps{at: int(q.stride) * t.Plan.part.size}, steps{key: 1}
+	to, from := user, block
 	if t.ToBlock {
-		to, from = key, place
+		to, from = block, user
 	}
 	if t.One {
 		from = steps{}
@@ -141,13 +142,14 @@ func (t *ListMover) list(i, d, s int) {
 	}
 }
 
-// steps says how far in a buffer, in bytes, one step of a listed item's place and key leads.
+// steps are the distances in a buffer, in bytes, between neighboring positions and keys of listed items.
 type steps struct{ at, key int }
 
-// offset returns where an item is. On 32 bits the terms may wrap around, but not the sum with its base.
+// offset returns the offset of an item. On 32-bit systems the terms may wrap around, but their sum with the base does
+// not.
 func (x *steps) offset(p *listed) int { return x.at*int(p.at) + x.key*int(p.key) }
 
-// movePoints copies a piece of width bytes for each item, in their order.
+// movePoints copies width bytes for each item, in the order of the points.
 func movePoints(dst, src []byte, points []listed, d, s int, to, from steps, width int) {
 	switch width {
 	case 1:

@@ -2,43 +2,43 @@ package selection
 
 import "github.com/goblosc/blosc2/ndarray/internal/grid"
 
-// ListPlan is the plan of a selection of which some axes are listed. The listed items are sorted by where they are in
-// storage, so that each chunk and each block has one run of them per list, whatever their order. What is selected of
-// a chunk is the product of these runs, and of a box along the axes that are sliced. It is read-only once made.
+// ListPlan is the plan of a selection with listed axes. The listed items are sorted by their location in storage, so
+// that each list has one run of items in each chunk and in each block, whatever its order. The selected items of a
+// chunk are the product of these runs and of a box along the sliced axes. A ListPlan is read-only after NewListPlan.
 type ListPlan struct {
-	Plan                     // of the axes that are sliced; the others have one item here
-	owner [grid.MaxDims]int8 // of each axis of the array: its list, from 1; 0 for one that is sliced
+	Plan                     // of the sliced axes; a listed axis has one item here
+	owner [grid.MaxDims]int8 // list of each axis of the array, from 1; 0 for a sliced axis
 	Lists []pointList
 
-	Inside bool // there are lists along the bytes of items
+	Inside bool // a list runs along the bytes of items
 }
 
 // pointList is a list of items along some axes.
 //
-// The key of an item is the byte at which it stands in the decoded chunks, one after the other, when its other
-// coordinates are zero: the sum over its axes of chunk * GridStride * ChunkBytes + block * BlockNumber * BlockBytes +
-// item * ItemStride * ItemSize. The keys of all lists and the place in the box add up to the place of the item.
+// The key of an item is its offset in the decoded chunks, one after the other, if its coordinates along the other axes
+// are zero: the sum over its axes of chunk * GridStride * ChunkBytes + block * BlockNumber * BlockBytes + item *
+// ItemStride * ItemSize. The offset of an item is the sum of its keys in all lists and of its offset in the box.
 type pointList struct {
 	Points []listed
-	stride int64 // of the places of the list on the user side, in items
+	stride int64 // distance of neighbors in the list on the user side, in items
 }
 
 // ListPart is the selected part of one chunk.
 type ListPart struct {
-	ChunkPart                     // items and whole are of the axes that are sliced
-	from, to  [grid.MaxDims]int   // the run of each list
-	base      [grid.MaxDims]int64 // the key of the first item of the chunk in each list
+	ChunkPart                     // Items and Whole refer to the sliced axes
+	from, to  [grid.MaxDims]int   // run of each list
+	base      [grid.MaxDims]int64 // key of the first item of the chunk in each list
 }
 
-// listBox is the selected part of a block: a box of the axes that are sliced, for each combination of listed items.
+// listBox is the selected part of a block: a box along the sliced axes for each combination of listed items.
 type listBox struct {
 	Box
-	from, to [grid.MaxDims]int   // the run of each list
-	base     [grid.MaxDims]int64 // the key of the first item of the block in each list
+	from, to [grid.MaxDims]int   // run of each list
+	base     [grid.MaxDims]int64 // key of the first item of the block in each list
 }
 
-// NewListPlan makes the plan of a selection that is not empty, which was resolved from sel for what a mapping shows of
-// an array. It takes 16 bytes for each listed item.
+// NewListPlan returns the plan of a selection of at least one item, which was resolved from sel for the shape of m. It
+// takes 16 bytes of memory for each listed item.
 func NewListPlan(g *grid.Geometry, m *Mapping, s *Selection, sel []Index) *ListPlan {
 	p := &ListPlan{Plan: m.newPlan(g)}
 	p.Items = s.Items
@@ -49,34 +49,35 @@ func NewListPlan(g *grid.Geometry, m *Mapping, s *Selection, sel []Index) *ListP
 		n *= s.lengths[i]
 	}
 	for i := range m.Ndim {
-		switch x, list := &m.Axes[i], s.Place.owner[i]; {
+		switch x, list := &m.Axes[i], s.ListAxes.owner[i]; {
 		case list == 0:
-			m.planAxis(&p.Plan, i, &s.Axes[i], stride[s.Place.dim[i]])
+			m.planAxis(&p.Plan, i, &s.Axes[i], stride[s.ListAxes.dim[i]])
 		case x.Axis >= 0:
 			p.owner[x.Axis] = list
 			p.Axes[x.Axis] = planAxis{step: 1, count: 1, chunks: 1}
-		case x.Bytes < 0: // keys are not negative: count from the first byte
-			p.moved.offset += int(x.Count-1) * x.Bytes
+		case x.Bytes < 0: // keys must not be negative: count from the first byte
+			p.part.offset += int(x.Count-1) * x.Bytes
 		}
 	}
-	p.Lists = make([]pointList, s.Place.Lists)
+	p.Lists = make([]pointList, s.ListAxes.Lists)
 	for i := range p.Lists {
 		l := &p.Lists[i]
-		l.Points = make([]listed, s.Place.Points[i])
-		if last := s.Place.last[i]; last >= 0 {
+		l.Points = make([]listed, s.ListAxes.Points[i])
+		if last := s.ListAxes.last[i]; last >= 0 {
 			l.stride = stride[last]
 		}
 	}
 	var buf grid.Dims
 	p.collect(m.Shape(&buf), s, sel)
 	for i := range p.Lists {
-		p.store(m, s, i)
+		p.setKeys(m, s, i)
 		sortListed(p.Lists[i].Points)
 	}
 	return p
 }
 
-// collect sets the key of each listed item to its place in C order of the listed axes of what has the given shape.
+// collect sets the key of each listed item to its position in C order of the listed axes of an array of the given
+// shape.
 func (p *ListPlan) collect(shape []int64, s *Selection, sel []Index) {
 	for i := range p.Lists {
 		for k := range p.Lists[i].Points {
@@ -84,11 +85,11 @@ func (p *ListPlan) collect(shape []int64, s *Selection, sel []Index) {
 		}
 	}
 	axis, list := 0, 0
-	joint := s.lengths[int(s.Place.last[0])+1-s.Place.joint:][:s.Place.joint]
+	joint := s.lengths[int(s.ListAxes.last[0])+1-s.ListAxes.joint:][:s.ListAxes.joint]
 	for _, x := range sel {
 		switch x := x.(type) {
 		case Point:
-			if s.Place.owner[axis] > 0 {
+			if s.ListAxes.owner[axis] > 0 {
 				n, at := shape[axis], s.Axes[axis].Start
 				for k := range p.Lists[0].Points {
 					y := &p.Lists[0].Points[k]
@@ -118,7 +119,7 @@ func (p *ListPlan) collect(shape []int64, s *Selection, sel []Index) {
 	}
 }
 
-// afterEllipsis returns the axis of the first index behind an ellipsis.
+// afterEllipsis returns the axis of the first index after an ellipsis.
 func afterEllipsis(ndim int, sel []Index) int {
 	axis := ndim
 	for i := len(sel) - 1; i >= 0 && sel[i] != Ellipsis; i-- {
@@ -131,7 +132,8 @@ func afterEllipsis(ndim int, sel []Index) int {
 	return axis
 }
 
-// numbers returns the index array as one of numbers below n: a mask becomes the places of its items in C order.
+// numbers returns the index array as an array of numbers below n, and its shape. The numbers of a mask are the
+// positions of its true values in C order.
 func (x *IndexArray) numbers(shape []int64, axis int) (n int64, at, from []int64) {
 	n = 1
 	for _, length := range shape[axis : axis+x.Axes(len(shape))] {
@@ -149,10 +151,10 @@ func (x *IndexArray) numbers(shape []int64, axis int) (n int64, at, from []int64
 	return n, at, []int64{int64(len(at))}
 }
 
-// appendCoordinate multiplies the keys of points by n and adds to each its number, negative ones counted from n.
-// The points have a shape, to which the one of the numbers is broadcast.
+// appendCoordinate multiplies the keys of points by n and adds a number to each. Negative numbers count from n. shape
+// is the shape of the points, to which the numbers, of shape from, are broadcast.
 func appendCoordinate(points []listed, shape []int64, n int64, numbers, from []int64) {
-	if len(numbers) == len(points) { // then nothing is repeated
+	if len(numbers) == len(points) { // no number is repeated
 		for k, i := range numbers {
 			if i < 0 {
 				i += n
@@ -169,31 +171,31 @@ func appendCoordinate(points []listed, shape []int64, n int64, numbers, from []i
 			step *= from[i]
 		}
 	}
-	where := int64(0)
+	next := int64(0) // position in numbers
 	for k := range points {
-		i := numbers[where]
+		i := numbers[next]
 		if i < 0 {
 			i += n
 		}
 		points[k].key = points[k].key*n + i
 		for d := len(shape) - 1; d >= 0; d-- {
-			where += stride[d]
+			next += stride[d]
 			if at[d]++; at[d] < shape[d] {
 				break
 			}
-			where -= stride[d] * shape[d]
+			next -= stride[d] * shape[d]
 			at[d] = 0
 		}
 	}
 }
 
-// store turns the keys of a list from places in C order of the axes of a view into places in storage.
-func (p *ListPlan) store(m *Mapping, s *Selection, list int) {
+// setKeys replaces the positions of a list, in C order of the axes of the view, by keys.
+func (p *ListPlan) setKeys(m *Mapping, s *Selection, list int) {
 	g := p.Geo
 	points := p.Lists[list].Points
 	var axes []int
 	for axis := range m.Ndim {
-		if int(s.Place.owner[axis]) == list+1 {
+		if int(s.ListAxes.owner[axis]) == list+1 {
 			axes = append(axes, axis)
 			p.Inside = p.Inside || m.Axes[axis].Axis < 0 && m.Axes[axis].Bytes != 0
 		}
@@ -222,7 +224,7 @@ func (p *ListPlan) store(m *Mapping, s *Selection, list int) {
 	}
 }
 
-// divide returns a / b and the rest, for numbers that are not negative. Processors divide small ones much faster.
+// divide returns a / b and the remainder, for numbers that are not negative. CPUs divide 32-bit numbers much faster.
 func divide(a, b int64) (quotient, rest int64) {
 	if (a|b)>>32 == 0 {
 		q := uint32(a) / uint32(b)
@@ -232,12 +234,12 @@ func divide(a, b int64) (quotient, rest int64) {
 	return q, a - q*b
 }
 
-// First sets c to the first touched chunk. There always is one.
+// First sets c to the first chunk with selected items. At least one exists.
 func (p *ListPlan) First(c *ListPart) {
 	for axis := range p.Geo.Ndim {
 		if p.owner[axis] == 0 {
 			c.at[axis] = 0
-			p.place(&c.ChunkPart, axis)
+			p.setRange(&c.ChunkPart, axis)
 		}
 	}
 	for i := range p.Lists {
@@ -246,8 +248,8 @@ func (p *ListPlan) First(c *ListPart) {
 	p.finish(c)
 }
 
-// Next moves c to the next touched chunk, or returns false after the last one. All chunks of a run follow each other, so
-// that a single list is gone through once.
+// Next moves c to the next chunk with selected items. It returns false after the last one. The chunks of a run follow
+// each other, so that a single list is traversed once.
 func (p *ListPlan) Next(c *ListPart) bool {
 	for axis := p.Geo.Ndim - 1; axis >= 0; axis-- {
 		if p.owner[axis] > 0 {
@@ -258,7 +260,7 @@ func (p *ListPlan) Next(c *ListPart) bool {
 		if !more {
 			c.at[axis] = 0
 		}
-		p.place(&c.ChunkPart, axis)
+		p.setRange(&c.ChunkPart, axis)
 		if more {
 			p.finish(c)
 			return true
@@ -276,7 +278,7 @@ func (p *ListPlan) Next(c *ListPart) bool {
 	return false
 }
 
-// run sets the part of a list in a chunk: the items from one on that are in the same chunk.
+// run sets the run of a list in a chunk: the items starting at from that are in the same chunk.
 func (p *ListPlan) run(c *ListPart, list, from int) {
 	points := p.Lists[list].Points
 	number := points[from].key / p.Geo.ChunkBytes
@@ -292,7 +294,7 @@ func (p *ListPlan) run(c *ListPart, list, from int) {
 	}
 }
 
-// finish computes what depends on all axes and lists.
+// finish computes the fields that depend on all axes and lists.
 func (p *ListPlan) finish(c *ListPart) {
 	g := p.Geo
 	c.Number, c.Items, c.Whole = 0, 1, true

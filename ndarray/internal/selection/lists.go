@@ -11,30 +11,30 @@ import (
 // IndexArray is an Index that lists items one by one.
 type IndexArray struct {
 	Kind  arrayKind
-	Shape []int64 // of the numbers or truth values
+	Shape []int64 // of the numbers or booleans
 	At    []int64 // the numbers, in C order
-	Keep  []bool  // the truth values of a mask, in C order
+	Keep  []bool  // the booleans of a mask, in C order
 }
 
 type arrayKind uint8
 
 const (
 	PickKind   arrayKind = iota // numbers for one axis
-	MaskKind                    // truth values for one axis
-	CoordsKind                  // numbers for one axis, that go together with those of other axes
-	MaskNDKind                  // truth values for len(shape) axes
+	MaskKind                    // booleans for one axis
+	CoordsKind                  // numbers for one axis, broadcast with other index arrays
+	MaskNDKind                  // booleans for len(Shape) axes, broadcast with other index arrays
 	FlatKind                    // numbers for all axes
 )
 
 func (*IndexArray) index() {}
 
-// joint reports whether the index goes together with others of its kind.
+// joint reports whether the index is broadcast with the other index arrays of the selection.
 func (x *IndexArray) joint() bool { return x.Kind >= CoordsKind }
 
-// Mask reports whether the index has truth values.
+// Mask reports whether the index has booleans.
 func (x *IndexArray) Mask() bool { return x.Kind == MaskKind || x.Kind == MaskNDKind }
 
-// Axes returns how many axes the index takes of an array with ndim of them.
+// Axes returns the number of axes that the index applies to, in an array with ndim axes.
 func (x *IndexArray) Axes(ndim int) int {
 	switch x.Kind {
 	case MaskNDKind:
@@ -45,7 +45,7 @@ func (x *IndexArray) Axes(ndim int) int {
 	return 1
 }
 
-// Count returns how many items are listed.
+// Count returns the number of listed items.
 func (x *IndexArray) Count() int64 {
 	if !x.Mask() {
 		return int64(len(x.At))
@@ -59,23 +59,23 @@ func (x *IndexArray) Count() int64 {
 	return n
 }
 
-// sound reports whether there are as many numbers or truth values as the shape says.
-func (x *IndexArray) sound() error {
+// check returns an error unless the number of values matches the shape.
+func (x *IndexArray) check() error {
 	for _, n := range x.Shape {
 		if n < 0 {
-			return fmt.Errorf("an index array of shape %v", slices.Clone(x.Shape))
+			return fmt.Errorf("index array has the negative shape %v", slices.Clone(x.Shape))
 		}
 	}
 	n, ok := grid.Product(x.Shape)
 	if have := max(len(x.At), len(x.Keep)); !ok || n != int64(have) || len(x.Shape) > MaxResultDims {
-		return fmt.Errorf("an index array of shape %v with %d values", slices.Clone(x.Shape), have)
+		return fmt.Errorf("index array of shape %v has %d values", slices.Clone(x.Shape), have)
 	}
 	return nil
 }
 
-// String returns the index in NumPy's notation, with all its numbers; a Pick reads as the list that it is.
+// String returns the index in NumPy's notation, with all its values. A Pick is written as a list.
 func (x *IndexArray) String() string {
-	if err := x.sound(); err != nil {
+	if err := x.check(); err != nil {
 		return "invalid(" + err.Error() + ")"
 	}
 	var b []byte
@@ -88,14 +88,15 @@ func (x *IndexArray) String() string {
 			brackets++
 		}
 		if n > 0 {
-			return string(append(b, "[]"...)) // too many empty lists
+			return string(append(b, "[]"...)) // the shape would print as too many empty lists
 		}
 	}
 	b, _ = x.appendText(b, x.Shape, 0)
 	return string(b)
 }
 
-// appendText appends the part of the array that starts at value i and has a shape, and returns where the next starts.
+// appendText appends the part of the array that starts at value i and has the given shape. It returns the position
+// after the part.
 func (x *IndexArray) appendText(b []byte, shape []int64, i int) ([]byte, int) {
 	if len(shape) == 0 {
 		switch {

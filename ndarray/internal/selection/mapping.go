@@ -9,28 +9,28 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
-// Mapping says which items of an array a view shows, and where. Each axis of the view goes along one axis of the
-// array, along the bytes of an item, or stays at the same item; each axis of the array has one in the view, or a fixed
-// coordinate. So views of views are one mapping, too. It is immutable once made.
+// Mapping maps the items of a view to items of an array. Each axis of the view runs along one axis of the array, runs
+// along the bytes of an item, or repeats an item. Each axis of the array has one axis in the view or a fixed
+// coordinate. A view of a view is one Mapping, too. A Mapping is immutable after construction.
 type Mapping struct {
 	Ndim  int                    // of the view
 	Axes  [grid.MaxDims]ViewAxis // of the view
-	fixed grid.Dims              // the coordinate along each axis of the array that has none in the view
+	fixed grid.Dims              // coordinate along each axis of the array that has no axis in the view
 
-	Offset int // where what is shown starts in an item, in bytes
+	Offset int // first byte, in an item of the array, of an item of the view
 	Dtype  meta.DType
 }
 
 // ViewAxis is an axis of a view.
 type ViewAxis struct {
 	Axis  int8  // of the array, or -1
-	Start int64 // item k stands at start + k*step along the axis of the array
-	Step  int64 // 1 when there are less than two items
-	Count int64 // items
-	Bytes int   // without an axis: from one item to the next, inside an item of the array; 0 repeats the same
+	Start int64 // item k of the view is item Start + k*Step along the axis of the array
+	Step  int64 // 1 if there are fewer than two items
+	Count int64 // number of items
+	Bytes int   // without an axis: distance of neighbors inside an item of the array; 0 repeats one item
 }
 
-// Identity returns the mapping that shows an array as it is.
+// Identity returns the mapping of an array to itself.
 func Identity(g *grid.Geometry, dtype meta.DType) Mapping {
 	m := Mapping{Ndim: g.Ndim, Dtype: dtype}
 	for i := range g.Ndim {
@@ -47,10 +47,10 @@ func (m *Mapping) Shape(buf *grid.Dims) []int64 {
 	return buf[:m.Ndim]
 }
 
-// Whole reports whether whole items of the array are shown, of a size.
+// Whole reports whether the view has whole items of the array, of itemSize bytes.
 func (m *Mapping) Whole(itemSize int) bool { return m.Dtype.Size == itemSize }
 
-// Check reports whether all items that are shown are inside of an array.
+// Check returns ErrBounds unless all items of the view are inside the array.
 func (m *Mapping) Check(g *grid.Geometry) error {
 	var shape, most grid.Dims
 	for i := range m.Ndim {
@@ -66,13 +66,13 @@ func (m *Mapping) Check(g *grid.Geometry) error {
 	}
 	for i := range g.Ndim {
 		if most[i] >= g.Shape[i] {
-			return fmt.Errorf("ndarray: %w: a view of shape %v shows index %d along axis %d of an array that has shape %v now", frame.ErrBounds, slices.Clone(m.Shape(&shape)), most[i], i, slices.Clone(g.Shape[:g.Ndim]))
+			return fmt.Errorf("ndarray: %w: a view of shape %v refers to item %d along axis %d of an array that now has shape %v", frame.ErrBounds, slices.Clone(m.Shape(&shape)), most[i], i, slices.Clone(g.Shape[:g.Ndim]))
 		}
 	}
 	return nil
 }
 
-// Repeats reports whether an item of the array stands at several places of the view.
+// Repeats reports whether the view has an item of the array at several positions.
 func (m *Mapping) Repeats() bool {
 	for i := range m.Ndim {
 		if x := &m.Axes[i]; x.Axis < 0 && x.Bytes == 0 && x.Count > 1 {
@@ -85,14 +85,14 @@ func (m *Mapping) Repeats() bool {
 // Push adds an axis.
 func (m *Mapping) Push(x ViewAxis) error {
 	if m.Ndim == grid.MaxDims {
-		return fmt.Errorf("ndarray: %w: a view of more than %d dimensions", grid.ErrShape, grid.MaxDims)
+		return fmt.Errorf("ndarray: %w: view would have more than %d dimensions", grid.ErrShape, grid.MaxDims)
 	}
 	m.Axes[m.Ndim] = x
 	m.Ndim++
 	return nil
 }
 
-// Fix sets item k of an axis as the one that is shown of it; the axis is no longer one of the view.
+// Fix selects item k of an axis, which is then no longer an axis of the view.
 func (m *Mapping) Fix(x *ViewAxis, k int64) {
 	if x.Axis >= 0 {
 		m.fixed[x.Axis] = x.Start + k*x.Step
@@ -101,7 +101,7 @@ func (m *Mapping) Fix(x *ViewAxis, k int64) {
 	}
 }
 
-// Take returns what a slice leaves of an axis, and where in an item it starts, in bytes.
+// Take returns the axis of a slice of x, and the offset of the slice inside an item in bytes.
 func (x *ViewAxis) Take(s *AxisSelection) (y ViewAxis, inside int) {
 	y = ViewAxis{Axis: x.Axis, Step: 1, Count: s.Count}
 	switch {
@@ -125,8 +125,8 @@ func (m *Mapping) Slice(sel []Index) (Mapping, error) {
 	if err != nil {
 		return *m, err
 	}
-	if s.Place.Lists > 0 {
-		return *m, fmt.Errorf("ndarray: %w: a view cannot list items one by one: read them, or a selection of the view", frame.ErrBounds)
+	if s.ListAxes.Lists > 0 {
+		return *m, fmt.Errorf("ndarray: %w: a view cannot have index arrays; read from the view with them instead", frame.ErrBounds)
 	}
 	named, dots := 0, false
 	for _, x := range sel {
@@ -170,8 +170,8 @@ func (m *Mapping) Slice(sel []Index) (Mapping, error) {
 	return next, nil
 }
 
-// Plan makes the plan of a selection of a view without lists. stride is, for each axis of the view, the distance of
-// neighbors on the user side, in items of the view.
+// Plan returns the plan of a selection of a view without listed axes. stride is, for each axis of the view, the
+// distance of neighbors on the user side, in items of the view.
 func (m *Mapping) Plan(g *grid.Geometry, axes *[grid.MaxDims]AxisSelection, stride *grid.Dims) Plan {
 	p := m.newPlan(g)
 	for i := range m.Ndim {
@@ -182,7 +182,7 @@ func (m *Mapping) Plan(g *grid.Geometry, axes *[grid.MaxDims]AxisSelection, stri
 
 // newPlan returns a plan that selects the item at the origin of the view.
 func (m *Mapping) newPlan(g *grid.Geometry) Plan {
-	p := Plan{Geo: g, Items: 1, Chunks: 1, moved: moved{size: m.Dtype.Size, offset: m.Offset}}
+	p := Plan{Geo: g, Items: 1, Chunks: 1, part: itemPart{size: m.Dtype.Size, offset: m.Offset}}
 	for i := range g.Ndim {
 		p.Axes[i] = planAxis{First: m.fixed[i], step: 1, count: 1, chunks: 1}
 	}
@@ -197,7 +197,7 @@ func (m *Mapping) planAxis(p *Plan, i int, s *AxisSelection, stride int64) {
 		p.slice(int(y.Axis), &AxisSelection{Start: y.Start, Step: y.Step, Count: y.Count}, stride)
 		return
 	}
-	q := &p.moved
+	q := &p.part
 	q.offset += inside
 	if y.Count > 1 {
 		q.count[q.n], q.user[q.n], q.item[q.n] = int(y.Count), int(stride)*q.size, y.Bytes
@@ -205,7 +205,7 @@ func (m *Mapping) planAxis(p *Plan, i int, s *AxisSelection, stride int64) {
 	}
 }
 
-// Strides sets the distance of neighbours along each axis in the result of a selection without lists, in items.
+// Strides sets the distance of neighbors along each axis in the result of a selection without listed axes, in items.
 func (s *Selection) Strides(stride *grid.Dims) {
 	n := int64(1)
 	for i := s.Ndim - 1; i >= 0; i-- {

@@ -36,6 +36,7 @@ func (e *syntaxError) Error() string {
 
 func (e *syntaxError) Unwrap() error { return frame.ErrBounds }
 
+// errorf returns a syntaxError for the current position.
 func (p *parser) errorf(format string, args ...any) error {
 	return &syntaxError{p.pos + 1, fmt.Sprintf(format, args...)}
 }
@@ -75,7 +76,7 @@ func (p *parser) wraps(open, end byte) int {
 	return -1
 }
 
-// unwrap removes a pair of brackets around all of the text, if it has one.
+// unwrap removes a pair of brackets around the whole text.
 func (p *parser) unwrap(open, end byte) {
 	if at := p.wraps(open, end); at >= 0 {
 		p.end = at
@@ -96,7 +97,7 @@ func (p *parser) entries() ([]Index, error) {
 			break
 		}
 		if p.text[p.pos] != ',' {
-			return nil, p.errorf("%q where a comma should stand", p.text[p.pos])
+			return nil, p.errorf("unexpected %q, want a comma", p.text[p.pos])
 		}
 		p.pos++
 	}
@@ -119,7 +120,7 @@ func (p *parser) entry() (Index, error) {
 	case p.pos == p.end:
 		return nil, p.errorf("an index is missing")
 	}
-	return nil, p.errorf("%q where an index should stand", c)
+	return nil, p.errorf("unexpected %q, want an index", c)
 }
 
 // word parses a name.
@@ -207,8 +208,8 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' }
 
-// isList reports whether square brackets around all of the text are those of a list, which has only numbers, booleans and
-// lists inside, and not those of a subscript.
+// isList reports whether the text is one list in square brackets, not a subscript in square brackets. A list contains
+// only numbers, booleans and lists.
 func (p *parser) isList() bool {
 	end := p.wraps('[', ']')
 	// Slices, "...", tuples, None, newaxis and Ellipsis occur only in a subscript.
@@ -218,8 +219,8 @@ func (p *parser) isList() bool {
 // listParser parses a list of numbers or booleans, or of lists of the same shape.
 type listParser struct {
 	*parser
-	array IndexArray // a length of -1 in its shape is not known yet
-	leaf  bool       // a value was read: the number of dimensions is known
+	array IndexArray // a length of -1 in its shape is still unknown
+	leaf  bool       // a value was read, so the number of dimensions is known
 }
 
 // list parses a list.
@@ -231,15 +232,15 @@ func (p *parser) list() (Index, error) {
 	return &l.array, nil
 }
 
-// level parses a list that is nested in depth other lists.
+// level parses a list inside depth other lists.
 func (l *listParser) level(depth int) error {
 	x := &l.array
 	switch {
 	case depth == MaxResultDims:
-		return l.errorf("more than %d lists in each other", MaxResultDims)
+		return l.errorf("more than %d nested lists", MaxResultDims)
 	case depth < len(x.Shape):
 	case l.leaf:
-		return l.errorf("a list where a value should stand")
+		return l.errorf("unexpected list, want a value")
 	default:
 		x.Shape = append(x.Shape, -1)
 	}
@@ -264,7 +265,7 @@ func (l *listParser) level(depth int) error {
 		}
 	}
 	if have := x.Shape[depth]; have >= 0 && have != n {
-		return l.errorf("a list of %d where the one before has %d", n, have)
+		return l.errorf("list has length %d, but the list before it has %d", n, have)
 	}
 	x.Shape[depth] = n
 	l.pos++
@@ -278,11 +279,11 @@ func (l *listParser) value(c byte, depth int) error {
 	truth := strings.HasPrefix(l.text[l.pos:l.end], "True")
 	switch {
 	case !number && !truth && !strings.HasPrefix(l.text[l.pos:l.end], "False"):
-		return l.missing("a number or truth value")
+		return l.missing("a number or boolean")
 	case depth+1 < len(x.Shape):
-		return l.errorf("a value where a list should stand")
+		return l.errorf("unexpected value, want a list")
 	case l.leaf && number == x.Mask():
-		return l.errorf("numbers and truth values in one list")
+		return l.errorf("numbers and booleans in one list")
 	}
 	l.leaf = true
 	if number {
@@ -306,10 +307,10 @@ func (l *listParser) value(c byte, depth int) error {
 	return nil
 }
 
-// missing returns the error for text where what is expected.
+// missing returns the error for a missing part of the text at the current position. what describes the part.
 func (l *listParser) missing(what string) error {
 	if l.pos == l.end {
 		return l.errorf("%s is missing", what)
 	}
-	return l.errorf("%q where %s should stand", l.text[l.pos], what)
+	return l.errorf("unexpected %q, want %s", l.text[l.pos], what)
 }

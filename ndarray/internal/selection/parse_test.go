@@ -11,6 +11,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
+// TestParseLists parses lists, and compares them with their notation.
 func TestParseLists(t *testing.T) {
 	yes, no := true, false
 	for text, want := range map[string][]Index{
@@ -67,6 +68,7 @@ func sameIndexes(a, b []Index) bool {
 	return true
 }
 
+// TestParseListErrors checks that errors name the column.
 func TestParseListErrors(t *testing.T) {
 	deep := strings.Repeat("[", MaxResultDims+1)
 	for _, x := range []struct {
@@ -106,8 +108,8 @@ func TestListErrors(t *testing.T) {
 		{[]Index{MaskND([]int64{3}, make([]bool, 2))}, []string{"index 0", "[3]", "2"}},
 		{[]Index{Pick(0), All, Coords(1)}, []string{"index 0", "Pick", "index 2", "Coords"}},
 		{[]Index{MaskND([]int64{3}, make([]bool, 3)), Mask(make([]bool, 4)...)}, []string{"index 0", "MaskND", "index 1", "Mask"}},
-		{[]Index{Flat(0), All}, []string{"index 0", "Flat", "alone"}},
-		{[]Index{Flat(0), NewAxis}, []string{"index 0", "Flat", "alone"}},
+		{[]Index{Flat(0), All}, []string{"index 0", "Flat", "only index"}},
+		{[]Index{Flat(0), NewAxis}, []string{"index 0", "Flat", "only index"}},
 		{[]Index{Coords(0), Coords(0), Coords(0), Coords(0)}, []string{"4 axes", "has 3"}},
 		{[]Index{CoordsND(ones(60), []int64{0}), NewAxis, NewAxis, NewAxis}, []string{"65 dimensions"}},
 		{[]Index{CoordsND(ones(65), []int64{0})}, []string{"index 0"}},
@@ -119,7 +121,7 @@ func TestListErrors(t *testing.T) {
 		}
 		for _, part := range x.parts {
 			if !strings.Contains(err.Error(), part) {
-				t.Errorf("%v: %v: no %q", x.sel, err, part)
+				t.Errorf("%v: error %v does not contain %q", x.sel, err, part)
 			}
 		}
 	}

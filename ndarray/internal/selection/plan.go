@@ -6,44 +6,44 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
-// Plan says which items of which block go where in the result of a selection. It is pure arithmetic. After NewPlan it is
-// read-only, so that any number of goroutines may use it, each with its own ChunkPart and box.
+// Plan maps the selected items of each block to the user side. It is pure arithmetic. After NewPlan it is read-only, so
+// any number of goroutines may use it, each with its own ChunkPart and Box.
 //
-// The "user side" is the result when reading and the source when writing: items in C order of the selection's
-// shape. Chunks, blocks and the items of a block are always visited in storage order; an axis with a negative step
-// has a negative stride on the user side.
+// The user side is the destination of a read and the source of a write: items in C order of the shape of the selection.
+// Chunks, blocks and the items of a block are always visited in storage order; an axis with a negative step has a
+// negative stride on the user side.
 type Plan struct {
 	Geo    *grid.Geometry
 	Axes   [grid.MaxDims]planAxis
-	user   int64 // where the item of the lowest coordinates is on the user side
-	Items  int64 // selected
-	Chunks int64 // touched
-	moved  moved
+	user   int64 // position on the user side of the selected item with the lowest coordinates
+	Items  int64 // number of selected items
+	Chunks int64 // number of chunks with selected items
+	part   itemPart
 }
 
-// planAxis is what is selected along one axis, by ascending coordinate: first + k*step for 0 <= k < count.
+// planAxis holds the selected coordinates along one axis, in ascending order: First + k*step for 0 <= k < count.
 type planAxis struct {
 	First, step, count int64
-	stride             int64 // on the user side, in items; negative when the selection goes backwards
-	chunks             int64 // touched along this axis
-	sparse             bool  // the step is larger than a chunk: each item is in another one, and some are jumped over
+	stride             int64 // on the user side, in items; negative for a negative step
+	chunks             int64 // number of chunks with selected items along this axis
+	sparse             bool  // the step is larger than a chunk, so a chunk has at most one item
 }
 
 // ChunkPart is the selected part of one chunk.
 type ChunkPart struct {
-	Number int64     // in C order of the chunk grid
-	Coord  grid.Dims // place in the chunk grid
+	Number int64     // position in C order of the grid
+	Coord  grid.Dims // position in the grid
 	Origin grid.Dims // coordinates of the first item
 	Whole  bool      // every item of the chunk that lies inside the array is selected
-	Items  int64     // selected
+	Items  int64     // number of selected items
 
-	at     grid.Dims // counts the touched chunks along each axis
-	Lo, Hi grid.Dims // the selected items along each axis: lo <= k < hi
+	at     grid.Dims // position along each axis among the chunks with selected items
+	Lo, Hi grid.Dims // selected items along each axis: Lo <= k < Hi
 }
 
-// NewPlan makes the plan of a selection that was resolved for the same shape.
+// NewPlan returns the plan of a selection that was resolved for the shape of g.
 func NewPlan(g *grid.Geometry, s *Selection) Plan {
-	p := Plan{Geo: g, Items: s.Items, Chunks: 1, moved: moved{size: int(g.ItemSize)}}
+	p := Plan{Geo: g, Items: s.Items, Chunks: 1, part: itemPart{size: int(g.ItemSize)}}
 	if s.Items == 0 {
 		p.Chunks = 0
 		return p
@@ -56,7 +56,7 @@ func NewPlan(g *grid.Geometry, s *Selection) Plan {
 	return p
 }
 
-// slice plans an axis. stride is how far neighbours are from each other on the user side, in items.
+// slice plans an axis. stride is the distance of neighbors on the user side, in items.
 func (p *Plan) slice(axis int, x *AxisSelection, stride int64) {
 	a := planAxis{First: x.Start, step: x.Step, count: x.Count, stride: stride}
 	if x.Step < 0 {
@@ -75,7 +75,7 @@ func (p *Plan) slice(axis int, x *AxisSelection, stride int64) {
 	p.Axes[axis] = a
 }
 
-// below returns how many selected items along the axis have a coordinate below x.
+// below returns the number of selected items along the axis with a coordinate below x.
 func (a *planAxis) below(x int64) int64 {
 	if x <= a.First {
 		return 0
@@ -86,7 +86,7 @@ func (a *planAxis) below(x int64) int64 {
 	return min((x-a.First-1)/a.step+1, a.count)
 }
 
-// Seek sets c to the i-th touched chunk, for 0 <= i < p.chunks. They are numbered in C order.
+// Seek sets c to chunk i of the chunks with selected items, for 0 <= i < p.Chunks, in C order.
 func (p *Plan) Seek(c *ChunkPart, i int64) {
 	g := p.Geo
 	c.Number, c.Items, c.Whole = 0, 1, true
@@ -94,7 +94,7 @@ func (p *Plan) Seek(c *ChunkPart, i int64) {
 		n := p.Axes[axis].chunks
 		c.at[axis] = i % n
 		i /= n
-		p.place(c, axis)
+		p.setRange(c, axis)
 		n = c.Hi[axis] - c.Lo[axis]
 		c.Number += c.Coord[axis] * g.GridStride[axis]
 		c.Items *= n
@@ -102,8 +102,8 @@ func (p *Plan) Seek(c *ChunkPart, i int64) {
 	}
 }
 
-// place computes what depends on c.at along one axis.
-func (p *Plan) place(c *ChunkPart, axis int) {
+// setRange computes the fields of c that depend on c.at along one axis.
+func (p *Plan) setRange(c *ChunkPart, axis int) {
 	a, size := &p.Axes[axis], p.Geo.ChunkShape[axis]
 	if a.sparse {
 		c.Coord[axis] = (a.First + c.at[axis]*a.step) / size
@@ -115,7 +115,8 @@ func (p *Plan) place(c *ChunkPart, axis int) {
 	c.Hi[axis] = a.below(c.Origin[axis] + size)
 }
 
-// AppendBlocks appends the numbers of the touched blocks of a chunk to dst, which is empty, in ascending order.
+// AppendBlocks appends the numbers of the blocks of a chunk that hold selected items to dst, which must be empty, in
+// ascending order.
 func (p *Plan) AppendBlocks(dst []int32, c *ChunkPart) []int32 {
 	dst = append(dst, 0)
 	for axis := p.Geo.Ndim - 1; axis >= 0; axis-- {
@@ -124,8 +125,8 @@ func (p *Plan) AppendBlocks(dst []int32, c *ChunkPart) []int32 {
 	return dst
 }
 
-// appendAxis replaces each number in dst by its sums with the numbers of the touched blocks along an axis: first the sums
-// with the first block, in the order of dst, then those with the second, and so on.
+// appendAxis replaces each number in dst by its sums with the block numbers along an axis: first all sums with the
+// first block that holds selected items, in the order of dst, then the sums with the second, and so on.
 func (p *Plan) appendAxis(dst []int32, c *ChunkPart, axis int) []int32 {
 	a, size, number := &p.Axes[axis], p.Geo.BlockShape[axis], p.Geo.BlockNumber[axis]
 	n, first := len(dst), int32(0)
@@ -145,7 +146,7 @@ func (p *Plan) appendAxis(dst []int32, c *ChunkPart, axis int) []int32 {
 	return dst
 }
 
-// appendSums appends the first n numbers, each with x added.
+// appendSums appends the first n numbers of dst, each increased by x.
 func appendSums(dst []int32, n int, x int32) []int32 {
 	for _, y := range dst[:n] {
 		dst = append(dst, x+y)
@@ -153,7 +154,7 @@ func appendSums(dst []int32, n int, x int32) []int32 {
 	return dst
 }
 
-// Box sets dst to the selected items of a block of the chunk, and returns whether there are any.
+// Box sets dst to the selected items of a block of the chunk, and reports whether any item is selected.
 func (p *Plan) Box(dst *Box, c *ChunkPart, block int32) bool {
 	g := p.Geo
 	dst.Ndim, dst.Items, dst.whole = g.Ndim, 1, true
@@ -163,7 +164,7 @@ func (p *Plan) Box(dst *Box, c *ChunkPart, block int32) bool {
 		a, size := &p.Axes[i], g.BlockShape[i]
 		coord := rest / g.BlockNumber[i]
 		rest -= coord * g.BlockNumber[i]
-		inside := coord * size // of the block's first item inside the chunk
+		inside := coord * size // coordinate of the first item of the block in the chunk
 		origin := c.Origin[i] + inside
 		lo := a.below(origin)
 		hi := min(a.below(origin+size), c.Hi[i])
@@ -183,7 +184,7 @@ func (p *Plan) Box(dst *Box, c *ChunkPart, block int32) bool {
 	return true
 }
 
-// chunkBox sets dst to all selected items of a chunk, with a user side only: a chunk of one value needs no more.
+// chunkBox sets dst to all selected items of a chunk. It sets only the user side, which is enough for special chunks.
 func (p *Plan) chunkBox(dst *Box, c *ChunkPart) {
 	*dst = Box{Ndim: p.Geo.Ndim, Items: c.Items, whole: c.Whole}
 	dst.User.Offset = p.user
@@ -195,7 +196,7 @@ func (p *Plan) chunkBox(dst *Box, c *ChunkPart) {
 	}
 }
 
-// BlockCount returns about the number of blocks that the plan touches.
+// BlockCount returns about the number of blocks with selected items.
 func (p *Plan) BlockCount() int64 {
 	n := int64(1)
 	for i := range p.Geo.Ndim {
@@ -212,8 +213,9 @@ func (p *Plan) BlockCount() int64 {
 	return n
 }
 
-// Stand sets the strides and the offset of the items on the user side, if they are a part of that. No step may be negative.
-func (p *Plan) Stand(stride *grid.Dims, offset int64) {
+// SetStrides sets the strides and the offset of the items on the user side, if they are part of a larger box. Steps
+// must be positive.
+func (p *Plan) SetStrides(stride *grid.Dims, offset int64) {
 	for i := range p.Geo.Ndim {
 		p.Axes[i].stride = stride[i]
 	}

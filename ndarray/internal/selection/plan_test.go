@@ -10,11 +10,11 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
-// naive is an array stored the slow way: every item is found from its coordinates.
+// naive is an array in memory. It finds every item from its coordinates.
 type naive struct {
 	g      *grid.Geometry
 	plain  []byte   // the items in C order
-	stored [][]byte // the chunks, with 0xee where no item is
+	stored [][]byte // the chunks, with 0xee as padding
 }
 
 func newNaive(g *grid.Geometry, rng *rand.Rand) *naive {
@@ -32,7 +32,7 @@ func newNaive(g *grid.Geometry, rng *rand.Rand) *naive {
 	return a
 }
 
-// locate returns the chunk and the block of an item, given by its position in C order, and its place in the block.
+// locate returns the chunk and the block of the item at a position in C order, and its position in the block.
 func locate(g *grid.Geometry, position int64) (chunk, block, item int64) {
 	var x [grid.MaxDims]int64
 	for i := g.Ndim - 1; i >= 0; i-- {
@@ -48,14 +48,14 @@ func locate(g *grid.Geometry, position int64) (chunk, block, item int64) {
 	return chunk, block, item
 }
 
-// at returns the stored item of a position.
+// at returns the stored item at a position.
 func (a *naive) at(position int64) []byte {
 	chunk, block, item := locate(a.g, position)
 	from := (block*a.g.BlockItems + item) * a.g.ItemSize
 	return a.stored[chunk][from:][:a.g.ItemSize]
 }
 
-// clone copies what is stored.
+// clone returns a copy.
 func (a *naive) clone() *naive {
 	b := &naive{g: a.g, plain: a.plain, stored: make([][]byte, len(a.stored))}
 	for i := range b.stored {
@@ -69,7 +69,7 @@ func (a *naive) blockOf(chunk int64, block int32) []byte {
 	return a.stored[chunk][int64(block)*a.g.BlockBytes:][:a.g.BlockBytes]
 }
 
-// randomCase makes a small array with some partition, and a selection.
+// randomCase returns a small array with a random partition, and a selection.
 func randomCase(rng *rand.Rand) (*grid.Geometry, []Index) {
 	ndim := rng.IntN(7)
 	most := []int{0, 300, 40, 16, 9, 6, 5}
@@ -106,7 +106,7 @@ func randomCase(rng *rand.Rand) (*grid.Geometry, []Index) {
 	return g, sel
 }
 
-// randomEntry makes an index of an axis of length n.
+// randomEntry returns an index for an axis of length n.
 func randomEntry(rng *rand.Rand, n int64) Index {
 	if n > 0 && rng.IntN(5) == 0 {
 		return Point(rng.Int64N(2*n) - n)
@@ -120,8 +120,8 @@ func randomEntry(rng *rand.Rand, n int64) Index {
 	return x
 }
 
-// TestPlanAgainstLoops reads and writes random selections of random arrays block by block, and compares with what
-// loops over single items give.
+// TestPlanAgainstLoops reads and writes random selections of random arrays block by block, and compares them with loops over
+// the items.
 func TestPlanAgainstLoops(t *testing.T) {
 	rounds := 6000
 	if testing.Short() {
@@ -139,7 +139,7 @@ func TestPlanAgainstLoops(t *testing.T) {
 	}
 	for _, what := range []string{"direct", "whole block", "part block", "whole chunk", "part chunk", "jumped chunk", "jumped block", "empty"} {
 		if seen[what] < 20 {
-			t.Errorf("%q was met %d times", what, seen[what])
+			t.Errorf("%q occurred only %d times", what, seen[what])
 		}
 	}
 }
@@ -158,7 +158,7 @@ func (c tally) add(g *grid.Geometry, position int64) {
 	c.block[[2]int64{chunk, block}]++
 }
 
-// checkPlan checks everything that a plan says about one selection.
+// checkPlan checks all results of a plan for one selection.
 func checkPlan(t *testing.T, g *grid.Geometry, sel []Index, rng *rand.Rand, seen map[string]int) {
 	t.Helper()
 	a := newNaive(g, rng)
@@ -235,7 +235,7 @@ func checkPlan(t *testing.T, g *grid.Geometry, sel []Index, rng *rand.Rand, seen
 	checkWrite(t, a, b, taken, update)
 }
 
-// checkWrite writes items to a one by one, after which its storage must be that of b.
+// checkWrite writes items to a one by one. The chunks of a and b must then be equal.
 func checkWrite(t *testing.T, a, b *naive, taken []int64, update []byte) {
 	t.Helper()
 	for i, x := range taken {
@@ -248,7 +248,7 @@ func checkWrite(t *testing.T, a, b *naive, taken []int64, update []byte) {
 	}
 }
 
-// checkBlocks reads the touched blocks of one chunk.
+// checkBlocks reads the blocks of a chunk that hold selected items.
 func checkBlocks(t *testing.T, p *Plan, c *ChunkPart, a *naive, touched, all tally,
 	want, got []byte, seen map[string]int) {
 	t.Helper()
@@ -275,7 +275,7 @@ func checkBlocks(t *testing.T, p *Plan, c *ChunkPart, a *naive, touched, all tal
 		seen[map[bool]string{true: "whole block", false: "part block"}[b.whole]]++
 		stored := a.blockOf(c.Number, block)
 		copyToUser(&b, got, stored, size)
-		// Random items of 4 bytes and more do not repeat, so that equal bytes in one run mean the same order.
+		// Random items of at least 4 bytes do not repeat, so equal bytes imply the same order.
 		run := b.Items == g.BlockItems && b.User.Offset+g.BlockItems <= p.Items &&
 			bytes.Equal(want[int(b.User.Offset)*size:][:len(stored)], stored)
 		if direct(&b, g) && !run || size >= 4 && run && !direct(&b, g) {
@@ -287,7 +287,7 @@ func checkBlocks(t *testing.T, p *Plan, c *ChunkPart, a *naive, touched, all tal
 	}
 }
 
-// TestPlanLong walks selections of arrays that are too long for loops.
+// TestPlanLong iterates over selections of arrays that are too long for loops.
 func TestPlanLong(t *testing.T) {
 	const n = 1 << 62
 	g, err := grid.NewGeometry([]int64{n}, []int32{1 << 20}, []int32{1 << 10}, 1)
@@ -330,7 +330,7 @@ func TestPlanLong(t *testing.T) {
 	}
 }
 
-// FuzzPlan reads and writes small arrays with any partition and selection.
+// FuzzPlan reads and writes small arrays with random partitions and selections.
 func FuzzPlan(f *testing.F) {
 	f.Add([]byte{10, 4, 3, 7, 7, 2}, uint8(4), "1:9:2, ::-1")
 	f.Add([]byte{}, uint8(1), "")
@@ -351,7 +351,7 @@ func FuzzPlan(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if s, err := Resolve(shape, sel); err != nil || s.Place.Lists > 0 {
+		if s, err := Resolve(shape, sel); err != nil || s.ListAxes.Lists > 0 {
 			return
 		}
 		sum := uint64(itemSize)

@@ -6,9 +6,10 @@ import (
 	"slices"
 )
 
-// listed is an item that a list names: the key says where it is in the array, at where it is in the list.
+// listed is an item of a list. key is its location in the array, and at is its position in the list.
 type listed struct{ key, at int64 }
 
+// compareListed orders items by key, then by position.
 func compareListed(a, b listed) int {
 	if c := cmp.Compare(a.key, b.key); c != 0 {
 		return c
@@ -16,9 +17,9 @@ func compareListed(a, b listed) int {
 	return cmp.Compare(a.at, b.at)
 }
 
-// sortListed sorts by key, and items of the same key by their place in the list, in time linear in their number and
-// in place: an American flag sort, byte after byte from the highest (McIlroy, Bostic and McIlroy, Engineering Radix
-// Sort, 1993). Keys and places must not be negative.
+// sortListed sorts items by key, and items with equal keys by their position in the list. It sorts in place and in
+// linear time: an American flag sort, byte by byte from the highest (McIlroy, Bostic and McIlroy, Engineering Radix
+// Sort, 1993). Keys and positions must not be negative.
 func sortListed(p []listed) {
 	keys, sorted := int64(0), true
 	for i := range p {
@@ -31,7 +32,7 @@ func sortListed(p []listed) {
 	sortDigit(p, 8+(bits.Len64(uint64(keys))-1)/8)
 }
 
-// digit returns byte d of an item: 0 to 7 are of its place, 8 to 15 of its key.
+// digit returns byte d of an item: 0 to 7 are the bytes of its position, 8 to 15 the bytes of its key.
 func (x *listed) digit(d int) byte {
 	if d >= 8 {
 		return byte(x.key >> (8 * (d - 8)))
@@ -39,9 +40,9 @@ func (x *listed) digit(d int) byte {
 	return byte(x.at >> (8 * d))
 }
 
-// sortDigit sorts items that agree in the bytes above d.
+// sortDigit sorts items whose bytes above d are equal.
 func sortDigit(p []listed, d int) {
-	const few = 64 // are sorted faster by comparing
+	const few = 64 // up to this number, sorting by comparison is faster
 	for ; d >= 0 && len(p) > few; d-- {
 		var end [256]int
 		for i := range p {
@@ -78,7 +79,7 @@ func sortDigit(p []listed, d int) {
 	slices.SortFunc(p, compareListed)
 }
 
-// below returns how many of sorted items have a key below one.
+// below returns the number of sorted items with a smaller key.
 func below(p []listed, key int64) int {
 	lo, hi := 0, len(p)
 	for lo < hi {

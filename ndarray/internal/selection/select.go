@@ -1,9 +1,8 @@
-// Package selection computes which items of which blocks a selection of an array or of a view takes, and where they go.
-// It is pure arithmetic: a Plan answers the engine about each block, without I/O.
+// Package selection computes which items of which blocks a selection of an array or a view has, and their positions in
+// the result. It is pure arithmetic: a Plan answers the engine about each block, without I/O.
 //
-// To add a kind of selection: add an Index type here and its documented constructor to package ndarray, resolve it in
-// Resolve, and let NewPlan make axes of it. If its items are not evenly spaced along the axes, make a list of them in
-// NewListPlan.
+// To add a kind of selection, add an Index type here and its documented constructor to package ndarray, resolve it in
+// Resolve, and plan its axes in NewPlan. If its items are not evenly spaced along the axes, list them in NewListPlan.
 package selection
 
 import (
@@ -15,16 +14,16 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
-// Index is one entry of a selection: it says what is taken along an axis, as one entry between the brackets
-// of a NumPy subscript does. Make one with At, Span, From, Until or Step, or use All, Ellipsis or NewAxis; or list
-// items with Pick or Mask, axis by axis, or as NumPy's index arrays do with Coords, CoordsND or MaskND, or with Flat.
-// Its String method gives NumPy's notation. Indexes are immutable values.
+// Index is one entry of a selection: it selects items along an axis, like one entry between the brackets of a NumPy
+// subscript. At, Span, From, Until and Step return an Index. All, Ellipsis and NewAxis are constants. Pick and Mask
+// return an index that lists items of one axis. Coords, CoordsND, MaskND and Flat return NumPy's index arrays. The
+// String method returns NumPy's notation. An Index is immutable.
 type Index interface {
 	fmt.Stringer
 	index()
 }
 
-// None stands for a missing start or stop: Step(None, None, -1) is NumPy's ::-1.
+// None represents a missing start or stop: Step(None, None, -1) is NumPy's ::-1.
 const None int64 = math.MinInt64
 
 // Marker is an index without parameters.
@@ -32,16 +31,16 @@ type Marker uint8
 
 // The indexes without parameters.
 const (
-	// All takes a whole axis, as ":" does.
+	// All selects a whole axis, like ":".
 	All Marker = iota
-	// Ellipsis takes all axes that no other index names, as "..." does. It may stand once in a selection.
-	// A selection with fewer indexes than the array has axes ends in one, written or not.
+	// Ellipsis selects all axes for which the selection has no other index, like "...". A selection may contain it
+	// once. A selection with fewer indexes than the array has axes implicitly ends in one.
 	Ellipsis
-	// NewAxis adds an axis of length 1 to the result, as "None" does.
+	// NewAxis adds an axis of length 1 to the result, like "None".
 	NewAxis
 )
 
-// Point is one item of an axis, which the result does not have.
+// Point selects one item of an axis and drops the axis from the result.
 type Point int64
 
 // Span is the slice start:stop:step of an axis. None is a missing start or stop.
@@ -84,33 +83,33 @@ func (s Span) String() string {
 	return string(b)
 }
 
-// MaxResultDims is the most dimensions that a selection can have, NewAxis included. It is NumPy's limit.
+// MaxResultDims is the maximum number of dimensions of the result of a selection, as in NumPy.
 const MaxResultDims = 64
 
-// AxisSelection is what is taken along one axis of an array: the items start + k*step for 0 <= k < count.
-// All of them lie inside the axis. The step is 1 when there are less than two of them; the start means nothing when there is none.
+// AxisSelection holds the selected items of one axis of an array: Start + k*Step for 0 <= k < Count. All of them lie
+// inside the axis. Step is 1 if there are fewer than two items. Start is undefined if there are no items.
 type AxisSelection struct {
 	Start, Step, Count int64
-	dropped            bool // by At: not an axis of the result
+	dropped            bool // not an axis of the result, because of At
 }
 
 // Selection is a resolved selection.
 type Selection struct {
 	Ndim  int // of the array
 	Axes  [grid.MaxDims]AxisSelection
-	Items int64 // selected
+	Items int64 // number of selected items
 
 	resultDims int
 	lengths    [MaxResultDims]int64
 
-	Place placement // when axes are listed item by item
+	ListAxes listAxes // set if the selection has index arrays
 }
 
-// Shape returns the shape of the result. It is memory of s.
+// Shape returns the shape of the result, in memory of s.
 func (s *Selection) Shape() []int64 { return s.lengths[:s.resultDims] }
 
-// Resolve applies indexes to an array of a given shape with NumPy's rules. It allocates nothing.
-// The error wraps frame.ErrBounds, or ErrTooLarge.
+// Resolve applies indexes to an array of a given shape by NumPy's rules. It allocates nothing. The error wraps
+// frame.ErrBounds or ErrTooLarge.
 func Resolve(shape []int64, sel []Index) (s Selection, err error) {
 	s.Ndim = len(shape)
 	if s.Ndim > grid.MaxDims {
@@ -168,7 +167,7 @@ func Resolve(shape []int64, sel []Index) (s Selection, err error) {
 func ResolvePoint(shape, at []int64) (s Selection, err error) {
 	s.Ndim, s.Items = len(shape), 1
 	if len(at) != len(shape) {
-		return s, fmt.Errorf("ndarray: %w: %d coordinates in %d dimensions", frame.ErrBounds, len(at), len(shape))
+		return s, fmt.Errorf("ndarray: %w: position has %d coordinates, want %d", frame.ErrBounds, len(at), len(shape))
 	}
 	for axis, i := range at {
 		if err := s.take(axis, shape[axis], i); err != nil {
@@ -178,8 +177,8 @@ func ResolvePoint(shape, at []int64) (s Selection, err error) {
 	return s, nil
 }
 
-// unnamedAxes checks the number and kinds of indexes, and returns how many axes are left to an ellipsis, and whether
-// there are index arrays.
+// unnamedAxes checks the number and kinds of indexes. It returns the number of axes without an index, and reports
+// whether the selection has index arrays.
 func unnamedAxes(ndim int, sel []Index) (rest int, listed bool, err error) {
 	named, ellipses, added, dropped := 0, 0, 0, 0
 	for i, x := range sel {
@@ -202,7 +201,7 @@ func unnamedAxes(ndim int, sel []Index) (rest int, listed bool, err error) {
 			}
 		case *IndexArray:
 			if x.Kind == FlatKind && len(sel) > 1 {
-				return 0, false, fmt.Errorf("ndarray: %w: index %d: Flat takes the whole array and must stand alone", frame.ErrBounds, i)
+				return 0, false, fmt.Errorf("ndarray: %w: index %d: Flat must be the only index", frame.ErrBounds, i)
 			}
 			listed = true
 			named += x.Axes(ndim)
@@ -225,16 +224,19 @@ func unnamedAxes(ndim int, sel []Index) (rest int, listed bool, err error) {
 	return ndim - named, listed, nil
 }
 
+// push adds a dimension to the result.
 func (s *Selection) push(length int64) {
 	s.lengths[s.resultDims] = length
 	s.resultDims++
 }
 
+// whole selects all n items of an axis.
 func (s *Selection) whole(axis int, n int64) {
 	s.Axes[axis] = AxisSelection{Step: 1, Count: n}
 	s.push(n)
 }
 
+// take selects item i of an axis of length n and drops the axis from the result.
 func (s *Selection) take(axis int, n, i int64) error {
 	at := i
 	if at < 0 {
@@ -247,7 +249,8 @@ func (s *Selection) take(axis int, n, i int64) error {
 	return nil
 }
 
-// Slice applies Python's rules for slices: negative ends count from the end of the axis, then both are cut to it.
+// Slice selects a slice of an axis of length n by Python's rules: a negative start or stop counts from the end of the
+// axis, then both are clipped to the axis.
 func (s *Selection) Slice(axis int, n int64, x Span) error {
 	if x.Step == 0 {
 		return fmt.Errorf("axis %d: the step of a slice is zero", axis)
@@ -275,7 +278,8 @@ func (s *Selection) Slice(axis int, n int64, x Span) error {
 	return nil
 }
 
-// clip returns one end of a slice, counted from the end of an axis of length n if negative, within lo and hi.
+// clip returns the start or stop of a slice, limited to lo and hi. A negative end counts from the end of an axis of
+// length n. If end is None, clip returns open.
 func clip(end, n, lo, hi, open int64) int64 {
 	if end == None {
 		return open
@@ -296,7 +300,7 @@ func WholeAxes(shape []int64) (s Selection) {
 	return s
 }
 
-// Cut makes a selection of whole axes one of the items from lo up to hi of an axis.
+// Cut restricts a selection of whole axes to the items from lo up to, but not including, hi along an axis.
 func (s *Selection) Cut(axis int, lo, hi int64) {
 	if s.Items > 0 {
 		s.Items = s.Items / s.Axes[axis].Count * (hi - lo)

@@ -16,7 +16,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
-// TestNotation compares indexes with those that are parsed from their notation.
+// TestNotation compares indexes with the indexes parsed from their notation.
 func TestNotation(t *testing.T) {
 	shape := []int64{7, 6, 5}
 	for _, x := range []struct {
@@ -44,6 +44,7 @@ func TestNotation(t *testing.T) {
 	}
 }
 
+// TestParseSelectionForms parses selections in brackets and parentheses.
 func TestParseSelectionForms(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "()": "", " ( ) ": "", "\t\n": "", "3,": "3", "(3,)": "3", "(1, 2)": "1, 2", "[:]": ":", "[2:5, ...]": "2:5, ...",
@@ -70,6 +71,7 @@ func words(sel []Index) []string {
 	return w
 }
 
+// TestParseSelectionErrors checks that errors name the column.
 func TestParseSelectionErrors(t *testing.T) {
 	for _, x := range []struct {
 		text   string
@@ -93,6 +95,7 @@ func TestParseSelectionErrors(t *testing.T) {
 	}
 }
 
+// TestResolveErrors checks the errors of selections that do not match a shape.
 func TestResolveErrors(t *testing.T) {
 	for _, x := range []struct {
 		shape []int64
@@ -123,6 +126,7 @@ func TestResolveErrors(t *testing.T) {
 	}
 }
 
+// TestResolveAllocates checks that Resolve allocates nothing.
 func TestResolveAllocates(t *testing.T) {
 	shape, i := []int64{5000, 6000, 700}, int64(1000)
 	if n := testing.AllocsPerRun(100, func() {
@@ -134,7 +138,8 @@ func TestResolveAllocates(t *testing.T) {
 	}
 }
 
-// FuzzSelection checks that any text gives an error or a selection inside the array that its own notation repeats.
+// FuzzSelection parses any text. The result must be an error, or a selection inside the array whose notation parses to the
+// same selection.
 func FuzzSelection(f *testing.F) {
 	for _, s := range []string{"", "2:5, ..., ::-1", "(1, None)", "[...]", "-1:-9:-2,0", "9223372036854775807::-9223372036854775807",
 		"[]", "[3, -1], :", "[[3], [1]], 0", "True, ...", "[True, False]", "[[[]], []]"} {
@@ -161,7 +166,7 @@ func FuzzSelection(f *testing.F) {
 			return
 		}
 		for i, a := range s.Axes[:2] {
-			if s.Place.owner[i] > 0 {
+			if s.ListAxes.owner[i] > 0 {
 				continue // listed
 			}
 			if a.Count < 0 || a.Count > shape[i] || a.Step == 0 || a.Count < 2 && a.Step != 1 {
@@ -175,9 +180,9 @@ func FuzzSelection(f *testing.F) {
 	})
 }
 
-// positions lists the flat C order positions of what a selection takes from a shape, in the order of the result.
+// positions returns the positions in C order of the selected items, in the order of the result.
 func positions(shape []int64, s *Selection) []int64 {
-	if s.Items == 0 { // the other axes may be of any length
+	if s.Items == 0 { // other axes may be too long to iterate over
 		return nil
 	}
 	list := []int64{0}
@@ -193,7 +198,7 @@ func positions(shape []int64, s *Selection) []int64 {
 	return list
 }
 
-// TestSelectionsAsNumPy compares with NumPy; testdata/selections.py made the cases.
+// TestSelectionsAsNumPy compares selections with NumPy's results in a file that testdata/selections.py wrote.
 func TestSelectionsAsNumPy(t *testing.T) {
 	lines, failed := golden.Lines(t, "testdata/selections.txt.gz"), 0
 	for _, line := range lines {
@@ -224,7 +229,7 @@ func TestSelectionsAsNumPy(t *testing.T) {
 		sum, at := crc32.NewIEEE(), positions(shape, &s)
 		binary.Write(sum, binary.LittleEndian, at)
 		if want, _ := strconv.ParseUint(f[3], 16, 32); uint64(sum.Sum32()) != want || int64(len(at)) != s.Items {
-			t.Errorf("%s: other items %v", line, at)
+			t.Errorf("%s: items %v differ", line, at)
 		}
 		checkNotation(t, shape, sel, &s)
 	}
@@ -233,7 +238,7 @@ func TestSelectionsAsNumPy(t *testing.T) {
 	}
 }
 
-// checkNotation checks that the String methods give back what was parsed.
+// checkNotation checks that the String methods return the parsed notation.
 func checkNotation(t *testing.T, shape []int64, sel []Index, want *Selection) {
 	t.Helper()
 	words := make([]string, len(sel))
@@ -261,7 +266,7 @@ func checkLongSlice(t *testing.T, line string, f []string) {
 		t.Fatalf("%s: %v", line, err)
 	}
 	start, _ := strconv.ParseInt(f[3], 10, 64)
-	step, _ := strconv.ParseInt(f[4], 10, 64) // one beyond 64 bits becomes the nearest
+	step, _ := strconv.ParseInt(f[4], 10, 64) // a step that does not fit in 64 bits becomes the nearest number
 	count, _ := strconv.ParseInt(f[5], 10, 64)
 	a := s.Axes[0]
 	if a.Count != count || count > 0 && a.Start != start || count > 1 && a.Step != step || count < 2 && a.Step != 1 {

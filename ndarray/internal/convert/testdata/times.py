@@ -1,9 +1,10 @@
-"""Writes times.txt.gz: dates and time differences, as NumPy has them.
+"""Writes times.txt.gz: NumPy's dates and timedeltas.
 
 A line is one of
-  date;dtype;item;text          what NumPy prints for an item
-  step;dtype;seconds;nanoseconds;item   the item that NumPy rounds a time to, counted from 1970
-  delta;dtype;item;nanoseconds          an item as nanoseconds, rounded by NumPy; "range" if 64 bits do not hold them
+
+  date;dtype;item;text          the text that NumPy prints for an item
+  step;dtype;seconds;nanoseconds;item   the item that NumPy rounds a time since 1970 to
+  delta;dtype;item;nanoseconds          an item as nanoseconds, rounded by NumPy; "range" if it does not fit in 64 bits
   round;dtype;nanoseconds;item          nanoseconds as an item, rounded by NumPy
 """
 import gzip, random
@@ -25,7 +26,7 @@ def dates():
         for count in [1, 2, 3, 7, 12, 25, 100, 400]:
             per_year = {"Y": 1, "M": 12}.get(unit) or int(31556952 * PARTS.get(unit, 1)) // SECONDS.get(unit, 1)
             limit = min(2**63 - 1, per_year * 9000 // count)
-            low = -min(limit, per_year * 1970 // count)  # not before the year 0, which is printed with a sign
+            low = -min(limit, per_year * 1970 // count)  # years before 0 are printed with a sign
             xs = [0, 1, -1, 2, -2, 3, 59, 60, 365, 366, -365, low, min(limit, per_year * 8000 // count)]
             xs += [random.randint(low, min(limit, per_year * 8000 // count)) for _ in range(20)]
             xs += [random.randint(-10**k, 10**k) for k in range(1, 12)]
@@ -62,7 +63,7 @@ def steps():
                     x = int(t.astype(dtype).view("i8")[0])
                 except OverflowError:
                     continue
-                if unit in PARTS:  # where the cast goes through too large numbers
+                if unit in PARTS:  # if the cast overflows on the way
                     want = (sec * PARTS[unit] + (nsec * PARTS[unit] // 10**9)) // count
                     if x != want:
                         continue

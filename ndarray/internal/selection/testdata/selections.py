@@ -1,8 +1,8 @@
-"""Writes selections.txt.gz: random selections and what NumPy makes of them.
+"""Writes selections.txt.gz: random selections with NumPy's results.
 
-A line is "shape;selection;result shape;checksum": the CRC-32 of the flat C-order positions of the selected items as
-little-endian 64-bit integers. Where NumPy raises an error, the result shape is "error". Lines that start with "long"
-are slices of axes too long for an array: "long;length;slice;start;step;count", from Python's range.
+A line is "shape;selection;result shape;checksum". The checksum is the CRC-32 of the positions in C order of the selected
+items, as little-endian 64-bit integers. If NumPy raises an error, the result shape is "error". A line that starts with
+"long" is a slice of an axis too long for an array: "long;length;slice;start;step;count", from Python's range.
 """
 import gzip, random, zlib
 import numpy as np

@@ -8,26 +8,26 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
-// placement says where in the result of a selection the axes stand when some of them are listed item by item. The
-// index arrays that go together are one list over all their axes, with the integers beside them; each Pick is one
-// of its own.
-type placement struct {
-	Lists  int                 // 0: no axis is listed
-	joint  int                 // how many dimensions the index arrays that go together have; they are list 0 then
-	owner  [grid.MaxDims]int8  // of each axis: its list, from 1; 0 for one that is sliced
-	dim    [grid.MaxDims]int8  // of each sliced axis that is not dropped: its dimension of the result
-	Points [grid.MaxDims]int64 // of each list: how many items it has
-	last   [grid.MaxDims]int8  // of each list: the last of its dimensions of the result, which stand together; -1: none
+// listAxes maps the axes of a selection with index arrays to lists and to dimensions of the result. The index arrays
+// that are broadcast are one list over all their axes, including the axes of At. Each Pick and each Mask is a list of
+// its own.
+type listAxes struct {
+	Lists  int                 // number of lists; 0 if no axis is listed
+	joint  int                 // dimensions of the index arrays that are broadcast, which are list 0
+	owner  [grid.MaxDims]int8  // list of each axis, from 1; 0 for a sliced axis
+	dim    [grid.MaxDims]int8  // dimension of the result of each sliced axis that is not dropped
+	Points [grid.MaxDims]int64 // number of items of each list
+	last   [grid.MaxDims]int8  // last of the adjacent dimensions of the result of each list, or -1
 }
 
-// broadcast is the shape that index arrays have together.
+// broadcast is the shape that index arrays are broadcast to.
 type broadcast struct {
 	n       int
 	lengths [MaxResultDims]int64
 }
 
-// merge broadcasts with another shape by NumPy's rules: dimensions are matched from the last one, and a length of 1
-// goes with any other.
+// merge broadcasts b with another shape by NumPy's rules: dimensions are matched from the last one, and a length of 1
+// matches any other length.
 func (b *broadcast) merge(shape []int64) error {
 	if grow := len(shape) - b.n; grow > 0 {
 		copy(b.lengths[grow:], b.lengths[:b.n])
@@ -41,13 +41,13 @@ func (b *broadcast) merge(shape []int64) error {
 		if *have == 1 {
 			*have = n
 		} else if n != 1 && n != *have {
-			return fmt.Errorf("index arrays of shape %v and %v cannot be broadcast together", slices.Clone(b.lengths[:b.n]), slices.Clone(shape))
+			return fmt.Errorf("index arrays of shapes %v and %v cannot be broadcast", slices.Clone(b.lengths[:b.n]), slices.Clone(shape))
 		}
 	}
 	return nil
 }
 
-// resolveLists is resolve for selections with index arrays, as NumPy applies them. It keeps nothing of sel.
+// resolveLists is like Resolve, for selections with index arrays. It applies NumPy's rules and does not retain sel.
 func resolveLists(shape []int64, sel []Index, rest int) (s Selection, err error) {
 	s.Ndim = len(shape)
 	joint, err := jointLists(sel)
@@ -60,14 +60,14 @@ func resolveLists(shape []int64, sel []Index, rest int) (s Selection, err error)
 			return s, fmt.Errorf("ndarray: %w: %s", frame.ErrBounds, err)
 		}
 		var ok bool
-		s.Place.Lists, s.Place.joint = 1, b.n
-		if s.Place.Points[0], ok = grid.Product(b.lengths[:b.n]); !ok {
+		s.ListAxes.Lists, s.ListAxes.joint = 1, b.n
+		if s.ListAxes.Points[0], ok = grid.Product(b.lengths[:b.n]); !ok {
 			return s, fmt.Errorf("ndarray: %w: more than 2^63 items selected", grid.ErrTooLarge)
 		}
 	}
 	axis, ellipsis := 0, false
-	where := 0                     // the dimension of the result before which the index arrays stand
-	started, ended := false, false // they have begun; another index came after them
+	where := 0                     // first dimension of the result of the index arrays that are broadcast
+	started, ended := false, false // an index array was found; another index followed it
 	for i, x := range sel {
 		array, listed := x.(*IndexArray)
 		_, number := x.(Point)
@@ -106,7 +106,8 @@ func resolveLists(shape []int64, sel []Index, rest int) (s Selection, err error)
 	return s, nil
 }
 
-// jointLists reports whether the index arrays of a selection go together, which all of them must do or none.
+// jointLists reports whether the index arrays of a selection are broadcast. It returns an error if only some of them
+// are.
 func jointLists(sel []Index) (bool, error) {
 	first := -1
 	for i, x := range sel {
@@ -117,12 +118,13 @@ func jointLists(sel []Index) (bool, error) {
 		if first < 0 {
 			first = i
 		} else if other := sel[first].(*IndexArray); other.joint() != array.joint() {
-			return false, fmt.Errorf("index %d is a %v and index %d a %v: lists of single axes (Pick, Mask) and lists that go together (Coords, MaskND) cannot stand in one selection", first, other.Kind, i, array.Kind)
+			return false, fmt.Errorf("index %d is a %v and index %d a %v; a selection cannot mix lists of single axes (Pick, Mask) and broadcast index arrays (Coords, MaskND)", first, other.Kind, i, array.Kind)
 		}
 	}
 	return sel[first].(*IndexArray).joint(), nil
 }
 
+// String returns the name of the constructor.
 func (k arrayKind) String() string {
 	return [...]string{"Pick", "Mask", "Coords", "MaskND", "Flat"}[k]
 }
@@ -134,7 +136,7 @@ func (b *broadcast) arrays(sel []Index) error {
 		if !ok {
 			continue
 		}
-		err := array.sound()
+		err := array.check()
 		if err == nil && array.Mask() {
 			err = b.merge([]int64{array.Count()})
 		} else if err == nil {
@@ -147,16 +149,17 @@ func (b *broadcast) arrays(sel []Index) error {
 	return nil
 }
 
-// plain applies an index that is no array. An integer beside index arrays that go together is one of them.
+// plain applies an index that is not an array. If the selection has index arrays that are broadcast, an integer is one,
+// too.
 func (s *Selection) plain(axis *int, shape []int64, x Index, rest int, joint bool) (err error) {
 	n := 1
 	switch x := x.(type) {
 	case Point:
 		if err = s.take(*axis, shape[*axis], int64(x)); err == nil && joint {
-			s.Place.owner[*axis] = 1
+			s.ListAxes.owner[*axis] = 1
 		}
 	case Span:
-		s.Place.dim[*axis] = int8(s.resultDims)
+		s.ListAxes.dim[*axis] = int8(s.resultDims)
 		err = s.Slice(*axis, shape[*axis], x)
 	case Marker:
 		switch x {
@@ -167,7 +170,7 @@ func (s *Selection) plain(axis *int, shape []int64, x Index, rest int, joint boo
 			n = rest
 		}
 		for i := *axis; i < *axis+n; i++ {
-			s.Place.dim[i] = int8(s.resultDims)
+			s.ListAxes.dim[i] = int8(s.resultDims)
 			s.whole(i, shape[i])
 		}
 	}
@@ -177,9 +180,9 @@ func (s *Selection) plain(axis *int, shape []int64, x Index, rest int, joint boo
 
 // list applies an index array.
 func (s *Selection) list(axis *int, shape []int64, x *IndexArray) error {
-	pl, from := &s.Place, *axis
+	pl, from := &s.ListAxes, *axis
 	*axis += x.Axes(len(shape))
-	if err := x.sound(); err != nil {
+	if err := x.check(); err != nil {
 		return err
 	}
 	if x.joint() {
@@ -195,20 +198,20 @@ func (s *Selection) list(axis *int, shape []int64, x *IndexArray) error {
 	}
 	if !x.Mask() {
 		if x.joint() && pl.Points[0] == 0 {
-			return nil // as in NumPy: numbers that are broadcast away are not looked at
+			return nil // as in NumPy, numbers are not checked if the index arrays broadcast to no items
 		}
-		return x.inside(from, shape)
+		return x.checkBounds(from, shape)
 	}
 	for i, n := range x.Shape {
 		if have := shape[from+i]; n != have && n != 0 { // NumPy does not compare a length of 0
-			return fmt.Errorf("a mask of length %d for axis %d of length %d", n, from+i, have)
+			return fmt.Errorf("mask has length %d, but axis %d has length %d", n, from+i, have)
 		}
 	}
 	return nil
 }
 
-// inside reports whether all numbers are inside of the axis.
-func (x *IndexArray) inside(axis int, shape []int64) error {
+// checkBounds returns an error unless all numbers are inside the axis.
+func (x *IndexArray) checkBounds(axis int, shape []int64) error {
 	n := int64(0)
 	if x.Kind == FlatKind {
 		n, _ = grid.Product(shape)
@@ -226,18 +229,18 @@ func (x *IndexArray) inside(axis int, shape []int64) error {
 	return nil
 }
 
-// insert puts the dimensions of the index arrays that go together into the result.
+// insert inserts the dimensions of broadcast index arrays into the result.
 func (s *Selection) insert(where int, b *broadcast) {
 	copy(s.lengths[where+b.n:], s.lengths[where:s.resultDims])
 	copy(s.lengths[where:], b.lengths[:b.n])
 	s.resultDims += b.n
 	for i := range s.Ndim {
-		if s.Place.dim[i] >= int8(where) {
-			s.Place.dim[i] += int8(b.n)
+		if s.ListAxes.dim[i] >= int8(where) {
+			s.ListAxes.dim[i] += int8(b.n)
 		}
 	}
-	s.Place.last[0] = int8(where + b.n - 1)
+	s.ListAxes.last[0] = int8(where + b.n - 1)
 	if b.n == 0 {
-		s.Place.last[0] = -1
+		s.ListAxes.last[0] = -1
 	}
 }

@@ -19,31 +19,34 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// bounds say how much memory items take that come in one after the other.
+// bounds limits the memory for items that arrive one after the other.
 type bounds struct {
-	slab int64 // bytes to gather before chunks are made of them, if chunks are not larger
-	most int64 // bytes to gather at most; where chunks need more at a time, the items are set aside
+	slab int64 // bytes to collect before writing chunks, if chunks are not larger
+	most int64 // maximum of bytes to collect; if chunks need more at a time, the items go through a temporary array
 }
 
 var defaultBounds = bounds{slab: 16 << 20, most: 256 << 20}
 
-// FromReader makes an array of the items that src gives, in C order, as they are stored. It reads the bytes of the
-// array and no more; fewer are an ErrShape. The next bytes are read while chunks are compressed, and no more than the
-// chunks that take part of the same run of items are in memory, 16 MiB or a few chunks with those of the default shape.
-// Where these are more than 256 MiB, as with chunks that are short along the last axes of a large array, the items are
-// set aside in a compressed file beside the array first, or in memory for one in memory. See Create.
+// FromReader creates an array from the items in src, in C order, as they are stored. It reads exactly the bytes of the
+// array. It returns ErrShape if src ends early.
+//
+// FromReader collects the items of runs of chunks that are contiguous in C order. It reads the next run while it
+// compresses the previous one, and keeps both in memory. A run has at most 16 MiB, or one row of chunks if that is
+// larger. If it has more than 256 MiB, which happens if chunks are short along the last axes of a large array,
+// FromReader first writes the items to a temporary compressed file beside the array, or to memory if the array is in
+// memory. See Create.
 func FromReader(ctx context.Context, name string, shape []int64, dtype string, src io.Reader, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	l, err := newLayout(shape, dtype, o)
 	if err != nil {
 		return nil, err
 	}
-	return l.gather(ctx, name, false, defaultBounds, readFrom(src))
+	return l.collect(ctx, name, false, defaultBounds, readFrom(src))
 }
 
-// readFrom returns what fills a feed from a reader.
-func readFrom(src io.Reader) func(f *feed) error {
-	return func(f *feed) error {
+// readFrom returns a function that fills a collector from a reader.
+func readFrom(src io.Reader) func(f *collector) error {
+	return func(f *collector) error {
 		for f.more() {
 			n, err := io.ReadFull(src, f.buf)
 			if err == io.EOF || err == io.ErrUnexpectedEOF {
@@ -57,8 +60,8 @@ func readFrom(src io.Reader) func(f *feed) error {
 	}
 }
 
-// FromSeq makes an array of the items that seq gives, in C order. It takes as many as the array has and no more; fewer
-// are an ErrShape. Memory is bounded as in FromReader. See Create.
+// FromSeq creates an array from the items of seq, in C order. It takes exactly as many items as the array has. It
+// returns ErrShape if seq ends early. It uses memory like FromReader. See Create.
 func FromSeq[T Scalar](ctx context.Context, name string, shape []int64, seq iter.Seq[T], o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	dt := DTypeOf[T]()
@@ -66,7 +69,7 @@ func FromSeq[T Scalar](ctx context.Context, name string, shape []int64, seq iter
 	if err != nil {
 		return nil, err
 	}
-	return l.gather(ctx, name, false, defaultBounds, func(f *feed) error {
+	return l.collect(ctx, name, false, defaultBounds, func(f *collector) error {
 		n, size := 0, l.itemSize
 		if !f.more() {
 			return nil
@@ -86,18 +89,18 @@ func FromSeq[T Scalar](ctx context.Context, name string, shape []int64, seq iter
 	})
 }
 
-// gather makes an array of items that fill gives one after the other, in C order or in Fortran order.
-func (l *layout) gather(ctx context.Context, name string, fortran bool, m bounds, fill func(f *feed) error) (*Array, error) {
+// collect creates an array from items that fill supplies one after the other, in C order or in Fortran order.
+func (l *layout) collect(ctx context.Context, name string, fortran bool, m bounds, fill func(f *collector) error) (*Array, error) {
 	return l.create(ctx, name, func(b *frame.Batch) error {
 		if l.geo.Items == 0 {
 			return ctx.Err()
 		}
-		f := &feed{ctx: ctx, b: b, l: l}
-		if f.cut(m.slab) <= m.most && !fortran {
+		f := &collector{ctx: ctx, b: b, l: l}
+		if f.divide(m.slab) <= m.most && !fortran {
 			return f.run(fill)
 		}
-		return l.setAside(name, fortran, func(side *layout, name string) error {
-			t, err := side.gather(ctx, name, false, bounds{m.slab, math.MaxInt64}, fill)
+		return l.viaTemporary(name, fortran, func(temp *layout, name string) error {
+			t, err := temp.collect(ctx, name, false, bounds{m.slab, math.MaxInt64}, fill)
 			if err != nil {
 				return err
 			}
@@ -108,7 +111,7 @@ func (l *layout) gather(ctx context.Context, name string, fortran bool, m bounds
 					return err
 				}
 			}
-			h, err := hold(ctx, r)
+			h, err := snapshotOf(ctx, r)
 			if err != nil {
 				return err
 			}
@@ -119,9 +122,10 @@ func (l *layout) gather(ctx context.Context, name string, fortran bool, m bounds
 	})
 }
 
-// setAside calls do with what an array is made from that the items can be written to as they come, and with its name.
-// The items of one in Fortran order are those of the array with its axes the other way round.
-func (l *layout) setAside(name string, fortran bool, do func(side *layout, name string) error) error {
+// viaTemporary calls do with the layout and the name of a temporary array to which items can be written as they arrive.
+// If the items are in Fortran order, its axes are those of the new array in reverse order. viaTemporary removes the
+// temporary array afterwards.
+func (l *layout) viaTemporary(name string, fortran bool, do func(temp *layout, name string) error) error {
 	o := &Options{}
 	o.NoSync, o.Concurrency, o.Codecs = true, l.opts.Concurrency, l.opts.Codecs
 	o.CParams.Level = 1
@@ -131,31 +135,31 @@ func (l *layout) setAside(name string, fortran bool, do func(side *layout, name 
 		slices.Reverse(chunks)
 	}
 	dtype := meta.Of('V', l.itemSize).String()
-	side, err := newLayout(shape, dtype, o)
+	temp, err := newLayout(shape, dtype, o)
 	if err != nil {
 		return err
 	}
-	// Blocks that lie in one chunk of the array are decoded once, if they are not too small for that to pay.
+	// A block that lies in one chunk of the new array is decoded only once. Smaller blocks would cost more than that saves.
 	size := int64(l.itemSize)
-	for i, n := range side.rec.ChunkShape {
+	for i, n := range temp.rec.ChunkShape {
 		chunks[i] = min(chunks[i], n)
 		size *= int64(chunks[i])
 	}
 	if size >= 4<<10 {
-		o.Chunks, o.Blocks = side.rec.ChunkShape, chunks
-		if side, err = newLayout(shape, dtype, o); err != nil {
+		o.Chunks, o.Blocks = temp.rec.ChunkShape, chunks
+		if temp, err = newLayout(shape, dtype, o); err != nil {
 			return err
 		}
 	}
 	if name == "" {
-		return do(side, "")
+		return do(temp, "")
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(strings.TrimPrefix(name, "file://")), ".b2nd-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	return do(side, filepath.Join(dir, "items"))
+	return do(temp, filepath.Join(dir, "items"))
 }
 
 // put writes the items of a box of whole chunks.
@@ -168,31 +172,31 @@ func (l *layout) put(ctx context.Context, b *frame.Batch, p Box, data []byte) er
 	return b.Encode(ctx, int(l.geo.ChunkBytes), w, w.size())
 }
 
-// feed takes items in C order. It gathers the next ones while the chunks of those before are compressed.
-type feed struct {
+// collector takes items in C order. It collects the next items while the chunks of the previous ones are compressed.
+type collector struct {
 	ctx  context.Context
 	b    *frame.Batch
 	l    *layout
-	axis int    // items are gathered for boxes that are whole along the axes behind this one, and one long along
-	rows int64  // those before it; this long along it
-	box  Box    // the one that is gathered
-	buf  []byte // to be filled: its items
+	axis int    // boxes have length 1 along the axes before this one and full length along the axes after it
+	rows int64  // length of a box along axis
+	box  Box    // the box whose items are collected
+	buf  []byte // its items, to be filled
 
-	other []byte     // those that are being compressed
-	busy  *task.Task // that compresses them
+	other []byte     // items that are being compressed
+	busy  *task.Task // compresses them
 	err   error
 	ended bool
-	got   int64 // items taken
+	got   int64 // bytes taken
 }
 
-// cut finds boxes of whole chunks whose items stand together in C order, with about so many bytes, and returns how
-// many bytes the largest has.
-func (f *feed) cut(size int64) int64 {
+// divide chooses boxes of whole chunks whose items are contiguous in C order, of about size bytes. It returns the size
+// of the largest box in bytes.
+func (f *collector) divide(size int64) int64 {
 	g := f.l.geo
 	if g.Ndim == 0 {
 		return g.ItemSize
 	}
-	// The first axis along which a chunk has several items is the last that can be cut: the others behind it come whole.
+	// The last axis that can be divided is the first along which a chunk has several items.
 	last := 0
 	for last < g.Ndim-1 && min(g.ChunkShape[last], g.Shape[last]) == 1 {
 		last++
@@ -208,11 +212,11 @@ func (f *feed) cut(size int64) int64 {
 	}
 }
 
-// run lets fill give the items and writes them.
-func (f *feed) run(fill func(f *feed) error) error {
+// run calls fill, which supplies the items, and writes them.
+func (f *collector) run(fill func(f *collector) error) error {
 	n := f.l.geo.Ndim
 	f.box = Box{make([]int64, n), make([]int64, n)}
-	defer func() { // after a panic of fill: the goroutine uses the batch
+	defer func() { // after a panic in fill, because the goroutine uses the batch
 		if f.busy != nil {
 			f.busy.Wait()
 		}
@@ -226,17 +230,17 @@ func (f *feed) run(fill func(f *feed) error) error {
 	return err
 }
 
-// more tells whether f.buf is to be filled.
-func (f *feed) more() bool { return f.err == nil && !f.ended }
+// more reports whether fill should fill f.buf.
+func (f *collector) more() bool { return f.err == nil && !f.ended }
 
-// short is the error of an input that ends when f.buf holds n bytes.
-func (f *feed) short(n int64) error {
-	return fmt.Errorf("ndarray: %w: the input ends after %d bytes, a shape of %v with items of %d bytes needs more: %w",
+// short returns the error for an input that ends after n bytes of f.buf.
+func (f *collector) short(n int64) error {
+	return fmt.Errorf("ndarray: %w: input ends after %d bytes, too few for shape %v with items of %d bytes: %w",
 		ErrShape, f.got+n, f.l.rec.Shape, f.l.itemSize, io.ErrUnexpectedEOF)
 }
 
-// wait waits until the items that were put are written.
-func (f *feed) wait() {
+// wait waits until the items of the last put are written.
+func (f *collector) wait() {
 	if f.busy != nil {
 		if err := f.busy.Result(); f.err == nil {
 			f.err = err
@@ -248,8 +252,8 @@ func (f *feed) wait() {
 	}
 }
 
-// put takes the items in f.buf, and moves on to the next box.
-func (f *feed) put() {
+// put starts to write the items in f.buf and moves to the next box.
+func (f *collector) put() {
 	f.wait()
 	if f.err == nil {
 		box, data := f.box.clone(), f.buf
@@ -261,8 +265,8 @@ func (f *feed) put() {
 	f.next()
 }
 
-// advance moves f.box to the next place, and returns whether there is one.
-func (f *feed) advance() bool {
+// advance moves f.box to the next position, and reports whether one exists.
+func (f *collector) advance() bool {
 	step := f.rows
 	for i := min(f.axis, len(f.box.Start)-1); i >= 0; i-- {
 		if f.box.Start[i] += step; f.box.Start[i] < f.l.geo.Shape[i] {
@@ -273,8 +277,8 @@ func (f *feed) advance() bool {
 	return false
 }
 
-// next sets the shape of f.box from its place, and makes f.buf as long.
-func (f *feed) next() {
+// next sets the shape of f.box from its position, and the length of f.buf.
+func (f *collector) next() {
 	for i := range f.box.Shape {
 		switch {
 		case i < f.axis:

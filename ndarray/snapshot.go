@@ -8,22 +8,22 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// held is one state of what a Reader shows, held for several reads that must agree with each other.
-type held struct {
+// snapshot is one state of a Reader, for several reads that must agree with each other.
+type snapshot struct {
 	a  *Array
 	v  frame.View
 	st *state
 	m  selection.Mapping
 }
 
-// hold returns the newest state of r. Release it.
-func hold(ctx context.Context, r Reader) (*held, error) {
+// snapshotOf returns the newest state of r. The caller must release it.
+func snapshotOf(ctx context.Context, r Reader) (*snapshot, error) {
 	a, m := r.source()
 	v, st, err := a.view(ctx)
 	if err != nil {
 		return nil, err
 	}
-	h := &held{a: a, v: v, st: st}
+	h := &snapshot{a: a, v: v, st: st}
 	if m == nil {
 		h.m = selection.Identity(st.geo, a.dtype)
 	} else {
@@ -37,21 +37,22 @@ func hold(ctx context.Context, r Reader) (*held, error) {
 	return h, nil
 }
 
-func (h *held) release() { h.v.Release() }
+// release releases the state.
+func (h *snapshot) release() { h.v.Release() }
 
-// read reads a box into dst: count items along each axis, from start on, in C order.
-func (h *held) read(ctx context.Context, dst []byte, start, count *grid.Dims) error {
+// read reads a box into dst, in C order: count[i] items along each axis i, starting at start[i].
+func (h *snapshot) read(ctx context.Context, dst []byte, start, count *grid.Dims) error {
 	var stride grid.Dims
 	n := int64(1)
 	for i := h.m.Ndim - 1; i >= 0; i-- {
 		stride[i] = n
 		n *= count[i]
 	}
-	return h.place(ctx, dst, start, count, &stride)
+	return h.readStrided(ctx, dst, start, count, &stride)
 }
 
-// place reads a box into dst, with steps between neighbours along each axis, in items.
-func (h *held) place(ctx context.Context, dst []byte, start, count, stride *grid.Dims) error {
+// readStrided reads a box into dst. stride is the distance of neighbors along each axis in dst, in items.
+func (h *snapshot) readStrided(ctx context.Context, dst []byte, start, count, stride *grid.Dims) error {
 	var axes [grid.MaxDims]selection.AxisSelection
 	for i := range h.m.Ndim {
 		if count[i] == 0 {
@@ -66,23 +67,23 @@ func (h *held) place(ctx context.Context, dst []byte, start, count, stride *grid
 	return err
 }
 
-// layout returns what a new array of the same items is made from.
-func (h *held) layout(shape []int64, o *Options) (*layout, error) {
+// layout returns the layout of a new array with the items of the snapshot.
+func (h *snapshot) layout(shape []int64, o *Options) (*layout, error) {
 	l, err := newLayout(shape, h.m.Dtype.String(), o)
 	if err != nil {
 		return nil, err
 	}
 	if d := h.m.Dtype; h.m.Whole(h.a.itemSize) && d.Kind == 'V' && d.Fields == nil && d.Elem == nil {
-		// Perhaps one that this package does not know.
+		// The stored dtype may be one that this package does not support.
 		l.rec.DType, l.rec.DTypeFormat = h.st.rec.DType, h.st.rec.DTypeFormat
 		err = l.addRecord()
 	}
 	return l, err
 }
 
-// chunkwise tells whether the items stand as in the array, but for axes of length 1 that come in or fall away: then
-// the chunks of the array can be those of what is shown.
-func (h *held) chunkwise() bool {
+// chunkwise reports whether the items have the same order as in the array, except that axes of length 1 may be added or
+// removed. Then a copy can use the chunks of the array as stored.
+func (h *snapshot) chunkwise() bool {
 	if !h.m.Whole(h.a.itemSize) {
 		return false
 	}
@@ -113,8 +114,8 @@ func (h *held) chunkwise() bool {
 	return true
 }
 
-// takes tells whether the chunks of what is held, which is chunkwise, can be those of the new array as they are stored.
-func (l *layout) takes(h *held) bool {
+// takes reports whether chunks of the snapshot, which must be chunkwise, can be copied to the new array as stored.
+func (l *layout) takes(h *snapshot) bool {
 	p := h.v.Info().CParams
 	if !sameCParams(l.opts.CParams, p) || p.Shaped() && h.m.Ndim != h.st.geo.Ndim {
 		return false
