@@ -123,15 +123,20 @@ func brief() bool { return testing.Short() || race.Enabled }
 
 // forEachLevel runs f for each codec and level; only three levels in short mode. Several run at the same time.
 func forEachLevel(t *testing.T, f func(t *testing.T, id codec.ID, level int)) {
+	eachLevel(t, func(t *testing.T, id codec.ID, level int) {
+		t.Parallel()
+		f(t, id, level)
+	})
+}
+
+// eachLevel is forEachLevel, but runs one test after the other.
+func eachLevel(t *testing.T, f func(t *testing.T, id codec.ID, level int)) {
 	for _, id := range ids {
 		for level := 1; level <= 9; level++ {
 			if testing.Short() && level%4 != 1 {
 				continue
 			}
-			t.Run(fmt.Sprintf("%v-%d", id, level), func(t *testing.T) {
-				t.Parallel()
-				f(t, id, level)
-			})
+			t.Run(fmt.Sprintf("%v-%d", id, level), func(t *testing.T) { f(t, id, level) })
 		}
 	}
 }
@@ -345,7 +350,7 @@ func TestNoAllocations(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector makes pools forget")
 	}
-	forEachLevel(t, func(t *testing.T, id codec.ID, level int) {
+	eachLevel(t, func(t *testing.T, id codec.ID, level int) {
 		e, d := newEncoder(t, id, level), newDecoder(t, id)
 		for _, size := range []int{1000, 30000, 150000} {
 			if size > 100000 && level%4 != 1 {
