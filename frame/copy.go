@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -110,13 +111,14 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 			}
 		}
 	}
-	if err := f.checkAllHeld(s); err != nil {
+	if err := cmp.Or(f.checkAllHeld(s), s.hidden); err != nil {
 		if err := report(err); err != nil {
 			return err
 		}
 	}
 	total, sound := int64(0), true
 	chunks := f.once(s)
+	chunks.blockSize = blockBytes(s)
 	for i := 0; i < s.index.n; i++ {
 		if err := ctx.Err(); err != nil {
 			return err

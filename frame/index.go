@@ -132,3 +132,6 @@ func parseIndex(b []byte, want int64, most int, p *coder.Pool) (index, error) {
 	}
 	return newIndex(list, nil), nil
 }
+
+// isIndex reports whether a chunk may be an index.
+func isIndex(h *chunk.Header) bool { return h.TypeSize == 8 && h.NBytes%8 == 0 && !h.VLBlocks() }

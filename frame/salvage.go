@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -153,7 +154,13 @@ func (f *Frame) soundLayers(s *snapshot, checksums bool, tell func(error)) []met
 			tell(err)
 		}
 		_, err := f.vlContent(l)
-		if err == nil && len(layers) == most {
+		switch {
+		case err != nil:
+		case f.isSumsRecord(l):
+			err = f.wrap("variable-length metalayer "+l.Name, -1, fmt.Errorf("left out: it holds checksums, but has another name: %w", ErrChecksum))
+		case !writable(l.Name, layers):
+			err = f.wrap("variable-length metalayer "+l.Name, -1, fmt.Errorf("left out: the name cannot be written: %w", ErrLimit))
+		case len(layers) == most:
 			err = f.wrap("variable-length metalayer "+l.Name, -1, fmt.Errorf("one more than can be written: %w", ErrLimit))
 		}
 		if err != nil {
@@ -165,10 +172,19 @@ func (f *Frame) soundLayers(s *snapshot, checksums bool, tell func(error)) []met
 	return layers
 }
 
+// writable reports whether a layer with this name can be written after others.
+func writable(name string, layers []meta.Layer) bool {
+	return len(name) > 0 && len(name) <= meta.MaxNameLen && findLayer(layers, name) < 0
+}
+
 // fittingLayers returns the metalayers, without that of an array that the chunks do not make.
 func (f *Frame) fittingLayers(s *snapshot, tell func(error)) []meta.Layer {
 	var layers []meta.Layer
 	for _, l := range s.meta {
+		if !writable(l.Name, layers) {
+			tell(f.wrap("metalayer "+l.Name, -1, fmt.Errorf("left out: the name cannot be written: %w", ErrLimit)))
+			continue
+		}
 		if l.Name == "b2nd" || l.Name == "caterva" {
 			a, err := meta.ParseArray(l.Content, int(s.typeSize))
 			if err == nil {
@@ -176,6 +192,9 @@ func (f *Frame) fittingLayers(s *snapshot, tell func(error)) []meta.Layer {
 			}
 			if err == nil {
 				err = fitsArray(s, a)
+			}
+			if err == nil {
+				err = f.fitsBlocks(s)
 			}
 			if err != nil {
 				tell(f.wrap("metalayer "+l.Name, -1, fmt.Errorf("left out: %w", err)))
@@ -207,6 +226,30 @@ func fitsArray(s *snapshot, a *meta.Array) error {
 	return nil
 }
 
+// fitsBlocks is an error if more chunks of an array have blocks of another size than have those of the array. The data of
+// such chunks is not lost, but the description of the array would make them unreadable.
+func (f *Frame) fitsBlocks(s *snapshot) error {
+	want, fit, other := blockBytes(s), 0, 0
+	seen := map[entry]bool{}
+	for i, e := range s.index.list {
+		if e < 0 || e == maxOffset || seen[e] {
+			continue
+		}
+		seen[e] = true
+		switch h, err := f.chunkHeader(s, i); {
+		case err != nil || h.Special() != chunk.Regular:
+		case int64(h.BlockSize) == want && !h.VLBlocks():
+			fit++
+		default:
+			other++
+		}
+	}
+	if other > fit {
+		return corrupt("%d chunks have blocks of other sizes than %d bytes", other, want)
+	}
+	return nil
+}
+
 // salvageChunks appends the sound chunks of s.
 func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, tell func(error), found *Salvaged) error {
 	if s.index.list == nil && s.index.n > 0 {
@@ -234,7 +277,7 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, tell f
 	}
 	var buf []byte
 	chunks := f.once(s)
-	chunks.left = salvageLimit(size)
+	chunks.left, chunks.blockSize = salvageLimit(size), blockBytes(s)
 	for i := range s.index.n {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -338,7 +381,7 @@ func (o *once) usableOnce(i int) error {
 	if o.seen == nil {
 		h, err := o.f.usableHeader(o.s, i)
 		o.left -= int64(h.CBytes)
-		return err
+		return cmp.Or(err, o.checkBlockSize(i, &h))
 	}
 	c := o.seen[e]
 	if c == nil {
@@ -346,7 +389,7 @@ func (o *once) usableOnce(i int) error {
 		o.seen[e] = c
 		o.left -= int64(c.h.CBytes)
 	}
-	return o.fits(i, c)
+	return cmp.Or(o.fits(i, c), o.checkBlockSize(i, &c.h))
 }
 
 // wreck is a damaged frame whose index is made anew.

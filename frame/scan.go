@@ -113,8 +113,6 @@ func (w *wreck) fits(h *chunk.Header) bool {
 	return h.TypeSize == size && (s.chunkSize <= 0 || h.NBytes <= int(s.chunkSize)) && h.VLBlocks() == s.vlBlocks
 }
 
-func isIndex(h *chunk.Header) bool { return h.TypeSize == 8 && h.NBytes%8 == 0 && !h.VLBlocks() }
-
 // decode decodes a chunk and tells what that has cost and whether it is sound.
 func (w *wreck) decode(p *piece) (cost int64, sound bool) {
 	wk := w.pool.Get()

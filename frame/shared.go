@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -14,6 +15,8 @@ type once struct {
 	s    *snapshot
 	seen map[entry]*seenChunk // nil when no chunk is referenced twice
 	left int64                // bytes of chunks that may still come
+
+	blockSize int64 // bytes of a block, which verify compares, or 0
 }
 
 // seenChunk is what is known of a stored chunk.
@@ -81,7 +84,7 @@ func (o *once) verify(i int) (n int64, last bool, err error) {
 		if over := o.spend(i, o.stored(i, &h)); over != nil {
 			return 0, true, over
 		}
-		return int64(h.NBytes), false, err
+		return int64(h.NBytes), false, cmp.Or(err, o.checkBlockSize(i, &h))
 	}
 	c := o.seen[o.s.index.at(i)]
 	if c == nil {
@@ -91,7 +94,28 @@ func (o *once) verify(i int) (n int64, last bool, err error) {
 			return 0, true, over
 		}
 	}
-	return int64(c.h.NBytes), false, o.fits(i, c)
+	return int64(c.h.NBytes), false, cmp.Or(o.fits(i, c), o.checkBlockSize(i, &c.h))
+}
+
+// checkBlockSize is an error if chunk i of an array has blocks of another size: then the array cannot be read.
+func (o *once) checkBlockSize(i int, h *chunk.Header) error {
+	if o.blockSize == 0 || o.s.index.at(i) < 0 || h.Special() != chunk.Regular || int64(h.BlockSize) == o.blockSize && !h.VLBlocks() {
+		return nil
+	}
+	return o.f.chunkError(o.s, i, corrupt("blocks of %d bytes, those of the array have %d", h.BlockSize, o.blockSize))
+}
+
+// blockBytes returns the size of the blocks of an array, or 0.
+func blockBytes(s *snapshot) int64 {
+	shape := blockShape(s)
+	if shape == nil {
+		return 0
+	}
+	n := int64(s.typeSize)
+	for _, b := range shape {
+		n *= int64(b)
+	}
+	return n
 }
 
 // stored returns how many bytes chunk i takes.
@@ -150,9 +174,12 @@ func (o *once) put(b *Batch, i int, c []byte, put func(h *chunk.Header, store fu
 		p, err = b.store(c, &h)
 		return p, err
 	})
-	if err == nil && o.seen != nil && p.e >= 0 && o.s.index.at(i) >= 0 {
-		p.sum = crc32c.Checksum(c[:h.CBytes])
-		o.seen[o.s.index.at(i)] = &seenChunk{h: h, sum: p.sum, place: p, stored: true}
+	if err == nil && o.seen != nil && o.s.index.at(i) >= 0 {
+		sum := crc32c.Checksum(c[:h.CBytes])
+		if p.e >= 0 { // the checksum of a special chunk that only the index holds is 0
+			p.sum = sum
+		}
+		o.seen[o.s.index.at(i)] = &seenChunk{h: h, sum: sum, place: p, stored: true}
 	}
 	return err
 }

@@ -27,7 +27,8 @@ type snapshot struct {
 	sum    uint64      // of index and trailer; see unchanged
 	epoch  uint64      // see lock
 
-	trailerLen int // of a state that was read, in bytes
+	trailerLen int   // of a state that was read, in bytes
+	hidden     error // of a state that was read: it is empty by its header, but has an index
 
 	readers atomic.Int64                    // that use it now
 	draft   bool                            // of a batch: it may change
