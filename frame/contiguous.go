@@ -42,8 +42,8 @@ func (c *contiguous) open(s *snapshot, e, next entry) (source, error) {
 	src := source{off: c.Base + int64(s.headerLen) + int64(e), size: area - int64(e)}
 	if next > e {
 		src.guess = min(int64(next-e), src.size)
-	} else {
-		src.guess = src.size
+	} else { // twice the average, as the rest of the area may hold all other chunks
+		src.guess = min(src.size, 2*area/int64(max(1, s.index.n)))
 	}
 	if s.chunkSize > 0 {
 		src.guess = min(src.guess, int64(s.chunkSize)+chunk.MaxOverhead)

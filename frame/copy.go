@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,13 +114,14 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 			}
 		}
 	}
-	if err := f.checkAllFetched(s); err != nil {
+	if err := cmp.Or(f.checkAllFetched(s), s.hidden); err != nil {
 		if err := report(err); err != nil {
 			return err
 		}
 	}
 	total, intact := int64(0), true
 	chunks := f.once(s)
+	chunks.blockSize = blockBytes(s)
 	for i := 0; i < s.index.n; i++ {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -269,6 +271,8 @@ type once struct {
 	s    *snapshot
 	seen map[entry]*seenChunk // nil when no chunk is referenced twice
 	left int64                // bytes of chunks that may still come
+
+	blockSize int64 // bytes of a block, which verify compares, or 0
 }
 
 // seenChunk is what is known of a stored chunk.
@@ -327,7 +331,7 @@ func (o *once) verify(i int) (n int64, last bool, err error) {
 		if over := o.spend(i, o.stored(i, &h)); over != nil {
 			return 0, true, over
 		}
-		return int64(h.NBytes), false, err
+		return int64(h.NBytes), false, cmp.Or(err, o.checkBlockSize(i, &h))
 	}
 	c := o.seen[o.s.index.at(i)]
 	if c == nil {
@@ -337,7 +341,16 @@ func (o *once) verify(i int) (n int64, last bool, err error) {
 			return 0, true, over
 		}
 	}
-	return int64(c.h.NBytes), false, o.fits(i, c)
+	return int64(c.h.NBytes), false, cmp.Or(o.fits(i, c), o.checkBlockSize(i, &c.h))
+}
+
+// checkBlockSize returns an error if the blocks of chunk i have another size than those of the array, which then cannot be
+// read.
+func (o *once) checkBlockSize(i int, h *chunk.Header) error {
+	if o.blockSize == 0 || o.s.index.at(i) < 0 || h.Special() != chunk.Regular || int64(h.BlockSize) == o.blockSize && !h.VLBlocks() {
+		return nil
+	}
+	return o.f.chunkError(o.s, i, corrupt("blocks of %d bytes, those of the array have %d", h.BlockSize, o.blockSize))
 }
 
 // stored returns how many bytes chunk i takes.
@@ -396,9 +409,12 @@ func (o *once) put(b *Batch, i int, c []byte, put func(h *chunk.Header, store fu
 		p, err = b.store(c, &h)
 		return p, err
 	})
-	if err == nil && o.seen != nil && p.e >= 0 && o.s.index.at(i) >= 0 {
-		p.sum = crc32c.Checksum(c[:h.CBytes])
-		o.seen[o.s.index.at(i)] = &seenChunk{h: h, sum: p.sum, location: p, stored: true}
+	if err == nil && o.seen != nil && o.s.index.at(i) >= 0 {
+		sum := crc32c.Checksum(c[:h.CBytes])
+		if p.e >= 0 { // the checksum of a special chunk that only the index holds is 0
+			p.sum = sum
+		}
+		o.seen[o.s.index.at(i)] = &seenChunk{h: h, sum: sum, location: p, stored: true}
 	}
 	return err
 }

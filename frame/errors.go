@@ -3,7 +3,9 @@ package frame
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/storage"
@@ -57,7 +59,7 @@ func (e *Error) Error() string {
 	if e.Path != "" {
 		b.WriteString(" " + e.Path)
 	}
-	b.WriteString(": " + e.Part)
+	b.WriteString(": " + printable(e.Part))
 	if e.Chunk >= 0 {
 		fmt.Fprintf(&b, " %d", e.Chunk)
 	}
@@ -65,6 +67,15 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, " at byte %d", e.Off)
 	}
 	return b.String() + ": " + e.Err.Error()
+}
+
+// printable returns s with escapes if it holds what must not reach a terminal: a name in a file may hold any bytes.
+func printable(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return !strconv.IsPrint(r) || r == utf8.RuneError }) < 0 {
+		return s
+	}
+	q := strconv.Quote(s)
+	return q[1 : len(q)-1]
 }
 
 // Unwrap returns the cause.

@@ -3,6 +3,7 @@ package frame
 import (
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 
@@ -68,6 +69,21 @@ func blockShape(s *snapshot) []int32 {
 		}
 	}
 	return nil
+}
+
+// blockBytes returns the size of the blocks of an array, or 0.
+func blockBytes(s *snapshot) int64 {
+	shape := blockShape(s)
+	if shape == nil {
+		return 0
+	}
+	n := int64(s.typeSize)
+	for _, b := range shape {
+		if n *= int64(b); n > math.MaxInt32 {
+			break // larger than any block
+		}
+	}
+	return n
 }
 
 // error says which frame an error belongs to.

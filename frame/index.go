@@ -156,3 +156,6 @@ func (x *index) storedEntries() (list []entry, shared bool) {
 	}
 	return list, shared
 }
+
+// isIndex reports whether a chunk may be an index.
+func isIndex(h *chunk.Header) bool { return h.TypeSize == 8 && h.NBytes%8 == 0 && !h.VLBlocks() }

@@ -255,6 +255,7 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt, base int64) error {
 	}
 	if s.nbytes == 0 {
 		f.loadChecksums(s, nil)
+		f.findHidden(s, b[:len(b)-len(trailer)])
 		return nil
 	}
 	if s.index, err = parseIndex(b[:len(b)-len(trailer)], s.countChunks(), f.opts.MaxChunks, f.plain); err != nil {
@@ -266,6 +267,18 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt, base int64) error {
 	}
 	f.loadChecksums(s, b[:h.CBytes])
 	return nil
+}
+
+// findHidden looks for an index in a frame that is empty according to its header. b is what is stored between header and trailer.
+func (f *Frame) findHidden(s *snapshot, b []byte) {
+	at := s.indexPos() - int64(s.headerLen)
+	if at < 0 || at >= int64(len(b)) {
+		return
+	}
+	h, err := chunk.ParseHeader(b[at:], int64(len(b))-at)
+	if err == nil && isIndex(&h) && h.NBytes > 0 && int64(h.CBytes) == int64(len(b))-at {
+		s.hidden = f.wrap("header", offNBytes, corrupt("no bytes, but there is an index"))
+	}
 }
 
 // checkMeta reports whether metalayers may take n bytes.

@@ -252,7 +252,7 @@ func TestRequireChecksumsFlips(t *testing.T) {
 	t.Logf("%d flips reported, %d harmless", reported, harmless)
 	var want []int
 	for _, field := range [][2]int{
-		{offVersion, 1}, {offCodec, 2}, {offTypeSize, 4}, {offBlockSize, 4}, {offChunkSize + 3, 1}, // of 16 to 0: chunks of their own sizes
+		{offVersion, 1}, {offCodec, 2}, {offBlockSize, 4}, {offChunkSize + 3, 1}, // of 16 to 0: chunks of their own sizes
 		{offFilters, 6}, {offCodecMeta, 1}, {offMetas, 6}, {offFlags2, 1},
 	} {
 		for i := range field[1] {

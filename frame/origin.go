@@ -244,13 +244,17 @@ func (f *Frame) smallVLContent(s *snapshot, name string) ([]byte, error) {
 	if i < 0 {
 		return nil, ErrNotFound
 	}
-	stored := s.vlmeta[i].Content
-	h, err := chunk.ParseHeader(stored, int64(len(stored)))
+	return f.smallContent(s.vlmeta[i])
+}
+
+// smallContent is smallVLContent for a layer that was found.
+func (f *Frame) smallContent(l meta.Layer) ([]byte, error) {
+	h, err := chunk.ParseHeader(l.Content, int64(len(l.Content)))
 	if err != nil {
 		return nil, err
 	}
-	if most := 1<<20 + 64*len(stored); h.NBytes > most {
+	if most := 1<<20 + 64*len(l.Content); h.NBytes > most {
 		return nil, fmt.Errorf("%d bytes, at most %d: %w", h.NBytes, most, ErrTooLarge)
 	}
-	return f.vlContent(s.vlmeta[i])
+	return f.vlContent(l)
 }

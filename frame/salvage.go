@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -154,7 +155,13 @@ func (f *Frame) intactLayers(s *snapshot, checksumSet bool, report func(error)) 
 			report(err)
 		}
 		_, err := f.vlContent(l)
-		if err == nil && len(layers) == most {
+		switch {
+		case err != nil:
+		case f.isChecksumRecord(l):
+			err = f.wrap("variable-length metalayer "+l.Name, -1, fmt.Errorf("left out: it holds checksums, but has another name: %w", ErrChecksum))
+		case !writable(l.Name, layers):
+			err = f.wrap("variable-length metalayer "+l.Name, -1, fmt.Errorf("left out: the name cannot be written: %w", ErrLimit))
+		case len(layers) == most:
 			err = f.wrap("variable-length metalayer "+l.Name, -1, fmt.Errorf("one more than can be written: %w", ErrLimit))
 		}
 		if err != nil {
@@ -166,10 +173,19 @@ func (f *Frame) intactLayers(s *snapshot, checksumSet bool, report func(error)) 
 	return layers
 }
 
+// writable reports whether a layer with this name can be written after others.
+func writable(name string, layers []meta.Layer) bool {
+	return len(name) > 0 && len(name) <= meta.MaxNameLen && findLayer(layers, name) < 0
+}
+
 // fittingLayers returns the metalayers, without that of an array that the chunks do not make.
 func (f *Frame) fittingLayers(s *snapshot, report func(error)) []meta.Layer {
 	var layers []meta.Layer
 	for _, l := range s.meta {
+		if !writable(l.Name, layers) {
+			report(f.wrap("metalayer "+l.Name, -1, fmt.Errorf("left out: the name cannot be written: %w", ErrLimit)))
+			continue
+		}
 		if l.Name == "b2nd" || l.Name == "caterva" {
 			a, err := meta.ParseArray(l.Content, int(s.typeSize))
 			if err == nil {
@@ -177,6 +193,9 @@ func (f *Frame) fittingLayers(s *snapshot, report func(error)) []meta.Layer {
 			}
 			if err == nil {
 				err = fitsArray(s, a)
+			}
+			if err == nil {
+				err = f.fitsBlocks(s)
 			}
 			if err != nil {
 				report(f.wrap("metalayer "+l.Name, -1, fmt.Errorf("left out: %w", err)))
@@ -208,6 +227,30 @@ func fitsArray(s *snapshot, a *meta.Array) error {
 	return nil
 }
 
+// fitsBlocks returns an error if most chunks of an array have blocks of another size than those of the array. The data of
+// such chunks is not lost, but the description of the array would make them unreadable.
+func (f *Frame) fitsBlocks(s *snapshot) error {
+	want, fit, other := blockBytes(s), 0, 0
+	seen := map[entry]bool{}
+	for i, e := range s.index.list {
+		if e < 0 || e == maxOffset || seen[e] {
+			continue
+		}
+		seen[e] = true
+		switch h, err := f.chunkHeader(s, i); {
+		case err != nil || h.Special() != chunk.Regular:
+		case int64(h.BlockSize) == want && !h.VLBlocks():
+			fit++
+		default:
+			other++
+		}
+	}
+	if other > fit {
+		return corrupt("%d chunks have blocks of other sizes than %d bytes", other, want)
+	}
+	return nil
+}
+
 // salvageChunks appends the intact chunks of s.
 func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, report func(error), found *Salvaged) error {
 	if s.index.list == nil && s.index.n > 0 {
@@ -235,7 +278,7 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, report
 	}
 	var buf []byte
 	chunks := f.once(s)
-	chunks.left = salvageLimit(size)
+	chunks.left, chunks.blockSize = salvageLimit(size), blockBytes(s)
 	for i := range s.index.n {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -339,7 +382,7 @@ func (o *once) usableOnce(i int) error {
 	if o.seen == nil {
 		h, err := o.f.usableHeader(o.s, i)
 		o.left -= int64(h.CBytes)
-		return err
+		return cmp.Or(err, o.checkBlockSize(i, &h))
 	}
 	c := o.seen[e]
 	if c == nil {
@@ -347,7 +390,7 @@ func (o *once) usableOnce(i int) error {
 		o.seen[e] = c
 		o.left -= int64(c.h.CBytes)
 	}
-	return o.fits(i, c)
+	return cmp.Or(o.fits(i, c), o.checkBlockSize(i, &c.h))
 }
 
 // salvager is a damaged frame whose index is made anew.

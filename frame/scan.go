@@ -114,8 +114,6 @@ func (w *salvager) fits(h *chunk.Header) bool {
 	return h.TypeSize == size && (s.chunkSize <= 0 || h.NBytes <= int(s.chunkSize)) && h.VLBlocks() == s.vlBlocks
 }
 
-func isIndex(h *chunk.Header) bool { return h.TypeSize == 8 && h.NBytes%8 == 0 && !h.VLBlocks() }
-
 // decode decodes a chunk and returns what that has cost and whether it is intact.
 func (w *salvager) decode(p *candidate) (cost int64, intact bool) {
 	wk := w.pool.Get()

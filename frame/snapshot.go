@@ -29,7 +29,8 @@ type snapshot struct {
 	print     fingerprint  // of index and trailer
 	epoch     uint64       // see storage.Lock
 
-	trailerLen int // of a state that was read, in bytes
+	trailerLen int   // of a state that was read, in bytes
+	hidden     error // of a state that was read: it is empty by its header, but has an index
 
 	readers atomic.Int64                    // that use it now
 	draft   bool                            // of a batch: it may change

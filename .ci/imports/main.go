@@ -56,13 +56,14 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/cpu/cputest": {[]string{"internal/cpu"}, nil},
 	"internal/codecs":      {},
 	"internal/filters":     {[]string{"internal/race", "internal/cpu"}, nil},
+	"internal/attack":      {[]string{"ndarray", "frame", "chunk", "codec", "meta"}, []string{"golang.org/x/sys/unix"}},
 	"internal/guardpage":   {},
 	"internal/manifest":    {},
 	"internal/trap":        {},
 }
 
 // testSupport are packages that any test may import, and nothing else.
-var testSupport = []string{"internal/guardpage", "internal/manifest", "internal/trap", "internal/race", "internal/cpu", "internal/cpu/cputest"}
+var testSupport = []string{"internal/attack", "internal/guardpage", "internal/manifest", "internal/trap", "internal/race", "internal/cpu", "internal/cpu/cputest"}
 
 // required are the direct requirements of go.mod, all of them.
 var required = []string{

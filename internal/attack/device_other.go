@@ -1,0 +1,7 @@
+//go:build !linux
+
+package attack
+
+import "errors"
+
+func makeDevice(string) error { return errors.ErrUnsupported }

@@ -1,0 +1,23 @@
+//go:build linux && !race
+
+// The race detector needs more memory than the tests allow.
+
+package attack
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// limitMemory lets the operating system refuse this process more than n bytes of memory for data.
+func limitMemory(n uint64) error {
+	return unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: n, Max: n})
+}
+
+// limitTime lets the operating system end this process when it has used so much time of a processor. Starting takes some,
+// too.
+func limitTime(most time.Duration) error {
+	n := uint64(most/time.Second) + 2
+	return unix.Setrlimit(unix.RLIMIT_CPU, &unix.Rlimit{Cur: n, Max: n + 1})
+}
