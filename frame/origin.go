@@ -66,7 +66,7 @@ func (o *origin) findFetched(f *Frame, s *snapshot) {
 	}
 }
 
-// take uses a list if it has the length for n chunks of so many parts.
+// take uses list as the bits of n chunks with parts bits each, and reports whether its length fits.
 func (o *origin) take(list any, n, parts int) bool {
 	bits, ok := list.([]byte)
 	if ok = ok && int64(len(bits)) == (int64(n)*int64(parts)+7)/8; ok {

@@ -152,8 +152,8 @@ func (f *Frame) WriteTo(w io.Writer) (_ int64, err error) {
 		return 0, err
 	}
 	defer f.release(s, &err)
-	const candidate = 4 << 20
-	buf := make([]byte, min(candidate, s.nbytes))
+	const step = 4 << 20
+	buf := make([]byte, min(step, s.nbytes))
 	done := int64(0)
 	for done < s.nbytes {
 		buf = buf[:min(int64(len(buf)), s.nbytes-done)]
