@@ -147,8 +147,8 @@ func naiveEntries(shape []int64, sel []Index) (entries []*naiveEntry, err error)
 			axis++
 		case selection.Span:
 			all := count(shape[axis])
-			var s selection.Selection
-			if err := s.Slice(0, shape[axis], x); err != nil {
+			s, err := selection.Resolve(shape[axis:axis+1], []Index{x})
+			if err != nil {
 				return nil, err
 			}
 			e := &naiveEntry{axis: axis, wall: true, values: []int64{}}

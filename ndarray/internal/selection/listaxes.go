@@ -154,13 +154,13 @@ func (b *broadcast) arrays(sel []Index) error {
 func (s *Selection) plain(axis *int, shape []int64, x Index, rest int, joint bool) (err error) {
 	n := 1
 	switch x := x.(type) {
-	case Point:
-		if err = s.take(*axis, shape[*axis], int64(x)); err == nil && joint {
+	default:
+		if drops, _ := oneAxis(x); !drops {
+			s.ListAxes.dim[*axis] = int8(s.resultDims)
+		} else if joint {
 			s.ListAxes.owner[*axis] = 1
 		}
-	case Span:
-		s.ListAxes.dim[*axis] = int8(s.resultDims)
-		err = s.Slice(*axis, shape[*axis], x)
+		err = s.apply(*axis, shape[*axis], x)
 	case Marker:
 		switch x {
 		case NewAxis:

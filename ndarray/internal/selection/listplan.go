@@ -88,16 +88,14 @@ func (p *ListPlan) collect(shape []int64, s *Selection, sel []Index) {
 	joint := s.lengths[int(s.ListAxes.last[0])+1-s.ListAxes.joint:][:s.ListAxes.joint]
 	for _, x := range sel {
 		switch x := x.(type) {
-		case Point:
-			if s.ListAxes.owner[axis] > 0 {
+		default:
+			if drops, _ := oneAxis(x); drops && s.ListAxes.owner[axis] > 0 {
 				n, at := shape[axis], s.Axes[axis].Start
 				for k := range p.Lists[0].Points {
 					y := &p.Lists[0].Points[k]
 					y.key = y.key*n + at
 				}
 			}
-			axis++
-		case Span:
 			axis++
 		case Marker:
 			switch x {

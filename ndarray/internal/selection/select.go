@@ -1,8 +1,8 @@
 // Package selection computes which items of which blocks a selection of an array or a view has, and their positions in
 // the result. It is pure arithmetic: a Plan answers the engine about each block, without I/O.
 //
-// To add a kind of selection, add an Index type here and its documented constructor to package ndarray, resolve it in
-// Resolve, and plan its axes in NewPlan. If its items are not evenly spaced along the axes, list them in NewListPlan.
+// To add a kind of selection with evenly spaced items, add a type to axisindex.go and its documented constructor to package
+// ndarray. A kind with other items is an IndexArray, which NewListPlan lists.
 package selection
 
 import (
@@ -40,15 +40,7 @@ const (
 	NewAxis
 )
 
-// Point selects one item of an axis and drops the axis from the result.
-type Point int64
-
-// Span is the slice start:stop:step of an axis. None is a missing start or stop.
-type Span struct{ Start, Stop, Step int64 }
-
 func (Marker) index() {}
-func (Point) index()  {}
-func (Span) index()   {}
 
 // String returns the index in NumPy's notation.
 func (m Marker) String() string {
@@ -61,26 +53,6 @@ func (m Marker) String() string {
 		return "None"
 	}
 	return "marker(" + strconv.Itoa(int(m)) + ")"
-}
-
-// String returns the index in NumPy's notation.
-func (p Point) String() string { return strconv.FormatInt(int64(p), 10) }
-
-// String returns the index in NumPy's notation.
-func (s Span) String() string {
-	b := make([]byte, 0, 16)
-	if s.Start != None {
-		b = strconv.AppendInt(b, s.Start, 10)
-	}
-	b = append(b, ':')
-	if s.Stop != None {
-		b = strconv.AppendInt(b, s.Stop, 10)
-	}
-	if s.Step != 1 {
-		b = append(b, ':')
-		b = strconv.AppendInt(b, s.Step, 10)
-	}
-	return string(b)
 }
 
 // MaxResultDims is the maximum number of dimensions of the result of a selection, as in NumPy.
@@ -125,11 +97,8 @@ func Resolve(shape []int64, sel []Index) (s Selection, err error) {
 	axis, ellipsis := 0, false
 	for i, x := range sel {
 		switch x := x.(type) {
-		case Point:
-			err = s.take(axis, shape[axis], int64(x))
-			axis++
-		case Span:
-			err = s.Slice(axis, shape[axis], x)
+		default:
+			err = s.apply(axis, shape[axis], x)
 			axis++
 		case Marker:
 			switch x {
@@ -170,7 +139,7 @@ func ResolvePoint(shape, at []int64) (s Selection, err error) {
 		return s, fmt.Errorf("ndarray: %w: position has %d coordinates, want %d", frame.ErrBounds, len(at), len(shape))
 	}
 	for axis, i := range at {
-		if err := s.take(axis, shape[axis], i); err != nil {
+		if err := s.apply(axis, shape[axis], Point(i)); err != nil {
 			return s, fmt.Errorf("ndarray: %w: %s", frame.ErrBounds, err)
 		}
 	}
@@ -183,11 +152,6 @@ func unnamedAxes(ndim int, sel []Index) (rest int, listed bool, err error) {
 	named, ellipses, added, dropped := 0, 0, 0, 0
 	for i, x := range sel {
 		switch x := x.(type) {
-		case Point:
-			named++
-			dropped++
-		case Span:
-			named++
 		case Marker:
 			switch x {
 			case All:
@@ -210,7 +174,14 @@ func unnamedAxes(ndim int, sel []Index) (rest int, listed bool, err error) {
 				added++
 			}
 		default:
-			return 0, false, fmt.Errorf("ndarray: %w: index %d is nil", frame.ErrBounds, i)
+			drops, ok := oneAxis(x)
+			if !ok {
+				return 0, false, fmt.Errorf("ndarray: %w: index %d is nil", frame.ErrBounds, i)
+			}
+			named++
+			if drops {
+				dropped++
+			}
 		}
 	}
 	switch {
@@ -236,58 +207,17 @@ func (s *Selection) whole(axis int, n int64) {
 	s.push(n)
 }
 
-// take selects item i of an axis of length n and drops the axis from the result.
-func (s *Selection) take(axis int, n, i int64) error {
-	at := i
-	if at < 0 {
-		at += n
+// apply selects items of an axis of length n.
+func (s *Selection) apply(axis int, n int64, x Index) error {
+	a, err := along(x, axis, n)
+	if err != nil {
+		return err
 	}
-	if at < 0 || at >= n {
-		return fmt.Errorf("%d is out of range for axis %d of length %d", i, axis, n)
+	if a.dropped, _ = oneAxis(x); !a.dropped {
+		s.push(a.Count)
 	}
-	s.Axes[axis] = AxisSelection{Start: at, Step: 1, Count: 1, dropped: true}
+	s.Axes[axis] = a
 	return nil
-}
-
-// Slice selects a slice of an axis of length n by Python's rules: a negative start or stop counts from the end of the
-// axis, then both are clipped to the axis.
-func (s *Selection) Slice(axis int, n int64, x Span) error {
-	if x.Step == 0 {
-		return fmt.Errorf("axis %d: the step of a slice is zero", axis)
-	}
-	step := max(x.Step, -math.MaxInt64)
-	var start, stop, count int64
-	if step > 0 {
-		start = clip(x.Start, n, 0, n, 0)
-		stop = clip(x.Stop, n, 0, n, n)
-		if start < stop {
-			count = (stop-start-1)/step + 1
-		}
-	} else {
-		start = clip(x.Start, n, -1, n-1, n-1)
-		stop = clip(x.Stop, n, -1, n-1, -1)
-		if stop < start {
-			count = (start-stop-1)/-step + 1
-		}
-	}
-	if count < 2 {
-		step = 1
-	}
-	s.Axes[axis] = AxisSelection{Start: start, Step: step, Count: count}
-	s.push(count)
-	return nil
-}
-
-// clip returns the start or stop of a slice, limited to lo and hi. A negative end counts from the end of an axis of
-// length n. If end is None, clip returns open.
-func clip(end, n, lo, hi, open int64) int64 {
-	if end == None {
-		return open
-	}
-	if end < 0 {
-		end += n
-	}
-	return min(max(end, lo), hi)
 }
 
 // WholeAxes returns the selection of everything.
