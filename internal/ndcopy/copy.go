@@ -11,8 +11,8 @@ import (
 // MaxDims is the largest number of loops of a Copy.
 const MaxDims = 16
 
-// Copy is a strided copy of rows between two buffers, as nested loops. Loop 0 is the outermost. All sizes are bytes. The
-// zero Copy copies nothing.
+// Copy is a strided copy of rows between two buffers, as nested loops. Loop 0 is the outermost. All sizes are bytes.
+// The zero Copy copies nothing.
 type Copy struct {
 	Dst, Src         int // offsets of the first row
 	Width            int // of a row

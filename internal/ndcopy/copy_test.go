@@ -22,8 +22,8 @@ func naive(dst, src []byte, d, s, width int, loops []step) {
 	}
 }
 
-// lay sets the steps of loops on one side, in a random order of the loops, and returns the offset of the first row and the
-// size of the side. Some loops repeat the same rows if repeat is set.
+// lay sets the steps of loops on one side, in a random order of the loops, and returns the offset of the first row and
+// the size of the side. Some loops repeat the same rows if repeat is set.
 func lay(rng *rand.Rand, loops []step, width int, repeat bool, set func(x *step, by int)) (off, size int) {
 	size = width
 	for _, i := range rng.Perm(len(loops)) {
@@ -43,8 +43,8 @@ func lay(rng *rand.Rand, loops []step, width int, repeat bool, set func(x *step,
 	return off, size
 }
 
-// checkCopyAgainstLoops compares random copies, simplified, flipped, repeated and from and to shuffled blocks, with naive
-// loops.
+// checkCopyAgainstLoops compares random copies, simplified, flipped, repeated and from and to shuffled blocks, with
+// naive loops.
 func checkCopyAgainstLoops(t *testing.T, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	width := []int{1, 2, 3, 4, 8, 12, 16, 32, 40, 300}[rng.IntN(10)]
