@@ -33,24 +33,24 @@
 //
 // Levels are 1 to 9, from fast to small.
 //
-//	blosclz   The streams of C-Blosc2, byte for byte. The encoder gives up if a probe of the input promises less than a
-//	          ratio that depends on the level, if src has fewer than 16 bytes, or if dst has fewer than 66.
+//	blosclz   The streams of C-Blosc2, byte for byte. The encoder gives up if a probe of the input promises less than
+//	          a ratio that depends on the level, if src has fewer than 16 bytes, or if dst has fewer than 66.
 //	lz4       The streams of LZ4_compress_fast (lz4 1.10) with acceleration 10-level, as in C-Blosc2.
 //	lz4hc     The streams of LZ4_compress_HC (lz4 1.10) with the level, as in C-Blosc2.
-//	zlib      The streams of compress2 (zlib 1.2.12 to 1.3) with the level, as in C-Blosc2. Builds of C-Blosc2 with zlib-ng
-//	          write other streams.
-//	zstd      The encoder of this package. Its levels match the time and the size of the levels that C-Blosc2 passes to the
-//	          C library: 1, 3, 5, ... 15 and 22. Its streams are not those of the C library byte for byte.
+//	zlib      The streams of compress2 (zlib 1.2.12 to 1.3) with the level, as in C-Blosc2. Builds of C-Blosc2 with
+//	          zlib-ng write other streams.
+//	zstd      The encoder of this package. Its levels match the time and the size of the levels that C-Blosc2 passes
+//	          to the C library: 1, 3, 5, ... 15 and 22. Its streams are not those of the C library byte for byte.
 //
 // Two more codecs work on the shape of blocks, so that only arrays can use them: arrays set Params.BlockShape. The
 // level has no effect; Params.Meta is their parameter. Snappy only decodes.
 //
-//	ndlz      The streams of C-Blosc2, for items of one byte in two dimensions. The parameter is the edge of its cells,
-//	          4 or 8. Blocks of other dimensions are stored.
-//	zfp       The streams of libzfp, for floats in one to four dimensions, padded to 8 bytes. It is lossy. zfp_acc bounds the
-//	          absolute error by 10 to the power of the parameter, an int8. zfp_prec keeps the parameter's number of bits of
-//	          each item. zfp_rate makes streams of the parameter's percentage of a block. It does not preserve infinities and
-//	          NaNs.
+//	ndlz      The streams of C-Blosc2, for items of one byte in two dimensions. The parameter is the edge of its
+//	          cells, 4 or 8. Blocks of other dimensions are stored.
+//	zfp       The streams of libzfp, for floats in one to four dimensions, padded to 8 bytes. It is lossy. zfp_acc
+//	          bounds the absolute error by 10 to the power of the parameter, an int8. zfp_prec keeps the parameter's
+//	          number of bits of each item. zfp_rate makes streams of the parameter's percentage of a block. It does
+//	          not preserve infinities and NaNs.
 //
 // The decoders for Zstd and zlib streams rely on the output having a known size: the output is also their window.
 //

@@ -19,7 +19,7 @@ const (
 //
 //   - a simple dtype: Elem and Fields are nil;
 //   - a structured dtype: Fields is not nil, but may be empty;
-//   - a sub-array: Elem is not nil, and each item is an array of Shape of such elements, in C order.
+//   - a sub-array: Elem is not nil, and each item is an array of elements of type Elem, in C order.
 //
 // Two dtypes are the same if their String is. A DType is plain data. Copies share Fields, Shape and Elem, so treat
 // these as read-only.

@@ -12,7 +12,7 @@ import (
 type Options struct {
 	Codecs      codec.Set // codecs to use; the zero value holds the built-in ones
 	Filters     FilterSet // filters to use besides those of the format
-	ItemSize    int       // item size in bytes if the header cannot hold it (above 255); 0 = the type size of the header
+	ItemSize    int       // item size in bytes if the header cannot hold it (above 255); 0 = its type size
 	BlockShape  []int32   // shape of a block in items, for codecs and filters that need it
 	Concurrency int       // goroutines that a call may use, at most 1024; 0 = GOMAXPROCS
 	// MaxBytes is the largest allocation that a chunk may request. 0 = 8 MiB for a block and 64 MiB for a chunk, or

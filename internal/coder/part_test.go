@@ -113,7 +113,7 @@ func TestDecodePrefixAsks(t *testing.T) {
 		{"nothing wanted", []Filter{}, SplitNever, 0, 0, nil},
 		{"shuffled", []Filter{{ID: Shuffle}}, SplitNever, 0, 101, []int{750 + 26}},
 		{"shuffled, in streams", []Filter{{ID: Shuffle}}, SplitAlways, 1, 101, []int{26, 26, 26, 26}},
-		{"shuffled and rounded", []Filter{{ID: TruncPrec, Meta: 10}, {ID: Shuffle}}, SplitAlways, 1, 4, []int{1, 1, 1}}, // and a run
+		{"shuffled and rounded", []Filter{{ID: TruncPrec, Meta: 10}, {ID: Shuffle}}, SplitAlways, 1, 4, []int{1, 1, 1}},
 		{"all but a byte", []Filter{{ID: Shuffle}}, SplitAlways, 0, 999, []int{250, 250, 250, 250}},
 		{"all", []Filter{{ID: Shuffle}}, SplitAlways, 0, 1000, []int{250, 250, 250, 250}},
 		{"the last block", []Filter{{ID: Shuffle}}, SplitAlways, 2, 101, []int{375 + 26}},

@@ -60,7 +60,7 @@ TEXT ·gatherRows2AVX2(SB), NOSPLIT, $0-72
 	ARGS
 	VMOVDQU (R14), Y15
 
-	// A row: its first turn is of 32, 16 or 8 elements, the greatest of these that it has.
+	// A row: its first iteration is of 32, 16 or 8 elements, the largest of these numbers that it has.
 row:
 	START
 	CMPQ DX, $16
@@ -158,7 +158,7 @@ TEXT ·gatherRows4AVX2(SB), NOSPLIT, $0-72
 	ARGS
 	VMOVDQU (R14), Y15
 
-	// A row: its first turn is of 32, 16 or 8 elements, the greatest of these that it has.
+	// A row: its first iteration is of 32, 16 or 8 elements, the largest of these numbers that it has.
 row:
 	START
 	CMPQ DX, $16
@@ -276,7 +276,7 @@ next:
 TEXT ·gatherRows8AVX2(SB), NOSPLIT, $0-72
 	ARGS
 
-	// A row: its first turn is of 32, 16 or 8 elements, the greatest of these that it has.
+	// A row: its first iteration is of 32, 16 or 8 elements, the largest of these numbers that it has.
 row:
 	START
 	CMPQ DX, $16

@@ -64,7 +64,8 @@ func shuffleRowsFaster(width, length int) bool {
 	case 2:
 		return true
 	case 4, 8:
-		return length == rowsLeast || length >= 2*rowsLeast // between these lengths, the second iteration mostly repeats the first
+		// Between these lengths, the second iteration mostly repeats the first.
+		return length == rowsLeast || length >= 2*rowsLeast
 	}
 	return false
 }

@@ -7,9 +7,9 @@
 // on scatter in shuffle_amd64.s for how registers become elements.
 //
 // A row is processed in iterations of 32 elements, or of 16 or 8 if it is shorter than that. The elements that are left
-// at the end of a row are done by one more turn that begins so far before its end, and writes some elements again. No
-// byte before or after a row is touched. An iteration of 8 or 16 has all its elements in the lower lanes, those of 8 in their
-// lower halves.
+// at the end of a row are moved by one more iteration, which ends at its end and writes some elements again. No byte
+// before or after a row is touched. An iteration of 8 or 16 has all its elements in the lower lanes, those of 8 in
+// their lower halves.
 //
 //  DI, SI   first byte of the row in dst, in the first plane of src
 //  AX, BX   next byte of these
@@ -54,7 +54,7 @@
 TEXT ·rows2AVX2(SB), NOSPLIT, $0-64
 	ARGS
 
-	// A row: its first turn is of 32, 16 or 8 elements, the greatest of these that it has.
+	// A row: its first iteration is of 32, 16 or 8 elements, the largest of these numbers that it has.
 row:
 	START
 	CMPQ DX, $16
@@ -134,7 +134,7 @@ next:
 TEXT ·rows4AVX2(SB), NOSPLIT, $0-64
 	ARGS
 
-	// A row: its first turn is of 32, 16 or 8 elements, the greatest of these that it has.
+	// A row: its first iteration is of 32, 16 or 8 elements, the largest of these numbers that it has.
 row:
 	START
 	CMPQ DX, $16
@@ -255,7 +255,7 @@ next:
 TEXT ·rows8AVX2(SB), NOSPLIT, $0-64
 	ARGS
 
-	// A row: its first turn is of 32, 16 or 8 elements, the greatest of these that it has.
+	// A row: its first iteration is of 32, 16 or 8 elements, the largest of these numbers that it has.
 row:
 	START
 	CMPQ DX, $16
