@@ -22,7 +22,6 @@ var notYet = []string{
 	"CHANGELOG.md",
 	"README.md",
 	"SECURITY.md",
-	"codec/internal",
 	"docs",
 	"examples",
 	"frame",

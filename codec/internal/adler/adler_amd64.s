@@ -32,8 +32,8 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-40
 	VMOVDQU ·weights<>(SB), Y4
 	VMOVDQU ·ones<>(SB), Y5
 
-	// 32 bytes a turn. Add the first sum to Y1 before it changes, the bytes to the first sum in groups of eight, and the
-	// weighted bytes in pairs: 16 bits hold 2*255*32.
+	// 32 bytes a turn. Add the first sum to Y1 before it changes, the bytes to the first sum in groups of eight, and
+	// the weighted bytes in pairs: 16 bits hold 2*255*32.
 loop:
 	VMOVDQU (SI), Y6
 	VPADDQ Y0, Y1, Y1

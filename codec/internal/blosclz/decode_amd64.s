@@ -61,8 +61,8 @@ literals:
 	LEAQ 1(DI)(AX*1), DI
 	JMP  token
 
-	// The low five bits of the control byte are the high bits of the distance, the upper three, 1 to 7, the length less 2.
-	// 7 means that bytes of the length follow. The low byte of the distance is next; the distance is one more.
+	// The low five bits of the control byte are the high bits of the distance, the upper three, 1 to 7, the length less
+	// 2. 7 means that bytes of the length follow. The low byte of the distance is next; the distance is one more.
 match:
 	MOVL AX, BX
 	ANDL $31, BX

@@ -3,9 +3,10 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// ENTER does what matcher.insert does, but leaves the test of the bit to the code after it. It enters the position at SI,
-// of index R9, into the tables at DI and R8. BX becomes the low bits of the index before, DX the distance, or unreachable.
-// Bit R12 of R13 becomes whether the 3 bytes may have been seen. AX, CX, R10 and R14 are at hand. The factor is 2654435761.
+// ENTER does what matcher.insert does, but leaves the test of the bit to the code after it. It enters the position at
+// SI, of index R9, into the tables at DI and R8. BX becomes the low bits of the index before, DX the distance, or
+// unreachable. Bit R12 of R13 becomes whether the 3 bytes may have been seen. AX, CX, R10 and R14 are at hand. The
+// factor is 2654435761.
 //
 // The load takes 4 bytes at SI, for which margin in match_amd64.go has left room. The mask keeps CX inside heads, the
 // shifts keep R10 inside recent and older, and back has an entry for every 16 bits.

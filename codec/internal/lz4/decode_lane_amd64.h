@@ -5,21 +5,22 @@
 //	FIRST             the start of the output
 //	next              where to go on after a sequence: its own start, or that of another lane
 //
-// and where it is included more than once, with a name for each label. It runs on to the end of the text where a sequence
-// is not for it, with IN and OUT at its start.
+// and where it is included more than once, with a name for each label. It runs on to the end of the text where a
+// sequence is not for it, with IN and OUT at its start.
 //
-// AX is the match length, of which 4 are missing at first, and CX the number of literals; BX is the distance, and DX where
-// the match is copied from. IN is beyond the distance when a match is copied.
+// AX is the match length, of which 4 are missing at first, and CX the number of literals; BX is the distance, and DX
+// where the match is copied from. IN is beyond the distance when a match is copied.
 //
-// A match of up to 16 bytes is loaded, made a repetition of its first bytes if the distance is less, and stored, without a
-// branch on distance or length: where matches are short, no processor foresees them. The load is of two halves, as bytes
-// just written are likely to be among them: a processor forwards what a load wants from one store, but waits where it
-// wants more.
+// A match of up to 16 bytes is loaded, made a repetition of its first bytes if the distance is less, and stored,
+// without a branch on distance or length: where matches are short, no processor foresees them. The load is of two
+// halves, as bytes just written are likely to be among them: a processor forwards what a load wants from one store, but
+// waits where it wants more.
 //
-// 15 to 46 literals are copied as 48: their number is not foreseen, either. With 46 of them and the 18 bytes that a match
-// may have without another look at OUTMOST, all 64 bytes before the end are used. Behind them, where little is lost if
-// that was wrong, a distance of 16 at least is taken for granted, and the match goes by parts of 4 and 8 bytes: in records,
-// a match often repeats the one before, whose store was overwritten by literals from its fourth or fifth byte on.
+// 15 to 46 literals are copied as 48: their number is not foreseen, either. With 46 of them and the 18 bytes that a
+// match may have without another look at OUTMOST, all 64 bytes before the end are used. Behind them, where little is
+// lost if that was wrong, a distance of 16 at least is taken for granted, and the match goes by parts of 4 and 8 bytes:
+// in records, a match often repeats the one before, whose store was overwritten by literals from its fourth or fifth
+// byte on.
 
 	// Remember where the sequence starts. Leave it to Go unless 32 bytes of input and 64 of output are left.
 sequence:
@@ -45,8 +46,8 @@ sequence:
 	ADDQ CX, IN
 	ADDQ CX, OUT
 
-	// Find where the match comes from. Leave distances that reach before the output, into a dictionary, to Go. OUT is at
-	// most 46 bytes past OUTMOST, so 18 bytes can be stored.
+	// Find where the match comes from. Leave distances that reach before the output, into a dictionary, to Go. OUT is
+	// at most 46 bytes past OUTMOST, so 18 bytes can be stored.
 match:
 	MOVWLZX -2(IN), BX
 	MOVQ OUT, DX
@@ -59,8 +60,8 @@ match:
 	// Up to 16 bytes. A distance of 0 is invalid.
 	TESTL BX, BX
 	JEQ  leave
-	// Bytes from OUT on may be loaded too, if the distance is below 16: PSHUFB replaces them by repetitions of the first
-	// bytes. Entry 16 of spans, for all longer distances, leaves the 16 bytes as they are.
+	// Bytes from OUT on may be loaded too, if the distance is below 16: PSHUFB replaces them by repetitions of the
+	// first bytes. Entry 16 of spans, for all longer distances, leaves the 16 bytes as they are.
 	MOVQ (DX), X0
 	MOVHPS 8(DX), X0
 	CMPL BX, $16
@@ -71,8 +72,8 @@ match:
 	LEAQ 4(OUT)(AX*1), OUT
 	JMP  next
 
-	// 15 literals or more. R15 is the first byte of the rest of their number. With R15 up to 31 there are at most 46, and
-	// no second byte.
+	// 15 literals or more. R15 is the first byte of the rest of their number. With R15 up to 31 there are at most 46,
+	// and no second byte.
 manyLiterals:
 	MOVBLZX -2(IN), R15
 	CMPL R15, $31
@@ -157,7 +158,8 @@ copyLiterals:
 	MOVQ BX, OUT
 	JMP  match
 
-	// 17 bytes or more. With 17 or 18, and a distance of at least 16, copy 16 bytes and then 2: those may be among the 16.
+	// 17 bytes or more. With 17 or 18, and a distance of at least 16, copy 16 bytes and then 2: those may be among the
+	// 16.
 longer:
 	CMPL AX, $15
 	JEQ  longMatch
@@ -218,8 +220,8 @@ near16:
 	MOVQ AX, OUT
 	JMP  next
 
-	// A distance of 1 to 15: load as many bytes as the distance, or more. A load of 16 bytes would wait for stores to them,
-	// so up to 8 are loaded as 8.
+	// A distance of 1 to 15: load as many bytes as the distance, or more. A load of 16 bytes would wait for stores to
+	// them, so up to 8 are loaded as 8.
 repeat:
 	TESTL BX, BX
 	JEQ  leave

@@ -34,11 +34,11 @@
 // Go. hasKernel has checked walk.pos: 8 bytes before it and 8+5 bytes from it on are in the input.
 //
 // Most of the time goes into branches that the CPU cannot predict: whether there is another candidate, whether it is a
-// match, and whether it is longer. So the values that are needed after such a branch are loaded before it. Positions are
-// entered into the tables many at a time, which also yields the first candidate of each and prefetches the distance to its
-// next one. A candidate is measured at once, by the 8 bytes from it on and the 8 before it, compared with those at pos,
-// unless all 8 of either are equal. The search for the first match is a loop of its own, which compares 4 bytes, because
-// most candidates are no match.
+// match, and whether it is longer. So the values that are needed after such a branch are loaded before it. Positions
+// are entered into the tables many at a time, which also yields the first candidate of each and prefetches the distance
+// to its next one. A candidate is measured at once, by the 8 bytes from it on and the 8 before it, compared with those
+// at pos, unless all 8 of either are equal. The search for the first match is a loop of its own, which compares 4
+// bytes, because most candidates are no match.
 //
 // Registers:
 //
