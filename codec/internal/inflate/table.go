@@ -219,7 +219,8 @@ func makeLiteralSymbols() (t [288]uint32) {
 		t[i] = isLiteral | 1<<24 | uint32(i)<<8
 	}
 	t[endOfBlock] = isSpecial | isEnd
-	// Groups of four symbols have the same number of extra bits. The first eight have none. The last symbol is the largest length.
+	// Groups of four symbols have the same number of extra bits. The first eight have none. The last symbol is the
+	// largest length.
 	base := uint32(3)
 	for i := 257; i < 285; i++ {
 		more := uint32(max(0, (i-257)/4-1))

@@ -57,8 +57,8 @@ func (e *Encoder) Encode(dst, src []byte, acceleration int) int {
 	if len(src) >= lz4block.MinLength {
 		ok := false
 		if len(src) < smallLength {
-			// The C library starts with a table of zeros, so an empty entry counts as position 0. Indexes below base count
-			// as position 0 too, so the table is cleared only if it runs out of indexes.
+			// The C library starts with a table of zeros, so an empty entry counts as position 0. Indexes below base
+			// count as position 0 too, so the table is cleared only if it runs out of indexes.
 			if b.base = e.end; b.base+len(src) > 1<<16 {
 				clear(e.small[:])
 				b.base = 0

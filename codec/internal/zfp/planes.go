@@ -116,7 +116,7 @@ func (p *planes) write(w *writer, size, top, lowest, budget int) {
 				budget--
 				break
 			}
-			// A one means that a set bit follows. Zeros and a one give its position. The last item does not need the one.
+			// A one means that a set bit follows. Zeros and a one give its position. The last item needs no one.
 			zeros := next - known
 			n := 2 + zeros
 			if next == size-1 {

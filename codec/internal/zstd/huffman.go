@@ -132,7 +132,7 @@ func (p *pairTable) fill(t *huffmanTable) {
 		model := p[at : at+size]
 		for i := range model {
 			second := uint32(t[i<<(n&15)%len(t)])
-			fits := ^uint32(int32(maxHuffmanBits-n-second&255) >> 31) // all bits or none: a branch would be unpredictable
+			fits := ^uint32(int32(maxHuffmanBits-n-second&255) >> 31) // all bits or none: branches are mispredicted
 			model[i] = entry + (second&0xff00|second&255<<16|1<<24)&fits
 		}
 		for at += size; at < len(p) && uint32(t[at])&255 == n; at += size {

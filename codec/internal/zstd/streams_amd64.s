@@ -10,7 +10,8 @@
 // bits before three of them. Its successor is loaded early, after the first look-up, and not after the third, where the
 // next look-ups would have to wait for it: AHEAD brings the successor to BP, without the bits used so far, and the bits
 // of the other two look-ups are taken from both words. The successor has at least 56 unread bits then, less the 22 of
-// two look-ups. The four streams do not depend on each other, so the processor has four chains of look-ups under way.
+// two look-ups. The four streams do not depend on each other, so the CPU executes four chains of look-ups at the same
+// time.
 //
 // What keeps the kernels inside their buffers is streams4.turns, which limits n: the words of the n turns begin at most
 // 8 bytes before their streams, and as many bytes, ahead, precede each stream in the source. The symbols of the n turns
@@ -133,7 +134,7 @@ TEXT ·streamsKernel(SB), NOSPLIT, $16-16
 	MOVQ s+0(FP), AX
 	MOVQ n+8(FP), CX
 	MOVQ streams4_table(AX), BX
-	LEAQ (CX)(CX*2), CX // 6 symbols a turn
+	LEAQ (CX)(CX*2), CX // 6 symbols per iteration
 	ADDQ CX, CX
 
 	// All streams store the same number of symbols, so the distance of their outputs stays that of streams4.init. The

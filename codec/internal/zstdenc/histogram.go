@@ -6,7 +6,7 @@ import "encoding/binary"
 func histogram(count *[256]uint32, b []byte, parts *[3][256]uint32) {
 	*count = [256]uint32{}
 	if len(b) >= 1024 {
-		*parts = [3][256]uint32{} // separate counters, because increments for equal adjacent bytes would wait for each other
+		*parts = [3][256]uint32{} // separate, because increments for equal adjacent bytes wait for each other
 		n := len(b) &^ 15
 		countParts(count, parts, b[:n])
 		b = b[n:]
