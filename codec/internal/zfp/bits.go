@@ -84,7 +84,7 @@ func (r *reader) bits(n int) uint64 {
 	return v
 }
 
-// zeros reads zeros and the one after them, but at most most bits. It returns the number of zeros. If there is no one
+// zeros reads zeros and the one after them, up to most bits. It returns the number of zeros. If there is no one
 // among the bits, that is most.
 func (r *reader) zeros(most int) int {
 	n := 0

@@ -54,7 +54,7 @@ GLOBL orders<>(SB), RODATA|NOPTR, $64
 
 // func sequencesKernel(r *run, spans *[16]span) (stop int)
 //
-// sequencesKernel decodes and executes sequences until one needs care. Its Go twin is run.fastGeneric; type entry
+// sequencesKernel decodes and executes sequences until one needs care. Its Go version is run.fastGeneric; type entry
 // describes the entries of the tables. The kernel also stops before a sequence whose values take more than 30 bits or
 // for which the stream has too few bits, and after decoding a match longer than longMatch. run.decode and run.execute
 // then do the sequence, or find what is wrong with it.

@@ -45,7 +45,7 @@
 
 // func sequencesKernel(r *run, spans *[16]span) (stop int)
 //
-// sequencesKernel decodes and executes sequences until one needs care. Its Go twin is run.fastGeneric; type entry
+// sequencesKernel decodes and executes sequences until one needs care. Its Go version is run.fastGeneric; type entry
 // describes the entries of the tables. The kernel also stops after decoding a match longer than longMatch.
 //
 // Registers:

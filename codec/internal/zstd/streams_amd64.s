@@ -119,7 +119,8 @@
 
 // func streamsKernel(s *streams4, n int)
 //
-// streamsKernel takes n turns, not 0, of six codes a stream. Its Go twin is streams4.runGeneric, whose turns have five.
+// streamsKernel takes n turns, not 0, of six codes a stream. Its Go version is streams4.runGeneric, whose turns have
+// five.
 //
 // Registers:
 //
@@ -186,8 +187,8 @@ turn:
 
 // func pairsKernel(s *streams4, n int)
 //
-// pairsKernel takes n turns, not 0, of six look-ups a stream in the table of pairs. Its Go twin is streams4.runPairs,
-// whose turns have five.
+// pairsKernel takes n turns, not 0, of six look-ups a stream in the table of pairs. Its Go version is
+// streams4.runPairs, whose turns have five.
 //
 // Registers:
 //

@@ -112,7 +112,7 @@
 
 // func streamsKernel(s *streams4, n int)
 //
-// streamsKernel takes n turns, not 0, of five codes a stream. Its Go twin is streams4.runGeneric.
+// streamsKernel takes n turns, not 0, of five codes a stream. Its Go version is streams4.runGeneric.
 //
 // Registers:
 //
@@ -152,7 +152,8 @@ turn:
 
 // func pairsKernel(s *streams4, n int)
 //
-// pairsKernel takes n turns, not 0, of five look-ups a stream in the table of pairs. Its Go twin is streams4.runPairs.
+// pairsKernel takes n turns, not 0, of five look-ups a stream in the table of pairs. Its Go version is
+// streams4.runPairs.
 //
 // Registers are those of streamsKernel; R12 is the table of pairs, and R22 is scratch, too.
 TEXT ·pairsKernel(SB), NOSPLIT, $0-16

@@ -20,7 +20,7 @@
 // func fastKernel(s *fastSearch)
 //
 // fastKernel finds the matches of a block and appends them to sequences, and the literals before each of them to text.
-// Its Go twin is fastSearch.runGeneric, with scanFast.
+// Its Go version is fastSearch.runGeneric, with scanFast.
 //
 // Positions are indexes here, as in the table: the position in the input plus base. An entry below base is from an
 // earlier input, and is taken for position 0. A candidate is always before the index that is searched: that index goes

@@ -14,7 +14,7 @@
 // func countKernel(count *[256]uint32, parts *[3][256]uint32, b []byte)
 //
 // countKernel adds the number of times that each byte occurs in b to count. parts are three more tables, zeros at
-// first, and of no use after it. Its Go twin is countPartsGeneric, which shares the bytes out among the tables in
+// first, and of no use after it. Its Go version is countPartsGeneric, which shares the bytes out among the tables in
 // another way. The sums are the same.
 //
 // Registers:

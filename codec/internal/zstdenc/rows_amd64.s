@@ -16,7 +16,7 @@
 
 // PUSH puts index i, which has hash h, into a row as its newest: it moves the head of the row, which its first tag
 // holds, down by one place, from place 1 to 15, and stores the tag and the index there. R14 is 15. It changes place.
-// Its Go twin is rowSearch.insert.
+// Its Go version is rowSearch.insert.
 #define PUSH(i, h, row, place) \
 	MOVBLZX (R10)(row*1), place \
 	DECL    place               \
@@ -38,7 +38,7 @@
 //
 // longestKernel returns the length and the distance of the longest match at a position, if it is longer than length,
 // which is at least 3, or else length and 0. Before that it puts the positions since the last search into their rows,
-// after it the position itself. Its Go twin is rowSearch.longestGeneric, with fill, fillFrom and insert.
+// after it the position itself. Its Go version is rowSearch.longestGeneric, with fill, fillFrom and insert.
 //
 // Positions are indexes here, as in the rows: the position in the input plus base.
 //

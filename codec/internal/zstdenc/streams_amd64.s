@@ -31,7 +31,7 @@
 // func pairKernel(p *pair, turns int)
 //
 // pairKernel codes the literals of two streams, four of each stream per iteration, the last one first. It takes not
-// less than one turn. Its Go twin is huffmanCode.put, for each of the streams.
+// less than one turn. Its Go version is huffmanCode.put, for each of the streams.
 //
 // streams4 has made left of both streams 4*turns literals long, so the loads end where left begins. It gives each
 // stream room for 11 bits (maxHuffmanBits) a literal and slack (64) bytes more, so the 8 bytes of each store fit.
