@@ -34,8 +34,8 @@ TEXT ·fillAVX2(SB), NOSPLIT, $0-24
 	VMOVQ        DX, X1
 	VPBROADCASTQ X1, Y1
 
-	// The first 32 bytes: n is at least 32. BX is the number of bytes that DI skips to be aligned. The word is rotated by
-	// as many bytes.
+	// The first 32 bytes: n is at least 32. BX is the number of bytes that DI skips to be aligned. The word is rotated
+	// by as many bytes.
 	VMOVQ        AX, X0
 	VPBROADCASTQ X0, Y0
 	VMOVDQU      Y0, (DI)

@@ -7,13 +7,13 @@ import (
 	"github.com/goblosc/blosc2/internal/cpu"
 )
 
-// Reasons why the kernel stops.
+// Reasons why the kernel stops. At atNeighbour, the next candidate has the required first bytes and is adjacent to
+// walk.index, and walk.run is not 0. At atStart, the next candidate, walk.index, is so near the start of the input that
+// the kernel cannot read before it.
 const (
-	walked = iota // there are no more candidates, or positions
-	// The next candidate has the required first bytes and is adjacent to walk.index, and walk.run is not 0.
-	atNeighbour
-	// The next candidate, walk.index, is so near the start of the input that the kernel cannot read before it.
-	atStart
+	walked      = iota // there are no more candidates, or positions
+	atNeighbour        // the next candidate is adjacent
+	atStart            // the next candidate is near the start
 )
 
 // hasKernel reports whether the kernel accepts a position. It reads 8 bytes before it, and 8 bytes after it that a
