@@ -9,14 +9,14 @@ const (
 	MaxBlockSize = coder.MaxBlockSize // largest decoded block; also the largest item size of a frame
 )
 
-// Encode appends a chunk with the content src to dst. It sets up codecs for this one call; a [Pool] keeps them for the
-// next. See [Pool.Encode].
+// Encode appends a chunk with the content src to dst. It creates codecs for this one call, where a [Pool] would keep
+// them. See [Pool.Encode].
 func Encode(dst, src []byte, c CParams, o *Options) ([]byte, error) {
 	return coder.Encode(dst, src, coder.CParams(c), (*coder.Options)(o))
 }
 
-// Decode appends the content of the chunk at the start of src to dst. It sets up codecs for this one call; a [Pool]
-// keeps them for the next. See [Pool.Decode].
+// Decode appends the content of the chunk at the start of src to dst. It creates codecs for this one call, where a
+// [Pool] would keep them. See [Pool.Decode].
 func Decode(dst, src []byte, o *Options) ([]byte, error) {
 	return coder.Decode(dst, src, (*coder.Options)(o))
 }
@@ -32,8 +32,8 @@ func DecodeVL(src []byte, o *Options) ([][]byte, error) {
 }
 
 // EncodeSpecial appends the chunk of nbytes that represents a special value. value is the repeated item of a Value,
-// whose length divides nbytes, and is ignored otherwise. NaNs have items of 4 or 8 bytes; NaNs and Uninit are whole
-// items. Errors are ErrParam or ErrTooLarge.
+// whose length must divide nbytes; otherwise value is ignored. For NaNs, the item size must be 4 or 8 bytes. For NaNs
+// and Uninit, it must divide nbytes. The error is ErrParam or ErrTooLarge.
 func EncodeSpecial(dst []byte, s Special, nbytes int, value []byte, p CParams) ([]byte, error) {
 	return coder.EncodeSpecial(dst, s, nbytes, value, coder.CParams(p))
 }
@@ -47,25 +47,27 @@ func NewPool(o *Options) *Pool { return &Pool{coder.NewPool((*coder.Options)(o))
 // Options returns the options of the pool. The caller must not change them.
 func (p *Pool) Options() *Options { return (*Options)(p.p.Options()) }
 
-// Encode appends a chunk with the content src to dst, on up to Options.Concurrency goroutines; the bytes do not
-// depend on their number. They are those of C-Blosc2 with one thread where the codec's streams are. A chunk of
-// zeros is encoded as a special value. Errors are ErrParam, ErrUnsupported or ErrTooLarge.
+// Encode appends a chunk with the content src to dst, on up to Options.Concurrency goroutines. The bytes do not depend
+// on the number of goroutines. They equal the bytes that C-Blosc2 writes with one thread if the codec writes the same
+// streams. A chunk of zeros is encoded as a special value. The error wraps ErrParam, ErrUnsupported or ErrTooLarge, or
+// is an error of a user codec or user filter.
 func (p *Pool) Encode(dst, src []byte, c CParams) ([]byte, error) {
 	return p.p.Encode(dst, src, coder.CParams(c))
 }
 
-// Decode appends the content of the chunk at the start of src to dst, on up to Options.Concurrency goroutines.
-// Bytes after the chunk are ignored. Errors are ErrCorrupt, ErrUnsupported or ErrTooLarge, in an *Error.
+// Decode appends the content of the chunk at the start of src to dst, on up to Options.Concurrency goroutines. It
+// ignores bytes after the chunk. The error is an *Error that wraps ErrCorrupt, ErrUnsupported or ErrTooLarge, or an
+// error of a user codec or user filter.
 func (p *Pool) Decode(dst, src []byte) ([]byte, error) { return p.p.Decode(dst, src) }
 
-// EncodeVL appends a chunk whose blocks have sizes of their own, any from 1 byte up; there is at least one. The
-// parameters BlockSize and Split do not matter: each block is one stream, and Delta is within each block. With
-// NoCompression the blocks go through the filters only. The chunk can be larger than its data, by 8 bytes a block and
-// the header. Errors are ErrParam, ErrUnsupported or ErrTooLarge, or those of user filters.
+// EncodeVL appends a chunk with at least one block, whose blocks have sizes of their own, from 1 byte up. It ignores
+// the parameters BlockSize and Split: each block is one stream. Delta does not refer to other blocks. With
+// NoCompression the blocks are only filtered. The chunk can be larger than its data, by 8 bytes a block and the header.
+// The error wraps ErrParam, ErrUnsupported or ErrTooLarge, or is an error of a user codec or user filter.
 func (p *Pool) EncodeVL(dst []byte, blocks [][]byte, c CParams) ([]byte, error) {
 	return p.p.EncodeVL(dst, blocks, coder.CParams(c))
 }
 
-// DecodeVL returns the blocks of the chunk at the start of src, which may be any chunk. The blocks share memory.
-// Errors are those of [Pool.Decode].
+// DecodeVL returns the blocks of the chunk at the start of src, which may be any chunk. The blocks share memory. The
+// errors are those of [Pool.Decode].
 func (p *Pool) DecodeVL(src []byte) ([][]byte, error) { return p.p.DecodeVL(src) }

@@ -18,7 +18,7 @@ func squares(n int) []byte {
 	return b
 }
 
-// A chunk in memory: compress and expand. Each call may use all processors.
+// This example compresses and decompresses a chunk in memory. Each call may use all CPUs.
 func Example() {
 	src := squares(100_000)
 	z, err := chunk.Encode(nil, src, chunk.CParams{TypeSize: 4}, nil)
@@ -35,7 +35,7 @@ func Example() {
 	// Output: 400000 bytes, same again: true less than half: true
 }
 
-// Who compresses chunk after chunk keeps a Pool, with its codecs and memory.
+// A Pool keeps codecs and memory for many chunks.
 func ExamplePool() {
 	pool := chunk.NewPool(&chunk.Options{Concurrency: 2})
 	p := chunk.CParams{TypeSize: 4, Codec: codec.LZ4, Level: 9, Filters: []chunk.Filter{{ID: chunk.BitShuffle}}}
@@ -58,7 +58,7 @@ func ExamplePool() {
 	// 80000
 }
 
-// One item out of a chunk in a file: one block is read and decoded.
+// This example reads one item of a chunk in a file. It reads and decodes one block.
 func ExampleNewReaderAt() {
 	z, err := chunk.Encode(nil, squares(1_000_000), chunk.CParams{TypeSize: 4, BlockSize: 32 << 10}, nil)
 	if err != nil {
@@ -81,7 +81,7 @@ func ExampleNewReaderAt() {
 	// Output: 152399025 of 1000000 items
 }
 
-// A header tells what is in a chunk without decoding it.
+// A header describes a chunk without decoding it.
 func ExampleParseHeader() {
 	z, err := chunk.Encode(nil, squares(10_000), chunk.CParams{TypeSize: 4, Codec: codec.LZ4}, nil)
 	if err != nil {
@@ -97,7 +97,7 @@ func ExampleParseHeader() {
 	// Output: 40000 bytes in 1 block, items of 4 lz4 shuffle
 }
 
-// A special value needs 32 bytes, however large the chunk.
+// A special value takes 32 bytes, however large the chunk is.
 func ExampleEncodeSpecial() {
 	z, err := chunk.EncodeSpecial(nil, chunk.NaNs, 1<<20, nil, chunk.CParams{TypeSize: 8})
 	if err != nil {

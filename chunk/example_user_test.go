@@ -43,12 +43,12 @@ func (planeFilter) Backward(dst, src []byte, b chunk.BlockInfo) error {
 
 func planeWidth(block []byte, b chunk.BlockInfo) (int, error) {
 	if len(b.Shape) != 2 || b.ItemSize != 1 || int(b.Shape[0])*int(b.Shape[1]) != len(block) {
-		return 0, fmt.Errorf("a block of %d bytes is no plane of shape %v: %w", len(block), b.Shape, chunk.ErrUnsupported)
+		return 0, fmt.Errorf("block of %d bytes, want a plane of shape %v: %w", len(block), b.Shape, chunk.ErrUnsupported)
 	}
 	return int(b.Shape[1]), nil
 }
 
-// A filter of the user: it has a number from 160 on and comes with the Options of both sides.
+// This example uses a user filter. It has a number from 160 up, and both sides pass it in their Options.
 func ExampleUserFilter() {
 	image := make([]byte, 4*64*64) // four blocks of 64 x 64
 	for i := range image {
@@ -74,7 +74,7 @@ func ExampleUserFilter() {
 	// chunk header at byte 16: filter 170 (filter 170): unsupported
 }
 
-// A prefilter computes what is stored from what is there: here Kelvin from degrees Celsius, while compressing.
+// A prefilter transforms the data that is stored: here from degrees Celsius to Kelvin, while compressing.
 func ExampleOptions_prefilter() {
 	var celsius []byte
 	for i := range 1000 {
@@ -100,8 +100,8 @@ func ExampleOptions_prefilter() {
 	// Output: 273 312
 }
 
-// A postfilter computes what is read from what is stored, without another pass over the data. Offset says where in the
-// chunk a block starts.
+// A postfilter transforms the data that is read, without another pass over it. Offset is the offset of the block in the
+// chunk.
 func ExampleOptions_postfilter() {
 	z, err := chunk.EncodeSpecial(nil, chunk.Zeros, 1000, nil, chunk.CParams{BlockSize: 100})
 	if err != nil {
@@ -119,7 +119,7 @@ func ExampleOptions_postfilter() {
 	// Output: [5 6 7 8 9] <nil>
 }
 
-// Blocks of any size in one chunk, for records of no fixed length.
+// A chunk can have blocks of any size, for records of variable length.
 func ExampleEncodeVL() {
 	words := [][]byte{[]byte("blocks"), []byte("of"), []byte("any"), []byte("size")}
 	z, err := chunk.EncodeVL(nil, words, chunk.CParams{Codec: codec.LZ4}, nil)
@@ -142,15 +142,15 @@ func ExampleEncodeVL() {
 	// size
 }
 
-// jpeg2000 stands for an image codec under a number that the format gives to plug-ins (37 is Grok's): a program links
-// the decoder it has. This one keeps its own header of the image's size and compresses with flate.
+// jpeg2000 represents an image codec with a number that the format reserves for plug-ins (37 is Grok). A real program
+// calls a decoder here. This one stores its own header with the size of the image and compresses with flate.
 type jpeg2000 struct{}
 
 func (jpeg2000) ID() codec.ID { return codec.FromCode(37) }
 
 func (jpeg2000) NewEncoder(p codec.Params) (codec.Encoder, error) {
 	if len(p.BlockShape) != 2 {
-		return nil, fmt.Errorf("blocks of shape %v are no images: %w", p.BlockShape, codec.ErrUnsupported)
+		return nil, fmt.Errorf("block shape %v, want two dimensions: %w", p.BlockShape, codec.ErrUnsupported)
 	}
 	return image{p}, nil
 }
@@ -189,7 +189,8 @@ func (m image) Decode(dst, src []byte) error {
 	return nil
 }
 
-// A codec of the user, under the number of a plug-in. Filters nil would mean shuffle; images go without.
+// This example uses a user codec with the number of a plug-in. With nil Filters the chunk would use Shuffle, which
+// images do not need.
 func ExampleOptions_codecs() {
 	pixels := make([]byte, 2*128*128)
 	for i := range pixels {

@@ -2,7 +2,7 @@ package chunk
 
 import "github.com/goblosc/blosc2/internal/coder"
 
-// Header is the decoded header of a chunk, 16-byte headers translated to the fields of 32-byte ones:
+// Header is the decoded header of a chunk. A 16-byte header is translated to the fields of a 32-byte header:
 //
 //	Version     uint8
 //	VersionLZ   uint8
@@ -21,20 +21,21 @@ import "github.com/goblosc/blosc2/internal/coder"
 //
 //	Extended() bool       // reports whether the header has 32 bytes
 //	Overhead() int        // size of the header in bytes
-//	Special() Special     // special value that a chunk without streams represents
-//	Stored() bool         // reports whether the chunk holds its data as they are, uncompressed and unfiltered
+//	Special() Special     // kind of value that a chunk without streams represents
+//	Stored() bool         // reports whether the chunk holds its data uncompressed and unfiltered
 //	VLBlocks() bool       // reports whether the blocks have sizes of their own
 //	HasDict() bool        // reports whether a dictionary is stored in the chunk
 //	Format() codec.Format // format of the chunk's streams
 //	NumBlocks() int       // number of blocks
 type Header = coder.Header
 
-// ParseHeader decodes and checks the header at the start of b, which may hold less than the whole chunk: at least
-// 16 bytes, 32 where the header says so. size is the number of bytes of the chunk and everything after it. Errors are
-// ErrCorrupt or ErrUnsupported, in an *Error.
+// ParseHeader decodes and checks the header at the start of b, which may hold less than the whole chunk: at least 16
+// bytes, or 32 if the header has that size. size is the number of bytes available in total, from the start of the
+// chunk. The error is an *Error that wraps ErrCorrupt or ErrUnsupported.
 func ParseHeader(b []byte, size int64) (Header, error) { return coder.ParseHeader(b, size) }
 
-// Special is the value that a chunk without streams represents. Its String method returns the name of the value.
+// Special is the kind of value that a chunk without streams represents. Its String method returns the name of the
+// value.
 type Special = coder.Special
 
 // The special values.
@@ -46,21 +47,21 @@ const (
 	Uninit  = coder.Uninit  // unspecified content; reads as zeros
 )
 
-// Errors of this package and of all that build on it, told apart by what the caller can do. Test with errors.Is.
+// Errors of this package and of all packages that use it. They differ in what the caller can do. Test with errors.Is.
 var (
-	// ErrCorrupt: the bytes break the format; the data, or this part of it, is lost.
+	// ErrCorrupt is returned if the bytes violate the format. The data, or this part of it, is lost.
 	ErrCorrupt = coder.ErrCorrupt
-	// ErrUnsupported: the bytes may be valid but use a codec, filter or version that is not available.
+	// ErrUnsupported is returned for a codec, filter or version that is not available. The bytes may be valid.
 	ErrUnsupported = coder.ErrUnsupported
-	// ErrTooLarge: the content is larger than the format or Options.MaxBytes allow.
+	// ErrTooLarge is returned if the content is larger than the format or Options.MaxBytes allow.
 	ErrTooLarge = coder.ErrTooLarge
-	// ErrParam: the caller asked for compression parameters that the format cannot express.
+	// ErrParam is returned for compression parameters that the format cannot express.
 	ErrParam = coder.ErrParam
 )
 
-// Error reports where in a chunk something was wrong:
+// Error reports where in a chunk an error was found:
 //
-//	Block int   // block number, or -1 when the header or the offsets are at fault
-//	Off   int64 // position from the start of the chunk, in bytes
+//	Block int   // block number, or -1 if the header or the block positions are wrong
+//	Off   int64 // offset from the start of the chunk, in bytes
 //	Err   error // the cause, which Unwrap returns; it wraps one of the errors above
 type Error = coder.Error

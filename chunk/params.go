@@ -25,14 +25,14 @@ const (
 	SplitNever  = coder.SplitNever
 )
 
-// Levels that are not plain numbers.
+// Levels with a name.
 const (
 	DefaultLevel  = coder.DefaultLevel
-	NoCompression = coder.NoCompression // the level that format descriptions call 0: chunks are stored
+	NoCompression = coder.NoCompression // level 0 in descriptions of the format: chunks are stored uncompressed
 )
 
-// CParams are the compression parameters of a chunk ("cparams"). The zero value selects the defaults of python-blosc2:
-// Zstd, level 5, Shuffle, automatic split and block size, for items of one byte.
+// CParams are the compression parameters of a chunk. The zero value selects the defaults of python-blosc2: Zstd, level
+// 5, Shuffle, automatic split and block size, and items of one byte.
 type CParams struct {
 	TypeSize  int       // item size in bytes; 0 = 1
 	BlockSize int       // decoded size of a block in bytes, rounded down to whole items; 0 = automatic
@@ -44,34 +44,38 @@ type CParams struct {
 	Dict      bool      // train a dictionary for each chunk (Zstd, LZ4, LZ4HC)
 }
 
-// Normalize returns p with all defaults filled in, as frame headers record them, or an ErrParam or ErrUnsupported.
-// It keeps Level, except that 0 becomes DefaultLevel.
+// Normalize returns p with all defaults filled in, as frame headers record them. It keeps Level, except that 0 becomes
+// DefaultLevel. The error wraps ErrParam or ErrUnsupported.
 func (p CParams) Normalize() (CParams, error) {
 	n, err := coder.CParams(p).Normalize()
 	return CParams(n), err
 }
 
-// BlockSizeFor returns the block size in bytes that C-Blosc2 selects for chunks of nbytes: p.BlockSize if set, else a
-// size that grows with the level and suits the codec. It is a whole number of items and at most nbytes, but 1 if nbytes
-// is less than one item. Errors are ErrParam.
+// BlockSizeFor returns the block size in bytes that C-Blosc2 selects for chunks of nbytes. It starts from p.BlockSize
+// if that is set, and otherwise from a size that grows with the level and suits the codec. The result is at most
+// nbytes, and a multiple of the item size, except for items of more than 255 bytes that are larger than it. It is 1 if
+// nbytes is less than one item. The error wraps ErrParam.
 func (p CParams) BlockSizeFor(nbytes int) (int, error) { return coder.CParams(p).BlockSizeFor(nbytes) }
 
-// Shaped reports whether the codec or a filter works on the shape of blocks, in arrays, and not on their bytes alone.
+// Shaped reports whether the codec or a filter uses the shape of blocks, which only arrays have.
 func (p CParams) Shaped() bool { return coder.CParams(p).Shaped() }
 
-// Options control how chunks are encoded and decoded; nothing in them is stored. A nil *Options and zero fields are the
-// defaults. The same Options may serve any number of goroutines, which must not change them.
+// Options control how chunks are encoded and decoded. They are not stored. A nil *Options and zero fields select the
+// defaults. Several goroutines may use the same Options, which must not be changed during that time.
 type Options struct {
 	Codecs      codec.Set // codecs to use; the zero value holds the built-in ones
 	Filters     FilterSet // filters to use besides those of the format
-	ItemSize    int       // item size in bytes where the header cannot hold it (above 255); 0 = the header's
+	ItemSize    int       // item size in bytes if the header cannot hold it (above 255); 0 = its type size
 	BlockShape  []int32   // shape of a block in items, for codecs and filters that need it
-	Concurrency int       // goroutines a call may use; 0 = GOMAXPROCS
-	MaxBytes    int64     // largest allocation that a chunk may request; 0 = 8 MiB for a block and 64 MiB for a chunk, or 4096 times its stored size; -1 = no limit
+	Concurrency int       // goroutines that a call may use, at most 1024; 0 = GOMAXPROCS
+	// MaxBytes is the largest allocation that a chunk may request. 0 = 8 MiB for a block and 64 MiB for a chunk, or
+	// 4096 times its stored size, in which pages of zeros do not count. -1 = no limit.
+	MaxBytes int64
 
-	// Prefilter writes to dst what is encoded in place of the block src, before the filters of the chunk, and for stored
-	// chunks too. Postfilter writes to dst what the reader gets in place of the decoded block src, for special values
-	// too. Both write all of dst; the rules are those of UserFilter. nil = the block as it is.
+	// Prefilter computes from each block src the bytes that are encoded instead. It runs before the filters of the
+	// chunk, and for stored chunks too. Postfilter computes from each decoded block src the bytes that the reader gets.
+	// It runs for special values too. Both must write all of dst, under the rules of UserFilter. nil = the block is not
+	// changed.
 	Prefilter  func(dst, src []byte, b BlockInfo) error
 	Postfilter func(dst, src []byte, b BlockInfo) error
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// benchInput makes float32 values of a slow wave with noise in the low bits, as a byte shuffle leaves them.
+// benchInput returns float32 values of a slow wave with noise in the low bits, byte-shuffled.
 func benchInput(n int) []byte {
 	r := newRandom(1)
 	b, out := make([]byte, n), make([]byte, n)
@@ -50,7 +50,7 @@ func BenchmarkDecode(b *testing.B) {
 			stream := make([]byte, len(src))
 			n, err := newEncoder(b, id, level).Encode(stream, src)
 			if err != nil {
-				continue // BloscLZ refuses at the high levels
+				continue // BloscLZ gives up at the high levels
 			}
 			b.Run(fmt.Sprintf("%v-%d", id, level), func(b *testing.B) {
 				d := newDecoder(b, id)

@@ -50,8 +50,8 @@ func (c *blockCodec) decoder(t testing.TB) codec.Decoder {
 	return d
 }
 
-// block returns a block of a kind: "tiles" are bytes with cells and rows that come again, "floats" a slow wave, and all
-// others those of input.
+// block returns a block of a kind: "tiles" are bytes with repeated cells and rows, "floats" a slow wave, and all others
+// those of input.
 func (c *blockCodec) block(kind string, seed int) []byte {
 	n := c.size()
 	switch kind {
@@ -73,7 +73,7 @@ func (c *blockCodec) block(kind string, seed int) []byte {
 	return input(kind, n, seed)
 }
 
-// tiles makes n bytes, cols to a row, of cells of edge 8 that come again and of their rows, with some noise.
+// tiles returns n bytes, cols per row, of repeated cells of edge 8 and of their rows, with some noise.
 func tiles(n, cols, seed int) []byte {
 	r := newRandom(seed)
 	var all [6][64]byte
@@ -114,7 +114,7 @@ func blockCodecs() (out []*blockCodec) {
 	return out
 }
 
-// TestBlockCodecs codes blocks in rooms of several sizes.
+// TestBlockCodecs encodes blocks with space of several sizes.
 func TestBlockCodecs(t *testing.T) {
 	streams := map[codec.ID]int{}
 	for i, c := range blockCodecs() {
@@ -127,7 +127,7 @@ func TestBlockCodecs(t *testing.T) {
 				src := c.block(kind, i)
 				want := encode(t, e, src, len(src))
 				if again := encode(t, c.encoder(t), src, len(src)+100); !bytes.Equal(again, want) && want != nil {
-					t.Errorf("%s: another stream of another encoder", kind)
+					t.Errorf("%s: a different stream from another encoder", kind)
 				}
 				n := len(want)
 				for _, room := range []int{0, 1, 8, 9, 16, 17, 18, n / 2, n - 9, n - 8, n - 1, n, n + 1, n + 16, n + 64, 2 * len(src)} {
@@ -135,9 +135,9 @@ func TestBlockCodecs(t *testing.T) {
 						continue
 					}
 					got := encode(t, e, src, room)
-					// Where there is little to gain NDLZ needs more room than its block has.
+					// NDLZ needs more space than its block has if the gain is small.
 					if got != nil && want != nil && !bytes.Equal(got, want) || want != nil && got == nil && room >= n+65 && room >= len(src) {
-						t.Errorf("%s: stream of %d bytes in room of %d, want %d", kind, len(got), room, n)
+						t.Errorf("%s: stream of %d bytes in %d bytes of space, want %d", kind, len(got), room, n)
 					}
 				}
 				if want == nil {
@@ -161,12 +161,12 @@ func TestBlockCodecs(t *testing.T) {
 	}
 	for _, id := range []codec.ID{codec.NDLZ, codec.ZFPAcc, codec.ZFPPrec, codec.ZFPRate} {
 		if streams[id] < 10 {
-			t.Errorf("%v: %d streams only", id, streams[id])
+			t.Errorf("%v: only %d streams", id, streams[id])
 		}
 	}
 }
 
-// TestZFPError checks that the error of ZFPAcc is bound as its parameter says, and that the size of ZFPRate is.
+// TestZFPError checks that the parameter bounds the error of ZFPAcc and the size of ZFPRate.
 func TestZFPError(t *testing.T) {
 	for _, size := range []int{4, 8} {
 		for _, shape := range [][]int32{{1000}, {33, 50}, {9, 10, 11}, {5, 6, 7, 8}} {
@@ -189,7 +189,7 @@ func TestZFPError(t *testing.T) {
 					most = max(most, math.Abs(float(src[i:], size)-float(got[i:], size)))
 				}
 				if most > bound || most == 0 && exponent > -1 {
-					t.Errorf("%v: error of %g, want some up to %g", c, most, bound)
+					t.Errorf("%v: error of %g, want some error up to %g", c, most, bound)
 				}
 			}
 			c := &blockCodec{codec.ZFPRate, codec.Params{Level: 1, Meta: 25, TypeSize: size, BlockShape: shape}, nil}
@@ -213,7 +213,7 @@ func float(b []byte, size int) float64 {
 	return math.Float64frombits(binary.LittleEndian.Uint64(b))
 }
 
-// TestBlockCodecParams asks for encoders and decoders that cannot be.
+// TestBlockCodecParams requests encoders and decoders with invalid parameters.
 func TestBlockCodecParams(t *testing.T) {
 	zfp := []codec.ID{codec.ZFPAcc, codec.ZFPPrec, codec.ZFPRate}
 	ndlz := []codec.ID{codec.NDLZ}
@@ -223,7 +223,7 @@ func TestBlockCodecParams(t *testing.T) {
 		params   codec.Params
 		enc, dec string // in the error; "" = none
 	}{
-		{zfp, codec.Params{Level: 5, TypeSize: 4}, "shape of blocks is not known", "shape of blocks is not known"},
+		{zfp, codec.Params{Level: 5, TypeSize: 4}, "shape of blocks is unknown", "shape of blocks is unknown"},
 		{zfp, codec.Params{Level: 5, TypeSize: 4, BlockShape: []int32{}}, "0 dimensions", "0 dimensions"},
 		{zfp, codec.Params{Level: 5, TypeSize: 4, BlockShape: []int32{4, 4, 4, 4, 4}}, "5 dimensions", "5 dimensions"},
 		{zfp, codec.Params{Level: 5, TypeSize: 4, BlockShape: []int32{8, 3}}, "at least 4 items", ""},
@@ -234,7 +234,7 @@ func TestBlockCodecParams(t *testing.T) {
 		{zfp, codec.Params{Level: 5, TypeSize: 16, BlockShape: []int32{8, 8}}, "items of 16 bytes", "items of 16 bytes"},
 		{zfp, codec.Params{Level: 0, TypeSize: 4, BlockShape: []int32{8, 8}}, "level 0", ""},
 		{zfp, codec.Params{Level: 5, TypeSize: 4, BlockShape: []int32{8, 8}, Dict: make([]byte, 500)}, "dictionary", ""},
-		{ndlz, codec.Params{Level: 5, Meta: 4, TypeSize: 1}, "shape of blocks is not known", ""},
+		{ndlz, codec.Params{Level: 5, Meta: 4, TypeSize: 1}, "shape of blocks is unknown", ""},
 		{ndlz, codec.Params{Level: 5, Meta: 4, TypeSize: 1, BlockShape: []int32{8}}, "", ""},
 		{ndlz, codec.Params{Level: 5, Meta: 4, TypeSize: 1, BlockShape: []int32{8, 8, 8}}, "", ""},
 		{ndlz, codec.Params{Level: 5, Meta: 4, TypeSize: 1, BlockShape: []int32{8, 0}}, "at least 1 items", ""},
@@ -257,7 +257,7 @@ func TestBlockCodecParams(t *testing.T) {
 			}
 		}
 	}
-	// Parts of blocks, where blocks are split, are stored with ZFP; with NDLZ they cannot be.
+	// ZFP stores the streams of split blocks. NDLZ rejects them.
 	z := &blockCodec{codec.ZFPRate, codec.Params{Level: 5, Meta: 50, TypeSize: 4, BlockShape: []int32{16, 16}}, nil}
 	n := &blockCodec{codec.NDLZ, codec.Params{Level: 5, Meta: 4, TypeSize: 1, BlockShape: []int32{16, 16}}, nil}
 	for _, k := range []int{0, 255, 257, 512} {
@@ -292,7 +292,7 @@ func TestBlockCodecsNoAllocations(t *testing.T) {
 	}
 }
 
-// TestBlockCodecsAltered decodes streams that were cut or changed.
+// TestBlockCodecsAltered decodes streams that were truncated or changed.
 func TestBlockCodecsAltered(t *testing.T) {
 	streams := 0
 	for _, c := range blockCodecs() {

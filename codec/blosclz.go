@@ -21,14 +21,14 @@ type blosclzDecoder struct{}
 
 func (blosclzDecoder) Decode(dst, src []byte) error {
 	if !blosclz.Decode(dst, src) {
-		return corrupt(BloscLZ, "stream does not expand to its block")
+		return corrupt(BloscLZ, "stream does not decode to the length of its block")
 	}
 	return nil
 }
 
 func (blosclzDecoder) DecodePrefix(dst, src []byte, n int) error {
 	if !blosclz.DecodePrefix(dst, src, n) {
-		return corrupt(BloscLZ, "stream does not expand to the beginning of its block")
+		return corrupt(BloscLZ, "stream does not decode to the beginning of its block")
 	}
 	return nil
 }

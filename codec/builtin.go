@@ -6,22 +6,23 @@ import (
 	"github.com/goblosc/blosc2/internal/codecs"
 )
 
-// builtin is a codec of this package, a Codec. Adding a codec takes an ID, an entry in builtins and the functions that
-// the entry names.
+// builtin is a codec of this package, a Codec. To add a codec, add an ID, an entry in builtins and the functions that
+// the entry refers to.
 type builtin struct {
 	id     ID
 	name   string // as the b2 command spells it
 	format Format
 
-	// newEncoder is called with a valid level, and without a dictionary unless traits.TrainDict is set. It is nil if the
-	// codec only decodes. newDecoder is nil if this package only knows the name.
+	// newEncoder is called with a valid level, and without a dictionary unless traits.TrainDict is set. It is nil if
+	// the codec only decodes. newDecoder is nil if this package only knows the name.
 	newEncoder func(p Params) (Encoder, error)
 	newDecoder func(p Params) (Decoder, error)
 
 	traits codecs.Traits
 }
 
-// builtins holds the codecs that the format knows. Of codecs with one format, the first one decodes it. It never changes.
+// builtins holds the codecs that the format knows. If several codecs have one format, the first decodes it. It never
+// changes.
 var builtins = [...]builtin{
 	{id: BloscLZ, name: "blosclz", format: FormatBloscLZ, newEncoder: newBloscLZEncoder, newDecoder: newBloscLZDecoder,
 		traits: codecs.Traits{SplitLevel: 9}},
@@ -74,5 +75,5 @@ func (b *builtin) NewEncoder(p Params) (Encoder, error) {
 
 func (b *builtin) NewDecoder(p Params) (Decoder, error) { return b.newDecoder(p) }
 
-// Traits returns what package chunk needs to know about the codec.
+// Traits returns the properties of the codec that package chunk needs.
 func (b *builtin) Traits() codecs.Traits { return b.traits }

@@ -33,8 +33,8 @@ func (id ID) Code() uint8 {
 	return uint8(id)
 }
 
-// Format is the number of a stream format: bits 5 to 7 of the flags of a chunk header. It differs from the compcode: LZ4
-// and LZ4HC share a format, and all codecs above 31 have FormatUser and their compcode in another byte.
+// Format is the number of a stream format: bits 5 to 7 of the flags of a chunk header. It differs from the compcode:
+// LZ4 and LZ4HC share a format, and all codecs above 31 have FormatUser and their compcode in another byte.
 type Format uint8
 
 // The stream formats. 5 is reserved, and 7, meant for nested super-chunks, is never written.
@@ -80,23 +80,23 @@ type Codec interface {
 // Encoder compresses one stream at a time. It belongs to one goroutine; it keeps its tables between calls.
 type Encoder interface {
 	// Encode writes the stream for src to dst, never past len(dst), and returns the length of the stream in bytes. It
-	// returns ErrIncompressible if the stream does not fit or is not shorter than src. After an error the content of dst is
-	// undefined. dst and src must not overlap.
+	// returns ErrIncompressible if the stream does not fit or is not shorter than src. After an error the content of
+	// dst is undefined. dst and src must not overlap.
 	Encode(dst, src []byte) (n int, err error)
 }
 
 // Decoder decodes one stream at a time. It belongs to one goroutine.
 type Decoder interface {
-	// Decode decodes src, which is untrusted, to exactly len(dst) bytes. It returns ErrCorrupt if src is not the stream of
-	// len(dst) bytes. After an error the content of dst is undefined. dst and src must not overlap.
+	// Decode decodes src, which is untrusted, to exactly len(dst) bytes. It returns ErrCorrupt if src is not the stream
+	// of len(dst) bytes. After an error the content of dst is undefined. dst and src must not overlap.
 	Decode(dst, src []byte) error
 }
 
 // PrefixDecoder is a Decoder that decodes the beginning of a stream in less time than all of it.
 type PrefixDecoder interface {
 	Decoder
-	// DecodePrefix decodes at least the first n bytes of src, a stream of len(dst) bytes, into dst, for 0 < n < len(dst).
-	// The rest of dst is undefined. It returns ErrCorrupt if src does not yield n bytes, but may not detect damage after
-	// them. After an error the content of dst is undefined. dst and src must not overlap.
+	// DecodePrefix decodes at least the first n bytes of src, a stream of len(dst) bytes, into dst, for 0 < n <
+	// len(dst). The rest of dst is undefined. It returns ErrCorrupt if src does not yield n bytes, but may not detect
+	// damage after them. After an error the content of dst is undefined. dst and src must not overlap.
 	DecodePrefix(dst, src []byte, n int) error
 }

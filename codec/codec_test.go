@@ -70,7 +70,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// userCodec is a codec of a program.
+// userCodec is a user codec.
 type userCodec struct {
 	codec.Codec
 	id codec.ID

@@ -14,7 +14,7 @@ import (
 // ids lists the codecs of the package.
 var ids = []codec.ID{codec.BloscLZ, codec.LZ4, codec.LZ4HC, codec.Zlib, codec.Zstd}
 
-// sizes is a ladder around the limits of the encoders and of their copy loops.
+// sizes lists sizes around the limits of the encoders and of their copy loops.
 var sizes = []int{
 	0, 1, 2, 3, 4, 5, 7, 8, 11, 12, 13, 14, 15, 16, 17, 18, 24, 31, 32, 33, 63, 64, 65, 66, 67, 100, 127, 128, 129, 255, 256,
 	257, 511, 512, 513, 1000, 1023, 1024, 1025, 4095, 4096, 4097, 10000, 65535, 65536, 65537, 131071, 131072, 131073,
@@ -49,8 +49,8 @@ func newDecoder(t testing.TB, id codec.ID) codec.Decoder {
 
 const guard = 64 // bytes on each side of an output
 
-// guarded returns n bytes with more on both sides, within the capacity of the slice, and a function that reports
-// whether these are as they were.
+// guarded returns n bytes with guard bytes on both sides, within the capacity of the slice, and a function that reports
+// whether the guard bytes are unchanged.
 func guarded(n int) (b []byte, intact func() bool) {
 	all := bytes.Repeat([]byte{0xa5}, n+2*guard)
 	return all[guard : guard+n], func() bool {
@@ -63,8 +63,8 @@ func guarded(n int) (b []byte, intact func() bool) {
 	}
 }
 
-// encode returns a new stream, or nil when there is nothing to gain. It fails the test for any other error and
-// for bytes written outside the room.
+// encode returns a new stream, or nil if src is incompressible. It fails the test for any other error and for bytes
+// written outside the first room bytes of the output.
 func encode(t *testing.T, e codec.Encoder, src []byte, room int) []byte {
 	t.Helper()
 	dst, intact := guarded(room)
@@ -88,8 +88,8 @@ func encode(t *testing.T, e codec.Encoder, src []byte, room int) []byte {
 	return bytes.Clone(dst[:n])
 }
 
-// decode returns what a stream expands to. It fails the test for an error other than ErrCorrupt and for bytes
-// written outside the output.
+// decode returns the content of a stream. It fails the test for an error other than ErrCorrupt and for bytes written
+// outside the output.
 func decode(t *testing.T, d codec.Decoder, stream []byte, n int) ([]byte, error) {
 	t.Helper()
 	dst, intact := guarded(n)
@@ -155,7 +155,7 @@ func TestRoundTrip(t *testing.T) {
 				}
 			}
 			if kind == "zeros" && streams < 10 {
-				t.Errorf("%s: %d streams only", kind, streams)
+				t.Errorf("%s: only %d streams", kind, streams)
 			}
 			if kind == "noise" && streams > 0 {
 				t.Errorf("%s: %d streams", kind, streams)
@@ -181,7 +181,7 @@ func TestRoundTripLarge(t *testing.T) {
 	}
 }
 
-// TestRoom encodes with more and with less room than the stream takes.
+// TestRoom encodes with more and with less space than the stream needs.
 func TestRoom(t *testing.T) {
 	largest := 20000
 	if brief() {
@@ -206,11 +206,11 @@ func TestRoom(t *testing.T) {
 					}
 					got := checkRoundTrip(t, e, d, src, room)
 					if room < n-16 && got != nil {
-						t.Errorf("%s: %d bytes into %d: a stream, which took %d", kind, size, room, n)
+						t.Errorf("%s: %d bytes into %d: a stream, although it needs %d", kind, size, room, n)
 					}
-					// BloscLZ wants 66 bytes.
+					// BloscLZ requires 66 bytes.
 					if room > n+16 && got == nil && (id != codec.BloscLZ || room >= 66) {
-						t.Errorf("%s: %d bytes into %d: no stream, which took %d", kind, size, room, n)
+						t.Errorf("%s: %d bytes into %d: no stream, although it needs %d", kind, size, room, n)
 					}
 				}
 			}
@@ -218,7 +218,7 @@ func TestRoom(t *testing.T) {
 	})
 }
 
-// TestDeterministic checks that a stream does not depend on what the encoder did before.
+// TestDeterministic checks that a stream does not depend on earlier calls of the encoder.
 func TestDeterministic(t *testing.T) {
 	forEachLevel(t, func(t *testing.T, id codec.ID, level int) {
 		e := newEncoder(t, id, level)
@@ -234,7 +234,7 @@ func TestDeterministic(t *testing.T) {
 		for i := range 3 * len(inputs) {
 			k := i * 7 % len(inputs)
 			if i%4 == 0 {
-				encode(t, e, inputs[k], len(inputs[k])/20) // likely without success
+				encode(t, e, inputs[k], len(inputs[k])/20) // probably without success
 			}
 			if got := encode(t, e, inputs[k], len(inputs[k])); !bytes.Equal(got, want[k]) {
 				t.Fatalf("%s: %d bytes in a used encoder, %d in a new one", inputKinds[k], len(got), len(want[k]))
@@ -243,7 +243,7 @@ func TestDeterministic(t *testing.T) {
 	})
 }
 
-// samples returns some short streams of a codec with what they expand to.
+// samples returns some short streams of a codec with their contents.
 func samples(t testing.TB, id codec.ID) (streams, contents [][]byte) {
 	e := newEncoder(t, id, 5)
 	for i, kind := range []string{"words", "runs", "far", "zeros", "shuffled", "mixed"} {
@@ -268,11 +268,11 @@ func TestDecodeWrongLength(t *testing.T) {
 			size := len(contents[i])
 			for _, n := range []int{0, 1, size - 17, size - 16, size - 1, size + 1, size + 16, size + 17, 2 * size, 1 << 20} {
 				if _, err := decode(t, d, stream, n); err == nil {
-					t.Errorf("%v: stream of %d bytes expands to %d", id, size, n)
+					t.Errorf("%v: stream of %d bytes decodes to %d", id, size, n)
 				}
 			}
 			if got, err := decode(t, d, stream, size); err != nil || !bytes.Equal(got, contents[i]) {
-				t.Errorf("%v: a sound stream after corrupt ones: %v", id, err)
+				t.Errorf("%v: a valid stream after corrupt ones: %v", id, err)
 			}
 		}
 	}
@@ -302,7 +302,7 @@ func TestDecodeTrailing(t *testing.T) {
 		for i, stream := range streams {
 			for _, more := range [][]byte{{0}, {1, 2, 3}, {0x28, 0xb5, 0x2f, 0xfd}, make([]byte, 100)} {
 				_, err := decode(t, d, append(stream[:len(stream):len(stream)], more...), len(contents[i]))
-				// The C library's uncompress stops at the end of a zlib stream.
+				// As in the C library, decoding stops at the end of a zlib stream.
 				if id == codec.Zlib && err != nil || id != codec.Zlib && err == nil {
 					t.Errorf("%v: stream and %x: %v", id, more, err)
 				}
@@ -328,7 +328,7 @@ func TestDecodeAltered(t *testing.T) {
 					if got, err := decode(t, d, altered, len(contents[i])); err != nil {
 						failed++
 					} else if id == codec.Zlib && adler32.Checksum(got) != adler32.Checksum(contents[i]) {
-						t.Errorf("zlib: content of another Adler-32")
+						t.Errorf("zlib: content with another Adler-32")
 					}
 					altered[j] = stream[j]
 				}
@@ -337,18 +337,18 @@ func TestDecodeAltered(t *testing.T) {
 				altered[j] = stream[j]
 			}
 			if got, err := decode(t, d, stream, len(contents[i])); err != nil || !bytes.Equal(got, contents[i]) {
-				t.Errorf("%v: a sound stream after altered ones: %v", id, err)
+				t.Errorf("%v: a valid stream after altered ones: %v", id, err)
 			}
 		}
 		if failed == 0 {
-			t.Errorf("%v: no alteration was noticed", id)
+			t.Errorf("%v: no alteration was detected", id)
 		}
 	}
 }
 
 func TestNoAllocations(t *testing.T) {
 	if race.Enabled {
-		t.Skip("the race detector makes pools forget")
+		t.Skip("the race detector makes pools drop memory")
 	}
 	eachLevel(t, func(t *testing.T, id codec.ID, level int) {
 		e, d := newEncoder(t, id, level), newDecoder(t, id)

@@ -9,9 +9,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Dictionaries are trained as in C-Blosc2. It runs the filters over all blocks of a chunk first, and takes consecutive
-// samples of the result, n of size/n/16 bytes each, where n is the number of streams but at least 8. max is a twentieth of
-// the size of the chunk, but at most codecs.MaxDict.
+// Dictionaries are trained as in C-Blosc2. It filters all blocks of a chunk first, and takes n consecutive samples of
+// the result, size/n/16 bytes each, where n is the number of streams but at least 8. max is a twentieth of the size of
+// the chunk, but at most codecs.MaxDict.
 
 // firstSamples returns the start of the samples, which is the dictionary of LZ4 and LZ4HC in C-Blosc2.
 func firstSamples(samples [][]byte, max int) []byte {
@@ -28,7 +28,7 @@ func firstSamples(samples [][]byte, max int) []byte {
 	return dict
 }
 
-// trainZstd returns a dictionary with what many samples share, after entropy tables for coding it.
+// trainZstd returns a dictionary of content that many samples share, after entropy tables for encoding it.
 func trainZstd(samples [][]byte, max int) []byte {
 	dict := zstdDict(samples, min(max, codecs.MaxDict))
 	if len(dict) < codecs.MinDict {
@@ -37,7 +37,7 @@ func trainZstd(samples [][]byte, max int) []byte {
 	return dict
 }
 
-// zstdTables is about the maximum size of the tables of a Zstd dictionary in bytes.
+// zstdTables is an approximate upper bound for the size in bytes of the tables of a Zstd dictionary.
 const zstdTables = 400
 
 // zstdDict returns a dictionary with tables, or without them if there is too little content for tables.
@@ -64,13 +64,13 @@ func zstdDict(samples [][]byte, max int) []byte {
 	return dict
 }
 
-// hasZstdTables reports whether a dictionary has tables and an identifier. Any other is content only.
+// hasZstdTables reports whether a dictionary has tables and an identifier. Other dictionaries are content only.
 func hasZstdTables(dict []byte) bool {
 	const magic = 0xec30a437
 	return len(dict) >= 8 && binary.LittleEndian.Uint32(dict) == magic
 }
 
-// zstdEncoderDict returns the option for a dictionary, which is not empty.
+// zstdEncoderDict returns the option for a dictionary, which must not be empty.
 func zstdEncoderDict(dict []byte) zstd.EOption {
 	if hasZstdTables(dict) {
 		return zstd.WithEncoderDict(dict)

@@ -33,7 +33,7 @@ func TestDictionaryRoundTrip(t *testing.T) {
 	text := input("words", 120000, 5)
 	inputs := pieces(text[60000:], 1500)
 	for _, n := range []int{0, 1, 11, 12, 13, 14, 40, 100, 30000} {
-		inputs = append(inputs, text[60000:60000+n], text[100:100+n]) // the latter are in the raw dictionaries
+		inputs = append(inputs, text[60000:60000+n], text[100:100+n]) // the second is in the raw dictionaries
 	}
 	brief := brief()
 	if brief {
@@ -74,7 +74,7 @@ func TestDictionaryRoundTrip(t *testing.T) {
 					for _, room := range []int{n / 2, n - 1, n, n + 1, n + 30} {
 						if room >= 0 && len(src) < 2000 {
 							if got := checkRoundTrip(t, e, d, src, room); got != nil && !bytes.Equal(got, stream) {
-								t.Errorf("%v-%d, %s dictionary: %d bytes in room of %d: another stream", id, level, name, len(src), room)
+								t.Errorf("%v-%d, %s dictionary: %d bytes in %d bytes of space: a different stream", id, level, name, len(src), room)
 							}
 						}
 					}
@@ -100,7 +100,7 @@ func sizeOr(stream, src []byte) int {
 	return len(stream)
 }
 
-// TestDictionaryMatters checks that a stream made with a dictionary is not read without, or with another.
+// TestDictionaryMatters checks that a stream with a dictionary does not decode without it or with another one.
 func TestDictionaryMatters(t *testing.T) {
 	text := input("words", 60000, 5)
 	for _, id := range dictIDs {
@@ -163,7 +163,7 @@ func TestTrainDict(t *testing.T) {
 				t.Errorf("%v, %s: %d bytes", id, test.name, len(dict))
 			}
 			if again := train(t, id, test.samples, test.max); !bytes.Equal(again, dict) {
-				t.Errorf("%v, %s: another dictionary of the same samples", id, test.name)
+				t.Errorf("%v, %s: a different dictionary from the same samples", id, test.name)
 			}
 			if id != codec.Zstd {
 				all := bytes.Join(test.samples, nil)
@@ -206,8 +206,8 @@ func TestTrainDict(t *testing.T) {
 	}
 }
 
-// TestUnsoundDictionary gives the encoder dictionaries of Zstd that have a header and nothing sound behind.
-func TestUnsoundDictionary(t *testing.T) {
+// TestInvalidDictionary gives the encoder dictionaries of Zstd that have a header and nothing valid after it.
+func TestInvalidDictionary(t *testing.T) {
 	dict := train(t, codec.Zstd, pieces(input("words", 100000, 7), 2000), 8000)
 	for _, bad := range [][]byte{dict[:8], dict[:100], append(bytes.Clone(dict[:8]), make([]byte, 500)...)} {
 		if _, err := lookup(t, codec.Zstd).NewEncoder(codec.Params{Level: 5, Dict: bad}); !errors.Is(err, codec.ErrUnsupported) {
@@ -218,7 +218,7 @@ func TestUnsoundDictionary(t *testing.T) {
 
 func TestDictionaryNoAllocations(t *testing.T) {
 	if race.Enabled {
-		t.Skip("the race detector makes pools forget")
+		t.Skip("the race detector makes pools drop memory")
 	}
 	text := input("words", 100000, 5)
 	for _, id := range dictIDs {
@@ -248,7 +248,7 @@ func TestDictionaryNoAllocations(t *testing.T) {
 	}
 }
 
-// FuzzDictionary trains dictionaries and codes with them.
+// FuzzDictionary trains dictionaries, and encodes and decodes with them.
 func FuzzDictionary(f *testing.F) {
 	for i, id := range dictIDs {
 		f.Add(uint8(i), 500, 3000, input("words", 9000, int(id)), input("words", 500, int(id)))

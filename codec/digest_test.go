@@ -7,19 +7,19 @@ import (
 	"fmt"
 )
 
-// encodeFunc returns the stream for src in room bytes, or nil.
+// encodeFunc returns the stream for src in at most room bytes, or nil.
 type encodeFunc func(src []byte, level, room int) []byte
 
-// digestSizes are the lengths of the inputs behind a digest: around the limits of the encoders (12, 13, 16, 66
-// and 64 KiB), and some on the way.
+// digestSizes are the lengths of the inputs of a digest: around the limits of the encoders (12, 13, 16, 66 and 64 KiB),
+// and some between them.
 var digestSizes = []int{
 	0, 1, 4, 12, 13, 15, 16, 17, 31, 32, 33, 64, 65, 66, 67, 68, 100, 127, 255, 256, 300, 511, 777, 1000, 2048, 4097,
 	8192, 16383, 16384, 20011, 32768, 50000, 65535, 65536, 65546, 65547, 65548, 131072, 200003,
 }
 
-// digest runs an encoder over inputs of a kind with several amounts of room each, and returns the number of
-// streams, the sum of their lengths and a hash of them all. No stream counts as one of length 0, and so does one
-// that gains nothing. A slow encoder gets every fourth input and less choice of room.
+// digest runs an encoder over inputs of a kind with several amounts of space each. It returns the number of streams,
+// the sum of their lengths and a hash of them all. It counts no stream, or a stream that is not shorter than its input,
+// as a stream of length 0. A slow encoder gets every fourth input and fewer amounts of space.
 func digest(encode encodeFunc, kind string, level int, slow bool) string {
 	h := sha256.New()
 	streams, total := 0, 0

@@ -30,7 +30,7 @@ func Example() {
 	}
 	fmt.Println(len(block), "bytes to", n)
 
-	// A stream does not tell its length: the decoder fills exactly what it is given.
+	// A stream does not hold the length of its content: the decoder fills dst.
 	decoder, err := c.NewDecoder(codec.Params{})
 	if err != nil {
 		log.Fatal(err)

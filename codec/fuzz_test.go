@@ -10,7 +10,7 @@ import (
 	"github.com/goblosc/blosc2/internal/codecs"
 )
 
-// fuzzDecode feeds a decoder with anything; decode checks the errors and the guard bytes.
+// fuzzDecode decodes arbitrary bytes; decode checks the errors and the guard bytes.
 func fuzzDecode(f *testing.F, id codec.ID, dict []byte) {
 	for _, line := range records(f, "testdata/streams.txt") {
 		if stream := parseBase64(f, line[4]); line[0] == id.String() && len(stream) < 500 {
@@ -45,11 +45,11 @@ func fuzzDecode(f *testing.F, id codec.ID, dict []byte) {
 			dst := [][]byte{make([]byte, n), make([]byte, n), make([]byte, n)}
 			err := batch.DecodeBatch(dst, [][]byte{stream, stream, stream}, []int{n, n, n})
 			if (err == nil) != (errAgain == nil) || err != nil && !errors.Is(err, codec.ErrCorrupt) {
-				t.Fatalf("%x to %d: %v, together %v", stream, n, errAgain, err)
+				t.Fatalf("%x to %d: %v, at once %v", stream, n, errAgain, err)
 			}
 			for _, b := range dst {
 				if err == nil && !bytes.Equal(b, again) {
-					t.Fatalf("%x to %d: other bytes together", stream, n)
+					t.Fatalf("%x to %d: other bytes at once", stream, n)
 				}
 			}
 		}
@@ -66,7 +66,7 @@ func FuzzDecodeZstdDictionary(f *testing.F) {
 	fuzzDecode(f, codec.Zstd, parseBase64(f, records(f, "testdata/dictionaries.txt")[0][2]))
 }
 
-// FuzzZstdDictionary makes decoders with anything for a dictionary.
+// FuzzZstdDictionary makes decoders with arbitrary bytes for a dictionary.
 func FuzzZstdDictionary(f *testing.F) {
 	lines := records(f, "testdata/dictionaries.txt")
 	stream := []byte{}
@@ -84,7 +84,7 @@ func FuzzZstdDictionary(f *testing.F) {
 	})
 }
 
-// FuzzRoundTrip encodes anything into any room.
+// FuzzRoundTrip encodes arbitrary bytes with any amount of space.
 func FuzzRoundTrip(f *testing.F) {
 	for i, id := range ids {
 		f.Add(id.Code(), 1+i*2, 100*i, input("mixed", 1000*i, i))

@@ -61,7 +61,7 @@ func parseBase64(t testing.TB, s string) []byte {
 	return b
 }
 
-// TestSameStreams compares the streams of the encoders that follow a C library with digests of its own.
+// TestSameStreams compares the streams of the encoders that match a C library with digests of the library's streams.
 func TestSameStreams(t *testing.T) {
 	encoders := map[string]codec.Encoder{}
 	step := 1
@@ -105,7 +105,7 @@ func TestDecodeStreams(t *testing.T) {
 	}
 	for _, id := range ids {
 		if seen[id] != 1<<10-2 {
-			t.Errorf("%v: levels %b only", id, seen[id])
+			t.Errorf("%v: only levels %b", id, seen[id])
 		}
 	}
 }
@@ -133,9 +133,9 @@ func TestDecodeDictionaries(t *testing.T) {
 			}
 		}
 		if got, err := decode(t, newDecoder(t, id), stream, n); err == nil && bytes.Equal(got, want) {
-			t.Errorf("%v, %s dictionary, %d bytes: decodes without", id, line[0], n)
+			t.Errorf("%v, %s dictionary, %d bytes: decodes without it", id, line[0], n)
 		}
-		if id != codec.Zstd { // only the last 64 KiB count
+		if id != codec.Zstd { // only the last 64 KiB matter
 			d, err := lookup(t, id).NewDecoder(codec.Params{Dict: append(make([]byte, 100_000), dict...)})
 			if err != nil {
 				t.Fatal(err)
@@ -157,7 +157,7 @@ func TestDecodeDictionaries(t *testing.T) {
 	}
 }
 
-// TestCorruptDictionary gives the decoders dictionaries that are not.
+// TestCorruptDictionary gives the decoders invalid dictionaries.
 func TestCorruptDictionary(t *testing.T) {
 	trained := parseBase64(t, records(t, "testdata/dictionaries.txt")[0][2])
 	for n := range 200 {

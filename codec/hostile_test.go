@@ -11,7 +11,7 @@ import (
 	"github.com/goblosc/blosc2/codec"
 )
 
-// TestHostileStreams decodes short streams that promise much, and watches the memory.
+// TestHostileStreams decodes short streams that claim large contents, and checks the memory use.
 func TestHostileStreams(t *testing.T) {
 	var bomb bytes.Buffer
 	w := zlib.NewWriter(&bomb)
@@ -51,7 +51,7 @@ func TestHostileStreams(t *testing.T) {
 			_, err := decode(t, d, stream, n)
 			runtime.ReadMemStats(&after)
 			if err == nil {
-				t.Errorf("%s: expands to %d bytes", test.name, n)
+				t.Errorf("%s: decodes to %d bytes", test.name, n)
 			}
 			if used := after.TotalAlloc - before.TotalAlloc; used > 2<<20 {
 				t.Errorf("%s: %d bytes of memory for %d", test.name, used, n)
@@ -60,7 +60,7 @@ func TestHostileStreams(t *testing.T) {
 	}
 }
 
-// TestZstdFrames decodes what C-Blosc2 does not write but the format allows.
+// TestZstdFrames decodes frames that C-Blosc2 does not write but the format allows.
 func TestZstdFrames(t *testing.T) {
 	tests := []struct{ name, stream, want string }{
 		{"one byte", "28b52ffd 20 01 090000 41", "A"},
@@ -89,7 +89,7 @@ func TestZstdFrames(t *testing.T) {
 	}
 }
 
-// TestZstdHeader checks that our frames look like those of C-Blosc2: one segment, content size, no checksum.
+// TestZstdHeader checks that frames have the header of C-Blosc2's: one segment, content size, no checksum.
 func TestZstdHeader(t *testing.T) {
 	for n, want := range map[int]string{255: "28b52ffd20ff", 0x323: "28b52ffd602302", 100_000: "28b52ffda0a0860100"} {
 		for level := 1; level <= 9; level++ {

@@ -22,13 +22,13 @@ func (r *random) next() uint64 {
 // below returns a number from 0 to n-1.
 func (r *random) below(n int) int { return int(r.next() >> 33 % uint64(n)) }
 
-// inputKinds names the contents that input makes.
+// inputKinds lists the contents that input makes.
 var inputKinds = []string{
 	"zeros", "noise", "alphabet", "words", "ramp", "shuffled", "bitplanes", "runs", "far", "mixed",
 }
 
-// input makes n bytes of a kind; the golden files name their inputs by kind, length and seed, so it must never
-// change. It uses integers only: floating point may be fused on some machines.
+// input returns n bytes of a kind. The golden files refer to inputs by kind, length and seed, so it must never change.
+// It uses only integers, because some machines fuse floating-point operations.
 func input(kind string, n, seed int) []byte {
 	r := newRandom(seed*1000 + len(kind))
 	b := make([]byte, n)
@@ -50,7 +50,7 @@ func input(kind string, n, seed int) []byte {
 		transpose(b, ramp(n, r), 4)
 	case "bitplanes":
 		for i := range b {
-			b[i] = byte(0xff << (uint(i) * 9 / uint(n))) // ever fewer bits of noise
+			b[i] = byte(0xff << (uint(i) * 9 / uint(n))) // fewer and fewer bits of noise
 		}
 		for i := range b {
 			b[i] &= byte(r.next() >> 40)
@@ -76,7 +76,7 @@ func input(kind string, n, seed int) []byte {
 	return b
 }
 
-// fillWords makes text of a small vocabulary.
+// fillWords fills b with text of a small vocabulary.
 func fillWords(b []byte, r *random) {
 	var words [60][]byte
 	for i := range words {
@@ -91,7 +91,7 @@ func fillWords(b []byte, r *random) {
 	}
 }
 
-// ramp makes little-endian float32 values that grow slowly with some noise in their low bits.
+// ramp returns n bytes of little-endian float32 values that grow slowly, with some noise in their low bits.
 func ramp(n int, r *random) []byte {
 	b := make([]byte, n+4)
 	v := uint32(0x41200000)
@@ -102,7 +102,7 @@ func ramp(n int, r *random) []byte {
 	return b[:n]
 }
 
-// transpose puts the first bytes of all items before the second bytes and so on; the rest follows.
+// transpose puts the first bytes of all items before the second bytes and so on. The rest follows.
 func transpose(dst, src []byte, size int) {
 	items := len(src) / size
 	for i := range items {

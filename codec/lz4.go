@@ -6,11 +6,11 @@ import (
 	"github.com/goblosc/blosc2/codec/internal/lz4hc"
 )
 
-// lz4Window is how far back an LZ4 match can reach.
+// lz4Window is the largest distance of an LZ4 match in bytes.
 const lz4Window = 64 << 10
 
-// newLZ4Encoder returns an encoder for LZ4. Without a dictionary, streams are byte for byte those of LZ4_compress_fast with
-// acceleration 10-level, which C-Blosc2 calls.
+// newLZ4Encoder returns an encoder for LZ4. Without a dictionary, streams are byte for byte those of LZ4_compress_fast
+// with acceleration 10-level, which C-Blosc2 calls.
 func newLZ4Encoder(p Params) (Encoder, error) {
 	if len(p.Dict) > 0 {
 		return lz4DictEncoder{lz4dict.NewEncoder(p.Dict, 10-p.Level)}, nil
@@ -36,8 +36,8 @@ func (e lz4DictEncoder) Encode(dst, src []byte) (int, error) {
 	return encoded(e.lz.Encode(dst, src), src)
 }
 
-// newLZ4HCEncoder returns an encoder with longer searches for the format of LZ4. Without a dictionary, streams are byte for
-// byte those of LZ4_compress_HC with the level, which C-Blosc2 calls.
+// newLZ4HCEncoder returns an encoder with longer searches for the format of LZ4. Without a dictionary, streams are byte
+// for byte those of LZ4_compress_HC with the level, which C-Blosc2 calls.
 func newLZ4HCEncoder(p Params) (Encoder, error) {
 	if len(p.Dict) > 0 {
 		return lz4hcEncoder{lz4hc.NewDictEncoder(p.Level, p.Dict)}, nil
@@ -70,7 +70,7 @@ func (d *lz4Decoder) Decode(dst, src []byte) error {
 		return corrupt(LZ4, "empty stream")
 	}
 	if !lz4.Decode(dst, src, d.dict) {
-		return corrupt(LZ4, "stream does not expand to its block")
+		return corrupt(LZ4, "stream does not decode to the length of its block")
 	}
 	return nil
 }
@@ -88,8 +88,8 @@ func (d *lz4Decoder) DecodePrefix(dst, src []byte, n int) error {
 // lz4BatchDecoder is an lz4Decoder that decodes two streams at a time.
 type lz4BatchDecoder struct{ lz4Decoder }
 
-// BatchesPlanes returns false: byte planes have occasional long matches, and branches are predicted better in one stream
-// than in two.
+// BatchesPlanes returns false: byte planes have occasional long matches, and branches are predicted better in one
+// stream than in two.
 func (d *lz4BatchDecoder) BatchesPlanes() bool { return false }
 
 // DecodeBatch decodes all of each stream.
@@ -100,7 +100,7 @@ func (d *lz4BatchDecoder) DecodeBatch(dst, src [][]byte, _ []int) error {
 		}
 	}
 	if !lz4.DecodeAll(dst, src, d.dict) {
-		return corrupt(LZ4, "a stream does not expand to its block")
+		return corrupt(LZ4, "a stream does not decode to the length of its block")
 	}
 	return nil
 }

@@ -6,10 +6,12 @@ import (
 	"github.com/goblosc/blosc2/codec/internal/ndlz"
 )
 
-// newNDLZEncoder returns an encoder for NDLZ. It takes two-dimensional blocks with items of one byte, or blocks that are
-// split into byte planes. Arrays of other dimensions may have it, as in C-Blosc2, which fails if such an array has a block
-// to compress. Here those blocks are stored, which every reader understands. Params.Meta is the edge of its cells, 4 or 8.
-// Streams are those of C-Blosc2 and record their shape.
+// newNDLZEncoder returns an encoder for NDLZ. It takes two-dimensional blocks with items of one byte, or blocks that
+// are split into byte planes. Params.Meta is the edge of its cells, 4 or 8. Streams are those of C-Blosc2 and record
+// their shape.
+//
+// The format also allows NDLZ for arrays of other dimensions. C-Blosc2 fails to compress their blocks. This encoder
+// stores them, which every reader understands.
 func newNDLZEncoder(p Params) (Encoder, error) {
 	if err := checkCell(p); err != nil {
 		return nil, err
@@ -45,12 +47,12 @@ type ndlzEncoder struct {
 
 func (e *ndlzEncoder) Encode(dst, src []byte) (int, error) {
 	if len(src) != e.rows*e.cols {
-		return 0, fmt.Errorf("codec: ndlz: streams of %d bytes for blocks of %d times %d items: %w", len(src), e.rows, e.cols, ErrUnsupported)
+		return 0, fmt.Errorf("codec: ndlz: stream of %d bytes, want %d times %d: %w", len(src), e.rows, e.cols, ErrUnsupported)
 	}
 	return encoded(e.lz.Encode(dst, src, e.edge, e.rows, e.cols), src)
 }
 
-// storingEncoder compresses nothing.
+// storingEncoder compresses nothing, so that all blocks are stored.
 type storingEncoder struct{}
 
 func (storingEncoder) Encode(dst, src []byte) (int, error) { return 0, ErrIncompressible }

@@ -6,7 +6,7 @@ import "fmt"
 // extents of at least min. It returns ErrUnsupported for other blocks.
 func blockItems(id ID, p Params, least, most int, min int32) (int, error) {
 	if p.BlockShape == nil {
-		return 0, fmt.Errorf("codec: %v: the shape of blocks is not known, which only arrays have: %w", id, ErrUnsupported)
+		return 0, fmt.Errorf("codec: %v: the shape of blocks is unknown (only arrays have one): %w", id, ErrUnsupported)
 	}
 	if n := len(p.BlockShape); n < least || n > most {
 		return 0, fmt.Errorf("codec: %v: blocks of %d dimensions, want %d to %d: %w", id, n, least, most, ErrUnsupported)

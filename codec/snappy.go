@@ -15,7 +15,7 @@ func (snappyDecoder) Decode(dst, src []byte) error {
 	// The stream begins with the length of its content. If that is right, the library decodes into dst.
 	n, err := snappy.DecodedLen(src)
 	if err == nil && n != len(dst) {
-		return corrupt(Snappy, "stream does not expand to its block")
+		return corrupt(Snappy, "stream does not decode to the length of its block")
 	}
 	if err == nil {
 		_, err = snappy.DecodeStrict(dst[:n:n], src)

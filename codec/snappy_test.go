@@ -16,7 +16,7 @@ import (
 	"github.com/klauspost/compress/snappy"
 )
 
-// snappySamples returns streams of the library with what they expand to.
+// snappySamples returns streams of the library with their contents.
 func snappySamples() (streams, contents [][]byte) {
 	for i, kind := range inputKinds {
 		for _, n := range []int{1, 59, 60, 61, 300, 5000, 70000} {
@@ -37,7 +37,7 @@ func TestSnappy(t *testing.T) {
 		}
 		for _, n := range []int{0, len(want) - 1, len(want) + 1, 2 * len(want), 1 << 20} {
 			if _, err := decode(t, d, stream, n); err == nil && n != len(want) {
-				t.Errorf("%d bytes expand to %d", len(want), n)
+				t.Errorf("%d bytes decode to %d", len(want), n)
 			}
 		}
 		if len(want) > 400 {
@@ -45,7 +45,7 @@ func TestSnappy(t *testing.T) {
 		}
 		for k := range stream {
 			if _, err := decode(t, d, stream[:k], len(want)); err == nil {
-				t.Errorf("%d of %d bytes expand", k, len(stream))
+				t.Errorf("%d of %d bytes decode", k, len(stream))
 			}
 			altered := bytes.Clone(stream)
 			for _, x := range []byte{1, 2, 4, 0x80, 0xff} {
@@ -59,7 +59,8 @@ func TestSnappy(t *testing.T) {
 	}
 }
 
-// TestSnappyHostile decodes streams that promise much, and one of S2, which has a token that Snappy has not.
+// TestSnappyHostile decodes streams that claim large contents, and a stream of S2, which has a token that Snappy does
+// not have.
 func TestSnappyHostile(t *testing.T) {
 	d := newDecoder(t, codec.Snappy)
 	for _, test := range []string{
@@ -72,14 +73,14 @@ func TestSnappyHostile(t *testing.T) {
 		}
 		for _, n := range []int{0, 1, 2, 1000} {
 			if _, err := decode(t, d, stream, n); err == nil {
-				t.Errorf("%s expands to %d bytes", test, n)
+				t.Errorf("%s decodes to %d bytes", test, n)
 			}
 		}
 	}
 	src := bytes.Repeat([]byte("abcdefgh1"), 3000)
 	stream := s2.EncodeBest(nil, src)
 	if _, err := decode(t, d, stream, len(src)); err == nil {
-		t.Error("a stream of S2 with its own tokens expands")
+		t.Error("a stream of S2 with its own tokens decodes")
 	}
 }
 

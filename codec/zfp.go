@@ -6,15 +6,15 @@ import (
 	"github.com/goblosc/blosc2/codec/internal/zfp"
 )
 
-// zfpMode is a mode of ZFP. It bounds what a stream keeps of the floats of a block by an error, by a number of bits of
-// the transformed items, or by a size. Streams are bit for bit those of libzfp, padded to 8 bytes.
+// zfpMode is a mode of ZFP. A mode bounds the loss of a stream: by an error, by a number of bits of the transformed
+// items, or by a size. Streams are bit for bit those of libzfp, padded to 8 bytes.
 type zfpMode struct {
 	id     ID
 	bounds func(meta uint8, dims, typeSize int) zfp.Params // meta is Params.Meta
 }
 
-// The modes. Params.Meta is the decimal exponent of the largest error, as an int8; the number of bits, without those that
-// the transform adds; or the size of a stream in percent of its block.
+// The modes. Depending on the mode, Params.Meta is the decimal exponent of the largest error, as an int8; the number of
+// bits, without the bits that the transform adds; or the size of a stream in percent of its block.
 var (
 	zfpAccuracy  = zfpMode{ZFPAcc, func(meta uint8, _, _ int) zfp.Params { return zfp.Accuracy(int(int8(meta))) }}
 	zfpPrecision = zfpMode{ZFPPrec, func(meta uint8, dims, _ int) zfp.Params { return zfp.Precision(int(meta) + 3 + 2*dims) }}
@@ -46,7 +46,7 @@ type zfpCoder struct {
 
 func (c *zfpCoder) Encode(dst, src []byte) (int, error) {
 	if int64(len(src)) != c.size {
-		return 0, ErrIncompressible // part of a block, where blocks are split
+		return 0, ErrIncompressible // a stream of a split block
 	}
 	n, err := c.zfp.Encode(dst, src)
 	if err != nil {
@@ -57,7 +57,7 @@ func (c *zfpCoder) Encode(dst, src []byte) (int, error) {
 
 func (c *zfpCoder) Decode(dst, src []byte) error {
 	if int64(len(dst)) != c.size {
-		return fmt.Errorf("codec: %v: stream of %d bytes of a block of %d: %w", c.id, len(dst), c.size, ErrCorrupt)
+		return fmt.Errorf("codec: %v: stream of %d decoded bytes, want a block of %d: %w", c.id, len(dst), c.size, ErrCorrupt)
 	}
 	if len(src) == 0 {
 		return corrupt(c.id, "empty stream")

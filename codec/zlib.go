@@ -7,7 +7,8 @@ import (
 	"github.com/goblosc/blosc2/codec/internal/inflate"
 )
 
-// newZlibEncoder returns an encoder for zlib: deflate with a header of two bytes, and an Adler-32 at the end (RFC 1950).
+// newZlibEncoder returns an encoder for zlib: deflate with a header of two bytes, and an Adler-32 at the end (RFC
+// 1950).
 func newZlibEncoder(p Params) (Encoder, error) { return &zlibEncoder{deflate.NewEncoder(p.Level)}, nil }
 
 // newZlibDecoder ignores a dictionary, as the format does.

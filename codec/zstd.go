@@ -14,8 +14,8 @@ func newZstdEncoder(p Params) (Encoder, error) {
 	if len(p.Dict) == 0 {
 		return zstdEncoder{zstdenc.NewEncoder(p.Level)}, nil
 	}
-	// C-Blosc2 calls the C library with the odd levels from 1 to 15, and with 22 at level 9. SpeedBestCompression is not
-	// used: it copies tables of 32 MiB for each stream with a dictionary.
+	// C-Blosc2 calls the C library with the odd levels from 1 to 15, and with 22 at level 9. SpeedBestCompression is
+	// not used: it copies tables of 32 MiB for each stream with a dictionary.
 	e := &zstdDictEncoder{level: min(zstd.EncoderLevelFromZstd(2*p.Level-1), zstd.SpeedBetterCompression)}
 	e.dict = zstdEncoderDict(p.Dict)
 	if err := e.fit(0); err != nil { // reports an invalid dictionary
@@ -30,8 +30,8 @@ func (e zstdEncoder) Encode(dst, src []byte) (int, error) {
 	return encoded(e.enc.Encode(dst, src), src)
 }
 
-// Windows of an encoder with a dictionary, in bytes. The encoder allocates tables and history for its window, so it starts
-// with a small one. Streams longer than the largest window use that.
+// Windows of an encoder with a dictionary, in bytes. The encoder allocates tables and history for its window, so it
+// starts with a small one. Streams longer than the largest window use that.
 const (
 	zstdMinWindow = 128 << 10
 	zstdMaxWindow = 8 << 20
@@ -115,7 +115,7 @@ func (d zstdDecoder) DecodePrefix(dst, src []byte, n int) error {
 // zstdBatchDecoder is a zstdDecoder that decodes the literals of two frames in one loop.
 type zstdBatchDecoder struct{ zstdDecoder }
 
-// BatchesPlanes returns true: the loop does not depend on what the frames hold.
+// BatchesPlanes returns true: the speed of the loop does not depend on the content of the frames.
 func (d zstdBatchDecoder) BatchesPlanes() bool { return true }
 
 // DecodeBatch compares the checksums of frames that are decoded completely.

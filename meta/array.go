@@ -5,41 +5,40 @@ import (
 	"math"
 )
 
-// MaxDims is the greatest number of dimensions of an array.
+// MaxDims is the largest number of dimensions of an array.
 const MaxDims = 16
 
-// Array is the record that makes an array of a super-chunk: the content of its metalayer "b2nd", or
-// "caterva" in old files. The three shapes are in items, outermost dimension first, and have one
-// length; all are empty for an array of no dimensions (one item).
+// Array is the record that describes a super-chunk as an array. It is the content of the metalayer "b2nd", or "caterva"
+// in old files. The three shapes are in items, outermost dimension first, and have the same length. All are empty for
+// an array without dimensions (one item).
 type Array struct {
 	Version     uint8   // of the record, 0 today; at most 127
 	Shape       []int64 // of the array
 	ChunkShape  []int32
 	BlockShape  []int32
-	DTypeFormat int8   // 0: DType is a NumPy dtype. Other values (1 to 127) have no meaning yet
+	DTypeFormat int8   // 0 = DType is a NumPy dtype; 1 to 127 are not defined yet
 	DType       string // as stored; see ParseDType
 }
 
-// Append appends today's form of the record, seven fields of fixed widths, to dst and returns the
-// extended slice. It does not judge the geometry (see Validate). Errors wrap ErrLimit (more than
-// MaxDims dimensions, a field out of its range) or ErrType (shapes of different lengths, no DType);
-// dst is then returned as it was.
+// Append appends the current form of the record, seven fields of fixed widths, to dst and returns the extended slice.
+// It does not check the geometry (see Validate). The error wraps ErrLimit if there are more than MaxDims dimensions or
+// a field is out of range, and ErrType if the shapes have different lengths or DType is empty. After an error it
+// returns dst unchanged.
 func (a *Array) Append(dst []byte) ([]byte, error) {
 	nd := len(a.Shape)
 	if len(a.ChunkShape) != nd || len(a.BlockShape) != nd {
-		return dst, fmt.Errorf("meta: array record: shapes of %d, %d and %d dimensions: %w",
+		return dst, fmt.Errorf("meta: array record: shape, chunk shape and block shape of %d, %d and %d dimensions: %w",
 			nd, len(a.ChunkShape), len(a.BlockShape), ErrType)
 	}
 	if a.DType == "" {
-		return dst, fmt.Errorf("meta: array record: no dtype: %w", ErrType)
+		return dst, fmt.Errorf("meta: array record: empty dtype: %w", ErrType)
 	}
 	if nd > MaxDims || a.Version > 127 || a.DTypeFormat < 0 || len(a.DType) > math.MaxInt32-1024 {
 		return dst, fmt.Errorf("meta: array record: %d dimensions, version %d, dtype format %d, dtype of %d bytes: %w",
 			nd, a.Version, a.DTypeFormat, len(a.DType), ErrLimit)
 	}
 	dst = append(dst, markFixArray+7, a.Version, byte(nd))
-	// With 16 dimensions the marker becomes 0xa0. That is no array in MessagePack, but it is what the
-	// format has.
+	// With 16 dimensions the marker becomes 0xa0. That is not an array in MessagePack, but the format defines it so.
 	mark := byte(markFixArray + nd)
 	dst = append(dst, mark)
 	for _, n := range a.Shape {
@@ -56,13 +55,14 @@ func (a *Array) Append(dst []byte) ([]byte, error) {
 	return append(dst, a.DType...), nil
 }
 
-// ParseArray reads the record in any of its forms: seven elements (today's), six (an early draft that
-// has no dtype format; its dtypes are NumPy names such as "int32", kept as they are), or five (no
-// dtype at all, and every "caterva" metalayer). Without a dtype, DType becomes "|S" and itemSize, the
-// type size of the frame in bytes. Integers and the string may have any MessagePack width, the counts
-// in array markers are not looked at, and what follows the dtype is ignored, as C-Blosc2 does.
+// ParseArray reads the record in any of its forms. The current form has seven elements. An early draft has six: it has
+// no dtype format, and its dtypes are NumPy names such as "int32", which ParseArray keeps. The oldest form has five
+// elements, without dtype; every "caterva" metalayer has this form. ParseArray then sets DType to "|S" and itemSize,
+// the item size of the frame in bytes. As in C-Blosc2, integers and the string may have any MessagePack width, the
+// counts in array markers are not checked, and bytes after the dtype are ignored.
 //
-// Nothing is shared with content. The shapes are not judged: call Validate. Errors wrap ErrCorrupt.
+// The result does not share memory with content. ParseArray does not check the shapes: call Validate. The error wraps
+// ErrCorrupt.
 func ParseArray(content []byte, itemSize int) (*Array, error) {
 	if itemSize < 1 {
 		return nil, fmt.Errorf("meta: array record: item size of %d bytes: %w", itemSize, ErrCorrupt)
@@ -91,7 +91,7 @@ func ParseArray(content []byte, itemSize int) (*Array, error) {
 		return nil, fmt.Errorf("meta: array record: shapes: %w: %w", c.err, ErrCorrupt)
 	}
 	if c.left() > 0 {
-		// The draft has the string at once. No integer starts with a marker of a string.
+		// In the draft the string follows directly. No integer starts with a marker of a string.
 		if m := c.b[c.pos]; m&0xe0 != markFixStr && (m < markStr8 || m > markStr32) {
 			a.DTypeFormat = int8(c.int(0, 127))
 		}
@@ -106,7 +106,7 @@ func ParseArray(content []byte, itemSize int) (*Array, error) {
 	return a, nil
 }
 
-// arrayMarker skips the marker of an array with its count, if that stands apart.
+// arrayMarker skips the marker of an array, and its count if that is a separate field.
 func (c *cursor) arrayMarker() {
 	switch c.byte() {
 	case markArray16:
@@ -116,26 +116,23 @@ func (c *cursor) arrayMarker() {
 	}
 }
 
-// Validate checks the geometry for items of itemSize bytes, so that none of the usual products can
-// overflow afterwards:
+// Validate checks the geometry for items of itemSize bytes, so that no product of sizes can overflow afterwards:
 //
-//   - three shapes of one length, at most MaxDims; no negative number; where the shape is not 0, the chunk
-//     is not; where the chunk is not 0, the block is not;
-//   - the items of a chunk and of a block fit int32, and so do the bytes of a chunk that is rounded up
-//     to whole blocks;
-//   - the items of the array fit int64 (dimensions of 0 left out, as in NumPy), and so do the bytes of
-//     all its chunks.
+//   - The three shapes have the same length, at most MaxDims, and no negative extent.
+//   - Where the shape is not 0, the chunk shape is not 0. Where the chunk shape is not 0, the block shape is not 0.
+//   - The items of a chunk and of a block fit int32. So do the bytes of a chunk that is rounded up to whole blocks.
+//   - The items of the array fit int64 (without dimensions of 0, as in NumPy). So do the bytes of all its chunks.
 //
-// Chunks may be larger than the array and blocks larger than the chunk, as in C-Blosc2. Errors wrap
-// ErrCorrupt, and ErrLimit as well when it is a matter of size.
+// Chunks may be larger than the array and blocks larger than the chunk, as in C-Blosc2. The error wraps ErrCorrupt, and
+// ErrLimit too if a size is too large.
 func (a *Array) Validate(itemSize int) error {
 	nd := len(a.Shape)
 	if nd > MaxDims || len(a.ChunkShape) != nd || len(a.BlockShape) != nd {
-		return fmt.Errorf("meta: array of %d dimensions, chunks of %d, blocks of %d: %w",
+		return fmt.Errorf("meta: array: shape, chunk shape and block shape of %d, %d and %d dimensions: %w",
 			nd, len(a.ChunkShape), len(a.BlockShape), ErrCorrupt)
 	}
 	if itemSize < 1 {
-		return fmt.Errorf("meta: array of items of %d bytes: %w", itemSize, ErrCorrupt)
+		return fmt.Errorf("meta: array: item size of %d bytes: %w", itemSize, ErrCorrupt)
 	}
 	grid := make([]int64, nd)  // chunks along each dimension
 	whole := make([]int64, nd) // chunk shape, rounded up to blocks
@@ -162,7 +159,7 @@ func (a *Array) Validate(itemSize int) error {
 	chunkBytes, wholeFits := product(whole, int64(itemSize), math.MaxInt32)
 	_, allFits := product(grid, chunkBytes, math.MaxInt64)
 	if !fits || !chunkFits || !blockFits || !wholeFits || !allFits {
-		return fmt.Errorf("meta: array of shape %v, chunks %v, blocks %v, %d bytes an item: %w: %w",
+		return fmt.Errorf("meta: array of shape %v, chunks %v, blocks %v, %d bytes per item: %w: %w",
 			a.Shape, a.ChunkShape, a.BlockShape, itemSize, ErrLimit, ErrCorrupt)
 	}
 	return nil
@@ -177,7 +174,7 @@ func ceilDiv(a, b int64) int64 {
 	return n
 }
 
-// mulUpTo returns a*b and whether that is at most limit; a and b are not negative.
+// mulUpTo returns a*b and reports whether it is at most limit. a and b must not be negative.
 func mulUpTo(a, b, limit int64) (int64, bool) {
 	if b != 0 && a > limit/b {
 		return 0, false
@@ -185,8 +182,8 @@ func mulUpTo(a, b, limit int64) (int64, bool) {
 	return a * b, true
 }
 
-// product returns unit times all dims, none of them negative, and whether that is at most limit. One
-// 0 makes it 0, whatever the other dimensions.
+// product returns unit times all dims and reports whether it is at most limit. No factor may be negative. If one of
+// dims is 0, so is the product, whatever the other dims are.
 func product[T int32 | int64](dims []T, unit, limit int64) (int64, bool) {
 	for _, n := range dims {
 		if n == 0 {

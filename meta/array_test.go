@@ -59,7 +59,7 @@ func TestArrayForms(t *testing.T) {
 	future.Version, future.DTypeFormat = 3, 5
 	for _, c := range []struct {
 		what, bytes string
-		want        *Array // nil: refused
+		want        *Array // nil: rejected
 	}{
 		{"seven elements", "970002" + shapes + "00 db00000003 3c6934", want},
 		{"bytes after the dtype", "970002" + shapes + "00 db00000003 3c6934 ffff", want},
@@ -99,7 +99,7 @@ func TestArrayForms(t *testing.T) {
 		}
 	}
 	if _, err := ParseArray(unhex(t, "950000 90 90 90"), 0); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("items of no bytes: %v", err)
+		t.Errorf("items of 0 bytes: %v", err)
 	}
 }
 
@@ -111,7 +111,7 @@ func ones[T int32 | int64](n int) []T {
 	return s
 }
 
-// All numbers of dimensions: the marker leaves the range of array markers at 16.
+// The test covers all numbers of dimensions: at 16 the marker leaves the range of array markers.
 func TestArrayDims(t *testing.T) {
 	for nd := range MaxDims + 1 {
 		a := &Array{Shape: ones[int64](nd), ChunkShape: ones[int32](nd), BlockShape: ones[int32](nd), DType: "|u1"}
@@ -125,7 +125,7 @@ func TestArrayDims(t *testing.T) {
 		if got, err := ParseArray(b[1:], 1); err != nil || !reflect.DeepEqual(got, a) {
 			t.Errorf("%d dimensions: %+v, %v", nd, got, err)
 		}
-		// The same record with the array marker that MessagePack has for 16 elements.
+		// The same record with the array marker of MessagePack for 16 elements.
 		if nd == 16 {
 			b = bytes.ReplaceAll(b[1:], []byte{0xa0}, []byte{0xdc, 0, 16})
 			if got, err := ParseArray(b, 1); err != nil || !reflect.DeepEqual(got, a) {
@@ -205,7 +205,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// The overflow rules against plain big integers.
+// This test compares the overflow rules with plain big integers.
 func TestValidateBig(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	pick := func(limit int64) int64 {
@@ -256,7 +256,7 @@ func TestValidateBig(t *testing.T) {
 		}
 	}
 	if min(seen[0], seen[1]) < 1000 {
-		t.Errorf("refused and accepted: %v", seen)
+		t.Errorf("rejected and accepted: %v", seen)
 	}
 }
 

@@ -1,21 +1,21 @@
-// Package meta reads and writes the small descriptors of Blosc2 frames: the metalayer sections of
-// headers and trailers, the record that describes an array, the MessagePack values that users store,
-// and the names of NumPy dtypes. It knows no chunks and does no I/O.
+// Package meta reads and writes the small descriptors of Blosc2 frames: the metalayer sections of headers and trailers,
+// the record that describes an array, the MessagePack values that users store, and the names of NumPy dtypes. It does
+// not know chunks and does no I/O.
 //
 // # Sections
 //
-// A frame header ends with a section of metalayers. All integers are big-endian; the markers are those
-// of MessagePack, but every field has one fixed width, whatever its value:
+// A frame header ends with a section of metalayers. All integers are big-endian. The markers are those of MessagePack,
+// but every field has one fixed width, whatever its value:
 //
 //	93                             array of three
 //	cd  size u16                   bytes from the 93 to the end of the map
-//	de  count u16                  map: names to positions
-//	    a0+len name  d2 pos i32    once a layer; pos is that of the c6, from the frame start
+//	de  count u16                  map: names to offsets
+//	    a0+len name  d2 pos i32    one per metalayer; pos is the offset of its c6 in the frame
 //	dc  count u16                  array: the contents
-//	    c6 len u32 content         once a layer
+//	    c6 len u32 content         one per metalayer
 //
-// A trailer is such a section between two fields. In it positions count from the trailer start, size
-// from the cd, and each content is one Blosc2 chunk:
+// A trailer is such a section between two fields. Its offsets count from the start of the trailer, and its size from
+// the cd. Each content is one Blosc2 chunk:
 //
 //	94 01                          array of four, version 1
 //	93 cd ... content              section
@@ -41,15 +41,15 @@
 //
 // # Dtypes
 //
-// The dtype of an array is text: "<f8" for simple types, Python source for structures and sub-arrays.
-// ParseDType reads every form, DType.String writes what python-blosc2 would.
+// The dtype of an array is text: "<f8" for simple dtypes, Python source for structured dtypes and sub-arrays.
+// ParseDType reads every form. DType.String returns the text that python-blosc2 writes.
 //
 // # Values
 //
-// Other metalayers hold MessagePack by the convention of python-blosc2: see Marshal, Unmarshal and
-// Tuple. A vlmetalayer holds it inside a chunk.
+// Other metalayers hold MessagePack in the convention of python-blosc2: see Marshal, Unmarshal and Tuple. A
+// variable-length metalayer holds it inside a chunk.
 //
-// The package has no state: any number of goroutines may use it. Only the layers of ParseHeader and
-// ParseTrailer share memory with their input. Input is never trusted: it gives a result or one error,
-// and takes memory in proportion to its length.
+// The package has no state and is safe for concurrent use. Only the metalayers of ParseHeader and ParseTrailer share
+// memory with their input. Input is untrusted: it yields a result or one error, and takes memory in proportion to its
+// length.
 package meta

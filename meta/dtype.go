@@ -10,42 +10,42 @@ import (
 // Limits on dtypes. They are far above what NumPy programs use.
 const (
 	MaxDTypeText  = 1 << 20       // bytes of text that ParseDType reads
-	MaxDTypeDepth = 32            // structures and sub-arrays inside one another
+	MaxDTypeDepth = 32            // nested structured dtypes and sub-arrays
 	maxDTypeSize  = math.MaxInt32 // bytes of an item, as in NumPy
 	maxSubDims    = 64            // dimensions of a sub-array, as in NumPy
 )
 
-// DType says what the bytes of an item mean, in NumPy's terms. It is one of three things:
+// DType describes an item in NumPy's terms. It is one of three things:
 //
-//   - a simple type: Elem and Fields are nil;
-//   - a structure: Fields is not nil, though it may be empty;
-//   - a sub-array: Elem is not nil, and each item is an array of Shape of such elements, in C order.
+//   - a simple dtype: Elem and Fields are nil;
+//   - a structured dtype: Fields is not nil, but may be empty;
+//   - a sub-array: Elem is not nil, and each item is an array of elements of type Elem, in C order.
 //
-// Two dtypes are the same when their String is. A DType is plain data; copies share Fields, Shape and
-// Elem, so treat them as read-only.
+// Two dtypes are the same if their String is. A DType is plain data. Copies share Fields, Shape and Elem, so treat
+// these as read-only.
 type DType struct {
-	// Kind is 'b' bool, 'i' signed and 'u' unsigned integer, 'f' float, 'c' complex, 'S' bytes,
-	// 'U' Unicode text, 'M' date, 'm' time difference, 'O' Python object, or 'V' for raw bytes,
-	// structures and sub-arrays. It is 0 only in the zero DType, which stands for no type.
+	// Kind is 'b' bool, 'i' signed and 'u' unsigned integer, 'f' float, 'c' complex, 'S' bytes, 'U' Unicode text, 'M'
+	// datetime, 'm' timedelta, 'O' Python object, or 'V' for raw bytes, structured dtypes and sub-arrays. It is 0 only
+	// in the zero DType, which represents no type.
 	Kind byte
-	// Order is '<' little-endian, '>' big-endian or '|' where there is no byte order.
+	// Order is '<' little-endian, '>' big-endian, or '|' if there is no byte order.
 	Order byte
-	// Size is the length of an item in bytes. Text of kind 'U' has four bytes a character.
+	// Size is the length of an item in bytes. Text of kind 'U' has four bytes per character.
 	Size int
 
 	Unit  string // of kinds 'M' and 'm': Y M W D h m s ms us ns ps fs as, or "" for none
-	Count int    // units a step, 25 for M8[25s]; 0 when Unit is ""
+	Count int    // units per step: 25 for M8[25s]; 0 if Unit is ""
 
-	Fields []Field // of a structure, in order of declaration
-	// Aligned marks a structure laid out as C compilers for 64 bits do, and all those inside it. One
-	// that stands in a structure without the mark has none either, only its offsets.
+	Fields []Field // of a structured dtype, in order of declaration
+	// Aligned marks a structured dtype with the layout of C compilers for 64 bits, and all structured dtypes inside it.
+	// A structured dtype inside one without the mark has no mark either: its offsets describe the layout.
 	Aligned bool
 
 	Elem  *DType // of a sub-array
 	Shape []int  // of a sub-array, outermost dimension first, never empty
 }
 
-// Field is a member of a structure.
+// Field is a field of a structured dtype.
 type Field struct {
 	Name   string
 	Title  string // second name, usually ""
@@ -53,8 +53,8 @@ type Field struct {
 	Type   DType
 }
 
-// Of returns the simple little-endian dtype of a kind and a size in bytes: Of('f', 8) is "<f8". Dates and
-// time differences have no unit. It returns the zero DType when NumPy has no such type.
+// Of returns the simple little-endian dtype of a kind and a size in bytes: Of('f', 8) is "<f8". A datetime or timedelta
+// has no unit. Of returns the zero DType if NumPy has no such dtype.
 func Of(kind byte, size int) DType {
 	if size < 0 || size > maxDTypeSize || !sizeFits(kind, size) {
 		return DType{}
@@ -66,7 +66,7 @@ func Of(kind byte, size int) DType {
 	return d
 }
 
-// sizeFits reports whether a kind comes in a size. Long doubles are those of 64-bit Linux and macOS.
+// sizeFits reports whether a kind exists in a size. Long doubles are those of 64-bit Linux and macOS.
 func sizeFits(kind byte, size int) bool {
 	switch kind {
 	case 'b':
@@ -87,8 +87,8 @@ func sizeFits(kind byte, size int) bool {
 	return false
 }
 
-// codeOfName returns the kind and size behind a name or one-letter code that np.dtype takes on 64-bit
-// Linux, or "" if it is none.
+// codeOfName returns the kind and size of a name or one-letter code that np.dtype accepts on 64-bit Linux, or "" for
+// other names.
 func codeOfName(name string) string {
 	switch name {
 	case "?", "bool", "bool_":
@@ -141,7 +141,7 @@ func codeOfName(name string) string {
 	return ""
 }
 
-// parseSimple reads a type that is no structure and no sub-array.
+// parseSimple reads a simple dtype.
 func parseSimple(s string) (DType, error) {
 	bad := func() (DType, error) {
 		return DType{}, fmt.Errorf("meta: dtype %s: %w", clip(s), ErrType)

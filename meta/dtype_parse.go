@@ -6,23 +6,23 @@ import (
 	"unicode/utf8"
 )
 
-// ParseDType reads a dtype as it is stored in an array record, or as people type it:
+// ParseDType reads a dtype in the form stored in an array record, or in a form that users type:
 //
 //	<i4  >f8  |b1  |S5  <U3  |V5  <M8[ns]  <m8[25s]         as dtype.str prints them
 //	i4  ?  d  =f4  int32  float64  complex128  datetime64[D]  native order is little-endian
-//	[('a', '<i4'), ('b', '<f8', (2, 3))]                    structure, fields packed
+//	[('a', '<i4'), ('b', '<f8', (2, 3))]                    structured dtype, packed
 //	[(('title', 'name'), '<i2'), ('c', [('x', '<f4')])]     with a title; nested
-//	{'names': ['a', 'b'], 'formats': ['i1', '<f8'],         structure with any of 'offsets', 'titles',
+//	{'names': ['a', 'b'], 'formats': ['i1', '<f8'],         structured dtype with any of 'offsets', 'titles',
 //	 'offsets': [0, 8], 'itemsize': 16, 'aligned': True}    'itemsize' and 'aligned'
 //	('<i4', (2, 3))                                         sub-array
 //
-// The rules are NumPy's: a field without a name is called f and its number; names and titles are
-// unique; "int" and "long" have 64 bits; in an aligned structure the nested ones are aligned too.
-// Empty titles count as none.
+// The rules are NumPy's. A field without a name is called f and its number. Names and titles are unique. "int" and
+// "long" have 64 bits. The structured dtypes inside an aligned one are aligned too. An empty title is the same as no
+// title.
 //
-// Errors wrap ErrType (not a dtype), ErrUnsupported (a dtype of NumPy that has no fixed meaning here:
-// g, G, StringDType) or ErrLimit (text beyond MaxDTypeText, nesting beyond MaxDTypeDepth, an item
-// larger than 2^31-1 bytes). A reader can fall back to raw bytes for any of them.
+// The error wraps ErrType if s is not a dtype, and ErrUnsupported for a dtype of NumPy without a fixed meaning (g, G,
+// StringDType). It wraps ErrLimit for text longer than MaxDTypeText, nesting deeper than MaxDTypeDepth, or an item
+// larger than 2^31-1 bytes. After any of these errors a reader can treat items as raw bytes.
 func ParseDType(s string) (DType, error) {
 	if len(s) > MaxDTypeText {
 		return DType{}, fmt.Errorf("meta: dtype of %d bytes of text: %w", len(s), ErrLimit)
@@ -45,10 +45,10 @@ func ParseDType(s string) (DType, error) {
 	return d, nil
 }
 
-// dtypeOf converts a literal. aligned is inherited from the structure around it.
+// dtypeOf converts a literal. aligned is inherited from the enclosing structured dtype.
 func dtypeOf(v literal, aligned bool, depth int) (DType, error) {
 	if depth > MaxDTypeDepth {
-		return DType{}, fmt.Errorf("nested more than %d deep: %w", MaxDTypeDepth, ErrLimit)
+		return DType{}, fmt.Errorf("more than %d levels of nesting: %w", MaxDTypeDepth, ErrLimit)
 	}
 	switch v.kind {
 	case litStr:
@@ -66,11 +66,11 @@ func dtypeOf(v literal, aligned bool, depth int) (DType, error) {
 			return subArray(elem, v.items[1])
 		}
 	}
-	return DType{}, fmt.Errorf("a type must be a string, list, dictionary or pair: %w", ErrType)
+	return DType{}, fmt.Errorf("not a string, list, dictionary or pair: %w", ErrType)
 }
 
-// subArray makes a sub-array of elem; its shape is an integer or a sequence of them. An empty shape
-// makes no array.
+// subArray makes a sub-array of elem. shape is an integer or a sequence of integers. If it is empty, subArray returns
+// elem.
 func subArray(elem DType, shape literal) (DType, error) {
 	dims := []literal{shape}
 	if shape.kind == litTuple || shape.kind == litList {
@@ -80,7 +80,7 @@ func subArray(elem DType, shape literal) (DType, error) {
 		return parseSimple(fmt.Sprintf("%c%c%d", elem.Order, elem.Kind, shape.num)) // ('S', 10) is S10
 	}
 	if elem.Size == 0 && elem.Fields == nil {
-		return DType{}, fmt.Errorf("sub-array of items of no bytes: %w", ErrType)
+		return DType{}, fmt.Errorf("sub-array of items of 0 bytes: %w", ErrType)
 	}
 	if len(dims) == 0 {
 		return elem, nil
@@ -92,7 +92,7 @@ func subArray(elem DType, shape literal) (DType, error) {
 	sizes := make([]int64, len(dims))
 	for i, n := range dims {
 		if n.kind != litInt || n.num < 0 {
-			return DType{}, fmt.Errorf("dimension of a sub-array is not a size: %w", ErrType)
+			return DType{}, fmt.Errorf("dimension of a sub-array is not an integer from 0 up: %w", ErrType)
 		}
 		if n.num > maxDTypeSize {
 			return DType{}, fmt.Errorf("sub-array dimension of %d: %w", n.num, ErrLimit)
@@ -144,7 +144,7 @@ func structOfDict(items []literal, aligned bool, depth int) (DType, error) {
 	entry := map[string]literal{}
 	for i := 0; i < len(items); i += 2 {
 		if items[i].kind == litStr {
-			entry[items[i].str] = items[i+1] // the last of a key counts, as in Python
+			entry[items[i].str] = items[i+1] // the last value of a key counts, as in Python
 		}
 	}
 	column := func(key string) (list []literal, given bool, err error) {
@@ -178,7 +178,7 @@ func structOfDict(items []literal, aligned bool, depth int) (DType, error) {
 	itemSize := int64(-1)
 	if v, ok := entry["itemsize"]; ok {
 		if v.kind != litInt || v.num < 0 {
-			return DType{}, fmt.Errorf("'itemsize' is not a size: %w", ErrType)
+			return DType{}, fmt.Errorf("'itemsize' is not an integer from 0 up: %w", ErrType)
 		}
 		itemSize = v.num
 	}
@@ -195,7 +195,7 @@ func structOfDict(items []literal, aligned bool, depth int) (DType, error) {
 		offset := int64(-1)
 		if offsets != nil {
 			if offsets[i].kind != litInt || offsets[i].num < 0 {
-				return DType{}, fmt.Errorf("offset of field %d is not a size: %w", i, ErrType)
+				return DType{}, fmt.Errorf("offset of field %d is not an integer from 0 up: %w", i, ErrType)
 			}
 			offset = offsets[i].num
 		}
@@ -209,8 +209,8 @@ func structOfDict(items []literal, aligned bool, depth int) (DType, error) {
 // structBuilder lays out fields.
 type structBuilder struct {
 	d     DType
-	next  int64 // where the next field goes, before alignment
-	size  int64 // the furthest end of a field
+	next  int64 // offset of the next field, before alignment
+	size  int64 // largest end of a field
 	align int64
 	used  map[string]bool // names and titles
 }
@@ -223,13 +223,13 @@ func newStruct(n int, aligned bool) *structBuilder {
 	}
 }
 
-// add appends a field; offset -1 puts it behind the one before.
+// add appends a field. With offset -1 it follows the previous field.
 func (s *structBuilder) add(name, title literal, t DType, offset int64) error {
 	if name.kind != litStr || title.kind != litStr && title.kind != litNone {
 		return fmt.Errorf("name or title of field %d is not a string: %w", len(s.d.Fields), ErrType)
 	}
 	if s.used[name.str] || title.str != "" && (s.used[title.str] || title.str == name.str) {
-		return fmt.Errorf("field %d: %q or its title %q is taken: %w", len(s.d.Fields), name.str, title.str, ErrType)
+		return fmt.Errorf("field %d: name %q or title %q is already used: %w", len(s.d.Fields), name.str, title.str, ErrType)
 	}
 	s.used[name.str] = true
 	if title.str != "" {
@@ -257,14 +257,14 @@ func (s *structBuilder) add(name, title literal, t DType, offset int64) error {
 	return nil
 }
 
-// finish returns the structure; size -1 makes it as small as its fields allow.
+// finish returns the structured dtype. With size -1 it is as small as its fields allow.
 func (s *structBuilder) finish(size int64) (DType, error) {
 	least := s.size
 	if size < 0 {
 		size = ceilDiv(least, s.align) * s.align
 	}
 	if size < least || size%s.align != 0 {
-		return DType{}, fmt.Errorf("item of %d bytes for fields of %d, alignment %d: %w", size, least, s.align, ErrType)
+		return DType{}, fmt.Errorf("item of %d bytes, want at least %d and a multiple of %d: %w", size, least, s.align, ErrType)
 	}
 	if size > maxDTypeSize {
 		return DType{}, fmt.Errorf("item of %d bytes: %w", size, ErrLimit)
@@ -273,8 +273,8 @@ func (s *structBuilder) finish(size int64) (DType, error) {
 	return s.d, nil
 }
 
-// unalign takes the marks of alignment off a type that does not stand in an aligned structure; the
-// layout stays. NumPy keeps the marks but does not print them.
+// unalign clears Aligned of a dtype that is not inside an aligned structured dtype, and of all dtypes inside it. The
+// layout does not change. NumPy keeps the marks but does not print them.
 func (d *DType) unalign() {
 	if d == nil {
 		return

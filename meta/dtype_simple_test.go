@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Texts for simple types, with what dtype.str is in NumPy; "" where NumPy refuses.
+// The table holds texts for simple dtypes with dtype.str of NumPy, or "" if NumPy rejects the text.
 func TestSimpleDTypes(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"<i4", "<i4"}, {">f8", ">f8"}, {"|b1", "|b1"}, {"|S5", "|S5"}, {"<U3", "<U3"}, {"|V5", "|V5"}, {"?", "|b1"}, {">?", "|b1"},
@@ -76,7 +76,7 @@ func TestDTypeParts(t *testing.T) {
 	}
 }
 
-// Where String leaves NumPy's text because that would read back as another dtype.
+// String differs from NumPy's text where that would read back as another dtype.
 func TestDTypeTextDiffers(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		// NumPy prints [('a', [('x', 'i1'), ('y', '<f8')]), ('b', 'i1')], which has 10 bytes and not 17.

@@ -5,12 +5,11 @@ import (
 	"strconv"
 )
 
-// String returns the text that python-blosc2 stores in an array record, which ParseDType reads back
-// to the same dtype: dtype.str for simple types ("<i4"), str(dtype) for structures and sub-arrays.
+// String returns the text that python-blosc2 stores in an array record: dtype.str for simple dtypes ("<i4"), and
+// str(dtype) for structured dtypes and sub-arrays. ParseDType returns the same dtype for it.
 //
-// It differs from NumPy in two cases where NumPy's own text reads back as something else: a structure
-// that was made as aligned and stands in one that was not is written with its offsets, and so is a
-// structure with an empty field name. The zero DType gives "".
+// In two cases NumPy's own text describes another dtype, so String writes the offsets: for an aligned structured dtype
+// inside one that is not aligned, and for a structured dtype with an empty field name. The zero DType gives "".
 func (d DType) String() string {
 	if d.Kind == 0 {
 		return ""
@@ -24,10 +23,10 @@ func (d DType) String() string {
 	return string(d.append(nil, false))
 }
 
-// simpleType reports whether d is no structure and no sub-array.
+// simpleType reports whether d is neither a structured dtype nor a sub-array.
 func (d DType) simpleType() bool { return d.Fields == nil && d.Elem == nil }
 
-// simple returns the code of a simple type without the order '|'. A size of 0 is written if zero.
+// simple returns the code of a simple dtype without the order '|'. It writes a size of 0 only if zero is set.
 func (d DType) simple(zero bool) string {
 	s := ""
 	if d.Order != '|' {
@@ -51,7 +50,7 @@ func (d DType) simple(zero bool) string {
 	return s
 }
 
-// append writes d as a part of a literal. aligned says that the reader will align it without being told.
+// append writes d as a part of a literal. aligned reports whether the reader aligns d because of the text around it.
 func (d DType) append(dst []byte, aligned bool) []byte {
 	switch {
 	case d.Elem != nil:
@@ -83,7 +82,7 @@ func (d DType) appendShape(dst []byte) []byte {
 	return append(dst, ')')
 }
 
-// packed reports whether the offsets, the size and the names are those that a list of fields gives.
+// packed reports whether a list of fields would give the same offsets, size and names.
 func (d DType) packed() bool {
 	next, align := 0, 1
 	for _, f := range d.Fields {

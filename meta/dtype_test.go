@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// dtypeRow is a line of testdata/dtypes.tsv: what NumPy makes of a text.
+// dtypeRow is a line of testdata/dtypes.tsv: a text and NumPy's dtype for it.
 type dtypeRow struct{ text, stored, layout string }
 
 func dtypeRows(t testing.TB, name string) []dtypeRow {
@@ -43,7 +43,7 @@ func dtypeRows(t testing.TB, name string) []dtypeRow {
 	return rows
 }
 
-// layout describes what a dtype means, as the script behind dtypes.tsv does for NumPy's.
+// layout describes a dtype, like the script that wrote dtypes.tsv describes NumPy's.
 func layout(d DType) string {
 	switch {
 	case d.Elem != nil:
@@ -99,7 +99,7 @@ func TestDTypesAgainstNumPy(t *testing.T) {
 		if row.stored == "ERR" {
 			refused++
 			if err == nil {
-				t.Errorf("%s: NumPy refuses it, here it is %s", row.text, d)
+				t.Errorf("%s: got %s, want an error as in NumPy", row.text, d)
 			} else if !errors.Is(err, ErrType) {
 				t.Errorf("%s: %v", row.text, err)
 			}
@@ -124,12 +124,12 @@ func TestDTypesAgainstNumPy(t *testing.T) {
 		}
 	}
 	if len(rows) < 500 || refused < 20 || lossy < 3 {
-		t.Errorf("%d rows, %d refused, %d that NumPy does not read back", len(rows), refused, lossy)
+		t.Errorf("%d rows, %d rejected, %d that NumPy does not read back", len(rows), refused, lossy)
 	}
 }
 
-// The dtypes in real headers: their size is the type size of the frame, and python-blosc2 would store them again
-// as they are.
+// The test reads the dtypes of real headers: their size is the item size of the frame, and python-blosc2 would store
+// the same text again.
 func TestGoldenDTypes(t *testing.T) {
 	for _, g := range goldens(t) {
 		if g.Array == nil {

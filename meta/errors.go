@@ -2,17 +2,18 @@ package meta
 
 import "errors"
 
-// Errors. Test with errors.Is; every error says in words what was wrong and where.
+// Errors. Test with errors.Is. The text of an error names the fault and its location.
 var (
-	// ErrCorrupt: bytes that break the format. A count that no reader accepts wraps ErrLimit as well.
+	// ErrCorrupt is returned for bytes that violate the format. For a count that no reader accepts, the error wraps
+	// ErrLimit too.
 	ErrCorrupt = errors.New("corrupt metadata")
-	// ErrUnsupported: well formed, but of a kind that this package does not know, such as a NumPy
-	// long double.
+	// ErrUnsupported is returned for valid input of a kind that this package does not know, such as a NumPy long
+	// double.
 	ErrUnsupported = errors.New("unsupported")
-	// ErrLimit: too many layers or dimensions, a name that is not 1 to 31 bytes long or given twice,
-	// values nested too deep, or sizes beyond what the format can hold.
+	// ErrLimit is returned for too many metalayers or dimensions, a name that is repeated or not 1 to 31 bytes long,
+	// values nested too deep, or sizes that the format cannot express.
 	ErrLimit = errors.New("beyond the limits of the format")
-	// ErrType: a Go value that has no encoding, an encoded value that does not fit the Go type asked
-	// for, or text that is not a NumPy dtype.
+	// ErrType is returned for a Go value that has no encoding, an encoded value that does not fit the Go type, or text
+	// that is not a NumPy dtype.
 	ErrType = errors.New("wrong type")
 )

@@ -6,7 +6,7 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// A metalayer section with an array record and a value, written and read.
+// This example writes and reads a metalayer section with an array record and a value.
 func Example() {
 	array := &meta.Array{Shape: []int64{100, 50}, ChunkShape: []int32{50, 50}, BlockShape: []int32{10, 50}, DType: "<f4"}
 	record, err := array.Append(nil)

@@ -9,15 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// A dtype that is no simple type is stored as Python source: lists, tuples, dictionaries, strings,
-// integers, True, False and None. This file reads such source and writes strings back as repr does.
+// Structured dtypes and sub-arrays are stored as Python source: lists, tuples, dictionaries, strings, integers, True,
+// False and None. This file reads such source, and writes strings like repr.
 
 // literal is a Python value.
 type literal struct {
 	kind  literalKind
 	str   string    // of a string
 	num   int64     // of an integer
-	items []literal // of a list or tuple; of a dictionary: keys and values in turn
+	items []literal // of a list or tuple; of a dictionary, keys and values alternate
 }
 
 type literalKind byte
@@ -38,7 +38,7 @@ const maxLiteralDepth = 4 * MaxDTypeDepth
 
 var (
 	errSyntax = errors.New("not a Python literal")
-	errDeep   = fmt.Errorf("brackets more than %d deep", maxLiteralDepth)
+	errDeep   = fmt.Errorf("more than %d levels of brackets", maxLiteralDepth)
 )
 
 // literalParser walks over the source; s[pos:] is what remains.
@@ -81,7 +81,7 @@ func (p *literalParser) value() (literal, error) {
 	case c == '(':
 		items, comma, err := p.sequence(')')
 		if err == nil && len(items) == 1 && !comma {
-			return items[0], nil // only brackets
+			return items[0], nil // a value in parentheses
 		}
 		return literal{kind: litTuple, items: items}, err
 	case c == '{':
@@ -102,8 +102,8 @@ func (p *literalParser) value() (literal, error) {
 	return literal{}, errSyntax
 }
 
-// sequence reads the inside of brackets up to the closing one, and tells whether a comma stood last.
-// In a dictionary keys and values take turns.
+// sequence reads the values in brackets, with the closing bracket, and reports whether a comma precedes that. In a
+// dictionary keys and values alternate.
 func (p *literalParser) sequence(closing byte) (items []literal, comma bool, err error) {
 	if p.depth++; p.depth > maxLiteralDepth {
 		return nil, false, errDeep
@@ -140,7 +140,7 @@ func (p *literalParser) sequence(closing byte) (items []literal, comma bool, err
 	}
 }
 
-// integer reads a decimal integer. There must be no more digits, letters or dots behind it.
+// integer reads a decimal integer. A digit, letter or dot must not follow.
 func (p *literalParser) integer() (literal, error) {
 	end := p.pos + 1
 	for end < len(p.s) && (p.s[end] >= '0' && p.s[end] <= '9') {
@@ -184,7 +184,7 @@ func (p *literalParser) quoted(quote byte) (string, error) {
 	return "", errSyntax
 }
 
-// escape reads a backslash and what belongs to it. A backslash before a line end stands for nothing.
+// escape reads a backslash and the characters that belong to it. A backslash before a line end yields no character.
 func (p *literalParser) escape() (r rune, isRune bool, err error) {
 	p.pos++
 	if p.pos >= len(p.s) {
@@ -222,14 +222,14 @@ func (p *literalParser) escape() (r rune, isRune bool, err error) {
 	}
 	n, err := strconv.ParseUint(p.s[p.pos:p.pos+digits], base, 32)
 	if err != nil || n > unicode.MaxRune || !utf8.ValidRune(rune(n)) {
-		return 0, false, errSyntax // no character, or half of one
+		return 0, false, errSyntax // not a character, or half of a surrogate pair
 	}
 	p.pos += digits
 	return rune(n), true, nil
 }
 
-// appendQuoted appends s as Python's repr writes it: in single quotes unless there are only those in
-// it, and with escapes for what cannot be printed.
+// appendQuoted appends s as Python's repr writes it, with escapes for characters that cannot be printed. It uses double
+// quotes if s contains single quotes but no double quotes, and otherwise single quotes.
 func appendQuoted(dst []byte, s string) []byte {
 	quote := byte('\'')
 	if strings.IndexByte(s, '\'') >= 0 && strings.IndexByte(s, '"') < 0 {

@@ -13,10 +13,10 @@ import (
 	"testing"
 )
 
-// sectionStart is where the section stands in a frame header.
+// sectionStart is the offset of the section in a frame header.
 const sectionStart = 87
 
-// golden is one frame of testdata/headers.json: its header and trailer, and what C-Blosc2 reads in them.
+// golden is one frame of testdata/headers.json: its header and trailer, and C-Blosc2's interpretation of them.
 type golden struct {
 	Name, Header, Trailer string
 	TypeSize              int
@@ -87,9 +87,9 @@ func TestGoldenTrailers(t *testing.T) {
 		var got []string
 		for _, l := range layers {
 			got = append(got, l.Name)
-			// Each content is one chunk, and a chunk knows its own size.
+			// Each content is one chunk, and a chunk holds its own size.
 			if n := len(l.Content); n < 32 || int(l.Content[12])|int(l.Content[13])<<8 != n {
-				t.Errorf("%s: %s is no chunk: %x", g.Name, l.Name, l.Content)
+				t.Errorf("%s: %s is not a chunk: %x", g.Name, l.Name, l.Content)
 			}
 		}
 		if !slices.Equal(got, g.VLMeta) {
@@ -166,7 +166,7 @@ func TestWriteLimits(t *testing.T) {
 				t.Errorf("%s: errors %v, %v, want ErrLimit", c.what, err, terr)
 			}
 			if !bytes.Equal(header, fixed) || !bytes.Equal(trailer, fixed) {
-				t.Errorf("%s: written although refused", c.what)
+				t.Errorf("%s: written despite the error", c.what)
 			}
 			continue
 		}
@@ -191,7 +191,8 @@ func sameLayers(a, b []Layer) bool {
 	})
 }
 
-// A trailer with the most layers that readers take, built by hand since AppendTrailer refuses it.
+// The trailer has the largest number of metalayers that readers accept. The test builds it, because AppendTrailer
+// rejects it.
 func bigTrailer(n int) []byte {
 	b := []byte{0x94, 1}
 	b = appendSection(b, 0, 0, numberedLayers(n))
@@ -214,7 +215,7 @@ func TestReadLimits(t *testing.T) {
 	}
 	_, err = ParseTrailer(bigTrailer(MaxVLLayersRead + 1))
 	if !errors.Is(err, ErrLimit) || !errors.Is(err, ErrCorrupt) {
-		t.Errorf("one layer more: %v", err)
+		t.Errorf("one metalayer more: %v", err)
 	}
 	header := appendSection(make([]byte, sectionStart), 0, 1, numberedLayers(MaxLayers+1))
 	_, err = ParseHeader(header, sectionStart)
@@ -223,7 +224,7 @@ func TestReadLimits(t *testing.T) {
 	}
 }
 
-// layersOf makes layers from names and contents in turn.
+// layersOf makes metalayers from names and contents in turn.
 func layersOf(s ...string) []Layer {
 	var layers []Layer
 	for i := 0; i < len(s); i += 2 {
@@ -241,7 +242,7 @@ func TestTolerance(t *testing.T) {
 	for _, c := range []struct {
 		what string
 		edit func(b []byte)
-		want []Layer // nil: refused
+		want []Layer // nil: rejected
 	}{
 		{"idx_size and markers ignored", func(b []byte) { copy(b[sectionStart:], "\x00\x00\x00\x00"); b[len(b)-16] = 0 }, layersOf("one", "1", "two", "22")},
 		{"contents shared", func(b []byte) { b[second+3] = b[first+3] }, layersOf("one", "1", "two", "1")},
@@ -277,13 +278,13 @@ func TestTolerance(t *testing.T) {
 	}
 }
 
-// Every cut is refused, and every flipped bit gives layers inside the input or a clear error.
+// Every truncated input is rejected, and every flipped bit yields metalayers inside the input or a clear error.
 func TestHostileSections(t *testing.T) {
 	for _, g := range goldens(t) {
 		header, trailer := unhex(t, g.Header), unhex(t, g.Trailer)
 		layers, _ := ParseHeader(header, sectionStart)
 		for n := range header {
-			// A header can lose the count of the contents, which nobody reads, when it has none.
+			// A header without metalayers can lose the count of the contents, which no reader checks.
 			got, err := ParseHeader(header[:n:n], sectionStart)
 			if err == nil && (len(layers) > 0 || n < sectionStart+7 || len(got) > 0) {
 				t.Errorf("%s: header cut to %d bytes gave %v", g.Name, n, got)
@@ -304,7 +305,7 @@ func TestHostileSections(t *testing.T) {
 	}
 }
 
-// flip calls f with each bit of b turned, and with each byte set to a few values that matter.
+// flip calls f with each bit of b flipped, and with each byte set to a few special values.
 func flip(b []byte, f func()) {
 	for i, old := range b {
 		for bit := range 8 {
@@ -344,7 +345,7 @@ func FuzzHeader(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// What can be written at all must read back the same.
+		// Everything that can be written must read back the same.
 		again, err := AppendHeader(b[:sectionStart:sectionStart], layers)
 		if err != nil {
 			if !errors.Is(err, ErrLimit) {

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// UpdateShape returns a copy of an array record, of any form, with another shape of as many dimensions. Its length is
-// that of the record, so that it can take its place in a frame with chunks. Errors wrap ErrCorrupt, or ErrUnsupported
-// for a record whose lengths do not have the fixed width that every known writer uses.
+// UpdateShape returns a copy of an array record, in any of its forms, with a new shape of the same number of
+// dimensions. The copy has the length of the record, so it can replace the record in a frame with chunks. The error
+// wraps ErrCorrupt, or ErrUnsupported if the extents do not have the fixed width that every known writer uses.
 func UpdateShape(record []byte, shape []int64) ([]byte, error) {
 	const head = 4 // markers, version and number of dimensions
 	const width = 9
@@ -17,7 +17,7 @@ func UpdateShape(record []byte, shape []int64) ([]byte, error) {
 		return nil, err
 	}
 	if len(old.Shape) != len(shape) {
-		return nil, fmt.Errorf("meta: array record: %d dimensions for one of %d: %w", len(shape), len(old.Shape), ErrType)
+		return nil, fmt.Errorf("meta: array record: new shape of %d dimensions, want %d: %w", len(shape), len(old.Shape), ErrType)
 	}
 	out := slices.Clone(record)
 	for i, n := range shape {

@@ -13,15 +13,14 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// MaxValueDepth is how deep arrays and maps of a value may stand inside one another. Python's packb
-// stops at about the same.
+// MaxValueDepth is the deepest nesting of arrays and maps in a value. Python's packb has about the same limit.
 const MaxValueDepth = 512
 
-// Tuple is a Python tuple. MessagePack has only arrays: python-blosc2 stores a tuple as an array whose
-// first element is the string "__tuple__", at every level, and so do Marshal and Unmarshal.
+// Tuple is a Python tuple. MessagePack has only arrays, so python-blosc2 stores a tuple, at every level, as an array
+// whose first element is the string "__tuple__". Marshal and Unmarshal do the same.
 type Tuple []any
 
-// Map is a map that keeps its order and takes keys of any type, as Python's dictionaries do.
+// Map is a map that keeps its order and accepts keys of any type, like Python's dictionaries.
 type Map []Entry
 
 // Entry is a key with its value in a Map.
@@ -41,20 +40,19 @@ const (
 
 const tupleMark = "__tuple__"
 
-// Marshal returns v in MessagePack as Python's msgpack.packb writes it: integers in their shortest form, floats
-// with 64 bits, []byte as bin, strings as str. The same value always gives the same bytes.
+// Marshal returns v in MessagePack, as Python's msgpack.packb writes it: integers in their shortest form, floats with
+// 64 bits, []byte as bin, strings as str. The same value always gives the same bytes.
 //
-//   - Maps are written with sorted keys: integers by value, strings by bytes, others by their encoding.
-//     A Map keeps its order.
-//   - Structures become maps of their exported fields, in order. The tag `msgpack:"name,omitempty"` gives
-//     a field another name and leaves it out when it is zero; "-" leaves it out always. An embedded
-//     structure is a field with the name of its type.
+//   - Maps are written with sorted keys: integers by value, strings by bytes, others by their encoding. A Map keeps its
+//     order.
+//   - A struct becomes a map of its exported fields, in order. The tag `msgpack:"name,omitempty"` gives a field another
+//     name and omits it if it is zero; "-" always omits it. An embedded struct is a field with the name of its type.
 //   - Nil pointers, slices and maps, typed or not, become nil.
-//   - Tuple and Ext stand for what Python has and Go has not.
+//   - Tuple and Ext represent types that Python has and Go does not.
 //
-// Errors wrap ErrType (channels, functions, complex numbers, structures without exported fields such as
-// time.Time, strings that are not UTF-8) or ErrLimit (nesting beyond MaxValueDepth, as in values that
-// contain themselves, or more than 2^32-1 elements or bytes).
+// The error wraps ErrType for channels, functions, complex numbers, strings that are not UTF-8, and structs without
+// exported fields such as time.Time. It wraps ErrLimit for nesting deeper than MaxValueDepth, such as in values that
+// contain themselves, and for more than 2^32-1 elements or bytes.
 func Marshal(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	e := &encoder{enc: msgpack.NewEncoder(&buf)}
@@ -64,7 +62,7 @@ func Marshal(v any) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// encoder walks over Go values; the msgpack package writes the pieces.
+// encoder walks over Go values. The msgpack package writes the single values.
 type encoder struct{ enc *msgpack.Encoder }
 
 var (
@@ -76,7 +74,7 @@ var (
 
 func (e *encoder) encode(v reflect.Value, depth int) error {
 	if depth > MaxValueDepth {
-		return fmt.Errorf("nested more than %d deep: %w", MaxValueDepth, ErrLimit)
+		return fmt.Errorf("more than %d levels of nesting: %w", MaxValueDepth, ErrLimit)
 	}
 	if !v.IsValid() {
 		return e.enc.EncodeNil()
@@ -87,7 +85,7 @@ func (e *encoder) encode(v reflect.Value, depth int) error {
 	case k == reflect.Interface:
 		return e.encode(v.Elem(), depth)
 	case k == reflect.Pointer:
-		return e.encode(v.Elem(), depth+1) // counted, for those that lead back to themselves
+		return e.encode(v.Elem(), depth+1) // counted, because pointers can form a cycle
 	case k == reflect.Bool:
 		return e.enc.EncodeBool(v.Bool())
 	case v.CanInt():
@@ -253,7 +251,7 @@ func (e *encoder) structure(v reflect.Value, depth int) error {
 	return nil
 }
 
-// structField is a field of a Go structure as a map entry.
+// structField is a field of a Go struct as a map entry.
 type structField struct {
 	name      string
 	index     int

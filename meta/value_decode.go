@@ -12,27 +12,30 @@ import (
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 )
 
-// Unmarshal decodes MessagePack that fills b into the value that v points to. Into an any it puts
+// Unmarshal decodes b, which must be exactly one MessagePack value, into the value that v points to. An any receives
 //
 //	nil, bool, string, []byte      themselves
 //	integers                       int64, or uint64 above its range
 //	floats                         float64
 //	arrays                         []any, or Tuple
-//	maps                           map[string]any, or Map when a key is no string
+//	maps                           map[string]any, or Map if a key is not a string
 //	extensions                     Ext
 //
-// Other types are filled as the encoding allows: numbers if their value fits (integers also into
-// floats), arrays and tuples into slices and into arrays of the same length, maps into Map (which keeps
-// order at all levels), into Go maps and into structures (by the names that Marshal gives the fields;
-// unknown keys are ignored), nil into anything as its zero value.
+// Other types are set as follows:
 //
-// b is untrusted and not kept. Memory is bounded by a small multiple of len(b) and nesting by
-// MaxValueDepth. Errors wrap ErrCorrupt (not one MessagePack value), ErrLimit (nesting) or ErrType (the
-// value does not fit, or v is not a pointer); after ErrType, v may be partly filled.
+//   - Numbers are set if the value fits; integers also set floats.
+//   - Arrays and tuples set slices, and Go arrays of the same length.
+//   - Maps set Map (which keeps order at all levels), Go maps, and structs. The fields have the names that Marshal
+//     gives them. Unknown keys are ignored.
+//   - nil sets any type to its zero value.
+//
+// b is untrusted and not retained. Memory is bounded by a small multiple of len(b), and nesting by MaxValueDepth. The
+// error wraps ErrCorrupt if b is not one MessagePack value, ErrLimit if it is nested too deep, and ErrType if the value
+// does not fit or v is not a pointer. After ErrType, v may be partly set.
 func Unmarshal(b []byte, v any) error {
 	dst := reflect.ValueOf(v)
 	if dst.Kind() != reflect.Pointer || dst.IsNil() {
-		return fmt.Errorf("meta: unmarshal into %T, which is not a pointer: %w", v, ErrType)
+		return fmt.Errorf("meta: unmarshal into %T, want a pointer: %w", v, ErrType)
 	}
 	if err := scanValue(b); err != nil {
 		return fmt.Errorf("meta: unmarshal: %w", err)
@@ -47,7 +50,7 @@ func Unmarshal(b []byte, v any) error {
 	return nil
 }
 
-// decodeAny reads one value of input that scanValue has passed. Maps become Map.
+// decodeAny reads one value of input that scanValue has checked. Maps become Map.
 func decodeAny(d *msgpack.Decoder) (any, error) {
 	code, err := d.PeekCode()
 	if err != nil {
@@ -84,7 +87,7 @@ func decodeAny(d *msgpack.Decoder) (any, error) {
 		x := Ext{Type: id, Data: make([]byte, n)}
 		return x, d.ReadFull(x.Data)
 	}
-	return nil, errors.New("unknown code")
+	return nil, errors.New("unknown marker")
 }
 
 func decodeArray(d *msgpack.Decoder) (any, error) {
@@ -121,7 +124,7 @@ func decodeMap(d *msgpack.Decoder) (any, error) {
 	return m, nil
 }
 
-// natural replaces each Map whose keys are strings by a map[string]any, where the last of a key counts.
+// natural replaces each Map whose keys are strings by a map[string]any, in which the last value of a key counts.
 func natural(x any) any {
 	switch x := x.(type) {
 	case []any:
@@ -162,7 +165,7 @@ func mismatch(dst reflect.Value, x any) error {
 	return fmt.Errorf("%s into %v: %w", kind, dst.Type(), ErrType)
 }
 
-// assign stores x, made by decodeAny, in dst.
+// assign stores x, a result of decodeAny, in dst.
 func assign(dst reflect.Value, x any) error {
 	t := dst.Type()
 	if x == nil {
@@ -175,7 +178,7 @@ func assign(dst reflect.Value, x any) error {
 	}
 	if v := reflect.ValueOf(x); v.Type() == t { // bool, string, []byte, []any, Tuple, Map, Ext, int64, ...
 		if t != typeMap {
-			natural(x) // changes the elements, not what holds them
+			natural(x) // changes the elements of x, not x
 		}
 		dst.Set(v)
 		return nil

@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// The msgpack package allocates what a length field asks for and recurses as deep as the input says. So
-// bytes from files pass this check first: it walks over one value without keeping anything, and after it
-// all lengths are known to fit the input.
+// The msgpack package allocates as much as a length field says and recurses as deep as the input. So bytes from files
+// pass this check first. It walks over one value without storing anything. Afterwards all lengths are known to fit the
+// input.
 
-// scanValue checks that b is exactly one MessagePack value with sane lengths and depth.
+// scanValue checks that b is exactly one MessagePack value, with valid lengths and depth.
 func scanValue(b []byte) error {
 	c := &cursor{b: b}
 	c.skip(0)
@@ -22,13 +22,13 @@ func scanValue(b []byte) error {
 	return c.err
 }
 
-// skip passes one value.
+// skip skips one value.
 func (c *cursor) skip(depth int) {
 	if depth > MaxValueDepth {
-		c.fail(fmt.Errorf("nested more than %d deep: %w", MaxValueDepth, ErrLimit))
+		c.fail(fmt.Errorf("more than %d levels of nesting: %w", MaxValueDepth, ErrLimit))
 		return
 	}
-	// The lengths are unsigned, and below are compared with what is left before they become ints.
+	// The lengths are unsigned. They are compared with the number of bytes left before they become ints.
 	switch m := c.byte(); {
 	case m < 0x80 || m >= 0xe0 || m == 0xc0 || m == 0xc2 || m == 0xc3: // integers, nil, false, true
 	case m < 0x90:
@@ -80,7 +80,7 @@ func (c *cursor) skipBytes(n uint64) {
 	c.next(int(n))
 }
 
-// skipElements passes n values, each of at least one byte.
+// skipElements skips n values, each of at least one byte.
 func (c *cursor) skipElements(n uint64, depth int) {
 	if n > uint64(c.left()) {
 		c.fail(errShort)

@@ -93,7 +93,7 @@ func TestValuesAgainstPython(t *testing.T) {
 		if b, err := Marshal(row.value); err != nil || !bytes.Equal(b, row.bytes) {
 			t.Errorf("%v: %x, %v, want %x", row.value, b, err, row.bytes)
 		}
-		// A Map as target keeps maps as they are, so that everything compares.
+		// With a Map as target, maps keep their order, so that values can be compared.
 		wrapped, err := Marshal(Map{{"x", row.value}})
 		if err != nil {
 			t.Fatal(err)
@@ -109,7 +109,7 @@ func TestValuesAgainstPython(t *testing.T) {
 	}
 }
 
-// Metalayers and vlmetalayers that python-blosc2 wrote, and what it put in.
+// The test reads metalayers that python-blosc2 wrote, and compares them with the values it stored.
 func TestPythonMetalayers(t *testing.T) {
 	for _, c := range []struct {
 		hex  string
@@ -229,7 +229,7 @@ func TestMarshalIsDeterministic(t *testing.T) {
 	}
 }
 
-// Markers at the lengths where the form changes.
+// The test checks markers at the lengths where the form changes.
 func TestLengths(t *testing.T) {
 	for _, c := range []struct {
 		n                    int
@@ -348,7 +348,7 @@ func TestValueDepth(t *testing.T) {
 	}
 }
 
-// Length fields cost nothing unless the input backs them.
+// A length field allocates nothing unless the input is long enough.
 func TestUnmarshalMemory(t *testing.T) {
 	arrays := bytes.Repeat([]byte{0x90}, 1<<16)
 	copy(arrays, "\xdc\xff\xfd") // 65533 empty arrays

@@ -27,8 +27,8 @@ const (
 	markMap16    = 0xde
 )
 
-// Frames want one fixed width a field, whatever the value, so that a field can be rewritten in place.
-// General encoders choose the shortest form; these helpers do not.
+// Frames require one fixed width per field, whatever the value, so that a field can be rewritten in place. General
+// encoders choose the shortest form; these helpers do not.
 
 func appendUint16(dst []byte, mark byte, v int) []byte {
 	return binary.BigEndian.AppendUint16(append(dst, mark), uint16(v))
@@ -42,16 +42,16 @@ func appendInt64(dst []byte, v int64) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, markInt64), uint64(v))
 }
 
-// What a cursor reports. The callers wrap them together with ErrCorrupt and the place.
+// Errors of a cursor. The callers wrap them with ErrCorrupt and the location.
 var (
-	errShort     = errors.New("cut short")
+	errShort     = errors.New("truncated")
 	errMarker    = errors.New("unexpected marker")
 	errIntRange  = errors.New("integer out of range")
 	errStrLength = errors.New("string longer than its container")
 )
 
-// cursor reads big-endian fields and never passes the end of b. After the first error all reads
-// return zero and err keeps its value, so that a run of reads needs one check.
+// cursor reads big-endian fields and never reads after the end of b. After the first error all reads return zero and
+// err keeps its value, so that several reads need one check.
 type cursor struct {
 	b   []byte
 	pos int // 0 <= pos <= len(b)
@@ -64,10 +64,10 @@ func (c *cursor) fail(err error) {
 	}
 }
 
-// left returns how many bytes remain.
+// left returns the number of bytes that remain.
 func (c *cursor) left() int { return len(c.b) - c.pos }
 
-// next returns the next n bytes as a part of b, or nil.
+// next returns the next n bytes as a part of b, or nil if there are fewer.
 func (c *cursor) next(n int) []byte {
 	if c.err != nil {
 		return nil

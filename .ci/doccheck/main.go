@@ -1,9 +1,10 @@
-// Command doccheck lists what a package exports without a doc comment, packages without a package comment, and uses of
-// package unsafe without a reason. Run it from the top of the repository; it exits 1 when the list is not empty.
+// Command doccheck lists exported names without a doc comment, packages without a package comment, uses of package
+// unsafe without a reason, and faults of the prose. Run it from the top of the repository. It exits 1 if the list is
+// not empty.
 //
-// Looked at are functions, methods of exported types, types, constants and variables in all files but tests,
-// whatever their build constraints say. The comment of a group serves its members, and so does one at the end
-// of the line. Programs need only a package comment.
+// It checks functions, methods of exported types, types, constants and variables in all files except tests, whatever
+// their build constraints are. The comment of a group serves its members, and so does a comment at the end of the line.
+// Programs need only a package comment. See checkProse for the prose.
 package main
 
 import (
@@ -25,15 +26,20 @@ func main() {
 		fmt.Fprintln(os.Stderr, "doccheck:", err)
 		os.Exit(1)
 	}
-	for _, m := range missing {
+	faults, err := checkProse(".", notYet, ignored)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "doccheck:", err)
+		os.Exit(1)
+	}
+	for _, m := range append(missing, faults...) {
 		fmt.Println(m)
 	}
-	if len(missing) > 0 {
+	if len(missing)+len(faults) > 0 {
 		os.Exit(1)
 	}
 }
 
-// check returns what lacks a comment below a folder. Folders that the go command leaves out are left out.
+// check returns the names and packages below a folder that lack a comment. It skips folders that the go command skips.
 func check(dir string) ([]string, error) {
 	var missing []string
 	undocumented := map[string]bool{} // folder of a package -> no package comment seen so far

@@ -10,9 +10,9 @@ import (
 // harmless are the functions of package unsafe that touch no memory.
 var harmless = map[string]bool{"Sizeof": true, "Alignof": true, "Offsetof": true}
 
-// unexplained returns the uses of package unsafe in a file without a comment that begins with "Safe:" and names the check
-// that makes the use safe. The comment is on the line of the use, ends on the line before, or is part of the comment before
-// the declaration that has the use.
+// unexplained returns the uses of package unsafe in a file without a comment that begins with "Safe:" and names the
+// check that makes the use safe. The comment is on the line of the use, ends on the line before, or is part of the
+// comment before the declaration that has the use.
 func unexplained(fset *token.FileSet, file *ast.File) (missing []string) {
 	line := func(p token.Pos) int { return fset.Position(p).Line }
 	explained := map[int]bool{} // lines

@@ -17,7 +17,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// Outcome says what programs got from a mutant.
+// Outcome is what programs got from a mutant.
 type Outcome struct {
 	Opened bool // as a frame, or decoded as a chunk
 	Intact bool // Verify found no fault
@@ -82,8 +82,8 @@ func (c *checker) mustStep(name string, err error) bool {
 	return ok
 }
 
-// clearErrors are the errors of the packages, one of which each error wraps. An error of the operating system is clear as
-// well if it names a file.
+// clearErrors are the errors of the packages, one of which each error wraps. An error of the operating system is clear
+// as well if it names a file.
 var clearErrors = []error{
 	frame.ErrFormat, frame.ErrCorrupt, frame.ErrUnsupported, frame.ErrTooLarge, frame.ErrParam, frame.ErrReadOnly, frame.ErrBounds,
 	frame.ErrNotFound, frame.ErrExists, frame.ErrChanged, frame.ErrLimit,

@@ -187,7 +187,7 @@ func (c *checker) editFrame(f *frame.Frame) {
 // editArray does one edit.
 func (c *checker) editArray(a *ndarray.Array) {
 	// An edit in the middle of an axis encodes all that follows: a program limits its time.
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeLimit)
 	defer cancel()
 	shape := a.Shape()
 	if len(shape) == 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// patience is how long an operation may take whose time depends on what a file claims. Its context ends it.
-const patience = 300 * time.Millisecond
+// timeLimit is how long an operation may take whose time depends on what a file claims. Its context ends it.
+const timeLimit = 300 * time.Millisecond
 
 // maxAll is the largest content, in bytes, that is read as a whole.
 const maxAll = 1 << 20
@@ -197,7 +197,7 @@ func (c *checker) compare() {
 		if !c.step("ReadChunk with checksums", err) || bytes.Equal(got, want) {
 			continue
 		}
-		// The fixed part of the header has no checksum: it says how long special chunks without bytes are.
+		// The fixed part of the header has no checksum: special chunks without bytes have the length that it states.
 		if info, err := f.ChunkInfo(i); err != nil || info.Off >= 0 {
 			c.faultf("chunk %d differs from the original although checksums are required", i)
 		}
@@ -291,7 +291,7 @@ func (c *checker) salvage() {
 	name := filepath.Join(c.dir, "new")
 	o := &frame.Options{NoSync: true, Checksums: c.rng.IntN(2) == 0, Concurrency: 1, MaxBytes: 32 << 20}
 	// Salvage reads the whole file, holes included: a program limits its time.
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeLimit)
 	defer cancel()
 	var lost error // the first thing that is lost
 	told := 0
@@ -326,8 +326,8 @@ func (c *checker) salvage() {
 	}
 }
 
-// mayGuess reports whether Salvage may see more in an intact frame than Verify: the index references a chunk twice, or is
-// lost, as the header says that the frame is empty.
+// mayGuess reports whether Salvage may see more in an intact frame than Verify: the index references a chunk twice, or
+// is lost, because the frame is empty according to its header.
 func mayGuess(path string) bool {
 	f, err := frame.Open(path, nil)
 	if err != nil {

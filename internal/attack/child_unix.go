@@ -98,7 +98,8 @@ func (c *child) death() error {
 	return fmt.Errorf("the child process ended: %v\n%s", err, shorten(c.stderr.String()))
 }
 
-// shorten returns the first lines of what a process prints when it crashes, and the stacks of goroutines in this module.
+// shorten returns the first lines of what a process prints when it crashes, and the stacks of goroutines in this
+// module.
 func shorten(text string) string {
 	parts := strings.Split(text, "\n\n")
 	kept := parts[:1]

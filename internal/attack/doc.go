@@ -2,11 +2,11 @@
 //
 // # Mutants
 //
-// A mutant is a stored frame, array or chunk that is changed in a way that follows from a number, its seed. The mutations
-// know the format. They take a frame apart, set fields of the header, the index, the trailer, the metalayers, the chunk
-// headers and the blocks to extremes, and put it together with lengths that are consistent, so that most mutants pass
-// the first checks. Sparse frames also get links, pipes, devices, directories, and files with holes. Half of the mutants
-// of frames with checksums get checksums that match.
+// A mutant is a stored frame, array or chunk that is changed in a way that follows from a number, its seed. The
+// mutations know the format. They take a frame apart, set fields of the header, the index, the trailer, the metalayers,
+// the chunk headers and the blocks to extremes, and put it together with lengths that are consistent, so that most
+// mutants pass the first checks. Sparse frames also get links, pipes, devices, directories, and files with holes. Half
+// of the mutants of frames with checksums get checksums that match.
 //
 // [Check] does with a mutant what programs do: it opens, describes, reads, verifies, copies, repairs and edits it. Each
 // step must give data or one clear error. Check also compares the steps: what reads without an error although checksums
@@ -15,15 +15,18 @@
 // is created or changed.
 //
 // [Run] checks many mutants in child processes, whose memory the operating system limits to 256 MiB, and which have 5 s
-// for each mutant. The parent process watches them: it reports the seed of a mutant whose check fails, crashes or takes too
-// long, and goes on with a new child. Where programs cannot start others the mutants are checked in the process itself.
+// for each mutant. The parent process watches them: it reports the seed of a mutant whose check fails, crashes or takes
+// too long, and goes on with a new child. Where programs cannot start others the mutants are checked in the process
+// itself.
 //
 // # Long runs
 //
-//	ATTACK_MUTANTS=500000 go test -timeout 6h -run TestMutants ./internal/attack     500,000 mutants
-//	ATTACK_MUTANTS=100000 go test -timeout 6h -run TestAttack ./examples/b2          the same for the command
-//	ATTACK_FIRST=1234 ATTACK_MUTANTS=1 go test -v -run TestMutants ./internal/attack one mutant again, and its description
-//	ATTACK_KILLS=10m go test -timeout 1h -run TestKills ./internal/attack            processes that are killed, for 10 minutes
+// 500,000 mutants, the same for the command, one mutant again with its description, and processes that are killed:
+//
+//	ATTACK_MUTANTS=500000 go test -timeout 6h -run TestMutants ./internal/attack
+//	ATTACK_MUTANTS=100000 go test -timeout 6h -run TestAttack ./examples/b2
+//	ATTACK_FIRST=1234 ATTACK_MUTANTS=1 go test -v -run TestMutants ./internal/attack
+//	ATTACK_KILLS=10m go test -timeout 1h -run TestKills ./internal/attack
 //
 // GOARCH=386 makes any of them one for 386.
 package attack

@@ -24,8 +24,8 @@ func isFault(err error) bool {
 	return errors.Is(err, unix.EFBIG) || errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EIO)
 }
 
-// inChild runs a test again in a child process, where it calls do and ends the process. In the parent it returns what the
-// child prints.
+// inChild runs a test again in a child process, where it calls do and ends the process. In the parent it returns what
+// the child prints.
 func inChild(t *testing.T, attr *syscall.SysProcAttr, do func(dir string) error) string {
 	t.Helper()
 	if os.Getenv(envChild) == t.Name() {
@@ -55,8 +55,8 @@ func inChild(t *testing.T, attr *syscall.SysProcAttr, do func(dir string) error)
 	return string(out)
 }
 
-// TestFileSizeLimit lets the operating system refuse writes past a file size (RLIMIT_FSIZE), at many sizes, while frames
-// are made, copied, compacted, repaired and edited: the state before or after is left, and no temporary file.
+// TestFileSizeLimit lets the operating system refuse writes past a file size (RLIMIT_FSIZE), at many sizes, while
+// frames are made, copied, compacted, repaired and edited: the state before or after is left, and no temporary file.
 func TestFileSizeLimit(t *testing.T) {
 	out := inChild(t, nil, func(dir string) error {
 		signal.Ignore(syscall.SIGXFSZ)
@@ -113,8 +113,8 @@ func emptyFolder(dir string) error {
 	return err
 }
 
-// TestFullDisk makes, copies, compacts, repairs and edits frames in a small file system in memory that is nearly full, with
-// less and less space.
+// TestFullDisk makes, copies, compacts, repairs and edits frames in a small file system in memory that is nearly full,
+// with less and less space.
 func TestFullDisk(t *testing.T) {
 	var attr *syscall.SysProcAttr
 	if os.Getenv(envChild) == "" {
@@ -163,7 +163,7 @@ func TestFullDisk(t *testing.T) {
 	t.Log(out)
 }
 
-// fillDisk writes a file of such a size that about left bytes are free.
+// fillDisk writes a file that leaves about left bytes free.
 func fillDisk(dir string, left int) error {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {

@@ -154,8 +154,8 @@ func content(path string) ([]byte, error) {
 	return all.Bytes(), f.Verify(context.Background(), func(err error) error { return err })
 }
 
-// tryFault does a work in an empty folder with a fault, and checks what is left. with limits the work; it must also lift the
-// limit. It returns whether the work succeeded.
+// tryFault does a work in an empty folder with a fault, and checks the files after it. with limits the work; it must
+// also lift the limit. It returns whether the work succeeded.
 func tryFault(w faultWork, dir string, with func(do func() error) error) (bool, error) {
 	path := filepath.Join(dir, "frame")
 	if err := makeFrame(path, w.sparse); err != nil {

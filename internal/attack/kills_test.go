@@ -28,7 +28,8 @@ import (
 )
 
 // Frames of these tests hold chunks that two writers append. Each chunk has the number of its writer and a counter. The
-// variable-length metalayer "state" has for each writer the first counter that the frame holds and the one after the last.
+// variable-length metalayer "state" has for each writer the first counter that the frame holds and the one after the
+// last.
 const (
 	killWriters = 2
 	killItems   = 64 // items of 8 bytes in a chunk
@@ -216,8 +217,9 @@ type killRun struct {
 	states  atomic.Int64 // that the reader has checked
 }
 
-// TestKills lets two processes edit one frame, with Options.Locking, kills them at random times and starts them again, while
-// a third one reads. Every state that it sees is consistent, and no commit is lost. See the comment of the package.
+// TestKills lets two processes edit one frame, with Options.Locking, kills them at random times and starts them again,
+// while a third one reads. Every state that it sees is consistent, and no commit is lost. See the comment of the
+// package.
 func TestKills(t *testing.T) {
 	role, path := os.Getenv(envRole), os.Getenv(envDir)
 	if os.Getenv(envChild) == t.Name() {
@@ -365,7 +367,7 @@ func (r *killRun) read() {
 	}
 }
 
-// finish checks what is left.
+// finish checks the frame after the last kill.
 func (r *killRun) finish() {
 	f, err := frame.Edit(r.path, killOptions())
 	if err != nil {

@@ -15,8 +15,8 @@ func limitMemory(n uint64) error {
 	return unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: n, Max: n})
 }
 
-// limitTime lets the operating system end this process when it has used so much time of a processor. Starting takes some,
-// too.
+// limitTime lets the operating system end this process when it has used so much CPU time. Starting takes
+// some, too.
 func limitTime(most time.Duration) error {
 	n := uint64(most/time.Second) + 2
 	return unix.Setrlimit(unix.RLIMIT_CPU, &unix.Rlimit{Cur: n, Max: n + 1})

@@ -95,7 +95,7 @@ func (m *Mutant) Write(path, outside string) error {
 	return nil
 }
 
-// plain reports whether the mutant has nothing but regular files.
+// plain reports whether the mutant has only regular files.
 func (m *Mutant) plain() bool {
 	return !slices.ContainsFunc(m.files, func(f file) bool { return f.kind != regular && f.kind != folder })
 }

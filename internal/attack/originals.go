@@ -112,7 +112,7 @@ func (m *maker) addFrame(name string, o frame.Options, fill func(b *frame.Batch)
 	m.addPath(name, path)
 }
 
-// addPath adds what is stored under a name.
+// addPath adds the file or directory with a name.
 func (m *maker) addPath(name, path string) {
 	if m.err != nil {
 		return

@@ -24,7 +24,8 @@ const (
 	envAlone = "ATTACK_ALONE"
 )
 
-// Count returns the number of mutants that a test checks: n, fewer in a short test, or as many as the environment asks for.
+// Count returns the number of mutants that a test checks: n, fewer in a short test, or as many as the environment asks
+// for.
 func Count(n int) int {
 	if n, err := strconv.Atoi(os.Getenv("ATTACK_MUTANTS")); err == nil {
 		return n
@@ -145,7 +146,7 @@ func (r *run) one(c *child, seed uint64) bool {
 	first := err
 	if errors.Is(err, errDeadline) || isMemory(err.Error()) {
 		// The machine may be busy, or earlier mutants may have left garbage. A new child checks the mutant alone, in as
-		// much time of a processor.
+		// much CPU time.
 		alone, err := startChild(r.t.Name(), c.base, envAlone+"=1")
 		if err == nil {
 			o, fault, err = alone.askFor(seed, 10*deadline)
@@ -168,8 +169,8 @@ func (r *run) one(c *child, seed uint64) bool {
 	return false
 }
 
-// isMemory reports whether a process ended for lack of memory. Go's runtime does not notice that when it makes the pointer
-// mask of a large type, and faults.
+// isMemory reports whether a process ended for lack of memory. Go's runtime does not notice that when it makes the
+// pointer mask of a large type, and faults.
 func isMemory(text string) bool {
 	for _, s := range []string{"out of memory", "cannot allocate memory", "runtime.getGCMaskOnDemand"} {
 		if strings.Contains(text, s) {

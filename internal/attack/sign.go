@@ -27,7 +27,7 @@ func layerSums(layers []meta.Layer) []byte {
 	return b
 }
 
-// resign makes the checksums of a frame match, if it has some. index is what is stored.
+// resign makes the checksums of a frame match, if it has some. index is the stored index.
 func (m *model) resign(index []byte) error {
 	k := layer(m.vl, frame.ChecksumLayer)
 	if k < 0 {

@@ -1,4 +1,5 @@
-// Package codecs holds what package chunk needs to know about the built-in codecs beyond the interfaces of package codec.
+// Package codecs holds what package chunk needs to know about the built-in codecs beyond the interfaces of package
+// codec.
 package codecs
 
 // Sizes of dictionaries in bytes. The format allows up to MaxDict. C-Blosc2 uses none below MinDict.
@@ -13,13 +14,13 @@ type Traits struct {
 	HighRatio  bool // automatic blocks are larger
 	Shaped     bool // it works on the shape of blocks, which only arrays have
 
-	// TrainDict returns a dictionary of at most max bytes, made from samples of what the streams of a chunk will hold. It
-	// returns nil if the samples do not yield MinDict bytes. The same samples give the same dictionary, which does not
-	// share their memory. TrainDict is nil if the codec does not use dictionaries.
+	// TrainDict returns a dictionary of at most max bytes for streams like samples. It returns nil if the samples do
+	// not yield MinDict bytes. The result depends only on the samples and does not share their memory. TrainDict is nil
+	// if the codec does not use dictionaries.
 	TrainDict func(samples [][]byte, max int) []byte
 }
 
-// Of returns the traits of a codec: those that its method Traits returns, or the zero value.
+// Of returns the traits of a codec: the result of its method Traits, or the zero value if it has no such method.
 func Of(c any) Traits {
 	if t, ok := c.(interface{ Traits() Traits }); ok {
 		return t.Traits()
@@ -27,17 +28,17 @@ func Of(c any) Traits {
 	return Traits{}
 }
 
-// BatchDecoder is a codec.Decoder that decodes several streams at once in less time than one after the other.
+// BatchDecoder is a codec.Decoder that decodes several streams at once, in less time than one after the other.
 type BatchDecoder interface {
 	Decode(dst, src []byte) error
 
-	// DecodeBatch decodes each src[i], a stream of len(dst[i]) bytes. It writes at least the first n[i] bytes of dst[i],
-	// for 0 < n[i] <= len(dst[i]): like Decode if all are needed, like DecodePrefix otherwise. The three slices have the same
-	// length. DecodeBatch returns codec.ErrCorrupt if a stream is corrupt, without saying which. After an error the content
-	// of every dst[i] is undefined.
+	// DecodeBatch decodes each src[i], a stream of len(dst[i]) bytes. It writes at least the first n[i] bytes of
+	// dst[i], for 0 < n[i] <= len(dst[i]): like Decode if all are needed, like DecodePrefix otherwise. The three slices
+	// have the same length. DecodeBatch returns codec.ErrCorrupt if a stream is corrupt, without saying which. After an
+	// error the content of every dst[i] is undefined.
 	DecodeBatch(dst, src [][]byte, n []int) error
 
-	// BatchesPlanes reports whether DecodeBatch is also faster for the byte planes of a shuffled block. If not, it is faster
-	// only for the streams of blocks without filters.
+	// BatchesPlanes reports whether DecodeBatch is also faster for the byte planes of a shuffled block. If not, it is
+	// faster only for the streams of blocks without filters.
 	BatchesPlanes() bool
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// patientReader counts its calls, and fails after so many.
+// patientReader counts its calls, and fails after a number of them.
 type patientReader struct {
 	io.ReaderAt
 	calls, most int
@@ -22,12 +22,12 @@ func (c *patientReader) ReadAt(p []byte, off int64) (int, error) {
 	return c.ReaderAt.ReadAt(p, off)
 }
 
-// TestReadAhead decodes blocks of a chunk in a file, and counts how often it is read.
+// TestReadAhead decodes blocks of a chunk in a file, and counts the reads of the file.
 func TestReadAhead(t *testing.T) {
 	const blockSize, blocks = 4096, 300
 	src := noise(blockSize * blocks)
 	for i := range src {
-		src[i] &= 0x3f // does not compress to nothing
+		src[i] &= 0x3f // compresses only a little
 	}
 	encoded, err := Encode(nil, src, CParams{TypeSize: 1, BlockSize: blockSize, Level: 5, Filters: []Filter{{ID: BitShuffle}}}, nil)
 	if err != nil {
@@ -74,18 +74,18 @@ func TestReadAhead(t *testing.T) {
 					t.Fatalf("%s, block %d: %v", c.name, k, err)
 				}
 				if !bytes.Equal(block, src[k*blockSize:(k+1)*blockSize]) {
-					t.Fatalf("%s, block %d: another", c.name, k)
+					t.Fatalf("%s, block %d: wrong bytes", c.name, k)
 				}
 			}
 			each(check)
 			if n := file.calls - before; n != c.reads {
 				t.Errorf("%s: %d reads, want %d", c.name, n, c.reads)
 			}
-			check(0) // those that were not announced
+			check(0) // blocks that were not read ahead
 			check(150)
 			check(blocks - 1)
 		}
-		// What cannot be read is an error of the block.
+		// Decoding the block reports the error of the source.
 		for most := range 2 {
 			file.calls, file.most = 0, 1000
 			if err := w.OpenAt(&r, file, 0, int64(len(encoded)), 0, 0.1); err != nil {
@@ -101,7 +101,7 @@ func TestReadAhead(t *testing.T) {
 	}
 }
 
-// TestReadOnce wants blocks that were read with the head of the chunk to be read no more.
+// TestReadOnce checks that blocks that were read with the head of the chunk are not read again.
 func TestReadOnce(t *testing.T) {
 	const blockSize = 512
 	src := noise(128 * blockSize)
@@ -119,9 +119,9 @@ func TestReadOnce(t *testing.T) {
 	block := make([]byte, blockSize)
 	for k := range r.NumBlocks() {
 		if err := w.DecodeBlock(block, &r, k); err != nil || !bytes.Equal(block, src[k*blockSize:][:blockSize]) {
-			t.Fatalf("block %d: %v, or another", k, err)
+			t.Fatalf("block %d: %v, or wrong bytes", k, err)
 		}
-		if int(r.ends[k]) <= 4096 { // which the first read brings
+		if int(r.ends[k]) <= 4096 { // in the first read
 			inHead++
 		}
 	}
@@ -130,7 +130,7 @@ func TestReadOnce(t *testing.T) {
 	}
 }
 
-// TestReadAheadLittle wants nothing to be read ahead where all of the chunk is in memory, or where it would be much.
+// TestReadAheadLittle checks that ReadAhead reads nothing if the chunk is in memory, or if it would read too much.
 func TestReadAheadLittle(t *testing.T) {
 	src := noise(4 << 20)
 	for i := range src {
@@ -185,7 +185,7 @@ func TestReadAheadKinds(t *testing.T) {
 					t.Fatalf("%s, block %d: %v", name, k, err)
 				}
 				if at := r.BlockOffset(k); !bytes.Equal(got, want[at:at+len(got)]) {
-					t.Errorf("%s, block %d: another", name, k)
+					t.Errorf("%s, block %d: wrong bytes", name, k)
 				}
 			}
 		}

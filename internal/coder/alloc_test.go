@@ -7,7 +7,7 @@ import (
 	"github.com/goblosc/blosc2/internal/race"
 )
 
-// TestAllocs wants no memory from the heap for block after block.
+// TestAllocs checks that encoding and decoding further blocks allocates nothing.
 func TestAllocs(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector makes pools of the codecs drop memory")

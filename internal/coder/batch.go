@@ -5,13 +5,13 @@ import (
 	"github.com/goblosc/blosc2/internal/filters"
 )
 
-// batch is streams that are expanded together, each src[i] to the first n[i] bytes of dst[i] at least.
+// batch holds streams that are decoded at once, src[i] to at least the first n[i] bytes of dst[i].
 type batch struct {
 	dst, src [][]byte
 	n        []int
 }
 
-// add adds the streams of a regular block that are in p. dst is the place of the block.
+// add adds the streams of a regular block that p needs. dst receives the block.
 func (b *batch) add(dst []byte, h *Header, c *cursor, p part) error {
 	return eachStream(dst, h, c, p, func(dst, in []byte, n int) error {
 		if len(in) == len(dst) {
@@ -23,7 +23,7 @@ func (b *batch) add(dst []byte, h *Header, c *cursor, p part) error {
 	})
 }
 
-// decode expands the streams.
+// decode decodes the streams.
 func (b *batch) decode(dec codecs.BatchDecoder) error {
 	if len(b.dst) == 0 {
 		return nil
@@ -31,7 +31,7 @@ func (b *batch) decode(dec codecs.BatchDecoder) error {
 	return dec.DecodeBatch(b.dst, b.src, b.n)
 }
 
-// reset forgets the streams.
+// reset removes all streams.
 func (b *batch) reset() {
 	clear(b.dst)
 	clear(b.src)

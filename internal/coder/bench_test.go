@@ -8,7 +8,7 @@ import (
 	"github.com/goblosc/blosc2/codec"
 )
 
-// benchData is 16 MiB of float32s as measuring instruments give them: a slow wave and three bits of noise.
+// benchData returns 16 MiB of float32s like those of measuring instruments: a slow wave and three bits of noise.
 func benchData() []byte {
 	b := noise(16 << 20)
 	for i := 0; i < len(b); i += 4 {

@@ -12,8 +12,8 @@ import (
 	"github.com/goblosc/blosc2/codec"
 )
 
-// permute returns the same chunk with its blocks in another order, as a writer with many threads leaves them, and
-// with gap unused bytes before each.
+// permute returns the same chunk with its blocks in another order, as writers with many threads produce it, and with
+// gap unused bytes before each block.
 func permute(t testing.TB, b []byte, gap int) []byte {
 	t.Helper()
 	w := NewPool(nil).Get()
@@ -46,7 +46,7 @@ func (c *countingReader) ReadAt(p []byte, off int64) (int, error) {
 	return c.ReaderAt.ReadAt(p, off)
 }
 
-// chunksForBlocks are chunks of all kinds with their content.
+// chunksForBlocks returns chunks of all kinds with their content.
 func chunksForBlocks(t testing.TB) map[string][2][]byte {
 	t.Helper()
 	out := map[string][2][]byte{}
@@ -117,7 +117,7 @@ func TestBlocks(t *testing.T) {
 			}
 		}
 		var r Reader
-		for range 2 { // opening again keeps nothing of before
+		for range 2 { // opening again resets the reader
 			if err := w.Open(&r, b); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -130,7 +130,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestSharedBlocks has blocks with the same content at the same place, which no rule forbids.
+// TestSharedBlocks has blocks with the same content at the same position, which no rule forbids.
 func TestSharedBlocks(t *testing.T) {
 	half := contents["ramp"](1000)
 	b, err := Encode(nil, half, CParams{Codec: codec.LZ4, BlockSize: 500, TypeSize: 4, Split: SplitNever}, nil)
@@ -159,7 +159,7 @@ func TestSharedBlocks(t *testing.T) {
 	}
 }
 
-// shuffledOnly tells whether undoing Shuffle is the last and only step when a block is decoded.
+// shuffledOnly reports whether unshuffling is the last and only step of decoding a block.
 func shuffledOnly(r *Reader) bool {
 	n, shuffles := 0, false
 	for _, f := range r.h.Filters {
@@ -171,7 +171,7 @@ func shuffledOnly(r *Reader) bool {
 	return n == 1 && shuffles && r.h.Special() == Regular && !r.h.Stored() && !r.h.VLBlocks()
 }
 
-// TestDecodeShuffledNot has blocks of which something else is to be undone, or nothing.
+// TestDecodeShuffledNot has blocks with other filters, or without filters.
 func TestDecodeShuffledNot(t *testing.T) {
 	b, err := Encode(nil, floats(6000), CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: 1000}, nil)
 	if err != nil {
@@ -247,7 +247,7 @@ func readAll(t *testing.T, name string, w *Worker, r *Reader, src []byte) {
 		err := w.DecodePair(got, r, k)
 		for j, k := range k {
 			if at := r.BlockOffset(k); err != nil || !bytes.Equal(got[j], src[at:at+len(got[j])]) {
-				t.Fatalf("%s: blocks %d together: %v, or other data", name, k, err)
+				t.Fatalf("%s: blocks %d at once: %v, or other data", name, k, err)
 			}
 		}
 	}
@@ -287,7 +287,7 @@ func TestReaderAt(t *testing.T) {
 			t.Errorf("%s: more than all: %d, %v", name, m, err)
 		}
 		if m, err := a.ReadAt(got[:5], a.Size()-1); m != 1 || err != io.EOF || got[0] != src[len(src)-1] {
-			t.Errorf("%s: behind the end: %d, %v", name, m, err)
+			t.Errorf("%s: after the end: %d, %v", name, m, err)
 		}
 		if m, err := a.ReadAt(got[:5], a.Size()); m != 0 || err != io.EOF {
 			t.Errorf("%s: at the end: %d, %v", name, m, err)
@@ -365,7 +365,7 @@ func TestGoroutines(t *testing.T) {
 	wg.Wait()
 }
 
-// failingReader fails from byte off on.
+// failingReader fails from byte off up.
 type failingReader struct {
 	io.ReaderAt
 	off int64

@@ -1,7 +1,7 @@
 package coder
 
-// splits is the reference's rule for cutting blocks into streams (C-Blosc2, split_block). p is normal; typeSize is
-// the item size to go by: the capped one, but for automatic block sizes the real one.
+// splits reports whether C-Blosc2 splits blocks into streams (split_block). p is normal. typeSize is the capped item
+// size or, for automatic block sizes, the real one.
 func (p *CParams) splits(typeSize, blockSize int) bool {
 	switch p.Split {
 	case SplitAlways:
@@ -17,9 +17,8 @@ func (p *CParams) splits(typeSize, blockSize int) bool {
 	return pl.has(Shuffle) && typeSize <= maxStreams && blockSize/typeSize >= minCompressible
 }
 
-// BlockSizeFor returns the block size in bytes that the reference chooses for chunks of nbytes (C-Blosc2, stune):
-// p.BlockSize if set, else one that grows with the level and suits the codec; whole items, at most nbytes, but 1 where
-// nbytes is less than one item. Errors are ErrParam.
+// BlockSizeFor returns the block size in bytes that C-Blosc2 selects for chunks of nbytes (stune). See
+// chunk.CParams.BlockSizeFor.
 func (p CParams) BlockSizeFor(nbytes int) (int, error) {
 	p, err := p.normal()
 	if err != nil {
@@ -41,7 +40,7 @@ func (p *CParams) blockSize(nbytes int) int {
 	case size > p.TypeSize:
 		size -= size % p.TypeSize
 	case p.TypeSize <= MaxTypeSize:
-		size = p.TypeSize // the reference leaves smaller blocks, which it cannot read back when they are split
+		size = p.TypeSize // C-Blosc2 keeps smaller blocks, but cannot read them if they are split
 	}
 	return size
 }
@@ -50,7 +49,7 @@ func (p *CParams) autoBlockSize(nbytes int) int {
 	const l1 = 32 << 10
 	if p.Level > 0 && p.splits(p.TypeSize, nbytes) {
 		perByte := [10]int{0, 32 << 10, 32 << 10, 32 << 10, 64 << 10, 64 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10}
-		// In int64: item sizes reach 2^29 here.
+		// The product needs 64 bits: item sizes reach 2^29.
 		return int(max(min(int64(perByte[p.Level])*int64(p.TypeSize), 4<<20), l1))
 	}
 	if nbytes < l1 {

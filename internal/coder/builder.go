@@ -11,19 +11,19 @@ import (
 
 // Blocks supplies the blocks of a chunk to Build.
 type Blocks struct {
-	// Ready is called for each block in order. It returns block k if it was encoded elsewhere, or nil: then Build encodes
-	// it in the chunk.
+	// Ready is called for each block in order. It returns block k if it was encoded elsewhere. If it returns nil, Build
+	// encodes the block.
 	Ready func(k int) ([]byte, error)
-	// Shuffled is called by EncodeShuffled for block k.
+	// Shuffled is the set function of EncodeShuffled for block k.
 	Shuffled func(k int, s Shuffled) bool
-	// Plain returns block k as it is before encoding, and may reuse its memory at each call. It is called for a block
-	// that Shuffled has not written, and if the chunk must be stored.
+	// Plain returns block k before encoding, and may reuse its memory. It is called for a block that Shuffled has not
+	// written, and if the chunk must be stored.
 	Plain func(k int) ([]byte, error)
 
-	content []byte // content of the chunk if it is in memory, in place of the functions
+	content []byte // content of the chunk if it is in memory; the functions are then nil
 }
 
-// plain returns block k as it is before encoding.
+// plain returns block k before encoding.
 func (s *Blocks) plain(l *Layout, k int) ([]byte, error) {
 	if s.Plain != nil {
 		return s.Plain(k)
@@ -34,35 +34,35 @@ func (s *Blocks) plain(l *Layout, k int) ([]byte, error) {
 
 // builder makes a chunk: its header, the positions of its blocks, its dictionary and its blocks.
 //
-// As long as no block is shorter than its content, the chunk will probably be stored as a whole. So the first blocks of
-// content in memory that do not compress are copied at the end, if at all.
+// As long as no block is shorter than its content, the chunk will probably be stored as a whole. So if the content is
+// in memory, the leading blocks that do not compress are copied at the end, if at all.
 type builder struct {
-	l      *Layout
-	team   []*Worker
-	ref    []byte // decoded block 0, for Delta
-	from   Blocks
-	dst    []byte
-	start  int  // of the chunk in dst
-	starts int  // of the block positions in dst
-	zeros  bool // no block so far has anything but zeros
-	held   int  // number of blocks, the first ones, that are still to be copied
+	l         *Layout
+	workers   []*Worker
+	ref       []byte // decoded block 0, for Delta
+	from      Blocks
+	dst       []byte
+	start     int  // offset of the chunk in dst
+	starts    int  // offset of the block positions in dst
+	zeros     bool // all blocks so far are zeros
+	postponed int  // number of leading blocks that are not copied yet
 
-	// Memory for gather.
-	early []encodedBlock // blocks that wait for their position or are being copied
-	spare [][]byte
+	// Memory for encodeParallel.
+	waiting []encodedBlock // blocks that wait for their position, or are being copied
+	spare   [][]byte
 }
 
-// Build appends a chunk whose blocks were encoded elsewhere, or are encoded here, and returns its header too. ref is the
-// result of Reference for block 0 if NeedsReference reports so. Errors are those of EncodeBlock and of the functions of
+// Build appends a chunk whose blocks were encoded elsewhere, or are encoded here, and returns its header too. ref is
+// the result of Reference for block 0, if l.NeedsReference. Errors are those of EncodeBlock and of the functions of
 // from.
 func (w *Worker) Build(dst []byte, l *Layout, ref []byte, from Blocks) ([]byte, Header, error) {
-	w.team = append(w.team[:0], w)
+	w.workers = append(w.workers[:0], w)
 	if l.store {
-		return store(dst, l, w.team, &from)
+		return store(dst, l, w.workers, &from)
 	}
-	out, h, err := build(dst, l, w.team, ref, &from)
+	out, h, err := build(dst, l, w.workers, ref, &from)
 	if errors.Is(err, errNoRoom) {
-		return store(dst, l, w.team, &from)
+		return store(dst, l, w.workers, &from)
 	}
 	if err != nil {
 		out = dst
@@ -70,22 +70,22 @@ func (w *Worker) Build(dst []byte, l *Layout, ref []byte, from Blocks) ([]byte, 
 	return out, h, err
 }
 
-// build appends a chunk to dst and returns its header. The workers of a team encode its blocks. Content in memory is
-// required for more than one, and dst is empty then unless it has room for the longest chunk. It fails with errNoRoom if
-// the chunk must be stored, and returns the memory it took in any case.
-func build(dst []byte, l *Layout, team []*Worker, ref []byte, from *Blocks) ([]byte, Header, error) {
-	builders := &team[0].pool.builders
+// build appends a chunk to dst and returns its header. Several workers need content in memory; dst must then be empty
+// or have space for the longest chunk. It returns errNoRoom if the chunk must be stored. It returns the memory it used
+// in any case.
+func build(dst []byte, l *Layout, workers []*Worker, ref []byte, from *Blocks) ([]byte, Header, error) {
+	builders := &workers[0].pool.builders
 	b, ok := builders.Get().(*builder)
 	if !ok {
 		b = new(builder)
 	}
-	*b = builder{l: l, team: team, ref: ref, from: *from, early: b.early, spare: b.spare}
+	*b = builder{l: l, workers: workers, ref: ref, from: *from, waiting: b.waiting, spare: b.spare}
 	defer func() {
-		*b = builder{early: b.early, spare: b.spare}
+		*b = builder{waiting: b.waiting, spare: b.spare}
 		builders.Put(b)
 	}()
 	next, err := 0, error(nil)
-	if len(team) == 1 {
+	if len(workers) == 1 {
 		b.begin(dst, HeaderSize+4*l.nblocks+l.dictSize())
 	} else {
 		most := l.h.NBytes + MaxOverhead
@@ -93,7 +93,7 @@ func build(dst []byte, l *Layout, team []*Worker, ref []byte, from *Blocks) ([]b
 			dst = make([]byte, 0, most)
 		}
 		b.begin(dst, most)
-		next, err = b.gather()
+		next, err = b.encodeParallel()
 	}
 	for ; next < l.nblocks && err == nil; next++ {
 		err = b.encode(next)
@@ -101,12 +101,12 @@ func build(dst []byte, l *Layout, team []*Worker, ref []byte, from *Blocks) ([]b
 	if err != nil {
 		return b.dst, Header{}, err
 	}
-	b.copyHeld()
+	b.copyPostponed()
 	h := b.end()
 	return b.dst, h, nil
 }
 
-// begin appends everything before the blocks. size is an estimate of the size of the chunk.
+// begin appends all parts before the blocks. size is an estimate of the size of the chunk.
 func (b *builder) begin(dst []byte, size int) {
 	b.start, b.zeros = len(dst), true
 	dst = b.l.h.append(slices.Grow(dst, size))
@@ -114,15 +114,15 @@ func (b *builder) begin(dst []byte, size int) {
 	b.dst = b.l.appendDict(grow(dst, 4*b.l.nblocks))
 }
 
-// encode adds block k, the next one.
+// encode encodes block k, the next one, and adds it.
 func (b *builder) encode(k int) error {
 	if b.from.Ready != nil {
 		if ok, err := b.addReady(k); ok || err != nil {
 			return err
 		}
 	}
-	// A block that was encoded elsewhere but may need more room than is left is encoded again, in the room that is left.
-	w := b.team[0]
+	// Encode a block again, in the remaining space, if it was encoded elsewhere but may not fit.
+	w := b.workers[0]
 	if b.from.Shuffled != nil {
 		out, ok, err := w.encodeShuffled(b.dst, b.l, k, b.ref, b.room(), func(s Shuffled) bool { return b.from.Shuffled(k, s) })
 		if err == nil && ok {
@@ -136,19 +136,19 @@ func (b *builder) encode(k int) error {
 	if err != nil {
 		return err
 	}
-	out, asIs, err := w.encodeOrKeep(b.dst, b.l, k, src, b.ref, b.room())
+	out, stored, err := w.encodeOrKeep(b.dst, b.l, k, src, b.ref, b.room())
 	if err != nil {
 		b.dst = out[:len(b.dst)]
 		return err
 	}
 	b.add(k, out)
-	if asIs && (b.from.Plain != nil || !b.hold(k)) {
+	if stored && (b.from.Plain != nil || !b.postpone(k)) {
 		filters.Copy(out[len(out)-len(src):], src)
 	}
 	return nil
 }
 
-// addReady adds block k, the next one, if it was encoded elsewhere and would be the same here.
+// addReady adds block k, the next one, if it was encoded elsewhere and encoding it here would give the same bytes.
 func (b *builder) addReady(k int) (bool, error) {
 	encoded, err := b.from.Ready(k)
 	if err != nil || encoded == nil {
@@ -161,35 +161,35 @@ func (b *builder) addReady(k int) (bool, error) {
 	return ok, err
 }
 
-// room returns the number of bytes that may follow.
+// room returns the number of bytes that the chunk may still grow by.
 func (b *builder) room() int { return b.l.h.NBytes + MaxOverhead - (len(b.dst) - b.start) }
 
-// add takes dst, to which block k, the next one, was appended.
+// add makes dst, to which block k was appended, the memory of the chunk.
 func (b *builder) add(k int, dst []byte) {
 	at := len(b.dst)
 	b.dst = dst
-	b.zeros = b.zeros && len(dst)-at == 4*b.l.h.streams(b.l.BlockLen(k)) // each stream is just its length
+	b.zeros = b.zeros && len(dst)-at == 4*b.l.h.streams(b.l.BlockLen(k)) // each stream is only a length of 0
 	binary.LittleEndian.PutUint32(dst[b.starts+4*k:], uint32(at-b.start))
 }
 
-// hold reports whether block k, which does not compress, is to be copied at the end.
-func (b *builder) hold(k int) bool {
-	if k != b.held {
+// postpone reports whether block k, which does not compress, can be copied at the end.
+func (b *builder) postpone(k int) bool {
+	if k != b.postponed {
 		return false
 	}
-	b.held++
+	b.postponed++
 	return true
 }
 
-// copyHeld copies the blocks that were held.
-func (b *builder) copyHeld() {
-	if b.held == 0 {
+// copyPostponed copies the blocks that were postponed.
+func (b *builder) copyPostponed() {
+	if b.postponed == 0 {
 		return
 	}
-	blocks := max(1, movedPiece/b.l.blockSize) // of a piece
-	team := b.team[:min(len(b.team), 1+b.held*b.l.blockSize/sharedFrom)]
-	_ = sched.Each(&team[0].pool.Pool, team, (b.held+blocks-1)/blocks, func(_ *Worker, i int) error {
-		for k := i * blocks; k < min((i+1)*blocks, b.held); k++ {
+	blocks := max(1, copySize/b.l.blockSize) // blocks per copy
+	workers := b.workers[:min(len(b.workers), 1+b.postponed*b.l.blockSize/minShared)]
+	_ = sched.Each(&workers[0].pool.Pool, workers, (b.postponed+blocks-1)/blocks, func(_ *Worker, i int) error {
+		for k := i * blocks; k < min((i+1)*blocks, b.postponed); k++ {
 			at := int(binary.LittleEndian.Uint32(b.dst[b.starts+4*k:]))
 			src, _ := b.from.plain(b.l, k)
 			filters.Copy(b.dst[b.start+at+4:], src)
@@ -210,24 +210,24 @@ func (b *builder) end() Header {
 	return h
 }
 
-// store appends the chunk with its data as they are, and returns its header.
-func store(dst []byte, l *Layout, team []*Worker, from *Blocks) ([]byte, Header, error) {
+// store appends the chunk uncompressed, and returns its header.
+func store(dst []byte, l *Layout, workers []*Worker, from *Blocks) ([]byte, Header, error) {
 	h := l.h
 	h.Flags |= flagStored
-	h.Blosc2Flags &^= b2flagDict // the reference leaves it, and cannot read its chunk
+	h.Blosc2Flags &^= b2flagDict // C-Blosc2 keeps the flag, and then cannot read its own chunk
 	h.CBytes = h.NBytes + HeaderSize
 	out := h.append(slices.Grow(dst, h.CBytes))
 	at := len(out)
 	out = out[:at+h.NBytes]
 	content := out[at:]
-	if from.Plain == nil && team[0].o.Prefilter == nil {
-		copyPieces(content, from.content, team)
+	if from.Plain == nil && workers[0].o.Prefilter == nil {
+		copyPieces(content, from.content, workers)
 		return out, h, nil
 	}
 	if from.Plain != nil {
-		team = team[:1] // the blocks come in order
+		workers = workers[:1] // Plain is called by one goroutine
 	}
-	err := sched.Each(&team[0].pool.Pool, team, l.nblocks, func(w *Worker, k int) error {
+	err := sched.Each(&workers[0].pool.Pool, workers, l.nblocks, func(w *Worker, k int) error {
 		src, err := from.plain(l, k)
 		if err == nil {
 			src, err = w.prefilter(src, w.layoutBlock(l, k, nil))
@@ -243,19 +243,19 @@ func store(dst []byte, l *Layout, team []*Worker, from *Blocks) ([]byte, Header,
 	return out, h, nil
 }
 
-// copyPieces copies src to dst. The workers of a team share the work if it is large enough.
-func copyPieces(dst, src []byte, team []*Worker) {
-	team = team[:min(len(team), 1+len(src)/sharedFrom)]
-	_ = sched.Each(&team[0].pool.Pool, team, (len(src)+movedPiece-1)/movedPiece, func(_ *Worker, i int) error {
-		at := i * movedPiece
-		filters.Copy(dst[at:], src[at:min(at+movedPiece, len(src))])
+// copyPieces copies src to dst. The workers share the copy if it is large enough.
+func copyPieces(dst, src []byte, workers []*Worker) {
+	workers = workers[:min(len(workers), 1+len(src)/minShared)]
+	_ = sched.Each(&workers[0].pool.Pool, workers, (len(src)+copySize-1)/copySize, func(_ *Worker, i int) error {
+		at := i * copySize
+		filters.Copy(dst[at:], src[at:min(at+copySize, len(src))])
 		return nil
 	})
 }
 
-// movedPiece is the number of bytes that a worker copies or fills in one go. Copies of this size do not load the cache
-// lines that they overwrite.
-const movedPiece = 2 << 20
+// copySize is the number of bytes that a worker copies or fills at a time. A copy of this size does not load the cache
+// lines that it overwrites.
+const copySize = 2 << 20
 
-// sharedFrom is the number of bytes that one worker copies or fills in less time than it takes to start another one.
-const sharedFrom = 4 << 20
+// minShared is the number of bytes from which copying or filling on several goroutines is faster than on one.
+const minShared = 4 << 20

@@ -1,13 +1,13 @@
 package coder
 
-// CopyBlock appends block k of a chunk as it is stored, and true, if it can be part of a chunk with the layout l:
-// one of the same sizes, codec and filters, if its blocks are independent of each other. The level and the codec's
-// speed do not matter. It does not look into the block: what is corrupt stays so.
+// CopyBlock appends block k of a chunk as stored, and returns true, if the block can be part of a chunk with the layout
+// l. Both chunks must have the same sizes, codec and filters, and independent blocks; the compression level may differ.
+// CopyBlock does not examine the block, so a corrupt block stays corrupt.
 func (w *Worker) CopyBlock(dst []byte, l *Layout, r *Reader, k int) ([]byte, bool, error) {
-	if !l.carries(&r.h) {
+	if !l.accepts(&r.h) {
 		return dst, false, nil
 	}
-	// Blocks may share bytes: more than a block can have must not be written for each.
+	// In a corrupt chunk, blocks may share bytes. Do not copy more bytes than a block can have.
 	if n := int(r.ends[k] - r.starts[k]); n > r.BlockLen(k)+4*r.h.TypeSize {
 		return dst, false, nil
 	}
@@ -15,8 +15,8 @@ func (w *Worker) CopyBlock(dst []byte, l *Layout, r *Reader, k int) ([]byte, boo
 	return append(dst, b...), err == nil, err
 }
 
-// carries tells whether blocks of a chunk can stand in one with this layout.
-func (l *Layout) carries(h *Header) bool {
+// accepts reports whether blocks of a chunk with the header h can be copied to a chunk with this layout.
+func (l *Layout) accepts(h *Header) bool {
 	return !l.store && !l.p.Dict && len(l.dict) == 0 && !l.pipeline.has(Delta) &&
 		h.Special() == Regular && !h.Stored() && h.nblocks > 0 &&
 		h.Version == l.h.Version && h.VersionLZ == l.h.VersionLZ && h.Flags == l.h.Flags &&

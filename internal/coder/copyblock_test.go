@@ -8,9 +8,9 @@ import (
 	"github.com/goblosc/blosc2/codec"
 )
 
-// TestCarry puts chunks together from the stored blocks of others: of the same layout but for the level, and not of
-// another layout.
-func TestCarry(t *testing.T) {
+// TestCopyBlock builds chunks from the stored blocks of other chunks. It succeeds for layouts that differ only in the
+// level, and not for others.
+func TestCopyBlock(t *testing.T) {
 	src := make([]byte, 40_000)
 	for i := range src {
 		src[i] = byte(i/64) ^ byte(i*i>>9)
@@ -31,7 +31,7 @@ func TestCarry(t *testing.T) {
 		{TypeSize: 4, BlockSize: 4096, Codec: codec.Zstd, Dict: true},
 		{TypeSize: 4, BlockSize: 4096, Codec: codec.LZ4, Level: NoCompression},
 	}
-	carried := 0
+	copied := 0
 	for i, p := range params {
 		c, err := Encode(nil, src, p, nil)
 		if err != nil {
@@ -63,12 +63,12 @@ func TestCarry(t *testing.T) {
 			}
 			own := i == k && !p.Dict && p.Level >= 0 && !r.Header().Filters.has(Delta)
 			if all != own {
-				t.Errorf("blocks of %v carried into %v: %v", p, q, all)
+				t.Errorf("blocks of %v copied into %v: %v", p, q, all)
 			}
 			if !all {
 				continue
 			}
-			carried++
+			copied++
 			out, err := assemble(t, w, l, nil, blocks, func(int) ([]byte, error) { return nil, fmt.Errorf("asked for") })
 			if err != nil {
 				t.Fatal(err)
@@ -78,10 +78,10 @@ func TestCarry(t *testing.T) {
 			}
 		}
 	}
-	if carried < 7 {
-		t.Errorf("%d chunks carried", carried)
+	if copied < 7 {
+		t.Errorf("%d chunks copied", copied)
 	}
-	// Blocks that name the same bytes many times over are not carried.
+	// Blocks that share their bytes with many others are not copied.
 	c, err := Encode(nil, src, params[0], nil)
 	if err != nil {
 		t.Fatal(err)
@@ -98,6 +98,6 @@ func TestCarry(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, ok, err := w.CopyBlock(nil, l, &r, 1); ok || err != nil {
-		t.Errorf("a block of %d bytes was carried, %v", r.ends[1]-r.starts[1], err)
+		t.Errorf("a block of %d bytes was copied, %v", r.ends[1]-r.starts[1], err)
 	}
 }

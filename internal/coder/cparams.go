@@ -14,12 +14,12 @@ type CodecSet = codec.Set
 // CodecFromCode returns the codec with a compcode, the number that headers store.
 func CodecFromCode(code uint8) CodecID { return codec.FromCode(code) }
 
-// IndexParams are the parameters that C-Blosc2 compresses the index of a frame with.
+// IndexParams returns the parameters that C-Blosc2 uses for the index of a frame.
 func IndexParams() CParams {
 	return CParams{TypeSize: 8, BlockSize: 16 << 10, Codec: codec.BloscLZ, Level: 5, Split: SplitNever}
 }
 
-// SplitMode says when blocks are cut into one stream for each byte of an item.
+// SplitMode determines when blocks are split into one stream for each byte of an item.
 type SplitMode uint8
 
 // The split modes. SplitAuto splits for the codecs that gain from it: BloscLZ, LZ4 and Zstd up to level 5, after
@@ -31,14 +31,14 @@ const (
 	SplitForward SplitMode = 4
 )
 
-// Levels that are not plain numbers.
+// Levels with a name.
 const (
 	DefaultLevel  = 5
-	NoCompression = -1 // the level that format descriptions call 0: chunks are stored
+	NoCompression = -1 // level 0 in descriptions of the format: chunks are stored uncompressed
 )
 
-// CParams are the compression parameters of a chunk ("cparams"). The zero value gives what python-blosc2 gives:
-// Zstd, level 5, Shuffle, automatic split and block size, for items of one byte.
+// CParams are the compression parameters of a chunk. The zero value selects the defaults of python-blosc2: Zstd, level
+// 5, Shuffle, automatic split and block size, and items of one byte.
 type CParams struct {
 	TypeSize  int       // item size in bytes; 0 = 1
 	BlockSize int       // decoded size of a block in bytes, rounded down to whole items; 0 = automatic
@@ -50,7 +50,7 @@ type CParams struct {
 	Dict      bool      // train a dictionary for each chunk (Zstd, LZ4, LZ4HC)
 }
 
-// normal returns p with defaults filled in: a level of 0 to 9, an item size of at least 1.
+// normal returns p with defaults filled in: the level is 0 to 9, and the item size at least 1.
 func (p CParams) normal() (CParams, error) {
 	if p.TypeSize == 0 {
 		p.TypeSize = 1
@@ -70,16 +70,16 @@ func (p CParams) normal() (CParams, error) {
 	case p.BlockSize < 0 || p.BlockSize > MaxBlockSize:
 		return p, paramError("block size %d", p.BlockSize)
 	case p.Level < 0 || p.Level > 9:
-		return p, paramError("level %d is not 1 to 9 or NoCompression", p.Level)
+		return p, paramError("level %d, want 1 to 9 or NoCompression", p.Level)
 	case len(p.Filters) > NumFilters:
-		return p, paramError("%d filters, the format has %d slots", len(p.Filters), NumFilters)
+		return p, paramError("%d filters, want at most %d", len(p.Filters), NumFilters)
 	case p.Split > SplitForward || p.Split == 3:
 		return p, paramError("split mode %d", p.Split)
 	}
 	return p, p.checkFilters()
 }
 
-// traits returns what the layout of a chunk needs to know about the codec.
+// traits returns the properties of the codec that the layout of a chunk depends on.
 func (p *CParams) traits() codecs.Traits {
 	c, err := codec.Set{}.ByID(p.Codec)
 	if err != nil {
@@ -97,7 +97,7 @@ func (p *CParams) checkFilters() error {
 			return unsupportedFilter(f)
 		case def == nil: // user filters are looked up when the first block is encoded
 		case def.forward == nil && def.backward != nil:
-			return paramError("filter %v is for reading only", f.ID)
+			return paramError("filter %v can only be decoded", f.ID)
 		case def.check != nil:
 			if err := def.check(f.Meta, p.TypeSize); err != nil {
 				return paramError("%v", err)
@@ -110,7 +110,7 @@ func (p *CParams) checkFilters() error {
 // cappedTypeSize returns the item size that chunk headers and filters use.
 func (p *CParams) cappedTypeSize() int { return cappedTypeSize(p.TypeSize) }
 
-// Pipeline returns the six slots that p.Filters stands for. A ByteDelta without parameter gets the item size, so that
+// Pipeline returns the six slots that p.Filters describes. A ByteDelta without parameter gets the item size, so that
 // the chunk can be read without its frame.
 func (p CParams) Pipeline() Pipeline {
 	var pl Pipeline
@@ -126,8 +126,8 @@ func (p CParams) Pipeline() Pipeline {
 	return pl
 }
 
-// Normalize returns p with all defaults filled in, as frame headers record them, or an ErrParam or ErrUnsupported.
-// Level stays as the caller gave it but for 0, which becomes DefaultLevel.
+// Normalize returns p with all defaults filled in, as frame headers record them. It keeps Level, except that 0 becomes
+// DefaultLevel. Errors are ErrParam or ErrUnsupported.
 func (p CParams) Normalize() (CParams, error) {
 	n, err := p.normal()
 	if err != nil {
@@ -143,7 +143,7 @@ func (p CParams) Normalize() (CParams, error) {
 	return n, nil
 }
 
-// Shaped reports whether the codec or a filter works on the shape of blocks, in arrays, and not on their bytes alone.
+// Shaped reports whether the codec or a filter uses the shape of blocks, which only arrays have.
 func (p CParams) Shaped() bool {
 	if p.traits().Shaped {
 		return true

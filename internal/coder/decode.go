@@ -7,16 +7,16 @@ import (
 )
 
 // DecodeBlock decodes block k of an opened chunk into dst, which has BlockLen(k) bytes. Errors are ErrCorrupt or
-// ErrUnsupported, or those of the io.ReaderAt and of filters of the user, in an *Error; the content of dst is then
+// ErrUnsupported, or those of the io.ReaderAt and of user filters, in an *Error. After an error the content of dst is
 // undefined.
 func (w *Worker) DecodeBlock(dst []byte, r *Reader, k int) error {
 	return w.DecodePrefix(dst, r, k, len(dst))
 }
 
-// DecodePrefix is DecodeBlock for those who want only the first n bytes of the block: what stands behind them in dst is
-// undefined. Where nothing but Shuffle is to be undone, streams are expanded no further than that takes, if their codec
-// can do so, and nothing tells whether they are sound behind. A plane of an array is often at the beginning of its
-// blocks, and a box ends inside of some.
+// DecodePrefix decodes at least the first n bytes of block k into dst, which has BlockLen(k) bytes. The contents of dst
+// after them are undefined. If Shuffle is the only filter to undo and the codec supports it, DecodePrefix decodes each
+// stream only as far as it needs, and does not detect damage after that. It is for planes of arrays, which often lie at
+// the beginning of their blocks, and for boxes that end inside a block.
 func (w *Worker) DecodePrefix(dst []byte, r *Reader, k, n int) error {
 	if k < 0 || k >= r.h.nblocks || len(dst) != r.BlockLen(k) || n < 0 || n > len(dst) {
 		return paramError("%d bytes in a buffer of %d bytes for block %d", n, len(dst), k)
@@ -39,7 +39,7 @@ func (w *Worker) DecodePrefix(dst []byte, r *Reader, k, n int) error {
 	return nil
 }
 
-// readerBlock returns the description of block k of an opened chunk. It is valid until the next block.
+// readerBlock returns the description of block k of an opened chunk. It is valid until the worker's next block.
 func (w *Worker) readerBlock(r *Reader, k int) *block {
 	w.block = block{version: r.h.Version, BlockInfo: BlockInfo{
 		Chunk: w.Chunk, Block: k, Offset: r.BlockOffset(k),
@@ -85,7 +85,7 @@ func (w *Worker) decodeBlock(dst []byte, r *Reader, k, n int, c *cursor) error {
 	if r.h.VLBlocks() {
 		err = w.decodeVL(out, r, c)
 	} else {
-		err = w.decodeStreams(out, r, c, r.steps.wanted(len(dst), n))
+		err = w.decodeStreams(out, r, c, r.steps.needed(len(dst), n))
 	}
 	if err != nil || r.steps.n == 0 || len(dst) == 0 {
 		return err
@@ -98,11 +98,11 @@ func (w *Worker) decodeStreams(dst []byte, r *Reader, c *cursor, p part) error {
 	if w.decodePlanes(dst, r, *c, p) {
 		return nil
 	}
-	return eachStream(dst, &r.h, c, p, func(dst, in []byte, n int) error { return w.expand(dst, in, r, n) })
+	return eachStream(dst, &r.h, c, p, func(dst, in []byte, n int) error { return w.decodeStream(dst, in, r, n) })
 }
 
-// decodePlanes is decodeStreams where the streams of a block pay to be expanded together, and reports whether they are: one
-// by one they say what is wrong.
+// decodePlanes decodes the streams of a block at once, if that is faster, and reports whether it did. If not, decoding
+// them one by one finds the error, if there is one.
 func (w *Worker) decodePlanes(dst []byte, r *Reader, c cursor, p part) bool {
 	if r.h.streams(len(dst)) < 2 {
 		return false
@@ -124,11 +124,12 @@ func (w *Worker) decodeVL(dst []byte, r *Reader, c *cursor) error {
 	if err != nil {
 		return err
 	}
-	return w.expand(dst, in, r, len(dst))
+	return w.decodeStream(dst, in, r, len(dst))
 }
 
-// expand decodes one stream of the codec, the first n bytes at least; one as long as its content is stored as it is.
-func (w *Worker) expand(dst, in []byte, r *Reader, n int) error {
+// decodeStream decodes at least the first n bytes of one stream. A stream as long as its content is stored
+// uncompressed.
+func (w *Worker) decodeStream(dst, in []byte, r *Reader, n int) error {
 	if len(in) == len(dst) {
 		filters.Copy(dst[:n], in[:n])
 		return nil

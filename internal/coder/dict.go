@@ -2,29 +2,29 @@ package coder
 
 import "github.com/goblosc/blosc2/internal/codecs"
 
-// How a chunk with a dictionary is made follows C-Blosc2 (blosc2_compress_ctx): dictionaries are trained on filtered
-// blocks, with samples that together are a sixteenth of the chunk.
+// Dictionaries are made as in C-Blosc2 (blosc2_compress_ctx): they are trained on filtered blocks. All samples together
+// are a sixteenth of the chunk.
 const (
-	minDictStreams = 8  // samples, or blocks of variable length, for a dictionary
-	sampleFraction = 16 // of the chunk
+	minDictStreams = 8  // least number of samples, or of blocks of variable length
+	sampleFraction = 16 // the samples are this part of the chunk
 	dictFraction   = 20 // a dictionary is at most this part of the chunk
 )
 
-// NeedsDict tells that the blocks shall be encoded with a dictionary, which Train makes.
+// NeedsDict reports whether the blocks need a dictionary, which Train makes.
 func (l *Layout) NeedsDict() bool {
 	if !l.p.Dict || l.store || l.p.Level == 0 || l.dict != nil {
 		return false
 	}
-	// As in C-Blosc2, other codecs do without a dictionary.
+	// As in C-Blosc2, codecs without dictionaries ignore Dict.
 	return l.p.traits().TrainDict != nil && l.h.NBytes/dictFraction >= codecs.MinDict
 }
 
-// maxDict returns the size of the largest dictionary for a chunk in bytes.
+// maxDict returns the size in bytes of the largest dictionary for a chunk.
 func (l *Layout) maxDict() int { return min(l.h.NBytes/dictFraction, MaxDictSize) }
 
-// Train returns the layout to encode a chunk with, where l.NeedsDict: one with a dictionary for this chunk, or l where
-// none comes of its data, or none is needed. plain returns block k as it is before encoding, and may reuse its memory
-// at each call; only some of the first blocks are asked for. Errors are those of plain and of EncodeBlock.
+// Train returns the layout to encode a chunk with: a layout with a dictionary trained on the chunk, or l if NeedsDict
+// is false or the data yields no dictionary. plain returns block k before encoding and may reuse its memory. Train
+// calls it for some of the first blocks. Errors are those of plain and of EncodeBlock.
 func (w *Worker) Train(l *Layout, plain func(k int) ([]byte, error)) (*Layout, error) {
 	if !l.NeedsDict() {
 		return l, nil
@@ -61,7 +61,7 @@ func (w *Worker) Train(l *Layout, plain func(k int) ([]byte, error)) (*Layout, e
 	return l.withDict(samples)
 }
 
-// trainVL is Train for blocks of variable length, all of which are samples. offs is where they start in the chunk.
+// trainVL is Train for blocks of variable length, all of which are samples. offs holds their offsets in the chunk.
 func (w *Worker) trainVL(l *Layout, blocks [][]byte, offs []int) (*Layout, error) {
 	if !l.NeedsDict() || len(blocks) < minDictStreams || l.h.NBytes/len(blocks)/sampleFraction == 0 {
 		return l, nil
@@ -79,7 +79,7 @@ func (w *Worker) trainVL(l *Layout, blocks [][]byte, offs []int) (*Layout, error
 	return l.withDict(samples)
 }
 
-// withDict returns a copy of l with a dictionary made of samples, or l if there is none to be made.
+// withDict returns a copy of l with a dictionary trained on samples, or l if they yield none.
 func (l *Layout) withDict(samples [][]byte) (*Layout, error) {
 	dict := l.p.traits().TrainDict(samples, l.maxDict())
 	if dict == nil {

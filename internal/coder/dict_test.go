@@ -65,11 +65,11 @@ func TestDict(t *testing.T) {
 	}
 }
 
-// checkDict checks the chunk of src that one worker made.
+// checkDict checks the chunk that one worker made of src.
 func checkDict(t *testing.T, what string, p CParams, src, b []byte) {
 	t.Helper()
 	n := len(dictOf(t, b))
-	none := n == 0 && p.Codec == codec.Zstd && len(src) < 6000 // there must be something that samples share
+	none := n == 0 && p.Codec == codec.Zstd && len(src) < 6000 // the samples must have something in common
 	if b[2]&flagStored == 0 && !none && (n < 256 || n > min(32768, len(src)/20)) {
 		t.Errorf("%s: dictionary of %d bytes", what, n)
 	}
@@ -120,7 +120,7 @@ func TestDictOfLZ4(t *testing.T) {
 	}
 }
 
-// TestDictOfDelta wants the samples filtered as the blocks are.
+// TestDictOfDelta checks that samples are filtered like the blocks.
 func TestDictOfDelta(t *testing.T) {
 	src := records(100_000)
 	b, err := Encode(nil, src, CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: 2000, Filters: []Filter{{ID: Delta}}, Dict: true}, nil)
@@ -197,13 +197,13 @@ func TestDictGains(t *testing.T) {
 	}
 }
 
-// TestNoDict has chunks that go without a dictionary though one is asked for.
+// TestNoDict has chunks that get no dictionary although the parameters ask for one.
 func TestNoDict(t *testing.T) {
 	many := CParams{Codec: codec.LZ4, TypeSize: 255, BlockSize: 255, Split: SplitAlways}
 	for name, c := range map[string]struct {
 		src   []byte
 		p     CParams
-		wants bool // the chunk would have one if it could
+		wants bool // NeedsDict reports true
 	}{
 		"short":           {records(5119), CParams{BlockSize: 500}, false},
 		"blosclz":         {records(50_000), CParams{Codec: codec.BloscLZ, BlockSize: 500}, false},
@@ -266,7 +266,7 @@ func TestHostileDict(t *testing.T) {
 	}
 	rnd := rand.New(rand.NewPCG(5, 5))
 	pool := NewPool(hostileOptions)
-	for _, n := range []int{-1, 0, 32769, 1 << 20} { // sizes that the format does not have
+	for _, n := range []int{-1, 0, 32769, 1 << 20} { // sizes that the format does not allow
 		body := binary.LittleEndian.AppendUint32(nil, uint32(n))
 		body = append(body, make([]byte, 1<<16)...)
 		b := chunkOf(50, 1, body)

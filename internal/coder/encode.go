@@ -4,22 +4,23 @@ import (
 	"github.com/goblosc/blosc2/internal/filters"
 )
 
-// unlimited is room for every block.
+// unlimited is enough space for every block.
 const unlimited = 1<<31 - 1
 
-// EncodeBlock appends the streams of block k to dst. src is the block, BlockLen(k) bytes that stay as they are; ref
-// is what Reference makes of block 0 where NeedsReference says so. The order in which blocks are encoded does not
-// matter. Errors are ErrParam or ErrUnsupported, or those of filters of the user.
+// EncodeBlock appends the streams of block k to dst. src is the block, BlockLen(k) bytes, which EncodeBlock does not
+// change. ref is the result of Reference for block 0, if l.NeedsReference. Blocks may be encoded in any order. Errors
+// are ErrParam or ErrUnsupported, or those of user filters.
 func (w *Worker) EncodeBlock(dst []byte, l *Layout, k int, src, ref []byte) ([]byte, error) {
-	dst, asIs, err := w.encodeOrKeep(dst, l, k, src, ref, unlimited)
-	if asIs {
+	dst, stored, err := w.encodeOrKeep(dst, l, k, src, ref, unlimited)
+	if stored {
 		filters.Copy(dst[len(dst)-len(src):], src)
 	}
 	return dst, err
 }
 
-// encodeOrKeep appends the streams of block k, and fails with errNoRoom if they take more than room bytes. A block that is
-// stored as it is, one stream without filters, is not copied: then it returns true, and the end of dst has space for src.
+// encodeOrKeep appends the streams of block k, and returns errNoRoom if they take more than room bytes. It does not
+// copy a block that is stored unchanged, as one stream without filters. Then it returns true, and the end of dst has
+// space for src.
 func (w *Worker) encodeOrKeep(dst []byte, l *Layout, k int, src, ref []byte, room int) ([]byte, bool, error) {
 	filtered, err := w.filtered(l, src, w.layoutBlock(l, k, ref))
 	if err != nil {
@@ -36,7 +37,7 @@ func (w *Worker) encodeOrKeep(dst []byte, l *Layout, k int, src, ref []byte, roo
 	return tryStream(dst, src, enc, room)
 }
 
-// encodeStreams appends the streams of a block that the filters were applied to.
+// encodeStreams appends the streams of a filtered block.
 func (w *Worker) encodeStreams(dst []byte, l *Layout, filtered []byte, room int) ([]byte, error) {
 	enc, err := w.encoder(l)
 	if err != nil {
@@ -54,7 +55,7 @@ func (w *Worker) encodeStreams(dst []byte, l *Layout, filtered []byte, room int)
 	return dst, nil
 }
 
-// layoutBlock returns the description of block k of a chunk to be encoded. It is valid until the next block.
+// layoutBlock returns the description of block k of a chunk to be encoded. It is valid until the worker's next block.
 func (w *Worker) layoutBlock(l *Layout, k int, ref []byte) *block {
 	w.block = block{version: versionRegular, BlockInfo: BlockInfo{
 		Chunk: w.Chunk, Block: k, Offset: k * l.blockSize,
@@ -66,8 +67,8 @@ func (w *Worker) layoutBlock(l *Layout, k int, ref []byte) *block {
 	return &w.block
 }
 
-// Reference appends to dst what the other blocks of a chunk with Delta refer to: block 0 as it will be when decoded.
-// That is block 0 itself, unless a filter is lossy. Errors are those of EncodeBlock.
+// Reference appends the Delta reference block to dst: block 0 as it will be decoded. That is block 0 itself, unless a
+// filter is lossy. Errors are those of EncodeBlock.
 func (w *Worker) Reference(dst []byte, l *Layout, block0 []byte) ([]byte, error) {
 	b := w.layoutBlock(l, 0, nil)
 	src, err := w.prefilter(block0, b)
@@ -90,7 +91,8 @@ func (w *Worker) Reference(dst []byte, l *Layout, block0 []byte) ([]byte, error)
 	return dst, nil
 }
 
-// prefilter returns the result of Options.Prefilter for the block src: memory of the worker, or src itself without one.
+// prefilter returns the result of Options.Prefilter for the block src in memory of the worker, or src itself if there
+// is no Prefilter.
 func (w *Worker) prefilter(src []byte, b *block) ([]byte, error) {
 	if w.o.Prefilter == nil {
 		return src, nil
@@ -99,7 +101,7 @@ func (w *Worker) prefilter(src []byte, b *block) ([]byte, error) {
 	return w.pre, w.o.Prefilter(w.pre, src, b.BlockInfo)
 }
 
-// filtered returns a block as the codec reads it.
+// filtered returns the filtered block: the input of the codec.
 func (w *Worker) filtered(l *Layout, src []byte, b *block) ([]byte, error) {
 	src, err := w.prefilter(src, b)
 	if err != nil {

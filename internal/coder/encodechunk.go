@@ -6,9 +6,7 @@ import (
 	"math"
 )
 
-// Encode appends a chunk with the content src to dst, on up to Options.Concurrency goroutines; the bytes do not
-// depend on their number. They are those of C-Blosc2 with one thread where the codec's streams are. A chunk of
-// zeros comes out as special value. Errors are ErrParam, ErrUnsupported or ErrTooLarge.
+// Encode appends a chunk with the content src to dst. See chunk.Pool.Encode.
 func (p *Pool) Encode(dst, src []byte, c CParams) ([]byte, error) {
 	l, err := c.Layout(len(src))
 	if err != nil {
@@ -19,20 +17,20 @@ func (p *Pool) Encode(dst, src []byte, c CParams) ([]byte, error) {
 	}
 	n := l.nblocks
 	if l.store {
-		n = 1 + len(src)/sharedFrom
+		n = 1 + len(src)/minShared
 	}
-	team := p.team(n)
-	out, err := encode(dst, l, team, src)
-	p.putTeam(team) // not after a panic
+	workers := p.getWorkers(n)
+	out, err := encode(dst, l, workers, src)
+	p.putWorkers(workers) // not after a panic: see putWorkers
 	return out, err
 }
 
-// encode is Encode with a team.
-func encode(dst []byte, l *Layout, team []*Worker, src []byte) ([]byte, error) {
-	w := team[0]
+// encode is Encode on the given workers.
+func encode(dst []byte, l *Layout, workers []*Worker, src []byte) ([]byte, error) {
+	w := workers[0]
 	from := Blocks{content: src}
 	if l.store {
-		out, _, err := store(dst, l, team, &from)
+		out, _, err := store(dst, l, workers, &from)
 		return out, err
 	}
 	var err error
@@ -46,28 +44,28 @@ func encode(dst []byte, l *Layout, team []*Worker, src []byte) ([]byte, error) {
 		}
 		ref = w.ref
 	}
-	return encodeChunk(dst, l, team, ref, &from)
+	return encodeChunk(dst, l, workers, ref, &from)
 }
 
-// encodeChunk appends a chunk. A dst without room for the longest chunk is not grown to that size, as the chunk may be
-// short: it is made in memory of the worker then.
-func encodeChunk(dst []byte, l *Layout, team []*Worker, ref []byte, from *Blocks) ([]byte, error) {
-	w, out := team[0], dst
-	roomy := cap(dst)-len(dst) >= l.h.NBytes+MaxOverhead
-	if !roomy {
-		out = w.again[:0]
+// encodeChunk appends a chunk. If dst does not have space for the longest chunk, it makes the chunk in memory of the
+// worker and copies it, because growing dst to that size wastes memory if the chunk is short.
+func encodeChunk(dst []byte, l *Layout, workers []*Worker, ref []byte, from *Blocks) ([]byte, error) {
+	w, out := workers[0], dst
+	fits := cap(dst)-len(dst) >= l.h.NBytes+MaxOverhead
+	if !fits {
+		out = w.scratch[:0]
 	}
-	out, _, err := build(out, l, team, ref, from)
-	if !roomy {
-		w.again = out[:0]
+	out, _, err := build(out, l, workers, ref, from)
+	if !fits {
+		w.scratch = out[:0]
 	}
 	switch {
 	case errors.Is(err, errNoRoom):
-		out, _, err = store(dst, l, team, from)
+		out, _, err = store(dst, l, workers, from)
 		return out, err
 	case err != nil:
 		return dst, err
-	case roomy:
+	case fits:
 		return out, nil
 	}
 	return append(dst, out...), nil

@@ -7,22 +7,22 @@ import (
 	"github.com/goblosc/blosc2/codec"
 )
 
-// Errors of this package and of all that build on it, told apart by what the caller can do. Test with errors.Is.
+// Errors of this package and of all packages that use it. They differ in what the caller can do. Test with errors.Is.
 var (
-	// ErrCorrupt: the bytes break the format; the data, or this part of it, is lost.
+	// ErrCorrupt is returned if the bytes violate the format. The data, or this part of it, is lost.
 	ErrCorrupt = codec.ErrCorrupt
-	// ErrUnsupported: the bytes may be sound but use a codec, filter or version that is not available.
+	// ErrUnsupported is returned for a codec, filter or version that is not available. The bytes may be valid.
 	ErrUnsupported = codec.ErrUnsupported
-	// ErrTooLarge: the content is larger than the format or Options.MaxBytes allow.
+	// ErrTooLarge is returned if the content is larger than the format or Options.MaxBytes allow.
 	ErrTooLarge = errors.New("too large")
-	// ErrParam: the caller asked for compression parameters that the format cannot express.
+	// ErrParam is returned for compression parameters that the format cannot express.
 	ErrParam = errors.New("bad parameter")
 )
 
-// Error says where in a chunk something was wrong. It unwraps to its cause, which wraps one of the errors above.
+// Error reports where in a chunk an error was found. It unwraps to its cause, which wraps one of the errors above.
 type Error struct {
-	Block int   // block number, or -1 when the header or the offsets are at fault
-	Off   int64 // position from the start of the chunk, in bytes
+	Block int   // block number, or -1 if the header or the block positions are wrong
+	Off   int64 // offset from the start of the chunk, in bytes
 	Err   error
 }
 

@@ -2,21 +2,21 @@ package coder
 
 import "io"
 
-// Sizes in a file are claims: a few stored bytes can announce gigabytes, and a file with holes can be as long as it
-// announces. Only bytes that are not zero are evidence, since they take space wherever they are stored. They count by
-// pages: a page with one of them counts as a whole. Memory follows from one rule: without Options.MaxBytes, it may be 64
-// MiB, or 4096 times the evidence.
+// A size in a file is only a claim: a few stored bytes can announce gigabytes, and a sparse file can be as long as it
+// announces. Only nonzero bytes are evidence, because they take space wherever they are stored. They count by pages: a
+// page with a nonzero byte counts as a whole. Without Options.MaxBytes, a chunk may take 64 MiB of memory, or 4096
+// times its evidence.
 const (
-	FreeBytes    = 64 << 20 // of memory that need no evidence
+	FreeBytes    = 64 << 20 // memory that needs no evidence
 	MemoryRatio  = 4096     // bytes of memory for each byte of evidence
 	evidencePage = 4096
-	evidenceStep = 16 * evidencePage // bytes that are looked at in one read
-	evidenceLook = 64 << 20          // bytes that are looked at in all, unless more than a quarter of that is sought
+	evidenceStep = 16 * evidencePage // size of one read
+	evidenceLook = 64 << 20          // bytes to examine in total, unless enough is more than a quarter of that
 )
 
-// Evidence returns how many of the n bytes at off of src are in pages that are not all zeros. It stops when it has found
-// enough. Of many bytes it looks at some that are spread evenly, and counts only those. Bytes that cannot be read count
-// as zeros.
+// Evidence returns the number of bytes, of the n bytes at off of src, that are in pages with a nonzero byte. It stops
+// when it has found enough. If n is large, it reads evenly spread samples and counts only their pages. Bytes that
+// cannot be read count as zeros.
 func Evidence(src io.ReaderAt, off, n, enough int64) int64 {
 	steps := (n-1)/evidenceStep + 1
 	looks := max(evidenceLook, 4*min(enough, 1<<60)) / evidenceStep
@@ -39,9 +39,9 @@ func Evidence(src io.ReaderAt, off, n, enough int64) int64 {
 	return found
 }
 
-// MayRead reports whether n bytes at off of src may be read into memory at once, because a file says that so many belong
-// together: if they are no more than maxBytes (Options.MaxBytes; 0 is 64 MiB, and below 0 there is no limit), or if enough
-// of them are evidence: one in 4096, or with a limit of the caller one in two.
+// MayRead reports whether n bytes at off of src may be read into memory at once because a file claims that size. They
+// may if n is at most maxBytes (Options.MaxBytes; 0 is 64 MiB, and a negative value no limit), or if enough of them are
+// evidence: one byte in 4096, or one in two if the caller sets a limit.
 func MayRead(src io.ReaderAt, off, n, maxBytes int64) bool {
 	most, ratio := int64(FreeBytes), int64(MemoryRatio)
 	if maxBytes > 0 {

@@ -6,7 +6,7 @@ type FilterID uint8
 // Filter is one slot of the pipeline.
 type Filter struct {
 	ID   FilterID
-	Meta uint8 // parameter; its meaning is the filter's
+	Meta uint8 // parameter; the filter defines its meaning
 }
 
 // Pipeline holds the filters of a chunk: slot 0 is the first to be applied when writing, the last when reading.
@@ -28,17 +28,17 @@ type BlockInfo struct {
 	Block    int     // number of the block in its chunk
 	Offset   int     // where the block starts in the decoded chunk, in bytes
 	TypeSize int     // item size that the chunk header holds: 1 to 255
-	ItemSize int     // item size of the frame, where Options or CParams say more than the header can hold
-	Shape    []int32 // Options.BlockShape: shape of a block in items, nil when the chunk is not part of an array
+	ItemSize int     // item size of the frame, from Options or CParams if the header cannot hold it
+	Shape    []int32 // Options.BlockShape: shape of a block in items, nil if the chunk is not part of an array
 	Meta     uint8   // parameter of the filter; 0 for Prefilter and Postfilter
 }
 
-// UserFilter is a filter that a program registers in Options.Filters: one with a number of its own, 160 to 255, or one
-// of the numbers from 32 up that the format reserves for plug-ins. Implementations are safe for concurrent use.
+// UserFilter is a filter that a program registers in Options.Filters. Its number is 160 to 255, or one of the numbers
+// from 32 up that the format reserves for plug-ins. Implementations must be safe for concurrent use.
 //
-// Forward writes to dst what is stored for the block src, Backward restores src. dst and src have the same length, do
-// not overlap, and must not be retained; src must not be changed. When decoding, src is untrusted. Errors end the
-// encoding or decoding of the chunk; wrap ErrCorrupt for a block that cannot be valid.
+// Forward writes to dst the bytes that are stored for the block src. Backward restores src. dst and src have the same
+// length and do not overlap. Neither may be retained, and src must not be changed. In decoding, src is untrusted. An
+// error ends the encoding or decoding of the chunk. Wrap ErrCorrupt for a block that cannot be valid.
 type UserFilter interface {
 	ID() FilterID
 	Forward(dst, src []byte, b BlockInfo) error
@@ -67,18 +67,19 @@ type filterDef struct {
 	// check returns an error if encoding does not accept a parameter for items of a size. nil = it accepts all.
 	check func(meta uint8, typeSize int) error
 	// planes returns the number of byte planes that the filter makes of items: its output can be read and written by
-	// plane, without Backward and Forward. One plane leaves a block as it is. nil = the filter is not a shuffle.
+	// plane, without Backward and Forward. A filter with one plane does not change a block. nil = the filter is not a
+	// shuffle.
 	planes func(meta uint8, typeSize int) int
 
-	// forward and backward transform src, which stays as it is, to dst. Without forward, the filter is for reading only;
-	// without backward, decoding has nothing to do; without both, the slot is empty.
+	// forward and backward transform src, which they must not change, to dst. Without forward, the filter can only be
+	// decoded. Without backward, decoding has nothing to do. Without both, the slot is empty.
 	forward, backward func(dst, src []byte, b *block) error
 }
 
-// firstUserFilter is the lowest number that a FilterSet is searched for. Lower ones belong to the format itself.
+// firstUserFilter is the lowest number that a FilterSet looks up. Lower numbers belong to the format itself.
 const firstUserFilter = 32
 
-// FilterSet is an immutable set of filters. The zero value holds none but those of the format.
+// FilterSet is an immutable set of filters. The zero value holds only the filters of the format.
 type FilterSet struct {
 	user []userFilter // later ones win
 }
@@ -88,8 +89,7 @@ type userFilter struct {
 	def *filterDef
 }
 
-// With returns a set that also holds f. It replaces a filter with the same number, but a number below 32 is never
-// searched for.
+// With returns a set that also holds f. f replaces a filter with the same number. A number below 32 is never looked up.
 func (s FilterSet) With(f UserFilter) FilterSet {
 	user := make([]userFilter, 0, len(s.user)+1)
 	return FilterSet{user: append(append(user, s.user...), userFilter{f.ID(), &filterDef{

@@ -7,18 +7,18 @@ import (
 	"github.com/goblosc/blosc2/internal/filters"
 )
 
-// The filters of the format. Numbers from 160 up are for users, see [UserFilter].
+// The filters of the format. Numbers from 160 up are for user filters, see [UserFilter].
 const (
 	NoFilter     FilterID = 0  // an empty slot
-	Shuffle      FilterID = 1  // bytes of equal significance together; Meta: number of streams, 0 = the typesize
-	BitShuffle   FilterID = 2  // bits of equal significance together
+	Shuffle      FilterID = 1  // groups bytes of equal significance; Meta: number of streams, 0 = the type size
+	BitShuffle   FilterID = 2  // groups bits of equal significance
 	Delta        FilterID = 3  // XOR with the first block of the chunk
-	TruncPrec    FilterID = 4  // clear mantissa bits of floats; Meta: bits to keep, or to clear when negative (int8)
-	NDCell       FilterID = 32 // cells of an N-dimensional block together; Meta: edge of a cell
-	NDMean       FilterID = 33 // cells replaced by their mean; Meta: edge of a cell
-	ByteDeltaOld FilterID = 34 // ByteDelta of C-Blosc2 2.6 and 2.7; for reading only
-	ByteDelta    FilterID = 35 // differences within each byte stream, after Shuffle; Meta: number of streams, 0 = the item size
-	IntTrunc     FilterID = 36 // clear bits of integers; Meta: bits to keep, or to clear when negative (int8)
+	TruncPrec    FilterID = 4  // clears mantissa bits of floats; Meta: bits to keep, or if negative to clear (int8)
+	NDCell       FilterID = 32 // groups the items of each cell of an N-dimensional block; Meta: edge of a cell
+	NDMean       FilterID = 33 // replaces the items of each cell by their mean; Meta: edge of a cell
+	ByteDeltaOld FilterID = 34 // ByteDelta of C-Blosc2 2.6 and 2.7; decoding only
+	ByteDelta    FilterID = 35 // differences of bytes, after Shuffle; Meta: number of streams, 0 = the item size
+	IntTrunc     FilterID = 36 // clears bits of integers; Meta: bits to keep, or if negative to clear (int8)
 )
 
 // builtinFilters defines the filters of the format, each in one entry. It does not change.
@@ -82,7 +82,7 @@ var builtinFilters = [...]filterDef{
 		shaped: true,
 		check: func(meta uint8, _ int) error {
 			if meta == 0 {
-				return errors.New("ndcell with cells of edge 0")
+				return errors.New("ndcell with cells of edge 0, want 1 to 255")
 			}
 			return nil
 		},
@@ -99,7 +99,7 @@ var builtinFilters = [...]filterDef{
 		shaped: true,
 		check: func(meta uint8, typeSize int) error {
 			if meta == 0 || meta > 127 || typeSize != 4 && typeSize != 8 {
-				return fmt.Errorf("ndmean with cells of edge %d and items of %d bytes", meta, typeSize)
+				return fmt.Errorf("ndmean with cells of edge %d and items of %d bytes, want 1 to 127 and 4 or 8", meta, typeSize)
 			}
 			return nil
 		},
@@ -167,7 +167,7 @@ func (b *block) width(size int) int {
 	return size
 }
 
-// decodeError classifies an error of package shuffle in decoding.
+// decodeError classifies an error of package filters in decoding.
 func decodeError(err error) error {
 	switch {
 	case err == nil:
@@ -178,7 +178,7 @@ func decodeError(err error) error {
 	return fmt.Errorf("%v: %w", err, ErrCorrupt)
 }
 
-// encodeError classifies an error of package shuffle in encoding, where it is the caller's mistake.
+// encodeError classifies an error of package filters in encoding, where it is the caller's mistake.
 func encodeError(err error) error {
 	if err != nil {
 		return fmt.Errorf("%v: %w", err, ErrParam)

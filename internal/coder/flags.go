@@ -55,7 +55,7 @@ const (
 	b2flagInstr     = 0x80
 )
 
-// Special tells what a chunk without streams stands for.
+// Special is the kind of value that a chunk without streams represents.
 type Special uint8
 
 // The special values.

@@ -21,7 +21,7 @@ func unhex(t testing.TB, s string) []byte {
 	return b
 }
 
-// The chunks that the description of the format prints, which the reference wrote.
+// These are the chunks that the description of the format prints. C-Blosc2 wrote them.
 func TestAnnotatedChunks(t *testing.T) {
 	const none = " 00000000000000000000000000000000"
 	for name, c := range map[string]struct {
@@ -91,7 +91,7 @@ func TestSpecial(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s, v := r.Special(); s != c.s || !bytes.Equal(v, c.value) {
-			t.Errorf("%s: reader says %v, %x", name, s, v)
+			t.Errorf("%s: reader returns %v, %x", name, s, v)
 		}
 		for off := range min(c.n, 20) {
 			for _, n := range []int{0, 1, 2, 5, 50} {
@@ -128,13 +128,13 @@ func TestSpecial(t *testing.T) {
 		}
 	}
 	if b, err := EncodeSpecial(nil, Zeros, MaxBytes, nil, CParams{}); err != nil {
-		t.Errorf("the greatest chunk: %v", err)
+		t.Errorf("the largest chunk: %v", err)
 	} else if _, err := Decode(nil, b, nil); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("2 GiB out of 32 bytes: %v", err)
 	}
 }
 
-// chunkOf builds a chunk of one filterless, unsplit block with the given streams.
+// chunkOf builds a chunk of one unsplit block without filters from the given streams.
 func chunkOf(n, streams int, body []byte) []byte {
 	h := Header{Version: 5, VersionLZ: 1, Flags: flagExtended | 1<<formatShift, TypeSize: streams, NBytes: n, BlockSize: n, CBytes: 36 + len(body)}
 	if streams == 1 {
@@ -250,7 +250,7 @@ func TestBlockSizes(t *testing.T) {
 	}
 }
 
-// TestStoredWithDict has the chunks that C-Blosc2 writes and cannot read: stored, but with the dictionary flag.
+// TestStoredWithDict has the chunks that C-Blosc2 writes but cannot read: stored, with the dictionary flag.
 func TestStoredWithDict(t *testing.T) {
 	src := noise(1000)
 	b, err := Encode(nil, src, CParams{}, nil)
@@ -289,7 +289,7 @@ func TestVersions(t *testing.T) {
 			t.Errorf("version %d: %v", v, err)
 		}
 	}
-	// Alphas of Blosc2 have no sixth filter; what stands there is noise.
+	// Alphas of Blosc2 have no sixth filter; its byte is noise.
 	b[21], b[29] = 0xab, 0xcd
 	b[0] = versionAlpha
 	if got, err := Decode(nil, b, nil); err != nil || !bytes.Equal(got, src) {

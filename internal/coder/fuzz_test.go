@@ -50,7 +50,7 @@ func FuzzLazy(f *testing.F) {
 	})
 }
 
-// fuzzParams makes compression parameters of six bytes of input, mostly sound ones.
+// fuzzParams makes compression parameters from six bytes of input. Most of them are valid.
 func fuzzParams(b [6]byte) CParams {
 	p := CParams{
 		TypeSize:  int(b[0]) + int(b[1]>>7)*60,
@@ -92,7 +92,7 @@ func FuzzEncode(f *testing.F) {
 			t.Errorf("%+v: %v, or other bytes with three workers", p, err)
 		}
 		if p.Codec != codec.Zstd && !bytes.Equal(got, naiveEncode(t, src, p, l.blockSize)) {
-			t.Errorf("%+v: the naive encoder gives other bytes", p)
+			t.Errorf("%+v: other bytes than the naive encoder", p)
 		}
 		if back, err := three.Decode(nil, got); err != nil || !bytes.Equal(back, src) {
 			t.Errorf("%+v: %v, or other data", p, err)
@@ -185,7 +185,7 @@ func FuzzFilters(f *testing.F) {
 		if len(got) != len(data) {
 			t.Fatalf("%d bytes of %d", len(got), len(data))
 		}
-		// What lossless filters undo, they do again.
+		// Lossless filters restore the bytes that they have undone.
 		id := ids[int(which)%len(ids)]
 		if id == NDMean || id == ByteDeltaOld {
 			return

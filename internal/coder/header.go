@@ -6,7 +6,7 @@ import (
 	"github.com/goblosc/blosc2/codec"
 )
 
-// Header is the decoded header of a chunk, 16-byte headers translated to the fields of 32-byte ones.
+// Header is the decoded header of a chunk. A 16-byte header is translated to the fields of a 32-byte header.
 type Header struct {
 	Version     uint8
 	VersionLZ   uint8
@@ -24,9 +24,9 @@ type Header struct {
 	nblocks int
 }
 
-// ParseHeader decodes and checks the header at the start of b, which may hold less than the whole chunk: at least
-// 16 bytes, 32 where the header says so. size is the number of bytes that are there in all. Errors are ErrCorrupt
-// or ErrUnsupported, in an *Error.
+// ParseHeader decodes and checks the header at the start of b, which may hold less than the whole chunk: at least 16
+// bytes, or 32 if the header has that size. size is the number of bytes available in total. Errors are ErrCorrupt or
+// ErrUnsupported, in an *Error.
 func ParseHeader(b []byte, size int64) (Header, error) {
 	var h Header
 	if len(b) < MinHeaderSize || size < MinHeaderSize {
@@ -67,7 +67,7 @@ func (h *Header) oldFilters() {
 	}
 }
 
-// check holds all relations between the sizes of a header; nothing later needs to doubt them. It is the one place
+// check verifies all relations between the sizes of a header, so that later code can rely on them. It is the only place
 // where this package computes with sizes that come from a file.
 func (h *Header) check(size int64) error {
 	overhead := h.Overhead()
@@ -77,7 +77,7 @@ func (h *Header) check(size int64) error {
 	case h.NBytes < 0 || h.NBytes > MaxBytes:
 		return headerError(4, ErrCorrupt, "decoded size %d", h.NBytes)
 	case h.CBytes < overhead || int64(h.CBytes) > size:
-		return headerError(12, ErrCorrupt, "chunk size %d, %d bytes there", h.CBytes, size)
+		return headerError(12, ErrCorrupt, "chunk size %d, but only %d bytes are available", h.CBytes, size)
 	case h.TypeSize == 0:
 		return headerError(3, ErrCorrupt, "typesize 0")
 	case h.Flags2&^flag2VLBlocks != 0:
@@ -103,7 +103,7 @@ func (h *Header) check(size int64) error {
 	}
 	if h.Stored() {
 		if h.CBytes != h.NBytes+overhead {
-			return headerError(12, ErrCorrupt, "stored chunk of %d bytes for %d", h.CBytes, h.NBytes)
+			return headerError(12, ErrCorrupt, "stored chunk of %d bytes for %d bytes of data", h.CBytes, h.NBytes)
 		}
 		return nil
 	}
@@ -113,7 +113,7 @@ func (h *Header) check(size int64) error {
 	return nil
 }
 
-// blocksIn returns the number of blocks of n bytes, the last one perhaps shorter.
+// blocksIn returns the number of blocks of n bytes of data. The last block may be shorter.
 func blocksIn(n, blockSize int) int {
 	if n == 0 {
 		return 0
@@ -126,11 +126,11 @@ func (h *Header) checkSpecial() error {
 	case Value:
 		n := h.CBytes - HeaderSize
 		if n <= 0 || n > h.NBytes || h.NBytes%n != 0 {
-			return headerError(12, ErrCorrupt, "value of %d bytes for a chunk of %d", n, h.NBytes)
+			return headerError(12, ErrCorrupt, "repeated item of %d bytes in a chunk of %d bytes", n, h.NBytes)
 		}
 	case NaNs:
 		if h.TypeSize != 4 && h.TypeSize != 8 || h.NBytes%h.TypeSize != 0 {
-			return headerError(3, ErrCorrupt, "NaNs of %d bytes for a chunk of %d", h.TypeSize, h.NBytes)
+			return headerError(3, ErrCorrupt, "NaNs of %d bytes in a chunk of %d bytes", h.TypeSize, h.NBytes)
 		}
 	}
 	return nil
@@ -149,7 +149,7 @@ func (h *Header) checkVL() error {
 	return nil
 }
 
-// Extended tells whether the header has 32 bytes.
+// Extended reports whether the header has 32 bytes.
 func (h *Header) Extended() bool { return h.Flags&flagExtended == flagExtended }
 
 // Overhead returns the size of the header in bytes.
@@ -160,16 +160,16 @@ func (h *Header) Overhead() int {
 	return MinHeaderSize
 }
 
-// Special returns what a chunk without streams stands for.
+// Special returns the kind of value that a chunk without streams represents.
 func (h *Header) Special() Special { return Special(h.Blosc2Flags >> specialShift & specialMask) }
 
-// Stored tells whether the chunk holds its data as they are, uncompressed and unfiltered.
+// Stored reports whether the chunk holds its data uncompressed and unfiltered.
 func (h *Header) Stored() bool { return h.Flags&flagStored != 0 }
 
-// VLBlocks tells whether the blocks have sizes of their own.
+// VLBlocks reports whether the blocks have sizes of their own.
 func (h *Header) VLBlocks() bool { return h.Flags2&flag2VLBlocks != 0 }
 
-// HasDict tells whether a dictionary is stored in the chunk.
+// HasDict reports whether a dictionary is stored in the chunk.
 func (h *Header) HasDict() bool {
 	return h.Blosc2Flags&b2flagDict != 0 && !h.Stored() && h.Special() == Regular
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/goblosc/blosc2/codec"
 )
 
-// smallChunks are sound chunks of a few hundred bytes, of all kinds.
+// smallChunks returns valid chunks of all kinds, of a few hundred bytes each.
 func smallChunks(t testing.TB) map[string][]byte {
 	t.Helper()
 	out := map[string][]byte{}
@@ -59,7 +59,7 @@ func smallChunks(t testing.TB) map[string][]byte {
 
 var hostileOptions = &Options{Concurrency: 1, MaxBytes: 1 << 20, ItemSize: 4, BlockShape: []int32{10, 4}}
 
-// attack decodes an untrusted chunk in all ways. Each must give nbytes of data or a clear error, and take no more
+// attack decodes an untrusted chunk in all ways. Each must return nbytes of data or a clear error, and allocate no more
 // memory than allowed.
 func attack(t *testing.T, pool *Pool, name string, b []byte) {
 	before := allocated()
@@ -70,7 +70,7 @@ func attack(t *testing.T, pool *Pool, name string, b []byte) {
 	clearError(t, name, err)
 	if err == nil {
 		if h, e := ParseHeader(b, int64(len(b))); e != nil || len(data) != h.NBytes {
-			t.Errorf("%s: %d bytes for %d; %v", name, len(data), h.NBytes, e)
+			t.Errorf("%s: %d bytes, want %d; %v", name, len(data), h.NBytes, e)
 		}
 	} else if len(data) != 0 {
 		t.Errorf("%s: %d bytes with an error", name, len(data))
@@ -94,19 +94,19 @@ func attack(t *testing.T, pool *Pool, name string, b []byte) {
 		clearError(t, name, e)
 		at := r.BlockOffset(k)
 		if err == nil && (e != nil || !bytes.Equal(block, data[at:at+len(block)])) {
-			t.Errorf("%s: block %d alone: %v, or other data than in the whole", name, k, e)
+			t.Errorf("%s: block %d alone: %v, or other data than in the whole chunk", name, k, e)
 		}
 		n := len(block) / 3
 		begin := make([]byte, len(block))
 		ePart := w.DecodePrefix(begin, &r, k, n)
 		clearError(t, name, ePart)
 		if e == nil && (ePart != nil || !bytes.Equal(begin[:n], block[:n])) {
-			t.Errorf("%s: the first %d bytes of block %d: %v, or others than in the whole", name, n, k, ePart)
+			t.Errorf("%s: the first %d bytes of block %d: %v, or other data than in the whole chunk", name, n, k, ePart)
 		}
 	}
 }
 
-// clearError checks that err says what is wrong and where.
+// clearError checks that err has a kind and a location.
 func clearError(t *testing.T, name string, err error) {
 	var e *Error
 	switch {
@@ -116,7 +116,7 @@ func clearError(t *testing.T, name string, err error) {
 	case !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrUnsupported) && !errors.Is(err, ErrTooLarge):
 		t.Errorf("%s: error without a kind: %v", name, err)
 	case e.Block < -1 || e.Off < 0:
-		t.Errorf("%s: error without a place: %v", name, err)
+		t.Errorf("%s: error without a location: %v", name, err)
 	}
 }
 
@@ -137,7 +137,7 @@ func TestHostile(t *testing.T) {
 		for n := range b {
 			attack(t, pool, name+", cut off", b[:n:n])
 			if _, err := pool.Decode(nil, b[:n:n]); !errors.Is(err, ErrCorrupt) {
-				t.Errorf("%s: cut off at %d: %v", name, n, err)
+				t.Errorf("%s: truncated at %d: %v", name, n, err)
 			}
 		}
 		bad := bytes.Clone(b)
@@ -168,7 +168,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestErrors wants the fault of each chunk named, with its place.
+// TestErrors checks the text of the error for each invalid chunk, with its location.
 func TestErrors(t *testing.T) {
 	src := floats(4000)
 	b, err := Encode(nil, src, CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: 1000}, nil)
@@ -214,7 +214,7 @@ func TestErrors(t *testing.T) {
 	if !errors.As(err, &e) || e.Block != 2 || e.Off < int64(third) || e.Off > int64(third)+4 {
 		t.Errorf("a bad stream in block 2 at byte %d: %v", third, err)
 	}
-	// Of several bad blocks, the first is named, whatever the number of workers.
+	// The error is for the first of several bad blocks, for any number of workers.
 	for k := 1; k < 4; k++ {
 		put32(int(binary.LittleEndian.Uint32(b[32+4*k:])), 100_000)(bad)
 	}
@@ -240,14 +240,14 @@ func TestLimits(t *testing.T) {
 			t.Errorf("with limit %d: %v", limit, err)
 		}
 	}
-	// One block of it would need as much.
+	// One block of the chunk would need as much.
 	if _, err := NewReaderAt(bytes.NewReader(b), int64(len(b)), nil); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("a block of 100 MiB out of %d bytes: %v", len(b), err)
 	}
 	if _, err := NewReaderAt(bytes.NewReader(b), int64(len(b)), &Options{MaxBytes: 100 << 20}); err != nil {
 		t.Errorf("a block of 100 MiB that is allowed: %v", err)
 	}
-	// Room that the caller brings needs no limit, blocks are bounded still.
+	// Memory of the caller is not limited. Blocks still are.
 	z, err := EncodeSpecial(nil, Zeros, 100<<20, nil, CParams{})
 	if err != nil {
 		t.Fatal(err)

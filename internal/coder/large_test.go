@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestLargeSpecial opens special chunks of the largest size there is, and decodes single blocks: that must take the
-// memory of a block only. Zeros and values may have any size, the others whole items.
+// TestLargeSpecial opens special chunks of the largest size, and decodes single blocks, which must take only the memory
+// of a block. Zeros and values may have any size, the others must be whole items.
 func TestLargeSpecial(t *testing.T) {
 	const blockSize = 64 << 10
 	value := []byte("five!") // 2^31-33 is a multiple of 5
@@ -59,7 +59,7 @@ func TestLargeSpecial(t *testing.T) {
 					}
 				}
 				if !bytes.Equal(got, want) {
-					t.Errorf("block %d is another", k)
+					t.Errorf("block %d has wrong bytes", k)
 				}
 				total += len(got)
 			}
@@ -74,7 +74,7 @@ func TestLargeSpecial(t *testing.T) {
 				t.Errorf("decoding all of it by default: %v", err)
 			}
 			if n := allocated() - before; n > 16*blockSize {
-				t.Errorf("%d bytes of memory for blocks of %d in all", n, total)
+				t.Errorf("%d bytes of memory for blocks of %d in total", n, total)
 			}
 			if _, err := EncodeSpecial(nil, c.special, MaxBytes+1, c.value, CParams{TypeSize: 1}); !errors.Is(err, ErrTooLarge) {
 				t.Errorf("one byte more: %v", err)
@@ -83,8 +83,8 @@ func TestLargeSpecial(t *testing.T) {
 	}
 }
 
-// TestLargeBlocks checks block sizes at the limit of the format, with chunks whose streams are runs, so that they are
-// small. Nothing here takes the memory of such a block.
+// TestLargeBlocks checks block sizes at the limit of the format, with small chunks whose streams are runs. It never
+// allocates such a block.
 func TestLargeBlocks(t *testing.T) {
 	before := allocated()
 	head := func(nbytes, blockSize uint32) []byte {
@@ -162,8 +162,8 @@ func TestLargeBlocks(t *testing.T) {
 	}
 }
 
-// TestDecodeFlat decodes chunks without streams, by one worker and in pieces by several.
-func TestDecodeFlat(t *testing.T) {
+// TestFill decodes chunks without streams, by one worker and in pieces by several.
+func TestFill(t *testing.T) {
 	for _, workers := range []int{1, 2, 3} {
 		pool := NewPool(&Options{Concurrency: workers})
 		for _, n := range []int{0, 840, 5000 * 840} {
@@ -178,15 +178,15 @@ func TestDecodeFlat(t *testing.T) {
 				}
 				want := bytes.Repeat([]byte(item), n/len(item))
 				if string(got[:4]) != "head" || !bytes.Equal(got[4:], want) {
-					t.Errorf("%s, %d bytes, %d workers: decoded to something else", name, n, workers)
+					t.Errorf("%s, %d bytes, %d workers: wrong bytes", name, n, workers)
 				}
 				h, err := ParseHeader(b, int64(len(b)))
 				if err != nil {
 					t.Fatal(err)
 				}
 				clear(got)
-				if pool.decodePieces(got[4:], h, b, workers); string(got[:4]) != "\x00\x00\x00\x00" || !bytes.Equal(got[4:], want) {
-					t.Errorf("%s, %d bytes, %d workers: pieces of something else", name, n, workers)
+				if pool.fillPieces(got[4:], h, b, workers); string(got[:4]) != "\x00\x00\x00\x00" || !bytes.Equal(got[4:], want) {
+					t.Errorf("%s, %d bytes, %d workers: wrong bytes in pieces", name, n, workers)
 				}
 			}
 			p := CParams{TypeSize: 4, BlockSize: 4096}

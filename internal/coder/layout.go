@@ -6,17 +6,16 @@ import (
 	"math"
 )
 
-// Layout is what encoding a chunk needs to know before its first block. It does not change; any number of workers
-// share it.
+// Layout holds what encoding a chunk needs to know before its first block. It is immutable and safe for concurrent use.
 type Layout struct {
 	p         CParams // normal
-	h         Header  // template: CBytes and the outcome flags are still to come
+	h         Header  // template: encoding sets CBytes and the flags that depend on the data
 	pipeline  Pipeline
 	typeSize  int // capped
 	blockSize int
 	nblocks   int
 	split     bool
-	store     bool // the chunk is stored as it is
+	store     bool // the chunk is stored uncompressed
 	dict      []byte
 }
 
@@ -62,15 +61,16 @@ func (l *Layout) NumBlocks() int { return l.nblocks }
 // BlockLen returns the decoded size of block k in bytes.
 func (l *Layout) BlockLen(k int) int { return l.h.blockLen(k) }
 
-// Stored tells that the chunk will not be compressed: EncodeBlock need not be called.
+// Stored reports whether the chunk will be stored uncompressed. Then EncodeBlock need not be called.
 func (l *Layout) Stored() bool { return l.store }
 
-// NeedsReference tells that the blocks are coded against block 0 (DELTA), which EncodeBlock must be given.
+// NeedsReference reports whether block 0 is the Delta reference block of the others. EncodeBlock then needs the result
+// of Reference.
 func (l *Layout) NeedsReference() bool { return !l.store && l.pipeline.has(Delta) && l.nblocks > 1 }
 
 // roomFor reports whether block k, encoded without a size limit, would be encoded identically in room bytes: each of
-// its streams must have had space for its bytes as they are. It fails with errNoRoom if a stream that needs that space
-// has not got it.
+// its streams must have had space for its uncompressed bytes. It returns errNoRoom if an uncompressed stream does not
+// fit.
 func (l *Layout) roomFor(b []byte, k, room int) (bool, error) {
 	streams := l.h.streams(l.BlockLen(k))
 	n := l.BlockLen(k) / streams
@@ -91,7 +91,7 @@ func (l *Layout) roomFor(b []byte, k, room int) (bool, error) {
 	return true, nil
 }
 
-// layoutVL prepares the encoding of blocks of variable length. Its nblocks is their number, its blockSize not used.
+// layoutVL prepares the encoding of blocks of variable length. nblocks is their number. blockSize is not used.
 func (p CParams) layoutVL(blocks [][]byte) (*Layout, error) {
 	p, err := p.normal()
 	if err != nil {
@@ -107,9 +107,9 @@ func (p CParams) layoutVL(blocks [][]byte) (*Layout, error) {
 	}
 	switch {
 	case len(blocks) == 0:
-		return nil, paramError("a chunk without blocks")
+		return nil, paramError("a chunk without blocks, want at least one")
 	case total > MaxBytes || cbytes > math.MaxInt32-4-MaxDictSize:
-		return nil, fmt.Errorf("chunk: %d blocks of %d bytes in all: %w", len(blocks), total, ErrTooLarge)
+		return nil, fmt.Errorf("chunk: %d blocks of %d bytes in total: %w", len(blocks), total, ErrTooLarge)
 	}
 	l := &Layout{p: p, pipeline: p.Pipeline(), typeSize: p.cappedTypeSize(), nblocks: len(blocks)}
 	l.h = Header{
@@ -131,7 +131,7 @@ func (l *Layout) appendDict(dst []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(l.dict))), l.dict...)
 }
 
-// dictSize returns how many bytes appendDict appends.
+// dictSize returns the number of bytes that appendDict appends.
 func (l *Layout) dictSize() int {
 	if l.dict == nil {
 		return 0

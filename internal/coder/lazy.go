@@ -6,19 +6,20 @@ import (
 	"math"
 )
 
-// Lazy is a lazy chunk: what C-Blosc2 hands around in memory for a chunk in a file. It has everything but the streams:
+// Lazy is a lazy chunk: the form in which C-Blosc2 passes a chunk of a file around in memory. It has all parts except
+// the streams:
 //
 //	+--------+---------+--------------+-------------+-----------------+
 //	| header | bstarts | chunk number | position    | sizes of blocks |
 //	+--------+---------+--------------+-------------+-----------------+
 //	  32 bytes  4 each   4              8             4 each
 //
-// with the lazy bit set in the header. Files never hold it, and nothing but [ParseLazy] and Worker.OpenLazy reads it.
+// The lazy bit is set in the header. Files never hold lazy chunks, and only [ParseLazy] and Worker.OpenLazy read them.
 // In a stored chunk the bstarts have no meaning.
 type Lazy struct {
-	Header Header  // that of the whole chunk, without the lazy bit
+	Header Header  // header of the whole chunk, without the lazy bit
 	Chunk  int32   // number of the chunk; in a sparse frame, of its file
-	Off    int64   // where the chunk starts in its contiguous frame, in bytes; in a sparse frame, the number of its file
+	Off    int64   // offset of the chunk in its contiguous frame; in a sparse frame, the number of its file
 	Sizes  []int32 // stored size of each block in bytes
 }
 
@@ -37,7 +38,7 @@ func ParseLazy(b []byte) (Lazy, error) {
 	n := l.Header.nblocks
 	const fixed = HeaderSize + 12
 	if l.Header.Special() != Regular || len(b) < fixed || n > (len(b)-fixed)/8 {
-		return l, headerError(int64(len(b)), ErrCorrupt, "lazy chunk of %d bytes for %d blocks", len(b), n)
+		return l, headerError(int64(len(b)), ErrCorrupt, "lazy chunk of %d bytes, too short for %d blocks", len(b), n)
 	}
 	at := HeaderSize + 4*n
 	l.Chunk = int32(binary.LittleEndian.Uint32(b[at:]))
@@ -53,10 +54,10 @@ func ParseLazy(b []byte) (Lazy, error) {
 	return l, nil
 }
 
-// OpenLazy opens the chunk that a lazy chunk b stands for. The chunk itself starts at byte off of src, in a contiguous
-// frame at Lazy.Off, in the file of a sparse frame at 0, and has at most size bytes. Nothing is read from src before it is needed, but for a
-// dictionary and for blocks of variable length. The reader keeps src, but not b. Errors are those of ParseLazy, Open
-// and src.
+// OpenLazy opens the chunk that a lazy chunk b represents. The chunk itself starts at byte off of src and has at most
+// size bytes. In a contiguous frame off is Lazy.Off, and in the file of a sparse frame 0. OpenLazy reads only a
+// dictionary and blocks of variable length from src; the rest is read when it is needed. The reader retains src, but
+// not b. Errors are those of ParseLazy, Open and src.
 func (w *Worker) OpenLazy(r *Reader, b []byte, src io.ReaderAt, off, size int64) error {
 	r.reset()
 	l, err := ParseLazy(b)
@@ -64,7 +65,7 @@ func (w *Worker) OpenLazy(r *Reader, b []byte, src io.ReaderAt, off, size int64)
 		return err
 	}
 	if int64(l.Header.CBytes) > size {
-		return headerError(12, ErrCorrupt, "chunk size %d, %d bytes there", l.Header.CBytes, size)
+		return headerError(12, ErrCorrupt, "chunk size %d, but only %d bytes are available", l.Header.CBytes, size)
 	}
 	r.h = l.Header
 	known := HeaderSize

@@ -37,7 +37,7 @@ func lazyOf(t testing.TB, b []byte, chunk int32, off int64) []byte {
 	return out
 }
 
-// TestLazyOfReference has lazy chunks that C-Blosc2 made of chunks in a file.
+// TestLazyOfReference reads lazy chunks that C-Blosc2 made of chunks in a file.
 func TestLazyOfReference(t *testing.T) {
 	for _, c := range []struct {
 		lazy, chunk string
@@ -131,14 +131,14 @@ func TestLazyHostile(t *testing.T) {
 		lazy := lazyOf(t, b, 1, 2)
 		// Files do not hold lazy chunks.
 		if _, err := Decode(nil, lazy, nil); err == nil {
-			t.Errorf("%s: a lazy chunk decodes like any other", name)
+			t.Errorf("%s: a lazy chunk decodes without error", name)
 		}
 		if _, err := ParseLazy(b); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%s: read as a lazy chunk: %v", name, err)
 		}
 		for n := range lazy {
 			if _, err := ParseLazy(lazy[:n:n]); !errors.Is(err, ErrCorrupt) {
-				t.Errorf("%s, cut off at %d: %v", name, n, err)
+				t.Errorf("%s, truncated at %d: %v", name, n, err)
 			}
 		}
 		w := NewPool(hostileOptions).Get()

@@ -10,10 +10,10 @@ import (
 	"github.com/goblosc/blosc2/codec"
 )
 
-// This file holds a second encoder and decoder, written from the description of the format alone: one loop after the
-// other, no scratch memory, no workers. The tests compare the package with them.
+// This file holds a second encoder and decoder, written from the description of the format alone: simple loops, no
+// scratch memory, no workers. The tests compare the package with them.
 
-// naiveForward and naiveBackward are the filters. ref is plain block 0 for all other blocks.
+// naiveForward and naiveBackward are the filters. ref is the unfiltered block 0 for all other blocks.
 func naiveForward(f Filter, in, ref []byte, ts int) []byte {
 	out := slices.Clone(in)
 	switch f.ID {
@@ -150,7 +150,7 @@ func newNaiveParams(c CParams, blockSize int) naiveParams {
 	return p
 }
 
-// naiveEncode returns the chunk that one thread of the reference writes for src, given the block size.
+// naiveEncode returns the chunk that C-Blosc2 with one thread writes for src, given the block size.
 func naiveEncode(t testing.TB, src []byte, c CParams, blockSize int) []byte {
 	t.Helper()
 	p := newNaiveParams(c, blockSize)
@@ -182,7 +182,7 @@ func naiveEncode(t testing.TB, src []byte, c CParams, blockSize int) []byte {
 	return append(head, src...)
 }
 
-// blocks returns the chunk with compressed blocks, or false when they do not pay.
+// blocks returns the chunk with compressed blocks, or false if they are too large.
 func (p *naiveParams) blocks(t testing.TB, head, src []byte) ([]byte, bool) {
 	enc := naiveEncoder(t, p.id, p.level)
 	nblocks := (len(src) + p.blockSize - 1) / p.blockSize
@@ -238,7 +238,7 @@ func naiveEncoder(t testing.TB, id codec.ID, level int) codec.Encoder {
 	return enc
 }
 
-// naiveStream appends a stream to a chunk that may have dest bytes, or returns false when it does not pay.
+// naiveStream appends a stream to a chunk that may have dest bytes, or returns false if it is too large.
 func naiveStream(t testing.TB, out, s []byte, enc codec.Encoder, dest int) ([]byte, bool) {
 	at := len(out)
 	out = append(out, 0, 0, 0, 0)
@@ -268,7 +268,7 @@ func naiveStream(t testing.TB, out, s []byte, enc codec.Encoder, dest int) ([]by
 	return out, len(out) <= dest
 }
 
-// naiveDecode decodes a sound chunk without special value.
+// naiveDecode decodes a valid chunk without special value.
 func naiveDecode(t testing.TB, b []byte) []byte {
 	t.Helper()
 	le := binary.LittleEndian
@@ -333,7 +333,7 @@ func naiveDecode(t testing.TB, b []byte) []byte {
 	return out
 }
 
-// contents are inputs of n bytes of different kinds.
+// contents returns inputs of n bytes of different kinds.
 var contents = map[string]func(n int) []byte{
 	"zeros": func(n int) []byte { return make([]byte, n) },
 	"sevens": func(n int) []byte {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Open opens a chunk in memory. The reader refers to b until it is opened again; bytes behind the chunk are ignored.
+// Open opens a chunk in memory. The reader refers to b until it is opened again. Bytes after the chunk are ignored.
 // Errors are ErrCorrupt, ErrUnsupported or ErrTooLarge, in an *Error.
 func (w *Worker) Open(r *Reader, b []byte) error {
 	r.reset()
@@ -17,10 +17,10 @@ func (w *Worker) Open(r *Reader, b []byte) error {
 	return w.open(r)
 }
 
-// OpenAt opens the chunk that starts at byte off of src and has at most size bytes, which the caller knows to be
-// there. It reads the header and the block positions. want says how much of the chunk will be read: if it is at least
-// half of it, the rest comes into memory at once. guess is the likely size of the chunk in bytes, or 0; a good one
-// saves a read. Errors are those of Open and of src.
+// OpenAt opens the chunk that starts at byte off of src and has at most size bytes, which must be available. It reads
+// the header and the block positions. want is the fraction of the chunk that will be read: from 0.5 up, OpenAt reads
+// the whole chunk into memory. guess is the expected size of the chunk in bytes, or 0; a good guess saves a read.
+// Errors are those of Open and of src.
 func (w *Worker) OpenAt(r *Reader, src io.ReaderAt, off, size, guess int64, want float64) error {
 	r.reset()
 	if err := w.readHead(r, src, off, size, guess, want); err != nil {
@@ -30,8 +30,8 @@ func (w *Worker) OpenAt(r *Reader, src io.ReaderAt, off, size, guess int64, want
 	return w.open(r)
 }
 
-// open reads what stands between the header and the streams. The bytes up to there are in r.mem or r.own. After an
-// error r has no blocks.
+// open parses the parts between the header and the streams. The bytes up to there are in r.mem or r.own. After an error
+// r has no blocks.
 func (w *Worker) open(r *Reader) error {
 	r.maxBytes = w.o.MaxBytes
 	if err := w.openParts(r); err != nil {
@@ -80,7 +80,7 @@ func (w *Worker) openParts(r *Reader) error {
 	regular := w.o.Postfilter == nil && !h.VLBlocks()
 	r.pairs = regular && r.steps.n == 0 && h.nblocks > 1
 	r.planes = regular && r.steps.planes > 0
-	if !h.Filters.has(Delta) || h.VLBlocks() { // a block of variable length refers to nothing but itself
+	if !h.Filters.has(Delta) || h.VLBlocks() { // a block of variable length refers only to itself
 		return nil
 	}
 	// Delta refers to block 0 in its final form: decode it once, for all workers.
@@ -93,15 +93,15 @@ func (w *Worker) openParts(r *Reader) error {
 	return nil
 }
 
-// checkBlock returns ErrTooLarge for a chunk with blocks of n decoded bytes if that much memory may not be taken. A limit
-// that is not set is at least floor.
+// checkBlock returns ErrTooLarge for a chunk with blocks of n decoded bytes if that much memory may not be allocated.
+// If the caller sets no limit, at least floor bytes are allowed.
 func (w *Worker) checkBlock(r *Reader, n int, floor int64) error {
 	src, off := r.src, r.base
 	if r.mem != nil {
 		src, off = nil, 0
 	}
 	if limit, ok := w.o.allows(int64(n), floor, &r.h, src, off, r.mem); !ok {
-		return headerError(8, ErrTooLarge, "a block of %d bytes in a chunk of %d, Options.MaxBytes allows %d", n, r.h.CBytes, limit)
+		return headerError(8, ErrTooLarge, "a block of %d bytes in a chunk of %d, but Options.MaxBytes allows %d", n, r.h.CBytes, limit)
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (w *Worker) checkStored(r *Reader) error {
 		src, off = memory(r.mem), 0
 	}
 	if n := r.h.BlockSize; !MayRead(src, off+int64(r.h.Overhead()), int64(n), w.o.MaxBytes) {
-		return headerError(8, ErrTooLarge, "a block of %d bytes, too few of them are stored; Options.MaxBytes may allow them", n)
+		return headerError(8, ErrTooLarge, "a block of %d bytes, of which too few are stored; raise Options.MaxBytes to read it", n)
 	}
 	return nil
 }

@@ -7,19 +7,22 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 )
 
-// Options say how chunks are coded; nothing in them is stored. A nil *Options and zero fields are the defaults.
-// The same Options may serve any number of goroutines; they must not change meanwhile.
+// Options control how chunks are encoded and decoded. They are not stored. A nil *Options and zero fields select the
+// defaults. Several goroutines may use the same Options, which must not be changed during that time.
 type Options struct {
 	Codecs      codec.Set // codecs to use; the zero value holds the built-in ones
 	Filters     FilterSet // filters to use besides those of the format
-	ItemSize    int       // item size in bytes where the header cannot hold it (above 255); 0 = the header's
+	ItemSize    int       // item size in bytes if the header cannot hold it (above 255); 0 = its type size
 	BlockShape  []int32   // shape of a block in items, for codecs and filters that need it
-	Concurrency int       // goroutines a call may use, at most 1024; 0 = GOMAXPROCS
-	MaxBytes    int64     // largest piece of memory to take because a chunk says so; 0 = 8 MiB for a block and 64 MiB for a chunk, or 4096 times its stored size, of which pages of zeros do not count (see MayRead); -1 = no limit
+	Concurrency int       // goroutines that a call may use, at most 1024; 0 = GOMAXPROCS
+	// MaxBytes is the largest allocation that a chunk may request. 0 = 8 MiB for a block and 64 MiB for a chunk, or
+	// 4096 times its stored size, in which pages of zeros do not count (see MayRead). -1 = no limit.
+	MaxBytes int64
 
-	// Prefilter makes of each block src what is encoded in its place, before the filters of the chunk and for stored
-	// chunks too. Postfilter makes of each decoded block src what the reader gets, of special values too. Both write
-	// all of dst; the rules are those of UserFilter. nil = the block as it is.
+	// Prefilter computes from each block src the bytes that are encoded instead. It runs before the filters of the
+	// chunk, and for stored chunks too. Postfilter computes from each decoded block src the bytes that the reader gets.
+	// It runs for special values too. Both must write all of dst, under the rules of UserFilter. nil = the block is not
+	// changed.
 	Prefilter  func(dst, src []byte, b BlockInfo) error
 	Postfilter func(dst, src []byte, b BlockInfo) error
 }
@@ -33,8 +36,9 @@ func (o *Options) workers(n int) int {
 	return task.Workers(c, int64(n))
 }
 
-// allows returns how many bytes a chunk may ask for, and whether n are no more. The chunk is in memory, or at off of
-// src; its own size counts only as far as it is evidence. Without a limit of the caller, floor bytes are always allowed.
+// allows returns the number of bytes that a chunk may request, and reports whether n is within that limit. The chunk is
+// in memory, or at off in src. Its own size counts only as far as it is evidence. If the caller sets no limit, floor
+// bytes are always allowed.
 func (o *Options) allows(n, floor int64, h *Header, src io.ReaderAt, off int64, mem []byte) (int64, bool) {
 	limit := int64(0)
 	if o != nil {

@@ -1,8 +1,8 @@
 package coder
 
-// PrefersPairs tells whether DecodePair takes less time for two blocks of an opened chunk than decoding one after the other. It
-// does with LZ4 and Zstd where no filter is to be undone: the time is then that from one match, or one symbol, to the
-// next, and two streams can be gone through at a time.
+// PrefersPairs reports whether DecodePair is faster than decoding two blocks of an opened chunk one after the other. It
+// is with LZ4 and Zstd if there are no filters to undo: each match or symbol waits for the one before it, and two
+// interleaved streams fill the waits.
 func (w *Worker) PrefersPairs(r *Reader) bool {
 	if !r.pairs {
 		return false
@@ -11,7 +11,8 @@ func (w *Worker) PrefersPairs(r *Reader) bool {
 	return err == nil && d.batch != nil
 }
 
-// DecodePair decodes two blocks of an opened chunk, each as DecodeBlock does. The error is that of the first that fails.
+// DecodePair decodes two blocks of an opened chunk, each as DecodeBlock does. It returns the error of the first block
+// that fails.
 func (w *Worker) DecodePair(dst [2][]byte, r *Reader, k [2]int) error {
 	if w.PrefersPairs(r) && w.decodePair(dst, r, k) {
 		return nil
@@ -22,7 +23,8 @@ func (w *Worker) DecodePair(dst [2][]byte, r *Reader, k [2]int) error {
 	return w.DecodeBlock(dst[1], r, k[1])
 }
 
-// decodePair is DecodePair where it pays, and reports whether both blocks are decoded: one by one they say what is wrong.
+// decodePair decodes two blocks at once, and reports whether it could. If not, decoding them one by one finds the
+// error.
 func (w *Worker) decodePair(dst [2][]byte, r *Reader, k [2]int) bool {
 	defer w.batch.reset()
 	for i, k := range k {

@@ -11,8 +11,8 @@ import (
 	"github.com/goblosc/blosc2/internal/codecs"
 )
 
-// TestTwoPay wants two blocks at a time where the codec expands streams together and no filter is to be undone.
-func TestTwoPay(t *testing.T) {
+// TestPrefersPairs expects pairs of blocks if the codec can decode streams at once and there are no filters to undo.
+func TestPrefersPairs(t *testing.T) {
 	w := NewPool(nil).Get()
 	dec, err := lookupDecoder(codec.LZ4)
 	if err != nil {
@@ -58,7 +58,7 @@ func TestTwoPay(t *testing.T) {
 	}
 }
 
-// shortMatches makes n bytes, of which most repeat in short pieces.
+// shortMatches returns n bytes, most of which repeat in short pieces.
 func shortMatches(n int) []byte {
 	b := noise(n)
 	for i := range b {
@@ -77,9 +77,9 @@ func lookupDecoder(id codec.ID) (codec.Decoder, error) {
 	return c.NewDecoder(codec.Params{})
 }
 
-// TestDecodeTwoCorrupt changes a chunk at random places, and wants two blocks together to have the error, or the content,
-// that they have alone.
-func TestDecodeTwoCorrupt(t *testing.T) {
+// TestDecodePairCorrupt changes a chunk at random positions, and compares the errors and contents of blocks decoded in
+// pairs with those decoded alone.
+func TestDecodePairCorrupt(t *testing.T) {
 	src := shortMatches(60_000)
 	good, err := Encode(nil, src, CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: 4096, Filters: []Filter{}}, nil)
 	if err != nil {
@@ -132,7 +132,7 @@ func TestDecodeTwoCorrupt(t *testing.T) {
 	}
 }
 
-// oneByOne is a codec whose decoders expand streams alone.
+// oneByOne is a codec whose decoders decode streams only one by one.
 type oneByOne struct{ codec.Codec }
 
 func (c oneByOne) NewDecoder(p codec.Params) (codec.Decoder, error) {
@@ -143,9 +143,9 @@ func (c oneByOne) NewDecoder(p codec.Params) (codec.Decoder, error) {
 	return struct{ codec.PrefixDecoder }{d.(codec.PrefixDecoder)}, nil
 }
 
-// TestPlanesTogether wants the planes of shuffled blocks to be expanded together where that pays, and changes a chunk at
-// random places: together, planes must have the error, or the content, that they have one by one.
-func TestPlanesTogether(t *testing.T) {
+// TestPlanesAtOnce checks that the planes of shuffled blocks are decoded at once where that is faster. It changes a
+// chunk at random positions, and compares errors and contents with those of planes decoded one by one.
+func TestPlanesAtOnce(t *testing.T) {
 	src := make([]byte, 64_000)
 	for i := range src {
 		if src[i] = byte(rand.NormFloat64() * 20); i%4 == 3 {
@@ -177,7 +177,7 @@ func TestPlanesTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := w.decodePlanes(make([]byte, 16_000), &r, cursor{b: in}, whole(16_000)); got != (batches && id == codec.Zstd) {
-			t.Errorf("%v: planes together: %v", id, got)
+			t.Errorf("%v: planes at once: %v", id, got)
 		}
 		if id != codec.Zstd {
 			continue

@@ -10,7 +10,7 @@ import (
 	"github.com/goblosc/blosc2/codec"
 )
 
-// checkPrefixes decodes beginnings of a block whose content is known, with nothing useful in the memory that it takes.
+// checkPrefixes decodes beginnings of a block whose content is known, into memory filled with other bytes.
 func checkPrefixes(t *testing.T, name string, w *Worker, r *Reader, k int, want []byte) {
 	t.Helper()
 	spoil := func(b []byte) []byte {
@@ -28,7 +28,7 @@ func checkPrefixes(t *testing.T, name string, w *Worker, r *Reader, k int, want 
 			spoil(w.buf[i][:cap(w.buf[i])])
 		}
 		if err := w.DecodePrefix(spoil(got), r, k, n); err != nil || !bytes.Equal(got[:n], want[:n]) {
-			t.Fatalf("%s: the first %d bytes of block %d: %v, or others", name, n, k, err)
+			t.Fatalf("%s: the first %d bytes of block %d: %v, or wrong bytes", name, n, k, err)
 		}
 		for i := range w.buf {
 			spoil(w.buf[i][:cap(w.buf[i])])
@@ -41,12 +41,12 @@ func checkPrefixes(t *testing.T, name string, w *Worker, r *Reader, k int, want 
 			continue
 		}
 		if s.Unshuffle(spoil(got)); !bytes.Equal(got[:n], want[:n]) {
-			t.Fatalf("%s: the first %d bytes of block %d: others when unshuffled", name, n, k)
+			t.Fatalf("%s: the first %d bytes of block %d: wrong bytes when unshuffled", name, n, k)
 		}
 	}
 }
 
-// TestPart compares what is wanted of streams with what the bytes of the items need, one by one.
+// TestPart compares the needed bytes of streams with those that the items need, byte by byte.
 func TestPart(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	for range 20_000 {
@@ -72,12 +72,12 @@ func TestPart(t *testing.T) {
 			}
 		}
 		if got := p.of(from, to); got != want {
-			t.Fatalf("%+v: %d bytes of those from %d to %d, want %d", p, got, from, to, want)
+			t.Fatalf("%+v: %d bytes of [%d, %d), want %d", p, got, from, to, want)
 		}
 	}
 }
 
-// savingCodec keeps all that it encodes. Its decoder notes how much it is asked for.
+// savingCodec stores its input uncompressed. Its decoder records the number of bytes requested.
 type savingCodec struct {
 	kept  [][]byte
 	asked []int
@@ -100,9 +100,9 @@ func (c *savingCodec) DecodePrefix(dst, src []byte, n int) error {
 	return nil
 }
 
-// TestDecodePrefixAsks wants codecs to be asked for no more than the beginning of a block takes.
+// TestDecodePrefixAsks checks that DecodePrefix requests no more bytes of a codec than the beginning of a block needs.
 func TestDecodePrefixAsks(t *testing.T) {
-	src := noise(2500) // two blocks and a half
+	src := noise(2500) // two and a half blocks
 	for _, c := range []struct {
 		name    string
 		filters []Filter
@@ -113,7 +113,7 @@ func TestDecodePrefixAsks(t *testing.T) {
 		{"nothing wanted", []Filter{}, SplitNever, 0, 0, nil},
 		{"shuffled", []Filter{{ID: Shuffle}}, SplitNever, 0, 101, []int{750 + 26}},
 		{"shuffled, in streams", []Filter{{ID: Shuffle}}, SplitAlways, 1, 101, []int{26, 26, 26, 26}},
-		{"shuffled and rounded", []Filter{{ID: TruncPrec, Meta: 10}, {ID: Shuffle}}, SplitAlways, 1, 4, []int{1, 1, 1}}, // and a run
+		{"shuffled and rounded", []Filter{{ID: TruncPrec, Meta: 10}, {ID: Shuffle}}, SplitAlways, 1, 4, []int{1, 1, 1}},
 		{"all but a byte", []Filter{{ID: Shuffle}}, SplitAlways, 0, 999, []int{250, 250, 250, 250}},
 		{"all", []Filter{{ID: Shuffle}}, SplitAlways, 0, 1000, []int{250, 250, 250, 250}},
 		{"the last block", []Filter{{ID: Shuffle}}, SplitAlways, 2, 101, []int{375 + 26}},
@@ -141,7 +141,7 @@ func TestDecodePrefixAsks(t *testing.T) {
 			t.Errorf("%s: %v, or other bytes", c.name, err)
 		}
 		if !slices.Equal(saving.asked, c.want) {
-			t.Errorf("%s: asked for %d, want %d", c.name, saving.asked, c.want)
+			t.Errorf("%s: requested %d, want %d", c.name, saving.asked, c.want)
 		}
 		for _, n := range []int{-1, len(dst) + 1} {
 			if err := w.DecodePrefix(dst, &r, c.k, n); !errors.Is(err, ErrParam) {

@@ -6,8 +6,8 @@ import "fmt"
 type steps struct {
 	list [NumFilters]step
 	n    int
-	// planes is the number of byte planes if the blocks can be read or written by plane: if Shuffle is the only filter to
-	// be undone, or the first one to be applied. Otherwise it is 0.
+	// planes is the number of byte planes if blocks can be read or written by plane: if Shuffle is the only filter to
+	// undo, or the first filter to apply. Otherwise it is 0.
 	planes int
 }
 
@@ -50,7 +50,8 @@ func (o *Options) decodeSteps(p *Pipeline, typeSize int) (steps, error) {
 	return s, nil
 }
 
-// encodeSteps resolves a pipeline for encoding. An unknown filter fails when it is applied, as stored chunks may have it.
+// encodeSteps resolves a pipeline for encoding. An unknown filter fails only when it is applied, because stored chunks
+// may have it.
 func (o *Options) encodeSteps(p *Pipeline, typeSize int) steps {
 	var s steps
 	for _, f := range p {
@@ -68,7 +69,7 @@ func (o *Options) encodeSteps(p *Pipeline, typeSize int) steps {
 	return s
 }
 
-// add adds a filter, unless it leaves items of this size as they are.
+// add adds a filter, unless it does not change items of this size.
 func (s *steps) add(f Filter, def *filterDef, typeSize int) {
 	planes := 0
 	if def.planes != nil {
@@ -103,8 +104,8 @@ func (s *steps) backward(dst, src []byte, b *block, bufs *buffers) error {
 	return nil
 }
 
-// forward applies the filters from number first up to src, which stays as it is, and returns the result: src itself if
-// there are none, else one of the buffers.
+// forward applies the filters from number first up to src, which it does not change, and returns the result: one of the
+// buffers, or src itself if there are no filters.
 func (s *steps) forward(src []byte, first int, b *block, bufs *buffers) ([]byte, error) {
 	for i := first; i < s.n; i++ {
 		step := &s.list[i]
@@ -121,7 +122,7 @@ func (s *steps) forward(src []byte, first int, b *block, bufs *buffers) ([]byte,
 	return src, nil
 }
 
-// lossy reports whether decoding may return other data than was encoded. Delta then refers to the decoded data.
+// lossy reports whether decoding may return different data than was encoded. Delta then refers to the decoded data.
 func (s *steps) lossy() bool {
 	for i := range s.n {
 		if s.list[i].def.lossy {

@@ -6,9 +6,9 @@ import (
 	"github.com/goblosc/blosc2/internal/sched"
 )
 
-// Pool hands out workers and keeps them between calls. It is safe for use by any number of goroutines.
+// Pool lends workers to goroutines and keeps them between calls. It is safe for concurrent use.
 type Pool struct {
-	sched.Pool // the goroutines
+	sched.Pool // the helper goroutines
 
 	o        Options
 	workers  sync.Pool // of *Worker
@@ -37,29 +37,29 @@ func (p *Pool) Get() *Worker {
 	return w
 }
 
-// Put gives a worker back. The caller must not use it any more.
+// Put returns a worker to the pool. The caller must not use it afterwards.
 func (p *Pool) Put(w *Worker) {
-	w.forget()
+	w.endChunk()
 	p.workers.Put(w)
 }
 
-// team returns as many workers as n pieces of work need and the options allow, at least one. The slice belongs to the
-// first of them.
-func (p *Pool) team(n int) []*Worker {
+// getWorkers returns as many workers as n jobs need and the options allow, at least one. The slice is memory of the
+// first worker.
+func (p *Pool) getWorkers(n int) []*Worker {
 	w := p.Get()
-	w.team = append(w.team[:0], w)
+	w.workers = append(w.workers[:0], w)
 	for range p.o.workers(n) - 1 {
-		w.team = append(w.team, p.Get())
+		w.workers = append(w.workers, p.Get())
 	}
-	return w.team
+	return w.workers
 }
 
-// putTeam gives the workers of a team back. After a panic it is not called: their codecs may be in any state.
-func (p *Pool) putTeam(team []*Worker) {
-	for len(team) > 0 {
-		last := len(team) - 1
-		w := team[last]
-		team[last], team = nil, team[:last]
+// putWorkers returns workers to the pool. It must not be called after a panic: their codecs may be in any state.
+func (p *Pool) putWorkers(workers []*Worker) {
+	for len(workers) > 0 {
+		last := len(workers) - 1
+		w := workers[last]
+		workers[last], workers = nil, workers[:last]
 		p.Put(w)
 	}
 }

@@ -10,37 +10,37 @@ import (
 	"github.com/goblosc/blosc2/internal/filters"
 )
 
-// Reader is an opened chunk: its header, the positions of its blocks, and where to find their bytes. Once opened,
-// any number of workers may decode its blocks at the same time. A Reader can be opened again, which keeps its memory.
+// Reader is an opened chunk: its header, the positions of its blocks, and where to read their bytes. Once opened, any
+// number of workers may decode its blocks at the same time. Opening a Reader again reuses its memory.
 type Reader struct {
 	h      Header
-	mem    []byte      // the chunk, when it is in memory
-	src    io.ReaderAt // else where to read it
-	base   int64       // position of the chunk in src
-	starts []int32     // position of each block in the chunk; not for stored and special chunks
-	ends   []int32     // where the bytes of each block end at the latest
+	mem    []byte      // the chunk, if it is in memory
+	src    io.ReaderAt // otherwise, the source of the chunk
+	base   int64       // offset of the chunk in src
+	starts []int32     // offset of each block in the chunk; empty for stored and special chunks
+	ends   []int32     // upper bound for the end of each block
 	sorted []int32
-	offs   []int32 // where the blocks of a chunk with VLBlocks start in the decoded chunk, and the last one's end
+	offs   []int32 // with VLBlocks, the offset of each block in the decoded chunk, and the end of the last
 	dict   []byte
-	ref    []byte // plain block 0, when the pipeline has Delta and blocks are of one size
-	value  []byte // of a chunk of repeated values
-	own    []byte // memory for what is read from src: the beginning of the chunk
-	ahead  []byte // what was read of src for blocks to come
-	from   int    // where ahead starts in the chunk
+	ref    []byte // decoded block 0, if the pipeline has Delta and the blocks have one size
+	value  []byte // repeated item of a Value chunk
+	own    []byte // the beginning of the chunk, read from src
+	ahead  []byte // bytes read from src in advance
+	from   int    // offset of ahead in the chunk
 	opened uint64 // counts openings
 
 	maxBytes int64 // Options.MaxBytes of the worker that opened it
 
-	// What holds for all blocks of the chunk, in the options of the worker that opened it.
-	steps  steps // filters to be undone
+	// Properties of all blocks, under the options of the worker that opened the chunk.
+	steps  steps // filters to undo
 	planes bool  // blocks can be read by byte plane
-	pairs  bool  // blocks are their streams as they are, so that two of them can be decoded together
+	pairs  bool  // there are no filters to undo, so that two blocks can be decoded at once
 }
 
-// readHead reads the header and what stands before the streams, or all of the chunk.
+// readHead reads the header and the parts before the streams, or the whole chunk.
 func (w *Worker) readHead(r *Reader, src io.ReaderAt, off, size, guess int64, want float64) error {
-	const first = 4096   // header and positions of a thousand blocks
-	const most = 8 << 20 // the header has the say about more
+	const first = 4096   // enough for the header and the positions of a thousand blocks
+	const most = 8 << 20 // larger reads wait for the header
 	guess = min(guess, most)
 	n := int64(first)
 	if want >= 0.5 && guess > n || size < 4*first {
@@ -48,7 +48,7 @@ func (w *Worker) readHead(r *Reader, src io.ReaderAt, off, size, guess int64, wa
 	}
 	n = max(0, min(n, size))
 	r.own = r.own[:0]
-	if err := r.readOn(src, off, int(n)); err != nil {
+	if err := r.readUpTo(src, off, int(n)); err != nil {
 		return err
 	}
 	h, err := ParseHeader(r.own, size)
@@ -59,7 +59,7 @@ func (w *Worker) readHead(r *Reader, src io.ReaderAt, off, size, guess int64, wa
 	return w.readRest(r, src, off, want)
 }
 
-// readRest reads what is still missing in r.own of the parts before the streams, or of the whole chunk.
+// readRest reads into r.own what it still lacks: the parts before the streams, or the whole chunk.
 func (w *Worker) readRest(r *Reader, src io.ReaderAt, off int64, want float64) error {
 	h := &r.h
 	end := h.Overhead() + 4*h.nblocks
@@ -72,9 +72,9 @@ func (w *Worker) readRest(r *Reader, src io.ReaderAt, off int64, want float64) e
 		end = min(end+4+MaxDictSize, h.CBytes)
 	}
 	if end > len(r.own) && !MayRead(src, off, int64(end), w.o.MaxBytes) {
-		return headerError(12, ErrTooLarge, "%d bytes of a chunk, too few of them are stored; Options.MaxBytes may allow them", end)
+		return headerError(12, ErrTooLarge, "%d bytes of a chunk, of which too few are stored; raise Options.MaxBytes to read them", end)
 	}
-	if err := r.readOn(src, off, end); err != nil {
+	if err := r.readUpTo(src, off, end); err != nil {
 		return err
 	}
 	if end == h.CBytes {
@@ -85,8 +85,8 @@ func (w *Worker) readRest(r *Reader, src io.ReaderAt, off int64, want float64) e
 	return nil
 }
 
-// readOn makes r.own hold at least n bytes of the chunk. n is at most the chunk's size.
-func (r *Reader) readOn(src io.ReaderAt, off int64, n int) error {
+// readUpTo makes r.own hold at least the first n bytes of the chunk. n is at most the chunk's size.
+func (r *Reader) readUpTo(src io.ReaderAt, off int64, n int) error {
 	had := len(r.own)
 	if n <= had {
 		return nil
@@ -105,8 +105,8 @@ func (r *Reader) readStored(dst []byte, k int) error {
 	return readFull(r.src, dst, r.base, r.h.Overhead()+at, k)
 }
 
-// readFull reads len(p) bytes from byte at of the chunk at base, for block k or the header. They should be there, so
-// an early end is corruption.
+// readFull reads len(p) bytes from byte at of the chunk at base, for block k or the header. The bytes must exist, so an
+// waiting end is corruption.
 func readFull(src io.ReaderAt, p []byte, base int64, at, k int) error {
 	n, err := src.ReadAt(p, base+int64(at))
 	if n == len(p) {
@@ -120,7 +120,7 @@ func readFull(src io.ReaderAt, p []byte, base int64, at, k int) error {
 	return &Error{Block: k, Off: int64(at) + int64(n), Err: err}
 }
 
-// reset makes r the reader of no chunk.
+// reset makes r a reader without a chunk.
 func (r *Reader) reset() {
 	r.h, r.mem, r.src, r.dict, r.value = Header{}, nil, nil, nil, nil
 	r.starts, r.ends, r.offs, r.ref, r.ahead = r.starts[:0], r.ends[:0], r.offs[:0], r.ref[:0], r.ahead[:0]
@@ -128,8 +128,9 @@ func (r *Reader) reset() {
 	r.opened++
 }
 
-// readStarts reads the positions of the blocks and the dictionary behind them, and finds where blocks end: writers
-// with several threads append blocks as they get ready, so the next position in order is another block's.
+// readStarts reads the positions of the blocks and the dictionary after them, and finds where blocks end. Writers with
+// several threads append blocks in the order of completion, so the next position in the list may belong to a later
+// block.
 func (r *Reader) readStarts(head []byte) error {
 	h := &r.h
 	first := h.Overhead() + 4*h.nblocks // checked by Header.check
@@ -175,7 +176,7 @@ func (r *Reader) findEnds() {
 
 func (r *Reader) readDict(head []byte, at int) error {
 	if len(head)-at < 4 {
-		return headerError(int64(at), ErrCorrupt, "no room for the dictionary")
+		return headerError(int64(at), ErrCorrupt, "the dictionary is truncated")
 	}
 	n := int32(binary.LittleEndian.Uint32(head[at:]))
 	if n <= 0 || n > MaxDictSize || int(n) > len(head)-at-4 {
@@ -185,8 +186,7 @@ func (r *Reader) readDict(head []byte, at int) error {
 	return nil
 }
 
-// readSizes reads the decoded sizes of blocks of variable length, which stand before their bytes, and returns the
-// largest.
+// readSizes reads the decoded sizes of blocks of variable length, which precede their streams, and returns the largest.
 func (r *Reader) readSizes() (int, error) {
 	total, largest := int64(0), int32(0)
 	for k, start := range r.starts {
@@ -194,7 +194,7 @@ func (r *Reader) readSizes() (int, error) {
 			return 0, &Error{Block: k, Off: int64(start), Err: corrupt("blocks out of order")}
 		}
 		if r.ends[k]-start < 4 {
-			return 0, &Error{Block: k, Off: int64(start), Err: corrupt("no room for the size")}
+			return 0, &Error{Block: k, Off: int64(start), Err: corrupt("the block size is truncated")}
 		}
 		size := int32(binary.LittleEndian.Uint32(r.mem[start:]))
 		if size <= 0 || int64(size) > int64(r.h.NBytes)-total {
@@ -205,7 +205,7 @@ func (r *Reader) readSizes() (int, error) {
 		largest = max(largest, size)
 	}
 	if total != int64(r.h.NBytes) {
-		return 0, headerError(4, ErrCorrupt, "blocks of %d bytes in all in a chunk of %d", total, r.h.NBytes)
+		return 0, headerError(4, ErrCorrupt, "blocks of %d bytes in total, want %d", total, r.h.NBytes)
 	}
 	r.offs = append(r.offs, int32(total))
 	return int(largest), nil
@@ -228,7 +228,7 @@ func (r *Reader) BlockLen(k int) int {
 	return r.h.blockLen(k)
 }
 
-// BlockOffset returns where block k starts in the decoded chunk.
+// BlockOffset returns the offset of block k in the decoded chunk.
 func (r *Reader) BlockOffset(k int) int {
 	if len(r.offs) > 0 {
 		return int(r.offs[k])
@@ -236,16 +236,17 @@ func (r *Reader) BlockOffset(k int) int {
 	return k * r.h.BlockSize
 }
 
-// Special tells whether the chunk is a special value, and which bytes a Value repeats. The slice is the reader's.
+// Special returns the kind of special value, or Regular, and the repeated item of a Value. The slice is the reader's.
 func (r *Reader) Special() (Special, []byte) { return r.h.Special(), r.value }
 
-// Raw returns the chunk as it is stored, if all of it is in memory: always after Open, and after OpenAt when that was
-// told that at least half of the chunk will be read. It is valid until the reader is opened again.
+// Raw returns the chunk as stored if all of it is in memory, and otherwise nil. After Open it is always in memory, and
+// after OpenAt if want was at least 0.5. The slice is valid until the reader is opened again.
 func (r *Reader) Raw() []byte { return r.mem }
 
-// ReadAhead reads the bytes of some blocks at once that lie close together in the source, so that decoding them need not
-// read each: the blocks in list, or n blocks from first on if that is empty. It is for the goroutine that has opened the
-// chunk, before others get it. What cannot be read is left to be an error of decoding.
+// ReadAhead reads the bytes of several blocks in one read if they are close to each other in the source, so that
+// decoding them needs no reads. The blocks are those in list, or n blocks starting at first if list is empty. Only the
+// goroutine that opened the chunk may call ReadAhead, before it shares the reader. ReadAhead ignores errors of the
+// source: decoding reads again and reports them.
 func (r *Reader) ReadAhead(first, n int, list []int32) {
 	if len(list) > 0 {
 		n = len(list)
@@ -262,7 +263,7 @@ func (r *Reader) ReadAhead(first, n int, list []int32) {
 		start, end := int(r.starts[k]), int(r.ends[k])
 		from, to, useful = min(from, start), max(to, end), useful+end-start
 	}
-	if to-from > aheadMost || to-from-useful > (n-1)*readCost || to <= len(r.own) {
+	if to-from > maxAhead || to-from-useful > (n-1)*readCost || to <= len(r.own) {
 		return
 	}
 	r.ahead, r.from = slices.Grow(r.ahead[:0], to-from)[:to-from], from
@@ -271,26 +272,26 @@ func (r *Reader) ReadAhead(first, n int, list []int32) {
 	}
 }
 
-// aheadMost is how many bytes ReadAhead reads at most: so many stay in a cache of the processor.
-const aheadMost = 1 << 20
+// maxAhead is the largest number of bytes that ReadAhead reads. They fit in a cache of the CPU.
+const maxAhead = 1 << 20
 
-// readCost is how many bytes are read from a cached file in the time that the system needs to be called.
+// readCost is the number of bytes of a cached file that can be read in the time of one system call.
 const readCost = 8 << 10
 
-// bytes returns the bytes of block k: a part of what is in memory, or read into *buf, which may be replaced.
+// bytes returns the bytes of block k: a part of the bytes in memory, or bytes read into *buf, which it may replace.
 func (r *Reader) bytes(k int, buf *[]byte) ([]byte, error) {
 	from, to := int(r.starts[k]), int(r.ends[k])
 	switch {
 	case r.mem != nil:
 		return r.mem[from:to:to], nil
-	case to <= len(r.own): // read with what is before the streams
+	case to <= len(r.own): // read with the parts before the streams
 		return r.own[from:to:to], nil
 	case from >= r.from && to-r.from <= len(r.ahead):
 		from, to = from-r.from, to-r.from
 		return r.ahead[from:to:to], nil
 	}
 	if !MayRead(r.src, r.base+int64(from), int64(to-from), r.maxBytes) {
-		return nil, &Error{Block: k, Off: int64(from), Err: fmt.Errorf("%d bytes for one block, too few of them are stored: %w", to-from, ErrTooLarge)}
+		return nil, &Error{Block: k, Off: int64(from), Err: fmt.Errorf("a block of %d bytes in the chunk, of which too few are stored: %w", to-from, ErrTooLarge)}
 	}
 	*buf = sized(*buf, to-from)
 	return *buf, readFull(r.src, *buf, r.base, from, k)

@@ -7,19 +7,14 @@ import (
 	"github.com/goblosc/blosc2/internal/sched"
 )
 
-// ReaderAt gives the decoded bytes of one chunk by their position, decoding only the blocks that are asked for. It
-// implements [io.ReaderAt]; any number of goroutines may use it.
-//
-// Each call decodes its blocks anew. For reading from the start to the end in small pieces, put a bufio.Reader with a
-// buffer of at least one block (Header().BlockSize) in front.
+// ReaderAt reads the decoded bytes of one chunk by their offset. See chunk.ReaderAt.
 type ReaderAt struct {
 	pool *Pool
 	r    Reader
 }
 
-// NewReaderAt opens the chunk at the start of src, which has size bytes; those behind the chunk are ignored. It reads
-// the header and the positions of the blocks, and the streams of a block each time the block is needed. o may be nil.
-// Errors are ErrCorrupt, ErrUnsupported or ErrTooLarge, in an *Error, or those of src.
+// NewReaderAt opens the chunk at the start of src, which has size bytes. Bytes after the chunk are ignored. o may be
+// nil.
 func NewReaderAt(src io.ReaderAt, size int64, o *Options) (*ReaderAt, error) {
 	a := &ReaderAt{pool: NewPool(o)}
 	w := a.pool.Get()
@@ -36,9 +31,7 @@ func (a *ReaderAt) Size() int64 { return int64(a.r.NBytes()) }
 // Header returns the header of the chunk. The caller must not change it.
 func (a *ReaderAt) Header() *Header { return a.r.Header() }
 
-// ReadAt decodes the bytes [off, off+len(p)) of the chunk into p, on up to Options.Concurrency goroutines. At the end
-// of the chunk it returns fewer, and io.EOF. After another error the content of p is undefined and the count is 0.
-// Errors are ErrParam for an offset below 0, ErrCorrupt or ErrUnsupported, in an *Error, or those of the source.
+// ReadAt decodes the bytes [off, off+len(p)) of the chunk into p. See chunk.ReaderAt.
 func (a *ReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, paramError("reading at %d", off)
@@ -50,11 +43,11 @@ func (a *ReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	n := min(len(p), a.r.NBytes()-at)
 	if n > 0 {
 		first, last := a.r.blockAt(at), a.r.blockAt(at+n-1)
-		team := a.pool.team(last - first + 1)
-		err := sched.Each(&team[0].pool.Pool, team, last-first+1, func(w *Worker, k int) error {
+		workers := a.pool.getWorkers(last - first + 1)
+		err := sched.Each(&workers[0].pool.Pool, workers, last-first+1, func(w *Worker, k int) error {
 			return w.readPart(p[:n], &a.r, first+k, at)
 		})
-		a.pool.putTeam(team) // not after a panic
+		a.pool.putWorkers(workers) // not after a panic: see putWorkers
 		if err != nil {
 			return 0, err
 		}
@@ -65,7 +58,7 @@ func (a *ReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// readPart decodes what p, the bytes of the chunk from at on, needs of block k.
+// readPart decodes the bytes of block k that p needs. p is the bytes of the chunk from at up.
 func (w *Worker) readPart(p []byte, r *Reader, k, at int) error {
 	start, n := r.BlockOffset(k), r.BlockLen(k)
 	if start >= at && n <= len(p)-(start-at) {
@@ -83,7 +76,7 @@ func (w *Worker) readPart(p []byte, r *Reader, k, at int) error {
 	return nil
 }
 
-// blockAt returns the block that holds byte at of the decoded chunk, which has that byte.
+// blockAt returns the block that holds byte at of the decoded chunk. The chunk must have that byte.
 func (r *Reader) blockAt(at int) int {
 	if len(r.offs) == 0 {
 		return at / r.h.BlockSize

@@ -12,7 +12,7 @@ import (
 	"github.com/goblosc/blosc2/codec"
 )
 
-// cellOrder returns the numbers of the items of a block, C order, in the order that NDCELL puts them.
+// cellOrder returns the numbers of the items of a block, C order, in the order of NDCELL.
 func cellOrder(shape []int32, edge int) []int {
 	ndim := len(shape)
 	var out []int
@@ -41,13 +41,13 @@ func cellOrder(shape []int32, edge int) []int {
 	return out
 }
 
-// registered are pipelines with filters that need to know more than the chunk says, and the blocks for them.
+// registered holds pipelines whose filters need more than the chunk header, and blocks for them.
 var registered = []struct {
 	name     string
 	typeSize int
 	shape    []int32
 	filters  []Filter
-	naive    func(block []byte) []byte // what the first filter makes of a block, where that can be seen
+	naive    func(block []byte) []byte // the output of the first filter, if it can be computed
 }{
 	{"bytedelta", 4, nil, []Filter{{ID: Shuffle}, {ID: ByteDelta, Meta: 4}}, nil},
 	{"bytedelta alone", 4, nil, []Filter{{ID: ByteDelta, Meta: 3}}, func(b []byte) []byte { return naiveByteDelta(b, 3) }},
@@ -110,7 +110,7 @@ func TestRegisteredFilters(t *testing.T) {
 		if c.naive == nil {
 			continue
 		}
-		// Noise with a little room, so that the chunk is not stored as a whole but the block is.
+		// Noise and a few zeros, so that the block is stored uncompressed, but not the whole chunk.
 		src := append(noise(blockSize), make([]byte, blockSize)...)
 		b, err := Encode(nil, src, CParams{Codec: codec.LZ4, TypeSize: c.typeSize, BlockSize: blockSize, Filters: c.filters, Split: SplitNever},
 			&Options{ItemSize: c.typeSize, BlockShape: c.shape})
@@ -128,7 +128,7 @@ func TestRegisteredFilters(t *testing.T) {
 }
 
 func TestByteDeltaOld(t *testing.T) {
-	// Streams of 20 bytes: the last 4 of each start afresh.
+	// Streams of 20 bytes: differences restart at the last 4 bytes of each.
 	want := contents["ramp"](80)
 	body := binary.LittleEndian.AppendUint32(nil, 80)
 	for i := range want {
@@ -147,7 +147,7 @@ func TestByteDeltaOld(t *testing.T) {
 			t.Errorf("parameter %d: %x, %v", meta, got, err)
 		}
 	}
-	b[3] = 1 // an item size that may be anything
+	b[3] = 1 // an unknown item size
 	if _, err := Decode(nil, b, nil); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("without item size: %v", err)
 	}
@@ -188,7 +188,7 @@ func TestNDMean(t *testing.T) {
 	}
 }
 
-// TestLossyDelta wants Delta to refer to what block 0 decodes to, where a filter before it loses data.
+// TestLossyDelta checks that Delta refers to the decoded block 0 if a filter before it loses data.
 func TestLossyDelta(t *testing.T) {
 	for _, c := range []struct {
 		f    Filter
@@ -228,7 +228,7 @@ func TestLossyDelta(t *testing.T) {
 	}
 }
 
-// assembledWith encodes block by block with the reference that Worker.Reference makes.
+// assembledWith encodes block by block with the result of Worker.Reference.
 func assembledWith(t *testing.T, l *Layout, src, want []byte) {
 	t.Helper()
 	w := NewPool(nil).Get()
@@ -251,7 +251,7 @@ func assembledWith(t *testing.T, l *Layout, src, want []byte) {
 	}
 }
 
-// TestMissingContext decodes chunks whose filters need what is not in the chunk.
+// TestMissingContext decodes chunks whose filters need more than the chunk header.
 func TestMissingContext(t *testing.T) {
 	shape := []int32{8, 10}
 	for _, id := range []FilterID{NDCell, NDMean} {
@@ -290,7 +290,7 @@ func TestMissingContext(t *testing.T) {
 		if _, err := Encode(nil, floats(900), p, &Options{BlockShape: shape, ItemSize: 4}); !errors.Is(err, ErrParam) {
 			t.Errorf("%v, encoding a short last block: %v", id, err)
 		}
-		// The header decides before any block does.
+		// The header is checked before any block.
 		if _, err := NewReaderAt(bytes.NewReader(b), int64(len(b)), nil); !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%v, opening without shape: %v", id, err)
 		}

@@ -28,10 +28,10 @@ var (
 	}
 )
 
-// brief reports whether there is little time.
+// brief reports whether time is short.
 func brief() bool { return testing.Short() || race.Enabled }
 
-// someCodecs are all codecs, or two of them if there is little time.
+// someCodecs returns all codecs, or two of them on slow machines.
 func someCodecs() []codec.ID {
 	if brief() {
 		return []codec.ID{codec.LZ4, codec.Zstd}
@@ -39,11 +39,10 @@ func someCodecs() []codec.ID {
 	return allCodecs
 }
 
-// tripPools are kept between round trips: they have the codecs.
+// tripPools are kept between round trips, with their codecs.
 var tripPools = []*Pool{NewPool(&Options{Concurrency: 1}), NewPool(&Options{Concurrency: 3})}
 
-// roundTrip encodes src in all ways there are, which must give the bytes that the naive encoder gives, and decodes it
-// in all ways.
+// roundTrip encodes src in all ways, which must give the bytes of the naive encoder, and decodes it in all ways.
 func roundTrip(t *testing.T, p CParams, src []byte) {
 	t.Helper()
 	what := fmt.Sprintf("%+v, %d bytes", p, len(src))
@@ -65,14 +64,14 @@ func roundTrip(t *testing.T, p CParams, src []byte) {
 	}
 	assembled(t, what, l, src, want)
 	if !bytes.Equal(naiveDecode(t, want), src) {
-		t.Fatalf("%s: the naive decoder finds other data", what)
+		t.Fatalf("%s: the naive decoder returns other data", what)
 	}
 	if !bytes.Equal(src, before) {
 		t.Fatalf("%s: encoding changed its source", what)
 	}
 }
 
-// shuffledFirst tells whether Shuffle is the first filter of a block of n bytes that changes anything.
+// shuffledFirst reports whether Shuffle is the first filter that changes a block of n bytes.
 func shuffledFirst(l *Layout, n int) bool {
 	for _, f := range l.h.Filters {
 		width := int(f.Meta)
@@ -87,8 +86,8 @@ func shuffledFirst(l *Layout, n int) bool {
 	return false
 }
 
-// assembled encodes block by block, the last one first, as callers do that have no contiguous source, and half of them
-// from their items where they can be shuffled first.
+// assembled encodes block by block, the last one first, like callers without contiguous source. It shuffles half of the
+// blocks from their items where it can.
 func assembled(t *testing.T, what string, l *Layout, src, want []byte) {
 	t.Helper()
 	w := tripPools[0].Get()
@@ -135,7 +134,7 @@ func assembled(t *testing.T, what string, l *Layout, src, want []byte) {
 	}
 }
 
-// assemble builds a chunk of encoded blocks, and compares the header that Build returns with the one of the chunk.
+// assemble builds a chunk of encoded blocks, and compares the header that Build returns with the header of the chunk.
 func assemble(t *testing.T, w *Worker, l *Layout, ref []byte, blocks [][]byte, plain func(k int) ([]byte, error)) ([]byte, error) {
 	t.Helper()
 	b, h, err := w.Build(nil, l, ref, Blocks{
@@ -147,7 +146,7 @@ func assemble(t *testing.T, w *Worker, l *Layout, ref []byte, blocks [][]byte, p
 	return b, err
 }
 
-// checkHeader compares the header that Build returned with what ParseHeader reads.
+// checkHeader compares the header that Build returned with the result of ParseHeader.
 func checkHeader(t *testing.T, b []byte, h Header, err error) {
 	t.Helper()
 	if err != nil {
@@ -196,7 +195,7 @@ func TestRoundTripLevels(t *testing.T) {
 	}
 }
 
-// TestBudget has chunks that just fit into their size plus 32 bytes, and that just do not.
+// TestBudget has chunks that just fit into their size plus 32 bytes, and chunks that just do not.
 func TestBudget(t *testing.T) {
 	kinds := map[bool]int{}
 	for name, content := range contents {
@@ -225,7 +224,7 @@ func TestBudget(t *testing.T) {
 			}
 		}
 	}
-	for gap := range 80 { // zero bytes enough or not for what the streams cost
+	for gap := range 80 { // zero bytes that make up for the overhead of the streams, or not
 		if brief() && gap%5 > 0 {
 			continue
 		}
@@ -238,7 +237,7 @@ func TestBudget(t *testing.T) {
 		roundTrip(t, CParams{Codec: codec.BloscLZ, TypeSize: 8, BlockSize: 3000, Filters: pipelines["delta"]}, src)
 	}
 	for blocks := 15; blocks < 45; blocks++ {
-		// The last block would fit, but codecs that are given too little room do not try.
+		// The last block would fit, but codecs give up if they get too little space.
 		src := append(noise((blocks-1)*300), bytes.Repeat([]byte("abcde"), 60)...)
 		roundTrip(t, CParams{Codec: codec.BloscLZ, BlockSize: 300, Filters: []Filter{}}, src)
 		roundTrip(t, CParams{Codec: codec.LZ4, BlockSize: 300, Filters: []Filter{}}, src)
@@ -317,6 +316,6 @@ func TestBadParams(t *testing.T) {
 		t.Errorf("a chunk of -1 bytes: %v", err)
 	}
 	if l, err := (CParams{}).Layout(MaxBytes); err != nil || l.NBytes() != MaxBytes {
-		t.Errorf("the greatest chunk: %v", err)
+		t.Errorf("the largest chunk: %v", err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/goblosc/blosc2/codec"
 )
 
-// TestBuild makes chunks of blocks that were encoded elsewhere, that are shuffled from their items, and that are given
-// as they are, with contents that hardly pay in some places, so that room runs out at different blocks, or not quite.
+// TestBuild makes chunks of blocks that were encoded elsewhere, that are shuffled from their items, and that are plain.
+// Their contents hardly compress in some places, so that the space ends at different blocks, or just suffices.
 func TestBuild(t *testing.T) {
 	const n = 100_000
 	pool := NewPool(&Options{Concurrency: 1})
@@ -22,7 +22,7 @@ func TestBuild(t *testing.T) {
 		rounds = 60
 	}
 	for i := range rounds {
-		src, p := hardlyPays(r, n, i)
+		src, p := hardlyCompressible(r, n, i)
 		want, err := pool.Encode(nil, src, p)
 		if err != nil {
 			t.Fatal(err)
@@ -118,6 +118,6 @@ func TestEncodeShuffledNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, ok, err := NewPool(nil).Get().EncodeShuffled(nil, l, 0, nil, func(Shuffled) bool { return true }); !ok || !errors.Is(err, ErrUnsupported) {
-		t.Errorf("a filter that is not there: done: %v, error %v", ok, err)
+		t.Errorf("an unknown filter: done: %v, error %v", ok, err)
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/goblosc/blosc2/internal/filters"
 )
 
-// FillSpecial writes what a special chunk stands for to dst: bytes [off, off+len(dst)) of its content. value is the
-// repeated item of a Value chunk, at least one byte; typeSize the item size of a NaNs chunk (4 or 8 bytes). Anything
-// else is zeros.
+// FillSpecial writes bytes [off, off+len(dst)) of the content of a special chunk to dst. value is the repeated item of
+// a Value chunk, at least one byte. typeSize is the item size of a NaNs chunk (4 or 8 bytes). Every other chunk is
+// filled with zeros.
 func FillSpecial(dst []byte, s Special, value []byte, typeSize, off int) {
 	switch {
 	case s == NaNs:
@@ -30,7 +30,7 @@ func nan(typeSize int) []byte {
 	return []byte{0, 0, 0, 0, 0, 0, 0xf8, 0x7f}
 }
 
-// repeat fills dst with value, starting at byte phase of it.
+// repeat fills dst with copies of value, starting at byte phase of value.
 func repeat(dst, value []byte, phase int) {
 	if phase > 0 {
 		dst = dst[copy(dst, value[phase:]):]
@@ -38,8 +38,8 @@ func repeat(dst, value []byte, phase int) {
 	filters.Fill(dst, value)
 }
 
-// flat fills dst with what stands at byte at of the content of a chunk in memory that is stored or special.
-func (h *Header) flat(dst, chunk []byte, at int) {
+// fill fills dst with the content, from byte at up, of a stored or special chunk in memory.
+func (h *Header) fill(dst, chunk []byte, at int) {
 	if s := h.Special(); s != Regular {
 		FillSpecial(dst, s, h.value(chunk), h.TypeSize, at)
 		return
@@ -48,7 +48,7 @@ func (h *Header) flat(dst, chunk []byte, at int) {
 	filters.Copy(dst, chunk[at:at+len(dst)])
 }
 
-// value returns the item that a chunk repeats, if it is a Value.
+// value returns the repeated item of a Value chunk, and nil for other chunks.
 func (h *Header) value(chunk []byte) []byte {
 	if h.Special() == Value {
 		return chunk[HeaderSize:h.CBytes]
@@ -56,23 +56,23 @@ func (h *Header) value(chunk []byte) []byte {
 	return nil
 }
 
-// EncodeSpecial appends the chunk of nbytes that stands for a special value. value is the repeated item of a Value,
-// whose length divides nbytes, and ignored otherwise. NaNs have items of 4 or 8 bytes; NaNs and Uninit are whole
+// EncodeSpecial appends the chunk of nbytes that represents a special value. value is the repeated item of a Value,
+// whose length divides nbytes, and is ignored otherwise. NaNs have items of 4 or 8 bytes; NaNs and Uninit are whole
 // items. Errors are ErrParam or ErrTooLarge.
 func EncodeSpecial(dst []byte, s Special, nbytes int, value []byte, p CParams) ([]byte, error) {
 	p, err := p.normal()
 	if err != nil {
 		return dst, err
 	}
-	if s == Uninit && nbytes%p.cappedTypeSize() != 0 { // the reference refuses it
+	if s == Uninit && nbytes%p.cappedTypeSize() != 0 { // C-Blosc2 rejects it
 		return dst, paramError("no %v chunk of %d bytes with items of %d", s, nbytes, p.TypeSize)
 	}
 	return p.special(dst, s, nbytes, value)
 }
 
-// IndexedSpecial appends the chunk of nbytes that a special value in the index of a frame represents, a value other than
-// Value. It is for reading: what new chunks with the parameters of the frame would need, filters that can be written for
-// instance, does not matter. Errors are ErrParam or ErrTooLarge.
+// IndexedSpecial appends the chunk of nbytes that a special value in the index of a frame represents. s must not be
+// Value. It is for reading, so it accepts parameters that only writing rejects, such as a filter that cannot be
+// encoded. Errors are ErrParam or ErrTooLarge.
 func IndexedSpecial(dst []byte, s Special, nbytes int, p CParams) ([]byte, error) {
 	if s == Value || p.TypeSize < 1 || p.TypeSize > MaxBlockSize || p.BlockSize < 0 || p.BlockSize > MaxBlockSize {
 		return dst, paramError("no %v chunk with items of %d bytes and blocks of %d", s, p.TypeSize, p.BlockSize)

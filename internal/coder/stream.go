@@ -10,30 +10,30 @@ import (
 	"github.com/goblosc/blosc2/internal/filters"
 )
 
-// part is what is wanted of a block whose items are still apart: the first bytes of each of its planes, which stand one
-// after the other. A block without filters is one plane; Shuffle makes one of each byte of the items. Bytes behind the
-// planes are wanted only with the whole block.
+// part is the part of a filtered block that the caller needs: the first bytes of each of its planes, which are stored
+// one after the other. A block without filters is one plane. Shuffle makes one plane of each byte of the items. The
+// bytes after the planes are needed only with the whole block.
 type part struct {
-	planes, size int // of a plane, in bytes
-	n            int // wanted of each
+	planes, size int // number of planes, and the size of a plane in bytes
+	n            int // bytes needed of each plane
 }
 
-// whole is all of a block of size bytes.
+// whole returns the part that is all of a block of size bytes.
 func whole(size int) part { return part{1, size, size} }
 
-// of returns how many bytes are wanted of a stream that holds those from one byte of the block to another: from its first
-// to the last that is in the part.
+// of returns the number of bytes needed of a stream that holds bytes [from, to) of the block: from the start of the
+// stream up to the last byte in the part.
 func (p part) of(from, to int) int {
 	to = min(to, p.planes*p.size)
 	if to <= from {
 		return 0
 	}
-	last := (to - 1) / p.size * p.size // the plane that is in the stream to its end
+	last := (to - 1) / p.size * p.size // start of the plane that holds the last byte of the stream
 	return max(0, min(last+p.n, to)-from)
 }
 
-// wanted returns what is wanted of a block of size bytes, so that the first n can be decoded.
-func (s *steps) wanted(size, n int) part {
+// needed returns the part of a block of size bytes from which its first n bytes can be decoded.
+func (s *steps) needed(size, n int) part {
 	if n == 0 || n < size && s.n == 0 {
 		return part{1, size, n}
 	}
@@ -52,7 +52,7 @@ type cursor struct {
 // length reads the length field of a stream.
 func (c *cursor) length() (int, error) {
 	if len(c.b)-c.at < 4 {
-		return 0, corrupt("stream length cut off")
+		return 0, corrupt("stream length is truncated")
 	}
 	n := int32(binary.LittleEndian.Uint32(c.b[c.at:]))
 	c.at += 4
@@ -62,26 +62,26 @@ func (c *cursor) length() (int, error) {
 // take reads n bytes.
 func (c *cursor) take(n int) ([]byte, error) {
 	if n > len(c.b)-c.at {
-		return nil, corrupt("stream of %d bytes, %d left", n, len(c.b)-c.at)
+		return nil, corrupt("stream of %d bytes, but only %d are left", n, len(c.b)-c.at)
 	}
 	b := c.b[c.at : c.at+n : c.at+n]
 	c.at += n
 	return b, nil
 }
 
-// eachStream calls expand for the streams of a regular block and their places in dst, and with how many bytes of each are
-// wanted. It fills the places of runs.
-func eachStream(dst []byte, h *Header, c *cursor, p part, expand func(dst, in []byte, n int) error) error {
+// eachStream calls decode for each stream of a regular block that is not a run, with its part of dst and the number of
+// bytes needed of the stream. It fills the parts of runs itself.
+func eachStream(dst []byte, h *Header, c *cursor, p part, decode func(dst, in []byte, n int) error) error {
 	streams := h.streams(len(dst))
 	n := len(dst) / streams
 	if n == 0 || n*streams != len(dst) {
 		return corrupt("block of %d bytes in %d streams", len(dst), streams)
 	}
 	for j := range streams {
-		place, wanted := dst[j*n:(j+1)*n:(j+1)*n], p.of(j*n, (j+1)*n)
-		in, err := c.stream(place[:wanted])
-		if err == nil && in != nil && wanted > 0 {
-			err = expand(place, in, wanted)
+		out, needed := dst[j*n:(j+1)*n:(j+1)*n], p.of(j*n, (j+1)*n)
+		in, err := c.stream(out[:needed])
+		if err == nil && in != nil && needed > 0 {
+			err = decode(out, in, needed)
 		}
 		if err != nil {
 			if streams > 1 {
@@ -93,7 +93,7 @@ func eachStream(dst []byte, h *Header, c *cursor, p part, expand func(dst, in []
 	return nil
 }
 
-// stream returns the next stream, or fills dst and returns nil where there is a run.
+// stream returns the next stream. If it is a run, stream fills dst and returns nil.
 func (c *cursor) stream(dst []byte) ([]byte, error) {
 	n, err := c.length()
 	if err != nil {
@@ -117,21 +117,22 @@ func (c *cursor) stream(dst []byte) ([]byte, error) {
 	return c.take(n)
 }
 
-// errNoRoom reports that a chunk would not be smaller than its data.
+// errNoRoom is returned if a chunk would not be smaller than its data.
 var errNoRoom = errors.New("no room")
 
-// encodeStream appends one stream: its length and its bytes. room is what is left for both.
+// encodeStream appends one stream: its length and its bytes. room is the number of bytes that both may take.
 func encodeStream(dst, src []byte, enc codec.Encoder, room int) ([]byte, error) {
-	dst, asIs, err := tryStream(dst, src, enc, room)
-	if asIs {
+	dst, stored, err := tryStream(dst, src, enc, room)
+	if stored {
 		filters.Copy(dst[len(dst)-len(src):], src)
 	}
 	return dst, err
 }
 
-// tryStream is encodeStream, following the order of the reference's checks so that the outcome is the same, but that it
-// returns true for a stream that is src as it is, and does not copy it behind its length.
-func tryStream(dst, src []byte, enc codec.Encoder, room int) (_ []byte, asIs bool, _ error) {
+// tryStream is encodeStream, except that it does not copy a stream that is stored uncompressed: it then returns true,
+// and the end of dst has space for src. The order of its checks is the order in C-Blosc2, so that it stores the same
+// streams.
+func tryStream(dst, src []byte, enc codec.Encoder, room int) (_ []byte, stored bool, _ error) {
 	at := len(dst)
 	room -= 4
 	run := isRun(src)
@@ -153,24 +154,24 @@ func tryStream(dst, src []byte, enc codec.Encoder, room int) (_ []byte, asIs boo
 	dst = grow(dst, most)
 	n, err := enc.Encode(dst[at+4:], src)
 	switch {
-	case gaveUp(n, most, err, src):
+	case incompressible(n, most, err, src):
 		if len(src) > room {
 			return dst, false, errNoRoom
 		}
-		n, asIs = len(src), true
+		n, stored = len(src), true
 	case err != nil:
 		return dst, false, err
 	}
 	binary.LittleEndian.PutUint32(dst[at:], uint32(n))
-	return dst[:at+4+n], asIs, nil
+	return dst[:at+4+n], stored, nil
 }
 
-// gaveUp tells whether a codec that was given room for most bytes returned nothing that is shorter than src. Codecs of
-// the user may say so in many ways.
-func gaveUp(n, most int, err error, src []byte) bool {
+// incompressible reports whether a codec that had space for most bytes did not make src shorter. User codecs may report
+// that in several ways.
+func incompressible(n, most int, err error, src []byte) bool {
 	return errors.Is(err, codec.ErrIncompressible) || err == nil && (n <= 0 || n > most || n >= len(src))
 }
 
-// isRun tells whether all bytes are the same: whether the block is itself moved by one. That comparison is a vectorized
-// one.
+// isRun reports whether all bytes are the same, by comparing b with itself shifted by one byte. That comparison is
+// vectorized.
 func isRun(b []byte) bool { return bytes.Equal(b[1:], b[:len(b)-1]) }

@@ -8,11 +8,11 @@ import (
 	"github.com/goblosc/blosc2/codec"
 )
 
-// fakeCodec returns what it is told to from each call.
+// fakeCodec returns the given results from each call.
 type fakeCodec struct {
 	n      func(dst, src []byte) int
 	err    error
-	params *codec.Params // of the last coder, where that is of interest
+	params *codec.Params // of the last encoder or decoder, if not nil
 }
 
 func (fakeCodec) ID() codec.ID { return codec.FromCode(200) }
@@ -27,7 +27,7 @@ func (c fakeCodec) note(p codec.Params) fakeCodec {
 	return c
 }
 
-// Encode writes the first byte and forgets the rest.
+// Encode writes the first byte and drops the rest.
 func (c fakeCodec) Encode(dst, src []byte) (int, error) {
 	dst[0] = src[0]
 	return c.n(dst, src), c.err
@@ -70,7 +70,7 @@ func TestUserCodec(t *testing.T) {
 	}
 	beyond := fakeCodec{n: func(dst, src []byte) int { return len(dst) + 1 }}
 	if _, err := encodeStream(nil, src[:100], beyond, 50); !errors.Is(err, errNoRoom) {
-		t.Errorf("a codec that claims more than its room: %v", err)
+		t.Errorf("a codec that reports more bytes than it had space for: %v", err)
 	}
 	one := func(dst, src []byte) int { return 1 }
 	var params codec.Params
@@ -80,26 +80,26 @@ func TestUserCodec(t *testing.T) {
 		t.Fatalf("header %x, %v", b[:32], err)
 	}
 	if params.Level != 3 || params.Meta != 77 || params.TypeSize != 300 || len(params.BlockShape) != 1 {
-		t.Errorf("the encoder was told %+v", params)
+		t.Errorf("the encoder got %+v", params)
 	}
 	got, err := Decode(nil, b, &Options{Codecs: o.Codecs, ItemSize: 300, BlockShape: []int32{2}, Concurrency: 1})
 	if err != nil || !bytes.Equal(got[:600], bytes.Repeat(src[:1], 600)) {
 		t.Errorf("%x, %v", got, err)
 	}
 	if params.Meta != 77 || params.TypeSize != 300 || len(params.BlockShape) != 1 {
-		t.Errorf("the decoder was told %+v", params)
+		t.Errorf("the decoder got %+v", params)
 	}
-	// Chunks with other parameters in the same pool get coders of their own.
+	// Chunks with other parameters in the same pool get their own encoders and decoders.
 	pool := NewPool(o)
 	for meta := range uint8(5) {
 		p.CodecMeta = meta
 		b, err := pool.Encode(nil, src, p)
 		if err != nil || params.Meta != meta {
-			t.Errorf("the encoder was told %+v, want parameter %d; %v", params, meta, err)
+			t.Errorf("the encoder got %+v, want parameter %d; %v", params, meta, err)
 		}
 		params.Meta = 99
 		if _, err := pool.Decode(nil, b); err != nil || params.Meta != meta {
-			t.Errorf("the decoder was told %+v, want parameter %d; %v", params, meta, err)
+			t.Errorf("the decoder got %+v, want parameter %d; %v", params, meta, err)
 		}
 	}
 	errMine := errors.New("mine")

@@ -11,7 +11,7 @@ import (
 	"github.com/goblosc/blosc2/codec"
 )
 
-// addFilter adds its parameter and the number of the block to each byte, and notes what it is told.
+// addFilter adds its parameter and the number of the block to each byte, and records its arguments.
 type addFilter struct {
 	id   FilterID
 	mu   sync.Mutex
@@ -82,7 +82,7 @@ func TestUserFilters(t *testing.T) {
 		}
 		for _, b := range add.seen[before:] {
 			if b.Offset != []int{0, 100, 1000}[b.Block] {
-				t.Errorf("the filter was told that block %d starts at %d", b.Block, b.Offset)
+				t.Errorf("the filter got offset %[2]d for block %[1]d", b.Block, b.Offset)
 			}
 		}
 		if got, err := Decode(nil, vl, o); err != nil || !bytes.Equal(got, src) {
@@ -90,11 +90,11 @@ func TestUserFilters(t *testing.T) {
 		}
 	}
 	if len(add.seen) == 0 {
-		t.Fatal("of two filters with the same number, the first was asked")
+		t.Fatal("of two filters with the same number, the first was called")
 	}
 	for _, b := range add.seen {
 		if b.Chunk != -1 || b.TypeSize != 1 || b.ItemSize != 300 || !slices.Equal(b.Shape, o.BlockShape) || b.Meta == 0 {
-			t.Fatalf("the filter was told %+v", b)
+			t.Fatalf("the filter got %+v", b)
 		}
 	}
 	// The worker knows the number of the chunk.
@@ -116,11 +116,11 @@ func TestUserFilters(t *testing.T) {
 	}
 	want := BlockInfo{Chunk: 1 << 40, Block: 3, Offset: 1800, TypeSize: 1, ItemSize: 300, Shape: o.BlockShape, Meta: 7}
 	if len(add.seen) != 1 || fmt.Sprint(add.seen[0]) != fmt.Sprint(want) {
-		t.Errorf("the filter was told %+v, want %+v", add.seen, want)
+		t.Errorf("the filter got %+v, want %+v", add.seen, want)
 	}
 	pool.Put(w)
 	if w := pool.Get(); w.Chunk != -1 {
-		t.Errorf("a worker from the pool says chunk %d", w.Chunk)
+		t.Errorf("a worker from the pool has chunk %d", w.Chunk)
 	}
 }
 
@@ -141,7 +141,7 @@ func TestUserFilterErrors(t *testing.T) {
 	if _, err := Decode(nil, b, bad); !errors.Is(err, errMine) || !errors.As(err, &e) || e.Block != 0 {
 		t.Errorf("decoding: %v", err)
 	}
-	// A filter with a number of the format is never asked.
+	// A filter with a number of the format is never called.
 	own := &Options{Filters: FilterSet{}.With(&addFilter{id: Shuffle})}
 	if b, err = Encode(nil, src, CParams{TypeSize: 4}, own); err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func TestUserFilterErrors(t *testing.T) {
 	if got, err := Decode(nil, b, nil); err != nil || !bytes.Equal(got, src) {
 		t.Errorf("a filter in place of shuffle: %v, or other data", err)
 	}
-	// One in place of a plug-in is.
+	// A filter with the number of a plug-in is called.
 	cell := &Options{Filters: FilterSet{}.With(&addFilter{id: NDCell})}
 	p.Filters = []Filter{{ID: NDCell, Meta: 5}}
 	if b, err = Encode(nil, src, p, cell); err != nil {
@@ -160,7 +160,7 @@ func TestUserFilterErrors(t *testing.T) {
 	}
 }
 
-// TestPrefilter encodes other data than it is given, in all forms that a chunk can take.
+// TestPrefilter encodes transformed data, in all forms of chunks.
 func TestPrefilter(t *testing.T) {
 	invert := func(dst, src []byte, b BlockInfo) error {
 		for i, c := range src {
@@ -206,7 +206,7 @@ func TestPrefilter(t *testing.T) {
 	}
 }
 
-// TestPostfilter decodes to other data than were encoded, whatever the form of the chunk.
+// TestPostfilter decodes to transformed data, for all forms of chunks.
 func TestPostfilter(t *testing.T) {
 	o := &Options{Concurrency: 2, Postfilter: func(dst, src []byte, b BlockInfo) error {
 		for i, c := range src {

@@ -7,10 +7,7 @@ import (
 	"github.com/goblosc/blosc2/internal/sched"
 )
 
-// EncodeVL appends a chunk whose blocks have sizes of their own, any from 1 byte on; there is at least one. The
-// parameters BlockSize and Split do not matter: each block is one stream, and Delta is within each block. With
-// NoCompression the blocks go through the filters only. The chunk can be larger than its data, by 8 bytes a block and
-// the header. Errors are ErrParam, ErrUnsupported or ErrTooLarge, or those of filters of the user.
+// EncodeVL appends a chunk whose blocks have sizes of their own. See chunk.Pool.EncodeVL.
 func (p *Pool) EncodeVL(dst []byte, blocks [][]byte, c CParams) ([]byte, error) {
 	l, err := c.layoutVL(blocks)
 	if err != nil {
@@ -20,20 +17,20 @@ func (p *Pool) EncodeVL(dst []byte, blocks [][]byte, c CParams) ([]byte, error) 
 	for k := 1; k < len(blocks); k++ {
 		offs[k] = offs[k-1] + len(blocks[k-1])
 	}
-	team := p.team(len(blocks))
-	out, err := encodeVL(dst, l, team, blocks, offs)
-	p.putTeam(team) // not after a panic
+	workers := p.getWorkers(len(blocks))
+	out, err := encodeVL(dst, l, workers, blocks, offs)
+	p.putWorkers(workers) // not after a panic
 	return out, err
 }
 
-// encodeVL is EncodeVL with a team. offs is where the blocks start.
-func encodeVL(dst []byte, l *Layout, team []*Worker, blocks [][]byte, offs []int) ([]byte, error) {
-	w := team[0]
+// encodeVL is EncodeVL on the given workers. offs holds the offsets of the blocks.
+func encodeVL(dst []byte, l *Layout, workers []*Worker, blocks [][]byte, offs []int) ([]byte, error) {
+	w := workers[0]
 	var err error
 	if l, err = w.trainVL(l, blocks, offs); err != nil {
 		return dst, err
 	}
-	err = encodeAll(team, len(blocks), func(w *Worker, k int) error {
+	err = encodeAll(workers, len(blocks), func(w *Worker, k int) error {
 		b := w.layoutBlock(l, k, nil)
 		b.Offset = offs[k]
 		return w.encodeVLBlock(l, blocks[k], b)
@@ -55,15 +52,15 @@ func encodeVL(dst []byte, l *Layout, team []*Worker, blocks [][]byte, offs []int
 	return b.dst, nil
 }
 
-// encodeAll calls f for all blocks, which appends the encoded block to the out of the worker that it gets. The first
-// worker's blocks then holds them, until a worker of the team is used again.
-func encodeAll(team []*Worker, n int, f func(w *Worker, k int) error) error {
-	first := team[0]
+// encodeAll calls f for all blocks. f appends the encoded block to the out of the worker that it gets. The blocks are
+// then in first.blocks, until one of the workers is used again.
+func encodeAll(workers []*Worker, n int, f func(w *Worker, k int) error) error {
+	first := workers[0]
 	first.blocks = slices.Grow(first.blocks[:0], n)[:n]
-	for _, w := range team {
+	for _, w := range workers {
 		w.out = w.out[:0]
 	}
-	return sched.Each(&team[0].pool.Pool, team, n, func(w *Worker, k int) error {
+	return sched.Each(&workers[0].pool.Pool, workers, n, func(w *Worker, k int) error {
 		at := len(w.out)
 		err := f(w, k)
 		first.blocks[k] = w.out[at:]
@@ -95,7 +92,7 @@ func (w *Worker) encodeVLBlock(l *Layout, src []byte, b *block) error {
 	w.out = grow(w.out, len(src))
 	n, err := enc.Encode(w.out[at:], src)
 	switch {
-	case gaveUp(n, len(src), err, src):
+	case incompressible(n, len(src), err, src):
 		n = copy(w.out[at:], src)
 	case err != nil:
 		return err
@@ -105,7 +102,6 @@ func (w *Worker) encodeVLBlock(l *Layout, src []byte, b *block) error {
 }
 
 // DecodeVL returns the blocks of the chunk at the start of src, which may be any chunk. The blocks share memory.
-// Errors are those of [Pool.Decode].
 func (p *Pool) DecodeVL(src []byte) ([][]byte, error) {
 	data, err := p.Decode(nil, src)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/goblosc/blosc2/internal/manifest"
 )
 
-// cut cuts b into pieces of random sizes from 1 byte on.
+// cut cuts b into pieces of random sizes from 1 byte up.
 func cut(b []byte, seed uint64, most int) [][]byte {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	var out [][]byte
@@ -96,7 +96,7 @@ func vlRoundTrip(t *testing.T, what string, p CParams, src []byte, blocks [][]by
 	}
 }
 
-// checkVLLayout checks what the format says of such chunks.
+// checkVLLayout checks the layout of chunks with blocks of variable length.
 func checkVLLayout(t *testing.T, what string, b []byte, blocks [][]byte) {
 	t.Helper()
 	le := binary.LittleEndian
@@ -135,7 +135,7 @@ func TestVLParams(t *testing.T) {
 		t.Errorf("level 12: %v", err)
 	}
 	if _, err := EncodeVL(nil, [][]byte{{1}}, CParams{Codec: codec.FromCode(222)}, nil); !errors.Is(err, ErrUnsupported) {
-		t.Errorf("codec that is not there: %v", err)
+		t.Errorf("an unknown codec: %v", err)
 	}
 	// Any chunk has blocks.
 	b, err := Encode(nil, contents["ramp"](1000), CParams{BlockSize: 300}, nil)
@@ -150,7 +150,7 @@ func TestVLParams(t *testing.T) {
 	}
 }
 
-// frameChunks returns the chunks of a contiguous frame, which stand behind the header; that starts with its length.
+// frameChunks returns the chunks of a contiguous frame, which follow the header. The header starts with its length.
 func frameChunks(t testing.TB, file string, n int) [][]byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("..", "..", "testdata", file))
@@ -170,7 +170,7 @@ func frameChunks(t testing.TB, file string, n int) [][]byte {
 	return out
 }
 
-// TestVLSizes has sizes of blocks that cannot be.
+// TestVLSizes has invalid block sizes.
 func TestVLSizes(t *testing.T) {
 	b, err := EncodeVL(nil, [][]byte{noise(100), noise(200), noise(300)}, CParams{}, nil)
 	if err != nil {
@@ -224,7 +224,7 @@ func TestVLFixtures(t *testing.T) {
 	}
 }
 
-// TestVLDelta has a chunk of C-Blosc2 whose blocks were filtered with Delta, each for itself.
+// TestVLDelta has a chunk of C-Blosc2 whose blocks were filtered with Delta, each on its own.
 func TestVLDelta(t *testing.T) {
 	var blocks [][]byte
 	for i, n := range []int{40, 24, 60} {

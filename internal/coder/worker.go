@@ -5,33 +5,33 @@ import (
 	"github.com/goblosc/blosc2/internal/codecs"
 )
 
-// Worker encodes and decodes blocks on one goroutine. It owns the scratch memory and the codecs, so that coding block
-// after block allocates nothing. Get one from a [Pool].
+// Worker encodes and decodes blocks on one goroutine. It owns the scratch memory and the codecs, so that encoding and
+// decoding many blocks allocates nothing. Get one from a [Pool].
 type Worker struct {
-	// Chunk is the number of the chunk in its frame, which is passed to user filters. Pool.Get sets it to -1, not known.
+	// Chunk is the number of the chunk in its frame, for user filters. Pool.Get sets it to -1, which means unknown.
 	Chunk int64
 
 	pool     *Pool
 	o        *Options
-	block    block // argument of the filters
+	block    block // the argument of the filters
 	buf      buffers
 	pre      []byte    // a block after Options.Prefilter
 	post     []byte    // a block before Options.Postfilter
 	in       [2][]byte // compressed bytes read from an io.ReaderAt
 	out      []byte    // encoded blocks
-	again    []byte    // a chunk of which the size is not yet known
-	part     []byte    // a block of which only a part is wanted
-	batch    batch     // streams that are decoded together
+	scratch  []byte    // a chunk whose size is not known yet
+	part     []byte    // a block that is needed in part
+	batch    batch     // streams that are decoded at once
 	encoders []cachedEncoder
 	decoders []cachedDecoder
 	encoding encoding
 	decoding decoding
 
-	// For the calls that code whole chunks.
-	reader Reader
-	blocks [][]byte
-	ref    []byte
-	team   []*Worker
+	// For calls that encode or decode whole chunks.
+	reader  Reader
+	blocks  [][]byte
+	ref     []byte
+	workers []*Worker
 }
 
 type cachedEncoder struct {
@@ -50,28 +50,28 @@ type cachedDecoder struct {
 	dec    codec.Decoder
 }
 
-// decoding is what decoding the blocks of one opened chunk takes: one opening of one reader.
+// decoding is the state for decoding the blocks of one opened chunk: one opening of one reader.
 type decoding struct {
 	reader *Reader
 	opened uint64
 	dec    codec.Decoder
-	prefix codec.PrefixDecoder // dec, if it can stop early
-	batch  codecs.BatchDecoder // dec, if it decodes several streams together
-	planes bool                // that is faster for the streams of one block
+	prefix codec.PrefixDecoder // dec, if it can stop waiting
+	batch  codecs.BatchDecoder // dec, if it can decode several streams at once
+	planes bool                // decoding the streams of one block at once is faster
 }
 
-// encoding is what encoding the blocks of one layout takes.
+// encoding is the state for encoding the blocks of one layout.
 type encoding struct {
 	layout *Layout
 	steps  steps
 	enc    codec.Encoder // nil until a block needs it
 }
 
-// maxCached bounds the codecs that a worker keeps. Chunks of one frame rarely use more than one or two.
+// maxCached is the largest number of codecs that a worker keeps. Chunks of one frame rarely need more than two.
 const maxCached = 6
 
-// forget drops what is of use for one chunk.
-func (w *Worker) forget() { w.encoding, w.decoding = encoding{}, decoding{} }
+// endChunk drops the state that serves one chunk.
+func (w *Worker) endChunk() { w.encoding, w.decoding = encoding{}, decoding{} }
 
 // itemSize returns the item size that codecs and N-dimensional filters use.
 func (w *Worker) itemSize(header int) int {
@@ -102,7 +102,7 @@ func (w *Worker) encoder(l *Layout) (codec.Encoder, error) {
 	return w.encoding.enc, nil
 }
 
-// findEncoder returns a cached encoder, or a new one. An encoder with a dictionary is of use for one chunk.
+// findEncoder returns a cached encoder, or a new one. An encoder with a dictionary serves only one chunk.
 func (w *Worker) findEncoder(l *Layout) (codec.Encoder, error) {
 	if l.dict != nil {
 		return w.newEncoder(l)
@@ -137,7 +137,7 @@ func (w *Worker) newEncoder(l *Layout) (codec.Encoder, error) {
 	})
 }
 
-// decoder returns the decoder for a chunk, with what it can do.
+// decoder returns the decoder for a chunk, with its optional interfaces.
 func (w *Worker) decoder(r *Reader) (*decoding, error) {
 	d := &w.decoding
 	if d.reader == r && d.opened == r.opened {
@@ -154,7 +154,7 @@ func (w *Worker) decoder(r *Reader) (*decoding, error) {
 	return d, nil
 }
 
-// findDecoder returns a cached decoder, or a new one. A decoder with a dictionary is of use for one chunk.
+// findDecoder returns a cached decoder, or a new one. A decoder with a dictionary serves only one chunk.
 func (w *Worker) findDecoder(r *Reader) (codec.Decoder, error) {
 	if r.dict != nil {
 		return w.newDecoder(r)

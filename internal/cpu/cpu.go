@@ -7,8 +7,8 @@ type Level uint8
 // The levels.
 const (
 	Generic  Level = iota // Go code only: other architectures, and the build tag purego
-	Baseline              // what every machine of the architecture has: SSE2 on amd64, NEON on arm64
-	SSSE3                 // amd64, as are the next ones
+	Baseline              // every machine of the architecture: SSE2 on amd64, NEON on arm64
+	SSSE3                 // this level and the higher ones: amd64
 	AVX2                  // with BMI1 and BMI2
 	AVX512                // with BW, DQ, VL, VBMI, GFNI and VPCLMULQDQ, as in Ice Lake and Zen 4
 )
@@ -27,8 +27,8 @@ func Has(l Level) bool { return level >= l }
 // Current returns the highest level for which Has reports true.
 func Current() Level { return level }
 
-// Limit makes Has report false for levels above l until restore is called. It serves tests that compare kernels with
-// their Go twins. No kernel may run during either call.
+// Limit makes Has report false for levels above l until restore is called. It is for tests that compare kernels with
+// the Go code. No kernel may run during either call.
 func Limit(l Level) (restore func()) {
 	saved := level
 	level = min(level, l)

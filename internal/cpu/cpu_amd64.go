@@ -4,7 +4,7 @@ package cpu
 
 import "golang.org/x/sys/cpu"
 
-// Kernels reports whether there is assembly for this architecture in the build.
+// Kernels reports whether the build has assembly for this architecture.
 const Kernels = true
 
 const baseline = "sse2"

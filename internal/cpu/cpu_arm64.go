@@ -2,7 +2,7 @@
 
 package cpu
 
-// Kernels reports whether there is assembly for this architecture in the build.
+// Kernels reports whether the build has assembly for this architecture.
 const Kernels = true
 
 const baseline = "neon"

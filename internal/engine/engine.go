@@ -1,7 +1,7 @@
 // Package engine is the contract between package frame, which decodes and encodes blocks, and the plans of reads and
-// writes. A plan knows which items of which block go where; the engine knows the bytes of the format.
+// writes. A plan knows where the items of a block come from or go to. The engine knows the bytes of the format.
 //
-// The engine asks a plan once per block. The plan answers with a Block, a value, and the engine acts on it.
+// The engine asks a plan once per block. The plan answers with a Block, and the engine executes it.
 package engine
 
 import (
@@ -24,8 +24,8 @@ type ReadPlan interface {
 	Special(v *Visit, s chunk.Special, value []byte, typeSize, n int) error
 }
 
-// WritePlan selects the blocks of a write. Its methods are called like those of a ReadPlan, but a block may be asked about
-// again, if the chunk has to be encoded in another way. No chunk is visited twice.
+// WritePlan selects the blocks of a write. Its methods are called like those of a ReadPlan, but Block may be called
+// again for a block if the chunk must be encoded in another way. No chunk is visited twice.
 type WritePlan interface {
 	// Next sets v to the next chunk, or returns false after the last one. The number of chunks appends a chunk.
 	Next(v *Visit) bool
@@ -36,31 +36,31 @@ type WritePlan interface {
 // Visit is one chunk of a read or write.
 type Visit struct {
 	Chunk  int     // chunk number
-	Blocks []int32 // reading: the blocks needed, ascending; empty: those of [From, To)
-	From   int     // reading: needed bytes of the decoded chunk; To = 0 for all
+	Blocks []int32 // reading: the needed blocks, ascending; if empty, the blocks of [From, To)
+	From   int     // reading: the needed bytes of the decoded chunk are [From, To); To = 0 for all
 	To     int
 	Keep   bool // writing: a part of the chunk is kept; otherwise the answers about its blocks need no Keep
-	State  any  // the plan's own; it stays with the Visit when that is used for another chunk
+	State  any  // for the plan; it is kept when the Visit is reused for another chunk
 }
 
 // Block is the answer of a plan about a block.
 //
-// Reading copies from the block to Data, and writing from Data to the block, as Copy says. A Copy that is a single row of
-// the whole block lets the engine decode into Data, or encode from it, without a copy.
+// A read copies from the block to Data, and a write from Data to the block, as Copy specifies. If Copy is a single row
+// of the whole block, the engine decodes into Data, or encodes from it, without a copy.
 type Block struct {
 	Data []byte
 	Copy ndcopy.Copy
 
-	// ItemSize is the size of an item, if rows and steps of Copy are whole items. Items may then be copied directly from
-	// or to a shuffled block. Otherwise it is 0.
+	// ItemSize is the size of an item, if rows and steps of Copy are whole items. Items may then be copied directly
+	// from or to a shuffled block. Otherwise it is 0.
 	ItemSize int
-	// Need is, when reading, the number of leading bytes of the block that the plan needs. Decoding may stop early.
+	// Need is the number of leading bytes of the block that a read needs. Decoding may stop after them.
 	Need int
-	// Keep says, when writing, how much of the old block is kept.
+	// Keep is the part of the old block that a write keeps.
 	Keep Keep
-	// Mover moves the items instead of Data and Copy, unless it is nil. It is for plans whose moves are no Copy: items
-	// in any order, items that are computed. A plan may use the Mover of an earlier answer of its own again, but it must
-	// set the field to nil otherwise.
+	// Mover moves the items instead of Data and Copy, unless it is nil. It serves plans whose moves are not a Copy:
+	// items in any order, or computed items. A plan may reuse the Mover of one of its earlier answers. It must set the
+	// field to nil if it needs none.
 	Mover Mover
 }
 
@@ -74,22 +74,22 @@ type Mover interface {
 	Unshuffle(block coder.Shuffled) bool
 }
 
-// Keep is how much of a block a write keeps.
+// Keep is the part of a block that a write keeps.
 type Keep uint8
 
 const (
 	KeepNone Keep = iota // every item of the block is written
 	KeepSome             // the write needs the old content
-	KeepAll              // nothing is written: the stored bytes may be copied
+	KeepAll              // no item is written: the stored bytes may be copied
 )
 
-// Direct returns the part of Data that is the whole block, of n bytes, or nil.
+// Direct returns the part of Data that is the whole block of n bytes, or nil.
 func (b *Block) Direct(n int) []byte {
 	c := &b.Copy
 	if b.Mover != nil || c.N > 0 || c.Width != n {
 		return nil
 	}
-	at := c.Dst + c.Src // one of them is 0: that in the block
+	at := c.Dst + c.Src // the offset in the block is 0
 	return b.Data[at : at+n : at+n]
 }
 
@@ -116,7 +116,8 @@ func (b *Block) ReadShuffled(block coder.Shuffled) bool {
 	return true
 }
 
-// Write moves the items to a block that holds the old content if kept is set, and otherwise anything.
+// Write moves the items to a block. If kept is set, the block holds the old content. Otherwise its content is
+// undefined.
 func (b *Block) Write(block []byte, kept bool) error {
 	if b.Mover != nil {
 		return b.Mover.Move(block, kept)
@@ -128,8 +129,8 @@ func (b *Block) Write(block []byte, kept bool) error {
 	return nil
 }
 
-// WriteShuffled is Write for a block without old content, with the bytes of its items apart. If Write is faster, it does
-// nothing and returns false.
+// WriteShuffled is Write for a shuffled block without old content. If Write is faster, it does nothing and returns
+// false.
 func (b *Block) WriteShuffled(block coder.Shuffled) bool {
 	n := block.Items() * block.Width()
 	if b.ItemSize != block.Width() || b.Mover != nil || b.Copy.Width == 0 || b.Direct(n) != nil {

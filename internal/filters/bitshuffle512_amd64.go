@@ -2,11 +2,11 @@
 
 package filters
 
-// planeBytes512 is the number of bytes of a plane that the AVX-512 kernels take in one turn.
+// planeBytes512 is the number of bytes of a plane that one iteration of the AVX-512 kernels processes.
 const planeBytes512 = 512
 
-// splitMask512 and joinMask512 are masks of VPERMB. The first brings byte j of eight quadwords together in quadword j.
-// The second does too, and turns the bytes of each quadword around. They never change.
+// splitMask512 and joinMask512 are masks of VPERMB. Both move byte j of eight quadwords to quadword j. joinMask512 also
+// reverses the bytes of each quadword. They never change.
 var (
 	splitMask512 = makeQuadMask(0)
 	joinMask512  = makeQuadMask(7)

@@ -4,28 +4,28 @@
 #include "transpose512_amd64.h"
 
 // AVX-512 kernels that move bits between a plane (the bytes of one position of all elements) and its eight rows. They
-// take 512 bytes of a plane, which are 64 bytes of every row, a turn.
+// take 512 bytes of a plane, which are 64 bytes of every row, per iteration.
 //
-// VGF2P8AFFINEQB takes each quadword A of a register for a matrix of 8x8 bits and multiplies the eight bytes x of another
-// quadword by it: bit i of a product is the parity of x and byte 7-i of A. For the bytes 1, 2, 4, ... 128 that transposes
-// A and turns the bits of each byte around: bit i of byte j is bit j of byte 7-i of A. With the same
-// bytes as A, the instruction only turns bits around.
+// VGF2P8AFFINEQB takes each quadword A of a register for a matrix of 8x8 bits and multiplies the eight bytes x of
+// another quadword by it: bit i of a product is the parity of x and byte 7-i of A. For the bytes 1, 2, 4, ... 128 that
+// transposes A and reverses the bits of each byte: bit i of byte j is bit j of byte 7-i of A. With the same bytes as A,
+// the instruction only reverses bits.
 //
 // Split: eight bytes of a plane are such a matrix, whose transposition has the bits of row j in byte j. VPERMB then
 // brings the bytes of equal rows in a register together to quadwords, and the matrix of quadwords in eight registers is
 // transposed.
 //
-// Where rows do not begin at a line of the cache, split fetches the lines of its next stores.
+// If rows do not begin at a cache line, split prefetches the lines of its next stores.
 //
-// Join does the steps in the opposite order; the bytes are turned around by VPERMB.
+// Join does the steps in the opposite order; VPERMB reverses the bytes.
 //
 //  DI, SI   next byte of dst, src
 //  R8, R9   length of a row, three times it
 //  R10      DI (or SI) plus 4 rows
-//  AX       not 0 where rows do not begin at a line
+//  AX       not 0 if rows do not begin at a cache line
 //  CX       bytes of the plane left
 //  Z31      mask of VPERMB
-//  Z30      the bytes 1, 2, 4, ... 128 in every quadword, which also are the matrix that turns bits around
+//  Z30      the bytes 1, 2, 4, ... 128 in every quadword, which also are the matrix that reverses bits
 
 DATA unitBytes<>+0(SB)/8, $0x8040201008040201
 GLOBL unitBytes<>(SB), RODATA|NOPTR, $8

@@ -4,7 +4,7 @@ package filters
 
 import "github.com/goblosc/blosc2/internal/cpu"
 
-// planeBytes is the number of bytes of a plane that the AVX2 kernels take in one turn.
+// planeBytes is the number of bytes of a plane that one iteration of the AVX2 kernels processes.
 const planeBytes = 256
 
 // splitPlaneKernel and joinPlaneKernel are splitPlane and joinPlane for n bytes of a plane, a multiple of planeBytes.

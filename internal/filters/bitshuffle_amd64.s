@@ -4,13 +4,13 @@
 #include "transpose_amd64.h"
 
 // AVX2 kernels that move bits between a plane (the bytes of one position of all elements) and its eight rows. They take
-// 256 bytes of a plane, which are 32 bytes of every row, a turn, in the two steps of the generic kernels but with
-// vectors in the place of words.
+// 256 bytes of a plane, which are 32 bytes of every row, per iteration, in the two steps of the generic kernels but
+// with vectors instead of words.
 //
 // Split: the plane is seen as elements of eight bytes, and the network that shuffles these brings byte j of all of them
 // to register j. Bit k of byte i of register j now has to go to bit j of byte i of row k: for every i the eight
 // registers hold an 8x8 matrix of bits. Swapping halves of bytes between registers four apart, then pairs of bits
-// between registers two apart, then bits between neighbours transposes all 32 matrices at once (Warren, "Hacker's
+// between registers two apart, then bits between neighbors transposes all 32 matrices at once (Warren, "Hacker's
 // Delight", second edition, section 7-3).
 //
 // Join does the two steps in the opposite order.
@@ -54,8 +54,8 @@ GLOBL bits1<>(SB), RODATA|NOPTR, $8
 	SWAP(e, f, 1, m, t); \
 	SWAP(g, h, 1, m, u)
 
-// LANES loads 16 bytes at offset k to the lower lane of y (whose lower half is x) and 16 bytes half a turn further to its
-// upper lane, and brings the equal bytes of the two elements in each together.
+// LANES loads 16 bytes at offset k to the lower lane of y (whose lower half is x) and 16 bytes half an iteration
+// further to its upper lane, and brings the equal bytes of the two elements in each together.
 #define LANES(k, x, y) \
 	VMOVDQU     k(SI), x; \
 	VINSERTI128 $1, 128+k(SI), y, y; \
@@ -74,7 +74,7 @@ TEXT ·splitPlaneAVX2(SB), NOSPLIT, $0-40
 	LEAQ (R8)(R8*2), R9
 	LEAQ (DI)(R8*4), R10
 
-	// 256 bytes of the plane: the lower lanes have the first half of them. The mask is loaded at each turn, as
+	// 256 bytes of the plane: the lower lanes have the first half of them. The mask is loaded in each iteration, as
 	// TRANSPOSE8 overwrites Y15.
 split:
 	VMOVDQU (AX), Y15

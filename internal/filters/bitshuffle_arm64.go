@@ -2,7 +2,7 @@
 
 package filters
 
-// planeBytes is the number of bytes of a plane that the NEON kernels take in one turn.
+// planeBytes is the number of bytes of a plane that one iteration of the NEON kernels processes.
 const planeBytes = 128
 
 // splitPlaneKernel and joinPlaneKernel are splitPlane and joinPlane for n bytes of a plane, a multiple of planeBytes.

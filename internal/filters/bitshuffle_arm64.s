@@ -3,14 +3,14 @@
 #include "textflag.h"
 
 // NEON kernels that move bits between a plane (the bytes of one position of all elements) and its eight rows, 128 bytes
-// of the plane, which are 16 bytes of every row, a turn. They are the AVX2 kernels with other means: gathering the plane
-// as elements of eight bytes (see shuffle_arm64.s) brings byte j of all of them to register j, and swapping bits between
+// of the plane, which are 16 bytes of every row, per iteration. They work like the AVX2 kernels: gathering the plane as
+// elements of eight bytes (see shuffle_arm64.s) brings byte j of all of them to register j, and swapping bits between
 // registers in three rounds transposes the 8x8 matrices of bits that the registers hold at each byte position.
 //
 //  R0, R1   next byte of dst, src
 //  R2       length of a row
 //  R3       bytes of the plane left
-//  R5       place in a row beyond the first
+//  R5       offset in a row other than the first
 //  V29..V31 the lower halves, pairs and bits of the fields that are swapped
 
 // MASKS sets the masks.
@@ -55,7 +55,8 @@ TEXT ·splitPlaneNEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R3
 	MASKS
 
-	// Byte j of 16 elements of eight bytes goes to V16 plus j: VLD4 gives pairs of columns, VUZP1 and VUZP2 part them.
+	// Byte j of 16 elements of eight bytes goes to V16 plus j: VLD4 yields pairs of columns, VUZP1 and VUZP2 separate
+	// them.
 split:
 	VLD4.P 64(R1), [V0.H8, V1.H8, V2.H8, V3.H8]
 	VLD4.P 64(R1), [V4.H8, V5.H8, V6.H8, V7.H8]

@@ -2,16 +2,17 @@ package filters
 
 import "encoding/binary"
 
-// bitTileMax is the greatest number of elements that are shuffled by bytes before their bits are taken apart. Eight
-// columns of a tile fit a buffer on the stack.
+// bitTileMax is the largest number of elements whose bytes are shuffled before their bits. Eight columns of a tile fit
+// in a buffer on the stack.
 const bitTileMax = 512
 
 func bitTileElements(size int) int {
 	return min(tileElements(size)&^63, bitTileMax)
 }
 
-// bitShuffleGeneric is the reference for all kernels that shuffle bits. It works in two steps, a tile at a time: byte
-// columns are gathered to planes (the bytes of one position of all elements), and each plane becomes eight rows.
+// bitShuffleGeneric is the reference for all kernels that shuffle bits. It processes a tile at a time in two steps. It
+// gathers byte columns to planes (a plane holds the bytes of one position of all elements). Then it splits each plane
+// into eight rows.
 func bitShuffleGeneric(dst, src []byte, size, n int) {
 	rowLen := n / 8
 	if size == 1 {

@@ -7,8 +7,8 @@ import (
 	"github.com/goblosc/blosc2/internal/race"
 )
 
-// This file divides the work between the vector kernels and the generic ones, as shuffle_vector.go does. Each architecture
-// defines planeBytes, splitPlaneKernel and joinPlaneKernel.
+// This file divides the work between the vector kernels and the generic kernels, like shuffle_vector.go. Each
+// architecture defines planeBytes, splitPlaneKernel and joinPlaneKernel.
 
 // bitShuffleElements transposes the bits of n elements of size bytes; n is a multiple of 8 and not zero, and both
 // slices hold n*size bytes.
@@ -25,7 +25,7 @@ func bitUnshuffleElements(dst, src []byte, size, n int) {
 	}
 }
 
-// bitShuffleVector does bitShuffleElements, or returns false where there is nothing to gain.
+// bitShuffleVector does bitShuffleElements, or returns false if it would not be faster.
 func bitShuffleVector(dst, src []byte, size, n int) bool {
 	if !cpu.Has(vectorLevel) || n < planeBytes {
 		return false
@@ -36,7 +36,7 @@ func bitShuffleVector(dst, src []byte, size, n int) bool {
 	return true
 }
 
-// bitUnshuffleVector does bitUnshuffleElements, or returns false where there is nothing to gain.
+// bitUnshuffleVector does bitUnshuffleElements, or returns false if it would not be faster.
 func bitUnshuffleVector(dst, src []byte, size, n int) bool {
 	if !cpu.Has(vectorLevel) || n < planeBytes {
 		return false
@@ -47,14 +47,14 @@ func bitUnshuffleVector(dst, src []byte, size, n int) bool {
 	return true
 }
 
-// bitTile is the number of elements whose bytes are gathered to 16 planes before their bits are taken apart. Of smaller
-// elements as many are taken as fill the same memory.
+// bitTile is the number of elements whose bytes are gathered to 16 planes before their bits are split. For smaller
+// elements, the number is larger and the memory the same.
 const bitTile = 1024
 
 func bitTileVector(size int) int { return 16 * bitTile / min(size, 16) &^ 511 }
 
-// bitShuffleTiles does what bitShuffleGeneric does, in the same two steps. Elements of more than 16 bytes go by groups of
-// 16 columns; the last group overlaps the one before and does some rows again.
+// bitShuffleTiles is bitShuffleGeneric with vectors, in the same two steps. It processes elements of more than 16 bytes
+// by groups of 16 columns. The last group overlaps the previous one and writes some rows again.
 func bitShuffleTiles(dst, src []byte, size, n int) {
 	rowLen := n / 8
 	if size == 1 {
@@ -121,7 +121,7 @@ func columns16(size, c int) (at, cols int) {
 	return min(c, size-16), 16
 }
 
-// splitPlaneVector is splitPlane with as much as possible done by a vector kernel.
+// splitPlaneVector is splitPlane, with a vector kernel for as many bytes as possible.
 func splitPlaneVector(rows []byte, rowLen int, plane []byte) {
 	m := len(plane) &^ (planeBytes - 1)
 	if m > 0 {

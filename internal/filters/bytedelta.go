@@ -22,9 +22,10 @@ func ByteDeltaDecode(dst, src []byte, streams int) {
 	copy(dst[m:], src[m:])
 }
 
-// ByteDeltaDecodeV1 undoes the filter with id 34, which C-Blosc2 2.6 and 2.7 wrote. In every stream of n bytes, the last n%16
-// bytes are a sequence of differences of their own, which begins with its first byte. These releases did not write the
-// bytes at the end of the block that fill no stream; they are copied. The arguments are those of [ByteDeltaDecode].
+// ByteDeltaDecodeV1 undoes the filter with id 34, which C-Blosc2 2.6 and 2.7 wrote. In every stream of n bytes, the
+// last n%16 bytes are a separate sequence of differences, which begins with its first byte. These releases did not
+// write the bytes at the end of the block that do not fill a stream; they are copied. The arguments are those of
+// [ByteDeltaDecode].
 func ByteDeltaDecodeV1(dst, src []byte, streams int) {
 	dst = checked(dst, src, streams)
 	n := len(src) / streams

@@ -2,11 +2,11 @@
 
 #include "textflag.h"
 
-// AVX-512 kernel for running sums of bytes. Within a vector of 64 bytes, adding the vector to itself moved up by one byte
-// gives sums of two, moved by two bytes sums of four, by four bytes sums of eight, each within its quadword. Then the
-// last sum of every other quadword is added to all of the quadword above, that of every other lane to the lane above,
-// and that of the lower half to the upper half: VPERMB brings it there, with zeros elsewhere. What came before the
-// vector is added last. The chain from turn to turn is that one addition.
+// AVX-512 kernel for running sums of bytes. Within a vector of 64 bytes, adding the vector to itself moved up by one
+// byte gives sums of two, moved by two bytes sums of four, by four bytes sums of eight, each within its quadword. Then
+// the last sum of every other quadword is added to all of the quadword above, that of every other lane to the lane
+// above, and that of the lower half to the upper half: VPERMB brings it there, with zeros elsewhere. What came before
+// the vector is added last. The chain from iteration to iteration is that one addition.
 //
 //  DI, SI     next byte of dst, src
 //  CX         bytes left
@@ -34,8 +34,8 @@
 
 // func byteSumAVX512(dst, src *byte, masks *[4][64]byte, n int)
 //
-// It is the loop of byteSumAVX2 (see bytedelta_amd64.go). n is a multiple of 32 and not zero, so that after turns of 64
-// bytes 0 or 32 are left, and no load or store goes past n.
+// It is the loop of byteSumAVX2 (see bytedelta_amd64.go). n is a multiple of 32 and not zero, so that after iterations
+// of 64 bytes 0 or 32 are left, and no load or store goes past n.
 TEXT ·byteSumAVX512(SB), NOSPLIT, $0-32
 	MOVQ      dst+0(FP), DI
 	MOVQ      src+8(FP), SI
@@ -55,7 +55,7 @@ TEXT ·byteSumAVX512(SB), NOSPLIT, $0-32
 	MOVQ      $0xffffffff00000000, BX
 	KMOVQ     BX, K3
 
-	// CX is 64 less than the bytes left from here on.
+	// CX is 64 less than the number of bytes left from here.
 	SUBQ      $64, CX
 	JLT       half
 

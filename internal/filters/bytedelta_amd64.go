@@ -4,10 +4,10 @@ package filters
 
 import "github.com/goblosc/blosc2/internal/cpu"
 
-// byteDiffKernel is byteDiff for all bytes but the first, a multiple of 32 and not none.
+// byteDiffKernel is byteDiff without the first byte. The number of bytes after it is a multiple of 32 and not zero.
 func byteDiffKernel(dst, src []byte) { byteDiffAVX2(&dst[1], &src[1], len(src)-1) }
 
-// byteSumKernel is byteSum for a multiple of 32 bytes, and not none.
+// byteSumKernel is byteSum for a multiple of 32 bytes that is not zero.
 func byteSumKernel(dst, src []byte) {
 	if cpu.Has(cpu.AVX512) {
 		byteSumAVX512(&dst[0], &src[0], &sumMasks, len(src))
@@ -16,8 +16,8 @@ func byteSumKernel(dst, src []byte) {
 	}
 }
 
-// sumMasks are masks of VPERMB: for each byte the last one of the quadword, lane and half below its own, and of all.
-// They never change.
+// sumMasks are masks of VPERMB. For each byte, they select the last byte of the quadword, of the lane and of the half
+// below it, and the last byte of the vector. They never change.
 var sumMasks = makeSumMasks()
 
 func makeSumMasks() (masks [4][64]byte) {
@@ -38,7 +38,7 @@ func makeSumMasks() (masks [4][64]byte) {
 //go:noescape
 func byteDiffAVX2(dst, src *byte, n int)
 
-// byteSumAVX2 is the loop, with 0 in place of dst[-1],
+// byteSumAVX2 is the loop, with dst[-1] = 0,
 //
 //	for i := range n { dst[i] = dst[i-1] + src[i] }
 //

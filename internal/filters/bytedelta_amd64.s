@@ -2,9 +2,9 @@
 
 #include "textflag.h"
 
-// AVX2 kernels for the differences of bytes and their running sums, 32 bytes a turn.
+// AVX2 kernels for the differences of bytes and their running sums, 32 bytes per iteration.
 //
-// A difference needs the bytes and the same bytes one place earlier, which is a second load.
+// A difference needs the bytes and the same bytes one position earlier, which is a second load.
 //
 // Differences are stored one byte off the lines of the cache where blocks begin at one; fetching the lines of the next
 // stores helps, as in shuffle_amd64.s.
@@ -12,7 +12,8 @@
 // A running sum is built by doubling: adding the vector to itself moved up by one byte gives sums of two, moved by two
 // bytes sums of four, by four bytes sums of eight, each within its quadword. Then the last sum of the lower quadword of
 // each lane is added to all of the upper one, and the last of the lower lane to all of the upper lane. What came before
-// the vector is added last. The chain from turn to turn is that one addition: the total of a vector is known before it.
+// the vector is added last. The chain from iteration to iteration is that one addition: the total of a vector is known
+// before it.
 //
 //  DI, SI   next byte of dst, src
 //  CX       bytes left

@@ -2,10 +2,10 @@
 
 package filters
 
-// byteDiffKernel is byteDiff for all bytes but the first, a multiple of 32 and not none.
+// byteDiffKernel is byteDiff without the first byte. The number of bytes after it is a multiple of 32 and not zero.
 func byteDiffKernel(dst, src []byte) { byteDiffNEON(&dst[1], &src[1], len(src)-1) }
 
-// byteSumKernel is byteSum for a multiple of 32 bytes, and not none.
+// byteSumKernel is byteSum for a multiple of 32 bytes that is not zero.
 func byteSumKernel(dst, src []byte) { byteSumNEON(&dst[0], &src[0], len(src)) }
 
 // In the kernels below n is a multiple of 16 and not zero.
@@ -19,7 +19,7 @@ func byteSumKernel(dst, src []byte) { byteSumNEON(&dst[0], &src[0], len(src)) }
 //go:noescape
 func byteDiffNEON(dst, src *byte, n int)
 
-// byteSumNEON is the loop, with 0 in place of dst[-1],
+// byteSumNEON is the loop, with dst[-1] = 0,
 //
 //	for i := range n { dst[i] = dst[i-1] + src[i] }
 //

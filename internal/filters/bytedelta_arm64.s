@@ -2,13 +2,13 @@
 
 #include "textflag.h"
 
-// NEON kernels for the differences of bytes and their running sums, 16 bytes a turn.
+// NEON kernels for the differences of bytes and their running sums, 16 bytes per iteration.
 //
-// A difference needs the bytes and the same bytes one place earlier, which is a second load.
+// A difference needs the bytes and the same bytes one position earlier, which is a second load.
 //
 // A running sum is built by doubling: adding the vector to itself moved up by one byte gives sums of two, then by two
 // bytes sums of four, by four bytes sums of eight, and by eight bytes sums of all. What came before the vector is added
-// last, so that the chain from turn to turn is one addition.
+// last, so that the chain from iteration to iteration is one addition.
 //
 //  R0, R1   next byte of dst, src
 //  R2       address of the byte before src
@@ -26,7 +26,7 @@ TEXT ·byteDiffNEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R3
 	SUB  $1, R1, R2
 
-	// 16 bytes, less the 16 from one place earlier.
+	// 16 bytes, less the 16 from one position earlier.
 diff:
 	VLD1.P 16(R1), [V0.B16]
 	VLD1.P 16(R2), [V1.B16]

@@ -2,18 +2,18 @@ package filters
 
 import "encoding/binary"
 
-// High bits of the bytes of a word, and ones in its fields of 16 bits.
+// Masks of the high bit of each byte of a word, and of the low bit of each field of 16 bits.
 const (
 	highBits = 0x8080808080808080
 	ones16   = 0x0001000100010001
 )
 
-// byteDiffGeneric writes dst[i] = src[i] - src[i-1], with 0 before the first byte, except for the first bytes up to from,
-// which another kernel has done. Both have the same length and do not overlap.
+// byteDiffGeneric writes dst[i] = src[i] - src[i-1], with 0 before the first byte, for i from from up. Another kernel
+// has processed the bytes before from. dst and src have the same length and do not overlap.
 func byteDiffGeneric(dst, src []byte, from int) {
 	dst = dst[:len(src)]
 	le := binary.LittleEndian
-	last := uint64(0) // the byte before
+	last := uint64(0) // the previous byte
 	if from > 0 {
 		last = uint64(src[from-1])
 	}
@@ -21,7 +21,8 @@ func byteDiffGeneric(dst, src []byte, from int) {
 	for ; i <= len(src)-8; i += 8 {
 		x := le.Uint64(src[i : i+8])
 		y := x<<8 | last
-		// Eight subtractions in one: with its high bit set no byte borrows from the next; that bit is put right after.
+		// Eight subtractions in one. A byte with its high bit set does not borrow from the next. The XOR below corrects
+		// that bit.
 		d := (x | highBits) - y&^highBits
 		le.PutUint64(dst[i:i+8], d^(x^^y)&highBits)
 		last = x >> 56
@@ -33,15 +34,15 @@ func byteDiffGeneric(dst, src []byte, from int) {
 	}
 }
 
-// byteSumGeneric undoes byteDiffGeneric: dst[i] = dst[i-1] + src[i], except for the first bytes up to from, which another
-// kernel has done. Both have the same length; dst may be src.
+// byteSumGeneric undoes byteDiffGeneric: dst[i] = dst[i-1] + src[i], for i from from up. Another kernel has processed
+// the bytes before from. dst and src have the same length, and dst may be src.
 //
-// The even and the odd bytes of a word are summed apart, in fields of 16 bits, where a multiplication by ones gives
-// all prefix sums at once and no field overflows into the next.
+// It sums the even and the odd bytes of a word separately, in fields of 16 bits. A multiplication by ones16 yields all
+// prefix sums at once, and no field overflows into the next.
 func byteSumGeneric(dst, src []byte, from int) {
 	dst = dst[:len(src)]
 	le := binary.LittleEndian
-	sum := uint64(0) // of all bytes before; only its low byte matters
+	sum := uint64(0) // sum of all previous bytes; only its low byte matters
 	if from > 0 {
 		sum = uint64(dst[from-1])
 	}

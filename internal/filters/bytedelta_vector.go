@@ -11,7 +11,7 @@ func byteDiff(dst, src []byte) { byteDiffGeneric(dst, src, byteDiffVector(dst, s
 // byteSum undoes byteDiff.
 func byteSum(dst, src []byte) { byteSumGeneric(dst, src, byteSumVector(dst, src)) }
 
-// byteDiffVector does byteDiff for the first bytes and returns how many.
+// byteDiffVector does byteDiff for the first bytes and returns their number.
 func byteDiffVector(dst, src []byte) int {
 	n := (len(src) - 1) &^ 31
 	if !cpu.Has(vectorLevel) || n <= 0 {
@@ -24,7 +24,7 @@ func byteDiffVector(dst, src []byte) int {
 	return n + 1
 }
 
-// byteSumVector does byteSum for the first bytes and returns how many.
+// byteSumVector does byteSum for the first bytes and returns their number.
 func byteSumVector(dst, src []byte) int {
 	n := len(src) &^ 31
 	if !cpu.Has(vectorLevel) || n == 0 {

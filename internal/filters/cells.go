@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// grid is an n-dimensional block cut into cells.
+// grid is an N-dimensional block divided into cells.
 type grid struct {
 	ndim   int
 	edge   int
 	shape  [maxCellDims]int // items along each dimension
-	stride [maxCellDims]int // bytes from an item to the next along each dimension
+	stride [maxCellDims]int // distance in bytes of neighboring items along each dimension
 }
 
 // cellGrid checks the parameters of NDCELL for a block of size bytes.
 func cellGrid(size, itemSize, edge int, blockShape []int32) (grid, error) {
 	if edge < 1 || edge > 255 {
-		return grid{}, fmt.Errorf("%w: ndcell with cell edge %d", ErrInvalid, edge)
+		return grid{}, fmt.Errorf("%w: ndcell with cell edge %d, want 1 to 255", ErrInvalid, edge)
 	}
 	g, err := newGrid(size, itemSize, edge, blockShape)
 	if err != nil {
@@ -24,7 +24,7 @@ func cellGrid(size, itemSize, edge int, blockShape []int32) (grid, error) {
 	}
 	items := size / itemSize
 	for range blockShape {
-		items /= edge // rounding down at each step comes to the same as dividing by the power
+		items /= edge // rounding down at each step gives the same as dividing by the power
 	}
 	if items == 0 {
 		shape := slices.Clone(blockShape) // so that the caller's slice does not escape
@@ -36,10 +36,10 @@ func cellGrid(size, itemSize, edge int, blockShape []int32) (grid, error) {
 // meanGrid checks the parameters of NDMEAN for a block of size bytes.
 func meanGrid(size, itemSize, edge int, blockShape []int32) (grid, error) {
 	if itemSize != 4 && itemSize != 8 {
-		return grid{}, fmt.Errorf("%w: ndmean of item size %d, not 4 or 8", ErrUnsupported, itemSize)
+		return grid{}, fmt.Errorf("%w: ndmean of item size %d, want 4 or 8", ErrUnsupported, itemSize)
 	}
 	if edge < 1 || edge > 127 {
-		return grid{}, fmt.Errorf("%w: ndmean with cell edge %d", ErrInvalid, edge)
+		return grid{}, fmt.Errorf("%w: ndmean with cell edge %d, want 1 to 127", ErrInvalid, edge)
 	}
 	return newGrid(size, itemSize, edge, blockShape)
 }
@@ -48,10 +48,10 @@ func meanGrid(size, itemSize, edge int, blockShape []int32) (grid, error) {
 func newGrid(size, itemSize, edge int, blockShape []int32) (grid, error) {
 	g := grid{ndim: len(blockShape), edge: edge}
 	if g.ndim < 1 || g.ndim > maxCellDims {
-		return grid{}, fmt.Errorf("%w: cells in %d dimensions, not 1 to %d", ErrUnsupported, g.ndim, maxCellDims)
+		return grid{}, fmt.Errorf("%w: cells in %d dimensions, want 1 to %d", ErrUnsupported, g.ndim, maxCellDims)
 	}
 	if itemSize < 1 {
-		return grid{}, fmt.Errorf("%w: item size %d", ErrInvalid, itemSize)
+		return grid{}, fmt.Errorf("%w: item size %d, want at least 1", ErrInvalid, itemSize)
 	}
 	n := itemSize
 	for i := g.ndim - 1; i >= 0; i-- {
@@ -70,7 +70,7 @@ func newGrid(size, itemSize, edge int, blockShape []int32) (grid, error) {
 
 func shapeError(size, itemSize int, blockShape []int32) error {
 	shape := slices.Clone(blockShape) // so that the caller's slice does not escape
-	return fmt.Errorf("%w: block of shape %v and items of %d bytes in %d bytes", ErrInvalid, shape, itemSize, size)
+	return fmt.Errorf("%w: block shape %v and item size %d for a block of %d bytes", ErrInvalid, shape, itemSize, size)
 }
 
 // toCells copies the items of block in cell order to cells.
@@ -100,7 +100,7 @@ type cell struct {
 	start  [maxCellDims]int // its first item along each dimension
 	size   [maxCellDims]int // its items along each dimension
 	offset int              // bytes from the start of the block to its first item
-	more   bool             // false behind the last cell
+	more   bool             // false after the last cell
 }
 
 func (g *grid) first() cell {
@@ -137,9 +137,9 @@ func (g *grid) items(c *cell) int {
 
 // row is a cursor over the runs of items of a cell along the last dimension, in C order.
 type row struct {
-	at     [maxCellDims]int // place in the cell along each dimension but the last
+	at     [maxCellDims]int // position in the cell along each dimension except the last
 	offset int              // bytes from the start of the block to its first item
-	more   bool             // false behind the last row
+	more   bool             // false after the last row
 }
 
 func (g *grid) firstRow(c *cell) row { return row{offset: c.offset, more: true} }

@@ -15,7 +15,7 @@ func DeltaEncode(dst, src, ref []byte, typeSize int) {
 	}
 	m := len(src) / w * w
 	copy(dst[m:], src[m:])
-	// From the end to the start, so that in place every word is read before it is changed.
+	// Go backwards, so that every word is read before it is overwritten if dst is src.
 	le := binary.LittleEndian
 	i := m
 	for ; i >= w+8; i -= 8 {
@@ -66,7 +66,7 @@ func DeltaDecode(dst, src, ref []byte, typeSize int) {
 	}
 }
 
-// xorReference is the delta of blocks other than the reference, in both directions.
+// xorReference does both directions of the filter for blocks other than the Delta reference block.
 func xorReference(dst, src, ref []byte, w int) {
 	m := min(len(src), len(ref)) / w * w
 	subtle.XORBytes(dst[:m], src[:m], ref[:m])

@@ -1,5 +1,5 @@
-// Package filters holds the filters of Blosc2 and their kernels. Package shuffle is its public face; package chunk uses
-// it directly.
+// Package filters implements the filters of Blosc2 and their kernels. Package shuffle exports most of them. Package
+// coder uses this package directly.
 //
 //	id  name        here                                  parameter
 //	 1  SHUFFLE     Shuffle, Unshuffle                    number of byte streams
@@ -12,12 +12,12 @@
 //	35  BYTEDELTA   ByteDeltaEncode, ByteDeltaDecode      number of byte streams
 //	36  INT_TRUNC   IntTrunc                              type size, bits
 //
-// NDCELL stores the items of an n-dimensional block cell by cell. Copy and Fill are for blocks that have no filter or hold
-// a single value. Package shuffle documents the other filters and the rules for buffers.
+// NDCELL stores the items of an n-dimensional block cell by cell. Copy and Fill are for blocks that have no filter or
+// hold a single value. Package shuffle documents the other filters and the rules for buffers.
 //
 // # Kernels
 //
 // SHUFFLE, BITSHUFFLE and BYTEDELTA have kernels for AVX2 and AVX-512 (amd64) and NEON (arm64). Copy, Fill and the
-// functions on rows have some for amd64. Every kernel has a Go twin, which the build tag purego uses alone. The output is
-// the same.
+// functions on rows have kernels for amd64. Every kernel has a Go version with the same output. With the build tag
+// purego, only the Go versions run.
 package filters

@@ -3,11 +3,11 @@ package filters
 import "errors"
 
 var (
-	// ErrInvalid is wrapped by errors about parameters that break the rules of a filter: a cell edge of zero, more bits
-	// than a word has, a block shape that does not match the block. No reader can apply such a filter.
+	// ErrInvalid is returned for a parameter that violates the rules of a filter: a cell edge of zero, more bits than a
+	// word has, a block shape that does not match the block. No reader can apply such a filter.
 	ErrInvalid = errors.New("shuffle: invalid filter parameter")
 
-	// ErrUnsupported is wrapped by errors about well-formed parameters that the filter is not defined for, such as a type
-	// size or a number of dimensions.
+	// ErrUnsupported is returned for a valid parameter that the filter is not defined for, such as a type size or a
+	// number of dimensions.
 	ErrUnsupported = errors.New("shuffle: unsupported filter parameter")
 )

@@ -3,13 +3,13 @@
 #include "textflag.h"
 #include "transpose_amd64.h"
 
-// AVX2 kernels that take elements from rows that lie apart and write their bytes to the rows of a shuffled block. See
+// AVX2 kernels that take elements from rows that are apart and write their bytes to the rows of a shuffled block. See
 // the comment on gather in shuffle_amd64.s for how elements become registers.
 //
-// A row goes by turns of 32 elements, or of 16 or 8 if it is shorter than that. The elements that are left at the end of
-// a row are done by shorter turns; the last one begins as far before the end as it is long, and may write some bytes
-// again. No byte before or after a row is touched on either side. A turn of 8 or 16 has all its elements in the lower
-// lanes.
+// A row is processed in iterations of 32 elements, or of 16 or 8 if it is shorter than that. The elements that are left
+// at the end of a row are done by shorter iterations; the last one begins as far before the end as it is long, and may
+// write some bytes again. No byte before or after a row is touched on either side. An iteration of 8 or 16 has all its
+// elements in the lower lanes.
 //
 //  DI, SI   first byte of the row in the first plane of dst, in src
 //  BX, AX   next byte of these
@@ -20,7 +20,7 @@
 //  R14      address of the shuffle mask (R15 is not used: it may be the linker's)
 //  CX, DX   elements in a row, left in it
 
-// ARGS loads the arguments, but for the number of rows, which stays where it is and is counted down.
+// ARGS loads the arguments, except the number of rows, which stays in memory and is counted down.
 #define ARGS \
 	MOVQ dst+0(FP), DI; \
 	MOVQ src+8(FP), SI; \
@@ -60,7 +60,7 @@ TEXT ·gatherRows2AVX2(SB), NOSPLIT, $0-72
 	ARGS
 	VMOVDQU (R14), Y15
 
-	// A row: its first turn is of 32, 16 or 8 elements, the greatest of these that it has.
+	// A row: its first iteration is of 32, 16 or 8 elements, the largest of these numbers that it has.
 row:
 	START
 	CMPQ DX, $16
@@ -85,7 +85,8 @@ turn32:
 	SUBQ        $32, DX
 	JZ          next
 
-	// The rest: a whole turn if 32 are left, otherwise a turn of 8, 16 or 32 elements that ends at the end of the row.
+	// The rest: a whole iteration if 32 are left, otherwise one of 8, 16 or 32 elements that ends at the end of
+	// the row.
 	CMPQ DX, $32
 	JGE  turn32
 	CMPQ DX, $8
@@ -157,7 +158,7 @@ TEXT ·gatherRows4AVX2(SB), NOSPLIT, $0-72
 	ARGS
 	VMOVDQU (R14), Y15
 
-	// A row: its first turn is of 32, 16 or 8 elements, the greatest of these that it has.
+	// A row: its first iteration is of 32, 16 or 8 elements, the largest of these numbers that it has.
 row:
 	START
 	CMPQ DX, $16
@@ -184,7 +185,8 @@ turn32:
 	SUBQ        $32, DX
 	JZ          next
 
-	// The rest: a whole turn if 32 are left, otherwise a turn of 8, 16 or 32 elements that ends at the end of the row.
+	// The rest: a whole iteration if 32 are left, otherwise one of 8, 16 or 32 elements that ends at the end of
+	// the row.
 	CMPQ DX, $32
 	JGE  turn32
 	CMPQ DX, $8
@@ -274,7 +276,7 @@ next:
 TEXT ·gatherRows8AVX2(SB), NOSPLIT, $0-72
 	ARGS
 
-	// A row: its first turn is of 32, 16 or 8 elements, the greatest of these that it has.
+	// A row: its first iteration is of 32, 16 or 8 elements, the largest of these numbers that it has.
 row:
 	START
 	CMPQ DX, $16
@@ -307,7 +309,8 @@ turn32:
 	SUBQ       $32, DX
 	JZ         next
 
-	// The rest: a whole turn if 32 are left, otherwise a turn of 8, 16 or 32 elements that ends at the end of the row.
+	// The rest: a whole iteration if 32 are left, otherwise one of 8, 16 or 32 elements that ends at the end of
+	// the row.
 	CMPQ DX, $32
 	JGE  turn32
 	CMPQ DX, $8

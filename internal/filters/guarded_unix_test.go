@@ -74,8 +74,8 @@ func fits(rows *Rows, width, n, size int) bool {
 	return rows.Len <= n && inside(rows.Block, rows.BlockStep, rows.Len, n) && inside(rows.At, rows.Step, rows.Len*width, size)
 }
 
-// TestGuardedRows runs UnshuffleRows and ShuffleRows between guard pages, with rows that fit and rows that do not. Package
-// guardpage describes long runs.
+// TestGuardedRows runs UnshuffleRows and ShuffleRows between guard pages, with rows that fit and rows that do not.
+// Package guardpage describes long runs.
 func TestGuardedRows(t *testing.T) {
 	const size = 1 << 17
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
@@ -135,8 +135,8 @@ func TestGuardedRows(t *testing.T) {
 	}
 }
 
-// tryMove runs f with the kernels of a level. It reports whether f panics, and fails if the reason is an access outside of
-// the memory.
+// tryMove runs f with the kernels of a level. It reports whether f panics, and fails if the reason is an access outside
+// of the memory.
 func tryMove(t *testing.T, l cpu.Level, f func(), rows *Rows) (panicked bool) {
 	t.Helper()
 	defer func() {

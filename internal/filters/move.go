@@ -12,7 +12,7 @@ func Copy(dst, src []byte) {
 	}
 }
 
-// Fill fills dst with repetitions of value. The last one may be truncated.
+// Fill fills dst with repetitions of value. The last repetition may be truncated.
 //
 // dst must not overlap value. Fill panics if value is empty.
 func Fill(dst, value []byte) {

@@ -9,8 +9,8 @@ import (
 	"github.com/goblosc/blosc2/internal/race"
 )
 
-// copyLeast is the least length for which REP MOVSB is the fastest copy on CPUs with AVX-512: it copies whole cache lines
-// and does not load the lines of dst that it overwrites.
+// copyLeast is the least length for which REP MOVSB is the fastest copy on CPUs with AVX-512: it copies whole cache
+// lines and does not load the lines of dst that it overwrites.
 const copyLeast = 16 << 10
 
 // copyKernel does Copy, if it is faster than the built-in copy.
@@ -20,8 +20,8 @@ func copyKernel(dst, src []byte) bool {
 	}
 	// Some CPUs copy single bytes if dst begins up to 63 bytes after src, modulo the page size.
 	//
-	// Safe: src is not empty, as its length has been compared with copyLeast, and dst is as long (see Copy). The addresses
-	// are only compared.
+	// Safe: src is not empty, as its length has been compared with copyLeast, and dst is as long (see Copy). The
+	// addresses are only compared.
 	after := (uintptr(unsafe.Pointer(&dst[0])) - uintptr(unsafe.Pointer(&src[0]))) % 4096
 	if after > 0 && after < 64 {
 		return false
@@ -41,7 +41,7 @@ func copyKernel(dst, src []byte) bool {
 //go:noescape
 func copyString(dst, src *byte, n int)
 
-// fillLeast is the length up to which the built-in clear uses vectors, too.
+// fillLeast is the length up to which the built-in clear uses vectors too.
 const fillLeast = 2 << 10
 
 // fillKernel does Fill with the bytes of word, if it is faster than other ways.

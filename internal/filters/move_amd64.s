@@ -16,8 +16,8 @@ TEXT ·copyString(SB), NOSPLIT, $0-24
 //  DI       next byte of dst
 //  R9       bytes left
 //  R8       end of dst
-//  Y0       the word as it is from DI on, four times
-//  Y1       the word as the last 32 bytes need it
+//  Y0       the word, rotated to start at DI, four times
+//  Y1       the word, rotated for the last 32 bytes, four times
 
 // func fillAVX2(dst *byte, word uint64, n int)
 TEXT ·fillAVX2(SB), NOSPLIT, $0-24
@@ -34,7 +34,8 @@ TEXT ·fillAVX2(SB), NOSPLIT, $0-24
 	VMOVQ        DX, X1
 	VPBROADCASTQ X1, Y1
 
-	// The first 32 bytes, which n is at least. BX is how many bytes DI skips to be aligned; the word turns by as many.
+	// The first 32 bytes: n is at least 32. BX is the number of bytes that DI skips to be aligned. The word is rotated
+	// by as many bytes.
 	VMOVQ        AX, X0
 	VPBROADCASTQ X0, Y0
 	VMOVDQU      Y0, (DI)
@@ -50,7 +51,7 @@ TEXT ·fillAVX2(SB), NOSPLIT, $0-24
 	SUBQ         $256, R9
 	JB           rest
 
-	// 256 bytes a turn while there are as many.
+	// 256 bytes per iteration while as many are left.
 long:
 	VMOVDQU Y0, (DI)
 	VMOVDQU Y0, 32(DI)

@@ -6,15 +6,15 @@ import (
 	"math"
 )
 
-// maxCellDims is the greatest number of dimensions of NDCELL and NDMEAN.
+// maxCellDims is the largest number of dimensions of NDCELL and NDMEAN.
 const maxCellDims = 8
 
-// CellEncode writes to dst[:len(src)] the items of the block src, an array of blockShape items of itemSize bytes in C
-// order, cell by cell. A cell has edge items along each dimension, or what is left of it at the end of the dimension;
-// the cells follow each other in C order, and so do the items of a cell.
+// CellEncode writes the items of the block src to dst[:len(src)], cell by cell. src is an array of blockShape items of
+// itemSize bytes in C order. A cell has edge items along each dimension, or fewer at the end of the dimension. The
+// cells are stored in C order, and so are the items of a cell.
 //
-// blockShape has 1 to 8 dimensions (else ErrUnsupported, wrapped). It is ErrInvalid (wrapped) if edge is not 1 to 255,
-// if edge to the power of the dimensions is more than the number of items of the block, if a dimension or itemSize is
+// CellEncode returns ErrUnsupported unless blockShape has 1 to 8 dimensions. It returns ErrInvalid if edge is not 1 to
+// 255, if edge to the power of the dimensions exceeds the number of items of the block, if a dimension or itemSize is
 // less than 1, or if the shape does not describe len(src) bytes.
 //
 // dst must not overlap src. CellEncode panics if dst is shorter than src.
@@ -27,7 +27,7 @@ func CellEncode(dst, src []byte, itemSize, edge int, blockShape []int32) error {
 	return nil
 }
 
-// CellDecode undoes [CellEncode]; arguments and errors are the same.
+// CellDecode undoes [CellEncode]. Its arguments and errors are the same.
 func CellDecode(dst, src []byte, itemSize, edge int, blockShape []int32) error {
 	g, err := cellGrid(len(src), itemSize, edge, blockShape)
 	if err != nil {
@@ -37,23 +37,23 @@ func CellDecode(dst, src []byte, itemSize, edge int, blockShape []int32) error {
 	return nil
 }
 
-// MeanEncode writes to dst[:len(src)] the block src cell by cell as [CellEncode] does, with every item replaced by the
-// arithmetic mean of its cell, summed in C order in the type of the items. Those are little-endian floats of itemSize 4
-// or 8 (else ErrUnsupported, wrapped). The filter is lossy; [MeanDecode] only moves the means to the places of the items.
+// MeanEncode writes the block src to dst[:len(src)], cell by cell like [CellEncode], with every item replaced by the
+// arithmetic mean of its cell. It sums in C order in the type of the items, which are little-endian floats of itemSize
+// 4 or 8. The filter is lossy; [MeanDecode] only moves the means to the positions of the items.
 //
-// edge is 1 to 127 (else ErrInvalid, wrapped) and may be larger than a dimension of the block: a cell is then as long as
-// the dimension. It is also ErrInvalid if dimension 0 is shorter than edge and another dimension has several cells of
-// another length, because C-Blosc2 cannot decode such blocks. The other conditions, errors and the panic are those of
-// CellEncode.
+// edge is 1 to 127, and may exceed a dimension of the block: a cell is then as long as the dimension. MeanEncode
+// returns ErrUnsupported for another itemSize, and ErrInvalid for another edge. It also returns ErrInvalid if dimension
+// 0 is shorter than edge and another dimension has several cells of another length, because C-Blosc2 cannot decode such
+// blocks. The other conditions, errors and the panic are those of CellEncode.
 func MeanEncode(dst, src []byte, itemSize, edge int, blockShape []int32) error {
 	g, err := meanGrid(len(src), itemSize, edge, blockShape)
 	if err != nil {
 		return err
 	}
-	first := min(edge, int(blockShape[0])) // C-Blosc2 takes the cells of all dimensions to be that far apart
+	first := min(edge, int(blockShape[0])) // C-Blosc2 uses this distance of cells for all dimensions
 	for i, n := range blockShape {
 		if int(n) > edge && first < edge {
-			return fmt.Errorf("%w: ndmean with cell edge %d for the %d items of dimension 0, with several cells along dimension %d",
+			return fmt.Errorf("%w: ndmean with cell edge %d, but %d items in dimension 0, and several cells along dimension %d",
 				ErrInvalid, edge, first, i)
 		}
 	}
@@ -71,10 +71,10 @@ func MeanEncode(dst, src []byte, itemSize, edge int, blockShape []int32) error {
 	return nil
 }
 
-// MeanDecode writes to dst[:len(src)] the means that src holds for each cell in C order of the items. Along each
-// dimension a cell has edge items, or as many as the block has if that is less. itemSize is 4 or 8 (else
-// ErrUnsupported, wrapped), and edge is 1 to 127 (else ErrInvalid, wrapped). The other conditions, errors and the panic
-// are those of [CellEncode].
+// MeanDecode writes the means of src, which holds them cell by cell, to dst[:len(src)] in C order of the items. Along
+// each dimension a cell has edge items, or as many as the block has if that is less. MeanDecode returns ErrUnsupported
+// if itemSize is not 4 or 8, and ErrInvalid if edge is not 1 to 127. The other conditions, errors and the panic are
+// those of [CellEncode].
 func MeanDecode(dst, src []byte, itemSize, edge int, blockShape []int32) error {
 	g, err := meanGrid(len(src), itemSize, edge, blockShape)
 	if err != nil {

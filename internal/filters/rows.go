@@ -5,19 +5,20 @@ import (
 	"math/bits"
 )
 
-// Rows are runs of elements at equal distances, both in a shuffled block and in other memory, which holds whole elements.
+// Rows describes runs of elements at equal distances, both in a shuffled block and in other memory. The other memory
+// holds whole elements.
 type Rows struct {
-	N         int // rows
-	Len       int // elements in each
+	N         int // number of rows
+	Len       int // elements per row
 	Block     int // first element of the first row in the block
 	BlockStep int // elements from the start of a row to the start of the next; may be negative
 	At        int // offset of the first row in the other memory, in bytes
-	Step      int // bytes from the start of a row to the start of the next in it; may be negative
-	Ahead     int // bytes from these rows in it to the rows of the next call, or 0; only for speed
+	Step      int // bytes from the start of a row to the start of the next in the other memory; may be negative
+	Ahead     int // bytes from these rows to the rows of the next call in the other memory, or 0; for prefetching
 }
 
-// check returns how many elements of width bytes a block of so many bytes has, and whether there are any rows. It panics
-// unless they lie inside of the block and of size bytes of other memory.
+// check returns the number of elements of width bytes in a block of block bytes, and reports whether there are any
+// rows. It panics if a row is not inside the block and inside the size bytes of other memory.
 func (r *Rows) check(width, block, size int) (n int, some bool) {
 	if width < 1 {
 		panic("shuffle: type size or stream count less than 1")
@@ -27,45 +28,46 @@ func (r *Rows) check(width, block, size int) (n int, some bool) {
 		return n, false
 	}
 	if r.Len > n || !inside(r.Block, r.BlockStep, r.N, r.Len, n) || !inside(r.At, r.Step, r.N, r.Len*width, size) {
-		panic("shuffle: a row lies outside of its block or of the other memory")
+		panic("shuffle: row is outside its block or the other memory")
 	}
 	return n, true
 }
 
-// UnshuffleRows undoes [Shuffle] for some elements of the block src and writes them to rows of dst, such as the rows of a
-// box of an array. It does not need memory for the whole block. Rows must not overlap in dst, and dst must not overlap src.
-// Bytes of src after the last whole element are not read.
+// UnshuffleRows undoes [Shuffle] for some elements of the block src and writes them to rows of dst, such as the rows of
+// a box of an array. It does not need memory for the whole block. Rows must not overlap in dst, and dst must not
+// overlap src. UnshuffleRows does not read the bytes of src after the last whole element.
 //
-// It panics if width is less than 1 or a row does not lie inside of src and dst.
+// It panics if width is less than 1 or a row is not inside src and dst.
 func UnshuffleRows(dst, src []byte, width int, r *Rows) {
 	if n, some := r.check(width, len(src), len(dst)); some && !unshuffleRowsVector(dst, src, width, n, r) {
 		unshuffleRowsGeneric(dst, src, width, n, r)
 	}
 }
 
-// ShuffleRows does [Shuffle] for some elements of the block dst, which it reads from rows of src, such as the rows of a box
-// of an array. It does not change the other elements of dst, or the bytes after the last whole element. Rows must not
-// overlap in dst, and dst must not overlap src.
+// ShuffleRows does [Shuffle] for some elements of the block dst, which it reads from rows of src, such as the rows of a
+// box of an array. It does not change the other elements of dst, or the bytes after the last whole element. Rows must
+// not overlap in dst, and dst must not overlap src.
 //
-// It panics if width is less than 1 or a row does not lie inside of src and dst.
+// It panics if width is less than 1 or a row is not inside src and dst.
 func ShuffleRows(dst, src []byte, width int, r *Rows) {
 	if n, some := r.check(width, len(dst), len(src)); some && !shuffleRowsVector(dst, src, width, n, r) {
 		shuffleRowsGeneric(dst, src, width, n, r)
 	}
 }
 
-// UnshuffleRowsFaster reports whether UnshuffleRows is faster than [Unshuffle] and copying rows of length elements, if all
-// elements of a block are needed. If few are needed, it always is.
+// UnshuffleRowsFaster reports whether UnshuffleRows is faster than [Unshuffle] and copying rows of length elements, if
+// all elements of a block are needed. If few elements are needed, UnshuffleRows is always faster.
 func UnshuffleRowsFaster(width, length int) bool { return unshuffleRowsFaster(width, length) }
 
-// ShuffleRowsFaster reports whether ShuffleRows is faster than copying the rows of a whole block, of length elements each, and
-// [Shuffle].
+// ShuffleRowsFaster reports whether ShuffleRows is faster than copying all rows of a block, of length elements each,
+// and [Shuffle].
 func ShuffleRowsFaster(width, length int) bool { return shuffleRowsFaster(width, length) }
 
 // rowsGeneric is the least length of rows for which the generic kernels are faster.
 const rowsGeneric = 32
 
-// inside reports whether count runs of size, the first at at and each step after the previous one, lie in [0, n).
+// inside reports whether count runs of size elements are inside [0, n). The first run is at at, and each one is step
+// after the previous one.
 func inside(at, step, count, size, n int) bool {
 	if at < 0 || at > n || size > n-at {
 		return false
@@ -94,7 +96,7 @@ func unshuffleRowsGeneric(dst, src []byte, width, n int, r *Rows) {
 	}
 }
 
-// unshuffleEach is unshuffleRowsGeneric for short rows: element after element.
+// unshuffleEach is unshuffleRowsGeneric for short rows: it moves single elements.
 func unshuffleEach(dst, src []byte, width, n int, r *Rows) {
 	le := binary.LittleEndian
 	for i := range r.N {
@@ -133,7 +135,7 @@ func shuffleRowsGeneric(dst, src []byte, width, n int, r *Rows) {
 	}
 }
 
-// shuffleEach is shuffleRowsGeneric for short rows: element after element.
+// shuffleEach is shuffleRowsGeneric for short rows: it moves single elements.
 func shuffleEach(dst, src []byte, width, n int, r *Rows) {
 	for i := range r.N {
 		d, s := r.Block+i*r.BlockStep, r.At+i*r.Step

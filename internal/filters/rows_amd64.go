@@ -4,10 +4,11 @@ package filters
 
 import "github.com/goblosc/blosc2/internal/cpu"
 
-// rowsLeast is the length of the shortest rows of 2, 4 or 8 bytes an element that vectors do.
+// rowsLeast is the length in elements of the shortest rows that vectors process, for elements of 2, 4 or 8 bytes.
 const rowsLeast = 8
 
-// unshuffleRowsVector does UnshuffleRows by vectors, if it can. n is the number of elements of the block.
+// unshuffleRowsVector does UnshuffleRows with vectors, or returns false if it cannot. n is the number of elements of
+// the block.
 func unshuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool {
 	if !cpu.Has(vectorLevel) || r.Len < rowsLeast || width == 16 && r.Len < vectorElements {
 		return false
@@ -31,7 +32,8 @@ func unshuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool {
 	return true
 }
 
-// shuffleRowsVector does ShuffleRows by vectors, if it can. n is the number of elements of the block.
+// shuffleRowsVector does ShuffleRows with vectors, or returns false if it cannot. n is the number of elements of the
+// block.
 func shuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool {
 	if !cpu.Has(vectorLevel) || r.Len < rowsLeast {
 		return false
@@ -53,7 +55,7 @@ func shuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool {
 	return true
 }
 
-// shuffleRowsFaster is ShuffleRowsFaster for what the kernels of this machine do.
+// shuffleRowsFaster is ShuffleRowsFaster for the kernels of this machine.
 func shuffleRowsFaster(width, length int) bool {
 	if !cpu.Has(vectorLevel) || length < rowsLeast {
 		return false
@@ -62,12 +64,13 @@ func shuffleRowsFaster(width, length int) bool {
 	case 2:
 		return true
 	case 4, 8:
-		return length == rowsLeast || length >= 2*rowsLeast // two turns for less than two of them are too many
+		// Between these lengths, the second iteration mostly repeats the first.
+		return length == rowsLeast || length >= 2*rowsLeast
 	}
 	return false
 }
 
-// The kernels below need AVX2. They are for the width in their name, at least 8 elements in a row and at least one row.
+// The kernels below need AVX2. They are for the width in their name, at least 8 elements per row and at least one row.
 // The first three are the loop
 //
 //	for range rows {
@@ -75,8 +78,8 @@ func shuffleRowsFaster(width, length int) bool {
 //		dst, src = dst[dstStep:], src[srcStep:]
 //	}
 //
-// and bring the lines of dst[ahead:] into the cache on the way, which need not be there: memory takes longer to give a
-// line than a row takes, and rows that lie apart are not foreseen by the processor.
+// and prefetch the lines of dst[ahead:], which need not exist. Loading a cache line takes longer than copying a row,
+// and the hardware prefetcher does not predict rows that are far apart.
 
 //go:noescape
 func rows2AVX2(dst, src *byte, rowLen, n, rows, dstStep, srcStep, ahead int)
@@ -87,14 +90,14 @@ func rows4AVX2(dst, src *byte, rowLen, n, rows, dstStep, srcStep, ahead int)
 //go:noescape
 func rows8AVX2(dst, src *byte, rowLen, n, rows, dstStep, srcStep, ahead int)
 
-// The other three are the loop that undoes it,
+// The other three are the inverse loop
 //
 //	for range rows {
 //		for i := range n { for j := range width { dst[j*rowLen+i] = src[i*width+j] } }
 //		dst, src = dst[dstStep:], src[srcStep:]
 //	}
 //
-// and bring the lines of src[ahead:] into the cache. They take the gatherMask of their width.
+// and prefetch the lines of src[ahead:]. They take the gatherMask of their width.
 
 //go:noescape
 func gatherRows2AVX2(dst, src *byte, rowLen, n, rows, dstStep, srcStep, ahead int, mask *[32]byte)

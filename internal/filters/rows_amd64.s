@@ -3,12 +3,13 @@
 #include "textflag.h"
 #include "transpose_amd64.h"
 
-// AVX2 kernels that bring elements of a shuffled block together and write them in rows that lie apart. See the comment
+// AVX2 kernels that bring elements of a shuffled block together and write them to rows that are apart. See the comment
 // on scatter in shuffle_amd64.s for how registers become elements.
 //
-// A row goes by turns of 32 elements, or of 16 or 8 if it is shorter than that. The elements that are left at the end of
-// a row are done by one more turn that begins so far before its end, and writes some elements again. No byte before or
-// after a row is touched. A turn of 8 or 16 has all its elements in the lower lanes, those of 8 in their lower halves.
+// A row is processed in iterations of 32 elements, or of 16 or 8 if it is shorter than that. The elements that are left
+// at the end of a row are moved by one more iteration, which ends at its end and writes some elements again. No byte
+// before or after a row is touched. An iteration of 8 or 16 has all its elements in the lower lanes, those of 8 in
+// their lower halves.
 //
 //  DI, SI   first byte of the row in dst, in the first plane of src
 //  AX, BX   next byte of these
@@ -20,7 +21,7 @@
 //
 // R15 is not used: it may be the linker's.
 
-// ARGS loads the arguments, but for the number of rows, which stays where it is and is counted down.
+// ARGS loads the arguments, except the number of rows, which stays in memory and is counted down.
 #define ARGS \
 	MOVQ dst+0(FP), DI; \
 	MOVQ src+8(FP), SI; \
@@ -53,7 +54,7 @@
 TEXT ·rows2AVX2(SB), NOSPLIT, $0-64
 	ARGS
 
-	// A row: its first turn is of 32, 16 or 8 elements, the greatest of these that it has.
+	// A row: its first iteration is of 32, 16 or 8 elements, the largest of these numbers that it has.
 row:
 	START
 	CMPQ DX, $16
@@ -133,7 +134,7 @@ next:
 TEXT ·rows4AVX2(SB), NOSPLIT, $0-64
 	ARGS
 
-	// A row: its first turn is of 32, 16 or 8 elements, the greatest of these that it has.
+	// A row: its first iteration is of 32, 16 or 8 elements, the largest of these numbers that it has.
 row:
 	START
 	CMPQ DX, $16
@@ -254,7 +255,7 @@ next:
 TEXT ·rows8AVX2(SB), NOSPLIT, $0-64
 	ARGS
 
-	// A row: its first turn is of 32, 16 or 8 elements, the greatest of these that it has.
+	// A row: its first iteration is of 32, 16 or 8 elements, the largest of these numbers that it has.
 row:
 	START
 	CMPQ DX, $16

@@ -4,10 +4,11 @@ package filters
 
 import "github.com/goblosc/blosc2/internal/cpu"
 
-// rowsLeast is the length of the shortest rows of 2, 4 or 8 bytes an element that vectors do.
+// rowsLeast is the length in elements of the shortest rows that vectors process, for elements of 2, 4 or 8 bytes.
 const rowsLeast = vectorElements
 
-// unshuffleRowsVector does UnshuffleRows by vectors, if it can. n is the number of elements of the block.
+// unshuffleRowsVector does UnshuffleRows with vectors, or returns false if it cannot. n is the number of elements of
+// the block.
 func unshuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool {
 	if !vectorRows(width, r.Len) {
 		return false
@@ -17,7 +18,8 @@ func unshuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool {
 	return true
 }
 
-// shuffleRowsVector does ShuffleRows by vectors, if it can. n is the number of elements of the block.
+// shuffleRowsVector does ShuffleRows with vectors, or returns false if it cannot. n is the number of elements of the
+// block.
 func shuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool {
 	if !vectorRows(width, r.Len) {
 		return false
@@ -27,7 +29,7 @@ func shuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool {
 	return true
 }
 
-// vectorRows tells whether vectors do rows of so many elements.
+// vectorRows reports whether vectors process rows of length elements.
 func vectorRows(width, length int) bool {
 	switch width {
 	case 2, 4, 8, 16:
@@ -36,7 +38,7 @@ func vectorRows(width, length int) bool {
 	return false
 }
 
-// gatherRows does ShuffleRows as scatterRows does UnshuffleRows.
+// gatherRows does ShuffleRows like scatterRows does UnshuffleRows.
 func gatherRows(dst, src []byte, width, n int, r *Rows) {
 	d, s := r.Block, r.At
 	for range r.N {
@@ -49,7 +51,7 @@ func gatherRows(dst, src []byte, width, n int, r *Rows) {
 	}
 }
 
-// shuffleRowsFaster is ShuffleRowsFaster for what the kernels of this machine do: there is a call for each row.
+// shuffleRowsFaster is ShuffleRowsFaster for the kernels of this machine, which need a call for each row.
 func shuffleRowsFaster(width, length int) bool {
 	return vectorRows(width, length) && length >= 4*vectorElements
 }

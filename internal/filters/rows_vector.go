@@ -5,7 +5,7 @@ import (
 	"github.com/goblosc/blosc2/internal/race"
 )
 
-// unshuffleRowsFaster is UnshuffleRowsFaster for blocks that vectors can do.
+// unshuffleRowsFaster is UnshuffleRowsFaster for the kernels of this machine.
 func unshuffleRowsFaster(width, length int) bool {
 	switch {
 	case !cpu.Has(vectorLevel):
@@ -16,8 +16,8 @@ func unshuffleRowsFaster(width, length int) bool {
 	return width == 16 && length >= vectorElements
 }
 
-// scatterRows does UnshuffleRows for rows of at least vectorElements elements, of a width that leaves no gaps in
-// vectors. The elements left at the end of a row are written once more with those before them.
+// scatterRows does UnshuffleRows for rows of at least vectorElements elements, of a width without gaps in vectors. It
+// writes the elements left at the end of a row together with elements before them, which it writes again.
 func scatterRows(dst, src []byte, width, n int, r *Rows) {
 	d, s := r.At, r.Block
 	for range r.N {
@@ -30,21 +30,22 @@ func scatterRows(dst, src []byte, width, n int, r *Rows) {
 	}
 }
 
-// raceScatterRows reports to the race detector what a kernel of UnshuffleRows reads and writes.
+// raceScatterRows reports the reads and writes of a kernel of UnshuffleRows to the race detector.
 func raceScatterRows(dst, src []byte, width, n int, r *Rows) {
 	if race.Enabled {
 		raceRows(src, dst, width, n, r, race.Read, race.Write)
 	}
 }
 
-// raceGatherRows reports to the race detector what a kernel of ShuffleRows reads and writes.
+// raceGatherRows reports the reads and writes of a kernel of ShuffleRows to the race detector.
 func raceGatherRows(dst, src []byte, width, n int, r *Rows) {
 	if race.Enabled {
 		raceRows(dst, src, width, n, r, race.Write, race.Read)
 	}
 }
 
-// raceRows calls ofBlock for the bytes of rows in each plane of the block and ofOther for those in the other memory.
+// raceRows calls ofBlock for the bytes of rows in each plane of the block, and ofOther for the rows in the other
+// memory.
 func raceRows(block, other []byte, width, n int, r *Rows, ofBlock, ofOther func([]byte)) {
 	for i := range r.N {
 		b, o := r.Block+i*r.BlockStep, r.At+i*r.Step

@@ -26,7 +26,7 @@ func Unshuffle(dst, src []byte, width int) {
 	copy(dst[m:], src[m:])
 }
 
-// checked returns dst[:len(src)]. It panics if the arguments break the rules that all filters share.
+// checked returns dst[:len(src)]. It panics if the arguments violate the rules that all filters share.
 func checked(dst, src []byte, size int) []byte {
 	if size < 1 {
 		panic("shuffle: type size or stream count less than 1")

@@ -2,7 +2,7 @@
 
 package filters
 
-// turn512 is the number of elements that the AVX-512 kernels move in one turn.
+// turn512 is the number of elements that one iteration of the AVX-512 kernels moves.
 const turn512 = 64
 
 // gather512 is gatherVector with AVX-512. It moves a multiple of 64 elements.
@@ -26,8 +26,8 @@ func gather512(dst []byte, rowLen int, src []byte, stride, cols, n int) int {
 	return n
 }
 
-// scatter512 is scatterVector with AVX-512. It moves a multiple of 64 elements, and none of 2, 4 or 8 bytes: with these
-// AVX2 is as fast.
+// scatter512 is scatterVector with AVX-512. It moves a multiple of 64 elements. It moves no elements of 2, 4 or 8
+// bytes, for which AVX2 is as fast.
 func scatter512(dst []byte, stride int, src []byte, rowLen, cols, n int) int {
 	if cols == 2 || cols == 4 || cols == 8 {
 		return 0
@@ -54,7 +54,7 @@ func scatter512(dst []byte, stride int, src []byte, rowLen, cols, n int) int {
 	return n
 }
 
-// rowOffsets returns where rows begin. Kernels that load more rows than there are load the first again.
+// rowOffsets returns the offsets of rows. Kernels that load more rows than exist load the first row again.
 func rowOffsets(rowLen, cols int) (rows [16]int) {
 	for j := range cols {
 		rows[j] = j * rowLen
@@ -75,7 +75,7 @@ func makeMasks512(f func(width, k int) [64]byte) (masks [17][64]byte) {
 	return masks
 }
 
-// gatherMask512 is the mask that brings byte j of k elements together in units of k bytes. Each lane has a quarter of the
+// gatherMask512 returns the mask that moves byte j of k elements to unit j of k bytes. Each lane has a quarter of the
 // elements.
 func gatherMask512(width, k int) (mask [64]byte) {
 	for i := range mask {
@@ -86,7 +86,7 @@ func gatherMask512(width, k int) (mask [64]byte) {
 	return mask
 }
 
-// scatterMask512 is the mask that undoes gatherMask512, with elements width bytes apart.
+// scatterMask512 returns the mask that undoes gatherMask512, with elements width bytes apart.
 func scatterMask512(width, k int) (mask [64]byte) {
 	for i := range k * width {
 		mask[i] = byte(i%width*k + i/width)
@@ -94,8 +94,8 @@ func scatterMask512(width, k int) (mask [64]byte) {
 	return mask
 }
 
-// The kernels below need AVX-512 with VBMI. n is a multiple of 64 and not zero. Rows begin rowLen bytes apart, or where
-// rows says.
+// The kernels below need AVX-512 with VBMI. n is a multiple of 64 and not zero. Rows begin rowLen bytes apart, or at
+// the offsets in rows.
 
 // gather2AVX512 is the loop of gather2AVX2.
 //
@@ -122,13 +122,14 @@ func gather8AVX512(dst *byte, rowLen int, src *byte, mask *[64]byte, width, n in
 //go:noescape
 func scatter8AVX512(dst, src *byte, rows *[8]int, mask *[64]byte, width, n int)
 
-// gather16AVX512 is the loops of gatherLow16AVX2 and gatherHigh16AVX2, for 9 to 16 rows. It reads src[:(n-1)*stride+16].
+// gather16AVX512 does the loops of gatherLow16AVX2 and gatherHigh16AVX2, for 9 to 16 rows. It reads
+// src[:(n-1)*stride+16].
 //
 //go:noescape
 func gather16AVX512(dst *byte, rowLen int, src *byte, mask *[64]byte, stride, rows, n int)
 
-// scatter16AVX512 is the loop of scatter16AVX2, for 9 to 16 rows. Where the stride is at most 16 it has to be their
-// number; it then writes dst[:n*stride+64-4*stride].
+// scatter16AVX512 is the loop of scatter16AVX2, for 9 to 16 rows. If the stride is at most 16, it must be the number of
+// rows. The kernel then writes dst[:n*stride+64-4*stride].
 //
 //go:noescape
 func scatter16AVX512(dst *byte, stride int, src *byte, rows *[16]int, mask *[64]byte, n int)

@@ -3,20 +3,20 @@
 #include "textflag.h"
 #include "transpose512_amd64.h"
 
-// AVX-512 kernels that move bytes between elements and rows. All of them take 64 elements a turn, which are a whole line
-// of the cache in every row: so it does not matter much how many rows share a set of the cache.
+// AVX-512 kernels that move bytes between elements and rows. All of them take 64 elements per iteration, which are a
+// whole line of the cache in every row: so it does not matter much how many rows share a set of the cache.
 //
-// gather: elements to rows. A register first holds as many elements as fit 64 bytes with the width rounded up to a power
-// of two: 32, 16, 8 or 4. VPERMB brings equal bytes together in units of as many bytes. The units of all registers are
-// a square matrix, which is transposed: then each register holds 64 bytes of one row.
+// gather: elements to rows. A register first holds as many elements as fit 64 bytes with the width rounded up to a
+// power of two: 32, 16, 8 or 4. VPERMB brings equal bytes together in units of as many bytes. The units of all
+// registers are a square matrix, which is transposed: then each register holds 64 bytes of one row.
 //
 // scatter: rows to elements. Loads take a unit of each row and put them next to each other; units of less than 16 bytes
-// come in pairs or fours and are parted by interleaving. VPERMB then brings the bytes of every element together, and the
+// come in pairs or fours, which interleaving separates. VPERMB then brings the bytes of every element together, and the
 // elements next to each other. Bytes stored after the last of them are overwritten by the next store.
 //
 // Gather fetches the lines of its next stores as with AVX2, for sixteen rows where they do not begin at a line.
 //
-// Loads of gather and stores of scatter reach beyond the last element; the callers see to it that these bytes belong to
+// Loads of gather and stores of scatter reach beyond the last element; the callers ensure that these bytes belong to
 // the block.
 //
 //  DI, SI   next byte of dst, src
@@ -141,7 +141,7 @@ scatter4:
 	VPERMB    Z2, Z31, Z2
 	VPERMB    Z3, Z31, Z3
 
-	// Store upwards, so that each store overwrites what the one before wrote too much.
+	// Store upwards, so that each store overwrites the excess of the previous one.
 	VMOVDQU64 Z0, (DI)
 	VMOVDQU64 Z1, (DI)(R13*1)
 	VMOVDQU64 Z2, (DI)(R13*2)
@@ -205,8 +205,8 @@ next:
 	VZEROUPPER
 	RET
 
-// PAIR8 loads 16 bytes at offset k of eight rows: those of even number to e, those of odd number to o. Of these it makes
-// twice eight elements, and stores them.
+// PAIR8 loads 16 bytes at offset k of eight rows: those of even number to e, those of odd number to o. Of these it
+// makes twice eight elements, and stores them.
 #define PAIR8(k, xe, ze, xo, zo) \
 	UNITS4(k, AX, DX, R9, R11, xe, ze); \
 	UNITS4(k, BX, R8, R10, R12, xo, zo); \
@@ -242,7 +242,7 @@ TEXT ·scatter8AVX512(SB), NOSPLIT, $0-48
 	SHLQ      $3, R13
 	MOVQ      n+40(FP), CX
 
-	// 64 bytes of each row, 16 a step. Each store overwrites what the one before wrote too much.
+	// 64 bytes of each row, 16 a step. Each store overwrites the excess of the previous one.
 scatter8:
 	PAIR8(0, X0, Z0, X1, Z1)
 	PAIR8(16, X2, Z2, X3, Z3)
@@ -406,7 +406,7 @@ scatter16:
 	WORDS4(Z8, Z9, Z10, Z11, Z16, Z17, Z18, Z19)
 	WORDS4(Z12, Z13, Z14, Z15, Z20, Z21, Z22, Z23)
 
-	// Elements that follow each other go four to a store, each of which overwrites what the one before wrote too much.
+	// Elements that follow each other go four to a store, each of which overwrites the excess of the previous one.
 	CMPQ R13, $16
 	JGT  apart
 	JOINED16(Z0)
@@ -433,7 +433,7 @@ next:
 	VZEROUPPER
 	RET
 
-	// Elements of more than 16 bytes: 16 bytes of each, and nothing else.
+	// Elements of more than 16 bytes: only 16 bytes of each.
 apart:
 	APART16(X0, Z0)
 	APART16(X1, Z1)

@@ -4,18 +4,19 @@ package filters
 
 import "github.com/goblosc/blosc2/internal/cpu"
 
-// vectorLevel is what the first vector kernels need. Some need cpu.AVX512.
+// vectorLevel is the level that all vector kernels need. Some need cpu.AVX512.
 const vectorLevel = cpu.AVX2
 
-// vectorElements is the number of elements that the AVX2 kernels move in one turn; those of AVX-512 move twice as many.
+// vectorElements is the number of elements that one iteration of the AVX2 kernels moves. One iteration with AVX-512
+// moves twice as many.
 const vectorElements = 32
 
-// gatherVector moves the first cols byte columns of the first of n elements, which lie stride bytes apart in src, to
-// rows, which begin rowLen bytes apart in dst. It returns how many elements it moved. Either cols is stride, 2 to 16, or
-// cols is 16 and stride is greater.
+// gatherVector moves the first cols byte columns of n elements, which are stride bytes apart in src, to rows, which
+// begin rowLen bytes apart in dst. It returns the number of elements it moved, which may be less than n. Either cols is
+// stride, 2 to 16, or cols is 16 and stride is larger.
 //
-// The kernels load 16 bytes wherever elements begin. What that reads beyond the last element has to be in src, so that
-// the last elements may be left over.
+// The kernels load 16 bytes wherever elements begin. These loads must be inside src, so gatherVector may leave out the
+// last elements.
 func gatherVector(dst []byte, rowLen int, src []byte, stride, cols, n int) int {
 	done := 0
 	if cpu.Has(cpu.AVX512) {
@@ -52,13 +53,13 @@ func gather256(dst []byte, rowLen int, src []byte, stride, cols, n int) int {
 	return n
 }
 
-// halfTile is the number of elements of which eight columns are moved before the others. All sixteen rows may share a
-// set of the first-level cache, which has no room for a line of each.
+// halfTile is the number of elements whose first eight columns are moved before the other columns. All sixteen rows may
+// map to one set of the first-level cache, which cannot hold a line of each.
 const halfTile = 512
 
 // scatterVector undoes gatherVector: it moves rows, which begin rowLen bytes apart in src, to the first cols byte
-// columns of the first of n elements, which lie stride bytes apart in dst, and returns how many elements it wrote. Where
-// cols is stride it may change up to 63 bytes of dst behind these.
+// columns of n elements, which are stride bytes apart in dst. It returns the number of elements it wrote, which may be
+// less than n. If cols is stride, it may change up to 63 bytes of dst after these elements.
 func scatterVector(dst []byte, stride int, src []byte, rowLen, cols, n int) int {
 	done := 0
 	if cpu.Has(cpu.AVX512) {
@@ -91,7 +92,7 @@ func scatter256(dst []byte, stride int, src []byte, rowLen, cols, n int) int {
 	return n
 }
 
-// loadElements returns how many elements of width bytes, 1 to 16, the kernels keep in 16 bytes.
+// loadElements returns the number of elements of width bytes, 1 to 16, that the kernels keep in 16 bytes.
 func loadElements(width int) int {
 	switch {
 	case width <= 2:
@@ -104,8 +105,8 @@ func loadElements(width int) int {
 	return 1
 }
 
-// vectorFit returns how many elements, at most n, that lie stride bytes apart, a kernel can take that accesses access
-// bytes at every k-th element, when size bytes are there.
+// vectorFit returns the number of elements, at most n, that a kernel can process in size bytes. The elements are stride
+// bytes apart, and the kernel accesses access bytes at every k-th element.
 func vectorFit(size, access, stride, k, n int) int {
 	if size < access {
 		return 0
@@ -126,7 +127,7 @@ func makeMasks(f func(width, k int) [32]byte) (masks [9][32]byte) {
 	return masks
 }
 
-// gatherMask is the mask, the same in both lanes, that brings byte j of k elements of width bytes together in units of k
+// gatherMask returns the mask, the same in both lanes, that moves byte j of k elements of width bytes to unit j of k
 // bytes.
 func gatherMask(width, k int) (mask [32]byte) {
 	for i := range mask {
@@ -139,8 +140,8 @@ func gatherMask(width, k int) (mask [32]byte) {
 	return mask
 }
 
-// scatterMask is the mask, the same in both lanes, that moves k elements of width bytes, which lie 16/k bytes apart, up
-// to each other.
+// scatterMask returns the mask, the same in both lanes, that packs k elements of width bytes, which are 16/k bytes
+// apart.
 func scatterMask(width, k int) (mask [32]byte) {
 	for i := range mask {
 		mask[i] = 0x80 // a zero
@@ -204,7 +205,7 @@ func scatter8AVX2(dst, src *byte, rowLen int, mask *[32]byte, width, n int)
 //go:noescape
 func gatherLow16AVX2(dst *byte, rowLen int, src *byte, stride, n int)
 
-// gatherHigh16AVX2 is the loop, for 9 to 16 rows and a stride that is not less,
+// gatherHigh16AVX2 is the loop, for 9 to 16 rows and a stride of at least their number,
 //
 //	for i := range n { for j := 8; j < rows; j++ { dst[j*rowLen+i] = src[i*stride+j] } }
 //
@@ -213,11 +214,11 @@ func gatherLow16AVX2(dst *byte, rowLen int, src *byte, stride, n int)
 //go:noescape
 func gatherHigh16AVX2(dst *byte, rowLen int, src *byte, stride, rows, n int)
 
-// scatter16AVX2 is the loop, for 9 to 16 rows and a stride that is not less,
+// scatter16AVX2 is the loop, for 9 to 16 rows and a stride of at least their number,
 //
 //	for i := range n { for j := range rows { dst[i*stride+j] = src[j*rowLen+i] } }
 //
-// With less than 16 rows the stride has to be their number; it writes dst[:(n-1)*stride+16].
+// With fewer than 16 rows, the stride must be their number. The kernel writes dst[:(n-1)*stride+16].
 //
 //go:noescape
 func scatter16AVX2(dst *byte, stride int, src *byte, rowLen, rows, n int)

@@ -3,35 +3,36 @@
 #include "textflag.h"
 #include "transpose_amd64.h"
 
-// AVX2 kernels that move bytes between elements and rows. All of them take 32 elements a turn. A register has two lanes
-// of 16 bytes, between which few instructions move anything; so the lower lane works on the elements 0 to 15 and the
-// upper lane on the elements 16 to 31, and the lanes never meet: in a row they are 32 bytes that follow each other.
+// AVX2 kernels that move bytes between elements and rows. All of them take 32 elements per iteration. A register has
+// two lanes of 16 bytes, between which few instructions move anything; so the lower lane works on the elements 0 to 15
+// and the upper lane on the elements 16 to 31, and the lanes never meet: in a row they are 32 bytes that follow each
+// other.
 //
 // gather: elements to rows. A lane of a register first holds as many whole elements as fit 16 bytes. VPSHUFB brings
 // their equal bytes together, which makes it a row of a small matrix of units: 8 bytes for width 2, 4 for width 3 and
 // 4, 2 for width 5 to 8. Interleaving units (VPUNPCK) of twice the size at each step then transposes that matrix, until
 // a register holds 16 bytes of one row in each lane. For more than 8 columns a lane holds 16 bytes of one element, and
-// interleaving the lower or the upper bytes of neighbours gives the units of two bytes, for eight columns at a time.
+// interleaving the lower or the upper bytes of neighbors yields the units of two bytes, for eight columns at a time.
 //
 // scatter: rows to elements. Interleaving the bytes of two rows gives pairs, interleaving pairs gives fours, and so on,
 // until a lane holds whole elements in their order. Elements of less than 4, 8 or 16 bytes are brought together by
-// VPSHUFB, or stored as they are; the bytes stored after the last of them are overwritten by the next store, which is
+// VPSHUFB, or stored unchanged; the bytes stored after the last of them are overwritten by the next store, which is
 // why all stores go upwards, first those of the lower lanes and then those of the upper ones.
 //
 // Loads of gather and stores of scatter so reach up to 16 bytes minus the whole elements in them beyond the last
-// element; the callers see to it that these bytes belong to the block.
+// element; the callers ensure that these bytes belong to the block.
 //
 //  DI, SI   next byte of dst, src
 //  R8, R9   length of a row, three times it
 //  R10..R12 DI (or SI) plus 4, 8, 12 rows
 //  CX       elements left
 //  DX       width, or rows to move
-//  R13      bytes from a load (or store) of elements to the next
+//  R13      distance of loads (or stores) of elements in bytes
 //  BX       address of the elements of the upper lane
 //  AX       address of the shuffle mask, or of memory that begins at a line of the cache
 
-// LANES loads 16 bytes at p to the lower lane of y (whose lower half is x) and 16 bytes at q to its upper lane, and steps
-// both pointers on.
+// LANES loads 16 bytes at p to the lower lane of y (whose lower half is x) and 16 bytes at q to its upper lane, and
+// steps both pointers on.
 #define LANES(p, q, x, y) \
 	VMOVDQU     (p), x; \
 	VINSERTI128 $1, (q), y, y; \
@@ -152,7 +153,7 @@ TEXT ·scatter4AVX2(SB), NOSPLIT, $0-48
 	LEAQ    (R13)(R13*2), R14
 	VMOVDQU (AX), Y15
 
-	// 32 bytes of each row. For a width of 3, Y3 is anything: the mask drops its bytes.
+	// 32 bytes of each row. For a width of 3, Y3 is undefined: the mask drops its bytes.
 scatter4:
 	VMOVDQU    (SI), Y0
 	VMOVDQU    (SI)(R8*1), Y1
@@ -180,7 +181,7 @@ rows:
 	VPSHUFB    Y15, Y2, Y2
 	VPSHUFB    Y15, Y3, Y3
 
-	// Store upwards, so that each store overwrites what the one before wrote too much: first the 16 elements of the
+	// Store upwards, so that each store overwrites the excess of the previous one: first the 16 elements of the
 	// lower lanes, then at BX those of the upper lanes.
 store:
 	LEAQ         (DI)(R13*4), BX
@@ -271,7 +272,7 @@ TEXT ·scatter8AVX2(SB), NOSPLIT, $0-48
 	LEAQ (DX*2), R13
 	LEAQ (R13)(R13*2), R14
 
-	// 32 bytes of each row that exists. The registers of the others are anything: the mask drops their bytes.
+	// 32 bytes of each row that exists. The other registers are undefined: the mask drops their bytes.
 scatter8:
 	VMOVDQU (SI), Y0
 	VMOVDQU (SI)(R8*1), Y1
@@ -302,7 +303,7 @@ rows:
 	VPSHUFB Y0, Y14, Y14
 	VPSHUFB Y0, Y15, Y15
 
-	// Store upwards, so that each store overwrites what the one before wrote too much: first the 16 elements of the
+	// Store upwards, so that each store overwrites the excess of the previous one: first the 16 elements of the
 	// lower lanes, then at BX those of the upper lanes.
 store:
 	LEAQ         (DI)(R13*4), R11
@@ -339,7 +340,7 @@ store:
 	LANES(SI, BX, X15, Y15); \
 	unpack Y15, Y14, y
 
-// TURN16 is the part of a turn before the stores.
+// TURN16 is the part of an iteration before the stores.
 #define TURN16(unpack) \
 	LEAQ (SI)(AX*1), BX; \
 	PAIR16(unpack, Y0); \
@@ -473,7 +474,7 @@ scatter16:
 	VMOVDQU Y14, 192(AX)
 	VMOVDQU Y15, 224(AX)
 
-	// The rows from 8 on that exist. The registers of the others are anything: what they store is past the element, and
+	// The rows from 8 up that exist. The other registers are undefined: their bytes go past the element, and
 	// the next store overwrites it. VMOVDQU leaves the flags, so JEQ is for the same comparison.
 	VMOVDQU (R11), Y0
 	CMPQ    DX, $10

@@ -4,15 +4,15 @@ package filters
 
 import "github.com/goblosc/blosc2/internal/cpu"
 
-// vectorLevel is what the vector kernels need.
+// vectorLevel is the level that the vector kernels need.
 const vectorLevel = cpu.Baseline
 
-// vectorElements is the number of elements that the NEON kernels move in one turn.
+// vectorElements is the number of elements that one iteration of the NEON kernels moves.
 const vectorElements = 16
 
-// gatherVector moves the byte columns of the first of n elements, which lie stride bytes apart in src, to rows, which
-// begin rowLen bytes apart in dst. It returns how many elements it moved: none where cols is not stride or there is no
-// kernel for it.
+// gatherVector moves the byte columns of n elements, which are stride bytes apart in src, to rows, which begin rowLen
+// bytes apart in dst. It returns the number of elements it moved, which may be less than n. It moves none if cols is
+// not stride or has no kernel.
 func gatherVector(dst []byte, rowLen int, src []byte, stride, cols, n int) int {
 	n &^= vectorElements - 1
 	if n == 0 || cols != stride {
@@ -36,8 +36,8 @@ func gatherVector(dst []byte, rowLen int, src []byte, stride, cols, n int) int {
 	return n
 }
 
-// scatterVector undoes gatherVector: it moves rows, which begin rowLen bytes apart in src, to the byte columns of the
-// first of n elements, which lie stride bytes apart in dst, and returns how many elements it wrote.
+// scatterVector undoes gatherVector: it moves rows, which begin rowLen bytes apart in src, to the byte columns of n
+// elements, which are stride bytes apart in dst. It returns the number of elements it wrote, which may be less than n.
 func scatterVector(dst []byte, stride int, src []byte, rowLen, cols, n int) int {
 	n &^= vectorElements - 1
 	if n == 0 || cols != stride {

@@ -2,7 +2,7 @@
 
 #include "textflag.h"
 
-// NEON kernels that move bytes between elements and rows, 16 elements a turn.
+// NEON kernels that move bytes between elements and rows, 16 elements per iteration.
 //
 // The structure loads and stores of NEON do most of it. For a width of 2, 3 or 4, one VLD2, VLD3 or VLD4 of bytes takes
 // elements apart into rows, and VST2, VST3 or VST4 puts them together. For a width of 8, VLD4 of two bytes gives pairs
@@ -13,7 +13,7 @@
 //  R0, R1   next byte of dst, src
 //  R2       length of a row
 //  R3       elements left
-//  R5       place in a row beyond the first
+//  R5       offset in a row other than the first
 
 
 // func gather2NEON(dst *byte, rowLen int, src *byte, n int)
@@ -180,7 +180,7 @@ gather:
 	VLD4.P 64(R1), [V0.H8, V1.H8, V2.H8, V3.H8]
 	VLD4.P 64(R1), [V4.H8, V5.H8, V6.H8, V7.H8]
 
-	// VUZP1 and VUZP2 part pairs of columns.
+	// VUZP1 and VUZP2 separate pairs of columns.
 	VUZP1 V4.B16, V0.B16, V16.B16
 	VUZP2 V4.B16, V0.B16, V17.B16
 	VUZP1 V5.B16, V1.B16, V18.B16
@@ -274,7 +274,7 @@ gather:
 	VLD4.P 64(R1), [V8.S4, V9.S4, V10.S4, V11.S4]
 	VLD4.P 64(R1), [V12.S4, V13.S4, V14.S4, V15.S4]
 
-	// VUZP1 and VUZP2, twice, part fours of columns: registers j, 4+j, 8+j and 12+j get columns 4*j to 4*j+3.
+	// VUZP1 and VUZP2, twice, separate fours of columns: registers j, 4+j, 8+j and 12+j get columns 4*j to 4*j+3.
 	VUZP1 V4.B16, V0.B16, V16.B16
 	VUZP1 V12.B16, V8.B16, V17.B16
 	VUZP2 V4.B16, V0.B16, V18.B16

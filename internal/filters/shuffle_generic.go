@@ -2,9 +2,9 @@ package filters
 
 import "encoding/binary"
 
-// A tile is the run of elements that is shuffled column by column before the next one is begun: small enough that its
-// bytes stay in the first-level cache while every group of columns reads (or writes) them again, and so large that
-// each of the width rows on the other side is met in runs of many bytes.
+// A tile is a run of elements whose columns are all shuffled before the next tile. Its bytes stay in the first-level
+// cache while every group of columns reads (or writes) them again. It is large enough for long runs in each of the
+// width rows on the other side.
 const (
 	tileBytes = 16 << 10
 	tileMin   = 64
@@ -14,8 +14,8 @@ func tileElements(width int) int {
 	return max(tileBytes/width&^7, tileMin)
 }
 
-// shuffleGeneric is the reference for all kernels that shuffle: it transposes n elements of width bytes in src to
-// width rows of n bytes in dst, except for the first elements up to from, which another kernel has done.
+// shuffleGeneric is the reference for all kernels that shuffle: it transposes n elements of width bytes in src to width
+// rows of n bytes in dst, from element from up. Another kernel has processed the elements before.
 func shuffleGeneric(dst, src []byte, width, n, from int) {
 	tile := tileElements(width)
 	for i := from; i < n; i += tile {
@@ -33,7 +33,7 @@ func unshuffleGeneric(dst, src []byte, width, n, from int) {
 	}
 }
 
-// gatherAll moves the first cols byte columns of m elements, which lie stride bytes apart in src, to rows of m bytes,
+// gatherAll moves the first cols byte columns of m elements, which are stride bytes apart in src, to rows of m bytes,
 // which begin rowLen bytes apart in dst.
 func gatherAll(dst []byte, rowLen int, src []byte, stride, cols, m int) {
 	for c := 0; c < cols; {
@@ -48,7 +48,7 @@ func scatterAll(dst []byte, stride int, src []byte, rowLen, cols, m int) {
 	}
 }
 
-// columns returns how many byte columns gather and scatter move at once when rest are left.
+// columns returns the number of byte columns that gather and scatter move at once if rest columns are left.
 func columns(rest int) int {
 	switch {
 	case rest >= 8:
@@ -61,8 +61,8 @@ func columns(rest int) int {
 	return 1
 }
 
-// gather moves the first columns(rest) byte columns of m elements, which lie stride bytes apart in src, to rows of m
-// bytes, which begin rowLen bytes apart in dst. It returns how many columns it moved.
+// gather moves the first columns(rest) byte columns of m elements, which are stride bytes apart in src, to rows of m
+// bytes, which begin rowLen bytes apart in dst. It returns the number of columns it moved.
 func gather(dst []byte, rowLen int, src []byte, stride, m, rest int) int {
 	i, k := 0, columns(rest)
 	switch k {
@@ -85,7 +85,7 @@ func gather(dst []byte, rowLen int, src []byte, stride, m, rest int) int {
 }
 
 // scatter undoes gather: it moves rows of m bytes, which begin rowLen bytes apart in src, to the first columns(rest)
-// byte columns of m elements, which lie stride bytes apart in dst. It returns how many columns it moved.
+// byte columns of m elements, which are stride bytes apart in dst. It returns the number of columns it moved.
 func scatter(dst []byte, stride int, src []byte, rowLen, m, rest int) int {
 	i, k := 0, columns(rest)
 	switch k {
@@ -107,7 +107,7 @@ func scatter(dst []byte, stride int, src []byte, rowLen, m, rest int) int {
 	return k
 }
 
-// gather8 does gather for eight columns and the elements up to the last multiple of 8, whose number it returns.
+// gather8 does gather for eight columns and the elements up to the last multiple of 8. It returns their number.
 func gather8(dst []byte, rowLen int, src []byte, stride, m int) int {
 	m &^= 7
 	r0, r1, r2, r3 := dst[:m], dst[rowLen:][:m], dst[2*rowLen:][:m], dst[3*rowLen:][:m]
@@ -156,7 +156,7 @@ func scatter8(dst []byte, stride int, src []byte, rowLen, m int) int {
 }
 
 // gather4 is gather8 for four columns. A word holds four bytes of element k and four of element k+4, so that the 4x4
-// transpositions of its two halves give eight bytes of a row at once.
+// transpositions of its two halves yield eight bytes of a row at once.
 func gather4(dst []byte, rowLen int, src []byte, stride, m int) int {
 	m &^= 7
 	r0, r1, r2, r3 := dst[:m], dst[rowLen:][:m], dst[2*rowLen:][:m], dst[3*rowLen:][:m]
@@ -206,7 +206,7 @@ func scatter4(dst []byte, stride int, src []byte, rowLen, m int) int {
 	return m
 }
 
-// gather2 is gather8 for two columns that lie side by side: elements of two bytes.
+// gather2 is gather8 for two adjacent columns: elements of two bytes.
 func gather2(dst []byte, rowLen int, src []byte, m int) int {
 	m &^= 7
 	r0, r1 := dst[:m], dst[rowLen:][:m]
@@ -234,7 +234,7 @@ func scatter2(dst, src []byte, rowLen, m int) int {
 	return m
 }
 
-// evenFirst moves the bytes 0, 2, 4, 6 of x to its lower half and the others to its upper half, in their order.
+// evenFirst moves the bytes 0, 2, 4, 6 of x to its lower half and the other bytes to its upper half, in order.
 func evenFirst(x uint64) uint64 {
 	t := (x ^ x>>8) & 0x0000ff000000ff00
 	x ^= t ^ t<<8

@@ -4,7 +4,7 @@ package filters
 
 import "github.com/goblosc/blosc2/internal/cpu"
 
-// vectorLevel is a level that no machine has in a build without assembly, so that the Go twins always run.
+// vectorLevel is a level that no machine has in a build without assembly, so that the Go versions always run.
 const vectorLevel = cpu.Baseline
 
 const vectorElements = 16

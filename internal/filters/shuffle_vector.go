@@ -5,9 +5,9 @@ import (
 	"github.com/goblosc/blosc2/internal/race"
 )
 
-// This file divides the work between the vector kernels and the generic ones, which process the rest. Each architecture
-// defines vectorLevel; vectorElements, the number of elements that its kernels move in one turn; and gatherVector and
-// scatterVector.
+// This file divides the work between the vector kernels and the generic kernels, which process the rest. Each
+// architecture defines vectorLevel; vectorElements, the number of elements that one iteration of its kernels moves; and
+// gatherVector and scatterVector.
 
 // shuffleElements transposes n elements of width bytes; both slices hold n*width bytes.
 func shuffleElements(dst, src []byte, width, n int) {
@@ -19,10 +19,10 @@ func unshuffleElements(dst, src []byte, width, n int) {
 	unshuffleGeneric(dst, src, width, n, unshuffleVector(dst, src, width, n))
 }
 
-// shuffleVector does shuffleElements for the first elements and returns how many.
+// shuffleVector does shuffleElements for the first elements and returns their number.
 //
-// Elements of more than 16 bytes go by groups of 16 columns, of which the last overlaps the one before, and by tiles as
-// in the generic kernel.
+// It processes elements of more than 16 bytes by groups of 16 columns, and by tiles like the generic kernel. The last
+// group overlaps the previous one.
 func shuffleVector(dst, src []byte, width, n int) int {
 	if !cpu.Has(vectorLevel) || n < vectorElements {
 		return 0
@@ -45,7 +45,8 @@ func shuffleVector(dst, src []byte, width, n int) int {
 	return done
 }
 
-// unshuffleVector does unshuffleElements for the first elements and returns how many. It may change elements behind.
+// unshuffleVector does unshuffleElements for the first elements and returns their number. It may change elements after
+// them.
 func unshuffleVector(dst, src []byte, width, n int) int {
 	if !cpu.Has(vectorLevel) || n < vectorElements {
 		return 0

@@ -1,9 +1,9 @@
 package filters
 
 // The kernels of this package are transpositions of small matrices held in uint64 words. Word j of eight holds row j;
-// byte i of a word (counted from the lowest) is column i. A transposition of 8x8 exchanges index bits in three steps:
-// the step for distance d swaps the upper half of word j with the lower half of word j+d, in fields of d columns.
-// See Warren, "Hacker's Delight", second edition, section 7-3.
+// byte i of a word (counted from the lowest) is column i. A transposition of 8x8 exchanges index bits in three steps.
+// The step for distance d swaps the upper half of word j with the lower half of word j+d, in fields of d columns. See
+// Warren, "Hacker's Delight", second edition, section 7-3.
 
 // Masks of the lower half of each field, for columns of one byte.
 const (
@@ -44,8 +44,8 @@ func transposeBytes(a, b, c, d, e, f, g, h uint64) (_, _, _, _, _, _, _, _ uint6
 	return a, b, c, d, e, f, g, h
 }
 
-// transposeBits transposes eight 8x8 matrices of bits at once: matrix i has as its rows byte i of each of the eight
-// words. Afterwards word k holds bit k of all 64 bytes; bit j of byte i of it comes from byte i of word j.
+// transposeBits transposes eight 8x8 matrices of bits at once: the rows of matrix i are byte i of each of the eight
+// words. Afterwards word k holds bit k of all 64 bytes; bit j of its byte i comes from byte i of word j.
 func transposeBits(a, b, c, d, e, f, g, h uint64) (_, _, _, _, _, _, _, _ uint64) {
 	a, e = swap(a, e, 4, bits4)
 	b, f = swap(b, f, 4, bits4)

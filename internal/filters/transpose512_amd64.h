@@ -13,7 +13,8 @@
 	PREFETCHT0 128(p)(R8*2); \
 	PREFETCHT0 128(p)(R9*1)
 
-// LANES4 transposes the 4x4 matrix of lanes (16 bytes) in a to d to e to h. t0 to t3 are lost; t2 and t3 may be a and b.
+// LANES4 transposes the 4x4 matrix of lanes (16 bytes) in a to d to e to h. t0 to t3 are lost; t2 and t3 may be a and
+// b.
 #define LANES4(a, b, c, d, e, f, g, h, t0, t1, t2, t3) \
 	VSHUFI64X2 $0x88, b, a, t0; \
 	VSHUFI64X2 $0xdd, b, a, t1; \

@@ -1,13 +1,13 @@
 // Networks that the AVX2 kernels share, which use all sixteen registers, and stores.
 
-// ROW stores a register to a row and fetches the line of a later store: by itself the processor expects too few of them,
-// least where rows begin anywhere, so that stores lie across lines. This makes kernels up to twice as fast.
+// ROW stores a register to a row and prefetches the line of a later store. The hardware prefetcher predicts too few of
+// them, especially if rows are not aligned, so that stores cross lines. This makes kernels up to twice as fast.
 #define ROW(y, at, later) \
 	VMOVDQU    y, at; \
 	PREFETCHT0 later
 
-// TRANSPOSE4 makes four planes of the elements of four bytes in Y0 to Y3: the mask in Y15 brings bytes of one significance
-// together in each register, then words of one significance go to one register. Y4 to Y7 are lost.
+// TRANSPOSE4 makes four planes of the elements of four bytes in Y0 to Y3: the mask in Y15 brings bytes of one
+// significance together in each register, then words of one significance go to one register. Y4 to Y7 are lost.
 #define TRANSPOSE4 \
 	VPSHUFB     Y15, Y0, Y0; \
 	VPSHUFB     Y15, Y1, Y1; \

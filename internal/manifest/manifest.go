@@ -1,5 +1,5 @@
-// Package manifest reads the manifests of the test data: a list of the files that python-blosc2, C-Blosc2 or C-Blosc wrote
-// and of what they decode to.
+// Package manifest reads the manifests of the test data: a list of the files that python-blosc2, C-Blosc2 or C-Blosc
+// wrote and of what they decode to.
 package manifest
 
 import (

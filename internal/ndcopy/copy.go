@@ -11,8 +11,8 @@ import (
 // MaxDims is the largest number of loops of a Copy.
 const MaxDims = 16
 
-// Copy is a strided copy of rows between two buffers, as nested loops. Loop 0 is the outermost. All sizes are bytes. The
-// zero Copy copies nothing.
+// Copy is a strided copy of rows between two buffers, as nested loops. Loop 0 is the outermost. All sizes are bytes.
+// The zero Copy copies nothing.
 type Copy struct {
 	Dst, Src         int // offsets of the first row
 	Width            int // of a row
@@ -21,7 +21,7 @@ type Copy struct {
 	DstStep, SrcStep [MaxDims]int
 }
 
-// Begin makes c a copy of one row, without loops.
+// Begin sets c to a copy of one row, without loops.
 func (c *Copy) Begin(dst, src, width int) { c.Dst, c.Src, c.Width, c.N = dst, src, width, 0 }
 
 // Loop adds a loop inside the others. A loop of one turn changes nothing.
@@ -39,14 +39,14 @@ func (c *Copy) Flip() {
 	c.DstStep, c.SrcStep = c.SrcStep, c.DstStep
 }
 
-// Repeat makes all rows copies of the first bytes of the source.
+// Repeat makes every row a copy of the first bytes of the source.
 func (c *Copy) Repeat() { c.Src, c.SrcStep = 0, [MaxDims]int{} }
 
-// Simplify makes the same copy with the fewest loops and the longest rows, so that loops over smaller steps in the
-// destination are inside loops over larger ones. The rows may be copied in another order.
+// Simplify changes c to the same copy with the fewest loops and the longest rows. Loops over smaller steps in the
+// destination are inside loops over larger steps. The rows may be copied in another order.
 func (c *Copy) Simplify() {
 	for i := 0; i < c.N; i++ {
-		if c.SrcStep[i] == 0 && c.DstStep[i] < 0 { // the same rows in either direction
+		if c.SrcStep[i] == 0 && c.DstStep[i] < 0 { // all rows are equal, so the direction does not matter
 			c.Dst += (c.Count[i] - 1) * c.DstStep[i]
 			c.DstStep[i] = -c.DstStep[i]
 		}
@@ -73,7 +73,7 @@ func (c *Copy) Simplify() {
 	c.N = n
 }
 
-// Bytes returns the number of bytes that are copied.
+// Bytes returns the number of bytes that c copies.
 func (c *Copy) Bytes() int {
 	n := c.Width
 	for i := range c.N {
@@ -82,7 +82,7 @@ func (c *Copy) Bytes() int {
 	return n
 }
 
-// SrcEnd returns the offset after the last byte of the source that is copied, or 0 if nothing is.
+// SrcEnd returns the offset after the last copied byte of the source, or 0 if nothing is copied.
 func (c *Copy) SrcEnd() int {
 	if c.Width == 0 {
 		return 0
@@ -94,7 +94,7 @@ func (c *Copy) SrcEnd() int {
 	return end
 }
 
-// Run copies from src to dst, which must not overlap. It panics if a row is not inside of both.
+// Run copies from src to dst, which must not overlap. It panics if a row is not inside both.
 func (c *Copy) Run(dst, src []byte) {
 	if c.N > 0 && c.repeats() {
 		c.fill(dst, src[c.Src:c.Src+c.Width])
@@ -184,7 +184,8 @@ func (c *Copy) next(p *odometer) bool {
 	return false
 }
 
-// line copies n rows of width bytes, ds bytes apart in dst from d, and ss bytes apart in src from s.
+// line copies n rows of width bytes. The first row is at d in dst and s in src. The rows are ds bytes apart in dst and
+// ss bytes apart in src.
 func line(dst, src []byte, d, s, n, ds, ss, width int) {
 	switch width {
 	case 1:

@@ -22,8 +22,8 @@ func naive(dst, src []byte, d, s, width int, loops []step) {
 	}
 }
 
-// lay sets the steps of loops on one side, in a random order of the loops, and returns the offset of the first row and the
-// size of the side. Some loops repeat the same rows if repeat is set.
+// lay sets the steps of loops on one side, in a random order of the loops, and returns the offset of the first row and
+// the size of the side. If repeat is set, some loops repeat the same rows.
 func lay(rng *rand.Rand, loops []step, width int, repeat bool, set func(x *step, by int)) (off, size int) {
 	size = width
 	for _, i := range rng.Perm(len(loops)) {
@@ -43,8 +43,7 @@ func lay(rng *rand.Rand, loops []step, width int, repeat bool, set func(x *step,
 	return off, size
 }
 
-// checkCopyAgainstLoops compares random copies, simplified, flipped, repeated and from and to shuffled blocks, with naive
-// loops.
+// checkCopyAgainstLoops compares random copies with naive loops. The copies may be simplified, flipped and repeated.
 func checkCopyAgainstLoops(t *testing.T, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	width := []int{1, 2, 3, 4, 8, 12, 16, 32, 40, 300}[rng.IntN(10)]
@@ -93,7 +92,7 @@ func checkCopyAgainstLoops(t *testing.T, seed uint64) {
 		t.Fatalf("%d bytes of %d up to %d of %d in %d loops of %d: %+v", c.Bytes(), rows*width, c.SrcEnd(), srcSize, c.N, before.N, loops)
 	}
 	if c.Run(got, src); !bytes.Equal(got, want) {
-		t.Fatalf("rows of %d bytes, %+v: other bytes", width, loops)
+		t.Fatalf("rows of %d bytes, %+v: wrong bytes", width, loops)
 	}
 }
 

@@ -103,7 +103,8 @@ func tryRun(t *testing.T, c *Copy, dst, src []byte) (panicked bool) {
 	return false
 }
 
-// TestGuardedRows copies rows between guard pages, and tries copies that do not fit. Package guardpage describes long runs.
+// TestGuardedRows copies rows between guard pages, and tries copies that do not fit. Package guardpage describes long
+// runs.
 func TestGuardedRows(t *testing.T) {
 	const size = 1 << 16
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))

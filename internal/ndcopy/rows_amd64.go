@@ -9,14 +9,16 @@ import (
 	"github.com/goblosc/blosc2/internal/race"
 )
 
-// The widths of rows that copyRows is for. Wider ones are better copied by Go, whose rows a processor sees coming.
+// copyRows copies rows of minRow to maxRow bytes. Go's copy is faster for wider rows, which the hardware prefetcher
+// detects.
 const (
 	minRow = 32
 	maxRow = 512
 )
 
-// rows copies n rows of width bytes, minRow to maxRow, ds bytes apart in dst from d on, and ss bytes apart in src from
-// s on. dstAhead and srcAhead are how far from d and s the rows are that will be copied then, or 0.
+// rows copies n rows of width bytes, minRow to maxRow. The first row is at d in dst and s in src. The rows are ds bytes
+// apart in dst and ss bytes apart in src. dstAhead and srcAhead are the distances from d and s to the rows that are
+// copied next, or 0.
 func rows(dst, src []byte, d, s, n, ds, ss, width, dstAhead, srcAhead int) {
 	if n <= 0 {
 		return
@@ -50,9 +52,9 @@ func way(n, step int) int {
 //
 //	for range n { copy(dst[:width], src[:width]); dst, src = dst[ds:], src[ss:] }
 //
-// for a width of 16 or more. It brings dst[dstAhead:][:width] and src[srcAhead:][:width], which need not be there,
-// into the cache on the way: memory takes longer to give a line than a row takes, and rows that lie apart are not
-// foreseen by the processor.
+// for a width of 16 or more. It also prefetches dst[dstAhead:][:width] and src[srcAhead:][:width], which need not
+// exist. Loading a cache line takes longer than copying a row, and the hardware prefetcher does not predict rows that
+// are far apart.
 //
 //go:noescape
 func copyRows(dst, src *byte, n, ds, ss, width, dstAhead, srcAhead int)

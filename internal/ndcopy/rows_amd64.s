@@ -4,7 +4,8 @@
 
 // func copyRows(dst, src *byte, n, ds, ss, width, dstAhead, srcAhead int)
 //
-// DI and SI are the rows, R11 and R12 those ahead. A row goes by 16 bytes; the last 16, at R10, overlap those before.
+// DI and SI point to the rows, R11 and R12 to the rows ahead. A row is copied in steps of 16 bytes. The last step, at
+// offset R10, may overlap the one before.
 TEXT ·copyRows(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
@@ -18,13 +19,13 @@ TEXT ·copyRows(SB), NOSPLIT, $0-64
 	MOVQ srcAhead+56(FP), R12
 	ADDQ SI, R12
 
-	// A row. AX is the position in it; R10 is where its last 16 bytes begin.
+	// A row. AX is the offset in it, and R10 the offset of its last 16 bytes.
 row:
 	XORL AX, AX
 	CMPQ R10, $32
 	JCS  tail
 
-	// 32 bytes a turn while they end at or before R10, and a prefetch of the rows ahead, which need not exist.
+	// 32 bytes per step while they end at or before R10, and prefetches of the rows ahead, which need not exist.
 many:
 	PREFETCHT0 (R11)(AX*1)
 	PREFETCHT0 (R12)(AX*1)
@@ -37,7 +38,7 @@ many:
 	CMPQ BX, R10
 	JLS  many
 
-	// 16 bytes a turn up to R10. The store may go on past R10, but not past the row.
+	// 16 bytes per step up to R10. The store may go past R10, but not past the row.
 tail:
 	CMPQ AX, R10
 	JCC  last
@@ -46,7 +47,7 @@ tail:
 	ADDQ $16, AX
 	JMP  tail
 
-	// The last 16 bytes, and on to the next row.
+	// The last 16 bytes. Then continue with the next row.
 last:
 	PREFETCHT0 (R11)(R10*1)
 	PREFETCHT0 (R12)(R10*1)

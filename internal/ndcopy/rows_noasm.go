@@ -2,7 +2,7 @@
 
 package ndcopy
 
-// No width is one for rows.
+// No width is from minRow to maxRow: rows is never called.
 const (
 	minRow = 1
 	maxRow = 0

@@ -11,8 +11,8 @@ import (
 	"github.com/goblosc/blosc2/internal/guardpage"
 )
 
-// checkCopy copies planes of rows between memory at pages that cannot be touched, and compares all of it with what a
-// loop gives. Gaps are between rows and between planes; a bit of back turns the steps of one loop on one side around.
+// checkCopy copies planes of rows between buffers at guard pages, and compares the buffers with the result of a loop.
+// gap is the space between rows and between planes. Each bit of back reverses the steps of one loop on one side.
 func checkCopy(t *testing.T, dstMem, srcMem []byte, width, n, planes, gap int, back uint8) {
 	lay := func(mem []byte, gap int, back uint8, l *[MaxDims]int) ([]byte, int) {
 		row := width + gap

@@ -20,18 +20,19 @@ func (c *Copy) Unshuffle(dst []byte, block coder.Shuffled) {
 	}
 }
 
-// UnshuffleIsFaster reports whether Unshuffle is faster than unshuffling the whole block and Run.
+// UnshuffleIsFaster reports whether Unshuffle is faster than unshuffling the whole block before Run.
 func (c *Copy) UnshuffleIsFaster(block coder.Shuffled) bool {
 	size := block.Width()
-	return block.RowsPay(c.Bytes()/size, c.Width/size)
+	return block.RowsFaster(c.Bytes()/size, c.Width/size)
 }
 
-// Shuffle is Run into a block that is to be shuffled, and sets its other items to zeros. Rows and destination steps must
-// be whole items of the block. If Run and shuffling the whole block is faster, it does nothing and returns false.
+// Shuffle is Run into a shuffled block, and sets the other items of the block to zero. Rows and destination steps must
+// be whole items of the block. If it is faster to Run and then shuffle the whole block, Shuffle does nothing and
+// returns false.
 func (c *Copy) Shuffle(block coder.Shuffled, src []byte) bool {
 	size := block.Width()
 	r := coder.Rows{N: 1, Len: c.Width / size}
-	if !block.SetRowsPay(r.Len) {
+	if !block.SetRowsFaster(r.Len) {
 		return false
 	}
 	if c.Bytes() < block.Items()*size {

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Enabled reports whether the race detector is on. It makes everything slower, and sync.Pool then drops items at random,
-// so that allocations cannot be counted.
+// Enabled reports whether the race detector is on. It makes everything slower, and sync.Pool then drops items at
+// random, so that allocations cannot be counted.
 const Enabled = true
 
 // Read reports a read of p.

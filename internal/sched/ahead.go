@@ -7,20 +7,21 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 )
 
-// mostAhead is the largest number of goroutines that read ahead.
-const mostAhead = 1024
+// maxAhead is the largest number of values that are loaded ahead.
+const maxAhead = 1024
 
-// Ahead ranges over values, one for each job and in the order of the jobs. set prepares a value for its job and load fills
-// it. With depth 0, load is called when the value is asked for. Otherwise it is called earlier, on a goroutine of its own,
-// for up to depth values at a time, and at most 1024. Values are used again after they have been yielded. The first error
-// ends the range. A panic of load continues where the value is asked for. When the loop ends, even by break, all loads
-// have returned; their ctx is canceled first.
+// Ahead ranges over values, one for each job, in the order of the jobs. set prepares a value for its job and load fills
+// it. With depth 0, load runs when the loop reaches the value. Otherwise it runs earlier, on a goroutine of its own,
+// for up to depth values at a time, and at most 1024. Values are reused after they have been yielded.
+//
+// The first error ends the range. A panic of load continues in the loop when it reaches the value. When the loop ends,
+// even by break, Ahead cancels the ctx of the loads and waits for them.
 func Ahead[J, T any](ctx context.Context, depth int, jobs iter.Seq[J], set func(t *T, j J), load func(ctx context.Context, t *T) error) iter.Seq2[*T, error] {
 	type slot struct {
 		value T
-		task  *task.Task // nil: the value is to be loaded when it is asked for
+		task  *task.Task // nil: load the value when the loop reaches it
 	}
-	depth = min(depth, mostAhead)
+	depth = min(depth, maxAhead)
 	return func(yield func(*T, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		var queue, idle []*slot

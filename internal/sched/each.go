@@ -5,11 +5,11 @@ import (
 	"sync/atomic"
 )
 
-// Each calls f for k = 0 to n-1 and waits for all calls. Each worker has a goroutine of its own. Each returns the error of
-// the lowest k that fails. After a failure it may skip greater ones.
+// Each calls f for k = 0 to n-1 and waits for all calls. Each worker has a goroutine of its own. Each returns the error
+// of the lowest k that fails. After a failure it may skip higher numbers.
 //
-// A worker takes a run of numbers at a time, and shorter ones towards the end: data that are neighbors in memory load
-// faster when one processor goes through them, since it has begun to load the next by then.
+// A worker takes several consecutive numbers at a time, and fewer towards the end. One CPU loads neighboring data
+// faster, because its prefetcher has already begun to load it.
 func Each[W any](p *Pool, workers []W, n int, f func(w W, k int) error) error {
 	if len(workers) == 1 {
 		for k := range n {
@@ -53,7 +53,7 @@ func Each[W any](p *Pool, workers []W, n int, f func(w W, k int) error) error {
 	return first
 }
 
-// takeRun takes the next of n numbers for one of so many workers: from start to end, or none if start is n.
+// takeRun takes the next of n numbers for one of several workers: from start to end, or none if start is n.
 func takeRun(next *atomic.Int64, n int64, workers int) (start, end int64) {
 	const longest = 32
 	for {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestEach wants every number done once, and the error of the lowest one that fails, in whatever order they fail.
+// TestEach checks that every number is done once, and that Each returns the error of the lowest number that fails, in
+// any order of failures.
 func TestEach(t *testing.T) {
 	var p Pool
 	for i := range 24 {

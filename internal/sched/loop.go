@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// ErrPanic ends the work of the other goroutines of a call after a panic. The caller gets the panic instead.
+// ErrPanic stops the other goroutines of a call after a panic. The caller gets the panic, not this error.
 var ErrPanic = errors.New("a function panicked")
 
 // Next is what a worker does after a step.
@@ -19,8 +19,8 @@ const (
 	Done              // stop: no work is left for this worker
 )
 
-// Loop is what the workers of one call have in common: a lock for the state of the call, its context, and its first error,
-// which stops all of them. A Loop may be used for one call after the other. It must not be copied.
+// Loop is the state that the workers of one call share: a lock, the context of the call, and its first error, which
+// stops all workers. A Loop may be reused for another call. It must not be copied.
 type Loop struct {
 	mu   sync.Mutex
 	wake sync.Cond
@@ -31,14 +31,14 @@ type Loop struct {
 // Start begins a call.
 func (l *Loop) Start(ctx context.Context) { l.wake.L, l.ctx, l.err = &l.mu, ctx, nil }
 
-// Finish ends a call, when no worker is left, and returns its error.
+// Finish ends a call and returns its error. All workers must have returned.
 func (l *Loop) Finish() error {
 	err := l.err
 	l.ctx, l.err = nil, nil
 	return err
 }
 
-// Work is the loop of a worker. It calls step, with the lock held, until that is Done or the call has an error.
+// Work is the loop of a worker. It calls step, with the lock held, until step returns Done or the call has an error.
 func (l *Loop) Work(step func() Next) {
 	l.mu.Lock()
 	returned := false
@@ -60,8 +60,8 @@ func (l *Loop) Work(step func() Next) {
 	returned = true
 }
 
-// Unlocked calls do without the lock, from inside a step, and wakes the other workers afterwards. An error of do, or a
-// panic, is the error of the call. It reports whether there was none.
+// Unlocked calls do without the lock, from inside a step, and wakes the other workers afterwards. An error or panic of
+// do becomes the error of the call. Unlocked reports whether do succeeded.
 func (l *Loop) Unlocked(do func() error) (ok bool) {
 	l.mu.Unlock()
 	err := ErrPanic
@@ -75,23 +75,23 @@ func (l *Loop) Unlocked(do func() error) (ok bool) {
 	return
 }
 
-// Lock takes the lock, for code that is called by Unlocked. Unlock it again.
+// Lock locks the state, for code that Unlocked calls.
 func (l *Loop) Lock() { l.mu.Lock() }
 
-// Unlock gives the lock back.
+// Unlock unlocks the state.
 func (l *Loop) Unlock() { l.mu.Unlock() }
 
 // Wait waits, with the lock held, until another worker has changed the state of the call.
 func (l *Loop) Wait() { l.wake.Wait() }
 
-// Wake wakes the workers that wait, after a change of the state.
+// Wake wakes the waiting workers, after a change of the state.
 func (l *Loop) Wake() { l.wake.Broadcast() }
 
-// Err returns the error of the call: that of its context, or the first one of a worker. The lock must be held, or no
-// worker be left.
+// Err returns the error of the call: the error of its context, or the first error of a worker. The lock must be held,
+// unless all workers have returned.
 func (l *Loop) Err() error { return l.err }
 
-// Canceled returns the error of the context. It needs no lock.
+// Canceled returns the error of the context. It does not need the lock.
 func (l *Loop) Canceled() error { return l.ctx.Err() }
 
 // fail records the first error.

@@ -10,7 +10,7 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 )
 
-// jobs is a call whose workers do n jobs, each of which needs the one half as far to be done.
+// jobs is a call whose workers do n jobs. Job i needs job i/2 to be done.
 type jobs struct {
 	Loop
 	next int

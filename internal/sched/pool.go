@@ -15,38 +15,39 @@ const (
 	maxIdle = 8                     // goroutines of a Pool that look for work
 )
 
-// Pool starts the helper goroutines of calls. Waking an idle processor takes as long as decoding a dozen blocks. So a
-// helper that has finished stays awake for a moment: it asks for work again and again, and lets all other goroutines run
-// before it. A call that comes in that time has its help at once. The zero Pool is ready for use. It must not be copied.
+// Pool starts the helper goroutines of calls. Waking an idle CPU takes as long as decoding a dozen blocks. So a helper
+// that has finished stays awake for a moment: it polls for work and yields to other goroutines. A call that arrives in
+// that time gets help at once. The zero Pool is ready for use. It must not be copied.
 type Pool struct {
 	calls   sync.Pool // of *call
-	helpers sync.Pool // of *helper, none of which runs
+	helpers sync.Pool // of *helper, not running
 	mu      sync.Mutex
-	idle    []*helper // those that look for work
+	idle    []*helper // helpers that look for work
 }
 
 // helper is a goroutine that takes part in calls.
 type helper struct {
 	pool *Pool
-	loop func()               // run, as a value that is made once
+	loop func()               // the method value run, made once
 	next atomic.Pointer[call] // the next call; set with pool.mu held, when the helper leaves Pool.idle
 }
 
-// call is one of Pool.Run.
+// call is one call of Pool.Run.
 type call struct {
 	f    func(i int)
 	left atomic.Int32 // helpers that have not finished
-	last atomic.Int32 // the i of the helper that began last
+	last atomic.Int32 // the i of the helper that started last
 	done sync.WaitGroup
 	exit atomic.Pointer[task.Exit] // of the first helper whose f did not return
 }
 
-// Run calls f(i) for i = 0 to n-1, all at the same time, and returns when all have returned. The goroutine of the caller
-// runs f(0). Up to eight of the others stay awake for some 30 microseconds, to help with the next Run, unless the processor
-// has other goroutines to run. Any number of goroutines may call Run.
+// Run calls f(i) for i = 0 to n-1, all at the same time, and returns when all calls have returned. It calls f(0) on the
+// goroutine of the caller. Up to eight of the other goroutines stay awake for about 30 µs, to help with the next Run,
+// unless the CPU has other goroutines to run. Run is safe for concurrent use.
 //
 // If f panics, Run waits for the other calls and panics with the same value, on the goroutine of the caller. If f calls
-// runtime.Goexit, that goroutine exits too. Calls of f that wait for each other must not wait for one that has panicked.
+// runtime.Goexit, that goroutine exits too. Calls of f that wait for each other must not wait for a call that has
+// panicked.
 func (p *Pool) Run(n int, f func(i int)) {
 	if n <= 1 {
 		f(0)
@@ -97,13 +98,13 @@ func (p *Pool) help(c *call, n int) {
 		go h.loop()
 	}
 	if n > 0 {
-		// Idle threads hesitate for tens of microseconds to take the newest goroutine of a running thread. So the newest
-		// goroutine is one that does nothing.
+		// An idle thread waits tens of microseconds before it steals the newest goroutine of a running thread. Start an
+		// empty goroutine last, so that no helper is the newest.
 		go func() {}()
 	}
 }
 
-// run takes part in calls until none comes for a moment.
+// run takes part in calls until no call arrives for a moment.
 func (h *helper) run() {
 	for more := true; more; {
 		more = h.do(h.next.Swap(nil))
@@ -127,7 +128,7 @@ func (h *helper) do(c *call) (idle bool) {
 	return idle
 }
 
-// enter makes a helper idle, and reports whether it did: there may be enough idle helpers.
+// enter makes a helper idle. It returns false if there are enough idle helpers.
 func (p *Pool) enter(h *helper) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -138,7 +139,7 @@ func (p *Pool) enter(h *helper) bool {
 	return true
 }
 
-// leave removes a helper from the idle ones. It returns false if the helper has got a call in the meantime.
+// leave removes a helper from the idle helpers. It returns false if the helper has received a call.
 func (p *Pool) leave(h *helper) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -149,7 +150,7 @@ func (p *Pool) leave(h *helper) bool {
 	return i >= 0
 }
 
-// soon reports whether done returns true within a moment. Meanwhile other goroutines may run.
+// soon polls done for a moment, and reports whether it has returned true. Other goroutines may run during that time.
 func soon(done func() bool) bool {
 	for start := time.Now(); ; runtime.Gosched() {
 		for range 50 {

@@ -11,7 +11,7 @@ import (
 	"github.com/goblosc/blosc2/internal/race"
 )
 
-// together returns a function that returns when n goroutines are in it, and what counts its calls for each i.
+// together returns a function that returns when n goroutines are in it, and the number of its calls for each i.
 func together(n int) (f func(int), calls []atomic.Int64) {
 	var all sync.WaitGroup
 	all.Add(n)
@@ -23,8 +23,8 @@ func together(n int) (f func(int), calls []atomic.Int64) {
 	}, calls
 }
 
-// TestRun wants as many calls at the same time as asked for, from several goroutines and from within a call, with and
-// without goroutines that wait for one.
+// TestRun checks that the requested number of calls run at the same time, from several goroutines and from within a
+// call, with and without idle helpers.
 func TestRun(t *testing.T) {
 	var p Pool
 	run := func(n int) {
@@ -47,7 +47,7 @@ func TestRun(t *testing.T) {
 			for range 300 {
 				run(1 + rng.IntN(5))
 				if rng.IntN(3) == 0 {
-					time.Sleep(time.Duration(rng.Int64N(int64(2 * spin)))) // about when those that wait leave
+					time.Sleep(time.Duration(rng.Int64N(int64(2 * spin)))) // about when idle helpers leave
 				}
 			}
 		})
@@ -60,7 +60,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRunLeaves wants few goroutines to wait for another call, and none after a while.
+// TestRunLeaves checks that few goroutines wait for another call, and none after a while.
 func TestRunLeaves(t *testing.T) {
 	before := runtime.NumGoroutine()
 	var p Pool
@@ -78,13 +78,13 @@ func TestRunLeaves(t *testing.T) {
 	}
 	for i := 0; waiting() > 0 || runtime.NumGoroutine() > before; i++ {
 		if i == 1000 {
-			t.Fatalf("%d goroutines wait, %d in all, %d before", waiting(), runtime.NumGoroutine(), before)
+			t.Fatalf("%d goroutines wait, %d in total, %d before", waiting(), runtime.NumGoroutine(), before)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 }
 
-// TestRunHelp wants idle helpers to take part in the next call.
+// TestRunHelp checks that idle helpers take part in the next call.
 func TestRunHelp(t *testing.T) {
 	var p Pool
 	const n = 4
@@ -92,7 +92,7 @@ func TestRunHelp(t *testing.T) {
 	for i := range helpers {
 		helpers[i] = &helper{pool: &p}
 		if !p.enter(helpers[i]) {
-			t.Fatal("no room")
+			t.Fatal("too many idle helpers")
 		}
 	}
 	if !p.leave(helpers[1]) || p.leave(helpers[1]) {
@@ -110,10 +110,10 @@ func TestRunHelp(t *testing.T) {
 	}
 }
 
-// TestRunAllocs wants no memory from the heap for call after call.
+// TestRunAllocs checks that repeated calls allocate nothing.
 func TestRunAllocs(t *testing.T) {
 	if race.Enabled {
-		t.Log("pools drop memory at random when races are looked for; counting allocations means nothing then")
+		t.Log("the race detector makes pools drop memory at random, so allocations cannot be counted")
 		return
 	}
 	var p Pool
@@ -124,7 +124,7 @@ func TestRunAllocs(t *testing.T) {
 		p.Run(3, f)
 		time.Sleep(pause)
 	}
-	for _, pause = range []time.Duration{0, 2 * spin} { // the second time, none wait
+	for _, pause = range []time.Duration{0, 2 * spin} { // the second time, no helper is idle
 		run()
 		if n := testing.AllocsPerRun(200, run); n > 0 {
 			t.Errorf("pause %v: %v allocations", pause, n)

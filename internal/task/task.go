@@ -7,15 +7,15 @@ import (
 	"runtime/debug"
 )
 
-// An Exit is how a function ended that did not return: by a panic, or by runtime.Goexit.
+// An Exit describes how a function ended that did not return: by a panic, or by runtime.Goexit.
 type Exit struct {
 	value  any
 	goexit bool
 	stack  []byte // of the panic
 }
 
-// Run calls f, and then ended, in any case: with nil if f returned. A panic of f ends there. After runtime.Goexit the
-// goroutine exits when ended has returned.
+// Run calls f. When f has ended, Run calls ended, with nil if f returned. A panic of f does not continue. After
+// runtime.Goexit the goroutine exits when ended has returned.
 func Run(f func(), ended func(x *Exit)) {
 	returned := false
 	defer func() {
@@ -38,8 +38,9 @@ func (x *Exit) Goexit() bool { return x != nil && x.goexit }
 
 // Continue panics with the value of the panic, or calls runtime.Goexit. It returns only if x is nil.
 //
-// The stack of the original panic is kept for the program's last message, if nobody recovers the panic: it is the value
-// of a first panic, which the second one replaces. So recover returns the original value.
+// If no function recovers the panic, the program's last message also shows the stack of the original panic. Continue
+// panics with that stack first, and replaces this panic by one with the original value. So recover returns the original
+// value.
 func (x *Exit) Continue() {
 	switch {
 	case x == nil:
@@ -54,7 +55,7 @@ func (x *Exit) Continue() {
 // trace is the stack of a panic on another goroutine.
 type trace string
 
-// Error implements error, so that the runtime prints the lines of the stack as they are.
+// Error implements error, so that the runtime prints the lines of the stack without escapes.
 func (t trace) Error() string { return "on another goroutine:\n" + string(t) }
 
 // A Task is a call on a goroutine of its own.
@@ -74,7 +75,7 @@ func Go(f func() error) *Task {
 	return t
 }
 
-// Wait waits until the call has ended, in whatever way.
+// Wait waits until the call has ended, in any way.
 func (t *Task) Wait() { <-t.done }
 
 // Result waits for the call and returns its error. If the call has panicked, Result panics with the same value; after
@@ -93,15 +94,15 @@ func Context(ctx context.Context) context.Context {
 	return ctx
 }
 
-// mostWorkers is the largest number of goroutines for one call. There may be more of them than processors, for storage
-// that takes long to answer, but each has memory of its own.
-const mostWorkers = 1024
+// maxWorkers is the largest number of goroutines for one call. It may exceed the number of CPUs, for storage with long
+// latency. But each goroutine has memory of its own.
+const maxWorkers = 1024
 
-// Workers returns how many goroutines do n pieces of work: as many as concurrency says, or GOMAXPROCS if that is not
-// positive, but at least 1, and at most n and 1024.
+// Workers returns the number of goroutines for n pieces of work: concurrency, or GOMAXPROCS if that is not positive,
+// but at least 1, and at most n and 1024.
 func Workers(concurrency int, n int64) int {
 	if concurrency <= 0 {
 		concurrency = runtime.GOMAXPROCS(0)
 	}
-	return int(max(1, min(int64(concurrency), n, mostWorkers)))
+	return int(max(1, min(int64(concurrency), n, maxWorkers)))
 }

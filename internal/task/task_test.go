@@ -49,7 +49,7 @@ func TestResult(t *testing.T) {
 	}
 }
 
-// TestStack wants the stack of the original panic in the last message of a program that dies of it.
+// TestStack checks that the last message of a crashing program shows the stack of the original panic.
 func TestStack(t *testing.T) {
 	if os.Getenv("TASK_TEST_DIE") != "" {
 		Go(func() error { return theCulprit() }).Result()

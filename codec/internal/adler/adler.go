@@ -1,10 +1,10 @@
-// Package adler has the checksum of zlib streams (RFC 1950): two sums modulo 65521, one of 1 and the bytes, one of all
-// values of the first.
+// Package adler computes the checksum of zlib streams (RFC 1950): two sums modulo 65521, the first of 1 and the bytes,
+// the second of all values of the first.
 package adler
 
 const prime = 65521
 
-// longest is how many bytes can be added before the sums must be reduced: the second one stays below 1<<32.
+// longest is the number of bytes that can be added before the sums must be reduced: the second sum stays below 1<<32.
 const longest = 5552
 
 // Checksum returns the checksum of p.

@@ -22,8 +22,8 @@ func add(a, b uint32, p []byte) (uint32, uint32, []byte) {
 	return a, b, p
 }
 
-// addAVX2 adds p to the sums, both below prime, and returns them, not reduced. The length of p is a multiple of 32 from
-// 32 to longest.
+// addAVX2 adds p to the sums, both below prime, and returns them without reducing them. The length of p must be a
+// multiple of 32, from 32 to longest.
 //
 //go:noescape
 func addAVX2(a, b uint32, p []byte) (uint32, uint32)

@@ -2,7 +2,7 @@
 
 #include "textflag.h"
 
-// How often the bytes of 32 count in the second sum.
+// The weights of 32 bytes in the second sum.
 DATA ·weights<>+0(SB)/8, $0x191a1b1c1d1e1f20
 DATA ·weights<>+8(SB)/8, $0x1112131415161718
 DATA ·weights<>+16(SB)/8, $0x090a0b0c0d0e0f10
@@ -17,8 +17,8 @@ GLOBL ·ones<>(SB), RODATA|NOPTR, $32
 
 // func addAVX2(a, b uint32, p []byte) (uint32, uint32)
 //
-// With each 32 bytes the second sum gets 32 times the first one as it was before, and the bytes by their weights. Y0 is
-// the first sum, in four lanes, Y1 what it was before each 32 bytes in all, Y2 the weighted bytes, in eight lanes.
+// Each 32 bytes add 32 times the old first sum and the weighted bytes to the second sum. Y0 is
+// the first sum, in four lanes. Y1 is the total of its old values. Y2 is the weighted bytes, in eight lanes.
 TEXT ·addAVX2(SB), NOSPLIT, $0-40
 	MOVL a+0(FP), AX
 	MOVQ p_base+8(FP), SI
@@ -32,8 +32,8 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-40
 	VMOVDQU ·weights<>(SB), Y4
 	VMOVDQU ·ones<>(SB), Y5
 
-	// 32 bytes a turn. Add the first sum to Y1 before it changes, the bytes to the first sum in groups of eight, and the
-	// weighted bytes in pairs: 16 bits hold 2*255*32.
+	// 32 bytes per iteration. Add the first sum to Y1 before it changes, the bytes to the first sum in groups of eight,
+	// and the weighted bytes in pairs: 16 bits hold 2*255*32.
 loop:
 	VMOVDQU (SI), Y6
 	VPADDQ Y0, Y1, Y1
@@ -58,7 +58,7 @@ loop:
 	VMOVD X0, AX
 	MOVL AX, ret+32(FP)
 
-	// Add up the eight lanes of the second sum, and what it was before.
+	// Add up the eight lanes of the second sum, and its old value.
 	VEXTRACTI128 $1, Y2, X1
 	VPADDD X1, X2, X2
 	VPSHUFD $0xee, X2, X1

@@ -2,8 +2,8 @@ package blosclz
 
 import "math"
 
-// Decode expands src into dst and reports whether the stream is sound and gives exactly len(dst) bytes. It never
-// writes past len(dst). src may be anything; dst and src do not overlap.
+// Decode decodes src into dst and reports whether the stream is valid and yields exactly len(dst) bytes. It never
+// writes past len(dst). src may hold any bytes. dst and src must not overlap.
 func Decode(dst, src []byte) bool {
 	if len(src) == 0 {
 		return false
@@ -13,9 +13,8 @@ func Decode(dst, src []byte) bool {
 	return d.rest(math.MaxInt)
 }
 
-// DecodePrefix is Decode for those who want only the first n bytes, more than 0 and fewer than dst has: it does the tokens
-// that begin before. What stands behind them in dst is undefined, and nothing tells whether the rest of the stream is
-// sound.
+// DecodePrefix decodes at least the first n bytes into dst, for 0 < n < len(dst): the tokens that begin before byte n.
+// The contents of dst after them are undefined, and the rest of the stream is not checked.
 func DecodePrefix(dst, src []byte, n int) bool {
 	if len(src) == 0 {
 		return false
@@ -29,15 +28,15 @@ func DecodePrefix(dst, src []byte, n int) bool {
 // minKernel is the least length of input and output for a kernel.
 const minKernel = 64
 
-// decoder is a stream on its way to bytes.
+// decoder is the state of decoding a stream.
 type decoder struct {
 	src, dst []byte
 	in, out  int // a token starts in src and its bytes in dst
 }
 
-// rest does what is left, or the tokens before byte stop, and reports whether it is sound.
+// rest decodes the remaining tokens, or the tokens before byte stop, and reports whether they are valid.
 //
-// The loop is one function, as every token passes through it.
+// The loop is one function, because it runs for every token.
 func (d *decoder) rest(stop int) bool {
 	dst, src, in, out := d.dst, d.src, d.in, d.out
 	control := int(src[in])
@@ -52,7 +51,7 @@ func (d *decoder) rest(stop int) bool {
 				return false
 			}
 			if maxRun <= len(dst)-out && maxRun <= len(src)-in {
-				// A fixed length spares a call; what is copied too much is overwritten later.
+				// A fixed length avoids a call. The excess is overwritten later.
 				copy16(dst[out:], src[in:])
 				if n > 16 {
 					copy16(dst[out+16:], src[in+16:])
@@ -92,7 +91,7 @@ func (d *decoder) rest(stop int) bool {
 		} else if len(src)-in < 2 {
 			return false
 		}
-		// The low byte is there: the last check left one byte at least.
+		// The low byte exists: the last check left at least one byte.
 		distance := control&31<<8 + int(src[in]) + 1
 		in++
 		if distance == 8192 {
@@ -128,7 +127,7 @@ func copy16(dst, src []byte) {
 	copy(dst[:16], src[:16])
 }
 
-// copyMatch fills dst[out:] with the bytes from distance before, which repeat when there are more.
+// copyMatch fills dst[out:] with the bytes at the given distance before it. They repeat if the distance is shorter.
 func copyMatch(dst []byte, out, distance int) {
 	from := out - distance
 	for out < len(dst) {

@@ -8,7 +8,8 @@ import (
 	"github.com/goblosc/blosc2/internal/race"
 )
 
-// run does tokens with a kernel, as long as they are sound and far from the ends of src and dst. What is left is for Go.
+// run decodes tokens with a kernel, as long as they are valid and far from the ends of src and dst. Go decodes the
+// rest.
 func (d *decoder) run() {
 	if !cpu.Has(cpu.SSSE3) || len(d.src) < minKernel || len(d.dst) < minKernel {
 		return
@@ -18,8 +19,8 @@ func (d *decoder) run() {
 	decodeSSSE3(d, spans.Table())
 }
 
-// decodeSSSE3 does tokens until one is near the end of src or dst, or is not sound. src and dst have minKernel bytes at
-// least.
+// decodeSSSE3 decodes tokens until one is near the end of src or dst, or is invalid. src and dst must have at least
+// minKernel bytes.
 //
 //go:noescape
 func decodeSSSE3(d *decoder, spans *[17]spans.Span)

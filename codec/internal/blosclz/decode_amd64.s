@@ -7,17 +7,17 @@
 //
 // Registers:
 //
-//	SI, DI     where the next byte of the input is and where that of the output goes
-//	R8, R9     as far as both may be at the start of a token: 40 and 64 bytes from the ends
+//	SI, DI     addresses of the next byte of the input and of the output
+//	R8, R9     limits of both at the start of a token: 40 and 64 bytes before the ends
 //	R10        the start of the output
 //	R11, R12   SI and DI at the start of the token
 //	R13        spans
-//	AX         the length of a match, or what the control byte tells of it
-//	BX, DX     distance, and where the match is copied from
-//	CX         at hand
+//	AX         the length of a match, or its part in the control byte
+//	BX, DX     distance, and the source of the match
+//	CX         scratch
 //
-// Bytes just written are loaded in pieces of 8 where they are likely to be: a processor forwards what a load wants from
-// one store, but waits where it wants more.
+// Bytes that were probably just written are loaded in pieces of 8: a CPU forwards a load from one store, but waits if
+// it needs more stores.
 TEXT ·decodeSSSE3(SB), NOSPLIT, $0-16
 	MOVQ d+0(FP), AX
 	MOVQ spans+8(FP), R13
@@ -61,8 +61,8 @@ literals:
 	LEAQ 1(DI)(AX*1), DI
 	JMP  token
 
-	// The low five bits of the control byte are the high bits of the distance, the upper three, 1 to 7, the length less 2.
-	// 7 means that bytes of the length follow. The low byte of the distance is next; the distance is one more.
+	// The low five bits of the control byte are the high bits of the distance, the upper three, 1 to 7, the length less
+	// 2. 7 means that bytes of the length follow. The low byte of the distance is next; the distance is one more.
 match:
 	MOVL AX, BX
 	ANDL $31, BX
@@ -98,7 +98,7 @@ shortRepeat:
 	LEAQ 2(DI)(AX*1), DI
 	JMP  token
 
-	// The greatest distance means that two more bytes follow, the high one first, to add to it.
+	// The largest distance means that two more bytes follow, the high one first, to add to it.
 farShort:
 	MOVWLZX (SI), CX
 	ROLW $8, CX
@@ -140,7 +140,7 @@ copy:
 	CMPL BX, $32
 	JCS  near
 
-	// A distance of 32 or more: 32 bytes a turn, all of which are written already.
+	// A distance of 32 or more: 32 bytes per iteration, all of which are written already.
 copy32:
 	MOVUPS (DX), X0
 	MOVUPS 16(DX), X1
@@ -157,7 +157,7 @@ near:
 	CMPL BX, $16
 	JCS  repeat
 
-	// A distance of 16 to 31: 16 bytes a turn.
+	// A distance of 16 to 31: 16 bytes per iteration.
 copy16:
 	MOVUPS (DX), X0
 	MOVUPS X0, (DI)
@@ -181,7 +181,7 @@ pattern:
 	PSHUFB (R13)(BX*1), X0
 	MOVQ 16(R13)(BX*1), BX
 
-	// Store the pattern twice a turn, each time after the whole repetitions before.
+	// Store the pattern twice per iteration, each time after the whole repetitions before.
 repeat2:
 	MOVUPS X0, (DI)
 	MOVUPS X0, (DI)(BX*1)

@@ -7,11 +7,11 @@ type Encoder struct {
 	table [1 << maxHashBits]uint32 // last position of each hash
 }
 
-// levels holds what depends on the compression level.
+// levels holds the parameters of each compression level.
 var levels = [10]struct {
 	hashBits uint
-	share    int     // a stream is probed on its last 1/share
-	minRatio float64 // that must promise this compression ratio
+	share    int     // the probe reads the last 1/share of the input
+	minRatio float64 // least compression ratio that the probe must estimate
 }{
 	1: {12, 8, 2},
 	2: {13, 4, 1.5},
@@ -24,12 +24,12 @@ var levels = [10]struct {
 	9: {14, 1, 1.0},
 }
 
-// Encode writes the stream for src into dst, never past len(dst), and returns its length in bytes. It returns 0
-// when the stream does not fit or when a probe of the input promises too little at this level. level is 1 to 9;
-// dst and src do not overlap.
+// Encode writes the stream for src into dst, never past len(dst), and returns its length in bytes. It returns 0 if the
+// stream does not fit, or if a probe of the input promises too little at this level. level is 1 to 9. dst and src must
+// not overlap.
 //
-// The choices are those of C-Blosc2 (blosc/blosclz.c), so that the same input and room give the same bytes: a
-// greedy search with one candidate per hash of 4 bytes.
+// The choices are those of C-Blosc2 (blosc/blosclz.c), so that the same input and space give the same bytes: a greedy
+// search with one candidate per hash of 4 bytes.
 func (e *Encoder) Encode(dst, src []byte, level int) int {
 	l := &levels[level]
 	if len(src) < minLength || len(dst) < minRoom {
@@ -56,7 +56,7 @@ func (e *Encoder) Encode(dst, src []byte, level int) int {
 		if out = putMatch(dst, out, code, at-ref); out < 0 {
 			return 0
 		}
-		// Two bytes of the match are left: they enter the table, the second one at level 9 only.
+		// Two bytes of the match are left. They enter the table, the second one only at level 9.
 		pos = at + code
 		e.enter(binary.LittleEndian.Uint32(src[pos:]), pos, l.hashBits)
 		if level == 9 {
@@ -77,7 +77,8 @@ func (e *Encoder) enter(seq uint32, pos int, hashBits uint) {
 	e.table[seq*hashFactor>>((32-hashBits)&31)&(1<<maxHashBits-1)] = uint32(pos)
 }
 
-// probe estimates the compression ratio of src from its first bytes, as many as the hash table has entries.
+// probe estimates the compression ratio of src from its first bytes. Their number is the number of entries of the hash
+// table.
 func (e *Encoder) probe(src []byte, hashBits uint) float64 {
 	src = src[:min(len(src), 1<<hashBits)]
 	clear(e.table[:1<<hashBits])
@@ -113,9 +114,9 @@ func (e *Encoder) probe(src []byte, hashBits uint) float64 {
 	return float64(pos) / float64(size)
 }
 
-// putLiterals writes literal tokens for src[from:to] at dst[out:] and returns their end. It returns -1 when there is no
-// room for them and one byte more: the reference encoder writes the control byte of the next literals ahead, and gives
-// up when that does not fit.
+// putLiterals writes literal tokens for src[from:to] at dst[out:] and returns their end. It returns -1 if there is no
+// space for them and one more byte: C-Blosc2 writes the control byte of the next literals in advance, and gives up if
+// that does not fit.
 func putLiterals(dst, src []byte, out, from, to int) int {
 	n := to - from
 	need := n + (n+maxRun-1)/maxRun + 1
@@ -134,15 +135,15 @@ func putLiterals(dst, src []byte, out, from, to int) int {
 	dst[out] = byte(n - 1)
 	out++
 	if maxRun <= len(dst)-out && maxRun <= len(src)-from {
-		*(*[maxRun]byte)(dst[out:]) = *(*[maxRun]byte)(src[from:]) // what is too much is overwritten
+		*(*[maxRun]byte)(dst[out:]) = *(*[maxRun]byte)(src[from:]) // the excess is overwritten
 	} else {
 		copy(dst[out:], src[from:to])
 	}
 	return out + n
 }
 
-// putMatch writes a match token at dst[out:] and returns its end, or -1 when there is no room. The match is
-// code+2 bytes long.
+// putMatch writes a match token at dst[out:] and returns its end, or -1 if there is no space. The match is code+2 bytes
+// long.
 func putMatch(dst []byte, out, code, distance int) int {
 	need := 2
 	if code >= 7 {

@@ -25,8 +25,8 @@ func (e *Encoder) findGeneric(src []byte, hashBits uint, pos, limit, minFar int)
 	return pos, 0, 0
 }
 
-// matchEnd compares src from a on with src from b on, b < a, and returns the position after the first byte that
-// differs, or that of the last byte of src where there is none before it.
+// matchEnd compares src[a:] with src[b:], for b < a, and returns the position after the first byte that differs. If no
+// byte before the last one differs, it returns the position of the last byte.
 func matchEnd(src []byte, a, b int) int {
 	last := len(src) - 1
 	start := a
@@ -37,7 +37,7 @@ func matchEnd(src []byte, a, b int) int {
 		}
 		a += 8
 		b += 8
-		// Long matches go by larger steps; the comparison is a vectorized one.
+		// Long matches are compared in larger steps, with a vectorized comparison.
 		for a-start >= 32 && a <= last-64 && string(src[a:a+64]) == string(src[b:b+64]) {
 			a += 64
 			b += 64

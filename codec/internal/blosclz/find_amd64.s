@@ -10,7 +10,7 @@
 //	DI  table    R10  limit            R11  factor of the hash
 //	CX  shift    R12  candidate        R13  end of the match
 //
-// AX, BX, DX and R14 are at hand; DX is the distance less 1, R14 the next byte of the candidate.
+// AX, BX, DX and R14 are scratch registers; DX is the distance less 1, R14 the next byte of the candidate.
 //
 // Bounds: limit is at least 12 before the end of the input (see find). The table has only positions of this input,
 // which have 4 bytes, because Encode and probe clear it; so a candidate is loaded before its distance is known to be in
@@ -51,15 +51,15 @@ none:
 	MOVQ $0, end+80(FP)
 	RET
 
-	// The distance must be from 1 to that of the format; 0 less 1 is a great number.
+	// The distance must be from 1 to that of the format; 0 less 1 is a large number.
 found:
 	LEAQ -2(R9), DX
 	SUBQ R12, DX                  // the distance less 1
 	CMPQ DX, $(65535+8190-1)
 	JHS  next
 
-	// Where the match ends: R13 is after its 4 bytes, R14 as far in the candidate. AX is the last place from which 8
-	// bytes are before the last byte.
+	// Find the end of the match: R13 is after its 4 bytes, R14 at the same position of the candidate. AX is the last
+	// position with 8 bytes before the last byte.
 	LEAQ 3(R9), R13
 	LEAQ 4(R12), R14
 	LEAQ -8(R8), AX
@@ -71,7 +71,7 @@ found:
 	ADDQ $8, R13
 	ADDQ $8, R14
 
-	// 32 bytes at a time, up to 24 before that place.
+	// 32 bytes at a time, up to 24 before that position.
 	SUBQ $24, AX
 	CMPQ R13, AX
 	JGT  equal8
@@ -125,7 +125,7 @@ differ:
 	LEAQ 1(R13)(BX*1), R13
 
 ended:
-	// A near match is 8 bytes at least, with the one that differs and less those that stay for the next one.
+	// A near match has at least 8 bytes, with the one that differs and without those left for the next match.
 	LEAQ -3(R13), AX
 	SUBQ R9, AX
 	CMPQ AX, $4

@@ -2,10 +2,10 @@
 
 package blosclz
 
-// find looks for a match from pos on, at positions below limit, which is tailLength bytes at least before the end of
-// src. It enters the positions that it passes into the table and returns that of the match, where the match repeats,
-// and what matchEnd gives; or limit, or pos if that is greater, where there is none. A match has a code of 4 at least,
-// and of minFar if it is a far one.
+// find looks for a match at positions from pos up and below limit, which is at least tailLength bytes before the end of
+// src. It enters the positions it passes into the table. It returns the position of the match, the position that it
+// repeats, and the result of matchEnd. If there is no match, it returns limit, or pos if that is larger. A match has a
+// code of at least 4, and of at least minFar if it is far.
 func (e *Encoder) find(src []byte, hashBits uint, pos, limit, minFar int) (at, ref, end int) {
 	return e.findGeneric(src, hashBits, pos, limit, minFar)
 }

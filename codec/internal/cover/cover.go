@@ -1,9 +1,9 @@
-// Package cover chooses the content of a dictionary: the stretches of some samples that most of the others share.
+// Package cover selects the content of a dictionary: segments of samples that occur in many other samples.
 //
 // It is a short form of the COVER algorithm (Liao, Petri, Moffat, Wirth: "Effective Construction of Relative Lempel-Ziv
-// Dictionaries", WWW 2016): all strings of 8 bytes are counted by their hash, once a sample. The samples are cut into
-// epochs, and from each in turn the stretch is taken that covers the most frequent strings, which count no more
-// afterwards. The best stretches, taken first, end up last, where they are nearest to the data.
+// Dictionaries", WWW 2016). It counts all strings of 8 bytes by their hash, once per sample. It divides the samples
+// into epochs. From each epoch in turn it takes the segment that covers the most frequent strings, and stops counting
+// these strings. The best segments are taken first and stored last, closest to the data.
 package cover
 
 import (
@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	stringLen = 8   // bytes that are counted as one
+	stringLen = 8   // length of the counted strings
 	stretch   = 256 // bytes of a stretch
 	minEpoch  = 10 * stretch
 )
 
-// Build returns a dictionary of at most max bytes, or nil when the samples have nothing in common. The same samples
-// give the same dictionary.
+// Build returns a dictionary of at most max bytes, or nil if the samples have nothing in common. The same samples give
+// the same dictionary.
 func Build(samples [][]byte, max int) []byte {
 	c := newCounts(samples)
 	total := len(c.text) - stringLen + 1
@@ -57,7 +57,7 @@ func Build(samples [][]byte, max int) []byte {
 
 func clamp(n, least, most int) int { return max(least, min(n, most)) }
 
-// counts says for each hash of a string in how many samples it is, less one.
+// counts holds, for each hash of a string, the number of samples that contain it, less one.
 type counts struct {
 	text    []byte // the samples
 	shift   int
@@ -93,8 +93,8 @@ func (c *counts) hash(b []byte, i int) uint64 {
 	return binary.LittleEndian.Uint64(b[i:]) * 0x9e3779b185ebca87 >> c.shift
 }
 
-// best returns the stretch of strings with the highest counts among those that start from begin up to end, cut down
-// to where its first and last have any, and sets their counts to 0. The result is empty when nothing counts.
+// best returns the segment with the highest counts among those that start in [begin, end), and sets the counts of its
+// strings to 0. It trims strings without counts at both ends. The result is empty if no string has counts.
 func (c *counts) best(begin, end int) (from, to int) {
 	const window = stretch - stringLen + 1
 	sum, most := uint64(0), uint64(0)

@@ -5,12 +5,12 @@ import (
 	"math/bits"
 )
 
-// maxSymbols is how many symbols a block has.
+// maxSymbols is the number of symbols of a block.
 const maxSymbols = 1<<14 - 1
 
-// block is a block in the making, and the stream with those before it.
+// block is the state of encoding a block, and the stream with the blocks before it.
 type block struct {
-	symbols       [maxSymbols]uint32 // a literal, or a length less 3 and from bit 16 on the distance
+	symbols       [maxSymbols]uint32 // a literal, or a length less 3 in the low 16 bits and a distance above
 	count         int
 	literalFreqs  [numLiterals]uint16
 	distanceFreqs [numDistances]uint16
@@ -21,9 +21,9 @@ type block struct {
 	lengthBits          [maxMatch - minMatch + 1]symbolBits
 
 	dst  []byte
-	out  int    // end of what is written
+	out  int    // end of the output
 	word uint64 // bits not yet written
-	left uint   // how many, less than 32 between symbols
+	left uint   // number of bits in word, less than 32 between symbols
 }
 
 // symbolBits are bits to write.
@@ -32,7 +32,7 @@ type symbolBits struct {
 	n uint32
 }
 
-// begin makes ready for a stream.
+// begin starts a stream.
 func (b *block) begin(dst []byte) {
 	b.dst, b.out, b.word, b.left = dst, 0, 0, 0
 	b.reset()
@@ -62,7 +62,8 @@ func (b *block) match(length, distance int) bool {
 	return b.count == maxSymbols
 }
 
-// Symbols of lengths, from 3 on, the first length of each symbol, less 3, and the number of bits behind the codes of lengths and distances. They never change.
+// Symbols of lengths, indexed by the length less 3; the first length of each symbol, less 3; and the number of bits
+// after the codes of lengths and distances. They never change.
 var (
 	lengthSymbols, lengthBases = makeLengthSymbols()
 
@@ -85,7 +86,7 @@ func makeLengthSymbols() (t [maxMatch - minMatch + 1]uint16, bases [len(lengthMo
 			}
 		}
 	}
-	t[len(t)-1], bases[len(bases)-1] = numLiterals-1, uint8(len(t)-1) // the greatest length has a symbol of its own
+	t[len(t)-1], bases[len(bases)-1] = numLiterals-1, uint8(len(t)-1) // the largest length has a symbol of its own
 	return t, bases
 }
 
@@ -99,8 +100,8 @@ func distanceSymbol(distance int) int {
 	return 2*(n-1) + int(d>>(n-2)&1)
 }
 
-// flush ends a block, whose content is src, and reports whether it fits. It may be stored only if C still has src in its
-// window.
+// flush ends a block, whose content is src, and reports whether it fits. storable reports whether the C library still
+// has src in its window, without which it cannot store the block.
 func (b *block) flush(src []byte, storable, last bool) bool {
 	b.builder.build(&b.literals, b.literalFreqs[:], maxBits)
 	b.builder.build(&b.distances, b.distanceFreqs[:], maxBits)
@@ -147,7 +148,7 @@ func (b *block) flush(src []byte, storable, last bool) bool {
 	return true
 }
 
-// put writes up to 32 bits; there is room.
+// put writes up to 32 bits. There must be space.
 func (b *block) put(v uint64, n uint) {
 	b.word |= v << (b.left & 63)
 	b.left += n
@@ -183,7 +184,7 @@ func (b *block) store(src []byte, head uint64) bool {
 	return true
 }
 
-// writeSymbols writes the symbols of the block and its end; there is room.
+// writeSymbols writes the symbols of the block and its end. There must be space.
 func (b *block) writeSymbols(literals, distances *code) {
 	for i := range b.lengthBits {
 		symbol := lengthSymbols[i]

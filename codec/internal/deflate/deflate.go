@@ -6,7 +6,7 @@ import (
 	"github.com/goblosc/blosc2/codec/internal/adler"
 )
 
-// Encoder compresses streams at one level. It belongs to one goroutine and keeps its tables, 400 KiB, between streams.
+// Encoder encodes streams at one level. It belongs to one goroutine and keeps its tables, 400 KiB, between streams.
 type Encoder struct {
 	params
 	header [2]byte
@@ -14,13 +14,13 @@ type Encoder struct {
 	block
 }
 
-// params are what levels differ in.
+// params are the parameters of a level.
 type params struct {
-	eager   bool // whether a match is taken at once
-	good    int  // from this length on of the match before, a quarter of the candidates will do
-	lazy    int  // and from this on, none; for eager levels, no position in a longer match is entered into the table
+	eager   bool // whether to take a match at once
+	good    int  // if the previous match has this length, try only a quarter of the candidates
+	lazy    int  // if it has this length, try none; eager levels enter no position in a longer match into the table
 	nice    int  // a match of this length ends the search
-	chain   int  // candidates
+	chain   int  // largest number of candidates
 	quality uint16
 }
 
@@ -44,8 +44,8 @@ func NewEncoder(level int) *Encoder {
 	return e
 }
 
-// Encode writes the stream for src into dst, never past len(dst), and returns its length in bytes, or 0 when it does not
-// fit. dst and src do not overlap. src is shorter than 1 GiB.
+// Encode writes the stream for src into dst, never past len(dst), and returns its length in bytes, or 0 if it does not
+// fit. dst and src must not overlap. src must be shorter than 1 GiB.
 func (e *Encoder) Encode(dst, src []byte) int {
 	if len(dst) < len(e.header) {
 		return 0
@@ -60,7 +60,7 @@ func (e *Encoder) Encode(dst, src []byte) int {
 		ok = e.parseLazy()
 	}
 	n := len(e.header) + e.out
-	e.src, e.dst = nil, nil // hold no memory of the caller
+	e.src, e.dst = nil, nil // retain no memory of the caller
 	if !ok || len(dst)-n < 4 {
 		return 0
 	}

@@ -1,26 +1,26 @@
 package deflate
 
-// Symbols that stand for repetitions: of the length before, 3 to 6 times, and of zero, 3 to 10 and 11 to 138 times.
+// Symbols that represent repetitions: of the previous length, 3 to 6 times, and of zero, 3 to 10 and 11 to 138 times.
 const (
 	repeatLength = 16
 	repeatZero   = 17
 	repeatZeros  = 18
 )
 
-// description is how the two codes of a block are described.
+// description is the encoded form of the two codes of a block.
 type description struct {
-	symbols [numLiterals + numDistances]uint16 // of the third code, and from bit 8 on the number behind
+	symbols [numLiterals + numDistances]uint16 // symbols of the third code, and above bit 8 the number after them
 	count   int
 	freqs   [numLengths]uint16
 	code    code
-	numbers int // lengths of the third code that are written
-	cost    int // bits in all
+	numbers int // number of lengths of the third code to write
+	cost    int // total number of bits
 }
 
-// order is how the lengths of the third code are written.
+// order is the order in which the lengths of the third code are written.
 var order = [numLengths]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
 
-// repeatMore is the number of bits behind repetitions.
+// repeatMore is the number of bits after repetitions.
 var repeatMore = [numLengths]uint8{repeatLength: 2, repeatZero: 3, repeatZeros: 7}
 
 // describe makes the description of the block's codes.
@@ -41,7 +41,7 @@ func (b *block) describe() {
 	}
 }
 
-// add adds the lengths of a code. Repetitions are as C makes them.
+// add adds the lengths of a code. It finds the same repetitions as the C library.
 func (d *description) add(lengths []uint8) {
 	before := -1
 	for i := 0; i < len(lengths); {
@@ -83,7 +83,7 @@ func (d *description) symbol(symbol uint16, more int) {
 	d.freqs[symbol]++
 }
 
-// writeDescription writes it; there is room.
+// writeDescription writes the description. There must be space.
 func (b *block) writeDescription() {
 	d := &b.description
 	b.put(uint64(b.literals.last+1-257)|uint64(b.distances.last+1-1)<<5|uint64(d.numbers-4)<<10, 14)

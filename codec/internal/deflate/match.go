@@ -10,46 +10,47 @@ const (
 	minMatch    = 3
 	maxMatch    = 258
 	windowSize  = 1 << 15
-	lookahead   = maxMatch + minMatch + 1 // C loads more of the input when it has less than this
+	lookahead   = maxMatch + minMatch + 1 // the C library loads more input if it has less than this
 	maxDistance = windowSize - lookahead
-	lastStart   = 2*windowSize - lookahead // where in C's window it moves
-	tooFar      = 4096                     // matches of 3 bytes from farther do not pay
+	lastStart   = 2*windowSize - lookahead // position in the C library's window at which it moves
+	tooFar      = 4096                     // matches of 3 bytes at larger distances are not used
 	hashBits    = 15
 	seenBits    = 18
 
-	// unreachable is a distance that stands for all that are too far: adding it to one that is not gives less than 1<<16.
+	// unreachable is a distance that represents all distances that are too large. Adding it to a valid distance gives
+	// less than 1<<16.
 	unreachable = windowSize + 1<<8
 )
 
-// matcher finds matches of the input with itself. Indexes are positions plus base, which grows from input to input such
-// that those of old inputs are too far away; so tables are cleared only when indexes get large.
+// matcher finds matches of the input with itself. Indexes are positions plus base. base grows from input to input, so
+// that the indexes of old inputs are too far away. So tables are cleared only if indexes get large.
 type matcher struct {
 	heads [1 << hashBits]uint32 // the last index of each hash
-	back  [1 << 16]uint16       // for each index, that before of its hash; both by their low bits
+	back  [1 << 16]uint16       // for each index, the previous one with its hash; both by their low bits
 
-	// A bit for each seenHash of positions since the window moved, and of those between that and when it did before. The
-	// two are longer than the greatest distance, so where both bits are 0 there is no match. In noise that is the common
-	// case, and spares a walk whose length cannot be predicted.
+	// recent has a bit for each seenHash of positions since the window moved, and older for positions between the last
+	// two moves. Both ranges are longer than the largest distance, so there is no match if both bits are 0. In noise
+	// that is the common case, and avoids a walk of unpredictable length.
 	recent, older [1 << seenBits / 32]uint32
 
 	src  []byte
 	base uint32
-	end  uint32 // the greatest index in the tables
-	low  int    // where C's window begins; what is there has no match
+	end  uint32 // the largest index in the tables
+	low  int    // start of the C library's window; this position cannot be matched
 	walk walk
 }
 
-// walk is what a kernel is to do, and where it is.
+// walk is the task of a kernel, and its position.
 type walk struct {
 	pos, stop int
-	before    int // length of match wanted, less one
+	before    int // required length of a match, less one
 	nice      int
 	chain     int
 	length    int
 	distance  int
 }
 
-// begin makes ready for an input.
+// begin starts an input.
 func (m *matcher) begin(src []byte) {
 	if m.end > 1<<30 {
 		m.heads = [1 << hashBits]uint32{}
@@ -65,7 +66,7 @@ func (m *matcher) begin(src []byte) {
 	m.low = 0
 }
 
-// slide moves C's window, when pos is the next position: where less than lookahead bytes of it are left and it can.
+// slide moves the C library's window if it has less than lookahead bytes left and can move. pos is the next position.
 func (m *matcher) slide(pos int) {
 	if p := pos - m.low; p > lastStart || p == lastStart && len(m.src)-m.low < 2*windowSize {
 		m.low += windowSize
@@ -73,8 +74,8 @@ func (m *matcher) slide(pos int) {
 	}
 }
 
-// age makes recent bits older ones. It is no part of slide because Go 1.26 gets the copy of an array of known length wrong
-// on s390x, where that is large: it does not end.
+// age turns recent bits into older bits. It is not a part of slide because Go 1.26 miscompiles the copy of a large
+// array of known length on s390x: the copy does not end.
 //
 //go:noinline
 func age(older, recent []uint32) {
@@ -90,8 +91,8 @@ func hash(v uint32) uint32 {
 // seenHash returns another hash of the first 3 bytes of v.
 func seenHash(v uint32) uint32 { return v << 8 * 2_654_435_761 >> (32 - seenBits) }
 
-// insert enters a position into the tables, and returns how far back the one before of its hash is, or unreachable where
-// none can have the same 3 bytes.
+// insert enters a position into the tables. It returns the distance of the previous position with its hash, or
+// unreachable if no position can have the same 3 bytes.
 func (m *matcher) insert(pos int) int {
 	var v uint32
 	if src := m.src[pos:]; len(src) >= 4 {
@@ -114,15 +115,15 @@ func (m *matcher) insert(pos int) int {
 	return int(distance)
 }
 
-// insertAllGeneric enters the positions from pos to end, those that have 3 bytes.
+// insertAllGeneric enters the positions from pos to end that have 3 bytes.
 func (m *matcher) insertAllGeneric(pos, end int) {
 	for end = min(end, len(m.src)-minMatch+1); pos < end; pos++ {
 		m.insert(pos)
 	}
 }
 
-// insertRun enters the positions from pos to end, which are in a run of one byte, as 3 bytes from each of them are, and as
-// the position before pos is, which has been entered.
+// insertRun enters the positions from pos to end. They, and the 3 bytes at each of them, are in a run of one byte. So
+// is the position before pos, which must have been entered.
 func (m *matcher) insertRun(pos, end int) {
 	if pos >= end {
 		return
@@ -135,8 +136,8 @@ func (m *matcher) insertRun(pos, end int) {
 	}
 }
 
-// longest looks for a match of pos that is longer than length, first at a distance and then at those before of its hash,
-// so many in all. It returns length and 0 where there is none.
+// longest looks for a match of pos that is longer than length. It tries distance first, and then the previous positions
+// with the same hash, chain candidates in total. It returns length and 0 if there is no match.
 func (m *matcher) longest(pos, first, length, nice, chain int) (n, distance int) {
 	src := m.src
 	limit := min(maxMatch, len(src)-pos)
@@ -167,7 +168,7 @@ func (m *matcher) longest(pos, first, length, nice, chain int) (n, distance int)
 	return length, distance
 }
 
-// common returns how many bytes of src from a on equal those from b on, b < a, and limit at most.
+// common returns the number of equal bytes, at most limit, at the start of src[a:] and src[b:], for b < a.
 func common(src []byte, a, b, limit int) int {
 	p, q := src[a:a+limit], src[b:b+limit]
 	n := 0

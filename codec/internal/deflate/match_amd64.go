@@ -7,7 +7,7 @@ import (
 	"github.com/goblosc/blosc2/internal/race"
 )
 
-// margin is how many bytes of the input a kernel may look at from a position on.
+// margin is the number of bytes of the input after a position that a kernel may read.
 const margin = maxMatch + 32
 
 // find does what findGeneric does.
@@ -31,15 +31,15 @@ func (e *Encoder) insertAll(pos, end int) {
 	e.insertAllGeneric(pos, end)
 }
 
-// raceEncode tells the race detector what the kernels read.
+// raceEncode reports the reads of the kernels to the race detector.
 func raceEncode(src []byte) { race.Read(src) }
 
-// findSSE2 does what findGeneric does, as long as it finds nothing and is before walk.stop. It begins before that.
+// findSSE2 does findGeneric until it finds a match or reaches walk.stop. It begins before walk.stop.
 //
 //go:noescape
 func findSSE2(m *matcher, b *block)
 
-// insertSSE2 does what insertAllGeneric does. pos is less than end.
+// insertSSE2 does insertAllGeneric. pos must be less than end.
 //
 //go:noescape
 func insertSSE2(m *matcher, pos, end int)

@@ -3,9 +3,10 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// ENTER does what matcher.insert does, but leaves the test of the bit to the code after it. It enters the position at SI,
-// of index R9, into the tables at DI and R8. BX becomes the low bits of the index before, DX the distance, or unreachable.
-// Bit R12 of R13 becomes whether the 3 bytes may have been seen. AX, CX, R10 and R14 are at hand. The factor is 2654435761.
+// ENTER does what matcher.insert does, but leaves the test of the bit to the code after it. It enters the position at
+// SI, of index R9, into the tables at DI and R8. BX becomes the low bits of the index before, DX the distance, or
+// unreachable. Bit R12 of R13 becomes whether the 3 bytes may have been seen. AX, CX, R10 and R14 are scratch
+// registers. The factor is 2654435761.
 //
 // The load takes 4 bytes at SI, for which margin in match_amd64.go has left room. The mask keeps CX inside heads, the
 // shifts keep R10 inside recent and older, and back has an entry for every 16 bits.
@@ -64,9 +65,9 @@
 //	R10        candidates left
 //	R11        length of the longest match
 //	R12, R14   address where a longer one would end, less one, and the 2 bytes there
-//	R13        the greatest distance
+//	R13        the largest distance
 //	R15        b
-//	AX, CX     at hand
+//	AX, CX     scratch
 //
 // The time of a chain is that of its loads of indexes, each of which waits for the one before. The CPU does the rest
 // during these loads.
@@ -101,7 +102,7 @@ position:
 	CMOVLCC AX, DX
 
 	// The first candidate may be maxDistance away, or pos-low-1 if that is less; later ones 1 less than maxDistance. At
-	// position 0 the difference is -1, as a great number, but then every candidate is unreachable.
+	// position 0 the difference is -1, as a large number, but then every candidate is unreachable.
 	MOVQ SI, R13
 	SUBQ low, R13
 	MOVL $const_maxDistance, CX

@@ -1,8 +1,8 @@
 package deflate
 
-// findGeneric enters pos into the tables and looks for a match of it that is longer than before. Where there is none and
-// before is the least, it adds the literal to the block. It may go on with the next positions then, as long as the block
-// is not full. It returns where it ended: at the position of the match, or, with distance 0, at the next one.
+// findGeneric enters pos into the tables and looks for a match of it that is longer than before. If there is none and
+// before is the least value, it adds the literal to the block, and may continue with the next positions until the block
+// is full. It returns the position where it ended: the position of the match or, with distance 0, the next one.
 func (e *Encoder) findGeneric(pos, before, chain int) (at, length, distance int) {
 	if len(e.src)-pos >= minMatch {
 		first := e.insert(pos)
@@ -15,9 +15,9 @@ func (e *Encoder) findGeneric(pos, before, chain int) (at, length, distance int)
 	return pos, length, distance
 }
 
-// parseEager takes each match where it is found, and reports whether the blocks fit.
+// parseEager takes each match where it finds it, and reports whether the blocks fit.
 func (e *Encoder) parseEager() bool {
-	n, start := len(e.src), 0 // of the block
+	n, start := len(e.src), 0 // start of the block
 	for pos := 0; pos < n; {
 		e.slide(pos)
 		length, distance := 0, 0
@@ -40,12 +40,12 @@ func (e *Encoder) parseEager() bool {
 	return e.flush(e.src[start:], start >= e.low, true)
 }
 
-// parseLazy takes a match only where the next position has none that is longer, and reports whether the blocks fit.
+// parseLazy takes a match only if there is no longer one at the next position, and reports whether the blocks fit.
 //
-// C decides about a literal when it is at the next position, which is where its window moves and a full block ends; at
-// the end of the input there is none.
+// The C library decides about a literal at the next position. There its window moves and a full block ends. At the end
+// of the input there is no next position.
 func (e *Encoder) parseLazy() bool {
-	n, start := len(e.src), 0 // of the block
+	n, start := len(e.src), 0 // start of the block
 	for pos := 0; pos < n; {
 		e.slide(pos)
 		if e.count == maxSymbols {
@@ -64,7 +64,7 @@ func (e *Encoder) parseLazy() bool {
 			pos++
 			continue
 		}
-		// There is a next position, as matches are longer than one byte.
+		// There is a next position, because matches are longer than one byte.
 		for pos++; ; pos++ {
 			e.slide(pos)
 			better, from := e.after(pos, length)
@@ -98,7 +98,7 @@ func (e *Encoder) parseLazy() bool {
 	return e.flush(e.src[start:], start >= e.low, true)
 }
 
-// after enters pos and looks for a match that is longer than that of the position before.
+// after enters pos and looks for a match that is longer than the match of the previous position.
 func (e *Encoder) after(pos, length int) (better, distance int) {
 	if length >= e.lazy {
 		e.insertAll(pos, pos+1)

@@ -6,23 +6,23 @@ import "math/bits"
 const (
 	numLiterals  = 286 // literals, end of block, lengths
 	numDistances = 30
-	numLengths   = 19 // the lengths of codes, and repetitions of them
+	numLengths   = 19 // lengths of codes, and repetitions of lengths
 	endOfBlock   = 256
-	maxBits      = 15 // of a code
+	maxBits      = 15 // of one code
 )
 
-// code is a Huffman code: lengths and, lowest bit first, codes of its symbols.
+// code is a Huffman code: the lengths and the codes, lowest bit first, of its symbols.
 type code struct {
 	lengths [numLiterals + 2]uint8
 	codes   [numLiterals + 2]uint16
-	last    int // symbol that has a code
+	last    int // last symbol that has a code
 }
 
-// builder makes the code for the frequencies of symbols.
+// builder builds the code for the frequencies of symbols.
 //
-// The two nodes that are least frequent become one until there is one left. Among equally frequent ones the depth
-// decides, then their order in a heap. Where a code gets too long, a symbol of the longest length below moves down and
-// takes one of the longest codes beside it. All of this decides about the lengths of codes, so it is as in C.
+// It merges the two least frequent nodes until one is left. Among equally frequent nodes the depth decides, then their
+// order in a heap. If a code gets too long, a symbol of the longest shorter length moves down and takes one of the
+// longest codes next to it. All of these rules affect the lengths of codes, so they are those of the C library.
 type builder struct {
 	heap   [numLiterals + 1]uint64   // frequency, depth (8 bits), node (16 bits); the first entry is not used
 	sorted [2 * numLiterals]uint16   // nodes in the order in which they left the heap
@@ -30,10 +30,10 @@ type builder struct {
 	depth  [2*numLiterals + 1]uint8  // below the root
 }
 
-// nodeBits is where the depth of a node begins in its entry in the heap.
+// nodeBits is the position of the depth of a node in its heap entry.
 const nodeBits = 16
 
-// sift puts an entry into the heap of n entries at i or below.
+// sift inserts an entry into the heap of n entries at i or below.
 func (b *builder) sift(v uint64, i, n int) {
 	heap := &b.heap
 	for j := 2 * i; j <= n; j *= 2 {
@@ -49,7 +49,7 @@ func (b *builder) sift(v uint64, i, n int) {
 	heap[i] = v
 }
 
-// build makes the code of symbols with these frequencies, of at most longest bits.
+// build builds the code of symbols with these frequencies, with codes of at most longest bits.
 func (b *builder) build(c *code, freqs []uint16, longest int) {
 	heap, n := &b.heap, 0
 	c.last = -1
@@ -61,7 +61,7 @@ func (b *builder) build(c *code, freqs []uint16, longest int) {
 			c.last = symbol
 		}
 	}
-	for n < 2 { // a code has two symbols at least
+	for n < 2 { // a code has at least two symbols
 		symbol := 0
 		if c.last < 2 {
 			c.last++
@@ -132,7 +132,7 @@ func (b *builder) setLengths(c *code, sorted []uint16, root, longest int) {
 	c.setCodes(&counts)
 }
 
-// setCodes sets the codes for the lengths, of which there are so many each.
+// setCodes sets the codes for the lengths. counts holds the number of codes of each length.
 func (c *code) setCodes(counts *[maxBits + 1]int) {
 	var next [maxBits + 2]uint16
 	v := 0
@@ -148,7 +148,7 @@ func (c *code) setCodes(counts *[maxBits + 1]int) {
 	}
 }
 
-// cost returns how many bits the codes of symbols with these frequencies have in all.
+// cost returns the total number of bits of the codes of symbols with these frequencies.
 func (c *code) cost(freqs []uint16) int {
 	sum := 0
 	for symbol, f := range freqs {

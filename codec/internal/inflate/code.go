@@ -5,22 +5,22 @@ const (
 	maxLiterals  = 286 // literals, end of block, lengths
 	maxDistances = 30
 	endOfBlock   = 256
-	maxBits      = 15 // of a code
+	maxBits      = 15 // of one code
 )
 
-// codeReader is what it takes to read the description of two codes: the lengths of the codes of all symbols, run-length
-// encoded with a third code, whose own lengths of 3 bits stand before in an order of the format's.
+// codeReader reads the description of two codes: the lengths of the codes of all symbols, run-length encoded with a
+// third code. The lengths of the third code, 3 bits each, precede it in the order of the format.
 type codeReader struct {
 	lengths [maxLiterals + maxDistances]uint8
-	table   [1 << orderBits]uint8 // code length of a symbol, and from bit 3 on the symbol
+	table   [1 << orderBits]uint8 // code length of a symbol in the low 3 bits, and the symbol above
 }
 
 const orderBits = 7
 
-// order is where the lengths of the third code belong.
+// order holds the symbols of the third code in the order of their lengths.
 var order = [19]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
 
-// readCodes reads the codes of a block and makes their tables.
+// readCodes reads the codes of a block and builds their tables.
 func (d *Decoder) readCodes() error {
 	v, err := d.bits(14)
 	if err != nil {
@@ -63,7 +63,7 @@ func (d *Decoder) readCodes() error {
 			i++
 			continue
 		}
-		// A repetition, of zero or of the length before.
+		// A repetition of zero, or of the previous length.
 		times, more, value := 3, uint(2), uint8(0)
 		switch symbol {
 		case 16:
@@ -90,14 +90,14 @@ func (d *Decoder) readCodes() error {
 	if d.place() > d.end {
 		return errInput
 	}
-	// Pairs take time to find, which pays where much follows.
+	// Finding pairs takes time, so do it only if much input follows.
 	if !d.tables.makeLiterals(all[:literals], d.end-d.in > 1<<10) || !d.tables.makeDistances(all[literals:]) {
 		return errCode
 	}
 	return nil
 }
 
-// makeTable makes the table of the third code. Entries without a symbol are 0.
+// makeTable builds the table of the third code. Entries without a symbol are 0.
 func (c *codeReader) makeTable(lengths *[19]uint8) bool {
 	var s sorter
 	if !s.sort(lengths[:]) {

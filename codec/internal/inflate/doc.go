@@ -1,19 +1,19 @@
-// Package inflate expands zlib streams (RFC 1950, RFC 1951) into a buffer of known size. It serves blocks of Blosc: the
-// whole input and the whole output are in memory, so the output is the window, and nothing is streamed.
+// Package inflate decodes zlib streams (RFC 1950, RFC 1951) into a buffer of known size. It is for blocks of Blosc: the
+// whole input and the whole output are in memory, so the output is the window.
 //
 //	stream   2 bytes | block | block | ... | Adler-32 of the content, big-endian
-//	block    last? 1 bit | kind, 2 bits | bytes, stored from the next byte on, with their number in front, or
-//	                                      symbols of two Huffman codes, preset or described in front
+//	block    last? 1 bit | kind, 2 bits | stored bytes, aligned to a byte, after their number, or
+//	                                      symbols of two Huffman codes, which are preset or described before them
 //
-// A symbol of the first code is a literal byte, the end of the block, or, with more bits behind it, a length; then a
-// symbol of the second code with its bits says how far back the bytes are that repeat. Bits are taken from the low end
-// of each byte.
+// A symbol of the first code is a literal byte, the end of the block, or a length, which may have more bits after it. A
+// length is followed by a symbol of the second code and its bits. They are the distance back to the bytes that repeat.
+// Bits are taken from the low end of each byte.
 //
 //	inflate.go   the stream and its blocks
 //	code.go      the description of Huffman codes
 //	table.go     tables for them
-//	symbols.go   the loops over symbols: one that is fast, where there is room, and a careful one
-//	repeat.go    copies of what repeats
+//	symbols.go   the loops over symbols: a fast one for use far from the ends, and a careful one
+//	repeat.go    copies of repeated bytes
 //
-// Any bytes give the verdict of Go's compress/zlib, and its content.
+// The result for any bytes is that of Go's compress/zlib: the same content, or an error.
 package inflate

@@ -8,7 +8,7 @@ import (
 	"github.com/goblosc/blosc2/codec/internal/adler"
 )
 
-// Decoder expands one stream at a time. It belongs to one goroutine; it keeps its tables between calls.
+// Decoder decodes one stream at a time. It belongs to one goroutine. It keeps its tables between calls.
 type Decoder struct {
 	run
 	preset bool // the tables are those of the preset codes
@@ -17,37 +17,36 @@ type Decoder struct {
 	tables tables
 }
 
-// The last bytes of the input stand in a buffer with zeros behind, so that 8 bytes can be loaded anywhere.
+// The last bytes of the input are copied to a buffer with zeros after them, so that 8 bytes can be loaded anywhere.
 const (
-	margin    = 16 // so many bytes are there when a turn begins
+	margin    = 16 // bytes available at the start of an iteration
 	kept      = 8  // bytes that were loaded but may not be used yet
 	finalSize = kept + margin + 2*margin
 )
 
 var (
-	errInput    = errors.New("stream is cut off")
+	errInput    = errors.New("stream is truncated")
 	errHeader   = errors.New("not a stream")
-	errDict     = errors.New("stream wants a dictionary")
+	errDict     = errors.New("stream requires a dictionary")
 	errKind     = errors.New("reserved kind of block")
-	errStored   = errors.New("stored block contradicts itself")
-	errCode     = errors.New("unsound Huffman code")
+	errStored   = errors.New("the two lengths of a stored block differ")
+	errCode     = errors.New("invalid Huffman code")
 	errSymbol   = errors.New("unknown symbol")
-	errDistance = errors.New("match before the beginning")
+	errDistance = errors.New("match before the start of the content")
 	errShorter  = errors.New("content is shorter than expected")
 	errLonger   = errors.New("content is longer than expected")
 	errChecksum = errors.New("wrong checksum")
 )
 
-// Decode expands src to exactly len(dst) bytes. src may be anything, and have anything behind the stream; dst and src do
-// not overlap. After an error the content of dst is undefined.
+// Decode decodes src to exactly len(dst) bytes. src may hold any bytes, and any bytes after the stream. dst and src
+// must not overlap. After an error the content of dst is undefined.
 func (d *Decoder) Decode(dst, src []byte) error { return d.upTo(dst, src, math.MaxInt) }
 
-// DecodePrefix is Decode for those who want only the first n bytes, fewer than dst has: it expands about as many. What
-// stands behind them in dst is undefined, and nothing tells whether the rest of the stream is sound, nor whether its
-// checksum is that of the content.
+// DecodePrefix decodes at least the first n bytes into dst, for n < len(dst). The contents of dst after them are
+// undefined. It checks neither the rest of the stream nor the checksum.
 func (d *Decoder) DecodePrefix(dst, src []byte, n int) error { return d.upTo(dst, src, n) }
 
-// upTo expands src to dst, until stop bytes are there.
+// upTo decodes src to dst until at least stop bytes are decoded.
 func (d *Decoder) upTo(dst, src []byte, stop int) error {
 	if len(src) < 2 {
 		return errInput
@@ -64,11 +63,11 @@ func (d *Decoder) upTo(dst, src []byte, stop int) error {
 	if err == nil && d.out < stop {
 		err = d.finish()
 	}
-	d.run = run{} // hold no memory of the caller
+	d.run = run{} // retain no memory of the caller
 	return err
 }
 
-// finish checks what stands behind the last block.
+// finish checks the bytes after the last block.
 func (d *Decoder) finish() error {
 	if d.out < len(d.dst) {
 		return errShorter
@@ -83,7 +82,7 @@ func (d *Decoder) finish() error {
 	return nil
 }
 
-// blocks expands all blocks, or those that begin before d.stop.
+// blocks decodes all blocks, or those that begin before d.stop.
 func (d *Decoder) blocks() error {
 	for {
 		head, err := d.bits(3)
@@ -115,7 +114,7 @@ func (d *Decoder) blocks() error {
 
 // stored copies a block of stored bytes.
 func (d *Decoder) stored() error {
-	in := d.place() // what is left of a byte does not count
+	in := d.place() // skips the rest of a byte
 	if d.end-in < 4 {
 		return errInput
 	}
@@ -135,7 +134,7 @@ func (d *Decoder) stored() error {
 	return nil
 }
 
-// symbols expands the symbols of a block, or some up to d.stop.
+// symbols decodes the symbols of a block, or some up to d.stop.
 func (d *Decoder) symbols() error {
 	for {
 		if !d.ahead() {
@@ -164,8 +163,8 @@ func (d *Decoder) symbols() error {
 	}
 }
 
-// ahead makes sure that there are margin bytes to load from. It moves the last of the input to a buffer of its own, and
-// reports false when they are used up.
+// ahead ensures that margin bytes can be loaded. Near the end it moves the rest of the input to a separate buffer. It
+// returns false when that is used up.
 func (d *Decoder) ahead() bool {
 	if d.in <= len(d.src)-margin {
 		return true

@@ -1,10 +1,10 @@
 package inflate
 
-// wide is how many bytes repeatWide may write too much, at most.
+// wide is the largest number of bytes that repeatWide writes in excess.
 const wide = 32
 
-// patterns tells, for distances below 8, which bytes count, what to multiply them by to have them repeat over 8 bytes,
-// and how many of these are whole repetitions.
+// patterns holds, for distances below 8, the mask of the bytes to repeat, the factor that repeats them over 8 bytes,
+// and the number of bytes in complete repetitions.
 var patterns = [8]struct {
 	mask, factor uint64
 	step         int
@@ -18,8 +18,8 @@ var patterns = [8]struct {
 	7: {0xffffffffffffff, 1 | 1<<56, 7},
 }
 
-// repeatWide copies n bytes from distance before out to there, and a few more. There are wide bytes of room behind, and
-// distance is not 0.
+// repeatWide copies n bytes at the given distance before out to out, and a few more. dst must have wide bytes after
+// them. distance must not be 0.
 func repeatWide(dst []byte, out, distance, n int) {
 	end := out + n
 	switch {
@@ -47,19 +47,19 @@ func repeatWide(dst []byte, out, distance, n int) {
 			}
 			return
 		}
-		// Enough for a copy of large pieces.
+		// Enough bytes for copies of large pieces.
 		from := out
 		for range 8 {
 			store64(dst, out, v)
 			out += p.step
 		}
 		for out < end {
-			out += copy(dst[out:end], dst[from:out]) // the source doubles with each round
+			out += copy(dst[out:end], dst[from:out]) // the source doubles in each iteration
 		}
 	}
 }
 
-// repeat copies n bytes from distance before out to there. distance is not 0.
+// repeat copies n bytes at the given distance before out to out. distance must not be 0.
 func repeat(dst []byte, out, distance, n int) {
 	end := out + n
 	for from := out - distance; out < end; {

@@ -2,24 +2,24 @@ package inflate
 
 import "encoding/binary"
 
-// run is where the symbols of a block are on their way to bytes. The low left bits of word are the next ones; what stands
-// above them is not sure, but no other than what follows, or 0.
+// run is the state of decoding the symbols of a block. The low left bits of word are the next bits. The bits above them
+// are either the bits that follow or 0.
 type run struct {
 	src, dst []byte
-	in, out  int // the next byte to load from src, and where the next one goes in dst
-	stop     int // bytes of the output that are wanted, or more than there are
+	in, out  int // offset of the next byte to load from src, and of the next byte to write to dst
+	stop     int // needed bytes of the output; may be more than its length
 	end      int // of the input in src
 	word     uint64
 	left     uint
 }
 
-// Why a loop stops.
+// Reasons why a loop stops.
 const (
 	stopLimit    = iota // too near the end of the input or of the output
 	stopEnd             // of the block
 	stopSymbol          // bits of no symbol
 	stopDistance        // a match reaches before the output
-	stopLonger          // there is no room
+	stopLonger          // the output is full
 )
 
 // refill loads bytes, so that left is 56 or more.
@@ -29,17 +29,16 @@ func (r *run) refill() {
 	r.left |= 56
 }
 
-// place returns where the bytes begin of which no bit is used. It may be beyond the end of the input.
+// place returns the offset of the first byte of which no bit has been used. It may be after the end of the input.
 func (r *run) place() int { return r.in - int(r.left>>3) }
 
-// room is how much a turn of the fast loop may write, and a little more: literals, a match, and what a copy writes too
-// much.
+// room is a little more than one iteration of the fast loop may write: literals, a match, and the excess of a copy.
 const room = 8 + 258 + 2*wide
 
-// fast expands symbols as long as there is input to load and room.
+// fast decodes symbols as long as there is enough input and output.
 //
-// A turn takes up to four entries of literals, each of at most 11 bits, and then a match, of at most 20 bits for the
-// length and 28 for the distance, for which it loads again.
+// An iteration takes up to four entries of literals, each of at most 11 bits, and then a match, of at most 20 bits for
+// the length and 28 for the distance, for which it loads again.
 func (r *run) fast(t *tables) (stop int) {
 	src, dst, in, out, word, left := r.src, r.dst, r.in, r.out, r.word, r.left
 	literals, distances := &t.literals, &t.distances
@@ -128,7 +127,7 @@ func (r *run) fast(t *tables) (stop int) {
 	return stop
 }
 
-// careful expands symbols as long as there is input to load.
+// careful decodes symbols as long as there is input to load.
 func (r *run) careful(t *tables) (stop int) {
 	for r.in <= len(r.src)-margin {
 		r.refill()

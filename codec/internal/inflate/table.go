@@ -2,22 +2,22 @@ package inflate
 
 import "math/bits"
 
-// A table is looked up by the next bits of the input, 11 or 9. Where a code is longer, the entry names a second table
-// for the bits behind, of which each has as many as the longest codes need. Entries of literals are
+// A table is indexed by the next 11 or 9 bits of the input. If a code is longer, the entry refers to a second table for
+// the bits after these. A second table is large enough for its longest codes. Entries of literals are
 //
 //	bits 0 to 5     bits of the codes
-//	bits 8 to 23    literals, of which there may be two where both codes fit into the index
-//	bits 24, 25     how many
+//	bits 8 to 23    literals: two if both codes fit into the index
+//	bits 24, 25     number of literals
 //	bits 27 to 30   bits of the first code
 //	bit 31          set
 //
-// and those of lengths and of distances
+// Entries of lengths and of distances are
 //
 //	bits 0 to 5     bits of the code, and of the number that follows it
 //	bits 8 to 11    bits of the code
-//	bits 16 on      what to add to the number
+//	bits 16 up      base to add to the number
 //
-// unless they have a flag: the entry is for a second table that starts where bits 8 to 23 tell (in distances 16 to 31),
+// unless a flag is set. Then the entry is for a second table, whose start is in bits 8 to 23 (in distances 16 to 31),
 // or the end of the block, or, without more flags, no symbol.
 const (
 	literalBits  = 11
@@ -32,7 +32,8 @@ const (
 	isNone = 1 << 7 // no symbol, in the table of distances
 )
 
-// Sizes of second tables. Two codes at least share what leads to one, so there are at most half as many as symbols.
+// Sizes of second tables. At least two codes share the entry that leads to one, so there are at most half as many
+// second tables as symbols.
 const (
 	literalMore  = maxBits - literalBits
 	distanceMore = maxBits - distanceBits
@@ -46,13 +47,13 @@ type tables struct {
 	distances [distanceSize]uint32
 }
 
-// sorter gives the symbols of a code in the order of their codes.
+// sorter iterates over the symbols of a code in the order of their codes.
 type sorter struct {
 	sorted [288]uint16
 	counts [maxBits + 1]uint16
 	used   int    // symbols with a code
-	at     int    // the next of them
-	left   uint16 // those of this length
+	at     int    // position of the next symbol
+	left   uint16 // symbols left with this length
 	value  uint32 // the code, highest bit first
 
 	symbol int
@@ -60,8 +61,8 @@ type sorter struct {
 	code   int // lowest bit first
 }
 
-// sort takes the lengths of codes and reports whether there is such a code: one that leaves no bits without a symbol, or
-// has one symbol of 1 bit, or none at all.
+// sort sorts the symbols by the lengths of their codes. It reports whether the lengths form a code: a complete code,
+// one symbol of 1 bit, or no symbol.
 func (s *sorter) sort(lengths []uint8) bool {
 	for _, n := range lengths {
 		s.counts[n&15]++
@@ -87,7 +88,7 @@ func (s *sorter) sort(lengths []uint8) bool {
 	return true
 }
 
-// next goes to the next symbol.
+// next moves to the next symbol.
 func (s *sorter) next() bool {
 	if s.at == s.used {
 		return false
@@ -105,7 +106,7 @@ func (s *sorter) next() bool {
 	return true
 }
 
-// fill fills a table. entry returns the entry of a symbol, second that for a second table.
+// fill fills a table. entry returns the entry of a symbol, and second the entry for a second table.
 func (s *sorter) fill(table []uint32, width uint, none uint32, second func(at int) uint32, entry func(symbol int, bits uint) uint32) {
 	size := 1 << width
 	if s.used < 2 {
@@ -113,7 +114,7 @@ func (s *sorter) fill(table []uint32, width uint, none uint32, second func(at in
 			table[i] = none
 		}
 	}
-	// The table of the codes so far is written twice as often with each length.
+	// The table of the codes so far is repeated twice with each length.
 	done := uint(1)
 	more := maxBits - width
 	prefix, at := -1, size
@@ -142,7 +143,7 @@ func (s *sorter) fill(table []uint32, width uint, none uint32, second func(at in
 	}
 }
 
-// makeLiterals makes the table of the code of literals and lengths, and reports whether there is such a code.
+// makeLiterals builds the table of the code of literals and lengths, and reports whether the code is valid.
 func (t *tables) makeLiterals(lengths []uint8, pairs bool) bool {
 	var s sorter
 	if !s.sort(lengths) {
@@ -157,7 +158,7 @@ func (t *tables) makeLiterals(lengths []uint8, pairs bool) bool {
 	return true
 }
 
-// makePairs makes entries of two literals.
+// makePairs builds entries of two literals.
 func (t *tables) makePairs() {
 	table := (*[1 << literalBits]uint32)(t.literals[:])
 	for i, e := range table {
@@ -165,14 +166,14 @@ func (t *tables) makePairs() {
 			continue
 		}
 		n := e & 63
-		f := table[i>>n&(1<<literalBits-1)] // may have two, the first of which counts
+		f := table[i>>n&(1<<literalBits-1)] // may have two literals; only the first matters
 		if m := f >> 27 & 15; f >= isLiteral && n+m <= literalBits {
 			table[i] = e + m + f&0xff00<<8 + 1<<24
 		}
 	}
 }
 
-// makeDistances makes the table of the code of distances, and reports whether there is such a code.
+// makeDistances builds the table of the code of distances, and reports whether the code is valid.
 func (t *tables) makeDistances(lengths []uint8) bool {
 	var s sorter
 	if !s.sort(lengths) {
@@ -184,7 +185,7 @@ func (t *tables) makeDistances(lengths []uint8) bool {
 	return true
 }
 
-// makePreset makes the tables of the preset codes.
+// makePreset builds the tables of the preset codes.
 func (t *tables) makePreset() {
 	var lengths [288]uint8
 	for i := range lengths {
@@ -206,7 +207,7 @@ func (t *tables) makePreset() {
 	t.makeDistances(lengths[:32])
 }
 
-// Entries of the symbols for codes of no bits, and what a bit of a code adds. They never change.
+// Entries of the symbols for codes of no bits, and the value of a bit of a code. They never change.
 var (
 	literalSymbols  = makeLiteralSymbols()
 	literalUnits    = [2]uint32{1 + 1<<27, 0x101}
@@ -218,7 +219,8 @@ func makeLiteralSymbols() (t [288]uint32) {
 		t[i] = isLiteral | 1<<24 | uint32(i)<<8
 	}
 	t[endOfBlock] = isSpecial | isEnd
-	// Four symbols each have the same number of more bits, but eight have none; the last one is the greatest length.
+	// Groups of four symbols have the same number of extra bits. The first eight have none. The last symbol is the
+	// largest length.
 	base := uint32(3)
 	for i := 257; i < 285; i++ {
 		more := uint32(max(0, (i-257)/4-1))

@@ -8,7 +8,7 @@ type decoder struct {
 	in, out  int // where the next sequence starts in src, and its bytes in dst
 }
 
-// decodeGeneric is the Go twin of Decode.
+// decodeGeneric is Decode in Go.
 func decodeGeneric(dst, src, dict []byte) bool {
 	d := decoder{src: src, dst: dst}
 	for d.in < len(src) {
@@ -19,8 +19,8 @@ func decodeGeneric(dst, src, dict []byte) bool {
 	return d.out == len(dst)
 }
 
-// DecodePrefix decodes at least the first n bytes of dst, fewer than all: the sequences that begin before byte n. The rest
-// of dst is undefined, and the rest of the block is not checked.
+// DecodePrefix decodes at least the first n bytes of dst, fewer than all: the sequences that begin before byte n. The
+// rest of dst is undefined, and the rest of the block is not checked.
 func DecodePrefix(dst, src, dict []byte, n int) bool {
 	if !prefixIsFaster(n, len(dst)) {
 		return Decode(dst, src, dict)
@@ -87,14 +87,14 @@ func (d *decoder) sequence(dict []byte) bool {
 		out += copy(dst[out:end], dict[len(dict)-(distance-out):])
 	}
 	for from := out - distance; out < end; {
-		out += copy(dst[out:end], dst[from:out]) // the source doubles with each round
+		out += copy(dst[out:end], dst[from:out]) // the source doubles in each iteration
 	}
 	d.in, d.out = in, out
 	return true
 }
 
-// getLength adds the bytes of a length, which start at src[in], to n. It returns the sum and the position after them. The
-// sum is -1 if the length does not end or is too large.
+// getLength adds the bytes of a length, which start at src[in], to n. It returns the sum and the position after them.
+// The sum is -1 if the length does not end or is too large.
 func getLength(src []byte, in, n int) (int, int) {
 	for in < len(src) && n <= lz4block.MaxLength {
 		c := int(src[in])

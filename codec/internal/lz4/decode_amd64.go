@@ -41,7 +41,7 @@ func (d *decoder) rest(dict []byte) bool {
 // prefixIsFaster reports whether decoding n of size bytes is faster than decoding all of them.
 func prefixIsFaster(n, size int) bool { return n < size }
 
-// hurry decodes sequences with a kernel as long as they do not go far beyond the first n bytes.
+// hurry decodes sequences with a kernel until one goes far beyond the first n bytes.
 func (d *decoder) hurry(n int) {
 	near := decoder{src: d.src, dst: d.dst[:min(len(d.dst), n+2*minKernel)], in: d.in, out: d.out}
 	if !cpu.Has(cpu.SSSE3) || !near.roomy() {
@@ -93,13 +93,14 @@ func DecodeAll(dst, src [][]byte, dict []byte) bool {
 	}
 }
 
-// decodeSSSE3 does sequences until one is near an end of src or dst, or has a very long part, or is not sound or reaches
-// before dst. d is roomy.
+// decodeSSSE3 decodes sequences until one is near an end of src or dst, has a very long part, is invalid, or refers to
+// bytes before dst. d must be roomy.
 //
 //go:noescape
 func decodeSSSE3(d *decoder, spans *[17]spans.Span)
 
-// decodeTwoSSSE3 does decodeSSSE3 for two blocks, until it stops for one of them, and returns which: 0 or 1.
+// decodeTwoSSSE3 does decodeSSSE3 for two blocks, until it stops for one of them. It returns the number of that block,
+// 0 or 1.
 //
 //go:noescape
 func decodeTwoSSSE3(a, b *decoder, spans *[17]spans.Span) (lane int)

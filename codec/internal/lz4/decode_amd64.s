@@ -3,17 +3,17 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// The greatest length for the loops here. Go's copy is as good for more, or better.
+// The largest length for the loops here. For more, Go's copy is as fast or faster.
 #define longest 16384
 
 // Both kernels go through sequences with the code in decode_lane_amd64.h. Registers:
 //
-//	SI, DI     where the next byte of the input is and where that of the output goes; of the second lane R8, R9
+//	SI, DI     addresses of the next byte of the input and of the output; of the second lane R8, R9
 //	R10        the start of the output, of the first lane
 //	R11, R12   where both were at the start of the sequence
 //	R13        spans
 //	R14        16
-//	AX, BX, CX, DX, R15, X0, X1   at hand
+//	AX, BX, CX, DX, R15, X0, X1   scratch
 
 // func decodeSSSE3(d *decoder, spans *[17]spans.Span)
 //
@@ -53,8 +53,8 @@ TEXT ·decodeSSSE3(SB), NOSPLIT, $0-16
 
 // func decodeTwoSSSE3(a, b *decoder, spans *[17]spans.Span) (lane int)
 //
-// Two lanes take turns, a sequence each. Neither waits for the tokens of the other, so that the processor works on both
-// at a time.
+// Two lanes take turns, a sequence each. Neither waits for the tokens of the other, so that the CPU works on both at
+// the same time.
 TEXT ·decodeTwoSSSE3(SB), NOSPLIT, $48-32
 	MOVQ a+0(FP), AX
 	MOVQ b+8(FP), BX

@@ -1,25 +1,26 @@
 // The sequences of one block, as far as a kernel does them. It is included with these defined:
 //
-//	IN, OUT           where the next byte of the input is and where that of the output goes
-//	INMOST, OUTMOST   as far as both may be at the start of a sequence: 32 and 64 bytes from the ends
+//	IN, OUT           addresses of the next byte of the input and of the output
+//	INMOST, OUTMOST   limits of both at the start of a sequence: 32 and 64 bytes before the ends
 //	FIRST             the start of the output
-//	next              where to go on after a sequence: its own start, or that of another lane
+//	next              label to continue at after a sequence: its own start, or the start of another lane
 //
-// and where it is included more than once, with a name for each label. It runs on to the end of the text where a sequence
-// is not for it, with IN and OUT at its start.
+// and, if it is included more than once, with a name for each label. If it cannot decode a sequence, it continues
+// after the end of the text, with IN and OUT at the start of the sequence.
 //
-// AX is the match length, of which 4 are missing at first, and CX the number of literals; BX is the distance, and DX where
-// the match is copied from. IN is beyond the distance when a match is copied.
+// AX is the match length, of which 4 are missing at first, and CX the number of literals; BX is the distance, and DX
+// the source of the match. IN is after the distance when a match is copied.
 //
-// A match of up to 16 bytes is loaded, made a repetition of its first bytes if the distance is less, and stored, without a
-// branch on distance or length: where matches are short, no processor foresees them. The load is of two halves, as bytes
-// just written are likely to be among them: a processor forwards what a load wants from one store, but waits where it
-// wants more.
+// A match of up to 16 bytes is loaded, made a repetition of its first bytes if the distance is less, and stored,
+// without a branch on distance or length: no CPU predicts these branches if matches are short. The load is in two
+// halves, because some of its bytes were probably just written: a CPU forwards a load from one store, but waits if it
+// needs more stores.
 //
-// 15 to 46 literals are copied as 48: their number is not foreseen, either. With 46 of them and the 18 bytes that a match
-// may have without another look at OUTMOST, all 64 bytes before the end are used. Behind them, where little is lost if
-// that was wrong, a distance of 16 at least is taken for granted, and the match goes by parts of 4 and 8 bytes: in records,
-// a match often repeats the one before, whose store was overwritten by literals from its fourth or fifth byte on.
+// 15 to 46 literals are copied as 48: their number is unpredictable, too. With 46 of them and the 18 bytes that a
+// match may have without another check of OUTMOST, all 64 bytes before the end are used. After them, the code expects a
+// distance of at least 16, because a wrong guess costs little, and copies the match in parts of 4 and 8 bytes: in
+// records, a match often repeats the previous match, whose store was overwritten by literals from its fourth or fifth
+// byte up.
 
 	// Remember where the sequence starts. Leave it to Go unless 32 bytes of input and 64 of output are left.
 sequence:
@@ -45,8 +46,8 @@ sequence:
 	ADDQ CX, IN
 	ADDQ CX, OUT
 
-	// Find where the match comes from. Leave distances that reach before the output, into a dictionary, to Go. OUT is at
-	// most 46 bytes past OUTMOST, so 18 bytes can be stored.
+	// Find where the match comes from. Leave distances that reach before the output, into a dictionary, to Go. OUT is
+	// at most 46 bytes past OUTMOST, so 18 bytes can be stored.
 match:
 	MOVWLZX -2(IN), BX
 	MOVQ OUT, DX
@@ -59,8 +60,8 @@ match:
 	// Up to 16 bytes. A distance of 0 is invalid.
 	TESTL BX, BX
 	JEQ  leave
-	// Bytes from OUT on may be loaded too, if the distance is below 16: PSHUFB replaces them by repetitions of the first
-	// bytes. Entry 16 of spans, for all longer distances, leaves the 16 bytes as they are.
+	// Bytes from OUT on may be loaded too, if the distance is below 16: PSHUFB replaces them by repetitions of the
+	// first bytes. Entry 16 of spans, for all longer distances, does not change the 16 bytes.
 	MOVQ (DX), X0
 	MOVHPS 8(DX), X0
 	CMPL BX, $16
@@ -71,8 +72,8 @@ match:
 	LEAQ 4(OUT)(AX*1), OUT
 	JMP  next
 
-	// 15 literals or more. R15 is the first byte of the rest of their number. With R15 up to 31 there are at most 46, and
-	// no second byte.
+	// 15 literals or more. R15 is the first byte of the rest of their number. With R15 up to 31 there are at most 46,
+	// and no second byte.
 manyLiterals:
 	MOVBLZX -2(IN), R15
 	CMPL R15, $31
@@ -137,7 +138,7 @@ literalLength:
 	CMPQ BX, OUTMOST
 	JHI  leave
 
-	// Copy 64 bytes a turn.
+	// Copy 64 bytes per iteration.
 copyLiterals:
 	MOVUPS (IN), X0
 	MOVUPS 16(IN), X1
@@ -157,7 +158,8 @@ copyLiterals:
 	MOVQ BX, OUT
 	JMP  match
 
-	// 17 bytes or more. With 17 or 18, and a distance of at least 16, copy 16 bytes and then 2: those may be among the 16.
+	// 17 bytes or more. With 17 or 18, and a distance of at least 16, copy 16 bytes and then 2: those may be among the
+	// 16.
 longer:
 	CMPL AX, $15
 	JEQ  longMatch
@@ -190,7 +192,7 @@ lengthKnown:
 	CMPL BX, $32
 	JCS  near
 
-	// A distance of 32 or more: 32 bytes a turn, all of which are written already.
+	// A distance of 32 or more: 32 bytes per iteration, all of which are written already.
 far:
 	MOVUPS (DX), X0
 	MOVUPS 16(DX), X1
@@ -207,7 +209,7 @@ near:
 	CMPL BX, $16
 	JCS  repeat
 
-	// A distance of 16 to 31: 16 bytes a turn.
+	// A distance of 16 to 31: 16 bytes per iteration.
 near16:
 	MOVUPS (DX), X0
 	MOVUPS X0, (OUT)
@@ -218,8 +220,8 @@ near16:
 	MOVQ AX, OUT
 	JMP  next
 
-	// A distance of 1 to 15: load as many bytes as the distance, or more. A load of 16 bytes would wait for stores to them,
-	// so up to 8 are loaded as 8.
+	// A distance of 1 to 15: load as many bytes as the distance, or more. A load of 16 bytes would wait for stores to
+	// them, so up to 8 are loaded as 8.
 repeat:
 	TESTL BX, BX
 	JEQ  leave
@@ -234,7 +236,7 @@ pattern:
 	PSHUFB (R13)(BX*1), X0
 	MOVQ 16(R13)(BX*1), BX
 
-	// Store the pattern twice a turn, each time after the whole repetitions before.
+	// Store the pattern twice per iteration, each time after the whole repetitions before.
 again:
 	MOVUPS X0, (OUT)
 	MOVUPS X0, (OUT)(BX*1)

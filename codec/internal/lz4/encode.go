@@ -2,9 +2,9 @@ package lz4
 
 import "github.com/goblosc/blosc2/codec/internal/lz4block"
 
-// encodeGeneric writes all sequences of a block but the last literals. It reports whether there was room.
+// encodeGeneric writes all sequences of a block except the last literals. It reports whether there was space.
 //
-// The loop is one function, as every sequence passes through it.
+// The loop is one function, because it runs for every sequence.
 func encodeGeneric[T uint16 | uint32](b *block, table *[1 << smallBits]T, factor uint64, shift uint) bool {
 	src, dst, base := b.src, b.dst, b.base
 	pos, match, anchor, out := b.pos, b.match, b.anchor, b.out
@@ -48,7 +48,7 @@ func encodeGeneric[T uint16 | uint32](b *block, table *[1 << smallBits]T, factor
 		token := out
 		out = lz4block.PutToken(dst, out, n)
 		if n <= 16 && 16 <= len(dst)-out && 16 <= len(src)-anchor {
-			// A fixed length spares a call; what is copied too much is overwritten later.
+			// A fixed length avoids a call. The excess is overwritten later.
 			copy(dst[out:out+16], src[anchor:anchor+16])
 			out += n
 		} else {
@@ -85,7 +85,7 @@ func encodeGeneric[T uint16 | uint32](b *block, table *[1 << smallBits]T, factor
 			if pos-match > lz4block.MaxDistance || lz4block.Load32(src, match) != uint32(value) {
 				break
 			}
-			token = out // there is room, as 6 bytes were left above
+			token = out // there is space, because 6 bytes were left above
 			dst[token] = 0
 			out++
 		}

@@ -7,11 +7,11 @@ import (
 	"github.com/goblosc/blosc2/internal/race"
 )
 
-// Why a kernel stops.
+// Reasons why a kernel stops.
 const (
 	stopDone = iota // all sequences are written
-	stopRest        // the sequence found, and what follows, is too near the end of the input or of the output
-	stopRoom        // there is not enough room
+	stopRest        // the current sequence is too near the end of the input or of the output
+	stopRoom        // there is not enough space
 )
 
 // minKernel is the least length of input and output for the kernels.
@@ -49,9 +49,9 @@ func encodeLarge(b *block, table *[1 << smallBits]uint32) bool {
 	return encodeGeneric(b, table, largeFactor, largeShift)
 }
 
-// smallAsm does what encodeGeneric does, from the start of a block, until it returns why it stops. It compares 16 bytes
-// at a time and copies up to 32, so it stays away from the ends of the input and of the output; the rest is for Go. It
-// needs no more than SSE2.
+// smallAsm does encodeGeneric from the start of a block, and returns the reason why it stops. It compares 16 bytes at a
+// time and copies up to 32, so it stays away from the ends of the input and of the output, which Go processes. It needs
+// only SSE2.
 //
 //go:noescape
 func smallAsm(b *block, table *[1 << smallBits]uint16) (result int)

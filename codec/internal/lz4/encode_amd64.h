@@ -3,8 +3,8 @@
 //	HASH(r)          the hash of the 8 bytes in r, in place; R14 is the factor
 //	SWAP(h, i, r)    loads the entry of a hash to r and puts index i there
 //	PUT(h, i)        puts index i there
-//	CLAMP(r)         an index below base stands for position 0
-//	NEAR(i, m, t, l) goes to l where index i is too far from m for a match; changes t
+//	CLAMP(r)         an index below base represents position 0
+//	NEAR(i, m, t, l) goes to l if index i is too far from m for a match; changes t
 //
 // Bounds: encode_amd64.go has checked that the output has 64 bytes, and the input too. A load at a candidate is in the
 // input, because the candidate is an index of it (see CLAMP) and before the position. A shift leaves as many bits of a
@@ -13,14 +13,14 @@
 // Registers:
 //
 //	SI         the address of index 0: that of the input less base
-//	DI         where the next byte of the output goes
+//	DI         address of the next byte of the output
 //	R8, R13    the index to search next and the 8 bytes there; the token and the end of the match while a sequence
 //	           is written
 //	R10        index from which no match may start
 //	R11, R12   the table, base
 //	AX, BX     the indexes of a position and of its candidate
 //	DX, R15    the step and the counter it comes from; R15 is the place of the token while a sequence is written
-//	CX, R9     at hand; R9 has the 8 bytes of a position that is looked up
+//	CX, R9     scratch; R9 has the 8 bytes of a position that is looked up
 
 	// The input: SI is the address of index 0, and the limits are indexes. R10 is the one after the last start of a
 	// match, 12 before the end.
@@ -84,8 +84,8 @@ step:
 	CMPQ AX, srcSafe
 	JHI  leave
 
-	// Where it ends comes first: the next look-up waits for that, and nothing waits for where it starts. TZCNT of what
-	// is not zero is BSF on processors that do not know it.
+	// Find its end first: the next look-up waits for the end, and nothing waits for the start. TZCNT of a value that
+	// is not zero is BSF on CPUs without TZCNT.
 	XORQ (SI)(BX*1), R9
 	JZ   longer
 	TZCNTQ R9, R13
@@ -134,7 +134,7 @@ literals:
 	SUBQ R9, DX
 
 	// There must be room for the literals, for 1 byte per 128 of them, which is more than their length needs, and for
-	// the reserve. Where there may not be, Go goes on.
+	// the reserve. If there may not be, Go continues.
 	MOVQ DX, CX
 	SHRQ $7, CX
 	ADDQ DX, CX
@@ -169,8 +169,8 @@ lengths:
 	CMPQ CX, $255
 	JCC  lengths
 
-	// Copy 32 bytes at a time, up to CX. The last copy goes up to 31 bytes past the literals: the input has 40 from
-	// srcSafe on, and the output has its reserve.
+	// Copy 32 bytes at a time, up to CX. The last copy goes up to 31 bytes past the literals: the input has 40 after
+	// srcSafe, and the output has its reserve.
 lastLength:
 	MOVB CX, (DI)
 	INCQ DI
@@ -189,7 +189,7 @@ copy:
 	MOVQ CX, DI
 
 	// The distance, and the length less 4, up to 14 in the token. R13 is the end of the match, which becomes the
-	// anchor. The reserve has room for all of that.
+	// anchor. The reserve has space for all of that.
 match:
 	MOVL AX, CX
 	SUBL BX, CX

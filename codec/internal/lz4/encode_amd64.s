@@ -16,8 +16,9 @@
 
 // func smallAsm(b *block, table *[1 << smallBits]uint16) (result int)
 //
-// It does what encodeGeneric does with smallFactor and smallShift, except for sequences near the ends. The registers are
-// listed in encode_amd64.h. Indexes fit 16 bits, because base plus the length of the input is at most 1<<16 (see Encode).
+// It does what encodeGeneric does with smallFactor and smallShift, except for sequences near the ends. The registers
+// are listed in encode_amd64.h. Indexes fit 16 bits, because base plus the length of the input is at most 1<<16 (see
+// Encode).
 TEXT ·smallAsm(SB), NOSPLIT, $48-24
 	MOVQ $const_smallFactor, R14
 
@@ -43,8 +44,8 @@ TEXT ·smallAsm(SB), NOSPLIT, $48-24
 
 // func largeAsm(b *block, table *[1 << smallBits]uint32) (result int)
 //
-// It does what encodeGeneric does with largeFactor and largeShift. Encode clears the table and base is 0, so every entry is
-// an index of the input, and only the distance can be too great.
+// It does what encodeGeneric does with largeFactor and largeShift. Encode clears the table and base is 0, so every
+// entry is an index of the input, and only the distance can be too great.
 TEXT ·largeAsm(SB), NOSPLIT, $48-24
 	MOVQ $const_largeFactor, R14
 

@@ -1,12 +1,12 @@
-// Package lz4block has what all writers of LZ4 blocks need.
+// Package lz4block holds the parts that all writers of LZ4 blocks share.
 //
 // An LZ4 block is a sequence of
 //
 //	token, more literal length, literals, distance (2 bytes, little-endian), more match length
 //
-// where the high half of the token is the number of literals and the low half the match length less 4; 15 in
-// either says that bytes follow which add up to the rest, the first one below 255 being the last. The block ends
-// after the literals of its last sequence, of which there are 5 at least; no match starts in its last 12 bytes.
+// The high half of the token is the number of literals. The low half is the match length less 4. If one of them is 15,
+// more bytes follow, which are added to it; the last of these is the first one below 255. The block ends after the
+// literals of its last sequence, of which there are at least 5. No match starts in its last 12 bytes.
 package lz4block
 
 import (
@@ -19,12 +19,12 @@ const (
 	MinMatch    = 4
 	MinLength   = 13         // shorter inputs are all literals
 	TailLength  = 12         // no match starts in the last bytes
-	LastBytes   = 5          // nor covers one of these
+	LastBytes   = 5          // no match covers these last bytes
 	MaxDistance = 65535      // of a match
 	MaxLength   = 0x7E000000 // of the input
 )
 
-// Finish writes the last literals at dst[out:] and returns the length of the block, or 0 when it does not fit.
+// Finish writes the last literals at dst[out:] and returns the length of the block, or 0 if it does not fit.
 func Finish(dst []byte, out int, literals []byte) int {
 	n := len(literals)
 	if 1+n+(n+240)/255 > len(dst)-out {
@@ -34,8 +34,8 @@ func Finish(dst []byte, out int, literals []byte) int {
 	return out + copy(dst[out:], literals)
 }
 
-// PutToken writes a token at dst[out:] that tells of n literals and of no match yet, and the bytes of their length. It
-// returns where the literals go.
+// PutToken writes a token for n literals and no match yet at dst[out:], and the bytes of their length. It returns the
+// offset for the literals.
 func PutToken(dst []byte, out, n int) int {
 	if n < 15 {
 		dst[out] = byte(n << 4)
@@ -55,7 +55,8 @@ func PutLength(dst []byte, out, n int) int {
 	return out + 1
 }
 
-// MatchLength returns how long a match of position a of src with b, b < a, is. 4 bytes are known to be equal.
+// MatchLength returns the length of a match of src[a:] with src[b:], for b < a. Its first 4 bytes are known to be
+// equal.
 func MatchLength(src []byte, a, b int) int {
 	start, limit := a, len(src)-LastBytes
 	a += MinMatch
@@ -66,7 +67,7 @@ func MatchLength(src []byte, a, b int) int {
 		}
 		a += 8
 		b += 8
-		// Long matches go by larger steps; the comparison is a vectorized one.
+		// Long matches are compared in larger steps, with a vectorized comparison.
 		for a-start >= 32 && a <= limit-64 && string(src[a:a+64]) == string(src[b:b+64]) {
 			a += 64
 			b += 64
@@ -79,11 +80,11 @@ func MatchLength(src []byte, a, b int) int {
 	return a - start
 }
 
-// Load16 returns the 2 bytes of b from i on, of which the first is the lowest.
+// Load16 returns the little-endian integer in the 2 bytes at b[i:].
 func Load16(b []byte, i int) uint16 { return binary.LittleEndian.Uint16(b[i : i+2]) }
 
-// Load32 returns the 4 bytes of b from i on, of which the first is the lowest.
+// Load32 returns the little-endian integer in the 4 bytes at b[i:].
 func Load32(b []byte, i int) uint32 { return binary.LittleEndian.Uint32(b[i : i+4]) }
 
-// Load64 returns the 8 bytes of b from i on, of which the first is the lowest.
+// Load64 returns the little-endian integer in the 8 bytes at b[i:].
 func Load64(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i : i+8]) }

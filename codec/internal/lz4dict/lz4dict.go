@@ -1,6 +1,6 @@
-// Package lz4dict compresses LZ4 blocks whose matches may reach into a dictionary, which stands before the block.
+// Package lz4dict encodes LZ4 blocks whose matches may refer to a dictionary, which precedes the block.
 //
-// It looks up one candidate by a hash of 4 bytes, as the fast mode of the C library does. See package lz4block for the
+// It looks up one candidate by a hash of 4 bytes, like the fast mode of the C library. See package lz4block for the
 // format of a block.
 package lz4dict
 
@@ -15,16 +15,16 @@ const hashBits = 13
 // Encoder compresses blocks with one dictionary. It belongs to one goroutine and keeps its tables between blocks.
 type Encoder struct {
 	acceleration int
-	n            int    // bytes of dictionary
+	n            int    // length of the dictionary
 	text         []byte // dictionary and block
-	primed       *table // of the dictionary
-	table        *table // of the dictionary and what was seen of the block
+	primed       *table // table of the dictionary
+	table        *table // table of the dictionary and the processed part of the block
 }
 
 // table holds the last position of each hash.
 type table [1 << hashBits]uint32
 
-// NewEncoder returns an encoder that looks for matches ever more sparsely the greater acceleration is, from 1.
+// NewEncoder returns an encoder. acceleration is at least 1. Higher values search more sparsely.
 func NewEncoder(dict []byte, acceleration int) *Encoder {
 	dict = dict[max(0, len(dict)-lz4block.MaxDistance):]
 	e := &Encoder{acceleration: acceleration, n: len(dict), text: append([]byte(nil), dict...), primed: new(table), table: new(table)}
@@ -34,14 +34,14 @@ func NewEncoder(dict []byte, acceleration int) *Encoder {
 	return e
 }
 
-// Encode writes the block for src into dst, never past len(dst), and returns its length in bytes, or 0 when it does not
-// fit or src is too long. dst and src do not overlap.
+// Encode writes the block for src into dst, never past len(dst), and returns its length in bytes, or 0 if it does not
+// fit or src is too long. dst and src must not overlap.
 func (e *Encoder) Encode(dst, src []byte) int {
 	if len(src) > lz4block.MaxLength {
 		return 0
 	}
 	e.text = append(e.text[:e.n], src...)
-	copy(e.table[:], e.primed[:]) // not an assignment: Go 1.26 gets those of large arrays wrong on s390x
+	copy(e.table[:], e.primed[:]) // not an assignment: Go 1.26 miscompiles assignments of large arrays on s390x
 	b := block{text: e.text, dst: dst, anchor: e.n}
 	for pos := e.n; len(src) >= lz4block.MinLength; {
 		m, ok := e.next(pos, b.anchor)
@@ -59,7 +59,7 @@ func (e *Encoder) Encode(dst, src []byte) int {
 	return lz4block.Finish(b.dst, b.out, b.text[b.anchor:])
 }
 
-// next finds the first match from pos on. It may start before pos, from anchor on.
+// next finds the first match at or after pos. The match may be extended back to anchor.
 func (e *Encoder) next(pos, anchor int) (match, bool) {
 	text := e.text
 	step := e.acceleration << 6
@@ -88,14 +88,14 @@ type match struct {
 	start, length, distance int
 }
 
-// block is a block in the making.
+// block is the state of encoding a block.
 type block struct {
 	text, dst []byte
 	anchor    int // start of the literals not yet written
 	out       int // end of the sequences written
 }
 
-// emit writes the literals up to a match and the match. It reports whether there was room.
+// emit writes the literals up to a match and the match. It reports whether there was space.
 func (b *block) emit(m match) bool {
 	dst, token := b.dst, b.out
 	literals := b.text[b.anchor:m.start]

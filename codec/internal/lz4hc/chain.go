@@ -8,16 +8,16 @@ import (
 
 const (
 	chainHashBits = 15
-	aheadSize     = 64      // positions that are entered at once, the one looked for and those behind it
-	windowSize    = 1 << 17 // a power of two that has room for the distances and for these
+	aheadSize     = 64      // positions that are entered at once: the searched position and those after it
+	windowSize    = 1 << 17 // a power of two that holds the distances and aheadSize
 )
 
-// chainTables holds, for each index of the window, how far back the one before it of the same hash of 4 bytes is, 65535
-// standing for too far.
+// chainTables holds, for each index of the window, the distance to the previous index with the same hash of 4 bytes.
+// 65535 represents distances that are too large.
 type chainTables struct {
 	heads [1 << chainHashBits]uint32 // the last index of each hash
 	back  [windowSize]uint16
-	older [aheadSize]uint32 // for the last indexes entered, what heads had for their hashes before
+	older [aheadSize]uint32 // for the last indexes entered, the previous entries of heads for their hashes
 }
 
 func chainHash(v uint32) uint32 { return v * 2_654_435_761 >> (32 - chainHashBits) }
@@ -26,24 +26,24 @@ func chainHash(v uint32) uint32 { return v * 2_654_435_761 >> (32 - chainHashBit
 type search struct {
 	*chainTables
 	*block
-	attempts int  // candidates looked at for one position
-	runs     bool // whether to step over runs of one byte
+	attempts int  // largest number of candidates for one position
+	runs     bool // whether to skip runs of one byte
 	next     int  // first position not yet in the tables
 	walk     walk
 }
 
-// walk is where a kernel is on its way along a chain; without one, only pos is set.
+// walk is the position of a kernel in a chain. Without a kernel, only pos is set.
 type walk struct {
 	pos, low int
 	found    match
 	index    uint32 // of the next candidate
-	lowest   uint32 // that is near enough
-	left     int    // candidates still to be looked at
-	run      int    // length of the run of one byte at pos; -1 is not yet known, 0 is none
+	lowest   uint32 // lowest index that is near enough
+	left     int    // candidates left
+	run      int    // length of the run of one byte at pos; -1 = unknown, 0 = none
 }
 
-// insert enters positions into the tables up to pos, and some behind it. These do not disturb a search at pos, as that
-// starts with what older has for it, and the positions of searches never go back.
+// insert enters positions into the tables up to pos, and some after it. These do not affect a search at pos, which
+// starts with its entry in older. The positions of searches never decrease.
 func (s *search) insert(pos int) {
 	next, end := s.next, min(pos+aheadSize, len(s.src)-lz4block.LastBytes)
 	for ; next < end; next++ {
@@ -56,8 +56,8 @@ func (s *search) insert(pos int) {
 	s.next = next
 }
 
-// findGeneric looks for a match that covers pos, starts at low or after, and is longer than longest. Where there is none
-// it returns one of length longest with distance 0.
+// findGeneric looks for a match that covers pos, starts at low or later, and is longer than longest. If there is none,
+// it returns a match of length longest with distance 0.
 func (s *search) findGeneric(pos, low, longest int) match {
 	if pos >= s.next {
 		s.insert(pos)
@@ -70,16 +70,16 @@ func (s *search) findGeneric(pos, low, longest int) match {
 	return s.follow(match{pos, longest, 0}, pos, low, s.older[here%aheadSize], max(s.base, here-lz4block.MaxDistance), s.attempts, run)
 }
 
-// follow follows the chain of pos from near to far, from index on, down to the index lowest, for so many candidates,
-// and returns the longest match that starts at low or after, or found. So among equally long matches the nearest wins. run
-// is the length of the run of one byte at pos; -1 is not yet known, 0 is none.
+// follow follows the chain of pos from near to far, from index down to lowest, for the given number of candidates. It
+// returns the longest match that starts at low or later, or found. Among equally long matches the nearest wins. run is
+// the length of the run of one byte at pos; -1 = unknown, 0 = none.
 //
-// Where a candidate and the one before it are neighbours and the input is a run of one byte, so are likely many more, and
-// the search jumps within the run of the candidate, to where it fits that of the input.
+// If a candidate and the previous one are adjacent and the input is a run of one byte, many more candidates probably
+// are in the run. The search then jumps to the position in the candidate's run that matches the run of the input.
 func (s *search) follow(found match, pos, low int, index, lowest uint32, attempts, run int) match {
 	src, base, back := s.src, s.base, &s.back
 	want := lz4block.Load32(src, pos)
-	// The two bytes where a longer match would end tell most candidates off. ahead is where they are, from pos on.
+	// The two bytes at the end of a longer match rule out most candidates. ahead is their offset from pos.
 	ahead := low + found.length - 1 - pos
 	tail := lz4block.Load16(src, pos+ahead)
 	for ; attempts > 0 && index >= lowest; attempts-- {
@@ -112,11 +112,11 @@ func (s *search) follow(found match, pos, low int, index, lowest uint32, attempt
 	return found
 }
 
-// first looks for a match that starts at pos or, where there is none, at the next position that has one. The length is
-// less than lz4block.MinMatch where none has.
+// first looks for a match that starts at pos or, if there is none, at the next position that has one. If no position
+// has one, the length is less than lz4block.MinMatch.
 func (s *search) first(pos int) match {
 	for ; pos <= len(s.src)-lz4block.TailLength; pos = s.walk.pos + 1 {
-		s.walk.pos = pos // the kernel may go on
+		s.walk.pos = pos // the kernel may move on
 		if m := s.find(pos, pos, lz4block.MinMatch-1); m.length >= lz4block.MinMatch {
 			return m
 		}
@@ -124,14 +124,14 @@ func (s *search) first(pos int) match {
 	return match{}
 }
 
-// jump handles a candidate in a run of one byte, for an input at pos that is a run of length run. It returns the
-// next candidate: that where the candidate's run is as long as the one at pos, if there is such a place before it,
-// else the start of the candidate's run. Unless matches may start before pos, the latter is taken for a match at
-// once, and the next candidate is the one before.
+// jump handles a candidate in a run of one byte, for an input at pos that is a run of length run. It returns the next
+// candidate: the position where the rest of the candidate's run is as long as the run at pos, if that is before the
+// candidate, or otherwise the start of the candidate's run. If matches cannot start before pos, it takes the start as a
+// match at once, and the next candidate is the one before it.
 func (s *search) jump(index, lowest uint32, run, pos, low int, found *match) (next uint32) {
 	candidate := int(index - s.base)
 	b := s.src[candidate]
-	// How much longer than run it is does not matter.
+	// The exact length of a longer run does not matter.
 	limit := min(len(s.src)-lz4block.LastBytes, candidate+lz4block.MinMatch+run)
 	forward := lz4block.MinMatch + runLength(s.src, candidate+lz4block.MinMatch, limit, b)
 	back := runBefore(s.src, candidate, candidate-int(index-lowest))
@@ -148,7 +148,7 @@ func (s *search) jump(index, lowest uint32, run, pos, low int, found *match) (ne
 	return index - uint32(s.back[index%windowSize])
 }
 
-// runAt returns the length of the run of one byte at pos, or 0 when it is less than 4.
+// runAt returns the length of the run of one byte at pos, or 0 if it is less than 4.
 func (s *search) runAt(pos int) int {
 	v := lz4block.Load32(s.src, pos)
 	if v != v&0xff*0x01010101 {
@@ -157,7 +157,7 @@ func (s *search) runAt(pos int) int {
 	return lz4block.MinMatch + runLength(s.src, pos+lz4block.MinMatch, len(s.src)-lz4block.LastBytes, byte(v))
 }
 
-// runLength returns how many bytes of src from i on, up to position limit, are b, as the one before i is.
+// runLength returns the number of bytes equal to b at the start of src[i:limit]. The byte before i is b.
 func runLength(src []byte, i, limit int, b byte) int {
 	start := i
 	pattern := uint64(b) * 0x0101010101010101
@@ -166,7 +166,7 @@ func runLength(src []byte, i, limit int, b byte) int {
 			return min(i+bits.TrailingZeros64(x)/8, limit) - start
 		}
 		i += 8
-		// Long runs go by larger steps: they equal themselves moved by one.
+		// Long runs are compared in larger steps: a run equals itself shifted by one.
 		for i-start >= 32 && i <= limit-64 && string(src[i:i+64]) == string(src[i-1:i+63]) {
 			i += 64
 		}
@@ -178,7 +178,7 @@ func runLength(src []byte, i, limit int, b byte) int {
 	return i - start
 }
 
-// runBefore returns how many bytes of src before i, from position limit on, are as the one at i.
+// runBefore returns the number of bytes equal to src[i] at the end of src[limit:i].
 func runBefore(src []byte, i, limit int) int {
 	start := i
 	pattern := uint64(src[i]) * 0x0101010101010101

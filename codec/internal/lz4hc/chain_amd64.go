@@ -7,15 +7,17 @@ import (
 	"github.com/goblosc/blosc2/internal/cpu"
 )
 
-// Why the kernel stops.
+// Reasons why the kernel stops. At atNeighbour, the next candidate has the required first bytes and is adjacent to
+// walk.index, and walk.run is not 0. At atStart, the next candidate, walk.index, is so near the start of the input that
+// the kernel cannot read before it.
 const (
 	walked      = iota // there are no more candidates, or positions
-	atNeighbour        // walk.run is not 0, and the next candidate has the first bytes wanted and is the neighbour of walk.index
-	atStart            // walk.index, the next candidate, is so near the start of the input that the kernel can't read before it
+	atNeighbour        // the next candidate is adjacent
+	atStart            // the next candidate is near the start
 )
 
-// hasKernel reports whether the kernel takes a position: it reads 8 bytes before it, and as many behind it that a match may
-// have.
+// hasKernel reports whether the kernel accepts a position. It reads 8 bytes before it, and 8 bytes after it that a
+// match may contain.
 func (s *search) hasKernel(pos int) bool {
 	return cpu.Has(cpu.Baseline) && pos >= 8 && pos <= len(s.src)-8-lz4block.LastBytes
 }
@@ -28,8 +30,8 @@ func (s *search) find(pos, low, longest int) match {
 	return s.findKernel(pos, low, longest)
 }
 
-// findKernel does find with a kernel. Where longest is lz4block.MinMatch-1 it may go on to later positions; walk.pos is the
-// last one.
+// findKernel does find with a kernel. If longest is lz4block.MinMatch-1, it may continue with later positions. walk.pos
+// is the last one.
 func (s *search) findKernel(pos, low, longest int) match {
 	w := &s.walk
 	w.pos, w.low, w.found, w.run = pos, low, match{pos, longest, 0}, 0
@@ -54,9 +56,9 @@ func (s *search) findKernel(pos, low, longest int) match {
 	}
 }
 
-// findSSE2 enters positions into the tables where walk.pos is not there yet, and walks the chain of walk.pos, or goes on
-// with that. Where it finds nothing longer and walk.found.length is lz4block.MinMatch-1 it goes on with the next position.
-// It returns why it stops.
+// findSSE2 enters positions into the tables up to walk.pos, and walks the chain of walk.pos, or continues with it if
+// again is set. If it finds no longer match and walk.found.length is lz4block.MinMatch-1, it continues with the next
+// position. It returns the reason why it stops.
 //
 //go:noescape
 func findSSE2(s *search, again bool) (why int)

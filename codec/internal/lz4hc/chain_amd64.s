@@ -16,7 +16,7 @@
 
 #define maxDistance 65535 // of a match, as the format has it
 
-// Fields of the tables, from back on.
+// Fields of the tables, starting at back.
 #define heads (chainTables_heads-chainTables_back)
 #define older (chainTables_older-chainTables_back)
 
@@ -31,30 +31,30 @@
 // func findSSE2(s *search, again bool) (why int)
 //
 // It does what insert, findGeneric and follow do, and the loop of first over positions, and leaves runs of one byte to
-// Go. hasKernel has checked walk.pos: 8 bytes before it and 8+5 bytes from it on are in the input.
+// Go. hasKernel has checked walk.pos: 8 bytes before it and 8+5 bytes after it are in the input.
 //
 // Most of the time goes into branches that the CPU cannot predict: whether there is another candidate, whether it is a
-// match, and whether it is longer. So the values that are needed after such a branch are loaded before it. Positions are
-// entered into the tables many at a time, which also yields the first candidate of each and prefetches the distance to its
-// next one. A candidate is measured at once, by the 8 bytes from it on and the 8 before it, compared with those at pos,
-// unless all 8 of either are equal. The search for the first match is a loop of its own, which compares 4 bytes, because
-// most candidates are no match.
+// match, and whether it is longer. So the values that are needed after such a branch are loaded before it. Positions
+// are entered into the tables many at a time, which also yields the first candidate of each and prefetches the distance
+// to its next one. A candidate is measured at once, by the 8 bytes at it and the 8 before it, compared with those
+// at pos, unless all 8 of either are equal. The search for the first match is a loop of its own, which compares 4
+// bytes, because most candidates are no match.
 //
 // Registers:
 //
 //	DI         s
 //	SI         the address of index 0: that of the input less base
 //	R13        back
-//	BX, R10    index of the candidate, and how far back the next one is
+//	BX, R10    index of the candidate, and the distance to the next one
 //	R8         the lowest index that is looked at here
 //	R9         candidates left
-//	AX, CX, DX at hand
+//	AX, CX, DX scratch
 //
 // Registers of the search for the first match:
 //
 //	R11, R12   index of pos, and the 4 bytes there
 //	R14        the first index not in the tables
-//	R15, DX    candidates looked at for one position, and what walk.run is at first
+//	R15, DX    candidates looked at for one position, and the initial value of walk.run
 //
 // Registers of all other searches:
 //
@@ -189,8 +189,8 @@ again:
 	MOVL (SI)(R11*1), R12
 	JMP  candidate4
 
-	// Search for the first match from pos on: R15 is the number of candidates of each position, DX what walk.run starts
-	// with: -1 where runs are to be looked at, 0 otherwise.
+	// Search for the first match at pos or later: R15 is the number of candidates of each position, DX the initial
+	// value of walk.run: -1 to look at runs, 0 otherwise.
 first:
 	MOVQ search_attempts(DI), R15
 	MOVBQSX search_runs(DI), DX
@@ -208,8 +208,8 @@ position:
 	MOVL R15, R9
 	MOVQ DX, walkRun
 
-	// Is the candidate a match? An index below R8 is too far away or not in this input. From R8 on it is in the input
-	// and before pos, so its 4 bytes are too. R10 is how far back the next candidate is.
+	// Is the candidate a match? An index below R8 is too far away or not in this input. Otherwise it is in the input
+	// and before pos, so its 4 bytes are too. R10 is the distance to the next candidate.
 candidate4:
 	CMPL BX, R8
 	JCS  nextPosition
@@ -420,7 +420,7 @@ measured:
 	JGT  longer
 	JMP  next
 
-	// As at neighbour4: the next candidate is one byte before this one. It is not below walk.lowest, so it is in the
+	// As above: the next candidate is one byte before this one. It is not below walk.lowest, so it is in the
 	// input, though its 8 bytes before may not be.
 neighbour:
 	CMPQ walkRun, $0

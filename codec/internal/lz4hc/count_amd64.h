@@ -2,7 +2,7 @@
 //
 //	HERE, THERE   indexes of the next byte at the position and at the candidate; both move on to the bytes that differ
 //	LIMIT         index where a match must end
-//	REST          at hand
+//	REST          scratch
 //
 // SI is the address of index 0. X0 to X3 are overwritten.
 

@@ -1,11 +1,11 @@
-// Package lz4hc compresses LZ4 blocks with the slow searches of the C library's LZ4_compress_HC, levels 1 to 9.
+// Package lz4hc encodes LZ4 blocks with the slow searches of the C library's LZ4_compress_HC, levels 1 to 9.
 //
-// Package lz4block draws a block.
+// Package lz4block describes a block.
 //
 // Levels 1 and 2 look up one candidate by a hash of 7 bytes and one by a hash of 4 (mid.go). Levels 3 to 9 follow
-// chains of positions of equal hash, 4 to 256 of them, and weigh up to three overlapping matches against each
-// other (chain.go, parse.go). On amd64 a kernel does the former, and another one finds the matches of the latter. The
-// choices are those of lz4 1.10, so that the same input and room give the same bytes.
+// chains of positions of equal hash, 4 to 256 positions long, and compare up to three overlapping matches (chain.go,
+// parse.go). On amd64, one kernel encodes at levels 1 and 2, and another one finds matches at levels 3 to 9. The
+// choices are those of lz4 1.10, so that the same input and space give the same bytes.
 package lz4hc
 
 import (
@@ -15,14 +15,14 @@ import (
 	"github.com/goblosc/blosc2/internal/race"
 )
 
-// Encoder compresses blocks at one level. It belongs to one goroutine and keeps its tables between blocks.
+// Encoder encodes blocks at one level. It belongs to one goroutine and keeps its tables between blocks.
 type Encoder struct {
 	level int
 	mid   *midTables   // levels 1 and 2
 	chain *chainTables // levels 3 to 9
-	end   uint32       // the greatest index in the tables
+	end   uint32       // the largest index in the tables
 	text  []byte       // the dictionary, if any, and the last input
-	dict  int          // bytes of dictionary
+	dict  int          // length of the dictionary
 }
 
 // NewEncoder returns an encoder for a level from 1 to 9.
@@ -36,9 +36,9 @@ func NewEncoder(level int) *Encoder {
 	return e
 }
 
-// NewDictEncoder returns an encoder for blocks whose matches may reach into a dictionary, which stands before the block.
-// It works at level 3 at least, and enters the dictionary into its tables for each block anew. The blocks are not those
-// of the C library.
+// NewDictEncoder returns an encoder for blocks whose matches may refer to a dictionary, which precedes the block. It
+// uses level 3 or higher, and enters the dictionary into its tables for each block. The blocks differ from those of the
+// C library.
 func NewDictEncoder(level int, dict []byte) *Encoder {
 	e := NewEncoder(max(3, level))
 	e.text = append(e.text, dict[max(0, len(dict)-lz4block.MaxDistance):]...)
@@ -46,8 +46,8 @@ func NewDictEncoder(level int, dict []byte) *Encoder {
 	return e
 }
 
-// Encode writes the block for src into dst, never past len(dst), and returns its length in bytes, or 0 when it
-// does not fit or src is too long. dst and src do not overlap.
+// Encode writes the block for src into dst, never past len(dst), and returns its length in bytes, or 0 if it does not
+// fit or src is too long. dst and src must not overlap.
 func (e *Encoder) Encode(dst, src []byte) int {
 	if len(src) > lz4block.MaxLength {
 		return 0
@@ -55,7 +55,7 @@ func (e *Encoder) Encode(dst, src []byte) int {
 	b := block{
 		src: src,
 		dst: dst,
-		// The bound is the longest block of this input.
+		// The bound is the length of the longest block for this input.
 		limited: len(dst)-16 < len(src) || len(dst)-16-len(src) < len(src)/255,
 	}
 	race.Read(src)
@@ -79,9 +79,9 @@ func (e *Encoder) Encode(dst, src []byte) int {
 	return lz4block.Finish(b.dst, b.out, b.src[b.anchor:])
 }
 
-// newBase returns the index of the first byte of the next input. Tables hold indexes, that is positions plus this
-// base, which grows from block to block such that those of old blocks are too far away; so the tables are cleared
-// only when the indexes get large.
+// newBase returns the index of the first byte of the next input. Tables hold indexes, which are positions plus this
+// base. The base grows from block to block, so that the indexes of old blocks are too far away. So the tables are
+// cleared only if the indexes get large.
 func (e *Encoder) newBase(n int) uint32 {
 	if e.end > 1<<30 {
 		if e.mid != nil {
@@ -96,14 +96,14 @@ func (e *Encoder) newBase(n int) uint32 {
 	return base
 }
 
-// block is a block in the making.
+// block is the state of encoding a block.
 type block struct {
 	src, dst []byte
 	base     uint32
-	limited  bool // whether the block may not fit
-	anchor   int  // start of the literals not yet written: where the last match ends
+	limited  bool // the block may not fit
+	anchor   int  // start of the literals not yet written: the end of the last match
 	start    int  // start of the last match, of levels 1 and 2
-	found    int  // where it was found; its start may have moved since
+	found    int  // position where it was found; its start may have moved since
 	out      int  // end of the sequences written
 }
 
@@ -114,8 +114,8 @@ type match struct {
 
 func (m match) end() int { return m.start + m.length }
 
-// emit writes the literals up to a match and the match. It reports whether there was room for them and for the
-// least that follows; the C library's estimates decide, which are a little high.
+// emit writes the literals up to a match and the match. It reports whether there was space for them and for the
+// shortest end of a block. It uses the estimates of the C library, which are slightly high.
 func (b *block) emit(m match) bool {
 	dst, out := b.dst, b.out
 	literals := b.src[b.anchor:m.start]
@@ -126,7 +126,7 @@ func (b *block) emit(m match) bool {
 	token := out
 	out = lz4block.PutToken(dst, out, n)
 	if n <= 16 && 16 <= len(dst)-out && 16 <= len(b.src)-b.anchor {
-		// A fixed length spares a call; what is copied too much is overwritten later.
+		// A fixed length avoids a call. The excess is overwritten later.
 		copy(dst[out:out+16], b.src[b.anchor:b.anchor+16])
 		out += n
 	} else {

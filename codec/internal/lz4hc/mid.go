@@ -12,7 +12,7 @@ type midTables struct {
 func midHash4(v uint32) uint32 { return v * 2_654_435_761 >> (32 - midHashBits) }
 func midHash7(v uint64) uint64 { return v << 8 * 58_295_818_150_454_627 >> (64 - midHashBits) }
 
-// encode writes all sequences of a block but the last literals. It reports whether there was room.
+// encode writes all sequences of a block except the last literals. It reports whether there was space.
 func (t *midTables) encode(b *block) bool {
 	for {
 		pos, at, best := t.scan(b)
@@ -34,10 +34,10 @@ func (t *midTables) encode(b *block) bool {
 	}
 }
 
-// enter enters positions behind the start of the last match and before its end.
+// enter enters positions after the start of the last match and before its end.
 func (t *midTables) enter(b *block) {
-	// The bytes are those after the start of the match, the indexes those after the place where it was found. They differ
-	// when the start has moved, which the C library does not mind.
+	// The bytes are those after the start of the match. The indexes are those after the position where it was found.
+	// They differ if the start has moved, as in the C library.
 	index := b.base + uint32(b.found)
 	next8 := lz4block.Load64(b.src, b.start+1)
 	t.long[midHash7(next8)] = index + 1
@@ -56,10 +56,10 @@ func (t *midTables) enter(b *block) {
 	t.short[midHash4(uint32(last8>>8))] = index - 1
 }
 
-// scanGeneric looks for a position with a match, from the end of the last one on, and returns it and where it repeats, and
-// whether there is no better one for sure, as where it was found by the hash of 7 bytes. Where there is none the position
-// is beyond the last one that may have a match. It enters the positions that it looks at into the tables, and before them
-// some of the last match.
+// scanGeneric looks for a position with a match, starting at the end of the last match. It returns the position, the
+// position that it repeats, and whether the match is certainly the best one, because the hash of 7 bytes found it. If
+// there is no match, the position is after the last one that may have a match. It enters the positions that it examines
+// into the tables, and before them some of the last match.
 func (t *midTables) scanGeneric(b *block) (found, at int, best bool) {
 	src, pos := b.src, b.anchor
 	if pos > 0 && pos <= len(src)-lz4block.TailLength {
@@ -84,12 +84,12 @@ func (t *midTables) scanGeneric(b *block) (found, at int, best bool) {
 				return pos, at, false
 			}
 		}
-		pos += 1 + (pos-b.anchor)>>9 // ever faster where nothing matches
+		pos += 1 + (pos-b.anchor)>>9 // larger steps as long as nothing matches
 	}
 	return pos, 0, false
 }
 
-// better returns m, which was found by the hash of 4 bytes, or a longer match one byte behind it.
+// better returns m, which the hash of 4 bytes found, or a longer match that starts one byte later.
 func (t *midTables) better(b *block, m match) match {
 	pos := m.start + 1
 	if pos > len(b.src)-lz4block.TailLength {

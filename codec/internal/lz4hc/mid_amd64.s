@@ -3,14 +3,14 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// LONG enters an index into the table of hashes of 7 bytes; hash is at hand.
+// LONG enters an index into the table of hashes of 7 bytes; hash is a scratch register.
 #define LONG(bytes, hash, index) \
 	MOVQ  bytes, hash            \
 	IMULQ R12, hash              \
 	SHRQ  $50, hash              \
 	MOVL  index, (R11)(hash*4)
 
-// SHORT does into that of 4, whose factor is 2654435761.
+// SHORT enters an index into the table of hashes of 4 bytes, whose factor is 2654435761.
 #define SHORT(bytes, hash, index) \
 	IMUL3L $-1640531535, bytes, hash \
 	SHRL   $18, hash              \
@@ -29,21 +29,21 @@
 // input or of the output. scan has checked that the anchor is at most the last position of a match and that the output
 // has 64 bytes. A match that it does not write is returned as scanGeneric returns it.
 //
-// An index in the tables that is less than base, from an older input, is too far away as well: newBase sees to that.
+// An index in the tables that is less than base, from an older input, is too far away as well: newBase ensures that.
 //
 // Registers:
 //
 //	SI         the address of index 0: that of the input less base
 //	R10, R11   the tables of hashes of 4 and 7 bytes
-//	R12        the factor of the hash of 7 bytes, so that the highest of 8 bytes leaves no trace
-//	R13        where the next byte of the output goes
+//	R12        the factor of the hash of 7 bytes, which removes the highest of 8 bytes
+//	R13        address of the next byte of the output
 //	R15        index of the anchor
 //	R8         index of the position
 //	AX         the 8 bytes there
 //	BX, DI     indexes of the candidates of both tables; BX is that of the match
 //	R14        the hash of 4 bytes; the position where a match was found
 //	R9         index of the end of a match
-//	CX, DX     at hand
+//	CX, DX     scratch
 TEXT ·scanKernel(SB), NOSPLIT, $40-33
 	MOVQ t+0(FP), R10
 	LEAQ midTables_long(R10), R11
@@ -128,7 +128,7 @@ position:
 	MOVL (R10)(R14*4), DI
 
 	// A candidate that is too far becomes the position itself, so that the load is in the input, and CX makes the test
-	// fail. Any other is at most 65535 before R8 and, as newBase sees to, in the input.
+	// fail. Any other is at most 65535 before R8 and, as newBase ensures, in the input.
 	MOVL R8, DX
 	SUBL BX, DX
 	XORL CX, CX
@@ -311,7 +311,7 @@ lengths:
 	CMPQ CX, $255
 	JCC  lengths
 
-	// Copy 32 bytes at a time. The last copy goes up to 31 bytes past the literals: the input has 40 from srcSafe on,
+	// Copy 32 bytes at a time. The last copy goes up to 31 bytes past the literals: the input has 40 after srcSafe,
 	// and the output has its reserve.
 lastLength:
 	MOVB CX, (DI)

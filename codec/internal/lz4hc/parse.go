@@ -5,11 +5,11 @@ import "github.com/goblosc/blosc2/codec/internal/lz4block"
 // shortMatch is the longest match whose length fits into the token.
 const shortMatch = 18
 
-// encode writes all sequences of a block but the last literals. It reports whether there was room.
+// encode writes all sequences of a block except the last literals. It reports whether there was space.
 //
-// A match m1 is written as it is when no longer one, m2, starts before its end. Else the two overlap or touch, and
-// a still longer m3 is looked for that starts before the end of m2. When there is one m1 can be written, cut to
-// where m2 starts, and the others move up; m3 may as well make m2 superfluous.
+// It writes a match m1 unchanged if no longer match m2 starts before its end. Otherwise m1 and m2 overlap or touch, and
+// it looks for a still longer match m3 that starts before the end of m2. If there is one, it writes m1, truncated where
+// m2 starts, and continues with m2 and m3. m3 may also make m2 superfluous.
 func (s *search) encode() bool {
 	lastStart := len(s.src) - lz4block.TailLength
 	for pos := s.anchor; ; {
@@ -17,7 +17,7 @@ func (s *search) encode() bool {
 		if m1.length < lz4block.MinMatch {
 			return true
 		}
-		first := m1 // to come back to, where later ones skipped too much
+		first := m1 // kept in case later matches skip too much
 	second:
 		for {
 			m2 := match{}
@@ -39,7 +39,7 @@ func (s *search) encode() bool {
 				continue
 			}
 			for {
-				// m1 gets what it can use cheaply of what it shares with m2.
+				// m1 gets the part of its overlap with m2 that it can use cheaply.
 				m2.moveUp(min(m1.length, shortMatch), m1.start)
 				m3 := match{}
 				if m2.end() <= lastStart {
@@ -56,7 +56,7 @@ func (s *search) encode() bool {
 				switch {
 				case m3.start < m1.end():
 					m2 = m3
-				case m3.start < m1.end()+3: // no room for m2
+				case m3.start < m1.end()+3: // no space for m2
 					if overlap := m1.end() - m2.start; overlap > 0 {
 						m2.start += overlap
 						m2.length -= overlap
@@ -87,9 +87,8 @@ func (s *search) encode() bool {
 	}
 }
 
-// moveUp moves the start of m so that a match before it, which starts at start, can be length bytes long, but
-// leaves m a match. It returns the length that the other one can have. Nothing moves when they are far enough
-// apart.
+// moveUp moves the start of m so that a match before it, which starts at start, can be length bytes long. m stays a
+// valid match. It returns the possible length of the other match. Nothing moves if they are far enough apart.
 func (m *match) moveUp(length, start int) int {
 	apart := m.start - start
 	if apart >= shortMatch {

@@ -1,5 +1,6 @@
-// Package mutant changes the sequences of valid streams for tests of decoders. A stream with a changed byte mostly fails
-// near its beginning. A stream that is written again from changed sequences is well formed, so that a decoder gets far.
+// Package mutant changes the sequences of valid streams for tests of decoders. A stream with a changed byte mostly
+// fails near its beginning. A stream that is written again from changed sequences is well formed, so that a decoder
+// gets far.
 package mutant
 
 import "math/rand"

@@ -13,15 +13,17 @@ import (
 
 // A Format writes sequences as streams of a format.
 type Format interface {
-	// Valid returns the sequences of a valid stream that decodes to at most limit bytes, and the dictionary it needs or nil.
+	// Valid returns the sequences of a valid stream that decodes to at most limit bytes, and the dictionary it needs or
+	// nil.
 	Valid(r *rand.Rand, limit int) (seqs []Sequence, dict []byte)
 
-	// Prepare changes sequences to others that the format can represent. If valid is set, they must stay valid. It returns
-	// the window: a match with a greater distance is an error, except in the dictionary.
+	// Prepare changes sequences to others that the format can represent. If valid is set, they must stay valid. It
+	// returns the window: a match with a greater distance is an error, except in the dictionary.
 	Prepare(r *rand.Rand, seqs []Sequence, valid bool) (window int)
 
 	// Write returns the stream of sequences that Prepare has seen. They decode to content, or begin to. The stream may
-	// claim that it decodes to n bytes. If exact is false, the stream has other faults than the sequences have, or may have.
+	// claim that it decodes to n bytes. If exact is false, the stream has other faults than the sequences have, or may
+	// have.
 	Write(r *rand.Rand, seqs []Sequence, content []byte, n int) (stream []byte, exact bool)
 }
 
@@ -51,8 +53,8 @@ type Test struct {
 const perStream = 64
 
 // Run decodes valid streams and mutants until all paths together have done so many runs. All paths must agree on each
-// mutant, and with the model if the mutant has one. At least half of the mutants must be decoded up to the middle of the
-// output or further.
+// mutant, and with the model if the mutant has one. At least half of the mutants must be decoded up to the middle of
+// the output or further.
 func (x *Test) Run(t *testing.T, runs int) {
 	t.Helper()
 	x.ones = bytes.Repeat([]byte{0xff}, len(x.Dst))
@@ -86,8 +88,8 @@ func (x *Test) stream(t *testing.T, seed int64, count *tally) bool {
 			n = size(r, seqs)
 		}
 		n = min(n, len(x.Dst))
-		var sound bool
-		content, sound = expand(content, seqs, dict, window, len(x.Dst))
+		var valid bool
+		content, valid = expand(content, seqs, dict, window, len(x.Dst))
 		stream, exact := x.Format.Write(r, seqs, content, n)
 		if i > 0 && r.Intn(8) == 0 {
 			stream, exact = damage(r, stream), false
@@ -95,12 +97,12 @@ func (x *Test) stream(t *testing.T, seed int64, count *tally) bool {
 		if len(stream) > len(x.Src) || len(stream) == 0 || n == 0 {
 			continue
 		}
-		sound = sound && n == total
-		if i == 0 && !sound {
+		valid = valid && n == total
+		if i == 0 && !valid {
 			t.Error("the sequences of a valid stream are not")
 			return false
 		}
-		mutant := mutant{stream: stream, dict: dict, content: content, n: n, sound: sound, exact: exact}
+		mutant := mutant{stream: stream, dict: dict, content: content, n: n, valid: valid, exact: exact}
 		if err := x.decode(r, &mutant, count, i); err != nil {
 			t.Errorf("mutant %d, %d bytes to %d, dictionary of %d: %v\n%x", i, len(stream), n, len(dict), err, stream[:min(len(stream), 1<<12)])
 			return false
@@ -138,7 +140,7 @@ func place(r *rand.Rand, room, n int) int {
 type mutant struct {
 	stream, dict, content []byte // content is the longest known beginning
 	n                     int
-	sound, exact          bool // sound counts only if exact
+	valid, exact          bool // valid counts only if exact
 }
 
 // decode decodes a mutant on all paths.
@@ -148,7 +150,7 @@ func (x *Test) decode(r *rand.Rand, m *mutant, count *tally, number int) error {
 	dst := x.Dst[place(r, len(x.Dst), m.n):][:m.n:m.n]
 	half := (m.n + 1) / 2
 	known := m.content[:min(len(m.content), m.n)]
-	sound := m.sound
+	valid := m.valid
 	var want []byte
 	for i := range x.Paths {
 		p := &x.Paths[i]
@@ -163,7 +165,7 @@ func (x *Test) decode(r *rand.Rand, m *mutant, count *tally, number int) error {
 				continue
 			}
 			ok := p.Prefix(dst, src, m.dict, wanted)
-			if !ok && sound {
+			if !ok && valid {
 				return fmt.Errorf("%s: the first %d bytes are not decoded", p.Name, wanted)
 			}
 			if ok && m.exact && !bytes.Equal(dst[:wanted], known[:min(wanted, len(known))]) {
@@ -173,23 +175,23 @@ func (x *Test) decode(r *rand.Rand, m *mutant, count *tally, number int) error {
 		}
 		ok := p.Decode(dst, src, m.dict)
 		if want == nil {
-			if m.exact && ok != m.sound {
-				return fmt.Errorf("%s: %v, want %v", p.Name, ok, m.sound)
+			if m.exact && ok != m.valid {
+				return fmt.Errorf("%s: %v, want %v", p.Name, ok, m.valid)
 			}
 			if m.exact && ok && !bytes.Equal(dst, known) {
 				return fmt.Errorf("%s: wrong bytes", p.Name)
 			}
-			sound = ok
+			valid = ok
 			want = append(x.want[:0], dst...)
 			x.want = want
 		}
-		if ok != sound || ok && !bytes.Equal(dst, want) {
-			return fmt.Errorf("%s: %v, and %v on path %s, or other bytes", p.Name, ok, sound, x.Paths[0].Name)
+		if ok != valid || ok && !bytes.Equal(dst, want) {
+			return fmt.Errorf("%s: %v, and %v on path %s, or other bytes", p.Name, ok, valid, x.Paths[0].Name)
 		}
 		if i == 0 {
 			count.mutants++
 			if ok {
-				count.sound++
+				count.valid++
 			}
 			if half <= len(known) && bytes.Equal(dst[:half], known[:half]) {
 				count.deep++
@@ -202,7 +204,7 @@ func (x *Test) decode(r *rand.Rand, m *mutant, count *tally, number int) error {
 // tally counts runs.
 type tally struct {
 	mutants     int
-	sound, deep int // mutants; deep ones are decoded up to the middle of the output or further
+	valid, deep int // mutants; deep ones are decoded up to the middle of the output or further
 	runs        int
 	paths       map[string]int // runs
 }
@@ -223,13 +225,13 @@ func (c *tally) report(t *testing.T) {
 		paths = append(paths, fmt.Sprintf("%s %d", name, c.paths[name]))
 	}
 	percent := func(n int) float64 { return 100 * float64(n) / float64(c.mutants) }
-	t.Logf("%d mutants, %.0f%% decoded up to the middle or further, %.0f%% sound; %d runs: %s", c.mutants, percent(c.deep),
-		percent(c.sound), c.runs, strings.Join(paths, ", "))
+	t.Logf("%d mutants, %.0f%% decoded up to the middle or further, %.0f%% valid; %d runs: %s", c.mutants, percent(c.deep),
+		percent(c.valid), c.runs, strings.Join(paths, ", "))
 	if 2*c.deep < c.mutants {
 		t.Errorf("%d of %d mutants are decoded up to the middle or further, want half of them", c.deep, c.mutants)
 	}
-	if c.sound == 0 || c.sound == c.mutants {
-		t.Errorf("%d of %d mutants are sound", c.sound, c.mutants)
+	if c.valid == 0 || c.valid == c.mutants {
+		t.Errorf("%d of %d mutants are valid", c.valid, c.mutants)
 	}
 }
 

@@ -5,17 +5,17 @@ import (
 	"errors"
 )
 
-// What can be wrong with a stream.
+// Faults of a stream.
 var (
-	ErrHeader    = errors.New("stream is not of a block of this size")
+	ErrHeader    = errors.New("stream is for a block of another size")
 	ErrToken     = errors.New("unknown token")
-	ErrReference = errors.New("reference to what is not before it")
+	ErrReference = errors.New("reference to bytes that do not precede it")
 	ErrShort     = errors.New("stream ends too early")
-	ErrLong      = errors.New("stream goes on after the last cell")
+	ErrLong      = errors.New("stream continues after the last cell")
 )
 
-// Decode fills dst with the block that src is the stream of; edge is 4 or 8. The stream says the shape of the block,
-// which must have len(dst) items. src is untrusted.
+// Decode decodes src, the stream of a block, into dst. edge is 4 or 8. The stream records the shape of the block, which
+// must have len(dst) items. src is untrusted.
 func Decode(dst, src []byte, edge int) error {
 	if len(src) < headerSize || src[0] != 2 {
 		return ErrHeader
@@ -40,14 +40,14 @@ func Decode(dst, src []byte, edge int) error {
 	return nil
 }
 
-// cell is where the h rows of w items of a cell go.
+// cell describes where the h rows of w items of a cell are written.
 type cell struct {
 	dst    []byte
 	stride int
 	h, w   int
 }
 
-// set fills the cell from its rows, which stand one after the other.
+// set fills the cell from its rows, which are stored one after the other.
 func (c *cell) set(rows []byte) {
 	for i := range c.h {
 		copy(c.dst[i*c.stride:][:c.w], rows[i*c.w:])
@@ -71,7 +71,8 @@ func (d *decoder) take(n int) ([]byte, error) {
 	return d.src[d.pos-n : d.pos], nil
 }
 
-// reference reads an offset and returns the n bytes that it refers to, which end at start, the token, or before.
+// reference reads an offset and returns the n bytes that it refers to. They must end at or before start, the position
+// of the token.
 func (d *decoder) reference(start, n int) ([]byte, error) {
 	b, err := d.take(2)
 	if err != nil {
@@ -126,7 +127,7 @@ func (d *decoder) cell(c *cell, edge int) error {
 	return d.rows8(c, token, start)
 }
 
-// rows4 decodes a cell of edge 4 of which some rows are copied.
+// rows4 decodes a cell of edge 4 in which some rows are copies.
 func (d *decoder) rows4(c *cell, token byte, start int) error {
 	p := plans[token>>3]
 	if p.n == 0 || token&7 != 0 {
@@ -156,7 +157,7 @@ func (d *decoder) rows4(c *cell, token byte, start int) error {
 	return nil
 }
 
-// rows8 decodes a cell of edge 8 of which some rows are copied.
+// rows8 decodes a cell of edge 8 in which some rows are copies.
 func (d *decoder) rows8(c *cell, token byte, start int) error {
 	first, n := int(token&7), 0
 	switch token &^ 7 {

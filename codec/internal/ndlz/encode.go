@@ -11,26 +11,26 @@ const (
 	maxStream   = 1<<31 - 1
 )
 
-// Encoder makes streams. It belongs to one goroutine and keeps its tables between blocks.
+// Encoder encodes blocks. It belongs to one goroutine and keeps its tables between blocks.
 //
-// The choices are those of C-Blosc2 3.3, so the same block and room give the same stream, but for references so far back
-// that its decoder does not follow them: those are not made.
+// The choices are those of C-Blosc2 3.3, so the same block and space give the same stream. There is one exception: the
+// encoder does not make references that are too far back for the decoder of C-Blosc2.
 type Encoder struct {
-	// Where whole cells, three rows and two rows that were stored begin, by their hash; 0 is nowhere. Of rows, an entry
-	// stays until a cell that is stored clears it.
+	// Positions of stored whole cells, triples of rows and pairs of rows, by their hash. 0 is no position. An entry for
+	// rows stays until a stored cell clears it.
 	cells, triples, pairs [1 << tableBits]uint32
 
 	tripleRows, pairRows pending
-	cell                 [64]byte // the cell to be coded
+	cell                 [64]byte // the cell to encode
 	rows                 [24]byte // some of its rows
 	dst                  []byte
 	edge                 int
-	pos, out             int // the token of the cell, and the end of what is written
+	pos, out             int // position of the cell's token, and end of the output
 }
 
-// pending are entries for a table of rows, to be made when the cell is stored: the place for each first row, where
-// there is one, and its slot. The slots outlast the cell: with a new place for row 0, all are set, those of rows that
-// have none to 0.
+// pending holds entries for a table of rows, to be entered when the cell is stored: a slot and, if it exists, the
+// position of each first row. The slots outlast the cell: a new position for row 0 sets all of them, and the slots of
+// rows without position to 0.
 type pending struct {
 	at    [7]uint32
 	slots [7]uint32
@@ -38,7 +38,7 @@ type pending struct {
 
 func (p *pending) add(row int, slot, at uint32) { p.slots[row], p.at[row] = slot, at }
 
-// enter makes the entries of n rows.
+// enter enters the entries of n rows.
 func (p *pending) enter(table *[1 << tableBits]uint32, n int) {
 	if p.at[0] == 0 {
 		return
@@ -48,9 +48,9 @@ func (p *pending) enter(table *[1 << tableBits]uint32, n int) {
 	}
 }
 
-// Encode writes the stream of a block with rows times cols items, src, into dst, never past len(dst), and returns its
-// length in bytes, or 0 when there is no gain or too little room. edge is that of cells, 4 or 8. dst and src do not
-// overlap.
+// Encode writes the stream of src, a block with rows times cols items, into dst, never past len(dst). It returns the
+// length of the stream in bytes, or 0 if the stream is not shorter than src or does not fit. edge is the edge of the
+// cells, 4 or 8. dst and src must not overlap.
 func (e *Encoder) Encode(dst, src []byte, edge, rows, cols int) int {
 	n := e.encode(dst, src, edge, rows, cols)
 	e.dst = nil
@@ -105,7 +105,7 @@ func (e *Encoder) put(token byte) {
 	e.out++
 }
 
-// putOffset writes how far the token is from a place before it.
+// putOffset writes the distance of the token from an earlier position.
 func (e *Encoder) putOffset(at uint32) {
 	binary.LittleEndian.PutUint16(e.dst[e.out:], uint16(e.pos-int(at)))
 	e.out += 2
@@ -143,13 +143,13 @@ func (e *Encoder) encodeCell(cell []byte) {
 	e.out += copy(e.dst[e.out:], cell)
 }
 
-// lookup tells whether what an entry stands for equals rows, and is near enough to row of the cell.
+// lookup returns the position at and reports whether the bytes there equal rows and are near enough to row of the cell.
 func (e *Encoder) lookup(at uint32, rows []byte, row int) (uint32, bool) {
 	ok := at != 0 && e.pos+row*e.edge-int(at) < maxDistance && bytes.Equal(rows, e.dst[at:][:len(rows)])
 	return at, ok
 }
 
-// near tells whether an offset that the reference's decoder adds more to stays within 16 bits there.
+// near reports whether an offset, to which the decoder of C-Blosc2 adds more, stays within 16 bits there.
 func (e *Encoder) near(at uint32, more int) bool { return e.pos-int(at)+more < 1<<16 }
 
 // pick returns some rows of a cell of edge 4, one after the other.
@@ -160,7 +160,7 @@ func (e *Encoder) pick(cell []byte, rows ...int) []byte {
 	return e.rows[:4*len(rows)]
 }
 
-// twoPairs writes a cell whose rows are two pairs that were stored. It reports whether it did.
+// twoPairs writes a cell that consists of two stored pairs of rows. It reports whether it did.
 func (e *Encoder) twoPairs(cell []byte) bool {
 	for j := 1; j < 4; j++ {
 		order := plans[0x20>>3|j].order
@@ -183,7 +183,7 @@ func (e *Encoder) twoPairs(cell []byte) bool {
 	return false
 }
 
-// triple4 writes a cell of edge 4 with three rows that were stored. It reports whether it did.
+// triple4 writes a cell of edge 4 that contains a stored triple of rows. It reports whether it did.
 func (e *Encoder) triple4(cell []byte) bool {
 	for _, t := range [...]struct {
 		i, j, k, other int
@@ -205,7 +205,7 @@ func (e *Encoder) triple4(cell []byte) bool {
 	return false
 }
 
-// pair4 writes a cell of edge 4 with two rows that were stored. It reports whether it did.
+// pair4 writes a cell of edge 4 that contains a stored pair of rows. It reports whether it did.
 func (e *Encoder) pair4(cell []byte) bool {
 	for i := range 3 {
 		for j := i + 1; j < 4; j++ {
@@ -233,7 +233,7 @@ func (e *Encoder) pair4(cell []byte) bool {
 	return false
 }
 
-// rows8 writes a cell of edge 8 with n rows that were stored. It reports whether it did.
+// rows8 writes a cell of edge 8 that contains n stored rows. It reports whether it did.
 func (e *Encoder) rows8(cell []byte, table *[1 << tableBits]uint32, p *pending, n int, token byte) bool {
 	for i := range 9 - n {
 		rows := cell[8*i : 8*(i+n)]
@@ -253,5 +253,5 @@ func (e *Encoder) rows8(cell []byte, table *[1 << tableBits]uint32, p *pending, 
 	return false
 }
 
-// same tells whether all bytes of a cell are the same.
+// same reports whether all bytes of a cell are the same.
 func same(cell []byte) bool { return bytes.Equal(cell[1:], cell[:len(cell)-1]) }

@@ -1,15 +1,15 @@
-// Package ndlz codes two-dimensional blocks of bytes as streams of the NDLZ format of C-Blosc2: it looks for equal
-// pieces of square cells, of edge 4 or 8, which are near each other on the plane and not in memory.
+// Package ndlz encodes and decodes two-dimensional blocks of bytes in the NDLZ format of C-Blosc2. It searches for
+// equal rows of square cells, of edge 4 or 8, which are close to each other in the plane but not in memory.
 //
 //	2, rows (4 bytes, little-endian), columns (4 bytes), cell, cell, ...
-//	cell    token, what the token says
+//	cell    token, data that depends on the token
 //
-// Cells come row by row. An offset, of 2 bytes, says how far before the token there are rows to copy; they are among the
-// rows of a cell that is stored literally.
+// Cells are stored row by row. An offset, of 2 bytes, is the distance from the token back to rows to copy. These are
+// among the rows of a cell that is stored literally.
 //
 //	token     edge
-//	0x00      4, 8   the rows of the cell; those at the border of the block have no other token
-//	0x40      4, 8   one byte, which all items equal
+//	0x00      4, 8   the rows of the cell; cells at the border of the block have no other token
+//	0x40      4, 8   one byte that all items equal
 //	0xC0      4, 8   offset of a whole cell
 //	0xE0..    4      offset of three rows, the fourth one
 //	0x80..    4      offset of two rows, the other two
@@ -17,7 +17,7 @@
 //	0xA8..    8      offset of three rows, the other five
 //	0x88..    8      offset of two rows, the other six
 //
-// Rows that are copied or stored together are in ascending order. The low bits of a token say which they are.
+// Rows that are copied or stored at once are in ascending order. The low bits of a token specify their numbers.
 package ndlz
 
 const headerSize = 9
@@ -35,8 +35,8 @@ const (
 	tokenTriple8 = 0xa8
 )
 
-// plan says how the rows of a cell of edge 4 are coded: the first n in order are copied from one place, the others are
-// stored or, where n2 is not 0, copied from another.
+// plan specifies how the rows of a cell of edge 4 are encoded. The first n rows in order are copied from one position.
+// The others are stored or, if n2 is not 0, copied from another position.
 type plan struct {
 	order [4]uint8
 	n, n2 uint8

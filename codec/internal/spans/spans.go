@@ -1,10 +1,10 @@
-// Package spans has a table for kernels that repeat bytes.
+// Package spans provides a table for kernels that repeat bytes.
 package spans
 
-// Span tells how to repeat the first n bytes of 16 with PSHUFB. It takes 32 bytes.
+// Span specifies how to repeat the first n bytes of 16 with PSHUFB. It takes 32 bytes.
 type Span struct {
 	Mask [16]byte // to repeat them over 16 bytes
-	Step uint64   // how many of the 16 bytes are whole repetitions
+	Step uint64   // number of the 16 bytes that are complete repetitions
 	_    [8]byte
 }
 

@@ -1,4 +1,4 @@
-// Package trial has what the tests of several codecs share.
+// Package trial holds helpers that the tests of several codecs share.
 package trial
 
 import (
@@ -13,7 +13,7 @@ type Kind struct {
 	Fill func(b []byte, r *rand.Rand)
 }
 
-// Kinds returns contents of any length. Those of numbers are as a byte shuffle of the whole leaves them.
+// Kinds returns contents of any length. Kinds of numbers are byte-shuffled as a whole.
 func Kinds() []Kind { return kinds }
 
 var kinds = []Kind{
@@ -55,7 +55,7 @@ var kinds = []Kind{
 	}},
 }
 
-// shuffled fills b with numbers of size bytes, all first bytes of them before all second bytes and so on.
+// shuffled fills b with numbers of size bytes: first the first bytes of all numbers, then all second bytes and so on.
 func shuffled(b []byte, size int, number func(i int) uint64) {
 	n := len(b) / size
 	var word [8]byte
@@ -67,15 +67,15 @@ func shuffled(b []byte, size int, number func(i int) uint64) {
 	}
 }
 
-// Input makes n bytes of a kind, by its place in Kinds.
+// Input returns n bytes of a kind, by its position in Kinds.
 func Input(kind, n int, seed int64) []byte {
 	b := make([]byte, n)
 	kinds[kind].Fill(b, rand.New(rand.NewSource(seed)))
 	return b
 }
 
-// Ending makes an input that is noise, of which 16 bytes repeat behind so many literals, and ends with a tail of noise. An
-// encoder that copies or compares too much near the end trips over some of them.
+// Ending returns an input of noise, in which 16 bytes repeat after the given number of literals, with a tail of noise.
+// It detects encoders that copy or compare too much near the end.
 func Ending(literals, tail int) []byte {
 	b := make([]byte, 16+literals, 32+literals+tail)
 	r := rand.New(rand.NewSource(int64(literals)))

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// Prefixes expands beginnings of what expands to want, or is not sound where want is nil, to the first bytes of n, into
-// memory with a guard on both sides. decode is told how many bytes are wanted and reports whether they are there; those of
-// a sound whole must be. It returns what decode reports for each beginning.
+// Prefixes decodes beginnings of a stream of n bytes into memory with guard bytes on both sides. want is the content of
+// the stream, or nil if the stream is invalid. decode gets the number of bytes needed and reports whether it decoded
+// them, which it must if the stream is valid. Prefixes returns the reports of decode for each beginning.
 func Prefixes(t testing.TB, n int, want []byte, decode func(dst []byte, wanted int) bool) (sound [5]bool) {
 	t.Helper()
 	const guard = 80

@@ -2,7 +2,7 @@ package zfp
 
 import "encoding/binary"
 
-// writer writes bits from the lowest of each byte. Once dst is full it only counts.
+// writer writes bits, starting at the lowest of each byte. If dst is full, it only counts.
 type writer struct {
 	dst  []byte
 	pos  int64  // bits written; a block can have more than an int counts
@@ -21,7 +21,7 @@ func (w *writer) bits(v uint64, n int) {
 	w.pos += int64(n)
 	if used+uint(n) >= 64 {
 		w.flush(w.pos/64*8 - 8)
-		w.word = v >> 1 >> (63 - used) // none left where used is 0
+		w.word = v >> 1 >> (63 - used) // none left if used is 0
 	}
 }
 
@@ -50,16 +50,16 @@ func (w *writer) finish() (int, error) {
 	return int(w.pos / 8), nil
 }
 
-// reader reads what writer writes. Behind the end of src there are zeros.
+// reader reads the bits of a writer. After the end of src it reads zeros.
 type reader struct {
 	src []byte
 	pos int64 // bits read
 }
 
-// peekBits is how many of the bits that peek returns are sure to be those that come next.
+// peekBits is the number of bits that peek returns at least.
 const peekBits = 57
 
-// peek returns the next bits, the first in the lowest.
+// peek returns the next bits, starting at the lowest.
 func (r *reader) peek() uint64 {
 	at := r.pos >> 3
 	if at <= int64(len(r.src))-8 {
@@ -84,8 +84,8 @@ func (r *reader) bits(n int) uint64 {
 	return v
 }
 
-// zeros reads zeros and the one behind them, but no more than most bits. It returns the number of zeros, which is most
-// where there is no one among them.
+// zeros reads zeros and the one after them, up to most bits. It returns the number of zeros. If there is no one
+// among the bits, that is most.
 func (r *reader) zeros(most int) int {
 	n := 0
 	for n < most {

@@ -14,7 +14,7 @@ func (c *coder[F, I, U]) encodeCell(w *writer) {
 	w.bits(1|uint64(emax+c.bias)<<1, 1+c.ebits)
 	scale, limit := F(math.Ldexp(1, c.bits-2-emax)), c.limit
 	for i, v := range c.cell[:c.size] {
-		// Towards zero. What does not fit becomes the least integer, as on x86.
+		// Round towards zero. Values out of range become the least integer, as on x86.
 		v *= scale
 		if v >= -limit && v < limit {
 			c.ints[i] = I(v)
@@ -32,7 +32,7 @@ func (c *coder[F, I, U]) encodeCell(w *writer) {
 	w.pad(start + int64(c.MinBits))
 }
 
-// exponent returns the common exponent of c.cell and the number of bit planes to write; 0 means that the cell is
+// exponent returns the common exponent of c.cell and the number of bit planes to write. 0 planes means that the cell is
 // written as zeros.
 func (c *coder[F, I, U]) exponent() (emax, prec int) {
 	largest := F(0)
@@ -109,7 +109,7 @@ func (c *coder[F, I, U]) forward() {
 	}
 }
 
-// backward undoes forward but for the bits that its shifts lose, from the last axis to the first.
+// backward undoes forward, from the last axis to the first, except for the bits that the shifts of forward lose.
 func (c *coder[F, I, U]) backward() {
 	for s := c.size / 4; s > 0; s /= 4 {
 		for i := 0; i < c.size; i += 4 * s {

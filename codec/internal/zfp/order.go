@@ -1,7 +1,7 @@
 package zfp
 
 // orders holds, for 1 to 4 dimensions, the positions in a cell (x + 4y + 16z + 64w) in the order in which their
-// coefficients are coded: by ascending total frequency.
+// coefficients are encoded: by ascending total frequency.
 var orders = [4][]uint8{
 	{
 		0, 1, 2, 3,

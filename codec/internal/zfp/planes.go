@@ -2,8 +2,8 @@ package zfp
 
 import "math/bits"
 
-// planes holds the items of a cell, 64 to a group, or their bit planes: bit i of word k is bit k of item i. Groups that a
-// cell does not have are not looked at.
+// planes holds the items of a cell in groups of 64, or their bit planes: bit i of word k is bit k of item i. Groups
+// that a cell does not have are ignored.
 type planes [4][64]uint64
 
 // split turns the items of a cell into its bit planes.
@@ -58,7 +58,7 @@ func (p *planes) join(size int) {
 	copy(p[0][:size], items[:])
 }
 
-// transpose8 swaps rows and columns of 8 times 8 bits.
+// transpose8 transposes a matrix of 8x8 bits.
 func transpose8(x uint64) uint64 {
 	t := (x ^ x>>7) & 0x00aa00aa00aa00aa
 	x ^= t ^ t<<7
@@ -68,7 +68,7 @@ func transpose8(x uint64) uint64 {
 	return x ^ t ^ t<<28
 }
 
-// transpose swaps rows and columns of n groups.
+// transpose transposes n groups.
 func (p *planes) transpose(n int) {
 	for i := range p[:n] {
 		m := &p[i]
@@ -85,7 +85,7 @@ func (p *planes) transpose(n int) {
 	}
 }
 
-// next returns the number of the first item from i on, below size, whose bit k is set, or size.
+// next returns the number of the first item at or after i and below size whose bit k is set, or size.
 func (p *planes) next(k, i, size int) int {
 	for ; i < size; i = (i | 63) + 1 {
 		if x := p[i>>6][k] >> uint(i&63); x != 0 {
@@ -95,11 +95,12 @@ func (p *planes) next(k, i, size int) int {
 	return size
 }
 
-// trailingZeros returns how many of the low n bits of x are zeros before the first one.
+// trailingZeros returns the number of zeros before the first one in the low n bits of x.
 func trailingZeros(x uint64, n int) int { return min(bits.TrailingZeros64(x), n) }
 
-// write writes bit planes of a cell of size items, from plane top down to lowest, in at most budget bits. Items that
-// have had a bit set, and all before them, are written as they are; the others by the distance to the next set bit.
+// write writes the bit planes of a cell of size items, from plane top down to lowest, in at most budget bits. The bits
+// of items up to the last one that has had a bit set are written directly. For the others, write writes the distances
+// to the next set bit.
 func (p *planes) write(w *writer, size, top, lowest, budget int) {
 	known := 0
 	for k := top; k >= lowest && budget > 0; k-- {
@@ -115,7 +116,7 @@ func (p *planes) write(w *writer, size, top, lowest, budget int) {
 				budget--
 				break
 			}
-			// A one says that there is a bit; zeros and a one say where, but for the last item, which needs no one.
+			// A one means that a set bit follows. Zeros and a one give its position. The last item needs no one.
 			zeros := next - known
 			n := 2 + zeros
 			if next == size-1 {

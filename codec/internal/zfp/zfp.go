@@ -1,14 +1,14 @@
-// Package zfp codes fields of 32- and 64-bit floats, in one to four dimensions, as streams of the ZFP format without
-// header. It follows the algorithm of P. Lindstrom, "Fixed-Rate Compressed Floating-Point Arrays" (IEEE TVCG 20,
-// 2014), with the stream layout and the parameters of libzfp 1.0; the streams are the same bit for bit.
+// Package zfp encodes and decodes fields of 32- and 64-bit floats, in one to four dimensions, as streams of the ZFP
+// format without header. It follows the algorithm of P. Lindstrom, "Fixed-Rate Compressed Floating-Point Arrays" (IEEE
+// TVCG 20, 2014), with the stream layout and the parameters of libzfp 1.0. The streams are the same bit for bit.
 //
-// A field is cut into cells of 4 items along each axis. For each cell:
+// A field is divided into cells of 4 items along each axis. For each cell:
 //
 //	values -> one common exponent, integers -> lifting along each axis -> order by frequency ->
 //	negabinary -> bit planes, the highest first, with group tests for the items that are still zero
 //
-// Bits are written from the lowest of each byte. The last axis of a shape is the one whose items are neighbours,
-// which libzfp calls x.
+// Bits are written starting at the lowest of each byte. Items that are neighbors along the last axis of a shape, which
+// libzfp calls x, are neighbors in memory.
 package zfp
 
 import (
@@ -17,7 +17,7 @@ import (
 	"math"
 )
 
-// ErrNoRoom says that a stream is longer than the memory given for it.
+// ErrNoRoom is returned if a stream is longer than the memory for it.
 var ErrNoRoom = errors.New("zfp: no room")
 
 // Params bound the size and the error of a cell.
@@ -44,7 +44,7 @@ func Precision(planes int) Params {
 	return Params{MinBits: 1, MaxBits: maxBits, MaxPrec: min(planes, maxPrec), MinExp: minExp}
 }
 
-// Rate returns the parameters for cells of a size: percent of what their items, of so many bytes, take in dims
+// Rate returns the parameters for cells of a fixed size: percent of the size of their items, of itemSize bytes, in dims
 // dimensions.
 func Rate(percent, dims, itemSize int) Params {
 	items := float64(int(1) << (2 * dims))
@@ -70,7 +70,7 @@ type Field struct {
 	ItemSize int
 }
 
-// Items returns the number of items. The caller has checked that it fits.
+// Items returns the number of items. The caller must have checked that it does not overflow.
 func (f *Field) Items() int {
 	n := 1
 	for _, s := range f.Shape {
@@ -79,13 +79,14 @@ func (f *Field) Items() int {
 	return n
 }
 
-// Coder codes fields of one description. It belongs to one goroutine and allocates only when it is made.
+// Coder encodes and decodes fields of one description. It belongs to one goroutine and allocates only when it is
+// created.
 type Coder struct {
 	f32 *coder[float32, int32, uint32]
 	f64 *coder[float64, int64, uint64]
 }
 
-// NewCoder returns a Coder for fields like f, which was checked.
+// NewCoder returns a Coder for fields like f. The caller must have checked f.
 func NewCoder(f Field, p Params) *Coder {
 	if f.ItemSize == 4 {
 		return &Coder{f32: newCoder[float32, int32, uint32](f, p)}
@@ -104,8 +105,8 @@ func (c *Coder) Encode(dst, src []byte) (int, error) {
 	return w.finish()
 }
 
-// Decode fills dst with the field that src is the stream of. Bits that are missing at its end are zeros: any src
-// gives some field.
+// Decode fills dst with the field of the stream src. Missing bits at the end of src are zeros, so any src yields a
+// field.
 func (c *Coder) Decode(dst, src []byte) {
 	r := reader{src: src}
 	if c.f32 != nil {
@@ -115,17 +116,17 @@ func (c *Coder) Decode(dst, src []byte) {
 	}
 }
 
-// coder is a Coder for one item type, with F the items, I their integers and U the same without sign.
+// coder is a Coder for one item type. F is the type of the items, I their integers and U the unsigned integers.
 type coder[F float32 | float64, I int32 | int64, U uint32 | uint64] struct {
 	Params
 	dims   int
-	shape  [4]int // the last axis first: x, y, z, w; 1 for those that are not there
+	shape  [4]int // the last axis first: x, y, z, w; 1 for missing axes
 	size   int    // items in a cell
 	order  []uint8
-	bits   int // in an item
-	ebits  int // of its exponent
+	bits   int // bits of an item
+	ebits  int // bits of its exponent
 	bias   int
-	limit  F // what does not fit into an I
+	limit  F // least magnitude that does not fit into an I
 	cell   [256]F
 	ints   [256]I
 	planes planes
@@ -150,7 +151,8 @@ func newCoder[F float32 | float64, I int32 | int64, U uint32 | uint64](f Field, 
 	return c
 }
 
-// cells calls f for each cell with its first item and how many items of each axis it has, x the fastest.
+// cells calls f for each cell, with the position of its first item and its number of items along each axis, x the
+// fastest.
 func (c *coder[F, I, U]) cells(f func(at, n [4]int) bool) {
 	var at [4]int
 	for at[3] = 0; at[3] < c.shape[3]; at[3] += 4 {
@@ -191,7 +193,7 @@ func (c *coder[F, I, U]) decode(r *reader, dst []byte) {
 	})
 }
 
-// gather copies the items of a cell, and pads those that reach over the border.
+// gather copies the items of a cell, and pads cells that reach over the border.
 func (c *coder[F, I, U]) gather(src []byte, at, n [4]int) {
 	for w := range n[3] {
 		for z := range n[2] {
@@ -222,7 +224,7 @@ func (c *coder[F, I, U]) gather(src []byte, at, n [4]int) {
 	}
 }
 
-// pad fills a line of 4 items of which n are there.
+// pad fills a line of 4 items of which n exist.
 func pad[F float32 | float64](p []F, n, stride int) {
 	switch n {
 	case 1:
@@ -236,7 +238,7 @@ func pad[F float32 | float64](p []F, n, stride int) {
 	}
 }
 
-// scatter copies the items of a cell to where they belong.
+// scatter copies the items of a cell to their positions.
 func (c *coder[F, I, U]) scatter(dst []byte, at, n [4]int) {
 	for w := range n[3] {
 		for z := range n[2] {

@@ -1,23 +1,23 @@
 package zstd
 
-// batch is what DecodeBatch knows of the frames that it expands together.
+// batch is the state of DecodeBatch: the frames that it decodes at once.
 //
-// One frame is gone through at a time, until four streams of literals are to be expanded, one symbol a look-up: their
-// look-ups wait for each other, so that a processor has time for four more. There the frame waits, and a second decoder
-// goes through those that follow, until one of them has such streams, too. All eight are expanded side by side then;
-// the second decoder finishes its frame, and the first goes on with what is left of its own.
+// It decodes one frame until it reaches four streams of literals that need one look-up per symbol. Each look-up waits
+// for the previous one in its stream, so a CPU has time for four more streams. So this frame waits, and a second
+// decoder decodes the following frames until one of them has such streams too. Then all eight are decoded in one loop.
+// The second decoder finishes its frame, and the first one continues with its own.
 type batch struct {
 	dst, src [][]byte // the frames to begin
 	n        []int
-	err      error // of the second decoder
+	err      error // error of the second decoder
 
 	second  *Decoder
-	waiting *streams4 // of the second decoder: those of the first, which the next of its own join
+	waiting *streams4 // in the second decoder, the streams of the first, which the next streams of the second join
 }
 
-// DecodeBatch expands each src[i] to dst[i], of which the first n[i] bytes are wanted: what is true of DecodePrefix is true
-// of those with fewer than dst[i] has, and that of Decode of the others. It does not say which of them fails. The decoder
-// keeps another one for it.
+// DecodeBatch decodes each src[i] to dst[i], of which the first n[i] bytes are needed: like DecodePrefix if n[i] is
+// less than len(dst[i]), and otherwise like Decode. The error does not identify the frame. The decoder keeps a second
+// decoder for it.
 func (d *Decoder) DecodeBatch(dst, src [][]byte, n []int) error {
 	b := &d.batch
 	b.dst, b.src, b.n = dst, src, n
@@ -32,7 +32,7 @@ func (d *Decoder) DecodeBatch(dst, src [][]byte, n []int) error {
 	return err
 }
 
-// next has d expand the next frame.
+// next makes d decode the next frame.
 func (b *batch) next(d *Decoder) error {
 	dst, src, n := b.dst[0], b.src[0], b.n[0]
 	b.dst, b.src, b.n = b.dst[1:], b.src[1:], b.n[1:]
@@ -42,7 +42,7 @@ func (b *batch) next(d *Decoder) error {
 	return d.DecodePrefix(dst, src, n)
 }
 
-// beside expands s as far as there are streams to go beside it.
+// beside decodes s as long as there are streams to decode in the same loop.
 func (d *Decoder) beside(s *streams4) {
 	b := &d.batch
 	if b.waiting != nil {

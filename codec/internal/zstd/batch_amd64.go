@@ -10,7 +10,7 @@ import (
 // BatchIsFaster reports whether DecodeBatch takes less time than one frame after the other.
 func BatchIsFaster() bool { return cpu.Has(kernelLevel) }
 
-// runBoth takes turns of both, as long as none of the eight streams can end.
+// runBoth runs iterations for both, as long as none of the eight streams can end.
 func (s *streams4) runBoth(o *streams4) {
 	if !BatchIsFaster() {
 		return
@@ -25,7 +25,8 @@ func (s *streams4) runBoth(o *streams4) {
 	}
 }
 
-// bothKernel takes n turns, which is not 0, of five look-ups a stream. All words have 55 bits at least, and do behind it.
+// bothKernel runs n iterations of five look-ups per stream, with n > 0. All words must have at least 55 bits, and do
+// afterwards.
 //
 //go:noescape
 func bothKernel(s, o *streams4, n int)

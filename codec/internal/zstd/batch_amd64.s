@@ -7,7 +7,7 @@
 // a word: its unread bits at the high end, then a 1, then a 0 for each bit that is used up.
 //
 // A look-up takes about 7 steps, each of which waits for the one before, and a new word about 10, so that
-// four streams leave a processor idle half of the time. The look-ups are in an order in which the processor can do
+// four streams leave a CPU idle half of the time. The look-ups are in an order in which the CPU can do
 // them: all look-ups of one stream in a row would fill its queue with instructions that wait.
 //
 // A word has at least 56 unread bits after a load, and 55 after streams4.init: enough for five look-ups of at most 11
@@ -24,14 +24,14 @@
 	SHLXQ   CX, word, word     \
 	MOVB    CH, to
 
-// THREE takes the first three codes of a turn from a stream.
+// THREE takes the first three codes of an iteration from a stream.
 #define THREE(word, table, out) \
 	MOVQ out, DX                    \
 	LOOK(word, table, 0(DX)(DI*1))  \
 	LOOK(word, table, 1(DX)(DI*1))  \
 	LOOK(word, table, 2(DX)(DI*1))
 
-// TWO takes the other two codes of a turn.
+// TWO takes the other two codes of an iteration.
 #define TWO(word, table, out) \
 	MOVQ out, DX                    \
 	LOOK(word, table, 3(DX)(DI*1))  \
@@ -94,7 +94,7 @@ TEXT ·bothKernel(SB), NOSPLIT, $128-24
 	MOVQ o+8(FP), BP
 	MOVQ n+16(FP), DI
 	LEAQ (DI)(DI*4), DI
-	NEGQ DI // 5 symbols a turn
+	NEGQ DI // 5 symbols per iteration
 	OPEN(BX, 0, R8, place0-8(SP), out0-72(SP))
 	OPEN(BX, 1, R9, place1-16(SP), out1-80(SP))
 	OPEN(BX, 2, R10, place2-24(SP), out2-88(SP))

@@ -3,15 +3,15 @@ package zstd
 import "errors"
 
 var (
-	errLiterals = errors.New("unsound literals")
+	errLiterals = errors.New("invalid literals")
 	errTreeless = errors.New("no Huffman code to repeat")
 )
 
-// margin is how far the fast loops may read behind literals and write behind a sequence.
+// margin is the number of bytes that the fast loops may read after literals and write after a sequence.
 const margin = 32
 
-// block expands the compressed block src[in:end], to at most limit bytes from dst[out:]. It returns where it ends in
-// dst, or a place behind d.stop.
+// block decodes the compressed block src[in:end] to at most limit bytes at dst[out:]. It returns where the block ends
+// in dst, or an offset after d.stop.
 func (d *Decoder) block(dst []byte, out, limit int, src []byte, in, end int) (int, error) {
 	h, ok := readLiteralsHeader(src[in:end])
 	in += h.length
@@ -20,7 +20,7 @@ func (d *Decoder) block(dst []byte, out, limit int, src []byte, in, end int) (in
 	}
 	literals := in
 	in += h.stored
-	// A literal is a byte of the content at least, so that no more of them are wanted than of that.
+	// Each literal is a byte of the content, so no more literals are needed than bytes of content.
 	wanted := min(h.size, d.stop-out)
 	sequences, n, ok := readCount(src[in:end])
 	in += n
@@ -31,12 +31,12 @@ func (d *Decoder) block(dst []byte, out, limit int, src []byte, in, end int) (in
 		if in < end {
 			return 0, errSequences
 		}
-		// Literals only: they need no room of their own.
+		// Only literals: they need no buffer.
 		return out + h.size, d.expandLiterals(dst[out:out+h.size], src, literals, h, wanted)
 	}
 	r := &d.run
 	if h.kind == rawLiterals {
-		// They stay where they are, with what is behind in the input for a margin.
+		// They stay in the input, which has a margin after them.
 		r.literals, r.literal, r.literalsEnd = src, literals, literals+h.size
 	} else {
 		if len(d.literals) < h.size+margin {
@@ -61,15 +61,15 @@ const (
 	rawLiterals = iota
 	sameLiterals
 	huffmanLiterals
-	treelessLiterals // with the code of the block before
+	treelessLiterals // with the code of the previous block
 )
 
 // literalsHeader is the header of the literals of a block.
 type literalsHeader struct {
 	kind    int
-	length  int // of the header, in bytes
-	stored  int // bytes behind the header
-	size    int // bytes that these expand to
+	length  int // length of the header in bytes
+	stored  int // bytes after the header
+	size    int // number of decoded literals
 	streams int // 1 or 4
 }
 
@@ -110,7 +110,7 @@ func readLiteralsHeader(src []byte) (h literalsHeader, ok bool) {
 	return h, true
 }
 
-// expandLiterals expands literals, which begin at src[start], to dst: the first n at least.
+// expandLiterals decodes literals, which begin at src[start], to dst: at least the first n.
 func (d *Decoder) expandLiterals(dst, src []byte, start int, h literalsHeader, n int) error {
 	end := start + h.stored
 	switch h.kind {
@@ -137,7 +137,7 @@ func (d *Decoder) expandLiterals(dst, src []byte, start int, h literalsHeader, n
 	return d.huffman.expand1(dst, src, start, end, n)
 }
 
-// expand4 expands the four streams in src[start:end], the first n bytes of dst at least.
+// expand4 decodes the four streams in src[start:end], to at least the first n bytes of dst.
 func (d *Decoder) expand4(dst, src []byte, start, end, n int) error {
 	pairs := d.pairsFor(min(4*n, len(dst)), len(dst), end-start)
 	s := &d.streams
@@ -151,8 +151,8 @@ func (d *Decoder) expand4(dst, src []byte, start, end, n int) error {
 	return s.finish()
 }
 
-// pairsFor returns the table of pairs where it is worth its construction: for so many literals to expand, when all of
-// them take so many bytes that most are in pairs that fit. Else it returns nil.
+// pairsFor returns the table of pairs, or nil if constructing it takes longer than it saves. It depends on the number
+// of literals to decode, and on the size of all of them, which determines whether most are in pairs that fit.
 func (d *Decoder) pairsFor(wanted, literals, stored int) *pairTable {
 	if wanted < d.minPairs || stored > literals/4*3 {
 		return nil

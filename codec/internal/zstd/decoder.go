@@ -6,33 +6,33 @@ import (
 	"math"
 )
 
-// Decoder expands one input at a time, or the frames of a batch. It belongs to one goroutine; it keeps its tables and a
-// buffer of at most 128 KiB between calls, and as much again once it had a batch.
+// Decoder decodes one input at a time, or the frames of a batch. It belongs to one goroutine. It keeps its tables and a
+// buffer of at most 128 KiB between calls, and twice as much after its first batch.
 type Decoder struct {
-	// SkipChecksum tells not to verify the checksums of frames that have one.
+	// SkipChecksum disables the verification of checksums.
 	SkipChecksum bool
 
 	dict *dictionary
 
-	// What blocks of a frame leave to the next.
+	// State that a block of a frame passes to the next one.
 	huffman *huffmanTable
 	tables  [3]*table
 	repeats [3]uint32
 
 	ownHuffman huffmanTable
 	pairs      pairTable
-	paired     bool // pairs are of the code in use
-	minPairs   int  // fewer literals are not worth a table of pairs
+	paired     bool // pairs is the table of the current code
+	minPairs   int  // least number of literals for a table of pairs
 	ownTables  [3]table
-	literals   []byte // room for the literals of a block
+	literals   []byte // buffer for the literals of a block
 	run        run
-	stop       int // bytes of the content that are wanted, or more than it has
+	stop       int // needed bytes of the content; may be more than its length
 	streams    streams4
 	scratch    scratch
 	batch      batch
 }
 
-// scratch is what the construction of tables needs.
+// scratch is memory for the construction of tables.
 type scratch struct {
 	weights [256]uint8
 	sorted  [256]uint8
@@ -43,8 +43,8 @@ type scratch struct {
 	next    [256]uint16
 }
 
-// NewDecoder returns a decoder for frames that were made with a dictionary, or with none where dict is empty.
-// A dictionary without magic number is content only. The decoder keeps dict, which must not change.
+// NewDecoder returns a decoder for frames that were encoded with the dictionary dict, or without one if dict is empty.
+// A dictionary without magic number is content only. The decoder retains dict, which must not change.
 func NewDecoder(dict []byte) (*Decoder, error) {
 	d := &Decoder{minPairs: 4096}
 	if len(dict) > 0 {
@@ -56,10 +56,10 @@ func NewDecoder(dict []byte) (*Decoder, error) {
 	return d, nil
 }
 
-// The numbers that frames begin with.
+// Magic numbers of frames.
 const (
 	frameMagic     = 0xfd2fb528
-	skippableMagic = 0x184d2a50 // and the 15 numbers behind
+	skippableMagic = 0x184d2a50 // and the next 15 numbers
 )
 
 var (
@@ -68,7 +68,7 @@ var (
 	errReserved  = errors.New("reserved bit is set")
 	errWindow    = errors.New("window is too large")
 	errDict      = errors.New("frame needs another dictionary")
-	errContent   = errors.New("frame is not as long as it says")
+	errContent   = errors.New("frame has another length than its header says")
 	errShorter   = errors.New("content is shorter than expected")
 	errLonger    = errors.New("content is longer than expected")
 	errChecksum  = errors.New("wrong checksum")
@@ -76,23 +76,22 @@ var (
 	errBlockSize = errors.New("block is too large")
 )
 
-// Decode expands src, one frame or several, to exactly len(dst) bytes. src may be anything; dst and src do not
+// Decode decodes src, one or more frames, to exactly len(dst) bytes. src may hold any bytes. dst and src must not
 // overlap. After an error the content of dst is undefined.
 func (d *Decoder) Decode(dst, src []byte) error { return d.upTo(dst, src, math.MaxInt) }
 
-// DecodePrefix is Decode for those who want only the first n bytes, fewer than dst has: it sees to no more than the
-// literals and the sequences that these are made of. What stands behind them in dst is undefined, and nothing tells
-// whether what src has for it is sound.
+// DecodePrefix decodes at least the first n bytes into dst, for n < len(dst). The contents of dst after them are
+// undefined. It decodes only the literals and the sequences that these bytes need, and does not check the rest of src.
 func (d *Decoder) DecodePrefix(dst, src []byte, n int) error { return d.upTo(dst, src, n) }
 
-// upTo expands src to dst, until stop bytes are there.
+// upTo decodes src to dst until at least stop bytes are decoded.
 func (d *Decoder) upTo(dst, src []byte, stop int) error {
 	if len(src) == 0 {
 		return errInput
 	}
 	d.stop = stop
 	err := d.decode(dst, src)
-	d.run, d.streams = run{}, streams4{} // hold no memory of the caller
+	d.run, d.streams = run{}, streams4{} // retain no memory of the caller
 	return err
 }
 
@@ -129,7 +128,7 @@ func (d *Decoder) decode(dst, src []byte) error {
 	return nil
 }
 
-// header is what blocks need to know of the header of their frame.
+// header holds the fields of a frame header that blocks need.
 type header struct {
 	window   uint64 // bytes
 	content  uint64 // bytes; only with sized
@@ -142,7 +141,7 @@ const (
 	maxBlock  = 128 << 10
 )
 
-// readHeader reads what follows the magic number and returns how many bytes that is.
+// readHeader reads the header after the magic number and returns its length.
 func (d *Decoder) readHeader(src []byte) (h header, n int, err error) {
 	if len(src) < 1 {
 		return h, 0, errInput
@@ -188,7 +187,7 @@ func (d *Decoder) readHeader(src []byte) (h header, n int, err error) {
 	return h, n, nil
 }
 
-// littleEndian returns a number of at most 8 bytes.
+// littleEndian returns the integer in at most 8 bytes.
 func littleEndian(p []byte) (v uint64) {
 	for i := len(p) - 1; i >= 0; i-- {
 		v = v<<8 | uint64(p[i])
@@ -196,8 +195,8 @@ func littleEndian(p []byte) (v uint64) {
 	return v
 }
 
-// frame expands the frame that src begins with to dst[start:]. It returns where the content ends in dst and the frame
-// in src. Where d.stop is before, it ends behind the block that reaches it.
+// frame decodes the frame at the start of src to dst[start:]. It returns the end of the content in dst and of the frame
+// in src. If d.stop is before that, it ends after the block that reaches it.
 func (d *Decoder) frame(dst []byte, start int, src []byte) (end, used int, err error) {
 	h, in, err := d.readHeader(src[4:])
 	if err != nil {
@@ -207,7 +206,7 @@ func (d *Decoder) frame(dst []byte, start int, src []byte) (end, used int, err e
 		return 0, 0, errLonger
 	}
 	in += 4
-	limit := int(min(h.window, maxBlock)) // of blocks, before and after
+	limit := int(min(h.window, maxBlock)) // largest size of a block, encoded and decoded
 	d.huffman, d.tables, d.repeats, d.paired = nil, [3]*table{}, [3]uint32{1, 4, 8}, false
 	d.run = run{dst: dst, start: start, window: uint32(min(h.window, 1<<32-1))}
 	if d.dict != nil {

@@ -5,9 +5,9 @@ import (
 	"errors"
 )
 
-var errDictionary = errors.New("unsound dictionary")
+var errDictionary = errors.New("invalid dictionary")
 
-// dictionary is what frames find before their first block.
+// dictionary is the state of a frame before its first block.
 type dictionary struct {
 	id      uint32 // 0 for content only
 	content []byte
@@ -18,7 +18,7 @@ type dictionary struct {
 
 const dictMagic = 0xec30a437
 
-// parseDictionary reads a dictionary, which is not empty:
+// parseDictionary reads a dictionary, which must not be empty:
 //
 //	magic number | identifier | Huffman code | tables of offsets, match and literal lengths | three offsets | content
 func (d *Decoder) parseDictionary(b []byte) (*dictionary, error) {
@@ -56,7 +56,7 @@ func (d *Decoder) parseDictionary(b []byte) (*dictionary, error) {
 	return dict, nil
 }
 
-// begin makes the decoder begin a frame with the dictionary.
+// begin sets the decoder up for a frame with the dictionary.
 func (dict *dictionary) begin(d *Decoder) {
 	d.huffman, d.tables, d.repeats = dict.huffman, dict.tables, dict.repeats
 }

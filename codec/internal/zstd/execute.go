@@ -2,38 +2,38 @@ package zstd
 
 import "encoding/binary"
 
-// run is the state of the loops over the sequences of a block. The fast loops stop where the careful one must go on:
-// it does one sequence and leaves the next ones to them again.
+// run is the state of the loops over the sequences of a block. The fast loops stop where the careful loop must
+// continue: it executes one sequence and returns to the fast loops.
 type run struct {
 	dst    []byte
-	start  int    // of the frame in dst
-	window uint32 // the greatest offset within the frame
-	out    int    // where the next byte goes in dst
+	start  int    // start of the frame in dst
+	window uint32 // the largest offset within the frame
+	out    int    // offset of the next byte in dst
 	end    int    // where the fast loops must stop
 	room   int    // where the block must end at the latest
 
 	literals    []byte
-	literal     int // the next one
+	literal     int // the next literal
 	literalsEnd int
 
-	count   int // of the sequences that are left
+	count   int // number of sequences left
 	bits    bitReader
 	tables  [3]*table
 	states  [3]uint64
 	repeats [4]uint32 // the last three offsets, and the first of these less 1
 
-	// The sequence at hand.
+	// The current sequence.
 	literalLength, matchLength, offset uint32
 }
 
-// Why a fast loop stopped.
+// Reasons why a fast loop stopped.
 const (
 	stopDecode  = iota // before a sequence: it is the last one, or the bits may not suffice
-	stopExecute        // the sequence at hand is decoded only: it needs care, or is wrong
+	stopExecute        // the current sequence is decoded but not executed: it needs care, or is invalid
 )
 
-// sequences reads and does count sequences, which is not 0, from src[start:end], or those that begin before d.stop. It
-// returns where the block ends in dst, or a place behind d.stop.
+// sequences reads and executes count sequences, with count > 0, from src[start:end], or those that begin before d.stop.
+// It returns where the block ends in dst, or an offset after d.stop.
 func (d *Decoder) sequences(src []byte, start, end, count int) (int, error) {
 	r := &d.run
 	if !r.bits.init(src, start, end) {
@@ -74,7 +74,7 @@ func (d *Decoder) sequences(src []byte, start, end, count int) (int, error) {
 	return r.out + copy(r.dst[r.out:], rest), nil
 }
 
-// decode decodes one sequence. It reports whether there are bits for it.
+// decode decodes one sequence. It reports whether there are enough bits for it.
 func (r *run) decode() bool {
 	lengths := r.tables[literalLengths].entries[r.states[literalLengths]%maxStates]
 	offsets := r.tables[matchOffsets].entries[r.states[matchOffsets]%maxStates]
@@ -105,9 +105,9 @@ func (r *run) decode() bool {
 	return true
 }
 
-// setOffset sets the offset of the sequence at hand. Values above 3 are an offset plus 3. The others stand for one of
-// the last three offsets or, as it would be pointless without literals to repeat the last one, for the one behind,
-// and behind the third stands the first less 1. The offset goes to the front of the list.
+// setOffset sets the offset of the current sequence. Values above 3 are an offset plus 3. The other values represent
+// one of the last three offsets. Without literals, repeating the last offset would be pointless, so they represent the
+// next one in the list, and the one after the third is the first less 1. The offset moves to the front of the list.
 func (r *run) setOffset(value uint32) {
 	p := &r.repeats
 	i := uint32(3)
@@ -128,7 +128,7 @@ func (r *run) setOffset(value uint32) {
 	p[0], p[3] = r.offset, r.offset-1
 }
 
-// execute does the sequence at hand.
+// execute executes the current sequence.
 func (r *run) execute(dict *dictionary) error {
 	n, m, offset := uint(r.literalLength), uint(r.matchLength), uint(r.offset)
 	if n > uint(r.literalsEnd-r.literal) {
@@ -153,7 +153,7 @@ func (r *run) execute(dict *dictionary) error {
 		if m == 0 {
 			return nil
 		}
-		// What follows the dictionary is the beginning of the frame, as far away.
+		// The dictionary is followed by the start of the frame, at the same distance.
 	} else if offset > uint(r.window) {
 		return errOffset
 	}
@@ -162,9 +162,9 @@ func (r *run) execute(dict *dictionary) error {
 	return nil
 }
 
-// copyMatch fills dst[out:] with the bytes from offset before, which repeat when there are more.
+// copyMatch fills dst[out:] with the bytes at offset before it. They repeat if the offset is shorter.
 func copyMatch(dst []byte, out, offset int) {
-	// The source doubles with each round, up to a size that stays in the nearest cache.
+	// The source doubles in each iteration, up to a size that stays in the nearest cache.
 	const near = 8 << 10
 	from := out - offset
 	for out < len(dst) {
@@ -175,8 +175,8 @@ func copyMatch(dst []byte, out, offset int) {
 	}
 }
 
-// fastGeneric does sequences as long as neither bits nor literals nor room can end and they are common and sound.
-// It is one function, as all that is small passes through it.
+// fastGeneric executes sequences as long as bits, literals and space cannot end, and sequences are common and valid. It
+// is one function, because its code runs for every short sequence.
 func (r *run) fastGeneric() int {
 	lengths, offsets, matches := r.tables[literalLengths], r.tables[matchOffsets], r.tables[matchLengths]
 	ls, os, ms := r.states[literalLengths], r.states[matchOffsets], r.states[matchLengths]
@@ -192,7 +192,7 @@ func (r *run) fastGeneric() int {
 
 		le, oe, me := lengths.entries[ls%maxStates], offsets.entries[os%maxStates], matches.entries[ms%maxStates]
 		lb, ob, mb := le.valueBits(), oe.valueBits(), me.valueBits()
-		if lb+ob+mb > 57-26 { // rare: not all fits into a word, with at most 26 bits for the states
+		if lb+ob+mb > 57-26 { // rare: the bits do not fit into a word, with at most 26 bits for the states
 			if pos < r.bits.start+8 {
 				break
 			}
@@ -232,7 +232,7 @@ func (r *run) fastGeneric() int {
 		count--
 
 		ll, ml, offset := uint(r.literalLength), uint(r.matchLength), uint(r.offset)
-		at := uint(out) + ll // of the match
+		at := uint(out) + ll // offset of the match
 		if at+ml > uint(r.end) || at+ml+margin > uint(len(dst)) ||
 			ll > uint(r.literalsEnd-literal) || uint(literal)+ll+margin > uint(len(literals)) ||
 			offset-1 >= min(at-uint(r.start), uint(r.window)) {
@@ -269,7 +269,7 @@ func (r *run) fastGeneric() int {
 				copy8(dst[at+i:], dst[from+i:])
 			}
 		default:
-			// A word with the bytes again and again, and as many of it at a time as are a multiple of them.
+			// A word with repetitions of the bytes, of which each store keeps complete repetitions.
 			p := &patterns[offset&7]
 			v := binary.LittleEndian.Uint64(dst[from:]) & p.mask * p.repeat
 			for i := uint(0); i < ml; i += p.step {
@@ -286,8 +286,8 @@ func (r *run) fastGeneric() int {
 func copy16(dst, src []byte) { copy(dst[:16], src[:16]) }
 func copy8(dst, src []byte)  { copy(dst[:8], src[:8]) }
 
-// patterns are for offsets below 8: mask leaves so many bytes of a word, repeat multiplies them to fill it, and step
-// is the greatest multiple of the offset in a word.
+// patterns are for offsets below 8. mask selects offset bytes of a word, repeat is the factor that repeats them over
+// the word, and step is the largest multiple of the offset in a word.
 var patterns = [8]struct {
 	mask, repeat uint64
 	step         uint

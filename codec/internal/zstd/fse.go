@@ -5,16 +5,16 @@ import (
 	"math/bits"
 )
 
-// maxStates is the number of states that the greatest machine has.
+// maxStates is the number of states of the largest machine.
 const maxStates = 512
 
-// readProbabilities reads the description of a finite state machine, which src begins with: the logarithm of the
-// number of its states, at most maxLog, and how many of these symbols 0, 1, ... have, to scratch.probs. No symbol is
-// above maxSymbol. It returns the logarithm, the number of symbols and how many bytes the description takes.
+// readProbabilities reads the description of a finite state machine at the start of src: the logarithm of the number of
+// its states, at most maxLog, and into scratch.probs the numbers of states of the symbols 0, 1, ..., up to maxSymbol.
+// It returns the logarithm, the number of symbols and the length of the description in bytes.
 //
-// Bits are read from the lowest of the first byte on. A symbol takes as many as a number up to what is left, plus
-// one, needs, or one less where it is small enough; the number is one more than the states, and 0 means -1: one
-// state, the last that is free, whatever follows.
+// Bits are read starting at the lowest bit of the first byte. A symbol takes as many bits as a number up to the
+// remaining states plus one needs, or one bit less if the number is small enough. The number is one more than the
+// number of states. 0 means -1: one state, the last free one, with any successor.
 func (d *Decoder) readProbabilities(src []byte, maxLog, maxSymbol int) (log, symbols, used int, ok bool) {
 	if len(src) == 0 {
 		return 0, 0, 0, false
@@ -24,7 +24,7 @@ func (d *Decoder) readProbabilities(src []byte, maxLog, maxSymbol int) (log, sym
 	if log > maxLog {
 		return 0, 0, 0, false
 	}
-	at := 4 // in bits
+	at := 4 // offset in bits
 	left := 1 << log
 	for left > 0 {
 		if symbols > maxSymbol {
@@ -32,7 +32,7 @@ func (d *Decoder) readProbabilities(src []byte, maxLog, maxSymbol int) (log, sym
 		}
 		word := peek(src, at)
 		n := bits.Len(uint(left + 1))
-		small := 1<<n - 1 - (left + 1) // numbers below take one bit less
+		small := 1<<n - 1 - (left + 1) // smaller numbers take one bit less
 		v := int(word) & (1<<n - 1)
 		if low := v & (1<<(n-1) - 1); low < small {
 			v = low
@@ -46,10 +46,10 @@ func (d *Decoder) readProbabilities(src []byte, maxLog, maxSymbol int) (log, sym
 		probs[symbols] = int16(p)
 		symbols++
 		if p != 0 {
-			left -= max(p, 1) // -1 is one state, too
+			left -= max(p, 1) // -1 is one state too
 			continue
 		}
-		// Two bits say how many more symbols have none, and 3 that two more follow.
+		// Two bits are the number of further symbols without states. After a 3, two more bits follow.
 		for {
 			more := int(word & 3)
 			at += 2
@@ -70,7 +70,7 @@ func (d *Decoder) readProbabilities(src []byte, maxLog, maxSymbol int) (log, sym
 	return log, symbols, used, left == 0 && used <= len(src)
 }
 
-// peek returns at least 25 bits of src from bit at on; behind the end they are 0.
+// peek returns at least 25 bits of src, starting at bit at. After the end they are 0.
 func peek(src []byte, at int) uint32 {
 	i := at / 8
 	if i <= len(src)-4 {
@@ -82,8 +82,8 @@ func peek(src []byte, at int) uint32 {
 	return uint32(littleEndian(src[i:])) >> (at & 7)
 }
 
-// spread gives the states of a machine to its symbols: scratch.symbols. For each symbol scratch.next is the number of
-// its states, which is where their numbering begins.
+// spread assigns the states of a machine to its symbols, in scratch.symbols. For each symbol, scratch.next is the
+// number of its states, which is also the first number of its states.
 func spread(s *scratch, log, symbols int) {
 	size := 1 << log
 	high := size - 1
@@ -95,7 +95,7 @@ func spread(s *scratch, log, symbols int) {
 			s.next[symbol] = 1
 		}
 	}
-	// Runs of symbols first, by words: what is too much goes under the next run.
+	// First write runs of symbols in words. The next run overwrites the excess.
 	n := 0
 	for symbol, p := range s.probs[:symbols] {
 		word := uint64(symbol) * 0x0101010101010101
@@ -116,16 +116,16 @@ func spread(s *scratch, log, symbols int) {
 
 // table is a state machine for one of the three codes of sequences.
 type table struct {
-	log     uint // of the number of states
+	log     uint // logarithm of the number of states
 	entries [maxStates]entry
 }
 
-// entry is what a state stands for. From the lowest bit on:
+// entry describes a state. From the lowest bit up:
 //
-//	 8 bits   how many bits of the stream belong to the value
-//	 8 bits   how many bits belong to the next state
-//	16 bits   what to add to these for the next state
-//	32 bits   what to add to the bits of the value
+//	 8 bits   number of bits of the stream that belong to the value
+//	 8 bits   number of bits that belong to the next state
+//	16 bits   base to add to these for the next state
+//	32 bits   base to add to the bits of the value
 type entry uint64
 
 func (e entry) valueBits() uint { return uint(e & 255) }
@@ -133,7 +133,7 @@ func (e entry) stateBits() uint { return uint(e >> 8 & 255) }
 func (e entry) state() uint64   { return uint64(e >> 16 & 0xffff) }
 func (e entry) value() uint32   { return uint32(e >> 32) }
 
-// build makes t the machine that readProbabilities read. codes are the values and bits of the symbols.
+// build makes t the machine that readProbabilities has read. codes are the values and bits of the symbols.
 func (t *table) build(s *scratch, log, symbols int, codes []entry) {
 	spread(s, log, symbols)
 	t.log = uint(log)
@@ -147,7 +147,7 @@ func (t *table) build(s *scratch, log, symbols int, codes []entry) {
 	}
 }
 
-// buildSame makes t the machine that has one state, for one symbol.
+// buildSame makes t a machine with one state, for one symbol.
 func (t *table) buildSame(code entry) {
 	t.log = 0
 	t.entries[0] = code

@@ -6,22 +6,22 @@ import (
 )
 
 var (
-	errHuffman = errors.New("unsound Huffman code")
-	errWeights = errors.New("weights of a Huffman code are cut off")
+	errHuffman = errors.New("invalid Huffman code")
+	errWeights = errors.New("weights of a Huffman code are truncated")
 )
 
 // maxHuffmanBits is the length of the longest codes.
 const maxHuffmanBits = 11
 
-// huffmanTable has an entry for all that the next 11 bits can be: the length of the code that they begin with, and
-// its symbol in the high byte.
+// huffmanTable has an entry for each value of the next 11 bits: the length of the code at their start, and its symbol
+// in the high byte.
 type huffmanTable [1 << maxHuffmanBits]uint16
 
-// readHuffman reads the description of a code, which src[start:end] begins with, and makes its table. It returns
-// where the description ends.
+// readHuffman reads the description of a code at the start of src[start:end], and builds its table. It returns the end
+// of the description.
 //
-// Described are the weights of the symbols but for the last one, whose weight makes the sum of 1<<(weight-1) a power
-// of two. A symbol of weight w, which is not 0, has a code of log+1-w bits, where 1<<log is that sum.
+// The description holds the weights of all symbols except the last one, whose weight makes the sum of 1<<(weight-1) a
+// power of two. A symbol of weight w > 0 has a code of log+1-w bits, where 1<<log is that sum.
 func (d *Decoder) readHuffman(t *huffmanTable, src []byte, start, end int) (int, error) {
 	if start >= end {
 		return 0, errHuffman
@@ -70,7 +70,7 @@ func (d *Decoder) readHuffman(t *huffmanTable, src []byte, start, end int) (int,
 		return 0, errHuffman
 	}
 
-	// The longest codes come first, those of one length in the order of their symbols: sort them by weight.
+	// The longest codes come first, and codes of one length in the order of their symbols. So sort by weight.
 	var next [16]int
 	for w := 1; w < len(next); w++ {
 		next[w] = next[w-1] + count[w-1]
@@ -85,8 +85,8 @@ func (d *Decoder) readHuffman(t *huffmanTable, src []byte, start, end int) (int,
 	return at, nil
 }
 
-// fill sets the entries for symbols sorted by weight: count of each weight, with codes of up to log bits. Those of
-// weight 0 have no code.
+// fill sets the entries for symbols sorted by weight. count holds the number of symbols of each weight, and codes have
+// up to log bits. Symbols of weight 0 have no code.
 func (t *huffmanTable) fill(symbols []uint8, count *[16]int, log int) {
 	at := 0
 	symbols = symbols[count[0]:]
@@ -105,7 +105,7 @@ func (t *huffmanTable) fill(symbols []uint8, count *[16]int, log int) {
 			case 4:
 				run[0], run[1], run[2], run[3] = entry, entry, entry, entry
 			default:
-				// Stores of one entry are all that a processor need not wait for, where these are loaded at once.
+				// Stores of single entries do not delay the loads of entries that follow soon.
 				for ; len(run) >= 8; run = run[8:] {
 					r := (*[8]uint16)(run)
 					r[0], r[1], r[2], r[3] = entry, entry, entry, entry
@@ -117,12 +117,12 @@ func (t *huffmanTable) fill(symbols []uint8, count *[16]int, log int) {
 	}
 }
 
-// pairTable has an entry for all that the next 11 bits can be: the one or two symbols whose codes these bits hold as
-// a whole, from the lowest byte on, then the length of these codes together and the number of symbols.
+// pairTable has an entry for each value of the next 11 bits: the one or two symbols whose codes are complete in these
+// bits, from the lowest byte up, then the total length of these codes and the number of symbols.
 type pairTable [1 << maxHuffmanBits]uint32
 
-// fill makes p the table for the code of t. Codes of one length follow each other, and their entries differ only in
-// the first symbol.
+// fill makes p the table for the code of t. Codes of one length are consecutive, and their entries differ only in the
+// first symbol.
 func (p *pairTable) fill(t *huffmanTable) {
 	for at := 0; at < len(p); {
 		first := uint32(t[at])
@@ -132,7 +132,7 @@ func (p *pairTable) fill(t *huffmanTable) {
 		model := p[at : at+size]
 		for i := range model {
 			second := uint32(t[i<<(n&15)%len(t)])
-			fits := ^uint32(int32(maxHuffmanBits-n-second&255) >> 31) // all bits, or none: it cannot be foretold
+			fits := ^uint32(int32(maxHuffmanBits-n-second&255) >> 31) // all bits or none: branches are mispredicted
 			model[i] = entry + (second&0xff00|second&255<<16|1<<24)&fits
 		}
 		for at += size; at < len(p) && uint32(t[at])&255 == n; at += size {
@@ -150,17 +150,16 @@ func (p *pairTable) fill(t *huffmanTable) {
 	}
 }
 
-// maxWeightLog is the greatest accuracy of a table for weights.
+// maxWeightLog is the largest accuracy of a table for weights.
 const maxWeightLog = 6
 
-// weightTable is a state machine for weights. An entry has a symbol, the bits to read in byte 1 and what to add to
-// them for the next state in bytes 2 and 3.
+// weightTable is a state machine for weights. An entry has a symbol, the number of bits to read in byte 1, and in bytes
+// 2 and 3 the base to add to them for the next state.
 type weightTable [1 << maxWeightLog]uint32
 
-// readWeights reads the weights of a Huffman code from src[start:end]. It returns how many there are.
+// readWeights reads the weights of a Huffman code from src[start:end]. It returns their number.
 //
-// Two states take turns. The end comes where the bits do not suffice for the next state: then the other state gives
-// one more weight.
+// Two states alternate. If the bits do not suffice for the next state, the other state yields the last weight.
 func (d *Decoder) readWeights(src []byte, start, end int) (int, error) {
 	log, symbols, used, ok := d.readProbabilities(src[start:end], maxWeightLog, 255)
 	if !ok {
@@ -186,7 +185,7 @@ func (d *Decoder) readWeights(src []byte, start, end int) (int, error) {
 		}
 	}
 	n := 0
-	// A word has the bits for 8 states at least.
+	// A word has the bits for at least 8 states.
 	for ; n < 248 && r.remaining() >= 64; n += 8 {
 		r.refill()
 		word, left := r.word, r.left

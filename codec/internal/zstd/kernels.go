@@ -5,7 +5,7 @@ import (
 	"github.com/goblosc/blosc2/internal/race"
 )
 
-// fast does sequences as long as neither bits nor literals nor room can end and they are common and sound.
+// fast executes sequences as long as bits, literals and space cannot end, and sequences are common and valid.
 func (r *run) fast() int {
 	if !cpu.Has(kernelLevel) {
 		return r.fastGeneric()
@@ -19,7 +19,7 @@ func (r *run) fast() int {
 	return sequencesKernel(r, spans)
 }
 
-// run takes turns of turnCodes look-ups a stream, as long as neither the input nor the output can end.
+// run runs iterations of turnCodes look-ups per stream, as long as neither the input nor the output can end.
 func (s *streams4) run() {
 	if !cpu.Has(kernelLevel) {
 		s.runGeneric()
@@ -38,8 +38,8 @@ func (s *streams4) run() {
 	}
 }
 
-// spans has, for offsets below 16, a table of places that repeats the first so many bytes over 32, and how many of
-// the 32 are whole repetitions. They never change.
+// spans has, for offsets below 16, a shuffle mask that repeats the first offset bytes over 32, and the number of the 32
+// bytes in complete repetitions. They never change.
 var spans = makeSpans()
 
 // span is an entry of spans.

@@ -4,10 +4,10 @@ package zstd
 
 import "github.com/goblosc/blosc2/internal/cpu"
 
-// kernelLevel is a level that no machine has in a build without assembly, so that the Go twins always run.
+// kernelLevel is a level that no machine has in a build without assembly, so that the Go versions always run.
 const kernelLevel = cpu.Baseline
 
-// turnCodes is that of runGeneric.
+// turnCodes is the number of look-ups per stream in one iteration of runGeneric.
 const turnCodes = 5
 
 func sequencesKernel(r *run, _ *[16]span) (stop int) { return r.fastGeneric() }

@@ -3,12 +3,12 @@ package zstd
 import "errors"
 
 var (
-	errSequences = errors.New("unsound sequences")
-	errTable     = errors.New("unsound table of sequences")
+	errSequences = errors.New("invalid sequences")
+	errTable     = errors.New("invalid table of sequences")
 	errStates    = errors.New("table of sequences with too many states")
 	errRepeat    = errors.New("no table of sequences to repeat")
 	errZero      = errors.New("match at offset 0")
-	errOffset    = errors.New("match before the beginning")
+	errOffset    = errors.New("match before the start of the content")
 )
 
 // The three tables of sequences.
@@ -18,14 +18,14 @@ const (
 	matchLengths
 )
 
-// maxOffsetCode is the greatest code of an offset, which has as many bits.
+// maxOffsetCode is the largest code of an offset. The number of its bits is the code.
 const maxOffsetCode = 31
 
-// coding is what is fixed for one of the tables.
+// coding holds the constants of one of the tables.
 type coding struct {
 	codes  []entry
 	maxLog int
-	preset table // the machine that blocks need not describe
+	preset table // the machine that needs no description
 }
 
 // codings never change.
@@ -33,7 +33,7 @@ var codings = makeCodings()
 
 func makeCodings() *[3]coding {
 	c := &[3]coding{{maxLog: 9}, {maxLog: 8}, {maxLog: 9}}
-	// Runs of bits: how many codes have so many. The values of a code follow those of the code before.
+	// Numbers of codes with the same number of bits. The values of a code follow those of the previous code.
 	c[literalLengths].codes = makeCodes(0, []uint8{
 		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
 	})
@@ -52,8 +52,7 @@ func makeCodings() *[3]coding {
 	return c
 }
 
-// presetProbs say how many states the symbols of the machines have that blocks need not describe, -1 being the last
-// that is free.
+// presetProbs holds the numbers of states of the symbols of the preset machines. -1 is the last free state.
 var presetProbs = [3][]int16{
 	{
 		4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1,
@@ -65,7 +64,7 @@ var presetProbs = [3][]int16{
 	},
 }
 
-// makeCodes returns codes with so many bits each, the first of which has the value first.
+// makeCodes returns codes with the given numbers of bits. The first code has the value first.
 func makeCodes(first uint32, bits []uint8) (codes []entry) {
 	for i, n := range bits {
 		if i > 0 {
@@ -76,7 +75,7 @@ func makeCodes(first uint32, bits []uint8) (codes []entry) {
 	return codes
 }
 
-// readCount reads the number of sequences, which src begins with, and returns how many bytes it takes.
+// readCount reads the number of sequences at the start of src, and returns its length in bytes.
 func readCount(src []byte) (count, n int, ok bool) {
 	if len(src) == 0 {
 		return 0, 0, false
@@ -105,8 +104,7 @@ const (
 	repeatMode // as in the last block with sequences
 )
 
-// readTables reads the modes of the three tables and the tables, which src begins with, and returns how many bytes
-// these take.
+// readTables reads the modes of the three tables and the tables at the start of src, and returns their length in bytes.
 func (d *Decoder) readTables(src []byte) (n int, err error) {
 	if len(src) == 0 || src[0]&3 != 0 {
 		return 0, errTable
@@ -141,8 +139,8 @@ func (d *Decoder) readTables(src []byte) (n int, err error) {
 	return n, nil
 }
 
-// readTable makes t a machine for one of the three tables from the description that src begins with. It returns how
-// many bytes that takes.
+// readTable makes t a machine for one of the three tables from the description at the start of src. It returns the
+// length of the description in bytes.
 func (d *Decoder) readTable(t *table, which int, src []byte) (int, error) {
 	c := &codings[which]
 	if len(src) > 0 && int(src[0]&15)+5 > c.maxLog {

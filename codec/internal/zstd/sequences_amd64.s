@@ -44,7 +44,7 @@ GLOBL orders<>(SB), RODATA|NOPTR, $64
 #define tableL      32(SP) // the entries for literal lengths
 #define tableO      40(SP) // the entries for offsets
 #define tableM      48(SP) // the entries for match lengths
-#define windowMax   56(SP) // the greatest offset
+#define windowMax   56(SP) // the largest offset
 #define stateL      64(SP) // the state of literal lengths
 #define stateO      72(SP) // the state of offsets
 #define stateM      80(SP) // the state of match lengths
@@ -54,7 +54,7 @@ GLOBL orders<>(SB), RODATA|NOPTR, $64
 
 // func sequencesKernel(r *run, spans *[16]span) (stop int)
 //
-// sequencesKernel decodes and executes sequences until one needs care. Its Go twin is run.fastGeneric; type entry
+// sequencesKernel decodes and executes sequences until one needs care. Its Go version is run.fastGeneric; type entry
 // describes the entries of the tables. The kernel also stops before a sequence whose values take more than 30 bits or
 // for which the stream has too few bits, and after decoding a match longer than longMatch. run.decode and run.execute
 // then do the sequence, or find what is wrong with it.
@@ -71,7 +71,7 @@ GLOBL orders<>(SB), RODATA|NOPTR, $64
 //	SI              the source, less 7
 //	R9              the number of bits from the start of the source that are not read yet: the stream is read from
 //	                its end to its start, so that bit R9-1 is next
-//	R8              the 8 bytes of the source that end with the byte of bit R9: 56 + R9%8 bits of them are not read yet
+//	R8              the 8 bytes of the source that end with the byte of bit R9: 56 + R9%8 bits of them are unread
 //	R10, R11, R12   the entries of literal lengths, offsets and match lengths
 //	R13             the next literal
 //	R14             the sequences left, less 1
@@ -278,8 +278,8 @@ match:
 	CMPQ  CX, $32
 	JBE   sequence
 
-	// The offset is at least 16, so each load of 16 bytes finds bytes that are already there. 32 bytes a turn: the last
-	// turn begins before the end of the match and writes at most 31 bytes after it.
+	// The offset is at least 16, so each load of 16 bytes finds bytes that are already there. 32 bytes per iteration:
+	// the last turn begins before the end of the match and writes at most 31 bytes after it.
 far:
 	ADDQ  $32, BX
 	ADDQ  $32, AX
@@ -336,8 +336,8 @@ moreLiterals:
 	MOVQ R13, BP
 	SUBQ DI, BP // from the output to the literals
 
-	// 32 a turn: the last turn begins before the end of the literals, and reads and writes at most 31 bytes after it.
-	// DI is set again at match.
+	// 32 per iteration: the last turn begins before the end of the literals, and reads and writes at most 31 bytes
+	// after it. DI is set again at match.
 literals:
 	ADDQ    $16, DI
 	VMOVDQU (DI)(BP*1), Y0
@@ -356,7 +356,7 @@ third:
 	DECL  BP
 	JMP   offset
 
-	// The stream has not enough bits: give back those taken. The word has not been replaced yet.
+	// The stream has not enough bits: return those taken. The word has not been replaced yet.
 short:
 	ADDQ BX, R9
 	ADDQ DX, R9

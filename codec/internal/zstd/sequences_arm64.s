@@ -45,7 +45,7 @@
 
 // func sequencesKernel(r *run, spans *[16]span) (stop int)
 //
-// sequencesKernel decodes and executes sequences until one needs care. Its Go twin is run.fastGeneric; type entry
+// sequencesKernel decodes and executes sequences until one needs care. Its Go version is run.fastGeneric; type entry
 // describes the entries of the tables. The kernel also stops after decoding a match longer than longMatch.
 //
 // Registers:
@@ -256,8 +256,8 @@ moreLiterals:
 	MOVD R8, R22
 	MOVD R21, R23
 
-	// 16 a turn: the last turn begins before the end of the literals, and reads and writes at most 15 bytes after it.
-	// R1 is set again at match.
+	// 16 per iteration: the last turn begins before the end of the literals, and reads and writes at most 15 bytes
+	// after it. R1 is set again at match.
 literals:
 	ADD   $16, R22
 	ADD   $16, R1

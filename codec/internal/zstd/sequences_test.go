@@ -11,8 +11,8 @@ import (
 	"github.com/goblosc/blosc2/codec/internal/trial"
 )
 
-// frameFormat is Zstandard as a mutant.Format. It writes one frame of blocks with literals and tables of all kinds, which
-// it makes once.
+// frameFormat is Zstandard as a mutant.Format. It writes one frame of blocks with literals and tables of all kinds,
+// which it makes once.
 type frameFormat struct {
 	dict     []byte // content, or nil
 	codes    []huffmanCode
@@ -36,8 +36,8 @@ type huffmanCode struct {
 	description []byte
 }
 
-// blockPlan is a block: the sequences up to end, without the first literals that the block before has, and then the first
-// literals of the next sequence.
+// blockPlan is a block: the sequences up to end, without the first literals that the block before has, and then the
+// first literals of the next sequence.
 type blockPlan struct {
 	end, extra int
 	code       *huffmanCode
@@ -276,8 +276,8 @@ func (f *frameFormat) header(r *rand.Rand, n int, checksum bool) {
 	f.frame[4] = flags
 }
 
-// block writes a compressed block, whose first sequence is without its first skip literals. It returns the length of its
-// content.
+// block writes a compressed block, whose first sequence is without its first skip literals. It returns the length of
+// its content.
 func (f *frameFormat) block(r *rand.Rand, seqs []mutant.Sequence, start, skip int, b blockPlan, marks *[3]int) (size int) {
 	var literals []byte
 	var all []sequence
@@ -404,8 +404,8 @@ func (f *frameFormat) table(r *rand.Rand, i int, seqs []sequence) (mode int) {
 	return describedMode
 }
 
-// corrupt changes a field of the last block: the header of its literals or its Huffman code, the number of its sequences or
-// its tables, the first bytes of its bits, or the last one.
+// corrupt changes a field of the last block: the header of its literals or its Huffman code, the number of its
+// sequences or its tables, the first bytes of its bits, or the last one.
 func (f *frameFormat) corrupt(r *rand.Rand, marks [3]int) {
 	at := [4]int{marks[0] + 3, marks[1], marks[2], len(f.frame) - 1}[r.Intn(4)]
 	p := &f.frame[min(at+r.Intn(6), len(f.frame)-1)]

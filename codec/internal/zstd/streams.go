@@ -7,9 +7,9 @@ import (
 	"math/bits"
 )
 
-var errStream = errors.New("unsound Huffman stream")
+var errStream = errors.New("invalid Huffman stream")
 
-// expand1 expands the one stream src[start:end] to dst, or its beginning to the first n bytes.
+// expand1 decodes the single stream src[start:end] to dst, or at least to its first n bytes.
 func (t *huffmanTable) expand1(dst, src []byte, start, end, n int) error {
 	var r bitReader
 	if !r.init(src, start, end) {
@@ -18,7 +18,7 @@ func (t *huffmanTable) expand1(dst, src []byte, start, end, n int) error {
 	return t.finish(dst, &r, n)
 }
 
-// finish expands what is left of a stream to dst, or its beginning to the first n bytes.
+// finish decodes the rest of a stream to dst, or at least to its first n bytes.
 func (t *huffmanTable) finish(dst []byte, r *bitReader, n int) error {
 	some := n < len(dst)
 	dst = dst[:n]
@@ -55,26 +55,26 @@ func (t *huffmanTable) finish(dst []byte, r *bitReader, n int) error {
 	return nil
 }
 
-// streams4 is the state of four streams, which the loops over them share. A word is the 8 bytes of src from the place
-// of its stream, with the lowest bit set and shifted to the left by the bits that are used up: the lowest bit that is
-// set tells how many these are, at least 56 bits are sound after a load and so 5 codes need no other.
+// streams4 is the state of four streams, which the loops over them share. A word is the 8 bytes of src at the place of
+// its stream, with the lowest bit set, shifted left by the number of used bits. So the lowest set bit marks that
+// number. At least 56 bits are valid after a load, which suffice for 5 codes.
 type streams4 struct {
 	words  [4]uint64
 	places [4]int
-	starts [4]int // of the streams in src
-	outs   [4]int // where the next byte of each goes in dst
-	ends   [4]int // and where it ends there
+	starts [4]int // starts of the streams in src
+	outs   [4]int // offset of the next byte of each stream in dst
+	ends   [4]int // end of each stream in dst
 	src    []byte
 	table  *huffmanTable
 	pairs  *pairTable
 	dst    []byte
 }
 
-// init sets s up for four streams, which follow three lengths of two bytes in src[start:end], to be expanded to dst, the
-// first n bytes at least. pairs is the table of pairs, if that is to be used. It reports whether there are such streams.
+// init sets s up for four streams, which follow three lengths of two bytes in src[start:end], to be decoded to at least
+// the first n bytes of dst. pairs is the table of pairs to use, or nil. It reports whether the streams are valid.
 //
-// The four are expanded side by side, so that fewer of them would take as long. Where the beginning of the first has
-// all that is wanted, no more than that of the others is expanded.
+// The four streams are decoded in one loop, so fewer of them would take as long. If the beginning of the first stream
+// has all needed bytes, no more than that is decoded of the others.
 func (s *streams4) init(dst, src []byte, start, end, n int, t *huffmanTable, pairs *pairTable) bool {
 	part := (len(dst) + 3) / 4
 	if end-start < 10 || len(dst) < 6 || 3*part > len(dst) {
@@ -102,7 +102,7 @@ func (s *streams4) init(dst, src []byte, start, end, n int, t *huffmanTable, pai
 	return true
 }
 
-// finish expands what is left.
+// finish decodes the rest of the streams.
 func (s *streams4) finish() error {
 	part := (len(s.dst) + 3) / 4
 	for i, pos := range s.places {
@@ -117,8 +117,9 @@ func (s *streams4) finish() error {
 	return nil
 }
 
-// turns returns how many turns of so many look-ups, which give at most so many bytes each, can be taken now. A turn
-// may take bits from before a stream, as long as these are there; up to 29 bits of a word are used already.
+// turns returns the number of iterations that can run now. An iteration has the given number of look-ups per stream,
+// which each yield at most width bytes. It may take bits from before a stream, as long as these bytes exist. Up to 29
+// bits of a word are used already.
 func (s *streams4) turns(codes, width int) int {
 	in, out := math.MaxInt, math.MaxInt
 	for i, place := range s.places {
@@ -127,7 +128,7 @@ func (s *streams4) turns(codes, width int) int {
 	return min(8*(in+ahead-4)/(codes*maxHuffmanBits), out/(codes*width))
 }
 
-// runGeneric takes turns, as long as neither the input nor the output can end.
+// runGeneric runs iterations as long as neither the input nor the output can end.
 func (s *streams4) runGeneric() {
 	if s.pairs != nil {
 		s.runPairs()
@@ -193,7 +194,7 @@ func (s *streams4) runPairs() {
 	s.words = [4]uint64{w0, w1, w2, w3}
 }
 
-// reload brings the bits of a word that are used up back below 8.
+// reload reduces the number of used bits of a word to less than 8.
 func reload(src []byte, word uint64, place int) (uint64, int) {
 	used := bits.TrailingZeros64(word)
 	place -= used >> 3

@@ -10,7 +10,8 @@
 // bits before three of them. Its successor is loaded early, after the first look-up, and not after the third, where the
 // next look-ups would have to wait for it: AHEAD brings the successor to BP, without the bits used so far, and the bits
 // of the other two look-ups are taken from both words. The successor has at least 56 unread bits then, less the 22 of
-// two look-ups. The four streams do not depend on each other, so the processor has four chains of look-ups under way.
+// two look-ups. The four streams do not depend on each other, so the CPU executes four chains of look-ups at the same
+// time.
 //
 // What keeps the kernels inside their buffers is streams4.turns, which limits n: the words of the n turns begin at most
 // 8 bytes before their streams, and as many bytes, ahead, precede each stream in the source. The symbols of the n turns
@@ -118,7 +119,8 @@
 
 // func streamsKernel(s *streams4, n int)
 //
-// streamsKernel takes n turns, not 0, of six codes a stream. Its Go twin is streams4.runGeneric, whose turns have five.
+// streamsKernel takes n turns, not 0, of six codes a stream. Its Go version is streams4.runGeneric, whose turns have
+// five.
 //
 // Registers:
 //
@@ -133,7 +135,7 @@ TEXT ·streamsKernel(SB), NOSPLIT, $16-16
 	MOVQ s+0(FP), AX
 	MOVQ n+8(FP), CX
 	MOVQ streams4_table(AX), BX
-	LEAQ (CX)(CX*2), CX // 6 symbols a turn
+	LEAQ (CX)(CX*2), CX // 6 symbols per iteration
 	ADDQ CX, CX
 
 	// All streams store the same number of symbols, so the distance of their outputs stays that of streams4.init. The
@@ -185,8 +187,8 @@ turn:
 
 // func pairsKernel(s *streams4, n int)
 //
-// pairsKernel takes n turns, not 0, of six look-ups a stream in the table of pairs. Its Go twin is streams4.runPairs,
-// whose turns have five.
+// pairsKernel takes n turns, not 0, of six look-ups a stream in the table of pairs. Its Go version is
+// streams4.runPairs, whose turns have five.
 //
 // Registers:
 //

@@ -5,7 +5,7 @@
 
 // Kernels for four streams of Huffman codes, with five look-ups a stream in each turn. See streams4 for the form of a
 // word: its unread bits at the high end, then a 1, then a 0 for each bit that is used up. A word has at least 55 unread
-// bits when a turn begins, and a look-up takes at most 11.
+// bits when an iteration begins, and a look-up takes at most 11.
 //
 // What keeps the kernels inside their buffers is streams4.turns, which limits n: the words of the n turns begin at most
 // 8 bytes before their streams, and as many bytes, ahead, precede each stream in the source. The symbols of the n turns
@@ -22,8 +22,8 @@
 	LSR   $8, R21, R21         \
 	MOVB  R21, j(out)
 
-// ROUND takes code j of a turn, from 0, from each stream. The four streams do not depend on each other, so the
-// processor has four chains of look-ups under way.
+// ROUND takes code j of an iteration, from 0, from each stream. The four streams do not depend on each other, so the
+// CPU executes four chains of look-ups at the same time.
 #define ROUND(j) \
 	CODE(R0, j, R8)   \
 	CODE(R1, j, R9)   \
@@ -112,7 +112,7 @@
 
 // func streamsKernel(s *streams4, n int)
 //
-// streamsKernel takes n turns, not 0, of five codes a stream. Its Go twin is streams4.runGeneric.
+// streamsKernel takes n turns, not 0, of five codes a stream. Its Go version is streams4.runGeneric.
 //
 // Registers:
 //
@@ -152,7 +152,8 @@ turn:
 
 // func pairsKernel(s *streams4, n int)
 //
-// pairsKernel takes n turns, not 0, of five look-ups a stream in the table of pairs. Its Go twin is streams4.runPairs.
+// pairsKernel takes n turns, not 0, of five look-ups a stream in the table of pairs. Its Go version is
+// streams4.runPairs.
 //
 // Registers are those of streamsKernel; R12 is the table of pairs, and R22 is scratch, too.
 TEXT ·pairsKernel(SB), NOSPLIT, $0-16

@@ -9,8 +9,8 @@ const (
 func longHash(v uint64) uint64  { return v * prime >> (64 - longLog) }
 func shortHash(v uint64) uint64 { return v * prime >> (64 - shortLog) }
 
-// matchDouble finds matches with two tables of hashes: of 8 bytes, which find long matches, and of minMatch bytes. A
-// short match waits for a long one at the next position.
+// matchDouble finds matches with two tables of hashes: of 8 bytes, for long matches, and of minMatch bytes. If it finds
+// a short match, it first looks for a long match at the next position.
 func (e *Encoder) matchDouble(start, end int) {
 	src := e.src[:end]
 	base, long, short := e.base, e.tables.double, e.tables.short
@@ -67,12 +67,12 @@ func (e *Encoder) matchDouble(start, end int) {
 			anchor = at
 		}
 	}
-	e.repeats = [3]uint32{uint32(r1), uint32(r2)} // the third one is not used
+	e.repeats = [3]uint32{uint32(r1), uint32(r2)} // the third offset is not used
 	e.rest(anchor, end)
 }
 
-// scanDouble returns where the next match of 4 bytes is and where it comes from; behind limit if there is none. It is
-// apart so that its few variables stay in registers.
+// scanDouble returns the position of the next match of 4 bytes and the position that it repeats. If there is none, it
+// returns a position after limit. It is a separate function so that its few variables stay in registers.
 func (t *tables) scanDouble(src []byte, base uint32, mask uint64, at, r1, limit int) (int, int) {
 	long, short := t.double, t.short
 	for step, stepAt := 1, at+stepEvery; at <= limit; at += step {

@@ -5,18 +5,18 @@ import (
 	"encoding/binary"
 )
 
-// Encoder compresses one input at a time. It belongs to one goroutine; it keeps its tables between calls.
+// Encoder encodes one input at a time. It belongs to one goroutine. It keeps its tables between calls.
 type Encoder struct {
 	level  int
 	first  params // for all blocks
-	second params // for those that compress well
-	params params // in use
+	second params // for blocks that compress well
+	params params // parameters of the current block
 
 	src  []byte
-	base uint32 // tables hold positions in src plus base; less is from former inputs
+	base uint32 // tables hold positions in src plus base; smaller values are from earlier inputs
 	free uint32 // the base for the next input
 
-	// What blocks of a frame leave to the next.
+	// State that a block of a frame passes to the next one.
 	repeats  [3]uint32
 	literals literalsWriter
 	coder    sequenceWriter
@@ -31,7 +31,7 @@ type Encoder struct {
 	finder   finder
 	optimal  *optimal
 	splitter *splitter
-	out      []byte // room for a block
+	out      []byte // buffer for a block
 }
 
 // NewEncoder returns an encoder for a level of Blosc, from 1 to 9.
@@ -42,15 +42,15 @@ func NewEncoder(level int) *Encoder {
 const (
 	frameMagic = 0xfd2fb528
 	maxBlock   = 128 << 10
-	// slack is behind literals and blocks, as they are written by words.
+	// slack is the space after literals and blocks, which are written in words.
 	slack = 64
-	// blockRoom is what a block takes at most, before it is clear that it had better be raw: 12 bytes for each
-	// sequence, of which a block has one for 3 bytes at most, and literals and tables.
+	// blockRoom is the largest size of a block before it is certain that it should be raw: 12 bytes for each sequence,
+	// of which there is at most one per 3 bytes, and literals and tables.
 	blockRoom = 12*maxBlock/minMatch + maxBlock + 1<<10
 )
 
-// Encode writes a frame with the content src to dst, never past len(dst), and returns its length in bytes, or 0 when it
-// does not fit. dst and src do not overlap. src is at most 1<<31-1 bytes.
+// Encode writes a frame with the content src to dst, never past len(dst), and returns its length in bytes, or 0 if it
+// does not fit. dst and src must not overlap. src must have at most 1<<31-1 bytes.
 func (e *Encoder) Encode(dst, src []byte) int {
 	var head [13]byte
 	at := putHeader(&head, len(src))
@@ -64,14 +64,14 @@ func (e *Encoder) Encode(dst, src []byte) int {
 	}
 	e.begin(src)
 	n := e.blocks(dst[at:])
-	e.src = nil // hold no memory of the caller
+	e.src = nil // retain no memory of the caller
 	if n == 0 {
 		return 0
 	}
 	return at + n
 }
 
-// blocks writes the blocks of the input to dst and returns their length, or 0 when they do not fit.
+// blocks writes the blocks of the input to dst and returns their length, or 0 if they do not fit.
 func (e *Encoder) blocks(dst []byte) (at int) {
 	for start := 0; start < len(e.src); {
 		end := start + e.blockSize(start)
@@ -105,7 +105,7 @@ func putHeader(dst *[13]byte, n int) int {
 func (e *Encoder) begin(src []byte) {
 	if first, second := paramsFor(e.level, len(src)); first != e.first || second != e.second {
 		e.first, e.second = first, second
-		// What is in the tables from before stays below base.
+		// Old entries of the tables stay below base.
 		e.tables.fit(&first)
 		if first.retryLog > 0 {
 			e.tables.fit(&second)
@@ -144,7 +144,7 @@ const (
 	compressedBlock
 )
 
-// block writes the block of src[start:end], with its header, and returns its length, or 0 when it does not fit.
+// block writes the block of src[start:end], with its header, and returns its length, or 0 if it does not fit.
 func (e *Encoder) block(dst []byte, start, end int) int {
 	b := e.src[start:end]
 	last := uint32(0)
@@ -154,7 +154,7 @@ func (e *Encoder) block(dst []byte, start, end int) int {
 	if len(dst) < 4 {
 		return 0
 	}
-	// A frame that begins with such a block is one that old decoders do not read.
+	// Old decoders do not read a frame that begins with such a block.
 	if start > 0 && bytes.Equal(b[1:], b[:len(b)-1]) {
 		putBlockHeader(dst, last, sameBlock, len(b))
 		dst[3] = b[0]
@@ -166,13 +166,13 @@ func (e *Encoder) block(dst []byte, start, end int) int {
 		e.match(&e.first, start, end)
 		n = e.compress()
 		if e.first.retryLog > 0 && n < len(b)>>e.first.retryLog && n > 48 {
-			// It goes fast where matches are long, and small differences are many parts of so little.
+			// The search is fast if matches are long, and small differences matter if the block is small.
 			e.repeats = repeats
 			e.match(&e.second, start, end)
 			n = e.compress()
 		}
 	}
-	// What is not worth the work for the decoder is raw, as are blocks without gain.
+	// A block is raw if its gain is not worth the time of the decoder.
 	if n == 0 || n >= len(b)-2-len(b)>>e.first.leastGain() {
 		e.repeats = repeats
 		n = len(b)
@@ -196,7 +196,7 @@ func putBlockHeader(dst []byte, last uint32, kind, n int) {
 	dst[0], dst[1], dst[2] = byte(v), byte(v>>8), byte(v>>16)
 }
 
-// compress writes the matches of a block to out and returns the length.
+// compress encodes the matches of a block to out and returns the length.
 func (e *Encoder) compress() int {
 	n := e.literals.write(e.out, e.text, len(e.text) >= 20*len(e.sequences))
 	return e.coder.write(e.out[n:], e.sequences) + n
@@ -219,20 +219,20 @@ func (e *Encoder) match(p *params, start, end int) {
 	}
 }
 
-// grow makes room for n sequences.
+// grow ensures space for n sequences.
 func (e *Encoder) grow(n int) {
 	if cap(e.sequences) <= n {
 		e.sequences = make([]sequence, 0, n+16)
 	}
 }
 
-// add adds a sequence: the literals src[from:at] and a match of so many bytes.
+// add adds a sequence: the literals src[from:at] and a match of length bytes.
 func (e *Encoder) add(from, at int, offset uint32, length int) {
 	e.text = appendText(e.text, e.src, from, at)
 	e.sequences = append(e.sequences, sequence{uint32(at - from), uint32(length), offset})
 }
 
-// appendText adds src[from:at] to text, which has room for 16 bytes more.
+// appendText adds src[from:at] to text, which must have space for 16 more bytes.
 func appendText(text, src []byte, from, at int) []byte {
 	n, k := at-from, len(text)
 	text = text[:k+n]
@@ -246,5 +246,5 @@ func appendText(text, src []byte, from, at int) []byte {
 	return text
 }
 
-// rest adds the literals behind the last sequence.
+// rest adds the literals after the last sequence.
 func (e *Encoder) rest(from, end int) { e.text = append(e.text, e.src[from:end]...) }

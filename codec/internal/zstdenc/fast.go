@@ -1,24 +1,24 @@
 package zstdenc
 
-// fastSearch is what matchFast has of an encoder. It is apart for the kernel.
+// fastSearch is the part of an encoder that matchFast uses. It is a separate type for the kernel.
 type fastSearch struct {
-	src       []byte // of the whole input
-	end       int    // of the block
+	src       []byte // the whole input
+	end       int    // end of the block
 	base      uint32
 	table     *[1 << fastLog]uint32
 	factor    uint64
-	at        int // to search next
-	anchor    int // where the last match ended
-	r1, r2    int // the offsets before
+	at        int // next position to search
+	anchor    int // end of the last match
+	r1, r2    int // the previous offsets
 	sequences []sequence
 	text      []byte
 }
 
-// matchFast finds matches with one table of hashes: the first position that fits is taken. Where nothing is found for
-// long, steps become longer.
+// matchFast finds matches with one table of hashes. It takes the first position that matches. As long as it finds
+// nothing, its steps grow.
 //
-// The offset before is tried one position further, which costs little and finds the matches that go on behind a
-// difference; shuffled numbers are full of them.
+// It tries the previous offset one position further. This takes little time and finds matches that continue after a
+// difference, which are common in shuffled numbers.
 func (e *Encoder) matchFast(start, end int) {
 	e.fast = fastSearch{
 		src: e.src, end: end, base: e.base, table: e.tables.fast, factor: factor(e.params.minMatch),
@@ -27,13 +27,13 @@ func (e *Encoder) matchFast(start, end int) {
 	}
 	s := &e.fast
 	s.run()
-	e.repeats = [3]uint32{uint32(s.r1), uint32(s.r2)} // the third one is not used
+	e.repeats = [3]uint32{uint32(s.r1), uint32(s.r2)} // the third offset is not used
 	e.sequences, e.text = s.sequences, s.text
 	s.src = nil
 	e.rest(s.anchor, end)
 }
 
-// runGeneric goes to the end of the block. Room in sequences and text is enough.
+// runGeneric processes the rest of the block. sequences and text must have enough space.
 func (s *fastSearch) runGeneric() {
 	src, base, table, factor := s.src[:s.end], s.base, s.table, s.factor
 	at, anchor, r1, r2 := s.at, s.anchor, s.r1, s.r2
@@ -77,8 +77,8 @@ func (s *fastSearch) runGeneric() {
 	s.at, s.anchor, s.r1, s.r2 = at, anchor, r1, r2
 }
 
-// scanFast returns where the next match of 4 bytes is and where it comes from, or -1 if there is none up to limit. It is
-// apart so that its few variables stay in registers.
+// scanFast returns the position of the next match of 4 bytes and the position that it repeats, or -1 if there is none
+// up to limit. It is a separate function so that its few variables stay in registers.
 func scanFast(src []byte, table *[1 << fastLog]uint32, base uint32, factor uint64, at, r1, limit int) (int, int) {
 	for step, stepAt := 1, at+stepEvery; at <= limit; at += step {
 		v := load64(src, at)
@@ -99,14 +99,14 @@ func scanFast(src []byte, table *[1 << fastLog]uint32, base uint32, factor uint6
 	return at, -1
 }
 
-// stepEvery is after how many bytes without match the steps grow. Planes of shuffled records are a few KiB: after the noise
-// of one of them, steps must not be longer than the matches of the next.
+// stepEvery is the number of bytes without match after which the steps grow. Planes of shuffled records are a few KiB:
+// after the noise of one plane, steps must not be longer than the matches of the next.
 const stepEvery = 256
 
 // fastLog is the logarithm of the size of the table.
 const fastLog = 14
 
-// setRepeats brings the offsets of the sequences before up to date, as a decoder does (RFC 8878, section 3.1.1.5).
+// setRepeats updates the offsets for the previous sequences, like a decoder (RFC 8878, section 3.1.1.5).
 func (e *Encoder) setRepeats() {
 	for i := range e.sequences {
 		s := &e.sequences[i]

@@ -20,7 +20,7 @@
 // func fastKernel(s *fastSearch)
 //
 // fastKernel finds the matches of a block and appends them to sequences, and the literals before each of them to text.
-// Its Go twin is fastSearch.runGeneric, with scanFast.
+// Its Go version is fastSearch.runGeneric, with scanFast.
 //
 // Positions are indexes here, as in the table: the position in the input plus base. An entry below base is from an
 // earlier input, and is taken for position 0. A candidate is always before the index that is searched: that index goes
@@ -37,7 +37,7 @@
 //	R11, R13   the table, and the factor of its hash
 //	R12        base
 //	R14, R15   where the next literals and the next sequence go
-//	DX, DI     the step and the index where it grows; for a match DX is where its source has the same index, DI scratch
+//	DX, DI     the step and the index where it grows; for a match DX is its source at the same index, DI scratch
 //	AX         the 8 bytes at the index; then the index where the match ends
 //	BX         the index of the candidate, then scratch
 //	CX         scratch
@@ -82,7 +82,7 @@ TEXT ·fastKernel(SB), NOSPLIT, $32-8
 	CMPQ R8, R10
 	JGT  exit
 
-	// Search from R8 on, with steps of 1 at first.
+	// Search from R8 up, with steps of 1 at first.
 search:
 	MOVL $1, DX
 	LEAQ const_stepEvery(R8), DI
@@ -237,8 +237,8 @@ second:
 	JLE  second
 	JMP  exit
 
-	// More than 32 literals, of which 32 are copied: 32 a turn, as long as the input has as many from BX on. The last
-	// turn writes at most 31 bytes after the literals.
+	// More than 32 literals, of which 32 are copied: 32 per iteration, as long as the input has as many from BX on. The
+	// last turn writes at most 31 bytes after the literals.
 many:
 	ADDQ $32, R14
 	ADDQ $32, BX

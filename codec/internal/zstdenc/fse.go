@@ -8,18 +8,18 @@ import (
 const (
 	minStatesLog = 5
 	maxStatesLog = 9
-	maxCodes     = 53 // of the greatest alphabet, that of match lengths
+	maxCodes     = 53 // size of the largest alphabet, of match lengths
 )
 
-// distribution says how many of the states of a machine each symbol has: -1 is one of the last.
+// distribution holds the number of states of a machine for each symbol. -1 is one of the last states.
 type distribution struct {
-	log   uint // of the number of states
+	log   uint // logarithm of the number of states
 	probs [maxCodes]int16
 	n     int // symbols
 }
 
-// normalize shares the 1<<log states among the symbols as they were counted: each that occurs has one at least, and no
-// symbol has all. total is the sum of the counts, of which two or more are not 0.
+// normalize distributes the 1<<log states to the symbols by their counts. Each symbol that occurs gets at least one
+// state, and no symbol gets all. total is the sum of the counts, of which at least two must not be 0.
 func (d *distribution) normalize(count []uint32, total uint32, log uint) {
 	size := 1 << log
 	left := size
@@ -34,8 +34,8 @@ func (d *distribution) normalize(count []uint32, total uint32, log uint) {
 		d.probs[s] = int16(p)
 		left -= p
 	}
-	// What rounding left over or took too much goes to or from those for whom it makes the least difference: the gain
-	// of a symbol by its p-th state is about count/p.
+	// Rounding leaves a number of states, which may be negative. They are added to or taken from the symbols for which
+	// they matter least: the gain of a symbol by its p-th state is about count/p.
 	for ; left > 0; left-- {
 		best, gain := 0, float32(-1)
 		for s, p := range d.probs[:d.n] {
@@ -60,8 +60,8 @@ func (d *distribution) normalize(count []uint32, total uint32, log uint) {
 	}
 }
 
-// describe writes the description of a distribution (RFC 8878, section 4.1.1) to dst and returns its length, which is at
-// most 2 bytes for each symbol and 2 more.
+// describe writes the description of a distribution (RFC 8878, section 4.1.1) to dst and returns its length, which is
+// at most 2 bytes for each symbol and 2 more.
 func (d *distribution) describe(dst []byte) int {
 	w := bitWriter{dst: dst}
 	w.add(uint64(d.log-minStatesLog), 4)
@@ -69,7 +69,7 @@ func (d *distribution) describe(dst []byte) int {
 	for s := 0; left > 0; s++ {
 		v := uint64(d.probs[s] + 1)
 		n := uint(bits.Len(uint(left + 1)))
-		small := uint64(1)<<n - 1 - uint64(left+1) // numbers below take one bit less
+		small := uint64(1)<<n - 1 - uint64(left+1) // smaller numbers take one bit less
 		switch {
 		case v < small:
 			w.add(v, n-1)
@@ -97,17 +97,17 @@ func (d *distribution) describe(dst []byte) int {
 	return w.close()
 }
 
-// statesLog returns the logarithm of a good number of states for symbols counted so: more describe the counts better,
-// and take more room for themselves.
+// statesLog returns the logarithm of a good number of states for symbols with total occurrences. More states describe
+// the counts better, but their description is longer.
 func statesLog(total uint32, highest, limit int) uint {
 	log := min(limit, bits.Len32(total-1)-3)
 	log = max(log, min(bits.Len32(total), bits.Len(uint(highest))+1), minStatesLog)
 	return uint(min(log, limit))
 }
 
-// machine encodes symbols backwards into the bits from which a decoder's finite state machine gets them. Its states are
-// numbers from size to 2*size-1. To encode symbol s, a state gives up its low bits until it is one of as many numbers as
-// s has states; next tells the state of that place.
+// machine encodes symbols backwards into the bits for a decoder's finite state machine. Its states are the numbers from
+// size to 2*size-1. To encode symbol s, a state emits its low bits until it is below a limit, so that as many numbers
+// remain as s has states. The remaining number is an index of next, which holds the next state.
 type machine struct {
 	log  uint
 	same bool // one symbol, and no bits
@@ -115,13 +115,14 @@ type machine struct {
 	next [1 << maxStatesLog]uint16
 }
 
-// transition is how to encode a symbol: state+bits>>16 bits go out, and next[state>>bits+place] is the next state.
+// transition describes how to encode a symbol: emit state+bits>>16 bits, and continue with the state
+// next[state>>bits+place].
 type transition struct {
 	bits  uint32
 	place int32
 }
 
-// build makes the machine of a distribution. The states are dealt out as RFC 8878, section 4.1.1, tells.
+// build builds the machine of a distribution. It assigns the states as in RFC 8878, section 4.1.1.
 func (m *machine) build(d *distribution) {
 	size := 1 << d.log
 	m.log, m.same = d.log, false
@@ -138,7 +139,7 @@ func (m *machine) build(d *distribution) {
 			sum++
 			m.code[s] = transition{uint32(d.log)<<16 - uint32(size), int32(first[s] - 1)}
 		case p == 0:
-			// Where such a symbol is priced, it is dear.
+			// If such a symbol gets a price, the price is high.
 			m.code[s] = transition{uint32(d.log+1)<<16 - uint32(size), 0}
 		default:
 			n := d.log - uint(bits.Len(uint(p-1)))
@@ -147,7 +148,7 @@ func (m *machine) build(d *distribution) {
 			} else {
 				n++
 			}
-			// p-1 has log-n+1 bits: states below p<<n give up n-1 bits, the others n.
+			// p-1 has log-n+1 bits: states below p<<n emit n-1 bits, the others n.
 			m.code[s] = transition{uint32(n)<<16 - uint32(p)<<n, int32(first[s] - int(p))}
 			sum += int(p)
 		}
@@ -168,14 +169,14 @@ func (m *machine) build(d *distribution) {
 	}
 }
 
-// buildSame makes the machine of one symbol.
+// buildSame builds the machine of one symbol.
 func (m *machine) buildSame() {
 	m.log, m.same = 0, true
 	m.code = [maxCodes]transition{}
 	m.next[0], m.next[1] = 1, 1
 }
 
-// start returns a state for the last symbol, that with the most bits to come.
+// start returns a state for the last symbol: the state with the most bits to come.
 func (m *machine) start(s uint8) uint32 {
 	if m.same {
 		return 1

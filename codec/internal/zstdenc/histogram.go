@@ -6,7 +6,7 @@ import "encoding/binary"
 func histogram(count *[256]uint32, b []byte, parts *[3][256]uint32) {
 	*count = [256]uint32{}
 	if len(b) >= 1024 {
-		*parts = [3][256]uint32{} // of their own, as equal bytes next to each other would wait for each other
+		*parts = [3][256]uint32{} // separate, because increments for equal adjacent bytes wait for each other
 		n := len(b) &^ 15
 		countParts(count, parts, b[:n])
 		b = b[n:]
@@ -16,7 +16,7 @@ func histogram(count *[256]uint32, b []byte, parts *[3][256]uint32) {
 	}
 }
 
-// countPartsGeneric counts bytes, whose number is a multiple of 16, with the help of parts, which are zeros.
+// countPartsGeneric counts bytes, whose number must be a multiple of 16, with the help of parts, which must be zeros.
 func countPartsGeneric(count *[256]uint32, parts *[3][256]uint32, b []byte) {
 	for len(b) >= 8 {
 		v := binary.LittleEndian.Uint64(b)

@@ -14,7 +14,7 @@
 // func countKernel(count *[256]uint32, parts *[3][256]uint32, b []byte)
 //
 // countKernel adds the number of times that each byte occurs in b to count. parts are three more tables, zeros at
-// first, and of no use after it. Its Go twin is countPartsGeneric, which shares the bytes out among the tables in
+// first, and of no use after it. Its Go version is countPartsGeneric, which shares the bytes out among the tables in
 // another way. The sums are the same.
 //
 // Registers:
@@ -30,9 +30,9 @@ TEXT ·countKernel(SB), NOSPLIT, $0-40
 	MOVQ b_len+24(FP), R11
 	ADDQ R10, R11
 
-	// 16 bytes a turn, alternating between two words, and into four tables: so a counter is seldom incremented twice in
-	// a row, where the second time would wait for the store of the first. The length of b is a multiple of 16 and not
-	// 0, as histogram sees to, so the loads end where b ends.
+	// 16 bytes per iteration, alternating between two words, and into four tables: so a counter is seldom incremented
+	// twice in a row, where the second time would wait for the store of the first. The length of b is a multiple of 16
+	// and not 0, as histogram sees to, so the loads end where b ends.
 next:
 	MOVQ (R10), AX
 	MOVQ 8(R10), DX
@@ -48,7 +48,7 @@ next:
 	CMPQ R10, R11
 	JCS  next
 
-	// Add the three tables to the first, eight counters a turn.
+	// Add the three tables to the first, eight counters per iteration.
 	XORL CX, CX
 
 sum:

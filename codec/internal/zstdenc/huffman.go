@@ -5,22 +5,22 @@ import "math/bits"
 // maxHuffmanBits is the length of the longest codes (RFC 8878, section 4.2.1).
 const maxHuffmanBits = 11
 
-// huffmanCode is a Huffman code for literals. Codes are counted from the longest ones on: the decoder's table begins with
-// these (RFC 8878, section 4.2.1.3).
+// huffmanCode is a Huffman code for literals. Codes are numbered starting at the longest, because the decoder's table
+// begins with these (RFC 8878, section 4.2.1.3).
 type huffmanCode struct {
-	code    [256]uint16 // the code in the high bits, its length in the low 4; 0 for symbols without
+	code    [256]uint16 // the code in the high bits, its length in the low 4; 0 for symbols without code
 	longest uint
-	last    int // symbol with a code
+	last    int // last symbol with a code
 	sound   bool
 }
 
 func (h *huffmanCode) length(s int) uint { return uint(h.code[s] & 15) }
 
-// build makes a code of at most limit bits for literals that are counted so; two of them occur at least.
+// build builds a code of at most limit bits for literals with these counts. At least two literals must occur.
 //
-// The lengths are Huffman's: two queues, of the symbols in the order of their counts and of the pairs in the order they
-// were made, and the two least of both make the next pair. Lengths above the limit are cut, and what that takes too much
-// of the code is saved at the least frequent symbols that can be longer.
+// The lengths are Huffman's. There are two queues: the symbols in the order of their counts, and the pairs in the order
+// in which they were made. The two smallest entries of both make the next pair. Lengths above the limit are truncated,
+// and the excess of the code is taken from the least frequent symbols whose codes can be longer.
 func (h *huffmanCode) build(count *[256]uint32, limit uint, s *sorter) {
 	keys := s.sort(count)
 	n := len(keys)
@@ -54,12 +54,12 @@ func (h *huffmanCode) build(count *[256]uint32, limit uint, s *sorter) {
 	h.assign(keys, depths[:n])
 }
 
-// limitDepths makes lengths of codes, the longest of which come first, not longer than limit.
+// limitDepths shortens lengths of codes, the longest of which come first, to at most limit.
 func limitDepths(depths []uint8, limit uint) {
 	if uint(depths[0]) <= limit {
 		return
 	}
-	over := -(1 << limit) // what the codes take of 1<<limit
+	over := -(1 << limit) // the part of 1<<limit that the codes take
 	for i, d := range depths {
 		if uint(d) > limit {
 			depths[i] = uint8(limit)
@@ -67,7 +67,7 @@ func limitDepths(depths []uint8, limit uint) {
 		over += 1 << (limit - uint(depths[i]))
 	}
 	for over > 0 {
-		// The longest that are not at the limit give the least, and are the rarest.
+		// The longest codes below the limit free the least, and belong to the rarest symbols.
 		i := 0
 		for uint(depths[i]) == limit {
 			i++
@@ -75,7 +75,7 @@ func limitDepths(depths []uint8, limit uint) {
 		over -= 1 << (limit - uint(depths[i]) - 1)
 		depths[i]++
 	}
-	for over < 0 { // the shortest unit of all divides what is left over, so some code can take from it
+	for over < 0 { // the smallest unit divides the rest, so some code can use a part of it
 		for i := len(depths) - 1; i >= 0; i-- { // the most frequent first
 			if d := uint(depths[i]); d > 1 && 1<<(limit-d) <= -over {
 				over += 1 << (limit - d)
@@ -85,7 +85,7 @@ func limitDepths(depths []uint8, limit uint) {
 	}
 }
 
-// assign makes the code with these lengths.
+// assign assigns the codes with these lengths.
 func (h *huffmanCode) assign(keys []uint32, depths []uint8) {
 	h.code = [256]uint16{}
 	h.longest, h.last = 0, 0
@@ -112,7 +112,7 @@ func (h *huffmanCode) assign(keys []uint32, depths []uint8) {
 	h.sound = true
 }
 
-// cost returns how many bytes literals that are counted so take, and false if some have no code.
+// cost returns the number of bits of literals with these counts, and false if some have no code.
 func (h *huffmanCode) cost(count *[256]uint32) (int, bool) {
 	sum := uint64(0)
 	for s, c := range count {
@@ -125,11 +125,11 @@ func (h *huffmanCode) cost(count *[256]uint32) (int, bool) {
 	return int((sum + 7) / 8), true
 }
 
-// descriptionRoom is enough for any description of a code, even if it turns out too long: 6 bits for each weight.
+// descriptionRoom is enough for any description of a code, even if it is too long: 6 bits for each weight.
 const descriptionRoom = 256
 
-// describe writes the description of the code (RFC 8878, section 4.2.1.1) to dst, which has descriptionRoom bytes, and
-// returns its length, at most 128 bytes, or 0 if there is none that is so short.
+// describe writes the description of the code (RFC 8878, section 4.2.1.1) to dst, which must have descriptionRoom
+// bytes. It returns the length of the description, at most 128 bytes, or 0 if no description is that short.
 func (h *huffmanCode) describe(dst []byte) int {
 	var weights [256]uint8
 	var count [maxHuffmanBits + 2]uint32
@@ -154,8 +154,8 @@ func (h *huffmanCode) describe(dst []byte) int {
 	return 1 + (h.last+1)/2
 }
 
-// describeWeights writes weights with two states that take turns (RFC 8878, section 4.2.1.2). It returns 0 when the
-// weights are too few or all the same.
+// describeWeights writes weights with two alternating states (RFC 8878, section 4.2.1.2). It returns 0 if the weights
+// are too few or all equal.
 func describeWeights(dst []byte, weights []uint8, count []uint32) int {
 	highest, most := 0, uint32(0)
 	for w, c := range count {
@@ -190,7 +190,7 @@ func describeWeights(dst []byte, weights []uint8, count []uint32) int {
 	return w.end()
 }
 
-// sorter has what the construction of a code needs.
+// sorter holds memory for the construction of a code.
 type sorter struct {
 	keys    [2][256]uint32
 	nodes   [512]uint32
@@ -208,7 +208,7 @@ func (s *sorter) sort(count *[256]uint32) []uint32 {
 			n++
 		}
 	}
-	// By digits of 6 bits, the lowest first.
+	// Radix sort by digits of 6 bits, the lowest first.
 	from, to := &s.keys[0], &s.keys[1]
 	for shift := 8; shift < 8+bits.Len32(most); shift += 6 {
 		var place [64]uint16

@@ -34,7 +34,7 @@ func (s *rowSearch) longest(at, length int) (int, int) {
 	return longestKernel(s, at, length)
 }
 
-// longestKernel is longestGeneric where there may be more than length bytes.
+// longestKernel is longestGeneric if there may be more than length bytes.
 //
 //go:noescape
 func longestKernel(s *rowSearch, at, length int) (int, int)

@@ -6,13 +6,14 @@ import (
 	"math/bits"
 )
 
-// rowSize is how many places a row has, one for each position with the same hash but the first.
+// rowSize is the number of places of a row: one for each position with the same hash, and one for the head.
 const rowSize = 16
 
-// rows are positions by their hashes.
+// rows hold positions by their hashes.
 //
-// A row has the newest positions, in a ring, and for each 8 more bits of its hash, its tag. A search compares the tags, and
-// looks at the positions of those that are equal only. The first tag is the place of the newest position instead.
+// A row holds the newest positions, in a ring. For each position it holds 8 more bits of its hash, the tag. A search
+// compares the tags, and examines only the positions with equal tags. The first tag is the place of the newest position
+// instead.
 type rows struct {
 	positions []uint32
 	tags      []uint8
@@ -28,30 +29,31 @@ func (r *rows) clear() {
 	clear(r.tags)
 }
 
-// rowSearch is what a search in rows has of an encoder. It is apart for the kernel.
+// rowSearch is the part of an encoder that a search in rows uses. It is a separate type for the kernel.
 type rowSearch struct {
-	src      []byte // up to the end of the block
+	src      []byte // the input up to the end of the block
 	base     uint32
-	next     int // all positions below are in their rows, or left out
+	next     int // all lower positions are in their rows, or skipped
 	rows     *rows
-	factor   uint64 // of the hash
-	shift    uint64 // what is below the hash of a row
-	attempts int    // positions to look at
+	factor   uint64 // factor of the hash
+	shift    uint64 // number of bits below the hash of a row
+	attempts int    // largest number of positions to examine
 }
 
-// fill brings the rows up to date: the positions below at are put into them. Of neighbours with the same hash only the
-// first is, which is where a run of one byte begins: the others would leave no room in the row.
+// fill enters the positions below at into the rows. Of adjacent positions with the same hash, it enters only the first.
+// These occur in a run of one byte, and would fill the row.
 func (s *rowSearch) fill(at int) {
 	from, last := s.next, uint64(math.MaxUint64)
 	s.next = at
-	if at-from > manyPositions { // behind a long match: its beginning and its end will do
+	if at-from > manyPositions { // after a long match: enter only its beginning and its end
 		last = s.fillFrom(from, from+firstPositions, last)
 		from = at - lastPositions
 	}
 	s.fillFrom(from, at, last)
 }
 
-// fillFrom fills in the positions up to end. last is the hash of the position before, and of the last one.
+// fillFrom enters the positions up to end. last is the hash of the previous position. It returns the hash of the last
+// one.
 func (s *rowSearch) fillFrom(from, end int, last uint64) uint64 {
 	for p := from; p < end; p++ {
 		h := load64(s.src, p) * s.factor >> 32
@@ -63,14 +65,14 @@ func (s *rowSearch) fillFrom(from, end int, last uint64) uint64 {
 	return last
 }
 
-// Of more than manyPositions, so many go into their rows.
+// Of more than manyPositions positions, these numbers are entered.
 const (
 	manyPositions  = 128
 	firstPositions = 64
 	lastPositions  = 32
 )
 
-// insert puts a position with hash h before the others of its row.
+// insert inserts a position with hash h before the others of its row.
 func (s *rowSearch) insert(at int, h uint64) {
 	row := h >> (s.shift & 63) * rowSize
 	tags := s.rows.tags[row:][:rowSize]
@@ -82,8 +84,8 @@ func (s *rowSearch) insert(at int, h uint64) {
 	s.rows.positions[row:][:rowSize][place] = s.base + uint32(at)
 }
 
-// longestGeneric returns the longest match at a position, if it is longer than length, and how far back it is. The
-// position goes into its row.
+// longestGeneric returns the length of the longest match at a position, if it is more than length, and its distance. It
+// enters the position into its row.
 func (s *rowSearch) longestGeneric(at, length int) (int, int) {
 	src := s.src
 	if length >= len(src)-at {
@@ -105,7 +107,7 @@ func (s *rowSearch) longestGeneric(at, length int) (int, int) {
 	for ; found != 0 && left > 0; found &= found - 1 {
 		i := (bits.TrailingZeros16(found) + head) % rowSize
 		from := int(positions[i]) - int(s.base)
-		if uint(from) >= uint(at) { // of a former input, or found when the block was searched the first time
+		if uint(from) >= uint(at) { // from an earlier input, or from the first search of the block
 			continue
 		}
 		left--
@@ -120,13 +122,13 @@ func (s *rowSearch) longestGeneric(at, length int) (int, int) {
 			}
 		}
 	}
-	// The position itself goes in after the search.
+	// The position itself is entered after the search.
 	s.insert(at, h)
 	s.next = at + 1
 	return length, distance
 }
 
-// equalBytes returns a bit for each byte of v that is c.
+// equalBytes returns a bit for each byte of v that equals c.
 func equalBytes(v uint64, c uint8) uint32 {
 	const ones, low = 0x0101010101010101, 0x7f7f7f7f7f7f7f7f
 	v ^= uint64(c) * ones
@@ -134,9 +136,9 @@ func equalBytes(v uint64, c uint8) uint32 {
 	return uint32(v >> 7 * 0x0102040810204080 >> 56)
 }
 
-// matchLazy finds matches with rows of positions. With lazyMatch a match waits whether there is a better one at the next
-// position, with lazy2Match also at the one behind. A match is as good as it is long, four times, less the bits of its
-// offset.
+// matchLazy finds matches with rows of positions. With lazyMatch it looks for a better match at the next position
+// before it takes a match, and with lazy2Match also at the position after that. The score of a match is four times its
+// length, less the bits of its offset.
 func (e *Encoder) matchLazy(start, end int) {
 	src := e.src[:end]
 	s := &e.rows
@@ -162,7 +164,7 @@ func (e *Encoder) matchLazy(start, end int) {
 		if length < 4 {
 			step := min((at-anchor)>>8+1, int(e.params.maxStep))
 			at += step
-			if step > 8 { // nothing for long: leave out what is between
+			if step > 8 { // no match for a long time: skip the positions between
 				s.next = max(s.next, at)
 			}
 			continue
@@ -180,7 +182,7 @@ func (e *Encoder) matchLazy(start, end int) {
 			if wait < depth {
 				gain = 7
 			}
-			// A longer match may still have too dear an offset.
+			// A longer match may still have an offset that costs too much.
 			if n, d := s.longest(at, max(length-2, 3)); d > 0 && 4*n-offsetBits(d) > bar+gain {
 				length, distance, first = n, d, at
 				wait = depth
@@ -209,17 +211,17 @@ func (e *Encoder) matchLazy(start, end int) {
 		for at <= limit && at >= r2 && load32(src, at) == load32(src, at-r2) {
 			length := 4 + matchLength(src, at+4-r2, at+4)
 			r1, r2 = r2, r1
-			e.add(at, at, 1, length) // behind no literals 1 is the second offset
+			e.add(at, at, 1, length) // without literals 1 is the second offset
 			at += length
 			anchor = at
 		}
 	}
-	e.repeats = [3]uint32{uint32(r1), uint32(r2)} // the third one is not used
+	e.repeats = [3]uint32{uint32(r1), uint32(r2)} // the third offset is not used
 	s.src = nil
 	e.rest(anchor, end)
 }
 
-// prepare makes s ready for the block of an encoder that ends there.
+// prepare prepares s for the block of an encoder that ends at end.
 func (s *rowSearch) prepare(e *Encoder, end int) {
 	p := &e.params
 	s.src, s.base, s.rows = e.src[:end], e.base, &e.tables.rows
@@ -227,7 +229,7 @@ func (s *rowSearch) prepare(e *Encoder, end int) {
 	s.attempts = 1 << p.searchLog
 }
 
-// offsetBits is about what an offset costs, in bits.
+// offsetBits returns an estimate of the cost of an offset in bits.
 func offsetBits(distance int) int {
 	if distance == 0 {
 		return 0

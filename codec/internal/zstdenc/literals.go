@@ -13,10 +13,10 @@ const (
 	treelessLiterals
 )
 
-// leastLiterals is how many literals are worth a Huffman code.
+// leastLiterals is the least number of literals for a Huffman code.
 const leastLiterals = 64
 
-// literalsWriter writes the literals of blocks. It keeps the code of the block before, which may serve again.
+// literalsWriter writes the literals of blocks. It keeps the code of the previous block, which may be used again.
 type literalsWriter struct {
 	old, code huffmanCode
 	trial     huffmanCode
@@ -27,8 +27,9 @@ type literalsWriter struct {
 	thorough  bool // try codes with other limits
 }
 
-// write writes the section of literals to dst and returns its length. There is room for the literals and 64 bytes
-// more. doubtful says that there were so few matches that they may well be noise, of which some are looked at first.
+// write writes the section of literals to dst and returns its length. dst must have space for the literals and 64 more
+// bytes. doubtful reports whether there were so few matches that the literals may be noise: then write first examines
+// some of them.
 func (l *literalsWriter) write(dst, literals []byte, doubtful bool) int {
 	n := len(literals)
 	l.code = l.old
@@ -94,8 +95,8 @@ func (l *literalsWriter) write(dst, literals []byte, doubtful bool) int {
 	return head + text + size
 }
 
-// build makes the code for the n literals that are counted, and its description, and returns the lengths of the
-// description and of the literals.
+// build builds the code for the n counted literals, and its description. It returns the lengths of the description and
+// of the literals.
 func (l *literalsWriter) build(n int) (text, cost int) {
 	h := &l.code
 	limit := uint(maxHuffmanBits)
@@ -121,7 +122,7 @@ func (l *literalsWriter) build(n int) (text, cost int) {
 	return text, cost
 }
 
-// noise reports whether some of the literals look as if all bytes were equally frequent.
+// noise reports whether all bytes seem to be equally frequent in a sample of the literals.
 func (l *literalsWriter) noise(literals []byte) bool {
 	const sample = 2048
 	n := len(literals)

@@ -5,13 +5,13 @@ import (
 	"math/bits"
 )
 
-// Costs are in parts of a bit: 1<<costLog are one.
+// Costs are in fractions of a bit: 1<<costLog is one bit.
 const (
 	costLog = 8
 	oneBit  = 1 << costLog
 )
 
-// fractions are the logarithms of 1 to 2, in costs.
+// fractions holds the logarithms of 1 to 2, in costs.
 var fractions = makeFractions()
 
 func makeFractions() *[256]uint16 {
@@ -22,13 +22,13 @@ func makeFractions() *[256]uint16 {
 	return t
 }
 
-// log2 returns the logarithm of x, which is not 0.
+// log2 returns the logarithm of x, which must not be 0.
 func log2(x uint32) uint32 {
 	n := uint(bits.LeadingZeros32(x))
 	return uint32(31-n)<<costLog + uint32(fractions[x<<(n&31)>>23&255])
 }
 
-// entropy returns what symbols that are counted so cost with an ideal code for them.
+// entropy returns the cost of symbols with these counts in an ideal code.
 func entropy(count []uint32, total uint32) uint64 {
 	all := log2(total)
 	sum := uint64(0)

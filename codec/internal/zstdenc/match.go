@@ -5,16 +5,16 @@ import (
 	"math/bits"
 )
 
-// tables are what the searches look positions up in. All hold positions plus the encoder's base.
+// tables are the tables in which the searches look up positions. All hold positions plus the encoder's base.
 type tables struct {
 	fast   *[1 << fastLog]uint32
 	double *[1 << longLog]uint32  // by the hash of 8 bytes
 	short  *[1 << shortLog]uint32 // by the hash of fewer
 	rows   rows
-	roots  []uint32 // of trees
+	roots  []uint32 // roots of trees
 }
 
-// fit makes the tables that a search needs.
+// fit allocates the tables that a search needs.
 func (t *tables) fit(p *params) {
 	switch p.strategy {
 	case fastMatch:
@@ -44,23 +44,25 @@ func (t *tables) clear() {
 	clear(t.roots)
 }
 
-// resize makes *s a slice of n at least, zeros or what it had before.
+// resize makes *s a slice of at least n items, which are zeros or old entries.
 func resize[T any](s *[]T, n int) {
 	if len(*s) < n {
 		*s = make([]T, n)
 	}
 }
 
-// prime mixes the bits of what is hashed into the high ones.
+// prime mixes the hashed bits into the high bits.
 const prime = 0x9e3779b185ebca87
 
-// factor returns what to multiply 8 bytes with so that the high bits are a hash of the n low bytes: the others go out.
+// factor returns the factor of 8 bytes whose product has a hash of the n low bytes in its high bits. The other bytes
+// are shifted out.
 func factor(n uint8) uint64 { return prime << (64 - 8*n&63) }
 
 // hashed returns the mask of the n low bytes.
 func hashed(n uint8) uint64 { return 1<<(8*n) - 1 }
 
-// load32 and load64 load from b[i:], which has as many bytes. Written so, the compiler makes less of it than of a slice.
+// load32 and load64 load from b[i:], which must be long enough. In this form, the compiler emits less code than for a
+// slice.
 func load32(b []byte, i int) uint32 {
 	_, _ = b[i], b[i+3]
 	return uint32(b[i]) | uint32(b[i+1])<<8 | uint32(b[i+2])<<16 | uint32(b[i+3])<<24
@@ -72,8 +74,8 @@ func load64(b []byte, i int) uint64 {
 		uint64(b[i+4])<<32 | uint64(b[i+5])<<40 | uint64(b[i+6])<<48 | uint64(b[i+7])<<56
 }
 
-// position returns the position behind an entry of a table. For none the first one will do, which may be a match as
-// well: a branch would often be mispredicted.
+// position returns the position of an entry of a table. An empty entry becomes the first position, which may match too:
+// a branch would often be mispredicted.
 func position(entry, base uint32) int {
 	d := int32(entry - base)
 	return int(d &^ (d >> 31))
@@ -84,7 +86,7 @@ func hash(v uint64, n, log uint8) uint32 {
 	return uint32(v << (64 - 8*n&63) * prime >> (64 - log&63))
 }
 
-// matchLength returns how many bytes from b[at:] are those from b[from:], which is before.
+// matchLength returns the number of equal bytes at the start of b[at:] and b[from:], for from < at.
 func matchLength(b []byte, from, at int) int {
 	p := b[at:]
 	q := b[from:]

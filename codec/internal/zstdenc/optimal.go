@@ -1,26 +1,26 @@
 package zstdenc
 
-// optimal finds the cheapest way through a block that its matches allow.
+// optimal finds the cheapest path through a block with its matches.
 type optimal struct {
 	nodes   []node
-	costs   []uint32 // of the nodes
+	costs   []uint32 // costs of the nodes
 	prices  prices
 	literal [256]uint32 // counts
 	codes   [3][64]uint32
-	ready   bool // there are counts of a block before
+	ready   bool // there are counts of a previous block
 }
 
-// node is a position in a block and the cheapest way to it.
+// node is a position in a block and the cheapest path to it.
 type node struct {
-	length   uint32 // of the match that ends here; 0 for a literal
-	offset   uint32 // of that match
-	literals uint32 // behind the last match
+	length   uint32 // length of the match that ends here; 0 for a literal
+	offset   uint32 // offset of that match
+	literals uint32 // literals after the last match
 	repeats  [3]uint32
 }
 
 const unreached = 1<<32 - 1
 
-// firstCodes are counts to begin with.
+// firstCodes are the initial counts.
 var firstCodes = makeFirstCodes()
 
 func makeFirstCodes() (c [3][64]uint32) {
@@ -35,8 +35,8 @@ func makeFirstCodes() (c [3][64]uint32) {
 	return c
 }
 
-// parse finds matches with the tree and the cheapest way with them. What things cost depends on the way: it begins with the
-// costs in the block before, or a guess, and takes as many passes as there shall be.
+// parse finds matches with the tree, and the cheapest path with them. Costs depend on the path: it starts with the
+// costs in the previous block, or a guess, and makes the number of passes of the parameters.
 func (e *Encoder) parse(start, end int) {
 	if e.optimal == nil {
 		e.optimal = &optimal{nodes: make([]node, maxBlock+1), costs: make([]uint32, maxBlock+1)}
@@ -57,14 +57,14 @@ func (e *Encoder) parse(start, end int) {
 		o.walk(e, start, end)
 		o.collect(e, start, end)
 		if len(e.sequences) < (end-start)>>7 {
-			passes = max(passes, 2) // it goes fast, and small differences are many parts of so little
+			passes = max(passes, 2) // passes are fast, and small differences matter if the block is small
 		}
 	}
 	o.sample(e)
 	e.setRepeats()
 }
 
-// sample counts what the sequences and literals of the encoder have.
+// sample counts the codes in the sequences and literals of the encoder.
 func (o *optimal) sample(e *Encoder) {
 	histogram(&o.literal, e.text, &e.literals.parts)
 	o.codes = [3][64]uint32{}
@@ -76,7 +76,7 @@ func (o *optimal) sample(e *Encoder) {
 	}
 }
 
-// walk sets the nodes of a block, from the first on: each tries what can follow.
+// walk sets the nodes of a block, starting at the first: it tries every step from each node.
 func (o *optimal) walk(e *Encoder, start, end int) {
 	src := e.src[:end]
 	f := &e.finder
@@ -86,7 +86,7 @@ func (o *optimal) walk(e *Encoder, start, end int) {
 	costs := o.costs[:n+1]
 	nodes[0] = node{repeats: e.repeats}
 	costs[0] = p.literals[0]
-	reached := 0 // nodes behind have no cost yet
+	reached := 0 // later nodes have no cost yet
 	for i := 0; i < n; i++ {
 		d := &nodes[i]
 		if i > 0 {
@@ -107,7 +107,7 @@ func (o *optimal) walk(e *Encoder, start, end int) {
 		} else if cost < costs[i+1] {
 			costs[i+1], nodes[i+1].length = cost, 0
 		} else if !e.params.thorough && costs[i+1] <= costs[i]+oneBit/2 && !f.long(i) {
-			continue // there is a better way on
+			continue // there is a better path
 		}
 		at := start + i
 		if at > end-8 {
@@ -134,8 +134,8 @@ func (o *optimal) walk(e *Encoder, start, end int) {
 	}
 }
 
-// skip returns the last node to leave out inside of a long match from node i on: where other matches begin, one may go
-// further, so it ends there as well.
+// skip returns the last node to leave out inside a long match that starts at node i. It stops where another match
+// begins, which may reach further.
 func (o *optimal) skip(f *finder, i, length int, offset uint32, reached *int) int {
 	k, end := i+1, i+length
 	for k < end && f.firsts[k+1] == f.firsts[k] {
@@ -152,7 +152,7 @@ func (o *optimal) skip(f *finder, i, length int, offset uint32, reached *int) in
 	return k - 1
 }
 
-// repeat tries the matches at the offsets before. It returns the greatest length and its offset.
+// repeat tries the matches at the previous offsets. It returns the largest length and its offset.
 func (o *optimal) repeat(e *Encoder, src []byte, at, i int, reached *int) (longest int, last uint32) {
 	d := &o.nodes[i]
 	r := d.repeats
@@ -182,13 +182,13 @@ func (o *optimal) repeat(e *Encoder, src []byte, at, i int, reached *int) (longe
 	return longest, last
 }
 
-// relax tries matches from node i on of from to to bytes, which cost price and what their length does.
+// relax tries matches that start at node i, of length from to length to. They cost price and the price of their length.
 func (o *optimal) relax(i int, from, to, offset, price uint32, reached *int) {
 	for *reached < i+int(to) {
 		*reached++
 		o.costs[*reached] = unreached
 	}
-	if to >= priced { // lengths between are not worth it
+	if to >= priced { // lengths between are not worth the time
 		o.relaxOne(i, to, offset, price+o.prices.lengthPrice(to))
 		return
 	}
@@ -213,9 +213,9 @@ func (o *optimal) relaxOne(i int, n, offset, cost uint32) {
 	}
 }
 
-// collect makes the sequences and literals of the way to the end.
+// collect builds the sequences and literals of the path to the end.
 func (o *optimal) collect(e *Encoder, start, end int) {
-	// Backwards: each node on the way is told which is the next, where its cost was.
+	// Go backwards: store the number of the next node on the path in place of the cost of each node.
 	i := end - start
 	for next := i; i > 0; next = i {
 		d := &o.nodes[i]

@@ -2,33 +2,34 @@ package zstdenc
 
 import "math/bits"
 
-// strategy is a way to find matches.
+// strategy is a method to find matches.
 type strategy uint8
 
 const (
-	fastMatch    strategy = iota // one table of hashes, the first match that is there
+	fastMatch    strategy = iota // one table of hashes, the first match found
 	doubleMatch                  // two tables, for long and short matches
 	greedyMatch                  // rows of positions with the same hash
-	lazyMatch                    // and whether there is more at the next position
-	lazy2Match                   // or at the one after
-	optimalParse                 // a tree of all positions, and the cheapest of all ways through a block
+	lazyMatch                    // also tries the next position
+	lazy2Match                   // also tries the next two positions
+	optimalParse                 // a tree of all positions, and the cheapest path through a block
 )
 
-// params say how to find matches.
+// params are the parameters of a search.
 type params struct {
 	strategy  strategy
-	hashLog   uint8  // of the positions in rows, or of trees
-	searchLog uint8  // of the positions to look at
-	minMatch  uint8  // bytes that are hashed
-	maxStep   uint16 // where nothing is found for long, steps become longer, up to this; the fast searches have no limit
-	target    uint16 // the optimal parse takes matches so long without a look at others
-	passes    uint8  // of the optimal parse
-	thorough  bool   // leave nothing out
-	split     bool   // blocks end where the bytes become others
-	retryLog  uint8  // of how many times smaller blocks must become to be searched once more; 0: none is
+	hashLog   uint8 // logarithm of the number of positions in rows, or of trees
+	searchLog uint8 // logarithm of the number of positions to examine
+	minMatch  uint8 // number of hashed bytes
+	// maxStep is the largest step where the search finds no match for a long time. The fast searches have no limit.
+	maxStep  uint16
+	target   uint16 // the optimal parse takes matches of this length without trying others
+	passes   uint8  // passes of the optimal parse
+	thorough bool   // skip no positions
+	split    bool   // blocks end where the statistics of the bytes change
+	retryLog uint8  // logarithm of the compression ratio from which a block is searched again; 0 = never
 }
 
-// leastGain is the logarithm of the part of a block that its compression has to save.
+// leastGain returns the logarithm of the part of a block that its compression must save.
 func (p *params) leastGain() uint {
 	if p.strategy == optimalParse {
 		return 7
@@ -36,16 +37,16 @@ func (p *params) leastGain() uint {
 	return 6
 }
 
-// sizes of inputs up to which columns of levels are for; another one is for those above.
+// columns are the largest sizes of inputs for the columns of levels. The last column is for larger inputs.
 var columns = [3]int{16 << 10, 128 << 10, 256 << 10}
 
-// levels are the parameters of Blosc's levels for inputs of at most 16, 128 and 256 KiB, and for those above. C-Blosc2 has
-// the levels 1, 3, 5 and so on to 15, and 22, of the C library: what these do in size and time is the measure here.
-// Levels 7 and 8 differ for inputs up to 256 KiB only.
+// levels are the parameters of Blosc's levels for inputs of at most 16, 128 and 256 KiB, and for larger inputs.
+// C-Blosc2 uses the levels 1, 3, 5 and so on to 15, and 22, of the C library; their sizes and times are the reference
+// here. Levels 7 and 8 differ only for inputs up to 256 KiB.
 //
-// Shuffled numbers have planes of noise beside planes of bytes that repeat. At the levels 4 to 6 the C library takes long
-// steps behind noise, too. From 7 on it finds what is there, and steps of 8 are the longest that do; they also leave all
-// positions in their rows.
+// Shuffled numbers have planes of noise next to planes of bytes that repeat. At levels 4 to 6 the C library, too, takes
+// long steps after noise. From level 7 up it finds the matches there. For that, steps must not exceed 8, which also
+// enter all positions into their rows.
 var levels = [9][4]params{
 	{
 		{strategy: fastMatch, minMatch: 5},
@@ -73,22 +74,22 @@ var levels = [9][4]params{
 	same(best),
 }
 
-// small are the parameters of level 8 for inputs of which the C library makes less by an optimal parse: images need the
-// matches of 3 bytes. Its trees for larger inputs only look for long matches, as rows do in less time.
+// small are the parameters of level 8 for inputs that the C library compresses better with an optimal parse: images
+// need the matches of 3 bytes. For larger inputs its trees find only long matches, like rows in less time.
 var small = params{
 	strategy: optimalParse, searchLog: 4, minMatch: 3, maxStep: 8, target: 128, passes: 1, split: true,
 }
 
-// best are the parameters for those who have time.
+// best are the parameters for the highest level, at any cost in time.
 var best = params{strategy: optimalParse, searchLog: 8, minMatch: 3, maxStep: 1, target: 999, passes: 2, thorough: true, split: true}
 
 // same returns parameters that are the same for all sizes.
 func same(p params) [4]params { return [4]params{p, p, p, p} }
 
-// again is the second search for blocks that compress well.
+// again are the parameters of the second search for blocks that compress well.
 var again = params{strategy: lazy2Match, searchLog: 4, minMatch: 4, maxStep: 512}
 
-// paramsFor returns the parameters for an input of n bytes, and those for blocks of it that compress well.
+// paramsFor returns the parameters for an input of n bytes, and for its blocks that compress well.
 func paramsFor(level, n int) (first, second params) {
 	column := 0
 	for column < len(columns) && n > columns[column] {
@@ -96,7 +97,7 @@ func paramsFor(level, n int) (first, second params) {
 	}
 	first = levels[level-1][column]
 	second = again
-	// Small inputs do with small tables.
+	// Small inputs need only small tables.
 	first.hashLog = uint8(min(max(bits.Len(uint(n-1)), 8), 20))
 	second.hashLog = first.hashLog
 	return first, second

@@ -2,21 +2,21 @@ package zstdenc
 
 import "math/bits"
 
-// prices are what the parts of a block cost, by what is known of how often they occur.
+// prices are the costs of the parts of a block, estimated from their frequencies.
 type prices struct {
 	literal  [256]uint32
 	literals [priced]uint32 // numbers of literals
-	more     [priced]int32  // what one more literal makes of that
+	more     [priced]int32  // change by one more literal
 	length   [priced]uint32 // lengths of matches
 	offset   [32]uint32     // codes of offsets, with their bits
 
 	codes [3][64]uint32
 }
 
-// priced is how many lengths have their price in a table.
+// priced is the number of lengths with a price in a table.
 const priced = 1 << 10
 
-// set sets the prices from counts, which it takes for a sample: what did not occur is not impossible.
+// set sets the prices from counts, which it treats as a sample: a value that did not occur is not impossible.
 func (p *prices) set(literal *[256]uint32, codes *[3][64]uint32) {
 	total := uint32(0)
 	for _, c := range literal {
@@ -54,7 +54,7 @@ func (p *prices) literalsPrice(n uint32) uint32 {
 	return p.codes[literalLengths][c] + uint32(literalBits[c])*oneBit
 }
 
-// lengthPrice is the price of a match of n bytes.
+// lengthPrice returns the price of a match of n bytes.
 func (p *prices) lengthPrice(n uint32) uint32 {
 	c := matchCode(max(n, minMatch) - minMatch)
 	return p.codes[matchLengths][c] + uint32(matchBits[c])*oneBit

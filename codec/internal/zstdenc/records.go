@@ -1,9 +1,9 @@
 package zstdenc
 
-// record is a sequence as it is written: the codes of its lengths and offset, and what these leave out.
+// record is a sequence as it is encoded: the codes of its lengths and offset, and the bits after the codes.
 type record struct {
-	rest                     uint64 // of the literals, of the match and of the offset, from the low end on
-	bits                     uint8  // in rest, at most 16+16+31
+	rest                     uint64 // extra bits of the literals, the match and the offset, starting at the low end
+	bits                     uint8  // number of bits in rest, at most 16+16+31
 	literals, offset, length uint8  // codes
 }
 
@@ -15,7 +15,7 @@ type sequenceRun struct {
 	bits     bitWriter
 }
 
-// write writes the stream to dst[at:] and returns where it ends.
+// write writes the stream to dst[at:] and returns its end.
 func (r *sequenceRun) write(dst []byte, at int, use [3]*coder) int {
 	last := &r.records[len(r.records)-1]
 	r.bits = bitWriter{dst: dst, at: at}
@@ -37,9 +37,9 @@ func (r *sequenceRun) write(dst []byte, at int, use [3]*coder) int {
 	return at
 }
 
-// runGeneric writes all records but the last, which states and bits have already.
+// runGeneric writes all records except the last, which states and bits contain already.
 //
-// It is one loop with all its variables, as most of the time of the entropy coding goes here.
+// It is one loop with all its variables, because most of the time of the entropy coding is spent here.
 func (r *sequenceRun) runGeneric() {
 	lm, om, mm := r.machines[literalLengths], r.machines[matchOffsets], r.machines[matchLengths]
 	ls, os, ms := r.states[literalLengths], r.states[matchOffsets], r.states[matchLengths]
@@ -64,10 +64,10 @@ func (r *sequenceRun) runGeneric() {
 	r.bits = w
 }
 
-// fewBits is how many can follow those of three codes without a flush.
+// fewBits is the number of bits that can follow the bits of three codes without a flush.
 const fewBits = 30
 
-// addRest adds the rest of a record, behind at most 33 bits, and flushes.
+// addRest adds the rest of a record, after at most 33 bits, and flushes.
 func (w *bitWriter) addRest(r *record) {
 	v, n := r.rest, uint(r.bits)
 	if n > fewBits {

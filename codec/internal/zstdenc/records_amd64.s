@@ -34,7 +34,7 @@
 
 // func recordsKernel(r *sequenceRun)
 //
-// recordsKernel writes records, at least one, the last one first. Its Go twin is sequenceRun.runGeneric.
+// recordsKernel writes records, at least one, the last one first. Its Go version is sequenceRun.runGeneric.
 //
 // A record takes at most 26 bits for the three states and 63 for its rest, which is less than 12 bytes. blockRoom,
 // the length of the output, counts 12 bytes for each sequence.

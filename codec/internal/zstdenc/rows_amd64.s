@@ -16,7 +16,7 @@
 
 // PUSH puts index i, which has hash h, into a row as its newest: it moves the head of the row, which its first tag
 // holds, down by one place, from place 1 to 15, and stores the tag and the index there. R14 is 15. It changes place.
-// Its Go twin is rowSearch.insert.
+// Its Go version is rowSearch.insert.
 #define PUSH(i, h, row, place) \
 	MOVBLZX (R10)(row*1), place \
 	DECL    place               \
@@ -38,7 +38,7 @@
 //
 // longestKernel returns the length and the distance of the longest match at a position, if it is longer than length,
 // which is at least 3, or else length and 0. Before that it puts the positions since the last search into their rows,
-// after it the position itself. Its Go twin is rowSearch.longestGeneric, with fill, fillFrom and insert.
+// after it the position itself. Its Go version is rowSearch.longestGeneric, with fill, fillFrom and insert.
 //
 // Positions are indexes here, as in the rows: the position in the input plus base.
 //
@@ -52,7 +52,7 @@
 //	R13, R15   the factor of the hash, and how many of its bits are below the number of the row; while a row is
 //	           searched, a bit for each candidate, and how many candidates may still be compared
 //	R14        15; while a row is searched, its head: the place of the newest position
-//	DI         SI plus the length less 3: the last 4 bytes of a match that is one byte longer are at index R8 from here
+//	DI         SI plus the length less 3: the last 4 bytes of a match one byte longer are at index R8 from here
 //	BX         the index of the candidate, then the address from where it has index R8
 //	AX, CX, DX scratch
 //
@@ -139,7 +139,7 @@ candidate:
 	DECQ R15
 
 	// A better match is longer by one byte at least, so compare the last 4 bytes of that length. They are inside the
-	// block: more than R9 bytes remain in it from R8 on.
+	// block: more than R9 bytes remain in it after R8.
 	MOVL (DI)(R8*1), CX
 	CMPL CX, (DI)(BX*1)
 	JNE  tried
@@ -155,7 +155,7 @@ candidate:
 	JLE  tried
 
 	// It is the best so far. Stop if at most 8 bytes remain in the block after it: no other can be much better. Else
-	// the block has more than R9 bytes from R8 on, as the comparison above needs.
+	// the block has more than R9 bytes after R8, as the comparison above needs.
 	MOVQ CX, R9
 	MOVQ SI, CX
 	SUBQ BX, CX

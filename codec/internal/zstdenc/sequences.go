@@ -5,11 +5,11 @@ import (
 	"math/bits"
 )
 
-// sequence says: copy so many literals, then length bytes from before.
+// sequence is a number of literals, followed by a match of length bytes.
 type sequence struct {
 	literals uint32
 	length   uint32
-	offset   uint32 // 1 to 3 are the offsets of the sequences before (RFC 8878, section 3.1.1.5); else 3 is added
+	offset   uint32 // 1 to 3 are previous offsets (RFC 8878, section 3.1.1.5); others are the offset plus 3
 }
 
 // The three tables of sequences.
@@ -22,7 +22,8 @@ const (
 // minMatch is the length of the shortest match.
 const minMatch = 3
 
-// The codes of lengths (RFC 8878, section 3.1.1.3.2.1.1), 36 and 53: how many bits go with each, and the code of small ones.
+// The codes of lengths (RFC 8878, section 3.1.1.3.2.1.1), 36 and 53: the number of extra bits of each code, and the
+// codes of small lengths.
 var (
 	literalBits = [64]uint8{
 		16: 1, 1, 1, 1, 2, 2, 3, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
@@ -34,7 +35,7 @@ var (
 	matchCodes   = makeCodes[[128]uint8](matchBits[:maxCodes])
 )
 
-// makeCodes returns the codes of the numbers from 0 on.
+// makeCodes returns the codes of the numbers from 0 up.
 func makeCodes[T [64]uint8 | [128]uint8](width []uint8) (t T) {
 	at := 0
 	for code, n := range width {
@@ -64,7 +65,7 @@ func matchCode(n uint32) uint8 {
 	return uint8(bits.Len32(n)) + 35
 }
 
-// presetProbs are the distributions that blocks need not describe (RFC 8878, section 3.1.1.3.2.2).
+// presetProbs are the distributions that need no description (RFC 8878, section 3.1.1.3.2.2).
 var presetProbs = [3][]int16{
 	{
 		4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1,
@@ -76,7 +77,7 @@ var presetProbs = [3][]int16{
 	},
 }
 
-// coder is a machine and what it was made from.
+// coder is a machine and its distribution.
 type coder struct {
 	machine
 	distribution
@@ -96,7 +97,7 @@ func makePresets() *[3]coder {
 	return t
 }
 
-// cost returns what symbols that are counted so cost, and false if some have no state.
+// cost returns the cost of symbols with these counts, and false if some have no state.
 func (c *coder) cost(count []uint32) (sum uint64, ok bool) {
 	for s, k := range count {
 		if k == 0 {
@@ -119,29 +120,29 @@ const (
 	repeatMode
 )
 
-// sequenceWriter writes the sequences of blocks. It keeps the tables of the block before.
+// sequenceWriter writes the sequences of blocks. It keeps the tables of the previous block.
 type sequenceWriter struct {
 	run   sequenceRun
 	count [3][64]uint32
-	// Tables, by kind: the one of the last block and one to make.
+	// Tables, by kind: the table of the last block and a new one.
 	tables [3][2]coder
-	last   [3]int8 // which of both is that of the last block, or none
-	used   [3]int8 // and of this
+	last   [3]int8 // index of the table of the last block, or none
+	used   [3]int8 // index of the table of this block
 }
 
-// none is instead of a table that nobody would repeat.
+// none means that the next block cannot repeat a table.
 const none = -1
 
-// keep tells that the block is one that the decoder sees, so the next may repeat its tables.
+// keep records that the block is written, so that the next block may repeat its tables.
 func (w *sequenceWriter) keep() { w.last = w.used }
 
 func (w *sequenceWriter) reset() { w.last = [3]int8{none, none, none} }
 
-// maxLog is the logarithm of the most states that a table has.
+// maxLog is the logarithm of the largest number of states of a table.
 var maxLog = [3]int{9, 8, 9}
 
-// write writes the section of sequences to dst and returns its length. There are 12 bytes of room for each sequence, and
-// 400 more.
+// write writes the section of sequences to dst and returns its length. dst must have 12 bytes of space for each
+// sequence, and 400 more.
 func (w *sequenceWriter) write(dst []byte, sequences []sequence) int {
 	n := len(sequences)
 	at := 1
@@ -174,7 +175,7 @@ func (w *sequenceWriter) write(dst []byte, sequences []sequence) int {
 	return w.run.write(dst, at, use)
 }
 
-// encode makes the records of the sequences, and counts their codes.
+// encode builds the records of the sequences, and counts their codes.
 func (w *sequenceWriter) encode(sequences []sequence) {
 	n := len(sequences)
 	if cap(w.run.records) < n {
@@ -198,7 +199,7 @@ func (w *sequenceWriter) encode(sequences []sequence) {
 	}
 }
 
-// choose takes the best table for n codes, writes to dst what tells it to the decoder, and returns how long that is.
+// choose selects the best table for n codes, writes its description to dst, and returns the length of the description.
 func (w *sequenceWriter) choose(which, n int, dst []byte) (mode int, c *coder, used int) {
 	all := &w.count[which]
 	highest, most := 0, uint32(0)
@@ -230,7 +231,7 @@ func (w *sequenceWriter) choose(which, n int, dst []byte) (mode int, c *coder, u
 		}
 	}
 	if int(most) < n {
-		// A description has 4 bytes at least.
+		// A description has at least 4 bytes.
 		if least := entropy(count, uint32(n)); mode < 0 || least+4*8*oneBit < best {
 			fresh.normalize(count, uint32(n), statesLog(uint32(n), highest, maxLog[which]))
 			used = fresh.describe(dst)

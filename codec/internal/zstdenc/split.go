@@ -1,7 +1,7 @@
 package zstdenc
 
-// blockSize returns how long the block that begins at start shall be. For the slow levels it ends where the literals
-// become others.
+// blockSize returns the length of the block that begins at start. At the slow levels it ends where the statistics of
+// the literals change.
 func (e *Encoder) blockSize(start int) int {
 	n := min(len(e.src)-start, maxBlock)
 	if !e.first.split || n < 2*pieceSize {
@@ -13,8 +13,8 @@ func (e *Encoder) blockSize(start int) int {
 	return e.splitter.split(e.src[start : start+n])
 }
 
-// splitter finds where blocks had better end. A piece of the input goes to the block before if one Huffman code for the
-// bytes of both is about as good as two codes, or if it hardly has literals, about which a quick search tells.
+// splitter finds good ends of blocks. It adds a piece of the input to the previous block if one Huffman code for the
+// bytes of both is about as good as two codes, or if the piece has few literals, which a quick search estimates.
 type splitter struct {
 	block, piece, both [256]uint32
 	parts              [3][256]uint32
@@ -24,11 +24,11 @@ type splitter struct {
 const (
 	splitterLog = 12
 	pieceSize   = 4 << 10
-	// blockCost is what another block costs, in bits: headers and tables.
+	// blockCost is the cost of another block in bits: headers and tables.
 	blockCost = 1600
 )
 
-// split returns where the block that b begins with shall end.
+// split returns the length of the block at the start of b.
 func (s *splitter) split(b []byte) int {
 	clear(s.table[:])
 	s.block = [256]uint32{}
@@ -57,8 +57,8 @@ func (s *splitter) split(b []byte) int {
 	return len(b)
 }
 
-// literals counts the bytes of b[at:end] that are in no match, which may end behind. Where nothing is found for long,
-// steps become longer.
+// literals counts the bytes of b[at:end] that are not in a match. A match may end after end. As long as it finds
+// nothing, its steps grow.
 func (s *splitter) literals(b []byte, at, end, repeat int) (next int, n uint32, offset int) {
 	anchor := at
 	for at < end && at+10 <= len(b) {

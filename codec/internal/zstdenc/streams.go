@@ -2,14 +2,15 @@ package zstdenc
 
 import "encoding/binary"
 
-// stream writes one stream of literals to dst and returns its length. dst has room for 11 bits each and 16 bytes more.
+// stream writes one stream of literals to dst and returns its length. dst must have space for 11 bits per literal and
+// 16 more bytes.
 func (h *huffmanCode) stream(dst, literals []byte) int {
 	w := bitWriter{dst: dst}
 	h.put(&w, literals)
 	return w.end()
 }
 
-// put codes literals, the last one first.
+// put encodes literals, the last one first.
 func (h *huffmanCode) put(w *bitWriter, literals []byte) {
 	code := &h.code
 	i := len(literals)
@@ -43,8 +44,8 @@ func (h *huffmanCode) put(w *bitWriter, literals []byte) {
 	w.word, w.n, w.at = word, n, at
 }
 
-// streams writes one stream, or four behind their lengths, and returns how many bytes that is, or 0 where a length does
-// not fit (RFC 8878, section 3.1.1.3.1.6). dst has room for them, each with 64 bytes more.
+// streams writes one stream, or four after their lengths. It returns the number of bytes, or 0 if a length does not fit
+// (RFC 8878, section 3.1.1.3.1.6). dst must have space for the streams, and 64 more bytes for each.
 func (h *huffmanCode) streams(dst, literals []byte, four bool) int {
 	if four {
 		return h.streams4(dst, literals)

@@ -9,20 +9,20 @@ import (
 	"github.com/goblosc/blosc2/internal/race"
 )
 
-// leastForKernel is how many literals are worth the table of the kernel.
+// leastForKernel is the least number of literals for which building the table of the kernel is worthwhile.
 const leastForKernel = 1 << 10
 
-// pair is two streams of literals, which the kernel codes in turns so that the processor has two chains of codes under
-// way.
+// pair is two streams of literals, which the kernel encodes in one loop, so that the CPU processes two chains of codes
+// at the same time.
 type pair struct {
 	// codes are at the high end, with the length in the low byte.
 	codes   [256]uint64
 	streams [2]bitWriter
-	left    [2][]byte // literals to code, the last one first
+	left    [2][]byte // literals to encode, the last one first
 }
 
-// streams4 does what streams4Generic does, two streams at a time. As it is not known before where the second one begins,
-// each goes to a place of its own first.
+// streams4 does streams4Generic, two streams at a time. The start of the second stream is not known in advance, so each
+// is first written to a buffer of its own.
 func (h *huffmanCode) streams4(dst, literals []byte) int {
 	if !cpu.Has(cpu.AVX2) || len(literals) < leastForKernel {
 		return h.streams4Generic(dst, literals)
@@ -39,7 +39,7 @@ func (h *huffmanCode) streams4(dst, literals []byte) int {
 			p.left[k] = literals[(i+k)*part : min(len(literals), (i+k+1)*part)]
 			p.streams[k] = bitWriter{dst: dst[6+(i+k)*room:]}
 		}
-		// What the longer one has more, and what is no whole turn.
+		// The excess of the longer stream, and the rest that does not fill an iteration.
 		turns := len(p.left[1]) / 4
 		for k := range p.streams {
 			left := p.left[k]
@@ -61,7 +61,7 @@ func (h *huffmanCode) streams4(dst, literals []byte) int {
 	return at
 }
 
-// run takes turns of 4 codes a stream.
+// run runs iterations of 4 codes per stream.
 func (p *pair) run(turns int) {
 	if turns == 0 {
 		return
@@ -73,7 +73,7 @@ func (p *pair) run(turns int) {
 	pairKernel(p, turns)
 }
 
-// pairKernel is run for one turn or more.
+// pairKernel is run for at least one iteration.
 //
 //go:noescape
 func pairKernel(p *pair, turns int)

@@ -30,8 +30,8 @@
 
 // func pairKernel(p *pair, turns int)
 //
-// pairKernel codes the literals of two streams, four of each stream a turn, the last one first. It takes not less than
-// one turn. Its Go twin is huffmanCode.put, for each of the streams.
+// pairKernel codes the literals of two streams, four of each stream per iteration, the last one first. It takes not
+// less than one turn. Its Go version is huffmanCode.put, for each of the streams.
 //
 // streams4 has made left of both streams 4*turns literals long, so the loads end where left begins. It gives each
 // stream room for 11 bits (maxHuffmanBits) a literal and slack (64) bytes more, so the 8 bytes of each store fit.
@@ -41,7 +41,7 @@
 //	SI, R10    where the literals of the turn end
 //	DI, R11    where the next byte goes
 //	R8, R12    the codes, the newest at the high end
-//	R9, R13    how many bits of them are not written: at most 7 and the 44 of a turn
+//	R9, R13    how many bits of them are not written: at most 7 and the 44 of an iteration
 //	BX, R15    p, which begins with the table, and the turns left
 //	AX, CX, DX scratch
 TEXT ·pairKernel(SB), NOSPLIT, $0-16

@@ -8,28 +8,28 @@ type candidate struct {
 	distance uint32
 }
 
-// finder finds all matches of a block that could be of use, with a binary tree of positions.
+// finder finds all potentially useful matches of a block, with a binary tree of positions.
 //
-// For each hash of 4 bytes there is a tree, whose nodes are positions with that hash. Its root is the newest, below any
-// node are older ones only, and they are sorted by the bytes that follow. A new position becomes the root: the way
-// down to where it belongs meets those that have most bytes in common with it, the nearest first, and divides the tree
-// into what is less and what is more, which become its branches.
+// For each hash of 4 bytes there is a tree, whose nodes are positions with that hash. Its root is the newest position.
+// Below each node are only older positions, sorted by the bytes that follow them. A new position becomes the root. The
+// path down to its place in the order meets the positions that have most bytes in common with it, the nearest first. It
+// divides the tree into smaller and larger positions, which become the branches of the root.
 type finder struct {
-	tree    []uint32 // two branches for each position: less, more
+	tree    []uint32 // two branches for each position: smaller, larger
 	mask    uint32
-	hash3   []uint32 // the newest position with a hash of 3 bytes, if matches so short are wanted
+	hash3   []uint32 // the newest position with a hash of 3 bytes, if minMatch is 3
 	found   []candidate
-	firsts  []uint32 // of the matches of each position in found, and one more
-	greedy  int      // matches so long are taken, and nothing looked for before their ends
-	next    int      // positions below are in the tree, or left out
-	skipped int      // no matches are wanted below
+	firsts  []uint32 // index of the first match of each position in found, and the end
+	greedy  int      // matches of this length are taken at once, and the positions inside them are not searched
+	next    int      // lower positions are in the tree, or skipped
+	skipped int      // lower positions need no matches
 }
 
 const (
-	// maxTree is how many positions the tree holds at most: matches further back are not found.
+	// maxTree is the largest number of positions in the tree. Matches further back are not found.
 	maxTree = 1 << 22
 	log3    = 16
-	// maxFound bounds the memory for matches: where there are more in a block, its rest has none.
+	// maxFound bounds the memory for matches. If a block has more, its rest has none.
 	maxFound = 1 << 20
 )
 
@@ -53,7 +53,7 @@ func (f *finder) clear() {
 	clear(f.hash3)
 }
 
-// find collects the matches of the positions from start to end, ever longer ones for each.
+// find collects the matches of the positions from start to end, in the order of their lengths for each position.
 func (e *Encoder) find(start, end int) {
 	f := &e.finder
 	f.found, f.greedy = f.found[:0], int(e.params.target)
@@ -70,26 +70,27 @@ func (e *Encoder) find(start, end int) {
 		best := e.search(src, at)
 		if best > 3 {
 			last = max(last, at+best)
-		} else if at > last { // nothing for long: leave out more and more
+		} else if at > last { // no match for a long time: skip more and more positions
 			f.next = max(f.next, at+min((at-last)>>9+1, int(e.params.maxStep)))
 		}
 		if best >= f.greedy && at >= f.skipped {
 			f.skipped = max(f.skipped, at+best)
-			f.next = max(f.next, at+best-32) // what is between is where the match comes from, too
+			f.next = max(f.next, at+best-32) // the positions between are also at the source of the match
 		}
 	}
 	firsts[end-start] = uint32(len(f.found))
 }
 
-// long reports whether a match of the i-th position of the block is to be taken anyway.
+// long reports whether a match of the i-th position of the block must be taken.
 func (f *finder) long(i int) bool {
 	last := f.firsts[i+1]
 	return last > f.firsts[i] && int(f.found[last-1].length) >= f.greedy
 }
 
-// search puts a position into the tree and adds its matches, if they are wanted. It returns the greatest length of these.
+// search enters a position into the tree and adds its matches, if they are needed. It returns the largest length of
+// these.
 //
-// It is one loop, as this is where the time goes.
+// It is one loop, because most of the time is spent here.
 func (e *Encoder) search(src []byte, at int) int {
 	f := &e.finder
 	base, mask, tree := e.base, f.mask, f.tree
@@ -114,8 +115,8 @@ func (e *Encoder) search(src []byte, at int) int {
 	if current-base > mask {
 		lowest = current - mask
 	}
-	less, more := 2*(current&mask), 2*(current&mask)+1 // where the next smaller and greater one go
-	lessLength, moreLength := 0, 0                     // what they have in common with at
+	less, more := 2*(current&mask), 2*(current&mask)+1 // slots of the next smaller and larger position
+	lessLength, moreLength := 0, 0                     // number of bytes that they have in common with at
 	p := src[at:]
 	for left := 1 << e.params.searchLog; left > 0 && node >= lowest; left-- {
 		n := min(lessLength, moreLength)
@@ -139,7 +140,7 @@ func (e *Encoder) search(src []byte, at int) int {
 			}
 		}
 		if n == len(p) {
-			break // which is less is not known
+			break // their order is unknown
 		}
 		pair := 2 * (node & mask)
 		if q[n] < p[n] {
@@ -153,8 +154,8 @@ func (e *Encoder) search(src []byte, at int) int {
 		}
 	}
 	tree[less], tree[more] = 0, 0
-	// In a long match all positions are as those where it comes from: they need not be in the tree. But where matches are
-	// wanted again, they are looked for.
+	// In a long match all positions are like those at its source, so they need not be in the tree. If matches are
+	// needed again, they are searched.
 	f.next = reach - 8
 	if !wanted {
 		f.next = min(f.next, f.skipped)

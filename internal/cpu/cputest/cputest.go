@@ -8,8 +8,8 @@ import (
 	"github.com/goblosc/blosc2/internal/cpu"
 )
 
-// Each runs f with the Go code and then, in a build with assembly, with the kernels of each of some levels. It skips levels
-// that this machine does not have.
+// Each runs f with the Go code and then, in a build with assembly, with the kernels of each of the given levels. It
+// skips levels that this machine does not have.
 func Each(t *testing.T, f func(t *testing.T), levels ...cpu.Level) {
 	for _, l := range all(levels) {
 		t.Run(l.String(), func(t *testing.T) {
@@ -35,7 +35,7 @@ func EachBenchmark(b *testing.B, f func(b *testing.B), levels ...cpu.Level) {
 	}
 }
 
-// Available returns cpu.Generic and those of some levels that this machine has.
+// Available returns cpu.Generic and the given levels that this machine has.
 func Available(levels ...cpu.Level) []cpu.Level {
 	return slices.DeleteFunc(all(levels), func(l cpu.Level) bool { return !cpu.Has(l) })
 }

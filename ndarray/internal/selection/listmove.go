@@ -57,7 +57,7 @@ func (t *ListMover) Unshuffle(block coder.Shuffled) bool {
 	}
 	n := t.Part.Items
 	for i := range t.Plan.Lists {
-		if n *= int64(t.Part.to[i] - t.Part.from[i]); n > t.Plan.Geo.BlockItems || !block.RowsPay(int(n), 1) {
+		if n *= int64(t.Part.to[i] - t.Part.from[i]); n > t.Plan.Geo.BlockItems || !block.RowsFaster(int(n), 1) {
 			return false
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/goblosc/blosc2/codec"
 )
 
-// TestGather encodes contents that hardly pay, in some places, so that room runs out at different blocks, or not quite:
-// any number of workers must make the same chunk, with and without memory for it.
-func TestGather(t *testing.T) {
+// TestEncodeParallel encodes contents that hardly compress in some places, so that the space ends at different blocks,
+// or just suffices. Any number of workers must make the same chunk, with and without memory for it.
+func TestEncodeParallel(t *testing.T) {
 	const n = 100_000
 	one, three := NewPool(&Options{Concurrency: 1}), NewPool(&Options{Concurrency: 3})
 	r := rand.New(rand.NewSource(1))
@@ -19,7 +19,7 @@ func TestGather(t *testing.T) {
 		rounds = 60
 	}
 	for i := range rounds {
-		src, p := hardlyPays(r, n, i)
+		src, p := hardlyCompressible(r, n, i)
 		p.TypeSize, p.Filters = min(p.TypeSize, 8), []Filter{}
 		want, err := one.Encode(nil, src, p)
 		if err != nil {
@@ -31,7 +31,7 @@ func TestGather(t *testing.T) {
 		for _, dst := range [][]byte{nil, make([]byte, 3, n+100)} {
 			got, err := three.Encode(dst, src, p)
 			if err != nil || !bytes.Equal(got[len(dst):], want) {
-				t.Fatalf("%d, %+v: %v, or not the %d bytes that one worker makes", i, p, err, len(want))
+				t.Fatalf("%d, %+v: %v, or not the %d bytes of one worker", i, p, err, len(want))
 			}
 		}
 	}
@@ -40,9 +40,9 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// TestStoredByTeam stores so much that workers share the work.
-func TestStoredByTeam(t *testing.T) {
-	src := make([]byte, 2*sharedFrom+12345)
+// TestStoredByWorkers stores so many bytes that workers share the work.
+func TestStoredByWorkers(t *testing.T) {
+	src := make([]byte, 2*minShared+12345)
 	rand.New(rand.NewSource(1)).Read(src)
 	for _, level := range []int{NoCompression, 5} {
 		p := CParams{Codec: codec.LZ4, Level: level, TypeSize: 8}
@@ -57,8 +57,8 @@ func TestStoredByTeam(t *testing.T) {
 	}
 }
 
-// hardlyPays makes n bytes of which few compress, and the i-th parameters to encode them with.
-func hardlyPays(r *rand.Rand, n, i int) ([]byte, CParams) {
+// hardlyCompressible returns n bytes of which few compress, and the i-th parameters to encode them with.
+func hardlyCompressible(r *rand.Rand, n, i int) ([]byte, CParams) {
 	src := make([]byte, n)
 	r.Read(src)
 	for range r.Intn(30) {

@@ -1,0 +1,125 @@
+package coder
+
+import (
+	"encoding/binary"
+	"slices"
+	"sync"
+
+	"github.com/goblosc/blosc2/internal/sched"
+)
+
+// parallelBuilder adds blocks that several workers encode in any order. A block gets its position as soon as all blocks
+// before it have theirs. The worker that assigns the position copies the block there, without the lock. Blocks that
+// finish before their predecessors wait in memory of their own.
+type parallelBuilder struct {
+	*builder
+
+	mu        sync.Mutex
+	next      int   // number of the first block without a position
+	mayNotFit bool  // block next may not fit
+	noRoom    error // errNoRoom if block next does not fit
+}
+
+// encodedBlock is a block with the lengths of its streams, or the block itself if it did not compress.
+type encodedBlock struct {
+	b      []byte
+	stored bool
+}
+
+// encodeParallel encodes the blocks on all workers and adds those that are certain to fit. It returns their number.
+// b.dst must have space for the longest chunk. It returns errNoRoom if the chunk certainly does not fit.
+func (b *builder) encodeParallel() (int, error) {
+	n := b.l.nblocks
+	b.waiting = slices.Grow(b.waiting[:0], n)[:n]
+	g := &parallelBuilder{builder: b}
+	err := sched.Each(&b.workers[0].pool.Pool, b.workers, n, g.encodeBlock)
+	if g.mayNotFit {
+		err = g.noRoom
+	}
+	for _, b := range g.waiting[g.next:] {
+		if b.b != nil && !b.stored {
+			g.spare = append(g.spare, b.b)
+		}
+	}
+	clear(g.waiting)
+	return g.next, err
+}
+
+// encodeBlock encodes block k and submits it.
+func (g *parallelBuilder) encodeBlock(w *Worker, k int) error {
+	src, err := g.from.plain(g.l, k)
+	if err != nil {
+		return err
+	}
+	out, stored, err := w.encodeOrKeep(w.out[:0], g.l, k, src, g.ref, unlimited)
+	w.out = out
+	if err != nil {
+		return err
+	}
+	if stored {
+		return g.submit(w, k, encodedBlock{src, true})
+	}
+	w.out = nil
+	return g.submit(w, k, encodedBlock{out, false})
+}
+
+// submit adds block k. If w has no memory for its next block, submit lends it some. It returns errNoRoom if later
+// blocks need not be encoded.
+func (g *parallelBuilder) submit(w *Worker, k int, b encodedBlock) error {
+	g.mu.Lock()
+	g.waiting[k] = b
+	if last := len(g.spare) - 1; w.out == nil && last >= 0 {
+		w.out, g.spare = g.spare[last], g.spare[:last]
+	}
+	from, at := g.next, len(g.dst)
+	for !g.mayNotFit && g.next < len(g.waiting) && g.waiting[g.next].b != nil {
+		g.mayNotFit = !g.assign(g.waiting[g.next])
+	}
+	assigned, postponed, dst, mayNotFit := g.waiting[from:g.next], g.postponed, g.dst, g.mayNotFit
+	g.mu.Unlock()
+
+	spare := 0
+	for i, b := range assigned {
+		if b.stored {
+			binary.LittleEndian.PutUint32(dst[at:], uint32(len(b.b)))
+			at += 4
+		} else {
+			spare++
+		}
+		if from+i >= postponed {
+			copy(dst[at:], b.b)
+		}
+		at += len(b.b)
+	}
+	if spare > 0 {
+		g.mu.Lock()
+		for _, b := range assigned {
+			if !b.stored {
+				g.spare = append(g.spare, b.b)
+			}
+		}
+		g.mu.Unlock()
+	}
+	clear(assigned)
+	if mayNotFit {
+		return errNoRoom
+	}
+	return nil
+}
+
+// assign assigns a position to the next block, or returns false if the block may not fit.
+func (g *parallelBuilder) assign(b encodedBlock) (ok bool) {
+	size := len(b.b)
+	if b.stored {
+		if size += 4; size > g.room() {
+			g.noRoom = errNoRoom
+			return false
+		}
+		g.postpone(g.next)
+	} else if ok, g.noRoom = g.l.roomFor(b.b, g.next, g.room()); !ok {
+		return false
+	}
+	g.add(g.next, g.dst[:len(g.dst)+size])
+	g.next++
+	return true
+}
