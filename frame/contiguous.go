@@ -43,7 +43,7 @@ func (c *contiguous) open(s *snapshot, e, next entry) (source, error) {
 	if next > e {
 		src.guess = min(int64(next-e), src.size)
 	} else { // twice the average, as the rest of the area may hold all other chunks
-		src.guess = min(src.size, 2*area/int64(max(1, s.index.n)))
+		src.guess = min(src.size, 2*area/max(1, s.storedChunks()))
 	}
 	if s.chunkSize > 0 {
 		src.guess = min(src.guess, int64(s.chunkSize)+chunk.MaxOverhead)

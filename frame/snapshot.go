@@ -33,6 +33,7 @@ type snapshot struct {
 	hidden     error // of a state that was read: it is empty by its header, but has an index
 
 	readers atomic.Int64                    // that use it now
+	nstored atomic.Int64                    // see storedChunks
 	draft   bool                            // of a batch: it may change
 	checked atomic.Pointer[[]atomic.Uint32] // a bit for each chunk that was compared with its checksum
 }
@@ -186,4 +187,25 @@ type evidence struct {
 	mu     sync.Mutex
 	found  int64
 	sought int64 // the search stopped there
+}
+
+// storedChunks returns how many chunks the index references, about: it counts an entry that is repeated each time. It
+// counts them once for each committed state. Of a draft, it counts special chunks too.
+func (s *snapshot) storedChunks() int64 {
+	if s.index.list == nil {
+		return 1
+	}
+	if s.draft {
+		return int64(s.index.n)
+	}
+	n := s.nstored.Load()
+	if n == 0 {
+		for _, e := range s.index.list {
+			if e >= 0 {
+				n++
+			}
+		}
+		s.nstored.Store(n)
+	}
+	return n
 }
