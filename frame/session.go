@@ -137,7 +137,9 @@ func (f *Frame) Refresh() (bool, error) {
 	if !f.beginBatch() {
 		return false, f.errClosed()
 	}
-	old = f.snap.Load()
+	if old = f.snap.Load(); old == nil { // closed since beginBatch
+		return false, f.errClosed()
+	}
 	const tries = 20
 	for try := 1; ; try++ {
 		s, err := f.reload(old, false)
