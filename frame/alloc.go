@@ -9,9 +9,9 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 )
 
-// CheckAlloc returns an ErrTooLarge if a caller may not set n bytes aside because the frame says that it has so much
-// data: more than Options.MaxBytes, or without it, more than 64 MiB and 4096 times what is stored. Pages of zeros, such as
-// holes in a file, do not count as stored. Frames made by this handle are trusted.
+// CheckAlloc returns an error that wraps ErrTooLarge if a caller may not allocate n bytes for data that the frame claims
+// to have. The limit is Options.MaxBytes. Without it, n may be at most 64 MiB, or 4096 times the stored bytes. Pages of
+// zeros, such as holes in a file, do not count as stored. Frames created by this handle have no limit.
 func (f *Frame) CheckAlloc(n int64) error {
 	if limit := f.allocLimit(n); n > limit {
 		return fmt.Errorf("%d bytes out of a small file, more than %d: raise Options.MaxBytes: %w", n, limit, ErrTooLarge)
@@ -19,8 +19,8 @@ func (f *Frame) CheckAlloc(n int64) error {
 	return nil
 }
 
-// AllocLimit returns how many bytes CheckAlloc allows. It may have to look at up to 16 MiB of what is stored: CheckAlloc
-// looks at less. Beyond 64 GiB it does not look, and counts the size of the frame.
+// AllocLimit returns the number of bytes that CheckAlloc allows. It may read up to 16 MiB of the stored bytes; CheckAlloc
+// reads less. Beyond 64 GiB it counts the size of the frame instead of reading.
 func (f *Frame) AllocLimit() int64 {
 	const most = 64 << 30
 	limit := f.allocLimit(most)
@@ -58,8 +58,8 @@ func errHole(n int64) error {
 	return fmt.Errorf("%d bytes, too few of them are stored; Options.MaxBytes may allow them: %w", n, ErrTooLarge)
 }
 
-// readStored is storage.ReadAll for as many bytes as a file says, which it may read only if that is no more than what is stored
-// allows.
+// readStored is storage.ReadAll for a size that a file claims. It returns ErrTooLarge if the stored bytes do not justify
+// that size.
 func (f *Frame) readStored(src io.ReaderAt, off, n int64) ([]byte, error) {
 	if !coder.MayRead(src, off, n, f.opts.MaxBytes) {
 		return nil, errHole(n)

@@ -108,7 +108,7 @@ func (b *Batch) examine(c []byte, built *chunk.Header, n int) (h chunk.Header, e
 	return h, nil
 }
 
-// location is an entry of the index with the checksum of what is stored there.
+// location is an entry of the index with the checksum of the stored bytes.
 type location struct {
 	e   entry
 	sum uint32
@@ -137,14 +137,15 @@ func (b *Batch) store(c []byte, h *chunk.Header) (location, error) {
 	indexed := false
 	if special && b.next.chunkSize != 0 {
 		_, err := coder.IndexedSpecial(nil, h.Special(), h.NBytes, b.next.cparams())
-		ragged := h.Special() == chunk.Uninit && b.next.typeSize <= coder.MaxTypeSize && h.NBytes%int(b.next.typeSize) != 0 // the reference refuses it
-		indexed = err == nil && !ragged                                                                                     // else, of items of another size perhaps, it could not be read
+		// C-Blosc2 rejects uninitialized chunks that end inside an item.
+		ragged := h.Special() == chunk.Uninit && b.next.typeSize <= coder.MaxTypeSize && h.NBytes%int(b.next.typeSize) != 0
+		indexed = err == nil && !ragged // otherwise, of items of another size perhaps, it could not be read
 	}
 	switch {
 	case indexed:
 		return location{e: e}, nil
 	case special:
-		// Without a chunk size the index cannot tell how large the chunk is: store it in another form.
+		// Without a chunk size the index does not have the size of the chunk: store it in another form.
 		var err error
 		if c, err = b.plainSpecial(h); err != nil {
 			return location{}, b.f.wrap("chunk", -1, err)
@@ -198,7 +199,7 @@ func (b *Batch) release(i int) error {
 	return err
 }
 
-// AppendChunk adds an encoded chunk at the end. The bytes are written as they are, but for special values that the
+// AppendChunk adds an encoded chunk at the end. The bytes are written unchanged, except for special values that the
 // index holds. A chunk that is larger than the frame's chunks, or follows one that is smaller, makes the frame one
 // with chunks of variable size. Errors are ErrCorrupt, ErrParam or those of writing.
 func (b *Batch) AppendChunk(c []byte) error { return b.InsertChunk(b.next.index.n, c) }
@@ -334,7 +335,7 @@ func (b *Batch) checkEditable() error {
 	return b.f.wrap("data", -1, fmt.Errorf("%s; only its metalayers can be edited: %w", b.f.describe(b.cur), ErrUnsupported))
 }
 
-// checkList is an error if an index of n entries may not be made because the frame, or a caller, says so.
+// checkList returns an error if n entries of an index, which the frame or a caller asks for, take too much memory.
 func (b *Batch) checkList(n int) error {
 	if err := b.f.CheckAlloc(8 * int64(n)); err != nil {
 		return b.f.wrap("index", -1, fmt.Errorf("%d chunks: %w", n, err))

@@ -14,7 +14,7 @@ import (
 // ChecksumLayer is the name of the variable-length metalayer that holds the checksums of a frame.
 const ChecksumLayer = "b2crc32c"
 
-// checksumSet has the checksums of a state, but for those of its chunks, which are in its index. They never change.
+// checksumSet has the checksums of a state, except those of its chunks, which are in its index. They never change.
 type checksumSet struct {
 	index  uint32
 	meta   map[uint32]uint32 // by the CRC-32C of the name

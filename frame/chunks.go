@@ -28,8 +28,8 @@ func (f *Frame) getWorker() *worker {
 	return &worker{Worker: f.pool.Get()}
 }
 
-// putWorker gives a worker back, unless it must not be used again. After a panic it is not given back either: its codecs
-// may be in any state.
+// putWorker gives a worker back, unless it must not be used again. After a panic it is not given back either: its
+// codecs may be in any state.
 func (f *Frame) putWorker(w *worker) {
 	if w.Worker == nil {
 		return
@@ -56,10 +56,10 @@ func (w *worker) block(n int) []byte {
 	return w.buf[:n]
 }
 
-// recoverFault is deferred where a goroutine reads mapped memory for chunk i: when the system cannot provide bytes of the
-// file, as it was truncated or the disk fails, that read is a fault, which is made an error here. No check before the read
-// could find it. was is what debug.SetPanicOnFault(true) has returned, which belongs to the goroutine. All other panics go
-// on. A worker w, which may be nil, is in the middle of a block then and not used again.
+// recoverFault is deferred where a goroutine reads mapped memory for chunk i: when the system cannot provide bytes of
+// the file, as it was truncated or the disk fails, that read is a fault, which is made an error here. No check before
+// the read could find it. was is what debug.SetPanicOnFault(true) has returned, which belongs to the goroutine. All
+// other panics go on. A worker w, which may be nil, is in the middle of a block then and not used again.
 func recoverFault(m *storage.Mapped, was bool, f *Frame, i int, w *worker, err *error) {
 	debug.SetPanicOnFault(was)
 	p := recover()
@@ -235,7 +235,7 @@ func (f *Frame) ReadChunk(dst []byte, i int) (_ []byte, err error) {
 	return out, nil
 }
 
-// ReadBlock appends the decoded bytes of block k of chunk i to dst and reads no other block, but for the first one
+// ReadBlock appends the decoded bytes of block k of chunk i to dst and reads no other block, except the first one
 // where the chunk has the filter Delta. It is how the items of a super-chunk with blocks of variable size are read.
 // Errors are ErrBounds, ErrCorrupt, ErrUnsupported or ErrTooLarge, in an *Error.
 func (f *Frame) ReadBlock(dst []byte, i, k int) (_ []byte, err error) {

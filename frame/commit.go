@@ -8,8 +8,8 @@ import (
 )
 
 // Begin starts a batch. End it with Commit or Rollback. It waits until an open batch of this handle has ended, and with
-// Options.Locking until no other process reads or edits. ctx bounds only this waiting: the batch does not keep it. Errors
-// are ErrReadOnly, ErrClosed, those of the lock file and of the context.
+// Options.Locking until no other process reads or edits. ctx bounds only this waiting: the batch does not keep it.
+// Errors are ErrReadOnly, ErrClosed, those of the lock file and of the context.
 func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 	ctx = task.Context(ctx)
 	if err := f.mu.lock(ctx); err != nil {
@@ -41,8 +41,8 @@ func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 	return &Batch{f: f, transaction: transaction{cur: cur, next: cur.successor()}}, nil
 }
 
-// Commit makes the batch the state of the frame. When it fails, the frame is as it was before; if it is not sure that
-// what is stored is as before too, the frame takes no more edits until it is opened again.
+// Commit makes the batch the state of the frame. If it fails, the frame is as before. If it is not certain that the stored
+// frame is as before too, further edits fail until the frame is opened again.
 func (b *Batch) Commit() error {
 	if b.done {
 		return b.errDone()
@@ -107,14 +107,15 @@ func (f *Frame) editContext(ctx context.Context, change func(b *Batch) error) er
 	return b.Commit()
 }
 
-// commit makes tx.next the state of the frame. If it fails, the frame is in the state before. If the stored frame may have
-// changed all the same, it takes no more edits.
+// commit makes tx.next the state of the frame. If it fails, the frame is in the state before. If the stored frame may
+// have changed all the same, it takes no more edits.
 func (f *Frame) commit(tx *transaction) error {
 	// The bytes after the chunks: index, checksums, trailer. Nothing is written yet.
 	if err := tx.encodeTail(f.plain); err != nil {
 		return err
 	}
-	// A frame without chunks has its trailer right after the header. If the new header is longer, move the trailer first.
+	// A frame without chunks has its trailer right after the header. If the new header is longer, move the trailer
+	// first.
 	if first := f.store.makeRoom(tx); first != nil {
 		if err := f.commit(first); err != nil {
 			return err
@@ -132,20 +133,20 @@ func (f *Frame) commit(tx *transaction) error {
 	return nil
 }
 
-// rollback gives back the space of the chunks that a transaction has written.
+// rollback frees the space of the chunks that a transaction has written.
 func (f *Frame) rollback(tx *transaction) {
-	if f.broken == nil { // else what is stored may name them
+	if f.broken == nil { // else the stored index may reference them
 		f.store.rollback(tx)
 	}
 }
 
-// reclaim gives back space that no reader uses any more.
+// reclaim frees space that no reader uses any more.
 func (f *Frame) reclaim() {
 	if f.broken != nil {
-		return // nobody knows which state is stored
+		return // it is not known which state is stored
 	}
 	if tx := f.store.reclaim(f.snap.Load()); tx != nil {
-		f.commit(tx) // if it fails, the frame is intact as it is, or f.broken says that it may not be
+		f.commit(tx) // if it fails, the frame is intact as it is, or f.broken is the reason why it may not be
 	}
 	if f.broken == nil {
 		f.store.trim(f.snap.Load())

@@ -10,9 +10,9 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 )
 
-// DeadBytes returns how many stored bytes belong to no part of the newest state: about what Compact gives back. It
-// reads the headers of all chunks. Bytes after a frame at the start of a file count; in a sparse frame
-// it is chunk files that the index does not name. Errors are ErrCorrupt, ErrClosed or those of reading.
+// DeadBytes returns the number of stored bytes that belong to no part of the newest state: about what Compact releases. It
+// reads the headers of all chunks. Bytes after a frame at the start of a file count; in a sparse frame, chunk files that
+// the index does not reference count. Errors are ErrCorrupt, ErrClosed or those of reading.
 func (f *Frame) DeadBytes() (_ int64, err error) {
 	s, err := f.acquire(context.Background())
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 // contiguous is a store in one Storage.
 //
 // A commit never writes over bytes that the state before it references, nor over bytes that a reader of an older state
-// still uses: new chunks, the index and the trailer go to free space or to the end; then, after a sync, one write of the
-// header makes them the frame. What the old state alone used becomes free after the commit. Bytes that no index
+// still uses: new chunks, the index and the trailer go to free space or to the end; then, after a sync, one write of
+// the header makes them the frame. What the old state alone used becomes free after the commit. Bytes that no index
 // references are part of the format: every reader knows them from deleted chunks.
 type contiguous struct {
 	storage.Segment
@@ -119,8 +119,8 @@ func (c *contiguous) free(tx *transaction, e entry, size int64) {
 
 func (c *contiguous) share() { c.shared = true }
 
-// makeRoom returns a transaction that moves the trailer of an empty frame to the end, if the header of tx.next is longer
-// than the one before and reaches into it.
+// makeRoom returns a transaction that moves the trailer of an empty frame to the end, if the header of tx.next is
+// longer than the one before and reaches into it.
 func (c *contiguous) makeRoom(tx *transaction) *transaction {
 	least := int64(tx.next.headerLen)
 	if tx.cur == nil || tx.tailAt > 0 || least <= tx.cur.tail().Off {
@@ -138,22 +138,22 @@ func moveTail(s *snapshot, pos int64) *transaction {
 	return &transaction{cur: s, next: s.successor(), tailAt: pos}
 }
 
-// commit follows the order in which a commit reaches the disk. New chunks are already written, to space that no state in
-// use references.
+// commit follows the order in which a commit reaches the disk. New chunks are already written, to space that no state
+// in use references.
 func (c *contiguous) commit(tx *transaction) error {
 	old, s := tx.cur, tx.next
 	c.scanFree(tx)
 
-	// Step 1: place the tail, which is index, checksums and trailer, where no state in use has bytes. The header counts as
-	// reaching to the tail in an empty frame.
+	// Step 1: place the tail, which is index, checksums and trailer, where no state in use has bytes. The header counts
+	// as reaching to the tail in an empty frame.
 	x := c.placeTail(tx)
 	head, err := appendHeader(s)
 	if err != nil {
 		return err
 	}
 
-	// Step 2: write the tail and sync it, and with it the chunks. Nothing references it yet. In an empty frame of 2 GiB and
-	// more it may have to go where the old state is: see tailPos.
+	// Step 2: write the tail and sync it, and with it the chunks. Nothing references it yet. In an empty frame of 2 GiB
+	// and more it may have to go where the old state is: see tailPos.
 	over := old != nil && s.index.n == 0 && x.Overlaps(storage.Extent{End: old.frameLen})
 	if over {
 		tx.unknown = sched.ErrPanic // until the write returns
@@ -167,8 +167,8 @@ func (c *contiguous) commit(tx *transaction) error {
 	}
 	c.space.Reserve(x)
 
-	// Step 3: write the header over the old one in one write and sync it, with a header journal if a crash could tear the
-	// write. From here on the stored frame is the new state.
+	// Step 3: write the header over the old one in one write and sync it, with a header journal if a crash could tear
+	// the write. From here on the stored frame is the new state.
 	if err := c.commitHeader(tx, head); err != nil {
 		return err
 	}
@@ -219,8 +219,8 @@ func (c *contiguous) commitHeader(tx *transaction, head []byte) error {
 		return nil
 	}
 	tx.unknown = err
-	// Perhaps half of it was written: put the old one back. Not when it is all there and only may not last: half of the old
-	// one would be worse.
+	// Perhaps half of it was written: put the old one back. Not when it is all there and only may not last: half of the
+	// old one would be worse.
 	if old, e := appendHeader(tx.cur); e == nil && !errors.As(err, new(storage.SyncError)) {
 		err = errors.Join(err, c.Write(old, 0))
 	}
@@ -234,8 +234,8 @@ func (c *contiguous) rollback(tx *transaction) {
 	c.cut = tx.cur != nil
 }
 
-// reclaim frees the space of states without readers. The trailer of an empty frame moves back to its header once nobody
-// reads the chunks any more that followed it.
+// reclaim frees the space of states without readers. The trailer of an empty frame moves back to its header once no
+// reader uses the chunks that followed it.
 func (c *contiguous) reclaim(now *snapshot) *transaction {
 	c.release()
 	if now == nil || len(c.pending) > 0 || !c.cut || now.index.n > 0 {

@@ -33,8 +33,8 @@ func (f *Frame) AppendTo(dst []byte) ([]byte, error) {
 }
 
 // Copy makes a frame with the same chunks and metalayers in a new file or directory and opens it for editing: the
-// stored chunks as they are, without the dead bytes between them. Of o only the fields that say where to and how
-// (Sparse, Overwrite, NoSync, Concurrency, ...) count.
+// stored chunks as they are, without the dead bytes between them. Of o, only the fields for the new place and the work
+// count: Sparse, Overwrite, NoSync, Concurrency and so on.
 func (f *Frame) Copy(ctx context.Context, name string, o *Options) (*Frame, error) {
 	v, err := f.ViewContext(ctx)
 	if err != nil {
@@ -91,9 +91,9 @@ func (f *Frame) copyChunks(ctx context.Context, s *snapshot, b *Batch) error {
 	return nil
 }
 
-// Verify decodes everything and checks what the parts of the frame say of each other. It calls report for each
-// fault, with its location, and goes on; it returns early only when report or ctx says so, or where chunks overlap. A frame
-// whose data is elsewhere (see the package comment) is reported once, as ErrUnsupported.
+// Verify decodes everything and checks what the parts of the frame say of each other. It calls report for each fault,
+// with its location, and goes on; it returns early only if report returns an error, ctx is done, or chunks overlap. A
+// frame whose data is elsewhere (see the package comment) is reported once, as ErrUnsupported.
 func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error) {
 	ctx = task.Context(ctx)
 	s, err := f.acquire(ctx)
@@ -208,7 +208,7 @@ func (b *Batch) CopyVLMeta(v View) error {
 	return nil
 }
 
-// takeVLMeta gives the batch the variable-length metalayers of a state, but for the checksums, which it has itself.
+// takeVLMeta copies the variable-length metalayers of a state to the batch, except the checksums, which the batch makes itself.
 func (b *Batch) takeVLMeta(from *snapshot) {
 	s := b.next
 	var layers []meta.Layer
@@ -344,8 +344,8 @@ func (o *once) verify(i int) (n int64, last bool, err error) {
 	return int64(c.h.NBytes), false, cmp.Or(o.fits(i, c), o.checkBlockSize(i, &c.h))
 }
 
-// checkBlockSize returns an error if the blocks of chunk i have another size than those of the array, which then cannot be
-// read.
+// checkBlockSize returns an error if the blocks of chunk i have another size than those of the array, which then cannot
+// be read.
 func (o *once) checkBlockSize(i int, h *chunk.Header) error {
 	if o.blockSize == 0 || o.s.index.at(i) < 0 || h.Special() != chunk.Regular || int64(h.BlockSize) == o.blockSize && !h.VLBlocks() {
 		return nil

@@ -14,12 +14,12 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// Create makes a frame in a new file, or in a new directory when o.Sparse, and opens it for editing. fill, which may
-// be nil, puts what the frame shall hold from the first: file and content appear together, under the name only when
-// whole. An existing file or frame directory is replaced when o.Overwrite, else it is an ErrExists. Errors are
-// ErrParam, ErrUnsupported, ErrLimit, ErrExists, or those of fill or the system.
+// Create creates a frame in a new file, or with o.Sparse in a new directory, and opens it for editing. fill, which may be
+// nil, adds the first content. The file gets its name only after fill has returned, so that it is complete from the start.
+// With o.Overwrite, an existing file or frame directory is replaced; otherwise Create returns ErrExists. Other errors are
+// ErrParam, ErrUnsupported, ErrLimit, or those of fill or the operating system.
 //
-// If fill panics, nothing is made either.
+// If fill panics, no frame is created.
 func Create(name string, o *Options, fill func(b *Batch) error) (*Frame, error) {
 	return CreateContext(context.Background(), name, o, fill)
 }
@@ -62,7 +62,7 @@ func CreateContext(ctx context.Context, name string, o *Options, fill func(b *Ba
 	if f, err = f.create(ctx, fill); err != nil || !f.opts.Locking || !f.opts.Sparse {
 		return f, err
 	}
-	// Nobody could know of the directory before it had its name.
+	// No other process could know the directory before it had its name.
 	if f.lock, err = storage.OpenLock(f.opts.sys, name, f.store.(*sparse).root, true); err != nil {
 		f.Close()
 		return nil, err
@@ -152,7 +152,7 @@ func (f *Frame) first(ctx context.Context) (*Batch, error) {
 		s.checksums, s.vlmeta = &checksumSet{}, []meta.Layer{{Name: ChecksumLayer}}
 	}
 	b := &Batch{f: f, transaction: transaction{next: s}}
-	if err := f.mu.lock(context.Background()); err != nil { // nobody else has it
+	if err := f.mu.lock(context.Background()); err != nil { // no other goroutine has it
 		return nil, err
 	}
 	f.beginBatch()

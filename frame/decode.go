@@ -45,11 +45,11 @@ type decodeJob struct {
 	two    bool // two blocks are decoded faster at a time
 }
 
-// Decode decodes the blocks that the plan needs, on up to Options.Concurrency goroutines, and does not use the plan after
-// it returns. It reads one committed state, regardless of concurrent commits. blocks is about the number of blocks: no
-// more goroutines are started. blockSize is the decoded size that blocks must have, in bytes, or 0 if any will do. Decode
-// stops at the first error: of the plan, of the context, or ErrCorrupt, ErrUnsupported, ErrTooLarge or of reading, in an
-// *Error with the chunk. It is for package ndarray.
+// Decode decodes the blocks that the plan needs, on up to Options.Concurrency goroutines, and does not use the plan
+// after it returns. It reads one committed state, regardless of concurrent commits. blocks is about the number of
+// blocks: no more goroutines are started. blockSize is the decoded size that blocks must have, in bytes, or 0 if any
+// will do. Decode stops at the first error: of the plan, of the context, or ErrCorrupt, ErrUnsupported, ErrTooLarge or
+// of reading, in an *Error with the chunk. It is for package ndarray.
 func (v View) Decode(ctx context.Context, p engine.ReadPlan, blocks int64, blockSize int) error {
 	return v.checked(v.f.decode(task.Context(ctx), v.s, p, blocks, blockSize))
 }
@@ -115,9 +115,9 @@ func (d *decoding) step(w *worker) sched.Next {
 	return sched.Wait
 }
 
-// decodeRun decodes the next blocks of a job, consecutive ones, because one CPU loads neighboring input and output faster.
-// It takes fewer towards the end of the job. Several of them have no more than 1 MiB, so that little work is wasted when
-// another worker fails.
+// decodeRun decodes the next blocks of a job, consecutive ones, because one CPU loads neighboring input and output
+// faster. It takes fewer towards the end of the job. Several of them have no more than 1 MiB, so that little work is
+// wasted when another worker fails.
 func (d *decoding) decodeRun(w *worker, j *decodeJob) {
 	const longest, most = 32, 1 << 20
 	left := j.n - j.next
@@ -191,8 +191,8 @@ func (d *decoding) openNext(w *worker) {
 	}
 }
 
-// open opens the chunk of a job and returns the number of blocks that are needed. The plan takes a special value at once:
-// then there are none.
+// open opens the chunk of a job and returns the number of blocks that are needed. The plan takes a special value at
+// once: then there are none.
 func (d *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
 	if m, ok := d.s.src.(*storage.Mapped); ok {
 		defer recoverFault(m, debug.SetPanicOnFault(true), d.f, j.visit.Chunk, w, &err)
@@ -279,7 +279,8 @@ func (j *decodeJob) needed(i int) int {
 	return j.first + i
 }
 
-// mostTwo is the size of the two largest blocks that are decoded at a time to memory of the worker: they stay in the cache.
+// mostTwo is the size of the two largest blocks that are decoded at a time to memory of the worker: they stay in the
+// cache.
 const mostTwo = 1 << 20
 
 // two decodes two blocks at a time, if both are decoded directly or neither is, and most of them is needed.

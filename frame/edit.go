@@ -220,9 +220,9 @@ func (b *Batch) ReplaceMeta(name string, content []byte) error {
 	return b.SetMeta(name, content)
 }
 
-// SetChecksums makes the frame keep checksums from this batch on, or no longer. It reads all chunks to make them
-// anew; one that differs from a checksum that it has is an ErrChecksum, unless another library has changed the index
-// since. It returns early when ctx says so.
+// SetChecksums makes the frame keep checksums from this batch on, or no longer. It reads all chunks to compute them. If
+// a chunk does not match a checksum that it already has, SetChecksums returns ErrChecksum, unless another library has
+// changed the index since. It returns the error of ctx when that is done.
 func (b *Batch) SetChecksums(ctx context.Context, on bool) error {
 	if b.done {
 		return b.errDone()
@@ -318,8 +318,8 @@ func (b *Batch) Reorder(order []int) error {
 	return nil
 }
 
-// FillSpecial makes an empty frame one of n bytes of a special value: zeros, NaNs or uninitialised. It
-// writes nothing but the index. The chunk size must be known.
+// FillSpecial makes an empty frame one of n bytes of a special value: zeros, NaNs or uninitialized. It
+// writes only the index. The chunk size must be known.
 func (b *Batch) FillSpecial(n int64, special chunk.Special) error {
 	s := b.next
 	e, ok := specialEntry(special)

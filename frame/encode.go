@@ -14,9 +14,9 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 )
 
-// encoding is one call of Encode. A worker opens a chunk and encodes its blocks from the first, each where it belongs in
-// the chunk. When there are no more chunks to open, workers help with the blocks of others, from the last, which the owner
-// then copies. Chunks are written in their order.
+// encoding is one call of Encode. A worker opens a chunk and encodes its blocks from the first, each where it belongs
+// in the chunk. When there are no more chunks to open, workers help with the blocks of others, from the last, which the
+// owner then copies. Chunks are written in their order.
 type encoding struct {
 	sched.Loop
 	b    *Batch
@@ -48,7 +48,7 @@ type encodeJob struct {
 	end    int      // blocks from here on were taken by helpers
 	blocks [][]byte // what helpers have encoded; empty until then
 	away   int      // helpers at work
-	kept   []byte   // a block that is copied as it is stored
+	kept   []byte   // the stored bytes of a block that is copied
 	out    []byte   // the chunk
 	h      chunk.Header
 	done   bool
@@ -56,8 +56,8 @@ type encodeJob struct {
 
 // Encode writes chunks of size bytes each with the frame's parameters, their blocks encoded on up to
 // Options.Concurrency goroutines. The result does not depend on the number of goroutines. all is about the size of the
-// content of all chunks, for which memory is reserved, or 0 if it is unknown. Encode stops at the first error of the plan,
-// of the context or of writing; the batch can then only be rolled back. It is for package ndarray.
+// content of all chunks, for which memory is reserved, or 0 if it is unknown. Encode stops at the first error of the
+// plan, of the context or of writing; the batch can then only be rolled back. It is for package ndarray.
 func (b *Batch) Encode(ctx context.Context, size int, p engine.WritePlan, all int64) error {
 	if err := b.checkEditable(); err != nil {
 		return err
@@ -329,8 +329,8 @@ func (e *encoding) awaitHelpers(j *encodeJob) {
 	}
 }
 
-// ready returns block k of a job if a helper has encoded it, or if it is kept as it is stored. Otherwise it returns nil:
-// then the owner encodes it.
+// ready returns block k of a job if a helper has encoded it, or if it is kept as it is stored. Otherwise it returns
+// nil: then the owner encodes it.
 func (e *encoding) ready(w *worker, j *encodeJob, k int) ([]byte, error) {
 	e.Lock()
 	for k >= j.end && len(j.blocks[k]) == 0 && e.Err() == nil {

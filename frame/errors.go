@@ -18,7 +18,7 @@ var (
 	ErrFormat = errors.New("not a Blosc2 frame")
 	// ErrCorrupt: the frame breaks the format; the data, or the part that the error names, is lost.
 	ErrCorrupt = chunk.ErrCorrupt
-	// ErrChecksum: a part of the frame is not what its checksum was made for. It is an ErrCorrupt as well.
+	// ErrChecksum: a part of the frame does not match its checksum. The error wraps ErrCorrupt as well.
 	ErrChecksum = fmt.Errorf("the checksum is of something else: %w", ErrCorrupt)
 	// ErrUnsupported: the frame may be intact but uses something that is not available.
 	ErrUnsupported = chunk.ErrUnsupported
@@ -43,12 +43,12 @@ var (
 	ErrLimit = meta.ErrLimit
 )
 
-// Error says which part of a frame an error belongs to. It unwraps to its cause.
+// Error is an error with the part of the frame that it belongs to. It unwraps to its cause.
 type Error struct {
 	Path  string // of the file or directory; empty for frames in memory and readers
 	Part  string // "header", "index", "trailer", "chunk", "metalayer b2nd", ...
 	Chunk int    // chunk number, or -1
-	Off   int64  // position of the part from the start of the frame, in bytes, or -1; chunk file number in sparse frames
+	Off   int64  // of the part, in bytes from the start of the frame, or -1; of a sparse frame, the chunk file number
 	Err   error
 }
 

@@ -156,9 +156,9 @@ func leaks(t *testing.T) {
 	})
 }
 
-// TestFileErrors lets each single call of the system fail, or all from one on, while a frame in a file or a directory is
-// opened, edited or compacted, and closed. Errors must be those of the system; the frame that is open must be as it was
-// and the stored one as before or after the edit; no file may stay open.
+// TestFileErrors lets each single call of the system fail, or all from one on, while a frame in a file or a directory
+// is opened, edited or compacted, and closed. Errors must be those of the system; the frame that is open must be as it
+// was and the stored one as before or after the edit; no file may stay open.
 //
 // FRAME_PROGRAMS=1000 go test -run TestFileErrors ./frame runs 1000 programs.
 func TestFileErrors(t *testing.T) {

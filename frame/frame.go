@@ -86,7 +86,7 @@ func blockBytes(s *snapshot) int64 {
 	return n
 }
 
-// error says which frame an error belongs to.
+// error adds the name of the frame to an error.
 func (f *Frame) error(err error) error {
 	if f.path == "" {
 		return fmt.Errorf("frame: %w", err)
@@ -96,7 +96,7 @@ func (f *Frame) error(err error) error {
 
 func (f *Frame) errClosed() error { return f.error(ErrClosed) }
 
-// orClosed returns an error of a read that ErrClosed is the cause of, if the frame was closed meanwhile: what is read
+// orClosed returns an error that wraps ErrClosed, if the frame was closed during the read that failed: what is read
 // from may be closed by then.
 func (f *Frame) orClosed(err error) error {
 	if err == nil || !f.isClosed() || errors.Is(err, ErrClosed) {
@@ -105,12 +105,12 @@ func (f *Frame) orClosed(err error) error {
 	return f.error(fmt.Errorf("%w: %w", ErrClosed, err))
 }
 
-// wrap says which part of the frame an error belongs to.
+// wrap adds the part of the frame to an error.
 func (f *Frame) wrap(part string, off int64, err error) error {
 	return &Error{Path: f.path, Part: part, Chunk: -1, Off: off, Err: err}
 }
 
-// chunkError says which chunk an error belongs to.
+// chunkError adds the chunk to an error.
 func (f *Frame) chunkError(s *snapshot, i int, err error) error {
 	off := int64(-1)
 	if e := s.index.at(i); e >= 0 {

@@ -188,8 +188,8 @@ func TestLinkInside(t *testing.T) {
 	}
 }
 
-// TestLockLinks puts links in place of lock files, of frames of both kinds. Neither reading nor editing nor replacing the
-// frame may write to what they lead to.
+// TestLockLinks puts links in place of lock files, of frames of both kinds. Neither reading nor editing nor replacing
+// the frame may write to what they lead to.
 func TestLockLinks(t *testing.T) {
 	if !storage.CanLock {
 		t.Skip("no locks of files on this system")

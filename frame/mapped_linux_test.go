@@ -33,8 +33,8 @@ func walk(n int) []byte {
 	return b
 }
 
-// needFaultAddress skips a test where the system does not report the address of a fault to the program, as user-mode qemu
-// of some processors does not. It tries that out on a mapped file that has become shorter.
+// needFaultAddress skips a test where the system does not report the address of a fault to the program, as user-mode
+// qemu of some processors does not. It tries that out on a mapped file that has become shorter.
 func needFaultAddress(t *testing.T) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), "x"))

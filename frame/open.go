@@ -20,7 +20,7 @@ func Open(name string, o *Options) (*Frame, error) { return openPath(name, o, fa
 // Edit opens the frame in a file, or in the directory of a sparse frame, for reading and editing. Only one Frame at a
 // time may edit, and one that others opened before for reading may then read what is no longer there. A frame at an
 // Offset can be edited when nothing follows it. What follows a frame at the start of a file is taken for the remains
-// of an edit that was cut short, and is cut off.
+// of an edit that was interrupted, and is truncated.
 func Edit(name string, o *Options) (*Frame, error) { return openPath(name, o, true) }
 
 func openPath(name string, o *Options, write bool) (*Frame, error) {
@@ -57,7 +57,7 @@ func openPath(name string, o *Options, write bool) (*Frame, error) {
 	return f, nil
 }
 
-// openLocked opens a frame while nobody edits it, if l is not nil.
+// openLocked opens a frame while no process edits it, if l is not nil.
 func openLocked(name string, r storage.Root, o *Options, write bool, l *storage.Lock) (*Frame, error) {
 	if err := l.Begin(write); err != nil {
 		return nil, err
@@ -191,7 +191,8 @@ func (f *Frame) loadParts(src io.ReaderAt, base, size int64) (*snapshot, error) 
 	if s.header, err = parseHeader(head, size); err != nil {
 		return nil, f.wrap("header", 0, err)
 	}
-	if err := f.checkMeta(int64(s.headerLen)); s.nbytes > 0 && err != nil { // the header of an empty frame may count as longer
+	// The header of an empty frame may claim to be longer than it is.
+	if err := f.checkMeta(int64(s.headerLen)); s.nbytes > 0 && err != nil {
 		return nil, f.wrap("metalayers", fixedLen, err)
 	}
 	if s.headerLen > len(head) {
@@ -269,7 +270,8 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt, base int64) error {
 	return nil
 }
 
-// findHidden looks for an index in a frame that is empty according to its header. b is what is stored between header and trailer.
+// findHidden looks for an index in a frame that is empty according to its header. b has the bytes between header
+// and trailer.
 func (f *Frame) findHidden(s *snapshot, b []byte) {
 	at := s.indexPos() - int64(s.headerLen)
 	if at < 0 || at >= int64(len(b)) {

@@ -11,33 +11,37 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// Options say how a frame is opened or created. A nil *Options and zero fields are the defaults.
+// Options are the settings for opening and creating frames. A nil *Options and zero fields are the defaults.
 //
 // With Locking, frames in files and directories may be read and edited by several processes at a time, if all of them
 // use it: the lock file of C-Blosc2 (NAME.b2lock, or .b2lock in the directory; BLOSC_LOCKING=1 or "locking" there).
 // Each read, View and batch begins with what was committed last. A batch waits until no other process reads or edits,
 // and other processes wait until it ends; a View lets others read, but not edit, until it is released. Goroutines of
 // this handle go on reading while one of them edits, but where another process edits just before that batch or after
-// it, they may get an ErrChanged. Methods that only return sizes and metalayers return what the handle knows: see Refresh.
-// The locks are the system's and not fair: processes that read without a pause can keep others from editing. Systems
-// without such locks give errors.ErrUnsupported; some network file systems do so, too, or lock nothing.
+// it, they may get an ErrChanged. Methods that only return sizes and metalayers return what the handle knows: see
+// Refresh. The locks are the system's and not fair: processes that read without a pause can keep others from editing.
+// Systems without such locks give errors.ErrUnsupported; some network file systems do so, too, or lock nothing.
 //
 // With Cache, blocks that were decoded for a small read, one of at most a quarter of that many bytes in its blocks, are
-// kept for the next ones of all goroutines, and the least used thrown out: for reading items one by one that lie close to
-// each other. Commits and Refresh empty it. Frames with a Postfilter have none.
+// kept for the next ones of all goroutines, and the least used thrown out: for reading items one by one that lie close
+// to each other. Commits and Refresh empty it. Frames with a Postfilter have none.
 //
-// With Mmap, Open maps the file of a contiguous frame into memory, and chunks are decoded from there without a copy. It is
-// for files that no process edits in place or truncates while they are open; edits by this package and by C-Blosc2 do
-// both. If the file is truncated nevertheless, or the disk fails, a read of a missing page returns ErrChanged: the read
-// sets runtime/debug.SetPanicOnFault for its goroutines and recovers from faults inside the mapping, and from no others.
-// Bytes that change while they are decoded can give wrong data or crash the process. For files of other users, leave
-// Mmap off: then every byte is copied before it is parsed. Where the operating system has no such mapping, and for all
-// other frames, Mmap has no effect. The memory is unmapped when the frame is closed and its last reader and View have
-// ended.
+// With Mmap, Open maps the file of a contiguous frame into memory, and chunks are decoded from there without a copy. It
+// is for files that no process edits in place or truncates while they are open; edits by this package and by C-Blosc2
+// do both. If the file is truncated nevertheless, or the disk fails, a read of a missing page returns ErrChanged: the
+// read sets runtime/debug.SetPanicOnFault for its goroutines and recovers from faults inside the mapping, and from no
+// others. Bytes that change while they are decoded can give wrong data or crash the process. For files of other users,
+// leave Mmap off: then every byte is copied before it is parsed. Where the operating system has no such mapping, and
+// for all other frames, Mmap has no effect. The memory is unmapped when the frame is closed and its last reader and
+// View have ended.
 //
-// Symbolic links in the name of a frame are followed. Inside the directory of a sparse frame, a link is followed only for
-// reading, and only to a file in the same directory. New files are never written through links: a file or link of that
-// name is removed first. A lock file must be a regular file, and for editing must have no other name (hard link).
+// Symbolic links in the name of a frame are followed. Inside the directory of a sparse frame, a link is followed only
+// for reading, and only to a file in the same directory. New files are never written through links: a file or link of
+// that name is removed first. A lock file must be a regular file, and for editing must have no other name (hard link).
+//
+// Frames with more than MaxChunks chunks, or more than MaxMeta bytes of metalayers in header and trailer, are ErrTooLarge
+// when they are opened. Without MaxChunks, the index may take up to 4096 times its stored size of memory. Without MaxMeta,
+// the size of the file is the limit.
 type Options struct {
 	// For frames that are created.
 	CParams   chunk.CParams // compression parameters of new chunks
@@ -45,30 +49,30 @@ type Options struct {
 	Meta      []meta.Layer  // metalayers: fixed names and lengths
 	VLMeta    []meta.Layer  // variable-length metalayers; copies have those of the original
 	Sparse    bool          // a directory with one file for each chunk
-	Overwrite bool          // replace what is there under the name, at the first commit
+	Overwrite bool          // the first commit replaces an existing file or frame
 	Checksums bool          // keep a CRC-32C of each chunk, the index and the metalayers
 
 	// For all frames.
-	Filters     chunk.FilterSet                                // filters of the user
+	Filters     chunk.FilterSet                                // user filters
 	Prefilter   func(dst, src []byte, b chunk.BlockInfo) error // see chunk.Options
 	Postfilter  func(dst, src []byte, b chunk.BlockInfo) error // see chunk.Options
-	Codecs      chunk.CodecSet                                 // codecs to use; the zero value holds the built-in ones
-	Concurrency int                                            // goroutines a call may use, at most 1024; 0 = GOMAXPROCS
+	Codecs      chunk.CodecSet                                 // codecs to use; zero = the built-in ones
+	Concurrency int                                            // goroutines per call, at most 1024; 0 = GOMAXPROCS
 	MaxBytes    int64                                          // see chunk.Options
-	MaxChunks   int                                            // frames with more are an ErrTooLarge when opened; 0 = no limit but that memory for the index is at most 4096 times its stored size
-	MaxMeta     int64                                          // the same for bytes of metalayers, as they are stored in header and trailer; 0 = those of the file
-	Locking     bool                                           // use the lock file; see Options
-	Verify      bool                                           // compare what is read with the checksums, in frames that keep them
-	Cache       int64                                          // bytes of decoded blocks to keep for small reads; 0 = none; see Options
-	Mmap        bool                                           // map the files that Open opens into memory; see Options
-	NoSync      bool                                           // leave it to the system when written bytes reach the disk
-	sys         storage.System                                 // nil = that of the machine
-	Offset      int64                                          // where the frame starts in its file, in bytes; contiguous frames only
+	MaxChunks   int                                            // most chunks; 0 = see below
+	MaxMeta     int64                                          // most bytes of stored metalayers; 0 = see below
+	Locking     bool                                           // use the lock file; see above
+	Verify      bool                                           // compare with the checksums that a frame keeps
+	Cache       int64                                          // bytes of decoded blocks to keep; 0 = none; see above
+	Mmap        bool                                           // Open maps files into memory; see above
+	NoSync      bool                                           // commits do not wait for the disk
+	sys         storage.System                                 // nil = the operating system
+	Offset      int64                                          // of a contiguous frame in its file, in bytes
 
-	// RequireChecksums is for callers who rely on checksums. It implies Verify. A frame without checksums, or with stale
-	// ones, is an ErrChecksum when it is opened, by Refresh, and when a commit of another process is followed. New frames
-	// have checksums, and edits cannot remove them. Without RequireChecksums, a frame whose checksums are lost looks like
-	// one that never had any, unless Verify finds their record under another name.
+	// RequireChecksums is for callers who rely on checksums. It implies Verify. For a frame without checksums, or
+	// with stale ones, opening and Refresh return ErrChecksum, and so do reads that follow a commit of another process.
+	// New frames have checksums, and edits cannot remove them. Without RequireChecksums, a frame whose checksums are
+	// lost looks like one that never had any, unless Verify finds their record under another name.
 	RequireChecksums bool
 }
 

@@ -65,8 +65,8 @@ func (w *salvager) unnamed(list []entry, candidates []candidate) []candidate {
 	return slices.DeleteFunc(w.chunks(candidates), func(p candidate) bool { return named[entry(p.at-w.base())] })
 }
 
-// fill gives the wrong entries the chunks that no entry names, in their order, if there are not more of these. When some
-// are surely wrong, all that name no intact chunk may be.
+// fill gives the wrong entries the chunks that no entry names, in their order, if there are not more of these. When
+// some are surely wrong, all that name no intact chunk may be.
 func (w *salvager) fill(list []entry, candidates []candidate) {
 	count := make(map[entry]int, len(list))
 	for _, e := range list {
@@ -150,7 +150,7 @@ func (w *salvager) names(p *candidate, all []candidate, most bool) []entry {
 
 // entries returns what is in a candidate that may be an index, or nil.
 func (w *salvager) entries(p *candidate) []entry {
-	if w.patience < 0 {
+	if w.budget < 0 {
 		return nil
 	}
 	b, err := w.f.readStored(w.src, p.at, int64(p.h.CBytes))
@@ -158,20 +158,20 @@ func (w *salvager) entries(p *candidate) []entry {
 		return nil
 	}
 	x, err := parseIndex(b, -1, w.f.opts.MaxChunks, w.f.plain)
-	if w.patience -= int64(8 * x.n); err != nil {
+	if w.budget -= int64(8 * x.n); err != nil {
 		return nil
 	}
 	return x.list
 }
 
-// resolve returns entries that count from a position in the file as those of w, or nil if they do not all name candidates,
-// or most of them, and how many do.
+// resolve returns entries that count from a position in the file as those of w, or nil if they do not all name
+// candidates, or most of them, and how many do.
 func (w *salvager) resolve(entries []entry, from int64, candidates []candidate, most bool) ([]entry, int) {
 	list := slices.Clone(entries)
 	good, bad := 0, 0
 	named := make(map[entry]bool, len(list))
 	for i, e := range list {
-		if w.patience--; w.patience < 0 {
+		if w.budget--; w.budget < 0 {
 			return nil, 0
 		}
 		ok := e < maxOffset
@@ -205,8 +205,8 @@ func (w *salvager) resolve(entries []entry, from int64, candidates []candidate, 
 	return list, good
 }
 
-// orderByChecksums puts candidates in the order of the checksums, with zeros where one is not found. It returns nil when there are
-// no checksums of them.
+// orderByChecksums puts candidates in the order of the checksums, with zeros where one is not found. It returns nil
+// when there are no checksums of them.
 func (w *salvager) orderByChecksums(candidates []candidate) []entry {
 	if len(w.checksums) == 0 || w.headed && w.s.chunkSize > 0 && w.s.countChunks() != int64(len(w.checksums)) {
 		return nil

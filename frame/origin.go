@@ -19,7 +19,7 @@ const (
 // originLayers returns these names in the order in which python-blosc2 looks for them.
 func originLayers() [3]string { return [...]string{proxyLayer, objectLayer, oldLazyLayer} }
 
-// MarksOrigin reports whether a metalayer with this name says that the data of the frame is elsewhere. A frame that
+// MarksOrigin reports whether a metalayer with this name marks a frame whose data is elsewhere. A frame that
 // gets the data itself should not have it.
 func MarksOrigin(name string) bool {
 	layers := originLayers()
@@ -92,8 +92,8 @@ func (o *origin) holds(i int, e entry) bool {
 	return true
 }
 
-// checkFetched returns an ErrBounds if there is no chunk i, and an ErrUnsupported if its data is not in the frame. Every
-// read of decoded bytes calls it, once for each chunk.
+// checkFetched returns an ErrBounds if there is no chunk i, and an ErrUnsupported if its data is not in the frame.
+// Every read of decoded bytes calls it, once for each chunk.
 func (f *Frame) checkFetched(s *snapshot, i int) error {
 	if err := f.checkChunk(s, i); err != nil {
 		return err

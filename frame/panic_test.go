@@ -156,8 +156,8 @@ func trapOptions(codecs, filters, pre, post *trap.Trap, workers int) *Options {
 	return o
 }
 
-// TestPanics lets every kind of function of the user panic, or call runtime.Goexit. The caller must get it, and the frame
-// must then read and edit as before.
+// TestPanics lets every kind of function of the user panic, or call runtime.Goexit. The caller must get it, and the
+// frame must then read and edit as before.
 func TestPanics(t *testing.T) {
 	off := new(trap.Trap)
 	content := make([]byte, trapSize)

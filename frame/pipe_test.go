@@ -79,7 +79,8 @@ func TestNoFiles(t *testing.T) {
 	}
 }
 
-// TestPipeRace exchanges files for pipes while they are opened: between a look at the name and opening it there is time.
+// TestPipeRace exchanges files for pipes while they are opened: between a look at the name and opening it there is
+// time.
 func TestPipeRace(t *testing.T) {
 	dir := sparseOf(t, 1, &Options{})
 	single := filepath.Join(t.TempDir(), "single")

@@ -14,10 +14,10 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 )
 
-// repair gives the wrong entries of an index that can be read the chunks that no entry names: those with their checksums,
-// or, in their order, all if they are not too many. An entry is wrong if its chunk is not intact and no chunk can start
-// there, or where another entry lies; else it is the chunk that is damaged. An index without one intact chunk is as good
-// as none.
+// repair gives the wrong entries of an index that can be read the chunks that no entry names: those with their
+// checksums, or, in their order, all if they are not too many. An entry is wrong if its chunk is not intact and no
+// chunk can start there, or where another entry lies; else it is the chunk that is damaged. An index without one intact
+// chunk is as good as none.
 func (w *salvager) repair(ctx context.Context) error {
 	s := w.s
 	w.readChecksums()
@@ -98,8 +98,8 @@ func (w *salvager) badEntries(ctx context.Context) ([]int, error) {
 	return bad, nil
 }
 
-// wrongChecksum reports whether it is the checksum of chunk i that is damaged, not the chunk: one bit of it, or all, which are
-// zeros. The right one then takes its place.
+// wrongChecksum reports whether it is the checksum of chunk i that is damaged, not the chunk: one bit of it, or all,
+// which are zeros. The right one then takes its place.
 func (w *salvager) wrongChecksum(i int) bool {
 	s := w.s
 	raw, err := w.f.rawChunk(nil, s, i)
@@ -147,8 +147,8 @@ func (w *salvager) candidates(ctx context.Context) ([]candidate, error) {
 	return w.scan(ctx)
 }
 
-// exists reports whether an entry that is not special may be right: there is a chunk file, or a chunk starts there, intact
-// or not, as far as the bytes before it show.
+// exists reports whether an entry that is not special may be right: there is a chunk file, or a chunk starts there,
+// intact or not, as far as the bytes before it show.
 func (w *salvager) exists(e entry, candidates []candidate) bool {
 	if w.s.sparse {
 		src, err := w.f.store.open(w.s, e, -1)

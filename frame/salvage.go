@@ -16,7 +16,7 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// Salvaged says what Salvage has found.
+// Salvaged is the result of Salvage.
 type Salvaged struct {
 	Chunks int  // intact chunks, which the new frame has
 	Lost   int  // chunks that are known to be lost
@@ -27,18 +27,18 @@ type Salvaged struct {
 // calls report, which may be nil, for each part that is lost or left out, with its location.
 //
 // Where header, index and trailer can be read, each chunk is decoded and compared with its checksum, if the frame keeps
-// some; what is stored of the intact ones goes to the new frame. A lost chunk becomes one of zeros, so that the others keep
-// their numbers, or is left out if the frame has chunks of variable size.
+// some; the stored bytes of the intact ones go to the new frame. A lost chunk becomes one of zeros, so that the others
+// keep their numbers, or is left out if the frame has chunks of variable size.
 //
 // Else Salvage looks for chunks in the whole file, byte after byte, or in the chunk files of the directory, and decodes
 // what looks like one. Their order is that of an index, if one turns up that names mostly such chunks, or else of the
 // checksums, or else of their positions; then chunks that were deleted may turn up again. A header that is lost is made
 // from the chunks. The metalayer that makes an array of the frame (b2nd, caterva) is left out if the chunks do not fit.
 //
-// Of o the fields that say how to read and where to write count: Sparse, Overwrite, NoSync, Checksums, Codecs, Filters,
+// Of o, only some fields count: Sparse, Overwrite, NoSync, Checksums, Codecs, Filters,
 // Concurrency, MaxBytes. Errors are those of Create, of the context and of reading; ErrFormat when there is no intact
-// chunk and no header. In a file that is made to look like chunks everywhere the search ends early, which is reported as
-// ErrTooLarge.
+// chunk and no header. In a file that is made to look like chunks everywhere the search ends early, which is reported
+// as ErrTooLarge.
 func Salvage(ctx context.Context, broken, name string, o *Options, report func(error)) (*Frame, Salvaged, error) {
 	if report == nil {
 		report = func(error) {}
@@ -81,7 +81,7 @@ func openDamaged(ctx context.Context, broken string, o *Options, report func(err
 		Concurrency: o.Concurrency, MaxBytes: o.MaxBytes, MaxChunks: o.MaxChunks, MaxMeta: o.MaxMeta, sys: o.sys,
 	}
 	f, err := Open(broken, from)
-	var open io.Closer // what is left to be closed, also when report panics
+	var open io.Closer // must be closed, also when report panics
 	defer func() { closeSource(open) }()
 	switch {
 	case err == nil:
@@ -139,8 +139,8 @@ type closerFunc func() error
 
 func (f closerFunc) Close() error { return f() }
 
-// intactLayers returns the variable-length metalayers that can be read, as many as can be written. One whose checksum is
-// of something else is not lost: perhaps another library wrote it.
+// intactLayers returns the variable-length metalayers that can be read, as many as can be written. One whose checksum
+// is of something else is not lost: perhaps another library wrote it.
 func (f *Frame) intactLayers(s *snapshot, checksumSet bool, report func(error)) []meta.Layer {
 	most := meta.MaxVLLayersWrite
 	if checksumSet {
@@ -227,8 +227,8 @@ func fitsArray(s *snapshot, a *meta.Array) error {
 	return nil
 }
 
-// fitsBlocks returns an error if most chunks of an array have blocks of another size than those of the array. The data of
-// such chunks is not lost, but the description of the array would make them unreadable.
+// fitsBlocks returns an error if most chunks of an array have blocks of another size than those of the array. The data
+// of these chunks is not lost, but the description of the array would make them unreadable.
 func (f *Frame) fitsBlocks(s *snapshot) error {
 	want, fit, other := blockBytes(s), 0, 0
 	seen := map[entry]bool{}
@@ -348,11 +348,11 @@ func (f *Frame) checkParams(s *snapshot, report func(error)) {
 	}
 }
 
-// salvageLimit returns how many bytes of chunks may be salvaged, or examined, from a file of size bytes: chunks that lie
-// in each other must not make a file of any size.
+// salvageLimit returns how many bytes of chunks may be salvaged, or examined, from a file of size bytes: chunks that
+// lie in each other must not make a file of any size.
 func salvageLimit(size int64) int64 { return 16<<20 + 4*min(size, 1<<60) }
 
-// usable reports whether chunk i is intact, or nobody can say that it is not, as its codec is not there.
+// usable reports whether chunk i is intact, or cannot be checked because its codec is not available.
 func (f *Frame) usable(s *snapshot, i int) error {
 	if s.index.at(i) == maxOffset {
 		return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: -1, Err: corrupt("not found")}
@@ -393,7 +393,7 @@ func (o *once) usableOnce(i int) error {
 	return cmp.Or(o.fits(i, c), o.checkBlockSize(i, &c.h))
 }
 
-// salvager is a damaged frame whose index is made anew.
+// salvager is a damaged frame whose index is made again.
 type salvager struct {
 	f      *Frame
 	report func(error)
@@ -405,7 +405,7 @@ type salvager struct {
 	pool          *coder.Pool
 	headed        bool     // the header could be read
 	layered       bool     // the metalayers could be read
-	patience      int64    // bytes that may still be decoded in vain
+	budget        int64    // bytes of candidates that may still be decoded although they turn out to be invalid
 	checksums     []uint32 // of the chunks, in their order, if the trailer could be read
 	indexChecksum uint32   // of the index that they belong to
 
@@ -414,8 +414,9 @@ type salvager struct {
 	orderChecksums []uint32
 }
 
-// begin bounds what may be decoded in vain, so that a file that looks like chunks everywhere does not take for ever.
-func (w *salvager) begin() { w.patience = 256<<20 + 64*min(w.size, 1<<40) }
+// begin sets the budget for candidates that are not chunks. Otherwise a file that looks like chunks everywhere would take
+// very long.
+func (w *salvager) begin() { w.budget = 256<<20 + 64*min(w.size, 1<<40) }
 
 // base returns where the positions in an index count from.
 func (w *salvager) base() int64 {
@@ -456,7 +457,7 @@ func (w *salvager) openFile(ctx context.Context, name string) error {
 
 // readHead reads header and metalayers, as far as they are intact.
 func (w *salvager) readHead() {
-	const first = 1 << 20 // more metalayers than anybody has
+	const first = 1 << 20 // more metalayers than frames have
 	head, err := storage.ReadAll(w.src, 0, min(first, w.size))
 	if err == nil {
 		w.s.header, err = parseHeader(head, 1<<62) // the end may be lost

@@ -19,7 +19,8 @@ type candidate struct {
 	sum uint32
 }
 
-// scan looks for chunks in the whole file. When too much looks like chunks and is none, it reports that and leaves the rest.
+// scan looks for chunks in the whole file. When too much looks like chunks and is none, it reports that and leaves the
+// rest.
 func (w *salvager) scan(ctx context.Context) ([]candidate, error) {
 	w.begin()
 	defer w.begin() // what follows has its own
@@ -55,11 +56,11 @@ func (w *salvager) scan(ctx context.Context) ([]candidate, error) {
 			candidates = append(candidates, p)
 			at = w.after(&p)
 			continue
-		case cost > w.patience:
+		case cost > w.budget:
 			w.report(w.f.wrap("chunks", at, fmt.Errorf("too much that looks like chunks and is none, the rest is left out: %w", ErrTooLarge)))
 			return candidates, nil
 		}
-		w.patience -= cost
+		w.budget -= cost
 		at++
 	}
 	return candidates, nil
@@ -210,8 +211,8 @@ func (w *salvager) chunks(candidates []candidate) []candidate {
 	return out
 }
 
-// belongs reports whether a candidate after others may be a chunk of the frame: neither after the frame, nor the content of
-// a variable-length metalayer, nor an index of the others.
+// belongs reports whether a candidate after others may be a chunk of the frame: neither after the frame, nor the
+// content of a variable-length metalayer, nor an index of the others.
 func (w *salvager) belongs(p *candidate, before []candidate) bool {
 	s := w.s
 	switch {

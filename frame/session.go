@@ -34,7 +34,7 @@ func (f *Frame) acquire(ctx context.Context) (*snapshot, error) {
 }
 
 // release ends the use of a snapshot. It changes *err, of what was read, when another process may have written over the
-// snapshot meanwhile, or the frame was closed.
+// snapshot since, or the frame was closed.
 func (f *Frame) release(s *snapshot, err *error) {
 	*err = f.afterRead(s, *err)
 	f.unuse(s)
@@ -47,7 +47,7 @@ func (f *Frame) unuse(s *snapshot) {
 	f.lock.Unshare()
 }
 
-// afterRead returns the error of a read, or ErrChanged if another process may have written over the snapshot meanwhile.
+// afterRead returns the error of a read, or ErrChanged if another process may have written over the snapshot since.
 func (f *Frame) afterRead(s *snapshot, err error) error {
 	if ok, e := f.lock.Intact(lockUser{f}, s.epoch); e != nil {
 		err = e
@@ -108,10 +108,10 @@ func (f *Frame) endBatch() {
 	f.state.endBatch(f.closeStore)
 }
 
-// Refresh makes what is stored now the state that is read from then on, and reports whether that is another one than
-// before: what another process has committed, or, with C-Blosc2, changed in place. It costs little when nothing has
-// changed. Readers of the state before go on with it; what another process has written over is then wrong or an
-// error, unless both use Options.Locking. With that every read begins with what Refresh does.
+// Refresh switches to the state that is stored now, and reports whether it differs from the previous one: another process
+// may have committed a state or, with C-Blosc2, changed the frame in place. It costs little if nothing has changed.
+// Readers of the previous state continue with it. If another process has written over bytes of that state, they get wrong
+// data or an error, unless both processes use Options.Locking. With Options.Locking, every read begins with a Refresh.
 //
 // Without locking, a Refresh in the middle of another process's edit in place may fail, with ErrCorrupt for instance;
 // the state stays the one before, and a later Refresh will do. It waits for an open batch of this handle. Errors are
@@ -154,7 +154,7 @@ func (f *Frame) Refresh() (bool, error) {
 	}
 }
 
-// reload returns the state that is stored, and now itself when it is that. The store has it then. edit says that the
+// reload returns the state that is stored, and now itself when it is that. The store has it then. edit reports whether the
 // frame may be written to: no other process is using it.
 func (f *Frame) reload(now *snapshot, edit bool) (s *snapshot, err error) {
 	r, err := f.store.reopen(f.writable)

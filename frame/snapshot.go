@@ -65,7 +65,7 @@ func (s *snapshot) marks() []atomic.Uint32 {
 	return *m
 }
 
-// ends says where the chunks of a frame with chunks of variable size end in the decoded bytes. Only the chunks know
+// ends holds the positions in the decoded bytes where chunks of variable size end. Only the chunks know
 // their sizes, so it is filled when first asked for.
 type ends struct {
 	mu   sync.Mutex
@@ -155,7 +155,7 @@ func appendHeader(s *snapshot) ([]byte, error) {
 	return b, err
 }
 
-// fingerprint says whether bytes are the same as before.
+// fingerprint is a hash of bytes, to find out whether they have changed.
 type fingerprint struct {
 	seed maphash.Seed
 	sum  uint64

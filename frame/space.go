@@ -37,10 +37,10 @@ func (c *contiguous) end(tx *transaction) int64 {
 	return end
 }
 
-// tailPos returns where an index and trailer of n bytes go: right after the chunks if nothing there is in use, else after
-// everything. The trailer of an empty frame goes right after its header, with the same exception: then the header counts
-// as longer than it is. Lengths of headers end at 2 GiB; a larger frame that becomes
-// empty gets its trailer where chunks of the state before are.
+// tailPos returns where an index and trailer of n bytes go: right after the chunks if nothing there is in use, else
+// after everything. The trailer of an empty frame goes right after its header, with the same exception: then the header
+// counts as longer than it is. Lengths of headers end at 2 GiB; a larger frame that becomes empty gets its trailer
+// where chunks of the state before are.
 func (c *contiguous) tailPos(tx *transaction, n int64) int64 {
 	s := tx.next
 	pos := int64(s.headerLen)
@@ -74,9 +74,9 @@ func (c *contiguous) used(tx *transaction, x storage.Extent) bool {
 	return slices.ContainsFunc(tx.freed, x.Overlaps) || c.pending.Overlaps(x)
 }
 
-// scanFree is the free-space scan: it looks, before the first edit, for the dead space that was there when the frame was
-// opened. Only chunk headers say how long chunks are: of many chunks it reads a sample first, and all only when much of
-// the space is dead. In a frame whose index references a chunk twice no space of chunks is ever used again.
+// scanFree is the free-space scan: it looks, before the first edit, for the dead space that was there when the frame
+// was opened. Only chunk headers have the lengths of chunks: of many chunks it reads a sample first, and all only when
+// much of the space is dead. In a frame whose index references a chunk twice no space of chunks is ever used again.
 func (c *contiguous) scanFree(tx *transaction) {
 	if c.scanned || tx.cur == nil {
 		return
@@ -130,8 +130,9 @@ func (c *contiguous) live(s *snapshot, list []entry) []storage.Extent {
 	return live
 }
 
-// mayReuse reports whether free space may be used. In a frame of which only a sample was scanned, a chunk may reach into
-// the space of another that was deleted: all headers are read before the first use, once there is an eighth to gain.
+// mayReuse reports whether free space may be used. In a frame of which only a sample was scanned, a chunk may reach
+// into the space of another that was deleted: all headers are read before the first use, once there is an eighth to
+// gain.
 func (c *contiguous) mayReuse(cur *snapshot) bool {
 	if !c.doubt || cur == nil {
 		return !c.shared

@@ -21,9 +21,9 @@ const indexFile = "chunks.b2frame"
 // A commit writes new chunks to files with new numbers, then a new index file aside, which takes the place of the
 // old one by renaming. Chunk files that only older states name are removed when their last reader is gone.
 //
-// Every file of the directory is reached through its root. Files are written only when they are new, never in place: what
-// has the name of a new file is removed before. So a link in the directory, symbolic or not, cannot direct a write to a
-// file outside.
+// Every file of the directory is reached through its root. Files are written only when they are new, never in place:
+// what has the name of a new file is removed before. So a link in the directory, symbolic or not, cannot direct a write
+// to a file outside.
 type sparse struct {
 	sys     storage.System
 	root    storage.Root // that of new states
@@ -197,8 +197,8 @@ func (d *sparse) commit(tx *transaction) error {
 		tx.next.root = d.root
 	}
 
-	// Step 6: the chunk files that only the old state references are removed when its last reader is gone. That is so also
-	// for a commit that frees nothing: states before it may wait for its readers.
+	// Step 6: the chunk files that only the old state references are removed when its last reader is gone. That is so
+	// also for a commit that frees nothing: states before it may wait for its readers.
 	if tx.cur != nil {
 		d.pending.Add(tx.cur, tx.freed, nil)
 	}

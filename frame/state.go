@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// state says which snapshot a frame is in, and whether it may be edited. Only its methods change it.
+// state is the newest snapshot of a frame, and whether the frame may be edited. Only its methods change it.
 type state struct {
 	snap   atomic.Pointer[snapshot] // nil when closed
-	broken error                    // why it is not known what is stored; then there are no more edits. Only for the holder of the gate
+	broken error                    // why the stored state is not known; then edits fail. Only for the holder of the gate
 	closed atomic.Bool              // set with ending held
 
 	ending  sync.Mutex // guards what follows
@@ -27,10 +27,10 @@ func (st *state) current() *snapshot {
 // set makes s the first snapshot.
 func (st *state) set(s *snapshot) { st.snap.Store(s) }
 
-// publish makes s the newest snapshot in place of old, unless the frame was closed meanwhile.
+// publish makes s the newest snapshot in place of old, unless the frame was closed since.
 func (st *state) publish(old, s *snapshot) { st.snap.CompareAndSwap(old, s) }
 
-// fail records why it is not known what is stored. nil changes nothing.
+// fail records why the stored state is not known. nil changes nothing.
 func (st *state) fail(unknown error) {
 	if unknown != nil {
 		st.broken = unknown
@@ -68,7 +68,7 @@ func (st *state) beginBatch() bool {
 	return st.inBatch
 }
 
-// endBatch ends what beginBatch began. If the frame was closed meanwhile, it calls closeStore.
+// endBatch ends what beginBatch began. If the frame was closed since, it calls closeStore.
 func (st *state) endBatch(closeStore func() error) {
 	st.ending.Lock()
 	defer st.ending.Unlock()

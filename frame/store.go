@@ -9,10 +9,10 @@ import (
 )
 
 // store keeps the chunks, index and trailer of a frame: in one contiguous storage, or in the files of a directory. It
-// knows snapshots, which are values, and not the frame: it returns what it has done. Methods other than open, stored and
-// size are called by one goroutine at a time.
+// knows snapshots, which are values, and not the frame: it returns what it has done. Methods other than open, stored
+// and size are called by one goroutine at a time.
 type store interface {
-	// open says where the chunk of an entry that is not special can be read. next is the entry of the following
+	// open returns the location of the chunk of an entry that is not special. next is the entry of the following
 	// chunk, a hint for the size, or negative.
 	open(s *snapshot, e, next entry) (source, error)
 	// stored returns how many of the bytes of a state are evidence (see coder.Evidence), or that enough are. Any
@@ -27,12 +27,13 @@ type store interface {
 	put(tx *transaction, c []byte) (entry, error)
 	// free records that the chunk of an entry will not be referenced after the commit.
 	free(tx *transaction, e entry, size int64)
-	// share records that a chunk is referenced more than once from now on: then space that one entry frees may be in use.
+	// share records that a chunk is referenced more than once from now on: then space that one entry frees may be in
+	// use.
 	share()
 	// makeRoom returns the transaction that must be committed before this one, or nil.
 	makeRoom(tx *transaction) *transaction
-	// commit stores tx.next: after it, the stored bytes are those of the new state, and before it, whatever happens, those
-	// of the old one. If it is not known which of them they are, tx.unknown is set.
+	// commit stores tx.next: after it, the stored bytes are those of the new state, and before it, whatever happens,
+	// those of the old one. If it is not known which of them they are, tx.unknown is set.
 	commit(tx *transaction) error
 	// rollback frees what put wrote.
 	rollback(tx *transaction)
@@ -42,7 +43,8 @@ type store interface {
 	// trim gives free space at the end back to the system. now is nil when the frame is closed.
 	trim(now *snapshot)
 
-	// reopen opens what has the name of the frame now: what the store has, or what another process has put in its place.
+	// reopen opens what has the name of the frame now: what the store has, or what another process has put in its
+	// place.
 	reopen(write bool) (reopened, error)
 	// adopt makes s, which was read from r, the newest state in place of old. What the store knows of free space and
 	// older states counts no more then.
@@ -109,7 +111,7 @@ type reopened struct {
 	file    io.Closer       // sparse frames: src
 }
 
-// close closes what is not used any more. adopted says that the store has the rest now.
+// close closes what is not used any more. adopted reports whether the store has the rest now.
 func (r *reopened) close(adopted bool) {
 	closeSource(r.file)
 	switch {

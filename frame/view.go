@@ -80,7 +80,7 @@ func (f *Frame) MetaLayer(name string) ([]byte, error) {
 	return nil, f.wrap("metalayer "+name, -1, ErrNotFound)
 }
 
-// VLMetaNames returns the names of the variable-length metalayers, in their order, but for ChecksumLayer.
+// VLMetaNames returns the names of the variable-length metalayers, in their order, except ChecksumLayer.
 func (f *Frame) VLMetaNames() []string {
 	s := f.snap.Load()
 	if s == nil {
@@ -157,7 +157,7 @@ func (v View) ChunkInfo(i int) (ChunkInfo, error) {
 	return c, v.checked(err)
 }
 
-// checked returns the error of a read, or that the state may have been written over meanwhile.
+// checked returns the error of a read, or ErrChanged if the state may have been written over since.
 func (v View) checked(err error) error {
 	if v.batch {
 		return err
@@ -169,7 +169,7 @@ func (v View) checked(err error) error {
 func (b *Batch) View() View { return View{f: b.f, s: b.next, batch: true} }
 
 // Hold returns the state that the batch has made so far and keeps it readable until release is called, whatever the
-// batch does meanwhile: for edits that make new chunks of old ones. Release it before Commit; one state can be kept at
+// batch does: for edits that make new chunks of old ones. Release it before Commit; one state can be kept at
 // a time.
 func (b *Batch) Hold() (v View, release func()) {
 	b.pinned, b.owned = true, false
@@ -182,8 +182,9 @@ func (b *Batch) Hold() (v View, release func()) {
 	}
 }
 
-// Uniform returns the special value that all chunks are, when the index has one entry for all of them. It returns false if
-// reading gives something else: what a Postfilter makes of the value, or the error for data that is not in the frame.
+// Uniform returns the special value that all chunks are, when the index has one entry for all of them. It returns false
+// if reading gives something else: what a Postfilter makes of the value, or the error for data that is not in the
+// frame.
 func (v View) Uniform() (chunk.Special, bool) {
 	x := &v.s.index
 	if x.n == 0 || x.list != nil || v.f.opts.Postfilter != nil || v.s.origin != nil {
@@ -193,8 +194,8 @@ func (v View) Uniform() (chunk.Special, bool) {
 	return special, err == nil && special != chunk.Regular
 }
 
-// Special returns what the index says that chunk i represents: zeros, NaNs or uninitialised items, or chunk.Regular for
-// what is stored. It reads nothing; i must be the number of a chunk.
+// Special returns the special value that the index has for chunk i: zeros, NaNs or uninitialized items, or chunk.Regular
+// for a stored chunk. It reads nothing; i must be the number of a chunk.
 func (v View) Special(i int) chunk.Special {
 	special, err := v.s.index.at(i).special()
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// A Reader can be read as an N-dimensional array: an *Array or a *View. Functions that only read accept a Reader. No other
-// package can implement it. Any number of goroutines may use it.
+// A Reader can be read as an N-dimensional array: an *Array or a *View. Functions that only read accept a Reader. No
+// other package can implement it. Any number of goroutines may use it.
 type Reader interface {
 	// Shape returns the shape in items, the first axis first. The caller owns the slice.
 	Shape() []int64
@@ -41,8 +41,8 @@ type Reader interface {
 	source() (*Array, *selection.Mapping)
 }
 
-// A Writer accepts items: an *Array or a *View that repeats no item, where each call is one commit, or a *Batch. No other
-// package can implement it.
+// A Writer accepts items: an *Array or a *View that repeats no item, where each call is one commit, or a *Batch. No
+// other package can implement it.
 type Writer interface {
 	// DType returns the NumPy dtype of the items.
 	DType() meta.DType
@@ -73,9 +73,9 @@ type state struct {
 	geo     *grid.Geometry
 }
 
-// Open opens the array in a file, or in the directory of a sparse frame, for reading. It reads the header, the index and
-// the trailer of the frame. The error wraps ErrFormat, ErrNotArray, ErrCorrupt, ErrUnsupported or ErrTooLarge, or is an
-// error of the operating system.
+// Open opens the array in a file, or in the directory of a sparse frame, for reading. It reads the header, the index
+// and the trailer of the frame. The error wraps ErrFormat, ErrNotArray, ErrCorrupt, ErrUnsupported or ErrTooLarge, or
+// is an error of the operating system.
 func Open(name string, o *Options) (*Array, error) {
 	f, err := frame.Open(name, o.frameOptions())
 	return fromFrame(f, err, o)
@@ -255,8 +255,8 @@ func (a *Array) now() *state {
 	return a.state.Load()
 }
 
-// Refresh switches the Array to the state that is stored now, and reports whether it differs from the previous one because
-// another process has written items or resized the array. The error wraps ErrCorrupt or is an error of
+// Refresh switches the Array to the state that is stored now, and reports whether it differs from the previous one
+// because another process has written items or resized the array. The error wraps ErrCorrupt or is an error of
 // frame.Frame.Refresh.
 func (a *Array) Refresh() (bool, error) {
 	changed, err := a.f.Refresh()
@@ -297,15 +297,15 @@ func (a *Array) Blocks() []int32 { return slices.Clone(a.state.Load().rec.BlockS
 // ItemSize returns the size of an item in bytes.
 func (a *Array) ItemSize() int { return a.itemSize }
 
-// DType returns the NumPy dtype. If the stored dtype is missing, unknown or does not match the item size, it returns raw
-// bytes ("V" and the size). DTypeString returns the stored text.
+// DType returns the NumPy dtype. If the stored dtype is missing, unknown or does not match the item size, it returns
+// raw bytes ("V" and the size). DTypeString returns the stored text.
 func (a *Array) DType() meta.DType { return a.dtype }
 
 // DTypeString returns the dtype as stored and its format number, which is 0 for NumPy's.
 func (a *Array) DTypeString() (string, int) { return a.dtypeRaw, int(a.state.Load().rec.DTypeFormat) }
 
-// ChunkInfo describes a chunk of an array without decoding it: its special value, if any, its location in the frame, and
-// its sizes in bytes. The decoded size includes padding.
+// ChunkInfo describes a chunk of an array without decoding it: its special value, if any, its location in the frame,
+// and its sizes in bytes. The decoded size includes padding.
 type ChunkInfo struct {
 	frame.ChunkInfo
 	Number int64   // position in C order of the grid

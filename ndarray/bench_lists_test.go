@@ -18,8 +18,8 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
-// sparseArray creates an array of 10 GB: 50,000 x 50,000 items of 4 bytes in chunks of 1000 x 1000, all zeros except in a
-// few chunks.
+// sparseArray creates an array of 10 GB: 50,000 x 50,000 items of 4 bytes in chunks of 1000 x 1000, all zeros except in
+// a few chunks.
 func sparseArray(t testing.TB) *Array {
 	const n = 50_000
 	o := &Options{Chunks: []int32{1000, 1000}, Blocks: []int32{100, 1000}}
@@ -188,8 +188,8 @@ func (c *countedReads) ReadAt(p []byte, off int64) (int, error) {
 	return c.ReaderAt.ReadAt(p, off)
 }
 
-// flatArray returns an array of float32 with rows of 10 MB, in chunks of one row. All rows are zeros, so that the index is
-// one special value, or if list is set one row is stored, so that the index is a list.
+// flatArray returns an array of float32 with rows of 10 MB, in chunks of one row. All rows are zeros, so that the index
+// is one special value, or if list is set one row is stored, so that the index is a list.
 func flatArray(t testing.TB, rows int64, list bool) (*Array, *countedReads) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "a.b2nd")
@@ -226,8 +226,8 @@ func flatArray(t testing.TB, rows int64, list bool) (*Array, *countedReads) {
 	return a, c
 }
 
-// TestFlatCost reads the same slices from arrays of 10 MB, 1 GB and 100 GB. Neither the memory nor the number of reads may
-// grow with the array.
+// TestFlatCost reads the same slices from arrays of 10 MB, 1 GB and 100 GB. Neither the memory nor the number of reads
+// may grow with the array.
 func TestFlatCost(t *testing.T) {
 	if race.Enabled {
 		t.Log("the race detector makes pools drop memory at random, so allocations cannot be counted")

@@ -138,8 +138,8 @@ func BenchmarkArrayWrite(b *testing.B) {
 	}
 }
 
-// BenchmarkAppend appends 1,000 images of 256 x 256 counts to an array in a file, as an instrument does: with a commit for
-// each and in one batch, in chunks of 1 and of 16 images.
+// BenchmarkAppend appends 1,000 images of 256 x 256 counts to an array in a file, as an instrument does: with a commit
+// for each and in one batch, in chunks of 1 and of 16 images.
 func BenchmarkAppend(b *testing.B) {
 	ctx := context.Background()
 	const frames = 1000
@@ -300,8 +300,8 @@ func BenchmarkTypes(b *testing.B) {
 	benchTyped(b, "struct of text", "", func(i int) station { return station{Name: fmt.Sprint("name ", i%1000)} })
 }
 
-// BenchmarkViews reads through views: a transposed plane across the last axis, the whole cube transposed and flipped, and a
-// field of items of 16 bytes.
+// BenchmarkViews reads through views: a transposed plane across the last axis, the whole cube transposed and flipped,
+// and a field of items of 16 bytes.
 func BenchmarkViews(b *testing.B) {
 	ctx := context.Background()
 	data := benchData()

@@ -31,8 +31,8 @@ func (b Box) Size() int64 {
 // clone returns a copy of the box in new memory.
 func (b Box) clone() Box { return Box{slices.Clone(b.Start), slices.Clone(b.Shape)} }
 
-// Boxes are boxes at regular distances in an array, in C order. ByChunk, ByBlock, ByRows and ByWindow return them. They do
-// not change when the shape of the array does.
+// Boxes are boxes at regular distances in an array, in C order. ByChunk, ByBlock, ByRows and ByWindow return them. They
+// do not change when the shape of the array does.
 type Boxes struct {
 	shape []int64 // of the array
 	axes  []spacing
@@ -104,8 +104,8 @@ func (b Boxes) walk() iter.Seq2[Box, Box] {
 // ByChunk returns the chunks of r, clipped to the array. For a view it returns the chunks that a copy would have.
 func ByChunk(r Reader) Boxes { return byParts(r, func(o *Options) []int32 { return o.Chunks }) }
 
-// ByBlock returns boxes of the shape of a block, in C order of the array and not chunk by chunk, clipped to the array. If
-// chunks are not multiples of blocks, the boxes are not the stored blocks. See ByChunk.
+// ByBlock returns boxes of the shape of a block, in C order of the array and not chunk by chunk, clipped to the array.
+// If chunks are not multiples of blocks, the boxes are not the stored blocks. See ByChunk.
 func ByBlock(r Reader) Boxes { return byParts(r, func(o *Options) []int32 { return o.Blocks }) }
 
 // byParts returns boxes of the shape that parts selects from the options of r.
@@ -140,10 +140,10 @@ func ByRows(r Reader, axis int, n int64) Boxes {
 	return b
 }
 
-// ByWindow returns windows of a shape whose first items are stride apart. If stride is nil, it is the shape, so that the
-// windows cover the array once. With a halo, each box has that many more items on both sides of its window; Tile.Inner is
-// the window. halo may be nil. Boxes are clipped to the array: there is no padding, and a window may be smaller at the
-// end of an axis.
+// ByWindow returns windows of a shape whose first items are stride apart. If stride is nil, it is the shape, so that
+// the windows cover the array once. With a halo, each box has that many more items on both sides of its window;
+// Tile.Inner is the window. halo may be nil. Boxes are clipped to the array: there is no padding, and a window may be
+// smaller at the end of an axis.
 func ByWindow(r Reader, shape, stride, halo []int64) Boxes {
 	b := Boxes{shape: r.Shape()}
 	n := len(b.shape)

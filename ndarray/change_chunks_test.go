@@ -122,8 +122,8 @@ func TestChangesKeepChunks(t *testing.T) {
 	}
 }
 
-// equalOrPart reports whether all items of a chunk were at the same positions of an old chunk. The old chunk may have more
-// items, which were removed from the array.
+// equalOrPart reports whether all items of a chunk were at the same positions of an old chunk. The old chunk may have
+// more items, which were removed from the array.
 func equalOrPart(items, old map[int64]uint32) bool {
 	for at, x := range items {
 		if old[at] != x {
@@ -133,8 +133,8 @@ func equalOrPart(items, old map[int64]uint32) bool {
 	return len(items) > 0
 }
 
-// TestAppendReadsNothing checks that appending whole chunks reads no chunk. It damages the stored chunk, so that any read
-// of it fails.
+// TestAppendReadsNothing checks that appending whole chunks reads no chunk. It damages the stored chunk, so that any
+// read of it fails.
 func TestAppendReadsNothing(t *testing.T) {
 	ctx := context.Background()
 	a, err := CreateBytes(ctx, "", []int64{6, 4}, "|u1", bytes.Repeat([]byte{1, 2, 3}, 8), &Options{Chunks: []int32{6, 4}, Blocks: []int32{2, 4}})
@@ -170,8 +170,8 @@ func TestAppendReadsNothing(t *testing.T) {
 	}
 }
 
-// TestShiftMemory checks that inserting at the front of an array allocates memory for a few groups of chunks, however large
-// the array is.
+// TestShiftMemory checks that inserting at the front of an array allocates memory for a few groups of chunks, however
+// large the array is.
 func TestShiftMemory(t *testing.T) {
 	if race.Enabled {
 		t.Log("the race detector makes pools drop memory at random")

@@ -139,7 +139,8 @@ func (l *layout) viaTemporary(name string, fortran bool, do func(temp *layout, n
 	if err != nil {
 		return err
 	}
-	// A block that lies in one chunk of the new array is decoded only once. Smaller blocks would cost more than that saves.
+	// A block that lies in one chunk of the new array is decoded only once. Smaller blocks would cost more than that
+	// saves.
 	size := int64(l.itemSize)
 	for i, n := range temp.rec.ChunkShape {
 		chunks[i] = min(chunks[i], n)

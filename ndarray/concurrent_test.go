@@ -38,8 +38,8 @@ func (h *history) has(b []byte, lo int64) bool {
 	return slices.ContainsFunc(h.states[lo:], func(s []byte) bool { return bytes.Equal(s, b) })
 }
 
-// TestReadersWithWriter reads with several goroutines while another one changes the array. Each read must see one committed
-// state, which must not be older than the last commit before the read.
+// TestReadersWithWriter reads with several goroutines while another one changes the array. Each read must see one
+// committed state, which must not be older than the last commit before the read.
 func TestReadersWithWriter(t *testing.T) {
 	steps := 60
 	if testing.Short() {
@@ -179,8 +179,8 @@ func (c *countdown) Err() error {
 	return nil
 }
 
-// TestCancel cancels every operation at each of its calls of Err. The operation must return the error of the context, and
-// the array must be unchanged.
+// TestCancel cancels every operation at each of its calls of Err. The operation must return the error of the context,
+// and the array must be unchanged.
 func TestCancel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 1))
 	m := newModel([]int64{18, 22}, 4)
@@ -323,8 +323,8 @@ func (s *failing) Truncate(size int64) error {
 func (s *failing) Size() (int64, error) { return s.m.Size() }
 func (s *failing) Close() error         { return nil }
 
-// TestStorageFails edits an array while each call of the storage in turn, and all later calls, fail. The open array and the
-// stored bytes must be in the state before the edit, or if only the last sync failed, in the state after it.
+// TestStorageFails edits an array while each call of the storage in turn, and all later calls, fail. The open array and
+// the stored bytes must be in the state before the edit, or if only the last sync failed, in the state after it.
 func TestStorageFails(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(13, 1))
@@ -408,8 +408,8 @@ func same(t *testing.T, a *Array, m *model) bool {
 	return a.ReadBytes(context.Background(), got) == nil && bytes.Equal(got, m.data)
 }
 
-// TestReadsFail reads an array while each read of the storage in turn fails. The error must be that of the storage, and the
-// next read must succeed.
+// TestReadsFail reads an array while each read of the storage in turn fails. The error must be that of the storage, and
+// the next read must succeed.
 func TestReadsFail(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(14, 1))

@@ -11,7 +11,7 @@ import (
 
 // Options returns the options for creating an array like this one: its partition, compression parameters and
 // metalayers, and the codecs, filters and limits that it was opened with. Change fields as needed and pass the options
-// to Copy. The options omit metalayers that say that the data is stored elsewhere, because a copy contains the data.
+// to Copy. The options omit metalayers that mark data as stored elsewhere, because a copy contains the data.
 func (a *Array) Options() *Options {
 	info := a.f.Info()
 	o := &Options{Options: a.f.Options(), Chunks: a.Chunks(), Blocks: a.Blocks()}

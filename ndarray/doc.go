@@ -25,8 +25,8 @@
 // Chunks are stored in C order over the grid, blocks in C order inside their chunk, and items in C order inside their
 // block. The shapes need not divide each other: a chunk at the border is stored in full size, and a chunk that is not a
 // multiple of its blocks is rounded up to whole blocks, here to 8 columns instead of 6. The dots are padding, which is
-// never read. It is zero in chunks that were written, and the repeated value in special chunks. The shapes are stored in
-// the metalayer "b2nd" of the frame.
+// never read. It is zero in chunks that were written, and the repeated value in special chunks. The shapes are stored
+// in the metalayer "b2nd" of the frame.
 //
 // If Options.Chunks and Options.Blocks are nil, the array gets the partition that python-blosc2 chooses. Small chunks
 // make edits cheap, small blocks make small reads cheap, and large chunks and blocks compress better. Set both for an
@@ -75,14 +75,14 @@
 //	[3]byte                       also V3 and S3, as they are stored
 //	struct                        a structure
 //
-// An exported field of a struct holds the field of the item whose name or title is in its tag `b2:"name"`. Without a tag
-// it holds the field of its own name, in upper or lower case. The tag "-" omits a field. The fields of embedded structs
-// count as fields of the struct. To read, a struct may have some of the fields; to write, it must have all, and gaps
-// become zeros. Structs whose memory layout is that of the items are not converted.
+// An exported field of a struct holds the field of the item whose name or title is in its tag `b2:"name"`. Without a
+// tag it holds the field of its own name, in upper or lower case. The tag "-" omits a field. The fields of embedded
+// structs count as fields of the struct. To read, a struct may have some of the fields; to write, it must have all, and
+// gaps become zeros. Structs whose memory layout is that of the items are not converted.
 //
 // A time or duration between two units is rounded down, as in NumPy. An item or value that does not fit returns
-// ErrValue: a time or duration out of range, a string that is too long (NumPy would truncate it), or characters that are
-// not Unicode. Any other type, such as int or *T, is rejected with ErrType.
+// ErrValue: a time or duration out of range, a string that is too long (NumPy would truncate it), or characters that
+// are not Unicode. Any other type, such as int or *T, is rejected with ErrType.
 //
 // # Changing arrays
 //
@@ -94,21 +94,21 @@
 //	numpy.delete(a, slice(5, 7), -1)    a.Delete(ctx, -1, 5, 2)
 //
 // Chunks that move by whole chunk lengths are neither read nor compressed: only the index changes. This holds at the
-// end of an axis, and elsewhere if the position and the number of items are multiples of the chunk length. Other
-// chunks after the position are rewritten, about 8 MiB at a time, whatever the size of the array. Their old bytes remain
+// end of an axis, and elsewhere if the position and the number of items are multiples of the chunk length. Other chunks
+// after the position are rewritten, about 8 MiB at a time, whatever the size of the array. Their old bytes remain
 // stored until the commit. Items that are added without data are zeros.
 //
 // Begin starts a Batch, which makes any number of edits one commit. Each call of Append rewrites a chunk that is not
-// full. If calls append one image each, use chunks of one image, or blocks of one image: the blocks of a rewritten chunk
-// that get no new items are copied as stored. Use a Batch if one commit per call is too slow.
+// full. If calls append one image each, use chunks of one image, or blocks of one image: the blocks of a rewritten
+// chunk that get no new items are copied as stored. Use a Batch if one commit per call is too slow.
 //
 // # Making arrays
 //
-// Create takes a slice. FromFunc computes the items block by block, in parallel. FromReader and FromSeq read a stream of
-// items. ReadNPY reads .npy files, WriteNPY writes them, and WriteItems writes the items without a header. Arange,
-// Linspace and Eye compute the same numbers as NumPy. Zeros, Ones, Full, Uninit and NaNs store almost nothing. ZerosLike,
-// OnesLike, FullLike and UninitLike use the shape, dtype and partition of another array. Each function creates the array
-// in one commit. Its memory use does not grow with the array, except that Create holds all items.
+// Create takes a slice. FromFunc computes the items block by block, in parallel. FromReader and FromSeq read a stream
+// of items. ReadNPY reads .npy files, WriteNPY writes them, and WriteItems writes the items without a header. Arange,
+// Linspace and Eye compute the same numbers as NumPy. Zeros, Ones, Full, Uninit and NaNs store almost nothing.
+// ZerosLike, OnesLike, FullLike and UninitLike use the shape, dtype and partition of another array. Each function
+// creates the array in one commit. Its memory use does not grow with the array, except that Create holds all items.
 //
 // # Iterating over arrays
 //
@@ -119,13 +119,13 @@
 //
 // # Goroutines, commits and memory
 //
-// Any number of goroutines may use an Array. Each read sees one committed state, regardless of concurrent edits, and takes
-// no lock against them. Edits wait for each other. Every edit of items or of the shape is one commit, which becomes
-// visible completely or not at all, and is durable if Options.NoSync is unset. After an error the array is unchanged. A
-// Batch makes several edits one commit. Batch.Frame and Array.Frame edit metalayers.
+// Any number of goroutines may use an Array. Each read sees one committed state, regardless of concurrent edits, and
+// takes no lock against them. Edits wait for each other. Every edit of items or of the shape is one commit, which
+// becomes visible completely or not at all, and is durable if Options.NoSync is unset. After an error the array is
+// unchanged. A Batch makes several edits one commit. Batch.Frame and Array.Frame edit metalayers.
 //
-// A call uses up to Options.Concurrency goroutines. None of them works on the call after it returns, but up to eight stay
-// awake for about 30 µs to help with the next call. Calls do not retain the buffers of the caller. Repeated reads of an
-// array in memory or in one file allocate nothing. The memory of other calls is bounded by what the size of the file
-// justifies and by Options.MaxBytes, so files from unknown sources may be opened.
+// A call uses up to Options.Concurrency goroutines. None of them works on the call after it returns, but up to eight
+// stay awake for about 30 µs to help with the next call. Calls do not retain the buffers of the caller. Repeated reads
+// of an array in memory or in one file allocate nothing. The memory of other calls is bounded by what the size of the
+// file justifies and by Options.MaxBytes, so files from unknown sources may be opened.
 package ndarray

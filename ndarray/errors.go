@@ -18,7 +18,8 @@ var (
 	ErrBounds = frame.ErrBounds
 	// ErrType reports a Go type or dtype that does not match the dtype of the items.
 	ErrType = convert.ErrType
-	// ErrValue reports an item that the requested type cannot hold: a time out of range, or text that is too long or invalid.
+	// ErrValue reports an item that the requested type cannot hold: a time out of range, or text that is too long or
+	// invalid.
 	ErrValue = convert.ErrValue
 	// ErrNotArray reports a frame that holds no array.
 	ErrNotArray = errors.New("not an array")

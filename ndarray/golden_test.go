@@ -176,7 +176,8 @@ func TestAsTypeAsNumPy(t *testing.T) {
 	}
 }
 
-// listCase is an array of 64-bit numbers, and an array of other items made from the same numbers, with another partition.
+// listCase is an array of 64-bit numbers, and an array of other items made from the same numbers, with another
+// partition.
 type listCase struct {
 	shape   []int64
 	numbers *Array

@@ -39,8 +39,8 @@ func smallFiles(t testing.TB, most int) map[string][]byte {
 	return files
 }
 
-// tryAll opens b and reads everything and a part. The result must be data or an error with a location, and the memory must be
-// justified by the size of the file.
+// tryAll opens b and reads everything and a part. The result must be data or an error with a location, and the memory
+// must be justified by the size of the file.
 func tryAll(t testing.TB, what string, b []byte) (opened bool) {
 	t.Helper()
 	var before, after runtime.MemStats
@@ -176,7 +176,8 @@ func TestChangedShapes(t *testing.T) {
 	}
 }
 
-// TestHugeArrays reads from arrays of special values that are larger than any memory. It must not allocate memory for them.
+// TestHugeArrays reads from arrays of special values that are larger than any memory. It must not allocate memory for
+// them.
 func TestHugeArrays(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range []struct {
@@ -374,7 +375,8 @@ func FuzzReadWrite(f *testing.F) {
 	})
 }
 
-// FuzzOpen opens any bytes. If they are an array, it reads and edits it in memory, which must succeed or return an error.
+// FuzzOpen opens any bytes. If they are an array, it reads and edits it in memory, which must succeed or return an
+// error.
 func FuzzOpen(f *testing.F) {
 	for _, b := range smallFiles(f, 1300) {
 		f.Add(b)

@@ -22,8 +22,8 @@ func (a *Array) Verify(ctx context.Context, report func(error) error) error {
 	return a.f.Verify(ctx, report)
 }
 
-// Compact rewrites the file without the dead bytes of earlier edits. See [frame.Frame.Compact] for what happens to other
-// readers, and for the errors.
+// Compact rewrites the file without the dead bytes of earlier edits. See [frame.Frame.Compact] for what happens to
+// other readers, and for the errors.
 func (a *Array) Compact(ctx context.Context) error { return a.f.Compact(ctx) }
 
 // String describes the array in one line, for fmt.Println: shape, dtype, partition, codec and compression ratio.

@@ -32,8 +32,8 @@ func (b *Batch) Append(ctx context.Context, axis int, data []byte) error {
 	return b.insert(ctx, axis, b.st.rec.Shape[axis], n, data)
 }
 
-// Insert inserts data before item at along an axis, in one commit. data holds items in C order, as they are stored, for a
-// whole number of steps along the axis. Items at and after at move towards the end. at may be the length of the axis,
+// Insert inserts data before item at along an axis, in one commit. data holds items in C order, as they are stored, for
+// a whole number of steps along the axis. Items at and after at move towards the end. at may be the length of the axis,
 // which appends. A negative at counts from the end of the axis, and a negative axis counts from the last.
 //
 // If at and the number of steps are multiples of the chunk length, Insert compresses only the inserted chunks and reads

@@ -257,8 +257,8 @@ func FuzzLists(f *testing.F) {
 // emptyMask returns a mask of a shape with a length of 0.
 func emptyMask(shape ...int64) Index { return MaskND(shape, nil) }
 
-// emptyCases are selections with empty index arrays from an array of shape (6, 5, 4, 3), with the shapes of NumPy 2. nil is
-// an IndexError.
+// emptyCases are selections with empty index arrays from an array of shape (6, 5, 4, 3), with the shapes of NumPy 2.
+// nil is an IndexError.
 var emptyCases = []struct {
 	sel  []Index
 	want []int64
@@ -299,8 +299,8 @@ var emptyCases = []struct {
 	{[]Index{Flat()}, []int64{0}},
 }
 
-// TestEmptyLists compares the shapes of selections with empty index arrays with NumPy's. It reads, writes and fills them, in
-// the array and in a view of it.
+// TestEmptyLists compares the shapes of selections with empty index arrays with NumPy's. It reads, writes and fills
+// them, in the array and in a view of it.
 func TestEmptyLists(t *testing.T) {
 	ctx := context.Background()
 	a, err := Zeros("", []int64{6, 5, 4, 3}, "<i2", &Options{Chunks: []int32{4, 3, 4, 2}, Blocks: []int32{2, 3, 2, 2}})

@@ -8,8 +8,8 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// naiveSelect applies a selection to a shape item by item. It returns the shape of the result and, for each of its items,
-// the position in the array in C order. It follows NumPy's documentation and is slow.
+// naiveSelect applies a selection to a shape item by item. It returns the shape of the result and, for each of its
+// items, the position in the array in C order. It follows NumPy's documentation and is slow.
 func naiveSelect(shape []int64, sel []Index) (result, positions []int64, err error) {
 	if len(sel) == 1 {
 		if x, ok := sel[0].(*selection.IndexArray); ok && x.Kind == selection.FlatKind {

@@ -17,9 +17,9 @@ type NPYHeader struct {
 	Shape   []int64
 }
 
-// Append appends the header that numpy.save writes. Sub-arrays become axes of the shape, as in NumPy. It returns ErrType
-// for items that .npy files cannot hold: Python objects, structures with fields that overlap or are out of order, and
-// sub-arrays in Fortran order.
+// Append appends the header that numpy.save writes. Sub-arrays become axes of the shape, as in NumPy. It returns
+// ErrType for items that .npy files cannot hold: Python objects, structures with fields that overlap or are out of
+// order, and sub-arrays in Fortran order.
 func (h NPYHeader) Append(dst []byte) ([]byte, error) {
 	dst, err := npy.Header(h).Append(dst)
 	if err != nil {
@@ -28,8 +28,8 @@ func (h NPYHeader) Append(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// ReadNPYHeader reads the header of a .npy file of any version, up to the items. The error wraps ErrNPY or is an error of
-// r.
+// ReadNPYHeader reads the header of a .npy file of any version, up to the items. The error wraps ErrNPY or is an error
+// of r.
 func ReadNPYHeader(r io.Reader) (NPYHeader, error) {
 	h, err := npy.Read(r)
 	if err != nil {
@@ -38,10 +38,10 @@ func ReadNPYHeader(r io.Reader) (NPYHeader, error) {
 	return NPYHeader(h), nil
 }
 
-// ReadNPY creates an array from a .npy file with items in either order, of any dtype except Python objects. It reads src
-// once, up to the last item. It uses as much memory as FromReader. Items in Fortran order pass through a compressed file
-// beside the array, or through memory if the array is in memory. The error wraps ErrNPY, ErrType, or ErrShape if items
-// are missing, or is an error of Create.
+// ReadNPY creates an array from a .npy file with items in either order, of any dtype except Python objects. It reads
+// src once, up to the last item. It uses as much memory as FromReader. Items in Fortran order pass through a compressed
+// file beside the array, or through memory if the array is in memory. The error wraps ErrNPY, ErrType, or ErrShape if
+// items are missing, or is an error of Create.
 func ReadNPY(ctx context.Context, name string, src io.Reader, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	h, err := ReadNPYHeader(src)

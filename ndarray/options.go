@@ -6,8 +6,9 @@ import (
 )
 
 // Options are the options for opening or creating an array. A nil *Options and zero fields select the defaults. The
-// options of the frame are embedded: opts.CParams.Codec = codec.LZ4, opts.Sparse = true, opts.Concurrency = 4 and so on.
-// CParams.TypeSize, CParams.BlockSize, ChunkSize and the metalayer "b2nd" are ignored, because they follow from the array.
+// options of the frame are embedded: opts.CParams.Codec = codec.LZ4, opts.Sparse = true, opts.Concurrency = 4 and so
+// on. CParams.TypeSize, CParams.BlockSize, ChunkSize and the metalayer "b2nd" are ignored, because they follow from the
+// array.
 type Options struct {
 	frame.Options
 
@@ -34,7 +35,8 @@ func (o *Options) frameOptions() *frame.Options {
 	return &o.Options
 }
 
-// blockHint returns the preferred size of a block in bytes if the codec or a filter depends on the shape of a block, or 0.
+// blockHint returns the preferred size of a block in bytes if the codec or a filter depends on the shape of a block, or
+// 0.
 func blockHint(p chunk.CParams) (int64, error) {
 	if !p.Shaped() {
 		return 0, nil

@@ -71,10 +71,10 @@ func bigOf[T Real](x T) *big.Int {
 	return big.NewInt(int64(x))
 }
 
-// Linspace creates an array of one dimension with n evenly spaced numbers from start to stop. stop is the last number if
-// endpoint is set, and otherwise the number after the last. They are the numbers of numpy.linspace for type T, bit for
-// bit: computed as float64, and rounded down if T is an integer type. Linspace returns ErrShape for a negative n. See
-// FromFunc.
+// Linspace creates an array of one dimension with n evenly spaced numbers from start to stop. stop is the last number
+// if endpoint is set, and otherwise the number after the last. They are the numbers of numpy.linspace for type T, bit
+// for bit: computed as float64, and rounded down if T is an integer type. Linspace returns ErrShape for a negative n.
+// See FromFunc.
 func Linspace[T Real](ctx context.Context, name string, start, stop float64, n int64, endpoint bool, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	if n < 0 {

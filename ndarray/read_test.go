@@ -80,9 +80,9 @@ func readAllocates(t *testing.T, concurrency int) {
 	}
 }
 
-// TestDecodeInParallel decodes eight blocks of an array at the same time. A filter waits in each block until all eight have
-// reached it, which would never happen if decoding held a lock. Eight goroutines read one block each, and one call reads
-// all blocks.
+// TestDecodeInParallel decodes eight blocks of an array at the same time. A filter waits in each block until all eight
+// have reached it, which would never happen if decoding held a lock. Eight goroutines read one block each, and one call
+// reads all blocks.
 func TestDecodeInParallel(t *testing.T) {
 	const n = 8
 	ctx := context.Background()
@@ -131,7 +131,8 @@ func TestDecodeInParallel(t *testing.T) {
 	read(0, n*100)
 }
 
-// BenchmarkDisjoint reads disjoint slices of an array in eight goroutines. Run it with -cpu 1,2,... to measure the speedup.
+// BenchmarkDisjoint reads disjoint slices of an array in eight goroutines. Run it with -cpu 1,2,... to measure the
+// speedup.
 func BenchmarkDisjoint(b *testing.B) {
 	ctx := context.Background()
 	o := benchOptions(codec.LZ4, 5)

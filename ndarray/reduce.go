@@ -18,11 +18,11 @@ type Op uint8
 // The reductions, with the dtype of their results. They accept bools and numbers, including float16. All except OpSum,
 // OpMean and OpStd also accept dates and timedeltas.
 const (
-	OpSum          Op = iota // int64 for bools and signed integers, uint64 for unsigned ones, modulo 2^64; else the dtype of the items
+	OpSum          Op = iota // int64 for bools and signed integers, uint64 for unsigned ones; see Op
 	OpMin                    // the dtype of the items; NaN or NaT if an item is
 	OpMax                    // like OpMin
 	OpMean                   // float64 for bools and integers; else the dtype of the items
-	OpStd                    // standard deviation: like OpMean, but for complex numbers the dtype of their parts
+	OpStd                    // standard deviation: like OpMean, except that complex numbers give the dtype of their parts
 	OpAny                    // bool: whether any item is not zero; NaN is not zero
 	OpAll                    // bool: whether no item is zero
 	OpCountNonzero           // int64: number of items that are not zero
@@ -46,15 +46,15 @@ type ReduceOptions struct {
 	DDof     int   // for OpStd: subtracted from the number of items in the divisor
 }
 
-// Reduce reduces r along axes and returns the result, an array in memory, with NumPy's dtypes and rules. It decodes chunks
-// in parallel, except special chunks, such as those of zeros, which need no decoding. It reduces the items of each chunk
-// and merges the results in the order of the chunks, so the result does not depend on Options.Concurrency. Sums of
-// floats, means and standard deviations are computed as float64 and rounded at the end. They are at least as accurate as
-// NumPy's, but may differ from them in the last digits.
+// Reduce reduces r along axes and returns the result, an array in memory, with NumPy's dtypes and rules. It decodes
+// chunks in parallel, except special chunks, such as those of zeros, which need no decoding. It reduces the items of
+// each chunk and merges the results in the order of the chunks, so the result does not depend on Options.Concurrency.
+// Sums of floats, means and standard deviations are computed as float64 and rounded at the end. They are at least as
+// accurate as NumPy's, but may differ from them in the last digits.
 //
-// Reduce uses up to 32 bytes of memory for each item of the result, and a few chunks. The error wraps ErrType, ErrBounds,
-// or ErrShape for the minimum or maximum of no items, or is an error of reading. As in NumPy, the sum of no items is 0
-// and their mean NaN.
+// Reduce uses up to 32 bytes of memory for each item of the result, and a few chunks. The error wraps ErrType,
+// ErrBounds, or ErrShape for the minimum or maximum of no items, or is an error of reading. As in NumPy, the sum of no
+// items is 0 and their mean NaN.
 func Reduce(ctx context.Context, r Reader, op Op, o *ReduceOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	if o == nil {

@@ -249,7 +249,8 @@ func checkReduce(t testing.TB, r Reader, data []int32, op Op, axes []int) {
 	}
 }
 
-// sparseData returns runs of numbers, so that many chunks are zeros or one value, and a minimum may occur several times.
+// sparseData returns runs of numbers, so that many chunks are zeros or one value, and a minimum may occur several
+// times.
 func sparseData(r *rand.Rand, n int64) []int32 {
 	data := make([]int32, n)
 	for i := 0; i < len(data); {

@@ -63,8 +63,8 @@ func (c *fixture) cparams(t testing.TB) (p chunk.CParams, ok bool) {
 	return p, ok
 }
 
-// remake creates the array of a fixture again, like the program with python-blosc2 did: from its items, shape, dtype and the
-// parameters in the manifest. ok is false if this package does not write the codec.
+// remake creates the array of a fixture again, like the program with python-blosc2 did: from its items, shape, dtype
+// and the parameters in the manifest. ok is false if this package does not write the codec.
 func (c *fixture) remake(t testing.TB, a *Array) (n *Array, exact, ok bool) {
 	t.Helper()
 	p, ok := c.cparams(t)
@@ -110,8 +110,8 @@ func (c *fixture) remake(t testing.TB, a *Array) (n *Array, exact, ok bool) {
 	return n, exact, true
 }
 
-// headers returns a frame header without the fields that may differ: compressed sizes, the number of threads of the writer (2
-// in the fixtures, 1 in this package) and the flag for variable-length metalayers.
+// headers returns a frame header without the fields that may differ: compressed sizes, the number of threads of the
+// writer (2 in the fixtures, 1 in this package) and the flag for variable-length metalayers.
 func headers(b []byte) []byte {
 	h := bytes.Clone(b[:binary.BigEndian.Uint32(b[11:])])
 	clear(h[16:24])     // frame length
@@ -122,8 +122,8 @@ func headers(b []byte) []byte {
 	return h
 }
 
-// inOrder returns a regular chunk with its blocks in order. Writers with several threads, such as the writer of the fixtures,
-// append each block when it is ready.
+// inOrder returns a regular chunk with its blocks in order. Writers with several threads, such as the writer of the
+// fixtures, append each block when it is ready.
 func inOrder(c []byte) []byte {
 	le := binary.LittleEndian
 	h, err := chunk.ParseHeader(c, int64(len(c)))
@@ -145,9 +145,9 @@ func inOrder(c []byte) []byte {
 	return out
 }
 
-// TestReferenceFiles creates the arrays of the fixtures again. With BloscLZ, LZ4, LZ4HC, Zlib or special values, the files are
-// equal except for the number of threads in the header and the order of blocks in a chunk, which depends on the threads.
-// With Zstd, whose streams come from another encoder, everything except the streams is equal.
+// TestReferenceFiles creates the arrays of the fixtures again. With BloscLZ, LZ4, LZ4HC, Zlib or special values, the
+// files are equal except for the number of threads in the header and the order of blocks in a chunk, which depends on
+// the threads. With Zstd, whose streams come from another encoder, everything except the streams is equal.
 func TestReferenceFiles(t *testing.T) {
 	same, alike := 0, 0
 	for _, c := range fixtures(t, "python-blosc2") {

@@ -86,8 +86,8 @@ func TestResizeTable(t *testing.T) {
 	}
 }
 
-// TestUniformResize changes the shape of arrays with many chunks and a special index. The memory must not depend on the number
-// of chunks.
+// TestUniformResize changes the shape of arrays with many chunks and a special index. The memory must not depend on the
+// number of chunks.
 func TestUniformResize(t *testing.T) {
 	ctx := context.Background()
 	const length = 1 << 26 // also the number of chunks

@@ -15,8 +15,8 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// TestReadRows reads boxes, steps, views and lists from blocks whose rows are long enough for SIMD kernels, with items of many
-// sizes, and compares them with a loop over the items.
+// TestReadRows reads boxes, steps, views and lists from blocks whose rows are long enough for SIMD kernels, with items
+// of many sizes, and compares them with a loop over the items.
 func TestReadRows(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(8, 1))
@@ -96,8 +96,8 @@ func writeUnfused(a *Array, src []byte, sel []Index) error {
 }
 
 // TestWriteRows creates and changes arrays whose blocks are shuffled directly from the rows of the source, also through
-// views, and compares the files with those of unfusedWriting. Blocks have rows of many lengths and extend past the end of
-// chunks and of the array.
+// views, and compares the files with those of unfusedWriting. Blocks have rows of many lengths and extend past the end
+// of chunks and of the array.
 func TestWriteRows(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	rng := rand.New(rand.NewPCG(8, 2))

@@ -167,7 +167,8 @@ func (b *Box) copy(x Box) {
 	b.Start, b.Shape = append(b.Start[:0], x.Start...), append(b.Shape[:0], x.Shape...)
 }
 
-// limited returns the size of items of r in bytes. It returns ErrTooLarge if the file does not justify that much memory.
+// limited returns the size of items of r in bytes. It returns ErrTooLarge if the file does not justify that much
+// memory.
 func limited(r Reader, items int64) (int, error) {
 	n, err := grid.ByteSize(items, int64(r.ItemSize()))
 	if err != nil {

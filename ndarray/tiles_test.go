@@ -195,8 +195,8 @@ func TestBadBoxes(t *testing.T) {
 	}
 }
 
-// TestTilesLeaveNothing ends loops early by break, an error, a panic or the context, and checks that no goroutine and no
-// reader of the frame remains.
+// TestTilesLeaveNothing ends loops early by break, an error, a panic or the context, and checks that no goroutine and
+// no reader of the frame remains.
 func TestTilesLeaveNothing(t *testing.T) {
 	ctx := context.Background()
 	name := filepath.Join(t.TempDir(), "a.b2nd")

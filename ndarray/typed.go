@@ -139,9 +139,9 @@ func ReadAt[T any](ctx context.Context, r Reader, at ...int64) (T, error) {
 	return dst[0], err
 }
 
-// Write writes data to a selection, in one commit or in a batch. data holds as many values as the selection has items, in
-// C order, of a type that matches the dtype. Write does not retain data. The error wraps ErrType, or ErrValue if an item
-// cannot hold a value, or is an error of WriteBytes.
+// Write writes data to a selection, in one commit or in a batch. data holds as many values as the selection has items,
+// in C order, of a type that matches the dtype. Write does not retain data. The error wraps ErrType, or ErrValue if an
+// item cannot hold a value, or is an error of WriteBytes.
 func Write[T any](ctx context.Context, w Writer, data []T, sel ...Index) error {
 	ctx = task.Context(ctx)
 	b, err := encodeItems(ctx, w.DType(), concurrencyOf(w), data)
@@ -299,12 +299,12 @@ func inBatches(ctx context.Context, n, concurrency int, f func(from, to int) err
 }
 
 // Float16 is a number of NumPy's float16, the 16-bit binary format of IEEE 754: one sign bit, five bits of exponent and
-// ten of fraction, for about three digits up to 65504. It holds these bits, so == compares bits and not numbers. Convert
-// it to calculate.
+// ten of fraction, for about three digits up to 65504. It holds these bits, so == compares bits and not numbers.
+// Convert it to calculate.
 type Float16 uint16
 
-// Float16Of returns the Float16 nearest to x and rounds ties to even. It returns an infinity from 65520 up, and a zero up
-// to 2^-25. A NaN keeps its sign and the upper ten bits of its payload; if these are zero, the payload becomes 1.
+// Float16Of returns the Float16 nearest to x and rounds ties to even. It returns an infinity from 65520 up, and a zero
+// up to 2^-25. A NaN keeps its sign and the upper ten bits of its payload; if these are zero, the payload becomes 1.
 func Float16Of[F ~float32 | ~float64](x F) Float16 { return Float16(float16.Of(x)) }
 
 // Float32 returns the same number. A NaN keeps its sign and payload.

@@ -11,12 +11,12 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// A View is a transformed array: a part of it, its axes in another order, or one field of its items. It holds no items: a
-// read decodes the blocks of the array that it needs, each once. A view of a view refers to the array directly.
+// A View is a transformed array: a part of it, its axes in another order, or one field of its items. It holds no items:
+// a read decodes the blocks of the array that it needs, each once. A view of a view refers to the array directly.
 //
-// A read of a view sees the newest commit of the array. The positions that the view refers to do not change: if the array
-// grows, the view does not, and if the array has become too small for the view, reads return ErrBounds. A view needs no
-// Close; closing the array closes it. Any number of goroutines may use it.
+// A read of a view sees the newest commit of the array. The positions that the view refers to do not change: if the
+// array grows, the view does not, and if the array has become too small for the view, reads return ErrBounds. A view
+// needs no Close; closing the array closes it. Any number of goroutines may use it.
 type View struct {
 	a *Array
 	m selection.Mapping
@@ -63,9 +63,9 @@ func (v *View) ReadBytes(ctx context.Context, dst []byte, sel ...Index) error {
 	return v.a.readBytes(task.Context(ctx), &v.m, dst, sel)
 }
 
-// WriteBytes writes src to a selection of the view, and so to the array, in one commit. If the items of the view are parts
-// of items, such as a field, the other parts keep their values. It returns ErrReadOnly for a view that repeats items, such
-// as one of BroadcastTo. See Array.WriteBytes.
+// WriteBytes writes src to a selection of the view, and so to the array, in one commit. If the items of the view are
+// parts of items, such as a field, the other parts keep their values. It returns ErrReadOnly for a view that repeats
+// items, such as one of BroadcastTo. See Array.WriteBytes.
 func (v *View) WriteBytes(ctx context.Context, src []byte, sel ...Index) error {
 	return v.a.writeView(task.Context(ctx), &v.m, src, false, sel)
 }
@@ -173,8 +173,8 @@ func Slice(r Reader, sel ...Index) (*View, error) {
 	return view(r, func(m *selection.Mapping) (selection.Mapping, error) { return m.Slice(sel) })
 }
 
-// Transpose returns a view with the axes in another order: axis k of the view is axis axes[k] of r. A negative axis counts
-// from the last. Without axes it reverses the order. The error wraps ErrShape.
+// Transpose returns a view with the axes in another order: axis k of the view is axis axes[k] of r. A negative axis
+// counts from the last. Without axes it reverses the order. The error wraps ErrShape.
 func Transpose(r Reader, axes ...int) (*View, error) {
 	return view(r, func(m *selection.Mapping) (selection.Mapping, error) {
 		next := *m
@@ -229,8 +229,8 @@ func Flip(r Reader, axes ...int) (*View, error) {
 	})
 }
 
-// ExpandDims returns a view with new axes of length 1 at the given positions in the result. A negative position counts from
-// the last axis of the result. The error wraps ErrShape.
+// ExpandDims returns a view with new axes of length 1 at the given positions in the result. A negative position counts
+// from the last axis of the result. The error wraps ErrShape.
 func ExpandDims(r Reader, axes ...int) (*View, error) {
 	return view(r, func(m *selection.Mapping) (selection.Mapping, error) {
 		next := *m
@@ -255,8 +255,8 @@ func ExpandDims(r Reader, axes ...int) (*View, error) {
 	})
 }
 
-// Squeeze returns a view without the given axes, which must have length 1. Without axes it removes all axes of length 1.
-// The error wraps ErrShape.
+// Squeeze returns a view without the given axes, which must have length 1. Without axes it removes all axes of length
+// 1. The error wraps ErrShape.
 func Squeeze(r Reader, axes ...int) (*View, error) {
 	return view(r, func(m *selection.Mapping) (selection.Mapping, error) {
 		next := *m

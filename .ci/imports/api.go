@@ -52,7 +52,8 @@ func checkAPI(dir string, pkgs []*loaded, update bool) ([]string, error) {
 	return append(faults, apiFile+": not what is exported; update it with go run ./.ci/imports -update"), nil
 }
 
-// apiOf returns a line for each exported name of a package, and for each exported field and method of its types, sorted.
+// apiOf returns a line for each exported name of a package, and for each exported field and method of its types,
+// sorted.
 func apiOf(p *loaded) []string {
 	qualify := func(q *types.Package) string {
 		if q == p.types {

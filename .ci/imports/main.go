@@ -1,6 +1,7 @@
 // Command imports checks the shape of the module: which package may import which, what go.mod requires, which names the
 // top level holds, how many files of a package depend on each other, which exported names only tests use, and whether
-// .ci/api.txt lists the exported names. Run it from the top of the repository. It prints each fault and exits with status 1 if there is one.
+// .ci/api.txt lists the exported names. Run it from the top of the repository. It prints each fault and exits with
+// status 1 if there is one.
 //
 // Imports run one way:
 //

@@ -83,8 +83,8 @@ func key(o types.Object) string {
 	return name + o.Name()
 }
 
-// implements reports whether an object is a method that the standard library calls through an interface, or a method of an
-// unexported type or of an interface.
+// implements reports whether an object is a method that the standard library calls through an interface, or a method of
+// an unexported type or of an interface.
 func implements(o types.Object) bool {
 	f, ok := o.(*types.Func)
 	if !ok || f.Signature().Recv() == nil {

@@ -232,8 +232,8 @@ func (c *codecCase) run(dir string) (ourSize, theirSize int, err error) {
 	return len(b), len(b2), err
 }
 
-// noRoom tells whether a chunk had less room than for one more block. The reference writes streams of ZFP past the end of
-// that room, and corrupts its memory, as it does with rates above 100 percent; with NDLZ it fails.
+// noRoom tells whether a chunk had less room than for one more block. The reference writes streams of ZFP past the end
+// of that room, and corrupts its memory, as it does with rates above 100 percent; with NDLZ it fails.
 func noRoom(chunks [][]byte) bool {
 	for _, b := range chunks {
 		nbytes, blockSize, cbytes := binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint32(b[12:])
@@ -250,8 +250,8 @@ func (c *codecCase) misread() bool {
 	return c.codec == codec.NDLZ && int(c.blocks[0])*int(c.blocks[1]) > 60000
 }
 
-// bothRead reads an array with both libraries, which must agree, and returns its chunks. own is whether the reference made
-// it.
+// bothRead reads an array with both libraries, which must agree, and returns its chunks. own is whether the reference
+// made it.
 func (c *codecCase) bothRead(path string, own bool) (chunks [][]byte, err error) {
 	a, err := ndarray.Open(path, nil)
 	if err != nil {
@@ -291,8 +291,8 @@ func (c *codecCase) bothRead(path string, own bool) (chunks [][]byte, err error)
 	return chunks, nil
 }
 
-// wholeChunks decodes the chunks of an array with both libraries. own is whether the reference made them: it cannot read
-// those that it stored because they did not pay, since it flags them as having a dictionary.
+// wholeChunks decodes the chunks of an array with both libraries. own is whether the reference made them: it cannot
+// read those that it stored because they did not pay, since it flags them as having a dictionary.
 func wholeChunks(a *ndarray.Array, chunks [][]byte, own bool) error {
 	for i, b := range chunks {
 		if own && b[2]&2 != 0 && b[31]&1 != 0 {

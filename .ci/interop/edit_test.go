@@ -100,8 +100,8 @@ func (m *frameModel) sameLayers(info *ref.Info) error {
 }
 
 // repair makes sparse frames sound that the reference left so that it cannot open them: it takes the number of a chunk
-// file for a position in chunks of the size in the header, which is too small after some chunks were deleted. Any commit
-// of ours helps.
+// file for a position in chunks of the size in the header, which is too small after some chunks were deleted. Any
+// commit of ours helps.
 func (m *frameModel) repair() error {
 	names, err := os.ReadDir(m.file)
 	if err != nil || !strings.HasSuffix(m.op, "by the reference") {

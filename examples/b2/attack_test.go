@@ -14,8 +14,9 @@ import (
 	"github.com/goblosc/blosc2/internal/attack"
 )
 
-// TestAttack runs most verbs on mutants that package internal/attack makes, in processes with little memory. Each must end
-// with exit status 0, or 1 and one line on standard error, and leave alone what is outside the folder of the mutant.
+// TestAttack runs most verbs on mutants that package internal/attack makes, in processes with little memory. Each must
+// end with exit status 0, or 1 and one line on standard error, and leave alone what is outside the folder of the
+// mutant.
 //
 // ATTACK_MUTANTS=100000 go test -timeout 6h -run TestAttack ./examples/b2 makes 100,000 mutants.
 func TestAttack(t *testing.T) { attack.Run(t, attack.Count(2000), attackVerbs) }

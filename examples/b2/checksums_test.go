@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestChecksums creates frames with checksums, changes a byte of an uncompressed chunk, and expects verify to report the
-// chunk. Copies keep the checksums.
+// TestChecksums creates frames with checksums, changes a byte of an uncompressed chunk, and expects verify to report
+// the chunk. Copies keep the checksums.
 func TestChecksums(t *testing.T) {
 	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(3, 4))

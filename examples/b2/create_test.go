@@ -256,7 +256,8 @@ func TestCreateSuperChunk(t *testing.T) {
 	}
 }
 
-// TestCreateCodecs creates arrays with every codec and filter. An error must name a codec or filter that is unsupported.
+// TestCreateCodecs creates arrays with every codec and filter. An error must name a codec or filter that is
+// unsupported.
 func TestCreateCodecs(t *testing.T) {
 	data := numbers(1024)
 	later := []string{"ndlz", "zfp_acc", "zfp_prec", "zfp_rate", "ndcell", "ndmean"}

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestInfoMatchesC compares the JSON with the output of a program that uses C-Blosc2 3.3. The program does not know arrays
-// whose metalayer has six elements, so its output for them lacks the keys of arrays.
+// TestInfoMatchesC compares the JSON with the output of a program that uses C-Blosc2 3.3. The program does not know
+// arrays whose metalayer has six elements, so its output for them lacks the keys of arrays.
 func TestInfoMatchesC(t *testing.T) {
 	f, err := os.Open("testdata/info.jsonl.gz")
 	if err != nil {

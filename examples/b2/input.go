@@ -227,7 +227,8 @@ func readNPYHeader(r io.Reader) (*ndarray.NPYHeader, error) {
 	return &h, err
 }
 
-// items returns the data in C order. The items of a .npy file must have the dtype d and the shape, and other data n bytes.
+// items returns the data in C order. The items of a .npy file must have the dtype d and the shape, and other data n
+// bytes.
 func (in *input) items(ctx context.Context, d meta.DType, shape []int64, n int64) ([]byte, error) {
 	if in.npy == nil {
 		return in.readAll(n)

@@ -13,8 +13,8 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// packJSON returns JSON as MessagePack, like Python's msgpack.packb(json.loads(text)): maps keep their order, and numbers
-// without a point or exponent are integers.
+// packJSON returns JSON as MessagePack, like Python's msgpack.packb(json.loads(text)): maps keep their order, and
+// numbers without a point or exponent are integers.
 func packJSON(text string) ([]byte, error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -78,8 +78,8 @@ func readList(d *json.Decoder) (any, error) {
 	return list, err
 }
 
-// readMap reads a map after its opening brace. As in Python, if a key occurs several times, the last value is used, at the
-// position of the first.
+// readMap reads a map after its opening brace. As in Python, if a key occurs several times, the last value is used, at
+// the position of the first.
 func readMap(d *json.Decoder) (any, error) {
 	m := meta.Map{}
 	at := map[string]int{}

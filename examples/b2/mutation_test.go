@@ -32,8 +32,8 @@ type subject struct {
 	bytes []byte // its original contents
 }
 
-// subjects copies all fixtures of at most most bytes to a directory. The index and one chunk file of a sparse frame are a
-// subject each.
+// subjects copies all fixtures of at most most bytes to a directory. The index and one chunk file of a sparse frame are
+// a subject each.
 func subjects(t testing.TB, dir string, most int64) []subject {
 	var list []subject
 	root := filepath.Join("..", "..", "testdata")
@@ -137,8 +137,8 @@ func (e *limitedOutput) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// runVerb runs a verb on a subject. It returns an error unless the exit status is 0 with nothing on standard error except
-// the note of verify, or 1 with one line, within a second.
+// runVerb runs a verb on a subject. It returns an error unless the exit status is 0 with nothing on standard error
+// except the note of verify, or 1 with one line, within a second.
 func runVerb(verb, path string) (code int, fault error) {
 	for try := range 3 { // the machine may be busy
 		var stderr bytes.Buffer
@@ -173,8 +173,8 @@ func amount(few int) int {
 	return few
 }
 
-// TestMutations runs verify and dump on truncated and mutated fixtures, in a process with a memory limit of 256 MiB. The
-// result must be data or an error of one line.
+// TestMutations runs verify and dump on truncated and mutated fixtures, in a process with a memory limit of 256 MiB.
+// The result must be data or an error of one line.
 //
 // B2_MUTATIONS=100000 go test -timeout 3h -run TestMutations ./examples/b2 tests 100,000 mutations and every truncation
 // of the fixtures. A file that fails is kept as $TMPDIR/b2-mutation. The number of a mutation reproduces it.

@@ -32,8 +32,8 @@ func TestVerifyNotesChecksums(t *testing.T) {
 	}
 }
 
-// TestLazyFile runs the verbs on a lazy expression of python-blosc2, whose data is not in the file. In an earlier version,
-// dump wrote zeros.
+// TestLazyFile runs the verbs on a lazy expression of python-blosc2, whose data is not in the file. In an earlier
+// version, dump wrote zeros.
 func TestLazyFile(t *testing.T) {
 	const words = `array is a lazy expression "((o0 + o1) * 2)" saved by python-blosc2; its data is not in the file`
 	to := filepath.Join(t.TempDir(), "copy.b2nd")

@@ -80,8 +80,9 @@ func (c *config) arrays() (volume, series *array) {
 	return volume, series
 }
 
-// reads runs the cells that read boxes and points, from files in the page cache of the operating system. A plane is at the
-// beginning of its blocks, and an inner plane is in the middle: decoding of a block stops after the last selected item.
+// reads runs the cells that read boxes and points, from files in the page cache of the operating system. A plane is at
+// the beginning of its blocks, and an inner plane is in the middle: decoding of a block stops after the last selected
+// item.
 func (c *config) reads() (rows []row, err error) {
 	volume, series := c.arrays()
 	e := c.edge

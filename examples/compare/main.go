@@ -1,6 +1,6 @@
 // Command compare times this library and C-Blosc2 side by side: in one process, on the same memory and files,
-// alternately. It prints a line for each cell and a summary of each group. With -json it also writes the results as JSON.
-// See README.md.
+// alternately. It prints a line for each cell and a summary of each group. With -json it also writes the results as
+// JSON. See README.md.
 package main
 
 import (

@@ -78,7 +78,8 @@ func TestMoveGuard(t *testing.T) {
 	})
 }
 
-// TestRowsGuard runs UnshuffleRows and ShuffleRows on blocks and rows that begin or end at a page that cannot be touched.
+// TestRowsGuard runs UnshuffleRows and ShuffleRows on blocks and rows that begin or end at a page that cannot be
+// touched.
 func TestRowsGuard(t *testing.T) {
 	const size = 1 << 16
 	src, dst := guardpage.New(t, size), guardpage.New(t, size)

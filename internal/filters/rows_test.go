@@ -33,8 +33,8 @@ func naiveShuffleRows(dst, src []byte, width int, r *Rows) {
 }
 
 // layRows returns n rows of length elements, gap elements apart in the block and pad bytes apart in the other memory,
-// and both cut out of the memory that is given: its end, or with a bit of back its beginning. Other bits of back turn the
-// steps of one side around.
+// and both cut out of the memory that is given: its end, or with a bit of back its beginning. Other bits of back turn
+// the steps of one side around.
 func layRows(blockMem, otherMem []byte, width, n, length, gap, pad int, back uint8) (block, other []byte, r Rows) {
 	r = Rows{N: n, Len: length, BlockStep: length + gap, Step: length*width + pad, Ahead: 100 * int(back)}
 	elements := (n-1)*r.BlockStep + length

@@ -15,8 +15,8 @@ func TestTruncLimits(t *testing.T) {
 	for size := -1; size <= 17; size++ {
 		for b := -128; b <= 127; b++ {
 			bits := int8(b)
-			// The rules in words: keep b > 0 of the highest bits, or clear -b of the lowest; at least one bit stays, and
-			// none is asked for that does not exist. Float mantissas allow b = 0 in form, but then nothing stays.
+			// The rules in words: keep b > 0 of the highest bits, or clear -b of the lowest; at least one bit stays,
+			// and none is asked for that does not exist. Float mantissas allow b = 0 in form, but then nothing stays.
 			cleared := func(width int) (int, bool) {
 				if b > 0 {
 					return width - b, b <= width

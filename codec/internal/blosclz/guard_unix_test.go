@@ -11,8 +11,8 @@ import (
 	"github.com/goblosc/blosc2/internal/guardpage"
 )
 
-// TestGuardPages expands streams, sound ones and mutants, with the input and the output at pages that cannot be touched: a
-// kernel that reads or writes outside of them faults. It also compresses what they expand to.
+// TestGuardPages expands streams, sound ones and mutants, with the input and the output at pages that cannot be
+// touched: a kernel that reads or writes outside of them faults. It also compresses what they expand to.
 func TestGuardPages(t *testing.T) {
 	const size = 1 << 20
 	srcMem, dstMem := guardpage.New(t, size), guardpage.New(t, size)

@@ -35,8 +35,8 @@ func encoders() (all [10]*Encoder) {
 	return all
 }
 
-// check encodes src with all kernels, which must make the same stream, expands it with the standard library, and returns
-// it.
+// check encodes src with all kernels, which must make the same stream, expands it with the standard library, and
+// returns it.
 func check(t testing.TB, e *Encoder, src []byte) (stream []byte) {
 	t.Helper()
 	forEachKernel(func(name cpu.Level) {

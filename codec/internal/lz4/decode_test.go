@@ -11,8 +11,8 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// oracleDecode decodes a block with another library. Where there are no kernels, Decode calls the same function, and the
-// comparison of decodeGeneric with it is the one of Decode with its twin.
+// oracleDecode decodes a block with another library. Where there are no kernels, Decode calls the same function, and
+// the comparison of decodeGeneric with it is the one of Decode with its twin.
 func oracleDecode(src, dict []byte, n int) ([]byte, bool) {
 	dst := make([]byte, n)
 	if len(src) == 0 {

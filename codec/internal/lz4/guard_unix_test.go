@@ -12,8 +12,8 @@ import (
 	"github.com/goblosc/blosc2/internal/guardpage"
 )
 
-// TestGuardPages compresses with the input and the output at pages that cannot be touched: a kernel that reads or writes
-// outside of them faults.
+// TestGuardPages compresses with the input and the output at pages that cannot be touched: a kernel that reads or
+// writes outside of them faults.
 func TestGuardPages(t *testing.T) {
 	const size = 1 << 17
 	srcMem, dstMem := guardpage.New(t, size), guardpage.New(t, size)
@@ -49,8 +49,8 @@ func TestGuardPages(t *testing.T) {
 	})
 }
 
-// TestGuardPagesEnds does so with the last match of an input at each distance from its end, and outputs about as long as
-// needed.
+// TestGuardPagesEnds does so with the last match of an input at each distance from its end, and outputs about as long
+// as needed.
 func TestGuardPagesEnds(t *testing.T) {
 	const size = 1 << 12
 	srcMem, dstMem := guardpage.New(t, size), guardpage.New(t, size)
@@ -113,8 +113,8 @@ func TestGuardPagesDecode(t *testing.T) {
 	}
 }
 
-// TestGuardPagesDecodeEnds expands blocks of which the last sequence but one is of each length near the limits of the kernels, at
-// each distance from the ends: what they copy too much of must have room.
+// TestGuardPagesDecodeEnds expands blocks of which the last sequence but one is of each length near the limits of the
+// kernels, at each distance from the ends: what they copy too much of must have room.
 func TestGuardPagesDecodeEnds(t *testing.T) {
 	const size = 1 << 12
 	srcMem, dstMem := guardpage.New(t, size), guardpage.New(t, size)

@@ -27,8 +27,8 @@ var partner = sync.OnceValue(func() sample {
 	return sample{e.EncodeAll(content, nil), content}
 })
 
-// checkBatch expands src in a batch with frames that are sound, and wants what it expands to alone, or an error where that
-// failed.
+// checkBatch expands src in a batch with frames that are sound, and wants what it expands to alone, or an error where
+// that failed.
 func checkBatch(t testing.TB, d *Decoder, src, want []byte, alone error) {
 	t.Helper()
 	p := partner()
@@ -54,7 +54,8 @@ func checkBatch(t testing.TB, d *Decoder, src, want []byte, alone error) {
 	}
 }
 
-// TestBatch expands batches of frames of all kinds, some whole and of others the beginning, of which some are not sound.
+// TestBatch expands batches of frames of all kinds, some whole and of others the beginning, of which some are not
+// sound.
 func TestBatch(t *testing.T) {
 	rounds := 2000
 	if testing.Short() {
@@ -130,8 +131,8 @@ func randomSample(t *testing.T, r *rand.Rand) sample {
 	return sample{encode(t, levels[r.Intn(4)], form{}, content), content}
 }
 
-// TestBoth expands streams by fours, side by side, and wants the state that one after the other has where it has given as
-// many symbols, and nearly all of them.
+// TestBoth expands streams by fours, side by side, and wants the state that one after the other has where it has given
+// as many symbols, and nearly all of them.
 func TestBoth(t *testing.T) {
 	if !BatchIsFaster() {
 		t.Skip("four streams at a time are as fast here")

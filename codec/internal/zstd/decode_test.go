@@ -61,8 +61,8 @@ func decode(t testing.TB, d *Decoder, src []byte, n int) (dst []byte, err error)
 	return dst, err
 }
 
-// prefixes expands beginnings of src, which expands to want unless err tells otherwise, with pairs of literals and without,
-// and tells which are sound.
+// prefixes expands beginnings of src, which expands to want unless err tells otherwise, with pairs of literals and
+// without, and tells which are sound.
 func prefixes(t testing.TB, d *Decoder, src []byte, n int, want []byte, err error) (sound [5]bool) {
 	t.Helper()
 	if err != nil {

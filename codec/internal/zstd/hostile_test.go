@@ -176,8 +176,8 @@ func compare(t testing.TB, d *Decoder, o oracle, src []byte, n int) bool {
 			want, wantErr = got, nil
 		}
 		if err == errStates || err == errZero || err == errWeights {
-			// The other takes tables of 512 states for offsets, too, where 256 are allowed, and offset 0 for 1, and reads
-			// the first states of weights from before their bits. The C library takes none of these.
+			// The other takes tables of 512 states for offsets, too, where 256 are allowed, and offset 0 for 1, and
+			// reads the first states of weights from before their bits. The C library takes none of these.
 			wantErr = err
 		}
 		if (err == nil) != (wantErr == nil) {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestHuffmanCode builds codes for random counts: complete, not too long, prefix-free and not much worse than the entropy.
+// TestHuffmanCode builds codes for random counts: complete, not too long, prefix-free and not much worse than the
+// entropy.
 func TestHuffmanCode(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	var h huffmanCode

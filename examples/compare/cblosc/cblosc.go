@@ -1,8 +1,8 @@
-// Package cblosc calls C-Blosc2 as fast as possible: it keeps contexts between calls and writes results directly to memory
-// of the caller.
+// Package cblosc calls C-Blosc2 as fast as possible: it keeps contexts between calls and writes results directly to
+// memory of the caller.
 //
-// A value of any type may be used by one goroutine at a time, and holds memory of the C library until Close. Errors contain
-// the text and code of the library.
+// A value of any type may be used by one goroutine at a time, and holds memory of the C library until Close. Errors
+// contain the text and code of the library.
 package cblosc
 
 /*

@@ -7,8 +7,8 @@ import (
 )
 
 // Cache keeps decoded blocks of one state of a frame, those that were asked for last. It may be used by any number of
-// goroutines. Its lock is held for looking up and for putting in, never while a block is decoded or copied: blocks in it
-// do not change, and what is thrown out stays with those who still read it.
+// goroutines. Its lock is held for looking up and for putting in, never while a block is decoded or copied: blocks in
+// it do not change, and a block that is thrown out stays with the goroutines that still read it.
 type Cache[S comparable] struct {
 	most int64 // bytes of blocks
 

@@ -1,5 +1,5 @@
 // Package crc32c computes CRC-32C, the cyclic redundancy check with the polynomial of Castagnoli, as hash/crc32 does.
-// Where the processor can multiply polynomials in registers of 64 bytes, it is several times as fast.
+// Where the CPU can multiply polynomials in registers of 64 bytes, it is several times as fast.
 package crc32c
 
 import "hash/crc32"

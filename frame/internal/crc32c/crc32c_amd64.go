@@ -10,7 +10,7 @@ import (
 // minVector is the least number of bytes for which the kernel is used.
 const minVector = 512
 
-// updateVector does Update for the first bytes of p, and returns the CRC so far and what is left of p.
+// updateVector does Update for the first bytes of p, and returns the CRC so far and the rest of p.
 func updateVector(crc uint32, p []byte) (uint32, []byte) {
 	if !cpu.Has(cpu.AVX512) || len(p) < minVector {
 		return crc, p
@@ -33,8 +33,8 @@ var factors = [3][8]uint64{
 	{0xa46ef4aa00000000, 0x6051243f00000000, 0x33ccbbbc00000000, 0xa2158b3400000000, 0x3743f7bd00000000, 0x3171d43000000000, 0, 0},
 }
 
-// foldAVX512 returns the state of the CRC register, which is the complement of the CRC, after n bytes from p, when it was
-// crc before. n is a multiple of 64 and at least 256. It needs AVX-512 with VPCLMULQDQ.
+// foldAVX512 returns the state of the CRC register, which is the complement of the CRC, after n bytes from p, when it
+// was crc before. n is a multiple of 64 and at least 256. It needs AVX-512 with VPCLMULQDQ.
 //
 //go:noescape
 func foldAVX512(crc uint32, p *byte, n int, factors *[3][8]uint64) uint32

@@ -1,5 +1,5 @@
-// Package storage holds what frames need of files, directories and memory. It knows bytes, offsets, names and syncs, and
-// nothing of frames.
+// Package storage holds what frames need of files, directories and memory. It knows bytes, offsets, names and syncs,
+// and nothing of frames.
 package storage
 
 import (

@@ -148,7 +148,7 @@ func (p Pending[O]) Overlaps(x Extent) bool {
 	return slices.ContainsFunc(p, func(r pendingFree[O]) bool { return slices.ContainsFunc(r.extents, x.Overlaps) })
 }
 
-// Forget forgets the extents: nobody knows what is stored there now.
+// Forget forgets the extents: other bytes may be stored there now.
 func (p Pending[O]) Forget() {
 	for i := range p {
 		p[i].extents = nil

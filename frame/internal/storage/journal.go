@@ -11,8 +11,8 @@ import (
 )
 
 // A disk writes a sector of 512 bytes whole or not at all, and several in any order. A header write whose changed bytes
-// lie in more than one sector can thus be torn by a crash. Before such a write a header journal is put at the end of the
-// file, after everything that any state uses, and synced:
+// lie in more than one sector can thus be torn by a crash. Before such a write a header journal is put at the end of
+// the file, after everything that any state uses, and synced:
 //
 //	n bytes   the header as it is stored
 //	n bytes   the header as it will be
@@ -21,7 +21,7 @@ import (
 //	4 bytes   CRC-32C of all these
 //	8 bytes   "b2header"
 //
-// with big-endian integers. After the header is written and synced the journal is cut off, so that no two commits have
+// with big-endian integers. After the header is written and synced the journal is removed, so that no two commits have
 // one. Opening looks for a journal where bytes follow the frame. When the stored header is a mixture of the two in the
 // journal, the new one counts: its index and trailer were synced before. When it is one of them, the journal has no
 // meaning.
@@ -67,7 +67,7 @@ func (s *Segment) Write(b []byte, off int64) error {
 }
 
 // ReplaceHeader writes a header over another one, with a journal if a crash could tear the write. left is an error if
-// the journal cannot be removed: what is stored is right, but must not be edited as long as the journal is there.
+// the journal cannot be removed: the stored frame is right, but must not be edited as long as the journal exists.
 func (s *Segment) ReplaceHeader(head []byte) (left, err error) {
 	if s.NoSync || s.Base/sector == (s.Base+int64(len(head))-1)/sector {
 		return nil, s.Write(head, 0)

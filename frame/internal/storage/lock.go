@@ -18,7 +18,7 @@ import (
 // contiguous frame, NAME.b2lock, or in the directory of a sparse one, .b2lock,
 //
 //	bytes 0-7    not used, or not there; where the system locks ranges of bytes, byte 0 is what is locked
-//	bytes 8-15   how often the lock was taken for editing, in the byte order of the machine; 0 when not there
+//	bytes 8-15   number of times the lock was taken for editing, in the byte order of the machine; 0 if missing
 //
 // on which processes take a lock of the system: readers share it, an editor has it alone. The editor adds one to the
 // counter before it writes anything. If the counter differs from the one seen last, the frame may have changed.
@@ -27,7 +27,7 @@ import (
 // before. To change a shared lock into that of an editor, or back, it is given up for a moment, in which another
 // process may edit what a goroutine is reading: Intact notices that.
 //
-// Nobody waits inside the operating system for the lock, which could not be interrupted: take tries again and again.
+// No goroutine waits inside the operating system for the lock, which could not be interrupted: take tries repeatedly.
 //
 // A nil *Lock is that of a frame without locking. Its methods do nothing.
 type Lock struct {
@@ -48,7 +48,7 @@ type User interface {
 	// Closed returns an error if the frame is closed.
 	Closed() error
 	// Follow makes the stored state the current one, and reports whether it is another one than before, which then has
-	// this epoch. edit says that the lock is held for editing.
+	// this epoch. edit reports whether the lock is held for editing.
 	Follow(edit bool, epoch uint64) (changed bool, err error)
 }
 
@@ -79,8 +79,8 @@ func LockName(name string, sparse bool) string {
 	return name + ".b2lock"
 }
 
-// OpenLock opens the lock file of a frame, and creates it if it does not exist. r is the directory of a sparse frame, else
-// nil. With edit the counter can be written.
+// OpenLock opens the lock file of a frame, and creates it if it does not exist. r is the directory of a sparse frame,
+// else nil. With edit the counter can be written.
 func OpenLock(sys System, name string, r Root, edit bool) (*Lock, error) {
 	l := &Lock{path: LockName(name, r != nil)}
 	in, file := Directory(sys), l.path
@@ -110,7 +110,7 @@ func openLockFile(in Directory, name string, edit bool) (File, error) {
 	if edit {
 		flag = os.O_RDWR | noFollow
 	}
-	const tries = 10 // other processes may create, remove or exchange it meanwhile
+	const tries = 10 // other processes may create, remove or exchange it between the calls
 	for range tries {
 		was, err := in.Lstat(name)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -142,7 +142,7 @@ func openLockFile(in Directory, name string, edit bool) (File, error) {
 	return nil, fmt.Errorf("another file at each of %d tries: %w", tries, ErrChanged)
 }
 
-// error says what an error belongs to.
+// error adds the name of the lock file to an error.
 func (l *Lock) error(err error) error { return fmt.Errorf("frame: lock %s: %w", l.path, err) }
 
 // count reads the counter.
@@ -282,7 +282,8 @@ func (l *Lock) follow(u User, seq uint64, edit bool) error {
 	return nil
 }
 
-// Edit takes the lock for editing, and follows what other processes have done. EndEdit must follow, also after an error.
+// Edit takes the lock for editing, and follows what other processes have done. EndEdit must follow, also after an
+// error.
 func (l *Lock) Edit(ctx context.Context, u User) error {
 	if l == nil {
 		return nil
@@ -338,7 +339,7 @@ func (l *Lock) EndEdit() {
 	}
 }
 
-// shareAgain tries to take the lock for those who are reading, after an editor of this handle has had it.
+// shareAgain tries to take the lock for the readers of this handle, after an editor of this handle has had it.
 func (l *Lock) shareAgain() {
 	l.locked = false
 	if l.readers > 0 {

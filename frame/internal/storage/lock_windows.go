@@ -41,7 +41,7 @@ func UnlockFile(f *os.File) error {
 	})
 }
 
-// withHandle calls do with the handle of f, which is not closed meanwhile. It fails with os.ErrClosed after Close.
+// withHandle calls do with the handle of f, which is not closed during the call. It fails with os.ErrClosed after Close.
 func withHandle(f *os.File, do func(h windows.Handle) error) error {
 	conn, err := f.SyscallConn()
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Mapped is the Bytes of a file that is only read and that the system maps into memory. Bytes after the end that the file
-// had when it was opened are read. The memory stays until the Mapped is closed and its last reader has ended.
+// Mapped is the Bytes of a file that is only read and that the system maps into memory. Bytes after the end that the
+// file had when it was opened are read. The memory stays until the Mapped is closed and its last reader has ended.
 type Mapped struct {
 	ReadOnlyFile
 	mem  []byte

@@ -23,8 +23,8 @@ type System interface {
 	Same(a, b fs.FileInfo) bool
 }
 
-// Root is an opened directory. Its names are those of files in the directory. It keeps to the directory that was opened,
-// even when another one gets the name.
+// Root is an opened directory. Its names are those of files in the directory. It keeps to the directory that was
+// opened, even when another one gets the name.
 type Root interface {
 	Directory
 	io.Closer

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// noWait are the flags for opening a file without waiting for the other end, if it is a named pipe, and without taking a
-// terminal over.
+// noWait are the flags for opening a file without waiting for the other end, if it is a named pipe, and without taking
+// a terminal over.
 const noWait = syscall.O_NONBLOCK | syscall.O_NOCTTY
 
 // noFollow is the flag for not opening what a symbolic link leads to.

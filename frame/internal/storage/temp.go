@@ -49,7 +49,7 @@ func newTemp(sys System, name string, noSync bool, create func(temp string) erro
 	}
 }
 
-// PublishFile gives the file b its name and returns it, opened anew where the system does not rename open files. Where
+// PublishFile gives the file b its name and returns it, opened again where the system does not rename open files. Where
 // that fails it returns b, which may be closed.
 func (t *Temp) PublishFile(b Bytes) (Bytes, error) {
 	if runtime.GOOS != "windows" {
@@ -73,8 +73,8 @@ func (t *Temp) PublishFile(b Bytes) (Bytes, error) {
 	return WritableFile{f}, err
 }
 
-// PublishDir gives the directory r its name and returns it, opened anew, as not all systems rename an opened directory. It
-// returns nil if it is closed and cannot be opened.
+// PublishDir gives the directory r its name and returns it, opened again, as not all systems rename an opened directory.
+// It returns nil if it is closed and cannot be opened.
 func (t *Temp) PublishDir(r Root) (Root, error) {
 	was, err := r.Stat()
 	err = errors.Join(err, r.Close())
@@ -94,8 +94,8 @@ func (t *Temp) PublishDir(r Root) (Root, error) {
 	return r, err
 }
 
-// replace gives what has the temporary name the name of what it replaces, if anything is there. Only a file in place of a
-// file is replaced in one step.
+// replace gives what has the temporary name the name of what it replaces, if anything is there. Only a file in place of
+// a file is replaced in one step.
 func (t *Temp) replace() error {
 	fi, err := t.Sys.Lstat(t.Name)
 	tempInfo, tempErr := t.Sys.Lstat(t.Temp)

@@ -9,8 +9,8 @@ import (
 )
 
 // Cast returns a function that converts items of one dtype to another, as NumPy's astype does on x86-64, or nil if the
-// dtypes are the same. dst and src must hold the same number of whole items. It returns ErrType if NumPy's rules have no
-// such conversion, or none that is safe for text.
+// dtypes are the same. dst and src must hold the same number of whole items. It returns ErrType if NumPy's rules have
+// no such conversion, or none that is safe for text.
 func Cast(to, from meta.DType) (func(dst, src []byte), error) {
 	if to.String() == from.String() {
 		return nil, nil
@@ -283,9 +283,9 @@ func nearest32(x uint64) float32 {
 }
 
 // fromFloats converts the bits of float64 to integers of d's type, truncated towards zero. Numbers that do not fit get
-// the values that NumPy's vector code produces on x86-64: the lowest int32, of which smaller types take the low bits, or
-// the lowest int64. For uint32 and uint64, half of the range is subtracted from larger numbers before the conversion and
-// added afterwards. Only float16 becomes uint32 through 64 bits.
+// the values that NumPy's vector code produces on x86-64: the lowest int32, of which smaller types take the low bits,
+// or the lowest int64. For uint32 and uint64, half of the range is subtracted from larger numbers before the conversion
+// and added afterwards. Only float16 becomes uint32 through 64 bits.
 func (d *numberType) fromFloats(w []uint64, from int) {
 	const two31, two63 = 1 << 31, 1 << 63
 	wide := d.size == 8

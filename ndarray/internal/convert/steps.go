@@ -97,9 +97,9 @@ func (s *step) badItem(i int, why string) error {
 	return fmt.Errorf("ndarray: %w: item %d: %s", ErrValue, i, why)
 }
 
-// inner calls f for the elements of sub-arrays: for element k of all values, or for all elements of one value, whichever
-// are more. first is the number of the first value of a call, and each is 1 if the call has one element of every value,
-// or 0 if it has all elements of one value.
+// inner calls f for the elements of sub-arrays: for element k of all values, or for all elements of one value,
+// whichever are more. first is the number of the first value of a call, and each is 1 if the call has one element of
+// every value, or 0 if it has all elements of one value.
 //
 // Safe: k is below s.count, which matcher compares with the length of the Go array, and i is below v.n. See value.
 func (s *step) inner(v Values, b items, f func(v Values, b items, first, each int) error) error {
@@ -123,8 +123,8 @@ func (s *step) inner(v Values, b items, f func(v Values, b items, first, each in
 	return nil
 }
 
-// decode converts items to values. first is the number of the first item, for errors. each is 1, or 0 if all parts belong
-// to that item.
+// decode converts items to values. first is the number of the first item, for errors. each is 1, or 0 if all parts
+// belong to that item.
 func decode(steps []step, v Values, b items, first, each int) error {
 	for k := range steps {
 		s := &steps[k]

@@ -14,8 +14,8 @@ const NaT = math.MinInt64
 // maxSeconds limits times to those that package time can calculate with, about 292 billion years around 1970.
 const maxSeconds = 1<<63 - 1<<36
 
-// timeUnit is the unit of a date or timedelta: count times a number of months, seconds or parts of a second. Only one of
-// these numbers is not 0.
+// timeUnit is the unit of a date or timedelta: count times a number of months, seconds or parts of a second. Only one
+// of these numbers is not 0.
 type timeUnit struct {
 	count   uint64
 	months  uint64 // in the unit, if it is one of the calendar
@@ -101,8 +101,8 @@ func (u *timeUnit) ofTime(t time.Time) (x int64, ok bool) {
 	return x, ok
 }
 
-// duration returns the time.Duration of a timedelta, rounded down to a nanosecond. It returns false if a Duration cannot
-// hold it.
+// duration returns the time.Duration of a timedelta, rounded down to a nanosecond. It returns false if a Duration
+// cannot hold it.
 func (u *timeUnit) duration(x int64) (time.Duration, bool) {
 	if x == NaT {
 		return NaT, true
@@ -116,8 +116,8 @@ func (u *timeUnit) duration(x int64) (time.Duration, bool) {
 	return time.Duration(x), ok
 }
 
-// ofDuration returns the timedelta of a time.Duration, rounded down to a whole unit as NumPy does. It returns false if it
-// does not fit in 64 bits.
+// ofDuration returns the timedelta of a time.Duration, rounded down to a whole unit as NumPy does. It returns false if
+// it does not fit in 64 bits.
 func (u *timeUnit) ofDuration(d time.Duration) (int64, bool) {
 	if d == NaT {
 		return NaT, true

@@ -23,7 +23,8 @@ func Of[F ~float32 | ~float64](x F) Float16 {
 		b := *(*uint32)(unsafe.Pointer(&x))
 		sign, payload = uint16(b>>16), uint16(b>>13)
 	} else {
-		// Safe: F is float32 or float64, so x has eight bytes here, and the alignment of float64, which is that of uint64.
+		// Safe: F is float32 or float64, so x has eight bytes here, and the alignment of float64, which is that of
+		// uint64.
 		b := *(*uint64)(unsafe.Pointer(&x))
 		sign, payload = uint16(b>>48), uint16(b>>42)
 	}

@@ -92,8 +92,8 @@ func TestFloat16(t *testing.T) {
 
 // TestFloat16NumPy compares conversions of all numbers, and of float32s between them, with NumPy. The checksums are
 // crc32(h.astype('<f4')), crc32(h.astype('<f8')) without NaNs, and crc32(x.astype('<f2')). h holds all 65536 numbers. x
-// holds the float32s whose upper 19 bits are i and whose lower 13 bits are 0, 1, 0xfff, 0x1000, 0x1001 and 0x1fff, for i
-// from 0 to 2^19-1.
+// holds the float32s whose upper 19 bits are i and whose lower 13 bits are 0, 1, 0xfff, 0x1000, 0x1001 and 0x1fff, for
+// i from 0 to 2^19-1.
 func TestFloat16NumPy(t *testing.T) {
 	var single, double, half []byte
 	for i := range 1 << 16 {

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// The sizes that python-blosc2 uses if it cannot determine the caches of the machine (it then assumes 32 KiB, 256 KiB and
-// 1 MiB). They are constants so that an array has the same partition on every machine.
+// The sizes that python-blosc2 uses if it cannot determine the caches of the machine (it then assumes 32 KiB, 256 KiB
+// and 1 MiB). They are constants so that an array has the same partition on every machine.
 const (
 	defaultBlockBytes = 256 << 10 / 4 // a quarter of the second-level cache; also the minimum
 	defaultChunkBytes = 4 << 20       // the minimum, which exceeds python-blosc2's share of the third-level cache
@@ -131,7 +131,7 @@ func distribute(n int64, most []int64) []int64 {
 	return part
 }
 
-// divisorNear returns the greatest divisor of a that is at most b and more than half of it, or b if no such divisor
+// divisorNear returns the largest divisor of a that is at most b and more than half of it, or b if no such divisor
 // exists. It tries at most b/2 numbers or the square root of a.
 func divisorNear(a, b int64) int64 {
 	half := b / 2
@@ -143,7 +143,7 @@ func divisorNear(a, b int64) int64 {
 		}
 		return b
 	}
-	// Divisors come in pairs. a/d decreases as d increases, so the first a/d that is small enough is the greatest.
+	// Divisors come in pairs. a/d decreases as d increases, so the first a/d that is small enough is the largest.
 	best := int64(0)
 	for d := int64(1); d <= a/d; d++ {
 		if a%d == 0 && a/d <= b {

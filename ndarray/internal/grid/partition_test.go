@@ -115,8 +115,8 @@ func TestDivisorNear(t *testing.T) {
 	}
 }
 
-// TestPartitionsAsPython compares partitions with compute_chunks_blocks of python-blosc2 for the default cache sizes. A line
-// is "shape;chunks;blocks;item size;block hint;chunks;blocks". "-" is a shape that is not set.
+// TestPartitionsAsPython compares partitions with compute_chunks_blocks of python-blosc2 for the default cache sizes. A
+// line is "shape;chunks;blocks;item size;block hint;chunks;blocks". "-" is a shape that is not set.
 func TestPartitionsAsPython(t *testing.T) {
 	given := func(s string) []int32 {
 		if s == "-" {

@@ -24,9 +24,9 @@ type Header struct {
 	Shape   []int64
 }
 
-// Append appends the header that numpy.save writes. Sub-arrays become axes of the shape, as in NumPy. It returns an error
-// for items that .npy files cannot hold: Python objects, structures with fields that overlap or are out of order, and
-// sub-arrays in Fortran order.
+// Append appends the header that numpy.save writes. Sub-arrays become axes of the shape, as in NumPy. It returns an
+// error for items that .npy files cannot hold: Python objects, structures with fields that overlap or are out of order,
+// and sub-arrays in Fortran order.
 func (h Header) Append(dst []byte) ([]byte, error) {
 	d, shape := h.DType, h.Shape
 	for d.Elem != nil {
@@ -92,8 +92,8 @@ func toLatin1(text string) ([]byte, bool) {
 	return b, true
 }
 
-// formatDescr returns the Python source of a dtype in a .npy header: a string, or a list of fields in which gaps are fields
-// of raw bytes without a name.
+// formatDescr returns the Python source of a dtype in a .npy header: a string, or a list of fields in which gaps are
+// fields of raw bytes without a name.
 func formatDescr(d meta.DType) (string, error) {
 	if d.Kind == 'O' {
 		return "", fmt.Errorf("python objects cannot be written as .npy")

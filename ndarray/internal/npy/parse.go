@@ -128,7 +128,8 @@ func parseDescr(text string) (meta.DType, error) {
 	if len(text) > 1 && (text[0] == '\'' || text[0] == '"') {
 		return meta.ParseDType(strings.Trim(text, `'"`))
 	}
-	// Fields without a name are gaps. Each gets a unique name, since the parser needs one, and is removed after parsing.
+	// Fields without a name are gaps. Each gets a unique name, since the parser needs one, and is removed after
+	// parsing.
 	const gap = "('', '|V"
 	mark := "\x01gap"
 	var named strings.Builder

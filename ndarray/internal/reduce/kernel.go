@@ -40,7 +40,8 @@ func SumInts[T Real]() Kernel[T, int64] {
 	}
 }
 
-// zeroSum returns the initial value of a sum of n items: -0, so that a sum of zeros keeps their sign, or 0 for no items.
+// zeroSum returns the initial value of a sum of n items: -0, so that a sum of zeros keeps their sign, or 0 for no
+// items.
 func zeroSum(n int64) float64 {
 	if n > 0 {
 		return math.Copysign(0, -1)
@@ -63,8 +64,8 @@ func SumFloats[T Real](n int64) Kernel[T, float64] {
 	}
 }
 
-// pairwise sums items so that errors grow with the logarithm of their number: it adds the sums of both halves, and keeps
-// eight sums for up to 256 items.
+// pairwise sums items so that errors grow with the logarithm of their number: it adds the sums of both halves, and
+// keeps eight sums for up to 256 items.
 func pairwise[T Real](items []T) float64 {
 	if n := len(items); n > 256 {
 		half := n / 2 &^ 7

@@ -6,9 +6,9 @@ import (
 	"strconv"
 )
 
-// An index of one axis that selects evenly spaced items is a type of its own with a method along. A new kind of selection
-// adds such a type, and a case to oneAxis and to along. They are switches over types, because the call of a method of an
-// interface would move the indexes of each call of a user to the heap.
+// An index of one axis that selects evenly spaced items is a type of its own with a method along. A new kind of
+// selection adds such a type, and a case to oneAxis and to along. They are switches over types, because the call of a
+// method of an interface would move the indexes of each call of a user to the heap.
 
 // oneAxis reports whether x is an index of one axis with evenly spaced items, and whether it drops the axis from the
 // result.
@@ -54,8 +54,8 @@ func (p Point) along(axis int, n int64) (AxisSelection, error) {
 	return AxisSelection{Start: at, Step: 1, Count: 1}, nil
 }
 
-// along selects a slice by Python's rules: a negative start or stop counts from the end of the axis, then both are clipped
-// to the axis.
+// along selects a slice by Python's rules: a negative start or stop counts from the end of the axis, then both are
+// clipped to the axis.
 func (s Span) along(axis int, n int64) (AxisSelection, error) {
 	if s.Step == 0 {
 		return AxisSelection{}, fmt.Errorf("axis %d: the step of a slice is zero", axis)

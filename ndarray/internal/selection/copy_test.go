@@ -10,8 +10,8 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
-// randomSide places a box in a buffer: the axes in C order with gaps between them, each forwards or, if backwards is set,
-// possibly backwards. It returns the length of the buffer in items.
+// randomSide places a box in a buffer: the axes in C order with gaps between them, each forwards or, if backwards is
+// set, possibly backwards. It returns the length of the buffer in items.
 func randomSide(rng *rand.Rand, s *Side, count *grid.Dims, ndim int, backwards bool) int64 {
 	unit := int64(1)
 	for i := ndim - 1; i >= 0; i-- {

@@ -178,8 +178,8 @@ func (p *parser) slice() (Index, error) {
 	return Span{part[0], part[1], part[2]}, nil
 }
 
-// integer parses a signed number. A number that does not fit becomes the nearest one that fits and is not None, which is
-// outside any axis on the same side.
+// integer parses a signed number. A number that does not fit becomes the nearest one that fits and is not None, which
+// is outside any axis on the same side.
 func (p *parser) integer() (v int64, fits bool, err error) {
 	negative := false
 	if c := p.text[p.pos]; c == '+' || c == '-' {

@@ -120,8 +120,8 @@ func randomEntry(rng *rand.Rand, n int64) Index {
 	return x
 }
 
-// TestPlanAgainstLoops reads and writes random selections of random arrays block by block, and compares them with loops over
-// the items.
+// TestPlanAgainstLoops reads and writes random selections of random arrays block by block, and compares them with loops
+// over the items.
 func TestPlanAgainstLoops(t *testing.T) {
 	rounds := 6000
 	if testing.Short() {

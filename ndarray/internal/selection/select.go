@@ -1,8 +1,8 @@
 // Package selection computes which items of which blocks a selection of an array or a view has, and their positions in
 // the result. It is pure arithmetic: a Plan answers the engine about each block, without I/O.
 //
-// To add a kind of selection with evenly spaced items, add a type to axisindex.go and its documented constructor to package
-// ndarray. A kind with other items is an IndexArray, which NewListPlan lists.
+// To add a kind of selection with evenly spaced items, add a type to axisindex.go and its documented constructor to
+// package ndarray. A kind with other items is an IndexArray, which NewListPlan lists.
 package selection
 
 import (

@@ -138,8 +138,8 @@ func TestResolveAllocates(t *testing.T) {
 	}
 }
 
-// FuzzSelection parses any text. The result must be an error, or a selection inside the array whose notation parses to the
-// same selection.
+// FuzzSelection parses any text. The result must be an error, or a selection inside the array whose notation parses to
+// the same selection.
 func FuzzSelection(f *testing.F) {
 	for _, s := range []string{"", "2:5, ..., ::-1", "(1, None)", "[...]", "-1:-9:-2,0", "9223372036854775807::-9223372036854775807",
 		"[]", "[3, -1], :", "[[3], [1]], 0", "True, ...", "[True, False]", "[[[]], []]"} {
