@@ -11,8 +11,8 @@ const (
 
 // Encode appends a chunk with the content src to dst. It creates codecs for this one call, where a [Pool] would keep
 // them. See [Pool.Encode].
-func Encode(dst, src []byte, c CParams, o *Options) ([]byte, error) {
-	return coder.Encode(dst, src, coder.CParams(c), (*coder.Options)(o))
+func Encode(dst, src []byte, c Params, o *Options) ([]byte, error) {
+	return coder.Encode(dst, src, coder.Params(c), (*coder.Options)(o))
 }
 
 // Decode appends the content of the chunk at the start of src to dst. It creates codecs for this one call, where a
@@ -22,8 +22,8 @@ func Decode(dst, src []byte, o *Options) ([]byte, error) {
 }
 
 // EncodeVL appends a chunk whose blocks have sizes of their own. See [Pool.EncodeVL].
-func EncodeVL(dst []byte, blocks [][]byte, c CParams, o *Options) ([]byte, error) {
-	return coder.EncodeVL(dst, blocks, coder.CParams(c), (*coder.Options)(o))
+func EncodeVL(dst []byte, blocks [][]byte, c Params, o *Options) ([]byte, error) {
+	return coder.EncodeVL(dst, blocks, coder.Params(c), (*coder.Options)(o))
 }
 
 // DecodeVL returns the blocks of the chunk at the start of src. See [Pool.DecodeVL].
@@ -34,8 +34,8 @@ func DecodeVL(src []byte, o *Options) ([][]byte, error) {
 // EncodeSpecial appends the chunk of nbytes that represents a special value. value is the repeated item of a Value,
 // whose length must divide nbytes; otherwise value is ignored. For NaNs, the item size must be 4 or 8 bytes. For NaNs
 // and Uninit, it must divide nbytes. The error is ErrParam or ErrTooLarge.
-func EncodeSpecial(dst []byte, s Special, nbytes int, value []byte, p CParams) ([]byte, error) {
-	return coder.EncodeSpecial(dst, s, nbytes, value, coder.CParams(p))
+func EncodeSpecial(dst []byte, s Special, nbytes int, value []byte, p Params) ([]byte, error) {
+	return coder.EncodeSpecial(dst, s, nbytes, value, coder.Params(p))
 }
 
 // Pool encodes and decodes chunks, and keeps codecs and memory between calls. It is safe for concurrent use.
@@ -51,8 +51,8 @@ func (p *Pool) Options() *Options { return (*Options)(p.p.Options()) }
 // on the number of goroutines. They equal the bytes that C-Blosc2 writes with one thread if the codec writes the same
 // streams. A chunk of zeros is encoded as a special value. The error wraps ErrParam, ErrUnsupported or ErrTooLarge, or
 // is an error of a user codec or user filter.
-func (p *Pool) Encode(dst, src []byte, c CParams) ([]byte, error) {
-	return p.p.Encode(dst, src, coder.CParams(c))
+func (p *Pool) Encode(dst, src []byte, c Params) ([]byte, error) {
+	return p.p.Encode(dst, src, coder.Params(c))
 }
 
 // Decode appends the content of the chunk at the start of src to dst, on up to Options.Concurrency goroutines. It
@@ -64,8 +64,8 @@ func (p *Pool) Decode(dst, src []byte) ([]byte, error) { return p.p.Decode(dst, 
 // the parameters BlockSize and Split: each block is one stream. Delta does not refer to other blocks. With
 // NoCompression the blocks are only filtered. The chunk can be larger than its data, by 8 bytes a block and the header.
 // The error wraps ErrParam, ErrUnsupported or ErrTooLarge, or is an error of a user codec or user filter.
-func (p *Pool) EncodeVL(dst []byte, blocks [][]byte, c CParams) ([]byte, error) {
-	return p.p.EncodeVL(dst, blocks, coder.CParams(c))
+func (p *Pool) EncodeVL(dst []byte, blocks [][]byte, c Params) ([]byte, error) {
+	return p.p.EncodeVL(dst, blocks, coder.Params(c))
 }
 
 // DecodeVL returns the blocks of the chunk at the start of src, which may be any chunk. The blocks share memory. The

@@ -21,7 +21,7 @@ func squares(n int) []byte {
 // This example compresses and decompresses a chunk in memory. Each call may use all CPUs.
 func Example() {
 	src := squares(100_000)
-	z, err := chunk.Encode(nil, src, chunk.CParams{TypeSize: 4}, nil)
+	z, err := chunk.Encode(nil, src, chunk.Params{TypeSize: 4}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -38,7 +38,7 @@ func Example() {
 // A Pool keeps codecs and memory for many chunks.
 func ExamplePool() {
 	pool := chunk.NewPool(&chunk.Options{Concurrency: 2})
-	p := chunk.CParams{TypeSize: 4, Codec: codec.LZ4, Level: 9, Filters: []chunk.Filter{{ID: chunk.BitShuffle}}}
+	p := chunk.Params{TypeSize: 4, Codec: codec.LZ4, Level: 9, Filters: []chunk.Filter{{ID: chunk.BitShuffle}}}
 	var z, back []byte
 	for n := range 3 {
 		var err error
@@ -60,7 +60,7 @@ func ExamplePool() {
 
 // This example reads one item of a chunk in a file. It reads and decodes one block.
 func ExampleNewReaderAt() {
-	z, err := chunk.Encode(nil, squares(1_000_000), chunk.CParams{TypeSize: 4, BlockSize: 32 << 10}, nil)
+	z, err := chunk.Encode(nil, squares(1_000_000), chunk.Params{TypeSize: 4, BlockSize: 32 << 10}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -83,7 +83,7 @@ func ExampleNewReaderAt() {
 
 // A header describes a chunk without decoding it.
 func ExampleParseHeader() {
-	z, err := chunk.Encode(nil, squares(10_000), chunk.CParams{TypeSize: 4, Codec: codec.LZ4}, nil)
+	z, err := chunk.Encode(nil, squares(10_000), chunk.Params{TypeSize: 4, Codec: codec.LZ4}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -99,7 +99,7 @@ func ExampleParseHeader() {
 
 // A special value takes 32 bytes, however large the chunk is.
 func ExampleEncodeSpecial() {
-	z, err := chunk.EncodeSpecial(nil, chunk.NaNs, 1<<20, nil, chunk.CParams{TypeSize: 8})
+	z, err := chunk.EncodeSpecial(nil, chunk.NaNs, 1<<20, nil, chunk.Params{TypeSize: 8})
 	if err != nil {
 		fmt.Println(err)
 		return

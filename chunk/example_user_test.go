@@ -58,7 +58,7 @@ func ExampleUserFilter() {
 		Filters:    chunk.FilterSet{}.With(planeFilter{}),
 		BlockShape: []int32{64, 64},
 	}
-	p := chunk.CParams{BlockSize: 64 * 64, Codec: codec.LZ4, Filters: []chunk.Filter{{ID: 170}}}
+	p := chunk.Params{BlockSize: 64 * 64, Codec: codec.LZ4, Filters: []chunk.Filter{{ID: 170}}}
 	z, err := chunk.Encode(nil, image, p, o)
 	if err != nil {
 		fmt.Println(err)
@@ -86,7 +86,7 @@ func ExampleOptions_prefilter() {
 		}
 		return nil
 	}}
-	z, err := chunk.Encode(nil, celsius, chunk.CParams{TypeSize: 2}, o)
+	z, err := chunk.Encode(nil, celsius, chunk.Params{TypeSize: 2}, o)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -103,7 +103,7 @@ func ExampleOptions_prefilter() {
 // A postfilter transforms the data that is read, without another pass over it. Offset is the offset of the block in the
 // chunk.
 func ExampleOptions_postfilter() {
-	z, err := chunk.EncodeSpecial(nil, chunk.Zeros, 1000, nil, chunk.CParams{BlockSize: 100})
+	z, err := chunk.EncodeSpecial(nil, chunk.Zeros, 1000, nil, chunk.Params{BlockSize: 100})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -122,7 +122,7 @@ func ExampleOptions_postfilter() {
 // A chunk can have blocks of any size, for records of variable length.
 func ExampleEncodeVL() {
 	words := [][]byte{[]byte("blocks"), []byte("of"), []byte("any"), []byte("size")}
-	z, err := chunk.EncodeVL(nil, words, chunk.CParams{Codec: codec.LZ4}, nil)
+	z, err := chunk.EncodeVL(nil, words, chunk.Params{Codec: codec.LZ4}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -200,7 +200,7 @@ func ExampleOptions_codecs() {
 		Codecs:     codec.Set{}.With(jpeg2000{}),
 		BlockShape: []int32{128, 128},
 	}
-	p := chunk.CParams{Codec: codec.FromCode(37), BlockSize: 128 * 128, Filters: []chunk.Filter{}}
+	p := chunk.Params{Codec: codec.FromCode(37), BlockSize: 128 * 128, Filters: []chunk.Filter{}}
 	z, err := chunk.Encode(nil, pixels, p, o)
 	if err != nil {
 		fmt.Println(err)

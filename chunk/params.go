@@ -31,9 +31,9 @@ const (
 	NoCompression = coder.NoCompression // level 0 in descriptions of the format: chunks are stored uncompressed
 )
 
-// CParams are the compression parameters of a chunk. The zero value selects the defaults of python-blosc2: Zstd, level
+// Params are the compression parameters of a chunk. The zero value selects the defaults of python-blosc2: Zstd, level
 // 5, Shuffle, automatic split and block size, and items of one byte.
-type CParams struct {
+type Params struct {
 	TypeSize  int       // item size in bytes; 0 = 1
 	BlockSize int       // decoded size of a block in bytes, rounded down to whole items; 0 = automatic
 	Codec     codec.ID  // 0 = Zstd
@@ -46,19 +46,19 @@ type CParams struct {
 
 // Normalize returns p with all defaults filled in, as frame headers record them. It keeps Level, except that 0 becomes
 // DefaultLevel. The error wraps ErrParam or ErrUnsupported.
-func (p CParams) Normalize() (CParams, error) {
-	n, err := coder.CParams(p).Normalize()
-	return CParams(n), err
+func (p Params) Normalize() (Params, error) {
+	n, err := coder.Params(p).Normalize()
+	return Params(n), err
 }
 
 // BlockSizeFor returns the block size in bytes that C-Blosc2 selects for chunks of nbytes. It starts from p.BlockSize
 // if that is set, and otherwise from a size that grows with the level and suits the codec. The result is at most
 // nbytes, and a multiple of the item size, except for items of more than 255 bytes that are larger than it. It is 1 if
 // nbytes is less than one item. The error wraps ErrParam.
-func (p CParams) BlockSizeFor(nbytes int) (int, error) { return coder.CParams(p).BlockSizeFor(nbytes) }
+func (p Params) BlockSizeFor(nbytes int) (int, error) { return coder.Params(p).BlockSizeFor(nbytes) }
 
 // Shaped reports whether the codec or a filter uses the shape of blocks, which only arrays have.
-func (p CParams) Shaped() bool { return coder.CParams(p).Shaped() }
+func (p Params) Shaped() bool { return coder.Params(p).Shaped() }
 
 // Options control how chunks are encoded and decoded. They are not stored. A nil *Options and zero fields select the
 // defaults. Several goroutines may use the same Options, which must not be changed during that time.

@@ -166,12 +166,12 @@ func (b *Batch) plainSpecial(h *chunk.Header) ([]byte, error) {
 	if n%size == 0 {
 		value := make([]byte, size)
 		coder.FillSpecial(value, h.Special(), nil, size, 0)
-		return coder.EncodeSpecial(nil, chunk.Value, n, value, coder.CParams{TypeSize: size, BlockSize: h.BlockSize})
+		return coder.EncodeSpecial(nil, chunk.Value, n, value, coder.Params{TypeSize: size, BlockSize: h.BlockSize})
 	}
 	if err := b.f.CheckAlloc(int64(n)); err != nil {
 		return nil, fmt.Errorf("a special value: %w", err)
 	}
-	return b.f.plain.Encode(nil, make([]byte, n), coder.CParams{Level: chunk.NoCompression})
+	return b.f.plain.Encode(nil, make([]byte, n), coder.Params{Level: chunk.NoCompression})
 }
 
 // free records that a chunk is not referenced after the commit.
@@ -199,15 +199,15 @@ func (b *Batch) release(i int) error {
 	return err
 }
 
-// AppendChunk adds an encoded chunk at the end. The bytes are written unchanged, except for special values that the
+// AppendRaw adds an encoded chunk at the end. The bytes are written unchanged, except for special values that the
 // index holds. A chunk that is larger than the frame's chunks, or follows one that is smaller, makes the frame one
 // with chunks of variable size. Errors are ErrCorrupt, ErrParam or those of writing.
-func (b *Batch) AppendChunk(c []byte) error { return b.InsertChunk(b.next.index.n, c) }
+func (b *Batch) AppendRaw(c []byte) error { return b.InsertRaw(b.next.index.n, c) }
 
-// InsertChunk adds an encoded chunk before chunk i. See AppendChunk.
-func (b *Batch) InsertChunk(i int, c []byte) error { return b.insertBuilt(i, c, nil) }
+// InsertRaw adds an encoded chunk before chunk i. See AppendRaw.
+func (b *Batch) InsertRaw(i int, c []byte) error { return b.insertBuilt(i, c, nil) }
 
-// insertBuilt is InsertChunk for a chunk whose header may be known.
+// insertBuilt is InsertRaw for a chunk whose header may be known.
 func (b *Batch) insertBuilt(i int, c []byte, built *chunk.Header) error {
 	n := b.next.index.n
 	if err := b.check(i, n); err != nil {
@@ -235,10 +235,10 @@ func (b *Batch) insert(i int, h *chunk.Header, store func() (location, error)) e
 	return nil
 }
 
-// UpdateChunk puts an encoded chunk in place of chunk i. See AppendChunk.
-func (b *Batch) UpdateChunk(i int, c []byte) error { return b.updateBuilt(i, c, nil) }
+// UpdateRaw puts an encoded chunk in place of chunk i. See AppendRaw.
+func (b *Batch) UpdateRaw(i int, c []byte) error { return b.updateBuilt(i, c, nil) }
 
-// updateBuilt is UpdateChunk for a chunk whose header may be known.
+// updateBuilt is UpdateRaw for a chunk whose header may be known.
 func (b *Batch) updateBuilt(i int, c []byte, built *chunk.Header) error {
 	n := b.next.index.n
 	if err := b.check(i, n-1); err != nil {
@@ -273,8 +273,8 @@ func (b *Batch) update(i int, h *chunk.Header, store func() (location, error)) e
 	return nil
 }
 
-// DeleteChunk removes chunk i; the later ones move down.
-func (b *Batch) DeleteChunk(i int) error {
+// Delete removes chunk i; the later ones move down.
+func (b *Batch) Delete(i int) error {
 	n := b.next.index.n
 	if err := b.checkPosition(i, n-1); err != nil {
 		return err

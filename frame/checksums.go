@@ -74,7 +74,7 @@ func (s *snapshot) seal(b []byte, p *coder.Pool) error {
 	if err != nil {
 		return err
 	}
-	stored, err := p.Encode(nil, content, coder.CParams{Level: chunk.NoCompression})
+	stored, err := p.Encode(nil, content, coder.Params{Level: chunk.NoCompression})
 	if err != nil {
 		return err
 	}

@@ -163,9 +163,9 @@ func (f *Frame) specialChunk(s *snapshot, i int, special chunk.Special, err erro
 	return nil, f.chunkError(s, i, err)
 }
 
-// RawChunk appends the stored bytes of chunk i, header included, to dst; for a special value that only the index
+// ReadRaw appends the stored bytes of chunk i, header included, to dst; for a special value that only the index
 // has, the chunk that represents it.
-func (f *Frame) RawChunk(dst []byte, i int) (_ []byte, err error) {
+func (f *Frame) ReadRaw(dst []byte, i int) (_ []byte, err error) {
 	s, err := f.acquire(context.Background())
 	if err != nil {
 		return dst, err

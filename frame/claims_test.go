@@ -59,7 +59,7 @@ func TestHoleBehindChunk(t *testing.T) {
 func TestHoleInChunk(t *testing.T) {
 	const size = 1 << 30
 	head := make([]byte, coder.HeaderSize)
-	stored, err := chunk.Encode(nil, make([]byte, 64), chunk.CParams{Level: chunk.NoCompression}, nil)
+	stored, err := chunk.Encode(nil, make([]byte, 64), chunk.Params{Level: chunk.NoCompression}, nil)
 	must(t, err)
 	copy(head, stored)
 	binary.LittleEndian.PutUint32(head[4:], size)
@@ -103,7 +103,7 @@ func TestHoleInChunk(t *testing.T) {
 			})
 			for what, read := range map[string]func() error{
 				"ReadChunk": func() error { _, err := f.ReadChunk(nil, 0); return err },
-				"RawChunk":  func() error { _, err := f.RawChunk(nil, 0); return err },
+				"ReadRaw":   func() error { _, err := f.ReadRaw(nil, 0); return err },
 				"AppendTo":  func() error { _, err := f.AppendTo(nil); return err },
 			} {
 				if testing.Short() && what != "ReadChunk" {
@@ -181,7 +181,7 @@ func TestSharedChunkOnce(t *testing.T) {
 			return nil
 		}}
 		b := sharing(t, content, n, &Options{Checksums: checksums})
-		f, err := FromBytes(b, o)
+		f, err := OpenBytes(b, o)
 		must(t, err)
 		must(t, f.Verify(ctx, func(err error) error { return err }))
 		if k := decoded.Load(); k == 0 || k > 10 {
@@ -233,9 +233,9 @@ func checkShared(t *testing.T, f *Frame, content []byte, n int) {
 
 // TestOverlappingChunks edits and copies a frame with a chunk inside of another.
 func TestOverlappingChunks(t *testing.T) {
-	inner, err := chunk.Encode(nil, noise(500), chunk.CParams{}, nil)
+	inner, err := chunk.Encode(nil, noise(500), chunk.Params{}, nil)
 	must(t, err)
-	outer, err := chunk.Encode(nil, append(append(noise(100), inner...), noise(3000)...), chunk.CParams{Level: chunk.NoCompression}, nil)
+	outer, err := chunk.Encode(nil, append(append(noise(100), inner...), noise(3000)...), chunk.Params{Level: chunk.NoCompression}, nil)
 	must(t, err)
 	for _, more := range []int{0, 1500} {
 		f, err := CreateMemory(nil, func(b *Batch) error {
@@ -243,8 +243,8 @@ func TestOverlappingChunks(t *testing.T) {
 			for range more {
 				must(t, b.Append(noise(20)))
 			}
-			must(t, b.AppendChunk(outer))
-			must(t, b.AppendChunk(inner))
+			must(t, b.AppendRaw(outer))
+			must(t, b.AppendRaw(inner))
 			list := b.list()
 			list[more+1] = list[more] + coder.HeaderSize + 100
 			return nil
@@ -276,13 +276,13 @@ func TestNestedChunks(t *testing.T) {
 	var at []entry
 	for range depth {
 		var err error
-		c, err = chunk.Encode(nil, c, chunk.CParams{Level: chunk.NoCompression}, nil)
+		c, err = chunk.Encode(nil, c, chunk.Params{Level: chunk.NoCompression}, nil)
 		must(t, err)
 		at = append(at, entry(len(at)*coder.HeaderSize))
 	}
 	f, err := CreateMemory(nil, func(b *Batch) error {
 		must(t, b.SetVariable())
-		must(t, b.AppendChunk(c))
+		must(t, b.AppendRaw(c))
 		b.next.index, b.next.nbytes = newIndex(at, nil), 0
 		for i := range at {
 			b.next.nbytes += int64(len(c) - (i+1)*coder.HeaderSize)
@@ -303,7 +303,7 @@ func TestNestedChunks(t *testing.T) {
 // TestUniformEdits edits frames of many chunks in a few bytes.
 func TestUniformEdits(t *testing.T) {
 	make := func(n int64, special chunk.Special) *Frame {
-		f, err := CreateMemory(&Options{ChunkSize: 80, CParams: chunk.CParams{TypeSize: 8}}, func(b *Batch) error { return b.FillSpecial(80*n, special) })
+		f, err := CreateMemory(&Options{ChunkSize: 80, Params: chunk.Params{TypeSize: 8}}, func(b *Batch) error { return b.FillSpecial(80*n, special) })
 		must(t, err)
 		f, err = EditStorage(NewMemory(bytes.Clone(f.store.(*contiguous).Bytes.(*Memory).Bytes())), nil)
 		must(t, err)
@@ -347,7 +347,7 @@ func TestUniformEdits(t *testing.T) {
 func TestUnwritableFilters(t *testing.T) {
 	ctx := context.Background()
 	for _, filter := range []chunk.Filter{{ID: coder.ByteDeltaOld, Meta: 4}, {ID: chunk.TruncPrec}, {ID: chunk.IntTrunc}, {ID: chunk.NDCell}, {ID: chunk.NDMean}} {
-		f, err := CreateMemory(&Options{ChunkSize: 4000, CParams: chunk.CParams{TypeSize: 4}}, func(b *Batch) error {
+		f, err := CreateMemory(&Options{ChunkSize: 4000, Params: chunk.Params{TypeSize: 4}}, func(b *Batch) error {
 			if err := b.FillSpecial(10000, chunk.Zeros); err != nil {
 				return err
 			}
@@ -366,8 +366,8 @@ func TestUnwritableFilters(t *testing.T) {
 				if _, err := f.ReadBlock(nil, i, 0); err != nil {
 					t.Errorf("%v: ReadBlock: %v", filter, err)
 				}
-				if _, err := f.RawChunk(nil, i); err != nil {
-					t.Errorf("%v: RawChunk: %v", filter, err)
+				if _, err := f.ReadRaw(nil, i); err != nil {
+					t.Errorf("%v: ReadRaw: %v", filter, err)
 				}
 				if c, err := f.ChunkInfo(i); err != nil || c.Special != chunk.Zeros || c.NBytes != n {
 					t.Errorf("%v: ChunkInfo: %+v, %v", filter, c, err)

@@ -92,7 +92,7 @@ func TestCompact(t *testing.T) {
 func TestCompactSize(t *testing.T) {
 	dir := t.TempDir()
 	name, real := filepath.Join(dir, "link"), filepath.Join(dir, "real")
-	f, err := Create(real, &Options{NoSync: true, CParams: chunk.CParams{TypeSize: 4}}, nil)
+	f, err := Create(real, &Options{NoSync: true, Params: chunk.Params{TypeSize: 4}}, nil)
 	must(t, err)
 	for i := range 200 {
 		must(t, f.Append(small(i)))
@@ -108,7 +108,7 @@ func TestCompactSize(t *testing.T) {
 	b, err := f.Begin(context.Background())
 	must(t, err)
 	for range 100 {
-		must(t, b.DeleteChunk(50))
+		must(t, b.Delete(50))
 	}
 	must(t, b.Commit())
 	all := content(t, f)
@@ -240,7 +240,7 @@ func firstChunk(t testing.TB, b []byte) int {
 // TestCompactReaders reads from many goroutines while the frame is edited and compacted.
 func TestCompactReaders(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x")
-	f, err := Create(name, &Options{NoSync: true, ChunkSize: 160, Concurrency: 1, CParams: chunk.CParams{TypeSize: 4, Codec: chunk.CodecFromCode(1)}}, nil)
+	f, err := Create(name, &Options{NoSync: true, ChunkSize: 160, Concurrency: 1, Params: chunk.Params{TypeSize: 4, Codec: chunk.CodecFromCode(1)}}, nil)
 	must(t, err)
 	for i := range 50 {
 		must(t, f.Append(small(i)))
@@ -459,7 +459,7 @@ func TestCompactLocked(t *testing.T) {
 		f, other := reopen(t, name, o), reopen(t, name, o)
 		must(t, f.edit(func(b *Batch) error { return errors.Join(b.Append(stamped(1, 10)), b.Append(stamped(2, 10))) }))
 		for i := range 3 {
-			must(t, f.edit(func(b *Batch) error { return b.DeleteChunk(0) }))
+			must(t, f.edit(func(b *Batch) error { return b.Delete(0) }))
 			must(t, f.Append(stamped(10+i, 10)))
 			must(t, f.Compact(t.Context()))
 			if got, err := other.ReadChunk(nil, 1); err != nil || int(got[4]) != 10+i {

@@ -58,7 +58,7 @@ func TestConcurrentReaders(t *testing.T) {
 				b, err := f.Begin(context.Background())
 				must(t, err)
 				for b.NumChunks() > state%7 {
-					must(t, b.DeleteChunk(b.NumChunks()/2))
+					must(t, b.Delete(b.NumChunks()/2))
 				}
 				for i := range b.NumChunks() {
 					must(t, b.Update(i, stamped(state, items)))
@@ -183,7 +183,7 @@ func TestEncode(t *testing.T) {
 	const size = 10000
 	var first []byte
 	for _, workers := range []int{1, 2, 7} {
-		f, err := CreateMemory(&Options{CParams: chunk.CParams{TypeSize: 4, BlockSize: 1600}, ChunkSize: size, Concurrency: workers}, nil)
+		f, err := CreateMemory(&Options{Params: chunk.Params{TypeSize: 4, BlockSize: 1600}, ChunkSize: size, Concurrency: workers}, nil)
 		must(t, err)
 		b, err := f.Begin(context.Background())
 		must(t, err)
@@ -325,7 +325,7 @@ func TestClose(t *testing.T) {
 func TestCache(t *testing.T) {
 	const chunks, size = 4, 4096
 	state := func(n int) []byte { return bytes.Repeat([]byte{byte(n), 1, 2, 3}, size/4) }
-	o := &Options{Cache: 16 << 10, NoSync: true, ChunkSize: size, CParams: chunk.CParams{TypeSize: 4, BlockSize: 512}, Concurrency: 1}
+	o := &Options{Cache: 16 << 10, NoSync: true, ChunkSize: size, Params: chunk.Params{TypeSize: 4, BlockSize: 512}, Concurrency: 1}
 	f, err := Create(filepath.Join(t.TempDir(), "f"), o, func(b *Batch) error {
 		for range chunks {
 			if err := b.Append(state(0)); err != nil {
@@ -392,7 +392,7 @@ func TestCache(t *testing.T) {
 // TestCacheUsed counts what the cache saves, and that what is kept is taken without memory.
 func TestCacheUsed(t *testing.T) {
 	data := stamped(7, 16<<10)
-	o := &Options{Cache: 8 << 10, CParams: chunk.CParams{TypeSize: 4, BlockSize: 1 << 10}, Concurrency: 1}
+	o := &Options{Cache: 8 << 10, Params: chunk.Params{TypeSize: 4, BlockSize: 1 << 10}, Concurrency: 1}
 	name := filepath.Join(t.TempDir(), "f")
 	f, err := Create(name, o, func(b *Batch) error { return b.Append(data) })
 	must(t, err)

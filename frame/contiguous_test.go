@@ -24,7 +24,7 @@ func longFrame(t testing.TB, base int64) (*disk, *Frame, *model) {
 	for i, n := range []int{1, 380, 70, 500} {
 		m.meta = append(m.meta, meta.Layer{Name: fmt.Sprint("long", i), Content: bytes.Repeat([]byte{byte(i)}, n)})
 	}
-	f, err := CreateMemory(&Options{CParams: chunk.CParams{TypeSize: 4, Codec: chunk.CodecFromCode(1)}, ChunkSize: 64, Meta: m.meta}, nil)
+	f, err := CreateMemory(&Options{Params: chunk.Params{TypeSize: 4, Codec: chunk.CodecFromCode(1)}, ChunkSize: 64, Meta: m.meta}, nil)
 	must(t, err)
 	b, err := f.AppendTo(make([]byte, base))
 	must(t, err)
@@ -148,7 +148,7 @@ func (c *torn) check(t *testing.T, m *Memory, base int64, old, next *model) {
 	f, err := EditStorage(m, &Options{Concurrency: 1, Offset: base})
 	if base > 0 && err != nil { // chunks of the cut commit stand behind the frame
 		size, _ = m.Size()
-		f, err = NewReader(m, size, &Options{Concurrency: 1, Offset: base})
+		f, err = OpenReaderAt(m, size, &Options{Concurrency: 1, Offset: base})
 		must(t, err)
 		must(t, heldBy(f, old, next))
 		return
@@ -164,7 +164,7 @@ func (c *torn) check(t *testing.T, m *Memory, base int64, old, next *model) {
 	}
 	must(t, f.Append(make([]byte, 64)))
 	must(t, f.Close())
-	f, err = NewReader(m, int64(len(m.Bytes())), &Options{Concurrency: 1, Offset: base})
+	f, err = OpenReaderAt(m, int64(len(m.Bytes())), &Options{Concurrency: 1, Offset: base})
 	must(t, err)
 	verify(t, f)
 }
@@ -326,7 +326,7 @@ func TestSpaceAppend(t *testing.T) {
 				c.chunks /= 5 // one goroutine: nothing to race with
 			}
 			name := filepath.Join(t.TempDir(), "x.b2frame")
-			o := &Options{CParams: chunk.CParams{TypeSize: 4, Codec: chunk.CodecFromCode(1)}, NoSync: true, Concurrency: 1}
+			o := &Options{Params: chunk.Params{TypeSize: 4, Codec: chunk.CodecFromCode(1)}, NoSync: true, Concurrency: 1}
 			f, err := Create(name, o, nil)
 			must(t, err)
 			peak := 0.0
@@ -393,7 +393,7 @@ func TestSpaceSharedChunk(t *testing.T) {
 func TestSpaceSurvey(t *testing.T) {
 	for _, n := range []int{500, 3000} {
 		m := new(Memory)
-		f, err := CreateMemory(&Options{Concurrency: 1, CParams: chunk.CParams{Codec: chunk.CodecFromCode(1)}}, func(b *Batch) error {
+		f, err := CreateMemory(&Options{Concurrency: 1, Params: chunk.Params{Codec: chunk.CodecFromCode(1)}}, func(b *Batch) error {
 			for i := range n {
 				if err := b.Append(small(i)); err != nil {
 					return err
@@ -405,7 +405,7 @@ func TestSpaceSurvey(t *testing.T) {
 		b, err := f.Begin(context.Background())
 		must(t, err)
 		for i := range n / 2 {
-			must(t, b.DeleteChunk(i))
+			must(t, b.Delete(i))
 		}
 		must(t, b.Commit())
 		_, err = m.WriteAt(f.store.(*contiguous).Bytes.(*Memory).Bytes(), 0)

@@ -55,7 +55,7 @@ func (f *Frame) Copy(ctx context.Context, name string, o *Options) (*Frame, erro
 // copyOptions returns the options that make an empty frame with the metalayers of v.
 func (v View) copyOptions() *Options {
 	o := v.f.opts
-	o.CParams, o.Meta, o.ChunkSize = chunk.CParams{TypeSize: int(v.s.typeSize)}, v.s.meta, 0
+	o.Params, o.Meta, o.ChunkSize = chunk.Params{TypeSize: int(v.s.typeSize)}, v.s.meta, 0
 	o.VLMeta = nil
 	o.Sparse, o.Overwrite, o.NoSync, o.Offset, o.Checksums = false, false, false, 0, v.s.checksums != nil
 	return &o

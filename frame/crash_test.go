@@ -76,7 +76,7 @@ func (d *disk) Sync() error {
 // diskFrame makes a disk with an empty frame, and the frame opened for editing.
 func diskFrame(t testing.TB, common int) (*disk, *Frame, *model) {
 	t.Helper()
-	f, err := CreateMemory(&Options{CParams: chunk.CParams{TypeSize: 4, Codec: chunk.CodecFromCode(1)}, ChunkSize: common}, nil)
+	f, err := CreateMemory(&Options{Params: chunk.Params{TypeSize: 4, Codec: chunk.CodecFromCode(1)}, ChunkSize: common}, nil)
 	must(t, err)
 	b, err := f.AppendTo(nil)
 	must(t, err)
@@ -109,7 +109,7 @@ func edit(t testing.TB, rng *rand.Rand, f *Frame, m *model, common int) (*model,
 
 // holds tells whether a frame in b is what one of the models says.
 func holds(b []byte, models ...*model) error {
-	f, err := FromBytes(b, nil)
+	f, err := OpenBytes(b, nil)
 	if err != nil {
 		return err
 	}
@@ -305,7 +305,7 @@ func oneEdit(rng *rand.Rand, f *Frame, m *model) (*model, error) {
 		defer b.Rollback()
 		for len(next.chunks) > 0 {
 			next.chunks = next.chunks[1:]
-			if err := b.DeleteChunk(0); err != nil {
+			if err := b.Delete(0); err != nil {
 				return next, err
 			}
 		}

@@ -138,7 +138,7 @@ func (f *Frame) first(ctx context.Context) (*Batch, error) {
 	s := &snapshot{header: header{
 		version: versionFixed, sparse: f.opts.Sparse, chunkSize: -1, threads: [2]int16{1, 1},
 	}}
-	if err := s.setCParams(f.opts.CParams); err != nil {
+	if err := s.setCParams(f.opts.Params); err != nil {
 		return nil, f.wrap("header", -1, err)
 	}
 	size := f.opts.ChunkSize

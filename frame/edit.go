@@ -12,7 +12,7 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// Append compresses p with the frame's parameters and adds it as the last chunk. See Batch.AppendChunk. This edit
+// Append compresses p with the frame's parameters and adds it as the last chunk. See Batch.AppendRaw. This edit
 // and the following ones are commits of their own; put several into a Batch to make them one.
 func (f *Frame) Append(p []byte) error {
 	return f.edit(func(b *Batch) error { return b.Append(p) })
@@ -30,7 +30,7 @@ func (f *Frame) Update(i int, p []byte) error {
 
 // Delete removes chunk i.
 func (f *Frame) Delete(i int) error {
-	return f.edit(func(b *Batch) error { return b.DeleteChunk(i) })
+	return f.edit(func(b *Batch) error { return b.Delete(i) })
 }
 
 // Reorder puts chunk order[i] at position i.
@@ -58,7 +58,7 @@ func (f *Frame) DeleteVLMeta(name string) error {
 	return f.edit(func(b *Batch) error { return b.DeleteVLMeta(name) })
 }
 
-// Append compresses p with the frame's parameters and adds it as the last chunk. See AppendChunk.
+// Append compresses p with the frame's parameters and adds it as the last chunk. See AppendRaw.
 func (b *Batch) Append(p []byte) error { return b.Insert(b.next.index.n, p) }
 
 // Insert compresses p and adds it before chunk i.
@@ -70,7 +70,7 @@ func (b *Batch) Insert(i int, p []byte) error {
 	if err != nil {
 		return err
 	}
-	return b.InsertChunk(i, c)
+	return b.InsertRaw(i, c)
 }
 
 // Update compresses p and puts it in place of chunk i.
@@ -82,7 +82,7 @@ func (b *Batch) Update(i int, p []byte) error {
 	if err != nil {
 		return err
 	}
-	return b.UpdateChunk(i, c)
+	return b.UpdateRaw(i, c)
 }
 
 func (b *Batch) encode(p []byte) ([]byte, error) {
@@ -94,7 +94,7 @@ func (b *Batch) encode(p []byte) ([]byte, error) {
 }
 
 // AppendBlocks compresses blocks, each of its own size and of at least one byte, and adds them as the last chunk. It
-// makes an empty frame one with blocks of variable size, which then takes no other chunks. See AppendChunk.
+// makes an empty frame one with blocks of variable size, which then takes no other chunks. See AppendRaw.
 func (b *Batch) AppendBlocks(blocks [][]byte) error {
 	if b.done {
 		return b.errDone()
@@ -103,7 +103,7 @@ func (b *Batch) AppendBlocks(blocks [][]byte) error {
 	if err != nil {
 		return b.f.wrap("chunk", -1, err)
 	}
-	return b.AppendChunk(c)
+	return b.AppendRaw(c)
 }
 
 // AppendBlocks compresses blocks, each of its own size, and adds them as the last chunk. See Batch.AppendBlocks.
@@ -164,7 +164,7 @@ func (b *Batch) SetVLMeta(name string, content []byte) error {
 	if b.done {
 		return b.errDone()
 	}
-	c, err := b.f.plain.Encode(nil, content, coder.CParams{})
+	c, err := b.f.plain.Encode(nil, content, coder.Params{})
 	if err == nil && name == ChecksumLayer {
 		err = fmt.Errorf("the library writes it, see SetChecksums: %w", ErrParam)
 	}

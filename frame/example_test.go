@@ -71,7 +71,7 @@ func ExampleBatch() {
 			log.Fatal(err)
 		}
 	}
-	if err := b.DeleteChunk(1); err != nil {
+	if err := b.Delete(1); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("before:", f.NumChunks())
@@ -87,8 +87,8 @@ func ExampleBatch() {
 // Metalayers have fixed lengths and stand in the header; variable-length ones stand at the end and can come and go.
 func ExampleFrame_SetVLMeta() {
 	f, err := frame.CreateMemory(&frame.Options{
-		CParams: chunk.CParams{TypeSize: 8},
-		Meta:    []meta.Layer{{Name: "version", Content: []byte{1}}},
+		Params: chunk.Params{TypeSize: 8},
+		Meta:   []meta.Layer{{Name: "version", Content: []byte{1}}},
 	}, nil)
 	if err != nil {
 		log.Fatal(err)
@@ -122,7 +122,7 @@ func ExampleFrame_AppendTo() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	again, err := frame.FromBytes(b, nil)
+	again, err := frame.OpenBytes(b, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func ExampleFrame_Compact() {
 
 // A frame with checksums tells when a stored byte is another.
 func ExampleFrame_Verify() {
-	o := &frame.Options{Checksums: true, CParams: chunk.CParams{Level: chunk.NoCompression}}
+	o := &frame.Options{Checksums: true, Params: chunk.Params{Level: chunk.NoCompression}}
 	f, err := frame.CreateMemory(o, func(b *frame.Batch) error {
 		return errors.Join(b.Append([]byte("the first")), b.Append([]byte("a second.")), b.Append([]byte("the third")))
 	})
@@ -187,7 +187,7 @@ func ExampleFrame_Verify() {
 	}
 	stored[bytes.Index(stored, []byte("second"))] = 'S'
 
-	f, err = frame.FromBytes(stored, &frame.Options{Verify: true})
+	f, err = frame.OpenBytes(stored, &frame.Options{Verify: true})
 	if err != nil {
 		log.Fatal(err)
 	}

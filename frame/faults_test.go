@@ -30,7 +30,7 @@ func programs(t testing.TB, few int) int {
 func simFrame(t testing.TB, sparse bool, common int) (*simSystem, *Frame, *model) {
 	t.Helper()
 	s := newSim()
-	o := &Options{sys: s, Sparse: sparse, ChunkSize: common, Concurrency: 1, CParams: chunk.CParams{TypeSize: 4, Codec: chunk.CodecFromCode(1)}}
+	o := &Options{sys: s, Sparse: sparse, ChunkSize: common, Concurrency: 1, Params: chunk.Params{TypeSize: 4, Codec: chunk.CodecFromCode(1)}}
 	f, err := Create("x", o, nil)
 	must(t, err)
 	must(t, f.Close())
@@ -341,7 +341,7 @@ func TestReadErrors(t *testing.T) {
 				"raw": func(f *Frame) (p []byte, err error) {
 					for i := 0; i < f.NumChunks() && err == nil; i++ {
 						var raw []byte
-						if raw, err = f.RawChunk(nil, i); err == nil {
+						if raw, err = f.ReadRaw(nil, i); err == nil {
 							p, err = chunk.Decode(p, raw, nil)
 						}
 					}

@@ -187,7 +187,7 @@ func checkCopies(t *testing.T, f *Frame, all []byte) {
 	if !bytes.Equal(b, b2) || string(mem) != "abc"+string(b) {
 		t.Error("copies differ by the way that they took")
 	}
-	m, err := FromBytes(b, nil)
+	m, err := OpenBytes(b, nil)
 	must(t, err)
 	same(t, f, m, all)
 
@@ -201,7 +201,7 @@ func checkCopies(t *testing.T, f *Frame, all []byte) {
 	if _, err := Edit(name, &Options{Offset: 77}); !errors.Is(err, ErrReadOnly) {
 		t.Errorf("editing with something behind: %v", err)
 	}
-	r, err := NewReader(struct{ io.ReaderAt }{bytes.NewReader(b)}, int64(len(b)), nil)
+	r, err := OpenReaderAt(struct{ io.ReaderAt }{bytes.NewReader(b)}, int64(len(b)), nil)
 	must(t, err)
 	same(t, f, r, all)
 }
@@ -304,14 +304,14 @@ func TestGoldenArray(t *testing.T) {
 		t.Fatal(len(want))
 	}
 	o := &Options{
-		CParams:   chunk.CParams{TypeSize: 2, BlockSize: 4},
+		Params:    chunk.Params{TypeSize: 2, BlockSize: 4},
 		ChunkSize: 8,
 		Meta:      []meta.Layer{{Name: "b2nd", Content: b2nd}, {Name: "m", Content: []byte{5}}},
 		NoSync:    true,
 	}
 	fill := func(b *Batch) error {
 		for _, c := range [][]byte{chunk0, chunk1} {
-			if err := b.AppendChunk(c); err != nil {
+			if err := b.AppendRaw(c); err != nil {
 				return err
 			}
 		}
@@ -423,12 +423,12 @@ func TestBlosc1Chunks(t *testing.T) {
 	for i, c := range cases {
 		raw, err := os.ReadFile(c.Path)
 		must(t, err)
-		o := &Options{CParams: chunk.CParams{TypeSize: c.TypeSize}, Sparse: i%3 == 1, NoSync: true}
+		o := &Options{Params: chunk.Params{TypeSize: c.TypeSize}, Sparse: i%3 == 1, NoSync: true}
 		fill := func(b *Batch) error {
-			if err := b.AppendChunk(raw); err != nil {
+			if err := b.AppendRaw(raw); err != nil {
 				return err
 			}
-			return b.AppendChunk(raw)
+			return b.AppendRaw(raw)
 		}
 		var f *Frame
 		if i%3 == 2 {

@@ -196,8 +196,8 @@ func (h *header) codecByte() uint8 {
 }
 
 // cparams returns the parameters for new chunks.
-func (h *header) cparams() coder.CParams {
-	p := coder.CParams{
+func (h *header) cparams() coder.Params {
+	p := coder.Params{
 		TypeSize: int(h.typeSize), BlockSize: int(h.blockSize),
 		Codec: chunk.CodecFromCode(h.codec), CodecMeta: h.codecMeta,
 		Level: int(h.level), Filters: h.pipeline[:],
@@ -213,13 +213,13 @@ func (h *header) cparams() coder.CParams {
 }
 
 // setCParams records the parameters for new chunks.
-func (h *header) setCParams(p chunk.CParams) error {
+func (h *header) setCParams(p chunk.Params) error {
 	p, err := p.Normalize()
 	if err != nil {
 		return err
 	}
 	h.typeSize, h.blockSize = int32(p.TypeSize), int32(p.BlockSize)
-	h.codec, h.codecMeta, h.pipeline = p.Codec.Code(), p.CodecMeta, coder.CParams(p).Pipeline()
+	h.codec, h.codecMeta, h.pipeline = p.Codec.Code(), p.CodecMeta, coder.Params(p).Pipeline()
 	h.level = uint8(max(p.Level, 0))
 	switch p.Split {
 	case chunk.SplitAuto:

@@ -21,7 +21,7 @@ import (
 // readEverything opens a frame and reads all there is in all ways; it returns the first error. Whatever b holds, it
 // must not panic and not take much memory.
 func readEverything(b []byte) error {
-	f, err := FromBytes(b, &Options{Concurrency: 1})
+	f, err := OpenBytes(b, &Options{Concurrency: 1})
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func TestTruncated(t *testing.T) {
 	}
 	for i := range min(len(names), 25) {
 		b := frames[i]
-		f, err := FromBytes(b, nil)
+		f, err := OpenBytes(b, nil)
 		must(t, err)
 		n := int(f.Info().FrameLen)
 		for cut := range n {
@@ -155,7 +155,7 @@ func TestChangedBytes(t *testing.T) {
 
 // TestHostileHeaders sets each field of a header to values at the edges.
 func TestHostileHeaders(t *testing.T) {
-	f, err := CreateMemory(&Options{CParams: chunk.CParams{TypeSize: 4}}, func(b *Batch) error {
+	f, err := CreateMemory(&Options{Params: chunk.Params{TypeSize: 4}}, func(b *Batch) error {
 		for i := range 5 {
 			if err := b.Append(small(i)); err != nil {
 				return err
@@ -211,7 +211,7 @@ func TestHostileIndex(t *testing.T) {
 	pool := coder.NewPool(nil)
 	base := func() *snapshot {
 		s := &snapshot{header: header{version: 2, typeSize: 4, chunkSize: 40, nbytes: 120, threads: [2]int16{1, 1}}}
-		must(t, s.setCParams(chunk.CParams{TypeSize: 4}))
+		must(t, s.setCParams(chunk.Params{TypeSize: 4}))
 		s.headerLen, _ = headerLen(nil)
 		return s
 	}
@@ -233,7 +233,7 @@ func TestHostileIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	special := func(kind chunk.Special, n int, value []byte) []byte {
-		b, err := chunk.EncodeSpecial(nil, kind, n, value, chunk.CParams{TypeSize: 8})
+		b, err := chunk.EncodeSpecial(nil, kind, n, value, chunk.Params{TypeSize: 8})
 		must(t, err)
 		return b
 	}

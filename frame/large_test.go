@@ -158,7 +158,7 @@ func TestLarge(t *testing.T) {
 	for _, offset := range []int64{0, 5*gib + 77} {
 		t.Run(fmt.Sprint(offset), func(t *testing.T) {
 			st := newHoles()
-			o := &Options{ChunkSize: size, Offset: offset, CParams: chunk.CParams{TypeSize: 4, Codec: chunk.CodecFromCode(1)}}
+			o := &Options{ChunkSize: size, Offset: offset, Params: chunk.Params{TypeSize: 4, Codec: chunk.CodecFromCode(1)}}
 			f := put(t, st, o)
 			must(t, f.FillSpecial(chunks*size, chunk.Zeros))
 			content := map[int][]byte{}
@@ -185,7 +185,7 @@ func TestLarge(t *testing.T) {
 
 			total, err := st.Size()
 			must(t, err)
-			f, err = NewReader(st, total, &Options{Offset: offset})
+			f, err = OpenReaderAt(st, total, &Options{Offset: offset})
 			must(t, err)
 			checkLarge(t, "read", f, chunks, size, content)
 			must(t, f.Close())
@@ -210,7 +210,7 @@ func TestLarge(t *testing.T) {
 
 			total, err = st.Size()
 			must(t, err)
-			f, err = NewReader(st, total, &Options{Offset: offset})
+			f, err = OpenReaderAt(st, total, &Options{Offset: offset})
 			must(t, err)
 			checkLarge(t, "reopened", f, chunks, size, content)
 			if v, err := f.VLMeta("place"); string(v) != "behind 6 GiB" || err != nil {
@@ -229,7 +229,7 @@ func TestOffsets(t *testing.T) {
 	st := newHoles()
 	offsets := []int64{0, 5000, 4*gib - 100, 4*gib + 50000, 9 * gib}
 	for i, at := range offsets {
-		f := put(t, st, &Options{Offset: at, CParams: chunk.CParams{TypeSize: 4}})
+		f := put(t, st, &Options{Offset: at, Params: chunk.Params{TypeSize: 4}})
 		must(t, f.Append(words(4000, i)))
 		must(t, f.Append(words(400, i)))
 		must(t, f.Close())
@@ -237,7 +237,7 @@ func TestOffsets(t *testing.T) {
 	total, err := st.Size()
 	must(t, err)
 	for i, at := range offsets {
-		f, err := NewReader(st, total, &Options{Offset: at})
+		f, err := OpenReaderAt(st, total, &Options{Offset: at})
 		must(t, err)
 		got := make([]byte, 4400)
 		_, err = f.ReadAt(got, 0)
@@ -262,7 +262,7 @@ func opened(t *testing.T, b []byte, most uint64) *Frame {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	start := time.Now()
-	f, err := FromBytes(b, nil)
+	f, err := OpenBytes(b, nil)
 	took := time.Since(start)
 	runtime.ReadMemStats(&after)
 	must(t, err)
@@ -279,7 +279,7 @@ func opened(t *testing.T, b []byte, most uint64) *Frame {
 func TestMillionChunks(t *testing.T) {
 	const size, chunks, every = 64, 1_000_000, 5000
 	st := new(Memory)
-	f := put(t, st, &Options{ChunkSize: size, CParams: chunk.CParams{TypeSize: 4}})
+	f := put(t, st, &Options{ChunkSize: size, Params: chunk.Params{TypeSize: 4}})
 	must(t, f.FillSpecial(chunks*size, chunk.Uninit))
 	uniform := opened(t, bytes.Clone(st.Bytes()), 1<<20)
 	if info, err := uniform.ChunkInfo(chunks - 1); info.Special != chunk.Uninit || err != nil {
@@ -310,7 +310,7 @@ func benchFrame(b testing.TB, n, size int) string {
 	b.Helper()
 	name := filepath.Join(b.TempDir(), "x.b2frame")
 	p := make([]byte, size)
-	f, err := Create(name, &Options{CParams: chunk.CParams{TypeSize: 4}, NoSync: true}, func(t *Batch) error {
+	f, err := Create(name, &Options{Params: chunk.Params{TypeSize: 4}, NoSync: true}, func(t *Batch) error {
 		for i := range n {
 			for k := range p {
 				p[k] = byte(k*k>>3) + byte(i)
@@ -366,7 +366,7 @@ func BenchmarkReadSparse(b *testing.B) {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			name := filepath.Join(b.TempDir(), "x")
 			p := make([]byte, size)
-			made, err := Create(name, &Options{CParams: chunk.CParams{TypeSize: 4}, NoSync: true, Sparse: true}, func(t *Batch) error {
+			made, err := Create(name, &Options{Params: chunk.Params{TypeSize: 4}, NoSync: true, Sparse: true}, func(t *Batch) error {
 				for i := range 64 {
 					for k := range p {
 						p[k] = byte(k*k>>3) + byte(i)

@@ -76,7 +76,7 @@ func planted(t *testing.T, test func(t *testing.T, plant func(name string))) {
 // sparseOf makes a sparse frame of n chunks and returns its directory.
 func sparseOf(t testing.TB, n int, o *Options) string {
 	t.Helper()
-	o.Sparse, o.NoSync, o.ChunkSize, o.CParams = true, true, 160, chunk.CParams{TypeSize: 4}
+	o.Sparse, o.NoSync, o.ChunkSize, o.Params = true, true, 160, chunk.Params{TypeSize: 4}
 	dir := filepath.Join(t.TempDir(), "x")
 	f, err := Create(dir, o, func(b *Batch) error {
 		for i := range n {

@@ -26,7 +26,7 @@ func lockable(t *testing.T, test func(t *testing.T, name string, o *Options)) {
 	for _, kind := range []string{"contiguous", "sparse"} {
 		t.Run(kind, func(t *testing.T) {
 			name := filepath.Join(t.TempDir(), "x.b2frame")
-			o := &Options{CParams: chunk.CParams{TypeSize: 4}, ChunkSize: 40, Locking: true, NoSync: true, Sparse: kind == "sparse"}
+			o := &Options{Params: chunk.Params{TypeSize: 4}, ChunkSize: 40, Locking: true, NoSync: true, Sparse: kind == "sparse"}
 			f, err := Create(name, o, nil)
 			if !storage.CanLock {
 				if !errors.Is(err, errors.ErrUnsupported) {
@@ -186,7 +186,7 @@ func replaceAll(f *Frame, state, n, items int) error {
 	}
 	defer b.Rollback()
 	for b.NumChunks() > n {
-		if err := b.DeleteChunk(b.NumChunks() / 2); err != nil {
+		if err := b.Delete(b.NumChunks() / 2); err != nil {
 			return err
 		}
 	}
@@ -412,7 +412,7 @@ func TestDecodeTwo(t *testing.T) {
 			}
 		}
 		name := filepath.Join(t.TempDir(), "x.b2frame")
-		o := &Options{CParams: chunk.CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: blockSize, Filters: []chunk.Filter{}}, NoSync: true}
+		o := &Options{Params: chunk.Params{Codec: codec.LZ4, TypeSize: 4, BlockSize: blockSize, Filters: []chunk.Filter{}}, NoSync: true}
 		f, err := Create(name, o, nil)
 		must(t, err)
 		for i := range chunks {

@@ -68,9 +68,9 @@ var truncatedReads = map[string]func(f *Frame) error{
 	"ReadChunk": func(f *Frame) error {
 		return eachChunk(f, func(i int) error { _, err := f.ReadChunk(nil, i); return err })
 	},
-	"RawChunk": func(f *Frame) error {
+	"ReadRaw": func(f *Frame) error {
 		return eachChunk(f, func(i int) error {
-			dst, err := f.RawChunk([]byte("kept"), i)
+			dst, err := f.ReadRaw([]byte("kept"), i)
 			if !bytes.HasPrefix(dst, []byte("kept")) {
 				return fmt.Errorf("dst lost: %w", err)
 			}
@@ -109,17 +109,17 @@ func eachChunk(f *Frame, do func(i int) error) error {
 // truncatedKinds are frames with different codecs and filters, so that faults are in different kernels.
 var truncatedKinds = []struct {
 	name string
-	p    chunk.CParams
+	p    chunk.Params
 	o    Options
 }{
-	{"BloscLZ", chunk.CParams{Codec: chunk.CodecFromCode(0)}, Options{}},
-	{"LZ4", chunk.CParams{Codec: chunk.CodecFromCode(1)}, Options{}},
-	{"LZ4 with a cache", chunk.CParams{Codec: chunk.CodecFromCode(1)}, Options{Cache: 64 << 20}},
-	{"LZ4 with checksums", chunk.CParams{Codec: chunk.CodecFromCode(1)}, Options{Verify: true}},
-	{"LZ4 without filters", chunk.CParams{Codec: chunk.CodecFromCode(1), Filters: []chunk.Filter{}}, Options{}},
-	{"Zlib", chunk.CParams{Codec: chunk.CodecFromCode(4)}, Options{}},
-	{"Zstd", chunk.CParams{Codec: chunk.CodecFromCode(5)}, Options{}},
-	{"stored", chunk.CParams{Level: chunk.NoCompression}, Options{}},
+	{"BloscLZ", chunk.Params{Codec: chunk.CodecFromCode(0)}, Options{}},
+	{"LZ4", chunk.Params{Codec: chunk.CodecFromCode(1)}, Options{}},
+	{"LZ4 with a cache", chunk.Params{Codec: chunk.CodecFromCode(1)}, Options{Cache: 64 << 20}},
+	{"LZ4 with checksums", chunk.Params{Codec: chunk.CodecFromCode(1)}, Options{Verify: true}},
+	{"LZ4 without filters", chunk.Params{Codec: chunk.CodecFromCode(1), Filters: []chunk.Filter{}}, Options{}},
+	{"Zlib", chunk.Params{Codec: chunk.CodecFromCode(4)}, Options{}},
+	{"Zstd", chunk.Params{Codec: chunk.CodecFromCode(5)}, Options{}},
+	{"stored", chunk.Params{Level: chunk.NoCompression}, Options{}},
 }
 
 // TestMmapTruncated truncates mapped files at many of their pages, so that reads fault in the middle of what they
@@ -134,7 +134,7 @@ func TestMmapTruncated(t *testing.T) {
 		name := filepath.Join(t.TempDir(), "x.b2frame")
 		p := kind.p
 		p.TypeSize, p.BlockSize = 4, blockSize
-		made, err := Create(name, &Options{CParams: p, NoSync: true, Checksums: true}, func(b *Batch) error {
+		made, err := Create(name, &Options{Params: p, NoSync: true, Checksums: true}, func(b *Batch) error {
 			for i := range 4 {
 				if err := b.Append(data[i*chunkSize : (i+1)*chunkSize]); err != nil {
 					return err

@@ -183,7 +183,7 @@ func step(t testing.TB, rng *rand.Rand, b *Batch, m *model, common int) {
 		m.update(i, p)
 	case op < 12:
 		i := rng.IntN(n)
-		must(t, b.DeleteChunk(i))
+		must(t, b.Delete(i))
 		m.chunks = slices.Delete(m.chunks, i, i+1)
 	case op < 13:
 		order := rng.Perm(n)
@@ -201,10 +201,10 @@ func step(t testing.TB, rng *rand.Rand, b *Batch, m *model, common int) {
 		}
 	case op < 14:
 		kind := []chunk.Special{chunk.Zeros, chunk.NaNs, chunk.Uninit}[rng.IntN(3)]
-		c, err := chunk.EncodeSpecial(nil, kind, len(p), nil, chunk.CParams{TypeSize: 4})
+		c, err := chunk.EncodeSpecial(nil, kind, len(p), nil, chunk.Params{TypeSize: 4})
 		must(t, err)
 		coder.FillSpecial(p, kind, nil, 4, 0)
-		must(t, b.AppendChunk(c))
+		must(t, b.AppendRaw(c))
 		m.insert(n, p)
 	case op < 15:
 		total := int64(4 * (1 + rng.IntN(1000)))
@@ -221,7 +221,7 @@ func step(t testing.TB, rng *rand.Rand, b *Batch, m *model, common int) {
 		m.chunks = slices.Collect(slices.Chunk(all, m.chunkSize))
 	case op < 16 && len(m.chunks) > 2 && rng.IntN(3) == 0:
 		for len(m.chunks) > 0 {
-			must(t, b.DeleteChunk(0))
+			must(t, b.Delete(0))
 			m.chunks = m.chunks[1:]
 		}
 	case op < 17:
@@ -326,7 +326,7 @@ func checkView(t testing.TB, v View, m *model) {
 
 // modelFrame makes an empty frame of a kind of storage, and a function that opens it again.
 func modelFrame(t testing.TB, kind string, chunkSize int) (*Frame, func(*Frame) *Frame) {
-	o := &Options{CParams: chunk.CParams{TypeSize: 4, Codec: chunk.CodecFromCode(1)}, ChunkSize: chunkSize, NoSync: true, Sparse: kind == "sparse", Concurrency: 2}
+	o := &Options{Params: chunk.Params{TypeSize: 4, Codec: chunk.CodecFromCode(1)}, ChunkSize: chunkSize, NoSync: true, Sparse: kind == "sparse", Concurrency: 2}
 	name := filepath.Join(t.TempDir(), "x.b2frame")
 	switch kind {
 	case "memory":
@@ -372,7 +372,7 @@ func TestFillSpecialBlockSize(t *testing.T) {
 	for _, c := range []struct{ typeSize, blockSize, chunkSize, want int }{
 		{4, 0, 132, 132}, {8, 0, 1 << 20, 512 << 10}, {4, 64, 132, 64}, {4, 4096, 132, 132}, {12, 0, 4020, 4020},
 	} {
-		o := &Options{ChunkSize: c.chunkSize, CParams: chunk.CParams{TypeSize: c.typeSize, BlockSize: c.blockSize}}
+		o := &Options{ChunkSize: c.chunkSize, Params: chunk.Params{TypeSize: c.typeSize, BlockSize: c.blockSize}}
 		f, err := CreateMemory(o, func(b *Batch) error { return b.FillSpecial(int64(10*c.typeSize), chunk.Zeros) })
 		if err != nil {
 			t.Fatal(err)

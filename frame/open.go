@@ -81,17 +81,17 @@ func openLocked(name string, r storage.Root, o *Options, write bool, l *storage.
 	return f, nil
 }
 
-// NewReader opens the frame that starts at o.Offset in the first size bytes of r, for reading. Close does not close
+// OpenReaderAt opens the frame that starts at o.Offset in the first size bytes of r, for reading. Close does not close
 // r, which must be safe for concurrent use if the frame is used so.
-func NewReader(r io.ReaderAt, size int64, o *Options) (*Frame, error) {
+func OpenReaderAt(r io.ReaderAt, size int64, o *Options) (*Frame, error) {
 	return openStorage("", storage.FromReader(r, size), o, false)
 }
 
 // EditStorage opens the frame in st, a [Memory] for instance, for reading and editing. Closing the frame closes st.
 func EditStorage(st Storage, o *Options) (*Frame, error) { return openStorage("", st, o, true) }
 
-// FromBytes opens the frame in b for reading. b must not change while the frame is open.
-func FromBytes(b []byte, o *Options) (*Frame, error) {
+// OpenBytes opens the frame in b for reading. b must not change while the frame is open.
+func OpenBytes(b []byte, o *Options) (*Frame, error) {
 	return openStorage("", NewMemory(b), o, false)
 }
 

@@ -32,10 +32,10 @@ func TestChecksumLayerRenamed(t *testing.T) {
 	if list := faults(t, b); len(list) != 1 || !errors.Is(list[0], ErrChecksum) || !strings.Contains(list[0].Error(), "b2crc32b") {
 		t.Errorf("Verify: %v", list)
 	}
-	if _, err := FromBytes(b, &Options{Verify: true}); !errors.Is(err, ErrChecksum) {
+	if _, err := OpenBytes(b, &Options{Verify: true}); !errors.Is(err, ErrChecksum) {
 		t.Errorf("opening with Options.Verify: %v", err)
 	}
-	f, err := FromBytes(b, nil)
+	f, err := OpenBytes(b, nil)
 	must(t, err)
 	must(t, f.Close())
 }
@@ -51,7 +51,7 @@ func TestChecksumLayerDropped(t *testing.T) {
 	if list := faults(t, b); len(list) != 1 || !errors.Is(list[0], ErrCorrupt) || !strings.Contains(list[0].Error(), "trailer") {
 		t.Errorf("Verify: %v", list)
 	}
-	if _, err := FromBytes(b, &Options{Verify: true}); !errors.Is(err, ErrCorrupt) {
+	if _, err := OpenBytes(b, &Options{Verify: true}); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("opening with Options.Verify: %v", err)
 	}
 }
@@ -81,12 +81,12 @@ func plainFrame(t *testing.T) []byte {
 // TestRequireChecksums opens frames with and without checksums, and with stale ones.
 func TestRequireChecksums(t *testing.T) {
 	ctx, o := context.Background(), &Options{RequireChecksums: true}
-	_, err := FromBytes(plainFrame(t), o)
+	_, err := OpenBytes(plainFrame(t), o)
 	if !errors.Is(err, ErrChecksum) || !strings.Contains(err.Error(), "the frame has no checksums, Options.RequireChecksums asks for them") {
 		t.Errorf("without checksums: %v", err)
 	}
 	b := checkedFrame(t)
-	f, err := FromBytes(b, o)
+	f, err := OpenBytes(b, o)
 	must(t, err)
 	if !f.Options().Verify {
 		t.Error("it does not imply Verify")
@@ -98,7 +98,7 @@ func TestRequireChecksums(t *testing.T) {
 			s.vlmeta = append(s.vlmeta, meta.Layer{Name: "w", Content: s.vlmeta[findLayer(s.vlmeta, "v")].Content})
 		},
 	} {
-		g, err := FromBytes(slices.Clone(b), nil)
+		g, err := OpenBytes(slices.Clone(b), nil)
 		must(t, err)
 		s := g.snap.Load()
 		edit(s)
@@ -109,10 +109,10 @@ func TestRequireChecksums(t *testing.T) {
 		head, err := appendHeader(s)
 		must(t, err)
 		copy(c, head)
-		if _, err := FromBytes(c, o); !errors.Is(err, ErrChecksum) {
+		if _, err := OpenBytes(c, o); !errors.Is(err, ErrChecksum) {
 			t.Errorf("a stale layer: %v", err)
 		}
-		if _, err := FromBytes(c, &Options{Verify: true}); err != nil {
+		if _, err := OpenBytes(c, &Options{Verify: true}); err != nil {
 			t.Errorf("a stale layer, which Options.Verify compares when it is read: %v", err)
 		}
 	}
@@ -179,7 +179,7 @@ func smallArrayFrame(t *testing.T) []byte {
 	content, err := a.Append(nil)
 	must(t, err)
 	o := &Options{
-		Checksums: true, ChunkSize: 16, CParams: chunk.CParams{TypeSize: 2, BlockSize: 8},
+		Checksums: true, ChunkSize: 16, Params: chunk.Params{TypeSize: 2, BlockSize: 8},
 		Meta: []meta.Layer{{Name: "b2nd", Content: content}, {Name: "unit", Content: []byte{0xa1, 'K'}}},
 	}
 	f, err := CreateMemory(o, func(b *Batch) error {
@@ -198,7 +198,7 @@ func smallArrayFrame(t *testing.T) []byte {
 
 // readAllOf returns all that a frame says, opened with RequireChecksums, or an error.
 func readAllOf(b []byte) (data, info string, err error) {
-	f, err := FromBytes(b, &Options{RequireChecksums: true, Concurrency: 1})
+	f, err := OpenBytes(b, &Options{RequireChecksums: true, Concurrency: 1})
 	if err != nil {
 		return "", "", err
 	}
@@ -302,7 +302,7 @@ func TestLimits(t *testing.T) {
 		{"trailer", uniform, Options{MaxMeta: 97}, true},
 		{"trailer", uniform, Options{MaxMeta: 34}, false},
 	} {
-		if _, err := FromBytes(c.b, &c.o); (err == nil) != c.ok || err != nil && !errors.Is(err, ErrTooLarge) {
+		if _, err := OpenBytes(c.b, &c.o); (err == nil) != c.ok || err != nil && !errors.Is(err, ErrTooLarge) {
 			t.Errorf("%s, %d chunks, %d bytes allowed: %v", c.what, c.o.MaxChunks, c.o.MaxMeta, err)
 		}
 	}
@@ -312,7 +312,7 @@ func TestLimits(t *testing.T) {
 func BenchmarkCommit(b *testing.B) {
 	for _, n := range []int{1000, 100_000, 1_000_000} {
 		for _, o := range []Options{{NoSync: true}, {}, {NoSync: true, Checksums: true}} {
-			o.Concurrency, o.CParams = 1, chunk.CParams{TypeSize: 4, Codec: chunk.CodecFromCode(1)}
+			o.Concurrency, o.Params = 1, chunk.Params{TypeSize: 4, Codec: chunk.CodecFromCode(1)}
 			name := map[bool]string{true: "nosync", false: "sync"}[o.NoSync] + map[bool]string{true: "-checksums"}[o.Checksums]
 			b.Run(fmt.Sprintf("%d/%s", n, name), func(b *testing.B) {
 				f, err := Create(b.TempDir()+"/x", &o, func(t *Batch) error {
@@ -341,8 +341,8 @@ func mappedFrame(t *testing.T, o *Options) (f *Frame, data []byte) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "a.b2frame")
 	data = stamped(3, 5000)
-	p := chunk.CParams{TypeSize: 8, BlockSize: 1024}
-	made, err := Create(name, &Options{ChunkSize: 8192, CParams: p, Checksums: true, NoSync: true}, func(b *Batch) error {
+	p := chunk.Params{TypeSize: 8, BlockSize: 1024}
+	made, err := Create(name, &Options{ChunkSize: 8192, Params: p, Checksums: true, NoSync: true}, func(b *Batch) error {
 		for piece := range slices.Chunk(data, 8192) {
 			if err := b.Append(piece); err != nil {
 				return err
@@ -364,7 +364,7 @@ func TestMmap(t *testing.T) {
 	for i, b := range frames {
 		name := filepath.Join(t.TempDir(), "f")
 		must(t, os.WriteFile(name, b, 0o666))
-		want, err := FromBytes(b, nil)
+		want, err := OpenBytes(b, nil)
 		must(t, err)
 		got, err := Open(name, &Options{Mmap: true})
 		must(t, err)

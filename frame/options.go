@@ -44,13 +44,13 @@ import (
 // the size of the file is the limit.
 type Options struct {
 	// For frames that are created.
-	CParams   chunk.CParams // compression parameters of new chunks
-	ChunkSize int           // decoded size of all chunks but the last, in bytes; 0 = that of the first chunk appended
-	Meta      []meta.Layer  // metalayers: fixed names and lengths
-	VLMeta    []meta.Layer  // variable-length metalayers; copies have those of the original
-	Sparse    bool          // a directory with one file for each chunk
-	Overwrite bool          // the first commit replaces an existing file or frame
-	Checksums bool          // keep a CRC-32C of each chunk, the index and the metalayers
+	Params    chunk.Params // compression parameters of new chunks
+	ChunkSize int          // decoded size of all chunks but the last, in bytes; 0 = that of the first chunk appended
+	Meta      []meta.Layer // metalayers: fixed names and lengths
+	VLMeta    []meta.Layer // variable-length metalayers; copies have those of the original
+	Sparse    bool         // a directory with one file for each chunk
+	Overwrite bool         // the first commit replaces an existing file or frame
+	Checksums bool         // keep a CRC-32C of each chunk, the index and the metalayers
 
 	// For all frames.
 	Filters     chunk.FilterSet                                // user filters

@@ -29,7 +29,7 @@ func pack(t *testing.T, v any) []byte {
 func elsewhere(t *testing.T, name string, content any, stored []int, vl map[string]any) *Frame {
 	t.Helper()
 	o := &Options{
-		ChunkSize: 80, CParams: chunk.CParams{TypeSize: 4, BlockSize: 20},
+		ChunkSize: 80, Params: chunk.Params{TypeSize: 4, BlockSize: 20},
 		Meta: []meta.Layer{{Name: name, Content: pack(t, content)}},
 	}
 	f, err := CreateMemory(o, func(b *Batch) error {
@@ -127,8 +127,8 @@ func refusesData(t *testing.T, f *Frame, words string) {
 	}
 	_, err = f.ReadBlock(nil, 0, 1)
 	notHere(t, "ReadBlock", err, words)
-	_, err = f.RawChunk(nil, 0)
-	notHere(t, "RawChunk", err, words)
+	_, err = f.ReadRaw(nil, 0)
+	notHere(t, "ReadRaw", err, words)
 	_, err = f.ReadAt(make([]byte, 8), 4)
 	notHere(t, "ReadAt", err, words)
 	_, err = f.WriteTo(io.Discard)
@@ -146,7 +146,7 @@ func refusesData(t *testing.T, f *Frame, words string) {
 		t.Fatal(err)
 	}
 	defer v.Release()
-	_, err = CreateMemory(&Options{ChunkSize: 80, CParams: chunk.CParams{TypeSize: 4}}, func(b *Batch) error { return b.CopyChunks(ctx, v) })
+	_, err = CreateMemory(&Options{ChunkSize: 80, Params: chunk.Params{TypeSize: 4}}, func(b *Batch) error { return b.CopyChunks(ctx, v) })
 	notHere(t, "CopyChunks", err, words)
 	if _, err := f.ChunkInfo(0); err != nil {
 		t.Errorf("ChunkInfo: %v", err)

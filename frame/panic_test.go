@@ -150,7 +150,7 @@ func trapOptions(codecs, filters, pre, post *trap.Trap, workers int) *Options {
 	o := &Options{NoSync: true, Concurrency: workers, ChunkSize: trapSize, Overwrite: true}
 	o.Codecs = o.Codecs.With(trapCodec{codecs})
 	o.Filters = o.Filters.With(trapFilter{filters})
-	o.CParams = chunk.CParams{TypeSize: 1, BlockSize: 1 << 10, Codec: codec.FromCode(200), Filters: []chunk.Filter{{ID: 200}}}
+	o.Params = chunk.Params{TypeSize: 1, BlockSize: 1 << 10, Codec: codec.FromCode(200), Filters: []chunk.Filter{{ID: 200}}}
 	o.Prefilter = func(dst, src []byte, _ chunk.BlockInfo) error { pre.Tick(); copy(dst, src); return nil }
 	o.Postfilter = func(dst, src []byte, _ chunk.BlockInfo) error { post.Tick(); copy(dst, src); return nil }
 	return o
@@ -225,7 +225,7 @@ func TestPanics(t *testing.T) {
 					use("Mover.Move, reading", b, plan(off, off, b))
 					if kind == "memory" {
 						use("Storage.ReadAt", rd, read)
-						use("Storage.ReadAt of a chunk", rd, func() error { _, err := f.RawChunk(nil, 0); return err })
+						use("Storage.ReadAt of a chunk", rd, func() error { _, err := f.ReadRaw(nil, 0); return err })
 						use("Storage.ReadAt of an edit", rd, func() error { return f.Delete(0) })
 						use("Storage.WriteAt", wr, edit)
 						tr.Spring(t, "Storage.Truncate", func() error { return f.Delete(f.NumChunks() - 1) })
@@ -283,7 +283,7 @@ func trapUse(t testing.TB, what string, f *Frame, content []byte) {
 	}
 	defer b.Rollback()
 	must(t, b.Append(content))
-	must(t, b.DeleteChunk(0))
+	must(t, b.Delete(0))
 	must(t, b.Commit())
 	if s := f.snap.Load(); s.readers.Load() != 0 || f.lock != nil && f.lock.InUse() {
 		t.Fatalf("%s: %d readers, lock %+v", what, s.readers.Load(), f.lock)
@@ -307,7 +307,7 @@ func trapBatch(t *testing.T, f *Frame, x *trap.Trap, content []byte) {
 	trapUse(t, "Batch", f, content)
 }
 
-// TestPanicReports lets what Create, Verify and Salvage call, and the source of NewReader, panic.
+// TestPanicReports lets what Create, Verify and Salvage call, and the source of OpenReaderAt, panic.
 func TestPanicReports(t *testing.T) {
 	for _, goexit := range []bool{false, true} {
 		b := &trap.Trap{Goexit: goexit}
@@ -356,7 +356,7 @@ func TestPanicReports(t *testing.T) {
 		raw, err = os.ReadFile(name)
 		must(t, err)
 		src := &trapStorage{NewMemory(raw), b, new(trap.Trap), new(trap.Trap)}
-		f, err = NewReader(src, int64(len(raw)), &Options{Concurrency: 4})
+		f, err = OpenReaderAt(src, int64(len(raw)), &Options{Concurrency: 4})
 		must(t, err)
 		b.Spring(t, "ReadAt", func() error { _, err := f.ReadAt(make([]byte, 8000), 0); return err })
 		if _, err := f.ReadAt(make([]byte, 8000), 0); err != nil {
@@ -410,7 +410,7 @@ func TestPanicCommit(t *testing.T) {
 		cancel()
 		verify(t, f)
 		must(t, f.Close())
-		g, err := FromBytes(m.Bytes(), nil)
+		g, err := OpenBytes(m.Bytes(), nil)
 		must(t, err)
 		verify(t, g)
 		if !panicked {

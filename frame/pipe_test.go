@@ -58,7 +58,7 @@ func TestNoFiles(t *testing.T) {
 			frameHolds(t, dir, 2)
 		}
 		for _, sparse := range []bool{false, true} {
-			o := &Options{Sparse: sparse, NoSync: true, CParams: chunk.CParams{TypeSize: 4}}
+			o := &Options{Sparse: sparse, NoSync: true, Params: chunk.Params{TypeSize: 4}}
 			name := filepath.Join(t.TempDir(), "x")
 			f, err := Create(name, o, func(b *Batch) error { return b.Append(small(0)) })
 			must(t, err)

@@ -297,9 +297,9 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, report
 		report(err)
 		found.Lost++
 		if n := s.chunkLen(i); n > 0 && !s.vlBlocks {
-			zeros, err := coder.EncodeSpecial(nil, chunk.Zeros, int(n), nil, coder.CParams{TypeSize: int(s.typeSize)})
+			zeros, err := coder.EncodeSpecial(nil, chunk.Zeros, int(n), nil, coder.Params{TypeSize: int(s.typeSize)})
 			if err == nil {
-				err = b.AppendChunk(zeros)
+				err = b.AppendRaw(zeros)
 			}
 			if err != nil {
 				return err
@@ -342,8 +342,8 @@ func (h *header) sensible() error {
 func (f *Frame) checkParams(s *snapshot, report func(error)) {
 	if err := s.sensible(); err != nil {
 		report(f.wrap("header", offFilters, fmt.Errorf("parameters for new chunks, defaults take their place: %w", err)))
-		if s.setCParams(chunk.CParams{TypeSize: int(s.typeSize)}) != nil {
-			s.setCParams(chunk.CParams{TypeSize: 1})
+		if s.setCParams(chunk.Params{TypeSize: int(s.typeSize)}) != nil {
+			s.setCParams(chunk.Params{TypeSize: 1})
 		}
 	}
 }

@@ -38,15 +38,15 @@ func victims(t testing.TB) []victim {
 		for _, sparse := range []bool{false, true} {
 			for _, kind := range []string{"int32", "bytes", "int64", "variable", "blocks", "specials"} {
 				dir := filepath.Join(t.TempDir(), "x")
-				o := &Options{Sparse: sparse, NoSync: true, Checksums: sums, Concurrency: 1, CParams: chunk.CParams{TypeSize: 4, BlockSize: 80}}
+				o := &Options{Sparse: sparse, NoSync: true, Checksums: sums, Concurrency: 1, Params: chunk.Params{TypeSize: 4, BlockSize: 80}}
 				size := 480
 				switch kind {
 				case "bytes":
-					o.CParams = chunk.CParams{TypeSize: 1, Codec: chunk.CodecFromCode(1), BlockSize: 64}
+					o.Params = chunk.Params{TypeSize: 1, Codec: chunk.CodecFromCode(1), BlockSize: 64}
 				case "int64":
-					o.CParams = chunk.CParams{TypeSize: 8, Level: chunk.NoCompression}
+					o.Params = chunk.Params{TypeSize: 8, Level: chunk.NoCompression}
 				case "blocks":
-					o.CParams = chunk.CParams{}
+					o.Params = chunk.Params{}
 				}
 				if kind != "variable" && kind != "blocks" {
 					o.ChunkSize = size
@@ -284,7 +284,7 @@ func TestSalvageMutations(t *testing.T) {
 
 // uniform returns a frame of n bytes of a special value.
 func uniform(t testing.TB, s chunk.Special, typeSize, chunkSize int, n int64) []byte {
-	f, err := CreateMemory(&Options{CParams: chunk.CParams{TypeSize: typeSize}, ChunkSize: chunkSize}, nil)
+	f, err := CreateMemory(&Options{Params: chunk.Params{TypeSize: typeSize}, ChunkSize: chunkSize}, nil)
 	must(t, err)
 	defer f.Close()
 	must(t, f.FillSpecial(n, s))

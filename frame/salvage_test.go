@@ -61,7 +61,7 @@ func wreckage(t testing.TB, o Options, n int) (b []byte, want [][]byte) {
 	rec := meta.Array{Shape: []int64{int64(40 * n)}, ChunkShape: []int32{40}, BlockShape: []int32{20}, DType: "<i4"}
 	record, err := rec.Append(nil)
 	must(t, err)
-	o.CParams, o.ChunkSize = chunk.CParams{TypeSize: 4, BlockSize: 80}, 160
+	o.Params, o.ChunkSize = chunk.Params{TypeSize: 4, BlockSize: 80}, 160
 	o.Meta = []meta.Layer{{Name: "b2nd", Content: record}, {Name: "m", Content: []byte("fixed")}}
 	m := NewMemory(nil)
 	f, err := CreateMemory(&o, nil)
@@ -84,7 +84,7 @@ func TestSalvage(t *testing.T) {
 	const n = 12
 	for _, sums := range []bool{false, true} {
 		b, chunks := wreckage(t, Options{Checksums: sums}, n)
-		f, err := FromBytes(b, nil)
+		f, err := OpenBytes(b, nil)
 		must(t, err)
 		s := f.snap.Load()
 		index, trailer := s.indexPos(), s.indexPos()
@@ -163,7 +163,7 @@ func TestSalvage(t *testing.T) {
 func TestSalvageFields(t *testing.T) {
 	const n = 6
 	b, chunks := wreckage(t, Options{}, n)
-	f, err := FromBytes(b, nil)
+	f, err := OpenBytes(b, nil)
 	must(t, err)
 	index := f.snap.Load().indexPos()
 	for _, c := range []struct {
@@ -204,7 +204,7 @@ func TestSalvageFields(t *testing.T) {
 // TestSalvageReaching gives a chunk a size that reaches over the next one, which still decodes, in a frame without an
 // index.
 func TestSalvageReaching(t *testing.T) {
-	f, err := CreateMemory(&Options{ChunkSize: 4000, CParams: chunk.CParams{TypeSize: 4}}, func(b *Batch) error {
+	f, err := CreateMemory(&Options{ChunkSize: 4000, Params: chunk.Params{TypeSize: 4}}, func(b *Batch) error {
 		for i := range 4 {
 			if err := b.Append(bytes.Repeat(small(i), 25)); err != nil {
 				return err
@@ -253,24 +253,24 @@ func TestSalvageForms(t *testing.T) {
 		o    Options
 		fill func(b *Batch) error
 	}{
-		{"variable", Options{CParams: chunk.CParams{TypeSize: 4}}, variable},
+		{"variable", Options{Params: chunk.Params{TypeSize: 4}}, variable},
 		{"blocks", Options{}, func(b *Batch) error {
 			return errors.Join(b.AppendBlocks([][]byte{small(1), small(2)[:7]}), b.AppendBlocks([][]byte{small(3)}))
 		}},
-		{"specials", Options{CParams: chunk.CParams{TypeSize: 4}, ChunkSize: 160}, func(b *Batch) error {
-			zeros, err := chunk.EncodeSpecial(nil, chunk.Zeros, 160, nil, chunk.CParams{TypeSize: 4})
-			return errors.Join(err, b.Append(small(1)), b.AppendChunk(zeros), b.Append(small(2)), b.AppendChunk(zeros))
+		{"specials", Options{Params: chunk.Params{TypeSize: 4}, ChunkSize: 160}, func(b *Batch) error {
+			zeros, err := chunk.EncodeSpecial(nil, chunk.Zeros, 160, nil, chunk.Params{TypeSize: 4})
+			return errors.Join(err, b.Append(small(1)), b.AppendRaw(zeros), b.Append(small(2)), b.AppendRaw(zeros))
 		}},
-		{"order", Options{CParams: chunk.CParams{TypeSize: 4}, ChunkSize: 160}, func(b *Batch) error {
+		{"order", Options{Params: chunk.Params{TypeSize: 4}, ChunkSize: 160}, func(b *Batch) error {
 			return errors.Join(b.Append(small(1)), b.Insert(0, small(2)), b.Insert(1, small(3)), b.Append(small(4)))
 		}},
-		{"typesize 8", Options{CParams: chunk.CParams{TypeSize: 8}}, variable},
+		{"typesize 8", Options{Params: chunk.Params{TypeSize: 8}}, variable},
 	} {
 		for _, header := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s-%v", c.what, header), func(t *testing.T) {
 				c.o.Concurrency = 1
 				b := make(c.o, c.fill)
-				f, err := FromBytes(b, nil)
+				f, err := OpenBytes(b, nil)
 				must(t, err)
 				want := content(t, f)
 				n := f.NumChunks()
@@ -294,7 +294,7 @@ func TestSalvageSparse(t *testing.T) {
 	for _, what := range []string{"nothing", "a chunk", "a file", "the index", "the index file"} {
 		dir := filepath.Join(t.TempDir(), "x")
 		var want [][]byte
-		f, err := Create(dir, &Options{Sparse: true, NoSync: true, CParams: chunk.CParams{TypeSize: 4}}, func(b *Batch) error {
+		f, err := Create(dir, &Options{Sparse: true, NoSync: true, Params: chunk.Params{TypeSize: 4}}, func(b *Batch) error {
 			for i := range 5 {
 				want = append(want, small(i))
 				if err := b.Append(small(i)); err != nil {
@@ -341,7 +341,7 @@ func TestSalvageSparse(t *testing.T) {
 func TestSalvageSparseEntries(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "x")
 	var want []byte
-	f, err := Create(dir, &Options{Sparse: true, NoSync: true, CParams: chunk.CParams{TypeSize: 4}}, func(b *Batch) error {
+	f, err := Create(dir, &Options{Sparse: true, NoSync: true, Params: chunk.Params{TypeSize: 4}}, func(b *Batch) error {
 		for i := range 5 {
 			want = append(want, small(i)...)
 			if err := b.Append(small(i)); err != nil {
@@ -377,9 +377,9 @@ func TestSalvageSparseEntries(t *testing.T) {
 // TestAppendOddSpecial appends special values that are no whole items of the frame.
 func TestAppendOddSpecial(t *testing.T) {
 	for _, special := range []chunk.Special{chunk.NaNs, chunk.Uninit} {
-		c, err := chunk.EncodeSpecial(nil, special, 484, nil, chunk.CParams{TypeSize: 4})
+		c, err := chunk.EncodeSpecial(nil, special, 484, nil, chunk.Params{TypeSize: 4})
 		must(t, err)
-		f, err := CreateMemory(&Options{CParams: chunk.CParams{TypeSize: 5}}, func(b *Batch) error { return b.AppendChunk(c) })
+		f, err := CreateMemory(&Options{Params: chunk.Params{TypeSize: 5}}, func(b *Batch) error { return b.AppendRaw(c) })
 		must(t, err)
 		want, err := chunk.Decode(nil, c, nil)
 		must(t, err)
@@ -396,7 +396,7 @@ func (r *salvaged) Info() Info { return r.f.Info() }
 // chunk is whole, and all whole chunks must be there.
 func TestSalvageCut(t *testing.T) {
 	b, chunks := wreckage(t, Options{}, 3)
-	f, err := FromBytes(b, nil)
+	f, err := OpenBytes(b, nil)
 	must(t, err)
 	var ends []int64
 	for i := range chunks {

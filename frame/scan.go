@@ -271,7 +271,7 @@ func (w *salvager) measure(list []entry, candidates []candidate) error {
 			full = max(full, sizes[e])
 			if h := headers[e]; h != nil && s.typeSize == 0 {
 				s.vlBlocks = h.VLBlocks()
-				if err := s.setCParams(chunk.CParams{TypeSize: h.TypeSize}); err != nil {
+				if err := s.setCParams(chunk.Params{TypeSize: h.TypeSize}); err != nil {
 					return err
 				}
 			}

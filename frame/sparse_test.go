@@ -180,7 +180,7 @@ func TestCreate(t *testing.T) {
 			t.Error("a folder that is no frame:", err)
 		}
 	}
-	for _, o := range []*Options{{Offset: 1}, {ChunkSize: -1}, {ChunkSize: chunk.MaxBytes + 1}, {CParams: chunk.CParams{TypeSize: -1}}} {
+	for _, o := range []*Options{{Offset: 1}, {ChunkSize: -1}, {ChunkSize: chunk.MaxBytes + 1}, {Params: chunk.Params{TypeSize: -1}}} {
 		if _, err := Create(filepath.Join(t.TempDir(), "x"), o, nil); !errors.Is(err, ErrParam) {
 			t.Errorf("%+v: %v", o, err)
 		}
@@ -251,7 +251,7 @@ func TestRefreshReplaced(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "x")
 	create := func(o Options, n int) *Frame {
-		o.NoSync, o.Overwrite, o.CParams.TypeSize = true, true, max(o.CParams.TypeSize, 4)
+		o.NoSync, o.Overwrite, o.Params.TypeSize = true, true, max(o.Params.TypeSize, 4)
 		f, err := Create(name, &o, func(b *Batch) error { return b.Append(stamped(n, n)) })
 		must(t, err)
 		must(t, f.Close())
@@ -285,7 +285,7 @@ func TestRefreshReplaced(t *testing.T) {
 	if c, err := f.Refresh(); err != nil || c {
 		t.Fatal(c, err)
 	}
-	create(Options{CParams: chunk.CParams{TypeSize: 8}}, 10)
+	create(Options{Params: chunk.Params{TypeSize: 8}}, 10)
 	if _, err := f.Refresh(); !errors.Is(err, ErrChanged) || f.NumChunks() != 2 {
 		t.Error(err)
 	}
@@ -336,7 +336,7 @@ func BenchmarkRefresh(b *testing.B) {
 				name = "locking"
 			}
 			b.Run(name+"/"+map[int]string{10: "10", 10000: "10000"}[chunks], func(b *testing.B) {
-				o := &Options{Locking: locking, NoSync: true, CParams: chunk.CParams{TypeSize: 4}}
+				o := &Options{Locking: locking, NoSync: true, Params: chunk.Params{TypeSize: 4}}
 				f, err := Create(filepath.Join(b.TempDir(), "x"), o, func(bt *Batch) error {
 					for i := range chunks {
 						if err := bt.Append(stamped(i, 10)); err != nil {

@@ -30,7 +30,7 @@ func checkSums(t testing.TB, f *Frame) {
 		t.Fatalf("%d checksums for %d chunks", len(s.index.checksums), len(s.index.list))
 	}
 	for i, e := range s.index.list {
-		raw, err := f.RawChunk(nil, i)
+		raw, err := f.ReadRaw(nil, i)
 		must(t, err)
 		if want := crc32.Checksum(raw, crc32.MakeTable(crc32.Castagnoli)); e >= 0 && s.index.checksums[i] != want || e < 0 && s.index.checksums[i] != 0 {
 			t.Fatalf("chunk %d: checksum %#x, want %#x", i, s.index.checksums[i], want)
@@ -72,7 +72,7 @@ func TestChecksumsModel(t *testing.T) {
 			}
 			b, err := f.AppendTo(nil)
 			must(t, err)
-			c, err := FromBytes(b, &Options{Verify: true})
+			c, err := OpenBytes(b, &Options{Verify: true})
 			must(t, err)
 			m.check(t, c, rng)
 			checkSums(t, c)
@@ -90,7 +90,7 @@ func TestChecksumsModel(t *testing.T) {
 func checkedFrame(t testing.TB) []byte {
 	t.Helper()
 	o := &Options{
-		Checksums: true, ChunkSize: 256, CParams: chunk.CParams{TypeSize: 4, BlockSize: 64, Codec: chunk.CodecFromCode(1)},
+		Checksums: true, ChunkSize: 256, Params: chunk.Params{TypeSize: 4, BlockSize: 64, Codec: chunk.CodecFromCode(1)},
 		Meta: []meta.Layer{{Name: "fixed", Content: []byte("some text")}, {Name: "none", Content: nil}},
 	}
 	rng := newRand(5)
@@ -106,8 +106,8 @@ func checkedFrame(t testing.TB) []byte {
 				return err
 			}
 		}
-		c, err := chunk.EncodeSpecial(nil, chunk.Zeros, 256, nil, o.CParams)
-		return errors.Join(err, b.AppendChunk(c), b.SetVLMeta("v", []byte("a value")), b.SetVLMeta("empty", nil))
+		c, err := chunk.EncodeSpecial(nil, chunk.Zeros, 256, nil, o.Params)
+		return errors.Join(err, b.AppendRaw(c), b.SetVLMeta("v", []byte("a value")), b.SetVLMeta("empty", nil))
 	})
 	must(t, err)
 	b, err := f.AppendTo(nil)
@@ -117,7 +117,7 @@ func checkedFrame(t testing.TB) []byte {
 
 // everything returns what a reader gets from a frame, read in three ways that must agree.
 func everything(b []byte) (string, error) {
-	f, err := FromBytes(b, &Options{Verify: true, Concurrency: 1})
+	f, err := OpenBytes(b, &Options{Verify: true, Concurrency: 1})
 	if err != nil {
 		return "", err
 	}
@@ -181,7 +181,7 @@ func TestChecksumsFlips(t *testing.T) {
 // faults returns what Verify reports.
 func faults(t testing.TB, b []byte) []error {
 	t.Helper()
-	f, err := FromBytes(b, nil)
+	f, err := OpenBytes(b, nil)
 	must(t, err)
 	defer f.Close()
 	var list []error
@@ -193,7 +193,7 @@ func faults(t testing.TB, b []byte) []error {
 // and reading the other block must fail, too.
 func TestChecksumsPlace(t *testing.T) {
 	b := checkedFrame(t)
-	f, err := FromBytes(b, nil)
+	f, err := OpenBytes(b, nil)
 	must(t, err)
 	info, err := f.ChunkInfo(2)
 	must(t, err)
@@ -204,7 +204,7 @@ func TestChecksumsPlace(t *testing.T) {
 	if len(list) != 1 || !errors.As(list[0], &at) || at.Part != "chunk" || at.Chunk != 2 || at.Off != info.Off || !errors.Is(at, ErrChecksum) {
 		t.Errorf("%v", list)
 	}
-	f, err = FromBytes(b, nil)
+	f, err = OpenBytes(b, nil)
 	must(t, err)
 	if _, err := f.ReadChunk(nil, 2); err != nil {
 		t.Errorf("not asked to verify: %v", err)
@@ -213,13 +213,13 @@ func TestChecksumsPlace(t *testing.T) {
 		func(f *Frame) error { _, err := f.ReadBlock(nil, 2, 0); return err },
 		func(f *Frame) error { _, err := f.ReadAt(make([]byte, 1), 512); return err },
 		func(f *Frame) error { _, err := f.ReadChunk(nil, 2); return err },
-		func(f *Frame) error { _, err := f.RawChunk(nil, 2); return err },
+		func(f *Frame) error { _, err := f.ReadRaw(nil, 2); return err },
 		func(f *Frame) error { _, err := f.WriteTo(io.Discard); return err },
 	} {
 		for _, opened := range []func() (*Frame, error){
-			func() (*Frame, error) { return FromBytes(b, &Options{Verify: true}) },
+			func() (*Frame, error) { return OpenBytes(b, &Options{Verify: true}) },
 			func() (*Frame, error) {
-				return NewReader(bytes.NewReader(b), int64(len(b)), &Options{Verify: true})
+				return OpenReaderAt(bytes.NewReader(b), int64(len(b)), &Options{Verify: true})
 			},
 		} {
 			f, err := opened()
@@ -276,7 +276,7 @@ func TestChecksumsForeign(t *testing.T) {
 		part   string
 	}{
 		{"append", func(b *Batch) error { return b.Insert(0, p) }, false, "index"},
-		{"delete", func(b *Batch) error { return b.DeleteChunk(3) }, false, "index"},
+		{"delete", func(b *Batch) error { return b.Delete(3) }, false, "index"},
 		{"metalayer", func(b *Batch) error { return b.SetMeta("fixed", []byte("same text")) }, false, "metalayer fixed"},
 		{"vlmeta", func(b *Batch) error { return b.SetVLMeta("v", []byte("another value")) }, true, "variable-length metalayer v"},
 		{"no vlmeta", func(b *Batch) error { return b.DeleteVLMeta("v") }, true, "variable-length metalayers"},
@@ -289,7 +289,7 @@ func TestChecksumsForeign(t *testing.T) {
 			if len(list) != 1 || !errors.Is(list[0], ErrChecksum) || !errors.As(list[0], &at) || at.Part != c.part {
 				t.Fatalf("%v", list)
 			}
-			if _, err := FromBytes(got, &Options{Verify: true}); (err == nil) != c.opens || err != nil && !errors.Is(err, ErrChecksum) {
+			if _, err := OpenBytes(got, &Options{Verify: true}); (err == nil) != c.opens || err != nil && !errors.Is(err, ErrChecksum) {
 				t.Errorf("opening: %v", err)
 			}
 			m := NewMemory(slices.Clone(got))
@@ -306,7 +306,7 @@ func TestChecksumsForeign(t *testing.T) {
 			}
 			want, err := f.ReadChunk(nil, 0)
 			must(t, err)
-			f, err = FromBytes(m.Bytes(), &Options{Verify: true})
+			f, err = OpenBytes(m.Bytes(), &Options{Verify: true})
 			must(t, err)
 			if got, err := f.ReadChunk(nil, 0); err != nil || !bytes.Equal(got, want) {
 				t.Errorf("renewed: %v", err)
@@ -346,7 +346,7 @@ func TestChecksumsCopy(t *testing.T) {
 	must(t, err)
 	dir := t.TempDir()
 	for i, o := range []*Options{nil, {Sparse: true}, {Checksums: true}} {
-		f, err := FromBytes(b, nil)
+		f, err := OpenBytes(b, nil)
 		must(t, err)
 		c, err := f.Copy(context.Background(), filepath.Join(dir, fmt.Sprint(i)), o)
 		must(t, err)
@@ -363,7 +363,7 @@ func TestChecksumsCopy(t *testing.T) {
 // FuzzChecksums puts any bytes in the place of the checksums, as they are stored or as their content.
 func FuzzChecksums(f *testing.F) {
 	b := checkedFrame(f)
-	fr, err := FromBytes(b, nil)
+	fr, err := OpenBytes(b, nil)
 	must(f, err)
 	content, err := fr.VLMeta(ChecksumLayer)
 	must(f, err)
@@ -376,7 +376,7 @@ func FuzzChecksums(f *testing.F) {
 		}
 		if !stored {
 			var err error
-			p, err = chunk.Encode(nil, p, chunk.CParams{}, nil)
+			p, err = chunk.Encode(nil, p, chunk.Params{}, nil)
 			must(t, err)
 		}
 		c := foreign(t, b, func(b *Batch) error {
@@ -406,21 +406,21 @@ func BenchmarkVerify(b *testing.B) {
 	walk, noisy := 0, func(i int) float64 { return math.Sin(float64(i)/500) + 1e-3*rng.Float64() }
 	for _, c := range []struct {
 		what string
-		p    chunk.CParams
+		p    chunk.Params
 		item func(i int) uint32
 	}{
-		{"zstd-range", chunk.CParams{}, func(i int) uint32 { return uint32(i) }},
-		{"zstd-walk", chunk.CParams{}, func(int) uint32 { walk += rng.IntN(201) - 100; return uint32(walk) }},
-		{"zstd-noisy", chunk.CParams{}, func(i int) uint32 { return math.Float32bits(float32(noisy(i))) }},
-		{"lz4-walk", chunk.CParams{Codec: chunk.CodecFromCode(1)}, func(int) uint32 { walk += rng.IntN(201) - 100; return uint32(walk) }},
-		{"lz4-noisy", chunk.CParams{Codec: chunk.CodecFromCode(1)}, func(i int) uint32 { return math.Float32bits(float32(noisy(i))) }},
-		{"blosclz-walk", chunk.CParams{Codec: chunk.CodecFromCode(0)}, func(int) uint32 { walk += rng.IntN(201) - 100; return uint32(walk) }},
-		{"stored", chunk.CParams{Level: chunk.NoCompression}, func(i int) uint32 { return uint32(i) }},
+		{"zstd-range", chunk.Params{}, func(i int) uint32 { return uint32(i) }},
+		{"zstd-walk", chunk.Params{}, func(int) uint32 { walk += rng.IntN(201) - 100; return uint32(walk) }},
+		{"zstd-noisy", chunk.Params{}, func(i int) uint32 { return math.Float32bits(float32(noisy(i))) }},
+		{"lz4-walk", chunk.Params{Codec: chunk.CodecFromCode(1)}, func(int) uint32 { walk += rng.IntN(201) - 100; return uint32(walk) }},
+		{"lz4-noisy", chunk.Params{Codec: chunk.CodecFromCode(1)}, func(i int) uint32 { return math.Float32bits(float32(noisy(i))) }},
+		{"blosclz-walk", chunk.Params{Codec: chunk.CodecFromCode(0)}, func(int) uint32 { walk += rng.IntN(201) - 100; return uint32(walk) }},
+		{"stored", chunk.Params{Level: chunk.NoCompression}, func(i int) uint32 { return uint32(i) }},
 	} {
 		c.p.TypeSize = 4
 		name := filepath.Join(b.TempDir(), c.what)
 		p := make([]byte, 4<<20)
-		f, err := Create(name, &Options{CParams: c.p, Checksums: true, NoSync: true}, func(t *Batch) error {
+		f, err := Create(name, &Options{Params: c.p, Checksums: true, NoSync: true}, func(t *Batch) error {
 			for i := range 8 {
 				for k := 0; k < len(p); k += 4 {
 					binary.LittleEndian.PutUint32(p[k:], c.item(k/4+i<<20))
@@ -472,12 +472,12 @@ func TestChecksumsPartial(t *testing.T) {
 	for i := range p {
 		p[i] = byte(rng.Uint32())
 	}
-	f, err := CreateMemory(&Options{Checksums: true, CParams: chunk.CParams{BlockSize: 1 << 14}}, func(b *Batch) error { return b.Append(p) })
+	f, err := CreateMemory(&Options{Checksums: true, Params: chunk.Params{BlockSize: 1 << 14}}, func(b *Batch) error { return b.Append(p) })
 	must(t, err)
 	b, err := f.AppendTo(nil)
 	must(t, err)
 	src := &counting{ReaderAt: bytes.NewReader(b)}
-	f, err = NewReader(src, int64(len(b)), &Options{Verify: true})
+	f, err = OpenReaderAt(src, int64(len(b)), &Options{Verify: true})
 	must(t, err)
 	for i, most := range []int64{1<<20 + 1<<16, 1 << 16, 1 << 16} {
 		src.n = 0

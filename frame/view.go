@@ -21,8 +21,8 @@ type Info struct {
 	BlockSize int // decoded size of a block; 0 = automatic, for each chunk
 	ChunkSize int // decoded size of all chunks but the last; 0 = each has its own; -1 = not known yet
 	VLBlocks  bool
-	CParams   chunk.CParams // parameters for new chunks
-	Checksums bool          // it keeps checksums; see Options
+	Params    chunk.Params // parameters for new chunks
+	Checksums bool         // it keeps checksums; see Options
 }
 
 // Info returns what the header says of the frame, or the zero Info when it is closed.
@@ -34,12 +34,12 @@ func (f *Frame) Info() Info {
 }
 
 func (s *snapshot) info() Info {
-	p := chunk.CParams(s.cparams())
+	p := chunk.Params(s.cparams())
 	p.Filters = slices.Clone(p.Filters) // snapshots do not change
 	return Info{
 		Version: int(s.version), Sparse: s.sparse, NBytes: s.nbytes, CBytes: s.cbytes, FrameLen: s.frameLen,
 		NumChunks: s.index.n, TypeSize: int(s.typeSize), BlockSize: int(s.blockSize), ChunkSize: int(s.chunkSize),
-		VLBlocks: s.vlBlocks, CParams: p, Checksums: s.checksums != nil,
+		VLBlocks: s.vlBlocks, Params: p, Checksums: s.checksums != nil,
 	}
 }
 

@@ -221,7 +221,7 @@ func TestCloseRaces(t *testing.T) {
 	for _, kind := range []string{"file", "sparse", "mmap", "locked", "lockedsparse", "reader"} {
 		t.Run(kind, func(t *testing.T) {
 			name := filepath.Join(dir, kind)
-			o := &Options{NoSync: true, Sparse: strings.HasSuffix(kind, "sparse"), CParams: chunk.CParams{TypeSize: 4}, Checksums: true, Concurrency: 2}
+			o := &Options{NoSync: true, Sparse: strings.HasSuffix(kind, "sparse"), Params: chunk.Params{TypeSize: 4}, Checksums: true, Concurrency: 2}
 			f, err := Create(name, o, fill)
 			must(t, err)
 			must(t, f.Close())
@@ -238,7 +238,7 @@ func TestCloseRaces(t *testing.T) {
 					must(t, err)
 					fi, err := file.Stat()
 					must(t, err)
-					f, err = NewReader(file, fi.Size(), o)
+					f, err = OpenReaderAt(file, fi.Size(), o)
 					must(t, err)
 					close = func(f *Frame) { must(t, f.Close()); must(t, file.Close()) }
 				} else {
@@ -281,7 +281,7 @@ var closeReads = map[string]func(f *Frame) error{
 	},
 	"ReadChunk": func(f *Frame) error { _, err := f.ReadChunk(nil, 3); return err },
 	"ReadBlock": func(f *Frame) error { _, err := f.ReadBlock(nil, 3, 0); return err },
-	"RawChunk":  func(f *Frame) error { _, err := f.RawChunk(nil, 3); return err },
+	"ReadRaw":   func(f *Frame) error { _, err := f.ReadRaw(nil, 3); return err },
 	"ChunkInfo": func(f *Frame) error { _, err := f.ChunkInfo(3); return err },
 	"WriteTo":   func(f *Frame) error { _, err := f.WriteTo(io.Discard); return err },
 	"DeadBytes": func(f *Frame) error { _, err := f.DeadBytes(); return err },
@@ -350,7 +350,7 @@ func TestManyGoroutines(t *testing.T) {
 		return nil
 	}
 	for _, blocks := range []int{40, 4000} {
-		o := &Options{Concurrency: 1_000_000, CParams: chunk.CParams{TypeSize: 1, BlockSize: 64}, ChunkSize: 64 * blocks / 4, Prefilter: count, Postfilter: count}
+		o := &Options{Concurrency: 1_000_000, Params: chunk.Params{TypeSize: 1, BlockSize: 64}, ChunkSize: 64 * blocks / 4, Prefilter: count, Postfilter: count}
 		p := make([]byte, 64*blocks)
 		for i := range p {
 			p[i] = byte(i * i >> 3)

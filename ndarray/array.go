@@ -87,22 +87,22 @@ func Edit(name string, o *Options) (*Array, error) {
 	return fromFrame(f, err, o)
 }
 
-// NewReader opens the array that starts at o.Offset in the first size bytes of r, for reading. r may be an uncompressed
+// OpenReaderAt opens the array that starts at o.Offset in the first size bytes of r, for reading. r may be an uncompressed
 // member of a zip file, an object in cloud storage or a bytes.Reader. Close does not close r.
-func NewReader(r io.ReaderAt, size int64, o *Options) (*Array, error) {
-	f, err := frame.NewReader(r, size, o.frameOptions())
+func OpenReaderAt(r io.ReaderAt, size int64, o *Options) (*Array, error) {
+	f, err := frame.OpenReaderAt(r, size, o.frameOptions())
 	return fromFrame(f, err, o)
 }
 
-// FromBytes opens the array in b for reading. The Array retains b, which must not change while the array is open.
-func FromBytes(b []byte, o *Options) (*Array, error) {
-	f, err := frame.FromBytes(b, o.frameOptions())
+// OpenBytes opens the array in b for reading. The Array retains b, which must not change while the array is open.
+func OpenBytes(b []byte, o *Options) (*Array, error) {
+	f, err := frame.OpenBytes(b, o.frameOptions())
 	return fromFrame(f, err, o)
 }
 
-// FromFrame returns the array in an open frame. The Array then owns the frame. The error wraps ErrNotArray or
+// OpenFrame returns the array in an open frame. The Array then owns the frame. The error wraps ErrNotArray or
 // ErrCorrupt. After an error the frame is still open.
-func FromFrame(f *frame.Frame) (*Array, error) {
+func OpenFrame(f *frame.Frame) (*Array, error) {
 	v, err := f.View()
 	if err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func fromFrame(f *frame.Frame, err error, o *Options) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := FromFrame(f)
+	a, err := OpenFrame(f)
 	if err == nil && o != nil && o.DType != "" {
 		err = a.setDType(o.DType)
 	}

@@ -88,10 +88,10 @@ func TestMaxDims(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := FromBytes(b, &Options{MaxDims: 3}); err != nil {
+	if _, err := OpenBytes(b, &Options{MaxDims: 3}); err != nil {
 		t.Error(err)
 	}
-	if _, err := FromBytes(b, &Options{MaxDims: 2}); !errors.Is(err, ErrTooLarge) {
+	if _, err := OpenBytes(b, &Options{MaxDims: 2}); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("three dimensions, two allowed: %v", err)
 	}
 }

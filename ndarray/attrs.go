@@ -52,7 +52,7 @@ func openAttr(content []byte, outer frame.Options) (*Array, error) {
 	var o Options
 	o.Concurrency, o.Codecs, o.Filters = outer.Concurrency, outer.Codecs, outer.Filters
 	o.MaxBytes, o.MaxChunks, o.MaxMeta = outer.MaxBytes, outer.MaxChunks, outer.MaxMeta
-	return FromBytes(x.Data, &o)
+	return OpenBytes(x.Data, &o)
 }
 
 func attrError(name string, err error) error {

@@ -23,7 +23,7 @@ import (
 func sparseArray(t testing.TB) *Array {
 	const n = 50_000
 	o := &Options{Chunks: []int32{1000, 1000}, Blocks: []int32{100, 1000}}
-	o.CParams.Level = 1
+	o.Params.Level = 1
 	a, err := Zeros("", []int64{n, n}, "<i4", o)
 	if err != nil {
 		t.Fatal(err)
@@ -219,7 +219,7 @@ func flatArray(t testing.TB, rows int64, list bool) (*Array, *countedReads) {
 	}
 	c := &countedReads{ReaderAt: bytes.NewReader(b)}
 	o.Concurrency = 1
-	a, err := NewReader(c, int64(len(b)), o)
+	a, err := OpenReaderAt(c, int64(len(b)), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func benchData() []float32 {
 
 func benchOptions(id codec.ID, level int) *Options {
 	o := &Options{Chunks: []int32{96, 128, 128}, Blocks: []int32{32, 32, 32}}
-	o.CParams = chunk.CParams{Codec: id, Level: level}
+	o.Params = chunk.Params{Codec: id, Level: level}
 	o.NoSync = true
 	return o
 }
@@ -155,7 +155,7 @@ func BenchmarkAppend(b *testing.B) {
 			b.Run(name, func(b *testing.B) {
 				o := &Options{Chunks: []int32{rows, 256, 256}, Blocks: []int32{1, 64, 256}}
 				o.NoSync, o.Overwrite = true, true
-				o.CParams = chunk.CParams{Codec: codec.LZ4, Level: 1}
+				o.Params = chunk.Params{Codec: codec.LZ4, Level: 1}
 				file := filepath.Join(b.TempDir(), "a.b2nd")
 				b.SetBytes(frames * int64(2*len(image)))
 				b.ReportAllocs()

@@ -23,7 +23,7 @@ func storedChunks(t testing.TB, a *Array) (offs []int64, raw [][]byte) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := a.Frame().RawChunk(nil, i)
+		b, err := a.Frame().ReadRaw(nil, i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +179,7 @@ func TestShiftMemory(t *testing.T) {
 	}
 	ctx := context.Background()
 	o := &Options{Chunks: []int32{64 << 10}, Blocks: []int32{16 << 10}}
-	o.NoSync, o.Concurrency, o.CParams.Codec = true, 2, codec.LZ4
+	o.NoSync, o.Concurrency, o.Params.Codec = true, 2, codec.LZ4
 	const n = 96 << 20
 	data := make([]byte, n)
 	for i := range data {
@@ -213,7 +213,7 @@ func editBytes(t testing.TB, b []byte) *Array {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := FromFrame(f)
+	a, err := OpenFrame(f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func editBytes(t testing.TB, b []byte) *Array {
 func TestUntouchedBlocksStay(t *testing.T) {
 	ctx := context.Background()
 	o := &Options{Chunks: []int32{64, 64}, Blocks: []int32{8, 64}}
-	o.CParams.Codec = codec.LZ4
+	o.Params.Codec = codec.LZ4
 	items := make([]uint16, 60*64)
 	for i := range items {
 		items[i] = uint16(i * i >> 7)

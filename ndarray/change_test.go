@@ -35,7 +35,7 @@ func newEditing(t testing.TB, d *draws, p location) *editing {
 		o.Chunks, o.Blocks = append(o.Chunks, int32(chunk)), append(o.Blocks, int32(1+d.n(chunk)))
 	}
 	o.Sparse, o.NoSync, o.Concurrency = p.sparse, true, 1+d.n(3)
-	o.CParams = randomCParams(rand.New(rand.NewPCG(uint64(d.n(256)), 3)))
+	o.Params = randomCParams(rand.New(rand.NewPCG(uint64(d.n(256)), 3)))
 	x.m, x.chunks = newModel(shape, []int{1, 2, 4, 8, 12, 300}[d.n(6)]), o.Chunks
 	dtype := fmt.Sprintf("|V%d", x.m.size)
 	var err error

@@ -128,7 +128,7 @@ func (l *layout) collect(ctx context.Context, name string, fortran bool, m bound
 func (l *layout) viaTemporary(name string, fortran bool, do func(temp *layout, name string) error) error {
 	o := &Options{}
 	o.NoSync, o.Concurrency, o.Codecs = true, l.opts.Concurrency, l.opts.Codecs
-	o.CParams.Level = 1
+	o.Params.Level = 1
 	shape, chunks := slices.Clone(l.rec.Shape), slices.Clone(l.rec.ChunkShape)
 	if fortran {
 		slices.Reverse(shape)

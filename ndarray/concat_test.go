@@ -46,11 +46,11 @@ func plainChunks(t testing.TB, shape []int64, chunks, blocks []int32) *Array {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := f.Info().CParams
+		p := f.Info().Params
 		p.Level = chunk.NoCompression
 		c, err := chunk.Encode(nil, data, p, nil)
 		if err == nil {
-			err = batch.UpdateChunk(i, c)
+			err = batch.UpdateRaw(i, c)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -67,7 +67,7 @@ func plainChunks(t testing.TB, shape []int64, chunks, blocks []int32) *Array {
 func rawChunks(t testing.TB, a *Array) (list [][]byte) {
 	t.Helper()
 	for i := range a.Frame().NumChunks() {
-		c, err := a.Frame().RawChunk(nil, i)
+		c, err := a.Frame().ReadRaw(nil, i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +212,7 @@ func TestStackCopiesChunks(t *testing.T) {
 		t.Errorf("copy with fewer axes: chunks were compressed again (%v)", err)
 	}
 	o := a.Options()
-	o.CParams.Level = 9
+	o.Params.Level = 9
 	e, err := Concat(ctx, "", 0, o, a, b)
 	if err != nil || sharedChunks(t, e, a) != 0 {
 		t.Errorf("copy with another level: chunks were copied as stored (%v)", err)
@@ -440,7 +440,7 @@ func TestStreamLimit(t *testing.T) {
 	for _, limit := range []int64{999_999, 1_000_000} {
 		o := &Options{}
 		o.MaxBytes = limit
-		a, err := FromBytes(file, o)
+		a, err := OpenBytes(file, o)
 		if err != nil {
 			t.Fatal(err)
 		}

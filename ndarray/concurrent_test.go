@@ -186,7 +186,7 @@ func TestCancel(t *testing.T) {
 	m := newModel([]int64{18, 22}, 4)
 	m.data = randomBytes(rng, len(m.data))
 	o := &Options{Chunks: []int32{5, 8}, Blocks: []int32{3, 8}}
-	o.CParams.Codec = codec.LZ4 // it needs little memory
+	o.Params.Codec = codec.LZ4 // it needs little memory
 	step := int64(1)
 	if race.Enabled {
 		step = 9
@@ -369,7 +369,7 @@ func TestStorageFails(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := FromFrame(f)
+			a, err := OpenFrame(f)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -383,7 +383,7 @@ func TestStorageFails(t *testing.T) {
 				t.Fatalf("%s, failure of call %d: %v", what, n, err)
 			}
 			failed++
-			again, err := FromBytes(bytes.Clone(st.m.Bytes()), nil)
+			again, err := OpenBytes(bytes.Clone(st.m.Bytes()), nil)
 			if err != nil {
 				t.Fatalf("%s, failure of call %d: %v", what, n, err)
 			}
@@ -433,7 +433,7 @@ func TestReadsFail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := FromFrame(f)
+	a, err := OpenFrame(f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -466,7 +466,7 @@ func TestReadOnlyAndClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := FromBytes(b, nil)
+	r, err := OpenBytes(b, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

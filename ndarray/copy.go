@@ -15,7 +15,7 @@ import (
 func (a *Array) Options() *Options {
 	info := a.f.Info()
 	o := &Options{Options: a.f.Options(), Chunks: a.Chunks(), Blocks: a.Blocks()}
-	o.CParams, o.Sparse, o.Overwrite, o.Offset, o.Meta = info.CParams, info.Sparse, false, 0, nil
+	o.Params, o.Sparse, o.Overwrite, o.Offset, o.Meta = info.Params, info.Sparse, false, 0, nil
 	o.VLMeta = nil
 	o.Checksums = info.Checksums
 	for _, l := range a.f.Meta() {
@@ -62,9 +62,9 @@ func Copy(ctx context.Context, r Reader, name string, o *Options) (*Array, error
 }
 
 // sameCParams reports whether p and q compress a chunk to the same bytes.
-func sameCParams(p, q chunk.CParams) bool {
+func sameCParams(p, q chunk.Params) bool {
 	p, errP := p.Normalize()
 	q, errQ := q.Normalize()
 	return errP == nil && errQ == nil && p.TypeSize == q.TypeSize && p.BlockSize == q.BlockSize && p.Codec == q.Codec &&
-		p.CodecMeta == q.CodecMeta && p.Level == q.Level && coder.CParams(p).Pipeline() == coder.CParams(q).Pipeline() && p.Split == q.Split && p.Dict == q.Dict
+		p.CodecMeta == q.CodecMeta && p.Level == q.Level && coder.Params(p).Pipeline() == coder.Params(q).Pipeline() && p.Split == q.Split && p.Dict == q.Dict
 }

@@ -58,10 +58,10 @@ func Full(name string, shape []int64, dtype string, item []byte, o *Options) (*A
 		if l.geo.Chunks == 0 {
 			return nil
 		}
-		p := l.opts.CParams
+		p := l.opts.Params
 		c, err := chunk.EncodeSpecial(nil, chunk.Value, int(l.geo.ChunkBytes), item, p)
 		for i := int64(0); err == nil && i < l.geo.Chunks; i++ {
-			err = b.AppendChunk(c)
+			err = b.AppendRaw(c)
 		}
 		return err
 	})
@@ -114,7 +114,7 @@ func newLayout(shape []int64, dtype string, o *Options) (*layout, error) {
 		return nil, fmt.Errorf("ndarray: %w: items of dtype %s have no bytes", ErrType, dtype)
 	}
 	l := &layout{itemSize: dt.Size, opts: o.Options}
-	p := &l.opts.CParams
+	p := &l.opts.Params
 	p.TypeSize = dt.Size
 	if dt.Kind == 'U' && p.Filters == nil && p.Codec == 0 && p.Level == 0 {
 		// Without parameters, python-blosc2 shuffles the four bytes of characters, not the bytes of items.

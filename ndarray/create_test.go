@@ -91,8 +91,8 @@ func checkCreated(t *testing.T, a *Array, m *model, p location, o *Options, rng 
 		t.Fatal(err)
 	}
 	again := []func() (*Array, error){
-		func() (*Array, error) { return FromBytes(b, nil) },
-		func() (*Array, error) { return NewReader(bytes.NewReader(b), int64(len(b)), o) },
+		func() (*Array, error) { return OpenBytes(b, nil) },
+		func() (*Array, error) { return OpenReaderAt(bytes.NewReader(b), int64(len(b)), o) },
 	}
 	if p.name != "" {
 		again = append(again, func() (*Array, error) { return Open(p.name, nil) })
@@ -131,11 +131,11 @@ func TestCreateShapes(t *testing.T) {
 					if rng.IntN(4) > 0 {
 						o.Chunks, o.Blocks = randomPartition(rng, shape)
 					}
-					o.Sparse, o.NoSync, o.CParams = p.sparse, true, randomCParams(rng)
+					o.Sparse, o.NoSync, o.Params = p.sparse, true, randomCParams(rng)
 					dtype := dtypeOfSize(rng, size)
 					a, err := create(p.name, m, dtype, rng, o)
 					if err != nil {
-						t.Fatalf("%v of %s, chunks %v, blocks %v, %+v: %v", shape, dtype, o.Chunks, o.Blocks, o.CParams, err)
+						t.Fatalf("%v of %s, chunks %v, blocks %v, %+v: %v", shape, dtype, o.Chunks, o.Blocks, o.Params, err)
 					}
 					if have, _ := a.DTypeString(); have != dtype || a.DType().String() != dtype {
 						t.Errorf("dtype %s, want %s", have, dtype)
@@ -163,17 +163,17 @@ func TestCreateParams(t *testing.T) {
 				}
 				size := testItemSizes[rng.IntN(len(testItemSizes))]
 				o := &Options{Chunks: []int32{12, 20}, Blocks: []int32{5, 8}}
-				o.CParams = chunk.CParams{Codec: id, Filters: f, Split: split, Level: 1 + rng.IntN(9)}
+				o.Params = chunk.Params{Codec: id, Filters: f, Split: split, Level: 1 + rng.IntN(9)}
 				p := locations(t)[rng.IntN(3)]
 				o.Sparse, o.NoSync = p.sparse, true
 				m := newModel(shape, size)
 				a, err := makers["CreateBytes"](p.name, m, fmt.Sprintf("|V%d", size), rng, o)
 				if err != nil {
-					t.Fatalf("items of %d bytes, %+v: %v", size, o.CParams, err)
+					t.Fatalf("items of %d bytes, %+v: %v", size, o.Params, err)
 				}
 				checkCreated(t, a, m, p, o, rng)
 				if t.Failed() {
-					t.Fatalf("items of %d bytes in %v, %+v", size, p, o.CParams)
+					t.Fatalf("items of %d bytes in %v, %+v", size, p, o.Params)
 				}
 			}
 		}
@@ -189,7 +189,7 @@ func rawArray(t testing.TB, shape []int64, chunks, blocks []int32, size int, dat
 	}
 	l := &layout{geo: geo, itemSize: size}
 	l.rec = meta.Array{Shape: shape, ChunkShape: chunks, BlockShape: blocks, DType: fmt.Sprintf("|V%d", size)}
-	l.opts.CParams = chunk.CParams{TypeSize: size, BlockSize: int(geo.BlockBytes)}
+	l.opts.Params = chunk.Params{TypeSize: size, BlockSize: int(geo.BlockBytes)}
 	if err := l.addRecord(); err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +287,7 @@ func TestCreateErrors(t *testing.T) {
 			return err
 		}(), ErrShape},
 		"level": {func() error {
-			_, err := Zeros(name, two, "<i4", &Options{Options: frame.Options{CParams: chunk.CParams{Level: 10}}})
+			_, err := Zeros(name, two, "<i4", &Options{Options: frame.Options{Params: chunk.Params{Level: 10}}})
 			return err
 		}(), frame.ErrParam},
 		"cancelled": {func() error {
@@ -343,7 +343,7 @@ func TestCreateWithDictionary(t *testing.T) {
 		size := map[bool]int64{}
 		for _, dict := range []bool{false, true} {
 			o := &Options{Chunks: []int32{256 << 10}, Blocks: []int32{1 << 10}}
-			o.CParams = chunk.CParams{Codec: id, Filters: []chunk.Filter{}, Dict: dict}
+			o.Params = chunk.Params{Codec: id, Filters: []chunk.Filter{}, Dict: dict}
 			a, err := Create(ctx, "", []int64{int64(len(data))}, data, o)
 			if err != nil {
 				t.Fatal(err)
@@ -366,7 +366,7 @@ func TestNDLZDimensions(t *testing.T) {
 	ctx := context.Background()
 	for _, shape := range [][]int64{{}, {1600}, {40, 40}, {16, 20, 20}} {
 		o := &Options{}
-		o.CParams.Codec, o.CParams.CodecMeta, o.CParams.Filters = codec.NDLZ, 4, []chunk.Filter{}
+		o.Params.Codec, o.Params.CodecMeta, o.Params.Filters = codec.NDLZ, 4, []chunk.Filter{}
 		n, _ := grid.Product(shape)
 		data := make([]uint8, n)
 		for i := range data {
@@ -380,7 +380,7 @@ func TestNDLZDimensions(t *testing.T) {
 			t.Errorf("shape %v: the items differ (%v)", shape, err)
 		}
 		info := a.Frame().Info()
-		if compressed := info.CBytes < info.NBytes; compressed != (len(shape) == 2) || info.CParams.Codec != codec.NDLZ {
+		if compressed := info.CBytes < info.NBytes; compressed != (len(shape) == 2) || info.Params.Codec != codec.NDLZ {
 			t.Errorf("shape %v: %d bytes compressed to %d", shape, info.NBytes, info.CBytes)
 		}
 		a.Close()
@@ -397,7 +397,7 @@ func TestMeanWideCells(t *testing.T) {
 		{[]int32{20, 2}, true}, {[]int32{2, 4}, true}, {[]int32{20, 20}, true}, {[]int32{2, 20}, false},
 	} {
 		o := &Options{Chunks: []int32{40, 20}, Blocks: c.blocks}
-		o.CParams.Filters = []chunk.Filter{{ID: chunk.NDMean, Meta: 4}}
+		o.Params.Filters = []chunk.Filter{{ID: chunk.NDMean, Meta: 4}}
 		data := make([]float32, 1600)
 		for i := range data {
 			data[i] = float32(i % 13)
@@ -474,7 +474,7 @@ func TestNumPyRanges(t *testing.T) {
 func ranges[T Real](t *testing.T, dtype string) {
 	ctx := context.Background()
 	o := &Options{Chunks: []int32{700}, Blocks: []int32{100}}
-	o.CParams.Codec = codec.LZ4 // its encoder starts quickly
+	o.Params.Codec = codec.LZ4 // its encoder starts quickly
 	check := func(c []string, a *Array, err error, n, crc string) {
 		t.Helper()
 		if err != nil {

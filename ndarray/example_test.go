@@ -121,13 +121,13 @@ func ExampleCopy() {
 	}
 	o := a.Options()
 	o.Chunks, o.Blocks = []int32{100, 1000}, []int32{10, 500}
-	o.CParams.Level = 9
+	o.Params.Level = 9
 	b, err := ndarray.Copy(ctx, a, "", o)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(a.Chunks(), a.Blocks())
-	fmt.Println(b.Chunks(), b.Blocks(), b.Frame().Info().CParams.Level)
+	fmt.Println(b.Chunks(), b.Blocks(), b.Frame().Info().Params.Level)
 	// Output:
 	// [504 1000] [8 1000]
 	// [100 1000] [10 500] 9

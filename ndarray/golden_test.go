@@ -202,7 +202,7 @@ func newListCase(t testing.TB, r *rand.Rand, shape []int64, size int) *listCase 
 	ctx := context.Background()
 	options := func() *Options {
 		o := &Options{Chunks: []int32{}, Blocks: []int32{}}
-		o.CParams.Level = 1
+		o.Params.Level = 1
 		for _, n := range shape {
 			chunk := 1 + r.IntN(int(n)+2)
 			o.Chunks, o.Blocks = append(o.Chunks, int32(chunk)), append(o.Blocks, int32(1+r.IntN(chunk)))

@@ -58,9 +58,9 @@ func tryRead(t testing.TB, what string, b []byte) (opened bool) {
 	ctx := context.Background()
 	o := &Options{}
 	o.Concurrency = 1
-	a, err := FromBytes(b, o)
+	a, err := OpenBytes(b, o)
 	if len(b)%2 == 0 { // open it from a reader instead
-		a, err = NewReader(bytes.NewReader(b), int64(len(b)), o)
+		a, err = OpenReaderAt(bytes.NewReader(b), int64(len(b)), o)
 	}
 	named := func(err error) {
 		var fe *frame.Error
@@ -198,7 +198,7 @@ func TestHugeArrays(t *testing.T) {
 			t.Fatal(err)
 		}
 		tryAll(t, "huge", b)
-		a, err := FromBytes(b, nil)
+		a, err := OpenBytes(b, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,20 +228,20 @@ func TestHugeArrays(t *testing.T) {
 func TestOddChunks(t *testing.T) {
 	ctx := context.Background()
 	value := func(n int, v []byte) []byte {
-		c, err := chunk.EncodeSpecial(nil, chunk.Value, n, v, chunk.CParams{TypeSize: len(v)})
+		c, err := chunk.EncodeSpecial(nil, chunk.Value, n, v, chunk.Params{TypeSize: len(v)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c
 	}
-	encoded := func(n int, p chunk.CParams) []byte {
+	encoded := func(n int, p chunk.Params) []byte {
 		c, err := chunk.Encode(nil, bytes.Repeat([]byte("0123456"), n)[:n], p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c
 	}
-	vl, err := chunk.EncodeVL(nil, [][]byte{make([]byte, 10), []byte("0123456789"), make([]byte, 40)}, chunk.CParams{}, nil)
+	vl, err := chunk.EncodeVL(nil, [][]byte{make([]byte, 10), []byte("0123456789"), make([]byte, 40)}, chunk.Params{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,15 +253,15 @@ func TestOddChunks(t *testing.T) {
 	}{
 		{"variable blocks", []int32{5, 4}, vl, ErrCorrupt},
 		{"variable blocks instead of several", []int32{5, 2}, vl, ErrCorrupt},
-		{"other blocks", []int32{5, 4}, encoded(60, chunk.CParams{TypeSize: 3, BlockSize: 30}), ErrCorrupt},
-		{"larger blocks", []int32{5, 2}, encoded(60, chunk.CParams{TypeSize: 3, BlockSize: 60}), ErrCorrupt},
-		{"other size", []int32{5, 4}, encoded(63, chunk.CParams{TypeSize: 3}), ErrCorrupt},
-		{"smaller size", []int32{5, 4}, encoded(57, chunk.CParams{TypeSize: 3}), ErrCorrupt},
+		{"other blocks", []int32{5, 4}, encoded(60, chunk.Params{TypeSize: 3, BlockSize: 30}), ErrCorrupt},
+		{"larger blocks", []int32{5, 2}, encoded(60, chunk.Params{TypeSize: 3, BlockSize: 60}), ErrCorrupt},
+		{"other size", []int32{5, 4}, encoded(63, chunk.Params{TypeSize: 3}), ErrCorrupt},
+		{"smaller size", []int32{5, 4}, encoded(57, chunk.Params{TypeSize: 3}), ErrCorrupt},
 		{"long value", []int32{5, 2}, value(60, []byte("012345")), ErrCorrupt},
 		{"odd value", []int32{5, 2}, value(60, []byte("01")), ErrCorrupt},
 		{"value of a byte", []int32{5, 2}, value(60, []byte("7")), nil},
 		{"value of an item", []int32{5, 4}, value(60, []byte("789")), nil},
-		{"other item size", []int32{5, 2}, encoded(60, chunk.CParams{TypeSize: 2, BlockSize: 30}), nil},
+		{"other item size", []int32{5, 2}, encoded(60, chunk.Params{TypeSize: 2, BlockSize: 30}), nil},
 	} {
 		a, err := CreateBytes(ctx, "", []int64{5, 4}, "|V3", bytes.Repeat([]byte("abcde"), 12), &Options{Chunks: []int32{5, 4}, Blocks: c.blocks})
 		if err != nil {
@@ -272,8 +272,8 @@ func TestOddChunks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err = b.DeleteChunk(0); err == nil {
-			err = b.AppendChunk(c.chunk)
+		if err = b.Delete(0); err == nil {
+			err = b.AppendRaw(c.chunk)
 		}
 		if err == nil {
 			err = b.Commit()
@@ -338,7 +338,7 @@ func FuzzReadWrite(f *testing.F) {
 			o.Chunks[i] = max(1+int32(chunks>>i)%int32(most), int32(most)/6) // else each run takes seconds
 			o.Blocks[i] = 1 + int32(blocks>>i)%o.Chunks[i]
 		}
-		o.CParams, o.Concurrency = randomCParams(rng), 1
+		o.Params, o.Concurrency = randomCParams(rng), 1
 		if ndim%4 > 1 {
 			size %= 40
 		}
@@ -385,7 +385,7 @@ func FuzzOpen(f *testing.F) {
 		if !tryAll(t, "fuzzed", b) {
 			return
 		}
-		a, err := FromBytes(bytes.Clone(b), nil)
+		a, err := OpenBytes(bytes.Clone(b), nil)
 		if err != nil {
 			return
 		}

@@ -32,7 +32,7 @@ func (a *Array) String() string {
 	if info.TypeSize == 0 { // the zero Info
 		return fmt.Sprintf("%v %s, closed", a.Shape(), a.dtype)
 	}
-	p := info.CParams
+	p := info.Params
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v %s, chunks %v, blocks %v, %s level %d", a.Shape(), a.dtype, a.Chunks(), a.Blocks(), p.Codec, p.Level)
 	n := a.NBytes()

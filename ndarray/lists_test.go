@@ -63,7 +63,7 @@ func (d *draws) array(t testing.TB) *arrayModel {
 	if len(m.shape) == 0 {
 		o.Chunks, o.Blocks = []int32{}, []int32{}
 	}
-	o.CParams.Level = 1
+	o.Params.Level = 1
 	m.items = make([]byte, int(total)*m.size)
 	seed := rand.New(rand.NewPCG(uint64(total), uint64(m.size)))
 	if special := d.n(4); special == 3 {

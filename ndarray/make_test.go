@@ -20,7 +20,7 @@ import (
 func shapeOf(r *rand.Rand) (shape []int64, o *Options) {
 	o = &Options{}
 	o.Concurrency = 1 + r.IntN(4)
-	o.CParams.Level = 1 + r.IntN(3)
+	o.Params.Level = 1 + r.IntN(3)
 	for range r.IntN(5) {
 		n := int64(r.IntN(9))
 		if r.IntN(3) > 0 {
@@ -327,7 +327,7 @@ func TestLike(t *testing.T) {
 	ctx := context.Background()
 	for _, dtype := range []string{"?", ">i2", "<u4", "<f2", ">f4", "<f8", ">c8", "<c16", "|i1"} {
 		o := &Options{Chunks: []int32{4}, Blocks: []int32{3}}
-		o.CParams.Level = 2
+		o.Params.Level = 2
 		a, err := Ones("", []int64{10}, dtype, o)
 		if err != nil {
 			t.Fatal(err)
@@ -343,7 +343,7 @@ func TestLike(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if fmt.Sprint(b.Shape(), b.DType(), b.Chunks(), b.Blocks(), b.Frame().Info().CParams.Level) != fmt.Sprint(a.Shape(), a.DType(), a.Chunks(), a.Blocks(), 2) {
+			if fmt.Sprint(b.Shape(), b.DType(), b.Chunks(), b.Blocks(), b.Frame().Info().Params.Level) != fmt.Sprint(a.Shape(), a.DType(), a.Chunks(), a.Blocks(), 2) {
 				t.Errorf("%s: %v %v", dtype, b.Shape(), b.DType())
 			}
 		}

@@ -187,11 +187,11 @@ func randomPartition(rng *rand.Rand, shape []int64) (chunks, blocks []int32) {
 }
 
 // randomCParams returns lossless compression parameters.
-func randomCParams(rng *rand.Rand) chunk.CParams {
+func randomCParams(rng *rand.Rand) chunk.Params {
 	codecs := []codec.ID{codec.Default, codec.BloscLZ, codec.LZ4, codec.LZ4HC, codec.Zlib, codec.Zstd}
 	splits := []chunk.SplitMode{chunk.SplitAuto, chunk.SplitAlways, chunk.SplitNever, coder.SplitForward}
 	filters := losslessFilters()
-	p := chunk.CParams{
+	p := chunk.Params{
 		Codec: codecs[rng.IntN(len(codecs))], Split: splits[rng.IntN(len(splits))],
 		Filters: filters[rng.IntN(len(filters))], Level: rng.IntN(10), Dict: rng.IntN(8) == 0,
 	}
@@ -288,7 +288,7 @@ func runProgram(t *testing.T, kind string, rng *rand.Rand, steps map[string]int,
 	}
 	o := &Options{}
 	o.Chunks, o.Blocks = randomPartition(rng, shape)
-	o.CParams, o.Sparse, o.NoSync = randomCParams(rng), p.sparse, true
+	o.Params, o.Sparse, o.NoSync = randomCParams(rng), p.sparse, true
 	o.Concurrency = 1 + rng.IntN(3)
 	size := []int{1, 2, 3, 4, 8, 12, 300}[rng.IntN(7)]
 	a, err := Zeros(p.name, shape, fmt.Sprintf("|V%d", size), o)
@@ -306,7 +306,7 @@ func runProgram(t *testing.T, kind string, rng *rand.Rand, steps map[string]int,
 			to := a.Options()
 			if rng.IntN(2) == 0 {
 				to.Chunks, to.Blocks = randomPartition(rng, m.shape)
-				to.CParams = randomCParams(rng)
+				to.Params = randomCParams(rng)
 			}
 			to.NoSync, to.Concurrency = true, 2
 			next := p

@@ -6,8 +6,8 @@ import (
 )
 
 // Options are the options for opening or creating an array. A nil *Options and zero fields select the defaults. The
-// options of the frame are embedded: opts.CParams.Codec = codec.LZ4, opts.Sparse = true, opts.Concurrency = 4 and so
-// on. CParams.TypeSize, CParams.BlockSize, ChunkSize and the metalayer "b2nd" are ignored, because they follow from the
+// options of the frame are embedded: opts.Params.Codec = codec.LZ4, opts.Sparse = true, opts.Concurrency = 4 and so
+// on. Params.TypeSize, Params.BlockSize, ChunkSize and the metalayer "b2nd" are ignored, because they follow from the
 // array.
 type Options struct {
 	frame.Options
@@ -37,7 +37,7 @@ func (o *Options) frameOptions() *frame.Options {
 
 // blockHint returns the preferred size of a block in bytes if the codec or a filter depends on the shape of a block, or
 // 0.
-func blockHint(p chunk.CParams) (int64, error) {
+func blockHint(p chunk.Params) (int64, error) {
 	if !p.Shaped() {
 		return 0, nil
 	}

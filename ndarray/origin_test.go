@@ -130,7 +130,7 @@ func TestLazyEdits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := FromFrame(g)
+	a, err := OpenFrame(g)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -196,7 +196,7 @@ func TestPartialDecoding(t *testing.T) {
 	saving := &savingCodec{}
 	o := &Options{Chunks: []int32{8, 10}, Blocks: []int32{4, 5}}
 	o.Codecs = codec.Set{}.With(saving)
-	o.CParams = chunk.CParams{Codec: codec.FromCode(200), Filters: []chunk.Filter{}}
+	o.Params = chunk.Params{Codec: codec.FromCode(200), Filters: []chunk.Filter{}}
 	items := make([]int32, 8*10)
 	for i := range items {
 		items[i] = int32(i) * 12345

@@ -409,7 +409,7 @@ func TestReduceDeterministic(t *testing.T) {
 			for workers := range 6 {
 				o := &Options{}
 				o.Concurrency = workers
-				a, err := FromBytes(packed, o)
+				a, err := OpenBytes(packed, o)
 				if err != nil {
 					t.Fatal(err)
 				}

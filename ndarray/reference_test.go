@@ -29,7 +29,7 @@ var splitNames = map[string]chunk.SplitMode{
 }
 
 // cparams returns the compression parameters of a fixture.
-func (c *fixture) cparams(t testing.TB) (p chunk.CParams, ok bool) {
+func (c *fixture) cparams(t testing.TB) (p chunk.Params, ok bool) {
 	t.Helper()
 	numbers := func(s string) (list []int) {
 		for _, d := range regexp.MustCompile(`\d+[],>]`).FindAllString(s, -1) {
@@ -41,25 +41,25 @@ func (c *fixture) cparams(t testing.TB) (p chunk.CParams, ok bool) {
 		}
 		return list
 	}
-	p.Codec, ok = codecNames[c.CParams["codec"]]
-	split, known := splitNames[c.CParams["splitmode"]]
+	p.Codec, ok = codecNames[c.Params["codec"]]
+	split, known := splitNames[c.Params["splitmode"]]
 	if !known {
-		t.Fatalf("split mode %s", c.CParams["splitmode"])
+		t.Fatalf("split mode %s", c.Params["splitmode"])
 	}
 	p.Split = split
-	if s := c.CParams["clevel"]; s != "" {
+	if s := c.Params["clevel"]; s != "" {
 		p.Level, _ = strconv.Atoi(s)
 		if p.Level == 0 {
 			p.Level = chunk.NoCompression
 		}
 	}
-	for _, id := range numbers(c.CParams["filters"]) {
+	for _, id := range numbers(c.Params["filters"]) {
 		p.Filters = append(p.Filters, chunk.Filter{ID: chunk.FilterID(id)})
 	}
-	for i, m := range numbers(c.CParams["filters_meta"]) {
+	for i, m := range numbers(c.Params["filters_meta"]) {
 		p.Filters[i].Meta = uint8(m)
 	}
-	p.Dict = c.CParams["use_dict"] == "True"
+	p.Dict = c.Params["use_dict"] == "True"
 	return p, ok
 }
 
@@ -77,7 +77,7 @@ func (c *fixture) remake(t testing.TB, a *Array) (n *Array, exact, ok bool) {
 		t.Fatal(err)
 	}
 	o := &Options{Chunks: c.Chunks, Blocks: c.Blocks}
-	o.CParams = p
+	o.Params = p
 	o.Meta = a.Frame().Meta()[1:]
 	exact = p.Codec != codec.Default && p.Codec != codec.Zstd && !p.Dict
 	kind, _, _ := strings.Cut(strings.TrimSuffix(c.File, ".b2nd"), "_")
@@ -87,7 +87,7 @@ func (c *fixture) remake(t testing.TB, a *Array) (n *Array, exact, ok bool) {
 	}
 	if c.File == "dtype_U6.b2nd" {
 		// Text is shuffled by characters unless parameters are set. The writer of this file set parameters.
-		o.CParams.Filters = []chunk.Filter{{}, {}, {}, {}, {}, {ID: chunk.Shuffle}}
+		o.Params.Filters = []chunk.Filter{{}, {}, {}, {}, {}, {ID: chunk.Shuffle}}
 	}
 	dtype, _ := a.DTypeString()
 	var err error
@@ -218,11 +218,11 @@ func compareChunks(t *testing.T, c *fixture, got, want *frame.Frame, exact bool)
 		t.Fatalf("%s: %d chunks, want %d", c.File, got.NumChunks(), want.NumChunks())
 	}
 	for i := range got.NumChunks() {
-		x, err := got.RawChunk(nil, i)
+		x, err := got.ReadRaw(nil, i)
 		if err != nil {
 			t.Fatal(err)
 		}
-		y, err := want.RawChunk(nil, i)
+		y, err := want.ReadRaw(nil, i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -248,7 +248,7 @@ func TestTextParams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	filters := a.Frame().Info().CParams.Filters
+	filters := a.Frame().Info().Params.Filters
 	if want := (chunk.Filter{ID: chunk.Shuffle, Meta: 4}); len(filters) != coder.NumFilters || filters[5] != want {
 		t.Errorf("filters %v", filters)
 	}

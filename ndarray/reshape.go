@@ -35,7 +35,7 @@ func Reshape(ctx context.Context, r Reader, name string, shape []int64, o *Optio
 	if o == nil {
 		o = r.Options()
 		o.Chunks, o.Blocks, o.Meta = nil, nil, nil
-		if o.CParams.Shaped() {
+		if o.Params.Shaped() {
 			o.retype()
 		}
 	}

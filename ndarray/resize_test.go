@@ -32,7 +32,7 @@ func TestLostItemSize(t *testing.T) {
 		t.Fatalf("item size %d", n)
 	}
 	binary.BigEndian.PutUint32(stored[typeSize:], 1)
-	b, err := FromBytes(stored, nil)
+	b, err := OpenBytes(stored, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func TestReadRows(t *testing.T) {
 	for _, size := range []int{1, 2, 3, 4, 8, 12, 16, 300} {
 		for _, filters := range [][]chunk.Filter{nil, {{ID: chunk.Shuffle, Meta: 2}}, {{ID: chunk.BitShuffle}}} {
 			o := &Options{Chunks: []int32{4, 10, 110}, Blocks: []int32{3, 4, 45}}
-			o.CParams = chunk.CParams{Codec: codec.LZ4, Level: 1, Filters: filters}
+			o.Params = chunk.Params{Codec: codec.LZ4, Level: 1, Filters: filters}
 			m := newModel(shape, size)
 			m.data = randomBytes(rng, len(m.data))
 			a, err := CreateBytes(ctx, "", shape, fmt.Sprintf("|V%d", size), m.data, o)
@@ -127,7 +127,7 @@ func TestWriteRows(t *testing.T) {
 			if n%2 == 0 {
 				o = &Options{Chunks: []int32{6, 8, 96}, Blocks: []int32{2, 4, 1 + rng.Int32N(96)}}
 			}
-			o.CParams = chunk.CParams{Codec: codec.LZ4, Level: 1, Filters: filters, Dict: n%5 == 0}
+			o.Params = chunk.Params{Codec: codec.LZ4, Level: 1, Filters: filters, Dict: n%5 == 0}
 			o.Concurrency, o.NoSync = 1+n%3, true
 			arrays, files := make([]*Array, len(ways)), make([]string, len(ways))
 			for i := range arrays {

@@ -116,8 +116,8 @@ func (h *snapshot) chunkwise() bool {
 
 // takes reports whether chunks of the snapshot, which must be chunkwise, can be copied to the new array as stored.
 func (l *layout) takes(h *snapshot) bool {
-	p := h.v.Info().CParams
-	if !sameCParams(l.opts.CParams, p) || p.Shaped() && h.m.Ndim != h.st.geo.Ndim {
+	p := h.v.Info().Params
+	if !sameCParams(l.opts.Params, p) || p.Shaped() && h.m.Ndim != h.st.geo.Ndim {
 		return false
 	}
 	var seen [grid.MaxDims]bool

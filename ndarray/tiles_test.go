@@ -325,7 +325,7 @@ func TestTilesLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := FromBytes(packed, nil)
+	b, err := OpenBytes(packed, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -230,7 +230,7 @@ func TestGivenDType(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err = FromBytes(b, &Options{DType: ">i4"})
+	a, err = OpenBytes(b, &Options{DType: ">i4"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestGivenDType(t *testing.T) {
 		t.Errorf("stored dtype %s, format %d", raw, format)
 	}
 	for _, dtype := range []string{">i8", "nothing", "|V0"} {
-		if _, err := FromBytes(b, &Options{DType: dtype}); !errors.Is(err, ErrType) {
+		if _, err := OpenBytes(b, &Options{DType: dtype}); !errors.Is(err, ErrType) {
 			t.Errorf("%s: %v", dtype, err)
 		}
 	}

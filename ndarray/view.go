@@ -88,8 +88,8 @@ func (v *View) Options() *Options {
 	if v.m.Dtype.Size != v.a.itemSize {
 		o.retype()
 	}
-	if o.CParams.Shaped() && v.m.Ndim != v.a.NDim() {
-		o.CParams.Filters, o.CParams.Codec, o.CParams.CodecMeta = nil, 0, 0
+	if o.Params.Shaped() && v.m.Ndim != v.a.NDim() {
+		o.Params.Filters, o.Params.Codec, o.Params.CodecMeta = nil, 0, 0
 	}
 	chunks, blocks := o.Chunks, o.Blocks
 	o.Chunks, o.Blocks = nil, nil
@@ -115,9 +115,9 @@ func (v *View) Options() *Options {
 
 // retype resets the options that depend on the item size.
 func (o *Options) retype() {
-	o.Chunks, o.Blocks, o.CParams.Filters = nil, nil, nil
-	if o.CParams.Shaped() {
-		o.CParams.Codec, o.CParams.CodecMeta = 0, 0
+	o.Chunks, o.Blocks, o.Params.Filters = nil, nil, nil
+	if o.Params.Shaped() {
+		o.Params.Codec, o.Params.CodecMeta = 0, 0
 	}
 }
 

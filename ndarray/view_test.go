@@ -195,7 +195,7 @@ func tryViews(t testing.TB, data []byte) {
 	if d.n(3) > 0 {
 		dt, _ = meta.ParseDType(viewDType)
 		o := base.a.Options()
-		o.CParams.Filters = nil
+		o.Params.Filters = nil
 		items := bytes.Repeat([]byte{0}, int(base.a.Size())*dt.Size)
 		if d.n(4) > 0 {
 			items = randomBytes(rand.New(rand.NewPCG(uint64(d.n(256)), 1)), len(items))

@@ -16,7 +16,7 @@ import (
 // internal.
 var forUsers = []string{
 	"chunk.DefaultLevel", "chunk.Delta", "chunk.UserFilter",
-	"frame.EditStorage", "frame.Frame.FillSpecial", "frame.Frame.RawChunk", "frame.Frame.Reorder", "frame.Frame.SetChecksums",
+	"frame.EditStorage", "frame.Frame.FillSpecial", "frame.Frame.ReadRaw", "frame.Frame.Reorder", "frame.Frame.SetChecksums",
 	"frame.Frame.Update",
 	"meta.ExtRef",
 	"ndarray.Array.Refresh", "ndarray.ErrChanged", "ndarray.ErrExists", "ndarray.ErrLimit", "ndarray.ErrNPY", "ndarray.ErrParam",

@@ -265,12 +265,12 @@ func (c *arrayCase) weRead(rng *rand.Rand, r *ref.Array, items []byte) error {
 	if b == nil {
 		return c.compare(rng, ways, r, theirs, items)
 	}
-	if err := add(ndarray.FromBytes(b, o)); err != nil {
+	if err := add(ndarray.OpenBytes(b, o)); err != nil {
 		return err
 	}
 	o.Offset = rng.Int64N(100)
 	file := slices.Concat(make([]byte, o.Offset), b, []byte("behind"))
-	if err := add(ndarray.NewReader(bytes.NewReader(file), int64(len(file)), o)); err != nil {
+	if err := add(ndarray.OpenReaderAt(bytes.NewReader(file), int64(len(file)), o)); err != nil {
 		return err
 	}
 	return c.compare(rng, ways, r, theirs, items)

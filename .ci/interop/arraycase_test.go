@@ -154,9 +154,9 @@ func count(shape []int64) int {
 // options returns the options that make the array with this library.
 func (c *arrayCase) options(rng *rand.Rand) *ndarray.Options {
 	o := &ndarray.Options{Chunks: c.chunks, Blocks: c.blocks}
-	o.CParams, o.Meta, o.Sparse = c.ours, c.meta, c.store == "directory"
-	if o.CParams.Level == 0 {
-		o.CParams.Level = chunk.NoCompression
+	o.Params, o.Meta, o.Sparse = c.ours, c.meta, c.store == "directory"
+	if o.Params.Level == 0 {
+		o.Params.Level = chunk.NoCompression
 	}
 	o.NoSync, o.Concurrency = true, 1+rng.IntN(3)
 	return o
@@ -165,7 +165,7 @@ func (c *arrayCase) options(rng *rand.Rand) *ndarray.Options {
 // reference returns the parameters that make the array with the C library.
 func (c *arrayCase) reference(path string) *ref.Params {
 	p := &ref.Params{Shape: c.shape, Chunks: c.chunks, Blocks: c.blocks, DType: c.dtype()}
-	p.CParams, p.Path, p.Sparse = refParams(c.ours), path, c.store == "directory"
+	p.Params, p.Path, p.Sparse = refParams(c.ours), path, c.store == "directory"
 	for _, m := range c.meta {
 		p.Metalayers = append(p.Metalayers, ref.Meta{Name: m.Name, Content: m.Content})
 	}
@@ -264,13 +264,13 @@ func sameBytes(got, want []byte) error {
 // infoOf returns what this library knows of a frame, in the terms of the reference.
 func infoOf(f *frame.Frame) (*ref.Info, error) {
 	i := f.Info()
-	p := i.CParams
+	p := i.Params
 	info := &ref.Info{
 		NBytes: i.NBytes, CBytes: i.CBytes, NChunks: int64(i.NumChunks), TypeSize: i.TypeSize, ChunkSize: i.ChunkSize,
 		BlockSize: i.BlockSize, Codec: int(p.Codec.Code()), Level: max(p.Level, 0),
 		Metalayers: map[string]ref.Hex{}, VLMeta: map[string]ref.Hex{},
 	}
-	for _, x := range coder.CParams(p).Pipeline() {
+	for _, x := range coder.Params(p).Pipeline() {
 		info.Filters = append(info.Filters, int(x.ID))
 		info.FiltersMeta = append(info.FiltersMeta, int(x.Meta))
 	}
@@ -318,7 +318,7 @@ func sameInfo(ours, theirs *ref.Info) error {
 }
 
 // slow tells that a case would take long: the highest levels of the codecs that have slow ones.
-func slow(c chunk.CParams, nbytes int) bool {
+func slow(c chunk.Params, nbytes int) bool {
 	return nbytes > 50_000 && c.Level > 6 && c.Codec != codec.BloscLZ && c.Codec != codec.LZ4
 }
 

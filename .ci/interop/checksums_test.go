@@ -19,7 +19,7 @@ func TestChecksums(t *testing.T) {
 		for _, edit := range []string{"append PATH 400 7", "delete PATH 3", "vlmeta PATH v a3414243"} {
 			name := filepath.Join(t.TempDir(), "frame")
 			var want []byte
-			o := &frame.Options{Checksums: true, Sparse: sparse, ChunkSize: 400, CParams: chunk.CParams{TypeSize: 4}}
+			o := &frame.Options{Checksums: true, Sparse: sparse, ChunkSize: 400, Params: chunk.Params{TypeSize: 4}}
 			f, err := frame.Create(name, o, func(b *frame.Batch) error {
 				for i := range 10 {
 					p := bytes.Repeat([]byte{1, 2, byte(i), byte(i * 3)}, 100)

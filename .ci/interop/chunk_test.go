@@ -108,7 +108,7 @@ func (c *chunkCase) run(rng *rand.Rand, src []byte, sum *totals) error {
 }
 
 // truncated returns what TRUNC_PREC leaves of src, which is src itself without that filter.
-func truncated(src []byte, c chunk.CParams) []byte {
+func truncated(src []byte, c chunk.Params) []byte {
 	for _, f := range c.Filters {
 		if f.ID != chunk.TruncPrec {
 			continue

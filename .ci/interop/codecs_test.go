@@ -184,7 +184,7 @@ func (c *codecCase) run(dir string) (ourSize, theirSize int, err error) {
 	}
 	o := &ndarray.Options{Chunks: c.chunks, Blocks: c.blocks}
 	o.Overwrite, o.NoSync, o.Concurrency = true, true, 1
-	o.CParams = chunk.CParams{TypeSize: c.size, Codec: c.codec, CodecMeta: c.meta, Level: c.level, Filters: c.filters, Split: c.split, Dict: c.dict}
+	o.Params = chunk.Params{TypeSize: c.size, Codec: c.codec, CodecMeta: c.meta, Level: c.level, Filters: c.filters, Split: c.split, Dict: c.dict}
 	a, err := ndarray.CreateBytes(context.Background(), ourPath, c.shape, dtype, c.items, o)
 	if err != nil {
 		return 0, 0, fmt.Errorf("create: %w", err)
@@ -204,9 +204,9 @@ func (c *codecCase) run(dir string) (ourSize, theirSize int, err error) {
 		return len(b), len(b), nil
 	}
 	p := &ref.Params{Shape: c.shape, Chunks: c.chunks, Blocks: c.blocks, DType: dtype}
-	p.CParams, p.Path = refParams(o.CParams), theirPath
-	if p.CParams.Level == 0 {
-		p.CParams.Level = chunk.DefaultLevel
+	p.Params, p.Path = refParams(o.Params), theirPath
+	if p.Params.Level == 0 {
+		p.Params.Level = chunk.DefaultLevel
 	}
 	r, err := ref.ArrayOf(p, c.items)
 	if err != nil {

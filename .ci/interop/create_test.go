@@ -145,7 +145,7 @@ func filesOfReference(s *ref.SChunk, path string) (map[string][]byte, error) {
 
 // sameButStreams compares two frames but for compressed streams and the lengths that follow from them, and block sizes
 // if blocks is false.
-func sameButStreams(ours, theirs map[string][]byte, f *frame.Frame, s *ref.SChunk, p chunk.CParams, blocks bool) error {
+func sameButStreams(ours, theirs map[string][]byte, f *frame.Frame, s *ref.SChunk, p chunk.Params, blocks bool) error {
 	if x, y := slices.Sorted(maps.Keys(ours)), slices.Sorted(maps.Keys(theirs)); !slices.Equal(x, y) {
 		return fmt.Errorf("files %v, the reference has %v", x, y)
 	}
@@ -190,12 +190,12 @@ func trailerOf(b []byte) []byte {
 
 // sameStoredChunk compares a chunk of two frames: all that does not depend on the streams, and not on the block size if
 // blocks is false.
-func sameStoredChunk(f *frame.Frame, s *ref.SChunk, i int, p chunk.CParams, blocks bool) error {
+func sameStoredChunk(f *frame.Frame, s *ref.SChunk, i int, p chunk.Params, blocks bool) error {
 	theirs, err := s.Chunk(i)
 	if err != nil {
 		return err
 	}
-	ours, err := f.RawChunk(nil, i)
+	ours, err := f.ReadRaw(nil, i)
 	if err != nil {
 		return err
 	}
@@ -343,9 +343,9 @@ func (c *chunkedCase) run(rng *rand.Rand, dir string) (bool, error) {
 }
 
 func (c *chunkedCase) create(path string, parts [][]byte, value []byte) (*frame.Frame, error) {
-	o := &frame.Options{CParams: c.ours, Meta: c.meta, Sparse: c.sparse, NoSync: true}
-	if o.CParams.Level == 0 {
-		o.CParams.Level = chunk.NoCompression
+	o := &frame.Options{Params: c.ours, Meta: c.meta, Sparse: c.sparse, NoSync: true}
+	if o.Params.Level == 0 {
+		o.Params.Level = chunk.NoCompression
 	}
 	if c.special != 0 && c.special != ref.Value {
 		o.ChunkSize = c.sizes[0]
@@ -377,7 +377,7 @@ func (c *chunkedCase) fillValue(b *frame.Batch, value []byte) error {
 		if err != nil {
 			return err
 		}
-		if err := b.AppendChunk(z); err != nil {
+		if err := b.AppendRaw(z); err != nil {
 			return err
 		}
 	}
@@ -385,7 +385,7 @@ func (c *chunkedCase) fillValue(b *frame.Batch, value []byte) error {
 }
 
 func (c *chunkedCase) createReference(path string, parts [][]byte, value []byte) (*ref.SChunk, error) {
-	st := &ref.Storage{Path: path, Sparse: c.sparse, CParams: c.refs}
+	st := &ref.Storage{Path: path, Sparse: c.sparse, Params: c.refs}
 	for _, m := range c.meta {
 		st.Metalayers = append(st.Metalayers, ref.Meta{Name: m.Name, Content: m.Content})
 	}
@@ -404,7 +404,7 @@ func (c *chunkedCase) createReference(path string, parts [][]byte, value []byte)
 		for left := int(c.items) * c.ours.TypeSize; left > 0 && err == nil; left -= c.sizes[0] {
 			var z []byte
 			if z, err = ref.CompressSpecial(ref.Value, min(left, c.sizes[0]), value, &c.refs); err == nil {
-				err = s.AppendChunk(z)
+				err = s.AppendRaw(z)
 			}
 		}
 	default:

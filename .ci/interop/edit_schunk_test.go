@@ -40,7 +40,7 @@ func TestSuperChunkEdits(t *testing.T) {
 		m := &chunksModel{sparse: rng.IntN(2) == 0, variable: rng.IntN(2) == 0, size: 0}
 		m.file, m.vlmeta, m.counts = dir+"/frame", map[string][]byte{}, sum
 		m.fixed = noise(rng, 1+rng.IntN(50))
-		m.ours = chunk.CParams{
+		m.ours = chunk.Params{
 			TypeSize: pick(rng, []int{1, 2, 4, 8, 12}), Codec: pick(rng, codecs), Level: 1 + rng.IntN(5),
 			Filters: pick(rng, editPipelines), Split: pick(rng, splitModes),
 		}
@@ -66,14 +66,14 @@ func TestSuperChunkEdits(t *testing.T) {
 // make makes the empty super-chunk with either library.
 func (m *chunksModel) make(rng *rand.Rand) error {
 	if m.step(rng, "make") {
-		o := &frame.Options{CParams: m.ours, Sparse: m.sparse, NoSync: true, Meta: []meta.Layer{{Name: "m", Content: m.fixed}}}
+		o := &frame.Options{Params: m.ours, Sparse: m.sparse, NoSync: true, Meta: []meta.Layer{{Name: "m", Content: m.fixed}}}
 		f, err := frame.Create(m.file, o, nil)
 		if err != nil {
 			return err
 		}
 		return f.Close()
 	}
-	s, err := ref.NewSChunk(&ref.Storage{Path: m.file, Sparse: m.sparse, CParams: m.refs, Metalayers: []ref.Meta{{Name: "m", Content: m.fixed}}})
+	s, err := ref.NewSChunk(&ref.Storage{Path: m.file, Sparse: m.sparse, Params: m.refs, Metalayers: []ref.Meta{{Name: "m", Content: m.fixed}}})
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (m *chunksModel) make(rng *rand.Rand) error {
 type chunkEditor struct {
 	ours   *frame.Frame
 	theirs *ref.SChunk
-	refs   *ref.CParams
+	refs   *ref.Params
 }
 
 func (m *chunksModel) open(byUs bool) (e chunkEditor, err error) {
@@ -128,7 +128,7 @@ func (e chunkEditor) insert(i int, b []byte) error {
 	if err != nil {
 		return err
 	}
-	return e.theirs.InsertChunk(i, z)
+	return e.theirs.InsertRaw(i, z)
 }
 
 func (e chunkEditor) update(i int, b []byte) error {
@@ -139,14 +139,14 @@ func (e chunkEditor) update(i int, b []byte) error {
 	if err != nil {
 		return err
 	}
-	return e.theirs.UpdateChunk(i, z)
+	return e.theirs.UpdateRaw(i, z)
 }
 
 func (e chunkEditor) delete(i int) error {
 	if e.ours != nil {
 		return e.ours.Delete(i)
 	}
-	return e.theirs.DeleteChunk(i)
+	return e.theirs.Delete(i)
 }
 
 // content returns a new chunk for place i.

@@ -171,7 +171,7 @@ func newArrayModel(rng *rand.Rand, dir string, counts *tally) (*arrayModel, erro
 	m.file, m.vlmeta, m.counts = dir+"/frame", map[string][]byte{}, counts
 	m.fixed = noise(rng, 1+rng.IntN(50))
 	m.store, m.kind = pick(rng, []string{"file", "directory"}), "text"
-	m.ours = chunk.CParams{
+	m.ours = chunk.Params{
 		TypeSize: pick(rng, []int{1, 2, 4, 8, 12, 300}), Codec: pick(rng, codecs), Level: 1 + rng.IntN(5),
 		Filters: pick(rng, editPipelines), Split: pick(rng, splitModes),
 	}

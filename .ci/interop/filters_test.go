@@ -255,7 +255,7 @@ func (c *arrayCase) runFilters(rng *rand.Rand, dir string) (same int, err error)
 			return 0, err
 		}
 	}
-	back, err := ndarray.FromBytes(b, nil)
+	back, err := ndarray.OpenBytes(b, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -337,11 +337,11 @@ func (c *arrayCase) sameContent(ours, theirs *frame.Frame) (same int, err error)
 		return 0, nil
 	}
 	for i := range ours.NumChunks() {
-		a, err := ours.RawChunk(nil, i)
+		a, err := ours.ReadRaw(nil, i)
 		if err != nil {
 			return same, err
 		}
-		b, err := theirs.RawChunk(nil, i)
+		b, err := theirs.ReadRaw(nil, i)
 		if err != nil {
 			return same, err
 		}

@@ -34,7 +34,7 @@ func newKilled(seed int) *killed { return &killed{rng: rand.New(rand.NewPCG(uint
 // options are those of the frame of a program: its seed says whether it is sparse and whether it syncs.
 func (k *killed) options(seed int) *frame.Options {
 	return &frame.Options{
-		CParams: chunk.CParams{TypeSize: 4, Codec: codecs[1]}, ChunkSize: 4 * lockedItems,
+		Params: chunk.Params{TypeSize: 4, Codec: codecs[1]}, ChunkSize: 4 * lockedItems,
 		Sparse: seed%2 == 1, NoSync: seed%3 == 0,
 	}
 }
@@ -69,11 +69,11 @@ func (k *killed) next(b *frame.Batch) error {
 		case op < 11 || n < 10:
 			i := k.rng.IntN(n)
 			k.chunks = slices.Delete(k.chunks, i, i+1)
-			do(func() error { return b.DeleteChunk(i) })
+			do(func() error { return b.Delete(i) })
 		default:
 			k.chunks = nil
 			for range n {
-				do(func() error { return b.DeleteChunk(0) })
+				do(func() error { return b.Delete(0) })
 			}
 		}
 	}

@@ -78,11 +78,11 @@ func editLocked(name string) error {
 		if rng.IntN(2) == 0 {
 			b = numbered(0) // fewer bytes, which then go where the chunk was
 		}
-		c, err := ref.Compress(b, &ref.CParams{TypeSize: 4, Codec: 1, Level: 5})
+		c, err := ref.Compress(b, &ref.Params{TypeSize: 4, Codec: 1, Level: 5})
 		if err != nil {
 			return err
 		}
-		if err := s.UpdateChunk(0, c); err != nil {
+		if err := s.UpdateRaw(0, c); err != nil {
 			return fmt.Errorf("update %d: %w", i, err)
 		}
 		b, err = s.Content(rng.IntN(i + 1))
@@ -101,7 +101,7 @@ func editLocked(name string) error {
 func TestLocking(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
 		name := filepath.Join(t.TempDir(), "frame")
-		o := &frame.Options{CParams: chunk.CParams{TypeSize: 4, Codec: codecs[1]}, ChunkSize: 4 * lockedItems, Sparse: sparse, Locking: true, NoSync: true}
+		o := &frame.Options{Params: chunk.Params{TypeSize: 4, Codec: codecs[1]}, ChunkSize: 4 * lockedItems, Sparse: sparse, Locking: true, NoSync: true}
 		f, err := frame.Create(name, o, func(b *frame.Batch) error { return b.Append(numbered(0)) })
 		if err != nil {
 			t.Fatal(err)
@@ -194,14 +194,14 @@ func appendLocked(f *frame.Frame, first int) error {
 func TestFollow(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
 		name := filepath.Join(t.TempDir(), "frame")
-		o := &frame.Options{CParams: chunk.CParams{TypeSize: 4}, ChunkSize: 4 * lockedItems, Sparse: sparse, NoSync: true}
+		o := &frame.Options{Params: chunk.Params{TypeSize: 4}, ChunkSize: 4 * lockedItems, Sparse: sparse, NoSync: true}
 		f, err := frame.Create(name, o, func(b *frame.Batch) error { return b.Append(numbered(0)) })
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer f.Close()
 		compress := func(n uint32) []byte {
-			c, err := ref.Compress(numbered(n), &ref.CParams{TypeSize: 4, Codec: 1, Level: 5})
+			c, err := ref.Compress(numbered(n), &ref.Params{TypeSize: 4, Codec: 1, Level: 5})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -209,9 +209,9 @@ func TestFollow(t *testing.T) {
 		}
 		for i, edit := range []func(s *ref.SChunk) error{
 			func(s *ref.SChunk) error { return s.Append(numbered(1)) },
-			func(s *ref.SChunk) error { return s.UpdateChunk(0, compress(1<<30+12345)) },
-			func(s *ref.SChunk) error { return s.InsertChunk(1, compress(77)) },
-			func(s *ref.SChunk) error { return s.DeleteChunk(0) },
+			func(s *ref.SChunk) error { return s.UpdateRaw(0, compress(1<<30+12345)) },
+			func(s *ref.SChunk) error { return s.InsertRaw(1, compress(77)) },
+			func(s *ref.SChunk) error { return s.Delete(0) },
 			func(s *ref.SChunk) error { return s.SetVLMeta("a", []byte("b")) },
 			func(s *ref.SChunk) error { return s.SetVLMeta("a", []byte("c")) },
 		} {

@@ -61,14 +61,14 @@ var typeSizes = []int{1, 2, 3, 4, 7, 8, 12, 16, 255, 300}
 
 // params is a set of compression parameters in the terms of both sides.
 type params struct {
-	ours chunk.CParams
-	refs ref.CParams
+	ours chunk.Params
+	refs ref.Params
 }
 
 // randomParams returns parameters that both sides accept for chunks of about nbytes, and how many it must be.
 func randomParams(rng *rand.Rand, nbytes int) (params, int) {
 	splits := []chunk.SplitMode{chunk.SplitAuto, chunk.SplitAlways, chunk.SplitNever, coder.SplitForward}
-	c := chunk.CParams{
+	c := chunk.Params{
 		TypeSize: pick(rng, typeSizes), Codec: pick(rng, codecs), Level: rng.IntN(10),
 		Filters: pick(rng, pipelines), Split: pick(rng, splits),
 	}
@@ -87,8 +87,8 @@ func randomParams(rng *rand.Rand, nbytes int) (params, int) {
 }
 
 // refParams translates parameters of ours. Level 0 is "stored" here.
-func refParams(c chunk.CParams) ref.CParams {
-	r := ref.CParams{
+func refParams(c chunk.Params) ref.Params {
+	r := ref.Params{
 		Codec: c.Codec.Code(), CodecMeta: c.CodecMeta, Level: max(c.Level, 0), Split: ref.SplitAuto,
 		TypeSize: c.TypeSize, BlockSize: c.BlockSize, Dict: c.Dict, Filters: [6]uint8{5: 1},
 	}

@@ -61,7 +61,7 @@ func (p *params) copyArray(ctx context.Context, a *ndarray.Array, to string) err
 	}
 	o := a.Options()
 	o.Sparse, o.Overwrite, o.Checksums = p.sparse, p.overwrite, o.Checksums || p.checksums
-	p.apply(&o.CParams)
+	p.apply(&o.Params)
 	if p.chunks.list != nil && !slices.Equal(o.Chunks, p.chunks.int32s()) {
 		o.Chunks, o.Blocks = p.chunks.int32s(), nil
 	}
@@ -93,10 +93,10 @@ func (p *params) copyFrame(ctx context.Context, f *frame.Frame, to string) error
 	if info.VLBlocks && p.chunkSize > 0 {
 		return fmt.Errorf("cannot change the size of chunks with blocks of variable size: %w", frame.ErrUnsupported)
 	}
-	o.CParams, o.Meta, o.ChunkSize = info.CParams, f.Meta(), max(info.ChunkSize, 0)
-	p.apply(&o.CParams)
+	o.Params, o.Meta, o.ChunkSize = info.Params, f.Meta(), max(info.ChunkSize, 0)
+	p.apply(&o.Params)
 	if p.chunkSize > 0 {
-		o.ChunkSize, o.CParams.BlockSize = p.chunkSize, 0
+		o.ChunkSize, o.Params.BlockSize = p.chunkSize, 0
 	}
 	c, err := frame.Create(to, o, func(b *frame.Batch) error {
 		v, err := f.View()

@@ -89,8 +89,8 @@ func (f *namesFlag) layers() []meta.Layer {
 // superChunk creates a plain super-chunk, in one commit.
 func (c *creation) superChunk(in *input) error {
 	o := &frame.Options{ChunkSize: c.chunkSize, Sparse: c.sparse, Overwrite: c.overwrite, Checksums: c.checksums, Meta: c.metas.layers(), VLMeta: c.vlmet.layers()}
-	c.apply(&o.CParams)
-	o.CParams.TypeSize = max(c.typeSize, 1)
+	c.apply(&o.Params)
+	o.Params.TypeSize = max(c.typeSize, 1)
 	if in.npy != nil && in.npy.Fortran {
 		return fmt.Errorf("cannot create a super-chunk from a .npy file in Fortran order")
 	}
@@ -99,7 +99,7 @@ func (c *creation) superChunk(in *input) error {
 		if err != nil {
 			return err
 		}
-		o.CParams.TypeSize = d.Size
+		o.Params.TypeSize = d.Size
 	}
 	f, err := frame.Create(c.out, o, func(b *frame.Batch) error {
 		return appendChunks(b, in.r, c.chunkSize)
@@ -222,7 +222,7 @@ func (c *creation) array(e *env, in *input) error {
 	o := &ndarray.Options{Chunks: c.chunks.int32s(), Blocks: c.blocks.int32s()}
 	o.Meta, o.Sparse, o.Overwrite, o.Checksums = c.metas.layers(), c.sparse, c.overwrite, c.checksums
 	o.VLMeta = c.vlmet.layers()
-	c.apply(&o.CParams)
+	c.apply(&o.Params)
 	src, err := in.reader(total)
 	if err != nil {
 		return err

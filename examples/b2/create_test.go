@@ -161,8 +161,8 @@ func TestCreateOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	p := a.Frame().Info().CParams
-	filters := coder.CParams(p).Pipeline()
+	p := a.Frame().Info().Params
+	filters := coder.Params(p).Pipeline()
 	if d, _ := a.DTypeString(); d != ">i4" || pyTuple(a.Shape()) != "(10, 100)" || pyTuple(widen(a.Chunks())) != "(4, 50)" ||
 		pyTuple(widen(a.Blocks())) != "(2, 25)" || p.Codec.String() != "lz4" || p.Level != 9 || !a.Frame().Info().Sparse ||
 		filters[0] != (chunk.Filter{ID: chunk.BitShuffle}) || filters[1] != (chunk.Filter{ID: chunk.TruncPrec, Meta: 253}) ||

@@ -20,7 +20,7 @@ func runAppend(e *env, args []string) error {
 		return err
 	}
 	defer f.Close()
-	a, arrayErr := ndarray.FromFrame(f)
+	a, arrayErr := ndarray.OpenFrame(f)
 	if arrayErr != nil && isArrayFrame(f) {
 		return arrayErr
 	}

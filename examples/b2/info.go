@@ -135,10 +135,10 @@ func infoJSON(e *env, s *source) error {
 	i := s.frame.Info()
 	v := infoFields{
 		Path: s.path, NBytes: i.NBytes, CBytes: i.CBytes, NChunks: i.NumChunks, TypeSize: i.TypeSize,
-		ChunkSize: i.ChunkSize, BlockSize: i.BlockSize, CompCode: i.CParams.Codec.Code(),
-		CLevel: storedLevel(i.CParams.Level), Metalayers: s.frame.Meta(),
+		ChunkSize: i.ChunkSize, BlockSize: i.BlockSize, CompCode: i.Params.Codec.Code(),
+		CLevel: storedLevel(i.Params.Level), Metalayers: s.frame.Meta(),
 	}
-	v.Filters, v.FiltersMeta = headerFilters(i.CParams)
+	v.Filters, v.FiltersMeta = headerFilters(i.Params)
 	for _, name := range s.frame.VLMetaNames() {
 		b, err := s.frame.VLMeta(name)
 		if err != nil {
@@ -175,7 +175,7 @@ func storedDType(a *ndarray.Array) (string, int) {
 }
 
 // headerFilters returns the filters of a frame as its header stores them.
-func headerFilters(c chunk.CParams) (ids, metas [6]int) {
+func headerFilters(c chunk.Params) (ids, metas [6]int) {
 	var p coder.Pipeline
 	copy(p[:], c.Filters)
 	return pipelineNumbers(p)
@@ -216,15 +216,15 @@ func infoFrame(tw *tabwriter.Writer, s *source) error {
 	} else {
 		fmt.Fprintf(tw, "block size\t%s\n", sizeOr(i.BlockSize, "chosen for each chunk"))
 	}
-	name := i.CParams.Codec.String()
-	if i.CParams.CodecMeta != 0 {
-		name += fmt.Sprintf(" (parameter %d)", i.CParams.CodecMeta)
+	name := i.Params.Codec.String()
+	if i.Params.CodecMeta != 0 {
+		name += fmt.Sprintf(" (parameter %d)", i.Params.CodecMeta)
 	}
-	if i.CParams.Dict {
+	if i.Params.Dict {
 		name += ", dictionaries"
 	}
-	fmt.Fprintf(tw, "codec\t%s, level %d\n", name, storedLevel(i.CParams.Level))
-	fmt.Fprintf(tw, "filters\t%s\n", filterNames(i.CParams.Filters))
+	fmt.Fprintf(tw, "codec\t%s, level %d\n", name, storedLevel(i.Params.Level))
+	fmt.Fprintf(tw, "filters\t%s\n", filterNames(i.Params.Filters))
 	for _, l := range s.frame.Meta() {
 		fmt.Fprintf(tw, "metalayer %s\t%s\n", l.Name, valueText(l.Content))
 	}

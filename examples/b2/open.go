@@ -32,7 +32,7 @@ func openSource(path string) (*source, error) {
 		return nil, err
 	}
 	s := &source{path: path, frame: f}
-	if s.array, err = ndarray.FromFrame(f); err != nil && !errors.Is(err, ndarray.ErrNotArray) {
+	if s.array, err = ndarray.OpenFrame(f); err != nil && !errors.Is(err, ndarray.ErrNotArray) {
 		s.damaged = err
 	}
 	return s, nil

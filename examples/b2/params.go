@@ -16,7 +16,7 @@ type params struct {
 	chunkSize      int
 	codec          codec.ID
 	codecMeta      *uint8
-	level          int // like chunk.CParams.Level
+	level          int // like chunk.Params.Level
 	filters        []chunk.FilterID
 	filtersMeta    []int64
 	split          *chunk.SplitMode
@@ -134,7 +134,7 @@ func (p *params) check() error {
 }
 
 // apply sets the compression parameters for which options were set.
-func (p *params) apply(c *chunk.CParams) {
+func (p *params) apply(c *chunk.Params) {
 	if p.codec != 0 {
 		c.Codec, c.CodecMeta = p.codec, 0
 	}

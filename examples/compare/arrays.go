@@ -27,7 +27,7 @@ type array struct {
 // options returns the options for this library.
 func (a *array) options(threads int) *ndarray.Options {
 	o := &ndarray.Options{Chunks: a.chunks, Blocks: a.blocks}
-	o.CParams = chunk.CParams{Codec: a.codec, Level: a.level}
+	o.Params = chunk.Params{Codec: a.codec, Level: a.level}
 	o.Concurrency, o.NoSync, o.Overwrite = threads, true, true
 	return o
 }

@@ -23,8 +23,8 @@ var pipelines = []struct {
 }
 
 // params returns the parameters of a chunk for both sides.
-func params(id codec.ID, level int, filters []chunk.FilterID, size int) (chunk.CParams, cblosc.Params) {
-	p := chunk.CParams{TypeSize: size, Codec: id, Level: level, Filters: []chunk.Filter{}}
+func params(id codec.ID, level int, filters []chunk.FilterID, size int) (chunk.Params, cblosc.Params) {
+	p := chunk.Params{TypeSize: size, Codec: id, Level: level, Filters: []chunk.Filter{}}
 	if level == 0 {
 		p.Level = chunk.NoCompression
 	}
@@ -32,7 +32,7 @@ func params(id codec.ID, level int, filters []chunk.FilterID, size int) (chunk.C
 		p.Filters = append(p.Filters, chunk.Filter{ID: f})
 	}
 	q := cblosc.Params{Codec: id.Code(), Level: level, TypeSize: size}
-	for i, f := range coder.CParams(p).Pipeline() {
+	for i, f := range coder.Params(p).Pipeline() {
 		q.Filters[i], q.Meta[i] = uint8(f.ID), f.Meta
 	}
 	return p, q
@@ -43,7 +43,7 @@ func (c *config) chunks() (rows []row, err error) {
 	for _, s := range c.sets {
 		src := make([]byte, c.size-c.size%s.size)
 		s.fill(src)
-		add := func(group, name string, src []byte, p chunk.CParams, q cblosc.Params) error {
+		add := func(group, name string, src []byte, p chunk.Params, q cblosc.Params) error {
 			for threads := 1; threads <= 2; threads++ {
 				q.Threads = threads
 				more, err := c.chunk(group, fmt.Sprintf("%s/%s/%dt", name, s.name, threads), src, p, q)
@@ -79,7 +79,7 @@ func (c *config) chunks() (rows []row, err error) {
 }
 
 // chunk runs a cell of encoding and a cell of decoding. Each side must decode the chunk of the other side.
-func (c *config) chunk(group, name string, src []byte, p chunk.CParams, q cblosc.Params) (rows []row, err error) {
+func (c *config) chunk(group, name string, src []byte, p chunk.Params, q cblosc.Params) (rows []row, err error) {
 	encodeGroup, decodeGroup := "encode-"+group, "decode-"+group
 	if p.Codec == codec.LZ4HC {
 		decodeGroup = "decode-fast"
@@ -154,7 +154,7 @@ func (c *config) specials() (rows []row, err error) {
 				continue
 			}
 			n := c.size &^ 3
-			z, err := chunk.EncodeSpecial(nil, s.kind, n, s.value, chunk.CParams{TypeSize: 4})
+			z, err := chunk.EncodeSpecial(nil, s.kind, n, s.value, chunk.Params{TypeSize: 4})
 			if err != nil {
 				return rows, err
 			}

@@ -13,7 +13,7 @@ import (
 
 // readArray reads selections of an array, and describes its chunks.
 func (c *checker) readArray(f *frame.Frame) {
-	a, err := ndarray.FromFrame(f)
+	a, err := ndarray.OpenFrame(f)
 	if !c.step("FromFrame", err) {
 		return
 	}
@@ -125,7 +125,7 @@ func (c *checker) edits() {
 		c.editFrame(f)
 	}
 	if c.mu.Array && c.rng.IntN(2) == 0 {
-		if a, err := ndarray.FromFrame(f); c.step("FromFrame for editing", err) {
+		if a, err := ndarray.OpenFrame(f); c.step("FromFrame for editing", err) {
 			for range 2 {
 				c.editArray(a)
 			}

@@ -25,7 +25,7 @@ func (c *checker) checkFrame() {
 	c.checkVerify()
 	c.readByName()
 	if b := c.mu.Bytes(); b != nil && c.rng.IntN(2) == 0 {
-		if f, err := frame.FromBytes(b, c.options()); c.step("FromBytes", err) {
+		if f, err := frame.OpenBytes(b, c.options()); c.step("FromBytes", err) {
 			c.readFrame(f)
 			c.readArray(f)
 			f.Close()
@@ -55,7 +55,7 @@ func (c *checker) checkVerify() {
 		return
 	}
 	// Verify of a frame does not know whether the array can be read.
-	a, err := ndarray.FromFrame(f)
+	a, err := ndarray.OpenFrame(f)
 	if err == nil && a.Size() < maxAll/int64(a.ItemSize()) {
 		c.Intact = a.ReadBytes(context.Background(), make([]byte, int(a.Size())*a.ItemSize())) == nil
 	} else {
@@ -139,8 +139,8 @@ func (c *checker) readFrame(f *frame.Frame) {
 func (c *checker) readChunk(f *frame.Frame, i int) {
 	info, err := f.ChunkInfo(i)
 	ok := c.mustStep("ChunkInfo", err)
-	_, err = f.RawChunk(nil, i)
-	c.mustStep("RawChunk", err)
+	_, err = f.ReadRaw(nil, i)
+	c.mustStep("ReadRaw", err)
 	whole, err := f.ReadChunk(nil, i)
 	read := c.mustStep("ReadChunk", err)
 	if !ok || info.Blocks == 0 {
@@ -217,7 +217,7 @@ func (c *checker) compare() {
 	if o.items == nil {
 		return
 	}
-	a, err := ndarray.FromFrame(f)
+	a, err := ndarray.OpenFrame(f)
 	if !c.step("FromFrame with checksums", err) {
 		return
 	}
@@ -252,7 +252,7 @@ func (c *checker) copies() {
 	if !c.mustStep("AppendTo", err) {
 		return
 	}
-	g, err := frame.FromBytes(b, nil)
+	g, err := frame.OpenBytes(b, nil)
 	if err != nil {
 		if !errors.Is(err, frame.ErrTooLarge) {
 			c.faultf("AppendTo makes what cannot be opened: %v", err)

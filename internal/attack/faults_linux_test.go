@@ -230,7 +230,7 @@ func TestInputError(t *testing.T) {
 // readWithHole copies a frame in memory, and reports whether there was an error of the operating system.
 func readWithHole(t *testing.T, mem *os.File, base int64, n int, name string, before []byte, missing bool) bool {
 	t.Helper()
-	f, err := frame.NewReader(mem, base+int64(n), &frame.Options{Offset: base, Concurrency: 1})
+	f, err := frame.OpenReaderAt(mem, base+int64(n), &frame.Options{Offset: base, Concurrency: 1})
 	if err != nil {
 		if !missing || !errors.Is(err, unix.EIO) {
 			t.Errorf("open: %v", err)

@@ -85,7 +85,7 @@ func faultWorks() []faultWork {
 				if err := appendNoise(b, 200, 5); err != nil {
 					return err
 				}
-				return errors.Join(b.DeleteChunk(0), b.Commit())
+				return errors.Join(b.Delete(0), b.Commit())
 			}), false},
 		)
 	}
@@ -124,7 +124,7 @@ func appendNoise(b *frame.Batch, first, n int) error {
 
 // makeFrame makes the frame that works begin with: some chunks, and dead bytes.
 func makeFrame(path string, sparse bool) error {
-	o := &frame.Options{Sparse: sparse, ChunkSize: 4000, Checksums: true, NoSync: true, CParams: chunk.CParams{TypeSize: 4}}
+	o := &frame.Options{Sparse: sparse, ChunkSize: 4000, Checksums: true, NoSync: true, Params: chunk.Params{TypeSize: 4}}
 	f, err := frame.Create(path, o, func(b *frame.Batch) error { return appendNoise(b, 0, 10) })
 	if err != nil {
 		return err

@@ -124,7 +124,7 @@ func wantReads(times int64) func(t *testing.T, path string) {
 			t.Fatal(err)
 		}
 		c := &counted{Reader: bytes.NewReader(b)}
-		f, err := frame.NewReader(c, c.Size(), nil)
+		f, err := frame.OpenReaderAt(c, c.Size(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

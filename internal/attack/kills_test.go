@@ -67,7 +67,7 @@ func unpackKillState(b []byte) (s killState, err error) {
 // killOptions are the options of all processes.
 func killOptions() *frame.Options {
 	return &frame.Options{Locking: true, Checksums: true, Concurrency: 1, ChunkSize: 8 * killItems, NoSync: true,
-		CParams: chunk.CParams{TypeSize: 8, Codec: codec.LZ4}, VLMeta: nil}
+		Params: chunk.Params{TypeSize: 8, Codec: codec.LZ4}, VLMeta: nil}
 }
 
 // checkKillState compares the chunks of a frame with its state, which it returns.
@@ -157,7 +157,7 @@ func editOnce(f *frame.Frame, writer int, rng *rand.Rand) (uint64, error) {
 			return 0, fmt.Errorf("read: %w", err)
 		}
 		s[c[7]].First++
-		if err := b.DeleteChunk(0); err != nil {
+		if err := b.Delete(0); err != nil {
 			return 0, fmt.Errorf("delete: %w", err)
 		}
 	}

@@ -195,7 +195,7 @@ func (m *model) encodeIndex() ([]byte, error) {
 	for _, v := range m.stored() {
 		raw = binary.LittleEndian.AppendUint64(raw, v)
 	}
-	return chunk.Encode(nil, raw, chunk.CParams{TypeSize: 8, Codec: chunk.CodecFromCode(0)}, &chunk.Options{Concurrency: 1})
+	return chunk.Encode(nil, raw, chunk.Params{TypeSize: 8, Codec: chunk.CodecFromCode(0)}, &chunk.Options{Concurrency: 1})
 }
 
 // parts are the bytes of a frame: those before its hole, and those after.

@@ -157,7 +157,7 @@ func (m *model) makeUniform(rng *rand.Rand) string {
 	if len(m.pieces) > 0 && rng.IntN(4) == 0 {
 		v = uint64(pick[int64](rng, 0, 1, 32))
 	}
-	c, err := chunk.EncodeSpecial(nil, chunk.Value, 8, binary.LittleEndian.AppendUint64(nil, v), chunk.CParams{TypeSize: 8})
+	c, err := chunk.EncodeSpecial(nil, chunk.Value, 8, binary.LittleEndian.AppendUint64(nil, v), chunk.Params{TypeSize: 8})
 	if err != nil {
 		return err.Error()
 	}

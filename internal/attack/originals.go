@@ -150,7 +150,7 @@ func (m *maker) addPath(name, path string) {
 			o.vlmeta[name], err = f.VLMeta(name)
 			m.fail(name, err)
 		}
-		if a, err := ndarray.FromFrame(f); err == nil {
+		if a, err := ndarray.OpenFrame(f); err == nil {
 			o.items = make([]byte, int(a.Size())*a.ItemSize())
 			m.fail(name, a.ReadBytes(context.Background(), o.items))
 		}
@@ -194,9 +194,9 @@ func (m *maker) codecs() {
 		for _, sealed := range []bool{false, true} {
 			for _, sparse := range []bool{false, true} {
 				o := ndarray.Options{Chunks: []int32{8, 10}, Blocks: []int32{4, 6}}
-				o.Checksums, o.Sparse, o.CParams.Codec = sealed, sparse, id
+				o.Checksums, o.Sparse, o.Params.Codec = sealed, sparse, id
 				if i == 4 {
-					o.CParams.Split = chunk.SplitNever
+					o.Params.Split = chunk.SplitNever
 				}
 				m.addArray(fmt.Sprintf("array of %v, checksums %v, sparse %v", id, sealed, sparse), []int64{20, 23}, "<i4", o, nil)
 			}
@@ -218,20 +218,20 @@ func (m *maker) filters() {
 		{"none", []chunk.Filter{}},
 	} {
 		o := ndarray.Options{Chunks: []int32{8, 12}, Blocks: []int32{4, 8}}
-		o.CParams.Filters, o.Checksums = c.filters, c.name == "delta"
+		o.Params.Filters, o.Checksums = c.filters, c.name == "delta"
 		m.addArray("array with "+c.name, []int64{20, 23}, "<f4", o, nil)
 	}
 	for _, id := range []codec.ID{codec.LZ4, codec.Zstd} {
 		o := ndarray.Options{Chunks: []int32{1000}, Blocks: []int32{100}}
-		o.CParams.Codec, o.CParams.Dict, o.Checksums = id, true, true
+		o.Params.Codec, o.Params.Dict, o.Checksums = id, true, true
 		m.addArray(fmt.Sprintf("array with dictionaries of %v", id), []int64{3000}, "<i4", o, nil)
 	}
 	for _, id := range []codec.ID{codec.NDLZ, codec.ZFPAcc, codec.ZFPPrec, codec.ZFPRate} {
 		o := ndarray.Options{Chunks: []int32{16, 16}, Blocks: []int32{8, 8}}
-		o.CParams.Codec, o.CParams.CodecMeta, o.CParams.Filters = id, 8, []chunk.Filter{}
+		o.Params.Codec, o.Params.CodecMeta, o.Params.Filters = id, 8, []chunk.Filter{}
 		dtype := "<f4"
 		if id == codec.NDLZ {
-			o.CParams.CodecMeta, dtype = 4, "|u1"
+			o.Params.CodecMeta, dtype = 4, "|u1"
 		}
 		m.addArray(fmt.Sprintf("array of %v", id), []int64{20, 20}, dtype, o, nil)
 	}
@@ -275,7 +275,7 @@ func (m *maker) frames() {
 	for _, sparse := range []bool{false, true} {
 		o := layers
 		o.Sparse, o.Checksums = sparse, !sparse
-		o.CParams = chunk.CParams{TypeSize: 8, Codec: codec.LZ4}
+		o.Params = chunk.Params{TypeSize: 8, Codec: codec.LZ4}
 		m.addFrame(fmt.Sprint("frame of one chunk size, sparse ", sparse), o, func(b *frame.Batch) error {
 			return appendAll(b.Append, 800, 800, 800, 200)
 		})
@@ -291,7 +291,7 @@ func (m *maker) frames() {
 			return b.SetVLMeta("note", []byte{1})
 		})
 	}
-	many := frame.Options{ChunkSize: 64, CParams: chunk.CParams{TypeSize: 4}}
+	many := frame.Options{ChunkSize: 64, Params: chunk.Params{TypeSize: 4}}
 	m.addFrame("frame of many chunks", many, func(b *frame.Batch) error {
 		return appendAll(b.Append, slices.Repeat([]int{64}, 100)...)
 	})
@@ -315,7 +315,7 @@ func (m *maker) chunks() {
 		}
 	}
 	for _, s := range []chunk.Special{chunk.Zeros, chunk.NaNs, chunk.Value, chunk.Uninit} {
-		c, err := chunk.EncodeSpecial(nil, s, 4000, binary.LittleEndian.AppendUint32(nil, 7), chunk.CParams{TypeSize: 4})
+		c, err := chunk.EncodeSpecial(nil, s, 4000, binary.LittleEndian.AppendUint32(nil, 7), chunk.Params{TypeSize: 4})
 		m.fail("special chunk", err)
 		m.list = append(m.list, &original{name: fmt.Sprint("chunk of ", s), chunk: c})
 	}

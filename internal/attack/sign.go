@@ -56,7 +56,7 @@ func (m *model) resign(index []byte) error {
 		return err
 	}
 	m.vl = slices.Clone(m.vl)
-	m.vl[k].Content, err = chunk.Encode(nil, content, chunk.CParams{Level: chunk.NoCompression}, nil)
+	m.vl[k].Content, err = chunk.Encode(nil, content, chunk.Params{Level: chunk.NoCompression}, nil)
 	return err
 }
 

@@ -13,7 +13,7 @@ func TestAllocs(t *testing.T) {
 		t.Skip("the race detector makes pools of the codecs drop memory")
 	}
 	src := floats(64 << 10)
-	special, err := EncodeSpecial(nil, NaNs, 64<<10, nil, CParams{TypeSize: 8, BlockSize: 4096})
+	special, err := EncodeSpecial(nil, NaNs, 64<<10, nil, Params{TypeSize: 8, BlockSize: 4096})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestAllocs(t *testing.T) {
 	}
 	for _, id := range allCodecs {
 		for pl, filters := range pipelines {
-			p := CParams{Codec: id, TypeSize: 4, BlockSize: 4096, Filters: filters}
+			p := Params{Codec: id, TypeSize: 4, BlockSize: 4096, Filters: filters}
 			pool := NewPool(&Options{Concurrency: 1})
 			b, err := pool.Encode(nil, src, p)
 			if err != nil {

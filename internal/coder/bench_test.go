@@ -29,7 +29,7 @@ func BenchmarkEncode(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					var err error
-					if out, err = pool.Encode(out[:0], src, CParams{Codec: id, TypeSize: 4}); err != nil {
+					if out, err = pool.Encode(out[:0], src, Params{Codec: id, TypeSize: 4}); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -42,7 +42,7 @@ func BenchmarkEncode(b *testing.B) {
 func BenchmarkDecode(b *testing.B) {
 	src := benchData()
 	for _, id := range allCodecs {
-		chunk, err := Encode(nil, src, CParams{Codec: id, TypeSize: 4}, nil)
+		chunk, err := Encode(nil, src, Params{Codec: id, TypeSize: 4}, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func BenchmarkDecode(b *testing.B) {
 func BenchmarkBlock(b *testing.B) {
 	src := benchData()
 	for _, id := range []codec.ID{codec.LZ4, codec.Zstd} {
-		chunk, err := Encode(nil, src, CParams{Codec: id, TypeSize: 4, BlockSize: 32 << 10}, nil)
+		chunk, err := Encode(nil, src, Params{Codec: id, TypeSize: 4, BlockSize: 32 << 10}, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

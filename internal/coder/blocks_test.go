@@ -50,7 +50,7 @@ func (c *countingReader) ReadAt(p []byte, off int64) (int, error) {
 func chunksForBlocks(t testing.TB) map[string][2][]byte {
 	t.Helper()
 	out := map[string][2][]byte{}
-	add := func(name string, src []byte, p CParams) {
+	add := func(name string, src []byte, p Params) {
 		b, err := Encode(nil, src, p, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -63,31 +63,31 @@ func chunksForBlocks(t testing.TB) map[string][2][]byte {
 		}
 	}
 	for name, filters := range pipelines {
-		add("lz4 "+name, floats(60_003), CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: 4096, Filters: filters})
+		add("lz4 "+name, floats(60_003), Params{Codec: codec.LZ4, TypeSize: 4, BlockSize: 4096, Filters: filters})
 	}
 	for _, id := range allCodecs {
-		add(id.String(), contents["ramp"](60_001), CParams{Codec: id, TypeSize: 8, BlockSize: 7000})
-		add(id.String()+" partly noise", contents["part"](60_001), CParams{Codec: id, TypeSize: 8, BlockSize: 7000})
+		add(id.String(), contents["ramp"](60_001), Params{Codec: id, TypeSize: 8, BlockSize: 7000})
+		add(id.String()+" partly noise", contents["part"](60_001), Params{Codec: id, TypeSize: 8, BlockSize: 7000})
 	}
-	add("one block", contents["ramp"](3000), CParams{TypeSize: 2})
+	add("one block", contents["ramp"](3000), Params{TypeSize: 2})
 	many := 300_000
 	if brief() {
 		many = 60_000
 	}
-	add("many blocks", contents["ramp"](many), CParams{TypeSize: 2, Codec: codec.LZ4, BlockSize: 64})
-	add("many stored blocks", noise(70_000), CParams{TypeSize: 2, Codec: codec.LZ4, BlockSize: 64})
-	add("zeros", contents["zeros"](100_000), CParams{TypeSize: 2})
-	add("sevens", contents["sevens"](100_000), CParams{TypeSize: 2})
-	add("short", contents["ramp"](20), CParams{TypeSize: 2})
-	add("one byte", contents["ramp"](1), CParams{})
+	add("many blocks", contents["ramp"](many), Params{TypeSize: 2, Codec: codec.LZ4, BlockSize: 64})
+	add("many stored blocks", noise(70_000), Params{TypeSize: 2, Codec: codec.LZ4, BlockSize: 64})
+	add("zeros", contents["zeros"](100_000), Params{TypeSize: 2})
+	add("sevens", contents["sevens"](100_000), Params{TypeSize: 2})
+	add("short", contents["ramp"](20), Params{TypeSize: 2})
+	add("one byte", contents["ramp"](1), Params{})
 	value := []byte{1, 2, 3, 4, 5, 6, 7}
-	b, err := EncodeSpecial(nil, Value, 70_000, value, CParams{TypeSize: 7, BlockSize: 5000})
+	b, err := EncodeSpecial(nil, Value, 70_000, value, Params{TypeSize: 7, BlockSize: 5000})
 	if err != nil {
 		t.Fatal(err)
 	}
 	out["value"] = [2][]byte{b, bytes.Repeat(value, 10_000)}
 	value = noise(20_000)
-	if b, err = EncodeSpecial(nil, Value, 100_000, value, CParams{TypeSize: 20_000}); err != nil {
+	if b, err = EncodeSpecial(nil, Value, 100_000, value, Params{TypeSize: 20_000}); err != nil {
 		t.Fatal(err)
 	}
 	out["great value"] = [2][]byte{b, bytes.Repeat(value, 5)}
@@ -133,7 +133,7 @@ func TestBlocks(t *testing.T) {
 // TestSharedBlocks has blocks with the same content at the same position, which no rule forbids.
 func TestSharedBlocks(t *testing.T) {
 	half := contents["ramp"](1000)
-	b, err := Encode(nil, half, CParams{Codec: codec.LZ4, BlockSize: 500, TypeSize: 4, Split: SplitNever}, nil)
+	b, err := Encode(nil, half, Params{Codec: codec.LZ4, BlockSize: 500, TypeSize: 4, Split: SplitNever}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,11 +173,11 @@ func shuffledOnly(r *Reader) bool {
 
 // TestDecodeShuffledNot has blocks with other filters, or without filters.
 func TestDecodeShuffledNot(t *testing.T) {
-	b, err := Encode(nil, floats(6000), CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: 1000}, nil)
+	b, err := Encode(nil, floats(6000), Params{Codec: codec.LZ4, TypeSize: 4, BlockSize: 1000}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	vl, err := EncodeVL(nil, [][]byte{floats(1000), floats(500)}, CParams{TypeSize: 4}, nil)
+	vl, err := EncodeVL(nil, [][]byte{floats(1000), floats(500)}, Params{TypeSize: 4}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,11 +304,11 @@ func TestReaderAt(t *testing.T) {
 // TestReadsLittle reads single bytes from a chunk of many blocks, which must not read or decode the rest.
 func TestReadsLittle(t *testing.T) {
 	src := floats(1 << 20)
-	b, err := Encode(nil, src, CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: 8192}, nil)
+	b, err := Encode(nil, src, Params{Codec: codec.LZ4, TypeSize: 4, BlockSize: 8192}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, err := Encode(nil, src, CParams{Level: NoCompression, BlockSize: 8192}, nil)
+	stored, err := Encode(nil, src, Params{Level: NoCompression, BlockSize: 8192}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,7 +333,7 @@ func TestReadsLittle(t *testing.T) {
 // TestGoroutines shares one reader and one pool between goroutines.
 func TestGoroutines(t *testing.T) {
 	src := floats(200_000)
-	p := CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: 4096, Filters: pipelines["delta shuffle"]}
+	p := Params{Codec: codec.LZ4, TypeSize: 4, BlockSize: 4096, Filters: pipelines["delta shuffle"]}
 	pool := NewPool(&Options{Concurrency: 3})
 	b, err := pool.Encode(nil, src, p)
 	if err != nil {
@@ -383,7 +383,7 @@ func (f *failingReader) ReadAt(p []byte, off int64) (int, error) {
 func TestReadErrors(t *testing.T) {
 	errDisk := errors.New("disk on fire")
 	src := floats(100_000)
-	b, err := Encode(nil, src, CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: 4096}, nil)
+	b, err := Encode(nil, src, Params{Codec: codec.LZ4, TypeSize: 4, BlockSize: 4096}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,7 @@ package coder
 
 // splits reports whether C-Blosc2 splits blocks into streams (split_block). p is normal. typeSize is the capped item
 // size or, for automatic block sizes, the real one.
-func (p *CParams) splits(typeSize, blockSize int) bool {
+func (p *Params) splits(typeSize, blockSize int) bool {
 	switch p.Split {
 	case SplitAlways:
 		return true
@@ -18,8 +18,8 @@ func (p *CParams) splits(typeSize, blockSize int) bool {
 }
 
 // BlockSizeFor returns the block size in bytes that C-Blosc2 selects for chunks of nbytes (stune). See
-// chunk.CParams.BlockSizeFor.
-func (p CParams) BlockSizeFor(nbytes int) (int, error) {
+// chunk.Params.BlockSizeFor.
+func (p Params) BlockSizeFor(nbytes int) (int, error) {
 	p, err := p.normal()
 	if err != nil {
 		return 0, err
@@ -27,7 +27,7 @@ func (p CParams) BlockSizeFor(nbytes int) (int, error) {
 	return p.blockSize(nbytes), nil
 }
 
-func (p *CParams) blockSize(nbytes int) int {
+func (p *Params) blockSize(nbytes int) int {
 	if nbytes < p.TypeSize {
 		return 1
 	}
@@ -45,7 +45,7 @@ func (p *CParams) blockSize(nbytes int) int {
 	return size
 }
 
-func (p *CParams) autoBlockSize(nbytes int) int {
+func (p *Params) autoBlockSize(nbytes int) int {
 	const l1 = 32 << 10
 	if p.Level > 0 && p.splits(p.TypeSize, nbytes) {
 		perByte := [10]int{0, 32 << 10, 32 << 10, 32 << 10, 64 << 10, 64 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10}

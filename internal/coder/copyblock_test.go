@@ -19,7 +19,7 @@ func TestCopyBlock(t *testing.T) {
 	pool := NewPool(nil)
 	w := pool.Get()
 	defer pool.Put(w)
-	params := []CParams{
+	params := []Params{
 		{TypeSize: 4, BlockSize: 4096, Codec: codec.LZ4},
 		{TypeSize: 4, BlockSize: 4096, Codec: codec.LZ4, Split: SplitNever},
 		{TypeSize: 4, BlockSize: 4096, Codec: codec.LZ4, Filters: []Filter{{ID: BitShuffle}}},

@@ -15,8 +15,8 @@ type CodecSet = codec.Set
 func CodecFromCode(code uint8) CodecID { return codec.FromCode(code) }
 
 // IndexParams returns the parameters that C-Blosc2 uses for the index of a frame.
-func IndexParams() CParams {
-	return CParams{TypeSize: 8, BlockSize: 16 << 10, Codec: codec.BloscLZ, Level: 5, Split: SplitNever}
+func IndexParams() Params {
+	return Params{TypeSize: 8, BlockSize: 16 << 10, Codec: codec.BloscLZ, Level: 5, Split: SplitNever}
 }
 
 // SplitMode determines when blocks are split into one stream for each byte of an item.
@@ -37,9 +37,9 @@ const (
 	NoCompression = -1 // level 0 in descriptions of the format: chunks are stored uncompressed
 )
 
-// CParams are the compression parameters of a chunk. The zero value selects the defaults of python-blosc2: Zstd, level
+// Params are the compression parameters of a chunk. The zero value selects the defaults of python-blosc2: Zstd, level
 // 5, Shuffle, automatic split and block size, and items of one byte.
-type CParams struct {
+type Params struct {
 	TypeSize  int       // item size in bytes; 0 = 1
 	BlockSize int       // decoded size of a block in bytes, rounded down to whole items; 0 = automatic
 	Codec     codec.ID  // 0 = Zstd
@@ -51,7 +51,7 @@ type CParams struct {
 }
 
 // normal returns p with defaults filled in: the level is 0 to 9, and the item size at least 1.
-func (p CParams) normal() (CParams, error) {
+func (p Params) normal() (Params, error) {
 	if p.TypeSize == 0 {
 		p.TypeSize = 1
 	}
@@ -80,7 +80,7 @@ func (p CParams) normal() (CParams, error) {
 }
 
 // traits returns the properties of the codec that the layout of a chunk depends on.
-func (p *CParams) traits() codecs.Traits {
+func (p *Params) traits() codecs.Traits {
 	c, err := codec.Set{}.ByID(p.Codec)
 	if err != nil {
 		return codecs.Traits{} // a user codec
@@ -89,7 +89,7 @@ func (p *CParams) traits() codecs.Traits {
 }
 
 // checkFilters rejects filters and parameters that C-Blosc2 rejects when writing.
-func (p *CParams) checkFilters() error {
+func (p *Params) checkFilters() error {
 	for _, f := range p.Filters {
 		def := builtin(f.ID)
 		switch {
@@ -108,11 +108,11 @@ func (p *CParams) checkFilters() error {
 }
 
 // cappedTypeSize returns the item size that chunk headers and filters use.
-func (p *CParams) cappedTypeSize() int { return cappedTypeSize(p.TypeSize) }
+func (p *Params) cappedTypeSize() int { return cappedTypeSize(p.TypeSize) }
 
 // Pipeline returns the six slots that p.Filters describes. A ByteDelta without parameter gets the item size, so that
 // the chunk can be read without its frame.
-func (p CParams) Pipeline() Pipeline {
+func (p Params) Pipeline() Pipeline {
 	var pl Pipeline
 	if p.Filters == nil {
 		pl[NumFilters-1].ID = Shuffle
@@ -128,7 +128,7 @@ func (p CParams) Pipeline() Pipeline {
 
 // Normalize returns p with all defaults filled in, as frame headers record them. It keeps Level, except that 0 becomes
 // DefaultLevel. Errors are ErrParam or ErrUnsupported.
-func (p CParams) Normalize() (CParams, error) {
+func (p Params) Normalize() (Params, error) {
 	n, err := p.normal()
 	if err != nil {
 		return p, err
@@ -144,7 +144,7 @@ func (p CParams) Normalize() (CParams, error) {
 }
 
 // Shaped reports whether the codec or a filter uses the shape of blocks, which only arrays have.
-func (p CParams) Shaped() bool {
+func (p Params) Shaped() bool {
 	if p.traits().Shaped {
 		return true
 	}

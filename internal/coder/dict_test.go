@@ -51,7 +51,7 @@ func TestDict(t *testing.T) {
 					if brief() && i != ts/4 {
 						continue
 					}
-					p := CParams{Codec: id, TypeSize: ts, BlockSize: 2000, Filters: filters, Dict: true}
+					p := Params{Codec: id, TypeSize: ts, BlockSize: 2000, Filters: filters, Dict: true}
 					what := fmt.Sprintf("%v, %s, items of %d, %d bytes", id, name, ts, n)
 					src := records(n)
 					b, err := Encode(nil, src, p, &Options{Concurrency: 1})
@@ -66,7 +66,7 @@ func TestDict(t *testing.T) {
 }
 
 // checkDict checks the chunk that one worker made of src.
-func checkDict(t *testing.T, what string, p CParams, src, b []byte) {
+func checkDict(t *testing.T, what string, p Params, src, b []byte) {
 	t.Helper()
 	n := len(dictOf(t, b))
 	none := n == 0 && p.Codec == codec.Zstd && len(src) < 6000 // the samples must have something in common
@@ -106,7 +106,7 @@ func checkDict(t *testing.T, what string, p CParams, src, b []byte) {
 func TestDictOfLZ4(t *testing.T) {
 	src := records(100_000)
 	// 50 blocks of 4 streams: 200 samples of 31 bytes, but a twentieth of the chunk is less.
-	p := CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: 2000, Dict: true}
+	p := Params{Codec: codec.LZ4, TypeSize: 4, BlockSize: 2000, Dict: true}
 	b, err := Encode(nil, src, p, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func TestDictOfLZ4(t *testing.T) {
 // TestDictOfDelta checks that samples are filtered like the blocks.
 func TestDictOfDelta(t *testing.T) {
 	src := records(100_000)
-	b, err := Encode(nil, src, CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: 2000, Filters: []Filter{{ID: Delta}}, Dict: true}, nil)
+	b, err := Encode(nil, src, Params{Codec: codec.LZ4, TypeSize: 4, BlockSize: 2000, Filters: []Filter{{ID: Delta}}, Dict: true}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestDictReopen(t *testing.T) {
 	var r Reader
 	for i := range 4 {
 		src := records(20_000 + i)
-		b, err := Encode(nil, src, CParams{BlockSize: 1000, Filters: []Filter{}, Dict: true}, nil)
+		b, err := Encode(nil, src, Params{BlockSize: 1000, Filters: []Filter{}, Dict: true}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +156,7 @@ func TestDictReopen(t *testing.T) {
 func TestDictOfZstd(t *testing.T) {
 	for _, blockSize := range []int{100_000, 5000} {
 		src := records(100_000)
-		b, err := Encode(nil, src, CParams{BlockSize: blockSize, Filters: []Filter{}, Dict: true}, nil)
+		b, err := Encode(nil, src, Params{BlockSize: blockSize, Filters: []Filter{}, Dict: true}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +165,7 @@ func TestDictOfZstd(t *testing.T) {
 		for i := range n {
 			samples = append(samples, src[i*(100_000/n/16):(i+1)*(100_000/n/16)])
 		}
-		p := CParams{Codec: codec.Zstd}
+		p := Params{Codec: codec.Zstd}
 		want := p.traits().TrainDict(samples, 5000)
 		if len(want) < 256 {
 			t.Fatalf("%d bytes", len(want))
@@ -180,7 +180,7 @@ func TestDictGains(t *testing.T) {
 	t.Parallel()
 	src := records(300_000)
 	for _, id := range dictCodecs {
-		p := CParams{Codec: id, BlockSize: 1000, Filters: []Filter{}}
+		p := Params{Codec: id, BlockSize: 1000, Filters: []Filter{}}
 		plain, err := Encode(nil, src, p, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -199,18 +199,18 @@ func TestDictGains(t *testing.T) {
 
 // TestNoDict has chunks that get no dictionary although the parameters ask for one.
 func TestNoDict(t *testing.T) {
-	many := CParams{Codec: codec.LZ4, TypeSize: 255, BlockSize: 255, Split: SplitAlways}
+	many := Params{Codec: codec.LZ4, TypeSize: 255, BlockSize: 255, Split: SplitAlways}
 	for name, c := range map[string]struct {
 		src   []byte
-		p     CParams
+		p     Params
 		wants bool // NeedsDict reports true
 	}{
-		"short":           {records(5119), CParams{BlockSize: 500}, false},
-		"blosclz":         {records(50_000), CParams{Codec: codec.BloscLZ, BlockSize: 500}, false},
-		"zlib":            {records(50_000), CParams{Codec: codec.Zlib, BlockSize: 500}, false},
-		"no compression":  {records(50_000), CParams{Level: NoCompression}, false},
-		"noise":           {noise(50_000), CParams{Codec: codec.LZ4, BlockSize: 500}, true},
-		"zeros":           {make([]byte, 50_000), CParams{Codec: codec.LZ4, BlockSize: 500}, true},
+		"short":           {records(5119), Params{BlockSize: 500}, false},
+		"blosclz":         {records(50_000), Params{Codec: codec.BloscLZ, BlockSize: 500}, false},
+		"zlib":            {records(50_000), Params{Codec: codec.Zlib, BlockSize: 500}, false},
+		"no compression":  {records(50_000), Params{Level: NoCompression}, false},
+		"noise":           {noise(50_000), Params{Codec: codec.LZ4, BlockSize: 500}, true},
+		"zeros":           {make([]byte, 50_000), Params{Codec: codec.LZ4, BlockSize: 500}, true},
 		"too many blocks": {records(6000), many, true},
 	} {
 		plain, err := Encode(nil, c.src, c.p, nil)
@@ -237,7 +237,7 @@ func TestVLDict(t *testing.T) {
 		for name, filters := range pipelines {
 			src := records(10_000)
 			blocks := cut(src, 7, 300)
-			p := CParams{Codec: id, TypeSize: 4, Filters: filters, Dict: true}
+			p := Params{Codec: id, TypeSize: 4, Filters: filters, Dict: true}
 			b, err := EncodeVL(nil, blocks, p, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -281,11 +281,11 @@ func TestHostileDict(t *testing.T) {
 		}
 	}
 	for _, id := range dictCodecs {
-		regular, err := Encode(nil, records(8000), CParams{Codec: id, BlockSize: 1000, Filters: []Filter{}, Dict: true}, nil)
+		regular, err := Encode(nil, records(8000), Params{Codec: id, BlockSize: 1000, Filters: []Filter{}, Dict: true}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		vl, err := EncodeVL(nil, cut(records(8000), 2, 700), CParams{Codec: id, Filters: []Filter{}, Dict: true}, nil)
+		vl, err := EncodeVL(nil, cut(records(8000), 2, 700), Params{Codec: id, Filters: []Filter{}, Dict: true}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

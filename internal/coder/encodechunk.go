@@ -7,7 +7,7 @@ import (
 )
 
 // Encode appends a chunk with the content src to dst. See chunk.Pool.Encode.
-func (p *Pool) Encode(dst, src []byte, c CParams) ([]byte, error) {
+func (p *Pool) Encode(dst, src []byte, c Params) ([]byte, error) {
 	l, err := c.Layout(len(src))
 	if err != nil {
 		return dst, err
@@ -73,6 +73,6 @@ func encodeChunk(dst []byte, l *Layout, workers []*Worker, ref []byte, from *Blo
 
 // Encode appends a chunk with the content src to dst. It sets up codecs for this one call; a [Pool] keeps them for the
 // next. See [Pool.Encode].
-func Encode(dst, src []byte, c CParams, o *Options) ([]byte, error) {
+func Encode(dst, src []byte, c Params, o *Options) ([]byte, error) {
 	return NewPool(o).Encode(dst, src, c)
 }

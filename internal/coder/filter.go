@@ -28,7 +28,7 @@ type BlockInfo struct {
 	Block    int     // number of the block in its chunk
 	Offset   int     // where the block starts in the decoded chunk, in bytes
 	TypeSize int     // item size that the chunk header holds: 1 to 255
-	ItemSize int     // item size of the frame, from Options or CParams if the header cannot hold it
+	ItemSize int     // item size of the frame, from Options or Params if the header cannot hold it
 	Shape    []int32 // Options.BlockShape: shape of a block in items, nil if the chunk is not part of an array
 	Meta     uint8   // parameter of the filter; 0 for Prefilter and Postfilter
 }

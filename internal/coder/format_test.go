@@ -27,20 +27,20 @@ func TestAnnotatedChunks(t *testing.T) {
 	for name, c := range map[string]struct {
 		chunk string
 		src   []byte
-		p     CParams
+		p     Params
 	}{
 		"abc": {"05010701 03000000 03000000 23000000 | 00000000000105000000000000000000 | 616263",
-			[]byte("abc"), CParams{}},
+			[]byte("abc"), Params{}},
 		"empty": {"05010704 00000000 01000000 20000000 | 00000000000105000000000000000000",
-			nil, CParams{TypeSize: 4}},
+			nil, Params{TypeSize: 4}},
 		"no compression": {"05010704 28000000 28000000 48000000 | 00000000000105000000000000000000" + strings.Repeat("09", 40),
-			bytes.Repeat([]byte{9}, 40), CParams{TypeSize: 4, Level: NoCompression}},
+			bytes.Repeat([]byte{9}, 40), Params{TypeSize: 4, Level: NoCompression}},
 		"zeros when encoding": {"05018501 a00f0000 a00f0000 20000000 | 00000000000105000000000000000010",
-			make([]byte, 4000), CParams{}},
+			make([]byte, 4000), Params{}},
 		"31 zeros": {"05010701 1f000000 1f000000 3f000000 | 00000000000105000000000000000000" + strings.Repeat("00", 31),
-			make([]byte, 31), CParams{}},
+			make([]byte, 31), Params{}},
 		"1003 sevens": {"05011501 eb030000 eb030000 29000000 | " + none + " 24000000 | f9ffffff 01",
-			bytes.Repeat([]byte{7}, 1003), CParams{Codec: codec.BloscLZ, Filters: []Filter{}}},
+			bytes.Repeat([]byte{7}, 1003), Params{Codec: codec.BloscLZ, Filters: []Filter{}}},
 	} {
 		want := unhex(t, c.chunk)
 		if got, err := Encode(nil, c.src, c.p, nil); err != nil || !bytes.Equal(got, want) {
@@ -59,18 +59,18 @@ func TestSpecial(t *testing.T) {
 		s      Special
 		n      int
 		value  []byte
-		p      CParams
+		p      Params
 		header string
 		want   []byte
 	}{
-		"zeros":       {Zeros, 8000, nil, CParams{TypeSize: 4, BlockSize: 2000}, "05010504 401f0000 d0070000 20000000 | 000000000000000000000000000000 10", make([]byte, 8000)},
-		"ragged":      {Zeros, 8001, nil, CParams{TypeSize: 4, BlockSize: 2000}, "05010504 411f0000 d0070000 20000000 | 000000000000000000000000000000 10", make([]byte, 8001)},
-		"uninit":      {Uninit, 8000, nil, CParams{TypeSize: 8, BlockSize: 8000}, "05010508 401f0000 401f0000 20000000 | 000000000000000000000000000000 40", make([]byte, 8000)},
-		"float32 NaN": {NaNs, 400, nil, CParams{TypeSize: 4, BlockSize: 200}, "05010504 90010000 c8000000 20000000 | 000000000000000000000000000000 20", repeat("\x00\x00\xc0\x7f", 100)},
-		"float64 NaN": {NaNs, 400, nil, CParams{TypeSize: 8, BlockSize: 200}, "05010508 90010000 c8000000 20000000 | 000000000000000000000000000000 20", repeat("\x00\x00\x00\x00\x00\x00\xf8\x7f", 50)},
-		"value":       {Value, 90, []byte("abc"), CParams{TypeSize: 3, BlockSize: 9}, "05010503 5a000000 09000000 23000000 | 000000000000000000000000000000 30 616263", repeat("abc", 30)},
-		"long value":  {Value, 900, long, CParams{TypeSize: 300, BlockSize: 300}, "05010501 84030000 2c010000 4c010000 | 000000000000000000000000000000 30" + hex.EncodeToString(long), bytes.Repeat(long, 3)},
-		"none":        {Zeros, 0, nil, CParams{TypeSize: 4}, "05010504 00000000 01000000 20000000 | 000000000000000000000000000000 10", nil},
+		"zeros":       {Zeros, 8000, nil, Params{TypeSize: 4, BlockSize: 2000}, "05010504 401f0000 d0070000 20000000 | 000000000000000000000000000000 10", make([]byte, 8000)},
+		"ragged":      {Zeros, 8001, nil, Params{TypeSize: 4, BlockSize: 2000}, "05010504 411f0000 d0070000 20000000 | 000000000000000000000000000000 10", make([]byte, 8001)},
+		"uninit":      {Uninit, 8000, nil, Params{TypeSize: 8, BlockSize: 8000}, "05010508 401f0000 401f0000 20000000 | 000000000000000000000000000000 40", make([]byte, 8000)},
+		"float32 NaN": {NaNs, 400, nil, Params{TypeSize: 4, BlockSize: 200}, "05010504 90010000 c8000000 20000000 | 000000000000000000000000000000 20", repeat("\x00\x00\xc0\x7f", 100)},
+		"float64 NaN": {NaNs, 400, nil, Params{TypeSize: 8, BlockSize: 200}, "05010508 90010000 c8000000 20000000 | 000000000000000000000000000000 20", repeat("\x00\x00\x00\x00\x00\x00\xf8\x7f", 50)},
+		"value":       {Value, 90, []byte("abc"), Params{TypeSize: 3, BlockSize: 9}, "05010503 5a000000 09000000 23000000 | 000000000000000000000000000000 30 616263", repeat("abc", 30)},
+		"long value":  {Value, 900, long, Params{TypeSize: 300, BlockSize: 300}, "05010501 84030000 2c010000 4c010000 | 000000000000000000000000000000 30" + hex.EncodeToString(long), bytes.Repeat(long, 3)},
+		"none":        {Zeros, 0, nil, Params{TypeSize: 4}, "05010504 00000000 01000000 20000000 | 000000000000000000000000000000 10", nil},
 	} {
 		want := unhex(t, c.header)
 		b, err := EncodeSpecial([]byte("head"), c.s, c.n, c.value, c.p)
@@ -108,26 +108,26 @@ func TestSpecial(t *testing.T) {
 		s     Special
 		n     int
 		value []byte
-		p     CParams
+		p     Params
 		err   error
 	}{
-		"not special":       {Regular, 100, nil, CParams{}, ErrParam},
-		"unknown":           {5, 100, nil, CParams{}, ErrParam},
-		"NaN of 2 bytes":    {NaNs, 100, nil, CParams{TypeSize: 2}, ErrParam},
-		"ragged NaN":        {NaNs, 101, nil, CParams{TypeSize: 4}, ErrParam},
-		"ragged uninit":     {Uninit, 101, nil, CParams{TypeSize: 4}, ErrParam},
-		"no value":          {Value, 100, nil, CParams{TypeSize: 4}, ErrParam},
-		"ragged value":      {Value, 100, []byte("abc"), CParams{TypeSize: 3}, ErrParam},
-		"value of no bytes": {Value, 0, []byte("abc"), CParams{TypeSize: 3}, ErrParam},
-		"below zero":        {Zeros, -1, nil, CParams{}, ErrTooLarge},
-		"too large":         {Zeros, MaxBytes + 1, nil, CParams{}, ErrTooLarge},
-		"bad level":         {Zeros, 10, nil, CParams{Level: 11}, ErrParam},
+		"not special":       {Regular, 100, nil, Params{}, ErrParam},
+		"unknown":           {5, 100, nil, Params{}, ErrParam},
+		"NaN of 2 bytes":    {NaNs, 100, nil, Params{TypeSize: 2}, ErrParam},
+		"ragged NaN":        {NaNs, 101, nil, Params{TypeSize: 4}, ErrParam},
+		"ragged uninit":     {Uninit, 101, nil, Params{TypeSize: 4}, ErrParam},
+		"no value":          {Value, 100, nil, Params{TypeSize: 4}, ErrParam},
+		"ragged value":      {Value, 100, []byte("abc"), Params{TypeSize: 3}, ErrParam},
+		"value of no bytes": {Value, 0, []byte("abc"), Params{TypeSize: 3}, ErrParam},
+		"below zero":        {Zeros, -1, nil, Params{}, ErrTooLarge},
+		"too large":         {Zeros, MaxBytes + 1, nil, Params{}, ErrTooLarge},
+		"bad level":         {Zeros, 10, nil, Params{Level: 11}, ErrParam},
 	} {
 		if b, err := EncodeSpecial(nil, c.s, c.n, c.value, c.p); !errors.Is(err, c.err) || len(b) > 0 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if b, err := EncodeSpecial(nil, Zeros, MaxBytes, nil, CParams{}); err != nil {
+	if b, err := EncodeSpecial(nil, Zeros, MaxBytes, nil, Params{}); err != nil {
 		t.Errorf("the largest chunk: %v", err)
 	} else if _, err := Decode(nil, b, nil); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("2 GiB out of 32 bytes: %v", err)
@@ -151,7 +151,7 @@ func TestRuns(t *testing.T) {
 			t.Errorf("run of %d: %x, %v", v, got, err)
 		}
 		src := bytes.Repeat([]byte{byte(v)}, 50)
-		if b, err := Encode(nil, src, CParams{Codec: codec.LZ4, Filters: []Filter{}}, nil); err != nil || len(b) != 41 || int8(b[40]) != 1 {
+		if b, err := Encode(nil, src, Params{Codec: codec.LZ4, Filters: []Filter{}}, nil); err != nil || len(b) != 41 || int8(b[40]) != 1 {
 			t.Errorf("run of %d: %x, %v", v, b, err)
 		}
 	}
@@ -190,54 +190,54 @@ func TestRuns(t *testing.T) {
 func TestBlockSizes(t *testing.T) {
 	shuffle, bit, none := []Filter(nil), []Filter{{ID: BitShuffle}}, []Filter{}
 	for _, c := range []struct {
-		p      CParams
+		p      Params
 		nbytes int
 		want   int
 		split  bool
 	}{
 		// The worked examples of the format description.
-		{CParams{Codec: codec.BloscLZ, Level: 5, Filters: shuffle, TypeSize: 4, Split: SplitForward}, 10_000_000, 262144, true},
-		{CParams{Codec: codec.Zstd, Level: 5, Filters: shuffle, TypeSize: 8}, 10_000_000, 524288, true},
-		{CParams{Codec: codec.Zstd, Level: 9, Filters: shuffle, TypeSize: 8}, 100_000_000, 1048576, false},
-		{CParams{Codec: codec.Zlib, Level: 6, Filters: bit, TypeSize: 2}, 3_000_000, 524288, false},
-		{CParams{Codec: codec.LZ4HC, Level: 1, Filters: shuffle, TypeSize: 3}, 1_000_000, 32766, false},
-		{CParams{Codec: codec.LZ4, Level: 9, Filters: none, TypeSize: 16}, 40_000, 40_000, false},
-		{CParams{Codec: codec.LZ4, Level: 9, Filters: shuffle, TypeSize: 16}, 40_000_000, 4194304, true},
+		{Params{Codec: codec.BloscLZ, Level: 5, Filters: shuffle, TypeSize: 4, Split: SplitForward}, 10_000_000, 262144, true},
+		{Params{Codec: codec.Zstd, Level: 5, Filters: shuffle, TypeSize: 8}, 10_000_000, 524288, true},
+		{Params{Codec: codec.Zstd, Level: 9, Filters: shuffle, TypeSize: 8}, 100_000_000, 1048576, false},
+		{Params{Codec: codec.Zlib, Level: 6, Filters: bit, TypeSize: 2}, 3_000_000, 524288, false},
+		{Params{Codec: codec.LZ4HC, Level: 1, Filters: shuffle, TypeSize: 3}, 1_000_000, 32766, false},
+		{Params{Codec: codec.LZ4, Level: 9, Filters: none, TypeSize: 16}, 40_000, 40_000, false},
+		{Params{Codec: codec.LZ4, Level: 9, Filters: shuffle, TypeSize: 16}, 40_000_000, 4194304, true},
 		// The edges of the rules.
-		{CParams{}, 10_000_000, 65536, true},
-		{CParams{TypeSize: 17}, 10_000_000, 262140, false},
-		{CParams{TypeSize: 16}, 10_000_000, 1 << 20, true},
-		{CParams{TypeSize: 16, Split: SplitAlways, Level: 9}, 100_000_000, 4 << 20, true},
-		{CParams{TypeSize: 255, Split: SplitAlways, Level: 1}, 100_000_000, 4 << 20 / 255 * 255, true},
-		{CParams{TypeSize: 16, Split: SplitNever}, 10_000_000, 262144, false},
-		{CParams{TypeSize: 8, Level: 6}, 10_000_000, 524288, false},
-		{CParams{TypeSize: 8, Codec: codec.LZ4, Level: 1}, 10_000_000, 262144, true},
-		{CParams{TypeSize: 8, Codec: codec.LZ4, Level: 3}, 10_000_000, 262144, true},
-		{CParams{TypeSize: 8, Codec: codec.LZ4, Level: 7}, 10_000_000, 1 << 20, true},
-		{CParams{TypeSize: 8, Codec: codec.LZ4, Level: 8}, 10_000_000, 2 << 20, true},
-		{CParams{TypeSize: 8, Codec: codec.LZ4, Level: 9}, 10_000_000, 4 << 20, true},
-		{CParams{TypeSize: 8, Codec: codec.LZ4, Filters: bit, Level: 1}, 10_000_000, 16384, false},
-		{CParams{TypeSize: 8, Codec: codec.LZ4, Filters: bit, Level: 2}, 10_000_000, 32768, false},
-		{CParams{TypeSize: 8, Codec: codec.LZ4, Filters: bit, Level: 3}, 10_000_000, 65536, false},
-		{CParams{TypeSize: 8, Codec: codec.LZ4, Filters: bit, Level: 4}, 10_000_000, 131072, false},
-		{CParams{TypeSize: 8, Codec: codec.LZ4, Filters: bit, Level: 6}, 10_000_000, 262144, false},
-		{CParams{TypeSize: 8, Codec: codec.LZ4, Filters: bit, Level: 9}, 10_000_000, 262144, false},
-		{CParams{TypeSize: 8, Codec: codec.LZ4, Level: NoCompression}, 10_000_000, 8192, false},
-		{CParams{TypeSize: 8, Codec: codec.Zlib, Level: NoCompression}, 10_000_000, 16384, false},
-		{CParams{TypeSize: 4}, 127, 124, false},
-		{CParams{TypeSize: 4}, 128, 128, true},
-		{CParams{TypeSize: 4}, 131, 128, true},
-		{CParams{TypeSize: 4}, 32767, 32764, true},
-		{CParams{TypeSize: 4}, 3, 1, false},
-		{CParams{TypeSize: 4}, 4, 4, false},
-		{CParams{TypeSize: 4}, 0, 1, false},
-		{CParams{TypeSize: 4, BlockSize: 1001}, 10_000, 1000, true},
-		{CParams{TypeSize: 4, BlockSize: 3}, 10_000, 4, false},
-		{CParams{TypeSize: 4, BlockSize: 20_000}, 10_003, 10_000, true},
-		{CParams{TypeSize: 300}, 10_000_000, 262144 / 300 * 300, true}, // the header's item size is 1
-		{CParams{TypeSize: 300, BlockSize: 70_000}, 10_000_000, 69_900, true},
-		{CParams{TypeSize: 1 << 20}, 10_000_000, 262144, true},
-		{CParams{TypeSize: 1 << 20, Filters: none}, 10_000_000, 262144, false},
+		{Params{}, 10_000_000, 65536, true},
+		{Params{TypeSize: 17}, 10_000_000, 262140, false},
+		{Params{TypeSize: 16}, 10_000_000, 1 << 20, true},
+		{Params{TypeSize: 16, Split: SplitAlways, Level: 9}, 100_000_000, 4 << 20, true},
+		{Params{TypeSize: 255, Split: SplitAlways, Level: 1}, 100_000_000, 4 << 20 / 255 * 255, true},
+		{Params{TypeSize: 16, Split: SplitNever}, 10_000_000, 262144, false},
+		{Params{TypeSize: 8, Level: 6}, 10_000_000, 524288, false},
+		{Params{TypeSize: 8, Codec: codec.LZ4, Level: 1}, 10_000_000, 262144, true},
+		{Params{TypeSize: 8, Codec: codec.LZ4, Level: 3}, 10_000_000, 262144, true},
+		{Params{TypeSize: 8, Codec: codec.LZ4, Level: 7}, 10_000_000, 1 << 20, true},
+		{Params{TypeSize: 8, Codec: codec.LZ4, Level: 8}, 10_000_000, 2 << 20, true},
+		{Params{TypeSize: 8, Codec: codec.LZ4, Level: 9}, 10_000_000, 4 << 20, true},
+		{Params{TypeSize: 8, Codec: codec.LZ4, Filters: bit, Level: 1}, 10_000_000, 16384, false},
+		{Params{TypeSize: 8, Codec: codec.LZ4, Filters: bit, Level: 2}, 10_000_000, 32768, false},
+		{Params{TypeSize: 8, Codec: codec.LZ4, Filters: bit, Level: 3}, 10_000_000, 65536, false},
+		{Params{TypeSize: 8, Codec: codec.LZ4, Filters: bit, Level: 4}, 10_000_000, 131072, false},
+		{Params{TypeSize: 8, Codec: codec.LZ4, Filters: bit, Level: 6}, 10_000_000, 262144, false},
+		{Params{TypeSize: 8, Codec: codec.LZ4, Filters: bit, Level: 9}, 10_000_000, 262144, false},
+		{Params{TypeSize: 8, Codec: codec.LZ4, Level: NoCompression}, 10_000_000, 8192, false},
+		{Params{TypeSize: 8, Codec: codec.Zlib, Level: NoCompression}, 10_000_000, 16384, false},
+		{Params{TypeSize: 4}, 127, 124, false},
+		{Params{TypeSize: 4}, 128, 128, true},
+		{Params{TypeSize: 4}, 131, 128, true},
+		{Params{TypeSize: 4}, 32767, 32764, true},
+		{Params{TypeSize: 4}, 3, 1, false},
+		{Params{TypeSize: 4}, 4, 4, false},
+		{Params{TypeSize: 4}, 0, 1, false},
+		{Params{TypeSize: 4, BlockSize: 1001}, 10_000, 1000, true},
+		{Params{TypeSize: 4, BlockSize: 3}, 10_000, 4, false},
+		{Params{TypeSize: 4, BlockSize: 20_000}, 10_003, 10_000, true},
+		{Params{TypeSize: 300}, 10_000_000, 262144 / 300 * 300, true}, // the header's item size is 1
+		{Params{TypeSize: 300, BlockSize: 70_000}, 10_000_000, 69_900, true},
+		{Params{TypeSize: 1 << 20}, 10_000_000, 262144, true},
+		{Params{TypeSize: 1 << 20, Filters: none}, 10_000_000, 262144, false},
 	} {
 		got, err := c.p.BlockSizeFor(c.nbytes)
 		if err != nil || got != c.want {
@@ -253,7 +253,7 @@ func TestBlockSizes(t *testing.T) {
 // TestStoredWithDict has the chunks that C-Blosc2 writes but cannot read: stored, with the dictionary flag.
 func TestStoredWithDict(t *testing.T) {
 	src := noise(1000)
-	b, err := Encode(nil, src, CParams{}, nil)
+	b, err := Encode(nil, src, Params{}, nil)
 	if err != nil || b[2]&flagStored == 0 {
 		t.Fatalf("noise is not stored: %v", err)
 	}
@@ -261,7 +261,7 @@ func TestStoredWithDict(t *testing.T) {
 	if got, err := Decode(nil, b, nil); err != nil || !bytes.Equal(got, src) {
 		t.Errorf("%v, or other data", err)
 	}
-	z, err := EncodeSpecial(nil, Zeros, 1000, nil, CParams{})
+	z, err := EncodeSpecial(nil, Zeros, 1000, nil, Params{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +273,7 @@ func TestStoredWithDict(t *testing.T) {
 
 func TestVersions(t *testing.T) {
 	src := contents["ramp"](1000)
-	b, err := Encode(nil, src, CParams{Codec: codec.LZ4, TypeSize: 4, Filters: []Filter{{ID: Shuffle}}}, nil)
+	b, err := Encode(nil, src, Params{Codec: codec.LZ4, TypeSize: 4, Filters: []Filter{{ID: Shuffle}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func FuzzDecode(f *testing.F) {
 		}
 	}
 	for _, id := range dictCodecs {
-		b, err := Encode(nil, records(6000), CParams{Codec: id, BlockSize: 1000, Filters: []Filter{}, Dict: true}, nil)
+		b, err := Encode(nil, records(6000), Params{Codec: id, BlockSize: 1000, Filters: []Filter{}, Dict: true}, nil)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -51,8 +51,8 @@ func FuzzLazy(f *testing.F) {
 }
 
 // fuzzParams makes compression parameters from six bytes of input. Most of them are valid.
-func fuzzParams(b [6]byte) CParams {
-	p := CParams{
+func fuzzParams(b [6]byte) Params {
+	p := Params{
 		TypeSize:  int(b[0]) + int(b[1]>>7)*60,
 		BlockSize: int(b[1]&0x7f) * 37,
 		Codec:     allCodecs[int(b[2]>>4)%len(allCodecs)],
@@ -190,7 +190,7 @@ func FuzzFilters(f *testing.F) {
 		if id == NDMean || id == ByteDeltaOld {
 			return
 		}
-		p := CParams{TypeSize: int(typeSize), BlockSize: len(data), Codec: codec.LZ4, Split: SplitNever, Filters: []Filter{{ID: id, Meta: meta}}}
+		p := Params{TypeSize: int(typeSize), BlockSize: len(data), Codec: codec.LZ4, Split: SplitNever, Filters: []Filter{{ID: id, Meta: meta}}}
 		again, err := Encode(nil, got, p, o)
 		if err != nil && !errors.Is(err, ErrParam) {
 			t.Fatalf("%+v: %v", p, err)

@@ -15,7 +15,7 @@ import (
 func smallChunks(t testing.TB) map[string][]byte {
 	t.Helper()
 	out := map[string][]byte{}
-	add := func(name string, n int, p CParams) {
+	add := func(name string, n int, p Params) {
 		b, err := Encode(nil, contents["floats"](n), p, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -23,28 +23,28 @@ func smallChunks(t testing.TB) map[string][]byte {
 		out[name] = b
 	}
 	for _, id := range allCodecs {
-		add(id.String(), 400, CParams{Codec: id, TypeSize: 4, BlockSize: 160})
-		add(id.String()+" not split", 400, CParams{Codec: id, TypeSize: 4, Split: SplitNever})
+		add(id.String(), 400, Params{Codec: id, TypeSize: 4, BlockSize: 160})
+		add(id.String()+" not split", 400, Params{Codec: id, TypeSize: 4, Split: SplitNever})
 	}
 	for name, filters := range pipelines {
-		add(name, 300, CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: 128, Filters: filters})
+		add(name, 300, Params{Codec: codec.LZ4, TypeSize: 4, BlockSize: 128, Filters: filters})
 	}
-	add("stored", 100, CParams{Level: NoCompression})
-	add("empty", 0, CParams{})
-	out["zeros"], _ = Encode(nil, make([]byte, 500), CParams{}, nil)
-	out["run"], _ = Encode(nil, bytes.Repeat([]byte{5}, 500), CParams{TypeSize: 2, BlockSize: 100}, nil)
-	out["value"], _ = EncodeSpecial(nil, Value, 400, []byte("abcd"), CParams{TypeSize: 4})
-	out["nans"], _ = EncodeSpecial(nil, NaNs, 400, nil, CParams{TypeSize: 4})
+	add("stored", 100, Params{Level: NoCompression})
+	add("empty", 0, Params{})
+	out["zeros"], _ = Encode(nil, make([]byte, 500), Params{}, nil)
+	out["run"], _ = Encode(nil, bytes.Repeat([]byte{5}, 500), Params{TypeSize: 2, BlockSize: 100}, nil)
+	out["value"], _ = EncodeSpecial(nil, Value, 400, []byte("abcd"), Params{TypeSize: 4})
+	out["nans"], _ = EncodeSpecial(nil, NaNs, 400, nil, Params{TypeSize: 4})
 	out["permuted"] = permute(t, out["lz4"], 3)
 	var err error
 	for _, f := range []Filter{{ID: NDCell, Meta: 3}, {ID: NDMean, Meta: 2}, {ID: ByteDelta, Meta: 4}, {ID: IntTrunc, Meta: 20}, {ID: TruncPrec, Meta: 9}} {
-		p := CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: 160, Filters: []Filter{f, {ID: Shuffle}}}
+		p := Params{Codec: codec.LZ4, TypeSize: 4, BlockSize: 160, Filters: []Filter{f, {ID: Shuffle}}}
 		if out[f.ID.String()], err = Encode(nil, floats(480), p, hostileOptions); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, id := range allCodecs {
-		p := CParams{Codec: id, TypeSize: 4, Filters: pipelines["delta shuffle"]}
+		p := Params{Codec: id, TypeSize: 4, Filters: pipelines["delta shuffle"]}
 		if out["variable "+id.String()], err = EncodeVL(nil, cut(floats(400), 1, 150), p, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +171,7 @@ func TestHostile(t *testing.T) {
 // TestErrors checks the text of the error for each invalid chunk, with its location.
 func TestErrors(t *testing.T) {
 	src := floats(4000)
-	b, err := Encode(nil, src, CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: 1000}, nil)
+	b, err := Encode(nil, src, Params{Codec: codec.LZ4, TypeSize: 4, BlockSize: 1000}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func TestLimits(t *testing.T) {
 		t.Errorf("a block of 100 MiB that is allowed: %v", err)
 	}
 	// Memory of the caller is not limited. Blocks still are.
-	z, err := EncodeSpecial(nil, Zeros, 100<<20, nil, CParams{})
+	z, err := EncodeSpecial(nil, Zeros, 100<<20, nil, Params{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func TestLargeSpecial(t *testing.T) {
 		t.Run(fmt.Sprintf("%v-%d", c.special, c.size), func(t *testing.T) {
 			gotBlock, wantBlock := make([]byte, blockSize), make([]byte, blockSize)
 			before := allocated()
-			b, err := EncodeSpecial(nil, c.special, c.nbytes, c.value, CParams{TypeSize: c.size, BlockSize: blockSize})
+			b, err := EncodeSpecial(nil, c.special, c.nbytes, c.value, Params{TypeSize: c.size, BlockSize: blockSize})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +76,7 @@ func TestLargeSpecial(t *testing.T) {
 			if n := allocated() - before; n > 16*blockSize {
 				t.Errorf("%d bytes of memory for blocks of %d in total", n, total)
 			}
-			if _, err := EncodeSpecial(nil, c.special, MaxBytes+1, c.value, CParams{TypeSize: 1}); !errors.Is(err, ErrTooLarge) {
+			if _, err := EncodeSpecial(nil, c.special, MaxBytes+1, c.value, Params{TypeSize: 1}); !errors.Is(err, ErrTooLarge) {
 				t.Errorf("one byte more: %v", err)
 			}
 		})
@@ -144,17 +144,17 @@ func TestLargeBlocks(t *testing.T) {
 		t.Errorf("the last block: %v at %d, %v", one, r.BlockOffset(1), err)
 	}
 	for size, want := range map[int]error{MaxBlockSize: nil, MaxBlockSize + 1: ErrParam, -1: ErrParam} {
-		l, err := CParams{BlockSize: size}.Layout(MaxBytes)
+		l, err := Params{BlockSize: size}.Layout(MaxBytes)
 		if !errors.Is(err, want) {
 			t.Errorf("a layout with blocks of %d: %v, want %v", size, err, want)
 		} else if err == nil && (l.BlockLen(0) != size || l.NumBlocks() != 5 || l.BlockLen(4) != MaxBytes-4*size) {
 			t.Errorf("%d blocks, of %d, the last of %d", l.NumBlocks(), l.BlockLen(0), l.BlockLen(4))
 		}
-		if _, err := (CParams{BlockSize: size, TypeSize: 4}).BlockSizeFor(MaxBytes); !errors.Is(err, want) {
+		if _, err := (Params{BlockSize: size, TypeSize: 4}).BlockSizeFor(MaxBytes); !errors.Is(err, want) {
 			t.Errorf("a block size of %d: %v, want %v", size, err, want)
 		}
 	}
-	if _, err := (CParams{}).Layout(MaxBytes + 1); !errors.Is(err, ErrTooLarge) {
+	if _, err := (Params{}).Layout(MaxBytes + 1); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("a layout of a chunk that is too large: %v", err)
 	}
 	if n := allocated() - before; n > 1<<20 {
@@ -189,7 +189,7 @@ func TestFill(t *testing.T) {
 					t.Errorf("%s, %d bytes, %d workers: wrong bytes in pieces", name, n, workers)
 				}
 			}
-			p := CParams{TypeSize: 4, BlockSize: 4096}
+			p := Params{TypeSize: 4, BlockSize: 4096}
 			b, err := EncodeSpecial(nil, Zeros, n, nil, p)
 			check("zeros", b, err, "\x00")
 			b, err = EncodeSpecial(nil, NaNs, n, nil, p)

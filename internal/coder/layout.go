@@ -8,8 +8,8 @@ import (
 
 // Layout holds what encoding a chunk needs to know before its first block. It is immutable and safe for concurrent use.
 type Layout struct {
-	p         CParams // normal
-	h         Header  // template: encoding sets CBytes and the flags that depend on the data
+	p         Params // normal
+	h         Header // template: encoding sets CBytes and the flags that depend on the data
 	pipeline  Pipeline
 	typeSize  int // capped
 	blockSize int
@@ -20,7 +20,7 @@ type Layout struct {
 }
 
 // Layout prepares the encoding of a chunk of nbytes. Errors are ErrParam, ErrUnsupported or ErrTooLarge.
-func (p CParams) Layout(nbytes int) (*Layout, error) {
+func (p Params) Layout(nbytes int) (*Layout, error) {
 	p, err := p.normal()
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (l *Layout) roomFor(b []byte, k, room int) (bool, error) {
 }
 
 // layoutVL prepares the encoding of blocks of variable length. nblocks is their number. blockSize is not used.
-func (p CParams) layoutVL(blocks [][]byte) (*Layout, error) {
+func (p Params) layoutVL(blocks [][]byte) (*Layout, error) {
 	p, err := p.normal()
 	if err != nil {
 		return nil, err

@@ -101,12 +101,12 @@ func TestLazy(t *testing.T) {
 			openLazy(t, name, lazyOf(t, c[0], 3, 1000), c[0])
 		}
 	}
-	vl, err := EncodeVL(nil, cut(floats(3000), 1, 500), CParams{Codec: codec.LZ4, TypeSize: 4}, nil)
+	vl, err := EncodeVL(nil, cut(floats(3000), 1, 500), Params{Codec: codec.LZ4, TypeSize: 4}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	openLazy(t, "variable", lazyOf(t, vl, 0, 0), vl)
-	tiny, err := Encode(nil, noise(100), CParams{BlockSize: 2, Codec: codec.LZ4}, nil)
+	tiny, err := Encode(nil, noise(100), Params{BlockSize: 2, Codec: codec.LZ4}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestLazyHostile(t *testing.T) {
 			}
 		}
 	}
-	value, err := EncodeSpecial(nil, Value, 40, []byte("ab"), CParams{})
+	value, err := EncodeSpecial(nil, Value, 40, []byte("ab"), Params{})
 	if err != nil {
 		t.Fatal(err)
 	}

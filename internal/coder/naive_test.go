@@ -120,7 +120,7 @@ func (p *naiveParams) has(id FilterID) bool {
 	return slices.ContainsFunc(p.filters[:], func(f Filter) bool { return f.ID == id })
 }
 
-func newNaiveParams(c CParams, blockSize int) naiveParams {
+func newNaiveParams(c Params, blockSize int) naiveParams {
 	p := naiveParams{id: c.Codec, level: c.Level, ts: max(c.TypeSize, 1), blockSize: blockSize}
 	switch c.Level {
 	case 0:
@@ -151,7 +151,7 @@ func newNaiveParams(c CParams, blockSize int) naiveParams {
 }
 
 // naiveEncode returns the chunk that C-Blosc2 with one thread writes for src, given the block size.
-func naiveEncode(t testing.TB, src []byte, c CParams, blockSize int) []byte {
+func naiveEncode(t testing.TB, src []byte, c Params, blockSize int) []byte {
 	t.Helper()
 	p := newNaiveParams(c, blockSize)
 	head := make([]byte, 32)

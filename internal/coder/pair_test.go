@@ -26,19 +26,19 @@ func TestPrefersPairs(t *testing.T) {
 	src := shortMatches(60_000)
 	for _, c := range []struct {
 		name string
-		p    CParams
+		p    Params
 		want bool
 	}{
-		{"lz4", CParams{Codec: codec.LZ4, Filters: []Filter{}}, batches},
-		{"lz4hc in streams", CParams{Codec: codec.LZ4HC, Filters: []Filter{}, Split: SplitAlways}, batches},
-		{"rounded numbers", CParams{Codec: codec.LZ4, Filters: []Filter{{ID: TruncPrec, Meta: 10}}}, batches},
-		{"lz4 with shuffle", CParams{Codec: codec.LZ4, Filters: []Filter{{ID: Shuffle}}}, false},
-		{"lz4 with delta", CParams{Codec: codec.LZ4, Filters: []Filter{{ID: Delta}}}, false},
-		{"one block", CParams{Codec: codec.LZ4, Filters: []Filter{}, BlockSize: 60_000}, false},
-		{"zstd", CParams{Codec: codec.Zstd, Filters: []Filter{}}, zstdBatches},
-		{"zstd with shuffle", CParams{Codec: codec.Zstd, Filters: []Filter{{ID: Shuffle}}}, false},
-		{"blosclz", CParams{Codec: codec.BloscLZ, Filters: []Filter{}}, false},
-		{"stored", CParams{Codec: codec.LZ4, Level: NoCompression}, false},
+		{"lz4", Params{Codec: codec.LZ4, Filters: []Filter{}}, batches},
+		{"lz4hc in streams", Params{Codec: codec.LZ4HC, Filters: []Filter{}, Split: SplitAlways}, batches},
+		{"rounded numbers", Params{Codec: codec.LZ4, Filters: []Filter{{ID: TruncPrec, Meta: 10}}}, batches},
+		{"lz4 with shuffle", Params{Codec: codec.LZ4, Filters: []Filter{{ID: Shuffle}}}, false},
+		{"lz4 with delta", Params{Codec: codec.LZ4, Filters: []Filter{{ID: Delta}}}, false},
+		{"one block", Params{Codec: codec.LZ4, Filters: []Filter{}, BlockSize: 60_000}, false},
+		{"zstd", Params{Codec: codec.Zstd, Filters: []Filter{}}, zstdBatches},
+		{"zstd with shuffle", Params{Codec: codec.Zstd, Filters: []Filter{{ID: Shuffle}}}, false},
+		{"blosclz", Params{Codec: codec.BloscLZ, Filters: []Filter{}}, false},
+		{"stored", Params{Codec: codec.LZ4, Level: NoCompression}, false},
 	} {
 		c.p.TypeSize = 4
 		if c.p.BlockSize == 0 {
@@ -81,7 +81,7 @@ func lookupDecoder(id codec.ID) (codec.Decoder, error) {
 // pairs with those decoded alone.
 func TestDecodePairCorrupt(t *testing.T) {
 	src := shortMatches(60_000)
-	good, err := Encode(nil, src, CParams{Codec: codec.LZ4, TypeSize: 4, BlockSize: 4096, Filters: []Filter{}}, nil)
+	good, err := Encode(nil, src, Params{Codec: codec.LZ4, TypeSize: 4, BlockSize: 4096, Filters: []Filter{}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestPlanesAtOnce(t *testing.T) {
 	alone := NewPool(&Options{Codecs: codec.Set{}.With(oneByOne{zstd})}).Get()
 	w := NewPool(nil).Get()
 	for _, id := range []codec.ID{codec.Zstd, codec.LZ4} {
-		good, err := Encode(nil, src, CParams{Codec: id, TypeSize: 4, BlockSize: 16_000, Filters: []Filter{{ID: Shuffle}}}, nil)
+		good, err := Encode(nil, src, Params{Codec: id, TypeSize: 4, BlockSize: 16_000, Filters: []Filter{{ID: Shuffle}}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -45,7 +45,7 @@ func TestStoredByWorkers(t *testing.T) {
 	src := make([]byte, 2*minShared+12345)
 	rand.New(rand.NewSource(1)).Read(src)
 	for _, level := range []int{NoCompression, 5} {
-		p := CParams{Codec: codec.LZ4, Level: level, TypeSize: 8}
+		p := Params{Codec: codec.LZ4, Level: level, TypeSize: 8}
 		got, err := Encode(nil, src, p, &Options{Concurrency: 4})
 		if err != nil || !bytes.Equal(got[HeaderSize:], src) {
 			t.Errorf("level %d: %v, or other bytes", level, err)
@@ -58,13 +58,13 @@ func TestStoredByWorkers(t *testing.T) {
 }
 
 // hardlyCompressible returns n bytes of which few compress, and the i-th parameters to encode them with.
-func hardlyCompressible(r *rand.Rand, n, i int) ([]byte, CParams) {
+func hardlyCompressible(r *rand.Rand, n, i int) ([]byte, Params) {
 	src := make([]byte, n)
 	r.Read(src)
 	for range r.Intn(30) {
 		at := r.Intn(n)
 		clear(src[at:min(n, at+20+r.Intn(1<<r.Intn(11)))])
 	}
-	return src, CParams{Codec: []codec.ID{codec.LZ4, codec.BloscLZ, codec.LZ4HC}[i%3], Level: 1 + r.Intn(9), TypeSize: 1 << r.Intn(5),
+	return src, Params{Codec: []codec.ID{codec.LZ4, codec.BloscLZ, codec.LZ4HC}[i%3], Level: 1 + r.Intn(9), TypeSize: 1 << r.Intn(5),
 		BlockSize: 1 << (9 + r.Intn(8)), Split: allSplits[i%2]}
 }

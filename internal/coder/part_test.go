@@ -123,7 +123,7 @@ func TestDecodePrefixAsks(t *testing.T) {
 	} {
 		saving := &savingCodec{}
 		o := &Options{Codecs: codec.Set{}.With(saving), Concurrency: 1}
-		b, err := Encode(nil, src, CParams{Codec: codec.FromCode(200), TypeSize: 4, BlockSize: 1000, Filters: c.filters, Split: c.split}, o)
+		b, err := Encode(nil, src, Params{Codec: codec.FromCode(200), TypeSize: 4, BlockSize: 1000, Filters: c.filters, Split: c.split}, o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -96,7 +96,7 @@ func TestRegisteredFilters(t *testing.T) {
 					}
 					what := fmt.Sprintf("%s, %v, %s", c.name, id, name)
 					pool := NewPool(&Options{Concurrency: 2, ItemSize: c.typeSize, BlockShape: c.shape})
-					p := CParams{Codec: id, TypeSize: c.typeSize, BlockSize: blockSize, Filters: c.filters}
+					p := Params{Codec: id, TypeSize: c.typeSize, BlockSize: blockSize, Filters: c.filters}
 					b, err := pool.Encode(nil, src, p)
 					if err != nil {
 						t.Fatalf("%s: %v", what, err)
@@ -112,7 +112,7 @@ func TestRegisteredFilters(t *testing.T) {
 		}
 		// Noise and a few zeros, so that the block is stored uncompressed, but not the whole chunk.
 		src := append(noise(blockSize), make([]byte, blockSize)...)
-		b, err := Encode(nil, src, CParams{Codec: codec.LZ4, TypeSize: c.typeSize, BlockSize: blockSize, Filters: c.filters, Split: SplitNever},
+		b, err := Encode(nil, src, Params{Codec: codec.LZ4, TypeSize: c.typeSize, BlockSize: blockSize, Filters: c.filters, Split: SplitNever},
 			&Options{ItemSize: c.typeSize, BlockShape: c.shape})
 		if err != nil {
 			t.Fatal(err)
@@ -178,7 +178,7 @@ func TestNDMean(t *testing.T) {
 		"then delta":  {{ID: NDMean, Meta: 4}, {ID: Delta}, {ID: Shuffle}},
 		"after delta": {{}, {ID: NDMean, Meta: 4}, {ID: BitShuffle}},
 	} {
-		b, err := Encode(nil, append(slices.Clone(src), src...), CParams{TypeSize: 4, BlockSize: 240, Codec: codec.LZ4, Filters: filters}, o)
+		b, err := Encode(nil, append(slices.Clone(src), src...), Params{TypeSize: 4, BlockSize: 240, Codec: codec.LZ4, Filters: filters}, o)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -207,7 +207,7 @@ func TestLossyDelta(t *testing.T) {
 		}},
 	} {
 		for _, rest := range [][]Filter{{}, {{ID: Shuffle}}, {{ID: Delta}}, {{}, {ID: Delta}, {ID: Shuffle}}} {
-			p := CParams{TypeSize: c.ts, BlockSize: 400, Codec: codec.Zlib, Filters: append([]Filter{c.f}, rest...)}
+			p := Params{TypeSize: c.ts, BlockSize: 400, Codec: codec.Zlib, Filters: append([]Filter{c.f}, rest...)}
 			src := floats(3000)
 			b, err := Encode(nil, src, p, nil)
 			if err != nil {
@@ -255,7 +255,7 @@ func assembledWith(t *testing.T, l *Layout, src, want []byte) {
 func TestMissingContext(t *testing.T) {
 	shape := []int32{8, 10}
 	for _, id := range []FilterID{NDCell, NDMean} {
-		p := CParams{TypeSize: 4, BlockSize: 320, Codec: codec.LZ4, Filters: []Filter{{ID: id, Meta: 4}, {ID: Shuffle}}}
+		p := Params{TypeSize: 4, BlockSize: 320, Codec: codec.LZ4, Filters: []Filter{{ID: id, Meta: 4}, {ID: Shuffle}}}
 		src := floats(960)
 		b, err := Encode(nil, src, p, &Options{BlockShape: shape, ItemSize: 4})
 		if err != nil {
@@ -295,7 +295,7 @@ func TestMissingContext(t *testing.T) {
 			t.Errorf("%v, opening without shape: %v", id, err)
 		}
 	}
-	p := CParams{TypeSize: 300, BlockSize: 3000, Codec: codec.Zlib, Filters: []Filter{{ID: ByteDelta}}}
+	p := Params{TypeSize: 300, BlockSize: 3000, Codec: codec.Zlib, Filters: []Filter{{ID: ByteDelta}}}
 	b, err := Encode(nil, contents["sevens"](9000), p, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -310,7 +310,7 @@ func TestMissingContext(t *testing.T) {
 
 func TestPipelineOfByteDelta(t *testing.T) {
 	for ts, want := range map[int]uint8{0: 1, 1: 1, 4: 4, 255: 255, 256: 0} {
-		p := CParams{TypeSize: ts, Filters: []Filter{{ID: Shuffle}, {ID: ByteDelta}}}
+		p := Params{TypeSize: ts, Filters: []Filter{{ID: Shuffle}, {ID: ByteDelta}}}
 		if pl := p.Pipeline(); pl[1].Meta != want || p.Filters[1].Meta != 0 {
 			t.Errorf("items of %d bytes: parameter %d, want %d", ts, pl[1].Meta, want)
 		}

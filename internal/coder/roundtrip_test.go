@@ -43,7 +43,7 @@ func someCodecs() []codec.ID {
 var tripPools = []*Pool{NewPool(&Options{Concurrency: 1}), NewPool(&Options{Concurrency: 3})}
 
 // roundTrip encodes src in all ways, which must give the bytes of the naive encoder, and decodes it in all ways.
-func roundTrip(t *testing.T, p CParams, src []byte) {
+func roundTrip(t *testing.T, p Params, src []byte) {
 	t.Helper()
 	what := fmt.Sprintf("%+v, %d bytes", p, len(src))
 	l, err := p.Layout(len(src))
@@ -162,7 +162,7 @@ func TestRoundTripPipelines(t *testing.T) {
 		for _, ts := range allTypeSizes {
 			for _, filters := range pipelines {
 				for _, split := range allSplits[:3] {
-					p := CParams{Codec: id, TypeSize: ts, Filters: filters, Split: split, BlockSize: 1000}
+					p := Params{Codec: id, TypeSize: ts, Filters: filters, Split: split, BlockSize: 1000}
 					roundTrip(t, p, contents["ramp"](2345))
 				}
 			}
@@ -178,11 +178,11 @@ func TestRoundTripSizes(t *testing.T) {
 		for _, n := range sizes {
 			for _, content := range []string{"ramp", "noise", "sevens", "zeros"} {
 				for _, split := range allSplits {
-					roundTrip(t, CParams{Codec: codec.LZ4, TypeSize: ts, BlockSize: block, Split: split}, contents[content](n))
+					roundTrip(t, Params{Codec: codec.LZ4, TypeSize: ts, BlockSize: block, Split: split}, contents[content](n))
 				}
 			}
-			roundTrip(t, CParams{Codec: codec.BloscLZ, TypeSize: ts}, contents["ramp"](n))
-			roundTrip(t, CParams{Codec: codec.LZ4, TypeSize: ts, BlockSize: 5, Filters: pipelines["delta shuffle"]}, contents["ramp"](n))
+			roundTrip(t, Params{Codec: codec.BloscLZ, TypeSize: ts}, contents["ramp"](n))
+			roundTrip(t, Params{Codec: codec.LZ4, TypeSize: ts, BlockSize: 5, Filters: pipelines["delta shuffle"]}, contents["ramp"](n))
 		}
 	}
 }
@@ -190,7 +190,7 @@ func TestRoundTripSizes(t *testing.T) {
 func TestRoundTripLevels(t *testing.T) {
 	for _, id := range someCodecs() {
 		for level := -1; level <= 9; level++ {
-			roundTrip(t, CParams{Codec: id, Level: level, TypeSize: 4}, contents["floats"](150_000))
+			roundTrip(t, Params{Codec: id, Level: level, TypeSize: 4}, contents["floats"](150_000))
 		}
 	}
 }
@@ -206,7 +206,7 @@ func TestBudget(t *testing.T) {
 			for _, id := range []codec.ID{codec.BloscLZ, codec.LZ4, codec.Zlib} {
 				for _, split := range allSplits[1:3] {
 					for _, block := range []int{32, 200, 1000, 5000} {
-						p := CParams{Codec: id, TypeSize: 4, BlockSize: block, Split: split, Filters: pipelines["delta shuffle"]}
+						p := Params{Codec: id, TypeSize: 4, BlockSize: block, Split: split, Filters: pipelines["delta shuffle"]}
 						roundTrip(t, p, content(n))
 						b, err := tripPools[0].Encode(nil, content(n), p)
 						if err != nil {
@@ -230,17 +230,17 @@ func TestBudget(t *testing.T) {
 		}
 		src := noise(20_000)
 		clear(src[7000 : 7000+gap])
-		roundTrip(t, CParams{Codec: codec.LZ4, TypeSize: 1, BlockSize: 3000}, src)
+		roundTrip(t, Params{Codec: codec.LZ4, TypeSize: 1, BlockSize: 3000}, src)
 		src = noise(20_000)
 		clear(src[20_000-gap:])
-		roundTrip(t, CParams{Codec: codec.LZ4, TypeSize: 1, BlockSize: 3000}, src)
-		roundTrip(t, CParams{Codec: codec.BloscLZ, TypeSize: 8, BlockSize: 3000, Filters: pipelines["delta"]}, src)
+		roundTrip(t, Params{Codec: codec.LZ4, TypeSize: 1, BlockSize: 3000}, src)
+		roundTrip(t, Params{Codec: codec.BloscLZ, TypeSize: 8, BlockSize: 3000, Filters: pipelines["delta"]}, src)
 	}
 	for blocks := 15; blocks < 45; blocks++ {
 		// The last block would fit, but codecs give up if they get too little space.
 		src := append(noise((blocks-1)*300), bytes.Repeat([]byte("abcde"), 60)...)
-		roundTrip(t, CParams{Codec: codec.BloscLZ, BlockSize: 300, Filters: []Filter{}}, src)
-		roundTrip(t, CParams{Codec: codec.LZ4, BlockSize: 300, Filters: []Filter{}}, src)
+		roundTrip(t, Params{Codec: codec.BloscLZ, BlockSize: 300, Filters: []Filter{}}, src)
+		roundTrip(t, Params{Codec: codec.LZ4, BlockSize: 300, Filters: []Filter{}}, src)
 	}
 	if kinds[true] < 20 || kinds[false] < 20 {
 		t.Errorf("stored and not stored chunks near the limit: %v", kinds)
@@ -257,7 +257,7 @@ func TestTruncPrec(t *testing.T) {
 		{8, 1, true}, {8, 52, true}, {8, 53, false}, {8, 256 - 51, true}, {8, 256 - 52, false},
 		{2, 5, false}, {1, 5, false}, {16, 5, false}, {300, 5, false},
 	} {
-		p := CParams{TypeSize: c.ts, Filters: []Filter{{ID: TruncPrec, Meta: c.meta}, {ID: Shuffle}}, Codec: codec.LZ4}
+		p := Params{TypeSize: c.ts, Filters: []Filter{{ID: TruncPrec, Meta: c.meta}, {ID: Shuffle}}, Codec: codec.LZ4}
 		src := floats(1003)
 		b, err := Encode(nil, src, p, nil)
 		if (err == nil) != c.ok || err != nil && !errors.Is(err, ErrParam) {
@@ -274,7 +274,7 @@ func TestTruncPrec(t *testing.T) {
 }
 
 func TestBadParams(t *testing.T) {
-	for name, p := range map[string]CParams{
+	for name, p := range map[string]Params{
 		"typesize":          {TypeSize: -1},
 		"typesize above":    {TypeSize: MaxBlockSize + 1},
 		"blocksize":         {BlockSize: -1},
@@ -309,13 +309,13 @@ func TestBadParams(t *testing.T) {
 			}
 		}
 	}
-	if _, err := (CParams{}).Layout(MaxBytes + 1); !errors.Is(err, ErrTooLarge) {
+	if _, err := (Params{}).Layout(MaxBytes + 1); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("a chunk above the limit: %v", err)
 	}
-	if _, err := (CParams{}).Layout(-1); !errors.Is(err, ErrTooLarge) {
+	if _, err := (Params{}).Layout(-1); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("a chunk of -1 bytes: %v", err)
 	}
-	if l, err := (CParams{}).Layout(MaxBytes); err != nil || l.NBytes() != MaxBytes {
+	if l, err := (Params{}).Layout(MaxBytes); err != nil || l.NBytes() != MaxBytes {
 		t.Errorf("the largest chunk: %v", err)
 	}
 }

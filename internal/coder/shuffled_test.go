@@ -87,7 +87,7 @@ func TestEncodeShuffledNot(t *testing.T) {
 		"delta behind":           {filters: []Filter{{ID: Shuffle}, {ID: Delta}}, size: 4, ok: true},
 		"shuffled twice":         {filters: []Filter{{}, {ID: Shuffle, Meta: 2}, {ID: Shuffle}}, size: 4, ok: true},
 	} {
-		l, err := CParams{Codec: codec.LZ4, TypeSize: c.size, BlockSize: 1000, Filters: c.filters}.Layout(len(src))
+		l, err := Params{Codec: codec.LZ4, TypeSize: c.size, BlockSize: 1000, Filters: c.filters}.Layout(len(src))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +113,7 @@ func TestEncodeShuffledNot(t *testing.T) {
 			t.Errorf("%s: a block that is not given: error %v, done: %v, %d bytes", name, err, ok, len(got))
 		}
 	}
-	l, err := CParams{Codec: codec.LZ4, TypeSize: 4, Filters: []Filter{{ID: Shuffle}, {ID: 201}}}.Layout(len(src))
+	l, err := Params{Codec: codec.LZ4, TypeSize: 4, Filters: []Filter{{ID: Shuffle}, {ID: 201}}}.Layout(len(src))
 	if err != nil {
 		t.Fatal(err)
 	}

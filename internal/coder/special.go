@@ -59,7 +59,7 @@ func (h *Header) value(chunk []byte) []byte {
 // EncodeSpecial appends the chunk of nbytes that represents a special value. value is the repeated item of a Value,
 // whose length divides nbytes, and is ignored otherwise. NaNs have items of 4 or 8 bytes; NaNs and Uninit are whole
 // items. Errors are ErrParam or ErrTooLarge.
-func EncodeSpecial(dst []byte, s Special, nbytes int, value []byte, p CParams) ([]byte, error) {
+func EncodeSpecial(dst []byte, s Special, nbytes int, value []byte, p Params) ([]byte, error) {
 	p, err := p.normal()
 	if err != nil {
 		return dst, err
@@ -73,7 +73,7 @@ func EncodeSpecial(dst []byte, s Special, nbytes int, value []byte, p CParams) (
 // IndexedSpecial appends the chunk of nbytes that a special value in the index of a frame represents. s must not be
 // Value. It is for reading, so it accepts parameters that only writing rejects, such as a filter that cannot be
 // encoded. Errors are ErrParam or ErrTooLarge.
-func IndexedSpecial(dst []byte, s Special, nbytes int, p CParams) ([]byte, error) {
+func IndexedSpecial(dst []byte, s Special, nbytes int, p Params) ([]byte, error) {
 	if s == Value || p.TypeSize < 1 || p.TypeSize > MaxBlockSize || p.BlockSize < 0 || p.BlockSize > MaxBlockSize {
 		return dst, paramError("no %v chunk with items of %d bytes and blocks of %d", s, p.TypeSize, p.BlockSize)
 	}
@@ -88,7 +88,7 @@ func IndexedSpecial(dst []byte, s Special, nbytes int, p CParams) ([]byte, error
 }
 
 // special is EncodeSpecial with checked parameters.
-func (p *CParams) special(dst []byte, s Special, nbytes int, value []byte) ([]byte, error) {
+func (p *Params) special(dst []byte, s Special, nbytes int, value []byte) ([]byte, error) {
 	if nbytes < 0 || nbytes > MaxBytes {
 		return dst, fmt.Errorf("chunk: %d bytes: %w", nbytes, ErrTooLarge)
 	}

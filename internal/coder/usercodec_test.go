@@ -42,7 +42,7 @@ func (c fakeCodec) Decode(dst, src []byte) error {
 
 func TestUserCodec(t *testing.T) {
 	src := contents["ramp"](1000)
-	p := CParams{Codec: codec.FromCode(200), CodecMeta: 77, TypeSize: 300, BlockSize: 600, Level: 3}
+	p := Params{Codec: codec.FromCode(200), CodecMeta: 77, TypeSize: 300, BlockSize: 600, Level: 3}
 	for name, n := range map[string]func(dst, src []byte) int{
 		"no bytes":  func(dst, src []byte) int { return 0 },
 		"fewer":     func(dst, src []byte) int { return -1 },

@@ -61,7 +61,7 @@ func TestUserFilters(t *testing.T) {
 		{{ID: Delta}, {ID: 160, Meta: 3}},
 		{{ID: 160, Meta: 3}, {ID: Delta}},
 	} {
-		p := CParams{TypeSize: 300, BlockSize: 600, Codec: codec.Zlib, Filters: filters}
+		p := Params{TypeSize: 300, BlockSize: 600, Codec: codec.Zlib, Filters: filters}
 		b, err := Encode(nil, src, p, o)
 		if err != nil {
 			t.Fatal(err)
@@ -98,7 +98,7 @@ func TestUserFilters(t *testing.T) {
 		}
 	}
 	// The worker knows the number of the chunk.
-	p := CParams{TypeSize: 300, BlockSize: 600, Codec: codec.Zlib, Filters: []Filter{{ID: 160, Meta: 7}}}
+	p := Params{TypeSize: 300, BlockSize: 600, Codec: codec.Zlib, Filters: []Filter{{ID: 160, Meta: 7}}}
 	b, err := Encode(nil, src, p, o)
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func TestUserFilterErrors(t *testing.T) {
 	errMine := errors.New("mine")
 	o := &Options{Filters: FilterSet{}.With(&addFilter{id: 200})}
 	bad := &Options{Filters: FilterSet{}.With(failFilter{errMine})}
-	p := CParams{BlockSize: 1000, Codec: codec.Zlib, Filters: []Filter{{ID: 200}}}
+	p := Params{BlockSize: 1000, Codec: codec.Zlib, Filters: []Filter{{ID: 200}}}
 	src := contents["nibbles"](5000)
 	b, err := Encode(nil, src, p, o)
 	if err != nil {
@@ -143,7 +143,7 @@ func TestUserFilterErrors(t *testing.T) {
 	}
 	// A filter with a number of the format is never called.
 	own := &Options{Filters: FilterSet{}.With(&addFilter{id: Shuffle})}
-	if b, err = Encode(nil, src, CParams{TypeSize: 4}, own); err != nil {
+	if b, err = Encode(nil, src, Params{TypeSize: 4}, own); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := Decode(nil, b, nil); err != nil || !bytes.Equal(got, src) {
@@ -173,7 +173,7 @@ func TestPrefilter(t *testing.T) {
 			for _, filters := range pipelines {
 				for _, level := range []int{NoCompression, 5} {
 					src := contents[content](n)
-					p := CParams{TypeSize: 4, BlockSize: 500, Codec: codec.LZ4, Filters: filters, Level: level}
+					p := Params{TypeSize: 4, BlockSize: 500, Codec: codec.LZ4, Filters: filters, Level: level}
 					l, err := p.Layout(n)
 					if err != nil {
 						t.Fatal(err)
@@ -197,7 +197,7 @@ func TestPrefilter(t *testing.T) {
 			}
 		}
 	}
-	vl, err := EncodeVL(nil, [][]byte{{1, 2, 3}, {4, 5}}, CParams{}, &Options{Prefilter: invert})
+	vl, err := EncodeVL(nil, [][]byte{{1, 2, 3}, {4, 5}}, Params{}, &Options{Prefilter: invert})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func TestPostfilter(t *testing.T) {
 	}
 	bad.Prefilter, bad.Postfilter = bad.Postfilter, nil
 	for _, n := range []int{10, 1000} {
-		if _, err := Encode(nil, floats(n), CParams{TypeSize: 4}, bad); !errors.Is(err, errMine) {
+		if _, err := Encode(nil, floats(n), Params{TypeSize: 4}, bad); !errors.Is(err, errMine) {
 			t.Errorf("prefilter: %v", err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // EncodeVL appends a chunk whose blocks have sizes of their own. See chunk.Pool.EncodeVL.
-func (p *Pool) EncodeVL(dst []byte, blocks [][]byte, c CParams) ([]byte, error) {
+func (p *Pool) EncodeVL(dst []byte, blocks [][]byte, c Params) ([]byte, error) {
 	l, err := c.layoutVL(blocks)
 	if err != nil {
 		return dst, err
@@ -69,7 +69,7 @@ func encodeAll(workers []*Worker, n int, f func(w *Worker, k int) error) error {
 }
 
 // EncodeVL appends a chunk whose blocks have sizes of their own. See [Pool.EncodeVL].
-func EncodeVL(dst []byte, blocks [][]byte, c CParams, o *Options) ([]byte, error) {
+func EncodeVL(dst []byte, blocks [][]byte, c Params, o *Options) ([]byte, error) {
 	return NewPool(o).EncodeVL(dst, blocks, c)
 }
 

@@ -39,7 +39,7 @@ func TestVLRoundTrip(t *testing.T) {
 						what := fmt.Sprintf("%v, %s, items of %d, level %d, %s", id, name, ts, level, content)
 						src := contents[content](3000)
 						blocks := cut(src, uint64(ts), 400)
-						p := CParams{Codec: id, Filters: filters, TypeSize: ts, Level: level}
+						p := Params{Codec: id, Filters: filters, TypeSize: ts, Level: level}
 						vlRoundTrip(t, what, p, src, blocks)
 					}
 				}
@@ -51,11 +51,11 @@ func TestVLRoundTrip(t *testing.T) {
 		for _, n := range sizes {
 			blocks = append(blocks, contents["ramp"](n))
 		}
-		vlRoundTrip(t, fmt.Sprint(sizes), CParams{TypeSize: 4}, bytes.Join(blocks, nil), blocks)
+		vlRoundTrip(t, fmt.Sprint(sizes), Params{TypeSize: 4}, bytes.Join(blocks, nil), blocks)
 	}
 }
 
-func vlRoundTrip(t *testing.T, what string, p CParams, src []byte, blocks [][]byte) {
+func vlRoundTrip(t *testing.T, what string, p Params, src []byte, blocks [][]byte) {
 	t.Helper()
 	b, err := EncodeVL([]byte("head"), blocks, p, &Options{Concurrency: 1})
 	if err != nil || string(b[:4]) != "head" {
@@ -127,18 +127,18 @@ func TestVLParams(t *testing.T) {
 		"no blocks":      {},
 		"an empty block": {{1}, {}, {2}},
 	} {
-		if b, err := EncodeVL(nil, blocks, CParams{}, nil); !errors.Is(err, ErrParam) || len(b) > 0 {
+		if b, err := EncodeVL(nil, blocks, Params{}, nil); !errors.Is(err, ErrParam) || len(b) > 0 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := EncodeVL(nil, [][]byte{{1}}, CParams{Level: 12}, nil); !errors.Is(err, ErrParam) {
+	if _, err := EncodeVL(nil, [][]byte{{1}}, Params{Level: 12}, nil); !errors.Is(err, ErrParam) {
 		t.Errorf("level 12: %v", err)
 	}
-	if _, err := EncodeVL(nil, [][]byte{{1}}, CParams{Codec: codec.FromCode(222)}, nil); !errors.Is(err, ErrUnsupported) {
+	if _, err := EncodeVL(nil, [][]byte{{1}}, Params{Codec: codec.FromCode(222)}, nil); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("an unknown codec: %v", err)
 	}
 	// Any chunk has blocks.
-	b, err := Encode(nil, contents["ramp"](1000), CParams{BlockSize: 300}, nil)
+	b, err := Encode(nil, contents["ramp"](1000), Params{BlockSize: 300}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func frameChunks(t testing.TB, file string, n int) [][]byte {
 
 // TestVLSizes has invalid block sizes.
 func TestVLSizes(t *testing.T) {
-	b, err := EncodeVL(nil, [][]byte{noise(100), noise(200), noise(300)}, CParams{}, nil)
+	b, err := EncodeVL(nil, [][]byte{noise(100), noise(200), noise(300)}, Params{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestVLDelta(t *testing.T) {
 		}
 		blocks = append(blocks, b)
 	}
-	p := CParams{TypeSize: 4, Codec: codec.LZ4, Filters: []Filter{{}, {}, {}, {}, {ID: Delta}}}
+	p := Params{TypeSize: 4, Codec: codec.LZ4, Filters: []Filter{{}, {}, {}, {}, {ID: Delta}}}
 	b, err := EncodeVL(nil, blocks, p, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ type Meta struct {
 type Storage struct {
 	Path   string // of a file, or of a directory when Sparse; "" = memory
 	Sparse bool   // chunks apart, not one contiguous frame
-	CParams
+	Params
 	Metalayers []Meta // fixed metalayers
 }
 
@@ -31,7 +31,7 @@ type Storage struct {
 func (s *Storage) with(f func(*C.blosc2_storage) error) error {
 	var pin runtime.Pinner
 	defer pin.Unpin()
-	c := s.CParams.c()
+	c := s.Params.c()
 	d := C.blosc2_get_blosc2_dparams_defaults()
 	d.nthreads = c.nthreads
 	pin.Pin(&c)
@@ -131,23 +131,23 @@ func (s *SChunk) Append(b []byte) error {
 	return check("append", C.blosc2_schunk_append_buffer(s.c, data(b), C.int32_t(len(b))))
 }
 
-// AppendChunk appends a chunk.
-func (s *SChunk) AppendChunk(chunk []byte) error {
+// AppendRaw appends a chunk.
+func (s *SChunk) AppendRaw(chunk []byte) error {
 	return check("append chunk", C.blosc2_schunk_append_chunk(s.c, (*C.uint8_t)(data(chunk)), true))
 }
 
-// InsertChunk puts a chunk before chunk i.
-func (s *SChunk) InsertChunk(i int, chunk []byte) error {
+// InsertRaw puts a chunk before chunk i.
+func (s *SChunk) InsertRaw(i int, chunk []byte) error {
 	return check("insert chunk", C.blosc2_schunk_insert_chunk(s.c, C.int64_t(i), (*C.uint8_t)(data(chunk)), true))
 }
 
-// UpdateChunk puts a chunk in the place of chunk i.
-func (s *SChunk) UpdateChunk(i int, chunk []byte) error {
+// UpdateRaw puts a chunk in the place of chunk i.
+func (s *SChunk) UpdateRaw(i int, chunk []byte) error {
 	return check("update chunk", C.blosc2_schunk_update_chunk(s.c, C.int64_t(i), (*C.uint8_t)(data(chunk)), true))
 }
 
-// DeleteChunk deletes chunk i.
-func (s *SChunk) DeleteChunk(i int) error {
+// Delete deletes chunk i.
+func (s *SChunk) Delete(i int) error {
 	return check("delete chunk", C.blosc2_schunk_delete_chunk(s.c, C.int64_t(i)))
 }
 
