@@ -20,7 +20,7 @@ var forUsers = []string{
 	"frame.Frame.Update",
 	"meta.ExtRef",
 	"ndarray.Array.Refresh", "ndarray.ErrChanged", "ndarray.ErrExists", "ndarray.ErrLimit", "ndarray.ErrNPY", "ndarray.ErrParam",
-	"ndarray.NaT", "ndarray.Flip", "ndarray.FromFuncBytes", "ndarray.FullLike", "ndarray.FullOf",
+	"ndarray.NaT", "ndarray.OpenReaderAt", "ndarray.Flip", "ndarray.FromFuncBytes", "ndarray.FullLike", "ndarray.FullOf",
 	"ndarray.Squeeze", "ndarray.UninitLike", "ndarray.ZerosLike",
 	"shuffle.ByteDeltaDecode", "shuffle.DeltaDecode", "shuffle.DeltaEncode", "shuffle.ErrInvalid",
 }
