@@ -11,8 +11,8 @@ import (
 	"github.com/goblosc/blosc2/frame"
 )
 
-// TestChecksums lets the reference read and edit frames that keep checksums. It must see the same content, and what it
-// changes must be noticed: it writes the checksums back as they were.
+// TestChecksums lets the reference read and edit frames with checksums. The reference must read the same content. It
+// does not update the checksums, so Verify must find its edits.
 func TestChecksums(t *testing.T) {
 	_, b2check := programs(t)
 	for _, sparse := range []bool{false, true} {

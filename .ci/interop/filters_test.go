@@ -14,8 +14,8 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// filterForms are the filters that TestFilters tries. Each makes a pipeline that fits a case, which has its shape and
-// partition; sizes are the item sizes that it may have.
+// filterForms are the filters that TestFilters tries. Each makes a pipeline that fits the shape and partition of a case;
+// sizes are its permitted item sizes.
 var filterForms = []struct {
 	name  string
 	sizes []int
@@ -46,8 +46,8 @@ var filterForms = []struct {
 	{"two", typeSizes, func(rng *rand.Rand, c *arrayCase) []chunk.Filter {
 		return scatter(rng, anyFilter(rng, c), anyFilter(rng, c))
 	}},
-	// The reference damages its input with three or more: these it only reads. It does so in too few buffers when there
-	// is a Delta behind three others or more, or a second one.
+	// With three or more filters, the reference damages its input, so it only reads these arrays. It has too few buffers
+	// to read a Delta after three or more filters, or a second Delta.
 	{"many", typeSizes, func(rng *rand.Rand, c *arrayCase) []chunk.Filter {
 		var all []chunk.Filter
 		for n := 3 + rng.IntN(4); len(all) < n; {
@@ -60,7 +60,7 @@ var filterForms = []struct {
 	}},
 }
 
-// scatter puts filters into the six slots in their order, with empty ones between.
+// scatter puts filters into the six slots in order, with empty slots between.
 func scatter(rng *rand.Rand, all ...chunk.Filter) []chunk.Filter {
 	var used []chunk.Filter
 	for _, f := range all {
@@ -113,7 +113,7 @@ func anyFilter(rng *rand.Rand, c *arrayCase) chunk.Filter {
 	}
 }
 
-// byteDeltaAfterShuffle takes the number of streams from the item size, or another one, which the shuffle then has too.
+// byteDeltaAfterShuffle returns a shuffle and a byte delta with the same number of streams: the item size or any other.
 func byteDeltaAfterShuffle(rng *rand.Rand, c *arrayCase) []chunk.Filter {
 	var n uint8
 	switch rng.IntN(3) {
@@ -149,7 +149,7 @@ func ndCell(rng *rand.Rand, c *arrayCase) chunk.Filter {
 	return chunk.Filter{ID: chunk.NDCell, Meta: uint8(edge)}
 }
 
-// ndMean draws an edge that no side of a block is shorter than: with others the reference fails.
+// ndMean draws an edge that is not longer than any side of a block: with longer edges the reference fails.
 func ndMean(rng *rand.Rand, c *arrayCase) chunk.Filter {
 	most := int32(127)
 	for _, n := range c.blocks {
@@ -158,7 +158,7 @@ func ndMean(rng *rand.Rand, c *arrayCase) chunk.Filter {
 	return chunk.Filter{ID: chunk.NDMean, Meta: uint8(1 + rng.Int32N(most))}
 }
 
-// filterCase draws an array of one to four dimensions, with chunks and blocks that divide nothing evenly.
+// filterCase draws an array of one to four dimensions, with chunks and blocks that do not divide the shape evenly.
 func filterCase(rng *rand.Rand, form int) *arrayCase {
 	c := &arrayCase{store: pick(rng, []string{"file", "memory"}), kind: pick(rng, kinds)}
 	for c.shape == nil || slow(c.ours, c.nbytes()) {
@@ -205,17 +205,17 @@ func TestFilters(t *testing.T) {
 				compared, size = compared+same, size+c.nbytes()
 			}
 			if compared == 0 && form.name != "many" {
-				t.Error("no chunk of ours was compared with one of the reference")
+				t.Error("no chunk was compared with a chunk of the reference")
 			}
 			t.Logf("%d bytes in all; %d chunks of both libraries have the same content", size, compared)
 		})
 	}
 }
 
-// runFilters does one case. It returns how many chunks of the two libraries it found to have the same content.
+// runFilters runs one case. It returns the number of chunks with the same content in both libraries.
 func (c *arrayCase) runFilters(rng *rand.Rand, dir string) (same int, err error) {
 	items := content(rng, c.kind, c.nbytes(), c.ours.TypeSize)
-	if has(c.ours.Filters, chunk.NDMean) { // no infinite ones and no NaNs: means of those depend on the machine
+	if has(c.ours.Filters, chunk.NDMean) { // no infinities and no NaNs: their means depend on the machine
 		for i := c.ours.TypeSize - 1; i < len(items); i += c.ours.TypeSize {
 			items[i] &^= 0x40
 		}
@@ -236,10 +236,10 @@ func (c *arrayCase) runFilters(rng *rand.Rand, dir string) (same int, err error)
 	}
 	defer r.Close()
 	if err := c.bothAgree(rng, a, r, items); err != nil {
-		return 0, fmt.Errorf("of our array: %w", err)
+		return 0, fmt.Errorf("array of this library: %w", err)
 	}
 	if active(c.ours.Filters) > 2 || has(c.ours.Filters, chunk.NDCell) && c.ours.TypeSize > coder.MaxTypeSize {
-		return 0, nil // of items that large the reference reads cells, but writes none
+		return 0, nil // the reference reads cells of larger items, but cannot write them
 	}
 	theirs, err := ref.ArrayOf(c.reference(theirPath), items)
 	if err != nil {
@@ -261,7 +261,7 @@ func (c *arrayCase) runFilters(rng *rand.Rand, dir string) (same int, err error)
 	}
 	defer back.Close()
 	if err := c.bothAgree(rng, back, theirs, items); err != nil {
-		return 0, fmt.Errorf("of the reference's array: %w", err)
+		return 0, fmt.Errorf("array of the reference: %w", err)
 	}
 	return c.sameContent(a.Frame(), back.Frame())
 }
@@ -276,20 +276,20 @@ func active(filters []chunk.Filter) (n int) {
 	return n
 }
 
-// changes tells whether a pipeline changes the content.
+// changes reports whether a pipeline changes the content.
 func changes(filters []chunk.Filter) bool {
 	return lossy(filters) || has(filters, chunk.IntTrunc) || has(filters, chunk.NDMean)
 }
 
-// bothAgree reads one array with both libraries: whole chunks, all items and two slices. With Delta it compares chunks
-// only, since the reference reads parts of them wrongly.
+// bothAgree reads one array with both libraries: whole chunks, all items and two slices. With Delta it compares only
+// chunks, because the reference misreads parts of them.
 func (c *arrayCase) bothAgree(rng *rand.Rand, a *ndarray.Array, r *ref.Array, items []byte) error {
 	got := make([]byte, len(items))
 	if err := a.ReadBytes(ctx, got); err != nil {
-		return fmt.Errorf("we read: %w", err)
+		return fmt.Errorf("this library reads: %w", err)
 	}
 	if !changes(c.ours.Filters) && !bytes.Equal(got, items) {
-		return fmt.Errorf("we read: %w", sameBytes(got, items))
+		return fmt.Errorf("this library reads: %w", sameBytes(got, items))
 	}
 	if err := sameChunks(a.Frame(), r.SChunk()); err != nil {
 		return err
@@ -312,7 +312,7 @@ func (c *arrayCase) bothAgree(rng *rand.Rand, a *ndarray.Array, r *ref.Array, it
 			return err
 		}
 		if err := sameBytes(part, want); err != nil {
-			return fmt.Errorf("we read %v: %w", b, err)
+			return fmt.Errorf("this library reads %v: %w", b, err)
 		}
 		if theirs, err := r.Slice(b.first, b.stop); err != nil || !bytes.Equal(theirs, want) {
 			return fmt.Errorf("the reference reads %v: %w", b, cmpErr(err, theirs, want))
@@ -321,7 +321,7 @@ func (c *arrayCase) bothAgree(rng *rand.Rand, a *ndarray.Array, r *ref.Array, it
 	return nil
 }
 
-// cmpErr returns err, or how two contents differ.
+// cmpErr returns err if it is not nil, or an error if got and want differ.
 func cmpErr(err error, got, want []byte) error {
 	if err != nil {
 		return err
@@ -329,9 +329,9 @@ func cmpErr(err error, got, want []byte) error {
 	return sameBytes(got, want)
 }
 
-// sameContent compares the content of the chunks that both libraries compressed, or both stored: what a lossy filter
-// makes of it must be the same. With a lossy filter and Delta it is not: the reference codes against what went in, and
-// decodes against what came out.
+// sameContent compares chunks that both libraries compressed, or both stored uncompressed: lossy filters must change
+// them in the same way. It skips Delta with a lossy filter: the reference encodes differences to the original content,
+// but decodes them against the changed content.
 func (c *arrayCase) sameContent(ours, theirs *frame.Frame) (same int, err error) {
 	if changes(c.ours.Filters) && has(c.ours.Filters, chunk.Delta) {
 		return 0, nil
@@ -355,7 +355,7 @@ func (c *arrayCase) sameContent(ours, theirs *frame.Frame) (same int, err error)
 			return same, err
 		}
 		if err := sameBytes(a, b); err != nil {
-			return same, fmt.Errorf("ours and theirs, chunk %d: %w", i, err)
+			return same, fmt.Errorf("chunk %d differs between the libraries: %w", i, err)
 		}
 		same++
 	}
