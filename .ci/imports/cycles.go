@@ -36,8 +36,8 @@ func longCycles(pkgs []*loaded, size int) []string {
 	return faults
 }
 
-// fileCycles returns the sets of files of a package that depend on each other, directly or indirectly. A file depends on
-// another file if it uses a function, method, type, constant or variable that the other file declares.
+// fileCycles returns the sets of files of a package that depend on each other, directly or indirectly. A file depends
+// on another file if it uses a function, method, type, constant or variable that the other file declares.
 func fileCycles(p *loaded) [][]string {
 	uses := map[string]map[string]bool{}
 	for _, f := range p.files {

@@ -1,5 +1,5 @@
-// Command imports checks the structure of the module: imports between packages, the requirements of go.mod, the names at
-// the top level, dependency cycles between the files of a package, exported names that only tests use, and whether
+// Command imports checks the structure of the module: imports between packages, the requirements of go.mod, the names
+// at the top level, dependency cycles between the files of a package, exported names that only tests use, and whether
 // .ci/api.txt lists the exported names. Run it from the top of the repository. It prints each fault and exits with
 // status 1 if it found one.
 //

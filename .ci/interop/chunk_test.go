@@ -44,8 +44,8 @@ type totals struct {
 	ours, theirs int
 }
 
-// TestChunks compresses with both libraries. If this library reproduces the streams of the reference, the chunks must be
-// identical, else their headers. Each library reads the chunks of the other.
+// TestChunks compresses with both libraries. If this library reproduces the streams of the reference, the chunks must
+// be identical, else their headers. Each library reads the chunks of the other.
 func TestChunks(t *testing.T) {
 	sums := map[codec.ID]*totals{}
 	for _, id := range codecs {
@@ -218,8 +218,8 @@ func readBlock(rng *rand.Rand, pool *coder.Pool, z, want []byte) error {
 	return nil
 }
 
-// TestBlockSizes compares the automatic block size and the split bit of large chunks. The chunks are runs, which compress
-// quickly.
+// TestBlockSizes compares the automatic block size and the split bit of large chunks. The chunks are runs, which
+// compress quickly.
 func TestBlockSizes(t *testing.T) {
 	src := bytes.Repeat([]byte{7}, 40_000_000)
 	randomCases(t, func(rng *rand.Rand) (any, error) {

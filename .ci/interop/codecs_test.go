@@ -232,8 +232,8 @@ func (c *codecCase) run(dir string) (ourSize, theirSize int, err error) {
 	return len(b), len(b2), err
 }
 
-// noRoom reports whether a chunk had no room for one more block. In that case the reference fails with NDLZ. With ZFP it
-// writes past the end of the room and corrupts its memory, as it does at rates above 100%.
+// noRoom reports whether a chunk had no room for one more block. In that case the reference fails with NDLZ. With ZFP
+// it writes past the end of the room and corrupts its memory, as it does at rates above 100%.
 func noRoom(chunks [][]byte) bool {
 	for _, b := range chunks {
 		nbytes, blockSize, cbytes := binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint32(b[12:])

@@ -51,8 +51,8 @@ func (x *tally) log(t *testing.T) {
 	}
 }
 
-// TestArraysCreated creates arrays with the same parameters in both libraries. If this library reproduces the streams of
-// the reference, the files must be identical. Otherwise they may differ only in the streams and in the lengths that
+// TestArraysCreated creates arrays with the same parameters in both libraries. If this library reproduces the streams
+// of the reference, the files must be identical. Otherwise they may differ only in the streams and in the lengths that
 // depend on them.
 func TestArraysCreated(t *testing.T) {
 	all := arrayCases(t, testCases(1000))

@@ -28,8 +28,8 @@ func (m *chunksModel) String() string {
 	return fmt.Sprintf("%d chunks, size %d, variable %v, sparse %v, %+v", len(m.chunks), m.size, m.variable, m.sparse, m.ours)
 }
 
-// TestSuperChunkEdits edits super-chunks alternately with both libraries. After each edit, both must read the content of
-// the model.
+// TestSuperChunkEdits edits super-chunks alternately with both libraries. After each edit, both must read the content
+// of the model.
 func TestSuperChunkEdits(t *testing.T) {
 	n := 16
 	if testing.Short() {
@@ -229,8 +229,8 @@ func (m *chunksModel) edit(rng *rand.Rand) error {
 	return e.delete(i)
 }
 
-// reorder changes the order of the chunks with this library. A shorter chunk stays last. Before that, reorder rolls back
-// a batch.
+// reorder changes the order of the chunks with this library. A shorter chunk stays last. Before that, reorder rolls
+// back a batch.
 func (m *chunksModel) reorder(rng *rand.Rand, short bool) error {
 	n := len(m.chunks)
 	if short {

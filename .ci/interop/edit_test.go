@@ -99,9 +99,9 @@ func (m *frameModel) sameLayers(info *ref.Info) error {
 	return nil
 }
 
-// repair commits to a sparse frame that the reference wrote but cannot open. The reference compares the number of a chunk
-// file with the compressed size in the header, which is too small after some chunks were deleted. Any commit of this
-// library makes the frame readable again.
+// repair commits to a sparse frame that the reference wrote but cannot open. The reference compares the number of a
+// chunk file with the compressed size in the header, which is too small after some chunks were deleted. Any commit of
+// this library makes the frame readable again.
 func (m *frameModel) repair() error {
 	names, err := os.ReadDir(m.file)
 	if err != nil || !strings.HasSuffix(m.op, "by the reference") {
@@ -137,7 +137,8 @@ type arrayModel struct {
 	stale bool // the padding may hold old items, which appear when the reference grows the array
 }
 
-// TestArrayEdits edits arrays alternately with both libraries. After each edit, both must read the content of the model.
+// TestArrayEdits edits arrays alternately with both libraries. After each edit, both must read the content of the
+// model.
 func TestArrayEdits(t *testing.T) {
 	n := 16
 	if testing.Short() {

@@ -14,8 +14,8 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// filterForms are the filters that TestFilters tries. Each makes a pipeline that fits the shape and partition of a case;
-// sizes are its permitted item sizes.
+// filterForms are the filters that TestFilters tries. Each makes a pipeline that fits the shape and partition of a
+// case; sizes are its permitted item sizes.
 var filterForms = []struct {
 	name  string
 	sizes []int
@@ -46,8 +46,8 @@ var filterForms = []struct {
 	{"two", typeSizes, func(rng *rand.Rand, c *arrayCase) []chunk.Filter {
 		return scatter(rng, anyFilter(rng, c), anyFilter(rng, c))
 	}},
-	// With three or more filters, the reference damages its input, so it only reads these arrays. It has too few buffers
-	// to read a Delta after three or more filters, or a second Delta.
+	// With three or more filters, the reference damages its input, so it only reads these arrays. It has too few
+	// buffers to read a Delta after three or more filters, or a second Delta.
 	{"many", typeSizes, func(rng *rand.Rand, c *arrayCase) []chunk.Filter {
 		var all []chunk.Filter
 		for n := 3 + rng.IntN(4); len(all) < n; {

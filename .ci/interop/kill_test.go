@@ -104,8 +104,8 @@ func editUntilKilled(name string) error {
 	return err
 }
 
-// TestKill kills a process that edits a frame, at random times. Both libraries must read the last committed state, or the
-// state that was being committed, and the frame must accept edits.
+// TestKill kills a process that edits a frame, at random times. Both libraries must read the last committed state, or
+// the state that was being committed, and the frame must accept edits.
 //
 // INTEROP_KILLS=500 runs 500 rounds.
 func TestKill(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// TestMain is also the program that edits with the C library in a separate process, for TestLocking, and the program that
-// TestKill kills.
+// TestMain is also the program that edits with the C library in a separate process, for TestLocking, and the program
+// that TestKill kills.
 func TestMain(m *testing.M) {
 	for env, run := range map[string]func(name string) error{"INTEROP_LOCKED": editLocked, "INTEROP_KILLED": editUntilKilled} {
 		name := os.Getenv(env)

@@ -124,7 +124,8 @@ func (m *arrayModel) steps(axis int) int {
 	return count(shape)
 }
 
-// splice replaces the positions from at up to at+out along an axis by in positions with items, or zeros if items is nil.
+// splice replaces the positions from at up to at+out along an axis by in positions with items, or zeros if items is
+// nil.
 func (m *arrayModel) splice(axis int, at, out, in int64, items []byte) {
 	size, old := m.ours.TypeSize, m.shape
 	shape := slices.Clone(old)

@@ -24,7 +24,8 @@ const (
 	mostFails = 10 // a test stops after this number of failures
 )
 
-// randomCases calls f for -cases random cases. f returns a description of the case and an error if the libraries differ.
+// randomCases calls f for -cases random cases. f returns a description of the case and an error if the libraries
+// differ.
 func randomCases(t *testing.T, f func(rng *rand.Rand) (any, error)) {
 	t.Helper()
 	n := *cases

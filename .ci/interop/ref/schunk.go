@@ -50,7 +50,8 @@ type SChunk struct {
 	owned bool // false if it belongs to an array
 }
 
-// NewSChunk creates a super-chunk, and overwrites a file at the same path. The first appended buffer sets the chunk size.
+// NewSChunk creates a super-chunk, and overwrites a file at the same path. The first appended buffer sets the chunk
+// size.
 func NewSChunk(st *Storage) (*SChunk, error) {
 	s := &SChunk{owned: true}
 	err := st.with(func(c *C.blosc2_storage) error {

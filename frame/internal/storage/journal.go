@@ -87,8 +87,8 @@ func (s *Segment) ReplaceHeader(head []byte) (left, err error) {
 	pos := size - s.Base
 	j := appendJournal(was, head, pos)
 	if err = s.Write(j, pos); err == nil {
-		// 2. Write and sync the header. If that fails, perhaps half of it was written: write the old one again, or leave
-		// the journal for the next opening.
+		// 2. Write and sync the header. A failed write may have written a part of it: write the old header again, or
+		// leave the journal for the next opening.
 		if err = s.Write(head, 0); err != nil {
 			if e := s.Write(was, 0); e != nil {
 				return nil, errors.Join(err, e)
