@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // Temp is a new file or directory that has a temporary name beside its final one until it is published.
@@ -68,7 +70,7 @@ func (t *Temp) PublishFile(b Bytes) (Bytes, error) {
 	}
 	is, err := f.Stat()
 	if err == nil && !t.Sys.Same(was, is) {
-		err = fmt.Errorf("another file has taken the place of the new one: %w", ErrChanged)
+		err = fmt.Errorf("another file has taken the place of the new one: %w", errs.ErrChanged)
 	}
 	return WritableFile{f}, err
 }
@@ -89,7 +91,7 @@ func (t *Temp) PublishDir(r Root) (Root, error) {
 	}
 	is, err := r.Stat()
 	if err == nil && !t.Sys.Same(was, is) {
-		err = fmt.Errorf("another directory has taken the place of the new one: %w", ErrChanged)
+		err = fmt.Errorf("another directory has taken the place of the new one: %w", errs.ErrChanged)
 	}
 	return r, err
 }
