@@ -23,7 +23,7 @@ import (
 const editsPerFrame = 200
 
 // editPipelines are without loss. The reference changes chunks with DELTA only whole.
-var editPipelines = [][]chunk.Filter{nil, {{ID: chunk.NoFilter}}, {{ID: chunk.BitShuffle}}, {{ID: chunk.Delta}, {ID: chunk.Shuffle}}}
+var editPipelines = [][]chunk.Filter{nil, {chunk.NoFilter}, {chunk.BitShuffle}, {chunk.Delta, chunk.Shuffle}}
 
 // frameModel is what the test knows of an edited frame, whatever is in it.
 type frameModel struct {
