@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/errs"
@@ -88,11 +89,11 @@ func (b *Batch) set(i int, p location) {
 
 // examine returns the header of a chunk that is to be added to n others, or an error if it does not fit. built is the
 // header if it is known: then it is not parsed.
-func (b *Batch) examine(c []byte, built *chunk.Header, n int) (h chunk.Header, err error) {
+func (b *Batch) examine(c []byte, built *coder.Header, n int) (h coder.Header, err error) {
 	if built != nil {
 		h = *built
 	} else {
-		h, err = chunk.ParseHeader(c, int64(len(c)))
+		h, err = coder.ParseHeader(c, int64(len(c)))
 	}
 	switch {
 	case err != nil:
@@ -132,7 +133,7 @@ func (b *Batch) write(c []byte) (location, error) {
 }
 
 // store writes a chunk, or finds the special entry that represents it.
-func (b *Batch) store(c []byte, h *chunk.Header) (location, error) {
+func (b *Batch) store(c []byte, h *coder.Header) (location, error) {
 	b.next.vlBlocks = h.VLBlocks()
 	e, special := specialEntry(h.Special())
 	indexed := false
@@ -159,7 +160,7 @@ func (b *Batch) store(c []byte, h *chunk.Header) (location, error) {
 
 // plainSpecial returns a stored chunk with the content of a special one that only the index can hold: one item
 // repeated, or, where items do not fit, the bytes as they are.
-func (b *Batch) plainSpecial(h *chunk.Header) ([]byte, error) {
+func (b *Batch) plainSpecial(h *coder.Header) ([]byte, error) {
 	n, size := h.NBytes, int(b.next.typeSize)
 	if h.Special() == chunk.NaNs {
 		size = h.TypeSize
@@ -172,7 +173,7 @@ func (b *Batch) plainSpecial(h *chunk.Header) ([]byte, error) {
 	if err := b.f.CheckAlloc(int64(n)); err != nil {
 		return nil, fmt.Errorf("a special value: %w", err)
 	}
-	return b.f.plain.Encode(nil, make([]byte, n), coder.Params{Level: chunk.NoCompression})
+	return b.f.plain.Encode(nil, make([]byte, n), coder.Params{Level: codec.NoCompression})
 }
 
 // free records that a chunk is not referenced after the commit.
@@ -209,7 +210,7 @@ func (b *Batch) AppendRaw(c []byte) error { return b.InsertRaw(b.next.index.n, c
 func (b *Batch) InsertRaw(i int, c []byte) error { return b.insertBuilt(i, c, nil) }
 
 // insertBuilt is InsertRaw for a chunk whose header may be known.
-func (b *Batch) insertBuilt(i int, c []byte, built *chunk.Header) error {
+func (b *Batch) insertBuilt(i int, c []byte, built *coder.Header) error {
 	n := b.next.index.n
 	if err := b.check(i, n); err != nil {
 		return err
@@ -222,7 +223,7 @@ func (b *Batch) insertBuilt(i int, c []byte, built *chunk.Header) error {
 }
 
 // insert adds a chunk with a header that was examined before chunk i. store is called when it fits.
-func (b *Batch) insert(i int, h *chunk.Header, store func() (location, error)) error {
+func (b *Batch) insert(i int, h *coder.Header, store func() (location, error)) error {
 	size := int64(h.NBytes)
 	if err := b.fit(size, i == b.next.index.n, true); err != nil {
 		return b.fail(err)
@@ -240,7 +241,7 @@ func (b *Batch) insert(i int, h *chunk.Header, store func() (location, error)) e
 func (b *Batch) UpdateRaw(i int, c []byte) error { return b.updateBuilt(i, c, nil) }
 
 // updateBuilt is UpdateRaw for a chunk whose header may be known.
-func (b *Batch) updateBuilt(i int, c []byte, built *chunk.Header) error {
+func (b *Batch) updateBuilt(i int, c []byte, built *coder.Header) error {
 	n := b.next.index.n
 	if err := b.check(i, n-1); err != nil {
 		return err
@@ -253,7 +254,7 @@ func (b *Batch) updateBuilt(i int, c []byte, built *chunk.Header) error {
 }
 
 // update puts a chunk with a header that was examined in place of chunk i. store is called when it fits.
-func (b *Batch) update(i int, h *chunk.Header, store func() (location, error)) error {
+func (b *Batch) update(i int, h *coder.Header, store func() (location, error)) error {
 	size := int64(h.NBytes)
 	old, err := b.chunkSize(i)
 	if err != nil {

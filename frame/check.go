@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -21,7 +21,7 @@ func (f *Frame) loadChecksums(s *snapshot, b []byte) {
 		s.checksums.fault = f.wrap("variable-length metalayer "+ChecksumLayer, -1, fmt.Errorf(format+": %w", append(args, ErrChecksum)...))
 	}
 	stored := s.vlmeta[i].Content
-	h, err := chunk.ParseHeader(stored, int64(len(stored)))
+	h, err := coder.ParseHeader(stored, int64(len(stored)))
 	if most := 4*len(s.index.list) + 8*(meta.MaxLayers+meta.MaxVLLayersRead) + 100; err == nil && h.NBytes > most {
 		err = fmt.Errorf("%d bytes, at most %d", h.NBytes, most)
 	}

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
@@ -74,7 +74,7 @@ func (s *snapshot) seal(b []byte, p *coder.Pool) error {
 	if err != nil {
 		return err
 	}
-	stored, err := p.Encode(nil, content, coder.Params{Level: chunk.NoCompression})
+	stored, err := p.Encode(nil, content, coder.Params{Level: codec.NoCompression})
 	if err != nil {
 		return err
 	}

@@ -115,29 +115,29 @@ func (f *Frame) chunkInfo(s *snapshot, i int) (ChunkInfo, error) {
 }
 
 // chunkHeader reads the header of chunk i, or makes that of a special entry.
-func (f *Frame) chunkHeader(s *snapshot, i int) (_ chunk.Header, err error) {
+func (f *Frame) chunkHeader(s *snapshot, i int) (_ coder.Header, err error) {
 	if m, ok := s.src.(*storage.Mapped); ok {
 		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, nil, &err)
 	}
 	if special, err := s.index.at(i).special(); err != nil || special != chunk.Regular {
 		b, err := f.specialChunk(s, i, special, err)
 		if err != nil {
-			return chunk.Header{}, err
+			return coder.Header{}, err
 		}
-		return chunk.ParseHeader(b, int64(len(b)))
+		return coder.ParseHeader(b, int64(len(b)))
 	}
 	src, err := f.store.open(s, s.index.at(i), -1)
 	if err != nil {
-		return chunk.Header{}, f.chunkError(s, i, err)
+		return coder.Header{}, f.chunkError(s, i, err)
 	}
 	defer closeSource(src.close)
 	b := src.mem
 	if b == nil {
 		if b, err = storage.ReadAll(src.at, src.off, min(coder.HeaderSize, src.size)); err != nil {
-			return chunk.Header{}, f.chunkError(s, i, err)
+			return coder.Header{}, f.chunkError(s, i, err)
 		}
 	}
-	h, err := chunk.ParseHeader(b, src.size)
+	h, err := coder.ParseHeader(b, src.size)
 	if err == nil {
 		err = s.checkChunk(i, &h)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/coder"
 )
 
@@ -59,7 +60,7 @@ func TestHoleBehindChunk(t *testing.T) {
 func TestHoleInChunk(t *testing.T) {
 	const size = 1 << 30
 	head := make([]byte, coder.HeaderSize)
-	stored, err := chunk.Encode(nil, make([]byte, 64), chunk.Params{Level: chunk.NoCompression}, nil)
+	stored, err := chunk.Encode(nil, make([]byte, 64), chunk.Params{Level: codec.NoCompression})
 	must(t, err)
 	copy(head, stored)
 	binary.LittleEndian.PutUint32(head[4:], size)
@@ -233,9 +234,9 @@ func checkShared(t *testing.T, f *Frame, content []byte, n int) {
 
 // TestOverlappingChunks edits and copies a frame with a chunk inside of another.
 func TestOverlappingChunks(t *testing.T) {
-	inner, err := chunk.Encode(nil, noise(500), chunk.Params{}, nil)
+	inner, err := chunk.Encode(nil, noise(500), chunk.Params{})
 	must(t, err)
-	outer, err := chunk.Encode(nil, append(append(noise(100), inner...), noise(3000)...), chunk.Params{Level: chunk.NoCompression}, nil)
+	outer, err := chunk.Encode(nil, append(append(noise(100), inner...), noise(3000)...), chunk.Params{Level: codec.NoCompression})
 	must(t, err)
 	for _, more := range []int{0, 1500} {
 		f, err := CreateMemory(nil, func(b *Batch) error {
@@ -276,7 +277,7 @@ func TestNestedChunks(t *testing.T) {
 	var at []entry
 	for range depth {
 		var err error
-		c, err = chunk.Encode(nil, c, chunk.Params{Level: chunk.NoCompression}, nil)
+		c, err = chunk.Encode(nil, c, chunk.Params{Level: codec.NoCompression})
 		must(t, err)
 		at = append(at, entry(len(at)*coder.HeaderSize))
 	}
@@ -346,7 +347,7 @@ func TestUniformEdits(t *testing.T) {
 // TestUnwritableFilters reads special chunks of the index of frames whose filters cannot be written.
 func TestUnwritableFilters(t *testing.T) {
 	ctx := context.Background()
-	for _, filter := range []chunk.Filter{{ID: coder.ByteDeltaOld, Meta: 4}, {ID: chunk.TruncPrec}, {ID: chunk.IntTrunc}, {ID: chunk.NDCell}, {ID: chunk.NDMean}} {
+	for _, filter := range []chunk.Filter{coder.ByteDeltaOld.With(4), chunk.TruncPrec, chunk.IntTrunc, chunk.NDCell, chunk.NDMean} {
 		f, err := CreateMemory(&Options{ChunkSize: 4000, Params: chunk.Params{TypeSize: 4}}, func(b *Batch) error {
 			if err := b.FillSpecial(10000, chunk.Zeros); err != nil {
 				return err

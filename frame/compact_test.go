@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 )
 
 // fileSize returns the size of a file.
@@ -241,7 +242,7 @@ func firstChunk(t testing.TB, b []byte) int {
 // TestCompactReaders reads from many goroutines while the frame is edited and compacted.
 func TestCompactReaders(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x")
-	f, err := Create(name, &Options{NoSync: true, ChunkSize: 160, Concurrency: 1, Params: chunk.Params{TypeSize: 4, Codec: chunk.CodecFromCode(1)}}, nil)
+	f, err := Create(name, &Options{NoSync: true, ChunkSize: 160, Concurrency: 1, Params: chunk.Params{TypeSize: 4, Codec: codec.FromCode(1)}}, nil)
 	must(t, err)
 	for i := range 50 {
 		must(t, f.Append(small(i)))

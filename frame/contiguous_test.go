@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/race"
 	"github.com/goblosc/blosc2/meta"
@@ -24,7 +25,7 @@ func longFrame(t testing.TB, base int64) (*disk, *Frame, *model) {
 	for i, n := range []int{1, 380, 70, 500} {
 		m.meta = append(m.meta, meta.Layer{Name: fmt.Sprint("long", i), Content: bytes.Repeat([]byte{byte(i)}, n)})
 	}
-	f, err := CreateMemory(&Options{Params: chunk.Params{TypeSize: 4, Codec: chunk.CodecFromCode(1)}, ChunkSize: 64, Meta: m.meta}, nil)
+	f, err := CreateMemory(&Options{Params: chunk.Params{TypeSize: 4, Codec: codec.FromCode(1)}, ChunkSize: 64, Meta: m.meta}, nil)
 	must(t, err)
 	b, err := f.AppendTo(make([]byte, base))
 	must(t, err)
@@ -326,7 +327,7 @@ func TestSpaceAppend(t *testing.T) {
 				c.chunks /= 5 // one goroutine: nothing to race with
 			}
 			name := filepath.Join(t.TempDir(), "x.b2frame")
-			o := &Options{Params: chunk.Params{TypeSize: 4, Codec: chunk.CodecFromCode(1)}, NoSync: true, Concurrency: 1}
+			o := &Options{Params: chunk.Params{TypeSize: 4, Codec: codec.FromCode(1)}, NoSync: true, Concurrency: 1}
 			f, err := Create(name, o, nil)
 			must(t, err)
 			peak := 0.0
@@ -393,7 +394,7 @@ func TestSpaceSharedChunk(t *testing.T) {
 func TestSpaceSurvey(t *testing.T) {
 	for _, n := range []int{500, 3000} {
 		m := new(Memory)
-		f, err := CreateMemory(&Options{Concurrency: 1, Params: chunk.Params{Codec: chunk.CodecFromCode(1)}}, func(b *Batch) error {
+		f, err := CreateMemory(&Options{Concurrency: 1, Params: chunk.Params{Codec: codec.FromCode(1)}}, func(b *Batch) error {
 			for i := range n {
 				if err := b.Append(small(i)); err != nil {
 					return err

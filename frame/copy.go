@@ -46,7 +46,7 @@ func (f *Frame) Copy(ctx context.Context, name string, o *Options) (*Frame, erro
 		to.Checksums, to.Verify = to.Checksums || o.Checksums, o.Verify
 		to.RequireChecksums = o.RequireChecksums
 		to.Sparse, to.Overwrite, to.NoSync = o.Sparse, o.Overwrite, o.NoSync
-		to.Codecs, to.Filters, to.Prefilter, to.Postfilter = o.Codecs, o.Filters, o.Prefilter, o.Postfilter
+		to.Codecs, to.UserFilters, to.Prefilter, to.Postfilter = o.Codecs, o.UserFilters, o.Prefilter, o.Postfilter
 		to.Concurrency, to.MaxBytes = o.Concurrency, o.MaxBytes
 	}
 	return CreateContext(ctx, name, to, func(b *Batch) error { return v.copyInto(task.Context(ctx), b) })
@@ -148,15 +148,15 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 }
 
 // verifyChunk decodes chunk i block by block and returns its header.
-func (f *Frame) verifyChunk(s *snapshot, i int) (chunk.Header, error) {
+func (f *Frame) verifyChunk(s *snapshot, i int) (coder.Header, error) {
 	special, err := s.index.at(i).special()
 	if err != nil {
-		return chunk.Header{}, f.chunkError(s, i, err)
+		return coder.Header{}, f.chunkError(s, i, err)
 	}
 	if special != chunk.Regular {
 		return f.chunkHeader(s, i)
 	}
-	var h chunk.Header
+	var h coder.Header
 	err = f.withWorker(func(w *worker) (err error) {
 		h, err = f.verifyBlocks(s, w, i)
 		return err
@@ -165,14 +165,14 @@ func (f *Frame) verifyChunk(s *snapshot, i int) (chunk.Header, error) {
 }
 
 // verifyBlocks is verifyChunk for a chunk that is stored.
-func (f *Frame) verifyBlocks(s *snapshot, w *worker, i int) (_ chunk.Header, err error) {
+func (f *Frame) verifyBlocks(s *snapshot, w *worker, i int) (_ coder.Header, err error) {
 	if m, ok := s.src.(*storage.Mapped); ok {
 		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, w, &err)
 	}
 	var r coder.Reader
 	c, err := f.openChunk(s, w, &r, i, 1)
 	if err != nil {
-		return chunk.Header{}, err
+		return coder.Header{}, err
 	}
 	defer closeSource(c)
 	if err := f.checkChecksum(s, i, r.Raw()); err != nil {
@@ -278,7 +278,7 @@ type once struct {
 
 // seenChunk is what is known of a stored chunk.
 type seenChunk struct {
-	h        chunk.Header
+	h        coder.Header
 	sum      uint32
 	err      error    // of its content
 	location location // of its copy, if that is stored
@@ -347,7 +347,7 @@ func (o *once) verify(i int) (n int64, last bool, err error) {
 
 // checkBlockSize returns an error if the blocks of chunk i have another size than those of the array, which then cannot
 // be read.
-func (o *once) checkBlockSize(i int, h *chunk.Header) error {
+func (o *once) checkBlockSize(i int, h *coder.Header) error {
 	if o.blockSize == 0 || o.s.index.at(i) < 0 || h.Special() != chunk.Regular || int64(h.BlockSize) == o.blockSize && !h.VLBlocks() {
 		return nil
 	}
@@ -355,7 +355,7 @@ func (o *once) checkBlockSize(i int, h *chunk.Header) error {
 }
 
 // stored returns how many bytes chunk i takes.
-func (o *once) stored(i int, h *chunk.Header) int {
+func (o *once) stored(i int, h *coder.Header) int {
 	if o.s.index.at(i) < 0 {
 		return 0
 	}
@@ -363,7 +363,7 @@ func (o *once) stored(i int, h *chunk.Header) int {
 }
 
 // examine decodes chunk i by means of decode, whatever its number says of it.
-func (o *once) examine(i int, decode func(*snapshot, int) (chunk.Header, error)) *seenChunk {
+func (o *once) examine(i int, decode func(*snapshot, int) (coder.Header, error)) *seenChunk {
 	s := o.s.successor()
 	s.chunkSize, s.index.checksums = 0, nil
 	c := &seenChunk{}
@@ -393,7 +393,7 @@ func (o *once) read(dst []byte, i int) ([]byte, error) {
 }
 
 // put stores chunk i, of bytes c that are not used if its copy is stored already, by means of insert or update.
-func (o *once) put(b *Batch, i int, c []byte, put func(h *chunk.Header, store func() (location, error)) error) error {
+func (o *once) put(b *Batch, i int, c []byte, put func(h *coder.Header, store func() (location, error)) error) error {
 	if seen := o.repeated(i); seen != nil {
 		if err := o.fits(i, seen); err != nil {
 			return err
@@ -431,7 +431,7 @@ func (o *once) append(b *Batch, i int, buf []byte) ([]byte, error) {
 	if err := b.check(b.next.index.n, b.next.index.n); err != nil {
 		return buf, err
 	}
-	return buf, o.put(b, i, buf, func(h *chunk.Header, store func() (location, error)) error {
+	return buf, o.put(b, i, buf, func(h *coder.Header, store func() (location, error)) error {
 		return b.insert(b.next.index.n, h, store)
 	})
 }
@@ -447,7 +447,7 @@ func (o *once) update(b *Batch, to, i int, buf []byte) ([]byte, error) {
 	if err := b.check(to, b.next.index.n-1); err != nil {
 		return buf, err
 	}
-	return buf, o.put(b, i, buf, func(h *chunk.Header, store func() (location, error)) error {
+	return buf, o.put(b, i, buf, func(h *coder.Header, store func() (location, error)) error {
 		return b.update(to, h, store)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 )
 
 var errDisk = errors.New("the disk is full")
@@ -76,7 +77,7 @@ func (d *disk) Sync() error {
 // diskFrame makes a disk with an empty frame, and the frame opened for editing.
 func diskFrame(t testing.TB, common int) (*disk, *Frame, *model) {
 	t.Helper()
-	f, err := CreateMemory(&Options{Params: chunk.Params{TypeSize: 4, Codec: chunk.CodecFromCode(1)}, ChunkSize: common}, nil)
+	f, err := CreateMemory(&Options{Params: chunk.Params{TypeSize: 4, Codec: codec.FromCode(1)}, ChunkSize: common}, nil)
 	must(t, err)
 	b, err := f.AppendTo(nil)
 	must(t, err)

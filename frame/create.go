@@ -28,7 +28,10 @@ func Create(name string, o *Options, fill func(b *Batch) error) (*Frame, error) 
 // CreateContext is Create with a context that bounds how long it waits for a lock file. See Options.
 func CreateContext(ctx context.Context, name string, o *Options, fill func(b *Batch) error) (*Frame, error) {
 	name = strings.TrimPrefix(name, "file://")
-	f := newFrame(name, o)
+	f, err := newFrame(name, o)
+	if err != nil {
+		return nil, err
+	}
 	if f.opts.Offset != 0 {
 		return nil, f.wrap("header", -1, fmt.Errorf("a new frame at an offset: %w", ErrParam))
 	}
@@ -96,7 +99,10 @@ func createFile(sys storage.System, name string, noSync bool) (*contiguous, erro
 // CreateMemory makes a contiguous frame in memory and opens it for editing. See Create; o.Sparse and o.Overwrite do
 // not apply.
 func CreateMemory(o *Options, fill func(b *Batch) error) (*Frame, error) {
-	f := newFrame("", o)
+	f, err := newFrame("", o)
+	if err != nil {
+		return nil, err
+	}
 	f.opts.Sparse = false
 	f.store = &contiguous{Segment: storage.Segment{Bytes: NewMemory(nil), NoSync: true}, sys: f.opts.sys, scanned: true}
 	return f.create(context.Background(), fill)

@@ -50,7 +50,7 @@ type encodeJob struct {
 	away   int      // helpers at work
 	kept   []byte   // the stored bytes of a block that is copied
 	out    []byte   // the chunk
-	h      chunk.Header
+	h      coder.Header
 	done   bool
 }
 

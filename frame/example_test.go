@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -174,7 +175,7 @@ func ExampleFrame_Compact() {
 
 // A frame with checksums tells when a stored byte is another.
 func ExampleFrame_Verify() {
-	o := &frame.Options{Checksums: true, Params: chunk.Params{Level: chunk.NoCompression}}
+	o := &frame.Options{Checksums: true, Params: chunk.Params{Level: codec.NoCompression}}
 	f, err := frame.CreateMemory(o, func(b *frame.Batch) error {
 		return errors.Join(b.Append([]byte("the first")), b.Append([]byte("a second.")), b.Append([]byte("the third")))
 	})

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 )
 
 // programs returns how many random programs a test runs: few, or as many as the environment asks for.
@@ -30,7 +31,7 @@ func programs(t testing.TB, few int) int {
 func simFrame(t testing.TB, sparse bool, common int) (*simSystem, *Frame, *model) {
 	t.Helper()
 	s := newSim()
-	o := &Options{sys: s, Sparse: sparse, ChunkSize: common, Concurrency: 1, Params: chunk.Params{TypeSize: 4, Codec: chunk.CodecFromCode(1)}}
+	o := &Options{sys: s, Sparse: sparse, ChunkSize: common, Concurrency: 1, Params: chunk.Params{TypeSize: 4, Codec: codec.FromCode(1)}}
 	f, err := Create("x", o, nil)
 	must(t, err)
 	must(t, f.Close())
@@ -342,7 +343,7 @@ func TestReadErrors(t *testing.T) {
 					for i := 0; i < f.NumChunks() && err == nil; i++ {
 						var raw []byte
 						if raw, err = f.ReadRaw(nil, i); err == nil {
-							p, err = chunk.Decode(p, raw, nil)
+							p, err = chunk.Decode(p, raw)
 						}
 					}
 					return p, err

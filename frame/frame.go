@@ -33,17 +33,21 @@ type Frame struct {
 	mu       gate                         // held by the open batch
 }
 
-func newFrame(path string, o *Options) *Frame {
+func newFrame(path string, o *Options) (*Frame, error) {
 	f := &Frame{path: path, mu: newGate()}
 	if o != nil {
 		f.opts = *o
 	}
 	f.opts.sys = o.system()
+	var err error
+	if f.opts.plugins, err = coder.NewPlugins(f.opts.Codecs, f.opts.UserFilters); err != nil {
+		return nil, f.error(err)
+	}
 	if f.opts.RequireChecksums {
 		f.opts.Verify, f.opts.Checksums = true, true
 	}
 	f.plain = coder.NewPool(&coder.Options{Concurrency: 1, MaxBytes: f.opts.MaxBytes})
-	return f
+	return f, nil
 }
 
 // start makes s the first state of f.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 )
 
 const (
@@ -158,7 +159,7 @@ func TestLarge(t *testing.T) {
 	for _, offset := range []int64{0, 5*gib + 77} {
 		t.Run(fmt.Sprint(offset), func(t *testing.T) {
 			st := newHoles()
-			o := &Options{ChunkSize: size, Offset: offset, Params: chunk.Params{TypeSize: 4, Codec: chunk.CodecFromCode(1)}}
+			o := &Options{ChunkSize: size, Offset: offset, Params: chunk.Params{TypeSize: 4, Codec: codec.FromCode(1)}}
 			f := put(t, st, o)
 			must(t, f.FillSpecial(chunks*size, chunk.Zeros))
 			content := map[int][]byte{}

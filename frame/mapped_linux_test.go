@@ -17,6 +17,7 @@ import (
 	"unsafe"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 )
 
@@ -112,14 +113,14 @@ var truncatedKinds = []struct {
 	p    chunk.Params
 	o    Options
 }{
-	{"BloscLZ", chunk.Params{Codec: chunk.CodecFromCode(0)}, Options{}},
-	{"LZ4", chunk.Params{Codec: chunk.CodecFromCode(1)}, Options{}},
-	{"LZ4 with a cache", chunk.Params{Codec: chunk.CodecFromCode(1)}, Options{Cache: 64 << 20}},
-	{"LZ4 with checksums", chunk.Params{Codec: chunk.CodecFromCode(1)}, Options{Verify: true}},
-	{"LZ4 without filters", chunk.Params{Codec: chunk.CodecFromCode(1), Filters: []chunk.Filter{}}, Options{}},
-	{"Zlib", chunk.Params{Codec: chunk.CodecFromCode(4)}, Options{}},
-	{"Zstd", chunk.Params{Codec: chunk.CodecFromCode(5)}, Options{}},
-	{"stored", chunk.Params{Level: chunk.NoCompression}, Options{}},
+	{"BloscLZ", chunk.Params{Codec: codec.FromCode(0)}, Options{}},
+	{"LZ4", chunk.Params{Codec: codec.FromCode(1)}, Options{}},
+	{"LZ4 with a cache", chunk.Params{Codec: codec.FromCode(1)}, Options{Cache: 64 << 20}},
+	{"LZ4 with checksums", chunk.Params{Codec: codec.FromCode(1)}, Options{Verify: true}},
+	{"LZ4 without filters", chunk.Params{Codec: codec.FromCode(1), Filters: []chunk.Filter{}}, Options{}},
+	{"Zlib", chunk.Params{Codec: codec.FromCode(4)}, Options{}},
+	{"Zstd", chunk.Params{Codec: codec.FromCode(5)}, Options{}},
+	{"stored", chunk.Params{Level: codec.NoCompression}, Options{}},
 }
 
 // TestMmapTruncated truncates mapped files at many of their pages, so that reads fault in the middle of what they

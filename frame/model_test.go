@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
@@ -327,7 +328,7 @@ func checkView(t testing.TB, v View, m *model) {
 
 // modelFrame makes an empty frame of a kind of storage, and a function that opens it again.
 func modelFrame(t testing.TB, kind string, chunkSize int) (*Frame, func(*Frame) *Frame) {
-	o := &Options{Params: chunk.Params{TypeSize: 4, Codec: chunk.CodecFromCode(1)}, ChunkSize: chunkSize, NoSync: true, Sparse: kind == "sparse", Concurrency: 2}
+	o := &Options{Params: chunk.Params{TypeSize: 4, Codec: codec.FromCode(1)}, ChunkSize: chunkSize, NoSync: true, Sparse: kind == "sparse", Concurrency: 2}
 	name := filepath.Join(t.TempDir(), "x.b2frame")
 	switch kind {
 	case "memory":

@@ -9,6 +9,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -97,7 +98,10 @@ func OpenBytes(b []byte, o *Options) (*Frame, error) {
 
 // openStorage opens a contiguous frame.
 func openStorage(path string, st Storage, o *Options, write bool) (*Frame, error) {
-	f := newFrame(path, o)
+	f, err := newFrame(path, o)
+	if err != nil {
+		return nil, err
+	}
 	size, err := st.Size()
 	if err != nil {
 		return nil, err
@@ -132,7 +136,10 @@ func openStorage(path string, st Storage, o *Options, write bool) (*Frame, error
 
 // openSparse opens the frame in the directory r, which it then owns.
 func openSparse(dir string, r storage.Root, o *Options, write bool) (*Frame, error) {
-	f := newFrame(dir, o)
+	f, err := newFrame(dir, o)
+	if err != nil {
+		return nil, err
+	}
 	osFile, err := r.Open(indexFile, os.O_RDONLY, 0)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -262,7 +269,7 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt, base int64) error {
 	if s.index, err = parseIndex(b[:len(b)-len(trailer)], s.countChunks(), f.opts.MaxChunks, f.plain); err != nil {
 		return f.wrap("index", pos, err)
 	}
-	h, err := chunk.ParseHeader(b, int64(len(b)))
+	h, err := coder.ParseHeader(b, int64(len(b)))
 	if err != nil {
 		return f.wrap("index", pos, err)
 	}
@@ -277,7 +284,7 @@ func (f *Frame) findHidden(s *snapshot, b []byte) {
 	if at < 0 || at >= int64(len(b)) {
 		return
 	}
-	h, err := chunk.ParseHeader(b[at:], int64(len(b))-at)
+	h, err := coder.ParseHeader(b[at:], int64(len(b))-at)
 	if err == nil && isIndex(&h) && h.NBytes > 0 && int64(h.CBytes) == int64(len(b))-at {
 		s.hidden = f.wrap("header", offNBytes, corrupt("no bytes, but there is an index"))
 	}

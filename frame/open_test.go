@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -313,7 +314,7 @@ func TestLimits(t *testing.T) {
 func BenchmarkCommit(b *testing.B) {
 	for _, n := range []int{1000, 100_000, 1_000_000} {
 		for _, o := range []Options{{NoSync: true}, {}, {NoSync: true, Checksums: true}} {
-			o.Concurrency, o.Params = 1, chunk.Params{TypeSize: 4, Codec: chunk.CodecFromCode(1)}
+			o.Concurrency, o.Params = 1, chunk.Params{TypeSize: 4, Codec: codec.FromCode(1)}
 			name := map[bool]string{true: "nosync", false: "sync"}[o.NoSync] + map[bool]string{true: "-checksums"}[o.Checksums]
 			b.Run(fmt.Sprintf("%d/%s", n, name), func(b *testing.B) {
 				f, err := Create(b.TempDir()+"/x", &o, func(t *Batch) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
@@ -39,9 +40,14 @@ import (
 // for reading, and only to a file in the same directory. New files are never written through links: a file or link of
 // that name is removed first. A lock file must be a regular file, and for editing must have no other name (hard link).
 //
-// Frames with more than MaxChunks chunks, or more than MaxMeta bytes of metalayers in header and trailer, are ErrTooLarge
-// when they are opened. Without MaxChunks, the index may take up to 4096 times its stored size of memory. Without MaxMeta,
-// the size of the file is the limit.
+// Frames with more than MaxChunks chunks, or more than MaxMeta bytes of metalayers in header and trailer, are
+// ErrTooLarge when they are opened. Without MaxChunks, the index may take up to 4096 times its stored size of memory.
+// Without MaxMeta, the size of the file is the limit.
+//
+// Prefilter computes from each block src the bytes that are encoded instead. It runs before the filters of the chunk,
+// and for stored chunks too. Postfilter computes from each decoded block src the bytes that the reader gets. It runs
+// for special values too. Both must write all of dst, under the rules of chunk.UserFilter. nil = the block is not
+// changed.
 type Options struct {
 	// For frames that are created.
 	Params    chunk.Params // compression parameters of new chunks
@@ -53,12 +59,12 @@ type Options struct {
 	Checksums bool         // keep a CRC-32C of each chunk, the index and the metalayers
 
 	// For all frames.
-	Filters     chunk.FilterSet                                // user filters
-	Prefilter   func(dst, src []byte, b chunk.BlockInfo) error // see chunk.Options
-	Postfilter  func(dst, src []byte, b chunk.BlockInfo) error // see chunk.Options
-	Codecs      chunk.CodecSet                                 // codecs to use; zero = the built-in ones
+	UserFilters []chunk.UserFilter                             // user filters
+	Prefilter   func(dst, src []byte, b chunk.BlockInfo) error // see above
+	Postfilter  func(dst, src []byte, b chunk.BlockInfo) error // see above
+	Codecs      []codec.Codec                                  // user codecs
 	Concurrency int                                            // goroutines per call, at most 1024; 0 = GOMAXPROCS
-	MaxBytes    int64                                          // see chunk.Options
+	MaxBytes    int64                                          // see chunk.Coder
 	MaxChunks   int                                            // most chunks; 0 = see below
 	MaxMeta     int64                                          // most bytes of stored metalayers; 0 = see below
 	Locking     bool                                           // use the lock file; see above
@@ -66,6 +72,7 @@ type Options struct {
 	Cache       int64                                          // bytes of decoded blocks to keep; 0 = none; see above
 	Mmap        bool                                           // Open maps files into memory; see above
 	NoSync      bool                                           // commits do not wait for the disk
+	plugins     coder.Plugins                                  // Codecs and UserFilters, checked
 	sys         storage.System                                 // nil = the operating system
 	Offset      int64                                          // of a contiguous frame in its file, in bytes
 
@@ -79,7 +86,7 @@ type Options struct {
 // chunkOptions returns what chunks need to know. blockShape is nil for frames that are not arrays.
 func (o *Options) chunkOptions(itemSize int, blockShape []int32) *coder.Options {
 	return &coder.Options{
-		Codecs: o.Codecs, Filters: o.Filters, Prefilter: o.Prefilter, Postfilter: o.Postfilter,
+		Plugins: o.plugins, Prefilter: o.Prefilter, Postfilter: o.Postfilter,
 		Concurrency: o.Concurrency, MaxBytes: o.MaxBytes,
 		ItemSize: itemSize, BlockShape: blockShape,
 	}

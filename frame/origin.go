@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -250,7 +251,7 @@ func (f *Frame) smallVLContent(s *snapshot, name string) ([]byte, error) {
 
 // smallContent is smallVLContent for a layer that was found.
 func (f *Frame) smallContent(l meta.Layer) ([]byte, error) {
-	h, err := chunk.ParseHeader(l.Content, int64(len(l.Content)))
+	h, err := coder.ParseHeader(l.Content, int64(len(l.Content)))
 	if err != nil {
 		return nil, err
 	}

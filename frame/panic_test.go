@@ -47,7 +47,7 @@ func (c trapCodec) Decode(dst, src []byte) error {
 // trapFilter is a filter that copies, and ticks.
 type trapFilter struct{ *trap.Trap }
 
-func (trapFilter) ID() chunk.FilterID { return 200 }
+func (trapFilter) Code() uint8 { return 200 }
 func (f trapFilter) Forward(dst, src []byte, _ chunk.BlockInfo) error {
 	f.Tick()
 	copy(dst, src)
@@ -148,9 +148,9 @@ const (
 // trapOptions returns options whose functions tick.
 func trapOptions(codecs, filters, pre, post *trap.Trap, workers int) *Options {
 	o := &Options{NoSync: true, Concurrency: workers, ChunkSize: trapSize, Overwrite: true}
-	o.Codecs = o.Codecs.With(trapCodec{codecs})
-	o.Filters = o.Filters.With(trapFilter{filters})
-	o.Params = chunk.Params{TypeSize: 1, BlockSize: 1 << 10, Codec: codec.FromCode(200), Filters: []chunk.Filter{{ID: 200}}}
+	o.Codecs = []codec.Codec{trapCodec{codecs}}
+	o.UserFilters = []chunk.UserFilter{trapFilter{filters}}
+	o.Params = chunk.Params{TypeSize: 1, BlockSize: 1 << 10, Codec: codec.FromCode(200), Filters: []chunk.Filter{200}}
 	o.Prefilter = func(dst, src []byte, _ chunk.BlockInfo) error { pre.Tick(); copy(dst, src); return nil }
 	o.Postfilter = func(dst, src []byte, _ chunk.BlockInfo) error { post.Tick(); copy(dst, src); return nil }
 	return o

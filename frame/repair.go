@@ -8,7 +8,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
@@ -276,7 +275,7 @@ func (w *salvager) chunkFile(name string, id int64) (candidate, error) {
 	}
 	b, err := storage.ReadAll(st, 0, min(w.size, coder.HeaderSize))
 	if err == nil {
-		p.h, err = chunk.ParseHeader(b, w.size)
+		p.h, err = coder.ParseHeader(b, w.size)
 	}
 	if err == nil && !w.fits(&p.h) {
 		err = corrupt("not like the others")

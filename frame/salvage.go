@@ -12,7 +12,6 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
-	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -78,7 +77,7 @@ func Salvage(ctx context.Context, broken, name string, o *Options, report func(e
 // openDamaged opens a damaged frame for reading: with the index that it has, or one that is made.
 func openDamaged(ctx context.Context, broken string, o *Options, report func(error), found *Salvaged) (*Frame, error) {
 	from := &Options{
-		Codecs: o.Codecs, Filters: o.Filters, Prefilter: o.Prefilter, Postfilter: o.Postfilter,
+		Codecs: o.Codecs, UserFilters: o.UserFilters, Prefilter: o.Prefilter, Postfilter: o.Postfilter,
 		Concurrency: o.Concurrency, MaxBytes: o.MaxBytes, MaxChunks: o.MaxChunks, MaxMeta: o.MaxMeta, sys: o.sys,
 	}
 	f, err := Open(broken, from)
@@ -107,12 +106,15 @@ func openDamaged(ctx context.Context, broken string, o *Options, report func(err
 		f.Close()
 		open = nil
 		report(f.wrap("header", offNBytes, corrupt("no bytes, but there is an index")))
-	case errors.Is(err, ErrFormat) || errors.Is(err, ErrCorrupt) || errors.Is(err, errs.ErrUnsupported) || errors.Is(err, ErrTooLarge):
+	case errors.Is(err, ErrFormat) || errors.Is(err, ErrCorrupt) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, ErrTooLarge):
 		report(err)
 	default:
 		return nil, err // there is nothing to read
 	}
-	w := &salvager{f: newFrame(broken, from), report: report, found: found}
+	if f, err = newFrame(broken, from); err != nil {
+		return nil, err
+	}
+	w := &salvager{f: f, report: report, found: found}
 	open = closerFunc(func() error {
 		if w.f.store == nil {
 			return nil
@@ -330,9 +332,9 @@ func (h *header) sensible() error {
 	p := h.cparams()
 	p.Filters = slices.Clone(p.Filters)
 	for i, f := range p.Filters {
-		switch f.ID {
+		switch f.With(0) {
 		case coder.ByteDeltaOld, chunk.TruncPrec, chunk.IntTrunc, chunk.NDCell, chunk.NDMean:
-			p.Filters[i] = chunk.Filter{}
+			p.Filters[i] = chunk.NoFilter
 		}
 	}
 	_, err := p.Normalize()
@@ -363,9 +365,9 @@ func (f *Frame) usable(s *snapshot, i int) error {
 }
 
 // usableHeader returns the header of chunk i if it is usable.
-func (f *Frame) usableHeader(s *snapshot, i int) (chunk.Header, error) {
+func (f *Frame) usableHeader(s *snapshot, i int) (coder.Header, error) {
 	h, err := f.verifyChunk(s, i)
-	if errors.Is(err, errs.ErrUnsupported) {
+	if errors.Is(err, errors.ErrUnsupported) {
 		return f.chunkHeader(s, i)
 	}
 	return h, err

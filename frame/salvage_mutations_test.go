@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 )
 
 // victim is a sound frame that is to be damaged: the bytes of its files, by name ("" of a contiguous frame), and where
@@ -42,9 +43,9 @@ func victims(t testing.TB) []victim {
 				size := 480
 				switch kind {
 				case "bytes":
-					o.Params = chunk.Params{TypeSize: 1, Codec: chunk.CodecFromCode(1), BlockSize: 64}
+					o.Params = chunk.Params{TypeSize: 1, Codec: codec.FromCode(1), BlockSize: 64}
 				case "int64":
-					o.Params = chunk.Params{TypeSize: 8, Level: chunk.NoCompression}
+					o.Params = chunk.Params{TypeSize: 8, Level: codec.NoCompression}
 				case "blocks":
 					o.Params = chunk.Params{}
 				}

@@ -89,7 +89,7 @@ func TestSalvage(t *testing.T) {
 		must(t, err)
 		s := f.snap.Load()
 		index, trailer := s.indexPos(), s.indexPos()
-		for h, err := chunk.ParseHeader(b[index:], int64(len(b))); err == nil; err = errors.New("once") {
+		for h, err := coder.ParseHeader(b[index:], int64(len(b))); err == nil; err = errors.New("once") {
 			trailer += int64(h.CBytes)
 		}
 		fifth, err := f.ChunkInfo(5)
@@ -359,10 +359,10 @@ func TestSalvageSparseEntries(t *testing.T) {
 	must(t, err)
 	h, err := parseHeader(b, head)
 	must(t, err)
-	plain, err := chunk.Decode(nil, b[h.headerLen:], nil)
+	plain, err := chunk.Decode(nil, b[h.headerLen:])
 	must(t, err)
 	plain[8*1], plain[8*3] = 0, 99 // the same as another, and no file
-	x, err := chunk.ParseHeader(b[h.headerLen:], head)
+	x, err := coder.ParseHeader(b[h.headerLen:], head)
 	must(t, err)
 	out, err := coder.Encode(nil, plain, coder.IndexParams(), nil)
 	must(t, err)
@@ -382,7 +382,7 @@ func TestAppendOddSpecial(t *testing.T) {
 		must(t, err)
 		f, err := CreateMemory(&Options{Params: chunk.Params{TypeSize: 5}}, func(b *Batch) error { return b.AppendRaw(c) })
 		must(t, err)
-		want, err := chunk.Decode(nil, c, nil)
+		want, err := chunk.Decode(nil, c)
 		must(t, err)
 		if got, err := f.ReadChunk(nil, 0); err != nil || len(got) != 484 || special == chunk.NaNs && !bytes.Equal(got, want) {
 			t.Errorf("%v: %v", special, err)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 )
@@ -183,7 +182,7 @@ func (c *contiguous) storedLen(s *snapshot, e entry) int64 {
 			return -1
 		}
 	}
-	h, err := chunk.ParseHeader(head, src.size)
+	h, err := coder.ParseHeader(head, src.size)
 	if err != nil {
 		return -1
 	}

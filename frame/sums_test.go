@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -90,7 +91,7 @@ func TestChecksumsModel(t *testing.T) {
 func checkedFrame(t testing.TB) []byte {
 	t.Helper()
 	o := &Options{
-		Checksums: true, ChunkSize: 256, Params: chunk.Params{TypeSize: 4, BlockSize: 64, Codec: chunk.CodecFromCode(1)},
+		Checksums: true, ChunkSize: 256, Params: chunk.Params{TypeSize: 4, BlockSize: 64, Codec: codec.FromCode(1)},
 		Meta: []meta.Layer{{Name: "fixed", Content: []byte("some text")}, {Name: "none", Content: nil}},
 	}
 	rng := newRand(5)
@@ -376,7 +377,7 @@ func FuzzChecksums(f *testing.F) {
 		}
 		if !stored {
 			var err error
-			p, err = chunk.Encode(nil, p, chunk.Params{}, nil)
+			p, err = chunk.Encode(nil, p, chunk.Params{})
 			must(t, err)
 		}
 		c := foreign(t, b, func(b *Batch) error {
@@ -412,10 +413,10 @@ func BenchmarkVerify(b *testing.B) {
 		{"zstd-range", chunk.Params{}, func(i int) uint32 { return uint32(i) }},
 		{"zstd-walk", chunk.Params{}, func(int) uint32 { walk += rng.IntN(201) - 100; return uint32(walk) }},
 		{"zstd-noisy", chunk.Params{}, func(i int) uint32 { return math.Float32bits(float32(noisy(i))) }},
-		{"lz4-walk", chunk.Params{Codec: chunk.CodecFromCode(1)}, func(int) uint32 { walk += rng.IntN(201) - 100; return uint32(walk) }},
-		{"lz4-noisy", chunk.Params{Codec: chunk.CodecFromCode(1)}, func(i int) uint32 { return math.Float32bits(float32(noisy(i))) }},
-		{"blosclz-walk", chunk.Params{Codec: chunk.CodecFromCode(0)}, func(int) uint32 { walk += rng.IntN(201) - 100; return uint32(walk) }},
-		{"stored", chunk.Params{Level: chunk.NoCompression}, func(i int) uint32 { return uint32(i) }},
+		{"lz4-walk", chunk.Params{Codec: codec.FromCode(1)}, func(int) uint32 { walk += rng.IntN(201) - 100; return uint32(walk) }},
+		{"lz4-noisy", chunk.Params{Codec: codec.FromCode(1)}, func(i int) uint32 { return math.Float32bits(float32(noisy(i))) }},
+		{"blosclz-walk", chunk.Params{Codec: codec.FromCode(0)}, func(int) uint32 { walk += rng.IntN(201) - 100; return uint32(walk) }},
+		{"stored", chunk.Params{Level: codec.NoCompression}, func(i int) uint32 { return uint32(i) }},
 	} {
 		c.p.TypeSize = 4
 		name := filepath.Join(b.TempDir(), c.what)

@@ -50,7 +50,7 @@ func openAttr(content []byte, outer frame.Options) (*Array, error) {
 		return nil, fmt.Errorf("an extension of type %d, want %d, an array: %w", x.Type, meta.ExtFrame, ErrType)
 	}
 	var o Options
-	o.Concurrency, o.Codecs, o.Filters = outer.Concurrency, outer.Codecs, outer.Filters
+	o.Concurrency, o.Codecs, o.UserFilters = outer.Concurrency, outer.Codecs, outer.UserFilters
 	o.MaxBytes, o.MaxChunks, o.MaxMeta = outer.MaxBytes, outer.MaxChunks, outer.MaxMeta
 	return OpenBytes(x.Data, &o)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/race"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
@@ -47,8 +48,8 @@ func plainChunks(t testing.TB, shape []int64, chunks, blocks []int32) *Array {
 			t.Fatal(err)
 		}
 		p := f.Info().Params
-		p.Level = chunk.NoCompression
-		c, err := chunk.Encode(nil, data, p, nil)
+		p.Level = codec.NoCompression
+		c, err := chunk.Encode(nil, data, p)
 		if err == nil {
 			err = batch.UpdateRaw(i, c)
 		}

@@ -119,7 +119,7 @@ func newLayout(shape []int64, dtype string, o *Options) (*layout, error) {
 	p.TypeSize = dt.Size
 	if dt.Kind == 'U' && p.Filters == nil && p.Codec == 0 && p.Level == 0 {
 		// Without parameters, python-blosc2 shuffles the four bytes of characters, not the bytes of items.
-		p.Filters = []chunk.Filter{{}, {}, {}, {}, {}, {ID: chunk.Shuffle, Meta: 4}}
+		p.Filters = []chunk.Filter{5: chunk.Shuffle.With(4)}
 	}
 	hint, err := blockHint(*p)
 	if err != nil {

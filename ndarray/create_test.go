@@ -154,7 +154,7 @@ func TestCreateShapes(t *testing.T) {
 // TestCreateParams creates arrays with all codecs, pipelines and split modes.
 func TestCreateParams(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
-	filters := append(losslessFilters(), []chunk.Filter{{ID: chunk.NDCell, Meta: 4}, {ID: chunk.Shuffle}})
+	filters := append(losslessFilters(), []chunk.Filter{chunk.NDCell.With(4), chunk.Shuffle})
 	shape := []int64{29, 31}
 	for _, id := range []codec.ID{codec.BloscLZ, codec.LZ4, codec.LZ4HC, codec.Zlib, codec.Zstd} {
 		for _, f := range filters {
@@ -398,7 +398,7 @@ func TestMeanWideCells(t *testing.T) {
 		{[]int32{20, 2}, true}, {[]int32{2, 4}, true}, {[]int32{20, 20}, true}, {[]int32{2, 20}, false},
 	} {
 		o := &Options{Chunks: []int32{40, 20}, Blocks: c.blocks}
-		o.Params.Filters = []chunk.Filter{{ID: chunk.NDMean, Meta: 4}}
+		o.Params.Filters = []chunk.Filter{chunk.NDMean.With(4)}
 		data := make([]float32, 1600)
 		for i := range data {
 			data[i] = float32(i % 13)

@@ -235,13 +235,13 @@ func TestOddChunks(t *testing.T) {
 		return c
 	}
 	encoded := func(n int, p chunk.Params) []byte {
-		c, err := chunk.Encode(nil, bytes.Repeat([]byte("0123456"), n)[:n], p, nil)
+		c, err := chunk.Encode(nil, bytes.Repeat([]byte("0123456"), n)[:n], p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c
 	}
-	vl, err := chunk.EncodeVL(nil, [][]byte{make([]byte, 10), []byte("0123456789"), make([]byte, 40)}, chunk.Params{}, nil)
+	vl, err := new(chunk.Coder).EncodeBlocks(nil, [][]byte{make([]byte, 10), []byte("0123456789"), make([]byte, 40)}, chunk.Params{})
 	if err != nil {
 		t.Fatal(err)
 	}

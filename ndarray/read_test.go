@@ -195,7 +195,7 @@ func TestPartialDecoding(t *testing.T) {
 	ctx := context.Background()
 	saving := &savingCodec{}
 	o := &Options{Chunks: []int32{8, 10}, Blocks: []int32{4, 5}}
-	o.Codecs = codec.Set{}.With(saving)
+	o.Codecs = []codec.Codec{saving}
 	o.Params = chunk.Params{Codec: codec.FromCode(200), Filters: []chunk.Filter{}}
 	items := make([]int32, 8*10)
 	for i := range items {

@@ -50,14 +50,14 @@ func (c *fixture) cparams(t testing.TB) (p chunk.Params, ok bool) {
 	if s := c.Params["clevel"]; s != "" {
 		p.Level, _ = strconv.Atoi(s)
 		if p.Level == 0 {
-			p.Level = chunk.NoCompression
+			p.Level = codec.NoCompression
 		}
 	}
 	for _, id := range numbers(c.Params["filters"]) {
-		p.Filters = append(p.Filters, chunk.Filter{ID: chunk.FilterID(id)})
+		p.Filters = append(p.Filters, chunk.Filter(id))
 	}
 	for i, m := range numbers(c.Params["filters_meta"]) {
-		p.Filters[i].Meta = uint8(m)
+		p.Filters[i] = p.Filters[i].With(int(m))
 	}
 	p.Dict = c.Params["use_dict"] == "True"
 	return p, ok
@@ -87,7 +87,7 @@ func (c *fixture) remake(t testing.TB, a *Array) (n *Array, exact, ok bool) {
 	}
 	if c.File == "dtype_U6.b2nd" {
 		// Text is shuffled by characters unless parameters are set. The writer of this file set parameters.
-		o.Params.Filters = []chunk.Filter{{}, {}, {}, {}, {}, {ID: chunk.Shuffle}}
+		o.Params.Filters = []chunk.Filter{5: chunk.Shuffle}
 	}
 	dtype, _ := a.DTypeString()
 	var err error
@@ -126,7 +126,7 @@ func headers(b []byte) []byte {
 // fixtures, append each block when it is ready.
 func inOrder(c []byte) []byte {
 	le := binary.LittleEndian
-	h, err := chunk.ParseHeader(c, int64(len(c)))
+	h, err := coder.ParseHeader(c, int64(len(c)))
 	if err != nil || h.Special() != chunk.Regular || h.Stored() || h.HasDict() {
 		return c
 	}
@@ -249,7 +249,7 @@ func TestTextParams(t *testing.T) {
 		t.Fatal(err)
 	}
 	filters := a.Frame().Info().Params.Filters
-	if want := (chunk.Filter{ID: chunk.Shuffle, Meta: 4}); len(filters) != coder.NumFilters || filters[5] != want {
+	if want := (chunk.Shuffle.With(4)); len(filters) != coder.NumFilters || filters[5] != want {
 		t.Errorf("filters %v", filters)
 	}
 }

@@ -15,14 +15,14 @@ import (
 // forUsers lists exported names that the packages and examples do not use, but users need, and names that will become
 // internal.
 var forUsers = []string{
-	"chunk.DefaultLevel", "chunk.ErrParam", "chunk.Delta", "chunk.UserFilter",
+	"codec.DefaultLevel", "chunk.ErrParam", "chunk.Delta", "chunk.UserFilter",
 	"frame.EditStorage", "frame.Frame.FillSpecial", "frame.Frame.ReadRaw", "frame.Frame.Reorder", "frame.Frame.SetChecksums",
 	"frame.Frame.Update",
 	"meta.ExtRef",
 	"ndarray.Array.Refresh", "ndarray.ErrChanged", "ndarray.ErrParam",
 	"ndarray.NaT", "ndarray.OpenReaderAt", "ndarray.Flip", "ndarray.FromFuncBytes", "ndarray.FullLike", "ndarray.FullOf",
 	"ndarray.Squeeze", "ndarray.UninitLike", "ndarray.ZerosLike",
-	"shuffle.ByteDeltaDecode", "shuffle.DeltaDecode", "shuffle.DeltaEncode", "shuffle.ErrParam",
+	"shuffle.ByteDeltaDecode", "shuffle.DeltaDecode", "shuffle.DeltaEncode", "shuffle.ErrParam", "shuffle.IntTrunc",
 }
 
 // checkUnused returns a fault for each exported name that only tests use and that is not in forUsers.

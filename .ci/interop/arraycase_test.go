@@ -156,7 +156,7 @@ func (c *arrayCase) options(rng *rand.Rand) *ndarray.Options {
 	o := &ndarray.Options{Chunks: c.chunks, Blocks: c.blocks}
 	o.Params, o.Meta, o.Sparse = c.ours, c.meta, c.store == "directory"
 	if o.Params.Level == 0 {
-		o.Params.Level = chunk.NoCompression
+		o.Params.Level = codec.NoCompression
 	}
 	o.NoSync, o.Concurrency = true, 1+rng.IntN(3)
 	return o
@@ -165,7 +165,7 @@ func (c *arrayCase) options(rng *rand.Rand) *ndarray.Options {
 // reference returns the parameters with which the C library creates the array.
 func (c *arrayCase) reference(path string) *ref.Params {
 	p := &ref.Params{Shape: c.shape, Chunks: c.chunks, Blocks: c.blocks, DType: c.dtype()}
-	p.Params, p.Path, p.Sparse = refParams(c.ours), path, c.store == "directory"
+	p.CParams, p.Path, p.Sparse = refParams(c.ours), path, c.store == "directory"
 	for _, m := range c.meta {
 		p.Metalayers = append(p.Metalayers, ref.Meta{Name: m.Name, Content: m.Content})
 	}
@@ -271,8 +271,8 @@ func infoOf(f *frame.Frame) (*ref.Info, error) {
 		Metalayers: map[string]ref.Hex{}, VLMeta: map[string]ref.Hex{},
 	}
 	for _, x := range coder.Params(p).Pipeline() {
-		info.Filters = append(info.Filters, int(x.ID))
-		info.FiltersMeta = append(info.FiltersMeta, int(x.Meta))
+		info.Filters = append(info.Filters, int(x.Code()))
+		info.FiltersMeta = append(info.FiltersMeta, int(x.Param()))
 	}
 	for _, m := range f.Meta() {
 		info.Metalayers[m.Name] = m.Content

@@ -33,7 +33,7 @@ func randomChunk(rng *rand.Rand) (chunkCase, []byte) {
 	}
 	src := content(rng, c.kind, c.nbytes, c.ours.TypeSize)
 	if c.ours.Level == 0 {
-		c.ours.Level = chunk.NoCompression
+		c.ours.Level = codec.NoCompression
 	}
 	return c, src
 }
@@ -68,7 +68,7 @@ func TestChunks(t *testing.T) {
 
 // run compresses src with both libraries, compares the chunks, and decodes them with both libraries.
 func (c *chunkCase) run(rng *rand.Rand, src []byte, sum *totals) error {
-	ours, err := chunk.Encode(nil, src, c.ours, &chunk.Options{Concurrency: 1 + rng.IntN(3)})
+	ours, err := (&chunk.Coder{Concurrency: 1 + rng.IntN(3)}).Encode(nil, src, c.ours)
 	if err != nil {
 		return err
 	}
@@ -110,10 +110,10 @@ func (c *chunkCase) run(rng *rand.Rand, src []byte, sum *totals) error {
 // truncated returns src after TRUNC_PREC, or src itself if the pipeline does not have that filter.
 func truncated(src []byte, c chunk.Params) []byte {
 	for _, f := range c.Filters {
-		if f.ID != chunk.TruncPrec {
+		if f.With(0) != chunk.TruncPrec {
 			continue
 		}
-		zeroed := -int(int8(f.Meta))
+		zeroed := -int(int8(f.Param()))
 		if zeroed <= 0 {
 			zeroed += map[int]int{4: 23, 8: 52}[c.TypeSize] // bits to keep, of the mantissa
 		}
@@ -235,7 +235,7 @@ func TestBlockSizes(t *testing.T) {
 		if err != nil {
 			return c, err
 		}
-		ours, err := chunk.Encode(nil, src[:c.nbytes], c.ours, nil)
+		ours, err := chunk.Encode(nil, src[:c.nbytes], c.ours)
 		if err != nil {
 			return c, err
 		}
@@ -277,7 +277,7 @@ func TestSpecialChunks(t *testing.T) {
 		c.value = make([]byte, c.ours.TypeSize)
 		random(rng, c.value)
 		if c.ours.Level == 0 {
-			c.ours.Level = chunk.NoCompression
+			c.ours.Level = codec.NoCompression
 		}
 		theirs, err := ref.CompressSpecial(int(c.special), c.nbytes, c.value, &c.refs)
 		if err != nil {
@@ -297,7 +297,7 @@ func TestSpecialChunks(t *testing.T) {
 		if err != nil {
 			return c, err
 		}
-		got, err := chunk.Decode(nil, theirs, nil)
+		got, err := chunk.Decode(nil, theirs)
 		if err == nil && c.special != chunk.Uninit && !bytes.Equal(got, want) {
 			err = errors.New("contents differ")
 		}
@@ -325,7 +325,7 @@ func TestDictChunks(t *testing.T) {
 			continue
 		}
 		dicts += int(theirs[31] & 1)
-		ours, err := chunk.Encode(nil, src, c.ours, nil)
+		ours, err := chunk.Encode(nil, src, c.ours)
 		if err != nil {
 			t.Errorf("%+v: %v", c, err)
 			continue
@@ -369,7 +369,7 @@ func TestVLBlocks(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 			continue
 		}
-		got, err := chunk.Decode(nil, z, nil)
+		got, err := chunk.Decode(nil, z)
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%+v: wrong content, %v", c, err)
 		}

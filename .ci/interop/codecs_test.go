@@ -123,7 +123,7 @@ func zfpCase(rng *rand.Rand, id codec.ID) *codecCase {
 
 func dictCase(rng *rand.Rand, id codec.ID) *codecCase {
 	c := &codecCase{codec: id, dict: true, size: pick(rng, []int{1, 2, 4, 7, 8, 300}), level: 1 + rng.IntN(9)}
-	c.filters = pick(rng, [][]chunk.Filter{nil, {{ID: chunk.NoFilter}}, {{ID: chunk.BitShuffle}}})
+	c.filters = pick(rng, [][]chunk.Filter{nil, {chunk.NoFilter}, {chunk.BitShuffle}})
 	c.split = pick(rng, []chunk.SplitMode{chunk.SplitAuto, chunk.SplitNever, chunk.SplitAlways})
 	if c.split == chunk.SplitAlways && c.size == 300 {
 		c.split = chunk.SplitAuto
@@ -204,9 +204,9 @@ func (c *codecCase) run(dir string) (ourSize, theirSize int, err error) {
 		return len(b), len(b), nil
 	}
 	p := &ref.Params{Shape: c.shape, Chunks: c.chunks, Blocks: c.blocks, DType: dtype}
-	p.Params, p.Path = refParams(o.Params), theirPath
-	if p.Params.Level == 0 {
-		p.Params.Level = chunk.DefaultLevel
+	p.CParams, p.Path = refParams(o.Params), theirPath
+	if p.CParams.Level == 0 {
+		p.CParams.Level = codec.DefaultLevel
 	}
 	r, err := ref.ArrayOf(p, c.items)
 	if err != nil {

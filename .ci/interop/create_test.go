@@ -346,7 +346,7 @@ func (c *chunkedCase) run(rng *rand.Rand, dir string) (bool, error) {
 func (c *chunkedCase) create(path string, parts [][]byte, value []byte) (*frame.Frame, error) {
 	o := &frame.Options{Params: c.ours, Meta: c.meta, Sparse: c.sparse, NoSync: true}
 	if o.Params.Level == 0 {
-		o.Params.Level = chunk.NoCompression
+		o.Params.Level = codec.NoCompression
 	}
 	if c.special != 0 && c.special != ref.Value {
 		o.ChunkSize = c.sizes[0]
@@ -386,7 +386,7 @@ func (c *chunkedCase) fillValue(b *frame.Batch, value []byte) error {
 }
 
 func (c *chunkedCase) createReference(path string, parts [][]byte, value []byte) (*ref.SChunk, error) {
-	st := &ref.Storage{Path: path, Sparse: c.sparse, Params: c.refs}
+	st := &ref.Storage{Path: path, Sparse: c.sparse, CParams: c.refs}
 	for _, m := range c.meta {
 		st.Metalayers = append(st.Metalayers, ref.Meta{Name: m.Name, Content: m.Content})
 	}

@@ -73,7 +73,7 @@ func (m *chunksModel) make(rng *rand.Rand) error {
 		}
 		return f.Close()
 	}
-	s, err := ref.NewSChunk(&ref.Storage{Path: m.file, Sparse: m.sparse, Params: m.refs, Metalayers: []ref.Meta{{Name: "m", Content: m.fixed}}})
+	s, err := ref.NewSChunk(&ref.Storage{Path: m.file, Sparse: m.sparse, CParams: m.refs, Metalayers: []ref.Meta{{Name: "m", Content: m.fixed}}})
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (m *chunksModel) make(rng *rand.Rand) error {
 type chunkEditor struct {
 	ours   *frame.Frame
 	theirs *ref.SChunk
-	refs   *ref.Params
+	refs   *ref.CParams
 }
 
 func (m *chunksModel) open(byUs bool) (e chunkEditor, err error) {

@@ -23,7 +23,7 @@ import (
 const editsPerFrame = 200
 
 // editPipelines are lossless. The reference can only replace whole chunks with DELTA.
-var editPipelines = [][]chunk.Filter{nil, {{ID: chunk.NoFilter}}, {{ID: chunk.BitShuffle}}, {{ID: chunk.Delta}, {ID: chunk.Shuffle}}}
+var editPipelines = [][]chunk.Filter{nil, {chunk.NoFilter}, {chunk.BitShuffle}, {chunk.Delta, chunk.Shuffle}}
 
 // frameModel is the part of the model that arrays and super-chunks share.
 type frameModel struct {

@@ -33,13 +33,13 @@ var filterForms = []struct {
 	}},
 	{"trunc_prec", []int{4, 8}, func(rng *rand.Rand, c *arrayCase) []chunk.Filter {
 		bits := 1 + rng.IntN(map[int]int{4: 22, 8: 51}[c.ours.TypeSize])
-		return scatter(rng, chunk.Filter{ID: chunk.TruncPrec, Meta: uint8(-bits)}, anyLossless(rng))
+		return scatter(rng, chunk.TruncPrec.With(-bits), anyLossless(rng))
 	}},
 	{"streams", typeSizes, func(rng *rand.Rand, c *arrayCase) []chunk.Filter {
-		return scatter(rng, chunk.Filter{ID: chunk.Shuffle, Meta: uint8(1 + logUniform(rng, 1, 255)%255)})
+		return scatter(rng, chunk.Shuffle.With(1+logUniform(rng, 1, 255)%255))
 	}},
 	{"delta", typeSizes, func(rng *rand.Rand, c *arrayCase) []chunk.Filter {
-		all := []chunk.Filter{{ID: chunk.Delta}, anyFilter(rng, c)}
+		all := []chunk.Filter{chunk.Delta, anyFilter(rng, c)}
 		rng.Shuffle(2, func(i, j int) { all[i], all[j] = all[j], all[i] })
 		return scatter(rng, all...)
 	}},
@@ -52,7 +52,7 @@ var filterForms = []struct {
 		var all []chunk.Filter
 		for n := 3 + rng.IntN(4); len(all) < n; {
 			f := anyFilter(rng, c)
-			if f.ID != chunk.Delta || len(all) < 3 && !has(all, chunk.Delta) {
+			if f.With(0) != chunk.Delta || len(all) < 3 && !has(all, chunk.Delta) {
 				all = append(all, f)
 			}
 		}
@@ -64,22 +64,22 @@ var filterForms = []struct {
 func scatter(rng *rand.Rand, all ...chunk.Filter) []chunk.Filter {
 	var used []chunk.Filter
 	for _, f := range all {
-		if f.ID != chunk.NoFilter {
+		if f.With(0) != chunk.NoFilter {
 			used = append(used, f)
 		}
 	}
 	for len(used) < coder.NumFilters && rng.IntN(3) > 0 {
 		at := rng.IntN(len(used) + 1)
-		used = append(used[:at], append([]chunk.Filter{{}}, used[at:]...)...)
+		used = append(used[:at], append([]chunk.Filter{chunk.NoFilter}, used[at:]...)...)
 	}
 	if used == nil {
-		return []chunk.Filter{{}}
+		return []chunk.Filter{chunk.NoFilter}
 	}
 	return used
 }
 
 func anyLossless(rng *rand.Rand) chunk.Filter {
-	return chunk.Filter{ID: pick(rng, []chunk.FilterID{chunk.NoFilter, chunk.Shuffle, chunk.BitShuffle})}
+	return pick(rng, []chunk.Filter{chunk.NoFilter, chunk.Shuffle, chunk.BitShuffle})
 }
 
 // anyFilter draws any filter that fits the case.
@@ -90,16 +90,16 @@ func anyFilter(rng *rand.Rand, c *arrayCase) chunk.Filter {
 		case 0:
 			return anyLossless(rng)
 		case 1:
-			return chunk.Filter{ID: chunk.Delta}
+			return chunk.Delta
 		case 2:
-			return chunk.Filter{ID: chunk.ByteDelta, Meta: uint8(min(size, 255))}
+			return chunk.ByteDelta.With(min(size, 255))
 		case 3:
 			return ndCell(rng, c)
 		case 4:
-			return chunk.Filter{ID: chunk.Shuffle, Meta: uint8(rng.IntN(20))}
+			return chunk.Shuffle.With(rng.IntN(20))
 		case 5:
 			if size == 4 || size == 8 {
-				return chunk.Filter{ID: chunk.TruncPrec, Meta: uint8((1 + rng.IntN(20)) * (2*rng.IntN(2) - 1))}
+				return chunk.TruncPrec.With((1 + rng.IntN(20)) * (2*rng.IntN(2) - 1))
 			}
 		case 6:
 			if size == 4 || size == 8 {
@@ -122,7 +122,7 @@ func byteDeltaAfterShuffle(rng *rand.Rand, c *arrayCase) []chunk.Filter {
 	case 1:
 		n = uint8(1 + rng.IntN(30))
 	}
-	return scatter(rng, chunk.Filter{ID: chunk.Shuffle, Meta: n}, chunk.Filter{ID: chunk.ByteDelta, Meta: n})
+	return scatter(rng, chunk.Shuffle.With(int(n)), chunk.ByteDelta.With(int(n)))
 }
 
 func intTrunc(rng *rand.Rand, c *arrayCase) chunk.Filter {
@@ -130,7 +130,7 @@ func intTrunc(rng *rand.Rand, c *arrayCase) chunk.Filter {
 	if rng.IntN(2) == 0 {
 		bits = -bits
 	}
-	return chunk.Filter{ID: chunk.IntTrunc, Meta: uint8(bits)}
+	return chunk.IntTrunc.With(bits)
 }
 
 // ndCell draws an edge of 2 to 8 for cells that have no more items than a block, or of 1 for tiny blocks.
@@ -146,7 +146,7 @@ func ndCell(rng *rand.Rand, c *arrayCase) chunk.Filter {
 	for !fits(edge) {
 		edge--
 	}
-	return chunk.Filter{ID: chunk.NDCell, Meta: uint8(edge)}
+	return chunk.NDCell.With(edge)
 }
 
 // ndMean draws an edge that is not longer than any side of a block: with longer edges the reference fails.
@@ -155,7 +155,7 @@ func ndMean(rng *rand.Rand, c *arrayCase) chunk.Filter {
 	for _, n := range c.blocks {
 		most = min(most, n)
 	}
-	return chunk.Filter{ID: chunk.NDMean, Meta: uint8(1 + rng.Int32N(most))}
+	return chunk.NDMean.With(1 + int(rng.Int32N(most)))
 }
 
 // filterCase draws an array of one to four dimensions, with chunks and blocks that do not divide the shape evenly.
@@ -269,7 +269,7 @@ func (c *arrayCase) runFilters(rng *rand.Rand, dir string) (same int, err error)
 // active counts the filters of a pipeline.
 func active(filters []chunk.Filter) (n int) {
 	for _, f := range filters {
-		if f.ID != chunk.NoFilter {
+		if f.With(0) != chunk.NoFilter {
 			n++
 		}
 	}

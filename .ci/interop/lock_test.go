@@ -78,7 +78,7 @@ func editLocked(name string) error {
 		if rng.IntN(2) == 0 {
 			b = numbered(0) // fewer bytes, which overwrite the chunk in place
 		}
-		c, err := ref.Compress(b, &ref.Params{TypeSize: 4, Codec: 1, Level: 5})
+		c, err := ref.Compress(b, &ref.CParams{TypeSize: 4, Codec: 1, Level: 5})
 		if err != nil {
 			return err
 		}
@@ -201,7 +201,7 @@ func TestFollow(t *testing.T) {
 		}
 		defer f.Close()
 		compress := func(n uint32) []byte {
-			c, err := ref.Compress(numbered(n), &ref.Params{TypeSize: 4, Codec: 1, Level: 5})
+			c, err := ref.Compress(numbered(n), &ref.CParams{TypeSize: 4, Codec: 1, Level: 5})
 			if err != nil {
 				t.Fatal(err)
 			}

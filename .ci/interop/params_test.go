@@ -50,10 +50,10 @@ func randomCases(t *testing.T, f func(rng *rand.Rand) (any, error)) {
 // pipelines are the filters of a case, starting at the first slot. The C library damages its input with three or more
 // active filters, so there are at most two. nil is the default of both libraries, shuffle in the last slot.
 var pipelines = [][]chunk.Filter{
-	nil, {{ID: chunk.NoFilter}}, {{ID: chunk.Shuffle}}, {{ID: chunk.BitShuffle}}, {{ID: chunk.Delta}},
-	{{ID: chunk.Delta}, {ID: chunk.Shuffle}}, {{ID: chunk.TruncPrec, Meta: 10}, {ID: chunk.Shuffle}},
-	{{ID: chunk.TruncPrec, Meta: 0xf4}, {ID: chunk.BitShuffle}}, {{ID: chunk.Shuffle, Meta: 5}},
-	{{ID: chunk.NoFilter}, {ID: chunk.NoFilter}, {ID: chunk.Delta}, {ID: chunk.BitShuffle}},
+	nil, {chunk.NoFilter}, {chunk.Shuffle}, {chunk.BitShuffle}, {chunk.Delta},
+	{chunk.Delta, chunk.Shuffle}, {chunk.TruncPrec.With(10), chunk.Shuffle},
+	{chunk.TruncPrec.With(0xf4), chunk.BitShuffle}, {chunk.Shuffle.With(5)},
+	{chunk.NoFilter, chunk.NoFilter, chunk.Delta, chunk.BitShuffle},
 }
 
 var codecs = []codec.ID{codec.BloscLZ, codec.LZ4, codec.LZ4HC, codec.Zlib, codec.Zstd}
@@ -63,7 +63,7 @@ var typeSizes = []int{1, 2, 3, 4, 7, 8, 12, 16, 255, 300}
 // params is a set of compression parameters in the terms of both libraries.
 type params struct {
 	ours chunk.Params
-	refs ref.Params
+	refs ref.CParams
 }
 
 // randomParams returns parameters that both libraries accept for chunks of about nbytes, and the exact size.
@@ -89,8 +89,8 @@ func randomParams(rng *rand.Rand, nbytes int) (params, int) {
 
 // refParams translates parameters of this library to those of the reference. In these tests, level 0 means uncompressed
 // in both.
-func refParams(c chunk.Params) ref.Params {
-	r := ref.Params{
+func refParams(c chunk.Params) ref.CParams {
+	r := ref.CParams{
 		Codec: c.Codec.Code(), CodecMeta: c.CodecMeta, Level: max(c.Level, 0), Split: ref.SplitAuto,
 		TypeSize: c.TypeSize, BlockSize: c.BlockSize, Dict: c.Dict, Filters: [6]uint8{5: 1},
 	}
@@ -101,15 +101,15 @@ func refParams(c chunk.Params) ref.Params {
 		r.Filters = [6]uint8{}
 	}
 	for i, f := range c.Filters {
-		r.Filters[i], r.FiltersMeta[i] = uint8(f.ID), f.Meta
+		r.Filters[i], r.FiltersMeta[i] = f.Code(), f.Param()
 	}
 	return r
 }
 
 // has reports whether a filter is in a pipeline.
-func has(filters []chunk.Filter, id chunk.FilterID) bool {
+func has(filters []chunk.Filter, id chunk.Filter) bool {
 	for _, f := range filters {
-		if f.ID == id {
+		if f.With(0) == id {
 			return true
 		}
 	}

@@ -165,8 +165,8 @@ func TestCreateOptions(t *testing.T) {
 	filters := coder.Params(p).Pipeline()
 	if d, _ := a.DTypeString(); d != ">i4" || pyTuple(a.Shape()) != "(10, 100)" || pyTuple(widen(a.Chunks())) != "(4, 50)" ||
 		pyTuple(widen(a.Blocks())) != "(2, 25)" || p.Codec.String() != "lz4" || p.Level != 9 || !a.Frame().Info().Sparse ||
-		filters[0] != (chunk.Filter{ID: chunk.BitShuffle}) || filters[1] != (chunk.Filter{ID: chunk.TruncPrec, Meta: 253}) ||
-		filters[5] != (chunk.Filter{}) || p.Split != chunk.SplitNever {
+		filters[0] != chunk.BitShuffle || filters[1] != chunk.TruncPrec.With(253) ||
+		filters[5] != chunk.NoFilter || p.Split != chunk.SplitNever {
 		t.Errorf("%s %+v", d, a.Frame().Info())
 	}
 	layers := a.Frame().Meta()

@@ -34,12 +34,12 @@ func runDump(e *env, args []string) error {
 	}
 	h := s.chunk.Header()
 	if *npy {
-		if err := writeFlatHeader(e, s.chunk.Size(), h.TypeSize); err != nil {
+		if err := writeFlatHeader(e, s.chunk.Size(), h.Params.TypeSize); err != nil {
 			return err
 		}
 	}
 	// A read decodes whole blocks, so read a multiple of the block size.
-	piece := int64(max(h.BlockSize, 1))
+	piece := int64(max(h.Params.BlockSize, 1))
 	piece *= max(1, 1<<20/piece)
 	buf := make([]byte, min(piece, e.slab, max(s.chunk.Size(), 1)))
 	for at := int64(0); at < s.chunk.Size(); at += int64(len(buf)) {

@@ -60,7 +60,7 @@ func create(ctx context.Context, out io.Writer, name string) (*ndarray.Array, er
 	}
 	o := &ndarray.Options{Chunks: []int32{32, lats, lons}, Blocks: []int32{8, lats, lons}}
 	o.Meta = []meta.Layer{{Name: "about", Content: about}}
-	o.Params.Filters = []chunk.Filter{{ID: chunk.BitShuffle}} // the codec is the default, Zstd
+	o.Params.Filters = []chunk.Filter{chunk.BitShuffle} // the codec is the default, Zstd
 	a, err := ndarray.Create(ctx, name, []int64{days, lats, lons}, data, o)
 	if err != nil {
 		return nil, err

@@ -80,31 +80,28 @@ func (c *checker) selection(s int64) (ndarray.Index, int64) {
 
 // checkChunk decodes a chunk as a whole and in parts.
 func (c *checker) checkChunk(b []byte) {
-	o := &chunk.Options{Concurrency: 1 + c.rng.IntN(2), MaxBytes: pick[int64](c.rng, 0, 1<<20), BlockShape: pick(c.rng, nil, []int32{8, 8}, []int32{4, 6})}
+	o := &chunk.Coder{Concurrency: 1 + c.rng.IntN(2), MaxBytes: pick[int64](c.rng, 0, 1<<20), BlockShape: pick(c.rng, nil, []int32{8, 8}, []int32{4, 6})}
 	h, err := chunk.ParseHeader(b, int64(len(b)))
 	c.step("ParseHeader", err)
-	whole, err := chunk.Decode(nil, b, o)
+	whole, err := o.Decode(nil, b)
 	c.Opened = c.step("Decode", err)
 	if c.Opened && len(whole) != h.NBytes {
 		c.faultf("Decode returns %d bytes of %d", len(whole), h.NBytes)
 	}
-	blocks, err := chunk.DecodeVL(b, o)
-	if c.step("DecodeVL", err) && c.Opened && !bytes.Equal(bytes.Join(blocks, nil), whole) {
-		c.faultf("DecodeVL and Decode differ")
+	blocks, err := o.DecodeBlocks(b)
+	if c.step("DecodeBlocks", err) && c.Opened && !bytes.Equal(bytes.Join(blocks, nil), whole) {
+		c.faultf("DecodeBlocks and Decode differ")
 	}
 	c.Intact = c.Opened
-	r, err := chunk.NewReaderAt(bytes.NewReader(b), int64(len(b)), o)
-	if !c.step("NewReaderAt", err) {
-		return
-	}
+	size := int64(h.NBytes)
 	buf := make([]byte, 300)
-	for _, off := range []int64{0, r.Size() / 2, max(0, r.Size()-100)} {
-		n, err := r.ReadAt(buf, off)
-		if n < len(buf) && off+int64(n) == r.Size() && err != nil && !errors.Is(err, chunk.ErrCorrupt) {
+	for _, off := range []int64{0, size / 2, max(0, size-100)} {
+		n, err := o.DecodeAt(buf, bytes.NewReader(b), off)
+		if n < len(buf) && off+int64(n) == size && err != nil && !errors.Is(err, chunk.ErrCorrupt) {
 			err = nil // the end
 		}
-		if c.step("ReadAt", err) && c.Opened && !bytes.Equal(buf[:n], whole[off:][:n]) {
-			c.faultf("ReadAt(%d) differs from Decode", off)
+		if c.step("DecodeAt", err) && c.Opened && !bytes.Equal(buf[:n], whole[off:][:n]) {
+			c.faultf("DecodeAt(%d) differs from Decode", off)
 		}
 	}
 }

@@ -210,11 +210,11 @@ func (m *maker) filters() {
 		name    string
 		filters []chunk.Filter
 	}{
-		{"delta", []chunk.Filter{{ID: 3}, {ID: 1}}},
-		{"bitshuffle", []chunk.Filter{{ID: 2}}},
-		{"trunc_prec", []chunk.Filter{{ID: 4, Meta: 10}, {ID: 1}}},
-		{"bytedelta", []chunk.Filter{{ID: 1}, {ID: 35}}},
-		{"ndcell", []chunk.Filter{{ID: 32, Meta: 4}, {ID: 1}}},
+		{"delta", []chunk.Filter{chunk.Delta, chunk.Shuffle}},
+		{"bitshuffle", []chunk.Filter{chunk.BitShuffle}},
+		{"trunc_prec", []chunk.Filter{chunk.TruncPrec.With(10), chunk.Shuffle}},
+		{"bytedelta", []chunk.Filter{chunk.Shuffle, chunk.ByteDelta}},
+		{"ndcell", []chunk.Filter{chunk.NDCell.With(4), chunk.Shuffle}},
 		{"none", []chunk.Filter{}},
 	} {
 		o := ndarray.Options{Chunks: []int32{8, 12}, Blocks: []int32{4, 8}}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -41,7 +42,7 @@ func (m *model) resign(index []byte) error {
 		}
 		sums = binary.LittleEndian.AppendUint32(sums, sum)
 	}
-	if h, err := chunk.ParseHeader(index, int64(len(index))); err == nil && h.Special() != chunk.Regular {
+	if h, err := chunk.ParseHeader(index, int64(len(index))); err == nil && h.Special != chunk.Regular {
 		sums = []byte{} // a uniform index
 	}
 	record := meta.Map{
@@ -56,7 +57,7 @@ func (m *model) resign(index []byte) error {
 		return err
 	}
 	m.vl = slices.Clone(m.vl)
-	m.vl[k].Content, err = chunk.Encode(nil, content, chunk.Params{Level: chunk.NoCompression}, nil)
+	m.vl[k].Content, err = chunk.Encode(nil, content, chunk.Params{Level: codec.NoCompression})
 	return err
 }
 

@@ -35,7 +35,7 @@ func TestAnnotatedChunks(t *testing.T) {
 		"empty": {"05010704 00000000 01000000 20000000 | 00000000000105000000000000000000",
 			nil, Params{TypeSize: 4}},
 		"no compression": {"05010704 28000000 28000000 48000000 | 00000000000105000000000000000000" + strings.Repeat("09", 40),
-			bytes.Repeat([]byte{9}, 40), Params{TypeSize: 4, Level: NoCompression}},
+			bytes.Repeat([]byte{9}, 40), Params{TypeSize: 4, Level: codec.NoCompression}},
 		"zeros when encoding": {"05018501 a00f0000 a00f0000 20000000 | 00000000000105000000000000000010",
 			make([]byte, 4000), Params{}},
 		"31 zeros": {"05010701 1f000000 1f000000 3f000000 | 00000000000105000000000000000000" + strings.Repeat("00", 31),
@@ -189,7 +189,7 @@ func TestRuns(t *testing.T) {
 }
 
 func TestBlockSizes(t *testing.T) {
-	shuffle, bit, none := []Filter(nil), []Filter{{ID: BitShuffle}}, []Filter{}
+	shuffle, bit, none := []Filter(nil), []Filter{BitShuffle}, []Filter{}
 	for _, c := range []struct {
 		p      Params
 		nbytes int
@@ -223,8 +223,8 @@ func TestBlockSizes(t *testing.T) {
 		{Params{TypeSize: 8, Codec: codec.LZ4, Filters: bit, Level: 4}, 10_000_000, 131072, false},
 		{Params{TypeSize: 8, Codec: codec.LZ4, Filters: bit, Level: 6}, 10_000_000, 262144, false},
 		{Params{TypeSize: 8, Codec: codec.LZ4, Filters: bit, Level: 9}, 10_000_000, 262144, false},
-		{Params{TypeSize: 8, Codec: codec.LZ4, Level: NoCompression}, 10_000_000, 8192, false},
-		{Params{TypeSize: 8, Codec: codec.Zlib, Level: NoCompression}, 10_000_000, 16384, false},
+		{Params{TypeSize: 8, Codec: codec.LZ4, Level: codec.NoCompression}, 10_000_000, 8192, false},
+		{Params{TypeSize: 8, Codec: codec.Zlib, Level: codec.NoCompression}, 10_000_000, 16384, false},
 		{Params{TypeSize: 4}, 127, 124, false},
 		{Params{TypeSize: 4}, 128, 128, true},
 		{Params{TypeSize: 4}, 131, 128, true},
@@ -274,7 +274,7 @@ func TestStoredWithDict(t *testing.T) {
 
 func TestVersions(t *testing.T) {
 	src := contents["ramp"](1000)
-	b, err := Encode(nil, src, Params{Codec: codec.LZ4, TypeSize: 4, Filters: []Filter{{ID: Shuffle}}}, nil)
+	b, err := Encode(nil, src, Params{Codec: codec.LZ4, TypeSize: 4, Filters: []Filter{Shuffle}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +352,7 @@ func TestBlosc1Rules(t *testing.T) {
 	for k := 0; k < len(want); k += 508 {
 		block := want[k:min(k+508, len(want))]
 		if len(block)/4%8 == 0 {
-			block = naiveForward(Filter{ID: BitShuffle}, block, nil, 4)
+			block = naiveForward(BitShuffle, block, nil, 4)
 		}
 		blocks = append(blocks, block...)
 	}
@@ -370,7 +370,7 @@ func TestBlosc1Rules(t *testing.T) {
 		if k > 0 {
 			ref = want[:1024]
 		}
-		blocks = append(blocks, naiveForward(Filter{ID: Shuffle}, naiveForward(Filter{ID: Delta}, want[k:k+1024], ref, 4), nil, 4)...)
+		blocks = append(blocks, naiveForward(Shuffle, naiveForward(Delta, want[k:k+1024], ref, 4), nil, 4)...)
 	}
 	if got, err := Decode(nil, build(4, 1024, 0x39, blocks, 1), nil); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("delta: %v, or other data", err)
@@ -378,11 +378,11 @@ func TestBlosc1Rules(t *testing.T) {
 }
 
 func TestStrings(t *testing.T) {
-	if s := Zeros.String() + Special(9).String() + Delta.String() + FilterID(99).String(); s != "zerosspecial value 9deltafilter 99" {
+	if s := Zeros.String() + Special(9).String() + Delta.String() + Filter(99).String(); s != "zerosspecial value 9deltafilter 99" {
 		t.Error(s)
 	}
 	for id := range 256 {
-		if FilterID(id).String() == "" {
+		if Filter(id).String() == "" {
 			t.Errorf("filter %d has no name", id)
 		}
 	}

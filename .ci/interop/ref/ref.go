@@ -15,7 +15,7 @@ import (
 	"unsafe"
 )
 
-// Split modes of Params.
+// Split modes of CParams.
 const (
 	SplitAlways  = 1
 	SplitNever   = 2
@@ -31,8 +31,8 @@ const (
 	Uninit = 4
 )
 
-// Params are compression parameters in the numbers of the C library.
-type Params struct {
+// CParams are compression parameters in the numbers of the C library.
+type CParams struct {
 	Codec, CodecMeta     uint8 // compcode and its parameter
 	Level                int   // 0 to 9
 	Filters, FiltersMeta [6]uint8
@@ -67,7 +67,7 @@ func data(b []byte) unsafe.Pointer {
 	return unsafe.Pointer(unsafe.SliceData(b))
 }
 
-func (p *Params) c() C.blosc2_cparams {
+func (p *CParams) c() C.blosc2_cparams {
 	start()
 	c := C.blosc2_get_blosc2_cparams_defaults()
 	c.compcode, c.compcode_meta, c.clevel = C.uint8_t(p.Codec), C.uint8_t(p.CodecMeta), C.uint8_t(p.Level)
@@ -86,7 +86,7 @@ func (p *Params) c() C.blosc2_cparams {
 }
 
 // compressor calls f with a compression context.
-func (p *Params) compressor(f func(ctx *C.blosc2_context) ([]byte, error)) ([]byte, error) {
+func (p *CParams) compressor(f func(ctx *C.blosc2_context) ([]byte, error)) ([]byte, error) {
 	ctx := C.blosc2_create_cctx(p.c())
 	if ctx == nil {
 		return nil, fmt.Errorf("ref: no context for %+v", *p)
@@ -96,7 +96,7 @@ func (p *Params) compressor(f func(ctx *C.blosc2_context) ([]byte, error)) ([]by
 }
 
 // Compress returns the chunk for src.
-func Compress(src []byte, p *Params) ([]byte, error) {
+func Compress(src []byte, p *CParams) ([]byte, error) {
 	return p.compressor(func(ctx *C.blosc2_context) ([]byte, error) {
 		in := append([]byte(nil), src...) // some pipelines modify their input
 		out := make([]byte, len(src)+C.BLOSC2_MAX_OVERHEAD)
@@ -112,7 +112,7 @@ func Compress(src []byte, p *Params) ([]byte, error) {
 }
 
 // CompressBlocks returns a chunk whose blocks have variable lengths.
-func CompressBlocks(blocks [][]byte, p *Params) ([]byte, error) {
+func CompressBlocks(blocks [][]byte, p *CParams) ([]byte, error) {
 	return p.compressor(func(ctx *C.blosc2_context) ([]byte, error) {
 		var pin runtime.Pinner
 		defer pin.Unpin()
@@ -138,7 +138,7 @@ func CompressBlocks(blocks [][]byte, p *Params) ([]byte, error) {
 
 // CompressSpecial returns the chunk that represents nbytes bytes of a special value; value is the item if special is
 // Value.
-func CompressSpecial(special, nbytes int, value []byte, p *Params) ([]byte, error) {
+func CompressSpecial(special, nbytes int, value []byte, p *CParams) ([]byte, error) {
 	c, n := p.c(), C.int32_t(nbytes)
 	out := make([]byte, C.BLOSC2_MAX_OVERHEAD+p.TypeSize)
 	var rc C.int

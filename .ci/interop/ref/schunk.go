@@ -23,7 +23,7 @@ type Meta struct {
 type Storage struct {
 	Path   string // of a file, or of a directory when Sparse; "" = memory
 	Sparse bool   // chunks apart, not one contiguous frame
-	Params
+	CParams
 	Metalayers []Meta // fixed metalayers
 }
 
@@ -31,7 +31,7 @@ type Storage struct {
 func (s *Storage) with(f func(*C.blosc2_storage) error) error {
 	var pin runtime.Pinner
 	defer pin.Unpin()
-	c := s.Params.c()
+	c := s.CParams.c()
 	d := C.blosc2_get_blosc2_dparams_defaults()
 	d.nthreads = c.nthreads
 	pin.Pin(&c)
