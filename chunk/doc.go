@@ -7,8 +7,8 @@
 //	})
 //	data, err = chunk.Decode(nil, z)
 //
-// A chunk is the unit of storage; its blocks are the units of compression. The package knows headers, the filter pipeline, the streams of a block and special values. It does not
-// know files, other chunks or dimensions.
+// A chunk is the unit of storage; its blocks are the units of compression. The package knows headers, the filter
+// pipeline, the streams of a block and special values. It does not know files, other chunks or dimensions.
 //
 // # The bytes of a chunk
 //
@@ -56,8 +56,8 @@
 //	encode:  source -> filters 0..5 -> codec -> streams
 //
 // The unit of work is a block. [Encode] and [Decode] process a whole chunk in memory with the defaults. A [Coder] keeps
-// codecs and memory between calls, has user codecs and user filters, and does more: DecodeAt reads parts of a chunk in a
-// file, EncodeBlocks and DecodeBlocks process chunks with blocks of any sizes.
+// codecs and memory between calls, and has user codecs and user filters. Its method DecodeAt reads parts of a chunk in
+// a file. EncodeBlocks and DecodeBlocks process chunks with blocks of any sizes.
 //
 // If Shuffle is the only filter of a chunk, a block is decoded only as far as a read needs. For the first n of 10
 // items, these are n bytes of each stream of a split block, and all but the last 10-n bytes of a block that is not
