@@ -334,7 +334,7 @@ func TestStorageFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base, err := withOldItems(t, made).Frame().AppendTo(nil)
+	base, err := saved(withOldItems(t, made).Frame())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,7 +365,7 @@ func TestStorageFails(t *testing.T) {
 			st := &failing{}
 			st.reads.Store(1 << 40)
 			st.m.WriteAt(base, 0)
-			f, err := frame.EditStorage(st, nil)
+			f, err := frame.EditStorage(ctx, st, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -424,12 +424,12 @@ func TestReadsFail(t *testing.T) {
 	st := &failing{}
 	st.reads.Store(1 << 40)
 	st.writes.Store(1 << 40)
-	base, err := made.Frame().AppendTo(nil)
+	base, err := saved(made.Frame())
 	if err != nil {
 		t.Fatal(err)
 	}
 	st.m.WriteAt(base, 0)
-	f, err := frame.EditStorage(st, nil)
+	f, err := frame.EditStorage(ctx, st, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -462,7 +462,7 @@ func TestReadOnlyAndClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := a.Frame().AppendTo(nil)
+	b, err := saved(a.Frame())
 	if err != nil {
 		t.Fatal(err)
 	}
