@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
 	"sync"
@@ -303,7 +304,7 @@ func TestClose(t *testing.T) {
 	if err := b.Append(t.Context(), stamped(3, 10)); err != nil {
 		t.Error("the open batch:", err)
 	}
-	if err := b.Commit(); !errors.Is(err, ErrClosed) {
+	if err := b.Commit(); !errors.Is(err, fs.ErrClosed) {
 		t.Error(err)
 	}
 	b.Rollback()
@@ -313,7 +314,7 @@ func TestClose(t *testing.T) {
 	if _, err := f.Content(t.Context()).ReadAt(make([]byte, 1), 0); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
-	if _, err := f.Begin(context.Background()); !errors.Is(err, ErrClosed) {
+	if _, err := f.Begin(context.Background()); !errors.Is(err, fs.ErrClosed) {
 		t.Error(err)
 	}
 	if err := f.Append(t.Context(), stamped(2, 10)); !errors.Is(err, ErrClosed) {

@@ -91,7 +91,7 @@ func (f *Frame) copyChunks(ctx context.Context, s *snapshot, b *Batch) error {
 
 // Verify decodes everything and checks what the parts of the frame say of each other. It calls report for each fault,
 // with its location, and goes on; it returns early only if report returns an error, ctx is done, or chunks overlap. A
-// frame whose data is elsewhere (see the package comment) is reported once, as ErrUnsupported.
+// frame whose data is elsewhere (see the package comment) is reported once, as errors.ErrUnsupported.
 func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error) {
 	ctx = task.Context(ctx)
 	s, err := f.acquire(ctx)

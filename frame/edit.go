@@ -81,7 +81,7 @@ func (b *Batch) AppendBlocks(ctx context.Context, blocks [][]byte) error {
 }
 
 // SetMeta sets a metalayer: a new one while the frame has no chunks, neither now nor before the batch, else one that
-// is there, to a content of the same length. Errors are ErrLimit and ErrParam, also when a reader still uses a state
+// is there, to a content of the same length. Errors are ErrTooLarge and ErrParam, also when a reader still uses a state
 // with chunks that a longer header would cover.
 func (b *Batch) SetMeta(name string, content []byte) error {
 	return b.doNow(func() error { return b.setMeta(name, content) })
@@ -132,7 +132,7 @@ func (b *Batch) setLayers(layers []meta.Layer) error {
 
 // SetVLMeta sets a variable-length metalayer; it is compressed. By python-blosc2's convention content is a
 // MessagePack value: see meta.Marshal. The format lets other libraries write back at most 16 of them. Errors are
-// ErrLimit.
+// ErrTooLarge.
 func (b *Batch) SetVLMeta(name string, content []byte) error {
 	return b.doNow(func() error { return b.setVLMeta(name, content) })
 }
@@ -162,8 +162,8 @@ func (b *Batch) setVLMeta(name string, content []byte) error {
 	return nil
 }
 
-// DeleteVLMeta removes a variable-length metalayer, or fails with ErrNotFound. Without ChecksumLayer, the frame keeps
-// no checksums any more.
+// DeleteVLMeta removes a variable-length metalayer, or fails with fs.ErrNotExist. Without ChecksumLayer, the frame
+// keeps no checksums any more.
 func (b *Batch) DeleteVLMeta(name string) error {
 	return b.doNow(func() error { return b.deleteVLMeta(name) })
 }
@@ -174,7 +174,7 @@ func (b *Batch) deleteVLMeta(name string) error {
 	}
 	i := findLayer(b.next.vlmeta, name)
 	if i < 0 {
-		return b.f.wrap("variable-length metalayer "+name, -1, ErrNotFound)
+		return b.f.wrap("variable-length metalayer "+name, -1, errs.ErrNotExist)
 	}
 	if name == ChecksumLayer {
 		if err := b.mayRemoveChecksums(); err != nil {
@@ -193,7 +193,7 @@ func (b *Batch) replaceMeta(name string, content []byte) error {
 	}
 	i := findLayer(b.next.meta, name)
 	if i < 0 {
-		return b.f.wrap("metalayer "+name, -1, ErrNotFound)
+		return b.f.wrap("metalayer "+name, -1, errs.ErrNotExist)
 	}
 	if have := len(b.next.meta[i].Content); have != len(content) {
 		return b.f.wrap("metalayer "+name, -1, fmt.Errorf("%d bytes in place of %d: %w", len(content), have, ErrParam))

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -252,7 +253,7 @@ func TestFixtureLayers(t *testing.T) {
 			}
 			n++
 		}
-		if _, err := f.VLMeta("no such"); !errors.Is(err, ErrNotFound) {
+		if _, err := f.VLMeta("no such"); !errors.Is(err, fs.ErrNotExist) {
 			t.Error(err)
 		}
 		if _, err := metaLayer(f, "no such"); !errors.Is(err, ErrNotFound) {

@@ -211,7 +211,7 @@ func (f *Frame) loadParts(src io.ReaderAt, size int64) (*snapshot, error) {
 		}
 	}
 	if s.meta, err = meta.ParseHeader(head[:s.headerLen:s.headerLen], fixedLen); err != nil {
-		return nil, f.wrap("metalayers", fixedLen, partError(err))
+		return nil, f.wrap("metalayers", fixedLen, err)
 	}
 	if err := f.loadTail(s, src); err != nil {
 		return nil, err
@@ -262,7 +262,7 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt) error {
 		return f.wrap("trailer", s.frameLen-int64(len(trailer)), err)
 	}
 	if s.vlmeta, err = meta.ParseTrailer(trailer); err != nil {
-		return f.wrap("trailer", s.frameLen-int64(len(trailer)), partError(err))
+		return f.wrap("trailer", s.frameLen-int64(len(trailer)), err)
 	}
 	if s.nbytes == 0 {
 		f.loadChecksums(s, nil)
@@ -299,12 +299,4 @@ func (f *Frame) checkMeta(n int64) error {
 		return fmt.Errorf("%d bytes, Options.MaxMeta allows %d: %w", n, most, ErrTooLarge)
 	}
 	return nil
-}
-
-// partError gives errors of package meta the kind that callers of this package test for.
-func partError(err error) error {
-	if errors.Is(err, meta.ErrCorrupt) {
-		return fmt.Errorf("%w (%w)", err, ErrCorrupt)
-	}
-	return err
 }

@@ -75,7 +75,7 @@ func (f *Frame) VLMetaNames() []string {
 	return names
 }
 
-// VLMeta returns the content of a variable-length metalayer, or ErrNotFound. It is the caller's. By python-blosc2's
+// VLMeta returns the content of a variable-length metalayer, or fs.ErrNotExist. It is the caller's. By python-blosc2's
 // convention it is a MessagePack value: see meta.Unmarshal.
 func (f *Frame) VLMeta(name string) ([]byte, error) {
 	s := f.snap.Load()
@@ -84,7 +84,7 @@ func (f *Frame) VLMeta(name string) ([]byte, error) {
 	}
 	i := findLayer(s.vlmeta, name)
 	if i < 0 {
-		return nil, f.wrap("variable-length metalayer "+name, -1, ErrNotFound)
+		return nil, f.wrap("variable-length metalayer "+name, -1, errs.ErrNotExist)
 	}
 	if f.opts.Verify {
 		if err := f.checkLayer(s, true, s.vlmeta[i]); err != nil {
