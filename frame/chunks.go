@@ -87,7 +87,7 @@ type ChunkInfo struct {
 	Blocks  int           // number of blocks
 }
 
-// ChunkInfo returns what header and index say of chunk i. Errors are ErrBounds, ErrCorrupt, ErrUnsupported.
+// ChunkInfo returns what header and index say of chunk i. Errors are ErrBounds, ErrCorrupt, errors.ErrUnsupported.
 func (f *Frame) ChunkInfo(ctx context.Context, i int) (_ ChunkInfo, err error) {
 	ctx = task.Context(ctx)
 	s, err := f.acquire(ctx)
@@ -217,7 +217,7 @@ func (f *Frame) rawChunk(ctx context.Context, dst []byte, s *snapshot, i int) (o
 }
 
 // ReadChunk appends the decoded bytes of chunk i to dst, on up to Options.Concurrency goroutines. Errors are
-// ErrBounds, ErrCorrupt, ErrUnsupported or ErrTooLarge, in an *Error.
+// ErrBounds, ErrCorrupt, errors.ErrUnsupported or ErrTooLarge, in an *Error.
 func (f *Frame) ReadChunk(ctx context.Context, dst []byte, i int) (_ []byte, err error) {
 	ctx = task.Context(ctx)
 	s, err := f.acquire(ctx)
@@ -244,7 +244,7 @@ func (f *Frame) ReadChunk(ctx context.Context, dst []byte, i int) (_ []byte, err
 
 // ReadBlock appends the decoded bytes of block k of chunk i to dst and reads no other block, except the first one
 // where the chunk has the filter Delta. It is how the items of a super-chunk with blocks of variable size are read.
-// Errors are ErrBounds, ErrCorrupt, ErrUnsupported or ErrTooLarge, in an *Error.
+// Errors are ErrBounds, ErrCorrupt, errors.ErrUnsupported or ErrTooLarge, in an *Error.
 func (f *Frame) ReadBlock(ctx context.Context, dst []byte, i, k int) (_ []byte, err error) {
 	ctx = task.Context(ctx)
 	s, err := f.acquire(ctx)

@@ -9,7 +9,7 @@ import (
 
 // Begin starts a batch. End it with Commit or Rollback. It waits until an open batch of this handle has ended, and with
 // Locking until no other process reads or edits. ctx bounds only this waiting: the batch does not keep it.
-// Errors are ErrReadOnly, ErrClosed, those of the lock file and of the context.
+// Errors are ErrReadOnly, fs.ErrClosed, those of the lock file and of the context.
 func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 	ctx = task.Context(ctx)
 	if err := f.mu.lock(ctx); err != nil {

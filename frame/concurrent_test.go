@@ -308,16 +308,16 @@ func TestClose(t *testing.T) {
 		t.Error(err)
 	}
 	b.Rollback()
-	if err := b.Append(t.Context(), nil); !errors.Is(err, ErrClosed) {
+	if err := b.Append(t.Context(), nil); !errors.Is(err, fs.ErrClosed) {
 		t.Error(err)
 	}
-	if _, err := f.Content(t.Context()).ReadAt(make([]byte, 1), 0); !errors.Is(err, ErrClosed) {
+	if _, err := f.Content(t.Context()).ReadAt(make([]byte, 1), 0); !errors.Is(err, fs.ErrClosed) {
 		t.Error(err)
 	}
 	if _, err := f.Begin(context.Background()); !errors.Is(err, fs.ErrClosed) {
 		t.Error(err)
 	}
-	if err := f.Append(t.Context(), stamped(2, 10)); !errors.Is(err, ErrClosed) {
+	if err := f.Append(t.Context(), stamped(2, 10)); !errors.Is(err, fs.ErrClosed) {
 		t.Error(err)
 	}
 	f, err = Open(t.Context(), name, nil)

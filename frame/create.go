@@ -91,7 +91,7 @@ func (f *Frame) createStorage(ctx context.Context, fill func(b *Batch) error) (*
 	case err != nil:
 		return nil, err
 	case size > 0 && !f.opts.Overwrite:
-		return nil, f.wrap("storage", -1, fmt.Errorf("it has %d bytes: %w", size, ErrExists))
+		return nil, f.wrap("storage", -1, fmt.Errorf("it has %d bytes: %w", size, errs.ErrExist))
 	case size > 0:
 		if err := st.Truncate(0); err != nil {
 			return nil, err
@@ -108,14 +108,14 @@ func (f *Frame) checkFree() error {
 	case err != nil:
 		return err
 	case !f.opts.Overwrite:
-		return f.wrap("file", -1, ErrExists)
+		return f.wrap("file", -1, errs.ErrExist)
 	case fi.IsDir():
 		fi, err := f.sys.Lstat(filepath.Join(f.path, indexFile))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		if err != nil || !fi.Mode().IsRegular() {
-			return f.wrap("directory", -1, fmt.Errorf("will not replace a directory that is no frame: %w", ErrExists))
+			return f.wrap("directory", -1, fmt.Errorf("will not replace a directory that is no frame: %w", errs.ErrExist))
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package frame
 import (
 	"context"
 	"fmt"
+	"github.com/goblosc/blosc2/internal/errs"
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"

@@ -256,7 +256,7 @@ func TestFixtureLayers(t *testing.T) {
 		if _, err := f.VLMeta("no such"); !errors.Is(err, fs.ErrNotExist) {
 			t.Error(err)
 		}
-		if _, err := metaLayer(f, "no such"); !errors.Is(err, ErrNotFound) {
+		if _, err := metaLayer(f, "no such"); !errors.Is(err, fs.ErrNotExist) {
 			t.Error(err)
 		}
 		must(t, f.Close())

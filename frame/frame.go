@@ -3,6 +3,7 @@ package frame
 import (
 	"errors"
 	"fmt"
+	"github.com/goblosc/blosc2/internal/errs"
 	"math"
 	"sync"
 	"sync/atomic"

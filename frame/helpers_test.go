@@ -3,6 +3,7 @@ package frame
 import (
 	"bytes"
 	"context"
+	"io/fs"
 	"sync/atomic"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -183,7 +184,7 @@ func (o singleEdit) DeleteVLMeta(name string) error {
 }
 
 func (o singleEdit) SetChecksums(ctx context.Context, on bool) error {
-	return o.do(func(b *Batch) error { return b.SetChecksums(ctx, on) })
+	return o.f.edit(ctx, func(b *Batch) error { return b.SetChecksums(ctx, on) })
 }
 
 // appendTo appends what Save writes to dst.
@@ -205,5 +206,5 @@ func metaLayer(f *Frame, name string) ([]byte, error) {
 	if i := findLayer(s.meta, name); i >= 0 {
 		return s.meta[i].Content, nil
 	}
-	return nil, ErrNotFound
+	return nil, fs.ErrNotExist
 }

@@ -318,10 +318,10 @@ func TestLockClosed(t *testing.T) {
 			t.Error("a read after Close")
 		}
 		v.Release()
-		if _, err := g.ReadChunk(t.Context(), nil, 0); !errors.Is(err, ErrClosed) {
+		if _, err := g.ReadChunk(t.Context(), nil, 0); !errors.Is(err, fs.ErrClosed) {
 			t.Error(err)
 		}
-		if _, err := g.Refresh(t.Context()); !errors.Is(err, ErrClosed) {
+		if _, err := g.Refresh(t.Context()); !errors.Is(err, fs.ErrClosed) {
 			t.Error(err)
 		}
 		must(t, reopen(t, name, o).Append(t.Context(), stamped(2, 10)))

@@ -16,7 +16,7 @@ import (
 
 // Open opens the frame in a file, or in the directory of a sparse frame, for reading: it reads the header, the index
 // and the trailer, no chunk. ctx bounds how long it waits for a lock file; the frame does not keep it. Errors are
-// ErrParam, those of the operating system and of ctx, and in an *Error ErrFormat, ErrCorrupt, ErrUnsupported,
+// ErrParam, those of the operating system and of ctx, and in an *Error ErrFormat, ErrCorrupt, errors.ErrUnsupported,
 // ErrTooLarge and ErrChecksum.
 func Open(ctx context.Context, name string, o *OpenOptions) (*Frame, error) {
 	return openPath(ctx, name, o, placeFile)

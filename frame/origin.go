@@ -2,6 +2,7 @@ package frame
 
 import (
 	"fmt"
+	"github.com/goblosc/blosc2/internal/errs"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/internal/engine"
@@ -90,7 +91,7 @@ func (f *Frame) checkFetched(s *snapshot, i int) error {
 		return nil
 	}
 	if s.origin.layer != engine.ProxyLayer {
-		return f.wrap("data", -1, fmt.Errorf("%s; its data is not in the file: %w", f.describe(s), ErrUnsupported))
+		return f.wrap("data", -1, fmt.Errorf("%s; its data is not in the file: %w", f.describe(s), errs.ErrUnsupported))
 	}
 	return f.chunkError(s, i, fmt.Errorf("%s, and this chunk was not fetched: %w", f.describe(s), errs.ErrUnsupported))
 }

@@ -369,7 +369,7 @@ func (f *Frame) usable(ctx context.Context, s *snapshot, i int) error {
 // usableHeader returns the header of chunk i if it is usable.
 func (f *Frame) usableHeader(ctx context.Context, s *snapshot, i int) (chunk.Header, error) {
 	h, err := f.verifyChunk(ctx, s, i)
-	if errors.Is(err, ErrUnsupported) {
+	if errors.Is(err, errs.ErrUnsupported) {
 		return f.chunkHeader(ctx, s, i)
 	}
 	return h, err

@@ -158,7 +158,7 @@ func TestCreate(t *testing.T) {
 		must(t, err)
 		must(t, f.Append(t.Context(), small(9)))
 		must(t, f.Close())
-		if _, err := CreateFunc(t.Context(), name, fill(2), o.create()); !errors.Is(err, ErrExists) {
+		if _, err := CreateFunc(t.Context(), name, fill(2), o.create()); !errors.Is(err, fs.ErrExist) {
 			t.Error(err)
 		}
 		for _, again := range []bool{sparse, !sparse} {
@@ -176,7 +176,7 @@ func TestCreate(t *testing.T) {
 			}
 		}
 		must(t, os.Mkdir(filepath.Join(dir, "other"), 0o777))
-		if _, err := Create(t.Context(), filepath.Join(dir, "other"), &CreateOptions{Overwrite: true}); !errors.Is(err, ErrExists) {
+		if _, err := Create(t.Context(), filepath.Join(dir, "other"), &CreateOptions{Overwrite: true}); !errors.Is(err, fs.ErrExist) {
 			t.Error("a folder that is no frame:", err)
 		}
 	}

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"github.com/goblosc/blosc2/internal/errs"
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"

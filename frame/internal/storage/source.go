@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"github.com/goblosc/blosc2/internal/errs"
 	"io"
 )
 
@@ -39,9 +40,9 @@ func (s *SourceBytes) Refresh(ctx context.Context) error {
 }
 
 func (s *SourceBytes) Size() (int64, error)               { return s.src.Size(), nil }
-func (s *SourceBytes) WriteAt([]byte, int64) (int, error) { return 0, ErrReadOnly }
-func (s *SourceBytes) Truncate(int64) error               { return ErrReadOnly }
-func (s *SourceBytes) Sync() error                        { return ErrReadOnly }
+func (s *SourceBytes) WriteAt([]byte, int64) (int, error) { return 0, errs.ErrReadOnly }
+func (s *SourceBytes) Truncate(int64) error               { return errs.ErrReadOnly }
+func (s *SourceBytes) Sync() error                        { return errs.ErrReadOnly }
 func (s *SourceBytes) Close() error                       { return nil }
 
 // readerSource is an io.ReaderAt as a Source.
