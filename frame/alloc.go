@@ -11,11 +11,11 @@ import (
 )
 
 // checkAlloc returns an error that wraps ErrTooLarge if a caller may not allocate n bytes for data that the frame claims
-// to have. The limit is Options.MaxBytes. Without it, n may be at most 64 MiB, or 4096 times the stored bytes. Pages of
+// to have. The limit is OpenOptions.MaxBytes. Without it, n may be at most 64 MiB, or 4096 times the stored bytes. Pages of
 // zeros, such as holes in a file, do not count as stored. Frames created by this handle have no limit.
 func (f *Frame) checkAlloc(n int64) error {
 	if limit := f.allocLimit(n); n > limit {
-		return fmt.Errorf("%d bytes out of a small file, more than %d: raise Options.MaxBytes: %w", n, limit, ErrTooLarge)
+		return fmt.Errorf("%d bytes out of a small file, more than %d: raise OpenOptions.MaxBytes: %w", n, limit, ErrTooLarge)
 	}
 	return nil
 }
@@ -56,7 +56,7 @@ func (f *Frame) allocLimit(n int64) int64 {
 
 // errHole is the error of n bytes of which too few are stored.
 func errHole(n int64) error {
-	return fmt.Errorf("%d bytes, too few of them are stored; Options.MaxBytes may allow them: %w", n, ErrTooLarge)
+	return fmt.Errorf("%d bytes, too few of them are stored; OpenOptions.MaxBytes may allow them: %w", n, ErrTooLarge)
 }
 
 // readStored is storage.ReadAll for a size that a file claims. It returns ErrTooLarge if the stored bytes do not justify

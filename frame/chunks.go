@@ -216,7 +216,7 @@ func (f *Frame) rawChunk(ctx context.Context, dst []byte, s *snapshot, i int) (o
 	return append(dst, b...), nil
 }
 
-// ReadChunk appends the decoded bytes of chunk i to dst, on up to Options.Concurrency goroutines. Errors are
+// ReadChunk appends the decoded bytes of chunk i to dst, on up to OpenOptions.Concurrency goroutines. Errors are
 // ErrBounds, ErrCorrupt, errors.ErrUnsupported or ErrTooLarge, in an *Error.
 func (f *Frame) ReadChunk(ctx context.Context, dst []byte, i int) (_ []byte, err error) {
 	ctx = task.Context(ctx)

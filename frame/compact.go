@@ -62,7 +62,7 @@ func (f *Frame) DeadBytes(ctx context.Context) (_ int64, err error) {
 //
 // In a sparse frame, Compact removes the chunk files that no state names, which edits that were cut short leave.
 //
-// Errors are ErrParam for a frame that is not in a file of its own, for which Copy and AppendTo are, ErrCorrupt for a
+// Errors are ErrParam for a frame that is not in a file of its own, for which Copy and Save are, ErrCorrupt for a
 // chunk that cannot be copied, ErrReadOnly, fs.ErrClosed, or those of the context and the system.
 func (f *Frame) Compact(ctx context.Context) error {
 	ctx = task.Context(ctx)

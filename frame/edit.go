@@ -255,12 +255,12 @@ func (b *Batch) setChecksums(ctx context.Context, on bool) error {
 	return nil
 }
 
-// mayRemoveChecksums returns an ErrParam if Options.RequireChecksums forbids removing the checksums.
+// mayRemoveChecksums returns an ErrParam if OpenOptions.RequireChecksums forbids removing the checksums.
 func (b *Batch) mayRemoveChecksums() error {
 	if !b.f.opts.RequireChecksums {
 		return nil
 	}
-	return b.f.wrap("variable-length metalayer "+ChecksumLayer, -1, fmt.Errorf("Options.RequireChecksums asks for it: %w", ErrParam))
+	return b.f.wrap("variable-length metalayer "+ChecksumLayer, -1, fmt.Errorf("OpenOptions.RequireChecksums asks for it: %w", ErrParam))
 }
 
 // Reorder puts chunk order[i] at position i. order must contain each chunk once.

@@ -21,7 +21,7 @@ import (
 	"github.com/goblosc/blosc2/internal/engine"
 )
 
-// lockable makes a frame with Options.Locking of each kind and calls the test with its name. Two handles of one process
+// lockable makes a frame with OpenOptions.Locking of each kind and calls the test with its name. Two handles of one process
 // stand for two processes: locks belong to opened files.
 func lockable(t *testing.T, test func(t *testing.T, name string, o *options)) {
 	for _, kind := range []string{"contiguous", "sparse"} {

@@ -296,7 +296,7 @@ func (f *Frame) findHidden(s *snapshot, b []byte) {
 // checkMeta reports whether metalayers may take n bytes.
 func (f *Frame) checkMeta(n int64) error {
 	if most := f.opts.MaxMeta; most > 0 && n > most {
-		return fmt.Errorf("%d bytes, Options.MaxMeta allows %d: %w", n, most, ErrTooLarge)
+		return fmt.Errorf("%d bytes, OpenOptions.MaxMeta allows %d: %w", n, most, ErrTooLarge)
 	}
 	return nil
 }

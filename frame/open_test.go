@@ -35,7 +35,7 @@ func TestChecksumLayerRenamed(t *testing.T) {
 		t.Errorf("Verify: %v", list)
 	}
 	if _, err := OpenBytes(b, &OpenOptions{Verify: true}); !errors.Is(err, ErrChecksum) {
-		t.Errorf("opening with Options.Verify: %v", err)
+		t.Errorf("opening with OpenOptions.Verify: %v", err)
 	}
 	f, err := OpenBytes(b, nil)
 	must(t, err)
@@ -54,7 +54,7 @@ func TestChecksumLayerDropped(t *testing.T) {
 		t.Errorf("Verify: %v", list)
 	}
 	if _, err := OpenBytes(b, &OpenOptions{Verify: true}); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("opening with Options.Verify: %v", err)
+		t.Errorf("opening with OpenOptions.Verify: %v", err)
 	}
 }
 
@@ -84,7 +84,7 @@ func plainFrame(t *testing.T) []byte {
 func TestRequireChecksums(t *testing.T) {
 	ctx, o := context.Background(), &options{RequireChecksums: true}
 	_, err := OpenBytes(plainFrame(t), o.bytes())
-	if !errors.Is(err, ErrChecksum) || !strings.Contains(err.Error(), "the frame has no checksums, Options.RequireChecksums asks for them") {
+	if !errors.Is(err, ErrChecksum) || !strings.Contains(err.Error(), "the frame has no checksums, OpenOptions.RequireChecksums asks for them") {
 		t.Errorf("without checksums: %v", err)
 	}
 	b := checkedFrame(t)
@@ -115,7 +115,7 @@ func TestRequireChecksums(t *testing.T) {
 			t.Errorf("a stale layer: %v", err)
 		}
 		if _, err := OpenBytes(c, &OpenOptions{Verify: true}); err != nil {
-			t.Errorf("a stale layer, which Options.Verify compares when it is read: %v", err)
+			t.Errorf("a stale layer, which OpenOptions.Verify compares when it is read: %v", err)
 		}
 	}
 	m, err := EditStorage(ctx, NewMemory(checkedFrame(t)), o.storage())

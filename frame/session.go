@@ -112,7 +112,7 @@ func (f *Frame) endBatch() {
 // Refresh switches to the state that is stored now, and reports whether it differs from the previous one: another
 // process may have committed a state or, with C-Blosc2, changed the frame in place. It costs little if nothing has
 // changed. Readers of the previous state continue with it. If another process has written over bytes of that state,
-// they get wrong data or an error, unless both processes use Options.Locking. With Options.Locking, every read begins
+// they get wrong data or an error, unless both processes use OpenOptions.Locking. With OpenOptions.Locking, every read begins
 // with a Refresh.
 //
 // Without locking, a Refresh in the middle of another process's edit in place may fail, with ErrCorrupt for instance;

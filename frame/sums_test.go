@@ -272,7 +272,7 @@ func TestChecksumsForeign(t *testing.T) {
 	for _, c := range []struct {
 		what   string
 		change func(b *Batch) error
-		opens  bool // with Options.Verify
+		opens  bool // with OpenOptions.Verify
 		part   string
 	}{
 		{"append", func(b *Batch) error { return b.Insert(t.Context(), 0, p) }, false, "index"},
