@@ -41,7 +41,7 @@ func contextReads(f *Frame) map[string]func(ctx context.Context) error {
 		"Save":      func(ctx context.Context) error { _, err := f.Save(ctx, io.Discard); return err },
 		"DeadBytes": func(ctx context.Context) error { _, err := f.DeadBytes(ctx); return err },
 		"Copy":      func(ctx context.Context) error { _, err := Copy(ctx, "", f, nil); return err },
-		"Verify":    func(ctx context.Context) error { return f.Verify(ctx, func(err error) error { return err }) },
+		"Verify":    func(ctx context.Context) error { return f.Verify(ctx, nil) },
 	}
 }
 

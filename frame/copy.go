@@ -46,8 +46,8 @@ func (f *Frame) inherited(o *CreateOptions) CreateOptions {
 	if reflect.ValueOf(to.Codecs).IsZero() {
 		to.Codecs = f.opts.Codecs
 	}
-	if reflect.ValueOf(to.Filters).IsZero() {
-		to.Filters = f.opts.Filters
+	if reflect.ValueOf(to.UserFilters).IsZero() {
+		to.UserFilters = f.opts.Filters
 	}
 	if to.Prefilter == nil && to.Postfilter == nil {
 		to.Prefilter, to.Postfilter = f.opts.Prefilter, f.opts.Postfilter
@@ -92,8 +92,13 @@ func (f *Frame) copyChunks(ctx context.Context, s *snapshot, b *Batch) error {
 // Verify decodes everything and checks what the parts of the frame say of each other. It calls report for each fault,
 // with its location, and goes on; it returns early only if report returns an error, ctx is done, or chunks overlap. A
 // frame whose data is elsewhere (see the package comment) is reported once, as errors.ErrUnsupported.
+//
+// With a nil report, Verify returns the first fault. Otherwise it returns the error of report, of ctx or of reading.
 func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error) {
 	ctx = task.Context(ctx)
+	if report == nil {
+		report = func(err error) error { return err }
+	}
 	s, err := f.acquire(ctx)
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ func (o *options) create() *CreateOptions {
 	}
 	return &CreateOptions{
 		Params: o.Params, ChunkSize: o.ChunkSize, Meta: o.Meta, VLMeta: o.VLMeta, Sparse: o.Sparse, Overwrite: o.Overwrite,
-		Checksums: o.Checksums, Filters: o.Filters, Prefilter: o.Prefilter, Postfilter: o.Postfilter, Codecs: o.Codecs,
+		Checksums: o.Checksums, UserFilters: o.Filters, Prefilter: o.Prefilter, Postfilter: o.Postfilter, Codecs: o.Codecs,
 		Concurrency: o.Concurrency, Locking: o.Locking, NoSync: o.NoSync, sys: o.sys,
 	}
 }
@@ -64,7 +64,7 @@ func (o *options) edit() *OpenOptions {
 		return nil
 	}
 	return &OpenOptions{
-		Filters: o.Filters, Prefilter: o.Prefilter, Postfilter: o.Postfilter, Codecs: o.Codecs, Concurrency: o.Concurrency,
+		UserFilters: o.Filters, Prefilter: o.Prefilter, Postfilter: o.Postfilter, Codecs: o.Codecs, Concurrency: o.Concurrency,
 		Locking: o.Locking, NoSync: o.NoSync, MaxBytes: o.MaxBytes, MaxMeta: o.MaxMeta, Cache: o.Cache,
 		MaxChunks: o.MaxChunks, Verify: o.Verify, RequireChecksums: o.RequireChecksums, sys: o.sys,
 	}

@@ -33,8 +33,8 @@ type CreateOptions struct {
 	// NoSync makes commits not wait for the disk: after a power cut, the frame may be damaged.
 	NoSync bool
 
-	Codecs  chunk.CodecSet  // codecs to use; zero = the built-in ones
-	Filters chunk.FilterSet // user filters; zero = none
+	Codecs      chunk.CodecSet  // codecs to use; zero = the built-in ones
+	UserFilters chunk.FilterSet // user filters; zero = none
 	// Prefilter changes each block before it is encoded: it sets dst, which has the size of src, and may be called by
 	// several goroutines. nil = none.
 	Prefilter func(dst, src []byte, b chunk.BlockInfo) error
@@ -103,8 +103,8 @@ type OpenOptions struct {
 	// index may take 4096 times its stored size of memory.
 	MaxChunks int
 
-	Codecs  chunk.CodecSet  // codecs to use; zero = the built-in ones
-	Filters chunk.FilterSet // user filters; zero = none
+	Codecs      chunk.CodecSet  // codecs to use; zero = the built-in ones
+	UserFilters chunk.FilterSet // user filters; zero = none
 	// Prefilter changes each block before it is encoded: it sets dst, which has the size of src, and may be called by
 	// several goroutines. It is for editing. nil = none.
 	Prefilter func(dst, src []byte, b chunk.BlockInfo) error
@@ -148,7 +148,7 @@ func (o *OpenOptions) settings(p place) (engine.Options, storage.System, error) 
 		Concurrency: o.Concurrency, Cache: o.Cache, Mmap: o.Mmap, Locking: o.Locking, NoSync: o.NoSync,
 		Verify: o.Verify || o.RequireChecksums, RequireChecksums: o.RequireChecksums,
 		MaxBytes: o.MaxBytes, MaxMeta: o.MaxMeta, MaxChunks: o.MaxChunks,
-		Codecs: o.Codecs, Filters: o.Filters, Prefilter: o.Prefilter, Postfilter: o.Postfilter,
+		Codecs: o.Codecs, Filters: o.UserFilters, Prefilter: o.Prefilter, Postfilter: o.Postfilter,
 	}, systemOr(o.sys), err
 }
 
@@ -170,7 +170,7 @@ func (o *CreateOptions) settings(name string) (engine.Options, storage.System, e
 	return engine.Options{
 		Params: o.Params, ChunkSize: o.ChunkSize, Meta: o.Meta, VLMeta: o.VLMeta, Checksums: o.Checksums,
 		Sparse: o.Sparse, Overwrite: o.Overwrite, Concurrency: o.Concurrency, Locking: o.Locking, NoSync: o.NoSync,
-		Codecs: o.Codecs, Filters: o.Filters, Prefilter: o.Prefilter, Postfilter: o.Postfilter,
+		Codecs: o.Codecs, Filters: o.UserFilters, Prefilter: o.Prefilter, Postfilter: o.Postfilter,
 	}, systemOr(o.sys), err
 }
 

@@ -79,7 +79,7 @@ func Salvage(ctx context.Context, name, broken string, report func(error), o *Cr
 // openDamaged opens a damaged frame for reading: with the index that it has, or one that is made.
 func openDamaged(ctx context.Context, broken string, o *CreateOptions, report func(error), found *Salvaged) (*Frame, error) {
 	from := &OpenOptions{
-		Codecs: o.Codecs, Filters: o.Filters, Postfilter: o.Postfilter, Concurrency: o.Concurrency, sys: o.sys,
+		Codecs: o.Codecs, UserFilters: o.UserFilters, Postfilter: o.Postfilter, Concurrency: o.Concurrency, sys: o.sys,
 	}
 	f, err := Open(ctx, broken, from)
 	var open io.Closer // must be closed, also when report panics

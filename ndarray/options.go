@@ -37,7 +37,7 @@ func (o *Options) openOptions(edit, named bool) *frame.OpenOptions {
 	f := &frame.OpenOptions{
 		Concurrency: o.Concurrency, Cache: o.Cache, Mmap: o.Mmap && named && !edit, Locking: o.Locking && named, NoSync: o.NoSync && edit,
 		Verify: o.Verify, RequireChecksums: o.RequireChecksums, MaxBytes: o.MaxBytes, MaxMeta: o.MaxMeta, MaxChunks: o.MaxChunks,
-		Codecs: o.Codecs, Filters: o.Filters, Postfilter: o.Postfilter,
+		Codecs: o.Codecs, UserFilters: o.Filters, Postfilter: o.Postfilter,
 	}
 	if edit {
 		f.Prefilter = o.Prefilter
@@ -53,7 +53,7 @@ func createOptions(o *engine.Options, name string) *frame.CreateOptions {
 	return &frame.CreateOptions{
 		Params: o.Params, ChunkSize: o.ChunkSize, Meta: o.Meta, VLMeta: o.VLMeta, Checksums: o.Checksums || o.RequireChecksums,
 		Sparse: o.Sparse && name != "", Overwrite: o.Overwrite, Concurrency: o.Concurrency, Locking: o.Locking && name != "", NoSync: o.NoSync,
-		Codecs: o.Codecs, Filters: o.Filters, Prefilter: o.Prefilter, Postfilter: o.Postfilter,
+		Codecs: o.Codecs, UserFilters: o.Filters, Prefilter: o.Prefilter, Postfilter: o.Postfilter,
 	}
 }
 

@@ -93,7 +93,7 @@ func (c *checker) readByName() {
 	if !c.mu.Array && c.rng.IntN(8) > 0 {
 		return
 	}
-	o := &ndarray.Options{Options: *c.options()}
+	o := c.options()
 	if c.rng.IntN(8) == 0 {
 		o.MaxDims = 3
 	}

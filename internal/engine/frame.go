@@ -137,6 +137,6 @@ func (v View) Decode(ctx context.Context, p ReadPlan, blocks int64, blockSize in
 // frame.
 func (v View) Uniform() (chunk.Special, bool) { return v.r.Uniform(v.state) }
 
-// Special returns the special value that the index has for chunk i: zeros, NaNs or uninitialized items, or chunk.Regular
-// for a stored chunk. It reads nothing; i must be the number of a chunk.
+// Special returns the special value that the index has for chunk i: zeros, NaNs or uninitialized items, or
+// chunk.Regular for a stored chunk. It reads nothing; i must be the number of a chunk.
 func (v View) Special(i int) chunk.Special { return v.r.Special(v.state, i) }

@@ -39,11 +39,20 @@ func (s *SourceBytes) Refresh(ctx context.Context) error {
 	return nil
 }
 
-func (s *SourceBytes) Size() (int64, error)               { return s.src.Size(), nil }
+// Size returns the size that the source knows.
+func (s *SourceBytes) Size() (int64, error) { return s.src.Size(), nil }
+
+// WriteAt returns ErrReadOnly.
 func (s *SourceBytes) WriteAt([]byte, int64) (int, error) { return 0, errs.ErrReadOnly }
-func (s *SourceBytes) Truncate(int64) error               { return errs.ErrReadOnly }
-func (s *SourceBytes) Sync() error                        { return errs.ErrReadOnly }
-func (s *SourceBytes) Close() error                       { return nil }
+
+// Truncate returns ErrReadOnly.
+func (s *SourceBytes) Truncate(int64) error { return errs.ErrReadOnly }
+
+// Sync returns ErrReadOnly.
+func (s *SourceBytes) Sync() error { return errs.ErrReadOnly }
+
+// Close does nothing.
+func (s *SourceBytes) Close() error { return nil }
 
 // readerSource is an io.ReaderAt as a Source.
 type readerSource struct {
