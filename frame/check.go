@@ -12,13 +12,13 @@ import (
 
 // loadChecksums finds the checksums of a state and compares those of the index, which is stored as b.
 func (f *Frame) loadChecksums(s *snapshot, b []byte) {
-	i := findLayer(s.vlmeta, ChecksumLayer)
+	i := findLayer(s.vlmeta, checksumLayer)
 	if i < 0 {
 		return
 	}
 	s.checksums = &checksumSet{stale: []byte{}}
 	fail := func(format string, args ...any) {
-		s.checksums.fault = f.wrap("variable-length metalayer "+ChecksumLayer, -1, fmt.Errorf(format+": %w", append(args, ErrChecksum)...))
+		s.checksums.fault = f.wrap("variable-length metalayer "+checksumLayer, -1, fmt.Errorf(format+": %w", append(args, ErrChecksum)...))
 	}
 	stored := s.vlmeta[i].Content
 	h, err := chunk.ParseHeader(stored, int64(len(stored)))
@@ -60,7 +60,7 @@ func (f *Frame) loadChecksums(s *snapshot, b []byte) {
 
 // checkLayer compares a metalayer, or a variable-length one as it is stored, with its checksum, which it must have.
 func (f *Frame) checkLayer(s *snapshot, variable bool, l meta.Layer) error {
-	if s.checksums == nil || s.checksums.meta == nil || variable && l.Name == ChecksumLayer {
+	if s.checksums == nil || s.checksums.meta == nil || variable && l.Name == checksumLayer {
 		return nil // or there is an error for all
 	}
 	part, m := "metalayer ", s.checksums.meta
@@ -167,7 +167,7 @@ func (f *Frame) checkLost(s *snapshot) error {
 	for _, l := range s.vlmeta {
 		if f.isChecksumRecord(l) {
 			return f.wrap("variable-length metalayer "+l.Name, -1,
-				fmt.Errorf("it holds the checksums, which should be named %s: %w", ChecksumLayer, ErrChecksum))
+				fmt.Errorf("it holds the checksums, which should be named %s: %w", checksumLayer, ErrChecksum))
 		}
 	}
 	if n := trailerLen(s.vlmeta); s.trailerLen > n {
@@ -176,7 +176,7 @@ func (f *Frame) checkLost(s *snapshot) error {
 	return nil
 }
 
-// isChecksumRecord reports whether a variable-length metalayer has the content of ChecksumLayer.
+// isChecksumRecord reports whether a variable-length metalayer has the content of checksumLayer.
 func (f *Frame) isChecksumRecord(l meta.Layer) bool {
 	b, err := f.smallContent(l)
 	const mapOf5 = 0x85 // the first byte; decoding all layers would take long

@@ -204,14 +204,14 @@ func (b *Batch) takeVLMeta(from *snapshot) {
 	s := b.next
 	var layers []meta.Layer
 	for _, l := range s.vlmeta {
-		if l.Name == ChecksumLayer {
+		if l.Name == checksumLayer {
 			layers = append(layers, l)
 		} else {
 			s.forgetVLMeta(l.Name)
 		}
 	}
 	for _, l := range from.vlmeta {
-		if l.Name != ChecksumLayer {
+		if l.Name != checksumLayer {
 			layers = append(layers, l)
 			s.noteLayer(true, l.Name, l.Content)
 		}

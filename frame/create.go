@@ -187,7 +187,7 @@ func (f *Frame) first(ctx context.Context) (*Batch, error) {
 		s.chunkSize = int32(f.opts.ChunkSize)
 	}
 	if f.opts.Checksums {
-		s.checksums, s.vlmeta = &checksumSet{}, []meta.Layer{{Name: ChecksumLayer}}
+		s.checksums, s.vlmeta = &checksumSet{}, []meta.Layer{{Name: checksumLayer}}
 	}
 	b := &Batch{f: f, mu: newGate(), transaction: transaction{next: s}}
 	if err := f.mu.lock(context.Background()); err != nil { // no other goroutine has it

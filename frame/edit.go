@@ -143,7 +143,7 @@ func (b *Batch) setVLMeta(name string, content []byte) error {
 		return b.errDone()
 	}
 	c, err := b.f.plain.Encode(nil, content, coder.Params{})
-	if err == nil && name == ChecksumLayer {
+	if err == nil && name == checksumLayer {
 		err = fmt.Errorf("the library writes it, see SetChecksums: %w", ErrParam)
 	}
 	if err != nil {
@@ -163,7 +163,7 @@ func (b *Batch) setVLMeta(name string, content []byte) error {
 	return nil
 }
 
-// DeleteVLMeta removes a variable-length metalayer, or fails with fs.ErrNotExist. Without ChecksumLayer, the frame
+// DeleteVLMeta removes a variable-length metalayer, or fails with fs.ErrNotExist. Without "b2crc32c", the frame
 // keeps no checksums any more.
 func (b *Batch) DeleteVLMeta(name string) error {
 	return b.doNow(func() error { return b.deleteVLMeta(name) })
@@ -177,7 +177,7 @@ func (b *Batch) deleteVLMeta(name string) error {
 	if i < 0 {
 		return b.f.wrap("variable-length metalayer "+name, -1, errs.ErrNotExist)
 	}
-	if name == ChecksumLayer {
+	if name == checksumLayer {
 		if err := b.mayRemoveChecksums(); err != nil {
 			return err
 		}
@@ -219,12 +219,12 @@ func (b *Batch) setChecksums(ctx context.Context, on bool) error {
 			return err
 		}
 		s.checksums, s.index.checksums = nil, nil
-		s.vlmeta = slices.DeleteFunc(slices.Clone(s.vlmeta), func(l meta.Layer) bool { return l.Name == ChecksumLayer })
+		s.vlmeta = slices.DeleteFunc(slices.Clone(s.vlmeta), func(l meta.Layer) bool { return l.Name == checksumLayer })
 		return nil
 	}
-	layers := withLayer(s.vlmeta, ChecksumLayer, nil)
+	layers := withLayer(s.vlmeta, checksumLayer, nil)
 	if _, err := meta.AppendTrailer(nil, layers); err != nil {
-		return b.f.wrap("variable-length metalayer "+ChecksumLayer, -1, err)
+		return b.f.wrap("variable-length metalayer "+checksumLayer, -1, err)
 	}
 	var checksums []uint32
 	var buf []byte
@@ -248,7 +248,7 @@ func (b *Batch) setChecksums(ctx context.Context, on bool) error {
 		s.noteLayer(false, l.Name, l.Content)
 	}
 	for _, l := range s.vlmeta {
-		if l.Name != ChecksumLayer {
+		if l.Name != checksumLayer {
 			s.noteLayer(true, l.Name, l.Content)
 		}
 	}
@@ -260,7 +260,7 @@ func (b *Batch) mayRemoveChecksums() error {
 	if !b.f.opts.RequireChecksums {
 		return nil
 	}
-	return b.f.wrap("variable-length metalayer "+ChecksumLayer, -1, fmt.Errorf("OpenOptions.RequireChecksums asks for it: %w", ErrParam))
+	return b.f.wrap("variable-length metalayer "+checksumLayer, -1, fmt.Errorf("OpenOptions.RequireChecksums asks for it: %w", ErrParam))
 }
 
 // Reorder puts chunk order[i] at position i. order must contain each chunk once.

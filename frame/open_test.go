@@ -30,7 +30,7 @@ func renamed(t *testing.T, b []byte, from, to string) []byte {
 
 // TestChecksumLayerRenamed changes the name of the layer with the checksums, which hid them before.
 func TestChecksumLayerRenamed(t *testing.T) {
-	b := renamed(t, checkedFrame(t), ChecksumLayer, "b2crc32b")
+	b := renamed(t, checkedFrame(t), checksumLayer, "b2crc32b")
 	if list := faults(t, b); len(list) != 1 || !errors.Is(list[0], ErrChecksum) || !strings.Contains(list[0].Error(), "b2crc32b") {
 		t.Errorf("Verify: %v", list)
 	}
@@ -64,7 +64,7 @@ func TestChecksumRecordCopy(t *testing.T) {
 	f, err := EditStorage(t.Context(), NewMemory(checkedFrame(t)), nil)
 	must(t, err)
 	defer f.Close()
-	record, err := f.VLMeta(ChecksumLayer)
+	record, err := f.VLMeta(checksumLayer)
 	must(t, err)
 	must(t, one(f).SetVLMeta("copy", record))
 	must(t, f.Verify(context.Background(), func(err error) error { return err }))
@@ -122,7 +122,7 @@ func TestRequireChecksums(t *testing.T) {
 	must(t, err)
 	defer m.Close()
 	for what, err := range map[string]error{
-		"SetChecksums": one(m).SetChecksums(ctx, false), "DeleteVLMeta": one(m).DeleteVLMeta(ChecksumLayer),
+		"SetChecksums": one(m).SetChecksums(ctx, false), "DeleteVLMeta": one(m).DeleteVLMeta(checksumLayer),
 	} {
 		if !errors.Is(err, ErrParam) {
 			t.Errorf("%s: %v", what, err)

@@ -67,7 +67,7 @@ func Salvage(ctx context.Context, name, broken string, report func(error), o *Cr
 	}
 	defer f.unuse(s)
 	f.checkParams(s, report)
-	kept := o.Checksums || findLayer(s.vlmeta, ChecksumLayer) >= 0
+	kept := o.Checksums || findLayer(s.vlmeta, checksumLayer) >= 0
 	s.vlmeta = f.intactLayers(s, kept, report)
 	s.meta = f.fittingLayers(ctx, s, report)
 	to := *o
@@ -153,7 +153,7 @@ func (f *Frame) intactLayers(s *snapshot, checksumSet bool, report func(error)) 
 	}
 	var layers []meta.Layer
 	for _, l := range s.vlmeta {
-		if l.Name == ChecksumLayer {
+		if l.Name == checksumLayer {
 			continue
 		}
 		if err := f.checkLayer(s, true, l); err != nil {
@@ -515,7 +515,7 @@ func (w *salvager) readTrailer() {
 
 // readChecksums reads the checksums of the chunks, which say in which order they were.
 func (w *salvager) readChecksums() {
-	i := findLayer(w.s.vlmeta, ChecksumLayer)
+	i := findLayer(w.s.vlmeta, checksumLayer)
 	if i < 0 {
 		return
 	}

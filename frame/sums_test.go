@@ -319,7 +319,7 @@ func TestChecksumsForeign(t *testing.T) {
 func TestChecksumsLimits(t *testing.T) {
 	f, err := Create(t.Context(), "", &CreateOptions{Checksums: true})
 	must(t, err)
-	if err := one(f).SetVLMeta(ChecksumLayer, nil); !errors.Is(err, ErrParam) {
+	if err := one(f).SetVLMeta(checksumLayer, nil); !errors.Is(err, ErrParam) {
 		t.Errorf("the layer itself: %v", err)
 	}
 	for i := range 15 {
@@ -331,7 +331,7 @@ func TestChecksumsLimits(t *testing.T) {
 	if n := len(f.VLMetaNames()); n != 15 {
 		t.Errorf("%d names", n)
 	}
-	must(t, one(f).DeleteVLMeta(ChecksumLayer))
+	must(t, one(f).DeleteVLMeta(checksumLayer))
 	must(t, one(f).SetVLMeta("one more", nil))
 	if err := one(f).SetChecksums(context.Background(), true); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("checksums with sixteen others: %v", err)
@@ -365,7 +365,7 @@ func FuzzChecksums(f *testing.F) {
 	b := checkedFrame(f)
 	fr, err := OpenBytes(b, nil)
 	must(f, err)
-	content, err := fr.VLMeta(ChecksumLayer)
+	content, err := fr.VLMeta(checksumLayer)
 	must(f, err)
 	f.Add(content, false)
 	f.Add(fr.snap.Load().vlmeta[0].Content, true)
@@ -380,7 +380,7 @@ func FuzzChecksums(f *testing.F) {
 			must(t, err)
 		}
 		c := foreign(t, b, func(b *Batch) error {
-			b.next.vlmeta = withLayer(b.next.vlmeta, ChecksumLayer, p)
+			b.next.vlmeta = withLayer(b.next.vlmeta, checksumLayer, p)
 			return nil
 		})
 		goodError(t, readEverything(c))

@@ -61,7 +61,7 @@ func (f *Frame) Meta() []meta.Layer {
 	return out
 }
 
-// VLMetaNames returns the names of the variable-length metalayers, in their order, except ChecksumLayer.
+// VLMetaNames returns the names of the variable-length metalayers, in their order, except "b2crc32c".
 func (f *Frame) VLMetaNames() []string {
 	s := f.snap.Load()
 	if s == nil {
@@ -69,7 +69,7 @@ func (f *Frame) VLMetaNames() []string {
 	}
 	names := make([]string, 0, len(s.vlmeta))
 	for _, l := range s.vlmeta {
-		if l.Name != ChecksumLayer {
+		if l.Name != checksumLayer {
 			names = append(names, l.Name)
 		}
 	}

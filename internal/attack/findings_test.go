@@ -45,7 +45,7 @@ var findings = []finding{
 		m.setField(posNBytes, 8, 0)
 	}, wantFault("there is an index")},
 	{"name with control characters", "frame of one chunk size, sparse false", func(m *model) {
-		m.vl[layer(m.vl, frame.ChecksumLayer)].Name = "\x1b[2J\n"
+		m.vl[layer(m.vl, checksumLayer)].Name = "\x1b[2J\n"
 	}, wantFault(`\x1b[2J\n`)},
 	{"name that cannot be written", "array of structures", func(m *model) {
 		m.vl[0].Name = ""

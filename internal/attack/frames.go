@@ -52,3 +52,6 @@ func metaLayer(f *frame.Frame, name string) ([]byte, bool) {
 	}
 	return nil, false
 }
+
+// checksumLayer is the variable-length metalayer with the checksums of a frame. See the comment of package frame.
+const checksumLayer = "b2crc32c"
