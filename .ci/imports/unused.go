@@ -15,9 +15,8 @@ import (
 // forUsers lists exported names that the packages and examples do not use, but users need, and names that will become
 // internal.
 var forUsers = []string{
-	"codec.DefaultLevel", "chunk.ErrParam", "chunk.Delta", "chunk.UserFilter",
-	"frame.EditStorage", "frame.Frame.FillSpecial", "frame.Frame.ReadRaw", "frame.Frame.Reorder", "frame.Frame.SetChecksums",
-	"frame.Frame.Update",
+	"chunk.DefaultLevel", "chunk.ErrParam", "chunk.Delta", "chunk.UserFilter",
+	"frame.Batch.InsertRaw", "frame.Batch.UpdateRaw", "frame.EditStorage", "frame.Frame.ReadRaw", "frame.OpenSource",
 	"meta.ExtRef",
 	"ndarray.Array.Refresh", "ndarray.ErrChanged", "ndarray.ErrParam",
 	"ndarray.NaT", "ndarray.OpenReaderAt", "ndarray.Flip", "ndarray.FromFuncBytes", "ndarray.FullLike", "ndarray.FullOf",
