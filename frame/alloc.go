@@ -12,7 +12,8 @@ import (
 
 // checkAlloc returns an error that wraps ErrTooLarge if a caller may not allocate n bytes for data that the frame claims
 // to have. The limit is OpenOptions.MaxBytes. Without it, n may be at most 64 MiB, or 4096 times the stored bytes. Pages of
-// zeros, such as holes in a file, do not count as stored. Frames created by this handle have no limit.
+// zeros, such as holes in a file, do not count as stored. Frames created by this handle have no limit, unless they have
+// chunks that were copied from a frame with one.
 func (f *Frame) checkAlloc(n int64) error {
 	if limit := f.allocLimit(n); n > limit {
 		return fmt.Errorf("%d bytes out of a small file, more than %d: raise OpenOptions.MaxBytes: %w", n, limit, ErrTooLarge)
@@ -52,6 +53,14 @@ func (f *Frame) allocLimit(n int64) int64 {
 		s.stored.found, s.stored.sought = f.store.stored(s, enough), enough
 	}
 	return max(coder.FreeBytes, coder.MemoryRatio*min(s.stored.found, math.MaxInt64/coder.MemoryRatio))
+}
+
+// copiesFrom gives the frame of the batch a limit if it gets chunks of a frame that has one: what these claim is as
+// little trusted as before.
+func (b *Batch) copiesFrom(f *Frame) {
+	if !f.trusted.Load() {
+		b.f.trusted.Store(false)
+	}
 }
 
 // errHole is the error of n bytes of which too few are stored.

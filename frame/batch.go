@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
-	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/errs"
@@ -188,21 +187,18 @@ func (b *Batch) store(c []byte, h *coder.Header) (location, error) {
 }
 
 // plainSpecial returns a stored chunk with the content of a special one that only the index can hold: one item
-// repeated, or, where items do not fit, the bytes as they are.
+// repeated, or, where items do not fit, blocks of zeros. It takes little memory, whatever size the special one claims.
 func (b *Batch) plainSpecial(h *coder.Header) ([]byte, error) {
 	n, size := h.NBytes, int(b.next.typeSize)
 	if h.Special() == chunk.NaNs {
 		size = h.TypeSize
 	}
-	if n%size == 0 {
+	if n%size == 0 && size <= coder.MaxTypeSize {
 		value := make([]byte, size)
 		coder.FillSpecial(value, h.Special(), nil, size, 0)
 		return coder.EncodeSpecial(nil, chunk.Value, n, value, coder.Params{TypeSize: size, BlockSize: h.BlockSize})
 	}
-	if err := b.f.checkAlloc(int64(n)); err != nil {
-		return nil, fmt.Errorf("a special value: %w", err)
-	}
-	return b.f.plain.Encode(nil, make([]byte, n), coder.Params{Level: codec.NoCompression})
+	return coder.EncodeZeros(n) // NaNs are whole items
 }
 
 // free records that a chunk is not referenced after the commit.

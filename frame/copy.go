@@ -70,6 +70,7 @@ func copyOf(ctx context.Context, name string, s *snapshot, to *CreateOptions, fi
 
 // copyChunks appends the chunks of s as they are stored. A chunk that is referenced many times is stored once.
 func (f *Frame) copyChunks(ctx context.Context, s *snapshot, b *Batch) error {
+	b.copiesFrom(f)
 	if s.index.list == nil && s.index.n > 0 && s.chunkSize > 0 {
 		b.next.index, b.next.nbytes = s.index, s.nbytes
 	} else {
@@ -223,6 +224,7 @@ func (b *Batch) putChunks(ctx context.Context, f *Frame, s *snapshot, pairs iter
 	var buf []byte
 	returned := false
 	defer b.failUnless(&returned)
+	b.copiesFrom(f)
 	chunks := f.once(ctx, s)
 	for to, from := range pairs {
 		err := ctx.Err()
@@ -376,7 +378,12 @@ func (o *once) put(b *Batch, i int, c []byte, put func(h *coder.Header, store fu
 			return err
 		}
 		b.f.store.share()
-		return put(&seen.h, func() (location, error) { return seen.location, nil })
+		return put(&seen.h, func() (_ location, err error) {
+			if seen.location.e < 0 { // if the chunks now have variable sizes, the index cannot hold it
+				seen.location, err = b.store(nil, &seen.h)
+			}
+			return seen.location, err
+		})
 	}
 	h, err := b.examine(c, nil, b.next.index.n)
 	if err != nil {
@@ -388,11 +395,7 @@ func (o *once) put(b *Batch, i int, c []byte, put func(h *coder.Header, store fu
 		return p, err
 	})
 	if err == nil && o.seen != nil && o.s.index.at(i) >= 0 {
-		sum := crc32c.Checksum(c[:h.CBytes])
-		if p.e >= 0 { // the checksum of a special chunk that only the index holds is 0
-			p.sum = sum
-		}
-		o.seen[o.s.index.at(i)] = &seenChunk{h: h, sum: sum, location: p, stored: true}
+		o.seen[o.s.index.at(i)] = &seenChunk{h: h, sum: crc32c.Checksum(c[:h.CBytes]), location: p, stored: true}
 	}
 	return err
 }

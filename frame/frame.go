@@ -25,7 +25,7 @@ type Frame struct {
 	sys      storage.System
 	store    store
 	writable bool
-	trusted  atomic.Bool                  // made by this very handle
+	trusted  atomic.Bool                  // made by this very handle, with no chunk of a frame that was opened
 	lock     *storage.Lock                // nil without Locking
 	plain    *coder.Pool                  // for indexes and metalayers
 	pool     *coder.Pool                  // for chunks

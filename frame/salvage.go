@@ -262,6 +262,7 @@ func (f *Frame) fitsBlocks(ctx context.Context, s *snapshot) error {
 
 // salvageChunks appends the intact chunks of s.
 func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, report func(error), found *Salvaged) error {
+	b.copiesFrom(f)
 	if s.index.list == nil && s.index.n > 0 {
 		if s.chunkSize <= 0 {
 			report(f.wrap("index", s.indexPos(), corrupt("%d chunks of a special value without a size", s.index.n)))

@@ -47,7 +47,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"ndarray": {[]string{"internal/errs", "codec", "frame", "meta", "chunk", "internal/coder", "internal/engine", "internal/ndcopy", "internal/sched",
 		"internal/filters", "internal/task", "internal/race", "internal/cpu"}, nil},
 
-	"internal/engine":      {[]string{"chunk", "meta", "internal/coder", "internal/ndcopy"}, nil},
+	"internal/engine":      {[]string{"chunk", "codec", "meta", "internal/coder", "internal/ndcopy"}, nil},
 	"internal/ndcopy":      {[]string{"internal/coder", "internal/filters", "internal/race", "internal/cpu"}, nil},
 	"internal/sched":       {[]string{"internal/task"}, nil},
 	"internal/coder":       {[]string{"internal/errs", "codec", "internal/codecs", "internal/filters", "internal/sched", "internal/task"}, nil},

@@ -135,6 +135,37 @@ func TestSpecial(t *testing.T) {
 	}
 }
 
+func TestEncodeZeros(t *testing.T) {
+	for _, n := range []int{0, 1, 31, 32, 33, 256 << 10, 256<<10 + 1, 10<<20 + 7} {
+		b, err := EncodeZeros(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := ParseHeader(b, int64(len(b)))
+		if err != nil || h.CBytes != len(b) || h.Special() != Regular || len(b) > 40+n/10_000 && n > 31 {
+			t.Errorf("%d zeros: %d bytes, %+v, %v", n, len(b), h, err)
+		}
+		if got, err := Decode(nil, b, nil); err != nil || !bytes.Equal(got, make([]byte, n)) {
+			t.Errorf("%d zeros: %d bytes decoded, %v", n, len(got), err)
+		}
+	}
+	b, err := EncodeZeros(MaxBytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := NewReaderAt(bytes.NewReader(b), int64(len(b)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := []byte{1, 1, 1}
+	if n, err := r.ReadAt(end, MaxBytes-3); n != 3 || !bytes.Equal(end, make([]byte, 3)) {
+		t.Errorf("the end: %v %v", end, err)
+	}
+	if _, err := EncodeZeros(MaxBytes + 1); !errors.Is(err, errs.ErrTooLarge) {
+		t.Errorf("one byte too many: %v", err)
+	}
+}
+
 // chunkOf builds a chunk of one unsplit block without filters from the given streams.
 func chunkOf(n, streams int, body []byte) []byte {
 	h := Header{Version: 5, VersionLZ: 1, Flags: flagExtended | 1<<formatShift, TypeSize: streams, NBytes: n, BlockSize: n, CBytes: 36 + len(body)}

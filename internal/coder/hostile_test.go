@@ -260,3 +260,23 @@ func TestLimits(t *testing.T) {
 		t.Errorf("with room for one byte less: %v", err)
 	}
 }
+
+// TestBlockListLimit checks that the list that DecodeVL returns counts as memory, not only the bytes in it.
+func TestBlockListLimit(t *testing.T) {
+	b, err := EncodeSpecial(nil, Value, 4<<20, []byte{7}, Params{BlockSize: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, limit := range []int64{0, 4 << 20, 24*4<<20 - 1} {
+		before := allocated()
+		if _, err := DecodeVL(b, &Options{MaxBytes: limit}); !errors.Is(err, errs.ErrTooLarge) {
+			t.Errorf("limit %d: %v", limit, err)
+		}
+		if n := allocated() - before; n > 1<<20 {
+			t.Errorf("limit %d: %d bytes of memory", limit, n)
+		}
+	}
+	if blocks, err := DecodeVL(b, &Options{MaxBytes: 24 * 4 << 20}); err != nil || len(blocks) != 4<<20 {
+		t.Errorf("%d blocks, %v", len(blocks), err)
+	}
+}
