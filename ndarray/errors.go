@@ -6,7 +6,6 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
-	"github.com/goblosc/blosc2/ndarray/internal/npy"
 )
 
 // The errors of this package wrap one of these errors. Errors that package frame also defines have the same values
@@ -23,9 +22,7 @@ var (
 	ErrValue = convert.ErrValue
 	// ErrNotArray reports a frame that holds no array.
 	ErrNotArray = errors.New("not an array")
-	// ErrNPY reports input that is not a .npy file, or that breaks its format.
-	ErrNPY = npy.ErrFormat
-	// ErrFormat reports input that is not a Blosc2 frame.
+	// ErrFormat reports input that is not a Blosc2 frame, or for package npy not a .npy file.
 	ErrFormat = frame.ErrFormat
 	// ErrCorrupt reports a frame that breaks the format.
 	ErrCorrupt = frame.ErrCorrupt
