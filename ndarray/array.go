@@ -76,7 +76,7 @@ type state struct {
 
 // Open opens the array in a file, or in the directory of a sparse frame, for reading. It reads the header, the index
 // and the trailer of the frame. ctx bounds this, and waiting for a lock file; the Array does not retain it. The error
-// wraps ErrFormat, ErrNotArray, ErrCorrupt, ErrUnsupported, ErrTooLarge or ErrParam, or is an error of ctx or of the
+// wraps ErrFormat, ErrNotArray, ErrCorrupt, errors.ErrUnsupported, ErrTooLarge or ErrParam, or is an error of ctx or of the
 // operating system.
 func Open(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
 	f, err := openFrame(ctx, name, o, inFile)
@@ -274,8 +274,8 @@ func (a *Array) Refresh(ctx context.Context) (bool, error) {
 	return changed, nil
 }
 
-// Close closes the frame. It does not wait: reads in progress, also reads of views, succeed or return ErrClosed. Later
-// reads and edits return ErrClosed. An open batch can only be rolled back. A second Close does nothing.
+// Close closes the frame. It does not wait: reads in progress, also reads of views, succeed or return fs.ErrClosed.
+// Later reads and edits return fs.ErrClosed. An open batch can only be rolled back. A second Close does nothing.
 func (a *Array) Close() error { return a.f.Close() }
 
 // Frame returns the frame that holds the array, for access to its metalayers and chunks. Changes of chunks change the
@@ -312,7 +312,7 @@ type ChunkInfo struct {
 
 // ChunkInfos ranges over the chunks in order and reads only their headers. Coordinates and box are valid until the next
 // chunk. All chunks belong to the commit that was the newest when the loop began. The first error ends the loop. It
-// wraps ErrCorrupt, ErrUnsupported or ErrClosed, or is an error of reading or of ctx.
+// wraps ErrCorrupt, errors.ErrUnsupported or fs.ErrClosed, or is an error of reading or of ctx.
 func (a *Array) ChunkInfos(ctx context.Context) iter.Seq2[ChunkInfo, error] {
 	ctx = task.Context(ctx)
 	return func(yield func(ChunkInfo, error) bool) {

@@ -16,7 +16,7 @@ import (
 // Zeros creates an array of zeros. It writes no chunks, only an index. name is a new file, a new directory if o.Sparse
 // is set, or "" for an array in memory. shape is the number of items along each axis. dtype is a NumPy dtype such as
 // "<f4" or "[('a', '<i4'), ('b', '<f8')]". The array is open for writing. The error wraps ErrShape, ErrType, ErrParam,
-// ErrTooLarge or ErrExists, or is an error of the frame or of ctx.
+// ErrTooLarge or fs.ErrExist, or is an error of the frame or of ctx.
 //
 // In place of numpy.zeros_like(r), call Zeros(ctx, name, r.Shape(), r.DType().String(), r.CreateOptions()). numpy.empty
 // is Zeros, and numpy.ones is Full.

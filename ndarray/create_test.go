@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -310,7 +311,7 @@ func TestCreateErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.Close()
-		if _, err := Zeros(ctx, name, two, "<i4", o); !errors.Is(err, ErrExists) {
+		if _, err := Zeros(ctx, name, two, "<i4", o); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("created again: %v", err)
 		}
 		o.Overwrite = true

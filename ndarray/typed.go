@@ -163,7 +163,7 @@ func Fill[T any](ctx context.Context, w Writer, value T, sel ...Index) error {
 // Create creates an array from data in C order. The dtype is o.DType, or if that is empty DTypeOf[T]. A string dtype
 // without a length gets the length of the longest string. name is a new file, a new directory if o.Sparse is set, or ""
 // for an array in memory. shape is the number of items along each axis. Create does not retain data. The error wraps
-// ErrType, ErrValue, ErrShape, ErrParam, ErrTooLarge or ErrExists, or is an error of the frame or of ctx.
+// ErrType, ErrValue, ErrShape, ErrParam, ErrTooLarge or fs.ErrExist, or is an error of the frame or of ctx.
 func Create[T any](ctx context.Context, name string, shape []int64, data []T, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	if o == nil {

@@ -15,14 +15,13 @@ import (
 // forUsers are exported names that the packages and examples do not need, but users do, or that are still to become
 // internal.
 var forUsers = []string{
-	"chunk.DefaultLevel", "chunk.Delta", "chunk.UserFilter",
+	"chunk.DefaultLevel", "chunk.ErrParam", "chunk.Delta", "chunk.UserFilter",
 	"frame.Batch.SetVariable", "frame.EditStorage", "frame.Frame.FillSpecial", "frame.Frame.ReadRaw", "frame.Frame.Reorder", "frame.Frame.SetChecksums",
 	"frame.Frame.Update",
 	"meta.ExtRef",
-	"ndarray.Array.Refresh", "ndarray.Array.Save", "ndarray.ErrChanged", "ndarray.ErrExists", "ndarray.ErrLimit", "ndarray.ErrParam",
-	"ndarray.NaT", "ndarray.OpenReaderAt", "ndarray.Flip",
-	"ndarray.Squeeze",
-	"shuffle.ByteDeltaDecode", "shuffle.DeltaDecode", "shuffle.DeltaEncode", "shuffle.ErrInvalid",
+	"ndarray.Array.Refresh", "ndarray.Array.Save", "ndarray.ErrChanged", "ndarray.ErrParam",
+	"ndarray.NaT", "ndarray.OpenReaderAt", "ndarray.Flip", "ndarray.Squeeze",
+	"shuffle.ByteDeltaDecode", "shuffle.DeltaDecode", "shuffle.DeltaEncode", "shuffle.ErrParam",
 }
 
 // checkUnused returns a fault for each exported name that only tests use and that is not in forUsers.

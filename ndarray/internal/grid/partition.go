@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // The sizes that python-blosc2 uses if it cannot determine the caches of the machine (it then assumes 32 KiB, 256 KiB
@@ -27,10 +29,10 @@ const (
 // The error wraps ErrShape or ErrTooLarge. The result must still be checked with NewGeometry.
 func Partition(shape, chunks, blocks []int64, itemSize, blockHint int64) (chunkShape, blockShape []int32, err error) {
 	if len(shape) > MaxDims {
-		return nil, nil, fmt.Errorf("ndarray: %w: %d dimensions, at most %d", ErrShape, len(shape), MaxDims)
+		return nil, nil, fmt.Errorf("ndarray: %w: %d dimensions, at most %d", errs.ErrShape, len(shape), MaxDims)
 	}
 	if itemSize < 1 || itemSize > maxItemSize {
-		return nil, nil, fmt.Errorf("ndarray: %w: item size is %d bytes, want 1 to %d", ErrTooLarge, itemSize, maxItemSize)
+		return nil, nil, fmt.Errorf("ndarray: %w: item size is %d bytes, want 1 to %d", errs.ErrTooLarge, itemSize, maxItemSize)
 	}
 	chunk, block, err := givenParts(shape, chunks, blocks)
 	if err != nil {
@@ -80,7 +82,7 @@ func Partition(shape, chunks, blocks []int64, itemSize, blockHint int64) (chunkS
 func givenParts(shape, chunks, blocks []int64) (chunk, block []int64, err error) {
 	chunk, block = make([]int64, len(shape)), make([]int64, len(shape))
 	if chunks != nil && len(chunks) != len(shape) || blocks != nil && len(blocks) != len(shape) {
-		return nil, nil, fmt.Errorf("ndarray: %w: array has %d dimensions, but chunk shape is %v and block shape is %v", ErrShape, len(shape), chunks, blocks)
+		return nil, nil, fmt.Errorf("ndarray: %w: array has %d dimensions, but chunk shape is %v and block shape is %v", errs.ErrShape, len(shape), chunks, blocks)
 	}
 	copy(chunk, chunks)
 	copy(block, blocks)
@@ -99,13 +101,13 @@ func givenParts(shape, chunks, blocks []int64) (chunk, block []int64, err error)
 		}
 		switch {
 		case n < 0 || chunk[i] < 0 || block[i] < 0:
-			return nil, nil, fmt.Errorf("ndarray: %w: axis %d: negative length in shape %v, chunk shape %v or block shape %v", ErrShape, i, shape, chunks, blocks)
+			return nil, nil, fmt.Errorf("ndarray: %w: axis %d: negative length in shape %v, chunk shape %v or block shape %v", errs.ErrShape, i, shape, chunks, blocks)
 		case unknown:
-			return nil, nil, fmt.Errorf("ndarray: %w: axis %d of length zero has no whole length for a chunk or block", ErrShape, i)
+			return nil, nil, fmt.Errorf("ndarray: %w: axis %d of length zero has no whole length for a chunk or block", errs.ErrShape, i)
 		case chunk[i] > math.MaxInt32 || block[i] > math.MaxInt32:
-			return nil, nil, fmt.Errorf("ndarray: %w: axis %d: chunk shape %v or block shape %v exceeds 2^31-1", ErrTooLarge, i, chunks, blocks)
+			return nil, nil, fmt.Errorf("ndarray: %w: axis %d: chunk shape %v or block shape %v exceeds 2^31-1", errs.ErrTooLarge, i, chunks, blocks)
 		case given && block[i] > chunk[i]:
-			return nil, nil, fmt.Errorf("ndarray: %w: axis %d: block length %d exceeds chunk length %d", ErrShape, i, block[i], chunk[i])
+			return nil, nil, fmt.Errorf("ndarray: %w: axis %d: block length %d exceeds chunk length %d", errs.ErrShape, i, block[i], chunk[i])
 		}
 	}
 	return chunk, block, nil
@@ -126,13 +128,13 @@ func blockBudget(block []int64, hint bool, itemSize, blockHint int64) (int64, er
 	if !hint {
 		n := max(blockHint, defaultBlockBytes)
 		if n > maxBlockBytes {
-			return 0, fmt.Errorf("ndarray: %w: block size is %d bytes, want at most %d", ErrTooLarge, n, maxBlockBytes)
+			return 0, fmt.Errorf("ndarray: %w: block size is %d bytes, want at most %d", errs.ErrTooLarge, n, maxBlockBytes)
 		}
 		return max(n/itemSize, 1), nil
 	}
 	n, ok := Product(block)
 	if !ok || n > maxBlockBytes/itemSize {
-		return 0, fmt.Errorf("ndarray: %w: block of shape %v with items of %d bytes, want at most %d bytes", ErrTooLarge, block, itemSize, maxBlockBytes)
+		return 0, fmt.Errorf("ndarray: %w: block of shape %v with items of %d bytes, want at most %d bytes", errs.ErrTooLarge, block, itemSize, maxBlockBytes)
 	}
 	return n, nil
 }
@@ -276,7 +278,7 @@ func narrow(shape []int64) ([]int32, error) {
 	s := make([]int32, len(shape))
 	for i, n := range shape {
 		if n > math.MaxInt32 {
-			return nil, fmt.Errorf("ndarray: %w: axis %d: chunk length is %d, want at most 2^31-1", ErrTooLarge, i, n)
+			return nil, fmt.Errorf("ndarray: %w: axis %d: chunk length is %d, want at most 2^31-1", errs.ErrTooLarge, i, n)
 		}
 		s[i] = int32(n)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/ndarray/internal/golden"
 )
 
@@ -83,22 +84,22 @@ func TestPartitionErrors(t *testing.T) {
 		itemSize, hint int64
 		err            error
 	}{
-		{make([]int64, 17), nil, nil, 1, 0, ErrShape},
-		{[]int64{-1}, nil, nil, 1, 0, ErrShape},
-		{[]int64{5}, []int64{-2}, nil, 1, 0, ErrShape},
-		{[]int64{5}, nil, []int64{-2}, 1, 0, ErrShape},
-		{[]int64{0}, []int64{-1}, nil, 1, 0, ErrShape},
-		{[]int64{0}, nil, []int64{-1}, 1, 0, ErrShape},
-		{[]int64{5}, []int64{1 << 31}, nil, 1, 0, ErrTooLarge},
-		{[]int64{1 << 31}, []int64{-1}, nil, 1, 0, ErrTooLarge},
-		{[]int64{5}, []int64{2, 2}, nil, 1, 0, ErrShape},
-		{[]int64{5}, nil, []int64{}, 1, 0, ErrShape},
-		{[]int64{5}, []int64{2}, []int64{3}, 1, 0, ErrShape},
-		{[]int64{5}, nil, nil, 0, 0, ErrTooLarge},
-		{[]int64{5}, nil, nil, maxItemSize + 1, 0, ErrTooLarge},
-		{[]int64{5}, nil, nil, 1, maxBlockBytes + 1, ErrTooLarge},
-		{[]int64{1 << 40}, nil, []int64{maxBlockBytes/8 + 1}, 8, 0, ErrTooLarge},
-		{make16(1 << 40), nil, slices.Repeat([]int64{math.MaxInt32}, 16), 1, 0, ErrTooLarge},
+		{make([]int64, 17), nil, nil, 1, 0, errs.ErrShape},
+		{[]int64{-1}, nil, nil, 1, 0, errs.ErrShape},
+		{[]int64{5}, []int64{-2}, nil, 1, 0, errs.ErrShape},
+		{[]int64{5}, nil, []int64{-2}, 1, 0, errs.ErrShape},
+		{[]int64{0}, []int64{-1}, nil, 1, 0, errs.ErrShape},
+		{[]int64{0}, nil, []int64{-1}, 1, 0, errs.ErrShape},
+		{[]int64{5}, []int64{1 << 31}, nil, 1, 0, errs.ErrTooLarge},
+		{[]int64{1 << 31}, []int64{-1}, nil, 1, 0, errs.ErrTooLarge},
+		{[]int64{5}, []int64{2, 2}, nil, 1, 0, errs.ErrShape},
+		{[]int64{5}, nil, []int64{}, 1, 0, errs.ErrShape},
+		{[]int64{5}, []int64{2}, []int64{3}, 1, 0, errs.ErrShape},
+		{[]int64{5}, nil, nil, 0, 0, errs.ErrTooLarge},
+		{[]int64{5}, nil, nil, maxItemSize + 1, 0, errs.ErrTooLarge},
+		{[]int64{5}, nil, nil, 1, maxBlockBytes + 1, errs.ErrTooLarge},
+		{[]int64{1 << 40}, nil, []int64{maxBlockBytes/8 + 1}, 8, 0, errs.ErrTooLarge},
+		{make16(1 << 40), nil, slices.Repeat([]int64{math.MaxInt32}, 16), 1, 0, errs.ErrTooLarge},
 	} {
 		if chunks, blocks, err := Partition(x.shape, x.chunks, x.blocks, x.itemSize, x.hint); !errors.Is(err, x.err) {
 			t.Errorf("%v: %v %v, error %v, want %v", x, chunks, blocks, err, x.err)
@@ -174,7 +175,7 @@ func TestPartitionsAsPython(t *testing.T) {
 			continue
 		}
 		if f[5] == "error" {
-			if !errors.Is(err, ErrShape) && !errors.Is(err, ErrTooLarge) {
+			if !errors.Is(err, errs.ErrShape) && !errors.Is(err, errs.ErrTooLarge) {
 				t.Errorf("%s: error %v", line, err)
 			}
 			continue
