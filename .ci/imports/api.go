@@ -14,8 +14,8 @@ import (
 // shows every change of the interface. Run the command with -update to rewrite it.
 const apiFile = ".ci/api.txt"
 
-// public lists the packages whose exported names are the interface of the module.
-var public = []string{"chunk", "codec", "frame", "meta", "ndarray", "shuffle"}
+// public are the packages whose exported names are the interface of the module.
+var public = []string{"chunk", "codec", "frame", "meta", "ndarray", "ndarray/npy", "shuffle"}
 
 // checkAPI returns a fault if apiFile does not list the names that are exported now. With update it writes the file.
 func checkAPI(dir string, pkgs []*loaded, update bool) ([]string, error) {

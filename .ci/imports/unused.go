@@ -16,12 +16,12 @@ import (
 // internal.
 var forUsers = []string{
 	"chunk.DefaultLevel", "chunk.ErrParam", "chunk.Delta", "chunk.UserFilter",
-	"frame.Batch.InsertRaw", "frame.Batch.UpdateRaw", "frame.EditStorage", "frame.Frame.ReadRaw", "frame.OpenSource",
+	"frame.Batch.SetVariable", "frame.EditStorage", "frame.Frame.FillSpecial", "frame.Frame.ReadRaw", "frame.Frame.Reorder", "frame.Frame.SetChecksums",
+	"frame.Frame.Update",
 	"meta.ExtRef",
-	"ndarray.Array.Refresh", "ndarray.ErrChanged", "ndarray.ErrParam",
-	"ndarray.NaT", "ndarray.OpenReaderAt", "ndarray.Flip", "ndarray.FromFuncBytes", "ndarray.FullLike", "ndarray.FullOf",
-	"ndarray.Squeeze", "ndarray.UninitLike", "ndarray.ZerosLike",
-	"shuffle.ByteDeltaDecode", "shuffle.DeltaDecode", "shuffle.DeltaEncode", "shuffle.ErrParam", "shuffle.IntTrunc",
+	"ndarray.Array.Refresh", "ndarray.Array.Save", "ndarray.ErrChanged", "ndarray.ErrParam",
+	"ndarray.NaT", "ndarray.OpenReaderAt", "ndarray.Flip", "ndarray.Squeeze",
+	"shuffle.ByteDeltaDecode", "shuffle.DeltaDecode", "shuffle.DeltaEncode", "shuffle.ErrParam",
 }
 
 // checkUnused returns a fault for each exported name that only tests use and that is not in forUsers.

@@ -252,10 +252,9 @@ func (c *arrayCase) weRead(rng *rand.Rand, r *ref.Array, items []byte) error {
 		}
 		return err
 	}
-	o := &ndarray.Options{}
-	o.Concurrency = 1 + rng.IntN(3)
+	o := &ndarray.OpenOptions{Concurrency: 1 + rng.IntN(3)}
 	if theirs.Path != "" {
-		if err := add(ndarray.Open(theirs.Path, o)); err != nil {
+		if err := add(ndarray.Open(ctx, theirs.Path, o)); err != nil {
 			return err
 		}
 	}
@@ -269,10 +268,10 @@ func (c *arrayCase) weRead(rng *rand.Rand, r *ref.Array, items []byte) error {
 	if err := add(ndarray.OpenBytes(b, o)); err != nil {
 		return err
 	}
-	offset := rng.Int64N(100)
-	file := slices.Concat(make([]byte, offset), b, []byte("behind"))
-	section := io.NewSectionReader(bytes.NewReader(file), offset, int64(len(file))-offset)
-	if err := add(ndarray.OpenReaderAt(section, section.Size(), o)); err != nil {
+	before := rng.IntN(100)
+	file := slices.Concat(make([]byte, before), b, []byte("behind"))
+	part := io.NewSectionReader(bytes.NewReader(file), int64(before), int64(len(file)-before))
+	if err := add(ndarray.OpenReaderAt(ctx, part, part.Size(), o)); err != nil {
 		return err
 	}
 	return c.compare(rng, ways, r, theirs, items)

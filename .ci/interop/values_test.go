@@ -190,7 +190,7 @@ func (c *arrayCase) metalayers(rng *rand.Rand, dir string, vl []meta.Layer) erro
 
 // TestVLMetaLimit writes one more variable-length metalayer than the reference can.
 func TestVLMetaLimit(t *testing.T) {
-	ours, err := ndarray.Zeros("", []int64{1}, "<i4", nil)
+	ours, err := ndarray.Zeros(ctx, "", []int64{1}, "<i4", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,11 +91,11 @@ func openReadable(path string) (*source, error) {
 }
 
 // openArray opens an array for reading, or for writing if edit is set.
-func openArray(path string, edit bool) (*ndarray.Array, error) {
+func openArray(ctx context.Context, path string, edit bool) (*ndarray.Array, error) {
 	if edit {
-		return ndarray.Edit(path, nil)
+		return ndarray.Edit(ctx, path, nil)
 	}
-	return ndarray.Open(path, nil)
+	return ndarray.Open(ctx, path, nil)
 }
 
 // chunkFile is an open file with a single chunk.

@@ -121,8 +121,8 @@ func unclear(err error) string {
 }
 
 // options returns options as programs use them.
-func (c *checker) options() *ndarray.Options {
-	o := new(ndarray.Options)
+func (c *checker) options() *frame.OpenOptions {
+	o := new(frame.OpenOptions)
 	o.Concurrency = 1 + c.rng.IntN(2)
 	o.MaxBytes = pick[int64](c.rng, 0, 1<<20, 32<<20)
 	o.NoSync = true
@@ -135,4 +135,13 @@ func (c *checker) options() *ndarray.Options {
 		o.MaxChunks, o.MaxMeta = 50_000, 1<<16
 	}
 	return o
+}
+
+// arrayOptions returns options for opening an array for reading.
+func (c *checker) arrayOptions() *ndarray.OpenOptions {
+	o := c.options()
+	return &ndarray.OpenOptions{
+		Concurrency: o.Concurrency, MaxBytes: o.MaxBytes, Verify: o.Verify, Mmap: o.Mmap,
+		Cache: o.Cache, MaxChunks: o.MaxChunks, MaxMeta: o.MaxMeta,
+	}
 }

@@ -5,11 +5,10 @@ import (
 	"context"
 
 	"github.com/goblosc/blosc2/frame"
-	"github.com/goblosc/blosc2/ndarray"
 )
 
 // openOptions returns the options for opening a frame for reading, by a name or not.
-func openOptions(o *ndarray.Options, named bool) *frame.OpenOptions {
+func openOptions(o *frame.OpenOptions, named bool) *frame.OpenOptions {
 	return &frame.OpenOptions{
 		Concurrency: o.Concurrency, MaxBytes: o.MaxBytes, Verify: o.Verify, Mmap: o.Mmap && named, Cache: o.Cache,
 		MaxChunks: o.MaxChunks, MaxMeta: o.MaxMeta,
@@ -17,7 +16,7 @@ func openOptions(o *ndarray.Options, named bool) *frame.OpenOptions {
 }
 
 // editOptions returns the options for Edit.
-func editOptions(o *ndarray.Options) *frame.OpenOptions {
+func editOptions(o *frame.OpenOptions) *frame.OpenOptions {
 	e := openOptions(o, false)
 	e.Locking, e.NoSync = o.Locking, o.NoSync
 	return e
