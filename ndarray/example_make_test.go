@@ -372,7 +372,7 @@ func ExampleReshape() {
 	check(err)
 	b, err := ndarray.Reshape(ctx, a, "", []int64{-1, 2}, nil) // a.reshape(-1, 2)
 	check(err)
-	c, err := ndarray.AsType(ctx, b, "", "|u1", nil) // b.astype("u1")
+	c, err := ndarray.AsType(b, "|u1") // b.astype("u1")
 	check(err)
 	items, err := ndarray.Read[uint8](ctx, c)
 	check(err)

@@ -52,7 +52,7 @@ func readers(a Reader) map[string]func() error {
 		"Concat":  func() error { return closed(Concat(ctx, "", 0, nil, a, a)) },
 		"Stack":   func() error { return closed(Stack(ctx, "", 0, nil, a, a)) },
 		"Reshape": func() error { return closed(Reshape(ctx, a, "", []int64{size}, nil)) },
-		"AsType":  func() error { return closed(AsType(ctx, a, "", "<f4", nil)) },
+		"AsType":  func() error { return closed(asTypeCopy(ctx, a, "<f4")) },
 		"Map": func() error {
 			return closed(Map(ctx, a, "", func(out []float64, in Tile[float64]) error { return nil }, nil))
 		},

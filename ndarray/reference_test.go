@@ -326,7 +326,7 @@ func TestReadmeTable(t *testing.T) {
 	makes(Concat(ctx, "", 0, nil, a, a))
 	makes(Stack(ctx, "", 0, nil, a, a))
 	makes(Reshape(ctx, a, "", []int64{-1, 2}, nil))
-	makes(AsType(ctx, a, "", "u1", nil))
+	makes(AsType(a, "u1"))
 	o := a.Options()
 	o.Chunks, o.Blocks = []int32{2, 5}, []int32{2, 5}
 	makes(Copy(ctx, a, "", o))

@@ -2,7 +2,6 @@ package ndarray
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"reflect"
 	"sync"
@@ -50,11 +49,16 @@ func DTypeOf[T any]() meta.DType {
 }
 
 // Read returns the items of a selection in C order. Without indexes it reads everything. T can be any type that matches
-// the dtype of the items, see Items in the package comment. The error wraps ErrType, ErrTooLarge, or ErrValue if a T
-// cannot hold an item, or is an error of ReadBytes.
+// the dtype of the items, see Items in the package comment.
+//
+// T can also be a number type that has every value of the dtype: float64 for items of dtype <f4, >f2 or <i4, but not for
+// <i8. int and uint count as 64 bits. Read converts the items of each block on their way to the result, in parallel. Use
+// AsType for conversions with loss.
+//
+// The error wraps ErrType, ErrTooLarge, or ErrValue if a T cannot hold an item, or is an error of ReadBytes.
 func Read[T any](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
 	ctx = task.Context(ctx)
-	c, err := converterOf[T](r.DType())
+	c, err := readerOf[T](r.DType())
 	if err != nil {
 		return nil, err
 	}
@@ -72,36 +76,34 @@ func Read[T any](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
 		return nil, err
 	}
 	dst := make([]T, s.Items)
-	b := convert.Bytes(dst)
-	if !c.Direct {
-		b = make([]byte, len(dst)*size)
+	if c.inPlace() {
+		var with selection.Mapping
+		if err := a.readSelection(ctx, v, st, c.mapping(&with, a, st, m), &s, sel, convert.Bytes(dst)); err != nil {
+			return nil, err
+		}
+		return dst, nil
 	}
+	b := make([]byte, len(dst)*size)
 	if err := a.readSelection(ctx, v, st, m, &s, sel, b); err != nil {
 		return nil, err
 	}
-	if c.Direct {
-		convert.ToNative(r.DType(), b)
-	} else if err := decodeItems(ctx, c, r, dst, b); err != nil {
+	if err := decodeItems(ctx, c.Converter, r, dst, b); err != nil {
 		return nil, err
 	}
 	return dst, nil
 }
 
 // ReadInto reads a selection into dst, whose length must be the number of items. Otherwise it returns ErrShape. Calls
-// in a loop allocate nothing if T is a Scalar. See Read.
+// in a loop allocate nothing if the items are stored as values of T. See Read.
 func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error {
 	ctx = task.Context(ctx)
-	c, err := converterOf[T](r.DType())
+	c, err := readerOf[T](r.DType())
 	if err != nil {
 		return err
 	}
 	a, m := r.source()
-	if c.Direct {
-		if err := a.readBytes(ctx, m, convert.Bytes(dst), sel); err != nil {
-			return err
-		}
-		convert.ToNative(r.DType(), convert.Bytes(dst))
-		return nil
+	if c.inPlace() {
+		return a.readValues(ctx, m, &c, convert.Bytes(dst), sel)
 	}
 	b, err := makeItems(len(dst), r.ItemSize())
 	if err != nil {
@@ -110,7 +112,7 @@ func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error
 	if err := a.readBytes(ctx, m, b, sel); err != nil {
 		return err
 	}
-	return decodeItems(ctx, c, r, dst, b)
+	return decodeItems(ctx, c.Converter, r, dst, b)
 }
 
 // ReadAt returns the item at a position. at has a number for each axis. Negative numbers count from the end. It returns
@@ -118,30 +120,28 @@ func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error
 func ReadAt[T any](ctx context.Context, r Reader, at ...int64) (T, error) {
 	ctx = task.Context(ctx)
 	var item [1]T
-	c, err := converterOf[T](r.DType())
+	c, err := readerOf[T](r.DType())
 	if err != nil {
 		return item[0], err
 	}
 	a, m := r.source()
-	if c.Direct {
-		if err := a.readItem(ctx, m, convert.Bytes(item[:]), at); err != nil {
-			return item[0], err
-		}
-		convert.ToNative(r.DType(), convert.Bytes(item[:]))
-		return item[0], nil
+	if c.inPlace() {
+		err := a.readItem(ctx, m, &c, convert.Bytes(item[:]), at)
+		return item[0], err
 	}
 	b := make([]byte, r.ItemSize())
-	if err := a.readItem(ctx, m, b, at); err != nil {
+	if err := a.readItem(ctx, m, nil, b, at); err != nil {
 		return item[0], err
 	}
 	dst := make([]T, 1)
-	err = decodeItems(ctx, c, r, dst, b)
+	err = decodeItems(ctx, c.Converter, r, dst, b)
 	return dst[0], err
 }
 
 // Write writes data to a selection, in one commit or in a batch. data holds as many values as the selection has items,
-// in C order, of a type that matches the dtype. Write does not retain data. The error wraps ErrType, or ErrValue if an
-// item cannot hold a value, or is an error of WriteBytes.
+// in C order, of a type that matches the dtype. T can also be a number type if the dtype has every value of T. To convert
+// values with loss, write them to an array in memory and Copy its AsType view. Write does not retain data. The error
+// wraps ErrType, or ErrValue if an item cannot hold a value, or is an error of WriteBytes.
 func Write[T any](ctx context.Context, w Writer, data []T, sel ...Index) error {
 	ctx = task.Context(ctx)
 	b, err := encodeItems(ctx, w.DType(), concurrencyOf(w), data)
@@ -151,10 +151,11 @@ func Write[T any](ctx context.Context, w Writer, data []T, sel ...Index) error {
 	return w.WriteBytes(ctx, b, sel...)
 }
 
-// Fill writes one value to all items of a selection, in one commit or in a batch. See Write.
+// Fill writes one value to all items of a selection, in one commit or in a batch. A number can have any type: Fill
+// returns ErrValue if an item cannot be exactly this number. See Write.
 func Fill[T any](ctx context.Context, w Writer, value T, sel ...Index) error {
 	ctx = task.Context(ctx)
-	b, err := encodeItems(ctx, w.DType(), concurrencyOf(w), []T{value})
+	b, err := encodeValue(ctx, w.DType(), value)
 	if err != nil {
 		return err
 	}
@@ -204,9 +205,9 @@ func checkType[T Scalar](x interface{ DType() meta.DType }) error {
 	return nil
 }
 
-// converterOf returns the converter of items of a dtype and values of type T.
-func converterOf[T any](d meta.DType) (convert.Converter, error) {
-	return goTypes.Converter(d, reflect.TypeFor[T]())
+// converterOf returns the converter of items of a dtype and values of type T, for one direction.
+func converterOf[T any](d meta.DType, way convert.Direction) (convert.Converter, error) {
+	return goTypes.Converter(d, reflect.TypeFor[T](), way)
 }
 
 // makeItems returns memory for n items.
@@ -237,21 +238,22 @@ func concurrencyOf(x interface {
 
 // encodeItems returns values as items of a dtype, in new memory, or in the memory of data if the bytes are the same.
 func encodeItems[T any](ctx context.Context, d meta.DType, concurrency int, data []T) ([]byte, error) {
-	c, err := converterOf[T](d)
-	if err != nil {
-		return nil, err
-	}
+	c, err := converterOf[T](d, convert.Writing)
 	switch {
-	case c.Missing != "":
-		return nil, convert.Mismatch("", d, reflect.TypeFor[T](), fmt.Sprintf("which has no field %q; writing needs all fields", c.Missing))
-	case c.Direct:
-		return convert.Stored(d, data), nil
+	case err != nil:
+		return nil, err
+	case c.Direct && c.Cast == nil:
+		return convert.Bytes(data), nil
 	}
 	b, err := makeItems(len(data), d.Size)
 	if err != nil {
 		return nil, err
 	}
 	err = inBatches(ctx, len(data), concurrency, func(from, to int) error {
+		if c.Cast != nil {
+			c.Cast(b[from*d.Size:to*d.Size], convert.Bytes(data[from:to]))
+			return nil
+		}
 		return c.Encode(convert.ValuesOf(data[from:to]), b[from*d.Size:], d.Size, from)
 	})
 	if err != nil {
