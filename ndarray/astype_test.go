@@ -361,7 +361,7 @@ func TestFillNumbers(t *testing.T) {
 		{"<i8", fillWith(9.3e18), "value"},
 		{"<i2", fillWith(1.5), "value"},
 		{"<i2", fillWith(math.NaN()), "value"},
-		{"<f8", fillWith(int64(1<<53)), "0000000000004043"},
+		{"<f8", fillWith(int64(1 << 53)), "0000000000004043"},
 		{"<f8", fillWith(int64(1<<53 + 1)), "value"},
 		{"<f2", fillWith(float32(-2)), "00c0"},
 		{"<f2", fillWith(70000), "value"},

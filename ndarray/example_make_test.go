@@ -169,7 +169,7 @@ func ExampleArray_ChunkInfos() {
 func ExampleReduce() {
 	ctx := context.Background()
 	a, _ := ndarray.Create(ctx, "", []int64{2, 3}, []float32{1, 2, 3, 4, 5, 9}, nil)
-	sum, err := ndarray.ReduceAll[float32](ctx, a, ndarray.OpSum)
+	sum, err := ndarray.ReduceAll[float32](ctx, a, ndarray.OpSum, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func readers(a Reader) map[string]func() error {
 		"Take":     func() error { _, err := Take[float64](ctx, a, []int64{0, 1}); return err },
 		"Reduce":   func() error { _, err := Reduce(ctx, a, OpSum, nil); return err },
 		"ReduceAll": func() error {
-			_, err := ReduceAll[float64](ctx, a, OpMax)
+			_, err := ReduceAll[float64](ctx, a, OpMax, nil)
 			return err
 		},
 		"Tiles": func() error {
@@ -198,7 +198,7 @@ func TestProxyArray(t *testing.T) {
 			t.Errorf("%s of the fetched chunks: %v", what, err)
 		}
 	}
-	if sum, err := ReduceAll[float64](ctx, top, OpSum); err != nil || sum != 32 {
+	if sum, err := ReduceAll[float64](ctx, top, OpSum, nil); err != nil || sum != 32 {
 		t.Errorf("sum %v, %v", sum, err)
 	}
 	// A copy of fetched chunks is an ordinary array.

@@ -332,7 +332,7 @@ func TestReadmeTable(t *testing.T) {
 	makes(Copy(ctx, a, "", o))
 	makes(Map(ctx, a, "", func(out []float64, in Tile[T]) error { clear(out); return nil }, nil))
 	makes(Reduce(ctx, a, OpSum, &ReduceOptions{Axes: []int{0}, KeepDims: true}))
-	if _, err := ReduceAll[T](ctx, a, OpMax); err != nil {
+	if _, err := ReduceAll[T](ctx, a, OpMax, nil); err != nil {
 		t.Error(err)
 	}
 	for _, err := range a.ChunkInfos() {
