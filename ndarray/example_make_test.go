@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"math"
 	"strings"
 
 	"github.com/goblosc/blosc2/ndarray"
@@ -384,4 +385,16 @@ func check(err error) {
 	if err != nil {
 		log.Fatal(err)
 	}
+}
+
+func ExampleReduceInto() {
+	ctx := context.Background()
+	nan := math.NaN()
+	a, err := ndarray.Create(ctx, "", []int64{2, 3}, []float64{1, nan, 3, 5, nan, 7}, nil)
+	check(err)
+	means := make([]float64, 3)
+	err = ndarray.ReduceInto(ctx, a, means, ndarray.OpMean, &ndarray.ReduceOptions{Axes: []int{0}, SkipNaN: true})
+	check(err)
+	fmt.Println(means) // numpy.nanmean(a, axis=0)
+	// Output: [3 NaN 5]
 }

@@ -230,6 +230,29 @@ func (d *numberType) foreign() bool {
 // swapTo copies numbers of width bytes and reverses the bytes of each.
 func swapTo(dst, src []byte, width int) {
 	n := binary.NativeEndian
+	if aligned(dst, width) && aligned(src, width) {
+		switch width {
+		case 2:
+			s := numbersIn[uint16](src)
+			d := numbersIn[uint16](dst)[:len(s)]
+			for i, x := range s {
+				d[i] = bits.ReverseBytes16(x)
+			}
+		case 4:
+			s := numbersIn[uint32](src)
+			d := numbersIn[uint32](dst)[:len(s)]
+			for i, x := range s {
+				d[i] = bits.ReverseBytes32(x)
+			}
+		case 8:
+			s := numbersIn[uint64](src)
+			d := numbersIn[uint64](dst)[:len(s)]
+			for i, x := range s {
+				d[i] = bits.ReverseBytes64(x)
+			}
+		}
+		return
+	}
 	switch width {
 	case 2:
 		for ; len(src) >= 2 && len(dst) >= 2; dst, src = dst[2:], src[2:] {
