@@ -62,17 +62,25 @@ type Fetch struct {
 // Plan merges wanted ranges, which may overlap and have any order, into fetches in ascending order. Ranges are merged
 // over gaps of up to m.GapLen bytes as long as a fetch has at most m.MaxLen bytes. Longer ranges become several parts.
 // A fetch starts and ends with a wanted byte. Empty ranges have no part. All ranges must have passed Check.
+//
+// If the fetches cannot all be in flight at the same time, the first ones are shorter. Otherwise they would end at the
+// same time, as they share the bandwidth, and nothing would arrive until the next ones are answered.
 func Plan(want []Range, m *Model) []Fetch {
-	parts := split(want, max(m.MaxLen, 1))
+	parts, total := split(want, max(m.MaxLen, 1))
 	gap := m.GapLen()
+	ramp := m.ramp(total)
 	var fetches []Fetch
 	for i := 0; i < len(parts); {
 		f := Fetch{Range: parts[i].Range}
+		most := m.MaxLen
+		if k := int64(len(fetches)) + 1; k < ramp {
+			most = m.MaxLen / ramp * k
+		}
 		j := i + 1
 		for ; j < len(parts); j++ {
 			p := &parts[j]
 			end := max(f.End(), p.End())
-			if p.Off-f.End() > gap || end-f.Off > m.MaxLen {
+			if p.Off-f.End() > gap || end-f.Off > most {
 				break
 			}
 			f.Len = end - f.Off
@@ -84,16 +92,30 @@ func Plan(want []Range, m *Model) []Fetch {
 	return fetches
 }
 
-// split returns the parts of at most n bytes of all ranges, in ascending order.
-func split(want []Range, n int64) []Part {
-	parts := make([]Part, 0, len(want))
+// ramp returns the number of fetches in flight if those for n bytes are more, and otherwise 0.
+func (m *Model) ramp(n int64) int64 {
+	if k := min(int64(m.Requests), m.MaxBytes/max(m.MaxLen, 1)); n > k*m.MaxLen {
+		return k
+	}
+	return 0
+}
+
+// split returns the parts of all ranges in ascending order, and the number of bytes. A range of more than n bytes becomes
+// parts of an eighth of n, which are merged later.
+func split(want []Range, n int64) (parts []Part, total int64) {
+	parts = make([]Part, 0, len(want))
 	for i, w := range want {
-		for at := int64(0); at < w.Len; at += n {
-			parts = append(parts, Part{Range: Range{w.Off + at, min(n, w.Len-at)}, Want: i, At: at})
+		step := n
+		if w.Len > n {
+			step = max(n/8, 1)
 		}
+		for at := int64(0); at < w.Len; at += step {
+			parts = append(parts, Part{Range: Range{w.Off + at, min(step, w.Len-at)}, Want: i, At: at})
+		}
+		total += w.Len
 	}
 	slices.SortFunc(parts, func(a, b Part) int {
 		return cmp.Or(cmp.Compare(a.Off, b.Off), cmp.Compare(a.Len, b.Len), cmp.Compare(a.Want, b.Want))
 	})
-	return parts
+	return parts, total
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestPlan(t *testing.T) {
-	m := &Model{Latency: time.Second, Bandwidth: 20, Requests: 2, MaxLen: 100, MaxBytes: 100} // gap 10
+	m := &Model{Latency: time.Second, Bandwidth: 20, Requests: 2, MaxLen: 100, MaxBytes: 100} // gap 10, no ramp
 	for _, c := range []struct {
 		name string
 		want []Range
@@ -22,7 +22,7 @@ func TestPlan(t *testing.T) {
 		{"inside", []Range{{0, 50}, {10, 5}, {55, 5}}, []Range{{0, 60}}},
 		{"same", []Range{{7, 3}, {7, 3}}, []Range{{7, 3}}},
 		{"length", []Range{{0, 60}, {60, 40}, {100, 1}}, []Range{{0, 100}, {100, 1}}},
-		{"split", []Range{{5, 250}}, []Range{{5, 100}, {105, 100}, {205, 50}}},
+		{"split", []Range{{5, 250}}, []Range{{5, 96}, {101, 96}, {197, 58}}},
 	} {
 		var got []Range
 		for _, f := range Plan(c.want, m) {
@@ -31,6 +31,18 @@ func TestPlan(t *testing.T) {
 		if !reflect.DeepEqual(got, c.got) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.got)
 		}
+	}
+}
+
+// TestRamp checks that the first fetches of a long read are shorter.
+func TestRamp(t *testing.T) {
+	m := &Model{Requests: 4, MaxLen: 80, MaxBytes: 1000}
+	var got []int64
+	for _, f := range Plan([]Range{{0, 600}}, m) {
+		got = append(got, f.Len)
+	}
+	if want := []int64{20, 40, 60, 80, 80, 80, 80, 80, 80}; !reflect.DeepEqual(got, want) {
+		t.Errorf("fetches of %d bytes, want %d", got, want)
 	}
 }
 
@@ -69,11 +81,14 @@ func checkPlan(t *testing.T, want []Range, m *Model, size int64) {
 		covered[i] = make([]bool, w.Len)
 	}
 	wanted := make([]bool, size)
+	total := int64(0)
 	for _, w := range want {
+		total += w.Len
 		for i := w.Off; i < w.End(); i++ {
 			wanted[i] = true
 		}
 	}
+	ramp := m.ramp(total)
 	fetches := Plan(want, m)
 	for k, f := range fetches {
 		if f.Len <= 0 || f.Len > m.MaxLen || f.Check(size) != nil || !wanted[f.Off] || !wanted[f.End()-1] {
@@ -103,7 +118,11 @@ func checkPlan(t *testing.T, want []Range, m *Model, size int64) {
 		if k > 0 {
 			last := fetches[k-1]
 			first := f.Parts[0]
-			if first.Off < last.Off || first.Off-last.End() <= gap && max(first.End(), last.End())-last.Off <= m.MaxLen {
+			most := m.MaxLen
+			if ramp > int64(k) {
+				most = m.MaxLen / ramp * int64(k)
+			}
+			if first.Off < last.Off || first.Off-last.End() <= gap && max(first.End(), last.End())-last.Off <= most {
 				t.Fatalf("fetches %v and %v are not merged", last.Range, f.Range)
 			}
 		}
@@ -126,7 +145,7 @@ func TestPlanRandom(t *testing.T) {
 			off := r.Int64N(size)
 			want[i] = Range{off, r.Int64N(min(size-off, 60) + 1)}
 		}
-		m := &Model{MaxLen: r.Int64N(100) + 1, Gap: r.Int64N(20) - 1}
+		m := &Model{MaxLen: r.Int64N(100) + 1, Gap: r.Int64N(20) - 1, Requests: r.IntN(6) + 1, MaxBytes: 300}
 		checkPlan(t, want, m, size)
 	}
 }
@@ -140,6 +159,6 @@ func FuzzPlan(f *testing.F) {
 			off := int64(binary.BigEndian.Uint16(b)) % size
 			want = append(want, Range{off, min(int64(binary.BigEndian.Uint16(b[2:]))%512, size-off)})
 		}
-		checkPlan(t, want, &Model{MaxLen: int64(length) + 1, Gap: int64(gap)}, size)
+		checkPlan(t, want, &Model{MaxLen: int64(length) + 1, Gap: int64(gap), Requests: 1 + len(want)/4, MaxBytes: 1000}, size)
 	})
 }

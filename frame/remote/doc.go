@@ -1,0 +1,2 @@
+// Package remote reads objects on HTTP servers.
+package remote

@@ -1,0 +1,64 @@
+package remote
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+)
+
+// ErrChanged is returned by reads if the object on the server is no longer the version that was opened. Open it again.
+var ErrChanged = errors.New("changed on the server")
+
+// ErrBounds is returned by ReadRanges for a range that is not inside the object.
+var ErrBounds = errors.New("out of bounds")
+
+// ErrParam is returned by Open for invalid options.
+var ErrParam = errors.New("invalid parameter")
+
+// Error is an error of a request. It wraps ErrChanged if the object has changed, errors.ErrUnsupported if the server
+// cannot be used for reading ranges, fs.ErrNotExist for status 404 or 410, fs.ErrPermission for status 401 or 403, or an
+// error of the connection.
+type Error struct {
+	URL    string // without the password and the query, which may hold secrets
+	Status int    // HTTP status of the answer, or 0 if there was none
+	Err    error
+}
+
+// Error returns "URL: cause".
+func (e *Error) Error() string { return e.URL + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// public returns a URL for messages, without the password and the query.
+func public(u *url.URL) string {
+	c := *u
+	c.RawQuery, c.ForceQuery, c.Fragment, c.RawFragment = "", false, "", ""
+	return c.Redacted()
+}
+
+// statusError returns the error of a status that the protocol of ranges does not expect. A status 404 of an object that
+// was opened before is a change.
+func statusError(status int, opened bool) error {
+	err := fmt.Errorf("status %d %s", status, http.StatusText(status))
+	switch status {
+	case http.StatusNotFound, http.StatusGone:
+		if err = fmt.Errorf("%w: %w", err, fs.ErrNotExist); opened {
+			err = fmt.Errorf("%w: %w", err, ErrChanged)
+		}
+	case http.StatusUnauthorized, http.StatusForbidden:
+		err = fmt.Errorf("%w: %w", err, fs.ErrPermission)
+	case http.StatusPreconditionFailed:
+		if opened {
+			err = fmt.Errorf("%w: %w", err, ErrChanged)
+		}
+	}
+	return err
+}
+
+// unsupported returns an error that wraps errors.ErrUnsupported.
+func unsupported(format string, args ...any) error {
+	return fmt.Errorf(format+": %w", append(args, errors.ErrUnsupported)...)
+}

@@ -1,0 +1,285 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+
+	"github.com/goblosc/blosc2/internal/ranges"
+	"github.com/goblosc/blosc2/internal/task"
+)
+
+// An Object is an open object on an HTTP server. All reads return bytes of the version that Open found. An Object is
+// safe for concurrent use. Goroutines that read the same bytes at the same time receive them once.
+type Object struct {
+	c     *client
+	o     Options
+	id    identity
+	table *table
+	model ranges.Model
+	disk  *diskObject // or nil
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	mu     sync.Mutex
+	err    error // of all reads from now on: fs.ErrClosed or ErrChanged
+	loads  sync.WaitGroup
+	check  *task.Task // the request that compares a cached version with that of the server, or nil
+}
+
+// Open opens the object at a URL that starts with http:// or https://. It reads the first and the last 64 KiB with two
+// requests at the same time, and keeps them in memory: a frame of up to 128 KiB needs no other request, and a larger
+// one usually none to be opened. If the server has no suffix ranges, a third request follows. See Options.Small for a
+// single request, and Options.Dir for none.
+//
+// The context is not used after Open has returned. Errors wrap ErrParam, or are an *Error.
+func Open(ctx context.Context, url string, o *Options) (*Object, error) {
+	opts, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	opts.platform.noSuffix = opts.platform.noSuffix || thisPlatform.noSuffix
+	opts.platform.noConditions = opts.platform.noConditions || thisPlatform.noConditions
+	obj := &Object{o: opts, table: &table{limit: opts.Cache}, model: opts.model()}
+	obj.ctx, obj.cancel = context.WithCancel(context.Background())
+	if obj.c, err = newClient(url, &obj.o); err != nil {
+		return nil, err
+	}
+	if err := obj.open(task.Context(ctx)); err != nil {
+		obj.Close()
+		return nil, err
+	}
+	return obj, nil
+}
+
+// open reads both ends of the object, from the disk or from the server.
+func (obj *Object) open(ctx context.Context) error {
+	var disk *diskCache
+	if obj.o.Dir != "" {
+		var err error
+		if disk, err = openDisk(&obj.o, cmp.Or(obj.o.Key, obj.c.url.String())); err != nil {
+			return err
+		}
+		if e := disk.entry(); e != nil {
+			obj.start(e, disk)
+			obj.check = task.Go(obj.verify)
+			return nil
+		}
+	}
+	e, err := obj.c.open(ctx)
+	if err != nil {
+		if disk != nil {
+			disk.close()
+		}
+		return err
+	}
+	obj.start(e, disk)
+	if obj.disk != nil && e.id.named() && e.settled {
+		obj.disk.putEntry(e)
+	}
+	return nil
+}
+
+// start sets the object to what was opened. disk may be nil.
+func (obj *Object) start(e *opened, disk *diskCache) {
+	obj.id = e.id
+	for _, p := range e.parts {
+		obj.table.pin(p.off, p.data)
+	}
+	if disk != nil {
+		obj.disk = disk.object(e)
+	}
+}
+
+// verify asks the server whether the object is still the version of the disk cache. It needs no answer: without one,
+// reads of bytes that are not cached find out.
+func (obj *Object) verify() error {
+	if obj.id.Size == 0 {
+		return nil
+	}
+	var one [1]byte
+	if err := obj.c.read(obj.ctx, one[:], 0, &obj.id); errors.Is(err, ErrChanged) {
+		obj.fail(err)
+	}
+	return nil
+}
+
+// fail makes all later reads return an error.
+func (obj *Object) fail(err error) {
+	obj.mu.Lock()
+	if obj.err == nil {
+		obj.err = err
+	}
+	obj.mu.Unlock()
+	if obj.disk != nil && errors.Is(err, ErrChanged) {
+		obj.disk.dropEntry()
+	}
+}
+
+// Size returns the size of the object in bytes.
+func (obj *Object) Size() int64 { return obj.id.Size }
+
+// Version returns the strong ETag of the object with its quotes, or else the time of its last change as the server writes
+// it, or "" if the server names neither.
+func (obj *Object) Version() string { return obj.id.String() }
+
+// String returns the URL without the password and the query.
+func (obj *Object) String() string { return obj.c.name }
+
+// Close cancels all reads, which return fs.ErrClosed, and waits until no goroutine works for the Object any more.
+func (obj *Object) Close() error {
+	obj.mu.Lock()
+	was := obj.err
+	obj.err = fs.ErrClosed
+	obj.mu.Unlock()
+	if errors.Is(was, fs.ErrClosed) {
+		return fs.ErrClosed
+	}
+	obj.cancel()
+	obj.loads.Wait()
+	obj.c.close()
+	if obj.disk != nil {
+		obj.disk.close()
+	}
+	if obj.check != nil {
+		return obj.check.Result()
+	}
+	return nil
+}
+
+// ReadAt is ReadAtContext without a context. It implements io.ReaderAt.
+func (obj *Object) ReadAt(p []byte, off int64) (int, error) {
+	return obj.ReadAtContext(context.Background(), p, off)
+}
+
+// ReadAtContext reads len(p) bytes at off. At the end of the object it reads fewer and returns io.EOF. If the context
+// ends, ReadAtContext returns its error; other reads are not affected. Errors of requests are an *Error.
+func (obj *Object) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+	if off < 0 {
+		return 0, fmt.Errorf("%s: offset %d: %w", obj.c.name, off, ErrBounds)
+	}
+	n := min(int64(len(p)), max(obj.id.Size-off, 0))
+	short := error(nil)
+	if n < int64(len(p)) {
+		short = io.EOF
+	}
+	if n == 0 {
+		if err := obj.failed(task.Context(ctx)); err != nil {
+			return 0, err
+		}
+		return 0, short
+	}
+	err := obj.ReadRanges(ctx, []Range{{Off: off, Len: n}}, func(_ int, at int64, b []byte) error {
+		copy(p[at:n], b)
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return int(n), short
+}
+
+// failed returns why reads fail, or nil.
+func (obj *Object) failed(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	obj.mu.Lock()
+	defer obj.mu.Unlock()
+	return obj.err
+}
+
+// fetch returns segments that cover ascending ranges. The caller must release them.
+func (obj *Object) fetch(ctx context.Context, want []Range) ([]*segment, error) {
+	if err := obj.failed(ctx); err != nil {
+		return nil, err
+	}
+	m := obj.model
+	if obj.disk != nil {
+		want = obj.disk.align(want, obj.id.Size)
+		m.MaxLen += 2 * blockSize
+	}
+	held, loads, hit := obj.table.hold(want, &m)
+	for _, l := range loads {
+		obj.startLoad(ctx, l)
+	}
+	if hit > 0 && obj.o.Trace != nil {
+		obj.o.Trace(Event{Kind: Memory, Off: want[0].Off, Len: hit})
+	}
+	for _, s := range held {
+		select {
+		case <-s.done:
+		case <-ctx.Done():
+			obj.table.release(held)
+			return nil, context.Cause(ctx)
+		}
+		if s.exit != nil {
+			obj.table.release(held)
+			s.exit.Continue()
+		}
+		if s.err != nil {
+			obj.table.release(held)
+			return nil, s.err
+		}
+	}
+	return held, nil
+}
+
+// startLoad reads the bytes of a load on a goroutine of its own. It lives as long as a call wants its segments.
+func (obj *Object) startLoad(ctx context.Context, l *load) {
+	ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	obj.mu.Lock()
+	err := obj.err
+	if err == nil {
+		obj.loads.Add(1) // not after Close has begun to wait
+	}
+	obj.mu.Unlock()
+	if err != nil {
+		l.cancel()
+		obj.table.finish(l, nil, err, nil)
+		return
+	}
+	stop := context.AfterFunc(obj.ctx, l.cancel)
+	buf := make([]byte, l.Len)
+	finished := false
+	go task.Run(func() {
+		err := obj.load(ctx, buf, l.Off)
+		switch {
+		case errors.Is(err, ErrChanged):
+			obj.fail(err)
+		case err != nil && obj.ctx.Err() != nil:
+			err = fs.ErrClosed
+		}
+		obj.table.finish(l, buf, err, nil)
+		finished = true
+		if obj.disk != nil && err == nil {
+			obj.disk.put(buf, l.Off)
+		}
+	}, func(x *task.Exit) {
+		if !finished {
+			obj.table.finish(l, nil, nil, x)
+		}
+		stop()
+		l.cancel()
+		obj.loads.Done()
+	})
+}
+
+// load reads bytes from the disk, and what is missing there from the server.
+func (obj *Object) load(ctx context.Context, buf []byte, off int64) error {
+	if obj.disk == nil {
+		return obj.c.read(ctx, buf, off, &obj.id)
+	}
+	rest := obj.disk.get(buf, off)
+	if hit := int64(len(buf)) - rest.Len; hit > 0 && obj.o.Trace != nil {
+		obj.o.Trace(Event{Kind: Disk, Off: off, Len: hit})
+	}
+	if rest.Len == 0 {
+		return nil
+	}
+	return obj.c.read(ctx, buf[rest.Off-off:rest.End()-off], rest.Off, &obj.id)
+}

@@ -1,0 +1,141 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/goblosc/blosc2/internal/ranges"
+	"github.com/goblosc/blosc2/internal/task"
+)
+
+// ReadRanges reads ranges of the object, which may overlap and have any order, with few requests: see Options.Gap. It
+// calls got as the bytes arrive, on the goroutine of the caller: b is the bytes of range want[i] from its byte at on. A
+// range of at most Options.MaxLen bytes is delivered at once, a longer one in parts, in any order, and an empty one not at
+// all. got must not change b, and may retain it, which retains up to Options.MaxLen bytes. If got returns an error,
+// ReadRanges stops and returns it. It returns ErrBounds if a range is not inside the object.
+func (obj *Object) ReadRanges(ctx context.Context, want []Range, got func(i int, at int64, b []byte) error) error {
+	for _, r := range want {
+		if err := r.Check(obj.id.Size); err != nil {
+			return fmt.Errorf("%s: %w: %w", obj.c.name, err, ErrBounds)
+		}
+	}
+	ctx = task.Context(ctx)
+	fetches := ranges.Plan(want, &obj.model)
+	switch len(fetches) {
+	case 0:
+		return obj.failed(ctx)
+	case 1:
+		held, err := obj.fetch(ctx, wanted(&fetches[0]))
+		if err != nil {
+			return err
+		}
+		defer obj.table.release(held)
+		return deliver(&fetches[0], held, got)
+	}
+	s := stream{obj: obj, arrived: make(chan arrival)}
+	s.ctx, s.cancel = context.WithCancel(ctx)
+	defer s.end()
+	for i := range fetches {
+		f := &fetches[i]
+		for s.running > 0 && (s.bytes+f.Len > obj.model.MaxBytes || s.running >= 4*obj.model.Requests) {
+			if err := s.next(got); err != nil {
+				return err
+			}
+		}
+		s.start(f)
+	}
+	for s.running > 0 {
+		if err := s.next(got); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wanted returns the ranges of the parts of a fetch.
+func wanted(f *ranges.Fetch) []Range {
+	want := make([]Range, len(f.Parts))
+	for i, p := range f.Parts {
+		want[i] = p.Range
+	}
+	return want
+}
+
+// stream is a call of ReadRanges with several fetches.
+type stream struct {
+	obj     *Object
+	ctx     context.Context
+	cancel  context.CancelFunc
+	arrived chan arrival
+	running int
+	bytes   int64 // of the fetches that are running or not delivered
+}
+
+// arrival is the result of a fetch.
+type arrival struct {
+	fetch *ranges.Fetch
+	held  []*segment
+	err   error
+	exit  *task.Exit
+}
+
+// start starts a fetch.
+func (s *stream) start(f *ranges.Fetch) {
+	s.running++
+	s.bytes += f.Len
+	go func() {
+		a := arrival{fetch: f}
+		task.Run(func() { a.held, a.err = s.obj.fetch(s.ctx, wanted(f)) }, func(x *task.Exit) { a.exit = x })
+		s.arrived <- a
+	}()
+}
+
+// next waits for a fetch and delivers its bytes.
+func (s *stream) next(got func(i int, at int64, b []byte) error) error {
+	a := <-s.arrived
+	s.running--
+	s.bytes -= a.fetch.Len
+	a.exit.Continue()
+	if a.err != nil {
+		return a.err
+	}
+	defer s.obj.table.release(a.held)
+	return deliver(a.fetch, a.held, got)
+}
+
+// end cancels the fetches that are running and waits for them.
+func (s *stream) end() {
+	s.cancel()
+	for ; s.running > 0; s.running-- {
+		a := <-s.arrived
+		s.obj.table.release(a.held)
+	}
+}
+
+// deliver calls got for the parts of a fetch.
+func deliver(f *ranges.Fetch, held []*segment, got func(i int, at int64, b []byte) error) error {
+	for i := range f.Parts {
+		p := &f.Parts[i]
+		if err := got(p.Want, p.At, gather(p.Range, held)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gather returns the bytes of a range from ascending segments that cover it. It copies only if there are several.
+func gather(r Range, held []*segment) []byte {
+	i, _ := slices.BinarySearchFunc(held, r.Off, func(s *segment, off int64) int { return cmp.Compare(s.End(), off+1) })
+	if s := held[i]; r.End() <= s.End() {
+		return s.data[r.Off-s.Off:][:r.Len:r.Len]
+	}
+	b := make([]byte, 0, r.Len)
+	for at := r.Off; at < r.End(); i++ {
+		s := held[i]
+		b = append(b, s.data[at-s.Off:][:min(r.End(), s.End())-at]...)
+		at += min(r.End(), s.End()) - at
+	}
+	return b
+}
