@@ -1,21 +1,23 @@
 package remote
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"net/url"
+
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
-// ErrChanged is returned by reads if the object on the server is no longer the version that was opened. Open it again.
-var ErrChanged = errors.New("changed on the server")
-
-// ErrBounds is returned by ReadRanges for a range that is not inside the object.
-var ErrBounds = errors.New("out of bounds")
-
-// ErrParam is returned by Open for invalid options.
-var ErrParam = errors.New("invalid parameter")
+// Errors, the same values as in the other packages of the module. Test with errors.Is.
+var (
+	// ErrChanged is returned by reads if the object on the server is no longer the version that was opened. Open it again.
+	ErrChanged = errs.ErrChanged
+	// ErrBounds is returned by reads outside the object.
+	ErrBounds = errs.ErrBounds
+	// ErrParam is returned by Open for an invalid URL or invalid options.
+	ErrParam = errs.ErrParam
+)
 
 // Error is an error of a request. It wraps ErrChanged if the object has changed, errors.ErrUnsupported if the server
 // cannot be used for reading ranges, fs.ErrNotExist for status 404 or 410, fs.ErrPermission for status 401 or 403, or an
@@ -45,7 +47,7 @@ func statusError(status int, opened bool) error {
 	err := fmt.Errorf("status %d %s", status, http.StatusText(status))
 	switch status {
 	case http.StatusNotFound, http.StatusGone:
-		if err = fmt.Errorf("%w: %w", err, fs.ErrNotExist); opened {
+		if err = fmt.Errorf("%w: %w", err, errs.ErrNotExist); opened {
 			err = fmt.Errorf("%w: %w", err, ErrChanged)
 		}
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -60,5 +62,5 @@ func statusError(status int, opened bool) error {
 
 // unsupported returns an error that wraps errors.ErrUnsupported.
 func unsupported(format string, args ...any) error {
-	return fmt.Errorf(format+": %w", append(args, errors.ErrUnsupported)...)
+	return fmt.Errorf(format+": %w", append(args, errs.ErrUnsupported)...)
 }

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"sync"
 
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/ranges"
 	"github.com/goblosc/blosc2/internal/task"
 )
@@ -130,14 +130,14 @@ func (obj *Object) Version() string { return obj.id.String() }
 // String returns the URL without the password and the query.
 func (obj *Object) String() string { return obj.c.name }
 
-// Close cancels all reads, which return fs.ErrClosed, and waits until no goroutine works for the Object any more.
+// Close cancels all reads, which return errs.ErrClosed, and waits until no goroutine works for the Object any more.
 func (obj *Object) Close() error {
 	obj.mu.Lock()
 	was := obj.err
-	obj.err = fs.ErrClosed
+	obj.err = errs.ErrClosed
 	obj.mu.Unlock()
-	if errors.Is(was, fs.ErrClosed) {
-		return fs.ErrClosed
+	if errors.Is(was, errs.ErrClosed) {
+		return errs.ErrClosed
 	}
 	obj.cancel()
 	obj.loads.Wait()
@@ -252,7 +252,7 @@ func (obj *Object) startLoad(ctx context.Context, l *load) {
 		case errors.Is(err, ErrChanged):
 			obj.fail(err)
 		case err != nil && obj.ctx.Err() != nil:
-			err = fs.ErrClosed
+			err = errs.ErrClosed
 		}
 		obj.table.finish(l, buf, err, nil)
 		finished = true

@@ -114,11 +114,11 @@ func (o *Options) complete() (Options, error) {
 		{"Bandwidth", c.Bandwidth}, {"MaxLen", c.MaxLen}, {"MaxBytes", c.MaxBytes}, {"Cache", c.Cache}, {"DirBytes", c.DirBytes},
 	} {
 		if f.value < 0 {
-			return c, fmt.Errorf("Options.%s is %d, want at least 0: %w", f.name, f.value, ErrParam)
+			return c, fmt.Errorf("option %s is %d, want at least 0: %w", f.name, f.value, ErrParam)
 		}
 	}
 	if c.Dir == "" && (c.DirBytes > 0 || c.Key != "") {
-		return c, fmt.Errorf("Options.DirBytes and Key need Dir: %w", ErrParam)
+		return c, fmt.Errorf("options DirBytes and Key need Dir: %w", ErrParam)
 	}
 	setDefault(&c.Requests, 16)
 	setDefault(&c.Retries, 5)
@@ -134,7 +134,7 @@ func (o *Options) complete() (Options, error) {
 	setDefault(&c.MaxBytes, max(64<<20, c.MaxLen))
 	setDefault(&c.DirBytes, 1<<30)
 	if c.MaxLen > maxRequest || c.MaxLen > c.MaxBytes {
-		return c, fmt.Errorf("Options.MaxLen is %d, want at most MaxBytes, which is %d, and 1 GiB: %w", c.MaxLen, c.MaxBytes, ErrParam)
+		return c, fmt.Errorf("option MaxLen is %d, want at most MaxBytes, which is %d, and 1 GiB: %w", c.MaxLen, c.MaxBytes, ErrParam)
 	}
 	c.Header = c.Header.Clone()
 	return c, nil

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A Link is an http.RoundTripper that serves objects from memory, as http.ServeContent does. Set its fields before it is
-// used. It is safe for concurrent use.
+// A Link is an http.RoundTripper that serves objects from memory, as http.ServeContent does. Set its fields before use.
+// It is safe for concurrent use.
 type Link struct {
 	Latency   time.Duration // from a request to the first byte of its answer
 	Bandwidth float64       // bytes per second of all answers; 0 = unlimited
@@ -32,7 +32,7 @@ type Object struct {
 	ETag string // with its quotes
 }
 
-// Stats counts what a Link has done. A request that starts after an answer of round n was received belongs to round n+1,
+// Stats counts what a Link has done. A request that starts after an answer of round n was received belongs to round n+1
 // or a later one. So Rounds is the number of latencies that passed one after the other, at most.
 type Stats struct {
 	Requests, Rounds int

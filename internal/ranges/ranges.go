@@ -100,8 +100,8 @@ func (m *Model) ramp(n int64) int64 {
 	return 0
 }
 
-// split returns the parts of all ranges in ascending order, and the number of bytes. A range of more than n bytes becomes
-// parts of an eighth of n, which are merged later.
+// split returns the parts of all ranges in ascending order, and the number of bytes. A range of more than n bytes
+// becomes parts of an eighth of n, which are merged later.
 func split(want []Range, n int64) (parts []Part, total int64) {
 	parts = make([]Part, 0, len(want))
 	for i, w := range want {
