@@ -23,10 +23,12 @@ type Object struct {
 	model ranges.Model
 	disk  *diskObject // or nil
 
+	opened bool // Open has succeeded
+
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 	mu     sync.Mutex
-	err    error // of all reads from now on: fs.ErrClosed or ErrChanged
+	err    error // of all reads from now on: closed or changed
 	loads  sync.WaitGroup
 	check  *task.Task // the request that compares a cached version with that of the server, or nil
 }
@@ -49,8 +51,12 @@ func Open(ctx context.Context, url string, o *Options) (*Object, error) {
 	if obj.c, err = newClient(url, &obj.o); err != nil {
 		return nil, err
 	}
+	defer func() {
+		if !obj.opened { // or code of the user has panicked
+			obj.Close()
+		}
+	}()
 	if err := obj.open(task.Context(ctx)); err != nil {
-		obj.Close()
 		return nil, err
 	}
 	return obj, nil
@@ -86,7 +92,7 @@ func (obj *Object) open(ctx context.Context) error {
 
 // start sets the object to what was opened. disk may be nil.
 func (obj *Object) start(e *opened, disk *diskCache) {
-	obj.id = e.id
+	obj.id, obj.opened = e.id, true
 	for _, p := range e.parts {
 		obj.table.pin(p.off, p.data)
 	}
@@ -108,14 +114,15 @@ func (obj *Object) verify() error {
 	return nil
 }
 
-// fail makes all later reads return an error.
+// fail makes all later reads return an error that wraps ErrChanged.
 func (obj *Object) fail(err error) {
 	obj.mu.Lock()
-	if obj.err == nil {
+	first := obj.err == nil
+	if first {
 		obj.err = err
 	}
 	obj.mu.Unlock()
-	if obj.disk != nil && errors.Is(err, ErrChanged) {
+	if first && obj.disk != nil {
 		obj.disk.dropEntry()
 	}
 }
@@ -141,12 +148,15 @@ func (obj *Object) Close() error {
 	}
 	obj.cancel()
 	obj.loads.Wait()
+	if obj.check != nil {
+		obj.check.Wait()
+	}
 	obj.c.close()
 	if obj.disk != nil {
 		obj.disk.close()
 	}
 	if obj.check != nil {
-		return obj.check.Result()
+		return obj.check.Result() // continues a panic of Options.Client or Options.Trace
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func validETag(s string) bool {
 	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
 		return false
 	}
-	return strings.IndexFunc(s[1:len(s)-1], func(r rune) bool { return r < '!' || r == '"' || r == 0x7f }) < 0
+	return strings.IndexFunc(s[1:len(s)-1], func(r rune) bool { return r < ' ' || r == '"' || r == 0x7f }) < 0
 }
 
 // strong reports whether the version has a strong ETag: equal ETags mean equal bytes.
