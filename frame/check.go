@@ -137,16 +137,16 @@ func (f *Frame) noteChecked(s *snapshot, i int) {
 	}
 }
 
-// noChecksums is the error for a frame without the checksums that Options.RequireChecksums asks for.
+// noChecksums is the error for a frame without the checksums that OpenOptions.RequireChecksums asks for.
 type noChecksums struct{}
 
 func (noChecksums) Error() string {
-	return "the frame has no checksums, Options.RequireChecksums asks for them"
+	return "the frame has no checksums, OpenOptions.RequireChecksums asks for them"
 }
 
 func (noChecksums) Unwrap() error { return ErrChecksum }
 
-// checkRequired returns an ErrChecksum if Options.RequireChecksums is set and the frame has no checksums, or stale ones
+// checkRequired returns an ErrChecksum if OpenOptions.RequireChecksums is set and the frame has no checksums, or stale ones
 // of variable-length metalayers. checkOpen has compared the others.
 func (f *Frame) checkRequired(s *snapshot) error {
 	if !f.opts.RequireChecksums {

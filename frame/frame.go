@@ -3,6 +3,7 @@ package frame
 import (
 	"errors"
 	"fmt"
+	"github.com/goblosc/blosc2/internal/errs"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -10,7 +11,7 @@ import (
 	"github.com/goblosc/blosc2/frame/internal/blockcache"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
-	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -19,31 +20,26 @@ import (
 type Frame struct {
 	state
 	path     string
-	opts     Options
+	opts     engine.Options
+	sys      storage.System
 	store    store
 	writable bool
 	trusted  atomic.Bool                  // made by this very handle
-	lock     *storage.Lock                // nil without Options.Locking
+	lock     *storage.Lock                // nil without Locking
 	plain    *coder.Pool                  // for indexes and metalayers
 	pool     *coder.Pool                  // for chunks
 	workers  sync.Pool                    // of *worker
 	engines  sync.Pool                    // of *decoding
-	cache    *blockcache.Cache[*snapshot] // nil without Options.Cache
+	cache    *blockcache.Cache[*snapshot] // nil without Cache
 	encoders sync.Pool                    // of *encoding
 	mu       gate                         // held by the open batch
 }
 
-func newFrame(path string, o *Options) *Frame {
-	f := &Frame{path: path, mu: newGate()}
-	if o != nil {
-		f.opts = *o
+func newFrame(path string, opts engine.Options, sys storage.System) *Frame {
+	return &Frame{
+		path: path, opts: opts, sys: sys, mu: newGate(),
+		plain: coder.NewPool(&coder.Options{Concurrency: 1, MaxBytes: opts.MaxBytes}),
 	}
-	f.opts.sys = o.system()
-	if f.opts.RequireChecksums {
-		f.opts.Verify, f.opts.Checksums = true, true
-	}
-	f.plain = coder.NewPool(&coder.Options{Concurrency: 1, MaxBytes: f.opts.MaxBytes})
-	return f
 }
 
 // start makes s the first state of f.
@@ -54,7 +50,7 @@ func (f *Frame) start(s *snapshot) {
 
 // prepare makes what reading and writing chunks of a state like s needs.
 func (f *Frame) prepare(s *snapshot) {
-	f.pool = coder.NewPool(f.opts.chunkOptions(int(s.typeSize), blockShape(s)))
+	f.pool = coder.NewPool(f.chunkOptions(int(s.typeSize), blockShape(s)))
 	if f.opts.Postfilter == nil {
 		f.cache = blockcache.New[*snapshot](f.opts.Cache)
 	}

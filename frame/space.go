@@ -173,7 +173,7 @@ func (c *contiguous) sample(s *snapshot, list []entry) bool {
 
 // storedLen returns how many bytes the chunk of an entry has, or -1.
 func (c *contiguous) storedLen(s *snapshot, e entry) int64 {
-	src, err := c.open(s, e, -1)
+	src, err := c.open(s, s.src, e, -1)
 	if err != nil {
 		return -1
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
@@ -77,33 +78,33 @@ type state struct {
 // and the trailer of the frame. The error wraps ErrFormat, ErrNotArray, ErrCorrupt, errors.ErrUnsupported or
 // ErrTooLarge, or is an error of the operating system.
 func Open(name string, o *Options) (*Array, error) {
-	f, err := frame.Open(name, o.frameOptions())
+	f, err := frame.Open(context.Background(), name, o.openOptions(false, true))
 	return fromFrame(f, err, o)
 }
 
 // Edit opens the array in a file or directory for reading and writing. See Open.
 func Edit(name string, o *Options) (*Array, error) {
-	f, err := frame.Edit(name, o.frameOptions())
+	f, err := frame.Edit(context.Background(), name, o.openOptions(true, true))
 	return fromFrame(f, err, o)
 }
 
-// OpenReaderAt opens the array that starts at o.Offset in the first size bytes of r, for reading. r may be an
-// uncompressed member of a zip file, an object in cloud storage or a bytes.Reader. Close does not close r.
+// OpenReaderAt opens the array in the first size bytes of r, for reading. r may be an uncompressed
+// member of a zip file, an object in cloud storage or a bytes.Reader. Close does not close r.
 func OpenReaderAt(r io.ReaderAt, size int64, o *Options) (*Array, error) {
-	f, err := frame.OpenReaderAt(r, size, o.frameOptions())
+	f, err := frame.OpenReaderAt(context.Background(), r, size, o.openOptions(false, false))
 	return fromFrame(f, err, o)
 }
 
 // OpenBytes opens the array in b for reading. The Array retains b, which must not change while the array is open.
 func OpenBytes(b []byte, o *Options) (*Array, error) {
-	f, err := frame.OpenBytes(b, o.frameOptions())
+	f, err := frame.OpenBytes(b, o.openOptions(false, false))
 	return fromFrame(f, err, o)
 }
 
 // OpenFrame returns the array in an open frame. The Array then owns the frame. The error wraps ErrNotArray or
 // ErrCorrupt. After an error the frame is still open.
 func OpenFrame(f *frame.Frame) (*Array, error) {
-	v, err := f.View()
+	v, err := f.Engine().View(context.Background())
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +136,7 @@ func OpenFrame(f *frame.Frame) (*Array, error) {
 // lostItemSize returns the item size of an array. If items have more than 255 bytes, C-Blosc2 writes a type size of 1
 // into the header of a frame that it creates from chunks in memory. The item size is then that of the dtype, if the
 // chunk size agrees.
-func lostItemSize(v frame.View, layer string) int {
+func lostItemSize(v engine.View, layer string) int {
 	info := v.Info()
 	content, _ := v.MetaLayer(layer)
 	rec, err := meta.ParseArray(content, info.TypeSize)
@@ -186,7 +187,7 @@ func (a *Array) setDType(dtype string) error {
 }
 
 // load returns the shapes of a committed state of the frame.
-func (a *Array) load(v frame.View) (*state, error) {
+func (a *Array) load(v engine.View) (*state, error) {
 	content, _ := v.MetaLayer(a.layer)
 	if st := a.state.Load(); st != nil && st.readFrom(content) {
 		return st, nil
@@ -204,7 +205,7 @@ func (st *state) readFrom(content []byte) bool {
 }
 
 // parse reads and checks the shapes of a state of the frame.
-func (a *Array) parse(v frame.View) (*state, error) {
+func (a *Array) parse(v engine.View) (*state, error) {
 	content, _ := v.MetaLayer(a.layer)
 	rec, err := meta.ParseArray(content, a.itemSize)
 	if err != nil {
@@ -233,8 +234,8 @@ func (a *Array) corrupt(format string, args ...any) error {
 }
 
 // view returns the newest state. The caller must release the view.
-func (a *Array) view(ctx context.Context) (frame.View, *state, error) {
-	v, err := a.f.ViewContext(ctx)
+func (a *Array) view(ctx context.Context) (engine.View, *state, error) {
+	v, err := a.f.Engine().View(ctx)
 	if err != nil {
 		return v, nil, err
 	}
@@ -259,7 +260,7 @@ func (a *Array) now() *state {
 // because another process has written items or resized the array. The error wraps ErrCorrupt or is an error of
 // frame.Frame.Refresh.
 func (a *Array) Refresh() (bool, error) {
-	changed, err := a.f.Refresh()
+	changed, err := a.f.Refresh(context.Background())
 	if err != nil {
 		return false, err
 	}
@@ -349,7 +350,9 @@ func (a *Array) ChunkInfos() iter.Seq2[ChunkInfo, error] {
 			for i := range n {
 				c.Box.Shape[i] = part.Hi[i] - part.Lo[i]
 			}
-			c.ChunkInfo, err = v.ChunkInfo(int(part.Number))
+			var info engine.ChunkInfo
+			info, err = v.ChunkInfo(context.Background(), int(part.Number))
+			c.ChunkInfo = frame.ChunkInfo(info)
 			if !yield(c, err) || err != nil {
 				return
 			}

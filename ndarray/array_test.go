@@ -85,7 +85,7 @@ func TestMaxDims(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := a.Frame().AppendTo(nil)
+	b, err := saved(a.Frame())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,11 @@
 package ndarray
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
-	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -28,7 +29,7 @@ func (a *Array) Attr(name string, v any) error {
 	}
 	if to, ok := v.(**Array); ok {
 		var inner *Array
-		if inner, err = openAttr(content, a.f.Options()); err == nil {
+		if inner, err = openAttr(content, a.f.Engine().Options()); err == nil {
 			*to = inner
 		}
 	} else {
@@ -41,7 +42,7 @@ func (a *Array) Attr(name string, v any) error {
 }
 
 // openAttr opens an array that is stored as an attribute, within the limits of the array that it belongs to.
-func openAttr(content []byte, outer frame.Options) (*Array, error) {
+func openAttr(content []byte, outer engine.Options) (*Array, error) {
 	var x meta.Ext
 	if err := meta.Unmarshal(content, &x); err != nil {
 		return nil, err
@@ -95,11 +96,11 @@ func marshalAttr(ctx context.Context, v any) ([]byte, error) {
 		return nil, err
 	}
 	defer c.Close()
-	stored, err := c.f.AppendTo(nil)
-	if err != nil {
+	var stored bytes.Buffer
+	if _, err := c.f.Save(ctx, &stored); err != nil {
 		return nil, err
 	}
-	return meta.Marshal(meta.Ext{Type: meta.ExtFrame, Data: stored})
+	return meta.Marshal(meta.Ext{Type: meta.ExtFrame, Data: stored.Bytes()})
 }
 
 // DeleteAttr removes an attribute when the batch is committed. See Array.DeleteAttr.

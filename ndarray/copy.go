@@ -6,6 +6,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/task"
 )
 
@@ -14,12 +15,12 @@ import (
 // to Copy. The options omit metalayers that mark data as stored elsewhere, because a copy contains the data.
 func (a *Array) Options() *Options {
 	info := a.f.Info()
-	o := &Options{Options: a.f.Options(), Chunks: a.Chunks(), Blocks: a.Blocks()}
-	o.Params, o.Sparse, o.Overwrite, o.Offset, o.Meta = info.Params, info.Sparse, false, 0, nil
+	o := &Options{Options: a.f.Engine().Options(), Chunks: a.Chunks(), Blocks: a.Blocks()}
+	o.Params, o.Sparse, o.Overwrite, o.Meta = info.Params, info.Sparse, false, nil
 	o.VLMeta = nil
 	o.Checksums = info.Checksums
 	for _, l := range a.f.Meta() {
-		if l.Name != a.layer && !frame.MarksOrigin(l.Name) {
+		if l.Name != a.layer && !engine.MarksOrigin(l.Name) {
 			o.Meta = append(o.Meta, l)
 		}
 	}
@@ -46,12 +47,12 @@ func Copy(ctx context.Context, r Reader, name string, o *Options) (*Array, error
 	}
 	return l.create(ctx, name, func(b *frame.Batch) error {
 		if _, m := r.source(); m == nil {
-			if err := b.CopyVLMeta(h.v); err != nil {
+			if err := b.Engine().CopyVLMeta(h.v); err != nil {
 				return err
 			}
 		}
 		if h.chunkwise() && l.takes(h) {
-			return b.CopyChunks(ctx, h.v)
+			return b.Engine().CopyChunks(ctx, h.v)
 		}
 		s := h.stream(l)
 		if allZeros(h.v) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
@@ -41,7 +42,7 @@ func createSpecial(name string, shape []int64, dtype string, s chunk.Special, o 
 		return nil, err
 	}
 	return l.create(context.Background(), name, func(b *frame.Batch) error {
-		return b.FillSpecial(l.geo.Chunks*l.geo.ChunkBytes, s)
+		return b.Engine().FillSpecial(l.geo.Chunks*l.geo.ChunkBytes, s)
 	})
 }
 
@@ -62,7 +63,7 @@ func Full(name string, shape []int64, dtype string, item []byte, o *Options) (*A
 		p := l.opts.Params
 		c, err := chunk.EncodeSpecial(nil, chunk.Value, int(l.geo.ChunkBytes), item, p)
 		for i := int64(0); err == nil && i < l.geo.Chunks; i++ {
-			err = b.AppendRaw(c)
+			err = b.AppendRaw(context.Background(), c)
 		}
 		return err
 	})
@@ -90,7 +91,7 @@ func CreateBytes(ctx context.Context, name string, shape []int64, dtype string, 
 			return err
 		}
 		w := &writing{src: data, plan: selection.NewPlan(l.geo, &s)}
-		return b.Encode(ctx, int(l.geo.ChunkBytes), w, w.size())
+		return b.Engine().Encode(ctx, int(l.geo.ChunkBytes), w, w.size())
 	})
 }
 
@@ -99,7 +100,7 @@ type layout struct {
 	rec      meta.Array
 	geo      *grid.Geometry
 	itemSize int
-	opts     frame.Options
+	opts     engine.Options
 }
 
 // newLayout checks the parameters of a new array and chooses those that are not set.
@@ -158,11 +159,7 @@ func (l *layout) addRecord() error {
 
 // create creates the frame, in memory if name is empty, and calls fill to write its chunks.
 func (l *layout) create(ctx context.Context, name string, fill func(b *frame.Batch) error) (*Array, error) {
-	if name == "" {
-		f, err := frame.CreateMemory(&l.opts, l.variable(fill))
-		return fromFrame(f, err, nil)
-	}
-	f, err := frame.CreateContext(ctx, name, &l.opts, l.variable(fill))
+	f, err := frame.CreateFunc(ctx, name, l.variable(fill), createOptions(&l.opts, name))
 	return fromFrame(f, err, nil)
 }
 
@@ -172,7 +169,7 @@ func (l *layout) variable(fill func(b *frame.Batch) error) func(b *frame.Batch) 
 	if l.geo.ChunkBytes > 0 {
 		return fill
 	}
-	return func(b *frame.Batch) error { return b.SetVariable() }
+	return func(b *frame.Batch) error { return b.Engine().SetVariable() }
 }
 
 // Ones creates an array in which all items are 1. It returns ErrType unless dtype is one of bools or numbers. See Full.

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"github.com/goblosc/blosc2/internal/engine"
 	"hash/crc32"
 	"io/fs"
 	"math"
@@ -87,7 +88,7 @@ func checkCreated(t *testing.T, a *Array, m *model, p location, o *Options, rng 
 	t.Helper()
 	defer a.Close()
 	m.check(t, a, rng)
-	b, err := a.Frame().AppendTo(nil)
+	b, err := saved(a.Frame())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +200,7 @@ func rawArray(t testing.TB, shape []int64, chunks, blocks []int32, size int, dat
 		if err != nil {
 			return err
 		}
-		return b.Encode(context.Background(), int(geo.ChunkBytes), &writing{src: data, plan: selection.NewPlan(geo, &s)}, 0)
+		return b.Engine().Encode(context.Background(), int(geo.ChunkBytes), &writing{src: data, plan: selection.NewPlan(geo, &s)}, 0)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -288,7 +289,7 @@ func TestCreateErrors(t *testing.T) {
 			return err
 		}(), ErrShape},
 		"level": {func() error {
-			_, err := Zeros(name, two, "<i4", &Options{Options: frame.Options{Params: chunk.Params{Level: 10}}})
+			_, err := Zeros(name, two, "<i4", &Options{Options: engine.Options{Params: chunk.Params{Level: 10}}})
 			return err
 		}(), frame.ErrParam},
 		"cancelled": {func() error {

@@ -47,13 +47,13 @@ func fromFunc[T Scalar](ctx context.Context, name string, shape []int64, dtype s
 			return err
 		}
 		if needed != nil {
-			if err := b.FillSpecial(l.geo.Chunks*l.geo.ChunkBytes, chunk.Zeros); err != nil {
+			if err := b.Engine().FillSpecial(l.geo.Chunks*l.geo.ChunkBytes, chunk.Zeros); err != nil {
 				return err
 			}
 		}
 		p := &funcPlan[T]{f: f, needed: needed, width: l.itemSize / len(convert.Bytes(make([]T, 1)))}
 		p.plan = selection.NewPlan(l.geo, &s)
-		return b.Encode(ctx, int(l.geo.ChunkBytes), p, p.size())
+		return b.Engine().Encode(ctx, int(l.geo.ChunkBytes), p, p.size())
 	})
 }
 

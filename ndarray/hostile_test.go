@@ -193,7 +193,7 @@ func TestHugeArrays(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %v", c.shape, err)
 		}
-		b, err := made.Frame().AppendTo(nil)
+		b, err := saved(made.Frame())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -273,7 +273,7 @@ func TestOddChunks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err = b.Delete(0); err == nil {
-			err = b.AppendRaw(c.chunk)
+			err = b.AppendRaw(ctx, c.chunk)
 		}
 		if err == nil {
 			err = b.Commit()
@@ -303,7 +303,7 @@ func TestIndexOfFewBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := made.Frame().AppendTo(nil)
+	b, err := saved(made.Frame())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -248,7 +248,7 @@ func TestOneCommit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		packed, err := a.Frame().AppendTo(nil)
+		packed, err := saved(a.Frame())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -313,7 +313,7 @@ func TestEye(t *testing.T) {
 	}
 	stored := 0
 	for i := range a.Frame().NumChunks() {
-		if c, err := a.Frame().ChunkInfo(i); err != nil || c.Special != chunk.Zeros {
+		if c, err := a.Frame().ChunkInfo(ctx, i); err != nil || c.Special != chunk.Zeros {
 			stored++
 		}
 	}

@@ -168,7 +168,7 @@ func TestReferenceFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := n.Frame().AppendTo(nil)
+		got, err := saved(n.Frame())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +195,7 @@ func compareFiles(t *testing.T, c *fixture, got, want []byte, f *frame.Frame) {
 	t.Helper()
 	want = bytes.Clone(want)
 	for i := range f.NumChunks() {
-		info, err := f.ChunkInfo(i)
+		info, err := f.ChunkInfo(t.Context(), i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,11 +218,11 @@ func compareChunks(t *testing.T, c *fixture, got, want *frame.Frame, exact bool)
 		t.Fatalf("%s: %d chunks, want %d", c.File, got.NumChunks(), want.NumChunks())
 	}
 	for i := range got.NumChunks() {
-		x, err := got.ReadRaw(nil, i)
+		x, err := got.ReadRaw(t.Context(), nil, i)
 		if err != nil {
 			t.Fatal(err)
 		}
-		y, err := want.ReadRaw(nil, i)
+		y, err := want.ReadRaw(t.Context(), nil, i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -345,7 +345,7 @@ func TestReadmeTable(t *testing.T) {
 	ok(Append(ctx, a, 0, x[:5]))
 	ok(Insert(ctx, a, 0, 5, x[:5]))
 	ok(a.Delete(ctx, 0, 5, 2))
-	ok(a.Frame().SetVLMeta("k", []byte{0xc0}))
+	ok(inBatch(a.Frame(), func(b *frame.Batch) error { return b.SetVLMeta("k", []byte{0xc0}) }))
 }
 
 // reads returns a function that checks the results of a read.

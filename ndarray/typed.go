@@ -232,7 +232,7 @@ func concurrencyOf(x interface {
 	source() (*Array, *selection.Mapping)
 }) int {
 	a, _ := x.source()
-	return a.f.Options().Concurrency
+	return a.f.Engine().Options().Concurrency
 }
 
 // encodeItems returns values as items of a dtype, in new memory, or in the memory of data if the bytes are the same.

@@ -3,6 +3,7 @@ package interop
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -62,7 +63,7 @@ func TestArraysWritten(t *testing.T) {
 		}
 		defer a.Close()
 		for _, l := range vl {
-			if err := a.Frame().SetVLMeta(l.Name, l.Content); err != nil {
+			if err := inBatch(a.Frame(), func(b *frame.Batch) error { return b.SetVLMeta(l.Name, l.Content) }); err != nil {
 				return err
 			}
 		}
@@ -149,7 +150,7 @@ func open(a *ndarray.Array) (*ref.Array, error) {
 	if path := a.Frame().Path(); path != "" {
 		return ref.OpenArray(path)
 	}
-	b, err := a.Frame().AppendTo(nil)
+	b, err := saved(a.Frame())
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +224,7 @@ func sameChunks(f *frame.Frame, s *ref.SChunk) error {
 		if err != nil {
 			return err
 		}
-		if got, err = f.ReadChunk(got[:0], i); err != nil {
+		if got, err = f.ReadChunk(ctx, got[:0], i); err != nil {
 			return err
 		}
 		if err := sameBytes(got, want); err != nil {
@@ -268,9 +269,10 @@ func (c *arrayCase) weRead(rng *rand.Rand, r *ref.Array, items []byte) error {
 	if err := add(ndarray.OpenBytes(b, o)); err != nil {
 		return err
 	}
-	o.Offset = rng.Int64N(100)
-	file := slices.Concat(make([]byte, o.Offset), b, []byte("behind"))
-	if err := add(ndarray.OpenReaderAt(bytes.NewReader(file), int64(len(file)), o)); err != nil {
+	offset := rng.Int64N(100)
+	file := slices.Concat(make([]byte, offset), b, []byte("behind"))
+	section := io.NewSectionReader(bytes.NewReader(file), offset, int64(len(file))-offset)
+	if err := add(ndarray.OpenReaderAt(section, section.Size(), o)); err != nil {
 		return err
 	}
 	return c.compare(rng, ways, r, theirs, items)

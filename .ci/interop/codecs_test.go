@@ -298,7 +298,7 @@ func wholeChunks(a *ndarray.Array, chunks [][]byte, own bool) error {
 		if own && b[2]&2 != 0 && b[31]&1 != 0 {
 			continue
 		}
-		ours, err := a.Frame().ReadChunk(nil, i)
+		ours, err := a.Frame().ReadChunk(ctx, nil, i)
 		if err != nil {
 			return fmt.Errorf("we read: %w", err)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/goblosc/blosc2/frame"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -143,7 +144,7 @@ func TestCommandOnArrays(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if err := a.Frame().SetVLMeta(l.Name, l.Content); err != nil {
+		if err := inBatch(a.Frame(), func(b *frame.Batch) error { return b.SetVLMeta(l.Name, l.Content) }); err != nil {
 			return err
 		}
 		ours, err := info(b2, "info", "-json", path)

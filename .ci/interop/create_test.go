@@ -131,7 +131,7 @@ func filesOf(f *frame.Frame) (map[string][]byte, error) {
 	if f.Path() != "" {
 		return files(f.Path())
 	}
-	b, err := f.AppendTo(nil)
+	b, err := saved(f)
 	return map[string][]byte{"": b}, err
 }
 
@@ -195,7 +195,7 @@ func sameStoredChunk(f *frame.Frame, s *ref.SChunk, i int, p chunk.Params, block
 	if err != nil {
 		return err
 	}
-	ours, err := f.ReadRaw(nil, i)
+	ours, err := f.ReadRaw(ctx, nil, i)
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func sameStoredChunk(f *frame.Frame, s *ref.SChunk, i int, p chunk.Params, block
 	}
 	// A special value is in the index on both sides or on none: the reference writes 32 bytes of it nowhere.
 	if special := theirs[31] >> 4 & 7; special != 0 && special != ref.Value {
-		if info, err := f.ChunkInfo(i); err != nil || info.Off != -1 {
+		if info, err := f.ChunkInfo(ctx, i); err != nil || info.Off != -1 {
 			return fmt.Errorf("special value %d is stored: %+v, %v", special, info, err)
 		}
 	}
@@ -217,7 +217,7 @@ func sameStoredChunk(f *frame.Frame, s *ref.SChunk, i int, p chunk.Params, block
 	if err != nil {
 		return err
 	}
-	got, err := f.ReadChunk(nil, i)
+	got, err := f.ReadChunk(ctx, nil, i)
 	if err != nil {
 		return err
 	}
@@ -343,7 +343,7 @@ func (c *chunkedCase) run(rng *rand.Rand, dir string) (bool, error) {
 }
 
 func (c *chunkedCase) create(path string, parts [][]byte, value []byte) (*frame.Frame, error) {
-	o := &frame.Options{Params: c.ours, Meta: c.meta, Sparse: c.sparse, NoSync: true}
+	o := &frame.CreateOptions{Params: c.ours, Meta: c.meta, Sparse: c.sparse, NoSync: true}
 	if o.Params.Level == 0 {
 		o.Params.Level = chunk.NoCompression
 	}
@@ -354,7 +354,7 @@ func (c *chunkedCase) create(path string, parts [][]byte, value []byte) (*frame.
 		switch c.special {
 		case 0:
 			for _, p := range parts {
-				if err := b.Append(p); err != nil {
+				if err := b.Append(ctx, p); err != nil {
 					return err
 				}
 			}
@@ -362,12 +362,12 @@ func (c *chunkedCase) create(path string, parts [][]byte, value []byte) (*frame.
 		case ref.Value:
 			return c.fillValue(b, value)
 		}
-		return b.FillSpecial(c.items*int64(c.ours.TypeSize), chunk.Special(c.special))
+		return b.Engine().FillSpecial(c.items*int64(c.ours.TypeSize), chunk.Special(c.special))
 	}
 	if path == "" {
-		return frame.CreateMemory(o, fill)
+		return frame.CreateFunc(ctx, "", fill, o)
 	}
-	return frame.Create(path, o, fill)
+	return frame.CreateFunc(ctx, path, fill, o)
 }
 
 // fillValue appends chunks of one value.
@@ -377,7 +377,7 @@ func (c *chunkedCase) fillValue(b *frame.Batch, value []byte) error {
 		if err != nil {
 			return err
 		}
-		if err := b.AppendRaw(z); err != nil {
+		if err := b.AppendRaw(ctx, z); err != nil {
 			return err
 		}
 	}

@@ -66,8 +66,8 @@ func TestSuperChunkEdits(t *testing.T) {
 // make makes the empty super-chunk with either library.
 func (m *chunksModel) make(rng *rand.Rand) error {
 	if m.step(rng, "make") {
-		o := &frame.Options{Params: m.ours, Sparse: m.sparse, NoSync: true, Meta: []meta.Layer{{Name: "m", Content: m.fixed}}}
-		f, err := frame.Create(m.file, o, nil)
+		o := &frame.CreateOptions{Params: m.ours, Sparse: m.sparse, NoSync: true, Meta: []meta.Layer{{Name: "m", Content: m.fixed}}}
+		f, err := frame.Create(ctx, m.file, o)
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ type chunkEditor struct {
 func (m *chunksModel) open(byUs bool) (e chunkEditor, err error) {
 	e.refs = &m.refs
 	if byUs {
-		e.ours, err = frame.Edit(m.file, &frame.Options{NoSync: true})
+		e.ours, err = frame.Edit(ctx, m.file, &frame.OpenOptions{NoSync: true})
 	} else {
 		e.theirs, err = ref.OpenSChunk(m.file)
 	}
@@ -108,21 +108,21 @@ func (e chunkEditor) close() {
 
 func (e chunkEditor) layers() layerEditor {
 	if e.ours != nil {
-		return e.ours
+		return ourLayers{e.ours}
 	}
 	return e.theirs
 }
 
 func (e chunkEditor) append(b []byte) error {
 	if e.ours != nil {
-		return e.ours.Append(b)
+		return e.ours.Append(ctx, b)
 	}
 	return e.theirs.Append(b)
 }
 
 func (e chunkEditor) insert(i int, b []byte) error {
 	if e.ours != nil {
-		return e.ours.Insert(i, b)
+		return inBatch(e.ours, func(batch *frame.Batch) error { return batch.Insert(ctx, i, b) })
 	}
 	z, err := ref.Compress(b, e.refs)
 	if err != nil {
@@ -133,7 +133,7 @@ func (e chunkEditor) insert(i int, b []byte) error {
 
 func (e chunkEditor) update(i int, b []byte) error {
 	if e.ours != nil {
-		return e.ours.Update(i, b)
+		return inBatch(e.ours, func(batch *frame.Batch) error { return batch.Update(ctx, i, b) })
 	}
 	z, err := ref.Compress(b, e.refs)
 	if err != nil {
@@ -144,7 +144,7 @@ func (e chunkEditor) update(i int, b []byte) error {
 
 func (e chunkEditor) delete(i int) error {
 	if e.ours != nil {
-		return e.ours.Delete(i)
+		return inBatch(e.ours, func(b *frame.Batch) error { return b.Delete(i) })
 	}
 	return e.theirs.Delete(i)
 }
@@ -250,7 +250,7 @@ func (m *chunksModel) reorder(rng *rand.Rand, short bool) error {
 	if err != nil {
 		return err
 	}
-	if err := b.Update(0, m.chunks[len(m.chunks)-1]); err != nil {
+	if err := b.Update(ctx, 0, m.chunks[len(m.chunks)-1]); err != nil {
 		return err
 	}
 	b.Rollback()
@@ -258,7 +258,7 @@ func (m *chunksModel) reorder(rng *rand.Rand, short bool) error {
 	for i, from := range order {
 		m.chunks[i] = old[from]
 	}
-	return e.ours.Reorder(order)
+	return inBatch(e.ours, func(b *frame.Batch) error { return b.Reorder(order) })
 }
 
 // check opens the super-chunk with both libraries and compares with the model.
@@ -266,7 +266,7 @@ func (m *chunksModel) check() error {
 	if err := m.repair(); err != nil {
 		return err
 	}
-	f, err := frame.Open(m.file, nil)
+	f, err := frame.Open(ctx, m.file, nil)
 	if err != nil {
 		return err
 	}
@@ -294,7 +294,7 @@ func (m *chunksModel) check() error {
 		return fmt.Errorf("%d chunks, want %d", f.NumChunks(), len(m.chunks))
 	}
 	for i, want := range m.chunks {
-		got, err := f.ReadChunk(nil, i)
+		got, err := f.ReadChunk(ctx, nil, i)
 		if err != nil {
 			return err
 		}

@@ -107,7 +107,7 @@ func (m *frameModel) repair() error {
 	if err != nil || !strings.HasSuffix(m.op, "by the reference") {
 		return nil // a file
 	}
-	f, err := frame.Edit(m.file, &frame.Options{NoSync: true})
+	f, err := frame.Edit(ctx, m.file, &frame.OpenOptions{NoSync: true})
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (m *frameModel) repair() error {
 		return fmt.Errorf("the reference opens a frame with file %d and chunks of %d bytes", last, f.Info().CBytes)
 	}
 	m.counts.add("repair of a frame that the reference cannot open")
-	return f.SetMeta("m", m.fixed)
+	return inBatch(f, func(b *frame.Batch) error { return b.SetMeta("m", m.fixed) })
 }
 
 // arrayModel is an array in memory that is edited as the frame is.
@@ -233,7 +233,7 @@ func (e editor) close() {
 
 func (e editor) layers() layerEditor {
 	if e.ours != nil {
-		return e.ours.Frame()
+		return ourLayers{e.ours.Frame()}
 	}
 	return e.theirs.SChunk()
 }

@@ -337,21 +337,21 @@ func (c *arrayCase) sameContent(ours, theirs *frame.Frame) (same int, err error)
 		return 0, nil
 	}
 	for i := range ours.NumChunks() {
-		a, err := ours.ReadRaw(nil, i)
+		a, err := ours.ReadRaw(ctx, nil, i)
 		if err != nil {
 			return same, err
 		}
-		b, err := theirs.ReadRaw(nil, i)
+		b, err := theirs.ReadRaw(ctx, nil, i)
 		if err != nil {
 			return same, err
 		}
 		if (a[2]^b[2])&stored != 0 {
 			continue
 		}
-		if a, err = ours.ReadChunk(a[:0], i); err != nil {
+		if a, err = ours.ReadChunk(ctx, a[:0], i); err != nil {
 			return same, err
 		}
-		if b, err = theirs.ReadChunk(b[:0], i); err != nil {
+		if b, err = theirs.ReadChunk(ctx, b[:0], i); err != nil {
 			return same, err
 		}
 		if err := sameBytes(a, b); err != nil {

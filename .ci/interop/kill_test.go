@@ -32,8 +32,8 @@ type killed struct {
 func newKilled(seed int) *killed { return &killed{rng: rand.New(rand.NewPCG(uint64(seed), 9))} }
 
 // options are those of the frame of a program: its seed says whether it is sparse and whether it syncs.
-func (k *killed) options(seed int) *frame.Options {
-	return &frame.Options{
+func (k *killed) options(seed int) *frame.CreateOptions {
+	return &frame.CreateOptions{
 		Params: chunk.Params{TypeSize: 4, Codec: codecs[1]}, ChunkSize: 4 * lockedItems,
 		Sparse: seed%2 == 1, NoSync: seed%3 == 0,
 	}
@@ -57,15 +57,15 @@ func (k *killed) next(b *frame.Batch) error {
 		switch op := k.rng.IntN(12); {
 		case op < 5 || n == 0:
 			k.chunks = append(k.chunks, c)
-			do(func() error { return b.Append(c) })
+			do(func() error { return b.Append(ctx, c) })
 		case op < 6:
 			i := k.rng.IntN(n)
 			k.chunks = slices.Insert(k.chunks, i, c)
-			do(func() error { return b.Insert(i, c) })
+			do(func() error { return b.Insert(ctx, i, c) })
 		case op < 9:
 			i := k.rng.IntN(n)
 			k.chunks[i] = c
-			do(func() error { return b.Update(i, c) })
+			do(func() error { return b.Update(ctx, i, c) })
 		case op < 11 || n < 10:
 			i := k.rng.IntN(n)
 			k.chunks = slices.Delete(k.chunks, i, i+1)
@@ -85,7 +85,7 @@ func (k *killed) next(b *frame.Batch) error {
 func editUntilKilled(name string) error {
 	seed, _ := strconv.Atoi(os.Getenv("INTEROP_FIRST"))
 	k := newKilled(seed)
-	f, err := frame.Create(name, k.options(seed), k.next)
+	f, err := frame.CreateFunc(ctx, name, k.next, k.options(seed))
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func survivor(name string, seed, last int, b2check string) (int, error) {
 		return last, err
 	}
 	k := newKilled(seed)
-	f, err := frame.Edit(name, k.options(seed))
+	f, err := frame.Edit(ctx, name, &frame.OpenOptions{NoSync: k.options(seed).NoSync})
 	if err != nil {
 		return last, err
 	}
@@ -184,8 +184,8 @@ func survivor(name string, seed, last int, b2check string) (int, error) {
 	}
 	for try := range 2 {
 		want := bytes.Join(k.chunks, nil)
-		got := make([]byte, f.NBytes())
-		if _, err := f.ReadAt(got, 0); err != nil && err != io.EOF || !bytes.Equal(got, want) {
+		got := make([]byte, f.Info().NBytes)
+		if _, err := f.Content(ctx).ReadAt(got, 0); err != nil && err != io.EOF || !bytes.Equal(got, want) {
 			return state, fmt.Errorf("other content, %d edits later: %w", try, err)
 		}
 		if !bytes.Equal(dump, want) {

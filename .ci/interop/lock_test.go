@@ -101,8 +101,8 @@ func editLocked(name string) error {
 func TestLocking(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
 		name := filepath.Join(t.TempDir(), "frame")
-		o := &frame.Options{Params: chunk.Params{TypeSize: 4, Codec: codecs[1]}, ChunkSize: 4 * lockedItems, Sparse: sparse, Locking: true, NoSync: true}
-		f, err := frame.Create(name, o, func(b *frame.Batch) error { return b.Append(numbered(0)) })
+		o := &frame.CreateOptions{Params: chunk.Params{TypeSize: 4, Codec: codecs[1]}, ChunkSize: 4 * lockedItems, Sparse: sparse, Locking: true, NoSync: true}
+		f, err := frame.CreateFunc(ctx, name, func(b *frame.Batch) error { return b.Append(ctx, numbered(0)) }, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func TestLocking(t *testing.T) {
 			}()
 		}
 		for g := range 2 {
-			e, err := frame.Edit(name, o)
+			e, err := frame.Edit(ctx, name, &frame.OpenOptions{Locking: true, NoSync: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -132,7 +132,7 @@ func TestLocking(t *testing.T) {
 				t.Error(sparse, err)
 			}
 		}
-		if _, err := f.Refresh(); err != nil {
+		if _, err := f.Refresh(ctx); err != nil {
 			t.Fatal(err)
 		}
 		seen := map[uint32]int{}
@@ -142,7 +142,7 @@ func TestLocking(t *testing.T) {
 		}
 		defer s.Close()
 		for i := range f.NumChunks() {
-			ours, err := f.ReadChunk(nil, i)
+			ours, err := f.ReadChunk(ctx, nil, i)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -174,11 +174,11 @@ func TestLocking(t *testing.T) {
 func appendLocked(f *frame.Frame, first int) error {
 	rng := rand.New(rand.NewPCG(uint64(first), 2))
 	for i := range lockedEdits {
-		if err := f.Append(numbered(uint32(first + i))); err != nil {
+		if err := f.Append(ctx, numbered(uint32(first+i))); err != nil {
 			return fmt.Errorf("append %d: %w", i, err)
 		}
 		for _, at := range []int{0, rng.IntN(f.NumChunks())} {
-			b, err := f.ReadChunk(nil, at)
+			b, err := f.ReadChunk(ctx, nil, at)
 			if err == nil {
 				_, err = number(b)
 			}
@@ -194,8 +194,8 @@ func appendLocked(f *frame.Frame, first int) error {
 func TestFollow(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
 		name := filepath.Join(t.TempDir(), "frame")
-		o := &frame.Options{Params: chunk.Params{TypeSize: 4}, ChunkSize: 4 * lockedItems, Sparse: sparse, NoSync: true}
-		f, err := frame.Create(name, o, func(b *frame.Batch) error { return b.Append(numbered(0)) })
+		o := &frame.CreateOptions{Params: chunk.Params{TypeSize: 4}, ChunkSize: 4 * lockedItems, Sparse: sparse, NoSync: true}
+		f, err := frame.CreateFunc(ctx, name, func(b *frame.Batch) error { return b.Append(ctx, numbered(0)) }, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,17 +227,17 @@ func TestFollow(t *testing.T) {
 			if err != nil {
 				t.Fatal(i, err)
 			}
-			if changed, err := f.Refresh(); err != nil || !changed {
+			if changed, err := f.Refresh(ctx); err != nil || !changed {
 				t.Errorf("sparse %v, edit %d: changed %v: %v", sparse, i, changed, err)
 			}
-			got := make([]byte, f.NBytes())
-			if _, err := f.ReadAt(got, 0); err != nil || !bytes.Equal(got, want) {
+			got := make([]byte, f.Info().NBytes)
+			if _, err := f.Content(ctx).ReadAt(got, 0); err != nil || !bytes.Equal(got, want) {
 				t.Errorf("sparse %v, edit %d: other content: %v", sparse, i, err)
 			}
-			if changed, err := f.Refresh(); err != nil || changed {
+			if changed, err := f.Refresh(ctx); err != nil || changed {
 				t.Errorf("sparse %v, edit %d, again: changed %v: %v", sparse, i, changed, err)
 			}
-			if err := f.Append(numbered(uint32(i))); err != nil { // where the C library has written
+			if err := f.Append(ctx, numbered(uint32(i))); err != nil { // where the C library has written
 				t.Error(err)
 			}
 		}

@@ -3,6 +3,7 @@ package interop
 import (
 	"bytes"
 	"fmt"
+	"github.com/goblosc/blosc2/frame"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -167,7 +168,7 @@ func (c *arrayCase) metalayers(rng *rand.Rand, dir string, vl []meta.Layer) erro
 	}
 	defer a.Close()
 	for _, l := range vl {
-		if err := a.Frame().SetVLMeta(l.Name, l.Content); err != nil {
+		if err := inBatch(a.Frame(), func(b *frame.Batch) error { return b.SetVLMeta(l.Name, l.Content) }); err != nil {
 			return err
 		}
 	}
@@ -203,7 +204,7 @@ func TestVLMetaLimit(t *testing.T) {
 	defer theirs.Close()
 	for i := range 17 {
 		name := fmt.Sprint("n", i)
-		errOurs := ours.Frame().SetVLMeta(name, []byte{1})
+		errOurs := inBatch(ours.Frame(), func(b *frame.Batch) error { return b.SetVLMeta(name, []byte{1}) })
 		errTheirs := theirs.SChunk().SetVLMeta(name, []byte{1})
 		if (errOurs == nil) != (i < 16) || (errTheirs == nil) != (i < 16) {
 			t.Errorf("metalayer %d: %v, the reference %v", i, errOurs, errTheirs)

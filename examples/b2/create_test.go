@@ -231,7 +231,7 @@ func TestCreateSuperChunk(t *testing.T) {
 	for i, args := range [][]string{{"-typesize", "4"}, {"-dtype", "<i4"}, {"-sparse", "-codec", "blosclz"}, {"-vlmeta", "a=1", "-meta", "b=2"}} {
 		out := fmt.Sprintf("%s/out%d", dir, i)
 		must(t, data, append([]string{"create", "-chunksize", "1500", out}, args...)...)
-		f, err := frame.Open(out, nil)
+		f, err := frame.Open(t.Context(), out, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,11 +25,12 @@ func runDump(e *env, args []string) error {
 		return dumpArray(e, s.array, nil, *npy)
 	case s.frame != nil:
 		if *npy {
-			if err := writeFlatHeader(e, s.frame.NBytes(), s.frame.Info().TypeSize); err != nil {
+			if err := writeFlatHeader(e, s.frame.Info().NBytes, s.frame.Info().TypeSize); err != nil {
 				return err
 			}
 		}
-		_, err := s.frame.WriteTo(e.out)
+		n := s.frame.Info().NBytes
+		_, err := io.CopyBuffer(onlyWriter{e.out}, s.frame.Content(e.ctx), make([]byte, min(4<<20, max(1, n))))
 		return err
 	}
 	h := s.chunk.Header()
@@ -53,6 +54,9 @@ func runDump(e *env, args []string) error {
 	}
 	return nil
 }
+
+// onlyWriter hides the ReadFrom of a writer, by which io.CopyBuffer would read in small steps.
+type onlyWriter struct{ io.Writer }
 
 // writeFlatHeader writes the NumPy header for n bytes that are not an array.
 func writeFlatHeader(e *env, n int64, typeSize int) error {

@@ -158,14 +158,13 @@ func infoJSON(e *env, s *source) error {
 // storedDType returns the stored dtype of an array and its format. The dtype is "" if none is stored.
 func storedDType(a *ndarray.Array) (string, int) {
 	dtype, format := a.DTypeString()
-	for _, name := range []string{"b2nd", "caterva"} {
-		content, err := a.Frame().MetaLayer(name)
-		if err != nil {
+	for _, l := range a.Frame().Meta() {
+		if l.Name != "b2nd" && l.Name != "caterva" {
 			continue
 		}
 		// ParseArray replaces a missing dtype by one that depends on the item size.
-		one, err1 := meta.ParseArray(content, 1)
-		two, err2 := meta.ParseArray(content, 2)
+		one, err1 := meta.ParseArray(l.Content, 1)
+		two, err2 := meta.ParseArray(l.Content, 2)
 		if err1 == nil && err2 == nil && one.DType != two.DType {
 			dtype = ""
 		}

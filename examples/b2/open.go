@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
 	"strings"
@@ -22,7 +23,7 @@ type source struct {
 
 // openSource opens a frame or a file with a single chunk for reading.
 func openSource(path string) (*source, error) {
-	f, err := frame.Open(path, nil)
+	f, err := frame.Open(context.Background(), path, nil)
 	if err != nil {
 		if c := openChunk(path, err); c.chunk != nil {
 			return c, nil

@@ -1,9 +1,11 @@
 package attack
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"github.com/goblosc/blosc2/internal/engine"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -121,8 +123,8 @@ func unclear(err error) string {
 }
 
 // options returns options as programs use them.
-func (c *checker) options() *frame.Options {
-	o := &frame.Options{
+func (c *checker) options() *engine.Options {
+	o := &engine.Options{
 		Concurrency: 1 + c.rng.IntN(2),
 		MaxBytes:    pick[int64](c.rng, 0, 1<<20, 32<<20),
 		NoSync:      true,
@@ -136,4 +138,49 @@ func (c *checker) options() *frame.Options {
 		o.MaxChunks, o.MaxMeta = 50_000, 1<<16
 	}
 	return o
+}
+
+// openOptions returns the options for opening a frame for reading, by a name or not.
+func openOptions(o *engine.Options, named bool) *frame.OpenOptions {
+	return &frame.OpenOptions{
+		Concurrency: o.Concurrency, MaxBytes: o.MaxBytes, Verify: o.Verify, Mmap: o.Mmap && named, Cache: o.Cache,
+		MaxChunks: o.MaxChunks, MaxMeta: o.MaxMeta,
+	}
+}
+
+// editOptions returns the options for Edit.
+func editOptions(o *engine.Options) *frame.OpenOptions {
+	e := openOptions(o, false)
+	e.Locking, e.NoSync = o.Locking, o.NoSync
+	return e
+}
+
+// inBatch makes a change in a batch of its own.
+func inBatch(f *frame.Frame, change func(b *frame.Batch) error) error {
+	b, err := f.Begin(context.Background())
+	if err != nil {
+		return err
+	}
+	defer b.Rollback()
+	if err := change(b); err != nil {
+		return err
+	}
+	return b.Commit()
+}
+
+// saved returns what Save writes.
+func saved(f *frame.Frame) ([]byte, error) {
+	var b bytes.Buffer
+	_, err := f.Save(context.Background(), &b)
+	return b.Bytes(), err
+}
+
+// metaLayer returns the content of a metalayer and whether there is one.
+func metaLayer(f *frame.Frame, name string) ([]byte, bool) {
+	for _, l := range f.Meta() {
+		if l.Name == name {
+			return l.Content, true
+		}
+	}
+	return nil, false
 }

@@ -113,7 +113,7 @@ func (c *checker) checkChunk(b []byte) {
 func (c *checker) edits() {
 	o := c.options()
 	o.Locking = c.rng.IntN(4) == 0
-	f, err := frame.Edit(c.path, o)
+	f, err := frame.Edit(context.Background(), c.path, editOptions(o))
 	if !c.step("Edit", err) {
 		return
 	}
@@ -136,7 +136,7 @@ func (c *checker) edits() {
 		c.faultf("edits break an intact mutant: %v", intact)
 	}
 	c.step("Close", f.Close())
-	g, err := frame.Open(c.path, nil)
+	g, err := frame.Open(context.Background(), c.path, nil)
 	if !c.step("Open after edits", err) {
 		if !errors.Is(err, frame.ErrTooLarge) {
 			c.faultf("a frame that was edited does not open: %v", err)
@@ -159,7 +159,7 @@ func (c *checker) editFrame(f *frame.Frame) {
 	}
 	content := smooth(size, c.mu.Seed)
 	if c.mu.Array && (n == 0 || c.rng.IntN(2) == 0) {
-		c.step("SetVLMeta", f.SetVLMeta("note", content[:min(10, size)]))
+		c.step("SetVLMeta", inBatch(f, func(b *frame.Batch) error { return b.SetVLMeta("note", content[:min(10, size)]) }))
 		return // edits of chunks would not fit its shape
 	}
 	at := 0
@@ -170,17 +170,17 @@ func (c *checker) editFrame(f *frame.Frame) {
 	case c.mu.Array && op < 5 || op == 5:
 		c.step("Compact", f.Compact(context.Background()))
 	case op == 0 || n == 0:
-		c.step("Append", f.Append(content))
+		c.step("Append", f.Append(context.Background(), content))
 	case op == 1:
-		c.step("Delete", f.Delete(at))
+		c.step("Delete", inBatch(f, func(b *frame.Batch) error { return b.Delete(at) }))
 	case op == 2:
-		c.step("Update", f.Update(at, content))
+		c.step("Update", inBatch(f, func(b *frame.Batch) error { return b.Update(context.Background(), at, content) }))
 	case op == 3 && n < 5000:
-		c.step("Reorder", f.Reorder(c.rng.Perm(n)))
+		c.step("Reorder", inBatch(f, func(b *frame.Batch) error { return b.Reorder(c.rng.Perm(n)) }))
 	case op == 4:
-		c.step("Insert", f.Insert(at, content))
+		c.step("Insert", inBatch(f, func(b *frame.Batch) error { return b.Insert(context.Background(), at, content) }))
 	default:
-		c.step("SetChecksums", f.SetChecksums(context.Background(), c.rng.IntN(2) == 0))
+		c.step("SetChecksums", inBatch(f, func(b *frame.Batch) error { return b.SetChecksums(context.Background(), c.rng.IntN(2) == 0) }))
 	}
 }
 

@@ -58,12 +58,12 @@ var findings = []finding{
 		}
 		m.index = nil
 	}, func(t *testing.T, path string) {
-		f, err := frame.Open(path, nil)
+		f, err := frame.Open(t.Context(), path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		if _, err := f.AppendTo(nil); err != nil {
+		if _, err := saved(f); err != nil {
 			t.Error(err)
 		}
 	}},
@@ -83,7 +83,7 @@ var findings = []finding{
 // wantFault wants Verify to report a fault, printable, with a text.
 func wantFault(text string) func(t *testing.T, path string) {
 	return func(t *testing.T, path string) {
-		f, err := frame.Open(path, nil)
+		f, err := frame.Open(t.Context(), path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func wantReads(times int64) func(t *testing.T, path string) {
 			t.Fatal(err)
 		}
 		c := &counted{Reader: bytes.NewReader(b)}
-		f, err := frame.OpenReaderAt(c, c.Size(), nil)
+		f, err := frame.OpenReaderAt(t.Context(), c, c.Size(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,11 +168,11 @@ func TestFindings(t *testing.T) {
 			if f.want != nil {
 				f.want(t, path)
 			}
-			g, _, err := frame.Salvage(context.Background(), path, filepath.Join(dir, "new"), nil, func(err error) {
+			g, _, err := frame.Salvage(context.Background(), filepath.Join(dir, "new"), path, func(err error) {
 				if why := unclear(err); why != "" {
 					t.Errorf("%s: %q", why, err)
 				}
-			})
+			}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
