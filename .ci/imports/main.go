@@ -70,6 +70,10 @@ var layers = map[string]struct{ ours, others []string }{
 // testSupport are packages that any test may import, and nothing else.
 var testSupport = []string{"internal/attack", "internal/guardpage", "internal/link", "internal/manifest", "internal/trap", "internal/race", "internal/cpu", "internal/cpu/cputest"}
 
+// besides holds the packages that the tests and examples of a package may import besides those that it may import: they
+// are used together.
+var besides = map[string][]string{"frame/remote": {"chunk", "codec", "frame", "ndarray"}}
+
 // required are the direct requirements of go.mod, all of them.
 var required = []string{
 	"github.com/klauspost/compress",
@@ -191,7 +195,7 @@ func allowed(p, imp string) bool {
 		if from == "" || to == "" {
 			return false
 		}
-		if path.Base(p) == "example_test.go" && slices.Contains(public, to) { // examples show packages that are used together
+		if isTest && slices.Contains(besides[from], to) {
 			return true
 		}
 		ours := layers[from].ours

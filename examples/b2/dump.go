@@ -15,7 +15,7 @@ func runDump(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := openReadable(args[0])
+	s, err := openReadable(e.ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -82,6 +82,9 @@ func runSlice(e *env, args []string) error {
 	sel, err := ndarray.ParseSelection(args[1])
 	if err != nil {
 		return err
+	}
+	if isURL(args[0]) {
+		return sliceURL(e, args[0], sel, *npy)
 	}
 	a, err := openArray(args[0], false)
 	if err != nil {

@@ -172,7 +172,7 @@ func (c *client) check(resp *http.Response, w wish, id *identity) (*answer, erro
 	switch resp.StatusCode {
 	case http.StatusOK, http.StatusPartialContent:
 		if e := resp.Header.Get("Content-Encoding"); resp.Uncompressed || e != "" && !strings.EqualFold(e, "identity") {
-			return fail(unsupported("the server encodes the content (Content-Encoding %q)", e))
+			return fail(unsupported("the server encodes the content (Content-Encoding %.40q)", e))
 		}
 	case http.StatusRequestedRangeNotSatisfiable:
 		size, err := parseUnsatisfied(resp.Header.Get("Content-Range"))
@@ -241,10 +241,10 @@ func (a *answer) checkPart(resp *http.Response, w wish, id *identity) error {
 		from, to = max(size-w.n, 0), size
 	}
 	if first != from || last != to-1 {
-		return unsupported("Content-Range is %q, want bytes %d-%d", value, from, to-1)
+		return unsupported("Content-Range is %.100q, want bytes %d-%d", value, from, to-1)
 	}
 	if n := resp.ContentLength; n >= 0 && n != a.n {
-		return unsupported("Content-Length is %d, but Content-Range is %q", n, value)
+		return unsupported("Content-Length is %d, but Content-Range is %.100q", n, value)
 	}
 	return nil
 }

@@ -6,7 +6,7 @@
 //		return err
 //	}
 //	defer src.Close()
-//	a, err := ndarray.OpenReaderAt(ctx, src, src.Size(), nil)
+//	a, err := ndarray.OpenSource(ctx, src, nil)
 //	if err != nil {
 //		return err
 //	}

@@ -29,7 +29,7 @@ func ExampleOpen() {
 		return
 	}
 	defer src.Close()
-	f, err := frame.OpenReaderAt(src, src.Size(), nil)
+	f, err := frame.OpenSource(ctx, src, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -58,13 +58,13 @@ func ExampleOptions_trace() {
 		return
 	}
 	defer src.Close()
-	f, err := frame.OpenReaderAt(src, src.Size(), nil)
+	f, err := frame.OpenSource(ctx, src, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer f.Close()
-	chunk, err := f.ReadChunk(nil, 2)
+	chunk, err := f.ReadChunk(ctx, nil, 2)
 	fmt.Println(len(chunk), "bytes", err)
 	// Output:
 	// request, status 206

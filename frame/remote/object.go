@@ -13,8 +13,8 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 )
 
-// An Object is an open object on an HTTP server. All reads return bytes of the version that Open found. An Object is
-// safe for concurrent use. Goroutines that read the same bytes at the same time receive them once.
+// An Object is an open object on an HTTP server. It is a frame.Source, and an io.ReaderAt. All reads return bytes of the
+// version that Open found. An Object is safe for concurrent use. Goroutines that read the same bytes at the same time receive them once.
 type Object struct {
 	c     *client
 	o     Options
