@@ -196,7 +196,7 @@ func (obj *Object) ReadAtContext(ctx context.Context, p []byte, off int64) (int,
 // failed returns why reads fail, or nil.
 func (obj *Object) failed(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
-		return context.Cause(ctx)
+		return err
 	}
 	obj.mu.Lock()
 	defer obj.mu.Unlock()
@@ -225,7 +225,7 @@ func (obj *Object) fetch(ctx context.Context, want []Range) ([]*segment, error) 
 		case <-s.done:
 		case <-ctx.Done():
 			obj.table.release(held)
-			return nil, context.Cause(ctx)
+			return nil, ctx.Err()
 		}
 		if s.exit != nil {
 			obj.table.release(held)

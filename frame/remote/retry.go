@@ -54,7 +54,7 @@ func (c *client) transportError(ctx context.Context, err error) error {
 	cause := context.Cause(ctx)
 	switch {
 	case cause != nil && !errors.Is(cause, errStalled):
-		return cause
+		return ctx.Err()
 	case cause != nil:
 		err = &temporary{err: cause}
 	case repeatable(err):
@@ -125,7 +125,7 @@ func (c *client) once(ctx context.Context, off int64, try attempt) error {
 	select {
 	case c.slots <- struct{}{}:
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return ctx.Err()
 	}
 	defer func() { <-c.slots }()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -146,7 +146,7 @@ func backoff(i int, most time.Duration) time.Duration {
 	return d/2 + rand.N(d/2+1)
 }
 
-// sleep waits, or returns the cause of the context's end.
+// sleep waits, or returns the error of the context when it ends.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -154,7 +154,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-t.C:
 		return nil
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return ctx.Err()
 	}
 }
 
