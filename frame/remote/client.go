@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,6 +22,8 @@ type client struct {
 	http  *http.Client
 	own   bool          // http was made for this client
 	slots chan struct{} // a token for each request in flight
+
+	single atomic.Bool // the server does not answer with several ranges
 
 	mu     sync.Mutex
 	direct *target // where redirects lead, or nil
@@ -94,13 +97,27 @@ type answer struct {
 // ask sends a request and checks the header of the answer. The caller must close the body, and cancel ctx then. If the
 // object is opened already, id is what it was opened as.
 func (c *client) ask(ctx context.Context, w wish, id *identity) (*answer, error) {
+	resp, err := c.send(ctx, w.header(), id)
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.check(resp, w, id)
+	if err != nil {
+		discard(resp)
+		return nil, err
+	}
+	return a, nil
+}
+
+// send sends a request with a header Range. The caller must close the body of the response.
+func (c *client) send(ctx context.Context, ranges string, id *identity) (*http.Response, error) {
 	to := c.target()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, to.url, nil)
 	if err != nil {
 		return nil, err
 	}
 	req.Header = to.header.Clone()
-	req.Header.Set("Range", w.header())
+	req.Header.Set("Range", ranges)
 	if !c.o.platform.noConditions {
 		req.Header.Set("Accept-Encoding", "identity")
 		if id != nil {
@@ -114,14 +131,10 @@ func (c *client) ask(ctx context.Context, w wish, id *identity) (*answer, error)
 	if err != nil {
 		return nil, c.transportError(ctx, err)
 	}
-	a, err := c.check(resp, w, id)
-	if err != nil {
-		discard(resp)
-		return nil, err
+	if resp.StatusCode/100 == 2 {
+		c.follow(resp)
 	}
-	a.body = resp.Body
-	c.follow(resp)
-	return a, nil
+	return resp, nil
 }
 
 // target returns where to send a request.
@@ -167,7 +180,7 @@ func (c *client) check(resp *http.Response, w wish, id *identity) (*answer, erro
 	fail := func(err error) (*answer, error) {
 		return nil, &Error{URL: c.name, Status: resp.StatusCode, Err: err}
 	}
-	a := &answer{status: resp.StatusCode, id: identity{version: versionOf(resp.Header), Size: -1}}
+	a := &answer{status: resp.StatusCode, body: resp.Body, id: identity{version: versionOf(resp.Header), Size: -1}}
 	a.settled = a.id.settled(resp.Header)
 	switch resp.StatusCode {
 	case http.StatusOK, http.StatusPartialContent:
@@ -181,6 +194,8 @@ func (c *client) check(resp *http.Response, w wish, id *identity) (*answer, erro
 			return fail(fmt.Errorf("%d bytes, opened with %d: %w", size, id.Size, ErrChanged))
 		case id == nil && err == nil && size == 0:
 			a.id.Size = 0
+			discard(resp)
+			a.body = nil
 			return a, nil
 		}
 		return fail(errNoRange)

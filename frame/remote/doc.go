@@ -16,10 +16,12 @@
 //
 // Open takes one round trip: it asks for the first and for the last 64 KiB at the same time, and keeps both in memory.
 // They hold the header, the index and the trailer of most frames, and all of a small frame. If the server has no suffix
-// ranges, the last bytes take a second round trip. Options.Small saves a request for objects of up to 64 KiB.
+// ranges, the last bytes take a second round trip. Options.Small saves a request for objects of up to 64 KiB,
+// and Options.Multipart for any object on a server that answers requests for several ranges.
 //
 // Later reads send one request for each range, of up to Options.MaxLen bytes. ReadRanges takes many ranges and merges
-// those whose distance costs less time than a request: see Options.Gap. At most Options.Requests requests are in flight.
+// those whose distance costs less time than a request: see Options.Gap. With Options.Multipart, one request asks for many
+// distant ranges, so that no bytes between them are read. At most Options.Requests requests are in flight.
 // Goroutines that read the same bytes at the same time receive them once. If the context of a read ends, other reads that
 // wait for the same bytes still get them.
 //

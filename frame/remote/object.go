@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/goblosc/blosc2/internal/errs"
@@ -20,7 +21,6 @@ type Object struct {
 	o     Options
 	id    identity
 	table *table
-	model ranges.Model
 	disk  *diskObject // or nil
 
 	opened bool // Open has succeeded
@@ -45,8 +45,9 @@ func Open(ctx context.Context, url string, o *Options) (*Object, error) {
 		return nil, err
 	}
 	opts.platform.noSuffix = opts.platform.noSuffix || thisPlatform.noSuffix
+	opts.Multipart = opts.Multipart && !opts.platform.noSuffix
 	opts.platform.noConditions = opts.platform.noConditions || thisPlatform.noConditions
-	obj := &Object{o: opts, table: &table{limit: opts.Cache}, model: opts.model()}
+	obj := &Object{o: opts, table: &table{limit: opts.Cache}}
 	obj.ctx, obj.cancel = context.WithCancel(context.Background())
 	if obj.c, err = newClient(url, &obj.o); err != nil {
 		return nil, err
@@ -208,14 +209,20 @@ func (obj *Object) fetch(ctx context.Context, want []Range) ([]*segment, error) 
 	if err := obj.failed(ctx); err != nil {
 		return nil, err
 	}
-	m := obj.model
+	m := obj.cost()
 	if obj.disk != nil {
 		want = obj.disk.align(want, obj.id.Size)
 		m.MaxLen += 2 * blockSize
 	}
 	held, loads, hit := obj.table.hold(want, &m)
-	for _, l := range loads {
-		obj.startLoad(ctx, l)
+	if len(loads) > 1 && obj.several() {
+		for batch := range slices.Chunk(loads, maxPieces) {
+			obj.startLoads(ctx, batch)
+		}
+	} else {
+		for i := range loads {
+			obj.startLoads(ctx, loads[i:i+1])
+		}
 	}
 	if hit > 0 && obj.o.Trace != nil {
 		obj.o.Trace(Event{Kind: Memory, Off: want[0].Off, Len: hit})
@@ -239,9 +246,18 @@ func (obj *Object) fetch(ctx context.Context, want []Range) ([]*segment, error) 
 	return held, nil
 }
 
-// startLoad reads the bytes of a load on a goroutine of its own. It lives as long as a call wants its segments.
-func (obj *Object) startLoad(ctx context.Context, l *load) {
-	ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
+// startLoads reads the bytes of loads on a goroutine of its own, with one request if there are several. It lives as long
+// as a call wants their segments.
+func (obj *Object) startLoads(ctx context.Context, loads []*load) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	wanted := len(loads) // guarded by the lock of the table
+	for _, l := range loads {
+		l.cancel = func() {
+			if wanted--; wanted == 0 {
+				cancel()
+			}
+		}
+	}
 	obj.mu.Lock()
 	err := obj.err
 	if err == nil {
@@ -249,35 +265,66 @@ func (obj *Object) startLoad(ctx context.Context, l *load) {
 	}
 	obj.mu.Unlock()
 	if err != nil {
-		l.cancel()
-		obj.table.finish(l, nil, err, nil)
+		cancel()
+		obj.finish(loads, nil, err, nil)
 		return
 	}
-	stop := context.AfterFunc(obj.ctx, l.cancel)
-	buf := make([]byte, l.Len)
+	stop := context.AfterFunc(obj.ctx, cancel)
+	pieces := make([]piece, len(loads))
+	for i, l := range loads {
+		pieces[i] = piece{l.Off, make([]byte, l.Len)}
+	}
 	finished := false
 	go task.Run(func() {
-		err := obj.load(ctx, buf, l.Off)
+		var err error
+		if len(pieces) == 1 {
+			err = obj.load(ctx, pieces[0].buf, pieces[0].off)
+		} else {
+			err = obj.c.readPieces(ctx, pieces, &obj.id)
+		}
 		switch {
 		case errors.Is(err, ErrChanged):
 			obj.fail(err)
 		case err != nil && obj.ctx.Err() != nil:
 			err = errs.ErrClosed
 		}
-		obj.table.finish(l, buf, err, nil)
+		obj.finish(loads, pieces, err, nil)
 		finished = true
 		if obj.disk != nil && err == nil {
-			obj.disk.put(buf, l.Off)
+			obj.disk.put(pieces[0].buf, pieces[0].off)
 		}
 	}, func(x *task.Exit) {
 		if !finished {
-			obj.table.finish(l, nil, nil, x)
+			obj.finish(loads, nil, nil, x)
 		}
 		stop()
-		l.cancel()
+		cancel()
 		obj.loads.Done()
 	})
 }
+
+// finish completes loads, with their bytes, or with an error or the exit of their goroutine.
+func (obj *Object) finish(loads []*load, pieces []piece, err error, exit *task.Exit) {
+	for i, l := range loads {
+		var data []byte
+		if err == nil && exit == nil {
+			data = pieces[i].buf
+		}
+		obj.table.finish(l, data, err, exit)
+	}
+}
+
+// cost returns the cost of reading. A range of a request for several ranges has a header, but no latency.
+func (obj *Object) cost() ranges.Model {
+	m := obj.o.model()
+	if m.Gap == 0 && obj.several() {
+		m.Gap = 4 << 10
+	}
+	return m
+}
+
+// several reports whether requests may ask for several ranges.
+func (obj *Object) several() bool { return obj.o.Multipart && obj.disk == nil && !obj.c.single.Load() }
 
 // load reads bytes from the disk, and what is missing there from the server.
 func (obj *Object) load(ctx context.Context, buf []byte, off int64) error {

@@ -43,7 +43,14 @@ func (o *opened) complete() bool {
 func (c *client) open(ctx context.Context) (*opened, error) {
 	const tries = 3
 	for i := 1; ; i++ {
-		o, err := c.ends(ctx)
+		o, err := (*opened)(nil), error(errNotSeveral)
+		if c.o.Multipart && !c.single.Load() {
+			o, err = c.bothEnds(ctx)
+		}
+		if errors.Is(err, errNotSeveral) {
+			c.single.Store(true)
+			o, err = c.ends(ctx)
+		}
 		if err == nil && !o.complete() && !o.id.named() && !c.o.Unversioned {
 			err = &Error{URL: c.name, Err: unsupported("the server names no version (a strong ETag or Last-Modified); " +
 				"Options.Unversioned reads the object without noticing most changes")}

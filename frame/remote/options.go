@@ -24,6 +24,10 @@ type Options struct {
 	// Small expects an object of at most 64 KiB. Open then sends one request, and a second one after it only if the
 	// object is larger. Otherwise it sends the two at once.
 	Small bool
+	// Multipart asks for several ranges with one request: Open sends one request for any object, and ReadRanges up to 64
+	// ranges in each. Most file servers answer such requests, such as Apache, nginx and that of package net/http. Object
+	// stores and browsers do not. If a server does not, Open takes one more round trip. With Dir, only Open uses it.
+	Multipart bool
 	// MaxWhole is the size in bytes up to which Open reads the whole object from a server that ignores ranges. 0 = 16 MiB,
 	// negative = none.
 	MaxWhole int64
@@ -36,7 +40,7 @@ type Options struct {
 	// most MaxLen bytes, and with Dir up to 128 KiB more. A call holds at most MaxBytes bytes that are not delivered yet.
 	Latency   time.Duration // from sending a request to the first byte; 0 = 50 ms
 	Bandwidth int64         // bytes per second; 0 = 100 MB/s
-	Gap       int64         // 0 = as above, negative = none
+	Gap       int64         // 0 = as above, or 4 KiB with Multipart; negative = none
 	MaxLen    int64         // 0 = 8 MiB
 	MaxBytes  int64         // 0 = 64 MiB
 

@@ -22,29 +22,30 @@ func (obj *Object) ReadRanges(ctx context.Context, want []Range, got func(i int,
 		}
 	}
 	ctx = task.Context(ctx)
-	fetches := ranges.Plan(want, &obj.model)
-	switch len(fetches) {
+	m := obj.cost()
+	batches := obj.batches(ranges.Plan(want, &m))
+	switch len(batches) {
 	case 0:
 		return obj.failed(ctx)
 	case 1:
-		held, err := obj.fetch(ctx, wanted(&fetches[0]))
+		held, err := obj.fetch(ctx, wanted(&batches[0]))
 		if err != nil {
 			return err
 		}
 		defer obj.table.release(held)
-		return deliver(&fetches[0], held, got)
+		return deliver(&batches[0], held, got)
 	}
 	s := stream{obj: obj, arrived: make(chan arrival)}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	defer s.end()
-	for i := range fetches {
-		f := &fetches[i]
-		for s.running > 0 && (s.bytes+f.Len > obj.model.MaxBytes || s.running >= 4*obj.model.Requests) {
+	for i := range batches {
+		b := &batches[i]
+		for s.running > 0 && (s.bytes+b.bytes > m.MaxBytes || s.running >= 4*m.Requests) {
 			if err := s.next(got); err != nil {
 				return err
 			}
 		}
-		s.start(f)
+		s.start(b)
 	}
 	for s.running > 0 {
 		if err := s.next(got); err != nil {
@@ -54,55 +55,83 @@ func (obj *Object) ReadRanges(ctx context.Context, want []Range, got func(i int,
 	return nil
 }
 
-// wanted returns the ranges of the parts of a fetch.
-func wanted(f *ranges.Fetch) []Range {
-	want := make([]Range, len(f.Parts))
-	for i, p := range f.Parts {
+// batch is what is fetched and delivered at once: a fetch, or several for one request.
+type batch struct {
+	parts []ranges.Part // ascending
+	bytes int64
+}
+
+// batches returns the batches of fetches. If a request may ask for several ranges, the fetches are divided among the
+// requests in flight.
+func (obj *Object) batches(fetches []ranges.Fetch) []batch {
+	most := 1
+	if obj.several() {
+		most = min((len(fetches)+obj.o.Requests-1)/obj.o.Requests, maxPieces)
+	}
+	var batches []batch
+	n := 0 // fetches in the last batch
+	for _, f := range fetches {
+		if last := len(batches) - 1; n > 0 && n < most && batches[last].bytes+f.Len <= obj.o.MaxLen {
+			b := &batches[last]
+			b.parts, b.bytes = append(b.parts, f.Parts...), b.bytes+f.Len
+			n++
+			continue
+		}
+		batches = append(batches, batch{f.Parts, f.Len})
+		n = 1
+	}
+	return batches
+}
+
+// wanted returns the ranges of the parts of a batch.
+func wanted(b *batch) []Range {
+	want := make([]Range, len(b.parts))
+	for i, p := range b.parts {
 		want[i] = p.Range
 	}
 	return want
 }
 
-// stream is a call of ReadRanges with several fetches.
+// stream is a call of ReadRanges with several batches.
 type stream struct {
 	obj     *Object
 	ctx     context.Context
 	cancel  context.CancelFunc
 	arrived chan arrival
 	running int
-	bytes   int64 // of the fetches that are running or not delivered
+	bytes   int64 // of the batches that are running or not delivered
 }
 
-// arrival is the result of a fetch.
+// arrival is the result of fetching a batch.
 type arrival struct {
-	fetch *ranges.Fetch
+	batch *batch
 	held  []*segment
 	err   error
 	exit  *task.Exit
 }
 
-// start starts a fetch.
-func (s *stream) start(f *ranges.Fetch) {
+// start starts the fetches of a batch.
+func (s *stream) start(b *batch) {
 	s.running++
-	s.bytes += f.Len
+	s.bytes += b.bytes
 	go func() {
-		a := arrival{fetch: f}
-		task.Run(func() { a.held, a.err = s.obj.fetch(s.ctx, wanted(f)) }, func(x *task.Exit) { a.exit = x })
+		a := arrival{batch: b}
+		task.Run(func() { a.held, a.err = s.obj.fetch(s.ctx, wanted(b)) }, func(x *task.Exit) { a.exit = x })
 		s.arrived <- a
 	}()
 }
 
-// next waits for a fetch and delivers its bytes.
+// next waits for a batch and delivers its bytes.
 func (s *stream) next(got func(i int, at int64, b []byte) error) error {
 	a := <-s.arrived
 	s.running--
-	s.bytes -= a.fetch.Len
+	s.bytes -= a.batch.bytes
 	a.exit.Continue()
 	if a.err != nil {
 		return a.err
 	}
 	defer s.obj.table.release(a.held)
-	return deliver(a.fetch, a.held, got)
+	return deliver(a.batch, a.held, got)
 }
 
 // end cancels the fetches that are running and waits for them.
@@ -114,10 +143,10 @@ func (s *stream) end() {
 	}
 }
 
-// deliver calls got for the parts of a fetch.
-func deliver(f *ranges.Fetch, held []*segment, got func(i int, at int64, b []byte) error) error {
-	for i := range f.Parts {
-		p := &f.Parts[i]
+// deliver calls got for the parts of a batch.
+func deliver(b *batch, held []*segment, got func(i int, at int64, b []byte) error) error {
+	for i := range b.parts {
+		p := &b.parts[i]
 		if err := got(p.Want, p.At, gather(p.Range, held)); err != nil {
 			return err
 		}

@@ -160,17 +160,23 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // read fills buf with the bytes at off. An attempt continues where the one before broke off.
 func (c *client) read(ctx context.Context, buf []byte, off int64, id *identity) error {
-	done := 0
+	done := int64(0)
 	return c.do(ctx, off, func(ctx context.Context, alive func()) (int64, int, error) {
-		a, err := c.ask(ctx, wish{off + int64(done), int64(len(buf) - done)}, id)
-		if err != nil {
-			return 0, statusOf(err), err
-		}
-		defer a.body.Close()
-		n, err := c.fill(ctx, a, buf[done:], alive)
+		n, status, err := c.one(ctx, buf[done:], off+done, id, alive)
 		done += n
-		return int64(n), a.status, err
+		return n, status, err
 	})
+}
+
+// one makes a request for the bytes at off. It returns the number of bytes that it has read, and the status.
+func (c *client) one(ctx context.Context, buf []byte, off int64, id *identity, alive func()) (int64, int, error) {
+	a, err := c.ask(ctx, wish{off, int64(len(buf))}, id)
+	if err != nil {
+		return 0, statusOf(err), err
+	}
+	defer a.body.Close()
+	n, err := c.fill(ctx, a, buf, alive)
+	return int64(n), a.status, err
 }
 
 // fill reads the body of an answer, which must have len(buf) bytes.
