@@ -106,6 +106,7 @@ func (c *client) ask(ctx context.Context, w wish, id *identity) (*answer, error)
 		discard(resp)
 		return nil, err
 	}
+	c.follow(resp)
 	return a, nil
 }
 
@@ -130,9 +131,6 @@ func (c *client) send(ctx context.Context, ranges string, id *identity) (*http.R
 	}
 	if err != nil {
 		return nil, c.transportError(ctx, err)
-	}
-	if resp.StatusCode/100 == 2 {
-		c.follow(resp)
 	}
 	return resp, nil
 }

@@ -113,6 +113,7 @@ func (c *client) askSeveral(ctx context.Context, ranges string, id *identity, al
 			return nil, nil, err
 		}
 		if err == nil && a.whole && id == nil {
+			c.follow(resp)
 			return a, nil, nil
 		}
 		resp.Body.Close()
@@ -123,6 +124,7 @@ func (c *client) askSeveral(ctx context.Context, ranges string, id *identity, al
 		resp.Body.Close()
 		return nil, nil, errNotSeveral
 	}
+	c.follow(resp)
 	a := &answer{status: resp.StatusCode, body: resp.Body, id: identity{version: versionOf(resp.Header)}}
 	a.settled = a.id.settled(resp.Header)
 	const overhead = 2048 // most bytes between two parts

@@ -150,9 +150,10 @@ func TestRedirect(t *testing.T) {
 	defer obj.Close()
 	readAll(t, obj, data, []Range{{Off: 100_000, Len: 10}, {Off: 150_000, Len: 10}})
 	mu.Lock()
-	if hops != 2 {
-		t.Errorf("%d redirects, want 2", hops)
+	if hops > 2 { // the first requests are in flight at the same time
+		t.Errorf("%d redirects, want at most 2", hops)
 	}
+	hops = 0
 	for _, h := range seen {
 		if h.Get("Authorization") != "" || h.Get("X-Mine") != "1" || h.Get("Range") == "" || h.Get("Accept-Encoding") != "identity" {
 			t.Errorf("header %v", h)
@@ -167,8 +168,8 @@ func TestRedirect(t *testing.T) {
 	obj.c.mu.Unlock()
 	readAll(t, obj, data, []Range{{Off: 120_000, Len: 10}})
 	mu.Lock()
-	if hops != 3 {
-		t.Errorf("%d redirects, want 3", hops)
+	if hops != 1 {
+		t.Errorf("%d redirects after the target has expired, want 1", hops)
 	}
 	mu.Unlock()
 }
