@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/goblosc/blosc2/meta"
@@ -92,6 +93,22 @@ func runSlice(e *env, args []string) error {
 	}
 	defer a.Close()
 	return dumpArray(e, a, sel, *npy)
+}
+
+// sliceURL writes a selection of an array on a server.
+func sliceURL(e *env, url string, sel []ndarray.Index, npy bool) error {
+	s, err := openURL(e.ctx, url)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	switch {
+	case s.damaged != nil:
+		return s.damaged
+	case s.array == nil:
+		return fmt.Errorf("%s: %w", s.path, ndarray.ErrNotArray)
+	}
+	return dumpArray(e, s.array, sel, npy)
 }
 
 // dumpArray writes a selection in C order, in small pieces. A nil selection writes everything.

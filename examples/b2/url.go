@@ -9,7 +9,6 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/remote"
-	"github.com/goblosc/blosc2/ndarray"
 )
 
 // isURL reports whether a path is a URL, which is read over HTTP.
@@ -74,20 +73,4 @@ func openFrame(ctx context.Context, path string) (*source, error) {
 		err = fmt.Errorf("%s: a single chunk, want a frame: %w", s.path, frame.ErrFormat)
 	}
 	return s, err
-}
-
-// sliceURL writes a selection of an array on a server.
-func sliceURL(e *env, url string, sel []ndarray.Index, npy bool) error {
-	s, err := openURL(e.ctx, url)
-	if err != nil {
-		return err
-	}
-	defer s.close()
-	switch {
-	case s.damaged != nil:
-		return s.damaged
-	case s.array == nil:
-		return fmt.Errorf("%s: %w", s.path, ndarray.ErrNotArray)
-	}
-	return dumpArray(e, s.array, sel, npy)
 }

@@ -17,7 +17,7 @@ import (
 // ReadRanges stops and returns it. It returns ErrBounds if a range is not inside the object.
 func (obj *Object) ReadRanges(ctx context.Context, want []Range, got func(i int, at int64, b []byte) error) error {
 	for _, r := range want {
-		if err := r.Check(obj.id.Size); err != nil {
+		if err := ranges.Check(r, obj.id.Size); err != nil {
 			return fmt.Errorf("%s: %w: %w", obj.c.name, err, ErrBounds)
 		}
 	}

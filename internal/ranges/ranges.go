@@ -15,11 +15,8 @@ type Range struct{ Off, Len int64 }
 // End returns the offset after the last byte.
 func (r Range) End() int64 { return r.Off + r.Len }
 
-// Overlaps reports whether the ranges have a byte in common.
-func (r Range) Overlaps(s Range) bool { return r.Off < s.End() && s.Off < r.End() }
-
-// Check returns an error unless the range is inside an object of size bytes.
-func (r Range) Check(size int64) error {
+// Check returns an error unless a range is inside an object of size bytes.
+func Check(r Range, size int64) error {
 	if r.Off < 0 || r.Len < 0 || r.Off > size-r.Len {
 		return fmt.Errorf("%d bytes at offset %d of %d bytes", r.Len, r.Off, size)
 	}

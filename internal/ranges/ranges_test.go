@@ -61,12 +61,12 @@ func TestGapLen(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	for _, r := range []Range{{-1, 1}, {0, -1}, {0, 11}, {11, 0}, {math.MaxInt64, math.MaxInt64}} {
-		if r.Check(10) == nil {
+		if Check(r, 10) == nil {
 			t.Errorf("%v is inside 10 bytes", r)
 		}
 	}
 	for _, r := range []Range{{0, 10}, {10, 0}, {9, 1}} {
-		if err := r.Check(10); err != nil {
+		if err := Check(r, 10); err != nil {
 			t.Error(err)
 		}
 	}
@@ -91,7 +91,7 @@ func checkPlan(t *testing.T, want []Range, m *Model, size int64) {
 	ramp := m.ramp(total)
 	fetches := Plan(want, m)
 	for k, f := range fetches {
-		if f.Len <= 0 || f.Len > m.MaxLen || f.Check(size) != nil || !wanted[f.Off] || !wanted[f.End()-1] {
+		if f.Len <= 0 || f.Len > m.MaxLen || Check(f.Range, size) != nil || !wanted[f.Off] || !wanted[f.End()-1] {
 			t.Fatalf("fetch %v of %v", f.Range, want)
 		}
 		unwanted := int64(0)
