@@ -297,9 +297,9 @@ func arrayInfoOf(a *ndarray.Array) (*ref.Info, error) {
 		return nil, err
 	}
 	g := &ref.Geometry{NDim: len(a.Shape()), Shape: a.Shape(), Chunks: narrow(a.Chunks()), Blocks: narrow(a.Blocks())}
-	for _, name := range []string{"b2nd", "caterva"} {
-		if content, err := a.Frame().MetaLayer(name); err == nil {
-			rec, err := meta.ParseArray(content, a.DType().Size)
+	for _, l := range a.Frame().Meta() {
+		if l.Name == "b2nd" || l.Name == "caterva" {
+			rec, err := meta.ParseArray(l.Content, a.DType().Size)
 			if err != nil {
 				return nil, err
 			}
