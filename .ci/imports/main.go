@@ -110,7 +110,7 @@ func checkCode(dir string, update bool) ([]string, error) {
 		return nil, err
 	}
 	api, err := checkAPI(dir, pkgs, update)
-	return slices.Concat(checkCycles(pkgs), unused, api), err
+	return slices.Concat(checkCycles(pkgs), checkRules(pkgs), unused, api), err
 }
 
 // check returns the faults of the repository in a folder, in a fixed order.
