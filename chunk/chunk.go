@@ -49,21 +49,21 @@ func (p *Pool) Options() *Options { return (*Options)(p.p.Options()) }
 
 // Encode appends a chunk with the content src to dst, on up to Options.Concurrency goroutines. The bytes do not depend
 // on the number of goroutines. They equal the bytes that C-Blosc2 writes with one thread if the codec writes the same
-// streams. A chunk of zeros is encoded as a special value. The error wraps ErrParam, ErrUnsupported or ErrTooLarge, or
-// is an error of a user codec or user filter.
+// streams. A chunk of zeros is encoded as a special value. The error wraps ErrParam, errors.ErrUnsupported or
+// ErrTooLarge, or is an error of a user codec or user filter.
 func (p *Pool) Encode(dst, src []byte, c Params) ([]byte, error) {
 	return p.p.Encode(dst, src, coder.Params(c))
 }
 
 // Decode appends the content of the chunk at the start of src to dst, on up to Options.Concurrency goroutines. It
-// ignores bytes after the chunk. The error is an *Error that wraps ErrCorrupt, ErrUnsupported or ErrTooLarge, or an
-// error of a user codec or user filter.
+// ignores bytes after the chunk. The error is an *Error that wraps ErrCorrupt, errors.ErrUnsupported or ErrTooLarge, or
+// an error of a user codec or user filter.
 func (p *Pool) Decode(dst, src []byte) ([]byte, error) { return p.p.Decode(dst, src) }
 
 // EncodeVL appends a chunk with at least one block, whose blocks have sizes of their own, from 1 byte up. It ignores
 // the parameters BlockSize and Split: each block is one stream. Delta does not refer to other blocks. With
 // NoCompression the blocks are only filtered. The chunk can be larger than its data, by 8 bytes a block and the header.
-// The error wraps ErrParam, ErrUnsupported or ErrTooLarge, or is an error of a user codec or user filter.
+// The error wraps ErrParam, errors.ErrUnsupported or ErrTooLarge, or is an error of a user codec or user filter.
 func (p *Pool) EncodeVL(dst []byte, blocks [][]byte, c Params) ([]byte, error) {
 	return p.p.EncodeVL(dst, blocks, coder.Params(c))
 }

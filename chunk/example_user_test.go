@@ -43,7 +43,7 @@ func (planeFilter) Backward(dst, src []byte, b chunk.BlockInfo) error {
 
 func planeWidth(block []byte, b chunk.BlockInfo) (int, error) {
 	if len(b.Shape) != 2 || b.ItemSize != 1 || int(b.Shape[0])*int(b.Shape[1]) != len(block) {
-		return 0, fmt.Errorf("block of %d bytes, want a plane of shape %v: %w", len(block), b.Shape, chunk.ErrUnsupported)
+		return 0, fmt.Errorf("block of %d bytes, want a plane of shape %v: %w", len(block), b.Shape, errors.ErrUnsupported)
 	}
 	return int(b.Shape[1]), nil
 }
@@ -150,7 +150,7 @@ func (jpeg2000) ID() codec.ID { return codec.FromCode(37) }
 
 func (jpeg2000) NewEncoder(p codec.Params) (codec.Encoder, error) {
 	if len(p.BlockShape) != 2 {
-		return nil, fmt.Errorf("block shape %v, want two dimensions: %w", p.BlockShape, codec.ErrUnsupported)
+		return nil, fmt.Errorf("block shape %v, want two dimensions: %w", p.BlockShape, errors.ErrUnsupported)
 	}
 	return image{p}, nil
 }
@@ -210,7 +210,7 @@ func ExampleOptions_codecs() {
 	fmt.Println(bytes.Equal(back, pixels), len(z) < len(pixels)/10, err)
 
 	_, err = chunk.Decode(nil, z, nil)
-	fmt.Println("without the codec:", errors.Is(err, chunk.ErrUnsupported))
+	fmt.Println("without the codec:", errors.Is(err, errors.ErrUnsupported))
 	// Output:
 	// true true <nil>
 	// without the codec: true

@@ -1,6 +1,9 @@
 package chunk
 
-import "github.com/goblosc/blosc2/internal/coder"
+import (
+	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/errs"
+)
 
 // Header is the decoded header of a chunk. A 16-byte header is translated to the fields of a 32-byte header:
 //
@@ -31,7 +34,7 @@ type Header = coder.Header
 
 // ParseHeader decodes and checks the header at the start of b, which may hold less than the whole chunk: at least 16
 // bytes, or 32 if the header has that size. size is the number of bytes available in total, from the start of the
-// chunk. The error is an *Error that wraps ErrCorrupt or ErrUnsupported.
+// chunk. The error is an *Error that wraps ErrCorrupt or errors.ErrUnsupported.
 func ParseHeader(b []byte, size int64) (Header, error) { return coder.ParseHeader(b, size) }
 
 // Special is the kind of value that a chunk without streams represents. Its String method returns the name of the
@@ -47,16 +50,15 @@ const (
 	Uninit  = coder.Uninit  // unspecified content; reads as zeros
 )
 
-// Errors of this package and of all packages that use it. They differ in what the caller can do. Test with errors.Is.
+// Errors of this package. They differ in what the caller can do. Test with errors.Is. A codec, filter or version that
+// is not available gives an error that matches errors.ErrUnsupported: the bytes may be valid.
 var (
 	// ErrCorrupt is returned if the bytes violate the format. The data, or this part of it, is lost.
-	ErrCorrupt = coder.ErrCorrupt
-	// ErrUnsupported is returned for a codec, filter or version that is not available. The bytes may be valid.
-	ErrUnsupported = coder.ErrUnsupported
+	ErrCorrupt = errs.ErrCorrupt
 	// ErrTooLarge is returned if the content is larger than the format or Options.MaxBytes allow.
-	ErrTooLarge = coder.ErrTooLarge
+	ErrTooLarge = errs.ErrTooLarge
 	// ErrParam is returned for compression parameters that the format cannot express.
-	ErrParam = coder.ErrParam
+	ErrParam = errs.ErrParam
 )
 
 // Error reports where in a chunk an error was found:

@@ -251,7 +251,7 @@ func TestBlockCodecParams(t *testing.T) {
 				err  error
 				want string
 			}{{"encoder", encErr, test.enc}, {"decoder", decErr, test.dec}} {
-				if r.want == "" && r.err != nil || r.want != "" && (!errors.Is(r.err, codec.ErrUnsupported) || !strings.Contains(r.err.Error(), r.want)) {
+				if r.want == "" && r.err != nil || r.want != "" && (!errors.Is(r.err, errors.ErrUnsupported) || !strings.Contains(r.err.Error(), r.want)) {
 					t.Errorf("%v, %+v: %s: %v, want %q", id, test.params, r.what, r.err, r.want)
 				}
 			}
@@ -264,7 +264,7 @@ func TestBlockCodecParams(t *testing.T) {
 		if _, err := z.encoder(t).Encode(make([]byte, 1000), make([]byte, k)); !errors.Is(err, codec.ErrIncompressible) {
 			t.Errorf("zfp: %d bytes: %v", k, err)
 		}
-		if _, err := n.encoder(t).Encode(make([]byte, 1000), make([]byte, k)); !errors.Is(err, codec.ErrUnsupported) {
+		if _, err := n.encoder(t).Encode(make([]byte, 1000), make([]byte, k)); !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("ndlz: %d bytes: %v", k, err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/goblosc/blosc2/internal/codecs"
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // builtin is a codec of this package, a Codec. To add a codec, add an ID, an entry in builtins and the functions that
@@ -62,13 +63,13 @@ func (b *builtin) ID() ID { return b.id }
 
 func (b *builtin) NewEncoder(p Params) (Encoder, error) {
 	if b.newEncoder == nil {
-		return nil, fmt.Errorf("codec: %s: encoding: %w", b.name, ErrUnsupported)
+		return nil, fmt.Errorf("codec: %s: encoding: %w", b.name, errs.ErrUnsupported)
 	}
 	if p.Level < 1 || p.Level > 9 {
-		return nil, fmt.Errorf("codec: %s: level %d, want 1 to 9: %w", b.name, p.Level, ErrUnsupported)
+		return nil, fmt.Errorf("codec: %s: level %d, want 1 to 9: %w", b.name, p.Level, errs.ErrUnsupported)
 	}
 	if p.Dict != nil && b.traits.TrainDict == nil {
-		return nil, fmt.Errorf("codec: %s: encoding with a dictionary: %w", b.name, ErrUnsupported)
+		return nil, fmt.Errorf("codec: %s: encoding with a dictionary: %w", b.name, errs.ErrUnsupported)
 	}
 	return b.newEncoder(p)
 }

@@ -1,6 +1,10 @@
 package codec
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/goblosc/blosc2/internal/errs"
+)
 
 // ID identifies a codec in the programming interface and in frame headers. The zero value, Default, means "not set": it
 // selects Zstd wherever a codec is optional. The other values are the compcode of the format plus 0x100, because the
@@ -47,12 +51,11 @@ const (
 	FormatUser    Format = 6
 )
 
-// The errors of codecs wrap these and add what was wrong and where.
+// The errors of codecs wrap these and add what was wrong and where. A codec, or a variant of its streams, that is not
+// available gives an error that matches errors.ErrUnsupported.
 var (
 	// ErrCorrupt is returned for a stream that does not decode to the expected number of bytes.
-	ErrCorrupt = errors.New("corrupt data")
-	// ErrUnsupported is returned for a codec, or a variant of its streams, that is not available.
-	ErrUnsupported = errors.New("unsupported")
+	ErrCorrupt = errs.ErrCorrupt
 	// ErrIncompressible is returned if the stream does not fit in dst or is not shorter than src. Store src instead.
 	ErrIncompressible = errors.New("incompressible")
 )
@@ -70,10 +73,10 @@ type Params struct {
 type Codec interface {
 	// ID returns the identifier of the codec.
 	ID() ID
-	// NewEncoder returns ErrUnsupported if the codec cannot use the parameters.
+	// NewEncoder returns errors.ErrUnsupported if the codec cannot use the parameters.
 	NewEncoder(p Params) (Encoder, error)
-	// NewDecoder returns ErrUnsupported if the codec cannot use the parameters, and ErrCorrupt if the dictionary, which
-	// comes from the chunk, is invalid.
+	// NewDecoder returns errors.ErrUnsupported if the codec cannot use the parameters, and ErrCorrupt if the
+	// dictionary, which comes from the chunk, is invalid.
 	NewDecoder(p Params) (Decoder, error)
 }
 

@@ -61,12 +61,12 @@ func TestSet(t *testing.T) {
 		}
 	}
 	for _, f := range []codec.Format{5, codec.FormatUser, 7, 8} {
-		if _, err := set.ByFormat(f, 5); !errors.Is(err, codec.ErrUnsupported) {
-			t.Errorf("ByFormat(%d): %v, want ErrUnsupported", f, err)
+		if _, err := set.ByFormat(f, 5); !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("ByFormat(%d): %v, want errors.ErrUnsupported", f, err)
 		}
 	}
-	if _, err := set.ByID(codec.FromCode(36)); !errors.Is(err, codec.ErrUnsupported) || !strings.Contains(err.Error(), "openhtj2k") {
-		t.Errorf("ByID(36): %v, want ErrUnsupported with the name", err)
+	if _, err := set.ByID(codec.FromCode(36)); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "openhtj2k") {
+		t.Errorf("ByID(36): %v, want errors.ErrUnsupported with the name", err)
 	}
 }
 
@@ -96,16 +96,16 @@ func TestSetWith(t *testing.T) {
 			t.Errorf("second set: %v, %v, want the user's zstd", c, err)
 		}
 	}
-	if _, err := none.ByFormat(codec.FormatUser, 200); !errors.Is(err, codec.ErrUnsupported) {
-		t.Errorf("zero set: %v, want ErrUnsupported", err)
+	if _, err := none.ByFormat(codec.FormatUser, 200); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("zero set: %v, want errors.ErrUnsupported", err)
 	}
 }
 
 func TestNewEncoderRefuses(t *testing.T) {
 	for _, id := range ids {
 		for _, p := range []codec.Params{{Level: -1}, {}, {Level: 10}} {
-			if e, err := lookup(t, id).NewEncoder(p); !errors.Is(err, codec.ErrUnsupported) || e != nil {
-				t.Errorf("%v: level %d, dictionary of %d bytes: %v, want ErrUnsupported", id, p.Level, len(p.Dict), err)
+			if e, err := lookup(t, id).NewEncoder(p); !errors.Is(err, errors.ErrUnsupported) || e != nil {
+				t.Errorf("%v: level %d, dictionary of %d bytes: %v, want errors.ErrUnsupported", id, p.Level, len(p.Dict), err)
 			}
 		}
 	}

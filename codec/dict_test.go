@@ -210,8 +210,8 @@ func TestTrainDict(t *testing.T) {
 func TestInvalidDictionary(t *testing.T) {
 	dict := train(t, codec.Zstd, pieces(input("words", 100000, 7), 2000), 8000)
 	for _, bad := range [][]byte{dict[:8], dict[:100], append(bytes.Clone(dict[:8]), make([]byte, 500)...)} {
-		if _, err := lookup(t, codec.Zstd).NewEncoder(codec.Params{Level: 5, Dict: bad}); !errors.Is(err, codec.ErrUnsupported) {
-			t.Errorf("%d bytes: %v, want ErrUnsupported", len(bad), err)
+		if _, err := lookup(t, codec.Zstd).NewEncoder(codec.Params{Level: 5, Dict: bad}); !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("%d bytes: %v, want errors.ErrUnsupported", len(bad), err)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/goblosc/blosc2/codec/internal/ndlz"
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // newNDLZEncoder returns an encoder for NDLZ. It takes two-dimensional blocks with items of one byte, or blocks that
@@ -35,7 +36,7 @@ func newNDLZDecoder(p Params) (Decoder, error) {
 // checkCell checks the edge of the cells.
 func checkCell(p Params) error {
 	if p.Meta != 4 && p.Meta != 8 {
-		return fmt.Errorf("codec: ndlz: cells of edge %d, want 4 or 8: %w", p.Meta, ErrUnsupported)
+		return fmt.Errorf("codec: ndlz: cells of edge %d, want 4 or 8: %w", p.Meta, errs.ErrUnsupported)
 	}
 	return nil
 }
@@ -47,7 +48,7 @@ type ndlzEncoder struct {
 
 func (e *ndlzEncoder) Encode(dst, src []byte) (int, error) {
 	if len(src) != e.rows*e.cols {
-		return 0, fmt.Errorf("codec: ndlz: stream of %d bytes, want %d times %d: %w", len(src), e.rows, e.cols, ErrUnsupported)
+		return 0, fmt.Errorf("codec: ndlz: stream of %d bytes, want %d times %d: %w", len(src), e.rows, e.cols, errs.ErrUnsupported)
 	}
 	return encoded(e.lz.Encode(dst, src, e.edge, e.rows, e.cols), src)
 }

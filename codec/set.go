@@ -1,6 +1,10 @@
 package codec
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/goblosc/blosc2/internal/errs"
+)
 
 // String returns the name of a codec as the b2 command spells it, or "codec N" with its compcode.
 func (id ID) String() string {
@@ -35,7 +39,7 @@ func (s Set) With(c Codec) Set {
 	return Set{user: append(append(user, s.user...), c)}
 }
 
-// ByID returns the codec with an identifier. It returns ErrUnsupported if there is none.
+// ByID returns the codec with an identifier. It returns errors.ErrUnsupported if there is none.
 func (s Set) ByID(id ID) (Codec, error) {
 	if id == Default {
 		id = Zstd
@@ -48,22 +52,22 @@ func (s Set) ByID(id ID) (Codec, error) {
 	if b := lookup(id); b != nil && b.newDecoder != nil {
 		return b, nil
 	}
-	return nil, fmt.Errorf("codec: %v (compcode %d): %w", id, uint8(id), ErrUnsupported)
+	return nil, fmt.Errorf("codec: %v (compcode %d): %w", id, uint8(id), errs.ErrUnsupported)
 }
 
 // ByFormat returns the codec that decodes a stream format. code is the byte of the chunk header that distinguishes the
-// codecs of FormatUser. It returns ErrUnsupported if there is no such codec.
+// codecs of FormatUser. It returns errors.ErrUnsupported if there is no such codec.
 func (s Set) ByFormat(f Format, code uint8) (Codec, error) {
 	if f == FormatUser {
 		if code >= 32 { // the codes below have formats of their own
 			return s.ByID(FromCode(code))
 		}
-		return nil, fmt.Errorf("codec: stream format %d with compcode %d: %w", f, code, ErrUnsupported)
+		return nil, fmt.Errorf("codec: stream format %d with compcode %d: %w", f, code, errs.ErrUnsupported)
 	}
 	for i := range builtins {
 		if b := &builtins[i]; b.format == f {
 			return s.ByID(b.id)
 		}
 	}
-	return nil, fmt.Errorf("codec: stream format %d: %w", f, ErrUnsupported)
+	return nil, fmt.Errorf("codec: stream format %d: %w", f, errs.ErrUnsupported)
 }

@@ -54,8 +54,8 @@ func TestSnappy(t *testing.T) {
 			}
 		}
 	}
-	if _, err := lookup(t, codec.Snappy).NewEncoder(codec.Params{Level: 5}); !errors.Is(err, codec.ErrUnsupported) {
-		t.Errorf("encoder: %v, want ErrUnsupported", err)
+	if _, err := lookup(t, codec.Snappy).NewEncoder(codec.Params{Level: 5}); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("encoder: %v, want errors.ErrUnsupported", err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/goblosc/blosc2/codec/internal/zfp"
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // zfpMode is a mode of ZFP. A mode bounds the loss of a stream: by an error, by a number of bits of the transformed
@@ -28,7 +29,7 @@ func (m zfpMode) newDecoder(p Params) (Decoder, error) { return m.newCoder(p, 1)
 
 func (m zfpMode) newCoder(p Params, least int32) (*zfpCoder, error) {
 	if p.TypeSize != 4 && p.TypeSize != 8 {
-		return nil, fmt.Errorf("codec: %v: items of %d bytes, want floats of 4 or 8: %w", m.id, p.TypeSize, ErrUnsupported)
+		return nil, fmt.Errorf("codec: %v: items of %d bytes, want floats of 4 or 8: %w", m.id, p.TypeSize, errs.ErrUnsupported)
 	}
 	items, err := blockItems(m.id, p, 1, 4, least)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	unzstd "github.com/goblosc/blosc2/codec/internal/zstd"
 	"github.com/goblosc/blosc2/codec/internal/zstdenc"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -84,7 +85,7 @@ func (e *zstdDictEncoder) fit(n int) error {
 		zstd.WithLowerEncoderMem(true),
 		e.dict)
 	if err != nil {
-		return fmt.Errorf("codec: zstd: %w: %w", ErrUnsupported, err)
+		return fmt.Errorf("codec: zstd: %w: %w", errs.ErrUnsupported, err)
 	}
 	e.enc = enc
 	return nil

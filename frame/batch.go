@@ -8,6 +8,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/sched"
 )
 
@@ -45,7 +46,7 @@ func (b *Batch) failUnless(returned *bool) {
 	}
 }
 
-func (b *Batch) errDone() error { return b.f.error(fmt.Errorf("batch: %w", ErrClosed)) }
+func (b *Batch) errDone() error { return b.f.error(fmt.Errorf("batch: %w", errs.ErrClosed)) }
 
 // NumChunks returns the number of chunks as the batch has it.
 func (b *Batch) NumChunks() int { return b.next.index.n }
@@ -323,8 +324,8 @@ func (b *Batch) checkPosition(i, last int) error {
 	return nil
 }
 
-// checkEditable returns an ErrClosed if the batch has ended, and an ErrUnsupported if it edits a frame whose data is
-// elsewhere: python-blosc2 would not see the edit. New frames may have the metalayers that mark such frames.
+// checkEditable returns fs.ErrClosed if the batch has ended, and errors.ErrUnsupported if it edits a frame whose data
+// is elsewhere: python-blosc2 would not see the edit. New frames may have the metalayers that mark such frames.
 func (b *Batch) checkEditable() error {
 	switch {
 	case b.done:
@@ -332,7 +333,7 @@ func (b *Batch) checkEditable() error {
 	case b.cur == nil || b.cur.origin == nil:
 		return nil
 	}
-	return b.f.wrap("data", -1, fmt.Errorf("%s; only its metalayers can be edited: %w", b.f.describe(b.cur), ErrUnsupported))
+	return b.f.wrap("data", -1, fmt.Errorf("%s; only its metalayers can be edited: %w", b.f.describe(b.cur), errs.ErrUnsupported))
 }
 
 // checkList returns an error if n entries of an index, which the frame or a caller asks for, take too much memory.

@@ -86,7 +86,7 @@ type ChunkInfo struct {
 	Blocks  int           // number of blocks
 }
 
-// ChunkInfo returns what header and index say of chunk i. Errors are ErrBounds, ErrCorrupt, ErrUnsupported.
+// ChunkInfo returns what header and index say of chunk i. Errors are ErrBounds, ErrCorrupt, errors.ErrUnsupported.
 func (f *Frame) ChunkInfo(i int) (_ ChunkInfo, err error) {
 	s, err := f.acquire(context.Background())
 	if err != nil {
@@ -214,7 +214,7 @@ func (f *Frame) rawChunk(dst []byte, s *snapshot, i int) (out []byte, err error)
 }
 
 // ReadChunk appends the decoded bytes of chunk i to dst, on up to Options.Concurrency goroutines. Errors are
-// ErrBounds, ErrCorrupt, ErrUnsupported or ErrTooLarge, in an *Error.
+// ErrBounds, ErrCorrupt, errors.ErrUnsupported or ErrTooLarge, in an *Error.
 func (f *Frame) ReadChunk(dst []byte, i int) (_ []byte, err error) {
 	s, err := f.acquire(context.Background())
 	if err != nil {
@@ -237,7 +237,7 @@ func (f *Frame) ReadChunk(dst []byte, i int) (_ []byte, err error) {
 
 // ReadBlock appends the decoded bytes of block k of chunk i to dst and reads no other block, except the first one
 // where the chunk has the filter Delta. It is how the items of a super-chunk with blocks of variable size are read.
-// Errors are ErrBounds, ErrCorrupt, ErrUnsupported or ErrTooLarge, in an *Error.
+// Errors are ErrBounds, ErrCorrupt, errors.ErrUnsupported or ErrTooLarge, in an *Error.
 func (f *Frame) ReadBlock(dst []byte, i, k int) (_ []byte, err error) {
 	s, err := f.acquire(context.Background())
 	if err != nil {

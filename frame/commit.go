@@ -9,7 +9,7 @@ import (
 
 // Begin starts a batch. End it with Commit or Rollback. It waits until an open batch of this handle has ended, and with
 // Options.Locking until no other process reads or edits. ctx bounds only this waiting: the batch does not keep it.
-// Errors are ErrReadOnly, ErrClosed, those of the lock file and of the context.
+// Errors are ErrReadOnly, fs.ErrClosed, those of the lock file and of the context.
 func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 	ctx = task.Context(ctx)
 	if err := f.mu.lock(ctx); err != nil {
@@ -41,8 +41,8 @@ func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 	return &Batch{f: f, transaction: transaction{cur: cur, next: cur.successor()}}, nil
 }
 
-// Commit makes the batch the state of the frame. If it fails, the frame is as before. If it is not certain that the stored
-// frame is as before too, further edits fail until the frame is opened again.
+// Commit makes the batch the state of the frame. If it fails, the frame is as before. If it is not certain that the
+// stored frame is as before too, further edits fail until the frame is opened again.
 func (b *Batch) Commit() error {
 	if b.done {
 		return b.errDone()

@@ -10,9 +10,9 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 )
 
-// DeadBytes returns the number of stored bytes that belong to no part of the newest state: about what Compact releases. It
-// reads the headers of all chunks. Bytes after a frame at the start of a file count; in a sparse frame, chunk files that
-// the index does not reference count. Errors are ErrCorrupt, ErrClosed or those of reading.
+// DeadBytes returns the number of stored bytes that belong to no part of the newest state: about what Compact releases.
+// It reads the headers of all chunks. Bytes after a frame at the start of a file count; in a sparse frame, chunk files
+// that the index does not reference count. Errors are ErrCorrupt, fs.ErrClosed or those of reading.
 func (f *Frame) DeadBytes() (_ int64, err error) {
 	s, err := f.acquire(context.Background())
 	if err != nil {
@@ -59,7 +59,7 @@ func (f *Frame) DeadBytes() (_ int64, err error) {
 // In a sparse frame, Compact removes the chunk files that no state names, which edits that were cut short leave.
 //
 // Errors are ErrParam for a frame that is not in a file of its own, for which Copy and AppendTo are, ErrCorrupt for a
-// chunk that cannot be copied, ErrReadOnly, ErrClosed, or those of the context and the system.
+// chunk that cannot be copied, ErrReadOnly, fs.ErrClosed, or those of the context and the system.
 func (f *Frame) Compact(ctx context.Context) error {
 	ctx = task.Context(ctx)
 	b, err := f.Begin(ctx)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -204,7 +205,7 @@ func TestCompactRefused(t *testing.T) {
 		t.Errorf("a frame opened for reading: %v", err)
 	}
 	must(t, f.Close())
-	if err := f.Compact(ctx); !errors.Is(err, ErrClosed) {
+	if err := f.Compact(ctx); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("a closed frame: %v", err)
 	}
 	f, err = Edit(name, nil)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
 	"sync"
@@ -293,20 +294,20 @@ func TestClose(t *testing.T) {
 	if err := b.Append(stamped(3, 10)); err != nil {
 		t.Error("the open batch:", err)
 	}
-	if err := b.Commit(); !errors.Is(err, ErrClosed) {
+	if err := b.Commit(); !errors.Is(err, fs.ErrClosed) {
 		t.Error(err)
 	}
 	b.Rollback()
-	if err := b.Append(nil); !errors.Is(err, ErrClosed) {
+	if err := b.Append(nil); !errors.Is(err, fs.ErrClosed) {
 		t.Error(err)
 	}
-	if _, err := f.ReadAt(make([]byte, 1), 0); !errors.Is(err, ErrClosed) {
+	if _, err := f.ReadAt(make([]byte, 1), 0); !errors.Is(err, fs.ErrClosed) {
 		t.Error(err)
 	}
-	if _, err := f.Begin(context.Background()); !errors.Is(err, ErrClosed) {
+	if _, err := f.Begin(context.Background()); !errors.Is(err, fs.ErrClosed) {
 		t.Error(err)
 	}
-	if err := f.Append(stamped(2, 10)); !errors.Is(err, ErrClosed) {
+	if err := f.Append(stamped(2, 10)); !errors.Is(err, fs.ErrClosed) {
 		t.Error(err)
 	}
 	f, err = Open(name, nil)

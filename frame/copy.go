@@ -93,7 +93,7 @@ func (f *Frame) copyChunks(ctx context.Context, s *snapshot, b *Batch) error {
 
 // Verify decodes everything and checks what the parts of the frame say of each other. It calls report for each fault,
 // with its location, and goes on; it returns early only if report returns an error, ctx is done, or chunks overlap. A
-// frame whose data is elsewhere (see the package comment) is reported once, as ErrUnsupported.
+// frame whose data is elsewhere (see the package comment) is reported once, as errors.ErrUnsupported.
 func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error) {
 	ctx = task.Context(ctx)
 	s, err := f.acquire(ctx)
@@ -208,7 +208,8 @@ func (b *Batch) CopyVLMeta(v View) error {
 	return nil
 }
 
-// takeVLMeta copies the variable-length metalayers of a state to the batch, except the checksums, which the batch makes itself.
+// takeVLMeta copies the variable-length metalayers of a state to the batch, except the checksums, which the batch makes
+// itself.
 func (b *Batch) takeVLMeta(from *snapshot) {
 	s := b.next
 	var layers []meta.Layer

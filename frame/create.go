@@ -10,14 +10,15 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
 
-// Create creates a frame in a new file, or with o.Sparse in a new directory, and opens it for editing. fill, which may be
-// nil, adds the first content. The file gets its name only after fill has returned, so that it is complete from the start.
-// With o.Overwrite, an existing file or frame directory is replaced; otherwise Create returns ErrExists. Other errors are
-// ErrParam, ErrUnsupported, ErrLimit, or those of fill or the operating system.
+// Create creates a frame in a new file, or with o.Sparse in a new directory, and opens it for editing. fill, which may
+// be nil, adds the first content. The file gets its name only after fill has returned, so that it is complete from the
+// start. With o.Overwrite, an existing file or frame directory is replaced; otherwise Create returns fs.ErrExist. Other
+// errors are ErrParam, errors.ErrUnsupported, ErrTooLarge, or those of fill or the operating system.
 //
 // If fill panics, no frame is created.
 func Create(name string, o *Options, fill func(b *Batch) error) (*Frame, error) {
@@ -40,14 +41,14 @@ func CreateContext(ctx context.Context, name string, o *Options, fill func(b *Ba
 	case err != nil:
 		return nil, err
 	case !f.opts.Overwrite:
-		return nil, f.wrap("file", -1, ErrExists)
+		return nil, f.wrap("file", -1, errs.ErrExist)
 	case fi.IsDir():
 		fi, err := f.opts.sys.Lstat(filepath.Join(name, indexFile))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 		if err != nil || !fi.Mode().IsRegular() {
-			return nil, f.wrap("directory", -1, fmt.Errorf("will not replace a directory that is no frame: %w", ErrExists))
+			return nil, f.wrap("directory", -1, fmt.Errorf("will not replace a directory that is no frame: %w", errs.ErrExist))
 		}
 	}
 	if f.opts.Locking && !f.opts.Sparse {

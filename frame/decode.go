@@ -48,8 +48,8 @@ type decodeJob struct {
 // Decode decodes the blocks that the plan needs, on up to Options.Concurrency goroutines, and does not use the plan
 // after it returns. It reads one committed state, regardless of concurrent commits. blocks is about the number of
 // blocks: no more goroutines are started. blockSize is the decoded size that blocks must have, in bytes, or 0 if any
-// will do. Decode stops at the first error: of the plan, of the context, or ErrCorrupt, ErrUnsupported, ErrTooLarge or
-// of reading, in an *Error with the chunk. It is for package ndarray.
+// will do. Decode stops at the first error: of the plan, of the context, or ErrCorrupt, errors.ErrUnsupported,
+// ErrTooLarge or of reading, in an *Error with the chunk. It is for package ndarray.
 func (v View) Decode(ctx context.Context, p engine.ReadPlan, blocks int64, blockSize int) error {
 	return v.checked(v.f.decode(task.Context(ctx), v.s, p, blocks, blockSize))
 }

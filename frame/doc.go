@@ -26,23 +26,23 @@
 // # States
 //
 // Readers see one state of the frame, as a commit left it. They take no locks, however long they read. A commit writes
-// chunks, index and trailer where no state in use has bytes, and syncs. Then it overwrites the header in one write; in a
-// sparse frame it renames a new index file over the old one. Until then the stored frame is the old one. After a crash,
-// the frame is in the state before or after the commit, unless Options.NoSync is set.
+// chunks, index and trailer where no state in use has bytes, and syncs. Then it overwrites the header in one write; in
+// a sparse frame it renames a new index file over the old one. Until then the stored frame is the old one. After a
+// crash, the frame is in the state before or after the commit, unless Options.NoSync is set.
 //
-// A disk may tear a write that crosses sectors of 512 bytes. If a frame is at the start of a file, the 87 fixed bytes of
-// the header are in one sector. Only commits that change metalayers of a longer header change several sectors. Such a
-// commit first writes a copy of the old and the new header to the end of the file and syncs, and removes the copy after
-// the header is written. This costs one more sync. If the header is torn, Open takes the new header from the copy without
-// writing anything, and Edit completes the write. Other libraries cannot read the frame before that.
+// A disk may tear a write that crosses sectors of 512 bytes. If a frame is at the start of a file, the 87 fixed bytes
+// of the header are in one sector. Only commits that change metalayers of a longer header change several sectors. Such
+// a commit first writes a copy of the old and the new header to the end of the file and syncs, and removes the copy
+// after the header is written. This costs one more sync. If the header is torn, Open takes the new header from the copy
+// without writing anything, and Edit completes the write. Other libraries cannot read the frame before that.
 //
 // The bytes that only old states used stay dead until a later commit uses them. The index and trailer of the previous
-// state are among them. After 10,000 commits that append a chunk each, a file has 1.04 times the size of its live bytes,
-// and at most 1.4 times on the way. Before its first edit, a Frame searches for dead bytes that other writers left.
-// Compact releases them. C-Blosc2 reads and edits such frames.
+// state are among them. After 10,000 commits that append a chunk each, a file has 1.04 times the size of its live
+// bytes, and at most 1.4 times on the way. Before its first edit, a Frame searches for dead bytes that other writers
+// left. Compact releases them. C-Blosc2 reads and edits such frames.
 //
-// Every commit writes the whole index, and the checksums if the frame keeps them. Its cost is in proportion to the number
-// of chunks; README.md has a table. Put many edits of a large frame into one Batch.
+// Every commit writes the whole index, and the checksums if the frame keeps them. Its cost is in proportion to the
+// number of chunks; README.md has a table. Put many edits of a large frame into one Batch.
 //
 // # Checksums
 //
@@ -59,31 +59,32 @@
 // with little-endian numbers of 4 bytes in the bytes. Every commit of this package keeps them right. The 87 fixed
 // bytes of the header are not covered: they change with every edit, and chunks do not depend on them.
 //
-// With Options.Verify, reads return ErrChecksum if bytes do not match. Opening compares the index and the metalayers, VLMeta
-// compares its value, and reads compare each chunk that they use. A read of at least half of a chunk compares it every time.
-// A smaller read compares the whole chunk once, on first use after opening or after a commit. ChunkInfo reads headers, which
-// are not compared. Without Options.Verify, only Verify and copies compare. If damage hides the metalayer, for example by a
-// changed bit in its name, a frame looks as if it had no checksums. Verify and Options.Verify then look for the record under
-// other names, and for trailer bytes that belong to no metalayer. With Options.RequireChecksums, a frame without checksums
-// cannot be opened.
+// With Options.Verify, reads return ErrChecksum if bytes do not match. Opening compares the index and the metalayers,
+// VLMeta compares its value, and reads compare each chunk that they use. A read of at least half of a chunk compares it
+// every time. A smaller read compares the whole chunk once, on first use after opening or after a commit. ChunkInfo
+// reads headers, which are not compared. Without Options.Verify, only Verify and copies compare. If damage hides the
+// metalayer, for example by a changed bit in its name, a frame looks as if it had no checksums. Verify and
+// Options.Verify then look for the record under other names, and for trailer bytes that belong to no metalayer. With
+// Options.RequireChecksums, a frame without checksums cannot be opened.
 //
-// A library that does not know the checksums leaves them unchanged when it edits the frame. They are stale then. If the list
-// of chunks has changed, the checksum of the index does not match, and the checksums of the chunks have no meaning.
-// Otherwise the checksums of the changed metalayers or chunks do not match. Edits by this package leave stale checksums
-// stale. Verify reports them, and opening or reading with Options.Verify fails. SetChecksums(ctx, true) or a copy computes
-// all checksums again if the index has changed.
+// A library that does not know the checksums leaves them unchanged when it edits the frame. They are stale then. If the
+// list of chunks has changed, the checksum of the index does not match, and the checksums of the chunks have no
+// meaning. Otherwise the checksums of the changed metalayers or chunks do not match. Edits by this package leave stale
+// checksums stale. Verify reports them, and opening or reading with Options.Verify fails. SetChecksums(ctx, true) or a
+// copy computes all checksums again if the index has changed.
 //
 // # Data elsewhere
 //
 // python-blosc2 saves lazy expressions, lazy functions and remote arrays as frames that hold only metadata, and its
 // Proxy caches chunks of another array in a frame. The metalayers "b2o", "LazyArray" and "proxy-source" mark these
 // frames. Their empty chunks look like zeros. This package reads their metalayers, and the chunks that a cache has
-// fetched. Reading other data and editing data returns ErrUnsupported with a description of the frame. Copy, AppendTo,
-// Compact and Salvage keep the frame as it is.
+// fetched. Reading other data and editing data returns errors.ErrUnsupported with a description of the frame. Copy,
+// AppendTo, Compact and Salvage keep the frame as it is.
 //
 // # Empty frames
 //
-// The format requires the trailer of a frame without chunks to follow the header directly. When the last chunk is deleted,
-// the old chunks may still be in use. The trailer then goes after them, and the header counts as longer than it is. Once the
-// old states are out of use, the trailer moves back. C-Blosc2 reads the state between, but does not edit it.
+// The format requires the trailer of a frame without chunks to follow the header directly. When the last chunk is
+// deleted, the old chunks may still be in use. The trailer then goes after them, and the header counts as longer than
+// it is. Once the old states are out of use, the trailer moves back. C-Blosc2 reads the state between, but does not
+// edit it.
 package frame

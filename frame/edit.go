@@ -8,6 +8,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -53,7 +54,7 @@ func (f *Frame) SetVLMeta(name string, content []byte) error {
 	return f.edit(func(b *Batch) error { return b.SetVLMeta(name, content) })
 }
 
-// DeleteVLMeta removes a variable-length metalayer, or fails with ErrNotFound.
+// DeleteVLMeta removes a variable-length metalayer, or fails with fs.ErrNotExist.
 func (f *Frame) DeleteVLMeta(name string) error {
 	return f.edit(func(b *Batch) error { return b.DeleteVLMeta(name) })
 }
@@ -112,7 +113,7 @@ func (f *Frame) AppendBlocks(blocks [][]byte) error {
 }
 
 // SetMeta sets a metalayer: a new one while the frame has no chunks, neither now nor before the batch, else one that
-// is there, to a content of the same length. Errors are ErrLimit and ErrParam, also when a reader still uses a state
+// is there, to a content of the same length. Errors are ErrTooLarge and ErrParam, also when a reader still uses a state
 // with chunks that a longer header would cover.
 func (b *Batch) SetMeta(name string, content []byte) error {
 	if b.done {
@@ -159,7 +160,7 @@ func (b *Batch) setLayers(layers []meta.Layer) error {
 
 // SetVLMeta sets a variable-length metalayer; it is compressed. By python-blosc2's convention content is a
 // MessagePack value: see meta.Marshal. The format lets other libraries write back at most 16 of them. Errors are
-// ErrLimit.
+// ErrTooLarge.
 func (b *Batch) SetVLMeta(name string, content []byte) error {
 	if b.done {
 		return b.errDone()
@@ -185,15 +186,15 @@ func (b *Batch) SetVLMeta(name string, content []byte) error {
 	return nil
 }
 
-// DeleteVLMeta removes a variable-length metalayer, or fails with ErrNotFound. Without ChecksumLayer, the frame keeps
-// no checksums any more.
+// DeleteVLMeta removes a variable-length metalayer, or fails with fs.ErrNotExist. Without ChecksumLayer, the frame
+// keeps no checksums any more.
 func (b *Batch) DeleteVLMeta(name string) error {
 	if b.done {
 		return b.errDone()
 	}
 	i := findLayer(b.next.vlmeta, name)
 	if i < 0 {
-		return b.f.wrap("variable-length metalayer "+name, -1, ErrNotFound)
+		return b.f.wrap("variable-length metalayer "+name, -1, errs.ErrNotExist)
 	}
 	if name == ChecksumLayer {
 		if err := b.mayRemoveChecksums(); err != nil {
@@ -212,7 +213,7 @@ func (b *Batch) ReplaceMeta(name string, content []byte) error {
 	}
 	i := findLayer(b.next.meta, name)
 	if i < 0 {
-		return b.f.wrap("metalayer "+name, -1, ErrNotFound)
+		return b.f.wrap("metalayer "+name, -1, errs.ErrNotExist)
 	}
 	if have := len(b.next.meta[i].Content); have != len(content) {
 		return b.f.wrap("metalayer "+name, -1, fmt.Errorf("%d bytes in place of %d: %w", len(content), have, ErrParam))

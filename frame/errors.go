@@ -1,46 +1,35 @@
 package frame
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/goblosc/blosc2/chunk"
-	"github.com/goblosc/blosc2/frame/internal/storage"
-	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
-// Errors, told apart by what the caller can do. Test with errors.Is.
+// Errors, told apart by what the caller can do. Test with errors.Is. Besides them, errors match fs.ErrNotExist for a
+// missing file or metalayer, fs.ErrExist for a file that is there already, fs.ErrClosed for a closed frame or batch,
+// and errors.ErrUnsupported if the frame may be intact but uses something that is not available.
 var (
 	// ErrFormat: the bytes are not a Blosc2 frame.
-	ErrFormat = errors.New("not a Blosc2 frame")
+	ErrFormat = errs.ErrFormat
 	// ErrCorrupt: the frame breaks the format; the data, or the part that the error names, is lost.
-	ErrCorrupt = chunk.ErrCorrupt
+	ErrCorrupt = errs.ErrCorrupt
 	// ErrChecksum: a part of the frame does not match its checksum. The error wraps ErrCorrupt as well.
-	ErrChecksum = fmt.Errorf("the checksum is of something else: %w", ErrCorrupt)
-	// ErrUnsupported: the frame may be intact but uses something that is not available.
-	ErrUnsupported = chunk.ErrUnsupported
-	// ErrTooLarge: something is larger than the format or Options.MaxBytes allow.
-	ErrTooLarge = chunk.ErrTooLarge
+	ErrChecksum = errs.ErrChecksum
+	// ErrTooLarge: something is larger than the format or the options allow, or there are too many metalayers.
+	ErrTooLarge = errs.ErrTooLarge
 	// ErrParam: the caller asked for something that the format cannot express.
-	ErrParam = chunk.ErrParam
+	ErrParam = errs.ErrParam
 	// ErrReadOnly: the frame was opened for reading.
-	ErrReadOnly = storage.ErrReadOnly
-	// ErrClosed: the frame, or the batch, is closed.
-	ErrClosed = errors.New("closed")
+	ErrReadOnly = errs.ErrReadOnly
 	// ErrBounds: there is no chunk with that number, or no byte at that position.
-	ErrBounds = errors.New("out of bounds")
-	// ErrNotFound: there is no metalayer with that name.
-	ErrNotFound = errors.New("not found")
-	// ErrExists: the file, or the metalayer, is there already.
-	ErrExists = errors.New("exists already")
+	ErrBounds = errs.ErrBounds
 	// ErrChanged: another process edited the frame while it was read, or put another one in its place; read again, or
 	// open it again.
-	ErrChanged = storage.ErrChanged
-	// ErrLimit: too many metalayers, or names or values that are too long.
-	ErrLimit = meta.ErrLimit
+	ErrChanged = errs.ErrChanged
 )
 
 // Error is an error with the part of the frame that it belongs to. It unwraps to its cause.

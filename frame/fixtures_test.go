@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -256,10 +257,10 @@ func TestFixtureLayers(t *testing.T) {
 			}
 			n++
 		}
-		if _, err := f.VLMeta("no such"); !errors.Is(err, ErrNotFound) {
+		if _, err := f.VLMeta("no such"); !errors.Is(err, fs.ErrNotExist) {
 			t.Error(err)
 		}
-		if _, err := f.MetaLayer("no such"); !errors.Is(err, ErrNotFound) {
+		if _, err := f.MetaLayer("no such"); !errors.Is(err, fs.ErrNotExist) {
 			t.Error(err)
 		}
 		must(t, f.Close())

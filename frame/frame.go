@@ -10,6 +10,7 @@ import (
 	"github.com/goblosc/blosc2/frame/internal/blockcache"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -94,15 +95,15 @@ func (f *Frame) error(err error) error {
 	return fmt.Errorf("frame %s: %w", f.path, err)
 }
 
-func (f *Frame) errClosed() error { return f.error(ErrClosed) }
+func (f *Frame) errClosed() error { return f.error(errs.ErrClosed) }
 
-// orClosed returns an error that wraps ErrClosed, if the frame was closed during the read that failed: what is read
+// orClosed returns an error that wraps fs.ErrClosed, if the frame was closed during the read that failed: what is read
 // from may be closed by then.
 func (f *Frame) orClosed(err error) error {
-	if err == nil || !f.isClosed() || errors.Is(err, ErrClosed) {
+	if err == nil || !f.isClosed() || errors.Is(err, errs.ErrClosed) {
 		return err
 	}
-	return f.error(fmt.Errorf("%w: %w", ErrClosed, err))
+	return f.error(fmt.Errorf("%w: %w", errs.ErrClosed, err))
 }
 
 // wrap adds the part of the frame to an error.

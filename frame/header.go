@@ -7,6 +7,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -105,7 +106,7 @@ func parseHeader(b []byte, size int64) (header, error) {
 	case typeSparse:
 		h.sparse = true
 	default:
-		return h, fmt.Errorf("frame type %d: %w", b[offType], ErrUnsupported)
+		return h, fmt.Errorf("frame type %d: %w", b[offType], errs.ErrUnsupported)
 	}
 	return h, h.check(b, size)
 }
@@ -113,7 +114,7 @@ func parseHeader(b []byte, size int64) (header, error) {
 func (h *header) check(b []byte, size int64) error {
 	switch {
 	case h.version > versionVariable:
-		return fmt.Errorf("frame version %d: %w", h.version, ErrUnsupported)
+		return fmt.Errorf("frame version %d: %w", h.version, errs.ErrUnsupported)
 	case b[offFilters-2] != 0xd8 || b[offFilters-1] > coder.NumFilters:
 		return corrupt("filter section %#x with %d filters", b[offFilters-2], b[offFilters-1])
 	case h.frameLen < 0 || h.headerLen < fixedLen || int64(h.headerLen) > h.frameLen-minTrailerLen:

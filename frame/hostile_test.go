@@ -65,7 +65,7 @@ func goodError(t testing.TB, err error) {
 	if !errors.As(err, &at) || at.Part == "" {
 		t.Fatalf("an error without a place: %v", err)
 	}
-	for _, kind := range []error{ErrFormat, ErrCorrupt, ErrUnsupported, ErrTooLarge, ErrBounds} {
+	for _, kind := range []error{ErrFormat, ErrCorrupt, errors.ErrUnsupported, ErrTooLarge, ErrBounds} {
 		if errors.Is(err, kind) {
 			return
 		}

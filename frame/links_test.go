@@ -292,7 +292,7 @@ func TestOverwriteLinks(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "folder")
 	must(t, os.Mkdir(dir, 0o777))
 	symlink(t, filepath.Join(sparseOf(t, 1, &Options{}), indexFile), filepath.Join(dir, indexFile))
-	if f, err := Create(dir, &Options{Overwrite: true}, nil); !errors.Is(err, ErrExists) {
+	if f, err := Create(dir, &Options{Overwrite: true}, nil); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a directory with a link for its index: %v, %v", f, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand"
 	"os"
 	"path/filepath"
@@ -317,10 +318,10 @@ func TestLockClosed(t *testing.T) {
 			t.Error("a read after Close")
 		}
 		v.Release()
-		if _, err := g.ReadChunk(nil, 0); !errors.Is(err, ErrClosed) {
+		if _, err := g.ReadChunk(nil, 0); !errors.Is(err, fs.ErrClosed) {
 			t.Error(err)
 		}
-		if _, err := g.Refresh(); !errors.Is(err, ErrClosed) {
+		if _, err := g.Refresh(); !errors.Is(err, fs.ErrClosed) {
 			t.Error(err)
 		}
 		must(t, reopen(t, name, o).Append(stamped(2, 10)))

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -247,7 +248,7 @@ func step(t testing.TB, rng *rand.Rand, b *Batch, m *model, common int) {
 		i := findLayer(m.vlmeta, name)
 		err := b.DeleteVLMeta(name)
 		if i < 0 {
-			if !errors.Is(err, ErrNotFound) {
+			if !errors.Is(err, fs.ErrNotExist) {
 				t.Fatal(err)
 			}
 			return

@@ -13,8 +13,8 @@ import (
 )
 
 // Open opens the frame in a file, or in the directory of a sparse frame, for reading: it reads the header, the index
-// and the trailer, no chunk. Errors are ErrFormat, ErrCorrupt, ErrUnsupported or ErrTooLarge in an *Error, or those
-// of the system.
+// and the trailer, no chunk. Errors are ErrFormat, ErrCorrupt, errors.ErrUnsupported or ErrTooLarge in an *Error, or
+// those of the system.
 func Open(name string, o *Options) (*Frame, error) { return openPath(name, o, false) }
 
 // Edit opens the frame in a file, or in the directory of a sparse frame, for reading and editing. Only one Frame at a
@@ -201,7 +201,7 @@ func (f *Frame) loadParts(src io.ReaderAt, base, size int64) (*snapshot, error) 
 		}
 	}
 	if s.meta, err = meta.ParseHeader(head[:s.headerLen:s.headerLen], fixedLen); err != nil {
-		return nil, f.wrap("metalayers", fixedLen, partError(err))
+		return nil, f.wrap("metalayers", fixedLen, err)
 	}
 	if err := f.loadTail(s, src, base); err != nil {
 		return nil, err
@@ -252,7 +252,7 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt, base int64) error {
 		return f.wrap("trailer", s.frameLen-int64(len(trailer)), err)
 	}
 	if s.vlmeta, err = meta.ParseTrailer(trailer); err != nil {
-		return f.wrap("trailer", s.frameLen-int64(len(trailer)), partError(err))
+		return f.wrap("trailer", s.frameLen-int64(len(trailer)), err)
 	}
 	if s.nbytes == 0 {
 		f.loadChecksums(s, nil)
@@ -289,12 +289,4 @@ func (f *Frame) checkMeta(n int64) error {
 		return fmt.Errorf("%d bytes, Options.MaxMeta allows %d: %w", n, most, ErrTooLarge)
 	}
 	return nil
-}
-
-// partError gives errors of package meta the kind that callers of this package test for.
-func partError(err error) error {
-	if errors.Is(err, meta.ErrCorrupt) {
-		return fmt.Errorf("%w (%w)", err, ErrCorrupt)
-	}
-	return err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -406,7 +407,7 @@ func TestMmapClose(t *testing.T) {
 					if first {
 						began <- true
 					}
-					if errors.Is(err, ErrClosed) {
+					if errors.Is(err, fs.ErrClosed) {
 						return
 					}
 					if err != nil || !bytes.Equal(got, data) {

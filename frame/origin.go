@@ -1,11 +1,11 @@
 package frame
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -92,7 +92,7 @@ func (o *origin) holds(i int, e entry) bool {
 	return true
 }
 
-// checkFetched returns an ErrBounds if there is no chunk i, and an ErrUnsupported if its data is not in the frame.
+// checkFetched returns ErrBounds if there is no chunk i, and errors.ErrUnsupported if its data is not in the frame.
 // Every read of decoded bytes calls it, once for each chunk.
 func (f *Frame) checkFetched(s *snapshot, i int) error {
 	if err := f.checkChunk(s, i); err != nil {
@@ -102,9 +102,9 @@ func (f *Frame) checkFetched(s *snapshot, i int) error {
 		return nil
 	}
 	if s.origin.layer != proxyLayer {
-		return f.wrap("data", -1, fmt.Errorf("%s; its data is not in the file: %w", f.describe(s), ErrUnsupported))
+		return f.wrap("data", -1, fmt.Errorf("%s; its data is not in the file: %w", f.describe(s), errs.ErrUnsupported))
 	}
-	return f.chunkError(s, i, fmt.Errorf("%s, and this chunk was not fetched: %w", f.describe(s), ErrUnsupported))
+	return f.chunkError(s, i, fmt.Errorf("%s, and this chunk was not fetched: %w", f.describe(s), errs.ErrUnsupported))
 }
 
 // checkAllFetched is checkFetched for all chunks.
@@ -224,10 +224,11 @@ func clipped(s string) string {
 // smallVLMeta returns the value of a variable-length metalayer and whether there is one. One that cannot be decoded is
 // nil.
 func (f *Frame) smallVLMeta(s *snapshot, name string) (v any, exists bool) {
-	b, err := f.smallVLContent(s, name)
-	if errors.Is(err, ErrNotFound) {
+	i := findLayer(s.vlmeta, name)
+	if i < 0 {
 		return nil, false
 	}
+	b, err := f.smallContent(s.vlmeta[i])
 	if err == nil {
 		err = meta.Unmarshal(b, &v)
 	}
@@ -242,7 +243,7 @@ func (f *Frame) smallVLMeta(s *snapshot, name string) (v any, exists bool) {
 func (f *Frame) smallVLContent(s *snapshot, name string) ([]byte, error) {
 	i := findLayer(s.vlmeta, name)
 	if i < 0 {
-		return nil, ErrNotFound
+		return nil, errs.ErrNotExist
 	}
 	return f.smallContent(s.vlmeta[i])
 }

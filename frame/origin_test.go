@@ -55,11 +55,11 @@ func elsewhere(t *testing.T, name string, content any, stored []int, vl map[stri
 	return f
 }
 
-// notHere fails unless err is an ErrUnsupported with these words.
+// notHere fails unless err matches errors.ErrUnsupported with these words.
 func notHere(t *testing.T, what string, err error, words string) {
 	t.Helper()
-	if !errors.Is(err, ErrUnsupported) || errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), words) {
-		t.Errorf("%s: %v, want ErrUnsupported with %q", what, err, words)
+	if !errors.Is(err, errors.ErrUnsupported) || errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), words) {
+		t.Errorf("%s: %v, want errors.ErrUnsupported with %q", what, err, words)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -106,7 +107,7 @@ func openDamaged(ctx context.Context, broken string, o *Options, report func(err
 		f.Close()
 		open = nil
 		report(f.wrap("header", offNBytes, corrupt("no bytes, but there is an index")))
-	case errors.Is(err, ErrFormat) || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) || errors.Is(err, ErrTooLarge):
+	case errors.Is(err, ErrFormat) || errors.Is(err, ErrCorrupt) || errors.Is(err, errs.ErrUnsupported) || errors.Is(err, ErrTooLarge):
 		report(err)
 	default:
 		return nil, err // there is nothing to read
@@ -160,9 +161,9 @@ func (f *Frame) intactLayers(s *snapshot, checksumSet bool, report func(error)) 
 		case f.isChecksumRecord(l):
 			err = f.wrap("variable-length metalayer "+l.Name, -1, fmt.Errorf("left out: it holds checksums, but has another name: %w", ErrChecksum))
 		case !writable(l.Name, layers):
-			err = f.wrap("variable-length metalayer "+l.Name, -1, fmt.Errorf("left out: the name cannot be written: %w", ErrLimit))
+			err = f.wrap("variable-length metalayer "+l.Name, -1, fmt.Errorf("left out: the name cannot be written: %w", ErrParam))
 		case len(layers) == most:
-			err = f.wrap("variable-length metalayer "+l.Name, -1, fmt.Errorf("one more than can be written: %w", ErrLimit))
+			err = f.wrap("variable-length metalayer "+l.Name, -1, fmt.Errorf("one more than can be written: %w", ErrTooLarge))
 		}
 		if err != nil {
 			report(err)
@@ -183,7 +184,7 @@ func (f *Frame) fittingLayers(s *snapshot, report func(error)) []meta.Layer {
 	var layers []meta.Layer
 	for _, l := range s.meta {
 		if !writable(l.Name, layers) {
-			report(f.wrap("metalayer "+l.Name, -1, fmt.Errorf("left out: the name cannot be written: %w", ErrLimit)))
+			report(f.wrap("metalayer "+l.Name, -1, fmt.Errorf("left out: the name cannot be written: %w", ErrParam)))
 			continue
 		}
 		if l.Name == "b2nd" || l.Name == "caterva" {
@@ -364,7 +365,7 @@ func (f *Frame) usable(s *snapshot, i int) error {
 // usableHeader returns the header of chunk i if it is usable.
 func (f *Frame) usableHeader(s *snapshot, i int) (chunk.Header, error) {
 	h, err := f.verifyChunk(s, i)
-	if errors.Is(err, ErrUnsupported) {
+	if errors.Is(err, errs.ErrUnsupported) {
 		return f.chunkHeader(s, i)
 	}
 	return h, err
@@ -414,8 +415,8 @@ type salvager struct {
 	orderChecksums []uint32
 }
 
-// begin sets the budget for candidates that are not chunks. Otherwise a file that looks like chunks everywhere would take
-// very long.
+// begin sets the budget for candidates that are not chunks. Otherwise a file that looks like chunks everywhere would
+// take very long.
 func (w *salvager) begin() { w.budget = 256<<20 + 64*min(w.size, 1<<40) }
 
 // base returns where the positions in an index count from.
@@ -473,7 +474,7 @@ func (w *salvager) readHead() {
 	}
 	w.s.meta, err = meta.ParseHeader(head, fixedLen)
 	if w.layered = err == nil; !w.layered {
-		w.report(w.f.wrap("metalayers", fixedLen, partError(err)))
+		w.report(w.f.wrap("metalayers", fixedLen, err))
 	}
 	w.pool = coder.NewPool(w.f.opts.chunkOptions(int(w.s.typeSize), blockShape(w.s)))
 }
@@ -497,7 +498,6 @@ func (w *salvager) readTrailer() {
 				w.readChecksums()
 				return
 			}
-			err = partError(err)
 		}
 		if first == nil {
 			first = w.f.wrap("trailer", end, err)

@@ -319,7 +319,7 @@ func salvageAndVerify(t testing.TB, files map[string][]byte, to *Options) error 
 	defer g.Close()
 	var faults []error
 	err = g.Verify(context.Background(), func(err error) error {
-		if !errors.Is(err, ErrUnsupported) {
+		if !errors.Is(err, errors.ErrUnsupported) {
 			faults = append(faults, err)
 		}
 		return nil

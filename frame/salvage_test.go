@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,7 +43,7 @@ func salvagePath(t testing.TB, name string) (r salvaged) {
 	if r.err == nil {
 		t.Cleanup(func() { r.f.Close() })
 		must(t, r.f.Verify(context.Background(), func(err error) error {
-			if errors.Is(err, ErrUnsupported) { // nobody can say that it is not sound
+			if errors.Is(err, errors.ErrUnsupported) { // nobody can say that it is not sound
 				r.unsure = true
 				return nil
 			}
@@ -445,7 +446,7 @@ func TestSalvageRefused(t *testing.T) {
 	b, _ := wreckage(t, Options{}, 2)
 	name := filepath.Join(t.TempDir(), "x")
 	must(t, os.WriteFile(name, b, 0o666))
-	if _, _, err := Salvage(context.Background(), name, name, nil, nil); !errors.Is(err, ErrExists) {
+	if _, _, err := Salvage(context.Background(), name, name, nil, nil); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("onto itself: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

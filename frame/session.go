@@ -87,7 +87,7 @@ func (u lockUser) Follow(edit bool, epoch uint64) (changed bool, err error) {
 }
 
 // Close releases the frame. It does not wait: reads that are under way, also those of Views, succeed or fail with
-// ErrClosed. An open batch can only be rolled back, and keeps the file open until then. A second Close does nothing.
+// fs.ErrClosed. An open batch can only be rolled back, and keeps the file open until then. A second Close does nothing.
 func (f *Frame) Close() error {
 	return f.close(func() {
 		if f.writable && f.lock == nil { // else the next batch does it
@@ -108,10 +108,11 @@ func (f *Frame) endBatch() {
 	f.state.endBatch(f.closeStore)
 }
 
-// Refresh switches to the state that is stored now, and reports whether it differs from the previous one: another process
-// may have committed a state or, with C-Blosc2, changed the frame in place. It costs little if nothing has changed.
-// Readers of the previous state continue with it. If another process has written over bytes of that state, they get wrong
-// data or an error, unless both processes use Options.Locking. With Options.Locking, every read begins with a Refresh.
+// Refresh switches to the state that is stored now, and reports whether it differs from the previous one: another
+// process may have committed a state or, with C-Blosc2, changed the frame in place. It costs little if nothing has
+// changed. Readers of the previous state continue with it. If another process has written over bytes of that state,
+// they get wrong data or an error, unless both processes use Options.Locking. With Options.Locking, every read begins
+// with a Refresh.
 //
 // Without locking, a Refresh in the middle of another process's edit in place may fail, with ErrCorrupt for instance;
 // the state stays the one before, and a later Refresh will do. It waits for an open batch of this handle. Errors are
@@ -154,8 +155,8 @@ func (f *Frame) Refresh() (bool, error) {
 	}
 }
 
-// reload returns the state that is stored, and now itself when it is that. The store has it then. edit reports whether the
-// frame may be written to: no other process is using it.
+// reload returns the state that is stored, and now itself when it is that. The store has it then. edit reports whether
+// the frame may be written to: no other process is using it.
 func (f *Frame) reload(now *snapshot, edit bool) (s *snapshot, err error) {
 	r, err := f.store.reopen(f.writable)
 	if err != nil {

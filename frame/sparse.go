@@ -48,11 +48,8 @@ func (d *sparse) open(s *snapshot, e, _ entry) (source, error) {
 		return source{}, corrupt("chunk file number %d", e)
 	}
 	f, err := s.root.Open(chunkFile(int64(e)), os.O_RDONLY, 0)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: %w", err, ErrCorrupt)
-	case errors.Is(err, fs.ErrClosed):
-		err = fmt.Errorf("%w: %w", err, ErrClosed)
 	}
 	if err != nil {
 		return source{}, err

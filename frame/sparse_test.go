@@ -158,7 +158,7 @@ func TestCreate(t *testing.T) {
 		must(t, err)
 		must(t, f.Append(small(9)))
 		must(t, f.Close())
-		if _, err := Create(name, o, fill(2)); !errors.Is(err, ErrExists) {
+		if _, err := Create(name, o, fill(2)); !errors.Is(err, fs.ErrExist) {
 			t.Error(err)
 		}
 		for _, again := range []bool{sparse, !sparse} {
@@ -176,7 +176,7 @@ func TestCreate(t *testing.T) {
 			}
 		}
 		must(t, os.Mkdir(filepath.Join(dir, "other"), 0o777))
-		if _, err := Create(filepath.Join(dir, "other"), &Options{Overwrite: true}, nil); !errors.Is(err, ErrExists) {
+		if _, err := Create(filepath.Join(dir, "other"), &Options{Overwrite: true}, nil); !errors.Is(err, fs.ErrExist) {
 			t.Error("a folder that is no frame:", err)
 		}
 	}

@@ -325,7 +325,7 @@ func TestChecksumsLimits(t *testing.T) {
 	for i := range 15 {
 		must(t, f.SetVLMeta(fmt.Sprint(i), nil))
 	}
-	if err := f.SetVLMeta("one more", nil); !errors.Is(err, ErrLimit) {
+	if err := f.SetVLMeta("one more", nil); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("one more: %v", err)
 	}
 	if n := len(f.VLMetaNames()); n != 15 {
@@ -333,7 +333,7 @@ func TestChecksumsLimits(t *testing.T) {
 	}
 	must(t, f.DeleteVLMeta(ChecksumLayer))
 	must(t, f.SetVLMeta("one more", nil))
-	if err := f.SetChecksums(context.Background(), true); !errors.Is(err, ErrLimit) {
+	if err := f.SetChecksums(context.Background(), true); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("checksums with sixteen others: %v", err)
 	}
 	verify(t, f)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -68,7 +69,7 @@ func (f *Frame) Meta() []meta.Layer {
 	return out
 }
 
-// MetaLayer returns the content of a metalayer, or ErrNotFound. It is the caller's.
+// MetaLayer returns the content of a metalayer, or fs.ErrNotExist. It is the caller's.
 func (f *Frame) MetaLayer(name string) ([]byte, error) {
 	s := f.snap.Load()
 	if s == nil {
@@ -77,7 +78,7 @@ func (f *Frame) MetaLayer(name string) ([]byte, error) {
 	if i := findLayer(s.meta, name); i >= 0 {
 		return slices.Clone(s.meta[i].Content), nil
 	}
-	return nil, f.wrap("metalayer "+name, -1, ErrNotFound)
+	return nil, f.wrap("metalayer "+name, -1, errs.ErrNotExist)
 }
 
 // VLMetaNames returns the names of the variable-length metalayers, in their order, except ChecksumLayer.
@@ -95,7 +96,7 @@ func (f *Frame) VLMetaNames() []string {
 	return names
 }
 
-// VLMeta returns the content of a variable-length metalayer, or ErrNotFound. It is the caller's. By python-blosc2's
+// VLMeta returns the content of a variable-length metalayer, or fs.ErrNotExist. It is the caller's. By python-blosc2's
 // convention it is a MessagePack value: see meta.Unmarshal.
 func (f *Frame) VLMeta(name string) ([]byte, error) {
 	s := f.snap.Load()
@@ -104,7 +105,7 @@ func (f *Frame) VLMeta(name string) ([]byte, error) {
 	}
 	i := findLayer(s.vlmeta, name)
 	if i < 0 {
-		return nil, f.wrap("variable-length metalayer "+name, -1, ErrNotFound)
+		return nil, f.wrap("variable-length metalayer "+name, -1, errs.ErrNotExist)
 	}
 	if f.opts.Verify {
 		if err := f.checkLayer(s, true, s.vlmeta[i]); err != nil {
@@ -194,8 +195,8 @@ func (v View) Uniform() (chunk.Special, bool) {
 	return special, err == nil && special != chunk.Regular
 }
 
-// Special returns the special value that the index has for chunk i: zeros, NaNs or uninitialized items, or chunk.Regular
-// for a stored chunk. It reads nothing; i must be the number of a chunk.
+// Special returns the special value that the index has for chunk i: zeros, NaNs or uninitialized items, or
+// chunk.Regular for a stored chunk. It reads nothing; i must be the number of a chunk.
 func (v View) Special(i int) chunk.Special {
 	special, err := v.s.index.at(i).special()
 	if err != nil {

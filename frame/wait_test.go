@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -198,13 +199,13 @@ func TestWaitForLock(t *testing.T) {
 		go func() { done <- waitCalls["Begin"](context.Background(), f) }()
 		time.Sleep(20 * time.Millisecond)
 		must(t, f.Close())
-		if err := <-done; !errors.Is(err, ErrClosed) {
+		if err := <-done; !errors.Is(err, fs.ErrClosed) {
 			t.Error(err)
 		}
 	})
 }
 
-// TestCloseRaces closes frames while they are read in all ways. A read gives the right bytes or ErrClosed.
+// TestCloseRaces closes frames while they are read in all ways. A read gives the right bytes or fs.ErrClosed.
 func TestCloseRaces(t *testing.T) {
 	if runtime.GOARCH == "wasm" {
 		t.Skip("there is one thread: reads without a pause keep Close from running")
@@ -254,7 +255,7 @@ func TestCloseRaces(t *testing.T) {
 								continue
 							}
 							failed.Add(1)
-							if !errors.Is(err, ErrClosed) || strings.Contains(err.Error(), "frame :") {
+							if !errors.Is(err, fs.ErrClosed) || strings.Contains(err.Error(), "frame :") {
 								t.Errorf("%s: %v", what, err)
 							}
 							return
@@ -328,7 +329,7 @@ func TestErrorsWithoutName(t *testing.T) {
 	_, err = f.ReadChunk(nil, 0)
 	list = append(list, err)
 	for _, err := range list {
-		if !errors.Is(err, ErrClosed) || strings.Contains(err.Error(), "frame :") {
+		if !errors.Is(err, fs.ErrClosed) || strings.Contains(err.Error(), "frame :") {
 			t.Error(err)
 		}
 	}

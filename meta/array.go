@@ -21,8 +21,8 @@ type Array struct {
 }
 
 // Append appends the current form of the record, seven fields of fixed widths, to dst and returns the extended slice.
-// It does not check the geometry (see Validate). The error wraps ErrLimit if there are more than MaxDims dimensions or
-// a field is out of range, and ErrType if the shapes have different lengths or DType is empty. After an error it
+// It does not check the geometry (see Validate). The error wraps ErrTooLarge if there are more than MaxDims dimensions
+// or a field is out of range, and ErrType if the shapes have different lengths or DType is empty. After an error it
 // returns dst unchanged.
 func (a *Array) Append(dst []byte) ([]byte, error) {
 	nd := len(a.Shape)
@@ -35,7 +35,7 @@ func (a *Array) Append(dst []byte) ([]byte, error) {
 	}
 	if nd > MaxDims || a.Version > 127 || a.DTypeFormat < 0 || len(a.DType) > math.MaxInt32-1024 {
 		return dst, fmt.Errorf("meta: array record: %d dimensions, version %d, dtype format %d, dtype of %d bytes: %w",
-			nd, a.Version, a.DTypeFormat, len(a.DType), ErrLimit)
+			nd, a.Version, a.DTypeFormat, len(a.DType), ErrTooLarge)
 	}
 	dst = append(dst, markFixArray+7, a.Version, byte(nd))
 	// With 16 dimensions the marker becomes 0xa0. That is not an array in MessagePack, but the format defines it so.
@@ -124,7 +124,7 @@ func (c *cursor) arrayMarker() {
 //   - The items of the array fit int64 (without dimensions of 0, as in NumPy). So do the bytes of all its chunks.
 //
 // Chunks may be larger than the array and blocks larger than the chunk, as in C-Blosc2. The error wraps ErrCorrupt, and
-// ErrLimit too if a size is too large.
+// ErrTooLarge too if a size is too large.
 func (a *Array) Validate(itemSize int) error {
 	nd := len(a.Shape)
 	if nd > MaxDims || len(a.ChunkShape) != nd || len(a.BlockShape) != nd {
@@ -160,7 +160,7 @@ func (a *Array) Validate(itemSize int) error {
 	_, allFits := product(grid, chunkBytes, math.MaxInt64)
 	if !fits || !chunkFits || !blockFits || !wholeFits || !allFits {
 		return fmt.Errorf("meta: array of shape %v, chunks %v, blocks %v, %d bytes per item: %w: %w",
-			a.Shape, a.ChunkShape, a.BlockShape, itemSize, ErrLimit, ErrCorrupt)
+			a.Shape, a.ChunkShape, a.BlockShape, itemSize, ErrTooLarge, ErrCorrupt)
 	}
 	return nil
 }

@@ -144,11 +144,11 @@ func TestArrayAppendErrors(t *testing.T) {
 		{func(a *Array) { a.ChunkShape = a.ChunkShape[:1] }, ErrType},
 		{func(a *Array) { a.BlockShape = nil }, ErrType},
 		{func(a *Array) { a.DType = "" }, ErrType},
-		{func(a *Array) { a.Version = 128 }, ErrLimit},
-		{func(a *Array) { a.DTypeFormat = -1 }, ErrLimit},
+		{func(a *Array) { a.Version = 128 }, ErrTooLarge},
+		{func(a *Array) { a.DTypeFormat = -1 }, ErrTooLarge},
 		{func(a *Array) {
 			a.Shape, a.ChunkShape, a.BlockShape = ones[int64](17), ones[int32](17), ones[int32](17)
-		}, ErrLimit},
+		}, ErrTooLarge},
 	} {
 		a := ok
 		c.edit(&a)
@@ -185,21 +185,21 @@ func TestValidate(t *testing.T) {
 		{ones[int64](17), ones[int32](17), ones[int32](17), 1, ErrCorrupt},
 		{ones[int64](16), ones[int32](16), ones[int32](16), 1, nil},
 		{[]int64{m64}, []int32{1}, []int32{1}, 1, nil},
-		{[]int64{m64}, []int32{1}, []int32{1}, 2, ErrLimit},
-		{[]int64{m64}, []int32{m32}, []int32{1}, 1, ErrLimit}, // the last chunk is whole
-		{[]int64{m64, 2}, []int32{1, 1}, []int32{1, 1}, 1, ErrLimit},
-		{[]int64{0, m64, 2}, []int32{0, 1, 1}, []int32{0, 1, 1}, 1, ErrLimit},
+		{[]int64{m64}, []int32{1}, []int32{1}, 2, ErrTooLarge},
+		{[]int64{m64}, []int32{m32}, []int32{1}, 1, ErrTooLarge}, // the last chunk is whole
+		{[]int64{m64, 2}, []int32{1, 1}, []int32{1, 1}, 1, ErrTooLarge},
+		{[]int64{0, m64, 2}, []int32{0, 1, 1}, []int32{0, 1, 1}, 1, ErrTooLarge},
 		{[]int64{0, 1 << 20, 1 << 20}, []int32{0, 1 << 20, 1 << 20}, []int32{0, 1 << 20, 1 << 20}, 1, nil},
-		{[]int64{1, 1 << 20, 1 << 20}, []int32{1, 1 << 20, 1 << 20}, []int32{1, 1, 1}, 1, ErrLimit},
-		{[]int64{1, 1 << 20, 1 << 20}, []int32{1, 1, 1}, []int32{1, 1 << 20, 1 << 20}, 1, ErrLimit},
+		{[]int64{1, 1 << 20, 1 << 20}, []int32{1, 1 << 20, 1 << 20}, []int32{1, 1, 1}, 1, ErrTooLarge},
+		{[]int64{1, 1 << 20, 1 << 20}, []int32{1, 1, 1}, []int32{1, 1 << 20, 1 << 20}, 1, ErrTooLarge},
 		{[]int64{1 << 40}, []int32{m32}, []int32{m32}, 1, nil},
-		{[]int64{1 << 40}, []int32{m32}, []int32{m32 - 1}, 1, ErrLimit}, // rounds up to two blocks
-		{[]int64{1 << 40}, []int32{1 << 28}, []int32{1 << 28}, 8, ErrLimit},
+		{[]int64{1 << 40}, []int32{m32}, []int32{m32 - 1}, 1, ErrTooLarge}, // rounds up to two blocks
+		{[]int64{1 << 40}, []int32{1 << 28}, []int32{1 << 28}, 8, ErrTooLarge},
 		{[]int64{1 << 40}, []int32{1<<28 - 1}, []int32{1<<28 - 1}, 8, nil},
 	} {
 		a := &Array{Shape: c.shape, ChunkShape: c.chunks, BlockShape: c.block, DType: "|u1"}
 		err := a.Validate(c.item)
-		if !errors.Is(err, c.want) || c.want != nil && !errors.Is(err, ErrCorrupt) || c.want == ErrCorrupt && errors.Is(err, ErrLimit) {
+		if !errors.Is(err, c.want) || c.want != nil && !errors.Is(err, ErrCorrupt) || c.want == ErrCorrupt && errors.Is(err, ErrTooLarge) {
 			t.Errorf("%v %v %v, %d bytes: %v, want %v", c.shape, c.chunks, c.block, c.item, err, c.want)
 		}
 	}
@@ -246,7 +246,7 @@ func TestValidateBig(t *testing.T) {
 		}
 		m32 := big.NewInt(math.MaxInt32)
 		ok := items.IsInt64() && all.IsInt64() && chunk.Cmp(m32) <= 0 && block.Cmp(m32) <= 0 && ext.Cmp(m32) <= 0
-		if err := a.Validate(item); (err == nil) != ok || !ok && !errors.Is(err, ErrLimit) {
+		if err := a.Validate(item); (err == nil) != ok || !ok && !errors.Is(err, ErrTooLarge) {
 			t.Fatalf("%+v, %d bytes: %v, want ok %v", a, item, err, ok)
 		}
 		if ok {

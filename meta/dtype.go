@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // Limits on dtypes. They are far above what NumPy programs use.
@@ -148,7 +150,7 @@ func parseSimple(s string) (DType, error) {
 	}
 	switch s {
 	case "g", "G", "longdouble", "clongdouble", "T", "StringDType()":
-		return DType{}, fmt.Errorf("meta: dtype %s: %w", clip(s), ErrUnsupported)
+		return DType{}, fmt.Errorf("meta: dtype %s: %w", clip(s), errs.ErrUnsupported)
 	}
 	order, code := byte('='), s
 	if s != "" && strings.IndexByte("<>=|", s[0]) >= 0 {
@@ -173,7 +175,7 @@ func parseSimple(s string) (DType, error) {
 		n *= 4
 	}
 	if n > maxDTypeSize {
-		return DType{}, fmt.Errorf("meta: dtype %s is larger than %d bytes: %w", clip(s), maxDTypeSize, ErrLimit)
+		return DType{}, fmt.Errorf("meta: dtype %s is larger than %d bytes: %w", clip(s), maxDTypeSize, ErrTooLarge)
 	}
 	d := Of(code[0], int(n))
 	if d.Kind == 0 || hasUnit && d.Kind != 'M' && d.Kind != 'm' {

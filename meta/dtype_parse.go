@@ -20,12 +20,12 @@ import (
 // "long" have 64 bits. The structured dtypes inside an aligned one are aligned too. An empty title is the same as no
 // title.
 //
-// The error wraps ErrType if s is not a dtype, and ErrUnsupported for a dtype of NumPy without a fixed meaning (g, G,
-// StringDType). It wraps ErrLimit for text longer than MaxDTypeText, nesting deeper than MaxDTypeDepth, or an item
-// larger than 2^31-1 bytes. After any of these errors a reader can treat items as raw bytes.
+// The error wraps ErrType if s is not a dtype, and errors.ErrUnsupported for a dtype of NumPy without a fixed meaning
+// (g, G, StringDType). It wraps ErrTooLarge for text longer than MaxDTypeText, nesting deeper than MaxDTypeDepth, or an
+// item larger than 2^31-1 bytes. After any of these errors a reader can treat items as raw bytes.
 func ParseDType(s string) (DType, error) {
 	if len(s) > MaxDTypeText {
-		return DType{}, fmt.Errorf("meta: dtype of %d bytes of text: %w", len(s), ErrLimit)
+		return DType{}, fmt.Errorf("meta: dtype of %d bytes of text: %w", len(s), ErrTooLarge)
 	}
 	if s == "" || strings.IndexByte(" \t[({", s[0]) < 0 {
 		return parseSimple(s)
@@ -48,7 +48,7 @@ func ParseDType(s string) (DType, error) {
 // dtypeOf converts a literal. aligned is inherited from the enclosing structured dtype.
 func dtypeOf(v literal, aligned bool, depth int) (DType, error) {
 	if depth > MaxDTypeDepth {
-		return DType{}, fmt.Errorf("more than %d levels of nesting: %w", MaxDTypeDepth, ErrLimit)
+		return DType{}, fmt.Errorf("more than %d levels of nesting: %w", MaxDTypeDepth, ErrTooLarge)
 	}
 	switch v.kind {
 	case litStr:
@@ -86,7 +86,7 @@ func subArray(elem DType, shape literal) (DType, error) {
 		return elem, nil
 	}
 	if len(dims) > maxSubDims {
-		return DType{}, fmt.Errorf("sub-array of %d dimensions: %w", len(dims), ErrLimit)
+		return DType{}, fmt.Errorf("sub-array of %d dimensions: %w", len(dims), ErrTooLarge)
 	}
 	d := DType{Kind: 'V', Order: '|', Elem: &elem, Shape: make([]int, len(dims))}
 	sizes := make([]int64, len(dims))
@@ -95,14 +95,14 @@ func subArray(elem DType, shape literal) (DType, error) {
 			return DType{}, fmt.Errorf("dimension of a sub-array is not an integer from 0 up: %w", ErrType)
 		}
 		if n.num > maxDTypeSize {
-			return DType{}, fmt.Errorf("sub-array dimension of %d: %w", n.num, ErrLimit)
+			return DType{}, fmt.Errorf("sub-array dimension of %d: %w", n.num, ErrTooLarge)
 		}
 		d.Shape[i], sizes[i] = int(n.num), n.num
 	}
 	_, ok := product(sizes, 1, maxDTypeSize)
 	size, fits := product(sizes, int64(elem.Size), maxDTypeSize)
 	if !ok || !fits {
-		return DType{}, fmt.Errorf("sub-array of shape %v with elements of %d bytes: %w", d.Shape, elem.Size, ErrLimit)
+		return DType{}, fmt.Errorf("sub-array of shape %v with elements of %d bytes: %w", d.Shape, elem.Size, ErrTooLarge)
 	}
 	d.Size = int(size)
 	return d, nil
@@ -249,7 +249,7 @@ func (s *structBuilder) add(name, title literal, t DType, offset int64) error {
 		return fmt.Errorf("offset %d of field %q is not a multiple of %d: %w", offset, name.str, align, ErrType)
 	}
 	if offset > maxDTypeSize-int64(t.Size) {
-		return fmt.Errorf("field %q of %d bytes at %d: %w", name.str, t.Size, offset, ErrLimit)
+		return fmt.Errorf("field %q of %d bytes at %d: %w", name.str, t.Size, offset, ErrTooLarge)
 	}
 	s.next = offset + int64(t.Size)
 	s.size = max(s.size, s.next)
@@ -267,7 +267,7 @@ func (s *structBuilder) finish(size int64) (DType, error) {
 		return DType{}, fmt.Errorf("item of %d bytes, want at least %d and a multiple of %d: %w", size, least, s.align, ErrType)
 	}
 	if size > maxDTypeSize {
-		return DType{}, fmt.Errorf("item of %d bytes: %w", size, ErrLimit)
+		return DType{}, fmt.Errorf("item of %d bytes: %w", size, ErrTooLarge)
 	}
 	s.d.Size = int(size)
 	return s.d, nil

@@ -136,29 +136,29 @@ func TestDTypeLimits(t *testing.T) {
 		want       error
 	}{
 		{"deepest structure", nested(MaxDTypeDepth), nil},
-		{"too deep", nested(MaxDTypeDepth + 1), ErrLimit},
+		{"too deep", nested(MaxDTypeDepth + 1), ErrTooLarge},
 		{"brackets without end", strings.Repeat("[", MaxDTypeText), ErrType},
 		{"pairs without end", strings.Repeat("(", 10000) + strings.Repeat(", 1)", 10000), ErrType},
-		{"long text", strings.Repeat(" ", MaxDTypeText) + "[]", ErrLimit},
+		{"long text", strings.Repeat(" ", MaxDTypeText) + "[]", ErrTooLarge},
 		{"many fields", "[('a0', 'i1')" + strings.Repeat(", ('', 'i1')", 10000) + "]", nil},
 		{"large string", "S2147483648", ErrType},
 		{"large text", "U536870911", nil},
-		{"larger text", "U536870912", ErrLimit},
+		{"larger text", "U536870912", ErrTooLarge},
 		{"2^31-1 bytes", "('i1', (2147483647,))", nil},
-		{"2^31 bytes", "('i2', (1073741824,))", ErrLimit},
-		{"overflow", "('i1', (65536, 65536, 65536, 65536))", ErrLimit},
-		{"dimension", "('i1', 2147483648)", ErrLimit},
+		{"2^31 bytes", "('i2', (1073741824,))", ErrTooLarge},
+		{"overflow", "('i1', (65536, 65536, 65536, 65536))", ErrTooLarge},
+		{"dimension", "('i1', 2147483648)", ErrTooLarge},
 		{"none of too many", "('i1', (65536, 65536, 0))", nil},
 		{"64 dimensions", "('i1', (" + strings.Repeat("1, ", 64) + "))", nil},
-		{"65 dimensions", "('i1', (" + strings.Repeat("1, ", 65) + "))", ErrLimit},
-		{"fields of nothing", "([], (65536, 65536))", ErrLimit},
-		{"sum of fields", "[('a', 'V2147483647'), ('b', 'i1')]", ErrLimit},
-		{"offset", "{'names': ['a'], 'formats': ['i4'], 'offsets': [2147483644]}", ErrLimit},
+		{"65 dimensions", "('i1', (" + strings.Repeat("1, ", 65) + "))", ErrTooLarge},
+		{"fields of nothing", "([], (65536, 65536))", ErrTooLarge},
+		{"sum of fields", "[('a', 'V2147483647'), ('b', 'i1')]", ErrTooLarge},
+		{"offset", "{'names': ['a'], 'formats': ['i4'], 'offsets': [2147483644]}", ErrTooLarge},
 		{"last offset", "{'names': ['a'], 'formats': ['i4'], 'offsets': [2147483643]}", nil},
-		{"padding", "{'names': ['a', 'b'], 'formats': ['i4', 'i1'], 'offsets': [0, 2147483646], 'aligned': True}", ErrLimit},
-		{"item", "{'names': ['a'], 'formats': ['i4'], 'itemsize': 2147483648}", ErrLimit},
-		{"long double", "g", ErrUnsupported},
-		{"StringDType", "StringDType()", ErrUnsupported},
+		{"padding", "{'names': ['a', 'b'], 'formats': ['i4', 'i1'], 'offsets': [0, 2147483646], 'aligned': True}", ErrTooLarge},
+		{"item", "{'names': ['a'], 'formats': ['i4'], 'itemsize': 2147483648}", ErrTooLarge},
+		{"long double", "g", errors.ErrUnsupported},
+		{"StringDType", "StringDType()", errors.ErrUnsupported},
 	} {
 		d, err := ParseDType(c.text)
 		if !errors.Is(err, c.want) || (err == nil) != (d.Kind != 0) {
@@ -195,7 +195,7 @@ func checkDType(t *testing.T, text string) {
 	t.Helper()
 	d, err := ParseDType(text)
 	if err != nil {
-		if !errors.Is(err, ErrType) && !errors.Is(err, ErrLimit) && !errors.Is(err, ErrUnsupported) {
+		if !errors.Is(err, ErrType) && !errors.Is(err, ErrTooLarge) && !errors.Is(err, errors.ErrUnsupported) {
 			t.Fatalf("%q: %v", text, err)
 		}
 		return

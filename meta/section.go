@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // Limits of the format.
@@ -34,7 +36,7 @@ type Layer struct {
 
 // AppendHeader appends the metalayer section to a frame header and returns the extended slice. header must start at the
 // start of the frame, because the offsets in the section are relative to it. Usually it holds the 87 bytes of the fixed
-// part. The caller must set the field header_len in that part. The error wraps ErrLimit if there are more than
+// part. The caller must set the field header_len in that part. The error wraps ErrTooLarge if there are more than
 // MaxLayers metalayers, if a name is empty, too long or repeated, or if header_len cannot hold the size. After an error
 // AppendHeader returns header unchanged.
 func AppendHeader(header []byte, layers []Layer) ([]byte, error) {
@@ -48,8 +50,8 @@ func AppendHeader(header []byte, layers []Layer) ([]byte, error) {
 }
 
 // AppendTrailer appends a complete frame trailer, with its length and an empty fingerprint, and returns the extended
-// slice. Each content must be one Blosc2 chunk. The error wraps ErrLimit as in AppendHeader, with MaxVLLayersWrite as
-// the largest count. After an error AppendTrailer returns dst unchanged.
+// slice. Each content must be one Blosc2 chunk. The error wraps ErrTooLarge as in AppendHeader, with MaxVLLayersWrite
+// as the largest count. After an error AppendTrailer returns dst unchanged.
 func AppendTrailer(dst []byte, layers []Layer) ([]byte, error) {
 	size, err := sectionSize("trailer", layers, MaxVLLayersWrite, trailerPrefix+trailerSuffix)
 	if err != nil {
@@ -68,22 +70,22 @@ func AppendTrailer(dst []byte, layers []Layer) ([]byte, error) {
 // sectionSize checks the metalayers and returns the size of their section. extra is the number of bytes around it.
 func sectionSize(where string, layers []Layer, most, extra int) (int, error) {
 	if len(layers) > most {
-		return 0, fmt.Errorf("meta: %s: %d metalayers, want at most %d: %w", where, len(layers), most, ErrLimit)
+		return 0, fmt.Errorf("meta: %s: %d metalayers, want at most %d: %w", where, len(layers), most, ErrTooLarge)
 	}
 	seen := make(map[string]bool, len(layers))
 	size := int64(emptySection)
 	for _, l := range layers {
 		if len(l.Name) < 1 || len(l.Name) > MaxNameLen {
-			return 0, fmt.Errorf("meta: %s: metalayer name %q, want 1 to %d bytes: %w", where, l.Name, MaxNameLen, ErrLimit)
+			return 0, fmt.Errorf("meta: %s: metalayer name %q, want 1 to %d bytes: %w", where, l.Name, MaxNameLen, errs.ErrParam)
 		}
 		if seen[l.Name] {
-			return 0, fmt.Errorf("meta: %s: two metalayers named %q: %w", where, l.Name, ErrLimit)
+			return 0, fmt.Errorf("meta: %s: two metalayers named %q: %w", where, l.Name, errs.ErrParam)
 		}
 		seen[l.Name] = true
 		size += int64(entryLen+len(l.Name)+5) + int64(len(l.Content))
 	}
 	if size > math.MaxInt32-int64(extra) {
-		return 0, fmt.Errorf("meta: %s: %d bytes of metalayers: %w", where, size, ErrLimit)
+		return 0, fmt.Errorf("meta: %s: %d bytes of metalayers: %w", where, size, ErrTooLarge)
 	}
 	return int(size), nil
 }
@@ -128,7 +130,7 @@ func appendSection(dst []byte, base, extra int, layers []Layer) []byte {
 //
 // It accepts what C-Blosc2 accepts: idx_size and the array markers are not checked. Contents may be stored in any
 // order, overlap or be shared. Names may be empty or repeated; C-Blosc2 uses the first one. The error wraps ErrCorrupt,
-// and ErrLimit too if there are more than MaxLayers metalayers.
+// and ErrTooLarge too if there are more than MaxLayers metalayers.
 func ParseHeader(header []byte, start int) ([]Layer, error) {
 	layers, err := parseSection("header", header, start, MaxLayers)
 	return layers, err
@@ -137,7 +139,7 @@ func ParseHeader(header []byte, start int) ([]Layer, error) {
 // ParseTrailer reads a whole frame trailer, trailer_len bytes. The contents (one Blosc2 chunk each) are parts of
 // trailer, not copies, and keep the order of the map. ParseTrailer is as tolerant as ParseHeader, with MaxVLLayersRead
 // as the largest count, and ignores the fingerprint. The length field must equal len(trailer). The error wraps
-// ErrCorrupt, and ErrLimit too if there are too many metalayers.
+// ErrCorrupt, and ErrTooLarge too if there are too many metalayers.
 func ParseTrailer(trailer []byte) ([]Layer, error) {
 	if len(trailer) < emptyTrailer {
 		return nil, fmt.Errorf("meta: trailer of %d bytes, want at least %d: %w", len(trailer), emptyTrailer, ErrCorrupt)
@@ -165,7 +167,7 @@ func parseSection(where string, b []byte, start, most int) ([]Layer, error) {
 		return nil, fmt.Errorf("meta: %s: map of metalayers: %w: %w", where, c.err, ErrCorrupt)
 	}
 	if n > most {
-		return nil, fmt.Errorf("meta: %s: %d metalayers, want at most %d: %w: %w", where, n, most, ErrLimit, ErrCorrupt)
+		return nil, fmt.Errorf("meta: %s: %d metalayers, want at most %d: %w: %w", where, n, most, ErrTooLarge, ErrCorrupt)
 	}
 	if n > c.left()/entryLen {
 		return nil, fmt.Errorf("meta: %s: %d metalayers in %d bytes: %w", where, n, c.left(), ErrCorrupt)

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // sectionStart is the offset of the section in a frame header.
@@ -147,23 +149,23 @@ func TestWriteLimits(t *testing.T) {
 	for _, c := range []struct {
 		what   string
 		layers []Layer
-		ok     bool
+		want   error
 	}{
-		{"none", nil, true},
-		{"16 layers with names of 31 bytes", namedLayers(16, 31), true},
-		{"17 layers", namedLayers(17, 4), false},
-		{"a name of one byte", []Layer{{Name: "\x00"}}, true},
-		{"a name of 31 bytes of any value", []Layer{{Name: strings.Repeat("\xff", 31)}}, true},
-		{"a name of 32 bytes", []Layer{{Name: strings.Repeat("n", 32)}}, false},
-		{"no name", []Layer{{Name: ""}}, false},
-		{"a name twice", []Layer{{Name: "a"}, {Name: "b"}, {Name: "a"}}, false},
+		{"none", nil, nil},
+		{"16 layers with names of 31 bytes", namedLayers(16, 31), nil},
+		{"17 layers", namedLayers(17, 4), ErrTooLarge},
+		{"a name of one byte", []Layer{{Name: "\x00"}}, nil},
+		{"a name of 31 bytes of any value", []Layer{{Name: strings.Repeat("\xff", 31)}}, nil},
+		{"a name of 32 bytes", []Layer{{Name: strings.Repeat("n", 32)}}, errs.ErrParam},
+		{"no name", []Layer{{Name: ""}}, errs.ErrParam},
+		{"a name twice", []Layer{{Name: "a"}, {Name: "b"}, {Name: "a"}}, errs.ErrParam},
 	} {
 		fixed := bytes.Repeat([]byte{0xee}, sectionStart)
 		header, err := AppendHeader(fixed, c.layers)
 		trailer, terr := AppendTrailer(fixed, c.layers)
-		if !c.ok {
-			if !errors.Is(err, ErrLimit) || !errors.Is(terr, ErrLimit) {
-				t.Errorf("%s: errors %v, %v, want ErrLimit", c.what, err, terr)
+		if c.want != nil {
+			if !errors.Is(err, c.want) || !errors.Is(terr, c.want) {
+				t.Errorf("%s: errors %v, %v, want %v", c.what, err, terr, c.want)
 			}
 			if !bytes.Equal(header, fixed) || !bytes.Equal(trailer, fixed) {
 				t.Errorf("%s: written despite the error", c.what)
@@ -214,12 +216,12 @@ func TestReadLimits(t *testing.T) {
 		t.Errorf("%d layers: %d read, %v", MaxVLLayersRead, len(layers), err)
 	}
 	_, err = ParseTrailer(bigTrailer(MaxVLLayersRead + 1))
-	if !errors.Is(err, ErrLimit) || !errors.Is(err, ErrCorrupt) {
+	if !errors.Is(err, ErrTooLarge) || !errors.Is(err, ErrCorrupt) {
 		t.Errorf("one metalayer more: %v", err)
 	}
 	header := appendSection(make([]byte, sectionStart), 0, 1, numberedLayers(MaxLayers+1))
 	_, err = ParseHeader(header, sectionStart)
-	if !errors.Is(err, ErrLimit) || !errors.Is(err, ErrCorrupt) {
+	if !errors.Is(err, ErrTooLarge) || !errors.Is(err, ErrCorrupt) {
 		t.Errorf("header with 17 layers: %v", err)
 	}
 }
@@ -348,7 +350,7 @@ func FuzzHeader(f *testing.F) {
 		// Everything that can be written must read back the same.
 		again, err := AppendHeader(b[:sectionStart:sectionStart], layers)
 		if err != nil {
-			if !errors.Is(err, ErrLimit) {
+			if !errors.Is(err, ErrTooLarge) && !errors.Is(err, errs.ErrParam) {
 				t.Fatal(err)
 			}
 			return
@@ -372,7 +374,7 @@ func FuzzTrailer(f *testing.F) {
 		}
 		again, err := AppendTrailer(nil, layers)
 		if err != nil {
-			if !errors.Is(err, ErrLimit) {
+			if !errors.Is(err, ErrTooLarge) && !errors.Is(err, errs.ErrParam) {
 				t.Fatal(err)
 			}
 			return

@@ -51,7 +51,7 @@ const tupleMark = "__tuple__"
 //   - Tuple and Ext represent types that Python has and Go does not.
 //
 // The error wraps ErrType for channels, functions, complex numbers, strings that are not UTF-8, and structs without
-// exported fields such as time.Time. It wraps ErrLimit for nesting deeper than MaxValueDepth, such as in values that
+// exported fields such as time.Time. It wraps ErrTooLarge for nesting deeper than MaxValueDepth, such as in values that
 // contain themselves, and for more than 2^32-1 elements or bytes.
 func Marshal(v any) ([]byte, error) {
 	var buf bytes.Buffer
@@ -74,7 +74,7 @@ var (
 
 func (e *encoder) encode(v reflect.Value, depth int) error {
 	if depth > MaxValueDepth {
-		return fmt.Errorf("more than %d levels of nesting: %w", MaxValueDepth, ErrLimit)
+		return fmt.Errorf("more than %d levels of nesting: %w", MaxValueDepth, ErrTooLarge)
 	}
 	if !v.IsValid() {
 		return e.enc.EncodeNil()
@@ -119,7 +119,7 @@ func (e *encoder) encode(v reflect.Value, depth int) error {
 
 func checkLen(n int) error {
 	if uint64(n) > math.MaxUint32 {
-		return fmt.Errorf("%d elements or bytes: %w", n, ErrLimit)
+		return fmt.Errorf("%d elements or bytes: %w", n, ErrTooLarge)
 	}
 	return nil
 }

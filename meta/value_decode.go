@@ -30,8 +30,8 @@ import (
 //   - nil sets any type to its zero value.
 //
 // b is untrusted and not retained. Memory is bounded by a small multiple of len(b), and nesting by MaxValueDepth. The
-// error wraps ErrCorrupt if b is not one MessagePack value, ErrLimit if it is nested too deep, and ErrType if the value
-// does not fit or v is not a pointer. After ErrType, v may be partly set.
+// error wraps ErrCorrupt if b is not one MessagePack value, ErrTooLarge if it is nested too deep, and ErrType if the
+// value does not fit or v is not a pointer. After ErrType, v may be partly set.
 func Unmarshal(b []byte, v any) error {
 	dst := reflect.ValueOf(v)
 	if dst.Kind() != reflect.Pointer || dst.IsNil() {

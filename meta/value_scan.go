@@ -16,7 +16,7 @@ func scanValue(b []byte) error {
 	if c.err == nil && c.left() > 0 {
 		c.fail(fmt.Errorf("%d bytes after the value", c.left()))
 	}
-	if c.err != nil && !errors.Is(c.err, ErrLimit) {
+	if c.err != nil && !errors.Is(c.err, ErrTooLarge) {
 		return fmt.Errorf("byte %d: %w: %w", c.pos, c.err, ErrCorrupt)
 	}
 	return c.err
@@ -25,7 +25,7 @@ func scanValue(b []byte) error {
 // skip skips one value.
 func (c *cursor) skip(depth int) {
 	if depth > MaxValueDepth {
-		c.fail(fmt.Errorf("more than %d levels of nesting: %w", MaxValueDepth, ErrLimit))
+		c.fail(fmt.Errorf("more than %d levels of nesting: %w", MaxValueDepth, ErrTooLarge))
 		return
 	}
 	// The lengths are unsigned. They are compared with the number of bytes left before they become ints.

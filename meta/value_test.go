@@ -272,7 +272,7 @@ func TestMarshalErrors(t *testing.T) {
 	}{
 		{"channel", make(chan int), ErrType}, {"function", func() {}, ErrType}, {"complex", 1i, ErrType}, {"uintptr", uintptr(1), ErrType},
 		{"time", time.Now(), ErrType}, {"not UTF-8", "\xff", ErrType}, {"inside", []any{map[string]any{"x": struct{ F func() }{func() {}}}}, ErrType},
-		{"key", map[complex128]int{1i: 1}, ErrType}, {"slice in itself", loop, ErrLimit}, {"pointer to itself", r, ErrLimit}, {"map in itself", self, ErrLimit},
+		{"key", map[complex128]int{1i: 1}, ErrType}, {"slice in itself", loop, ErrTooLarge}, {"pointer to itself", r, ErrTooLarge}, {"map in itself", self, ErrTooLarge},
 	} {
 		if b, err := Marshal(c.v); !errors.Is(err, c.want) || b != nil {
 			t.Errorf("%s: %x, %v, want %v", c.what, b, err, c.want)
@@ -338,11 +338,11 @@ func TestValueDepth(t *testing.T) {
 		t.Errorf("deepest: %v", err)
 	}
 	v, b = nest(MaxValueDepth + 1)
-	if _, err := Marshal(v); !errors.Is(err, ErrLimit) {
+	if _, err := Marshal(v); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("one more: %v", err)
 	}
 	for _, b := range [][]byte{b, bytes.Repeat([]byte{0x91}, 1<<24), bytes.Repeat([]byte{0x81}, 1<<24)} {
-		if err := Unmarshal(b, &x); !errors.Is(err, ErrLimit) {
+		if err := Unmarshal(b, &x); !errors.Is(err, ErrTooLarge) {
 			t.Errorf("one more: %v", err)
 		}
 	}
@@ -371,7 +371,7 @@ func checkValue(t *testing.T, b []byte) {
 	err := Unmarshal(b, &x)
 	_ = Unmarshal(b, &m)
 	if err != nil {
-		if !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrLimit) {
+		if !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrTooLarge) {
 			t.Fatalf("%x: %v", b, err)
 		}
 		return

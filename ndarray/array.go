@@ -74,8 +74,8 @@ type state struct {
 }
 
 // Open opens the array in a file, or in the directory of a sparse frame, for reading. It reads the header, the index
-// and the trailer of the frame. The error wraps ErrFormat, ErrNotArray, ErrCorrupt, ErrUnsupported or ErrTooLarge, or
-// is an error of the operating system.
+// and the trailer of the frame. The error wraps ErrFormat, ErrNotArray, ErrCorrupt, errors.ErrUnsupported or
+// ErrTooLarge, or is an error of the operating system.
 func Open(name string, o *Options) (*Array, error) {
 	f, err := frame.Open(name, o.frameOptions())
 	return fromFrame(f, err, o)
@@ -87,8 +87,8 @@ func Edit(name string, o *Options) (*Array, error) {
 	return fromFrame(f, err, o)
 }
 
-// OpenReaderAt opens the array that starts at o.Offset in the first size bytes of r, for reading. r may be an uncompressed
-// member of a zip file, an object in cloud storage or a bytes.Reader. Close does not close r.
+// OpenReaderAt opens the array that starts at o.Offset in the first size bytes of r, for reading. r may be an
+// uncompressed member of a zip file, an object in cloud storage or a bytes.Reader. Close does not close r.
 func OpenReaderAt(r io.ReaderAt, size int64, o *Options) (*Array, error) {
 	f, err := frame.OpenReaderAt(r, size, o.frameOptions())
 	return fromFrame(f, err, o)
@@ -271,8 +271,8 @@ func (a *Array) Refresh() (bool, error) {
 	return changed, nil
 }
 
-// Close closes the frame. It does not wait: reads in progress, also reads of views, succeed or return ErrClosed. Later
-// reads and edits return ErrClosed. An open batch can only be rolled back. A second Close does nothing.
+// Close closes the frame. It does not wait: reads in progress, also reads of views, succeed or return fs.ErrClosed.
+// Later reads and edits return fs.ErrClosed. An open batch can only be rolled back. A second Close does nothing.
 func (a *Array) Close() error { return a.f.Close() }
 
 // Frame returns the frame that holds the array, for access to its metalayers and chunks. Changes of chunks change the
@@ -324,7 +324,7 @@ func (c ChunkInfo) Ratio() float64 {
 
 // ChunkInfos ranges over the chunks in order and reads only their headers. Coordinates and box are valid until the next
 // chunk. All chunks belong to the commit that was the newest when the loop began. The first error ends the loop. It
-// wraps ErrCorrupt, ErrUnsupported or ErrClosed, or is an error of reading.
+// wraps ErrCorrupt, errors.ErrUnsupported or fs.ErrClosed, or is an error of reading.
 func (a *Array) ChunkInfos() iter.Seq2[ChunkInfo, error] {
 	return func(yield func(ChunkInfo, error) bool) {
 		v, st, err := a.view(context.Background())

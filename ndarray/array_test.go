@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io/fs"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -132,7 +133,7 @@ func TestRefresh(t *testing.T) {
 		}
 		w.Close()
 		r.Close()
-		if _, err := r.Refresh(); !errors.Is(err, ErrClosed) {
+		if _, err := r.Refresh(); !errors.Is(err, fs.ErrClosed) {
 			t.Error(err)
 		}
 	}
@@ -189,7 +190,7 @@ func TestAttrs(t *testing.T) {
 	if err := errors.Join(b.SetAttr(ctx, "levels", []int{3, 1}), b.SetAttr(ctx, "flipped", v), b.DeleteAttr(ctx, "scale"), b.Commit()); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.SetAttr(ctx, "late", 1); !errors.Is(err, ErrClosed) {
+	if err := b.SetAttr(ctx, "late", 1); !errors.Is(err, fs.ErrClosed) {
 		t.Error(err)
 	}
 	if err := a.Close(); err != nil {
@@ -223,7 +224,7 @@ func TestAttrs(t *testing.T) {
 	if got, err := Read[uint8](ctx, f, At(0)); err != nil || !slices.Equal(got, []uint8{1}) {
 		t.Error(got, err)
 	}
-	if err := a.Attr("none", &units); !errors.Is(err, ErrNotFound) {
+	if err := a.Attr("none", &units); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 	for _, v := range []any{&m, new(int)} {

@@ -19,8 +19,8 @@ func (a *Array) Attrs() []string { return a.f.VLMetaNames() }
 //
 // Numbers, strings, booleans, byte slices, slices, maps and structs work as in [meta.Unmarshal], and a pointer to an
 // any takes every attribute. A pointer to an *Array takes an array that was stored as an attribute: it is in memory,
-// cannot be edited, and need not be closed. The error wraps ErrNotFound if there is no such attribute, ErrType if the
-// value does not fit v, ErrCorrupt or ErrClosed.
+// cannot be edited, and need not be closed. The error wraps fs.ErrNotExist if there is no such attribute, ErrType if
+// the value does not fit v, ErrCorrupt or fs.ErrClosed.
 func (a *Array) Attr(name string, v any) error {
 	content, err := a.f.VLMeta(name)
 	if err != nil {
@@ -61,13 +61,13 @@ func attrError(name string, err error) error {
 
 // SetAttr sets an attribute, in one commit. The value may be whatever [meta.Marshal] accepts, or an *Array or *View, of
 // which a copy is stored. Other libraries can write back at most 16 attributes. The error wraps ErrType for a value of
-// another kind and ErrLimit for too many attributes, or is an error of Begin or of writing.
+// another kind and ErrTooLarge for too many attributes, or is an error of Begin or of writing.
 func (a *Array) SetAttr(ctx context.Context, name string, v any) error {
 	return a.edit(ctx, func(b *Batch) error { return b.SetAttr(ctx, name, v) })
 }
 
-// DeleteAttr removes an attribute, in one commit. The error wraps ErrNotFound if there is none of that name, or is an
-// error of Begin or of writing.
+// DeleteAttr removes an attribute, in one commit. The error wraps fs.ErrNotExist if there is none of that name, or is
+// an error of Begin or of writing.
 func (a *Array) DeleteAttr(ctx context.Context, name string) error {
 	return a.edit(ctx, func(b *Batch) error { return b.DeleteAttr(ctx, name) })
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
@@ -53,12 +54,12 @@ type Batch struct {
 	a   *Array
 	b   *frame.Batch
 	st  *state // with the edits so far
-	err error  // error of an edit that failed partway, or ErrClosed after the end
+	err error  // error of an edit that failed partway, or fs.ErrClosed after the end
 }
 
 // Begin starts a batch. End it with Commit or Rollback. Begin waits until an open batch of the same Array has ended
 // and, with Options.Locking, until no other process reads or edits. ctx bounds only this wait: the batch does not
-// retain it. The error wraps ErrReadOnly, ErrClosed or ErrCorrupt, or is an error of the lock file or of ctx.
+// retain it. The error wraps ErrReadOnly, fs.ErrClosed or ErrCorrupt, or is an error of the lock file or of ctx.
 func (a *Array) Begin(ctx context.Context) (*Batch, error) {
 	b, err := a.f.Begin(ctx)
 	if err != nil {
@@ -95,7 +96,7 @@ func (b *Batch) Rollback() {
 // end marks the batch as ended.
 func (b *Batch) end() {
 	if b.err == nil {
-		b.err = fmt.Errorf("ndarray: batch: %w", ErrClosed)
+		b.err = fmt.Errorf("ndarray: batch: %w", errs.ErrClosed)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -406,7 +407,7 @@ func TestBatch(t *testing.T) {
 	b.Rollback()
 	for i, err := range []error{b.Commit(), b.Resize(ctx, 3, 4), b.ResizeAt(ctx, []int64{0, 0}, []int64{3, 4}), b.Delete(ctx, 0, 0, 0),
 		b.Append(ctx, 0, nil), b.Insert(ctx, 0, 0, nil), b.WriteBytes(ctx, nil, Span(0, 0)), b.FillBytes(ctx, make([]byte, 2))} {
-		if !errors.Is(err, ErrClosed) {
+		if !errors.Is(err, fs.ErrClosed) {
 			t.Errorf("call %d after the end: %v", i, err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -486,7 +487,7 @@ func TestReadOnlyAndClosed(t *testing.T) {
 	_, item := ReadAt[int16](ctx, a, 1)
 	_, copied := Copy(ctx, a, "", nil)
 	for i, err := range append(edits(a), read, item, copied, a.ReadBytes(ctx, make([]byte, 6))) {
-		if !errors.Is(err, ErrClosed) {
+		if !errors.Is(err, fs.ErrClosed) {
 			t.Errorf("call %d on a closed array: %v", i, err)
 		}
 	}

@@ -15,7 +15,8 @@ import (
 
 // Zeros creates an array of zeros. It writes no chunks, only an index. name is a new file, a new directory if o.Sparse
 // is set, or "" for an array in memory. dtype is a NumPy dtype such as "<f4" or "[('a', '<i4'), ('b', '<f8')]". The
-// array is open for writing. The error wraps ErrShape, ErrType, ErrTooLarge or ErrExists, or is an error of the frame.
+// array is open for writing. The error wraps ErrShape, ErrType, ErrTooLarge or fs.ErrExist, or is an error of the
+// frame.
 func Zeros(name string, shape []int64, dtype string, o *Options) (*Array, error) {
 	return createSpecial(name, shape, dtype, chunk.Zeros, o)
 }

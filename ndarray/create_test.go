@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -313,7 +314,7 @@ func TestCreateErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.Close()
-		if _, err := Zeros(name, two, "<i4", o); !errors.Is(err, ErrExists) {
+		if _, err := Zeros(name, two, "<i4", o); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("created again: %v", err)
 		}
 		o.Overwrite = true
@@ -545,7 +546,7 @@ func TestNPYHeaderErrors(t *testing.T) {
 	if _, err := (NPYHeader{DType: meta.DType{Kind: 'O', Size: 8}}).Append(nil); !errors.Is(err, ErrType) {
 		t.Errorf("python objects: %v", err)
 	}
-	if _, err := ReadNPYHeader(strings.NewReader("text")); !errors.Is(err, ErrNPY) || !strings.HasPrefix(err.Error(), "ndarray: ") {
+	if _, err := ReadNPYHeader(strings.NewReader("text")); !errors.Is(err, ErrFormat) || !strings.HasPrefix(err.Error(), "ndarray: ") {
 		t.Errorf("text: %v", err)
 	}
 }

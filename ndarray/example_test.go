@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log"
 	"time"
 
@@ -362,7 +363,7 @@ func ExampleArray_SetAttr() {
 	}
 	items, err := ndarray.Read[bool](ctx, mask)
 	fmt.Println(a.Attrs(), units, items, err)
-	fmt.Println(errors.Is(a.Attr("levels", &units), ndarray.ErrNotFound))
+	fmt.Println(errors.Is(a.Attr("levels", &units), fs.ErrNotExist))
 	// Output:
 	// [units valid] K [true true false true] <nil>
 	// true

@@ -28,8 +28,8 @@ func (h NPYHeader) Append(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// ReadNPYHeader reads the header of a .npy file of any version, up to the items. The error wraps ErrNPY or is an error
-// of r.
+// ReadNPYHeader reads the header of a .npy file of any version, up to the items. The error wraps ErrFormat or is an
+// error of r.
 func ReadNPYHeader(r io.Reader) (NPYHeader, error) {
 	h, err := npy.Read(r)
 	if err != nil {
@@ -40,8 +40,8 @@ func ReadNPYHeader(r io.Reader) (NPYHeader, error) {
 
 // ReadNPY creates an array from a .npy file with items in either order, of any dtype except Python objects. It reads
 // src once, up to the last item. It uses as much memory as FromReader. Items in Fortran order pass through a compressed
-// file beside the array, or through memory if the array is in memory. The error wraps ErrNPY, ErrType, or ErrShape if
-// items are missing, or is an error of Create.
+// file beside the array, or through memory if the array is in memory. The error wraps ErrFormat, ErrType, or ErrShape
+// if items are missing, or is an error of Create.
 func ReadNPY(ctx context.Context, name string, src io.Reader, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	h, err := ReadNPYHeader(src)

@@ -81,7 +81,7 @@ func TestLazyExpression(t *testing.T) {
 	const words = `array is a lazy expression "((o0 + o1) * 2)" saved by python-blosc2; its data is not in the file`
 	for _, r := range []Reader{a, view} {
 		for what, read := range readers(r) {
-			if err := read(); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), words) {
+			if err := read(); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), words) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
@@ -141,7 +141,7 @@ func TestLazyEdits(t *testing.T) {
 		"Insert": a.Insert(ctx, 0, 3, make([]byte, 160)), "Put": Put(ctx, a, []int64{3}, []float64{1}),
 		"ResizeAt": a.ResizeAt(ctx, []int64{3, 0}, []int64{31, 20}),
 	} {
-		if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "only its metalayers can be edited") {
+		if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "only its metalayers can be edited") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -185,7 +185,7 @@ func TestProxyArray(t *testing.T) {
 			}
 			continue
 		}
-		if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), `Proxy of "/data/a.b2nd", and this chunk was not fetched`) || !strings.Contains(err.Error(), "chunk ") {
+		if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), `Proxy of "/data/a.b2nd", and this chunk was not fetched`) || !strings.Contains(err.Error(), "chunk ") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -17,7 +17,8 @@ import (
 // ReadBytes reads a selection into dst, in C order, as the items are stored. The length of dst must be the number of
 // selected items times ItemSize. Without indexes ReadBytes reads everything. It decodes only the blocks that hold
 // selected items, on up to Options.Concurrency goroutines. The error wraps ErrBounds, ErrShape, ErrCorrupt,
-// ErrUnsupported, ErrTooLarge or ErrClosed, or is the error of ctx. After an error the contents of dst are undefined.
+// errors.ErrUnsupported, ErrTooLarge or fs.ErrClosed, or is the error of ctx. After an error the contents of dst are
+// undefined.
 func (a *Array) ReadBytes(ctx context.Context, dst []byte, sel ...Index) error {
 	return a.readBytes(task.Context(ctx), nil, dst, sel)
 }

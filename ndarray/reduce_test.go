@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"io/fs"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -467,7 +468,7 @@ func TestReduceErrors(t *testing.T) {
 		t.Error(err)
 	}
 	a.Close()
-	if err := try(ctx, a, OpMin); !errors.Is(err, ErrClosed) {
+	if err := try(ctx, a, OpMin); !errors.Is(err, fs.ErrClosed) {
 		t.Error(err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // Resize changes the shape, in one commit: each axis grows or shrinks at its end. The number of dimensions must stay
 // the same. New items are zeros. Chunks outside the new shape are deleted. Other chunks are copied as stored, unless
 // they hold items of an earlier, larger shape that would appear again. The error wraps ErrShape, ErrTooLarge,
-// ErrReadOnly, ErrCorrupt or ErrClosed, or is the error of ctx. After an error the array is unchanged.
+// ErrReadOnly, ErrCorrupt or fs.ErrClosed, or is the error of ctx. After an error the array is unchanged.
 //
 // New items are zeros, however the array was created:
 //

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"io/fs"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -189,7 +190,7 @@ func TestBadBoxes(t *testing.T) {
 	}
 	a.Close()
 	for _, err := range Tiles[int32](ctx, a, rows, 0) {
-		if !errors.Is(err, ErrClosed) {
+		if !errors.Is(err, fs.ErrClosed) {
 			t.Error(err)
 		}
 	}
@@ -304,7 +305,7 @@ func TestChunkInfos(t *testing.T) {
 	}
 	a.Close()
 	for _, err := range a.ChunkInfos() {
-		if !errors.Is(err, ErrClosed) {
+		if !errors.Is(err, fs.ErrClosed) {
 			t.Error(err)
 		}
 	}

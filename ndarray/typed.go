@@ -179,7 +179,7 @@ func Put[T any](ctx context.Context, w Writer, positions []int64, data []T) erro
 // Create creates an array from data in C order. The dtype is o.DType, or if that is empty DTypeOf[T]. A string dtype
 // without a length gets the length of the longest string. name is a new file, a new directory if o.Sparse is set, or ""
 // for an array in memory. Create does not retain data. The error wraps ErrType, ErrValue, ErrShape, ErrTooLarge or
-// ErrExists, or is an error of the frame.
+// fs.ErrExist, or is an error of the frame.
 func Create[T any](ctx context.Context, name string, shape []int64, data []T, o *Options) (*Array, error) {
 	ctx = task.Context(ctx)
 	if o == nil {

@@ -1,15 +1,13 @@
 package shuffle
 
-import "github.com/goblosc/blosc2/internal/filters"
-
-// The errors of TruncPrec and IntTrunc wrap these.
-var (
-	// ErrInvalid is returned for a number of bits that the filter does not allow.
-	ErrInvalid = filters.ErrInvalid
-
-	// ErrUnsupported is returned for a type size that the filter is not defined for.
-	ErrUnsupported = filters.ErrUnsupported
+import (
+	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/filters"
 )
+
+// ErrParam is returned by [TruncPrec] and [IntTrunc] for a number of bits that the filter does not allow. For a type
+// size that a filter is not defined for, they return an error that matches errors.ErrUnsupported.
+var ErrParam = errs.ErrParam
 
 // Shuffle writes the bytes of src to dst[:len(src)] with the bytes of equal position in their element next to each
 // other: byte 0 of all elements, then byte 1 of all elements, and so on. Elements have width bytes. The last
@@ -70,8 +68,8 @@ func ByteDeltaDecode(dst, src []byte, streams int) { filters.ByteDeltaDecode(dst
 // 8 (52 bits). If bits is at least 0, it is the number of high mantissa bits to keep; if it is negative, -bits low bits
 // are cleared.
 //
-// TruncPrec returns ErrUnsupported for another typeSize, and ErrInvalid if bits is more than the mantissa has or leaves
-// no bit. dst may be src; otherwise they must not overlap. TruncPrec panics if dst is shorter than src.
+// TruncPrec returns errors.ErrUnsupported for another typeSize, and ErrParam if bits is more than the mantissa has or
+// leaves no bit. dst may be src; otherwise they must not overlap. TruncPrec panics if dst is shorter than src.
 func TruncPrec(dst, src []byte, typeSize int, bits int8) error {
 	return filters.TruncPrec(dst, src, typeSize, bits)
 }
@@ -80,8 +78,8 @@ func TruncPrec(dst, src []byte, typeSize int, bits int8) error {
 // infinity. It copies the bytes at the end that do not fill an integer. Readers undo nothing. typeSize is 1, 2, 4 or 8.
 // If bits is positive, it is the number of high bits to keep; if it is negative, -bits low bits are cleared.
 //
-// IntTrunc returns ErrUnsupported for another typeSize, and ErrInvalid if bits is 0, is more than the integer has, or
-// leaves no bit. dst may be src; otherwise they must not overlap. IntTrunc panics if dst is shorter than src.
+// IntTrunc returns errors.ErrUnsupported for another typeSize, and ErrParam if bits is 0, is more than the integer has,
+// or leaves no bit. dst may be src; otherwise they must not overlap. IntTrunc panics if dst is shorter than src.
 func IntTrunc(dst, src []byte, typeSize int, bits int8) error {
 	return filters.IntTrunc(dst, src, typeSize, bits)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/shuffle"
 )
 
@@ -45,10 +46,10 @@ func TestTrunc(t *testing.T) {
 	if err := shuffle.IntTrunc(dst, []byte{0xff, 0xff, 0xff, 0x7f}, 4, 8); err != nil || !bytes.Equal(dst, []byte{0, 0, 0, 0x7f}) {
 		t.Errorf("IntTrunc: %x, %v", dst, err)
 	}
-	if err := shuffle.TruncPrec(dst, dst, 3, 7); !errors.Is(err, shuffle.ErrUnsupported) {
+	if err := shuffle.TruncPrec(dst, dst, 3, 7); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("TruncPrec of 3 bytes: %v", err)
 	}
-	if err := shuffle.IntTrunc(dst, dst, 4, 0); !errors.Is(err, shuffle.ErrInvalid) {
+	if err := shuffle.IntTrunc(dst, dst, 4, 0); !errors.Is(err, shuffle.ErrParam) || shuffle.ErrParam != errs.ErrParam {
 		t.Errorf("IntTrunc to 0 bits: %v", err)
 	}
 }

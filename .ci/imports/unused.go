@@ -15,14 +15,14 @@ import (
 // forUsers are exported names that the packages and examples do not need, but users do, or that are still to become
 // internal.
 var forUsers = []string{
-	"chunk.DefaultLevel", "chunk.Delta", "chunk.UserFilter",
+	"chunk.DefaultLevel", "chunk.ErrParam", "chunk.Delta", "chunk.UserFilter",
 	"frame.EditStorage", "frame.Frame.FillSpecial", "frame.Frame.ReadRaw", "frame.Frame.Reorder", "frame.Frame.SetChecksums",
 	"frame.Frame.Update",
 	"meta.ExtRef",
-	"ndarray.Array.Refresh", "ndarray.ErrChanged", "ndarray.ErrExists", "ndarray.ErrLimit", "ndarray.ErrNPY", "ndarray.ErrParam",
+	"ndarray.Array.Refresh", "ndarray.ErrChanged", "ndarray.ErrParam",
 	"ndarray.NaT", "ndarray.OpenReaderAt", "ndarray.Flip", "ndarray.FromFuncBytes", "ndarray.FullLike", "ndarray.FullOf",
 	"ndarray.Squeeze", "ndarray.UninitLike", "ndarray.ZerosLike",
-	"shuffle.ByteDeltaDecode", "shuffle.DeltaDecode", "shuffle.DeltaEncode", "shuffle.ErrInvalid",
+	"shuffle.ByteDeltaDecode", "shuffle.DeltaDecode", "shuffle.DeltaEncode", "shuffle.ErrParam",
 }
 
 // checkUnused returns a fault for each exported name that only tests use and that is not in forUsers.

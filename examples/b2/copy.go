@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -91,7 +92,7 @@ func (p *params) copyFrame(ctx context.Context, f *frame.Frame, to string) error
 	info := f.Info()
 	o.Checksums = o.Checksums || info.Checksums
 	if info.VLBlocks && p.chunkSize > 0 {
-		return fmt.Errorf("cannot change the size of chunks with blocks of variable size: %w", frame.ErrUnsupported)
+		return fmt.Errorf("cannot change the size of chunks with blocks of variable size: %w", errors.ErrUnsupported)
 	}
 	o.Params, o.Meta, o.ChunkSize = info.Params, f.Meta(), max(info.ChunkSize, 0)
 	p.apply(&o.Params)

@@ -51,7 +51,7 @@ func runVerify(e *env, args []string) error {
 
 // isFault reports whether an error is about the contents of a file, not about the request or the operating system.
 func isFault(err error) bool {
-	return errors.Is(err, frame.ErrCorrupt) || errors.Is(err, frame.ErrUnsupported) || errors.Is(err, frame.ErrTooLarge)
+	return errors.Is(err, frame.ErrCorrupt) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, frame.ErrTooLarge)
 }
 
 // verifySource reports the faults of an open source.
@@ -88,7 +88,7 @@ func verifyDType(s *source, report func(error) error) error {
 	}
 	switch {
 	case format != 0:
-		return fault("format %d: %w", format, frame.ErrUnsupported)
+		return fault("format %d: %w", format, errors.ErrUnsupported)
 	case err != nil:
 		return fault("%w", err)
 	case d.Size != s.array.ItemSize():

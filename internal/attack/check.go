@@ -13,7 +13,6 @@ import (
 	"syscall"
 
 	"github.com/goblosc/blosc2/frame"
-	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -76,7 +75,7 @@ func (c *checker) step(name string, err error) bool {
 func (c *checker) mustStep(name string, err error) bool {
 	ok := c.step(name, err)
 	// Limits of the options and of the format, such as of names that cannot be written, are no faults.
-	if !ok && c.Intact && !errors.Is(err, frame.ErrTooLarge) && !errors.Is(err, frame.ErrLimit) {
+	if !ok && c.Intact && !errors.Is(err, frame.ErrTooLarge) {
 		c.faultf("%s, of an intact mutant: %v", name, err)
 	}
 	return ok
@@ -85,9 +84,9 @@ func (c *checker) mustStep(name string, err error) bool {
 // clearErrors are the errors of the packages, one of which each error wraps. An error of the operating system is clear
 // as well if it names a file.
 var clearErrors = []error{
-	frame.ErrFormat, frame.ErrCorrupt, frame.ErrUnsupported, frame.ErrTooLarge, frame.ErrParam, frame.ErrReadOnly, frame.ErrBounds,
-	frame.ErrNotFound, frame.ErrExists, frame.ErrChanged, frame.ErrLimit,
-	meta.ErrCorrupt, ndarray.ErrShape, ndarray.ErrType, ndarray.ErrNotArray,
+	frame.ErrFormat, frame.ErrCorrupt, errors.ErrUnsupported, frame.ErrTooLarge, frame.ErrParam, frame.ErrReadOnly, frame.ErrBounds,
+	fs.ErrNotExist, fs.ErrExist, frame.ErrChanged,
+	ndarray.ErrShape, ndarray.ErrType, ndarray.ErrNotArray,
 }
 
 // unclear returns what is wrong with an error of a step, or "".

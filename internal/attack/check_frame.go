@@ -321,7 +321,7 @@ func (c *checker) salvage() {
 		c.faultf("Salvage loses %d chunks of an intact mutant: %v", found.Lost, lost)
 	}
 	// What uses an unknown codec or filter is kept, as it may be valid.
-	if err := c.verify("Verify of a salvaged frame", f); err != nil && !errors.Is(err, frame.ErrUnsupported) && !errors.Is(err, frame.ErrTooLarge) {
+	if err := c.verify("Verify of a salvaged frame", f); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, frame.ErrTooLarge) {
 		c.faultf("Salvage makes a frame that is not intact: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // permute returns the same chunk with its blocks in another order, as writers with many threads produce it, and with
@@ -206,7 +207,7 @@ func TestDecodeShuffledNot(t *testing.T) {
 	at := r.starts[3]
 	binary.LittleEndian.PutUint32(b[at:], 1<<30)
 	var e *Error
-	if _, ok, err := w.DecodeShuffled(&r, 3, 1000); ok || !errors.Is(err, ErrCorrupt) || !errors.As(err, &e) || e.Block != 3 {
+	if _, ok, err := w.DecodeShuffled(&r, 3, 1000); ok || !errors.Is(err, errs.ErrCorrupt) || !errors.As(err, &e) || e.Block != 3 {
 		t.Errorf("a stream that is too long: %v, error %v", ok, err)
 	}
 }
@@ -252,12 +253,12 @@ func readAll(t *testing.T, name string, w *Worker, r *Reader, src []byte) {
 		}
 	}
 	for _, k := range []int{-1, r.NumBlocks()} {
-		if err := w.DecodeBlock(make([]byte, 10), r, k); !errors.Is(err, ErrParam) {
+		if err := w.DecodeBlock(make([]byte, 10), r, k); !errors.Is(err, errs.ErrParam) {
 			t.Errorf("%s: block %d: %v", name, k, err)
 		}
 	}
 	if r.NumBlocks() > 0 {
-		if err := w.DecodeBlock(make([]byte, r.BlockLen(0)+1), r, 0); !errors.Is(err, ErrParam) {
+		if err := w.DecodeBlock(make([]byte, r.BlockLen(0)+1), r, 0); !errors.Is(err, errs.ErrParam) {
 			t.Errorf("%s: buffer too long: %v", name, err)
 		}
 	}
@@ -292,7 +293,7 @@ func TestReaderAt(t *testing.T) {
 		if m, err := a.ReadAt(got[:5], a.Size()); m != 0 || err != io.EOF {
 			t.Errorf("%s: at the end: %d, %v", name, m, err)
 		}
-		if m, err := a.ReadAt(got[:5], -1); m != 0 || !errors.Is(err, ErrParam) {
+		if m, err := a.ReadAt(got[:5], -1); m != 0 || !errors.Is(err, errs.ErrParam) {
 			t.Errorf("%s: before the start: %d, %v", name, m, err)
 		}
 		if all, err := io.ReadAll(io.NewSectionReader(a, 0, a.Size())); err != nil || !bytes.Equal(all, src) {
@@ -401,10 +402,10 @@ func TestReadErrors(t *testing.T) {
 				if !errors.As(err, &e) || e.Off != fail {
 					t.Fatalf("failing at %d: %v", fail, err)
 				}
-				if cause == errDisk && (!errors.Is(err, errDisk) || errors.Is(err, ErrCorrupt)) {
+				if cause == errDisk && (!errors.Is(err, errDisk) || errors.Is(err, errs.ErrCorrupt)) {
 					t.Errorf("failing at %d: %v", fail, err)
 				}
-				if cause == io.EOF && !errors.Is(err, ErrCorrupt) {
+				if cause == io.EOF && !errors.Is(err, errs.ErrCorrupt) {
 					t.Errorf("ending at %d: %v", fail, err)
 				}
 				if e.Block < 0 && r.NumBlocks() != 0 {

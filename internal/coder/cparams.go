@@ -127,7 +127,7 @@ func (p Params) Pipeline() Pipeline {
 }
 
 // Normalize returns p with all defaults filled in, as frame headers record them. It keeps Level, except that 0 becomes
-// DefaultLevel. Errors are ErrParam or ErrUnsupported.
+// DefaultLevel. Errors are ErrParam or errors.ErrUnsupported.
 func (p Params) Normalize() (Params, error) {
 	n, err := p.normal()
 	if err != nil {

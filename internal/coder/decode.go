@@ -7,8 +7,8 @@ import (
 )
 
 // DecodeBlock decodes block k of an opened chunk into dst, which has BlockLen(k) bytes. Errors are ErrCorrupt or
-// ErrUnsupported, or those of the io.ReaderAt and of user filters, in an *Error. After an error the content of dst is
-// undefined.
+// errors.ErrUnsupported, or those of the io.ReaderAt and of user filters, in an *Error. After an error the content of
+// dst is undefined.
 func (w *Worker) DecodeBlock(dst []byte, r *Reader, k int) error {
 	return w.DecodePrefix(dst, r, k, len(dst))
 }

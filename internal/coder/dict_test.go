@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 var dictCodecs = []codec.ID{codec.Zstd, codec.LZ4, codec.LZ4HC}
@@ -272,7 +273,7 @@ func TestHostileDict(t *testing.T) {
 		b := chunkOf(50, 1, body)
 		b[31] |= b2flagDict
 		binary.LittleEndian.PutUint32(b[32:], uint32(len(b)-100)) // a stream of zeros
-		if _, err := Decode(nil, b, nil); !errors.Is(err, ErrCorrupt) {
+		if _, err := Decode(nil, b, nil); !errors.Is(err, errs.ErrCorrupt) {
 			t.Errorf("dictionary of %d bytes: %v", n, err)
 		}
 		binary.LittleEndian.PutUint32(b[36:], 32768)

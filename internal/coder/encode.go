@@ -9,7 +9,7 @@ const unlimited = 1<<31 - 1
 
 // EncodeBlock appends the streams of block k to dst. src is the block, BlockLen(k) bytes, which EncodeBlock does not
 // change. ref is the result of Reference for block 0, if l.NeedsReference. Blocks may be encoded in any order. Errors
-// are ErrParam or ErrUnsupported, or those of user filters.
+// are ErrParam or errors.ErrUnsupported, or those of user filters.
 func (w *Worker) EncodeBlock(dst []byte, l *Layout, k int, src, ref []byte) ([]byte, error) {
 	dst, stored, err := w.encodeOrKeep(dst, l, k, src, ref, unlimited)
 	if stored {

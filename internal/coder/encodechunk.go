@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // Encode appends a chunk with the content src to dst. See chunk.Pool.Encode.
@@ -13,7 +15,7 @@ func (p *Pool) Encode(dst, src []byte, c Params) ([]byte, error) {
 		return dst, err
 	}
 	if len(src)+MaxOverhead > math.MaxInt-len(dst) {
-		return dst, fmt.Errorf("chunk: %d bytes after %d: %w", len(src), len(dst), ErrTooLarge)
+		return dst, fmt.Errorf("chunk: %d bytes after %d: %w", len(src), len(dst), errs.ErrTooLarge)
 	}
 	n := l.nblocks
 	if l.store {

@@ -1,22 +1,9 @@
 package coder
 
 import (
-	"errors"
 	"fmt"
 
-	"github.com/goblosc/blosc2/codec"
-)
-
-// Errors of this package and of all packages that use it. They differ in what the caller can do. Test with errors.Is.
-var (
-	// ErrCorrupt is returned if the bytes violate the format. The data, or this part of it, is lost.
-	ErrCorrupt = codec.ErrCorrupt
-	// ErrUnsupported is returned for a codec, filter or version that is not available. The bytes may be valid.
-	ErrUnsupported = codec.ErrUnsupported
-	// ErrTooLarge is returned if the content is larger than the format or Options.MaxBytes allow.
-	ErrTooLarge = errors.New("too large")
-	// ErrParam is returned for compression parameters that the format cannot express.
-	ErrParam = errors.New("bad parameter")
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // Error reports where in a chunk an error was found. It unwraps to its cause, which wraps one of the errors above.
@@ -42,9 +29,9 @@ func headerError(off int64, sentinel error, format string, args ...any) error {
 }
 
 func corrupt(format string, args ...any) error {
-	return fmt.Errorf(format+": %w", append(args, ErrCorrupt)...)
+	return fmt.Errorf(format+": %w", append(args, errs.ErrCorrupt)...)
 }
 
 func paramError(format string, args ...any) error {
-	return fmt.Errorf("chunk: "+format+": %w", append(args, ErrParam)...)
+	return fmt.Errorf("chunk: "+format+": %w", append(args, errs.ErrParam)...)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/filters"
 )
 
@@ -172,20 +173,20 @@ func decodeError(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, filters.ErrUnsupported):
-		return fmt.Errorf("%v: %w", err, ErrUnsupported)
+	case errors.Is(err, errs.ErrUnsupported):
+		return fmt.Errorf("%v: %w", err, errs.ErrUnsupported)
 	}
-	return fmt.Errorf("%v: %w", err, ErrCorrupt)
+	return fmt.Errorf("%v: %w", err, errs.ErrCorrupt)
 }
 
 // encodeError classifies an error of package filters in encoding, where it is the caller's mistake.
 func encodeError(err error) error {
 	if err != nil {
-		return fmt.Errorf("%v: %w", err, ErrParam)
+		return fmt.Errorf("%v: %w", err, errs.ErrParam)
 	}
 	return nil
 }
 
 func unsupportedFilter(f Filter) error {
-	return fmt.Errorf("filter %d (%v): %w", uint8(f.ID), f.ID, ErrUnsupported)
+	return fmt.Errorf("filter %d (%v): %w", uint8(f.ID), f.ID, errs.ErrUnsupported)
 }

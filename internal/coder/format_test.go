@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // unhex decodes hex digits with spaces and bars between them.
@@ -111,17 +112,17 @@ func TestSpecial(t *testing.T) {
 		p     Params
 		err   error
 	}{
-		"not special":       {Regular, 100, nil, Params{}, ErrParam},
-		"unknown":           {5, 100, nil, Params{}, ErrParam},
-		"NaN of 2 bytes":    {NaNs, 100, nil, Params{TypeSize: 2}, ErrParam},
-		"ragged NaN":        {NaNs, 101, nil, Params{TypeSize: 4}, ErrParam},
-		"ragged uninit":     {Uninit, 101, nil, Params{TypeSize: 4}, ErrParam},
-		"no value":          {Value, 100, nil, Params{TypeSize: 4}, ErrParam},
-		"ragged value":      {Value, 100, []byte("abc"), Params{TypeSize: 3}, ErrParam},
-		"value of no bytes": {Value, 0, []byte("abc"), Params{TypeSize: 3}, ErrParam},
-		"below zero":        {Zeros, -1, nil, Params{}, ErrTooLarge},
-		"too large":         {Zeros, MaxBytes + 1, nil, Params{}, ErrTooLarge},
-		"bad level":         {Zeros, 10, nil, Params{Level: 11}, ErrParam},
+		"not special":       {Regular, 100, nil, Params{}, errs.ErrParam},
+		"unknown":           {5, 100, nil, Params{}, errs.ErrParam},
+		"NaN of 2 bytes":    {NaNs, 100, nil, Params{TypeSize: 2}, errs.ErrParam},
+		"ragged NaN":        {NaNs, 101, nil, Params{TypeSize: 4}, errs.ErrParam},
+		"ragged uninit":     {Uninit, 101, nil, Params{TypeSize: 4}, errs.ErrParam},
+		"no value":          {Value, 100, nil, Params{TypeSize: 4}, errs.ErrParam},
+		"ragged value":      {Value, 100, []byte("abc"), Params{TypeSize: 3}, errs.ErrParam},
+		"value of no bytes": {Value, 0, []byte("abc"), Params{TypeSize: 3}, errs.ErrParam},
+		"below zero":        {Zeros, -1, nil, Params{}, errs.ErrTooLarge},
+		"too large":         {Zeros, MaxBytes + 1, nil, Params{}, errs.ErrTooLarge},
+		"bad level":         {Zeros, 10, nil, Params{Level: 11}, errs.ErrParam},
 	} {
 		if b, err := EncodeSpecial(nil, c.s, c.n, c.value, c.p); !errors.Is(err, c.err) || len(b) > 0 {
 			t.Errorf("%s: %v", name, err)
@@ -129,7 +130,7 @@ func TestSpecial(t *testing.T) {
 	}
 	if b, err := EncodeSpecial(nil, Zeros, MaxBytes, nil, Params{}); err != nil {
 		t.Errorf("the largest chunk: %v", err)
-	} else if _, err := Decode(nil, b, nil); !errors.Is(err, ErrTooLarge) {
+	} else if _, err := Decode(nil, b, nil); !errors.Is(err, errs.ErrTooLarge) {
 		t.Errorf("2 GiB out of 32 bytes: %v", err)
 	}
 }
@@ -172,17 +173,17 @@ func TestRuns(t *testing.T) {
 	} {
 		got, err := Decode(nil, chunkOf(50, 1, body), nil)
 		var e *Error
-		if !errors.Is(err, ErrCorrupt) || !errors.As(err, &e) || e.Block != 0 || len(got) != 0 {
+		if !errors.Is(err, errs.ErrCorrupt) || !errors.As(err, &e) || e.Block != 0 || len(got) != 0 {
 			t.Errorf("%s: %x, %v", name, got, err)
 		}
 	}
 	if got, err := Decode(nil, chunkOf(50, 1, []byte{0xff, 0xff, 0xff, 0xff, 3}), nil); err != nil || got[0] != 1 {
 		t.Errorf("token 3: %x, %v", got, err)
 	}
-	if _, err := Decode(nil, chunkOf(51, 2, two), nil); !errors.Is(err, ErrCorrupt) {
+	if _, err := Decode(nil, chunkOf(51, 2, two), nil); !errors.Is(err, errs.ErrCorrupt) {
 		t.Errorf("51 bytes in two streams: %v", err)
 	}
-	if _, err := Decode(nil, chunkOf(5, 16, two), nil); !errors.Is(err, ErrCorrupt) {
+	if _, err := Decode(nil, chunkOf(5, 16, two), nil); !errors.Is(err, errs.ErrCorrupt) {
 		t.Errorf("5 bytes in 16 streams: %v", err)
 	}
 }
@@ -285,7 +286,7 @@ func TestVersions(t *testing.T) {
 			if err != nil || !bytes.Equal(got, src) {
 				t.Errorf("version %d: %v", v, err)
 			}
-		case !errors.Is(err, ErrUnsupported):
+		case !errors.Is(err, errors.ErrUnsupported):
 			t.Errorf("version %d: %v", v, err)
 		}
 	}
@@ -296,7 +297,7 @@ func TestVersions(t *testing.T) {
 		t.Errorf("alpha with noise in slot 5: %v", err)
 	}
 	b[0] = 4
-	if _, err := Decode(nil, b, nil); !errors.Is(err, ErrUnsupported) {
+	if _, err := Decode(nil, b, nil); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("beta with filter %d: %v", b[21], err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // FuzzDecode decodes arbitrary bytes: whole, block by block, and through an io.ReaderAt.
@@ -192,7 +193,7 @@ func FuzzFilters(f *testing.F) {
 		}
 		p := Params{TypeSize: int(typeSize), BlockSize: len(data), Codec: codec.LZ4, Split: SplitNever, Filters: []Filter{{ID: id, Meta: meta}}}
 		again, err := Encode(nil, got, p, o)
-		if err != nil && !errors.Is(err, ErrParam) {
+		if err != nil && !errors.Is(err, errs.ErrParam) {
 			t.Fatalf("%+v: %v", p, err)
 		}
 		if err != nil || id == TruncPrec || id == IntTrunc {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // Header is the decoded header of a chunk. A 16-byte header is translated to the fields of a 32-byte header.
@@ -26,11 +27,11 @@ type Header struct {
 
 // ParseHeader decodes and checks the header at the start of b, which may hold less than the whole chunk: at least 16
 // bytes, or 32 if the header has that size. size is the number of bytes available in total. Errors are ErrCorrupt or
-// ErrUnsupported, in an *Error.
+// errors.ErrUnsupported, in an *Error.
 func ParseHeader(b []byte, size int64) (Header, error) {
 	var h Header
 	if len(b) < MinHeaderSize || size < MinHeaderSize {
-		return h, headerError(0, ErrCorrupt, "%d bytes are too few for a header", min(int64(len(b)), size))
+		return h, headerError(0, errs.ErrCorrupt, "%d bytes are too few for a header", min(int64(len(b)), size))
 	}
 	h.Version, h.VersionLZ, h.Flags, h.TypeSize = b[0], b[1], b[2], int(b[3])
 	nbytes := int32(binary.LittleEndian.Uint32(b[4:]))
@@ -38,7 +39,7 @@ func ParseHeader(b []byte, size int64) (Header, error) {
 	cbytes := int32(binary.LittleEndian.Uint32(b[12:]))
 	if h.Extended() {
 		if len(b) < HeaderSize || size < HeaderSize {
-			return h, headerError(0, ErrCorrupt, "%d bytes are too few for a header", min(int64(len(b)), size))
+			return h, headerError(0, errs.ErrCorrupt, "%d bytes are too few for a header", min(int64(len(b)), size))
 		}
 		for i := range h.Filters {
 			h.Filters[i] = Filter{ID: FilterID(b[16+i]), Meta: b[24+i]}
@@ -73,23 +74,23 @@ func (h *Header) check(size int64) error {
 	overhead := h.Overhead()
 	switch {
 	case h.Version < 1 || h.Version > versionVL:
-		return headerError(0, ErrUnsupported, "chunk version %d", h.Version)
+		return headerError(0, errs.ErrUnsupported, "chunk version %d", h.Version)
 	case h.NBytes < 0 || h.NBytes > MaxBytes:
-		return headerError(4, ErrCorrupt, "decoded size %d", h.NBytes)
+		return headerError(4, errs.ErrCorrupt, "decoded size %d", h.NBytes)
 	case h.CBytes < overhead || int64(h.CBytes) > size:
-		return headerError(12, ErrCorrupt, "chunk size %d, but only %d bytes are available", h.CBytes, size)
+		return headerError(12, errs.ErrCorrupt, "chunk size %d, but only %d bytes are available", h.CBytes, size)
 	case h.TypeSize == 0:
-		return headerError(3, ErrCorrupt, "typesize 0")
+		return headerError(3, errs.ErrCorrupt, "typesize 0")
 	case h.Flags2&^flag2VLBlocks != 0:
-		return headerError(30, ErrUnsupported, "flags2 %#x", h.Flags2)
+		return headerError(30, errs.ErrUnsupported, "flags2 %#x", h.Flags2)
 	case h.Blosc2Flags&b2flagInstr != 0:
-		return headerError(31, ErrUnsupported, "instrumented chunk")
+		return headerError(31, errs.ErrUnsupported, "instrumented chunk")
 	case h.Blosc2Flags&b2flagLazy != 0:
-		return headerError(31, ErrUnsupported, "lazy chunk")
+		return headerError(31, errs.ErrUnsupported, "lazy chunk")
 	case h.Special() > Uninit:
-		return headerError(31, ErrUnsupported, "special value %d", h.Special())
+		return headerError(31, errs.ErrUnsupported, "special value %d", h.Special())
 	case h.BlockSize <= 0 || h.BlockSize > MaxBlockSize:
-		return headerError(8, ErrCorrupt, "block size %d", h.BlockSize)
+		return headerError(8, errs.ErrCorrupt, "block size %d", h.BlockSize)
 	}
 	if h.VLBlocks() {
 		return h.checkVL()
@@ -103,12 +104,12 @@ func (h *Header) check(size int64) error {
 	}
 	if h.Stored() {
 		if h.CBytes != h.NBytes+overhead {
-			return headerError(12, ErrCorrupt, "stored chunk of %d bytes for %d bytes of data", h.CBytes, h.NBytes)
+			return headerError(12, errs.ErrCorrupt, "stored chunk of %d bytes for %d bytes of data", h.CBytes, h.NBytes)
 		}
 		return nil
 	}
 	if (h.CBytes-overhead)/4 < h.nblocks {
-		return headerError(12, ErrCorrupt, "chunk of %d bytes cannot hold %d blocks", h.CBytes, h.nblocks)
+		return headerError(12, errs.ErrCorrupt, "chunk of %d bytes cannot hold %d blocks", h.CBytes, h.nblocks)
 	}
 	return nil
 }
@@ -126,11 +127,11 @@ func (h *Header) checkSpecial() error {
 	case Value:
 		n := h.CBytes - HeaderSize
 		if n <= 0 || n > h.NBytes || h.NBytes%n != 0 {
-			return headerError(12, ErrCorrupt, "repeated item of %d bytes in a chunk of %d bytes", n, h.NBytes)
+			return headerError(12, errs.ErrCorrupt, "repeated item of %d bytes in a chunk of %d bytes", n, h.NBytes)
 		}
 	case NaNs:
 		if h.TypeSize != 4 && h.TypeSize != 8 || h.NBytes%h.TypeSize != 0 {
-			return headerError(3, ErrCorrupt, "NaNs of %d bytes in a chunk of %d bytes", h.TypeSize, h.NBytes)
+			return headerError(3, errs.ErrCorrupt, "NaNs of %d bytes in a chunk of %d bytes", h.TypeSize, h.NBytes)
 		}
 	}
 	return nil
@@ -139,11 +140,11 @@ func (h *Header) checkSpecial() error {
 func (h *Header) checkVL() error {
 	switch {
 	case h.Version != versionVL:
-		return headerError(0, ErrCorrupt, "blocks of variable length in a chunk of version %d", h.Version)
+		return headerError(0, errs.ErrCorrupt, "blocks of variable length in a chunk of version %d", h.Version)
 	case h.Special() != Regular || h.Stored():
-		return headerError(31, ErrCorrupt, "blocks of variable length in a stored or special chunk")
+		return headerError(31, errs.ErrCorrupt, "blocks of variable length in a stored or special chunk")
 	case (h.CBytes-HeaderSize)/4 < h.BlockSize || h.BlockSize > h.NBytes:
-		return headerError(8, ErrCorrupt, "chunk of %d bytes cannot hold %d blocks", h.CBytes, h.BlockSize)
+		return headerError(8, errs.ErrCorrupt, "chunk of %d bytes cannot hold %d blocks", h.CBytes, h.BlockSize)
 	}
 	h.nblocks, h.BlockSize = h.BlockSize, h.NBytes
 	return nil

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // smallChunks returns valid chunks of all kinds, of a few hundred bytes each.
@@ -113,7 +114,7 @@ func clearError(t *testing.T, name string, err error) {
 	case err == nil:
 	case !errors.As(err, &e):
 		t.Errorf("%s: error of type %T: %v", name, err, err)
-	case !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrUnsupported) && !errors.Is(err, ErrTooLarge):
+	case !errors.Is(err, errs.ErrCorrupt) && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, errs.ErrTooLarge):
 		t.Errorf("%s: error without a kind: %v", name, err)
 	case e.Block < -1 || e.Off < 0:
 		t.Errorf("%s: error without a location: %v", name, err)
@@ -131,12 +132,12 @@ func TestHostile(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 8))
 	pool := NewPool(hostileOptions)
 	for name, b := range smallChunks(t) {
-		if _, err := pool.Decode(nil, b); err != nil && !errors.Is(err, ErrUnsupported) {
+		if _, err := pool.Decode(nil, b); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		for n := range b {
 			attack(t, pool, name+", cut off", b[:n:n])
-			if _, err := pool.Decode(nil, b[:n:n]); !errors.Is(err, ErrCorrupt) {
+			if _, err := pool.Decode(nil, b[:n:n]); !errors.Is(err, errs.ErrCorrupt) {
 				t.Errorf("%s: truncated at %d: %v", name, n, err)
 			}
 		}
@@ -185,20 +186,20 @@ func TestErrors(t *testing.T) {
 		kind   error
 		want   string
 	}{
-		{put(0, 9), ErrUnsupported, "chunk header at byte 0: chunk version 9: unsupported"},
-		{put(3, 0), ErrCorrupt, "chunk header at byte 3: typesize 0: corrupt data"},
-		{put32(4, 1<<31), ErrCorrupt, "chunk header at byte 4: decoded size -2147483648: corrupt data"},
-		{put32(8, 0), ErrCorrupt, "chunk header at byte 8: block size 0: corrupt data"},
-		{put32(8, MaxBlockSize+1), ErrCorrupt, "chunk header at byte 8: block size 536866817: corrupt data"},
-		{put32(8, 1), ErrCorrupt, ""},
-		{put32(12, 9999), ErrCorrupt, ""},
-		{put(16, 99), ErrUnsupported, "chunk header at byte 16: filter 99 (filter 99): unsupported"},
-		{put(30, 2), ErrUnsupported, "chunk header at byte 30: flags2 0x2: unsupported"},
-		{put(31, 8), ErrUnsupported, "chunk header at byte 31: lazy chunk: unsupported"},
-		{put(31, 0x80), ErrUnsupported, "chunk header at byte 31: instrumented chunk: unsupported"},
-		{put(31, 0x50), ErrUnsupported, "chunk header at byte 31: special value 5: unsupported"},
-		{put32(32+4, 10), ErrCorrupt, "block 1 at byte 36: block position 10: corrupt data"},
-		{put32(third, 100_000), ErrCorrupt, ""},
+		{put(0, 9), errors.ErrUnsupported, "chunk header at byte 0: chunk version 9: unsupported"},
+		{put(3, 0), errs.ErrCorrupt, "chunk header at byte 3: typesize 0: corrupt data"},
+		{put32(4, 1<<31), errs.ErrCorrupt, "chunk header at byte 4: decoded size -2147483648: corrupt data"},
+		{put32(8, 0), errs.ErrCorrupt, "chunk header at byte 8: block size 0: corrupt data"},
+		{put32(8, MaxBlockSize+1), errs.ErrCorrupt, "chunk header at byte 8: block size 536866817: corrupt data"},
+		{put32(8, 1), errs.ErrCorrupt, ""},
+		{put32(12, 9999), errs.ErrCorrupt, ""},
+		{put(16, 99), errors.ErrUnsupported, "chunk header at byte 16: filter 99 (filter 99): unsupported"},
+		{put(30, 2), errors.ErrUnsupported, "chunk header at byte 30: flags2 0x2: unsupported"},
+		{put(31, 8), errors.ErrUnsupported, "chunk header at byte 31: lazy chunk: unsupported"},
+		{put(31, 0x80), errors.ErrUnsupported, "chunk header at byte 31: instrumented chunk: unsupported"},
+		{put(31, 0x50), errors.ErrUnsupported, "chunk header at byte 31: special value 5: unsupported"},
+		{put32(32+4, 10), errs.ErrCorrupt, "block 1 at byte 36: block position 10: corrupt data"},
+		{put32(third, 100_000), errs.ErrCorrupt, ""},
 	} {
 		bad := bytes.Clone(b)
 		c.change(bad)
@@ -228,10 +229,10 @@ func TestErrors(t *testing.T) {
 func TestLimits(t *testing.T) {
 	// 100 MiB of sevens are 37 bytes.
 	b := chunkOf(100<<20, 1, []byte{0xf9, 0xff, 0xff, 0xff, 1})
-	if _, err := Decode(nil, b, nil); !errors.Is(err, ErrTooLarge) {
+	if _, err := Decode(nil, b, nil); !errors.Is(err, errs.ErrTooLarge) {
 		t.Errorf("100 MiB out of %d bytes: %v", len(b), err)
 	}
-	if _, err := Decode(nil, b, &Options{MaxBytes: 100<<20 - 1}); !errors.Is(err, ErrTooLarge) {
+	if _, err := Decode(nil, b, &Options{MaxBytes: 100<<20 - 1}); !errors.Is(err, errs.ErrTooLarge) {
 		t.Errorf("with a limit one byte below: %v", err)
 	}
 	for _, limit := range []int64{-1, 100 << 20} {
@@ -241,7 +242,7 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	// One block of the chunk would need as much.
-	if _, err := NewReaderAt(bytes.NewReader(b), int64(len(b)), nil); !errors.Is(err, ErrTooLarge) {
+	if _, err := NewReaderAt(bytes.NewReader(b), int64(len(b)), nil); !errors.Is(err, errs.ErrTooLarge) {
 		t.Errorf("a block of 100 MiB out of %d bytes: %v", len(b), err)
 	}
 	if _, err := NewReaderAt(bytes.NewReader(b), int64(len(b)), &Options{MaxBytes: 100 << 20}); err != nil {
@@ -255,7 +256,7 @@ func TestLimits(t *testing.T) {
 	if _, err := Decode(make([]byte, 0, 100<<20), z, nil); err != nil {
 		t.Errorf("with room for all: %v", err)
 	}
-	if _, err := Decode(make([]byte, 1, 100<<20), z, nil); !errors.Is(err, ErrTooLarge) {
+	if _, err := Decode(make([]byte, 1, 100<<20), z, nil); !errors.Is(err, errs.ErrTooLarge) {
 		t.Errorf("with room for one byte less: %v", err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // TestLargeSpecial opens special chunks of the largest size, and decodes single blocks, which must take only the memory
@@ -70,13 +72,13 @@ func TestLargeSpecial(t *testing.T) {
 			if n, err := at.ReadAt(make([]byte, 100), int64(c.nbytes)-60); n != 60 || err == nil {
 				t.Errorf("the end: %d bytes, %v", n, err)
 			}
-			if _, err := pool.Decode(nil, b); !errors.Is(err, ErrTooLarge) {
+			if _, err := pool.Decode(nil, b); !errors.Is(err, errs.ErrTooLarge) {
 				t.Errorf("decoding all of it by default: %v", err)
 			}
 			if n := allocated() - before; n > 16*blockSize {
 				t.Errorf("%d bytes of memory for blocks of %d in total", n, total)
 			}
-			if _, err := EncodeSpecial(nil, c.special, MaxBytes+1, c.value, Params{TypeSize: 1}); !errors.Is(err, ErrTooLarge) {
+			if _, err := EncodeSpecial(nil, c.special, MaxBytes+1, c.value, Params{TypeSize: 1}); !errors.Is(err, errs.ErrTooLarge) {
 				t.Errorf("one byte more: %v", err)
 			}
 		})
@@ -109,17 +111,17 @@ func TestLargeBlocks(t *testing.T) {
 	}{
 		{MaxBytes, MaxBlockSize - 1, nil},
 		{MaxBytes, MaxBlockSize, nil},
-		{MaxBytes, MaxBlockSize + 1, ErrCorrupt},
-		{MaxBytes, MaxBytes, ErrCorrupt},
-		{MaxBytes, 1 << 31, ErrCorrupt},
-		{MaxBytes, 1<<32 - 1, ErrCorrupt},
-		{MaxBytes + 1, MaxBlockSize, ErrCorrupt},
-		{1<<32 - 1, MaxBlockSize, ErrCorrupt},
+		{MaxBytes, MaxBlockSize + 1, errs.ErrCorrupt},
+		{MaxBytes, MaxBytes, errs.ErrCorrupt},
+		{MaxBytes, 1 << 31, errs.ErrCorrupt},
+		{MaxBytes, 1<<32 - 1, errs.ErrCorrupt},
+		{MaxBytes + 1, MaxBlockSize, errs.ErrCorrupt},
+		{1<<32 - 1, MaxBlockSize, errs.ErrCorrupt},
 		{MaxBlockSize, MaxBlockSize, nil},
 		{MaxBlockSize + 1, MaxBlockSize, nil},
 		{1000, MaxBlockSize, nil}, // clamped to 1000
-		{1000, MaxBlockSize + 1, ErrCorrupt},
-		{1000, 0, ErrCorrupt},
+		{1000, MaxBlockSize + 1, errs.ErrCorrupt},
+		{1000, 0, errs.ErrCorrupt},
 	} {
 		b := head(c.nbytes, c.blockSize)
 		if _, err := ParseHeader(b, int64(len(b))); !errors.Is(err, c.want) {
@@ -128,7 +130,7 @@ func TestLargeBlocks(t *testing.T) {
 			continue
 		}
 		_, err := Decode(nil, b, nil)
-		if large := c.nbytes > 1000; large && !errors.Is(err, ErrTooLarge) || !large && err != nil {
+		if large := c.nbytes > 1000; large && !errors.Is(err, errs.ErrTooLarge) || !large && err != nil {
 			t.Errorf("decoding %d bytes in blocks of %d: %v", c.nbytes, c.blockSize, err)
 		}
 	}
@@ -143,7 +145,7 @@ func TestLargeBlocks(t *testing.T) {
 	if err := w.DecodeBlock(one[:], &r, 1); err != nil || one[0] != 7 || r.BlockOffset(1) != MaxBlockSize {
 		t.Errorf("the last block: %v at %d, %v", one, r.BlockOffset(1), err)
 	}
-	for size, want := range map[int]error{MaxBlockSize: nil, MaxBlockSize + 1: ErrParam, -1: ErrParam} {
+	for size, want := range map[int]error{MaxBlockSize: nil, MaxBlockSize + 1: errs.ErrParam, -1: errs.ErrParam} {
 		l, err := Params{BlockSize: size}.Layout(MaxBytes)
 		if !errors.Is(err, want) {
 			t.Errorf("a layout with blocks of %d: %v, want %v", size, err, want)
@@ -154,7 +156,7 @@ func TestLargeBlocks(t *testing.T) {
 			t.Errorf("a block size of %d: %v, want %v", size, err, want)
 		}
 	}
-	if _, err := (Params{}).Layout(MaxBytes + 1); !errors.Is(err, ErrTooLarge) {
+	if _, err := (Params{}).Layout(MaxBytes + 1); !errors.Is(err, errs.ErrTooLarge) {
 		t.Errorf("a layout of a chunk that is too large: %v", err)
 	}
 	if n := allocated() - before; n > 1<<20 {

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // Layout holds what encoding a chunk needs to know before its first block. It is immutable and safe for concurrent use.
@@ -19,14 +21,14 @@ type Layout struct {
 	dict      []byte
 }
 
-// Layout prepares the encoding of a chunk of nbytes. Errors are ErrParam, ErrUnsupported or ErrTooLarge.
+// Layout prepares the encoding of a chunk of nbytes. Errors are ErrParam, errors.ErrUnsupported or ErrTooLarge.
 func (p Params) Layout(nbytes int) (*Layout, error) {
 	p, err := p.normal()
 	if err != nil {
 		return nil, err
 	}
 	if nbytes < 0 || nbytes > MaxBytes {
-		return nil, fmt.Errorf("chunk: %d bytes in a chunk: %w", nbytes, ErrTooLarge)
+		return nil, fmt.Errorf("chunk: %d bytes in a chunk: %w", nbytes, errs.ErrTooLarge)
 	}
 	l := &Layout{p: p, pipeline: p.Pipeline(), typeSize: p.cappedTypeSize()}
 	l.blockSize = max(p.blockSize(nbytes), 1)
@@ -109,7 +111,7 @@ func (p Params) layoutVL(blocks [][]byte) (*Layout, error) {
 	case len(blocks) == 0:
 		return nil, paramError("a chunk without blocks, want at least one")
 	case total > MaxBytes || cbytes > math.MaxInt32-4-MaxDictSize:
-		return nil, fmt.Errorf("chunk: %d blocks of %d bytes in total: %w", len(blocks), total, ErrTooLarge)
+		return nil, fmt.Errorf("chunk: %d blocks of %d bytes in total: %w", len(blocks), total, errs.ErrTooLarge)
 	}
 	l := &Layout{p: p, pipeline: p.Pipeline(), typeSize: p.cappedTypeSize(), nblocks: len(blocks)}
 	l.h = Header{

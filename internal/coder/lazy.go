@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
+
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // Lazy is a lazy chunk: the form in which C-Blosc2 passes a chunk of a file around in memory. It has all parts except
@@ -23,11 +25,11 @@ type Lazy struct {
 	Sizes  []int32 // stored size of each block in bytes
 }
 
-// ParseLazy reads a lazy chunk. Errors are ErrCorrupt or ErrUnsupported, in an *Error.
+// ParseLazy reads a lazy chunk. Errors are ErrCorrupt or errors.ErrUnsupported, in an *Error.
 func ParseLazy(b []byte) (Lazy, error) {
 	var l Lazy
 	if len(b) < HeaderSize || b[2]&flagExtended != flagExtended || b[31]&b2flagLazy == 0 {
-		return l, headerError(31, ErrCorrupt, "not a lazy chunk")
+		return l, headerError(31, errs.ErrCorrupt, "not a lazy chunk")
 	}
 	head := [HeaderSize]byte(b)
 	head[31] &^= b2flagLazy
@@ -38,7 +40,7 @@ func ParseLazy(b []byte) (Lazy, error) {
 	n := l.Header.nblocks
 	const fixed = HeaderSize + 12
 	if l.Header.Special() != Regular || len(b) < fixed || n > (len(b)-fixed)/8 {
-		return l, headerError(int64(len(b)), ErrCorrupt, "lazy chunk of %d bytes, too short for %d blocks", len(b), n)
+		return l, headerError(int64(len(b)), errs.ErrCorrupt, "lazy chunk of %d bytes, too short for %d blocks", len(b), n)
 	}
 	at := HeaderSize + 4*n
 	l.Chunk = int32(binary.LittleEndian.Uint32(b[at:]))
@@ -65,7 +67,7 @@ func (w *Worker) OpenLazy(r *Reader, b []byte, src io.ReaderAt, off, size int64)
 		return err
 	}
 	if int64(l.Header.CBytes) > size {
-		return headerError(12, ErrCorrupt, "chunk size %d, but only %d bytes are available", l.Header.CBytes, size)
+		return headerError(12, errs.ErrCorrupt, "chunk size %d, but only %d bytes are available", l.Header.CBytes, size)
 	}
 	r.h = l.Header
 	known := HeaderSize

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // lazyOf returns the lazy chunk of b, which is not special and has a 32-byte header.
@@ -133,11 +134,11 @@ func TestLazyHostile(t *testing.T) {
 		if _, err := Decode(nil, lazy, nil); err == nil {
 			t.Errorf("%s: a lazy chunk decodes without error", name)
 		}
-		if _, err := ParseLazy(b); !errors.Is(err, ErrCorrupt) {
+		if _, err := ParseLazy(b); !errors.Is(err, errs.ErrCorrupt) {
 			t.Errorf("%s: read as a lazy chunk: %v", name, err)
 		}
 		for n := range lazy {
-			if _, err := ParseLazy(lazy[:n:n]); !errors.Is(err, ErrCorrupt) {
+			if _, err := ParseLazy(lazy[:n:n]); !errors.Is(err, errs.ErrCorrupt) {
 				t.Errorf("%s, truncated at %d: %v", name, n, err)
 			}
 		}
@@ -161,7 +162,7 @@ func TestLazyHostile(t *testing.T) {
 		t.Fatal(err)
 	}
 	value[31] |= b2flagLazy
-	if _, err := ParseLazy(append(value, make([]byte, 100)...)); !errors.Is(err, ErrCorrupt) {
+	if _, err := ParseLazy(append(value, make([]byte, 100)...)); !errors.Is(err, errs.ErrCorrupt) {
 		t.Errorf("a lazy special value: %v", err)
 	}
 }

@@ -3,10 +3,12 @@ package coder
 import (
 	"io"
 	"slices"
+
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // Open opens a chunk in memory. The reader refers to b until it is opened again. Bytes after the chunk are ignored.
-// Errors are ErrCorrupt, ErrUnsupported or ErrTooLarge, in an *Error.
+// Errors are ErrCorrupt, errors.ErrUnsupported or ErrTooLarge, in an *Error.
 func (w *Worker) Open(r *Reader, b []byte) error {
 	r.reset()
 	h, err := ParseHeader(b, int64(len(b)))
@@ -101,7 +103,7 @@ func (w *Worker) checkBlock(r *Reader, n int, floor int64) error {
 		src, off = nil, 0
 	}
 	if limit, ok := w.o.allows(int64(n), floor, &r.h, src, off, r.mem); !ok {
-		return headerError(8, ErrTooLarge, "a block of %d bytes in a chunk of %d, but Options.MaxBytes allows %d", n, r.h.CBytes, limit)
+		return headerError(8, errs.ErrTooLarge, "a block of %d bytes in a chunk of %d, but Options.MaxBytes allows %d", n, r.h.CBytes, limit)
 	}
 	return nil
 }
@@ -113,7 +115,7 @@ func (w *Worker) checkStored(r *Reader) error {
 		src, off = memory(r.mem), 0
 	}
 	if n := r.h.BlockSize; !MayRead(src, off+int64(r.h.Overhead()), int64(n), w.o.MaxBytes) {
-		return headerError(8, ErrTooLarge, "a block of %d bytes, of which too few are stored; raise Options.MaxBytes to read it", n)
+		return headerError(8, errs.ErrTooLarge, "a block of %d bytes, of which too few are stored; raise Options.MaxBytes to read it", n)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/codecs"
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // TestPrefersPairs expects pairs of blocks if the codec can decode streams at once and there are no filters to undo.
@@ -123,11 +124,11 @@ func TestDecodePairCorrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, k := range [][2]int{{-1, 0}, {0, -1}, {r.NumBlocks(), 0}, {0, r.NumBlocks()}} {
-		if err := w.DecodePair([2][]byte{make([]byte, 4096), make([]byte, 4096)}, &r, k); !errors.Is(err, ErrParam) {
+		if err := w.DecodePair([2][]byte{make([]byte, 4096), make([]byte, 4096)}, &r, k); !errors.Is(err, errs.ErrParam) {
 			t.Errorf("blocks %d: %v", k, err)
 		}
 	}
-	if err := w.DecodePair([2][]byte{make([]byte, 4096), make([]byte, 4095)}, &r, [2]int{0, 1}); !errors.Is(err, ErrParam) {
+	if err := w.DecodePair([2][]byte{make([]byte, 4096), make([]byte, 4095)}, &r, [2]int{0, 1}); !errors.Is(err, errs.ErrParam) {
 		t.Errorf("a buffer too short: %v", err)
 	}
 }

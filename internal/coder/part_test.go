@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // checkPrefixes decodes beginnings of a block whose content is known, into memory filled with other bytes.
@@ -144,8 +145,8 @@ func TestDecodePrefixAsks(t *testing.T) {
 			t.Errorf("%s: requested %d, want %d", c.name, saving.asked, c.want)
 		}
 		for _, n := range []int{-1, len(dst) + 1} {
-			if err := w.DecodePrefix(dst, &r, c.k, n); !errors.Is(err, ErrParam) {
-				t.Errorf("%s: %d bytes: %v, want ErrParam", c.name, n, err)
+			if err := w.DecodePrefix(dst, &r, c.k, n); !errors.Is(err, errs.ErrParam) {
+				t.Errorf("%s: %d bytes: %v, want errs.ErrParam", c.name, n, err)
 			}
 		}
 	}

@@ -1,6 +1,10 @@
 package coder
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/goblosc/blosc2/internal/errs"
+)
 
 // steps are the filters of a pipeline that change bytes, in the order of encoding, resolved once per chunk.
 type steps struct {
@@ -27,7 +31,7 @@ func (o *Options) find(id FilterID) *filterDef {
 	return builtin(id)
 }
 
-// decodeSteps resolves a pipeline for decoding. It returns ErrUnsupported if a filter cannot be undone.
+// decodeSteps resolves a pipeline for decoding. It returns errors.ErrUnsupported if a filter cannot be undone.
 func (o *Options) decodeSteps(p *Pipeline, typeSize int) (steps, error) {
 	var s steps
 	for _, f := range p {
@@ -36,9 +40,9 @@ func (o *Options) decodeSteps(p *Pipeline, typeSize int) (steps, error) {
 		case def == nil:
 			return s, unsupportedFilter(f)
 		case def.itemized && f.Meta == 0 && o.ItemSize == 0 && typeSize == 1: // that may represent any size above 255
-			return s, fmt.Errorf("filter %v without the item size of the frame (Options.ItemSize): %w", f.ID, ErrUnsupported)
+			return s, fmt.Errorf("filter %v without the item size of the frame (Options.ItemSize): %w", f.ID, errs.ErrUnsupported)
 		case def.shaped && len(o.BlockShape) == 0:
-			return s, fmt.Errorf("filter %v without the block shape of the array (Options.BlockShape): %w", f.ID, ErrUnsupported)
+			return s, fmt.Errorf("filter %v without the block shape of the array (Options.BlockShape): %w", f.ID, errs.ErrUnsupported)
 		}
 		if def.backward != nil {
 			s.add(f, def, typeSize)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/filters"
 )
 
@@ -72,7 +73,7 @@ func (w *Worker) readRest(r *Reader, src io.ReaderAt, off int64, want float64) e
 		end = min(end+4+MaxDictSize, h.CBytes)
 	}
 	if end > len(r.own) && !MayRead(src, off, int64(end), w.o.MaxBytes) {
-		return headerError(12, ErrTooLarge, "%d bytes of a chunk, of which too few are stored; raise Options.MaxBytes to read them", end)
+		return headerError(12, errs.ErrTooLarge, "%d bytes of a chunk, of which too few are stored; raise Options.MaxBytes to read them", end)
 	}
 	if err := r.readUpTo(src, off, end); err != nil {
 		return err
@@ -176,11 +177,11 @@ func (r *Reader) findEnds() {
 
 func (r *Reader) readDict(head []byte, at int) error {
 	if len(head)-at < 4 {
-		return headerError(int64(at), ErrCorrupt, "the dictionary is truncated")
+		return headerError(int64(at), errs.ErrCorrupt, "the dictionary is truncated")
 	}
 	n := int32(binary.LittleEndian.Uint32(head[at:]))
 	if n <= 0 || n > MaxDictSize || int(n) > len(head)-at-4 {
-		return headerError(int64(at), ErrCorrupt, "dictionary of %d bytes", n)
+		return headerError(int64(at), errs.ErrCorrupt, "dictionary of %d bytes", n)
 	}
 	r.dict = head[at+4 : at+4+int(n)]
 	return nil
@@ -205,7 +206,7 @@ func (r *Reader) readSizes() (int, error) {
 		largest = max(largest, size)
 	}
 	if total != int64(r.h.NBytes) {
-		return 0, headerError(4, ErrCorrupt, "blocks of %d bytes in total, want %d", total, r.h.NBytes)
+		return 0, headerError(4, errs.ErrCorrupt, "blocks of %d bytes in total, want %d", total, r.h.NBytes)
 	}
 	r.offs = append(r.offs, int32(total))
 	return int(largest), nil
@@ -291,7 +292,7 @@ func (r *Reader) bytes(k int, buf *[]byte) ([]byte, error) {
 		return r.ahead[from:to:to], nil
 	}
 	if !MayRead(r.src, r.base+int64(from), int64(to-from), r.maxBytes) {
-		return nil, &Error{Block: k, Off: int64(from), Err: fmt.Errorf("a block of %d bytes in the chunk, of which too few are stored: %w", to-from, ErrTooLarge)}
+		return nil, &Error{Block: k, Off: int64(from), Err: fmt.Errorf("a block of %d bytes in the chunk, of which too few are stored: %w", to-from, errs.ErrTooLarge)}
 	}
 	*buf = sized(*buf, to-from)
 	return *buf, readFull(r.src, *buf, r.base, from, k)

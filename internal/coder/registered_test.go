@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // cellOrder returns the numbers of the items of a block, C order, in the order of NDCELL.
@@ -148,7 +149,7 @@ func TestByteDeltaOld(t *testing.T) {
 		}
 	}
 	b[3] = 1 // an unknown item size
-	if _, err := Decode(nil, b, nil); !errors.Is(err, ErrUnsupported) {
+	if _, err := Decode(nil, b, nil); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("without item size: %v", err)
 	}
 	if got, err := Decode(nil, b, &Options{ItemSize: 4}); err != nil || !bytes.Equal(got, want) {
@@ -265,13 +266,13 @@ func TestMissingContext(t *testing.T) {
 			o    *Options
 			kind error
 		}{
-			"nothing":       {nil, ErrUnsupported},
-			"no shape":      {&Options{ItemSize: 4}, ErrUnsupported},
-			"other shape":   {&Options{ItemSize: 4, BlockShape: []int32{8, 11}}, ErrCorrupt},
-			"other size":    {&Options{ItemSize: 8, BlockShape: shape}, ErrCorrupt},
-			"9 dimensions":  {&Options{ItemSize: 4, BlockShape: []int32{8, 10, 1, 1, 1, 1, 1, 1, 1}}, ErrUnsupported},
-			"negative":      {&Options{ItemSize: 4, BlockShape: []int32{-8, -10}}, ErrCorrupt},
-			"no dimensions": {&Options{ItemSize: 4, BlockShape: []int32{}}, ErrUnsupported},
+			"nothing":       {nil, errors.ErrUnsupported},
+			"no shape":      {&Options{ItemSize: 4}, errors.ErrUnsupported},
+			"other shape":   {&Options{ItemSize: 4, BlockShape: []int32{8, 11}}, errs.ErrCorrupt},
+			"other size":    {&Options{ItemSize: 8, BlockShape: shape}, errs.ErrCorrupt},
+			"9 dimensions":  {&Options{ItemSize: 4, BlockShape: []int32{8, 10, 1, 1, 1, 1, 1, 1, 1}}, errors.ErrUnsupported},
+			"negative":      {&Options{ItemSize: 4, BlockShape: []int32{-8, -10}}, errs.ErrCorrupt},
+			"no dimensions": {&Options{ItemSize: 4, BlockShape: []int32{}}, errors.ErrUnsupported},
 		} {
 			var e *Error
 			if _, err := Decode(nil, b, c.o); !errors.Is(err, c.kind) || !errors.As(err, &e) {
@@ -280,18 +281,18 @@ func TestMissingContext(t *testing.T) {
 			if name == "no dimensions" || c.o == nil || c.o.BlockShape == nil {
 				continue
 			}
-			if _, err := Encode(nil, src, p, c.o); !errors.Is(err, ErrParam) {
+			if _, err := Encode(nil, src, p, c.o); !errors.Is(err, errs.ErrParam) {
 				t.Errorf("%v, encoding with %s: %v", id, name, err)
 			}
 		}
-		if _, err := Encode(nil, src, p, nil); !errors.Is(err, ErrParam) {
+		if _, err := Encode(nil, src, p, nil); !errors.Is(err, errs.ErrParam) {
 			t.Errorf("%v, encoding without shape: %v", id, err)
 		}
-		if _, err := Encode(nil, floats(900), p, &Options{BlockShape: shape, ItemSize: 4}); !errors.Is(err, ErrParam) {
+		if _, err := Encode(nil, floats(900), p, &Options{BlockShape: shape, ItemSize: 4}); !errors.Is(err, errs.ErrParam) {
 			t.Errorf("%v, encoding a short last block: %v", id, err)
 		}
 		// The header is checked before any block.
-		if _, err := NewReaderAt(bytes.NewReader(b), int64(len(b)), nil); !errors.Is(err, ErrUnsupported) {
+		if _, err := NewReaderAt(bytes.NewReader(b), int64(len(b)), nil); !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("%v, opening without shape: %v", id, err)
 		}
 	}
@@ -300,7 +301,7 @@ func TestMissingContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Decode(nil, b, nil); !errors.Is(err, ErrUnsupported) {
+	if _, err := Decode(nil, b, nil); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("bytedelta without item size: %v", err)
 	}
 	if got, err := Decode(nil, b, &Options{ItemSize: 300}); err != nil || !bytes.Equal(got, contents["sevens"](9000)) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/race"
 )
 
@@ -260,7 +261,7 @@ func TestTruncPrec(t *testing.T) {
 		p := Params{TypeSize: c.ts, Filters: []Filter{{ID: TruncPrec, Meta: c.meta}, {ID: Shuffle}}, Codec: codec.LZ4}
 		src := floats(1003)
 		b, err := Encode(nil, src, p, nil)
-		if (err == nil) != c.ok || err != nil && !errors.Is(err, ErrParam) {
+		if (err == nil) != c.ok || err != nil && !errors.Is(err, errs.ErrParam) {
 			t.Errorf("%d bytes, %d bits: error %v, want %v", c.ts, int8(c.meta), err, c.ok)
 		}
 		if err != nil {
@@ -304,15 +305,15 @@ func TestBadParams(t *testing.T) {
 			if n < 1000 && (p.Codec != 0 || name == "unknown filter") && err == nil {
 				continue // stored: no codec or filter is needed
 			}
-			if !errors.Is(err, ErrParam) && !errors.Is(err, ErrUnsupported) || len(b) > 0 {
+			if !errors.Is(err, errs.ErrParam) && !errors.Is(err, errors.ErrUnsupported) || len(b) > 0 {
 				t.Errorf("%s, %d bytes: %d bytes, error %v", name, n, len(b), err)
 			}
 		}
 	}
-	if _, err := (Params{}).Layout(MaxBytes + 1); !errors.Is(err, ErrTooLarge) {
+	if _, err := (Params{}).Layout(MaxBytes + 1); !errors.Is(err, errs.ErrTooLarge) {
 		t.Errorf("a chunk above the limit: %v", err)
 	}
-	if _, err := (Params{}).Layout(-1); !errors.Is(err, ErrTooLarge) {
+	if _, err := (Params{}).Layout(-1); !errors.Is(err, errs.ErrTooLarge) {
 		t.Errorf("a chunk of -1 bytes: %v", err)
 	}
 	if l, err := (Params{}).Layout(MaxBytes); err != nil || l.NBytes() != MaxBytes {

@@ -117,7 +117,7 @@ func TestEncodeShuffledNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok, err := NewPool(nil).Get().EncodeShuffled(nil, l, 0, nil, func(Shuffled) bool { return true }); !ok || !errors.Is(err, ErrUnsupported) {
+	if _, ok, err := NewPool(nil).Get().EncodeShuffled(nil, l, 0, nil, func(Shuffled) bool { return true }); !ok || !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("an unknown filter: done: %v, error %v", ok, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/filters"
 )
 
@@ -90,7 +91,7 @@ func IndexedSpecial(dst []byte, s Special, nbytes int, p Params) ([]byte, error)
 // special is EncodeSpecial with checked parameters.
 func (p *Params) special(dst []byte, s Special, nbytes int, value []byte) ([]byte, error) {
 	if nbytes < 0 || nbytes > MaxBytes {
-		return dst, fmt.Errorf("chunk: %d bytes: %w", nbytes, ErrTooLarge)
+		return dst, fmt.Errorf("chunk: %d bytes: %w", nbytes, errs.ErrTooLarge)
 	}
 	h := Header{
 		Version: versionRegular, VersionLZ: 1, Flags: flagExtended, TypeSize: p.cappedTypeSize(),

@@ -114,7 +114,7 @@ func TestUserCodec(t *testing.T) {
 	if _, err := Decode(nil, b, bad); !errors.Is(err, errMine) || !errors.As(err, &e) || e.Block != 0 {
 		t.Errorf("decoding: %v", err)
 	}
-	if _, err := Decode(nil, b, nil); !errors.Is(err, ErrUnsupported) || !errors.As(err, &e) {
+	if _, err := Decode(nil, b, nil); !errors.Is(err, errors.ErrUnsupported) || !errors.As(err, &e) {
 		t.Errorf("decoding without the codec: %v", err)
 	}
 }

@@ -69,10 +69,10 @@ func TestUserFilters(t *testing.T) {
 		if got, err := Decode(nil, b, o); err != nil || !bytes.Equal(got, src) {
 			t.Errorf("%v: %v, or other data", filters, err)
 		}
-		if _, err := Decode(nil, b, nil); !errors.Is(err, ErrUnsupported) {
+		if _, err := Decode(nil, b, nil); !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("%v, without the filter: %v", filters, err)
 		}
-		if _, err := Encode(nil, src, p, nil); !errors.Is(err, ErrUnsupported) {
+		if _, err := Encode(nil, src, p, nil); !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("%v, encoding without the filter: %v", filters, err)
 		}
 		before := len(add.seen)

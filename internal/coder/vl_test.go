@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/manifest"
 )
 
@@ -127,14 +128,14 @@ func TestVLParams(t *testing.T) {
 		"no blocks":      {},
 		"an empty block": {{1}, {}, {2}},
 	} {
-		if b, err := EncodeVL(nil, blocks, Params{}, nil); !errors.Is(err, ErrParam) || len(b) > 0 {
+		if b, err := EncodeVL(nil, blocks, Params{}, nil); !errors.Is(err, errs.ErrParam) || len(b) > 0 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := EncodeVL(nil, [][]byte{{1}}, Params{Level: 12}, nil); !errors.Is(err, ErrParam) {
+	if _, err := EncodeVL(nil, [][]byte{{1}}, Params{Level: 12}, nil); !errors.Is(err, errs.ErrParam) {
 		t.Errorf("level 12: %v", err)
 	}
-	if _, err := EncodeVL(nil, [][]byte{{1}}, Params{Codec: codec.FromCode(222)}, nil); !errors.Is(err, ErrUnsupported) {
+	if _, err := EncodeVL(nil, [][]byte{{1}}, Params{Codec: codec.FromCode(222)}, nil); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("an unknown codec: %v", err)
 	}
 	// Any chunk has blocks.
@@ -145,7 +146,7 @@ func TestVLParams(t *testing.T) {
 	if blocks, err := DecodeVL(b, nil); err != nil || len(blocks) != 4 || len(blocks[3]) != 100 {
 		t.Errorf("blocks of an ordinary chunk: %d, %v", len(blocks), err)
 	}
-	if _, err := DecodeVL(b[:40], nil); !errors.Is(err, ErrCorrupt) {
+	if _, err := DecodeVL(b[:40], nil); !errors.Is(err, errs.ErrCorrupt) {
 		t.Errorf("half a chunk: %v", err)
 	}
 }
@@ -183,17 +184,17 @@ func TestVLSizes(t *testing.T) {
 			le.PutUint32(bad[le.Uint32(bad[32+4*k:]):], uint32(n))
 		}
 		var e *Error
-		if _, err := Decode(nil, bad, nil); !errors.Is(err, ErrCorrupt) || !errors.As(err, &e) {
+		if _, err := Decode(nil, bad, nil); !errors.Is(err, errs.ErrCorrupt) || !errors.As(err, &e) {
 			t.Errorf("%v: %v", sizes, err)
 		}
-		if _, err := NewReaderAt(bytes.NewReader(bad), int64(len(bad)), nil); !errors.Is(err, ErrCorrupt) {
+		if _, err := NewReaderAt(bytes.NewReader(bad), int64(len(bad)), nil); !errors.Is(err, errs.ErrCorrupt) {
 			t.Errorf("%v, opening: %v", sizes, err)
 		}
 	}
 	bad := bytes.Clone(b)
 	copy(bad[32:36], b[36:40])
 	copy(bad[36:40], b[32:36])
-	if _, err := Decode(nil, bad, nil); !errors.Is(err, ErrCorrupt) {
+	if _, err := Decode(nil, bad, nil); !errors.Is(err, errs.ErrCorrupt) {
 		t.Errorf("blocks out of order: %v", err)
 	}
 }

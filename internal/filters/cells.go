@@ -16,7 +16,7 @@ type grid struct {
 // cellGrid checks the parameters of NDCELL for a block of size bytes.
 func cellGrid(size, itemSize, edge int, blockShape []int32) (grid, error) {
 	if edge < 1 || edge > 255 {
-		return grid{}, fmt.Errorf("%w: ndcell with cell edge %d, want 1 to 255", ErrInvalid, edge)
+		return grid{}, fmt.Errorf("%w: ndcell with cell edge %d, want 1 to 255", errParam, edge)
 	}
 	g, err := newGrid(size, itemSize, edge, blockShape)
 	if err != nil {
@@ -28,7 +28,7 @@ func cellGrid(size, itemSize, edge int, blockShape []int32) (grid, error) {
 	}
 	if items == 0 {
 		shape := slices.Clone(blockShape) // so that the caller's slice does not escape
-		return grid{}, fmt.Errorf("%w: ndcell with cell edge %d in a block of shape %v", ErrInvalid, edge, shape)
+		return grid{}, fmt.Errorf("%w: ndcell with cell edge %d in a block of shape %v", errParam, edge, shape)
 	}
 	return g, nil
 }
@@ -36,10 +36,10 @@ func cellGrid(size, itemSize, edge int, blockShape []int32) (grid, error) {
 // meanGrid checks the parameters of NDMEAN for a block of size bytes.
 func meanGrid(size, itemSize, edge int, blockShape []int32) (grid, error) {
 	if itemSize != 4 && itemSize != 8 {
-		return grid{}, fmt.Errorf("%w: ndmean of item size %d, want 4 or 8", ErrUnsupported, itemSize)
+		return grid{}, fmt.Errorf("%w: ndmean of item size %d, want 4 or 8", errUnsupported, itemSize)
 	}
 	if edge < 1 || edge > 127 {
-		return grid{}, fmt.Errorf("%w: ndmean with cell edge %d, want 1 to 127", ErrInvalid, edge)
+		return grid{}, fmt.Errorf("%w: ndmean with cell edge %d, want 1 to 127", errParam, edge)
 	}
 	return newGrid(size, itemSize, edge, blockShape)
 }
@@ -48,10 +48,10 @@ func meanGrid(size, itemSize, edge int, blockShape []int32) (grid, error) {
 func newGrid(size, itemSize, edge int, blockShape []int32) (grid, error) {
 	g := grid{ndim: len(blockShape), edge: edge}
 	if g.ndim < 1 || g.ndim > maxCellDims {
-		return grid{}, fmt.Errorf("%w: cells in %d dimensions, want 1 to %d", ErrUnsupported, g.ndim, maxCellDims)
+		return grid{}, fmt.Errorf("%w: cells in %d dimensions, want 1 to %d", errUnsupported, g.ndim, maxCellDims)
 	}
 	if itemSize < 1 {
-		return grid{}, fmt.Errorf("%w: item size %d, want at least 1", ErrInvalid, itemSize)
+		return grid{}, fmt.Errorf("%w: item size %d, want at least 1", errParam, itemSize)
 	}
 	n := itemSize
 	for i := g.ndim - 1; i >= 0; i-- {
@@ -70,7 +70,7 @@ func newGrid(size, itemSize, edge int, blockShape []int32) (grid, error) {
 
 func shapeError(size, itemSize int, blockShape []int32) error {
 	shape := slices.Clone(blockShape) // so that the caller's slice does not escape
-	return fmt.Errorf("%w: block shape %v and item size %d for a block of %d bytes", ErrInvalid, shape, itemSize, size)
+	return fmt.Errorf("%w: block shape %v and item size %d for a block of %d bytes", errParam, shape, itemSize, size)
 }
 
 // toCells copies the items of block in cell order to cells.

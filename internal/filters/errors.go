@@ -1,13 +1,13 @@
 package filters
 
-import "errors"
+import "github.com/goblosc/blosc2/internal/errs"
 
 var (
-	// ErrInvalid is returned for a parameter that violates the rules of a filter: a cell edge of zero, more bits than a
+	// errParam is returned for a parameter that violates the rules of a filter: a cell edge of zero, more bits than a
 	// word has, a block shape that does not match the block. No reader can apply such a filter.
-	ErrInvalid = errors.New("shuffle: invalid filter parameter")
+	errParam = errs.Kind("shuffle: invalid filter parameter", errs.ErrParam)
 
-	// ErrUnsupported is returned for a valid parameter that the filter is not defined for, such as a type size or a
+	// errUnsupported is returned for a valid parameter that the filter is not defined for, such as a type size or a
 	// number of dimensions.
-	ErrUnsupported = errors.New("shuffle: unsupported filter parameter")
+	errUnsupported = errs.Kind("shuffle: unsupported filter parameter", errs.ErrUnsupported)
 )

@@ -13,9 +13,9 @@ const maxCellDims = 8
 // itemSize bytes in C order. A cell has edge items along each dimension, or fewer at the end of the dimension. The
 // cells are stored in C order, and so are the items of a cell.
 //
-// CellEncode returns ErrUnsupported unless blockShape has 1 to 8 dimensions. It returns ErrInvalid if edge is not 1 to
-// 255, if edge to the power of the dimensions exceeds the number of items of the block, if a dimension or itemSize is
-// less than 1, or if the shape does not describe len(src) bytes.
+// CellEncode returns errors.ErrUnsupported unless blockShape has 1 to 8 dimensions. It returns ErrParam if edge is not
+// 1 to 255, if edge to the power of the dimensions exceeds the number of items of the block, if a dimension or itemSize
+// is less than 1, or if the shape does not describe len(src) bytes.
 //
 // dst must not overlap src. CellEncode panics if dst is shorter than src.
 func CellEncode(dst, src []byte, itemSize, edge int, blockShape []int32) error {
@@ -42,9 +42,9 @@ func CellDecode(dst, src []byte, itemSize, edge int, blockShape []int32) error {
 // 4 or 8. The filter is lossy; [MeanDecode] only moves the means to the positions of the items.
 //
 // edge is 1 to 127, and may exceed a dimension of the block: a cell is then as long as the dimension. MeanEncode
-// returns ErrUnsupported for another itemSize, and ErrInvalid for another edge. It also returns ErrInvalid if dimension
-// 0 is shorter than edge and another dimension has several cells of another length, because C-Blosc2 cannot decode such
-// blocks. The other conditions, errors and the panic are those of CellEncode.
+// returns errors.ErrUnsupported for another itemSize, and ErrParam for another edge. It also returns ErrParam if
+// dimension 0 is shorter than edge and another dimension has several cells of another length, because C-Blosc2 cannot
+// decode such blocks. The other conditions, errors and the panic are those of CellEncode.
 func MeanEncode(dst, src []byte, itemSize, edge int, blockShape []int32) error {
 	g, err := meanGrid(len(src), itemSize, edge, blockShape)
 	if err != nil {
@@ -54,7 +54,7 @@ func MeanEncode(dst, src []byte, itemSize, edge int, blockShape []int32) error {
 	for i, n := range blockShape {
 		if int(n) > edge && first < edge {
 			return fmt.Errorf("%w: ndmean with cell edge %d, but %d items in dimension 0, and several cells along dimension %d",
-				ErrInvalid, edge, first, i)
+				errParam, edge, first, i)
 		}
 	}
 	dst = checked(dst, src, itemSize)
@@ -72,9 +72,9 @@ func MeanEncode(dst, src []byte, itemSize, edge int, blockShape []int32) error {
 }
 
 // MeanDecode writes the means of src, which holds them cell by cell, to dst[:len(src)] in C order of the items. Along
-// each dimension a cell has edge items, or as many as the block has if that is less. MeanDecode returns ErrUnsupported
-// if itemSize is not 4 or 8, and ErrInvalid if edge is not 1 to 127. The other conditions, errors and the panic are
-// those of [CellEncode].
+// each dimension a cell has edge items, or as many as the block has if that is less. MeanDecode returns
+// errors.ErrUnsupported if itemSize is not 4 or 8, and ErrParam if edge is not 1 to 127. The other conditions, errors
+// and the panic are those of [CellEncode].
 func MeanDecode(dst, src []byte, itemSize, edge int, blockShape []int32) error {
 	g, err := meanGrid(len(src), itemSize, edge, blockShape)
 	if err != nil {

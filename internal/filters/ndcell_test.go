@@ -62,11 +62,11 @@ func TestCells(t *testing.T) {
 				fits := math.Pow(float64(edge), float64(len(shape))) <= float64(len(order))
 				var err error
 				enc := run(t, func(dst, src []byte, size int) { err = CellEncode(dst, src, size, edge, shape) }, src, size, 1)
-				if fits != (err == nil) || (err != nil && !errors.Is(err, ErrInvalid)) {
+				if fits != (err == nil) || (err != nil && !errors.Is(err, errParam)) {
 					t.Fatalf("shape %v, edge %d: %v", shape, edge, err)
 				}
 				dec := run(t, func(dst, src []byte, size int) { err = CellDecode(dst, src, size, edge, shape) }, want, size, 1)
-				if fits != (err == nil) || (err != nil && !errors.Is(err, ErrInvalid)) {
+				if fits != (err == nil) || (err != nil && !errors.Is(err, errParam)) {
 					t.Fatalf("shape %v, edge %d: %v", shape, edge, err)
 				}
 				if fits && (!bytes.Equal(enc, want) || !bytes.Equal(dec, src)) {
@@ -112,7 +112,7 @@ func TestMean(t *testing.T) {
 				var err error
 				enc := run(t, func(dst, src []byte, size int) { err = MeanEncode(dst, src, size, edge, shape) }, src, size, 1)
 				if int(shape[0]) < edge && int(slices.Max(shape)) > edge { // C-Blosc2 cannot decode it
-					if !errors.Is(err, ErrInvalid) {
+					if !errors.Is(err, errParam) {
 						t.Fatalf("shape %v, edge %d: %v", shape, edge, err)
 					}
 				} else if err != nil || !bytes.Equal(enc, want) {
@@ -141,24 +141,24 @@ func TestCellErrors(t *testing.T) {
 		cell, mean     error
 	}{
 		{"good", 64, 4, 2, []int32{4, 4}, nil, nil},
-		{"no dimensions", 4, 4, 1, nil, ErrUnsupported, ErrUnsupported},
-		{"nine dimensions", 4, 4, 1, make([]int32, 9), ErrUnsupported, ErrUnsupported},
-		{"edge 0", 64, 4, 0, []int32{4, 4}, ErrInvalid, ErrInvalid},
-		{"edge -1", 64, 4, -1, []int32{4, 4}, ErrInvalid, ErrInvalid},
-		{"edge 256", 4 << 16, 4, 256, []int32{256, 256}, ErrInvalid, ErrInvalid},
-		{"edge 128", 4 << 16, 4, 128, []int32{256, 256}, nil, ErrInvalid},
-		{"cell of too many items", 60, 4, 4, []int32{3, 5}, ErrInvalid, ErrInvalid},
+		{"no dimensions", 4, 4, 1, nil, errUnsupported, errUnsupported},
+		{"nine dimensions", 4, 4, 1, make([]int32, 9), errUnsupported, errUnsupported},
+		{"edge 0", 64, 4, 0, []int32{4, 4}, errParam, errParam},
+		{"edge -1", 64, 4, -1, []int32{4, 4}, errParam, errParam},
+		{"edge 256", 4 << 16, 4, 256, []int32{256, 256}, errParam, errParam},
+		{"edge 128", 4 << 16, 4, 128, []int32{256, 256}, nil, errParam},
+		{"cell of too many items", 60, 4, 4, []int32{3, 5}, errParam, errParam},
 		{"cell wider than the block", 64, 4, 3, []int32{8, 2}, nil, nil},
-		{"zero dimension", 0, 4, 1, []int32{4, 0}, ErrInvalid, ErrInvalid},
-		{"negative dimensions", 64, 4, 1, []int32{-4, -4}, ErrInvalid, ErrInvalid},
-		{"block too short", 63, 4, 2, []int32{4, 4}, ErrInvalid, ErrInvalid},
-		{"block too long", 65, 4, 2, []int32{4, 4}, ErrInvalid, ErrInvalid},
-		{"product beyond 64 bits", 64, 4, 1, []int32{1 << 30, 1 << 30, 1 << 30}, ErrInvalid, ErrInvalid},
-		{"product that wraps to the size", 64, 4, 1, []int32{1 << 30, 1 << 30, 16, 16}, ErrInvalid, ErrInvalid},
-		{"item size 0", 0, 0, 1, []int32{4}, ErrInvalid, ErrUnsupported},
-		{"item size -4", 16, -4, 1, []int32{4}, ErrInvalid, ErrUnsupported},
-		{"item size 2", 16, 2, 2, []int32{8}, nil, ErrUnsupported},
-		{"item size beyond the block", 4, math.MaxInt, 1, []int32{4}, ErrInvalid, ErrUnsupported},
+		{"zero dimension", 0, 4, 1, []int32{4, 0}, errParam, errParam},
+		{"negative dimensions", 64, 4, 1, []int32{-4, -4}, errParam, errParam},
+		{"block too short", 63, 4, 2, []int32{4, 4}, errParam, errParam},
+		{"block too long", 65, 4, 2, []int32{4, 4}, errParam, errParam},
+		{"product beyond 64 bits", 64, 4, 1, []int32{1 << 30, 1 << 30, 1 << 30}, errParam, errParam},
+		{"product that wraps to the size", 64, 4, 1, []int32{1 << 30, 1 << 30, 16, 16}, errParam, errParam},
+		{"item size 0", 0, 0, 1, []int32{4}, errParam, errUnsupported},
+		{"item size -4", 16, -4, 1, []int32{4}, errParam, errUnsupported},
+		{"item size 2", 16, 2, 2, []int32{8}, nil, errUnsupported},
+		{"item size beyond the block", 4, math.MaxInt, 1, []int32{4}, errParam, errUnsupported},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

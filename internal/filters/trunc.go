@@ -30,14 +30,14 @@ func truncPrecBits(typeSize int, bits int8) (int, error) {
 	case 8:
 		mantissa = 52
 	default:
-		return 0, fmt.Errorf("%w: trunc_prec of type size %d, want 4 or 8", ErrUnsupported, typeSize)
+		return 0, fmt.Errorf("%w: trunc_prec of type size %d, want 4 or 8", errUnsupported, typeSize)
 	}
 	z := -int(bits)
 	if bits >= 0 {
 		z = mantissa - int(bits)
 	}
 	if z < 0 || z >= mantissa {
-		return 0, fmt.Errorf("%w: trunc_prec with %d bits, out of range for a mantissa of %d bits", ErrInvalid, bits, mantissa)
+		return 0, fmt.Errorf("%w: trunc_prec with %d bits, out of range for a mantissa of %d bits", errParam, bits, mantissa)
 	}
 	return z, nil
 }
@@ -63,7 +63,7 @@ func intTruncBits(typeSize int, bits int8) (int, error) {
 	switch typeSize {
 	case 1, 2, 4, 8:
 	default:
-		return 0, fmt.Errorf("%w: int_trunc of type size %d, want 1, 2, 4 or 8", ErrUnsupported, typeSize)
+		return 0, fmt.Errorf("%w: int_trunc of type size %d, want 1, 2, 4 or 8", errUnsupported, typeSize)
 	}
 	width := 8 * typeSize
 	z := -int(bits)
@@ -71,7 +71,7 @@ func intTruncBits(typeSize int, bits int8) (int, error) {
 		z = width - int(bits)
 	}
 	if bits == 0 || z < 0 || z >= width {
-		return 0, fmt.Errorf("%w: int_trunc with %d bits, out of range for %d bits", ErrInvalid, bits, width)
+		return 0, fmt.Errorf("%w: int_trunc with %d bits, out of range for %d bits", errParam, bits, width)
 	}
 	return z, nil
 }

@@ -23,16 +23,16 @@ func TestTruncLimits(t *testing.T) {
 				}
 				return -b, b < 0 && -b < width
 			}
-			var wantPrec, wantInt error = ErrUnsupported, ErrUnsupported
+			var wantPrec, wantInt error = errUnsupported, errUnsupported
 			z, zInt := 0, 0
 			if m, ok := mantissa[size]; ok {
-				wantPrec = ErrInvalid
+				wantPrec = errParam
 				if z, ok = cleared(m); ok {
 					wantPrec = nil
 				}
 			}
 			if m, ok := ints[size]; ok {
-				wantInt = ErrInvalid
+				wantInt = errParam
 				if zInt, ok = cleared(m); ok {
 					wantInt = nil
 				}

@@ -35,7 +35,7 @@ type Case struct {
 	DType          *string // nil if the array has none
 	ItemSize       int
 	Slices         []Slice
-	Params         map[string]string
+	Params         map[string]string `json:"cparams"`
 
 	ReferenceOpens *bool `json:"reference_opens"` // false if C-Blosc2 cannot open it as an array
 }

@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // Bytes is frame.Storage.
@@ -38,13 +38,13 @@ func (f WritableFile) Size() (int64, error) {
 type ReadOnlyFile struct{ WritableFile }
 
 // WriteAt returns ErrReadOnly.
-func (ReadOnlyFile) WriteAt([]byte, int64) (int, error) { return 0, ErrReadOnly }
+func (ReadOnlyFile) WriteAt([]byte, int64) (int, error) { return 0, errs.ErrReadOnly }
 
 // Truncate returns ErrReadOnly.
-func (ReadOnlyFile) Truncate(int64) error { return ErrReadOnly }
+func (ReadOnlyFile) Truncate(int64) error { return errs.ErrReadOnly }
 
 // Sync returns ErrReadOnly.
-func (ReadOnlyFile) Sync() error { return ErrReadOnly }
+func (ReadOnlyFile) Sync() error { return errs.ErrReadOnly }
 
 // OpenFile opens a file of a directory.
 func OpenFile(in Directory, name string, write bool) (Bytes, error) {
@@ -72,9 +72,9 @@ type readerBytes struct {
 func FromReader(r io.ReaderAt, size int64) Bytes { return readerBytes{r, size} }
 
 func (r readerBytes) Size() (int64, error)               { return r.size, nil }
-func (r readerBytes) WriteAt([]byte, int64) (int, error) { return 0, ErrReadOnly }
-func (r readerBytes) Truncate(int64) error               { return ErrReadOnly }
-func (r readerBytes) Sync() error                        { return ErrReadOnly }
+func (r readerBytes) WriteAt([]byte, int64) (int, error) { return 0, errs.ErrReadOnly }
+func (r readerBytes) Truncate(int64) error               { return errs.ErrReadOnly }
+func (r readerBytes) Sync() error                        { return errs.ErrReadOnly }
 func (r readerBytes) Close() error                       { return nil }
 
 // IsFile reports whether r is a file that is not mapped. Only files of the system are fast at reading a few bytes.
@@ -109,7 +109,7 @@ func CreateNew(r Root, name string) (File, error) {
 // ReadAll reads n bytes at off. n was checked against the size of the storage.
 func ReadAll(src io.ReaderAt, off, n int64) ([]byte, error) {
 	if n > int64(^uint(0)>>1) {
-		return nil, fmt.Errorf("%d bytes: %w", n, coder.ErrTooLarge)
+		return nil, fmt.Errorf("%d bytes: %w", n, errs.ErrTooLarge)
 	}
 	b := make([]byte, n)
 	got, err := src.ReadAt(b, off)

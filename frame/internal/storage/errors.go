@@ -1,18 +1,11 @@
 package storage
 
 import (
-	"errors"
 	"fmt"
 
-	"github.com/goblosc/blosc2/internal/coder"
-)
-
-// Errors of package frame, which has their documentation.
-var (
-	ErrReadOnly = errors.New("opened for reading only")
-	ErrChanged  = errors.New("changed by another process")
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 func corrupt(format string, args ...any) error {
-	return fmt.Errorf(format+": %w", append(args, coder.ErrCorrupt)...)
+	return fmt.Errorf(format+": %w", append(args, errs.ErrCorrupt)...)
 }

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // Lock keeps the processes that use a frame from disturbing each other. It is C-Blosc2's protocol: a file beside a
@@ -139,7 +141,7 @@ func openLockFile(in Directory, name string, edit bool) (File, error) {
 		}
 		f.Close()
 	}
-	return nil, fmt.Errorf("another file at each of %d tries: %w", tries, ErrChanged)
+	return nil, fmt.Errorf("another file at each of %d tries: %w", tries, errs.ErrChanged)
 }
 
 // error adds the name of the lock file to an error.

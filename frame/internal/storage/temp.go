@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // Temp is a new file or directory that has a temporary name beside its final one until it is published.
@@ -68,13 +70,13 @@ func (t *Temp) PublishFile(b Bytes) (Bytes, error) {
 	}
 	is, err := f.Stat()
 	if err == nil && !t.Sys.Same(was, is) {
-		err = fmt.Errorf("another file has taken the place of the new one: %w", ErrChanged)
+		err = fmt.Errorf("another file has taken the place of the new one: %w", errs.ErrChanged)
 	}
 	return WritableFile{f}, err
 }
 
-// PublishDir gives the directory r its name and returns it, opened again, as not all systems rename an opened directory.
-// It returns nil if it is closed and cannot be opened.
+// PublishDir gives the directory r its name and returns it, opened again, as not all systems rename an opened
+// directory. It returns nil if it is closed and cannot be opened.
 func (t *Temp) PublishDir(r Root) (Root, error) {
 	was, err := r.Stat()
 	err = errors.Join(err, r.Close())
@@ -89,7 +91,7 @@ func (t *Temp) PublishDir(r Root) (Root, error) {
 	}
 	is, err := r.Stat()
 	if err == nil && !t.Sys.Same(was, is) {
-		err = fmt.Errorf("another directory has taken the place of the new one: %w", ErrChanged)
+		err = fmt.Errorf("another directory has taken the place of the new one: %w", errs.ErrChanged)
 	}
 	return r, err
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -76,7 +77,7 @@ func One(d meta.DType) ([]byte, error) {
 		width = 0
 	}
 	if width == 0 {
-		return nil, fmt.Errorf("ndarray: %w: dtype %v has no number 1", ErrType, d)
+		return nil, fmt.Errorf("ndarray: %w: dtype %v has no number 1", errs.ErrType, d)
 	}
 	if d.Order == '>' {
 		slices.Reverse(b[:width])

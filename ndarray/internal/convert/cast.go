@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/float16"
 )
@@ -36,7 +37,7 @@ func Cast(to, from meta.DType) (func(dst, src []byte), error) {
 	d, okTo := numberOf(to, from)
 	s, okFrom := numberOf(from, to)
 	if !okTo || !okFrom {
-		return nil, fmt.Errorf("ndarray: %w: cannot convert items of %v to %v", ErrType, from, to)
+		return nil, fmt.Errorf("ndarray: %w: cannot convert items of %v to %v", errs.ErrType, from, to)
 	}
 	return func(dst, src []byte) { convertNumbers(dst, src, d, s) }, nil
 }

@@ -2,19 +2,12 @@
 package convert
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"unsafe"
 
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
-)
-
-var (
-	// ErrType is returned for a Go type or a dtype that does not match the dtype of the items.
-	ErrType = errors.New("wrong type")
-	// ErrValue is returned for an item or value that the other type cannot hold.
-	ErrValue = errors.New("value out of range")
 )
 
 // Converter converts items of a dtype to values of a Go type and back.
@@ -79,7 +72,7 @@ func (c Converter) Encode(v Values, b []byte, size, first int) error {
 func (g Types) DTypeFor(t reflect.Type, given string, v Values) (d meta.DType, err error) {
 	if given != "" {
 		if d, err = meta.ParseDType(given); err != nil {
-			return d, fmt.Errorf("ndarray: %w: %v", ErrType, err)
+			return d, fmt.Errorf("ndarray: %w: %v", errs.ErrType, err)
 		}
 	} else if d, err = g.DTypeOf("", t, nil); err != nil {
 		return d, err
@@ -101,7 +94,7 @@ func (g Types) DTypeFor(t reflect.Type, given string, v Values) (d meta.DType, e
 	}
 	// Parsing the text checks the limits of dtypes.
 	if d, err = meta.ParseDType(d.String()); err != nil {
-		return d, fmt.Errorf("ndarray: %w: %v: %v", ErrType, t, err)
+		return d, fmt.Errorf("ndarray: %w: %v: %v", errs.ErrType, t, err)
 	}
 	return d, nil
 }

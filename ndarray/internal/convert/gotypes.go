@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -90,7 +91,7 @@ func structFields(t reflect.Type) ([]structField, error) {
 		}
 		if !f.IsExported() {
 			if name != "" {
-				return nil, fmt.Errorf("ndarray: %w: field %s of %v has a tag but is not exported", ErrType, f.Name, t)
+				return nil, fmt.Errorf("ndarray: %w: field %s of %v has a tag but is not exported", errs.ErrType, f.Name, t)
 			}
 			continue
 		}
@@ -123,14 +124,14 @@ func (g Types) DTypeOf(path string, t reflect.Type, lengths map[string]int) (met
 		}
 		return arrayDType(elem, t.Len())
 	case t.Kind() != reflect.Struct:
-		return meta.DType{}, fmt.Errorf("ndarray: %w: %v has no dtype", ErrType, t)
+		return meta.DType{}, fmt.Errorf("ndarray: %w: %v has no dtype", errs.ErrType, t)
 	}
 	fields, err := structFields(t)
 	if err != nil {
 		return meta.DType{}, err
 	}
 	if len(fields) == 0 {
-		return meta.DType{}, fmt.Errorf("ndarray: %w: %v has no dtype: it has no exported fields", ErrType, t)
+		return meta.DType{}, fmt.Errorf("ndarray: %w: %v has no dtype: it has no exported fields", errs.ErrType, t)
 	}
 	d := meta.DType{Kind: 'V', Order: '|', Fields: make([]meta.Field, len(fields))}
 	for i, f := range fields {
@@ -140,7 +141,7 @@ func (g Types) DTypeOf(path string, t reflect.Type, lengths map[string]int) (met
 		}
 		for _, other := range d.Fields[:i] {
 			if other.Name == f.name {
-				return meta.DType{}, fmt.Errorf("ndarray: %w: two fields of %v are called %q", ErrType, t, f.name)
+				return meta.DType{}, fmt.Errorf("ndarray: %w: two fields of %v are called %q", errs.ErrType, t, f.name)
 			}
 		}
 		if ft.Size > math.MaxInt32-d.Size {
@@ -173,7 +174,7 @@ func (g Types) fieldDType(path string, f structField, lengths map[string]int) (m
 	}
 	d, err := meta.ParseDType(f.dtype)
 	if err != nil {
-		return meta.DType{}, fmt.Errorf("ndarray: %w: tag of field %s: %v", ErrType, f.goName, err)
+		return meta.DType{}, fmt.Errorf("ndarray: %w: tag of field %s: %v", errs.ErrType, f.goName, err)
 	}
 	d = withLength(d, lengths[path])
 	m := matcher{types: g}

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -191,5 +192,5 @@ func Mismatch(path string, d meta.DType, t reflect.Type, why string) error {
 	if why != "" {
 		why = ": " + why
 	}
-	return fmt.Errorf("ndarray: %w: %s %s, not %v%s", ErrType, what, text, t, why)
+	return fmt.Errorf("ndarray: %w: %s %s, not %v%s", errs.ErrType, what, text, t, why)
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/float16"
 )
@@ -221,7 +222,7 @@ func checkMatch(t *testing.T, choices, content []byte) {
 	err = decode(steps, v, items{raw, d.Size}, 0, 1)
 	for i := range n {
 		if !naiveValue(d, raw[i*d.Size:(i+1)*d.Size], want) {
-			if !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "item ") {
+			if !errors.Is(err, errs.ErrValue) || !strings.Contains(err.Error(), "item ") {
 				t.Fatalf("%v: item %x: %v", d, raw[i*d.Size:(i+1)*d.Size], err)
 			}
 			return

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/ndarray/internal/float16"
 )
 
@@ -92,9 +93,9 @@ func (s *step) item(b *items, i int) []byte {
 // badItem returns the error for item i, which cannot be converted.
 func (s *step) badItem(i int, why string) error {
 	if s.path != "" {
-		return fmt.Errorf("ndarray: %w: item %d, field %q: %s", ErrValue, i, s.path, why)
+		return fmt.Errorf("ndarray: %w: item %d, field %q: %s", errs.ErrValue, i, s.path, why)
 	}
-	return fmt.Errorf("ndarray: %w: item %d: %s", ErrValue, i, why)
+	return fmt.Errorf("ndarray: %w: item %d: %s", errs.ErrValue, i, why)
 }
 
 // inner calls f for the elements of sub-arrays: for element k of all values, or for all elements of one value,

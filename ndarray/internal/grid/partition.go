@@ -3,6 +3,8 @@ package grid
 import (
 	"fmt"
 	"math"
+
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // The sizes that python-blosc2 uses if it cannot determine the caches of the machine (it then assumes 32 KiB, 256 KiB
@@ -22,10 +24,10 @@ const (
 // The error wraps ErrShape or ErrTooLarge. The result must still be checked with NewGeometry.
 func Partition(shape []int64, chunks, blocks []int32, itemSize, blockHint int64) (chunkShape, blockShape []int32, err error) {
 	if len(shape) > MaxDims {
-		return nil, nil, fmt.Errorf("ndarray: %w: %d dimensions, at most %d", ErrShape, len(shape), MaxDims)
+		return nil, nil, fmt.Errorf("ndarray: %w: %d dimensions, at most %d", errs.ErrShape, len(shape), MaxDims)
 	}
 	if itemSize < 1 || itemSize > maxItemSize {
-		return nil, nil, fmt.Errorf("ndarray: %w: item size is %d bytes, want 1 to %d", ErrTooLarge, itemSize, maxItemSize)
+		return nil, nil, fmt.Errorf("ndarray: %w: item size is %d bytes, want 1 to %d", errs.ErrTooLarge, itemSize, maxItemSize)
 	}
 	if err := checkParts(shape, chunks, blocks); err != nil {
 		return nil, nil, err
@@ -44,7 +46,7 @@ func Partition(shape []int64, chunks, blocks []int32, itemSize, blockHint int64)
 		most = Widen(chunks)
 	}
 	if HasZero(most) {
-		return nil, nil, fmt.Errorf("ndarray: %w: an array with an axis of length zero needs both chunk shape and block shape, or neither", ErrShape)
+		return nil, nil, fmt.Errorf("ndarray: %w: an array with an axis of length zero needs both chunk shape and block shape, or neither", errs.ErrShape)
 	}
 	n, err := blockBudget(blocks, itemSize, blockHint)
 	if err != nil {
@@ -70,16 +72,16 @@ func Partition(shape []int64, chunks, blocks []int32, itemSize, blockHint int64)
 // checkParts checks the given shapes.
 func checkParts(shape []int64, chunks, blocks []int32) error {
 	if chunks != nil && len(chunks) != len(shape) || blocks != nil && len(blocks) != len(shape) {
-		return fmt.Errorf("ndarray: %w: array has %d dimensions, but chunk shape is %v and block shape is %v", ErrShape, len(shape), chunks, blocks)
+		return fmt.Errorf("ndarray: %w: array has %d dimensions, but chunk shape is %v and block shape is %v", errs.ErrShape, len(shape), chunks, blocks)
 	}
 	for i, n := range shape {
 		switch {
 		case n < 0 || chunks != nil && chunks[i] < 0 || blocks != nil && blocks[i] < 0:
-			return fmt.Errorf("ndarray: %w: axis %d: negative length in shape %v, chunk shape %v or block shape %v", ErrShape, i, shape, chunks, blocks)
+			return fmt.Errorf("ndarray: %w: axis %d: negative length in shape %v, chunk shape %v or block shape %v", errs.ErrShape, i, shape, chunks, blocks)
 		case n > 0 && (chunks != nil && chunks[i] == 0 || blocks != nil && blocks[i] == 0):
-			return fmt.Errorf("ndarray: %w: axis %d of length %d has chunks or blocks of length zero", ErrShape, i, n)
+			return fmt.Errorf("ndarray: %w: axis %d of length %d has chunks or blocks of length zero", errs.ErrShape, i, n)
 		case chunks != nil && blocks != nil && blocks[i] > chunks[i]:
-			return fmt.Errorf("ndarray: %w: axis %d: block length %d exceeds chunk length %d", ErrShape, i, blocks[i], chunks[i])
+			return fmt.Errorf("ndarray: %w: axis %d: block length %d exceeds chunk length %d", errs.ErrShape, i, blocks[i], chunks[i])
 		}
 	}
 	return nil
@@ -90,13 +92,13 @@ func blockBudget(blocks []int32, itemSize, blockHint int64) (int64, error) {
 	if blocks == nil {
 		n := max(blockHint, defaultBlockBytes)
 		if n > maxBlockBytes {
-			return 0, fmt.Errorf("ndarray: %w: block size is %d bytes, want at most %d", ErrTooLarge, n, maxBlockBytes)
+			return 0, fmt.Errorf("ndarray: %w: block size is %d bytes, want at most %d", errs.ErrTooLarge, n, maxBlockBytes)
 		}
 		return max(n/itemSize, 1), nil
 	}
 	n, ok := Product(Widen(blocks))
 	if !ok || n > maxBlockBytes/itemSize {
-		return 0, fmt.Errorf("ndarray: %w: block of shape %v with items of %d bytes, want at most %d bytes", ErrTooLarge, blocks, itemSize, maxBlockBytes)
+		return 0, fmt.Errorf("ndarray: %w: block of shape %v with items of %d bytes, want at most %d bytes", errs.ErrTooLarge, blocks, itemSize, maxBlockBytes)
 	}
 	return n, nil
 }
@@ -184,7 +186,7 @@ func narrow(shape []int64) ([]int32, error) {
 	s := make([]int32, len(shape))
 	for i, n := range shape {
 		if n > math.MaxInt32 {
-			return nil, fmt.Errorf("ndarray: %w: axis %d: chunk length is %d, want at most 2^31-1", ErrTooLarge, i, n)
+			return nil, fmt.Errorf("ndarray: %w: axis %d: chunk length is %d, want at most 2^31-1", errs.ErrTooLarge, i, n)
 		}
 		s[i] = int32(n)
 	}

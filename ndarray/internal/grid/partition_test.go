@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/ndarray/internal/golden"
 )
 
@@ -49,23 +50,23 @@ func TestPartitionErrors(t *testing.T) {
 		itemSize, hint int64
 		err            error
 	}{
-		{make([]int64, 17), nil, nil, 1, 0, ErrShape},
-		{[]int64{-1}, nil, nil, 1, 0, ErrShape},
-		{[]int64{5}, []int32{-1}, nil, 1, 0, ErrShape},
-		{[]int64{5}, nil, []int32{-1}, 1, 0, ErrShape},
-		{[]int64{5}, []int32{0}, nil, 1, 0, ErrShape},
-		{[]int64{5}, nil, []int32{0}, 1, 0, ErrShape},
-		{[]int64{5}, []int32{2, 2}, nil, 1, 0, ErrShape},
-		{[]int64{5}, nil, []int32{}, 1, 0, ErrShape},
-		{[]int64{5}, []int32{2}, []int32{3}, 1, 0, ErrShape},
-		{[]int64{0, 5}, nil, []int32{1, 1}, 1, 0, ErrShape},
-		{[]int64{0, 5}, []int32{0, 1}, nil, 1, 0, ErrShape},
-		{[]int64{5}, nil, nil, 0, 0, ErrTooLarge},
-		{[]int64{5}, nil, nil, maxItemSize + 1, 0, ErrTooLarge},
-		{[]int64{5}, nil, nil, 1, maxBlockBytes + 1, ErrTooLarge},
-		{[]int64{1 << 40}, nil, []int32{maxBlockBytes/8 + 1}, 8, 0, ErrTooLarge},
-		{make16(1 << 40), nil, narrow16(math.MaxInt32), 1, 0, ErrTooLarge},
-		{[]int64{0, 1 << 31}, nil, nil, 1, 0, ErrTooLarge},
+		{make([]int64, 17), nil, nil, 1, 0, errs.ErrShape},
+		{[]int64{-1}, nil, nil, 1, 0, errs.ErrShape},
+		{[]int64{5}, []int32{-1}, nil, 1, 0, errs.ErrShape},
+		{[]int64{5}, nil, []int32{-1}, 1, 0, errs.ErrShape},
+		{[]int64{5}, []int32{0}, nil, 1, 0, errs.ErrShape},
+		{[]int64{5}, nil, []int32{0}, 1, 0, errs.ErrShape},
+		{[]int64{5}, []int32{2, 2}, nil, 1, 0, errs.ErrShape},
+		{[]int64{5}, nil, []int32{}, 1, 0, errs.ErrShape},
+		{[]int64{5}, []int32{2}, []int32{3}, 1, 0, errs.ErrShape},
+		{[]int64{0, 5}, nil, []int32{1, 1}, 1, 0, errs.ErrShape},
+		{[]int64{0, 5}, []int32{0, 1}, nil, 1, 0, errs.ErrShape},
+		{[]int64{5}, nil, nil, 0, 0, errs.ErrTooLarge},
+		{[]int64{5}, nil, nil, maxItemSize + 1, 0, errs.ErrTooLarge},
+		{[]int64{5}, nil, nil, 1, maxBlockBytes + 1, errs.ErrTooLarge},
+		{[]int64{1 << 40}, nil, []int32{maxBlockBytes/8 + 1}, 8, 0, errs.ErrTooLarge},
+		{make16(1 << 40), nil, narrow16(math.MaxInt32), 1, 0, errs.ErrTooLarge},
+		{[]int64{0, 1 << 31}, nil, nil, 1, 0, errs.ErrTooLarge},
 	} {
 		if chunks, blocks, err := Partition(x.shape, x.chunks, x.blocks, x.itemSize, x.hint); !errors.Is(err, x.err) {
 			t.Errorf("%v: %v %v, error %v, want %v", x, chunks, blocks, err, x.err)
@@ -138,7 +139,7 @@ func TestPartitionsAsPython(t *testing.T) {
 		shape := golden.Ints(t, f[0])
 		chunks, blocks, err := Partition(shape, given(f[1]), given(f[2]), itemSize, hint)
 		if f[5] == "error" {
-			if !errors.Is(err, ErrShape) && !errors.Is(err, ErrTooLarge) {
+			if !errors.Is(err, errs.ErrShape) && !errors.Is(err, errs.ErrTooLarge) {
 				t.Errorf("%s: error %v", line, err)
 			}
 			continue

@@ -2,18 +2,11 @@
 package grid
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/bits"
 
-	"github.com/goblosc/blosc2/chunk"
-)
-
-// Errors of this package.
-var (
-	ErrShape    = errors.New("invalid shape")
-	ErrTooLarge = chunk.ErrTooLarge
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // Limits of the format.
@@ -60,23 +53,23 @@ type Geometry struct {
 func NewGeometry(shape []int64, chunkShape, blockShape []int32, itemSize int64) (*Geometry, error) {
 	n := len(shape)
 	if n > MaxDims {
-		return nil, fmt.Errorf("ndarray: %w: %d dimensions, at most %d", ErrShape, n, MaxDims)
+		return nil, fmt.Errorf("ndarray: %w: %d dimensions, at most %d", errs.ErrShape, n, MaxDims)
 	}
 	if len(chunkShape) != n || len(blockShape) != n {
 		return nil, fmt.Errorf("ndarray: %w: shape has %d dimensions, chunk shape %d and block shape %d",
-			ErrShape, n, len(chunkShape), len(blockShape))
+			errs.ErrShape, n, len(chunkShape), len(blockShape))
 	}
 	if itemSize < 1 || itemSize > maxItemSize {
-		return nil, fmt.Errorf("ndarray: %w: item size is %d bytes, want 1 to %d", ErrTooLarge, itemSize, maxItemSize)
+		return nil, fmt.Errorf("ndarray: %w: item size is %d bytes, want 1 to %d", errs.ErrTooLarge, itemSize, maxItemSize)
 	}
 	g := &Geometry{Ndim: n, ItemSize: itemSize}
 	for i := range n {
 		s, c, b := shape[i], int64(chunkShape[i]), int64(blockShape[i])
 		switch {
 		case s < 0 || c < 0 || b < 0:
-			return nil, fmt.Errorf("ndarray: %w: axis %d: negative length in shape %v, chunk shape %v or block shape %v", ErrShape, i, shape, chunkShape, blockShape)
+			return nil, fmt.Errorf("ndarray: %w: axis %d: negative length in shape %v, chunk shape %v or block shape %v", errs.ErrShape, i, shape, chunkShape, blockShape)
 		case (s > 0 && (c == 0 || b == 0)) || (c > 0 && b == 0):
-			return nil, fmt.Errorf("ndarray: %w: axis %d of length %d has chunks of length %d and blocks of length %d", ErrShape, i, s, c, b)
+			return nil, fmt.Errorf("ndarray: %w: axis %d of length %d has chunks of length %d and blocks of length %d", errs.ErrShape, i, s, c, b)
 		}
 		g.Shape[i], g.ChunkShape[i], g.BlockShape[i] = s, c, b
 		g.Grid[i] = CeilDiv(s, c)
@@ -94,24 +87,24 @@ func (g *Geometry) multiply() error {
 	n := g.Ndim
 	var ok bool
 	if g.Items, ok = Product(g.Shape[:n]); !ok {
-		return fmt.Errorf("ndarray: %w: array of shape %v has more than 2^63-1 items", ErrTooLarge, g.Shape[:n])
+		return fmt.Errorf("ndarray: %w: array of shape %v has more than 2^63-1 items", errs.ErrTooLarge, g.Shape[:n])
 	}
 	chunkItems, ok := Product(g.extChunk[:n])
 	if !ok || chunkItems > maxChunkBytes/g.ItemSize {
 		return fmt.Errorf("ndarray: %w: chunk of shape %v with blocks of shape %v and items of %d bytes, want at most %d bytes",
-			ErrTooLarge, g.ChunkShape[:n], g.BlockShape[:n], g.ItemSize, maxChunkBytes)
+			errs.ErrTooLarge, g.ChunkShape[:n], g.BlockShape[:n], g.ItemSize, maxChunkBytes)
 	}
 	g.ChunkBytes = chunkItems * g.ItemSize
 	// A block of a chunk without items may have any shape, but its size is limited in the same way.
 	if g.BlockItems, ok = Product(g.BlockShape[:n]); !ok || g.BlockItems > maxChunkBytes/g.ItemSize {
 		return fmt.Errorf("ndarray: %w: block of shape %v with items of %d bytes, want at most %d bytes",
-			ErrTooLarge, g.BlockShape[:n], g.ItemSize, maxChunkBytes)
+			errs.ErrTooLarge, g.BlockShape[:n], g.ItemSize, maxChunkBytes)
 	}
 	g.BlockBytes = g.BlockItems * g.ItemSize
 	g.Blocks, _ = Product(g.BlockGrid[:n]) // at most chunkItems
 	g.Chunks, _ = Product(g.Grid[:n])      // at most items
 	if _, ok = Multiply(g.Chunks, g.ChunkBytes); !ok {
-		return fmt.Errorf("ndarray: %w: %d chunks of %d bytes", ErrTooLarge, g.Chunks, g.ChunkBytes)
+		return fmt.Errorf("ndarray: %w: %d chunks of %d bytes", errs.ErrTooLarge, g.Chunks, g.ChunkBytes)
 	}
 	if g.Chunks > 0 {
 		Strides(&g.GridStride, g.Grid[:n])
@@ -167,7 +160,7 @@ func Strides(dst *Dims, shape []int64) {
 func ByteSize(items, itemSize int64) (int, error) {
 	n, ok := Multiply(items, itemSize)
 	if !ok || n > math.MaxInt {
-		return 0, fmt.Errorf("ndarray: %w: %d items of %d bytes", ErrTooLarge, items, itemSize)
+		return 0, fmt.Errorf("ndarray: %w: %d items of %d bytes", errs.ErrTooLarge, items, itemSize)
 	}
 	return int(n), nil
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // TestGeometry checks the geometry of valid and invalid shapes.
@@ -31,25 +33,25 @@ func TestGeometry(t *testing.T) {
 
 		{"longest", []int64{math.MaxInt64}, []int32{7}, []int32{7}, 1, nil, math.MaxInt64 / 7, 1, 7},
 
-		{"17 dimensions", make([]int64, 17), make([]int32, 17), make([]int32, 17), 1, ErrShape, 0, 0, 0},
-		{"chunk shape too short", []int64{2, 2}, []int32{2}, []int32{2, 2}, 1, ErrShape, 0, 0, 0},
-		{"block shape too long", []int64{2}, []int32{2}, []int32{2, 2}, 1, ErrShape, 0, 0, 0},
-		{"negative shape", []int64{-1}, []int32{1}, []int32{1}, 1, ErrShape, 0, 0, 0},
-		{"negative chunk", []int64{1}, []int32{-1}, []int32{1}, 1, ErrShape, 0, 0, 0},
-		{"negative block", []int64{0}, []int32{0}, []int32{-1}, 1, ErrShape, 0, 0, 0},
-		{"zero chunk", []int64{1}, []int32{0}, []int32{1}, 1, ErrShape, 0, 0, 0},
-		{"zero block", []int64{1}, []int32{1}, []int32{0}, 1, ErrShape, 0, 0, 0},
-		{"zero block in a chunk", []int64{0}, []int32{1}, []int32{0}, 1, ErrShape, 0, 0, 0},
-		{"no item size", []int64{1}, []int32{1}, []int32{1}, 0, ErrTooLarge, 0, 0, 0},
-		{"item size", []int64{1}, []int32{1}, []int32{1}, maxItemSize + 1, ErrTooLarge, 0, 0, 0},
-		{"chunk bytes", []int64{1}, []int32{maxChunkBytes/8 + 1}, []int32{1}, 8, ErrTooLarge, 0, 0, 0},
-		{"chunk with padding", []int64{1}, []int32{maxChunkBytes - 1}, []int32{1 << 30}, 1, ErrTooLarge, 0, 0, 0},
-		{"chunk product", make16(9), narrow16(math.MaxInt32), narrow16(1), 1, ErrTooLarge, 0, 0, 0},
-		{"block above the largest chunk", []int64{1, 1}, []int32{1, 1}, []int32{1 << 16, 1 << 16}, 1, ErrTooLarge, 0, 0, 0},
-		{"block of an empty chunk", []int64{0, 0}, []int32{0, 1}, []int32{1 << 16, 1 << 16}, 1, ErrTooLarge, 0, 0, 0},
-		{"items", []int64{1 << 32, 1 << 31}, []int32{1, 1}, []int32{1, 1}, 1, ErrTooLarge, 0, 0, 0},
-		{"bytes", []int64{1 << 61}, []int32{1}, []int32{1}, 4, ErrTooLarge, 0, 0, 0},
-		{"bytes with padding", []int64{math.MaxInt64}, []int32{2}, []int32{2}, 1, ErrTooLarge, 0, 0, 0},
+		{"17 dimensions", make([]int64, 17), make([]int32, 17), make([]int32, 17), 1, errs.ErrShape, 0, 0, 0},
+		{"chunk shape too short", []int64{2, 2}, []int32{2}, []int32{2, 2}, 1, errs.ErrShape, 0, 0, 0},
+		{"block shape too long", []int64{2}, []int32{2}, []int32{2, 2}, 1, errs.ErrShape, 0, 0, 0},
+		{"negative shape", []int64{-1}, []int32{1}, []int32{1}, 1, errs.ErrShape, 0, 0, 0},
+		{"negative chunk", []int64{1}, []int32{-1}, []int32{1}, 1, errs.ErrShape, 0, 0, 0},
+		{"negative block", []int64{0}, []int32{0}, []int32{-1}, 1, errs.ErrShape, 0, 0, 0},
+		{"zero chunk", []int64{1}, []int32{0}, []int32{1}, 1, errs.ErrShape, 0, 0, 0},
+		{"zero block", []int64{1}, []int32{1}, []int32{0}, 1, errs.ErrShape, 0, 0, 0},
+		{"zero block in a chunk", []int64{0}, []int32{1}, []int32{0}, 1, errs.ErrShape, 0, 0, 0},
+		{"no item size", []int64{1}, []int32{1}, []int32{1}, 0, errs.ErrTooLarge, 0, 0, 0},
+		{"item size", []int64{1}, []int32{1}, []int32{1}, maxItemSize + 1, errs.ErrTooLarge, 0, 0, 0},
+		{"chunk bytes", []int64{1}, []int32{maxChunkBytes/8 + 1}, []int32{1}, 8, errs.ErrTooLarge, 0, 0, 0},
+		{"chunk with padding", []int64{1}, []int32{maxChunkBytes - 1}, []int32{1 << 30}, 1, errs.ErrTooLarge, 0, 0, 0},
+		{"chunk product", make16(9), narrow16(math.MaxInt32), narrow16(1), 1, errs.ErrTooLarge, 0, 0, 0},
+		{"block above the largest chunk", []int64{1, 1}, []int32{1, 1}, []int32{1 << 16, 1 << 16}, 1, errs.ErrTooLarge, 0, 0, 0},
+		{"block of an empty chunk", []int64{0, 0}, []int32{0, 1}, []int32{1 << 16, 1 << 16}, 1, errs.ErrTooLarge, 0, 0, 0},
+		{"items", []int64{1 << 32, 1 << 31}, []int32{1, 1}, []int32{1, 1}, 1, errs.ErrTooLarge, 0, 0, 0},
+		{"bytes", []int64{1 << 61}, []int32{1}, []int32{1}, 4, errs.ErrTooLarge, 0, 0, 0},
+		{"bytes with padding", []int64{math.MaxInt64}, []int32{2}, []int32{2}, 1, errs.ErrTooLarge, 0, 0, 0},
 	} {
 		g, err := NewGeometry(x.shape, x.chunks, x.blocks, x.itemSize)
 		if !errors.Is(err, x.err) {
@@ -86,7 +88,7 @@ func TestByteSize(t *testing.T) {
 		}
 	}
 	for _, x := range []struct{ items, size int64 }{{math.MaxInt/8 + 1, 8}, {1 << 62, 2}, {1 << 62, 4}, {math.MaxInt64, math.MaxInt64}} {
-		if n, err := ByteSize(x.items, x.size); !errors.Is(err, ErrTooLarge) {
+		if n, err := ByteSize(x.items, x.size); !errors.Is(err, errs.ErrTooLarge) {
 			t.Errorf("%d items of %d bytes: %d, %v", x.items, x.size, n, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -84,19 +85,19 @@ func TestBadNPYHeaders(t *testing.T) {
 		strings.Replace(good, "(2,)", "(x,)", 1), strings.Replace(good, "<i4", "<q9", 1), strings.Replace(good, "'<i4'", "('<i4'", 1),
 		strings.Replace(good, "'<i4'", "", 1), strings.Replace(good, ":", "", 1),
 	} {
-		if _, err := parseText(text); !errors.Is(err, ErrFormat) {
+		if _, err := parseText(text); !errors.Is(err, errs.ErrFormat) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
 	gaps := "{'descr': [" + strings.Repeat("('', '|V1'), ", 60000) + "], 'fortran_order': False, 'shape': (2,), }"
-	if h, err := parseText(gaps); err != nil && !errors.Is(err, ErrFormat) || err == nil && len(h.DType.Fields) > 0 {
+	if h, err := parseText(gaps); err != nil && !errors.Is(err, errs.ErrFormat) || err == nil && len(h.DType.Fields) > 0 {
 		t.Errorf("many gaps: %v", err)
 	}
 	for _, in := range []string{
 		"", magic, magic + "\x01\x00", magic + "\x01\x00\x40\x00{", magic + "\x04\x00\x40\x00{",
 		magic + "\x02\x00\xff\xff\xff\xff", magic + "\x02\x00\x01",
 	} {
-		if _, err := Read(strings.NewReader(in)); !errors.Is(err, ErrFormat) {
+		if _, err := Read(strings.NewReader(in)); !errors.Is(err, errs.ErrFormat) {
 			t.Errorf("%q: %v", in, err)
 		}
 	}

@@ -8,11 +8,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
 )
 
-// ErrFormat is returned for input that is not a .npy file, or that breaks its format.
-var ErrFormat = errors.New("not a valid .npy file")
+// errFormat is returned for input that is not a .npy file, or that breaks its format.
+var errFormat = errs.Kind("not a valid .npy file", errs.ErrFormat)
 
 const (
 	maxText = 1 << 20 // bytes of the longest header that is read
@@ -23,7 +24,7 @@ const (
 func Read(r io.Reader) (Header, error) {
 	text, err := readText(r)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		err = fmt.Errorf("%w: the header is truncated", ErrFormat)
+		err = fmt.Errorf("%w: the header is truncated", errFormat)
 	}
 	if err != nil {
 		return Header{}, err
@@ -36,7 +37,7 @@ func readText(r io.Reader) (string, error) {
 	fixed := make([]byte, len(magic)+2)
 	n, err := io.ReadFull(r, fixed)
 	if head := fixed[:min(n, len(magic))]; err == io.EOF || !strings.HasPrefix(magic, string(head)) {
-		return "", ErrFormat
+		return "", errFormat
 	} else if err != nil {
 		return "", err
 	}
@@ -44,14 +45,14 @@ func readText(r io.Reader) (string, error) {
 	if fixed[6] == 1 {
 		size = size[:2]
 	} else if fixed[6] != 2 && fixed[6] != 3 {
-		return "", fmt.Errorf("%w: version %d", ErrFormat, fixed[6])
+		return "", fmt.Errorf("%w: version %d", errFormat, fixed[6])
 	}
 	if err := readFull(r, size); err != nil {
 		return "", err
 	}
 	length := binary.LittleEndian.Uint32(append(size[:len(size):len(size)], 0, 0)[:4])
 	if length > maxText {
-		return "", fmt.Errorf("%w: a header of %d bytes", ErrFormat, length)
+		return "", fmt.Errorf("%w: a header of %d bytes", errFormat, length)
 	}
 	text := make([]byte, length)
 	if err := readFull(r, text); err != nil {
@@ -84,7 +85,7 @@ func fromLatin1(b []byte) []byte {
 // parseText reads the dictionary of a header.
 func parseText(text string) (h Header, err error) {
 	bad := func(what string) (Header, error) {
-		return h, fmt.Errorf("%w: the header has no valid %s", ErrFormat, what)
+		return h, fmt.Errorf("%w: the header has no valid %s", errFormat, what)
 	}
 	entries, ok := splitPython(strings.TrimSpace(text), '{', '}', ',')
 	if !ok {
@@ -118,7 +119,7 @@ func parseText(text string) (h Header, err error) {
 		h.Shape = append(h.Shape, int64(n))
 	}
 	if h.DType, err = parseDescr(value["descr"]); err != nil {
-		return h, fmt.Errorf("%w: %w", ErrFormat, err)
+		return h, fmt.Errorf("%w: %w", errFormat, err)
 	}
 	return h, nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
@@ -85,7 +86,7 @@ func (m *Mapping) Repeats() bool {
 // Push adds an axis.
 func (m *Mapping) Push(x ViewAxis) error {
 	if m.Ndim == grid.MaxDims {
-		return fmt.Errorf("ndarray: %w: view would have more than %d dimensions", grid.ErrShape, grid.MaxDims)
+		return fmt.Errorf("ndarray: %w: view would have more than %d dimensions", errs.ErrShape, grid.MaxDims)
 	}
 	m.Axes[m.Ndim] = x
 	m.Ndim++

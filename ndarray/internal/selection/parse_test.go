@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/frame"
-	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // TestParseLists parses lists, and compares them with their notation.
@@ -132,7 +132,7 @@ func TestListErrors(t *testing.T) {
 		lengths[i] = int64(len(wide))
 		sel = append(sel, CoordsND(lengths, wide))
 	}
-	if _, err := Resolve([]int64{1, 1, 1, 1}, sel); !errors.Is(err, grid.ErrTooLarge) {
+	if _, err := Resolve([]int64{1, 1, 1, 1}, sel); !errors.Is(err, errs.ErrTooLarge) {
 		t.Errorf("2^64 items: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
@@ -85,7 +86,7 @@ func (s *Selection) Shape() []int64 { return s.lengths[:s.resultDims] }
 func Resolve(shape []int64, sel []Index) (s Selection, err error) {
 	s.Ndim = len(shape)
 	if s.Ndim > grid.MaxDims {
-		return s, fmt.Errorf("ndarray: %w: %d dimensions, at most %d", grid.ErrShape, s.Ndim, grid.MaxDims)
+		return s, fmt.Errorf("ndarray: %w: %d dimensions, at most %d", errs.ErrShape, s.Ndim, grid.MaxDims)
 	}
 	rest, listed, err := unnamedAxes(len(shape), sel)
 	if err != nil {
@@ -127,7 +128,7 @@ func Resolve(shape []int64, sel []Index) (s Selection, err error) {
 	}
 	var ok bool
 	if s.Items, ok = grid.Product(s.Shape()); !ok {
-		return s, fmt.Errorf("ndarray: %w: more than 2^63 items selected", grid.ErrTooLarge)
+		return s, fmt.Errorf("ndarray: %w: more than 2^63 items selected", errs.ErrTooLarge)
 	}
 	return s, nil
 }

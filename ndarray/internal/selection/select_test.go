@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/ndarray/internal/golden"
-	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
 // TestNotation compares indexes with the indexes parsed from their notation.
@@ -113,8 +113,8 @@ func TestResolveErrors(t *testing.T) {
 		{[]int64{3}, []Index{nil}, frame.ErrBounds},
 		{[]int64{3}, []Index{Marker(7)}, frame.ErrBounds},
 		{[]int64{3}, slices.Repeat([]Index{NewAxis}, MaxResultDims), frame.ErrBounds},
-		{make([]int64, 17), nil, grid.ErrShape},
-		{[]int64{1 << 40, 1 << 40}, nil, grid.ErrTooLarge},
+		{make([]int64, 17), nil, errs.ErrShape},
+		{[]int64{1 << 40, 1 << 40}, nil, errs.ErrTooLarge},
 	} {
 		if s, err := Resolve(x.shape, x.sel); !errors.Is(err, x.err) {
 			t.Errorf("%v of %v: %v, error %v, want %v", x.sel, x.shape, s.Shape(), err, x.err)
@@ -153,14 +153,14 @@ func FuzzSelection(f *testing.F) {
 		shape := []int64{n0, n1}
 		sel, err := Parse(text)
 		if err != nil {
-			if !errors.Is(err, frame.ErrBounds) && !errors.Is(err, frame.ErrUnsupported) {
+			if !errors.Is(err, frame.ErrBounds) && !errors.Is(err, errors.ErrUnsupported) {
 				t.Fatal(err)
 			}
 			return
 		}
 		s, err := Resolve(shape, sel)
 		if err != nil {
-			if !errors.Is(err, frame.ErrBounds) && !errors.Is(err, grid.ErrTooLarge) {
+			if !errors.Is(err, frame.ErrBounds) && !errors.Is(err, errs.ErrTooLarge) {
 				t.Fatal(err)
 			}
 			return

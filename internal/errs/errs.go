@@ -1,0 +1,62 @@
+// Package errs holds the errors of the module, one value for each kind of failure. The public packages export those
+// that they return, as the same values. For the rest they use values of the standard library, which match the errors of
+// this package that carry a shorter text.
+package errs
+
+import (
+	"errors"
+	"io/fs"
+)
+
+// The errors that public packages export. They differ in what the caller can do.
+var (
+	// ErrFormat: the input has another format.
+	ErrFormat = errors.New("not a Blosc2 frame")
+	// ErrNotArray: the frame holds no array. It matches ErrFormat, too.
+	ErrNotArray = Kind("not an array", ErrFormat)
+	// ErrCorrupt: the input breaks the format.
+	ErrCorrupt = errors.New("corrupt data")
+	// ErrChecksum: the input does not match its checksum. It matches ErrCorrupt, too.
+	ErrChecksum = Kind("the checksum is of something else: corrupt data", ErrCorrupt)
+	// ErrChanged: another process replaced or edited what is open.
+	ErrChanged = errors.New("changed by another process")
+	// ErrTooLarge: a size or count is above the limits of the format, of the options or of the machine.
+	ErrTooLarge = errors.New("too large")
+	// ErrReadOnly: an edit of something that is open for reading.
+	ErrReadOnly = errors.New("opened for reading only")
+	// ErrParam: an option or argument is invalid, or does not fit the others.
+	ErrParam = errors.New("bad parameter")
+	// ErrShape: a shape or buffer does not match the others.
+	ErrShape = errors.New("invalid shape")
+	// ErrBounds: a position or selection is outside what it selects from.
+	ErrBounds = errors.New("out of bounds")
+	// ErrType: a Go type or dtype does not match the value.
+	ErrType = errors.New("wrong type")
+	// ErrValue: a type cannot hold a value.
+	ErrValue = errors.New("value out of range")
+)
+
+// Errors of the standard library, with a text that suits more than files. Documentation and tests name the value of the
+// standard library that each one matches.
+var (
+	// ErrExist matches fs.ErrExist.
+	ErrExist = Kind("exists already", fs.ErrExist)
+	// ErrNotExist matches fs.ErrNotExist.
+	ErrNotExist = Kind("not found", fs.ErrNotExist)
+	// ErrClosed matches fs.ErrClosed.
+	ErrClosed = Kind("closed", fs.ErrClosed)
+	// ErrUnsupported matches errors.ErrUnsupported.
+	ErrUnsupported = Kind("unsupported", errors.ErrUnsupported)
+)
+
+// Kind returns an error with a text of its own that matches parent under errors.Is.
+func Kind(text string, parent error) error { return &kind{text, parent} }
+
+type kind struct {
+	text   string
+	parent error
+}
+
+func (k *kind) Error() string { return k.text }
+
+func (k *kind) Unwrap() error { return k.parent }
