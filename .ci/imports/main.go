@@ -1,6 +1,6 @@
 // Command imports checks the shape of the module: which package may import which, what go.mod requires, which names the
-// top level holds, how many files of a package depend on each other, which exported names only tests use, and whether
-// .ci/api.txt lists the exported names. Run it from the top of the repository. It prints each fault and exits with
+// top level holds, how many files of a package depend on each other, which exported names only tests use, whether
+// they follow the rules of the interface, and whether .ci/api.txt lists them. Run it from the top of the repository. It prints each fault and exits with
 // status 1 if there is one.
 //
 // Imports run one way:
@@ -75,7 +75,7 @@ var required = []string{
 	"golang.org/x/sys",
 }
 
-// topLevel are the names that may stand at the top of the repository.
+// topLevel are the names that may be at the top of the repository.
 var topLevel = []string{
 	"chunk", "codec", "docs", "examples", "frame", "internal", "meta", "ndarray", "shuffle", "testdata",
 	"go.mod", "go.sum", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", ".gitignore", ".ci", ".git", ".github",

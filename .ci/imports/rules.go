@@ -26,6 +26,9 @@ func checkRules(pkgs []*loaded) []string {
 				checkBytes(p.types, f, func(format string, args ...any) { add(name, format, args...) })
 			}
 		}
+		if p.path == "ndarray" {
+			faults = append(faults, otherIntegers(p.types)...)
+		}
 		for _, name := range ownErrors(p) {
 			add(name, "an exported error must have the value of the same name in internal/errs")
 		}
@@ -62,12 +65,13 @@ func functions(pkg *types.Package) map[string]*types.Func {
 }
 
 // checkOrder checks the order of parameters: a context first, the name of what a function creates or opens next,
-// options last. Functions with options open, create or compute, and so take a context, except OpenBytes.
+// options last. Functions with options may wait, and so take a context, except OpenBytes and those of package chunk,
+// which work on memory.
 func checkOrder(f *types.Func, add func(format string, args ...any)) {
 	params := f.Signature().Params()
 	for i := range params.Len() {
 		v := params.At(i)
-		if isOptions(v.Type()) && !isContext(params.At(0).Type()) && f.Name() != "OpenBytes" {
+		if isOptions(v.Type()) && !isContext(params.At(0).Type()) && f.Pkg().Name() != "chunk" && f.Name() != "OpenBytes" {
 			add("a function with options must take a context")
 		}
 		switch {
@@ -117,6 +121,44 @@ func checkBytes(pkg *types.Package, f *types.Func, add func(format string, args 
 	}
 }
 
+// otherIntegers returns a fault for each slice of integers in an exported function or field that is not []int64, or []int
+// for axes.
+func otherIntegers(pkg *types.Package) []string {
+	var faults []string
+	look := func(where string, v *types.Var) {
+		s, ok := v.Type().(*types.Slice)
+		if !ok {
+			return
+		}
+		b, ok := s.Elem().(*types.Basic)
+		isAxes := strings.EqualFold(v.Name(), "axes")
+		if ok && b.Info()&types.IsInteger != 0 && b.Kind() != types.Int64 && b.Kind() != types.Byte && !(b.Kind() == types.Int && isAxes) {
+			faults = append(faults, strings.Join(strings.Fields(fmt.Sprintf("%s.%s: %s has type %s, want []int64", pkg.Name(), where, v.Name(), v.Type())), " "))
+		}
+	}
+	for name, f := range functions(pkg) {
+		for v := range f.Signature().Params().Variables() {
+			look(name, v)
+		}
+		for v := range f.Signature().Results().Variables() {
+			look(name, v)
+		}
+	}
+	for _, name := range pkg.Scope().Names() {
+		if u, ok := pkg.Scope().Lookup(name).Type().Underlying().(*types.Struct); ok && token.IsExported(name) {
+			for f := range u.Fields() {
+				if f.Exported() {
+					look(name, f)
+				}
+			}
+		}
+	}
+	return faults
+}
+
+// notAnError is the answer of an encoder, on which the caller stores the stream uncompressed. It fails no call.
+const notAnError = "codec.ErrIncompressible"
+
 // ownErrors returns the exported variables of a package that are called Err... and are not those of internal/errs.
 func ownErrors(p *loaded) []string {
 	var names []string
@@ -129,7 +171,7 @@ func ownErrors(p *loaded) []string {
 			for _, spec := range d.Specs {
 				s := spec.(*ast.ValueSpec)
 				for i, id := range s.Names {
-					if strings.HasPrefix(id.Name, "Err") && !(i < len(s.Values) && isShared(p, s.Values[i], id.Name)) {
+					if strings.HasPrefix(id.Name, "Err") && p.path+"."+id.Name != notAnError && !(i < len(s.Values) && isShared(p, s.Values[i], id.Name)) {
 						names = append(names, id.Name)
 					}
 				}

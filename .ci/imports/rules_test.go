@@ -21,6 +21,7 @@ type Options struct{}
 type ReadOptions struct{}
 type Array struct{}
 type hidden struct{}
+type Shapes struct{ Shape []int64; Axes []int; Chunks []int32; inner []int32 }
 type Reader interface{ ReadBytes(ctx context.Context, dst []byte) }
 
 func Good[T any](ctx context.Context, name string, data []T, o *Options)       {}
@@ -29,6 +30,8 @@ func OpenBytes(b []byte, o *Options)                                           {
 func Open(ctx context.Context, name string, o *Options)                        {}
 func (*Array) Attr(name string, v any)                                         {}
 
+func Transpose(axes ...int)             {}
+func (*Array) Blocks() []int32          { return nil }
 func Late(name string, ctx context.Context)            {}
 func NameLast(ctx context.Context, x int, name string) {}
 func OptionsFirst(o *Options, x int)                   {}
@@ -57,6 +60,7 @@ func TestRules(t *testing.T) {
 	}
 	got := checkRules([]*loaded{p, {path: "internal/x"}})
 	want := []string{
+		"ndarray.Array.Blocks: has type []int32, want []int64",
 		"ndarray.Array.Late: the context must be the first parameter",
 		"ndarray.ErrOwn: an exported error must have the value of the same name in internal/errs",
 		"ndarray.Late: the context must be the first parameter",
@@ -65,6 +69,7 @@ func TestRules(t *testing.T) {
 		"ndarray.OptionsFirst: options must be the last parameter",
 		"ndarray.Raw: a function with a parameter data []byte must be called ...Bytes",
 		"ndarray.ShortBytes: Short must have a type parameter, as it is the short name",
+		"ndarray.Shapes: Chunks has type []int32, want []int64",
 		"ndarray.TypedBytes: a function with a type parameter must not be called ...Bytes",
 	}
 	if !slices.Equal(got, want) {
