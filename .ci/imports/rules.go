@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -133,7 +134,7 @@ func otherIntegers(pkg *types.Package) []string {
 		b, ok := s.Elem().(*types.Basic)
 		isAxes := strings.EqualFold(v.Name(), "axes")
 		if ok && b.Info()&types.IsInteger != 0 && b.Kind() != types.Int64 && b.Kind() != types.Byte && !(b.Kind() == types.Int && isAxes) {
-			faults = append(faults, strings.Join(strings.Fields(fmt.Sprintf("%s.%s: %s has type %s, want []int64", pkg.Name(), where, v.Name(), v.Type())), " "))
+			faults = append(faults, fmt.Sprintf("%s.%s: %s has type %s, want []int64", pkg.Name(), where, cmp.Or(v.Name(), "a result"), v.Type()))
 		}
 	}
 	for name, f := range functions(pkg) {

@@ -60,7 +60,7 @@ func TestRules(t *testing.T) {
 	}
 	got := checkRules([]*loaded{p, {path: "internal/x"}})
 	want := []string{
-		"ndarray.Array.Blocks: has type []int32, want []int64",
+		"ndarray.Array.Blocks: a result has type []int32, want []int64",
 		"ndarray.Array.Late: the context must be the first parameter",
 		"ndarray.ErrOwn: an exported error must have the value of the same name in internal/errs",
 		"ndarray.Late: the context must be the first parameter",
@@ -68,8 +68,8 @@ func TestRules(t *testing.T) {
 		"ndarray.OptionsFirst: a function with options must take a context",
 		"ndarray.OptionsFirst: options must be the last parameter",
 		"ndarray.Raw: a function with a parameter data []byte must be called ...Bytes",
-		"ndarray.ShortBytes: Short must have a type parameter, as it is the short name",
 		"ndarray.Shapes: Chunks has type []int32, want []int64",
+		"ndarray.ShortBytes: Short must have a type parameter, as it is the short name",
 		"ndarray.TypedBytes: a function with a type parameter must not be called ...Bytes",
 	}
 	if !slices.Equal(got, want) {
