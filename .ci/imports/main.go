@@ -1,7 +1,7 @@
 // Command imports checks the shape of the module: which package may import which, what go.mod requires, which names the
-// top level holds, how many files of a package depend on each other, which exported names only tests use, whether
-// they follow the rules of the interface, and whether .ci/api.txt lists them. Run it from the top of the repository. It prints each fault and exits with
-// status 1 if there is one.
+// top level holds, how many files of a package depend on each other, which exported names only tests use, whether they
+// follow the rules of the interface, and whether .ci/api.txt lists them. Run it from the top of the repository. It
+// prints each fault and exits with status 1 if there is one.
 //
 // Imports run one way:
 //

@@ -122,8 +122,8 @@ func checkBytes(pkg *types.Package, f *types.Func, add func(format string, args 
 	}
 }
 
-// otherIntegers returns a fault for each slice of integers in an exported function or field that is not []int64, or []int
-// for axes.
+// otherIntegers returns a fault for each slice of integers in an exported function or field that is not []int64, or
+// []int for axes.
 func otherIntegers(pkg *types.Package) []string {
 	var faults []string
 	look := func(where string, v *types.Var) {
