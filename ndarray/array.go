@@ -5,37 +5,38 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
 
+	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
+
+// DType is a NumPy dtype. See package meta.
+type DType = meta.DType
 
 // A Reader can be read as an N-dimensional array: an *Array or a *View. Functions that only read accept a Reader. No
 // other package can implement it. Any number of goroutines may use it.
 type Reader interface {
 	// Shape returns the shape in items, the first axis first. The caller owns the slice.
 	Shape() []int64
-	// NDim returns the number of dimensions.
-	NDim() int
 	// Size returns the number of items.
 	Size() int64
 	// DType returns the NumPy dtype of the items.
-	DType() meta.DType
-	// ItemSize returns the size of an item in bytes.
-	ItemSize() int
+	DType() DType
 	// SelectionShape returns the shape of a selection. The error wraps ErrBounds or ErrTooLarge.
 	SelectionShape(sel ...Index) ([]int64, error)
 	// ReadBytes reads a selection into dst, in C order, as the items are stored. See Array.ReadBytes.
 	ReadBytes(ctx context.Context, dst []byte, sel ...Index) error
-	// Options returns the options for creating an array like this one: its partition and compression parameters.
-	Options() *Options
+	// CreateOptions returns the options for creating an array like this one: its partition and compression parameters.
+	// The caller owns the result.
+	CreateOptions() *CreateOptions
 
 	// source returns the array, and the mapping of a view or nil.
 	source() (*Array, *selection.Mapping)
@@ -45,7 +46,7 @@ type Reader interface {
 // other package can implement it.
 type Writer interface {
 	// DType returns the NumPy dtype of the items.
-	DType() meta.DType
+	DType() DType
 	// WriteBytes writes src to a selection. See Array.WriteBytes.
 	WriteBytes(ctx context.Context, src []byte, sel ...Index) error
 	// FillBytes writes the same item to all items of a selection. See Array.FillBytes.
@@ -60,8 +61,8 @@ type Array struct {
 	f        *frame.Frame
 	layer    string // name of the metalayer with the shapes
 	itemSize int
-	dtype    meta.DType
-	dtypeRaw string
+	dtype    DType
+	set      settings
 	state    atomic.Pointer[state]
 	reads    sync.Pool // of *reading
 }
@@ -74,29 +75,32 @@ type state struct {
 }
 
 // Open opens the array in a file, or in the directory of a sparse frame, for reading. It reads the header, the index
-// and the trailer of the frame. The error wraps ErrFormat, ErrNotArray, ErrCorrupt, errors.ErrUnsupported or
-// ErrTooLarge, or is an error of the operating system.
-func Open(name string, o *Options) (*Array, error) {
-	f, err := frame.Open(name, o.frameOptions())
+// and the trailer of the frame. ctx bounds this, and waiting for a lock file; the Array does not retain it. The error
+// wraps ErrFormat, ErrNotArray, ErrCorrupt, errors.ErrUnsupported, ErrTooLarge or ErrParam, or is an error of ctx or of the
+// operating system.
+func Open(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
+	f, err := openFrame(ctx, name, o, inFile)
 	return fromFrame(f, err, o)
 }
 
 // Edit opens the array in a file or directory for reading and writing. See Open.
-func Edit(name string, o *Options) (*Array, error) {
-	f, err := frame.Edit(name, o.frameOptions())
+func Edit(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
+	f, err := openFrame(ctx, name, o, inEdited)
 	return fromFrame(f, err, o)
 }
 
-// OpenReaderAt opens the array that starts at o.Offset in the first size bytes of r, for reading. r may be an
-// uncompressed member of a zip file, an object in cloud storage or a bytes.Reader. Close does not close r.
-func OpenReaderAt(r io.ReaderAt, size int64, o *Options) (*Array, error) {
-	f, err := frame.OpenReaderAt(r, size, o.frameOptions())
+// OpenReaderAt opens the array in the first size bytes of r, for reading. r may be an uncompressed member of a zip file
+// or a bytes.Reader; for an array that starts later, use an io.SectionReader. r must be safe for concurrent use if
+// several goroutines read. Close does not close r. See Open.
+func OpenReaderAt(ctx context.Context, r io.ReaderAt, size int64, o *OpenOptions) (*Array, error) {
+	f, err := openFrameAt(ctx, r, size, o)
 	return fromFrame(f, err, o)
 }
 
-// OpenBytes opens the array in b for reading. The Array retains b, which must not change while the array is open.
-func OpenBytes(b []byte, o *Options) (*Array, error) {
-	f, err := frame.OpenBytes(b, o.frameOptions())
+// OpenBytes opens the array in b for reading. The Array retains b, which must not change while the array is open. See
+// Open.
+func OpenBytes(b []byte, o *OpenOptions) (*Array, error) {
+	f, err := openFrameBytes(b, o)
 	return fromFrame(f, err, o)
 }
 
@@ -108,7 +112,7 @@ func OpenFrame(f *frame.Frame) (*Array, error) {
 		return nil, err
 	}
 	defer v.Release()
-	a := &Array{f: f, itemSize: v.Info().TypeSize}
+	a := &Array{f: f, itemSize: v.Info().TypeSize, set: settingsOf(f)}
 	for _, name := range []string{"b2nd", "caterva"} {
 		if _, ok := v.MetaLayer(name); ok {
 			a.layer = name
@@ -124,7 +128,6 @@ func OpenFrame(f *frame.Frame) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.dtypeRaw = st.rec.DType
 	a.dtype, err = meta.ParseDType(st.rec.DType)
 	if err != nil || a.dtype.Size != a.itemSize || st.rec.DTypeFormat != 0 {
 		a.dtype = meta.Of('V', a.itemSize) // still readable as raw bytes
@@ -154,16 +157,16 @@ func lostItemSize(v frame.View, layer string) int {
 }
 
 // fromFrame returns the array in a frame that was opened with the options o. It closes the frame after an error.
-func fromFrame(f *frame.Frame, err error, o *Options) (*Array, error) {
+func fromFrame(f *frame.Frame, err error, o *OpenOptions) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
 	a, err := OpenFrame(f)
-	if err == nil && o != nil && o.DType != "" {
-		err = a.setDType(o.DType)
-	}
-	if err == nil && o != nil && o.MaxDims > 0 && a.NDim() > o.MaxDims {
-		err = fmt.Errorf("ndarray: %d dimensions, but Options.MaxDims allows %d: %w", a.NDim(), o.MaxDims, ErrTooLarge)
+	if err == nil && o != nil {
+		a.set.codecs, a.set.userFilters = o.Codecs, o.UserFilters
+		if o.DType != "" {
+			err = a.setDType(o.DType)
+		}
 	}
 	if err != nil {
 		f.Close()
@@ -258,12 +261,12 @@ func (a *Array) now() *state {
 // Refresh switches the Array to the state that is stored now, and reports whether it differs from the previous one
 // because another process has written items or resized the array. The error wraps ErrCorrupt or is an error of
 // frame.Frame.Refresh.
-func (a *Array) Refresh() (bool, error) {
-	changed, err := a.f.Refresh()
+func (a *Array) Refresh(ctx context.Context) (bool, error) {
+	changed, err := refreshFrame(ctx, a.f)
 	if err != nil {
 		return false, err
 	}
-	v, _, err := a.view(context.Background())
+	v, _, err := a.view(task.Context(ctx))
 	if err != nil {
 		return false, err
 	}
@@ -282,52 +285,38 @@ func (a *Array) Frame() *frame.Frame { return a.f }
 // Shape returns the shape in items, the first axis first. The caller owns the slice.
 func (a *Array) Shape() []int64 { return slices.Clone(a.now().rec.Shape) }
 
-// NDim returns the number of dimensions.
-func (a *Array) NDim() int { return a.state.Load().geo.Ndim }
-
 // Size returns the number of items.
 func (a *Array) Size() int64 { return a.now().geo.Items }
 
 // Chunks returns the shape of a chunk in items. The caller owns the slice.
-func (a *Array) Chunks() []int32 { return slices.Clone(a.state.Load().rec.ChunkShape) }
+func (a *Array) Chunks() []int64 { return grid.Widen(a.state.Load().rec.ChunkShape) }
 
 // Blocks returns the shape of a block in items. The caller owns the slice.
-func (a *Array) Blocks() []int32 { return slices.Clone(a.state.Load().rec.BlockShape) }
-
-// ItemSize returns the size of an item in bytes.
-func (a *Array) ItemSize() int { return a.itemSize }
+func (a *Array) Blocks() []int64 { return grid.Widen(a.state.Load().rec.BlockShape) }
 
 // DType returns the NumPy dtype. If the stored dtype is missing, unknown or does not match the item size, it returns
-// raw bytes ("V" and the size). DTypeString returns the stored text.
-func (a *Array) DType() meta.DType { return a.dtype }
+// raw bytes ("V" and the size). The size of an item in bytes is DType().Size.
+func (a *Array) DType() DType { return a.dtype }
 
-// DTypeString returns the dtype as stored and its format number, which is 0 for NumPy's.
-func (a *Array) DTypeString() (string, int) { return a.dtypeRaw, int(a.state.Load().rec.DTypeFormat) }
-
-// ChunkInfo describes a chunk of an array without decoding it: its special value, if any, its location in the frame,
-// and its sizes in bytes. The decoded size includes padding.
+// ChunkInfo describes a chunk of an array without decoding it.
 type ChunkInfo struct {
-	frame.ChunkInfo
-	Number int64   // position in C order of the grid
-	Coord  []int64 // position in the grid
-	Box    Box     // items of the chunk that lie in the array, without padding
-}
-
-// Ratio returns the compression ratio of the chunk, decoded size divided by stored size. It returns infinity if the
-// chunk is represented by its index entry only.
-func (c ChunkInfo) Ratio() float64 {
-	if c.CBytes == 0 {
-		return math.Inf(1)
-	}
-	return float64(c.NBytes) / float64(c.CBytes)
+	Number  int64         // position in C order of the grid
+	Coord   []int64       // position in the grid
+	Box     Box           // items of the chunk that lie in the array, without padding
+	Special chunk.Special // the value that it repeats, if it is a special chunk
+	Off     int64         // position in the frame, or number of the chunk file; -1 if only the index represents it
+	NBytes  int           // decoded size in bytes, with padding
+	CBytes  int           // stored size in bytes; 0 if only the index represents it
+	Blocks  int           // number of blocks
 }
 
 // ChunkInfos ranges over the chunks in order and reads only their headers. Coordinates and box are valid until the next
 // chunk. All chunks belong to the commit that was the newest when the loop began. The first error ends the loop. It
-// wraps ErrCorrupt, errors.ErrUnsupported or fs.ErrClosed, or is an error of reading.
-func (a *Array) ChunkInfos() iter.Seq2[ChunkInfo, error] {
+// wraps ErrCorrupt, errors.ErrUnsupported or fs.ErrClosed, or is an error of reading or of ctx.
+func (a *Array) ChunkInfos(ctx context.Context) iter.Seq2[ChunkInfo, error] {
+	ctx = task.Context(ctx)
 	return func(yield func(ChunkInfo, error) bool) {
-		v, st, err := a.view(context.Background())
+		v, st, err := a.view(ctx)
 		if err != nil {
 			yield(ChunkInfo{}, err)
 			return
@@ -349,7 +338,11 @@ func (a *Array) ChunkInfos() iter.Seq2[ChunkInfo, error] {
 			for i := range n {
 				c.Box.Shape[i] = part.Hi[i] - part.Lo[i]
 			}
-			c.ChunkInfo, err = v.ChunkInfo(int(part.Number))
+			info, err := v.ChunkInfo(int(part.Number))
+			c.Special, c.Off, c.NBytes, c.CBytes, c.Blocks = info.Special, info.Off, info.NBytes, info.CBytes, info.Blocks
+			if err == nil {
+				err = ctx.Err()
+			}
 			if !yield(c, err) || err != nil {
 				return
 			}

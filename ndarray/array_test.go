@@ -47,7 +47,7 @@ func TestFixtures(t *testing.T) {
 		}
 		for _, c := range cases {
 			t.Run(c.File, func(t *testing.T) {
-				a, err := Open(c.Path, nil)
+				a, err := Open(ctx, c.Path, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -79,40 +79,22 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// TestMaxDims opens an array with the allowed number of dimensions, and with fewer allowed.
-func TestMaxDims(t *testing.T) {
-	a, err := Zeros("", []int64{2, 3, 4}, "<i2", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := a.Frame().AppendTo(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := OpenBytes(b, &Options{MaxDims: 3}); err != nil {
-		t.Error(err)
-	}
-	if _, err := OpenBytes(b, &Options{MaxDims: 2}); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("three dimensions, two allowed: %v", err)
-	}
-}
-
 // TestRefresh refreshes an array that another handle has edited.
 func TestRefresh(t *testing.T) {
 	ctx := t.Context()
 	for _, sparse := range []bool{false, true} {
-		o := &Options{Chunks: []int32{4, 4}, Blocks: []int32{2, 2}}
+		o := &CreateOptions{Chunks: []int64{4, 4}, Blocks: []int64{2, 2}}
 		o.Sparse, o.NoSync = sparse, true
 		name := filepath.Join(t.TempDir(), "x")
 		w, err := Create(ctx, name, []int64{2, 3}, []int32{1, 2, 3, 4, 5, 6}, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Open(name, nil)
+		r, err := Open(ctx, name, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c, err := r.Refresh(); err != nil || c {
+		if c, err := r.Refresh(ctx); err != nil || c {
 			t.Error(c, err)
 		}
 		if err := w.Resize(ctx, 3, 5); err != nil {
@@ -124,7 +106,7 @@ func TestRefresh(t *testing.T) {
 		if got := r.Shape(); !slices.Equal(got, []int64{2, 3}) {
 			t.Error("before Refresh:", got)
 		}
-		if c, err := r.Refresh(); err != nil || !c {
+		if c, err := r.Refresh(ctx); err != nil || !c {
 			t.Error(c, err)
 		}
 		want := []int32{1, 2, 3, 0, 0, 4, 5, 6, 0, 0, 0, 0, 0, 0, 7}
@@ -133,7 +115,7 @@ func TestRefresh(t *testing.T) {
 		}
 		w.Close()
 		r.Close()
-		if _, err := r.Refresh(); !errors.Is(err, fs.ErrClosed) {
+		if _, err := r.Refresh(ctx); !errors.Is(err, fs.ErrClosed) {
 			t.Error(err)
 		}
 	}
@@ -141,12 +123,12 @@ func TestRefresh(t *testing.T) {
 
 // TestRequireChecksums opens arrays with and without checksums.
 func TestRequireChecksums(t *testing.T) {
-	o := &Options{}
-	o.RequireChecksums = true
-	if _, err := Open("../testdata/python-blosc2/full.b2nd", o); !errors.Is(err, frame.ErrChecksum) {
+	o := &OpenOptions{RequireChecksums: true}
+	if _, err := Open(ctx, "../testdata/python-blosc2/full.b2nd", o); !errors.Is(err, frame.ErrChecksum) {
 		t.Errorf("without checksums: %v", err)
 	}
-	a, err := Create(context.Background(), "", []int64{3}, []int16{1, 2, 3}, o)
+	name := filepath.Join(t.TempDir(), "x")
+	a, err := Create(ctx, name, []int64{3}, []int16{1, 2, 3}, &CreateOptions{Checksums: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,6 +136,11 @@ func TestRequireChecksums(t *testing.T) {
 	if !a.Frame().Info().Checksums {
 		t.Error("a new array has no checksums")
 	}
+	b, err := Open(ctx, name, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Close()
 }
 
 // TestAttrs sets, reads and deletes attributes of all kinds, one by one and in a batch, and reads them from the file.
@@ -196,7 +183,7 @@ func TestAttrs(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if a, err = Open(name, nil); err != nil {
+	if a, err = Open(ctx, name, nil); err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
@@ -243,7 +230,7 @@ func TestAttrs(t *testing.T) {
 // TestInfo describes arrays and views in a line, and checks them.
 func TestInfo(t *testing.T) {
 	ctx := context.Background()
-	o := &Options{Chunks: []int32{10, 10}, Blocks: []int32{5, 5}}
+	o := &CreateOptions{Chunks: []int64{10, 10}, Blocks: []int64{5, 5}}
 	a, err := Create(ctx, "", []int64{20, 10}, make([]int16, 200), o)
 	if err != nil {
 		t.Fatal(err)

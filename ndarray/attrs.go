@@ -1,10 +1,10 @@
 package ndarray
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
-	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -28,7 +28,7 @@ func (a *Array) Attr(name string, v any) error {
 	}
 	if to, ok := v.(**Array); ok {
 		var inner *Array
-		if inner, err = openAttr(content, a.f.Options()); err == nil {
+		if inner, err = openAttr(content, a.set.innerOptions()); err == nil {
 			*to = inner
 		}
 	} else {
@@ -41,7 +41,7 @@ func (a *Array) Attr(name string, v any) error {
 }
 
 // openAttr opens an array that is stored as an attribute, within the limits of the array that it belongs to.
-func openAttr(content []byte, outer frame.Options) (*Array, error) {
+func openAttr(content []byte, o *OpenOptions) (*Array, error) {
 	var x meta.Ext
 	if err := meta.Unmarshal(content, &x); err != nil {
 		return nil, err
@@ -49,14 +49,7 @@ func openAttr(content []byte, outer frame.Options) (*Array, error) {
 	if x.Type != meta.ExtFrame {
 		return nil, fmt.Errorf("an extension of type %d, want %d, an array: %w", x.Type, meta.ExtFrame, ErrType)
 	}
-	var o Options
-	o.Concurrency, o.Codecs, o.Filters = outer.Concurrency, outer.Codecs, outer.Filters
-	o.MaxBytes, o.MaxChunks, o.MaxMeta = outer.MaxBytes, outer.MaxChunks, outer.MaxMeta
-	return OpenBytes(x.Data, &o)
-}
-
-func attrError(name string, err error) error {
-	return fmt.Errorf("ndarray: attribute %q: %w", name, err)
+	return OpenBytes(x.Data, o)
 }
 
 // SetAttr sets an attribute, in one commit. The value may be whatever [meta.Marshal] accepts, or an *Array or *View, of
@@ -84,22 +77,24 @@ func (b *Batch) SetAttr(ctx context.Context, name string, v any) error {
 	return b.b.SetVLMeta(name, content)
 }
 
-// marshalAttr returns an attribute as it is stored.
-func marshalAttr(ctx context.Context, v any) ([]byte, error) {
-	r, ok := v.(Reader)
-	if !ok {
-		return meta.Marshal(v)
-	}
-	c, err := Copy(ctx, r, "", nil)
+// stored returns a copy of the array as an attribute.
+func (a *Array) stored(ctx context.Context) ([]byte, error) { return storedCopy(ctx, a) }
+
+// stored returns a copy of the view as an attribute.
+func (v *View) stored(ctx context.Context) ([]byte, error) { return storedCopy(ctx, v) }
+
+// storedCopy returns a copy of r as an attribute.
+func storedCopy(ctx context.Context, r Reader) ([]byte, error) {
+	c, err := Copy(ctx, "", r, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
-	stored, err := c.f.AppendTo(nil)
-	if err != nil {
+	var b bytes.Buffer
+	if _, err := c.Save(ctx, &b); err != nil {
 		return nil, err
 	}
-	return meta.Marshal(meta.Ext{Type: meta.ExtFrame, Data: stored})
+	return meta.Marshal(meta.Ext{Type: meta.ExtFrame, Data: b.Bytes()})
 }
 
 // DeleteAttr removes an attribute when the batch is committed. See Array.DeleteAttr.

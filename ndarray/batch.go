@@ -6,6 +6,7 @@ import (
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
@@ -18,12 +19,10 @@ type Editor interface {
 	Shape() []int64
 	// Resize changes the shape at the end of each axis. See Array.Resize.
 	Resize(ctx context.Context, shape ...int64) error
-	// ResizeAt changes the shape at any position of each axis. See Array.ResizeAt.
-	ResizeAt(ctx context.Context, start, shape []int64) error
-	// Append adds items at the end of an axis. See Array.Append.
-	Append(ctx context.Context, axis int, data []byte) error
-	// Insert inserts items before item at along an axis. See Array.Insert.
-	Insert(ctx context.Context, axis int, at int64, data []byte) error
+	// AppendBytes adds items at the end of an axis. See Array.AppendBytes.
+	AppendBytes(ctx context.Context, axis int, data []byte) error
+	// InsertBytes inserts items before item at along an axis. See Array.InsertBytes.
+	InsertBytes(ctx context.Context, axis int, at int64, data []byte) error
 	// Delete removes n items along an axis, starting at item at. See Array.Delete.
 	Delete(ctx context.Context, axis int, at, n int64) error
 	// SetAttr sets an attribute. See Array.SetAttr.
@@ -58,10 +57,10 @@ type Batch struct {
 }
 
 // Begin starts a batch. End it with Commit or Rollback. Begin waits until an open batch of the same Array has ended
-// and, with Options.Locking, until no other process reads or edits. ctx bounds only this wait: the batch does not
+// and, with OpenOptions.Locking, until no other process reads or edits. ctx bounds only this wait: the batch does not
 // retain it. The error wraps ErrReadOnly, fs.ErrClosed or ErrCorrupt, or is an error of the lock file or of ctx.
 func (a *Array) Begin(ctx context.Context) (*Batch, error) {
-	b, err := a.f.Begin(ctx)
+	b, err := a.f.Begin(task.Context(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -100,14 +99,11 @@ func (b *Batch) end() {
 	}
 }
 
-// Frame returns the batch of the underlying frame, for edits of metalayers. Do not end it.
-func (b *Batch) Frame() *frame.Batch { return b.b }
-
 // Shape returns the shape with the edits so far. The slice is the caller's.
 func (b *Batch) Shape() []int64 { return append([]int64{}, b.st.rec.Shape...) }
 
 // DType returns the NumPy dtype of the items.
-func (b *Batch) DType() meta.DType { return b.a.dtype }
+func (b *Batch) DType() DType { return b.a.dtype }
 
 func (b *Batch) source() (*Array, *selection.Mapping) { return b.a, nil }
 

@@ -22,9 +22,9 @@ import (
 // a few chunks.
 func sparseArray(t testing.TB) *Array {
 	const n = 50_000
-	o := &Options{Chunks: []int32{1000, 1000}, Blocks: []int32{100, 1000}}
-	o.Params.Level = 1
-	a, err := Zeros("", []int64{n, n}, "<i4", o)
+	o := &CreateOptions{Chunks: []int64{1000, 1000}, Blocks: []int64{100, 1000}}
+	o.Level = 1
+	a, err := Zeros(ctx, "", []int64{n, n}, "<i4", o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func BenchmarkPoints(b *testing.B) {
 		sorted := slices.Sorted(slices.Values(flat))
 		dst := make([]int32, n)
 		for name, sel := range map[string][]Index{
-			"flat": {Flat(flat...)}, "sorted": {Flat(sorted...)}, "coords": {Coords(rows...), Coords(columns...)},
+			"flat": {Flat(flat...)}, "sorted": {Flat(sorted...)}, "coords": {Coords(rows), Coords(columns)},
 		} {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				b.ReportAllocs()
@@ -89,7 +89,7 @@ func BenchmarkPoints(b *testing.B) {
 		b.ReportAllocs()
 		b.SetBytes(int64(4 * len(data)))
 		for b.Loop() {
-			if err := Write(ctx, a, data, Coords(rows...), Coords(columns...)); err != nil {
+			if err := Write(ctx, a, data, Coords(rows), Coords(columns)); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -99,7 +99,7 @@ func BenchmarkPoints(b *testing.B) {
 // BenchmarkLists reads lists along one axis, and a mask, from an array of 64 MB.
 func BenchmarkLists(b *testing.B) {
 	const n = 4000
-	o := &Options{Chunks: []int32{500, 500}, Blocks: []int32{50, 500}}
+	o := &CreateOptions{Chunks: []int64{500, 500}, Blocks: []int64{50, 500}}
 	data := make([]int32, n*n)
 	for i := range data {
 		data[i] = int32(i / 5)
@@ -121,7 +121,7 @@ func BenchmarkLists(b *testing.B) {
 	}
 	for name, sel := range map[string][]Index{
 		"rows": {Pick(list...)}, "columns": {All, Pick(list...)}, "both": {Pick(list...), Pick(list...)},
-		"mask": {MaskND([]int64{n, n}, keep)}, "reversed rows": {Step(None, None, -2)},
+		"mask": {Mask(keep, []int64{n, n}...)}, "reversed rows": {Step(None, None, -2)},
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -193,15 +193,15 @@ func (c *countedReads) ReadAt(p []byte, off int64) (int, error) {
 func flatArray(t testing.TB, rows int64, list bool) (*Array, *countedReads) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "a.b2nd")
-	o := &Options{Chunks: []int32{1, 2_500_000}, Blocks: []int32{1, 25_000}}
+	o := &CreateOptions{Chunks: []int64{1, 2_500_000}, Blocks: []int64{1, 25_000}}
 	o.NoSync = true
-	made, err := Zeros(name, []int64{rows, 2_500_000}, "<f4", o)
+	made, err := Zeros(ctx, name, []int64{rows, 2_500_000}, "<f4", o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	made.Close()
 	if list {
-		if made, err = Edit(name, o); err != nil {
+		if made, err = Edit(ctx, name, &OpenOptions{NoSync: true}); err != nil {
 			t.Fatal(err)
 		}
 		row := make([]float32, 2_500_000)
@@ -218,8 +218,7 @@ func flatArray(t testing.TB, rows int64, list bool) (*Array, *countedReads) {
 		t.Fatal(err)
 	}
 	c := &countedReads{ReaderAt: bytes.NewReader(b)}
-	o.Concurrency = 1
-	a, err := OpenReaderAt(c, int64(len(b)), o)
+	a, err := OpenReaderAt(ctx, c, int64(len(b)), &OpenOptions{Concurrency: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,9 +30,9 @@ func benchData() []float32 {
 	return data
 }
 
-func benchOptions(id codec.ID, level int) *Options {
-	o := &Options{Chunks: []int32{96, 128, 128}, Blocks: []int32{32, 32, 32}}
-	o.Params = chunk.Params{Codec: id, Level: level}
+func benchOptions(id codec.ID, level int) *CreateOptions {
+	o := &CreateOptions{Chunks: []int64{96, 128, 128}, Blocks: []int64{32, 32, 32}}
+	o.setParams(chunk.Params{Codec: id, Level: level})
 	o.NoSync = true
 	return o
 }
@@ -79,7 +79,7 @@ func BenchmarkArrayRead(b *testing.B) {
 			b.SetBytes(4)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := ReadAt[float32](ctx, a, 80, 100, 100); err != nil {
+				if _, err := Item[float32](ctx, a, 80, 100, 100); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -99,7 +99,7 @@ func BenchmarkArrayOpen(b *testing.B) {
 	made.Close()
 	b.ReportAllocs()
 	for b.Loop() {
-		a, err := Open(name, nil)
+		a, err := Open(ctx, name, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -149,18 +149,18 @@ func BenchmarkAppend(b *testing.B) {
 		seed = seed*1664525 + 1013904223
 		image[i] = uint16(100 + seed>>28)
 	}
-	for _, rows := range []int32{1, 16} {
+	for _, rows := range []int64{1, 16} {
 		for _, batch := range []bool{false, true} {
 			name := fmt.Sprintf("chunks-of-%d/commits-%v", rows, map[bool]int{false: frames, true: 1}[batch])
 			b.Run(name, func(b *testing.B) {
-				o := &Options{Chunks: []int32{rows, 256, 256}, Blocks: []int32{1, 64, 256}}
+				o := &CreateOptions{Chunks: []int64{rows, 256, 256}, Blocks: []int64{1, 64, 256}}
 				o.NoSync, o.Overwrite = true, true
-				o.Params = chunk.Params{Codec: codec.LZ4, Level: 1}
+				o.setParams(chunk.Params{Codec: codec.LZ4, Level: 1})
 				file := filepath.Join(b.TempDir(), "a.b2nd")
 				b.SetBytes(frames * int64(2*len(image)))
 				b.ReportAllocs()
 				for b.Loop() {
-					a, err := Zeros(file, []int64{0, 256, 256}, "<u2", o)
+					a, err := Zeros(ctx, file, []int64{0, 256, 256}, "<u2", o)
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -235,11 +235,11 @@ func benchTyped[T any](b *testing.B, name, dtype string, value func(i int) T) {
 	for i := range data {
 		data[i] = value(i)
 	}
-	a, err := Create(ctx, "", []int64{n}, data, &Options{DType: dtype})
+	a, err := Create(ctx, "", []int64{n}, data, &CreateOptions{DType: dtype})
 	if err != nil {
 		b.Fatal(err)
 	}
-	size := int64(n * a.ItemSize())
+	size := int64(n * a.DType().Size)
 	b.Run(name+"/read", func(b *testing.B) {
 		b.SetBytes(size)
 		b.ReportAllocs()
@@ -371,13 +371,13 @@ func BenchmarkCopies(b *testing.B) {
 		name string
 		run  func() (*Array, error)
 	}{
-		{"as-stored", func() (*Array, error) { return Copy(ctx, a, "", nil) }},
-		{"transposed", func() (*Array, error) { return Copy(ctx, v, "", nil) }},
-		{"reshape", func() (*Array, error) { return Reshape(ctx, a, "", []int64{256, -1}, nil) }},
+		{"as-stored", func() (*Array, error) { return Copy(ctx, "", a, nil) }},
+		{"transposed", func() (*Array, error) { return Copy(ctx, "", v, nil) }},
+		{"reshape", func() (*Array, error) { return Reshape(ctx, "", a, []int64{256, -1}, nil) }},
 		{"astype-f8", func() (*Array, error) { return AsType(ctx, a, "", "<f8", nil) }},
 		{"astype-i2", func() (*Array, error) { return AsType(ctx, a, "", "<i2", nil) }},
-		{"concat", func() (*Array, error) { return Concat(ctx, "", 1, nil, a, a) }},
-		{"concat-streamed", func() (*Array, error) { return Concat(ctx, "", 0, nil, a, a) }},
+		{"concat", func() (*Array, error) { return Concat(ctx, "", 1, []Reader{a, a}, nil) }},
+		{"concat-streamed", func() (*Array, error) { return Concat(ctx, "", 0, []Reader{a, a}, nil) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.SetBytes(int64(4 * len(data)))

@@ -36,7 +36,15 @@ func (b Box) clone() Box { return Box{slices.Clone(b.Start), slices.Clone(b.Shap
 type Boxes struct {
 	shape []int64 // of the array
 	axes  []spacing
+	ahead int // tiles to read ahead
 	err   error
+}
+
+// ReadAhead returns the boxes with a setting for Tiles: it reads up to n tiles ahead, at most 1024, each on its own
+// goroutine. This is faster if storage is slow or the loop has work to do. Tiles uses the memory of n+1 tiles.
+func (b Boxes) ReadAhead(n int) Boxes {
+	b.ahead = max(n, 0)
+	return b
 }
 
 // spacing places boxes along an axis: one every step items, with size items and a halo on both sides.
@@ -102,21 +110,25 @@ func (b Boxes) walk() iter.Seq2[Box, Box] {
 }
 
 // ByChunk returns the chunks of r, clipped to the array. For a view it returns the chunks that a copy would have.
-func ByChunk(r Reader) Boxes { return byParts(r, func(o *Options) []int32 { return o.Chunks }) }
+func ByChunk(r Reader) Boxes { return byParts(r, func(chunks, _ []int64) []int64 { return chunks }) }
 
 // ByBlock returns boxes of the shape of a block, in C order of the array and not chunk by chunk, clipped to the array.
 // If chunks are not multiples of blocks, the boxes are not the stored blocks. See ByChunk.
-func ByBlock(r Reader) Boxes { return byParts(r, func(o *Options) []int32 { return o.Blocks }) }
+func ByBlock(r Reader) Boxes { return byParts(r, func(_, blocks []int64) []int64 { return blocks }) }
 
-// byParts returns boxes of the shape that parts selects from the options of r.
-func byParts(r Reader, parts func(o *Options) []int32) Boxes {
+// byParts returns boxes of one of the shapes of the partition of r.
+func byParts(r Reader, part func(chunks, blocks []int64) []int64) Boxes {
 	b := Boxes{shape: r.Shape()}
-	o := r.Options()
+	o := r.CreateOptions()
 	if o.Chunks == nil {
-		o.Chunks, o.Blocks, b.err = grid.Partition(b.shape, nil, nil, int64(r.ItemSize()), 0)
+		chunks, blocks, err := grid.Partition(b.shape, nil, nil, int64(r.DType().Size), 0)
+		if b.err = err; err != nil {
+			return b
+		}
+		o.Chunks, o.Blocks = grid.Widen(chunks), grid.Widen(blocks)
 	}
-	for _, n := range parts(o) {
-		b.axes = append(b.axes, spacing{size: int64(n), step: int64(n)})
+	for _, n := range part(o.Chunks, o.Blocks) {
+		b.axes = append(b.axes, spacing{size: n, step: max(n, 1)})
 	}
 	return b
 }

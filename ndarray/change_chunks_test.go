@@ -62,11 +62,11 @@ func TestChangesKeepChunks(t *testing.T) {
 	moved := 0
 	for round := range 300 {
 		shape := make([]int64, 1+rng.IntN(3))
-		o := &Options{}
+		o := &CreateOptions{}
 		for i := range shape {
 			shape[i] = 1 + rng.Int64N(9)
-			o.Chunks = append(o.Chunks, 1+rng.Int32N(4))
-			o.Blocks = append(o.Blocks, 1+rng.Int32N(o.Chunks[i]))
+			o.Chunks = append(o.Chunks, 1+rng.Int64N(4))
+			o.Blocks = append(o.Blocks, 1+rng.Int64N(o.Chunks[i]))
 		}
 		m := newModel(shape, 4)
 		for i := range len(m.data) / 4 { // all items are different, and none is zero
@@ -95,7 +95,7 @@ func TestChangesKeepChunks(t *testing.T) {
 			m = m.splice(axis, at, n, 0, nil)
 		} else {
 			data := bytes.Repeat([]byte{0xee, 0xee, 0xee, 0xee}, int(n*m.steps(axis)))
-			err = a.Insert(ctx, axis, at, data)
+			err = a.InsertBytes(ctx, axis, at, data)
 			m = m.splice(axis, at, 0, n, data)
 		}
 		if err != nil {
@@ -137,7 +137,7 @@ func equalOrPart(items, old map[int64]uint32) bool {
 // read of it fails.
 func TestAppendReadsNothing(t *testing.T) {
 	ctx := context.Background()
-	a, err := CreateBytes(ctx, "", []int64{6, 4}, "|u1", bytes.Repeat([]byte{1, 2, 3}, 8), &Options{Chunks: []int32{6, 4}, Blocks: []int32{2, 4}})
+	a, err := CreateBytes(ctx, "", []int64{6, 4}, "|u1", bytes.Repeat([]byte{1, 2, 3}, 8), &CreateOptions{Chunks: []int64{6, 4}, Blocks: []int64{2, 4}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,13 +153,13 @@ func TestAppendReadsNothing(t *testing.T) {
 		damaged[i] ^= 0xff
 	}
 	b := editBytes(t, damaged)
-	if err := b.Append(ctx, 0, bytes.Repeat([]byte{7}, 6*4)); err != nil {
+	if err := b.AppendBytes(ctx, 0, bytes.Repeat([]byte{7}, 6*4)); err != nil {
 		t.Errorf("append of a whole chunk: %v", err)
 	}
-	if err := b.Insert(ctx, 0, 6, bytes.Repeat([]byte{7}, 6*4)); err != nil {
+	if err := b.InsertBytes(ctx, 0, 6, bytes.Repeat([]byte{7}, 6*4)); err != nil {
 		t.Errorf("insert of a whole chunk: %v", err)
 	}
-	if err := b.Insert(ctx, 0, 0, bytes.Repeat([]byte{7}, 6*4)); err != nil {
+	if err := b.InsertBytes(ctx, 0, 0, bytes.Repeat([]byte{7}, 6*4)); err != nil {
 		t.Errorf("insert of a whole chunk before others: %v", err)
 	}
 	if err := b.Delete(ctx, 0, 6, 6); err != nil {
@@ -178,8 +178,8 @@ func TestShiftMemory(t *testing.T) {
 		return
 	}
 	ctx := context.Background()
-	o := &Options{Chunks: []int32{64 << 10}, Blocks: []int32{16 << 10}}
-	o.NoSync, o.Concurrency, o.Params.Codec = true, 2, codec.LZ4
+	o := &CreateOptions{Chunks: []int64{64 << 10}, Blocks: []int64{16 << 10}}
+	o.NoSync, o.Concurrency, o.Codec = true, 2, codec.LZ4
 	const n = 96 << 20
 	data := make([]byte, n)
 	for i := range data {
@@ -192,7 +192,7 @@ func TestShiftMemory(t *testing.T) {
 	defer a.Close()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if err := a.Insert(ctx, 0, 0, []byte{1, 2, 3}); err != nil {
+	if err := a.InsertBytes(ctx, 0, 0, []byte{1, 2, 3}); err != nil {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)
@@ -223,8 +223,8 @@ func editBytes(t testing.TB, b []byte) *Array {
 // TestUntouchedBlocksStay writes whole blocks of a chunk whose stored blocks are damaged, and reads none of them.
 func TestUntouchedBlocksStay(t *testing.T) {
 	ctx := context.Background()
-	o := &Options{Chunks: []int32{64, 64}, Blocks: []int32{8, 64}}
-	o.Params.Codec = codec.LZ4
+	o := &CreateOptions{Chunks: []int64{64, 64}, Blocks: []int64{8, 64}}
+	o.Codec = codec.LZ4
 	items := make([]uint16, 60*64)
 	for i := range items {
 		items[i] = uint16(i * i >> 7)
@@ -271,14 +271,14 @@ func TestResizeModel(t *testing.T) {
 	for round := range 60 {
 		ndim := 1 + rng.IntN(3)
 		shape := make([]int64, ndim)
-		chunks := make([]int32, ndim)
-		blocks := make([]int32, ndim)
+		chunks := make([]int64, ndim)
+		blocks := make([]int64, ndim)
 		for i := range shape {
 			shape[i] = rng.Int64N(12)
-			chunks[i] = 1 + rng.Int32N(5)
-			blocks[i] = 1 + rng.Int32N(chunks[i])
+			chunks[i] = 1 + rng.Int64N(5)
+			blocks[i] = 1 + rng.Int64N(chunks[i])
 		}
-		a, err := Zeros("", shape, "<i4", &Options{Chunks: chunks, Blocks: blocks})
+		a, err := Zeros(ctx, "", shape, "<i4", &CreateOptions{Chunks: chunks, Blocks: blocks})
 		if err != nil {
 			t.Fatal(err)
 		}

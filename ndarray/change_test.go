@@ -19,7 +19,7 @@ type editing struct {
 	a      *Array
 	m      *model
 	d      *draws
-	chunks []int32
+	chunks []int64
 	counts map[string]int
 	log    []string
 }
@@ -28,25 +28,25 @@ type editing struct {
 func newEditing(t testing.TB, d *draws, p location) *editing {
 	t.Helper()
 	x := &editing{d: d, counts: map[string]int{}}
-	o := &Options{Chunks: []int32{}, Blocks: []int32{}}
+	o := &CreateOptions{Chunks: []int64{}, Blocks: []int64{}}
 	shape := []int64{}
 	for range d.n(5) {
 		shape = append(shape, []int64{2, 3, 1, 4, 5, 7, 0, 9}[d.n(8)])
 		chunk := 1 + d.n(5)
-		o.Chunks, o.Blocks = append(o.Chunks, int32(chunk)), append(o.Blocks, int32(1+d.n(chunk)))
+		o.Chunks, o.Blocks = append(o.Chunks, int64(chunk)), append(o.Blocks, int64(1+d.n(chunk)))
 	}
 	o.Sparse, o.NoSync, o.Concurrency = p.sparse, true, 1+d.n(3)
-	o.Params = randomCParams(rand.New(rand.NewPCG(uint64(d.n(256)), 3)))
+	o.setParams(randomCParams(rand.New(rand.NewPCG(uint64(d.n(256)), 3))))
 	x.m, x.chunks = newModel(shape, []int{1, 2, 4, 8, 12, 300}[d.n(6)]), o.Chunks
 	dtype := fmt.Sprintf("|V%d", x.m.size)
 	var err error
 	switch d.n(4) {
 	case 0:
-		x.a, err = Zeros(p.name, shape, dtype, o)
+		x.a, err = Zeros(ctx, p.name, shape, dtype, o)
 	case 1:
 		item := x.items(1)
 		x.m.data = bytes.Repeat(item, len(x.m.data)/x.m.size)
-		x.a, err = Full(p.name, shape, dtype, item, o)
+		x.a, err = fullBytes(p.name, shape, dtype, item, o)
 	default:
 		x.m.data = x.items(int64(len(x.m.data) / x.m.size))
 		x.a, err = CreateBytes(context.Background(), p.name, shape, dtype, x.m.data, o)
@@ -171,7 +171,9 @@ func (x *editing) step(t testing.TB, e Editor) {
 			next = next.splice(i, min(start[i], next.shape[i]), max(m.shape[i]-shape[i], 0), max(shape[i]-m.shape[i], 0), nil)
 		}
 		what = fmt.Sprint(shape, start)
-		if err = e.ResizeAt(ctx, start, shape); want == nil {
+		if err = e.(interface {
+			ResizeAt(ctx context.Context, start, shape []int64) error
+		}).ResizeAt(ctx, start, shape); want == nil {
 			x.m = next
 		}
 	case "append", "insert":
@@ -185,11 +187,11 @@ func (x *editing) step(t testing.TB, e Editor) {
 		data := x.items(n * m.steps(axis))
 		what = fmt.Sprint(axis, at, n)
 		if op == "append" {
-			err = e.Append(ctx, axis-len(m.shape)*d.n(2), data)
+			err = e.AppendBytes(ctx, axis-len(m.shape)*d.n(2), data)
 		} else if back := at - m.shape[axis]; back < 0 && d.n(3) == 0 {
-			err = e.Insert(ctx, axis, back, data)
+			err = e.InsertBytes(ctx, axis, back, data)
 		} else {
-			err = e.Insert(ctx, axis, at, data)
+			err = e.InsertBytes(ctx, axis, at, data)
 		}
 		switch {
 		case m.steps(axis) == 0:
@@ -362,7 +364,7 @@ func FuzzChanges(f *testing.F) {
 // TestBatch checks a batch after an edit that fails, after its end, and together with other edits.
 func TestBatch(t *testing.T) {
 	ctx := context.Background()
-	a, err := Create(ctx, "", []int64{4, 3}, []int16{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, &Options{Chunks: []int32{2, 2}, Blocks: []int32{1, 2}})
+	a, err := Create(ctx, "", []int64{4, 3}, []int16{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, &CreateOptions{Chunks: []int64{2, 2}, Blocks: []int64{1, 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -371,11 +373,11 @@ func TestBatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, c := range []struct{ err, want error }{
-		{b.Insert(ctx, 0, 5, make([]byte, 6)), ErrBounds},
-		{b.Insert(ctx, 0, -5, make([]byte, 6)), ErrBounds},
-		{b.Insert(ctx, 2, 0, nil), ErrBounds},
-		{b.Insert(ctx, -3, 0, nil), ErrBounds},
-		{b.Insert(ctx, 0, 0, make([]byte, 5)), ErrShape},
+		{b.InsertBytes(ctx, 0, 5, make([]byte, 6)), ErrBounds},
+		{b.InsertBytes(ctx, 0, -5, make([]byte, 6)), ErrBounds},
+		{b.InsertBytes(ctx, 2, 0, nil), ErrBounds},
+		{b.InsertBytes(ctx, -3, 0, nil), ErrBounds},
+		{b.InsertBytes(ctx, 0, 0, make([]byte, 5)), ErrShape},
 		{b.Delete(ctx, 0, 3, 2), ErrBounds},
 		{b.Delete(ctx, 0, 1, -1), ErrBounds},
 		{b.Delete(ctx, 0, -5, 1), ErrBounds},
@@ -406,7 +408,7 @@ func TestBatch(t *testing.T) {
 	}
 	b.Rollback()
 	for i, err := range []error{b.Commit(), b.Resize(ctx, 3, 4), b.ResizeAt(ctx, []int64{0, 0}, []int64{3, 4}), b.Delete(ctx, 0, 0, 0),
-		b.Append(ctx, 0, nil), b.Insert(ctx, 0, 0, nil), b.WriteBytes(ctx, nil, Span(0, 0)), b.FillBytes(ctx, make([]byte, 2))} {
+		b.AppendBytes(ctx, 0, nil), b.InsertBytes(ctx, 0, 0, nil), b.WriteBytes(ctx, nil, Span(0, 0)), b.FillBytes(ctx, make([]byte, 2))} {
 		if !errors.Is(err, fs.ErrClosed) {
 			t.Errorf("call %d after the end: %v", i, err)
 		}
@@ -417,7 +419,7 @@ func TestBatch(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := b.Insert(cancelled, 0, 1, make([]byte, 8)); !errors.Is(err, context.Canceled) {
+	if err := b.InsertBytes(cancelled, 0, 1, make([]byte, 8)); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	if err := errors.Join(b.Resize(ctx, 1, 1)); !errors.Is(err, context.Canceled) {
@@ -437,17 +439,17 @@ func TestBatch(t *testing.T) {
 // TestChangesOfLargeArrays edits arrays that are mostly zeros and have very long axes.
 func TestChangesOfLargeArrays(t *testing.T) {
 	ctx := context.Background()
-	a, err := Zeros("", []int64{1 << 40}, "<i8", &Options{Chunks: []int32{1 << 20}, Blocks: []int32{1 << 10}})
+	a, err := Zeros(ctx, "", []int64{1 << 40}, "<i8", &CreateOptions{Chunks: []int64{1 << 20}, Blocks: []int64{1 << 10}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Append(ctx, 0, make([]byte, 8)); err != nil {
+	if err := a.AppendBytes(ctx, 0, make([]byte, 8)); err != nil {
 		t.Errorf("append: %v", err)
 	}
 	if err := a.ResizeAt(ctx, []int64{1 << 30}, []int64{1<<40 + 1<<20 + 1}); err != nil {
 		t.Errorf("resize: %v", err)
 	}
-	if err := a.Insert(ctx, 0, 1<<20, bytes.Repeat([]byte{1}, 8<<20)); err != nil {
+	if err := a.InsertBytes(ctx, 0, 1<<20, bytes.Repeat([]byte{1}, 8<<20)); err != nil {
 		t.Errorf("insert: %v", err)
 	}
 	if err := a.Delete(ctx, 0, 0, 1<<20); err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
-	"github.com/goblosc/blosc2/ndarray/internal/convert"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
@@ -35,13 +34,13 @@ var defaultBounds = bounds{slab: 16 << 20, most: 256 << 20}
 // larger. If it has more than 256 MiB, which happens if chunks are short along the last axes of a large array,
 // FromReader first writes the items to a temporary compressed file beside the array, or to memory if the array is in
 // memory. See Create.
-func FromReader(ctx context.Context, name string, shape []int64, dtype string, src io.Reader, o *Options) (*Array, error) {
+func FromReader(ctx context.Context, name string, shape []int64, dtype string, src io.Reader, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
-	l, err := newLayout(shape, dtype, o)
+	l, err := newGivenLayout(ctx, name, shape, dtype, o)
 	if err != nil {
 		return nil, err
 	}
-	return l.collect(ctx, name, false, defaultBounds, readFrom(src))
+	return l.collect(ctx, name, defaultBounds, readFrom(src))
 }
 
 // readFrom returns a function that fills a collector from a reader.
@@ -62,56 +61,58 @@ func readFrom(src io.Reader) func(f *collector) error {
 
 // FromSeq creates an array from the items of seq, in C order. It takes exactly as many items as the array has. It
 // returns ErrShape if seq ends early. It uses memory like FromReader. See Create.
-func FromSeq[T Scalar](ctx context.Context, name string, shape []int64, seq iter.Seq[T], o *Options) (*Array, error) {
+func FromSeq[T any](ctx context.Context, name string, shape []int64, seq iter.Seq[T], o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
-	dt := DTypeOf[T]()
-	l, err := newLayout(shape, dt.String(), o)
+	l, e, err := newTypedLayout[T](ctx, name, shape, o)
 	if err != nil {
 		return nil, err
 	}
-	return l.collect(ctx, name, false, defaultBounds, func(f *collector) error {
-		n, size := 0, l.itemSize
+	return l.collect(ctx, name, defaultBounds, func(f *collector) error {
+		values := make([]T, 0, batch) // that are not in f.buf yet
+		n, size, taken := 0, l.itemSize, 0
 		if !f.more() {
 			return nil
 		}
 		for x := range seq {
-			copy(f.buf[n:n+size], convert.Bytes([]T{x}))
-			if n += size; n < len(f.buf) {
+			values = append(values, x)
+			taken++
+			if len(values) < batch && n+len(values)*size < len(f.buf) {
 				continue
 			}
-			convert.ToNative(dt, f.buf)
+			if err := e.encode(f.buf[n:n+len(values)*size], values, taken-len(values)); err != nil {
+				return err
+			}
+			n += len(values) * size
+			values = values[:0]
+			if n < len(f.buf) {
+				continue
+			}
 			f.put()
 			if n = 0; !f.more() {
 				return nil
 			}
 		}
-		return f.short(int64(n))
+		return f.short(int64(n + len(values)*size))
 	})
 }
 
-// collect creates an array from items that fill supplies one after the other, in C order or in Fortran order.
-func (l *layout) collect(ctx context.Context, name string, fortran bool, m bounds, fill func(f *collector) error) (*Array, error) {
+// collect creates an array from items that fill supplies one after the other, in C order.
+func (l *layout) collect(ctx context.Context, name string, m bounds, fill func(f *collector) error) (*Array, error) {
 	return l.create(ctx, name, func(b *frame.Batch) error {
 		if l.geo.Items == 0 {
 			return ctx.Err()
 		}
 		f := &collector{ctx: ctx, b: b, l: l}
-		if f.divide(m.slab) <= m.most && !fortran {
+		if f.divide(m.slab) <= m.most {
 			return f.run(fill)
 		}
-		return l.viaTemporary(name, fortran, func(temp *layout, name string) error {
-			t, err := temp.collect(ctx, name, false, bounds{m.slab, math.MaxInt64}, fill)
+		return l.viaTemporary(ctx, name, func(temp *layout, name string) error {
+			t, err := temp.collect(ctx, name, bounds{m.slab, math.MaxInt64}, fill)
 			if err != nil {
 				return err
 			}
 			defer t.Close()
-			r := Reader(t)
-			if fortran {
-				if r, err = Transpose(t); err != nil {
-					return err
-				}
-			}
-			h, err := snapshotOf(ctx, r)
+			h, err := snapshotOf(ctx, t)
 			if err != nil {
 				return err
 			}
@@ -123,19 +124,12 @@ func (l *layout) collect(ctx context.Context, name string, fortran bool, m bound
 }
 
 // viaTemporary calls do with the layout and the name of a temporary array to which items can be written as they arrive.
-// If the items are in Fortran order, its axes are those of the new array in reverse order. viaTemporary removes the
-// temporary array afterwards.
-func (l *layout) viaTemporary(name string, fortran bool, do func(temp *layout, name string) error) error {
-	o := &Options{}
-	o.NoSync, o.Concurrency, o.Codecs = true, l.opts.Concurrency, l.opts.Codecs
-	o.Params.Level = 1
+// It removes the temporary array afterwards.
+func (l *layout) viaTemporary(ctx context.Context, name string, do func(temp *layout, name string) error) error {
+	o := &CreateOptions{Level: 1, NoSync: name != "", Concurrency: l.opts.Concurrency}
 	shape, chunks := slices.Clone(l.rec.Shape), slices.Clone(l.rec.ChunkShape)
-	if fortran {
-		slices.Reverse(shape)
-		slices.Reverse(chunks)
-	}
 	dtype := meta.Of('V', l.itemSize).String()
-	temp, err := newLayout(shape, dtype, o)
+	temp, err := newLayout(ctx, name, shape, dtype, o)
 	if err != nil {
 		return err
 	}
@@ -147,8 +141,8 @@ func (l *layout) viaTemporary(name string, fortran bool, do func(temp *layout, n
 		size *= int64(chunks[i])
 	}
 	if size >= 4<<10 {
-		o.Chunks, o.Blocks = temp.rec.ChunkShape, chunks
-		if temp, err = newLayout(shape, dtype, o); err != nil {
+		o.Chunks, o.Blocks = grid.Widen(temp.rec.ChunkShape), grid.Widen(chunks)
+		if temp, err = newLayout(ctx, name, shape, dtype, o); err != nil {
 			return err
 		}
 	}

@@ -15,19 +15,19 @@ import (
 
 // Concat creates an array from others, one after the other along an axis. A negative axis counts from the last. The
 // other axes must have the same lengths. The items must have the same dtype, except for the byte order. The new array
-// has the byte order of the first array. o are the options of the new array; nil means the options of the first array
-// without its metalayers.
+// has the byte order of the first array. Concat takes the partition and compression that o leaves out from the first
+// array, as CreateOptions describes, but no metalayers or attributes.
 //
 // If partition and compression parameters are the same, chunks that start at a chunk boundary of the new array are
 // copied as stored. These are the chunks of all arrays up to the first whose length along the axis is not a multiple of
 // the chunk length, and possibly others. Other items are read and compressed again, in pieces of bounded size. The
 // error wraps ErrShape or ErrType, or is an error of Copy.
-func Concat(ctx context.Context, name string, axis int, o *Options, rs ...Reader) (*Array, error) {
+func Concat(ctx context.Context, name string, axis int, rs []Reader, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	if len(rs) == 0 {
 		return nil, fmt.Errorf("ndarray: %w: no arrays to concatenate", ErrShape)
 	}
-	numbers, err := axisNumbers([]int{axis}, rs[0].NDim())
+	numbers, err := axisNumbers([]int{axis}, len(rs[0].Shape()))
 	if err != nil {
 		return nil, err
 	}
@@ -38,14 +38,7 @@ func Concat(ctx context.Context, name string, axis int, o *Options, rs ...Reader
 			return nil, err
 		}
 	}
-	if o == nil {
-		o = rs[0].Options()
-		o.Meta = nil
-		if slices.Contains(o.Chunks, 0) || slices.Contains(o.Blocks, 0) { // the first one is empty
-			o.Chunks, o.Blocks = nil, nil
-		}
-	}
-	if j.l, err = j.parts[0].layout(j.shape, o); err != nil {
+	if j.l, err = j.parts[0].layout(ctx, name, j.shape, o.from(rs[0].CreateOptions())); err != nil {
 		return nil, err
 	}
 	return j.l.create(ctx, name, func(b *frame.Batch) error { return j.run(ctx, b) })
@@ -53,7 +46,7 @@ func Concat(ctx context.Context, name string, axis int, o *Options, rs ...Reader
 
 // Stack creates an array from others of the same shape, along a new axis. axis is the position of the new axis in the
 // result; a negative one counts from the last. Stack is a Concat of their ExpandDims.
-func Stack(ctx context.Context, name string, axis int, o *Options, rs ...Reader) (*Array, error) {
+func Stack(ctx context.Context, name string, axis int, rs []Reader, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	views := make([]Reader, len(rs))
 	for i, r := range rs {
@@ -67,9 +60,9 @@ func Stack(ctx context.Context, name string, axis int, o *Options, rs ...Reader)
 		views[i] = v
 	}
 	if len(rs) > 0 && axis < 0 {
-		axis += rs[0].NDim() + 1
+		axis += len(rs[0].Shape()) + 1
 	}
-	return Concat(ctx, name, axis, o, views...)
+	return Concat(ctx, name, axis, views, o)
 }
 
 // joining is the state of a call of Concat.
@@ -146,7 +139,7 @@ func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 		return nil
 	}
 	for _, p := range j.parts {
-		if most := p.a.f.Options().MaxBytes; most > 0 && (s.limit <= 0 || most < s.limit) {
+		if most := p.a.set.maxBytes; most > 0 && (s.limit <= 0 || most < s.limit) {
 			s.limit = most
 		}
 	}

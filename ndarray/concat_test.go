@@ -18,7 +18,7 @@ import (
 // wholeOf returns all items.
 func wholeOf(t testing.TB, r Reader) []byte {
 	t.Helper()
-	b := make([]byte, int(r.Size())*r.ItemSize())
+	b := make([]byte, int(r.Size())*r.DType().Size)
 	if err := r.ReadBytes(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
@@ -27,10 +27,10 @@ func wholeOf(t testing.TB, r Reader) []byte {
 
 // plainChunks creates an array with uncompressed chunks, although its parameters would compress them. A chunk that is
 // compressed again is therefore different.
-func plainChunks(t testing.TB, shape []int64, chunks, blocks []int32) *Array {
+func plainChunks(t testing.TB, shape []int64, chunks, blocks []int64) *Array {
 	t.Helper()
 	total, _ := grid.Product(shape)
-	o := &Options{Chunks: chunks, Blocks: blocks}
+	o := &CreateOptions{Chunks: chunks, Blocks: blocks}
 	a, err := Create(context.Background(), "", shape, count(total), o)
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func sharedChunks(t testing.TB, a, b *Array) (n int) {
 // TestConcatCopiesChunks counts the chunks that Concat copies as stored.
 func TestConcatCopiesChunks(t *testing.T) {
 	ctx := context.Background()
-	chunks, blocks := []int32{4, 5}, []int32{2, 3}
+	chunks, blocks := []int64{4, 5}, []int64{2, 3}
 	a := plainChunks(t, []int64{8, 10}, chunks, blocks)  // 2 by 2 chunks
 	b := plainChunks(t, []int64{6, 10}, chunks, blocks)  // 2 by 2, the last row not full
 	c := plainChunks(t, []int64{8, 10}, chunks, blocks)  // does not begin at a chunk boundary
@@ -108,7 +108,7 @@ func TestConcatCopiesChunks(t *testing.T) {
 		{1, []Reader{a, c}, []*Array{a, c}, 8},
 		{-1, []Reader{c, a, c}, []*Array{a, c}, 12},
 	} {
-		x, err := Concat(ctx, "", test.axis, nil, test.parts...)
+		x, err := Concat(ctx, "", test.axis, test.parts, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func TestConcatCopiesChunks(t *testing.T) {
 func checkConcat(t testing.TB, x *Array, axis int, parts []Reader) {
 	t.Helper()
 	if axis < 0 {
-		axis += x.NDim()
+		axis += len(x.Shape())
 	}
 	at := int64(0)
 	for _, p := range parts {
@@ -172,10 +172,10 @@ func checkConcat(t testing.TB, x *Array, axis int, parts []Reader) {
 // TestStackCopiesChunks counts the chunks that Stack and Copy copy as stored.
 func TestStackCopiesChunks(t *testing.T) {
 	ctx := context.Background()
-	a := plainChunks(t, []int64{8, 9}, []int32{4, 5}, []int32{2, 3})
-	b := plainChunks(t, []int64{8, 9}, []int32{4, 5}, []int32{2, 3})
+	a := plainChunks(t, []int64{8, 9}, []int64{4, 5}, []int64{2, 3})
+	b := plainChunks(t, []int64{8, 9}, []int64{4, 5}, []int64{2, 3})
 	for _, axis := range []int{0, 1, 2, -1} {
-		x, err := Stack(ctx, "", axis, nil, a, b, a)
+		x, err := Stack(ctx, "", axis, []Reader{a, b, a}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestStackCopiesChunks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Copy(ctx, v, "", nil)
+	c, err := Copy(ctx, "", v, nil)
 	if err != nil || sharedChunks(t, c, a) != 4 {
 		t.Errorf("copy with more axes: chunks were compressed again (%v)", err)
 	}
@@ -207,13 +207,13 @@ func TestStackCopiesChunks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := Copy(ctx, w, "", nil)
+	d, err := Copy(ctx, "", w, nil)
 	if err != nil || sharedChunks(t, d, a) != 4 || !bytes.Equal(wholeOf(t, d), wholeOf(t, a)) {
 		t.Errorf("copy with fewer axes: chunks were compressed again (%v)", err)
 	}
-	o := a.Options()
-	o.Params.Level = 9
-	e, err := Concat(ctx, "", 0, o, a, b)
+	o := a.CreateOptions()
+	o.Level = 9
+	e, err := Concat(ctx, "", 0, []Reader{a, b}, o)
 	if err != nil || sharedChunks(t, e, a) != 0 {
 		t.Errorf("copy with another level: chunks were copied as stored (%v)", err)
 	}
@@ -235,10 +235,10 @@ func TestConcatRandom(t *testing.T) {
 		for i := range shape {
 			shape[i] = rng.Int64N(9)
 		}
-		chunks, blocks := make([]int32, ndim), make([]int32, ndim)
+		chunks, blocks := make([]int64, ndim), make([]int64, ndim)
 		for i := range chunks {
-			chunks[i] = 1 + rng.Int32N(5)
-			blocks[i] = 1 + rng.Int32N(chunks[i])
+			chunks[i] = 1 + rng.Int64N(5)
+			blocks[i] = 1 + rng.Int64N(chunks[i])
 		}
 		var parts []Reader
 		for range 1 + rng.IntN(4) {
@@ -247,7 +247,7 @@ func TestConcatRandom(t *testing.T) {
 			if rng.IntN(2) == 0 {
 				s[axis] = int64(chunks[axis]) * rng.Int64N(3)
 			}
-			o := &Options{Chunks: chunks, Blocks: blocks}
+			o := &CreateOptions{Chunks: chunks, Blocks: blocks}
 			if rng.IntN(4) == 0 {
 				o = nil
 			}
@@ -267,11 +267,11 @@ func TestConcatRandom(t *testing.T) {
 				parts[len(parts)-1] = v
 			}
 		}
-		var o *Options
+		var o *CreateOptions
 		if rng.IntN(2) == 0 {
-			o = &Options{Chunks: chunks, Blocks: blocks}
+			o = &CreateOptions{Chunks: chunks, Blocks: blocks}
 		}
-		x, err := Concat(ctx, "", axis, o, parts...)
+		x, err := Concat(ctx, "", axis, parts, o)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -284,7 +284,7 @@ func TestConcatRandom(t *testing.T) {
 func TestCombineErrors(t *testing.T) {
 	ctx := context.Background()
 	make2 := func(shape []int64, dtype string) *Array {
-		a, err := Zeros("", shape, dtype, nil)
+		a, err := Zeros(ctx, "", shape, dtype, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -295,18 +295,18 @@ func TestCombineErrors(t *testing.T) {
 	one := func(_ *Array, err error) error { return err }
 	view := func(_ *View, err error) error { return err }
 	for i, test := range []struct{ err, want error }{
-		{one(Concat(ctx, "", 0, nil)), ErrShape},
-		{one(Concat(ctx, "", 0, nil, a, b)), ErrShape},
-		{one(Concat(ctx, "", 2, nil, a, a)), ErrShape},
-		{one(Concat(ctx, "", 0, nil, a, c)), ErrType},
-		{one(Stack(ctx, "", 0, nil)), ErrShape},
-		{one(Stack(ctx, "", 4, nil, a, a)), ErrShape},
-		{one(Stack(ctx, "", 0, nil, a, b)), ErrShape},
-		{one(Reshape(ctx, a, "", []int64{5, -1}, nil)), ErrShape},
-		{one(Reshape(ctx, a, "", []int64{-1, -1}, nil)), ErrShape},
-		{one(Reshape(ctx, a, "", []int64{-2, -6}, nil)), ErrShape},
-		{one(Reshape(ctx, a, "", []int64{13}, nil)), ErrShape},
-		{one(Reshape(ctx, a, "", []int64{0, -1}, nil)), ErrShape},
+		{one(Concat(ctx, "", 0, nil, nil)), ErrShape},
+		{one(Concat(ctx, "", 0, []Reader{a, b}, nil)), ErrShape},
+		{one(Concat(ctx, "", 2, []Reader{a, a}, nil)), ErrShape},
+		{one(Concat(ctx, "", 0, []Reader{a, c}, nil)), ErrType},
+		{one(Stack(ctx, "", 0, nil, nil)), ErrShape},
+		{one(Stack(ctx, "", 4, []Reader{a, a}, nil)), ErrShape},
+		{one(Stack(ctx, "", 0, []Reader{a, b}, nil)), ErrShape},
+		{one(Reshape(ctx, "", a, []int64{5, -1}, nil)), ErrShape},
+		{one(Reshape(ctx, "", a, []int64{-1, -1}, nil)), ErrShape},
+		{one(Reshape(ctx, "", a, []int64{-2, -6}, nil)), ErrShape},
+		{one(Reshape(ctx, "", a, []int64{13}, nil)), ErrShape},
+		{one(Reshape(ctx, "", a, []int64{0, -1}, nil)), ErrShape},
 		{one(AsType(ctx, a, "", "|S3", nil)), ErrType},
 		{one(AsType(ctx, a, "", "nonsense", nil)), ErrType},
 		{one(AsType(ctx, a, "", "<f16", nil)), ErrType},
@@ -356,7 +356,7 @@ func TestViewsSeeCommits(t *testing.T) {
 	if got, err := Read[int64](ctx, row); err != nil || !slices.Equal(got, []int64{100, 101, 102}) || !slices.Equal(v.Shape(), []int64{3, 4}) {
 		t.Errorf("%v, %v, shape %v", got, err, v.Shape())
 	}
-	if x, err := ReadAt[int64](ctx, row, -1); err != nil || x != 102 {
+	if x, err := Item[int64](ctx, row, -1); err != nil || x != 102 {
 		t.Errorf("%v, %v", x, err)
 	}
 	if err := a.Resize(ctx, 3, 3); err != nil {
@@ -365,10 +365,10 @@ func TestViewsSeeCommits(t *testing.T) {
 	if _, err := Read[int64](ctx, row); !errors.Is(err, ErrBounds) {
 		t.Errorf("reading a view of removed items: %v", err)
 	}
-	if _, err := ReadAt[int64](ctx, v, 0, 0); !errors.Is(err, ErrBounds) {
+	if _, err := Item[int64](ctx, v, 0, 0); !errors.Is(err, ErrBounds) {
 		t.Errorf("reading a view of removed items: %v", err)
 	}
-	if _, err := Copy(ctx, v, "", nil); !errors.Is(err, ErrBounds) {
+	if _, err := Copy(ctx, "", v, nil); !errors.Is(err, ErrBounds) {
 		t.Errorf("copying a view of removed items: %v", err)
 	}
 	if err := Fill[int64](ctx, v, 1); !errors.Is(err, ErrBounds) {
@@ -392,8 +392,8 @@ func TestStreamLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	o := &Options{Chunks: []int32{700, 1100}, Blocks: []int32{70, 110}}
-	flat, err := Reshape(ctx, a, "", []int64{columns, -1}, o)
+	o := &CreateOptions{Chunks: []int64{700, 1100}, Blocks: []int64{70, 110}}
+	flat, err := Reshape(ctx, "", a, []int64{columns, -1}, o)
 	if err != nil || !bytes.Equal(wholeOf(t, flat), data) {
 		t.Fatalf("reshape: the items differ, or %v", err)
 	}
@@ -402,7 +402,7 @@ func TestStreamLarge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	turned, err := Copy(ctx, v, "", o)
+	turned, err := Copy(ctx, "", v, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -428,7 +428,7 @@ func TestStreamLarge(t *testing.T) {
 // TestStreamLimit checks that copies respect Options.MaxBytes.
 func TestStreamLimit(t *testing.T) {
 	ctx := context.Background()
-	z, err := Full("", []int64{3000, 1000}, "|u1", []byte{7}, &Options{Chunks: []int32{1000, 1000}, Blocks: []int32{100, 100}})
+	z, err := fullBytes("", []int64{3000, 1000}, "|u1", []byte{7}, &CreateOptions{Chunks: []int64{1000, 1000}, Blocks: []int64{100, 100}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -438,14 +438,12 @@ func TestStreamLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, limit := range []int64{999_999, 1_000_000} {
-		o := &Options{}
-		o.MaxBytes = limit
-		a, err := OpenBytes(file, o)
+		a, err := OpenBytes(file, &OpenOptions{MaxBytes: limit})
 		if err != nil {
 			t.Fatal(err)
 		}
-		to := &Options{Chunks: []int32{1000, 1000}, Blocks: []int32{50, 50}}
-		c, err := Copy(ctx, a, "", to)
+		to := &CreateOptions{Chunks: []int64{1000, 1000}, Blocks: []int64{50, 50}}
+		c, err := Copy(ctx, "", a, to)
 		if limit < 1_000_000 {
 			if !errors.Is(err, ErrTooLarge) {
 				t.Errorf("limit %d: %v", limit, err)

@@ -51,10 +51,10 @@ func TestReadersWithWriter(t *testing.T) {
 			t.Parallel()
 			ctx := context.Background()
 			rng := rand.New(rand.NewPCG(11, 1))
-			o := &Options{Chunks: []int32{7, 9}, Blocks: []int32{3, 4}}
+			o := &CreateOptions{Chunks: []int64{7, 9}, Blocks: []int64{3, 4}}
 			o.Sparse, o.NoSync, o.Concurrency = p.sparse, true, 2
 			m := newModel([]int64{20, 24}, 4)
-			a, err := Zeros(p.name, m.shape, "<i4", o)
+			a, err := Zeros(ctx, p.name, m.shape, "<i4", o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,17 +115,17 @@ func TestReadersWithWriter(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if err := errors.Join(b.Delete(ctx, 0, at, out), b.Insert(ctx, 1, 8, src), b.Commit()); err != nil {
+					if err := errors.Join(b.Delete(ctx, 0, at, out), b.InsertBytes(ctx, 1, 8, src), b.Commit()); err != nil {
 						t.Fatal(err)
 					}
 					h.committed.Store(n)
 				default:
 					src := randomBytes(rng, int(4*2*m.shape[1]))
-					sel := From(m.shape[0])
+					sel := Span(m.shape[0], None)
 					m = m.resize([]int64{m.shape[0] + 2, m.shape[1]})
 					m.write(t, src, []Index{sel})
 					n := h.add(m.data)
-					if err := a.Append(ctx, 0, src); err != nil {
+					if err := a.AppendBytes(ctx, 0, src); err != nil {
 						t.Fatal(err)
 					}
 					h.committed.Store(n)
@@ -141,7 +141,7 @@ func TestReadersWithWriter(t *testing.T) {
 // TestWritersWait writes to one array with several goroutines and checks that no write is lost.
 func TestWritersWait(t *testing.T) {
 	ctx := context.Background()
-	a, err := Zeros("", []int64{8, 30}, "<i8", &Options{Chunks: []int32{8, 7}, Blocks: []int32{2, 7}})
+	a, err := Zeros(ctx, "", []int64{8, 30}, "<i8", &CreateOptions{Chunks: []int64{8, 7}, Blocks: []int64{2, 7}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,27 +186,27 @@ func TestCancel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 1))
 	m := newModel([]int64{18, 22}, 4)
 	m.data = randomBytes(rng, len(m.data))
-	o := &Options{Chunks: []int32{5, 8}, Blocks: []int32{3, 8}}
-	o.Params.Codec = codec.LZ4 // it needs little memory
+	o := &CreateOptions{Chunks: []int64{5, 8}, Blocks: []int64{3, 8}}
+	o.Codec = codec.LZ4 // it needs little memory
 	step := int64(1)
 	if race.Enabled {
 		step = 9
 	}
 	for what, f := range map[string]func(ctx context.Context, a *Array) error{
 		"read":   func(ctx context.Context, a *Array) error { return a.ReadBytes(ctx, make([]byte, len(m.data))) },
-		"item":   func(ctx context.Context, a *Array) error { _, err := ReadAt[int32](ctx, a, 2, 3); return err },
+		"item":   func(ctx context.Context, a *Array) error { _, err := Item[int32](ctx, a, 2, 3); return err },
 		"write":  func(ctx context.Context, a *Array) error { return a.WriteBytes(ctx, make([]byte, len(m.data))) },
 		"fill":   func(ctx context.Context, a *Array) error { return a.FillBytes(ctx, make([]byte, 4), Span(2, 9)) },
 		"resize": func(ctx context.Context, a *Array) error { return a.Resize(ctx, 30, 30) },
-		"append": func(ctx context.Context, a *Array) error { return a.Append(ctx, 0, make([]byte, 4*22)) },
-		"insert": func(ctx context.Context, a *Array) error { return a.Insert(ctx, 1, 3, make([]byte, 4*18)) },
+		"append": func(ctx context.Context, a *Array) error { return a.AppendBytes(ctx, 0, make([]byte, 4*22)) },
+		"insert": func(ctx context.Context, a *Array) error { return a.InsertBytes(ctx, 1, 3, make([]byte, 4*18)) },
 		"delete": func(ctx context.Context, a *Array) error { return a.Delete(ctx, 0, 5, 1) },
 		"batch":  func(ctx context.Context, a *Array) error { return severalEdits(ctx, a, make([]byte, 4*22)) },
 		"resizeAt": func(ctx context.Context, a *Array) error {
 			return a.ResizeAt(ctx, []int64{5, 9}, []int64{12, 27})
 		},
 		"copy": func(ctx context.Context, a *Array) error {
-			_, err := Copy(ctx, a, "", &Options{Chunks: []int32{4, 4}, Blocks: []int32{4, 4}})
+			_, err := Copy(ctx, "", a, &CreateOptions{Chunks: []int64{4, 4}, Blocks: []int64{4, 4}})
 			return err
 		},
 	} {
@@ -248,7 +248,7 @@ func withOldItems(t *testing.T, a *Array) *Array {
 	if err := a.Resize(ctx, shape[0]+3, shape[1]+3); err != nil {
 		t.Fatal(err)
 	}
-	for _, sel := range [][]Index{{From(shape[0])}, {All, From(shape[1])}} {
+	for _, sel := range [][]Index{{Span(shape[0], None)}, {All, Span(shape[1], None)}} {
 		if err := a.FillBytes(ctx, []byte{1, 2, 3, 4}, sel...); err != nil {
 			t.Fatal(err)
 		}
@@ -267,13 +267,13 @@ func severalEdits(ctx context.Context, a *Array, src []byte) error {
 	}
 	defer b.Rollback()
 	length := a.Shape()[0]
-	if err := b.Insert(ctx, 0, 5, src); err != nil {
+	if err := b.InsertBytes(ctx, 0, 5, src); err != nil {
 		return err
 	}
 	if err := b.Delete(ctx, 0, 6, b.Shape()[0]-length-1); err != nil {
 		return err
 	}
-	if err := b.Append(ctx, 0, src); err != nil {
+	if err := b.AppendBytes(ctx, 0, src); err != nil {
 		return err
 	}
 	return b.Commit()
@@ -331,7 +331,7 @@ func TestStorageFails(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 1))
 	m := newModel([]int64{18, 22}, 4)
 	m.data = randomBytes(rng, len(m.data))
-	made, err := CreateBytes(ctx, "", m.shape, "<i4", m.data, &Options{Chunks: []int32{5, 8}, Blocks: []int32{3, 8}})
+	made, err := CreateBytes(ctx, "", m.shape, "<i4", m.data, &CreateOptions{Chunks: []int64{5, 8}, Blocks: []int64{3, 8}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,14 +343,14 @@ func TestStorageFails(t *testing.T) {
 	written := &model{m.shape, 4, bytes.Clone(m.data)}
 	written.write(t, src, []Index{Span(4, 11)})
 	appended := m.resize([]int64{25, 22})
-	appended.write(t, src, []Index{From(18)})
+	appended.write(t, src, []Index{Span(18, None)})
 	several := m.splice(0, 5, 0, 1, src[:4*22]).splice(0, 19, 0, 7, src)
 	for what, c := range map[string]struct {
 		edit  func(a *Array) error
 		after *model
 	}{
-		"insert":  {func(a *Array) error { return a.Insert(ctx, 0, 4, src) }, m.splice(0, 4, 0, 7, src)},
-		"aligned": {func(a *Array) error { return a.Insert(ctx, 0, 5, src[:4*5*22]) }, m.splice(0, 5, 0, 5, src[:4*5*22])},
+		"insert":  {func(a *Array) error { return a.InsertBytes(ctx, 0, 4, src) }, m.splice(0, 4, 0, 7, src)},
+		"aligned": {func(a *Array) error { return a.InsertBytes(ctx, 0, 5, src[:4*5*22]) }, m.splice(0, 5, 0, 5, src[:4*5*22])},
 		"delete":  {func(a *Array) error { return a.Delete(ctx, 1, 2, 11) }, m.splice(1, 2, 11, 0, nil)},
 		"resizeAt": {
 			func(a *Array) error { return a.ResizeAt(ctx, []int64{5, 3}, []int64{9, 29}) },
@@ -359,7 +359,7 @@ func TestStorageFails(t *testing.T) {
 		"batch":  {func(a *Array) error { return severalEdits(ctx, a, src) }, several},
 		"write":  {func(a *Array) error { return a.WriteBytes(ctx, src, Span(4, 11)) }, written},
 		"resize": {func(a *Array) error { return a.Resize(ctx, 25, 17) }, m.resize([]int64{25, 17})},
-		"append": {func(a *Array) error { return a.Append(ctx, 0, src) }, appended},
+		"append": {func(a *Array) error { return a.AppendBytes(ctx, 0, src) }, appended},
 	} {
 		failed := 0
 		for n := int64(0); ; n++ {
@@ -418,7 +418,7 @@ func TestReadsFail(t *testing.T) {
 	for i := range m.data {
 		m.data[i] = byte(rng.Uint32())
 	}
-	made, err := CreateBytes(ctx, "", m.shape, "<i4", m.data, &Options{Chunks: []int32{30, 100}, Blocks: []int32{3, 80}})
+	made, err := CreateBytes(ctx, "", m.shape, "<i4", m.data, &CreateOptions{Chunks: []int64{30, 100}, Blocks: []int64{3, 80}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -472,8 +472,8 @@ func TestReadOnlyAndClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	edits := func(a *Array) []error {
-		return []error{Write(ctx, a, []int16{1}, At(0)), Fill(ctx, a, int16(1)), a.Resize(ctx, 2), a.Append(ctx, 0, nil),
-			a.Insert(ctx, 0, 0, nil), a.Delete(ctx, 0, 0, 1), a.ResizeAt(ctx, []int64{0}, []int64{2}), severalEdits(ctx, a, nil)}
+		return []error{Write(ctx, a, []int16{1}, At(0)), Fill(ctx, a, int16(1)), a.Resize(ctx, 2), a.AppendBytes(ctx, 0, nil),
+			a.InsertBytes(ctx, 0, 0, nil), a.Delete(ctx, 0, 0, 1), a.ResizeAt(ctx, []int64{0}, []int64{2}), severalEdits(ctx, a, nil)}
 	}
 	for i, err := range edits(r) {
 		if !errors.Is(err, ErrReadOnly) {
@@ -484,14 +484,14 @@ func TestReadOnlyAndClosed(t *testing.T) {
 		t.Error(err)
 	}
 	_, read := Read[int16](ctx, a)
-	_, item := ReadAt[int16](ctx, a, 1)
-	_, copied := Copy(ctx, a, "", nil)
+	_, item := Item[int16](ctx, a, 1)
+	_, copied := Copy(ctx, "", a, nil)
 	for i, err := range append(edits(a), read, item, copied, a.ReadBytes(ctx, make([]byte, 6))) {
 		if !errors.Is(err, fs.ErrClosed) {
 			t.Errorf("call %d on a closed array: %v", i, err)
 		}
 	}
-	if !slices.Equal(a.Shape(), []int64{3}) || a.NDim() != 1 || a.Size() != 3 || a.ItemSize() != 2 || a.DType().String() != "<i2" {
+	if !slices.Equal(a.Shape(), []int64{3}) || len(a.Shape()) != 1 || a.Size() != 3 || a.DType().Size != 2 || a.DType().String() != "<i2" {
 		t.Error("the shape of a closed array is wrong")
 	}
 }

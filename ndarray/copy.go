@@ -9,15 +9,17 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 )
 
-// Options returns the options for creating an array like this one: its partition, compression parameters and
-// metalayers, and the codecs, filters and limits that it was opened with. Change fields as needed and pass the options
-// to Copy. The options omit metalayers that mark data as stored elsewhere, because a copy contains the data.
-func (a *Array) Options() *Options {
+// CreateOptions returns the options for creating an array like this one: its partition, compression parameters and
+// checksums, its fixed metalayers, and the codecs, user filters and number of goroutines that it was opened with. The
+// caller may change the result, which has no attributes and no place. It omits metalayers that mark data as stored
+// elsewhere, because a copy contains the data.
+func (a *Array) CreateOptions() *CreateOptions {
 	info := a.f.Info()
-	o := &Options{Options: a.f.Options(), Chunks: a.Chunks(), Blocks: a.Blocks()}
-	o.Params, o.Sparse, o.Overwrite, o.Offset, o.Meta = info.Params, info.Sparse, false, 0, nil
-	o.VLMeta = nil
-	o.Checksums = info.Checksums
+	o := &CreateOptions{
+		Chunks: a.Chunks(), Blocks: a.Blocks(), Checksums: info.Checksums,
+		Concurrency: a.set.concurrency, Codecs: a.set.codecs, UserFilters: a.set.userFilters,
+	}
+	o.setParams(info.Params)
 	for _, l := range a.f.Meta() {
 		if l.Name != a.layer && !frame.MarksOrigin(l.Name) {
 			o.Meta = append(o.Meta, l)
@@ -27,25 +29,27 @@ func (a *Array) Options() *Options {
 }
 
 // Copy creates an array with the items of r in a new file or directory, or in memory if name is "", and opens it for
-// writing. o are the options of the new array; nil means r.Options(). A copy of an array, but not of a view, has its
-// variable-length metalayers, too. If the partition and the parameters are the same, chunks are copied as stored.
-// Otherwise items are read and compressed again, a few chunks at a time. The error is an error of Create or of reading.
-func Copy(ctx context.Context, r Reader, name string, o *Options) (*Array, error) {
+// writing. It takes what o leaves out from r, as CreateOptions describes, including the metalayers and attributes of an
+// array, but not of a view. If the partition and the parameters are the same, chunks are copied as stored. Otherwise
+// items are read and compressed again, a few chunks at a time. The error is an error of Create or of reading.
+func Copy(ctx context.Context, name string, r Reader, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	h, err := snapshotOf(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	defer h.release()
-	if o == nil {
-		o = r.Options()
+	like := r.CreateOptions()
+	to := o.from(like)
+	if to.Meta == nil {
+		to.Meta = like.Meta
 	}
-	l, err := h.layout(r.Shape(), o)
+	l, err := h.layout(ctx, name, r.Shape(), to)
 	if err != nil {
 		return nil, err
 	}
 	return l.create(ctx, name, func(b *frame.Batch) error {
-		if _, m := r.source(); m == nil {
+		if _, m := r.source(); m == nil && to.Attrs == nil {
 			if err := b.CopyVLMeta(h.v); err != nil {
 				return err
 			}

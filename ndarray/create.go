@@ -1,78 +1,116 @@
 package ndarray
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
-	"github.com/goblosc/blosc2/meta"
-	"github.com/goblosc/blosc2/ndarray/internal/convert"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // Zeros creates an array of zeros. It writes no chunks, only an index. name is a new file, a new directory if o.Sparse
-// is set, or "" for an array in memory. dtype is a NumPy dtype such as "<f4" or "[('a', '<i4'), ('b', '<f8')]". The
-// array is open for writing. The error wraps ErrShape, ErrType, ErrTooLarge or fs.ErrExist, or is an error of the
-// frame.
-func Zeros(name string, shape []int64, dtype string, o *Options) (*Array, error) {
-	return createSpecial(name, shape, dtype, chunk.Zeros, o)
-}
-
-// Uninit creates an array of uninitialized items, which read as zeros. See Zeros.
-func Uninit(name string, shape []int64, dtype string, o *Options) (*Array, error) {
-	return createSpecial(name, shape, dtype, chunk.Uninit, o)
-}
-
-// NaNs creates an array of quiet NaNs. It returns ErrType unless items have 4 or 8 bytes. See Zeros.
-func NaNs(name string, shape []int64, dtype string, o *Options) (*Array, error) {
-	if dt, err := meta.ParseDType(dtype); err == nil && dt.Size != 4 && dt.Size != 8 {
-		return nil, fmt.Errorf("ndarray: %w: NaNs have 4 or 8 bytes, but items of dtype %s have %d", ErrType, dtype, dt.Size)
-	}
-	return createSpecial(name, shape, dtype, chunk.NaNs, o)
+// is set, or "" for an array in memory. shape is the number of items along each axis. dtype is a NumPy dtype such as
+// "<f4" or "[('a', '<i4'), ('b', '<f8')]". The array is open for writing. The error wraps ErrShape, ErrType, ErrParam,
+// ErrTooLarge or fs.ErrExist, or is an error of the frame or of ctx.
+//
+// In place of numpy.zeros_like(r), call Zeros(ctx, name, r.Shape(), r.DType().String(), r.CreateOptions()). numpy.empty
+// is Zeros, and numpy.ones is Full.
+func Zeros(ctx context.Context, name string, shape []int64, dtype string, o *CreateOptions) (*Array, error) {
+	return createSpecial(ctx, name, shape, dtype, chunk.Zeros, o)
 }
 
 // createSpecial creates an array of special chunks.
-func createSpecial(name string, shape []int64, dtype string, s chunk.Special, o *Options) (*Array, error) {
-	l, err := newLayout(shape, dtype, o)
+func createSpecial(ctx context.Context, name string, shape []int64, dtype string, s chunk.Special, o *CreateOptions) (*Array, error) {
+	ctx = task.Context(ctx)
+	l, err := newGivenLayout(ctx, name, shape, dtype, o)
 	if err != nil {
 		return nil, err
 	}
-	return l.create(context.Background(), name, func(b *frame.Batch) error {
+	return l.create(ctx, name, func(b *frame.Batch) error {
 		return b.FillSpecial(l.geo.Chunks*l.geo.ChunkBytes, s)
 	})
 }
 
-// Full creates an array in which all items are item, the bytes of one item as stored. Each chunk takes 32 bytes plus
-// the size of the item. See Zeros.
-func Full(name string, shape []int64, dtype string, item []byte, o *Options) (*Array, error) {
-	l, err := newLayout(shape, dtype, o)
+// Full creates an array in which all items are value, of the dtype o.DType, or if that is empty DTypeOf[T]. Each chunk
+// takes 32 bytes plus the size of the item; zeros and NaNs take no chunks. The error wraps ErrType, or ErrValue if the
+// dtype cannot hold value, or is an error of Zeros.
+//
+//	numpy.ones(shape, 'f4')         Full[float32](ctx, name, shape, 1, nil)
+//	numpy.full(shape, numpy.nan)    Full(ctx, name, shape, math.NaN(), nil)
+//	numpy.full_like(r, 7)           Full(ctx, name, r.Shape(), 7.0, o), with o.DType of r; see Zeros for zeros_like
+func Full[T any](ctx context.Context, name string, shape []int64, value T, o *CreateOptions) (*Array, error) {
+	ctx = task.Context(ctx)
+	dt, item, err := oneItem(ctx, value, o)
 	if err != nil {
 		return nil, err
 	}
-	if len(item) != l.itemSize {
-		return nil, fmt.Errorf("ndarray: %w: item has %d bytes, want %d for dtype %s", ErrShape, len(item), l.itemSize, l.rec.DType)
+	l, err := newLayout(ctx, name, shape, dt.String(), o)
+	if err != nil {
+		return nil, err
 	}
-	return l.create(context.Background(), name, func(b *frame.Batch) error {
+	return l.full(ctx, name, item)
+}
+
+// oneItem returns the dtype of a new array and value as an item of it.
+func oneItem[T any](ctx context.Context, value T, o *CreateOptions) (DType, []byte, error) {
+	dt, err := dtypeFor(o, []T{value})
+	if err != nil {
+		return dt, nil, err
+	}
+	item, err := encodeItems(ctx, dt, 1, []T{value})
+	return dt, item, err
+}
+
+// full creates an array in which all items are item.
+func (l *layout) full(ctx context.Context, name string, item []byte) (*Array, error) {
+	return l.create(ctx, name, func(b *frame.Batch) error {
 		if l.geo.Chunks == 0 {
 			return nil
 		}
-		p := l.opts.Params
-		c, err := chunk.EncodeSpecial(nil, chunk.Value, int(l.geo.ChunkBytes), item, p)
+		if s, ok := specialOf(item); ok {
+			return b.FillSpecial(l.geo.Chunks*l.geo.ChunkBytes, s)
+		}
+		c, err := chunk.EncodeSpecial(nil, chunk.Value, int(l.geo.ChunkBytes), item, l.opts.Params)
 		for i := int64(0); err == nil && i < l.geo.Chunks; i++ {
-			err = b.AppendRaw(c)
+			if err = ctx.Err(); err == nil {
+				err = b.AppendRaw(c)
+			}
 		}
 		return err
 	})
 }
 
+// specialOf returns the special value that represents an item without a chunk, if there is one.
+func specialOf(item []byte) (chunk.Special, bool) {
+	if coder.IsZero(item) {
+		return chunk.Zeros, true
+	}
+	if len(item) != 4 && len(item) != 8 {
+		return 0, false
+	}
+	nan := make([]byte, len(item))
+	coder.FillSpecial(nan, chunk.NaNs, nil, len(nan), 0)
+	return chunk.NaNs, bytes.Equal(nan, item)
+}
+
 // CreateBytes creates an array from data, which holds all items in C order, as they are stored. It does not retain
 // data. Chunks of zeros take no space. See Zeros.
-func CreateBytes(ctx context.Context, name string, shape []int64, dtype string, data []byte, o *Options) (*Array, error) {
+func CreateBytes(ctx context.Context, name string, shape []int64, dtype string, data []byte, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
-	l, err := newLayout(shape, dtype, o)
+	if o != nil && o.DType != "" {
+		return nil, errTwoDTypes()
+	}
+	return createBytes(ctx, name, shape, dtype, data, o)
+}
+
+// createBytes is CreateBytes, but ignores o.DType.
+func createBytes(ctx context.Context, name string, shape []int64, dtype string, data []byte, o *CreateOptions) (*Array, error) {
+	l, err := newLayout(ctx, name, shape, dtype, o)
 	if err != nil {
 		return nil, err
 	}
@@ -92,133 +130,4 @@ func CreateBytes(ctx context.Context, name string, shape []int64, dtype string, 
 		w := &writing{src: data, plan: selection.NewPlan(l.geo, &s)}
 		return b.Encode(ctx, int(l.geo.ChunkBytes), w, w.size())
 	})
-}
-
-// layout holds the shapes and options of a new array.
-type layout struct {
-	rec      meta.Array
-	geo      *grid.Geometry
-	itemSize int
-	opts     frame.Options
-}
-
-// newLayout checks the parameters of a new array and chooses those that are not set.
-func newLayout(shape []int64, dtype string, o *Options) (*layout, error) {
-	if o == nil {
-		o = &Options{}
-	}
-	dt, err := meta.ParseDType(dtype)
-	if err != nil {
-		return nil, fmt.Errorf("ndarray: %w: %v", ErrType, err)
-	}
-	if dt.Size < 1 {
-		return nil, fmt.Errorf("ndarray: %w: items of dtype %s have no bytes", ErrType, dtype)
-	}
-	l := &layout{itemSize: dt.Size, opts: o.Options}
-	p := &l.opts.Params
-	p.TypeSize = dt.Size
-	if dt.Kind == 'U' && p.Filters == nil && p.Codec == 0 && p.Level == 0 {
-		// Without parameters, python-blosc2 shuffles the four bytes of characters, not the bytes of items.
-		p.Filters = []chunk.Filter{{}, {}, {}, {}, {}, {ID: chunk.Shuffle, Meta: 4}}
-	}
-	hint, err := blockHint(*p)
-	if err != nil {
-		return nil, err
-	}
-	chunks, blocks, err := grid.Partition(shape, o.Chunks, o.Blocks, int64(dt.Size), hint)
-	if err != nil {
-		return nil, err
-	}
-	if l.geo, err = grid.NewGeometry(shape, chunks, blocks, int64(dt.Size)); err != nil {
-		return nil, err
-	}
-	if l.geo.BlockBytes > chunk.MaxBlockSize {
-		return nil, fmt.Errorf("ndarray: %w: blocks have %d bytes, want at most %d", ErrTooLarge, l.geo.BlockBytes, chunk.MaxBlockSize)
-	}
-	l.rec = meta.Array{Shape: append([]int64{}, shape...), ChunkShape: chunks, BlockShape: blocks, DType: dt.String()}
-	p.BlockSize = int(l.geo.BlockBytes)
-	return l, l.addRecord()
-}
-
-// addRecord puts the metalayer with the shapes before the metalayers of the caller.
-func (l *layout) addRecord() error {
-	content, err := l.rec.Append(nil)
-	if err != nil {
-		return err
-	}
-	layers := []meta.Layer{{Name: "b2nd", Content: content}}
-	for _, m := range l.opts.Meta {
-		if m.Name != "b2nd" {
-			layers = append(layers, m)
-		}
-	}
-	l.opts.Meta, l.opts.ChunkSize = layers, int(l.geo.ChunkBytes)
-	return nil
-}
-
-// create creates the frame, in memory if name is empty, and calls fill to write its chunks.
-func (l *layout) create(ctx context.Context, name string, fill func(b *frame.Batch) error) (*Array, error) {
-	if name == "" {
-		f, err := frame.CreateMemory(&l.opts, l.variable(fill))
-		return fromFrame(f, err, nil)
-	}
-	f, err := frame.CreateContext(ctx, name, &l.opts, l.variable(fill))
-	return fromFrame(f, err, nil)
-}
-
-// variable returns fill. If chunks have no bytes because an axis has length zero, it returns a function that sets the
-// chunks of the frame to variable size.
-func (l *layout) variable(fill func(b *frame.Batch) error) func(b *frame.Batch) error {
-	if l.geo.ChunkBytes > 0 {
-		return fill
-	}
-	return func(b *frame.Batch) error { return b.SetVariable() }
-}
-
-// Ones creates an array in which all items are 1. It returns ErrType unless dtype is one of bools or numbers. See Full.
-func Ones(name string, shape []int64, dtype string, o *Options) (*Array, error) {
-	d, err := meta.ParseDType(dtype)
-	if err != nil {
-		return nil, fmt.Errorf("ndarray: %w: %v", ErrType, err)
-	}
-	item, err := convert.One(d)
-	if err != nil {
-		return nil, err
-	}
-	return Full(name, shape, dtype, item, o)
-}
-
-// FullOf creates an array in which all items are value. See Full.
-func FullOf[T Scalar](name string, shape []int64, value T, o *Options) (*Array, error) {
-	dt := DTypeOf[T]()
-	return Full(name, shape, dt.String(), convert.Stored(dt, []T{value}), o)
-}
-
-// ZerosLike creates an array of zeros with the shape and dtype of r. If o is nil, the array also has the partition and
-// parameters of r. See Zeros.
-func ZerosLike(r Reader, name string, o *Options) (*Array, error) {
-	return Zeros(name, r.Shape(), r.DType().String(), like(r, o))
-}
-
-// UninitLike creates an array of uninitialized items, like r. See ZerosLike and Uninit.
-func UninitLike(r Reader, name string, o *Options) (*Array, error) {
-	return Uninit(name, r.Shape(), r.DType().String(), like(r, o))
-}
-
-// OnesLike creates an array in which all items are 1, like r. See ZerosLike and Ones.
-func OnesLike(r Reader, name string, o *Options) (*Array, error) {
-	return Ones(name, r.Shape(), r.DType().String(), like(r, o))
-}
-
-// FullLike creates an array in which all items are item, like r. See ZerosLike and Full.
-func FullLike(r Reader, name string, item []byte, o *Options) (*Array, error) {
-	return Full(name, r.Shape(), r.DType().String(), item, like(r, o))
-}
-
-// like returns o, or if that is nil the options that make an array like r.
-func like(r Reader, o *Options) *Options {
-	if o == nil {
-		return r.Options()
-	}
-	return o
 }

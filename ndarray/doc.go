@@ -1,6 +1,14 @@
-// Package ndarray reads, writes and edits Blosc2 N-dimensional arrays ("b2nd"): arrays of NumPy dtypes with up to 16
-// dimensions, stored in compressed chunks in files, in directories or in memory. The format is that of python-blosc2's
-// NDArray. The package also reads the older Caterva arrays.
+// Package ndarray reads, writes and edits compressed N-dimensional arrays in files, in directories or in memory:
+//
+//	o := &ndarray.CreateOptions{Codec: codec.LZ4HC, Level: 9}
+//	a, err := ndarray.Create(ctx, "t.b2nd", []int64{365, 180, 360}, data, o)
+//	series, err := ndarray.Read[float32](ctx, a, ndarray.All, ndarray.At(45), ndarray.At(-1)) // a[:, 45, -1]
+//	err = ndarray.Append(ctx, a, 0, day)
+//	err = a.SetAttr(ctx, "units", "K")
+//
+// Open opens an array for reading, and Edit for reading and writing. The items have a NumPy dtype, and an array has up to
+// 16 dimensions. The format is "b2nd", that of python-blosc2's NDArray. The package also reads the older Caterva arrays.
+// Package npy below this one reads and writes .npy files.
 //
 // # Chunks and blocks
 //
@@ -28,9 +36,9 @@
 // never read. It is zero in chunks that were written, and the repeated value in special chunks. The shapes are stored
 // in the metalayer "b2nd" of the frame.
 //
-// If Options.Chunks and Options.Blocks are nil, the array gets the partition that python-blosc2 chooses. Small chunks
-// make edits cheap, small blocks make small reads cheap, and large chunks and blocks compress better. Set both for an
-// array that starts with an axis of length zero and will grow, because its shape is no guide to a good partition.
+// If CreateOptions.Chunks and CreateOptions.Blocks are nil, the array gets the partition that python-blosc2 chooses. An
+// axis of length zero is taken for one that will grow. Small chunks make edits cheap, small blocks make small reads
+// cheap, and large chunks and blocks compress better.
 //
 // # Selections
 //
@@ -39,7 +47,7 @@
 //	a[3]             At(3)                          drops the axis
 //	a[2:5, :, -1]    Span(2, 5), All, At(-1)
 //	a[..., ::-2]     Ellipsis, Step(None, None, -2)
-//	a[None, 4:]      NewAxis, From(4)
+//	a[None, 4:]      NewAxis, Span(4, None)
 //
 // A missing index selects its whole axis, so a call without indexes selects everything. ParseSelection reads NumPy's
 // notation. Items are read and written in C order of the selection.
@@ -63,8 +71,8 @@
 //
 // # Items
 //
-// ReadBytes, WriteBytes and FillBytes use items as they are stored. Read, ReadInto, ReadAt, Take, Write, Fill, Put,
-// Append, Insert and Create use values of a Go type that matches the dtype, in either byte order:
+// ReadBytes, WriteBytes and FillBytes use items as they are stored. Read, ReadInto, Item, Write, Fill, Append, Insert,
+// Create and Full use values of a Go type that matches the dtype, in either byte order:
 //
 //	bool, int8 ... complex128     the dtype of the same kind and size; int64 also M8 and m8, as counts of their unit
 //	Float16, float32              f2; a float32 is rounded to nearest when it is written
@@ -86,11 +94,11 @@
 //
 // # Changing arrays
 //
-// Resize changes the shape at the end of the axes, ResizeAt at any position. Append, Insert and Delete work along one
-// axis:
+// Resize changes the shape at the end of the axes. Append, Insert and Delete work along one axis, and AppendBytes and
+// InsertBytes take items as they are stored:
 //
-//	numpy.append(a, rows, axis=0)       a.Append(ctx, 0, rows)           or  Append(ctx, a, 0, rows)
-//	numpy.insert(a, 5, rows, axis=0)    a.Insert(ctx, 0, 5, rows)        or  Insert(ctx, a, 0, 5, rows)
+//	numpy.append(a, rows, axis=0)       Append(ctx, a, 0, rows)
+//	numpy.insert(a, 5, rows, axis=0)    Insert(ctx, a, 0, 5, rows)
 //	numpy.delete(a, slice(5, 7), -1)    a.Delete(ctx, -1, 5, 2)
 //
 // Chunks that move by whole chunk lengths are neither read nor compressed: only the index changes. This holds at the
@@ -105,15 +113,31 @@
 // # Making arrays
 //
 // Create takes a slice. FromFunc computes the items block by block, in parallel. FromReader and FromSeq read a stream
-// of items. ReadNPY reads .npy files, WriteNPY writes them, and WriteItems writes the items without a header. Arange,
-// Linspace and Eye compute the same numbers as NumPy. Zeros, Ones, Full, Uninit and NaNs store almost nothing.
-// ZerosLike, OnesLike, FullLike and UninitLike use the shape, dtype and partition of another array. Each function
-// creates the array in one commit. Its memory use does not grow with the array, except that Create holds all items.
+// of items, and ToWriter writes one. Arange and Linspace compute the same numbers as NumPy. Zeros and Full store almost
+// nothing. Each function creates the array in one commit. Its memory use does not grow with the array, except that
+// Create holds all items.
+//
+// # From NumPy
+//
+//	numpy.zeros, empty              Zeros
+//	numpy.ones, full                Full(ctx, name, shape, value, nil)
+//	numpy.zeros_like(r)             Zeros(ctx, name, r.Shape(), r.DType().String(), r.CreateOptions())
+//	numpy.full(s, nan)              Full(ctx, name, s, math.NaN(), nil)
+//	numpy.eye                       FromFunc with a loop over Tile.All
+//	numpy.linspace(endpoint=False)  FromFunc with a loop over Tile.All
+//	numpy.take(a, p)                Read[T](ctx, a, Flat(p...))
+//	numpy.put(a, p, v)              Write(ctx, a, v, Flat(p...))
+//	a[mask], a[rows, columns]       Mask(mask, a.Shape()...); Coords(rows), Coords(columns)
+//	a[numpy.ix_(rows, columns)]     Pick(rows...), Pick(columns...)
+//	a.item(3, 4)                    Item[T](ctx, a, 3, 4)
+//	a.ndim, a.itemsize              len(a.Shape()), a.DType().Size
+//	numpy.load, numpy.save          npy.Read, npy.Write
+//	a.tofile(f)                     ToWriter(ctx, f, a)
 //
 // # Iterating over arrays
 //
 // ByChunk, ByBlock, ByRows and ByWindow return boxes that cover an array or a view. Tiles reads the boxes one after the
-// other and can read ahead. Map computes a new array block by block. Reduce computes sums, means, minima and other
+// other, and Boxes.ReadAhead makes it read ahead. Map computes a new array block by block. Reduce computes sums, means, minima and other
 // reductions along any axes, without decoding special chunks. Array.ChunkInfos describes the chunks without decoding
 // them.
 //
@@ -121,11 +145,11 @@
 //
 // Any number of goroutines may use an Array. Each read sees one committed state, regardless of concurrent edits, and
 // takes no lock against them. Edits wait for each other. Every edit of items or of the shape is one commit, which
-// becomes visible completely or not at all, and is durable if Options.NoSync is unset. After an error the array is
-// unchanged. A Batch makes several edits one commit. Batch.Frame and Array.Frame edit metalayers.
+// becomes visible completely or not at all, and is durable if NoSync is unset. After an error the array is
+// unchanged. A Batch makes several edits one commit. SetAttr edits attributes, and Array.Frame gives access to metalayers.
 //
-// A call uses up to Options.Concurrency goroutines. None of them works on the call after it returns, but up to eight
+// A call uses up to Concurrency goroutines, which the options set. None of them works on the call after it returns, but up to eight
 // stay awake for about 30 µs to help with the next call. Calls do not retain the buffers of the caller. Repeated reads
 // of an array in memory or in one file allocate nothing. The memory of other calls is bounded by what the size of the
-// file justifies and by Options.MaxBytes, so files from unknown sources may be opened.
+// file justifies and by OpenOptions.MaxBytes, so files from unknown sources may be opened.
 package ndarray

@@ -1,10 +1,10 @@
 package ndarray_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log"
+	"math"
 	"strings"
 
 	"github.com/goblosc/blosc2/ndarray"
@@ -59,45 +59,33 @@ func ExampleFromSeq() {
 func ExampleArange() {
 	ctx := context.Background()
 	a, _ := ndarray.Arange(ctx, "", 10, 30.0, 5, nil)
-	b, _ := ndarray.Linspace[float32](ctx, "", 0, 1, 5, true, nil)
-	c, _ := ndarray.Eye[int8](ctx, "", 2, 3, 1, nil)
-	d, _ := ndarray.OnesLike(c, "", nil)
+	b, _ := ndarray.Linspace[float32](ctx, "", 0, 1, 5, nil)
 	fmt.Println(ndarray.Read[float64](ctx, a))
 	fmt.Println(ndarray.Read[float32](ctx, b))
-	fmt.Println(ndarray.Read[int8](ctx, c))
-	fmt.Println(ndarray.Read[int8](ctx, d))
 	// Output:
 	// [10 15 20 25] <nil>
 	// [0 0.25 0.5 0.75 1] <nil>
-	// [0 1 0 0 0 1] <nil>
-	// [1 1 1 1 1 1] <nil>
 }
 
-// Write a selection as a .npy file, and read the file.
-func ExampleReadNPY() {
+// Ones, and an array of NaNs like another one. DType sets a dtype that is not that of the Go type.
+func ExampleFull() {
 	ctx := context.Background()
-	a, err := ndarray.Create(ctx, "", []int64{2, 3}, []int32{1, 2, 3, 4, 5, 6}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	var file bytes.Buffer // or an os.File
-	if err := ndarray.WriteNPY(ctx, &file, a, ndarray.All, ndarray.From(1)); err != nil {
-		log.Fatal(err)
-	}
-	b, err := ndarray.ReadNPY(ctx, "", &file, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	items, err := ndarray.Read[int32](ctx, b)
-	fmt.Println(b.Shape(), b.DType(), items, err)
-	// Output: [2 2] <i4 [2 3 5 6] <nil>
+	a, _ := ndarray.Full[int8](ctx, "", []int64{2, 2}, 1, nil)
+	b, _ := ndarray.Full(ctx, "", a.Shape(), float32(math.NaN()), &ndarray.CreateOptions{DType: ">f4"})
+	fmt.Println(ndarray.Read[int8](ctx, a))
+	fmt.Println(ndarray.Read[float32](ctx, b))
+	fmt.Println(a.DType(), b.DType())
+	// Output:
+	// [1 1 1 1] <nil>
+	// [NaN NaN NaN NaN] <nil>
+	// |i1 >f4
 }
 
 // A function computes the items of each block of the new array from the items of the old one.
 func ExampleMap() {
 	ctx := context.Background()
 	a, _ := ndarray.Arange[int16](ctx, "", 0, 6, 1, nil)
-	b, err := ndarray.Map(ctx, a, "", func(out []float32, in ndarray.Tile[int16]) error {
+	b, err := ndarray.Map(ctx, "", a, func(out []float32, in ndarray.Tile[int16]) error {
 		for i, x := range in.Items {
 			out[i] = float32(x) / 4
 		}
@@ -115,7 +103,7 @@ func ExampleMap() {
 func ExampleTiles() {
 	ctx := context.Background()
 	a, _ := ndarray.Create(ctx, "", []int64{5, 2}, []int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, nil)
-	for t, err := range ndarray.Tiles[int32](ctx, a, ndarray.ByRows(a, 0, 2), 1) {
+	for t, err := range ndarray.Tiles[int32](ctx, a, ndarray.ByRows(a, 0, 2).ReadAhead(1)) {
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -131,7 +119,7 @@ func ExampleTiles() {
 func ExampleByWindow() {
 	ctx := context.Background()
 	a, _ := ndarray.Create(ctx, "", []int64{7}, []float32{3, 6, 9, 0, 3, 6, 9}, nil)
-	for t, err := range ndarray.Tiles[float32](ctx, a, ndarray.ByWindow(a, []int64{3}, nil, []int64{1}), 2) {
+	for t, err := range ndarray.Tiles[float32](ctx, a, ndarray.ByWindow(a, []int64{3}, nil, []int64{1}).ReadAhead(2)) {
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -149,20 +137,22 @@ func ExampleByWindow() {
 
 // Find the chunks that are stored, and their compression ratios, without decoding them.
 func ExampleArray_ChunkInfos() {
-	a, _ := ndarray.Eye[float64](context.Background(), "", 200, 200, 100, &ndarray.Options{
-		Chunks: []int32{100, 100}, Blocks: []int32{100, 100},
-	})
-	for c, err := range a.ChunkInfos() {
+	ctx := context.Background()
+	a, _ := ndarray.Zeros(ctx, "", []int64{200, 200}, "<f8", &ndarray.CreateOptions{Chunks: []int64{100, 100}})
+	if err := ndarray.Write(ctx, a, []float64{1, 2, 3}, ndarray.At(7), ndarray.Span(150, 153)); err != nil {
+		log.Fatal(err)
+	}
+	for c, err := range a.ChunkInfos(ctx) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(c.Number, c.Coord, c.Box.Start, c.Special, c.CBytes > 0, c.Ratio() > 10)
+		fmt.Println(c.Number, c.Coord, c.Box.Start, c.Special, c.CBytes > 0, c.NBytes)
 	}
 	// Output:
-	// 0 [0 0] [0 0] zeros false true
-	// 1 [0 1] [0 100] regular true true
-	// 2 [1 0] [100 0] zeros false true
-	// 3 [1 1] [100 100] zeros false true
+	// 0 [0 0] [0 0] zeros false 80000
+	// 1 [0 1] [0 100] regular true 80000
+	// 2 [1 0] [100 0] zeros false 80000
+	// 3 [1 1] [100 100] zeros false 80000
 }
 
 // Reduce all axes, or some of them.
@@ -184,8 +174,8 @@ func ExampleReduce() {
 
 // letters creates an array of letters with three columns.
 func letters(text string) *ndarray.Array {
-	a, err := ndarray.Create(context.Background(), "", []int64{int64(len(text)) / 3, 3}, []uint8(text), &ndarray.Options{
-		Chunks: []int32{2, 2}, Blocks: []int32{1, 2},
+	a, err := ndarray.Create(context.Background(), "", []int64{int64(len(text)) / 3, 3}, []uint8(text), &ndarray.CreateOptions{
+		Chunks: []int64{2, 2}, Blocks: []int64{1, 2},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -211,28 +201,22 @@ func show(a *ndarray.Array) {
 	fmt.Println(shape)
 }
 
-// Resize changes the length of axes at their ends, ResizeAt at any position.
-func ExampleArray_ResizeAt() {
+// Resize changes the length of axes at their ends.
+func ExampleArray_Resize() {
 	ctx := context.Background()
 	a := letters("abcdefghi")
 	if err := a.Resize(ctx, 2, 4); err != nil {
 		log.Fatal(err)
 	}
 	show(a)
-	if err := a.ResizeAt(ctx, []int64{1, 0}, []int64{3, 2}); err != nil { // inserts a row before row 1, and removes columns 0 and 1
-		log.Fatal(err)
-	}
-	show(a)
-	// Output:
-	// abc. def. [2 4]
-	// c. .. f. [3 2]
+	// Output: abc. def. [2 4]
 }
 
 // Insert rows or columns, or steps along any axis, before an item.
-func ExampleArray_Insert() {
+func ExampleArray_InsertBytes() {
 	ctx := context.Background()
 	a := letters("abcdef")
-	if err := a.Insert(ctx, 0, 1, []byte("ABCDEF")); err != nil { // two rows
+	if err := a.InsertBytes(ctx, 0, 1, []byte("ABCDEF")); err != nil { // two rows
 		log.Fatal(err)
 	}
 	show(a)
@@ -326,13 +310,13 @@ func ExampleBroadcastTo() {
 // Read one field of structured items, without the others.
 func ExampleField() {
 	ctx := context.Background()
-	a, err := ndarray.Zeros("", []int64{3}, "[('id', '<i4'), ('pos', [('x', '<f8'), ('y', '<f8')])]", nil)
+	a, err := ndarray.Zeros(ctx, "", []int64{3}, "[('id', '<i4'), ('pos', [('x', '<f8'), ('y', '<f8')])]", nil)
 	check(err)
 	defer a.Close()
 	x, err := ndarray.Field(a, "pos.x") // a["pos"]["x"]
 	check(err)
 	check(ndarray.Write(ctx, x, []float64{1.5, 2.5, 3.5}))
-	items, err := ndarray.Read[float64](ctx, x, ndarray.From(1))
+	items, err := ndarray.Read[float64](ctx, x, ndarray.Span(1, ndarray.None))
 	check(err)
 	fmt.Println(x.DType(), items)
 	// Output: <f8 [2.5 3.5]
@@ -344,7 +328,7 @@ func ExampleConcat() {
 	check(err)
 	b, err := ndarray.Create(ctx, "", []int64{1, 2}, []int32{5, 6}, nil)
 	check(err)
-	c, err := ndarray.Concat(ctx, "", 0, nil, a, b) // np.concatenate((a, b))
+	c, err := ndarray.Concat(ctx, "", 0, []ndarray.Reader{a, b}, nil) // np.concatenate((a, b))
 	check(err)
 	items, err := ndarray.Read[int32](ctx, c)
 	check(err)
@@ -358,7 +342,7 @@ func ExampleStack() {
 	check(err)
 	b, err := ndarray.Create(ctx, "", []int64{3}, []int32{4, 5, 6}, nil)
 	check(err)
-	c, err := ndarray.Stack(ctx, "", -1, nil, a, b) // np.stack((a, b), axis=-1)
+	c, err := ndarray.Stack(ctx, "", -1, []ndarray.Reader{a, b}, nil) // np.stack((a, b), axis=-1)
 	check(err)
 	items, err := ndarray.Read[int32](ctx, c)
 	check(err)
@@ -370,7 +354,7 @@ func ExampleReshape() {
 	ctx := context.Background()
 	a, err := ndarray.Create(ctx, "", []int64{2, 3}, []float64{1.5, 2, -3.9, 4, 5, 300}, nil)
 	check(err)
-	b, err := ndarray.Reshape(ctx, a, "", []int64{-1, 2}, nil) // a.reshape(-1, 2)
+	b, err := ndarray.Reshape(ctx, "", a, []int64{-1, 2}, nil) // a.reshape(-1, 2)
 	check(err)
 	c, err := ndarray.AsType(ctx, b, "", "|u1", nil) // b.astype("u1")
 	check(err)

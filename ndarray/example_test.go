@@ -29,7 +29,7 @@ func Example() {
 	if err := ndarray.Write(ctx, a, []float32{40, 80, 120}, ndarray.All, ndarray.At(-1)); err != nil {
 		log.Fatal(err)
 	}
-	rows, err := ndarray.Read[float32](ctx, a, ndarray.From(1))
+	rows, err := ndarray.Read[float32](ctx, a, ndarray.Span(1, ndarray.None))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -39,13 +39,14 @@ func Example() {
 
 // Open an array that python-blosc2 wrote.
 func ExampleOpen() {
-	a, err := ndarray.Open("../testdata/python-blosc2/dtype_i4.b2nd", nil)
+	ctx := context.Background()
+	a, err := ndarray.Open(ctx, "../testdata/python-blosc2/dtype_i4.b2nd", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer a.Close()
 	fmt.Println("shape", a.Shape(), "chunks", a.Chunks(), "blocks", a.Blocks(), "dtype", a.DType())
-	corner, err := ndarray.Read[int32](context.Background(), a, ndarray.Until(2), ndarray.Until(3))
+	corner, err := ndarray.Read[int32](ctx, a, ndarray.Span(0, 2), ndarray.Span(0, 3))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -92,16 +93,14 @@ func ExampleRead() {
 }
 
 // Append one row to an array without rows, then several rows.
-func ExampleArray_Append() {
+func ExampleArray_AppendBytes() {
 	ctx := context.Background()
-	a, err := ndarray.Zeros("", []int64{0, 3}, "|u1", &ndarray.Options{
-		Chunks: []int32{100, 3}, Blocks: []int32{10, 3},
-	})
+	a, err := ndarray.Zeros(ctx, "", []int64{0, 3}, "|u1", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	for _, rows := range []string{"abc", "defghi"} {
-		if err := a.Append(ctx, 0, []byte(rows)); err != nil {
+		if err := a.AppendBytes(ctx, 0, []byte(rows)); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -120,10 +119,10 @@ func ExampleCopy() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	o := a.Options()
-	o.Chunks, o.Blocks = []int32{100, 1000}, []int32{10, 500}
-	o.Params.Level = 9
-	b, err := ndarray.Copy(ctx, a, "", o)
+	o := a.CreateOptions()
+	o.Chunks, o.Blocks = []int64{100, 1000}, []int64{10, 500}
+	o.Level = 9
+	b, err := ndarray.Copy(ctx, "", a, o)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -169,7 +168,7 @@ func ExampleRead_strings() {
 func ExampleRead_times() {
 	ctx := context.Background()
 	days := []time.Time{time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC), {}}
-	a, err := ndarray.Create(ctx, "", []int64{2}, days, &ndarray.Options{DType: "M8[D]"})
+	a, err := ndarray.Create(ctx, "", []int64{2}, days, &ndarray.CreateOptions{DType: "M8[D]"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -205,7 +204,7 @@ func ExampleRead_structs() {
 		Name string `b2:"name"`
 	}](ctx, a)
 	fmt.Println(names, err)
-	last, err := ndarray.ReadAt[city](ctx, a, -1)
+	last, err := ndarray.Item[city](ctx, a, -1)
 	fmt.Println(last.Place, last.Since.Year(), err)
 	// Output:
 	// [('name', '<U6'), ('place', '<f4', (2,)), ('since', '<M8[Y]')]
@@ -238,7 +237,7 @@ func ExamplePick() {
 // Set every item of the selected rows to -1.
 func ExampleMask() {
 	a, ctx := grid(), context.Background()
-	if err := ndarray.Fill(ctx, a, int32(-1), ndarray.Mask(true, false, true)); err != nil {
+	if err := ndarray.Fill(ctx, a, int32(-1), ndarray.Mask([]bool{true, false, true})); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(ndarray.Read[int32](ctx, a))
@@ -248,7 +247,7 @@ func ExampleMask() {
 // Lists that are broadcast name points: row 2 of column 3, row 0 of column 1, row 1 of column 1.
 func ExampleCoords() {
 	a, ctx := grid(), context.Background()
-	points := []ndarray.Index{ndarray.Coords(2, 0, 1), ndarray.Coords(3, 1, 1)}
+	points := []ndarray.Index{ndarray.Coords([]int64{2, 0, 1}), ndarray.Coords([]int64{3, 1, 1})}
 	fmt.Println(ndarray.Read[int32](ctx, a, points...))
 	if err := ndarray.Write(ctx, a, []int32{7, 8, 9}, points...); err != nil {
 		log.Fatal(err)
@@ -260,9 +259,9 @@ func ExampleCoords() {
 }
 
 // Index arrays of different shapes are broadcast: the rows as a column and the columns as a row select a table.
-func ExampleCoordsND() {
+func ExampleCoords_table() {
 	a, ctx := grid(), context.Background()
-	rows, columns := ndarray.CoordsND([]int64{2, 1}, []int64{2, 0}), ndarray.Coords(0, 1, 2)
+	rows, columns := ndarray.Coords([]int64{2, 0}, 2, 1), ndarray.Coords([]int64{0, 1, 2})
 	fmt.Println(a.SelectionShape(rows, columns))
 	fmt.Println(ndarray.Read[int32](ctx, a, rows, columns))
 	// Output:
@@ -271,7 +270,7 @@ func ExampleCoordsND() {
 }
 
 // A mask of the whole array: set all items above 12 to 12.
-func ExampleMaskND() {
+func ExampleMask_whole() {
 	a, ctx := grid(), context.Background()
 	items, err := ndarray.Read[int32](ctx, a)
 	if err != nil {
@@ -281,7 +280,7 @@ func ExampleMaskND() {
 	for i, x := range items {
 		mask[i] = x > 12
 	}
-	above := ndarray.MaskND(a.Shape(), mask)
+	above := ndarray.Mask(mask, a.Shape()...)
 	fmt.Println(ndarray.Read[int32](ctx, a, above))
 	if err := ndarray.Fill(ctx, a, int32(12), above); err != nil {
 		log.Fatal(err)
@@ -300,15 +299,10 @@ func ExampleFlat() {
 	// Output: [11 0 23] <nil>
 }
 
-// Positions count items in C order.
-func ExampleTake() {
-	fmt.Println(ndarray.Take[int32](context.Background(), grid(), []int64{5, 0, -1, 5}))
-	// Output: [11 0 23 11] <nil>
-}
-
-func ExamplePut() {
+// Write to positions, like numpy.put. Positions count items in C order.
+func ExampleFlat_put() {
 	a, ctx := grid(), context.Background()
-	if err := ndarray.Put(ctx, a, []int64{-1, 4}, []int32{7, 8}); err != nil {
+	if err := ndarray.Write(ctx, a, []int32{7, 8}, ndarray.Flat(-1, 4)); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(ndarray.Read[int32](ctx, a))
@@ -326,7 +320,7 @@ func ExampleParseSelection() {
 }
 
 func ExampleStep() {
-	fmt.Println(ndarray.At(-1), ndarray.Span(2, 5), ndarray.From(3), ndarray.Until(-2))
+	fmt.Println(ndarray.At(-1), ndarray.Span(2, 5), ndarray.Span(3, ndarray.None), ndarray.Span(ndarray.None, -2))
 	fmt.Println(ndarray.Step(0, 10, 2), ndarray.Step(ndarray.None, ndarray.None, -1))
 	fmt.Println(ndarray.All, ndarray.Ellipsis, ndarray.NewAxis)
 	// Output:

@@ -2,9 +2,9 @@ package ndarray
 
 import (
 	"context"
+	"slices"
 	"sync"
 
-	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
@@ -15,26 +15,13 @@ import (
 )
 
 // FromFunc creates an array whose items are set by f. It calls f for each block, clipped to the array, with a tile of
-// zero items. t.Start and t.Shape, t.All and t.Rows provide the coordinates of the items. Up to Options.Concurrency
+// zero values. t.Start and t.Shape, t.All and t.Rows provide the coordinates of the items. Up to Options.Concurrency
 // goroutines call f at the same time, in no particular order. f may be called again for the same block and must then
 // set the same items. t is valid until f returns. The first error of f ends the call. FromFunc uses the memory of a few
 // chunks. See Create.
-func FromFunc[T Scalar](ctx context.Context, name string, shape []int64, f func(t Tile[T]) error, o *Options) (*Array, error) {
+func FromFunc[T any](ctx context.Context, name string, shape []int64, f func(t Tile[T]) error, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
-	return fromFunc(ctx, name, shape, DTypeOf[T]().String(), f, nil, o)
-}
-
-// FromFuncBytes is like FromFunc, for items of any dtype, as they are stored. Each item is ItemSize elements of
-// t.Items.
-func FromFuncBytes(ctx context.Context, name string, shape []int64, dtype string, f func(t Tile[byte]) error, o *Options) (*Array, error) {
-	ctx = task.Context(ctx)
-	return fromFunc(ctx, name, shape, dtype, f, nil, o)
-}
-
-// fromFunc creates an array whose items are set by f. If needed is not nil, chunks for which it returns false are
-// zeros, and f is not called for them.
-func fromFunc[T Scalar](ctx context.Context, name string, shape []int64, dtype string, f func(t Tile[T]) error, needed func(c *selection.ChunkPart) bool, o *Options) (*Array, error) {
-	l, err := newLayout(shape, dtype, o)
+	l, e, err := newTypedLayout[T](ctx, name, shape, o)
 	if err != nil {
 		return nil, err
 	}
@@ -46,33 +33,17 @@ func fromFunc[T Scalar](ctx context.Context, name string, shape []int64, dtype s
 		if err != nil {
 			return err
 		}
-		if needed != nil {
-			if err := b.FillSpecial(l.geo.Chunks*l.geo.ChunkBytes, chunk.Zeros); err != nil {
-				return err
-			}
-		}
-		p := &funcPlan[T]{f: f, needed: needed, width: l.itemSize / len(convert.Bytes(make([]T, 1)))}
+		p := &funcPlan[T]{f: f, e: e}
 		p.plan = selection.NewPlan(l.geo, &s)
 		return b.Encode(ctx, int(l.geo.ChunkBytes), p, p.size())
 	})
 }
 
-// funcPlan is the engine.WritePlan of fromFunc. It visits chunks as writing does.
-type funcPlan[T Scalar] struct {
+// funcPlan is the engine.WritePlan of FromFunc. It visits chunks as writing does.
+type funcPlan[T any] struct {
 	writing
-	f      func(t Tile[T]) error
-	needed func(c *selection.ChunkPart) bool
-	width  int // elements of Tile.Items in an item
-}
-
-// Next implements engine.WritePlan.
-func (p *funcPlan[T]) Next(v *engine.Visit) bool {
-	for p.writing.Next(v) {
-		if p.needed == nil || p.needed(v.State.(*selection.ChunkPart)) {
-			return true
-		}
-	}
-	return false
+	f func(t Tile[T]) error
+	e *encoder[T]
 }
 
 // Block implements engine.WritePlan.
@@ -80,19 +51,20 @@ func (p *funcPlan[T]) Block(b *engine.Block, v *engine.Visit, k, _, _ int) {
 	m, ok := b.Mover.(*funcMover[T])
 	if !ok {
 		n := p.plan.Geo.Ndim
-		m = &funcMover[T]{plan: p, tile: Tile[T]{Box: Box{make([]int64, n), make([]int64, n)}, width: p.width}}
+		m = &funcMover[T]{plan: p, tile: Tile[T]{Box: Box{make([]int64, n), make([]int64, n)}}}
 		m.tile.Inner = m.tile.Box
 	}
 	m.some = p.plan.Box(&m.box, v.State.(*selection.ChunkPart), int32(k))
 	b.ItemSize, b.Keep, b.Mover = 0, engine.KeepNone, m
 }
 
-// funcMover is the engine.Mover of a block of fromFunc.
-type funcMover[T Scalar] struct {
+// funcMover is the engine.Mover of a block of FromFunc.
+type funcMover[T any] struct {
 	plan *funcPlan[T]
 	box  selection.Box
 	some bool // the block has items inside the array
 	tile Tile[T]
+	raw  []byte // the items as they are stored, unless they have the memory layout of T
 }
 
 // Move implements engine.Mover.
@@ -108,17 +80,19 @@ func (m *funcMover[T]) Move(block []byte, _ bool) error {
 		t.Start[i], t.Shape[i] = at/b.User.Stride[i], b.Count[i]
 		at %= b.User.Stride[i]
 	}
-	n := int(b.Items) * m.plan.width
+	n := int(b.Items)
 	if cap(t.Items) < n {
-		t.Items = make([]T, g.BlockItems*int64(m.plan.width))
+		t.Items = make([]T, g.BlockItems)
 	}
 	t.Items = t.Items[:n]
 	clear(t.Items)
 	if err := m.plan.f(*t); err != nil {
 		return err
 	}
-	items := convert.Bytes(t.Items)
-	convert.ToNative(DTypeOf[T](), items)
+	items, err := m.encode(t.Items)
+	if err != nil {
+		return err
+	}
 	if len(items) == len(block) {
 		copy(block, items)
 		return nil
@@ -130,17 +104,31 @@ func (m *funcMover[T]) Move(block []byte, _ bool) error {
 	return nil
 }
 
+// encode returns values as they are stored.
+func (m *funcMover[T]) encode(values []T) ([]byte, error) {
+	e := m.plan.e
+	if e.c.Direct {
+		b := convert.Bytes(values)
+		convert.ToNative(e.d, b)
+		return b, nil
+	}
+	n := len(values) * e.d.Size
+	m.raw = slices.Grow(m.raw[:0], n)[:n]
+	return m.raw, e.encode(m.raw, values, 0)
+}
+
 // Unshuffle implements engine.Mover.
 func (m *funcMover[T]) Unshuffle(coder.Shuffled) bool { return false }
 
 // Map creates an array with the shape of r. f computes the items of a box of the new array from the items of the same
-// box of r: in holds the items of r, and f sets the items of out, in the same order. Map calls f like FromFunc does. If
-// o is nil, the new array has the partition and parameters of r. With other blocks, Map decodes a block of r several
-// times if it overlaps several blocks of the new array. The error wraps ErrType, or is an error of f, of Create or of
-// reading.
-func Map[T, U Scalar](ctx context.Context, r Reader, name string, f func(out []U, in Tile[T]) error, o *Options) (*Array, error) {
+// box of r: in holds the items of r, and f sets the items of out, in the same order. Map calls f like FromFunc does. It
+// takes the partition and compression that o leaves out from r, as CreateOptions describes, but no metalayers or
+// attributes. With other blocks, Map decodes a block of r several times if it overlaps several blocks of the new array.
+// The error wraps ErrType, or is an error of f, of Create or of reading.
+func Map[T, U any](ctx context.Context, name string, r Reader, f func(out []U, in Tile[T]) error, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
-	if err := checkType[T](r); err != nil {
+	c, err := converterOf[T](r.DType())
+	if err != nil {
 		return nil, err
 	}
 	h, err := snapshotOf(ctx, r)
@@ -151,9 +139,9 @@ func Map[T, U Scalar](ctx context.Context, r Reader, name string, f func(out []U
 	var buf grid.Dims
 	var scratch sync.Pool
 	return FromFunc(ctx, name, h.m.Shape(&buf), func(t Tile[U]) error {
-		in, ok := scratch.Get().(*Tile[T])
+		in, ok := scratch.Get().(*loadedTile[T])
 		if !ok {
-			in = new(Tile[T])
+			in = new(loadedTile[T])
 		}
 		defer scratch.Put(in)
 		in.Box, in.Inner = t.Box, t.Box
@@ -161,10 +149,31 @@ func Map[T, U Scalar](ctx context.Context, r Reader, name string, f func(out []U
 			in.Items = make([]T, len(t.Items))
 		}
 		in.Items = in.Items[:len(t.Items)]
-		if err := h.readBox(ctx, convert.Bytes(in.Items), t.Box); err != nil {
+		b := convert.Bytes(in.Items)
+		if !c.Direct {
+			n := len(t.Items) * h.m.Dtype.Size
+			in.raw = slices.Grow(in.raw[:0], n)[:n]
+			b = in.raw
+		}
+		if err := h.readBox(ctx, b, t.Box); err != nil {
 			return err
 		}
-		convert.ToNative(r.DType(), convert.Bytes(in.Items))
-		return f(t.Items, *in)
-	}, like(r, o))
+		if c.Direct {
+			convert.ToNative(r.DType(), b)
+		} else if err := decodeItems(ctx, c, r, in.Items, b); err != nil {
+			return err
+		}
+		return f(t.Items, in.Tile)
+	}, o.from(likeOf[U](r)))
+}
+
+// likeOf returns the options of r for an array of values of type T.
+func likeOf[T any](r Reader) *CreateOptions {
+	like := r.CreateOptions()
+	if d := DTypeOf[T](); d.Size != r.DType().Size || d.Kind != r.DType().Kind {
+		chunks, blocks := like.Chunks, like.Blocks
+		like.retype()
+		like.Chunks, like.Blocks = chunks, blocks
+	}
+	return like
 }

@@ -51,14 +51,14 @@ func applyStep(t testing.TB, r Reader, step string, rng *rand.Rand) (Reader, err
 	case "field":
 		v, err = Field(r, text)
 	case "reshape":
-		a, err := Reshape(context.Background(), r, "", golden.Ints(t, text), nil)
+		a, err := Reshape(context.Background(), "", r, golden.Ints(t, text), nil)
 		if err != nil {
 			return nil, err
 		}
 		t.Cleanup(func() { a.Close() })
-		o := a.Options()
+		o := a.CreateOptions()
 		o.Chunks, o.Blocks = randomPartition(rng, a.Shape())
-		return Reshape(context.Background(), r, "", golden.Ints(t, text), o)
+		return Reshape(context.Background(), "", r, golden.Ints(t, text), o)
 	default:
 		t.Fatalf("step %q", step)
 	}
@@ -85,7 +85,7 @@ func TestViewsAsNumPy(t *testing.T) {
 		for i := range data {
 			data[i] = byte(i*i*31 + i*7 + i>>3)
 		}
-		o := &Options{}
+		o := &CreateOptions{}
 		o.Chunks, o.Blocks = randomPartition(rng, shape)
 		a, err := CreateBytes(ctx, "", shape, f[1], data, o)
 		if err != nil {
@@ -102,11 +102,11 @@ func TestViewsAsNumPy(t *testing.T) {
 			word, _, _ := strings.Cut(step, " ")
 			steps[word]++
 		}
-		got := make([]byte, int(r.Size())*r.ItemSize())
+		got := make([]byte, int(r.Size())*r.DType().Size)
 		err = r.ReadBytes(ctx, got)
 		kind := r.DType().String()
 		if r.DType().Fields != nil {
-			kind = strconv.Itoa(r.ItemSize())
+			kind = strconv.Itoa(r.DType().Size)
 		}
 		if err != nil || !slices.Equal(r.Shape(), golden.Ints(t, f[4])) || kind != f[5] || fmt.Sprintf("%08x", crc32.ChecksumIEEE(got)) != f[6] {
 			t.Errorf("%s: shape %v, dtype %s, sum %08x, %v", line, r.Shape(), kind, crc32.ChecksumIEEE(got), err)
@@ -139,8 +139,8 @@ func TestAsTypeAsNumPy(t *testing.T) {
 			t.Fatal(err)
 		}
 		if f[0] == "s" {
-			n := int32(len(items) / dt.Size)
-			o := &Options{Chunks: []int32{n/2 + 1}, Blocks: []int32{n/3 + 1}}
+			n := int64(len(items) / dt.Size)
+			o := &CreateOptions{Chunks: []int64{n/2 + 1}, Blocks: []int64{n/3 + 1}}
 			if a, err = CreateBytes(ctx, "", []int64{int64(n)}, f[1], items, o); err != nil {
 				t.Fatal(err)
 			}
@@ -154,12 +154,12 @@ func TestAsTypeAsNumPy(t *testing.T) {
 			continue
 		}
 		got := make([]byte, len(items))
-		if err := b.ReadBytes(ctx, got); err != nil || b.dtypeRaw != f[1] {
+		if err := b.ReadBytes(ctx, got); err != nil || b.state.Load().rec.DType != f[1] {
 			t.Errorf("%v to %s: %v", a.DType(), f[1], err)
 		}
 		b.Close()
 		wrong := 0
-		from := make([]byte, int(a.Size())*a.ItemSize())
+		from := make([]byte, int(a.Size())*a.DType().Size)
 		if err := a.ReadBytes(ctx, from); err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func TestAsTypeAsNumPy(t *testing.T) {
 			x, y := got[i*dt.Size:][:dt.Size], items[i*dt.Size:][:dt.Size]
 			if !bytes.Equal(x, y) {
 				wrong++
-				t.Errorf("%v to %s: item %d, %x: %x, want %x", a.DType(), f[1], i, from[i*a.ItemSize():][:a.ItemSize()], x, y)
+				t.Errorf("%v to %s: item %d, %x: %x, want %x", a.DType(), f[1], i, from[i*a.DType().Size:][:a.DType().Size], x, y)
 			}
 		}
 	}
@@ -200,12 +200,12 @@ func itemsOf(numbers []int64, size int) []byte {
 
 func newListCase(t testing.TB, r *rand.Rand, shape []int64, size int) *listCase {
 	ctx := context.Background()
-	options := func() *Options {
-		o := &Options{Chunks: []int32{}, Blocks: []int32{}}
-		o.Params.Level = 1
+	options := func() *CreateOptions {
+		o := &CreateOptions{Chunks: []int64{}, Blocks: []int64{}}
+		o.Level = 1
 		for _, n := range shape {
 			chunk := 1 + r.IntN(int(n)+2)
-			o.Chunks, o.Blocks = append(o.Chunks, int32(chunk)), append(o.Blocks, int32(1+r.IntN(chunk)))
+			o.Chunks, o.Blocks = append(o.Chunks, int64(chunk)), append(o.Blocks, int64(1+r.IntN(chunk)))
 		}
 		return o
 	}
@@ -292,7 +292,7 @@ func goldenSelection(t testing.TB, kind, text string) []Index {
 		switch {
 		case kind != "o" || !ok:
 		case y.Mask():
-			sel[i] = Mask(y.Keep...)
+			sel[i] = Pick(trues(y.Keep)...)
 		default:
 			sel[i] = Pick(y.At...)
 		}

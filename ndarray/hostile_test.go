@@ -56,11 +56,10 @@ func tryAll(t testing.TB, what string, b []byte) (opened bool) {
 // tryRead opens b and reads everything and a part.
 func tryRead(t testing.TB, what string, b []byte) (opened bool) {
 	ctx := context.Background()
-	o := &Options{}
-	o.Concurrency = 1
+	o := &OpenOptions{Concurrency: 1}
 	a, err := OpenBytes(b, o)
 	if len(b)%2 == 0 { // open it from a reader instead
-		a, err = OpenReaderAt(bytes.NewReader(b), int64(len(b)), o)
+		a, err = OpenReaderAt(ctx, bytes.NewReader(b), int64(len(b)), o)
 	}
 	named := func(err error) {
 		var fe *frame.Error
@@ -74,8 +73,8 @@ func tryRead(t testing.TB, what string, b []byte) (opened bool) {
 	}
 	defer a.Close()
 	shape := a.Shape()
-	if n := a.Size(); n >= 0 && n <= 4<<20/int64(a.ItemSize()) {
-		named(a.ReadBytes(ctx, make([]byte, n*int64(a.ItemSize()))))
+	if n := a.Size(); n >= 0 && n <= 4<<20/int64(a.DType().Size) {
+		named(a.ReadBytes(ctx, make([]byte, n*int64(a.DType().Size))))
 	} else if _, err := Read[uint8](ctx, a); err == nil && n > 1<<27 {
 		t.Errorf("%s: %d items read at once", what, n)
 	}
@@ -85,10 +84,9 @@ func tryRead(t testing.TB, what string, b []byte) (opened bool) {
 	}
 	if s, err := selection.Resolve(shape, sel); err != nil {
 		t.Errorf("%s: selection: %v", what, err)
-	} else if s.Items <= 1<<20/int64(a.ItemSize()) {
-		named(a.ReadBytes(ctx, make([]byte, s.Items*int64(a.ItemSize())), sel...))
+	} else if s.Items <= 1<<20/int64(a.DType().Size) {
+		named(a.ReadBytes(ctx, make([]byte, s.Items*int64(a.DType().Size)), sel...))
 	}
-	a.DTypeString()
 	return true
 }
 
@@ -182,14 +180,14 @@ func TestHugeArrays(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range []struct {
 		shape          []int64
-		chunks, blocks []int32
+		chunks, blocks []int64
 	}{
-		{[]int64{1 << 57}, []int32{1 << 30}, []int32{1 << 28}},
-		{[]int64{1 << 31, 1 << 26}, []int32{1 << 15, 1 << 15}, []int32{1 << 14, 1 << 14}},
-		{[]int64{1 << 27}, []int32{1}, []int32{1}},
-		{[]int64{1 << 26, 1, 1 << 30}, []int32{1, 1, 1 << 30}, []int32{1, 1, 1 << 10}},
+		{[]int64{1 << 57}, []int64{1 << 30}, []int64{1 << 28}},
+		{[]int64{1 << 31, 1 << 26}, []int64{1 << 15, 1 << 15}, []int64{1 << 14, 1 << 14}},
+		{[]int64{1 << 27}, []int64{1}, []int64{1}},
+		{[]int64{1 << 26, 1, 1 << 30}, []int64{1, 1, 1 << 30}, []int64{1, 1, 1 << 10}},
 	} {
-		made, err := Zeros("", c.shape, "|u1", &Options{Chunks: c.chunks, Blocks: c.blocks})
+		made, err := Zeros(ctx, "", c.shape, "|u1", &CreateOptions{Chunks: c.chunks, Blocks: c.blocks})
 		if err != nil {
 			t.Fatalf("%v: %v", c.shape, err)
 		}
@@ -209,7 +207,7 @@ func TestHugeArrays(t *testing.T) {
 		for i := range at {
 			at[i] = -1
 		}
-		if x, err := ReadAt[uint8](ctx, a, at...); x != 0 || err != nil {
+		if x, err := Item[uint8](ctx, a, at...); x != 0 || err != nil {
 			t.Errorf("%v: last item %d, %v", c.shape, x, err)
 		}
 		far := Step(None, None, max(1, c.shape[0]/5))
@@ -247,23 +245,23 @@ func TestOddChunks(t *testing.T) {
 	}
 	for _, c := range []struct {
 		what   string
-		blocks []int32
+		blocks []int64
 		chunk  []byte
 		want   error
 	}{
-		{"variable blocks", []int32{5, 4}, vl, ErrCorrupt},
-		{"variable blocks instead of several", []int32{5, 2}, vl, ErrCorrupt},
-		{"other blocks", []int32{5, 4}, encoded(60, chunk.Params{TypeSize: 3, BlockSize: 30}), ErrCorrupt},
-		{"larger blocks", []int32{5, 2}, encoded(60, chunk.Params{TypeSize: 3, BlockSize: 60}), ErrCorrupt},
-		{"other size", []int32{5, 4}, encoded(63, chunk.Params{TypeSize: 3}), ErrCorrupt},
-		{"smaller size", []int32{5, 4}, encoded(57, chunk.Params{TypeSize: 3}), ErrCorrupt},
-		{"long value", []int32{5, 2}, value(60, []byte("012345")), ErrCorrupt},
-		{"odd value", []int32{5, 2}, value(60, []byte("01")), ErrCorrupt},
-		{"value of a byte", []int32{5, 2}, value(60, []byte("7")), nil},
-		{"value of an item", []int32{5, 4}, value(60, []byte("789")), nil},
-		{"other item size", []int32{5, 2}, encoded(60, chunk.Params{TypeSize: 2, BlockSize: 30}), nil},
+		{"variable blocks", []int64{5, 4}, vl, ErrCorrupt},
+		{"variable blocks instead of several", []int64{5, 2}, vl, ErrCorrupt},
+		{"other blocks", []int64{5, 4}, encoded(60, chunk.Params{TypeSize: 3, BlockSize: 30}), ErrCorrupt},
+		{"larger blocks", []int64{5, 2}, encoded(60, chunk.Params{TypeSize: 3, BlockSize: 60}), ErrCorrupt},
+		{"other size", []int64{5, 4}, encoded(63, chunk.Params{TypeSize: 3}), ErrCorrupt},
+		{"smaller size", []int64{5, 4}, encoded(57, chunk.Params{TypeSize: 3}), ErrCorrupt},
+		{"long value", []int64{5, 2}, value(60, []byte("012345")), ErrCorrupt},
+		{"odd value", []int64{5, 2}, value(60, []byte("01")), ErrCorrupt},
+		{"value of a byte", []int64{5, 2}, value(60, []byte("7")), nil},
+		{"value of an item", []int64{5, 4}, value(60, []byte("789")), nil},
+		{"other item size", []int64{5, 2}, encoded(60, chunk.Params{TypeSize: 2, BlockSize: 30}), nil},
 	} {
-		a, err := CreateBytes(ctx, "", []int64{5, 4}, "|V3", bytes.Repeat([]byte("abcde"), 12), &Options{Chunks: []int32{5, 4}, Blocks: c.blocks})
+		a, err := CreateBytes(ctx, "", []int64{5, 4}, "|V3", bytes.Repeat([]byte("abcde"), 12), &CreateOptions{Chunks: []int64{5, 4}, Blocks: c.blocks})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,8 +281,8 @@ func TestOddChunks(t *testing.T) {
 		}
 		for i, err := range []error{
 			a.ReadBytes(ctx, make([]byte, 60)),
-			a.ReadBytes(ctx, make([]byte, 18), Span(1, 3), From(1)),
-			a.WriteBytes(ctx, make([]byte, 18), Span(1, 3), From(1)),
+			a.ReadBytes(ctx, make([]byte, 18), Span(1, 3), Span(1, None)),
+			a.WriteBytes(ctx, make([]byte, 18), Span(1, 3), Span(1, None)),
 		} {
 			var fe *frame.Error
 			if i == 2 && err == nil && strings.Contains(c.what, "value") {
@@ -299,7 +297,7 @@ func TestOddChunks(t *testing.T) {
 
 // TestIndexOfFewBytes opens frames whose index is a special value that represents millions of offsets.
 func TestIndexOfFewBytes(t *testing.T) {
-	made, err := Zeros("", []int64{1 << 20}, "|u1", &Options{Chunks: []int32{1}, Blocks: []int32{1}})
+	made, err := Zeros(ctx, "", []int64{1 << 20}, "|u1", &CreateOptions{Chunks: []int64{1}, Blocks: []int64{1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,12 +331,13 @@ func FuzzReadWrite(f *testing.F) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		most := []int64{1, 600, 40, 14}[ndim%4]
 		shape := []int64{int64(x) % most, int64(y) % most, int64(z) % most}[:ndim%4]
-		o := &Options{Chunks: make([]int32, len(shape)), Blocks: make([]int32, len(shape))}
+		o := &CreateOptions{Chunks: make([]int64, len(shape)), Blocks: make([]int64, len(shape))}
 		for i := range shape {
-			o.Chunks[i] = max(1+int32(chunks>>i)%int32(most), int32(most)/6) // else each run takes seconds
-			o.Blocks[i] = 1 + int32(blocks>>i)%o.Chunks[i]
+			o.Chunks[i] = max(1+int64(chunks>>i)%int64(most), int64(most)/6) // else each run takes seconds
+			o.Blocks[i] = 1 + int64(blocks>>i)%o.Chunks[i]
 		}
-		o.Params, o.Concurrency = randomCParams(rng), 1
+		o.setParams(randomCParams(rng))
+		o.Concurrency = 1
 		if ndim%4 > 1 {
 			size %= 40
 		}
@@ -389,31 +388,31 @@ func FuzzOpen(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if n := a.Size(); n > 1<<16 || int64(a.ItemSize()) > 1<<10 || a.geometryBytes() > 1<<22 {
+		if n := a.Size(); n > 1<<16 || int64(a.DType().Size) > 1<<10 || a.geometryBytes() > 1<<22 {
 			return
 		}
-		c, err := Copy(context.Background(), a, "", nil)
+		c, err := Copy(context.Background(), "", a, nil)
 		if err != nil {
 			return
 		}
-		item := make([]byte, a.ItemSize())
+		item := make([]byte, a.DType().Size)
 		shape := c.Shape()
 		for i := range shape {
 			shape[i] = (shape[i] + 1) % 50
 		}
 		// The array may have damaged chunks. An edit then fails and must leave the array unchanged.
-		before := make([]byte, c.Size()*int64(c.ItemSize()))
+		before := make([]byte, c.Size()*int64(c.DType().Size))
 		readable := c.ReadBytes(context.Background(), before) == nil
 		err = c.Resize(context.Background(), shape...)
 		if err == nil {
 			err = c.FillBytes(context.Background(), item)
 		}
 		if err == nil {
-			after := make([]byte, c.Size()*int64(c.ItemSize()))
+			after := make([]byte, c.Size()*int64(c.DType().Size))
 			if err := c.ReadBytes(context.Background(), after); err != nil || !coder.IsZero(after) {
 				t.Errorf("filled with zeros, but reads other items: %v", err)
 			}
-		} else if after := make([]byte, len(before)); readable && len(before) == int(c.Size())*c.ItemSize() {
+		} else if after := make([]byte, len(before)); readable && len(before) == int(c.Size())*c.DType().Size {
 			if err := c.ReadBytes(context.Background(), after); err != nil || !bytes.Equal(before, after) {
 				t.Errorf("a failed edit changed the array: %v", err)
 			}

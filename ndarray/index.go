@@ -3,12 +3,11 @@ package ndarray
 import "github.com/goblosc/blosc2/ndarray/internal/selection"
 
 // Index is one entry of a selection: it selects items along an axis, like one entry between the brackets of a NumPy
-// subscript. At, Span, From, Until and Step return an Index. All, Ellipsis and NewAxis are constants. Pick and Mask
-// return an index that lists items of one axis. Coords, CoordsND, MaskND and Flat return NumPy's index arrays. The
-// String method returns NumPy's notation. An Index is immutable.
+// subscript. At, Span and Step return an Index. All, Ellipsis and NewAxis are constants. Pick, Coords, Mask and Flat
+// return an index that lists items one by one. The String method returns NumPy's notation. An Index is immutable.
 type Index = selection.Index
 
-// None represents a missing start or stop: Step(None, None, -1) is NumPy's ::-1.
+// None represents a missing start or stop: Span(2, None) is NumPy's 2:, and Step(None, None, -1) is ::-1.
 const None int64 = selection.None
 
 // The indexes without parameters.
@@ -27,14 +26,9 @@ const (
 func At(i int64) Index { return selection.Point(i) }
 
 // Span selects the items from start up to, but not including, stop. As in NumPy, negative numbers count from the end,
-// and the part of the range outside the array is ignored.
+// and the part of the range outside the array is ignored. start and stop may be None: Span(a, None) selects all items
+// from a, and Span(None, b) all items up to b.
 func Span(start, stop int64) Index { return selection.Span{Start: start, Stop: stop, Step: 1} }
-
-// From selects the items from start to the end of the axis.
-func From(start int64) Index { return selection.Span{Start: start, Stop: None, Step: 1} }
-
-// Until selects the items from the beginning of the axis up to, but not including, stop.
-func Until(stop int64) Index { return selection.Span{Start: None, Stop: stop, Step: 1} }
 
 // Step selects every step-th item from start up to, but not including, stop. A negative step goes backwards, from start
 // down to, but not including, stop. start and stop may be None. The selection returns ErrBounds for a step of zero.
@@ -46,32 +40,24 @@ func Step(start, stop, step int64) Index { return selection.Span{Start: start, S
 // retains the slice, so do not change it while the index is in use.
 func Pick(indices ...int64) Index { return selection.Pick(indices...) }
 
-// Mask selects the items of one axis whose boolean is true. It is equivalent to a Pick of their numbers. There must be
-// one boolean for each item of the axis, or no boolean: an empty mask matches an axis of any length and selects
-// nothing. See MaskND for NumPy's a[mask].
-func Mask(keep ...bool) Index { return selection.Mask(keep...) }
+// Coords selects the listed items of one axis, like an index array of NumPy. Without shape the list has one dimension;
+// otherwise it is an N-dimensional array of that shape, in C order. The lists of several index arrays (Coords, Mask and
+// At in the same selection) are broadcast against each other and name points: Coords([]int64{1, 2}), Coords([]int64{3,
+// 4}) selects the two points (1, 3) and (2, 4). The axes of these indexes become the dimensions of the broadcast list.
+// These replace the first of the axes if they are adjacent, and come before all other axes otherwise. If a write assigns
+// several values to one item, the last value wins. The index retains the slices, so do not change them while the index
+// is in use. A selection cannot contain both Coords and Pick.
+func Coords(indices []int64, shape ...int64) Index { return selection.Coords(indices, shape) }
 
-// Coords selects the listed items of one axis, like an index array of NumPy. The lists of several Coords, and the
-// numbers of At in the same selection, are broadcast against each other and name points: Coords(1, 2), Coords(3, 4)
-// selects the two points (1, 3) and (2, 4). The axes of these indexes become one axis of the result. It replaces the
-// first of them if they are adjacent, and comes before all other axes otherwise. If a write assigns several values to
-// one item, the last value wins. The index retains the slice, so do not change it while the index is in use. A
-// selection cannot contain both Coords and Pick.
-func Coords(indices ...int64) Index { return selection.Coords(indices...) }
-
-// CoordsND is like Coords with an N-dimensional index array, in C order. Its dimensions, broadcast with the dimensions
-// of the other index arrays, become axes of the result. The index retains both slices.
-func CoordsND(shape, indices []int64) Index { return selection.CoordsND(shape, indices) }
-
-// MaskND selects the items whose boolean is true, like a boolean index array of NumPy. It applies to as many axes as it
-// has dimensions, and must have their lengths. The booleans are in C order. A mask of all axes selects single items of
-// the array. The axes become one axis, which holds the items in C order. MaskND is equivalent to a Coords for each axis
-// and is broadcast with other index arrays.
+// Mask selects the items whose boolean is true, like a boolean index array of NumPy. Without shape it applies to one
+// axis; otherwise keep is an N-dimensional array of that shape, in C order, and applies to as many axes. It must have
+// the lengths of the axes. A mask of all axes selects single items of the array. The axes become one axis, which holds
+// the items in C order. Mask is equivalent to a Coords for each axis and is broadcast with other index arrays. For
+// independent axes, as in numpy.ix_, list the items with Pick.
 //
-// Without dimensions MaskND applies to no axis, but adds an axis of length 1 or 0. A dimension of length 0 matches an
-// axis of any length, as in NumPy: MaskND([]int64{6, 0, 4}, nil) selects an array of shape (0, 3) from one of shape (6,
-// 5, 4, 3). The index retains both slices.
-func MaskND(shape []int64, keep []bool) Index { return selection.MaskND(shape, keep) }
+// A dimension of length 0 matches an axis of any length, as in NumPy: Mask(nil, 6, 0, 4) selects an array of shape (0, 3)
+// from one of shape (6, 5, 4, 3). The index retains the slices.
+func Mask(keep []bool, shape ...int64) Index { return selection.Mask(keep, shape) }
 
 // Flat selects the items at the listed positions in C order of the whole array, like numpy.take without an axis.
 // Negative positions count from the end. Flat must be the only index of a selection. If a write assigns several values
@@ -82,8 +68,9 @@ func Flat(positions ...int64) Index { return selection.Flat(positions...) }
 // ..., ::-1", "3", "-1" or "None". Empty text selects everything. The entries may be in parentheses as a tuple, and in
 // square brackets as a subscript. Numbers are decimal.
 //
-// Lists of numbers or booleans, and nested lists, are the index arrays of NumPy: "[3, 1, 2], :" is parsed as Coords(3,
-// 1, 2), All; "[[3], [1]]" as CoordsND; "[True, False]" and "True" as MaskND. Square brackets that contain only
+// Lists of numbers or booleans, and nested lists, are the index arrays of NumPy: "[3, 1, 2], :" is parsed as
+// Coords([]int64{3, 1, 2}), All; "[[3], [1]]" as Coords of shape (2, 1); "[True, False]" as Mask; and "True" as a mask
+// without dimensions, which applies to no axis but adds an axis of length 1, or 0 for "False". Square brackets that contain only
 // numbers, booleans and lists are a list, too.
 //
 // The error for invalid text wraps ErrBounds and names the column.

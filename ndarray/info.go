@@ -3,6 +3,7 @@ package ndarray
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 )
 
@@ -21,6 +22,11 @@ func (a *Array) Verify(ctx context.Context, report func(error) error) error {
 	}
 	return a.f.Verify(ctx, report)
 }
+
+// Save writes the array to w as a contiguous frame without dead bytes, and returns the number of bytes written. Reading
+// these bytes with OpenBytes or from a file returns the same array. Edits during the call do not change the result. The
+// error is an error of reading, of w or of ctx.
+func (a *Array) Save(ctx context.Context, w io.Writer) (int64, error) { return saveFrame(ctx, w, a.f) }
 
 // Compact rewrites the file without the dead bytes of earlier edits. See [frame.Frame.Compact] for what happens to
 // other readers, and for the errors.

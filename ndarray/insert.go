@@ -10,20 +10,20 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// Append adds data at the end of an axis, in one commit. data holds items in C order, as they are stored, for a whole
+// AppendBytes adds data at the end of an axis, in one commit. data holds items in C order, as they are stored, for a whole
 // number of steps along the axis. A negative axis counts from the last.
 //
-// Append compresses each new chunk once. If the last chunks along the axis are not full, Append rewrites them and
+// AppendBytes compresses each new chunk once. If the last chunks along the axis are not full, it rewrites them and
 // compresses only the blocks that get items. To append often, use a chunk length that divides the number of steps of a
 // call, or collect many calls in a Batch.
 //
 // The error wraps ErrShape or ErrBounds, or is an error of WriteBytes.
-func (a *Array) Append(ctx context.Context, axis int, data []byte) error {
-	return a.edit(ctx, func(b *Batch) error { return b.Append(ctx, axis, data) })
+func (a *Array) AppendBytes(ctx context.Context, axis int, data []byte) error {
+	return a.edit(ctx, func(b *Batch) error { return b.AppendBytes(ctx, axis, data) })
 }
 
-// Append adds items at the end of an axis. See Array.Append.
-func (b *Batch) Append(ctx context.Context, axis int, data []byte) error {
+// AppendBytes adds items at the end of an axis. See Array.AppendBytes.
+func (b *Batch) AppendBytes(ctx context.Context, axis int, data []byte) error {
 	ctx = task.Context(ctx)
 	axis, n, err := b.incoming(axis, data)
 	if err != nil {
@@ -32,21 +32,21 @@ func (b *Batch) Append(ctx context.Context, axis int, data []byte) error {
 	return b.insert(ctx, axis, b.st.rec.Shape[axis], n, data)
 }
 
-// Insert inserts data before item at along an axis, in one commit. data holds items in C order, as they are stored, for
+// InsertBytes inserts data before item at along an axis, in one commit. data holds items in C order, as they are stored, for
 // a whole number of steps along the axis. Items at and after at move towards the end. at may be the length of the axis,
 // which appends. A negative at counts from the end of the axis, and a negative axis counts from the last.
 //
-// If at and the number of steps are multiples of the chunk length, Insert compresses only the inserted chunks and reads
+// If at and the number of steps are multiples of the chunk length, InsertBytes compresses only the inserted chunks and reads
 // none. Otherwise it rewrites the chunks from the one that holds item at, a few at a time. If the number of steps is a
 // multiple of the chunk length, it keeps the chunks after the inserted items as they are stored.
 //
 // The error wraps ErrShape or ErrBounds, or is an error of WriteBytes.
-func (a *Array) Insert(ctx context.Context, axis int, at int64, data []byte) error {
-	return a.edit(ctx, func(b *Batch) error { return b.Insert(ctx, axis, at, data) })
+func (a *Array) InsertBytes(ctx context.Context, axis int, at int64, data []byte) error {
+	return a.edit(ctx, func(b *Batch) error { return b.InsertBytes(ctx, axis, at, data) })
 }
 
-// Insert inserts items before item at along an axis. See Array.Insert.
-func (b *Batch) Insert(ctx context.Context, axis int, at int64, data []byte) error {
+// InsertBytes inserts items before item at along an axis. See Array.InsertBytes.
+func (b *Batch) InsertBytes(ctx context.Context, axis int, at int64, data []byte) error {
 	ctx = task.Context(ctx)
 	axis, n, err := b.incoming(axis, data)
 	if err != nil {
@@ -62,7 +62,7 @@ func (b *Batch) Insert(ctx context.Context, axis int, at int64, data []byte) err
 // negative at counts from the end of the axis, and a negative axis counts from the last.
 //
 // Delete compresses no chunk if the items are at the end of the axis, or if at and n are multiples of the chunk length.
-// Otherwise it rewrites chunks like Insert. The error wraps ErrBounds or is an error of WriteBytes.
+// Otherwise it rewrites chunks like InsertBytes. The error wraps ErrBounds or is an error of WriteBytes.
 func (a *Array) Delete(ctx context.Context, axis int, at, n int64) error {
 	return a.edit(ctx, func(b *Batch) error { return b.Delete(ctx, axis, at, n) })
 }
@@ -97,25 +97,25 @@ func (b *Batch) Delete(ctx context.Context, axis int, at, n int64) error {
 }
 
 // Append adds data at the end of an axis of an array, in one commit or in a batch. Append does not retain data. The
-// error wraps ErrType or is an error of Array.Append.
+// error wraps ErrType or is an error of Array.AppendBytes.
 func Append[T any](ctx context.Context, e Editor, axis int, data []T) error {
 	ctx = task.Context(ctx)
 	b, err := encodeItems(ctx, e.DType(), concurrencyOf(e), data)
 	if err != nil {
 		return err
 	}
-	return e.Append(ctx, axis, b)
+	return e.AppendBytes(ctx, axis, b)
 }
 
 // Insert inserts data before item at along an axis of an array, in one commit or in a batch. Insert does not retain
-// data. The error wraps ErrType or is an error of Array.Insert.
+// data. The error wraps ErrType or is an error of Array.InsertBytes.
 func Insert[T any](ctx context.Context, e Editor, axis int, at int64, data []T) error {
 	ctx = task.Context(ctx)
 	b, err := encodeItems(ctx, e.DType(), concurrencyOf(e), data)
 	if err != nil {
 		return err
 	}
-	return e.Insert(ctx, axis, at, b)
+	return e.InsertBytes(ctx, axis, at, b)
 }
 
 // axis returns the number of an axis. A negative number counts from the last.

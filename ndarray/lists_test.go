@@ -48,7 +48,7 @@ type arrayModel struct {
 // array creates an array with a random shape, partition and item size.
 func (d *draws) array(t testing.TB) *arrayModel {
 	m := &arrayModel{size: []int{1, 2, 4, 8, 12, 300}[d.n(6)]}
-	o := &Options{}
+	o := &CreateOptions{}
 	total := int64(1)
 	for range d.n(7) {
 		n := int64([]int{2, 3, 1, 4, 5, 7, 0, 9}[d.n(8)])
@@ -58,12 +58,12 @@ func (d *draws) array(t testing.TB) *arrayModel {
 		total *= n
 		m.shape = append(m.shape, n)
 		chunk := 1 + d.n(int(n)+1)
-		o.Chunks, o.Blocks = append(o.Chunks, int32(chunk)), append(o.Blocks, int32(1+d.n(chunk)))
+		o.Chunks, o.Blocks = append(o.Chunks, int64(chunk)), append(o.Blocks, int64(1+d.n(chunk)))
 	}
 	if len(m.shape) == 0 {
-		o.Chunks, o.Blocks = []int32{}, []int32{}
+		o.Chunks, o.Blocks = []int64{}, []int64{}
 	}
-	o.Params.Level = 1
+	o.Level = 1
 	m.items = make([]byte, int(total)*m.size)
 	seed := rand.New(rand.NewPCG(uint64(total), uint64(m.size)))
 	if special := d.n(4); special == 3 {
@@ -124,7 +124,7 @@ func (d *draws) selection(shape []int64) (sel []Index) {
 				if d.n(8) == 7 {
 					n = 0
 				}
-				sel = append(sel, Mask(d.booleans(n)...))
+				sel = append(sel, Pick(trues(d.booleans(n))...))
 			} else {
 				k := d.n(4)
 				if axis+k-1 > len(shape) {
@@ -135,17 +135,17 @@ func (d *draws) selection(shape []int64) (sel []Index) {
 					lengths[d.n(k)] = 0
 				}
 				total, _ := grid.Product(lengths)
-				sel = append(sel, MaskND(lengths, d.booleans(total)))
+				sel = append(sel, maskND(lengths, d.booleans(total)))
 				axis += k - 1
 			}
 		default:
 			if !joint {
 				sel = append(sel, Pick(d.numbers(n, d.n(7))...))
 			} else if lengths := [][]int64{{int64(length)}, {1}, {2, int64(length)}, {2, 1}, {}}[d.n(5)]; len(lengths) == 1 {
-				sel = append(sel, Coords(d.numbers(n, int(lengths[0]))...))
+				sel = append(sel, Coords(d.numbers(n, int(lengths[0]))))
 			} else {
 				total, _ := grid.Product(lengths)
-				sel = append(sel, CoordsND(lengths, d.numbers(n, int(total))))
+				sel = append(sel, coordsND(lengths, d.numbers(n, int(total))))
 			}
 		}
 	}
@@ -255,7 +255,7 @@ func FuzzLists(f *testing.F) {
 }
 
 // emptyMask returns a mask of a shape with a length of 0.
-func emptyMask(shape ...int64) Index { return MaskND(shape, nil) }
+func emptyMask(shape ...int64) Index { return Mask(nil, shape...) }
 
 // emptyCases are selections with empty index arrays from an array of shape (6, 5, 4, 3), with the shapes of NumPy 2.
 // nil is an IndexError.
@@ -276,24 +276,24 @@ var emptyCases = []struct {
 	{[]Index{emptyMask(0, 5, 4, 3, 2)}, nil},
 	{[]Index{Ellipsis, emptyMask(0)}, []int64{6, 5, 4, 0}},
 	{[]Index{emptyMask(0), At(1)}, []int64{0, 4, 3}},
-	{[]Index{emptyMask(0), Coords(1)}, []int64{0, 4, 3}},
-	{[]Index{emptyMask(0), Coords(1, 2)}, nil},
-	{[]Index{emptyMask(0), Coords(9)}, []int64{0, 4, 3}},
+	{[]Index{emptyMask(0), Coords([]int64{1})}, []int64{0, 4, 3}},
+	{[]Index{emptyMask(0), Coords([]int64{1, 2})}, nil},
+	{[]Index{emptyMask(0), Coords([]int64{9})}, []int64{0, 4, 3}},
 	{[]Index{emptyMask(0), At(9)}, nil},
 	{[]Index{At(1), emptyMask(0)}, []int64{0, 4, 3}},
 	{[]Index{All, emptyMask(0)}, []int64{6, 0, 4, 3}},
 	{[]Index{emptyMask(0), All, emptyMask(0)}, []int64{0, 5, 3}},
 	{[]Index{NewAxis, emptyMask(6, 0)}, []int64{1, 0, 4, 3}},
-	{[]Index{Coords(), Coords()}, []int64{0, 4, 3}},
-	{[]Index{Coords(), Coords(9)}, []int64{0, 4, 3}},
-	{[]Index{CoordsND([]int64{2, 0}, nil)}, []int64{2, 0, 5, 4, 3}},
-	{[]Index{Coords(1, 2), Coords()}, nil},
-	{[]Index{MaskND([]int64{1}, []bool{false})}, nil},
-	{[]Index{emptyMask(0), MaskND([]int64{6}, make([]bool, 6))}, nil},
-	{[]Index{MaskND(nil, []bool{false}), emptyMask(0)}, []int64{0, 5, 4, 3}},
-	{[]Index{Mask(), Mask(make([]bool, 5)...), Pick(1), Pick(0, 1)}, []int64{0, 0, 1, 2}}, // numpy.ix_
+	{[]Index{Coords(nil), Coords(nil)}, []int64{0, 4, 3}},
+	{[]Index{Coords(nil), Coords([]int64{9})}, []int64{0, 4, 3}},
+	{[]Index{Coords(nil, 2, 0)}, []int64{2, 0, 5, 4, 3}},
+	{[]Index{Coords([]int64{1, 2}), Coords(nil)}, nil},
+	{[]Index{Mask([]bool{false}, 1)}, nil},
+	{[]Index{emptyMask(0), Mask(make([]bool, 6), 6)}, nil},
+	{[]Index{maskND(nil, []bool{false}), emptyMask(0)}, []int64{0, 5, 4, 3}},
+	{[]Index{Pick(), Pick(), Pick(1), Pick(0, 1)}, []int64{0, 0, 1, 2}}, // numpy.ix_
 	{[]Index{Pick(), Pick()}, []int64{0, 0, 4, 3}},
-	{[]Index{Mask(false)}, nil},
+	{[]Index{Mask([]bool{false})}, nil},
 	{[]Index{emptyMask(6, 0, 4), At(2)}, []int64{0}},
 	{[]Index{At(2), emptyMask(0, 4)}, []int64{0, 3}},
 	{[]Index{Flat()}, []int64{0}},
@@ -303,7 +303,7 @@ var emptyCases = []struct {
 // them, in the array and in a view of it.
 func TestEmptyLists(t *testing.T) {
 	ctx := context.Background()
-	a, err := Zeros("", []int64{6, 5, 4, 3}, "<i2", &Options{Chunks: []int32{4, 3, 4, 2}, Blocks: []int32{2, 3, 2, 2}})
+	a, err := Zeros(ctx, "", []int64{6, 5, 4, 3}, "<i2", &CreateOptions{Chunks: []int64{4, 3, 4, 2}, Blocks: []int64{2, 3, 2, 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +361,7 @@ func TestEmptyLists(t *testing.T) {
 // contents returns the items of an array.
 func contents(t *testing.T, a *Array) []byte {
 	t.Helper()
-	b := make([]byte, a.Size()*int64(a.ItemSize()))
+	b := make([]byte, a.Size()*int64(a.DType().Size))
 	if err := a.ReadBytes(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}

@@ -11,27 +11,26 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
 // shapeOf returns a random shape with few items or none, and a partition that need not divide it.
-func shapeOf(r *rand.Rand) (shape []int64, o *Options) {
-	o = &Options{}
+func shapeOf(r *rand.Rand) (shape []int64, o *CreateOptions) {
+	o = &CreateOptions{}
 	o.Concurrency = 1 + r.IntN(4)
-	o.Params.Level = 1 + r.IntN(3)
+	o.Level = 1 + r.IntN(3)
 	for range r.IntN(5) {
 		n := int64(r.IntN(9))
 		if r.IntN(3) > 0 {
 			n = max(n, 1)
 		}
-		c := 1 + r.Int32N(5)
+		c := 1 + r.Int64N(5)
 		shape = append(shape, n)
-		o.Chunks, o.Blocks = append(o.Chunks, c), append(o.Blocks, 1+r.Int32N(c))
+		o.Chunks, o.Blocks = append(o.Chunks, c), append(o.Blocks, 1+r.Int64N(c))
 	}
 	if len(shape) == 0 {
-		o.Chunks, o.Blocks = []int32{}, []int32{}
+		o.Chunks, o.Blocks = []int64{}, []int64{}
 	}
 	return shape, o
 }
@@ -76,7 +75,7 @@ func counting(n int64) []int32 {
 // rawBytes returns all items of r.
 func rawBytes(t testing.TB, r Reader) []byte {
 	t.Helper()
-	b := make([]byte, r.Size()*int64(r.ItemSize()))
+	b := make([]byte, r.Size()*int64(r.DType().Size))
 	if err := r.ReadBytes(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +96,7 @@ func TestMake(t *testing.T) {
 		data := counting(n)
 		raw := convert.Stored(DTypeOf[int32](), data)
 		tiny := bounds{slab: r.Int64N(200), most: r.Int64N(300)}
-		l, err := newLayout(shape, "<i4", o)
+		l, err := newLayout(ctx, "", shape, "<i4", o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,14 +104,6 @@ func TestMake(t *testing.T) {
 		if i%50 == 0 {
 			name = filepath.Join(t.TempDir(), "a.b2nd")
 		}
-		turned := make([]byte, len(raw))
-		eachItem(whole(shape), shape, func(at []int64, flat int64) {
-			pos := int64(0)
-			for i := len(at) - 1; i >= 0; i-- {
-				pos = pos*shape[i] + at[i]
-			}
-			copy(turned[4*pos:], raw[4*flat:4*flat+4])
-		})
 		src := bytes.NewReader(append(slices.Clone(raw), "rest"...))
 		for how, try := range []func() (*Array, error){
 			func() (*Array, error) {
@@ -128,24 +119,31 @@ func TestMake(t *testing.T) {
 				}, o)
 			},
 			func() (*Array, error) {
-				return FromFuncBytes(ctx, "", shape, "<i4", func(t Tile[byte]) error {
+				type item struct{ Lo, Hi uint16 }
+				given := *o
+				given.DType = "[('lo', '<u2'), ('hi', '<u2')]"
+				a, err := FromFunc(ctx, "", shape, func(t Tile[item]) error {
 					for at, row := range t.Rows() {
 						flat := int64(0)
 						for i, n := range shape {
 							flat = flat*n + at[i]
 						}
-						copy(row, raw[4*flat:])
+						for k := range row {
+							x := data[flat+int64(k)]
+							row[k] = item{uint16(x), uint16(x >> 16)}
+						}
 					}
 					return nil
-				}, o)
+				}, &given)
+				if err != nil {
+					return nil, err
+				}
+				return Copy(ctx, "", a, &CreateOptions{DType: "<i4"})
 			},
 			func() (*Array, error) { return FromReader(ctx, "", shape, "<i4", src, o) },
 			func() (*Array, error) { return FromSeq(ctx, "", shape, slices.Values(append(data, 1, 2)), o) },
 			func() (*Array, error) {
-				return l.collect(ctx, name, false, tiny, readFrom(iotestReader{bytes.NewReader(raw)}))
-			},
-			func() (*Array, error) {
-				return l.collect(ctx, name+".f", true, tiny, readFrom(bytes.NewReader(turned)))
+				return l.collect(ctx, name, tiny, readFrom(iotestReader{bytes.NewReader(raw)}))
 			},
 		} {
 			if how == 5 && name == "" {
@@ -184,7 +182,7 @@ func TestMakeErrors(t *testing.T) {
 	ctx := context.Background()
 	stop := errors.New("stop")
 	shape := []int64{40, 50}
-	o := &Options{Chunks: []int32{7, 9}, Blocks: []int32{3, 4}}
+	o := &CreateOptions{Chunks: []int64{7, 9}, Blocks: []int64{3, 4}}
 	name := filepath.Join(t.TempDir(), "a.b2nd")
 	dead, cancel := context.WithCancel(ctx)
 	cancel()
@@ -209,13 +207,12 @@ func TestMakeErrors(t *testing.T) {
 		"cancelled reader": {context.Canceled, func() (*Array, error) {
 			return FromReader(dead, name, shape, "<i4", bytes.NewReader(make([]byte, 8000)), o)
 		}},
-		"dtype":    {ErrType, func() (*Array, error) { return FromFuncBytes(ctx, name, shape, "x9", nil, o) }},
-		"no one":   {ErrType, func() (*Array, error) { return Ones(name, shape, "S3", o) }},
+		"dtype":    {ErrType, func() (*Array, error) { return FromReader(ctx, name, shape, "x9", nil, o) }},
+		"no one":   {ErrType, func() (*Array, error) { return ones(name, shape, "S3", o) }},
 		"shape":    {ErrShape, func() (*Array, error) { return FromSeq(ctx, name, []int64{-1}, slices.Values([]int8{}), nil) }},
 		"no step":  {ErrShape, func() (*Array, error) { return Arange[int8](ctx, name, 1, 2, 0, nil) }},
 		"step 0.0": {ErrShape, func() (*Array, error) { return Arange(ctx, name, 1, 2, 0.0, nil) }},
-		"linspace": {ErrShape, func() (*Array, error) { return Linspace[int8](ctx, name, 1, 2, -1, true, nil) }},
-		"eye":      {ErrShape, func() (*Array, error) { return Eye[int8](ctx, name, 2, -1, 0, nil) }},
+		"linspace": {ErrShape, func() (*Array, error) { return Linspace[int8](ctx, name, 1, 2, -1, nil) }},
 	} {
 		if _, err := c.make(); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", what, err)
@@ -226,7 +223,7 @@ func TestMakeErrors(t *testing.T) {
 	}
 }
 
-func o1() *Options { return &Options{Chunks: []int32{10}, Blocks: []int32{4}} }
+func o1() *CreateOptions { return &CreateOptions{Chunks: []int64{10}, Blocks: []int64{4}} }
 
 type badReader struct{ err error }
 
@@ -235,16 +232,16 @@ func (f badReader) Read([]byte) (int, error) { return 0, f.err }
 // TestOneCommit checks that new frames have no dead bytes, which several commits would leave.
 func TestOneCommit(t *testing.T) {
 	ctx := context.Background()
-	o := &Options{Chunks: []int32{1, 50, 50}, Blocks: []int32{1, 10, 50}}
+	o := &CreateOptions{Chunks: []int64{1, 50, 50}, Blocks: []int64{1, 10, 50}}
 	data := make([]byte, 8*100*100)
 	rng := rand.NewChaCha8([32]byte{})
 	rng.Read(data)
-	l, err := newLayout([]int64{8, 100, 100}, "|u1", o)
+	l, err := newLayout(ctx, "", []int64{8, 100, 100}, "|u1", o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range []bounds{defaultBounds, {slab: 5000, most: 1 << 20}, {slab: 1, most: 1}} {
-		a, err := l.collect(ctx, "", false, m, readFrom(bytes.NewReader(data)))
+		a, err := l.collect(ctx, "", m, readFrom(bytes.NewReader(data)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,7 +263,7 @@ func TestDefaultStreams(t *testing.T) {
 		for range 1 + r.IntN(6) {
 			shape = append(shape, 1+r.Int64N(1<<(1+r.IntN(12))))
 		}
-		l, err := newLayout(shape, meta16[r.IntN(len(meta16))], nil)
+		l, err := newLayout(ctx, "", shape, meta16[r.IntN(len(meta16))], nil)
 		if errors.Is(err, ErrTooLarge) {
 			continue
 		} else if err != nil {
@@ -281,63 +278,22 @@ func TestDefaultStreams(t *testing.T) {
 
 var meta16 = []string{"|u1", "<f4", "<c16", "|V300"}
 
-// TestEye compares Eye with a loop.
-func TestEye(t *testing.T) {
-	ctx := context.Background()
-	for _, o := range []*Options{nil, {Chunks: []int32{3, 2}, Blocks: []int32{2, 2}}} {
-		for n := range int64(6) {
-			for m := range int64(7) {
-				for k := int64(-9); k < 9; k++ {
-					if o == nil || n*m > 0 {
-						a, err := Eye[float32](ctx, "", n, m, k, o)
-						if err != nil {
-							t.Fatal(err)
-						}
-						got, err := Read[float32](ctx, a)
-						if err != nil {
-							t.Fatal(err)
-						}
-						for p, x := range got {
-							if want := int64(p)%m == int64(p)/m+k; (x == 1) != want || x != 0 && x != 1 {
-								t.Fatalf("eye(%d, %d, %d): item %d is %v", n, m, k, p, x)
-							}
-						}
-					}
-				}
-			}
-		}
-	}
-	a, err := Eye[uint8](ctx, "", 100, 100, 30, &Options{Chunks: []int32{10, 10}, Blocks: []int32{10, 10}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	stored := 0
-	for i := range a.Frame().NumChunks() {
-		if c, err := a.Frame().ChunkInfo(i); err != nil || c.Special != chunk.Zeros {
-			stored++
-		}
-	}
-	if stored != 7 {
-		t.Errorf("%d chunks with ones", stored)
-	}
-}
-
 // TestLike creates arrays like others.
 func TestLike(t *testing.T) {
 	ctx := context.Background()
 	for _, dtype := range []string{"?", ">i2", "<u4", "<f2", ">f4", "<f8", ">c8", "<c16", "|i1"} {
-		o := &Options{Chunks: []int32{4}, Blocks: []int32{3}}
-		o.Params.Level = 2
-		a, err := Ones("", []int64{10}, dtype, o)
+		o := &CreateOptions{Chunks: []int64{4}, Blocks: []int64{3}}
+		o.Level = 2
+		a, err := ones("", []int64{10}, dtype, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		one := rawBytes(t, a)[:a.ItemSize()]
+		one := rawBytes(t, a)[:a.DType().Size]
 		for _, try := range []func() (*Array, error){
-			func() (*Array, error) { return ZerosLike(a, "", nil) },
-			func() (*Array, error) { return UninitLike(a, "", nil) },
-			func() (*Array, error) { return OnesLike(a, "", nil) },
-			func() (*Array, error) { return FullLike(a, "", one, nil) },
+			func() (*Array, error) { return Zeros(ctx, "", a.Shape(), dtype, a.CreateOptions()) },
+			func() (*Array, error) { return uninit("", a.Shape(), dtype, a.CreateOptions()) },
+			func() (*Array, error) { return ones("", a.Shape(), dtype, a.CreateOptions()) },
+			func() (*Array, error) { return fullBytes("", a.Shape(), dtype, one, a.CreateOptions()) },
 		} {
 			b, err := try()
 			if err != nil {
@@ -358,7 +314,7 @@ func TestLike(t *testing.T) {
 			}
 		}
 	}
-	if a, err := FullOf("", []int64{2}, int16(-3), nil); err != nil || !bytes.Equal(rawBytes(t, a), []byte{0xfd, 0xff, 0xfd, 0xff}) {
+	if a, err := Full(ctx, "", []int64{2}, int16(-3), nil); err != nil || !bytes.Equal(rawBytes(t, a), []byte{0xfd, 0xff, 0xfd, 0xff}) {
 		t.Error(err)
 	}
 }
@@ -375,11 +331,11 @@ func TestMap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		to := []*Options{nil, {}, {}}[r.IntN(3)]
+		to := []*CreateOptions{nil, {}, {}}[r.IntN(3)]
 		if to != nil && r.IntN(2) == 0 {
 			to.Chunks, to.Blocks = o.Blocks, o.Blocks
 		}
-		b, err := Map(ctx, a, "", func(out []float64, in Tile[int32]) error {
+		b, err := Map(ctx, "", a, func(out []float64, in Tile[int32]) error {
 			if int64(len(out)) != in.Size() || len(out) != len(in.Items) {
 				return fmt.Errorf("%d items for %v", len(out), in.Box)
 			}
@@ -401,8 +357,8 @@ func TestMap(t *testing.T) {
 			}
 		}
 	}
-	a, _ := Zeros("", []int64{3}, "<f4", nil)
-	if _, err := Map(ctx, a, "", func(out []int8, in Tile[int32]) error { return nil }, nil); !errors.Is(err, ErrType) {
+	a, _ := Zeros(ctx, "", []int64{3}, "<f4", nil)
+	if _, err := Map(ctx, "", a, func(out []int8, in Tile[int32]) error { return nil }, nil); !errors.Is(err, ErrType) {
 		t.Error(err)
 	}
 }
@@ -437,8 +393,8 @@ func TestWriteItems(t *testing.T) {
 			t.Fatalf("%v%v: %d bytes, want %d (%v)", shape, sel, out.Len(), len(want), err)
 		}
 	}
-	a, _ := Zeros("", []int64{10}, "|u1", nil)
-	if err := WriteItems(ctx, badWriter{io.ErrClosedPipe}, a); err != io.ErrClosedPipe {
+	a, _ := Zeros(ctx, "", []int64{10}, "|u1", nil)
+	if err := ToWriter(ctx, badWriter{io.ErrClosedPipe}, a); err != io.ErrClosedPipe {
 		t.Error(err)
 	}
 }

@@ -177,11 +177,11 @@ func randomBytes(rng *rand.Rand, n int) []byte {
 }
 
 // randomPartition returns a chunk shape and a block shape, which often do not divide the shape, and may be larger.
-func randomPartition(rng *rand.Rand, shape []int64) (chunks, blocks []int32) {
-	chunks, blocks = make([]int32, len(shape)), make([]int32, len(shape))
+func randomPartition(rng *rand.Rand, shape []int64) (chunks, blocks []int64) {
+	chunks, blocks = make([]int64, len(shape)), make([]int64, len(shape))
 	for i, n := range shape {
-		chunks[i] = 1 + rng.Int32N(int32(n)+2)
-		blocks[i] = 1 + rng.Int32N(chunks[i])
+		chunks[i] = 1 + rng.Int64N(n+2)
+		blocks[i] = 1 + rng.Int64N(chunks[i])
 	}
 	return chunks, blocks
 }
@@ -237,7 +237,7 @@ func (p location) String() string {
 }
 
 // reopen opens the array again for editing.
-func (p location) reopen(t testing.TB, a *Array, o *Options) *Array {
+func (p location) reopen(t testing.TB, a *Array, o *OpenOptions) *Array {
 	t.Helper()
 	if p.name == "" {
 		return a
@@ -245,7 +245,7 @@ func (p location) reopen(t testing.TB, a *Array, o *Options) *Array {
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	a, err := Edit(p.name, o)
+	a, err := Edit(ctx, p.name, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,12 +286,13 @@ func runProgram(t *testing.T, kind string, rng *rand.Rand, steps map[string]int,
 	for i := range shape {
 		shape[i] = rng.Int64N(14)
 	}
-	o := &Options{}
+	o := &CreateOptions{}
 	o.Chunks, o.Blocks = randomPartition(rng, shape)
-	o.Params, o.Sparse, o.NoSync = randomCParams(rng), p.sparse, true
+	o.setParams(randomCParams(rng))
+	o.Sparse, o.NoSync = p.sparse, true
 	o.Concurrency = 1 + rng.IntN(3)
 	size := []int{1, 2, 3, 4, 8, 12, 300}[rng.IntN(7)]
-	a, err := Zeros(p.name, shape, fmt.Sprintf("|V%d", size), o)
+	a, err := Zeros(ctx, p.name, shape, fmt.Sprintf("|V%d", size), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,17 +304,17 @@ func runProgram(t *testing.T, kind string, rng *rand.Rand, steps map[string]int,
 		case 0:
 			step = "copy"
 			copies++
-			to := a.Options()
+			to := a.CreateOptions()
 			if rng.IntN(2) == 0 {
 				to.Chunks, to.Blocks = randomPartition(rng, m.shape)
-				to.Params = randomCParams(rng)
+				to.setParams(randomCParams(rng))
 			}
 			to.NoSync, to.Concurrency = true, 2
 			next := p
 			if kind != "memory" {
 				next.name = filepath.Join(dir, fmt.Sprint(copies))
 			}
-			b, err := Copy(ctx, a, next.name, to)
+			b, err := Copy(ctx, next.name, a, to)
 			if err != nil {
 				t.Fatalf("%scopy of %v: %v", log, m.shape, err)
 			}
@@ -322,7 +323,7 @@ func runProgram(t *testing.T, kind string, rng *rand.Rand, steps map[string]int,
 			a, p = b, next
 		case 1:
 			step = "reopen"
-			a = p.reopen(t, a, &Options{})
+			a = p.reopen(t, a, &OpenOptions{})
 		case 2, 3:
 			step = "resize"
 			for i := range m.shape {
@@ -379,10 +380,10 @@ func appendStep(t *testing.T, a *Array, m *model, rng *rand.Rand) *model {
 	for i := range sel {
 		sel[i] = All
 	}
-	sel[axis] = From(m.shape[axis])
+	sel[axis] = Span(m.shape[axis], None)
 	list, _ := grown.at(t, sel)
 	src := randomBytes(rng, len(list)*m.size)
-	if err := a.Append(context.Background(), axis, src); err != nil {
+	if err := a.AppendBytes(context.Background(), axis, src); err != nil {
 		t.Fatalf("appending %d items to %v along axis %d: %v", len(list), m.shape, axis, err)
 	}
 	grown.write(t, src, sel)

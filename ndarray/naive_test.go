@@ -107,7 +107,7 @@ type naiveDim struct {
 func naiveEntries(shape []int64, sel []Index) (entries []*naiveEntry, err error) {
 	used, dots := 0, slices.Contains(sel, Index(Ellipsis))
 	for _, x := range sel {
-		if y, ok := x.(*selection.IndexArray); ok && y.Kind == selection.MaskNDKind {
+		if y, ok := x.(*selection.IndexArray); ok && y.Kind == selection.MaskKind {
 			used += len(y.Shape)
 		} else if x != Ellipsis && x != NewAxis {
 			used++
@@ -194,7 +194,7 @@ func naiveArray(shape []int64, axis int, x *selection.IndexArray) (entries []*na
 		if n != shape[axis+i] && n != 0 {
 			return nil, fmt.Errorf("mask of %d for %d", n, shape[axis+i])
 		}
-		entries = append(entries, &naiveEntry{axis: axis + i, joint: x.Kind == selection.MaskNDKind, values: []int64{}})
+		entries = append(entries, &naiveEntry{axis: axis + i, joint: x.Kind == selection.MaskKind, values: []int64{}})
 	}
 	n := int64(0)
 	for p, k := range x.Keep {

@@ -2,46 +2,111 @@ package ndarray
 
 import (
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/meta"
 )
 
-// Options are the options for opening or creating an array. A nil *Options and zero fields select the defaults. The
-// options of the frame are embedded: opts.Params.Codec = codec.LZ4, opts.Sparse = true, opts.Concurrency = 4 and so
-// on. Params.TypeSize, Params.BlockSize, ChunkSize and the metalayer "b2nd" are ignored, because they follow from the
-// array.
-type Options struct {
-	frame.Options
+// CreateOptions are the options for creating an array. A nil *CreateOptions and zero fields select the defaults, which
+// are those of python-blosc2:
+//
+//	a, err := ndarray.Create(ctx, "t.b2nd", shape, data, &ndarray.CreateOptions{Codec: codec.LZ4HC, Level: 9})
+//
+// A function returns ErrParam if a field that is set cannot apply to the call: Sparse, Overwrite or Locking to an
+// array in memory, a name together with Storage, or DType to a function that takes the dtype as an argument.
+//
+// Copy, Reshape, Concat, Stack and Map take what the options leave out from the source, by groups. If any field of the
+// compression is set, from Codec to Dict, the others have their defaults. If Chunks or Blocks is set, the other one is
+// automatic. Codecs, UserFilters, Concurrency and Checksums come from the source one by one. Place, Locking and NoSync
+// never come from the source.
+type CreateOptions struct {
+	// Codec compresses the blocks. 0 selects Zstd.
+	Codec codec.ID
+	// CodecMeta is the parameter of codecs that have one.
+	CodecMeta uint8
+	// Level is 1 (fast) to 9 (small). 0 selects 5. codec.NoCompression stores items uncompressed.
+	Level int
+	// Filters transform a block before it is compressed, in this order. nil selects Shuffle. A list without filters,
+	// such as []chunk.Filter{}, selects none.
+	Filters []chunk.Filter
+	// Split selects when a block is divided into one stream for each byte of an item. 0 selects this automatically.
+	Split chunk.SplitMode
+	// Dict trains a dictionary for each chunk (Zstd, LZ4, LZ4HC).
+	Dict bool
 
-	// Chunks and Blocks are the numbers of items in a chunk and in a block along each axis of a new array. nil selects
-	// the shapes that python-blosc2 chooses on a machine with a second-level cache of 256 KiB.
-	Chunks []int32
-	Blocks []int32
+	// Chunks and Blocks are the numbers of items in a chunk and in a block along each axis. nil, or 0 for an axis,
+	// selects a length automatically: for nil, what python-blosc2 chooses on a machine with a second-level cache of 256
+	// KiB. -1 selects the length of the axis, and for Blocks that of the chunk if it is shorter. Automatic lengths take
+	// an axis of length 0 for one that will grow. If only Blocks is set, its number of items counts and not its shape,
+	// as in python-blosc2, unless an axis has length 0 or Blocks contains 0 or -1.
+	Chunks, Blocks []int64
 
-	// MaxDims is the limit for opening: an array of more dimensions is rejected with ErrTooLarge. 0 means 16, the limit
-	// of the format.
-	MaxDims int
-
-	// DType replaces the stored NumPy dtype of an array that is opened. It must have the same item size. Use it for
-	// Caterva arrays, which have no stored dtype; without it their items are raw bytes. For Create, DType replaces the
-	// result of DTypeOf; "S" and "U" get the length of the longest string.
+	// DType is a NumPy dtype in place of DTypeOf for the functions that take Go values. The values are converted as in
+	// Write. "S" and "U" get the length of the longest string in Create. For Copy and its kin, DType replaces the dtype
+	// of the source: items are copied as they are stored, and must have the same size. Use AsType to convert them.
 	DType string
+	// Attrs are the attributes: what python-blosc2 calls vlmeta. See Array.SetAttr for the values. For Copy of an
+	// array, nil selects the attributes of the source, and an empty map none.
+	Attrs map[string]any
+	// Meta are metalayers of fixed length. For Copy of an array, nil selects those of the source, and an empty list
+	// none. The name "b2nd" is reserved.
+	Meta []meta.Layer
+	// Checksums keeps a CRC-32C of each chunk, of the index and of the metalayers.
+	Checksums bool
+
+	// Sparse creates a directory with one file for each chunk.
+	Sparse bool
+	// Overwrite replaces an existing file or frame directory with the first commit.
+	Overwrite bool
+	// Storage receives the array in place of a file. The name must be empty.
+	Storage frame.Storage
+
+	// Concurrency is the number of goroutines that a call may use, at most 1024. 0 selects GOMAXPROCS.
+	Concurrency int
+	// Locking shares the array with other processes through the lock file of C-Blosc2. See frame.Options.
+	Locking bool
+	// NoSync makes commits return before the disk has the data. It makes no difference in memory.
+	NoSync bool
+	// Codecs are used besides the built-in ones. They replace codecs with the same ID.
+	Codecs []codec.Codec
+	// UserFilters are used besides the filters of the format.
+	UserFilters []chunk.UserFilter
 }
 
-// frameOptions returns the options of the frame of an array.
-func (o *Options) frameOptions() *frame.Options {
-	if o == nil {
-		return nil
-	}
-	return &o.Options
-}
+// OpenOptions are the options for opening an array. A nil *OpenOptions and zero fields select the defaults.
+//
+// A function returns ErrParam if a field that is set cannot apply to the call: NoSync to an array that is opened for
+// reading, and Mmap or Locking to an array that is not in a file or directory.
+type OpenOptions struct {
+	// Concurrency is the number of goroutines that a call may use, at most 1024. 0 selects GOMAXPROCS.
+	Concurrency int
+	// Cache is the number of bytes of decoded blocks to keep for small reads. 0 keeps none.
+	Cache int64
+	// Mmap maps a file into memory. Use it only for files that no process edits in place or truncates. It has no effect
+	// on sparse frames, and on systems without such mappings.
+	Mmap bool
+	// Locking shares the array with other processes through the lock file of C-Blosc2. See frame.Options.
+	Locking bool
+	// NoSync makes commits return before the disk has the data. It is for Edit.
+	NoSync bool
+	// Verify compares what is read with the checksums, if the array has some.
+	Verify bool
+	// RequireChecksums implies Verify and rejects arrays without checksums with ErrChecksum.
+	RequireChecksums bool
+	// DType replaces the stored NumPy dtype. It must have the same item size. Use it for Caterva arrays, which have no
+	// stored dtype; without it their items are raw bytes.
+	DType string
 
-// blockHint returns the preferred size of a block in bytes if the codec or a filter depends on the shape of a block, or
-// 0.
-func blockHint(p chunk.Params) (int64, error) {
-	if !p.Shaped() {
-		return 0, nil
-	}
-	p.BlockSize = 0
-	n, err := p.BlockSizeFor(8 << 20)
-	return int64(n), err
+	// MaxBytes limits the bytes that a call allocates because the file claims a size. 0 selects a limit that the stored
+	// size justifies, and -1 none.
+	MaxBytes int64
+	// MaxMeta limits the bytes of metalayers and attributes. 0 selects the size of the file.
+	MaxMeta int64
+	// MaxChunks limits the number of chunks. 0 selects a limit that the size of the index justifies.
+	MaxChunks int
+
+	// Codecs are used besides the built-in ones. They replace codecs with the same ID.
+	Codecs []codec.Codec
+	// UserFilters are used besides the filters of the format.
+	UserFilters []chunk.UserFilter
 }

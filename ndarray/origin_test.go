@@ -28,33 +28,32 @@ func readers(a Reader) map[string]func() error {
 		},
 		"Read":     func() error { _, err := Read[float64](ctx, a); return err },
 		"ReadInto": func() error { return ReadInto(ctx, a, make([]float64, size)) },
-		"ReadAt":   func() error { _, err := ReadAt[float64](ctx, a, origin...); return err },
-		"Take":     func() error { _, err := Take[float64](ctx, a, []int64{0, 1}); return err },
+		"ReadAt":   func() error { _, err := Item[float64](ctx, a, origin...); return err },
+		"Take":     func() error { _, err := Read[float64](ctx, a, Flat(0, 1)); return err },
 		"Reduce":   func() error { _, err := Reduce(ctx, a, OpSum, nil); return err },
 		"ReduceAll": func() error {
 			_, err := ReduceAll[float64](ctx, a, OpMax)
 			return err
 		},
 		"Tiles": func() error {
-			for _, err := range Tiles[float64](ctx, a, ByChunk(a), 1) {
+			for _, err := range Tiles[float64](ctx, a, ByChunk(a).ReadAhead(1)) {
 				if err != nil {
 					return err
 				}
 			}
 			return nil
 		},
-		"WriteItems": func() error { return WriteItems(ctx, io.Discard, a) },
-		"WriteNPY":   func() error { return WriteNPY(ctx, io.Discard, a) },
-		"Copy":       func() error { return closed(Copy(ctx, a, "", nil)) },
+		"WriteItems": func() error { return ToWriter(ctx, io.Discard, a) },
+		"Copy":       func() error { return closed(Copy(ctx, "", a, nil)) },
 		"Copy in other chunks": func() error {
-			return closed(Copy(ctx, a, "", &Options{Chunks: []int32{3, 3}, Blocks: []int32{3, 3}}))
+			return closed(Copy(ctx, "", a, &CreateOptions{Chunks: []int64{3, 3}, Blocks: []int64{3, 3}}))
 		},
-		"Concat":  func() error { return closed(Concat(ctx, "", 0, nil, a, a)) },
-		"Stack":   func() error { return closed(Stack(ctx, "", 0, nil, a, a)) },
-		"Reshape": func() error { return closed(Reshape(ctx, a, "", []int64{size}, nil)) },
+		"Concat":  func() error { return closed(Concat(ctx, "", 0, []Reader{a, a}, nil)) },
+		"Stack":   func() error { return closed(Stack(ctx, "", 0, []Reader{a, a}, nil)) },
+		"Reshape": func() error { return closed(Reshape(ctx, "", a, []int64{size}, nil)) },
 		"AsType":  func() error { return closed(AsType(ctx, a, "", "<f4", nil)) },
 		"Map": func() error {
-			return closed(Map(ctx, a, "", func(out []float64, in Tile[float64]) error { return nil }, nil))
+			return closed(Map(ctx, "", a, func(out []float64, in Tile[float64]) error { return nil }, nil))
 		},
 	}
 }
@@ -69,7 +68,7 @@ func closed(a *Array, err error) error {
 // TestLazyExpression opens a lazy expression that python-blosc2 saved. Earlier versions read zeros.
 func TestLazyExpression(t *testing.T) {
 	ctx := context.Background()
-	a, err := Open("../testdata/stores/lazy_expr.b2nd", nil)
+	a, err := Open(ctx, "../testdata/stores/lazy_expr.b2nd", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,10 +85,10 @@ func TestLazyExpression(t *testing.T) {
 			}
 		}
 	}
-	if a.DType().String() != "<f8" || a.Size() != 600 || a.Options() == nil {
+	if a.DType().String() != "<f8" || a.Size() != 600 || a.CreateOptions() == nil {
 		t.Errorf("%v items of %v", a.Size(), a.DType())
 	}
-	for c, err := range a.ChunkInfos() {
+	for c, err := range a.ChunkInfos(ctx) {
 		if err != nil || c.NBytes != 4800 {
 			t.Errorf("ChunkInfos: %+v, %v", c, err)
 		}
@@ -104,12 +103,12 @@ func TestLazyExpression(t *testing.T) {
 	if err := meta.Unmarshal(b, &v); err != nil || v.Expression != "((o0 + o1) * 2)" {
 		t.Errorf("vlmeta: %q, %v", v.Expression, err)
 	}
-	z, err := ZerosLike(a, "", nil)
+	z, err := Zeros(ctx, "", a.Shape(), a.DType().String(), a.CreateOptions())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer z.Close()
-	if x, err := ReadAt[float64](ctx, z, 1, 1); err != nil || x != 0 {
+	if x, err := Item[float64](ctx, z, 1, 1); err != nil || x != 0 {
 		t.Errorf("ZerosLike: %v, %v", x, err)
 	}
 }
@@ -138,7 +137,7 @@ func TestLazyEdits(t *testing.T) {
 	for what, err := range map[string]error{
 		"Fill": Fill(ctx, a, 1.5), "Write": Write(ctx, a, []float64{1}, At(0), At(0)), "Resize": a.Resize(ctx, 40, 20),
 		"shrink": a.Resize(ctx, 10, 10), "Append": Append(ctx, a, 0, make([]float64, 20)), "Delete": a.Delete(ctx, 0, 0, 1),
-		"Insert": a.Insert(ctx, 0, 3, make([]byte, 160)), "Put": Put(ctx, a, []int64{3}, []float64{1}),
+		"Insert": a.InsertBytes(ctx, 0, 3, make([]byte, 160)), "Put": Write(ctx, a, []float64{1}, Flat([]int64{3}...)),
 		"ResizeAt": a.ResizeAt(ctx, []int64{3, 0}, []int64{31, 20}),
 	} {
 		if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "only its metalayers can be edited") {
@@ -157,9 +156,9 @@ func TestProxyArray(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &Options{Chunks: []int32{4, 4}, Blocks: []int32{2, 4}}
+	o := &CreateOptions{Chunks: []int64{4, 4}, Blocks: []int64{2, 4}}
 	o.Meta = []meta.Layer{{Name: "proxy-source", Content: source}}
-	l, err := newLayout([]int64{8, 8}, "<f8", o)
+	l, err := newLayout(ctx, "", []int64{8, 8}, "<f8", o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +188,7 @@ func TestProxyArray(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	top, err := Slice(a, Until(4))
+	top, err := Slice(a, Span(None, 4))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +201,7 @@ func TestProxyArray(t *testing.T) {
 		t.Errorf("sum %v, %v", sum, err)
 	}
 	// A copy of fetched chunks is an ordinary array.
-	c, err := Copy(ctx, top, "", nil)
+	c, err := Copy(ctx, "", top, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,10 +50,10 @@ func TestPanics(t *testing.T) {
 			t.Run(fmt.Sprintf("%d/goexit=%v", workers, goexit), func(t *testing.T) {
 				before := runtime.NumGoroutine()
 				b, pre, post := &trap.Trap{Goexit: goexit}, &trap.Trap{Goexit: goexit}, &trap.Trap{Goexit: goexit}
-				o := &Options{Chunks: []int32{20, 20}, Blocks: []int32{5, 5}}
+				o := &CreateOptions{Chunks: []int64{20, 20}, Blocks: []int64{5, 5}}
 				o.Concurrency, o.NoSync = workers, true
-				o.Prefilter = func(dst, src []byte, _ chunk.BlockInfo) error { pre.Tick(); copy(dst, src); return nil }
-				o.Postfilter = func(dst, src []byte, _ chunk.BlockInfo) error { post.Tick(); copy(dst, src); return nil }
+				o.Filters = []chunk.Filter{{ID: 200}}
+				o.UserFilters = []chunk.UserFilter{trapFilter{pre, post}}
 				data := make([]float32, 100*100)
 				for i := range data {
 					data[i] = float32(i)
@@ -96,17 +96,17 @@ func TestPanics(t *testing.T) {
 					return err
 				})
 				use("Map", b, func() error {
-					_, err := Map(ctx, a, "", func(out []int8, in Tile[float32]) error { b.Tick(); return nil }, nil)
+					_, err := Map(ctx, "", a, func(out []int8, in Tile[float32]) error { b.Tick(); return nil }, nil)
 					return err
 				})
 				use("Map, reading", post, func() error {
-					_, err := Map(ctx, a, "", func(out []int8, in Tile[float32]) error { return nil }, nil)
+					_, err := Map(ctx, "", a, func(out []int8, in Tile[float32]) error { return nil }, nil)
 					return err
 				})
 				use("Reduce", post, func() error { _, err := Reduce(ctx, a, OpSum, nil); return err })
 				for _, depth := range []int{0, 1, 5, 1_000_000} {
 					use("Tiles", post, func() error {
-						for _, err := range Tiles[float32](ctx, a, ByChunk(a), depth) {
+						for _, err := range Tiles[float32](ctx, a, ByChunk(a).ReadAhead(depth)) {
 							if err != nil {
 								return err
 							}
@@ -114,17 +114,17 @@ func TestPanics(t *testing.T) {
 						return nil
 					})
 					use("Tiles, loop", b, func() error {
-						for range Tiles[float32](ctx, a, ByChunk(a), depth) {
+						for range Tiles[float32](ctx, a, ByChunk(a).ReadAhead(depth)) {
 							b.Tick()
 						}
 						return nil
 					})
 				}
-				use("WriteItems", b, func() error { return WriteItems(ctx, &ticking{Trap: b}, a) })
+				use("WriteItems", b, func() error { return ToWriter(ctx, &ticking{Trap: b}, a) })
 				name := filepath.Join(t.TempDir(), "big")
 				shape := []int64{20_000_000}
 				use("FromReader", b, func() error {
-					_, err := FromReader(ctx, name, shape, "|u1", &ticking{Trap: b}, &Options{})
+					_, err := FromReader(ctx, name, shape, "|u1", &ticking{Trap: b}, &CreateOptions{})
 					return err
 				})
 				use("FromSeq", b, func() error {
@@ -137,8 +137,7 @@ func TestPanics(t *testing.T) {
 					}), nil)
 					return err
 				})
-				po := &Options{}
-				po.Prefilter = o.Prefilter
+				po := &CreateOptions{Filters: o.Filters, UserFilters: o.UserFilters}
 				use("FromReader, compressing", pre, func() error {
 					_, err := FromReader(ctx, name, shape, "|u1", &ticking{Trap: b}, po)
 					return err
@@ -162,7 +161,7 @@ func TestPanics(t *testing.T) {
 
 // TestWaitForBatch checks that edits stop waiting for an open batch when their context is done.
 func TestWaitForBatch(t *testing.T) {
-	a, err := Zeros(filepath.Join(t.TempDir(), "x"), []int64{10, 10}, "<i4", nil)
+	a, err := Zeros(ctx, filepath.Join(t.TempDir(), "x"), []int64{10, 10}, "<i4", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +179,7 @@ func TestWaitForBatch(t *testing.T) {
 		"Resize": func(ctx context.Context) error { return a.Resize(ctx, 20, 20) },
 		"Append": func(ctx context.Context) error { return Append(ctx, a, 0, make([]int32, 10)) },
 		"Delete": func(ctx context.Context) error { return a.Delete(ctx, 0, 1, 1) },
-		"Put":    func(ctx context.Context) error { return Put(ctx, a, []int64{1}, []int32{1}) },
+		"Put":    func(ctx context.Context) error { return Write(ctx, a, []int32{1}, Flat([]int64{1}...)) },
 	} {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 		if err := edit(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -193,7 +192,7 @@ func TestWaitForBatch(t *testing.T) {
 // TestNilContext calls functions with a nil context, which is context.Background().
 func TestNilContext(t *testing.T) {
 	var ctx context.Context
-	a, err := Create(ctx, "", []int64{1000}, make([]int32, 1000), &Options{Chunks: []int32{100}, Blocks: []int32{10}})
+	a, err := Create(ctx, "", []int64{1000}, make([]int32, 1000), &CreateOptions{Chunks: []int64{100}, Blocks: []int64{10}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,14 +205,14 @@ func TestNilContext(t *testing.T) {
 	_, readErr := Read[int32](ctx, a)
 	_, emptyErr := Read[int32](ctx, empty)
 	_, reduceErr := Reduce(ctx, a, OpSum, nil)
-	_, copyErr := Copy(ctx, a, "", nil)
-	_, mapErr := Map(ctx, a, "", func(out []int8, in Tile[int32]) error { return nil }, nil)
-	for _, err := range Tiles[int32](ctx, a, ByChunk(a), 3) {
+	_, copyErr := Copy(ctx, "", a, nil)
+	_, mapErr := Map(ctx, "", a, func(out []int8, in Tile[int32]) error { return nil }, nil)
+	for _, err := range Tiles[int32](ctx, a, ByChunk(a).ReadAhead(3)) {
 		if err != nil {
 			t.Error(err)
 		}
 	}
-	if err := errors.Join(readErr, emptyErr, reduceErr, copyErr, mapErr, Fill(ctx, a, int32(1)), WriteItems(ctx, io.Discard, a),
+	if err := errors.Join(readErr, emptyErr, reduceErr, copyErr, mapErr, Fill(ctx, a, int32(1)), ToWriter(ctx, io.Discard, a),
 		a.Resize(ctx, 2000), Append(ctx, a, 0, make([]int32, 5)), a.ReadBytes(ctx, nil, Span(0, 0))); err != nil {
 		t.Error(err)
 	}
@@ -222,16 +221,19 @@ func TestNilContext(t *testing.T) {
 // TestManyGoroutines checks that the number of goroutines is limited by the work and by a fixed number.
 func TestManyGoroutines(t *testing.T) {
 	var most atomic.Int64
-	o := &Options{Chunks: []int32{100}, Blocks: []int32{10}}
+	o := &CreateOptions{Chunks: []int64{100}, Blocks: []int64{10}}
 	o.Concurrency = 1_000_000
-	o.Postfilter = func(dst, src []byte, _ chunk.BlockInfo) error {
+	funcFilter(func() error {
 		for n, m := int64(runtime.NumGoroutine()), most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 		}
-		copy(dst, src)
 		return nil
-	}
+	}).use(o)
 	const chunks = 1500
-	a, err := Create(t.Context(), "", []int64{100 * chunks}, make([]int16, 100*chunks), o)
+	data := make([]int16, 100*chunks)
+	for i := range data {
+		data[i] = int16(i) | 1
+	}
+	a, err := Create(t.Context(), "", []int64{100 * chunks}, data, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,9 +251,9 @@ func TestManyGoroutines(t *testing.T) {
 	check("Read", 1100, err)
 	_, err = Reduce(t.Context(), a, OpSum, nil)
 	check("Reduce", 1200, err)
-	_, err = Map(t.Context(), a, "", func(out []int8, in Tile[int16]) error { return nil }, nil)
+	_, err = Map(t.Context(), "", a, func(out []int8, in Tile[int16]) error { return nil }, nil)
 	check("Map", 1100, err)
-	for _, err := range Tiles[int16](t.Context(), a, ByChunk(a), 1_000_000) {
+	for _, err := range Tiles[int16](t.Context(), a, ByChunk(a).ReadAhead(1_000_000)) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -319,10 +321,10 @@ func TestCrowd(t *testing.T) {
 	for _, p := range locations(t) {
 		t.Run(p.String(), func(t *testing.T) {
 			ctx := t.Context()
-			o := &Options{Chunks: []int32{7, 9}, Blocks: []int32{3, 4}}
+			o := &CreateOptions{Chunks: []int64{7, 9}, Blocks: []int64{3, 4}}
 			o.Sparse, o.NoSync, o.Concurrency = p.sparse, true, 2
 			m := newModel([]int64{20, 24}, 4)
-			a, err := Zeros(p.name, m.shape, "<i4", o)
+			a, err := Zeros(ctx, p.name, m.shape, "<i4", o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -405,4 +407,21 @@ func TestCrowd(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), goroutines)
+}
+
+// trapFilter is a user filter that copies blocks and ticks its traps.
+type trapFilter struct{ forward, backward *trap.Trap }
+
+func (trapFilter) ID() chunk.FilterID { return 200 }
+
+func (f trapFilter) Forward(dst, src []byte, _ chunk.BlockInfo) error {
+	f.forward.Tick()
+	copy(dst, src)
+	return nil
+}
+
+func (f trapFilter) Backward(dst, src []byte, _ chunk.BlockInfo) error {
+	f.backward.Tick()
+	copy(dst, src)
+	return nil
 }

@@ -7,8 +7,6 @@ import (
 	"math/big"
 
 	"github.com/goblosc/blosc2/internal/task"
-	"github.com/goblosc/blosc2/ndarray/internal/convert"
-	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // Real is the constraint for Go types of real numbers with a NumPy dtype.
@@ -19,7 +17,7 @@ type Real interface {
 // Arange creates an array of one dimension with the numbers from start up to, but not including, stop, which are step
 // apart. They are the numbers of numpy.arange for type T, bit for bit. As in NumPy, their count is the quotient rounded
 // up, so with floats the last number may be stop or more. Arange returns ErrShape for a step of zero. See FromFunc.
-func Arange[T Real](ctx context.Context, name string, start, stop, step T, o *Options) (*Array, error) {
+func Arange[T Real](ctx context.Context, name string, start, stop, step T, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	n, err := arangeLen(start, stop, step)
 	if err != nil {
@@ -71,19 +69,15 @@ func bigOf[T Real](x T) *big.Int {
 	return big.NewInt(int64(x))
 }
 
-// Linspace creates an array of one dimension with n evenly spaced numbers from start to stop. stop is the last number
-// if endpoint is set, and otherwise the number after the last. They are the numbers of numpy.linspace for type T, bit
-// for bit: computed as float64, and rounded down if T is an integer type. Linspace returns ErrShape for a negative n.
-// See FromFunc.
-func Linspace[T Real](ctx context.Context, name string, start, stop float64, n int64, endpoint bool, o *Options) (*Array, error) {
+// Linspace creates an array of one dimension with n evenly spaced numbers from start to stop, which is the last number.
+// They are the numbers of numpy.linspace for type T, bit for bit: computed as float64, and rounded down if T is an
+// integer type. Linspace returns ErrShape for a negative n. See FromFunc. For NumPy's endpoint=False, use FromFunc.
+func Linspace[T Real](ctx context.Context, name string, start, stop float64, n int64, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	if n < 0 {
 		return nil, fmt.Errorf("ndarray: %w: %d items", ErrShape, n)
 	}
-	parts := float64(n)
-	if endpoint {
-		parts = float64(n - 1)
-	}
+	parts := float64(n - 1)
 	delta := stop - start
 	step := delta / parts
 	integer := T(1)/2 == 0
@@ -100,7 +94,7 @@ func Linspace[T Real](ctx context.Context, name string, start, stop float64, n i
 				x *= step
 			}
 			x = float64(x) + start
-			if endpoint && n > 1 && i == n-1 {
+			if n > 1 && i == n-1 {
 				x = stop
 			}
 			if integer {
@@ -109,33 +103,5 @@ func Linspace[T Real](ctx context.Context, name string, start, stop float64, n i
 			t.Items[k] = T(x)
 		}
 		return nil
-	}, o)
-}
-
-// Eye creates an array of n rows and m columns that is 1 on a diagonal and 0 elsewhere. The diagonal starts at column
-// k, or at row -k if k is negative. Chunks of zeros take no space. See FromFunc.
-func Eye[T Scalar](ctx context.Context, name string, n, m, k int64, o *Options) (*Array, error) {
-	ctx = task.Context(ctx)
-	k = max(min(k, m), -n)
-	one, err := convert.One(DTypeOf[T]())
-	if err != nil {
-		return nil, err
-	}
-	item := make([]T, 1)
-	copy(convert.Bytes(item), one)
-	convert.ToNative(DTypeOf[T](), convert.Bytes(item))
-	// rows returns the rows of a box that have a one.
-	rows := func(row, rows, column, columns int64) (int64, int64) {
-		return max(row, column-k), min(row+rows, column+columns-k)
-	}
-	return fromFunc(ctx, name, []int64{n, m}, DTypeOf[T]().String(), func(t Tile[T]) error {
-		first, end := rows(t.Start[0], t.Shape[0], t.Start[1], t.Shape[1])
-		for i := first; i < end; i++ {
-			t.Items[(i-t.Start[0])*t.Shape[1]+i+k-t.Start[1]] = item[0]
-		}
-		return nil
-	}, func(c *selection.ChunkPart) bool {
-		first, end := rows(c.Origin[0], c.Hi[0]-c.Lo[0], c.Origin[1], c.Hi[1]-c.Lo[1])
-		return first < end
 	}, o)
 }

@@ -15,8 +15,8 @@ import (
 )
 
 // ReadBytes reads a selection into dst, in C order, as the items are stored. The length of dst must be the number of
-// selected items times ItemSize. Without indexes ReadBytes reads everything. It decodes only the blocks that hold
-// selected items, on up to Options.Concurrency goroutines. The error wraps ErrBounds, ErrShape, ErrCorrupt,
+// selected items times DType().Size. Without indexes ReadBytes reads everything. It decodes only the blocks that hold
+// selected items, on up to Concurrency goroutines. The error wraps ErrBounds, ErrShape, ErrCorrupt,
 // errors.ErrUnsupported, ErrTooLarge or fs.ErrClosed, or is the error of ctx. After an error the contents of dst are
 // undefined.
 func (a *Array) ReadBytes(ctx context.Context, dst []byte, sel ...Index) error {

@@ -29,7 +29,7 @@ func TestReadAllocates(t *testing.T) {
 
 func readAllocates(t *testing.T, concurrency int) {
 	ctx := context.Background()
-	o := &Options{Chunks: []int32{20, 30}, Blocks: []int32{7, 10}}
+	o := &CreateOptions{Chunks: []int64{20, 30}, Blocks: []int64{7, 10}}
 	o.Concurrency = concurrency
 	data := make([]float32, 50*70)
 	for i := range data {
@@ -42,7 +42,7 @@ func readAllocates(t *testing.T, concurrency int) {
 			t.Fatal(err)
 		}
 		defer a.Close()
-		full, err := Full("", []int64{50, 70}, "<f4", []byte{0, 0, 128, 63}, o)
+		full, err := fullBytes("", []int64{50, 70}, "<f4", []byte{0, 0, 128, 63}, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func readAllocates(t *testing.T, concurrency int) {
 			"zeros":  func() error { return ReadInto(ctx, a, dst[:5*70], Span(42, 47)) },
 			"value":  func() error { return ReadInto(ctx, full, dst) },
 			"item": func() (err error) {
-				item, err = ReadAt[float32](ctx, a, 5, 6)
+				item, err = Item[float32](ctx, a, 5, 6)
 				return err
 			},
 		} {
@@ -89,8 +89,8 @@ func TestDecodeInParallel(t *testing.T) {
 	var mu sync.Mutex
 	var here int
 	var all chan bool
-	o := &Options{Chunks: []int32{n * 100}, Blocks: []int32{100}}
-	o.Postfilter = func(dst, src []byte, _ chunk.BlockInfo) error {
+	o := &CreateOptions{Chunks: []int64{n * 100}, Blocks: []int64{100}}
+	funcFilter(func() error {
 		mu.Lock()
 		if here++; here == n {
 			close(all)
@@ -102,9 +102,8 @@ func TestDecodeInParallel(t *testing.T) {
 		case <-time.After(20 * time.Second):
 			t.Error("blocks are not decoded in parallel")
 		}
-		copy(dst, src)
 		return nil
-	}
+	}).use(o)
 	data := make([]int32, n*100)
 	for i := range data {
 		data[i] = int32(i)
@@ -194,9 +193,9 @@ func (c *savingCodec) DecodePrefix(dst, src []byte, n int) error {
 func TestPartialDecoding(t *testing.T) {
 	ctx := context.Background()
 	saving := &savingCodec{}
-	o := &Options{Chunks: []int32{8, 10}, Blocks: []int32{4, 5}}
-	o.Codecs = codec.Set{}.With(saving)
-	o.Params = chunk.Params{Codec: codec.FromCode(200), Filters: []chunk.Filter{}}
+	o := &CreateOptions{Chunks: []int64{8, 10}, Blocks: []int64{4, 5}}
+	o.Codecs = []codec.Codec{saving}
+	o.setParams(chunk.Params{Codec: codec.FromCode(200), Filters: []chunk.Filter{}})
 	items := make([]int32, 8*10)
 	for i := range items {
 		items[i] = int32(i) * 12345

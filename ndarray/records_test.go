@@ -147,11 +147,11 @@ func TestRecordsNumPy(t *testing.T) {
 func checkRows[T any](t *testing.T, row recordRow, form func(T) any) {
 	t.Helper()
 	ctx := context.Background()
-	z, err := Zeros("", []int64{1}, row.dtype, nil)
+	z, err := Zeros(ctx, "", []int64{1}, row.dtype, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := int64(len(row.items) / z.ItemSize())
+	n := int64(len(row.items) / z.DType().Size)
 	a, err := CreateBytes(ctx, "", []int64{n}, row.dtype, row.items, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func checkRows[T any](t *testing.T, row recordRow, form func(T) any) {
 		if have := form(got[i]); fmt.Sprint(have) != fmt.Sprint(want) {
 			t.Errorf("%s: item %d is\n%v, want\n%v", row.dtype, i, have, want)
 		}
-		if one, err := ReadAt[T](ctx, a, int64(i)-n); err != nil || fmt.Sprint(form(one)) != fmt.Sprint(want) {
+		if one, err := Item[T](ctx, a, int64(i)-n); err != nil || fmt.Sprint(form(one)) != fmt.Sprint(want) {
 			t.Errorf("%s: ReadAt of item %d: %v, %v", row.dtype, i, one, err)
 		}
 	}
@@ -186,9 +186,9 @@ func checkRows[T any](t *testing.T, row recordRow, form func(T) any) {
 			t.Errorf("%s: %s: %v\n%x, want\n%x", row.dtype, what, err, raw, row.items)
 		}
 	}
-	made, err := Create(ctx, "", []int64{n}, got, &Options{DType: row.dtype})
+	made, err := Create(ctx, "", []int64{n}, got, &CreateOptions{DType: row.dtype})
 	check("create", made, err)
-	z, err = Zeros("", []int64{n}, row.dtype, nil)
+	z, err = Zeros(ctx, "", []int64{n}, row.dtype, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func checkRows[T any](t *testing.T, row recordRow, form func(T) any) {
 		t.Errorf("%s: %v %v", row.dtype, got, err)
 	}
 	if err := Fill(ctx, z, got[0]); err == nil {
-		row.items = bytes.Repeat(row.items[len(row.items)-z.ItemSize():], int(n))
+		row.items = bytes.Repeat(row.items[len(row.items)-z.DType().Size:], int(n))
 		check("fill", z, nil)
 	}
 }
@@ -253,7 +253,7 @@ func TestTextArrays(t *testing.T) {
 		{"", "<U4", []string{"a", "日本語!", ""}}, {"", "<U1", []string{"", ""}}, {"", "<U1", nil}, {"S", "|S10", []string{"日本語!", ""}},
 		{">U", ">U2", []string{"ab"}}, {"U9", "<U9", []string{"ab"}}, {"", "<U1", []string{"\x00"}}, {"S2", "|S2", []string{"ab\x00\x00"}},
 	} {
-		a, err := Create(ctx, "", []int64{int64(len(c.data))}, c.data, &Options{DType: c.given, Chunks: []int32{5}, Blocks: []int32{5}})
+		a, err := Create(ctx, "", []int64{int64(len(c.data))}, c.data, &CreateOptions{DType: c.given, Chunks: []int64{5}, Blocks: []int64{5}})
 		if err != nil || a.DType().String() != c.want {
 			t.Errorf("%q %q: %v, %v", c.given, c.data, a, err)
 			continue
@@ -271,7 +271,7 @@ func TestTextArrays(t *testing.T) {
 		{"S3", "abcd", "string has 4 bytes, but the item holds 3"}, {"U3", "abcd", "string has 4 characters, but the item holds 3"},
 		{"U3", "a\xff", "not UTF-8"}, {"U3", "\xed\xa0\x80", "not UTF-8"}, {"U3", "abc\x00\x00é", "the item holds 3"},
 	} {
-		_, err := Create(ctx, "", []int64{2}, []string{"", c.s}, &Options{DType: c.dtype})
+		_, err := Create(ctx, "", []int64{2}, []string{"", c.s}, &CreateOptions{DType: c.dtype})
 		if !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), c.text) || !strings.Contains(err.Error(), "item 1:") {
 			t.Errorf("%s %q: %v", c.dtype, c.s, err)
 		}
@@ -288,7 +288,7 @@ func TestManyValues(t *testing.T) {
 	for _, n := range []int64{0, 1, batch, batch + 1, share - 1, share, share + 1, 10*share + 3} {
 		for _, workers := range []int{1, 2, 5} {
 			ctx, cancel := context.WithCancel(context.Background())
-			o := &Options{DType: "S7", Chunks: []int32{5000}, Blocks: []int32{500}}
+			o := &CreateOptions{DType: "S7", Chunks: []int64{5000}, Blocks: []int64{500}}
 			o.Concurrency = workers
 			data := make([]string, n)
 			for i := range data {
@@ -322,20 +322,20 @@ func TestManyValues(t *testing.T) {
 // TestTypeFixtures reads files of python-blosc2 of each dtype as Go values and writes them again.
 func TestTypeFixtures(t *testing.T) {
 	ctx := context.Background()
-	check := func(name string, again func(a *Array, o *Options) (*Array, error)) {
+	check := func(name string, again func(a *Array, o *CreateOptions) (*Array, error)) {
 		t.Helper()
-		a, err := Open(filepath.Join("..", "testdata", "python-blosc2", "dtype_"+name+".b2nd"), nil)
+		a, err := Open(ctx, filepath.Join("..", "testdata", "python-blosc2", "dtype_"+name+".b2nd"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer a.Close()
-		o := a.Options()
+		o := a.CreateOptions()
 		o.DType = a.DType().String()
 		b, err := again(a, o)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		have, want := make([]byte, a.Size()*int64(a.ItemSize())), make([]byte, a.Size()*int64(a.ItemSize()))
+		have, want := make([]byte, a.Size()*int64(a.DType().Size)), make([]byte, a.Size()*int64(a.DType().Size))
 		if err := errors.Join(a.ReadBytes(ctx, want), b.ReadBytes(ctx, have)); err != nil || !bytes.Equal(have, want) {
 			t.Errorf("%s: other bytes, %v", name, err)
 		}
@@ -370,7 +370,7 @@ func TestTypeFixtures(t *testing.T) {
 }
 
 // recreate creates an array from the values of another array.
-func recreate[T any](a *Array, o *Options) (*Array, error) {
+func recreate[T any](a *Array, o *CreateOptions) (*Array, error) {
 	data, err := Read[T](context.Background(), a)
 	if err != nil {
 		return nil, err
@@ -394,7 +394,7 @@ func TestTimeArrays(t *testing.T) {
 	if raw, err := Read[int64](ctx, a); err != nil || !slices.Equal(raw, []int64{at.UnixNano(), NaT, 0}) {
 		t.Error(raw, err)
 	}
-	a, err = Create(ctx, "", []int64{3}, times, &Options{DType: ">M8[M]"})
+	a, err = Create(ctx, "", []int64{3}, times, &CreateOptions{DType: ">M8[M]"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -402,7 +402,7 @@ func TestTimeArrays(t *testing.T) {
 	if err != nil || !got[0].Equal(time.Date(2024, 2, 1, 0, 0, 0, 0, time.UTC)) || !got[1].IsZero() {
 		t.Error(got, err)
 	}
-	if x, err := ReadAt[time.Time](ctx, a, -3); err != nil || !x.Equal(got[0]) {
+	if x, err := Item[time.Time](ctx, a, -3); err != nil || !x.Equal(got[0]) {
 		t.Error(x, err)
 	}
 	if err := Fill(ctx, a, time.Date(1969, 12, 31, 0, 0, 0, 0, time.UTC), At(0)); err != nil {
@@ -415,7 +415,7 @@ func TestTimeArrays(t *testing.T) {
 	for dtype, want := range map[string][]time.Duration{
 		"": waits, "m8[ns]": waits, ">m8[ps]": waits, "m8[25s]": {50 * time.Second, NaT, -25 * time.Second}, ">m8[h]": {0, NaT, -time.Hour},
 	} {
-		a, err := Create(ctx, "", []int64{3}, waits, &Options{DType: dtype})
+		a, err := Create(ctx, "", []int64{3}, waits, &CreateOptions{DType: dtype})
 		if err != nil {
 			t.Fatal(err)
 		}

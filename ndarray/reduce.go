@@ -76,14 +76,14 @@ func Reduce(ctx context.Context, r Reader, op Op, o *ReduceOptions) (*Array, err
 }
 
 // ReduceAll reduces all items of r to one item. T must match the dtype of the result. See Reduce.
-func ReduceAll[T Scalar](ctx context.Context, r Reader, op Op) (T, error) {
+func ReduceAll[T scalar](ctx context.Context, r Reader, op Op) (T, error) {
 	ctx = task.Context(ctx)
 	a, err := Reduce(ctx, r, op, nil)
 	if err != nil {
 		return *new(T), err
 	}
 	defer a.Close()
-	return ReadAt[T](ctx, a)
+	return Item[T](ctx, a)
 }
 
 // reduction is the state of a call of Reduce.
@@ -221,7 +221,7 @@ func position[T any](x reduce.Extreme[T]) int64 { return x.At }
 
 // reduceReal reduces real numbers, which are stored as S and computed as T. widen converts them, and is nil if S is T.
 // back converts a T to an item, and round converts a float64 to an item of the result.
-func reduceReal[S Scalar, T Real, F Scalar](j *reduction, widen func(S) T, back func(T) S, round func(float64) F) error {
+func reduceReal[S scalar, T Real, F scalar](j *reduction, widen func(S) T, back func(T) S, round func(float64) F) error {
 	d := j.r.DType()
 	most := j.op == OpMax || j.op == OpArgMax
 	switch {
@@ -248,7 +248,7 @@ func reduceReal[S Scalar, T Real, F Scalar](j *reduction, widen func(S) T, back 
 }
 
 // reduceComplex reduces complex numbers. They are ordered by their real parts, then by their imaginary parts.
-func reduceComplex[T complex64 | complex128, F Scalar](j *reduction, round func(complex128) T, roundReal func(float64) F) error {
+func reduceComplex[T complex64 | complex128, F scalar](j *reduction, round func(complex128) T, roundReal func(float64) F) error {
 	var widen func(T) T
 	most := j.op == OpMax || j.op == OpArgMax
 	order := reduce.ExtremeOf(func(x, y T) bool {
@@ -297,7 +297,7 @@ func reduceTime(j *reduction, d meta.DType) error {
 }
 
 // reduceCount reduces by the number of items that are not zero.
-func reduceCount[S, T Scalar](j *reduction, widen func(S) T, nonzero func(T) bool) error {
+func reduceCount[S, T scalar](j *reduction, widen func(S) T, nonzero func(T) bool) error {
 	k := reduce.Count(nonzero)
 	switch j.op {
 	case OpAny:
@@ -311,7 +311,7 @@ func reduceCount[S, T Scalar](j *reduction, widen func(S) T, nonzero func(T) boo
 }
 
 // finish runs a kernel and sets the result of the reduction. result converts a cell to an item.
-func finish[S, T Scalar, A any, R Scalar](j *reduction, widen func(S) T, k reduce.Kernel[T, A], result func(A) R) error {
+func finish[S, T scalar, A any, R scalar](j *reduction, widen func(S) T, k reduce.Kernel[T, A], result func(A) R) error {
 	cells, err := runKernel(j, widen, k)
 	if err != nil {
 		return err

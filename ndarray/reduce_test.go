@@ -109,11 +109,11 @@ func TestNumPyReductions(t *testing.T) {
 				o.Axes = append(o.Axes, int(n))
 			}
 		}
-		opts := &Options{Chunks: make([]int32, len(shape)), Blocks: make([]int32, len(shape))}
+		opts := &CreateOptions{Chunks: make([]int64, len(shape)), Blocks: make([]int64, len(shape))}
 		opts.Concurrency = 1 + r.IntN(4)
 		for i := range shape {
-			opts.Chunks[i] = 1 + r.Int32N(4)
-			opts.Blocks[i] = 1 + r.Int32N(opts.Chunks[i])
+			opts.Chunks[i] = 1 + r.Int64N(4)
+			opts.Blocks[i] = 1 + r.Int64N(opts.Chunks[i])
 		}
 		a, err := CreateBytes(ctx, "", shape, dtype, data, opts)
 		if err != nil {
@@ -232,7 +232,7 @@ func checkReduce(t testing.TB, r Reader, data []int32, op Op, axes []int) {
 		t.Fatalf("%v of %v over %v: %v", op, shape, axes, err)
 	}
 	b := rawBytes(t, got)
-	size := got.ItemSize()
+	size := got.DType().Size
 	for k, g := range groups {
 		x, f := naiveReduce(op, g)
 		item := b[k*size : (k+1)*size]
@@ -341,17 +341,17 @@ func FuzzReduce(f *testing.F) {
 // TestReduceSpecial reduces 1 TiB of special values, which is too much to decode, and a few regular chunks.
 func TestReduceSpecial(t *testing.T) {
 	ctx := context.Background()
-	o := &Options{Chunks: []int32{1 << 8, 1 << 16}, Blocks: []int32{1 << 6, 1 << 12}}
+	o := &CreateOptions{Chunks: []int64{1 << 8, 1 << 16}, Blocks: []int64{1 << 6, 1 << 12}}
 	shape := []int64{1 << 18, 1 << 20}
 	if testing.Short() {
-		o.Chunks, shape[1] = []int32{1 << 9, 1 << 12}, 1<<15 // an eighth of the data in a chunk, and one chunk in 64
+		o.Chunks, shape[1] = []int64{1 << 9, 1 << 12}, 1<<15 // an eighth of the data in a chunk, and one chunk in 64
 	}
 	for _, c := range []struct {
 		make func() (*Array, error)
 		sum  float64
 	}{
-		{func() (*Array, error) { return Zeros("", shape, "<f4", o) }, 0},
-		{func() (*Array, error) { return FullOf("", shape, float32(0.5), o) }, 0.5 * float64(shape[0]*shape[1])},
+		{func() (*Array, error) { return Zeros(ctx, "", shape, "<f4", o) }, 0},
+		{func() (*Array, error) { return Full(ctx, "", shape, float32(0.5), o) }, 0.5 * float64(shape[0]*shape[1])},
 	} {
 		a, err := c.make()
 		if err != nil {
@@ -396,7 +396,7 @@ func TestReduceDeterministic(t *testing.T) {
 	for i := range data {
 		data[i] = math.Exp(r.NormFloat64() * 20)
 	}
-	made, err := Create(ctx, "", []int64{int64(rows), 400}, data, &Options{Chunks: []int32{37, 53}, Blocks: []int32{10, 20}})
+	made, err := Create(ctx, "", []int64{int64(rows), 400}, data, &CreateOptions{Chunks: []int64{37, 53}, Blocks: []int64{10, 20}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -408,9 +408,7 @@ func TestReduceDeterministic(t *testing.T) {
 		for _, axes := range [][]int{nil, {0}, {1}} {
 			var first []byte
 			for workers := range 6 {
-				o := &Options{}
-				o.Concurrency = workers
-				a, err := OpenBytes(packed, o)
+				a, err := OpenBytes(packed, &OpenOptions{Concurrency: workers})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -431,11 +429,11 @@ func TestReduceDeterministic(t *testing.T) {
 // TestReduceErrors checks the errors of Reduce.
 func TestReduceErrors(t *testing.T) {
 	ctx := context.Background()
-	a, err := Zeros("", []int64{3, 4}, "<M8[s]", nil)
+	a, err := Zeros(ctx, "", []int64{3, 4}, "<M8[s]", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := Zeros("", []int64{3}, "S4", nil)
+	text, err := Zeros(ctx, "", []int64{3}, "S4", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -483,7 +481,7 @@ func BenchmarkReduce(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	zeros, err := Zeros("", []int64{1 << 17, 1 << 14}, "<f4", nil)
+	zeros, err := Zeros(ctx, "", []int64{1 << 17, 1 << 14}, "<f4", nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // portion is a box of the array and the cells that it is reduced to, in C order of the axes of the result.
-type portion[S, T Scalar, A any] struct {
+type portion[S, T scalar, A any] struct {
 	box   Box
 	chunk int64 // number of the chunk, or -1 if the box is not a chunk
 	raw   []S   // the items as stored
@@ -25,7 +25,7 @@ type portion[S, T Scalar, A any] struct {
 }
 
 // runKernel reduces chunks in parallel and merges their cells in the order of the chunks.
-func runKernel[S, T Scalar, A any](j *reduction, widen func(S) T, k reduce.Kernel[T, A]) ([]A, error) {
+func runKernel[S, T scalar, A any](j *reduction, widen func(S) T, k reduce.Kernel[T, A]) ([]A, error) {
 	cells := make([]A, j.cells)
 	for i := range cells {
 		cells[i] = k.Empty
@@ -67,7 +67,7 @@ func runKernel[S, T Scalar, A any](j *reduction, widen func(S) T, k reduce.Kerne
 }
 
 // loadPortion reads a box and reduces it.
-func loadPortion[S, T Scalar, A any](ctx context.Context, j *reduction, s *portion[S, T, A], widen func(S) T, k *reduce.Kernel[T, A]) error {
+func loadPortion[S, T scalar, A any](ctx context.Context, j *reduction, s *portion[S, T, A], widen func(S) T, k *reduce.Kernel[T, A]) error {
 	n := int64(1)
 	for i, length := range s.box.Shape {
 		if !j.reduced[i] {
@@ -90,7 +90,7 @@ func loadPortion[S, T Scalar, A any](ctx context.Context, j *reduction, s *porti
 		}
 	}
 	if !one {
-		if _, err := limited(j.r, s.box.Size()); err != nil {
+		if _, err := limited(j.r, s.box.Size(), j.r.DType().Size); err != nil {
 			return err
 		}
 		if n := int(s.box.Size()); cap(s.raw) < n {
@@ -195,7 +195,7 @@ func reduceBox[T, A any](j *reduction, cells []A, items []T, b Box, k *reduce.Ke
 }
 
 // mergePortion adds the cells of a box to those of the result.
-func mergePortion[S, T Scalar, A any](j *reduction, cells []A, s *portion[S, T, A], k *reduce.Kernel[T, A]) {
+func mergePortion[S, T scalar, A any](j *reduction, cells []A, s *portion[S, T, A], k *reduce.Kernel[T, A]) {
 	var axes []int // of the result
 	to := int64(0)
 	for i, at := range s.box.Start {

@@ -16,6 +16,7 @@ import (
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
 var codecNames = map[string]codec.ID{
@@ -76,31 +77,31 @@ func (c *fixture) remake(t testing.TB, a *Array) (n *Array, exact, ok bool) {
 	if err := a.ReadBytes(ctx, data); err != nil {
 		t.Fatal(err)
 	}
-	o := &Options{Chunks: c.Chunks, Blocks: c.Blocks}
-	o.Params = p
+	o := &CreateOptions{Chunks: grid.Widen(c.Chunks), Blocks: grid.Widen(c.Blocks)}
+	o.setParams(p)
 	o.Meta = a.Frame().Meta()[1:]
 	exact = p.Codec != codec.Default && p.Codec != codec.Zstd && !p.Dict
-	kind, _, _ := strings.Cut(strings.TrimSuffix(c.File, ".b2nd"), "_")
+	kind := kindOf(c.File)
 	switch kind {
 	case "shape", "defaults", "zeros", "full", "nans":
 		o.Chunks, o.Blocks = nil, nil // chosen by python-blosc2
 	}
 	if c.File == "dtype_U6.b2nd" {
 		// Text is shuffled by characters unless parameters are set. The writer of this file set parameters.
-		o.Params.Filters = []chunk.Filter{{}, {}, {}, {}, {}, {ID: chunk.Shuffle}}
+		o.Filters = []chunk.Filter{{}, {}, {}, {}, {}, {ID: chunk.Shuffle}}
 	}
-	dtype, _ := a.DTypeString()
+	dtype, _ := storedDType(a)
 	var err error
 	switch kind {
 	case "zeros":
 		exact = true
-		n, err = Zeros("", c.Shape, dtype, o)
+		n, err = Zeros(ctx, "", c.Shape, dtype, o)
 	case "nans":
 		exact = true
-		n, err = NaNs("", c.Shape, dtype, o)
+		n, err = nans("", c.Shape, dtype, o)
 	case "full":
 		exact = true
-		n, err = Full("", c.Shape, dtype, data[:c.ItemSize], o)
+		n, err = fullBytes("", c.Shape, dtype, data[:c.ItemSize], o)
 	default:
 		n, err = CreateBytes(ctx, "", c.Shape, dtype, data, o)
 	}
@@ -108,6 +109,12 @@ func (c *fixture) remake(t testing.TB, a *Array) (n *Array, exact, ok bool) {
 		t.Fatal(err)
 	}
 	return n, exact, true
+}
+
+// kindOf returns the start of the name of a fixture.
+func kindOf(file string) string {
+	kind, _, _ := strings.Cut(strings.TrimSuffix(file, ".b2nd"), "_")
+	return kind
 }
 
 // headers returns a frame header without the fields that may differ: compressed sizes, the number of threads of the
@@ -151,13 +158,24 @@ func inOrder(c []byte) []byte {
 func TestReferenceFiles(t *testing.T) {
 	same, alike := 0, 0
 	for _, c := range fixtures(t, "python-blosc2") {
-		a, err := Open(c.Path, nil)
+		a, err := Open(ctx, c.Path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer a.Close()
 		n, exact, ok := c.remake(t, a)
 		if !ok {
+			continue
+		}
+		if grid.HasZero(c.Shape) && kindOf(c.File) == "shape" {
+			// python-blosc2 gives such an axis chunks of length zero, which cannot hold items.
+			if slices.Contains(n.Chunks(), 0) || slices.Contains(n.Blocks(), 0) || !slices.Equal(n.Shape(), c.Shape) {
+				t.Errorf("%s: chunks %v and blocks %v", c.File, n.Chunks(), n.Blocks())
+			}
+			alike++
+			if exact {
+				same++
+			}
 			continue
 		}
 		file := c.Path
@@ -175,7 +193,7 @@ func TestReferenceFiles(t *testing.T) {
 		if !bytes.Equal(headers(got), headers(want)) {
 			t.Errorf("%s: header\n%x\nwant\n%x", c.File, headers(got), headers(want))
 		}
-		if !slices.Equal(n.Chunks(), c.Chunks) || !slices.Equal(n.Blocks(), c.Blocks) {
+		if !slices.Equal(n.Chunks(), grid.Widen(c.Chunks)) || !slices.Equal(n.Blocks(), grid.Widen(c.Blocks)) {
 			t.Errorf("%s: chunks %v and blocks %v, want %v and %v", c.File, n.Chunks(), n.Blocks(), c.Chunks, c.Blocks)
 		}
 		compareChunks(t, &c, n.Frame(), a.Frame(), exact)
@@ -244,7 +262,7 @@ func compareChunks(t *testing.T, c *fixture, got, want *frame.Frame, exact bool)
 
 // TestTextParams checks that text is shuffled by characters if no parameters are set, as in python-blosc2.
 func TestTextParams(t *testing.T) {
-	a, err := Zeros("", []int64{10}, "<U6", nil)
+	a, err := Zeros(ctx, "", []int64{10}, "<U6", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +293,7 @@ func TestReadmeTable(t *testing.T) {
 	a, err := Create(ctx, name, []int64{6, 5}, x, nil)
 	ok(err)
 	defer a.Close()
-	opened, err := Open(name, nil)
+	opened, err := Open(ctx, name, nil)
 	ok(err)
 	ok(opened.Close())
 
@@ -283,18 +301,18 @@ func TestReadmeTable(t *testing.T) {
 	reads(t, "a[2:5, -1]", []T{14, 19, 24})(Read[T](ctx, a, Span(2, 5), At(-1)))
 	reads(t, "a[0, ::-2, None]", []T{4, 2, 0})(Read[T](ctx, a, At(0), Ellipsis, Step(None, None, -2), NewAxis))
 	reads(t, "a.oindex", []T{15, 17, 5, 7})(Read[T](ctx, a, Pick(3, 1), Pick(0, 2)))
-	reads(t, "a[[3, 1], [0, 2]]", []T{15, 7})(Read[T](ctx, a, Coords(3, 1), Coords(0, 2)))
+	reads(t, "a[[3, 1], [0, 2]]", []T{15, 7})(Read[T](ctx, a, Coords([]int64{3, 1}), Coords([]int64{0, 2})))
 	mask := make([]bool, len(x))
 	mask[7] = true
-	reads(t, "a[mask]", []T{7})(Read[T](ctx, a, MaskND(a.Shape(), mask)))
-	reads(t, "take", []T{9, 2})(Take[T](ctx, a, []int64{9, 2}))
-	ok(Put(ctx, a, []int64{9}, []T{99}))
+	reads(t, "a[mask]", []T{7})(Read[T](ctx, a, Mask(mask, a.Shape()...)))
+	reads(t, "take", []T{9, 2})(Read[T](ctx, a, Flat(9, 2)))
+	ok(Write(ctx, a, []T{99}, Flat([]int64{9}...)))
 	sel, err := ParseSelection("1, 3:")
 	ok(err)
 	reads(t, "a[eval(s)]", []T{8, 99})(Read[T](ctx, a, sel...))
 	ok(Write(ctx, a, []T{1, 2, 3}, Span(2, 5), At(0)))
 	ok(Fill(ctx, a, T(7), Span(2, 5)))
-	if v, err := ReadAt[T](ctx, a, 3, 4); v != 7 || err != nil {
+	if v, err := Item[T](ctx, a, 3, 4); v != 7 || err != nil {
 		t.Error("a[3, 4]:", v, err)
 	}
 
@@ -316,29 +334,26 @@ func TestReadmeTable(t *testing.T) {
 	makes(ExpandDims(a, 0))
 	makes(Squeeze(a))
 	makes(BroadcastTo(a, 2, 6, 5))
-	makes(Zeros("", []int64{3}, "<f4", nil))
+	makes(Zeros(ctx, "", []int64{3}, "<f4", nil))
 	makes(Arange[T](ctx, "", 0, 10, 2, nil))
 	makes(FromFunc(ctx, "", []int64{4}, func(t Tile[T]) error { clear(t.Items); return nil }, nil))
 	makes(FromSeq(ctx, "", []int64{3}, slices.Values([]T{1, 2, 3}), nil))
-	var file bytes.Buffer
-	ok(WriteNPY(ctx, &file, a))
-	makes(ReadNPY(ctx, "", &file, nil))
-	makes(Concat(ctx, "", 0, nil, a, a))
-	makes(Stack(ctx, "", 0, nil, a, a))
-	makes(Reshape(ctx, a, "", []int64{-1, 2}, nil))
+	makes(Concat(ctx, "", 0, []Reader{a, a}, nil))
+	makes(Stack(ctx, "", 0, []Reader{a, a}, nil))
+	makes(Reshape(ctx, "", a, []int64{-1, 2}, nil))
 	makes(AsType(ctx, a, "", "u1", nil))
-	o := a.Options()
-	o.Chunks, o.Blocks = []int32{2, 5}, []int32{2, 5}
-	makes(Copy(ctx, a, "", o))
-	makes(Map(ctx, a, "", func(out []float64, in Tile[T]) error { clear(out); return nil }, nil))
+	o := a.CreateOptions()
+	o.Chunks, o.Blocks = []int64{2, 5}, []int64{2, 5}
+	makes(Copy(ctx, "", a, o))
+	makes(Map(ctx, "", a, func(out []float64, in Tile[T]) error { clear(out); return nil }, nil))
 	makes(Reduce(ctx, a, OpSum, &ReduceOptions{Axes: []int{0}, KeepDims: true}))
 	if _, err := ReduceAll[T](ctx, a, OpMax); err != nil {
 		t.Error(err)
 	}
-	for _, err := range a.ChunkInfos() {
+	for _, err := range a.ChunkInfos(ctx) {
 		ok(err)
 	}
-	for _, err := range Tiles[T](ctx, a, ByChunk(a), 2) {
+	for _, err := range Tiles[T](ctx, a, ByChunk(a).ReadAhead(2)) {
 		ok(err)
 	}
 	ok(a.Resize(ctx, 7, 5))

@@ -13,13 +13,14 @@ import (
 )
 
 // Reshape creates an array with the items of r, in C order, in another shape with the same number of items. One length
-// may be -1 and is then computed from the others. o are the options of the new array; nil means the compression
-// parameters of r and a partition that is chosen for the new shape.
+// may be -1 and is then computed from the others. Reshape takes the compression that o leaves out from r, as
+// CreateOptions describes. It takes no metalayers or attributes, and no partition: Chunks and Blocks that are nil are
+// automatic.
 //
 // Reshape reads and compresses items in pieces of bounded size, at least one chunk of the new array. It is fastest if
 // such a piece is one long run of items of r, because the chunks of the new array span its last axes. The error wraps
 // ErrShape, or is an error of Copy.
-func Reshape(ctx context.Context, r Reader, name string, shape []int64, o *Options) (*Array, error) {
+func Reshape(ctx context.Context, name string, r Reader, shape []int64, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	h, err := snapshotOf(ctx, r)
 	if err != nil {
@@ -32,14 +33,12 @@ func Reshape(ctx context.Context, r Reader, name string, shape []int64, o *Optio
 	if err != nil {
 		return nil, err
 	}
-	if o == nil {
-		o = r.Options()
-		o.Chunks, o.Blocks, o.Meta = nil, nil, nil
-		if o.Params.Shaped() {
-			o.retype()
-		}
+	like := r.CreateOptions()
+	like.Chunks, like.Blocks = nil, nil
+	if like.params().Shaped() {
+		like.retype()
 	}
-	l, err := h.layout(shape, o)
+	l, err := h.layout(ctx, name, shape, o.from(like))
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +153,7 @@ func (h *snapshot) readRun(ctx context.Context, dst []byte, first, n int64) erro
 // and timedeltas to integers, which count their units, and back. It changes the byte order of any dtype. For other
 // conversions it returns ErrType. o are the options of the new array; nil means the parameters of r, with a new
 // partition if the item size changes. See Copy.
-func AsType(ctx context.Context, r Reader, name, dtype string, o *Options) (*Array, error) {
+func AsType(ctx context.Context, r Reader, name, dtype string, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	to, err := meta.ParseDType(dtype)
 	if err != nil {
@@ -171,7 +170,7 @@ func AsType(ctx context.Context, r Reader, name, dtype string, o *Options) (*Arr
 		return nil, err
 	}
 	if o == nil {
-		o = r.Options()
+		o = r.CreateOptions()
 		o.Meta = nil
 		if to.Size != from.Size || to.Kind != from.Kind {
 			chunks, blocks := o.Chunks, o.Blocks
@@ -181,7 +180,7 @@ func AsType(ctx context.Context, r Reader, name, dtype string, o *Options) (*Arr
 		}
 	}
 	var buf grid.Dims
-	l, err := newLayout(h.m.Shape(&buf), to.String(), o)
+	l, err := newLayout(ctx, name, h.m.Shape(&buf), to.String(), o)
 	if err != nil {
 		return nil, err
 	}

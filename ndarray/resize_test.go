@@ -18,7 +18,7 @@ func TestLostItemSize(t *testing.T) {
 	for i := range data {
 		data[i] = byte(i * 7 >> 3)
 	}
-	a, err := CreateBytes(ctx, "", []int64{10}, "|S300", data, &Options{Chunks: []int32{4}, Blocks: []int32{2}})
+	a, err := CreateBytes(ctx, "", []int64{10}, "|S300", data, &CreateOptions{Chunks: []int64{4}, Blocks: []int64{2}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,10 +37,10 @@ func TestLostItemSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	if b.ItemSize() != 300 || b.DType().String() != "|S300" || !bytes.Equal(contents(t, b), data) {
-		t.Errorf("items of %d bytes, %v", b.ItemSize(), b.DType())
+	if b.DType().Size != 300 || b.DType().String() != "|S300" || !bytes.Equal(contents(t, b), data) {
+		t.Errorf("items of %d bytes, %v", b.DType().Size, b.DType())
 	}
-	c, err := Copy(ctx, b, "", nil)
+	c, err := Copy(ctx, "", b, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,13 +53,13 @@ func TestLostItemSize(t *testing.T) {
 // TestResizeTable checks the table in the documentation of Resize.
 func TestResizeTable(t *testing.T) {
 	ctx := context.Background()
-	o := &Options{Chunks: []int32{4}, Blocks: []int32{2}}
+	o := &CreateOptions{Chunks: []int64{4}, Blocks: []int64{2}}
 	item := []byte{0, 0, 0x80, 0x3f}
 	for name, create := range map[string]func() (*Array, error){
-		"Zeros":  func() (*Array, error) { return Zeros("", []int64{6}, "<f4", o) },
-		"Uninit": func() (*Array, error) { return Uninit("", []int64{6}, "<f4", o) },
-		"NaNs":   func() (*Array, error) { return NaNs("", []int64{6}, "<f4", o) },
-		"Full":   func() (*Array, error) { return Full("", []int64{6}, "<f4", item, o) },
+		"Zeros":  func() (*Array, error) { return Zeros(ctx, "", []int64{6}, "<f4", o) },
+		"Uninit": func() (*Array, error) { return uninit("", []int64{6}, "<f4", o) },
+		"NaNs":   func() (*Array, error) { return nans("", []int64{6}, "<f4", o) },
+		"Full":   func() (*Array, error) { return fullBytes("", []int64{6}, "<f4", item, o) },
 		"Create": func() (*Array, error) { return Create(ctx, "", []int64{6}, []float32{1, 2, 3, 4, 5, 6}, o) },
 	} {
 		a, err := create()
@@ -91,7 +91,7 @@ func TestResizeTable(t *testing.T) {
 func TestUniformResize(t *testing.T) {
 	ctx := context.Background()
 	const length = 1 << 26 // also the number of chunks
-	z, err := Zeros("", []int64{length, 2}, "<i4", &Options{Chunks: []int32{1, 2}, Blocks: []int32{1, 2}})
+	z, err := Zeros(ctx, "", []int64{length, 2}, "<i4", &CreateOptions{Chunks: []int64{1, 2}, Blocks: []int64{1, 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,10 +109,10 @@ func TestUniformResize(t *testing.T) {
 		{"Resize", func(a *Array) error { return a.Resize(ctx, length-1, 3) }, nil},
 		{"Delete", func(a *Array) error { return a.Delete(ctx, 0, 10, 5) }, nil},
 		{"ResizeAt", func(a *Array) error { return a.ResizeAt(ctx, []int64{7, 0}, []int64{length + 3, 2}) }, nil},
-		{"Insert", func(a *Array) error { return a.Insert(ctx, 0, 7, bytes.Repeat([]byte{1}, 8)) }, ErrTooLarge},
-		{"Append", func(a *Array) error { return a.Append(ctx, 0, bytes.Repeat([]byte{1}, 8)) }, ErrTooLarge},
+		{"Insert", func(a *Array) error { return a.InsertBytes(ctx, 0, 7, bytes.Repeat([]byte{1}, 8)) }, ErrTooLarge},
+		{"Append", func(a *Array) error { return a.AppendBytes(ctx, 0, bytes.Repeat([]byte{1}, 8)) }, ErrTooLarge},
 		{"Copy", func(a *Array) error {
-			c, err := Copy(ctx, a, "", &Options{Chunks: []int32{2, 2}, Blocks: []int32{1, 2}})
+			c, err := Copy(ctx, "", a, &CreateOptions{Chunks: []int64{2, 2}, Blocks: []int64{1, 2}})
 			if err == nil {
 				err = c.Close()
 			}

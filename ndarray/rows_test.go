@@ -27,8 +27,8 @@ func TestReadRows(t *testing.T) {
 	}
 	for _, size := range []int{1, 2, 3, 4, 8, 12, 16, 300} {
 		for _, filters := range [][]chunk.Filter{nil, {{ID: chunk.Shuffle, Meta: 2}}, {{ID: chunk.BitShuffle}}} {
-			o := &Options{Chunks: []int32{4, 10, 110}, Blocks: []int32{3, 4, 45}}
-			o.Params = chunk.Params{Codec: codec.LZ4, Level: 1, Filters: filters}
+			o := &CreateOptions{Chunks: []int64{4, 10, 110}, Blocks: []int64{3, 4, 45}}
+			o.setParams(chunk.Params{Codec: codec.LZ4, Level: 1, Filters: filters})
 			m := newModel(shape, size)
 			m.data = randomBytes(rng, len(m.data))
 			a, err := CreateBytes(ctx, "", shape, fmt.Sprintf("|V%d", size), m.data, o)
@@ -41,7 +41,7 @@ func TestReadRows(t *testing.T) {
 				for i := range at {
 					at[i] = rng.Int64N(6 * 11 * 150)
 				}
-				for _, sel := range [][]Index{{Flat(at...)}, {Pick(1, 4, 1), All, Span(3, 20)}, {Coords(0, 5, 5), Coords(3, 3, 9)}} {
+				for _, sel := range [][]Index{{Flat(at...)}, {Pick(1, 4, 1), All, Span(3, 20)}, {Coords([]int64{0, 5, 5}), Coords([]int64{3, 3, 9})}} {
 					_, positions, err := naiveSelect(shape, sel)
 					if err != nil {
 						t.Fatal(err)
@@ -123,17 +123,17 @@ func TestWriteRows(t *testing.T) {
 			nil, {{ID: chunk.Shuffle, Meta: 2}}, {{ID: chunk.Shuffle}, {ID: chunk.Delta}}, {{ID: chunk.Delta}, {ID: chunk.Shuffle}},
 		} {
 			n++
-			o := &Options{Chunks: []int32{4, 10, 110}, Blocks: []int32{3, 4, 45}}
+			o := &CreateOptions{Chunks: []int64{4, 10, 110}, Blocks: []int64{3, 4, 45}}
 			if n%2 == 0 {
-				o = &Options{Chunks: []int32{6, 8, 96}, Blocks: []int32{2, 4, 1 + rng.Int32N(96)}}
+				o = &CreateOptions{Chunks: []int64{6, 8, 96}, Blocks: []int64{2, 4, 1 + rng.Int64N(96)}}
 			}
-			o.Params = chunk.Params{Codec: codec.LZ4, Level: 1, Filters: filters, Dict: n%5 == 0}
+			o.setParams(chunk.Params{Codec: codec.LZ4, Level: 1, Filters: filters, Dict: n%5 == 0})
 			o.Concurrency, o.NoSync = 1+n%3, true
 			arrays, files := make([]*Array, len(ways)), make([]string, len(ways))
 			for i := range arrays {
 				var err error
 				files[i] = filepath.Join(dir, fmt.Sprintf("%d-%d.b2nd", n, i))
-				if arrays[i], err = Zeros(files[i], shape, fmt.Sprintf("|V%d", size), o); err != nil {
+				if arrays[i], err = Zeros(ctx, files[i], shape, fmt.Sprintf("|V%d", size), o); err != nil {
 					t.Fatal(err)
 				}
 			}

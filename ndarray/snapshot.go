@@ -2,8 +2,10 @@ package ndarray
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
@@ -68,8 +70,19 @@ func (h *snapshot) readStrided(ctx context.Context, dst []byte, start, count, st
 }
 
 // layout returns the layout of a new array with the items of the snapshot.
-func (h *snapshot) layout(shape []int64, o *Options) (*layout, error) {
-	l, err := newLayout(shape, h.m.Dtype.String(), o)
+func (h *snapshot) layout(ctx context.Context, name string, shape []int64, o *CreateOptions) (*layout, error) {
+	dtype := h.m.Dtype.String()
+	if o.DType != "" {
+		d, err := meta.ParseDType(o.DType)
+		if err != nil {
+			return nil, fmt.Errorf("ndarray: %w: %v", ErrType, err)
+		}
+		if d.Size != h.m.Dtype.Size {
+			return nil, fmt.Errorf("ndarray: CreateOptions.DType %s has %d bytes, but items have %d; AsType converts them: %w", o.DType, d.Size, h.m.Dtype.Size, ErrType)
+		}
+		return newLayout(ctx, name, shape, o.DType, o)
+	}
+	l, err := newLayout(ctx, name, shape, dtype, o)
 	if err != nil {
 		return nil, err
 	}

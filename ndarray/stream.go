@@ -21,7 +21,7 @@ const streamBytes = 32 << 20
 type stream struct {
 	l     *layout
 	size  int                 // of an item as it is read
-	limit int64               // Options.MaxBytes of the source; 0 or less means no limit
+	limit int64               // MaxBytes of the source; 0 or less means no limit
 	check func(n int64) error // returns an error if n bytes may not be allocated for items; nil allows any n
 
 	// read sets dst to the items of a box of the new array, in C order.
@@ -32,7 +32,7 @@ type stream struct {
 
 // stream returns the stream that copies the items of the snapshot.
 func (h *snapshot) stream(l *layout) *stream {
-	return &stream{l: l, size: h.m.Dtype.Size, limit: h.a.f.Options().MaxBytes, check: h.a.f.CheckAlloc, read: h.read}
+	return &stream{l: l, size: h.m.Dtype.Size, limit: h.a.set.maxBytes, check: h.a.f.CheckAlloc, read: h.read}
 }
 
 // run writes all chunks to an empty frame.

@@ -18,9 +18,7 @@ import (
 type Tile[T any] struct {
 	Box
 	Inner Box // the box without its halo, if it has one
-	Items []T // in C order; in tiles of bytes each item is ItemSize elements
-
-	width int // elements of Items in an item; 0 means 1
+	Items []T // in C order
 }
 
 // Rows ranges over the rows of the tile along its last axis, in C order. It yields the coordinates in the array of the
@@ -28,9 +26,9 @@ type Tile[T any] struct {
 func (t Tile[T]) Rows() iter.Seq2[[]int64, []T] {
 	return func(yield func([]int64, []T) bool) {
 		n := len(t.Shape)
-		row := max(t.width, 1)
+		row := 1
 		if n > 0 {
-			row *= int(t.Shape[n-1])
+			row = int(t.Shape[n-1])
 		}
 		at := slices.Clone(t.Start)
 		for rest := t.Items; len(rest) > 0; rest = rest[row:] {
@@ -48,12 +46,12 @@ func (t Tile[T]) Rows() iter.Seq2[[]int64, []T] {
 }
 
 // All ranges over the items of the tile in C order. It yields the coordinates of an item in the array, which are valid
-// until the next item, and its address in Items. In tiles of bytes that is the address of the first byte of the item.
+// until the next item, and its address in Items.
 func (t Tile[T]) All() iter.Seq2[[]int64, *T] {
 	return func(yield func([]int64, *T) bool) {
-		last, width := len(t.Shape)-1, max(t.width, 1)
+		last := len(t.Shape) - 1
 		for at, row := range t.Rows() {
-			for k := 0; k < len(row); k += width {
+			for k := range row {
 				if !yield(at, &row[k]) {
 					return
 				}
@@ -70,31 +68,68 @@ func (t Tile[T]) All() iter.Seq2[[]int64, *T] {
 
 // Tiles ranges over boxes of r with their items, in the order of the boxes:
 //
-//	for t, err := range ndarray.Tiles[float32](ctx, a, ndarray.ByChunk(a), 2) {
+//	for t, err := range ndarray.Tiles[float32](ctx, a, ndarray.ByChunk(a).ReadAhead(2)) {
 //
-// Tiles reads up to depth tiles ahead, at most 1024, each on its own goroutine. This is faster if storage is slow or
-// the loop has work to do. With a depth of 0 it reads each tile when the loop needs it. It uses the memory of depth+1
-// tiles: the items and coordinates of a tile are valid until the next one.
+// T can be any type that matches the dtype of the items, as for Read. Tiles reads each tile when the loop needs it, or
+// earlier with Boxes.ReadAhead. The items and coordinates of a tile are valid until the next one.
 //
 // Tiles yields the first error with the box of its tile and then ends the loop. When the loop ends, even by break, all
 // of its goroutines have ended. All tiles show the commit that was the newest when the loop began. The error wraps
 // ErrType, or is an error of Read or of the boxes.
-func Tiles[T Scalar](ctx context.Context, r Reader, boxes Boxes, depth int) iter.Seq2[Tile[T], error] {
+func Tiles[T any](ctx context.Context, r Reader, boxes Boxes) iter.Seq2[Tile[T], error] {
 	ctx = task.Context(ctx)
-	if err := checkType[T](r); err != nil {
+	c, err := converterOf[T](r.DType())
+	if err != nil {
 		boxes.err = err
 	}
-	return tiles(ctx, r, boxes, depth, 1, func(items []T) { convert.ToNative(r.DType(), convert.Bytes(items)) })
+	d := r.DType()
+	if c.Direct {
+		return tiles(ctx, r, boxes, func(ctx context.Context, h *snapshot, t *loadedTile[T], _ int) error {
+			n := int(t.Box.Size())
+			if cap(t.Items) < n {
+				t.Items = make([]T, n)
+			}
+			t.Items = t.Items[:n]
+			if err := h.readBox(ctx, convert.Bytes(t.Items), t.Box); err != nil {
+				return err
+			}
+			convert.ToNative(d, convert.Bytes(t.Items))
+			return nil
+		})
+	}
+	return tiles(ctx, r, boxes, func(ctx context.Context, h *snapshot, t *loadedTile[T], size int) error {
+		n := int(t.Box.Size())
+		if _, err := limited(r, t.Box.Size(), c.ValueSize); err != nil {
+			return err
+		}
+		if cap(t.Items) < n {
+			t.Items = make([]T, n)
+		}
+		t.raw = slices.Grow(t.raw[:0], size)[:size]
+		t.Items = t.Items[:n]
+		if err := h.readBox(ctx, t.raw, t.Box); err != nil {
+			return err
+		}
+		return decodeItems(ctx, c, r, t.Items, t.raw)
+	})
 }
 
-// TilesBytes is like Tiles, for items of any dtype, as they are stored. Each item is ItemSize elements of Tile.Items.
-func TilesBytes(ctx context.Context, r Reader, boxes Boxes, depth int) iter.Seq2[Tile[byte], error] {
-	ctx = task.Context(ctx)
-	return tiles(ctx, r, boxes, depth, r.ItemSize(), func([]byte) {})
+// rawTiles ranges over tiles of items as they are stored: each item is as many elements of Tile.Items as it has bytes.
+func rawTiles(ctx context.Context, r Reader, boxes Boxes) iter.Seq2[Tile[byte], error] {
+	return tiles(ctx, r, boxes, func(ctx context.Context, h *snapshot, t *loadedTile[byte], size int) error {
+		t.Items = slices.Grow(t.Items[:0], size)[:size]
+		return h.readBox(ctx, t.Items, t.Box)
+	})
 }
 
-// tiles ranges over tiles whose items have width elements. native converts items after reading.
-func tiles[T Scalar](ctx context.Context, r Reader, boxes Boxes, depth, width int, native func(items []T)) iter.Seq2[Tile[T], error] {
+// loadedTile is a tile and the memory for its items as they are stored.
+type loadedTile[T any] struct {
+	Tile[T]
+	raw []byte
+}
+
+// tiles ranges over tiles. load reads the items of a tile, which have size bytes as they are stored.
+func tiles[T any](ctx context.Context, r Reader, boxes Boxes, load func(ctx context.Context, h *snapshot, t *loadedTile[T], size int) error) iter.Seq2[Tile[T], error] {
 	return func(yield func(Tile[T], error) bool) {
 		if boxes.err != nil {
 			yield(Tile[T]{}, boxes.err)
@@ -113,33 +148,23 @@ func tiles[T Scalar](ctx context.Context, r Reader, boxes Boxes, depth, width in
 				}
 			}
 		}
-		set := func(t *Tile[T], j [2]Box) {
+		set := func(t *loadedTile[T], j [2]Box) {
 			t.Box.copy(j[0])
 			t.Inner.copy(j[1])
-			t.width = width
 		}
-		load := func(ctx context.Context, t *Tile[T]) error {
-			n, err := limited(r, t.Box.Size())
+		fill := func(ctx context.Context, t *loadedTile[T]) error {
+			n, err := limited(r, t.Box.Size(), r.DType().Size)
 			if err != nil {
 				return err
 			}
-			n = n / r.ItemSize() * width
-			if cap(t.Items) < n {
-				t.Items = make([]T, n)
-			}
-			t.Items = t.Items[:n]
-			if err := h.readBox(ctx, convert.Bytes(t.Items), t.Box); err != nil {
-				return err
-			}
-			native(t.Items)
-			return nil
+			return load(ctx, h, t, n)
 		}
-		for t, err := range sched.Ahead(ctx, depth, jobs, set, load) {
+		for t, err := range sched.Ahead(ctx, boxes.ahead, jobs, set, fill) {
 			if err != nil {
 				yield(Tile[T]{Box: t.Box, Inner: t.Inner}, err)
 				return
 			}
-			if !yield(*t, nil) {
+			if !yield(t.Tile, nil) {
 				return
 			}
 		}
@@ -168,9 +193,9 @@ func (b *Box) copy(x Box) {
 }
 
 // limited returns the size of items of r in bytes. It returns ErrTooLarge if the file does not justify that much
-// memory.
-func limited(r Reader, items int64) (int, error) {
-	n, err := grid.ByteSize(items, int64(r.ItemSize()))
+// memory. size is the size of an item, as it is stored or as a value.
+func limited(r Reader, items int64, size int) (int, error) {
+	n, err := grid.ByteSize(items, int64(size))
 	if err != nil {
 		return 0, err
 	}
@@ -181,22 +206,22 @@ func limited(r Reader, items int64) (int, error) {
 	return n, nil
 }
 
-// WriteItems writes r, or a selection of it, to dst: the items in C order, as they are stored. It reads pieces of 16
+// ToWriter writes r, or a selection of it, to w: the items in C order, as they are stored. It reads pieces of 16
 // MiB or of a row of blocks, and reads the next piece while it writes one. A selection with index arrays is read in one
-// piece. The error is an error of ReadBytes or of dst.
-func WriteItems(ctx context.Context, dst io.Writer, r Reader, sel ...Index) error {
+// piece. The error is an error of ReadBytes or of w.
+func ToWriter(ctx context.Context, w io.Writer, r Reader, sel ...Index) error {
 	ctx = task.Context(ctx)
-	return writeItems(ctx, dst, r, sel, defaultBounds)
+	return writeItems(ctx, w, r, sel, defaultBounds)
 }
 
-// writeItems is WriteItems with pieces of a given size.
+// writeItems is ToWriter with pieces of a given size.
 func writeItems(ctx context.Context, dst io.Writer, r Reader, sel []Index, m bounds) error {
 	s, err := selection.Resolve(r.Shape(), sel)
 	if err != nil {
 		return err
 	}
 	if s.ListAxes.Lists > 0 {
-		n, err := limited(r, s.Items)
+		n, err := limited(r, s.Items, r.DType().Size)
 		if err != nil {
 			return err
 		}
@@ -216,7 +241,7 @@ func writeItems(ctx context.Context, dst io.Writer, r Reader, sel []Index, m bou
 		limit := a.f.AllocLimit()
 		m = bounds{min(m.slab, limit), min(m.most, limit)}
 	}
-	for t, err := range TilesBytes(ctx, r, runs(r, m), 1) {
+	for t, err := range rawTiles(ctx, r, runs(r, m).ReadAhead(1)) {
 		if err != nil {
 			return err
 		}
@@ -234,7 +259,7 @@ func runs(r Reader, m bounds) Boxes {
 	if grid.HasZero(b.shape) {
 		return b
 	}
-	row, divided := int64(r.ItemSize()), false
+	row, divided := int64(r.DType().Size), false
 	for i := len(b.shape) - 1; i >= 0; i-- {
 		// row is the number of bytes of a step along the axis.
 		length, block := b.shape[i], b.axes[i].size

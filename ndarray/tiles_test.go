@@ -58,7 +58,6 @@ func TestTiles(t *testing.T) {
 		}
 		one := make([]int64, len(shape))
 		size, step, halo := slices.Clone(one), slices.Clone(one), slices.Clone(one)
-		fixed := func(parts []int32) []int64 { return grid.Widen(parts) }
 		for i := range one {
 			size[i], step[i], halo[i] = 1+r.Int64N(6), 1+r.Int64N(6), r.Int64N(3)
 		}
@@ -67,8 +66,8 @@ func TestTiles(t *testing.T) {
 			size, step, halo []int64
 		}
 		ways := []way{
-			{ByChunk(a), fixed(a.Chunks()), fixed(a.Chunks()), one},
-			{ByBlock(a), fixed(a.Blocks()), fixed(a.Blocks()), one},
+			{ByChunk(a), a.Chunks(), a.Chunks(), one},
+			{ByBlock(a), a.Blocks(), a.Blocks(), one},
 			{ByWindow(a, size, step, halo), size, step, halo},
 			{ByWindow(a, size, nil, nil), size, size, one},
 		}
@@ -95,7 +94,7 @@ func TestTiles(t *testing.T) {
 				t.Fatalf("%v by %v, %v, %v: %v", shape, w.size, w.step, w.halo, listed)
 			}
 			k := 0
-			for tile, err := range Tiles[int32](ctx, a, w.boxes, r.IntN(4)) {
+			for tile, err := range Tiles[int32](ctx, a, w.boxes.ReadAhead(r.IntN(4))) {
 				if err != nil || !sameBox(tile.Box, boxes[k]) || !sameBox(tile.Inner, inner[k]) {
 					t.Fatalf("%v: %v, %v", shape, tile.Box, err)
 				}
@@ -107,7 +106,7 @@ func TestTiles(t *testing.T) {
 					i++
 				})
 				for at, x := range tile.All() {
-					if got, err := ReadAt[int32](ctx, a, at...); err != nil || got != *x {
+					if got, err := Item[int32](ctx, a, at...); err != nil || got != *x {
 						t.Fatalf("%v: item %v is %d, %d (%v)", shape, at, *x, got, err)
 					}
 					if r.IntN(3) == 0 {
@@ -125,7 +124,7 @@ func TestTiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		var all []byte
-		for tile, err := range TilesBytes(ctx, v, runs(v, bounds{30, 60}), 1) {
+		for tile, err := range rawTiles(ctx, v, runs(v, bounds{30, 60}).ReadAhead(1)) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -142,7 +141,7 @@ func TestTiles(t *testing.T) {
 // TestBadBoxes checks the errors of invalid boxes.
 func TestBadBoxes(t *testing.T) {
 	ctx := context.Background()
-	a, err := Zeros("", []int64{4, 5}, ">i4", nil)
+	a, err := Zeros(ctx, "", []int64{4, 5}, ">i4", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +154,7 @@ func TestBadBoxes(t *testing.T) {
 		{ByWindow(a, []int64{1, 1}, []int64{0, 1}, nil), ErrShape}, {ByWindow(a, []int64{1, 1}, nil, []int64{0, -1}), ErrShape},
 	} {
 		n := 0
-		for _, err := range Tiles[int32](ctx, a, c.boxes, 1) {
+		for _, err := range Tiles[int32](ctx, a, c.boxes.ReadAhead(1)) {
 			if n++; !errors.Is(err, c.want) {
 				t.Error(err)
 			}
@@ -164,7 +163,7 @@ func TestBadBoxes(t *testing.T) {
 			t.Errorf("%d tiles, %d boxes", n, c.boxes.Len())
 		}
 	}
-	for _, err := range Tiles[float32](ctx, a, ByChunk(a), 0) {
+	for _, err := range Tiles[float32](ctx, a, ByChunk(a)) {
 		if !errors.Is(err, ErrType) {
 			t.Error(err)
 		}
@@ -183,13 +182,13 @@ func TestBadBoxes(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := 0
-	for _, err := range Tiles[int32](ctx, a, rows, 0) {
+	for _, err := range Tiles[int32](ctx, a, rows) {
 		if n++; (n == 2) != errors.Is(err, ErrBounds) {
 			t.Errorf("tile %d of an array that shrank: %v", n, err)
 		}
 	}
 	a.Close()
-	for _, err := range Tiles[int32](ctx, a, rows, 0) {
+	for _, err := range Tiles[int32](ctx, a, rows) {
 		if !errors.Is(err, fs.ErrClosed) {
 			t.Error(err)
 		}
@@ -201,7 +200,7 @@ func TestBadBoxes(t *testing.T) {
 func TestTilesLeaveNothing(t *testing.T) {
 	ctx := context.Background()
 	name := filepath.Join(t.TempDir(), "a.b2nd")
-	a, err := Create(ctx, name, []int64{40, 50}, counting(2000), &Options{Chunks: []int32{3, 7}, Blocks: []int32{2, 3}})
+	a, err := Create(ctx, name, []int64{40, 50}, counting(2000), &CreateOptions{Chunks: []int64{3, 7}, Blocks: []int64{2, 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +208,7 @@ func TestTilesLeaveNothing(t *testing.T) {
 	for depth := range 6 {
 		for stop := range 5 {
 			n := 0
-			for _, err := range Tiles[int32](ctx, a, ByChunk(a), depth) {
+			for _, err := range Tiles[int32](ctx, a, ByChunk(a).ReadAhead(depth)) {
 				if n++; err != nil {
 					t.Fatal(err)
 				} else if n == stop+1 {
@@ -220,7 +219,7 @@ func TestTilesLeaveNothing(t *testing.T) {
 		dead, cancel := context.WithCancel(ctx)
 		n := 0
 		var last error
-		for _, err := range Tiles[int32](dead, a, ByBlock(a), depth) {
+		for _, err := range Tiles[int32](dead, a, ByBlock(a).ReadAhead(depth)) {
 			if n++; n == 3 {
 				cancel()
 			}
@@ -232,11 +231,11 @@ func TestTilesLeaveNothing(t *testing.T) {
 		}
 		func() {
 			defer func() { recover() }()
-			for range Tiles[int32](ctx, a, ByRows(a, 0, 1), depth) {
+			for range Tiles[int32](ctx, a, ByRows(a, 0, 1).ReadAhead(depth)) {
 				panic("stop")
 			}
 		}()
-		for range a.ChunkInfos() {
+		for range a.ChunkInfos(ctx) {
 			break
 		}
 	}
@@ -251,11 +250,11 @@ func TestTilesLeaveNothing(t *testing.T) {
 // TestTilesOneState edits the array during a loop.
 func TestTilesOneState(t *testing.T) {
 	ctx := context.Background()
-	a, err := Create(ctx, "", []int64{30}, make([]int32, 30), &Options{Chunks: []int32{4}, Blocks: []int32{2}})
+	a, err := Create(ctx, "", []int64{30}, make([]int32, 30), &CreateOptions{Chunks: []int64{4}, Blocks: []int64{2}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for tile, err := range Tiles[int32](ctx, a, ByChunk(a), 1) {
+	for tile, err := range Tiles[int32](ctx, a, ByChunk(a).ReadAhead(1)) {
 		if err != nil || slices.Max(tile.Items) != 0 {
 			t.Fatal(tile, err)
 		}
@@ -271,19 +270,19 @@ func TestTilesOneState(t *testing.T) {
 // TestChunkInfos compares the descriptions of chunks with the array.
 func TestChunkInfos(t *testing.T) {
 	ctx := context.Background()
-	a, err := Zeros("", []int64{5, 7}, "<i4", &Options{Chunks: []int32{2, 4}, Blocks: []int32{2, 2}})
+	a, err := Zeros(ctx, "", []int64{5, 7}, "<i4", &CreateOptions{Chunks: []int64{2, 4}, Blocks: []int64{2, 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := Write(ctx, a, []int32{1, 2, 3}, At(4), Span(4, 7)); err != nil {
 		t.Fatal(err)
 	}
-	if err := Fill(ctx, a, int32(7), Span(2, 4), Until(4)); err != nil {
+	if err := Fill(ctx, a, int32(7), Span(2, 4), Span(None, 4)); err != nil {
 		t.Fatal(err)
 	}
 	boxes, _ := naiveBoxes([]int64{5, 7}, []int64{2, 4}, []int64{2, 4}, []int64{0, 0})
 	k := 0
-	for c, err := range a.ChunkInfos() {
+	for c, err := range a.ChunkInfos(ctx) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -295,7 +294,7 @@ func TestChunkInfos(t *testing.T) {
 			want = chunk.Value
 		}
 		if c.Number != int64(k) || c.Coord[0] != int64(k/2) || c.Coord[1] != int64(k%2) || !sameBox(c.Box, boxes[k]) ||
-			c.Special != want && c.Special != chunk.Regular || c.NBytes != 32 || math.IsInf(c.Ratio(), 1) != (want == chunk.Zeros) {
+			c.Special != want && c.Special != chunk.Regular || c.NBytes != 32 || (c.CBytes == 0) != (want == chunk.Zeros) {
 			t.Errorf("chunk %d: %+v", k, c)
 		}
 		k++
@@ -304,13 +303,13 @@ func TestChunkInfos(t *testing.T) {
 		t.Errorf("%d chunks", k)
 	}
 	a.Close()
-	for _, err := range a.ChunkInfos() {
+	for _, err := range a.ChunkInfos(ctx) {
 		if !errors.Is(err, fs.ErrClosed) {
 			t.Error(err)
 		}
 	}
-	b, _ := Zeros("", []int64{0, 7}, "<i4", nil)
-	for range b.ChunkInfos() {
+	b, _ := Zeros(ctx, "", []int64{0, 7}, "<i4", nil)
+	for range b.ChunkInfos(ctx) {
 		t.Error("an empty array has a chunk")
 	}
 }
@@ -318,7 +317,7 @@ func TestChunkInfos(t *testing.T) {
 // TestTilesLimit reads a small file that states a large shape.
 func TestTilesLimit(t *testing.T) {
 	ctx := context.Background()
-	a, err := Zeros("", []int64{1 << 30}, "|u1", &Options{Chunks: []int32{1 << 30}, Blocks: []int32{1 << 20}})
+	a, err := Zeros(ctx, "", []int64{1 << 30}, "|u1", &CreateOptions{Chunks: []int64{1 << 30}, Blocks: []int64{1 << 20}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,13 +329,13 @@ func TestTilesLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, err := range TilesBytes(ctx, b, ByChunk(b), 0) {
+	for _, err := range rawTiles(ctx, b, ByChunk(b).ReadAhead(0)) {
 		if !errors.Is(err, ErrTooLarge) {
 			t.Error(err)
 		}
 	}
 	var n countingWriter
-	if err := WriteItems(ctx, &n, b); err != nil || n != 1<<30 {
+	if err := ToWriter(ctx, &n, b); err != nil || n != 1<<30 {
 		t.Errorf("%d bytes, %v", n, err)
 	}
 }
@@ -367,7 +366,7 @@ func BenchmarkTiles(b *testing.B) {
 				b.SetBytes(int64(len(data)))
 				b.ReportAllocs()
 				for b.Loop() {
-					for _, err := range Tiles[int32](ctx, a, boxes, depth) {
+					for _, err := range Tiles[int32](ctx, a, boxes.ReadAhead(depth)) {
 						if err != nil {
 							b.Fatal(err)
 						}

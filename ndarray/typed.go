@@ -10,15 +10,14 @@ import (
 
 	"github.com/goblosc/blosc2/internal/sched"
 	"github.com/goblosc/blosc2/internal/task"
-	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 	"github.com/goblosc/blosc2/ndarray/internal/float16"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// Scalar is the constraint for Go types that have a NumPy dtype of the same kind and size, such as Float16.
-type Scalar interface {
+// scalar is the constraint for Go types that have a NumPy dtype of the same kind and size, such as Float16.
+type scalar interface {
 	~bool | ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 |
 		~float32 | ~float64 | ~complex64 | ~complex128
 }
@@ -41,10 +40,10 @@ var goTypes = convert.Types{Float16: reflect.TypeFor[Float16]()}
 //
 // The tag `b2:"name,dtype"` of a struct field sets its name in the dtype and its own dtype, for example `b2:"city,S20"`
 // or `b2:",M8[s]"`. Both parts are optional. DTypeOf returns the zero DType for a type without a dtype.
-func DTypeOf[T any]() meta.DType {
+func DTypeOf[T any]() DType {
 	d, err := goTypes.DTypeOf("", reflect.TypeFor[T](), nil)
 	if err != nil {
-		return meta.DType{}
+		return DType{}
 	}
 	return d
 }
@@ -88,7 +87,7 @@ func Read[T any](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
 }
 
 // ReadInto reads a selection into dst, whose length must be the number of items. Otherwise it returns ErrShape. Calls
-// in a loop allocate nothing if T is a Scalar. See Read.
+// in a loop allocate nothing if T has the memory layout of the items. See Read.
 func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error {
 	ctx = task.Context(ctx)
 	c, err := converterOf[T](r.DType())
@@ -103,7 +102,7 @@ func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error
 		convert.ToNative(r.DType(), convert.Bytes(dst))
 		return nil
 	}
-	b, err := makeItems(len(dst), r.ItemSize())
+	b, err := makeItems(len(dst), r.DType().Size)
 	if err != nil {
 		return err
 	}
@@ -113,9 +112,9 @@ func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error
 	return decodeItems(ctx, c, r, dst, b)
 }
 
-// ReadAt returns the item at a position. at has a number for each axis. Negative numbers count from the end. It returns
+// Item returns the item at a position. at has a number for each axis. Negative numbers count from the end. It returns
 // ErrBounds if the item is outside the array. See Read.
-func ReadAt[T any](ctx context.Context, r Reader, at ...int64) (T, error) {
+func Item[T any](ctx context.Context, r Reader, at ...int64) (T, error) {
 	ctx = task.Context(ctx)
 	var item [1]T
 	c, err := converterOf[T](r.DType())
@@ -130,7 +129,7 @@ func ReadAt[T any](ctx context.Context, r Reader, at ...int64) (T, error) {
 		convert.ToNative(r.DType(), convert.Bytes(item[:]))
 		return item[0], nil
 	}
-	b := make([]byte, r.ItemSize())
+	b := make([]byte, r.DType().Size)
 	if err := a.readItem(ctx, m, b, at); err != nil {
 		return item[0], err
 	}
@@ -161,31 +160,16 @@ func Fill[T any](ctx context.Context, w Writer, value T, sel ...Index) error {
 	return w.FillBytes(ctx, b, sel...)
 }
 
-// Take returns the items at positions in C order of the whole array, in the order of the positions. Negative positions
-// count from the end. It is numpy.take without an axis, and Read with Flat. Each chunk is decoded at most once. To read
-// into existing memory, call ReadInto or ReadBytes with Flat.
-func Take[T any](ctx context.Context, r Reader, positions []int64) ([]T, error) {
-	ctx = task.Context(ctx)
-	return Read[T](ctx, r, Flat(positions...))
-}
-
-// Put writes data[i] to the item at positions[i] in C order of the whole array, in one commit or in a batch. If several
-// values go to the same item, the last one wins. It is numpy.put with as many values as positions, and Write with Flat.
-func Put[T any](ctx context.Context, w Writer, positions []int64, data []T) error {
-	ctx = task.Context(ctx)
-	return Write(ctx, w, data, Flat(positions...))
-}
-
 // Create creates an array from data in C order. The dtype is o.DType, or if that is empty DTypeOf[T]. A string dtype
 // without a length gets the length of the longest string. name is a new file, a new directory if o.Sparse is set, or ""
-// for an array in memory. Create does not retain data. The error wraps ErrType, ErrValue, ErrShape, ErrTooLarge or
-// fs.ErrExist, or is an error of the frame.
-func Create[T any](ctx context.Context, name string, shape []int64, data []T, o *Options) (*Array, error) {
+// for an array in memory. shape is the number of items along each axis. Create does not retain data. The error wraps
+// ErrType, ErrValue, ErrShape, ErrParam, ErrTooLarge or fs.ErrExist, or is an error of the frame or of ctx.
+func Create[T any](ctx context.Context, name string, shape []int64, data []T, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	if o == nil {
-		o = &Options{}
+		o = &CreateOptions{}
 	}
-	dt, err := goTypes.DTypeFor(reflect.TypeFor[T](), o.DType, convert.ValuesOf(data))
+	dt, err := dtypeFor(o, data)
 	if err != nil {
 		return nil, err
 	}
@@ -193,19 +177,59 @@ func Create[T any](ctx context.Context, name string, shape []int64, data []T, o 
 	if err != nil {
 		return nil, err
 	}
-	return CreateBytes(ctx, name, shape, dt.String(), b, o)
+	return createBytes(ctx, name, shape, dt.String(), b, o)
 }
 
-// checkType returns ErrType unless T has the memory layout of the items of x, except for the byte order.
-func checkType[T Scalar](x interface{ DType() meta.DType }) error {
-	if t := reflect.TypeFor[T](); !goTypes.Same(x.DType(), t) {
-		return convert.Mismatch("", x.DType(), t, "")
+// dtypeFor returns the dtype of a new array of values of type T.
+func dtypeFor[T any](o *CreateOptions, data []T) (DType, error) {
+	given := ""
+	if o != nil {
+		given = o.DType
 	}
-	return nil
+	return goTypes.DTypeFor(reflect.TypeFor[T](), given, convert.ValuesOf(data))
+}
+
+// encoder converts values of type T to items of a new array.
+type encoder[T any] struct {
+	c convert.Converter
+	d DType
+}
+
+// newTypedLayout returns the layout of a new array of values of type T, and their encoder.
+func newTypedLayout[T any](ctx context.Context, name string, shape []int64, o *CreateOptions) (*layout, *encoder[T], error) {
+	d, err := dtypeFor(o, []T{})
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := converterOf[T](d)
+	if err == nil && c.Missing != "" {
+		err = missingField[T](d, c)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := newLayout(ctx, name, shape, d.String(), o)
+	return l, &encoder[T]{c, d}, err
+}
+
+// encode sets dst to the items of values. An error counts values from first.
+func (e *encoder[T]) encode(dst []byte, values []T, first int) error {
+	if e.c.Direct {
+		copy(dst, convert.Bytes(values))
+		convert.ToNative(e.d, dst)
+		return nil
+	}
+	clear(dst)
+	return e.c.Encode(convert.ValuesOf(values), dst, e.d.Size, first)
+}
+
+// missingField returns the error for a struct that lacks a field of a dtype.
+func missingField[T any](d DType, c convert.Converter) error {
+	return convert.Mismatch("", d, reflect.TypeFor[T](), fmt.Sprintf("which has no field %q; writing needs all fields", c.Missing))
 }
 
 // converterOf returns the converter of items of a dtype and values of type T.
-func converterOf[T any](d meta.DType) (convert.Converter, error) {
+func converterOf[T any](d DType) (convert.Converter, error) {
 	return goTypes.Converter(d, reflect.TypeFor[T]())
 }
 
@@ -220,7 +244,7 @@ func makeItems(n, itemSize int) ([]byte, error) {
 
 // decodeItems converts items of r to values.
 func decodeItems[T any](ctx context.Context, c convert.Converter, r Reader, dst []T, b []byte) error {
-	size := r.ItemSize()
+	size := r.DType().Size
 	clear(dst)
 	return inBatches(ctx, len(dst), concurrencyOf(r), func(from, to int) error {
 		return c.Decode(convert.ValuesOf(dst[from:to]), b[from*size:], size, from)
@@ -232,18 +256,18 @@ func concurrencyOf(x interface {
 	source() (*Array, *selection.Mapping)
 }) int {
 	a, _ := x.source()
-	return a.f.Options().Concurrency
+	return a.set.concurrency
 }
 
 // encodeItems returns values as items of a dtype, in new memory, or in the memory of data if the bytes are the same.
-func encodeItems[T any](ctx context.Context, d meta.DType, concurrency int, data []T) ([]byte, error) {
+func encodeItems[T any](ctx context.Context, d DType, concurrency int, data []T) ([]byte, error) {
 	c, err := converterOf[T](d)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case c.Missing != "":
-		return nil, convert.Mismatch("", d, reflect.TypeFor[T](), fmt.Sprintf("which has no field %q; writing needs all fields", c.Missing))
+		return nil, missingField[T](d, c)
 	case c.Direct:
 		return convert.Stored(d, data), nil
 	}

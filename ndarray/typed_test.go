@@ -21,7 +21,7 @@ import (
 type celsius float32
 
 // checkScalar writes and reads items of a type with all functions, in both byte orders.
-func checkScalar[T Scalar](t *testing.T, dtype string, values ...T) {
+func checkScalar[T scalar](t *testing.T, dtype string, values ...T) {
 	t.Helper()
 	ctx := context.Background()
 	if got := DTypeOf[T]().String(); got != dtype {
@@ -37,7 +37,7 @@ func checkScalar[T Scalar](t *testing.T, dtype string, values ...T) {
 		t.Fatal(err)
 	}
 	swapped := bytes.Clone(raw)
-	if width := a.ItemSize(); width > 1 {
+	if width := a.DType().Size; width > 1 {
 		if strings.HasPrefix(dtype, "<c") {
 			width /= 2
 		}
@@ -70,7 +70,7 @@ func checkScalar[T Scalar](t *testing.T, dtype string, values ...T) {
 			t.Errorf("%s: read %v after writing, %v, want %v", what, back, err, want)
 		}
 		for i := range n {
-			if x, err := ReadAt[T](ctx, a, i-n); err != nil || x != want[i] {
+			if x, err := Item[T](ctx, a, i-n); err != nil || x != want[i] {
 				t.Errorf("%s: item %d is %v, %v", what, i, x, err)
 			}
 		}
@@ -108,7 +108,7 @@ func TestForeignBools(t *testing.T) {
 	if err != nil || !bytes.Equal(convert.Bytes(got), []byte{0, 1, 1, 1, 1}) {
 		t.Error(convert.Bytes(got), err)
 	}
-	if x, err := ReadAt[bool](context.Background(), a, 3); err != nil || convert.Bytes([]bool{x})[0] != 1 {
+	if x, err := Item[bool](context.Background(), a, 3); err != nil || convert.Bytes([]bool{x})[0] != 1 {
 		t.Error(x, err)
 	}
 }
@@ -117,7 +117,7 @@ func TestForeignBools(t *testing.T) {
 func TestTypedFixtures(t *testing.T) {
 	ctx := context.Background()
 	open := func(name string) *Array {
-		a, err := Open(filepath.Join("..", "testdata", "python-blosc2", name), nil)
+		a, err := Open(ctx, filepath.Join("..", "testdata", "python-blosc2", name), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +129,7 @@ func TestTypedFixtures(t *testing.T) {
 		if a.DType().Order != '<' || b.DType().Order != '>' {
 			t.Errorf("byte orders %c and %c", a.DType().Order, b.DType().Order)
 		}
-		raw := make([]byte, b.Size()*int64(b.ItemSize()))
+		raw := make([]byte, b.Size()*int64(b.DType().Size))
 		if err := b.ReadBytes(ctx, raw); err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func TestWrongTypes(t *testing.T) {
 	ctx := context.Background()
 	try := func(dtype string, calls ...func(a *Array) error) {
 		t.Helper()
-		a, err := Zeros("", []int64{2}, dtype, nil)
+		a, err := Zeros(ctx, "", []int64{2}, dtype, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,9 +205,9 @@ func TestWrongTypes(t *testing.T) {
 		func(a *Array) error { return Write(ctx, a, []float64{1, 2}) },
 		func(a *Array) error { return Fill(ctx, a, int32(1)) },
 		func(a *Array) error { return ReadInto(ctx, a, make([]uint32, 2)) },
-		func(a *Array) error { _, err := ReadAt[float64](ctx, a, 0); return err })
+		func(a *Array) error { _, err := Item[float64](ctx, a, 0); return err })
 
-	a, err := Zeros("", []int64{2}, "<f4", nil)
+	a, err := Zeros(ctx, "", []int64{2}, "<f4", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestGivenDType(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err = OpenBytes(b, &Options{DType: ">i4"})
+	a, err = OpenBytes(b, &OpenOptions{DType: ">i4"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,11 +238,11 @@ func TestGivenDType(t *testing.T) {
 	if err != nil || !slices.Equal(got, []int32{1, 256}) {
 		t.Error(got, err)
 	}
-	if raw, format := a.DTypeString(); raw != "|V4" || format != 0 {
+	if raw, format := storedDType(a); raw != "|V4" || format != 0 {
 		t.Errorf("stored dtype %s, format %d", raw, format)
 	}
 	for _, dtype := range []string{">i8", "nothing", "|V0"} {
-		if _, err := OpenBytes(b, &Options{DType: dtype}); !errors.Is(err, ErrType) {
+		if _, err := OpenBytes(b, &OpenOptions{DType: dtype}); !errors.Is(err, ErrType) {
 			t.Errorf("%s: %v", dtype, err)
 		}
 	}
@@ -251,13 +251,13 @@ func TestGivenDType(t *testing.T) {
 // TestBufferErrors checks the errors for buffers and selections that do not match the array.
 func TestBufferErrors(t *testing.T) {
 	ctx := context.Background()
-	a, err := Zeros("", []int64{4, 5}, "<i2", nil)
+	a, err := Zeros(ctx, "", []int64{4, 5}, "<i2", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, short := ReadAt[int16](ctx, a, 1)
-	_, far := ReadAt[int16](ctx, a, 1, 5)
-	_, near := ReadAt[int16](ctx, a, -5, 0)
+	_, short := Item[int16](ctx, a, 1)
+	_, far := Item[int16](ctx, a, 1, 5)
+	_, near := Item[int16](ctx, a, -5, 0)
 	_, shape := a.SelectionShape(All, All, All)
 	for _, c := range []struct{ err, want error }{
 		{a.ReadBytes(ctx, make([]byte, 39)), ErrShape},
@@ -271,9 +271,9 @@ func TestBufferErrors(t *testing.T) {
 		{a.Resize(ctx, 3), ErrShape},
 		{a.Resize(ctx, 3, -1), ErrShape},
 		{a.Resize(ctx, 1<<40, 1<<40), ErrTooLarge},
-		{a.Append(ctx, 2, nil), ErrBounds},
-		{a.Append(ctx, -3, nil), ErrBounds},
-		{a.Append(ctx, 0, make([]byte, 9)), ErrShape},
+		{a.AppendBytes(ctx, 2, nil), ErrBounds},
+		{a.AppendBytes(ctx, -3, nil), ErrBounds},
+		{a.AppendBytes(ctx, 0, make([]byte, 9)), ErrShape},
 		{short, ErrBounds}, {far, ErrBounds}, {near, ErrBounds}, {shape, ErrBounds},
 	} {
 		if !errors.Is(c.err, c.want) || !strings.HasPrefix(c.err.Error(), "ndarray: ") {
@@ -314,7 +314,7 @@ func TestMismatches(t *testing.T) {
 	ctx := context.Background()
 	array := func(dtype string) *Array {
 		t.Helper()
-		a, err := Zeros("", []int64{2}, dtype, nil)
+		a, err := Zeros(ctx, "", []int64{2}, dtype, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -386,8 +386,8 @@ func TestMismatches(t *testing.T) {
 	read(try(Create(ctx, "", []int64{1}, []struct {
 		A int32 `b2:",nothing"`
 	}{{}}, nil)), "tag of field A")
-	read(try(Create(ctx, "", []int64{1}, []int32{1}, &Options{DType: "<f4"})), "items are <f4, not int32")
-	read(try(Create(ctx, "", []int64{1}, []int32{1}, &Options{DType: "what"})), "what")
+	read(try(Create(ctx, "", []int64{1}, []int32{1}, &CreateOptions{DType: "<f4"})), "items are <f4, not int32")
+	read(try(Create(ctx, "", []int64{1}, []int32{1}, &CreateOptions{DType: "what"})), "what")
 	if d := DTypeOf[map[string]int](); d.Kind != 0 || d.String() != "" {
 		t.Error(d)
 	}

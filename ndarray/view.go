@@ -31,9 +31,6 @@ func (v *View) Shape() []int64 {
 	return slices.Clone(v.m.Shape(&buf))
 }
 
-// NDim returns the number of dimensions.
-func (v *View) NDim() int { return v.m.Ndim }
-
 // Size returns the number of items.
 func (v *View) Size() int64 {
 	var buf grid.Dims
@@ -42,10 +39,7 @@ func (v *View) Size() int64 {
 }
 
 // DType returns the NumPy dtype of the items.
-func (v *View) DType() meta.DType { return v.m.Dtype }
-
-// ItemSize returns the size of an item in bytes.
-func (v *View) ItemSize() int { return v.m.Dtype.Size }
+func (v *View) DType() DType { return v.m.Dtype }
 
 // SelectionShape returns the shape of a selection. The error wraps ErrBounds or ErrTooLarge.
 func (v *View) SelectionShape(sel ...Index) ([]int64, error) {
@@ -58,7 +52,7 @@ func (v *View) SelectionShape(sel ...Index) ([]int64, error) {
 }
 
 // ReadBytes reads a selection into dst, in C order, as the items are stored. The length of dst must be the number of
-// selected items times ItemSize. See Array.ReadBytes.
+// selected items times DType().Size. See Array.ReadBytes.
 func (v *View) ReadBytes(ctx context.Context, dst []byte, sel ...Index) error {
 	return v.a.readBytes(task.Context(ctx), &v.m, dst, sel)
 }
@@ -70,38 +64,39 @@ func (v *View) WriteBytes(ctx context.Context, src []byte, sel ...Index) error {
 	return v.a.writeView(task.Context(ctx), &v.m, src, false, sel)
 }
 
-// FillBytes writes one item of ItemSize bytes to all items of a selection, in one commit. See WriteBytes.
+// FillBytes writes one item of DType().Size bytes to all items of a selection, in one commit. See WriteBytes.
 func (v *View) FillBytes(ctx context.Context, item []byte, sel ...Index) error {
 	ctx = task.Context(ctx)
-	if len(item) != v.ItemSize() {
-		return fmt.Errorf("ndarray: %w: item has %d bytes, want %d", ErrShape, len(item), v.ItemSize())
+	if len(item) != v.m.Dtype.Size {
+		return fmt.Errorf("ndarray: %w: item has %d bytes, want %d", ErrShape, len(item), v.m.Dtype.Size)
 	}
 	return v.a.writeView(ctx, &v.m, item, true, sel)
 }
 
-// Options returns the options for creating an array like the view: the codecs and limits of the array, the compression
+// CreateOptions returns the options for creating an array like the view: the codecs of the array, the compression
 // parameters that apply to the items, and no metalayers. The partition is that of the array, with axes in the order of
-// the view. If that is not possible, it is nil, so that a new array gets a partition of its own.
-func (v *View) Options() *Options {
-	o := v.a.Options()
+// the view. If that is not possible, it is nil, so that a new array gets a partition of its own. The caller owns the
+// result.
+func (v *View) CreateOptions() *CreateOptions {
+	o := v.a.CreateOptions()
 	o.Meta = nil
 	if v.m.Dtype.Size != v.a.itemSize {
 		o.retype()
 	}
-	if o.Params.Shaped() && v.m.Ndim != v.a.NDim() {
-		o.Params.Filters, o.Params.Codec, o.Params.CodecMeta = nil, 0, 0
+	if o.params().Shaped() && v.m.Ndim != v.a.now().geo.Ndim {
+		o.Filters, o.Codec, o.CodecMeta = nil, 0, 0
 	}
 	chunks, blocks := o.Chunks, o.Blocks
 	o.Chunks, o.Blocks = nil, nil
 	if v.m.Dtype.Size != v.a.itemSize {
 		return o
 	}
-	c, b := make([]int32, v.m.Ndim), make([]int32, v.m.Ndim)
+	c, b := make([]int64, v.m.Ndim), make([]int64, v.m.Ndim)
 	for i := range c {
 		x := &v.m.Axes[i]
 		switch {
 		case x.Axis >= 0 && x.Count > 0 && (x.Step == 1 || x.Step == -1):
-			c[i] = int32(min(int64(chunks[x.Axis]), x.Count))
+			c[i] = min(chunks[x.Axis], x.Count)
 			b[i] = min(blocks[x.Axis], c[i])
 		case x.Count == 1:
 			c[i], b[i] = 1, 1
@@ -114,10 +109,10 @@ func (v *View) Options() *Options {
 }
 
 // retype resets the options that depend on the item size.
-func (o *Options) retype() {
-	o.Chunks, o.Blocks, o.Params.Filters = nil, nil, nil
-	if o.Params.Shaped() {
-		o.Params.Codec, o.Params.CodecMeta = 0, 0
+func (o *CreateOptions) retype() {
+	o.Chunks, o.Blocks, o.Filters = nil, nil, nil
+	if o.params().Shaped() {
+		o.Codec, o.CodecMeta = 0, 0
 	}
 }
 

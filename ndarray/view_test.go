@@ -194,8 +194,8 @@ func tryViews(t testing.TB, data []byte) {
 	dt := base.a.DType()
 	if d.n(3) > 0 {
 		dt, _ = meta.ParseDType(viewDType)
-		o := base.a.Options()
-		o.Params.Filters = nil
+		o := base.a.CreateOptions()
+		o.Filters = nil
 		items := bytes.Repeat([]byte{0}, int(base.a.Size())*dt.Size)
 		if d.n(4) > 0 {
 			items = randomBytes(rand.New(rand.NewPCG(uint64(d.n(256)), 1)), len(items))
@@ -222,11 +222,11 @@ func tryViews(t testing.TB, data []byte) {
 		for range 2 {
 			m.write(t, d, w, base)
 		}
-		c, err := Copy(ctx, r, "", nil)
+		c, err := Copy(ctx, "", r, nil)
 		if err != nil {
 			t.Fatalf("copy of a view of shape %v: %v", m.shape, err)
 		}
-		got := make([]byte, int(c.Size())*c.ItemSize())
+		got := make([]byte, int(c.Size())*c.DType().Size)
 		if err := c.ReadBytes(ctx, got); err != nil || !slices.Equal(c.Shape(), r.Shape()) || !bytes.Equal(got, m.read(base, count(int64(len(m.at))))) {
 			t.Fatalf("copy of a view of shape %v: the items differ, error %v", m.shape, err)
 		}
@@ -247,10 +247,10 @@ func (m *viewModel) read(base *arrayModel, positions []int64) []byte {
 func (m *viewModel) check(t testing.TB, d *draws, r Reader, base *arrayModel) {
 	t.Helper()
 	ctx := context.Background()
-	if shape := r.Shape(); !slices.Equal(shape, m.shape) || r.NDim() != len(m.shape) || r.Size() != int64(len(m.at)) {
+	if shape := r.Shape(); !slices.Equal(shape, m.shape) || len(r.Shape()) != len(m.shape) || r.Size() != int64(len(m.at)) {
 		t.Fatalf("shape %v, want %v", shape, m.shape)
 	}
-	if r.DType().String() != m.dtype.String() || r.ItemSize() != m.dtype.Size {
+	if r.DType().String() != m.dtype.String() || r.DType().Size != m.dtype.Size {
 		t.Fatalf("dtype %v, want %v", r.DType(), m.dtype)
 	}
 	for i := range 3 {
@@ -372,7 +372,7 @@ func TestViewAllocates(t *testing.T) {
 		return
 	}
 	ctx := context.Background()
-	o := &Options{Chunks: []int32{20, 30}, Blocks: []int32{7, 10}}
+	o := &CreateOptions{Chunks: []int64{20, 30}, Blocks: []int64{7, 10}}
 	o.Concurrency = 1
 	a, err := Create(ctx, "", []int64{50, 70}, count(3500), o)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 )
 
 // WriteBytes writes src to a selection, in one commit. src holds the items in C order, as they are stored; its length
-// must be the number of selected items times ItemSize. Chunks that are selected in part keep their other items. Chunks
-// are compressed with the parameters of the frame, and their blocks on up to Options.Concurrency goroutines. After an
+// must be the number of selected items times DType().Size. Chunks that are selected in part keep their other items. Chunks
+// are compressed with the parameters of the frame, and their blocks on up to Concurrency goroutines. After an
 // error the array is unchanged. The error wraps ErrReadOnly, ErrBounds, ErrShape, ErrCorrupt or fs.ErrClosed, or is an
 // error of the storage or of ctx.
 func (a *Array) WriteBytes(ctx context.Context, src []byte, sel ...Index) error {
@@ -38,7 +38,7 @@ func (b *Batch) WriteBytes(ctx context.Context, src []byte, sel ...Index) error 
 	return b.fail(b.a.write(ctx, b.b, b.st, &s, &writing{src: src}))
 }
 
-// FillBytes writes one item of ItemSize bytes to all items of a selection, in one commit. See WriteBytes.
+// FillBytes writes one item of DType().Size bytes to all items of a selection, in one commit. See WriteBytes.
 func (a *Array) FillBytes(ctx context.Context, item []byte, sel ...Index) error {
 	return a.edit(ctx, func(b *Batch) error { return b.FillBytes(ctx, item, sel...) })
 }

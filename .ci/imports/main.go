@@ -44,7 +44,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"frame/internal/storage":    {[]string{"internal/errs", "internal/coder", "frame/internal/crc32c"}, []string{"golang.org/x/sys/windows"}},
 	"frame/internal/blockcache": {},
 	"frame/internal/crc32c":     {[]string{"internal/race", "internal/cpu"}, nil},
-	"ndarray": {[]string{"internal/errs", "frame", "meta", "chunk", "internal/coder", "internal/engine", "internal/ndcopy", "internal/sched",
+	"ndarray": {[]string{"internal/errs", "frame", "meta", "chunk", "codec", "internal/coder", "internal/engine", "internal/ndcopy", "internal/sched",
 		"internal/filters", "internal/task", "internal/race", "internal/cpu"}, nil},
 
 	"internal/engine":      {[]string{"chunk", "internal/coder", "internal/ndcopy"}, nil},

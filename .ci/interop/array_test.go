@@ -251,10 +251,9 @@ func (c *arrayCase) weRead(rng *rand.Rand, r *ref.Array, items []byte) error {
 		}
 		return err
 	}
-	o := &ndarray.Options{}
-	o.Concurrency = 1 + rng.IntN(3)
+	o := &ndarray.OpenOptions{Concurrency: 1 + rng.IntN(3)}
 	if theirs.Path != "" {
-		if err := add(ndarray.Open(theirs.Path, o)); err != nil {
+		if err := add(ndarray.Open(ctx, theirs.Path, o)); err != nil {
 			return err
 		}
 	}
@@ -268,9 +267,10 @@ func (c *arrayCase) weRead(rng *rand.Rand, r *ref.Array, items []byte) error {
 	if err := add(ndarray.OpenBytes(b, o)); err != nil {
 		return err
 	}
-	o.Offset = rng.Int64N(100)
-	file := slices.Concat(make([]byte, o.Offset), b, []byte("behind"))
-	if err := add(ndarray.OpenReaderAt(bytes.NewReader(file), int64(len(file)), o)); err != nil {
+	before := rng.IntN(100)
+	file := slices.Concat(make([]byte, before), b, []byte("behind"))
+	part := io.NewSectionReader(bytes.NewReader(file), int64(before), int64(len(file)-before))
+	if err := add(ndarray.OpenReaderAt(ctx, part, part.Size(), o)); err != nil {
 		return err
 	}
 	return c.compare(rng, ways, r, theirs, items)

@@ -152,11 +152,14 @@ func count(shape []int64) int {
 }
 
 // options returns the options that make the array with this library.
-func (c *arrayCase) options(rng *rand.Rand) *ndarray.Options {
-	o := &ndarray.Options{Chunks: c.chunks, Blocks: c.blocks}
-	o.Params, o.Meta, o.Sparse = c.ours, c.meta, c.store == "directory"
-	if o.Params.Level == 0 {
-		o.Params.Level = chunk.NoCompression
+func (c *arrayCase) options(rng *rand.Rand) *ndarray.CreateOptions {
+	p := c.ours
+	o := &ndarray.CreateOptions{
+		Codec: p.Codec, CodecMeta: p.CodecMeta, Level: p.Level, Filters: p.Filters, Split: p.Split, Dict: p.Dict,
+		Chunks: widen(c.chunks), Blocks: widen(c.blocks), Meta: c.meta, Sparse: c.store == "directory",
+	}
+	if o.Level == 0 {
+		o.Level = chunk.NoCompression
 	}
 	o.NoSync, o.Concurrency = true, 1+rng.IntN(3)
 	return o
@@ -293,8 +296,17 @@ func arrayInfoOf(a *ndarray.Array) (*ref.Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &ref.Geometry{NDim: a.NDim(), Shape: a.Shape(), Chunks: a.Chunks(), Blocks: a.Blocks()}
-	g.DType, g.DTypeFormat = a.DTypeString()
+	g := &ref.Geometry{NDim: len(a.Shape()), Shape: a.Shape(), Chunks: narrow(a.Chunks()), Blocks: narrow(a.Blocks())}
+	for _, name := range []string{"b2nd", "caterva"} {
+		if content, err := a.Frame().MetaLayer(name); err == nil {
+			rec, err := meta.ParseArray(content, a.DType().Size)
+			if err != nil {
+				return nil, err
+			}
+			g.DType, g.DTypeFormat = rec.DType, int(rec.DTypeFormat)
+			break
+		}
+	}
 	info.Geometry = g
 	return info, nil
 }
@@ -362,4 +374,25 @@ func sameFiles(ours, theirs map[string][]byte) error {
 		}
 	}
 	return nil
+}
+
+// widen returns lengths as 64-bit numbers.
+func widen(list []int32) []int64 {
+	if list == nil {
+		return nil
+	}
+	out := make([]int64, len(list))
+	for i, n := range list {
+		out[i] = int64(n)
+	}
+	return out
+}
+
+// narrow returns lengths as 32-bit numbers.
+func narrow(list []int64) []int32 {
+	out := make([]int32, len(list))
+	for i, n := range list {
+		out[i] = int32(n)
+	}
+	return out
 }

@@ -182,9 +182,11 @@ func (c *codecCase) run(dir string) (ourSize, theirSize int, err error) {
 	} else if c.codec == codec.NDLZ {
 		dtype = "|u1"
 	}
-	o := &ndarray.Options{Chunks: c.chunks, Blocks: c.blocks}
-	o.Overwrite, o.NoSync, o.Concurrency = true, true, 1
-	o.Params = chunk.Params{TypeSize: c.size, Codec: c.codec, CodecMeta: c.meta, Level: c.level, Filters: c.filters, Split: c.split, Dict: c.dict}
+	o := &ndarray.CreateOptions{
+		Codec: c.codec, CodecMeta: c.meta, Level: c.level, Filters: c.filters, Split: c.split, Dict: c.dict,
+		Chunks: widen(c.chunks), Blocks: widen(c.blocks), Overwrite: true, NoSync: true, Concurrency: 1,
+	}
+	params := chunk.Params{TypeSize: c.size, Codec: c.codec, CodecMeta: c.meta, Level: c.level, Filters: c.filters, Split: c.split, Dict: c.dict}
 	a, err := ndarray.CreateBytes(context.Background(), ourPath, c.shape, dtype, c.items, o)
 	if err != nil {
 		return 0, 0, fmt.Errorf("create: %w", err)
@@ -204,7 +206,7 @@ func (c *codecCase) run(dir string) (ourSize, theirSize int, err error) {
 		return len(b), len(b), nil
 	}
 	p := &ref.Params{Shape: c.shape, Chunks: c.chunks, Blocks: c.blocks, DType: dtype}
-	p.Params, p.Path = refParams(o.Params), theirPath
+	p.Params, p.Path = refParams(params), theirPath
 	if p.Params.Level == 0 {
 		p.Params.Level = chunk.DefaultLevel
 	}
@@ -253,7 +255,7 @@ func (c *codecCase) misread() bool {
 // bothRead reads an array with both libraries, which must agree, and returns its chunks. own is whether the reference
 // made it.
 func (c *codecCase) bothRead(path string, own bool) (chunks [][]byte, err error) {
-	a, err := ndarray.Open(path, nil)
+	a, err := ndarray.Open(context.Background(), path, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -214,9 +214,7 @@ type editor struct {
 
 func (m *arrayModel) open(rng *rand.Rand, byUs bool) (e editor, err error) {
 	if byUs {
-		o := &ndarray.Options{}
-		o.NoSync, o.Concurrency = true, 1+rng.IntN(3)
-		e.ours, err = ndarray.Edit(m.file, o)
+		e.ours, err = ndarray.Edit(ctx, m.file, &ndarray.OpenOptions{NoSync: true, Concurrency: 1 + rng.IntN(3)})
 	} else {
 		e.theirs, err = ref.OpenArray(m.file)
 	}
@@ -380,7 +378,7 @@ func (m *arrayModel) append(rng *rand.Rand) error {
 	m.setShape(shape)
 	b.put(m.items, items, shape, m.ours.TypeSize)
 	if e.ours != nil {
-		return e.ours.Append(ctx, axis, items)
+		return e.ours.AppendBytes(ctx, axis, items)
 	}
 	return e.theirs.Append(items, axis)
 }
@@ -390,7 +388,7 @@ func (m *arrayModel) check(rng *rand.Rand) error {
 	if err := m.repair(); err != nil {
 		return err
 	}
-	a, err := ndarray.Open(m.file, nil)
+	a, err := ndarray.Open(ctx, m.file, nil)
 	if err != nil {
 		return err
 	}

@@ -250,7 +250,7 @@ func TestFollow(t *testing.T) {
 // TestFollowArray lets the C library resize and fill an array that is open.
 func TestFollowArray(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "array")
-	a, err := ndarray.Create(t.Context(), name, []int64{6, 5}, make([]int32, 30), &ndarray.Options{Chunks: []int32{4, 4}, Blocks: []int32{2, 2}})
+	a, err := ndarray.Create(t.Context(), name, []int64{6, 5}, make([]int32, 30), &ndarray.CreateOptions{Chunks: []int64{4, 4}, Blocks: []int64{2, 2}})
 	if err != nil {
 		t.Fatal(err)
 	}

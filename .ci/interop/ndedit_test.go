@@ -87,9 +87,7 @@ func (m *arrayModel) reopenBoth(rng *rand.Rand, a *ndarray.Array) (*ndarray.Arra
 	if err := sameBytes(all, m.items); err != nil {
 		return nil, fmt.Errorf("the reference reads: %w", err)
 	}
-	o := &ndarray.Options{}
-	o.NoSync, o.Concurrency = true, 1+rng.IntN(3)
-	return ndarray.Edit(m.file, o)
+	return ndarray.Edit(ctx, m.file, &ndarray.OpenOptions{NoSync: true, Concurrency: 1 + rng.IntN(3)})
 }
 
 // theirChange lets the reference insert or delete whole chunks before the end of an axis.
@@ -197,9 +195,9 @@ func (m *arrayModel) change(rng *rand.Rand, e ndarray.Editor) error {
 		items := content(rng, pick(rng, kinds), int(n)*m.steps(axis)*size, size)
 		m.splice(axis, at, 0, n, items)
 		if op == "append" {
-			return e.Append(ctx, axis, items)
+			return e.AppendBytes(ctx, axis, items)
 		}
-		return e.Insert(ctx, axis, at, items)
+		return e.InsertBytes(ctx, axis, at, items)
 	case "delete":
 		n = min(n, length-at)
 		m.splice(axis, at, n, 0, nil)
@@ -221,7 +219,7 @@ func (m *arrayModel) change(rng *rand.Rand, e ndarray.Editor) error {
 		if op == "resize" {
 			return e.Resize(ctx, shape...)
 		}
-		return e.ResizeAt(ctx, start, shape)
+		return resizeAt(e, start, shape, size)
 	}
 	sel, places := m.selection(rng)
 	item := noise(rng, size)
@@ -261,13 +259,12 @@ func (m *arrayModel) selection(rng *rand.Rand) (sel []ndarray.Index, items []int
 			}
 			sel = append(sel, ndarray.Pick(list...))
 		default:
-			keep := make([]bool, n)
-			for i := range keep {
-				if keep[i] = rng.IntN(2) == 0; keep[i] {
-					list = append(list, int64(i))
+			for i := range n {
+				if rng.IntN(2) == 0 {
+					list = append(list, i)
 				}
 			}
-			sel = append(sel, ndarray.Mask(keep...))
+			sel = append(sel, ndarray.Pick(list...))
 		}
 		var next []int
 		for _, p := range items {
@@ -308,6 +305,36 @@ func (m *arrayModel) sameAs(a *ndarray.Array) error {
 	}
 	if err := sameBytes(got, m.items); err != nil {
 		return fmt.Errorf("we read the flipped array: %w", err)
+	}
+	return nil
+}
+
+// resizeAt changes the shape at any position of each axis: it deletes items from start, or inserts zeros before it.
+func resizeAt(e ndarray.Editor, start, shape []int64, size int) error {
+	for i, n := range e.Shape() {
+		if n > shape[i] {
+			if err := e.Delete(ctx, i, start[i], n-shape[i]); err != nil {
+				return err
+			}
+		}
+	}
+	for i, n := range e.Shape() {
+		if n >= shape[i] {
+			continue
+		}
+		next := e.Shape()
+		next[i] = shape[i] - n
+		items := count(next)
+		next[i] = shape[i]
+		var err error
+		if items == 0 || start[i] == n {
+			err = e.Resize(ctx, next...)
+		} else {
+			err = e.InsertBytes(ctx, i, start[i], make([]byte, items*size))
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

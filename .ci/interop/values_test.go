@@ -189,7 +189,7 @@ func (c *arrayCase) metalayers(rng *rand.Rand, dir string, vl []meta.Layer) erro
 
 // TestVLMetaLimit tries one variable-length metalayer more than the reference can write.
 func TestVLMetaLimit(t *testing.T) {
-	ours, err := ndarray.Zeros("", []int64{1}, "<i4", nil)
+	ours, err := ndarray.Zeros(ctx, "", []int64{1}, "<i4", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

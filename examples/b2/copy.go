@@ -60,16 +60,16 @@ func (p *params) copyArray(ctx context.Context, a *ndarray.Array, to string) err
 		}
 		return f.Close()
 	}
-	o := a.Options()
+	o := a.CreateOptions()
 	o.Sparse, o.Overwrite, o.Checksums = p.sparse, p.overwrite, o.Checksums || p.checksums
-	p.apply(&o.Params)
-	if p.chunks.list != nil && !slices.Equal(o.Chunks, p.chunks.int32s()) {
-		o.Chunks, o.Blocks = p.chunks.int32s(), nil
+	p.applyArray(o)
+	if p.chunks.list != nil && !slices.Equal(o.Chunks, p.chunks.list) {
+		o.Chunks, o.Blocks = p.chunks.list, nil
 	}
 	if p.blocks.list != nil {
-		o.Blocks = p.blocks.int32s()
+		o.Blocks = p.blocks.list
 	}
-	c, err := ndarray.Copy(ctx, a, to, o)
+	c, err := ndarray.Copy(ctx, to, a, o)
 	if err != nil {
 		return err
 	}

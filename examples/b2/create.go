@@ -10,6 +10,7 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
+	"github.com/goblosc/blosc2/ndarray/npy"
 )
 
 // creation holds the options and arguments of create.
@@ -84,6 +85,19 @@ func (f *namesFlag) layers() []meta.Layer {
 		out = append(out, meta.Layer{Name: p.name, Content: p.value})
 	}
 	return out
+}
+
+// attrs returns the pairs as attributes of an array.
+func (f *namesFlag) attrs() (map[string]any, error) {
+	attrs := map[string]any{}
+	for _, p := range f.pairs {
+		var v any
+		if err := meta.Unmarshal(p.value, &v); err != nil {
+			return nil, err
+		}
+		attrs[p.name] = v
+	}
+	return attrs, nil
 }
 
 // superChunk creates a plain super-chunk, in one commit.
@@ -219,17 +233,19 @@ func (c *creation) array(e *env, in *input) error {
 	if in.size >= 0 && in.size != total {
 		return wrongSize(in.size, total)
 	}
-	o := &ndarray.Options{Chunks: c.chunks.int32s(), Blocks: c.blocks.int32s()}
+	o := &ndarray.CreateOptions{Chunks: c.chunks.list, Blocks: c.blocks.list}
 	o.Meta, o.Sparse, o.Overwrite, o.Checksums = c.metas.layers(), c.sparse, c.overwrite, c.checksums
-	o.VLMeta = c.vlmet.layers()
-	c.apply(&o.Params)
+	if o.Attrs, err = c.vlmet.attrs(); err != nil {
+		return err
+	}
+	c.applyArray(o)
 	src, err := in.reader(total)
 	if err != nil {
 		return err
 	}
 	var a *ndarray.Array
 	if in.npy != nil && in.npy.Fortran {
-		a, err = ndarray.FromNPY(e.ctx, c.out, ndarray.NPYHeader{DType: d, Fortran: true, Shape: shape}, src, o)
+		a, err = npy.ReadItems(e.ctx, c.out, npy.Header{DType: d, Fortran: true, Shape: shape}, src, o)
 	} else {
 		a, err = ndarray.FromReader(e.ctx, c.out, shape, d.String(), src, o)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
+	"github.com/goblosc/blosc2/ndarray/npy"
 )
 
 // numbers returns n little-endian int32: a smooth sequence with some noise.
@@ -27,7 +28,7 @@ func numbers(n int) string {
 
 // npyFile returns a .npy file of int32 in C or Fortran order.
 func npyFile(shape []int64, fortran bool, data string) string {
-	h, err := ndarray.NPYHeader{DType: meta.Of('i', 4), Fortran: fortran, Shape: shape}.Append(nil)
+	h, err := npy.Header{DType: meta.Of('i', 4), Fortran: fortran, Shape: shape}.Append(nil)
 	if err != nil {
 		panic(err)
 	}
@@ -156,15 +157,15 @@ func TestCreateOptions(t *testing.T) {
 	must(t, data, "create", "-shape", "10,100", "-dtype", ">i4", "-chunks", "4,50", "-blocks", "2,25", "-codec", "lz4", "-level", "9",
 		"-filters", "bitshuffle, trunc_prec", "-filters-meta", "0,-3", "-split", "never", "-sparse", "-meta", `a={"z": 1, "b": [1.5, null]}`,
 		"-meta", "b=2", "-vlmeta", `c="x"`, out)
-	a, err := ndarray.Open(out, nil)
+	a, err := ndarray.Open(t.Context(), out, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
 	p := a.Frame().Info().Params
 	filters := coder.Params(p).Pipeline()
-	if d, _ := a.DTypeString(); d != ">i4" || pyTuple(a.Shape()) != "(10, 100)" || pyTuple(widen(a.Chunks())) != "(4, 50)" ||
-		pyTuple(widen(a.Blocks())) != "(2, 25)" || p.Codec.String() != "lz4" || p.Level != 9 || !a.Frame().Info().Sparse ||
+	if d, _ := storedDType(a); d != ">i4" || pyTuple(a.Shape()) != "(10, 100)" || pyTuple(a.Chunks()) != "(4, 50)" ||
+		pyTuple(a.Blocks()) != "(2, 25)" || p.Codec.String() != "lz4" || p.Level != 9 || !a.Frame().Info().Sparse ||
 		filters[0] != (chunk.Filter{ID: chunk.BitShuffle}) || filters[1] != (chunk.Filter{ID: chunk.TruncPrec, Meta: 253}) ||
 		filters[5] != (chunk.Filter{}) || p.Split != chunk.SplitNever {
 		t.Errorf("%s %+v", d, a.Frame().Info())

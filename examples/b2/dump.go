@@ -5,6 +5,7 @@ import (
 
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
+	"github.com/goblosc/blosc2/ndarray/npy"
 )
 
 // runDump writes all decoded bytes.
@@ -60,7 +61,7 @@ func writeFlatHeader(e *env, n int64, typeSize int) error {
 	if typeSize > 1 && n%int64(typeSize) == 0 {
 		d = meta.Of('V', typeSize)
 	}
-	h, err := ndarray.NPYHeader{DType: d, Shape: []int64{n / int64(d.Size)}}.Append(nil)
+	h, err := npy.Header{DType: d, Shape: []int64{n / int64(d.Size)}}.Append(nil)
 	if err == nil {
 		_, err = e.out.Write(h)
 	}
@@ -70,7 +71,7 @@ func writeFlatHeader(e *env, n int64, typeSize int) error {
 // runSlice writes the decoded bytes of a selection.
 func runSlice(e *env, args []string) error {
 	fs := newFlags("slice")
-	npy := fs.Bool("npy", false, "")
+	asNPY := fs.Bool("npy", false, "")
 	args, err := parseArgs(fs, args, 2, 2)
 	if err != nil {
 		return err
@@ -79,18 +80,18 @@ func runSlice(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	a, err := openArray(args[0], false)
+	a, err := openArray(e.ctx, args[0], false)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	return dumpArray(e, a, sel, *npy)
+	return dumpArray(e, a, sel, *asNPY)
 }
 
 // dumpArray writes a selection in C order, in small pieces. A nil selection writes everything.
-func dumpArray(e *env, a *ndarray.Array, sel []ndarray.Index, npy bool) error {
-	if npy {
-		return ndarray.WriteNPY(e.ctx, e.out, a, sel...)
+func dumpArray(e *env, a *ndarray.Array, sel []ndarray.Index, asNPY bool) error {
+	if asNPY {
+		return npy.Write(e.ctx, e.out, a, sel...)
 	}
-	return ndarray.WriteItems(e.ctx, e.out, a, sel...)
+	return ndarray.ToWriter(e.ctx, e.out, a, sel...)
 }

@@ -51,7 +51,7 @@ func runAppend(e *env, args []string) error {
 		}
 		shape[*axis] = in.npy.Shape[*axis]
 		var ok bool
-		if n, ok = byteCount(shape, a.ItemSize()); !ok {
+		if n, ok = byteCount(shape, a.DType().Size); !ok {
 			return ndarray.ErrTooLarge
 		}
 	}
@@ -59,7 +59,7 @@ func runAppend(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	return a.Append(e.ctx, *axis, data)
+	return a.AppendBytes(e.ctx, *axis, data)
 }
 
 // isArrayFrame reports whether a frame has the metalayer of an array.
@@ -82,7 +82,7 @@ func runResize(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	a, err := openArray(args[0], true)
+	a, err := openArray(e.ctx, args[0], true)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func runSet(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	a, err := openArray(args[0], true)
+	a, err := openArray(e.ctx, args[0], true)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func runSet(e *env, args []string) error {
 		}
 		return a.FillBytes(e.ctx, item, sel...)
 	}
-	n, ok := byteCount(shape, a.ItemSize())
+	n, ok := byteCount(shape, a.DType().Size)
 	if !ok {
 		return ndarray.ErrTooLarge
 	}

@@ -76,18 +76,6 @@ func (f *listFlag) Set(s string) error {
 	return err
 }
 
-// int32s returns the list of a flag with 32 bits.
-func (f *listFlag) int32s() []int32 {
-	if f.list == nil {
-		return nil
-	}
-	out := make([]int32, len(f.list))
-	for i, n := range f.list {
-		out[i] = int32(n)
-	}
-	return out
-}
-
 // parseInts parses integers separated by commas, optionally in parentheses and with a comma at the end.
 func parseInts(s string, bits int) ([]int64, error) {
 	s = strings.TrimSpace(s)

@@ -58,8 +58,8 @@ type infoFields struct {
 	VLMeta      hexMap   `json:"vlmeta"`
 	NDim        *int     `json:"ndim,omitempty"`
 	Shape       *[]int64 `json:"shape,omitempty"`
-	Chunks      *[]int32 `json:"chunks,omitempty"`
-	Blocks      *[]int32 `json:"blocks,omitempty"`
+	Chunks      *[]int64 `json:"chunks,omitempty"`
+	Blocks      *[]int64 `json:"blocks,omitempty"`
 	DType       *string  `json:"dtype,omitempty"`
 	DTypeFormat *int     `json:"dtype_format,omitempty"`
 }
@@ -147,7 +147,8 @@ func infoJSON(e *env, s *source) error {
 		v.VLMeta = append(v.VLMeta, meta.Layer{Name: name, Content: b})
 	}
 	if a := s.array; a != nil {
-		n, shape, chunks, blocks := a.NDim(), a.Shape(), a.Chunks(), a.Blocks()
+		shape, chunks, blocks := a.Shape(), a.Chunks(), a.Blocks()
+		n := len(shape)
 		dtype, format := storedDType(a)
 		v.NDim, v.DType, v.DTypeFormat = &n, &dtype, &format
 		v.Shape, v.Chunks, v.Blocks = &shape, &chunks, &blocks
@@ -157,7 +158,7 @@ func infoJSON(e *env, s *source) error {
 
 // storedDType returns the stored dtype of an array and its format. The dtype is "" if none is stored.
 func storedDType(a *ndarray.Array) (string, int) {
-	dtype, format := a.DTypeString()
+	dtype, format := "", 0
 	for _, name := range []string{"b2nd", "caterva"} {
 		content, err := a.Frame().MetaLayer(name)
 		if err != nil {
@@ -166,8 +167,11 @@ func storedDType(a *ndarray.Array) (string, int) {
 		// ParseArray replaces a missing dtype by one that depends on the item size.
 		one, err1 := meta.ParseArray(content, 1)
 		two, err2 := meta.ParseArray(content, 2)
-		if err1 == nil && err2 == nil && one.DType != two.DType {
-			dtype = ""
+		if err1 == nil && err2 == nil {
+			format = int(one.DTypeFormat)
+			if one.DType == two.DType {
+				dtype = one.DType
+			}
 		}
 		break
 	}
@@ -203,8 +207,8 @@ func infoFrame(tw *tabwriter.Writer, s *source) error {
 			dtype += ", read as " + d
 		}
 		fmt.Fprintf(tw, "shape\t%s\n", pyTuple(a.Shape()))
-		fmt.Fprintf(tw, "chunks\t%s\n", pyTuple(widen(a.Chunks())))
-		fmt.Fprintf(tw, "blocks\t%s\n", pyTuple(widen(a.Blocks())))
+		fmt.Fprintf(tw, "chunks\t%s\n", pyTuple(a.Chunks()))
+		fmt.Fprintf(tw, "blocks\t%s\n", pyTuple(a.Blocks()))
 		fmt.Fprintf(tw, "dtype\t%s\n", dtype)
 	}
 	fmt.Fprintf(tw, "data\t%d bytes in %d chunks\n", i.NBytes, i.NumChunks)
@@ -275,14 +279,6 @@ func chunkCode(h *chunk.Header) uint8 {
 		return codec.Zlib.Code()
 	}
 	return codec.Zstd.Code()
-}
-
-func widen(list []int32) []int64 {
-	out := make([]int64, len(list))
-	for i, n := range list {
-		out[i] = int64(n)
-	}
-	return out
 }
 
 func ratio(nbytes, cbytes int64) string {

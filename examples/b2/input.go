@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/goblosc/blosc2/meta"
-	"github.com/goblosc/blosc2/ndarray"
+	"github.com/goblosc/blosc2/ndarray/npy"
 )
 
 // npyMagic is the first bytes of a .npy file.
@@ -21,12 +21,12 @@ const npyMagic = "\x93NUMPY"
 
 // input is the input of a verb: raw bytes, or the items of a .npy file.
 type input struct {
-	npy  *ndarray.NPYHeader // nil for raw bytes
-	r    io.Reader          // the data
-	at   io.ReaderAt        // the data, or nil if it can be read only once
-	off  int64              // offset of the data in at
-	size int64              // in bytes, or -1 if unknown
-	temp string             // directory for a temporary file, or ""
+	npy  *npy.Header // nil for raw bytes
+	r    io.Reader   // the data
+	at   io.ReaderAt // the data, or nil if it can be read only once
+	off  int64       // offset of the data in at
+	size int64       // in bytes, or -1 if unknown
+	temp string      // directory for a temporary file, or ""
 	file *os.File
 }
 
@@ -222,8 +222,8 @@ func (e *exactReader) end() error {
 }
 
 // readNPYHeader reads the header of a .npy file.
-func readNPYHeader(r io.Reader) (*ndarray.NPYHeader, error) {
-	h, err := ndarray.ReadNPYHeader(r)
+func readNPYHeader(r io.Reader) (*npy.Header, error) {
+	h, err := npy.ReadHeader(r)
 	return &h, err
 }
 
@@ -243,7 +243,7 @@ func (in *input) items(ctx context.Context, d meta.DType, shape []int64, n int64
 	if err != nil || !in.npy.Fortran {
 		return b, err
 	}
-	a, err := ndarray.FromNPY(ctx, "", *in.npy, bytes.NewReader(b), nil)
+	a, err := npy.ReadItems(ctx, "", *in.npy, bytes.NewReader(b), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
 	"strings"
@@ -89,9 +90,9 @@ func openReadable(path string) (*source, error) {
 }
 
 // openArray opens an array for reading, or for writing if edit is set.
-func openArray(path string, edit bool) (*ndarray.Array, error) {
+func openArray(ctx context.Context, path string, edit bool) (*ndarray.Array, error) {
 	if edit {
-		return ndarray.Edit(path, nil)
+		return ndarray.Edit(ctx, path, nil)
 	}
-	return ndarray.Open(path, nil)
+	return ndarray.Open(ctx, path, nil)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // params holds the options for the compression and storage of new data. A field is zero if its option is not set.
@@ -131,6 +132,13 @@ func (p *params) check() error {
 		return usagef("-chunksize is for plain super-chunks, -chunks and -blocks are for arrays")
 	}
 	return nil
+}
+
+// applyArray sets the compression parameters of an array for which options were set.
+func (p *params) applyArray(o *ndarray.CreateOptions) {
+	c := chunk.Params{Codec: o.Codec, CodecMeta: o.CodecMeta, Level: o.Level, Filters: o.Filters, Split: o.Split, Dict: o.Dict}
+	p.apply(&c)
+	o.Codec, o.CodecMeta, o.Level, o.Filters, o.Split, o.Dict = c.Codec, c.CodecMeta, c.Level, c.Filters, c.Split, c.Dict
 }
 
 // apply sets the compression parameters for which options were set.

@@ -81,7 +81,10 @@ func (errMissing) Unwrap() error { return frame.ErrChecksum }
 
 // verifyDType checks the dtype of an array against its items.
 func verifyDType(s *source, report func(error) error) error {
-	text, format := s.array.DTypeString()
+	text, format := storedDType(s.array)
+	if text == "" && format == 0 {
+		return nil // none is stored
+	}
 	d, err := meta.ParseDType(text)
 	fault := func(format string, args ...any) error {
 		return report(&frame.Error{Path: s.path, Part: "dtype", Chunk: -1, Off: -1, Err: fmt.Errorf(format, args...)})
@@ -91,8 +94,8 @@ func verifyDType(s *source, report func(error) error) error {
 		return fault("format %d: %w", format, errors.ErrUnsupported)
 	case err != nil:
 		return fault("%w", err)
-	case d.Size != s.array.ItemSize():
-		return fault("%q has %d bytes, but items have %d: %w", text, d.Size, s.array.ItemSize(), frame.ErrCorrupt)
+	case d.Size != s.array.DType().Size:
+		return fault("%q has %d bytes, but items have %d: %w", text, d.Size, s.array.DType().Size, frame.ErrCorrupt)
 	}
 	return nil
 }

@@ -25,11 +25,20 @@ type array struct {
 }
 
 // options returns the options for this library.
-func (a *array) options(threads int) *ndarray.Options {
-	o := &ndarray.Options{Chunks: a.chunks, Blocks: a.blocks}
-	o.Params = chunk.Params{Codec: a.codec, Level: a.level}
-	o.Concurrency, o.NoSync, o.Overwrite = threads, true, true
-	return o
+func (a *array) options(threads int, path string) *ndarray.CreateOptions {
+	return &ndarray.CreateOptions{
+		Codec: a.codec, Level: a.level, Chunks: widen(a.chunks), Blocks: widen(a.blocks),
+		Concurrency: threads, NoSync: true, Overwrite: path != "",
+	}
+}
+
+// widen returns lengths as 64-bit numbers.
+func widen(list []int32) []int64 {
+	out := make([]int64, len(list))
+	for i, n := range list {
+		out[i] = int64(n)
+	}
+	return out
 }
 
 // create creates the array with the C library.
@@ -106,13 +115,13 @@ func (c *config) reads() (rows []row, err error) {
 		}, []string{"plane", "inner plane", "time series"}},
 	} {
 		path := filepath.Join(c.dir, a.name+".b2nd")
-		created, err := ndarray.CreateBytes(context.Background(), path, a.shape, a.dtype, a.items, a.options(0))
+		created, err := ndarray.CreateBytes(context.Background(), path, a.shape, a.dtype, a.items, a.options(0, path))
 		if err != nil {
 			return rows, err
 		}
 		created.Close()
 		for threads := 1; threads <= 2; threads++ {
-			ours, err := ndarray.Open(path, a.options(threads))
+			ours, err := ndarray.Open(context.Background(), path, &ndarray.OpenOptions{Concurrency: threads})
 			if err != nil {
 				return rows, err
 			}
@@ -148,7 +157,7 @@ func (c *config) readBox(name string, threads int, b box, ours *ndarray.Array, t
 		return nil, nil
 	}
 	shape, n := b.shape()
-	n *= int64(ours.ItemSize())
+	n *= int64(ours.DType().Size)
 	dst, cDst, sel, ctx := make([]byte, n), make([]byte, n), b.selection(), context.Background()
 	goSide := func() error { return ours.ReadBytes(ctx, dst, sel...) }
 	cSide := func() error { return theirs.Read(cDst, b.first, b.stop, shape) }

@@ -38,7 +38,7 @@ func (c *config) writes() (rows []row, err error) {
 func same(name string, ours *ndarray.Array, theirs *cblosc.Array) error {
 	b := whole(ours.Shape())
 	_, n := b.shape()
-	n *= int64(ours.ItemSize())
+	n *= int64(ours.DType().Size)
 	x, y := make([]byte, n), make([]byte, n)
 	if err := ours.ReadBytes(context.Background(), x); err != nil {
 		return err
@@ -60,7 +60,7 @@ func (c *config) create(a *array, threads int) ([]row, error) {
 	}
 	var ours *ndarray.Array
 	goSide := func() (err error) {
-		ours, err = ndarray.CreateBytes(context.Background(), "", a.shape, a.dtype, a.items, a.options(threads))
+		ours, err = ndarray.CreateBytes(context.Background(), "", a.shape, a.dtype, a.items, a.options(threads, ""))
 		return err
 	}
 	var theirs *cblosc.Array
@@ -92,7 +92,7 @@ func (c *config) patch(a *array, threads int) ([]row, error) {
 		return nil, nil
 	}
 	ctx, e := context.Background(), c.edge
-	ours, err := ndarray.CreateBytes(ctx, "", a.shape, a.dtype, a.items, a.options(threads))
+	ours, err := ndarray.CreateBytes(ctx, "", a.shape, a.dtype, a.items, a.options(threads, ""))
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (c *config) patch(a *array, threads int) ([]row, error) {
 // open runs the cells that open and close a file, without and with a read of a slice.
 func (c *config) open(a *array) (rows []row, err error) {
 	path, ctx := filepath.Join(c.dir, "open.b2nd"), context.Background()
-	created, err := ndarray.CreateBytes(ctx, path, a.shape, a.dtype, a.items, a.options(0))
+	created, err := ndarray.CreateBytes(ctx, path, a.shape, a.dtype, a.items, a.options(0, path))
 	if err != nil {
 		return nil, err
 	}
@@ -120,14 +120,15 @@ func (c *config) open(a *array) (rows []row, err error) {
 	e := c.edge
 	b := box{[]int64{0, e / 2, e, 0}, []int64{1, e/2 + 1, e + 1, 2 * e}}
 	shape, n := b.shape()
-	dst, cDst, sel, o := make([]byte, 4*n), make([]byte, 4*n), b.selection(), a.options(1)
+	dst, cDst, sel := make([]byte, 4*n), make([]byte, 4*n), b.selection()
+	o := &ndarray.OpenOptions{Concurrency: 1}
 	for _, name := range []string{"open", "open and slice"} {
 		if !c.wants("write/" + name) {
 			continue
 		}
 		slice := name != "open"
 		goSide := func() error {
-			x, err := ndarray.Open(path, o)
+			x, err := ndarray.Open(ctx, path, o)
 			if err == nil && slice {
 				err = x.ReadBytes(ctx, dst, sel...)
 			}
@@ -167,9 +168,9 @@ func (c *config) appendFrames(*array) ([]row, error) {
 	sets[3].fill(image)
 	ourPath, cPath := filepath.Join(c.dir, "ours.b2nd"), filepath.Join(c.dir, "theirs.b2nd")
 	goSide := func() error {
-		x, err := ndarray.Zeros(ourPath, a.shape, a.dtype, a.options(1))
+		x, err := ndarray.Zeros(ctx, ourPath, a.shape, a.dtype, a.options(1, ourPath))
 		for i := 0; i < c.frames && err == nil; i++ {
-			err = x.Append(ctx, 0, image)
+			err = x.AppendBytes(ctx, 0, image)
 		}
 		if err == nil {
 			err = x.Close()
@@ -187,7 +188,7 @@ func (c *config) appendFrames(*array) ([]row, error) {
 		return err
 	}
 	return c.sameRace(name, int64(c.frames*len(image)), goSide, cSide, func() error {
-		x, err := ndarray.Open(ourPath, nil)
+		x, err := ndarray.Open(ctx, ourPath, nil)
 		if err != nil {
 			return err
 		}

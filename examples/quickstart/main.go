@@ -8,7 +8,6 @@ package main
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"log"
@@ -58,9 +57,12 @@ func create(ctx context.Context, out io.Writer, name string) (*ndarray.Array, er
 	if err != nil {
 		return nil, err
 	}
-	o := &ndarray.Options{Chunks: []int32{32, lats, lons}, Blocks: []int32{8, lats, lons}}
-	o.Meta = []meta.Layer{{Name: "about", Content: about}}
-	o.Params.Filters = []chunk.Filter{{ID: chunk.BitShuffle}} // the codec is the default, Zstd
+	o := &ndarray.CreateOptions{
+		Filters: []chunk.Filter{{ID: chunk.BitShuffle}}, // the codec is the default, Zstd
+		Chunks:  []int64{32, lats, lons},
+		Blocks:  []int64{8, lats, lons},
+		Meta:    []meta.Layer{{Name: "about", Content: about}},
+	}
 	a, err := ndarray.Create(ctx, name, []int64{days, lats, lons}, data, o)
 	if err != nil {
 		return nil, err
@@ -105,14 +107,10 @@ func edit(ctx context.Context, out io.Writer, a *ndarray.Array) error {
 	}
 	fmt.Fprintf(out, "\nA correction of three days, read back with its neighbors, a[99:104, 9, 2]:\n  %.1f\n", got)
 
-	day, err := binary.Append(nil, binary.LittleEndian, globe(days)) // Append takes items as they are stored
-	if err != nil {
+	if err := ndarray.Append(ctx, a, 0, globe(days)); err != nil {
 		return err
 	}
-	if err := a.Append(ctx, 0, day); err != nil {
-		return err
-	}
-	last, err := ndarray.ReadAt[float32](ctx, a, -1, 9, 2)
+	last, err := ndarray.Item[float32](ctx, a, -1, 9, 2)
 	if err != nil {
 		return err
 	}
@@ -122,7 +120,7 @@ func edit(ctx context.Context, out io.Writer, a *ndarray.Array) error {
 
 // foreign opens an array that another program wrote.
 func foreign(ctx context.Context, out io.Writer, name string) error {
-	a, err := ndarray.Open(name, nil)
+	a, err := ndarray.Open(ctx, name, nil)
 	if err != nil {
 		return err
 	}

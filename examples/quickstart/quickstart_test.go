@@ -38,7 +38,7 @@ func TestQuickstart(t *testing.T) {
 		t.Errorf("output:\n%s\nwant:\n%s", out.String(), want)
 	}
 	// The file has the items that the program printed, and all others.
-	a, err := ndarray.Open(filepath.Join(dir, "temperature.b2nd"), nil)
+	a, err := ndarray.Open(t.Context(), filepath.Join(dir, "temperature.b2nd"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

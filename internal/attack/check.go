@@ -137,3 +137,12 @@ func (c *checker) options() *frame.Options {
 	}
 	return o
 }
+
+// arrayOptions returns options for opening an array for reading.
+func (c *checker) arrayOptions() *ndarray.OpenOptions {
+	o := c.options()
+	return &ndarray.OpenOptions{
+		Concurrency: o.Concurrency, MaxBytes: o.MaxBytes, Verify: o.Verify, Mmap: o.Mmap,
+		Cache: o.Cache, MaxChunks: o.MaxChunks, MaxMeta: o.MaxMeta,
+	}
+}

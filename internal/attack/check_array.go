@@ -20,7 +20,7 @@ func (c *checker) readArray(f *frame.Frame) {
 	shape := a.Shape()
 	for range 3 {
 		sel := make([]ndarray.Index, len(shape))
-		n := int64(a.ItemSize())
+		n := int64(a.DType().Size)
 		for k, s := range shape {
 			sel[k], s = c.selection(s)
 			n *= s
@@ -35,12 +35,12 @@ func (c *checker) readArray(f *frame.Frame) {
 		dst := make([]byte, n)
 		c.mustStep("ReadBytes", a.ReadBytes(context.Background(), dst, sel...))
 	}
-	if size := a.Size(); size < maxAll/int64(a.ItemSize()) {
-		dst := make([]byte, int(size)*a.ItemSize())
+	if size := a.Size(); size < maxAll/int64(a.DType().Size) {
+		dst := make([]byte, int(size)*a.DType().Size)
 		c.mustStep("ReadBytes", a.ReadBytes(context.Background(), dst))
 	}
 	seen := 0
-	for _, err := range a.ChunkInfos() {
+	for _, err := range a.ChunkInfos(context.Background()) {
 		if c.mustStep("ChunkInfos", err); seen > 50 || err != nil {
 			break
 		}
@@ -191,11 +191,11 @@ func (c *checker) editArray(a *ndarray.Array) {
 	defer cancel()
 	shape := a.Shape()
 	if len(shape) == 0 {
-		c.step("FillBytes", a.FillBytes(ctx, make([]byte, a.ItemSize())))
+		c.step("FillBytes", a.FillBytes(ctx, make([]byte, a.DType().Size)))
 		return
 	}
 	k := c.rng.IntN(len(shape))
-	step := int64(a.ItemSize()) // bytes of one step along the axis
+	step := int64(a.DType().Size) // bytes of one step along the axis
 	for i, s := range shape {
 		if i != k {
 			step *= s
@@ -213,9 +213,9 @@ func (c *checker) editArray(a *ndarray.Array) {
 		at := c.rng.Int64N(shape[k])
 		c.step("Delete", a.Delete(ctx, k, at, min(shape[k]-at, 1+c.rng.Int64N(5))))
 	case op == 2 && step > 0:
-		c.step("Append", a.Append(ctx, k, make([]byte, step*2)))
+		c.step("Append", a.AppendBytes(ctx, k, make([]byte, step*2)))
 	case op == 3 && step > 0 && shape[k] > 0:
-		c.step("Insert", a.Insert(ctx, k, c.rng.Int64N(shape[k]), make([]byte, step)))
+		c.step("Insert", a.InsertBytes(ctx, k, c.rng.Int64N(shape[k]), make([]byte, step)))
 	case shape[k] > 0:
 		sel := make([]ndarray.Index, len(shape))
 		for i, s := range shape {
@@ -224,11 +224,11 @@ func (c *checker) editArray(a *ndarray.Array) {
 			}
 		}
 		item := binary.LittleEndian.AppendUint64(make([]byte, 0, 8), 12345)
-		for len(item) < a.ItemSize() {
+		for len(item) < a.DType().Size {
 			item = append(item, 0)
 		}
-		if a.ItemSize() <= maxAll {
-			c.step("FillBytes", a.FillBytes(ctx, item[:a.ItemSize()], sel...))
+		if a.DType().Size <= maxAll {
+			c.step("FillBytes", a.FillBytes(ctx, item[:a.DType().Size], sel...))
 		}
 	}
 }

@@ -56,8 +56,8 @@ func (c *checker) checkVerify() {
 	}
 	// Verify of a frame does not know whether the array can be read.
 	a, err := ndarray.OpenFrame(f)
-	if err == nil && a.Size() < maxAll/int64(a.ItemSize()) {
-		c.Intact = a.ReadBytes(context.Background(), make([]byte, int(a.Size())*a.ItemSize())) == nil
+	if err == nil && a.Size() < maxAll/int64(a.DType().Size) {
+		c.Intact = a.ReadBytes(context.Background(), make([]byte, int(a.Size())*a.DType().Size)) == nil
 	} else {
 		c.Intact = false
 	}
@@ -93,11 +93,7 @@ func (c *checker) readByName() {
 	if !c.mu.Array && c.rng.IntN(8) > 0 {
 		return
 	}
-	o := &ndarray.Options{Options: *c.options()}
-	if c.rng.IntN(8) == 0 {
-		o.MaxDims = 3
-	}
-	if a, err := ndarray.Open(c.path, o); c.step("Open of an array", err) {
+	if a, err := ndarray.Open(context.Background(), c.path, c.arrayOptions()); c.step("Open of an array", err) {
 		c.readArray(a.Frame())
 		a.Close()
 	}
@@ -221,7 +217,7 @@ func (c *checker) compare() {
 	if !c.step("FromFrame with checksums", err) {
 		return
 	}
-	if size := a.Size() * int64(a.ItemSize()); size != int64(len(o.items)) {
+	if size := a.Size() * int64(a.DType().Size); size != int64(len(o.items)) {
 		c.faultf("%d bytes of items, the original has %d", size, len(o.items))
 		return
 	}

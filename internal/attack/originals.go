@@ -69,21 +69,21 @@ func smooth(n int, seed uint64) []byte {
 }
 
 // addArray makes an array in a file or in a directory, and takes it apart.
-func (m *maker) addArray(name string, shape []int64, dtype string, o ndarray.Options, edit func(a *ndarray.Array) error) {
+func (m *maker) addArray(name string, shape []int64, dtype string, o ndarray.CreateOptions, edit func(a *ndarray.Array) error) {
 	if m.err != nil {
 		return
 	}
 	o.NoSync, o.Concurrency = true, 1
 	path := filepath.Join(m.dir, "original")
 	defer os.RemoveAll(path)
-	n, err := ndarray.Zeros(path, shape, dtype, &o)
+	n, err := ndarray.Zeros(context.Background(), path, shape, dtype, &o)
 	if err != nil {
 		m.fail(name, err)
 		return
 	}
 	if edit == nil {
 		edit = func(a *ndarray.Array) error {
-			return a.WriteBytes(context.Background(), smooth(int(a.Size())*a.ItemSize(), uint64(len(m.list))))
+			return a.WriteBytes(context.Background(), smooth(int(a.Size())*a.DType().Size, uint64(len(m.list))))
 		}
 	}
 	if err = edit(n); err == nil {
@@ -151,7 +151,7 @@ func (m *maker) addPath(name, path string) {
 			m.fail(name, err)
 		}
 		if a, err := ndarray.OpenFrame(f); err == nil {
-			o.items = make([]byte, int(a.Size())*a.ItemSize())
+			o.items = make([]byte, int(a.Size())*a.DType().Size)
 			m.fail(name, a.ReadBytes(context.Background(), o.items))
 		}
 	}
@@ -193,10 +193,10 @@ func (m *maker) codecs() {
 	for i, id := range codecIDs {
 		for _, sealed := range []bool{false, true} {
 			for _, sparse := range []bool{false, true} {
-				o := ndarray.Options{Chunks: []int32{8, 10}, Blocks: []int32{4, 6}}
-				o.Checksums, o.Sparse, o.Params.Codec = sealed, sparse, id
+				o := ndarray.CreateOptions{Chunks: []int64{8, 10}, Blocks: []int64{4, 6}}
+				o.Checksums, o.Sparse, o.Codec = sealed, sparse, id
 				if i == 4 {
-					o.Params.Split = chunk.SplitNever
+					o.Split = chunk.SplitNever
 				}
 				m.addArray(fmt.Sprintf("array of %v, checksums %v, sparse %v", id, sealed, sparse), []int64{20, 23}, "<i4", o, nil)
 			}
@@ -217,21 +217,21 @@ func (m *maker) filters() {
 		{"ndcell", []chunk.Filter{{ID: 32, Meta: 4}, {ID: 1}}},
 		{"none", []chunk.Filter{}},
 	} {
-		o := ndarray.Options{Chunks: []int32{8, 12}, Blocks: []int32{4, 8}}
-		o.Params.Filters, o.Checksums = c.filters, c.name == "delta"
+		o := ndarray.CreateOptions{Chunks: []int64{8, 12}, Blocks: []int64{4, 8}}
+		o.Filters, o.Checksums = c.filters, c.name == "delta"
 		m.addArray("array with "+c.name, []int64{20, 23}, "<f4", o, nil)
 	}
 	for _, id := range []codec.ID{codec.LZ4, codec.Zstd} {
-		o := ndarray.Options{Chunks: []int32{1000}, Blocks: []int32{100}}
-		o.Params.Codec, o.Params.Dict, o.Checksums = id, true, true
+		o := ndarray.CreateOptions{Chunks: []int64{1000}, Blocks: []int64{100}}
+		o.Codec, o.Dict, o.Checksums = id, true, true
 		m.addArray(fmt.Sprintf("array with dictionaries of %v", id), []int64{3000}, "<i4", o, nil)
 	}
 	for _, id := range []codec.ID{codec.NDLZ, codec.ZFPAcc, codec.ZFPPrec, codec.ZFPRate} {
-		o := ndarray.Options{Chunks: []int32{16, 16}, Blocks: []int32{8, 8}}
-		o.Params.Codec, o.Params.CodecMeta, o.Params.Filters = id, 8, []chunk.Filter{}
+		o := ndarray.CreateOptions{Chunks: []int64{16, 16}, Blocks: []int64{8, 8}}
+		o.Codec, o.CodecMeta, o.Filters = id, 8, []chunk.Filter{}
 		dtype := "<f4"
 		if id == codec.NDLZ {
-			o.Params.CodecMeta, dtype = 4, "|u1"
+			o.CodecMeta, dtype = 4, "|u1"
 		}
 		m.addArray(fmt.Sprintf("array of %v", id), []int64{20, 20}, dtype, o, nil)
 	}
@@ -239,21 +239,21 @@ func (m *maker) filters() {
 
 // shapes adds arrays of other shapes, uniform ones, and some with dead bytes.
 func (m *maker) shapes() {
-	sealed := ndarray.Options{}
+	sealed := ndarray.CreateOptions{}
 	sealed.Checksums = true
 	m.addArray("array of no dimensions", nil, "<f8", sealed, nil)
-	m.addArray("array without items", []int64{0, 5}, "<f8", ndarray.Options{}, nil)
-	m.addArray("array of five dimensions", []int64{3, 4, 5, 2, 3}, "<i2", ndarray.Options{Chunks: []int32{2, 2, 3, 2, 2}, Blocks: []int32{1, 2, 2, 1, 2}}, nil)
-	m.addArray("array of long items", []int64{9}, "|S300", ndarray.Options{Chunks: []int32{4}, Blocks: []int32{2}}, nil)
-	m.addArray("array of structures", []int64{40}, "[('a', '<i4'), ('b', '<f8')]", ndarray.Options{Chunks: []int32{16}, Blocks: []int32{8}}, nil)
+	m.addArray("array without items", []int64{0, 5}, "<f8", ndarray.CreateOptions{}, nil)
+	m.addArray("array of five dimensions", []int64{3, 4, 5, 2, 3}, "<i2", ndarray.CreateOptions{Chunks: []int64{2, 2, 3, 2, 2}, Blocks: []int64{1, 2, 2, 1, 2}}, nil)
+	m.addArray("array of long items", []int64{9}, "|S300", ndarray.CreateOptions{Chunks: []int64{4}, Blocks: []int64{2}}, nil)
+	m.addArray("array of structures", []int64{40}, "[('a', '<i4'), ('b', '<f8')]", ndarray.CreateOptions{Chunks: []int64{16}, Blocks: []int64{8}}, nil)
 	keep := func(*ndarray.Array) error { return nil }
-	m.addArray("array of zeros", []int64{1000, 1000}, "<i4", ndarray.Options{Chunks: []int32{100, 100}, Blocks: []int32{50, 50}}, keep)
+	m.addArray("array of zeros", []int64{1000, 1000}, "<i4", ndarray.CreateOptions{Chunks: []int64{100, 100}, Blocks: []int64{50, 50}}, keep)
 	one := sealed
-	one.Chunks, one.Blocks = []int32{100}, []int32{20}
+	one.Chunks, one.Blocks = []int64{100}, []int64{20}
 	m.addArray("array of zeros with checksums", []int64{1000}, "<i4", one, keep)
 	one.Sparse = true
 	m.addArray("sparse array of zeros", []int64{1000}, "<i4", one, keep)
-	part := ndarray.Options{Chunks: []int32{20}, Blocks: []int32{5}}
+	part := ndarray.CreateOptions{Chunks: []int64{20}, Blocks: []int64{5}}
 	m.addArray("array with parts", []int64{100}, "<i4", part, func(a *ndarray.Array) error {
 		return a.WriteBytes(context.Background(), smooth(80, 1), ndarray.Span(25, 45))
 	})

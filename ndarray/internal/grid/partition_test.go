@@ -24,8 +24,6 @@ func TestPartitionTable(t *testing.T) {
 		{[]int64{300, 200}, 2, []int32{300, 200}, []int32{150, 200}},
 		{[]int64{}, 4, []int32{}, []int32{}},
 		{[]int64{1}, 4, []int32{1}, []int32{1}},
-		{[]int64{0}, 4, []int32{0}, []int32{0}},
-		{[]int64{3, 0, 2}, 4, []int32{3, 0, 2}, []int32{3, 0, 2}},
 		{[]int64{3, 2, 4, 2, 3, 2}, 4, []int32{3, 2, 4, 2, 3, 2}, []int32{3, 2, 4, 2, 3, 2}},
 		{slices.Repeat([]int64{2}, 15), 4, slices.Repeat([]int32{2}, 15), append([]int32{1}, slices.Repeat([]int32{2}, 14)...)},
 		{slices.Repeat([]int64{2}, 16), 4, slices.Repeat([]int32{2}, 16), ones},
@@ -42,31 +40,66 @@ func TestPartitionTable(t *testing.T) {
 	}
 }
 
+// TestPartitionParts checks lengths that are given for some axes, whole axes, and axes that will grow.
+func TestPartitionParts(t *testing.T) {
+	for _, x := range []struct {
+		shape, givenChunks, givenBlocks []int64
+		itemSize                        int64
+		chunks, blocks                  []int32
+	}{
+		// Axes that will grow.
+		{[]int64{0, 256, 256}, nil, nil, 2, []int32{32, 256, 256}, []int32{1, 128, 256}},
+		{[]int64{0}, nil, nil, 4, []int32{1 << 20}, []int32{16 << 10}},
+		{[]int64{3, 0, 2}, nil, nil, 4, []int32{3, 174720, 2}, []int32{3, 2730, 2}},
+		{[]int64{0, 0}, nil, nil, 4, []int32{1024, 1024}, []int32{128, 128}},
+		{[]int64{0, 10000, 10000}, nil, nil, 8, []int32{1, 50, 10000}, []int32{1, 1, 5000}},
+		{[]int64{0, 256, 256}, []int64{10, 0, 0}, nil, 2, []int32{10, 256, 256}, []int32{1, 128, 256}},
+		{[]int64{0, 256, 256}, []int64{0, -1, -1}, []int64{1, -1, 0}, 2, []int32{32, 256, 256}, []int32{1, 256, 128}},
+		{[]int64{0, 5}, nil, []int64{1, 1}, 1, []int32{838860, 5}, []int32{1, 1}},
+		// Whole axes.
+		{[]int64{100, 300}, []int64{-1, 7}, []int64{-1, 2}, 4, []int32{100, 7}, []int32{100, 2}},
+		{[]int64{100, 300}, []int64{10, -1}, []int64{-1, -1}, 4, []int32{10, 300}, []int32{10, 300}},
+		{[]int64{100000, 300}, []int64{0, -1}, nil, 4, []int32{3150, 300}, []int32{50, 300}},
+		// Lengths for some axes.
+		{[]int64{1000, 1000, 1000}, []int64{0, 100, 100}, nil, 4, []int32{100, 100, 100}, []int32{1, 100, 100}},
+		{[]int64{1000, 1000, 1000}, nil, []int64{0, 10, 10}, 4, []int32{125, 10, 500}, []int32{125, 10, 10}},
+		{[]int64{5, 5}, nil, []int64{7, 0}, 4, []int32{7, 5}, []int32{7, 5}},
+	} {
+		chunks, blocks, err := Partition(x.shape, x.givenChunks, x.givenBlocks, x.itemSize, 0)
+		if err != nil || !slices.Equal(chunks, x.chunks) || !slices.Equal(blocks, x.blocks) {
+			t.Errorf("%v, chunks %v, blocks %v, %d bytes: %v %v %v, want %v %v", x.shape, x.givenChunks, x.givenBlocks, x.itemSize, chunks, blocks, err, x.chunks, x.blocks)
+			continue
+		}
+		if _, err := NewGeometry(x.shape, chunks, blocks, x.itemSize); err != nil {
+			t.Errorf("%v: %v", x, err)
+		}
+	}
+}
+
 // TestPartitionErrors checks the errors of invalid shapes.
 func TestPartitionErrors(t *testing.T) {
 	for _, x := range []struct {
 		shape          []int64
-		chunks, blocks []int32
+		chunks, blocks []int64
 		itemSize, hint int64
 		err            error
 	}{
 		{make([]int64, 17), nil, nil, 1, 0, errs.ErrShape},
 		{[]int64{-1}, nil, nil, 1, 0, errs.ErrShape},
-		{[]int64{5}, []int32{-1}, nil, 1, 0, errs.ErrShape},
-		{[]int64{5}, nil, []int32{-1}, 1, 0, errs.ErrShape},
-		{[]int64{5}, []int32{0}, nil, 1, 0, errs.ErrShape},
-		{[]int64{5}, nil, []int32{0}, 1, 0, errs.ErrShape},
-		{[]int64{5}, []int32{2, 2}, nil, 1, 0, errs.ErrShape},
-		{[]int64{5}, nil, []int32{}, 1, 0, errs.ErrShape},
-		{[]int64{5}, []int32{2}, []int32{3}, 1, 0, errs.ErrShape},
-		{[]int64{0, 5}, nil, []int32{1, 1}, 1, 0, errs.ErrShape},
-		{[]int64{0, 5}, []int32{0, 1}, nil, 1, 0, errs.ErrShape},
+		{[]int64{5}, []int64{-2}, nil, 1, 0, errs.ErrShape},
+		{[]int64{5}, nil, []int64{-2}, 1, 0, errs.ErrShape},
+		{[]int64{0}, []int64{-1}, nil, 1, 0, errs.ErrShape},
+		{[]int64{0}, nil, []int64{-1}, 1, 0, errs.ErrShape},
+		{[]int64{5}, []int64{1 << 31}, nil, 1, 0, errs.ErrTooLarge},
+		{[]int64{1 << 31}, []int64{-1}, nil, 1, 0, errs.ErrTooLarge},
+		{[]int64{5}, []int64{2, 2}, nil, 1, 0, errs.ErrShape},
+		{[]int64{5}, nil, []int64{}, 1, 0, errs.ErrShape},
+		{[]int64{5}, []int64{2}, []int64{3}, 1, 0, errs.ErrShape},
 		{[]int64{5}, nil, nil, 0, 0, errs.ErrTooLarge},
 		{[]int64{5}, nil, nil, maxItemSize + 1, 0, errs.ErrTooLarge},
 		{[]int64{5}, nil, nil, 1, maxBlockBytes + 1, errs.ErrTooLarge},
-		{[]int64{1 << 40}, nil, []int32{maxBlockBytes/8 + 1}, 8, 0, errs.ErrTooLarge},
-		{make16(1 << 40), nil, narrow16(math.MaxInt32), 1, 0, errs.ErrTooLarge},
-		{[]int64{0, 1 << 31}, nil, nil, 1, 0, errs.ErrTooLarge},
+		{[]int64{1 << 40}, nil, []int64{maxBlockBytes/8 + 1}, 8, 0, errs.ErrTooLarge},
+		{make16(1 << 40), nil, slices.Repeat([]int64{math.MaxInt32}, 16), 1, 0, errs.ErrTooLarge},
 	} {
 		if chunks, blocks, err := Partition(x.shape, x.chunks, x.blocks, x.itemSize, x.hint); !errors.Is(err, x.err) {
 			t.Errorf("%v: %v %v, error %v, want %v", x, chunks, blocks, err, x.err)
@@ -76,7 +109,7 @@ func TestPartitionErrors(t *testing.T) {
 
 // TestPartitionOwnsResult checks that the result does not share memory with the arguments.
 func TestPartitionOwnsResult(t *testing.T) {
-	chunks, blocks := []int32{4}, []int32{2}
+	chunks, blocks := []int64{4}, []int64{2}
 	c, b, err := Partition([]int64{9}, chunks, blocks, 1, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -119,15 +152,11 @@ func TestDivisorNear(t *testing.T) {
 // TestPartitionsAsPython compares partitions with compute_chunks_blocks of python-blosc2 for the default cache sizes. A
 // line is "shape;chunks;blocks;item size;block hint;chunks;blocks". "-" is a shape that is not set.
 func TestPartitionsAsPython(t *testing.T) {
-	given := func(s string) []int32 {
+	given := func(s string) []int64 {
 		if s == "-" {
 			return nil
 		}
-		list, err := narrow(golden.Ints(t, s))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return list
+		return golden.Ints(t, s)
 	}
 	lines := golden.Lines(t, "testdata/partitions.txt.gz")
 	if len(lines) < 1000 {
@@ -138,6 +167,13 @@ func TestPartitionsAsPython(t *testing.T) {
 		itemSize, hint := golden.Ints(t, f[3])[0], golden.Ints(t, f[4])[0]
 		shape := golden.Ints(t, f[0])
 		chunks, blocks, err := Partition(shape, given(f[1]), given(f[2]), itemSize, hint)
+		if HasZero(shape) {
+			// python-blosc2 rejects some of these shapes, and gives the others chunks of length zero.
+			if err != nil || slices.Contains(chunks, 0) || slices.Contains(blocks, 0) {
+				t.Errorf("%s: chunks %v blocks %v, error %v", line, chunks, blocks, err)
+			}
+			continue
+		}
 		if f[5] == "error" {
 			if !errors.Is(err, errs.ErrShape) && !errors.Is(err, errs.ErrTooLarge) {
 				t.Errorf("%s: error %v", line, err)
@@ -148,7 +184,7 @@ func TestPartitionsAsPython(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 			continue
 		}
-		if !slices.Equal(chunks, given(f[5])) || !slices.Equal(blocks, given(f[6])) {
+		if !slices.Equal(Widen(chunks), given(f[5])) || !slices.Equal(Widen(blocks), given(f[6])) {
 			t.Errorf("%s: chunks %v blocks %v", line, chunks, blocks)
 		}
 		// Some of the arrays are too large, but no chosen chunk is.

@@ -119,7 +119,7 @@ func jointLists(sel []Index) (bool, error) {
 		if first < 0 {
 			first = i
 		} else if other := sel[first].(*IndexArray); other.joint() != array.joint() {
-			return false, fmt.Errorf("index %d is a %v and index %d a %v; a selection cannot mix lists of single axes (Pick, Mask) and broadcast index arrays (Coords, MaskND)", first, other.Kind, i, array.Kind)
+			return false, fmt.Errorf("index %d is a %v and index %d a %v; a selection cannot mix lists of single axes (Pick) and broadcast index arrays (Coords, Mask)", first, other.Kind, i, array.Kind)
 		}
 	}
 	return sel[first].(*IndexArray).joint(), nil
@@ -127,7 +127,7 @@ func jointLists(sel []Index) (bool, error) {
 
 // String returns the name of the constructor.
 func (k arrayKind) String() string {
-	return [...]string{"Pick", "Mask", "Coords", "MaskND", "Flat"}[k]
+	return [...]string{"Pick", "Coords", "Mask", "Flat"}[k]
 }
 
 // arrays sets b to the shape of the index arrays of a selection.

@@ -20,9 +20,8 @@ type arrayKind uint8
 
 const (
 	PickKind   arrayKind = iota // numbers for one axis
-	MaskKind                    // booleans for one axis
 	CoordsKind                  // numbers for one axis, broadcast with other index arrays
-	MaskNDKind                  // booleans for len(Shape) axes, broadcast with other index arrays
+	MaskKind                    // booleans for len(Shape) axes, broadcast with other index arrays
 	FlatKind                    // numbers for all axes
 )
 
@@ -32,12 +31,12 @@ func (*IndexArray) index() {}
 func (x *IndexArray) joint() bool { return x.Kind >= CoordsKind }
 
 // Mask reports whether the index has booleans.
-func (x *IndexArray) Mask() bool { return x.Kind == MaskKind || x.Kind == MaskNDKind }
+func (x *IndexArray) Mask() bool { return x.Kind == MaskKind }
 
 // Axes returns the number of axes that the index applies to, in an array with ndim axes.
 func (x *IndexArray) Axes(ndim int) int {
 	switch x.Kind {
-	case MaskNDKind:
+	case MaskKind:
 		return len(x.Shape)
 	case FlatKind:
 		return ndim
@@ -122,25 +121,24 @@ func Pick(indices ...int64) Index {
 	return &IndexArray{Kind: PickKind, Shape: []int64{int64(len(indices))}, At: indices}
 }
 
-// Mask is the constructor Mask of package ndarray.
-func Mask(keep ...bool) Index {
-	return &IndexArray{Kind: MaskKind, Shape: []int64{int64(len(keep))}, Keep: keep}
-}
-
 // Coords is the constructor Coords of package ndarray.
-func Coords(indices ...int64) Index {
-	return &IndexArray{Kind: CoordsKind, Shape: []int64{int64(len(indices))}, At: indices}
-}
-
-// CoordsND is the constructor CoordsND of package ndarray.
-func CoordsND(shape, indices []int64) Index {
+func Coords(indices, shape []int64) Index {
+	if len(shape) == 0 {
+		shape = []int64{int64(len(indices))}
+	}
 	return &IndexArray{Kind: CoordsKind, Shape: shape, At: indices}
 }
 
-// MaskND is the constructor MaskND of package ndarray.
-func MaskND(shape []int64, keep []bool) Index {
-	return &IndexArray{Kind: MaskNDKind, Shape: shape, Keep: keep}
+// Mask is the constructor Mask of package ndarray.
+func Mask(keep []bool, shape []int64) Index {
+	if len(shape) == 0 {
+		shape = []int64{int64(len(keep))}
+	}
+	return &IndexArray{Kind: MaskKind, Shape: shape, Keep: keep}
 }
+
+// Bool returns a mask without dimensions.
+func Bool(keep bool) Index { return &IndexArray{Kind: MaskKind, Keep: []bool{keep}} }
 
 // Flat is the constructor Flat of package ndarray.
 func Flat(positions ...int64) Index {

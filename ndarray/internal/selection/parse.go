@@ -136,7 +136,7 @@ func (p *parser) word() (Index, error) {
 	case "Ellipsis":
 		x = Ellipsis
 	case "True", "False":
-		x = MaskND(nil, []bool{w == "True"})
+		x = Bool(w == "True")
 	default:
 		return nil, p.errorf("unknown word %q", w)
 	}
@@ -295,7 +295,7 @@ func (l *listParser) value(c byte, depth int) error {
 		x.At = append(x.At, v)
 		return err
 	}
-	x.Kind = MaskNDKind
+	x.Kind = MaskKind
 	x.Keep = append(x.Keep, truth)
 	for l.pos < l.end && isLetter(l.text[l.pos]) {
 		l.pos++

@@ -15,28 +15,28 @@ import (
 func TestParseLists(t *testing.T) {
 	yes, no := true, false
 	for text, want := range map[string][]Index{
-		"[3, 1, 2]":            {Coords(3, 1, 2)},
-		" [ -3 ,+1,] ":         {Coords(-3, 1)},
-		"[3]":                  {Coords(3)},
-		"[3],":                 {Coords(3)},
-		"([3], 1)":             {Coords(3), Point(1)},
-		"[([3], 1)]":           {Coords(3), Point(1)},
-		"[[3], :]":             {Coords(3), All},
-		"[[[3]], None]":        {CoordsND([]int64{1, 1}, []int64{3}), NewAxis},
-		"[3, 1], [0, 1], :":    {Coords(3, 1), Coords(0, 1), All},
-		"[[3, 1], [0, 1]]":     {CoordsND([]int64{2, 2}, []int64{3, 1, 0, 1})},
-		"[[3], [1]], ..., [0]": {CoordsND([]int64{2, 1}, []int64{3, 1}), Ellipsis, Coords(0)},
-		"[[[1, 2]], [[3, 4]]]": {CoordsND([]int64{2, 1, 2}, []int64{1, 2, 3, 4})},
-		"[]":                   {CoordsND([]int64{0}, nil)},
-		"[[], []]":             {CoordsND([]int64{2, 0}, nil)},
-		"[[[]],]":              {CoordsND([]int64{1, 1, 0}, nil)},
-		"True":                 {MaskND(nil, []bool{yes})},
-		"False, ...":           {MaskND(nil, []bool{no}), Ellipsis},
-		"[True]":               {MaskND([]int64{1}, []bool{yes})},
-		"[True,False], 1:2":    {MaskND([]int64{2}, []bool{yes, no}), Span{1, 2, 1}},
-		"[[True], [False]]":    {MaskND([]int64{2, 1}, []bool{yes, no})},
-		"1, [2]":               {Point(1), Coords(2)},
-		"-9223372036854775808:, [9223372036854775807]": {Span{-9223372036854775807, None, 1}, Coords(9223372036854775807)},
+		"[3, 1, 2]":            {Coords([]int64{3, 1, 2}, nil)},
+		" [ -3 ,+1,] ":         {Coords([]int64{-3, 1}, nil)},
+		"[3]":                  {Coords([]int64{3}, nil)},
+		"[3],":                 {Coords([]int64{3}, nil)},
+		"([3], 1)":             {Coords([]int64{3}, nil), Point(1)},
+		"[([3], 1)]":           {Coords([]int64{3}, nil), Point(1)},
+		"[[3], :]":             {Coords([]int64{3}, nil), All},
+		"[[[3]], None]":        {Coords([]int64{3}, []int64{1, 1}), NewAxis},
+		"[3, 1], [0, 1], :":    {Coords([]int64{3, 1}, nil), Coords([]int64{0, 1}, nil), All},
+		"[[3, 1], [0, 1]]":     {Coords([]int64{3, 1, 0, 1}, []int64{2, 2})},
+		"[[3], [1]], ..., [0]": {Coords([]int64{3, 1}, []int64{2, 1}), Ellipsis, Coords([]int64{0}, nil)},
+		"[[[1, 2]], [[3, 4]]]": {Coords([]int64{1, 2, 3, 4}, []int64{2, 1, 2})},
+		"[]":                   {Coords(nil, []int64{0})},
+		"[[], []]":             {Coords(nil, []int64{2, 0})},
+		"[[[]],]":              {Coords(nil, []int64{1, 1, 0})},
+		"True":                 {Bool(yes)},
+		"False, ...":           {Bool(no), Ellipsis},
+		"[True]":               {Mask([]bool{yes}, []int64{1})},
+		"[True,False], 1:2":    {Mask([]bool{yes, no}, []int64{2}), Span{1, 2, 1}},
+		"[[True], [False]]":    {Mask([]bool{yes, no}, []int64{2, 1})},
+		"1, [2]":               {Point(1), Coords([]int64{2}, nil)},
+		"-9223372036854775808:, [9223372036854775807]": {Span{-9223372036854775807, None, 1}, Coords([]int64{9223372036854775807}, nil)},
 	} {
 		got, err := Parse(text)
 		if err != nil || !sameIndexes(got, want) {
@@ -96,23 +96,23 @@ func TestListErrors(t *testing.T) {
 	}{
 		{[]Index{All, Pick(1, 4)}, []string{"index 1", "number 1 is 4", "axis 1", "length 4"}},
 		{[]Index{NewAxis, Pick(-4)}, []string{"index 1", "is -4", "axis 0", "length 3"}},
-		{[]Index{Ellipsis, Coords(0, -6)}, []string{"index 1", "number 1 is -6", "axis 2", "length 5"}},
-		{[]Index{Coords(0, 1), Point(4)}, []string{"index 1", "4 is out of range for axis 1 of length 4"}},
-		{[]Index{CoordsND([]int64{2, 2}, []int64{0, 1, 2, 3})}, []string{"index 0", "number 3 is 3", "axis 0", "length 3"}},
+		{[]Index{Ellipsis, Coords([]int64{0, -6}, nil)}, []string{"index 1", "number 1 is -6", "axis 2", "length 5"}},
+		{[]Index{Coords([]int64{0, 1}, nil), Point(4)}, []string{"index 1", "4 is out of range for axis 1 of length 4"}},
+		{[]Index{Coords([]int64{0, 1, 2, 3}, []int64{2, 2})}, []string{"index 0", "number 3 is 3", "axis 0", "length 3"}},
 		{[]Index{Flat(0, 60)}, []string{"index 0", "number 1 is 60", "60 items"}},
-		{[]Index{Mask(true, false)}, []string{"index 0", "length 2", "axis 0", "length 3"}},
-		{[]Index{Point(0), MaskND([]int64{4, 4}, make([]bool, 16))}, []string{"index 1", "length 4", "axis 2", "length 5"}},
-		{[]Index{Coords(1, 2), Coords(1, 2, 3)}, []string{"index 1", "[2]", "[3]", "broadcast"}},
-		{[]Index{CoordsND([]int64{2, 3}, make([]int64, 5))}, []string{"index 0", "[2 3]", "5"}},
-		{[]Index{CoordsND([]int64{-1}, nil)}, []string{"index 0", "[-1]"}},
-		{[]Index{MaskND([]int64{3}, make([]bool, 2))}, []string{"index 0", "[3]", "2"}},
-		{[]Index{Pick(0), All, Coords(1)}, []string{"index 0", "Pick", "index 2", "Coords"}},
-		{[]Index{MaskND([]int64{3}, make([]bool, 3)), Mask(make([]bool, 4)...)}, []string{"index 0", "MaskND", "index 1", "Mask"}},
+		{[]Index{Mask([]bool{true, false}, nil)}, []string{"index 0", "length 2", "axis 0", "length 3"}},
+		{[]Index{Point(0), Mask(make([]bool, 16), []int64{4, 4})}, []string{"index 1", "length 4", "axis 2", "length 5"}},
+		{[]Index{Coords([]int64{1, 2}, nil), Coords([]int64{1, 2, 3}, nil)}, []string{"index 1", "[2]", "[3]", "broadcast"}},
+		{[]Index{Coords(make([]int64, 5), []int64{2, 3})}, []string{"index 0", "[2 3]", "5"}},
+		{[]Index{Coords(nil, []int64{-1})}, []string{"index 0", "[-1]"}},
+		{[]Index{Mask(make([]bool, 2), []int64{3})}, []string{"index 0", "[3]", "2"}},
+		{[]Index{Pick(0), All, Coords([]int64{1}, nil)}, []string{"index 0", "Pick", "index 2", "Coords"}},
+		{[]Index{Mask(make([]bool, 3), []int64{3}), Pick(0)}, []string{"index 0", "Mask", "index 1", "Pick"}},
 		{[]Index{Flat(0), All}, []string{"index 0", "Flat", "only index"}},
 		{[]Index{Flat(0), NewAxis}, []string{"index 0", "Flat", "only index"}},
-		{[]Index{Coords(0), Coords(0), Coords(0), Coords(0)}, []string{"4 axes", "has 3"}},
-		{[]Index{CoordsND(ones(60), []int64{0}), NewAxis, NewAxis, NewAxis}, []string{"65 dimensions"}},
-		{[]Index{CoordsND(ones(65), []int64{0})}, []string{"index 0"}},
+		{[]Index{Coords([]int64{0}, nil), Coords([]int64{0}, nil), Coords([]int64{0}, nil), Coords([]int64{0}, nil)}, []string{"4 axes", "has 3"}},
+		{[]Index{Coords([]int64{0}, ones(60)), NewAxis, NewAxis, NewAxis}, []string{"65 dimensions"}},
+		{[]Index{Coords([]int64{0}, ones(65))}, []string{"index 0"}},
 	} {
 		s, err := Resolve(shape, x.sel)
 		if !errors.Is(err, frame.ErrBounds) {
@@ -130,7 +130,7 @@ func TestListErrors(t *testing.T) {
 	for i := range 4 {
 		lengths := ones(4)
 		lengths[i] = int64(len(wide))
-		sel = append(sel, CoordsND(lengths, wide))
+		sel = append(sel, Coords(wide, lengths))
 	}
 	if _, err := Resolve([]int64{1, 1, 1, 1}, sel); !errors.Is(err, errs.ErrTooLarge) {
 		t.Errorf("2^64 items: %v", err)

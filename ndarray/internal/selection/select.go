@@ -16,9 +16,8 @@ import (
 )
 
 // Index is one entry of a selection: it selects items along an axis, like one entry between the brackets of a NumPy
-// subscript. At, Span, From, Until and Step return an Index. All, Ellipsis and NewAxis are constants. Pick and Mask
-// return an index that lists items of one axis. Coords, CoordsND, MaskND and Flat return NumPy's index arrays. The
-// String method returns NumPy's notation. An Index is immutable.
+// subscript. At, Span and Step return an Index. All, Ellipsis and NewAxis are constants. Pick, Coords, Mask and Flat
+// return an index that lists items one by one. The String method returns NumPy's notation. An Index is immutable.
 type Index interface {
 	fmt.Stringer
 	index()

@@ -8,23 +8,26 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
 )
-
-// errFormat is returned for input that is not a .npy file, or that breaks its format.
-var errFormat = errs.Kind("not a valid .npy file", errs.ErrFormat)
 
 const (
 	maxText = 1 << 20 // bytes of the longest header that is read
 	maxDims = 64      // NumPy's limit
 )
 
-// Read reads the header of a .npy file of any version, up to the items. The error wraps ErrFormat or is an error of r.
-func Read(r io.Reader) (Header, error) {
+// invalid returns an error for input that is not a .npy file, or that breaks its format.
+func invalid(format string, args ...any) error {
+	return fmt.Errorf("npy: not a valid .npy file: %w: %w", fmt.Errorf(format, args...), ndarray.ErrFormat)
+}
+
+// ReadHeader reads the header of a .npy file of any version, up to the items. The error wraps ErrFormat of package
+// ndarray or is an error of r.
+func ReadHeader(r io.Reader) (Header, error) {
 	text, err := readText(r)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		err = fmt.Errorf("%w: the header is truncated", errFormat)
+		err = invalid("the header is truncated")
 	}
 	if err != nil {
 		return Header{}, err
@@ -37,7 +40,7 @@ func readText(r io.Reader) (string, error) {
 	fixed := make([]byte, len(magic)+2)
 	n, err := io.ReadFull(r, fixed)
 	if head := fixed[:min(n, len(magic))]; err == io.EOF || !strings.HasPrefix(magic, string(head)) {
-		return "", errFormat
+		return "", invalid("it does not start with %q", magic)
 	} else if err != nil {
 		return "", err
 	}
@@ -45,14 +48,14 @@ func readText(r io.Reader) (string, error) {
 	if fixed[6] == 1 {
 		size = size[:2]
 	} else if fixed[6] != 2 && fixed[6] != 3 {
-		return "", fmt.Errorf("%w: version %d", errFormat, fixed[6])
+		return "", invalid("version %d", fixed[6])
 	}
 	if err := readFull(r, size); err != nil {
 		return "", err
 	}
 	length := binary.LittleEndian.Uint32(append(size[:len(size):len(size)], 0, 0)[:4])
 	if length > maxText {
-		return "", fmt.Errorf("%w: a header of %d bytes", errFormat, length)
+		return "", invalid("a header of %d bytes", length)
 	}
 	text := make([]byte, length)
 	if err := readFull(r, text); err != nil {
@@ -85,7 +88,7 @@ func fromLatin1(b []byte) []byte {
 // parseText reads the dictionary of a header.
 func parseText(text string) (h Header, err error) {
 	bad := func(what string) (Header, error) {
-		return h, fmt.Errorf("%w: the header has no valid %s", errFormat, what)
+		return h, invalid("the header has no valid %s", what)
 	}
 	entries, ok := splitPython(strings.TrimSpace(text), '{', '}', ',')
 	if !ok {
@@ -119,7 +122,7 @@ func parseText(text string) (h Header, err error) {
 		h.Shape = append(h.Shape, int64(n))
 	}
 	if h.DType, err = parseDescr(value["descr"]); err != nil {
-		return h, fmt.Errorf("%w: %w", errFormat, err)
+		return h, invalid("%w", err)
 	}
 	return h, nil
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // TestNPYHeader compares headers with those of numpy.save in NumPy 2.2.
@@ -52,7 +52,7 @@ func TestNPYHeader(t *testing.T) {
 		if len(got) != c.size || got[6] != c.version || strings.TrimRight(string(got[start:len(got)-1]), " ") != c.text || got[len(got)-1] != '\n' {
 			t.Errorf("%s: %q", c.dtype, got)
 		}
-		h, err := Read(b)
+		h, err := ReadHeader(b)
 		if err != nil || b.Len() != 0 || h.Fortran {
 			t.Fatalf("%s read again: %+v, %v", c.dtype, h, err)
 		}
@@ -85,19 +85,19 @@ func TestBadNPYHeaders(t *testing.T) {
 		strings.Replace(good, "(2,)", "(x,)", 1), strings.Replace(good, "<i4", "<q9", 1), strings.Replace(good, "'<i4'", "('<i4'", 1),
 		strings.Replace(good, "'<i4'", "", 1), strings.Replace(good, ":", "", 1),
 	} {
-		if _, err := parseText(text); !errors.Is(err, errs.ErrFormat) {
+		if _, err := parseText(text); !errors.Is(err, ndarray.ErrFormat) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
 	gaps := "{'descr': [" + strings.Repeat("('', '|V1'), ", 60000) + "], 'fortran_order': False, 'shape': (2,), }"
-	if h, err := parseText(gaps); err != nil && !errors.Is(err, errs.ErrFormat) || err == nil && len(h.DType.Fields) > 0 {
+	if h, err := parseText(gaps); err != nil && !errors.Is(err, ndarray.ErrFormat) || err == nil && len(h.DType.Fields) > 0 {
 		t.Errorf("many gaps: %v", err)
 	}
 	for _, in := range []string{
 		"", magic, magic + "\x01\x00", magic + "\x01\x00\x40\x00{", magic + "\x04\x00\x40\x00{",
 		magic + "\x02\x00\xff\xff\xff\xff", magic + "\x02\x00\x01",
 	} {
-		if _, err := Read(strings.NewReader(in)); !errors.Is(err, errs.ErrFormat) {
+		if _, err := ReadHeader(strings.NewReader(in)); !errors.Is(err, ndarray.ErrFormat) {
 			t.Errorf("%q: %v", in, err)
 		}
 	}
@@ -111,7 +111,7 @@ func FuzzNPYHeader(f *testing.F) {
 	f.Add("{'descr': [('日', '>c16')], 'fortran_order': False, 'shape': (2, 0), }")
 	f.Fuzz(func(t *testing.T, text string) {
 		b := frameText(text)
-		h, err := Read(strings.NewReader(string(b)))
+		h, err := ReadHeader(strings.NewReader(string(b)))
 		if err != nil {
 			return
 		}
@@ -119,7 +119,7 @@ func FuzzNPYHeader(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := Read(bytes.NewReader(out))
+		again, err := ReadHeader(bytes.NewReader(out))
 		if err != nil {
 			t.Fatalf("%q written as %q: %v", b, out, err)
 		}

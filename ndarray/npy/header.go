@@ -1,5 +1,3 @@
-// Package npy reads and writes the headers of .npy files, which describe the items that follow: their dtype, their
-// order and their shape.
 package npy
 
 import (
@@ -10,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // magic starts a .npy file. After it come the version (two bytes), the length of the text (2 bytes in version 1, 4 in
@@ -17,17 +16,26 @@ import (
 // of 64 bytes, that ends in a line break.
 const magic = "\x93NUMPY"
 
-// Header describes the items of a .npy file.
+// Header describes the items of a .npy file, which follow it.
 type Header struct {
-	DType   meta.DType
-	Fortran bool // the items are in Fortran order
-	Shape   []int64
+	DType   ndarray.DType
+	Fortran bool    // the items are in Fortran order
+	Shape   []int64 // in items
 }
 
-// Append appends the header that numpy.save writes. Sub-arrays become axes of the shape, as in NumPy. It returns an
-// error for items that .npy files cannot hold: Python objects, structures with fields that overlap or are out of order,
-// and sub-arrays in Fortran order.
+// Append appends the header that numpy.save writes to dst. Sub-arrays become axes of the shape, as in NumPy. It returns
+// ErrType of package ndarray for items that .npy files cannot hold: Python objects, structures with fields that overlap
+// or are out of order, and sub-arrays in Fortran order.
 func (h Header) Append(dst []byte) ([]byte, error) {
+	b, err := h.append(dst)
+	if err != nil {
+		return dst, fmt.Errorf("npy: %w: %v", ndarray.ErrType, err)
+	}
+	return b, nil
+}
+
+// append is Append, with errors that have no prefix.
+func (h Header) append(dst []byte) ([]byte, error) {
 	d, shape := h.DType, h.Shape
 	for d.Elem != nil {
 		if h.Fortran {

@@ -1,0 +1,89 @@
+package npy
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
+	"github.com/goblosc/blosc2/ndarray/internal/golden"
+)
+
+// npyLines returns the fields of the lines about .npy files in testdata/making.txt.gz of package ndarray.
+func npyLines(t *testing.T) [][]string {
+	t.Helper()
+	var out [][]string
+	for _, line := range golden.Lines(t, "../testdata/making.txt.gz") {
+		if rest, ok := strings.CutPrefix(line, "npy;"); ok {
+			out = append(out, strings.Split(rest, ";"))
+		}
+	}
+	if len(out) < 100 {
+		t.Fatalf("only %d lines", len(out))
+	}
+	return out
+}
+
+// rawBytes returns the items of an array as they are stored.
+func rawBytes(t *testing.T, a *ndarray.Array) []byte {
+	t.Helper()
+	b := make([]byte, a.NBytes())
+	if err := a.ReadBytes(context.Background(), b); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestNumPyFiles reads .npy files that NumPy wrote. It writes them in C order, which must produce the same bytes.
+func TestNumPyFiles(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range npyLines(t) {
+		file, err1 := hex.DecodeString(c[0])
+		items, err2 := hex.DecodeString(c[1])
+		if err1 != nil || err2 != nil {
+			t.Fatal(err1, err2)
+		}
+		h, err := ReadHeader(bytes.NewReader(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := Read(ctx, "", bytes.NewReader(file), nil)
+		if err != nil {
+			t.Fatalf("%v %v: %v", h.DType, h.Shape, err)
+		}
+		if !bytes.Equal(rawBytes(t, a), items) {
+			t.Errorf("%v %v, Fortran %v: the items differ", h.DType, h.Shape, h.Fortran)
+		}
+		var out bytes.Buffer
+		if err := Write(ctx, &out, a); err != nil {
+			t.Fatal(err)
+		}
+		if !h.Fortran && !bytes.Equal(out.Bytes(), file) {
+			t.Errorf("%v %v written as %q", h.DType, h.Shape, out.Bytes()[:min(out.Len(), 200)])
+		}
+		if h.Fortran {
+			again, err := ReadHeader(&out)
+			if err != nil || again.Fortran || again.DType.String() != h.DType.String() || !bytes.Equal(out.Bytes(), items) {
+				t.Errorf("%v %v written: %v", h.DType, h.Shape, err)
+			}
+			b, err := h.Append(nil)
+			if err != nil || !bytes.HasPrefix(file, b) {
+				t.Errorf("%v %v, Fortran: header %q", h.DType, h.Shape, b)
+			}
+		}
+	}
+}
+
+// TestNPYHeaderErrors checks that errors of .npy headers wrap errors of this package.
+func TestNPYHeaderErrors(t *testing.T) {
+	if _, err := (Header{DType: meta.DType{Kind: 'O', Size: 8}}).Append(nil); !errors.Is(err, ndarray.ErrType) {
+		t.Errorf("python objects: %v", err)
+	}
+	if _, err := ReadHeader(strings.NewReader("text")); !errors.Is(err, ndarray.ErrFormat) || !strings.HasPrefix(err.Error(), "npy: ") {
+		t.Errorf("text: %v", err)
+	}
+}
