@@ -146,7 +146,11 @@ func otherIntegers(pkg *types.Package) []string {
 		}
 	}
 	for _, name := range pkg.Scope().Names() {
-		if u, ok := pkg.Scope().Lookup(name).Type().Underlying().(*types.Struct); ok && token.IsExported(name) {
+		o, ok := pkg.Scope().Lookup(name).(*types.TypeName)
+		if !ok || !o.Exported() || o.IsAlias() {
+			continue
+		}
+		if u, ok := o.Type().Underlying().(*types.Struct); ok {
 			for f := range u.Fields() {
 				if f.Exported() {
 					look(name, f)
