@@ -61,3 +61,11 @@ func TestSelect(t *testing.T) {
 		}
 	}
 }
+
+// TestCommandOf leaves out the flags that say where the results go.
+func TestCommandOf(t *testing.T) {
+	got := commandOf([]string{"-run", "^(a|b)", "-docs", "../..", "-levels", "5", "-quick", "-json", "x"})
+	if want := "-run '^(a|b)' -levels 5 -quick"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

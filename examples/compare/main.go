@@ -76,7 +76,7 @@ func run(args []string, out io.Writer) error {
 		return err
 	}
 	if *from == "" {
-		r.Command = commandOf(fs)
+		r.Command = commandOf(args)
 	}
 	r.Print(out)
 	if *name != "" {
@@ -94,19 +94,21 @@ func run(args []string, out io.Writer) error {
 	return nil
 }
 
-// commandOf returns the flags that were set and affect the results.
-func commandOf(fs *flag.FlagSet) string {
-	var args []string
-	fs.Visit(func(f *flag.Flag) {
-		switch f.Name {
-		case "json", "docs", "from":
+// commandOf returns the flags that affect the results, without those that say where they go.
+func commandOf(args []string) string {
+	var kept []string
+	for i := 0; i < len(args); i++ {
+		switch strings.TrimLeft(args[i], "-") {
+		case "json", "docs":
+			i++ // the value
 		case "run":
-			args = append(args, "-run '"+f.Value.String()+"'")
+			i++
+			kept = append(kept, "-run", "'"+args[i]+"'")
 		default:
-			args = append(args, "-"+f.Name+"="+f.Value.String())
+			kept = append(kept, args[i])
 		}
-	})
-	return strings.Join(args, " ")
+	}
+	return strings.Join(kept, " ")
 }
 
 // results reads the results from a file if it has a name, and measures otherwise.
