@@ -1,6 +1,14 @@
-// Package chunk reads and writes one Blosc2 chunk. A chunk is the unit of storage; its blocks are the units of
-// compression. The package knows headers, the filter pipeline, the streams of a block and special values. It does not
-// know files, other chunks or dimensions.
+// Package chunk reads and writes one Blosc2 chunk in memory:
+//
+//	z, err := chunk.Encode(nil, data, chunk.Params{
+//		TypeSize: 4,
+//		Codec:    codec.LZ4,
+//		Filters:  []chunk.Filter{chunk.TruncPrec.With(12), chunk.Shuffle},
+//	})
+//	data, err = chunk.Decode(nil, z)
+//
+// A chunk is the unit of storage; its blocks are the units of compression. The package knows headers, the filter
+// pipeline, the streams of a block and special values. It does not know files, other chunks or dimensions.
 //
 // # The bytes of a chunk
 //
@@ -47,9 +55,9 @@
 //	decode:  streams -> codec -> filters 5..0 -> destination
 //	encode:  source -> filters 0..5 -> codec -> streams
 //
-// The unit of work is a block. [Encode] and [Decode] process a whole chunk in memory, and [EncodeVL] and [DecodeVL]
-// chunks with blocks of any sizes. [NewReaderAt] reads parts of a chunk in a file. A [Pool] keeps codecs and memory
-// between calls.
+// The unit of work is a block. [Encode] and [Decode] process a whole chunk in memory with the defaults. A [Coder] keeps
+// codecs and memory between calls, and has user codecs and user filters. Its method DecodeAt reads parts of a chunk in
+// a file. EncodeBlocks and DecodeBlocks process chunks with blocks of any sizes.
 //
 // If Shuffle is the only filter of a chunk, a block is decoded only as far as a read needs. For the first n of 10
 // items, these are n bytes of each stream of a split block, and all but the last 10-n bytes of a block that is not
@@ -61,6 +69,5 @@
 // # Properties of the frame
 //
 // Some filters and codecs depend on the shape of blocks, or on item sizes above 255. These are properties of the frame
-// that a chunk does not hold: [Options] has fields for them. Options also holds user codecs, user filters, and
-// functions that transform blocks before encoding and after decoding.
+// that a chunk does not hold: [Coder] has fields for them.
 package chunk

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
@@ -21,12 +22,12 @@ func squares(n int) []byte {
 // This example compresses and decompresses a chunk in memory. Each call may use all CPUs.
 func Example() {
 	src := squares(100_000)
-	z, err := chunk.Encode(nil, src, chunk.Params{TypeSize: 4}, nil)
+	z, err := chunk.Encode(nil, src, chunk.Params{TypeSize: 4})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	back, err := chunk.Decode(nil, z, nil)
+	back, err := chunk.Decode(nil, z)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -35,18 +36,43 @@ func Example() {
 	// Output: 400000 bytes, same again: true less than half: true
 }
 
-// A Pool keeps codecs and memory for many chunks.
-func ExamplePool() {
-	pool := chunk.NewPool(&chunk.Options{Concurrency: 2})
-	p := chunk.Params{TypeSize: 4, Codec: codec.LZ4, Level: 9, Filters: []chunk.Filter{{ID: chunk.BitShuffle}}}
+// This example sets a codec and filters: the values keep 12 bits of their mantissas, and their bytes are grouped.
+func ExampleParams() {
+	var src []byte
+	for i := range 10_000 {
+		src = binary.LittleEndian.AppendUint32(src, math.Float32bits(20+float32(math.Sin(float64(i)/500))))
+	}
+	z, err := chunk.Encode(nil, src, chunk.Params{
+		TypeSize: 4,
+		Codec:    codec.LZ4HC,
+		Level:    9,
+		Filters:  []chunk.Filter{chunk.TruncPrec.With(12), chunk.Shuffle},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	h, err := chunk.ParseHeader(z, int64(len(z)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(h.Params.Codec, h.Params.Filters[:2], len(z) < len(src)/10)
+	// Output: lz4hc [trunc_prec(12) shuffle] true
+}
+
+// A Coder keeps codecs and memory for many chunks, and goroutines may share it. Buffers can be used again, too.
+func ExampleCoder() {
+	coder := &chunk.Coder{Concurrency: 2}
+	p := chunk.Params{TypeSize: 4, Codec: codec.LZ4, Level: 9, Filters: []chunk.Filter{chunk.BitShuffle}}
 	var z, back []byte
 	for n := range 3 {
 		var err error
-		if z, err = pool.Encode(z[:0], squares(10_000*n), p); err != nil {
+		if z, err = coder.Encode(z[:0], squares(10_000*n), p); err != nil {
 			fmt.Println(err)
 			return
 		}
-		if back, err = pool.Decode(back[:0], z); err != nil {
+		if back, err = coder.Decode(back[:0], z); err != nil {
 			fmt.Println(err)
 			return
 		}
@@ -59,31 +85,27 @@ func ExamplePool() {
 }
 
 // This example reads one item of a chunk in a file. It reads and decodes one block.
-func ExampleNewReaderAt() {
-	z, err := chunk.Encode(nil, squares(1_000_000), chunk.Params{TypeSize: 4, BlockSize: 32 << 10}, nil)
+func ExampleCoder_DecodeAt() {
+	z, err := chunk.Encode(nil, squares(1_000_000), chunk.Params{TypeSize: 4, BlockSize: 32 << 10})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	file := bytes.NewReader(z) // or an *os.File
+	file := bytes.NewReader(z) // or io.NewSectionReader(file, offset, size)
 
-	r, err := chunk.NewReaderAt(file, file.Size(), nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	var coder chunk.Coder
 	var item [4]byte
-	if _, err := r.ReadAt(item[:], 4*12_345); err != nil {
+	if _, err := coder.DecodeAt(item[:], file, 4*12_345); err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(binary.LittleEndian.Uint32(item[:]), "of", r.Size()/4, "items")
-	// Output: 152399025 of 1000000 items
+	fmt.Println(binary.LittleEndian.Uint32(item[:]))
+	// Output: 152399025
 }
 
 // A header describes a chunk without decoding it.
 func ExampleParseHeader() {
-	z, err := chunk.Encode(nil, squares(10_000), chunk.Params{TypeSize: 4, Codec: codec.LZ4}, nil)
+	z, err := chunk.Encode(nil, squares(10_000), chunk.Params{TypeSize: 4, Codec: codec.LZ4})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -93,7 +115,7 @@ func ExampleParseHeader() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(h.NBytes, "bytes in", h.NumBlocks(), "block, items of", h.TypeSize, codec.FromCode(h.Codec), h.Filters[5].ID)
+	fmt.Println(h.NBytes, "bytes in", h.NumBlocks, "block, items of", h.Params.TypeSize, h.Params.Codec, h.Params.Filters[5])
 	// Output: 40000 bytes in 1 block, items of 4 lz4 shuffle
 }
 
@@ -104,7 +126,7 @@ func ExampleEncodeSpecial() {
 		fmt.Println(err)
 		return
 	}
-	back, err := chunk.Decode(nil, z, nil)
+	back, err := chunk.Decode(nil, z)
 	fmt.Println(len(z), len(back), err)
 	// Output: 32 1048576 <nil>
 }

@@ -15,7 +15,7 @@ import (
 // planeFilter stores for each item of a 2-d block of bytes the difference from the item above it.
 type planeFilter struct{}
 
-func (planeFilter) ID() chunk.FilterID { return 170 }
+func (planeFilter) Code() uint8 { return 170 }
 
 func (planeFilter) Forward(dst, src []byte, b chunk.BlockInfo) error {
 	width, err := planeWidth(src, b)
@@ -42,92 +42,48 @@ func (planeFilter) Backward(dst, src []byte, b chunk.BlockInfo) error {
 }
 
 func planeWidth(block []byte, b chunk.BlockInfo) (int, error) {
-	if len(b.Shape) != 2 || b.ItemSize != 1 || int(b.Shape[0])*int(b.Shape[1]) != len(block) {
+	if len(b.Shape) != 2 || b.TypeSize != 1 || int(b.Shape[0])*int(b.Shape[1]) != len(block) {
 		return 0, fmt.Errorf("block of %d bytes, want a plane of shape %v: %w", len(block), b.Shape, errors.ErrUnsupported)
 	}
 	return int(b.Shape[1]), nil
 }
 
-// This example uses a user filter. It has a number from 160 up, and both sides pass it in their Options.
+// This example uses a user filter. It has a number from 160 up, and both sides pass it to their Coder.
 func ExampleUserFilter() {
 	image := make([]byte, 4*64*64) // four blocks of 64 x 64
 	for i := range image {
 		image[i] = byte(i/64 + i%64*i%64)
 	}
-	o := &chunk.Options{
-		Filters:    chunk.FilterSet{}.With(planeFilter{}),
-		BlockShape: []int32{64, 64},
+	c := &chunk.Coder{
+		UserFilters: []chunk.UserFilter{planeFilter{}},
+		BlockShape:  []int32{64, 64},
 	}
-	p := chunk.Params{BlockSize: 64 * 64, Codec: codec.LZ4, Filters: []chunk.Filter{{ID: 170}}}
-	z, err := chunk.Encode(nil, image, p, o)
+	p := chunk.Params{BlockSize: 64 * 64, Codec: codec.LZ4, Filters: []chunk.Filter{170}}
+	z, err := c.Encode(nil, image, p)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	back, err := chunk.Decode(nil, z, o)
+	back, err := c.Decode(nil, z)
 	fmt.Println(bytes.Equal(back, image), err)
 
-	_, err = chunk.Decode(nil, z, nil)
+	_, err = chunk.Decode(nil, z) // without the filter
 	fmt.Println(err)
 	// Output:
 	// true <nil>
 	// chunk header at byte 16: filter 170 (filter 170): unsupported
 }
 
-// A prefilter transforms the data that is stored: here from degrees Celsius to Kelvin, while compressing.
-func ExampleOptions_prefilter() {
-	var celsius []byte
-	for i := range 1000 {
-		celsius = binary.LittleEndian.AppendUint16(celsius, uint16(i%40))
-	}
-	o := &chunk.Options{Prefilter: func(dst, src []byte, b chunk.BlockInfo) error {
-		for i := 0; i < len(src); i += 2 {
-			binary.LittleEndian.PutUint16(dst[i:], binary.LittleEndian.Uint16(src[i:])+273)
-		}
-		return nil
-	}}
-	z, err := chunk.Encode(nil, celsius, chunk.Params{TypeSize: 2}, o)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	kelvin, err := chunk.Decode(nil, z, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(binary.LittleEndian.Uint16(kelvin), binary.LittleEndian.Uint16(kelvin[2*39:]))
-	// Output: 273 312
-}
-
-// A postfilter transforms the data that is read, without another pass over it. Offset is the offset of the block in the
-// chunk.
-func ExampleOptions_postfilter() {
-	z, err := chunk.EncodeSpecial(nil, chunk.Zeros, 1000, nil, chunk.Params{BlockSize: 100})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	o := &chunk.Options{Postfilter: func(dst, src []byte, b chunk.BlockInfo) error {
-		for i := range dst {
-			dst[i] = src[i] + byte((b.Offset+i)%10)
-		}
-		return nil
-	}}
-	data, err := chunk.Decode(nil, z, o)
-	fmt.Println(data[995:], err)
-	// Output: [5 6 7 8 9] <nil>
-}
-
 // A chunk can have blocks of any size, for records of variable length.
-func ExampleEncodeVL() {
+func ExampleCoder_EncodeBlocks() {
 	words := [][]byte{[]byte("blocks"), []byte("of"), []byte("any"), []byte("size")}
-	z, err := chunk.EncodeVL(nil, words, chunk.Params{Codec: codec.LZ4}, nil)
+	var c chunk.Coder
+	z, err := c.EncodeBlocks(nil, words, chunk.Params{Codec: codec.LZ4})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	back, err := chunk.DecodeVL(z, nil)
+	back, err := c.DecodeBlocks(z)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -189,27 +145,27 @@ func (m image) Decode(dst, src []byte) error {
 	return nil
 }
 
-// This example uses a user codec with the number of a plug-in. With nil Filters the chunk would use Shuffle, which
+// This example uses a user codec with the number of a plug-in. Without Filters the chunk would use Shuffle, which
 // images do not need.
-func ExampleOptions_codecs() {
+func ExampleCoder_userCodec() {
 	pixels := make([]byte, 2*128*128)
 	for i := range pixels {
 		pixels[i] = byte(i % 128 / 16)
 	}
-	o := &chunk.Options{
-		Codecs:     codec.Set{}.With(jpeg2000{}),
+	c := &chunk.Coder{
+		Codecs:     []codec.Codec{jpeg2000{}},
 		BlockShape: []int32{128, 128},
 	}
-	p := chunk.Params{Codec: codec.FromCode(37), BlockSize: 128 * 128, Filters: []chunk.Filter{}}
-	z, err := chunk.Encode(nil, pixels, p, o)
+	p := chunk.Params{Codec: codec.FromCode(37), BlockSize: 128 * 128, Filters: []chunk.Filter{chunk.NoFilter}}
+	z, err := c.Encode(nil, pixels, p)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	back, err := chunk.Decode(nil, z, o)
+	back, err := c.Decode(nil, z)
 	fmt.Println(bytes.Equal(back, pixels), len(z) < len(pixels)/10, err)
 
-	_, err = chunk.Decode(nil, z, nil)
+	_, err = chunk.Decode(nil, z)
 	fmt.Println("without the codec:", errors.Is(err, errors.ErrUnsupported))
 	// Output:
 	// true true <nil>

@@ -2,51 +2,49 @@ package chunk
 
 import "github.com/goblosc/blosc2/internal/coder"
 
-// FilterID is the number of a filter, as headers store it. Its String method returns the name that the b2 command uses.
-type FilterID = coder.FilterID
+// Filter is a filter of a chunk with its parameter: one of the constants, or the number of a [UserFilter]. The methods
+//
+//	With(param int) Filter // the filter with a parameter, -128 to 255
+//	Code() uint8           // number of the filter, as headers store it
+//	Param() uint8          // parameter, as headers store it: -1 is 255
+//	String() string        // name as the b2 command spells it, with the parameter unless it is 0: "trunc_prec(12)"
+//
+// make and read it. For instance, []Filter{TruncPrec.With(12), Shuffle} rounds floats and then groups their bytes.
+// Encoding returns ErrParam for a parameter that does not fit the filter.
+type Filter = coder.Filter
 
 // The filters of the format. Numbers from 160 up are for user filters, see [UserFilter].
 const (
 	NoFilter   = coder.NoFilter   // an empty slot
-	Shuffle    = coder.Shuffle    // groups bytes of equal significance; Meta: number of streams, 0 = the type size
+	Shuffle    = coder.Shuffle    // groups bytes of equal significance; parameter: number of streams, 0 = the type size
 	BitShuffle = coder.BitShuffle // groups bits of equal significance
 	Delta      = coder.Delta      // XOR with the first block of the chunk
-	TruncPrec  = coder.TruncPrec  // clears mantissa bits of floats; Meta: bits to keep, or if negative to clear (int8)
-	NDCell     = coder.NDCell     // groups the items of each cell of an N-dimensional block; Meta: edge of a cell
-	NDMean     = coder.NDMean     // replaces the items of each cell by their mean; Meta: edge of a cell
-	ByteDelta  = coder.ByteDelta  // differences of bytes, after Shuffle; Meta: number of streams, 0 = the item size
-	IntTrunc   = coder.IntTrunc   // clears bits of integers; Meta: bits to keep, or if negative to clear (int8)
+	TruncPrec  = coder.TruncPrec  // clears mantissa bits of floats; parameter: bits to keep, or if negative to clear
+	NDCell     = coder.NDCell     // groups the items of each cell of an N-dimensional block; parameter: edge of a cell
+	NDMean     = coder.NDMean     // replaces the items of each cell by their mean; parameter: edge of a cell
+	ByteDelta  = coder.ByteDelta  // differences of bytes, after Shuffle; parameter: number of streams, 0 = item size
+	IntTrunc   = coder.IntTrunc   // clears bits of integers; parameter: bits to keep, or if negative to clear
 )
-
-// Filter is one slot of the pipeline: a FilterID, ID, and the parameter of the filter, Meta, a uint8.
-type Filter = coder.Filter
 
 // BlockInfo describes the block that a filter works on:
 //
 //	Chunk    int64   // number of the chunk in its frame; -1 = unknown
 //	Block    int     // number of the block in its chunk
 //	Offset   int     // offset of the block in the decoded chunk, in bytes
-//	TypeSize int     // item size that the chunk header holds: 1 to 255
-//	ItemSize int     // item size of the frame, from Options or Params if the header cannot hold it
-//	Shape    []int32 // Options.BlockShape: shape of a block in items, nil if the chunk is not part of an array
-//	Meta     uint8   // parameter of the filter; 0 for Prefilter and Postfilter
+//	TypeSize int     // item size in bytes: that of the frame, or 1 to 255 if only the chunk header is known
+//	Shape    []int32 // shape of a block in items, nil if the chunk is not part of an array
+//	Param    uint8   // parameter of the filter; 0 for Prefilter and Postfilter of a frame
 type BlockInfo = coder.BlockInfo
 
-// UserFilter is a filter that a program registers in Options.Filters. Its number is 160 to 255, or one of the numbers
-// from 32 up that the format reserves for plug-ins. Implementations must be safe for concurrent use.
+// UserFilter is a filter of a program. [Coder] and the options of frames and arrays take such filters. Its number is
+// 160 to 255, or one of the numbers from 32 up that the format reserves for plug-ins. Implementations must be safe for
+// concurrent use.
 //
 // Forward writes to dst the bytes that are stored for the block src. Backward restores src. dst and src have the same
 // length and do not overlap. Neither may be retained, and src must not be changed. In decoding, src is untrusted. An
 // error ends the encoding or decoding of the chunk. Wrap ErrCorrupt for a block that cannot be valid.
 type UserFilter interface {
-	ID() FilterID
+	Code() uint8
 	Forward(dst, src []byte, b BlockInfo) error
 	Backward(dst, src []byte, b BlockInfo) error
 }
-
-// FilterSet is an immutable set of filters. The zero value holds only the filters of the format. Its method
-//
-//	With(f UserFilter) FilterSet
-//
-// returns a set that also holds f. f replaces a filter with the same number. A number below 32 is never looked up.
-type FilterSet = coder.FilterSet

@@ -1,41 +1,52 @@
 package chunk
 
 import (
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/errs"
 )
 
-// Header is the decoded header of a chunk. A 16-byte header is translated to the fields of a 32-byte header:
-//
-//	Version     uint8
-//	VersionLZ   uint8
-//	Flags       uint8
-//	TypeSize    int       // 1 to 255
-//	NBytes      int       // size of the decoded chunk
-//	BlockSize   int       // size of a decoded block, at most NBytes; not used in chunks with VLBlocks
-//	CBytes      int       // size of the chunk
-//	Filters     [6]Filter // slot 0 is the first to be applied when writing, the last when reading
-//	Codec       uint8     // compcode
-//	CodecMeta   uint8
-//	Flags2      uint8
-//	Blosc2Flags uint8
-//
-// Its methods are
-//
-//	Extended() bool       // reports whether the header has 32 bytes
-//	Overhead() int        // size of the header in bytes
-//	Special() Special     // kind of value that a chunk without streams represents
-//	Stored() bool         // reports whether the chunk holds its data uncompressed and unfiltered
-//	VLBlocks() bool       // reports whether the blocks have sizes of their own
-//	HasDict() bool        // reports whether a dictionary is stored in the chunk
-//	Format() codec.Format // format of the chunk's streams
-//	NumBlocks() int       // number of blocks
-type Header = coder.Header
+// Header describes a chunk.
+type Header struct {
+	Version   int     // of the format of the chunk: 1 to 6
+	NBytes    int     // size of the decoded chunk in bytes
+	CBytes    int     // size of the chunk in bytes
+	NumBlocks int     // number of blocks
+	Special   Special // the value that the chunk represents; Regular = it has streams or stored data
+	Stored    bool    // the chunk holds its data uncompressed and unfiltered
+	VarBlocks bool    // the blocks have sizes of their own; Params.BlockSize is 0
+
+	// Params are the parameters that the chunk was encoded with, as far as its header has them. TypeSize is 1 to 255.
+	// BlockSize is at most NBytes. Filters has 6 slots: slot 0 is the first to be applied when writing, the last when
+	// reading. Level is codec.NoCompression if the chunk is stored, and 0 otherwise.
+	Params Params
+}
 
 // ParseHeader decodes and checks the header at the start of b, which may hold less than the whole chunk: at least 16
 // bytes, or 32 if the header has that size. size is the number of bytes available in total, from the start of the
-// chunk. The error is an *Error that wraps ErrCorrupt or errors.ErrUnsupported.
-func ParseHeader(b []byte, size int64) (Header, error) { return coder.ParseHeader(b, size) }
+// chunk. It does not need the codec and the filters of the chunk. The error is an *Error that wraps ErrCorrupt or
+// errors.ErrUnsupported.
+func ParseHeader(b []byte, size int64) (Header, error) {
+	h, err := coder.ParseHeader(b, size)
+	if err != nil {
+		return Header{}, err
+	}
+	p := Params{TypeSize: h.TypeSize, BlockSize: h.BlockSize, Codec: h.CodecID(), CodecMeta: h.CodecMeta, Filters: h.Filters[:], Dict: h.HasDict()}
+	if h.VLBlocks() {
+		p.BlockSize = 0
+	}
+	if h.Stored() {
+		p.Level = codec.NoCompression
+	}
+	p.Split = SplitNever
+	if h.Split() {
+		p.Split = SplitAlways
+	}
+	return Header{
+		Version: int(h.Version), NBytes: h.NBytes, CBytes: h.CBytes, NumBlocks: h.NumBlocks(),
+		Special: h.Special(), Stored: h.Stored(), VarBlocks: h.VLBlocks(), Params: p,
+	}, nil
+}
 
 // Special is the kind of value that a chunk without streams represents. Its String method returns the name of the
 // value.
@@ -55,9 +66,10 @@ const (
 var (
 	// ErrCorrupt is returned if the bytes violate the format. The data, or this part of it, is lost.
 	ErrCorrupt = errs.ErrCorrupt
-	// ErrTooLarge is returned if the content is larger than the format or Options.MaxBytes allow.
+	// ErrTooLarge is returned if the content is larger than the format or Coder.MaxBytes allow.
 	ErrTooLarge = errs.ErrTooLarge
-	// ErrParam is returned for compression parameters that the format cannot express.
+	// ErrParam is returned for parameters that the format cannot express, and for codecs and filters that a Coder
+	// cannot use.
 	ErrParam = errs.ErrParam
 )
 

@@ -37,6 +37,12 @@ func (id ID) Code() uint8 {
 	return uint8(id)
 }
 
+// Levels with a name.
+const (
+	DefaultLevel  = 5
+	NoCompression = -1 // level 0 in descriptions of the format: chunks are stored uncompressed
+)
+
 // Format is the number of a stream format: bits 5 to 7 of the flags of a chunk header. It differs from the compcode:
 // LZ4 and LZ4HC share a format, and all codecs above 31 have FormatUser and their compcode in another byte.
 type Format uint8
@@ -56,6 +62,8 @@ const (
 var (
 	// ErrCorrupt is returned for a stream that does not decode to the expected number of bytes.
 	ErrCorrupt = errs.ErrCorrupt
+	// ErrParam is returned by Parse for an unknown name.
+	ErrParam = errs.ErrParam
 	// ErrIncompressible is returned if the stream does not fit in dst or is not shorter than src. Store src instead.
 	ErrIncompressible = errors.New("incompressible")
 )

@@ -78,23 +78,34 @@ type userCodec struct {
 
 func (c userCodec) ID() codec.ID { return c.id }
 
-func TestSetWith(t *testing.T) {
-	var none codec.Set
-	first := userCodec{id: codec.FromCode(200)}
-	second := userCodec{id: codec.FromCode(200)}
-	zstd := userCodec{id: codec.Zstd}
-	one := none.With(&first)
-	two := one.With(&second).With(&zstd)
-	if c, err := one.ByFormat(codec.FormatUser, 200); err != nil || c != &first {
-		t.Errorf("first set: %v, %v, want its codec", c, err)
-	}
-	if c, err := two.ByFormat(codec.FormatUser, 200); err != nil || c != &second {
-		t.Errorf("second set: %v, %v, want the later codec", c, err)
-	}
-	for _, id := range []codec.ID{codec.Zstd, codec.Default} {
-		if c, err := two.ByID(id); err != nil || c != &zstd {
-			t.Errorf("second set: %v, %v, want the user's zstd", c, err)
+func TestParse(t *testing.T) {
+	for code := range 256 {
+		for _, id := range []codec.ID{codec.Default, codec.FromCode(uint8(code))} {
+			got, err := codec.Parse(id.String())
+			if known := !strings.HasPrefix(id.String(), "codec "); known && (err != nil || got != id) || !known && !errors.Is(err, codec.ErrParam) {
+				t.Errorf("Parse(%q) = %v, %v", id, got, err)
+			}
 		}
+	}
+	for _, name := range []string{"", "ZSTD", "zstd ", "none"} {
+		if id, err := codec.Parse(name); !errors.Is(err, codec.ErrParam) {
+			t.Errorf("Parse(%q) = %v, %v, want ErrParam", name, id, err)
+		}
+	}
+}
+
+func TestNewSet(t *testing.T) {
+	var none codec.Set
+	first, ndlz := userCodec{id: codec.FromCode(200)}, userCodec{id: codec.NDLZ}
+	set, err := codec.NewSet([]codec.Codec{&first, &ndlz})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err := set.ByFormat(codec.FormatUser, 200); err != nil || c != &first {
+		t.Errorf("%v, %v, want the user codec", c, err)
+	}
+	if c, err := set.ByID(codec.NDLZ); err != nil || c != &ndlz {
+		t.Errorf("%v, %v, want the user codec in place of ndlz", c, err)
 	}
 	if _, err := none.ByFormat(codec.FormatUser, 200); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("zero set: %v, want errors.ErrUnsupported", err)

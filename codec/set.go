@@ -17,6 +17,20 @@ func (id ID) String() string {
 	return fmt.Sprintf("codec %d", uint8(id))
 }
 
+// Parse returns the codec with a name: one that String returns for a codec of the format, or "default". The error wraps
+// ErrParam.
+func Parse(name string) (ID, error) {
+	if name == Default.String() {
+		return Default, nil
+	}
+	for i := range builtins {
+		if builtins[i].name == name {
+			return builtins[i].id, nil
+		}
+	}
+	return 0, fmt.Errorf("codec: unknown codec %q: %w", name, ErrParam)
+}
+
 // Format returns the stream format of a codec, as chunk headers record it.
 func (id ID) Format() Format {
 	if id == Default {
@@ -28,15 +42,50 @@ func (id ID) Format() Format {
 	return FormatUser
 }
 
-// Set is an immutable set of codecs. The zero value holds the built-in ones.
-type Set struct {
-	user []Codec // later ones win
+// Codec returns the codec that decodes a stream format, or Default if there is none or several.
+func (f Format) Codec() ID {
+	for i := range builtins {
+		if b := &builtins[i]; b.format == f && f != FormatUser {
+			return b.id
+		}
+	}
+	return Default
 }
 
-// With returns a set that also holds c, which replaces a codec with the same identifier.
-func (s Set) With(c Codec) Set {
-	user := make([]Codec, 0, len(s.user)+1)
-	return Set{user: append(append(user, s.user...), c)}
+// Set holds codecs. It never changes. The zero value holds the built-in ones.
+type Set struct{ user []Codec }
+
+// NewSet returns the set of the built-in codecs and of user. It returns ErrParam for a nil codec, two codecs with the
+// same identifier, and an identifier that is no compcode from 32 up. A codec may take the place of a built-in one.
+func NewSet(user []Codec) (Set, error) {
+	var s Set
+	for i, c := range user {
+		if c == nil {
+			return Set{}, fmt.Errorf("codec: codec %d is nil: %w", i, errs.ErrParam)
+		}
+		id := c.ID()
+		if id < FromCode(firstUser) || id > FromCode(255) {
+			return Set{}, fmt.Errorf("codec: user codec with identifier %#x, want FromCode(%d) to FromCode(255): %w", uint16(id), firstUser, errs.ErrParam)
+		}
+		if s.find(id) != nil {
+			return Set{}, fmt.Errorf("codec: two codecs with compcode %d: %w", id.Code(), errs.ErrParam)
+		}
+		s.user = append(s.user, c)
+	}
+	return s, nil
+}
+
+// firstUser is the lowest compcode of a user codec. The codecs below have stream formats of their own.
+const firstUser = 32
+
+// find returns the user codec with an identifier, or nil.
+func (s Set) find(id ID) Codec {
+	for _, c := range s.user {
+		if c.ID() == id {
+			return c
+		}
+	}
+	return nil
 }
 
 // ByID returns the codec with an identifier. It returns errors.ErrUnsupported if there is none.
@@ -44,10 +93,8 @@ func (s Set) ByID(id ID) (Codec, error) {
 	if id == Default {
 		id = Zstd
 	}
-	for i := len(s.user) - 1; i >= 0; i-- {
-		if s.user[i].ID() == id {
-			return s.user[i], nil
-		}
+	if c := s.find(id); c != nil {
+		return c, nil
 	}
 	if b := lookup(id); b != nil && b.newDecoder != nil {
 		return b, nil
@@ -59,7 +106,7 @@ func (s Set) ByID(id ID) (Codec, error) {
 // codecs of FormatUser. It returns errors.ErrUnsupported if there is no such codec.
 func (s Set) ByFormat(f Format, code uint8) (Codec, error) {
 	if f == FormatUser {
-		if code >= 32 { // the codes below have formats of their own
+		if code >= firstUser {
 			return s.ByID(FromCode(code))
 		}
 		return nil, fmt.Errorf("codec: stream format %d with compcode %d: %w", f, code, errs.ErrUnsupported)

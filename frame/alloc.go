@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -9,19 +10,20 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 )
 
-// CheckAlloc returns an error that wraps ErrTooLarge if a caller may not allocate n bytes for data that the frame claims
-// to have. The limit is Options.MaxBytes. Without it, n may be at most 64 MiB, or 4096 times the stored bytes. Pages of
-// zeros, such as holes in a file, do not count as stored. Frames created by this handle have no limit.
-func (f *Frame) CheckAlloc(n int64) error {
+// checkAlloc returns an error that wraps ErrTooLarge if a caller may not allocate n bytes for data that the frame claims
+// to have. The limit is OpenOptions.MaxBytes. Without it, n may be at most 64 MiB, or 4096 times the stored bytes. Pages of
+// zeros, such as holes in a file, do not count as stored. Frames created by this handle have no limit, unless they have
+// chunks that were copied from a frame with one.
+func (f *Frame) checkAlloc(n int64) error {
 	if limit := f.allocLimit(n); n > limit {
-		return fmt.Errorf("%d bytes out of a small file, more than %d: raise Options.MaxBytes: %w", n, limit, ErrTooLarge)
+		return fmt.Errorf("%d bytes out of a small file, more than %d: raise OpenOptions.MaxBytes: %w", n, limit, ErrTooLarge)
 	}
 	return nil
 }
 
-// AllocLimit returns the number of bytes that CheckAlloc allows. It may read up to 16 MiB of the stored bytes; CheckAlloc
+// mostAlloc returns the number of bytes that checkAlloc allows. It may read up to 16 MiB of the stored bytes; checkAlloc
 // reads less. Beyond 64 GiB it counts the size of the frame instead of reading.
-func (f *Frame) AllocLimit() int64 {
+func (f *Frame) mostAlloc() int64 {
 	const most = 64 << 30
 	limit := f.allocLimit(most)
 	if s := f.snap.Load(); s != nil && limit >= most && limit < math.MaxInt64 && f.opts.MaxBytes == 0 {
@@ -30,7 +32,7 @@ func (f *Frame) AllocLimit() int64 {
 	return limit
 }
 
-// allocLimit returns the limit of CheckAlloc, as far as it matters for n.
+// allocLimit returns the limit of checkAlloc, as far as it matters for n.
 func (f *Frame) allocLimit(n int64) int64 {
 	switch {
 	case f.opts.MaxBytes > 0:
@@ -53,16 +55,24 @@ func (f *Frame) allocLimit(n int64) int64 {
 	return max(coder.FreeBytes, coder.MemoryRatio*min(s.stored.found, math.MaxInt64/coder.MemoryRatio))
 }
 
+// copiesFrom gives the frame of the batch a limit if it gets chunks of a frame that has one: what these claim is as
+// little trusted as before.
+func (b *Batch) copiesFrom(f *Frame) {
+	if !f.trusted.Load() {
+		b.f.trusted.Store(false)
+	}
+}
+
 // errHole is the error of n bytes of which too few are stored.
 func errHole(n int64) error {
-	return fmt.Errorf("%d bytes, too few of them are stored; Options.MaxBytes may allow them: %w", n, ErrTooLarge)
+	return fmt.Errorf("%d bytes, too few of them are stored; OpenOptions.MaxBytes may allow them: %w", n, ErrTooLarge)
 }
 
 // readStored is storage.ReadAll for a size that a file claims. It returns ErrTooLarge if the stored bytes do not justify
 // that size.
 func (f *Frame) readStored(src io.ReaderAt, off, n int64) ([]byte, error) {
 	if !coder.MayRead(src, off, n, f.opts.MaxBytes) {
-		return nil, errHole(n)
+		return nil, cmp.Or(storage.Canceled(src), errHole(n)) // bytes that cannot be read count as missing
 	}
 	return storage.ReadAll(src, off, n)
 }

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -10,13 +11,20 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/sched"
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 // Batch is a group of edits that become visible, and durable, at once. Chunks are written when they are added;
-// until Commit no reader sees them, and the stored frame is the one before. A batch belongs to one goroutine;
-// batches and single edits of other goroutines wait until it ends.
+// until Commit no reader sees them, and the stored frame is the one before. Other batches and edits of the frame wait
+// until it ends. A Batch is safe for use by any number of goroutines: their edits wait for each other.
+//
+// Edits that write or encode chunks take a context, which bounds how long they wait, and is looked at before a chunk is
+// written. After an error of the context the batch is as before. The memory of arguments is not kept. After an edit has
+// failed halfway, Commit returns its error. Edits return fs.ErrClosed after Commit, Rollback or CreateFunc, and
+// errors.ErrUnsupported if the data of the frame is elsewhere; see the package comment.
 type Batch struct {
-	f *Frame
+	f  *Frame
+	mu gate // held by one edit at a time
 	transaction
 	owned   bool    // next.index.list is the batch's own
 	pinned  bool    // Hold has given out a state, whose chunks must stay
@@ -48,8 +56,29 @@ func (b *Batch) failUnless(returned *bool) {
 
 func (b *Batch) errDone() error { return b.f.error(fmt.Errorf("batch: %w", errs.ErrClosed)) }
 
+// do runs an edit of the batch while no other one runs.
+func (b *Batch) do(ctx context.Context, edit func(ctx context.Context) error) error {
+	ctx = task.Context(ctx)
+	if err := b.mu.lock(ctx); err != nil {
+		return err
+	}
+	defer b.mu.unlock()
+	return edit(ctx)
+}
+
+// doNow is do for an edit that does not take long.
+func (b *Batch) doNow(edit func() error) error {
+	return b.do(context.Background(), func(context.Context) error { return edit() })
+}
+
 // NumChunks returns the number of chunks as the batch has it.
-func (b *Batch) NumChunks() int { return b.next.index.n }
+func (b *Batch) NumChunks() (n int) {
+	b.doNow(func() error {
+		n = b.next.index.n
+		return nil
+	})
+	return n
+}
 
 // list returns the batch's own copy of the index, which then has its own checksums as well.
 func (b *Batch) list() []entry {
@@ -88,11 +117,11 @@ func (b *Batch) set(i int, p location) {
 
 // examine returns the header of a chunk that is to be added to n others, or an error if it does not fit. built is the
 // header if it is known: then it is not parsed.
-func (b *Batch) examine(c []byte, built *chunk.Header, n int) (h chunk.Header, err error) {
+func (b *Batch) examine(c []byte, built *coder.Header, n int) (h coder.Header, err error) {
 	if built != nil {
 		h = *built
 	} else {
-		h, err = chunk.ParseHeader(c, int64(len(c)))
+		h, err = coder.ParseHeader(c, int64(len(c)))
 	}
 	switch {
 	case err != nil:
@@ -132,7 +161,7 @@ func (b *Batch) write(c []byte) (location, error) {
 }
 
 // store writes a chunk, or finds the special entry that represents it.
-func (b *Batch) store(c []byte, h *chunk.Header) (location, error) {
+func (b *Batch) store(c []byte, h *coder.Header) (location, error) {
 	b.next.vlBlocks = h.VLBlocks()
 	e, special := specialEntry(h.Special())
 	indexed := false
@@ -158,21 +187,18 @@ func (b *Batch) store(c []byte, h *chunk.Header) (location, error) {
 }
 
 // plainSpecial returns a stored chunk with the content of a special one that only the index can hold: one item
-// repeated, or, where items do not fit, the bytes as they are.
-func (b *Batch) plainSpecial(h *chunk.Header) ([]byte, error) {
+// repeated, or, where items do not fit, blocks of zeros. It takes little memory, whatever size the special one claims.
+func (b *Batch) plainSpecial(h *coder.Header) ([]byte, error) {
 	n, size := h.NBytes, int(b.next.typeSize)
 	if h.Special() == chunk.NaNs {
 		size = h.TypeSize
 	}
-	if n%size == 0 {
+	if n%size == 0 && size <= coder.MaxTypeSize {
 		value := make([]byte, size)
 		coder.FillSpecial(value, h.Special(), nil, size, 0)
 		return coder.EncodeSpecial(nil, chunk.Value, n, value, coder.Params{TypeSize: size, BlockSize: h.BlockSize})
 	}
-	if err := b.f.CheckAlloc(int64(n)); err != nil {
-		return nil, fmt.Errorf("a special value: %w", err)
-	}
-	return b.f.plain.Encode(nil, make([]byte, n), coder.Params{Level: chunk.NoCompression})
+	return coder.EncodeZeros(n) // NaNs are whole items
 }
 
 // free records that a chunk is not referenced after the commit.
@@ -192,7 +218,7 @@ func (b *Batch) release(i int) error {
 	}
 	returned := false
 	defer b.failUnless(&returned)
-	h, err := b.f.chunkHeader(b.next, i)
+	h, err := b.f.chunkHeader(context.Background(), b.next, i)
 	if err == nil {
 		b.free(e, int64(h.CBytes))
 	}
@@ -202,14 +228,19 @@ func (b *Batch) release(i int) error {
 
 // AppendRaw adds an encoded chunk at the end. The bytes are written unchanged, except for special values that the
 // index holds. A chunk that is larger than the frame's chunks, or follows one that is smaller, makes the frame one
-// with chunks of variable size. Errors are ErrCorrupt, ErrParam or those of writing.
-func (b *Batch) AppendRaw(c []byte) error { return b.InsertRaw(b.next.index.n, c) }
+// with chunks of variable size. Errors are ErrCorrupt, ErrParam, ErrTooLarge or those of writing.
+func (b *Batch) AppendRaw(ctx context.Context, c []byte) error {
+	return b.do(ctx, func(context.Context) error { return b.insertBuilt(b.next.index.n, c, nil) })
+}
 
-// InsertRaw adds an encoded chunk before chunk i. See AppendRaw.
-func (b *Batch) InsertRaw(i int, c []byte) error { return b.insertBuilt(i, c, nil) }
+// InsertRaw adds an encoded chunk before chunk i, or at the end if i is NumChunks. It returns ErrBounds if i is not in
+// this range. See AppendRaw.
+func (b *Batch) InsertRaw(ctx context.Context, i int, c []byte) error {
+	return b.do(ctx, func(context.Context) error { return b.insertBuilt(i, c, nil) })
+}
 
 // insertBuilt is InsertRaw for a chunk whose header may be known.
-func (b *Batch) insertBuilt(i int, c []byte, built *chunk.Header) error {
+func (b *Batch) insertBuilt(i int, c []byte, built *coder.Header) error {
 	n := b.next.index.n
 	if err := b.check(i, n); err != nil {
 		return err
@@ -222,7 +253,7 @@ func (b *Batch) insertBuilt(i int, c []byte, built *chunk.Header) error {
 }
 
 // insert adds a chunk with a header that was examined before chunk i. store is called when it fits.
-func (b *Batch) insert(i int, h *chunk.Header, store func() (location, error)) error {
+func (b *Batch) insert(i int, h *coder.Header, store func() (location, error)) error {
 	size := int64(h.NBytes)
 	if err := b.fit(size, i == b.next.index.n, true); err != nil {
 		return b.fail(err)
@@ -236,11 +267,13 @@ func (b *Batch) insert(i int, h *chunk.Header, store func() (location, error)) e
 	return nil
 }
 
-// UpdateRaw puts an encoded chunk in place of chunk i. See AppendRaw.
-func (b *Batch) UpdateRaw(i int, c []byte) error { return b.updateBuilt(i, c, nil) }
+// UpdateRaw puts an encoded chunk in place of chunk i. It returns ErrBounds if there is no chunk i. See AppendRaw.
+func (b *Batch) UpdateRaw(ctx context.Context, i int, c []byte) error {
+	return b.do(ctx, func(context.Context) error { return b.updateBuilt(i, c, nil) })
+}
 
 // updateBuilt is UpdateRaw for a chunk whose header may be known.
-func (b *Batch) updateBuilt(i int, c []byte, built *chunk.Header) error {
+func (b *Batch) updateBuilt(i int, c []byte, built *coder.Header) error {
 	n := b.next.index.n
 	if err := b.check(i, n-1); err != nil {
 		return err
@@ -253,7 +286,7 @@ func (b *Batch) updateBuilt(i int, c []byte, built *chunk.Header) error {
 }
 
 // update puts a chunk with a header that was examined in place of chunk i. store is called when it fits.
-func (b *Batch) update(i int, h *chunk.Header, store func() (location, error)) error {
+func (b *Batch) update(i int, h *coder.Header, store func() (location, error)) error {
 	size := int64(h.NBytes)
 	old, err := b.chunkSize(i)
 	if err != nil {
@@ -274,8 +307,10 @@ func (b *Batch) update(i int, h *chunk.Header, store func() (location, error)) e
 	return nil
 }
 
-// Delete removes chunk i; the later ones move down.
-func (b *Batch) Delete(i int) error {
+// Delete removes chunk i; the later ones move down. It returns ErrBounds if there is no chunk i.
+func (b *Batch) Delete(i int) error { return b.doNow(func() error { return b.delete(i) }) }
+
+func (b *Batch) delete(i int) error {
 	n := b.next.index.n
 	if err := b.checkPosition(i, n-1); err != nil {
 		return err
@@ -338,7 +373,7 @@ func (b *Batch) checkEditable() error {
 
 // checkList returns an error if n entries of an index, which the frame or a caller asks for, take too much memory.
 func (b *Batch) checkList(n int) error {
-	if err := b.f.CheckAlloc(8 * int64(n)); err != nil {
+	if err := b.f.checkAlloc(8 * int64(n)); err != nil {
 		return b.f.wrap("index", -1, fmt.Errorf("%d chunks: %w", n, err))
 	}
 	return nil
@@ -349,7 +384,7 @@ func (b *Batch) chunkSize(i int) (int64, error) {
 	if n := b.next.chunkLen(i); n >= 0 {
 		return n, nil
 	}
-	h, err := b.f.chunkHeader(b.next, i)
+	h, err := b.f.chunkHeader(context.Background(), b.next, i)
 	return int64(h.NBytes), err
 }
 
@@ -389,7 +424,7 @@ func (b *Batch) makeVariable() error {
 			continue
 		}
 		s.chunkSize = size
-		h, err := b.f.chunkHeader(s, i)
+		h, err := b.f.chunkHeader(context.Background(), s, i)
 		s.chunkSize = 0
 		if err != nil {
 			return err
@@ -398,8 +433,8 @@ func (b *Batch) makeVariable() error {
 		if err != nil {
 			return err
 		}
-		if total += int64(len(c)); b.f.CheckAlloc(total) != nil {
-			return b.f.wrap("index", -1, fmt.Errorf("special values that take more than %d bytes as chunks: %w", total, b.f.CheckAlloc(total)))
+		if total += int64(len(c)); b.f.checkAlloc(total) != nil {
+			return b.f.wrap("index", -1, fmt.Errorf("special values that take more than %d bytes as chunks: %w", total, b.f.checkAlloc(total)))
 		}
 		p, err := b.write(c)
 		if err != nil {
@@ -410,8 +445,8 @@ func (b *Batch) makeVariable() error {
 	return nil
 }
 
-// SetVariable makes an empty frame one with chunks of variable size.
-func (b *Batch) SetVariable() error {
+// setVariable makes an empty frame one with chunks of variable size.
+func (b *Batch) setVariable() error {
 	if b.done {
 		return b.errDone()
 	}

@@ -5,23 +5,23 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 )
 
 // loadChecksums finds the checksums of a state and compares those of the index, which is stored as b.
 func (f *Frame) loadChecksums(s *snapshot, b []byte) {
-	i := findLayer(s.vlmeta, ChecksumLayer)
+	i := findLayer(s.vlmeta, checksumLayer)
 	if i < 0 {
 		return
 	}
 	s.checksums = &checksumSet{stale: []byte{}}
 	fail := func(format string, args ...any) {
-		s.checksums.fault = f.wrap("variable-length metalayer "+ChecksumLayer, -1, fmt.Errorf(format+": %w", append(args, ErrChecksum)...))
+		s.checksums.fault = f.wrap("variable-length metalayer "+checksumLayer, -1, fmt.Errorf(format+": %w", append(args, ErrChecksum)...))
 	}
 	stored := s.vlmeta[i].Content
-	h, err := chunk.ParseHeader(stored, int64(len(stored)))
+	h, err := coder.ParseHeader(stored, int64(len(stored)))
 	if most := 4*len(s.index.list) + 8*(meta.MaxLayers+meta.MaxVLLayersRead) + 100; err == nil && h.NBytes > most {
 		err = fmt.Errorf("%d bytes, at most %d", h.NBytes, most)
 	}
@@ -60,7 +60,7 @@ func (f *Frame) loadChecksums(s *snapshot, b []byte) {
 
 // checkLayer compares a metalayer, or a variable-length one as it is stored, with its checksum, which it must have.
 func (f *Frame) checkLayer(s *snapshot, variable bool, l meta.Layer) error {
-	if s.checksums == nil || s.checksums.meta == nil || variable && l.Name == ChecksumLayer {
+	if s.checksums == nil || s.checksums.meta == nil || variable && l.Name == checksumLayer {
 		return nil // or there is an error for all
 	}
 	part, m := "metalayer ", s.checksums.meta
@@ -137,16 +137,16 @@ func (f *Frame) noteChecked(s *snapshot, i int) {
 	}
 }
 
-// noChecksums is the error for a frame without the checksums that Options.RequireChecksums asks for.
+// noChecksums is the error for a frame without the checksums that OpenOptions.RequireChecksums asks for.
 type noChecksums struct{}
 
 func (noChecksums) Error() string {
-	return "the frame has no checksums, Options.RequireChecksums asks for them"
+	return "the frame has no checksums, OpenOptions.RequireChecksums asks for them"
 }
 
 func (noChecksums) Unwrap() error { return ErrChecksum }
 
-// checkRequired returns an ErrChecksum if Options.RequireChecksums is set and the frame has no checksums, or stale ones
+// checkRequired returns an ErrChecksum if OpenOptions.RequireChecksums is set and the frame has no checksums, or stale ones
 // of variable-length metalayers. checkOpen has compared the others.
 func (f *Frame) checkRequired(s *snapshot) error {
 	if !f.opts.RequireChecksums {
@@ -167,7 +167,7 @@ func (f *Frame) checkLost(s *snapshot) error {
 	for _, l := range s.vlmeta {
 		if f.isChecksumRecord(l) {
 			return f.wrap("variable-length metalayer "+l.Name, -1,
-				fmt.Errorf("it holds the checksums, which should be named %s: %w", ChecksumLayer, ErrChecksum))
+				fmt.Errorf("it holds the checksums, which should be named %s: %w", checksumLayer, ErrChecksum))
 		}
 	}
 	if n := trailerLen(s.vlmeta); s.trailerLen > n {
@@ -176,7 +176,7 @@ func (f *Frame) checkLost(s *snapshot) error {
 	return nil
 }
 
-// isChecksumRecord reports whether a variable-length metalayer has the content of ChecksumLayer.
+// isChecksumRecord reports whether a variable-length metalayer has the content of checksumLayer.
 func (f *Frame) isChecksumRecord(l meta.Layer) bool {
 	b, err := f.smallContent(l)
 	const mapOf5 = 0x85 // the first byte; decoding all layers would take long

@@ -5,14 +5,14 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 )
 
-// ChecksumLayer is the name of the variable-length metalayer that holds the checksums of a frame.
-const ChecksumLayer = "b2crc32c"
+// checksumLayer is the name of the variable-length metalayer that holds the checksums of a frame.
+const checksumLayer = "b2crc32c"
 
 // checksumSet has the checksums of a state, except those of its chunks, which are in its index. They never change.
 type checksumSet struct {
@@ -74,12 +74,12 @@ func (s *snapshot) seal(b []byte, p *coder.Pool) error {
 	if err != nil {
 		return err
 	}
-	stored, err := p.Encode(nil, content, coder.Params{Level: chunk.NoCompression})
+	stored, err := p.Encode(nil, content, coder.Params{Level: codec.NoCompression})
 	if err != nil {
 		return err
 	}
 	s.checksums = &c
-	s.vlmeta = withLayer(s.vlmeta, ChecksumLayer, stored)
+	s.vlmeta = withLayer(s.vlmeta, checksumLayer, stored)
 	return nil
 }
 
@@ -110,11 +110,11 @@ func (s *snapshot) noteLayer(variable bool, name string, content []byte) {
 	s.checksums = &c
 }
 
-// forgetVLMeta takes the checksum of a variable-length metalayer away; with ChecksumLayer, all.
+// forgetVLMeta takes the checksum of a variable-length metalayer away; with checksumLayer, all.
 func (s *snapshot) forgetVLMeta(name string) {
 	switch {
 	case s.checksums == nil:
-	case name == ChecksumLayer:
+	case name == checksumLayer:
 		s.checksums, s.index.checksums = nil, nil
 	default:
 		c := *s.checksums

@@ -11,6 +11,7 @@ import (
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 // worker is what one goroutine needs.
@@ -87,20 +88,21 @@ type ChunkInfo struct {
 }
 
 // ChunkInfo returns what header and index say of chunk i. Errors are ErrBounds, ErrCorrupt, errors.ErrUnsupported.
-func (f *Frame) ChunkInfo(i int) (_ ChunkInfo, err error) {
-	s, err := f.acquire(context.Background())
+func (f *Frame) ChunkInfo(ctx context.Context, i int) (_ ChunkInfo, err error) {
+	ctx = task.Context(ctx)
+	s, err := f.acquire(ctx)
 	if err != nil {
 		return ChunkInfo{}, err
 	}
 	defer f.release(s, &err)
-	return f.chunkInfo(s, i)
+	return f.chunkInfo(ctx, s, i)
 }
 
-func (f *Frame) chunkInfo(s *snapshot, i int) (ChunkInfo, error) {
+func (f *Frame) chunkInfo(ctx context.Context, s *snapshot, i int) (ChunkInfo, error) {
 	if err := f.checkChunk(s, i); err != nil {
 		return ChunkInfo{}, err
 	}
-	h, err := f.chunkHeader(s, i)
+	h, err := f.chunkHeader(ctx, s, i)
 	if err != nil {
 		return ChunkInfo{}, err
 	}
@@ -115,29 +117,29 @@ func (f *Frame) chunkInfo(s *snapshot, i int) (ChunkInfo, error) {
 }
 
 // chunkHeader reads the header of chunk i, or makes that of a special entry.
-func (f *Frame) chunkHeader(s *snapshot, i int) (_ chunk.Header, err error) {
+func (f *Frame) chunkHeader(ctx context.Context, s *snapshot, i int) (_ coder.Header, err error) {
 	if m, ok := s.src.(*storage.Mapped); ok {
 		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, nil, &err)
 	}
 	if special, err := s.index.at(i).special(); err != nil || special != chunk.Regular {
 		b, err := f.specialChunk(s, i, special, err)
 		if err != nil {
-			return chunk.Header{}, err
+			return coder.Header{}, err
 		}
-		return chunk.ParseHeader(b, int64(len(b)))
+		return coder.ParseHeader(b, int64(len(b)))
 	}
-	src, err := f.store.open(s, s.index.at(i), -1)
+	src, err := f.store.open(s, storage.Bind(ctx, s.src), s.index.at(i), -1)
 	if err != nil {
-		return chunk.Header{}, f.chunkError(s, i, err)
+		return coder.Header{}, f.chunkError(s, i, err)
 	}
 	defer closeSource(src.close)
 	b := src.mem
 	if b == nil {
 		if b, err = storage.ReadAll(src.at, src.off, min(coder.HeaderSize, src.size)); err != nil {
-			return chunk.Header{}, f.chunkError(s, i, err)
+			return coder.Header{}, f.chunkError(s, i, err)
 		}
 	}
-	h, err := chunk.ParseHeader(b, src.size)
+	h, err := coder.ParseHeader(b, src.size)
 	if err == nil {
 		err = s.checkChunk(i, &h)
 	}
@@ -165,8 +167,9 @@ func (f *Frame) specialChunk(s *snapshot, i int, special chunk.Special, err erro
 
 // ReadRaw appends the stored bytes of chunk i, header included, to dst; for a special value that only the index
 // has, the chunk that represents it.
-func (f *Frame) ReadRaw(dst []byte, i int) (_ []byte, err error) {
-	s, err := f.acquire(context.Background())
+func (f *Frame) ReadRaw(ctx context.Context, dst []byte, i int) (_ []byte, err error) {
+	ctx = task.Context(ctx)
+	s, err := f.acquire(ctx)
 	if err != nil {
 		return dst, err
 	}
@@ -174,10 +177,10 @@ func (f *Frame) ReadRaw(dst []byte, i int) (_ []byte, err error) {
 	if err := f.checkFetched(s, i); err != nil {
 		return dst, err
 	}
-	return f.rawChunk(dst, s, i)
+	return f.rawChunk(ctx, dst, s, i)
 }
 
-func (f *Frame) rawChunk(dst []byte, s *snapshot, i int) (out []byte, err error) {
+func (f *Frame) rawChunk(ctx context.Context, dst []byte, s *snapshot, i int) (out []byte, err error) {
 	out = dst // when recoverFault sets the error
 	if m, ok := s.src.(*storage.Mapped); ok {
 		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, nil, &err)
@@ -186,11 +189,11 @@ func (f *Frame) rawChunk(dst []byte, s *snapshot, i int) (out []byte, err error)
 		b, err := f.specialChunk(s, i, special, err)
 		return append(dst, b...), err
 	}
-	h, err := f.chunkHeader(s, i)
+	h, err := f.chunkHeader(ctx, s, i)
 	if err != nil {
 		return dst, err
 	}
-	src, err := f.store.open(s, s.index.at(i), -1)
+	src, err := f.store.open(s, storage.Bind(ctx, s.src), s.index.at(i), -1)
 	if err != nil {
 		return dst, f.chunkError(s, i, err)
 	}
@@ -213,10 +216,11 @@ func (f *Frame) rawChunk(dst []byte, s *snapshot, i int) (out []byte, err error)
 	return append(dst, b...), nil
 }
 
-// ReadChunk appends the decoded bytes of chunk i to dst, on up to Options.Concurrency goroutines. Errors are
+// ReadChunk appends the decoded bytes of chunk i to dst, on up to OpenOptions.Concurrency goroutines. Errors are
 // ErrBounds, ErrCorrupt, errors.ErrUnsupported or ErrTooLarge, in an *Error.
-func (f *Frame) ReadChunk(dst []byte, i int) (_ []byte, err error) {
-	s, err := f.acquire(context.Background())
+func (f *Frame) ReadChunk(ctx context.Context, dst []byte, i int) (_ []byte, err error) {
+	ctx = task.Context(ctx)
+	s, err := f.acquire(ctx)
 	if err != nil {
 		return dst, err
 	}
@@ -224,7 +228,10 @@ func (f *Frame) ReadChunk(dst []byte, i int) (_ []byte, err error) {
 	if err := f.checkFetched(s, i); err != nil {
 		return dst, err
 	}
-	raw, err := f.rawChunk(nil, s, i)
+	raw, err := f.rawChunk(ctx, nil, s, i)
+	if err == nil {
+		err = ctx.Err()
+	}
 	if err != nil {
 		return dst, err
 	}
@@ -238,8 +245,9 @@ func (f *Frame) ReadChunk(dst []byte, i int) (_ []byte, err error) {
 // ReadBlock appends the decoded bytes of block k of chunk i to dst and reads no other block, except the first one
 // where the chunk has the filter Delta. It is how the items of a super-chunk with blocks of variable size are read.
 // Errors are ErrBounds, ErrCorrupt, errors.ErrUnsupported or ErrTooLarge, in an *Error.
-func (f *Frame) ReadBlock(dst []byte, i, k int) (_ []byte, err error) {
-	s, err := f.acquire(context.Background())
+func (f *Frame) ReadBlock(ctx context.Context, dst []byte, i, k int) (_ []byte, err error) {
+	ctx = task.Context(ctx)
+	s, err := f.acquire(ctx)
 	if err != nil {
 		return dst, err
 	}
@@ -249,14 +257,14 @@ func (f *Frame) ReadBlock(dst []byte, i, k int) (_ []byte, err error) {
 	}
 	out := dst
 	err = f.withWorker(func(w *worker) (err error) {
-		out, err = f.readBlock(dst, s, w, i, k)
+		out, err = f.readBlock(ctx, dst, s, w, i, k)
 		return err
 	})
 	return out, err
 }
 
 // readBlock is ReadBlock for a chunk that exists.
-func (f *Frame) readBlock(dst []byte, s *snapshot, w *worker, i, k int) (read []byte, err error) {
+func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worker, i, k int) (read []byte, err error) {
 	read = dst // when recoverFault sets the error
 	if m, ok := s.src.(*storage.Mapped); ok {
 		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, w, &err)
@@ -272,7 +280,7 @@ func (f *Frame) readBlock(dst []byte, s *snapshot, w *worker, i, k int) (read []
 			return dst, err
 		}
 	} else {
-		c, err := f.openChunk(s, w, &r, i, 0)
+		c, err := f.openChunk(s, storage.Bind(ctx, s.src), w, &r, i, 0)
 		if err != nil {
 			return dst, err
 		}
@@ -282,7 +290,7 @@ func (f *Frame) readBlock(dst []byte, s *snapshot, w *worker, i, k int) (read []
 		return dst, f.chunkError(s, i, fmt.Errorf("block %d of %d: %w", k, r.NumBlocks(), ErrBounds))
 	}
 	n := r.BlockLen(k)
-	if err := f.CheckAlloc(int64(n)); err != nil {
+	if err := f.checkAlloc(int64(n)); err != nil {
 		return dst, f.chunkError(s, i, fmt.Errorf("block %d: %w", k, err))
 	}
 	out := append(dst, make([]byte, n)...)
@@ -292,9 +300,9 @@ func (f *Frame) readBlock(dst []byte, s *snapshot, w *worker, i, k int) (read []
 	return out, nil
 }
 
-// openChunk opens chunk i of a snapshot, which is not a special entry, into r. want is the share of it that will be
+// openChunk opens chunk i of a snapshot, which is not a special entry, into r. from reads the bytes of s. want is the share of it that will be
 // read. The source must be closed when r is not used any more.
-func (f *Frame) openChunk(s *snapshot, w *worker, r *coder.Reader, i int, want float64) (io.Closer, error) {
+func (f *Frame) openChunk(s *snapshot, from io.ReaderAt, w *worker, r *coder.Reader, i int, want float64) (io.Closer, error) {
 	next := entry(-1)
 	if i+1 < s.index.n {
 		next = s.index.at(i + 1)
@@ -304,7 +312,7 @@ func (f *Frame) openChunk(s *snapshot, w *worker, r *coder.Reader, i int, want f
 		want = 1
 	}
 	e := s.index.at(i)
-	src, err := f.store.open(s, e, next)
+	src, err := f.store.open(s, from, e, next)
 	if err != nil {
 		return nil, f.chunkError(s, i, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/coder"
 )
 
@@ -36,21 +37,21 @@ func lean(t *testing.T, what string, f func()) {
 // TestHoleBehindChunk reads a chunk whose file has a hole of 2 GiB at its end.
 func TestHoleBehindChunk(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.b2frame")
-	f, err := Create(name, &Options{Sparse: true, NoSync: true}, func(b *Batch) error { return b.Append(small(1)) })
+	f, err := CreateFunc(t.Context(), name, func(b *Batch) error { return b.Append(t.Context(), small(1)) }, &CreateOptions{Sparse: true, NoSync: true})
 	must(t, err)
 	must(t, f.Close())
 	must(t, os.Truncate(filepath.Join(name, chunkFile(0)), 1<<31-100))
-	f, err = Open(name, nil)
+	f, err = Open(t.Context(), name, nil)
 	must(t, err)
 	defer f.Close()
 	lean(t, "ReadAt", func() {
 		p := make([]byte, len(small(1)))
-		if _, err := f.ReadAt(p, 0); err != nil || !bytes.Equal(p, small(1)) {
+		if _, err := f.Content(t.Context()).ReadAt(p, 0); err != nil || !bytes.Equal(p, small(1)) {
 			t.Error(err)
 		}
 	})
 	lean(t, "Verify", func() { must(t, f.Verify(context.Background(), func(err error) error { return err })) })
-	if limit := f.AllocLimit(); limit != coder.FreeBytes {
+	if limit := f.Engine().AllocLimit(); limit != coder.FreeBytes {
 		t.Errorf("limit %d", limit)
 	}
 }
@@ -59,7 +60,7 @@ func TestHoleBehindChunk(t *testing.T) {
 func TestHoleInChunk(t *testing.T) {
 	const size = 1 << 30
 	head := make([]byte, coder.HeaderSize)
-	stored, err := chunk.Encode(nil, make([]byte, 64), chunk.Params{Level: chunk.NoCompression}, nil)
+	stored, err := chunk.Encode(nil, make([]byte, 64), chunk.Params{Level: codec.NoCompression})
 	must(t, err)
 	copy(head, stored)
 	binary.LittleEndian.PutUint32(head[4:], size)
@@ -67,14 +68,14 @@ func TestHoleInChunk(t *testing.T) {
 	binary.LittleEndian.PutUint32(head[12:], size+coder.HeaderSize)
 	for _, sparse := range []bool{true, false} {
 		name := filepath.Join(t.TempDir(), "x.b2frame")
-		f, err := Create(name, &Options{Sparse: sparse, NoSync: true, ChunkSize: size}, func(b *Batch) error {
-			if err := b.FillSpecial(size, chunk.Zeros); err != nil {
+		f, err := CreateFunc(t.Context(), name, func(b *Batch) error {
+			if err := b.Engine().FillSpecial(size, chunk.Zeros); err != nil {
 				return err
 			}
 			b.next.index = newIndex([]entry{0}, nil)
 			b.next.area += size + coder.HeaderSize
 			return nil
-		})
+		}, &CreateOptions{Sparse: sparse, NoSync: true, ChunkSize: size})
 		must(t, err)
 		at := int64(f.snap.Load().headerLen)
 		must(t, f.Close())
@@ -90,21 +91,21 @@ func TestHoleInChunk(t *testing.T) {
 			must(t, w.Truncate(size+coder.HeaderSize))
 		}
 		must(t, w.Close())
-		for _, o := range []*Options{{}, {Mmap: true}, {MaxBytes: 1 << 20}} {
+		for _, o := range []*options{{}, {Mmap: true}, {MaxBytes: 1 << 20}} {
 			if testing.Short() && o.Mmap == sparse {
 				continue // each once
 			}
-			f, err := Open(name, o)
+			f, err := Open(t.Context(), name, o.open())
 			must(t, err)
 			lean(t, "ReadAt", func() {
-				if _, err := f.ReadAt(make([]byte, 10), 5); err != nil {
+				if _, err := f.Content(t.Context()).ReadAt(make([]byte, 10), 5); err != nil {
 					t.Error(err)
 				}
 			})
 			for what, read := range map[string]func() error{
-				"ReadChunk": func() error { _, err := f.ReadChunk(nil, 0); return err },
-				"ReadRaw":   func() error { _, err := f.ReadRaw(nil, 0); return err },
-				"AppendTo":  func() error { _, err := f.AppendTo(nil); return err },
+				"ReadChunk": func() error { _, err := f.ReadChunk(t.Context(), nil, 0); return err },
+				"ReadRaw":   func() error { _, err := f.ReadRaw(t.Context(), nil, 0); return err },
+				"AppendTo":  func() error { _, err := appendTo(f, nil); return err },
 			} {
 				if testing.Short() && what != "ReadChunk" {
 					continue // each looks at 64 MiB
@@ -115,7 +116,7 @@ func TestHoleInChunk(t *testing.T) {
 					}
 				})
 			}
-			if f.CheckAlloc(2*coder.FreeBytes) == nil {
+			if f.Engine().CheckAlloc(2*coder.FreeBytes) == nil {
 				t.Error("the hole counts")
 			}
 			must(t, f.Close())
@@ -126,9 +127,9 @@ func TestHoleInChunk(t *testing.T) {
 // TestHoleInTail opens a frame whose trailer comes after a hole of 1 GiB.
 func TestHoleInTail(t *testing.T) {
 	const size = 1 << 30
-	f, err := CreateMemory(nil, func(b *Batch) error { return b.Append(small(1)) })
+	f, err := CreateFunc(t.Context(), "", func(b *Batch) error { return b.Append(t.Context(), small(1)) }, nil)
 	must(t, err)
-	b, err := f.AppendTo(nil)
+	b, err := appendTo(f, nil)
 	must(t, err)
 	n := int(binary.BigEndian.Uint32(b[len(b)-22:]))
 	binary.BigEndian.PutUint64(b[offFrameLen:], size)
@@ -141,16 +142,16 @@ func TestHoleInTail(t *testing.T) {
 	must(t, err)
 	must(t, w.Close())
 	lean(t, "Open", func() {
-		if _, err := Open(name, nil); !errors.Is(err, ErrTooLarge) {
+		if _, err := Open(t.Context(), name, nil); !errors.Is(err, ErrTooLarge) {
 			t.Error(err)
 		}
 	})
 }
 
 // sharing returns a frame whose index references one chunk n times.
-func sharing(t *testing.T, content []byte, n int, o *Options) []byte {
-	f, err := CreateMemory(o, func(b *Batch) error {
-		if err := b.Append(content); err != nil {
+func sharing(t *testing.T, content []byte, n int, o *options) []byte {
+	f, err := CreateFunc(t.Context(), "", func(b *Batch) error {
+		if err := b.Append(t.Context(), content); err != nil {
 			return err
 		}
 		list, sums := make([]entry, n), []uint32(nil)
@@ -162,7 +163,7 @@ func sharing(t *testing.T, content []byte, n int, o *Options) []byte {
 		}
 		b.next.index, b.next.nbytes = newIndex(list, sums), int64(n*len(content))
 		return nil
-	})
+	}, o.create())
 	must(t, err)
 	return bytes.Clone(f.store.(*contiguous).Bytes.(*Memory).Bytes())
 }
@@ -175,19 +176,19 @@ func TestSharedChunkOnce(t *testing.T) {
 	ctx := context.Background()
 	for _, checksums := range []bool{false, true} {
 		var decoded atomic.Int64
-		o := &Options{Checksums: checksums, Postfilter: func(dst, src []byte, _ chunk.BlockInfo) error {
+		o := &options{Checksums: checksums, Postfilter: func(dst, src []byte, _ chunk.BlockInfo) error {
 			decoded.Add(1)
 			copy(dst, src)
 			return nil
 		}}
-		b := sharing(t, content, n, &Options{Checksums: checksums})
-		f, err := OpenBytes(b, o)
+		b := sharing(t, content, n, &options{Checksums: checksums})
+		f, err := OpenBytes(b, o.bytes())
 		must(t, err)
 		must(t, f.Verify(ctx, func(err error) error { return err }))
 		if k := decoded.Load(); k == 0 || k > 10 {
 			t.Errorf("%d blocks decoded", k)
 		}
-		out, err := f.AppendTo(nil)
+		out, err := appendTo(f, nil)
 		must(t, err)
 		if len(out) > len(b)+4096 {
 			t.Errorf("%d bytes became %d", len(b), len(out))
@@ -197,11 +198,11 @@ func TestSharedChunkOnce(t *testing.T) {
 		must(t, os.WriteFile(name, b, 0o666))
 		for _, sparse := range []bool{false, true} {
 			to := filepath.Join(dir, "copy")
-			c, err := f.Copy(ctx, to, &Options{Sparse: sparse, NoSync: true, Overwrite: true})
+			c, err := Copy(ctx, to, f, &CreateOptions{Sparse: sparse, NoSync: true, Overwrite: true})
 			must(t, err)
 			checkShared(t, c, content, n)
 			decoded.Store(0)
-			c, found, err := Salvage(ctx, name, to, &Options{Sparse: sparse, NoSync: true, Overwrite: true, Postfilter: o.Postfilter}, nil)
+			c, found, err := Salvage(ctx, to, name, nil, &CreateOptions{Sparse: sparse, NoSync: true, Overwrite: true, Postfilter: o.Postfilter})
 			must(t, err)
 			if k := decoded.Load(); found.Chunks != n || k == 0 || k > 20 {
 				t.Errorf("%d chunks salvaged, %d blocks decoded", found.Chunks, k)
@@ -209,7 +210,7 @@ func TestSharedChunkOnce(t *testing.T) {
 			checkShared(t, c, content, n)
 		}
 		must(t, os.WriteFile(name, b, 0o666))
-		c, err := Edit(name, &Options{NoSync: true})
+		c, err := Edit(ctx, name, &OpenOptions{NoSync: true})
 		must(t, err)
 		must(t, c.Compact(ctx))
 		checkShared(t, c, content, n)
@@ -223,9 +224,9 @@ func checkShared(t *testing.T, f *Frame, content []byte, n int) {
 		t.Errorf("%d chunks in %d bytes: %v", f.NumChunks(), size, err)
 	}
 	for i := range 5 {
-		must(t, f.Update(i, noise(len(content) - 1 - i)[:len(content)-1-i]))
+		must(t, one(f).Update(i, noise(len(content) - 1 - i)[:len(content)-1-i]))
 	}
-	if got, err := f.ReadChunk(nil, n/2); err != nil || !bytes.Equal(got, content) {
+	if got, err := f.ReadChunk(t.Context(), nil, n/2); err != nil || !bytes.Equal(got, content) {
 		t.Errorf("the chunk that others shared: %v", err)
 	}
 	must(t, f.Close())
@@ -233,25 +234,25 @@ func checkShared(t *testing.T, f *Frame, content []byte, n int) {
 
 // TestOverlappingChunks edits and copies a frame with a chunk inside of another.
 func TestOverlappingChunks(t *testing.T) {
-	inner, err := chunk.Encode(nil, noise(500), chunk.Params{}, nil)
+	inner, err := chunk.Encode(nil, noise(500), chunk.Params{})
 	must(t, err)
-	outer, err := chunk.Encode(nil, append(append(noise(100), inner...), noise(3000)...), chunk.Params{Level: chunk.NoCompression}, nil)
+	outer, err := chunk.Encode(nil, append(append(noise(100), inner...), noise(3000)...), chunk.Params{Level: codec.NoCompression})
 	must(t, err)
 	for _, more := range []int{0, 1500} {
-		f, err := CreateMemory(nil, func(b *Batch) error {
-			must(t, b.SetVariable())
+		f, err := CreateFunc(t.Context(), "", func(b *Batch) error {
+			must(t, b.Engine().SetVariable())
 			for range more {
-				must(t, b.Append(noise(20)))
+				must(t, b.Append(t.Context(), noise(20)))
 			}
-			must(t, b.AppendRaw(outer))
-			must(t, b.AppendRaw(inner))
+			must(t, b.AppendRaw(t.Context(), outer))
+			must(t, b.AppendRaw(t.Context(), inner))
 			list := b.list()
 			list[more+1] = list[more] + coder.HeaderSize + 100
 			return nil
-		})
+		}, nil)
 		must(t, err)
 		b := bytes.Clone(f.store.(*contiguous).Bytes.(*Memory).Bytes())
-		f, err = EditStorage(NewMemory(b), nil)
+		f, err = EditStorage(t.Context(), NewMemory(b), nil)
 		must(t, err)
 		if more == 0 {
 			// The copy of the inner chunk, which no entry references, leaves space enough for both.
@@ -259,11 +260,11 @@ func TestOverlappingChunks(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		must(t, f.Delete(more))
+		must(t, one(f).Delete(more))
 		for i := range 30 {
-			must(t, f.Append(noise(800+i)))
+			must(t, f.Append(t.Context(), noise(800+i)))
 		}
-		if got, err := f.ReadChunk(nil, more); err != nil || !bytes.Equal(got, noise(500)) {
+		if got, err := f.ReadChunk(t.Context(), nil, more); err != nil || !bytes.Equal(got, noise(500)) {
 			t.Errorf("%d chunks before: the inner chunk was overwritten: %v", more, err)
 		}
 	}
@@ -276,26 +277,26 @@ func TestNestedChunks(t *testing.T) {
 	var at []entry
 	for range depth {
 		var err error
-		c, err = chunk.Encode(nil, c, chunk.Params{Level: chunk.NoCompression}, nil)
+		c, err = chunk.Encode(nil, c, chunk.Params{Level: codec.NoCompression})
 		must(t, err)
 		at = append(at, entry(len(at)*coder.HeaderSize))
 	}
-	f, err := CreateMemory(nil, func(b *Batch) error {
-		must(t, b.SetVariable())
-		must(t, b.AppendRaw(c))
+	f, err := CreateFunc(t.Context(), "", func(b *Batch) error {
+		must(t, b.Engine().SetVariable())
+		must(t, b.AppendRaw(t.Context(), c))
 		b.next.index, b.next.nbytes = newIndex(at, nil), 0
 		for i := range at {
 			b.next.nbytes += int64(len(c) - (i+1)*coder.HeaderSize)
 		}
 		return nil
-	})
+	}, nil)
 	must(t, err)
 	faults := 0
 	must(t, f.Verify(context.Background(), func(error) error { faults++; return nil }))
 	if faults != 1 {
 		t.Errorf("%d faults", faults)
 	}
-	if _, err := f.AppendTo(nil); !errors.Is(err, ErrCorrupt) {
+	if _, err := appendTo(f, nil); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("AppendTo: %v", err)
 	}
 }
@@ -303,22 +304,22 @@ func TestNestedChunks(t *testing.T) {
 // TestUniformEdits edits frames of many chunks in a few bytes.
 func TestUniformEdits(t *testing.T) {
 	make := func(n int64, special chunk.Special) *Frame {
-		f, err := CreateMemory(&Options{ChunkSize: 80, Params: chunk.Params{TypeSize: 8}}, func(b *Batch) error { return b.FillSpecial(80*n, special) })
+		f, err := CreateFunc(t.Context(), "", func(b *Batch) error { return b.Engine().FillSpecial(80*n, special) }, &CreateOptions{ChunkSize: 80, Params: chunk.Params{TypeSize: 8}})
 		must(t, err)
-		f, err = EditStorage(NewMemory(bytes.Clone(f.store.(*contiguous).Bytes.(*Memory).Bytes())), nil)
+		f, err = EditStorage(t.Context(), NewMemory(bytes.Clone(f.store.(*contiguous).Bytes.(*Memory).Bytes())), nil)
 		must(t, err)
 		return f
 	}
 	const many = 1 << 27
 	f := make(many, chunk.Zeros)
-	lean(t, "Delete", func() { must(t, f.Delete(many/2)) })
+	lean(t, "Delete", func() { must(t, one(f).Delete(many/2)) })
 	lean(t, "Reorder", func() {
-		if err := f.Reorder([]int{0}); !errors.Is(err, ErrParam) {
+		if err := one(f).Reorder([]int{0}); !errors.Is(err, ErrParam) {
 			t.Error(err)
 		}
 	})
 	lean(t, "SelectChunks", func() {
-		must(t, f.edit(func(b *Batch) error { return b.SelectChunks(many+5, 80, func(i int64) int64 { return i }) }))
+		must(t, f.edit(context.Background(), func(b *Batch) error { return b.Engine().SelectChunks(many+5, 80, func(i int64) int64 { return i }) }))
 	})
 	if i := f.Info(); i.NumChunks != many+5 || i.NBytes != 80*(many+5) {
 		t.Errorf("%d chunks, %d bytes", i.NumChunks, i.NBytes)
@@ -326,18 +327,18 @@ func TestUniformEdits(t *testing.T) {
 	f = make(many, chunk.NaNs)
 	for what, edit := range map[string]func(b *Batch) error{
 		"SelectChunks": func(b *Batch) error {
-			return b.SelectChunks(many+5, 80, func(i int64) int64 { return min(i, many-1) })
+			return b.Engine().SelectChunks(many+5, 80, func(i int64) int64 { return min(i, many-1) })
 		},
-		"Append": func(b *Batch) error { return b.Append(noise(80)) },
+		"Append": func(b *Batch) error { return b.Append(t.Context(), noise(80)) },
 	} {
 		lean(t, what, func() {
-			if err := f.edit(edit); !errors.Is(err, ErrTooLarge) {
+			if err := f.edit(t.Context(), edit); !errors.Is(err, ErrTooLarge) {
 				t.Errorf("%s: %v", what, err)
 			}
 		})
 	}
 	f = make(3, chunk.NaNs)
-	must(t, f.Reorder([]int{2, 0, 1}))
+	must(t, one(f).Reorder([]int{2, 0, 1}))
 	if f.snap.Load().index.list != nil {
 		t.Error("the index is a list")
 	}
@@ -346,30 +347,30 @@ func TestUniformEdits(t *testing.T) {
 // TestUnwritableFilters reads special chunks of the index of frames whose filters cannot be written.
 func TestUnwritableFilters(t *testing.T) {
 	ctx := context.Background()
-	for _, filter := range []chunk.Filter{{ID: coder.ByteDeltaOld, Meta: 4}, {ID: chunk.TruncPrec}, {ID: chunk.IntTrunc}, {ID: chunk.NDCell}, {ID: chunk.NDMean}} {
-		f, err := CreateMemory(&Options{ChunkSize: 4000, Params: chunk.Params{TypeSize: 4}}, func(b *Batch) error {
-			if err := b.FillSpecial(10000, chunk.Zeros); err != nil {
+	for _, filter := range []chunk.Filter{coder.ByteDeltaOld.With(4), chunk.TruncPrec, chunk.IntTrunc, chunk.NDCell, chunk.NDMean} {
+		f, err := CreateFunc(ctx, "", func(b *Batch) error {
+			if err := b.Engine().FillSpecial(10000, chunk.Zeros); err != nil {
 				return err
 			}
 			b.next.pipeline[4] = filter
 			return nil
-		})
+		}, &CreateOptions{ChunkSize: 4000, Params: chunk.Params{TypeSize: 4}})
 		must(t, err)
 		name := filepath.Join(t.TempDir(), "x.b2frame")
 		must(t, os.WriteFile(name, f.store.(*contiguous).Bytes.(*Memory).Bytes(), 0o666))
 		check := func(f *Frame) {
 			t.Helper()
 			for i, n := range []int{4000, 4000, 2000} {
-				if got, err := f.ReadChunk(nil, i); err != nil || !bytes.Equal(got, make([]byte, n)) {
+				if got, err := f.ReadChunk(ctx, nil, i); err != nil || !bytes.Equal(got, make([]byte, n)) {
 					t.Errorf("%v: ReadChunk: %v", filter, err)
 				}
-				if _, err := f.ReadBlock(nil, i, 0); err != nil {
+				if _, err := f.ReadBlock(ctx, nil, i, 0); err != nil {
 					t.Errorf("%v: ReadBlock: %v", filter, err)
 				}
-				if _, err := f.ReadRaw(nil, i); err != nil {
+				if _, err := f.ReadRaw(ctx, nil, i); err != nil {
 					t.Errorf("%v: ReadRaw: %v", filter, err)
 				}
-				if c, err := f.ChunkInfo(i); err != nil || c.Special != chunk.Zeros || c.NBytes != n {
+				if c, err := f.ChunkInfo(ctx, i); err != nil || c.Special != chunk.Zeros || c.NBytes != n {
 					t.Errorf("%v: ChunkInfo: %+v, %v", filter, c, err)
 				}
 			}
@@ -380,19 +381,19 @@ func TestUnwritableFilters(t *testing.T) {
 				t.Errorf("%v became %v", filter, f.snap.Load().pipeline)
 			}
 		}
-		f, err = Edit(name, &Options{NoSync: true})
+		f, err = Edit(ctx, name, &OpenOptions{NoSync: true})
 		must(t, err)
 		check(f)
-		must(t, f.SetChecksums(ctx, true))
+		must(t, one(f).SetChecksums(ctx, true))
 		must(t, f.Compact(ctx))
-		must(t, f.Reorder([]int{1, 0, 2}))
+		must(t, one(f).Reorder([]int{1, 0, 2}))
 		check(f)
-		c, err := f.Copy(ctx, name+".copy", &Options{NoSync: true})
+		c, err := Copy(ctx, name+".copy", f, &CreateOptions{NoSync: true})
 		must(t, err)
 		check(c)
 		must(t, c.Close())
 		must(t, f.Close())
-		c, found, err := Salvage(ctx, name, name+".salvaged", &Options{NoSync: true}, func(err error) { t.Errorf("%v: %v", filter, err) })
+		c, found, err := Salvage(ctx, name+".salvaged", name, func(err error) { t.Errorf("%v: %v", filter, err) }, &CreateOptions{NoSync: true})
 		must(t, err)
 		if found.Lost > 0 {
 			t.Errorf("%v: %+v", filter, found)

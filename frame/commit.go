@@ -8,7 +8,7 @@ import (
 )
 
 // Begin starts a batch. End it with Commit or Rollback. It waits until an open batch of this handle has ended, and with
-// Options.Locking until no other process reads or edits. ctx bounds only this waiting: the batch does not keep it.
+// Locking until no other process reads or edits. ctx bounds only this waiting: the batch does not keep it.
 // Errors are ErrReadOnly, fs.ErrClosed, those of the lock file and of the context.
 func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 	ctx = task.Context(ctx)
@@ -38,16 +38,18 @@ func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 		cur = s
 	}
 	begun = true
-	return &Batch{f: f, transaction: transaction{cur: cur, next: cur.successor()}}, nil
+	return &Batch{f: f, mu: newGate(), transaction: transaction{cur: cur, next: cur.successor()}}, nil
 }
 
-// Commit makes the batch the state of the frame. If it fails, the frame is as before. If it is not certain that the
-// stored frame is as before too, further edits fail until the frame is opened again.
-func (b *Batch) Commit() error {
+// Commit makes the batch the state of the frame. If it fails, the frame is as before. If it is not certain that the stored
+// frame is as before too, further edits fail until the frame is opened again.
+func (b *Batch) Commit() error { return b.doNow(b.commit) }
+
+func (b *Batch) commit() error {
 	if b.done {
 		return b.errDone()
 	}
-	defer b.Rollback() // unless the commit succeeds
+	defer b.rollback() // unless the commit succeeds
 	if b.err != nil {
 		return b.err
 	}
@@ -66,8 +68,15 @@ func (b *Batch) Commit() error {
 	return nil
 }
 
-// Rollback forgets the batch. After Commit it does nothing, so that it can be deferred.
+// Rollback discards the batch. After Commit it does nothing, so that it can be deferred.
 func (b *Batch) Rollback() {
+	b.doNow(func() error {
+		b.rollback()
+		return nil
+	})
+}
+
+func (b *Batch) rollback() {
 	if b.done {
 		return
 	}
@@ -90,12 +99,7 @@ func (b *Batch) settle() error {
 }
 
 // edit runs one edit as a batch of its own.
-func (f *Frame) edit(change func(b *Batch) error) error {
-	return f.editContext(context.Background(), change)
-}
-
-// editContext is edit with a context for waiting.
-func (f *Frame) editContext(ctx context.Context, change func(b *Batch) error) error {
+func (f *Frame) edit(ctx context.Context, change func(b *Batch) error) error {
 	b, err := f.Begin(ctx)
 	if err != nil {
 		return err

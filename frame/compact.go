@@ -10,11 +10,12 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 )
 
-// DeadBytes returns the number of stored bytes that belong to no part of the newest state: about what Compact releases.
-// It reads the headers of all chunks. Bytes after a frame at the start of a file count; in a sparse frame, chunk files
-// that the index does not reference count. Errors are ErrCorrupt, fs.ErrClosed or those of reading.
-func (f *Frame) DeadBytes() (_ int64, err error) {
-	s, err := f.acquire(context.Background())
+// DeadBytes returns the number of stored bytes that belong to no part of the newest state: about what Compact releases. It
+// reads the headers of all chunks. Bytes after a frame at the start of a file count; in a sparse frame, chunk files that
+// the index does not reference count. Errors are ErrCorrupt, fs.ErrClosed or those of reading.
+func (f *Frame) DeadBytes(ctx context.Context) (_ int64, err error) {
+	ctx = task.Context(ctx)
+	s, err := f.acquire(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -40,7 +41,10 @@ func (f *Frame) DeadBytes() (_ int64, err error) {
 			continue
 		}
 		seen[e] = shared // else no entry comes again
-		h, err := f.chunkHeader(s, i)
+		h, err := f.chunkHeader(ctx, s, i)
+		if err == nil {
+			err = ctx.Err()
+		}
 		if err != nil {
 			return 0, err
 		}
@@ -58,7 +62,7 @@ func (f *Frame) DeadBytes() (_ int64, err error) {
 //
 // In a sparse frame, Compact removes the chunk files that no state names, which edits that were cut short leave.
 //
-// Errors are ErrParam for a frame that is not in a file of its own, for which Copy and AppendTo are, ErrCorrupt for a
+// Errors are ErrParam for a frame that is not in a file of its own, for which Copy and Save are, ErrCorrupt for a
 // chunk that cannot be copied, ErrReadOnly, fs.ErrClosed, or those of the context and the system.
 func (f *Frame) Compact(ctx context.Context) error {
 	ctx = task.Context(ctx)
@@ -78,7 +82,7 @@ func (f *Frame) Compact(ctx context.Context) error {
 
 // compactFile writes the current state of a frame to a new file, which then replaces the file of c.
 func (f *Frame) compactFile(ctx context.Context, tx *transaction, c *contiguous) error {
-	if c.name == "" || c.Base != 0 {
+	if c.name == "" {
 		return f.wrap("file", -1, fmt.Errorf("cannot compact what is not a file of its own: %w", ErrParam))
 	}
 	name, err := c.sys.Resolve(c.name)
@@ -133,7 +137,7 @@ func (f *Frame) writeCompact(ctx context.Context, c *contiguous, old *snapshot) 
 		if _, c.shared = old.index.storedEntries(); c.shared {
 			moved = make(map[entry]entry, len(list))
 		}
-		chunks := f.once(old)
+		chunks := f.once(ctx, old)
 		var buf []byte
 		for i, e := range list {
 			if err := ctx.Err(); err != nil {

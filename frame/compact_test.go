@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/engine"
 )
 
 // fileSize returns the size of a file.
@@ -37,7 +39,7 @@ func TestCompact(t *testing.T) {
 			if common == 0 {
 				m.chunkSize = -1
 			}
-			var view View
+			var view engine.View
 			var held *model
 			for range 40 {
 				for range 1 + rng.IntN(4) {
@@ -48,7 +50,7 @@ func TestCompact(t *testing.T) {
 				switch {
 				case held == nil:
 					var err error
-					view, err = f.View()
+					view, err = f.Engine().View(t.Context())
 					must(t, err)
 					held = m.clone()
 				case rng.IntN(3) == 0:
@@ -56,14 +58,14 @@ func TestCompact(t *testing.T) {
 					view.Release()
 					held = nil
 				}
-				before, err := f.DeadBytes()
+				before, err := f.DeadBytes(t.Context())
 				must(t, err)
 				must(t, f.Compact(context.Background()))
 				m.check(t, f, rng)
 				if held != nil {
 					checkView(t, view, held)
 				}
-				dead, err := f.DeadBytes()
+				dead, err := f.DeadBytes(t.Context())
 				must(t, err)
 				if s, ok := f.store.(*contiguous); ok {
 					if size := fileSize(t, f.path); dead != 0 || size != f.Info().FrameLen || size != live(t, f) {
@@ -93,17 +95,17 @@ func TestCompact(t *testing.T) {
 func TestCompactSize(t *testing.T) {
 	dir := t.TempDir()
 	name, real := filepath.Join(dir, "link"), filepath.Join(dir, "real")
-	f, err := Create(real, &Options{NoSync: true, Params: chunk.Params{TypeSize: 4}}, nil)
+	f, err := Create(t.Context(), real, &CreateOptions{NoSync: true, Params: chunk.Params{TypeSize: 4}})
 	must(t, err)
 	for i := range 200 {
-		must(t, f.Append(small(i)))
+		must(t, f.Append(t.Context(), small(i)))
 	}
 	must(t, f.Close())
 	must(t, os.Chmod(real, 0o640))
 	before, err := os.Stat(real) // not every system knows permissions
 	must(t, err)
 	must(t, os.Symlink("real", name))
-	f, err = Edit(name, nil)
+	f, err = Edit(t.Context(), name, nil)
 	must(t, err)
 	defer f.Close()
 	b, err := f.Begin(context.Background())
@@ -114,11 +116,11 @@ func TestCompactSize(t *testing.T) {
 	must(t, b.Commit())
 	all := content(t, f)
 	had := fileSize(t, name)
-	dead, err := f.DeadBytes()
+	dead, err := f.DeadBytes(t.Context())
 	must(t, err)
 	must(t, f.Compact(context.Background()))
 	size := fileSize(t, real)
-	plain, err := f.AppendTo(nil)
+	plain, err := appendTo(f, nil)
 	must(t, err)
 	now, err := os.ReadFile(name)
 	must(t, err)
@@ -142,16 +144,18 @@ func TestCompactSize(t *testing.T) {
 // TestCompactSparse removes the files that edits which were cut short have left, and no others.
 func TestCompactSparse(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "x")
-	f, err := Create(dir, &Options{Sparse: true, NoSync: true}, func(b *Batch) error { return errors.Join(b.Append(small(1)), b.Append(small(2))) })
+	f, err := CreateFunc(t.Context(), dir, func(b *Batch) error {
+		return errors.Join(b.Append(t.Context(), small(1)), b.Append(t.Context(), small(2)))
+	}, &CreateOptions{Sparse: true, NoSync: true})
 	must(t, err)
 	defer f.Close()
 	for _, x := range []string{"000000FF.chunk", indexFile + ".tmp", "notes.txt", "1.chunk", "0000000a.chunk"} {
 		must(t, os.WriteFile(filepath.Join(dir, x), make([]byte, 100), 0o666))
 	}
-	view, err := f.View()
+	view, err := f.Engine().View(t.Context())
 	must(t, err)
-	must(t, f.Update(0, small(3)))
-	if dead, err := f.DeadBytes(); err != nil || dead <= 500 {
+	must(t, one(f).Update(0, small(3)))
+	if dead, err := f.DeadBytes(t.Context()); err != nil || dead <= 500 {
 		t.Errorf("%d dead bytes: %v", dead, err)
 	}
 	must(t, f.Compact(context.Background()))
@@ -181,25 +185,24 @@ func names(t testing.TB, dir string) []string {
 // TestCompactRefused tries what cannot be compacted: nothing may change.
 func TestCompactRefused(t *testing.T) {
 	ctx := context.Background()
-	mem, err := CreateMemory(nil, nil)
+	mem, err := Create(ctx, "", nil)
 	must(t, err)
-	must(t, mem.Append(small(1)))
+	must(t, mem.Append(ctx, small(1)))
 	if err := mem.Compact(ctx); !errors.Is(err, ErrParam) {
 		t.Errorf("a frame in memory: %v", err)
 	}
 	dir := t.TempDir()
 	name := filepath.Join(dir, "x")
-	b, err := mem.AppendTo(make([]byte, 100))
+	b, err := appendTo(mem, make([]byte, 100))
 	must(t, err)
-	must(t, os.WriteFile(name, b, 0o666))
-	at, err := Edit(name, &Options{Offset: 100})
+	at, err := EditStorage(ctx, window{NewMemory(b), 100}, nil)
 	must(t, err)
 	if err := at.Compact(ctx); !errors.Is(err, ErrParam) {
 		t.Errorf("a frame at an offset: %v", err)
 	}
 	must(t, at.Close())
 	must(t, os.WriteFile(name, b[100:], 0o666))
-	f, err := Open(name, nil)
+	f, err := Open(ctx, name, nil)
 	must(t, err)
 	if err := f.Compact(ctx); !errors.Is(err, ErrReadOnly) {
 		t.Errorf("a frame opened for reading: %v", err)
@@ -208,19 +211,19 @@ func TestCompactRefused(t *testing.T) {
 	if err := f.Compact(ctx); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("a closed frame: %v", err)
 	}
-	f, err = Edit(name, nil)
+	f, err = Edit(ctx, name, nil)
 	must(t, err)
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
 	if err := f.Compact(gone); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	must(t, f.Append(small(2)))
+	must(t, f.Append(ctx, small(2)))
 	must(t, f.Close())
 	b = bytes.Clone(b[100:])
 	b[firstChunk(t, b)+12] ^= 0x80 // the stored size of the chunk
 	must(t, os.WriteFile(name, b, 0o666))
-	f, err = Edit(name, nil)
+	f, err = Edit(ctx, name, nil)
 	must(t, err)
 	defer f.Close()
 	if err := f.Compact(ctx); !errors.Is(err, ErrCorrupt) {
@@ -241,10 +244,10 @@ func firstChunk(t testing.TB, b []byte) int {
 // TestCompactReaders reads from many goroutines while the frame is edited and compacted.
 func TestCompactReaders(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x")
-	f, err := Create(name, &Options{NoSync: true, ChunkSize: 160, Concurrency: 1, Params: chunk.Params{TypeSize: 4, Codec: chunk.CodecFromCode(1)}}, nil)
+	f, err := Create(t.Context(), name, &CreateOptions{NoSync: true, ChunkSize: 160, Concurrency: 1, Params: chunk.Params{TypeSize: 4, Codec: codec.FromCode(1)}})
 	must(t, err)
 	for i := range 50 {
-		must(t, f.Append(small(i)))
+		must(t, f.Append(t.Context(), small(i)))
 	}
 	stop := make(chan bool)
 	var wg sync.WaitGroup
@@ -258,12 +261,12 @@ func TestCompactReaders(t *testing.T) {
 				default:
 				}
 				i := rng.IntN(50)
-				if got, err := f.ReadChunk(nil, i); err != nil || !bytes.Equal(got[4:], small(i)[4:]) {
+				if got, err := f.ReadChunk(t.Context(), nil, i); err != nil || !bytes.Equal(got[4:], small(i)[4:]) {
 					t.Errorf("chunk %d: %v", i, err)
 					return
 				}
 				p := make([]byte, 160)
-				if _, err := f.ReadAt(p, int64(160*i)); err != nil || !bytes.Equal(p[4:], small(i)[4:]) {
+				if _, err := f.Content(t.Context()).ReadAt(p, int64(160*i)); err != nil || !bytes.Equal(p[4:], small(i)[4:]) {
 					t.Errorf("bytes of chunk %d: %v", i, err)
 					return
 				}
@@ -273,14 +276,14 @@ func TestCompactReaders(t *testing.T) {
 	for i := range 150 {
 		p := small(i % 50)
 		p[0] = byte(i)
-		must(t, f.Update(i%50, p))
+		must(t, one(f).Update(i%50, p))
 		if i%3 == 0 {
 			must(t, f.Compact(context.Background()))
 		}
 	}
 	close(stop)
 	wg.Wait()
-	must(t, f.Append(small(1)))
+	must(t, f.Append(t.Context(), small(1)))
 	c := f.store.(*contiguous)
 	if len(c.pending) != 0 {
 		t.Errorf("%d old states are kept", len(c.pending))
@@ -301,7 +304,7 @@ func wasteful(t testing.TB, sparse bool) (*simSystem, *model, *rand.Rand) {
 	for i := range 3 {
 		p := randomBytes(rng, 64)
 		m.insert(i, p)
-		must(t, f.edit(func(b *Batch) error { return b.Insert(i, p) }))
+		must(t, f.edit(context.Background(), func(b *Batch) error { return b.Insert(t.Context(), i, p) }))
 	}
 	must(t, f.Close())
 	if sparse { // what a commit that was cut short leaves
@@ -347,7 +350,7 @@ func TestCompactErrors(t *testing.T) {
 		for _, forever := range []bool{false, true} {
 			for failAt := 1; ; failAt++ {
 				s, m, rng := wasteful(t, sparse)
-				f, err := Edit("x", &Options{sys: s, Concurrency: 1})
+				f, err := Edit(t.Context(), "x", &OpenOptions{sys: s, Concurrency: 1})
 				must(t, err)
 				s.calls, s.failAt, s.short, s.forever, s.failed = 0, failAt, failAt%2 == 0, forever, ""
 				err = f.Compact(t.Context())
@@ -360,7 +363,7 @@ func TestCompactErrors(t *testing.T) {
 				}
 				stored := func(models ...*model) {
 					t.Helper()
-					g, err := Open("x", &Options{sys: s})
+					g, err := Open(t.Context(), "x", &OpenOptions{sys: s})
 					must(t, err)
 					if err := heldBy(g, models...); err != nil {
 						t.Fatalf("%s: %v", what, err)
@@ -372,7 +375,7 @@ func TestCompactErrors(t *testing.T) {
 				next := m.clone()
 				p := randomBytes(rng, 64)
 				next.insert(0, p)
-				if err := f.edit(func(b *Batch) error { return b.Insert(0, p) }); err == nil {
+				if err := f.edit(context.Background(), func(b *Batch) error { return b.Insert(t.Context(), 0, p) }); err == nil {
 					m = next
 				} else if !errors.Is(err, errDisk) || f.broken == nil {
 					t.Fatalf("%s: an edit: %v", what, err)
@@ -380,14 +383,14 @@ func TestCompactErrors(t *testing.T) {
 				stored(m)
 				m.check(t, f, rng)
 				must(t, f.Close())
-				f, err = Edit("x", &Options{sys: s, Concurrency: 1})
+				f, err = Edit(t.Context(), "x", &OpenOptions{sys: s, Concurrency: 1})
 				must(t, err)
 				must(t, f.Compact(t.Context()))
 				m.check(t, f, rng)
 				if list := leftovers(s, f); len(list) > 0 && (sparse || !forever || len(list) > 1) {
 					t.Fatalf("%s: left behind: %v", what, list)
 				}
-				if dead, err := f.DeadBytes(); err != nil || dead != 0 {
+				if dead, err := f.DeadBytes(t.Context()); err != nil || dead != 0 {
 					t.Fatalf("%s: %d dead bytes: %v", what, dead, err)
 				}
 				must(t, f.Close())
@@ -416,7 +419,7 @@ func TestCompactStopped(t *testing.T) {
 		s, m, rng := wasteful(t, sparse)
 		before := s.image.clone()
 		s.log = nil
-		f, err := Edit("x", &Options{sys: s, Concurrency: 1})
+		f, err := Edit(t.Context(), "x", &OpenOptions{sys: s, Concurrency: 1})
 		must(t, err)
 		must(t, f.Compact(t.Context()))
 		must(t, f.Close())
@@ -428,14 +431,14 @@ func TestCompactStopped(t *testing.T) {
 				o.apply(image, false, rng)
 			}
 			after := simOn(image)
-			f, err := Edit("x", &Options{sys: after, Concurrency: 1})
+			f, err := Edit(t.Context(), "x", &OpenOptions{sys: after, Concurrency: 1})
 			must(t, err)
 			if err := heldBy(f, m); err != nil {
 				t.Fatalf("sparse %v, stopped after %d changes: %v", sparse, n, err)
 			}
 			sizes[f.Info().FrameLen] = true
 			must(t, f.Compact(t.Context()))
-			must(t, f.Append(randomBytes(rng, 64)))
+			must(t, f.Append(t.Context(), randomBytes(rng, 64)))
 			for _, name := range leftovers(after, f) {
 				if sparse || !strings.HasPrefix(name, "x.") {
 					t.Errorf("sparse %v, stopped after %d changes: %s is left", sparse, n, name)
@@ -456,18 +459,20 @@ func TestCompactStopped(t *testing.T) {
 // TestCompactLocked compacts a frame that another handle with locking has open: it reads on, and what it edits is
 // in the new file.
 func TestCompactLocked(t *testing.T) {
-	lockable(t, func(t *testing.T, name string, o *Options) {
+	lockable(t, func(t *testing.T, name string, o *options) {
 		f, other := reopen(t, name, o), reopen(t, name, o)
-		must(t, f.edit(func(b *Batch) error { return errors.Join(b.Append(stamped(1, 10)), b.Append(stamped(2, 10))) }))
+		must(t, f.edit(context.Background(), func(b *Batch) error {
+			return errors.Join(b.Append(t.Context(), stamped(1, 10)), b.Append(t.Context(), stamped(2, 10)))
+		}))
 		for i := range 3 {
-			must(t, f.edit(func(b *Batch) error { return b.Delete(0) }))
-			must(t, f.Append(stamped(10+i, 10)))
+			must(t, f.edit(context.Background(), func(b *Batch) error { return b.Delete(0) }))
+			must(t, f.Append(t.Context(), stamped(10+i, 10)))
 			must(t, f.Compact(t.Context()))
-			if got, err := other.ReadChunk(nil, 1); err != nil || int(got[4]) != 10+i {
+			if got, err := other.ReadChunk(t.Context(), nil, 1); err != nil || int(got[4]) != 10+i {
 				t.Fatalf("after Compact: %v, %v", got, err)
 			}
-			must(t, other.Update(1, stamped(20+i, 10)))
-			if got, err := f.ReadChunk(nil, 1); err != nil || int(got[4]) != 20+i {
+			must(t, one(other).Update(1, stamped(20+i, 10)))
+			if got, err := f.ReadChunk(t.Context(), nil, 1); err != nil || int(got[4]) != 20+i {
 				t.Fatalf("after an edit of the other: %v, %v", got, err)
 			}
 			must(t, other.Compact(t.Context()))

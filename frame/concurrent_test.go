@@ -62,10 +62,10 @@ func TestConcurrentReaders(t *testing.T) {
 					must(t, b.Delete(b.NumChunks()/2))
 				}
 				for i := range b.NumChunks() {
-					must(t, b.Update(i, stamped(state, items)))
+					must(t, b.Update(t.Context(), i, stamped(state, items)))
 				}
 				for b.NumChunks() < state%7 {
-					must(t, b.Append(stamped(state, items)))
+					must(t, b.Append(t.Context(), stamped(state, items)))
 				}
 				must(t, b.SetVLMeta("state", fmt.Append(nil, state)))
 				if state%10 == 9 {
@@ -86,7 +86,7 @@ func TestConcurrentReaders(t *testing.T) {
 
 // readState reads a frame in one of several ways and checks that all it sees is of one state.
 func readState(f *Frame, how, items int) error {
-	v, err := f.View()
+	v, err := f.Engine().View(context.Background())
 	if err != nil {
 		return err
 	}
@@ -95,17 +95,27 @@ func readState(f *Frame, how, items int) error {
 	all := make([]byte, n)
 	switch how {
 	case 0:
-		err = f.readRange(context.Background(), v.s, all, 0)
+		err = f.readRange(context.Background(), v.State().(*snapshot), all, 0)
 	case 1:
 		var got int
-		if got, err = f.ReadAt(all, 0); errors.Is(err, io.EOF) { // perhaps of a later, shorter state
+		if got, err = f.Content(context.Background()).ReadAt(all, 0); errors.Is(err, io.EOF) { // perhaps of a later, shorter state
 			err = nil
 		}
 		all = all[:got]
 	default:
-		var buf bytes.Buffer
-		_, err = f.WriteTo(&buf)
-		all = buf.Bytes()
+		var b []byte
+		if b, err = appendTo(f, nil); err != nil {
+			return err
+		}
+		g, err := OpenBytes(b, nil)
+		if err != nil {
+			return err
+		}
+		defer g.Close()
+		all = make([]byte, g.Info().NBytes)
+		if _, err := g.Content(context.Background()).ReadAt(all, 0); err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
 	}
 	if err != nil {
 		return err
@@ -128,7 +138,7 @@ func TestConcurrentEdits(t *testing.T) {
 	for g := range 4 {
 		wg.Go(func() {
 			for i := range 25 {
-				if err := f.Append(stamped(100*g+i, 10)); err != nil {
+				if err := f.Append(t.Context(), stamped(100*g+i, 10)); err != nil {
 					t.Error(err)
 				}
 			}
@@ -137,7 +147,7 @@ func TestConcurrentEdits(t *testing.T) {
 	wg.Wait()
 	seen := map[uint32]int{}
 	for i := range f.NumChunks() {
-		b, err := f.ReadChunk(nil, i)
+		b, err := f.ReadChunk(t.Context(), nil, i)
 		must(t, err)
 		seen[binary.LittleEndian.Uint32(b[4:])]++
 	}
@@ -184,17 +194,17 @@ func TestEncode(t *testing.T) {
 	const size = 10000
 	var first []byte
 	for _, workers := range []int{1, 2, 7} {
-		f, err := CreateMemory(&Options{Params: chunk.Params{TypeSize: 4, BlockSize: 1600}, ChunkSize: size, Concurrency: workers}, nil)
+		f, err := Create(ctx, "", &CreateOptions{Params: chunk.Params{TypeSize: 4, BlockSize: 1600}, ChunkSize: size, Concurrency: workers})
 		must(t, err)
 		b, err := f.Begin(context.Background())
 		must(t, err)
-		must(t, b.Encode(ctx, size, &encodePlan{chunks: []int{0, 1, 2, 3, 4, 5, 6, 7}, block: func(dst []byte, chunk, at int) error {
+		must(t, b.Engine().Encode(ctx, size, &encodePlan{chunks: []int{0, 1, 2, 3, 4, 5, 6, 7}, block: func(dst []byte, chunk, at int) error {
 			for i := range dst {
 				dst[i] = byte(chunk + (at+i)/11)
 			}
 			return nil
 		}}, 0))
-		must(t, b.Encode(ctx, size, &encodePlan{chunks: []int{3, 1, 8, 5}, keep: true, block: func(dst []byte, chunk, at int) error {
+		must(t, b.Engine().Encode(ctx, size, &encodePlan{chunks: []int{3, 1, 8, 5}, keep: true, block: func(dst []byte, chunk, at int) error {
 			if chunk == 8 {
 				clear(dst)
 			}
@@ -208,7 +218,7 @@ func TestEncode(t *testing.T) {
 		must(t, b.Commit())
 		verify(t, f)
 		for c := range 9 {
-			got, err := f.ReadChunk(nil, c)
+			got, err := f.ReadChunk(ctx, nil, c)
 			must(t, err)
 			for i := range got {
 				want := byte(c + i/11)
@@ -223,7 +233,7 @@ func TestEncode(t *testing.T) {
 				}
 			}
 		}
-		out, err := f.AppendTo(nil)
+		out, err := appendTo(f, nil)
 		must(t, err)
 		if first == nil {
 			first = out
@@ -240,7 +250,7 @@ func TestEncodeErrors(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		f, _ := modelFrame(t, "memory", 400)
 		f.opts.Concurrency = workers
-		must(t, f.Append(make([]byte, 400)))
+		must(t, f.Append(ctx, make([]byte, 400)))
 		b, err := f.Begin(context.Background())
 		must(t, err)
 		fails := func(dst []byte, chunk, _ int) error {
@@ -249,10 +259,10 @@ func TestEncodeErrors(t *testing.T) {
 			}
 			return nil
 		}
-		if err := b.Encode(ctx, 400, &encodePlan{chunks: []int{1, 2, 3, 4}, block: fails}, 0); !errors.Is(err, boom) {
+		if err := b.Engine().Encode(ctx, 400, &encodePlan{chunks: []int{1, 2, 3, 4}, block: fails}, 0); !errors.Is(err, boom) {
 			t.Fatal(err)
 		}
-		if err := b.Encode(ctx, 400, &encodePlan{chunks: []int{1}, block: func([]byte, int, int) error { return nil }}, 0); !errors.Is(err, boom) {
+		if err := b.Engine().Encode(ctx, 400, &encodePlan{chunks: []int{1}, block: func([]byte, int, int) error { return nil }}, 0); !errors.Is(err, boom) {
 			t.Error("the batch goes on:", err)
 		}
 		if err := b.Commit(); !errors.Is(err, boom) {
@@ -263,7 +273,7 @@ func TestEncodeErrors(t *testing.T) {
 		}
 		b, err = f.Begin(context.Background())
 		must(t, err)
-		if err := b.Encode(ctx, 400, &encodePlan{chunks: []int{7}, keep: true}, 0); !errors.Is(err, ErrBounds) {
+		if err := b.Engine().Encode(ctx, 400, &encodePlan{chunks: []int{7}, keep: true}, 0); !errors.Is(err, ErrBounds) {
 			t.Error(err)
 		}
 		b.Rollback()
@@ -271,7 +281,7 @@ func TestEncodeErrors(t *testing.T) {
 		cancel()
 		b, err = f.Begin(context.Background())
 		must(t, err)
-		if err := b.Encode(done, 400, &encodePlan{chunks: []int{0}}, 0); !errors.Is(err, context.Canceled) {
+		if err := b.Engine().Encode(done, 400, &encodePlan{chunks: []int{0}}, 0); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 		b.Rollback()
@@ -283,40 +293,40 @@ func TestEncodeErrors(t *testing.T) {
 // TestClose checks what is left of a frame that was closed.
 func TestClose(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x")
-	f, err := Create(name, &Options{NoSync: true}, nil)
+	f, err := Create(t.Context(), name, &CreateOptions{NoSync: true})
 	must(t, err)
-	must(t, f.Append(stamped(1, 10)))
+	must(t, f.Append(t.Context(), stamped(1, 10)))
 	b, err := f.Begin(context.Background())
 	must(t, err)
-	must(t, b.Append(stamped(2, 10)))
+	must(t, b.Append(t.Context(), stamped(2, 10)))
 	must(t, f.Close())
 	must(t, f.Close())
-	if err := b.Append(stamped(3, 10)); err != nil {
+	if err := b.Append(t.Context(), stamped(3, 10)); err != nil {
 		t.Error("the open batch:", err)
 	}
 	if err := b.Commit(); !errors.Is(err, fs.ErrClosed) {
 		t.Error(err)
 	}
 	b.Rollback()
-	if err := b.Append(nil); !errors.Is(err, fs.ErrClosed) {
+	if err := b.Append(t.Context(), nil); !errors.Is(err, fs.ErrClosed) {
 		t.Error(err)
 	}
-	if _, err := f.ReadAt(make([]byte, 1), 0); !errors.Is(err, fs.ErrClosed) {
+	if _, err := f.Content(t.Context()).ReadAt(make([]byte, 1), 0); !errors.Is(err, fs.ErrClosed) {
 		t.Error(err)
 	}
 	if _, err := f.Begin(context.Background()); !errors.Is(err, fs.ErrClosed) {
 		t.Error(err)
 	}
-	if err := f.Append(stamped(2, 10)); !errors.Is(err, fs.ErrClosed) {
+	if err := f.Append(t.Context(), stamped(2, 10)); !errors.Is(err, fs.ErrClosed) {
 		t.Error(err)
 	}
-	f, err = Open(name, nil)
+	f, err = Open(t.Context(), name, nil)
 	must(t, err)
 	verify(t, f)
 	if f.NumChunks() != 1 {
 		t.Error(f.Info())
 	}
-	if err := f.Append(stamped(2, 10)); !errors.Is(err, ErrReadOnly) {
+	if err := f.Append(t.Context(), stamped(2, 10)); !errors.Is(err, ErrReadOnly) {
 		t.Error(err)
 	}
 	must(t, f.Close())
@@ -326,15 +336,19 @@ func TestClose(t *testing.T) {
 func TestCache(t *testing.T) {
 	const chunks, size = 4, 4096
 	state := func(n int) []byte { return bytes.Repeat([]byte{byte(n), 1, 2, 3}, size/4) }
-	o := &Options{Cache: 16 << 10, NoSync: true, ChunkSize: size, Params: chunk.Params{TypeSize: 4, BlockSize: 512}, Concurrency: 1}
-	f, err := Create(filepath.Join(t.TempDir(), "f"), o, func(b *Batch) error {
+	o := &options{Cache: 16 << 10, NoSync: true, ChunkSize: size, Params: chunk.Params{TypeSize: 4, BlockSize: 512}, Concurrency: 1}
+	name := filepath.Join(t.TempDir(), "f")
+	f, err := CreateFunc(t.Context(), name, func(b *Batch) error {
 		for range chunks {
-			if err := b.Append(state(0)); err != nil {
+			if err := b.Append(t.Context(), state(0)); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
+	}, o.create())
+	must(t, err)
+	must(t, f.Close())
+	f, err = Edit(t.Context(), name, o.edit())
 	must(t, err)
 	defer f.Close()
 	var wg sync.WaitGroup
@@ -350,7 +364,7 @@ func TestCache(t *testing.T) {
 				default:
 				}
 				off := rng.IntN(chunks*size-len(p)) &^ 3
-				if _, err := f.ReadAt(p, int64(off)); err != nil {
+				if _, err := f.Content(t.Context()).ReadAt(p, int64(off)); err != nil {
 					t.Error(err)
 					return
 				}
@@ -363,9 +377,9 @@ func TestCache(t *testing.T) {
 		})
 	}
 	for n := 1; n <= 30; n++ {
-		err := f.edit(func(b *Batch) error {
+		err := f.edit(context.Background(), func(b *Batch) error {
 			for i := range chunks {
-				if err := b.Update(i, state(n)); err != nil {
+				if err := b.Update(t.Context(), i, state(n)); err != nil {
 					return err
 				}
 			}
@@ -374,12 +388,12 @@ func TestCache(t *testing.T) {
 		must(t, err)
 		var p [4]byte
 		for range 2 {
-			if _, err := f.ReadAt(p[:], 3*size); err != nil || p[0] != byte(n) {
+			if _, err := f.Content(t.Context()).ReadAt(p[:], 3*size); err != nil || p[0] != byte(n) {
 				t.Errorf("state %d: % x, error %v", n, p, err)
 			}
 		}
 		if n%10 == 0 {
-			_, err := f.Refresh()
+			_, err := f.Refresh(t.Context())
 			must(t, err)
 		}
 	}
@@ -393,14 +407,17 @@ func TestCache(t *testing.T) {
 // TestCacheUsed counts what the cache saves, and that what is kept is taken without memory.
 func TestCacheUsed(t *testing.T) {
 	data := stamped(7, 16<<10)
-	o := &Options{Cache: 8 << 10, Params: chunk.Params{TypeSize: 4, BlockSize: 1 << 10}, Concurrency: 1}
+	o := &options{Cache: 8 << 10, Params: chunk.Params{TypeSize: 4, BlockSize: 1 << 10}, Concurrency: 1}
 	name := filepath.Join(t.TempDir(), "f")
-	f, err := Create(name, o, func(b *Batch) error { return b.Append(data) })
+	f, err := CreateFunc(t.Context(), name, func(b *Batch) error { return b.Append(t.Context(), data) }, o.create())
+	must(t, err)
+	must(t, f.Close())
+	f, err = Open(t.Context(), name, o.open())
 	must(t, err)
 	defer f.Close()
 	read := func(off, n int) {
 		p := make([]byte, n)
-		if _, err := f.ReadAt(p, int64(off)); err != nil || !bytes.Equal(p, data[off:off+n]) {
+		if _, err := f.Content(t.Context()).ReadAt(p, int64(off)); err != nil || !bytes.Equal(p, data[off:off+n]) {
 			t.Fatalf("%d bytes at %d: other content, error %v", n, off, err)
 		}
 	}
@@ -422,7 +439,7 @@ func TestCacheUsed(t *testing.T) {
 	if got := keys(); got != "[3 9 8 7 6 5 4 2]" {
 		t.Error(got)
 	}
-	_, err = f.Refresh()
+	_, err = f.Refresh(t.Context())
 	must(t, err)
 	if got := keys(); got != "[]" {
 		t.Error(got)

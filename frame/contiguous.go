@@ -1,8 +1,10 @@
 package frame
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"slices"
@@ -33,13 +35,13 @@ type contiguous struct {
 	temp    storage.Temp
 }
 
-func (c *contiguous) open(s *snapshot, e, next entry) (source, error) {
+func (c *contiguous) open(s *snapshot, from io.ReaderAt, e, next entry) (source, error) {
 	// Chunks of a batch that is not committed are after the chunks area of the header.
 	area := s.areaLen()
 	if int64(e) > area-coder.MinHeaderSize {
 		return source{}, corrupt("position %d in a chunks area of %d bytes", e, area)
 	}
-	src := source{off: c.Base + int64(s.headerLen) + int64(e), size: area - int64(e)}
+	src := source{off: int64(s.headerLen) + int64(e), size: area - int64(e)}
 	if next > e {
 		src.guess = min(int64(next-e), src.size)
 	} else { // twice the average, as the rest of the area may hold all other chunks
@@ -60,16 +62,16 @@ func (c *contiguous) open(s *snapshot, e, next entry) (source, error) {
 			return src, nil
 		}
 	}
-	src.at = s.src
+	src.at = from
 	return src, nil
 }
 
 func (c *contiguous) stored(s *snapshot, enough int64) int64 {
-	return coder.Evidence(s.src, c.Base, s.frameLen, enough)
+	return coder.Evidence(s.src, 0, s.frameLen, enough)
 }
 
 func (c *contiguous) size(s *snapshot) (int64, error) {
-	if st, ok := s.src.(Storage); ok && c.Base == 0 {
+	if st, ok := s.src.(Storage); ok {
 		return st.Size()
 	}
 	return s.frameLen, nil
@@ -92,10 +94,9 @@ func (c *contiguous) put(tx *transaction, data []byte) (entry, error) {
 	x := c.allocate(tx, int64(len(data)))
 	tx.written = append(tx.written, x)
 	if m, ok := c.Bytes.(*Memory); ok && tx.size.all > 0 {
-		end := c.Base + x.End
-		m.reserve(end, end+tx.size.left()+4096) // and a trailer
+		m.reserve(x.End, x.End+tx.size.left()+4096) // and a trailer
 	}
-	if _, err := c.WriteAt(data, c.Base+x.Off); err != nil {
+	if _, err := c.WriteAt(data, x.Off); err != nil {
 		return 0, err
 	}
 	tx.next.area = max(tx.next.area, x.End)
@@ -256,8 +257,8 @@ func (c *contiguous) trim(now *snapshot) {
 	}
 	c.cut = false
 	c.space.Reserve(storage.Extent{Off: now.tail().Off, End: math.MaxInt64})
-	if size, err := c.Size(); err == nil && size > c.Base+now.frameLen {
-		c.Truncate(c.Base + now.frameLen) // should it fail: a longer file is valid too
+	if size, err := c.Size(); err == nil && size > now.frameLen {
+		c.Truncate(now.frameLen) // should it fail: a longer file is valid too
 	}
 }
 
@@ -268,12 +269,17 @@ func (c *contiguous) release() {
 	}
 }
 
-func (c *contiguous) reopen(write bool) (r reopened, err error) {
+func (c *contiguous) reopen(ctx context.Context, write bool) (r reopened, err error) {
 	r.same, r.segment = true, c.Segment
+	if src, ok := c.Bytes.(*storage.SourceBytes); ok {
+		if err := src.Refresh(ctx); err != nil {
+			return r, err
+		}
+	}
 	if err := c.followName(&r, write); err != nil {
 		return r, err
 	}
-	r.src, r.base = r.segment.Bytes, c.Base
+	r.src = r.segment.Bytes
 	if r.size, err = r.segment.Size(); err != nil {
 		r.close(false)
 	}

@@ -12,7 +12,9 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/race"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -24,14 +26,14 @@ func longFrame(t testing.TB, base int64) (*disk, *Frame, *model) {
 	for i, n := range []int{1, 380, 70, 500} {
 		m.meta = append(m.meta, meta.Layer{Name: fmt.Sprint("long", i), Content: bytes.Repeat([]byte{byte(i)}, n)})
 	}
-	f, err := CreateMemory(&Options{Params: chunk.Params{TypeSize: 4, Codec: chunk.CodecFromCode(1)}, ChunkSize: 64, Meta: m.meta}, nil)
+	f, err := Create(t.Context(), "", &CreateOptions{Params: chunk.Params{TypeSize: 4, Codec: codec.FromCode(1)}, ChunkSize: 64, Meta: m.meta})
 	must(t, err)
-	b, err := f.AppendTo(make([]byte, base))
+	b, err := appendTo(f, make([]byte, base))
 	must(t, err)
 	d := &disk{}
 	_, err = d.Memory.WriteAt(b, 0)
 	must(t, err)
-	f, err = EditStorage(d, &Options{Concurrency: 1, Offset: base})
+	f, err = EditStorage(t.Context(), window{d, base}, &OpenOptions{Concurrency: 1})
 	must(t, err)
 	return d, f, m
 }
@@ -51,7 +53,7 @@ func editLong(t testing.TB, rng *rand.Rand, f *Frame, m *model) *model {
 	}
 	if rng.IntN(2) == 0 {
 		p := randomBytes(rng, 64)
-		must(t, b.Append(p))
+		must(t, b.Append(t.Context(), p))
 		next.insert(len(next.chunks), p)
 	}
 	if rng.IntN(4) == 0 {
@@ -77,19 +79,19 @@ func TestCrashLongHeader(t *testing.T) {
 				commits = 4
 			}
 			for range commits {
-				var view View
+				var view engine.View
 				if rng.IntN(4) == 0 {
 					var err error
-					view, err = f.View()
+					view, err = f.Engine().View(t.Context())
 					must(t, err)
 				}
 				next := editLong(t, rng, f, m)
 				found.crash(t, rng, before, d.log, base, m, next)
 				m = next
-				if view.s != nil {
+				if view != (engine.View{}) {
 					view.Release()
 				}
-				if g, err := storage.FindJournal(d, base, int64(len(d.Memory.Bytes()))-base); g != nil || err != nil {
+				if g, err := storage.FindJournal(window{d, base}, int64(len(d.Memory.Bytes()))-base); g != nil || err != nil {
 					t.Fatalf("a guard after the commit: %v", err)
 				}
 				before, d.log = slices.Clone(d.Memory.Bytes()), nil
@@ -133,7 +135,7 @@ func (c *torn) crash(t *testing.T, rng *rand.Rand, before []byte, log []op, base
 func (c *torn) check(t *testing.T, m *Memory, base int64, old, next *model) {
 	t.Helper()
 	size, _ := m.Size()
-	g, err := storage.FindJournal(m, base, size-base)
+	g, err := storage.FindJournal(window{m, base}, size-base)
 	must(t, err)
 	if g != nil && g.Torn {
 		c.header++
@@ -145,26 +147,19 @@ func (c *torn) check(t *testing.T, m *Memory, base int64, old, next *model) {
 			t.Fatal("opening for reading has written")
 		}
 	}
-	f, err := EditStorage(m, &Options{Concurrency: 1, Offset: base})
-	if base > 0 && err != nil { // chunks of the cut commit stand behind the frame
-		size, _ = m.Size()
-		f, err = OpenReaderAt(m, size, &Options{Concurrency: 1, Offset: base})
-		must(t, err)
-		must(t, heldBy(f, old, next))
-		return
-	}
+	f, err := EditStorage(t.Context(), window{m, base}, &OpenOptions{Concurrency: 1})
 	must(t, err)
 	must(t, heldBy(f, old, next))
 	if g != nil && g.Torn {
 		c.mended++
-		if again, err := storage.FindJournal(m, base, int64(len(m.Bytes()))-base); again != nil || err != nil {
+		if again, err := storage.FindJournal(window{m, base}, int64(len(m.Bytes()))-base); again != nil || err != nil {
 			t.Fatalf("the guard is still there: %v", err)
 		}
 		must(t, heldBy(f, next))
 	}
-	must(t, f.Append(make([]byte, 64)))
+	must(t, f.Append(t.Context(), make([]byte, 64)))
 	must(t, f.Close())
-	f, err = OpenReaderAt(m, int64(len(m.Bytes())), &Options{Concurrency: 1, Offset: base})
+	f, err = OpenReaderAt(t.Context(), window{m, base}, int64(len(m.Bytes()))-base, &OpenOptions{Concurrency: 1})
 	must(t, err)
 	verify(t, f)
 }
@@ -177,7 +172,7 @@ func TestGuardErrors(t *testing.T) {
 		for failAt := 1; ; failAt++ {
 			rng := rand.New(rand.NewPCG(seed, 10))
 			d, f, m := longFrame(t, 0)
-			must(t, f.Append(make([]byte, 64)))
+			must(t, f.Append(t.Context(), make([]byte, 64)))
 			m.insert(0, make([]byte, 64))
 			d.calls, d.failAt, d.short, d.forever = 0, failAt, failAt%2 == 0, seed%3 == 0
 			next := m.clone()
@@ -204,7 +199,7 @@ func TestGuardErrors(t *testing.T) {
 			d.failAt, d.forever = 0, false
 			must(t, heldBy(f, m))
 			must(t, holds(d.Memory.Bytes(), m, next))
-			if f.Append(make([]byte, 64)) == nil {
+			if f.Append(t.Context(), make([]byte, 64)) == nil {
 				m.insert(1, make([]byte, 64))
 				must(t, holds(d.Memory.Bytes(), m))
 			}
@@ -218,10 +213,10 @@ func TestGuardErrors(t *testing.T) {
 // TestGuardForeign opens frames with a guard that is broken, of another header, or at another place: it must not count.
 func TestGuardForeign(t *testing.T) {
 	d, f, m := longFrame(t, 0)
-	must(t, f.Append(make([]byte, 64)))
+	must(t, f.Append(t.Context(), make([]byte, 64)))
 	m.insert(0, make([]byte, 64))
 	m.meta = set(m.meta, "long3", bytes.Repeat([]byte{7}, 500))
-	must(t, f.SetMeta("long3", bytes.Repeat([]byte{7}, 500)))
+	must(t, one(f).SetMeta("long3", bytes.Repeat([]byte{7}, 500)))
 	i := slices.IndexFunc(d.log, func(o op) bool { return bytes.HasSuffix(o.data, []byte(storage.JournalMagic)) })
 	if i < 0 {
 		t.Fatal("no guard was written")
@@ -231,7 +226,7 @@ func TestGuardForeign(t *testing.T) {
 	mixed := slices.Concat(g[:900], g[half+900:2*half])
 	frame := slices.Concat(mixed, plain[half:])
 	torn := func(b []byte) bool {
-		g, err := storage.FindJournal(NewMemory(b), 0, int64(len(b)))
+		g, err := storage.FindJournal(NewMemory(b), int64(len(b)))
 		must(t, err)
 		return g != nil && g.Torn
 	}
@@ -273,13 +268,13 @@ func BenchmarkSetMeta(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			name := b.TempDir() + "/x"
 			p := make([]byte, n)
-			f, err := Create(name, &Options{Meta: []meta.Layer{{Name: "m", Content: p}}}, nil)
+			f, err := Create(b.Context(), name, &CreateOptions{Meta: []meta.Layer{{Name: "m", Content: p}}})
 			must(b, err)
 			defer f.Close()
 			b.ReportAllocs()
 			for b.Loop() {
 				p[n-1]++
-				must(b, f.SetMeta("m", p))
+				must(b, one(f).SetMeta("m", p))
 			}
 		})
 	}
@@ -299,7 +294,7 @@ func live(t testing.TB, f *Frame) int64 {
 	s := f.snap.Load()
 	n := s.tail().Len() + int64(s.headerLen)
 	for i := range s.index.n {
-		info, err := f.ChunkInfo(i)
+		info, err := f.ChunkInfo(t.Context(), i)
 		must(t, err)
 		n += int64(info.CBytes)
 	}
@@ -326,19 +321,19 @@ func TestSpaceAppend(t *testing.T) {
 				c.chunks /= 5 // one goroutine: nothing to race with
 			}
 			name := filepath.Join(t.TempDir(), "x.b2frame")
-			o := &Options{Params: chunk.Params{TypeSize: 4, Codec: chunk.CodecFromCode(1)}, NoSync: true, Concurrency: 1}
-			f, err := Create(name, o, nil)
+			o := &options{Params: chunk.Params{TypeSize: 4, Codec: codec.FromCode(1)}, NoSync: true, Concurrency: 1}
+			f, err := Create(t.Context(), name, o.create())
 			must(t, err)
 			peak := 0.0
 			for i := range c.chunks {
-				must(t, f.Append(small(i)))
+				must(t, f.Append(t.Context(), small(i)))
 				if c.doesUpd {
-					must(t, f.Update(i*7919%(i+1), small(i+1)))
-					must(t, f.Update(i, small(i)))
+					must(t, one(f).Update(i*7919%(i+1), small(i+1)))
+					must(t, one(f).Update(i, small(i)))
 				}
 				if c.reopen > 0 && i%c.reopen == 0 {
 					must(t, f.Close())
-					f, err = Edit(name, o)
+					f, err = Edit(t.Context(), name, o.edit())
 					must(t, err)
 				}
 				if i%100 == 99 {
@@ -365,24 +360,24 @@ func TestSpaceAppend(t *testing.T) {
 func TestSpaceSharedChunk(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
 		name := filepath.Join(t.TempDir(), "x.b2frame")
-		f, err := Create(name, &Options{Sparse: sparse, NoSync: true}, func(b *Batch) error {
+		f, err := CreateFunc(t.Context(), name, func(b *Batch) error {
 			for i := range 3 {
-				if err := b.Append(small(i)); err != nil {
+				if err := b.Append(t.Context(), small(i)); err != nil {
 					return err
 				}
 			}
 			b.list()[2] = b.list()[0]
 			return nil
-		})
+		}, &CreateOptions{Sparse: sparse, NoSync: true})
 		must(t, err)
 		must(t, f.Close())
-		f, err = Edit(name, &Options{NoSync: true})
+		f, err = Edit(t.Context(), name, &OpenOptions{NoSync: true})
 		must(t, err)
 		for i := range 20 {
-			must(t, f.Update(0, small(100+i)))
-			must(t, f.Append(small(200+i)))
+			must(t, one(f).Update(0, small(100+i)))
+			must(t, f.Append(t.Context(), small(200+i)))
 		}
-		if got, err := f.ReadChunk(nil, 2); err != nil || !bytes.Equal(got, small(0)) {
+		if got, err := f.ReadChunk(t.Context(), nil, 2); err != nil || !bytes.Equal(got, small(0)) {
 			t.Errorf("sparse %v: the chunk that shared its bytes: %v", sparse, err)
 		}
 		must(t, f.Close())
@@ -393,14 +388,14 @@ func TestSpaceSharedChunk(t *testing.T) {
 func TestSpaceSurvey(t *testing.T) {
 	for _, n := range []int{500, 3000} {
 		m := new(Memory)
-		f, err := CreateMemory(&Options{Concurrency: 1, Params: chunk.Params{Codec: chunk.CodecFromCode(1)}}, func(b *Batch) error {
+		f, err := CreateFunc(t.Context(), "", func(b *Batch) error {
 			for i := range n {
-				if err := b.Append(small(i)); err != nil {
+				if err := b.Append(t.Context(), small(i)); err != nil {
 					return err
 				}
 			}
 			return nil
-		})
+		}, &CreateOptions{Concurrency: 1, Params: chunk.Params{Codec: codec.FromCode(1)}})
 		must(t, err)
 		b, err := f.Begin(context.Background())
 		must(t, err)
@@ -411,12 +406,12 @@ func TestSpaceSurvey(t *testing.T) {
 		_, err = m.WriteAt(f.store.(*contiguous).Bytes.(*Memory).Bytes(), 0)
 		must(t, err)
 		before, _ := m.Size()
-		f, err = EditStorage(m, &Options{Concurrency: 1})
+		f, err = EditStorage(t.Context(), m, &OpenOptions{Concurrency: 1})
 		must(t, err)
 		b, err = f.Begin(context.Background())
 		must(t, err)
 		for i := range n / 3 {
-			must(t, b.Append(small(i)))
+			must(t, b.Append(t.Context(), small(i)))
 		}
 		must(t, b.Commit())
 		checkSpace(t, f)
@@ -433,17 +428,17 @@ func TestSpaceSurvey(t *testing.T) {
 func TestSpaceBehindTheFrame(t *testing.T) {
 	f, _ := modelFrame(t, "memory", 200)
 	defer f.Close()
-	must(t, f.Append(stamped(1, 50)))
-	v, err := f.View()
+	must(t, f.Append(t.Context(), stamped(1, 50)))
+	v, err := f.Engine().View(t.Context())
 	must(t, err)
 	defer v.Release()
-	must(t, f.Update(0, stamped(2, 50)))
+	must(t, one(f).Update(0, stamped(2, 50)))
 	for _, keep := range []bool{false, true} {
 		b, err := f.Begin(context.Background())
 		must(t, err)
 		for i := range 6 {
 			if i < 5 || keep {
-				must(t, b.Append(stamped(10+i, 50)))
+				must(t, b.Append(t.Context(), stamped(10+i, 50)))
 			}
 		}
 		if keep {
@@ -453,7 +448,7 @@ func TestSpaceBehindTheFrame(t *testing.T) {
 		}
 	}
 	for i := range 6 {
-		got, err := f.ReadChunk(nil, i+1)
+		got, err := f.ReadChunk(t.Context(), nil, i+1)
 		must(t, err)
 		if !bytes.Equal(got, stamped(10+i, 50)) {
 			t.Errorf("chunk %d has other content", i+1)

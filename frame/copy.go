@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"runtime/debug"
 
@@ -17,68 +16,67 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// AppendTo appends the frame in its contiguous form, without dead bytes, to dst: what python-blosc2 calls to_cframe.
-func (f *Frame) AppendTo(dst []byte) ([]byte, error) {
-	v, err := f.View()
-	if err != nil {
-		return dst, err
+// Copy creates a frame with the chunks and metalayers of f and opens it for editing: the stored chunks as they are,
+// without the dead bytes between them. For name, ctx and o see [Create]; ctx also ends the copying. The copy keeps
+// checksums if f does, or if o.Checksums is set. Params, ChunkSize, Meta and VLMeta come from f: if one of them is set, Copy
+// returns ErrParam. Codecs, filters and functions that o leaves out are those of f. Other errors are those of Create and of reading f.
+func Copy(ctx context.Context, name string, f *Frame, o *CreateOptions) (*Frame, error) {
+	ctx = task.Context(ctx)
+	if err := o.checkKept("Copy"); err != nil {
+		return nil, err
 	}
-	defer v.Release()
-	mem, err := CreateMemory(v.copyOptions(), func(b *Batch) error { return v.copyInto(context.Background(), b) })
-	if err != nil {
-		return dst, err
-	}
-	defer mem.Close()
-	return append(dst, mem.store.(*contiguous).Bytes.(*Memory).Bytes()...), nil
-}
-
-// Copy makes a frame with the same chunks and metalayers in a new file or directory and opens it for editing: the
-// stored chunks as they are, without the dead bytes between them. Of o, only the fields for the new place and the work
-// count: Sparse, Overwrite, NoSync, Concurrency and so on.
-func (f *Frame) Copy(ctx context.Context, name string, o *Options) (*Frame, error) {
-	v, err := f.ViewContext(ctx)
+	s, err := f.acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer v.Release()
-	to := v.copyOptions()
+	defer f.unuse(s)
+	to := f.inherited(o)
+	return copyOf(ctx, name, s, &to, func(b *Batch) error { return f.copyChunks(ctx, s, b) })
+}
+
+// inherited returns o with the codecs and filters of f where o leaves them out: the chunks of a copy need them.
+func (f *Frame) inherited(o *CreateOptions) CreateOptions {
+	var to CreateOptions
 	if o != nil {
-		to.Checksums, to.Verify = to.Checksums || o.Checksums, o.Verify
-		to.RequireChecksums = o.RequireChecksums
-		to.Sparse, to.Overwrite, to.NoSync = o.Sparse, o.Overwrite, o.NoSync
-		to.Codecs, to.Filters, to.Prefilter, to.Postfilter = o.Codecs, o.Filters, o.Prefilter, o.Postfilter
-		to.Concurrency, to.MaxBytes = o.Concurrency, o.MaxBytes
+		to = *o
+	} else {
+		to.Concurrency, to.sys = f.opts.Concurrency, f.sys
 	}
-	return CreateContext(ctx, name, to, func(b *Batch) error { return v.copyInto(task.Context(ctx), b) })
+	if to.Codecs == nil {
+		to.Codecs = f.opts.Codecs
+	}
+	if to.UserFilters == nil {
+		to.UserFilters = f.opts.UserFilters
+	}
+	if to.Prefilter == nil && to.Postfilter == nil {
+		to.Prefilter, to.Postfilter = f.opts.Prefilter, f.opts.Postfilter
+	}
+	return to
 }
 
-// copyOptions returns the options that make an empty frame with the metalayers of v.
-func (v View) copyOptions() *Options {
-	o := v.f.opts
-	o.Params, o.Meta, o.ChunkSize = chunk.Params{TypeSize: int(v.s.typeSize)}, v.s.meta, 0
-	o.VLMeta = nil
-	o.Sparse, o.Overwrite, o.NoSync, o.Offset, o.Checksums = false, false, false, 0, v.s.checksums != nil
-	return &o
-}
-
-// copyInto copies header, chunks and variable-length metalayers into a new frame. What it says of new chunks need not
-// be available.
-func (v View) copyInto(ctx context.Context, b *Batch) error {
-	h := v.s.header
-	h.headerLen, h.sparse, h.nbytes, h.cbytes, h.frameLen = b.next.headerLen, b.next.sparse, 0, 0, 0
-	b.next.header = h
-	b.takeVLMeta(v.s)
-	return v.f.copyChunks(ctx, v.s, b)
+// copyOf creates a frame with the header and the metalayers of s, and the chunks that fill adds. What the header says of
+// new chunks need not be available.
+func copyOf(ctx context.Context, name string, s *snapshot, to *CreateOptions, fill func(b *Batch) error) (*Frame, error) {
+	to.Params, to.Meta = chunk.Params{TypeSize: int(s.typeSize)}, s.meta
+	to.Checksums = to.Checksums || s.checksums != nil
+	return CreateFunc(ctx, name, func(b *Batch) error {
+		h := s.header
+		h.headerLen, h.sparse, h.nbytes, h.cbytes, h.frameLen = b.next.headerLen, b.next.sparse, 0, 0, 0
+		b.next.header = h
+		b.takeVLMeta(s)
+		return fill(b)
+	}, to)
 }
 
 // copyChunks appends the chunks of s as they are stored. A chunk that is referenced many times is stored once.
 func (f *Frame) copyChunks(ctx context.Context, s *snapshot, b *Batch) error {
+	b.copiesFrom(f)
 	if s.index.list == nil && s.index.n > 0 && s.chunkSize > 0 {
 		b.next.index, b.next.nbytes = s.index, s.nbytes
 	} else {
 		var buf []byte
 		var err error
-		chunks := f.once(s)
+		chunks := f.once(ctx, s)
 		for i := range s.index.n {
 			if err = ctx.Err(); err != nil {
 				return err
@@ -94,8 +92,13 @@ func (f *Frame) copyChunks(ctx context.Context, s *snapshot, b *Batch) error {
 // Verify decodes everything and checks what the parts of the frame say of each other. It calls report for each fault,
 // with its location, and goes on; it returns early only if report returns an error, ctx is done, or chunks overlap. A
 // frame whose data is elsewhere (see the package comment) is reported once, as errors.ErrUnsupported.
+//
+// With a nil report, Verify returns the first fault. Otherwise it returns the error of report, of ctx or of reading.
 func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error) {
 	ctx = task.Context(ctx)
+	if report == nil {
+		report = func(err error) error { return err }
+	}
 	s, err := f.acquire(ctx)
 	if err != nil {
 		return err
@@ -120,7 +123,7 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 		}
 	}
 	total, intact := int64(0), true
-	chunks := f.once(s)
+	chunks := f.once(ctx, s)
 	chunks.blockSize = blockBytes(s)
 	for i := 0; i < s.index.n; i++ {
 		if err := ctx.Err(); err != nil {
@@ -148,31 +151,31 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 }
 
 // verifyChunk decodes chunk i block by block and returns its header.
-func (f *Frame) verifyChunk(s *snapshot, i int) (chunk.Header, error) {
+func (f *Frame) verifyChunk(ctx context.Context, s *snapshot, i int) (coder.Header, error) {
 	special, err := s.index.at(i).special()
 	if err != nil {
-		return chunk.Header{}, f.chunkError(s, i, err)
+		return coder.Header{}, f.chunkError(s, i, err)
 	}
 	if special != chunk.Regular {
-		return f.chunkHeader(s, i)
+		return f.chunkHeader(ctx, s, i)
 	}
-	var h chunk.Header
+	var h coder.Header
 	err = f.withWorker(func(w *worker) (err error) {
-		h, err = f.verifyBlocks(s, w, i)
+		h, err = f.verifyBlocks(ctx, s, w, i)
 		return err
 	})
 	return h, err
 }
 
 // verifyBlocks is verifyChunk for a chunk that is stored.
-func (f *Frame) verifyBlocks(s *snapshot, w *worker, i int) (_ chunk.Header, err error) {
+func (f *Frame) verifyBlocks(ctx context.Context, s *snapshot, w *worker, i int) (_ coder.Header, err error) {
 	if m, ok := s.src.(*storage.Mapped); ok {
 		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, w, &err)
 	}
 	var r coder.Reader
-	c, err := f.openChunk(s, w, &r, i, 1)
+	c, err := f.openChunk(s, storage.Bind(ctx, s.src), w, &r, i, 1)
 	if err != nil {
-		return chunk.Header{}, err
+		return coder.Header{}, err
 	}
 	defer closeSource(c)
 	if err := f.checkChecksum(s, i, r.Raw()); err != nil {
@@ -183,7 +186,7 @@ func (f *Frame) verifyBlocks(s *snapshot, w *worker, i int) (_ chunk.Header, err
 		if special, _ := r.Special(); special != chunk.Regular {
 			break
 		}
-		if err := f.CheckAlloc(int64(n)); err != nil {
+		if err := f.checkAlloc(int64(n)); err != nil {
 			return *r.Header(), f.chunkError(s, i, fmt.Errorf("block %d: %w", k, err))
 		}
 		if cap(w.buf) < n {
@@ -196,32 +199,19 @@ func (f *Frame) verifyBlocks(s *snapshot, w *worker, i int) (_ chunk.Header, err
 	return *r.Header(), nil
 }
 
-// Reader returns the decoded bytes of the super-chunk as an io.ReadSeeker of its own position.
-func (f *Frame) Reader() *io.SectionReader { return io.NewSectionReader(f, 0, f.NBytes()) }
-
-// CopyVLMeta gives the batch the variable-length metalayers of a view, as they are stored.
-func (b *Batch) CopyVLMeta(v View) error {
-	if b.done {
-		return b.errDone()
-	}
-	b.takeVLMeta(v.s)
-	return nil
-}
-
-// takeVLMeta copies the variable-length metalayers of a state to the batch, except the checksums, which the batch makes
-// itself.
+// takeVLMeta copies the variable-length metalayers of a state to the batch, except the checksums, which the batch makes itself.
 func (b *Batch) takeVLMeta(from *snapshot) {
 	s := b.next
 	var layers []meta.Layer
 	for _, l := range s.vlmeta {
-		if l.Name == ChecksumLayer {
+		if l.Name == checksumLayer {
 			layers = append(layers, l)
 		} else {
 			s.forgetVLMeta(l.Name)
 		}
 	}
 	for _, l := range from.vlmeta {
-		if l.Name != ChecksumLayer {
+		if l.Name != checksumLayer {
 			layers = append(layers, l)
 			s.noteLayer(true, l.Name, l.Content)
 		}
@@ -229,36 +219,24 @@ func (b *Batch) takeVLMeta(from *snapshot) {
 	s.vlmeta = layers
 }
 
-// CopyChunks appends all chunks of a view to an empty frame, as they are stored. The chunk sizes must be the same.
-func (b *Batch) CopyChunks(ctx context.Context, v View) error {
-	if err := b.checkEditable(); err != nil {
-		return err
-	}
-	if err := v.f.checkAllFetched(v.s); err != nil {
-		return err
-	}
-	return v.f.copyChunks(task.Context(ctx), v.s, b)
-}
-
-// PutChunks puts chunks of a view, of any frame, in place of others, as they are stored. pairs yields the number
-// of a chunk of the batch and the one of the view that it becomes. The chunk sizes must be the same.
-func (b *Batch) PutChunks(ctx context.Context, v View, pairs iter.Seq2[int, int]) error {
-	ctx = task.Context(ctx)
+// putChunks puts chunks of s, a state of f, in place of others. See engine.Batch.PutChunks.
+func (b *Batch) putChunks(ctx context.Context, f *Frame, s *snapshot, pairs iter.Seq2[int, int]) error {
 	var buf []byte
 	returned := false
 	defer b.failUnless(&returned)
-	chunks := v.f.once(v.s)
+	b.copiesFrom(f)
+	chunks := f.once(ctx, s)
 	for to, from := range pairs {
 		err := ctx.Err()
 		if err == nil {
-			err = v.f.checkFetched(v.s, from)
+			err = f.checkFetched(s, from)
 		}
 		if err == nil {
 			buf, err = chunks.update(b, to, from, buf)
 		}
 		if err != nil {
 			returned = true
-			return b.fail(v.f.orClosed(err))
+			return b.fail(f.orClosed(err))
 		}
 	}
 	returned = true
@@ -268,6 +246,7 @@ func (b *Batch) PutChunks(ctx context.Context, v View, pairs iter.Seq2[int, int]
 // once does work on the chunks of a state once for each stored chunk, though an index may reference one many times. It
 // also bounds that work by the space of the chunks: chunks of more bytes overlap, which no writer makes.
 type once struct {
+	ctx  context.Context // of the call
 	f    *Frame
 	s    *snapshot
 	seen map[entry]*seenChunk // nil when no chunk is referenced twice
@@ -278,15 +257,15 @@ type once struct {
 
 // seenChunk is what is known of a stored chunk.
 type seenChunk struct {
-	h        chunk.Header
+	h        coder.Header
 	sum      uint32
 	err      error    // of its content
 	location location // of its copy, if that is stored
 	stored   bool
 }
 
-func (f *Frame) once(s *snapshot) *once {
-	o := &once{f: f, s: s, left: s.areaLen()}
+func (f *Frame) once(ctx context.Context, s *snapshot) *once {
+	o := &once{ctx: ctx, f: f, s: s, left: s.areaLen()}
 	if _, shared := s.index.storedEntries(); shared {
 		o.seen = map[entry]*seenChunk{}
 	}
@@ -328,7 +307,7 @@ func (o *once) fits(i int, c *seenChunk) error {
 // of chunks that overlap.
 func (o *once) verify(i int) (n int64, last bool, err error) {
 	if o.s.index.at(i) < 0 || o.seen == nil {
-		h, err := o.f.verifyChunk(o.s, i)
+		h, err := o.f.verifyChunk(o.ctx, o.s, i)
 		if over := o.spend(i, o.stored(i, &h)); over != nil {
 			return 0, true, over
 		}
@@ -347,7 +326,7 @@ func (o *once) verify(i int) (n int64, last bool, err error) {
 
 // checkBlockSize returns an error if the blocks of chunk i have another size than those of the array, which then cannot
 // be read.
-func (o *once) checkBlockSize(i int, h *chunk.Header) error {
+func (o *once) checkBlockSize(i int, h *coder.Header) error {
 	if o.blockSize == 0 || o.s.index.at(i) < 0 || h.Special() != chunk.Regular || int64(h.BlockSize) == o.blockSize && !h.VLBlocks() {
 		return nil
 	}
@@ -355,7 +334,7 @@ func (o *once) checkBlockSize(i int, h *chunk.Header) error {
 }
 
 // stored returns how many bytes chunk i takes.
-func (o *once) stored(i int, h *chunk.Header) int {
+func (o *once) stored(i int, h *coder.Header) int {
 	if o.s.index.at(i) < 0 {
 		return 0
 	}
@@ -363,13 +342,13 @@ func (o *once) stored(i int, h *chunk.Header) int {
 }
 
 // examine decodes chunk i by means of decode, whatever its number says of it.
-func (o *once) examine(i int, decode func(*snapshot, int) (chunk.Header, error)) *seenChunk {
+func (o *once) examine(i int, decode func(context.Context, *snapshot, int) (coder.Header, error)) *seenChunk {
 	s := o.s.successor()
 	s.chunkSize, s.index.checksums = 0, nil
 	c := &seenChunk{}
-	if c.h, c.err = decode(s, i); c.err == nil && o.s.index.checksums != nil {
+	if c.h, c.err = decode(o.ctx, s, i); c.err == nil && o.s.index.checksums != nil {
 		var raw []byte
-		raw, c.err = o.f.rawChunk(nil, s, i)
+		raw, c.err = o.f.rawChunk(o.ctx, nil, s, i)
 		c.sum = crc32c.Checksum(raw)
 	}
 	var e *Error
@@ -382,7 +361,7 @@ func (o *once) examine(i int, decode func(*snapshot, int) (chunk.Header, error))
 // read appends the stored bytes of chunk i, which was not seen before, to dst and compares them with its checksum.
 func (o *once) read(dst []byte, i int) ([]byte, error) {
 	at := len(dst)
-	dst, err := o.f.rawChunk(dst, o.s, i)
+	dst, err := o.f.rawChunk(o.ctx, dst, o.s, i)
 	if err == nil {
 		err = o.f.checkChecksum(o.s, i, dst[at:])
 	}
@@ -393,13 +372,18 @@ func (o *once) read(dst []byte, i int) ([]byte, error) {
 }
 
 // put stores chunk i, of bytes c that are not used if its copy is stored already, by means of insert or update.
-func (o *once) put(b *Batch, i int, c []byte, put func(h *chunk.Header, store func() (location, error)) error) error {
+func (o *once) put(b *Batch, i int, c []byte, put func(h *coder.Header, store func() (location, error)) error) error {
 	if seen := o.repeated(i); seen != nil {
 		if err := o.fits(i, seen); err != nil {
 			return err
 		}
 		b.f.store.share()
-		return put(&seen.h, func() (location, error) { return seen.location, nil })
+		return put(&seen.h, func() (_ location, err error) {
+			if seen.location.e < 0 { // if the chunks now have variable sizes, the index cannot hold it
+				seen.location, err = b.store(nil, &seen.h)
+			}
+			return seen.location, err
+		})
 	}
 	h, err := b.examine(c, nil, b.next.index.n)
 	if err != nil {
@@ -411,11 +395,7 @@ func (o *once) put(b *Batch, i int, c []byte, put func(h *chunk.Header, store fu
 		return p, err
 	})
 	if err == nil && o.seen != nil && o.s.index.at(i) >= 0 {
-		sum := crc32c.Checksum(c[:h.CBytes])
-		if p.e >= 0 { // the checksum of a special chunk that only the index holds is 0
-			p.sum = sum
-		}
-		o.seen[o.s.index.at(i)] = &seenChunk{h: h, sum: sum, location: p, stored: true}
+		o.seen[o.s.index.at(i)] = &seenChunk{h: h, sum: crc32c.Checksum(c[:h.CBytes]), location: p, stored: true}
 	}
 	return err
 }
@@ -431,7 +411,7 @@ func (o *once) append(b *Batch, i int, buf []byte) ([]byte, error) {
 	if err := b.check(b.next.index.n, b.next.index.n); err != nil {
 		return buf, err
 	}
-	return buf, o.put(b, i, buf, func(h *chunk.Header, store func() (location, error)) error {
+	return buf, o.put(b, i, buf, func(h *coder.Header, store func() (location, error)) error {
 		return b.insert(b.next.index.n, h, store)
 	})
 }
@@ -440,14 +420,14 @@ func (o *once) append(b *Batch, i int, buf []byte) ([]byte, error) {
 func (o *once) update(b *Batch, to, i int, buf []byte) ([]byte, error) {
 	var err error
 	if o.repeated(i) == nil {
-		if buf, err = o.f.rawChunk(buf[:0], o.s, i); err != nil {
+		if buf, err = o.f.rawChunk(o.ctx, buf[:0], o.s, i); err != nil {
 			return buf, err
 		}
 	}
 	if err := b.check(to, b.next.index.n-1); err != nil {
 		return buf, err
 	}
-	return buf, o.put(b, i, buf, func(h *chunk.Header, store func() (location, error)) error {
+	return buf, o.put(b, i, buf, func(h *coder.Header, store func() (location, error)) error {
 		return b.update(to, h, store)
 	})
 }

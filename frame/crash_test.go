@@ -5,11 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/engine"
 )
 
 var errDisk = errors.New("the disk is full")
@@ -76,14 +79,14 @@ func (d *disk) Sync() error {
 // diskFrame makes a disk with an empty frame, and the frame opened for editing.
 func diskFrame(t testing.TB, common int) (*disk, *Frame, *model) {
 	t.Helper()
-	f, err := CreateMemory(&Options{Params: chunk.Params{TypeSize: 4, Codec: chunk.CodecFromCode(1)}, ChunkSize: common}, nil)
+	f, err := Create(t.Context(), "", &CreateOptions{Params: chunk.Params{TypeSize: 4, Codec: codec.FromCode(1)}, ChunkSize: common})
 	must(t, err)
-	b, err := f.AppendTo(nil)
+	b, err := appendTo(f, nil)
 	must(t, err)
 	d := &disk{}
 	_, err = d.Memory.WriteAt(b, 0)
 	must(t, err)
-	f, err = EditStorage(d, &Options{Concurrency: 1})
+	f, err = EditStorage(t.Context(), d, &OpenOptions{Concurrency: 1})
 	must(t, err)
 	m := &model{chunkSize: common}
 	if common == 0 {
@@ -119,7 +122,7 @@ func holds(b []byte, models ...*model) error {
 // heldBy tells whether a frame is what one of the models says.
 func heldBy(f *Frame, models ...*model) error {
 	var all bytes.Buffer
-	if _, err := f.WriteTo(&all); err != nil {
+	if _, err := io.Copy(&all, f.Content(context.Background())); err != nil {
 		return err
 	}
 	for _, m := range models {
@@ -148,10 +151,10 @@ func TestCrash(t *testing.T) {
 			tried := 0
 			before := NewMemory(slices.Clone(d.Memory.Bytes())) // what was synced
 			for range 25 {
-				var view View
+				var view engine.View
 				if rng.IntN(4) == 0 { // so that space stays in use
 					var err error
-					view, err = f.View()
+					view, err = f.Engine().View(t.Context())
 					must(t, err)
 				}
 				next, err := edit(t, rng, f, m, common)
@@ -167,7 +170,7 @@ func TestCrash(t *testing.T) {
 						break
 					}
 				}
-				if view.s != nil {
+				if view != (engine.View{}) {
 					view.Release()
 				}
 				must(t, holds(d.Memory.Bytes(), m))
@@ -238,7 +241,7 @@ func TestDiskErrors(t *testing.T) {
 		for failAt := 1; ; failAt++ {
 			rng := rand.New(rand.NewPCG(seed, 9))
 			d, f, m := diskFrame(t, common)
-			must(t, f.SetVLMeta("x", []byte("y"))) // not what is tested
+			must(t, one(f).SetVLMeta("x", []byte("y"))) // not what is tested
 			m.vlmeta = set(m.vlmeta, "x", []byte("y"))
 			for range seed % 3 {
 				next, err := edit(t, rng, f, m, common)
@@ -292,11 +295,11 @@ func oneEdit(rng *rand.Rand, f *Frame, m *model) (*model, error) {
 	switch k := rng.IntN(6); {
 	case k < 2 || n == 0 && k < 4:
 		next.insert(n, p)
-		return next, f.Append(p)
+		return next, f.Append(context.Background(), p)
 	case k < 3:
 		i := rng.IntN(n)
 		next.update(i, p)
-		return next, f.Update(i, p)
+		return next, one(f).Update(i, p)
 	case k < 4:
 		b, err := f.Begin(context.Background())
 		if err != nil {
@@ -312,7 +315,7 @@ func oneEdit(rng *rand.Rand, f *Frame, m *model) (*model, error) {
 		return next, b.Commit()
 	}
 	next.vlmeta = set(next.vlmeta, "v", p)
-	return next, f.SetVLMeta("v", p)
+	return next, one(f).SetVLMeta("v", p)
 }
 
 // TestMemoryModel writes and cuts a Memory at random, beside a slice that is made anew each time.

@@ -8,55 +8,71 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
 
-// Create creates a frame in a new file, or with o.Sparse in a new directory, and opens it for editing. fill, which may
-// be nil, adds the first content. The file gets its name only after fill has returned, so that it is complete from the
-// start. With o.Overwrite, an existing file or frame directory is replaced; otherwise Create returns fs.ErrExist. Other
-// errors are ErrParam, errors.ErrUnsupported, ErrTooLarge, or those of fill or the operating system.
-//
-// If fill panics, no frame is created.
-func Create(name string, o *Options, fill func(b *Batch) error) (*Frame, error) {
-	return CreateContext(context.Background(), name, o, fill)
+// Create creates an empty frame and opens it for editing: in a new file, or with o.Sparse in a new directory; in
+// o.Storage; or in memory, if name is empty and there is no Storage. With o.Overwrite, it replaces an existing file or
+// frame directory, or the content of the Storage; otherwise it returns fs.ErrExist. ctx bounds how long it waits for a
+// lock file; the frame does not keep it. Other errors are ErrParam, errors.ErrUnsupported, ErrTooLarge for metalayers,
+// those of ctx, of the Storage and of the operating system.
+func Create(ctx context.Context, name string, o *CreateOptions) (*Frame, error) {
+	return CreateFunc(ctx, name, nil, o)
 }
 
-// CreateContext is Create with a context that bounds how long it waits for a lock file. See Options.
-func CreateContext(ctx context.Context, name string, o *Options, fill func(b *Batch) error) (*Frame, error) {
-	name = strings.TrimPrefix(name, "file://")
-	f := newFrame(name, o)
-	if f.opts.Offset != 0 {
-		return nil, f.wrap("header", -1, fmt.Errorf("a new frame at an offset: %w", ErrParam))
-	}
-	if err := f.opts.checkLocking(); err != nil {
+// CreateFunc is Create with a function that adds the first content. A file or directory gets its name only after fill
+// has returned, so that it is complete from the start. If fill returns an error, which CreateFunc then returns, or
+// panics, no frame is created; what a Storage holds then is undefined. fill must not keep b, nor commit it. A nil fill
+// adds nothing.
+func CreateFunc(ctx context.Context, name string, fill func(b *Batch) error, o *CreateOptions) (*Frame, error) {
+	f, err := prepareNew(ctx, name, o)
+	if err != nil {
 		return nil, err
 	}
-	fi, err := f.opts.sys.Lstat(name)
+	return f.createFunc(ctx, fill)
+}
+
+// prepareNew returns a frame without a place. o.Storage, if there is one, is kept in its store.
+func prepareNew(ctx context.Context, name string, o *CreateOptions) (*Frame, error) {
+	opts, sys, err := o.settings(name)
+	if err == nil {
+		err = task.Context(ctx).Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := newFrame(strings.TrimPrefix(name, "file://"), opts, sys)
+	if err != nil {
+		return nil, err
+	}
+	if o != nil && o.Storage != nil {
+		f.store = &contiguous{Segment: storage.Segment{Bytes: o.Storage, NoSync: opts.NoSync}, sys: sys, scanned: true}
+	}
+	return f, nil
+}
+
+// createFunc is CreateFunc for a frame of prepareNew.
+func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) (*Frame, error) {
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
+	case f.store != nil:
+		return f.createStorage(ctx, fill)
+	case f.path == "":
+		f.store = &contiguous{Segment: storage.Segment{Bytes: NewMemory(nil), NoSync: true}, sys: f.sys, scanned: true}
+		return f.create(ctx, fill)
+	}
+	err := f.checkFree()
+	if err != nil {
 		return nil, err
-	case !f.opts.Overwrite:
-		return nil, f.wrap("file", -1, errs.ErrExist)
-	case fi.IsDir():
-		fi, err := f.opts.sys.Lstat(filepath.Join(name, indexFile))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		if err != nil || !fi.Mode().IsRegular() {
-			return nil, f.wrap("directory", -1, fmt.Errorf("will not replace a directory that is no frame: %w", errs.ErrExist))
-		}
 	}
 	if f.opts.Locking && !f.opts.Sparse {
-		if f.lock, err = storage.OpenLock(f.opts.sys, name, nil, true); err != nil {
+		if f.lock, err = storage.OpenLock(f.sys, f.path, nil, true); err != nil {
 			return nil, err
 		}
 	}
-	if f.store, err = createStore(name, &f.opts); err != nil {
+	if f.store, err = f.createStore(f.path); err != nil {
 		f.lock.Close()
 		return nil, err
 	}
@@ -64,24 +80,61 @@ func CreateContext(ctx context.Context, name string, o *Options, fill func(b *Ba
 		return f, err
 	}
 	// No other process could know the directory before it had its name.
-	if f.lock, err = storage.OpenLock(f.opts.sys, name, f.store.(*sparse).root, true); err != nil {
+	if f.lock, err = storage.OpenLock(f.sys, f.path, f.store.(*sparse).root, true); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
-// createStore makes a file or directory under a temporary name beside the final one.
-func createStore(name string, o *Options) (store, error) {
-	name = filepath.Clean(name)
-	if !o.Sparse {
-		return createFile(o.system(), name, o.NoSync)
+// createStorage creates a frame in a Storage.
+func (f *Frame) createStorage(ctx context.Context, fill func(b *Batch) error) (*Frame, error) {
+	st := f.store.(*contiguous).Bytes
+	switch size, err := st.Size(); {
+	case err != nil:
+		return nil, err
+	case size > 0 && !f.opts.Overwrite:
+		return nil, f.wrap("storage", -1, fmt.Errorf("it has %d bytes: %w", size, errs.ErrExist))
+	case size > 0:
+		if err := st.Truncate(0); err != nil {
+			return nil, err
+		}
 	}
-	r, temp, err := storage.CreateTempDir(o.system(), name, o.NoSync)
+	return f.create(ctx, fill)
+}
+
+// checkFree returns an error if the name of a new frame is taken by what it may not replace.
+func (f *Frame) checkFree() error {
+	fi, err := f.sys.Lstat(f.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	case !f.opts.Overwrite:
+		return f.wrap("file", -1, errs.ErrExist)
+	case fi.IsDir():
+		fi, err := f.sys.Lstat(filepath.Join(f.path, indexFile))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err != nil || !fi.Mode().IsRegular() {
+			return f.wrap("directory", -1, fmt.Errorf("will not replace a directory that is no frame: %w", errs.ErrExist))
+		}
+	}
+	return nil
+}
+
+// createStore makes a file or directory under a temporary name beside the final one.
+func (f *Frame) createStore(name string) (store, error) {
+	name = filepath.Clean(name)
+	if !f.opts.Sparse {
+		return createFile(f.sys, name, f.opts.NoSync)
+	}
+	r, temp, err := storage.CreateTempDir(f.sys, name, f.opts.NoSync)
 	if err != nil {
 		return nil, err
 	}
-	return &sparse{sys: o.system(), root: r, dir: name, temp: temp, noSync: o.NoSync, scanned: true}, nil
+	return &sparse{sys: f.sys, root: r, dir: name, temp: temp, noSync: f.opts.NoSync, scanned: true}, nil
 }
 
 // createFile is createStore for a contiguous frame.
@@ -91,15 +144,6 @@ func createFile(sys storage.System, name string, noSync bool) (*contiguous, erro
 		return nil, err
 	}
 	return &contiguous{Segment: storage.Segment{Bytes: file, NoSync: noSync}, sys: sys, temp: temp, name: name, scanned: true}, nil
-}
-
-// CreateMemory makes a contiguous frame in memory and opens it for editing. See Create; o.Sparse and o.Overwrite do
-// not apply.
-func CreateMemory(o *Options, fill func(b *Batch) error) (*Frame, error) {
-	f := newFrame("", o)
-	f.opts.Sparse = false
-	f.store = &contiguous{Segment: storage.Segment{Bytes: NewMemory(nil), NoSync: true}, sys: f.opts.sys, scanned: true}
-	return f.create(context.Background(), fill)
 }
 
 // create makes the first commit.
@@ -142,17 +186,13 @@ func (f *Frame) first(ctx context.Context) (*Batch, error) {
 	if err := s.setCParams(f.opts.Params); err != nil {
 		return nil, f.wrap("header", -1, err)
 	}
-	size := f.opts.ChunkSize
-	if size < 0 || size > chunk.MaxBytes {
-		return nil, f.wrap("header", offChunkSize, fmt.Errorf("chunk size %d: %w", size, ErrParam))
-	}
-	if size > 0 {
-		s.chunkSize = int32(size)
+	if f.opts.ChunkSize > 0 {
+		s.chunkSize = int32(f.opts.ChunkSize)
 	}
 	if f.opts.Checksums {
-		s.checksums, s.vlmeta = &checksumSet{}, []meta.Layer{{Name: ChecksumLayer}}
+		s.checksums, s.vlmeta = &checksumSet{}, []meta.Layer{{Name: checksumLayer}}
 	}
-	b := &Batch{f: f, transaction: transaction{next: s}}
+	b := &Batch{f: f, mu: newGate(), transaction: transaction{next: s}}
 	if err := f.mu.lock(context.Background()); err != nil { // no other goroutine has it
 		return nil, err
 	}

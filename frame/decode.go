@@ -12,7 +12,6 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/sched"
-	"github.com/goblosc/blosc2/internal/task"
 )
 
 // decoding is one call of Decode: the blocks of all its chunks are one queue, from which the workers take. A worker
@@ -23,6 +22,8 @@ type decoding struct {
 	s         *snapshot
 	plan      engine.ReadPlan
 	blockSize int
+	from      io.ReaderAt // the bytes of s, with the context of the call
+	bound     storage.Bound
 	cache     *blockcache.Cache[*snapshot] // of blocks, or nil when this call does not use it
 	workers   int
 	work      func(int) // decode
@@ -45,15 +46,7 @@ type decodeJob struct {
 	two    bool // two blocks are decoded faster at a time
 }
 
-// Decode decodes the blocks that the plan needs, on up to Options.Concurrency goroutines, and does not use the plan
-// after it returns. It reads one committed state, regardless of concurrent commits. blocks is about the number of
-// blocks: no more goroutines are started. blockSize is the decoded size that blocks must have, in bytes, or 0 if any
-// will do. Decode stops at the first error: of the plan, of the context, or ErrCorrupt, errors.ErrUnsupported,
-// ErrTooLarge or of reading, in an *Error with the chunk. It is for package ndarray.
-func (v View) Decode(ctx context.Context, p engine.ReadPlan, blocks int64, blockSize int) error {
-	return v.checked(v.f.decode(task.Context(ctx), v.s, p, blocks, blockSize))
-}
-
+// decode is Decode of engine.View, without the check whether s was written over.
 func (f *Frame) decode(ctx context.Context, s *snapshot, p engine.ReadPlan, blocks int64, blockSize int) error {
 	d, ok := f.engines.Get().(*decoding)
 	if !ok {
@@ -62,6 +55,7 @@ func (f *Frame) decode(ctx context.Context, s *snapshot, p engine.ReadPlan, bloc
 	}
 	d.Start(ctx)
 	d.s, d.plan, d.blockSize, d.last = s, p, blockSize, false
+	d.from = d.bound.Bind(ctx, s.src)
 	if d.cache = nil; f.cache != nil && !s.draft {
 		size := int64(s.blockSize)
 		if size == 0 {
@@ -71,9 +65,10 @@ func (f *Frame) decode(ctx context.Context, s *snapshot, p engine.ReadPlan, bloc
 			d.cache = f.cache
 		}
 	}
-	d.workers = f.opts.workers(blocks)
+	d.workers = f.workersFor(blocks)
 	err := d.run()
-	d.s, d.plan, d.cache = nil, nil, nil
+	d.s, d.plan, d.cache, d.from = nil, nil, nil, nil
+	d.bound.Unbind()
 	f.engines.Put(d)
 	return err
 }
@@ -224,7 +219,7 @@ func (d *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
 		if err != nil {
 			return 0, err
 		}
-	} else if j.close, err = f.openChunk(s, w, &j.r, v.Chunk, d.share(v)); err != nil {
+	} else if j.close, err = f.openChunk(s, d.from, w, &j.r, v.Chunk, d.share(v)); err != nil {
 		return 0, err
 	}
 	if special, value := j.r.Special(); special != chunk.Regular && f.opts.Postfilter == nil {

@@ -5,117 +5,91 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/goblosc/blosc2/internal/errs"
+
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
 	"github.com/goblosc/blosc2/internal/coder"
-	"github.com/goblosc/blosc2/internal/errs"
-	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
 
-// Append compresses p with the frame's parameters and adds it as the last chunk. See Batch.AppendRaw. This edit
-// and the following ones are commits of their own; put several into a Batch to make them one.
-func (f *Frame) Append(p []byte) error {
-	return f.edit(func(b *Batch) error { return b.Append(p) })
-}
-
-// Insert compresses p and adds it before chunk i.
-func (f *Frame) Insert(i int, p []byte) error {
-	return f.edit(func(b *Batch) error { return b.Insert(i, p) })
-}
-
-// Update compresses p and puts it in place of chunk i.
-func (f *Frame) Update(i int, p []byte) error {
-	return f.edit(func(b *Batch) error { return b.Update(i, p) })
-}
-
-// Delete removes chunk i.
-func (f *Frame) Delete(i int) error {
-	return f.edit(func(b *Batch) error { return b.Delete(i) })
-}
-
-// Reorder puts chunk order[i] at position i.
-func (f *Frame) Reorder(order []int) error {
-	return f.edit(func(b *Batch) error { return b.Reorder(order) })
-}
-
-// FillSpecial makes an empty frame one of n bytes of a special value.
-func (f *Frame) FillSpecial(n int64, s chunk.Special) error {
-	return f.edit(func(b *Batch) error { return b.FillSpecial(n, s) })
-}
-
-// SetMeta sets a metalayer. See Batch.SetMeta.
-func (f *Frame) SetMeta(name string, content []byte) error {
-	return f.edit(func(b *Batch) error { return b.SetMeta(name, content) })
-}
-
-// SetVLMeta sets a variable-length metalayer. See Batch.SetVLMeta.
-func (f *Frame) SetVLMeta(name string, content []byte) error {
-	return f.edit(func(b *Batch) error { return b.SetVLMeta(name, content) })
-}
-
-// DeleteVLMeta removes a variable-length metalayer, or fails with fs.ErrNotExist.
-func (f *Frame) DeleteVLMeta(name string) error {
-	return f.edit(func(b *Batch) error { return b.DeleteVLMeta(name) })
+// Append compresses p with the frame's parameters and adds it as the last chunk, in a commit of its own. It waits like
+// Begin, and ctx bounds that waiting too. p is not kept. Errors are those of Begin, Batch.Append and Batch.Commit. To
+// make several edits one commit, use a Batch.
+func (f *Frame) Append(ctx context.Context, p []byte) error {
+	return f.edit(ctx, func(b *Batch) error { return b.Append(ctx, p) })
 }
 
 // Append compresses p with the frame's parameters and adds it as the last chunk. See AppendRaw.
-func (b *Batch) Append(p []byte) error { return b.Insert(b.next.index.n, p) }
+func (b *Batch) Append(ctx context.Context, p []byte) error {
+	return b.do(ctx, func(ctx context.Context) error { return b.insertEncoded(ctx, b.next.index.n, p) })
+}
 
-// Insert compresses p and adds it before chunk i.
-func (b *Batch) Insert(i int, p []byte) error {
+// Insert compresses p and adds it before chunk i, or at the end if i is NumChunks. See InsertRaw.
+func (b *Batch) Insert(ctx context.Context, i int, p []byte) error {
+	return b.do(ctx, func(ctx context.Context) error { return b.insertEncoded(ctx, i, p) })
+}
+
+func (b *Batch) insertEncoded(ctx context.Context, i int, p []byte) error {
 	if err := b.check(i, b.next.index.n); err != nil {
 		return err
 	}
-	c, err := b.encode(p)
+	c, err := b.encode(ctx, p)
 	if err != nil {
 		return err
 	}
-	return b.InsertRaw(i, c)
+	return b.insertBuilt(i, c, nil)
 }
 
-// Update compresses p and puts it in place of chunk i.
-func (b *Batch) Update(i int, p []byte) error {
-	if err := b.check(i, b.next.index.n-1); err != nil {
-		return err
-	}
-	c, err := b.encode(p)
-	if err != nil {
-		return err
-	}
-	return b.UpdateRaw(i, c)
+// Update compresses p and puts it in place of chunk i. See UpdateRaw.
+func (b *Batch) Update(ctx context.Context, i int, p []byte) error {
+	return b.do(ctx, func(ctx context.Context) error {
+		if err := b.check(i, b.next.index.n-1); err != nil {
+			return err
+		}
+		c, err := b.encode(ctx, p)
+		if err != nil {
+			return err
+		}
+		return b.updateBuilt(i, c, nil)
+	})
 }
 
-func (b *Batch) encode(p []byte) ([]byte, error) {
+// encode returns the chunk of p.
+func (b *Batch) encode(ctx context.Context, p []byte) ([]byte, error) {
 	c, err := b.f.pool.Encode(nil, p, b.next.cparams())
 	if err != nil {
 		return nil, b.f.wrap("chunk", -1, err)
 	}
-	return c, nil
+	return c, ctx.Err()
 }
 
 // AppendBlocks compresses blocks, each of its own size and of at least one byte, and adds them as the last chunk. It
 // makes an empty frame one with blocks of variable size, which then takes no other chunks. See AppendRaw.
-func (b *Batch) AppendBlocks(blocks [][]byte) error {
-	if b.done {
-		return b.errDone()
-	}
-	c, err := b.f.pool.EncodeVL(nil, blocks, b.next.cparams())
-	if err != nil {
-		return b.f.wrap("chunk", -1, err)
-	}
-	return b.AppendRaw(c)
-}
-
-// AppendBlocks compresses blocks, each of its own size, and adds them as the last chunk. See Batch.AppendBlocks.
-func (f *Frame) AppendBlocks(blocks [][]byte) error {
-	return f.edit(func(b *Batch) error { return b.AppendBlocks(blocks) })
+func (b *Batch) AppendBlocks(ctx context.Context, blocks [][]byte) error {
+	return b.do(ctx, func(ctx context.Context) error {
+		if b.done {
+			return b.errDone()
+		}
+		c, err := b.f.pool.EncodeVL(nil, blocks, b.next.cparams())
+		if err != nil {
+			return b.f.wrap("chunk", -1, err)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return b.insertBuilt(b.next.index.n, c, nil)
+	})
 }
 
 // SetMeta sets a metalayer: a new one while the frame has no chunks, neither now nor before the batch, else one that
 // is there, to a content of the same length. Errors are ErrTooLarge and ErrParam, also when a reader still uses a state
 // with chunks that a longer header would cover.
 func (b *Batch) SetMeta(name string, content []byte) error {
+	return b.doNow(func() error { return b.setMeta(name, content) })
+}
+
+func (b *Batch) setMeta(name string, content []byte) error {
 	if b.done {
 		return b.errDone()
 	}
@@ -162,11 +136,15 @@ func (b *Batch) setLayers(layers []meta.Layer) error {
 // MessagePack value: see meta.Marshal. The format lets other libraries write back at most 16 of them. Errors are
 // ErrTooLarge.
 func (b *Batch) SetVLMeta(name string, content []byte) error {
+	return b.doNow(func() error { return b.setVLMeta(name, content) })
+}
+
+func (b *Batch) setVLMeta(name string, content []byte) error {
 	if b.done {
 		return b.errDone()
 	}
 	c, err := b.f.plain.Encode(nil, content, coder.Params{})
-	if err == nil && name == ChecksumLayer {
+	if err == nil && name == checksumLayer {
 		err = fmt.Errorf("the library writes it, see SetChecksums: %w", ErrParam)
 	}
 	if err != nil {
@@ -186,9 +164,13 @@ func (b *Batch) SetVLMeta(name string, content []byte) error {
 	return nil
 }
 
-// DeleteVLMeta removes a variable-length metalayer, or fails with fs.ErrNotExist. Without ChecksumLayer, the frame
+// DeleteVLMeta removes a variable-length metalayer, or fails with fs.ErrNotExist. Without "b2crc32c", the frame
 // keeps no checksums any more.
 func (b *Batch) DeleteVLMeta(name string) error {
+	return b.doNow(func() error { return b.deleteVLMeta(name) })
+}
+
+func (b *Batch) deleteVLMeta(name string) error {
 	if b.done {
 		return b.errDone()
 	}
@@ -196,7 +178,7 @@ func (b *Batch) DeleteVLMeta(name string) error {
 	if i < 0 {
 		return b.f.wrap("variable-length metalayer "+name, -1, errs.ErrNotExist)
 	}
-	if name == ChecksumLayer {
+	if name == checksumLayer {
 		if err := b.mayRemoveChecksums(); err != nil {
 			return err
 		}
@@ -206,8 +188,8 @@ func (b *Batch) DeleteVLMeta(name string) error {
 	return nil
 }
 
-// ReplaceMeta puts content of the same length in place of a metalayer.
-func (b *Batch) ReplaceMeta(name string, content []byte) error {
+// replaceMeta puts content of the same length in place of a metalayer.
+func (b *Batch) replaceMeta(name string, content []byte) error {
 	if b.done {
 		return b.errDone()
 	}
@@ -218,29 +200,32 @@ func (b *Batch) ReplaceMeta(name string, content []byte) error {
 	if have := len(b.next.meta[i].Content); have != len(content) {
 		return b.f.wrap("metalayer "+name, -1, fmt.Errorf("%d bytes in place of %d: %w", len(content), have, ErrParam))
 	}
-	return b.SetMeta(name, content)
+	return b.setMeta(name, content)
 }
 
 // SetChecksums makes the frame keep checksums from this batch on, or no longer. It reads all chunks to compute them. If
 // a chunk does not match a checksum that it already has, SetChecksums returns ErrChecksum, unless another library has
 // changed the index since. It returns the error of ctx when that is done.
 func (b *Batch) SetChecksums(ctx context.Context, on bool) error {
+	return b.do(ctx, func(ctx context.Context) error { return b.setChecksums(ctx, on) })
+}
+
+func (b *Batch) setChecksums(ctx context.Context, on bool) error {
 	if b.done {
 		return b.errDone()
 	}
-	ctx = task.Context(ctx)
 	s := b.next
 	if !on {
 		if err := b.mayRemoveChecksums(); err != nil {
 			return err
 		}
 		s.checksums, s.index.checksums = nil, nil
-		s.vlmeta = slices.DeleteFunc(slices.Clone(s.vlmeta), func(l meta.Layer) bool { return l.Name == ChecksumLayer })
+		s.vlmeta = slices.DeleteFunc(slices.Clone(s.vlmeta), func(l meta.Layer) bool { return l.Name == checksumLayer })
 		return nil
 	}
-	layers := withLayer(s.vlmeta, ChecksumLayer, nil)
+	layers := withLayer(s.vlmeta, checksumLayer, nil)
 	if _, err := meta.AppendTrailer(nil, layers); err != nil {
-		return b.f.wrap("variable-length metalayer "+ChecksumLayer, -1, err)
+		return b.f.wrap("variable-length metalayer "+checksumLayer, -1, err)
 	}
 	var checksums []uint32
 	var buf []byte
@@ -248,7 +233,7 @@ func (b *Batch) SetChecksums(ctx context.Context, on bool) error {
 		err := ctx.Err()
 		sum := uint32(0)
 		if err == nil && s.index.list[i] >= 0 {
-			if buf, err = b.f.rawChunk(buf[:0], s, i); err == nil {
+			if buf, err = b.f.rawChunk(ctx, buf[:0], s, i); err == nil {
 				err = b.f.checkChecksum(s, i, buf)
 			}
 			sum = crc32c.Checksum(buf)
@@ -264,28 +249,27 @@ func (b *Batch) SetChecksums(ctx context.Context, on bool) error {
 		s.noteLayer(false, l.Name, l.Content)
 	}
 	for _, l := range s.vlmeta {
-		if l.Name != ChecksumLayer {
+		if l.Name != checksumLayer {
 			s.noteLayer(true, l.Name, l.Content)
 		}
 	}
 	return nil
 }
 
-// mayRemoveChecksums returns an ErrParam if Options.RequireChecksums forbids removing the checksums.
+// mayRemoveChecksums returns an ErrParam if OpenOptions.RequireChecksums forbids removing the checksums.
 func (b *Batch) mayRemoveChecksums() error {
 	if !b.f.opts.RequireChecksums {
 		return nil
 	}
-	return b.f.wrap("variable-length metalayer "+ChecksumLayer, -1, fmt.Errorf("Options.RequireChecksums asks for it: %w", ErrParam))
-}
-
-// SetChecksums makes the frame keep checksums, or no longer. See Batch.SetChecksums.
-func (f *Frame) SetChecksums(ctx context.Context, on bool) error {
-	return f.editContext(ctx, func(b *Batch) error { return b.SetChecksums(ctx, on) })
+	return b.f.wrap("variable-length metalayer "+checksumLayer, -1, fmt.Errorf("OpenOptions.RequireChecksums asks for it: %w", ErrParam))
 }
 
 // Reorder puts chunk order[i] at position i. order must contain each chunk once.
 func (b *Batch) Reorder(order []int) error {
+	return b.doNow(func() error { return b.reorder(order) })
+}
+
+func (b *Batch) reorder(order []int) error {
 	if err := b.checkEditable(); err != nil {
 		return err
 	}
@@ -319,9 +303,9 @@ func (b *Batch) Reorder(order []int) error {
 	return nil
 }
 
-// FillSpecial makes an empty frame one of n bytes of a special value: zeros, NaNs or uninitialized. It
+// fillSpecial makes an empty frame one of n bytes of a special value: zeros, NaNs or uninitialized. It
 // writes only the index. The chunk size must be known.
-func (b *Batch) FillSpecial(n int64, special chunk.Special) error {
+func (b *Batch) fillSpecial(n int64, special chunk.Special) error {
 	s := b.next
 	e, ok := specialEntry(special)
 	if err := b.checkEditable(); err != nil {
@@ -350,9 +334,9 @@ func (b *Batch) FillSpecial(n int64, special chunk.Special) error {
 	return nil
 }
 
-// SelectChunks makes the index one of n chunks of size bytes each: chunk i is chunk from(i) as it was, or one of zeros
+// selectChunks makes the index one of n chunks of size bytes each: chunk i is chunk from(i) as it was, or one of zeros
 // when that is negative. Chunks that are named no more are deleted. It is how an array changes its grid.
-func (b *Batch) SelectChunks(n, size int64, from func(i int64) int64) error {
+func (b *Batch) selectChunks(n, size int64, from func(i int64) int64) error {
 	if err := b.checkEditable(); err != nil {
 		return err
 	}

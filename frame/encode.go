@@ -11,7 +11,6 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/sched"
-	"github.com/goblosc/blosc2/internal/task"
 )
 
 // encoding is one call of Encode. A worker opens a chunk and encodes its blocks from the first, each where it belongs
@@ -50,15 +49,12 @@ type encodeJob struct {
 	away   int      // helpers at work
 	kept   []byte   // the stored bytes of a block that is copied
 	out    []byte   // the chunk
-	h      chunk.Header
+	h      coder.Header
 	done   bool
 }
 
-// Encode writes chunks of size bytes each with the frame's parameters, their blocks encoded on up to
-// Options.Concurrency goroutines. The result does not depend on the number of goroutines. all is about the size of the
-// content of all chunks, for which memory is reserved, or 0 if it is unknown. Encode stops at the first error of the
-// plan, of the context or of writing; the batch can then only be rolled back. It is for package ndarray.
-func (b *Batch) Encode(ctx context.Context, size int, p engine.WritePlan, all int64) error {
+// encodePlan is Encode of engine.Batch.
+func (b *Batch) encodePlan(ctx context.Context, size int, p engine.WritePlan, all int64) error {
 	if err := b.checkEditable(); err != nil {
 		return err
 	}
@@ -82,8 +78,8 @@ func (b *Batch) Encode(ctx context.Context, size int, p engine.WritePlan, all in
 		b.size = sizeEstimate{all: all}
 		defer func() { b.size = sizeEstimate{} }()
 	}
-	workers := b.f.opts.workers(blocksOf(all, l))
-	e.Start(task.Context(ctx))
+	workers := b.f.workersFor(blocksOf(all, l))
+	e.Start(ctx)
 	e.b, e.s, e.plan, e.l = b, b.next.successor(), p, l
 	e.chunks, e.most, e.last = b.next.index.n, 2*workers, false
 	err = e.run(workers)
@@ -98,7 +94,7 @@ func (b *Batch) checkLayout(l *coder.Layout) error {
 		return nil
 	}
 	const header = 24 // of a slice
-	return b.f.CheckAlloc(max(int64(l.BlockLen(0)), header*int64(l.NumBlocks())))
+	return b.f.checkAlloc(max(int64(l.BlockLen(0)), header*int64(l.NumBlocks())))
 }
 
 // blocksOf returns about how many blocks a call of Encode with this size of content has: no more goroutines have
@@ -228,7 +224,7 @@ func (e *encoding) openOld(w *worker, j *encodeJob) error {
 	if j.oldBit = special; special != chunk.Regular {
 		return nil
 	}
-	if j.close, err = f.openChunk(s, w, &j.old, i, 1); err != nil {
+	if j.close, err = f.openChunk(s, s.src, w, &j.old, i, 1); err != nil {
 		return err
 	}
 	j.oldBit, j.oldVal = j.old.Special()

@@ -5,18 +5,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/meta"
 )
 
 // A super-chunk in a file: append chunks, read bytes anywhere.
 func Example() {
+	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "frame")
 	if err != nil {
 		log.Fatal(err)
@@ -24,13 +27,13 @@ func Example() {
 	defer os.RemoveAll(dir)
 	name := filepath.Join(dir, "log.b2frame")
 
-	f, err := frame.Create(name, nil, nil)
+	f, err := frame.Create(ctx, name, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	for i := range 3 {
 		line := fmt.Sprintf("chunk %d: %s\n", i, strings.Repeat("all work and no play ", 500))
-		if err := f.Append([]byte(line)); err != nil {
+		if err := f.Append(ctx, []byte(line)); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -38,13 +41,13 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	if f, err = frame.Open(name, nil); err != nil {
+	if f, err = frame.Open(ctx, name, nil); err != nil {
 		log.Fatal(err)
 	}
 	defer f.Close()
 	info := f.Info()
 	p := make([]byte, 16)
-	if _, err := f.ReadAt(p, int64(info.ChunkSize)); err != nil {
+	if _, err := f.Content(ctx).ReadAt(p, int64(info.ChunkSize)); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(info.NumChunks, "chunks of", info.ChunkSize, "bytes")
@@ -56,18 +59,19 @@ func Example() {
 
 // Several edits become visible together, or not at all.
 func ExampleBatch() {
-	f, err := frame.CreateMemory(&frame.Options{ChunkSize: 4}, nil)
+	ctx := context.Background()
+	f, err := frame.Create(ctx, "", &frame.CreateOptions{ChunkSize: 4})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer f.Close()
-	b, err := f.Begin(context.Background())
+	b, err := f.Begin(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer b.Rollback() // does nothing after Commit
 	for _, s := range []string{"zero", "one.", "two."} {
-		if err := b.Append([]byte(s)); err != nil {
+		if err := b.Append(ctx, []byte(s)); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -85,48 +89,54 @@ func ExampleBatch() {
 }
 
 // Metalayers have fixed lengths and stand in the header; variable-length ones stand at the end and can come and go.
-func ExampleFrame_SetVLMeta() {
-	f, err := frame.CreateMemory(&frame.Options{
+func ExampleBatch_SetVLMeta() {
+	ctx := context.Background()
+	f, err := frame.Create(ctx, "", &frame.CreateOptions{
 		Params: chunk.Params{TypeSize: 8},
 		Meta:   []meta.Layer{{Name: "version", Content: []byte{1}}},
-	}, nil)
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer f.Close()
-	if err := f.SetVLMeta("comment", []byte("measured in the rain")); err != nil {
-		log.Fatal(err)
-	}
-	if err := f.SetMeta("version", []byte{2}); err != nil {
-		log.Fatal(err)
-	}
-	version, err := f.MetaLayer("version")
+	b, err := f.Begin(ctx)
 	if err != nil {
+		log.Fatal(err)
+	}
+	defer b.Rollback()
+	if err := b.SetVLMeta("comment", []byte("measured in the rain")); err != nil {
+		log.Fatal(err)
+	}
+	if err := b.SetMeta("version", []byte{2}); err != nil {
+		log.Fatal(err)
+	}
+	if err := b.Commit(); err != nil {
 		log.Fatal(err)
 	}
 	comment, err := f.VLMeta("comment")
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(version, f.VLMetaNames(), string(comment))
-	// Output: [2] [comment] measured in the rain
+	fmt.Println(f.Meta(), f.VLMetaNames(), string(comment))
+	// Output: [{version [2]}] [comment] measured in the rain
 }
 
-// A frame as bytes, to send and to open elsewhere.
-func ExampleFrame_AppendTo() {
-	f, err := frame.CreateMemory(nil, func(b *frame.Batch) error { return b.Append([]byte("some bytes")) })
+// Save writes a frame to a connection, a hash or memory, without holding it as a whole.
+func ExampleFrame_Save() {
+	ctx := context.Background()
+	f, err := frame.CreateFunc(ctx, "", func(b *frame.Batch) error { return b.Append(ctx, []byte("some bytes")) }, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	b, err := f.AppendTo(nil)
+	var b bytes.Buffer
+	if _, err := f.Save(ctx, &b); err != nil {
+		log.Fatal(err)
+	}
+	again, err := frame.OpenBytes(b.Bytes(), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	again, err := frame.OpenBytes(b, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	p, err := again.ReadChunk(nil, 0)
+	p, err := again.ReadChunk(ctx, nil, 0)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -136,34 +146,43 @@ func ExampleFrame_AppendTo() {
 
 // Edits leave dead bytes; most are used again by later edits. Compact gives back the rest.
 func ExampleFrame_Compact() {
+	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "frame")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	f, err := frame.Create(filepath.Join(dir, "x.b2frame"), nil, nil)
+	f, err := frame.Create(ctx, filepath.Join(dir, "x.b2frame"), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer f.Close()
 	for i := range 20 {
-		if err := f.Append([]byte(strings.Repeat(fmt.Sprint("line ", i), 1000))); err != nil {
+		if err := f.Append(ctx, []byte(strings.Repeat(fmt.Sprint("line ", i), 1000))); err != nil {
 			log.Fatal(err)
 		}
 	}
-	for range 19 {
-		if err := f.Delete(0); err != nil {
-			log.Fatal(err)
-		}
-	}
-	before, err := f.DeadBytes()
+	b, err := f.Begin(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := f.Compact(context.Background()); err != nil {
+	defer b.Rollback()
+	for range 19 {
+		if err := b.Delete(0); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := b.Commit(); err != nil {
 		log.Fatal(err)
 	}
-	after, err := f.DeadBytes()
+	before, err := f.DeadBytes(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := f.Compact(ctx); err != nil {
+		log.Fatal(err)
+	}
+	after, err := f.DeadBytes(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -174,28 +193,30 @@ func ExampleFrame_Compact() {
 
 // A frame with checksums tells when a stored byte is another.
 func ExampleFrame_Verify() {
-	o := &frame.Options{Checksums: true, Params: chunk.Params{Level: chunk.NoCompression}}
-	f, err := frame.CreateMemory(o, func(b *frame.Batch) error {
-		return errors.Join(b.Append([]byte("the first")), b.Append([]byte("a second.")), b.Append([]byte("the third")))
-	})
+	ctx := context.Background()
+	o := &frame.CreateOptions{Checksums: true, Params: chunk.Params{Level: codec.NoCompression}}
+	f, err := frame.CreateFunc(ctx, "", func(b *frame.Batch) error {
+		return errors.Join(b.Append(ctx, []byte("the first")), b.Append(ctx, []byte("a second.")), b.Append(ctx, []byte("the third")))
+	}, o)
 	if err != nil {
 		log.Fatal(err)
 	}
-	stored, err := f.AppendTo(nil)
-	if err != nil {
+	var saved bytes.Buffer
+	if _, err := f.Save(ctx, &saved); err != nil {
 		log.Fatal(err)
 	}
+	stored := saved.Bytes()
 	stored[bytes.Index(stored, []byte("second"))] = 'S'
 
-	f, err = frame.OpenBytes(stored, &frame.Options{Verify: true})
+	f, err = frame.OpenBytes(stored, &frame.OpenOptions{Verify: true})
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = f.ReadChunk(nil, 1)
+	_, err = f.ReadChunk(ctx, nil, 1)
 	fmt.Println("chunk 1:", errors.Is(err, frame.ErrChecksum))
-	_, err = f.ReadChunk(nil, 2)
+	_, err = f.ReadChunk(ctx, nil, 2)
 	fmt.Println("chunk 2:", err)
-	err = f.Verify(context.Background(), func(err error) error {
+	err = f.Verify(ctx, func(err error) error {
 		fmt.Println(err)
 		return nil
 	})
@@ -210,15 +231,16 @@ func ExampleFrame_Verify() {
 
 // Salvage finds the chunks of a frame that has lost its end.
 func ExampleSalvage() {
+	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "frame")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
 	name := filepath.Join(dir, "x.b2frame")
-	f, err := frame.Create(name, nil, func(b *frame.Batch) error {
-		return errors.Join(b.Append([]byte("first ")), b.Append([]byte("second")))
-	})
+	f, err := frame.CreateFunc(ctx, name, func(b *frame.Batch) error {
+		return errors.Join(b.Append(ctx, []byte("first ")), b.Append(ctx, []byte("second")))
+	}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -227,16 +249,16 @@ func ExampleSalvage() {
 	if err := os.Truncate(name, size-40); err != nil {
 		log.Fatal(err)
 	}
-	_, err = frame.Open(name, nil)
+	_, err = frame.Open(ctx, name, nil)
 	fmt.Println("opens:", err == nil)
 
-	f, found, err := frame.Salvage(context.Background(), name, filepath.Join(dir, "new.b2frame"), nil, nil)
+	f, found, err := frame.Salvage(ctx, filepath.Join(dir, "new.b2frame"), name, nil, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer f.Close()
 	var text strings.Builder
-	if _, err := f.WriteTo(&text); err != nil {
+	if _, err := io.Copy(&text, f.Content(ctx)); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("%d chunks: %q\n", found.Chunks, text.String())

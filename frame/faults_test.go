@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/engine"
 )
 
 // programs returns how many random programs a test runs: few, or as many as the environment asks for.
@@ -30,11 +32,11 @@ func programs(t testing.TB, few int) int {
 func simFrame(t testing.TB, sparse bool, common int) (*simSystem, *Frame, *model) {
 	t.Helper()
 	s := newSim()
-	o := &Options{sys: s, Sparse: sparse, ChunkSize: common, Concurrency: 1, Params: chunk.Params{TypeSize: 4, Codec: chunk.CodecFromCode(1)}}
-	f, err := Create("x", o, nil)
+	o := &options{sys: s, Sparse: sparse, ChunkSize: common, Concurrency: 1, Params: chunk.Params{TypeSize: 4, Codec: codec.FromCode(1)}}
+	f, err := Create(t.Context(), "x", o.create())
 	must(t, err)
 	must(t, f.Close())
-	f, err = Edit("x", &Options{sys: s, Concurrency: 1})
+	f, err = Edit(t.Context(), "x", &OpenOptions{sys: s, Concurrency: 1})
 	must(t, err)
 	m := &model{chunkSize: common}
 	if common == 0 {
@@ -57,10 +59,10 @@ func TestCrashFiles(t *testing.T) {
 		before := s.image.clone()
 		s.log = nil
 		for range 2 + rng.IntN(5) {
-			var view View
+			var view engine.View
 			if rng.IntN(4) == 0 { // so that space stays in use
 				var err error
-				view, err = f.View()
+				view, err = f.Engine().View(t.Context())
 				must(t, err)
 			}
 			start, next := len(s.log), m
@@ -73,7 +75,7 @@ func TestCrashFiles(t *testing.T) {
 			must(t, err)
 			tried[sparse] += crashFiles(t, rng, before, s.log, start, m, next, fmt.Sprintf("program %d", seed))
 			m = next
-			if view.s != nil {
+			if view != (engine.View{}) {
 				view.Release()
 			}
 		}
@@ -118,7 +120,14 @@ func crashFiles(t testing.TB, rng *rand.Rand, before simImage, log []simOp, star
 func survives(t testing.TB, rng *rand.Rand, m simImage, models ...*model) error {
 	s := simOn(m)
 	edits := rng.IntN(10) == 0
-	f, err := openPath("x", &Options{sys: s, Concurrency: 1, NoSync: true}, edits)
+	o := &options{sys: s, Concurrency: 1, NoSync: true}
+	var f *Frame
+	var err error
+	if edits {
+		f, err = Edit(t.Context(), "x", o.edit())
+	} else {
+		f, err = Open(t.Context(), "x", o.open())
+	}
 	if err != nil {
 		return err
 	}
@@ -133,7 +142,7 @@ func survives(t testing.TB, rng *rand.Rand, m simImage, models ...*model) error 
 		next := m.clone()
 		p := randomBytes(rng, 64)
 		next.insert(len(next.chunks), p)
-		if err := f.Append(p); err != nil {
+		if err := f.Append(t.Context(), p); err != nil {
 			return err
 		}
 		checkSpace(t, f)
@@ -192,14 +201,14 @@ func fileError(t *testing.T, seed, failAt int, kinds map[string]int) bool {
 	heal := func() { s.failAt, s.forever = 0, false }
 	stored := func(models ...*model) {
 		t.Helper()
-		g, err := Open("x", &Options{sys: s})
+		g, err := Open(t.Context(), "x", &OpenOptions{sys: s})
 		must(t, err)
 		if err := heldBy(g, models...); err != nil {
 			t.Fatalf("seed %d, call %d, a %s: %v", seed, failAt, s.failed, err)
 		}
 		must(t, g.Close())
 	}
-	f, err := Edit("x", &Options{sys: s, Concurrency: 1})
+	f, err := Edit(t.Context(), "x", &OpenOptions{sys: s, Concurrency: 1})
 	next := m
 	if err == nil {
 		if seed%7 == 0 {
@@ -249,15 +258,15 @@ func fileError(t *testing.T, seed, failAt int, kinds map[string]int) bool {
 func TestCreateErrors(t *testing.T) {
 	leaks(t)
 	fill := func(n int) func(b *Batch) error {
-		return func(b *Batch) error { return b.Append(stamped(n, 10)) }
+		return func(b *Batch) error { return b.Append(t.Context(), stamped(n, 10)) }
 	}
 	shown := func(s *simSystem) (int, error) {
-		f, err := Open("x", &Options{sys: s})
+		f, err := Open(t.Context(), "x", &OpenOptions{sys: s})
 		if err != nil {
 			return 0, err
 		}
 		defer f.Close()
-		b, err := f.ReadChunk(nil, 0)
+		b, err := f.ReadChunk(t.Context(), nil, 0)
 		if err != nil {
 			return 0, err
 		}
@@ -267,14 +276,14 @@ func TestCreateErrors(t *testing.T) {
 		for _, replaces := range []bool{false, true} {
 			for failAt := 1; ; failAt++ {
 				s := newSim()
-				o := &Options{sys: s, Sparse: sparse, Overwrite: true}
+				o := &options{sys: s, Sparse: sparse, Overwrite: true}
 				if replaces {
-					f, err := Create("x", o, fill(1))
+					f, err := CreateFunc(t.Context(), "x", fill(1), o.create())
 					must(t, err)
 					must(t, f.Close())
 				}
 				s.calls, s.failAt, s.short = 0, failAt, failAt%2 == 0
-				f, err := Create("x", o, fill(2))
+				f, err := CreateFunc(t.Context(), "x", fill(2), o.create())
 				if err == nil {
 					f.Close()
 				} else if !errors.Is(err, errDisk) {
@@ -310,47 +319,47 @@ func TestReadErrors(t *testing.T) {
 					p = p[:4*(1+rng.IntN(16))]
 				}
 				m.insert(len(m.chunks), p)
-				must(t, f.Append(p))
+				must(t, f.Append(t.Context(), p))
 			}
-			must(t, f.SetVLMeta("a", []byte("b")))
+			must(t, one(f).SetVLMeta("a", []byte("b")))
 			must(t, f.Close())
 			all := m.content()
 			reads := map[string]func(f *Frame) ([]byte, error){
 				"ReadAt": func(f *Frame) ([]byte, error) {
 					p := make([]byte, len(all))
-					n, err := f.ReadAt(p, 0)
+					n, err := f.Content(t.Context()).ReadAt(p, 0)
 					return p[:n], err
 				},
 				"WriteTo": func(f *Frame) ([]byte, error) {
 					var b bytes.Buffer
-					_, err := f.WriteTo(&b)
+					_, err := io.Copy(&b, f.Content(t.Context()))
 					return b.Bytes(), err
 				},
 				"chunks": func(f *Frame) (p []byte, err error) {
 					for i := 0; i < f.NumChunks() && err == nil; i++ {
-						p, err = f.ReadChunk(p, i)
+						p, err = f.ReadChunk(t.Context(), p, i)
 					}
 					return p, err
 				},
 				"blocks": func(f *Frame) (p []byte, err error) {
 					for i := 0; i < f.NumChunks() && err == nil; i++ {
-						p, err = f.ReadBlock(p, i, 0)
+						p, err = f.ReadBlock(t.Context(), p, i, 0)
 					}
 					return p, err
 				},
 				"raw": func(f *Frame) (p []byte, err error) {
 					for i := 0; i < f.NumChunks() && err == nil; i++ {
 						var raw []byte
-						if raw, err = f.ReadRaw(nil, i); err == nil {
-							p, err = chunk.Decode(p, raw, nil)
+						if raw, err = f.ReadRaw(t.Context(), nil, i); err == nil {
+							p, err = chunk.Decode(p, raw)
 						}
 					}
 					return p, err
 				},
 				"Refresh, DeadBytes, Verify": func(f *Frame) ([]byte, error) {
-					_, err := f.Refresh()
+					_, err := f.Refresh(t.Context())
 					if err == nil {
-						_, err = f.DeadBytes()
+						_, err = f.DeadBytes(t.Context())
 					}
 					return all, errors.Join(err, f.Verify(t.Context(), func(err error) error { return err }))
 				},
@@ -358,7 +367,7 @@ func TestReadErrors(t *testing.T) {
 			for what, read := range reads {
 				for failAt := 1; ; failAt++ {
 					s.calls, s.failAt, s.short, s.failed = 0, failAt, failAt%2 == 0, ""
-					f, err := Open("x", &Options{sys: s, Concurrency: 1 + failAt%3})
+					f, err := Open(t.Context(), "x", &OpenOptions{sys: s, Concurrency: 1 + failAt%3})
 					if err == nil {
 						var got []byte
 						if got, err = read(f); err == nil && !bytes.Equal(got, all) {

@@ -7,10 +7,12 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/goblosc/blosc2/internal/errs"
+
 	"github.com/goblosc/blosc2/frame/internal/blockcache"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
-	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -19,31 +21,32 @@ import (
 type Frame struct {
 	state
 	path     string
-	opts     Options
+	opts     engine.Options
+	sys      storage.System
 	store    store
 	writable bool
-	trusted  atomic.Bool                  // made by this very handle
-	lock     *storage.Lock                // nil without Options.Locking
+	trusted  atomic.Bool                  // made by this very handle, with no chunk of a frame that was opened
+	lock     *storage.Lock                // nil without Locking
 	plain    *coder.Pool                  // for indexes and metalayers
 	pool     *coder.Pool                  // for chunks
+	plugins  coder.Plugins                // user codecs and filters, checked
 	workers  sync.Pool                    // of *worker
 	engines  sync.Pool                    // of *decoding
-	cache    *blockcache.Cache[*snapshot] // nil without Options.Cache
+	cache    *blockcache.Cache[*snapshot] // nil without Cache
 	encoders sync.Pool                    // of *encoding
 	mu       gate                         // held by the open batch
 }
 
-func newFrame(path string, o *Options) *Frame {
-	f := &Frame{path: path, mu: newGate()}
-	if o != nil {
-		f.opts = *o
+func newFrame(path string, opts engine.Options, sys storage.System) (*Frame, error) {
+	f := &Frame{
+		path: path, opts: opts, sys: sys, mu: newGate(),
+		plain: coder.NewPool(&coder.Options{Concurrency: 1, MaxBytes: opts.MaxBytes}),
 	}
-	f.opts.sys = o.system()
-	if f.opts.RequireChecksums {
-		f.opts.Verify, f.opts.Checksums = true, true
+	var err error
+	if f.plugins, err = coder.NewPlugins(opts.Codecs, opts.UserFilters); err != nil {
+		return nil, f.error(err)
 	}
-	f.plain = coder.NewPool(&coder.Options{Concurrency: 1, MaxBytes: f.opts.MaxBytes})
-	return f
+	return f, nil
 }
 
 // start makes s the first state of f.
@@ -54,7 +57,7 @@ func (f *Frame) start(s *snapshot) {
 
 // prepare makes what reading and writing chunks of a state like s needs.
 func (f *Frame) prepare(s *snapshot) {
-	f.pool = coder.NewPool(f.opts.chunkOptions(int(s.typeSize), blockShape(s)))
+	f.pool = coder.NewPool(f.chunkOptions(int(s.typeSize), blockShape(s)))
 	if f.opts.Postfilter == nil {
 		f.cache = blockcache.New[*snapshot](f.opts.Cache)
 	}

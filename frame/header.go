@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
@@ -92,7 +93,7 @@ func parseHeader(b []byte, size int64) (header, error) {
 	h.threads = [2]int16{int16(be.Uint16(b[offThreadsC:])), int16(be.Uint16(b[offThreadsD:]))}
 	h.hasVL = b[offHasVLMeta] == 0xc3
 	for i := range h.pipeline {
-		h.pipeline[i] = chunk.Filter{ID: chunk.FilterID(b[offFilters+i]), Meta: b[offMetas+i]}
+		h.pipeline[i] = coder.FilterOf(b[offFilters+i], b[offMetas+i])
 	}
 	h.codec, h.codecMeta = b[offCompcode], b[offCodecMeta]
 	if c := b[offCodec] & 0x0f; c < userCodec {
@@ -169,11 +170,11 @@ func (h *header) append(dst []byte) []byte {
 	}
 	dst = append(dst, 0xd8, coder.NumFilters)
 	for _, f := range h.pipeline {
-		dst = append(dst, uint8(f.ID))
+		dst = append(dst, f.Code())
 	}
 	dst = append(dst, h.codec, h.codecMeta)
 	for _, f := range h.pipeline {
-		dst = append(dst, f.Meta)
+		dst = append(dst, f.Param())
 	}
 	return append(dst, h.flags2, 0)
 }
@@ -200,12 +201,12 @@ func (h *header) codecByte() uint8 {
 func (h *header) cparams() coder.Params {
 	p := coder.Params{
 		TypeSize: int(h.typeSize), BlockSize: int(h.blockSize),
-		Codec: chunk.CodecFromCode(h.codec), CodecMeta: h.codecMeta,
+		Codec: codec.FromCode(h.codec), CodecMeta: h.codecMeta,
 		Level: int(h.level), Filters: h.pipeline[:],
 		Split: chunk.SplitMode(h.split + 1), Dict: h.flags2&flags2Dict != 0,
 	}
 	if p.Level == 0 {
-		p.Level = chunk.NoCompression
+		p.Level = codec.NoCompression
 	}
 	if p.Split == 3 {
 		p.Split = chunk.SplitAuto

@@ -105,7 +105,7 @@ func (x *index) append(dst []byte, p *coder.Pool) ([]byte, error) {
 // parseIndex reads the index chunk at the start of b. want is the number of chunks, or -1 when only the index
 // knows; most the largest number allowed, or 0.
 func parseIndex(b []byte, want int64, most int, p *coder.Pool) (index, error) {
-	h, err := chunk.ParseHeader(b, int64(len(b)))
+	h, err := coder.ParseHeader(b, int64(len(b)))
 	if err != nil {
 		return index{}, err
 	}
@@ -114,7 +114,7 @@ func parseIndex(b []byte, want int64, most int, p *coder.Pool) (index, error) {
 	}
 	n := h.NBytes / 8
 	if most > 0 && n > most {
-		return index{}, fmt.Errorf("%d chunks, Options.MaxChunks allows %d: %w", n, most, ErrTooLarge)
+		return index{}, fmt.Errorf("%d chunks, OpenOptions.MaxChunks allows %d: %w", n, most, ErrTooLarge)
 	}
 	if h.Special() == chunk.Value && h.CBytes == coder.HeaderSize+8 {
 		if e := entry(binary.LittleEndian.Uint64(b[coder.HeaderSize:])); e < 0 {
@@ -158,4 +158,4 @@ func (x *index) storedEntries() (list []entry, shared bool) {
 }
 
 // isIndex reports whether a chunk may be an index.
-func isIndex(h *chunk.Header) bool { return h.TypeSize == 8 && h.NBytes%8 == 0 && !h.VLBlocks() }
+func isIndex(h *coder.Header) bool { return h.TypeSize == 8 && h.NBytes%8 == 0 && !h.VLBlocks() }

@@ -74,18 +74,18 @@ func planted(t *testing.T, test func(t *testing.T, plant func(name string))) {
 }
 
 // sparseOf makes a sparse frame of n chunks and returns its directory.
-func sparseOf(t testing.TB, n int, o *Options) string {
+func sparseOf(t testing.TB, n int, o *options) string {
 	t.Helper()
 	o.Sparse, o.NoSync, o.ChunkSize, o.Params = true, true, 160, chunk.Params{TypeSize: 4}
 	dir := filepath.Join(t.TempDir(), "x")
-	f, err := Create(dir, o, func(b *Batch) error {
+	f, err := CreateFunc(t.Context(), dir, func(b *Batch) error {
 		for i := range n {
-			if err := b.Append(small(i)); err != nil {
+			if err := b.Append(t.Context(), small(i)); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
+	}, o.create())
 	must(t, err)
 	must(t, f.Close())
 	return dir
@@ -94,14 +94,14 @@ func sparseOf(t testing.TB, n int, o *Options) string {
 // frameHolds checks that a frame has the chunks small(0) to small(n-1).
 func frameHolds(t testing.TB, name string, n int) {
 	t.Helper()
-	f, err := Open(name, nil)
+	f, err := Open(t.Context(), name, nil)
 	must(t, err)
 	defer f.Close()
 	if f.NumChunks() != n {
 		t.Errorf("%d chunks, want %d", f.NumChunks(), n)
 	}
 	for i := range f.NumChunks() {
-		if got, err := f.ReadChunk(nil, i); err != nil || !bytes.Equal(got, small(i)) {
+		if got, err := f.ReadChunk(t.Context(), nil, i); err != nil || !bytes.Equal(got, small(i)) {
 			t.Errorf("chunk %d: %v, other content", i, err)
 		}
 	}
@@ -110,19 +110,19 @@ func frameHolds(t testing.TB, name string, n int) {
 // TestLinksForNewFiles puts links where an edit of a sparse frame creates files: they are replaced.
 func TestLinksForNewFiles(t *testing.T) {
 	planted(t, func(t *testing.T, plant func(name string)) {
-		dir := sparseOf(t, 3, &Options{})
+		dir := sparseOf(t, 3, &options{})
 		for i := range 4 {
 			plant(filepath.Join(dir, chunkFile(int64(3+i))))
 		}
-		f, err := Edit(dir, &Options{NoSync: true})
+		f, err := Edit(t.Context(), dir, &OpenOptions{NoSync: true})
 		must(t, err)
 		for i := 3; i < 6; i++ {
 			plant(filepath.Join(dir, indexFile+".tmp"))
-			must(t, f.Append(small(i)))
+			must(t, f.Append(t.Context(), small(i)))
 		}
 		b, err := f.Begin(t.Context())
 		must(t, err)
-		must(t, b.Append(small(6)))
+		must(t, b.Append(t.Context(), small(6)))
 		b.Rollback()
 		must(t, f.Compact(t.Context()))
 		must(t, f.Close())
@@ -140,8 +140,8 @@ func TestLinksForNewFiles(t *testing.T) {
 func TestLinksForOldFiles(t *testing.T) {
 	planted(t, func(t *testing.T, plant func(name string)) {
 		for _, name := range []string{chunkFile(1), indexFile} {
-			dir := sparseOf(t, 3, &Options{})
-			f, err := Edit(dir, &Options{NoSync: true})
+			dir := sparseOf(t, 3, &options{})
+			f, err := Edit(t.Context(), dir, &OpenOptions{NoSync: true})
 			must(t, err)
 			defer f.Close()
 			at := filepath.Join(dir, name)
@@ -150,17 +150,17 @@ func TestLinksForOldFiles(t *testing.T) {
 			fi, err := os.Lstat(at)
 			must(t, err)
 			link := fi.Mode().Type() == fs.ModeSymlink
-			g, err := Open(dir, nil)
+			g, err := Open(t.Context(), dir, nil)
 			if err == nil {
-				_, err = io.Copy(io.Discard, g.Reader())
+				_, err = io.Copy(io.Discard, g.Content(t.Context()))
 				must(t, g.Close())
 			}
 			if err == nil || link && (!errors.Is(err, storage.ErrNotFile) || !errors.Is(err, ErrCorrupt)) {
 				t.Errorf("%s read through a link: %v", name, err)
 			}
-			_, _, err = Salvage(context.Background(), dir, filepath.Join(t.TempDir(), "new"), nil, nil)
+			_, _, err = Salvage(context.Background(), filepath.Join(t.TempDir(), "new"), dir, nil, nil)
 			must(t, err)
-			must(t, f.Append(small(3)))
+			must(t, f.Append(t.Context(), small(3)))
 			must(t, f.Close())
 			if name == indexFile { // it was replaced
 				frameHolds(t, dir, 4)
@@ -171,16 +171,16 @@ func TestLinksForOldFiles(t *testing.T) {
 
 // TestLinkInside reads a chunk file through a link to another one in the directory, which is allowed, and edits it.
 func TestLinkInside(t *testing.T) {
-	dir := sparseOf(t, 3, &Options{})
+	dir := sparseOf(t, 3, &options{})
 	must(t, os.Rename(filepath.Join(dir, chunkFile(1)), filepath.Join(dir, "moved")))
 	symlink(t, "moved", filepath.Join(dir, chunkFile(1)))
 	frameHolds(t, dir, 3)
 	was, err := os.ReadFile(filepath.Join(dir, "moved"))
 	must(t, err)
-	f, err := Edit(dir, &Options{NoSync: true})
+	f, err := Edit(t.Context(), dir, &OpenOptions{NoSync: true})
 	must(t, err)
-	must(t, f.Update(1, small(7)))
-	must(t, f.Update(1, small(1)))
+	must(t, one(f).Update(1, small(7)))
+	must(t, one(f).Update(1, small(1)))
 	must(t, f.Close())
 	frameHolds(t, dir, 3)
 	if is, err := os.ReadFile(filepath.Join(dir, "moved")); err != nil || !bytes.Equal(is, was) {
@@ -197,9 +197,9 @@ func TestLockLinks(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
 		t.Run(fmt.Sprintf("sparse %v", sparse), func(t *testing.T) {
 			planted(t, func(t *testing.T, plant func(name string)) {
-				o := &Options{Sparse: sparse, NoSync: true}
+				o := &options{Sparse: sparse, NoSync: true}
 				name := filepath.Join(t.TempDir(), "x")
-				f, err := Create(name, o, func(b *Batch) error { return b.Append(small(0)) })
+				f, err := CreateFunc(t.Context(), name, func(b *Batch) error { return b.Append(t.Context(), small(0)) }, o.create())
 				must(t, err)
 				must(t, f.Close())
 				plant(storage.LockName(name, sparse))
@@ -207,23 +207,23 @@ func TestLockLinks(t *testing.T) {
 				must(t, err)
 				link := fi.Mode().Type() == fs.ModeSymlink
 				o.Locking = true
-				f, err = Open(name, o)
+				f, err = Open(t.Context(), name, o.open())
 				if link != errors.Is(err, storage.ErrNotFile) {
 					t.Errorf("Open: %v", err)
 				}
 				if err == nil {
-					_, err = f.ReadChunk(nil, 0)
+					_, err = f.ReadChunk(t.Context(), nil, 0)
 					must(t, err)
 					must(t, f.Close())
 				}
-				f, err = Edit(name, o)
+				f, err = Edit(t.Context(), name, o.edit())
 				if err == nil {
-					t.Error("Edit:", f.Append(small(1)))
+					t.Error("Edit:", f.Append(t.Context(), small(1)))
 					f.Close()
 				}
 				o.Overwrite = true
 				if !sparse { // the new directory has none
-					f, err = Create(name, o, nil)
+					f, err = Create(t.Context(), name, o.create())
 					if err == nil {
 						t.Error("Create took the link")
 						f.Close()
@@ -240,11 +240,11 @@ func TestLockFileInside(t *testing.T) {
 	if !storage.CanLock {
 		t.Skip("no locks of files on this system")
 	}
-	dir := sparseOf(t, 2, &Options{})
+	dir := sparseOf(t, 2, &options{})
 	symlink(t, chunkFile(0), filepath.Join(dir, ".b2lock"))
-	f, err := Edit(dir, &Options{Locking: true})
+	f, err := Edit(t.Context(), dir, &OpenOptions{Locking: true})
 	if err == nil {
-		f.Append(small(2))
+		f.Append(t.Context(), small(2))
 		f.Close()
 	}
 	if !errors.Is(err, storage.ErrNotFile) {
@@ -255,44 +255,44 @@ func TestLockFileInside(t *testing.T) {
 
 // TestOverwriteLinks replaces frames through names that are links, and frames with links in them.
 func TestOverwriteLinks(t *testing.T) {
-	fill := func(b *Batch) error { return b.Append(small(0)) }
+	fill := func(b *Batch) error { return b.Append(t.Context(), small(0)) }
 	for _, sparse := range []bool{false, true} {
 		planted(t, func(t *testing.T, plant func(name string)) {
 			name := filepath.Join(t.TempDir(), "x")
-			o := &Options{Sparse: sparse, NoSync: true, Overwrite: true}
+			o := &options{Sparse: sparse, NoSync: true, Overwrite: true}
 			plant(name)
-			f, err := Create(name, o, fill)
+			f, err := CreateFunc(t.Context(), name, fill, o.create())
 			must(t, err)
-			must(t, f.Append(small(1)))
+			must(t, f.Append(t.Context(), small(1)))
 			must(t, f.Close())
 			frameHolds(t, name, 2)
 		})
 		// A link to a frame: the link is replaced, the frame stays.
-		other := sparseOf(t, 3, &Options{})
+		other := sparseOf(t, 3, &options{})
 		name := filepath.Join(t.TempDir(), "x")
 		symlink(t, other, name)
-		f, err := Create(name, &Options{Sparse: sparse, NoSync: true, Overwrite: true}, fill)
+		f, err := CreateFunc(t.Context(), name, fill, &CreateOptions{Sparse: sparse, NoSync: true, Overwrite: true})
 		must(t, err)
 		must(t, f.Close())
 		frameHolds(t, name, 1)
 		frameHolds(t, other, 3)
 	}
 	planted(t, func(t *testing.T, plant func(name string)) {
-		dir := sparseOf(t, 3, &Options{})
+		dir := sparseOf(t, 3, &options{})
 		for _, name := range []string{chunkFile(3), chunkFile(9), indexFile + ".tmp", ".b2lock"} {
 			plant(filepath.Join(dir, name))
 		}
-		f, err := Create(dir, &Options{Sparse: true, NoSync: true, Overwrite: true, Locking: storage.CanLock}, fill)
+		f, err := CreateFunc(t.Context(), dir, fill, &CreateOptions{Sparse: true, NoSync: true, Overwrite: true, Locking: storage.CanLock})
 		must(t, err)
-		must(t, f.Append(small(1)))
+		must(t, f.Append(t.Context(), small(1)))
 		must(t, f.Close())
 		frameHolds(t, dir, 2)
 	})
 	// A directory is a frame by its own index, not by that of another.
 	dir := filepath.Join(t.TempDir(), "folder")
 	must(t, os.Mkdir(dir, 0o777))
-	symlink(t, filepath.Join(sparseOf(t, 1, &Options{}), indexFile), filepath.Join(dir, indexFile))
-	if f, err := Create(dir, &Options{Overwrite: true}, nil); !errors.Is(err, fs.ErrExist) {
+	symlink(t, filepath.Join(sparseOf(t, 1, &options{}), indexFile), filepath.Join(dir, indexFile))
+	if f, err := Create(t.Context(), dir, &CreateOptions{Overwrite: true}); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a directory with a link for its index: %v, %v", f, err)
 	}
 }
@@ -300,10 +300,10 @@ func TestOverwriteLinks(t *testing.T) {
 // TestCompactLinks compacts frames with links under the names of files that Compact removes or makes.
 func TestCompactLinks(t *testing.T) {
 	planted(t, func(t *testing.T, plant func(name string)) {
-		dir := sparseOf(t, 3, &Options{})
+		dir := sparseOf(t, 3, &options{})
 		plant(filepath.Join(dir, chunkFile(5)))
 		plant(filepath.Join(dir, indexFile+".tmp"))
-		f, err := Edit(dir, &Options{NoSync: true})
+		f, err := Edit(t.Context(), dir, &OpenOptions{NoSync: true})
 		must(t, err)
 		must(t, f.Compact(t.Context()))
 		must(t, f.Close())
@@ -311,12 +311,12 @@ func TestCompactLinks(t *testing.T) {
 	})
 	// The name of a contiguous frame is resolved: the link stays and its target is compacted.
 	real := filepath.Join(t.TempDir(), "real")
-	f, err := Create(real, &Options{NoSync: true}, func(b *Batch) error { return b.Append(small(0)) })
+	f, err := CreateFunc(t.Context(), real, func(b *Batch) error { return b.Append(t.Context(), small(0)) }, &CreateOptions{NoSync: true})
 	must(t, err)
 	must(t, f.Close())
 	name := filepath.Join(t.TempDir(), "link")
 	symlink(t, real, name)
-	f, err = Edit(name, &Options{NoSync: true})
+	f, err = Edit(t.Context(), name, &OpenOptions{NoSync: true})
 	must(t, err)
 	must(t, f.Compact(t.Context()))
 	must(t, f.Close())
@@ -328,13 +328,13 @@ func TestCompactLinks(t *testing.T) {
 
 // TestSalvageLinks salvages a directory whose files are links to chunks of another: none is taken from there.
 func TestSalvageLinks(t *testing.T) {
-	secret := sparseOf(t, 4, &Options{})
-	dir := sparseOf(t, 3, &Options{})
+	secret := sparseOf(t, 4, &options{})
+	dir := sparseOf(t, 3, &options{})
 	symlink(t, filepath.Join(secret, chunkFile(3)), filepath.Join(dir, chunkFile(3)))
 	must(t, os.Remove(filepath.Join(dir, indexFile)))
 	symlink(t, filepath.Join(secret, indexFile), filepath.Join(dir, indexFile))
 	to := filepath.Join(t.TempDir(), "new")
-	f, found, err := Salvage(context.Background(), dir, to, nil, nil)
+	f, found, err := Salvage(context.Background(), to, dir, nil, nil)
 	must(t, err)
 	must(t, f.Close())
 	if found.Chunks != 3 {
@@ -348,19 +348,19 @@ func TestReplacedDirectory(t *testing.T) {
 	if runtime.GOOS == "windows" || runtime.GOOS == "js" || runtime.GOOS == "plan9" {
 		t.Skip("this system cannot rename an opened directory, or follows the name")
 	}
-	dir, other := sparseOf(t, 3, &Options{}), sparseOf(t, 5, &Options{})
-	f, err := Edit(dir, &Options{NoSync: true})
+	dir, other := sparseOf(t, 3, &options{}), sparseOf(t, 5, &options{})
+	f, err := Edit(t.Context(), dir, &OpenOptions{NoSync: true})
 	must(t, err)
 	defer f.Close()
 	must(t, os.Rename(dir, dir+".old"))
 	symlink(t, other, dir)
-	must(t, f.Append(small(3)))
+	must(t, f.Append(t.Context(), small(3)))
 	frameHolds(t, dir+".old", 4)
 	frameHolds(t, other, 5)
-	if changed, err := f.Refresh(); !changed || err != nil || f.NumChunks() != 5 {
+	if changed, err := f.Refresh(t.Context()); !changed || err != nil || f.NumChunks() != 5 {
 		t.Error(changed, err, f.NumChunks())
 	}
-	if got, err := f.ReadChunk(nil, 4); err != nil || !bytes.Equal(got, small(4)) {
+	if got, err := f.ReadChunk(t.Context(), nil, 4); err != nil || !bytes.Equal(got, small(4)) {
 		t.Error(err)
 	}
 }

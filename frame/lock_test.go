@@ -21,14 +21,14 @@ import (
 	"github.com/goblosc/blosc2/internal/engine"
 )
 
-// lockable makes a frame with Options.Locking of each kind and calls the test with its name. Two handles of one process
+// lockable makes a frame with OpenOptions.Locking of each kind and calls the test with its name. Two handles of one process
 // stand for two processes: locks belong to opened files.
-func lockable(t *testing.T, test func(t *testing.T, name string, o *Options)) {
+func lockable(t *testing.T, test func(t *testing.T, name string, o *options)) {
 	for _, kind := range []string{"contiguous", "sparse"} {
 		t.Run(kind, func(t *testing.T) {
 			name := filepath.Join(t.TempDir(), "x.b2frame")
-			o := &Options{Params: chunk.Params{TypeSize: 4}, ChunkSize: 40, Locking: true, NoSync: true, Sparse: kind == "sparse"}
-			f, err := Create(name, o, nil)
+			o := &options{Params: chunk.Params{TypeSize: 4}, ChunkSize: 40, Locking: true, NoSync: true, Sparse: kind == "sparse"}
+			f, err := Create(t.Context(), name, o.create())
 			if !storage.CanLock {
 				if !errors.Is(err, errors.ErrUnsupported) {
 					t.Fatal(err)
@@ -42,9 +42,9 @@ func lockable(t *testing.T, test func(t *testing.T, name string, o *Options)) {
 	}
 }
 
-func reopen(t testing.TB, name string, o *Options) *Frame {
+func reopen(t testing.TB, name string, o *options) *Frame {
 	t.Helper()
-	f, err := Edit(name, o)
+	f, err := Edit(t.Context(), name, o.edit())
 	must(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
@@ -52,14 +52,14 @@ func reopen(t testing.TB, name string, o *Options) *Frame {
 
 // TestLockFile checks the bytes of the lock file.
 func TestLockFile(t *testing.T) {
-	lockable(t, func(t *testing.T, name string, o *Options) {
+	lockable(t, func(t *testing.T, name string, o *options) {
 		f := reopen(t, name, o)
-		must(t, f.Append(stamped(1, 10)))
+		must(t, f.Append(t.Context(), stamped(1, 10)))
 		b, err := os.ReadFile(storage.LockName(name, o.Sparse))
 		must(t, err)
 		first := binary.NativeEndian.Uint64(b[8:])
 		for range 3 {
-			must(t, f.Append(stamped(1, 10)))
+			must(t, f.Append(t.Context(), stamped(1, 10)))
 		}
 		bt, err := f.Begin(context.Background())
 		must(t, err)
@@ -69,9 +69,9 @@ func TestLockFile(t *testing.T) {
 		if n := binary.NativeEndian.Uint64(b[8:]); len(b) != 16 || n != first+4 {
 			t.Errorf("%d bytes, counter %d, was %d", len(b), n, first)
 		}
-		g, err := Open(name, o)
+		g, err := Open(t.Context(), name, o.open())
 		must(t, err)
-		if _, err := g.ReadAt(make([]byte, 40), 0); err != nil {
+		if _, err := g.Content(t.Context()).ReadAt(make([]byte, 40), 0); err != nil {
 			t.Error(err)
 		}
 		must(t, g.Close())
@@ -84,7 +84,7 @@ func TestLockFile(t *testing.T) {
 // TestLockedAppends lets handles append in turn and at the same time; each chunk must be there once, and each handle
 // must see all of them.
 func TestLockedAppends(t *testing.T) {
-	lockable(t, func(t *testing.T, name string, o *Options) {
+	lockable(t, func(t *testing.T, name string, o *options) {
 		const handles, each = 4, 25
 		var frames []*Frame
 		var wg sync.WaitGroup
@@ -93,7 +93,7 @@ func TestLockedAppends(t *testing.T) {
 			frames = append(frames, f)
 			wg.Go(func() {
 				for i := range each {
-					if err := f.Append(stamped(100*h+i, 10)); err != nil {
+					if err := f.Append(t.Context(), stamped(100*h+i, 10)); err != nil {
 						t.Error(err)
 					}
 				}
@@ -101,11 +101,11 @@ func TestLockedAppends(t *testing.T) {
 		}
 		wg.Wait()
 		for _, f := range frames {
-			_, err := f.Refresh()
+			_, err := f.Refresh(t.Context())
 			must(t, err)
 			seen := map[uint32]int{}
 			for i := range f.NumChunks() {
-				b, err := f.ReadChunk(nil, i)
+				b, err := f.ReadChunk(t.Context(), nil, i)
 				must(t, err)
 				seen[binary.LittleEndian.Uint32(b[4:])]++
 			}
@@ -126,7 +126,7 @@ func TestLockedAppends(t *testing.T) {
 // fail only with ErrChanged, and only through a handle that edits.
 func TestLockedReaders(t *testing.T) {
 	const items = 10
-	lockable(t, func(t *testing.T, name string, o *Options) {
+	lockable(t, func(t *testing.T, name string, o *options) {
 		stop := make(chan struct{})
 		var wg, writers sync.WaitGroup
 		var mu sync.Mutex
@@ -153,7 +153,7 @@ func TestLockedReaders(t *testing.T) {
 			}
 		}
 		for range 2 {
-			f, err := Open(name, o)
+			f, err := Open(t.Context(), name, o.open())
 			must(t, err)
 			defer f.Close()
 			wg.Go(func() { reader(f, false) })
@@ -192,12 +192,12 @@ func replaceAll(f *Frame, state, n, items int) error {
 		}
 	}
 	for i := range b.NumChunks() {
-		if err := b.Update(i, stamped(state, items)); err != nil {
+		if err := b.Update(context.Background(), i, stamped(state, items)); err != nil {
 			return err
 		}
 	}
 	for b.NumChunks() < n {
-		if err := b.Append(stamped(state, items)); err != nil {
+		if err := b.Append(context.Background(), stamped(state, items)); err != nil {
 			return err
 		}
 	}
@@ -206,13 +206,13 @@ func replaceAll(f *Frame, state, n, items int) error {
 
 // wholeState reads all chunks of a view and checks that they are of one state.
 func wholeState(f *Frame, items int) error {
-	v, err := f.View()
+	v, err := f.Engine().View(context.Background())
 	if err != nil {
 		return err
 	}
 	defer v.Release()
 	all := make([]byte, v.Info().NBytes)
-	if err := v.Decode(context.Background(), &rangePlan{s: v.s, dst: all}, 1000, 0); err != nil {
+	if err := v.Decode(context.Background(), &rangePlan{s: v.State().(*snapshot), dst: all}, 1000, 0); err != nil {
 		return err
 	}
 	for i := 4; i < len(all); i += 4 {
@@ -225,9 +225,9 @@ func wholeState(f *Frame, items int) error {
 
 // TestLockWaits checks who waits for whom.
 func TestLockWaits(t *testing.T) {
-	lockable(t, func(t *testing.T, name string, o *Options) {
+	lockable(t, func(t *testing.T, name string, o *options) {
 		f, g := reopen(t, name, o), reopen(t, name, o)
-		must(t, f.Append(stamped(1, 10)))
+		must(t, f.Append(t.Context(), stamped(1, 10)))
 		waits := func(what string, do func() error, release func()) {
 			t.Helper()
 			done := make(chan error, 1)
@@ -242,28 +242,28 @@ func TestLockWaits(t *testing.T) {
 				t.Fatalf("%s: %v", what, err)
 			}
 		}
-		read := func() error { _, err := g.ReadChunk(nil, 0); return err }
+		read := func() error { _, err := g.ReadChunk(t.Context(), nil, 0); return err }
 		b, err := f.Begin(context.Background())
 		must(t, err)
-		must(t, b.Append(stamped(2, 10)))
+		must(t, b.Append(t.Context(), stamped(2, 10)))
 		must(t, wholeState(f, 10)) // readers of the same handle do not wait
 		waits("a read", read, func() { must(t, b.Commit()) })
 		if g.NumChunks() != 2 {
 			t.Error(g.NumChunks())
 		}
-		v, err := f.View()
+		v, err := f.Engine().View(t.Context())
 		must(t, err)
 		must(t, read())
-		waits("an edit", func() error { return g.Append(stamped(3, 10)) }, v.Release)
-		v, err = f.View()
+		waits("an edit", func() error { return g.Append(t.Context(), stamped(3, 10)) }, v.Release)
+		v, err = f.Engine().View(t.Context())
 		must(t, err)
-		must(t, f.Append(stamped(4, 10))) // that the handle reads does not matter
+		must(t, f.Append(t.Context(), stamped(4, 10))) // that the handle reads does not matter
 		if v.Info().NumChunks != 3 {
 			t.Error(v.Info())
 		}
-		waits("an edit beside", func() error { return g.Append(stamped(5, 10)) }, v.Release)
-		must(t, f.SetVLMeta("a", []byte("b")))
-		if c, err := g.Refresh(); err != nil || !c {
+		waits("an edit beside", func() error { return g.Append(t.Context(), stamped(5, 10)) }, v.Release)
+		must(t, one(f).SetVLMeta("a", []byte("b")))
+		if c, err := g.Refresh(t.Context()); err != nil || !c {
 			t.Error(c, err)
 		}
 		if got, err := g.VLMeta("a"); err != nil || string(got) != "b" {
@@ -274,29 +274,29 @@ func TestLockWaits(t *testing.T) {
 
 // TestLockGap takes the lock while a handle gives it up for a moment, and edits what is being read there.
 func TestLockGap(t *testing.T) {
-	lockable(t, func(t *testing.T, name string, o *Options) {
+	lockable(t, func(t *testing.T, name string, o *options) {
 		f, g := reopen(t, name, o), reopen(t, name, o)
-		must(t, f.Append(stamped(1, 10)))
-		v, err := f.View()
+		must(t, f.Append(t.Context(), stamped(1, 10)))
+		v, err := f.Engine().View(t.Context())
 		must(t, err)
 		storage.UnlockFile(f.lock.File) // as lockEdit and unlockEdit do
-		must(t, g.Update(0, stamped(2, 10)))
+		must(t, one(g).Update(0, stamped(2, 10)))
 		if ok, err := storage.TryLockFile(f.lock.File, false); !ok {
 			t.Fatal(err)
 		}
 		dst := make([]byte, 40)
-		if err := v.Decode(context.Background(), &rangePlan{s: v.s, dst: dst}, 1000, 0); !errors.Is(err, ErrChanged) {
+		if err := v.Decode(context.Background(), &rangePlan{s: v.State().(*snapshot), dst: dst}, 1000, 0); !errors.Is(err, ErrChanged) {
 			t.Error(err)
 		}
-		if _, err := f.ReadAt(dst, 0); !errors.Is(err, ErrChanged) { // it joins the view
+		if _, err := f.Content(t.Context()).ReadAt(dst, 0); !errors.Is(err, ErrChanged) { // it joins the view
 			t.Error(err)
 		}
-		must(t, f.Append(stamped(3, 10)))
-		if err := v.Decode(context.Background(), &rangePlan{s: v.s, dst: dst}, 1000, 0); !errors.Is(err, ErrChanged) {
+		must(t, f.Append(t.Context(), stamped(3, 10)))
+		if err := v.Decode(context.Background(), &rangePlan{s: v.State().(*snapshot), dst: dst}, 1000, 0); !errors.Is(err, ErrChanged) {
 			t.Error("after a commit:", err)
 		}
 		v.Release()
-		if _, err := f.ReadAt(dst, 0); err != nil || dst[4] != 2 || f.NumChunks() != 2 {
+		if _, err := f.Content(t.Context()).ReadAt(dst, 0); err != nil || dst[4] != 2 || f.NumChunks() != 2 {
 			t.Error(err, dst)
 		}
 	})
@@ -304,27 +304,27 @@ func TestLockGap(t *testing.T) {
 
 // TestLockClosed checks that a closed frame holds no lock.
 func TestLockClosed(t *testing.T) {
-	lockable(t, func(t *testing.T, name string, o *Options) {
+	lockable(t, func(t *testing.T, name string, o *options) {
 		f, g := reopen(t, name, o), reopen(t, name, o)
 		b, err := f.Begin(context.Background())
 		must(t, err)
 		must(t, f.Close())
 		b.Rollback()
-		must(t, g.Append(stamped(1, 10)))
-		v, err := g.View()
+		must(t, g.Append(t.Context(), stamped(1, 10)))
+		v, err := g.Engine().View(t.Context())
 		must(t, err)
 		must(t, g.Close())
-		if err := v.Decode(context.Background(), &rangePlan{s: v.s, dst: make([]byte, 4)}, 1000, 0); err == nil {
+		if err := v.Decode(context.Background(), &rangePlan{s: v.State().(*snapshot), dst: make([]byte, 4)}, 1000, 0); err == nil {
 			t.Error("a read after Close")
 		}
 		v.Release()
-		if _, err := g.ReadChunk(nil, 0); !errors.Is(err, fs.ErrClosed) {
+		if _, err := g.ReadChunk(t.Context(), nil, 0); !errors.Is(err, fs.ErrClosed) {
 			t.Error(err)
 		}
-		if _, err := g.Refresh(); !errors.Is(err, fs.ErrClosed) {
+		if _, err := g.Refresh(t.Context()); !errors.Is(err, fs.ErrClosed) {
 			t.Error(err)
 		}
-		must(t, reopen(t, name, o).Append(stamped(2, 10)))
+		must(t, reopen(t, name, o).Append(t.Context(), stamped(2, 10)))
 	})
 }
 
@@ -388,7 +388,7 @@ func (p *countingPlan) Special(*engine.Visit, chunk.Special, []byte, int, int) e
 
 // decodeAll reads what a plan needs of the newest state.
 func decodeAll(f *Frame, p engine.ReadPlan) error {
-	v, err := f.View()
+	v, err := f.Engine().View(context.Background())
 	if err != nil {
 		return err
 	}
@@ -413,15 +413,15 @@ func TestDecodeTwo(t *testing.T) {
 			}
 		}
 		name := filepath.Join(t.TempDir(), "x.b2frame")
-		o := &Options{Params: chunk.Params{Codec: codec.LZ4, TypeSize: 4, BlockSize: blockSize, Filters: []chunk.Filter{}}, NoSync: true}
-		f, err := Create(name, o, nil)
+		o := &options{Params: chunk.Params{Codec: codec.LZ4, TypeSize: 4, BlockSize: blockSize, Filters: []chunk.Filter{}}, NoSync: true}
+		f, err := Create(t.Context(), name, o.create())
 		must(t, err)
 		for i := range chunks {
-			must(t, f.Append(src[i*size:][:size]))
+			must(t, f.Append(t.Context(), src[i*size:][:size]))
 		}
 		must(t, f.Close())
 		for workers := 1; workers <= 3; workers++ {
-			f, err := Open(name, &Options{Concurrency: workers})
+			f, err := Open(t.Context(), name, &OpenOptions{Concurrency: workers})
 			must(t, err)
 			for what, placed := range map[string]func(k int) bool{
 				"all": func(int) bool { return true }, "none": func(int) bool { return false }, "some": func(k int) bool { return k%3 == 0 },

@@ -17,6 +17,7 @@ import (
 	"unsafe"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 )
 
@@ -58,19 +59,19 @@ func needFaultAddress(t *testing.T) {
 // truncatedReads are the methods that read memory of a mapped file.
 var truncatedReads = map[string]func(f *Frame) error{
 	"ReadAt": func(f *Frame) error {
-		_, err := f.ReadAt(make([]byte, f.NBytes()), 0)
+		_, err := f.Content(context.Background()).ReadAt(make([]byte, f.Info().NBytes), 0)
 		return err
 	},
 	"WriteTo": func(f *Frame) error {
-		_, err := f.WriteTo(io.Discard)
+		_, err := io.Copy(io.Discard, f.Content(context.Background()))
 		return err
 	},
 	"ReadChunk": func(f *Frame) error {
-		return eachChunk(f, func(i int) error { _, err := f.ReadChunk(nil, i); return err })
+		return eachChunk(f, func(i int) error { _, err := f.ReadChunk(context.Background(), nil, i); return err })
 	},
 	"ReadRaw": func(f *Frame) error {
 		return eachChunk(f, func(i int) error {
-			dst, err := f.ReadRaw([]byte("kept"), i)
+			dst, err := f.ReadRaw(context.Background(), []byte("kept"), i)
 			if !bytes.HasPrefix(dst, []byte("kept")) {
 				return fmt.Errorf("dst lost: %w", err)
 			}
@@ -80,7 +81,7 @@ var truncatedReads = map[string]func(f *Frame) error{
 	"ReadBlock": func(f *Frame) error {
 		return eachChunk(f, func(i int) error {
 			for k := range 4 {
-				dst, err := f.ReadBlock([]byte("kept"), i, k)
+				dst, err := f.ReadBlock(context.Background(), []byte("kept"), i, k)
 				if !bytes.HasPrefix(dst, []byte("kept")) {
 					return fmt.Errorf("dst lost: %w", err)
 				}
@@ -91,9 +92,11 @@ var truncatedReads = map[string]func(f *Frame) error{
 			return nil
 		})
 	},
-	"ChunkInfo": func(f *Frame) error { return eachChunk(f, func(i int) error { _, err := f.ChunkInfo(i); return err }) },
-	"Verify":    func(f *Frame) error { return f.Verify(context.Background(), func(err error) error { return err }) },
-	"AppendTo":  func(f *Frame) error { _, err := f.AppendTo(nil); return err },
+	"ChunkInfo": func(f *Frame) error {
+		return eachChunk(f, func(i int) error { _, err := f.ChunkInfo(context.Background(), i); return err })
+	},
+	"Verify":   func(f *Frame) error { return f.Verify(context.Background(), func(err error) error { return err }) },
+	"AppendTo": func(f *Frame) error { _, err := appendTo(f, nil); return err },
 }
 
 func eachChunk(f *Frame, do func(i int) error) error {
@@ -110,16 +113,16 @@ func eachChunk(f *Frame, do func(i int) error) error {
 var truncatedKinds = []struct {
 	name string
 	p    chunk.Params
-	o    Options
+	o    options
 }{
-	{"BloscLZ", chunk.Params{Codec: chunk.CodecFromCode(0)}, Options{}},
-	{"LZ4", chunk.Params{Codec: chunk.CodecFromCode(1)}, Options{}},
-	{"LZ4 with a cache", chunk.Params{Codec: chunk.CodecFromCode(1)}, Options{Cache: 64 << 20}},
-	{"LZ4 with checksums", chunk.Params{Codec: chunk.CodecFromCode(1)}, Options{Verify: true}},
-	{"LZ4 without filters", chunk.Params{Codec: chunk.CodecFromCode(1), Filters: []chunk.Filter{}}, Options{}},
-	{"Zlib", chunk.Params{Codec: chunk.CodecFromCode(4)}, Options{}},
-	{"Zstd", chunk.Params{Codec: chunk.CodecFromCode(5)}, Options{}},
-	{"stored", chunk.Params{Level: chunk.NoCompression}, Options{}},
+	{"BloscLZ", chunk.Params{Codec: codec.FromCode(0)}, options{}},
+	{"LZ4", chunk.Params{Codec: codec.FromCode(1)}, options{}},
+	{"LZ4 with a cache", chunk.Params{Codec: codec.FromCode(1)}, options{Cache: 64 << 20}},
+	{"LZ4 with checksums", chunk.Params{Codec: codec.FromCode(1)}, options{Verify: true}},
+	{"LZ4 without filters", chunk.Params{Codec: codec.FromCode(1), Filters: []chunk.Filter{}}, options{}},
+	{"Zlib", chunk.Params{Codec: codec.FromCode(4)}, options{}},
+	{"Zstd", chunk.Params{Codec: codec.FromCode(5)}, options{}},
+	{"stored", chunk.Params{Level: codec.NoCompression}, options{}},
 }
 
 // TestMmapTruncated truncates mapped files at many of their pages, so that reads fault in the middle of what they
@@ -134,14 +137,14 @@ func TestMmapTruncated(t *testing.T) {
 		name := filepath.Join(t.TempDir(), "x.b2frame")
 		p := kind.p
 		p.TypeSize, p.BlockSize = 4, blockSize
-		made, err := Create(name, &Options{Params: p, NoSync: true, Checksums: true}, func(b *Batch) error {
+		made, err := CreateFunc(t.Context(), name, func(b *Batch) error {
 			for i := range 4 {
-				if err := b.Append(data[i*chunkSize : (i+1)*chunkSize]); err != nil {
+				if err := b.Append(t.Context(), data[i*chunkSize:(i+1)*chunkSize]); err != nil {
 					return err
 				}
 			}
 			return nil
-		})
+		}, &CreateOptions{Params: p, NoSync: true, Checksums: true})
 		must(t, err)
 		must(t, made.Close())
 		whole, err := os.ReadFile(name)
@@ -149,7 +152,7 @@ func TestMmapTruncated(t *testing.T) {
 		for _, concurrency := range []int{1, 3} {
 			o := kind.o
 			o.Mmap, o.Concurrency = true, concurrency
-			f, err := Open(name, &o)
+			f, err := Open(t.Context(), name, (&o).open())
 			must(t, err)
 			for size := len(whole) &^ (page - 1); size >= 0; size -= 3 * page {
 				must(t, os.Truncate(name, int64(size)))
@@ -180,7 +183,7 @@ func TestMmapTruncated(t *testing.T) {
 // TestMmapTruncatedRace truncates and restores a file again and again while several goroutines read it.
 func TestMmapTruncatedRace(t *testing.T) {
 	needFaultAddress(t)
-	o := &Options{Concurrency: 3}
+	o := &options{Concurrency: 3}
 	f, data := mappedFrame(t, o)
 	whole, err := os.ReadFile(f.Path())
 	must(t, err)
@@ -196,7 +199,7 @@ func TestMmapTruncatedRace(t *testing.T) {
 					return
 				default:
 				}
-				_, err := f.ReadAt(got, 0)
+				_, err := f.Content(t.Context()).ReadAt(got, 0)
 				if errors.Is(err, ErrChanged) {
 					faults[g]++
 				} else if err != nil && !errors.Is(err, ErrCorrupt) {
@@ -222,7 +225,7 @@ func TestMmapTruncatedRace(t *testing.T) {
 
 // TestMmapOtherFaults checks that panics which are not faults of the mapped file stay panics.
 func TestMmapOtherFaults(t *testing.T) {
-	f, _ := mappedFrame(t, &Options{Concurrency: 1})
+	f, _ := mappedFrame(t, &options{Concurrency: 1})
 	defer f.Close()
 	m := f.snap.Load().src.(*storage.Mapped)
 	for _, p := range []any{"text", errors.New("an error"), io.EOF} {

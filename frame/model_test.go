@@ -14,8 +14,10 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -77,12 +79,12 @@ func (m *model) check(t testing.TB, f *Frame, rng *rand.Rand) {
 	}
 	if n := len(m.chunks); n > 0 {
 		i := rng.IntN(n)
-		if got, err := f.ReadChunk(nil, i); err != nil || !bytes.Equal(got, m.chunks[i]) {
+		if got, err := f.ReadChunk(t.Context(), nil, i); err != nil || !bytes.Equal(got, m.chunks[i]) {
 			t.Fatalf("chunk %d: %v", i, err)
 		}
 		off := rng.IntN(len(want))
 		p := make([]byte, rng.IntN(len(want)-off)+1)
-		if _, err := f.ReadAt(p, int64(off)); err != nil || !bytes.Equal(p, want[off:off+len(p)]) {
+		if _, err := f.Content(t.Context()).ReadAt(p, int64(off)); err != nil || !bytes.Equal(p, want[off:off+len(p)]) {
 			t.Fatalf("%d bytes at %d: %v", len(p), off, err)
 		}
 	}
@@ -114,7 +116,7 @@ func checkSpace(t testing.TB, f *Frame) {
 	must(t, err)
 	used := []storage.Extent{{Off: 0, End: int64(head)}, s.tail()}
 	for i := range s.index.n {
-		info, err := f.ChunkInfo(i)
+		info, err := f.ChunkInfo(t.Context(), i)
 		must(t, err)
 		if info.Off >= 0 {
 			used = append(used, storage.Extent{Off: info.Off, End: info.Off + int64(info.CBytes)})
@@ -137,7 +139,7 @@ func checkSpace(t testing.TB, f *Frame) {
 		_, sim := st.File.(*simFile)
 		faulty = faulty || sim
 	}
-	if size, err := c.Size(); err != nil || !c.cut && f.writable && !faulty && size != c.Base+s.frameLen {
+	if size, err := c.Size(); err != nil || !c.cut && f.writable && !faulty && size != s.frameLen {
 		t.Fatalf("%d bytes in the file, %d in the frame: %v", size, s.frameLen, err)
 	}
 }
@@ -172,15 +174,15 @@ func step(t testing.TB, rng *rand.Rand, b *Batch, m *model, common int) {
 	name := fmt.Sprintf("name%d", rng.IntN(4))
 	switch op := rng.IntN(20); {
 	case op < 5 || op < 12 && n == 0:
-		must(t, b.Append(p))
+		must(t, b.Append(t.Context(), p))
 		m.insert(n, p)
 	case op < 6:
 		i := rng.IntN(n + 1)
-		must(t, b.Insert(i, p))
+		must(t, b.Insert(t.Context(), i, p))
 		m.insert(i, p)
 	case op < 9:
 		i := rng.IntN(n)
-		must(t, b.Update(i, p))
+		must(t, b.Update(t.Context(), i, p))
 		m.update(i, p)
 	case op < 12:
 		i := rng.IntN(n)
@@ -205,11 +207,11 @@ func step(t testing.TB, rng *rand.Rand, b *Batch, m *model, common int) {
 		c, err := chunk.EncodeSpecial(nil, kind, len(p), nil, chunk.Params{TypeSize: 4})
 		must(t, err)
 		coder.FillSpecial(p, kind, nil, 4, 0)
-		must(t, b.AppendRaw(c))
+		must(t, b.AppendRaw(t.Context(), c))
 		m.insert(n, p)
 	case op < 15:
 		total := int64(4 * (1 + rng.IntN(1000)))
-		err := b.FillSpecial(total, chunk.NaNs)
+		err := b.Engine().FillSpecial(total, chunk.NaNs)
 		if n > 0 || m.chunkSize <= 0 {
 			if !errors.Is(err, ErrParam) {
 				t.Fatal(err)
@@ -271,7 +273,7 @@ func TestModel(t *testing.T) {
 				if common == 0 {
 					m.chunkSize = -1
 				}
-				var view View // of an old state, held for a while
+				var view engine.View // of an old state, held for a while
 				var held *model
 				for range steps {
 					b, err := f.Begin(context.Background())
@@ -293,7 +295,7 @@ func TestModel(t *testing.T) {
 						view.Release()
 						held = nil
 					case held == nil && rng.IntN(4) == 0:
-						view, err = f.View()
+						view, err = f.Engine().View(t.Context())
 						must(t, err)
 						held = m.clone()
 					case held == nil && rng.IntN(8) == 0:
@@ -313,54 +315,53 @@ func TestModel(t *testing.T) {
 }
 
 // checkView checks that the bytes of an old state are still there.
-func checkView(t testing.TB, v View, m *model) {
+func checkView(t testing.TB, v engine.View, m *model) {
 	t.Helper()
 	want := m.content()
 	got := make([]byte, len(want))
-	if v.s.nbytes != int64(len(want)) {
-		t.Fatalf("%d bytes in the view, want %d", v.s.nbytes, len(want))
+	if v.State().(*snapshot).nbytes != int64(len(want)) {
+		t.Fatalf("%d bytes in the view, want %d", v.State().(*snapshot).nbytes, len(want))
 	}
-	if err := v.f.readRange(context.Background(), v.s, got, 0); err != nil || !bytes.Equal(got, want) {
+	if err := (*Frame)(v.Reader().(*engineFrame)).readRange(context.Background(), v.State().(*snapshot), got, 0); err != nil || !bytes.Equal(got, want) {
 		t.Fatalf("an old state has changed: %v", err)
 	}
 }
 
 // modelFrame makes an empty frame of a kind of storage, and a function that opens it again.
 func modelFrame(t testing.TB, kind string, chunkSize int) (*Frame, func(*Frame) *Frame) {
-	o := &Options{Params: chunk.Params{TypeSize: 4, Codec: chunk.CodecFromCode(1)}, ChunkSize: chunkSize, NoSync: true, Sparse: kind == "sparse", Concurrency: 2}
+	o := &options{Params: chunk.Params{TypeSize: 4, Codec: codec.FromCode(1)}, ChunkSize: chunkSize, NoSync: true, Sparse: kind == "sparse", Concurrency: 2}
 	name := filepath.Join(t.TempDir(), "x.b2frame")
 	switch kind {
 	case "memory":
-		f, err := CreateMemory(o, nil)
+		f, err := Create(t.Context(), "", o.memory())
 		must(t, err)
 		return f, func(f *Frame) *Frame {
 			b := slices.Clone(f.store.(*contiguous).Bytes.(*Memory).Bytes())
 			must(t, f.Close())
-			f, err := EditStorage(NewMemory(b), nil)
+			f, err := EditStorage(t.Context(), NewMemory(b), nil)
 			must(t, err)
 			return f
 		}
 	case "offset":
-		f, err := CreateMemory(o, nil)
+		f, err := Create(t.Context(), "", o.memory())
 		must(t, err)
-		b, err := f.AppendTo(make([]byte, 777))
+		b, err := appendTo(f, make([]byte, 777))
 		must(t, err)
-		must(t, os.WriteFile(name, b, 0o666))
-		at := &Options{Offset: 777, NoSync: true}
-		f, err = Edit(name, at)
+		in := window{NewMemory(b), 777}
+		f, err = EditStorage(t.Context(), in, &OpenOptions{NoSync: true})
 		must(t, err)
 		return f, func(f *Frame) *Frame {
 			must(t, f.Close())
-			f, err := Edit(name, at)
+			f, err := EditStorage(t.Context(), in, nil)
 			must(t, err)
 			return f
 		}
 	}
-	f, err := Create(name, o, nil)
+	f, err := Create(t.Context(), name, o.create())
 	must(t, err)
 	return f, func(f *Frame) *Frame {
 		must(t, f.Close())
-		f, err := Edit(name, &Options{NoSync: true})
+		f, err := Edit(t.Context(), name, &OpenOptions{NoSync: true})
 		must(t, err)
 		return f
 	}
@@ -373,8 +374,8 @@ func TestFillSpecialBlockSize(t *testing.T) {
 	for _, c := range []struct{ typeSize, blockSize, chunkSize, want int }{
 		{4, 0, 132, 132}, {8, 0, 1 << 20, 512 << 10}, {4, 64, 132, 64}, {4, 4096, 132, 132}, {12, 0, 4020, 4020},
 	} {
-		o := &Options{ChunkSize: c.chunkSize, Params: chunk.Params{TypeSize: c.typeSize, BlockSize: c.blockSize}}
-		f, err := CreateMemory(o, func(b *Batch) error { return b.FillSpecial(int64(10*c.typeSize), chunk.Zeros) })
+		o := &options{ChunkSize: c.chunkSize, Params: chunk.Params{TypeSize: c.typeSize, BlockSize: c.blockSize}}
+		f, err := CreateFunc(t.Context(), "", func(b *Batch) error { return b.Engine().FillSpecial(int64(10*c.typeSize), chunk.Zeros) }, o.memory())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -389,7 +390,7 @@ func TestFillSpecialBlockSize(t *testing.T) {
 // numbers must stay small however often a small chunk is written.
 func TestSparseNumbers(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x")
-	f, err := Create(name, &Options{Sparse: true, NoSync: true}, nil)
+	f, err := Create(t.Context(), name, &CreateOptions{Sparse: true, NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -401,13 +402,13 @@ func TestSparseNumbers(t *testing.T) {
 			if int64(e) > s.cbytes-coder.HeaderSize {
 				t.Fatalf("chunk %d of %d is file %d, with %d bytes in all", i, s.index.n, e, s.cbytes)
 			}
-			if p, err := f.ReadChunk(nil, i); err != nil || len(p) != 2 {
+			if p, err := f.ReadChunk(t.Context(), nil, i); err != nil || len(p) != 2 {
 				t.Fatal(p, err)
 			}
 		}
 	}
 	for range 50 {
-		if err := f.Append([]byte("ab")); err != nil {
+		if err := f.Append(t.Context(), []byte("ab")); err != nil {
 			t.Fatal(err)
 		}
 		check()
@@ -418,7 +419,7 @@ func TestSparseNumbers(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, p := range []string{"bc", "cd"} {
-			if err := b.Update(i, []byte(p)); err != nil {
+			if err := b.Update(t.Context(), i, []byte(p)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -428,26 +429,26 @@ func TestSparseNumbers(t *testing.T) {
 		check()
 	}
 	for f.NumChunks() > 1 {
-		if err := f.Delete(0); err != nil {
+		if err := one(f).Delete(0); err != nil {
 			t.Fatal(err)
 		}
 		check()
 	}
-	v, err := f.View() // its file must stay
+	v, err := f.Engine().View(t.Context()) // its file must stay
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 300 {
-		if err := f.Update(0, []byte("de")); err != nil {
+		if err := one(f).Update(0, []byte("de")); err != nil {
 			t.Fatal(err)
 		}
 		check()
 	}
-	if p, err := f.readChunkOf(v.s); string(p) != "cd" || err != nil {
+	if p, err := f.readChunkOf(v.State().(*snapshot)); string(p) != "cd" || err != nil {
 		t.Errorf("the view has %q now, %v", p, err)
 	}
 	v.Release()
-	if err := f.Update(0, []byte("ef")); err != nil {
+	if err := one(f).Update(0, []byte("ef")); err != nil {
 		t.Fatal(err)
 	}
 	if all, err := os.ReadDir(name); err != nil || len(all) != 2 {
@@ -456,7 +457,7 @@ func TestSparseNumbers(t *testing.T) {
 }
 
 func (f *Frame) readChunkOf(s *snapshot) ([]byte, error) {
-	raw, err := f.rawChunk(nil, s, 0)
+	raw, err := f.rawChunk(context.Background(), nil, s, 0)
 	if err != nil {
 		return nil, err
 	}

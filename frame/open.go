@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,42 +10,76 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
 
 // Open opens the frame in a file, or in the directory of a sparse frame, for reading: it reads the header, the index
-// and the trailer, no chunk. Errors are ErrFormat, ErrCorrupt, errors.ErrUnsupported or ErrTooLarge in an *Error, or
-// those of the system.
-func Open(name string, o *Options) (*Frame, error) { return openPath(name, o, false) }
+// and the trailer, no chunk. ctx bounds how long it waits for a lock file; the frame does not keep it. Errors are
+// ErrParam, those of the operating system and of ctx, and in an *Error ErrFormat, ErrCorrupt, errors.ErrUnsupported,
+// ErrTooLarge and ErrChecksum.
+func Open(ctx context.Context, name string, o *OpenOptions) (*Frame, error) {
+	return openPath(ctx, name, o, placeFile)
+}
 
-// Edit opens the frame in a file, or in the directory of a sparse frame, for reading and editing. Only one Frame at a
-// time may edit, and one that others opened before for reading may then read what is no longer there. A frame at an
-// Offset can be edited when nothing follows it. What follows a frame at the start of a file is taken for the remains
-// of an edit that was interrupted, and is truncated.
-func Edit(name string, o *Options) (*Frame, error) { return openPath(name, o, true) }
+// Edit opens the frame in a file, or in the directory of a sparse frame, for reading and editing. ctx bounds how long it
+// waits for a lock file; the frame does not keep it. Without Locking, only one Frame at a time may edit, and one that
+// others opened before for reading may then read what is no longer there. What follows a frame in its file is taken for
+// the remains of an edit that was interrupted, and is truncated: to edit a frame inside another file, use EditStorage.
+// Errors are those of Open.
+func Edit(ctx context.Context, name string, o *OpenOptions) (*Frame, error) {
+	return openPath(ctx, name, o, placeEdit)
+}
 
-func openPath(name string, o *Options, write bool) (*Frame, error) {
-	if err := o.checkLocking(); err != nil {
+// EditStorage opens the frame in st, a [Memory] for instance, for reading and editing. Closing the frame closes st. What
+// follows the frame in st is truncated. ctx is for the opening. Errors are those of Open and of st; after an error, st is
+// not closed.
+func EditStorage(ctx context.Context, st Storage, o *OpenOptions) (*Frame, error) {
+	opts, sys, err := o.settings(placeStorage)
+	if err != nil {
 		return nil, err
 	}
-	name = strings.TrimPrefix(name, "file://")
-	fi, err := o.system().Stat(name)
+	if err := task.Context(ctx).Err(); err != nil {
+		return nil, err
+	}
+	f, err := newFrame("", opts, sys)
+	if err != nil {
+		return nil, err
+	}
+	return f.openStorage(ctx, st, true)
+}
+
+func openPath(ctx context.Context, name string, o *OpenOptions, p place) (*Frame, error) {
+	ctx = task.Context(ctx)
+	opts, sys, err := o.settings(p)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	f, err := newFrame(strings.TrimPrefix(name, "file://"), opts, sys)
+	if err != nil {
+		return nil, err
+	}
+	fi, err := sys.Stat(f.path)
 	if err != nil {
 		return nil, err
 	}
 	var r storage.Root // of a sparse frame
 	if fi.IsDir() {
-		if r, err = o.system().OpenRoot(name); err != nil {
+		if r, err = sys.OpenRoot(f.path); err != nil {
 			return nil, err
 		}
 	}
+	write := p == placeEdit
 	var l *storage.Lock
-	if o != nil && o.Locking {
-		l, err = storage.OpenLock(o.system(), name, r, write)
+	if opts.Locking {
+		l, err = storage.OpenLock(sys, f.path, r, write)
 	}
-	var f *Frame
 	if err == nil {
-		f, err = openLocked(name, r, o, write, l)
+		f, err = f.openLocked(ctx, r, write, l)
 	}
 	if err != nil {
 		l.Close()
@@ -58,72 +93,50 @@ func openPath(name string, o *Options, write bool) (*Frame, error) {
 }
 
 // openLocked opens a frame while no process edits it, if l is not nil.
-func openLocked(name string, r storage.Root, o *Options, write bool, l *storage.Lock) (*Frame, error) {
-	if err := l.Begin(write); err != nil {
+func (f *Frame) openLocked(ctx context.Context, r storage.Root, write bool, l *storage.Lock) (*Frame, error) {
+	if err := l.Begin(ctx, write); err != nil {
 		return nil, err
 	}
 	defer l.End()
 	if r != nil {
-		return openSparse(name, r, o, write)
+		return f.openSparse(ctx, r, write)
 	}
-	st, err := storage.OpenFile(o.system(), name, write)
+	st, err := storage.OpenFile(f.sys, f.path, write)
 	if err != nil {
 		return nil, err
 	}
-	if o != nil && o.Mmap {
+	if f.opts.Mmap {
 		st = storage.Map(st)
 	}
-	f, err := openStorage(name, st, o, write)
-	if err != nil {
+	if f, err = f.openStorage(ctx, st, write); err != nil {
 		st.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
-// OpenReaderAt opens the frame that starts at o.Offset in the first size bytes of r, for reading. Close does not close
-// r, which must be safe for concurrent use if the frame is used so.
-func OpenReaderAt(r io.ReaderAt, size int64, o *Options) (*Frame, error) {
-	return openStorage("", storage.FromReader(r, size), o, false)
-}
-
-// EditStorage opens the frame in st, a [Memory] for instance, for reading and editing. Closing the frame closes st.
-func EditStorage(st Storage, o *Options) (*Frame, error) { return openStorage("", st, o, true) }
-
-// OpenBytes opens the frame in b for reading. b must not change while the frame is open.
-func OpenBytes(b []byte, o *Options) (*Frame, error) {
-	return openStorage("", NewMemory(b), o, false)
-}
-
 // openStorage opens a contiguous frame.
-func openStorage(path string, st Storage, o *Options, write bool) (*Frame, error) {
-	f := newFrame(path, o)
+func (f *Frame) openStorage(ctx context.Context, st Storage, write bool) (*Frame, error) {
+	ctx = task.Context(ctx)
 	size, err := st.Size()
 	if err != nil {
 		return nil, err
 	}
-	base := f.opts.Offset
-	if base < 0 || base > size {
-		return nil, f.wrap("header", -1, fmt.Errorf("offset %d in %d bytes: %w", base, size, ErrFormat))
-	}
 	c := &contiguous{
-		Segment: storage.Segment{Bytes: st, Base: base, NoSync: f.opts.NoSync},
-		sys:     f.opts.sys, name: path, cut: write,
+		Segment: storage.Segment{Bytes: st, NoSync: f.opts.NoSync},
+		sys:     f.sys, name: f.path, cut: write,
 	}
 	if write {
 		if size, err = c.ReplayJournal(size); err != nil {
 			return nil, f.wrap("header", -1, err)
 		}
 	}
-	s, err := f.load(st, base, size-base)
+	s, err := f.load(ctx, st, size)
 	if err != nil {
 		return nil, err
 	}
 	if s.sparse {
 		return nil, f.wrap("header", offType, fmt.Errorf("the index of a sparse frame; open its directory: %w", ErrFormat))
-	}
-	if write && base > 0 && size > base+s.frameLen {
-		return nil, f.wrap("header", -1, fmt.Errorf("cannot edit a frame followed by other data: %w", ErrReadOnly))
 	}
 	f.store, f.writable = c, write
 	f.start(s)
@@ -131,8 +144,7 @@ func openStorage(path string, st Storage, o *Options, write bool) (*Frame, error
 }
 
 // openSparse opens the frame in the directory r, which it then owns.
-func openSparse(dir string, r storage.Root, o *Options, write bool) (*Frame, error) {
-	f := newFrame(dir, o)
+func (f *Frame) openSparse(ctx context.Context, r storage.Root, write bool) (*Frame, error) {
 	osFile, err := r.Open(indexFile, os.O_RDONLY, 0)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -147,7 +159,7 @@ func openSparse(dir string, r storage.Root, o *Options, write bool) (*Frame, err
 	if err != nil {
 		return nil, err
 	}
-	s, err := f.load(osFile, 0, fi.Size())
+	s, err := f.load(ctx, osFile, fi.Size())
 	if err != nil {
 		return nil, err
 	}
@@ -155,39 +167,45 @@ func openSparse(dir string, r storage.Root, o *Options, write bool) (*Frame, err
 		return nil, f.wrap("header", offType, corrupt("a contiguous frame as index of a sparse one"))
 	}
 	s.root = r
-	f.store, f.writable = &sparse{sys: f.opts.sys, root: r, dir: dir, noSync: f.opts.NoSync}, write
+	f.store, f.writable = &sparse{sys: f.sys, root: r, dir: f.path, noSync: f.opts.NoSync}, write
 	f.start(s)
 	return f, nil
 }
 
-// load reads header, index and trailer of the frame at base, of which at most size bytes are there. A header that a
-// crash has torn counts as written; see storage.Journal.
-func (f *Frame) load(src io.ReaderAt, base, size int64) (*snapshot, error) {
-	s, err := f.loadParts(src, base, size)
+// load reads header, index and trailer of the frame in src, which has size bytes. A header that a crash has torn counts
+// as written; see storage.Journal.
+func (f *Frame) load(ctx context.Context, src io.ReaderAt, size int64) (*snapshot, error) {
+	from := storage.Bind(ctx, src)
+	s, err := f.loadParts(from, size)
 	if err == nil && s.frameLen == size {
+		s.src = src
 		return s, nil
 	}
-	j, journalErr := storage.FindJournal(src, base, size)
+	if canceled := ctx.Err(); canceled != nil {
+		return nil, canceled
+	}
+	j, journalErr := storage.FindJournal(from, size)
 	if journalErr != nil && err == nil {
 		return nil, f.wrap("header", -1, journalErr)
 	}
-	if j == nil || !j.Torn {
-		return s, err
+	if j != nil && j.Torn {
+		s, err = f.loadParts(j.WithHeader(from), size)
 	}
-	if s, err = f.loadParts(j.WithHeader(src, base), base, size); err == nil {
-		s.src = src
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	s.src = src
+	return s, nil
 }
 
 // loadParts is load with the header that is stored.
-func (f *Frame) loadParts(src io.ReaderAt, base, size int64) (*snapshot, error) {
+func (f *Frame) loadParts(src io.ReaderAt, size int64) (*snapshot, error) {
 	const first = 4096 // the header with its metalayers, nearly always
-	head, err := storage.ReadAll(src, base, min(first, size))
+	head, err := storage.ReadAll(src, 0, min(first, size))
 	if err != nil {
 		return nil, f.wrap("header", 0, err)
 	}
-	s := &snapshot{src: src}
+	s := &snapshot{}
 	if s.header, err = parseHeader(head, size); err != nil {
 		return nil, f.wrap("header", 0, err)
 	}
@@ -196,14 +214,14 @@ func (f *Frame) loadParts(src io.ReaderAt, base, size int64) (*snapshot, error) 
 		return nil, f.wrap("metalayers", fixedLen, err)
 	}
 	if s.headerLen > len(head) {
-		if head, err = f.readStored(src, base, int64(s.headerLen)); err != nil {
+		if head, err = f.readStored(src, 0, int64(s.headerLen)); err != nil {
 			return nil, f.wrap("header", 0, err)
 		}
 	}
 	if s.meta, err = meta.ParseHeader(head[:s.headerLen:s.headerLen], fixedLen); err != nil {
 		return nil, f.wrap("metalayers", fixedLen, err)
 	}
-	if err := f.loadTail(s, src, base); err != nil {
+	if err := f.loadTail(s, src); err != nil {
 		return nil, err
 	}
 	s.origin = f.findOrigin(s)
@@ -228,7 +246,7 @@ func (f *Frame) loadParts(src io.ReaderAt, base, size int64) (*snapshot, error) 
 }
 
 // loadTail reads the index and the trailer, which are adjacent, in one read.
-func (f *Frame) loadTail(s *snapshot, src io.ReaderAt, base int64) error {
+func (f *Frame) loadTail(s *snapshot, src io.ReaderAt) error {
 	pos := s.indexPos()
 	if s.nbytes == 0 {
 		pos = int64(s.headerLen)
@@ -239,7 +257,7 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt, base int64) error {
 	if s.frameLen-pos > chunk.MaxBytes {
 		return f.wrap("index", pos, fmt.Errorf("index and trailer of %d bytes: %w", s.frameLen-pos, ErrTooLarge))
 	}
-	b, err := f.readStored(src, base+pos, s.frameLen-pos)
+	b, err := f.readStored(src, pos, s.frameLen-pos)
 	if err != nil {
 		return f.wrap("index", pos, err)
 	}
@@ -262,7 +280,7 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt, base int64) error {
 	if s.index, err = parseIndex(b[:len(b)-len(trailer)], s.countChunks(), f.opts.MaxChunks, f.plain); err != nil {
 		return f.wrap("index", pos, err)
 	}
-	h, err := chunk.ParseHeader(b, int64(len(b)))
+	h, err := coder.ParseHeader(b, int64(len(b)))
 	if err != nil {
 		return f.wrap("index", pos, err)
 	}
@@ -277,7 +295,7 @@ func (f *Frame) findHidden(s *snapshot, b []byte) {
 	if at < 0 || at >= int64(len(b)) {
 		return
 	}
-	h, err := chunk.ParseHeader(b[at:], int64(len(b))-at)
+	h, err := coder.ParseHeader(b[at:], int64(len(b))-at)
 	if err == nil && isIndex(&h) && h.NBytes > 0 && int64(h.CBytes) == int64(len(b))-at {
 		s.hidden = f.wrap("header", offNBytes, corrupt("no bytes, but there is an index"))
 	}
@@ -286,7 +304,7 @@ func (f *Frame) findHidden(s *snapshot, b []byte) {
 // checkMeta reports whether metalayers may take n bytes.
 func (f *Frame) checkMeta(n int64) error {
 	if most := f.opts.MaxMeta; most > 0 && n > most {
-		return fmt.Errorf("%d bytes, Options.MaxMeta allows %d: %w", n, most, ErrTooLarge)
+		return fmt.Errorf("%d bytes, OpenOptions.MaxMeta allows %d: %w", n, most, ErrTooLarge)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -29,12 +31,12 @@ func renamed(t *testing.T, b []byte, from, to string) []byte {
 
 // TestChecksumLayerRenamed changes the name of the layer with the checksums, which hid them before.
 func TestChecksumLayerRenamed(t *testing.T) {
-	b := renamed(t, checkedFrame(t), ChecksumLayer, "b2crc32b")
+	b := renamed(t, checkedFrame(t), checksumLayer, "b2crc32b")
 	if list := faults(t, b); len(list) != 1 || !errors.Is(list[0], ErrChecksum) || !strings.Contains(list[0].Error(), "b2crc32b") {
 		t.Errorf("Verify: %v", list)
 	}
-	if _, err := OpenBytes(b, &Options{Verify: true}); !errors.Is(err, ErrChecksum) {
-		t.Errorf("opening with Options.Verify: %v", err)
+	if _, err := OpenBytes(b, &OpenOptions{Verify: true}); !errors.Is(err, ErrChecksum) {
+		t.Errorf("opening with OpenOptions.Verify: %v", err)
 	}
 	f, err := OpenBytes(b, nil)
 	must(t, err)
@@ -52,44 +54,44 @@ func TestChecksumLayerDropped(t *testing.T) {
 	if list := faults(t, b); len(list) != 1 || !errors.Is(list[0], ErrCorrupt) || !strings.Contains(list[0].Error(), "trailer") {
 		t.Errorf("Verify: %v", list)
 	}
-	if _, err := OpenBytes(b, &Options{Verify: true}); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("opening with Options.Verify: %v", err)
+	if _, err := OpenBytes(b, &OpenOptions{Verify: true}); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("opening with OpenOptions.Verify: %v", err)
 	}
 }
 
 // TestChecksumRecordCopy keeps a copy of the record under another name, which is not a fault while the checksums are
 // there.
 func TestChecksumRecordCopy(t *testing.T) {
-	f, err := EditStorage(NewMemory(checkedFrame(t)), nil)
+	f, err := EditStorage(t.Context(), NewMemory(checkedFrame(t)), nil)
 	must(t, err)
 	defer f.Close()
-	record, err := f.VLMeta(ChecksumLayer)
+	record, err := f.VLMeta(checksumLayer)
 	must(t, err)
-	must(t, f.SetVLMeta("copy", record))
+	must(t, one(f).SetVLMeta("copy", record))
 	must(t, f.Verify(context.Background(), func(err error) error { return err }))
 }
 
 // plainFrame makes a frame without checksums.
 func plainFrame(t *testing.T) []byte {
 	t.Helper()
-	f, err := CreateMemory(&Options{ChunkSize: 64}, func(b *Batch) error { return b.Append(make([]byte, 64)) })
+	f, err := CreateFunc(t.Context(), "", func(b *Batch) error { return b.Append(t.Context(), make([]byte, 64)) }, &CreateOptions{ChunkSize: 64})
 	must(t, err)
-	b, err := f.AppendTo(nil)
+	b, err := appendTo(f, nil)
 	must(t, err)
 	return b
 }
 
 // TestRequireChecksums opens frames with and without checksums, and with stale ones.
 func TestRequireChecksums(t *testing.T) {
-	ctx, o := context.Background(), &Options{RequireChecksums: true}
-	_, err := OpenBytes(plainFrame(t), o)
-	if !errors.Is(err, ErrChecksum) || !strings.Contains(err.Error(), "the frame has no checksums, Options.RequireChecksums asks for them") {
+	ctx, o := context.Background(), &options{RequireChecksums: true}
+	_, err := OpenBytes(plainFrame(t), o.bytes())
+	if !errors.Is(err, ErrChecksum) || !strings.Contains(err.Error(), "the frame has no checksums, OpenOptions.RequireChecksums asks for them") {
 		t.Errorf("without checksums: %v", err)
 	}
 	b := checkedFrame(t)
-	f, err := OpenBytes(b, o)
+	f, err := OpenBytes(b, o.bytes())
 	must(t, err)
-	if !f.Options().Verify {
+	if !f.Engine().Options().Verify {
 		t.Error("it does not imply Verify")
 	}
 	// A library that knows nothing of checksums changes a variable-length metalayer, or adds one.
@@ -110,27 +112,24 @@ func TestRequireChecksums(t *testing.T) {
 		head, err := appendHeader(s)
 		must(t, err)
 		copy(c, head)
-		if _, err := OpenBytes(c, o); !errors.Is(err, ErrChecksum) {
+		if _, err := OpenBytes(c, o.bytes()); !errors.Is(err, ErrChecksum) {
 			t.Errorf("a stale layer: %v", err)
 		}
-		if _, err := OpenBytes(c, &Options{Verify: true}); err != nil {
-			t.Errorf("a stale layer, which Options.Verify compares when it is read: %v", err)
+		if _, err := OpenBytes(c, &OpenOptions{Verify: true}); err != nil {
+			t.Errorf("a stale layer, which OpenOptions.Verify compares when it is read: %v", err)
 		}
 	}
-	m, err := CreateMemory(o, func(b *Batch) error { return b.Append(make([]byte, 64)) })
+	m, err := EditStorage(ctx, NewMemory(checkedFrame(t)), o.storage())
 	must(t, err)
 	defer m.Close()
-	if !m.Info().Checksums {
-		t.Error("a new frame has no checksums")
-	}
 	for what, err := range map[string]error{
-		"SetChecksums": m.SetChecksums(ctx, false), "DeleteVLMeta": m.DeleteVLMeta(ChecksumLayer),
+		"SetChecksums": one(m).SetChecksums(ctx, false), "DeleteVLMeta": one(m).DeleteVLMeta(checksumLayer),
 	} {
 		if !errors.Is(err, ErrParam) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	must(t, m.Append(make([]byte, 64)))
+	must(t, m.Append(ctx, make([]byte, 64)))
 	if !m.Info().Checksums {
 		t.Error("the checksums are gone")
 	}
@@ -147,25 +146,25 @@ func TestRequireChecksumsRefresh(t *testing.T) {
 		t.Run(fmt.Sprintf("locking=%v", locking), func(t *testing.T) {
 			name := filepath.Join(t.TempDir(), "a")
 			must(t, os.WriteFile(name, checkedFrame(t), 0o666))
-			f, err := Open(name, &Options{RequireChecksums: true, Locking: locking})
+			f, err := Open(ctx, name, &OpenOptions{RequireChecksums: true, Locking: locking})
 			must(t, err)
 			defer f.Close()
-			g, err := Edit(name, &Options{Locking: locking})
+			g, err := Edit(ctx, name, &OpenOptions{Locking: locking})
 			must(t, err)
 			defer g.Close()
-			_, err = f.ReadChunk(nil, 0)
+			_, err = f.ReadChunk(ctx, nil, 0)
 			must(t, err)
-			must(t, g.SetChecksums(ctx, false))
+			must(t, one(g).SetChecksums(ctx, false))
 			if locking {
-				if _, err := f.ReadChunk(nil, 0); !errors.Is(err, ErrChecksum) {
+				if _, err := f.ReadChunk(ctx, nil, 0); !errors.Is(err, ErrChecksum) {
 					t.Errorf("reading: %v", err)
 				}
 			}
-			if _, err := f.Refresh(); !errors.Is(err, ErrChecksum) {
+			if _, err := f.Refresh(ctx); !errors.Is(err, ErrChecksum) {
 				t.Errorf("Refresh: %v", err)
 			}
-			must(t, g.SetChecksums(ctx, true))
-			if _, err := f.Refresh(); err != nil {
+			must(t, one(g).SetChecksums(ctx, true))
+			if _, err := f.Refresh(ctx); err != nil {
 				t.Errorf("Refresh, with checksums again: %v", err)
 			}
 		})
@@ -179,33 +178,33 @@ func smallArrayFrame(t *testing.T) []byte {
 	a := meta.Array{Shape: []int64{6, 4}, ChunkShape: []int32{2, 4}, BlockShape: []int32{1, 4}, DType: "<i2"}
 	content, err := a.Append(nil)
 	must(t, err)
-	o := &Options{
+	o := &options{
 		Checksums: true, ChunkSize: 16, Params: chunk.Params{TypeSize: 2, BlockSize: 8},
 		Meta: []meta.Layer{{Name: "b2nd", Content: content}, {Name: "unit", Content: []byte{0xa1, 'K'}}},
 	}
-	f, err := CreateMemory(o, func(b *Batch) error {
+	f, err := CreateFunc(t.Context(), "", func(b *Batch) error {
 		for i := range 3 {
-			if err := b.Append([]byte(strings.Repeat(string(rune('a'+i)), 15) + "z")); err != nil {
+			if err := b.Append(t.Context(), []byte(strings.Repeat(string(rune('a'+i)), 15)+"z")); err != nil {
 				return err
 			}
 		}
 		return b.SetVLMeta("note", []byte{0xa2, 'h', 'i'})
-	})
+	}, o.create())
 	must(t, err)
-	b, err := f.AppendTo(nil)
+	b, err := appendTo(f, nil)
 	must(t, err)
 	return b
 }
 
 // readAllOf returns all that a frame says, opened with RequireChecksums, or an error.
 func readAllOf(b []byte) (data, info string, err error) {
-	f, err := OpenBytes(b, &Options{RequireChecksums: true, Concurrency: 1})
+	f, err := OpenBytes(b, &OpenOptions{RequireChecksums: true, Concurrency: 1})
 	if err != nil {
 		return "", "", err
 	}
 	defer f.Close()
 	var all bytes.Buffer
-	if _, err = f.WriteTo(&all); err != nil {
+	if _, err = io.Copy(&all, f.Content(context.Background())); err != nil {
 		return "", "", err
 	}
 	data = fmt.Sprintf("%d chunks %x %v", f.NumChunks(), all.Bytes(), f.Meta())
@@ -269,41 +268,41 @@ func TestRequireChecksumsFlips(t *testing.T) {
 func TestLimits(t *testing.T) {
 	fixed := []meta.Layer{{Name: "m", Content: make([]byte, 5000)}}
 	list := func(size int) []byte {
-		f, err := CreateMemory(&Options{Meta: fixed, ChunkSize: size}, func(b *Batch) error {
+		f, err := CreateFunc(t.Context(), "", func(b *Batch) error {
 			for i := range 50 {
-				if err := b.Append(small(i)); err != nil {
+				if err := b.Append(t.Context(), small(i)); err != nil {
 					return err
 				}
 			}
 			return b.SetVLMeta("v", small(1))
-		})
+		}, &CreateOptions{Meta: fixed, ChunkSize: size})
 		must(t, err)
-		b, err := f.AppendTo(nil)
+		b, err := appendTo(f, nil)
 		must(t, err)
 		return b
 	}
-	one, err := CreateMemory(&Options{ChunkSize: 8}, func(b *Batch) error { return b.FillSpecial(8*50, chunk.Zeros) })
+	one, err := CreateFunc(t.Context(), "", func(b *Batch) error { return b.Engine().FillSpecial(8*50, chunk.Zeros) }, &CreateOptions{ChunkSize: 8})
 	must(t, err)
-	uniform, err := one.AppendTo(nil)
+	uniform, err := appendTo(one, nil)
 	must(t, err)
 	for _, c := range []struct {
 		what string
 		b    []byte
-		o    Options
+		o    options
 		ok   bool
 	}{
-		{"chunks", list(160), Options{MaxChunks: 50}, true},
-		{"chunks", list(160), Options{MaxChunks: 49}, false},
-		{"chunks of any size", list(200), Options{MaxChunks: 50}, true},
-		{"chunks of any size", list(200), Options{MaxChunks: 49}, false},
-		{"chunks of zeros", uniform, Options{MaxChunks: 50}, true},
-		{"chunks of zeros", uniform, Options{MaxChunks: 49}, false},
-		{"metalayers", list(160), Options{MaxMeta: 5200}, true},
-		{"metalayers", list(160), Options{MaxMeta: 4999}, false},
-		{"trailer", uniform, Options{MaxMeta: 97}, true},
-		{"trailer", uniform, Options{MaxMeta: 34}, false},
+		{"chunks", list(160), options{MaxChunks: 50}, true},
+		{"chunks", list(160), options{MaxChunks: 49}, false},
+		{"chunks of any size", list(200), options{MaxChunks: 50}, true},
+		{"chunks of any size", list(200), options{MaxChunks: 49}, false},
+		{"chunks of zeros", uniform, options{MaxChunks: 50}, true},
+		{"chunks of zeros", uniform, options{MaxChunks: 49}, false},
+		{"metalayers", list(160), options{MaxMeta: 5200}, true},
+		{"metalayers", list(160), options{MaxMeta: 4999}, false},
+		{"trailer", uniform, options{MaxMeta: 97}, true},
+		{"trailer", uniform, options{MaxMeta: 34}, false},
 	} {
-		if _, err := OpenBytes(c.b, &c.o); (err == nil) != c.ok || err != nil && !errors.Is(err, ErrTooLarge) {
+		if _, err := OpenBytes(c.b, (&c.o).bytes()); (err == nil) != c.ok || err != nil && !errors.Is(err, ErrTooLarge) {
 			t.Errorf("%s, %d chunks, %d bytes allowed: %v", c.what, c.o.MaxChunks, c.o.MaxMeta, err)
 		}
 	}
@@ -312,25 +311,25 @@ func TestLimits(t *testing.T) {
 // BenchmarkCommit appends one chunk to a frame of many and commits: the index is written anew each time.
 func BenchmarkCommit(b *testing.B) {
 	for _, n := range []int{1000, 100_000, 1_000_000} {
-		for _, o := range []Options{{NoSync: true}, {}, {NoSync: true, Checksums: true}} {
-			o.Concurrency, o.Params = 1, chunk.Params{TypeSize: 4, Codec: chunk.CodecFromCode(1)}
+		for _, o := range []options{{NoSync: true}, {}, {NoSync: true, Checksums: true}} {
+			o.Concurrency, o.Params = 1, chunk.Params{TypeSize: 4, Codec: codec.FromCode(1)}
 			name := map[bool]string{true: "nosync", false: "sync"}[o.NoSync] + map[bool]string{true: "-checksums"}[o.Checksums]
 			b.Run(fmt.Sprintf("%d/%s", n, name), func(b *testing.B) {
-				f, err := Create(b.TempDir()+"/x", &o, func(t *Batch) error {
+				f, err := CreateFunc(b.Context(), b.TempDir()+"/x", func(t *Batch) error {
 					for i := range n {
-						if err := t.Append(small(i)); err != nil {
+						if err := t.Append(b.Context(), small(i)); err != nil {
 							return err
 						}
 					}
 					return nil
-				})
+				}, (&o).create())
 				must(b, err)
 				defer f.Close()
 				p := small(1)
 				b.SetBytes(int64(len(p)))
 				b.ReportAllocs()
 				for b.Loop() {
-					must(b, f.Append(p))
+					must(b, f.Append(b.Context(), p))
 				}
 			})
 		}
@@ -338,23 +337,23 @@ func BenchmarkCommit(b *testing.B) {
 }
 
 // mappedFrame makes a frame in a file and opens it as memory.
-func mappedFrame(t *testing.T, o *Options) (f *Frame, data []byte) {
+func mappedFrame(t *testing.T, o *options) (f *Frame, data []byte) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "a.b2frame")
 	data = stamped(3, 5000)
 	p := chunk.Params{TypeSize: 8, BlockSize: 1024}
-	made, err := Create(name, &Options{ChunkSize: 8192, Params: p, Checksums: true, NoSync: true}, func(b *Batch) error {
+	made, err := CreateFunc(t.Context(), name, func(b *Batch) error {
 		for piece := range slices.Chunk(data, 8192) {
-			if err := b.Append(piece); err != nil {
+			if err := b.Append(t.Context(), piece); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
+	}, &CreateOptions{ChunkSize: 8192, Params: p, Checksums: true, NoSync: true})
 	must(t, err)
 	must(t, made.Close())
 	o.Mmap = true
-	f, err = Open(name, o)
+	f, err = Open(t.Context(), name, o.open())
 	must(t, err)
 	return f, data
 }
@@ -367,21 +366,21 @@ func TestMmap(t *testing.T) {
 		must(t, os.WriteFile(name, b, 0o666))
 		want, err := OpenBytes(b, nil)
 		must(t, err)
-		got, err := Open(name, &Options{Mmap: true})
+		got, err := Open(t.Context(), name, &OpenOptions{Mmap: true})
 		must(t, err)
 		if !bytes.Equal(content(t, got), content(t, want)) {
 			t.Errorf("%s: other content", names[i])
 		}
 		must(t, got.Close())
 	}
-	f, data := mappedFrame(t, &Options{Verify: true})
-	e, err := Edit(f.Path(), nil)
+	f, data := mappedFrame(t, &options{Verify: true})
+	e, err := Edit(t.Context(), f.Path(), nil)
 	must(t, err)
 	more := bytes.Repeat([]byte("more"), 1000)
-	must(t, e.Append(more))
+	must(t, e.Append(t.Context(), more))
 	must(t, e.Close())
 	// Bytes after the memory are read: those that were appended since.
-	_, err = f.Refresh()
+	_, err = f.Refresh(t.Context())
 	must(t, err)
 	if !bytes.Equal(content(t, f), append(data, more...)) {
 		t.Error("other content after an edit")
@@ -392,7 +391,7 @@ func TestMmap(t *testing.T) {
 // TestMmapClose closes a frame while goroutines read from its memory, which must stay until they have ended.
 func TestMmapClose(t *testing.T) {
 	for range 5 {
-		f, data := mappedFrame(t, &Options{Concurrency: 1})
+		f, data := mappedFrame(t, &options{Concurrency: 1})
 		m, ok := f.snap.Load().src.(*storage.Mapped)
 		if !ok {
 			t.Skip("this system shows no files as memory")
@@ -403,7 +402,7 @@ func TestMmapClose(t *testing.T) {
 			wg.Go(func() {
 				got := make([]byte, len(data))
 				for first := true; ; first = false {
-					_, err := f.ReadAt(got, 0)
+					_, err := f.Content(t.Context()).ReadAt(got, 0)
 					if first {
 						began <- true
 					}
@@ -417,7 +416,7 @@ func TestMmapClose(t *testing.T) {
 				}
 			})
 		}
-		v, err := f.View()
+		v, err := f.Engine().View(t.Context())
 		must(t, err)
 		<-began
 		must(t, f.Close())
@@ -426,7 +425,7 @@ func TestMmapClose(t *testing.T) {
 			t.Errorf("%d uses of the memory, want that of the view alone", n)
 		}
 		got := make([]byte, len(data))
-		if err := v.Decode(context.Background(), &rangePlan{s: v.s, dst: got}, 1000, 0); err != nil || !bytes.Equal(got, data) {
+		if err := v.Decode(context.Background(), &rangePlan{s: v.State().(*snapshot), dst: got}, 1000, 0); err != nil || !bytes.Equal(got, data) {
 			t.Error("a view of a closed frame:", err)
 		}
 		v.Release()

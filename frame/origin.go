@@ -2,28 +2,19 @@ package frame
 
 import (
 	"fmt"
-	"slices"
+
+	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/errs"
 
 	"github.com/goblosc/blosc2/chunk"
-	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/meta"
 )
 
-// Metalayers by which python-blosc2 marks frames whose chunks do not hold the data. Other readers find zeros there.
-const (
-	proxyLayer   = "proxy-source" // a cache of chunks of another array
-	objectLayer  = "b2o"          // a lazy expression, a lazy function or a remote array
-	oldLazyLayer = "LazyArray"    // a lazy expression or function, before b2o
-)
-
-// originLayers returns these names in the order in which python-blosc2 looks for them.
-func originLayers() [3]string { return [...]string{proxyLayer, objectLayer, oldLazyLayer} }
-
-// MarksOrigin reports whether a metalayer with this name marks a frame whose data is elsewhere. A frame that
-// gets the data itself should not have it.
-func MarksOrigin(name string) bool {
-	layers := originLayers()
-	return slices.Contains(layers[:], name)
+// originLayers returns the names of the metalayers that mark such frames, in the order in which python-blosc2 looks for
+// them.
+func originLayers() [3]string {
+	return [...]string{engine.ProxyLayer, engine.ObjectLayer, engine.OldLazyLayer}
 }
 
 // findOrigin returns the origin of a state, or nil if its chunks hold the data.
@@ -33,7 +24,7 @@ func (f *Frame) findOrigin(s *snapshot) *origin {
 			continue
 		}
 		o := &origin{layer: name}
-		if name == proxyLayer {
+		if name == engine.ProxyLayer {
 			o.findFetched(f, s)
 		}
 		return o
@@ -101,7 +92,7 @@ func (f *Frame) checkFetched(s *snapshot, i int) error {
 	if s.origin == nil || s.origin.holds(i, s.index.at(i)) {
 		return nil
 	}
-	if s.origin.layer != proxyLayer {
+	if s.origin.layer != engine.ProxyLayer {
 		return f.wrap("data", -1, fmt.Errorf("%s; its data is not in the file: %w", f.describe(s), errs.ErrUnsupported))
 	}
 	return f.chunkError(s, i, fmt.Errorf("%s, and this chunk was not fetched: %w", f.describe(s), errs.ErrUnsupported))
@@ -125,9 +116,9 @@ func (f *Frame) describe(s *snapshot) string {
 	}
 	what := ""
 	switch s.origin.layer {
-	case proxyLayer:
+	case engine.ProxyLayer:
 		return kind + " is a cache by python-blosc2's Proxy of " + proxySource(s)
-	case objectLayer:
+	case engine.ObjectLayer:
 		what = f.describeObject(s)
 	default:
 		what = f.describeOldLazy(s)
@@ -141,7 +132,7 @@ func proxySource(s *snapshot) string {
 		Path any `msgpack:"local_abspath"`
 		URL  any `msgpack:"urlpath"`
 	}
-	err := meta.Unmarshal(s.meta[findLayer(s.meta, proxyLayer)].Content, &source)
+	err := meta.Unmarshal(s.meta[findLayer(s.meta, engine.ProxyLayer)].Content, &source)
 	if path, ok := source.Path.(string); ok && err == nil {
 		return clipped(path)
 	}
@@ -167,8 +158,8 @@ func (f *Frame) describeObject(s *snapshot) string {
 		URL        string `msgpack:"urlbase"`
 	}
 	// What cannot be decoded is left out of the description.
-	meta.Unmarshal(s.meta[findLayer(s.meta, objectLayer)].Content, &marker)
-	if b, err := f.smallVLContent(s, objectLayer); err == nil {
+	meta.Unmarshal(s.meta[findLayer(s.meta, engine.ObjectLayer)].Content, &marker)
+	if b, err := f.smallVLContent(s, engine.ObjectLayer); err == nil {
 		meta.Unmarshal(b, &object)
 	}
 	switch marker.Kind {
@@ -250,7 +241,7 @@ func (f *Frame) smallVLContent(s *snapshot, name string) ([]byte, error) {
 
 // smallContent is smallVLContent for a layer that was found.
 func (f *Frame) smallContent(l meta.Layer) ([]byte, error) {
-	h, err := chunk.ParseHeader(l.Content, int64(len(l.Content)))
+	h, err := coder.ParseHeader(l.Content, int64(len(l.Content)))
 	if err != nil {
 		return nil, err
 	}

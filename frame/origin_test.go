@@ -28,16 +28,16 @@ func pack(t *testing.T, v any) []byte {
 // their number plus one, the others uninitialized.
 func elsewhere(t *testing.T, name string, content any, stored []int, vl map[string]any) *Frame {
 	t.Helper()
-	o := &Options{
+	o := &options{
 		ChunkSize: 80, Params: chunk.Params{TypeSize: 4, BlockSize: 20},
 		Meta: []meta.Layer{{Name: name, Content: pack(t, content)}},
 	}
-	f, err := CreateMemory(o, func(b *Batch) error {
-		if err := b.FillSpecial(480, chunk.Uninit); err != nil {
+	f, err := CreateFunc(t.Context(), "", func(b *Batch) error {
+		if err := b.Engine().FillSpecial(480, chunk.Uninit); err != nil {
 			return err
 		}
 		for _, i := range stored {
-			if err := b.Update(i, bytes.Repeat([]byte{byte(i + 1)}, 80)); err != nil {
+			if err := b.Update(t.Context(), i, bytes.Repeat([]byte{byte(i + 1)}, 80)); err != nil {
 				return err
 			}
 		}
@@ -47,7 +47,7 @@ func elsewhere(t *testing.T, name string, content any, stored []int, vl map[stri
 			}
 		}
 		return nil
-	})
+	}, o.create())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,11 +98,11 @@ func TestDataElsewhere(t *testing.T) {
 		{"proxy-source", []any{}, nil, "of a source that it does not name"},
 	} {
 		f := elsewhere(t, c.layer, c.content, nil, c.vl)
-		stored, err := f.AppendTo(nil)
+		stored, err := appendTo(f, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", c.words, err)
 		}
-		opened, err := EditStorage(NewMemory(stored), nil)
+		opened, err := EditStorage(t.Context(), NewMemory(stored), nil)
 		if err != nil {
 			t.Fatalf("%s: %v", c.words, err)
 		}
@@ -120,20 +120,20 @@ func TestDataElsewhere(t *testing.T) {
 func refusesData(t *testing.T, f *Frame, words string) {
 	t.Helper()
 	ctx := context.Background()
-	_, err := f.ReadChunk(nil, 0)
+	_, err := f.ReadChunk(ctx, nil, 0)
 	notHere(t, "ReadChunk", err, words)
 	if strings.Contains(err.Error(), "secret") || len(err.Error()) > 600 {
 		t.Errorf("message: %v", err)
 	}
-	_, err = f.ReadBlock(nil, 0, 1)
+	_, err = f.ReadBlock(ctx, nil, 0, 1)
 	notHere(t, "ReadBlock", err, words)
-	_, err = f.ReadRaw(nil, 0)
+	_, err = f.ReadRaw(ctx, nil, 0)
 	notHere(t, "ReadRaw", err, words)
-	_, err = f.ReadAt(make([]byte, 8), 4)
+	_, err = f.Content(ctx).ReadAt(make([]byte, 8), 4)
 	notHere(t, "ReadAt", err, words)
-	_, err = f.WriteTo(io.Discard)
+	_, err = io.Copy(io.Discard, f.Content(ctx))
 	notHere(t, "WriteTo", err, words)
-	_, err = io.ReadAll(f.Reader())
+	_, err = io.ReadAll(f.Content(ctx))
 	notHere(t, "Reader", err, words)
 	var faults []error
 	err = f.Verify(ctx, func(err error) error { faults = append(faults, err); return nil })
@@ -141,14 +141,14 @@ func refusesData(t *testing.T, f *Frame, words string) {
 		t.Fatalf("Verify: %v, faults %v", err, faults)
 	}
 	notHere(t, "Verify", faults[0], words)
-	v, err := f.View()
+	v, err := f.Engine().View(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer v.Release()
-	_, err = CreateMemory(&Options{ChunkSize: 80, Params: chunk.Params{TypeSize: 4}}, func(b *Batch) error { return b.CopyChunks(ctx, v) })
+	_, err = CreateFunc(ctx, "", func(b *Batch) error { return b.Engine().CopyChunks(ctx, v) }, &CreateOptions{ChunkSize: 80, Params: chunk.Params{TypeSize: 4}})
 	notHere(t, "CopyChunks", err, words)
-	if _, err := f.ChunkInfo(0); err != nil {
+	if _, err := f.ChunkInfo(ctx, 0); err != nil {
 		t.Errorf("ChunkInfo: %v", err)
 	}
 }
@@ -158,18 +158,18 @@ func refusesEdits(t *testing.T, f *Frame) {
 	t.Helper()
 	data := make([]byte, 80)
 	for what, err := range map[string]error{
-		"Append": f.Append(data), "Insert": f.Insert(1, data), "Update": f.Update(1, data), "Delete": f.Delete(1),
-		"Reorder": f.Reorder([]int{1, 0, 2, 3, 4, 5}), "AppendBlocks": f.AppendBlocks([][]byte{data}),
-		"SelectChunks": f.edit(func(b *Batch) error { return b.SelectChunks(1, 80, func(i int64) int64 { return i }) }),
-		"FillSpecial":  f.FillSpecial(80, chunk.Zeros),
-		"Encode":       f.edit(func(b *Batch) error { return b.Encode(context.Background(), 80, nil, 0) }),
+		"Append": f.Append(t.Context(), data), "Insert": one(f).Insert(1, data), "Update": one(f).Update(1, data), "Delete": one(f).Delete(1),
+		"Reorder": one(f).Reorder([]int{1, 0, 2, 3, 4, 5}), "AppendBlocks": one(f).AppendBlocks([][]byte{data}),
+		"SelectChunks": f.edit(context.Background(), func(b *Batch) error { return b.Engine().SelectChunks(1, 80, func(i int64) int64 { return i }) }),
+		"FillSpecial":  one(f).FillSpecial(80, chunk.Zeros),
+		"Encode":       f.edit(context.Background(), func(b *Batch) error { return b.Engine().Encode(context.Background(), 80, nil, 0) }),
 	} {
 		notHere(t, what, err, "only its metalayers can be edited")
 	}
-	if err := f.SetVLMeta("note", pack(t, 1)); err != nil {
+	if err := one(f).SetVLMeta("note", pack(t, 1)); err != nil {
 		t.Errorf("SetVLMeta: %v", err)
 	}
-	if err := f.SetChecksums(context.Background(), true); err != nil {
+	if err := one(f).SetChecksums(context.Background(), true); err != nil {
 		t.Errorf("SetChecksums: %v", err)
 	}
 }
@@ -204,16 +204,16 @@ func TestProxyCache(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			made := elsewhere(t, "proxy-source", proxyOf("/data/a.b2nd"), c.stored, c.vl)
 			dir := filepath.Join(t.TempDir(), "cache")
-			sparse, err := made.Copy(context.Background(), dir, &Options{Sparse: true})
+			sparse, err := Copy(context.Background(), dir, made, &CreateOptions{Sparse: true})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer sparse.Close()
 			for _, f := range []*Frame{made, sparse} {
 				for i := range 6 {
-					got, err := f.ReadChunk(nil, i)
+					got, err := f.ReadChunk(t.Context(), nil, i)
 					at := make([]byte, 80)
-					_, atErr := f.ReadAt(at, int64(80*i))
+					_, atErr := f.Content(t.Context()).ReadAt(at, int64(80*i))
 					if !slices.Contains(c.want, i) {
 						notHere(t, "ReadChunk", err, "and this chunk was not fetched")
 						notHere(t, "ReadAt", atErr, "and this chunk was not fetched")
@@ -234,19 +234,19 @@ func TestProxyCache(t *testing.T) {
 func TestSalvageCache(t *testing.T) {
 	f := elsewhere(t, "proxy-source", proxyOf("/data/a.b2nd"), []int{2}, nil)
 	dir := t.TempDir()
-	c, err := f.Copy(context.Background(), filepath.Join(dir, "a"), nil)
+	c, err := Copy(context.Background(), filepath.Join(dir, "a"), f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Close()
-	out, found, err := Salvage(context.Background(), filepath.Join(dir, "a"), filepath.Join(dir, "b"), nil, func(err error) { t.Error(err) })
+	out, found, err := Salvage(context.Background(), filepath.Join(dir, "b"), filepath.Join(dir, "a"), func(err error) { t.Error(err) }, nil)
 	if err != nil || found.Chunks != 6 {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	defer out.Close()
-	if b, err := out.ReadChunk(nil, 2); err != nil || b[0] != 3 {
+	if b, err := out.ReadChunk(t.Context(), nil, 2); err != nil || b[0] != 3 {
 		t.Errorf("chunk 2: %v", err)
 	}
-	_, err = out.ReadChunk(nil, 1)
+	_, err = out.ReadChunk(t.Context(), nil, 1)
 	notHere(t, "chunk 1", err, "not fetched")
 }

@@ -47,7 +47,7 @@ func (c trapCodec) Decode(dst, src []byte) error {
 // trapFilter is a filter that copies, and ticks.
 type trapFilter struct{ *trap.Trap }
 
-func (trapFilter) ID() chunk.FilterID { return 200 }
+func (trapFilter) Code() uint8 { return 200 }
 func (f trapFilter) Forward(dst, src []byte, _ chunk.BlockInfo) error {
 	f.Tick()
 	copy(dst, src)
@@ -146,11 +146,11 @@ const (
 )
 
 // trapOptions returns options whose functions tick.
-func trapOptions(codecs, filters, pre, post *trap.Trap, workers int) *Options {
-	o := &Options{NoSync: true, Concurrency: workers, ChunkSize: trapSize, Overwrite: true}
-	o.Codecs = o.Codecs.With(trapCodec{codecs})
-	o.Filters = o.Filters.With(trapFilter{filters})
-	o.Params = chunk.Params{TypeSize: 1, BlockSize: 1 << 10, Codec: codec.FromCode(200), Filters: []chunk.Filter{{ID: 200}}}
+func trapOptions(codecs, filters, pre, post *trap.Trap, workers int) *options {
+	o := &options{NoSync: true, Concurrency: workers, ChunkSize: trapSize, Overwrite: true}
+	o.Codecs = []codec.Codec{trapCodec{codecs}}
+	o.UserFilters = []chunk.UserFilter{trapFilter{filters}}
+	o.Params = chunk.Params{TypeSize: 1, BlockSize: 1 << 10, Codec: codec.FromCode(200), Filters: []chunk.Filter{200}}
 	o.Prefilter = func(dst, src []byte, _ chunk.BlockInfo) error { pre.Tick(); copy(dst, src); return nil }
 	o.Postfilter = func(dst, src []byte, _ chunk.BlockInfo) error { post.Tick(); copy(dst, src); return nil }
 	return o
@@ -187,25 +187,28 @@ func TestPanics(t *testing.T) {
 						}
 						trapUse(t, what, f, content)
 					}
-					read := func() error { _, err := f.ReadAt(make([]byte, trapChunks*trapSize), 0); return err }
-					edit := func() error { return f.Append(content) }
+					read := func() error {
+						_, err := f.Content(t.Context()).ReadAt(make([]byte, trapChunks*trapSize), 0)
+						return err
+					}
+					edit := func() error { return f.Append(t.Context(), content) }
 					encode := func(s *trapSource) func() error {
 						return func() error {
-							return f.edit(func(b *Batch) error { return b.Encode(context.Background(), trapSize, s, 0) })
+							return f.edit(context.Background(), func(b *Batch) error { return b.Engine().Encode(context.Background(), trapSize, s, 0) })
 						}
 					}
 					for _, x := range []*trap.Trap{cod, fil, post} {
 						use("ReadAt", x, read)
-						use("ReadChunk", x, func() error { _, err := f.ReadChunk(nil, 0); return err })
-						use("ReadBlock", x, func() error { _, err := f.ReadBlock(nil, 0, 1); return err })
+						use("ReadChunk", x, func() error { _, err := f.ReadChunk(t.Context(), nil, 0); return err })
+						use("ReadBlock", x, func() error { _, err := f.ReadBlock(t.Context(), nil, 0, 1); return err })
 						use("Verify", x, func() error { return f.Verify(context.Background(), func(err error) error { return err }) })
 					}
 					for _, x := range []*trap.Trap{cod, fil, pre} {
 						use("Append", x, edit)
 						use("Encode", x, encode(&trapSource{off, off, off, 0, trapChunks}))
-						use("AppendBlocks", x, func() error { return f.AppendBlocks([][]byte{content, content}) })
+						use("AppendBlocks", x, func() error { return one(f).AppendBlocks([][]byte{content, content}) })
 						use("Create", x, func() error {
-							_, err := Create(filepath.Join(t.TempDir(), "y"), o, func(b *Batch) error { return b.Append(content) })
+							_, err := CreateFunc(t.Context(), filepath.Join(t.TempDir(), "y"), func(b *Batch) error { return b.Append(t.Context(), content) }, o.create())
 							return err
 						})
 					}
@@ -214,10 +217,10 @@ func TestPanics(t *testing.T) {
 					use("Mover.Move, writing", b, encode(&trapSource{off, off, b, 0, 2}))
 					plan := func(next, block, move *trap.Trap) func() error {
 						return func() error {
-							v, err := f.View()
+							v, err := f.Engine().View(t.Context())
 							must(t, err)
 							defer v.Release()
-							return v.Decode(context.Background(), &trapPlan{rangePlan{s: v.s, dst: make([]byte, 2*trapSize)}, next, block, move}, 1000, 0)
+							return v.Decode(context.Background(), &trapPlan{rangePlan{s: v.State().(*snapshot), dst: make([]byte, 2*trapSize)}, next, block, move}, 1000, 0)
 						}
 					}
 					use("ReadPlan.Next", b, plan(b, off, off))
@@ -225,10 +228,10 @@ func TestPanics(t *testing.T) {
 					use("Mover.Move, reading", b, plan(off, off, b))
 					if kind == "memory" {
 						use("Storage.ReadAt", rd, read)
-						use("Storage.ReadAt of a chunk", rd, func() error { _, err := f.ReadRaw(nil, 0); return err })
-						use("Storage.ReadAt of an edit", rd, func() error { return f.Delete(0) })
+						use("Storage.ReadAt of a chunk", rd, func() error { _, err := f.ReadRaw(t.Context(), nil, 0); return err })
+						use("Storage.ReadAt of an edit", rd, func() error { return one(f).Delete(0) })
 						use("Storage.WriteAt", wr, edit)
-						tr.Spring(t, "Storage.Truncate", func() error { return f.Delete(f.NumChunks() - 1) })
+						tr.Spring(t, "Storage.Truncate", func() error { return one(f).Delete(f.NumChunks() - 1) })
 						trapUse(t, "Storage.Truncate, after the commit", f, content)
 					}
 					trapBatch(t, f, pre, content)
@@ -246,24 +249,24 @@ func TestPanics(t *testing.T) {
 }
 
 // trapFrame makes the frame of a test.
-func trapFrame(t testing.TB, kind string, o *Options, st *trapStorage, content []byte) *Frame {
+func trapFrame(t testing.TB, kind string, o *options, st *trapStorage, content []byte) *Frame {
 	fill := func(b *Batch) error {
 		for range trapChunks {
-			if err := b.Append(content); err != nil {
+			if err := b.Append(t.Context(), content); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	if kind != "memory" {
-		f, err := Create(filepath.Join(t.TempDir(), "x"), o, fill)
+		f, err := CreateFunc(t.Context(), filepath.Join(t.TempDir(), "x"), fill, o.create())
 		must(t, err)
 		return f
 	}
-	m, err := CreateMemory(o, fill)
+	m, err := CreateFunc(t.Context(), "", fill, o.memory())
 	must(t, err)
 	st.Memory = m.store.(*contiguous).Bytes.(*Memory)
-	f, err := EditStorage(st, o)
+	f, err := EditStorage(t.Context(), st, o.storage())
 	must(t, err)
 	return f
 }
@@ -273,8 +276,8 @@ func trapUse(t testing.TB, what string, f *Frame, content []byte) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	got := make([]byte, f.NBytes())
-	if _, err := f.ReadAt(got, 0); err != nil && err != io.EOF || !bytes.Equal(got, bytes.Repeat(content, f.NumChunks())) {
+	got := make([]byte, f.Info().NBytes)
+	if _, err := f.Content(ctx).ReadAt(got, 0); err != nil && err != io.EOF || !bytes.Equal(got, bytes.Repeat(content, f.NumChunks())) {
 		t.Fatalf("%s: reading: %v", what, err)
 	}
 	b, err := f.Begin(ctx)
@@ -282,7 +285,7 @@ func trapUse(t testing.TB, what string, f *Frame, content []byte) {
 		t.Fatalf("%s: %v", what, err)
 	}
 	defer b.Rollback()
-	must(t, b.Append(content))
+	must(t, b.Append(ctx, content))
 	must(t, b.Delete(0))
 	must(t, b.Commit())
 	if s := f.snap.Load(); s.readers.Load() != 0 || f.lock != nil && f.lock.InUse() {
@@ -300,7 +303,7 @@ func trapBatch(t *testing.T, f *Frame, x *trap.Trap, content []byte) {
 	b, err := f.Begin(context.Background())
 	must(t, err)
 	src := &trapSource{new(trap.Trap), new(trap.Trap), new(trap.Trap), 0, 2}
-	x.Spring(t, "Batch.Encode", func() error { return b.Encode(context.Background(), trapSize, src, 0) })
+	x.Spring(t, "Batch.Encode", func() error { return b.Engine().Encode(context.Background(), trapSize, src, 0) })
 	if err := b.Commit(); !errors.Is(err, sched.ErrPanic) {
 		t.Error(err)
 	}
@@ -314,9 +317,9 @@ func TestPanicReports(t *testing.T) {
 		dir := t.TempDir()
 		for _, sparse := range []bool{false, true} {
 			name := filepath.Join(dir, fmt.Sprint("x", sparse))
-			o := &Options{NoSync: true, Locking: storage.CanLock, Sparse: sparse}
+			o := &options{NoSync: true, Locking: storage.CanLock, Sparse: sparse}
 			b.Spring(t, "Create", func() error {
-				_, err := Create(name, o, func(*Batch) error { b.Tick(); return nil })
+				_, err := CreateFunc(t.Context(), name, func(*Batch) error { b.Tick(); return nil }, o.create())
 				return err
 			})
 			if _, err := os.Lstat(name); err == nil {
@@ -326,10 +329,10 @@ func TestPanicReports(t *testing.T) {
 			if err != nil || len(left) > 0 {
 				t.Error("left:", left, err)
 			}
-			f, err := Create(name, o, nil) // the lock file is free
+			f, err := Create(t.Context(), name, o.create()) // the lock file is free
 			must(t, err)
-			must(t, f.Append(stamped(1, 1000)))
-			must(t, f.Append(stamped(2, 1000)))
+			must(t, f.Append(t.Context(), stamped(1, 1000)))
+			must(t, f.Append(t.Context(), stamped(2, 1000)))
 			must(t, f.Close())
 		}
 		name := filepath.Join(dir, "xfalse")
@@ -338,7 +341,7 @@ func TestPanicReports(t *testing.T) {
 		raw[len(raw)/3] ^= 1
 		broken := filepath.Join(dir, "broken")
 		must(t, os.WriteFile(broken, raw, 0o666))
-		f, err := Open(broken, nil)
+		f, err := Open(t.Context(), broken, nil)
 		must(t, err)
 		b.Spring(t, "Verify", func() error { return f.Verify(context.Background(), func(error) error { b.Tick(); return nil }) })
 		if n := f.snap.Load().readers.Load(); n != 0 {
@@ -347,7 +350,7 @@ func TestPanicReports(t *testing.T) {
 		must(t, f.Close())
 		fds := openFiles(t)
 		b.Spring(t, "Salvage", func() error {
-			_, _, err := Salvage(context.Background(), broken, filepath.Join(dir, "new"), nil, func(error) { b.Tick() })
+			_, _, err := Salvage(context.Background(), filepath.Join(dir, "new"), broken, func(error) { b.Tick() }, nil)
 			return err
 		})
 		if n := openFiles(t); n != fds {
@@ -356,10 +359,10 @@ func TestPanicReports(t *testing.T) {
 		raw, err = os.ReadFile(name)
 		must(t, err)
 		src := &trapStorage{NewMemory(raw), b, new(trap.Trap), new(trap.Trap)}
-		f, err = OpenReaderAt(src, int64(len(raw)), &Options{Concurrency: 4})
+		f, err = OpenReaderAt(t.Context(), src, int64(len(raw)), &OpenOptions{Concurrency: 4})
 		must(t, err)
-		b.Spring(t, "ReadAt", func() error { _, err := f.ReadAt(make([]byte, 8000), 0); return err })
-		if _, err := f.ReadAt(make([]byte, 8000), 0); err != nil {
+		b.Spring(t, "ReadAt", func() error { _, err := f.Content(t.Context()).ReadAt(make([]byte, 8000), 0); return err })
+		if _, err := f.Content(t.Context()).ReadAt(make([]byte, 8000), 0); err != nil {
 			t.Error(err)
 		}
 		must(t, f.Close())
@@ -380,19 +383,19 @@ func openFiles(t testing.TB) int {
 func TestPanicCommit(t *testing.T) {
 	for at := 1; ; at++ {
 		m := NewMemory(nil)
-		f, err := CreateMemory(&Options{ChunkSize: 4000}, func(b *Batch) error { return b.Append(stamped(1, 1000)) })
+		f, err := CreateFunc(t.Context(), "", func(b *Batch) error { return b.Append(t.Context(), stamped(1, 1000)) }, &CreateOptions{ChunkSize: 4000})
 		must(t, err)
-		raw, err := f.AppendTo(nil)
+		raw, err := appendTo(f, nil)
 		must(t, err)
 		m.WriteAt(raw, 0)
 		st := &countdown{Memory: m}
-		f, err = EditStorage(st, nil)
+		f, err = EditStorage(t.Context(), st, nil)
 		must(t, err)
 		st.left = at
 		panicked := true
 		func() {
 			defer func() { recover() }()
-			must(t, f.Append(stamped(2, 1000)))
+			must(t, f.Append(t.Context(), stamped(2, 1000)))
 			panicked = false
 		}()
 		st.left = 0
@@ -402,7 +405,7 @@ func TestPanicCommit(t *testing.T) {
 			t.Fatalf("call %d: an edit of a frame whose header may be torn", at)
 		}
 		if err == nil {
-			must(t, b.Append(stamped(3, 1000)))
+			must(t, b.Append(ctx, stamped(3, 1000)))
 			must(t, b.Commit())
 		} else if !errors.Is(err, sched.ErrPanic) {
 			t.Fatalf("call %d: %v", at, err)

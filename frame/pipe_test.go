@@ -4,6 +4,7 @@ package frame
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -43,31 +44,31 @@ func TestNoFiles(t *testing.T) {
 	}
 	for kind, place := range kinds {
 		for _, name := range []string{chunkFile(1), indexFile + ".tmp"} {
-			dir := sparseOf(t, 1, &Options{})
+			dir := sparseOf(t, 1, &options{})
 			at := filepath.Join(dir, name)
 			must(t, place(at))
-			f, err := Edit(dir, &Options{NoSync: true})
+			f, err := Edit(t.Context(), dir, &OpenOptions{NoSync: true})
 			must(t, err)
-			inTime(t, kind+" "+name, at, func() { err = f.Append(small(1)) })
+			inTime(t, kind+" "+name, at, func() { err = f.Append(t.Context(), small(1)) })
 			if !errors.Is(err, storage.ErrNotFile) {
 				t.Errorf("%s as %s: %v", name, kind, err)
 			}
 			must(t, os.Remove(at)) // it is not ours to remove
-			must(t, f.Append(small(1)))
+			must(t, f.Append(t.Context(), small(1)))
 			must(t, f.Close())
 			frameHolds(t, dir, 2)
 		}
 		for _, sparse := range []bool{false, true} {
-			o := &Options{Sparse: sparse, NoSync: true, Params: chunk.Params{TypeSize: 4}}
+			o := &options{Sparse: sparse, NoSync: true, Params: chunk.Params{TypeSize: 4}}
 			name := filepath.Join(t.TempDir(), "x")
-			f, err := Create(name, o, func(b *Batch) error { return b.Append(small(0)) })
+			f, err := CreateFunc(t.Context(), name, func(b *Batch) error { return b.Append(t.Context(), small(0)) }, o.create())
 			must(t, err)
 			must(t, f.Close())
 			at := storage.LockName(name, sparse)
 			must(t, place(at))
 			o.Locking = true
-			for _, open := range []func(string, *Options) (*Frame, error){Open, Edit} {
-				inTime(t, kind+" as lock file", at, func() { f, err = open(name, o) })
+			for i, open := range []func(context.Context, string, *OpenOptions) (*Frame, error){Open, Edit} {
+				inTime(t, kind+" as lock file", at, func() { f, err = open(t.Context(), name, []*OpenOptions{o.open(), o.edit()}[i]) })
 				if !errors.Is(err, storage.ErrNotFile) {
 					t.Errorf("a %s as lock file: %v", kind, err)
 				}
@@ -82,7 +83,7 @@ func TestNoFiles(t *testing.T) {
 // TestPipeRace exchanges files for pipes while they are opened: between a look at the name and opening it there is
 // time.
 func TestPipeRace(t *testing.T) {
-	dir := sparseOf(t, 1, &Options{})
+	dir := sparseOf(t, 1, &options{})
 	single := filepath.Join(t.TempDir(), "single")
 	must(t, os.WriteFile(single, []byte("no frame"), 0o600))
 	for _, name := range []string{filepath.Join(dir, chunkFile(0)), filepath.Join(dir, indexFile), single} {
@@ -110,8 +111,8 @@ func TestPipeRace(t *testing.T) {
 				if name == single {
 					path = single
 				}
-				if f, err := Open(path, nil); err == nil {
-					f.ReadChunk(nil, 0)
+				if f, err := Open(t.Context(), path, nil); err == nil {
+					f.ReadChunk(t.Context(), nil, 0)
 					f.Close()
 				}
 			}
@@ -128,12 +129,12 @@ func TestPipeRace(t *testing.T) {
 func TestPipes(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	must(t, syscall.Mkfifo(pipe, 0o600))
-	if f, err := Open(pipe, nil); !errors.Is(err, storage.ErrNotFile) {
+	if f, err := Open(t.Context(), pipe, nil); !errors.Is(err, storage.ErrNotFile) {
 		t.Errorf("a pipe opened: %v, %v", f, err)
 	}
 	f, _ := modelFrame(t, "sparse", 64)
 	for i := range byte(3) {
-		must(t, f.Append(bytes.Repeat([]byte{0, 1, 2, i}, 16)))
+		must(t, f.Append(t.Context(), bytes.Repeat([]byte{0, 1, 2, i}, 16)))
 	}
 	must(t, f.Close())
 	for _, name := range append(chunkFiles(t, f.Path()), "chunks.b2frame") {
@@ -141,9 +142,9 @@ func TestPipes(t *testing.T) {
 		name = filepath.Join(dir, name)
 		must(t, os.Remove(name))
 		must(t, syscall.Mkfifo(name, 0o600))
-		f, err := Open(dir, nil)
+		f, err := Open(t.Context(), dir, nil)
 		if err == nil {
-			_, err = io.Copy(io.Discard, f.Reader())
+			_, err = io.Copy(io.Discard, f.Content(t.Context()))
 			must(t, f.Close())
 		}
 		if !errors.Is(err, storage.ErrNotFile) {

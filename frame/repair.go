@@ -8,7 +8,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
@@ -76,7 +75,7 @@ func (w *salvager) badEntries(ctx context.Context) ([]int, error) {
 	s := w.s
 	var bad []int
 	named := map[entry]bool{}
-	chunks := w.f.once(s)
+	chunks := w.f.once(ctx, s)
 	chunks.left = salvageLimit(w.size)
 	for i, e := range s.index.list {
 		if err := ctx.Err(); err != nil {
@@ -90,7 +89,7 @@ func (w *salvager) badEntries(ctx context.Context) ([]int, error) {
 		}
 		if named[e] && s.index.checksums == nil {
 			bad = append(bad, i)
-		} else if err := chunks.usableOnce(i); err != nil && !(errors.Is(err, ErrChecksum) && !named[e] && w.wrongChecksum(i)) {
+		} else if err := chunks.usableOnce(i); err != nil && !(errors.Is(err, ErrChecksum) && !named[e] && w.wrongChecksum(ctx, i)) {
 			bad = append(bad, i)
 		}
 		named[e] = true
@@ -100,9 +99,9 @@ func (w *salvager) badEntries(ctx context.Context) ([]int, error) {
 
 // wrongChecksum reports whether it is the checksum of chunk i that is damaged, not the chunk: one bit of it, or all,
 // which are zeros. The right one then takes its place.
-func (w *salvager) wrongChecksum(i int) bool {
+func (w *salvager) wrongChecksum(ctx context.Context, i int) bool {
 	s := w.s
-	raw, err := w.f.rawChunk(nil, s, i)
+	raw, err := w.f.rawChunk(ctx, nil, s, i)
 	was, is := s.index.checksums[i], crc32c.Checksum(raw)
 	if err != nil || was != 0 && bits.OnesCount32(was^is) != 1 {
 		return false
@@ -110,7 +109,7 @@ func (w *salvager) wrongChecksum(i int) bool {
 	checksums := slices.Clone(s.index.checksums)
 	checksums[i] = is
 	s.index.checksums = checksums
-	if w.f.usable(s, i) != nil {
+	if w.f.usable(ctx, s, i) != nil {
 		return false
 	}
 	w.report(w.f.chunkError(s, i, fmt.Errorf("kept, as its checksum seems to be damaged: %w", ErrChecksum)))
@@ -119,7 +118,7 @@ func (w *salvager) wrongChecksum(i int) bool {
 
 // hidden reports whether a frame that is empty as its header has it has an index all the same.
 func (w *salvager) hidden(ctx context.Context) (bool, error) {
-	in, name := storage.Directory(w.f.opts.system()), w.f.path
+	in, name := storage.Directory(w.f.sys), w.f.path
 	if w.s.sparse {
 		in, name = w.s.root, indexFile
 	}
@@ -151,7 +150,7 @@ func (w *salvager) candidates(ctx context.Context) ([]candidate, error) {
 // intact or not, as far as the bytes before it show.
 func (w *salvager) exists(e entry, candidates []candidate) bool {
 	if w.s.sparse {
-		src, err := w.f.store.open(w.s, e, -1)
+		src, err := w.f.store.open(w.s, nil, e, -1)
 		closeSource(src.close)
 		return err == nil
 	}
@@ -190,13 +189,13 @@ func (w *salvager) rename(i int, p *candidate) entry {
 
 // openDir makes an index for the chunk files of a directory.
 func (w *salvager) openDir(ctx context.Context, dir string) error {
-	r, err := w.f.opts.sys.OpenRoot(dir)
+	r, err := w.f.sys.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
-	w.f.store = &sparse{sys: w.f.opts.sys, root: r, dir: dir, noSync: true}
+	w.f.store = &sparse{sys: w.f.sys, root: r, dir: dir, noSync: true}
 	w.s = &snapshot{header: header{sparse: true}, root: r}
-	w.pool = coder.NewPool(w.f.opts.chunkOptions(0, nil))
+	w.pool = coder.NewPool(w.f.chunkOptions(0, nil))
 	var order []entry
 	var checksums []uint32
 	if st, err := storage.OpenFile(r, indexFile, false); err == nil {
@@ -276,7 +275,7 @@ func (w *salvager) chunkFile(name string, id int64) (candidate, error) {
 	}
 	b, err := storage.ReadAll(st, 0, min(w.size, coder.HeaderSize))
 	if err == nil {
-		p.h, err = chunk.ParseHeader(b, w.size)
+		p.h, err = coder.ParseHeader(b, w.size)
 	}
 	if err == nil && !w.fits(&p.h) {
 		err = corrupt("not like the others")

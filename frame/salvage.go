@@ -36,52 +36,52 @@ type Salvaged struct {
 // checksums, or else of their positions; then chunks that were deleted may turn up again. A header that is lost is made
 // from the chunks. The metalayer that makes an array of the frame (b2nd, caterva) is left out if the chunks do not fit.
 //
-// Of o, only some fields count: Sparse, Overwrite, NoSync, Checksums, Codecs, Filters,
-// Concurrency, MaxBytes. Errors are those of Create, of the context and of reading; ErrFormat when there is no intact
-// chunk and no header. In a file that is made to look like chunks everywhere the search ends early, which is reported
-// as ErrTooLarge.
-func Salvage(ctx context.Context, broken, name string, o *Options, report func(error)) (*Frame, Salvaged, error) {
+// For name and o see [Create]. Codecs, Filters and Concurrency also serve for reading the damaged frame, with the default
+// limits of OpenOptions. Params, ChunkSize, Meta and VLMeta come from the damaged frame: if one of them is set, Salvage
+// returns ErrParam. Other errors are those of Create, of ctx and of reading; ErrFormat if there is no intact chunk and no
+// header. In a file that is made to look like chunks everywhere the search ends early, which is reported as ErrTooLarge.
+func Salvage(ctx context.Context, name, broken string, report func(error), o *CreateOptions) (*Frame, Salvaged, error) {
 	if report == nil {
 		report = func(error) {}
 	}
 	if o == nil {
-		o = &Options{}
+		o = &CreateOptions{}
 	}
 	ctx = task.Context(ctx)
 	var found Salvaged
+	err := o.checkKept("Salvage")
+	if err == nil {
+		_, _, err = o.settings(name)
+	}
+	if err != nil {
+		return nil, found, err
+	}
 	f, err := openDamaged(ctx, strings.TrimPrefix(broken, "file://"), o, report, &found)
 	if err != nil {
 		return nil, found, err
 	}
 	defer f.Close()
-	v, err := f.View()
+	s, err := f.acquire(ctx)
 	if err != nil {
 		return nil, found, err
 	}
-	defer v.Release()
-	f.checkParams(v.s, report)
-	kept := o.Checksums || findLayer(v.s.vlmeta, ChecksumLayer) >= 0
-	v.s.vlmeta = f.intactLayers(v.s, kept, report)
-	v.s.meta = f.fittingLayers(v.s, report)
-	to := v.copyOptions()
-	to.Sparse, to.Overwrite, to.NoSync, to.Checksums = o.Sparse, o.Overwrite, o.NoSync, kept
-	out, err := Create(name, to, func(b *Batch) error {
-		h := v.s.header
-		h.headerLen, h.sparse, h.nbytes, h.cbytes, h.frameLen = b.next.headerLen, b.next.sparse, 0, 0, 0
-		b.next.header = h
-		b.takeVLMeta(v.s)
-		return f.salvageChunks(ctx, v.s, b, report, &found)
-	})
+	defer f.unuse(s)
+	f.checkParams(s, report)
+	kept := o.Checksums || findLayer(s.vlmeta, checksumLayer) >= 0
+	s.vlmeta = f.intactLayers(s, kept, report)
+	s.meta = f.fittingLayers(ctx, s, report)
+	to := *o
+	to.Checksums = kept
+	out, err := copyOf(ctx, name, s, &to, func(b *Batch) error { return f.salvageChunks(ctx, s, b, report, &found) })
 	return out, found, err
 }
 
 // openDamaged opens a damaged frame for reading: with the index that it has, or one that is made.
-func openDamaged(ctx context.Context, broken string, o *Options, report func(error), found *Salvaged) (*Frame, error) {
-	from := &Options{
-		Codecs: o.Codecs, Filters: o.Filters, Prefilter: o.Prefilter, Postfilter: o.Postfilter,
-		Concurrency: o.Concurrency, MaxBytes: o.MaxBytes, MaxChunks: o.MaxChunks, MaxMeta: o.MaxMeta, sys: o.sys,
+func openDamaged(ctx context.Context, broken string, o *CreateOptions, report func(error), found *Salvaged) (*Frame, error) {
+	from := &OpenOptions{
+		Codecs: o.Codecs, UserFilters: o.UserFilters, Postfilter: o.Postfilter, Concurrency: o.Concurrency, sys: o.sys,
 	}
-	f, err := Open(broken, from)
+	f, err := Open(ctx, broken, from)
 	var open io.Closer // must be closed, also when report panics
 	defer func() { closeSource(open) }()
 	switch {
@@ -107,19 +107,27 @@ func openDamaged(ctx context.Context, broken string, o *Options, report func(err
 		f.Close()
 		open = nil
 		report(f.wrap("header", offNBytes, corrupt("no bytes, but there is an index")))
-	case errors.Is(err, ErrFormat) || errors.Is(err, ErrCorrupt) || errors.Is(err, errs.ErrUnsupported) || errors.Is(err, ErrTooLarge):
+	case errors.Is(err, ErrFormat) || errors.Is(err, ErrCorrupt) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, ErrTooLarge):
 		report(err)
 	default:
 		return nil, err // there is nothing to read
 	}
-	w := &salvager{f: newFrame(broken, from), report: report, found: found}
+	opts, sys, err := from.settings(placeFile)
+	if err != nil {
+		return nil, err
+	}
+	f, err = newFrame(broken, opts, sys)
+	if err != nil {
+		return nil, err
+	}
+	w := &salvager{f: f, report: report, found: found}
 	open = closerFunc(func() error {
 		if w.f.store == nil {
 			return nil
 		}
 		return w.f.store.close()
 	})
-	fi, err := from.system().Stat(broken)
+	fi, err := sys.Stat(broken)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +157,7 @@ func (f *Frame) intactLayers(s *snapshot, checksumSet bool, report func(error)) 
 	}
 	var layers []meta.Layer
 	for _, l := range s.vlmeta {
-		if l.Name == ChecksumLayer {
+		if l.Name == checksumLayer {
 			continue
 		}
 		if err := f.checkLayer(s, true, l); err != nil {
@@ -180,7 +188,7 @@ func writable(name string, layers []meta.Layer) bool {
 }
 
 // fittingLayers returns the metalayers, without that of an array that the chunks do not make.
-func (f *Frame) fittingLayers(s *snapshot, report func(error)) []meta.Layer {
+func (f *Frame) fittingLayers(ctx context.Context, s *snapshot, report func(error)) []meta.Layer {
 	var layers []meta.Layer
 	for _, l := range s.meta {
 		if !writable(l.Name, layers) {
@@ -196,7 +204,7 @@ func (f *Frame) fittingLayers(s *snapshot, report func(error)) []meta.Layer {
 				err = fitsArray(s, a)
 			}
 			if err == nil {
-				err = f.fitsBlocks(s)
+				err = f.fitsBlocks(ctx, s)
 			}
 			if err != nil {
 				report(f.wrap("metalayer "+l.Name, -1, fmt.Errorf("left out: %w", err)))
@@ -230,7 +238,7 @@ func fitsArray(s *snapshot, a *meta.Array) error {
 
 // fitsBlocks returns an error if most chunks of an array have blocks of another size than those of the array. The data
 // of these chunks is not lost, but the description of the array would make them unreadable.
-func (f *Frame) fitsBlocks(s *snapshot) error {
+func (f *Frame) fitsBlocks(ctx context.Context, s *snapshot) error {
 	want, fit, other := blockBytes(s), 0, 0
 	seen := map[entry]bool{}
 	for i, e := range s.index.list {
@@ -238,7 +246,7 @@ func (f *Frame) fitsBlocks(s *snapshot) error {
 			continue
 		}
 		seen[e] = true
-		switch h, err := f.chunkHeader(s, i); {
+		switch h, err := f.chunkHeader(ctx, s, i); {
 		case err != nil || h.Special() != chunk.Regular:
 		case int64(h.BlockSize) == want && !h.VLBlocks():
 			fit++
@@ -254,6 +262,7 @@ func (f *Frame) fitsBlocks(s *snapshot) error {
 
 // salvageChunks appends the intact chunks of s.
 func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, report func(error), found *Salvaged) error {
+	b.copiesFrom(f)
 	if s.index.list == nil && s.index.n > 0 {
 		if s.chunkSize <= 0 {
 			report(f.wrap("index", s.indexPos(), corrupt("%d chunks of a special value without a size", s.index.n)))
@@ -261,13 +270,13 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, report
 			return nil
 		}
 		b.next.index, b.next.nbytes = s.index, s.nbytes
-		if err := f.usable(s, 0); err != nil {
+		if err := f.usable(ctx, s, 0); err != nil {
 			report(err)
 			found.Lost, b.next.index.uniform = s.index.n, entryZeros
 			return nil
 		}
 		found.Chunks = s.index.n
-		if err := f.usable(s, s.index.n-1); err != nil { // it may be shorter than the others
+		if err := f.usable(ctx, s, s.index.n-1); err != nil { // it may be shorter than the others
 			report(err)
 			f.loseLast(s, b, found)
 		}
@@ -278,7 +287,7 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, report
 		return err
 	}
 	var buf []byte
-	chunks := f.once(s)
+	chunks := f.once(ctx, s)
 	chunks.left, chunks.blockSize = salvageLimit(size), blockBytes(s)
 	for i := range s.index.n {
 		if err := ctx.Err(); err != nil {
@@ -300,7 +309,7 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, report
 		if n := s.chunkLen(i); n > 0 && !s.vlBlocks {
 			zeros, err := coder.EncodeSpecial(nil, chunk.Zeros, int(n), nil, coder.Params{TypeSize: int(s.typeSize)})
 			if err == nil {
-				err = b.AppendRaw(zeros)
+				err = b.insertBuilt(b.next.index.n, zeros, nil)
 			}
 			if err != nil {
 				return err
@@ -314,7 +323,7 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, report
 // for a list of them.
 func (f *Frame) loseLast(s *snapshot, b *Batch, found *Salvaged) {
 	x := &b.next.index
-	if f.CheckAlloc(8*int64(x.n)) != nil {
+	if f.checkAlloc(8*int64(x.n)) != nil {
 		found.Chunks, found.Lost, x.uniform = 0, x.n, entryZeros
 		return
 	}
@@ -330,9 +339,9 @@ func (h *header) sensible() error {
 	p := h.cparams()
 	p.Filters = slices.Clone(p.Filters)
 	for i, f := range p.Filters {
-		switch f.ID {
+		switch f.With(0) {
 		case coder.ByteDeltaOld, chunk.TruncPrec, chunk.IntTrunc, chunk.NDCell, chunk.NDMean:
-			p.Filters[i] = chunk.Filter{}
+			p.Filters[i] = chunk.NoFilter
 		}
 	}
 	_, err := p.Normalize()
@@ -354,19 +363,19 @@ func (f *Frame) checkParams(s *snapshot, report func(error)) {
 func salvageLimit(size int64) int64 { return 16<<20 + 4*min(size, 1<<60) }
 
 // usable reports whether chunk i is intact, or cannot be checked because its codec is not available.
-func (f *Frame) usable(s *snapshot, i int) error {
+func (f *Frame) usable(ctx context.Context, s *snapshot, i int) error {
 	if s.index.at(i) == maxOffset {
 		return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: -1, Err: corrupt("not found")}
 	}
-	_, err := f.usableHeader(s, i)
+	_, err := f.usableHeader(ctx, s, i)
 	return err
 }
 
 // usableHeader returns the header of chunk i if it is usable.
-func (f *Frame) usableHeader(s *snapshot, i int) (chunk.Header, error) {
-	h, err := f.verifyChunk(s, i)
+func (f *Frame) usableHeader(ctx context.Context, s *snapshot, i int) (coder.Header, error) {
+	h, err := f.verifyChunk(ctx, s, i)
 	if errors.Is(err, errs.ErrUnsupported) {
-		return f.chunkHeader(s, i)
+		return f.chunkHeader(ctx, s, i)
 	}
 	return h, err
 }
@@ -375,13 +384,13 @@ func (f *Frame) usableHeader(s *snapshot, i int) (chunk.Header, error) {
 func (o *once) usableOnce(i int) error {
 	e := o.s.index.at(i)
 	if e < 0 || e == maxOffset {
-		return o.f.usable(o.s, i)
+		return o.f.usable(o.ctx, o.s, i)
 	}
 	if err := o.spend(i, 0); err != nil {
 		return err
 	}
 	if o.seen == nil {
-		h, err := o.f.usableHeader(o.s, i)
+		h, err := o.f.usableHeader(o.ctx, o.s, i)
 		o.left -= int64(h.CBytes)
 		return cmp.Or(err, o.checkBlockSize(i, &h))
 	}
@@ -429,11 +438,11 @@ func (w *salvager) base() int64 {
 
 // openFile makes an index for the frame in a file.
 func (w *salvager) openFile(ctx context.Context, name string) error {
-	st, err := storage.OpenFile(w.f.opts.system(), name, false)
+	st, err := storage.OpenFile(w.f.sys, name, false)
 	if err != nil {
 		return err
 	}
-	w.f.store = &contiguous{Segment: storage.Segment{Bytes: st}, sys: w.f.opts.sys}
+	w.f.store = &contiguous{Segment: storage.Segment{Bytes: st}, sys: w.f.sys}
 	w.src = st
 	if w.size, err = st.Size(); err != nil {
 		return err
@@ -476,7 +485,7 @@ func (w *salvager) readHead() {
 	if w.layered = err == nil; !w.layered {
 		w.report(w.f.wrap("metalayers", fixedLen, err))
 	}
-	w.pool = coder.NewPool(w.f.opts.chunkOptions(int(w.s.typeSize), blockShape(w.s)))
+	w.pool = coder.NewPool(w.f.chunkOptions(int(w.s.typeSize), blockShape(w.s)))
 }
 
 // readTrailer reads the variable-length metalayers at the end of the frame, or of the file.
@@ -511,7 +520,7 @@ func (w *salvager) readTrailer() {
 
 // readChecksums reads the checksums of the chunks, which say in which order they were.
 func (w *salvager) readChecksums() {
-	i := findLayer(w.s.vlmeta, ChecksumLayer)
+	i := findLayer(w.s.vlmeta, checksumLayer)
 	if i < 0 {
 		return
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 )
 
 // victim is a sound frame that is to be damaged: the bytes of its files, by name ("" of a contiguous frame), and where
@@ -38,20 +39,20 @@ func victims(t testing.TB) []victim {
 		for _, sparse := range []bool{false, true} {
 			for _, kind := range []string{"int32", "bytes", "int64", "variable", "blocks", "specials"} {
 				dir := filepath.Join(t.TempDir(), "x")
-				o := &Options{Sparse: sparse, NoSync: true, Checksums: sums, Concurrency: 1, Params: chunk.Params{TypeSize: 4, BlockSize: 80}}
+				o := &options{Sparse: sparse, NoSync: true, Checksums: sums, Concurrency: 1, Params: chunk.Params{TypeSize: 4, BlockSize: 80}}
 				size := 480
 				switch kind {
 				case "bytes":
-					o.Params = chunk.Params{TypeSize: 1, Codec: chunk.CodecFromCode(1), BlockSize: 64}
+					o.Params = chunk.Params{TypeSize: 1, Codec: codec.FromCode(1), BlockSize: 64}
 				case "int64":
-					o.Params = chunk.Params{TypeSize: 8, Level: chunk.NoCompression}
+					o.Params = chunk.Params{TypeSize: 8, Level: codec.NoCompression}
 				case "blocks":
 					o.Params = chunk.Params{}
 				}
 				if kind != "variable" && kind != "blocks" {
 					o.ChunkSize = size
 				}
-				f, err := Create(dir, o, nil)
+				f, err := Create(t.Context(), dir, o.create())
 				must(t, err)
 				for i := range 9 {
 					p := bytes.Repeat(small(i), 3)[:size]
@@ -70,14 +71,14 @@ func victims(t testing.TB) []victim {
 					}
 					switch {
 					case kind == "blocks":
-						must(t, f.AppendBlocks([][]byte{p[:30+i], p[50:]}))
+						must(t, one(f).AppendBlocks([][]byte{p[:30+i], p[50:]}))
 					case i < 7:
-						must(t, f.Append(p))
+						must(t, f.Append(t.Context(), p))
 					default:
-						must(t, f.edit(func(b *Batch) error { return b.Insert(i-6, p) }))
+						must(t, f.edit(context.Background(), func(b *Batch) error { return b.Insert(t.Context(), i-6, p) }))
 					}
 				}
-				must(t, f.SetVLMeta("v", []byte("some value")))
+				must(t, one(f).SetVLMeta("v", []byte("some value")))
 				all = append(all, victimOf(t, fmt.Sprintf("%s-sparse=%v-sums=%v", kind, sparse, sums), f, dir))
 				must(t, f.Close())
 			}
@@ -102,9 +103,9 @@ func victimOf(t testing.TB, what string, f *Frame, name string) victim {
 		read("")
 	}
 	for i := range f.NumChunks() {
-		b, err := f.ReadChunk(nil, i)
+		b, err := f.ReadChunk(t.Context(), nil, i)
 		must(t, err)
-		c, err := f.ChunkInfo(i)
+		c, err := f.ChunkInfo(t.Context(), i)
 		must(t, err)
 		v.chunks = append(v.chunks, b)
 		switch {
@@ -220,7 +221,7 @@ func (v *victim) check(t testing.TB, files map[string][]byte, moved int64) error
 	}
 	var got [][]byte
 	for i := range r.f.NumChunks() {
-		b, err := r.f.ReadChunk(nil, i)
+		b, err := r.f.ReadChunk(t.Context(), nil, i)
 		must(t, err)
 		got = append(got, b)
 	}
@@ -284,18 +285,18 @@ func TestSalvageMutations(t *testing.T) {
 
 // uniform returns a frame of n bytes of a special value.
 func uniform(t testing.TB, s chunk.Special, typeSize, chunkSize int, n int64) []byte {
-	f, err := CreateMemory(&Options{Params: chunk.Params{TypeSize: typeSize}, ChunkSize: chunkSize}, nil)
+	f, err := Create(t.Context(), "", &CreateOptions{Params: chunk.Params{TypeSize: typeSize}, ChunkSize: chunkSize})
 	must(t, err)
 	defer f.Close()
-	must(t, f.FillSpecial(n, s))
-	b, err := f.AppendTo(nil)
+	must(t, one(f).FillSpecial(n, s))
+	b, err := appendTo(f, nil)
 	must(t, err)
 	return b
 }
 
 // salvageAndVerify salvages what is in files, and returns what Verify reports of the new frame. What needs a codec or
 // filter that is not available counts as intact for both.
-func salvageAndVerify(t testing.TB, files map[string][]byte, to *Options) error {
+func salvageAndVerify(t testing.TB, files map[string][]byte, to *options) error {
 	name := filepath.Join(t.TempDir(), "broken")
 	for file, b := range files {
 		if file != "" {
@@ -304,7 +305,7 @@ func salvageAndVerify(t testing.TB, files map[string][]byte, to *Options) error 
 		must(t, os.WriteFile(filepath.Join(name, file), b, 0o666))
 	}
 	out := name + ".new"
-	f, _, err := Salvage(context.Background(), name, out, to, nil)
+	f, _, err := Salvage(context.Background(), out, name, nil, to.copying())
 	if err != nil {
 		if errors.Is(err, ErrFormat) || errors.Is(err, ErrTooLarge) {
 			return nil
@@ -312,7 +313,7 @@ func salvageAndVerify(t testing.TB, files map[string][]byte, to *Options) error 
 		return fmt.Errorf("salvage: %w", err)
 	}
 	must(t, f.Close())
-	g, err := Open(out, nil)
+	g, err := Open(t.Context(), out, nil)
 	if err != nil {
 		return fmt.Errorf("open: %w", err)
 	}
@@ -337,7 +338,7 @@ func TestSalvageRagged(t *testing.T) {
 			for _, n := range []int64{5999, 6000, 6001, 11999, 12001} {
 				b := uniform(t, special, 4, 6000, 12000)
 				binary.BigEndian.PutUint64(b[offNBytes:], uint64(n))
-				if err := salvageAndVerify(t, map[string][]byte{"": b}, &Options{NoSync: true, Checksums: sums}); err != nil {
+				if err := salvageAndVerify(t, map[string][]byte{"": b}, &options{NoSync: true, Checksums: sums}); err != nil {
 					t.Errorf("%v, %d bytes: %v", special, n, err)
 				}
 			}
@@ -400,7 +401,7 @@ func TestSalvageVerifies(t *testing.T) {
 		for _, size := range []int{4, 8} {
 			dir := filepath.Join(t.TempDir(), "x")
 			must(t, os.WriteFile(dir, uniform(t, special, size, 480, 480*9), 0o666))
-			f, err := Open(dir, nil)
+			f, err := Open(t.Context(), dir, nil)
 			must(t, err)
 			all = append(all, victimOf(t, fmt.Sprintf("uniform-%v-%d", special, size), f, dir))
 			must(t, f.Close())
@@ -428,7 +429,7 @@ func TestSalvageVerifies(t *testing.T) {
 					}
 					how = append(how, what)
 				}
-				to := &Options{NoSync: true, Sparse: rng.IntN(2) == 0, Checksums: rng.IntN(2) == 0}
+				to := &options{NoSync: true, Sparse: rng.IntN(2) == 0, Checksums: rng.IntN(2) == 0}
 				if err := salvageAndVerify(t, files, to); err != nil {
 					t.Errorf("seed %d: %q: %v", seed, how, err)
 				}

@@ -38,8 +38,7 @@ func salvage(t testing.TB, b []byte) salvaged {
 
 func salvagePath(t testing.TB, name string) (r salvaged) {
 	t.Helper()
-	r.f, r.Salvaged, r.err = Salvage(context.Background(), name, filepath.Join(t.TempDir(), "new"), &Options{NoSync: true, Concurrency: 1},
-		func(err error) { r.told = append(r.told, err.Error()) })
+	r.f, r.Salvaged, r.err = Salvage(context.Background(), filepath.Join(t.TempDir(), "new"), name, func(err error) { r.told = append(r.told, err.Error()) }, &CreateOptions{NoSync: true, Concurrency: 1})
 	if r.err == nil {
 		t.Cleanup(func() { r.f.Close() })
 		must(t, r.f.Verify(context.Background(), func(err error) error {
@@ -49,7 +48,7 @@ func salvagePath(t testing.TB, name string) (r salvaged) {
 			}
 			return err
 		}))
-		if !r.unsure && r.f.NBytes() < 1<<20 {
+		if !r.unsure && r.f.Info().NBytes < 1<<20 {
 			r.whole = content(t, r.f)
 		}
 	}
@@ -57,7 +56,7 @@ func salvagePath(t testing.TB, name string) (r salvaged) {
 }
 
 // wreckage makes a frame of n chunks of 160 bytes, the last of 80, in an array of one dimension, with dead bytes.
-func wreckage(t testing.TB, o Options, n int) (b []byte, want [][]byte) {
+func wreckage(t testing.TB, o options, n int) (b []byte, want [][]byte) {
 	t.Helper()
 	rec := meta.Array{Shape: []int64{int64(40 * n)}, ChunkShape: []int32{40}, BlockShape: []int32{20}, DType: "<i4"}
 	record, err := rec.Append(nil)
@@ -65,18 +64,18 @@ func wreckage(t testing.TB, o Options, n int) (b []byte, want [][]byte) {
 	o.Params, o.ChunkSize = chunk.Params{TypeSize: 4, BlockSize: 80}, 160
 	o.Meta = []meta.Layer{{Name: "b2nd", Content: record}, {Name: "m", Content: []byte("fixed")}}
 	m := NewMemory(nil)
-	f, err := CreateMemory(&o, nil)
+	f, err := Create(t.Context(), "", (&o).memory())
 	must(t, err)
-	b, err = f.AppendTo(nil)
+	b, err = appendTo(f, nil)
 	must(t, err)
 	m.WriteAt(b, 0)
-	f, err = EditStorage(m, nil)
+	f, err = EditStorage(t.Context(), m, nil)
 	must(t, err)
 	for i := range n {
-		must(t, f.Append(small(i)))
+		must(t, f.Append(t.Context(), small(i)))
 		want = append(want, small(i))
 	}
-	must(t, f.SetVLMeta("v", []byte("value")))
+	must(t, one(f).SetVLMeta("v", []byte("value")))
 	return slices.Clone(m.Bytes()), want
 }
 
@@ -84,15 +83,15 @@ func wreckage(t testing.TB, o Options, n int) (b []byte, want [][]byte) {
 func TestSalvage(t *testing.T) {
 	const n = 12
 	for _, sums := range []bool{false, true} {
-		b, chunks := wreckage(t, Options{Checksums: sums}, n)
+		b, chunks := wreckage(t, options{Checksums: sums}, n)
 		f, err := OpenBytes(b, nil)
 		must(t, err)
 		s := f.snap.Load()
 		index, trailer := s.indexPos(), s.indexPos()
-		for h, err := chunk.ParseHeader(b[index:], int64(len(b))); err == nil; err = errors.New("once") {
+		for h, err := coder.ParseHeader(b[index:], int64(len(b))); err == nil; err = errors.New("once") {
 			trailer += int64(h.CBytes)
 		}
-		fifth, err := f.ChunkInfo(5)
+		fifth, err := f.ChunkInfo(t.Context(), 5)
 		must(t, err)
 		without := func(i int) []byte {
 			c := slices.Clone(chunks)
@@ -139,7 +138,7 @@ func TestSalvage(t *testing.T) {
 				if !bytes.Equal(r.whole, c.want) || r.Lost != c.lost {
 					t.Errorf("%+v: %d bytes, want %d", r.Salvaged, len(r.whole), len(c.want))
 				}
-				if _, err := r.f.MetaLayer("b2nd"); (err == nil) != c.array {
+				if _, err := metaLayer(r.f, "b2nd"); (err == nil) != c.array {
 					t.Errorf("the array: %v", err)
 				}
 				if _, err := r.f.VLMeta("v"); (err == nil) != c.vl {
@@ -148,7 +147,7 @@ func TestSalvage(t *testing.T) {
 				if told := strings.Join(r.told, "\n"); !strings.Contains(told, c.told) || c.what == "nothing" && told != "" {
 					t.Errorf("told %q, want %q", told, c.told)
 				}
-				if v, err := r.f.MetaLayer("m"); err != nil || string(v) != "fixed" {
+				if v, err := metaLayer(r.f, "m"); err != nil || string(v) != "fixed" {
 					t.Errorf("metalayer: %v", err)
 				}
 				if c.vl && r.f.Info().Checksums != sums {
@@ -163,7 +162,7 @@ func TestSalvage(t *testing.T) {
 // there.
 func TestSalvageFields(t *testing.T) {
 	const n = 6
-	b, chunks := wreckage(t, Options{}, n)
+	b, chunks := wreckage(t, options{}, n)
 	f, err := OpenBytes(b, nil)
 	must(t, err)
 	index := f.snap.Load().indexPos()
@@ -205,19 +204,19 @@ func TestSalvageFields(t *testing.T) {
 // TestSalvageReaching gives a chunk a size that reaches over the next one, which still decodes, in a frame without an
 // index.
 func TestSalvageReaching(t *testing.T) {
-	f, err := CreateMemory(&Options{ChunkSize: 4000, Params: chunk.Params{TypeSize: 4}}, func(b *Batch) error {
+	f, err := CreateFunc(t.Context(), "", func(b *Batch) error {
 		for i := range 4 {
-			if err := b.Append(bytes.Repeat(small(i), 25)); err != nil {
+			if err := b.Append(t.Context(), bytes.Repeat(small(i), 25)); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
+	}, &CreateOptions{ChunkSize: 4000, Params: chunk.Params{TypeSize: 4}})
 	must(t, err)
 	want := content(t, f)
-	b, err := f.AppendTo(nil)
+	b, err := appendTo(f, nil)
 	must(t, err)
-	info, err := f.ChunkInfo(0)
+	info, err := f.ChunkInfo(t.Context(), 0)
 	must(t, err)
 	if info.CBytes >= 2000 {
 		t.Fatalf("%d bytes: not compressed", info.CBytes)
@@ -234,16 +233,16 @@ func TestSalvageReaching(t *testing.T) {
 // TestSalvageForms salvages frames with chunks of any size, blocks of any size, special values, and chunks in another
 // order than that of their positions, without header or index.
 func TestSalvageForms(t *testing.T) {
-	make := func(o Options, fill func(b *Batch) error) []byte {
-		f, err := CreateMemory(&o, fill)
+	make := func(o options, fill func(b *Batch) error) []byte {
+		f, err := CreateFunc(t.Context(), "", fill, (&o).memory())
 		must(t, err)
-		b, err := f.AppendTo(nil)
+		b, err := appendTo(f, nil)
 		must(t, err)
 		return b
 	}
 	variable := func(b *Batch) error {
 		for i := range 6 {
-			if err := b.Append(small(i)[:(i*7%5+1)*32]); err != nil {
+			if err := b.Append(t.Context(), small(i)[:(i*7%5+1)*32]); err != nil {
 				return err
 			}
 		}
@@ -251,21 +250,21 @@ func TestSalvageForms(t *testing.T) {
 	}
 	for _, c := range []struct {
 		what string
-		o    Options
+		o    options
 		fill func(b *Batch) error
 	}{
-		{"variable", Options{Params: chunk.Params{TypeSize: 4}}, variable},
-		{"blocks", Options{}, func(b *Batch) error {
-			return errors.Join(b.AppendBlocks([][]byte{small(1), small(2)[:7]}), b.AppendBlocks([][]byte{small(3)}))
+		{"variable", options{Params: chunk.Params{TypeSize: 4}}, variable},
+		{"blocks", options{}, func(b *Batch) error {
+			return errors.Join(b.AppendBlocks(t.Context(), [][]byte{small(1), small(2)[:7]}), b.AppendBlocks(t.Context(), [][]byte{small(3)}))
 		}},
-		{"specials", Options{Params: chunk.Params{TypeSize: 4}, ChunkSize: 160}, func(b *Batch) error {
+		{"specials", options{Params: chunk.Params{TypeSize: 4}, ChunkSize: 160}, func(b *Batch) error {
 			zeros, err := chunk.EncodeSpecial(nil, chunk.Zeros, 160, nil, chunk.Params{TypeSize: 4})
-			return errors.Join(err, b.Append(small(1)), b.AppendRaw(zeros), b.Append(small(2)), b.AppendRaw(zeros))
+			return errors.Join(err, b.Append(t.Context(), small(1)), b.AppendRaw(t.Context(), zeros), b.Append(t.Context(), small(2)), b.AppendRaw(t.Context(), zeros))
 		}},
-		{"order", Options{Params: chunk.Params{TypeSize: 4}, ChunkSize: 160}, func(b *Batch) error {
-			return errors.Join(b.Append(small(1)), b.Insert(0, small(2)), b.Insert(1, small(3)), b.Append(small(4)))
+		{"order", options{Params: chunk.Params{TypeSize: 4}, ChunkSize: 160}, func(b *Batch) error {
+			return errors.Join(b.Append(t.Context(), small(1)), b.Insert(t.Context(), 0, small(2)), b.Insert(t.Context(), 1, small(3)), b.Append(t.Context(), small(4)))
 		}},
-		{"typesize 8", Options{Params: chunk.Params{TypeSize: 8}}, variable},
+		{"typesize 8", options{Params: chunk.Params{TypeSize: 8}}, variable},
 	} {
 		for _, header := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s-%v", c.what, header), func(t *testing.T) {
@@ -295,15 +294,15 @@ func TestSalvageSparse(t *testing.T) {
 	for _, what := range []string{"nothing", "a chunk", "a file", "the index", "the index file"} {
 		dir := filepath.Join(t.TempDir(), "x")
 		var want [][]byte
-		f, err := Create(dir, &Options{Sparse: true, NoSync: true, Params: chunk.Params{TypeSize: 4}}, func(b *Batch) error {
+		f, err := CreateFunc(t.Context(), dir, func(b *Batch) error {
 			for i := range 5 {
 				want = append(want, small(i))
-				if err := b.Append(small(i)); err != nil {
+				if err := b.Append(t.Context(), small(i)); err != nil {
 					return err
 				}
 			}
 			return b.SetVLMeta("v", []byte("value"))
-		})
+		}, &CreateOptions{Sparse: true, NoSync: true, Params: chunk.Params{TypeSize: 4}})
 		must(t, err)
 		head := f.Info().FrameLen
 		must(t, f.Close())
@@ -342,15 +341,15 @@ func TestSalvageSparse(t *testing.T) {
 func TestSalvageSparseEntries(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "x")
 	var want []byte
-	f, err := Create(dir, &Options{Sparse: true, NoSync: true, Params: chunk.Params{TypeSize: 4}}, func(b *Batch) error {
+	f, err := CreateFunc(t.Context(), dir, func(b *Batch) error {
 		for i := range 5 {
 			want = append(want, small(i)...)
-			if err := b.Append(small(i)); err != nil {
+			if err := b.Append(t.Context(), small(i)); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
+	}, &CreateOptions{Sparse: true, NoSync: true, Params: chunk.Params{TypeSize: 4}})
 	must(t, err)
 	head := f.Info().FrameLen
 	must(t, f.Close())
@@ -359,10 +358,10 @@ func TestSalvageSparseEntries(t *testing.T) {
 	must(t, err)
 	h, err := parseHeader(b, head)
 	must(t, err)
-	plain, err := chunk.Decode(nil, b[h.headerLen:], nil)
+	plain, err := chunk.Decode(nil, b[h.headerLen:])
 	must(t, err)
 	plain[8*1], plain[8*3] = 0, 99 // the same as another, and no file
-	x, err := chunk.ParseHeader(b[h.headerLen:], head)
+	x, err := coder.ParseHeader(b[h.headerLen:], head)
 	must(t, err)
 	out, err := coder.Encode(nil, plain, coder.IndexParams(), nil)
 	must(t, err)
@@ -380,11 +379,11 @@ func TestAppendOddSpecial(t *testing.T) {
 	for _, special := range []chunk.Special{chunk.NaNs, chunk.Uninit} {
 		c, err := chunk.EncodeSpecial(nil, special, 484, nil, chunk.Params{TypeSize: 4})
 		must(t, err)
-		f, err := CreateMemory(&Options{Params: chunk.Params{TypeSize: 5}}, func(b *Batch) error { return b.AppendRaw(c) })
+		f, err := CreateFunc(t.Context(), "", func(b *Batch) error { return b.AppendRaw(t.Context(), c) }, &CreateOptions{Params: chunk.Params{TypeSize: 5}})
 		must(t, err)
-		want, err := chunk.Decode(nil, c, nil)
+		want, err := chunk.Decode(nil, c)
 		must(t, err)
-		if got, err := f.ReadChunk(nil, 0); err != nil || len(got) != 484 || special == chunk.NaNs && !bytes.Equal(got, want) {
+		if got, err := f.ReadChunk(t.Context(), nil, 0); err != nil || len(got) != 484 || special == chunk.NaNs && !bytes.Equal(got, want) {
 			t.Errorf("%v: %v", special, err)
 		}
 	}
@@ -396,12 +395,12 @@ func (r *salvaged) Info() Info { return r.f.Info() }
 // TestSalvageCut cuts a frame at every length, and zeros a piece at every place: Salvage must not fail as long as one
 // chunk is whole, and all whole chunks must be there.
 func TestSalvageCut(t *testing.T) {
-	b, chunks := wreckage(t, Options{}, 3)
+	b, chunks := wreckage(t, options{}, 3)
 	f, err := OpenBytes(b, nil)
 	must(t, err)
 	var ends []int64
 	for i := range chunks {
-		c, err := f.ChunkInfo(i)
+		c, err := f.ChunkInfo(t.Context(), i)
 		must(t, err)
 		ends = append(ends, c.Off+int64(c.CBytes))
 	}
@@ -443,7 +442,7 @@ func TestSalvageRefused(t *testing.T) {
 	if r := salvagePath(t, filepath.Join(t.TempDir(), "none")); !errors.Is(r.err, os.ErrNotExist) {
 		t.Errorf("no file: %v", r.err)
 	}
-	b, _ := wreckage(t, Options{}, 2)
+	b, _ := wreckage(t, options{}, 2)
 	name := filepath.Join(t.TempDir(), "x")
 	must(t, os.WriteFile(name, b, 0o666))
 	if _, _, err := Salvage(context.Background(), name, name, nil, nil); !errors.Is(err, fs.ErrExist) {
@@ -451,7 +450,7 @@ func TestSalvageRefused(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := Salvage(ctx, name, name+"2", nil, nil); !errors.Is(err, context.Canceled) {
+	if _, _, err := Salvage(ctx, name+"2", name, nil, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	// Headers of large chunks at every place, all but the last block of which can be decoded.
@@ -467,7 +466,7 @@ func FuzzSalvage(f *testing.F) {
 	for _, b := range frames {
 		f.Add(b)
 	}
-	b, _ := wreckage(f, Options{Checksums: true}, 4)
+	b, _ := wreckage(f, options{Checksums: true}, 4)
 	f.Add(b)
 	clear(b[:20])
 	f.Add(b)

@@ -15,7 +15,7 @@ import (
 // candidate is an intact chunk that was found in a damaged frame.
 type candidate struct {
 	at  int64 // position in the file, or number of the chunk file
-	h   chunk.Header
+	h   coder.Header
 	sum uint32
 }
 
@@ -67,11 +67,11 @@ func (w *salvager) scan(ctx context.Context) ([]candidate, error) {
 }
 
 // parse parses a chunk header at a position in the file, and reports whether it may be one of this frame.
-func (w *salvager) parse(b []byte, at int64) (chunk.Header, bool) {
+func (w *salvager) parse(b []byte, at int64) (coder.Header, bool) {
 	if b[0] == 0 || b[0] > 6 || b[1] > 1 || b[2]&5 != 5 || b[3] == 0 { // nearly always
-		return chunk.Header{}, false
+		return coder.Header{}, false
 	}
-	h, err := chunk.ParseHeader(b, w.size-at)
+	h, err := coder.ParseHeader(b, w.size-at)
 	return h, err == nil && w.plausible(&h)
 }
 
@@ -95,7 +95,7 @@ func (w *salvager) after(p *candidate) int64 {
 }
 
 // plausible reports whether a chunk header may be one of this frame, or of its index.
-func (w *salvager) plausible(h *chunk.Header) bool {
+func (w *salvager) plausible(h *coder.Header) bool {
 	if !h.Extended() || h.NBytes == 0 || h.VersionLZ > 1 {
 		return false
 	}
@@ -103,7 +103,7 @@ func (w *salvager) plausible(h *chunk.Header) bool {
 }
 
 // fits reports whether a chunk goes with the header of the frame.
-func (w *salvager) fits(h *chunk.Header) bool {
+func (w *salvager) fits(h *coder.Header) bool {
 	s := w.s
 	if !w.headed {
 		return true
@@ -259,7 +259,7 @@ func (w *salvager) marked(p *candidate) bool {
 func (w *salvager) measure(list []entry, candidates []candidate) error {
 	s := w.s
 	sizes := make(map[entry]int64, len(candidates))
-	headers := make(map[entry]*chunk.Header, len(candidates))
+	headers := make(map[entry]*coder.Header, len(candidates))
 	for i := range candidates {
 		p := &candidates[i]
 		sizes[entry(p.at-w.base())], headers[entry(p.at-w.base())] = int64(p.h.NBytes), &p.h

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -77,7 +78,7 @@ func (u lockUser) Follow(edit bool, epoch uint64) (changed bool, err error) {
 	if now == nil {
 		return false, u.f.errClosed()
 	}
-	s, err := u.f.reload(now, edit)
+	s, err := u.f.reload(context.Background(), now, edit) // a lock file is beside files, which take no context
 	if err != nil || s == now {
 		return false, err
 	}
@@ -111,27 +112,28 @@ func (f *Frame) endBatch() {
 // Refresh switches to the state that is stored now, and reports whether it differs from the previous one: another
 // process may have committed a state or, with C-Blosc2, changed the frame in place. It costs little if nothing has
 // changed. Readers of the previous state continue with it. If another process has written over bytes of that state,
-// they get wrong data or an error, unless both processes use Options.Locking. With Options.Locking, every read begins
+// they get wrong data or an error, unless both processes use OpenOptions.Locking. With OpenOptions.Locking, every read begins
 // with a Refresh.
 //
 // Without locking, a Refresh in the middle of another process's edit in place may fail, with ErrCorrupt for instance;
 // the state stays the one before, and a later Refresh will do. It waits for an open batch of this handle. Errors are
 // those of opening, and ErrChanged when there is another frame in place of this one.
-func (f *Frame) Refresh() (bool, error) {
+func (f *Frame) Refresh(ctx context.Context) (bool, error) {
+	ctx = task.Context(ctx)
 	defer f.cache.Clear() // what was changed in place may not show in the index
 	old := f.snap.Load()
 	if old == nil {
 		return false, f.errClosed()
 	}
 	if f.lock != nil {
-		if err := f.lock.Share(context.Background(), lockUser{f}); err != nil {
+		if err := f.lock.Share(ctx, lockUser{f}); err != nil {
 			return false, err
 		}
 		f.lock.Unshare()
 		now := f.snap.Load()
 		return now != nil && now != old, nil
 	}
-	if err := f.mu.lock(context.Background()); err != nil {
+	if err := f.mu.lock(ctx); err != nil {
 		return false, err
 	}
 	defer f.endBatch()
@@ -143,7 +145,7 @@ func (f *Frame) Refresh() (bool, error) {
 	}
 	const tries = 20
 	for try := 1; ; try++ {
-		s, err := f.reload(old, false)
+		s, err := f.reload(ctx, old, false)
 		if err == nil {
 			f.publish(old, s)
 			return s != old, nil
@@ -151,23 +153,24 @@ func (f *Frame) Refresh() (bool, error) {
 		if try == tries || !errors.Is(err, ErrCorrupt) {
 			return false, f.orClosed(err)
 		}
-		time.Sleep(time.Millisecond) // an edit is under way, perhaps
+		select { // an edit is under way, perhaps
+		case <-time.After(time.Millisecond):
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
 	}
 }
 
-// reload returns the state that is stored, and now itself when it is that. The store has it then. edit reports whether
-// the frame may be written to: no other process is using it.
-func (f *Frame) reload(now *snapshot, edit bool) (s *snapshot, err error) {
-	r, err := f.store.reopen(f.writable)
+// reload returns the state that is stored, and now itself when it is that. The store has it then. edit reports whether the
+// frame may be written to: no other process is using it.
+func (f *Frame) reload(ctx context.Context, now *snapshot, edit bool) (s *snapshot, err error) {
+	r, err := f.store.reopen(ctx, f.writable)
 	if err != nil {
 		return nil, err
 	}
 	adopted := false
 	defer func() { r.close(adopted) }()
-	if r.base > r.size {
-		return nil, f.wrap("header", -1, corrupt("offset %d in %d bytes", r.base, r.size))
-	}
-	if r.same && f.unchanged(&r, now) {
+	if r.same && f.unchanged(ctx, &r, now) {
 		return now, nil
 	}
 	if edit && r.root == nil {
@@ -175,10 +178,10 @@ func (f *Frame) reload(now *snapshot, edit bool) (s *snapshot, err error) {
 			return nil, f.wrap("header", -1, err)
 		}
 	}
-	if s, err = f.load(r.src, r.base, r.size-r.base); err != nil {
+	if s, err = f.load(ctx, r.src, r.size); err != nil {
 		return nil, err
 	}
-	if f.lock == nil && !f.unchanged(&r, s) { // perhaps it was being written
+	if f.lock == nil && !f.unchanged(ctx, &r, s) { // perhaps it was being written
 		return nil, f.wrap("header", -1, corrupt("it changes while it is read"))
 	}
 	if s.sparse != now.sparse || s.typeSize != now.typeSize || !slices.Equal(blockShape(s), blockShape(now)) {
@@ -191,17 +194,17 @@ func (f *Frame) reload(now *snapshot, edit bool) (s *snapshot, err error) {
 }
 
 // unchanged reports whether header, index and trailer that are stored are those of s.
-func (f *Frame) unchanged(r *reopened, s *snapshot) bool {
+func (f *Frame) unchanged(ctx context.Context, r *reopened, s *snapshot) bool {
 	const most = 1 << 20 // longer headers are read again
 	if s.headerLen > most {
 		return false
 	}
-	size := r.size - r.base
-	head, err := storage.ReadAll(r.src, r.base, min(int64(s.headerLen), size))
+	src := storage.Bind(ctx, r.src)
+	head, err := storage.ReadAll(src, 0, min(int64(s.headerLen), r.size))
 	if err != nil {
 		return false
 	}
-	h, err := parseHeader(head, size)
+	h, err := parseHeader(head, r.size)
 	h.hasVL, h.version = s.hasVL, s.version // they follow from the rest, and are set when it is written
 	if err != nil || h != s.header {
 		return false
@@ -211,7 +214,7 @@ func (f *Frame) unchanged(r *reopened, s *snapshot) bool {
 		return false
 	}
 	t := s.tail()
-	return s.print.matches(io.NewSectionReader(r.src, r.base+t.Off, t.Len()), t.Len())
+	return s.print.matches(io.NewSectionReader(src, t.Off, t.Len()), t.Len())
 }
 
 func sameLayer(a, b meta.Layer) bool { return a.Name == b.Name && bytes.Equal(a.Content, b.Content) }

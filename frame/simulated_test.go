@@ -422,11 +422,11 @@ func (f *simFile) Close() error {
 func TestSimulated(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
 		s := newSim()
-		f, err := Create("x", &Options{sys: s, Sparse: sparse}, func(b *Batch) error { return b.Append(stamped(1, 10)) })
+		f, err := CreateFunc(t.Context(), "x", func(b *Batch) error { return b.Append(t.Context(), stamped(1, 10)) }, &CreateOptions{sys: s, Sparse: sparse})
 		must(t, err)
-		must(t, f.Append(stamped(2, 10)))
+		must(t, f.Append(t.Context(), stamped(2, 10)))
 		must(t, f.Close())
-		f, err = Open("x", &Options{sys: s})
+		f, err = Open(t.Context(), "x", &OpenOptions{sys: s})
 		must(t, err)
 		verify(t, f)
 		if s.opened == 0 || f.NumChunks() != 2 || len(s.image[0].dir) != 1 {

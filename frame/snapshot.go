@@ -7,8 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -92,7 +92,7 @@ func (h *header) countChunks() int64 {
 }
 
 // checkChunk compares an opened chunk with what the frame says of it.
-func (s *snapshot) checkChunk(i int, h *chunk.Header) error {
+func (s *snapshot) checkChunk(i int, h *coder.Header) error {
 	if want := s.chunkLen(i); want >= 0 && int64(h.NBytes) != want {
 		return corrupt("chunk of %d bytes decoded, the frame has %d", h.NBytes, want)
 	}

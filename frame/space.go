@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 )
@@ -173,7 +172,7 @@ func (c *contiguous) sample(s *snapshot, list []entry) bool {
 
 // storedLen returns how many bytes the chunk of an entry has, or -1.
 func (c *contiguous) storedLen(s *snapshot, e entry) int64 {
-	src, err := c.open(s, e, -1)
+	src, err := c.open(s, s.src, e, -1)
 	if err != nil {
 		return -1
 	}
@@ -183,7 +182,7 @@ func (c *contiguous) storedLen(s *snapshot, e entry) int64 {
 			return -1
 		}
 	}
-	h, err := chunk.ParseHeader(head, src.size)
+	h, err := coder.ParseHeader(head, src.size)
 	if err != nil {
 		return -1
 	}

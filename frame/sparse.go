@@ -1,8 +1,10 @@
 package frame
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"runtime"
@@ -43,7 +45,7 @@ func fileExtent(id int64) storage.Extent { return storage.Extent{Off: id, End: i
 
 func chunkFile(n int64) string { return fmt.Sprintf("%08X.chunk", n) }
 
-func (d *sparse) open(s *snapshot, e, _ entry) (source, error) {
+func (d *sparse) open(s *snapshot, _ io.ReaderAt, e, _ entry) (source, error) {
 	if e > 1<<32-1 {
 		return source{}, corrupt("chunk file number %d", e)
 	}
@@ -254,7 +256,7 @@ func (d *sparse) stored(s *snapshot, enough int64) int64 {
 			continue
 		}
 		seen[e] = true
-		if src, err := d.open(s, e, -1); err == nil { // what cannot be read does not count
+		if src, err := d.open(s, nil, e, -1); err == nil { // what cannot be read does not count
 			sum += coder.Evidence(src.at, src.off, min(src.size, most), enough-sum)
 			closeSource(src.close)
 		}
@@ -274,7 +276,7 @@ func (d *sparse) size(*snapshot) (int64, error) {
 	return sum, err
 }
 
-func (d *sparse) reopen(bool) (r reopened, err error) {
+func (d *sparse) reopen(context.Context, bool) (r reopened, err error) {
 	r.same, r.root = true, d.root
 	if err := d.followName(&r); err != nil {
 		return r, err

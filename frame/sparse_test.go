@@ -25,7 +25,7 @@ func copyDir(t testing.TB, dir string) string {
 // dirHolds tells whether the sparse frame in dir is what the model says.
 func dirHolds(t testing.TB, dir string, m *model) {
 	t.Helper()
-	f, err := Open(dir, nil)
+	f, err := Open(t.Context(), dir, nil)
 	must(t, err)
 	m.check(t, f, rand.New(rand.NewPCG(1, 1)))
 	verify(t, f)
@@ -63,14 +63,14 @@ func TestSparseCrash(t *testing.T) {
 			// The leftovers of a batch without end do not disturb.
 			id := int64(0)
 			for i := range f.NumChunks() {
-				info, err := f.ChunkInfo(i)
+				info, err := f.ChunkInfo(t.Context(), i)
 				must(t, err)
 				id = max(id, info.Off+1)
 			}
 			must(t, f.Close())
 			must(t, os.WriteFile(filepath.Join(dir, chunkFile(id)), []byte("left"), 0o666))
 			must(t, os.WriteFile(filepath.Join(dir, indexFile+".tmp"), []byte("left"), 0o666))
-			f, err = Edit(dir, &Options{NoSync: true})
+			f, err = Edit(t.Context(), dir, &OpenOptions{NoSync: true})
 			must(t, err)
 		}
 	}
@@ -82,20 +82,20 @@ func TestSparseReaders(t *testing.T) {
 	f, _ := modelFrame(t, "sparse", 160)
 	m := &model{chunkSize: 160}
 	for i := range 3 {
-		must(t, f.Append(small(i)))
+		must(t, f.Append(t.Context(), small(i)))
 		m.insert(i, small(i))
 	}
-	v, err := f.View()
+	v, err := f.Engine().View(t.Context())
 	must(t, err)
-	must(t, f.SetVLMeta("a", []byte("b"))) // drops nothing
-	must(t, f.Update(1, small(77)))
-	must(t, f.Delete(0))
+	must(t, one(f).SetVLMeta("a", []byte("b"))) // drops nothing
+	must(t, one(f).Update(1, small(77)))
+	must(t, one(f).Delete(0))
 	if n := len(chunkFiles(t, f.Path())); n != 4 {
 		t.Errorf("%d chunk files while an old state is in use", n)
 	}
 	checkView(t, v, m)
 	v.Release()
-	must(t, f.Append(small(5)))
+	must(t, f.Append(t.Context(), small(5)))
 	if names := chunkFiles(t, f.Path()); !slices.Equal(names, []string{"00000002.chunk", "00000003.chunk", "00000004.chunk"}) {
 		t.Error(names)
 	}
@@ -106,25 +106,25 @@ func TestSparseReaders(t *testing.T) {
 func TestSparseErrors(t *testing.T) {
 	f, _ := modelFrame(t, "sparse", 160)
 	m := &model{chunkSize: 160}
-	must(t, f.Append(small(1)))
+	must(t, f.Append(t.Context(), small(1)))
 	m.insert(0, small(1))
 	for _, name := range []string{chunkFile(1), indexFile + ".tmp"} {
 		block := filepath.Join(f.Path(), name)
 		must(t, os.Mkdir(block, 0o777))
-		if err := f.Append(small(2)); err == nil {
+		if err := f.Append(t.Context(), small(2)); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 		dirHolds(t, f.Path(), m)
 		os.Remove(block) // perhaps removed with the batch
-		must(t, f.Append(small(3)))
+		must(t, f.Append(t.Context(), small(3)))
 		m.insert(len(m.chunks), small(3))
 		dirHolds(t, f.Path(), m)
 	}
 	must(t, f.Close())
 	must(t, os.Remove(filepath.Join(f.Path(), chunkFile(0))))
-	f, err := Open(f.Path(), nil)
+	f, err := Open(t.Context(), f.Path(), nil)
 	must(t, err)
-	_, err = f.ReadChunk(nil, 0)
+	_, err = f.ReadChunk(t.Context(), nil, 0)
 	var at *Error
 	if !errors.As(err, &at) || at.Chunk != 0 || !errors.Is(err, ErrCorrupt) || !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
@@ -137,13 +137,13 @@ func TestCreate(t *testing.T) {
 		dir := t.TempDir()
 		name := filepath.Join(dir, "x")
 		boom := errors.New("boom")
-		o := &Options{Sparse: sparse}
+		o := &options{Sparse: sparse}
 		left := func() int {
 			files, err := os.ReadDir(dir)
 			must(t, err)
 			return len(files)
 		}
-		if _, err := Create(name, o, func(b *Batch) error { b.Append(small(1)); return boom }); !errors.Is(err, boom) || left() != 0 {
+		if _, err := CreateFunc(t.Context(), name, func(b *Batch) error { b.Append(t.Context(), small(1)); return boom }, o.create()); !errors.Is(err, boom) || left() != 0 {
 			t.Error(err, left())
 		}
 		fill := func(i int) func(b *Batch) error {
@@ -151,23 +151,23 @@ func TestCreate(t *testing.T) {
 				if _, err := os.Stat(name); i == 1 && err == nil {
 					t.Error("there before it is whole")
 				}
-				return b.Append(small(i))
+				return b.Append(t.Context(), small(i))
 			}
 		}
-		f, err := Create(name, o, fill(1))
+		f, err := CreateFunc(t.Context(), name, fill(1), o.create())
 		must(t, err)
-		must(t, f.Append(small(9)))
+		must(t, f.Append(t.Context(), small(9)))
 		must(t, f.Close())
-		if _, err := Create(name, o, fill(2)); !errors.Is(err, fs.ErrExist) {
+		if _, err := CreateFunc(t.Context(), name, fill(2), o.create()); !errors.Is(err, fs.ErrExist) {
 			t.Error(err)
 		}
 		for _, again := range []bool{sparse, !sparse} {
-			f, err = Create(name, &Options{Sparse: again, Overwrite: true}, fill(2))
+			f, err = CreateFunc(t.Context(), name, fill(2), &CreateOptions{Sparse: again, Overwrite: true})
 			must(t, err)
 			must(t, f.Close())
-			f, err = Open(name, nil)
+			f, err = Open(t.Context(), name, nil)
 			must(t, err)
-			if got, err := f.ReadChunk(nil, 0); err != nil || !bytes.Equal(got, small(2)) || f.NumChunks() != 1 || f.Info().Sparse != again {
+			if got, err := f.ReadChunk(t.Context(), nil, 0); err != nil || !bytes.Equal(got, small(2)) || f.NumChunks() != 1 || f.Info().Sparse != again {
 				t.Error(err, f.Info())
 			}
 			must(t, f.Close())
@@ -176,12 +176,12 @@ func TestCreate(t *testing.T) {
 			}
 		}
 		must(t, os.Mkdir(filepath.Join(dir, "other"), 0o777))
-		if _, err := Create(filepath.Join(dir, "other"), &Options{Overwrite: true}, nil); !errors.Is(err, fs.ErrExist) {
+		if _, err := Create(t.Context(), filepath.Join(dir, "other"), &CreateOptions{Overwrite: true}); !errors.Is(err, fs.ErrExist) {
 			t.Error("a folder that is no frame:", err)
 		}
 	}
-	for _, o := range []*Options{{Offset: 1}, {ChunkSize: -1}, {ChunkSize: chunk.MaxBytes + 1}, {Params: chunk.Params{TypeSize: -1}}} {
-		if _, err := Create(filepath.Join(t.TempDir(), "x"), o, nil); !errors.Is(err, ErrParam) {
+	for _, o := range []*options{{Concurrency: -1}, {ChunkSize: -1}, {ChunkSize: chunk.MaxBytes + 1}, {Params: chunk.Params{TypeSize: -1}}} {
+		if _, err := Create(t.Context(), filepath.Join(t.TempDir(), "x"), o.create()); !errors.Is(err, ErrParam) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
@@ -193,9 +193,13 @@ func TestRefresh(t *testing.T) {
 		for seed := range uint64(4) {
 			common := []int{0, 64}[seed%2]
 			f, _ := modelFrame(t, kind, common)
-			o := f.Options()
-			o.Mmap = seed >= 2
-			g, err := Open(f.Path(), &o)
+			var g *Frame
+			var err error
+			if in, ok := f.store.(*contiguous); ok && kind == "offset" {
+				g, err = OpenSource(t.Context(), &liveSource{st: in.Bytes}, nil)
+			} else {
+				g, err = Open(t.Context(), f.Path(), &OpenOptions{Concurrency: 2, Mmap: seed >= 2})
+			}
 			must(t, err)
 			rng := rand.New(rand.NewPCG(seed, 33))
 			m := &model{chunkSize: common}
@@ -206,14 +210,14 @@ func TestRefresh(t *testing.T) {
 				next, err := edit(t, rng, f, m, common)
 				must(t, err)
 				m = next
-				if _, err := g.Refresh(); err != nil {
+				if _, err := g.Refresh(t.Context()); err != nil {
 					t.Fatal(kind, err)
 				}
 				m.check(t, g, rng)
-				if c, err := g.Refresh(); err != nil || c {
+				if c, err := g.Refresh(t.Context()); err != nil || c {
 					t.Fatal("nothing has changed", kind, c, err)
 				}
-				if c, err := f.Refresh(); err != nil || c {
+				if c, err := f.Refresh(t.Context()); err != nil || c {
 					t.Fatal("nothing but its own commit", kind, c, err)
 				}
 			}
@@ -227,14 +231,13 @@ func TestRefresh(t *testing.T) {
 func TestRefreshEdits(t *testing.T) {
 	for _, kind := range []string{"file", "sparse"} {
 		f, _ := modelFrame(t, kind, 64)
-		o := f.Options()
-		g, err := Edit(f.Path(), &o)
+		g, err := Edit(t.Context(), f.Path(), &OpenOptions{NoSync: true, Concurrency: 2})
 		must(t, err)
 		rng := rand.New(rand.NewPCG(1, 34))
 		m := &model{chunkSize: 64}
 		for i := range 60 {
 			h := []*Frame{f, g}[i%2]
-			_, err := h.Refresh()
+			_, err := h.Refresh(t.Context())
 			must(t, err)
 			m, err = edit(t, rng, h, m, 64)
 			must(t, err)
@@ -250,52 +253,52 @@ func TestRefreshEdits(t *testing.T) {
 func TestRefreshReplaced(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "x")
-	create := func(o Options, n int) *Frame {
+	create := func(o options, n int) *Frame {
 		o.NoSync, o.Overwrite, o.Params.TypeSize = true, true, max(o.Params.TypeSize, 4)
-		f, err := Create(name, &o, func(b *Batch) error { return b.Append(stamped(n, n)) })
+		f, err := CreateFunc(t.Context(), name, func(b *Batch) error { return b.Append(t.Context(), stamped(n, n)) }, (&o).create())
 		must(t, err)
 		must(t, f.Close())
 		return f
 	}
-	create(Options{}, 10)
-	f, err := Open(name, nil)
+	create(options{}, 10)
+	f, err := Open(t.Context(), name, nil)
 	must(t, err)
 	defer f.Close()
-	v, err := f.View()
+	v, err := f.Engine().View(t.Context())
 	must(t, err)
-	create(Options{}, 20)
-	if c, err := f.Refresh(); err != nil || !c || f.NBytes() != 80 {
+	create(options{}, 20)
+	if c, err := f.Refresh(t.Context()); err != nil || !c || f.Info().NBytes != 80 {
 		t.Fatal(c, err, f.Info())
 	}
 	verify(t, f)
 	old := make([]byte, 40)
-	must(t, f.readRange(t.Context(), v.s, old, 0))
+	must(t, f.readRange(t.Context(), v.State().(*snapshot), old, 0))
 	if !slices.Equal(old, stamped(10, 10)) {
 		t.Error("the state that is held has changed")
 	}
 	v.Release()
-	e, err := Edit(name, nil)
+	e, err := Edit(t.Context(), name, nil)
 	must(t, err)
-	must(t, e.Append(stamped(21, 20)))
+	must(t, e.Append(t.Context(), stamped(21, 20)))
 	must(t, e.Compact(t.Context()))
 	must(t, e.Close())
-	if c, err := f.Refresh(); err != nil || !c || f.NumChunks() != 2 {
+	if c, err := f.Refresh(t.Context()); err != nil || !c || f.NumChunks() != 2 {
 		t.Fatal("after Compact:", c, err, f.Info())
 	}
-	if c, err := f.Refresh(); err != nil || c {
+	if c, err := f.Refresh(t.Context()); err != nil || c {
 		t.Fatal(c, err)
 	}
-	create(Options{Params: chunk.Params{TypeSize: 8}}, 10)
-	if _, err := f.Refresh(); !errors.Is(err, ErrChanged) || f.NumChunks() != 2 {
+	create(options{Params: chunk.Params{TypeSize: 8}}, 10)
+	if _, err := f.Refresh(t.Context()); !errors.Is(err, ErrChanged) || f.NumChunks() != 2 {
 		t.Error(err)
 	}
 	verify(t, f)
 	must(t, os.WriteFile(name, []byte("something else"), 0o666))
-	if _, err := f.Refresh(); err == nil {
+	if _, err := f.Refresh(t.Context()); err == nil {
 		t.Error("no frame, no error")
 	}
 	must(t, os.Remove(name))
-	if _, err := f.Refresh(); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := f.Refresh(t.Context()); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 	verify(t, f) // the state before is still there
@@ -304,25 +307,25 @@ func TestRefreshReplaced(t *testing.T) {
 // TestRefreshTorn refreshes while the file is cut or half written: an error, and the state before.
 func TestRefreshTorn(t *testing.T) {
 	f, _ := modelFrame(t, "file", 64)
-	must(t, f.Append(stamped(1, 16)))
-	must(t, f.Append(stamped(2, 16)))
+	must(t, f.Append(t.Context(), stamped(1, 16)))
+	must(t, f.Append(t.Context(), stamped(2, 16)))
 	good, err := os.ReadFile(f.Path())
 	must(t, err)
-	g, err := Open(f.Path(), nil)
+	g, err := Open(t.Context(), f.Path(), nil)
 	must(t, err)
 	defer g.Close()
-	must(t, f.Append(stamped(3, 16)))
+	must(t, f.Append(t.Context(), stamped(3, 16)))
 	must(t, f.Close())
 	next, err := os.ReadFile(f.Path())
 	must(t, err)
 	for _, cut := range []int{0, 50, 87, 100, len(good) - 1} {
 		must(t, os.WriteFile(g.Path(), good[:cut], 0o666))
-		if _, err := g.Refresh(); err == nil || g.NumChunks() != 2 {
+		if _, err := g.Refresh(t.Context()); err == nil || g.NumChunks() != 2 {
 			t.Errorf("%d bytes: %v", cut, err)
 		}
 	}
 	must(t, os.WriteFile(g.Path(), next, 0o666))
-	if c, err := g.Refresh(); err != nil || !c || g.NumChunks() != 3 {
+	if c, err := g.Refresh(t.Context()); err != nil || !c || g.NumChunks() != 3 {
 		t.Error(c, err, g.Info())
 	}
 	verify(t, g)
@@ -336,21 +339,21 @@ func BenchmarkRefresh(b *testing.B) {
 				name = "locking"
 			}
 			b.Run(name+"/"+map[int]string{10: "10", 10000: "10000"}[chunks], func(b *testing.B) {
-				o := &Options{Locking: locking, NoSync: true, Params: chunk.Params{TypeSize: 4}}
-				f, err := Create(filepath.Join(b.TempDir(), "x"), o, func(bt *Batch) error {
+				o := &options{Locking: locking, NoSync: true, Params: chunk.Params{TypeSize: 4}}
+				f, err := CreateFunc(b.Context(), filepath.Join(b.TempDir(), "x"), func(bt *Batch) error {
 					for i := range chunks {
-						if err := bt.Append(stamped(i, 10)); err != nil {
+						if err := bt.Append(b.Context(), stamped(i, 10)); err != nil {
 							return err
 						}
 					}
 					return nil
-				})
+				}, o.create())
 				must(b, err)
 				defer f.Close()
 				b.ReportAllocs()
 				b.SetBytes(f.snap.Load().tail().Len())
 				for b.Loop() {
-					if _, err := f.Refresh(); err != nil {
+					if _, err := f.Refresh(b.Context()); err != nil {
 						b.Fatal(err)
 					}
 				}

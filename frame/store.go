@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"context"
 	"io"
 
 	"github.com/goblosc/blosc2/frame/internal/storage"
@@ -12,9 +13,10 @@ import (
 // knows snapshots, which are values, and not the frame: it returns what it has done. Methods other than open, stored
 // and size are called by one goroutine at a time.
 type store interface {
-	// open returns the location of the chunk of an entry that is not special. next is the entry of the following
-	// chunk, a hint for the size, or negative.
-	open(s *snapshot, e, next entry) (source, error)
+	// open returns the location of the chunk of an entry that is not special. from reads the bytes of s, with the
+	// context of the call; only contiguous frames use it. next is the entry of the following chunk, a hint for the
+	// size, or negative.
+	open(s *snapshot, from io.ReaderAt, e, next entry) (source, error)
 	// stored returns how many of the bytes of a state are evidence (see coder.Evidence), or that enough are. Any
 	// goroutine may call it.
 	stored(s *snapshot, enough int64) int64
@@ -45,7 +47,7 @@ type store interface {
 
 	// reopen opens what has the name of the frame now: what the store has, or what another process has put in its
 	// place.
-	reopen(write bool) (reopened, error)
+	reopen(ctx context.Context, write bool) (reopened, error)
 	// adopt makes s, which was read from r, the newest state in place of old. What the store knows of free space and
 	// older states counts no more then.
 	adopt(r reopened, old, s *snapshot)
@@ -104,7 +106,6 @@ func closeSource(c io.Closer) {
 type reopened struct {
 	same    bool            // it is what the store has
 	src     io.ReaderAt     // of header, index and trailer
-	base    int64           // of the frame in src
 	size    int64           // of src
 	segment storage.Segment // contiguous frames
 	root    storage.Root    // sparse frames

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -30,7 +31,7 @@ func checkSums(t testing.TB, f *Frame) {
 		t.Fatalf("%d checksums for %d chunks", len(s.index.checksums), len(s.index.list))
 	}
 	for i, e := range s.index.list {
-		raw, err := f.ReadRaw(nil, i)
+		raw, err := f.ReadRaw(t.Context(), nil, i)
 		must(t, err)
 		if want := crc32.Checksum(raw, crc32.MakeTable(crc32.Castagnoli)); e >= 0 && s.index.checksums[i] != want || e < 0 && s.index.checksums[i] != 0 {
 			t.Fatalf("chunk %d: checksum %#x, want %#x", i, s.index.checksums[i], want)
@@ -51,7 +52,7 @@ func TestChecksumsModel(t *testing.T) {
 				m.chunkSize = -1
 			}
 			f.opts.Verify = true
-			must(t, f.SetChecksums(context.Background(), true))
+			must(t, one(f).SetChecksums(context.Background(), true))
 			for range 60 {
 				next, err := edit(t, rng, f, m, common)
 				must(t, err)
@@ -70,13 +71,13 @@ func TestChecksumsModel(t *testing.T) {
 					verify(t, f)
 				}
 			}
-			b, err := f.AppendTo(nil)
+			b, err := appendTo(f, nil)
 			must(t, err)
-			c, err := OpenBytes(b, &Options{Verify: true})
+			c, err := OpenBytes(b, &OpenOptions{Verify: true})
 			must(t, err)
 			m.check(t, c, rng)
 			checkSums(t, c)
-			must(t, f.SetChecksums(context.Background(), false))
+			must(t, one(f).SetChecksums(context.Background(), false))
 			if f = reopen(f); f.Info().Checksums || f.snap.Load().index.checksums != nil {
 				t.Error("the checksums are still there")
 			}
@@ -89,12 +90,12 @@ func TestChecksumsModel(t *testing.T) {
 // checkedFrame makes a frame with checksums and some of everything.
 func checkedFrame(t testing.TB) []byte {
 	t.Helper()
-	o := &Options{
-		Checksums: true, ChunkSize: 256, Params: chunk.Params{TypeSize: 4, BlockSize: 64, Codec: chunk.CodecFromCode(1)},
+	o := &options{
+		Checksums: true, ChunkSize: 256, Params: chunk.Params{TypeSize: 4, BlockSize: 64, Codec: codec.FromCode(1)},
 		Meta: []meta.Layer{{Name: "fixed", Content: []byte("some text")}, {Name: "none", Content: nil}},
 	}
 	rng := newRand(5)
-	f, err := CreateMemory(o, func(b *Batch) error {
+	f, err := CreateFunc(t.Context(), "", func(b *Batch) error {
 		for i := range 6 {
 			p := make([]byte, 256)
 			for k := range p {
@@ -102,34 +103,34 @@ func checkedFrame(t testing.TB) []byte {
 					p[k] = byte(rng.Uint32())
 				}
 			}
-			if err := b.Append(p); err != nil {
+			if err := b.Append(t.Context(), p); err != nil {
 				return err
 			}
 		}
 		c, err := chunk.EncodeSpecial(nil, chunk.Zeros, 256, nil, o.Params)
-		return errors.Join(err, b.AppendRaw(c), b.SetVLMeta("v", []byte("a value")), b.SetVLMeta("empty", nil))
-	})
+		return errors.Join(err, b.AppendRaw(t.Context(), c), b.SetVLMeta("v", []byte("a value")), b.SetVLMeta("empty", nil))
+	}, o.create())
 	must(t, err)
-	b, err := f.AppendTo(nil)
+	b, err := appendTo(f, nil)
 	must(t, err)
 	return b
 }
 
 // everything returns what a reader gets from a frame, read in three ways that must agree.
 func everything(b []byte) (string, error) {
-	f, err := OpenBytes(b, &Options{Verify: true, Concurrency: 1})
+	f, err := OpenBytes(b, &OpenOptions{Verify: true, Concurrency: 1})
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
 	var all, chunks, blocks bytes.Buffer
-	_, err = f.WriteTo(&all)
+	_, err = io.Copy(&all, f.Content(context.Background()))
 	for i := 0; i < f.NumChunks() && err == nil; i++ {
 		var p []byte
-		if p, err = f.ReadChunk(nil, i); err == nil {
+		if p, err = f.ReadChunk(context.Background(), nil, i); err == nil {
 			chunks.Write(p)
 			for k := 0; k < 4 && err == nil; k++ {
-				p, err = f.ReadBlock(nil, i, k)
+				p, err = f.ReadBlock(context.Background(), nil, i, k)
 				blocks.Write(p)
 			}
 		}
@@ -195,7 +196,7 @@ func TestChecksumsPlace(t *testing.T) {
 	b := checkedFrame(t)
 	f, err := OpenBytes(b, nil)
 	must(t, err)
-	info, err := f.ChunkInfo(2)
+	info, err := f.ChunkInfo(t.Context(), 2)
 	must(t, err)
 	b = slices.Clone(b)
 	b[info.Off+int64(info.CBytes)-1] ^= 1
@@ -206,20 +207,20 @@ func TestChecksumsPlace(t *testing.T) {
 	}
 	f, err = OpenBytes(b, nil)
 	must(t, err)
-	if _, err := f.ReadChunk(nil, 2); err != nil {
+	if _, err := f.ReadChunk(t.Context(), nil, 2); err != nil {
 		t.Errorf("not asked to verify: %v", err)
 	}
 	for _, read := range []func(f *Frame) error{
-		func(f *Frame) error { _, err := f.ReadBlock(nil, 2, 0); return err },
-		func(f *Frame) error { _, err := f.ReadAt(make([]byte, 1), 512); return err },
-		func(f *Frame) error { _, err := f.ReadChunk(nil, 2); return err },
-		func(f *Frame) error { _, err := f.ReadRaw(nil, 2); return err },
-		func(f *Frame) error { _, err := f.WriteTo(io.Discard); return err },
+		func(f *Frame) error { _, err := f.ReadBlock(t.Context(), nil, 2, 0); return err },
+		func(f *Frame) error { _, err := f.Content(t.Context()).ReadAt(make([]byte, 1), 512); return err },
+		func(f *Frame) error { _, err := f.ReadChunk(t.Context(), nil, 2); return err },
+		func(f *Frame) error { _, err := f.ReadRaw(t.Context(), nil, 2); return err },
+		func(f *Frame) error { _, err := io.Copy(io.Discard, f.Content(t.Context())); return err },
 	} {
 		for _, opened := range []func() (*Frame, error){
-			func() (*Frame, error) { return OpenBytes(b, &Options{Verify: true}) },
+			func() (*Frame, error) { return OpenBytes(b, &OpenOptions{Verify: true}) },
 			func() (*Frame, error) {
-				return OpenReaderAt(bytes.NewReader(b), int64(len(b)), &Options{Verify: true})
+				return OpenReaderAt(t.Context(), bytes.NewReader(b), int64(len(b)), &OpenOptions{Verify: true})
 			},
 		} {
 			f, err := opened()
@@ -232,15 +233,15 @@ func TestChecksumsPlace(t *testing.T) {
 			}
 		}
 	}
-	if _, err := f.AppendTo(nil); !errors.Is(err, ErrChecksum) {
+	if _, err := appendTo(f, nil); !errors.Is(err, ErrChecksum) {
 		t.Errorf("a copy: %v", err)
 	}
-	e, err := EditStorage(NewMemory(slices.Clone(b)), nil)
+	e, err := EditStorage(t.Context(), NewMemory(slices.Clone(b)), nil)
 	must(t, err)
-	if err := e.SetChecksums(context.Background(), true); !errors.Is(err, ErrChecksum) {
+	if err := one(e).SetChecksums(context.Background(), true); !errors.Is(err, ErrChecksum) {
 		t.Errorf("checksums anew: %v", err)
 	}
-	must(t, e.Append(make([]byte, 256)))
+	must(t, e.Append(t.Context(), make([]byte, 256)))
 	if err := e.Verify(context.Background(), func(err error) error { return err }); !errors.Is(err, ErrChecksum) {
 		t.Errorf("after an edit: %v", err)
 	}
@@ -250,9 +251,9 @@ func TestChecksumsPlace(t *testing.T) {
 func foreign(t testing.TB, b []byte, change func(b *Batch) error) []byte {
 	t.Helper()
 	m := NewMemory(slices.Clone(b))
-	f, err := EditStorage(m, nil)
+	f, err := EditStorage(t.Context(), m, nil)
 	must(t, err)
-	must(t, f.edit(func(b *Batch) error {
+	must(t, f.edit(context.Background(), func(b *Batch) error {
 		b.next.checksums, b.next.index.checksums = nil, nil
 		return change(b)
 	}))
@@ -272,10 +273,10 @@ func TestChecksumsForeign(t *testing.T) {
 	for _, c := range []struct {
 		what   string
 		change func(b *Batch) error
-		opens  bool // with Options.Verify
+		opens  bool // with OpenOptions.Verify
 		part   string
 	}{
-		{"append", func(b *Batch) error { return b.Insert(0, p) }, false, "index"},
+		{"append", func(b *Batch) error { return b.Insert(t.Context(), 0, p) }, false, "index"},
 		{"delete", func(b *Batch) error { return b.Delete(3) }, false, "index"},
 		{"metalayer", func(b *Batch) error { return b.SetMeta("fixed", []byte("same text")) }, false, "metalayer fixed"},
 		{"vlmeta", func(b *Batch) error { return b.SetVLMeta("v", []byte("another value")) }, true, "variable-length metalayer v"},
@@ -289,26 +290,26 @@ func TestChecksumsForeign(t *testing.T) {
 			if len(list) != 1 || !errors.Is(list[0], ErrChecksum) || !errors.As(list[0], &at) || at.Part != c.part {
 				t.Fatalf("%v", list)
 			}
-			if _, err := OpenBytes(got, &Options{Verify: true}); (err == nil) != c.opens || err != nil && !errors.Is(err, ErrChecksum) {
+			if _, err := OpenBytes(got, &OpenOptions{Verify: true}); (err == nil) != c.opens || err != nil && !errors.Is(err, ErrChecksum) {
 				t.Errorf("opening: %v", err)
 			}
 			m := NewMemory(slices.Clone(got))
-			f, err := EditStorage(m, nil)
+			f, err := EditStorage(t.Context(), m, nil)
 			must(t, err)
-			must(t, f.Append(p)) // does not make them right
+			must(t, f.Append(t.Context(), p)) // does not make them right
 			if list := faults(t, m.Bytes()); len(list) != 1 || !errors.Is(list[0], ErrChecksum) {
 				t.Fatalf("after an edit: %v", list)
 			}
-			must(t, f.SetChecksums(context.Background(), true))
+			must(t, one(f).SetChecksums(context.Background(), true))
 			checkSums(t, f)
 			if list := faults(t, m.Bytes()); list != nil {
 				t.Fatalf("renewed: %v", list)
 			}
-			want, err := f.ReadChunk(nil, 0)
+			want, err := f.ReadChunk(t.Context(), nil, 0)
 			must(t, err)
-			f, err = OpenBytes(m.Bytes(), &Options{Verify: true})
+			f, err = OpenBytes(m.Bytes(), &OpenOptions{Verify: true})
 			must(t, err)
-			if got, err := f.ReadChunk(nil, 0); err != nil || !bytes.Equal(got, want) {
+			if got, err := f.ReadChunk(t.Context(), nil, 0); err != nil || !bytes.Equal(got, want) {
 				t.Errorf("renewed: %v", err)
 			}
 		})
@@ -317,23 +318,23 @@ func TestChecksumsForeign(t *testing.T) {
 
 // TestChecksumsLimits fills the trailer: the layer of the checksums is one of sixteen, and not the caller's.
 func TestChecksumsLimits(t *testing.T) {
-	f, err := CreateMemory(&Options{Checksums: true}, nil)
+	f, err := Create(t.Context(), "", &CreateOptions{Checksums: true})
 	must(t, err)
-	if err := f.SetVLMeta(ChecksumLayer, nil); !errors.Is(err, ErrParam) {
+	if err := one(f).SetVLMeta(checksumLayer, nil); !errors.Is(err, ErrParam) {
 		t.Errorf("the layer itself: %v", err)
 	}
 	for i := range 15 {
-		must(t, f.SetVLMeta(fmt.Sprint(i), nil))
+		must(t, one(f).SetVLMeta(fmt.Sprint(i), nil))
 	}
-	if err := f.SetVLMeta("one more", nil); !errors.Is(err, ErrTooLarge) {
+	if err := one(f).SetVLMeta("one more", nil); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("one more: %v", err)
 	}
 	if n := len(f.VLMetaNames()); n != 15 {
 		t.Errorf("%d names", n)
 	}
-	must(t, f.DeleteVLMeta(ChecksumLayer))
-	must(t, f.SetVLMeta("one more", nil))
-	if err := f.SetChecksums(context.Background(), true); !errors.Is(err, ErrTooLarge) {
+	must(t, one(f).DeleteVLMeta(checksumLayer))
+	must(t, one(f).SetVLMeta("one more", nil))
+	if err := one(f).SetChecksums(context.Background(), true); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("checksums with sixteen others: %v", err)
 	}
 	verify(t, f)
@@ -345,13 +346,13 @@ func TestChecksumsCopy(t *testing.T) {
 	want, err := everything(b)
 	must(t, err)
 	dir := t.TempDir()
-	for i, o := range []*Options{nil, {Sparse: true}, {Checksums: true}} {
+	for i, o := range []*options{nil, {Sparse: true}, {Checksums: true}} {
 		f, err := OpenBytes(b, nil)
 		must(t, err)
-		c, err := f.Copy(context.Background(), filepath.Join(dir, fmt.Sprint(i)), o)
+		c, err := Copy(context.Background(), filepath.Join(dir, fmt.Sprint(i)), f, o.copying())
 		must(t, err)
 		checkSums(t, c)
-		back, err := c.AppendTo(nil)
+		back, err := appendTo(c, nil)
 		must(t, err)
 		must(t, c.Close())
 		if got, err := everything(back); err != nil || got != want {
@@ -365,7 +366,7 @@ func FuzzChecksums(f *testing.F) {
 	b := checkedFrame(f)
 	fr, err := OpenBytes(b, nil)
 	must(f, err)
-	content, err := fr.VLMeta(ChecksumLayer)
+	content, err := fr.VLMeta(checksumLayer)
 	must(f, err)
 	f.Add(content, false)
 	f.Add(fr.snap.Load().vlmeta[0].Content, true)
@@ -376,23 +377,23 @@ func FuzzChecksums(f *testing.F) {
 		}
 		if !stored {
 			var err error
-			p, err = chunk.Encode(nil, p, chunk.Params{}, nil)
+			p, err = chunk.Encode(nil, p, chunk.Params{})
 			must(t, err)
 		}
 		c := foreign(t, b, func(b *Batch) error {
-			b.next.vlmeta = withLayer(b.next.vlmeta, ChecksumLayer, p)
+			b.next.vlmeta = withLayer(b.next.vlmeta, checksumLayer, p)
 			return nil
 		})
 		goodError(t, readEverything(c))
 		editEverything(c)
 		m := NewMemory(c)
-		fr, err := EditStorage(m, nil)
+		fr, err := EditStorage(t.Context(), m, nil)
 		must(t, err)
-		must(t, fr.Append(make([]byte, 256)))
+		must(t, fr.Append(t.Context(), make([]byte, 256)))
 		if _, err := everything(m.Bytes()); err != nil && !errors.Is(err, ErrCorrupt) {
 			t.Error(err)
 		}
-		if fr.SetChecksums(context.Background(), true) == nil {
+		if one(fr).SetChecksums(context.Background(), true) == nil {
 			checkSums(t, fr)
 			_, err := everything(m.Bytes())
 			must(t, err)
@@ -412,37 +413,37 @@ func BenchmarkVerify(b *testing.B) {
 		{"zstd-range", chunk.Params{}, func(i int) uint32 { return uint32(i) }},
 		{"zstd-walk", chunk.Params{}, func(int) uint32 { walk += rng.IntN(201) - 100; return uint32(walk) }},
 		{"zstd-noisy", chunk.Params{}, func(i int) uint32 { return math.Float32bits(float32(noisy(i))) }},
-		{"lz4-walk", chunk.Params{Codec: chunk.CodecFromCode(1)}, func(int) uint32 { walk += rng.IntN(201) - 100; return uint32(walk) }},
-		{"lz4-noisy", chunk.Params{Codec: chunk.CodecFromCode(1)}, func(i int) uint32 { return math.Float32bits(float32(noisy(i))) }},
-		{"blosclz-walk", chunk.Params{Codec: chunk.CodecFromCode(0)}, func(int) uint32 { walk += rng.IntN(201) - 100; return uint32(walk) }},
-		{"stored", chunk.Params{Level: chunk.NoCompression}, func(i int) uint32 { return uint32(i) }},
+		{"lz4-walk", chunk.Params{Codec: codec.FromCode(1)}, func(int) uint32 { walk += rng.IntN(201) - 100; return uint32(walk) }},
+		{"lz4-noisy", chunk.Params{Codec: codec.FromCode(1)}, func(i int) uint32 { return math.Float32bits(float32(noisy(i))) }},
+		{"blosclz-walk", chunk.Params{Codec: codec.FromCode(0)}, func(int) uint32 { walk += rng.IntN(201) - 100; return uint32(walk) }},
+		{"stored", chunk.Params{Level: codec.NoCompression}, func(i int) uint32 { return uint32(i) }},
 	} {
 		c.p.TypeSize = 4
 		name := filepath.Join(b.TempDir(), c.what)
 		p := make([]byte, 4<<20)
-		f, err := Create(name, &Options{Params: c.p, Checksums: true, NoSync: true}, func(t *Batch) error {
+		f, err := CreateFunc(b.Context(), name, func(t *Batch) error {
 			for i := range 8 {
 				for k := 0; k < len(p); k += 4 {
 					binary.LittleEndian.PutUint32(p[k:], c.item(k/4+i<<20))
 				}
-				if err := t.Append(p); err != nil {
+				if err := t.Append(b.Context(), p); err != nil {
 					return err
 				}
 			}
 			return nil
-		})
+		}, &CreateOptions{Params: c.p, Checksums: true, NoSync: true})
 		must(b, err)
-		all := make([]byte, f.NBytes())
+		all := make([]byte, f.Info().NBytes)
 		must(b, f.Close())
 		for _, check := range []bool{false, true} {
 			b.Run(fmt.Sprintf("%s/%v", c.what, check), func(b *testing.B) {
-				f, err := Open(name, &Options{Verify: check})
+				f, err := Open(b.Context(), name, &OpenOptions{Verify: check})
 				must(b, err)
 				defer f.Close()
 				b.SetBytes(int64(len(all)))
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := f.ReadAt(all, 0); err != nil {
+					if _, err := f.Content(b.Context()).ReadAt(all, 0); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -472,16 +473,16 @@ func TestChecksumsPartial(t *testing.T) {
 	for i := range p {
 		p[i] = byte(rng.Uint32())
 	}
-	f, err := CreateMemory(&Options{Checksums: true, Params: chunk.Params{BlockSize: 1 << 14}}, func(b *Batch) error { return b.Append(p) })
+	f, err := CreateFunc(t.Context(), "", func(b *Batch) error { return b.Append(t.Context(), p) }, &CreateOptions{Checksums: true, Params: chunk.Params{BlockSize: 1 << 14}})
 	must(t, err)
-	b, err := f.AppendTo(nil)
+	b, err := appendTo(f, nil)
 	must(t, err)
 	src := &counting{ReaderAt: bytes.NewReader(b)}
-	f, err = OpenReaderAt(src, int64(len(b)), &Options{Verify: true})
+	f, err = OpenReaderAt(t.Context(), src, int64(len(b)), &OpenOptions{Verify: true})
 	must(t, err)
 	for i, most := range []int64{1<<20 + 1<<16, 1 << 16, 1 << 16} {
 		src.n = 0
-		got, err := f.ReadBlock(nil, 0, 5)
+		got, err := f.ReadBlock(t.Context(), nil, 0, 5)
 		if err != nil || !bytes.Equal(got, p[5<<14:6<<14]) || src.n > most || i == 0 && src.n < 1<<20 {
 			t.Errorf("read %d: %d bytes: %v", i, src.n, err)
 		}

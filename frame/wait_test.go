@@ -52,12 +52,12 @@ var waitCalls = map[string]func(ctx context.Context, f *Frame) error{
 		return err
 	},
 	"Compact":      func(ctx context.Context, f *Frame) error { return f.Compact(ctx) },
-	"SetChecksums": func(ctx context.Context, f *Frame) error { return f.SetChecksums(ctx, true) },
+	"SetChecksums": func(ctx context.Context, f *Frame) error { return one(f).SetChecksums(ctx, true) },
 }
 
 // TestWaitForBatch wants edits to give up waiting for an open batch when their context is done.
 func TestWaitForBatch(t *testing.T) {
-	f, err := Create(filepath.Join(t.TempDir(), "x"), &Options{NoSync: true}, nil)
+	f, err := Create(t.Context(), filepath.Join(t.TempDir(), "x"), &CreateOptions{NoSync: true})
 	must(t, err)
 	defer f.Close()
 	b, err := f.Begin(noContext)
@@ -65,7 +65,7 @@ func TestWaitForBatch(t *testing.T) {
 	for name, call := range waitCalls {
 		soonCanceled(t, name, func(ctx context.Context) error { return call(ctx, f) })
 	}
-	must(t, b.Append(stamped(1, 10)))
+	must(t, b.Append(t.Context(), stamped(1, 10)))
 	must(t, b.Commit())
 	for name, call := range waitCalls {
 		if err := call(context.Background(), f); err != nil {
@@ -89,7 +89,7 @@ func TestHoldLock(t *testing.T) {
 	if edit {
 		open = Edit
 	}
-	f, err := open(name, &Options{Locking: true, NoSync: true})
+	f, err := open(t.Context(), name, &OpenOptions{Locking: true})
 	must(t, err)
 	defer f.Close()
 	if edit {
@@ -97,7 +97,7 @@ func TestHoldLock(t *testing.T) {
 		must(t, err)
 		defer b.Rollback()
 	} else {
-		v, err := f.View()
+		v, err := f.Engine().View(t.Context())
 		must(t, err)
 		defer v.Release()
 	}
@@ -143,31 +143,31 @@ func TestWaitForLock(t *testing.T) {
 	case "js", "wasip1":
 		t.Skip("there are no other processes")
 	}
-	lockable(t, func(t *testing.T, name string, o *Options) {
+	lockable(t, func(t *testing.T, name string, o *options) {
 		f := reopen(t, name, o)
-		must(t, f.Append(stamped(1, 10)))
+		must(t, f.Append(t.Context(), stamped(1, 10)))
 		for _, how := range []string{"read", "edit"} {
 			release := holdLock(t, name, how)
 			for what, call := range waitCalls {
 				soonCanceled(t, what, func(ctx context.Context) error { return call(ctx, f) })
 			}
 			decode := func(ctx context.Context) error {
-				v, err := f.ViewContext(ctx)
+				v, err := f.Engine().View(ctx)
 				if err != nil {
 					return err
 				}
 				defer v.Release()
-				return v.Decode(ctx, &rangePlan{s: v.s, dst: make([]byte, 40)}, 1000, 0)
+				return v.Decode(ctx, &rangePlan{s: v.State().(*snapshot), dst: make([]byte, 40)}, 1000, 0)
 			}
 			if how == "edit" {
 				soonCanceled(t, "ViewContext", decode)
 				soonCanceled(t, "Verify", func(ctx context.Context) error { return f.Verify(ctx, func(err error) error { return err }) })
-				soonCanceled(t, "Copy", func(ctx context.Context) error { _, err := f.Copy(ctx, name+".copy", o); return err })
+				soonCanceled(t, "Copy", func(ctx context.Context) error { _, err := Copy(ctx, name+".copy", f, o.copying()); return err })
 				if !o.Sparse {
 					again := *o
 					again.Overwrite = true
 					soonCanceled(t, "CreateContext", func(ctx context.Context) error {
-						_, err := CreateContext(ctx, name, &again, nil)
+						_, err := Create(ctx, name, (&again).create())
 						return err
 					})
 				}
@@ -178,18 +178,18 @@ func TestWaitForLock(t *testing.T) {
 			if err := decode(context.Background()); err != nil {
 				t.Error(err)
 			}
-			must(t, f.Append(stamped(1, 10)))
+			must(t, f.Append(t.Context(), stamped(1, 10)))
 			if f.lock.InUse() {
 				t.Errorf("the lock is held: %+v", f.lock)
 			}
 		}
 		// A reader keeps what it has while an edit of the same handle gives up.
-		v, err := f.View()
+		v, err := f.Engine().View(t.Context())
 		must(t, err)
 		release := holdLock(t, name, "read")
 		soonCanceled(t, "Begin", func(ctx context.Context) error { return waitCalls["Begin"](ctx, f) })
 		release()
-		if err := v.Decode(noContext, &rangePlan{s: v.s, dst: make([]byte, 40)}, 1000, 0); err != nil || !f.lock.Held() {
+		if err := v.Decode(noContext, &rangePlan{s: v.State().(*snapshot), dst: make([]byte, 40)}, 1000, 0); err != nil || !f.lock.Held() {
 			t.Error(err)
 		}
 		v.Release()
@@ -213,7 +213,7 @@ func TestCloseRaces(t *testing.T) {
 	dir := t.TempDir()
 	fill := func(b *Batch) error {
 		for i := range 20 {
-			if err := b.Append(stamped(i, 5000)); err != nil {
+			if err := b.Append(t.Context(), stamped(i, 5000)); err != nil {
 				return err
 			}
 		}
@@ -222,8 +222,8 @@ func TestCloseRaces(t *testing.T) {
 	for _, kind := range []string{"file", "sparse", "mmap", "locked", "lockedsparse", "reader"} {
 		t.Run(kind, func(t *testing.T) {
 			name := filepath.Join(dir, kind)
-			o := &Options{NoSync: true, Sparse: strings.HasSuffix(kind, "sparse"), Params: chunk.Params{TypeSize: 4}, Checksums: true, Concurrency: 2}
-			f, err := Create(name, o, fill)
+			o := &options{NoSync: true, Sparse: strings.HasSuffix(kind, "sparse"), Params: chunk.Params{TypeSize: 4}, Checksums: true, Concurrency: 2}
+			f, err := CreateFunc(t.Context(), name, fill, o.create())
 			must(t, err)
 			must(t, f.Close())
 			o.Mmap, o.Verify, o.Locking = kind == "mmap", kind != "mmap", strings.HasPrefix(kind, "locked") && storage.CanLock
@@ -239,11 +239,11 @@ func TestCloseRaces(t *testing.T) {
 					must(t, err)
 					fi, err := file.Stat()
 					must(t, err)
-					f, err = OpenReaderAt(file, fi.Size(), o)
+					f, err = OpenReaderAt(t.Context(), file, fi.Size(), o.bytes())
 					must(t, err)
 					close = func(f *Frame) { must(t, f.Close()); must(t, file.Close()) }
 				} else {
-					f, err = Open(name, o)
+					f, err = Open(t.Context(), name, o.open())
 					must(t, err)
 				}
 				var wg sync.WaitGroup
@@ -274,20 +274,20 @@ func TestCloseRaces(t *testing.T) {
 var closeReads = map[string]func(f *Frame) error{
 	"ReadAt": func(f *Frame) error {
 		p := make([]byte, 30000)
-		_, err := f.ReadAt(p, 25000)
+		_, err := f.Content(context.Background()).ReadAt(p, 25000)
 		if err == nil && p[4] != 1 {
 			err = errors.New("other bytes")
 		}
 		return err
 	},
-	"ReadChunk": func(f *Frame) error { _, err := f.ReadChunk(nil, 3); return err },
-	"ReadBlock": func(f *Frame) error { _, err := f.ReadBlock(nil, 3, 0); return err },
-	"ReadRaw":   func(f *Frame) error { _, err := f.ReadRaw(nil, 3); return err },
-	"ChunkInfo": func(f *Frame) error { _, err := f.ChunkInfo(3); return err },
-	"WriteTo":   func(f *Frame) error { _, err := f.WriteTo(io.Discard); return err },
-	"DeadBytes": func(f *Frame) error { _, err := f.DeadBytes(); return err },
-	"AppendTo":  func(f *Frame) error { _, err := f.AppendTo(nil); return err },
-	"Refresh":   func(f *Frame) error { _, err := f.Refresh(); return err },
+	"ReadChunk": func(f *Frame) error { _, err := f.ReadChunk(context.Background(), nil, 3); return err },
+	"ReadBlock": func(f *Frame) error { _, err := f.ReadBlock(context.Background(), nil, 3, 0); return err },
+	"ReadRaw":   func(f *Frame) error { _, err := f.ReadRaw(context.Background(), nil, 3); return err },
+	"ChunkInfo": func(f *Frame) error { _, err := f.ChunkInfo(context.Background(), 3); return err },
+	"WriteTo":   func(f *Frame) error { _, err := io.Copy(io.Discard, f.Content(context.Background())); return err },
+	"DeadBytes": func(f *Frame) error { _, err := f.DeadBytes(context.Background()); return err },
+	"AppendTo":  func(f *Frame) error { _, err := appendTo(f, nil); return err },
+	"Refresh":   func(f *Frame) error { _, err := f.Refresh(context.Background()); return err },
 	"Verify": func(f *Frame) error {
 		var reported error
 		err := f.Verify(context.Background(), func(err error) error { reported = err; return nil })
@@ -297,15 +297,15 @@ var closeReads = map[string]func(f *Frame) error{
 		return err
 	},
 	"View": func(f *Frame) error {
-		v, err := f.View()
+		v, err := f.Engine().View(context.Background())
 		if err != nil {
 			return err
 		}
 		defer v.Release()
-		if _, err := v.ChunkInfo(2); err != nil {
+		if _, err := v.ChunkInfo(context.Background(), 2); err != nil {
 			return err
 		}
-		return v.Decode(context.Background(), &rangePlan{s: v.s, dst: make([]byte, 30000)}, 1000, 0)
+		return v.Decode(context.Background(), &rangePlan{s: v.State().(*snapshot), dst: make([]byte, 30000)}, 1000, 0)
 	},
 	"Begin": func(f *Frame) error {
 		_, err := f.Begin(context.Background())
@@ -318,15 +318,15 @@ var closeReads = map[string]func(f *Frame) error{
 
 // TestErrorsWithoutName wants no empty name in errors of frames that have none.
 func TestErrorsWithoutName(t *testing.T) {
-	f, err := CreateMemory(nil, nil)
+	f, err := Create(t.Context(), "", nil)
 	must(t, err)
 	b, err := f.Begin(context.Background())
 	must(t, err)
 	b.Rollback()
 	list := []error{b.Commit()}
 	must(t, f.Close())
-	list = append(list, f.Append([]byte{1}))
-	_, err = f.ReadChunk(nil, 0)
+	list = append(list, f.Append(t.Context(), []byte{1}))
+	_, err = f.ReadChunk(t.Context(), nil, 0)
 	list = append(list, err)
 	for _, err := range list {
 		if !errors.Is(err, fs.ErrClosed) || strings.Contains(err.Error(), "frame :") {
@@ -351,12 +351,12 @@ func TestManyGoroutines(t *testing.T) {
 		return nil
 	}
 	for _, blocks := range []int{40, 4000} {
-		o := &Options{Concurrency: 1_000_000, Params: chunk.Params{TypeSize: 1, BlockSize: 64}, ChunkSize: 64 * blocks / 4, Prefilter: count, Postfilter: count}
+		o := &options{Concurrency: 1_000_000, Params: chunk.Params{TypeSize: 1, BlockSize: 64}, ChunkSize: 64 * blocks / 4, Prefilter: count, Postfilter: count}
 		p := make([]byte, 64*blocks)
 		for i := range p {
 			p[i] = byte(i * i >> 3)
 		}
-		f, err := CreateMemory(o, nil)
+		f, err := Create(t.Context(), "", o.memory())
 		must(t, err)
 		limit := int64(min(blocks, 1024) + 50)
 		check := func(what string, err error) {
@@ -370,14 +370,14 @@ func TestManyGoroutines(t *testing.T) {
 			}
 		}
 		for i := range 4 {
-			check("Append", f.Append(p[i*len(p)/4:(i+1)*len(p)/4]))
+			check("Append", f.Append(t.Context(), p[i*len(p)/4:(i+1)*len(p)/4]))
 		}
-		check("Encode", f.edit(func(b *Batch) error {
-			return b.Encode(context.Background(), 64*blocks/4, &trapSource{new(trap.Trap), new(trap.Trap), new(trap.Trap), 0, 4}, int64(len(p)))
+		check("Encode", f.edit(context.Background(), func(b *Batch) error {
+			return b.Engine().Encode(context.Background(), 64*blocks/4, &trapSource{new(trap.Trap), new(trap.Trap), new(trap.Trap), 0, 4}, int64(len(p)))
 		}))
-		_, err = f.ReadAt(p, 0)
+		_, err = f.Content(t.Context()).ReadAt(p, 0)
 		check("ReadAt", err)
-		_, err = f.ReadChunk(nil, 0)
+		_, err = f.ReadChunk(t.Context(), nil, 0)
 		check("ReadChunk", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
@@ -62,7 +63,7 @@ type Array struct {
 	layer    string // name of the metalayer with the shapes
 	itemSize int
 	dtype    DType
-	set      settings
+	opts     engine.Options // of the frame, for what is made from this array
 	state    atomic.Pointer[state]
 	reads    sync.Pool // of *reading
 }
@@ -79,13 +80,13 @@ type state struct {
 // wraps ErrFormat, ErrNotArray, ErrCorrupt, errors.ErrUnsupported, ErrTooLarge or ErrParam, or is an error of ctx or of the
 // operating system.
 func Open(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
-	f, err := openFrame(ctx, name, o, inFile)
+	f, err := frame.Open(ctx, name, o.frameOptions())
 	return fromFrame(f, err, o)
 }
 
 // Edit opens the array in a file or directory for reading and writing. See Open.
 func Edit(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
-	f, err := openFrame(ctx, name, o, inEdited)
+	f, err := frame.Edit(ctx, name, o.frameOptions())
 	return fromFrame(f, err, o)
 }
 
@@ -93,26 +94,33 @@ func Edit(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
 // or a bytes.Reader; for an array that starts later, use an io.SectionReader. r must be safe for concurrent use if
 // several goroutines read. Close does not close r. See Open.
 func OpenReaderAt(ctx context.Context, r io.ReaderAt, size int64, o *OpenOptions) (*Array, error) {
-	f, err := openFrameAt(ctx, r, size, o)
+	f, err := frame.OpenReaderAt(ctx, r, size, o.frameOptions())
+	return fromFrame(f, err, o)
+}
+
+// OpenSource opens the array in src, for reading: an object in a store, or anything that can be read under a context.
+// Reads of the array pass their context on to src. Close does not close src. See Open.
+func OpenSource(ctx context.Context, src frame.Source, o *OpenOptions) (*Array, error) {
+	f, err := frame.OpenSource(ctx, src, o.frameOptions())
 	return fromFrame(f, err, o)
 }
 
 // OpenBytes opens the array in b for reading. The Array retains b, which must not change while the array is open. See
 // Open.
 func OpenBytes(b []byte, o *OpenOptions) (*Array, error) {
-	f, err := openFrameBytes(b, o)
+	f, err := frame.OpenBytes(b, o.frameOptions())
 	return fromFrame(f, err, o)
 }
 
 // OpenFrame returns the array in an open frame. The Array then owns the frame. The error wraps ErrNotArray or
 // ErrCorrupt. After an error the frame is still open.
 func OpenFrame(f *frame.Frame) (*Array, error) {
-	v, err := f.View()
+	v, err := f.Engine().View(context.Background())
 	if err != nil {
 		return nil, err
 	}
 	defer v.Release()
-	a := &Array{f: f, itemSize: v.Info().TypeSize, set: settingsOf(f)}
+	a := &Array{f: f, itemSize: v.Info().TypeSize, opts: f.Engine().Options()}
 	for _, name := range []string{"b2nd", "caterva"} {
 		if _, ok := v.MetaLayer(name); ok {
 			a.layer = name
@@ -138,7 +146,7 @@ func OpenFrame(f *frame.Frame) (*Array, error) {
 // lostItemSize returns the item size of an array. If items have more than 255 bytes, C-Blosc2 writes a type size of 1
 // into the header of a frame that it creates from chunks in memory. The item size is then that of the dtype, if the
 // chunk size agrees.
-func lostItemSize(v frame.View, layer string) int {
+func lostItemSize(v engine.View, layer string) int {
 	info := v.Info()
 	content, _ := v.MetaLayer(layer)
 	rec, err := meta.ParseArray(content, info.TypeSize)
@@ -162,11 +170,8 @@ func fromFrame(f *frame.Frame, err error, o *OpenOptions) (*Array, error) {
 		return nil, err
 	}
 	a, err := OpenFrame(f)
-	if err == nil && o != nil {
-		a.set.codecs, a.set.userFilters = o.Codecs, o.UserFilters
-		if o.DType != "" {
-			err = a.setDType(o.DType)
-		}
+	if err == nil && o != nil && o.DType != "" {
+		err = a.setDType(o.DType)
 	}
 	if err != nil {
 		f.Close()
@@ -189,7 +194,7 @@ func (a *Array) setDType(dtype string) error {
 }
 
 // load returns the shapes of a committed state of the frame.
-func (a *Array) load(v frame.View) (*state, error) {
+func (a *Array) load(v engine.View) (*state, error) {
 	content, _ := v.MetaLayer(a.layer)
 	if st := a.state.Load(); st != nil && st.readFrom(content) {
 		return st, nil
@@ -207,7 +212,7 @@ func (st *state) readFrom(content []byte) bool {
 }
 
 // parse reads and checks the shapes of a state of the frame.
-func (a *Array) parse(v frame.View) (*state, error) {
+func (a *Array) parse(v engine.View) (*state, error) {
 	content, _ := v.MetaLayer(a.layer)
 	rec, err := meta.ParseArray(content, a.itemSize)
 	if err != nil {
@@ -236,8 +241,8 @@ func (a *Array) corrupt(format string, args ...any) error {
 }
 
 // view returns the newest state. The caller must release the view.
-func (a *Array) view(ctx context.Context) (frame.View, *state, error) {
-	v, err := a.f.ViewContext(ctx)
+func (a *Array) view(ctx context.Context) (engine.View, *state, error) {
+	v, err := a.f.Engine().View(ctx)
 	if err != nil {
 		return v, nil, err
 	}
@@ -262,7 +267,7 @@ func (a *Array) now() *state {
 // because another process has written items or resized the array. The error wraps ErrCorrupt or is an error of
 // frame.Frame.Refresh.
 func (a *Array) Refresh(ctx context.Context) (bool, error) {
-	changed, err := refreshFrame(ctx, a.f)
+	changed, err := a.f.Refresh(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -338,7 +343,7 @@ func (a *Array) ChunkInfos(ctx context.Context) iter.Seq2[ChunkInfo, error] {
 			for i := range n {
 				c.Box.Shape[i] = part.Hi[i] - part.Lo[i]
 			}
-			info, err := v.ChunkInfo(int(part.Number))
+			info, err := v.ChunkInfo(ctx, int(part.Number))
 			c.Special, c.Off, c.NBytes, c.CBytes, c.Blocks = info.Special, info.Off, info.NBytes, info.CBytes, info.Blocks
 			if err == nil {
 				err = ctx.Err()

@@ -28,7 +28,7 @@ func (a *Array) Attr(name string, v any) error {
 	}
 	if to, ok := v.(**Array); ok {
 		var inner *Array
-		if inner, err = openAttr(content, a.set.innerOptions()); err == nil {
+		if inner, err = openAttr(content, innerOptions(&a.opts)); err == nil {
 			*to = inner
 		}
 	} else {

@@ -64,7 +64,7 @@ func (a *Array) Begin(ctx context.Context) (*Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	st, err := a.load(b.View())
+	st, err := a.load(b.Engine().View())
 	if err != nil {
 		b.Rollback()
 		return nil, err
@@ -126,7 +126,7 @@ func (b *Batch) refresh() error {
 	if b.err != nil {
 		return b.err
 	}
-	v := b.b.View()
+	v := b.b.Engine().View()
 	if content, _ := v.MetaLayer(b.a.layer); b.st.readFrom(content) {
 		return nil
 	}
@@ -158,15 +158,15 @@ func (b *Batch) reshaped(shape []int64) (*state, error) {
 
 // publish makes next the state of the batch.
 func (b *Batch) publish(next *state) error {
-	old, _ := b.b.View().MetaLayer(b.a.layer)
+	old, _ := b.b.Engine().View().MetaLayer(b.a.layer)
 	content, err := meta.UpdateShape(old, next.rec.Shape)
 	if err != nil {
 		return b.a.corrupt("%v", err)
 	}
-	if err := b.b.ReplaceMeta(b.a.layer, content); err != nil {
+	if err := b.b.Engine().ReplaceMeta(b.a.layer, content); err != nil {
 		return err
 	}
-	next.content, _ = b.b.View().MetaLayer(b.a.layer)
+	next.content, _ = b.b.Engine().View().MetaLayer(b.a.layer)
 	b.st = next
 	return nil
 }

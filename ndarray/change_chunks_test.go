@@ -19,11 +19,11 @@ import (
 func storedChunks(t testing.TB, a *Array) (offs []int64, raw [][]byte) {
 	t.Helper()
 	for i := range a.Frame().NumChunks() {
-		info, err := a.Frame().ChunkInfo(i)
+		info, err := a.Frame().ChunkInfo(t.Context(), i)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := a.Frame().ReadRaw(nil, i)
+		b, err := a.Frame().ReadRaw(t.Context(), nil, i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestAppendReadsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, before := storedChunks(t, a)
-	base, err := a.Frame().AppendTo(nil)
+	base, err := saved(a.Frame())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestShiftMemory(t *testing.T) {
 // editBytes opens an array in memory for editing.
 func editBytes(t testing.TB, b []byte) *Array {
 	t.Helper()
-	f, err := frame.EditStorage(frame.NewMemory(bytes.Clone(b)), nil)
+	f, err := frame.EditStorage(t.Context(), frame.NewMemory(bytes.Clone(b)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestUntouchedBlocksStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := a.Frame().AppendTo(nil)
+	b, err := saved(a.Frame())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -164,7 +164,7 @@ func (l *layout) put(ctx context.Context, b *frame.Batch, p Box, data []byte) er
 		return err
 	}
 	w := &writing{src: data, plan: selection.NewPlan(l.geo, &s)}
-	return b.Encode(ctx, int(l.geo.ChunkBytes), w, w.size())
+	return b.Engine().Encode(ctx, int(l.geo.ChunkBytes), w, w.size())
 }
 
 // collector takes items in C order. It collects the next items while the chunks of the previous ones are compressed.

@@ -132,14 +132,14 @@ func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 	s.read = j.read
 	s.check = func(n int64) error {
 		for _, p := range j.parts {
-			if err := p.a.f.CheckAlloc(n); err != nil {
+			if err := p.a.f.Engine().CheckAlloc(n); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	for _, p := range j.parts {
-		if most := p.a.set.maxBytes; most > 0 && (s.limit <= 0 || most < s.limit) {
+		if most := p.a.opts.MaxBytes; most > 0 && (s.limit <= 0 || most < s.limit) {
 			s.limit = most
 		}
 	}
@@ -151,7 +151,7 @@ func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 		return err
 	}
 	for _, p := range j.parts {
-		if err := b.PutChunks(ctx, p.v, j.chunks(p, owner)); err != nil {
+		if err := b.Engine().PutChunks(ctx, p.v, j.chunks(p, owner)); err != nil {
 			return err
 		}
 	}

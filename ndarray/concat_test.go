@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/race"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
@@ -42,15 +43,15 @@ func plainChunks(t testing.TB, shape []int64, chunks, blocks []int64) *Array {
 	}
 	defer batch.Rollback()
 	for i := range f.NumChunks() {
-		data, err := f.ReadChunk(nil, i)
+		data, err := f.ReadChunk(t.Context(), nil, i)
 		if err != nil {
 			t.Fatal(err)
 		}
 		p := f.Info().Params
-		p.Level = chunk.NoCompression
-		c, err := chunk.Encode(nil, data, p, nil)
+		p.Level = codec.NoCompression
+		c, err := chunk.Encode(nil, data, p)
 		if err == nil {
-			err = batch.UpdateRaw(i, c)
+			err = batch.UpdateRaw(t.Context(), i, c)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -67,7 +68,7 @@ func plainChunks(t testing.TB, shape []int64, chunks, blocks []int64) *Array {
 func rawChunks(t testing.TB, a *Array) (list [][]byte) {
 	t.Helper()
 	for i := range a.Frame().NumChunks() {
-		c, err := a.Frame().ReadRaw(nil, i)
+		c, err := a.Frame().ReadRaw(t.Context(), nil, i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -433,7 +434,7 @@ func TestStreamLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer z.Close()
-	file, err := z.Frame().AppendTo(nil)
+	file, err := saved(z.Frame())
 	if err != nil {
 		t.Fatal(err)
 	}

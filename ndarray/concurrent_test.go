@@ -335,7 +335,7 @@ func TestStorageFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base, err := withOldItems(t, made).Frame().AppendTo(nil)
+	base, err := saved(withOldItems(t, made).Frame())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -366,7 +366,7 @@ func TestStorageFails(t *testing.T) {
 			st := &failing{}
 			st.reads.Store(1 << 40)
 			st.m.WriteAt(base, 0)
-			f, err := frame.EditStorage(st, nil)
+			f, err := frame.EditStorage(ctx, st, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -425,12 +425,12 @@ func TestReadsFail(t *testing.T) {
 	st := &failing{}
 	st.reads.Store(1 << 40)
 	st.writes.Store(1 << 40)
-	base, err := made.Frame().AppendTo(nil)
+	base, err := saved(made.Frame())
 	if err != nil {
 		t.Fatal(err)
 	}
 	st.m.WriteAt(base, 0)
-	f, err := frame.EditStorage(st, nil)
+	f, err := frame.EditStorage(ctx, st, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -463,7 +463,7 @@ func TestReadOnlyAndClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := a.Frame().AppendTo(nil)
+	b, err := saved(a.Frame())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/task"
 )
 
@@ -17,11 +18,11 @@ func (a *Array) CreateOptions() *CreateOptions {
 	info := a.f.Info()
 	o := &CreateOptions{
 		Chunks: a.Chunks(), Blocks: a.Blocks(), Checksums: info.Checksums,
-		Concurrency: a.set.concurrency, Codecs: a.set.codecs, UserFilters: a.set.userFilters,
+		Concurrency: a.opts.Concurrency, Codecs: a.opts.Codecs, UserFilters: a.opts.UserFilters,
 	}
 	o.setParams(info.Params)
 	for _, l := range a.f.Meta() {
-		if l.Name != a.layer && !frame.MarksOrigin(l.Name) {
+		if l.Name != a.layer && !engine.MarksOrigin(l.Name) {
 			o.Meta = append(o.Meta, l)
 		}
 	}
@@ -50,12 +51,12 @@ func Copy(ctx context.Context, name string, r Reader, o *CreateOptions) (*Array,
 	}
 	return l.create(ctx, name, func(b *frame.Batch) error {
 		if _, m := r.source(); m == nil && to.Attrs == nil {
-			if err := b.CopyVLMeta(h.v); err != nil {
+			if err := b.Engine().CopyVLMeta(h.v); err != nil {
 				return err
 			}
 		}
 		if h.chunkwise() && l.takes(h) {
-			return b.CopyChunks(ctx, h.v)
+			return b.Engine().CopyChunks(ctx, h.v)
 		}
 		s := h.stream(l)
 		if allZeros(h.v) {

@@ -32,7 +32,7 @@ func createSpecial(ctx context.Context, name string, shape []int64, dtype string
 		return nil, err
 	}
 	return l.create(ctx, name, func(b *frame.Batch) error {
-		return b.FillSpecial(l.geo.Chunks*l.geo.ChunkBytes, s)
+		return b.Engine().FillSpecial(l.geo.Chunks*l.geo.ChunkBytes, s)
 	})
 }
 
@@ -73,12 +73,12 @@ func (l *layout) full(ctx context.Context, name string, item []byte) (*Array, er
 			return nil
 		}
 		if s, ok := specialOf(item); ok {
-			return b.FillSpecial(l.geo.Chunks*l.geo.ChunkBytes, s)
+			return b.Engine().FillSpecial(l.geo.Chunks*l.geo.ChunkBytes, s)
 		}
 		c, err := chunk.EncodeSpecial(nil, chunk.Value, int(l.geo.ChunkBytes), item, l.opts.Params)
 		for i := int64(0); err == nil && i < l.geo.Chunks; i++ {
 			if err = ctx.Err(); err == nil {
-				err = b.AppendRaw(c)
+				err = b.AppendRaw(ctx, c)
 			}
 		}
 		return err
@@ -128,6 +128,6 @@ func createBytes(ctx context.Context, name string, shape []int64, dtype string, 
 			return err
 		}
 		w := &writing{src: data, plan: selection.NewPlan(l.geo, &s)}
-		return b.Encode(ctx, int(l.geo.ChunkBytes), w, w.size())
+		return b.Engine().Encode(ctx, int(l.geo.ChunkBytes), w, w.size())
 	})
 }

@@ -86,7 +86,7 @@ func checkCreated(t *testing.T, a *Array, m *model, p location, o *CreateOptions
 	t.Helper()
 	defer a.Close()
 	m.check(t, a, rng)
-	b, err := a.Frame().AppendTo(nil)
+	b, err := saved(a.Frame())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestCreateShapes(t *testing.T) {
 // TestCreateParams creates arrays with all codecs, pipelines and split modes.
 func TestCreateParams(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
-	filters := append(losslessFilters(), []chunk.Filter{{ID: chunk.NDCell, Meta: 4}, {ID: chunk.Shuffle}})
+	filters := append(losslessFilters(), []chunk.Filter{chunk.NDCell.With(4), chunk.Shuffle})
 	shape := []int64{29, 31}
 	for _, id := range []codec.ID{codec.BloscLZ, codec.LZ4, codec.LZ4HC, codec.Zlib, codec.Zstd} {
 		for _, f := range filters {
@@ -200,7 +200,7 @@ func rawArray(t testing.TB, shape []int64, chunks, blocks []int32, size int, dat
 		if err != nil {
 			return err
 		}
-		return b.Encode(context.Background(), int(geo.ChunkBytes), &writing{src: data, plan: selection.NewPlan(geo, &s)}, 0)
+		return b.Engine().Encode(context.Background(), int(geo.ChunkBytes), &writing{src: data, plan: selection.NewPlan(geo, &s)}, 0)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -395,7 +395,7 @@ func TestMeanWideCells(t *testing.T) {
 		{[]int64{20, 2}, true}, {[]int64{2, 4}, true}, {[]int64{20, 20}, true}, {[]int64{2, 20}, false},
 	} {
 		o := &CreateOptions{Chunks: []int64{40, 20}, Blocks: c.blocks}
-		o.Filters = []chunk.Filter{{ID: chunk.NDMean, Meta: 4}}
+		o.Filters = []chunk.Filter{chunk.NDMean.With(4)}
 		data := make([]float32, 1600)
 		for i := range data {
 			data[i] = float32(i % 13)

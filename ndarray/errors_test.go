@@ -23,7 +23,7 @@ func TestSameErrors(t *testing.T) {
 		"ErrChanged":  {errs.ErrChanged, []error{ErrChanged, frame.ErrChanged}},
 		"ErrTooLarge": {errs.ErrTooLarge, []error{ErrTooLarge, frame.ErrTooLarge, chunk.ErrTooLarge, meta.ErrTooLarge}},
 		"ErrReadOnly": {errs.ErrReadOnly, []error{ErrReadOnly, frame.ErrReadOnly}},
-		"ErrParam":    {errs.ErrParam, []error{ErrParam, frame.ErrParam, chunk.ErrParam}},
+		"ErrParam":    {errs.ErrParam, []error{ErrParam, frame.ErrParam, chunk.ErrParam, codec.ErrParam}},
 		"ErrShape":    {errs.ErrShape, []error{ErrShape}},
 		"ErrBounds":   {errs.ErrBounds, []error{ErrBounds, frame.ErrBounds}},
 		"ErrType":     {errs.ErrType, []error{ErrType, meta.ErrType}},

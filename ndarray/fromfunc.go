@@ -35,7 +35,7 @@ func FromFunc[T any](ctx context.Context, name string, shape []int64, f func(t T
 		}
 		p := &funcPlan[T]{f: f, e: e}
 		p.plan = selection.NewPlan(l.geo, &s)
-		return b.Encode(ctx, int(l.geo.ChunkBytes), p, p.size())
+		return b.Engine().Encode(ctx, int(l.geo.ChunkBytes), p, p.size())
 	})
 }
 

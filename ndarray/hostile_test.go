@@ -191,7 +191,7 @@ func TestHugeArrays(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %v", c.shape, err)
 		}
-		b, err := made.Frame().AppendTo(nil)
+		b, err := saved(made.Frame())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,13 +233,13 @@ func TestOddChunks(t *testing.T) {
 		return c
 	}
 	encoded := func(n int, p chunk.Params) []byte {
-		c, err := chunk.Encode(nil, bytes.Repeat([]byte("0123456"), n)[:n], p, nil)
+		c, err := chunk.Encode(nil, bytes.Repeat([]byte("0123456"), n)[:n], p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c
 	}
-	vl, err := chunk.EncodeVL(nil, [][]byte{make([]byte, 10), []byte("0123456789"), make([]byte, 40)}, chunk.Params{}, nil)
+	vl, err := new(chunk.Coder).EncodeBlocks(nil, [][]byte{make([]byte, 10), []byte("0123456789"), make([]byte, 40)}, chunk.Params{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func TestOddChunks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err = b.Delete(0); err == nil {
-			err = b.AppendRaw(c.chunk)
+			err = b.AppendRaw(ctx, c.chunk)
 		}
 		if err == nil {
 			err = b.Commit()
@@ -301,7 +301,7 @@ func TestIndexOfFewBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := made.Frame().AppendTo(nil)
+	b, err := saved(made.Frame())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func (a *Array) Verify(ctx context.Context, report func(error) error) error {
 // Save writes the array to w as a contiguous frame without dead bytes, and returns the number of bytes written. Reading
 // these bytes with OpenBytes or from a file returns the same array. Edits during the call do not change the result. The
 // error is an error of reading, of w or of ctx.
-func (a *Array) Save(ctx context.Context, w io.Writer) (int64, error) { return saveFrame(ctx, w, a.f) }
+func (a *Array) Save(ctx context.Context, w io.Writer) (int64, error) { return a.f.Save(ctx, w) }
 
 // Compact rewrites the file without the dead bytes of earlier edits. See [frame.Frame.Compact] for what happens to
 // other readers, and for the errors.

@@ -200,7 +200,7 @@ func (b *Batch) extend(ctx context.Context, axis int, next *state, data []byte) 
 		same = same && g.Grid[i] == 1
 	}
 	if !same {
-		if err := b.b.SelectChunks(g.Chunks, g.ChunkBytes, regrid(was.geo, g, nil)); err != nil {
+		if err := b.b.Engine().SelectChunks(g.Chunks, g.ChunkBytes, regrid(was.geo, g, nil)); err != nil {
 			return err
 		}
 	}

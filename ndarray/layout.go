@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/goblosc/blosc2/chunk"
-	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
@@ -16,10 +15,7 @@ type layout struct {
 	rec      meta.Array
 	geo      *grid.Geometry
 	itemSize int
-	opts     frame.Options
-
-	codecs      []codec.Codec
-	userFilters []chunk.UserFilter
+	opts     frame.CreateOptions
 }
 
 // newGivenLayout is newLayout for a function that takes the dtype as an argument.
@@ -47,7 +43,7 @@ func newLayout(ctx context.Context, name string, shape []int64, dtype string, o 
 	if dt.Size < 1 {
 		return nil, fmt.Errorf("ndarray: %w: items of dtype %s have no bytes", ErrType, dtype)
 	}
-	l := &layout{itemSize: dt.Size, codecs: o.Codecs, userFilters: o.UserFilters}
+	l := &layout{itemSize: dt.Size}
 	if l.opts, err = o.frameOptions(name); err != nil {
 		return nil, err
 	}
@@ -58,7 +54,7 @@ func newLayout(ctx context.Context, name string, shape []int64, dtype string, o 
 	p.TypeSize = dt.Size
 	if dt.Kind == 'U' && p.Filters == nil && p.Codec == 0 && p.Level == 0 {
 		// Without parameters, python-blosc2 shuffles the four bytes of characters, not the bytes of items.
-		p.Filters = []chunk.Filter{{}, {}, {}, {}, {}, {ID: chunk.Shuffle, Meta: 4}}
+		p.Filters = []chunk.Filter{0, 0, 0, 0, 0, chunk.Shuffle.With(4)}
 	}
 	hint, err := blockHint(*p)
 	if err != nil {
@@ -111,10 +107,6 @@ func (l *layout) create(ctx context.Context, name string, fill func(b *frame.Bat
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	f, err := createFrame(ctx, name, &l.opts, fill)
-	a, err := fromFrame(f, err, nil)
-	if err == nil {
-		a.set.codecs, a.set.userFilters = l.codecs, l.userFilters
-	}
-	return a, err
+	f, err := frame.CreateFunc(ctx, name, fill, &l.opts)
+	return fromFrame(f, err, nil)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // readLists reads a selection with index arrays into dst. It decodes each chunk once, whatever the order of the items.
-func (a *Array) readLists(ctx context.Context, v frame.View, st *state, m *selection.Mapping, s *selection.Selection, sel []Index, dst []byte) error {
+func (a *Array) readLists(ctx context.Context, v engine.View, st *state, m *selection.Mapping, s *selection.Selection, sel []Index, dst []byte) error {
 	r := &listReading{plan: a.listPlan(st, m, s, sel), dst: dst, path: a.f.Path()}
 	n := r.plan.BlockCount() // along the sliced axes
 	for i := range r.plan.Lists {
@@ -122,7 +122,7 @@ func (a *Array) writeLists(ctx context.Context, b *frame.Batch, st *state, m *se
 	if s.Items == 0 {
 		return ctx.Err()
 	}
-	if n := s.ListAxes.Points[0]; w.one && n > numbersListed(sel) && (n > math.MaxInt64/16 || a.f.CheckAlloc(16*n) != nil) {
+	if n := s.ListAxes.Points[0]; w.one && n > numbersListed(sel) && (n > math.MaxInt64/16 || a.f.Engine().CheckAlloc(16*n) != nil) {
 		return fmt.Errorf("ndarray: %w: index arrays broadcast to %d items, which take 16 bytes each; raise Options.MaxBytes", ErrTooLarge, n)
 	}
 	w.plan = a.listPlan(st, m, s, sel)

@@ -74,7 +74,7 @@ func storedDType(a *Array) (string, int) {
 // funcFilter is a user filter that stores blocks as they are and calls a function for each block that it decodes.
 type funcFilter func() error
 
-func (funcFilter) ID() chunk.FilterID { return 201 }
+func (funcFilter) Code() uint8 { return 201 }
 
 func (funcFilter) Forward(dst, src []byte, _ chunk.BlockInfo) error {
 	copy(dst, src)
@@ -88,5 +88,5 @@ func (f funcFilter) Backward(dst, src []byte, _ chunk.BlockInfo) error {
 
 // use makes an array call f for each block that is decoded.
 func (f funcFilter) use(o *CreateOptions) {
-	o.Filters, o.UserFilters = []chunk.Filter{{ID: 201}}, []chunk.UserFilter{f}
+	o.Filters, o.UserFilters = []chunk.Filter{201}, []chunk.UserFilter{f}
 }

@@ -245,7 +245,7 @@ func TestOneCommit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		packed, err := a.Frame().AppendTo(nil)
+		packed, err := saved(a.Frame())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -196,7 +196,7 @@ func randomCParams(rng *rand.Rand) chunk.Params {
 		Filters: filters[rng.IntN(len(filters))], Level: rng.IntN(10), Dict: rng.IntN(8) == 0,
 	}
 	if p.Level == 0 && rng.IntN(2) == 0 {
-		p.Level = chunk.NoCompression
+		p.Level = codec.NoCompression
 	}
 	return p
 }
@@ -204,13 +204,13 @@ func randomCParams(rng *rand.Rand) chunk.Params {
 func losslessFilters() [][]chunk.Filter {
 	return [][]chunk.Filter{
 		nil,
-		{{}},
-		{{ID: chunk.Shuffle}},
-		{{ID: chunk.BitShuffle}},
-		{{ID: chunk.Delta}},
-		{{ID: chunk.Delta}, {ID: chunk.Shuffle}},
-		{{ID: chunk.Shuffle}, {ID: chunk.Delta}},
-		{{ID: chunk.Shuffle}, {ID: chunk.ByteDelta}},
+		{chunk.NoFilter},
+		{chunk.Shuffle},
+		{chunk.BitShuffle},
+		{chunk.Delta},
+		{chunk.Delta, chunk.Shuffle},
+		{chunk.Shuffle, chunk.Delta},
+		{chunk.Shuffle, chunk.ByteDelta},
 	}
 }
 

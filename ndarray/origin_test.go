@@ -116,16 +116,16 @@ func TestLazyExpression(t *testing.T) {
 // TestLazyEdits edits the data of a lazy expression.
 func TestLazyEdits(t *testing.T) {
 	ctx := context.Background()
-	f, err := frame.Open("../testdata/stores/lazy_expr.b2nd", nil)
+	f, err := frame.Open(ctx, "../testdata/stores/lazy_expr.b2nd", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	stored, err := f.AppendTo(nil)
+	stored, err := saved(f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := frame.EditStorage(frame.NewMemory(stored), nil)
+	g, err := frame.EditStorage(ctx, frame.NewMemory(stored), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestLazyEdits(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if err := a.Frame().SetVLMeta("note", []byte{1}); err != nil {
+	if err := inBatch(a.Frame(), func(b *frame.Batch) error { return b.SetVLMeta("note", []byte{1}) }); err != nil {
 		t.Error(err)
 	}
 }
@@ -164,13 +164,13 @@ func TestProxyArray(t *testing.T) {
 	}
 	rows := bytes.Repeat([]byte{0, 0, 0, 0, 0, 0, 0xf0, 0x3f}, 16) // ones
 	a, err := l.create(t.Context(), "", func(b *frame.Batch) error {
-		if err := b.FillSpecial(4*128, 4); err != nil {
+		if err := b.Engine().FillSpecial(4*128, 4); err != nil {
 			return err
 		}
-		if err := b.Update(0, rows); err != nil {
+		if err := b.Update(ctx, 0, rows); err != nil {
 			return err
 		}
-		return b.Update(1, rows)
+		return b.Update(ctx, 1, rows)
 	})
 	if err != nil {
 		t.Fatal(err)

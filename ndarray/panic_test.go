@@ -52,7 +52,7 @@ func TestPanics(t *testing.T) {
 				b, pre, post := &trap.Trap{Goexit: goexit}, &trap.Trap{Goexit: goexit}, &trap.Trap{Goexit: goexit}
 				o := &CreateOptions{Chunks: []int64{20, 20}, Blocks: []int64{5, 5}}
 				o.Concurrency, o.NoSync = workers, true
-				o.Filters = []chunk.Filter{{ID: 200}}
+				o.Filters = []chunk.Filter{200}
 				o.UserFilters = []chunk.UserFilter{trapFilter{pre, post}}
 				data := make([]float32, 100*100)
 				for i := range data {
@@ -412,7 +412,7 @@ func TestCrowd(t *testing.T) {
 // trapFilter is a user filter that copies blocks and ticks its traps.
 type trapFilter struct{ forward, backward *trap.Trap }
 
-func (trapFilter) ID() chunk.FilterID { return 200 }
+func (trapFilter) Code() uint8 { return 200 }
 
 func (f trapFilter) Forward(dst, src []byte, _ chunk.BlockInfo) error {
 	f.forward.Tick()

@@ -81,14 +81,14 @@ func (a *Array) allocLimit(s *selection.Selection, size int) error {
 	if err != nil {
 		return err
 	}
-	if err := a.f.CheckAlloc(int64(n)); err != nil {
+	if err := a.f.Engine().CheckAlloc(int64(n)); err != nil {
 		return fmt.Errorf("ndarray: cannot allocate the selection (ReadInto and ReadBytes use a buffer of the caller): %w", err)
 	}
 	return nil
 }
 
 // readSelection reads a selection that was resolved from sel into dst.
-func (a *Array) readSelection(ctx context.Context, v frame.View, st *state, m *selection.Mapping, s *selection.Selection, sel []Index, dst []byte) error {
+func (a *Array) readSelection(ctx context.Context, v engine.View, st *state, m *selection.Mapping, s *selection.Selection, sel []Index, dst []byte) error {
 	if s.Items == 0 {
 		return ctx.Err()
 	}
@@ -151,7 +151,7 @@ func (r *reading) prepare(st *state, m *selection.Mapping, s *selection.Selectio
 }
 
 // run reads the planned selection into dst.
-func (r *reading) run(ctx context.Context, v frame.View, dst []byte) error {
+func (r *reading) run(ctx context.Context, v engine.View, dst []byte) error {
 	r.dst, r.next = dst, 0
 	err := v.Decode(ctx, r, r.plan.BlockCount(), int(r.plan.Geo.BlockBytes))
 	r.dst, r.plan.Geo = nil, nil

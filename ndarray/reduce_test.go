@@ -400,7 +400,7 @@ func TestReduceDeterministic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	packed, err := made.Frame().AppendTo(nil)
+	packed, err := saved(made.Frame())
 	if err != nil {
 		t.Fatal(err)
 	}

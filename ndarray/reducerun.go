@@ -39,7 +39,7 @@ func runKernel[S, T scalar, A any](j *reduction, widen func(S) T, k reduce.Kerne
 		return nil, boxes.err
 	}
 	_, view := j.r.source()
-	o := j.h.a.f.Options()
+	o := j.h.a.f.Engine().Options()
 	// Chunks are reduced on up to Options.Concurrency goroutines, and each of them decodes blocks on others. With more
 	// goroutines than CPUs, limit the product of both numbers.
 	workers := task.Workers(o.Concurrency, math.MaxInt64)
@@ -229,7 +229,7 @@ func mergePortion[S, T scalar, A any](j *reduction, cells []A, s *portion[S, T, 
 
 // special returns the item that a special chunk repeats, as it is stored. It returns nil for any other chunk.
 func (j *reduction) special(ctx context.Context, number int64) ([]byte, error) {
-	info, err := j.h.v.ChunkInfo(int(number))
+	info, err := j.h.v.ChunkInfo(ctx, int(number))
 	if err != nil || info.Special == chunk.Regular {
 		return nil, err
 	}

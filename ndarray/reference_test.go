@@ -51,14 +51,14 @@ func (c *fixture) cparams(t testing.TB) (p chunk.Params, ok bool) {
 	if s := c.Params["clevel"]; s != "" {
 		p.Level, _ = strconv.Atoi(s)
 		if p.Level == 0 {
-			p.Level = chunk.NoCompression
+			p.Level = codec.NoCompression
 		}
 	}
 	for _, id := range numbers(c.Params["filters"]) {
-		p.Filters = append(p.Filters, chunk.Filter{ID: chunk.FilterID(id)})
+		p.Filters = append(p.Filters, chunk.Filter(id))
 	}
 	for i, m := range numbers(c.Params["filters_meta"]) {
-		p.Filters[i].Meta = uint8(m)
+		p.Filters[i] = p.Filters[i].With(int(m))
 	}
 	p.Dict = c.Params["use_dict"] == "True"
 	return p, ok
@@ -88,7 +88,7 @@ func (c *fixture) remake(t testing.TB, a *Array) (n *Array, exact, ok bool) {
 	}
 	if c.File == "dtype_U6.b2nd" {
 		// Text is shuffled by characters unless parameters are set. The writer of this file set parameters.
-		o.Filters = []chunk.Filter{{}, {}, {}, {}, {}, {ID: chunk.Shuffle}}
+		o.Filters = []chunk.Filter{5: chunk.Shuffle}
 	}
 	dtype, _ := storedDType(a)
 	var err error
@@ -133,7 +133,7 @@ func headers(b []byte) []byte {
 // fixtures, append each block when it is ready.
 func inOrder(c []byte) []byte {
 	le := binary.LittleEndian
-	h, err := chunk.ParseHeader(c, int64(len(c)))
+	h, err := coder.ParseHeader(c, int64(len(c)))
 	if err != nil || h.Special() != chunk.Regular || h.Stored() || h.HasDict() {
 		return c
 	}
@@ -186,7 +186,7 @@ func TestReferenceFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := n.Frame().AppendTo(nil)
+		got, err := saved(n.Frame())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +213,7 @@ func compareFiles(t *testing.T, c *fixture, got, want []byte, f *frame.Frame) {
 	t.Helper()
 	want = bytes.Clone(want)
 	for i := range f.NumChunks() {
-		info, err := f.ChunkInfo(i)
+		info, err := f.ChunkInfo(t.Context(), i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,11 +236,11 @@ func compareChunks(t *testing.T, c *fixture, got, want *frame.Frame, exact bool)
 		t.Fatalf("%s: %d chunks, want %d", c.File, got.NumChunks(), want.NumChunks())
 	}
 	for i := range got.NumChunks() {
-		x, err := got.ReadRaw(nil, i)
+		x, err := got.ReadRaw(t.Context(), nil, i)
 		if err != nil {
 			t.Fatal(err)
 		}
-		y, err := want.ReadRaw(nil, i)
+		y, err := want.ReadRaw(t.Context(), nil, i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -267,7 +267,7 @@ func TestTextParams(t *testing.T) {
 		t.Fatal(err)
 	}
 	filters := a.Frame().Info().Params.Filters
-	if want := (chunk.Filter{ID: chunk.Shuffle, Meta: 4}); len(filters) != coder.NumFilters || filters[5] != want {
+	if want := (chunk.Shuffle.With(4)); len(filters) != coder.NumFilters || filters[5] != want {
 		t.Errorf("filters %v", filters)
 	}
 }
@@ -360,7 +360,7 @@ func TestReadmeTable(t *testing.T) {
 	ok(Append(ctx, a, 0, x[:5]))
 	ok(Insert(ctx, a, 0, 5, x[:5]))
 	ok(a.Delete(ctx, 0, 5, 2))
-	ok(a.Frame().SetVLMeta("k", []byte{0xc0}))
+	ok(inBatch(a.Frame(), func(b *frame.Batch) error { return b.SetVLMeta("k", []byte{0xc0}) }))
 }
 
 // reads returns a function that checks the results of a read.

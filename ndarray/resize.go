@@ -55,7 +55,7 @@ func (b *Batch) resize(ctx context.Context, next *state) error {
 	if err := clearOld(ctx, b.a, b.b, b.st, next); err != nil {
 		return err
 	}
-	if err := b.b.SelectChunks(next.geo.Chunks, next.geo.ChunkBytes, regrid(b.st.geo, next.geo, nil)); err != nil {
+	if err := b.b.Engine().SelectChunks(next.geo.Chunks, next.geo.ChunkBytes, regrid(b.st.geo, next.geo, nil)); err != nil {
 		return err
 	}
 	return b.publish(next)

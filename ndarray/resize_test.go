@@ -22,7 +22,7 @@ func TestLostItemSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, err := a.Frame().AppendTo(nil)
+	stored, err := saved(a.Frame())
 	a.Close()
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func TestUniformResize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := z.Frame().AppendTo(nil)
+	file, err := saved(z.Frame())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func TestReadRows(t *testing.T) {
 		rounds = 1
 	}
 	for _, size := range []int{1, 2, 3, 4, 8, 12, 16, 300} {
-		for _, filters := range [][]chunk.Filter{nil, {{ID: chunk.Shuffle, Meta: 2}}, {{ID: chunk.BitShuffle}}} {
+		for _, filters := range [][]chunk.Filter{nil, {chunk.Shuffle.With(2)}, {chunk.BitShuffle}} {
 			o := &CreateOptions{Chunks: []int64{4, 10, 110}, Blocks: []int64{3, 4, 45}}
 			o.setParams(chunk.Params{Codec: codec.LZ4, Level: 1, Filters: filters})
 			m := newModel(shape, size)
@@ -120,7 +120,7 @@ func TestWriteRows(t *testing.T) {
 	n := 0
 	for _, size := range []int{1, 2, 3, 4, 8, 12, 16, 300} {
 		for _, filters := range [][]chunk.Filter{
-			nil, {{ID: chunk.Shuffle, Meta: 2}}, {{ID: chunk.Shuffle}, {ID: chunk.Delta}}, {{ID: chunk.Delta}, {ID: chunk.Shuffle}},
+			nil, {chunk.Shuffle.With(2)}, {chunk.Shuffle, chunk.Delta}, {chunk.Delta, chunk.Shuffle},
 		} {
 			n++
 			o := &CreateOptions{Chunks: []int64{4, 10, 110}, Blocks: []int64{3, 4, 45}}

@@ -16,12 +16,12 @@ var errNotZero = errors.New("not zero")
 
 // isZero reports whether all items of a selection are zero bytes. It decodes the blocks but keeps none.
 func (a *Array) isZero(ctx context.Context, b *frame.Batch, st *state, s *selection.Selection) (bool, error) {
-	if s.Items == 0 || allZeros(b.View()) {
+	if s.Items == 0 || allZeros(b.Engine().View()) {
 		return true, nil
 	}
 	z := &zeroScan{}
 	z.plan = selection.NewPlan(st.geo, s)
-	err := b.View().Decode(ctx, z, z.plan.BlockCount(), int(st.geo.BlockBytes))
+	err := b.Engine().View().Decode(ctx, z, z.plan.BlockCount(), int(st.geo.BlockBytes))
 	if errors.Is(err, errNotZero) {
 		return false, nil
 	}
@@ -29,7 +29,7 @@ func (a *Array) isZero(ctx context.Context, b *frame.Batch, st *state, s *select
 }
 
 // allZeros reports whether one entry of the index represents all chunks as zeros.
-func allZeros(v frame.View) bool {
+func allZeros(v engine.View) bool {
 	special, ok := v.Uniform()
 	return ok && (special == chunk.Zeros || special == chunk.Uninit)
 }

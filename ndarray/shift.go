@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
-	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
@@ -24,7 +24,7 @@ type shift struct {
 	by       int64  // distance by which the items after at move
 	data     []byte // inserted items in C order; nil for zeros
 	old, new *state
-	view     frame.View // of the old state
+	view     engine.View // of the old state
 	buf      []byte
 }
 
@@ -43,10 +43,10 @@ func (b *Batch) shift(ctx context.Context, axis int, at, n int64, data []byte) e
 		}
 		return at
 	}
-	view, release := b.b.Hold()
+	view, release := b.b.Engine().Hold()
 	defer release()
 	x.view = view
-	if err := b.b.SelectChunks(next.geo.Chunks, next.geo.ChunkBytes, regrid(x.old.geo, next.geo, row)); err != nil {
+	if err := b.b.Engine().SelectChunks(next.geo.Chunks, next.geo.ChunkBytes, regrid(x.old.geo, next.geo, row)); err != nil {
 		return err
 	}
 	if err := b.publish(next); err != nil {
@@ -176,7 +176,7 @@ func (x *shift) group(ctx context.Context, lo, hi *grid.Dims) error {
 	}
 	n, err := grid.ByteSize(s.Items, g.ItemSize)
 	if err == nil {
-		if err = a.f.CheckAlloc(int64(n)); err != nil {
+		if err = a.f.Engine().CheckAlloc(int64(n)); err != nil {
 			err = fmt.Errorf("ndarray: cannot allocate chunks: %w", err)
 		}
 	}

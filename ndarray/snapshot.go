@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
@@ -13,7 +13,7 @@ import (
 // snapshot is one state of a Reader, for several reads that must agree with each other.
 type snapshot struct {
 	a  *Array
-	v  frame.View
+	v  engine.View
 	st *state
 	m  selection.Mapping
 }

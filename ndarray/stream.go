@@ -32,7 +32,7 @@ type stream struct {
 
 // stream returns the stream that copies the items of the snapshot.
 func (h *snapshot) stream(l *layout) *stream {
-	return &stream{l: l, size: h.m.Dtype.Size, limit: h.a.set.maxBytes, check: h.a.f.CheckAlloc, read: h.read}
+	return &stream{l: l, size: h.m.Dtype.Size, limit: h.a.opts.MaxBytes, check: h.a.f.Engine().CheckAlloc, read: h.read}
 }
 
 // run writes all chunks to an empty frame.
@@ -46,7 +46,7 @@ func (s *stream) run(ctx context.Context, b *frame.Batch) error {
 
 // zeros sets all chunks to special chunks of zeros.
 func (s *stream) zeros(b *frame.Batch) error {
-	return b.FillSpecial(s.l.geo.Chunks*s.l.geo.ChunkBytes, chunk.Zeros)
+	return b.Engine().FillSpecial(s.l.geo.Chunks*s.l.geo.ChunkBytes, chunk.Zeros)
 }
 
 // box writes the chunks of a box of whole chunks. Either the chunks exist, or the box is the whole array. In that case
@@ -80,7 +80,7 @@ func (s *stream) box(ctx context.Context, b *frame.Batch, start, stop grid.Dims)
 			return err
 		}
 		w.plan, w.src = selection.NewPlan(g, &sel), buf
-		if err := b.Encode(ctx, int(g.ChunkBytes), w, w.size()); err != nil {
+		if err := b.Engine().Encode(ctx, int(g.ChunkBytes), w, w.size()); err != nil {
 			return err
 		}
 		i := g.Ndim - 1

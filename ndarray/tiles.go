@@ -200,7 +200,7 @@ func limited(r Reader, items int64, size int) (int, error) {
 		return 0, err
 	}
 	a, _ := r.source()
-	if err := a.f.CheckAlloc(int64(n)); err != nil {
+	if err := a.f.Engine().CheckAlloc(int64(n)); err != nil {
 		return 0, fmt.Errorf("ndarray: cannot allocate a box: %w", err)
 	}
 	return n, nil
@@ -237,8 +237,8 @@ func writeItems(ctx context.Context, dst io.Writer, r Reader, sel []Index, m bou
 		}
 	}
 	a, _ := r.source()
-	if a.f.CheckAlloc(m.most) != nil {
-		limit := a.f.AllocLimit()
+	if a.f.Engine().CheckAlloc(m.most) != nil {
+		limit := a.f.Engine().AllocLimit()
 		m = bounds{min(m.slab, limit), min(m.most, limit)}
 	}
 	for t, err := range rawTiles(ctx, r, runs(r, m).ReadAhead(1)) {

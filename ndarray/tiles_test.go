@@ -321,7 +321,7 @@ func TestTilesLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	packed, err := a.Frame().AppendTo(nil)
+	packed, err := saved(a.Frame())
 	if err != nil {
 		t.Fatal(err)
 	}

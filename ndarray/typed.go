@@ -256,7 +256,7 @@ func concurrencyOf(x interface {
 	source() (*Array, *selection.Mapping)
 }) int {
 	a, _ := x.source()
-	return a.set.concurrency
+	return a.opts.Concurrency
 }
 
 // encodeItems returns values as items of a dtype, in new memory, or in the memory of data if the bytes are the same.

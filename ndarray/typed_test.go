@@ -226,7 +226,7 @@ func TestGivenDType(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := a.Frame().AppendTo(nil)
+	b, err := saved(a.Frame())
 	if err != nil {
 		t.Fatal(err)
 	}

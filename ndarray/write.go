@@ -73,10 +73,10 @@ func (a *Array) write(ctx context.Context, b *frame.Batch, st *state, s *selecti
 
 // encode encodes the chunks of a plan. all is the approximate size of the selected items in bytes, or 0.
 func (a *Array) encode(ctx context.Context, b *frame.Batch, st *state, p engine.WritePlan, all int64) error {
-	if have := b.View().Info().BlockSize; int64(have) != st.geo.BlockBytes {
+	if have := b.Engine().View().Info().BlockSize; int64(have) != st.geo.BlockBytes {
 		return a.corrupt("blocks have %d bytes, but new chunks would get blocks of %d; copy the array to edit it", st.geo.BlockBytes, have)
 	}
-	return b.Encode(ctx, int(st.geo.ChunkBytes), p, all)
+	return b.Engine().Encode(ctx, int(st.geo.ChunkBytes), p, all)
 }
 
 // writing is the engine.WritePlan of a selection. It writes src, or src as every item.

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// apiFile lists the exported names of the public packages, one a line. It is under version control, so that a change of
-// the interface shows in a diff. Run the command with -update to write it again.
+// apiFile lists the exported names of the public packages, one per line. It is under version control, so that a diff
+// shows every change of the interface. Run the command with -update to rewrite it.
 const apiFile = ".ci/api.txt"
 
 // public are the packages whose exported names are the interface of the module.

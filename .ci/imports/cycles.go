@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// maxCycle is the largest number of files of a package that may depend on each other in a cycle.
+// maxCycle is the largest number of files of a package that may form a dependency cycle.
 const maxCycle = 6
 
-// largerCycles are the packages that still have a larger cycle, with its size. Lower these numbers as cycles shrink.
+// largerCycles maps the packages that still have a larger cycle to its size. Lower these numbers as cycles shrink.
 var largerCycles = map[string]int{
 	"codec/internal/zstd":    12, // a decoder and its steps
 	"codec/internal/zstdenc": 16, // an encoder and its steps
 	"examples/b2":            15, // the table of commands and the commands
 }
 
-// checkCycles returns a fault for each package with a cycle of too many files.
+// checkCycles returns a fault for each package with a cycle of more files than maxCycle or largerCycles allows.
 func checkCycles(pkgs []*loaded) []string {
 	return longCycles(pkgs, maxCycle)
 }
 
-// longCycles is checkCycles with another size for packages that are not in largerCycles.
+// longCycles is checkCycles with a parameter for maxCycle.
 func longCycles(pkgs []*loaded, size int) []string {
 	var faults []string
 	for _, p := range pkgs {
@@ -36,8 +36,8 @@ func longCycles(pkgs []*loaded, size int) []string {
 	return faults
 }
 
-// fileCycles returns the sets of files of a package that depend on each other, directly or not. A file depends on
-// another if it uses a function, method, type, constant or variable that the other declares.
+// fileCycles returns the sets of files of a package that depend on each other, directly or indirectly. A file depends
+// on another file if it uses a function, method, type, constant or variable that the other file declares.
 func fileCycles(p *loaded) [][]string {
 	uses := map[string]map[string]bool{}
 	for _, f := range p.files {

@@ -86,7 +86,8 @@ func isDeclared(o types.Object) bool {
 	return o.Parent() == o.Pkg().Scope()
 }
 
-// origin returns the declaration of an object: for a function or method of an instantiated type, the generic one.
+// origin returns the declaration of an object. For a function or method of an instantiated type, that is the generic
+// function or method.
 func origin(o types.Object) types.Object {
 	if f, ok := o.(*types.Func); ok {
 		return f.Origin()

@@ -1,7 +1,7 @@
-// Command imports checks the shape of the module: which package may import which, what go.mod requires, which names the
-// top level holds, how many files of a package depend on each other, which exported names only tests use, whether they
-// follow the rules of the interface, and whether .ci/api.txt lists them. Run it from the top of the repository. It
-// prints each fault and exits with status 1 if there is one.
+// Command imports checks the structure of the module: imports between packages, the requirements of go.mod, the names
+// at the top level, dependency cycles between the files of a package, exported names that only tests use,
+// the rules of the interface, and whether .ci/api.txt lists the exported names. Run it from the top of the repository.
+// It prints each fault and exits with status 1 if it found one.
 //
 // Imports run one way:
 //
@@ -10,8 +10,8 @@
 //	chunk   -> internal/coder -> codec
 //	codec, shuffle, meta -> none of these
 //
-// Each package also imports some of those below internal/, which import only each other. Files are read regardless of
-// their build constraints, so a rule holds on every platform and for every tag.
+// Each package also imports some packages below internal/, which import only each other. The command reads files
+// regardless of their build constraints, so a rule holds on every platform and for every tag.
 package main
 
 import (
@@ -32,14 +32,14 @@ import (
 
 const module = "github.com/goblosc/blosc2"
 
-// layers holds, for the folder of a package and the folders below it, the packages that it may import: those of this
-// module, and those of other modules. The longest folder that fits counts.
+// layers maps a folder to the packages that it and the folders below it may import, from this module and from others.
+// The longest matching folder applies.
 var layers = map[string]struct{ ours, others []string }{
 	"codec":   {[]string{"internal/errs", "internal/race", "internal/cpu", "internal/codecs"}, []string{"github.com/klauspost/compress", "github.com/pierrec/lz4/v4"}},
 	"shuffle": {[]string{"internal/errs", "internal/filters"}, nil},
 	"meta":    {[]string{"internal/errs"}, []string{"github.com/vmihailenco/msgpack/v5"}},
 	"chunk":   {[]string{"internal/errs", "codec", "internal/coder", "internal/task"}, nil},
-	"frame": {[]string{"internal/errs", "chunk", "meta", "internal/coder", "internal/engine", "internal/ndcopy", "internal/sched", "internal/task",
+	"frame": {[]string{"internal/errs", "codec", "chunk", "meta", "internal/coder", "internal/engine", "internal/ndcopy", "internal/sched", "internal/task",
 		"internal/race", "internal/cpu", "frame/internal/storage", "frame/internal/blockcache", "frame/internal/crc32c"}, nil},
 	"frame/internal/storage":    {[]string{"internal/errs", "internal/coder", "frame/internal/crc32c"}, []string{"golang.org/x/sys/windows"}},
 	"frame/internal/blockcache": {},
@@ -47,7 +47,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"ndarray": {[]string{"internal/errs", "frame", "meta", "chunk", "codec", "internal/coder", "internal/engine", "internal/ndcopy", "internal/sched",
 		"internal/filters", "internal/task", "internal/race", "internal/cpu"}, nil},
 
-	"internal/engine":      {[]string{"chunk", "internal/coder", "internal/ndcopy"}, nil},
+	"internal/engine":      {[]string{"chunk", "codec", "meta", "internal/coder", "internal/ndcopy"}, nil},
 	"internal/ndcopy":      {[]string{"internal/coder", "internal/filters", "internal/race", "internal/cpu"}, nil},
 	"internal/sched":       {[]string{"internal/task"}, nil},
 	"internal/coder":       {[]string{"internal/errs", "codec", "internal/codecs", "internal/filters", "internal/sched", "internal/task"}, nil},
@@ -64,10 +64,10 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/trap":        {},
 }
 
-// testSupport are packages that any test may import, and nothing else.
+// testSupport lists packages that any test, and only a test, may import.
 var testSupport = []string{"internal/attack", "internal/guardpage", "internal/manifest", "internal/trap", "internal/race", "internal/cpu", "internal/cpu/cputest"}
 
-// required are the direct requirements of go.mod, all of them.
+// required lists all direct requirements of go.mod.
 var required = []string{
 	"github.com/klauspost/compress",
 	"github.com/pierrec/lz4/v4",
@@ -75,7 +75,7 @@ var required = []string{
 	"golang.org/x/sys",
 }
 
-// topLevel are the names that may be at the top of the repository.
+// topLevel lists the files and folders allowed at the top of the repository.
 var topLevel = []string{
 	"chunk", "codec", "docs", "examples", "frame", "internal", "meta", "ndarray", "shuffle", "testdata",
 	"go.mod", "go.sum", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", ".gitignore", ".ci", ".git", ".github",
@@ -100,7 +100,7 @@ func main() {
 	}
 }
 
-// checkCode returns the faults that need the types of the code.
+// checkCode returns the faults that can only be found in type-checked code.
 func checkCode(dir string, update bool) ([]string, error) {
 	pkgs, err := load(dir)
 	if err != nil {
@@ -114,7 +114,7 @@ func checkCode(dir string, update bool) ([]string, error) {
 	return slices.Concat(checkCycles(pkgs), checkRules(pkgs), unused, api), err
 }
 
-// check returns the faults of the repository in a folder, in a fixed order.
+// check returns the faults of the repository in dir, in a fixed order.
 func check(dir string) ([]string, error) {
 	faults, err := checkTop(dir)
 	if err != nil {
@@ -153,7 +153,7 @@ func check(dir string) ([]string, error) {
 	return faults, err
 }
 
-// checkFile returns the imports of one file that cross a rule. Tests may import what lies further below, too.
+// checkFile returns the imports of one file that break a rule. Tests may also import indirect dependencies.
 func checkFile(dir, p string) ([]string, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, p), nil, parser.ImportsOnly)
 	if err != nil {
@@ -182,7 +182,7 @@ func allowed(p, imp string) bool {
 			return true
 		}
 		if under(p, "examples") {
-			// b2 prints and parses filters; it needs no more of the engine than their table.
+			// b2 prints and parses filters, for which it needs their table, but nothing else of the engine.
 			return to == "" || !under(to, "internal") || to == "internal/coder" && under(p, "examples/b2")
 		}
 		if from == "" || to == "" {
@@ -200,7 +200,7 @@ func allowed(p, imp string) bool {
 	return slices.ContainsFunc(layers[from].others, func(lib string) bool { return under(imp, lib) })
 }
 
-// layerOf returns the key of layers that a folder belongs to, or "" if there is none.
+// layerOf returns the key of layers that applies to a folder, or "" if there is none.
 func layerOf(folder string) string {
 	for folder != "." && folder != "" {
 		if _, ok := layers[folder]; ok {
@@ -211,7 +211,7 @@ func layerOf(folder string) string {
 	return ""
 }
 
-// closure returns every package of this module that a package may import, directly or not.
+// closure returns every package of this module that a package may import, directly or indirectly.
 func closure(from string) []string {
 	var all []string
 	for _, to := range layers[from].ours {
@@ -220,7 +220,7 @@ func closure(from string) []string {
 	return all
 }
 
-// under reports whether an import path is a package or lies in its folder.
+// under reports whether an import path is a package or is below it.
 func under(imp, pkg string) bool {
 	return imp == pkg || strings.HasPrefix(imp, pkg+"/")
 }
@@ -266,7 +266,7 @@ func checkMod(dir string) ([]string, error) {
 	return faults, nil
 }
 
-// checkTop looks for names that do not belong at the top level. What .gitignore names there is no fault.
+// checkTop returns a fault for each name that is not allowed at the top level, except names in .gitignore.
 func checkTop(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -109,7 +109,7 @@ func TestCrossed(t *testing.T) {
 		{"ndarray to examples", "ndarray/b.go", source(own("examples/quickstart")), "ndarray/b.go"},
 		{"below internal", "frame/internal/store/b.go", source(own("ndarray")), "frame/internal/store/b.go"},
 		{"other platform", "shuffle/b_windows.go", source(own("chunk")), "shuffle/b_windows.go"},
-		{"behind a tag", "shuffle/b.go", "//go:build purego\n\n" + source(own("chunk")), "shuffle/b.go"},
+		{"with a build tag", "shuffle/b.go", "//go:build purego\n\n" + source(own("chunk")), "shuffle/b.go"},
 		{"the root", "codec/b.go", source(module), "codec/b.go"},
 		{"klauspost in chunk", "chunk/b.go", source("github.com/klauspost/compress/zstd"), "chunk/b.go"},
 		{"pierrec in a test of chunk", "chunk/b_test.go", source("github.com/pierrec/lz4/v4"), "chunk/b_test.go"},

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// forUsers are exported names that the packages and examples do not need, but users do, or that are still to become
+// forUsers lists exported names that the packages and examples do not use, but users need, and names that will become
 // internal.
 var forUsers = []string{
 	"chunk.DefaultLevel", "chunk.ErrParam", "chunk.Delta", "chunk.UserFilter",

@@ -3,6 +3,7 @@ package interop
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -16,7 +17,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// inParallel calls f with each case, its number and a directory of its own, on some goroutines.
+// inParallel calls f with each case, its own random generator and a separate directory, on several goroutines.
 func inParallel[T any](t *testing.T, all []T, f func(t *testing.T, rng *rand.Rand, dir string, c T) error) {
 	t.Helper()
 	var fails atomic.Int32
@@ -41,8 +42,8 @@ func inParallel[T any](t *testing.T, all []T, f func(t *testing.T, rng *rand.Ran
 	})
 }
 
-// TestArraysWritten writes arrays with this library: the reference sees the same sizes, parameters and metalayers, the
-// same items and the same slices.
+// TestArraysWritten writes arrays with this library. The reference must read the same sizes, parameters, metalayers,
+// items and slices.
 func TestArraysWritten(t *testing.T) {
 	all := arrayCases(t, testCases(800))
 	var layered atomic.Int64
@@ -62,7 +63,7 @@ func TestArraysWritten(t *testing.T) {
 		}
 		defer a.Close()
 		for _, l := range vl {
-			if err := a.Frame().SetVLMeta(l.Name, l.Content); err != nil {
+			if err := inBatch(a.Frame(), func(b *frame.Batch) error { return b.SetVLMeta(l.Name, l.Content) }); err != nil {
 				return err
 			}
 		}
@@ -74,8 +75,8 @@ func TestArraysWritten(t *testing.T) {
 	}
 }
 
-// TestArraysRead reads arrays that the reference wrote with one to four threads: through files, memory and readers, as
-// a whole and in slices.
+// TestArraysRead reads arrays that the reference wrote with one to four threads, from files, memory and readers, whole
+// and in slices.
 func TestArraysRead(t *testing.T) {
 	all := arrayCases(t, testCases(800))
 	inParallel(t, all, func(t *testing.T, rng *rand.Rand, dir string, c *arrayCase) error {
@@ -107,7 +108,7 @@ func TestArraysRead(t *testing.T) {
 	}
 }
 
-// testCases returns a number of cases, a tenth of it in short tests.
+// testCases returns the number of cases to run: n, or a tenth of it in short tests.
 func testCases(n int) int {
 	if testing.Short() {
 		return n / 10
@@ -115,7 +116,7 @@ func testCases(n int) int {
 	return n
 }
 
-// theyRead opens an array of ours with the reference and compares all it sees.
+// theyRead opens an array of this library with the reference and compares everything that the reference reads.
 func (c *arrayCase) theyRead(rng *rand.Rand, a *ndarray.Array, items []byte) error {
 	r, err := open(a)
 	if err != nil {
@@ -149,28 +150,28 @@ func open(a *ndarray.Array) (*ref.Array, error) {
 	if path := a.Frame().Path(); path != "" {
 		return ref.OpenArray(path)
 	}
-	b, err := a.Frame().AppendTo(nil)
+	b, err := saved(a.Frame())
 	if err != nil {
 		return nil, err
 	}
 	return ref.ArrayFrom(b)
 }
 
-// sameItems reads an array of both sides, whole and some slices.
+// sameItems reads an array with both libraries, whole and in slices.
 func (c *arrayCase) sameItems(rng *rand.Rand, a *ndarray.Array, r *ref.Array, items []byte) error {
 	want := items
 	got := make([]byte, len(items))
 	if err := a.ReadBytes(ctx, got); err != nil {
 		return err
 	}
-	if lossy(c.ours.Filters) { // chunks that are stored keep all bits, others do not
+	if lossy(c.ours.Filters) { // only uncompressed chunks keep all bits
 		want = got
 		if err := sameBytes(truncated(got, c.ours), truncated(items, c.ours)); err != nil {
-			return fmt.Errorf("we read: %w", err)
+			return fmt.Errorf("this library reads: %w", err)
 		}
 	}
 	if err := sameBytes(got, want); err != nil {
-		return fmt.Errorf("we read: %w", err)
+		return fmt.Errorf("this library reads: %w", err)
 	}
 	if len(items) == 0 {
 		return nil
@@ -178,7 +179,7 @@ func (c *arrayCase) sameItems(rng *rand.Rand, a *ndarray.Array, r *ref.Array, it
 	if err := sameChunks(a.Frame(), r.SChunk()); err != nil {
 		return err
 	}
-	delta := has(c.ours.Filters, chunk.Delta) // the reference reads parts of chunks wrongly then
+	delta := has(c.ours.Filters, chunk.Delta) // then the reference misreads parts of chunks
 	if !delta {
 		theirs, err := r.Dump()
 		if err != nil {
@@ -196,7 +197,7 @@ func (c *arrayCase) sameItems(rng *rand.Rand, a *ndarray.Array, r *ref.Array, it
 			return err
 		}
 		if err := sameBytes(got, want); err != nil {
-			return fmt.Errorf("we read %v: %w", b, err)
+			return fmt.Errorf("this library reads %v: %w", b, err)
 		}
 		if delta {
 			continue
@@ -223,7 +224,7 @@ func sameChunks(f *frame.Frame, s *ref.SChunk) error {
 		if err != nil {
 			return err
 		}
-		if got, err = f.ReadChunk(got[:0], i); err != nil {
+		if got, err = f.ReadChunk(ctx, got[:0], i); err != nil {
 			return err
 		}
 		if err := sameBytes(got, want); err != nil {
@@ -233,7 +234,7 @@ func sameChunks(f *frame.Frame, s *ref.SChunk) error {
 	return nil
 }
 
-// weRead opens an array of the reference in each way there is, and compares all we see.
+// weRead opens an array of the reference in every way that this library offers, and compares everything it reads.
 func (c *arrayCase) weRead(rng *rand.Rand, r *ref.Array, items []byte) error {
 	theirs, err := r.Info()
 	if err != nil {
@@ -276,8 +277,8 @@ func (c *arrayCase) weRead(rng *rand.Rand, r *ref.Array, items []byte) error {
 	return c.compare(rng, ways, r, theirs, items)
 }
 
-// contiguous returns the array of the reference in its contiguous form. The reference loses the item size when it makes
-// one of a directory and items are larger than 255 bytes: that one is nil.
+// contiguous returns the array of the reference as a contiguous frame. It returns nil for a directory with items larger
+// than 255 bytes, whose item size the reference loses in the conversion.
 func (c *arrayCase) contiguous(r *ref.Array, path string) ([]byte, error) {
 	switch {
 	case c.store == "file":
@@ -288,7 +289,7 @@ func (c *arrayCase) contiguous(r *ref.Array, path string) ([]byte, error) {
 	return r.Frame()
 }
 
-// compare compares an array of the reference with the ways to read it.
+// compare compares an array of the reference with the results of each way to read it.
 func (c *arrayCase) compare(rng *rand.Rand, ways []*ndarray.Array, r *ref.Array, theirs *ref.Info, items []byte) error {
 	for i, a := range ways {
 		ours, err := arrayInfoOf(a)

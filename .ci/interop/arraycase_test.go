@@ -22,7 +22,7 @@ import (
 
 var ctx = context.Background()
 
-// arrayCase is one array with all that makes it.
+// arrayCase is the description of one array.
 type arrayCase struct {
 	params
 	store          string // one of stores
@@ -39,8 +39,8 @@ func (c *arrayCase) String() string {
 
 var stores = []string{"file", "directory", "memory"}
 
-// forms are the kinds of shapes: by the number of dimensions, with one of length zero, and with chunks and blocks that
-// divide nothing evenly.
+// forms are the kinds of shapes: each number of dimensions, an axis of length zero, and chunks and blocks that do not
+// divide the shape evenly.
 var forms = []string{"0-d", "1-d", "2-d", "3-d", "5-d", "16-d", "zero", "uneven"}
 
 var dtypes = map[int][]string{
@@ -48,13 +48,13 @@ var dtypes = map[int][]string{
 	12: {"<U3", "[('a', '<i4'), ('b', '<f8')]"}, 16: {"<c16", "|S16"}, 255: {"|S255"}, 300: {"<U75", "|S300"},
 }
 
-// dtype returns a dtype for the items of the case, the same at every call.
+// dtype returns a dtype for the items of the case, the same in every call.
 func (c *arrayCase) dtype() string {
 	all := dtypes[c.ours.TypeSize]
 	return all[(len(c.shape)+len(c.meta)+len(c.kind))%len(all)]
 }
 
-// setForm makes a random shape of a form, with its partition. The stored bytes stay few.
+// setForm sets a random shape of a form, and its partition. The array stays small.
 func (c *arrayCase) setForm(rng *rand.Rand, form string) {
 	for {
 		c.shape, c.chunks, c.blocks = []int64{}, []int32{}, []int32{}
@@ -89,7 +89,7 @@ func (c *arrayCase) setForm(rng *rand.Rand, form string) {
 	}
 }
 
-// addAxis adds an axis of a length with its partition.
+// addAxis adds an axis of length n with its partition.
 func (c *arrayCase) addAxis(rng *rand.Rand, length int64, uneven bool) {
 	for {
 		if uneven {
@@ -108,7 +108,7 @@ func (c *arrayCase) addAxis(rng *rand.Rand, length int64, uneven bool) {
 	}
 }
 
-// setZero gives one axis the length zero. In half of the cases its chunks have no length either.
+// setZero sets the length of one axis to zero, and in half of the cases also the length of its chunks.
 func (c *arrayCase) setZero(rng *rand.Rand) {
 	i := rng.IntN(len(c.shape))
 	c.shape[i] = 0
@@ -117,7 +117,7 @@ func (c *arrayCase) setZero(rng *rand.Rand) {
 	}
 }
 
-// stored returns the number of items that are stored, with padding, and of chunks.
+// stored returns the number of stored items, with padding, and the number of chunks.
 func (c *arrayCase) stored() (items, chunks int) {
 	items, chunks = 1, 1
 	for i, n := range c.shape {
@@ -159,16 +159,16 @@ func (c *arrayCase) options(rng *rand.Rand) *ndarray.CreateOptions {
 		Chunks: widen(c.chunks), Blocks: widen(c.blocks), Meta: c.meta, Sparse: c.store == "directory",
 	}
 	if o.Level == 0 {
-		o.Level = chunk.NoCompression
+		o.Level = codec.NoCompression
 	}
 	o.NoSync, o.Concurrency = true, 1+rng.IntN(3)
 	return o
 }
 
-// reference returns the parameters that make the array with the C library.
+// reference returns the parameters with which the C library creates the array.
 func (c *arrayCase) reference(path string) *ref.Params {
 	p := &ref.Params{Shape: c.shape, Chunks: c.chunks, Blocks: c.blocks, DType: c.dtype()}
-	p.Params, p.Path, p.Sparse = refParams(c.ours), path, c.store == "directory"
+	p.CParams, p.Path, p.Sparse = refParams(c.ours), path, c.store == "directory"
 	for _, m := range c.meta {
 		p.Metalayers = append(p.Metalayers, ref.Meta{Name: m.Name, Content: m.Content})
 	}
@@ -213,8 +213,8 @@ func (b box) sel() []ndarray.Index {
 	return s
 }
 
-// rows calls f for each run of items along the last axis of the box: where it is in the items of an array of a
-// shape, and in the items of the box, in bytes.
+// rows calls f for each run of items along the last axis of the box. It passes the offset of the run in the items of an
+// array of a shape and its offset in the items of the box, both in bytes.
 func (b box) rows(shape []int64, size int, f func(inArray, inBox, n int)) {
 	if count(b.shape()) == 0 {
 		return
@@ -259,12 +259,12 @@ func (b box) put(items, with []byte, shape []int64, size int) {
 // sameBytes compares two contents.
 func sameBytes(got, want []byte) error {
 	if i := firstDiff(got, want); i >= 0 {
-		return fmt.Errorf("%d bytes, want %d; they differ from byte %d on", len(got), len(want), i)
+		return fmt.Errorf("%d bytes, want %d; the first difference is at byte %d", len(got), len(want), i)
 	}
 	return nil
 }
 
-// infoOf returns what this library knows of a frame, in the terms of the reference.
+// infoOf returns the properties of a frame that this library reads, in the reference's terms.
 func infoOf(f *frame.Frame) (*ref.Info, error) {
 	i := f.Info()
 	p := i.Params
@@ -274,8 +274,8 @@ func infoOf(f *frame.Frame) (*ref.Info, error) {
 		Metalayers: map[string]ref.Hex{}, VLMeta: map[string]ref.Hex{},
 	}
 	for _, x := range coder.Params(p).Pipeline() {
-		info.Filters = append(info.Filters, int(x.ID))
-		info.FiltersMeta = append(info.FiltersMeta, int(x.Meta))
+		info.Filters = append(info.Filters, int(x.Code()))
+		info.FiltersMeta = append(info.FiltersMeta, int(x.Param()))
 	}
 	for _, m := range f.Meta() {
 		info.Metalayers[m.Name] = m.Content
@@ -311,7 +311,7 @@ func arrayInfoOf(a *ndarray.Array) (*ref.Info, error) {
 	return info, nil
 }
 
-// sameInfo compares what the two libraries know, all but the path.
+// sameInfo compares the properties that the two libraries read, except for the path.
 func sameInfo(ours, theirs *ref.Info) error {
 	a, b := *ours, *theirs
 	a.Path, b.Path = "", ""
@@ -324,17 +324,17 @@ func sameInfo(ours, theirs *ref.Info) error {
 		return err
 	}
 	if !bytes.Equal(x, y) {
-		return fmt.Errorf("info differs\nours   %.2000s\ntheirs %.2000s", x, y)
+		return fmt.Errorf("info differs\nGo %.2000s\nC  %.2000s", x, y)
 	}
 	return nil
 }
 
-// slow tells that a case would take long: the highest levels of the codecs that have slow ones.
+// slow reports whether a case would take long, because its codec is slow at high levels.
 func slow(c chunk.Params, nbytes int) bool {
 	return nbytes > 50_000 && c.Level > 6 && c.Codec != codec.BloscLZ && c.Codec != codec.LZ4
 }
 
-// files returns the content of a file under "", or those of a directory under their names.
+// files returns the content of a file under the name "", or the contents of the files of a directory by name.
 func files(path string) (map[string][]byte, error) {
 	b, err := os.ReadFile(path)
 	if err == nil {
@@ -356,7 +356,7 @@ func files(path string) (map[string][]byte, error) {
 	return all, nil
 }
 
-// sameFiles compares what files returns.
+// sameFiles compares two results of files.
 func sameFiles(ours, theirs map[string][]byte) error {
 	for name, want := range theirs {
 		got, ok := ours[name]
@@ -364,13 +364,13 @@ func sameFiles(ours, theirs map[string][]byte) error {
 			return fmt.Errorf("file %q of the reference is missing", name)
 		}
 		if i := firstDiff(got, want); i >= 0 {
-			return fmt.Errorf("file %q: %d and %d bytes differ at byte %d\nours   %s\ntheirs %s",
+			return fmt.Errorf("file %q: %d and %d bytes differ at byte %d\nGo %s\nC  %s",
 				name, len(got), len(want), i, around(got, i), around(want, i))
 		}
 	}
 	for name := range ours {
 		if _, ok := theirs[name]; !ok {
-			return fmt.Errorf("file %q is one too many", name)
+			return fmt.Errorf("unexpected file %q", name)
 		}
 	}
 	return nil

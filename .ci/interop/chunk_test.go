@@ -14,7 +14,7 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 )
 
-// chunkCase is one chunk with all that makes it.
+// chunkCase is the description of one chunk.
 type chunkCase struct {
 	params
 	kind   string
@@ -33,7 +33,7 @@ func randomChunk(rng *rand.Rand) (chunkCase, []byte) {
 	}
 	src := content(rng, c.kind, c.nbytes, c.ours.TypeSize)
 	if c.ours.Level == 0 {
-		c.ours.Level = chunk.NoCompression
+		c.ours.Level = codec.NoCompression
 	}
 	return c, src
 }
@@ -44,8 +44,8 @@ type totals struct {
 	ours, theirs int
 }
 
-// TestChunks compresses on both sides. Where the C library's streams are reproduced the chunks are the same byte
-// for byte; otherwise the headers are. Each side reads what the other wrote.
+// TestChunks compresses with both libraries. If this library reproduces the streams of the reference, the chunks must
+// be identical, else their headers. Each library reads the chunks of the other.
 func TestChunks(t *testing.T) {
 	sums := map[codec.ID]*totals{}
 	for _, id := range codecs {
@@ -66,9 +66,9 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// run compresses src on both sides, compares, and decodes on both sides.
+// run compresses src with both libraries, compares the chunks, and decodes them with both libraries.
 func (c *chunkCase) run(rng *rand.Rand, src []byte, sum *totals) error {
-	ours, err := chunk.Encode(nil, src, c.ours, &chunk.Options{Concurrency: 1 + rng.IntN(3)})
+	ours, err := (&chunk.Coder{Concurrency: 1 + rng.IntN(3)}).Encode(nil, src, c.ours)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (c *chunkCase) run(rng *rand.Rand, src []byte, sum *totals) error {
 			return fmt.Errorf("%s: %w", who, err)
 		}
 	}
-	if len(theirs) < len(src)/2 { // where there is something to gain
+	if len(theirs) < len(src)/2 { // if src compresses well
 		sum.Lock()
 		defer sum.Unlock()
 		sum.ours += len(ours)
@@ -107,13 +107,13 @@ func (c *chunkCase) run(rng *rand.Rand, src []byte, sum *totals) error {
 	return nil
 }
 
-// truncated returns what TRUNC_PREC leaves of src, which is src itself without that filter.
+// truncated returns src after TRUNC_PREC, or src itself if the pipeline does not have that filter.
 func truncated(src []byte, c chunk.Params) []byte {
 	for _, f := range c.Filters {
-		if f.ID != chunk.TruncPrec {
+		if f.With(0) != chunk.TruncPrec {
 			continue
 		}
-		zeroed := -int(int8(f.Meta))
+		zeroed := -int(int8(f.Param()))
 		if zeroed <= 0 {
 			zeroed += map[int]int{4: 23, 8: 52}[c.TypeSize] // bits to keep, of the mantissa
 		}
@@ -126,41 +126,41 @@ func truncated(src []byte, c chunk.Params) []byte {
 	return src
 }
 
-// stored is the bit of the flags byte, at 2, of chunks that hold plain data.
+// stored is the bit for uncompressed data in the flags of a chunk, which are byte 2 of its header.
 const stored = 0x02
 
 // sameChunk compares two chunks byte for byte.
 func sameChunk(ours, theirs []byte) error {
 	if i := firstDiff(ours, theirs); i >= 0 {
-		return fmt.Errorf("chunks of %d and %d bytes differ at byte %d\nours   %s\ntheirs %s",
+		return fmt.Errorf("chunks of %d and %d bytes differ at byte %d\nGo %s\nC  %s",
 			len(ours), len(theirs), i, around(ours, i), around(theirs, i))
 	}
 	return nil
 }
 
-// sameHeader compares the headers of two chunks, all but the compressed size and whether compression paid, which
-// is the codec's matter.
+// sameHeader compares the headers of two chunks, except for the compressed size and the flag of uncompressed chunks,
+// which depend on the codec.
 func sameHeader(ours, theirs []byte) error {
 	a, b := bytes.Clone(ours[:coder.HeaderSize]), bytes.Clone(theirs[:coder.HeaderSize])
 	copy(a[12:16], b[12:16])
 	a[2] |= stored
 	b[2] |= stored
 	if !bytes.Equal(a, b) {
-		return fmt.Errorf("headers differ\nours   %x\ntheirs %x", ours[:coder.HeaderSize], theirs[:coder.HeaderSize])
+		return fmt.Errorf("headers differ\nGo %x\nC  %x", ours[:coder.HeaderSize], theirs[:coder.HeaderSize])
 	}
 	return nil
 }
 
-// readByBoth decodes a chunk with both sides, whole and in part.
+// readByBoth decodes a chunk with both libraries, whole and in part.
 func readByBoth(rng *rand.Rand, z, want []byte, filters []chunk.Filter) error {
 	got, err := ref.Decompress(z, 1+rng.IntN(3))
 	if err != nil {
 		return err
 	}
 	if i := firstDiff(got, want); i >= 0 {
-		return fmt.Errorf("the reference decodes another content, from byte %d of %d on", i, len(want))
+		return fmt.Errorf("the reference decodes other content, first at byte %d of %d", i, len(want))
 	}
-	// Bytes around the result must stay.
+	// Bytes around the result must not change.
 	prefix := []byte("keep")
 	pool := coder.NewPool(&coder.Options{Concurrency: 1 + rng.IntN(3)})
 	got, err = pool.Decode(bytes.Clone(prefix), append(bytes.Clone(z), "behind"...))
@@ -168,7 +168,7 @@ func readByBoth(rng *rand.Rand, z, want []byte, filters []chunk.Filter) error {
 		return err
 	}
 	if i := firstDiff(got, append(prefix, want...)); i >= 0 {
-		return fmt.Errorf("we decode another content, from byte %d of %d on", i-len(prefix), len(want))
+		return fmt.Errorf("this library decodes other content, first at byte %d of %d", i-len(prefix), len(want))
 	}
 	if len(want) == 0 {
 		return nil
@@ -176,8 +176,8 @@ func readByBoth(rng *rand.Rand, z, want []byte, filters []chunk.Filter) error {
 	if err := readBlock(rng, pool, z, want); err != nil {
 		return err
 	}
-	// The reference knows neither DELTA nor dictionaries in partial reads, and takes a read of exactly the size of a
-	// block, full or short, for one from the start of that block.
+	// The reference does not support DELTA or dictionaries in partial reads. If the size of a read is exactly the size
+	// of a full or short block, the reference reads from the start of that block.
 	typeSize := int(z[3])
 	if n := len(want) / typeSize; n > 0 && z[31]&1 == 0 && !has(filters, chunk.Delta) {
 		first := rng.IntN(n)
@@ -198,7 +198,7 @@ func readByBoth(rng *rand.Rand, z, want []byte, filters []chunk.Filter) error {
 	return nil
 }
 
-// readBlock decodes one block of a chunk that lies at an offset of a larger file.
+// readBlock decodes one block of a chunk at an offset in a larger file.
 func readBlock(rng *rand.Rand, pool *coder.Pool, z, want []byte) error {
 	w := pool.Get()
 	defer pool.Put(w)
@@ -213,13 +213,13 @@ func readBlock(rng *rand.Rand, pool *coder.Pool, z, want []byte) error {
 		return err
 	}
 	if at := r.BlockOffset(k); !bytes.Equal(got, want[at:at+len(got)]) {
-		return fmt.Errorf("we decode another block %d of %d", k, r.NumBlocks())
+		return fmt.Errorf("this library decodes other content in block %d of %d", k, r.NumBlocks())
 	}
 	return nil
 }
 
-// TestBlockSizes compares the automatic block size and the split bit where chunks are large: of runs, which cost
-// nothing to compress.
+// TestBlockSizes compares the automatic block size and the split bit of large chunks. The chunks are runs, which
+// compress quickly.
 func TestBlockSizes(t *testing.T) {
 	src := bytes.Repeat([]byte{7}, 40_000_000)
 	randomCases(t, func(rng *rand.Rand) (any, error) {
@@ -235,7 +235,7 @@ func TestBlockSizes(t *testing.T) {
 		if err != nil {
 			return c, err
 		}
-		ours, err := chunk.Encode(nil, src[:c.nbytes], c.ours, nil)
+		ours, err := chunk.Encode(nil, src[:c.nbytes], c.ours)
 		if err != nil {
 			return c, err
 		}
@@ -254,7 +254,7 @@ func TestBlockSizes(t *testing.T) {
 	})
 }
 
-// TestSpecialChunks compares the chunks that stand for special values, of any size.
+// TestSpecialChunks compares the chunks, of any size, that represent special values.
 func TestSpecialChunks(t *testing.T) {
 	randomCases(t, func(rng *rand.Rand) (any, error) {
 		var c struct {
@@ -263,7 +263,7 @@ func TestSpecialChunks(t *testing.T) {
 			value   []byte
 		}
 		c.special = chunk.Special(1 + rng.IntN(4))
-		items := max(1, randomSize(rng)) // the reference does not read its own value chunk of no bytes
+		items := max(1, randomSize(rng)) // the reference cannot read its own repeated-value chunk of 0 bytes
 		if rng.IntN(4) == 0 {
 			items = logUniform(rng, 1, chunk.MaxBytes/300)
 		}
@@ -277,7 +277,7 @@ func TestSpecialChunks(t *testing.T) {
 		c.value = make([]byte, c.ours.TypeSize)
 		random(rng, c.value)
 		if c.ours.Level == 0 {
-			c.ours.Level = chunk.NoCompression
+			c.ours.Level = codec.NoCompression
 		}
 		theirs, err := ref.CompressSpecial(int(c.special), c.nbytes, c.value, &c.refs)
 		if err != nil {
@@ -288,7 +288,7 @@ func TestSpecialChunks(t *testing.T) {
 			return c, err
 		}
 		if !bytes.Equal(ours, theirs) {
-			return c, fmt.Errorf("chunks differ\nours   %x\ntheirs %x", ours, theirs)
+			return c, fmt.Errorf("chunks differ\nGo %x\nC  %x", ours, theirs)
 		}
 		if c.nbytes > 2_000_000 {
 			return c, nil
@@ -297,7 +297,7 @@ func TestSpecialChunks(t *testing.T) {
 		if err != nil {
 			return c, err
 		}
-		got, err := chunk.Decode(nil, theirs, nil)
+		got, err := chunk.Decode(nil, theirs)
 		if err == nil && c.special != chunk.Uninit && !bytes.Equal(got, want) {
 			err = errors.New("contents differ")
 		}
@@ -305,7 +305,7 @@ func TestSpecialChunks(t *testing.T) {
 	})
 }
 
-// TestDictChunks compares chunks with dictionaries: each side reads what the other wrote.
+// TestDictChunks writes chunks with dictionaries. Each library reads the chunks of the other.
 func TestDictChunks(t *testing.T) {
 	dicts := 0
 	for i := range 60 {
@@ -325,7 +325,7 @@ func TestDictChunks(t *testing.T) {
 			continue
 		}
 		dicts += int(theirs[31] & 1)
-		ours, err := chunk.Encode(nil, src, c.ours, nil)
+		ours, err := chunk.Encode(nil, src, c.ours)
 		if err != nil {
 			t.Errorf("%+v: %v", c, err)
 			continue
@@ -345,13 +345,13 @@ func TestDictChunks(t *testing.T) {
 	}
 }
 
-// TestVLBlocks reads chunks of the reference whose blocks have a length each.
+// TestVLBlocks reads chunks of the reference whose blocks have variable lengths.
 func TestVLBlocks(t *testing.T) {
 	for i := range 200 {
 		rng := rand.New(rand.NewPCG(*seed, uint64(i)))
 		c := chunkCase{kind: pick(rng, kinds)}
 		c.params, _ = randomParams(rng, 0)
-		c.refs.Level = 1 + rng.IntN(9) // there is no stored form
+		c.refs.Level = 1 + rng.IntN(9) // there is no uncompressed form
 		if wholeItems(c.ours.Filters) {
 			continue
 		}
@@ -369,7 +369,7 @@ func TestVLBlocks(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 			continue
 		}
-		got, err := chunk.Decode(nil, z, nil)
+		got, err := chunk.Decode(nil, z)
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%+v: wrong content, %v", c, err)
 		}
@@ -379,7 +379,7 @@ func TestVLBlocks(t *testing.T) {
 	}
 }
 
-// firstDiff returns where two byte strings first differ, or -1.
+// firstDiff returns the index of the first byte in which a and b differ, or -1.
 func firstDiff(a, b []byte) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {

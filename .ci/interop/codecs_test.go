@@ -17,7 +17,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// codecCase is an array coded with one of the codecs that arrays alone use, or with dictionaries.
+// codecCase is an array encoded with a codec for arrays only, or with dictionaries.
 type codecCase struct {
 	codec         codec.ID
 	meta          uint8
@@ -31,7 +31,7 @@ type codecCase struct {
 	filters       []chunk.Filter
 	split         chunk.SplitMode
 	items         []byte
-	lossy, strict bool // strict: streams are those of the reference
+	lossy, strict bool // strict: streams are identical to those of the reference
 }
 
 func (c *codecCase) String() string {
@@ -39,7 +39,7 @@ func (c *codecCase) String() string {
 		c.codec, c.meta, c.dict, c.level, c.split, c.filters, c.kind, c.size, c.shape, c.chunks, c.blocks)
 }
 
-// partition draws a shape in chunks in blocks of at least so many items along each axis.
+// partition draws a shape, chunk shape and block shape. Blocks have least to most items along each axis.
 func (c *codecCase) partition(rng *rand.Rand, dims, least, most int) {
 	for range dims {
 		b := least + rng.IntN(most-least+1)
@@ -49,7 +49,7 @@ func (c *codecCase) partition(rng *rand.Rand, dims, least, most int) {
 	}
 }
 
-// plane makes a block-like pattern: rows that come again, and cells that do.
+// plane makes a pattern of repeated rows and repeated cells.
 func plane(rng *rand.Rand, rows, cols int) []byte {
 	b := make([]byte, rows*cols)
 	var tiles [8][64]byte
@@ -105,7 +105,7 @@ func zfpCase(rng *rand.Rand, id codec.ID) *codecCase {
 	if c.kind == "noise" {
 		c.items = make([]byte, count(c.shape)*c.size)
 		items(c.items, c.size, func(int) uint64 {
-			if c.size == 4 { // no infinite ones and no NaNs: what the reference makes of them depends on its machine
+			if c.size == 4 { // no infinities and no NaNs: the reference encodes them differently on each machine
 				return uint64(rng.Uint32() &^ (1 << 30))
 			}
 			return rng.Uint64() &^ (1 << 62)
@@ -113,7 +113,7 @@ func zfpCase(rng *rand.Rand, id codec.ID) *codecCase {
 	} else {
 		c.items = content(rng, c.kind, count(c.shape)*c.size, c.size)
 	}
-	if c.kind == "constant" || c.kind == "sparse" { // random bytes may be infinite, too
+	if c.kind == "constant" || c.kind == "sparse" { // random bytes may be an infinity or NaN
 		for i := c.size - 1; i < len(c.items); i += c.size {
 			c.items[i] &^= 0x40
 		}
@@ -123,7 +123,7 @@ func zfpCase(rng *rand.Rand, id codec.ID) *codecCase {
 
 func dictCase(rng *rand.Rand, id codec.ID) *codecCase {
 	c := &codecCase{codec: id, dict: true, size: pick(rng, []int{1, 2, 4, 7, 8, 300}), level: 1 + rng.IntN(9)}
-	c.filters = pick(rng, [][]chunk.Filter{nil, {{ID: chunk.NoFilter}}, {{ID: chunk.BitShuffle}}})
+	c.filters = pick(rng, [][]chunk.Filter{nil, {chunk.NoFilter}, {chunk.BitShuffle}})
 	c.split = pick(rng, []chunk.SplitMode{chunk.SplitAuto, chunk.SplitNever, chunk.SplitAlways})
 	if c.split == chunk.SplitAlways && c.size == 300 {
 		c.split = chunk.SplitAuto
@@ -168,7 +168,7 @@ func TestCodecs(t *testing.T) {
 				}
 				ours, theirs = ours+o, theirs+r
 			}
-			t.Logf("files of %d bytes, those of the reference of %d", ours, theirs)
+			t.Logf("files of %d bytes in all, %d for the reference", ours, theirs)
 		})
 	}
 }
@@ -196,7 +196,7 @@ func (c *codecCase) run(dir string) (ourSize, theirSize int, err error) {
 	}
 	ourChunks, err := c.bothRead(ourPath, false)
 	if err != nil {
-		return 0, 0, fmt.Errorf("of our array, %w", err)
+		return 0, 0, fmt.Errorf("array of this library: %w", err)
 	}
 	b, err := os.ReadFile(ourPath)
 	if err != nil {
@@ -208,7 +208,7 @@ func (c *codecCase) run(dir string) (ourSize, theirSize int, err error) {
 	p := &ref.Params{Shape: c.shape, Chunks: c.chunks, Blocks: c.blocks, DType: dtype}
 	p.Params, p.Path = refParams(params), theirPath
 	if p.Params.Level == 0 {
-		p.Params.Level = chunk.DefaultLevel
+		p.Params.Level = codec.DefaultLevel
 	}
 	r, err := ref.ArrayOf(p, c.items)
 	if err != nil {
@@ -217,7 +217,7 @@ func (c *codecCase) run(dir string) (ourSize, theirSize int, err error) {
 	r.Close()
 	theirChunks, err := c.bothRead(theirPath, true)
 	if err != nil {
-		return 0, 0, fmt.Errorf("of the reference's array, %w", err)
+		return 0, 0, fmt.Errorf("array of the reference: %w", err)
 	}
 	for i := range ourChunks {
 		switch {
@@ -234,8 +234,8 @@ func (c *codecCase) run(dir string) (ourSize, theirSize int, err error) {
 	return len(b), len(b2), err
 }
 
-// noRoom tells whether a chunk had less room than for one more block. The reference writes streams of ZFP past the end
-// of that room, and corrupts its memory, as it does with rates above 100 percent; with NDLZ it fails.
+// noRoom reports whether a chunk had no room for one more block. In that case the reference fails with NDLZ. With ZFP
+// it writes past the end of the room and corrupts its memory, as it does at rates above 100%.
 func noRoom(chunks [][]byte) bool {
 	for _, b := range chunks {
 		nbytes, blockSize, cbytes := binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint32(b[12:])
@@ -246,14 +246,14 @@ func noRoom(chunks [][]byte) bool {
 	return false
 }
 
-// misread tells whether streams may have references so far back that the reference does not follow its own: more than
-// 65530 bytes, where it adds to a distance in 16 bits. We make no such references.
+// misread reports whether the reference may misread its own streams: it computes distances in 16 bits, which overflow
+// above 65530 bytes. This library does not write these distances.
 func (c *codecCase) misread() bool {
 	return c.codec == codec.NDLZ && int(c.blocks[0])*int(c.blocks[1]) > 60000
 }
 
-// bothRead reads an array with both libraries, which must agree, and returns its chunks. own is whether the reference
-// made it.
+// bothRead reads an array with both libraries, which must agree, and returns its chunks. own reports whether the
+// reference wrote the array.
 func (c *codecCase) bothRead(path string, own bool) (chunks [][]byte, err error) {
 	a, err := ndarray.Open(context.Background(), path, nil)
 	if err != nil {
@@ -262,10 +262,10 @@ func (c *codecCase) bothRead(path string, own bool) (chunks [][]byte, err error)
 	defer a.Close()
 	content := make([]byte, len(c.items))
 	if err := a.ReadBytes(context.Background(), content); err != nil {
-		return nil, fmt.Errorf("we read: %w", err)
+		return nil, fmt.Errorf("this library reads: %w", err)
 	}
 	if !c.lossy && !bytes.Equal(content, c.items) {
-		return nil, fmt.Errorf("we read: %w", sameBytes(content, c.items))
+		return nil, fmt.Errorf("this library reads: %w", sameBytes(content, c.items))
 	}
 	r, err := ref.OpenArray(path)
 	if err != nil {
@@ -280,7 +280,7 @@ func (c *codecCase) bothRead(path string, own bool) (chunks [][]byte, err error)
 		chunks = append(chunks, b)
 	}
 	if c.dict {
-		// The reference misreads parts of chunks with dictionaries, its own too; whole chunks it reads right.
+		// The reference misreads parts of chunks with dictionaries, even its own. It reads whole chunks correctly.
 		return chunks, wholeChunks(a, chunks, own)
 	}
 	theirs, err := r.Dump()
@@ -293,16 +293,16 @@ func (c *codecCase) bothRead(path string, own bool) (chunks [][]byte, err error)
 	return chunks, nil
 }
 
-// wholeChunks decodes the chunks of an array with both libraries. own is whether the reference made them: it cannot
-// read those that it stored because they did not pay, since it flags them as having a dictionary.
+// wholeChunks decodes the chunks of an array with both libraries. own reports whether the reference wrote them: the
+// reference cannot read its own uncompressed chunks, which it flags as having a dictionary.
 func wholeChunks(a *ndarray.Array, chunks [][]byte, own bool) error {
 	for i, b := range chunks {
 		if own && b[2]&2 != 0 && b[31]&1 != 0 {
 			continue
 		}
-		ours, err := a.Frame().ReadChunk(nil, i)
+		ours, err := a.Frame().ReadChunk(ctx, nil, i)
 		if err != nil {
-			return fmt.Errorf("we read: %w", err)
+			return fmt.Errorf("this library reads: %w", err)
 		}
 		theirs, err := ref.Decompress(b, 1)
 		if err == nil {
@@ -315,13 +315,13 @@ func wholeChunks(a *ndarray.Array, chunks [][]byte, own bool) error {
 	return nil
 }
 
-// excuse tells whether the reference may fail to read chunks of its own: streams of ZFP below 8 bytes.
+// excuse reports whether the reference may fail to read its own chunks, such as ZFP streams of less than 8 bytes.
 func (c *codecCase) excuse(chunks [][]byte) bool {
 	return c.misread() || c.lossy && slices.ContainsFunc(chunks, hasTinyStream)
 }
 
-// streams returns the streams of a chunk whose blocks are not split, with their lengths in front, or nil when the chunk
-// is stored or a special value.
+// streams returns the streams of a chunk whose blocks are not split, each after its length. It returns nil if the chunk
+// is uncompressed or special.
 func streams(b []byte) (out [][]byte) {
 	if b[2]&2 != 0 || b[31]&0x70 != 0 {
 		return nil
@@ -338,15 +338,16 @@ func streams(b []byte) (out [][]byte) {
 	return out
 }
 
-// hasTinyStream tells whether a stream has less than 8 bytes.
+// hasTinyStream reports whether a stream has less than 8 bytes.
 func hasTinyStream(b []byte) bool {
 	return slices.ContainsFunc(streams(b), func(s []byte) bool { return len(s) > 4 && len(s) < 12 })
 }
 
-// sameStreams compares two chunks of ZFP. Ours has streams of multiples of 8 bytes, so that more are stored.
+// sameStreams compares two ZFP chunks. The streams of this library are multiples of 8 bytes long, so more blocks are
+// stored uncompressed.
 func sameStreams(ours, theirs []byte) error {
 	if bytes.Equal(ours[16:32], theirs[16:32]) && ours[2]&2 != 0 && theirs[2]&2 == 0 {
-		return nil // stored, since they are longer
+		return nil // uncompressed, because the streams are longer
 	}
 	if !bytes.Equal(ours[:12], theirs[:12]) || !bytes.Equal(ours[16:32], theirs[16:32]) {
 		return fmt.Errorf("header %x, in the reference %x", ours[:32], theirs[:32])

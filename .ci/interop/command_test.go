@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/goblosc/blosc2/frame"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -21,7 +22,7 @@ import (
 
 const (
 	checkout = "../.."
-	peer     = "../../../shared/peer" // b2check.c, which prints what the reference sees, is there
+	peer     = "../../../shared/peer" // folder of b2check.c, which prints what the reference reads
 )
 
 // programs builds the command b2 and the reference's b2check.
@@ -29,7 +30,7 @@ func programs(t *testing.T) (b2, b2check string) {
 	t.Helper()
 	source := filepath.Join(peer, "b2check.c")
 	if _, err := os.Stat(source); errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("%s is not here: nothing to compare b2 with", source)
+		t.Skipf("%s is missing: nothing to compare b2 with", source)
 	}
 	dir := t.TempDir()
 	b2, b2check = filepath.Join(dir, "b2"), filepath.Join(dir, "b2check")
@@ -88,10 +89,10 @@ func fixtures(t *testing.T) []fixture {
 	return all
 }
 
-// geometry is what b2check tells only of arrays that the reference opens as such.
+// geometry lists the keys that b2check prints only if the reference can open the frame as an array.
 var geometry = []string{"ndim", "shape", "chunks", "blocks", "dtype", "dtype_format"}
 
-// TestCommandInfo compares what "b2 info -json" and the reference print of the test data.
+// TestCommandInfo compares the output of "b2 info -json" and of the reference for the test data.
 func TestCommandInfo(t *testing.T) {
 	b2, b2check := programs(t)
 	all := fixtures(t)
@@ -111,7 +112,7 @@ func TestCommandInfo(t *testing.T) {
 			}
 		}
 		if !reflect.DeepEqual(ours, theirs) {
-			return fmt.Errorf("info differs\nours   %.1500v\ntheirs %.1500v", ours, theirs)
+			return fmt.Errorf("info differs\nGo %.1500v\nC  %.1500v", ours, theirs)
 		}
 		agree.Add(1)
 		return nil
@@ -122,7 +123,7 @@ func TestCommandInfo(t *testing.T) {
 	}
 }
 
-// TestCommandOnArrays compares what "b2" and the reference print of arrays that this library wrote: info and content.
+// TestCommandOnArrays compares the output of b2 and of the reference, info and content, for arrays of this library.
 func TestCommandOnArrays(t *testing.T) {
 	b2, b2check := programs(t)
 	var some []*arrayCase
@@ -143,7 +144,7 @@ func TestCommandOnArrays(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if err := a.Frame().SetVLMeta(l.Name, l.Content); err != nil {
+		if err := inBatch(a.Frame(), func(b *frame.Batch) error { return b.SetVLMeta(l.Name, l.Content) }); err != nil {
 			return err
 		}
 		ours, err := info(b2, "info", "-json", path)
@@ -155,7 +156,7 @@ func TestCommandOnArrays(t *testing.T) {
 			return err
 		}
 		if !reflect.DeepEqual(ours, theirs) {
-			return fmt.Errorf("info differs\nours   %.1500v\ntheirs %.1500v", ours, theirs)
+			return fmt.Errorf("info differs\nGo %.1500v\nC  %.1500v", ours, theirs)
 		}
 		got, err := output(b2, "dump", path)
 		if err != nil || has(c.ours.Filters, chunk.Delta) || len(items) == 0 {

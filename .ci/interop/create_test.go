@@ -18,10 +18,10 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// makers make arrays with the same parameters on both sides.
+// makers are the kinds of arrays that both libraries create with the same parameters.
 var makers = []string{"data", "data", "data", "zeros", "NaNs", "full", "uninit"}
 
-// reproduced tells whether this library's streams are those of the reference.
+// reproduced reports whether this library's streams are identical to those of the reference.
 func reproduced(id codec.ID) bool {
 	return id == codec.BloscLZ || id == codec.LZ4 || id == codec.LZ4HC || id == codec.Zlib
 }
@@ -51,8 +51,9 @@ func (x *tally) log(t *testing.T) {
 	}
 }
 
-// TestArraysCreated makes arrays with the same parameters on both sides. Where the reference's streams are reproduced,
-// every file is the same byte for byte; else everything but the streams and the lengths that follow from them.
+// TestArraysCreated creates arrays with the same parameters in both libraries. If this library reproduces the streams
+// of the reference, the files must be identical. Otherwise they may differ only in the streams and in the lengths that
+// depend on them.
 func TestArraysCreated(t *testing.T) {
 	all := arrayCases(t, testCases(1000))
 	var sum tally
@@ -100,7 +101,7 @@ func TestArraysCreated(t *testing.T) {
 	sum.log(t)
 }
 
-// create makes the array of the case with this library.
+// create creates the array of the case with this library.
 func (c *arrayCase) create(rng *rand.Rand, maker, path string, items, item []byte) (*ndarray.Array, error) {
 	o := c.options(rng)
 	switch maker {
@@ -116,7 +117,7 @@ func (c *arrayCase) create(rng *rand.Rand, maker, path string, items, item []byt
 	return ndarray.CreateBytes(ctx, path, c.shape, c.dtype(), items, o)
 }
 
-// createReference makes the array of the case with the reference, with one thread.
+// createReference creates the array of the case with the reference, with one thread.
 func (c *arrayCase) createReference(maker, path string, items, item []byte) (*ref.Array, error) {
 	p := c.reference(path)
 	special := map[string]int{"zeros": ref.Zeros, "NaNs": ref.NaNs, "full": ref.Value, "uninit": ref.Uninit}[maker]
@@ -131,7 +132,7 @@ func filesOf(f *frame.Frame) (map[string][]byte, error) {
 	if f.Path() != "" {
 		return files(f.Path())
 	}
-	b, err := f.AppendTo(nil)
+	b, err := saved(f)
 	return map[string][]byte{"": b}, err
 }
 
@@ -143,8 +144,8 @@ func filesOfReference(s *ref.SChunk, path string) (map[string][]byte, error) {
 	return map[string][]byte{"": b}, err
 }
 
-// sameButStreams compares two frames but for compressed streams and the lengths that follow from them, and block sizes
-// if blocks is false.
+// sameButStreams compares two frames, except for compressed streams, the lengths that depend on them, and, if blocks is
+// false, the block sizes.
 func sameButStreams(ours, theirs map[string][]byte, f *frame.Frame, s *ref.SChunk, p chunk.Params, blocks bool) error {
 	if x, y := slices.Sorted(maps.Keys(ours)), slices.Sorted(maps.Keys(theirs)); !slices.Equal(x, y) {
 		return fmt.Errorf("files %v, the reference has %v", x, y)
@@ -157,10 +158,10 @@ func sameButStreams(ours, theirs map[string][]byte, f *frame.Frame, s *ref.SChun
 	headX, headY := headOf(x), headOf(y)
 	if !bytes.Equal(headX, headY) {
 		i := firstDiff(headX, headY)
-		return fmt.Errorf("headers differ at byte %d\nours   %s\ntheirs %s", i, around(headX, i), around(headY, i))
+		return fmt.Errorf("headers differ at byte %d\nGo %s\nC  %s", i, around(headX, i), around(headY, i))
 	}
 	if !bytes.Equal(trailerOf(x), trailerOf(y)) {
-		return fmt.Errorf("trailers differ\nours   %x\ntheirs %x", trailerOf(x), trailerOf(y))
+		return fmt.Errorf("trailers differ\nGo %x\nC  %x", trailerOf(x), trailerOf(y))
 	}
 	if f.NumChunks() != s.Len() {
 		return fmt.Errorf("%d chunks, the reference has %d", f.NumChunks(), s.Len())
@@ -188,28 +189,28 @@ func trailerOf(b []byte) []byte {
 	return b[len(b)-min(n, len(b)):]
 }
 
-// sameStoredChunk compares a chunk of two frames: all that does not depend on the streams, and not on the block size if
-// blocks is false.
+// sameStoredChunk compares a chunk of two frames, except for the parts that depend on the streams and, if blocks is
+// false, on the block size.
 func sameStoredChunk(f *frame.Frame, s *ref.SChunk, i int, p chunk.Params, blocks bool) error {
 	theirs, err := s.Chunk(i)
 	if err != nil {
 		return err
 	}
-	ours, err := f.ReadRaw(nil, i)
+	ours, err := f.ReadRaw(ctx, nil, i)
 	if err != nil {
 		return err
 	}
-	plain := (ours[2]^theirs[2])&stored != 0 // one of them keeps the bits that TRUNC_PREC clears
+	plain := (ours[2]^theirs[2])&stored != 0 // one chunk is uncompressed and keeps the bits that TRUNC_PREC clears
 	if !blocks {
 		copy(theirs[8:12], ours[8:12])
-		theirs[2] = ours[2] // whether blocks are split, and chunks stored, goes by the block size
+		theirs[2] = ours[2] // the block size decides whether blocks are split and chunks stored uncompressed
 	}
 	if err := sameHeader(ours, theirs); err != nil {
 		return err
 	}
-	// A special value is in the index on both sides or on none: the reference writes 32 bytes of it nowhere.
+	// Both libraries keep a special value in the index only: the reference writes no 32-byte chunk for it.
 	if special := theirs[31] >> 4 & 7; special != 0 && special != ref.Value {
-		if info, err := f.ChunkInfo(i); err != nil || info.Off != -1 {
+		if info, err := f.ChunkInfo(ctx, i); err != nil || info.Off != -1 {
 			return fmt.Errorf("special value %d is stored: %+v, %v", special, info, err)
 		}
 	}
@@ -217,7 +218,7 @@ func sameStoredChunk(f *frame.Frame, s *ref.SChunk, i int, p chunk.Params, block
 	if err != nil {
 		return err
 	}
-	got, err := f.ReadChunk(nil, i)
+	got, err := f.ReadChunk(ctx, nil, i)
 	if err != nil {
 		return err
 	}
@@ -227,7 +228,7 @@ func sameStoredChunk(f *frame.Frame, s *ref.SChunk, i int, p chunk.Params, block
 	return sameBytes(got, want)
 }
 
-// chunkedCase is one super-chunk: buffers that are appended one after the other, or a special value.
+// chunkedCase is one super-chunk: buffers to append one after another, or a special value.
 type chunkedCase struct {
 	params
 	kind    string
@@ -245,8 +246,8 @@ func (c *chunkedCase) String() string {
 		c.sizes, c.kind, c.items, c.special, c.sparse, c.memory, c.ours)
 }
 
-// TestSuperChunksCreated makes plain super-chunks on both sides: by appending chunks of equal and of various sizes, and
-// of special values. See TestArraysCreated.
+// TestSuperChunksCreated creates plain super-chunks with both libraries, from chunks of equal or various sizes, or from
+// special values. See TestArraysCreated.
 func TestSuperChunksCreated(t *testing.T) {
 	rng := rand.New(rand.NewPCG(*seed, 2<<40))
 	var all []*chunkedCase
@@ -272,10 +273,10 @@ func TestSuperChunksCreated(t *testing.T) {
 	sum.log(t)
 }
 
-// setSizes chooses the chunks: each has size bytes, but the last may be shorter; or they have any size.
+// setSizes chooses the chunks. Either each has size bytes, except for a shorter last one, or they have any size.
 func (c *chunkedCase) setSizes(rng *rand.Rand, size int) {
 	n := logUniform(rng, 1, 60) - 1
-	size = max(size-size%c.ours.TypeSize, c.ours.TypeSize) // the reference wants whole items in chunks of zeros
+	size = max(size-size%c.ours.TypeSize, c.ours.TypeSize) // the reference requires whole items in chunks of zeros
 	if rng.IntN(5) == 0 {
 		c.special = pick(rng, []int{ref.Zeros, ref.NaNs, ref.Value, ref.Uninit})
 		if c.special == ref.NaNs {
@@ -296,17 +297,17 @@ func (c *chunkedCase) setSizes(rng *rand.Rand, size int) {
 			c.sizes = append(c.sizes, size)
 		}
 	}
-	if c.various { // the reference writes zeros into such frames that it cannot read back
+	if c.various { // the reference cannot read back the zeros that it writes to these frames
 		c.kind = "text"
 	}
 	for _, n := range c.sizes {
-		if c.ours.BlockSize > n { // it gets the block size wrong then
+		if c.ours.BlockSize > n { // then the reference sets a wrong block size
 			c.ours.BlockSize = 0
 		}
 	}
 }
 
-// run makes the super-chunk on both sides and compares. It tells whether all bytes are compared.
+// run creates the super-chunk with both libraries and compares. It reports whether it compared all bytes.
 func (c *chunkedCase) run(rng *rand.Rand, dir string) (bool, error) {
 	ours, theirs := dir+"/ours", dir+"/theirs"
 	if c.memory {
@@ -335,7 +336,7 @@ func (c *chunkedCase) run(rng *rand.Rand, dir string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	// For chunks of various sizes the reference takes the block size of one as the limit for all later ones.
+	// With chunks of various sizes, the reference limits the block size to that of the previous chunks.
 	if !c.various && (reproduced(c.ours.Codec) || c.special != 0 || len(parts) == 0) {
 		return true, sameFiles(x, y)
 	}
@@ -343,9 +344,9 @@ func (c *chunkedCase) run(rng *rand.Rand, dir string) (bool, error) {
 }
 
 func (c *chunkedCase) create(path string, parts [][]byte, value []byte) (*frame.Frame, error) {
-	o := &frame.Options{Params: c.ours, Meta: c.meta, Sparse: c.sparse, NoSync: true}
+	o := &frame.CreateOptions{Params: c.ours, Meta: c.meta, Sparse: c.sparse, NoSync: true}
 	if o.Params.Level == 0 {
-		o.Params.Level = chunk.NoCompression
+		o.Params.Level = codec.NoCompression
 	}
 	if c.special != 0 && c.special != ref.Value {
 		o.ChunkSize = c.sizes[0]
@@ -354,7 +355,7 @@ func (c *chunkedCase) create(path string, parts [][]byte, value []byte) (*frame.
 		switch c.special {
 		case 0:
 			for _, p := range parts {
-				if err := b.Append(p); err != nil {
+				if err := b.Append(ctx, p); err != nil {
 					return err
 				}
 			}
@@ -362,22 +363,22 @@ func (c *chunkedCase) create(path string, parts [][]byte, value []byte) (*frame.
 		case ref.Value:
 			return c.fillValue(b, value)
 		}
-		return b.FillSpecial(c.items*int64(c.ours.TypeSize), chunk.Special(c.special))
+		return b.Engine().FillSpecial(c.items*int64(c.ours.TypeSize), chunk.Special(c.special))
 	}
 	if path == "" {
-		return frame.CreateMemory(o, fill)
+		return frame.CreateFunc(ctx, "", fill, o)
 	}
-	return frame.Create(path, o, fill)
+	return frame.CreateFunc(ctx, path, fill, o)
 }
 
-// fillValue appends chunks of one value.
+// fillValue appends chunks of a repeated item.
 func (c *chunkedCase) fillValue(b *frame.Batch, value []byte) error {
 	for left := int(c.items) * c.ours.TypeSize; left > 0; left -= c.sizes[0] {
 		z, err := chunk.EncodeSpecial(nil, chunk.Value, min(left, c.sizes[0]), value, c.ours)
 		if err != nil {
 			return err
 		}
-		if err := b.AppendRaw(z); err != nil {
+		if err := b.AppendRaw(ctx, z); err != nil {
 			return err
 		}
 	}
@@ -385,7 +386,7 @@ func (c *chunkedCase) fillValue(b *frame.Batch, value []byte) error {
 }
 
 func (c *chunkedCase) createReference(path string, parts [][]byte, value []byte) (*ref.SChunk, error) {
-	st := &ref.Storage{Path: path, Sparse: c.sparse, Params: c.refs}
+	st := &ref.Storage{Path: path, Sparse: c.sparse, CParams: c.refs}
 	for _, m := range c.meta {
 		st.Metalayers = append(st.Metalayers, ref.Meta{Name: m.Name, Content: m.Content})
 	}

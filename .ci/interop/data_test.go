@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 )
 
-// kinds are the contents that the tests compress: from nothing to gain to everything, and the border between.
+// kinds are the contents that the tests compress, from incompressible to constant, and between.
 var kinds = []string{"zeros", "constant", "ramp", "sine", "sparse", "text", "random", "mixed"}
 
 // content returns n bytes of a kind, in items of size bytes.
@@ -44,7 +44,7 @@ func content(rng *rand.Rand, kind string, n, size int) []byte {
 		}
 	case "random":
 		random(rng, b)
-	case "mixed": // random but for a run somewhere, so that little is gained
+	case "mixed": // random except for one run, so that it compresses only a little
 		random(rng, b)
 		if n > 0 {
 			at := rng.IntN(n)

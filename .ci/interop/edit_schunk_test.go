@@ -19,7 +19,7 @@ type chunksModel struct {
 	params
 	frameModel
 	sparse   bool
-	variable bool // chunks have any size; else all but the last have the same
+	variable bool // chunks have any size; otherwise all except the last have the same size
 	size     int
 	chunks   [][]byte
 }
@@ -28,8 +28,8 @@ func (m *chunksModel) String() string {
 	return fmt.Sprintf("%d chunks, size %d, variable %v, sparse %v, %+v", len(m.chunks), m.size, m.variable, m.sparse, m.ours)
 }
 
-// TestSuperChunkEdits edits super-chunks in turns with both libraries. After each edit both must see what the model
-// has.
+// TestSuperChunkEdits edits super-chunks alternately with both libraries. After each edit, both must read the content
+// of the model.
 func TestSuperChunkEdits(t *testing.T) {
 	n := 16
 	if testing.Short() {
@@ -63,17 +63,17 @@ func TestSuperChunkEdits(t *testing.T) {
 	sum.log(t)
 }
 
-// make makes the empty super-chunk with either library.
+// make creates the empty super-chunk with either library.
 func (m *chunksModel) make(rng *rand.Rand) error {
 	if m.step(rng, "make") {
-		o := &frame.Options{Params: m.ours, Sparse: m.sparse, NoSync: true, Meta: []meta.Layer{{Name: "m", Content: m.fixed}}}
-		f, err := frame.Create(m.file, o, nil)
+		o := &frame.CreateOptions{Params: m.ours, Sparse: m.sparse, NoSync: true, Meta: []meta.Layer{{Name: "m", Content: m.fixed}}}
+		f, err := frame.Create(ctx, m.file, o)
 		if err != nil {
 			return err
 		}
 		return f.Close()
 	}
-	s, err := ref.NewSChunk(&ref.Storage{Path: m.file, Sparse: m.sparse, Params: m.refs, Metalayers: []ref.Meta{{Name: "m", Content: m.fixed}}})
+	s, err := ref.NewSChunk(&ref.Storage{Path: m.file, Sparse: m.sparse, CParams: m.refs, Metalayers: []ref.Meta{{Name: "m", Content: m.fixed}}})
 	if err != nil {
 		return err
 	}
@@ -85,13 +85,13 @@ func (m *chunksModel) make(rng *rand.Rand) error {
 type chunkEditor struct {
 	ours   *frame.Frame
 	theirs *ref.SChunk
-	refs   *ref.Params
+	refs   *ref.CParams
 }
 
 func (m *chunksModel) open(byUs bool) (e chunkEditor, err error) {
 	e.refs = &m.refs
 	if byUs {
-		e.ours, err = frame.Edit(m.file, &frame.Options{NoSync: true})
+		e.ours, err = frame.Edit(ctx, m.file, &frame.OpenOptions{NoSync: true})
 	} else {
 		e.theirs, err = ref.OpenSChunk(m.file)
 	}
@@ -108,21 +108,21 @@ func (e chunkEditor) close() {
 
 func (e chunkEditor) layers() layerEditor {
 	if e.ours != nil {
-		return e.ours
+		return ourLayers{e.ours}
 	}
 	return e.theirs
 }
 
 func (e chunkEditor) append(b []byte) error {
 	if e.ours != nil {
-		return e.ours.Append(b)
+		return e.ours.Append(ctx, b)
 	}
 	return e.theirs.Append(b)
 }
 
 func (e chunkEditor) insert(i int, b []byte) error {
 	if e.ours != nil {
-		return e.ours.Insert(i, b)
+		return inBatch(e.ours, func(batch *frame.Batch) error { return batch.Insert(ctx, i, b) })
 	}
 	z, err := ref.Compress(b, e.refs)
 	if err != nil {
@@ -133,7 +133,7 @@ func (e chunkEditor) insert(i int, b []byte) error {
 
 func (e chunkEditor) update(i int, b []byte) error {
 	if e.ours != nil {
-		return e.ours.Update(i, b)
+		return inBatch(e.ours, func(batch *frame.Batch) error { return batch.Update(ctx, i, b) })
 	}
 	z, err := ref.Compress(b, e.refs)
 	if err != nil {
@@ -144,19 +144,19 @@ func (e chunkEditor) update(i int, b []byte) error {
 
 func (e chunkEditor) delete(i int) error {
 	if e.ours != nil {
-		return e.ours.Delete(i)
+		return inBatch(e.ours, func(b *frame.Batch) error { return b.Delete(i) })
 	}
 	return e.theirs.Delete(i)
 }
 
-// content returns a new chunk for place i.
+// content returns a new chunk.
 func (m *chunksModel) content(rng *rand.Rand, last bool) []byte {
 	size := m.size
 	if m.variable || last && rng.IntN(4) == 0 {
 		size = (1 + rng.IntN(m.size/m.ours.TypeSize)) * m.ours.TypeSize
 	}
 	kind := pick(rng, kinds)
-	if m.variable { // the reference writes zeros that it cannot read back then
+	if m.variable { // then the reference writes zeros that it cannot read back
 		kind = pick(rng, []string{"text", "random"})
 	}
 	b := content(rng, kind, size, m.ours.TypeSize)
@@ -189,14 +189,14 @@ func (m *chunksModel) edit(rng *rand.Rand) error {
 		op = "delete"
 	}
 	if (op == "append" || op == "insert") && short && !m.variable {
-		op = "update" // the reference would make the frame one of chunks of any size
+		op = "update" // the reference would change the frame to chunks of any size
 	}
 	if op == "reorder" {
 		return m.reorder(rng, short)
 	}
 	byUs := rng.IntN(2) == 0
 	if op == "append" && m.variable && n <= 1 {
-		byUs = true // the reference may refuse: where the frame had a larger chunk before
+		byUs = true // the reference may refuse if the frame had a larger chunk before
 	}
 	m.note(op, byUs)
 	e, err := m.open(byUs)
@@ -206,7 +206,7 @@ func (m *chunksModel) edit(rng *rand.Rand) error {
 	defer e.close()
 	switch op {
 	case "append":
-		// The first chunk tells the size of all.
+		// The first chunk sets the size of all chunks.
 		b := m.content(rng, n > 0)
 		m.chunks = append(m.chunks, b)
 		return e.append(b)
@@ -229,8 +229,8 @@ func (m *chunksModel) edit(rng *rand.Rand) error {
 	return e.delete(i)
 }
 
-// reorder changes the order of the chunks, with this library alone. A shorter chunk stays the last. Before that a
-// batch is begun and given up.
+// reorder changes the order of the chunks with this library. A shorter chunk stays last. Before that, reorder rolls
+// back a batch.
 func (m *chunksModel) reorder(rng *rand.Rand, short bool) error {
 	n := len(m.chunks)
 	if short {
@@ -250,7 +250,7 @@ func (m *chunksModel) reorder(rng *rand.Rand, short bool) error {
 	if err != nil {
 		return err
 	}
-	if err := b.Update(0, m.chunks[len(m.chunks)-1]); err != nil {
+	if err := b.Update(ctx, 0, m.chunks[len(m.chunks)-1]); err != nil {
 		return err
 	}
 	b.Rollback()
@@ -258,7 +258,7 @@ func (m *chunksModel) reorder(rng *rand.Rand, short bool) error {
 	for i, from := range order {
 		m.chunks[i] = old[from]
 	}
-	return e.ours.Reorder(order)
+	return inBatch(e.ours, func(b *frame.Batch) error { return b.Reorder(order) })
 }
 
 // check opens the super-chunk with both libraries and compares with the model.
@@ -266,7 +266,7 @@ func (m *chunksModel) check() error {
 	if err := m.repair(); err != nil {
 		return err
 	}
-	f, err := frame.Open(m.file, nil)
+	f, err := frame.Open(ctx, m.file, nil)
 	if err != nil {
 		return err
 	}
@@ -294,12 +294,12 @@ func (m *chunksModel) check() error {
 		return fmt.Errorf("%d chunks, want %d", f.NumChunks(), len(m.chunks))
 	}
 	for i, want := range m.chunks {
-		got, err := f.ReadChunk(nil, i)
+		got, err := f.ReadChunk(ctx, nil, i)
 		if err != nil {
 			return err
 		}
 		if !bytes.Equal(got, want) {
-			return fmt.Errorf("we read another chunk %d", i)
+			return fmt.Errorf("this library reads other content in chunk %d", i)
 		}
 	}
 	return sameChunks(f, s)

@@ -22,10 +22,10 @@ import (
 
 const editsPerFrame = 200
 
-// editPipelines are without loss. The reference changes chunks with DELTA only whole.
-var editPipelines = [][]chunk.Filter{nil, {{ID: chunk.NoFilter}}, {{ID: chunk.BitShuffle}}, {{ID: chunk.Delta}, {ID: chunk.Shuffle}}}
+// editPipelines are lossless. The reference can only replace whole chunks with DELTA.
+var editPipelines = [][]chunk.Filter{nil, {chunk.NoFilter}, {chunk.BitShuffle}, {chunk.Delta, chunk.Shuffle}}
 
-// frameModel is what the test knows of an edited frame, whatever is in it.
+// frameModel is the part of the model that arrays and super-chunks share.
 type frameModel struct {
 	file   string
 	fixed  []byte // content of metalayer "m"
@@ -34,7 +34,7 @@ type frameModel struct {
 	counts *tally
 }
 
-// step notes the next edit and chooses who makes it.
+// step notes the next edit and chooses the library that makes it.
 func (m *frameModel) step(rng *rand.Rand, op string) (byUs bool) {
 	byUs = rng.IntN(2) == 0
 	m.note(op, byUs)
@@ -42,18 +42,18 @@ func (m *frameModel) step(rng *rand.Rand, op string) (byUs bool) {
 }
 
 func (m *frameModel) note(op string, byUs bool) {
-	m.op = op + map[bool]string{true: " by us", false: " by the reference"}[byUs]
+	m.op = op + map[bool]string{true: " by this library", false: " by the reference"}[byUs]
 	m.counts.add(m.op)
 }
 
-// layerEditor is what both libraries have for metalayers.
+// layerEditor holds the methods that edit metalayers in both libraries.
 type layerEditor interface {
 	SetMeta(name string, content []byte) error
 	SetVLMeta(name string, content []byte) error
 	DeleteVLMeta(name string) error
 }
 
-// editLayers changes the metalayers: open opens the frame on one side.
+// editLayers changes the metalayers. open opens the frame with one of the libraries.
 func (m *frameModel) editLayers(rng *rand.Rand, open func(byUs bool) (layerEditor, func(), error)) error {
 	op := pick(rng, []string{"set metalayer", "set vlmeta", "set vlmeta", "delete vlmeta"})
 	names := slices.Sorted(maps.Keys(m.vlmeta))
@@ -89,25 +89,25 @@ func (m *frameModel) sameLayers(info *ref.Info) error {
 		return errors.New("metalayer m has other content")
 	}
 	if len(info.VLMeta) != len(m.vlmeta) {
-		return fmt.Errorf("%d vlmetalayers, want %d", len(info.VLMeta), len(m.vlmeta))
+		return fmt.Errorf("%d variable-length metalayers, want %d", len(info.VLMeta), len(m.vlmeta))
 	}
 	for name, want := range m.vlmeta {
 		if got, ok := info.VLMeta[name]; !ok || !bytes.Equal(got, want) {
-			return fmt.Errorf("vlmetalayer %s has other content", name)
+			return fmt.Errorf("variable-length metalayer %s has other content", name)
 		}
 	}
 	return nil
 }
 
-// repair makes sparse frames sound that the reference left so that it cannot open them: it takes the number of a chunk
-// file for a position in chunks of the size in the header, which is too small after some chunks were deleted. Any
-// commit of ours helps.
+// repair commits to a sparse frame that the reference wrote but cannot open. The reference compares the number of a
+// chunk file with the compressed size in the header, which is too small after some chunks were deleted. Any commit of
+// this library makes the frame readable again.
 func (m *frameModel) repair() error {
 	names, err := os.ReadDir(m.file)
 	if err != nil || !strings.HasSuffix(m.op, "by the reference") {
 		return nil // a file
 	}
-	f, err := frame.Edit(m.file, &frame.Options{NoSync: true})
+	f, err := frame.Edit(ctx, m.file, &frame.OpenOptions{NoSync: true})
 	if err != nil {
 		return err
 	}
@@ -126,18 +126,19 @@ func (m *frameModel) repair() error {
 		return fmt.Errorf("the reference opens a frame with file %d and chunks of %d bytes", last, f.Info().CBytes)
 	}
 	m.counts.add("repair of a frame that the reference cannot open")
-	return f.SetMeta("m", m.fixed)
+	return inBatch(f, func(b *frame.Batch) error { return b.SetMeta("m", m.fixed) })
 }
 
-// arrayModel is an array in memory that is edited as the frame is.
+// arrayModel is an array in memory that gets the same edits as the frame.
 type arrayModel struct {
 	arrayCase
 	frameModel
 	items []byte
-	stale bool // behind the border may stand items that appear when the reference grows the array
+	stale bool // the padding may hold old items, which appear when the reference grows the array
 }
 
-// TestArrayEdits edits arrays in turns with both libraries. After each edit both must see what the model has.
+// TestArrayEdits edits arrays alternately with both libraries. After each edit, both must read the content of the
+// model.
 func TestArrayEdits(t *testing.T) {
 	n := 16
 	if testing.Short() {
@@ -165,7 +166,7 @@ func TestArrayEdits(t *testing.T) {
 	sum.log(t)
 }
 
-// newArrayModel makes a small array with either library.
+// newArrayModel creates a small array with either library.
 func newArrayModel(rng *rand.Rand, dir string, counts *tally) (*arrayModel, error) {
 	m := &arrayModel{}
 	m.file, m.vlmeta, m.counts = dir+"/frame", map[string][]byte{}, counts
@@ -189,7 +190,7 @@ func newArrayModel(rng *rand.Rand, dir string, counts *tally) (*arrayModel, erro
 		clear(m.items)
 	case "full":
 		m.items = bytes.Repeat(item, count(m.shape))
-		m.stale = true // the padding is full as well
+		m.stale = true // the padding holds the value as well
 	}
 	if byUs {
 		a, err := m.create(rng, maker, m.file, m.items, item)
@@ -231,7 +232,7 @@ func (e editor) close() {
 
 func (e editor) layers() layerEditor {
 	if e.ours != nil {
-		return e.ours.Frame()
+		return ourLayers{e.ours.Frame()}
 	}
 	return e.theirs.SChunk()
 }
@@ -340,7 +341,7 @@ func (m *arrayModel) resize(rng *rand.Rand) error {
 		return err
 	}
 	if e.ours == nil && grows && m.stale && count(shape) > 0 {
-		// What the reference let appear again is not the same as zeros: clear it.
+		// The reference does not clear items that appear again: write zeros.
 		for i := range shape {
 			b := all(shape)
 			if b.first[i] = old[i]; b.first[i] >= shape[i] {
@@ -367,7 +368,7 @@ func (m *arrayModel) append(rng *rand.Rand) error {
 	items := content(rng, pick(rng, kinds), count(b.shape())*m.ours.TypeSize, m.ours.TypeSize)
 	byUs := rng.IntN(2) == 0
 	if axis == 0 && len(items) == m.chunkBytes() && (len(shape) > 1 || m.shape[0]%int64(m.chunks[0]) != 0 || m.chunks[0]%m.blocks[0] != 0) {
-		byUs = true // the reference takes what has the size of a chunk for one
+		byUs = true // the reference appends items of the size of a chunk as a chunk
 	}
 	m.note("append", byUs)
 	e, err := m.open(rng, byUs)

@@ -28,7 +28,7 @@ type coverage struct {
 	factors  []factor
 	feasible func(values []int) bool
 	order    [][4]int        // pairs: factor, value, other factor, other value
-	left     map[[4]int]bool // those that no case has yet
+	left     map[[4]int]bool // pairs that no case has yet
 }
 
 func newCoverage(rng *rand.Rand, factors []factor, feasible func(values []int) bool) *coverage {
@@ -50,8 +50,8 @@ func newCoverage(rng *rand.Rand, factors []factor, feasible func(values []int) b
 	return c
 }
 
-// draw returns a random feasible case, with some values fixed: pairs of a factor and its value. It is nil when there
-// seems to be none.
+// draw returns a random feasible case with some fixed values, given as pairs of a factor and its value. It returns nil
+// if it finds none.
 func (c *coverage) draw(rng *rand.Rand, fixed []int) []int {
 	values := make([]int, len(c.factors))
 	for range 200 {
@@ -68,7 +68,7 @@ func (c *coverage) draw(rng *rand.Rand, fixed []int) []int {
 	return nil
 }
 
-// next returns a case that brings new pairs together, or any when none is left.
+// next returns a case with new pairs, or any case if no pair is left.
 func (c *coverage) next(rng *rand.Rand) []int {
 	var best []int
 	most := -1

@@ -14,8 +14,8 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// filterForms are the filters that TestFilters tries. Each makes a pipeline that fits a case, which has its shape and
-// partition; sizes are the item sizes that it may have.
+// filterForms are the filters that TestFilters tries. Each makes a pipeline that fits the shape and partition of a
+// case; sizes are its permitted item sizes.
 var filterForms = []struct {
 	name  string
 	sizes []int
@@ -33,26 +33,26 @@ var filterForms = []struct {
 	}},
 	{"trunc_prec", []int{4, 8}, func(rng *rand.Rand, c *arrayCase) []chunk.Filter {
 		bits := 1 + rng.IntN(map[int]int{4: 22, 8: 51}[c.ours.TypeSize])
-		return scatter(rng, chunk.Filter{ID: chunk.TruncPrec, Meta: uint8(-bits)}, anyLossless(rng))
+		return scatter(rng, chunk.TruncPrec.With(-bits), anyLossless(rng))
 	}},
 	{"streams", typeSizes, func(rng *rand.Rand, c *arrayCase) []chunk.Filter {
-		return scatter(rng, chunk.Filter{ID: chunk.Shuffle, Meta: uint8(1 + logUniform(rng, 1, 255)%255)})
+		return scatter(rng, chunk.Shuffle.With(1+logUniform(rng, 1, 255)%255))
 	}},
 	{"delta", typeSizes, func(rng *rand.Rand, c *arrayCase) []chunk.Filter {
-		all := []chunk.Filter{{ID: chunk.Delta}, anyFilter(rng, c)}
+		all := []chunk.Filter{chunk.Delta, anyFilter(rng, c)}
 		rng.Shuffle(2, func(i, j int) { all[i], all[j] = all[j], all[i] })
 		return scatter(rng, all...)
 	}},
 	{"two", typeSizes, func(rng *rand.Rand, c *arrayCase) []chunk.Filter {
 		return scatter(rng, anyFilter(rng, c), anyFilter(rng, c))
 	}},
-	// The reference damages its input with three or more: these it only reads. It does so in too few buffers when there
-	// is a Delta behind three others or more, or a second one.
+	// With three or more filters, the reference damages its input, so it only reads these arrays. It has too few
+	// buffers to read a Delta after three or more filters, or a second Delta.
 	{"many", typeSizes, func(rng *rand.Rand, c *arrayCase) []chunk.Filter {
 		var all []chunk.Filter
 		for n := 3 + rng.IntN(4); len(all) < n; {
 			f := anyFilter(rng, c)
-			if f.ID != chunk.Delta || len(all) < 3 && !has(all, chunk.Delta) {
+			if f.With(0) != chunk.Delta || len(all) < 3 && !has(all, chunk.Delta) {
 				all = append(all, f)
 			}
 		}
@@ -60,26 +60,26 @@ var filterForms = []struct {
 	}},
 }
 
-// scatter puts filters into the six slots in their order, with empty ones between.
+// scatter puts filters into the six slots in order, with empty slots between.
 func scatter(rng *rand.Rand, all ...chunk.Filter) []chunk.Filter {
 	var used []chunk.Filter
 	for _, f := range all {
-		if f.ID != chunk.NoFilter {
+		if f.With(0) != chunk.NoFilter {
 			used = append(used, f)
 		}
 	}
 	for len(used) < coder.NumFilters && rng.IntN(3) > 0 {
 		at := rng.IntN(len(used) + 1)
-		used = append(used[:at], append([]chunk.Filter{{}}, used[at:]...)...)
+		used = append(used[:at], append([]chunk.Filter{chunk.NoFilter}, used[at:]...)...)
 	}
 	if used == nil {
-		return []chunk.Filter{{}}
+		return []chunk.Filter{chunk.NoFilter}
 	}
 	return used
 }
 
 func anyLossless(rng *rand.Rand) chunk.Filter {
-	return chunk.Filter{ID: pick(rng, []chunk.FilterID{chunk.NoFilter, chunk.Shuffle, chunk.BitShuffle})}
+	return pick(rng, []chunk.Filter{chunk.NoFilter, chunk.Shuffle, chunk.BitShuffle})
 }
 
 // anyFilter draws any filter that fits the case.
@@ -90,16 +90,16 @@ func anyFilter(rng *rand.Rand, c *arrayCase) chunk.Filter {
 		case 0:
 			return anyLossless(rng)
 		case 1:
-			return chunk.Filter{ID: chunk.Delta}
+			return chunk.Delta
 		case 2:
-			return chunk.Filter{ID: chunk.ByteDelta, Meta: uint8(min(size, 255))}
+			return chunk.ByteDelta.With(min(size, 255))
 		case 3:
 			return ndCell(rng, c)
 		case 4:
-			return chunk.Filter{ID: chunk.Shuffle, Meta: uint8(rng.IntN(20))}
+			return chunk.Shuffle.With(rng.IntN(20))
 		case 5:
 			if size == 4 || size == 8 {
-				return chunk.Filter{ID: chunk.TruncPrec, Meta: uint8((1 + rng.IntN(20)) * (2*rng.IntN(2) - 1))}
+				return chunk.TruncPrec.With((1 + rng.IntN(20)) * (2*rng.IntN(2) - 1))
 			}
 		case 6:
 			if size == 4 || size == 8 {
@@ -113,7 +113,7 @@ func anyFilter(rng *rand.Rand, c *arrayCase) chunk.Filter {
 	}
 }
 
-// byteDeltaAfterShuffle takes the number of streams from the item size, or another one, which the shuffle then has too.
+// byteDeltaAfterShuffle returns a shuffle and a byte delta with the same number of streams: the item size or any other.
 func byteDeltaAfterShuffle(rng *rand.Rand, c *arrayCase) []chunk.Filter {
 	var n uint8
 	switch rng.IntN(3) {
@@ -122,7 +122,7 @@ func byteDeltaAfterShuffle(rng *rand.Rand, c *arrayCase) []chunk.Filter {
 	case 1:
 		n = uint8(1 + rng.IntN(30))
 	}
-	return scatter(rng, chunk.Filter{ID: chunk.Shuffle, Meta: n}, chunk.Filter{ID: chunk.ByteDelta, Meta: n})
+	return scatter(rng, chunk.Shuffle.With(int(n)), chunk.ByteDelta.With(int(n)))
 }
 
 func intTrunc(rng *rand.Rand, c *arrayCase) chunk.Filter {
@@ -130,7 +130,7 @@ func intTrunc(rng *rand.Rand, c *arrayCase) chunk.Filter {
 	if rng.IntN(2) == 0 {
 		bits = -bits
 	}
-	return chunk.Filter{ID: chunk.IntTrunc, Meta: uint8(bits)}
+	return chunk.IntTrunc.With(bits)
 }
 
 // ndCell draws an edge of 2 to 8 for cells that have no more items than a block, or of 1 for tiny blocks.
@@ -146,19 +146,19 @@ func ndCell(rng *rand.Rand, c *arrayCase) chunk.Filter {
 	for !fits(edge) {
 		edge--
 	}
-	return chunk.Filter{ID: chunk.NDCell, Meta: uint8(edge)}
+	return chunk.NDCell.With(edge)
 }
 
-// ndMean draws an edge that no side of a block is shorter than: with others the reference fails.
+// ndMean draws an edge that is not longer than any side of a block: with longer edges the reference fails.
 func ndMean(rng *rand.Rand, c *arrayCase) chunk.Filter {
 	most := int32(127)
 	for _, n := range c.blocks {
 		most = min(most, n)
 	}
-	return chunk.Filter{ID: chunk.NDMean, Meta: uint8(1 + rng.Int32N(most))}
+	return chunk.NDMean.With(1 + int(rng.Int32N(most)))
 }
 
-// filterCase draws an array of one to four dimensions, with chunks and blocks that divide nothing evenly.
+// filterCase draws an array of one to four dimensions, with chunks and blocks that do not divide the shape evenly.
 func filterCase(rng *rand.Rand, form int) *arrayCase {
 	c := &arrayCase{store: pick(rng, []string{"file", "memory"}), kind: pick(rng, kinds)}
 	for c.shape == nil || slow(c.ours, c.nbytes()) {
@@ -205,17 +205,17 @@ func TestFilters(t *testing.T) {
 				compared, size = compared+same, size+c.nbytes()
 			}
 			if compared == 0 && form.name != "many" {
-				t.Error("no chunk of ours was compared with one of the reference")
+				t.Error("no chunk was compared with a chunk of the reference")
 			}
 			t.Logf("%d bytes in all; %d chunks of both libraries have the same content", size, compared)
 		})
 	}
 }
 
-// runFilters does one case. It returns how many chunks of the two libraries it found to have the same content.
+// runFilters runs one case. It returns the number of chunks with the same content in both libraries.
 func (c *arrayCase) runFilters(rng *rand.Rand, dir string) (same int, err error) {
 	items := content(rng, c.kind, c.nbytes(), c.ours.TypeSize)
-	if has(c.ours.Filters, chunk.NDMean) { // no infinite ones and no NaNs: means of those depend on the machine
+	if has(c.ours.Filters, chunk.NDMean) { // no infinities and no NaNs: their means depend on the machine
 		for i := c.ours.TypeSize - 1; i < len(items); i += c.ours.TypeSize {
 			items[i] &^= 0x40
 		}
@@ -236,10 +236,10 @@ func (c *arrayCase) runFilters(rng *rand.Rand, dir string) (same int, err error)
 	}
 	defer r.Close()
 	if err := c.bothAgree(rng, a, r, items); err != nil {
-		return 0, fmt.Errorf("of our array: %w", err)
+		return 0, fmt.Errorf("array of this library: %w", err)
 	}
 	if active(c.ours.Filters) > 2 || has(c.ours.Filters, chunk.NDCell) && c.ours.TypeSize > coder.MaxTypeSize {
-		return 0, nil // of items that large the reference reads cells, but writes none
+		return 0, nil // the reference reads cells of larger items, but cannot write them
 	}
 	theirs, err := ref.ArrayOf(c.reference(theirPath), items)
 	if err != nil {
@@ -261,7 +261,7 @@ func (c *arrayCase) runFilters(rng *rand.Rand, dir string) (same int, err error)
 	}
 	defer back.Close()
 	if err := c.bothAgree(rng, back, theirs, items); err != nil {
-		return 0, fmt.Errorf("of the reference's array: %w", err)
+		return 0, fmt.Errorf("array of the reference: %w", err)
 	}
 	return c.sameContent(a.Frame(), back.Frame())
 }
@@ -269,27 +269,27 @@ func (c *arrayCase) runFilters(rng *rand.Rand, dir string) (same int, err error)
 // active counts the filters of a pipeline.
 func active(filters []chunk.Filter) (n int) {
 	for _, f := range filters {
-		if f.ID != chunk.NoFilter {
+		if f.With(0) != chunk.NoFilter {
 			n++
 		}
 	}
 	return n
 }
 
-// changes tells whether a pipeline changes the content.
+// changes reports whether a pipeline changes the content.
 func changes(filters []chunk.Filter) bool {
 	return lossy(filters) || has(filters, chunk.IntTrunc) || has(filters, chunk.NDMean)
 }
 
-// bothAgree reads one array with both libraries: whole chunks, all items and two slices. With Delta it compares chunks
-// only, since the reference reads parts of them wrongly.
+// bothAgree reads one array with both libraries: whole chunks, all items and two slices. With Delta it compares only
+// chunks, because the reference misreads parts of them.
 func (c *arrayCase) bothAgree(rng *rand.Rand, a *ndarray.Array, r *ref.Array, items []byte) error {
 	got := make([]byte, len(items))
 	if err := a.ReadBytes(ctx, got); err != nil {
-		return fmt.Errorf("we read: %w", err)
+		return fmt.Errorf("this library reads: %w", err)
 	}
 	if !changes(c.ours.Filters) && !bytes.Equal(got, items) {
-		return fmt.Errorf("we read: %w", sameBytes(got, items))
+		return fmt.Errorf("this library reads: %w", sameBytes(got, items))
 	}
 	if err := sameChunks(a.Frame(), r.SChunk()); err != nil {
 		return err
@@ -312,7 +312,7 @@ func (c *arrayCase) bothAgree(rng *rand.Rand, a *ndarray.Array, r *ref.Array, it
 			return err
 		}
 		if err := sameBytes(part, want); err != nil {
-			return fmt.Errorf("we read %v: %w", b, err)
+			return fmt.Errorf("this library reads %v: %w", b, err)
 		}
 		if theirs, err := r.Slice(b.first, b.stop); err != nil || !bytes.Equal(theirs, want) {
 			return fmt.Errorf("the reference reads %v: %w", b, cmpErr(err, theirs, want))
@@ -321,7 +321,7 @@ func (c *arrayCase) bothAgree(rng *rand.Rand, a *ndarray.Array, r *ref.Array, it
 	return nil
 }
 
-// cmpErr returns err, or how two contents differ.
+// cmpErr returns err if it is not nil, or an error if got and want differ.
 func cmpErr(err error, got, want []byte) error {
 	if err != nil {
 		return err
@@ -329,33 +329,33 @@ func cmpErr(err error, got, want []byte) error {
 	return sameBytes(got, want)
 }
 
-// sameContent compares the content of the chunks that both libraries compressed, or both stored: what a lossy filter
-// makes of it must be the same. With a lossy filter and Delta it is not: the reference codes against what went in, and
-// decodes against what came out.
+// sameContent compares chunks that both libraries compressed, or both stored uncompressed: lossy filters must change
+// them in the same way. It skips Delta with a lossy filter: the reference encodes differences to the original content,
+// but decodes them against the changed content.
 func (c *arrayCase) sameContent(ours, theirs *frame.Frame) (same int, err error) {
 	if changes(c.ours.Filters) && has(c.ours.Filters, chunk.Delta) {
 		return 0, nil
 	}
 	for i := range ours.NumChunks() {
-		a, err := ours.ReadRaw(nil, i)
+		a, err := ours.ReadRaw(ctx, nil, i)
 		if err != nil {
 			return same, err
 		}
-		b, err := theirs.ReadRaw(nil, i)
+		b, err := theirs.ReadRaw(ctx, nil, i)
 		if err != nil {
 			return same, err
 		}
 		if (a[2]^b[2])&stored != 0 {
 			continue
 		}
-		if a, err = ours.ReadChunk(a[:0], i); err != nil {
+		if a, err = ours.ReadChunk(ctx, a[:0], i); err != nil {
 			return same, err
 		}
-		if b, err = theirs.ReadChunk(b[:0], i); err != nil {
+		if b, err = theirs.ReadChunk(ctx, b[:0], i); err != nil {
 			return same, err
 		}
 		if err := sameBytes(a, b); err != nil {
-			return same, fmt.Errorf("ours and theirs, chunk %d: %w", i, err)
+			return same, fmt.Errorf("chunk %d differs between the libraries: %w", i, err)
 		}
 		same++
 	}

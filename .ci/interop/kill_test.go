@@ -22,7 +22,7 @@ import (
 	"github.com/goblosc/blosc2/frame"
 )
 
-// killed is a program of edits: state k, counted from 0, follows from the seed.
+// killed is a sequence of edits. The seed determines each state k, counted from 0.
 type killed struct {
 	rng    *rand.Rand
 	state  int
@@ -32,14 +32,14 @@ type killed struct {
 func newKilled(seed int) *killed { return &killed{rng: rand.New(rand.NewPCG(uint64(seed), 9))} }
 
 // options are those of the frame of a program: its seed says whether it is sparse and whether it syncs.
-func (k *killed) options(seed int) *frame.Options {
-	return &frame.Options{
+func (k *killed) options(seed int) *frame.CreateOptions {
+	return &frame.CreateOptions{
 		Params: chunk.Params{TypeSize: 4, Codec: codecs[1]}, ChunkSize: 4 * lockedItems,
 		Sparse: seed%2 == 1, NoSync: seed%3 == 0,
 	}
 }
 
-// next makes the next state, and in a batch if that is not nil.
+// next advances the model to the next state, and makes the same edits in b if b is not nil.
 func (k *killed) next(b *frame.Batch) error {
 	k.state++
 	var err error
@@ -57,15 +57,15 @@ func (k *killed) next(b *frame.Batch) error {
 		switch op := k.rng.IntN(12); {
 		case op < 5 || n == 0:
 			k.chunks = append(k.chunks, c)
-			do(func() error { return b.Append(c) })
+			do(func() error { return b.Append(ctx, c) })
 		case op < 6:
 			i := k.rng.IntN(n)
 			k.chunks = slices.Insert(k.chunks, i, c)
-			do(func() error { return b.Insert(i, c) })
+			do(func() error { return b.Insert(ctx, i, c) })
 		case op < 9:
 			i := k.rng.IntN(n)
 			k.chunks[i] = c
-			do(func() error { return b.Update(i, c) })
+			do(func() error { return b.Update(ctx, i, c) })
 		case op < 11 || n < 10:
 			i := k.rng.IntN(n)
 			k.chunks = slices.Delete(k.chunks, i, i+1)
@@ -85,7 +85,7 @@ func (k *killed) next(b *frame.Batch) error {
 func editUntilKilled(name string) error {
 	seed, _ := strconv.Atoi(os.Getenv("INTEROP_FIRST"))
 	k := newKilled(seed)
-	f, err := frame.Create(name, k.options(seed), k.next)
+	f, err := frame.CreateFunc(ctx, name, k.next, k.options(seed))
 	if err != nil {
 		return err
 	}
@@ -104,8 +104,8 @@ func editUntilKilled(name string) error {
 	return err
 }
 
-// TestKill kills a process that edits a frame, at random times. What is left must be the last state that was
-// committed, or the one that it was about to commit, for both libraries, and be editable.
+// TestKill kills a process that edits a frame, at random times. Both libraries must read the last committed state, or
+// the state that was being committed, and the frame must accept edits.
 //
 // INTEROP_KILLS=500 runs 500 rounds.
 func TestKill(t *testing.T) {
@@ -132,8 +132,8 @@ func TestKill(t *testing.T) {
 	t.Logf("%d rounds, %d states, in %d rounds the one that was being committed", rounds, states, ahead)
 }
 
-// killOne runs the program until it has committed its first state, and a while longer. It returns the last state that
-// the program has told of.
+// killOne runs the program, and kills it some time after its first commit. It returns the last state that the program
+// reported.
 func killOne(name string, seed int, wait time.Duration) (last int, err error) {
 	c := exec.Command(os.Args[0])
 	c.Env = append(os.Environ(), "INTEROP_KILLED="+name, fmt.Sprint("INTEROP_FIRST=", seed))
@@ -159,14 +159,14 @@ func killOne(name string, seed int, wait time.Duration) (last int, err error) {
 	return strconv.Atoi(lines[len(lines)-1])
 }
 
-// survivor checks what is left and returns the state that it is.
+// survivor checks the frame of a killed program and returns the number of its state.
 func survivor(name string, seed, last int, b2check string) (int, error) {
 	dump, err := output(b2check, "dump", name) // first, before opening for edits cleans up
 	if err != nil {
 		return last, err
 	}
 	k := newKilled(seed)
-	f, err := frame.Edit(name, k.options(seed))
+	f, err := frame.Edit(ctx, name, &frame.OpenOptions{NoSync: k.options(seed).NoSync})
 	if err != nil {
 		return last, err
 	}
@@ -177,15 +177,15 @@ func survivor(name string, seed, last int, b2check string) (int, error) {
 	}
 	state := int(binary.BigEndian.Uint64(v))
 	if state < last || state > last+1 {
-		return last, fmt.Errorf("state %d is left", state)
+		return last, fmt.Errorf("the frame has state %d", state)
 	}
 	for k.state < state {
 		k.next(nil)
 	}
 	for try := range 2 {
 		want := bytes.Join(k.chunks, nil)
-		got := make([]byte, f.NBytes())
-		if _, err := f.ReadAt(got, 0); err != nil && err != io.EOF || !bytes.Equal(got, want) {
+		got := make([]byte, f.Info().NBytes)
+		if _, err := f.Content(ctx).ReadAt(got, 0); err != nil && err != io.EOF || !bytes.Equal(got, want) {
 			return state, fmt.Errorf("other content, %d edits later: %w", try, err)
 		}
 		if !bytes.Equal(dump, want) {

@@ -17,8 +17,8 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// TestMain is also the program that edits with the C library in a process of its own, for TestLocking, and the one that
-// is killed, for TestKill.
+// TestMain is also the program that edits with the C library in a separate process, for TestLocking, and the program
+// that TestKill kills.
 func TestMain(m *testing.M) {
 	for env, run := range map[string]func(name string) error{"INTEROP_LOCKED": editLocked, "INTEROP_KILLED": editUntilKilled} {
 		name := os.Getenv(env)
@@ -39,7 +39,7 @@ const (
 	lockedItems = 500
 )
 
-// numbered returns a chunk whose items have all the same number, but for the first.
+// numbered returns a chunk whose items are all the same number, except for the first.
 func numbered(n uint32) []byte {
 	b := make([]byte, 4*lockedItems)
 	for i := range lockedItems {
@@ -49,7 +49,7 @@ func numbered(n uint32) []byte {
 	return b
 }
 
-// number returns the number of a chunk, which must be whole.
+// number returns the number of a chunk. It fails if the chunk has parts of several writes.
 func number(b []byte) (uint32, error) {
 	if len(b) != 4*lockedItems {
 		return 0, fmt.Errorf("a chunk of %d bytes", len(b))
@@ -61,7 +61,7 @@ func number(b []byte) (uint32, error) {
 	return n, nil
 }
 
-// editLocked appends chunks with the C library, and between updates the first one and reads others.
+// editLocked appends chunks with the C library. After each, it replaces the first chunk and reads a random chunk.
 func editLocked(name string) error {
 	first, _ := strconv.Atoi(os.Getenv("INTEROP_FIRST"))
 	rng := rand.New(rand.NewPCG(uint64(first), 1))
@@ -76,9 +76,9 @@ func editLocked(name string) error {
 		}
 		b := numbered(uint32(rng.Uint32()))
 		if rng.IntN(2) == 0 {
-			b = numbered(0) // fewer bytes, which then go where the chunk was
+			b = numbered(0) // fewer bytes, which overwrite the chunk in place
 		}
-		c, err := ref.Compress(b, &ref.Params{TypeSize: 4, Codec: 1, Level: 5})
+		c, err := ref.Compress(b, &ref.CParams{TypeSize: 4, Codec: 1, Level: 5})
 		if err != nil {
 			return err
 		}
@@ -96,13 +96,13 @@ func editLocked(name string) error {
 	return nil
 }
 
-// TestLocking edits a frame with two processes of the C library and two handles of ours at the same time, while others
-// read it. No chunk may be lost, or be read half.
+// TestLocking edits a frame with two processes of the C library and two Frames of this library at the same time, and
+// reads it concurrently. No chunk may be lost or read in part.
 func TestLocking(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
 		name := filepath.Join(t.TempDir(), "frame")
-		o := &frame.Options{Params: chunk.Params{TypeSize: 4, Codec: codecs[1]}, ChunkSize: 4 * lockedItems, Sparse: sparse, Locking: true, NoSync: true}
-		f, err := frame.Create(name, o, func(b *frame.Batch) error { return b.Append(numbered(0)) })
+		o := &frame.CreateOptions{Params: chunk.Params{TypeSize: 4, Codec: codecs[1]}, ChunkSize: 4 * lockedItems, Sparse: sparse, Locking: true, NoSync: true}
+		f, err := frame.CreateFunc(ctx, name, func(b *frame.Batch) error { return b.Append(ctx, numbered(0)) }, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func TestLocking(t *testing.T) {
 			}()
 		}
 		for g := range 2 {
-			e, err := frame.Edit(name, o)
+			e, err := frame.Edit(ctx, name, &frame.OpenOptions{Locking: true, NoSync: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -132,7 +132,7 @@ func TestLocking(t *testing.T) {
 				t.Error(sparse, err)
 			}
 		}
-		if _, err := f.Refresh(); err != nil {
+		if _, err := f.Refresh(ctx); err != nil {
 			t.Fatal(err)
 		}
 		seen := map[uint32]int{}
@@ -142,7 +142,7 @@ func TestLocking(t *testing.T) {
 		}
 		defer s.Close()
 		for i := range f.NumChunks() {
-			ours, err := f.ReadChunk(nil, i)
+			ours, err := f.ReadChunk(ctx, nil, i)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -165,7 +165,7 @@ func TestLocking(t *testing.T) {
 			}
 		}
 		if len(seen) != 4*lockedEdits || s.Len() != f.NumChunks() {
-			t.Errorf("sparse %v: %d chunks of ours, %d of theirs, %d numbers", sparse, f.NumChunks(), s.Len(), len(seen))
+			t.Errorf("sparse %v: %d chunks, %d in the reference, %d numbers", sparse, f.NumChunks(), s.Len(), len(seen))
 		}
 	}
 }
@@ -174,11 +174,11 @@ func TestLocking(t *testing.T) {
 func appendLocked(f *frame.Frame, first int) error {
 	rng := rand.New(rand.NewPCG(uint64(first), 2))
 	for i := range lockedEdits {
-		if err := f.Append(numbered(uint32(first + i))); err != nil {
+		if err := f.Append(ctx, numbered(uint32(first+i))); err != nil {
 			return fmt.Errorf("append %d: %w", i, err)
 		}
 		for _, at := range []int{0, rng.IntN(f.NumChunks())} {
-			b, err := f.ReadChunk(nil, at)
+			b, err := f.ReadChunk(ctx, nil, at)
 			if err == nil {
 				_, err = number(b)
 			}
@@ -190,18 +190,18 @@ func appendLocked(f *frame.Frame, first int) error {
 	return nil
 }
 
-// TestFollow lets the C library edit frames and arrays, which an open handle of ours then follows.
+// TestFollow lets the C library edit frames that this library has open, which then refreshes them.
 func TestFollow(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
 		name := filepath.Join(t.TempDir(), "frame")
-		o := &frame.Options{Params: chunk.Params{TypeSize: 4}, ChunkSize: 4 * lockedItems, Sparse: sparse, NoSync: true}
-		f, err := frame.Create(name, o, func(b *frame.Batch) error { return b.Append(numbered(0)) })
+		o := &frame.CreateOptions{Params: chunk.Params{TypeSize: 4}, ChunkSize: 4 * lockedItems, Sparse: sparse, NoSync: true}
+		f, err := frame.CreateFunc(ctx, name, func(b *frame.Batch) error { return b.Append(ctx, numbered(0)) }, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer f.Close()
 		compress := func(n uint32) []byte {
-			c, err := ref.Compress(numbered(n), &ref.Params{TypeSize: 4, Codec: 1, Level: 5})
+			c, err := ref.Compress(numbered(n), &ref.CParams{TypeSize: 4, Codec: 1, Level: 5})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -227,17 +227,17 @@ func TestFollow(t *testing.T) {
 			if err != nil {
 				t.Fatal(i, err)
 			}
-			if changed, err := f.Refresh(); err != nil || !changed {
+			if changed, err := f.Refresh(ctx); err != nil || !changed {
 				t.Errorf("sparse %v, edit %d: changed %v: %v", sparse, i, changed, err)
 			}
-			got := make([]byte, f.NBytes())
-			if _, err := f.ReadAt(got, 0); err != nil || !bytes.Equal(got, want) {
+			got := make([]byte, f.Info().NBytes)
+			if _, err := f.Content(ctx).ReadAt(got, 0); err != nil || !bytes.Equal(got, want) {
 				t.Errorf("sparse %v, edit %d: other content: %v", sparse, i, err)
 			}
-			if changed, err := f.Refresh(); err != nil || changed {
+			if changed, err := f.Refresh(ctx); err != nil || changed {
 				t.Errorf("sparse %v, edit %d, again: changed %v: %v", sparse, i, changed, err)
 			}
-			if err := f.Append(numbered(uint32(i))); err != nil { // where the C library has written
+			if err := f.Append(ctx, numbered(uint32(i))); err != nil { // where the C library has written
 				t.Error(err)
 			}
 		}

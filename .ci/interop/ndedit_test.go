@@ -14,9 +14,9 @@ import (
 
 const changesPerArray = 100
 
-// TestArrayChanges changes arrays in every way that this library has, alone and in batches, with an edit of the
-// reference now and then. Each state must be that of a model; after every tenth change the array is opened anew, and
-// the reference must see the same.
+// TestArrayChanges changes arrays in every way that this library offers, in single edits and in batches, and sometimes
+// with the reference. Each state must match a model. After every tenth change, the test reopens the array, and the
+// reference must read the same items.
 func TestArrayChanges(t *testing.T) {
 	n := 24
 	if testing.Short() {
@@ -54,8 +54,8 @@ func TestArrayChanges(t *testing.T) {
 	sum.log(t)
 }
 
-// reopenBoth closes the array, compares what the reference reads with the model, lets it insert or delete where it can,
-// and opens the array again.
+// reopenBoth closes the array, compares what the reference reads with the model, lets the reference insert or delete if
+// it can, and opens the array again.
 func (m *arrayModel) reopenBoth(rng *rand.Rand, a *ndarray.Array) (*ndarray.Array, error) {
 	if a != nil {
 		if err := a.Close(); err != nil {
@@ -115,14 +115,15 @@ func (m *arrayModel) theirChange(rng *rand.Rand) error {
 	return r.Insert(items, axis, at)
 }
 
-// steps returns how many items one step along an axis has.
+// steps returns the number of items in one step along an axis.
 func (m *arrayModel) steps(axis int) int {
 	shape := slices.Clone(m.shape)
 	shape[axis] = 1
 	return count(shape)
 }
 
-// splice replaces what stands from at up to at+out along an axis by items, or zeros where there are none.
+// splice replaces the positions from at up to at+out along an axis by in positions with items, or zeros if items is
+// nil.
 func (m *arrayModel) splice(axis int, at, out, in int64, items []byte) {
 	size, old := m.ours.TypeSize, m.shape
 	shape := slices.Clone(old)
@@ -149,7 +150,7 @@ func (m *arrayModel) splice(axis int, at, out, in int64, items []byte) {
 	m.shape, m.items = shape, next
 }
 
-// changes makes one change, or several in a batch that is committed or forgotten.
+// changes makes one change, or several in a batch that it commits or rolls back.
 func (m *arrayModel) changes(rng *rand.Rand, a *ndarray.Array) error {
 	if rng.IntN(4) > 0 {
 		return m.change(rng, a)
@@ -277,7 +278,7 @@ func (m *arrayModel) selection(rng *rand.Rand) (sel []ndarray.Index, items []int
 	return sel, items
 }
 
-// sameAs compares what we read, directly and through a view, with the model.
+// sameAs reads the array directly and through a view, and compares with the model.
 func (m *arrayModel) sameAs(a *ndarray.Array) error {
 	if !slices.Equal(a.Shape(), m.shape) {
 		return fmt.Errorf("shape %v, want %v", a.Shape(), m.shape)
@@ -287,7 +288,7 @@ func (m *arrayModel) sameAs(a *ndarray.Array) error {
 		return err
 	}
 	if err := sameBytes(got, m.items); err != nil {
-		return fmt.Errorf("we read: %w", err)
+		return fmt.Errorf("this library reads: %w", err)
 	}
 	view, err := ndarray.Flip(a)
 	if err != nil {
@@ -304,7 +305,7 @@ func (m *arrayModel) sameAs(a *ndarray.Array) error {
 		}
 	}
 	if err := sameBytes(got, m.items); err != nil {
-		return fmt.Errorf("we read the flipped array: %w", err)
+		return fmt.Errorf("this library reads the flipped array: %w", err)
 	}
 	return nil
 }

@@ -20,11 +20,12 @@ var (
 )
 
 const (
-	shards    = 4  // random cases run in so many parallel sub-tests
-	mostFails = 10 // a test gives up after so many failures
+	shards    = 4  // number of parallel subtests for random cases
+	mostFails = 10 // a test stops after this number of failures
 )
 
-// randomCases calls f for -cases random cases; f reports what differs, and the case is named with it.
+// randomCases calls f for -cases random cases. f returns a description of the case and an error if the libraries
+// differ.
 func randomCases(t *testing.T, f func(rng *rand.Rand) (any, error)) {
 	t.Helper()
 	n := *cases
@@ -46,26 +47,26 @@ func randomCases(t *testing.T, f func(rng *rand.Rand) (any, error)) {
 	}
 }
 
-// pipelines are the filters of a case, from the first slot on. The C library damages its input with three or more
-// active filters, so there are at most two. nil is the default of both sides, shuffle in the last slot.
+// pipelines are the filters of a case, starting at the first slot. The C library damages its input with three or more
+// active filters, so there are at most two. nil is the default of both libraries, shuffle in the last slot.
 var pipelines = [][]chunk.Filter{
-	nil, {{ID: chunk.NoFilter}}, {{ID: chunk.Shuffle}}, {{ID: chunk.BitShuffle}}, {{ID: chunk.Delta}},
-	{{ID: chunk.Delta}, {ID: chunk.Shuffle}}, {{ID: chunk.TruncPrec, Meta: 10}, {ID: chunk.Shuffle}},
-	{{ID: chunk.TruncPrec, Meta: 0xf4}, {ID: chunk.BitShuffle}}, {{ID: chunk.Shuffle, Meta: 5}},
-	{{ID: chunk.NoFilter}, {ID: chunk.NoFilter}, {ID: chunk.Delta}, {ID: chunk.BitShuffle}},
+	nil, {chunk.NoFilter}, {chunk.Shuffle}, {chunk.BitShuffle}, {chunk.Delta},
+	{chunk.Delta, chunk.Shuffle}, {chunk.TruncPrec.With(10), chunk.Shuffle},
+	{chunk.TruncPrec.With(0xf4), chunk.BitShuffle}, {chunk.Shuffle.With(5)},
+	{chunk.NoFilter, chunk.NoFilter, chunk.Delta, chunk.BitShuffle},
 }
 
 var codecs = []codec.ID{codec.BloscLZ, codec.LZ4, codec.LZ4HC, codec.Zlib, codec.Zstd}
 
 var typeSizes = []int{1, 2, 3, 4, 7, 8, 12, 16, 255, 300}
 
-// params is a set of compression parameters in the terms of both sides.
+// params is a set of compression parameters in the terms of both libraries.
 type params struct {
 	ours chunk.Params
-	refs ref.Params
+	refs ref.CParams
 }
 
-// randomParams returns parameters that both sides accept for chunks of about nbytes, and how many it must be.
+// randomParams returns parameters that both libraries accept for chunks of about nbytes, and the exact size.
 func randomParams(rng *rand.Rand, nbytes int) (params, int) {
 	splits := []chunk.SplitMode{chunk.SplitAuto, chunk.SplitAlways, chunk.SplitNever, coder.SplitForward}
 	c := chunk.Params{
@@ -78,7 +79,7 @@ func randomParams(rng *rand.Rand, nbytes int) (params, int) {
 	if wholeItems(c.Filters) {
 		nbytes -= nbytes % c.TypeSize
 	}
-	// A block size of the user: whole items and no more than the chunk has. With others the C library writes
+	// An explicit block size has whole items and is not larger than the chunk. With other sizes the C library writes
 	// chunks that cannot be decoded.
 	if most := nbytes / c.TypeSize; most > 0 && rng.IntN(2) == 0 {
 		c.BlockSize = logUniform(rng, 1, most) * c.TypeSize
@@ -86,9 +87,10 @@ func randomParams(rng *rand.Rand, nbytes int) (params, int) {
 	return params{c, refParams(c)}, nbytes
 }
 
-// refParams translates parameters of ours. Level 0 is "stored" here.
-func refParams(c chunk.Params) ref.Params {
-	r := ref.Params{
+// refParams translates parameters of this library to those of the reference. In these tests, level 0 means uncompressed
+// in both.
+func refParams(c chunk.Params) ref.CParams {
+	r := ref.CParams{
 		Codec: c.Codec.Code(), CodecMeta: c.CodecMeta, Level: max(c.Level, 0), Split: ref.SplitAuto,
 		TypeSize: c.TypeSize, BlockSize: c.BlockSize, Dict: c.Dict, Filters: [6]uint8{5: 1},
 	}
@@ -99,30 +101,30 @@ func refParams(c chunk.Params) ref.Params {
 		r.Filters = [6]uint8{}
 	}
 	for i, f := range c.Filters {
-		r.Filters[i], r.FiltersMeta[i] = uint8(f.ID), f.Meta
+		r.Filters[i], r.FiltersMeta[i] = f.Code(), f.Param()
 	}
 	return r
 }
 
-// has tells whether a filter is in a pipeline.
-func has(filters []chunk.Filter, id chunk.FilterID) bool {
+// has reports whether a filter is in a pipeline.
+func has(filters []chunk.Filter, id chunk.Filter) bool {
 	for _, f := range filters {
-		if f.ID == id {
+		if f.With(0) == id {
 			return true
 		}
 	}
 	return false
 }
 
-// lossy tells whether a pipeline changes the content.
+// lossy reports whether a pipeline changes the content.
 func lossy(filters []chunk.Filter) bool { return has(filters, chunk.TruncPrec) }
 
-// wholeItems tells that a pipeline needs chunks of whole items: the C library loses the bytes behind the last one.
+// wholeItems reports whether a pipeline needs chunks of whole items: the C library loses the bytes after the last item.
 func wholeItems(filters []chunk.Filter) bool { return lossy(filters) || has(filters, chunk.Delta) }
 
 func pick[T any](rng *rand.Rand, from []T) T { return from[rng.IntN(len(from))] }
 
-// logUniform returns a number from low to high, small ones as likely as large ones.
+// logUniform returns a number from low to high, uniform on a logarithmic scale.
 func logUniform(rng *rand.Rand, low, high int) int {
 	x := math.Exp(rng.Float64() * math.Log(float64(high)/float64(low)+1))
 	return min(high, int(float64(low)*x))

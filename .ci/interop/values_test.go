@@ -3,6 +3,7 @@ package interop
 import (
 	"bytes"
 	"fmt"
+	"github.com/goblosc/blosc2/frame"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -15,7 +16,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// scalarKinds make small values, of every kind and width that MessagePack has.
+// scalarKinds make small values of every kind and width of MessagePack.
 var scalarKinds = []func(rng *rand.Rand) any{
 	func(*rand.Rand) any { return nil },
 	func(*rand.Rand) any { return false },
@@ -95,7 +96,7 @@ func layer(rng *rand.Rand, i, kind int) (meta.Layer, error) {
 	return meta.Layer{Name: name, Content: content}, err
 }
 
-// layers returns n metalayers; their kinds follow each other from first on.
+// layers returns n metalayers of consecutive kinds, starting at first.
 func layers(rng *rand.Rand, first, n int) ([]meta.Layer, error) {
 	var all []meta.Layer
 	for i := range n {
@@ -108,8 +109,8 @@ func layers(rng *rand.Rand, first, n int) ([]meta.Layer, error) {
 	return all, nil
 }
 
-// TestMetalayers writes as many metalayers of both sorts as the format has room for, with values of every kind. Each
-// side reads what the other wrote.
+// TestMetalayers writes as many metalayers of both kinds as the format allows, with values of every kind. Each library
+// reads the metalayers of the other.
 func TestMetalayers(t *testing.T) {
 	const most, mostVL = 15, 16 // and "b2nd"
 	rng := rand.New(rand.NewPCG(*seed, 0))
@@ -127,7 +128,7 @@ func TestMetalayers(t *testing.T) {
 			c := &arrayCase{store: store, kind: "ramp", shape: []int64{7, 3}, chunks: []int32{3, 3}, blocks: []int32{2, 1}, meta: fixed}
 			c.ours.TypeSize = 2
 			if err := c.metalayers(rng, t.TempDir(), vl); err != nil {
-				t.Errorf("%s, kinds from %d on: %v", store, kind, err)
+				t.Errorf("%s, kinds from %d up: %v", store, kind, err)
 			}
 			n += most + mostVL
 		}
@@ -154,11 +155,11 @@ func checkValue(t *testing.T, content []byte) {
 	}
 	again, err := meta.Marshal(v)
 	if err != nil || !bytes.Equal(again, content) {
-		t.Errorf("value %.20x of %d bytes comes back as %.20x of %d, %v", content, len(content), again, len(again), err)
+		t.Errorf("value %.20x of %d bytes is encoded as %.20x of %d, %v", content, len(content), again, len(again), err)
 	}
 }
 
-// metalayers writes an array with metalayers on both sides, and reads each on the other.
+// metalayers writes an array with metalayers with each library, and reads it with the other.
 func (c *arrayCase) metalayers(rng *rand.Rand, dir string, vl []meta.Layer) error {
 	items := content(rng, c.kind, c.nbytes(), c.ours.TypeSize)
 	a, err := ndarray.CreateBytes(ctx, c.path(dir, "ours"), c.shape, c.dtype(), items, c.options(rng))
@@ -167,7 +168,7 @@ func (c *arrayCase) metalayers(rng *rand.Rand, dir string, vl []meta.Layer) erro
 	}
 	defer a.Close()
 	for _, l := range vl {
-		if err := a.Frame().SetVLMeta(l.Name, l.Content); err != nil {
+		if err := inBatch(a.Frame(), func(b *frame.Batch) error { return b.SetVLMeta(l.Name, l.Content) }); err != nil {
 			return err
 		}
 	}
@@ -187,7 +188,7 @@ func (c *arrayCase) metalayers(rng *rand.Rand, dir string, vl []meta.Layer) erro
 	return c.weRead(rng, r, items)
 }
 
-// TestVLMetaLimit tries one variable-length metalayer more than the reference can write.
+// TestVLMetaLimit writes one more variable-length metalayer than the reference can.
 func TestVLMetaLimit(t *testing.T) {
 	ours, err := ndarray.Zeros(ctx, "", []int64{1}, "<i4", nil)
 	if err != nil {
@@ -203,7 +204,7 @@ func TestVLMetaLimit(t *testing.T) {
 	defer theirs.Close()
 	for i := range 17 {
 		name := fmt.Sprint("n", i)
-		errOurs := ours.Frame().SetVLMeta(name, []byte{1})
+		errOurs := inBatch(ours.Frame(), func(b *frame.Batch) error { return b.SetVLMeta(name, []byte{1}) })
 		errTheirs := theirs.SChunk().SetVLMeta(name, []byte{1})
 		if (errOurs == nil) != (i < 16) || (errTheirs == nil) != (i < 16) {
 			t.Errorf("metalayer %d: %v, the reference %v", i, errOurs, errTheirs)

@@ -15,13 +15,13 @@ import (
 )
 
 // TestAttack runs most verbs on mutants that package internal/attack makes, in processes with little memory. Each must
-// end with exit status 0, or 1 and one line on standard error, and leave alone what is outside the folder of the
+// end with exit status 0, or with 1 and one line on standard error, and must not change files outside the folder of the
 // mutant.
 //
 // ATTACK_MUTANTS=100000 go test -timeout 6h -run TestAttack ./examples/b2 makes 100,000 mutants.
 func TestAttack(t *testing.T) { attack.Run(t, attack.Count(2000), attackVerbs) }
 
-// attackPatience is how long a verb may take whose time depends on what a file claims: then it is interrupted.
+// attackPatience is the time limit of a verb. A verb whose time depends on the sizes in a file is interrupted then.
 const attackPatience = 300 * time.Millisecond
 
 // attackVerbs runs verbs on a mutant.

@@ -18,12 +18,12 @@ func runCompact(e *env, args []string) error {
 	if *onlyCount {
 		open = frame.Open
 	}
-	f, err := open(args[0], nil)
+	f, err := open(e.ctx, args[0], nil)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	dead, err := f.DeadBytes()
+	dead, err := f.DeadBytes(e.ctx)
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func runCompact(e *env, args []string) error {
 	if err := f.Compact(e.ctx); err != nil {
 		return err
 	}
-	left, err := f.DeadBytes()
+	left, err := f.DeadBytes(e.ctx)
 	if err != nil {
 		return err
 	}

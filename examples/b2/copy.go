@@ -54,7 +54,7 @@ func (p *params) copyArray(ctx context.Context, a *ndarray.Array, to string) err
 		return usagef("-chunksize is for plain super-chunks, -chunks is for arrays")
 	}
 	if !p.compresses() && p.chunks.list == nil && p.blocks.list == nil {
-		f, err := a.Frame().Copy(ctx, to, &frame.Options{Sparse: p.sparse, Overwrite: p.overwrite, Checksums: p.checksums})
+		f, err := frame.Copy(ctx, to, a.Frame(), &frame.CreateOptions{Sparse: p.sparse, Overwrite: p.overwrite, Checksums: p.checksums})
 		if err != nil {
 			return err
 		}
@@ -81,9 +81,9 @@ func (p *params) copyFrame(ctx context.Context, f *frame.Frame, to string) error
 	if p.chunks.list != nil || p.blocks.list != nil {
 		return usagef("-chunks and -blocks are for arrays, -chunksize is for plain super-chunks")
 	}
-	o := &frame.Options{Sparse: p.sparse, Overwrite: p.overwrite, Checksums: p.checksums}
+	o := &frame.CreateOptions{Sparse: p.sparse, Overwrite: p.overwrite, Checksums: p.checksums}
 	if !p.compresses() && p.chunkSize == 0 {
-		c, err := f.Copy(ctx, to, o)
+		c, err := frame.Copy(ctx, to, f, o)
 		if err != nil {
 			return err
 		}
@@ -99,31 +99,31 @@ func (p *params) copyFrame(ctx context.Context, f *frame.Frame, to string) error
 	if p.chunkSize > 0 {
 		o.ChunkSize, o.Params.BlockSize = p.chunkSize, 0
 	}
-	c, err := frame.Create(to, o, func(b *frame.Batch) error {
-		v, err := f.View()
+	c, err := frame.CreateFunc(ctx, to, func(b *frame.Batch) error {
+		v, err := f.Engine().View(ctx)
 		if err != nil {
 			return err
 		}
 		defer v.Release()
-		if err := b.CopyVLMeta(v); err != nil {
+		if err := b.Engine().CopyVLMeta(v); err != nil {
 			return err
 		}
 		if special, ok := v.Uniform(); ok && info.ChunkSize > 0 {
-			return b.FillSpecial(info.NBytes, special) // its cost does not depend on the number of chunks
+			return b.Engine().FillSpecial(info.NBytes, special) // its cost does not depend on the number of chunks
 		}
 		if p.chunkSize > 0 {
-			return appendChunks(b, f.Reader(), p.chunkSize)
+			return appendChunks(ctx, b, f.Content(ctx), p.chunkSize)
 		}
 		for i := range f.NumChunks() {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := recompress(b, f, i); err != nil {
+			if err := recompress(ctx, b, f, i); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
+	}, o)
 	if err != nil {
 		return err
 	}
@@ -132,23 +132,23 @@ func (p *params) copyFrame(ctx context.Context, f *frame.Frame, to string) error
 
 // recompress appends chunk i of a frame, compressed with the parameters of the batch. Blocks of variable size keep
 // their sizes.
-func recompress(b *frame.Batch, f *frame.Frame, i int) error {
+func recompress(ctx context.Context, b *frame.Batch, f *frame.Frame, i int) error {
 	if !f.Info().VLBlocks {
-		data, err := f.ReadChunk(nil, i)
+		data, err := f.ReadChunk(ctx, nil, i)
 		if err != nil {
 			return err
 		}
-		return b.Append(data)
+		return b.Append(ctx, data)
 	}
-	info, err := f.ChunkInfo(i)
+	info, err := f.ChunkInfo(ctx, i)
 	if err != nil {
 		return err
 	}
 	blocks := make([][]byte, info.Blocks)
 	for k := range blocks {
-		if blocks[k], err = f.ReadBlock(nil, i, k); err != nil {
+		if blocks[k], err = f.ReadBlock(ctx, nil, i, k); err != nil {
 			return err
 		}
 	}
-	return b.AppendBlocks(blocks)
+	return b.AppendBlocks(ctx, blocks)
 }

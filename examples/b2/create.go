@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -102,7 +103,7 @@ func (f *namesFlag) attrs() (map[string]any, error) {
 
 // superChunk creates a plain super-chunk, in one commit.
 func (c *creation) superChunk(in *input) error {
-	o := &frame.Options{ChunkSize: c.chunkSize, Sparse: c.sparse, Overwrite: c.overwrite, Checksums: c.checksums, Meta: c.metas.layers(), VLMeta: c.vlmet.layers()}
+	o := &frame.CreateOptions{ChunkSize: c.chunkSize, Sparse: c.sparse, Overwrite: c.overwrite, Checksums: c.checksums, Meta: c.metas.layers(), VLMeta: c.vlmet.layers()}
 	c.apply(&o.Params)
 	o.Params.TypeSize = max(c.typeSize, 1)
 	if in.npy != nil && in.npy.Fortran {
@@ -115,9 +116,9 @@ func (c *creation) superChunk(in *input) error {
 		}
 		o.Params.TypeSize = d.Size
 	}
-	f, err := frame.Create(c.out, o, func(b *frame.Batch) error {
-		return appendChunks(b, in.r, c.chunkSize)
-	})
+	f, err := frame.CreateFunc(context.Background(), c.out, func(b *frame.Batch) error {
+		return appendChunks(context.Background(), b, in.r, c.chunkSize)
+	}, o)
 	if err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func (c *creation) superChunk(in *input) error {
 }
 
 // appendChunks appends all bytes of r in chunks of size bytes. The last chunk may be smaller.
-func appendChunks(b *frame.Batch, r io.Reader, size int) error {
+func appendChunks(ctx context.Context, b *frame.Batch, r io.Reader, size int) error {
 	var buf []byte
 	for {
 		// readUpTo grows the buffer as needed, because -chunksize may be far larger than the data.
@@ -133,7 +134,7 @@ func appendChunks(b *frame.Batch, r io.Reader, size int) error {
 		if buf, err = readUpTo(buf[:0], r, size); err != nil || len(buf) == 0 {
 			return err
 		}
-		if err := b.Append(buf); err != nil {
+		if err := b.Append(ctx, buf); err != nil {
 			return err
 		}
 		if len(buf) < size {

@@ -166,8 +166,8 @@ func TestCreateOptions(t *testing.T) {
 	filters := coder.Params(p).Pipeline()
 	if d, _ := storedDType(a); d != ">i4" || pyTuple(a.Shape()) != "(10, 100)" || pyTuple(a.Chunks()) != "(4, 50)" ||
 		pyTuple(a.Blocks()) != "(2, 25)" || p.Codec.String() != "lz4" || p.Level != 9 || !a.Frame().Info().Sparse ||
-		filters[0] != (chunk.Filter{ID: chunk.BitShuffle}) || filters[1] != (chunk.Filter{ID: chunk.TruncPrec, Meta: 253}) ||
-		filters[5] != (chunk.Filter{}) || p.Split != chunk.SplitNever {
+		filters[0] != chunk.BitShuffle || filters[1] != chunk.TruncPrec.With(253) ||
+		filters[5] != chunk.NoFilter || p.Split != chunk.SplitNever {
 		t.Errorf("%s %+v", d, a.Frame().Info())
 	}
 	layers := a.Frame().Meta()
@@ -232,7 +232,7 @@ func TestCreateSuperChunk(t *testing.T) {
 	for i, args := range [][]string{{"-typesize", "4"}, {"-dtype", "<i4"}, {"-sparse", "-codec", "blosclz"}, {"-vlmeta", "a=1", "-meta", "b=2"}} {
 		out := fmt.Sprintf("%s/out%d", dir, i)
 		must(t, data, append([]string{"create", "-chunksize", "1500", out}, args...)...)
-		f, err := frame.Open(out, nil)
+		f, err := frame.Open(t.Context(), out, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,21 +26,22 @@ func runDump(e *env, args []string) error {
 		return dumpArray(e, s.array, nil, *npy)
 	case s.frame != nil:
 		if *npy {
-			if err := writeFlatHeader(e, s.frame.NBytes(), s.frame.Info().TypeSize); err != nil {
+			if err := writeFlatHeader(e, s.frame.Info().NBytes, s.frame.Info().TypeSize); err != nil {
 				return err
 			}
 		}
-		_, err := s.frame.WriteTo(e.out)
+		n := s.frame.Info().NBytes
+		_, err := io.CopyBuffer(onlyWriter{e.out}, s.frame.Content(e.ctx), make([]byte, min(4<<20, max(1, n))))
 		return err
 	}
 	h := s.chunk.Header()
 	if *npy {
-		if err := writeFlatHeader(e, s.chunk.Size(), h.TypeSize); err != nil {
+		if err := writeFlatHeader(e, s.chunk.Size(), h.Params.TypeSize); err != nil {
 			return err
 		}
 	}
 	// A read decodes whole blocks, so read a multiple of the block size.
-	piece := int64(max(h.BlockSize, 1))
+	piece := int64(max(h.Params.BlockSize, 1))
 	piece *= max(1, 1<<20/piece)
 	buf := make([]byte, min(piece, e.slab, max(s.chunk.Size(), 1)))
 	for at := int64(0); at < s.chunk.Size(); at += int64(len(buf)) {
@@ -54,6 +55,9 @@ func runDump(e *env, args []string) error {
 	}
 	return nil
 }
+
+// onlyWriter hides the ReadFrom of a writer, by which io.CopyBuffer would read in small steps.
+type onlyWriter struct{ io.Writer }
 
 // writeFlatHeader writes the NumPy header for n bytes that are not an array.
 func writeFlatHeader(e *env, n int64, typeSize int) error {

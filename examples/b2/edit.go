@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/goblosc/blosc2/frame"
@@ -15,7 +16,7 @@ func runAppend(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	f, err := frame.Edit(args[0], nil)
+	f, err := frame.Edit(context.Background(), args[0], nil)
 	if err != nil {
 		return err
 	}
@@ -40,7 +41,7 @@ func runAppend(e *env, args []string) error {
 		if err != nil {
 			return err
 		}
-		return f.Append(data)
+		return f.Append(context.Background(), data)
 	}
 	shape := a.Shape()
 	n := int64(-1)

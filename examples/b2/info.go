@@ -101,16 +101,16 @@ func (m hexMap) MarshalJSON() ([]byte, error) {
 }
 
 // pipelineNumbers returns filters and their parameters as headers store them.
-func pipelineNumbers(p coder.Pipeline) (ids, metas [6]int) {
+func pipelineNumbers(p []chunk.Filter) (ids, metas [6]int) {
 	for i, f := range p {
-		ids[i], metas[i] = int(f.ID), int(f.Meta)
+		ids[i], metas[i] = int(f.Code()), int(f.Param())
 	}
 	return ids, metas
 }
 
 // storedLevel returns a compression level as headers store it.
 func storedLevel(level int) int {
-	if level == chunk.NoCompression {
+	if level == codec.NoCompression {
 		return 0
 	}
 	return level
@@ -123,12 +123,12 @@ func infoJSON(e *env, s *source) error {
 	if s.chunk != nil {
 		h := s.chunk.Header()
 		c := chunkFields{
-			Path: s.path, NBytes: h.NBytes, CBytes: h.CBytes, NBlocks: h.NumBlocks(), TypeSize: h.TypeSize,
-			BlockSize: h.BlockSize, CompCode: chunkCode(h), Version: h.Version,
+			Path: s.path, NBytes: h.NBytes, CBytes: h.CBytes, NBlocks: h.NumBlocks, TypeSize: h.Params.TypeSize,
+			BlockSize: h.Params.BlockSize, CompCode: h.Params.Codec.Code(), Version: uint8(h.Version),
 		}
-		c.Filters, c.FiltersMeta = pipelineNumbers(h.Filters)
-		if h.Special() != chunk.Regular {
-			c.Special = h.Special().String()
+		c.Filters, c.FiltersMeta = pipelineNumbers(h.Params.Filters)
+		if h.Special != chunk.Regular {
+			c.Special = h.Special.String()
 		}
 		return out.Encode(c)
 	}
@@ -159,14 +159,13 @@ func infoJSON(e *env, s *source) error {
 // storedDType returns the stored dtype of an array and its format. The dtype is "" if none is stored.
 func storedDType(a *ndarray.Array) (string, int) {
 	dtype, format := "", 0
-	for _, name := range []string{"b2nd", "caterva"} {
-		content, err := a.Frame().MetaLayer(name)
-		if err != nil {
+	for _, l := range a.Frame().Meta() {
+		if l.Name != "b2nd" && l.Name != "caterva" {
 			continue
 		}
 		// ParseArray replaces a missing dtype by one that depends on the item size.
-		one, err1 := meta.ParseArray(content, 1)
-		two, err2 := meta.ParseArray(content, 2)
+		one, err1 := meta.ParseArray(l.Content, 1)
+		two, err2 := meta.ParseArray(l.Content, 2)
 		if err1 == nil && err2 == nil {
 			format = int(one.DTypeFormat)
 			if one.DType == two.DType {
@@ -182,7 +181,7 @@ func storedDType(a *ndarray.Array) (string, int) {
 func headerFilters(c chunk.Params) (ids, metas [6]int) {
 	var p coder.Pipeline
 	copy(p[:], c.Filters)
-	return pipelineNumbers(p)
+	return pipelineNumbers(p[:])
 }
 
 // infoFrame prints a frame as text.
@@ -246,39 +245,21 @@ func infoFrame(tw *tabwriter.Writer, s *source) error {
 func infoChunk(tw *tabwriter.Writer, s *source) {
 	h := s.chunk.Header()
 	fmt.Fprintf(tw, "%s\nkind\tchunk, format %d\n", s.path, h.Version)
-	fmt.Fprintf(tw, "data\t%d bytes in %d blocks\n", h.NBytes, h.NumBlocks())
+	fmt.Fprintf(tw, "data\t%d bytes in %d blocks\n", h.NBytes, h.NumBlocks)
 	fmt.Fprintf(tw, "stored\t%d bytes%s\n", h.CBytes, ratio(int64(h.NBytes), int64(h.CBytes)))
-	fmt.Fprintf(tw, "item size\t%d bytes\n", h.TypeSize)
-	if !h.VLBlocks() {
-		fmt.Fprintf(tw, "block size\t%d bytes\n", h.BlockSize)
+	fmt.Fprintf(tw, "item size\t%d bytes\n", h.Params.TypeSize)
+	if !h.VarBlocks {
+		fmt.Fprintf(tw, "block size\t%d bytes\n", h.Params.BlockSize)
 	}
 	switch {
-	case h.Special() != chunk.Regular:
-		fmt.Fprintf(tw, "content\t%v\n", h.Special())
-	case h.Stored():
+	case h.Special != chunk.Regular:
+		fmt.Fprintf(tw, "content\t%v\n", h.Special)
+	case h.Stored:
 		fmt.Fprintf(tw, "content\tuncompressed\n")
 	default:
-		fmt.Fprintf(tw, "codec\t%v\n", chunk.CodecFromCode(chunkCode(h)))
-		fmt.Fprintf(tw, "filters\t%s\n", filterNames(h.Filters[:]))
+		fmt.Fprintf(tw, "codec\t%v\n", h.Params.Codec)
+		fmt.Fprintf(tw, "filters\t%s\n", filterNames(h.Params.Filters))
 	}
-}
-
-// chunkCode returns the codec number of a chunk. Short headers of old chunks contain only a stream format.
-func chunkCode(h *chunk.Header) uint8 {
-	if h.Extended() {
-		return h.Codec
-	}
-	switch h.Format() {
-	case codec.FormatBloscLZ:
-		return codec.BloscLZ.Code()
-	case codec.FormatLZ4:
-		return codec.LZ4.Code()
-	case codec.FormatSnappy:
-		return codec.Snappy.Code()
-	case codec.FormatZlib:
-		return codec.Zlib.Code()
-	}
-	return codec.Zstd.Code()
 }
 
 func ratio(nbytes, cbytes int64) string {
@@ -306,17 +287,10 @@ func chunkSizeText(i frame.Info) string {
 func filterNames(list []chunk.Filter) string {
 	var names []string
 	for _, f := range list {
-		if f.ID == chunk.NoFilter {
+		if f.With(0) == chunk.NoFilter {
 			continue
 		}
-		name := f.ID.String()
-		switch {
-		case f.Meta != 0 && (f.ID == chunk.TruncPrec || f.ID == chunk.IntTrunc):
-			name += fmt.Sprintf("(%d)", int8(f.Meta))
-		case f.Meta != 0:
-			name += fmt.Sprintf("(%d)", f.Meta)
-		}
-		names = append(names, name)
+		names = append(names, f.String())
 	}
 	if names == nil {
 		return "none"

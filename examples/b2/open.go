@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"strings"
 
@@ -17,13 +18,13 @@ type source struct {
 	frame   *frame.Frame
 	array   *ndarray.Array // nil if the frame holds no array
 	damaged error          // error of opening the array of a frame with the metalayer of an array
-	chunk   *chunk.ReaderAt
+	chunk   *chunkFile
 	file    *os.File // of the chunk
 }
 
 // openSource opens a frame or a file with a single chunk for reading.
 func openSource(path string) (*source, error) {
-	f, err := frame.Open(path, nil)
+	f, err := frame.Open(context.Background(), path, nil)
 	if err != nil {
 		if c := openChunk(path, err); c.chunk != nil {
 			return c, nil
@@ -51,7 +52,7 @@ func openChunk(path string, err error) *source {
 		return s
 	}
 	if fi, err := f.Stat(); err == nil && fi.Mode().IsRegular() {
-		if s.chunk, err = chunk.NewReaderAt(f, fi.Size(), nil); err == nil {
+		if s.chunk, err = newChunkFile(f, fi.Size()); err == nil {
 			s.file = f
 			return s
 		}
@@ -96,3 +97,36 @@ func openArray(ctx context.Context, path string, edit bool) (*ndarray.Array, err
 	}
 	return ndarray.Open(ctx, path, nil)
 }
+
+// chunkFile is an open file with a single chunk.
+type chunkFile struct {
+	h     chunk.Header
+	src   *io.SectionReader
+	coder chunk.Coder
+}
+
+// newChunkFile opens the chunk in the first size bytes of r. The chunk can be decoded, as far as its header tells.
+func newChunkFile(r io.ReaderAt, size int64) (*chunkFile, error) {
+	c := &chunkFile{src: io.NewSectionReader(r, 0, size)}
+	var head [32]byte
+	n, err := c.src.ReadAt(head[:], 0)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if c.h, err = chunk.ParseHeader(head[:n], size); err != nil {
+		return nil, err
+	}
+	if _, err := c.ReadAt(nil, 0); err != nil && err != io.EOF {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Header returns the header of the chunk.
+func (c *chunkFile) Header() *chunk.Header { return &c.h }
+
+// Size returns the decoded size of the chunk in bytes.
+func (c *chunkFile) Size() int64 { return int64(c.h.NBytes) }
+
+// ReadAt decodes the bytes of the chunk from off up into p.
+func (c *chunkFile) ReadAt(p []byte, off int64) (int, error) { return c.coder.DecodeAt(p, c.src, off) }

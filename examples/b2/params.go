@@ -18,7 +18,7 @@ type params struct {
 	codec          codec.ID
 	codecMeta      *uint8
 	level          int // like chunk.Params.Level
-	filters        []chunk.FilterID
+	filters        []chunk.Filter
 	filtersMeta    []int64
 	split          *chunk.SplitMode
 	dict           *bool
@@ -64,7 +64,7 @@ func (p *params) register(fs *flag.FlagSet) {
 			return usagef("want a level from 0 to 9")
 		}
 		if p.level = n; n == 0 {
-			p.level = chunk.NoCompression
+			p.level = codec.NoCompression
 		}
 		return nil
 	})
@@ -102,7 +102,7 @@ func (p *params) register(fs *flag.FlagSet) {
 
 // setFilters parses names such as shuffle,delta. An empty string selects no filter.
 func (p *params) setFilters(s string) error {
-	p.filters = []chunk.FilterID{}
+	p.filters = []chunk.Filter{}
 	if strings.TrimSpace(s) == "" {
 		return nil
 	}
@@ -110,7 +110,7 @@ next:
 	for name := range strings.SplitSeq(s, ",") {
 		name = strings.TrimSpace(name)
 		for id := range 256 {
-			if f := chunk.FilterID(id); f.String() == name && f != coder.ByteDeltaOld {
+			if f := chunk.Filter(id); f.String() == name && f != coder.ByteDeltaOld {
 				p.filters = append(p.filters, f)
 				continue next
 			}
@@ -155,9 +155,9 @@ func (p *params) apply(c *chunk.Params) {
 	if p.filters != nil {
 		c.Filters = []chunk.Filter{}
 		for i, id := range p.filters {
-			f := chunk.Filter{ID: id}
+			f := id
 			if i < len(p.filtersMeta) {
-				f.Meta = uint8(p.filtersMeta[i])
+				f = f.With(int(uint8(p.filtersMeta[i])))
 			}
 			c.Filters = append(c.Filters, f)
 		}

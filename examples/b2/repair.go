@@ -9,7 +9,7 @@ import (
 // runRepair creates a frame from the intact parts of a damaged one.
 func runRepair(e *env, args []string) error {
 	fs := newFlags("repair")
-	o := &frame.Options{}
+	o := &frame.CreateOptions{}
 	fs.BoolVar(&o.Sparse, "sparse", false, "")
 	fs.BoolVar(&o.Overwrite, "overwrite", false, "")
 	fs.BoolVar(&o.Checksums, "checksums", false, "")
@@ -17,7 +17,7 @@ func runRepair(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	f, found, err := frame.Salvage(e.ctx, args[0], args[1], o, func(err error) { fmt.Fprintln(e.out, oneLine(err)) })
+	f, found, err := frame.Salvage(e.ctx, args[1], args[0], func(err error) { fmt.Fprintln(e.out, oneLine(err)) }, o)
 	if err != nil {
 		return err
 	}

@@ -111,11 +111,11 @@ func verifyChunk(s *source, report func(error) error) error {
 		}
 	}
 	size := s.chunk.Size()
-	if h.Special() != chunk.Regular || size == 0 {
+	if h.Special != chunk.Regular || size == 0 {
 		return nil
 	}
-	step := int64(max(h.BlockSize, 1))
-	if h.VLBlocks() {
+	step := int64(max(h.Params.BlockSize, 1))
+	if h.VarBlocks {
 		step = size
 	}
 	buf := make([]byte, min(step, size))

@@ -34,20 +34,30 @@ func runVLMeta(e *env, args []string) error {
 			return err
 		}
 	}
-	f, err := frame.Edit(path, nil)
+	f, err := frame.Edit(e.ctx, path, nil)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if action == "delete" {
-		return f.DeleteVLMeta(rest[0])
+	b, err := f.Begin(e.ctx)
+	if err != nil {
+		return err
 	}
-	return f.SetVLMeta(rest[0], value)
+	defer b.Rollback()
+	if action == "delete" {
+		err = b.DeleteVLMeta(rest[0])
+	} else {
+		err = b.SetVLMeta(rest[0], value)
+	}
+	if err != nil {
+		return err
+	}
+	return b.Commit()
 }
 
 // readVLMeta prints the value of a metalayer, or the names and values of all metalayers.
 func readVLMeta(e *env, path string, name []string, asHex bool) error {
-	f, err := frame.Open(path, nil)
+	f, err := frame.Open(e.ctx, path, nil)
 	if err != nil {
 		return err
 	}

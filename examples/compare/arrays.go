@@ -47,7 +47,7 @@ func (a *array) create(path string, threads int, items []byte) (*cblosc.Array, e
 	if a.dtype == "<u2" {
 		size = 2
 	}
-	_, q := params(a.codec, a.level, []chunk.FilterID{chunk.Shuffle}, size)
+	_, q := params(a.codec, a.level, []chunk.Filter{chunk.Shuffle}, size)
 	q.Threads = threads
 	return cblosc.Create(q, path, a.shape, a.chunks, a.blocks, a.dtype, items)
 }

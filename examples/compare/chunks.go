@@ -14,26 +14,24 @@ import (
 // pipelines are the filters of chunks.
 var pipelines = []struct {
 	name    string
-	filters []chunk.FilterID
+	filters []chunk.Filter
 }{
-	{"none", []chunk.FilterID{}},
-	{"shuffle", []chunk.FilterID{chunk.Shuffle}},
-	{"bitshuffle", []chunk.FilterID{chunk.BitShuffle}},
-	{"shuffle+bytedelta", []chunk.FilterID{chunk.Shuffle, chunk.ByteDelta}},
+	{"none", []chunk.Filter{}},
+	{"shuffle", []chunk.Filter{chunk.Shuffle}},
+	{"bitshuffle", []chunk.Filter{chunk.BitShuffle}},
+	{"shuffle+bytedelta", []chunk.Filter{chunk.Shuffle, chunk.ByteDelta}},
 }
 
 // params returns the parameters of a chunk for both sides.
-func params(id codec.ID, level int, filters []chunk.FilterID, size int) (chunk.Params, cblosc.Params) {
+func params(id codec.ID, level int, filters []chunk.Filter, size int) (chunk.Params, cblosc.Params) {
 	p := chunk.Params{TypeSize: size, Codec: id, Level: level, Filters: []chunk.Filter{}}
 	if level == 0 {
-		p.Level = chunk.NoCompression
+		p.Level = codec.NoCompression
 	}
-	for _, f := range filters {
-		p.Filters = append(p.Filters, chunk.Filter{ID: f})
-	}
+	p.Filters = append(p.Filters, filters...)
 	q := cblosc.Params{Codec: id.Code(), Level: level, TypeSize: size}
 	for i, f := range coder.Params(p).Pipeline() {
-		q.Filters[i], q.Meta[i] = uint8(f.ID), f.Meta
+		q.Filters[i], q.Meta[i] = f.Code(), f.Param()
 	}
 	return p, q
 }
@@ -88,7 +86,7 @@ func (c *config) chunk(group, name string, src []byte, p chunk.Params, q cblosc.
 	if !wantEncode && !wantDecode {
 		return nil, nil
 	}
-	pool := chunk.NewPool(&chunk.Options{Concurrency: q.Threads})
+	pool := &chunk.Coder{Concurrency: q.Threads}
 	enc, err := cblosc.NewEncoder(q)
 	if err != nil {
 		return nil, err
@@ -158,7 +156,7 @@ func (c *config) specials() (rows []row, err error) {
 			if err != nil {
 				return rows, err
 			}
-			pool := chunk.NewPool(&chunk.Options{Concurrency: threads, MaxBytes: -1})
+			pool := &chunk.Coder{Concurrency: threads, MaxBytes: -1}
 			dec, err := cblosc.NewDecoder(threads)
 			if err != nil {
 				return rows, err

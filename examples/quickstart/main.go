@@ -58,7 +58,7 @@ func create(ctx context.Context, out io.Writer, name string) (*ndarray.Array, er
 		return nil, err
 	}
 	o := &ndarray.CreateOptions{
-		Filters: []chunk.Filter{{ID: chunk.BitShuffle}}, // the codec is the default, Zstd
+		Filters: []chunk.Filter{chunk.BitShuffle}, // the codec is the default, Zstd
 		Chunks:  []int64{32, lats, lons},
 		Blocks:  []int64{8, lats, lons},
 		Meta:    []meta.Layer{{Name: "about", Content: about}},

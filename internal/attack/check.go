@@ -121,14 +121,13 @@ func unclear(err error) string {
 }
 
 // options returns options as programs use them.
-func (c *checker) options() *frame.Options {
-	o := &frame.Options{
-		Concurrency: 1 + c.rng.IntN(2),
-		MaxBytes:    pick[int64](c.rng, 0, 1<<20, 32<<20),
-		NoSync:      true,
-		Verify:      c.rng.IntN(3) == 0,
-		Mmap:        c.rng.IntN(4) == 0,
-	}
+func (c *checker) options() *frame.OpenOptions {
+	o := new(frame.OpenOptions)
+	o.Concurrency = 1 + c.rng.IntN(2)
+	o.MaxBytes = pick[int64](c.rng, 0, 1<<20, 32<<20)
+	o.NoSync = true
+	o.Verify = c.rng.IntN(3) == 0
+	o.Mmap = c.rng.IntN(4) == 0
 	if c.rng.IntN(4) == 0 {
 		o.Cache = 1 << 16
 	}

@@ -80,31 +80,28 @@ func (c *checker) selection(s int64) (ndarray.Index, int64) {
 
 // checkChunk decodes a chunk as a whole and in parts.
 func (c *checker) checkChunk(b []byte) {
-	o := &chunk.Options{Concurrency: 1 + c.rng.IntN(2), MaxBytes: pick[int64](c.rng, 0, 1<<20), BlockShape: pick(c.rng, nil, []int32{8, 8}, []int32{4, 6})}
+	o := &chunk.Coder{Concurrency: 1 + c.rng.IntN(2), MaxBytes: pick[int64](c.rng, 0, 1<<20), BlockShape: pick(c.rng, nil, []int32{8, 8}, []int32{4, 6})}
 	h, err := chunk.ParseHeader(b, int64(len(b)))
 	c.step("ParseHeader", err)
-	whole, err := chunk.Decode(nil, b, o)
+	whole, err := o.Decode(nil, b)
 	c.Opened = c.step("Decode", err)
 	if c.Opened && len(whole) != h.NBytes {
 		c.faultf("Decode returns %d bytes of %d", len(whole), h.NBytes)
 	}
-	blocks, err := chunk.DecodeVL(b, o)
-	if c.step("DecodeVL", err) && c.Opened && !bytes.Equal(bytes.Join(blocks, nil), whole) {
-		c.faultf("DecodeVL and Decode differ")
+	blocks, err := o.DecodeBlocks(b)
+	if c.step("DecodeBlocks", err) && c.Opened && !bytes.Equal(bytes.Join(blocks, nil), whole) {
+		c.faultf("DecodeBlocks and Decode differ")
 	}
 	c.Intact = c.Opened
-	r, err := chunk.NewReaderAt(bytes.NewReader(b), int64(len(b)), o)
-	if !c.step("NewReaderAt", err) {
-		return
-	}
+	size := int64(h.NBytes)
 	buf := make([]byte, 300)
-	for _, off := range []int64{0, r.Size() / 2, max(0, r.Size()-100)} {
-		n, err := r.ReadAt(buf, off)
-		if n < len(buf) && off+int64(n) == r.Size() && err != nil && !errors.Is(err, chunk.ErrCorrupt) {
+	for _, off := range []int64{0, size / 2, max(0, size-100)} {
+		n, err := o.DecodeAt(buf, bytes.NewReader(b), off)
+		if n < len(buf) && off+int64(n) == size && err != nil && !errors.Is(err, chunk.ErrCorrupt) {
 			err = nil // the end
 		}
-		if c.step("ReadAt", err) && c.Opened && !bytes.Equal(buf[:n], whole[off:][:n]) {
-			c.faultf("ReadAt(%d) differs from Decode", off)
+		if c.step("DecodeAt", err) && c.Opened && !bytes.Equal(buf[:n], whole[off:][:n]) {
+			c.faultf("DecodeAt(%d) differs from Decode", off)
 		}
 	}
 }
@@ -113,7 +110,7 @@ func (c *checker) checkChunk(b []byte) {
 func (c *checker) edits() {
 	o := c.options()
 	o.Locking = c.rng.IntN(4) == 0
-	f, err := frame.Edit(c.path, o)
+	f, err := frame.Edit(context.Background(), c.path, editOptions(o))
 	if !c.step("Edit", err) {
 		return
 	}
@@ -136,7 +133,7 @@ func (c *checker) edits() {
 		c.faultf("edits break an intact mutant: %v", intact)
 	}
 	c.step("Close", f.Close())
-	g, err := frame.Open(c.path, nil)
+	g, err := frame.Open(context.Background(), c.path, nil)
 	if !c.step("Open after edits", err) {
 		if !errors.Is(err, frame.ErrTooLarge) {
 			c.faultf("a frame that was edited does not open: %v", err)
@@ -159,7 +156,7 @@ func (c *checker) editFrame(f *frame.Frame) {
 	}
 	content := smooth(size, c.mu.Seed)
 	if c.mu.Array && (n == 0 || c.rng.IntN(2) == 0) {
-		c.step("SetVLMeta", f.SetVLMeta("note", content[:min(10, size)]))
+		c.step("SetVLMeta", inBatch(f, func(b *frame.Batch) error { return b.SetVLMeta("note", content[:min(10, size)]) }))
 		return // edits of chunks would not fit its shape
 	}
 	at := 0
@@ -170,17 +167,17 @@ func (c *checker) editFrame(f *frame.Frame) {
 	case c.mu.Array && op < 5 || op == 5:
 		c.step("Compact", f.Compact(context.Background()))
 	case op == 0 || n == 0:
-		c.step("Append", f.Append(content))
+		c.step("Append", f.Append(context.Background(), content))
 	case op == 1:
-		c.step("Delete", f.Delete(at))
+		c.step("Delete", inBatch(f, func(b *frame.Batch) error { return b.Delete(at) }))
 	case op == 2:
-		c.step("Update", f.Update(at, content))
+		c.step("Update", inBatch(f, func(b *frame.Batch) error { return b.Update(context.Background(), at, content) }))
 	case op == 3 && n < 5000:
-		c.step("Reorder", f.Reorder(c.rng.Perm(n)))
+		c.step("Reorder", inBatch(f, func(b *frame.Batch) error { return b.Reorder(c.rng.Perm(n)) }))
 	case op == 4:
-		c.step("Insert", f.Insert(at, content))
+		c.step("Insert", inBatch(f, func(b *frame.Batch) error { return b.Insert(context.Background(), at, content) }))
 	default:
-		c.step("SetChecksums", f.SetChecksums(context.Background(), c.rng.IntN(2) == 0))
+		c.step("SetChecksums", inBatch(f, func(b *frame.Batch) error { return b.SetChecksums(context.Background(), c.rng.IntN(2) == 0) }))
 	}
 }
 

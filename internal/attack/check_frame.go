@@ -25,7 +25,7 @@ func (c *checker) checkFrame() {
 	c.checkVerify()
 	c.readByName()
 	if b := c.mu.Bytes(); b != nil && c.rng.IntN(2) == 0 {
-		if f, err := frame.OpenBytes(b, c.options()); c.step("FromBytes", err) {
+		if f, err := frame.OpenBytes(b, openOptions(c.options(), false)); c.step("FromBytes", err) {
 			c.readFrame(f)
 			c.readArray(f)
 			f.Close()
@@ -44,7 +44,7 @@ func (c *checker) checkFrame() {
 
 // checkVerify sets Intact.
 func (c *checker) checkVerify() {
-	f, err := frame.Open(c.path, &frame.Options{Concurrency: 1, MaxBytes: pick[int64](c.rng, 0, 32<<20)})
+	f, err := frame.Open(context.Background(), c.path, &frame.OpenOptions{Concurrency: 1, MaxBytes: pick[int64](c.rng, 0, 32<<20)})
 	if !c.step("Open", err) {
 		return
 	}
@@ -86,7 +86,7 @@ func (c *checker) verify(name string, f *frame.Frame) error {
 
 // readByName opens a mutant by its name, as a frame and as an array.
 func (c *checker) readByName() {
-	if f, err := frame.Open(c.path, c.options()); c.step("Open", err) {
+	if f, err := frame.Open(context.Background(), c.path, openOptions(c.options(), true)); c.step("Open", err) {
 		c.readFrame(f)
 		f.Close()
 	}
@@ -106,8 +106,9 @@ func (c *checker) readFrame(f *frame.Frame) {
 		c.faultf("Info: %d chunks, %d bytes", info.NumChunks, info.NBytes)
 	}
 	for _, l := range f.Meta() {
-		_, err := f.MetaLayer(l.Name)
-		c.mustStep("MetaLayer", err)
+		if _, ok := metaLayer(f, l.Name); !ok {
+			c.faultf("Meta: no metalayer %q", l.Name)
+		}
 	}
 	for i, name := range f.VLMetaNames() {
 		if i < 20 {
@@ -115,16 +116,16 @@ func (c *checker) readFrame(f *frame.Frame) {
 			c.mustStep("VLMeta", err)
 		}
 	}
-	_, err := f.DeadBytes()
+	_, err := f.DeadBytes(context.Background())
 	c.mustStep("DeadBytes", err)
-	f.AllocLimit()
+	f.Engine().AllocLimit()
 	n := info.NumChunks
 	if n > 0 {
 		for _, i := range []int{0, n - 1, c.rng.IntN(n), c.rng.IntN(n)} {
 			c.readChunk(f, i)
 		}
 	}
-	_, err = f.ReadChunk(nil, n)
+	_, err = f.ReadChunk(context.Background(), nil, n)
 	if !errors.Is(err, frame.ErrBounds) {
 		c.faultf("ReadChunk(%d) of %d: %v", n, n, err)
 	}
@@ -133,11 +134,11 @@ func (c *checker) readFrame(f *frame.Frame) {
 
 // readChunk reads a chunk as a whole and its blocks.
 func (c *checker) readChunk(f *frame.Frame, i int) {
-	info, err := f.ChunkInfo(i)
+	info, err := f.ChunkInfo(context.Background(), i)
 	ok := c.mustStep("ChunkInfo", err)
-	_, err = f.ReadRaw(nil, i)
+	_, err = f.ReadRaw(context.Background(), nil, i)
 	c.mustStep("ReadRaw", err)
-	whole, err := f.ReadChunk(nil, i)
+	whole, err := f.ReadChunk(context.Background(), nil, i)
 	read := c.mustStep("ReadChunk", err)
 	if !ok || info.Blocks == 0 {
 		return
@@ -146,7 +147,7 @@ func (c *checker) readChunk(f *frame.Frame, i int) {
 		c.faultf("chunk %d has %d bytes, ChunkInfo says %d", i, len(whole), info.NBytes)
 	}
 	for _, k := range []int{0, info.Blocks - 1, c.rng.IntN(info.Blocks)} {
-		b, err := f.ReadBlock(nil, i, k)
+		b, err := f.ReadBlock(context.Background(), nil, i, k)
 		if c.mustStep("ReadBlock", err) && read && !bytes.Contains(whole, b) {
 			c.faultf("block %d of chunk %d is not in the chunk", k, i)
 		}
@@ -157,7 +158,7 @@ func (c *checker) readChunk(f *frame.Frame, i int) {
 func (c *checker) readAt(f *frame.Frame, n int64) {
 	buf := make([]byte, 1000)
 	for _, off := range []int64{0, n / 2, max(0, n-500), n} {
-		k, err := f.ReadAt(buf, off)
+		k, err := f.Content(context.Background()).ReadAt(buf, off)
 		if err == io.EOF {
 			err = nil
 			if off+int64(k) != n {
@@ -170,7 +171,7 @@ func (c *checker) readAt(f *frame.Frame, n int64) {
 		return
 	}
 	var all bytes.Buffer
-	_, err := f.WriteTo(&all)
+	_, err := io.Copy(&all, f.Content(context.Background()))
 	if c.mustStep("WriteTo", err) && int64(all.Len()) != n {
 		c.faultf("WriteTo writes %d bytes of %d", all.Len(), n)
 	}
@@ -178,7 +179,7 @@ func (c *checker) readAt(f *frame.Frame, n int64) {
 
 // compare reads a mutant whose checksums are those of the original. What can be read is what the original has.
 func (c *checker) compare() {
-	f, err := frame.Open(c.path, &frame.Options{RequireChecksums: true, Concurrency: 1})
+	f, err := frame.Open(context.Background(), c.path, &frame.OpenOptions{RequireChecksums: true, Concurrency: 1})
 	if !c.step("Open with checksums", err) {
 		return
 	}
@@ -189,18 +190,17 @@ func (c *checker) compare() {
 		return
 	}
 	for i, want := range o.data {
-		got, err := f.ReadChunk(nil, i)
+		got, err := f.ReadChunk(context.Background(), nil, i)
 		if !c.step("ReadChunk with checksums", err) || bytes.Equal(got, want) {
 			continue
 		}
 		// The fixed part of the header has no checksum: special chunks without bytes have the length that it states.
-		if info, err := f.ChunkInfo(i); err != nil || info.Off >= 0 {
+		if info, err := f.ChunkInfo(context.Background(), i); err != nil || info.Off >= 0 {
 			c.faultf("chunk %d differs from the original although checksums are required", i)
 		}
 	}
 	for name, want := range o.meta {
-		got, err := f.MetaLayer(name)
-		if c.step("MetaLayer with checksums", err) && !bytes.Equal(got, want) {
+		if got, ok := metaLayer(f, name); ok && !bytes.Equal(got, want) {
 			c.faultf("metalayer %q differs from the original", name)
 		}
 	}
@@ -229,14 +229,14 @@ func (c *checker) compare() {
 
 // copies copies a mutant to a file or directory, and to memory.
 func (c *checker) copies() {
-	f, err := frame.Open(c.path, &frame.Options{Concurrency: 1, MaxBytes: pick[int64](c.rng, 0, 32<<20)})
+	f, err := frame.Open(context.Background(), c.path, &frame.OpenOptions{Concurrency: 1, MaxBytes: pick[int64](c.rng, 0, 32<<20)})
 	if err != nil {
 		return
 	}
 	defer f.Close()
 	if c.rng.IntN(2) == 0 && f.NumChunks() <= 50_000 {
 		name := filepath.Join(c.dir, "copy")
-		g, err := f.Copy(context.Background(), name, &frame.Options{NoSync: true, Sparse: c.rng.IntN(2) == 0 && f.NumChunks() < 300})
+		g, err := frame.Copy(context.Background(), name, f, &frame.CreateOptions{NoSync: true, Sparse: c.rng.IntN(2) == 0 && f.NumChunks() < 300})
 		if c.mustStep("Copy", err) {
 			c.sameData("Copy", f, g)
 			g.Close()
@@ -244,32 +244,32 @@ func (c *checker) copies() {
 			c.faultf("Copy fails and leaves %s", snapshot(name))
 		}
 	}
-	b, err := f.AppendTo(nil)
-	if !c.mustStep("AppendTo", err) {
+	b, err := saved(f)
+	if !c.mustStep("Save", err) {
 		return
 	}
 	g, err := frame.OpenBytes(b, nil)
 	if err != nil {
 		if !errors.Is(err, frame.ErrTooLarge) {
-			c.faultf("AppendTo makes what cannot be opened: %v", err)
+			c.faultf("Save makes what cannot be opened: %v", err)
 		}
 		return
 	}
-	c.sameData("AppendTo", f, g)
+	c.sameData("Save", f, g)
 	g.Close()
 }
 
 // sameData compares the content of a frame and of its copy.
 func (c *checker) sameData(name string, f, g *frame.Frame) {
 	// In frames whose chunks have sizes of their own the header may be wrong; Verify reports that.
-	if f.NumChunks() != g.NumChunks() || f.NBytes() != g.NBytes() && (c.Intact || f.Info().ChunkSize > 0) {
-		c.faultf("%s: %d chunks of %d bytes, the copy has %d of %d", name, f.NumChunks(), f.NBytes(), g.NumChunks(), g.NBytes())
+	if f.NumChunks() != g.NumChunks() || f.Info().NBytes != g.Info().NBytes && (c.Intact || f.Info().ChunkSize > 0) {
+		c.faultf("%s: %d chunks of %d bytes, the copy has %d of %d", name, f.NumChunks(), f.Info().NBytes, g.NumChunks(), g.Info().NBytes)
 		return
 	}
-	if max(f.NBytes(), g.NBytes()) <= maxAll {
+	if max(f.Info().NBytes, g.Info().NBytes) <= maxAll {
 		var a, b bytes.Buffer
-		_, err := f.WriteTo(&a)
-		_, err2 := g.WriteTo(&b)
+		_, err := io.Copy(&a, f.Content(context.Background()))
+		_, err2 := io.Copy(&b, g.Content(context.Background()))
 		if err == nil && err2 == nil && !bytes.Equal(a.Bytes(), b.Bytes()) || err == nil && err2 != nil && !errors.Is(err2, frame.ErrTooLarge) {
 			c.faultf("%s: the copy differs: %v", name, err2)
 		}
@@ -285,18 +285,18 @@ func (c *checker) sameData(name string, f, g *frame.Frame) {
 // salvage repairs a mutant. The result is intact.
 func (c *checker) salvage() {
 	name := filepath.Join(c.dir, "new")
-	o := &frame.Options{NoSync: true, Checksums: c.rng.IntN(2) == 0, Concurrency: 1, MaxBytes: 32 << 20}
+	o := &frame.CreateOptions{NoSync: true, Checksums: c.rng.IntN(2) == 0, Concurrency: 1}
 	// Salvage reads the whole file, holes included: a program limits its time.
 	ctx, cancel := context.WithTimeout(context.Background(), timeLimit)
 	defer cancel()
 	var lost error // the first thing that is lost
 	told := 0
-	f, found, err := frame.Salvage(ctx, c.path, name, o, func(err error) {
+	f, found, err := frame.Salvage(ctx, name, c.path, func(err error) {
 		lost = cmp.Or(lost, err)
 		if told++; told < 20 {
 			c.step("Salvage", err)
 		}
-	})
+	}, o)
 	if errors.Is(err, context.DeadlineExceeded) {
 		if s := snapshot(name); s != "" {
 			c.faultf("Salvage ends early and leaves %s", s)
@@ -325,7 +325,7 @@ func (c *checker) salvage() {
 // mayGuess reports whether Salvage may see more in an intact frame than Verify: the index references a chunk twice, or
 // is lost, because the frame is empty according to its header.
 func mayGuess(path string) bool {
-	f, err := frame.Open(path, nil)
+	f, err := frame.Open(context.Background(), path, nil)
 	if err != nil {
 		return false
 	}
@@ -335,7 +335,7 @@ func mayGuess(path string) bool {
 	}
 	seen := map[int64]bool{}
 	for i := range f.NumChunks() {
-		info, err := f.ChunkInfo(i)
+		info, err := f.ChunkInfo(context.Background(), i)
 		if err != nil || info.Off >= 0 && seen[info.Off] {
 			return true
 		}

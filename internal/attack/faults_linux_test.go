@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -230,7 +231,7 @@ func TestInputError(t *testing.T) {
 // readWithHole copies a frame in memory, and reports whether there was an error of the operating system.
 func readWithHole(t *testing.T, mem *os.File, base int64, n int, name string, before []byte, missing bool) bool {
 	t.Helper()
-	f, err := frame.OpenReaderAt(mem, base+int64(n), &frame.Options{Offset: base, Concurrency: 1})
+	f, err := frame.OpenReaderAt(t.Context(), io.NewSectionReader(mem, base, int64(n)), int64(n), &frame.OpenOptions{Concurrency: 1})
 	if err != nil {
 		if !missing || !errors.Is(err, unix.EIO) {
 			t.Errorf("open: %v", err)
@@ -239,11 +240,11 @@ func readWithHole(t *testing.T, mem *os.File, base int64, n int, name string, be
 	}
 	defer f.Close()
 	seen := false
-	g, err := f.Copy(context.Background(), name, &frame.Options{NoSync: true})
-	_, err2 := f.AppendTo(nil)
+	g, err := frame.Copy(context.Background(), name, f, &frame.CreateOptions{NoSync: true})
+	_, err2 := saved(f)
 	found := f.Verify(context.Background(), func(err error) error { return err })
 	if (err != nil) != (err2 != nil) {
-		t.Errorf("Copy: %v, AppendTo: %v", err, err2)
+		t.Errorf("Copy: %v, Save: %v", err, err2)
 	}
 	for _, err := range []error{err, err2, found} {
 		if err != nil && (!missing || !errors.Is(err, unix.EIO)) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,7 +28,7 @@ func faultWorks() []faultWork {
 	ctx := context.Background()
 	edit := func(do func(f *frame.Frame) error) func(string, string) error {
 		return func(path, _ string) error {
-			f, err := frame.Edit(path, &frame.Options{Concurrency: 1})
+			f, err := frame.Edit(ctx, path, &frame.OpenOptions{Concurrency: 1})
 			if err != nil {
 				return err
 			}
@@ -37,33 +38,34 @@ func faultWorks() []faultWork {
 	}
 	var list []faultWork
 	for _, sparse := range []bool{false, true} {
-		to := func(dir string) (string, *frame.Options) {
-			return filepath.Join(dir, "made"), &frame.Options{Sparse: sparse, Concurrency: 1, ChunkSize: 4000, Checksums: true}
+		to := func(dir string) (string, *frame.CreateOptions) {
+			return filepath.Join(dir, "made"), &frame.CreateOptions{Sparse: sparse, Concurrency: 1, Checksums: true}
 		}
 		create := func(_, dir string) error {
 			name, o := to(dir)
-			return closed(frame.Create(name, o, func(b *frame.Batch) error { return appendNoise(b, 0, 12) }))
+			o.ChunkSize = 4000
+			return closed(frame.CreateFunc(ctx, name, func(b *frame.Batch) error { return appendNoise(b, 0, 12) }, o))
 		}
 		copied := func(path, dir string) error {
-			f, err := frame.Open(path, nil)
+			f, err := frame.Open(ctx, path, nil)
 			if err != nil {
 				return err
 			}
 			defer f.Close()
 			name, o := to(dir)
-			return closed(f.Copy(ctx, name, o))
+			return closed(frame.Copy(ctx, name, f, o))
 		}
 		overwrite := func(path, _ string) error {
-			f, err := frame.Open(path, nil)
+			f, err := frame.Open(ctx, path, nil)
 			if err != nil {
 				return err
 			}
 			defer f.Close()
-			return closed(f.Copy(ctx, path, &frame.Options{Sparse: sparse, Overwrite: true, Concurrency: 1}))
+			return closed(frame.Copy(ctx, path, f, &frame.CreateOptions{Sparse: sparse, Overwrite: true, Concurrency: 1}))
 		}
 		salvage := func(path, dir string) error {
 			name, o := to(dir)
-			f, _, err := frame.Salvage(ctx, path, name, o, nil)
+			f, _, err := frame.Salvage(ctx, name, path, nil, o)
 			return closed(f, err)
 		}
 		kind := map[bool]string{true: " of a directory", false: " of a file"}[sparse]
@@ -73,9 +75,11 @@ func faultWorks() []faultWork {
 			faultWork{"Copy over itself" + kind, sparse, "", overwrite, true},
 			faultWork{"Salvage" + kind, sparse, "made", salvage, false},
 			faultWork{"Compact" + kind, sparse, "", edit(func(f *frame.Frame) error { return f.Compact(ctx) }), false},
-			faultWork{"Append" + kind, sparse, "", edit(func(f *frame.Frame) error { return f.Append(noise(100)) }), false},
-			faultWork{"Delete" + kind, sparse, "", edit(func(f *frame.Frame) error { return f.Delete(3) }), false},
-			faultWork{"SetVLMeta" + kind, sparse, "", edit(func(f *frame.Frame) error { return f.SetVLMeta("more", noise(3)) }), false},
+			faultWork{"Append" + kind, sparse, "", edit(func(f *frame.Frame) error { return f.Append(ctx, noise(100)) }), false},
+			faultWork{"Delete" + kind, sparse, "", edit(func(f *frame.Frame) error { return inBatch(f, func(b *frame.Batch) error { return b.Delete(3) }) }), false},
+			faultWork{"SetVLMeta" + kind, sparse, "", edit(func(f *frame.Frame) error {
+				return inBatch(f, func(b *frame.Batch) error { return b.SetVLMeta("more", noise(3)) })
+			}), false},
 			faultWork{"batch" + kind, sparse, "", edit(func(f *frame.Frame) error {
 				b, err := f.Begin(ctx)
 				if err != nil {
@@ -115,7 +119,7 @@ func noise(seed int) []byte {
 
 func appendNoise(b *frame.Batch, first, n int) error {
 	for i := range n {
-		if err := b.Append(noise(first + i)); err != nil {
+		if err := b.Append(context.Background(), noise(first+i)); err != nil {
 			return err
 		}
 	}
@@ -124,24 +128,24 @@ func appendNoise(b *frame.Batch, first, n int) error {
 
 // makeFrame makes the frame that works begin with: some chunks, and dead bytes.
 func makeFrame(path string, sparse bool) error {
-	o := &frame.Options{Sparse: sparse, ChunkSize: 4000, Checksums: true, NoSync: true, Params: chunk.Params{TypeSize: 4}}
-	f, err := frame.Create(path, o, func(b *frame.Batch) error { return appendNoise(b, 0, 10) })
+	o := &frame.CreateOptions{Sparse: sparse, ChunkSize: 4000, Checksums: true, NoSync: true, Params: chunk.Params{TypeSize: 4}}
+	f, err := frame.CreateFunc(context.Background(), path, func(b *frame.Batch) error { return appendNoise(b, 0, 10) }, o)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(f.Update(2, noise(50)), f.SetVLMeta("note", []byte{1}), f.Delete(5))
+	err = errors.Join(inBatch(f, func(b *frame.Batch) error { return b.Update(context.Background(), 2, noise(50)) }), inBatch(f, func(b *frame.Batch) error { return b.SetVLMeta("note", []byte{1}) }), inBatch(f, func(b *frame.Batch) error { return b.Delete(5) }))
 	return errors.Join(err, f.Close())
 }
 
 // content returns the decoded bytes of a frame, which must be intact, and its metalayers.
 func content(path string) ([]byte, error) {
-	f, err := frame.Open(path, &frame.Options{RequireChecksums: true})
+	f, err := frame.Open(context.Background(), path, &frame.OpenOptions{RequireChecksums: true})
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	var all bytes.Buffer
-	if _, err := f.WriteTo(&all); err != nil {
+	if _, err := io.Copy(&all, f.Content(context.Background())); err != nil {
 		return nil, err
 	}
 	for _, name := range f.VLMetaNames() {
@@ -186,15 +190,15 @@ func tryFault(w faultWork, dir string, with func(do func() error) error) (bool, 
 	if err := onlyFiles(dir, want); err != nil {
 		return false, fmt.Errorf("after %v: %w", failed, err)
 	}
-	if err := closed(frame.Edit(path, nil)); err != nil {
+	if err := closed(frame.Edit(context.Background(), path, nil)); err != nil {
 		return false, fmt.Errorf("after %v the frame cannot be edited: %w", failed, err)
 	}
-	f, err := frame.Edit(path, nil)
+	f, err := frame.Edit(context.Background(), path, nil)
 	if err != nil {
 		return false, err
 	}
 	defer f.Close()
-	if err := f.Append(noise(999)); err != nil {
+	if err := f.Append(context.Background(), noise(999)); err != nil {
 		return false, fmt.Errorf("after %v the frame cannot be edited: %w", failed, err)
 	}
 	return failed == nil, f.Verify(context.Background(), func(err error) error { return err })

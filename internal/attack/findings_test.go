@@ -6,11 +6,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -45,7 +47,7 @@ var findings = []finding{
 		m.setField(posNBytes, 8, 0)
 	}, wantFault("there is an index")},
 	{"name with control characters", "frame of one chunk size, sparse false", func(m *model) {
-		m.vl[layer(m.vl, frame.ChecksumLayer)].Name = "\x1b[2J\n"
+		m.vl[layer(m.vl, checksumLayer)].Name = "\x1b[2J\n"
 	}, wantFault(`\x1b[2J\n`)},
 	{"name that cannot be written", "array of structures", func(m *model) {
 		m.vl[0].Name = ""
@@ -58,12 +60,12 @@ var findings = []finding{
 		}
 		m.index = nil
 	}, func(t *testing.T, path string) {
-		f, err := frame.Open(path, nil)
+		f, err := frame.Open(t.Context(), path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		if _, err := f.AppendTo(nil); err != nil {
+		if _, err := saved(f); err != nil {
 			t.Error(err)
 		}
 	}},
@@ -78,12 +80,134 @@ var findings = []finding{
 		m.fixed[posFlags] = 0x53
 		m.setField(posNBytes, 8, 2000*64)
 	}, wantReads(100)},
+	{"special chunk that ends inside an item", "array with none", func(m *model) {
+		m.makeUninit(m.entries[0].piece)
+		for i := range m.entries {
+			m.entries[i] = m.entries[0]
+		}
+		m.resizeChunks(2147483615)
+	}, wantSmallCopies},
+	{"special value of the index that ends inside an item", "sparse array of zeros", func(m *model) {
+		m.index = nil
+		m.entries[2] = entry{-1, 0x84 << 56}
+		m.resizeChunks(2147483615)
+	}, wantSmallCopies},
+	{"special value of items of half a gigabyte", "array with none", func(m *model) {
+		m.makeUninit(m.entries[0].piece)
+		m.entries = m.entries[:1]
+		m.setField(posTypeSize, 4, 1<<29-4096)
+		m.resizeChunks(1<<29 - 4096)
+		m.fixed[posFlags] = 0x53
+		m.setField(posChunkSize, 4, 0) // each chunk has its own size
+	}, wantSmallCopies},
+	{"special chunk that the index cannot hold, shared, with checksums", "array of zlib, checksums true, sparse false", func(m *model) {
+		for i := range m.entries {
+			m.entries[i] = m.entries[1]
+		}
+		m.pieces[m.entries[0].piece][31] = 2 << 4 // NaNs, of items of 4 bytes
+		m.setField(posTypeSize, 4, 6)
+		m.index, m.sign = nil, true
+	}, nil},
+	{"special chunk that is shared, with another size between", "frame of many chunks", func(m *model) {
+		m.makeUninit(m.entries[0].piece)
+		c := m.pieces[m.entries[1].piece]
+		c = append(c[:32], make([]byte, 32)...)
+		c[2] |= 2 // stored
+		putLE32(c, 4, 32)
+		putLE32(c, 8, 32)
+		putLE32(c, 12, 64)
+		m.pieces[m.entries[1].piece] = c
+		m.entries = []entry{m.entries[0], m.entries[1], m.entries[0]}
+		m.setField(posChunkSize, 4, 0) // each chunk has its own size
+		m.fixed[posFlags] = 0x53
+		m.setField(posNBytes, 8, 64+32+64)
+	}, wantPut},
+}
+
+// wantPut wants that all chunks can take the place of others of one size.
+func wantPut(t *testing.T, path string) {
+	f, err := frame.Open(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	v, err := f.Engine().View(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Release()
+	n := f.NumChunks()
+	g, err := frame.CreateFunc(t.Context(), "", func(b *frame.Batch) error {
+		if err := b.Engine().FillSpecial(int64(64*(n+1)), chunk.Zeros); err != nil {
+			return err
+		}
+		return b.Engine().PutChunks(context.Background(), v, func(yield func(int, int) bool) {
+			for i := 0; i < n && yield(i, i); i++ {
+			}
+		})
+	}, &frame.CreateOptions{ChunkSize: 64, Checksums: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	if err := g.Verify(context.Background(), func(err error) error { return err }); err != nil {
+		t.Error(err)
+	}
+}
+
+// makeUninit makes a piece a chunk without content.
+func (m *model) makeUninit(piece int) {
+	c := m.pieces[piece][:32]
+	putLE32(c, 12, 32)
+	c[31] = 4 << 4
+	m.pieces[piece], m.index = c, nil
+}
+
+// resizeChunks gives all chunks a size, as the frame has it.
+func (m *model) resizeChunks(n int64) {
+	for _, k := range m.chunkPieces() {
+		putLE32(m.pieces[k], 4, n)
+	}
+	m.setField(posChunkSize, 4, n)
+	m.setField(posNBytes, 8, n*int64(len(m.entries)))
+}
+
+// wantSmallCopies wants copies to take little memory and space, and not to trust more than the frame that they copy.
+func wantSmallCopies(t *testing.T, path string) {
+	f, err := frame.Open(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	const most = 64 << 20
+	if f.Engine().CheckAlloc(most+1) == nil {
+		t.Errorf("%d bytes of memory are allowed", most+1)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var b bytes.Buffer
+	_, err = f.Save(t.Context(), &b)
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; err != nil || b.Len() > 1<<20 || n > most {
+		t.Errorf("Save writes %d bytes with %d bytes of memory: %v", b.Len(), n, err)
+	}
+	g, err := frame.Copy(t.Context(), filepath.Join(t.TempDir(), "copy"), f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	if g.Engine().CheckAlloc(1<<31) == nil {
+		t.Errorf("%d bytes of memory are allowed for a copy", int64(1<<31))
+	}
+	if a, b := f.Info().NBytes, g.Info().NBytes; a != b {
+		t.Errorf("a copy of %d bytes of %d", b, a)
+	}
 }
 
 // wantFault wants Verify to report a fault, printable, with a text.
 func wantFault(text string) func(t *testing.T, path string) {
 	return func(t *testing.T, path string) {
-		f, err := frame.Open(path, nil)
+		f, err := frame.Open(t.Context(), path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +248,7 @@ func wantReads(times int64) func(t *testing.T, path string) {
 			t.Fatal(err)
 		}
 		c := &counted{Reader: bytes.NewReader(b)}
-		f, err := frame.OpenReaderAt(c, c.Size(), nil)
+		f, err := frame.OpenReaderAt(t.Context(), c, c.Size(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,11 +292,11 @@ func TestFindings(t *testing.T) {
 			if f.want != nil {
 				f.want(t, path)
 			}
-			g, _, err := frame.Salvage(context.Background(), path, filepath.Join(dir, "new"), nil, func(err error) {
+			g, _, err := frame.Salvage(context.Background(), filepath.Join(dir, "new"), path, func(err error) {
 				if why := unclear(err); why != "" {
 					t.Errorf("%s: %q", why, err)
 				}
-			})
+			}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

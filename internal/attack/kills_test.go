@@ -65,14 +65,16 @@ func unpackKillState(b []byte) (s killState, err error) {
 }
 
 // killOptions are the options of all processes.
-func killOptions() *frame.Options {
-	return &frame.Options{Locking: true, Checksums: true, Concurrency: 1, ChunkSize: 8 * killItems, NoSync: true,
-		Params: chunk.Params{TypeSize: 8, Codec: codec.LZ4}, VLMeta: nil}
+func killOptions() *frame.OpenOptions {
+	return &frame.OpenOptions{Locking: true, Concurrency: 1, NoSync: true}
 }
+
+// killReaders are those of processes that read.
+func killReaders() *frame.OpenOptions { return &frame.OpenOptions{Locking: true, Concurrency: 1} }
 
 // checkKillState compares the chunks of a frame with its state, which it returns.
 func checkKillState(f *frame.Frame) (killState, error) {
-	v, err := f.View() // no other process edits until it is released
+	v, err := f.Engine().View(context.Background()) // no other process edits until it is released
 	if err != nil {
 		return killState{}, err
 	}
@@ -88,7 +90,7 @@ func checkKillState(f *frame.Frame) (killState, error) {
 	next := s
 	n := v.Info().NumChunks
 	for i := range n {
-		c, err := f.ReadChunk(nil, i)
+		c, err := f.ReadChunk(context.Background(), nil, i)
 		if err != nil {
 			return s, err
 		}
@@ -109,7 +111,7 @@ func checkKillState(f *frame.Frame) (killState, error) {
 // editKilled edits a frame until it is killed. It prints the counter after each commit.
 func editKilled(path string, writer int, out io.Writer) error {
 	rng := rand.New(rand.NewPCG(uint64(os.Getpid()), 3))
-	f, err := frame.Edit(path, killOptions())
+	f, err := frame.Edit(context.Background(), path, killOptions())
 	for err == nil {
 		var next uint64
 		if next, err = editOnce(f, writer, rng); err == nil {
@@ -118,7 +120,7 @@ func editKilled(path string, writer int, out io.Writer) error {
 		}
 		if errors.Is(err, frame.ErrChanged) { // the other process has compacted the frame
 			f.Close()
-			f, err = frame.Edit(path, killOptions())
+			f, err = frame.Edit(context.Background(), path, killOptions())
 		}
 	}
 	return err
@@ -145,14 +147,14 @@ func editOnce(f *frame.Frame, writer int, rng *rand.Rand) (uint64, error) {
 		return 0, err
 	}
 	for range 1 + rng.IntN(3) {
-		if err := b.Append(killChunk(writer, s[writer].Next)); err != nil {
+		if err := b.Append(context.Background(), killChunk(writer, s[writer].Next)); err != nil {
 			return 0, fmt.Errorf("append: %w", err)
 		}
 		s[writer].Next++
 	}
 	most := 30 + rng.IntN(20)
 	for i := 0; b.NumChunks() > most && i < f.NumChunks(); i++ { // f reads what was committed last
-		c, err := f.ReadChunk(nil, i)
+		c, err := f.ReadChunk(context.Background(), nil, i)
 		if err != nil {
 			return 0, fmt.Errorf("read: %w", err)
 		}
@@ -172,13 +174,13 @@ func editOnce(f *frame.Frame, writer int, rng *rand.Rand) (uint64, error) {
 
 // readKilled answers each line that it reads with the counters of a state, which it has checked.
 func readKilled(path string, in io.Reader, out io.Writer) error {
-	f, err := frame.Open(path, killOptions())
+	f, err := frame.Open(context.Background(), path, killReaders())
 	if err != nil {
 		return err
 	}
 	n := 0
 	for lines := bufio.NewScanner(in); lines.Scan(); n++ {
-		_, err := f.Refresh()
+		_, err := f.Refresh(context.Background())
 		var s killState
 		if err == nil {
 			s, err = checkKillState(f)
@@ -188,7 +190,7 @@ func readKilled(path string, in io.Reader, out io.Writer) error {
 		}
 		if errors.Is(err, frame.ErrChanged) { // compacted
 			f.Close()
-			f, err = frame.Open(path, killOptions())
+			f, err = frame.Open(context.Background(), path, killReaders())
 			fmt.Fprintln(out, killAnswer, "again")
 		} else if err == nil {
 			fmt.Fprintln(out, killAnswer, s[0].Next, s[1].Next)
@@ -244,9 +246,9 @@ func TestKills(t *testing.T) {
 	}
 	for _, sparse := range []bool{false, true} {
 		r := &killRun{t: t, path: filepath.Join(t.TempDir(), "frame")}
-		o := killOptions()
-		o.Sparse = sparse
-		f, err := frame.Create(r.path, o, func(b *frame.Batch) error { return b.SetVLMeta("state", new(killState).pack()) })
+		o := &frame.CreateOptions{Locking: true, Checksums: true, Concurrency: 1, ChunkSize: 8 * killItems, NoSync: true,
+			Params: chunk.Params{TypeSize: 8, Codec: codec.LZ4}, Sparse: sparse}
+		f, err := frame.CreateFunc(t.Context(), r.path, func(b *frame.Batch) error { return b.SetVLMeta("state", new(killState).pack()) }, o)
 		if err == nil {
 			err = f.Close()
 		}
@@ -369,7 +371,7 @@ func (r *killRun) read() {
 
 // finish checks the frame after the last kill.
 func (r *killRun) finish() {
-	f, err := frame.Edit(r.path, killOptions())
+	f, err := frame.Edit(context.Background(), r.path, killOptions())
 	if err != nil {
 		r.t.Error(err)
 		return

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -99,7 +100,7 @@ func parse(b []byte, files map[uint64][]byte) (*model, error) {
 	if h.NBytes > 1<<16 {
 		return m, nil // a uniform index
 	}
-	raw, err := chunk.Decode(nil, m.index, nil)
+	raw, err := chunk.Decode(nil, m.index)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +196,7 @@ func (m *model) encodeIndex() ([]byte, error) {
 	for _, v := range m.stored() {
 		raw = binary.LittleEndian.AppendUint64(raw, v)
 	}
-	return chunk.Encode(nil, raw, chunk.Params{TypeSize: 8, Codec: chunk.CodecFromCode(0)}, &chunk.Options{Concurrency: 1})
+	return chunk.Encode(nil, raw, chunk.Params{TypeSize: 8, Codec: codec.BloscLZ})
 }
 
 // parts are the bytes of a frame: those before its hole, and those after.

@@ -13,11 +13,11 @@ import (
 func mutateChunk(rng *rand.Rand, c []byte) ([]byte, string) {
 	c = slices.Clone(c)
 	h, err := chunk.ParseHeader(c, int64(len(c)))
-	if err != nil || len(c) < 32 || !h.Extended() {
+	if err != nil || len(c) < 32 || c[2]&5 != 5 {
 		flip(rng, c)
 		return c, "bytes of a short chunk"
 	}
-	streams := h.Special() == chunk.Regular && !h.Stored() && len(c) >= 36
+	streams := h.Special == chunk.Regular && !h.Stored && len(c) >= 36
 	switch n := rng.IntN(20); {
 	case n < 4:
 		return mutateHeaderByte(rng, c)
@@ -98,7 +98,7 @@ func blockStart(h *chunk.Header, c []byte, k int) (at, off int) {
 
 // mutateBlockStart changes the offset of a block, or all of them.
 func mutateBlockStart(rng *rand.Rand, c []byte, h *chunk.Header) ([]byte, string) {
-	n := max(1, h.NumBlocks())
+	n := max(1, h.NumBlocks)
 	k := rng.IntN(n)
 	at, off := blockStart(h, c, k)
 	_, other := blockStart(h, c, rng.IntN(n))
@@ -117,10 +117,10 @@ func mutateBlockStart(rng *rand.Rand, c []byte, h *chunk.Header) ([]byte, string
 
 // mutateStream changes the length of a stream, of a dictionary, or the token of a run.
 func mutateStream(rng *rand.Rand, c []byte, h *chunk.Header) ([]byte, string) {
-	_, at := blockStart(h, c, rng.IntN(max(1, h.NumBlocks())))
+	_, at := blockStart(h, c, rng.IntN(max(1, h.NumBlocks)))
 	what := "stream"
-	if h.HasDict() && rng.IntN(3) == 0 {
-		at, what = 32+4*h.NumBlocks(), "dictionary"
+	if h.Params.Dict && rng.IntN(3) == 0 {
+		at, what = 32+4*h.NumBlocks, "dictionary"
 	}
 	for range rng.IntN(4) { // a later stream of the block
 		if at >= 0 && at+4 <= len(c) {
@@ -134,8 +134,8 @@ func mutateStream(rng *rand.Rand, c []byte, h *chunk.Header) ([]byte, string) {
 		return c, "chunk: bytes of the streams"
 	}
 	now, left := le32(c, at), int64(len(c)-at-4)
-	whole := int64(h.BlockSize)
-	v := pick(rng, extreme(rng, now), 0, -1, -int64(rng.IntN(300)), left, left+1, left-1, whole, whole/int64(max(1, h.TypeSize)), now-1, now+1)
+	whole := int64(h.Params.BlockSize)
+	v := pick(rng, extreme(rng, now), 0, -1, -int64(rng.IntN(300)), left, left+1, left-1, whole, whole/int64(max(1, h.Params.TypeSize)), now-1, now+1)
 	putLE32(c, at, v)
 	if v < 0 && at+4 < len(c) && pick(rng, true, false) {
 		c[at+4] = pick[byte](rng, 0, 1, 3, 0xff)

@@ -87,7 +87,7 @@ func (m *maker) addArray(name string, shape []int64, dtype string, o ndarray.Cre
 		}
 	}
 	if err = edit(n); err == nil {
-		err = n.Frame().SetVLMeta("note", []byte{0xa5, 'h', 'e', 'l', 'l', 'o'})
+		err = inBatch(n.Frame(), func(b *frame.Batch) error { return b.SetVLMeta("note", []byte{0xa5, 'h', 'e', 'l', 'l', 'o'}) })
 	}
 	if err == nil {
 		err = n.Close()
@@ -97,14 +97,14 @@ func (m *maker) addArray(name string, shape []int64, dtype string, o ndarray.Cre
 }
 
 // addFrame makes a frame without dimensions.
-func (m *maker) addFrame(name string, o frame.Options, fill func(b *frame.Batch) error) {
+func (m *maker) addFrame(name string, o frame.CreateOptions, fill func(b *frame.Batch) error) {
 	if m.err != nil {
 		return
 	}
 	o.NoSync, o.Concurrency = true, 1
 	path := filepath.Join(m.dir, "original")
 	defer os.RemoveAll(path)
-	f, err := frame.Create(path, &o, fill)
+	f, err := frame.CreateFunc(context.Background(), path, fill, &o)
 	if err == nil {
 		err = f.Close()
 	}
@@ -127,18 +127,17 @@ func (m *maker) addPath(name, path string) {
 		m.fail(name, err)
 		return
 	}
-	f, err := frame.Open(path, nil)
+	f, err := frame.Open(context.Background(), path, nil)
 	if err != nil {
 		m.fail(name, err)
 		return
 	}
 	defer f.Close()
 	o.sealed = f.Info().Checksums
-	_, isArray := f.MetaLayer("b2nd")
-	o.array = isArray == nil
-	if o.sealed && f.NBytes() < 1<<20 {
+	_, o.array = metaLayer(f, "b2nd")
+	if o.sealed && f.Info().NBytes < 1<<20 {
 		for i := range f.NumChunks() {
-			c, err := f.ReadChunk(nil, i)
+			c, err := f.ReadChunk(context.Background(), nil, i)
 			m.fail(name, err)
 			o.data = append(o.data, c)
 		}
@@ -210,11 +209,11 @@ func (m *maker) filters() {
 		name    string
 		filters []chunk.Filter
 	}{
-		{"delta", []chunk.Filter{{ID: 3}, {ID: 1}}},
-		{"bitshuffle", []chunk.Filter{{ID: 2}}},
-		{"trunc_prec", []chunk.Filter{{ID: 4, Meta: 10}, {ID: 1}}},
-		{"bytedelta", []chunk.Filter{{ID: 1}, {ID: 35}}},
-		{"ndcell", []chunk.Filter{{ID: 32, Meta: 4}, {ID: 1}}},
+		{"delta", []chunk.Filter{chunk.Delta, chunk.Shuffle}},
+		{"bitshuffle", []chunk.Filter{chunk.BitShuffle}},
+		{"trunc_prec", []chunk.Filter{chunk.TruncPrec.With(10), chunk.Shuffle}},
+		{"bytedelta", []chunk.Filter{chunk.Shuffle, chunk.ByteDelta}},
+		{"ndcell", []chunk.Filter{chunk.NDCell.With(4), chunk.Shuffle}},
 		{"none", []chunk.Filter{}},
 	} {
 		o := ndarray.CreateOptions{Chunks: []int64{8, 12}, Blocks: []int64{4, 8}}
@@ -270,7 +269,7 @@ func (m *maker) shapes() {
 
 // frames adds frames without dimensions: empty, of variable chunk sizes, with blocks of variable length.
 func (m *maker) frames() {
-	layers := frame.Options{Meta: []meta.Layer{{Name: "one", Content: []byte{1}}, {Name: "two", Content: []byte{0xa3, 'a', 'b', 'c'}}}}
+	layers := frame.CreateOptions{Meta: []meta.Layer{{Name: "one", Content: []byte{1}}, {Name: "two", Content: []byte{0xa3, 'a', 'b', 'c'}}}}
 	m.addFrame("empty frame", layers, nil)
 	for _, sparse := range []bool{false, true} {
 		o := layers
@@ -284,23 +283,23 @@ func (m *maker) frames() {
 		})
 		m.addFrame(fmt.Sprint("frame of variable blocks, sparse ", sparse), o, func(b *frame.Batch) error {
 			for i := range 3 {
-				if err := b.AppendBlocks([][]byte{smooth(100+i, 1), smooth(7, 2), smooth(400, 3)}); err != nil {
+				if err := b.AppendBlocks(context.Background(), [][]byte{smooth(100+i, 1), smooth(7, 2), smooth(400, 3)}); err != nil {
 					return err
 				}
 			}
 			return b.SetVLMeta("note", []byte{1})
 		})
 	}
-	many := frame.Options{ChunkSize: 64, Params: chunk.Params{TypeSize: 4}}
+	many := frame.CreateOptions{ChunkSize: 64, Params: chunk.Params{TypeSize: 4}}
 	m.addFrame("frame of many chunks", many, func(b *frame.Batch) error {
 		return appendAll(b.Append, slices.Repeat([]int{64}, 100)...)
 	})
 }
 
 // appendAll appends chunks of some sizes.
-func appendAll(add func([]byte) error, sizes ...int) error {
+func appendAll(add func(context.Context, []byte) error, sizes ...int) error {
 	for i, n := range sizes {
-		if err := add(smooth(n, uint64(i))); err != nil {
+		if err := add(context.Background(), smooth(n, uint64(i))); err != nil {
 			return err
 		}
 	}

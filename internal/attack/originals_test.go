@@ -41,7 +41,7 @@ func TestOriginals(t *testing.T) {
 			if err := mu.Write(p, dir); err != nil {
 				t.Fatal(err)
 			}
-			f, err := frame.Open(p, &frame.Options{Verify: true})
+			f, err := frame.Open(t.Context(), p, &frame.OpenOptions{Verify: true})
 			if err != nil {
 				t.Fatalf("%s: %v", o.name, err)
 			}
@@ -52,7 +52,7 @@ func TestOriginals(t *testing.T) {
 				t.Errorf("%s: checksums %v", o.name, !o.sealed)
 			}
 			for i, want := range o.data {
-				if got, err := f.ReadChunk(nil, i); err != nil || !bytes.Equal(got, want) {
+				if got, err := f.ReadChunk(t.Context(), nil, i); err != nil || !bytes.Equal(got, want) {
 					t.Errorf("%s, chunk %d: %v", o.name, i, err)
 				}
 			}

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
-	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -19,7 +19,7 @@ func crc(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 func layerSums(layers []meta.Layer) []byte {
 	b := []byte{}
 	for _, l := range layers {
-		if l.Name != frame.ChecksumLayer {
+		if l.Name != checksumLayer {
 			b = binary.LittleEndian.AppendUint32(b, crc([]byte(l.Name)))
 			b = binary.LittleEndian.AppendUint32(b, crc(l.Content))
 		}
@@ -29,7 +29,7 @@ func layerSums(layers []meta.Layer) []byte {
 
 // resign makes the checksums of a frame match, if it has some. index is the stored index.
 func (m *model) resign(index []byte) error {
-	k := layer(m.vl, frame.ChecksumLayer)
+	k := layer(m.vl, checksumLayer)
 	if k < 0 {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (m *model) resign(index []byte) error {
 		}
 		sums = binary.LittleEndian.AppendUint32(sums, sum)
 	}
-	if h, err := chunk.ParseHeader(index, int64(len(index))); err == nil && h.Special() != chunk.Regular {
+	if h, err := chunk.ParseHeader(index, int64(len(index))); err == nil && h.Special != chunk.Regular {
 		sums = []byte{} // a uniform index
 	}
 	record := meta.Map{
@@ -56,13 +56,13 @@ func (m *model) resign(index []byte) error {
 		return err
 	}
 	m.vl = slices.Clone(m.vl)
-	m.vl[k].Content, err = chunk.Encode(nil, content, chunk.Params{Level: chunk.NoCompression}, nil)
+	m.vl[k].Content, err = chunk.Encode(nil, content, chunk.Params{Level: codec.NoCompression})
 	return err
 }
 
 // hasRecord reports whether m has the checksums of the original as they are.
 func (o *original) hasRecord(m *model) bool {
-	i, k := layer(o.model.vl, frame.ChecksumLayer), layer(m.vl, frame.ChecksumLayer)
+	i, k := layer(o.model.vl, checksumLayer), layer(m.vl, checksumLayer)
 	return i >= 0 && k >= 0 && bytes.Equal(o.model.vl[i].Content, m.vl[k].Content)
 }
 

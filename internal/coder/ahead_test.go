@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"testing"
+
+	"github.com/goblosc/blosc2/codec"
 )
 
 // patientReader counts its calls, and fails after a number of them.
@@ -29,7 +31,7 @@ func TestReadAhead(t *testing.T) {
 	for i := range src {
 		src[i] &= 0x3f // compresses only a little
 	}
-	encoded, err := Encode(nil, src, Params{TypeSize: 1, BlockSize: blockSize, Level: 5, Filters: []Filter{{ID: BitShuffle}}}, nil)
+	encoded, err := Encode(nil, src, Params{TypeSize: 1, BlockSize: blockSize, Level: 5, Filters: []Filter{BitShuffle}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +110,7 @@ func TestReadOnce(t *testing.T) {
 	for i := range src {
 		src[i] &= 0x3f
 	}
-	encoded := mustEncode(t, src, Params{TypeSize: 1, BlockSize: blockSize, Level: 5, Filters: []Filter{{ID: BitShuffle}}})
+	encoded := mustEncode(t, src, Params{TypeSize: 1, BlockSize: blockSize, Level: 5, Filters: []Filter{BitShuffle}})
 	w := NewPool(nil).Get()
 	file := &patientReader{ReaderAt: bytes.NewReader(encoded), most: 1000}
 	var r Reader
@@ -136,7 +138,7 @@ func TestReadAheadLittle(t *testing.T) {
 	for i := range src {
 		src[i] &= 0x3f
 	}
-	p := Params{TypeSize: 1, BlockSize: 4096, Level: 5, Filters: []Filter{{ID: BitShuffle}}}
+	p := Params{TypeSize: 1, BlockSize: 4096, Level: 5, Filters: []Filter{BitShuffle}}
 	b, err := Encode(nil, src, p, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +151,7 @@ func TestReadAheadLittle(t *testing.T) {
 	if r.ReadAhead(0, r.NumBlocks(), nil); len(r.ahead) > 0 {
 		t.Errorf("%d bytes read ahead", len(r.ahead))
 	}
-	for _, c := range [][]byte{b, mustEncode(t, src, Params{TypeSize: 1, BlockSize: 4096, Level: NoCompression})} {
+	for _, c := range [][]byte{b, mustEncode(t, src, Params{TypeSize: 1, BlockSize: 4096, Level: codec.NoCompression})} {
 		if err := w.Open(&r, c); err != nil {
 			t.Fatal(err)
 		}

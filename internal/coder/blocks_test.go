@@ -164,9 +164,9 @@ func TestSharedBlocks(t *testing.T) {
 func shuffledOnly(r *Reader) bool {
 	n, shuffles := 0, false
 	for _, f := range r.h.Filters {
-		if f.ID != NoFilter && f.ID != TruncPrec && f.ID != IntTrunc {
+		if f.kind() != NoFilter && f.kind() != TruncPrec && f.kind() != IntTrunc {
 			n++
-			shuffles = f.ID == Shuffle && (f.Meta > 1 || f.Meta == 0 && r.h.TypeSize > 1)
+			shuffles = f.kind() == Shuffle && (f.Param() > 1 || f.Param() == 0 && r.h.TypeSize > 1)
 		}
 	}
 	return n == 1 && shuffles && r.h.Special() == Regular && !r.h.Stored() && !r.h.VLBlocks()
@@ -309,7 +309,7 @@ func TestReadsLittle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, err := Encode(nil, src, Params{Level: NoCompression, BlockSize: 8192}, nil)
+	stored, err := Encode(nil, src, Params{Level: codec.NoCompression, BlockSize: 8192}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,14 +22,14 @@ func TestCopyBlock(t *testing.T) {
 	params := []Params{
 		{TypeSize: 4, BlockSize: 4096, Codec: codec.LZ4},
 		{TypeSize: 4, BlockSize: 4096, Codec: codec.LZ4, Split: SplitNever},
-		{TypeSize: 4, BlockSize: 4096, Codec: codec.LZ4, Filters: []Filter{{ID: BitShuffle}}},
-		{TypeSize: 4, BlockSize: 4096, Codec: codec.LZ4, Filters: []Filter{{}}},
+		{TypeSize: 4, BlockSize: 4096, Codec: codec.LZ4, Filters: []Filter{BitShuffle}},
+		{TypeSize: 4, BlockSize: 4096, Codec: codec.LZ4, Filters: []Filter{NoFilter}},
 		{TypeSize: 8, BlockSize: 4096, Codec: codec.LZ4},
 		{TypeSize: 4, BlockSize: 8192, Codec: codec.LZ4},
 		{TypeSize: 4, BlockSize: 4096, Codec: codec.Zstd},
-		{TypeSize: 4, BlockSize: 4096, Codec: codec.LZ4, Filters: []Filter{{ID: Delta}, {ID: Shuffle}}},
+		{TypeSize: 4, BlockSize: 4096, Codec: codec.LZ4, Filters: []Filter{Delta, Shuffle}},
 		{TypeSize: 4, BlockSize: 4096, Codec: codec.Zstd, Dict: true},
-		{TypeSize: 4, BlockSize: 4096, Codec: codec.LZ4, Level: NoCompression},
+		{TypeSize: 4, BlockSize: 4096, Codec: codec.LZ4, Level: codec.NoCompression},
 	}
 	copied := 0
 	for i, p := range params {
@@ -39,8 +39,8 @@ func TestCopyBlock(t *testing.T) {
 		}
 		for k, q := range params {
 			q.Level = max(-1, q.Level+3)
-			if params[k].Level == NoCompression {
-				q.Level = NoCompression
+			if params[k].Level == codec.NoCompression {
+				q.Level = codec.NoCompression
 			}
 			l, err := q.Layout(len(src))
 			if err != nil {

@@ -5,15 +5,6 @@ import (
 	"github.com/goblosc/blosc2/internal/codecs"
 )
 
-// CodecID names a codec; see package codec.
-type CodecID = codec.ID
-
-// CodecSet is an immutable set of codecs; see package codec.
-type CodecSet = codec.Set
-
-// CodecFromCode returns the codec with a compcode, the number that headers store.
-func CodecFromCode(code uint8) CodecID { return codec.FromCode(code) }
-
 // IndexParams returns the parameters that C-Blosc2 uses for the index of a frame.
 func IndexParams() Params {
 	return Params{TypeSize: 8, BlockSize: 16 << 10, Codec: codec.BloscLZ, Level: 5, Split: SplitNever}
@@ -31,12 +22,6 @@ const (
 	SplitForward SplitMode = 4
 )
 
-// Levels with a name.
-const (
-	DefaultLevel  = 5
-	NoCompression = -1 // level 0 in descriptions of the format: chunks are stored uncompressed
-)
-
 // Params are the compression parameters of a chunk. The zero value selects the defaults of python-blosc2: Zstd, level
 // 5, Shuffle, automatic split and block size, and items of one byte.
 type Params struct {
@@ -44,7 +29,7 @@ type Params struct {
 	BlockSize int       // decoded size of a block in bytes, rounded down to whole items; 0 = automatic
 	Codec     codec.ID  // 0 = Zstd
 	CodecMeta uint8     // parameter of codecs that have one
-	Level     int       // 1 to 9; 0 = 5, NoCompression = stored
+	Level     int       // 1 to 9; 0 = 5, codec.NoCompression = stored
 	Filters   []Filter  // fill the slots from the first; nil = Shuffle in the last slot
 	Split     SplitMode // 0 = automatic
 	Dict      bool      // train a dictionary for each chunk (Zstd, LZ4, LZ4HC)
@@ -60,8 +45,8 @@ func (p Params) normal() (Params, error) {
 	}
 	switch p.Level {
 	case 0:
-		p.Level = DefaultLevel
-	case NoCompression:
+		p.Level = codec.DefaultLevel
+	case codec.NoCompression:
 		p.Level = 0
 	}
 	switch {
@@ -70,7 +55,7 @@ func (p Params) normal() (Params, error) {
 	case p.BlockSize < 0 || p.BlockSize > MaxBlockSize:
 		return p, paramError("block size %d", p.BlockSize)
 	case p.Level < 0 || p.Level > 9:
-		return p, paramError("level %d, want 1 to 9 or NoCompression", p.Level)
+		return p, paramError("level %d, want 1 to 9 or codec.NoCompression", p.Level)
 	case len(p.Filters) > NumFilters:
 		return p, paramError("%d filters, want at most %d", len(p.Filters), NumFilters)
 	case p.Split > SplitForward || p.Split == 3:
@@ -91,15 +76,17 @@ func (p *Params) traits() codecs.Traits {
 // checkFilters rejects filters and parameters that C-Blosc2 rejects when writing.
 func (p *Params) checkFilters() error {
 	for _, f := range p.Filters {
-		def := builtin(f.ID)
+		def := builtin(f)
 		switch {
-		case def == nil && f.ID < firstUserFilter:
+		case f >= badParam:
+			return paramError("filter %v: the parameter is out of range", f.kind())
+		case def == nil && f.Code() < firstUserFilter:
 			return unsupportedFilter(f)
 		case def == nil: // user filters are looked up when the first block is encoded
 		case def.forward == nil && def.backward != nil:
-			return paramError("filter %v can only be decoded", f.ID)
+			return paramError("filter %v can only be decoded", f.kind())
 		case def.check != nil:
-			if err := def.check(f.Meta, p.TypeSize); err != nil {
+			if err := def.check(f.Param(), p.TypeSize); err != nil {
 				return paramError("%v", err)
 			}
 		}
@@ -115,26 +102,26 @@ func (p *Params) cappedTypeSize() int { return cappedTypeSize(p.TypeSize) }
 func (p Params) Pipeline() Pipeline {
 	var pl Pipeline
 	if p.Filters == nil {
-		pl[NumFilters-1].ID = Shuffle
+		pl[NumFilters-1] = Shuffle
 	}
 	copy(pl[:], p.Filters)
 	for i := range pl {
-		if f := &pl[i]; f.ID == ByteDelta && f.Meta == 0 && p.TypeSize <= MaxTypeSize {
-			f.Meta = uint8(max(p.TypeSize, 1))
+		if f := &pl[i]; *f == ByteDelta && p.TypeSize <= MaxTypeSize {
+			*f = f.With(max(p.TypeSize, 1))
 		}
 	}
 	return pl
 }
 
 // Normalize returns p with all defaults filled in, as frame headers record them. It keeps Level, except that 0 becomes
-// DefaultLevel. Errors are ErrParam or errors.ErrUnsupported.
+// codec.DefaultLevel. Errors are ErrParam or errors.ErrUnsupported.
 func (p Params) Normalize() (Params, error) {
 	n, err := p.normal()
 	if err != nil {
 		return p, err
 	}
 	if n.Level == 0 {
-		n.Level = NoCompression
+		n.Level = codec.NoCompression
 	}
 	if n.Filters == nil {
 		pl := n.Pipeline()
@@ -149,7 +136,7 @@ func (p Params) Shaped() bool {
 		return true
 	}
 	for _, f := range p.Filters {
-		if def := builtin(f.ID); def != nil && def.shaped {
+		if def := builtin(f); def != nil && def.shaped {
 			return true
 		}
 	}

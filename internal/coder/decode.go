@@ -41,9 +41,9 @@ func (w *Worker) DecodePrefix(dst []byte, r *Reader, k, n int) error {
 
 // readerBlock returns the description of block k of an opened chunk. It is valid until the worker's next block.
 func (w *Worker) readerBlock(r *Reader, k int) *block {
-	w.block = block{version: r.h.Version, BlockInfo: BlockInfo{
+	w.block = block{version: r.h.Version, typeSize: r.h.TypeSize, BlockInfo: BlockInfo{
 		Chunk: w.Chunk, Block: k, Offset: r.BlockOffset(k),
-		TypeSize: r.h.TypeSize, ItemSize: w.itemSize(r.h.TypeSize), Shape: w.o.BlockShape,
+		TypeSize: w.itemSize(r.h.TypeSize), Shape: w.o.BlockShape,
 	}}
 	if k > 0 && !r.h.VLBlocks() {
 		w.block.ref = r.ref

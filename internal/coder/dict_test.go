@@ -114,7 +114,7 @@ func TestDictOfLZ4(t *testing.T) {
 	}
 	var want []byte
 	for k := range 4 {
-		want = append(want, naiveForward(Filter{ID: Shuffle}, src[2000*k:2000*k+2000], nil, 4)...)
+		want = append(want, naiveForward(Shuffle, src[2000*k:2000*k+2000], nil, 4)...)
 	}
 	if got := dictOf(t, b); !bytes.Equal(got, want[:5000]) {
 		t.Errorf("dictionary of %d bytes, want the first 5000 of the filtered blocks", len(got))
@@ -124,13 +124,13 @@ func TestDictOfLZ4(t *testing.T) {
 // TestDictOfDelta checks that samples are filtered like the blocks.
 func TestDictOfDelta(t *testing.T) {
 	src := records(100_000)
-	b, err := Encode(nil, src, Params{Codec: codec.LZ4, TypeSize: 4, BlockSize: 2000, Filters: []Filter{{ID: Delta}}, Dict: true}, nil)
+	b, err := Encode(nil, src, Params{Codec: codec.LZ4, TypeSize: 4, BlockSize: 2000, Filters: []Filter{Delta}, Dict: true}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := naiveForward(Filter{ID: Delta}, src[:2000], nil, 4)
+	want := naiveForward(Delta, src[:2000], nil, 4)
 	for k := 1; k < 3; k++ {
-		want = append(want, naiveForward(Filter{ID: Delta}, src[2000*k:2000*k+2000], src[:2000], 4)...)
+		want = append(want, naiveForward(Delta, src[2000*k:2000*k+2000], src[:2000], 4)...)
 	}
 	if got := dictOf(t, b); !bytes.Equal(got, want[:5000]) {
 		t.Errorf("dictionary of %d bytes, want the first 5000 of the filtered blocks", len(got))
@@ -209,7 +209,7 @@ func TestNoDict(t *testing.T) {
 		"short":           {records(5119), Params{BlockSize: 500}, false},
 		"blosclz":         {records(50_000), Params{Codec: codec.BloscLZ, BlockSize: 500}, false},
 		"zlib":            {records(50_000), Params{Codec: codec.Zlib, BlockSize: 500}, false},
-		"no compression":  {records(50_000), Params{Level: NoCompression}, false},
+		"no compression":  {records(50_000), Params{Level: codec.NoCompression}, false},
 		"noise":           {noise(50_000), Params{Codec: codec.LZ4, BlockSize: 500}, true},
 		"zeros":           {make([]byte, 50_000), Params{Codec: codec.LZ4, BlockSize: 500}, true},
 		"too many blocks": {records(6000), many, true},

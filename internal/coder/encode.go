@@ -57,9 +57,9 @@ func (w *Worker) encodeStreams(dst []byte, l *Layout, filtered []byte, room int)
 
 // layoutBlock returns the description of block k of a chunk to be encoded. It is valid until the worker's next block.
 func (w *Worker) layoutBlock(l *Layout, k int, ref []byte) *block {
-	w.block = block{version: versionRegular, BlockInfo: BlockInfo{
+	w.block = block{version: versionRegular, typeSize: l.typeSize, BlockInfo: BlockInfo{
 		Chunk: w.Chunk, Block: k, Offset: k * l.blockSize,
-		TypeSize: l.typeSize, ItemSize: w.itemSize(l.p.TypeSize), Shape: w.o.BlockShape,
+		TypeSize: w.itemSize(l.p.TypeSize), Shape: w.o.BlockShape,
 	}}
 	if k > 0 {
 		w.block.ref = ref

@@ -1,21 +1,60 @@
 package coder
 
-// FilterID is the number of a filter, as headers store it.
-type FilterID uint8
+import "fmt"
 
-// Filter is one slot of the pipeline.
-type Filter struct {
-	ID   FilterID
-	Meta uint8 // parameter; the filter defines its meaning
+// Filter is one slot of the pipeline: the number of a filter in the low byte, its parameter in the next one. A bit
+// above them marks a parameter that does not fit.
+type Filter uint32
+
+const (
+	paramShift = 8
+	badParam   = 1 << 16
+)
+
+// FilterOf returns a filter from the number and the parameter that headers store.
+func FilterOf(code, param uint8) Filter { return Filter(code) | Filter(param)<<paramShift }
+
+// With returns the filter with a parameter, -128 to 255. The filter defines its meaning; see the constants. Encoding
+// with a parameter outside that range returns ErrParam.
+func (f Filter) With(param int) Filter {
+	if param < -128 || param > 255 {
+		return FilterOf(f.Code(), 0) | badParam
+	}
+	return FilterOf(f.Code(), uint8(param))
 }
+
+// Code returns the number of the filter, as headers store it.
+func (f Filter) Code() uint8 { return uint8(f) }
+
+// Param returns the parameter of the filter, as headers store it: -1 is 255.
+func (f Filter) Param() uint8 { return uint8(f >> paramShift) }
+
+// String returns the name of the filter as the b2 command spells it, and its parameter in parentheses unless it is 0.
+func (f Filter) String() string {
+	name := fmt.Sprintf("filter %d", f.Code())
+	def := builtin(f)
+	if def != nil {
+		name = def.name
+	}
+	switch {
+	case f.Param() == 0:
+		return name
+	case def != nil && def.signed:
+		return fmt.Sprintf("%s(%d)", name, int8(f.Param()))
+	}
+	return fmt.Sprintf("%s(%d)", name, f.Param())
+}
+
+// kind returns the filter without its parameter.
+func (f Filter) kind() Filter { return Filter(f.Code()) }
 
 // Pipeline holds the filters of a chunk: slot 0 is the first to be applied when writing, the last when reading.
 type Pipeline [NumFilters]Filter
 
 // has reports whether a filter is in the pipeline.
-func (p *Pipeline) has(id FilterID) bool {
+func (p *Pipeline) has(kind Filter) bool {
 	for _, f := range p {
-		if f.ID == id {
+		if f.kind() == kind {
 			return true
 		}
 	}
@@ -27,20 +66,14 @@ type BlockInfo struct {
 	Chunk    int64   // number of the chunk in its frame; -1 = not known
 	Block    int     // number of the block in its chunk
 	Offset   int     // where the block starts in the decoded chunk, in bytes
-	TypeSize int     // item size that the chunk header holds: 1 to 255
-	ItemSize int     // item size of the frame, from Options or Params if the header cannot hold it
-	Shape    []int32 // Options.BlockShape: shape of a block in items, nil if the chunk is not part of an array
-	Meta     uint8   // parameter of the filter; 0 for Prefilter and Postfilter
+	TypeSize int     // item size in bytes: that of the frame, or 1 to 255 if only the chunk header is known
+	Shape    []int32 // shape of a block in items, nil if the chunk is not part of an array
+	Param    uint8   // parameter of the filter; 0 for Prefilter and Postfilter
 }
 
-// UserFilter is a filter that a program registers in Options.Filters. Its number is 160 to 255, or one of the numbers
-// from 32 up that the format reserves for plug-ins. Implementations must be safe for concurrent use.
-//
-// Forward writes to dst the bytes that are stored for the block src. Backward restores src. dst and src have the same
-// length and do not overlap. Neither may be retained, and src must not be changed. In decoding, src is untrusted. An
-// error ends the encoding or decoding of the chunk. Wrap ErrCorrupt for a block that cannot be valid.
+// UserFilter is a filter of a program. See chunk.UserFilter.
 type UserFilter interface {
-	ID() FilterID
+	Code() uint8
 	Forward(dst, src []byte, b BlockInfo) error
 	Backward(dst, src []byte, b BlockInfo) error
 }
@@ -48,8 +81,9 @@ type UserFilter interface {
 // block is the block that the filters of this package work on.
 type block struct {
 	BlockInfo
-	version uint8  // of the chunk
-	ref     []byte // decoded block 0, for Delta; nil in block 0 itself
+	version  uint8  // of the chunk
+	typeSize int    // item size that the chunk header holds: 1 to 255
+	ref      []byte // decoded block 0, for Delta; nil in block 0 itself
 }
 
 // filterDef defines a filter: the filters of the format are entries of a table (builtinFilters), and user filters are
@@ -57,6 +91,8 @@ type block struct {
 type filterDef struct {
 	name  string
 	lossy bool // decoding may not restore the bytes that were encoded
+
+	signed bool // the parameter is an int8
 
 	// shaped filters work on the shape of a block in an array. Decoding needs Options.BlockShape.
 	shaped bool
@@ -76,37 +112,46 @@ type filterDef struct {
 	forward, backward func(dst, src []byte, b *block) error
 }
 
-// firstUserFilter is the lowest number that a FilterSet looks up. Lower numbers belong to the format itself.
+// firstUserFilter is the lowest number of a user filter. Lower numbers belong to the format itself.
 const firstUserFilter = 32
 
-// FilterSet is an immutable set of filters. The zero value holds only the filters of the format.
-type FilterSet struct {
-	user []userFilter // later ones win
-}
+// filterSet holds user filters. It never changes.
+type filterSet []userFilter
 
 type userFilter struct {
-	id  FilterID
-	def *filterDef
+	code uint8
+	def  *filterDef
 }
 
-// With returns a set that also holds f. f replaces a filter with the same number. A number below 32 is never looked up.
-func (s FilterSet) With(f UserFilter) FilterSet {
-	user := make([]userFilter, 0, len(s.user)+1)
-	return FilterSet{user: append(append(user, s.user...), userFilter{f.ID(), &filterDef{
-		lossy:    true,
-		forward:  func(dst, src []byte, b *block) error { return f.Forward(dst, src, b.BlockInfo) },
-		backward: func(dst, src []byte, b *block) error { return f.Backward(dst, src, b.BlockInfo) },
-	}})}
+// newFilterSet returns the set of these filters. It returns ErrParam for a nil filter, two filters with the same
+// number, and a number below 32, which belongs to the format.
+func newFilterSet[F UserFilter](list []F) (filterSet, error) {
+	set := make(filterSet, 0, len(list))
+	for i, f := range list {
+		if any(f) == nil {
+			return nil, paramError("user filter %d is nil", i)
+		}
+		code := f.Code()
+		if code < firstUserFilter {
+			return nil, paramError("user filter with number %d, want 32 to 255", code)
+		}
+		if set.find(code) != nil {
+			return nil, paramError("two user filters with number %d", code)
+		}
+		set = append(set, userFilter{code, &filterDef{
+			lossy:    true,
+			forward:  func(dst, src []byte, b *block) error { return f.Forward(dst, src, b.BlockInfo) },
+			backward: func(dst, src []byte, b *block) error { return f.Backward(dst, src, b.BlockInfo) },
+		}})
+	}
+	return set, nil
 }
 
 // find returns the user filter with a number, or nil.
-func (s *FilterSet) find(id FilterID) *filterDef {
-	if id < firstUserFilter {
-		return nil
-	}
-	for i := len(s.user) - 1; i >= 0; i-- {
-		if s.user[i].id == id {
-			return s.user[i].def
+func (s filterSet) find(code uint8) *filterDef {
+	for i := range s {
+		if s[i].code == code {
+			return s[i].def
 		}
 	}
 	return nil

@@ -10,16 +10,16 @@ import (
 
 // The filters of the format. Numbers from 160 up are for user filters, see [UserFilter].
 const (
-	NoFilter     FilterID = 0  // an empty slot
-	Shuffle      FilterID = 1  // groups bytes of equal significance; Meta: number of streams, 0 = the type size
-	BitShuffle   FilterID = 2  // groups bits of equal significance
-	Delta        FilterID = 3  // XOR with the first block of the chunk
-	TruncPrec    FilterID = 4  // clears mantissa bits of floats; Meta: bits to keep, or if negative to clear (int8)
-	NDCell       FilterID = 32 // groups the items of each cell of an N-dimensional block; Meta: edge of a cell
-	NDMean       FilterID = 33 // replaces the items of each cell by their mean; Meta: edge of a cell
-	ByteDeltaOld FilterID = 34 // ByteDelta of C-Blosc2 2.6 and 2.7; decoding only
-	ByteDelta    FilterID = 35 // differences of bytes, after Shuffle; Meta: number of streams, 0 = the item size
-	IntTrunc     FilterID = 36 // clears bits of integers; Meta: bits to keep, or if negative to clear (int8)
+	NoFilter     Filter = 0  // an empty slot
+	Shuffle      Filter = 1  // groups bytes of equal significance; parameter: number of streams, 0 = the type size
+	BitShuffle   Filter = 2  // groups bits of equal significance
+	Delta        Filter = 3  // XOR with the first block of the chunk
+	TruncPrec    Filter = 4  // clears mantissa bits of floats; parameter: bits to keep, or if negative to clear (int8)
+	NDCell       Filter = 32 // groups the items of each cell of an N-dimensional block; parameter: edge of a cell
+	NDMean       Filter = 33 // replaces the items of each cell by their mean; parameter: edge of a cell
+	ByteDeltaOld Filter = 34 // ByteDelta of C-Blosc2 2.6 and 2.7; decoding only
+	ByteDelta    Filter = 35 // differences of bytes, after Shuffle; parameter: number of streams, 0 = the item size
+	IntTrunc     Filter = 36 // clears bits of integers; parameter: bits to keep, or if negative to clear (int8)
 )
 
 // builtinFilters defines the filters of the format, each in one entry. It does not change.
@@ -34,25 +34,25 @@ var builtinFilters = [...]filterDef{
 			return typeSize
 		},
 		forward: func(dst, src []byte, b *block) error {
-			filters.Shuffle(dst, src, b.width(b.TypeSize))
+			filters.Shuffle(dst, src, b.width(b.typeSize))
 			return nil
 		},
 		backward: func(dst, src []byte, b *block) error {
-			filters.Unshuffle(dst, src, b.width(b.TypeSize))
+			filters.Unshuffle(dst, src, b.width(b.typeSize))
 			return nil
 		},
 	},
 	BitShuffle: {
 		name: "bitshuffle",
 		forward: func(dst, src []byte, b *block) error {
-			filters.BitShuffle(dst, src, b.TypeSize)
+			filters.BitShuffle(dst, src, b.typeSize)
 			return nil
 		},
 		backward: func(dst, src []byte, b *block) error {
 			if b.version <= versionBlosc1 {
-				filters.BitUnshuffleV2(dst, src, b.TypeSize)
+				filters.BitUnshuffleV2(dst, src, b.typeSize)
 			} else {
-				filters.BitUnshuffle(dst, src, b.TypeSize)
+				filters.BitUnshuffle(dst, src, b.typeSize)
 			}
 			return nil
 		},
@@ -60,22 +60,23 @@ var builtinFilters = [...]filterDef{
 	Delta: {
 		name: "delta",
 		forward: func(dst, src []byte, b *block) error {
-			filters.DeltaEncode(dst, src, b.ref, b.TypeSize)
+			filters.DeltaEncode(dst, src, b.ref, b.typeSize)
 			return nil
 		},
 		backward: func(dst, src []byte, b *block) error {
-			filters.DeltaDecode(dst, src, b.ref, b.TypeSize)
+			filters.DeltaDecode(dst, src, b.ref, b.typeSize)
 			return nil
 		},
 	},
 	TruncPrec: {
-		name:  "trunc_prec",
-		lossy: true,
+		name:   "trunc_prec",
+		lossy:  true,
+		signed: true,
 		check: func(meta uint8, typeSize int) error {
 			return filters.CheckTruncPrec(cappedTypeSize(typeSize), int8(meta))
 		},
 		forward: func(dst, src []byte, b *block) error {
-			return encodeError(filters.TruncPrec(dst, src, b.TypeSize, int8(b.Meta)))
+			return encodeError(filters.TruncPrec(dst, src, b.typeSize, int8(b.Param)))
 		},
 	},
 	NDCell: {
@@ -88,10 +89,10 @@ var builtinFilters = [...]filterDef{
 			return nil
 		},
 		forward: func(dst, src []byte, b *block) error {
-			return encodeError(filters.CellEncode(dst, src, b.ItemSize, int(b.Meta), b.Shape))
+			return encodeError(filters.CellEncode(dst, src, b.TypeSize, int(b.Param), b.Shape))
 		},
 		backward: func(dst, src []byte, b *block) error {
-			return decodeError(filters.CellDecode(dst, src, b.ItemSize, int(b.Meta), b.Shape))
+			return decodeError(filters.CellDecode(dst, src, b.TypeSize, int(b.Param), b.Shape))
 		},
 	},
 	NDMean: {
@@ -105,10 +106,10 @@ var builtinFilters = [...]filterDef{
 			return nil
 		},
 		forward: func(dst, src []byte, b *block) error {
-			return encodeError(filters.MeanEncode(dst, src, b.ItemSize, int(b.Meta), b.Shape))
+			return encodeError(filters.MeanEncode(dst, src, b.TypeSize, int(b.Param), b.Shape))
 		},
 		backward: func(dst, src []byte, b *block) error {
-			return decodeError(filters.MeanDecode(dst, src, b.ItemSize, int(b.Meta), b.Shape))
+			return decodeError(filters.MeanDecode(dst, src, b.TypeSize, int(b.Param), b.Shape))
 		},
 	},
 	ByteDeltaOld: {
@@ -116,7 +117,7 @@ var builtinFilters = [...]filterDef{
 		lossy:    true,
 		itemized: true,
 		backward: func(dst, src []byte, b *block) error {
-			filters.ByteDeltaDecodeV1(dst, src, b.width(b.ItemSize))
+			filters.ByteDeltaDecodeV1(dst, src, b.width(b.TypeSize))
 			return nil
 		},
 	},
@@ -124,46 +125,39 @@ var builtinFilters = [...]filterDef{
 		name:     "bytedelta",
 		itemized: true,
 		forward: func(dst, src []byte, b *block) error {
-			filters.ByteDeltaEncode(dst, src, b.width(b.ItemSize))
+			filters.ByteDeltaEncode(dst, src, b.width(b.TypeSize))
 			return nil
 		},
 		backward: func(dst, src []byte, b *block) error {
-			filters.ByteDeltaDecode(dst, src, b.width(b.ItemSize))
+			filters.ByteDeltaDecode(dst, src, b.width(b.TypeSize))
 			return nil
 		},
 	},
 	IntTrunc: {
-		name:  "int_trunc",
-		lossy: true,
+		name:   "int_trunc",
+		lossy:  true,
+		signed: true,
 		check: func(meta uint8, typeSize int) error {
 			return filters.CheckIntTrunc(cappedTypeSize(typeSize), int8(meta))
 		},
 		forward: func(dst, src []byte, b *block) error {
-			return encodeError(filters.IntTrunc(dst, src, b.TypeSize, int8(b.Meta)))
+			return encodeError(filters.IntTrunc(dst, src, b.typeSize, int8(b.Param)))
 		},
 	},
 }
 
-// builtin returns the filter of the format with a number, or nil.
-func builtin(id FilterID) *filterDef {
-	if int(id) < len(builtinFilters) && builtinFilters[id].name != "" {
-		return &builtinFilters[id]
+// builtin returns the filter of the format with the number of f, or nil.
+func builtin(f Filter) *filterDef {
+	if code := int(f.Code()); code < len(builtinFilters) && builtinFilters[code].name != "" {
+		return &builtinFilters[code]
 	}
 	return nil
 }
 
-// String returns the name of the filter as the b2 command spells it.
-func (id FilterID) String() string {
-	if def := builtin(id); def != nil {
-		return def.name
-	}
-	return fmt.Sprintf("filter %d", uint8(id))
-}
-
 // width returns the number of byte streams that the filter works on: its parameter, or the given size.
 func (b *block) width(size int) int {
-	if b.Meta != 0 {
-		return int(b.Meta)
+	if b.Param != 0 {
+		return int(b.Param)
 	}
 	return size
 }
@@ -173,7 +167,7 @@ func decodeError(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, errs.ErrUnsupported):
+	case errors.Is(err, errors.ErrUnsupported):
 		return fmt.Errorf("%v: %w", err, errs.ErrUnsupported)
 	}
 	return fmt.Errorf("%v: %w", err, errs.ErrCorrupt)
@@ -188,5 +182,5 @@ func encodeError(err error) error {
 }
 
 func unsupportedFilter(f Filter) error {
-	return fmt.Errorf("filter %d (%v): %w", uint8(f.ID), f.ID, errs.ErrUnsupported)
+	return fmt.Errorf("filter %d (%v): %w", f.Code(), f.kind(), errs.ErrUnsupported)
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/manifest"
 )
 
@@ -82,4 +83,23 @@ func readBlocks(t *testing.T, c fixture, whole []byte) {
 			}
 		}
 	}
+}
+
+// plugins returns user codecs and user filters as options have them.
+func plugins(list ...any) Plugins {
+	var codecs []codec.Codec
+	var filters []UserFilter
+	for _, p := range list {
+		switch p := p.(type) {
+		case codec.Codec:
+			codecs = append(codecs, p)
+		case UserFilter:
+			filters = append(filters, p)
+		}
+	}
+	p, err := NewPlugins(codecs, filters)
+	if err != nil {
+		panic(err)
+	}
+	return p
 }

@@ -35,7 +35,7 @@ func TestAnnotatedChunks(t *testing.T) {
 		"empty": {"05010704 00000000 01000000 20000000 | 00000000000105000000000000000000",
 			nil, Params{TypeSize: 4}},
 		"no compression": {"05010704 28000000 28000000 48000000 | 00000000000105000000000000000000" + strings.Repeat("09", 40),
-			bytes.Repeat([]byte{9}, 40), Params{TypeSize: 4, Level: NoCompression}},
+			bytes.Repeat([]byte{9}, 40), Params{TypeSize: 4, Level: codec.NoCompression}},
 		"zeros when encoding": {"05018501 a00f0000 a00f0000 20000000 | 00000000000105000000000000000010",
 			make([]byte, 4000), Params{}},
 		"31 zeros": {"05010701 1f000000 1f000000 3f000000 | 00000000000105000000000000000000" + strings.Repeat("00", 31),
@@ -135,6 +135,37 @@ func TestSpecial(t *testing.T) {
 	}
 }
 
+func TestEncodeZeros(t *testing.T) {
+	for _, n := range []int{0, 1, 31, 32, 33, 256 << 10, 256<<10 + 1, 10<<20 + 7} {
+		b, err := EncodeZeros(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := ParseHeader(b, int64(len(b)))
+		if err != nil || h.CBytes != len(b) || h.Special() != Regular || len(b) > 40+n/10_000 && n > 31 {
+			t.Errorf("%d zeros: %d bytes, %+v, %v", n, len(b), h, err)
+		}
+		if got, err := Decode(nil, b, nil); err != nil || !bytes.Equal(got, make([]byte, n)) {
+			t.Errorf("%d zeros: %d bytes decoded, %v", n, len(got), err)
+		}
+	}
+	b, err := EncodeZeros(MaxBytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := NewReaderAt(bytes.NewReader(b), int64(len(b)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := []byte{1, 1, 1}
+	if n, err := r.ReadAt(end, MaxBytes-3); n != 3 || !bytes.Equal(end, make([]byte, 3)) {
+		t.Errorf("the end: %v %v", end, err)
+	}
+	if _, err := EncodeZeros(MaxBytes + 1); !errors.Is(err, errs.ErrTooLarge) {
+		t.Errorf("one byte too many: %v", err)
+	}
+}
+
 // chunkOf builds a chunk of one unsplit block without filters from the given streams.
 func chunkOf(n, streams int, body []byte) []byte {
 	h := Header{Version: 5, VersionLZ: 1, Flags: flagExtended | 1<<formatShift, TypeSize: streams, NBytes: n, BlockSize: n, CBytes: 36 + len(body)}
@@ -189,7 +220,7 @@ func TestRuns(t *testing.T) {
 }
 
 func TestBlockSizes(t *testing.T) {
-	shuffle, bit, none := []Filter(nil), []Filter{{ID: BitShuffle}}, []Filter{}
+	shuffle, bit, none := []Filter(nil), []Filter{BitShuffle}, []Filter{}
 	for _, c := range []struct {
 		p      Params
 		nbytes int
@@ -223,8 +254,8 @@ func TestBlockSizes(t *testing.T) {
 		{Params{TypeSize: 8, Codec: codec.LZ4, Filters: bit, Level: 4}, 10_000_000, 131072, false},
 		{Params{TypeSize: 8, Codec: codec.LZ4, Filters: bit, Level: 6}, 10_000_000, 262144, false},
 		{Params{TypeSize: 8, Codec: codec.LZ4, Filters: bit, Level: 9}, 10_000_000, 262144, false},
-		{Params{TypeSize: 8, Codec: codec.LZ4, Level: NoCompression}, 10_000_000, 8192, false},
-		{Params{TypeSize: 8, Codec: codec.Zlib, Level: NoCompression}, 10_000_000, 16384, false},
+		{Params{TypeSize: 8, Codec: codec.LZ4, Level: codec.NoCompression}, 10_000_000, 8192, false},
+		{Params{TypeSize: 8, Codec: codec.Zlib, Level: codec.NoCompression}, 10_000_000, 16384, false},
 		{Params{TypeSize: 4}, 127, 124, false},
 		{Params{TypeSize: 4}, 128, 128, true},
 		{Params{TypeSize: 4}, 131, 128, true},
@@ -274,7 +305,7 @@ func TestStoredWithDict(t *testing.T) {
 
 func TestVersions(t *testing.T) {
 	src := contents["ramp"](1000)
-	b, err := Encode(nil, src, Params{Codec: codec.LZ4, TypeSize: 4, Filters: []Filter{{ID: Shuffle}}}, nil)
+	b, err := Encode(nil, src, Params{Codec: codec.LZ4, TypeSize: 4, Filters: []Filter{Shuffle}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +383,7 @@ func TestBlosc1Rules(t *testing.T) {
 	for k := 0; k < len(want); k += 508 {
 		block := want[k:min(k+508, len(want))]
 		if len(block)/4%8 == 0 {
-			block = naiveForward(Filter{ID: BitShuffle}, block, nil, 4)
+			block = naiveForward(BitShuffle, block, nil, 4)
 		}
 		blocks = append(blocks, block...)
 	}
@@ -370,7 +401,7 @@ func TestBlosc1Rules(t *testing.T) {
 		if k > 0 {
 			ref = want[:1024]
 		}
-		blocks = append(blocks, naiveForward(Filter{ID: Shuffle}, naiveForward(Filter{ID: Delta}, want[k:k+1024], ref, 4), nil, 4)...)
+		blocks = append(blocks, naiveForward(Shuffle, naiveForward(Delta, want[k:k+1024], ref, 4), nil, 4)...)
 	}
 	if got, err := Decode(nil, build(4, 1024, 0x39, blocks, 1), nil); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("delta: %v, or other data", err)
@@ -378,11 +409,11 @@ func TestBlosc1Rules(t *testing.T) {
 }
 
 func TestStrings(t *testing.T) {
-	if s := Zeros.String() + Special(9).String() + Delta.String() + FilterID(99).String(); s != "zerosspecial value 9deltafilter 99" {
+	if s := Zeros.String() + Special(9).String() + Delta.String() + Filter(99).String(); s != "zerosspecial value 9deltafilter 99" {
 		t.Error(s)
 	}
 	for id := range 256 {
-		if FilterID(id).String() == "" {
+		if Filter(id).String() == "" {
 			t.Errorf("filter %d has no name", id)
 		}
 	}

@@ -60,7 +60,7 @@ func fuzzParams(b [6]byte) Params {
 		Level:     int(b[2]&0x0f) % 10,
 		Split:     allSplits[b[3]&3],
 	}
-	filters := []Filter{{}, {ID: Shuffle}, {ID: BitShuffle}, {ID: Delta}, {ID: Shuffle, Meta: b[4]}}
+	filters := []Filter{NoFilter, Shuffle, BitShuffle, Delta, Shuffle.With(int(b[4]))}
 	for v := int(b[3]>>2) | int(b[5])<<6; v > 0 && len(p.Filters) < NumFilters; v /= len(filters) {
 		p.Filters = append(p.Filters, filters[v%len(filters)])
 	}
@@ -165,7 +165,7 @@ func FuzzVL(f *testing.F) {
 
 // FuzzFilters undoes each filter on arbitrary blocks with arbitrary parameters, block shapes and item sizes.
 func FuzzFilters(f *testing.F) {
-	ids := []FilterID{Shuffle, BitShuffle, Delta, TruncPrec, NDCell, NDMean, ByteDeltaOld, ByteDelta, IntTrunc}
+	ids := []Filter{Shuffle, BitShuffle, Delta, TruncPrec, NDCell, NDMean, ByteDeltaOld, ByteDelta, IntTrunc}
 	for i := range ids {
 		f.Add(floats(160), byte(i), byte(4), byte(4), uint16(0), int32(10), int32(4), int32(1), byte(2))
 		f.Add(floats(240), byte(i), byte(3), byte(4), uint16(8), int32(5), int32(3), int32(2), byte(3))
@@ -191,7 +191,7 @@ func FuzzFilters(f *testing.F) {
 		if id == NDMean || id == ByteDeltaOld {
 			return
 		}
-		p := Params{TypeSize: int(typeSize), BlockSize: len(data), Codec: codec.LZ4, Split: SplitNever, Filters: []Filter{{ID: id, Meta: meta}}}
+		p := Params{TypeSize: int(typeSize), BlockSize: len(data), Codec: codec.LZ4, Split: SplitNever, Filters: []Filter{id.With(int(meta))}}
 		again, err := Encode(nil, got, p, o)
 		if err != nil && !errors.Is(err, errs.ErrParam) {
 			t.Fatalf("%+v: %v", p, err)

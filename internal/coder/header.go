@@ -42,10 +42,10 @@ func ParseHeader(b []byte, size int64) (Header, error) {
 			return h, headerError(0, errs.ErrCorrupt, "%d bytes are too few for a header", min(int64(len(b)), size))
 		}
 		for i := range h.Filters {
-			h.Filters[i] = Filter{ID: FilterID(b[16+i]), Meta: b[24+i]}
+			h.Filters[i] = FilterOf(b[16+i], b[24+i])
 		}
 		if h.Version <= versionAlpha {
-			h.Filters[5] = Filter{}
+			h.Filters[5] = NoFilter
 		}
 		h.Codec, h.CodecMeta, h.Flags2, h.Blosc2Flags = b[22], b[23], b[30], b[31]
 	} else {
@@ -59,12 +59,12 @@ func ParseHeader(b []byte, size int64) (Header, error) {
 func (h *Header) oldFilters() {
 	switch {
 	case h.Flags&flagBitShuffle != 0:
-		h.Filters[5].ID = BitShuffle
+		h.Filters[5] = BitShuffle
 	case h.Flags&flagShuffle != 0:
-		h.Filters[5].ID = Shuffle
+		h.Filters[5] = Shuffle
 	}
 	if h.Flags&flagDelta != 0 {
-		h.Filters[4].ID = Delta
+		h.Filters[4] = Delta
 	}
 }
 
@@ -181,6 +181,17 @@ func (h *Header) Format() codec.Format { return codec.Format(h.Flags >> formatSh
 // NumBlocks returns the number of blocks.
 func (h *Header) NumBlocks() int { return h.nblocks }
 
+// CodecID returns the codec of the chunk. A 16-byte header has only the format of the streams.
+func (h *Header) CodecID() codec.ID {
+	if h.Extended() {
+		return codec.FromCode(h.Codec)
+	}
+	return h.Format().Codec()
+}
+
+// Split reports whether a whole block is one stream for each byte of an item.
+func (h *Header) Split() bool { return h.streams(h.BlockSize) > 1 }
+
 // blockLen returns the decoded size of block k of a chunk without VLBlocks.
 func (h *Header) blockLen(k int) int { return min(h.BlockSize, h.NBytes-k*h.BlockSize) }
 
@@ -203,11 +214,11 @@ func (h *Header) append(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(h.BlockSize))
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(h.CBytes))
 	for _, f := range h.Filters {
-		dst = append(dst, uint8(f.ID))
+		dst = append(dst, f.Code())
 	}
 	dst = append(dst, h.Codec, h.CodecMeta)
 	for _, f := range h.Filters {
-		dst = append(dst, f.Meta)
+		dst = append(dst, f.Param())
 	}
 	return append(dst, h.Flags2, h.Blosc2Flags)
 }

@@ -30,7 +30,7 @@ func smallChunks(t testing.TB) map[string][]byte {
 	for name, filters := range pipelines {
 		add(name, 300, Params{Codec: codec.LZ4, TypeSize: 4, BlockSize: 128, Filters: filters})
 	}
-	add("stored", 100, Params{Level: NoCompression})
+	add("stored", 100, Params{Level: codec.NoCompression})
 	add("empty", 0, Params{})
 	out["zeros"], _ = Encode(nil, make([]byte, 500), Params{}, nil)
 	out["run"], _ = Encode(nil, bytes.Repeat([]byte{5}, 500), Params{TypeSize: 2, BlockSize: 100}, nil)
@@ -38,9 +38,9 @@ func smallChunks(t testing.TB) map[string][]byte {
 	out["nans"], _ = EncodeSpecial(nil, NaNs, 400, nil, Params{TypeSize: 4})
 	out["permuted"] = permute(t, out["lz4"], 3)
 	var err error
-	for _, f := range []Filter{{ID: NDCell, Meta: 3}, {ID: NDMean, Meta: 2}, {ID: ByteDelta, Meta: 4}, {ID: IntTrunc, Meta: 20}, {ID: TruncPrec, Meta: 9}} {
-		p := Params{Codec: codec.LZ4, TypeSize: 4, BlockSize: 160, Filters: []Filter{f, {ID: Shuffle}}}
-		if out[f.ID.String()], err = Encode(nil, floats(480), p, hostileOptions); err != nil {
+	for _, f := range []Filter{NDCell.With(3), NDMean.With(2), ByteDelta.With(4), IntTrunc.With(20), TruncPrec.With(9)} {
+		p := Params{Codec: codec.LZ4, TypeSize: 4, BlockSize: 160, Filters: []Filter{f, Shuffle}}
+		if out[f.kind().String()], err = Encode(nil, floats(480), p, hostileOptions); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -258,5 +258,25 @@ func TestLimits(t *testing.T) {
 	}
 	if _, err := Decode(make([]byte, 1, 100<<20), z, nil); !errors.Is(err, errs.ErrTooLarge) {
 		t.Errorf("with room for one byte less: %v", err)
+	}
+}
+
+// TestBlockListLimit checks that the list that DecodeVL returns counts as memory, not only the bytes in it.
+func TestBlockListLimit(t *testing.T) {
+	b, err := EncodeSpecial(nil, Value, 4<<20, []byte{7}, Params{BlockSize: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, limit := range []int64{0, 4 << 20, 24*4<<20 - 1} {
+		before := allocated()
+		if _, err := DecodeVL(b, &Options{MaxBytes: limit}); !errors.Is(err, errs.ErrTooLarge) {
+			t.Errorf("limit %d: %v", limit, err)
+		}
+		if n := allocated() - before; n > 1<<20 {
+			t.Errorf("limit %d: %d bytes of memory", limit, n)
+		}
+	}
+	if blocks, err := DecodeVL(b, &Options{MaxBytes: 24 * 4 << 20}); err != nil || len(blocks) != 4<<20 {
+		t.Errorf("%d blocks, %v", len(blocks), err)
 	}
 }

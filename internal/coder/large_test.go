@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/errs"
 )
 
@@ -202,7 +203,7 @@ func TestFill(t *testing.T) {
 					check("values", b, err, item)
 				}
 			}
-			p.Level = NoCompression
+			p.Level = codec.NoCompression
 			b, err = pool.Encode(nil, bytes.Repeat([]byte("sevens!"), n/7), p)
 			check("stored", b, err, "sevens!")
 		}

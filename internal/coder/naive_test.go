@@ -16,11 +16,11 @@ import (
 // naiveForward and naiveBackward are the filters. ref is the unfiltered block 0 for all other blocks.
 func naiveForward(f Filter, in, ref []byte, ts int) []byte {
 	out := slices.Clone(in)
-	switch f.ID {
+	switch f.kind() {
 	case Shuffle:
 		w := ts
-		if f.Meta > 0 {
-			w = int(f.Meta)
+		if f.Param() > 0 {
+			w = int(f.Param())
 		}
 		n := len(in) / w
 		for i := range n {
@@ -48,9 +48,9 @@ func naiveForward(f Filter, in, ref []byte, ts int) []byte {
 		}
 	case TruncPrec:
 		mantissa := map[int]int{4: 23, 8: 52}[ts]
-		z := mantissa - int(int8(f.Meta))
-		if int8(f.Meta) < 0 {
-			z = -int(int8(f.Meta))
+		z := mantissa - int(int8(f.Param()))
+		if int8(f.Param()) < 0 {
+			z = -int(int8(f.Param()))
 		}
 		for i := range len(in) / ts {
 			for b := range z {
@@ -73,11 +73,11 @@ func naiveWord(ts int) int {
 
 func naiveBackward(f Filter, in, ref []byte, ts int) []byte {
 	out := slices.Clone(in)
-	switch f.ID {
+	switch f.kind() {
 	case Shuffle:
 		w := ts
-		if f.Meta > 0 {
-			w = int(f.Meta)
+		if f.Param() > 0 {
+			w = int(f.Param())
 		}
 		n := len(in) / w
 		for i := range n {
@@ -116,8 +116,8 @@ type naiveParams struct {
 	split     bool
 }
 
-func (p *naiveParams) has(id FilterID) bool {
-	return slices.ContainsFunc(p.filters[:], func(f Filter) bool { return f.ID == id })
+func (p *naiveParams) has(id Filter) bool {
+	return slices.ContainsFunc(p.filters[:], func(f Filter) bool { return f.kind() == id })
 }
 
 func newNaiveParams(c Params, blockSize int) naiveParams {
@@ -125,7 +125,7 @@ func newNaiveParams(c Params, blockSize int) naiveParams {
 	switch c.Level {
 	case 0:
 		p.level = 5
-	case NoCompression:
+	case codec.NoCompression:
 		p.level = 0
 	}
 	if p.id == codec.Default {
@@ -134,7 +134,7 @@ func newNaiveParams(c Params, blockSize int) naiveParams {
 	if p.ts > 255 {
 		p.ts = 1
 	}
-	p.filters[5].ID = Shuffle
+	p.filters[5] = Shuffle
 	if c.Filters != nil {
 		p.filters = [6]Filter{}
 		copy(p.filters[:], c.Filters)
@@ -160,7 +160,7 @@ func naiveEncode(t testing.TB, src []byte, c Params, blockSize int) []byte {
 	binary.LittleEndian.PutUint32(head[8:], uint32(blockSize))
 	binary.LittleEndian.PutUint32(head[12:], uint32(len(src)+32))
 	for i, f := range p.filters {
-		head[16+i], head[24+i] = byte(f.ID), f.Meta
+		head[16+i], head[24+i] = f.Code(), f.Param()
 	}
 	head[22], head[23] = byte(p.id), c.CodecMeta
 	nblocks := (len(src) + blockSize - 1) / blockSize
@@ -275,7 +275,7 @@ func naiveDecode(t testing.TB, b []byte) []byte {
 	ts, n, bs := int(b[3]), int(le.Uint32(b[4:])), int(le.Uint32(b[8:]))
 	var filters [6]Filter
 	for i := range filters {
-		filters[i] = Filter{FilterID(b[16+i]), b[24+i]}
+		filters[i] = FilterOf(b[16+i], b[24+i])
 	}
 	switch {
 	case b[31]>>4&7 == 1:

@@ -10,11 +10,10 @@ import (
 // Options control how chunks are encoded and decoded. They are not stored. A nil *Options and zero fields select the
 // defaults. Several goroutines may use the same Options, which must not be changed during that time.
 type Options struct {
-	Codecs      codec.Set // codecs to use; the zero value holds the built-in ones
-	Filters     FilterSet // filters to use besides those of the format
-	ItemSize    int       // item size in bytes if the header cannot hold it (above 255); 0 = its type size
-	BlockShape  []int32   // shape of a block in items, for codecs and filters that need it
-	Concurrency int       // goroutines that a call may use, at most 1024; 0 = GOMAXPROCS
+	Plugins     Plugins // codecs and filters besides the built-in ones
+	ItemSize    int     // item size in bytes if the header cannot hold it (above 255); 0 = its type size
+	BlockShape  []int32 // shape of a block in items, for codecs and filters that need it
+	Concurrency int     // goroutines that a call may use, at most 1024; 0 = GOMAXPROCS
 	// MaxBytes is the largest allocation that a chunk may request. 0 = 8 MiB for a block and 64 MiB for a chunk, or
 	// 4096 times its stored size, in which pages of zeros do not count (see MayRead). -1 = no limit.
 	MaxBytes int64
@@ -25,6 +24,23 @@ type Options struct {
 	// changed.
 	Prefilter  func(dst, src []byte, b BlockInfo) error
 	Postfilter func(dst, src []byte, b BlockInfo) error
+}
+
+// Plugins are the codecs and filters of a program. The zero value holds none.
+type Plugins struct {
+	codecs  codec.Set
+	filters filterSet
+}
+
+// NewPlugins returns the plugins with these codecs and filters. It returns ErrParam if one is nil, if two have the same
+// number, or if a number is reserved.
+func NewPlugins[F UserFilter](codecs []codec.Codec, filters []F) (Plugins, error) {
+	var p Plugins
+	var err error
+	if p.codecs, err = codec.NewSet(codecs); err == nil {
+		p.filters, err = newFilterSet(filters)
+	}
+	return p, err
 }
 
 // workers returns the number of goroutines for n pieces of work.

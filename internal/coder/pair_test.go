@@ -32,14 +32,14 @@ func TestPrefersPairs(t *testing.T) {
 	}{
 		{"lz4", Params{Codec: codec.LZ4, Filters: []Filter{}}, batches},
 		{"lz4hc in streams", Params{Codec: codec.LZ4HC, Filters: []Filter{}, Split: SplitAlways}, batches},
-		{"rounded numbers", Params{Codec: codec.LZ4, Filters: []Filter{{ID: TruncPrec, Meta: 10}}}, batches},
-		{"lz4 with shuffle", Params{Codec: codec.LZ4, Filters: []Filter{{ID: Shuffle}}}, false},
-		{"lz4 with delta", Params{Codec: codec.LZ4, Filters: []Filter{{ID: Delta}}}, false},
+		{"rounded numbers", Params{Codec: codec.LZ4, Filters: []Filter{TruncPrec.With(10)}}, batches},
+		{"lz4 with shuffle", Params{Codec: codec.LZ4, Filters: []Filter{Shuffle}}, false},
+		{"lz4 with delta", Params{Codec: codec.LZ4, Filters: []Filter{Delta}}, false},
 		{"one block", Params{Codec: codec.LZ4, Filters: []Filter{}, BlockSize: 60_000}, false},
 		{"zstd", Params{Codec: codec.Zstd, Filters: []Filter{}}, zstdBatches},
-		{"zstd with shuffle", Params{Codec: codec.Zstd, Filters: []Filter{{ID: Shuffle}}}, false},
+		{"zstd with shuffle", Params{Codec: codec.Zstd, Filters: []Filter{Shuffle}}, false},
 		{"blosclz", Params{Codec: codec.BloscLZ, Filters: []Filter{}}, false},
-		{"stored", Params{Codec: codec.LZ4, Level: NoCompression}, false},
+		{"stored", Params{Codec: codec.LZ4, Level: codec.NoCompression}, false},
 	} {
 		c.p.TypeSize = 4
 		if c.p.BlockSize == 0 {
@@ -157,10 +157,14 @@ func TestPlanesAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alone := NewPool(&Options{Codecs: codec.Set{}.With(oneByOne{zstd})}).Get()
+	single, err := oneByOne{zstd}.NewDecoder(codec.Params{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone := NewPool(nil).Get()
 	w := NewPool(nil).Get()
 	for _, id := range []codec.ID{codec.Zstd, codec.LZ4} {
-		good, err := Encode(nil, src, Params{Codec: id, TypeSize: 4, BlockSize: 16_000, Filters: []Filter{{ID: Shuffle}}}, nil)
+		good, err := Encode(nil, src, Params{Codec: id, TypeSize: 4, BlockSize: 16_000, Filters: []Filter{Shuffle}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,6 +193,7 @@ func TestPlanesAtOnce(t *testing.T) {
 			at := HeaderSize + i*7919%(len(b)-HeaderSize)
 			b[at] ^= byte(1 + i%255)
 			var r, other Reader
+			alone.decoders = append(alone.decoders[:0], cachedDecoder{format: codec.FormatZstd, size: 4, dec: single})
 			if w.Open(&r, b) != nil || alone.Open(&other, b) != nil {
 				continue
 			}

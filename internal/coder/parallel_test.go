@@ -44,7 +44,7 @@ func TestEncodeParallel(t *testing.T) {
 func TestStoredByWorkers(t *testing.T) {
 	src := make([]byte, 2*minShared+12345)
 	rand.New(rand.NewSource(1)).Read(src)
-	for _, level := range []int{NoCompression, 5} {
+	for _, level := range []int{codec.NoCompression, 5} {
 		p := Params{Codec: codec.LZ4, Level: level, TypeSize: 8}
 		got, err := Encode(nil, src, p, &Options{Concurrency: 4})
 		if err != nil || !bytes.Equal(got[HeaderSize:], src) {

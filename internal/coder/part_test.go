@@ -112,18 +112,18 @@ func TestDecodePrefixAsks(t *testing.T) {
 		want    []int
 	}{
 		{"nothing wanted", []Filter{}, SplitNever, 0, 0, nil},
-		{"shuffled", []Filter{{ID: Shuffle}}, SplitNever, 0, 101, []int{750 + 26}},
-		{"shuffled, in streams", []Filter{{ID: Shuffle}}, SplitAlways, 1, 101, []int{26, 26, 26, 26}},
-		{"shuffled and rounded", []Filter{{ID: TruncPrec, Meta: 10}, {ID: Shuffle}}, SplitAlways, 1, 4, []int{1, 1, 1}},
-		{"all but a byte", []Filter{{ID: Shuffle}}, SplitAlways, 0, 999, []int{250, 250, 250, 250}},
-		{"all", []Filter{{ID: Shuffle}}, SplitAlways, 0, 1000, []int{250, 250, 250, 250}},
-		{"the last block", []Filter{{ID: Shuffle}}, SplitAlways, 2, 101, []int{375 + 26}},
-		{"shuffled and more", []Filter{{ID: Delta}, {ID: Shuffle}}, SplitNever, 1, 101, []int{1000}},
-		{"shuffled twice", []Filter{{ID: Shuffle}, {ID: Shuffle}}, SplitNever, 0, 101, []int{1000}},
-		{"bit-shuffled", []Filter{{ID: BitShuffle}}, SplitNever, 0, 101, []int{1000}},
+		{"shuffled", []Filter{Shuffle}, SplitNever, 0, 101, []int{750 + 26}},
+		{"shuffled, in streams", []Filter{Shuffle}, SplitAlways, 1, 101, []int{26, 26, 26, 26}},
+		{"shuffled and rounded", []Filter{TruncPrec.With(10), Shuffle}, SplitAlways, 1, 4, []int{1, 1, 1}},
+		{"all but a byte", []Filter{Shuffle}, SplitAlways, 0, 999, []int{250, 250, 250, 250}},
+		{"all", []Filter{Shuffle}, SplitAlways, 0, 1000, []int{250, 250, 250, 250}},
+		{"the last block", []Filter{Shuffle}, SplitAlways, 2, 101, []int{375 + 26}},
+		{"shuffled and more", []Filter{Delta, Shuffle}, SplitNever, 1, 101, []int{1000}},
+		{"shuffled twice", []Filter{Shuffle, Shuffle}, SplitNever, 0, 101, []int{1000}},
+		{"bit-shuffled", []Filter{BitShuffle}, SplitNever, 0, 101, []int{1000}},
 	} {
 		saving := &savingCodec{}
-		o := &Options{Codecs: codec.Set{}.With(saving), Concurrency: 1}
+		o := &Options{Plugins: plugins(saving), Concurrency: 1}
 		b, err := Encode(nil, src, Params{Codec: codec.FromCode(200), TypeSize: 4, BlockSize: 1000, Filters: c.filters, Split: c.split}, o)
 		if err != nil {
 			t.Fatal(err)

@@ -24,25 +24,25 @@ type step struct {
 var unknownFilter = filterDef{lossy: true}
 
 // find returns the definition of a filter, or nil.
-func (o *Options) find(id FilterID) *filterDef {
-	if def := o.Filters.find(id); def != nil {
+func (o *Options) find(f Filter) *filterDef {
+	if def := o.Plugins.filters.find(f.Code()); def != nil {
 		return def
 	}
-	return builtin(id)
+	return builtin(f)
 }
 
 // decodeSteps resolves a pipeline for decoding. It returns errors.ErrUnsupported if a filter cannot be undone.
 func (o *Options) decodeSteps(p *Pipeline, typeSize int) (steps, error) {
 	var s steps
 	for _, f := range p {
-		def := o.find(f.ID)
+		def := o.find(f)
 		switch {
 		case def == nil:
 			return s, unsupportedFilter(f)
-		case def.itemized && f.Meta == 0 && o.ItemSize == 0 && typeSize == 1: // that may represent any size above 255
-			return s, fmt.Errorf("filter %v without the item size of the frame (Options.ItemSize): %w", f.ID, errs.ErrUnsupported)
+		case def.itemized && f.Param() == 0 && o.ItemSize == 0 && typeSize == 1: // may be any size above 255
+			return s, fmt.Errorf("filter %v without the item size of the frame (Options.ItemSize): %w", f.kind(), errs.ErrUnsupported)
 		case def.shaped && len(o.BlockShape) == 0:
-			return s, fmt.Errorf("filter %v without the block shape of the array (Options.BlockShape): %w", f.ID, errs.ErrUnsupported)
+			return s, fmt.Errorf("filter %v without the block shape of the array (Options.BlockShape): %w", f.kind(), errs.ErrUnsupported)
 		}
 		if def.backward != nil {
 			s.add(f, def, typeSize)
@@ -59,11 +59,11 @@ func (o *Options) decodeSteps(p *Pipeline, typeSize int) (steps, error) {
 func (o *Options) encodeSteps(p *Pipeline, typeSize int) steps {
 	var s steps
 	for _, f := range p {
-		def := o.find(f.ID)
+		def := o.find(f)
 		if def == nil {
 			def = &unknownFilter
 		}
-		if f.ID != NoFilter {
+		if f.kind() != NoFilter {
 			s.add(f, def, typeSize)
 		}
 	}
@@ -77,7 +77,7 @@ func (o *Options) encodeSteps(p *Pipeline, typeSize int) steps {
 func (s *steps) add(f Filter, def *filterDef, typeSize int) {
 	planes := 0
 	if def.planes != nil {
-		if planes = def.planes(f.Meta, typeSize); planes == 1 {
+		if planes = def.planes(f.Param(), typeSize); planes == 1 {
 			return
 		}
 	}
@@ -99,9 +99,9 @@ func (s *steps) backward(dst, src []byte, b *block, bufs *buffers) error {
 		if i > 0 {
 			out = bufs.other(src)
 		}
-		b.Meta = step.f.Meta
+		b.Param = step.f.Param()
 		if err := step.def.backward(out, src, b); err != nil {
-			return fmt.Errorf("filter %v: %w", step.f.ID, err)
+			return fmt.Errorf("filter %v: %w", step.f.kind(), err)
 		}
 		src = out
 	}
@@ -114,12 +114,12 @@ func (s *steps) forward(src []byte, first int, b *block, bufs *buffers) ([]byte,
 	for i := first; i < s.n; i++ {
 		step := &s.list[i]
 		if step.def.forward == nil {
-			return nil, fmt.Errorf("filter %v: %w", step.f.ID, unsupportedFilter(step.f))
+			return nil, fmt.Errorf("filter %v: %w", step.f.kind(), unsupportedFilter(step.f))
 		}
 		dst := bufs.other(src)
-		b.Meta = step.f.Meta
+		b.Param = step.f.Param()
 		if err := step.def.forward(dst, src, b); err != nil {
-			return nil, fmt.Errorf("filter %v: %w", step.f.ID, err)
+			return nil, fmt.Errorf("filter %v: %w", step.f.kind(), err)
 		}
 		src = dst
 	}

@@ -25,6 +25,19 @@ func NewReaderAt(src io.ReaderAt, size int64, o *Options) (*ReaderAt, error) {
 	return a, nil
 }
 
+// DecodeAt decodes the bytes [off, off+len(dst)) of the chunk at the start of src, which has size bytes. See
+// chunk.Coder.DecodeAt.
+func (p *Pool) DecodeAt(dst []byte, src io.ReaderAt, size, off int64) (int, error) {
+	a := ReaderAt{pool: p}
+	w := p.Get()
+	err := w.OpenAt(&a.r, src, 0, size, 0, 0)
+	p.Put(w)
+	if err != nil {
+		return 0, err
+	}
+	return a.ReadAt(dst, off)
+}
+
 // Size returns the decoded size of the chunk in bytes.
 func (a *ReaderAt) Size() int64 { return int64(a.r.NBytes()) }
 

@@ -50,14 +50,14 @@ var registered = []struct {
 	filters  []Filter
 	naive    func(block []byte) []byte // the output of the first filter, if it can be computed
 }{
-	{"bytedelta", 4, nil, []Filter{{ID: Shuffle}, {ID: ByteDelta, Meta: 4}}, nil},
-	{"bytedelta alone", 4, nil, []Filter{{ID: ByteDelta, Meta: 3}}, func(b []byte) []byte { return naiveByteDelta(b, 3) }},
-	{"bytedelta of the item size", 7, nil, []Filter{{ID: ByteDelta}}, func(b []byte) []byte { return naiveByteDelta(b, 7) }},
-	{"bytedelta of large items", 300, nil, []Filter{{ID: ByteDelta}}, func(b []byte) []byte { return naiveByteDelta(b, 300) }},
-	{"cells", 4, []int32{9, 10}, []Filter{{ID: NDCell, Meta: 4}}, func(b []byte) []byte { return naiveCells(b, 4, []int32{9, 10}, 4) }},
-	{"cells and shuffle", 8, []int32{4, 5, 6}, []Filter{{ID: NDCell, Meta: 3}, {ID: Shuffle}}, nil},
-	{"cells of large items", 300, []int32{5, 5}, []Filter{{ID: NDCell, Meta: 2}}, func(b []byte) []byte { return naiveCells(b, 300, []int32{5, 5}, 2) }},
-	{"cells and delta", 2, []int32{40}, []Filter{{ID: Delta}, {ID: NDCell, Meta: 7}, {ID: BitShuffle}}, nil},
+	{"bytedelta", 4, nil, []Filter{Shuffle, ByteDelta.With(4)}, nil},
+	{"bytedelta alone", 4, nil, []Filter{ByteDelta.With(3)}, func(b []byte) []byte { return naiveByteDelta(b, 3) }},
+	{"bytedelta of the item size", 7, nil, []Filter{ByteDelta}, func(b []byte) []byte { return naiveByteDelta(b, 7) }},
+	{"bytedelta of large items", 300, nil, []Filter{ByteDelta}, func(b []byte) []byte { return naiveByteDelta(b, 300) }},
+	{"cells", 4, []int32{9, 10}, []Filter{NDCell.With(4)}, func(b []byte) []byte { return naiveCells(b, 4, []int32{9, 10}, 4) }},
+	{"cells and shuffle", 8, []int32{4, 5, 6}, []Filter{NDCell.With(3), Shuffle}, nil},
+	{"cells of large items", 300, []int32{5, 5}, []Filter{NDCell.With(2)}, func(b []byte) []byte { return naiveCells(b, 300, []int32{5, 5}, 2) }},
+	{"cells and delta", 2, []int32{40}, []Filter{Delta, NDCell.With(7), BitShuffle}, nil},
 }
 
 func naiveByteDelta(b []byte, streams int) []byte {
@@ -175,9 +175,9 @@ func TestNDMean(t *testing.T) {
 	}
 	o := &Options{BlockShape: shape, ItemSize: 4}
 	for name, filters := range map[string][]Filter{
-		"alone":       {{ID: NDMean, Meta: 4}},
-		"then delta":  {{ID: NDMean, Meta: 4}, {ID: Delta}, {ID: Shuffle}},
-		"after delta": {{}, {ID: NDMean, Meta: 4}, {ID: BitShuffle}},
+		"alone":       {NDMean.With(4)},
+		"then delta":  {NDMean.With(4), Delta, Shuffle},
+		"after delta": {NoFilter, NDMean.With(4), BitShuffle},
 	} {
 		b, err := Encode(nil, append(slices.Clone(src), src...), Params{TypeSize: 4, BlockSize: 240, Codec: codec.LZ4, Filters: filters}, o)
 		if err != nil {
@@ -196,10 +196,10 @@ func TestLossyDelta(t *testing.T) {
 		ts   int
 		want func(b []byte) []byte
 	}{
-		{Filter{ID: TruncPrec, Meta: 5}, 4, func(b []byte) []byte { return naiveForward(Filter{ID: TruncPrec, Meta: 5}, b, nil, 4) }},
-		{Filter{ID: TruncPrec, Meta: 256 - 40}, 8, func(b []byte) []byte { return naiveForward(Filter{ID: TruncPrec, Meta: 256 - 40}, b, nil, 8) }},
-		{Filter{ID: IntTrunc, Meta: 4}, 1, func(b []byte) []byte { b = slices.Clone(b); mask(b, 0xf0); return b }},
-		{Filter{ID: IntTrunc, Meta: 256 - 3}, 2, func(b []byte) []byte {
+		{TruncPrec.With(5), 4, func(b []byte) []byte { return naiveForward(TruncPrec.With(5), b, nil, 4) }},
+		{TruncPrec.With(256 - 40), 8, func(b []byte) []byte { return naiveForward(TruncPrec.With(256-40), b, nil, 8) }},
+		{IntTrunc.With(4), 1, func(b []byte) []byte { b = slices.Clone(b); mask(b, 0xf0); return b }},
+		{IntTrunc.With(256 - 3), 2, func(b []byte) []byte {
 			b = slices.Clone(b)
 			for i := 0; i < len(b)/2*2; i += 2 {
 				b[i] &= 0xf8
@@ -207,7 +207,7 @@ func TestLossyDelta(t *testing.T) {
 			return b
 		}},
 	} {
-		for _, rest := range [][]Filter{{}, {{ID: Shuffle}}, {{ID: Delta}}, {{}, {ID: Delta}, {ID: Shuffle}}} {
+		for _, rest := range [][]Filter{{}, {Shuffle}, {Delta}, {NoFilter, Delta, Shuffle}} {
 			p := Params{TypeSize: c.ts, BlockSize: 400, Codec: codec.Zlib, Filters: append([]Filter{c.f}, rest...)}
 			src := floats(3000)
 			b, err := Encode(nil, src, p, nil)
@@ -255,8 +255,8 @@ func assembledWith(t *testing.T, l *Layout, src, want []byte) {
 // TestMissingContext decodes chunks whose filters need more than the chunk header.
 func TestMissingContext(t *testing.T) {
 	shape := []int32{8, 10}
-	for _, id := range []FilterID{NDCell, NDMean} {
-		p := Params{TypeSize: 4, BlockSize: 320, Codec: codec.LZ4, Filters: []Filter{{ID: id, Meta: 4}, {ID: Shuffle}}}
+	for _, id := range []Filter{NDCell, NDMean} {
+		p := Params{TypeSize: 4, BlockSize: 320, Codec: codec.LZ4, Filters: []Filter{id.With(4), Shuffle}}
 		src := floats(960)
 		b, err := Encode(nil, src, p, &Options{BlockShape: shape, ItemSize: 4})
 		if err != nil {
@@ -296,7 +296,7 @@ func TestMissingContext(t *testing.T) {
 			t.Errorf("%v, opening without shape: %v", id, err)
 		}
 	}
-	p := Params{TypeSize: 300, BlockSize: 3000, Codec: codec.Zlib, Filters: []Filter{{ID: ByteDelta}}}
+	p := Params{TypeSize: 300, BlockSize: 3000, Codec: codec.Zlib, Filters: []Filter{ByteDelta}}
 	b, err := Encode(nil, contents["sevens"](9000), p, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -311,9 +311,9 @@ func TestMissingContext(t *testing.T) {
 
 func TestPipelineOfByteDelta(t *testing.T) {
 	for ts, want := range map[int]uint8{0: 1, 1: 1, 4: 4, 255: 255, 256: 0} {
-		p := Params{TypeSize: ts, Filters: []Filter{{ID: Shuffle}, {ID: ByteDelta}}}
-		if pl := p.Pipeline(); pl[1].Meta != want || p.Filters[1].Meta != 0 {
-			t.Errorf("items of %d bytes: parameter %d, want %d", ts, pl[1].Meta, want)
+		p := Params{TypeSize: ts, Filters: []Filter{Shuffle, ByteDelta}}
+		if pl := p.Pipeline(); pl[1].Param() != want || p.Filters[1].Param() != 0 {
+			t.Errorf("items of %d bytes: parameter %d, want %d", ts, pl[1].Param(), want)
 		}
 	}
 }

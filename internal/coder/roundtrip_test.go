@@ -19,13 +19,13 @@ var (
 	pipelines    = map[string][]Filter{
 		"default":       nil,
 		"none":          {},
-		"shuffle first": {{ID: Shuffle}},
-		"shuffle 3":     {{ID: Shuffle, Meta: 3}},
-		"bitshuffle":    {{ID: BitShuffle}},
-		"delta":         {{ID: Delta}},
-		"delta shuffle": {{}, {ID: Delta}, {}, {ID: Shuffle}},
-		"shuffle delta": {{ID: Shuffle}, {ID: Delta}},
-		"all":           {{ID: Shuffle}, {ID: BitShuffle}, {ID: Delta}, {ID: Shuffle, Meta: 2}, {ID: BitShuffle}, {ID: Delta}},
+		"shuffle first": {Shuffle},
+		"shuffle 3":     {Shuffle.With(3)},
+		"bitshuffle":    {BitShuffle},
+		"delta":         {Delta},
+		"delta shuffle": {NoFilter, Delta, NoFilter, Shuffle},
+		"shuffle delta": {Shuffle, Delta},
+		"all":           {Shuffle, BitShuffle, Delta, Shuffle.With(2), BitShuffle, Delta},
 	}
 )
 
@@ -75,14 +75,14 @@ func roundTrip(t *testing.T, p Params, src []byte) {
 // shuffledFirst reports whether Shuffle is the first filter that changes a block of n bytes.
 func shuffledFirst(l *Layout, n int) bool {
 	for _, f := range l.h.Filters {
-		width := int(f.Meta)
+		width := int(f.Param())
 		if width == 0 {
 			width = l.h.TypeSize
 		}
-		if f.ID == NoFilter || f.ID == Shuffle && width == 1 {
+		if f.kind() == NoFilter || f.kind() == Shuffle && width == 1 {
 			continue
 		}
-		return f.ID == Shuffle && n%width == 0
+		return f.kind() == Shuffle && n%width == 0
 	}
 	return false
 }
@@ -258,7 +258,7 @@ func TestTruncPrec(t *testing.T) {
 		{8, 1, true}, {8, 52, true}, {8, 53, false}, {8, 256 - 51, true}, {8, 256 - 52, false},
 		{2, 5, false}, {1, 5, false}, {16, 5, false}, {300, 5, false},
 	} {
-		p := Params{TypeSize: c.ts, Filters: []Filter{{ID: TruncPrec, Meta: c.meta}, {ID: Shuffle}}, Codec: codec.LZ4}
+		p := Params{TypeSize: c.ts, Filters: []Filter{TruncPrec.With(int(c.meta)), Shuffle}, Codec: codec.LZ4}
 		src := floats(1003)
 		b, err := Encode(nil, src, p, nil)
 		if (err == nil) != c.ok || err != nil && !errors.Is(err, errs.ErrParam) {
@@ -285,17 +285,17 @@ func TestBadParams(t *testing.T) {
 		"split":             {Split: 3},
 		"split above":       {Split: 5},
 		"seven filters":     {Filters: make([]Filter, 7)},
-		"reserved filter":   {Filters: []Filter{{ID: 5}}},
-		"unknown filter":    {Filters: []Filter{{ID: 200}}},
-		"old bytedelta":     {Filters: []Filter{{ID: ByteDeltaOld, Meta: 4}}},
-		"cells of edge 0":   {Filters: []Filter{{ID: NDCell}}},
-		"means of edge 0":   {TypeSize: 4, Filters: []Filter{{ID: NDMean}}},
-		"means of edge 128": {TypeSize: 4, Filters: []Filter{{ID: NDMean, Meta: 128}}},
-		"means of int16":    {TypeSize: 2, Filters: []Filter{{ID: NDMean, Meta: 4}}},
-		"no bits":           {TypeSize: 4, Filters: []Filter{{ID: IntTrunc}}},
-		"33 bits":           {TypeSize: 4, Filters: []Filter{{ID: IntTrunc, Meta: 33}}},
-		"all bits cleared":  {TypeSize: 4, Filters: []Filter{{ID: IntTrunc, Meta: 256 - 32}}},
-		"bits of 3 bytes":   {TypeSize: 3, Filters: []Filter{{ID: IntTrunc, Meta: 8}}},
+		"reserved filter":   {Filters: []Filter{5}},
+		"unknown filter":    {Filters: []Filter{200}},
+		"old bytedelta":     {Filters: []Filter{ByteDeltaOld.With(4)}},
+		"cells of edge 0":   {Filters: []Filter{NDCell}},
+		"means of edge 0":   {TypeSize: 4, Filters: []Filter{NDMean}},
+		"means of edge 128": {TypeSize: 4, Filters: []Filter{NDMean.With(128)}},
+		"means of int16":    {TypeSize: 2, Filters: []Filter{NDMean.With(4)}},
+		"no bits":           {TypeSize: 4, Filters: []Filter{IntTrunc}},
+		"33 bits":           {TypeSize: 4, Filters: []Filter{IntTrunc.With(33)}},
+		"all bits cleared":  {TypeSize: 4, Filters: []Filter{IntTrunc.With(256 - 32)}},
+		"bits of 3 bytes":   {TypeSize: 3, Filters: []Filter{IntTrunc.With(8)}},
 		"codec of Blosc1":   {Codec: codec.Snappy},
 		"codec not there":   {Codec: codec.FromCode(200)},
 		"codec not a codec": {Codec: 7},

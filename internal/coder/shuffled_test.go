@@ -69,23 +69,23 @@ func TestEncodeShuffledNot(t *testing.T) {
 		copy(dst, src)
 		return nil
 	}
-	users := FilterSet{}.With(&addFilter{id: 200})
+	users := plugins(&addFilter{code: 200})
 	for name, c := range map[string]struct {
 		o       Options
 		filters []Filter
 		size    int
 		ok      bool
 	}{
-		"shuffle":                {filters: []Filter{{ID: Shuffle}}, size: 4, ok: true},
-		"items that do not fit":  {filters: []Filter{{ID: Shuffle, Meta: 7}}, size: 4},
-		"nothing to shuffle":     {filters: []Filter{{ID: Shuffle}}, size: 1},
+		"shuffle":                {filters: []Filter{Shuffle}, size: 4, ok: true},
+		"items that do not fit":  {filters: []Filter{Shuffle.With(7)}, size: 4},
+		"nothing to shuffle":     {filters: []Filter{Shuffle}, size: 1},
 		"no filter":              {filters: []Filter{}, size: 4},
-		"a prefilter":            {o: Options{Prefilter: copyOf}, filters: []Filter{{ID: Shuffle}}, size: 4},
-		"a user's filter before": {o: Options{Filters: users}, filters: []Filter{{ID: 200, Meta: 9}, {ID: Shuffle}}, size: 4},
-		"a user's filter behind": {o: Options{Filters: users}, filters: []Filter{{ID: Shuffle}, {ID: 200, Meta: 9}}, size: 4, ok: true},
-		"delta before":           {filters: []Filter{{ID: Delta}, {ID: Shuffle}}, size: 4},
-		"delta behind":           {filters: []Filter{{ID: Shuffle}, {ID: Delta}}, size: 4, ok: true},
-		"shuffled twice":         {filters: []Filter{{}, {ID: Shuffle, Meta: 2}, {ID: Shuffle}}, size: 4, ok: true},
+		"a prefilter":            {o: Options{Prefilter: copyOf}, filters: []Filter{Shuffle}, size: 4},
+		"a user's filter before": {o: Options{Plugins: users}, filters: []Filter{Filter(200).With(9), Shuffle}, size: 4},
+		"a user's filter behind": {o: Options{Plugins: users}, filters: []Filter{Shuffle, Filter(200).With(9)}, size: 4, ok: true},
+		"delta before":           {filters: []Filter{Delta, Shuffle}, size: 4},
+		"delta behind":           {filters: []Filter{Shuffle, Delta}, size: 4, ok: true},
+		"shuffled twice":         {filters: []Filter{NoFilter, Shuffle.With(2), Shuffle}, size: 4, ok: true},
 	} {
 		l, err := Params{Codec: codec.LZ4, TypeSize: c.size, BlockSize: 1000, Filters: c.filters}.Layout(len(src))
 		if err != nil {
@@ -113,7 +113,7 @@ func TestEncodeShuffledNot(t *testing.T) {
 			t.Errorf("%s: a block that is not given: error %v, done: %v, %d bytes", name, err, ok, len(got))
 		}
 	}
-	l, err := Params{Codec: codec.LZ4, TypeSize: 4, Filters: []Filter{{ID: Shuffle}, {ID: 201}}}.Layout(len(src))
+	l, err := Params{Codec: codec.LZ4, TypeSize: 4, Filters: []Filter{Shuffle, 201}}.Layout(len(src))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package coder
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/goblosc/blosc2/codec"
@@ -69,6 +70,27 @@ func EncodeSpecial(dst []byte, s Special, nbytes int, value []byte, p Params) ([
 		return dst, paramError("no %v chunk of %d bytes with items of %d", s, nbytes, p.TypeSize)
 	}
 	return p.special(dst, s, nbytes, value)
+}
+
+// EncodeZeros returns a chunk of nbytes of zeros with items of one byte that is not special: each block is stored as a
+// stream of zeros. Errors are ErrTooLarge.
+func EncodeZeros(nbytes int) ([]byte, error) {
+	l, err := Params{Codec: codec.BloscLZ, Level: 1, TypeSize: 1, BlockSize: 256 << 10, Filters: []Filter{}}.Layout(nbytes)
+	if err != nil {
+		return nil, err
+	}
+	h := l.h
+	if l.store {
+		h.CBytes = HeaderSize + nbytes
+		return append(h.append(nil), make([]byte, nbytes)...), nil
+	}
+	starts := HeaderSize + 4*l.nblocks
+	h.CBytes = starts + 4*l.nblocks
+	out := h.append(make([]byte, 0, h.CBytes))
+	for k := range l.nblocks {
+		out = binary.LittleEndian.AppendUint32(out, uint32(starts+4*k))
+	}
+	return out[:h.CBytes], nil // each stream is only a length of 0
 }
 
 // IndexedSpecial appends the chunk of nbytes that a special value in the index of a frame represents. s must not be

@@ -50,7 +50,7 @@ func TestUserCodec(t *testing.T) {
 		"more":      func(dst, src []byte) int { return len(src) + 1 },
 		"many more": func(dst, src []byte) int { return 1 << 30 },
 	} {
-		o := &Options{Codecs: codec.Set{}.With(fakeCodec{n: n})}
+		o := &Options{Plugins: plugins(fakeCodec{n: n})}
 		for _, content := range []string{"ramp", "tail"} {
 			src := contents[content](100_000)
 			b, err := Encode(nil, src, p, o)
@@ -74,7 +74,7 @@ func TestUserCodec(t *testing.T) {
 	}
 	one := func(dst, src []byte) int { return 1 }
 	var params codec.Params
-	o := &Options{Codecs: codec.Set{}.With(fakeCodec{n: one, params: &params}), BlockShape: []int32{2}, Concurrency: 1}
+	o := &Options{Plugins: plugins(fakeCodec{n: one, params: &params}), BlockShape: []int32{2}, Concurrency: 1}
 	b, err := Encode(nil, src, p, o)
 	if err != nil || b[2]>>5 != 6 || b[22] != 200 || b[23] != 77 {
 		t.Fatalf("header %x, %v", b[:32], err)
@@ -82,7 +82,7 @@ func TestUserCodec(t *testing.T) {
 	if params.Level != 3 || params.Meta != 77 || params.TypeSize != 300 || len(params.BlockShape) != 1 {
 		t.Errorf("the encoder got %+v", params)
 	}
-	got, err := Decode(nil, b, &Options{Codecs: o.Codecs, ItemSize: 300, BlockShape: []int32{2}, Concurrency: 1})
+	got, err := Decode(nil, b, &Options{Plugins: o.Plugins, ItemSize: 300, BlockShape: []int32{2}, Concurrency: 1})
 	if err != nil || !bytes.Equal(got[:600], bytes.Repeat(src[:1], 600)) {
 		t.Errorf("%x, %v", got, err)
 	}
@@ -103,7 +103,7 @@ func TestUserCodec(t *testing.T) {
 		}
 	}
 	errMine := errors.New("mine")
-	bad := &Options{Codecs: codec.Set{}.With(fakeCodec{n: one, err: errMine})}
+	bad := &Options{Plugins: plugins(fakeCodec{n: one, err: errMine})}
 	if b, err := Encode(nil, src, p, bad); !errors.Is(err, errMine) || len(b) > 0 {
 		t.Errorf("encoding: %v", err)
 	}

@@ -9,23 +9,24 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // addFilter adds its parameter and the number of the block to each byte, and records its arguments.
 type addFilter struct {
-	id   FilterID
+	code uint8
 	mu   sync.Mutex
 	seen []BlockInfo
 }
 
-func (f *addFilter) ID() FilterID { return f.id }
+func (f *addFilter) Code() uint8 { return f.code }
 
 func (f *addFilter) Forward(dst, src []byte, b BlockInfo) error {
 	f.mu.Lock()
 	f.seen = append(f.seen, b)
 	f.mu.Unlock()
 	for i, c := range src {
-		dst[i] = c + b.Meta + byte(b.Block)
+		dst[i] = c + b.Param + byte(b.Block)
 	}
 	return nil
 }
@@ -35,7 +36,7 @@ func (f *addFilter) Backward(dst, src []byte, b BlockInfo) error {
 	f.seen = append(f.seen, b)
 	f.mu.Unlock()
 	for i, c := range src {
-		dst[i] = c - b.Meta - byte(b.Block)
+		dst[i] = c - b.Param - byte(b.Block)
 	}
 	return nil
 }
@@ -43,23 +44,23 @@ func (f *addFilter) Backward(dst, src []byte, b BlockInfo) error {
 // failFilter fails.
 type failFilter struct{ err error }
 
-func (failFilter) ID() FilterID                                 { return 200 }
+func (failFilter) Code() uint8                                  { return 200 }
 func (f failFilter) Forward(dst, src []byte, b BlockInfo) error { return f.err }
 func (f failFilter) Backward(dst, src []byte, b BlockInfo) error {
 	return f.err
 }
 
 func TestUserFilters(t *testing.T) {
-	add := &addFilter{id: 160}
-	o := &Options{Filters: FilterSet{}.With(&addFilter{id: 160}).With(add), ItemSize: 300, BlockShape: []int32{5, 5}, Concurrency: 2}
+	add := &addFilter{code: 160}
+	o := &Options{Plugins: plugins(add, &addFilter{code: 161}), ItemSize: 300, BlockShape: []int32{5, 5}, Concurrency: 2}
 	src := noise(2600)
 	mask(src, 0x03)
 	for _, filters := range [][]Filter{
-		{{ID: 160, Meta: 9}},
-		{{ID: 160, Meta: 9}, {ID: Shuffle, Meta: 4}},
-		{{ID: BitShuffle}, {ID: 160, Meta: 1}, {ID: 160, Meta: 2}, {}, {}, {ID: Shuffle, Meta: 4}},
-		{{ID: Delta}, {ID: 160, Meta: 3}},
-		{{ID: 160, Meta: 3}, {ID: Delta}},
+		{Filter(160).With(9)},
+		{Filter(160).With(9), Shuffle.With(4)},
+		{BitShuffle, Filter(160).With(1), Filter(160).With(2), NoFilter, NoFilter, Shuffle.With(4)},
+		{Delta, Filter(160).With(3)},
+		{Filter(160).With(3), Delta},
 	} {
 		p := Params{TypeSize: 300, BlockSize: 600, Codec: codec.Zlib, Filters: filters}
 		b, err := Encode(nil, src, p, o)
@@ -90,15 +91,15 @@ func TestUserFilters(t *testing.T) {
 		}
 	}
 	if len(add.seen) == 0 {
-		t.Fatal("of two filters with the same number, the first was called")
+		t.Fatal("the filter was not called")
 	}
 	for _, b := range add.seen {
-		if b.Chunk != -1 || b.TypeSize != 1 || b.ItemSize != 300 || !slices.Equal(b.Shape, o.BlockShape) || b.Meta == 0 {
+		if b.Chunk != -1 || b.TypeSize != 300 || !slices.Equal(b.Shape, o.BlockShape) || b.Param == 0 {
 			t.Fatalf("the filter got %+v", b)
 		}
 	}
 	// The worker knows the number of the chunk.
-	p := Params{TypeSize: 300, BlockSize: 600, Codec: codec.Zlib, Filters: []Filter{{ID: 160, Meta: 7}}}
+	p := Params{TypeSize: 300, BlockSize: 600, Codec: codec.Zlib, Filters: []Filter{Filter(160).With(7)}}
 	b, err := Encode(nil, src, p, o)
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +115,7 @@ func TestUserFilters(t *testing.T) {
 	if err := w.DecodeBlock(make([]byte, 600), &r, 3); err != nil {
 		t.Fatal(err)
 	}
-	want := BlockInfo{Chunk: 1 << 40, Block: 3, Offset: 1800, TypeSize: 1, ItemSize: 300, Shape: o.BlockShape, Meta: 7}
+	want := BlockInfo{Chunk: 1 << 40, Block: 3, Offset: 1800, TypeSize: 300, Shape: o.BlockShape, Param: 7}
 	if len(add.seen) != 1 || fmt.Sprint(add.seen[0]) != fmt.Sprint(want) {
 		t.Errorf("the filter got %+v, want %+v", add.seen, want)
 	}
@@ -126,9 +127,9 @@ func TestUserFilters(t *testing.T) {
 
 func TestUserFilterErrors(t *testing.T) {
 	errMine := errors.New("mine")
-	o := &Options{Filters: FilterSet{}.With(&addFilter{id: 200})}
-	bad := &Options{Filters: FilterSet{}.With(failFilter{errMine})}
-	p := Params{BlockSize: 1000, Codec: codec.Zlib, Filters: []Filter{{ID: 200}}}
+	o := &Options{Plugins: plugins(&addFilter{code: 200})}
+	bad := &Options{Plugins: plugins(failFilter{errMine})}
+	p := Params{BlockSize: 1000, Codec: codec.Zlib, Filters: []Filter{200}}
 	src := contents["nibbles"](5000)
 	b, err := Encode(nil, src, p, o)
 	if err != nil {
@@ -141,22 +142,77 @@ func TestUserFilterErrors(t *testing.T) {
 	if _, err := Decode(nil, b, bad); !errors.Is(err, errMine) || !errors.As(err, &e) || e.Block != 0 {
 		t.Errorf("decoding: %v", err)
 	}
-	// A filter with a number of the format is never called.
-	own := &Options{Filters: FilterSet{}.With(&addFilter{id: Shuffle})}
-	if b, err = Encode(nil, src, Params{TypeSize: 4}, own); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := Decode(nil, b, nil); err != nil || !bytes.Equal(got, src) {
-		t.Errorf("a filter in place of shuffle: %v, or other data", err)
-	}
 	// A filter with the number of a plug-in is called.
-	cell := &Options{Filters: FilterSet{}.With(&addFilter{id: NDCell})}
-	p.Filters = []Filter{{ID: NDCell, Meta: 5}}
+	cell := &Options{Plugins: plugins(&addFilter{code: NDCell.Code()})}
+	p.Filters = []Filter{NDCell.With(5)}
 	if b, err = Encode(nil, src, p, cell); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := Decode(nil, b, cell); err != nil || !bytes.Equal(got, src) {
 		t.Errorf("a filter in place of ndcell: %v, or other data", err)
+	}
+}
+
+// TestPlugins checks which codecs and filters can be registered.
+func TestPlugins(t *testing.T) {
+	for _, c := range []struct {
+		codecs  []codec.Codec
+		filters []UserFilter
+		want    error
+	}{
+		{nil, nil, nil},
+		{[]codec.Codec{fakeCodec{}}, []UserFilter{&addFilter{code: 32}, &addFilter{code: 255}}, nil},
+		{[]codec.Codec{nil}, nil, errs.ErrParam},
+		{[]codec.Codec{fakeCodec{}, fakeCodec{}}, nil, errs.ErrParam},
+		{[]codec.Codec{idCodec(codec.Default)}, nil, errs.ErrParam},
+		{[]codec.Codec{idCodec(codec.Zstd)}, nil, errs.ErrParam},
+		{[]codec.Codec{idCodec(codec.FromCode(31))}, nil, errs.ErrParam},
+		{[]codec.Codec{idCodec(0x200)}, nil, errs.ErrParam},
+		{[]codec.Codec{idCodec(codec.NDLZ)}, nil, nil},
+		{nil, []UserFilter{nil}, errs.ErrParam},
+		{nil, []UserFilter{&addFilter{code: 200}, &addFilter{code: 200}}, errs.ErrParam},
+		{nil, []UserFilter{&addFilter{code: Shuffle.Code()}}, errs.ErrParam},
+		{nil, []UserFilter{&addFilter{code: 31}}, errs.ErrParam},
+	} {
+		if _, err := NewPlugins(c.codecs, c.filters); !errors.Is(err, c.want) {
+			t.Errorf("%v, %v: %v, want %v", c.codecs, c.filters, err, c.want)
+		}
+	}
+}
+
+// idCodec is a codec with an identifier only.
+type idCodec codec.ID
+
+func (c idCodec) ID() codec.ID                                 { return codec.ID(c) }
+func (idCodec) NewEncoder(codec.Params) (codec.Encoder, error) { return nil, errors.ErrUnsupported }
+func (idCodec) NewDecoder(codec.Params) (codec.Decoder, error) { return nil, errors.ErrUnsupported }
+
+// TestFilterValues checks the parts of filters, and the parameters that they take.
+func TestFilterValues(t *testing.T) {
+	for _, c := range []struct {
+		f     Filter
+		code  uint8
+		param uint8
+		text  string
+		ok    bool
+	}{
+		{Shuffle, 1, 0, "shuffle", true},
+		{Shuffle.With(4), 1, 4, "shuffle(4)", true},
+		{TruncPrec.With(-3), 4, 253, "trunc_prec(-3)", true},
+		{TruncPrec.With(-3).With(10), 4, 10, "trunc_prec(10)", true},
+		{Filter(200).With(255), 200, 255, "filter 200(255)", true},
+		{Filter(200).With(-128), 200, 128, "filter 200(128)", true},
+		{Shuffle.With(256), 1, 0, "shuffle", false},
+		{Shuffle.With(-129), 1, 0, "shuffle", false},
+		{Shuffle.With(256).With(0), 1, 0, "shuffle", true},
+	} {
+		if c.f.Code() != c.code || c.f.Param() != c.param || c.f.String() != c.text {
+			t.Errorf("filter %d with parameter %d, %q, want %+v", c.f.Code(), c.f.Param(), c.f, c)
+		}
+		p := Params{TypeSize: 8, Filters: []Filter{c.f}}
+		if _, err := p.Normalize(); (err == nil) != c.ok || err != nil && !errors.Is(err, errs.ErrParam) {
+			t.Errorf("%#x: %v", uint32(c.f), err)
+		}
 	}
 }
 
@@ -171,7 +227,7 @@ func TestPrefilter(t *testing.T) {
 	for _, content := range []string{"ramp", "noise", "zeros", "sevens", "part", "tail"} {
 		for _, n := range []int{1, 31, 32, 700, 5000} {
 			for _, filters := range pipelines {
-				for _, level := range []int{NoCompression, 5} {
+				for _, level := range []int{codec.NoCompression, 5} {
 					src := contents[content](n)
 					p := Params{TypeSize: 4, BlockSize: 500, Codec: codec.LZ4, Filters: filters, Level: level}
 					l, err := p.Layout(n)

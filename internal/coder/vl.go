@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/sched"
 )
 
@@ -103,6 +104,14 @@ func (w *Worker) encodeVLBlock(l *Layout, src []byte, b *block) error {
 
 // DecodeVL returns the blocks of the chunk at the start of src, which may be any chunk. The blocks share memory.
 func (p *Pool) DecodeVL(src []byte) ([][]byte, error) {
+	h, err := ParseHeader(src, int64(len(src)))
+	if err != nil {
+		return nil, err
+	}
+	const header = 24 // bytes of a slice
+	if limit, ok := p.o.allows(header*int64(h.nblocks), FreeBytes, &h, nil, 0, src); !ok {
+		return nil, headerError(8, errs.ErrTooLarge, "%d blocks in a chunk of %d bytes, but Options.MaxBytes allows %d bytes for the list of them", h.nblocks, h.CBytes, limit)
+	}
 	data, err := p.Decode(nil, src)
 	if err != nil {
 		return nil, err

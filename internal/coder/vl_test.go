@@ -32,7 +32,7 @@ func TestVLRoundTrip(t *testing.T) {
 	for _, id := range someCodecs() {
 		for name, filters := range pipelines {
 			for _, ts := range []int{1, 4, 7, 300} {
-				for i, level := range []int{NoCompression, 1, 5} {
+				for i, level := range []int{codec.NoCompression, 1, 5} {
 					if brief() && i == 1 {
 						continue
 					}
@@ -235,7 +235,7 @@ func TestVLDelta(t *testing.T) {
 		}
 		blocks = append(blocks, b)
 	}
-	p := Params{TypeSize: 4, Codec: codec.LZ4, Filters: []Filter{{}, {}, {}, {}, {ID: Delta}}}
+	p := Params{TypeSize: 4, Codec: codec.LZ4, Filters: []Filter{NoFilter, NoFilter, NoFilter, NoFilter, Delta}}
 	b, err := EncodeVL(nil, blocks, p, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -128,7 +128,7 @@ func (w *Worker) findEncoder(l *Layout) (codec.Encoder, error) {
 }
 
 func (w *Worker) newEncoder(l *Layout) (codec.Encoder, error) {
-	c, err := w.o.Codecs.ByID(l.p.Codec)
+	c, err := w.o.Plugins.codecs.ByID(l.p.Codec)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func (w *Worker) findDecoder(r *Reader) (codec.Decoder, error) {
 }
 
 func (w *Worker) newDecoder(r *Reader) (codec.Decoder, error) {
-	c, err := w.o.Codecs.ByFormat(r.h.Format(), r.h.Codec)
+	c, err := w.o.Plugins.codecs.ByFormat(r.h.Format(), r.h.Codec)
 	if err != nil {
 		return nil, err
 	}

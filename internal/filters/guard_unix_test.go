@@ -11,8 +11,8 @@ import (
 	"github.com/goblosc/blosc2/internal/guardpage"
 )
 
-// TestGuardPages runs every filter on blocks that begin or end at a page that cannot be touched: a kernel that reads or
-// writes outside of its block faults.
+// TestGuardPages runs every filter on blocks that begin or end at a page that cannot be accessed: a kernel that reads
+// or writes outside of its block faults.
 func TestGuardPages(t *testing.T) {
 	const size = 1 << 16
 	srcMem, dstMem := guardpage.New(t, size), guardpage.New(t, size)
@@ -55,7 +55,7 @@ func TestGuardPages(t *testing.T) {
 	})
 }
 
-// TestMoveGuard copies and fills blocks that begin or end at a page that cannot be touched.
+// TestMoveGuard copies and fills blocks that begin or end at a page that cannot be accessed.
 func TestMoveGuard(t *testing.T) {
 	const size = 1 << 16
 	src, dst, want := guardpage.New(t, size), guardpage.New(t, size), make([]byte, size)
@@ -79,7 +79,7 @@ func TestMoveGuard(t *testing.T) {
 }
 
 // TestRowsGuard runs UnshuffleRows and ShuffleRows on blocks and rows that begin or end at a page that cannot be
-// touched.
+// accessed.
 func TestRowsGuard(t *testing.T) {
 	const size = 1 << 16
 	src, dst := guardpage.New(t, size), guardpage.New(t, size)

@@ -8,14 +8,14 @@ import (
 	"github.com/goblosc/blosc2/internal/cpu/cputest"
 )
 
-// naiveFill is what Fill should do, one byte at a time.
+// naiveFill does the same as Fill, one byte at a time.
 func naiveFill(dst, value []byte) {
 	for i := range dst {
 		dst[i] = value[i%len(value)]
 	}
 }
 
-// fillValues are values to fill with, one of each length that is done in its own way and zeros.
+// fillValues returns values to fill with: one of each length with its own code, and zeros.
 func fillValues() (values [][]byte) {
 	for _, n := range []int{1, 2, 3, 4, 5, 7, 8, 12, 16, 24, 32, 33, 64, 100} {
 		values = append(values, randomBytes(n, uint64(n)), make([]byte, n))
@@ -51,7 +51,7 @@ func TestFill(t *testing.T) {
 	})
 }
 
-// TestFillLong fills more than has room in caches, and leaves what stands around.
+// TestFillLong fills memory that is larger than the caches, and checks that the bytes around it do not change.
 func TestFillLong(t *testing.T) {
 	mem, want := make([]byte, 2*fillCached), make([]byte, 2*fillCached)
 	forEachKernel(t, func(t *testing.T) {
@@ -97,10 +97,10 @@ func TestCopy(t *testing.T) {
 
 func TestMovePanics(t *testing.T) {
 	if !panics(func() { Copy(make([]byte, 3), make([]byte, 4)) }) {
-		t.Error("a dst too short was taken")
+		t.Error("a dst that is too short was accepted")
 	}
 	if !panics(func() { Fill(make([]byte, 3), nil) }) {
-		t.Error("a value of no bytes was taken")
+		t.Error("an empty value was accepted")
 	}
 }
 
@@ -118,7 +118,7 @@ func TestMoveAllocates(t *testing.T) {
 	})
 }
 
-// FuzzMove compares Copy and Fill with what they should do.
+// FuzzMove compares Copy and Fill with copy and naiveFill.
 func FuzzMove(f *testing.F) {
 	f.Add([]byte{1, 2, 3}, uint32(1000), uint16(3))
 	f.Add([]byte{0}, uint32(100_000), uint16(64))

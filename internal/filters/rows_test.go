@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// naiveRows is what UnshuffleRows should do, one byte at a time.
+// naiveRows does the same as UnshuffleRows, one byte at a time.
 func naiveRows(dst, src []byte, width int, r *Rows) {
 	n := len(src) / width
 	for i := range r.N {
@@ -20,7 +20,7 @@ func naiveRows(dst, src []byte, width int, r *Rows) {
 	}
 }
 
-// naiveShuffleRows is what ShuffleRows should do, one byte at a time.
+// naiveShuffleRows does the same as ShuffleRows, one byte at a time.
 func naiveShuffleRows(dst, src []byte, width int, r *Rows) {
 	n := len(dst) / width
 	for i := range r.N {
@@ -32,9 +32,9 @@ func naiveShuffleRows(dst, src []byte, width int, r *Rows) {
 	}
 }
 
-// layRows returns n rows of length elements, gap elements apart in the block and pad bytes apart in the other memory,
-// and both cut out of the memory that is given: its end, or with a bit of back its beginning. Other bits of back turn
-// the steps of one side around.
+// layRows returns n rows of length elements, gap elements apart in the block and pad bytes apart in the other memory.
+// Both lie at the end of the given memory, or, if a bit of back is set, at its beginning. Other bits of back reverse
+// the steps of one side.
 func layRows(blockMem, otherMem []byte, width, n, length, gap, pad int, back uint8) (block, other []byte, r Rows) {
 	r = Rows{N: n, Len: length, BlockStep: length + gap, Step: length*width + pad, Ahead: 100 * int(back)}
 	elements := (n-1)*r.BlockStep + length
@@ -103,7 +103,7 @@ func TestRows(t *testing.T) {
 	})
 }
 
-// TestRowsInside checks that rows outside of the block or of dst, whatever overflows, are a panic.
+// TestRowsInside checks that rows outside of the block or of dst panic, even if the computation of their end overflows.
 func TestRowsInside(t *testing.T) {
 	src, dst := randomBytes(400, 4), make([]byte, 400)
 	for _, r := range []Rows{
@@ -126,7 +126,7 @@ func TestRowsInside(t *testing.T) {
 	ShuffleRows(nil, nil, 4, &Rows{})
 }
 
-// benchmarkRows moves boxes of 32*32*32 items between their blocks and where they belong in an array.
+// benchmarkRows moves boxes of 32*32*32 items between their blocks and their positions in an array.
 func benchmarkRows(b *testing.B, move func(block, array []byte, width int, r *Rows)) {
 	for _, width := range []int{2, 4, 8, 16} {
 		block, array := randomBytes(32*32*32*width, 1), make([]byte, 256*256*32*width)
@@ -141,7 +141,7 @@ func benchmarkRows(b *testing.B, move func(block, array []byte, width int, r *Ro
 							Step: 256 * width, Ahead: 256 * 256 * width}
 						move(block, array, width, &r)
 					}
-					if at += 32; at%256 == 0 { // the next box that has no row of this one
+					if at += 32; at%256 == 0 { // the next box that shares no row with this one
 						at = (at + 31*256) % (256 * 256)
 					}
 				}

@@ -15,8 +15,8 @@ func TestTruncLimits(t *testing.T) {
 	for size := -1; size <= 17; size++ {
 		for b := -128; b <= 127; b++ {
 			bits := int8(b)
-			// The rules in words: keep b > 0 of the highest bits, or clear -b of the lowest; at least one bit stays,
-			// and none is asked for that does not exist. Float mantissas allow b = 0 in form, but then nothing stays.
+			// The rules: b > 0 keeps the b highest bits, b < 0 clears the -b lowest bits. At least one bit is kept, and
+			// b is not larger than the number of bits. b = 0 keeps no bit, so it is invalid.
 			cleared := func(width int) (int, bool) {
 				if b > 0 {
 					return width - b, b <= width
@@ -61,7 +61,7 @@ func TestTruncLimits(t *testing.T) {
 					}
 				}
 				if dst[47] != 0xA5 {
-					t.Fatalf("%s wrote behind dst", name)
+					t.Fatalf("%s wrote past the end of dst", name)
 				}
 				if err := f(src, src, size, bits); err != nil || !bytes.Equal(src, dst[:47]) {
 					t.Fatalf("%s of type size %d, %d bits: wrong in place (%v)", name, size, bits, err)

@@ -12,7 +12,8 @@ import (
 	"unsafe"
 )
 
-// Params say what array is made. Shape, Chunks and Blocks have one entry a dimension; none is an array of one item.
+// Params are the parameters of an array. Shape, Chunks and Blocks have one entry per dimension; an array without
+// dimensions has one item.
 type Params struct {
 	Storage
 	Shape          []int64
@@ -23,7 +24,7 @@ type Params struct {
 // Array is an array of the C library.
 type Array struct{ c *C.b2nd_array_t }
 
-// create calls one of the C library's functions that make an array.
+// create calls a function of the C library that creates an array.
 func (p *Params) create(what string, f func(*C.b2nd_context_t, **C.b2nd_array_t) C.int) (*Array, error) {
 	if len(p.Chunks) != len(p.Shape) || len(p.Blocks) != len(p.Shape) || len(p.Shape) > C.B2ND_MAX_DIM {
 		return nil, fmt.Errorf("ref: shape %d, chunks %d, blocks %d", p.Shape, p.Chunks, p.Blocks)
@@ -58,9 +59,9 @@ func (p *Params) create(what string, f func(*C.b2nd_context_t, **C.b2nd_array_t)
 	return a, nil
 }
 
-// long returns the C form of one number a dimension, never nil.
+// long returns the C form of one number per dimension, never nil.
 //
-// Safe: int64_t is int64, and C reads as many as the caller says, which checks the lengths.
+// Safe: int64_t is int64. C reads one number per dimension, and callers check the lengths.
 func long(s []int64) *C.int64_t {
 	return (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(append(slices.Clone(s), 0))))
 }
@@ -72,14 +73,14 @@ func ints(s []int32) *C.int32_t {
 	return (*C.int32_t)(unsafe.Pointer(unsafe.SliceData(append(slices.Clone(s), 0))))
 }
 
-// ArrayOf makes an array with the items of a buffer in C order.
+// ArrayOf creates an array with the items of a buffer in C order.
 func ArrayOf(p *Params, items []byte) (*Array, error) {
 	return p.create("array from buffer", func(ctx *C.b2nd_context_t, a **C.b2nd_array_t) C.int {
 		return C.b2nd_from_cbuffer(ctx, a, data(items), C.int64_t(len(items)))
 	})
 }
 
-// SpecialArray makes an array of one special value; value is the item of Value.
+// SpecialArray creates an array of a special value; value is the item if special is Value.
 func SpecialArray(p *Params, special int, value []byte) (*Array, error) {
 	if special == Value && len(value) != p.TypeSize {
 		return nil, fmt.Errorf("ref: a value of %d bytes for items of %d", len(value), p.TypeSize)
@@ -99,7 +100,7 @@ func SpecialArray(p *Params, special int, value []byte) (*Array, error) {
 	})
 }
 
-// EmptyArray makes an array as b2nd_empty does.
+// EmptyArray creates an array with b2nd_empty.
 func EmptyArray(p *Params) (*Array, error) {
 	return p.create("empty array", func(ctx *C.b2nd_context_t, a **C.b2nd_array_t) C.int {
 		return C.b2nd_empty(ctx, a)
@@ -137,13 +138,13 @@ func (a *Array) Close() {
 	a.c = nil
 }
 
-// SChunk returns the super-chunk below, which lives as long as the array.
+// SChunk returns the super-chunk of the array. It is valid until the array is closed.
 func (a *Array) SChunk() *SChunk { return &SChunk{c: a.c.sc} }
 
 // Frame returns the array as one contiguous frame.
 func (a *Array) Frame() ([]byte, error) { return a.SChunk().Frame() }
 
-// Info returns what the C library knows of the array.
+// Info returns the properties of the array that the C library reads.
 func (a *Array) Info() (*Info, error) {
 	info, err := a.SChunk().Info()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"unsafe"
 )
 
-// Split modes of Params.
+// Split modes of CParams.
 const (
 	SplitAlways  = 1
 	SplitNever   = 2
@@ -23,7 +23,7 @@ const (
 	SplitForward = 4
 )
 
-// Special values, as chunk headers number them.
+// Special values, with their numbers in chunk headers.
 const (
 	Zeros  = 1
 	NaNs   = 2
@@ -31,8 +31,8 @@ const (
 	Uninit = 4
 )
 
-// Params are compression parameters in the numbers of the C library.
-type Params struct {
+// CParams are compression parameters in the numbers of the C library.
+type CParams struct {
 	Codec, CodecMeta     uint8 // compcode and its parameter
 	Level                int   // 0 to 9
 	Filters, FiltersMeta [6]uint8
@@ -43,7 +43,7 @@ type Params struct {
 	Dict                 bool
 }
 
-// start initialises the C library once; it is never shut down.
+// start initializes the C library once. It is never shut down.
 var start = sync.OnceFunc(func() { C.blosc2_init() })
 
 // Version returns the version of the C library.
@@ -67,7 +67,7 @@ func data(b []byte) unsafe.Pointer {
 	return unsafe.Pointer(unsafe.SliceData(b))
 }
 
-func (p *Params) c() C.blosc2_cparams {
+func (p *CParams) c() C.blosc2_cparams {
 	start()
 	c := C.blosc2_get_blosc2_cparams_defaults()
 	c.compcode, c.compcode_meta, c.clevel = C.uint8_t(p.Codec), C.uint8_t(p.CodecMeta), C.uint8_t(p.Level)
@@ -86,7 +86,7 @@ func (p *Params) c() C.blosc2_cparams {
 }
 
 // compressor calls f with a compression context.
-func (p *Params) compressor(f func(ctx *C.blosc2_context) ([]byte, error)) ([]byte, error) {
+func (p *CParams) compressor(f func(ctx *C.blosc2_context) ([]byte, error)) ([]byte, error) {
 	ctx := C.blosc2_create_cctx(p.c())
 	if ctx == nil {
 		return nil, fmt.Errorf("ref: no context for %+v", *p)
@@ -96,9 +96,9 @@ func (p *Params) compressor(f func(ctx *C.blosc2_context) ([]byte, error)) ([]by
 }
 
 // Compress returns the chunk for src.
-func Compress(src []byte, p *Params) ([]byte, error) {
+func Compress(src []byte, p *CParams) ([]byte, error) {
 	return p.compressor(func(ctx *C.blosc2_context) ([]byte, error) {
-		in := append([]byte(nil), src...) // some pipelines write to their input
+		in := append([]byte(nil), src...) // some pipelines modify their input
 		out := make([]byte, len(src)+C.BLOSC2_MAX_OVERHEAD)
 		n := C.blosc2_compress_ctx(ctx, data(in), C.int32_t(len(in)), data(out), C.int32_t(len(out)))
 		if n == 0 {
@@ -111,8 +111,8 @@ func Compress(src []byte, p *Params) ([]byte, error) {
 	})
 }
 
-// CompressBlocks returns the chunk of blocks that have a length each.
-func CompressBlocks(blocks [][]byte, p *Params) ([]byte, error) {
+// CompressBlocks returns a chunk whose blocks have variable lengths.
+func CompressBlocks(blocks [][]byte, p *CParams) ([]byte, error) {
 	return p.compressor(func(ctx *C.blosc2_context) ([]byte, error) {
 		var pin runtime.Pinner
 		defer pin.Unpin()
@@ -136,8 +136,9 @@ func CompressBlocks(blocks [][]byte, p *Params) ([]byte, error) {
 	})
 }
 
-// CompressSpecial returns the chunk of so many bytes that stands for a special value; value is the item of Value.
-func CompressSpecial(special, nbytes int, value []byte, p *Params) ([]byte, error) {
+// CompressSpecial returns the chunk that represents nbytes bytes of a special value; value is the item if special is
+// Value.
+func CompressSpecial(special, nbytes int, value []byte, p *CParams) ([]byte, error) {
 	c, n := p.c(), C.int32_t(nbytes)
 	out := make([]byte, C.BLOSC2_MAX_OVERHEAD+p.TypeSize)
 	var rc C.int
@@ -204,7 +205,7 @@ func Decompress(chunk []byte, threads int) ([]byte, error) {
 	})
 }
 
-// Items returns n items of a chunk from item first on; an item has the size that the header says.
+// Items returns n items of a chunk, starting at item first. Their size is the type size in the header.
 func Items(chunk []byte, first, n int) ([]byte, error) {
 	if _, _, _, err := Sizes(chunk); err != nil {
 		return nil, err

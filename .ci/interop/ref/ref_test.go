@@ -20,8 +20,8 @@ func ramp(n int) []byte {
 	return b[:n]
 }
 
-func shuffled(codec uint8) Params {
-	return Params{Codec: codec, Level: 5, TypeSize: 4, Filters: [6]uint8{5: 1}}
+func shuffled(codec uint8) CParams {
+	return CParams{Codec: codec, Level: 5, TypeSize: 4, Filters: [6]uint8{5: 1}}
 }
 
 func TestVersion(t *testing.T) {
@@ -86,7 +86,7 @@ func TestDamaged(t *testing.T) {
 			t.Errorf("%d bytes of %d decompress", len(bad), len(chunk))
 		}
 	}
-	if _, err := Compress(ramp(10_000), &Params{Codec: 77, Level: 5, TypeSize: 1}); err == nil {
+	if _, err := Compress(ramp(10_000), &CParams{Codec: 77, Level: 5, TypeSize: 1}); err == nil {
 		t.Error("codec 77 compresses")
 	}
 }
@@ -131,7 +131,7 @@ func storages(t *testing.T, f func(t *testing.T, st Storage)) {
 	for _, disk := range []bool{false, true} {
 		for _, sparse := range []bool{false, true} {
 			t.Run(fmt.Sprintf("disk=%t,sparse=%t", disk, sparse), func(t *testing.T) {
-				st := Storage{Sparse: sparse, Params: shuffled(5), Metalayers: []Meta{{"one", []byte{0xc0}}, {"two", []byte("two")}}}
+				st := Storage{Sparse: sparse, CParams: shuffled(5), Metalayers: []Meta{{"one", []byte{0xc0}}, {"two", []byte("two")}}}
 				if disk {
 					st.Path = filepath.Join(t.TempDir(), "f.b2frame")
 				}
@@ -157,7 +157,7 @@ func TestSChunk(t *testing.T) {
 			}
 		}
 		chunk := func(i int) []byte {
-			c, err := Compress(content(i), &st.Params)
+			c, err := Compress(content(i), &st.CParams)
 			must(err)
 			return c
 		}
@@ -218,7 +218,7 @@ func TestSChunk(t *testing.T) {
 }
 
 func TestFillSpecial(t *testing.T) {
-	s, err := NewSChunk(&Storage{Params: shuffled(5)})
+	s, err := NewSChunk(&Storage{CParams: shuffled(5)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +306,7 @@ func TestArray(t *testing.T) {
 
 func TestSpecialArray(t *testing.T) {
 	item := []byte{1, 2, 3, 4}
-	p := &Params{Storage{Params: shuffled(0)}, []int64{5, 6}, []int32{3, 3}, []int32{2, 2}, "<f4"}
+	p := &Params{Storage{CParams: shuffled(0)}, []int64{5, 6}, []int32{3, 3}, []int32{2, 2}, "<f4"}
 	for special, want := range map[int][]byte{Zeros: {0, 0, 0, 0}, NaNs: {0, 0, 0xc0, 0x7f}, Value: item, Uninit: nil} {
 		a, err := SpecialArray(p, special, item)
 		if err != nil {
@@ -326,7 +326,7 @@ func TestEmptyArray(t *testing.T) {
 		for i, n := range shape {
 			part[i] = int32(n)
 		}
-		a, err := EmptyArray(&Params{Storage{Params: shuffled(0)}, shape, part, part, "<f4"})
+		a, err := EmptyArray(&Params{Storage{CParams: shuffled(0)}, shape, part, part, "<f4"})
 		if err != nil {
 			t.Fatal(err)
 		}

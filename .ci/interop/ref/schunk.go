@@ -19,19 +19,19 @@ type Meta struct {
 	Content []byte
 }
 
-// Storage says how and where a super-chunk or array is made.
+// Storage describes where and how a super-chunk or array is stored.
 type Storage struct {
 	Path   string // of a file, or of a directory when Sparse; "" = memory
 	Sparse bool   // chunks apart, not one contiguous frame
-	Params
+	CParams
 	Metalayers []Meta // fixed metalayers
 }
 
-// with calls f with the C form of a storage, valid during the call.
+// with calls f with the C form of a storage, which is valid during the call.
 func (s *Storage) with(f func(*C.blosc2_storage) error) error {
 	var pin runtime.Pinner
 	defer pin.Unpin()
-	c := s.Params.c()
+	c := s.CParams.c()
 	d := C.blosc2_get_blosc2_dparams_defaults()
 	d.nthreads = c.nthreads
 	pin.Pin(&c)
@@ -47,10 +47,11 @@ func (s *Storage) with(f func(*C.blosc2_storage) error) error {
 // SChunk is a super-chunk of the C library.
 type SChunk struct {
 	c     *C.blosc2_schunk
-	owned bool // false when it belongs to an array
+	owned bool // false if it belongs to an array
 }
 
-// NewSChunk makes a super-chunk; one at the same path is overwritten. The first buffer appended sets its chunk size.
+// NewSChunk creates a super-chunk, and overwrites a file at the same path. The first appended buffer sets the chunk
+// size.
 func NewSChunk(st *Storage) (*SChunk, error) {
 	s := &SChunk{owned: true}
 	err := st.with(func(c *C.blosc2_storage) error {
@@ -99,7 +100,7 @@ func SChunkFrom(frame []byte) (*SChunk, error) {
 	return &SChunk{c, true}, nil
 }
 
-// Close frees the super-chunk; that of an array stays until the array is closed.
+// Close frees the super-chunk. It has no effect on the super-chunk of an array, which is freed with the array.
 func (s *SChunk) Close() {
 	if s.c != nil && s.owned {
 		C.blosc2_schunk_free(s.c)
@@ -115,7 +116,7 @@ func (s *SChunk) Frame() ([]byte, error) {
 	if err := check("frame", n); err != nil {
 		return nil, err
 	}
-	b := C.GoBytes(unsafe.Pointer(frame), C.int(n)) // Safe: the length is that which C returned
+	b := C.GoBytes(unsafe.Pointer(frame), C.int(n)) // Safe: C returned the length
 	if free {
 		C.free(unsafe.Pointer(frame)) // Safe: C allocated it, and it is freed once
 	}
@@ -136,12 +137,12 @@ func (s *SChunk) AppendRaw(chunk []byte) error {
 	return check("append chunk", C.blosc2_schunk_append_chunk(s.c, (*C.uint8_t)(data(chunk)), true))
 }
 
-// InsertRaw puts a chunk before chunk i.
+// InsertRaw inserts a chunk before chunk i.
 func (s *SChunk) InsertRaw(i int, chunk []byte) error {
 	return check("insert chunk", C.blosc2_schunk_insert_chunk(s.c, C.int64_t(i), (*C.uint8_t)(data(chunk)), true))
 }
 
-// UpdateRaw puts a chunk in the place of chunk i.
+// UpdateRaw replaces chunk i.
 func (s *SChunk) UpdateRaw(i int, chunk []byte) error {
 	return check("update chunk", C.blosc2_schunk_update_chunk(s.c, C.int64_t(i), (*C.uint8_t)(data(chunk)), true))
 }
@@ -151,7 +152,7 @@ func (s *SChunk) Delete(i int) error {
 	return check("delete chunk", C.blosc2_schunk_delete_chunk(s.c, C.int64_t(i)))
 }
 
-// FillSpecial makes an empty super-chunk one of so many items of a special value, in chunks of chunkSize bytes.
+// FillSpecial fills an empty super-chunk with items of a special value, in chunks of chunkSize bytes.
 func (s *SChunk) FillSpecial(items int64, special, chunkSize int) error {
 	return check("fill", C.blosc2_schunk_fill_special(s.c, C.int64_t(items), C.int(special), C.int32_t(chunkSize)))
 }
@@ -164,7 +165,7 @@ func (s *SChunk) Chunk(i int) ([]byte, error) {
 	if err := check("chunk", n); err != nil {
 		return nil, err
 	}
-	b := C.GoBytes(unsafe.Pointer(p), n) // Safe: the length is that which C returned
+	b := C.GoBytes(unsafe.Pointer(p), n) // Safe: C returned the length
 	if free {
 		C.free(unsafe.Pointer(p)) // Safe: C allocated it, and it is freed once
 	}
@@ -227,13 +228,13 @@ func (s *SChunk) DeleteVLMeta(name string) error {
 	return check("delete vlmeta", C.blosc2_vlmeta_delete(s.c, c))
 }
 
-// Hex is bytes that stand as hexadecimal digits in JSON.
+// Hex is a byte slice that is written as hexadecimal digits in JSON.
 type Hex []byte
 
 // MarshalText returns the digits.
 func (h Hex) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h), nil }
 
-// Info is what the C library tells of a frame. Its JSON has the keys of the command "b2 info -json".
+// Info holds the properties of a frame that the C library reports. Its JSON has the keys of "b2 info -json".
 type Info struct {
 	Path        string         `json:"path"`
 	NBytes      int64          `json:"nbytes"`
@@ -261,7 +262,7 @@ type Geometry struct {
 	DTypeFormat int     `json:"dtype_format"`
 }
 
-// Info returns what the C library knows, without the geometry of an array.
+// Info returns the properties that the C library reads, without the geometry of an array.
 func (s *SChunk) Info() (*Info, error) {
 	c := s.c
 	info := &Info{
@@ -277,7 +278,8 @@ func (s *SChunk) Info() (*Info, error) {
 		info.FiltersMeta = append(info.FiltersMeta, int(c.filters_meta[i]))
 	}
 	for _, m := range c.metalayers[:c.nmetalayers] {
-		info.Metalayers[C.GoString(m.name)] = C.GoBytes(unsafe.Pointer(m.content), m.content_len) // Safe: the length is that which C returned
+		// Safe: C returned the length.
+		info.Metalayers[C.GoString(m.name)] = C.GoBytes(unsafe.Pointer(m.content), m.content_len)
 	}
 	for _, m := range c.vlmetalayers[:c.nvlmetalayers] {
 		var p *C.uint8_t
@@ -285,7 +287,7 @@ func (s *SChunk) Info() (*Info, error) {
 		if err := check("vlmeta", C.blosc2_vlmeta_get(c, m.name, &p, &n)); err != nil {
 			return nil, err
 		}
-		info.VLMeta[C.GoString(m.name)] = C.GoBytes(unsafe.Pointer(p), n) // Safe: the length is that which C returned
+		info.VLMeta[C.GoString(m.name)] = C.GoBytes(unsafe.Pointer(p), n) // Safe: C returned the length
 		C.free(unsafe.Pointer(p))                                         // Safe: C allocated it, and it is freed once
 	}
 	return info, nil

@@ -11,8 +11,8 @@ import (
 	"github.com/goblosc/blosc2/internal/cpu/cputest"
 )
 
-// TestChecksum compares with the standard library: lengths around the steps of the loops, the greatest bytes, any place
-// in memory.
+// TestChecksum compares with the standard library for lengths around the steps of the loops, for the largest bytes, and
+// for any alignment in memory.
 func TestChecksum(t *testing.T) {
 	greatest := bytes.Repeat([]byte{255}, 1<<17)
 	noise := trial.Input(1, 1<<17, 1)

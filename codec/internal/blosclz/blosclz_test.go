@@ -12,8 +12,8 @@ import (
 	"github.com/goblosc/blosc2/codec/internal/trial"
 )
 
-// reference expands a stream byte by byte, straight from the description of the format. It returns nil for a
-// stream that is not sound or does not give n bytes.
+// reference decodes a stream byte by byte, exactly as the format is described. It returns nil if the stream is invalid
+// or does not decode to n bytes.
 func reference(src []byte, n int) []byte {
 	out := []byte{}
 	next := func() int {
@@ -92,7 +92,7 @@ func decode(t *testing.T, src []byte, n int) []byte {
 		return len(src) > 0 && d.rest(n)
 	})
 	if begins != others {
-		t.Fatalf("%x to %d: what beginnings are sound differs: %v and %v", src, n, begins, others)
+		t.Fatalf("%x to %d: different beginnings are valid: %v and %v", src, n, begins, others)
 	}
 	return out
 }
@@ -149,8 +149,8 @@ func TestDecodeTokens(t *testing.T) {
 	}
 }
 
-// randomTokens builds a stream of random tokens, so that all lengths and distances of copies occur, and tells how many
-// bytes it expands to.
+// randomTokens builds a stream of random tokens, so that all lengths and distances of copies occur. n is the size of
+// the decoded stream in bytes.
 func randomTokens(r *rand.Rand) (src []byte, n int) {
 	literals := func() {
 		k := 1 + r.Intn(32)
@@ -181,24 +181,24 @@ func randomTokens(r *rand.Rand) (src []byte, n int) {
 
 func TestDecodeRandomTokens(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
-	sound := 0
+	valid := 0
 	for range 3000 {
 		src, n := randomTokens(r)
 		want := reference(src, n)
 		if got := decode(t, src, n); !bytes.Equal(got, want) || (got == nil) != (want == nil) {
 			t.Fatalf("%x to %d: differs from the reference", src, n)
 		}
-		// What a kernel does must not matter.
+		// The result must not depend on the kernel.
 		d := decoder{src: src, dst: make([]byte, n)}
 		if ok := d.rest(math.MaxInt); ok != (want != nil) || ok && !bytes.Equal(d.dst, want) {
 			t.Fatalf("%x to %d: differs from the reference without a kernel", src, n)
 		}
 		if want != nil {
-			sound++
+			valid++
 		}
 	}
-	if sound < 2000 {
-		t.Errorf("%d sound streams only", sound)
+	if valid < 2000 {
+		t.Errorf("only %d valid streams", valid)
 	}
 }
 

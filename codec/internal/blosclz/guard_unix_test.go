@@ -11,8 +11,8 @@ import (
 	"github.com/goblosc/blosc2/internal/guardpage"
 )
 
-// TestGuardPages expands streams, sound ones and mutants, with the input and the output at pages that cannot be
-// touched: a kernel that reads or writes outside of them faults. It also compresses what they expand to.
+// TestGuardPages decodes valid streams and mutants, with the input and the output next to pages that cannot be
+// accessed: a kernel that reads or writes outside of them faults. It also encodes the decoded bytes.
 func TestGuardPages(t *testing.T) {
 	const size = 1 << 20
 	srcMem, dstMem := guardpage.New(t, size), guardpage.New(t, size)
@@ -57,7 +57,7 @@ func TestGuardPages(t *testing.T) {
 		dst := dstMem[len(dstMem)-n:]
 		back := make([]byte, n)
 		if k := e.Encode(dst, src, 9); k > 0 && (!Decode(back, dst[:k]) || !bytes.Equal(back, want)) {
-			t.Fatalf("seed %d: %d bytes do not come back", seed, n)
+			t.Fatalf("seed %d: %d bytes do not round-trip", seed, n)
 		}
 	}
 }

@@ -20,7 +20,8 @@ type sequences struct {
 	b []byte // the stream
 }
 
-// Valid returns the sequences that the encoder makes of some content, or those of another search if it makes none.
+// Valid returns the sequences of the encoder for some content. Sometimes, and if the encoder fails, it returns the
+// sequences of mutant.Find.
 func (f *sequences) Valid(r *rand.Rand, limit int) (seqs []mutant.Sequence, dict []byte) {
 	content := trial.Input(r.Intn(len(trial.Kinds())), limit, r.Int63())
 	stream := make([]byte, 2*limit+100)

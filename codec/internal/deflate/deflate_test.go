@@ -27,7 +27,7 @@ func forEachKernel(f func(l cpu.Level)) {
 	}
 }
 
-// encoders are one for each level.
+// encoders holds one encoder for each level.
 func encoders() (all [10]*Encoder) {
 	for level := 1; level <= 9; level++ {
 		all[level] = NewEncoder(level)
@@ -35,8 +35,8 @@ func encoders() (all [10]*Encoder) {
 	return all
 }
 
-// check encodes src with all kernels, which must make the same stream, expands it with the standard library, and
-// returns it.
+// check encodes src with all kernels, which must make the same stream. It checks the stream with the standard library
+// and returns it.
 func check(t testing.TB, e *Encoder, src []byte) (stream []byte) {
 	t.Helper()
 	forEachKernel(func(name cpu.Level) {
@@ -46,7 +46,7 @@ func check(t testing.TB, e *Encoder, src []byte) (stream []byte) {
 			t.Fatalf("%s: %d bytes do not fit", name, len(src))
 		}
 		if len(bytes.Trim(dst[n:], "\xa5")) > 0 {
-			t.Fatalf("%s: wrote behind a stream of %d bytes", name, n)
+			t.Fatalf("%s: wrote past the end of a stream of %d bytes", name, n)
 		}
 		if stream == nil {
 			stream = dst[:n]
@@ -62,7 +62,7 @@ func check(t testing.TB, e *Encoder, src []byte) (stream []byte) {
 		if !bytes.Equal(dst[:n], stream) {
 			t.Fatalf("%s: another stream of %d bytes", name, len(src))
 		}
-		// Exactly as much room will do, and no less.
+		// Exactly this much room is enough, and one byte less is not.
 		tight := dst[:n:n]
 		if e.Encode(tight, src) != n || e.Encode(tight[:n-1], src) != 0 || e.Encode(tight[:n/2], src) != 0 {
 			t.Fatalf("%s: %d bytes: wrong room", name, len(src))
@@ -130,7 +130,7 @@ func digest(level int, kind string, encode func(dst, src []byte) int) string {
 	return fmt.Sprintf("%x", h.Sum(nil)[:8])
 }
 
-// TestIndexes checks that what an encoder did before does not matter, also where indexes start anew.
+// TestIndexes checks that a stream does not depend on what the encoder encoded before, even if indexes restart.
 func TestIndexes(t *testing.T) {
 	src := trial.Input(3, 20000, 1)
 	for _, level := range []int{1, 5} {
@@ -159,7 +159,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// FuzzEncode encodes anything.
+// FuzzEncode encodes arbitrary input.
 func FuzzEncode(f *testing.F) {
 	for kind := range trial.Kinds() {
 		f.Add(1+kind, trial.Input(kind, 1000, 1))

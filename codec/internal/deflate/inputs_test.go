@@ -5,10 +5,10 @@ import "math/rand"
 // hardKinds are contents around the limits of C's window.
 var hardKinds = []string{"limit", "period", "trigrams"}
 
-// hardSizes are lengths of inputs around those at which the window moves.
+// hardSizes are lengths of inputs, around the lengths at which the window moves.
 var hardSizes = []int{65274, 65275, 65536, 98041, 98304, 131071}
 
-// hard makes n bytes of such a kind.
+// hard returns n bytes of one of hardKinds.
 func hard(kind string, n int, r *rand.Rand) []byte {
 	b := make([]byte, n)
 	switch kind {
@@ -20,7 +20,7 @@ func hard(kind string, n int, r *rand.Rand) []byte {
 				b[i] = b[i-d]
 			}
 		}
-	case "period": // the greatest distance, or one more or less
+	case "period": // the largest distance, or one more or less
 		d := 32505 + r.Intn(3)
 		for i := range b {
 			b[i] = byte(r.Intn(256))

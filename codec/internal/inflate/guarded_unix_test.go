@@ -122,7 +122,7 @@ func (f *sequences) Write(r *rand.Rand, seqs []mutant.Sequence, content []byte, 
 	return append(f.w.end(), sum...), exact
 }
 
-// block begins a block unless one is open that goes on.
+// block begins a new block, unless the open block continues.
 func (f *sequences) block(r *rand.Rand) {
 	if f.remaining--; f.all != nil && f.remaining > 0 {
 		return

@@ -19,7 +19,7 @@ import (
 
 var errMore = errors.New("more than expected")
 
-// standard expands src to n bytes with the standard library.
+// standard decodes src to n bytes with the standard library.
 func standard(src []byte, n int) ([]byte, error) {
 	r, err := zlib.NewReader(bytes.NewReader(src))
 	if err != nil {
@@ -35,8 +35,7 @@ func standard(src []byte, n int) ([]byte, error) {
 	return out, err
 }
 
-// compare expands src with the decoder and the standard library, which must tell the same, and reports whether it is
-// sound.
+// compare decodes src with the decoder and the standard library, which must agree, and reports whether src is valid.
 func compare(t testing.TB, d *Decoder, src []byte, n int) bool {
 	t.Helper()
 	want, wantErr := standard(src, n)
@@ -49,7 +48,7 @@ func compare(t testing.TB, d *Decoder, src []byte, n int) bool {
 		t.Fatalf("%x to %d: wrong bytes", src, n)
 	}
 	if len(bytes.Trim(got[n:], "\xa5")) > 0 {
-		t.Fatalf("%x to %d: wrote behind", src, n)
+		t.Fatalf("%x to %d: wrote past the end", src, n)
 	}
 	if err != nil {
 		want = nil
@@ -58,10 +57,10 @@ func compare(t testing.TB, d *Decoder, src []byte, n int) bool {
 	return err == nil
 }
 
-// makers make streams of other encoders. They keep them: they are large.
+// makers makes streams with the encoders of the standard library. It keeps the encoders, because they are large.
 type makers map[int]*zlib.Writer
 
-// make makes a stream in pieces of so many bytes.
+// make encodes src, and flushes the stream after every piece bytes.
 func (m makers) make(t testing.TB, level, piece int, src []byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -85,7 +84,7 @@ func (m makers) make(t testing.TB, level, piece int, src []byte) []byte {
 	return out.Bytes()
 }
 
-// mutate returns a copy of a stream with one to three bytes changed, or with its end cut off.
+// mutate returns a copy of a stream with one to three bytes changed, or a truncated copy.
 func mutate(r *rand.Rand, src []byte) []byte {
 	m := bytes.Clone(src)
 	near := len(m)
@@ -101,7 +100,7 @@ func mutate(r *rand.Rand, src []byte) []byte {
 	return m
 }
 
-// TestMutants expands streams of another encoder, and such that are changed a little.
+// TestMutants decodes streams of another encoder, and mutants of them.
 func TestMutants(t *testing.T) {
 	rounds := 150
 	if testing.Short() {
@@ -113,11 +112,11 @@ func TestMutants(t *testing.T) {
 		want := trial.Input(r.Intn(len(trial.Kinds())), r.Intn(1<<(1+r.Intn(16))), int64(seed))
 		src := m.make(t, r.Intn(12)-2, 1+r.Intn(1<<(6+r.Intn(12))), want)
 		if !compare(t, d, src, len(want)) || !compare(t, d, append(bytes.Clone(src), "behind"...), len(want)) {
-			t.Fatalf("seed %d: not sound", seed)
+			t.Fatalf("seed %d: invalid", seed)
 		}
 		for _, n := range []int{0, len(want) - 1, len(want) + 1, 2*len(want) + 300} {
 			if n >= 0 && n != len(want) && compare(t, d, src, n) {
-				t.Fatalf("seed %d: expands to %d", seed, n)
+				t.Fatalf("seed %d: decodes to %d bytes", seed, n)
 			}
 		}
 		for range 15 {
@@ -126,14 +125,14 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// TestRandom expands streams of random blocks, with codes as no encoder makes them, and such that are changed a little.
+// TestRandom decodes streams of random blocks, with codes that no encoder writes, and mutants of them.
 func TestRandom(t *testing.T) {
 	rounds := 300
 	if testing.Short() {
 		rounds = 40
 	}
 	d := new(Decoder)
-	sound, all := 0, 0
+	valid, all := 0, 0
 	for seed := range rounds {
 		r := rand.New(rand.NewSource(int64(seed)))
 		src, want := randomStream(r)
@@ -141,22 +140,22 @@ func TestRandom(t *testing.T) {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		if !compare(t, d, src, len(want)) {
-			t.Fatalf("seed %d: not sound", seed)
+			t.Fatalf("seed %d: invalid", seed)
 		}
 		for range 5 {
 			m := mutate(r, src)
 			all++
 			if compare(t, d, withChecksum(m), len(want)) {
-				sound++
+				valid++
 			}
 		}
 	}
-	if sound < all/50 {
-		t.Errorf("%d of %d mutants are sound", sound, all)
+	if valid < all/50 {
+		t.Errorf("%d of %d mutants are valid", valid, all)
 	}
 }
 
-// withChecksum returns a copy of a stream with the right checksum, if it is sound until there.
+// withChecksum returns a copy of a stream with the right checksum, if the stream is valid up to its checksum.
 func withChecksum(src []byte) []byte {
 	if len(src) < 2 {
 		return src
@@ -171,7 +170,7 @@ func withChecksum(src []byte) []byte {
 
 func checksum(p []byte) []byte { return binary.BigEndian.AppendUint32(nil, adler32.Checksum(p)) }
 
-// TestStreams expands streams made by hand, and finds what is wrong with others.
+// TestStreams decodes handwritten streams, valid and invalid.
 func TestStreams(t *testing.T) {
 	tests := []struct {
 		name, stream, want string
@@ -199,7 +198,7 @@ func TestStreams(t *testing.T) {
 		{"wrong checksum", "7801 01 0100feff 41 00420043", "A", errChecksum},
 		{"no last block", "7801 00 0100feff 41", "A", errInput},
 		{"literal too many", "789c 7304 00 00420042", "", errLonger},
-		// Codes: length 286, distance 30, and a match before all, with the preset codes.
+		// With the preset codes: length 286, distance 30, and a match before the first byte.
 		{"unknown length", "789c 1b03 00 00000001 00000000", "A", errSymbol},
 		{"no description", "789c 05 00000000000000000000000000", "A", errCode},
 		{"too many lengths", "789c fd 00000000000000000000000000", "A", errCode},
@@ -217,7 +216,7 @@ func TestStreams(t *testing.T) {
 		}
 		compare(t, d, src, len(test.want))
 	}
-	// With the preset codes: what is no symbol, and a distance too far.
+	// With the preset codes: invalid symbols, and a distance that is too large.
 	for _, test := range []struct {
 		name string
 		err  error
@@ -259,7 +258,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// FuzzDecode expands anything.
+// FuzzDecode decodes arbitrary input.
 func FuzzDecode(f *testing.F) {
 	for seed := range 30 {
 		src, want := randomStream(rand.New(rand.NewSource(int64(seed))))

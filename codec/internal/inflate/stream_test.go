@@ -55,7 +55,7 @@ func newHuffman(lengths []int) *huffman {
 	return h
 }
 
-// randomHuffman returns a code in which some of n symbols occur, all of must among them, and the symbols.
+// randomHuffman returns a code for some of n symbols, including all of must, and these symbols.
 func randomHuffman(r *rand.Rand, n, longest int, must ...int) (h *huffman, used []int) {
 	used = r.Perm(n)[:r.Intn(1+r.Intn(n))]
 	for _, symbol := range must {
@@ -70,7 +70,7 @@ func randomHuffman(r *rand.Rand, n, longest int, must ...int) (h *huffman, used 
 		}
 		return newHuffman(lengths), used
 	}
-	// Leaves of a tree are split until there are enough; where the last one is favoured the tree gets deep.
+	// Split leaves of a tree until there are enough. The tree becomes deep if the last leaf is preferred.
 	leaves, deep := []int{0}, r.Intn(2) == 0
 	for len(leaves) < len(used) {
 		i := r.Intn(len(leaves))
@@ -177,7 +177,7 @@ func randomStream(r *rand.Rand) (src, want []byte) {
 	return append(w.end(), checksum(want)...), want
 }
 
-// randomSymbols writes symbols of a block and returns the content with theirs.
+// randomSymbols writes symbols of a block, and appends their bytes to the content.
 func randomSymbols(r *rand.Rand, w *bitWriter, want []byte, literals, distances *huffman, used, far []int) []byte {
 	for range r.Intn(1 + r.Intn(2000)) {
 		symbol := used[r.Intn(len(used))]

@@ -11,8 +11,8 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// oracleDecode decodes a block with another library. Where there are no kernels, Decode calls the same function, and
-// the comparison of decodeGeneric with it is the one of Decode with its twin.
+// oracleDecode decodes a block with another library. On machines without kernels, Decode calls the same function, so
+// only decodeGeneric is compared with independent code.
 func oracleDecode(src, dict []byte, n int) ([]byte, bool) {
 	dst := make([]byte, n)
 	if len(src) == 0 {
@@ -22,7 +22,7 @@ func oracleDecode(src, dict []byte, n int) ([]byte, bool) {
 	return dst, err == nil && k == n
 }
 
-// decoders are the ways to expand a block.
+// decoders are the ways to decode a block.
 var decoders = []func(dst, src, dict []byte) bool{
 	Decode,
 	decodeGeneric,
@@ -31,7 +31,7 @@ var decoders = []func(dst, src, dict []byte) bool{
 		ok := DecodeAll([][]byte{dst, twin}, [][]byte{src, src}, dict)
 		return ok && bytes.Equal(dst, twin)
 	},
-	func(dst, src, dict []byte) bool { // among blocks that are sound
+	func(dst, src, dict []byte) bool { // among valid blocks
 		short := []byte{0x30, 1, 2, 3}
 		a, b, c := make([]byte, len(soundBytes)), make([]byte, len(soundBytes)), make([]byte, 3)
 		ok := DecodeAll([][]byte{a, c, dst, b}, [][]byte{soundBlock, short, src, soundBlock}, dict)
@@ -39,7 +39,7 @@ var decoders = []func(dst, src, dict []byte) bool{
 	},
 }
 
-// soundBlock is a block of many short sequences, and soundBytes what it expands to.
+// soundBlock is a valid block of many short sequences, and soundBytes its decoded bytes.
 var (
 	soundBlock    = encodeSound()
 	soundBytes, _ = oracleDecode(soundBlock, nil, 20_000)
@@ -50,21 +50,21 @@ func encodeSound() []byte {
 	return dst[:new(Encoder).Encode(dst, contents(20_000, 0)["few"], 1)]
 }
 
-// checkDecode compares with the oracle: what is sound, and what it expands to.
+// checkDecode compares with the oracle: whether src is valid, and the decoded bytes. It reports whether src is valid.
 func checkDecode(t *testing.T, src, dict []byte, n int) bool {
 	t.Helper()
-	want, sound := oracleDecode(src, dict, n)
+	want, valid := oracleDecode(src, dict, n)
 	for _, decode := range decoders {
 		dst := bytes.Repeat([]byte{0x5a}, n+80)
 		ok := decode(dst[:n:n], src, dict)
 		if string(dst[n:]) != strings.Repeat("\x5a", 80) {
 			t.Fatalf("%d bytes: wrote outside", n)
 		}
-		if ok != sound || ok && !bytes.Equal(dst[:n], want) {
-			t.Fatalf("%x to %d bytes: %v, want %v, or other bytes", src, n, ok, sound)
+		if ok != valid || ok && !bytes.Equal(dst[:n], want) {
+			t.Fatalf("%x to %d bytes: %v, want %v, or other bytes", src, n, ok, valid)
 		}
 	}
-	if !sound {
+	if !valid {
 		want = nil
 	}
 	begins := trial.Prefixes(t, n, want, func(dst []byte, n int) bool { return DecodePrefix(dst, src, dict, n) })
@@ -78,12 +78,12 @@ func checkDecode(t *testing.T, src, dict []byte, n int) bool {
 		return d.out >= n
 	})
 	if begins != others && BatchIsFaster() {
-		t.Fatalf("%x to %d bytes: what beginnings are sound differs: %v and %v", src, n, begins, others)
+		t.Fatalf("%x to %d bytes: different beginnings are valid: %v and %v", src, n, begins, others)
 	}
-	return sound
+	return valid
 }
 
-// randomBlock makes a block and the number of bytes it expands to. Distances are in range except for one in many.
+// randomBlock returns a block and its decoded size in bytes. Nearly all of its distances are in range.
 func randomBlock(r *rand.Rand, dict int) (block []byte, n int) {
 	length := func(n int) int {
 		if n < 15 {
@@ -98,7 +98,7 @@ func randomBlock(r *rand.Rand, dict int) (block []byte, n int) {
 	distances := 1 << (1 + r.Intn(16))
 	lengths := 1 + r.Intn(12)
 	if r.Intn(100) == 0 {
-		lengths = 17 // more than kernels do
+		lengths = 17 // longer than the kernels accept
 	}
 	for range r.Intn(1 << r.Intn(9)) {
 		literals, match := r.Intn(1<<r.Intn(lengths)), r.Intn(1<<r.Intn(lengths))
@@ -128,7 +128,7 @@ func randomBlock(r *rand.Rand, dict int) (block []byte, n int) {
 }
 
 func TestDecode(t *testing.T) {
-	rounds, sound := int64(6000), 0
+	rounds, valid := int64(6000), 0
 	if testing.Short() {
 		rounds = 400
 	}
@@ -138,7 +138,7 @@ func TestDecode(t *testing.T) {
 		r.Read(dict)
 		block, n := randomBlock(r, len(dict))
 		if checkDecode(t, block, dict, n) {
-			sound++
+			valid++
 		}
 		checkDecode(t, block, dict, max(0, n+r.Intn(41)-20))
 		for range 8 {
@@ -152,12 +152,12 @@ func TestDecode(t *testing.T) {
 			checkDecode(t, m, dict, n)
 		}
 	}
-	if sound < int(rounds)*2/3 {
-		t.Errorf("%d of %d blocks are sound", sound, rounds)
+	if valid < int(rounds)*2/3 {
+		t.Errorf("%d of %d blocks are valid", valid, rounds)
 	}
 }
 
-// TestRoundTrip expands what the encoder makes.
+// TestRoundTrip decodes the blocks of the encoder.
 func TestRoundTrip(t *testing.T) {
 	var e Encoder
 	for _, n := range lengths {
@@ -166,7 +166,7 @@ func TestRoundTrip(t *testing.T) {
 			block := dst[:e.Encode(dst, src, 1)]
 			back := make([]byte, n)
 			if !Decode(back, block, nil) || !bytes.Equal(back, src) {
-				t.Fatalf("%s: %d bytes: does not come back", name, n)
+				t.Fatalf("%s: %d bytes: does not round-trip", name, n)
 			}
 			checkDecode(t, block, nil, n)
 		}
@@ -183,14 +183,14 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestDecodeAll expands some blocks together, of which some are not sound.
+// TestDecodeAll decodes several blocks in one call, some of them invalid.
 func TestDecodeAll(t *testing.T) {
-	rounds, sound := int64(1000), 0
+	rounds, valid := int64(1000), 0
 	if testing.Short() {
 		rounds = 200
 	}
 	if !DecodeAll(nil, nil, nil) {
-		t.Error("no block at all is not sound")
+		t.Error("DecodeAll fails without blocks")
 	}
 	for seed := range rounds {
 		r := rand.New(rand.NewSource(seed))
@@ -220,11 +220,11 @@ func TestDecodeAll(t *testing.T) {
 			t.Fatalf("seed %d: %v, want %v", seed, ok, all)
 		}
 		if ok {
-			sound++
+			valid++
 		}
 	}
-	if sound < int(rounds)/3 || sound > int(rounds)*9/10 {
-		t.Errorf("%d of %d are sound", sound, rounds)
+	if valid < int(rounds)/3 || valid > int(rounds)*9/10 {
+		t.Errorf("%d of %d are valid", valid, rounds)
 	}
 }
 
@@ -239,7 +239,7 @@ func BenchmarkDecode(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if !Decode(dst, block, nil) {
-					b.Fatal("not sound")
+					b.Fatal("invalid block")
 				}
 			}
 		})
@@ -249,7 +249,7 @@ func BenchmarkDecode(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if !DecodeAll(dsts, srcs, nil) {
-					b.Fatal("not sound")
+					b.Fatal("invalid block")
 				}
 			}
 		})

@@ -12,7 +12,7 @@ import (
 	"github.com/goblosc/blosc2/internal/guardpage"
 )
 
-// TestGuardPages compresses with the input and the output at pages that cannot be touched: a kernel that reads or
+// TestGuardPages encodes with the input and the output next to pages that cannot be accessed: a kernel that reads or
 // writes outside of them faults.
 func TestGuardPages(t *testing.T) {
 	const size = 1 << 17
@@ -29,7 +29,7 @@ func TestGuardPages(t *testing.T) {
 			for name, content := range contents(r.Intn(1<<(1+r.Intn(17))), seed) {
 				room := r.Intn(len(content) + 2)
 				if seed%2 > 0 {
-					room = len(oracle(content, len(content), 1)) + r.Intn(100) - 50 // near what the block takes
+					room = len(oracle(content, len(content), 1)) + r.Intn(100) - 50 // near the size of the block
 					room = max(0, min(room, len(dstMem)))
 				}
 				src, dst := srcMem[:len(content)], dstMem[:room]
@@ -49,8 +49,8 @@ func TestGuardPages(t *testing.T) {
 	})
 }
 
-// TestGuardPagesEnds does so with the last match of an input at each distance from its end, and outputs about as long
-// as needed.
+// TestGuardPagesEnds encodes inputs whose last match is at each distance from the end, to outputs of about the needed
+// length. See TestGuardPages.
 func TestGuardPagesEnds(t *testing.T) {
 	const size = 1 << 12
 	srcMem, dstMem := guardpage.New(t, size), guardpage.New(t, size)
@@ -77,7 +77,7 @@ func TestGuardPagesEnds(t *testing.T) {
 	})
 }
 
-// TestGuardPagesDecode is TestGuardPages for blocks that are expanded, sound ones and mutants.
+// TestGuardPagesDecode decodes valid blocks and mutants next to guard pages. See TestGuardPages.
 func TestGuardPagesDecode(t *testing.T) {
 	const size = 1 << 20
 	srcMem, dstMem := guardpage.New(t, size), guardpage.New(t, size)
@@ -92,7 +92,7 @@ func TestGuardPagesDecode(t *testing.T) {
 		if len(block) > size || n > size {
 			continue
 		}
-		want, sound := oracleDecode(block, nil, n)
+		want, valid := oracleDecode(block, nil, n)
 		for i := range 24 {
 			src, dst := srcMem[:len(block)], dstMem[:n]
 			if i%2 > 0 {
@@ -103,8 +103,8 @@ func TestGuardPagesDecode(t *testing.T) {
 				src[r.Intn(len(src))] = byte(r.Intn(256))
 			}
 			ok := decoders[i/2%4](dst, src, nil)
-			if i < 8 && (ok != sound || ok && !bytes.Equal(dst, want)) {
-				t.Fatalf("seed %d: %v, want %v, or wrong bytes", seed, ok, sound)
+			if i < 8 && (ok != valid || ok && !bytes.Equal(dst, want)) {
+				t.Fatalf("seed %d: %v, want %v, or wrong bytes", seed, ok, valid)
 			}
 			if n > 1 {
 				DecodePrefix(dst, src, nil, 1+r.Intn(n-1))
@@ -113,8 +113,8 @@ func TestGuardPagesDecode(t *testing.T) {
 	}
 }
 
-// TestGuardPagesDecodeEnds expands blocks of which the last sequence but one is of each length near the limits of the
-// kernels, at each distance from the ends: what they copy too much of must have room.
+// TestGuardPagesDecodeEnds decodes blocks whose second to last sequence has each length near the limits of the kernels,
+// at each distance from the ends: kernels may copy too much only if there is room.
 func TestGuardPagesDecodeEnds(t *testing.T) {
 	const size = 1 << 12
 	srcMem, dstMem := guardpage.New(t, size), guardpage.New(t, size)
@@ -166,14 +166,14 @@ func TestGuardPagesDecodeEnds(t *testing.T) {
 						t.Fatalf("%d literals, a match of %d at %d, %d literals, twice: no, or wrong bytes", n, match, distance, tail)
 					}
 
-					// The same with an output that ends before the input does, which lets kernels go on for longer.
+					// The same with an output that is too short for the input, so that kernels continue for longer.
 					block, want = block[:len(block)-tail-1-min(1, tail/15)], want[:len(want)-tail]
 					dst = dstMem[len(dstMem)-len(want)-tail+5:]
 					literals(200, 0)
 					src = srcMem[len(srcMem)-len(block):]
 					copy(src, block)
 					if Decode(dst, src, nil) || DecodeAll([][]byte{dst, dst}, [][]byte{src, src}, nil) {
-						t.Fatalf("%d literals, a match of %d at %d, 200 literals to %d bytes: expanded", n, match, distance, len(dst))
+						t.Fatalf("%d literals, a match of %d at %d, 200 literals to %d bytes: decoded", n, match, distance, len(dst))
 					}
 				}
 			}

@@ -37,7 +37,7 @@ func contents(n int, seed int64) map[string][]byte {
 		}
 	}
 	copy(far, noise)
-	for i := 65540; i < n; i++ { // matches around the greatest distance
+	for i := 65540; i < n; i++ { // matches around the largest distance
 		far[i] = far[i-65530-i/1000%10]
 	}
 	for i := 0; i < n; {

@@ -11,7 +11,7 @@ import (
 	"github.com/goblosc/blosc2/internal/guardpage"
 )
 
-// TestGuardPages compresses with the input and the output at pages that cannot be touched: a kernel that reads or
+// TestGuardPages encodes with the input and the output next to pages that cannot be accessed: a kernel that reads or
 // writes outside of them faults.
 func TestGuardPages(t *testing.T) {
 	const size = 1 << 17
@@ -40,8 +40,8 @@ func TestGuardPages(t *testing.T) {
 	}
 }
 
-// TestGuardPagesEnds does so with the last match of an input at each distance from its end, and outputs about as long
-// as needed.
+// TestGuardPagesEnds encodes inputs whose last match is at each distance from the end, to outputs of about the needed
+// length. See TestGuardPages.
 func TestGuardPagesEnds(t *testing.T) {
 	const size = 1 << 12
 	srcMem, dstMem := guardpage.New(t, size), guardpage.New(t, size)

@@ -67,7 +67,7 @@ func contents(n int) map[string][]byte {
 		}
 	}
 	copy(far, noise)
-	for i := 65540; i < n; i++ { // matches around the greatest distance
+	for i := 65540; i < n; i++ { // matches around the largest distance
 		far[i] = far[i-65530-i/1000%10]
 	}
 	return map[string][]byte{"zeros": make([]byte, n), "noise": noise, "few": few, "runs": runs, "far": far}

@@ -45,7 +45,7 @@ func makeBlock(kind string, rows, cols, seed int) []byte {
 			b[i] = bank[(x/4*7+y/4*(y+x)/5)%len(bank)][y%4*4+x%4]
 		case "tiles8":
 			b[i] = bank[(x/8*5+y/8*y/3)%len(bank)][y%8*8+x%8]
-		case "rows": // rows of four or eight come again at other places
+		case "rows": // rows of four or eight bytes are repeated at other positions
 			b[i] = bank[(x/8+y*y/7)%len(bank)][(y*3+x/8)%8*8+x%8]
 		case "sparse":
 			if r.below(40) == 0 {
@@ -70,8 +70,8 @@ func makeBlock(kind string, rows, cols, seed int) []byte {
 // shapes are blocks with whole and with clipped cells.
 var shapes = [][2]int{{8, 8}, {9, 8}, {8, 15}, {16, 16}, {31, 33}, {40, 64}, {64, 41}, {120, 130}, {7, 300}, {256, 240}}
 
-// digest returns the number of streams for blocks of a shape, and a hash of them all. Each may have 8 bytes less than
-// its block: that is what a chunk of one block leaves.
+// digest returns the number of streams for blocks of a shape, and a hash of all of them. The room for a stream is 8
+// bytes less than its block, as in a chunk of one block.
 func digest(rows, cols int, encode func(src []byte, room int) []byte) string {
 	h := sha256.New()
 	streams := 0
@@ -79,7 +79,7 @@ func digest(rows, cols int, encode func(src []byte, room int) []byte) string {
 		for seed := range 4 {
 			src := makeBlock(kind, rows, cols, i*10+seed)
 			if same(src) {
-				continue // chunks say so without a codec
+				continue // stored as a special chunk, without a codec
 			}
 			out := encode(src, rows*cols-8)
 			var n [4]byte
@@ -94,7 +94,7 @@ func digest(rows, cols int, encode func(src []byte, room int) []byte) string {
 	return fmt.Sprintf("%d %s", streams, hex.EncodeToString(h.Sum(nil)[:8]))
 }
 
-// TestSameStreams compares streams with digests of C-Blosc2's, and decodes them.
+// TestSameStreams compares streams with digests of the streams of C-Blosc2, and decodes them.
 func TestSameStreams(t *testing.T) {
 	file, err := os.Open("testdata/digests.txt")
 	if err != nil {
@@ -144,8 +144,8 @@ func checkDecode(t *testing.T, stream, want []byte, edge int) {
 	}
 }
 
-// naive decodes a sound stream, straight from the table of tokens. It fails the test for offsets that the reference's
-// decoder does not follow: for rows of cells of edge 4, it adds the length of token and offsets in 16 bits.
+// naive decodes a valid stream with the table of tokens. It fails the test for offsets that the decoder of C-Blosc2
+// misreads: for rows of cells of edge 4, it adds the length of token and offsets to the offset in 16 bits.
 func naive(t *testing.T, src []byte, edge int) []byte {
 	rows, cols := int(binary.LittleEndian.Uint32(src[1:])), int(binary.LittleEndian.Uint32(src[5:]))
 	out := make([]byte, rows*cols)
@@ -241,11 +241,11 @@ func naive(t *testing.T, src []byte, edge int) []byte {
 	return out
 }
 
-// TestTokens decodes each token, valid or not, behind a cell that is stored, with offsets from nothing to too much.
+// TestTokens decodes each token, valid or not, after an uncompressed cell, with offsets from zero to too large ones.
 func TestTokens(t *testing.T) {
 	for _, edge := range []int{4, 8} {
 		size := edge * edge
-		valid := map[byte]int{0: size, 0x40: 1, 0xc0: 2} // and the length of the payload
+		valid := map[byte]int{0: size, 0x40: 1, 0xc0: 2} // token: length of the payload
 		if edge == 4 {
 			for _, token := range []byte{0xe0, 0xe8, 0xf0, 0xf8} {
 				valid[token] = 6
@@ -371,19 +371,19 @@ func TestFarReferences(t *testing.T) {
 				if testing.Short() && i%10 != 5 {
 					continue
 				}
-				apart := 65505 + i // bytes from the token of the first cell to that of the last
+				apart := 65505 + i // bytes from the token of the first cell to the token of the last cell
 				far := i / 40
 				if far == 1 {
 					apart += 200
 				}
 				distance := apart - 2*(size+1)
 				var cells [][]byte
-				for i := range 1000 { // that take little, so that there is a gain
+				for i := range 1000 { // cells that compress well
 					cells = append(cells, bytes.Repeat([]byte{byte(i)}, size))
 				}
 				cells = append(cells, first, second)
 				n := 65000 / (size + 1)
-				n -= (n ^ distance) & 1 // cells that are stored take an odd number of bytes, flat ones two
+				n -= (n ^ distance) & 1 // uncompressed cells take an odd number of bytes, flat cells two
 				for range n {
 					cells = append(cells, noise())
 				}

@@ -12,10 +12,11 @@ import (
 	"testing"
 )
 
-// digestMetas are the parameters behind a digest.
+// digestMetas are the codec parameters that contribute to a digest.
 var digestMetas = []uint8{0, 1, 5, 10, 17, 33, 50, 60, 99, 128, 200, 240, 251, 255}
 
-// digest returns hashes of the streams of many fields of one shape, and of what they and cut ones decode to.
+// digest returns hashes of the streams of many fields of one shape, and of the fields that these streams and truncated
+// streams decode to.
 func digest(f Field, m int, encode func(src []byte, meta uint8) []byte, decode func(n int, stream []byte, meta uint8) []byte) string {
 	streams, fields := sha256.New(), sha256.New()
 	for i, kind := range fieldKinds {
@@ -42,7 +43,7 @@ func forEachDigest(f func(name string, field Field, m int)) {
 	}
 }
 
-// TestSameStreams compares streams, and what streams decode to, with digests of libzfp.
+// TestSameStreams compares streams and decoded fields with digests of libzfp.
 func TestSameStreams(t *testing.T) {
 	file, err := os.Open("testdata/digests.txt")
 	if err != nil {
@@ -85,7 +86,7 @@ func TestSameStreams(t *testing.T) {
 	}
 }
 
-// TestRoom encodes into less room than the stream takes.
+// TestRoom encodes into less room than the stream needs.
 func TestRoom(t *testing.T) {
 	f := Field{Shape: []int32{9, 10}, ItemSize: 8}
 	src := makeField("noise", f.Items(), f.ItemSize, 1)
@@ -110,7 +111,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestBits compares the bits with those of a slice of them.
+// TestBits writes and reads bits, and compares with a slice of them.
 func TestBits(t *testing.T) {
 	r := random(5)
 	for range 300 {
@@ -212,7 +213,7 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// FuzzDecode checks that what comes out of any stream is encoded like it was, once more.
+// FuzzDecode decodes arbitrary streams, and checks that the field is the same after another round trip.
 func FuzzDecode(f *testing.F) {
 	for i, kind := range fieldKinds {
 		field := Field{Shape: shapes[i], ItemSize: 4 + i%2*4}
@@ -231,7 +232,7 @@ func FuzzDecode(f *testing.F) {
 		c.Decode(out, stream)
 		c.Decode(again, append(bytes.Clone(stream), make([]byte, 100)...))
 		if !bytes.Equal(out, again) {
-			t.Fatal("zeros behind the stream matter")
+			t.Fatal("zeros after the stream change the field")
 		}
 		dst := make([]byte, 8*len(out)+1000)
 		n, err := c.Encode(dst, out)

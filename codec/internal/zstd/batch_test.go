@@ -10,10 +10,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// sample is a frame and what it expands to.
+// sample is a frame and its content.
 type sample struct{ frame, content []byte }
 
-// partner returns a frame of literals in four streams, which pay no pairs: one that others are expanded beside.
+// partner returns a frame that is decoded together with other frames. Its literals are in four streams, for which
+// decoding pairs of literals is not faster.
 var partner = sync.OnceValue(func() sample {
 	r := rand.New(rand.NewSource(1))
 	content := make([]byte, 1500)
@@ -27,8 +28,8 @@ var partner = sync.OnceValue(func() sample {
 	return sample{e.EncodeAll(content, nil), content}
 })
 
-// checkBatch expands src in a batch with frames that are sound, and wants what it expands to alone, or an error where
-// that failed.
+// checkBatch decodes src in a batch with valid frames. It wants the same content as from decoding src alone, or an
+// error if that failed.
 func checkBatch(t testing.TB, d *Decoder, src, want []byte, alone error) {
 	t.Helper()
 	p := partner()
@@ -54,15 +55,14 @@ func checkBatch(t testing.TB, d *Decoder, src, want []byte, alone error) {
 	}
 }
 
-// TestBatch expands batches of frames of all kinds, some whole and of others the beginning, of which some are not
-// sound.
+// TestBatch decodes batches of frames of all kinds, some whole and some in part. Some of the frames are invalid.
 func TestBatch(t *testing.T) {
 	rounds := 2000
 	if testing.Short() {
 		rounds = 100
 	}
 	forEachKernel(t, func(t *testing.T) {
-		sound := 0
+		valid := 0
 		for seed := range rounds {
 			r := rand.New(rand.NewSource(int64(seed)))
 			d, alone := newDecoder(t, nil), newDecoder(t, nil)
@@ -100,20 +100,20 @@ func TestBatch(t *testing.T) {
 				}
 			}
 			if err == nil {
-				sound++
+				valid++
 			}
 			if b := d.batch; b.dst != nil || b.src != nil || b.n != nil || b.waiting != nil || b.err != nil ||
 				b.second != nil && (b.second.streams.src != nil || b.second.batch.waiting != nil) {
-				t.Fatalf("seed %d: the decoder keeps memory of its caller", seed)
+				t.Fatalf("seed %d: the decoder retains memory of its caller", seed)
 			}
 		}
-		if sound < rounds/2 || sound == rounds {
-			t.Errorf("%d of %d sound", sound, rounds)
+		if valid < rounds/2 || valid == rounds {
+			t.Errorf("%d of %d batches are valid", valid, rounds)
 		}
 	})
 }
 
-// randomSample returns a frame with streams of many literals, or of anything.
+// randomSample returns a frame with streams of many literals, or any other frame.
 func randomSample(t *testing.T, r *rand.Rand) sample {
 	switch r.Intn(4) {
 	case 0:
@@ -131,8 +131,8 @@ func randomSample(t *testing.T, r *rand.Rand) sample {
 	return sample{encode(t, levels[r.Intn(4)], form{}, content), content}
 }
 
-// TestBoth expands streams by fours, side by side, and wants the state that one after the other has where it has given
-// as many symbols, and nearly all of them.
+// TestBoth decodes the four streams of two frames in an interleaved loop. It wants the same symbols as from decoding
+// one stream after another, and nearly all of them.
 func TestBoth(t *testing.T) {
 	if !BatchIsFaster() {
 		t.Skip("four streams at a time are as fast here")
@@ -177,7 +177,7 @@ func TestBoth(t *testing.T) {
 			}
 		}
 		if least < n-60 && least < n*3/4 {
-			t.Fatalf("%d of %d symbols side by side", least, n)
+			t.Fatalf("%d of %d symbols in the interleaved loop", least, n)
 		}
 	}
 }
@@ -192,7 +192,7 @@ func fourStreams(d *Decoder, s sample) bool {
 	return ok && h.kind == huffmanLiterals && h.streams == 4 && h.stored <= h.size
 }
 
-// literalsOf sets up the streams of the literals of the first block of a frame, and returns what they expand to.
+// literalsOf returns the streams of the literals in the first block of a frame, and the literals.
 func literalsOf(t *testing.T, d *Decoder, s sample) (streams4, []byte) {
 	_, at, err := d.readHeader(s.frame[4:])
 	if err != nil {
@@ -211,14 +211,14 @@ func literalsOf(t *testing.T, d *Decoder, s sample) (streams4, []byte) {
 	if !one.init(want, s.frame, start, end, h.size, &d.ownHuffman, nil) {
 		t.Fatal("no streams")
 	}
-	if err := one.finish(); err != nil { // by the loop for the end of a stream alone
+	if err := one.finish(); err != nil { // with only the loop for the end of a stream
 		t.Fatal(err)
 	}
 	other.init(make([]byte, h.size), s.frame, start, end, h.size, &d.ownHuffman, nil)
 	return other, want
 }
 
-// TestBatchAlloc wants no memory for batches but the first.
+// TestBatchAlloc checks that only the first batch allocates memory.
 func TestBatchAlloc(t *testing.T) {
 	p := partner()
 	d := newDecoder(t, nil)
@@ -227,7 +227,7 @@ func TestBatchAlloc(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d.batch.second == nil {
-		t.Fatal("the frames have no streams to go side by side")
+		t.Fatal("the frames have no streams to interleave")
 	}
 	if got := testing.AllocsPerRun(100, func() {
 		if err := d.DecodeBatch(dst, src, n); err != nil {

@@ -22,8 +22,8 @@ func newDecoder(t testing.TB, dict []byte) *Decoder {
 	return d
 }
 
-// guarded returns n bytes with more on both sides, within the capacity of the slice, and a function that reports
-// whether these are as they were.
+// guarded returns n bytes between guard bytes, and a function that reports whether the guard bytes are unchanged. The
+// slice has guard bytes within its capacity.
 func guarded(n int) (b []byte, intact func() bool) {
 	const guard = 64
 	all := bytes.Repeat([]byte{0xa5}, n+2*guard)
@@ -37,8 +37,8 @@ func guarded(n int) (b []byte, intact func() bool) {
 	}
 }
 
-// decode expands src to n bytes, with pairs of literals where that is possible, and without. It fails the test for
-// bytes that are written outside, or to src, and where both ways differ.
+// decode decodes src to n bytes, once with pairs of literals and once without. It fails the test if bytes outside of
+// dst or in src change, or if the results differ.
 func decode(t testing.TB, d *Decoder, src []byte, n int) (dst []byte, err error) {
 	t.Helper()
 	saved := bytes.Clone(src)
@@ -61,24 +61,24 @@ func decode(t testing.TB, d *Decoder, src []byte, n int) (dst []byte, err error)
 	return dst, err
 }
 
-// prefixes expands beginnings of src, which expands to want unless err tells otherwise, with pairs of literals and
-// without, and tells which are sound.
-func prefixes(t testing.TB, d *Decoder, src []byte, n int, want []byte, err error) (sound [5]bool) {
+// prefixes decodes beginnings of src, once with pairs of literals and once without, and reports which are valid. want
+// is the content of src if err is nil.
+func prefixes(t testing.TB, d *Decoder, src []byte, n int, want []byte, err error) (valid [5]bool) {
 	t.Helper()
 	if err != nil {
 		want = nil
 	}
 	expand := func(dst []byte, n int) bool { return d.DecodePrefix(dst, src, n) == nil }
 	d.minPairs = math.MaxInt
-	sound = trial.Prefixes(t, n, want, expand)
+	valid = trial.Prefixes(t, n, want, expand)
 	d.minPairs = 0
-	if others := trial.Prefixes(t, n, want, expand); others != sound {
-		t.Fatalf("%x to %d: pairs of literals make a difference for beginnings: %v, %v", src, n, sound, others)
+	if others := trial.Prefixes(t, n, want, expand); others != valid {
+		t.Fatalf("%x to %d: pairs of literals make a difference for beginnings: %v, %v", src, n, valid, others)
 	}
-	return sound
+	return valid
 }
 
-// check expands src to want, and fails to expand it to another length.
+// check decodes src to want, and checks that it does not decode to another length.
 func check(t testing.TB, d *Decoder, src, want []byte) {
 	t.Helper()
 	got, err := decode(t, d, src, len(want))
@@ -91,7 +91,7 @@ func check(t testing.TB, d *Decoder, src, want []byte) {
 			continue
 		}
 		if _, err := decode(t, d, src, n); err == nil {
-			t.Fatalf("%d bytes expand to %d, too", len(want), n)
+			t.Fatalf("%d bytes also decode to %d", len(want), n)
 		}
 	}
 }
@@ -105,7 +105,7 @@ var lengths = []int{
 	1023, 1024, 1025, 4000, 4095, 4096, 10000, 16383, 16384, 16385, 65535, 65536, 100000, 131071, 131072, 131073, 300000,
 }
 
-// TestEncoder expands what the encoder of another library makes.
+// TestEncoder decodes the frames of another library's encoder.
 func TestEncoder(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		d := newDecoder(t, nil)
@@ -121,7 +121,7 @@ func TestEncoder(t *testing.T) {
 	})
 }
 
-// TestRandomFrames expands frames of all that the format allows.
+// TestRandomFrames decodes random frames that use everything the format allows.
 func TestRandomFrames(t *testing.T) {
 	rounds := 3000
 	if testing.Short() {
@@ -155,10 +155,13 @@ func TestRandomFrames(t *testing.T) {
 	})
 }
 
-// spares reports whether an error of the other decoder is one for what it does not take and RFC 8878 allows, nor does
-// the C library mind: windows above 512 MiB; weights of a Huffman code behind which bits are left, though too few for
-// another; descriptions of state machines of less than four bytes, or with many zeros, at the end of a block; such of a
-// single symbol; and offsets of 2 GiB in one.
+// spares reports whether err rejects input that RFC 8878 allows and the C library accepts, but the other decoder does
+// not support:
+//   - windows above 512 MiB
+//   - a few bits after the weights of a Huffman code, too few for another weight
+//   - descriptions of state machines at the end of a block, of less than four bytes or with many zeros
+//   - state machines of a single symbol
+//   - offsets of 2 GiB in a state machine of a single symbol
 func spares(err error) bool {
 	if err == nil || errors.Is(err, zstd.ErrWindowSizeExceeded) {
 		return err != nil

@@ -9,7 +9,7 @@ import (
 	"github.com/goblosc/blosc2/codec/internal/trial"
 )
 
-// frameWriter makes frames of all that the format allows, at random, and what they expand to.
+// frameWriter writes random frames, with everything that the format allows, and their content.
 type frameWriter struct {
 	r    *rand.Rand
 	dict *testDict // or nil
@@ -17,14 +17,14 @@ type frameWriter struct {
 	frame   []byte
 	want    []byte // content of the frame
 	window  int
-	largest int // size of a block so far
+	largest int // size of the largest block so far
 	huffman *huffman
-	tables  [3]*machine // nil for one symbol, too
+	tables  [3]*machine // also nil for a single symbol
 	same    [3]int      // that symbol, or -1
 	repeats [3]int
 }
 
-// testDict is a dictionary, with what it stands for.
+// testDict is a dictionary in its encoded form b, and its parts.
 type testDict struct {
 	b       []byte
 	id      uint32
@@ -71,12 +71,12 @@ func randomFrame(r *rand.Rand, limit int, dict *testDict) (frame, want []byte) {
 		more = r.Intn(5) > 0
 		w.block(min(limit-len(w.want), w.window, maxBlock), !more)
 	}
-	// Without a window of its own a frame has one as large as its content.
+	// The window of a single-segment frame is as large as its content.
 	head := w.header(r.Intn(2) == 0 && w.largest <= max(len(w.want), 1024), id)
 	return append(head, w.frame...), w.want
 }
 
-// header returns the header, and writes a checksum if it tells of one.
+// header returns the header. If the header has the flag for a checksum, it also appends the checksum to the frame.
 func (w *frameWriter) header(single bool, id uint32) []byte {
 	var h []byte
 	n := len(w.want)
@@ -99,7 +99,7 @@ func (w *frameWriter) header(single bool, id uint32) []byte {
 		h = binary.LittleEndian.AppendUint32(h, id)
 	}
 	switch size := w.r.Intn(4); {
-	case size == 0 && !single: // not told
+	case size == 0 && !single: // without the content size
 	case size <= 1 && single && n < 256:
 		h = append(h, byte(n))
 	case size <= 1 && n >= 256 && n < 256+1<<16:
@@ -154,7 +154,7 @@ func (w *frameWriter) block(limit int, last bool) {
 	w.frame = append(w.frame, b...)
 }
 
-// sequence is one, with the value of its offset, which may be 1 to 3.
+// sequence is a sequence, with its offset value, where 1 to 3 are repeated offsets.
 type sequence struct{ literals, offset, match int }
 
 // compressed returns a compressed block of at most limit bytes.
@@ -208,7 +208,7 @@ func (w *frameWriter) compressed(limit int) []byte {
 	return append(b, w.sequences(seqs)...)
 }
 
-// sequence makes up a sequence of at most left bytes.
+// sequence returns a random sequence of at most left bytes.
 func (w *frameWriter) sequence(left int) (s sequence, ok bool) {
 	r := w.r
 	if left < 3 {
@@ -224,7 +224,7 @@ func (w *frameWriter) sequence(left int) (s sequence, ok bool) {
 	if w.dict != nil && (before <= w.window || reach == 0) {
 		reach = before + len(w.dict.content)
 	}
-	// A repeated offset must be within reach, too.
+	// A repeated offset must also be within reach.
 	s.offset = 1 + r.Intn(3)
 	i := s.offset - 1
 	if s.literals == 0 {
@@ -244,7 +244,7 @@ func (w *frameWriter) sequence(left int) (s sequence, ok bool) {
 	return s, true
 }
 
-// match does the match of a sequence, byte by byte, and keeps the list of offsets.
+// match copies the match of a sequence byte by byte, and updates the repeated offsets.
 func (w *frameWriter) match(s *sequence) {
 	offset := s.offset - 3
 	if s.offset <= 3 {

@@ -8,7 +8,7 @@ import (
 	"github.com/goblosc/blosc2/internal/cpu/cputest"
 )
 
-// FuzzDecode expands anything, with every kernel and with the decoder of another library.
+// FuzzDecode decodes arbitrary input with every kernel and with the decoder of another library.
 func FuzzDecode(f *testing.F) {
 	for seed := range 40 {
 		r := rand.New(rand.NewSource(int64(seed)))
@@ -24,13 +24,13 @@ func FuzzDecode(f *testing.F) {
 	o, d := newOracle(f, nil), newDecoder(f, nil)
 	d.SkipChecksum = true
 	f.Fuzz(func(t *testing.T, src []byte, n int) {
-		if len(src) > 0 { // the other takes nothing for no frames
+		if len(src) > 0 { // the other decoder accepts empty input as zero frames
 			compare(t, d, o, src, max(0, min(n, 1<<18)))
 		}
 	})
 }
 
-// FuzzFrames expands frames of all that the format allows, and mutants of them, perhaps with a dictionary.
+// FuzzFrames decodes random frames, and mutants of them, with or without a dictionary.
 func FuzzFrames(f *testing.F) {
 	for seed := range int64(20) {
 		f.Add(seed, 1000, seed%2 == 0)
@@ -47,7 +47,7 @@ func FuzzFrames(f *testing.F) {
 		for range 5 {
 			frame, want := randomFrame(r, max(0, min(limit, 1<<18)), dict)
 			if !compare(t, d, o, frame, len(want)) {
-				t.Fatalf("seed %d: not sound", seed)
+				t.Fatalf("seed %d: invalid", seed)
 			}
 			check(t, d, frame, want)
 			for range 10 {
@@ -62,7 +62,7 @@ func FuzzFrames(f *testing.F) {
 	})
 }
 
-// FuzzDictionary makes decoders with anything for a dictionary.
+// FuzzDictionary makes decoders with arbitrary input as the dictionary.
 func FuzzDictionary(f *testing.F) {
 	r := rand.New(rand.NewSource(1))
 	for range 20 {

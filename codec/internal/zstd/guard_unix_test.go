@@ -11,8 +11,8 @@ import (
 	"github.com/goblosc/blosc2/internal/guardpage"
 )
 
-// TestGuardPages expands frames, sound ones and mutants, with the input and the output at pages that cannot be
-// touched: a kernel that reads or writes outside of them faults.
+// TestGuardPages decodes valid frames and mutants, with the input and the output next to pages that cannot be accessed:
+// a kernel that reads or writes outside of them faults.
 func TestGuardPages(t *testing.T) {
 	const size = 1 << 17
 	srcMem, dstMem := guardpage.New(t, size+size/2), guardpage.New(t, size)

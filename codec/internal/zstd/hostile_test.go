@@ -14,7 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// TestFrames expands frames made by hand, and finds what is wrong with others.
+// TestFrames decodes handwritten frames, valid and invalid.
 func TestFrames(t *testing.T) {
 	const a = "28b52ffd 20 01 090000 41" // one raw block: "A"
 	tests := []struct {
@@ -64,7 +64,7 @@ func TestFrames(t *testing.T) {
 		{"literals without a code", "28b52ffd 20 10 2d0000 0341000100", "0123456789012345", errTreeless},
 		{"table to repeat", "28b52ffd 20 04 2d0000 0841 01 c0 01", "0123", errRepeat},
 		{"reserved bits of modes", "28b52ffd 20 04 2d0000 0841 01 01 01", "0123", errTable},
-		// One literal, then a match of the preset tables' states 1, 0 and 0, with the values of no more bits.
+		// One literal, then a match with the states 1, 0 and 0 of the preset tables, without extra bits.
 		{"bits of sequences end in 0", "28b52ffd 20 04 2d0000 0841 01 00 00", "0123", errSequences},
 		{"too few bits for states", "28b52ffd 20 04 2d0000 0841 01 00 01", "0123", errSequences},
 		{"code above all", "28b52ffd 20 04 450000 0841 01 54 240000 01", "0123", errTable},
@@ -86,7 +86,7 @@ func TestFrames(t *testing.T) {
 	})
 }
 
-// TestLargeWeights reads weights of Huffman codes that no code has, though they may be described.
+// TestLargeWeights reads weights that a description of a Huffman code can hold, but no code has.
 func TestLargeWeights(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	for large := 2; large < 80; large++ {
@@ -100,7 +100,7 @@ func TestLargeWeights(t *testing.T) {
 		src := append([]byte("in front"), byte(len(b)))
 		src = append(src, b...)
 		d := newDecoder(t, nil)
-		// The last weight makes 1 and another a power of two, but two symbols must have weight 1.
+		// The implied last weight completes a power of two, but two symbols must have weight 1.
 		_, err := d.readHuffman(&d.ownHuffman, src, 8, len(src))
 		if ok := large == 2 && err == nil || large <= 11; !ok && err != errHuffman {
 			t.Errorf("weights 1 and %d: %v, want %v", large, err, errHuffman)
@@ -108,7 +108,7 @@ func TestLargeWeights(t *testing.T) {
 	}
 }
 
-// TestMutants changes sound frames a little. All kernels and the other decoder must tell the same about them.
+// TestMutants changes valid frames a little. All kernels and the other decoder must agree on them.
 func TestMutants(t *testing.T) {
 	rounds := 300
 	if testing.Short() {
@@ -116,7 +116,7 @@ func TestMutants(t *testing.T) {
 	}
 	o, d := newOracle(t, nil), newDecoder(t, nil)
 	d.SkipChecksum = true
-	sound, all := 0, 0
+	valid, all := 0, 0
 	for seed := range rounds {
 		r := rand.New(rand.NewSource(int64(seed)))
 		var frame, want []byte
@@ -130,16 +130,16 @@ func TestMutants(t *testing.T) {
 			m := mutate(r, frame)
 			all++
 			if compare(t, d, o, m, len(want)) {
-				sound++
+				valid++
 			}
 		}
 	}
-	if sound < all/20 || sound > all*19/20 {
-		t.Errorf("%d of %d mutants are sound", sound, all)
+	if valid < all/20 || valid > all*19/20 {
+		t.Errorf("%d of %d mutants are valid", valid, all)
 	}
 }
 
-// mutate returns a copy of a frame with one to three bytes changed, or with its end cut off.
+// mutate returns a copy of a frame with one to three bytes changed, or a truncated copy.
 func mutate(r *rand.Rand, frame []byte) []byte {
 	m := bytes.Clone(frame)
 	near := len(m) - 4
@@ -155,7 +155,7 @@ func mutate(r *rand.Rand, frame []byte) []byte {
 	return m
 }
 
-// compare expands src, which is not empty, with all kernels and the other decoder, and reports whether it is sound.
+// compare decodes src with all kernels and the other decoder, and reports whether it is valid. src must not be empty.
 func compare(t testing.TB, d *Decoder, o oracle, src []byte, n int) bool {
 	t.Helper()
 	want, wantErr := o.decode(src, n)
@@ -165,19 +165,19 @@ func compare(t testing.TB, d *Decoder, o oracle, src []byte, n int) bool {
 		var err error
 		with(l, func() {
 			got, err = decode(t, d, src, n)
-			sound := prefixes(t, d, src, n, got, err)
+			valid := prefixes(t, d, src, n, got, err)
 			if i == 0 {
-				begins = sound
-			} else if sound != begins {
-				t.Fatalf("%s: %x to %d: what beginnings are sound differs: %v and %v", l, src, n, begins, sound)
+				begins = valid
+			} else if valid != begins {
+				t.Fatalf("%s: %x to %d: different beginnings are valid: %v and %v", l, src, n, begins, valid)
 			}
 		})
 		if i == 0 && err == nil && spares(wantErr) {
 			want, wantErr = got, nil
 		}
 		if err == errStates || err == errZero || err == errWeights {
-			// The other takes tables of 512 states for offsets, too, where 256 are allowed, and offset 0 for 1, and
-			// reads the first states of weights from before their bits. The C library takes none of these.
+			// The other decoder also accepts tables of 512 states for offsets, where 256 are allowed, and offset 0 as
+			// 1. It reads the first states of weights from before their bits. The C library accepts none of these.
 			wantErr = err
 		}
 		if (err == nil) != (wantErr == nil) {
@@ -190,14 +190,14 @@ func compare(t testing.TB, d *Decoder, o oracle, src []byte, n int) bool {
 	return wantErr == nil
 }
 
-// TestDictionaries checks what dictionaries must be, and what frames may be read with them.
+// TestDictionaries checks which dictionaries are valid, and which frames can be read with them.
 func TestDictionaries(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	dict := randomDict(r)
 	tables := len(dict.b) - len(dict.content)
 	for n := 8; n < tables; n++ {
 		if _, err := NewDecoder(dict.b[:n]); err == nil {
-			t.Errorf("%d of %d bytes of a dictionary are one", n, tables)
+			t.Errorf("the first %d of %d bytes of a dictionary are accepted", n, tables)
 		}
 	}
 	zero := bytes.Clone(dict.b)
@@ -208,7 +208,7 @@ func TestDictionaries(t *testing.T) {
 	copy(nameless[4:], make([]byte, 4))
 	for i, b := range [][]byte{zero, far, nameless} {
 		if _, err := NewDecoder(b); err == nil {
-			t.Errorf("unsound dictionary %d", i)
+			t.Errorf("invalid dictionary %d is accepted", i)
 		}
 	}
 	frame, want := randomFrame(r, 1000, dict)
@@ -217,7 +217,7 @@ func TestDictionaries(t *testing.T) {
 			t.Errorf("with another dictionary: %v", err)
 		}
 	}
-	// Content only: frames do not name it.
+	// A dictionary of content only: frames do not reference it.
 	text := trial.Input(3, 5000, 1)
 	for _, n := range []int{1, 7, 8, 100, 2000} {
 		b := text[:n]
@@ -241,7 +241,7 @@ func TestChecksum(t *testing.T) {
 		}
 	}
 	d := newDecoder(t, nil)
-	for n := 1; n < 150; n++ { // nothing has no checksum, in the frames of this encoder
+	for n := 1; n < 150; n++ { // this encoder writes no checksum for empty content
 		src := trial.Input(1, n, int64(n))
 		frame := encode(t, zstd.SpeedFastest, form{checksum: true}, src)
 		check(t, d, frame, src)
@@ -255,7 +255,7 @@ func TestChecksum(t *testing.T) {
 	}
 }
 
-// TestAllocations checks that a decoder allocates nothing once it has seen the greatest block.
+// TestAllocations checks that a decoder allocates nothing after it has decoded the largest block.
 func TestAllocations(t *testing.T) {
 	for kind := range trial.Kinds() {
 		src := trial.Input(kind, 300000, 1)

@@ -26,7 +26,7 @@ type frameFormat struct {
 	mutate  bool
 
 	frame    []byte
-	literals frameWriter // its Huffman code is that of the block before
+	literals frameWriter // with the Huffman code of the previous block
 	tables   [3]*stateMachine
 	same     [3]int // the symbol of a table of one symbol, or -1
 }
@@ -125,7 +125,7 @@ func (f *frameFormat) Prepare(r *rand.Rand, seqs []mutant.Sequence, valid bool) 
 	total := mutant.Total(seqs)
 	switch {
 	case r.Intn(2) == 0:
-		f.window = 0 // that of the content
+		f.window = 0 // the size of the content
 		return math.MaxInt
 	case valid || total < 1<<11 || r.Intn(3) > 0:
 		f.window = max(minWindow, 1<<bits.Len(uint(total)))

@@ -6,7 +6,7 @@ import (
 	"math/rand"
 )
 
-// bitWriter writes bits from the lowest of the first byte on.
+// bitWriter writes bits, starting at the lowest bit of the first byte.
 type bitWriter struct {
 	b    []byte
 	word uint64
@@ -29,13 +29,13 @@ func (w *bitWriter) flush() []byte {
 	return w.b
 }
 
-// end marks the end, for who reads from there.
+// end writes the bit that marks the end, where a reader of the stream starts.
 func (w *bitWriter) end() []byte {
 	w.add(1, 1)
 	return w.flush()
 }
 
-// machine is a finite state machine as a writer needs it.
+// machine is a finite state machine of a writer.
 type machine struct {
 	log   int
 	probs []int
@@ -75,7 +75,7 @@ func newMachine(log int, probs []int) *machine {
 		for shares < n {
 			shares *= 2
 		}
-		double := shares - n // so many states, the first ones, have two shares
+		double := shares - n // number of states, the first ones, with two shares
 		width := size / shares
 		base := 0
 		for order := range 2 {
@@ -98,7 +98,7 @@ func newMachine(log int, probs []int) *machine {
 	return m
 }
 
-// randomMachine returns one for all the symbols that are needed.
+// randomMachine returns a machine for all needed symbols.
 func randomMachine(r *rand.Rand, needed []bool, maxLog int) *machine {
 	probs := make([]int, len(needed))
 	count, last := 0, 0
@@ -123,7 +123,7 @@ func randomMachine(r *rand.Rand, needed []bool, maxLog int) *machine {
 			continue
 		}
 		if probs[s] < 0 {
-			probs[s] = 1 // takes as many states
+			probs[s] = 1 // uses the same number of states
 		}
 		n := 1 + r.Intn(left)
 		probs[s] += n
@@ -132,7 +132,7 @@ func randomMachine(r *rand.Rand, needed []bool, maxLog int) *machine {
 	return newMachine(log, probs[:last+1])
 }
 
-// has reports whether the machine has states for all the symbols that are needed.
+// has reports whether the machine has states for all needed symbols.
 func (m *machine) has(needed []bool) bool {
 	for s, ok := range needed {
 		if ok && (s >= len(m.probs) || m.probs[s] == 0) {
@@ -175,7 +175,7 @@ func (m *machine) description() []byte {
 	return w.flush()
 }
 
-// last returns a state for a last symbol. With some it has bits to read.
+// last returns a state for the last symbol. If some is true, the state has bits to read.
 func (m *machine) last(r *rand.Rand, symbol int, some bool) int {
 	for {
 		if s := r.Intn(len(m.rows)); m.rows[s].symbol == symbol && (!some || m.rows[s].bits > 0) {
@@ -184,7 +184,7 @@ func (m *machine) last(r *rand.Rand, symbol int, some bool) int {
 	}
 }
 
-// before returns the state for a symbol that leads to a state, and writes the bits that do.
+// before returns the state for a symbol that leads to the given state, and writes the bits for this transition.
 func (m *machine) before(w *bitWriter, symbol, next int) int {
 	for s, row := range m.rows {
 		if row.symbol == symbol && next >= row.base && next < row.base+1<<row.bits {
@@ -195,12 +195,12 @@ func (m *machine) before(w *bitWriter, symbol, next int) int {
 	panic("no such state")
 }
 
-// huffman is a Huffman code as a writer needs it.
+// huffman is a Huffman code of a writer.
 type huffman struct {
 	weights [256]int
 	lengths [256]int
 	codes   [256]int
-	symbols []byte // those that have a code
+	symbols []byte // symbols that have a code
 }
 
 // randomHuffman makes a code of 2 to 256 symbols.
@@ -221,7 +221,7 @@ func randomHuffman(r *rand.Rand) *huffman {
 	}
 	order := r.Perm(256)
 	if r.Intn(2) == 0 && len(leaves) < 100 {
-		order = r.Perm(100) // so that weights can stand in the header as they are
+		order = r.Perm(100) // so that the header can store the weights uncompressed
 	}
 	for i, n := range leaves {
 		h.lengths[order[i]] = n
@@ -244,7 +244,7 @@ func randomHuffman(r *rand.Rand) *huffman {
 	return h
 }
 
-// description returns the description of the code. It is nil where it would be too long.
+// description returns the description of the code, or nil if it would be too long.
 func (h *huffman) description(r *rand.Rand) []byte {
 	last := int(h.symbols[len(h.symbols)-1])
 	if last <= 128 && r.Intn(2) == 0 || last < 2 {
@@ -266,7 +266,7 @@ func (h *huffman) description(r *rand.Rand) []byte {
 	var w bitWriter
 	var states [2]int
 	states[(last-1)%2] = m.last(r, h.weights[last-1], false)
-	states[last%2] = m.last(r, h.weights[last-2], true) // else this is not the end
+	states[last%2] = m.last(r, h.weights[last-2], true) // otherwise this is not the end
 	for i := last - 3; i >= 0; i-- {
 		states[i%2] = m.before(&w, h.weights[i], states[i%2])
 	}
@@ -288,7 +288,7 @@ func (h *huffman) stream(literals []byte) []byte {
 	return w.end()
 }
 
-// streams returns one stream or four, with their lengths.
+// streams returns one stream, or four with their lengths.
 func (h *huffman) streams(literals []byte, four bool) []byte {
 	if !four {
 		return h.stream(literals)

@@ -19,10 +19,10 @@ var sizes = []int{
 	131085, 200000, 262144, 262145, 400000,
 }
 
-// brief reports whether there is little time.
+// brief reports whether tests should be short.
 func brief() bool { return testing.Short() || race.Enabled }
 
-// decoders are ours and that of another library.
+// decoders are the decoder of this library and the decoder of another library.
 type decoders struct {
 	own   *zstd.Decoder
 	other *klauspost.Decoder
@@ -41,7 +41,7 @@ func newDecoders(t testing.TB) decoders {
 	return decoders{own, other}
 }
 
-// check compares what the decoders make of a frame with what it should be.
+// check decodes a frame with both decoders and compares with want.
 func (d decoders) check(t testing.TB, frame, want []byte) {
 	t.Helper()
 	out := make([]byte, len(want))
@@ -80,7 +80,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// mixed makes n bytes of pieces of all kinds, and of pieces from before.
+// mixed returns n bytes of pieces of all kinds, and of repetitions of earlier bytes.
 func mixed(n int, seed int64) []byte {
 	r := rand.New(rand.NewSource(seed))
 	var b []byte
@@ -111,7 +111,7 @@ func TestMixed(t *testing.T) {
 	}
 }
 
-// TestRoom encodes to all kinds of room: nothing is written behind, and what fits is the same.
+// TestRoom encodes into outputs of many lengths. Nothing is written past the end, and frames that fit are the same.
 func TestRoom(t *testing.T) {
 	for level := 1; level <= 9; level++ {
 		e := NewEncoder(level)
@@ -137,7 +137,7 @@ func TestRoom(t *testing.T) {
 					}
 					for _, c := range guarded[k:] {
 						if c != 0xa5 {
-							t.Fatalf("level %d, %s, %d bytes, room %d: written behind", level, trial.Kinds()[kind].Name, n, k)
+							t.Fatalf("level %d, %s, %d bytes, room %d: written past the end", level, trial.Kinds()[kind].Name, n, k)
 						}
 					}
 				}
@@ -146,7 +146,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestSameAgain checks that a frame does not depend on what was compressed before, nor on the base of the tables.
+// TestSameAgain checks that a frame does not depend on earlier input, nor on the base of the tables.
 func TestSameAgain(t *testing.T) {
 	for level := 1; level <= 9; level++ {
 		used := NewEncoder(level)
@@ -158,7 +158,7 @@ func TestSameAgain(t *testing.T) {
 			dst, want := make([]byte, room(len(src))), make([]byte, room(len(src)))
 			want = want[:NewEncoder(level).Encode(want, src)]
 			if seed == 6 {
-				used.free = 1<<31 - uint32(len(src)) // the last that fits
+				used.free = 1<<31 - uint32(len(src)) // the last base that fits
 			}
 			if got := dst[:used.Encode(dst, src)]; !bytes.Equal(got, want) {
 				t.Fatalf("level %d, input %d: %d bytes, then %d", level, seed, len(want), len(got))
@@ -170,7 +170,7 @@ func TestSameAgain(t *testing.T) {
 	}
 }
 
-// TestSizes checks that levels are worth their time: what shuffled numbers shrink to.
+// TestSizes checks that higher levels compress better.
 func TestSizes(t *testing.T) {
 	for kind, v := range trial.Kinds() {
 		size := 200000
@@ -189,7 +189,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestBehindNoise checks that matches behind noise are found, as shuffled records have planes of both.
+// TestBehindNoise checks that matches after noise are found: some byte planes of shuffled records are noise.
 func TestBehindNoise(t *testing.T) {
 	const plane = 5 << 10
 	r := rand.New(rand.NewSource(1))
@@ -199,7 +199,7 @@ func TestBehindNoise(t *testing.T) {
 		r.Read(noise)
 		src = append(src, noise...)
 		phase := 0.0
-		for range plane { // a byte that counts 15.26 steps on, now and then one less or more
+		for range plane { // a byte that increases by 15.26 on average, with some jitter
 			phase += 15.26 + r.Float64()/64
 			src = append(src, byte(int(phase)))
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/goblosc/blosc2/internal/guardpage"
 )
 
-// TestGuardPages compresses with the input and the output at pages that cannot be touched: a kernel that reads or
-// writes outside of them faults. What it writes is what the generic code writes.
+// TestGuardPages encodes with the input and the output next to pages that cannot be accessed: a kernel that reads or
+// writes outside of them faults. The frames must be the same as those of the generic code.
 func TestGuardPages(t *testing.T) {
 	const size = 1 << 18
 	srcMem, dstMem := guardpage.New(t, size), guardpage.New(t, size+1<<12)

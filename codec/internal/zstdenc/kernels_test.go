@@ -27,7 +27,7 @@ func compareKernels(t testing.TB, e, plain *Encoder, dst, src []byte) []byte {
 	return dst[:n]
 }
 
-// TestRecords writes records with all numbers of bits, of which most need inputs of many megabytes.
+// TestRecords writes records with all numbers of bits. Most of these numbers would need inputs of many megabytes.
 func TestRecords(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	var w [2]sequenceRun

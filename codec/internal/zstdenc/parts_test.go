@@ -84,7 +84,7 @@ func TestDistribution(t *testing.T) {
 	}
 }
 
-// TestMachine checks that states lead where a decoder comes from: bits and next state give the state before.
+// TestMachine checks the transitions backwards: the bits and the next state must determine the previous state.
 func TestMachine(t *testing.T) {
 	for which := range presets {
 		c := &presets[which]

@@ -5,27 +5,27 @@
 // CRC-32C by folding (Gopal, Ozturk, Guilford and others, "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ
 // Instruction", Intel, 2009), four lanes of 128 bits in each of four registers.
 //
-// A message is a polynomial over GF(2), its CRC the remainder of that, times x^32, modulo P. So 16 bytes, a polynomial V,
-// may be taken from the message if something of the same remainder is added d bits further on, where the message has
-// V(x) = V(x) * x^-d * x^d. With L for the 8 bytes of V that come first and H for the others,
+// A message is a polynomial over GF(2). Its CRC is the remainder of that polynomial times x^32 modulo P. The CRC does
+// not change if 16 bytes, a polynomial V, are removed from the message, and a polynomial with the same remainder as V *
+// x^d is added d bits later. If L is the first 8 bytes of V and H the other 8 bytes, then
 //
 //	V * x^d = L * x^(d+64) + H * x^d
 //
-// and modulo P either power is a remainder of 32 bits: two products of less than 128 bits, whose sum is added to the 16
-// bytes d bits on. Bits are in the order of the checksum: bit i of a quadword is the coefficient of x^(63-i). In that
-// order the product that the processor makes of two quadwords, seen as 128 bits, is x times theirs. The factors are
-// therefore those of d-1: x^(d+63) for L and x^(d-1) for H.
+// Modulo P, each power is a remainder of 32 bits. The two products have less than 128 bits, and their sum is added to
+// the 16 bytes that are d bits later. Bits are in the order of the checksum: bit i of a quadword is the coefficient of
+// x^(63-i). In that order, the 128 bits that the CPU computes from two quadwords are x times the product of their
+// polynomials. The factors are therefore those of d-1: x^(d+63) for L and x^(d-1) for H.
 //
-// The loop adds each of four registers to the bytes four registers on. What is left of the message is then four
-// registers, of which three are added to the fourth one by one, and of that three lanes to the last. The CRC of these 16
-// bytes, which CRC32Q computes, is that of the message. What the register held before is added to the first four bytes.
+// The loop adds each of four registers to the bytes four registers later. Then the message consists of four registers.
+// Three of them are added one by one to the fourth, and three lanes of the fourth to its last lane. CRC32Q computes the
+// CRC of these 16 bytes, which is the CRC of the message. The previous CRC state is added to the first four bytes.
 //
 //  SI       next byte of the message
 //  CX       bytes left
 //  Z0..Z3   the last four registers of the message so far
 //  Z8       factors
 
-// FOLD adds z, moved on, to the 64 bytes at m. It changes t.
+// FOLD moves z and adds it to the 64 bytes at m. It overwrites t.
 #define FOLD(m, z, t) \
 	VPCLMULQDQ $0x00, Z8, z, t; \
 	VPCLMULQDQ $0x11, Z8, z, z; \
@@ -48,7 +48,7 @@ TEXT ·foldAVX512(SB), NOSPLIT, $0-36
 	SUBQ      $512, CX
 	JLT       join
 
-	// Move each register on by four and add the next 256 bytes.
+	// Move each register by four registers and add the next 256 bytes.
 fold:
 	FOLD((SI), Z0, Z4)
 	FOLD(64(SI), Z1, Z5)
@@ -58,7 +58,7 @@ fold:
 	SUBQ $256, CX
 	JGE  fold
 
-	// Add the registers up, each moved on by one. CX becomes the number of bytes left, less 64.
+	// Add up the registers, moving by one register each time. CX becomes the number of bytes left, less 64.
 join:
 	VMOVDQU64 64(BX), Z8
 	FOLD(Z1, Z0, Z4)
@@ -67,14 +67,14 @@ join:
 	ADDQ      $192, CX
 	JLT       lanes
 
-	// Add what is left, 64 bytes a turn.
+	// Add the remaining bytes, 64 bytes per iteration.
 single:
 	FOLD((SI), Z0, Z4)
 	ADDQ $64, SI
 	SUBQ $64, CX
 	JGE  single
 
-	// Move three lanes on to the last one, which is kept in X3, and add them to it: the last pair of factors is 0.
+	// Move three lanes to the last one, which X3 holds, and add them to it: the last pair of factors is 0.
 lanes:
 	VEXTRACTI32X4 $3, Z0, X3
 	VMOVDQU64     128(BX), Z8

@@ -62,21 +62,6 @@ func OpenFile(in Directory, name string, write bool) (Bytes, error) {
 	return ReadOnlyFile{WritableFile{f}}, nil
 }
 
-// readerBytes is an io.ReaderAt as Bytes.
-type readerBytes struct {
-	io.ReaderAt
-	size int64
-}
-
-// FromReader returns the first size bytes of r as Bytes that are only read. Close does nothing.
-func FromReader(r io.ReaderAt, size int64) Bytes { return readerBytes{r, size} }
-
-func (r readerBytes) Size() (int64, error)               { return r.size, nil }
-func (r readerBytes) WriteAt([]byte, int64) (int, error) { return 0, errs.ErrReadOnly }
-func (r readerBytes) Truncate(int64) error               { return errs.ErrReadOnly }
-func (r readerBytes) Sync() error                        { return errs.ErrReadOnly }
-func (r readerBytes) Close() error                       { return nil }
-
 // IsFile reports whether r is a file that is not mapped. Only files of the system are fast at reading a few bytes.
 func IsFile(r io.ReaderAt) bool {
 	switch r.(type) {

@@ -39,10 +39,9 @@ type Journal struct {
 	pos  int64  // from the frame start
 }
 
-// Segment is the part of a storage that a frame is in, from byte Base on.
+// Segment is the storage of a frame.
 type Segment struct {
 	Bytes
-	Base   int64
 	NoSync bool
 }
 
@@ -54,7 +53,7 @@ func (e SyncError) Unwrap() error { return e.error }
 
 // Write writes b at off of the segment and waits until it will last. An error after the write is a SyncError.
 func (s *Segment) Write(b []byte, off int64) error {
-	if _, err := s.WriteAt(b, s.Base+off); err != nil {
+	if _, err := s.WriteAt(b, off); err != nil {
 		return err
 	}
 	if s.NoSync {
@@ -69,26 +68,25 @@ func (s *Segment) Write(b []byte, off int64) error {
 // ReplaceHeader writes a header over another one, with a journal if a crash could tear the write. left is an error if
 // the journal cannot be removed: the stored frame is right, but must not be edited as long as the journal exists.
 func (s *Segment) ReplaceHeader(head []byte) (left, err error) {
-	if s.NoSync || s.Base/sector == (s.Base+int64(len(head))-1)/sector {
+	if s.NoSync || len(head) <= sector {
 		return nil, s.Write(head, 0)
 	}
-	was, err := ReadAll(s.Bytes, s.Base, int64(len(head)))
+	was, err := ReadAll(s.Bytes, 0, int64(len(head)))
 	if err != nil {
 		return nil, err
 	}
-	if !crosses(was, head, s.Base) {
+	if !crosses(was, head) {
 		return nil, s.Write(head, 0)
 	}
 	// 1. Write and sync the journal.
-	size, err := s.Size()
+	pos, err := s.Size()
 	if err != nil {
 		return nil, err
 	}
-	pos := size - s.Base
 	j := appendJournal(was, head, pos)
 	if err = s.Write(j, pos); err == nil {
-		// 2. Write and sync the header. If that fails, perhaps half of it was written: write the old one again, or leave
-		// the journal for the next opening.
+		// 2. Write and sync the header. A failed write may have written a part of it: write the old header again, or
+		// leave the journal for the next opening.
 		if err = s.Write(head, 0); err != nil {
 			if e := s.Write(was, 0); e != nil {
 				return nil, errors.Join(err, e)
@@ -108,16 +106,16 @@ func appendJournal(was, head []byte, pos int64) []byte {
 	return append(j, JournalMagic...)
 }
 
-// crosses reports whether the bytes that differ in was and is, which start at byte at of the storage, lie in more than
-// one sector.
-func crosses(was, is []byte, at int64) bool {
-	first, last := int64(-1), int64(0)
+// crosses reports whether the bytes that differ in was and is, which are at the start of the storage, lie in more than one
+// sector.
+func crosses(was, is []byte) bool {
+	first, last := -1, 0
 	for i := range is {
 		if was[i] != is[i] {
 			if first < 0 {
-				first = at + int64(i)
+				first = i
 			}
-			last = at + int64(i)
+			last = i
 		}
 	}
 	return first >= 0 && first/sector != last/sector
@@ -125,21 +123,21 @@ func crosses(was, is []byte, at int64) bool {
 
 // removeJournal cuts off the journal of n bytes, or else writes over its magic.
 func (s *Segment) removeJournal(pos, n int64) error {
-	err := s.Truncate(s.Base + pos)
+	err := s.Truncate(pos)
 	if err != nil {
-		if _, e := s.WriteAt(make([]byte, len(JournalMagic)), s.Base+pos+n-int64(len(JournalMagic))); e == nil {
+		if _, e := s.WriteAt(make([]byte, len(JournalMagic)), pos+n-int64(len(JournalMagic))); e == nil {
 			return nil
 		}
 	}
 	return err
 }
 
-// FindJournal returns the journal at the end of the size bytes from the frame start at base, or nil.
-func FindJournal(src io.ReaderAt, base, size int64) (*Journal, error) {
+// FindJournal returns the journal at the end of a storage of size bytes, or nil.
+func FindJournal(src io.ReaderAt, size int64) (*Journal, error) {
 	if size < JournalSuffix+3*minHeader {
 		return nil, nil
 	}
-	b, err := ReadAll(src, base+size-JournalSuffix, JournalSuffix)
+	b, err := ReadAll(src, size-JournalSuffix, JournalSuffix)
 	if err != nil || string(b[16:]) != JournalMagic {
 		return nil, err
 	}
@@ -147,17 +145,17 @@ func FindJournal(src io.ReaderAt, base, size int64) (*Journal, error) {
 	if n < minHeader || pos < n || pos != size-JournalSuffix-2*n {
 		return nil, nil
 	}
-	if !coder.MayRead(src, base+pos, 2*n, 0) {
+	if !coder.MayRead(src, pos, 2*n, 0) {
 		return nil, nil
 	}
-	heads, err := ReadAll(src, base+pos, 2*n)
+	heads, err := ReadAll(src, pos, 2*n)
 	if err != nil {
 		return nil, err
 	}
 	if sum := binary.BigEndian.Uint32(b[12:]); crc32c.Update(crc32c.Checksum(heads), b[:12]) != sum {
 		return nil, nil
 	}
-	stored, err := ReadAll(src, base, n)
+	stored, err := ReadAll(src, 0, n)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +172,7 @@ func FindJournal(src io.ReaderAt, base, size int64) (*Journal, error) {
 // ReplayJournal completes an interrupted header write of a frame that is opened for editing, removes the journal, and
 // returns the size of the storage, which was size.
 func (s *Segment) ReplayJournal(size int64) (int64, error) {
-	j, err := FindJournal(s.Bytes, s.Base, size-s.Base)
+	j, err := FindJournal(s.Bytes, size)
 	if err != nil || j == nil {
 		return size, err
 	}
@@ -183,26 +181,24 @@ func (s *Segment) ReplayJournal(size int64) (int64, error) {
 			return size, err
 		}
 	}
-	return s.Base + j.pos, s.Truncate(s.Base + j.pos)
+	return j.pos, s.Truncate(j.pos)
 }
 
-// WithHeader returns the source src in which the bytes from base on are those of the journal's new header.
-func (j *Journal) WithHeader(src io.ReaderAt, base int64) io.ReaderAt {
-	return overlay{src, base, j.Head}
+// WithHeader returns the source src in which the first bytes are those of the journal's new header.
+func (j *Journal) WithHeader(src io.ReaderAt) io.ReaderAt {
+	return overlay{src, j.Head}
 }
 
-// overlay is a source with other bytes from base on.
+// overlay is a source with other bytes at the start.
 type overlay struct {
 	io.ReaderAt
-	base int64
 	head []byte
 }
 
 func (o overlay) ReadAt(p []byte, off int64) (int, error) {
 	n, err := o.ReaderAt.ReadAt(p, off)
-	lo, hi := max(off, o.base), min(off+int64(n), o.base+int64(len(o.head)))
-	if lo < hi {
-		copy(p[lo-off:hi-off], o.head[lo-o.base:hi-o.base])
+	if off >= 0 && off < int64(len(o.head)) {
+		copy(p[:n], o.head[off:])
 	}
 	return n, err
 }

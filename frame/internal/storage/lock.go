@@ -161,11 +161,11 @@ func (l *Lock) count() (uint64, error) {
 }
 
 // Begin takes the lock for opening the frame, which may write when it is opened for editing; End gives it back.
-func (l *Lock) Begin(edit bool) error {
+func (l *Lock) Begin(ctx context.Context, edit bool) error {
 	if l == nil {
 		return nil
 	}
-	err := l.take(context.Background(), func() (bool, error) { return TryLockFile(l.File, edit) })
+	err := l.take(ctx, func() (bool, error) { return TryLockFile(l.File, edit) })
 	if err != nil {
 		return l.error(err)
 	}

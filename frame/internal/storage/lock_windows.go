@@ -41,7 +41,8 @@ func UnlockFile(f *os.File) error {
 	})
 }
 
-// withHandle calls do with the handle of f, which is not closed during the call. It fails with os.ErrClosed after Close.
+// withHandle calls do with the handle of f. The handle is not closed during the call. After Close, withHandle returns
+// os.ErrClosed.
 func withHandle(f *os.File, do func(h windows.Handle) error) error {
 	conn, err := f.SyscallConn()
 	if err != nil {

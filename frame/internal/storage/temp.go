@@ -75,8 +75,8 @@ func (t *Temp) PublishFile(b Bytes) (Bytes, error) {
 	return WritableFile{f}, err
 }
 
-// PublishDir gives the directory r its name and returns it, opened again, as not all systems rename an opened
-// directory. It returns nil if it is closed and cannot be opened.
+// PublishDir renames the temporary directory r to its final name and returns it, reopened, because not all operating
+// systems can rename an open directory. It returns nil if the directory was closed and cannot be reopened.
 func (t *Temp) PublishDir(r Root) (Root, error) {
 	was, err := r.Stat()
 	err = errors.Join(err, r.Close())

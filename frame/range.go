@@ -2,39 +2,12 @@ package frame
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"sort"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 )
-
-// ReadAt reads decoded bytes of the super-chunk, as if its chunks were contiguous. It implements
-// io.ReaderAt and decodes only the blocks that it needs, on up to Options.Concurrency goroutines. In a frame with
-// chunks of variable size the first call reads the headers of all chunks.
-func (f *Frame) ReadAt(p []byte, off int64) (_ int, err error) {
-	s, err := f.acquire(context.Background())
-	if err != nil {
-		return 0, err
-	}
-	defer f.release(s, &err)
-	if off < 0 {
-		return 0, f.wrap("super-chunk", -1, fmt.Errorf("reading at %d: %w", off, ErrBounds))
-	}
-	if off >= s.nbytes {
-		return 0, io.EOF
-	}
-	want := p[:min(int64(len(p)), s.nbytes-off)]
-	if err := f.readRange(context.Background(), s, want, off); err != nil {
-		return 0, err
-	}
-	if len(want) < len(p) {
-		return len(want), io.EOF
-	}
-	return len(p), nil
-}
 
 // readRange reads decoded bytes that are there.
 func (f *Frame) readRange(ctx context.Context, s *snapshot, dst []byte, off int64) error {
@@ -47,7 +20,7 @@ func (f *Frame) readRange(ctx context.Context, s *snapshot, dst []byte, off int6
 		return f.decode(ctx, s, r, r.blocks(), 0)
 	}
 	var err error
-	if r.ends, err = f.chunkEnds(s); err != nil {
+	if r.ends, err = f.chunkEnds(ctx, s); err != nil {
 		return err
 	}
 	r.chunk = sort.Search(len(r.ends), func(i int) bool { return r.ends[i] > off })
@@ -55,7 +28,7 @@ func (f *Frame) readRange(ctx context.Context, s *snapshot, dst []byte, off int6
 }
 
 // chunkEnds returns where each chunk ends in the decoded bytes. It reads the headers of all chunks, once.
-func (f *Frame) chunkEnds(s *snapshot) ([]int64, error) {
+func (f *Frame) chunkEnds(ctx context.Context, s *snapshot) ([]int64, error) {
 	s.ends.mu.Lock()
 	defer s.ends.mu.Unlock()
 	if s.ends.list != nil || s.index.n == 0 {
@@ -64,7 +37,7 @@ func (f *Frame) chunkEnds(s *snapshot) ([]int64, error) {
 	var list []int64 // not made at once: special values without a size may be as many as one wishes
 	end := int64(0)
 	for i := range s.index.n {
-		h, err := f.chunkHeader(s, i)
+		h, err := f.chunkHeader(ctx, s, i)
 		if err != nil {
 			return nil, err
 		}
@@ -143,33 +116,3 @@ func (r *rangePlan) Special(v *engine.Visit, s chunk.Special, value []byte, type
 	coder.FillSpecial(dst, s, value, typeSize, int(from))
 	return nil
 }
-
-// WriteTo writes the decoded bytes of the super-chunk to w, chunk after chunk. It implements io.WriterTo; its memory
-// is bounded by a chunk or 4 MiB.
-func (f *Frame) WriteTo(w io.Writer) (_ int64, err error) {
-	s, err := f.acquire(context.Background())
-	if err != nil {
-		return 0, err
-	}
-	defer f.release(s, &err)
-	const step = 4 << 20
-	buf := make([]byte, min(step, s.nbytes))
-	done := int64(0)
-	for done < s.nbytes {
-		buf = buf[:min(int64(len(buf)), s.nbytes-done)]
-		if err := f.readRange(context.Background(), s, buf, done); err != nil {
-			return done, err
-		}
-		n, err := w.Write(buf)
-		done += int64(n)
-		if err != nil {
-			return done, err
-		}
-	}
-	return done, nil
-}
-
-var (
-	_ io.ReaderAt = (*Frame)(nil)
-	_ io.WriterTo = (*Frame)(nil)
-)

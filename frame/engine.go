@@ -1,0 +1,158 @@
+package frame
+
+import (
+	"context"
+	"iter"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/engine"
+	"github.com/goblosc/blosc2/internal/task"
+)
+
+// Engine returns what package ndarray needs of the frame to read and write the blocks of an array. The result is of a
+// package that others cannot import, and may change in any version: it is not for them.
+func (f *Frame) Engine() engine.Frame { return (*engineFrame)(f) }
+
+// Engine is for package ndarray. See Frame.Engine.
+func (b *Batch) Engine() engine.Batch { return (*engineBatch)(b) }
+
+// engineFrame implements engine.Frame and engine.Reader.
+type engineFrame Frame
+
+// stateOf returns the frame and the state of a view.
+func stateOf(v engine.View) (*Frame, *snapshot) {
+	return (*Frame)(v.Reader().(*engineFrame)), v.State().(*snapshot)
+}
+
+func (f *Frame) newView(s *snapshot, draft bool) engine.View {
+	return engine.NewView((*engineFrame)(f), s, draft)
+}
+
+func (e *engineFrame) View(ctx context.Context) (engine.View, error) {
+	s, err := (*Frame)(e).acquire(task.Context(ctx))
+	if err != nil {
+		return engine.View{}, err
+	}
+	return (*Frame)(e).newView(s, false), nil
+}
+
+func (e *engineFrame) Options() engine.Options { return e.opts }
+
+func (e *engineFrame) CheckAlloc(n int64) error { return (*Frame)(e).checkAlloc(n) }
+
+func (e *engineFrame) AllocLimit() int64 { return (*Frame)(e).mostAlloc() }
+
+func (e *engineFrame) Release(state any, draft bool) {
+	if !draft {
+		(*Frame)(e).unuse(state.(*snapshot))
+	}
+}
+
+func (e *engineFrame) MetaLayer(state any, name string) ([]byte, bool) {
+	s := state.(*snapshot)
+	i := findLayer(s.meta, name)
+	if i < 0 {
+		return nil, false
+	}
+	return s.meta[i].Content, true
+}
+
+func (e *engineFrame) Info(state any) engine.Info { return engine.Info(state.(*snapshot).info()) }
+
+func (e *engineFrame) ChunkInfo(ctx context.Context, state any, draft bool, i int) (engine.ChunkInfo, error) {
+	s := state.(*snapshot)
+	c, err := (*Frame)(e).chunkInfo(task.Context(ctx), s, i)
+	return engine.ChunkInfo(c), e.checked(s, draft, err)
+}
+
+func (e *engineFrame) Decode(ctx context.Context, state any, draft bool, p engine.ReadPlan, blocks int64, blockSize int) error {
+	s := state.(*snapshot)
+	return e.checked(s, draft, (*Frame)(e).decode(task.Context(ctx), s, p, blocks, blockSize))
+}
+
+// checked returns the error of a read, or ErrChanged if the state may have been written over since.
+func (e *engineFrame) checked(s *snapshot, draft bool, err error) error {
+	if draft {
+		return err
+	}
+	return (*Frame)(e).afterRead(s, err)
+}
+
+func (e *engineFrame) Uniform(state any) (chunk.Special, bool) {
+	s := state.(*snapshot)
+	if s.index.n == 0 || s.index.list != nil || e.opts.Postfilter != nil || s.origin != nil {
+		return chunk.Regular, false
+	}
+	special, err := s.index.uniform.special()
+	return special, err == nil && special != chunk.Regular
+}
+
+func (e *engineFrame) Special(state any, i int) chunk.Special {
+	special, err := state.(*snapshot).index.at(i).special()
+	if err != nil {
+		return chunk.Regular // reading it will say why
+	}
+	return special
+}
+
+// engineBatch implements engine.Batch.
+type engineBatch Batch
+
+func (e *engineBatch) Encode(ctx context.Context, size int, p engine.WritePlan, all int64) error {
+	return (*Batch)(e).encodePlan(task.Context(ctx), size, p, all)
+}
+
+func (e *engineBatch) View() engine.View { return e.f.newView(e.next, true) }
+
+func (e *engineBatch) Hold() (v engine.View, release func()) {
+	b := (*Batch)(e)
+	b.pinned, b.owned = true, false
+	return b.f.newView(b.next.successor(), true), func() {
+		b.pinned = false
+		for _, p := range b.unfreed {
+			b.free(p.e, p.size)
+		}
+		b.unfreed = nil
+	}
+}
+
+func (e *engineBatch) CopyChunks(ctx context.Context, v engine.View) error {
+	b := (*Batch)(e)
+	if err := b.checkEditable(); err != nil {
+		return err
+	}
+	f, s := stateOf(v)
+	if err := f.checkAllFetched(s); err != nil {
+		return err
+	}
+	return f.copyChunks(task.Context(ctx), s, b)
+}
+
+func (e *engineBatch) CopyVLMeta(v engine.View) error {
+	b := (*Batch)(e)
+	if b.done {
+		return b.errDone()
+	}
+	_, s := stateOf(v)
+	b.takeVLMeta(s)
+	return nil
+}
+
+func (e *engineBatch) PutChunks(ctx context.Context, v engine.View, pairs iter.Seq2[int, int]) error {
+	f, s := stateOf(v)
+	return (*Batch)(e).putChunks(task.Context(ctx), f, s, pairs)
+}
+
+func (e *engineBatch) SelectChunks(n, size int64, from func(i int64) int64) error {
+	return (*Batch)(e).selectChunks(n, size, from)
+}
+
+func (e *engineBatch) ReplaceMeta(name string, content []byte) error {
+	return (*Batch)(e).replaceMeta(name, content)
+}
+
+func (e *engineBatch) FillSpecial(n int64, special chunk.Special) error {
+	return (*Batch)(e).fillSpecial(n, special)
+}
+
+func (e *engineBatch) SetVariable() error { return (*Batch)(e).setVariable() }

@@ -1,0 +1,211 @@
+package frame
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"sync/atomic"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// options are settings for tests that both create and open frames. Each call takes the fields that apply to it.
+type options struct {
+	Params                         chunk.Params
+	ChunkSize                      int
+	Meta, VLMeta                   []meta.Layer
+	Sparse, Overwrite, Checksums   bool
+	UserFilters                    []chunk.UserFilter
+	Prefilter, Postfilter          func(dst, src []byte, b chunk.BlockInfo) error
+	Codecs                         []codec.Codec
+	Concurrency                    int
+	Locking, NoSync                bool
+	MaxBytes, MaxMeta, Cache       int64
+	MaxChunks                      int
+	Verify, RequireChecksums, Mmap bool
+	sys                            storage.System
+}
+
+// create returns the options for Create.
+func (o *options) create() *CreateOptions {
+	if o == nil {
+		return nil
+	}
+	return &CreateOptions{
+		Params: o.Params, ChunkSize: o.ChunkSize, Meta: o.Meta, VLMeta: o.VLMeta, Sparse: o.Sparse, Overwrite: o.Overwrite,
+		Checksums: o.Checksums, UserFilters: o.UserFilters, Prefilter: o.Prefilter, Postfilter: o.Postfilter, Codecs: o.Codecs,
+		Concurrency: o.Concurrency, Locking: o.Locking, NoSync: o.NoSync, sys: o.sys,
+	}
+}
+
+// copying returns the options for Copy and Salvage.
+func (o *options) copying() *CreateOptions {
+	c := o.create()
+	if c != nil {
+		c.Params, c.ChunkSize, c.Meta, c.VLMeta = chunk.Params{}, 0, nil, nil
+	}
+	return c
+}
+
+// memory returns the options for Create in memory.
+func (o *options) memory() *CreateOptions {
+	c := o.create()
+	if c != nil {
+		c.Sparse, c.Locking = false, false
+	}
+	return c
+}
+
+// edit returns the options for Edit.
+func (o *options) edit() *OpenOptions {
+	if o == nil {
+		return nil
+	}
+	return &OpenOptions{
+		UserFilters: o.UserFilters, Prefilter: o.Prefilter, Postfilter: o.Postfilter, Codecs: o.Codecs, Concurrency: o.Concurrency,
+		Locking: o.Locking, NoSync: o.NoSync, MaxBytes: o.MaxBytes, MaxMeta: o.MaxMeta, Cache: o.Cache,
+		MaxChunks: o.MaxChunks, Verify: o.Verify, RequireChecksums: o.RequireChecksums, sys: o.sys,
+	}
+}
+
+// open returns the options for Open.
+func (o *options) open() *OpenOptions {
+	e := o.edit()
+	if e != nil {
+		e.NoSync, e.Prefilter, e.Mmap = false, nil, o.Mmap
+	}
+	return e
+}
+
+// bytes returns the options for OpenBytes, OpenReaderAt and OpenSource.
+func (o *options) bytes() *OpenOptions {
+	e := o.open()
+	if e != nil {
+		e.Locking, e.Mmap = false, false
+	}
+	return e
+}
+
+// storage returns the options for EditStorage.
+func (o *options) storage() *OpenOptions {
+	e := o.edit()
+	if e != nil {
+		e.Locking = false
+	}
+	return e
+}
+
+// window is the part of a Storage from a byte on.
+type window struct {
+	Storage
+	base int64
+}
+
+func (w window) ReadAt(p []byte, off int64) (int, error)  { return w.Storage.ReadAt(p, w.base+off) }
+func (w window) WriteAt(p []byte, off int64) (int, error) { return w.Storage.WriteAt(p, w.base+off) }
+func (w window) Truncate(size int64) error                { return w.Storage.Truncate(w.base + size) }
+
+func (w window) Size() (int64, error) {
+	n, err := w.Storage.Size()
+	return n - w.base, err
+}
+
+// liveSource is a Source that learns the size of a Storage when it is asked to.
+type liveSource struct {
+	st   Storage
+	size atomic.Int64
+}
+
+func (s *liveSource) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.st.ReadAt(p, off)
+}
+
+func (s *liveSource) Size() int64 {
+	if n := s.size.Load(); n > 0 {
+		return n
+	}
+	n, _ := s.st.Size() // before the first Refresh
+	s.size.Store(n)
+	return n
+}
+
+func (s *liveSource) Refresh(context.Context) error {
+	n, err := s.st.Size()
+	s.size.Store(n)
+	return err
+}
+
+// singleEdit makes edits of a frame, each a batch of its own.
+type singleEdit struct{ f *Frame }
+
+func one(f *Frame) singleEdit { return singleEdit{f} }
+
+func (o singleEdit) do(change func(b *Batch) error) error {
+	return o.f.edit(context.Background(), change)
+}
+
+func (o singleEdit) Insert(i int, p []byte) error {
+	return o.do(func(b *Batch) error { return b.Insert(context.Background(), i, p) })
+}
+
+func (o singleEdit) Update(i int, p []byte) error {
+	return o.do(func(b *Batch) error { return b.Update(context.Background(), i, p) })
+}
+
+func (o singleEdit) AppendBlocks(blocks [][]byte) error {
+	return o.do(func(b *Batch) error { return b.AppendBlocks(context.Background(), blocks) })
+}
+
+func (o singleEdit) Delete(i int) error { return o.do(func(b *Batch) error { return b.Delete(i) }) }
+
+func (o singleEdit) Reorder(order []int) error {
+	return o.do(func(b *Batch) error { return b.Reorder(order) })
+}
+
+func (o singleEdit) FillSpecial(n int64, s chunk.Special) error {
+	return o.do(func(b *Batch) error { return b.fillSpecial(n, s) })
+}
+
+func (o singleEdit) SetMeta(name string, content []byte) error {
+	return o.do(func(b *Batch) error { return b.SetMeta(name, content) })
+}
+
+func (o singleEdit) SetVLMeta(name string, content []byte) error {
+	return o.do(func(b *Batch) error { return b.SetVLMeta(name, content) })
+}
+
+func (o singleEdit) DeleteVLMeta(name string) error {
+	return o.do(func(b *Batch) error { return b.DeleteVLMeta(name) })
+}
+
+func (o singleEdit) SetChecksums(ctx context.Context, on bool) error {
+	return o.f.edit(ctx, func(b *Batch) error { return b.SetChecksums(ctx, on) })
+}
+
+// appendTo appends what Save writes to dst.
+func appendTo(f *Frame, dst []byte) ([]byte, error) {
+	w := bytes.NewBuffer(dst)
+	_, err := f.Save(context.Background(), w)
+	if err != nil {
+		return dst, err
+	}
+	return w.Bytes(), nil
+}
+
+// metaLayer returns the content of a metalayer, or nil.
+func metaLayer(f *Frame, name string) ([]byte, error) {
+	s := f.snap.Load()
+	if s == nil {
+		return nil, f.errClosed()
+	}
+	if i := findLayer(s.meta, name); i >= 0 {
+		return s.meta[i].Content, nil
+	}
+	return nil, fs.ErrNotExist
+}

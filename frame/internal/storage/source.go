@@ -1,0 +1,108 @@
+package storage
+
+import (
+	"context"
+	"github.com/goblosc/blosc2/internal/errs"
+	"io"
+)
+
+// Source is frame.Source.
+type Source interface {
+	ReadAtContext(ctx context.Context, p []byte, off int64) (int, error)
+	Size() int64
+}
+
+// Refresher is what a Source may have besides: it asks for the size that the stored bytes have now.
+type Refresher interface {
+	Refresh(ctx context.Context) error
+}
+
+// SourceBytes is a Source as Bytes that are only read. Its methods without a context wait as long as the source does.
+type SourceBytes struct{ src Source }
+
+// FromSource returns the bytes of src. Close does nothing.
+func FromSource(src Source) *SourceBytes { return &SourceBytes{src} }
+
+// FromReader returns the first size bytes of r. A context is looked at before each read. Close does nothing.
+func FromReader(r io.ReaderAt, size int64) *SourceBytes { return FromSource(readerSource{r, size}) }
+
+// ReadAt implements io.ReaderAt.
+func (s *SourceBytes) ReadAt(p []byte, off int64) (int, error) {
+	return s.src.ReadAtContext(context.Background(), p, off)
+}
+
+// Refresh calls the Refresh of the source if it has one.
+func (s *SourceBytes) Refresh(ctx context.Context) error {
+	if r, ok := s.src.(Refresher); ok {
+		return r.Refresh(ctx)
+	}
+	return nil
+}
+
+// Size returns the size that the source knows.
+func (s *SourceBytes) Size() (int64, error) { return s.src.Size(), nil }
+
+// WriteAt returns ErrReadOnly.
+func (s *SourceBytes) WriteAt([]byte, int64) (int, error) { return 0, errs.ErrReadOnly }
+
+// Truncate returns ErrReadOnly.
+func (s *SourceBytes) Truncate(int64) error { return errs.ErrReadOnly }
+
+// Sync returns ErrReadOnly.
+func (s *SourceBytes) Sync() error { return errs.ErrReadOnly }
+
+// Close does nothing.
+func (s *SourceBytes) Close() error { return nil }
+
+// readerSource is an io.ReaderAt as a Source.
+type readerSource struct {
+	r    io.ReaderAt
+	size int64
+}
+
+func (s readerSource) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.r.ReadAt(p, off)
+}
+
+func (s readerSource) Size() int64 { return s.size }
+
+// Bound reads from a Source with the context of one call.
+type Bound struct {
+	ctx context.Context
+	src Source
+}
+
+// Bind returns b as a reader of src with a context, or src if that takes none.
+func (b *Bound) Bind(ctx context.Context, src io.ReaderAt) io.ReaderAt {
+	s, ok := src.(*SourceBytes)
+	if !ok {
+		return src
+	}
+	b.ctx, b.src = ctx, s.src
+	return b
+}
+
+// Bind returns a reader of src with a context, or src if that takes none.
+func Bind(ctx context.Context, src io.ReaderAt) io.ReaderAt {
+	if _, ok := src.(*SourceBytes); !ok {
+		return src
+	}
+	return new(Bound).Bind(ctx, src)
+}
+
+// Unbind forgets the context and the source.
+func (b *Bound) Unbind() { b.ctx, b.src = nil, nil }
+
+// ReadAt implements io.ReaderAt.
+func (b *Bound) ReadAt(p []byte, off int64) (int, error) { return b.src.ReadAtContext(b.ctx, p, off) }
+
+// Canceled returns the error of the context that r was bound to.
+func Canceled(r io.ReaderAt) error {
+	if b, ok := r.(*Bound); ok {
+		return b.ctx.Err()
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package engine
+
+import (
+	"context"
+	"iter"
+
+	"github.com/goblosc/blosc2/chunk"
+)
+
+// Frame is what package ndarray uses of a frame besides its public methods. See frame.Frame.Engine.
+type Frame interface {
+	// View returns the newest state. ctx bounds how long it waits for a lock file.
+	View(ctx context.Context) (View, error)
+	// Options returns how the frame was opened or created. The caller may change the copy.
+	Options() Options
+	// CheckAlloc returns an error that wraps ErrTooLarge if a caller may not allocate n bytes for data that the frame
+	// claims to have. The limit is MaxBytes. Without it, n may be at most 64 MiB, or 4096 times the stored bytes. Pages
+	// of zeros, such as holes in a file, do not count as stored. Frames created by this handle have no limit.
+	CheckAlloc(n int64) error
+	// AllocLimit returns the number of bytes that CheckAlloc allows. It may read up to 16 MiB of the stored bytes;
+	// CheckAlloc reads less. Beyond 64 GiB it counts the size of the frame instead of reading.
+	AllocLimit() int64
+}
+
+// Batch is what package ndarray uses of a batch besides its public methods. See frame.Batch.Engine. Its methods must
+// not be called at the same time as other edits of the batch.
+type Batch interface {
+	// Encode writes chunks of size bytes each with the frame's parameters, their blocks encoded on as many goroutines
+	// as the options allow. The result does not depend on the number of goroutines. all is about the size of the
+	// content of all chunks, for which memory is reserved, or 0 if it is unknown. Encode stops at the first error of
+	// the plan, of the context or of writing; the batch can then only be rolled back.
+	Encode(ctx context.Context, size int, p WritePlan, all int64) error
+	// View returns the state that the batch makes, as far as it is. Releasing it is not needed.
+	View() View
+	// Hold returns the state that the batch has made so far and keeps it readable until release is called, whatever
+	// the batch does: for edits that make new chunks of old ones. Release it before the commit; one state can be kept
+	// at a time.
+	Hold() (v View, release func())
+	// CopyChunks appends all chunks of a view to an empty frame, as they are stored. The chunk sizes must be the same.
+	CopyChunks(ctx context.Context, v View) error
+	// CopyVLMeta gives the batch the variable-length metalayers of a view, as they are stored.
+	CopyVLMeta(v View) error
+	// PutChunks puts chunks of a view, of any frame, in place of others, as they are stored. pairs yields the number of
+	// a chunk of the batch and the one of the view that it becomes. The chunk sizes must be the same.
+	PutChunks(ctx context.Context, v View, pairs iter.Seq2[int, int]) error
+	// SelectChunks makes the index one of n chunks of size bytes each: chunk i is chunk from(i) as it was, or one of
+	// zeros when that is negative. Chunks that are named no more are deleted. It is how an array changes its grid.
+	SelectChunks(n, size int64, from func(i int64) int64) error
+	// ReplaceMeta puts content of the same length in place of a metalayer.
+	ReplaceMeta(name string, content []byte) error
+	// FillSpecial makes an empty frame one of n bytes of a special value: zeros, NaNs or uninitialized. It writes only
+	// the index. The chunk size must be known.
+	FillSpecial(n int64, special chunk.Special) error
+	// SetVariable makes an empty frame one with chunks of variable size.
+	SetVariable() error
+}
+
+// View is one state of a frame, kept for several reads that must agree with each other. The zero View is of no use.
+// Release it; until then the space of that state is not used again. It may be used by any number of goroutines.
+type View struct {
+	r     Reader
+	state any
+	draft bool
+}
+
+// Reader reads the states of a frame for a View. Only package frame implements it. draft is that of NewView.
+type Reader interface {
+	Release(state any, draft bool)
+	MetaLayer(state any, name string) ([]byte, bool)
+	Info(state any) Info
+	ChunkInfo(ctx context.Context, state any, draft bool, i int) (ChunkInfo, error)
+	Decode(ctx context.Context, state any, draft bool, p ReadPlan, blocks int64, blockSize int) error
+	Uniform(state any) (chunk.Special, bool)
+	Special(state any, i int) chunk.Special
+}
+
+// Info is frame.Info.
+type Info struct {
+	Version   int
+	Sparse    bool
+	NBytes    int64
+	CBytes    int64
+	FrameLen  int64
+	NumChunks int
+	TypeSize  int
+	BlockSize int
+	ChunkSize int
+	VLBlocks  bool
+	Params    chunk.Params
+	Checksums bool
+}
+
+// ChunkInfo is frame.ChunkInfo.
+type ChunkInfo struct {
+	Special chunk.Special
+	Off     int64
+	NBytes  int
+	CBytes  int
+	Blocks  int
+}
+
+// NewView returns a view of a state. draft reports whether the state is that of a batch, which is not released.
+func NewView(r Reader, state any, draft bool) View { return View{r, state, draft} }
+
+// State returns the state of v for package frame.
+func (v View) State() any { return v.state }
+
+// Reader returns what reads the state, for package frame.
+func (v View) Reader() Reader { return v.r }
+
+// Release ends the use of the view.
+func (v View) Release() { v.r.Release(v.state, v.draft) }
+
+// MetaLayer returns the content of a metalayer and whether there is one. It is shared: the caller must not change it.
+// It is the same memory as long as the metalayer does not change.
+func (v View) MetaLayer(name string) ([]byte, bool) { return v.r.MetaLayer(v.state, name) }
+
+// Info returns what the header says of the state.
+func (v View) Info() Info { return v.r.Info(v.state) }
+
+// ChunkInfo returns what header and index say of chunk i. See frame.Frame.ChunkInfo.
+func (v View) ChunkInfo(ctx context.Context, i int) (ChunkInfo, error) {
+	return v.r.ChunkInfo(ctx, v.state, v.draft, i)
+}
+
+// Decode decodes the blocks that the plan needs, on as many goroutines as the options allow, and does not use the plan
+// after it returns. It reads one committed state, regardless of concurrent commits. blocks is about the number of
+// blocks: no more goroutines are started. blockSize is the decoded size that blocks must have, in bytes, or 0 if any
+// will do. Decode stops at the first error: of the plan, of the context, or ErrCorrupt, ErrUnsupported, ErrTooLarge or
+// of reading, in a *frame.Error with the chunk.
+func (v View) Decode(ctx context.Context, p ReadPlan, blocks int64, blockSize int) error {
+	return v.r.Decode(ctx, v.state, v.draft, p, blocks, blockSize)
+}
+
+// Uniform returns the special value that all chunks are, when the index has one entry for all of them. It returns false
+// if reading gives something else: what a Postfilter makes of the value, or the error for data that is not in the
+// frame.
+func (v View) Uniform() (chunk.Special, bool) { return v.r.Uniform(v.state) }
+
+// Special returns the special value that the index has for chunk i: zeros, NaNs or uninitialized items, or
+// chunk.Regular for a stored chunk. It reads nothing; i must be the number of a chunk.
+func (v View) Special(i int) chunk.Special { return v.r.Special(v.state, i) }

@@ -1,0 +1,28 @@
+package ndarray
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/goblosc/blosc2/frame"
+)
+
+// saved returns what Save writes.
+func saved(f *frame.Frame) ([]byte, error) {
+	var b bytes.Buffer
+	_, err := f.Save(context.Background(), &b)
+	return b.Bytes(), err
+}
+
+// inBatch makes a change of a frame in a batch of its own.
+func inBatch(f *frame.Frame, change func(b *frame.Batch) error) error {
+	b, err := f.Begin(context.Background())
+	if err != nil {
+		return err
+	}
+	defer b.Rollback()
+	if err := change(b); err != nil {
+		return err
+	}
+	return b.Commit()
+}
