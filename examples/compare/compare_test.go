@@ -62,7 +62,7 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// TestCommandOf leaves out the flags that say where the results go.
+// TestCommandOf leaves out the flags for the files with the results.
 func TestCommandOf(t *testing.T) {
 	got := commandOf([]string{"-run", "^(a|b)", "-docs", "../..", "-levels", "5", "-quick", "-json", "x"})
 	if want := "-run '^(a|b)' -levels 5 -quick"; got != want {

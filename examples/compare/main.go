@@ -94,7 +94,7 @@ func run(args []string, out io.Writer) error {
 	return nil
 }
 
-// commandOf returns the flags that affect the results, without those that say where they go.
+// commandOf returns the flags that affect the results, without those for files.
 func commandOf(args []string) string {
 	var kept []string
 	for i := 0; i < len(args); i++ {
