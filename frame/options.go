@@ -132,6 +132,7 @@ func (o *OpenOptions) settings(p place) (engine.Options, storage.System, error) 
 	}
 	write := p == placeEdit || p == placeStorage
 	err := firstBad([]fieldCheck{
+		{"MaxBytes", o.MaxBytes < -1, "is below -1"},
 		{"Concurrency", o.Concurrency < 0, "is negative"},
 		{"Cache", o.Cache < 0, "is negative"},
 		{"MaxMeta", o.MaxMeta < 0, "is negative"},

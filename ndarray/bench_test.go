@@ -254,7 +254,7 @@ func benchTyped[T any](b *testing.B, name, dtype string, value func(i int) T) {
 		if err := a.ReadBytes(ctx, raw); err != nil {
 			b.Fatal(err)
 		}
-		c, err := converterOf[T](a.DType())
+		c, err := converterOf[T](a.DType(), convert.Reading)
 		if err != nil || c.Direct {
 			b.Skip("this type does not match the dtype: ", err)
 		}
@@ -374,8 +374,8 @@ func BenchmarkCopies(b *testing.B) {
 		{"as-stored", func() (*Array, error) { return Copy(ctx, "", a, nil) }},
 		{"transposed", func() (*Array, error) { return Copy(ctx, "", v, nil) }},
 		{"reshape", func() (*Array, error) { return Reshape(ctx, "", a, []int64{256, -1}, nil) }},
-		{"astype-f8", func() (*Array, error) { return AsType(ctx, a, "", "<f8", nil) }},
-		{"astype-i2", func() (*Array, error) { return AsType(ctx, a, "", "<i2", nil) }},
+		{"astype-f8", func() (*Array, error) { return asTypeCopy(ctx, a, "<f8") }},
+		{"astype-i2", func() (*Array, error) { return asTypeCopy(ctx, a, "<i2") }},
 		{"concat", func() (*Array, error) { return Concat(ctx, "", 1, []Reader{a, a}, nil) }},
 		{"concat-streamed", func() (*Array, error) { return Concat(ctx, "", 0, []Reader{a, a}, nil) }},
 	} {

@@ -393,7 +393,7 @@ func TestBatch(t *testing.T) {
 		{b.FillBytes(ctx, make([]byte, 3)), ErrShape},
 		{Insert(ctx, b, 0, 0, []int32{1, 2, 3}), ErrType},
 		{Append(ctx, a, 0, []float32{1, 2, 3}), ErrType},
-		{Write(ctx, b, []int8{1}), ErrType},
+		{Write(ctx, b, []int32{1}), ErrType},
 	} {
 		if !errors.Is(c.err, c.want) {
 			t.Errorf("edit %d: error %v, want %v", i, c.err, c.want)

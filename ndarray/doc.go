@@ -58,14 +58,14 @@
 //
 // # Views
 //
-// Slice, Transpose, Flip, ExpandDims, Squeeze, BroadcastTo and Field return a View, which transforms an array without
-// copying it. A view sees later commits. It can be read, sliced and copied like an array, and written unless it repeats
-// items. A view of a view refers to the array directly, so a read decodes each block it needs once, however deep the
+// Slice, Transpose, Flip, ExpandDims, Squeeze, BroadcastTo, Field and AsType return a View, which transforms an array
+// without copying it. A view sees later commits. It can be read, sliced and copied like an array, and written unless it
+// repeats or converts items. A view of a view refers to the array directly, so a read decodes each block it needs once, however deep the
 // views are nested. Functions that read accept a Reader, which Array and View implement.
 //
 // # Combining
 //
-// Copy, Reshape, AsType, Concat and Stack create arrays from Readers, in one commit. They copy chunks as stored where
+// Copy, Reshape, Concat and Stack create arrays from Readers, in one commit. They copy chunks as stored where
 // possible: Copy if partition and parameters are the same, Concat where parts begin at a chunk. They stream all other
 // items in pieces of 32 MiB, or of one chunk if that is larger.
 //
@@ -75,7 +75,8 @@
 // Create and Full use values of a Go type that matches the dtype, in either byte order:
 //
 //	bool, int8 ... complex128     the dtype of the same kind and size; int64 also M8 and m8, as counts of their unit
-//	Float16, float32              f2; a float32 is rounded to nearest when it is written
+//	int, uint                     i8 and u8, also on machines of 32 bits
+//	Float16                       f2
 //	string                        S and U, without trailing zeros
 //	time.Time                     M8 with a unit, in UTC; the zero Time is NaT
 //	time.Duration                 m8 with a unit up to weeks; the constant NaT is NaT
@@ -88,9 +89,13 @@
 // structs count as fields of the struct. To read, a struct may have some of the fields; to write, it must have all, and
 // gaps become zeros. Structs whose memory layout is that of the items are not converted.
 //
+// A number type also reads every dtype whose values it has exactly, and writes every dtype that has its values: float64
+// reads f4, f2, i4 and bools, int64 reads u4, int16 writes f4 and i8. This holds in either byte order, and for fields of
+// structs. Conversions with loss are rejected with ErrType. AsType makes them explicit.
+//
 // A time or duration between two units is rounded down, as in NumPy. An item or value that does not fit returns
 // ErrValue: a time or duration out of range, a string that is too long (NumPy would truncate it), or characters that
-// are not Unicode. Any other type, such as int or *T, is rejected with ErrType.
+// are not Unicode. Any other type, such as uintptr or *T, is rejected with ErrType.
 //
 // # Changing arrays
 //

@@ -159,7 +159,7 @@ func ExampleArray_ChunkInfos() {
 func ExampleReduce() {
 	ctx := context.Background()
 	a, _ := ndarray.Create(ctx, "", []int64{2, 3}, []float32{1, 2, 3, 4, 5, 9}, nil)
-	sum, err := ndarray.ReduceAll[float32](ctx, a, ndarray.OpSum)
+	sum, err := ndarray.ReduceAll[float32](ctx, a, ndarray.OpSum, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -356,7 +356,7 @@ func ExampleReshape() {
 	check(err)
 	b, err := ndarray.Reshape(ctx, "", a, []int64{-1, 2}, nil) // a.reshape(-1, 2)
 	check(err)
-	c, err := ndarray.AsType(ctx, b, "", "|u1", nil) // b.astype("u1")
+	c, err := ndarray.AsType(b, "|u1") // b.astype("u1")
 	check(err)
 	items, err := ndarray.Read[uint8](ctx, c)
 	check(err)
@@ -368,4 +368,16 @@ func check(err error) {
 	if err != nil {
 		log.Fatal(err)
 	}
+}
+
+func ExampleReduceInto() {
+	ctx := context.Background()
+	nan := math.NaN()
+	a, err := ndarray.Create(ctx, "", []int64{2, 3}, []float64{1, nan, 3, 5, nan, 7}, nil)
+	check(err)
+	means := make([]float64, 3)
+	err = ndarray.ReduceInto(ctx, a, means, ndarray.OpMean, &ndarray.ReduceOptions{Axes: []int{0}, SkipNaN: true})
+	check(err)
+	fmt.Println(means) // numpy.nanmean(a, axis=0)
+	// Output: [3 NaN 5]
 }

@@ -107,10 +107,8 @@ func (m *funcMover[T]) Move(block []byte, _ bool) error {
 // encode returns values as they are stored.
 func (m *funcMover[T]) encode(values []T) ([]byte, error) {
 	e := m.plan.e
-	if e.c.Direct {
-		b := convert.Bytes(values)
-		convert.ToNative(e.d, b)
-		return b, nil
+	if e.c.Direct && e.c.Cast == nil {
+		return convert.Bytes(values), nil
 	}
 	n := len(values) * e.d.Size
 	m.raw = slices.Grow(m.raw[:0], n)[:n]
@@ -127,7 +125,7 @@ func (m *funcMover[T]) Unshuffle(coder.Shuffled) bool { return false }
 // The error wraps ErrType, or is an error of f, of Create or of reading.
 func Map[T, U any](ctx context.Context, name string, r Reader, f func(out []U, in Tile[T]) error, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
-	c, err := converterOf[T](r.DType())
+	c, err := converterOf[T](r.DType(), convert.Reading)
 	if err != nil {
 		return nil, err
 	}
@@ -145,22 +143,7 @@ func Map[T, U any](ctx context.Context, name string, r Reader, f func(out []U, i
 		}
 		defer scratch.Put(in)
 		in.Box, in.Inner = t.Box, t.Box
-		if cap(in.Items) < len(t.Items) {
-			in.Items = make([]T, len(t.Items))
-		}
-		in.Items = in.Items[:len(t.Items)]
-		b := convert.Bytes(in.Items)
-		if !c.Direct {
-			n := len(t.Items) * h.m.Dtype.Size
-			in.raw = slices.Grow(in.raw[:0], n)[:n]
-			b = in.raw
-		}
-		if err := h.readBox(ctx, b, t.Box); err != nil {
-			return err
-		}
-		if c.Direct {
-			convert.ToNative(r.DType(), b)
-		} else if err := decodeItems(ctx, c, r, in.Items, b); err != nil {
+		if err := readTile(ctx, h, r, c, in); err != nil {
 			return err
 		}
 		return f(t.Items, in.Tile)

@@ -24,7 +24,7 @@ import (
 func applyStep(t testing.TB, r Reader, step string, rng *rand.Rand) (Reader, error) {
 	word, text, _ := strings.Cut(step, " ")
 	var axes []int
-	if word != "slice" && word != "field" && text != "" {
+	if word != "slice" && word != "field" && word != "astype" && text != "" {
 		for _, x := range golden.Ints(t, text) {
 			axes = append(axes, int(x))
 		}
@@ -50,6 +50,8 @@ func applyStep(t testing.TB, r Reader, step string, rng *rand.Rand) (Reader, err
 		v, err = BroadcastTo(r, golden.Ints(t, text)...)
 	case "field":
 		v, err = Field(r, text)
+	case "astype":
+		v, err = AsType(r, text)
 	case "reshape":
 		a, err := Reshape(context.Background(), "", r, golden.Ints(t, text), nil)
 		if err != nil {
@@ -148,7 +150,7 @@ func TestAsTypeAsNumPy(t *testing.T) {
 			continue
 		}
 		pairs++
-		b, err := AsType(ctx, a, "", f[1], nil)
+		b, err := asTypeCopy(ctx, a, f[1])
 		if err != nil {
 			t.Errorf("%v to %s: %v", a.DType(), f[1], err)
 			continue

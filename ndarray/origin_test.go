@@ -32,7 +32,7 @@ func readers(a Reader) map[string]func() error {
 		"Take":     func() error { _, err := Read[float64](ctx, a, Flat(0, 1)); return err },
 		"Reduce":   func() error { _, err := Reduce(ctx, a, OpSum, nil); return err },
 		"ReduceAll": func() error {
-			_, err := ReduceAll[float64](ctx, a, OpMax)
+			_, err := ReduceAll[float64](ctx, a, OpMax, nil)
 			return err
 		},
 		"Tiles": func() error {
@@ -51,7 +51,7 @@ func readers(a Reader) map[string]func() error {
 		"Concat":  func() error { return closed(Concat(ctx, "", 0, []Reader{a, a}, nil)) },
 		"Stack":   func() error { return closed(Stack(ctx, "", 0, []Reader{a, a}, nil)) },
 		"Reshape": func() error { return closed(Reshape(ctx, "", a, []int64{size}, nil)) },
-		"AsType":  func() error { return closed(AsType(ctx, a, "", "<f4", nil)) },
+		"AsType":  func() error { return closed(asTypeCopy(ctx, a, "<f4")) },
 		"Map": func() error {
 			return closed(Map(ctx, "", a, func(out []float64, in Tile[float64]) error { return nil }, nil))
 		},
@@ -197,7 +197,7 @@ func TestProxyArray(t *testing.T) {
 			t.Errorf("%s of the fetched chunks: %v", what, err)
 		}
 	}
-	if sum, err := ReduceAll[float64](ctx, top, OpSum); err != nil || sum != 32 {
+	if sum, err := ReduceAll[float64](ctx, top, OpSum, nil); err != nil || sum != 32 {
 		t.Errorf("sum %v, %v", sum, err)
 	}
 	// A copy of fetched chunks is an ordinary array.

@@ -102,9 +102,9 @@ func (a *Array) readSelection(ctx context.Context, v engine.View, st *state, m *
 	return err
 }
 
-// readItem reads the item at a position into dst. It decodes into memory of the reading, so that dst does not escape to
-// the heap.
-func (a *Array) readItem(ctx context.Context, m *selection.Mapping, dst []byte, at []int64) error {
+// readItem reads the item at a position into dst, converted by c unless that is nil. It decodes into memory of the
+// reading, so that dst does not escape to the heap.
+func (a *Array) readItem(ctx context.Context, m *selection.Mapping, c *valueReader, dst []byte, at []int64) error {
 	v, st, err := a.view(ctx)
 	if err != nil {
 		return err
@@ -124,7 +124,8 @@ func (a *Array) readItem(ctx context.Context, m *selection.Mapping, dst []byte, 
 	}
 	r := a.reading()
 	r.item = slices.Grow(r.item[:0], len(dst))[:len(dst)]
-	r.prepare(st, m, &s)
+	var with selection.Mapping
+	r.prepare(st, c.mapping(&with, a, st, m), &s)
 	err = r.run(ctx, v, r.item)
 	copy(dst, r.item)
 	a.reads.Put(r)

@@ -48,7 +48,7 @@ type titled struct {
 	U string        `b2:"field u"`
 	T time.Time     `b2:"field t"`
 	D time.Duration `b2:"field d"`
-	H float32       `b2:"field h"`
+	H Float16       `b2:"field h"`
 	Z complex64     `b2:"field z"`
 	Q bool          `b2:"field q"`
 }
@@ -71,7 +71,7 @@ type deep struct {
 	}
 	Raw [3]byte
 	C   [2]complex64
-	H   [3]float32
+	H   [3]Float16
 }
 
 func (r deep) row() []any {
@@ -89,7 +89,7 @@ func (r deep) row() []any {
 		c = append(c, float64(real(x)), float64(imag(x)))
 	}
 	for _, x := range r.H {
-		h = append(h, float64(x))
+		h = append(h, x.Float64())
 	}
 	return []any{float64(r.P.X), float64(r.P.Y), m, k, w, hex.EncodeToString(r.Raw[:]), c, h}
 }
@@ -129,7 +129,7 @@ func TestRecordsNumPy(t *testing.T) {
 			checkRows(t, row, func(s string) any { return s })
 		case strings.Contains(row.dtype, "field a"):
 			checkRows(t, row, func(r titled) any {
-				return record{A: r.A, inner: inner{r.B, r.S}, U: r.U, T: r.T, D: r.D, H: Float16Of(r.H), Z: r.Z, Q: r.Q}.row()
+				return record{A: r.A, inner: inner{r.B, r.S}, U: r.U, T: r.T, D: r.D, H: r.H, Z: r.Z, Q: r.Q}.row()
 			})
 			checkRows(t, row, func(r record) any { return r.row() })
 		case row.kind == "flat":
@@ -211,14 +211,14 @@ func TestRecordRoundTrip(t *testing.T) {
 		d := &data[i]
 		d.P.X, d.P.Y, d.M[1][2], d.Raw[1] = float32(i), 0.5, int16(-i), byte(i)
 		d.N[0].K, d.N[1].W = byte(i), [2]string{"", strings.Repeat("é", i%7)}
-		d.C[1], d.H[2] = complex(float32(i), -1), float32(i)
+		d.C[1], d.H[2] = complex(float32(i), -1), Float16Of(float32(i))
 	}
 	a, err := Create(ctx, "", []int64{10, 100}, data, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := "[('P', [('X', '<f4'), ('Y', '<f4')]), ('M', '<i2', (2, 3)), ('N', [('K', 'u1'), ('W', '<U6', (2,))], (2,)), " +
-		"('Raw', 'u1', (3,)), ('C', '<c8', (2,)), ('H', '<f4', (3,))]"
+		"('Raw', 'u1', (3,)), ('C', '<c8', (2,)), ('H', '<f2', (3,))]"
 	if got := a.DType().String(); got != want {
 		t.Errorf("dtype %s, want %s", got, want)
 	}
@@ -347,7 +347,6 @@ func TestTypeFixtures(t *testing.T) {
 	check("i2", recreate[int16])
 	check("u8", recreate[uint64])
 	check("f2", recreate[Float16])
-	check("f2", recreate[float32])
 	check("be_i4", recreate[int32])
 	check("be_f8", recreate[float64])
 	check("c8", recreate[complex64])

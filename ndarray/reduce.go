@@ -16,7 +16,7 @@ import (
 type Op uint8
 
 // The reductions, with the dtype of their results. They accept bools and numbers, including float16. All except OpSum,
-// OpMean and OpStd also accept dates and timedeltas.
+// OpProd, OpMean, OpStd and OpVar also accept dates and timedeltas.
 const (
 	OpSum          Op = iota // int64 for bools and signed integers, uint64 for unsigned ones; see Op
 	OpMin                    // the dtype of the items; NaN or NaT if an item is
@@ -28,11 +28,14 @@ const (
 	OpCountNonzero           // int64: number of items that are not zero
 	OpArgMin                 // int64: first position of the minimum, in C order of the reduced axes
 	OpArgMax                 // int64: first position of the maximum
+	OpProd                   // product: like OpSum
+	OpVar                    // variance: like OpStd
+	OpCountNaN               // int64: number of items that are NaN or NaT, complex numbers with a NaN included
 )
 
 // String returns the name of the NumPy function.
 func (op Op) String() string {
-	names := [...]string{"sum", "min", "max", "mean", "std", "any", "all", "count_nonzero", "argmin", "argmax"}
+	names := [...]string{"sum", "min", "max", "mean", "std", "any", "all", "count_nonzero", "argmin", "argmax", "prod", "var", "count_nan"}
 	if int(op) < len(names) {
 		return names[op]
 	}
@@ -40,50 +43,101 @@ func (op Op) String() string {
 }
 
 // ReduceOptions are the options of Reduce. A nil *ReduceOptions reduces all axes.
+//
+// With SkipNaN, reductions ignore items that are NaN or NaT, as NumPy's nansum, nanprod, nanmean, nanvar, nanstd, nanmin
+// and nanmax do: the sum of no other items is 0, their product is 1, and the other results are NaN or NaT. OpArgMin and
+// OpArgMax return ErrValue if they have no other items for a result. OpAny and OpCountNonzero do not count NaNs then.
 type ReduceOptions struct {
 	Axes     []int // axes to reduce, negative ones counted from the last; nil means all axes, an empty slice none
 	KeepDims bool  // leave reduced axes in the shape of the result, with a length of 1
-	DDof     int   // for OpStd: subtracted from the number of items in the divisor
+	SkipNaN  bool  // ignore NaN and NaT; not for OpCountNaN
+	DDof     int   // for OpStd and OpVar: subtracted from the number of items in the divisor
 }
 
 // Reduce reduces r along axes and returns the result, an array in memory, with NumPy's dtypes and rules. It decodes
 // chunks in parallel, except special chunks, such as those of zeros, which need no decoding. It reduces the items of
 // each chunk and merges the results in the order of the chunks, so the result does not depend on Options.Concurrency.
-// Sums of floats, means and standard deviations are computed as float64 and rounded at the end. They are at least as
+// Sums and products of floats, means, variances and standard deviations are computed as float64 and rounded at the end. They are at least as
 // accurate as NumPy's, but may differ from them in the last digits.
 //
 // Reduce uses up to 32 bytes of memory for each item of the result, and a few chunks. The error wraps ErrType,
-// ErrBounds, or ErrShape for the minimum or maximum of no items, or is an error of reading. As in NumPy, the sum of no
-// items is 0 and their mean NaN.
+// ErrBounds, ErrParam for an option that does not apply, or ErrShape for the minimum or maximum of no items, or is an
+// error of reading. As in NumPy, the sum of no items is 0 and their mean NaN.
 func Reduce(ctx context.Context, r Reader, op Op, o *ReduceOptions) (*Array, error) {
 	ctx = task.Context(ctx)
+	j, err := reduceTo(ctx, r, op, o)
+	if err != nil {
+		return nil, err
+	}
+	return CreateBytes(ctx, "", j.result, j.dtype.String(), j.bytes, nil)
+}
+
+// ReduceInto reduces r along axes and stores the result in dst, in C order. It creates no array. The length of dst must
+// be the number of items of the result. Otherwise it returns ErrShape. T must match the dtype of the result as in Read.
+// See Reduce.
+func ReduceInto[T any](ctx context.Context, r Reader, dst []T, op Op, o *ReduceOptions) error {
+	ctx = task.Context(ctx)
+	j, err := reduceTo(ctx, r, op, o)
+	if err != nil {
+		return err
+	}
+	if int64(len(dst)) != j.cells {
+		return fmt.Errorf("ndarray: %w: %d items of memory for a result of shape %v", ErrShape, len(dst), j.result)
+	}
+	c, err := readerOf[T](j.dtype)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.Cast != nil:
+		c.Cast(convert.Bytes(dst), j.bytes)
+		return nil
+	case c.Direct:
+		copy(convert.Bytes(dst), j.bytes)
+		return nil
+	}
+	clear(dst)
+	return c.Decode(convert.ValuesOf(dst), j.bytes, j.dtype.Size, 0)
+}
+
+// ReduceAll reduces all items of r to one value. T must match the dtype of the result as in Read. The options Axes and
+// KeepDims do not apply, and return ErrParam. See Reduce.
+func ReduceAll[T any](ctx context.Context, r Reader, op Op, o *ReduceOptions) (T, error) {
+	var dst [1]T
+	if o != nil && (o.Axes != nil || o.KeepDims) {
+		return dst[0], fmt.Errorf("ndarray: %w: ReduceAll reduces all axes, but the options have Axes %v, KeepDims %v", ErrParam, o.Axes, o.KeepDims)
+	}
+	err := ReduceInto(ctx, r, dst[:], op, o)
+	return dst[0], err
+}
+
+// reduceTo reduces r and returns the reduction with its result.
+func reduceTo(ctx context.Context, r Reader, op Op, o *ReduceOptions) (*reduction, error) {
 	if o == nil {
 		o = &ReduceOptions{}
+	}
+	if o.DDof != 0 && op != OpStd && op != OpVar {
+		return nil, fmt.Errorf("ndarray: %w: DDof of %d does not apply to %v", ErrParam, o.DDof, op)
+	}
+	if o.SkipNaN && op == OpCountNaN {
+		return nil, fmt.Errorf("ndarray: %w: SkipNaN does not apply to %v", ErrParam, op)
 	}
 	h, err := snapshotOf(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	defer h.release()
-	j := &reduction{ctx: ctx, r: r, h: h, op: op, ddof: o.DDof}
+	j := &reduction{ctx: ctx, r: r, h: h, op: op, ddof: o.DDof, skip: o.SkipNaN}
 	if err := j.setAxes(o.Axes, o.KeepDims); err != nil {
 		return nil, err
 	}
 	if err := j.runType(r.DType()); err != nil {
 		return nil, err
 	}
-	return CreateBytes(ctx, "", j.result, j.dtype.String(), j.bytes, nil)
-}
-
-// ReduceAll reduces all items of r to one item. T must match the dtype of the result. See Reduce.
-func ReduceAll[T scalar](ctx context.Context, r Reader, op Op) (T, error) {
-	ctx = task.Context(ctx)
-	a, err := Reduce(ctx, r, op, nil)
-	if err != nil {
-		return *new(T), err
+	if j.none && (op == OpArgMin || op == OpArgMax) {
+		return nil, fmt.Errorf("ndarray: %w: %v of items that are all NaN", ErrValue, op)
 	}
-	defer a.Close()
-	return Item[T](ctx, a)
+	return j, nil
 }
 
 // reduction is the state of a call of Reduce.
@@ -93,6 +147,8 @@ type reduction struct {
 	h    *snapshot
 	op   Op
 	ddof int
+	skip bool // ignore NaNs
+	none bool // a result has no item that is not NaN
 
 	shape   []int64 // of r
 	reduced [grid.MaxDims]bool
@@ -217,13 +273,31 @@ func (j *reduction) runType(d meta.DType) error {
 func identity[T any](x T) T { return x }
 
 // position returns the result of OpArgMin and OpArgMax.
-func position[T any](x reduce.Extreme[T]) int64 { return x.At }
+func position[T any](j *reduction) func(x reduce.Extreme[T]) int64 {
+	return func(x reduce.Extreme[T]) int64 {
+		j.none = j.none || !x.Some()
+		return x.At
+	}
+}
+
+// extreme returns the result of OpMin and OpMax, or none if all items are NaN.
+func extreme[T, R any](back func(T) R, none R) func(x reduce.Extreme[T]) R {
+	return func(x reduce.Extreme[T]) R {
+		if !x.Some() {
+			return none
+		}
+		return back(x.Value)
+	}
+}
 
 // reduceReal reduces real numbers, which are stored as S and computed as T. widen converts them, and is nil if S is T.
 // back converts a T to an item, and round converts a float64 to an item of the result.
 func reduceReal[S scalar, T Real, F scalar](j *reduction, widen func(S) T, back func(T) S, round func(float64) F) error {
 	d := j.r.DType()
 	most := j.op == OpMax || j.op == OpArgMax
+	if j.skip && d.Kind == 'f' {
+		return reduceSkip(j, widen, back, round)
+	}
 	switch {
 	case j.op == OpSum && d.Kind == 'f':
 		return finish(j, widen, reduce.SumFloats[T](j.count), round)
@@ -235,16 +309,52 @@ func reduceReal[S scalar, T Real, F scalar](j *reduction, widen func(S) T, back 
 		n := float64(j.count)
 		return finish(j, widen, reduce.SumFloats[T](j.count), func(x float64) F { return round(x / n) })
 	case j.op == OpStd:
-		return finish(j, widen, reduce.Variance[T](), func(x reduce.Moments) F { return round(x.Std(j.count, j.ddof)) })
+		return finish(j, widen, reduce.Variance[T](), func(x reduce.Moments) F { return round(math.Sqrt(x.Var(j.count, j.ddof))) })
+	case j.op == OpVar:
+		return finish(j, widen, reduce.Variance[T](), func(x reduce.Moments) F { return round(x.Var(j.count, j.ddof)) })
+	case j.op == OpProd && d.Kind == 'f':
+		return finish(j, widen, reduce.ProdFloats[T](false), round)
+	case j.op == OpProd && d.Kind == 'u':
+		return finish(j, widen, reduce.ProdInts[T](), func(x int64) uint64 { return uint64(x) })
+	case j.op == OpProd:
+		return finish(j, widen, reduce.ProdInts[T](), identity[int64])
 	case j.op == OpMin || j.op == OpMax:
 		if d.Kind == 'b' {
 			return finish(j, widen, reduce.ExtremeReal[T](most), func(x reduce.Extreme[T]) bool { return x.Value != 0 })
 		}
 		return finish(j, widen, reduce.ExtremeReal[T](most), func(x reduce.Extreme[T]) S { return back(x.Value) })
 	case j.op == OpArgMin || j.op == OpArgMax:
-		return finish(j, widen, reduce.ExtremeReal[T](most), position[T])
+		return finish(j, widen, reduce.ExtremeReal[T](most), position[T](j))
 	}
-	return reduceCount(j, widen, func(x T) bool { return x != 0 })
+	return reduceCount(j, widen, func(x T) bool { return x != 0 }, func(x T) bool { return x != x })
+}
+
+// reduceSkip reduces the floats that are not NaN. See reduceReal.
+func reduceSkip[S scalar, T Real, F scalar](j *reduction, widen func(S) T, back func(T) S, round func(float64) F) error {
+	most := j.op == OpMax || j.op == OpArgMax
+	switch j.op {
+	case OpSum:
+		return finish(j, widen, reduce.SumSkip[T](j.count), func(x reduce.Sum) F {
+			if x.N < j.count {
+				x.Sum += 0 // as in NumPy, where a NaN counts as 0: the sum is not -0
+			}
+			return round(x.Sum)
+		})
+	case OpMean:
+		return finish(j, widen, reduce.SumSkip[T](j.count), func(x reduce.Sum) F { return round(x.Sum / float64(x.N)) })
+	case OpProd:
+		return finish(j, widen, reduce.ProdFloats[T](true), round)
+	case OpStd:
+		return finish(j, widen, reduce.VarianceSkip[T](), func(x reduce.Moments) F { return round(math.Sqrt(x.VarOf(j.ddof))) })
+	case OpVar:
+		return finish(j, widen, reduce.VarianceSkip[T](), func(x reduce.Moments) F { return round(x.VarOf(j.ddof)) })
+	case OpMin, OpMax:
+		nan := math.NaN()
+		return finish(j, widen, reduce.ExtremeRealSkip[T](most), extreme(back, back(T(nan))))
+	case OpArgMin, OpArgMax:
+		return finish(j, widen, reduce.ExtremeRealSkip[T](most), position[T](j))
+	}
+	return reduceCount(j, widen, func(x T) bool { return x != 0 && x == x }, nil)
 }
 
 // reduceComplex reduces complex numbers. They are ordered by their real parts, then by their imaginary parts.
@@ -257,55 +367,88 @@ func reduceComplex[T complex64 | complex128, F scalar](j *reduction, round func(
 			a, b = b, a
 		}
 		return real(a) < real(b) || real(a) == real(b) && imag(a) < imag(b)
-	}, func(x T) bool { return math.IsNaN(real(complex128(x))) || math.IsNaN(imag(complex128(x))) })
-	switch j.op {
-	case OpSum:
-		return finish(j, widen, reduce.SumComplex[T](j.count), round)
-	case OpMean:
-		n := float64(j.count)
-		return finish(j, widen, reduce.SumComplex[T](j.count), func(x complex128) T {
-			re, im := real(x), imag(x) // as NumPy divides: a NaN in one part makes both NaN
-			return round(complex((re+im*0)/n, (im-re*0)/n))
-		})
-	case OpStd:
-		return finish(j, widen, reduce.VarianceComplex[T](), func(x reduce.ComplexMoments) F { return roundReal(x.Std(j.count, j.ddof)) })
-	case OpMin, OpMax:
-		return finish(j, widen, order, func(x reduce.Extreme[T]) T { return x.Value })
-	case OpArgMin, OpArgMax:
-		return finish(j, widen, order, position[T])
+	}, func(x T) bool { return x != x })
+	if j.skip {
+		order = reduce.Skip(order, func(x T) bool { return x != x })
 	}
-	return reduceCount(j, widen, func(x T) bool { return x != 0 })
+	// As NumPy divides: a NaN in one part makes both NaN.
+	mean := func(x complex128, n float64) T {
+		re, im := real(x), imag(x)
+		return round(complex((re+im*0)/n, (im-re*0)/n))
+	}
+	switch {
+	case j.op == OpSum && j.skip:
+		return finish(j, widen, reduce.SumComplexSkip[T](j.count), func(x reduce.ComplexSum) T {
+			if x.N < j.count {
+				x.Sum += 0
+			}
+			return round(x.Sum)
+		})
+	case j.op == OpSum:
+		return finish(j, widen, reduce.SumComplex[T](j.count), round)
+	case j.op == OpMean && j.skip:
+		return finish(j, widen, reduce.SumComplexSkip[T](j.count), func(x reduce.ComplexSum) T { return T(reduce.MeanOf[T](x)) })
+	case j.op == OpMean:
+		return finish(j, widen, reduce.SumComplex[T](j.count), func(x complex128) T { return mean(x, float64(j.count)) })
+	case j.op == OpProd:
+		return finish(j, widen, reduce.ProdComplex[T](j.skip), round)
+	case j.op == OpStd || j.op == OpVar:
+		k := reduce.VarianceComplex[T]()
+		if j.skip {
+			k = reduce.Skip(k, func(x T) bool { return x != x })
+		}
+		return finish(j, widen, k, func(x reduce.ComplexMoments) F {
+			v := x.Var(j.count, j.ddof)
+			if j.skip {
+				v = x.VarOf(j.ddof)
+			}
+			if j.op == OpStd {
+				v = math.Sqrt(v)
+			}
+			return roundReal(v)
+		})
+	case j.op == OpMin || j.op == OpMax:
+		return finish(j, widen, order, extreme(identity[T], T(complex(math.NaN(), 0))))
+	case j.op == OpArgMin || j.op == OpArgMax:
+		return finish(j, widen, order, position[T](j))
+	}
+	return reduceCount(j, widen, func(x T) bool { return x != 0 && !(j.skip && x != x) }, func(x T) bool { return x != x })
 }
 
 // reduceTime reduces dates or timedeltas.
 func reduceTime(j *reduction, d meta.DType) error {
 	var widen func(int64) int64
 	most := j.op == OpMax || j.op == OpArgMax
-	order := reduce.ExtremeOf(func(x, y int64) bool { return x < y != most && x != y }, func(x int64) bool { return x == math.MinInt64 })
+	order := reduce.ExtremeOf(func(x, y int64) bool { return x < y != most && x != y }, func(x int64) bool { return x == NaT })
+	if j.skip {
+		order = reduce.Skip(order, func(x int64) bool { return x == NaT })
+	}
 	switch j.op {
 	case OpMin, OpMax:
-		err := finish(j, widen, order, func(x reduce.Extreme[int64]) int64 { return x.Value })
+		err := finish(j, widen, order, extreme(identity[int64], NaT))
 		d.Order = '<'
 		j.dtype = d
 		return err
 	case OpArgMin, OpArgMax:
-		return finish(j, widen, order, position[int64])
-	case OpAny, OpAll, OpCountNonzero:
-		return reduceCount(j, widen, func(x int64) bool { return x != 0 })
+		return finish(j, widen, order, position[int64](j))
+	case OpAny, OpAll, OpCountNonzero, OpCountNaN:
+		return reduceCount(j, widen, func(x int64) bool { return x != 0 && !(j.skip && x == NaT) }, func(x int64) bool { return x == NaT })
 	}
 	return j.errType(d)
 }
 
-// reduceCount reduces by the number of items that are not zero.
-func reduceCount[S, T scalar](j *reduction, widen func(S) T, nonzero func(T) bool) error {
-	k := reduce.Count(nonzero)
+// reduceCount reduces by the number of items that are not zero, or that are NaN. OpAll looks for zeros, because skipped
+// NaNs do not count as nonzero.
+func reduceCount[S, T scalar](j *reduction, widen func(S) T, nonzero, nan func(T) bool) error {
 	switch j.op {
 	case OpAny:
-		return finish(j, widen, k, func(n int64) bool { return n > 0 })
+		return finish(j, widen, reduce.Count(nonzero), func(n int64) bool { return n > 0 })
 	case OpAll:
-		return finish(j, widen, k, func(n int64) bool { return n == j.count })
+		return finish(j, widen, reduce.Count(func(x T) bool { return x == *new(T) }), func(n int64) bool { return n == 0 })
 	case OpCountNonzero:
-		return finish(j, widen, k, identity[int64])
+		return finish(j, widen, reduce.Count(nonzero), identity[int64])
+	case OpCountNaN:
+		return finish(j, widen, reduce.Count(nan), identity[int64])
 	}
 	return fmt.Errorf("ndarray: %w: %v", ErrType, j.op)
 }

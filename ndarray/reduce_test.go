@@ -364,14 +364,14 @@ func TestReduceSpecial(t *testing.T) {
 		if c.sum > 0 {
 			want -= 0.5
 		}
-		sum, err := ReduceAll[float32](ctx, a, OpSum)
+		sum, err := ReduceAll[float32](ctx, a, OpSum, nil)
 		if err != nil || sum != float32(want) {
 			t.Errorf("sum %v, want %v (%v)", sum, want, err)
 		}
-		if at, err := ReduceAll[int64](ctx, a, OpArgMin); err != nil || at != 77777*shape[1]+5 {
+		if at, err := ReduceAll[int64](ctx, a, OpArgMin, nil); err != nil || at != 77777*shape[1]+5 {
 			t.Errorf("argmin %v (%v)", at, err)
 		}
-		if least, err := ReduceAll[float32](ctx, a, OpMin); err != nil || least != -5 {
+		if least, err := ReduceAll[float32](ctx, a, OpMin, nil); err != nil || least != -5 {
 			t.Errorf("min %v (%v)", least, err)
 		}
 		m, err := Reduce(ctx, a, OpMin, &ReduceOptions{Axes: []int{1}})
@@ -456,10 +456,10 @@ func TestReduceErrors(t *testing.T) {
 			t.Errorf("%s: %v", what, c.got)
 		}
 	}
-	if _, err := ReduceAll[float32](ctx, a, OpMin); !errors.Is(err, ErrType) {
+	if _, err := ReduceAll[float32](ctx, a, OpMin, nil); !errors.Is(err, ErrType) {
 		t.Error(err)
 	}
-	if x, err := ReduceAll[int64](ctx, a, OpMin); err != nil || x != 0 {
+	if x, err := ReduceAll[int64](ctx, a, OpMin, nil); err != nil || x != 0 {
 		t.Error(x, err)
 	}
 	if none, err := Reduce(ctx, a, OpCountNonzero, &ReduceOptions{Axes: []int{}}); err != nil || !slices.Equal(none.Shape(), []int64{3, 4}) {

@@ -341,13 +341,13 @@ func TestReadmeTable(t *testing.T) {
 	makes(Concat(ctx, "", 0, []Reader{a, a}, nil))
 	makes(Stack(ctx, "", 0, []Reader{a, a}, nil))
 	makes(Reshape(ctx, "", a, []int64{-1, 2}, nil))
-	makes(AsType(ctx, a, "", "u1", nil))
+	makes(AsType(a, "u1"))
 	o := a.CreateOptions()
 	o.Chunks, o.Blocks = []int64{2, 5}, []int64{2, 5}
 	makes(Copy(ctx, "", a, o))
 	makes(Map(ctx, "", a, func(out []float64, in Tile[T]) error { clear(out); return nil }, nil))
 	makes(Reduce(ctx, a, OpSum, &ReduceOptions{Axes: []int{0}, KeepDims: true}))
-	if _, err := ReduceAll[T](ctx, a, OpMax); err != nil {
+	if _, err := ReduceAll[T](ctx, a, OpMax, nil); err != nil {
 		t.Error(err)
 	}
 	for _, err := range a.ChunkInfos(ctx) {

@@ -7,8 +7,6 @@ import (
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/task"
-	"github.com/goblosc/blosc2/meta"
-	"github.com/goblosc/blosc2/ndarray/internal/convert"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
@@ -141,52 +139,4 @@ func (h *snapshot) readRun(ctx context.Context, dst []byte, first, n int64) erro
 		dst, first, n = dst[items*size:], first+items, n-items
 	}
 	return nil
-}
-
-// AsType creates an array with the items of r converted to another dtype, as NumPy's astype does, without checking for
-// loss. Fractions are truncated, integers keep their low bits, complex numbers lose the imaginary part, and every
-// number except zero becomes true. On all machines, floats that do not fit in an integer type, including NaN, become
-// what NumPy computes on x86-64: the lowest int64, or for types of up to 32 bits the lowest int32. Types of 8 and 16
-// bits take its low bits. (For uint32, NumPy itself produces other numbers at the end of an array.)
-//
-// AsType converts between all types of bools and numbers. It truncates or pads text of the same kind. It converts dates
-// and timedeltas to integers, which count their units, and back. It changes the byte order of any dtype. For other
-// conversions it returns ErrType. o are the options of the new array; nil means the parameters of r, with a new
-// partition if the item size changes. See Copy.
-func AsType(ctx context.Context, r Reader, name, dtype string, o *CreateOptions) (*Array, error) {
-	ctx = task.Context(ctx)
-	to, err := meta.ParseDType(dtype)
-	if err != nil {
-		return nil, fmt.Errorf("ndarray: %w: %v", ErrType, err)
-	}
-	h, err := snapshotOf(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	defer h.release()
-	from := h.m.Dtype
-	cast, err := convert.Cast(to, from)
-	if err != nil {
-		return nil, err
-	}
-	if o == nil {
-		o = r.CreateOptions()
-		o.Meta = nil
-		if to.Size != from.Size || to.Kind != from.Kind {
-			chunks, blocks := o.Chunks, o.Blocks
-			if o.retype(); to.Size == from.Size {
-				o.Chunks, o.Blocks = chunks, blocks
-			}
-		}
-	}
-	var buf grid.Dims
-	l, err := newLayout(ctx, name, h.m.Shape(&buf), to.String(), o)
-	if err != nil {
-		return nil, err
-	}
-	return l.create(ctx, name, func(b *frame.Batch) error {
-		s := h.stream(l)
-		s.convert = cast
-		return s.run(ctx, b)
-	})
 }

@@ -7,8 +7,6 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
-	"github.com/goblosc/blosc2/internal/coder"
-	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
@@ -26,8 +24,6 @@ type stream struct {
 
 	// read sets dst to the items of a box of the new array, in C order.
 	read func(ctx context.Context, dst []byte, start, count *grid.Dims) error
-	// convert converts items as they were read to items as they are stored. nil means that they are the same.
-	convert func(dst, src []byte)
 }
 
 // stream returns the stream that copies the items of the snapshot.
@@ -58,7 +54,7 @@ func (s *stream) box(ctx context.Context, b *frame.Batch, start, stop grid.Dims)
 	var buf []byte
 	for {
 		var count grid.Dims
-		w := &streamWriting{stream: s}
+		w := &writing{}
 		var sel selection.Selection
 		sel.Ndim, sel.Items = g.Ndim, 1
 		for i := range g.Ndim {
@@ -108,7 +104,7 @@ func (s *stream) part(start, stop *grid.Dims) grid.Dims {
 	if s.limit > 0 {
 		most = min(most, s.limit)
 	}
-	most /= int64(max(s.size, s.l.itemSize))
+	most /= int64(s.size)
 	for i := g.Ndim - 1; i >= 0; i-- {
 		length := stop[i] - start[i]
 		chunks := grid.CeilDiv(length, g.ChunkShape[i])
@@ -122,54 +118,3 @@ func (s *stream) part(start, stop *grid.Dims) grid.Dims {
 	}
 	return part
 }
-
-// streamWriting is the engine.WritePlan of a stream. It writes src, converted.
-type streamWriting struct {
-	writing
-	stream *stream
-}
-
-// Block implements engine.WritePlan.
-func (w *streamWriting) Block(b *engine.Block, v *engine.Visit, k, at, n int) {
-	if w.stream.convert == nil {
-		w.writing.Block(b, v, k, at, n)
-		return
-	}
-	m, ok := b.Mover.(*convertMover)
-	if !ok {
-		m = &convertMover{plan: w}
-	}
-	m.some = w.plan.Box(&m.box, v.State.(*selection.ChunkPart), int32(k))
-	b.ItemSize, b.Keep, b.Mover = 0, engine.KeepNone, m
-}
-
-// convertMover is the engine.Mover of a block with items to convert.
-type convertMover struct {
-	plan *streamWriting
-	box  selection.Box
-	some bool // the block has items inside the array
-	raw  []byte
-}
-
-// Move implements engine.Mover.
-func (m *convertMover) Move(block []byte, _ bool) error {
-	if !m.some {
-		clear(block)
-		return nil
-	}
-	s, src, x := m.plan.stream, m.plan.src, &m.box
-	n := len(block) / s.l.itemSize * s.size
-	c := selection.CopyOf(&x.Block, &x.User, &x.Count, x.Ndim, s.size)
-	if c.N == 0 && c.Width == n {
-		s.convert(block, src[c.Src:c.Src+n])
-		return nil
-	}
-	m.raw = slices.Grow(m.raw[:0], n)[:n]
-	clear(m.raw) // the padding
-	c.Run(m.raw, src)
-	s.convert(block, m.raw)
-	return nil
-}
-
-// Unshuffle implements engine.Mover.
-func (m *convertMover) Unshuffle(coder.Shuffled) bool { return false }

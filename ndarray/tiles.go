@@ -78,40 +78,42 @@ func (t Tile[T]) All() iter.Seq2[[]int64, *T] {
 // ErrType, or is an error of Read or of the boxes.
 func Tiles[T any](ctx context.Context, r Reader, boxes Boxes) iter.Seq2[Tile[T], error] {
 	ctx = task.Context(ctx)
-	c, err := converterOf[T](r.DType())
+	c, err := converterOf[T](r.DType(), convert.Reading)
 	if err != nil {
 		boxes.err = err
 	}
-	d := r.DType()
-	if c.Direct {
-		return tiles(ctx, r, boxes, func(ctx context.Context, h *snapshot, t *loadedTile[T], _ int) error {
-			n := int(t.Box.Size())
-			if cap(t.Items) < n {
-				t.Items = make([]T, n)
-			}
-			t.Items = t.Items[:n]
-			if err := h.readBox(ctx, convert.Bytes(t.Items), t.Box); err != nil {
-				return err
-			}
-			convert.ToNative(d, convert.Bytes(t.Items))
-			return nil
-		})
-	}
-	return tiles(ctx, r, boxes, func(ctx context.Context, h *snapshot, t *loadedTile[T], size int) error {
-		n := int(t.Box.Size())
+	return tiles(ctx, r, boxes, func(ctx context.Context, h *snapshot, t *loadedTile[T], _ int) error {
 		if _, err := limited(r, t.Box.Size(), c.ValueSize); err != nil {
 			return err
 		}
-		if cap(t.Items) < n {
-			t.Items = make([]T, n)
-		}
-		t.raw = slices.Grow(t.raw[:0], size)[:size]
-		t.Items = t.Items[:n]
-		if err := h.readBox(ctx, t.raw, t.Box); err != nil {
-			return err
-		}
-		return decodeItems(ctx, c, r, t.Items, t.raw)
+		return readTile(ctx, h, r, c, t)
 	})
+}
+
+// readTile reads the items of the box of t as values.
+func readTile[T any](ctx context.Context, h *snapshot, r Reader, c convert.Converter, t *loadedTile[T]) error {
+	n := int(t.Box.Size())
+	if cap(t.Items) < n {
+		t.Items = make([]T, n)
+	}
+	t.Items = t.Items[:n]
+	values := convert.Bytes(t.Items)
+	b := values
+	if !c.Direct {
+		size := n * h.m.Dtype.Size
+		t.raw = slices.Grow(t.raw[:0], size)[:size]
+		b = t.raw
+	}
+	if err := h.readBox(ctx, b, t.Box); err != nil {
+		return err
+	}
+	switch {
+	case c.Cast != nil:
+		c.Cast(values, b) // in place if the sizes are the same
+	case !c.Direct:
+		return decodeItems(ctx, c, r, t.Items, b)
+	}
+	return nil
 }
 
 // rawTiles ranges over tiles of items as they are stored: each item is as many elements of Tile.Items as it has bytes.

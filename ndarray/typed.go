@@ -2,7 +2,6 @@ package ndarray
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"reflect"
 	"sync"
@@ -49,11 +48,16 @@ func DTypeOf[T any]() DType {
 }
 
 // Read returns the items of a selection in C order. Without indexes it reads everything. T can be any type that matches
-// the dtype of the items, see Items in the package comment. The error wraps ErrType, ErrTooLarge, or ErrValue if a T
-// cannot hold an item, or is an error of ReadBytes.
+// the dtype of the items, see Items in the package comment.
+//
+// T can also be a number type that has every value of the dtype: float64 for items of dtype <f4, >f2 or <i4, but not for
+// <i8. int and uint count as 64 bits. Read converts the items of each block on their way to the result, in parallel. Use
+// AsType for conversions with loss.
+//
+// The error wraps ErrType, ErrTooLarge, or ErrValue if a T cannot hold an item, or is an error of ReadBytes.
 func Read[T any](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
 	ctx = task.Context(ctx)
-	c, err := converterOf[T](r.DType())
+	c, err := readerOf[T](r.DType())
 	if err != nil {
 		return nil, err
 	}
@@ -71,36 +75,34 @@ func Read[T any](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
 		return nil, err
 	}
 	dst := make([]T, s.Items)
-	b := convert.Bytes(dst)
-	if !c.Direct {
-		b = make([]byte, len(dst)*size)
+	if c.inPlace() {
+		var with selection.Mapping
+		if err := a.readSelection(ctx, v, st, c.mapping(&with, a, st, m), &s, sel, convert.Bytes(dst)); err != nil {
+			return nil, err
+		}
+		return dst, nil
 	}
+	b := make([]byte, len(dst)*size)
 	if err := a.readSelection(ctx, v, st, m, &s, sel, b); err != nil {
 		return nil, err
 	}
-	if c.Direct {
-		convert.ToNative(r.DType(), b)
-	} else if err := decodeItems(ctx, c, r, dst, b); err != nil {
+	if err := decodeItems(ctx, c.Converter, r, dst, b); err != nil {
 		return nil, err
 	}
 	return dst, nil
 }
 
 // ReadInto reads a selection into dst, whose length must be the number of items. Otherwise it returns ErrShape. Calls
-// in a loop allocate nothing if T has the memory layout of the items. See Read.
+// in a loop allocate nothing if the items are stored as values of T. See Read.
 func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error {
 	ctx = task.Context(ctx)
-	c, err := converterOf[T](r.DType())
+	c, err := readerOf[T](r.DType())
 	if err != nil {
 		return err
 	}
 	a, m := r.source()
-	if c.Direct {
-		if err := a.readBytes(ctx, m, convert.Bytes(dst), sel); err != nil {
-			return err
-		}
-		convert.ToNative(r.DType(), convert.Bytes(dst))
-		return nil
+	if c.inPlace() {
+		return a.readValues(ctx, m, &c, convert.Bytes(dst), sel)
 	}
 	b, err := makeItems(len(dst), r.DType().Size)
 	if err != nil {
@@ -109,7 +111,7 @@ func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error
 	if err := a.readBytes(ctx, m, b, sel); err != nil {
 		return err
 	}
-	return decodeItems(ctx, c, r, dst, b)
+	return decodeItems(ctx, c.Converter, r, dst, b)
 }
 
 // Item returns the item at a position. at has a number for each axis. Negative numbers count from the end. It returns
@@ -117,30 +119,28 @@ func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error
 func Item[T any](ctx context.Context, r Reader, at ...int64) (T, error) {
 	ctx = task.Context(ctx)
 	var item [1]T
-	c, err := converterOf[T](r.DType())
+	c, err := readerOf[T](r.DType())
 	if err != nil {
 		return item[0], err
 	}
 	a, m := r.source()
-	if c.Direct {
-		if err := a.readItem(ctx, m, convert.Bytes(item[:]), at); err != nil {
-			return item[0], err
-		}
-		convert.ToNative(r.DType(), convert.Bytes(item[:]))
-		return item[0], nil
+	if c.inPlace() {
+		err := a.readItem(ctx, m, &c, convert.Bytes(item[:]), at)
+		return item[0], err
 	}
 	b := make([]byte, r.DType().Size)
-	if err := a.readItem(ctx, m, b, at); err != nil {
+	if err := a.readItem(ctx, m, nil, b, at); err != nil {
 		return item[0], err
 	}
 	dst := make([]T, 1)
-	err = decodeItems(ctx, c, r, dst, b)
+	err = decodeItems(ctx, c.Converter, r, dst, b)
 	return dst[0], err
 }
 
 // Write writes data to a selection, in one commit or in a batch. data holds as many values as the selection has items,
-// in C order, of a type that matches the dtype. Write does not retain data. The error wraps ErrType, or ErrValue if an
-// item cannot hold a value, or is an error of WriteBytes.
+// in C order, of a type that matches the dtype. T can also be a number type if the dtype has every value of T. To convert
+// values with loss, write them to an array in memory and Copy its AsType view. Write does not retain data. The error
+// wraps ErrType, or ErrValue if an item cannot hold a value, or is an error of WriteBytes.
 func Write[T any](ctx context.Context, w Writer, data []T, sel ...Index) error {
 	ctx = task.Context(ctx)
 	b, err := encodeItems(ctx, w.DType(), concurrencyOf(w), data)
@@ -150,10 +150,11 @@ func Write[T any](ctx context.Context, w Writer, data []T, sel ...Index) error {
 	return w.WriteBytes(ctx, b, sel...)
 }
 
-// Fill writes one value to all items of a selection, in one commit or in a batch. See Write.
+// Fill writes one value to all items of a selection, in one commit or in a batch. A number can have any type: Fill
+// returns ErrValue if an item cannot be exactly this number. See Write.
 func Fill[T any](ctx context.Context, w Writer, value T, sel ...Index) error {
 	ctx = task.Context(ctx)
-	b, err := encodeItems(ctx, w.DType(), concurrencyOf(w), []T{value})
+	b, err := encodeValue(ctx, w.DType(), value)
 	if err != nil {
 		return err
 	}
@@ -201,10 +202,7 @@ func newTypedLayout[T any](ctx context.Context, name string, shape []int64, o *C
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := converterOf[T](d)
-	if err == nil && c.Missing != "" {
-		err = missingField[T](d, c)
-	}
+	c, err := converterOf[T](d, convert.Writing)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -214,23 +212,21 @@ func newTypedLayout[T any](ctx context.Context, name string, shape []int64, o *C
 
 // encode sets dst to the items of values. An error counts values from first.
 func (e *encoder[T]) encode(dst []byte, values []T, first int) error {
-	if e.c.Direct {
+	switch {
+	case e.c.Cast != nil:
+		e.c.Cast(dst, convert.Bytes(values))
+		return nil
+	case e.c.Direct:
 		copy(dst, convert.Bytes(values))
-		convert.ToNative(e.d, dst)
 		return nil
 	}
 	clear(dst)
 	return e.c.Encode(convert.ValuesOf(values), dst, e.d.Size, first)
 }
 
-// missingField returns the error for a struct that lacks a field of a dtype.
-func missingField[T any](d DType, c convert.Converter) error {
-	return convert.Mismatch("", d, reflect.TypeFor[T](), fmt.Sprintf("which has no field %q; writing needs all fields", c.Missing))
-}
-
-// converterOf returns the converter of items of a dtype and values of type T.
-func converterOf[T any](d DType) (convert.Converter, error) {
-	return goTypes.Converter(d, reflect.TypeFor[T]())
+// converterOf returns the converter of items of a dtype and values of type T, for one direction.
+func converterOf[T any](d DType, way convert.Direction) (convert.Converter, error) {
+	return goTypes.Converter(d, reflect.TypeFor[T](), way)
 }
 
 // makeItems returns memory for n items.
@@ -261,21 +257,22 @@ func concurrencyOf(x interface {
 
 // encodeItems returns values as items of a dtype, in new memory, or in the memory of data if the bytes are the same.
 func encodeItems[T any](ctx context.Context, d DType, concurrency int, data []T) ([]byte, error) {
-	c, err := converterOf[T](d)
-	if err != nil {
-		return nil, err
-	}
+	c, err := converterOf[T](d, convert.Writing)
 	switch {
-	case c.Missing != "":
-		return nil, missingField[T](d, c)
-	case c.Direct:
-		return convert.Stored(d, data), nil
+	case err != nil:
+		return nil, err
+	case c.Direct && c.Cast == nil:
+		return convert.Bytes(data), nil
 	}
 	b, err := makeItems(len(data), d.Size)
 	if err != nil {
 		return nil, err
 	}
 	err = inBatches(ctx, len(data), concurrency, func(from, to int) error {
+		if c.Cast != nil {
+			c.Cast(b[from*d.Size:to*d.Size], convert.Bytes(data[from:to]))
+			return nil
+		}
 		return c.Encode(convert.ValuesOf(data[from:to]), b[from*d.Size:], d.Size, from)
 	})
 	if err != nil {

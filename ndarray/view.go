@@ -7,6 +7,7 @@ import (
 
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
@@ -82,6 +83,8 @@ func (v *View) CreateOptions() *CreateOptions {
 	o.Meta = nil
 	if v.m.Dtype.Size != v.a.itemSize {
 		o.retype()
+	} else if v.m.Convert != nil && v.m.Dtype.Kind != v.m.Stored.Kind {
+		o.Filters = nil // filters such as TruncPrec are for one kind of numbers
 	}
 	if o.params().Shaped() && v.m.Ndim != v.a.now().geo.Ndim {
 		o.Filters, o.Codec, o.CodecMeta = nil, 0, 0
@@ -123,6 +126,9 @@ func (v *View) source() (*Array, *selection.Mapping) { return v.a, &v.m }
 func (a *Array) writeView(ctx context.Context, m *selection.Mapping, data []byte, one bool, sel []Index) error {
 	if m.Repeats() {
 		return fmt.Errorf("ndarray: %w: the view repeats items", ErrReadOnly)
+	}
+	if m.Convert != nil {
+		return fmt.Errorf("ndarray: %w: the view converts items", ErrReadOnly)
 	}
 	return a.edit(ctx, func(b *Batch) error {
 		st := b.st
@@ -322,6 +328,9 @@ func fieldOf(m *selection.Mapping, path string) (selection.Mapping, error) {
 			return *m, fmt.Errorf("ndarray: %w: no field %q in %v", ErrType, path, m.Dtype)
 		}
 		next.Offset += f.Offset
+		if next.Convert != nil { // both structures differ only in byte orders
+			next.Stored = storedField(next.Stored, next.Dtype, f)
+		}
 		next.Dtype = f.Type
 		for next.Dtype.Elem != nil {
 			bytes := next.Dtype.Size
@@ -334,6 +343,9 @@ func fieldOf(m *selection.Mapping, path string) (selection.Mapping, error) {
 				}
 			}
 			next.Dtype = *next.Dtype.Elem
+			if next.Convert != nil {
+				next.Stored = *next.Stored.Elem
+			}
 		}
 		if after == "" {
 			break
@@ -342,6 +354,15 @@ func fieldOf(m *selection.Mapping, path string) (selection.Mapping, error) {
 	}
 	if next.Dtype.Size < 1 {
 		return *m, fmt.Errorf("ndarray: %w: field %q has no bytes", ErrType, path)
+	}
+	if next.Convert != nil {
+		f, err := convert.Cast(next.Dtype, next.Stored)
+		if err != nil {
+			return *m, err
+		}
+		if next.Convert = f; f == nil {
+			next.Stored = meta.DType{}
+		}
 	}
 	var buf grid.Dims
 	if _, ok := grid.Product(next.Shape(&buf)); !ok {

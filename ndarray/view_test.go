@@ -278,7 +278,7 @@ func (m *viewModel) check(t testing.TB, d *draws, r Reader, base *arrayModel) {
 		}
 		a, how := r.source()
 		item := make([]byte, m.dtype.Size)
-		if err := a.readItem(ctx, how, item, at); err != nil || !bytes.Equal(item, m.read(base, []int64{p})) {
+		if err := a.readItem(ctx, how, nil, item, at); err != nil || !bytes.Equal(item, m.read(base, []int64{p})) {
 			t.Fatalf("item %v of a view of shape %v: %v, %v", at, m.shape, item, err)
 		}
 	}

@@ -26,7 +26,7 @@ func runCopy(e *env, args []string) error {
 	if err := p.check(); err != nil {
 		return err
 	}
-	s, err := openReadable(args[0])
+	s, err := openReadable(e.ctx, args[0])
 	if err != nil {
 		return err
 	}

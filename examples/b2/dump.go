@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/goblosc/blosc2/meta"
@@ -16,7 +17,7 @@ func runDump(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := openReadable(args[0])
+	s, err := openReadable(e.ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -84,12 +85,31 @@ func runSlice(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
+	if isURL(args[0]) {
+		return sliceURL(e, args[0], sel, *asNPY)
+	}
 	a, err := openArray(e.ctx, args[0], false)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
 	return dumpArray(e, a, sel, *asNPY)
+}
+
+// sliceURL writes a selection of an array on a server.
+func sliceURL(e *env, url string, sel []ndarray.Index, npy bool) error {
+	s, err := openURL(e.ctx, url)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	switch {
+	case s.damaged != nil:
+		return s.damaged
+	case s.array == nil:
+		return fmt.Errorf("%s: %w", s.path, ndarray.ErrNotArray)
+	}
+	return dumpArray(e, s.array, sel, npy)
 }
 
 // dumpArray writes a selection in C order, in small pieces. A nil selection writes everything.

@@ -24,7 +24,7 @@ func runInfo(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := openSource(args[0])
+	s, err := openSource(e.ctx, args[0])
 	if err != nil {
 		return err
 	}

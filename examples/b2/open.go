@@ -9,6 +9,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/remote"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -19,12 +20,16 @@ type source struct {
 	array   *ndarray.Array // nil if the frame holds no array
 	damaged error          // error of opening the array of a frame with the metalayer of an array
 	chunk   *chunkFile
-	file    *os.File // of the chunk
+	file    *os.File       // of the chunk
+	remote  *remote.Object // of a URL
 }
 
-// openSource opens a frame or a file with a single chunk for reading.
-func openSource(path string) (*source, error) {
-	f, err := frame.Open(context.Background(), path, nil)
+// openSource opens a frame, or a file with a single chunk, for reading.
+func openSource(ctx context.Context, path string) (*source, error) {
+	if isURL(path) {
+		return openURL(ctx, path)
+	}
+	f, err := frame.Open(ctx, path, nil)
 	if err != nil {
 		if c := openChunk(path, err); c.chunk != nil {
 			return c, nil
@@ -34,10 +39,16 @@ func openSource(path string) (*source, error) {
 		return nil, err
 	}
 	s := &source{path: path, frame: f}
-	if s.array, err = ndarray.OpenFrame(f); err != nil && !errors.Is(err, ndarray.ErrNotArray) {
+	s.findArray()
+	return s, nil
+}
+
+// findArray opens the array of the frame, if there is one.
+func (s *source) findArray() {
+	var err error
+	if s.array, err = ndarray.OpenFrame(s.frame); err != nil && !errors.Is(err, ndarray.ErrNotArray) {
 		s.damaged = err
 	}
-	return s, nil
 }
 
 // openChunk opens a file that is not a frame, according to err, as a single chunk. If that fails, it sets damaged if
@@ -78,11 +89,14 @@ func (s *source) close() {
 	if s.file != nil {
 		s.file.Close()
 	}
+	if s.remote != nil {
+		s.remote.Close()
+	}
 }
 
 // openReadable is like openSource, but returns an error for a frame with a damaged array.
-func openReadable(path string) (*source, error) {
-	s, err := openSource(path)
+func openReadable(ctx context.Context, path string) (*source, error) {
+	s, err := openSource(ctx, path)
 	if err == nil && s.damaged != nil {
 		s.close()
 		return nil, s.damaged

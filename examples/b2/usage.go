@@ -50,7 +50,8 @@ func overview() string {
 		fmt.Fprintf(&b, "  %-7s %s\n", v.name, v.short)
 	}
 	b.WriteString(`
-PATH is a contiguous file or a sparse directory. info, dump and verify also accept a file with a single chunk.
+PATH is a contiguous file or a sparse directory. info, dump and verify also accept a file with a single chunk. Verbs
+that only read PATH also accept a URL of a contiguous file that starts with http:// or https://.
 Options may come before or after other arguments. Data is written to standard output. If IN is missing or "-", b2
 reads standard input.
 

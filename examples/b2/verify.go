@@ -28,7 +28,7 @@ func runVerify(e *env, args []string) error {
 		_, err = fmt.Fprintln(e.out, oneLine(err))
 		return err
 	}
-	s, err := openSource(args[0])
+	s, err := openSource(e.ctx, args[0])
 	switch {
 	case isFault(err):
 		err = report(err)

@@ -57,11 +57,12 @@ func runVLMeta(e *env, args []string) error {
 
 // readVLMeta prints the value of a metalayer, or the names and values of all metalayers.
 func readVLMeta(e *env, path string, name []string, asHex bool) error {
-	f, err := frame.Open(e.ctx, path, nil)
+	s, err := openFrame(e.ctx, path)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer s.close()
+	f := s.frame
 	names := name
 	if len(name) == 0 {
 		names = f.VLMetaNames()

@@ -47,7 +47,7 @@ func (c *checker) readArray(f *frame.Frame) {
 		seen++
 	}
 	if a.Size() > 0 && a.Size() < 10_000 {
-		_, err := ndarray.ReduceAll[float64](context.Background(), a, ndarray.OpSum)
+		_, err := ndarray.ReduceAll[float64](context.Background(), a, ndarray.OpSum, nil)
 		c.step("ReduceAll", ignoreKinds(err))
 	}
 }

@@ -45,6 +45,15 @@ func (c *Copy) Repeat() { c.Src, c.SrcStep = 0, [MaxDims]int{} }
 // Simplify changes c to the same copy with the fewest loops and the longest rows. Loops over smaller steps in the
 // destination are inside loops over larger steps. The rows may be copied in another order.
 func (c *Copy) Simplify() {
+	c.SimplifyLoops()
+	if n := c.N - 1; n >= 0 && c.DstStep[n] == c.Width && c.SrcStep[n] == c.Width {
+		c.N = n
+		c.Width *= c.Count[n]
+	}
+}
+
+// SimplifyLoops is Simplify with rows that keep their width.
+func (c *Copy) SimplifyLoops() {
 	for i := 0; i < c.N; i++ {
 		if c.SrcStep[i] == 0 && c.DstStep[i] < 0 { // all rows are equal, so the direction does not matter
 			c.Dst += (c.Count[i] - 1) * c.DstStep[i]
@@ -65,10 +74,6 @@ func (c *Copy) Simplify() {
 			c.Count[n], c.DstStep[n], c.SrcStep[n] = count, c.DstStep[i], c.SrcStep[i]
 			n++
 		}
-	}
-	if n > 0 && c.DstStep[n-1] == c.Width && c.SrcStep[n-1] == c.Width {
-		n--
-		c.Width *= c.Count[n]
 	}
 	c.N = n
 }
@@ -139,46 +144,47 @@ func (c *Copy) run(dst, src []byte) {
 	}
 	inner := c.N - 1
 	n, ds, ss := c.Count[inner], c.DstStep[inner], c.SrcStep[inner]
-	p := c.begin()
+	p := c.Start()
 	for {
 		if width >= minRow && width <= maxRow {
 			dstAhead, srcAhead := c.ahead(&p)
-			rows(dst, src, p.dst, p.src, n, ds, ss, width, dstAhead, srcAhead)
+			rows(dst, src, p.Dst, p.Src, n, ds, ss, width, dstAhead, srcAhead)
 		} else {
-			line(dst, src, p.dst, p.src, n, ds, ss, width)
+			line(dst, src, p.Dst, p.Src, n, ds, ss, width)
 		}
-		if !c.next(&p) {
+		if !c.Next(&p) {
 			return
 		}
 	}
 }
 
-// odometer is the state of all loops except the innermost.
-type odometer struct {
-	dst, src int // offsets in bytes
+// Cursor is the state of all loops except the innermost.
+type Cursor struct {
+	Dst, Src int // offsets in bytes of the first row of this round of the innermost loop
 	at       [MaxDims]int
 }
 
-func (c *Copy) begin() odometer { return odometer{dst: c.Dst, src: c.Src} }
+// Start returns the first round of the innermost loop.
+func (c *Copy) Start() Cursor { return Cursor{Dst: c.Dst, Src: c.Src} }
 
 // ahead returns the distance from the rows of this round of the innermost loop to the rows of the next round, or zeros.
-func (c *Copy) ahead(p *odometer) (dst, src int) {
+func (c *Copy) ahead(p *Cursor) (dst, src int) {
 	if k := c.N - 2; k >= 0 && p.at[k] < c.Count[k]-1 {
 		return c.DstStep[k], c.SrcStep[k]
 	}
 	return 0, 0
 }
 
-// next moves to the next round of the innermost loop, and returns false after the last one.
-func (c *Copy) next(p *odometer) bool {
+// Next moves to the next round of the innermost loop, and returns false after the last one.
+func (c *Copy) Next(p *Cursor) bool {
 	for k := c.N - 2; k >= 0; k-- {
-		p.dst += c.DstStep[k]
-		p.src += c.SrcStep[k]
+		p.Dst += c.DstStep[k]
+		p.Src += c.SrcStep[k]
 		if p.at[k]++; p.at[k] < c.Count[k] {
 			return true
 		}
-		p.dst -= c.DstStep[k] * c.Count[k]
-		p.src -= c.SrcStep[k] * c.Count[k]
+		p.Dst -= c.DstStep[k] * c.Count[k]
+		p.Src -= c.SrcStep[k] * c.Count[k]
 		p.at[k] = 0
 	}
 	return false

@@ -9,12 +9,12 @@ func (c *Copy) Unshuffle(dst []byte, block coder.Shuffled) {
 	if inner := c.N - 1; inner >= 0 {
 		r.N, r.Step, r.BlockStep = c.Count[inner], c.DstStep[inner], c.SrcStep[inner]/size
 	}
-	p := c.begin()
+	p := c.Start()
 	for {
-		r.At, r.Block = p.dst, p.src/size
+		r.At, r.Block = p.Dst, p.Src/size
 		r.Ahead, _ = c.ahead(&p)
 		block.Rows(dst, &r)
-		if !c.next(&p) {
+		if !c.Next(&p) {
 			return
 		}
 	}
@@ -41,12 +41,12 @@ func (c *Copy) Shuffle(block coder.Shuffled, src []byte) bool {
 	if inner := c.N - 1; inner >= 0 {
 		r.N, r.Step, r.BlockStep = c.Count[inner], c.SrcStep[inner], c.DstStep[inner]/size
 	}
-	p := c.begin()
+	p := c.Start()
 	for {
-		r.At, r.Block = p.src, p.dst/size
+		r.At, r.Block = p.Src, p.Dst/size
 		_, r.Ahead = c.ahead(&p)
 		block.SetRows(src, &r)
-		if !c.next(&p) {
+		if !c.Next(&p) {
 			return true
 		}
 	}

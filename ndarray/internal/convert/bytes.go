@@ -38,11 +38,7 @@ func ToNative(d meta.DType, b []byte) {
 	if !Foreign(d) {
 		return
 	}
-	width := d.Size
-	if d.Kind == 'c' {
-		width /= 2
-	}
-	swap(b, width)
+	swap(b, swapWidth(d))
 }
 
 // Stored returns scalars as they are stored: the memory of data, or a copy in the other byte order.

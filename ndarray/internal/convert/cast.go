@@ -12,17 +12,25 @@ import (
 // Cast returns a function that converts items of one dtype to another, as NumPy's astype does on x86-64, or nil if the
 // dtypes are the same. dst and src must hold the same number of whole items. It returns ErrType if NumPy's rules have
 // no such conversion, or none that is safe for text.
-func Cast(to, from meta.DType) (func(dst, src []byte), error) {
+func Cast(to, from meta.DType) (Func, error) {
+	d, okTo := numberOf(to, from)
+	s, okFrom := numberOf(from, to)
+	if okTo && okFrom {
+		if to.Kind == from.Kind && d == s {
+			return nil, nil
+		}
+		return numbersFunc(d, s), nil
+	}
 	if to.String() == from.String() {
 		return nil, nil
 	}
 	if numbers := swaps(to, from); numbers != nil {
 		return func(dst, src []byte) {
-			copy(dst, src)
 			if to.Fields == nil && to.Elem == nil {
-				swap(dst, numbers[0].width)
+				swapTo(dst, src, numbers[0].width)
 				return
 			}
+			copy(dst, src)
 			for ; len(dst) > 0; dst = dst[to.Size:] {
 				for _, n := range numbers {
 					swap(dst[n.at:n.at+n.width], n.width)
@@ -34,12 +42,7 @@ func Cast(to, from meta.DType) (func(dst, src []byte), error) {
 	if text && from.Kind == to.Kind && from.Size > 0 {
 		return func(dst, src []byte) { convertText(dst, src, to, from) }, nil
 	}
-	d, okTo := numberOf(to, from)
-	s, okFrom := numberOf(from, to)
-	if !okTo || !okFrom {
-		return nil, fmt.Errorf("ndarray: %w: cannot convert items of %v to %v", errs.ErrType, from, to)
-	}
-	return func(dst, src []byte) { convertNumbers(dst, src, d, s) }, nil
+	return nil, fmt.Errorf("ndarray: %w: cannot convert items of %v to %v", errs.ErrType, from, to)
 }
 
 // number is a number inside an item: where it starts and its bytes.
@@ -128,12 +131,12 @@ func numberOf(d, other meta.DType) (numberType, bool) {
 	n := numberType{d.Kind, d.Size, d.Order == '>', d.Size}
 	switch d.Kind {
 	case 'b', 'i', 'u':
-		return n, d.Elem == nil
+		return n, simple(d)
 	case 'f':
-		return n, d.Size <= 8
+		return n, simple(d) && d.Size <= 8
 	case 'c':
 		n.size /= 2
-		return n, d.Size <= 16
+		return n, simple(d) && d.Size <= 16
 	case 'M', 'm':
 		n.kind = 'i'
 		return n, other.Kind == 'i' || other.Kind == 'u'

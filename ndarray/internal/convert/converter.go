@@ -10,33 +10,71 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// Converter converts items of a dtype to values of a Go type and back.
+// Converter converts items of a dtype to values of a Go type, or back.
 type Converter struct {
-	Direct    bool   // values have the memory layout of items, except for the byte order of scalars
-	Missing   string // path of a field that the Go type lacks: items can be read, but not written
-	ValueSize int    // bytes of a value
+	Direct    bool // values have the memory layout of items, except for the byte order of scalars
+	ValueSize int  // bytes of a value
+
+	// Cast converts scalars that are stored in another way than in Go's memory, such as big-endian numbers and numbers of
+	// another type: items to values, or values to items if the Converter is for writing. Otherwise it is nil.
+	Cast Func
 
 	steps []step
 }
 
-// Converter returns the converter for a dtype and a Go type. It returns ErrType if they do not match.
-func (g Types) Converter(d meta.DType, t reflect.Type) (Converter, error) {
+// Direction says whether a Converter is for reading or for writing.
+type Direction bool
+
+const (
+	Reading Direction = false // items become values
+	Writing Direction = true  // values become items
+)
+
+// Converter returns the converter for a dtype and a Go type. It returns ErrType if they do not match, if the conversion
+// loses values of a number type, or if the Go type lacks a field and the direction is Writing.
+func (g Types) Converter(d meta.DType, t reflect.Type, way Direction) (Converter, error) {
 	c := Converter{ValueSize: int(t.Size())}
 	if g.Same(d, t) {
 		c.Direct = true
+		switch {
+		case d.Kind == 'b' && way == Reading:
+			c.Cast = boolLoop[uint8] // true may be stored as any byte except 0
+		case Foreign(d):
+			width := swapWidth(d)
+			c.Cast = func(dst, src []byte) { swapTo(dst, src, width) }
+		}
 		return c, nil
 	}
-	m := matcher{types: g}
+	m := matcher{types: g, way: way}
+	if isNumber(d) && g.Scalar(t).Kind != 0 {
+		s := step{n: d.Size, big: d.Order == '>'}
+		if err := m.number(&s, d, t); err != nil || s.kind == numberStep {
+			c.Cast = s.cast
+			return c, err
+		}
+	}
 	steps, err := m.match("", d, t, 0, 0)
 	if err != nil {
 		return c, err
 	}
-	c.steps, c.Missing = steps, m.missing
+	if m.missing != "" && way == Writing {
+		return c, Mismatch("", d, t, fmt.Sprintf("which has no field %q; writing needs all fields", m.missing))
+	}
+	c.steps = steps
 	if len(steps) == 1 {
 		s := &steps[0]
-		c.Direct = s.kind == copyStep && s.at == 0 && s.to == 0 && s.n == d.Size && s.n == c.ValueSize
+		whole := s.at == 0 && s.to == 0 && s.n == d.Size
+		c.Direct = s.kind == copyStep && whole && s.n == c.ValueSize
 	}
 	return c, nil
+}
+
+// swapWidth returns the number of bytes of a number of a dtype.
+func swapWidth(d meta.DType) int {
+	if d.Kind == 'c' {
+		return d.Size / 2
+	}
+	return d.Size
 }
 
 // Values are n Go values in memory, one every step bytes. The pointer keeps them alive.
@@ -80,7 +118,7 @@ func (g Types) DTypeFor(t reflect.Type, given string, v Values) (d meta.DType, e
 	if given != "" && d.Size > 0 || g.Same(d, t) {
 		return d, nil
 	}
-	c, err := g.Converter(d, t)
+	c, err := g.Converter(d, t, Writing)
 	if err != nil {
 		return d, err
 	}

@@ -22,7 +22,7 @@ var (
 	durationType = reflect.TypeFor[time.Duration]()
 )
 
-// Scalar returns the dtype of the same kind and size as a Go type, or the zero DType.
+// Scalar returns the dtype of the same kind and size as a Go type, or the zero DType. int and uint count as 64 bits.
 func (g Types) Scalar(t reflect.Type) meta.DType {
 	switch t {
 	case g.Float16:
@@ -31,12 +31,16 @@ func (g Types) Scalar(t reflect.Type) meta.DType {
 		return meta.DType{}
 	}
 	kinds := [...]byte{
-		reflect.Bool: 'b', reflect.Int8: 'i', reflect.Int16: 'i', reflect.Int32: 'i', reflect.Int64: 'i',
-		reflect.Uint8: 'u', reflect.Uint16: 'u', reflect.Uint32: 'u', reflect.Uint64: 'u',
+		reflect.Bool: 'b', reflect.Int8: 'i', reflect.Int16: 'i', reflect.Int32: 'i', reflect.Int64: 'i', reflect.Int: 'i',
+		reflect.Uint8: 'u', reflect.Uint16: 'u', reflect.Uint32: 'u', reflect.Uint64: 'u', reflect.Uint: 'u',
 		reflect.Float32: 'f', reflect.Float64: 'f', reflect.Complex64: 'c', reflect.Complex128: 'c',
 	}
 	if k := t.Kind(); int(k) < len(kinds) && kinds[k] != 0 {
-		return meta.Of(kinds[k], int(t.Size()))
+		size := int(t.Size())
+		if k == reflect.Int || k == reflect.Uint {
+			size = 8
+		}
+		return meta.Of(kinds[k], size)
 	}
 	return meta.DType{}
 }
@@ -50,6 +54,9 @@ func (g Types) Same(d meta.DType, t reflect.Type) bool {
 		return d.Kind == 'm' && d.Unit == "ns" && d.Count == 1
 	}
 	want := g.Scalar(t)
+	if int(t.Size()) != want.Size { // int and uint on a machine of 32 bits
+		return false
+	}
 	date := (d.Kind == 'M' || d.Kind == 'm') && want.Kind == 'i'
 	return d.Size == want.Size && (d.Kind == want.Kind || date)
 }

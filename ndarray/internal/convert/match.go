@@ -9,13 +9,14 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// matcher finds the steps that convert items of a dtype to values of a Go type and back.
+// matcher finds the steps that convert items of a dtype to values of a Go type, or back.
 type matcher struct {
 	types   Types
+	way     Direction
 	missing string // path of the first field that the Go type lacks
 }
 
-// match returns the steps that convert an item at offset at to a value at offset to, and back. path names the field.
+// match returns the steps that convert an item at offset at to a value at offset to, or back. path names the field.
 func (m *matcher) match(path string, d meta.DType, t reflect.Type, at int, to uintptr) ([]step, error) {
 	s := step{path: path, at: at, to: to, n: d.Size, big: d.Order == '>'}
 	switch {
@@ -30,8 +31,10 @@ func (m *matcher) match(path string, d meta.DType, t reflect.Type, at int, to ui
 		if d.Kind == 'm' {
 			s.kind = durationStep
 		}
-	case simple(d) && d.Kind == 'f' && d.Size == 2 && t.Kind() == reflect.Float32:
-		s.kind = halfStep
+	case isNumber(d) && m.types.Scalar(t).Kind != 0:
+		if err := m.number(&s, d, t); err != nil {
+			return nil, err
+		}
 	case simple(d) && d.Kind == 'S' && t.Kind() == reflect.String:
 		s.kind = stringStep
 	case simple(d) && d.Kind == 'U' && t.Kind() == reflect.String:
@@ -46,6 +49,41 @@ func (m *matcher) match(path string, d meta.DType, t reflect.Type, at int, to ui
 		return nil, Mismatch(path, d, t, "")
 	}
 	return []step{s}, nil
+}
+
+// isNumber reports whether a dtype is one of bools or numbers that Go has, or float16.
+func isNumber(d meta.DType) bool {
+	_, ok := numberOf(d, meta.DType{})
+	return ok && simple(d)
+}
+
+// number sets s to the step that converts between number types. It returns ErrType if the result does not have every
+// value of the source.
+func (m *matcher) number(s *step, d meta.DType, t reflect.Type) error {
+	memory, value := m.types.ofType(t)
+	s.kind, s.value = numberStep, memory.Size
+	if m.way == Writing {
+		if !Holds(d, value) {
+			return Mismatch(s.path, d, t, "the dtype does not have every value of the type; AsType converts with loss")
+		}
+		s.setCast(Cast(d, memory))
+		return nil
+	}
+	if !Holds(value, d) {
+		return Mismatch(s.path, d, t, "the type does not have every value of the dtype; AsType converts with loss")
+	}
+	if !Holds(memory, d) {
+		s.kind, s.signed = narrowStep, value.Kind == 'i'
+	}
+	s.setCast(Cast(memory, d))
+	return nil
+}
+
+// setCast sets the conversion of a numberStep. Without one, the numbers are copied: an int of 32 bits and <i4.
+func (s *step) setCast(f Func, _ error) { // number types always have a conversion
+	if s.cast = f; f == nil {
+		s.kind = copyStep
+	}
 }
 
 // opaque reports whether an array of bytes is the Go type of a dtype.

@@ -238,6 +238,13 @@ func checkMatch(t *testing.T, choices, content []byte) {
 			t.Fatalf("%v: item %x is %v, want %v", d, raw[i*d.Size:(i+1)*d.Size], have, want)
 		}
 	}
+	w := matcher{types: types, way: Writing}
+	if steps, err = w.match("", d, gt, 0, 0); errors.Is(err, errs.ErrType) && strings.Contains(err.Error(), "AsType") {
+		return // a float32 was read from a float16
+	}
+	if err != nil {
+		t.Fatalf("%v and %v: %v", d, gt, err)
+	}
 	encoded := make([]byte, n*d.Size)
 	if err := encode(steps, v, items{encoded, d.Size}, 0, 1); err != nil {
 		// Only a rounded value may be out of range.

@@ -9,7 +9,6 @@ import (
 	"unsafe"
 
 	"github.com/goblosc/blosc2/internal/errs"
-	"github.com/goblosc/blosc2/ndarray/internal/float16"
 )
 
 // step converts a part of an item to a part of a Go value and back. All items of a call go through a step before the
@@ -24,6 +23,11 @@ type step struct {
 
 	unit *timeUnit
 
+	// For numberStep and narrowStep.
+	cast   Func
+	value  int  // bytes of the number in the value
+	signed bool // the value is an int
+
 	// For eachStep.
 	count     int
 	itemStep  int
@@ -37,7 +41,8 @@ const (
 	copyStep     stepKind = iota // n bytes, unchanged
 	swapStep                     // n bytes in reverse order
 	boolStep                     // one byte, true unless it is 0
-	halfStep                     // float16, in Go a float32
+	numberStep                   // a number of another type
+	narrowStep                   // an integer of 64 bits, in Go an int or uint of 32 bits
 	stringStep                   // bytes
 	textStep                     // Unicode text
 	timeStep                     // a date
@@ -60,6 +65,8 @@ func (s *step) valueSpan() uintptr {
 		return uintptr(s.n)
 	case eachStep:
 		return uintptr(s.count) * s.valueStep
+	case numberStep:
+		return uintptr(s.value)
 	}
 	return 0
 }
@@ -70,18 +77,29 @@ type items struct {
 	step int
 }
 
-// value returns the address of the part of value i.
+// address returns the address of the part of value i.
 //
 // Safe: i is below v.n, and matcher takes s.to from the offset of a field inside of the type of the value.
-func (s *step) value(v *Values, i int) unsafe.Pointer {
+func (s *step) address(v *Values, i int) unsafe.Pointer {
 	return unsafe.Add(v.p, s.to+uintptr(i)*v.step)
 }
 
 // memory returns the bytes of the part of value i.
 //
-// Safe: see value. matcher makes s.n the size of the part.
+// Safe: see address. matcher makes s.n, or s.value for numbers, the size of the part.
 func (s *step) memory(v *Values, i int) []byte {
-	return unsafe.Slice((*byte)(s.value(v, i)), s.n)
+	n := s.n
+	if s.value > 0 {
+		n = s.value
+	}
+	return unsafe.Slice((*byte)(s.address(v, i)), n)
+}
+
+// memoryOf returns the bytes of the parts of all values, which must be contiguous.
+//
+// Safe: see address.
+func (s *step) memoryOf(v *Values) []byte {
+	return unsafe.Slice((*byte)(s.address(v, 0)), v.n*s.value)
 }
 
 // item returns the bytes of the part of item i.
@@ -102,7 +120,7 @@ func (s *step) badItem(i int, why string) error {
 // whichever are more. first is the number of the first value of a call, and each is 1 if the call has one element of
 // every value, or 0 if it has all elements of one value.
 //
-// Safe: k is below s.count, which matcher compares with the length of the Go array, and i is below v.n. See value.
+// Safe: k is below s.count, which matcher compares with the length of the Go array, and i is below v.n. See address.
 func (s *step) inner(v Values, b items, f func(v Values, b items, first, each int) error) error {
 	v.p, b.b = unsafe.Add(v.p, s.to), b.b[s.at:]
 	if s.count < v.n {
@@ -141,11 +159,15 @@ func decode(steps []step, v Values, b items, first, each int) error {
 			s.decodeSwapped(v, b)
 		case boolStep:
 			for i := range v.n {
-				*(*bool)(s.value(&v, i)) = b.b[s.at+i*b.step] != 0
+				*(*bool)(s.address(&v, i)) = b.b[s.at+i*b.step] != 0
 			}
-		case halfStep:
+		case numberStep:
+			if b.step == s.n && v.step == uintptr(s.value) {
+				s.cast(s.memoryOf(&v), b.b[s.at:s.at+v.n*s.n])
+				continue
+			}
 			for i := range v.n {
-				*(*float32)(s.value(&v, i)) = float16.Float16(load16(s.item(&b, i), s.big)).Float32()
+				s.cast(s.memory(&v, i), s.item(&b, i))
 			}
 		default:
 			err = s.decodeChecked(v, b, first, each)
@@ -198,7 +220,7 @@ func (s *step) decodeSwapped(v Values, b items) {
 // decodeChecked converts items that may have no Go value.
 func (s *step) decodeChecked(v Values, b items, first, each int) error {
 	for i := range v.n {
-		item, p := s.item(&b, i), s.value(&v, i)
+		item, p := s.item(&b, i), s.address(&v, i)
 		ok := true
 		switch s.kind {
 		case stringStep:
@@ -213,6 +235,10 @@ func (s *step) decodeChecked(v Values, b items, first, each int) error {
 			*(*time.Time)(p), ok = s.unit.time(int64(load64(item, s.big)))
 		case durationStep:
 			*(*time.Duration)(p), ok = s.unit.duration(int64(load64(item, s.big)))
+		case narrowStep:
+			if !s.narrow(p, item) {
+				return s.badItem(first+each*i, "the number does not fit in 32 bits")
+			}
 		}
 		if !ok {
 			return s.badItem(first+each*i, fmt.Sprintf("%d %s is out of the range of %s",
@@ -220,6 +246,23 @@ func (s *step) decodeChecked(v Values, b items, first, each int) error {
 		}
 	}
 	return nil
+}
+
+// narrow sets an int or uint of 32 bits to an integer. It returns false if the integer does not fit.
+//
+// Safe: matcher.number uses a narrowStep only for these types, which have the size and alignment of uint.
+func (s *step) narrow(p unsafe.Pointer, item []byte) bool {
+	var x uint64
+	if s.n == 4 { // from uint32 to int
+		x = uint64(load32(item, s.big))
+	} else {
+		x = load64(item, s.big)
+	}
+	*(*uint)(p) = uint(x)
+	if s.signed {
+		return int64(int(int64(x))) == int64(x)
+	}
+	return uint64(uint(x)) == x
 }
 
 // encode converts values to items, whose bytes must be zeros. See decode.
@@ -242,9 +285,13 @@ func encode(steps []step, v Values, b items, first, each int) error {
 				copy(item, s.memory(&v, i))
 				swap(item, s.n)
 			}
-		case halfStep:
+		case numberStep:
+			if b.step == s.n && v.step == uintptr(s.value) {
+				s.cast(b.b[s.at:s.at+v.n*s.n], s.memoryOf(&v))
+				continue
+			}
 			for i := range v.n {
-				store16(s.item(&b, i), uint16(float16.Of(*(*float32)(s.value(&v, i)))), s.big)
+				s.cast(s.item(&b, i), s.memory(&v, i))
 			}
 		default:
 			err = s.encodeChecked(v, b, first, each)
@@ -259,7 +306,7 @@ func encode(steps []step, v Values, b items, first, each int) error {
 // encodeChecked converts values that may not fit in an item.
 func (s *step) encodeChecked(v Values, b items, first, each int) error {
 	for i := range v.n {
-		item, p := s.item(&b, i), s.value(&v, i)
+		item, p := s.item(&b, i), s.address(&v, i)
 		var x int64
 		var err error
 		ok := true
@@ -293,12 +340,12 @@ func measure(steps []step, v Values, lengths map[string]int) {
 		switch s.kind {
 		case eachStep:
 			for i := range v.n {
-				measure(s.elem, Values{s.value(&v, i), s.valueStep, s.count}, lengths)
+				measure(s.elem, Values{s.address(&v, i), s.valueStep, s.count}, lengths)
 			}
 		case stringStep, textStep:
 			longest := 1 // as in NumPy, if all strings are empty
 			for i := range v.n {
-				text := *(*string)(s.value(&v, i))
+				text := *(*string)(s.address(&v, i))
 				if n := len(text); n > longest {
 					if s.kind == textStep {
 						n = utf8.RuneCountInString(text)

@@ -115,9 +115,9 @@ func SumComplex[T complex64 | complex128](n int64) Kernel[T, complex128] {
 // Moments holds the number of items, their mean, and the sum of the squared distances from the mean.
 type Moments struct{ n, mean, m2 float64 }
 
-// Std returns the standard deviation of n items. ddof is subtracted from n in the divisor.
-func (m *Moments) Std(n int64, ddof int) float64 {
-	return math.Sqrt(m.m2 / max(float64(n)-float64(ddof), 0))
+// Var returns the variance of n items. ddof is subtracted from n in the divisor.
+func (m *Moments) Var(n int64, ddof int) float64 {
+	return m.m2 / max(float64(n)-float64(ddof), 0)
 }
 
 // add adds an item, with Welford's algorithm.
@@ -177,10 +177,10 @@ func equal(x float64, n int64) Moments { return Moments{float64(n), x, x - x} }
 // ComplexMoments holds the moments of the real and the imaginary parts of complex numbers.
 type ComplexMoments [2]Moments
 
-// Std returns the standard deviation. See Moments.Std.
-func (m *ComplexMoments) Std(n int64, ddof int) float64 {
+// Var returns the variance. See Moments.Var.
+func (m *ComplexMoments) Var(n int64, ddof int) float64 {
 	both := Moments{m2: m[0].m2 + m[1].m2}
-	return both.Std(n, ddof)
+	return both.Var(n, ddof)
 }
 
 // VarianceComplex computes the moments of complex numbers.

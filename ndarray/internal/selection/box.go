@@ -46,8 +46,12 @@ func CopyOf(to, from *Side, count *grid.Dims, ndim, itemSize int) (c ndcopy.Copy
 // an offset, and more of them if the axes of a view run along the bytes of an item or repeat them. Without a view,
 // whole items are copied.
 type itemPart struct {
-	size   int // bytes of an item on the user side
+	size   int // bytes that are copied or converted
+	wide   int // bytes of an item on the user side
 	offset int // first byte in an item of a block
+
+	// convert converts items of size bytes to items of wide bytes. nil means that they are the same.
+	convert func(dst, src []byte)
 
 	n          int // number of loops over the item
 	count      [grid.MaxDims]int
@@ -56,7 +60,7 @@ type itemPart struct {
 
 // ItemSize returns the size of an item in bytes if whole items are copied, each once. Otherwise it returns 0.
 func (p *Plan) ItemSize() int {
-	if m := &p.part; m.n == 0 && m.size == int(p.Geo.ItemSize) {
+	if m := &p.part; m.n == 0 && m.size == int(p.Geo.ItemSize) && m.convert == nil {
 		return m.size
 	}
 	return 0
@@ -66,9 +70,9 @@ func (p *Plan) ItemSize() int {
 // of one item.
 func (p *Plan) loops(c *ndcopy.Copy, b *Box) {
 	m, itemSize := &p.part, int(p.Geo.ItemSize)
-	c.Begin(int(b.User.Offset)*m.size, int(b.Block.Offset)*itemSize+m.offset, m.size)
+	c.Begin(int(b.User.Offset)*m.wide, int(b.Block.Offset)*itemSize+m.offset, m.size)
 	for i := range b.Ndim {
-		c.Loop(int(b.Count[i]), int(b.User.Stride[i])*m.size, int(b.Block.Stride[i])*itemSize)
+		c.Loop(int(b.Count[i]), int(b.User.Stride[i])*m.wide, int(b.Block.Stride[i])*itemSize)
 	}
 	for i := range m.n {
 		c.Loop(m.count[i], m.user[i], m.item[i])
@@ -77,6 +81,10 @@ func (p *Plan) loops(c *ndcopy.Copy, b *Box) {
 
 // Read tells the engine how to copy block k of a chunk to dst.
 func (p *Plan) Read(b *engine.Block, c *ChunkPart, k int, dst []byte) {
+	if p.part.convert != nil {
+		p.readConverted(b, c, k, dst)
+		return
+	}
 	b.Data, b.ItemSize, b.Need, b.Mover = dst, p.ItemSize(), 0, nil
 	var x Box
 	if !p.Box(&x, c, int32(k)) {
@@ -119,6 +127,10 @@ func (p *Plan) Keep(whole bool) engine.Keep {
 func (p *Plan) Fill(c *ChunkPart, dst, item []byte) {
 	var x Box
 	p.chunkBox(&x, c)
+	if p.part.convert != nil {
+		p.fillConverted(&x, dst, item)
+		return
+	}
 	var l ndcopy.Copy
 	p.loops(&l, &x)
 	l.Simplify()

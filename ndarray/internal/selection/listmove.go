@@ -18,6 +18,7 @@ type ListMover struct {
 	One      bool   // the source is one item, for all items
 	dst, src []byte
 	copy     ndcopy.Copy // copies the box for one combination of listed items
+	convert  converter
 
 	shuffled bool // the source is block, which is still shuffled, instead of src
 	block    coder.Shuffled
@@ -55,6 +56,9 @@ func (t *ListMover) Unshuffle(block coder.Shuffled) bool {
 	if !t.Some {
 		return true
 	}
+	if t.Plan.part.convert != nil {
+		return false
+	}
 	n := t.Part.Items
 	for i := range t.Plan.Lists {
 		if n *= int64(t.Part.to[i] - t.Part.from[i]); n > t.Plan.Geo.BlockItems || !block.RowsFaster(int(n), 1) {
@@ -77,13 +81,17 @@ func (t *ListMover) run() {
 			c.Repeat()
 		}
 	}
-	c.Simplify()
+	if t.Plan.part.convert != nil {
+		c.SimplifyLoops() // items on both sides have different sizes
+	} else {
+		c.Simplify()
+	}
 	// The innermost loop should have the smallest steps on the user side: the loop over the last list or over the box.
 	step := &c.DstStep
 	if t.ToBlock {
 		step = &c.SrcStep
 	}
-	last := t.Plan.Lists[len(t.Plan.Lists)-1].stride * int64(t.Plan.part.size)
+	last := t.Plan.Lists[len(t.Plan.Lists)-1].stride * int64(t.Plan.part.wide)
 	if k := c.N - 1; k >= 0 && last < int64(max(step[k], -step[k])) {
 		t.boxLoop(0, c.Dst, c.Src)
 		return
@@ -112,7 +120,7 @@ func (t *ListMover) boxLoop(i, d, s int) {
 func (t *ListMover) list(i, d, s int) {
 	q := &t.Plan.Lists[i]
 	points := q.Points[t.Part.from[i]:t.Part.to[i]]
-	user, block := steps{at: int(q.stride) * t.Plan.part.size}, steps{key: 1}
+	user, block := steps{at: int(q.stride) * t.Plan.part.wide}, steps{key: 1}
 	to, from := user, block
 	if t.ToBlock {
 		to, from = block, user
@@ -132,6 +140,8 @@ func (t *ListMover) list(i, d, s int) {
 		for k := range points {
 			t.list(i+1, d+to.offset(&points[k]), s+from.offset(&points[k]))
 		}
+	case t.Plan.part.convert != nil:
+		t.convertPoints(points, d, s, to, from)
 	case t.copy.N == 0:
 		movePoints(t.dst, t.src, points, d, s, to, from, t.copy.Width)
 	default:

@@ -18,8 +18,13 @@ type Mapping struct {
 	Axes  [grid.MaxDims]ViewAxis // of the view
 	fixed grid.Dims              // coordinate along each axis of the array that has no axis in the view
 
-	Offset int // first byte, in an item of the array, of an item of the view
-	Dtype  meta.DType
+	Offset int        // first byte, in an item of the array, of an item of the view
+	Dtype  meta.DType // of the items of the view
+
+	// Convert converts stored items of the dtype Stored to items of Dtype. If it is nil, the items of the view are as
+	// stored, and Stored is not set.
+	Convert func(dst, src []byte)
+	Stored  meta.DType
 }
 
 // ViewAxis is an axis of a view.
@@ -48,8 +53,8 @@ func (m *Mapping) Shape(buf *grid.Dims) []int64 {
 	return buf[:m.Ndim]
 }
 
-// Whole reports whether the view has whole items of the array, of itemSize bytes.
-func (m *Mapping) Whole(itemSize int) bool { return m.Dtype.Size == itemSize }
+// Whole reports whether the view has whole items of the array, of itemSize bytes, as stored.
+func (m *Mapping) Whole(itemSize int) bool { return m.Dtype.Size == itemSize && m.Convert == nil }
 
 // Check returns ErrBounds unless all items of the view are inside the array.
 func (m *Mapping) Check(g *grid.Geometry) error {
@@ -183,7 +188,10 @@ func (m *Mapping) Plan(g *grid.Geometry, axes *[grid.MaxDims]AxisSelection, stri
 
 // newPlan returns a plan that selects the item at the origin of the view.
 func (m *Mapping) newPlan(g *grid.Geometry) Plan {
-	p := Plan{Geo: g, Items: 1, Chunks: 1, part: itemPart{size: m.Dtype.Size, offset: m.Offset}}
+	p := Plan{Geo: g, Items: 1, Chunks: 1, part: itemPart{size: m.Dtype.Size, wide: m.Dtype.Size, offset: m.Offset}}
+	if m.Convert != nil {
+		p.part.size, p.part.convert = m.Stored.Size, m.Convert
+	}
 	for i := range g.Ndim {
 		p.Axes[i] = planAxis{First: m.fixed[i], step: 1, count: 1, chunks: 1}
 	}
@@ -201,7 +209,7 @@ func (m *Mapping) planAxis(p *Plan, i int, s *AxisSelection, stride int64) {
 	q := &p.part
 	q.offset += inside
 	if y.Count > 1 {
-		q.count[q.n], q.user[q.n], q.item[q.n] = int(y.Count), int(stride)*q.size, y.Bytes
+		q.count[q.n], q.user[q.n], q.item[q.n] = int(y.Count), int(stride)*q.wide, y.Bytes
 		q.n++
 	}
 }

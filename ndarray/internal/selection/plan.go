@@ -43,7 +43,7 @@ type ChunkPart struct {
 
 // NewPlan returns the plan of a selection that was resolved for the shape of g.
 func NewPlan(g *grid.Geometry, s *Selection) Plan {
-	p := Plan{Geo: g, Items: s.Items, Chunks: 1, part: itemPart{size: int(g.ItemSize)}}
+	p := Plan{Geo: g, Items: s.Items, Chunks: 1, part: itemPart{size: int(g.ItemSize), wide: int(g.ItemSize)}}
 	if s.Items == 0 {
 		p.Chunks = 0
 		return p

@@ -1,0 +1,305 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// client sends requests for ranges of one object.
+type client struct {
+	o     *Options
+	url   *url.URL
+	name  string // the URL in messages
+	http  *http.Client
+	own   bool          // http was made for this client
+	slots chan struct{} // a token for each request in flight
+
+	single atomic.Bool // the server does not answer with several ranges
+
+	mu     sync.Mutex
+	direct *target // where redirects lead, or nil
+}
+
+// target is where a request goes.
+type target struct {
+	url    string
+	header http.Header
+}
+
+// newClient returns a client for a URL.
+func newClient(rawURL string, o *Options) (*client, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		var e *url.Error // holds the URL, which may hold a password
+		if errors.As(err, &e) {
+			err = e.Err
+		}
+		return nil, fmt.Errorf("invalid URL: %w: %w", err, ErrParam)
+	}
+	c := &client{o: o, url: u, name: public(u), http: o.Client, slots: make(chan struct{}, o.Requests)}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, fmt.Errorf("%s: want a URL that starts with http:// or https://: %w", c.name, ErrParam)
+	}
+	if c.http == nil {
+		t, ok := http.DefaultTransport.(*http.Transport)
+		if ok {
+			t = t.Clone()
+		} else {
+			t = &http.Transport{Proxy: http.ProxyFromEnvironment}
+		}
+		t.MaxIdleConnsPerHost = o.Requests
+		t.MaxResponseHeaderBytes = 64 << 10
+		c.http, c.own = &http.Client{Transport: t}, true
+	}
+	return c, nil
+}
+
+// close closes idle connections, unless they belong to a client of the caller.
+func (c *client) close() {
+	if c.own {
+		c.http.CloseIdleConnections()
+	}
+}
+
+// wish is what a request asks for: bytes of the object, or, if off is negative, its last n bytes.
+type wish struct{ off, n int64 }
+
+// header returns the value of the header Range.
+func (w wish) header() string {
+	if w.off < 0 {
+		return "bytes=-" + strconv.FormatInt(w.n, 10)
+	}
+	return fmt.Sprintf("bytes=%d-%d", w.off, w.off+w.n-1)
+}
+
+// errNoRange is returned by ask if the server has no such range, or no suffix ranges.
+var errNoRange = errors.New("the server refuses the range")
+
+// answer is a checked answer, of which only the header has been read.
+type answer struct {
+	id      identity // the size is -1 if it is unknown, which can be only if whole is set
+	off, n  int64    // the bytes of the body
+	whole   bool     // the server sends the object instead of a range
+	settled bool     // see version.settled
+	status  int
+	body    io.ReadCloser
+}
+
+// ask sends a request and checks the header of the answer. The caller must close the body, and cancel ctx then. If the
+// object is opened already, id is what it was opened as.
+func (c *client) ask(ctx context.Context, w wish, id *identity) (*answer, error) {
+	resp, err := c.send(ctx, w.header(), id)
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.check(resp, w, id)
+	if err != nil {
+		discard(resp)
+		return nil, err
+	}
+	c.follow(resp)
+	return a, nil
+}
+
+// send sends a request with a header Range. The caller must close the body of the response.
+func (c *client) send(ctx context.Context, ranges string, id *identity) (*http.Response, error) {
+	to := c.target()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, to.url, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header = to.header.Clone()
+	req.Header.Set("Range", ranges)
+	if !c.o.platform.noConditions {
+		req.Header.Set("Accept-Encoding", "identity")
+		if id != nil {
+			id.condition(req.Header)
+		}
+	}
+	resp, err := c.http.Do(req)
+	if err != nil && resp != nil { // a redirect that the client does not follow
+		return nil, &Error{URL: c.name, Status: resp.StatusCode, Err: unwrapURL(err)}
+	}
+	if err != nil {
+		return nil, c.transportError(ctx, err)
+	}
+	return resp, nil
+}
+
+// target returns where to send a request.
+func (c *client) target() *target {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.direct != nil {
+		return c.direct
+	}
+	h := c.o.Header
+	if h == nil {
+		h = http.Header{}
+	}
+	return &target{c.url.String(), h}
+}
+
+// follow remembers where redirects have led, so that later requests need no redirect. The header of the last request is
+// kept with it: package net/http has removed from it what another host must not see.
+func (c *client) follow(resp *http.Response) {
+	if resp.Request == nil || resp.Request.URL == nil || resp.Request.Response == nil {
+		return // no redirect
+	}
+	h := resp.Request.Header.Clone()
+	for _, name := range []string{"Range", "If-Match", "If-Unmodified-Since", "Accept-Encoding", "Referer"} {
+		h.Del(name)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.direct = &target{resp.Request.URL.String(), h}
+}
+
+// forget reports whether requests went to where redirects led, and makes later requests start from the URL again.
+func (c *client) forget() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	had := c.direct != nil
+	c.direct = nil
+	return had
+}
+
+// check returns the answer that a response holds, without its body.
+func (c *client) check(resp *http.Response, w wish, id *identity) (*answer, error) {
+	fail := func(err error) (*answer, error) {
+		return nil, &Error{URL: c.name, Status: resp.StatusCode, Err: err}
+	}
+	a := &answer{status: resp.StatusCode, body: resp.Body, id: identity{version: versionOf(resp.Header), Size: -1}}
+	a.settled = a.id.settled(resp.Header)
+	switch resp.StatusCode {
+	case http.StatusOK, http.StatusPartialContent:
+		if e := resp.Header.Get("Content-Encoding"); resp.Uncompressed || e != "" && !strings.EqualFold(e, "identity") {
+			return fail(unsupported("the server encodes the content (Content-Encoding %.40q)", e))
+		}
+	case http.StatusRequestedRangeNotSatisfiable:
+		size, err := parseUnsatisfied(resp.Header.Get("Content-Range"))
+		switch {
+		case id != nil && err == nil && size != id.Size:
+			return fail(fmt.Errorf("%d bytes, opened with %d: %w", size, id.Size, ErrChanged))
+		case id == nil && err == nil && size == 0:
+			a.id.Size = 0
+			discard(resp)
+			a.body = nil
+			return a, nil
+		}
+		return fail(errNoRange)
+	default:
+		err := statusError(resp.StatusCode, id != nil)
+		if transient(resp.StatusCode) {
+			err = &temporary{err: err, after: retryAfter(resp.Header, time.Now())}
+		} else if w.off < 0 && resp.StatusCode != http.StatusNotFound {
+			err = fmt.Errorf("%w: %w", err, errNoRange)
+		}
+		return fail(err)
+	}
+	var err error
+	if resp.StatusCode == http.StatusOK {
+		err = a.checkWhole(resp, id)
+	} else {
+		err = a.checkPart(resp, w, id)
+	}
+	if err != nil {
+		return fail(err)
+	}
+	return a, nil
+}
+
+// checkWhole checks an answer of the whole object.
+func (a *answer) checkWhole(resp *http.Response, id *identity) error {
+	a.whole, a.n, a.id.Size = true, resp.ContentLength, resp.ContentLength
+	if id == nil {
+		return nil
+	}
+	if !id.same(a.id.version) || a.n >= 0 && a.n != id.Size {
+		return id.check(a.id)
+	}
+	return unsupported("the server no longer answers with the range asked for")
+}
+
+// checkPart checks an answer of a range.
+func (a *answer) checkPart(resp *http.Response, w wish, id *identity) error {
+	if strings.HasPrefix(strings.ToLower(resp.Header.Get("Content-Type")), "multipart/byteranges") {
+		return unsupported("the server answers with several ranges, want one")
+	}
+	value := resp.Header.Get("Content-Range")
+	if value == "" {
+		return unsupported("no Content-Range in the answer; a server of another origin must name it, and ETag, in Access-Control-Expose-Headers")
+	}
+	first, last, size, err := parseContentRange(value)
+	if err != nil {
+		return err
+	}
+	a.off, a.n, a.id.Size = first, last-first+1, size
+	if id != nil {
+		if err := id.check(a.id); err != nil {
+			return err
+		}
+	}
+	from, to := w.off, min(w.off+w.n, size)
+	if w.off < 0 {
+		from, to = max(size-w.n, 0), size
+	}
+	if first != from || last != to-1 {
+		return unsupported("Content-Range is %.100q, want bytes %d-%d", value, from, to-1)
+	}
+	if n := resp.ContentLength; n >= 0 && n != a.n {
+		return unsupported("Content-Length is %d, but Content-Range is %.100q", n, value)
+	}
+	return nil
+}
+
+// parseContentRange parses "bytes FIRST-LAST/SIZE".
+func parseContentRange(s string) (first, last, size int64, err error) {
+	bad := unsupported("Content-Range is %.100q, want bytes FIRST-LAST/SIZE", s)
+	unit, rest, _ := strings.Cut(s, " ")
+	span, total, ok1 := strings.Cut(rest, "/")
+	lo, hi, ok2 := strings.Cut(span, "-")
+	if !ok1 || !ok2 || !strings.EqualFold(unit, "bytes") {
+		return 0, 0, 0, bad
+	}
+	first, e1 := parseSize(lo)
+	last, e2 := parseSize(hi)
+	size, e3 := parseSize(total)
+	if e1 != nil || e2 != nil || e3 != nil || first > last || last >= size {
+		return 0, 0, 0, bad
+	}
+	return first, last, size, nil
+}
+
+// parseUnsatisfied parses "bytes */SIZE".
+func parseUnsatisfied(s string) (int64, error) {
+	total, ok := strings.CutPrefix(strings.ToLower(s), "bytes */")
+	if !ok {
+		return 0, errNoRange
+	}
+	return parseSize(total)
+}
+
+// parseSize parses an unsigned decimal number below 1<<63.
+func parseSize(s string) (int64, error) {
+	n, err := strconv.ParseUint(s, 10, 63)
+	return int64(n), err
+}
+
+// discard closes the body of an answer that is not used. It reads a short body first, so that the connection can be used
+// again.
+func discard(resp *http.Response) {
+	if n := resp.ContentLength; n > 0 && n <= 4096 {
+		io.CopyN(io.Discard, resp.Body, n)
+	}
+	resp.Body.Close()
+}

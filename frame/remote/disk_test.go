@@ -1,0 +1,263 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// diskOptions are options for a cache in dir with little memory.
+func diskOptions(dir string) *Options {
+	o := quick()
+	o.Dir = dir
+	return o
+}
+
+// checkReads reads some ranges of an object and compares them.
+func checkReads(t *testing.T, obj *Object, data []byte) {
+	t.Helper()
+	readAll(t, obj, data, []Range{{Off: 0, Len: 10}, {Off: 200_000, Len: 100_000}, {Off: int64(len(data)) - 5, Len: 5}, {Off: 400_000, Len: 1}})
+}
+
+// settle waits until the files of an object are written, and closes it.
+func settle(t *testing.T, obj *Object) {
+	t.Helper()
+	if err := obj.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDiskWarm(t *testing.T) {
+	data := randomBytes(700_000)
+	s := newServer(t, data)
+	dir := filepath.Join(t.TempDir(), "a", "cache")
+	obj := openServer(t, s, diskOptions(dir))
+	checkReads(t, obj, data)
+	settle(t, obj)
+
+	// Nobody answers: a warm start needs no server for what is cached.
+	s.set(func(n int64, w http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true })
+	o := diskOptions(dir)
+	var hits int64
+	var mu sync.Mutex
+	o.Trace = func(e Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		if e.Kind == Disk {
+			hits += e.Len
+		}
+	}
+	obj = openServer(t, s, o)
+	if obj.Size() != int64(len(data)) || obj.Version() != `"1"` {
+		t.Errorf("size %d, version %s", obj.Size(), obj.Version())
+	}
+	checkReads(t, obj, data)
+	mu.Lock()
+	if hits < 100_000 {
+		t.Errorf("%d bytes from the disk", hits)
+	}
+	mu.Unlock()
+	settle(t, obj)
+
+	// The server answers: an item that is not cached takes one request, besides that for the version.
+	s.set(nil)
+	obj = openServer(t, s, diskOptions(dir))
+	readAll(t, obj, data, []Range{{Off: 500_000, Len: 1000}})
+	settle(t, obj)
+	if n := s.requests.Load(); n > 2 {
+		t.Errorf("%d requests, want at most 2", n)
+	}
+}
+
+// TestDiskChanged replaces an object that is cached.
+func TestDiskChanged(t *testing.T) {
+	data := randomBytes(700_000)
+	s := newServer(t, data)
+	dir := t.TempDir()
+	obj := openServer(t, s, diskOptions(dir))
+	checkReads(t, obj, data)
+	settle(t, obj)
+
+	s.mu.Lock()
+	s.data, s.etag = bytes.Repeat([]byte("new"), 200_000), `"2"`
+	s.mu.Unlock()
+	obj = openServer(t, s, diskOptions(dir))
+	var err error
+	for range 500 { // the request that compares versions runs at the same time
+		p := make([]byte, 1000)
+		var n int
+		if n, err = obj.ReadAt(p, 200_000); err != nil {
+			break
+		}
+		if !bytes.Equal(p[:n], data[200_000:201_000]) {
+			t.Fatal("bytes of two versions")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if !errors.Is(err, ErrChanged) {
+		t.Errorf("after a change: %v, want ErrChanged", err)
+	}
+	settle(t, obj)
+
+	obj = openServer(t, s, diskOptions(dir))
+	if obj.Version() != `"2"` {
+		t.Errorf("version %s", obj.Version())
+	}
+	checkReads(t, obj, s.data)
+	settle(t, obj)
+}
+
+// TestDiskDamaged changes and removes files of a cache: reads must have the right bytes.
+func TestDiskDamaged(t *testing.T) {
+	data := randomBytes(700_000)
+	s := newServer(t, data)
+	dir := t.TempDir()
+	obj := openServer(t, s, diskOptions(dir))
+	readAll(t, obj, data, []Range{{Off: 0, Len: int64(len(data))}})
+	settle(t, obj)
+	names, err := filepath.Glob(dir + "/*")
+	if err != nil || len(names) != 10 { // nine blocks between the ends of the object, and the ends
+		t.Fatalf("%d files: %v", len(names), err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 25 {
+		name := names[r.IntN(len(names))]
+		other := names[r.IntN(len(names))]
+		b, err := os.ReadFile(name)
+		switch r.IntN(6) {
+		case 0:
+			err = os.Remove(name)
+		case 1:
+			err = os.WriteFile(name, b[:r.IntN(len(b)+1)], 0o600)
+		case 2:
+			err = os.WriteFile(name, make([]byte, len(b)), 0o600)
+		case 3:
+			if len(b) > 0 {
+				b[r.IntN(len(b))] ^= 1
+				err = os.WriteFile(name, b, 0o600)
+			}
+		case 4:
+			if b, err = os.ReadFile(other); err == nil { // another block
+				err = os.WriteFile(name, b, 0o600)
+			}
+		case 5:
+			if os.Remove(name) == nil {
+				err = os.Mkdir(name, 0o700)
+			}
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) && !strings.Contains(err.Error(), "is a directory") {
+			t.Fatal(err)
+		}
+		obj := openServer(t, s, diskOptions(dir))
+		readAll(t, obj, data, []Range{{Off: 0, Len: int64(len(data))}})
+		settle(t, obj)
+	}
+}
+
+// TestDiskLimit fills a cache beyond its limit, and leaves files of others alone.
+func TestDiskLimit(t *testing.T) {
+	data := randomBytes(3 << 20)
+	s := newServer(t, data)
+	dir := t.TempDir()
+	for _, name := range []string{"notes.txt", "tmp-0123", "tmp-old"} {
+		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, 100), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := time.Now().Add(-2 * time.Hour)
+	if err := os.Chtimes(filepath.Join(dir, "tmp-old"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	o := diskOptions(dir)
+	o.DirBytes = 1 << 20
+	o.MaxLen = 128 << 10
+	obj := openServer(t, s, o)
+	for range 2 {
+		for off := int64(0); off < int64(len(data)); off += 100_000 {
+			readAll(t, obj, data, []Range{{Off: off, Len: min(100_000, int64(len(data))-off)}})
+		}
+	}
+	settle(t, obj)
+	total := int64(0)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		fi, err := e.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += fi.Size()
+		if e.Name() == "tmp-old" {
+			t.Error("the file of a killed process is left")
+		}
+	}
+	if total > o.DirBytes+o.DirBytes/16+blockSize || total < o.DirBytes/2 {
+		t.Errorf("%d bytes, want about %d", total, o.DirBytes)
+	}
+	for _, name := range []string{"notes.txt", "tmp-0123"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestDiskShared lets several objects use a folder at the same time, while the object on the server changes. Each must
+// see one version.
+func TestDiskShared(t *testing.T) {
+	s := newServer(t, bytes.Repeat([]byte{1}, 500_000))
+	dir := t.TempDir()
+	s.set(func(n int64, w http.ResponseWriter, r *http.Request) bool {
+		s.mu.Lock()
+		if n%25 == 0 {
+			s.data, s.etag = bytes.Repeat([]byte{byte(n / 25)}, 500_000), fmt.Sprintf(`"version %d"`, n/25)
+		}
+		data, etag := s.data, s.etag
+		s.mu.Unlock()
+		w.Header().Set("ETag", etag)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+		return true
+	})
+	var readers sync.WaitGroup
+	var good, changed int
+	var mu sync.Mutex
+	for range 4 {
+		readers.Go(func() {
+			for range 10 {
+				o := diskOptions(dir)
+				o.Cache = 100_000
+				obj, err := Open(context.Background(), s.URL, o)
+				if err == nil {
+					var got []byte
+					got, err = io.ReadAll(io.NewSectionReader(obj, 0, obj.Size()))
+					if err == nil && len(bytes.Trim(got, string(got[:1]))) > 0 {
+						t.Error("bytes of two versions")
+					}
+					obj.Close()
+				}
+				mu.Lock()
+				if err == nil {
+					good++
+				} else if changed++; !errors.Is(err, ErrChanged) {
+					t.Error(err)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	readers.Wait()
+	if good == 0 || changed == 0 {
+		t.Errorf("%d reads of one version, %d of objects that changed", good, changed)
+	}
+}

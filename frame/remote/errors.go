@@ -1,0 +1,66 @@
+package remote
+
+import (
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+
+	"github.com/goblosc/blosc2/internal/errs"
+)
+
+// Errors, the same values as in the other packages of the module. Test with errors.Is.
+var (
+	// ErrChanged is returned by reads if the object on the server is no longer the version that was opened. Open it again.
+	ErrChanged = errs.ErrChanged
+	// ErrBounds is returned by reads outside the object.
+	ErrBounds = errs.ErrBounds
+	// ErrParam is returned by Open for an invalid URL or invalid options.
+	ErrParam = errs.ErrParam
+)
+
+// Error is an error of a request. It wraps ErrChanged if the object has changed, errors.ErrUnsupported if the server
+// cannot be used for reading ranges, fs.ErrNotExist for status 404 or 410, fs.ErrPermission for status 401 or 403, or an
+// error of the connection.
+type Error struct {
+	URL    string // without the password and the query, which may hold secrets
+	Status int    // HTTP status of the answer, or 0 if there was none
+	Err    error
+}
+
+// Error returns "URL: cause".
+func (e *Error) Error() string { return e.URL + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// public returns a URL for messages, without the password and the query.
+func public(u *url.URL) string {
+	c := *u
+	c.RawQuery, c.ForceQuery, c.Fragment, c.RawFragment = "", false, "", ""
+	return c.Redacted()
+}
+
+// statusError returns the error of a status that the protocol of ranges does not expect. A status 404 of an object that
+// was opened before is a change.
+func statusError(status int, opened bool) error {
+	err := fmt.Errorf("status %d %s", status, http.StatusText(status))
+	switch status {
+	case http.StatusNotFound, http.StatusGone:
+		if err = fmt.Errorf("%w: %w", err, errs.ErrNotExist); opened {
+			err = fmt.Errorf("%w: %w", err, ErrChanged)
+		}
+	case http.StatusUnauthorized, http.StatusForbidden:
+		err = fmt.Errorf("%w: %w", err, fs.ErrPermission)
+	case http.StatusPreconditionFailed:
+		if opened {
+			err = fmt.Errorf("%w: %w", err, ErrChanged)
+		}
+	}
+	return err
+}
+
+// unsupported returns an error that wraps errors.ErrUnsupported.
+func unsupported(format string, args ...any) error {
+	return fmt.Errorf(format+": %w", append(args, errs.ErrUnsupported)...)
+}

@@ -1,0 +1,96 @@
+package remote_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/remote"
+)
+
+// serve serves a super-chunk.
+func serve() *httptest.Server {
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"v1"`)
+		http.ServeFile(w, r, "../../testdata/python-blosc2/schunk_lz4hc.b2frame")
+	}))
+}
+
+func ExampleOpen() {
+	server := serve()
+	defer server.Close()
+	ctx := context.Background()
+
+	src, err := remote.Open(ctx, server.URL, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer src.Close()
+	f, err := frame.OpenSource(ctx, src, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer f.Close()
+	fmt.Println(f.NumChunks(), "chunks, version", src.Version())
+	// Output: 6 chunks, version "v1"
+}
+
+// Options.Trace shows how many requests a program sends.
+func ExampleOptions_trace() {
+	server := serve()
+	defer server.Close()
+	ctx := context.Background()
+
+	src, err := remote.Open(ctx, server.URL, &remote.Options{
+		Small: true, // one request
+		Trace: func(e remote.Event) {
+			if e.Kind == remote.Request {
+				fmt.Println("request, status", e.Status)
+			}
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer src.Close()
+	f, err := frame.OpenSource(ctx, src, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer f.Close()
+	chunk, err := f.ReadChunk(ctx, nil, 2)
+	fmt.Println(len(chunk), "bytes", err)
+	// Output:
+	// request, status 206
+	// 4000 bytes <nil>
+}
+
+func ExampleObject_ReadRanges() {
+	server := serve()
+	defer server.Close()
+	ctx := context.Background()
+
+	src, err := remote.Open(ctx, server.URL, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer src.Close()
+	want := []remote.Range{{Off: 1, Len: 8}, {Off: 25, Len: 1}}
+	err = src.ReadRanges(ctx, want, func(i int, at int64, b []byte) error {
+		fmt.Printf("range %d from byte %d: %q\n", i, at, b)
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// range 0 from byte 0: "\xa8b2frame"
+	// range 1 from byte 0: "\x12"
+}

@@ -1,0 +1,342 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/ranges"
+	"github.com/goblosc/blosc2/internal/task"
+)
+
+// An Object is an open object on an HTTP server. It is a frame.Source, and an io.ReaderAt. All reads return bytes of the
+// version that Open found. An Object is safe for concurrent use. Goroutines that read the same bytes at the same time receive them once.
+type Object struct {
+	c     *client
+	o     Options
+	id    identity
+	table *table
+	disk  *diskObject // or nil
+
+	opened bool // Open has succeeded
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	mu     sync.Mutex
+	err    error // of all reads from now on: closed or changed
+	loads  sync.WaitGroup
+	check  *task.Task // the request that compares a cached version with that of the server, or nil
+}
+
+// Open opens the object at a URL that starts with http:// or https://. It reads the first and the last 64 KiB with two
+// requests at the same time, and keeps them in memory: a frame of up to 128 KiB needs no other request, and a larger
+// one usually none to be opened. If the server has no suffix ranges, a third request follows. See Options.Small for a
+// single request, and Options.Dir for none.
+//
+// The context is not used after Open has returned. Errors wrap ErrParam, or are an *Error.
+func Open(ctx context.Context, url string, o *Options) (*Object, error) {
+	opts, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	opts.platform.noSuffix = opts.platform.noSuffix || thisPlatform.noSuffix
+	opts.Multipart = opts.Multipart && !opts.platform.noSuffix
+	opts.platform.noConditions = opts.platform.noConditions || thisPlatform.noConditions
+	obj := &Object{o: opts, table: &table{limit: opts.Cache}}
+	obj.ctx, obj.cancel = context.WithCancel(context.Background())
+	if obj.c, err = newClient(url, &obj.o); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if !obj.opened { // or code of the user has panicked
+			obj.Close()
+		}
+	}()
+	if err := obj.open(task.Context(ctx)); err != nil {
+		return nil, err
+	}
+	return obj, nil
+}
+
+// open reads both ends of the object, from the disk or from the server.
+func (obj *Object) open(ctx context.Context) error {
+	var disk *diskCache
+	if obj.o.Dir != "" {
+		var err error
+		if disk, err = openDisk(&obj.o, cmp.Or(obj.o.Key, obj.c.url.String())); err != nil {
+			return err
+		}
+		if e := disk.entry(); e != nil {
+			obj.start(e, disk)
+			obj.check = task.Go(obj.verify)
+			return nil
+		}
+	}
+	e, err := obj.c.open(ctx)
+	if err != nil {
+		if disk != nil {
+			disk.close()
+		}
+		return err
+	}
+	obj.start(e, disk)
+	if obj.disk != nil && e.id.named() && e.settled {
+		obj.disk.putEntry(e)
+	}
+	return nil
+}
+
+// start sets the object to what was opened. disk may be nil.
+func (obj *Object) start(e *opened, disk *diskCache) {
+	obj.id, obj.opened = e.id, true
+	for _, p := range e.parts {
+		obj.table.pin(p.off, p.data)
+	}
+	if disk != nil {
+		obj.disk = disk.object(e)
+	}
+}
+
+// verify asks the server whether the object is still the version of the disk cache. It needs no answer: without one,
+// reads of bytes that are not cached find out.
+func (obj *Object) verify() error {
+	if obj.id.Size == 0 {
+		return nil
+	}
+	var one [1]byte
+	if err := obj.c.read(obj.ctx, one[:], 0, &obj.id); errors.Is(err, ErrChanged) {
+		obj.fail(err)
+	}
+	return nil
+}
+
+// fail makes all later reads return an error that wraps ErrChanged.
+func (obj *Object) fail(err error) {
+	obj.mu.Lock()
+	first := obj.err == nil
+	if first {
+		obj.err = err
+	}
+	obj.mu.Unlock()
+	if first && obj.disk != nil {
+		obj.disk.dropEntry()
+	}
+}
+
+// Size returns the size of the object in bytes.
+func (obj *Object) Size() int64 { return obj.id.Size }
+
+// Version returns the strong ETag of the object with its quotes, or else the time of its last change as the server writes
+// it, or "" if the server names neither.
+func (obj *Object) Version() string { return obj.id.String() }
+
+// String returns the URL without the password and the query.
+func (obj *Object) String() string { return obj.c.name }
+
+// Close cancels all reads, which return errs.ErrClosed, and waits until no goroutine works for the Object any more.
+func (obj *Object) Close() error {
+	obj.mu.Lock()
+	was := obj.err
+	obj.err = errs.ErrClosed
+	obj.mu.Unlock()
+	if errors.Is(was, errs.ErrClosed) {
+		return errs.ErrClosed
+	}
+	obj.cancel()
+	obj.loads.Wait()
+	if obj.check != nil {
+		obj.check.Wait()
+	}
+	obj.c.close()
+	if obj.disk != nil {
+		obj.disk.close()
+	}
+	if obj.check != nil {
+		return obj.check.Result() // continues a panic of Options.Client or Options.Trace
+	}
+	return nil
+}
+
+// ReadAt is ReadAtContext without a context. It implements io.ReaderAt.
+func (obj *Object) ReadAt(p []byte, off int64) (int, error) {
+	return obj.ReadAtContext(context.Background(), p, off)
+}
+
+// ReadAtContext reads len(p) bytes at off. At the end of the object it reads fewer and returns io.EOF. If the context
+// ends, ReadAtContext returns its error; other reads are not affected. Errors of requests are an *Error.
+func (obj *Object) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+	if off < 0 {
+		return 0, fmt.Errorf("%s: offset %d: %w", obj.c.name, off, ErrBounds)
+	}
+	n := min(int64(len(p)), max(obj.id.Size-off, 0))
+	short := error(nil)
+	if n < int64(len(p)) {
+		short = io.EOF
+	}
+	if n == 0 {
+		if err := obj.failed(task.Context(ctx)); err != nil {
+			return 0, err
+		}
+		return 0, short
+	}
+	err := obj.ReadRanges(ctx, []Range{{Off: off, Len: n}}, func(_ int, at int64, b []byte) error {
+		copy(p[at:n], b)
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return int(n), short
+}
+
+// failed returns why reads fail, or nil.
+func (obj *Object) failed(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	obj.mu.Lock()
+	defer obj.mu.Unlock()
+	return obj.err
+}
+
+// fetch returns segments that cover ascending ranges. The caller must release them.
+func (obj *Object) fetch(ctx context.Context, want []Range) ([]*segment, error) {
+	if err := obj.failed(ctx); err != nil {
+		return nil, err
+	}
+	m := obj.cost()
+	if obj.disk != nil {
+		want = obj.disk.align(want, obj.id.Size)
+		m.MaxLen += 2 * blockSize
+	}
+	held, loads, hit := obj.table.hold(want, &m)
+	if len(loads) > 1 && obj.several() {
+		for batch := range slices.Chunk(loads, maxPieces) {
+			obj.startLoads(ctx, batch)
+		}
+	} else {
+		for i := range loads {
+			obj.startLoads(ctx, loads[i:i+1])
+		}
+	}
+	if hit > 0 && obj.o.Trace != nil {
+		obj.o.Trace(Event{Kind: Memory, Off: want[0].Off, Len: hit})
+	}
+	for _, s := range held {
+		select {
+		case <-s.done:
+		case <-ctx.Done():
+			obj.table.release(held)
+			return nil, ctx.Err()
+		}
+		if s.exit != nil {
+			obj.table.release(held)
+			s.exit.Continue()
+		}
+		if s.err != nil {
+			obj.table.release(held)
+			return nil, s.err
+		}
+	}
+	return held, nil
+}
+
+// startLoads reads the bytes of loads on a goroutine of its own, with one request if there are several. It lives as long
+// as a call wants their segments.
+func (obj *Object) startLoads(ctx context.Context, loads []*load) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	wanted := len(loads) // guarded by the lock of the table
+	for _, l := range loads {
+		l.cancel = func() {
+			if wanted--; wanted == 0 {
+				cancel()
+			}
+		}
+	}
+	obj.mu.Lock()
+	err := obj.err
+	if err == nil {
+		obj.loads.Add(1) // not after Close has begun to wait
+	}
+	obj.mu.Unlock()
+	if err != nil {
+		cancel()
+		obj.finish(loads, nil, err, nil)
+		return
+	}
+	stop := context.AfterFunc(obj.ctx, cancel)
+	pieces := make([]piece, len(loads))
+	for i, l := range loads {
+		pieces[i] = piece{l.Off, make([]byte, l.Len)}
+	}
+	finished := false
+	go task.Run(func() {
+		var err error
+		if len(pieces) == 1 {
+			err = obj.load(ctx, pieces[0].buf, pieces[0].off)
+		} else {
+			err = obj.c.readPieces(ctx, pieces, &obj.id)
+		}
+		switch {
+		case errors.Is(err, ErrChanged):
+			obj.fail(err)
+		case err != nil && obj.ctx.Err() != nil:
+			err = errs.ErrClosed
+		}
+		obj.finish(loads, pieces, err, nil)
+		finished = true
+		if obj.disk != nil && err == nil {
+			obj.disk.put(pieces[0].buf, pieces[0].off)
+		}
+	}, func(x *task.Exit) {
+		if !finished {
+			obj.finish(loads, nil, nil, x)
+		}
+		stop()
+		cancel()
+		obj.loads.Done()
+	})
+}
+
+// finish completes loads, with their bytes, or with an error or the exit of their goroutine.
+func (obj *Object) finish(loads []*load, pieces []piece, err error, exit *task.Exit) {
+	for i, l := range loads {
+		var data []byte
+		if err == nil && exit == nil {
+			data = pieces[i].buf
+		}
+		obj.table.finish(l, data, err, exit)
+	}
+}
+
+// cost returns the cost of reading. A range of a request for several ranges has a header, but no latency.
+func (obj *Object) cost() ranges.Model {
+	m := obj.o.model()
+	if m.Gap == 0 && obj.several() {
+		m.Gap = 4 << 10
+	}
+	return m
+}
+
+// several reports whether requests may ask for several ranges.
+func (obj *Object) several() bool { return obj.o.Multipart && obj.disk == nil && !obj.c.single.Load() }
+
+// load reads bytes from the disk, and what is missing there from the server.
+func (obj *Object) load(ctx context.Context, buf []byte, off int64) error {
+	if obj.disk == nil {
+		return obj.c.read(ctx, buf, off, &obj.id)
+	}
+	rest := obj.disk.get(buf, off)
+	if hit := int64(len(buf)) - rest.Len; hit > 0 && obj.o.Trace != nil {
+		obj.o.Trace(Event{Kind: Disk, Off: off, Len: hit})
+	}
+	if rest.Len == 0 {
+		return nil
+	}
+	return obj.c.read(ctx, buf[rest.Off-off:rest.End()-off], rest.Off, &obj.id)
+}

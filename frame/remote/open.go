@@ -1,0 +1,166 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/goblosc/blosc2/internal/task"
+)
+
+// part is what a first request has read of an object.
+type part struct {
+	id      identity
+	off     int64
+	data    []byte
+	settled bool
+}
+
+// end returns the offset after the part.
+func (p *part) end() int64 { return p.off + int64(len(p.data)) }
+
+// opened is what Open has read of an object. The parts are adjacent if the object is small.
+type opened struct {
+	id      identity
+	parts   []part
+	settled bool
+}
+
+// complete reports whether all bytes were read.
+func (o *opened) complete() bool {
+	end := int64(0)
+	for _, p := range o.parts {
+		if p.off > end {
+			return false
+		}
+		end = max(end, p.end())
+	}
+	return end == o.id.Size
+}
+
+// open reads both ends of the object. If the object changes between the requests, it starts again.
+func (c *client) open(ctx context.Context) (*opened, error) {
+	const tries = 3
+	for i := 1; ; i++ {
+		o, err := (*opened)(nil), error(errNotSeveral)
+		if c.o.Multipart && !c.single.Load() {
+			o, err = c.bothEnds(ctx)
+		}
+		if errors.Is(err, errNotSeveral) {
+			c.single.Store(true)
+			o, err = c.ends(ctx)
+		}
+		if err == nil && !o.complete() && !o.id.named() && !c.o.Unversioned {
+			err = &Error{URL: c.name, Err: unsupported("the server names no version (a strong ETag or Last-Modified); " +
+				"Options.Unversioned reads the object without noticing most changes")}
+		}
+		if err == nil || i == tries || !errors.Is(err, ErrChanged) {
+			return o, err
+		}
+	}
+}
+
+// ends reads the head of the object and, if that is not all, its tail. The requests are in flight at the same time.
+func (c *client) ends(ctx context.Context) (*opened, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var tail part
+	var suffix *task.Task
+	if !c.o.Small && !c.o.platform.noSuffix {
+		suffix = task.Go(func() (err error) {
+			tail, err = c.first(ctx, wish{-1, keep})
+			return err
+		})
+		defer suffix.Wait()
+	}
+	defer cancel()
+	head, err := c.first(ctx, wish{0, keep})
+	if err != nil {
+		return nil, err
+	}
+	o := &opened{id: head.id, parts: []part{head}, settled: head.settled}
+	if o.complete() {
+		return o, nil
+	}
+	err = errNoRange
+	if suffix != nil {
+		err = suffix.Result()
+	}
+	switch {
+	case errors.Is(err, errNoRange):
+		tail = part{id: head.id, off: max(head.end(), head.id.Size-keep)}
+		tail.data = make([]byte, head.id.Size-tail.off)
+		err = c.read(ctx, tail.data, tail.off, &head.id)
+	case err == nil:
+		if err = head.id.check(tail.id); err != nil {
+			err = &Error{URL: c.name, Err: err}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if tail.off < head.end() { // they overlap
+		tail.data = tail.data[head.end()-tail.off:]
+		tail.off = head.end()
+	}
+	o.parts = append(o.parts, tail)
+	return o, nil
+}
+
+// first makes a first request. The answer may be the whole object.
+func (c *client) first(ctx context.Context, w wish) (p part, err error) {
+	err = c.do(ctx, max(w.off, 0), func(ctx context.Context, alive func()) (int64, int, error) {
+		a, err := c.ask(ctx, w, nil)
+		if err != nil {
+			return 0, statusOf(err), err
+		}
+		if a.body == nil {
+			return 0, a.status, nil
+		}
+		defer a.body.Close()
+		p = part{id: a.id, off: a.off, settled: a.settled}
+		switch {
+		case !a.whole:
+			p.data = make([]byte, a.n)
+			n, err := c.fill(ctx, a, p.data, alive)
+			return int64(n), a.status, err
+		case w.off < 0:
+			return 0, a.status, errNoRange // the request for the head gets the same answer
+		}
+		p.data, err = c.whole(ctx, a, alive)
+		p.id.Size = int64(len(p.data))
+		return p.id.Size, a.status, err
+	})
+	return p, err
+}
+
+// whole reads an object of a server that ignores ranges.
+func (c *client) whole(ctx context.Context, a *answer, alive func()) ([]byte, error) {
+	most := max(c.o.MaxWhole, 0)
+	if a.n > most {
+		return nil, &Error{URL: c.name, Status: a.status,
+			Err: unsupported("the server ignores ranges, and the object has %d bytes; Options.MaxWhole allows %d", a.n, most)}
+	}
+	var data []byte
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := a.body.Read(buf)
+		if n > 0 {
+			alive()
+		}
+		if data = append(data, buf[:n]...); int64(len(data)) > most {
+			return nil, &Error{URL: c.name, Status: a.status,
+				Err: unsupported("the server ignores ranges, and the object has more than %d bytes, which Options.MaxWhole allows", most)}
+		}
+		if err == nil {
+			continue
+		}
+		if err == io.EOF && (a.n < 0 || int64(len(data)) == a.n) {
+			return data, nil
+		}
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, c.bodyError(ctx, a, len(data), max(a.n, int64(len(data))), fmt.Errorf("reading the whole object: %w", err))
+	}
+}

@@ -1,0 +1,6 @@
+//go:build !js
+
+package remote
+
+// thisPlatform forbids nothing.
+var thisPlatform = platform{}

@@ -1,0 +1,226 @@
+package remote
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// temporary is an error after which the request may be repeated.
+type temporary struct {
+	err   error
+	after time.Duration // what the server asks for
+}
+
+func (t *temporary) Error() string { return t.err.Error() }
+func (t *temporary) Unwrap() error { return t.err }
+
+// transient reports whether a status may be another one the next time.
+func transient(status int) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests, http.StatusInternalServerError,
+		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}
+
+// retryAfter returns how long the server asks to wait: a number of seconds or a time.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	s := h.Get("Retry-After")
+	if n, err := strconv.ParseUint(s, 10, 31); err == nil {
+		return time.Duration(n) * time.Second
+	}
+	if t, err := http.ParseTime(s); err == nil {
+		return max(t.Sub(now), 0)
+	}
+	return 0
+}
+
+// errStalled is the cause of canceling a request that receives nothing.
+var errStalled = errors.New("the server sends nothing")
+
+// transportError returns the error of a request without an answer, or of a body that broke.
+func (c *client) transportError(ctx context.Context, err error) error {
+	err = unwrapURL(err)
+	cause := context.Cause(ctx)
+	switch {
+	case cause != nil && !errors.Is(cause, errStalled):
+		return ctx.Err()
+	case cause != nil:
+		err = &temporary{err: cause}
+	case repeatable(err):
+		err = &temporary{err: err}
+	}
+	return &Error{URL: c.name, Err: err}
+}
+
+// unwrapURL removes the URL from an error of package net/http: its query may hold secrets.
+func unwrapURL(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// repeatable reports whether a request that failed without an answer may succeed the next time. Most errors of connections
+// have no type to test for.
+func repeatable(err error) bool {
+	var dns *net.DNSError
+	var cert *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	var alert tls.AlertError
+	switch {
+	case errors.As(err, &dns):
+		return dns.IsTemporary || dns.IsTimeout
+	case errors.As(err, &cert), errors.As(err, &record), errors.As(err, &alert):
+		return false
+	}
+	return true
+}
+
+// attempt is one request. It returns the number of bytes that it received and the status of the answer.
+type attempt func(ctx context.Context, alive func()) (n int64, status int, err error)
+
+// do makes a request for bytes at off until it succeeds, fails for good or has used up its repetitions.
+func (c *client) do(ctx context.Context, off int64, try attempt) error {
+	redirected := true
+	for i := 0; ; i++ {
+		err := c.once(ctx, off, try)
+		var e *Error
+		var t *temporary
+		switch {
+		case err == nil || ctx.Err() != nil:
+			return err
+		case errors.As(err, &e) && e.Status/100 == 4 && !errors.As(err, &t) && redirected && c.forget():
+			redirected = false // the place that redirects led to may have expired
+			i--
+			continue
+		case !errors.As(err, &t):
+			return err
+		case i >= c.o.Retries:
+			return fmt.Errorf("%w (%d attempts)", err, i+1)
+		}
+		wait := max(t.after, backoff(i, c.o.MaxWait))
+		if wait > c.o.MaxWait {
+			return fmt.Errorf("%w (the server asks to wait %v)", err, wait)
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// once makes one attempt when a slot is free.
+func (c *client) once(ctx context.Context, off int64, try attempt) error {
+	select {
+	case c.slots <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-c.slots }()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timer := time.AfterFunc(c.o.Stall, func() { cancel(errStalled) })
+	defer timer.Stop()
+	start := time.Now()
+	n, status, err := try(ctx, func() { timer.Reset(c.o.Stall) })
+	if c.o.Trace != nil {
+		c.o.Trace(Event{Kind: Request, Off: off, Len: n, Status: status, Err: err, Duration: time.Since(start)})
+	}
+	return err
+}
+
+// backoff returns the wait before repetition i: random, between half of and all of a time that doubles.
+func backoff(i int, most time.Duration) time.Duration {
+	d := min(100*time.Millisecond<<min(i, 10), 10*time.Second, most)
+	return d/2 + rand.N(d/2+1)
+}
+
+// sleep waits, or returns the error of the context when it ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// read fills buf with the bytes at off. An attempt continues where the one before broke off.
+func (c *client) read(ctx context.Context, buf []byte, off int64, id *identity) error {
+	done := int64(0)
+	return c.do(ctx, off, func(ctx context.Context, alive func()) (int64, int, error) {
+		n, status, err := c.one(ctx, buf[done:], off+done, id, alive)
+		done += n
+		return n, status, err
+	})
+}
+
+// one makes a request for the bytes at off. It returns the number of bytes that it has read, and the status.
+func (c *client) one(ctx context.Context, buf []byte, off int64, id *identity, alive func()) (int64, int, error) {
+	a, err := c.ask(ctx, wish{off, int64(len(buf))}, id)
+	if err != nil {
+		return 0, statusOf(err), err
+	}
+	defer a.body.Close()
+	n, err := c.fill(ctx, a, buf, alive)
+	return int64(n), a.status, err
+}
+
+// fill reads the body of an answer, which must have len(buf) bytes.
+func (c *client) fill(ctx context.Context, a *answer, buf []byte, alive func()) (n int, err error) {
+	for n < len(buf) && err == nil {
+		var k int
+		k, err = a.body.Read(buf[n:])
+		if n += k; k > 0 {
+			alive()
+		}
+	}
+	if n < len(buf) {
+		return n, c.bodyError(ctx, a, n, int64(len(buf)), err)
+	}
+	for err == nil {
+		var one [1]byte
+		var k int
+		if k, err = a.body.Read(one[:]); k > 0 {
+			return n, &Error{URL: c.name, Status: a.status, Err: unsupported("the answer has more than the %d bytes of its Content-Range", n)}
+		}
+	}
+	if err == io.EOF {
+		return n, nil
+	}
+	return n, c.bodyError(ctx, a, n, int64(len(buf)), err)
+}
+
+// bodyError returns the error of a body that ended after n of want bytes.
+func (c *client) bodyError(ctx context.Context, a *answer, n int, want int64, err error) error {
+	if ctx.Err() != nil {
+		return c.transportError(ctx, err)
+	}
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	err = fmt.Errorf("the answer broke off after %d of %d bytes: %w", n, want, err)
+	return &Error{URL: c.name, Status: a.status, Err: &temporary{err: err}}
+}
+
+// statusOf returns the HTTP status of an error, or 0.
+func statusOf(err error) int {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Status
+	}
+	return 0
+}

@@ -1,0 +1,102 @@
+package remote
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// version names the content of an object.
+type version struct {
+	ETag     string `json:"etag,omitempty"`     // with its quotes, and W/ if it is weak
+	Modified string `json:"modified,omitempty"` // Last-Modified
+}
+
+// identity is what all answers about a version of an object have in common.
+type identity struct {
+	version
+	Size int64 `json:"size"`
+}
+
+// versionOf returns the version that an answer names. Malformed values count as missing.
+func versionOf(h http.Header) version {
+	v := version{ETag: h.Get("ETag"), Modified: h.Get("Last-Modified")}
+	if !validETag(strings.TrimPrefix(v.ETag, "W/")) {
+		v.ETag = ""
+	}
+	if _, err := http.ParseTime(v.Modified); err != nil {
+		v.Modified = ""
+	}
+	return v
+}
+
+// validETag reports whether s is a quoted string without control characters.
+func validETag(s string) bool {
+	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
+		return false
+	}
+	return strings.IndexFunc(s[1:len(s)-1], func(r rune) bool { return r < ' ' || r == '"' || r == 0x7f }) < 0
+}
+
+// strong reports whether the version has a strong ETag: equal ETags mean equal bytes.
+func (v version) strong() bool { return strings.HasPrefix(v.ETag, `"`) }
+
+// named reports whether the version can be told apart from others: by a strong ETag, or by Last-Modified.
+func (v version) named() bool { return v.strong() || v.Modified != "" }
+
+// same reports whether two answers are about the same version. A strong ETag decides alone.
+func (v version) same(w version) bool {
+	if v.strong() {
+		return v.ETag == w.ETag
+	}
+	return v == w
+}
+
+// settled reports whether Last-Modified was more than a second ago when the server answered, or the version has a strong
+// ETag. Otherwise the object may change within the same second and keep its version.
+func (v version) settled(h http.Header) bool {
+	if v.strong() {
+		return true
+	}
+	modified, err := http.ParseTime(v.Modified)
+	date, dateErr := http.ParseTime(h.Get("Date"))
+	return err == nil && dateErr == nil && date.Sub(modified) > time.Second
+}
+
+// condition asks the server to answer only if the object has this version.
+func (v version) condition(h http.Header) {
+	switch {
+	case v.strong():
+		h.Set("If-Match", v.ETag)
+	case v.Modified != "":
+		h.Set("If-Unmodified-Since", v.Modified)
+	}
+}
+
+// String returns the ETag, or the time of the last change, or "".
+func (v version) String() string {
+	if v.strong() {
+		return v.ETag
+	}
+	return v.Modified
+}
+
+// check returns ErrChanged if an answer is about another version or size.
+func (id identity) check(other identity) error {
+	switch {
+	case !id.same(other.version):
+		return fmt.Errorf("version %s, opened as %s: %w", quoted(other.version), quoted(id.version), ErrChanged)
+	case id.Size != other.Size:
+		return fmt.Errorf("%d bytes, opened with %d: %w", other.Size, id.Size, ErrChanged)
+	}
+	return nil
+}
+
+// quoted returns a version for a message.
+func quoted(v version) string {
+	if s := v.String(); s != "" {
+		return s
+	}
+	return "unknown"
+}

@@ -1,0 +1,497 @@
+package ndarray
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/convert"
+	"github.com/goblosc/blosc2/ndarray/internal/golden"
+)
+
+// asTypeCopy returns an array of the items of r, converted.
+func asTypeCopy(ctx context.Context, r Reader, dtype string) (*Array, error) {
+	v, err := AsType(r, dtype)
+	if err != nil {
+		return nil, err
+	}
+	return Copy(ctx, "", v, nil)
+}
+
+// readAs reads the items of r as values of type T in several ways, which must agree, and returns their bytes.
+func readAs[T any](t *testing.T, rng *rand.Rand, r Reader) []byte {
+	t.Helper()
+	ctx := context.Background()
+	values, err := Read[T](ctx, r)
+	if err != nil {
+		t.Fatalf("%v to %T: %v", r.DType(), values, err)
+	}
+	raw := convert.Bytes(values)
+	again := make([]T, len(values))
+	if err := ReadInto(ctx, r, again); err != nil || !bytes.Equal(convert.Bytes(again), raw) {
+		t.Fatalf("%v to %T: ReadInto: %v, want %v, %v", r.DType(), values, again, values, err)
+	}
+	if len(values) == 0 {
+		return raw
+	}
+	positions := make([]int64, 5)
+	var want []T
+	for i := range positions {
+		positions[i] = rng.Int64N(int64(len(values)))
+		want = append(want, values[positions[i]])
+	}
+	listed, err := Read[T](ctx, r, Flat(positions...))
+	if err != nil || !bytes.Equal(convert.Bytes(listed), convert.Bytes(want)) {
+		t.Fatalf("%v to %T: items %v are %v, want %v, %v", r.DType(), values, positions, listed, want, err)
+	}
+	var at []int64
+	rest := positions[0]
+	for _, n := range slices.Backward(r.Shape()) {
+		at = append(at, rest%n)
+		rest /= n
+	}
+	slices.Reverse(at)
+	item, err := Item[T](ctx, r, at...)
+	if err != nil || !bytes.Equal(convert.Bytes([]T{item}), convert.Bytes(want[:1])) {
+		t.Fatalf("%v to %T: item %v is %v, want %v, %v", r.DType(), values, at, item, want[0], err)
+	}
+	if n := len(r.Shape()); n > 0 { // every second item of an axis, in another order
+		axis := rng.IntN(n)
+		sel := make([]Index, n)
+		for i := range sel {
+			sel[i] = All
+		}
+		var list []int64
+		for i := r.Shape()[axis] - 1; i >= 0; i -= 2 {
+			list = append(list, i)
+		}
+		sel[axis] = Pick(list...)
+		picked, err := Read[T](ctx, r, sel...)
+		sel[axis] = Step(None, None, -2)
+		if want, err2 := Read[T](ctx, r, sel...); err != nil || err2 != nil || !bytes.Equal(convert.Bytes(picked), convert.Bytes(want)) {
+			t.Fatalf("%v to %T: %v, want %v, %v, %v", r.DType(), values, picked, want, err, err2)
+		}
+	}
+	return raw
+}
+
+// valueReaders maps dtypes to readAs.
+var valueReaders = map[string]func(t *testing.T, rng *rand.Rand, r Reader) []byte{
+	"|b1": readAs[bool], "|i1": readAs[int8], "<i2": readAs[int16], "<i4": readAs[int32], "<i8": readAs[int64],
+	"|u1": readAs[uint8], "<u2": readAs[uint16], "<u4": readAs[uint32], "<u8": readAs[uint64],
+	"<f2": readAs[Float16], "<f4": readAs[float32], "<f8": readAs[float64], "<c8": readAs[complex64], "<c16": readAs[complex128],
+}
+
+// TestConversionsAsNumPy compares converting reads and chains of views with NumPy's results in testdata/conversions.py,
+// bit by bit.
+func TestConversionsAsNumPy(t *testing.T) {
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(4, 5))
+	kinds := map[string]int{}
+	for _, line := range golden.Lines(t, "testdata/conversions.txt.gz") {
+		f := strings.Split(line, ";")
+		items, err := hex.DecodeString(f[3])
+		if err != nil {
+			t.Fatal(err)
+		}
+		shape := golden.Ints(t, f[2])
+		o := &CreateOptions{}
+		o.Chunks, o.Blocks = randomPartition(rng, shape)
+		a, err := CreateBytes(ctx, "", shape, f[1], items, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r, before Reader = a, a
+		for step := range strings.SplitSeq(f[4], "|") {
+			before = r
+			if r, err = applyStep(t, r, step, rng); err != nil {
+				t.Fatalf("%s: %s: %v", line, step, err)
+			}
+		}
+		to, err := meta.ParseDType(f[6])
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func(how string, r Reader, b []byte, err error) {
+			if err != nil || r.DType().String() != to.String() || !slices.Equal(r.Shape(), golden.Ints(t, f[5])) ||
+				fmt.Sprintf("%08x", crc32.ChecksumIEEE(b)) != f[7] {
+				t.Errorf("%s: %s: shape %v, dtype %v, %x, %v", line, how, r.Shape(), r.DType(), b, err)
+			}
+		}
+		got := make([]byte, int(r.Size())*to.Size)
+		err = r.ReadBytes(ctx, got)
+		check("view", r, got, err)
+		if kinds[f[0]]++; f[0] == "read" {
+			b := valueReaders[f[6]](t, rng, before)
+			convert.ToNative(to, b) // on a big-endian machine
+			check("read", r, b, nil)
+		}
+		if rng.IntN(4) == 0 {
+			c, err := Copy(ctx, "", r, nil)
+			if err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			check("copy", c, rawBytes(t, c), nil)
+			c.Close()
+		}
+		a.Close()
+	}
+	if kinds["read"] < 1000 || kinds["view"] < 1200 {
+		t.Errorf("cases %v", kinds)
+	}
+}
+
+// TestConvertLarge converts a large array by all ways of the copy: whole blocks, rows, columns and lists.
+func TestConvertLarge(t *testing.T) {
+	ctx := context.Background()
+	const rows, columns = 300, 700
+	data := make([]int16, rows*columns)
+	for i := range data {
+		data[i] = int16(i*31) - int16(i>>7)
+	}
+	for _, dtype := range []string{"<i2", ">i2"} {
+		b := bytes.Clone(convert.Stored(meta.Of('i', 2), data))
+		if dtype == ">i2" {
+			for i := 0; i < len(b); i += 2 {
+				b[i], b[i+1] = b[i+1], b[i]
+			}
+		}
+		a, err := CreateBytes(ctx, "", []int64{rows, columns}, dtype, b, &CreateOptions{Chunks: []int64{70, 333}, Blocks: []int64{13, 90}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		for _, sel := range [][]Index{nil, {Span(3, 299)}, {All, At(7)}, {At(7)}, {Step(None, None, -3), Step(1, None, 5)}, {Pick(5, 299, 5, 0), Span(2, 600)},
+			{Span(2, 250), Pick(699, 3, 3, 64)}, {Pick(1, 2, 200), Pick(3, 2, 600)}} {
+			want, err := Read[int16](ctx, a, sel...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := Read[float64](ctx, a, sel...)
+			if err != nil || len(got) != len(want) {
+				t.Fatal(err)
+			}
+			for i, x := range got {
+				if x != float64(want[i]) {
+					t.Fatalf("%s %v: item %d is %v, want %d", dtype, sel, i, x, want[i])
+				}
+			}
+		}
+		turned, err := Transpose(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Read[float32](ctx, turned)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range got {
+			if x != float32(data[i%rows*columns+i/rows]) {
+				t.Fatalf("%s: item %d of the transposed array is %v", dtype, i, x)
+			}
+		}
+	}
+}
+
+// TestConvertSpecial converts special chunks and edits of an array.
+func TestConvertSpecial(t *testing.T) {
+	ctx := context.Background()
+	o := &CreateOptions{Chunks: []int64{10, 10}, Blocks: []int64{4, 5}}
+	a, err := Full(ctx, "", []int64{40, 30}, int16(-7), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if err := Write(ctx, a, []int8{1, 2, 3}, At(15), Span(4, 7)); err != nil {
+		t.Fatal(err)
+	}
+	for _, sel := range [][]Index{nil, {Step(None, None, -1)}, {Pick(3, 15, 15)}, {Pick(3, 15), Pick(4, 5)}} {
+		want, err := Read[int16](ctx, a, sel...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Read[int](ctx, a, sel...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range got {
+			if x != int(want[i]) {
+				t.Fatalf("%v: item %d is %d, want %d", sel, i, x, want[i])
+			}
+		}
+	}
+	type item struct {
+		A float32
+		B [3]int16
+	}
+	s, err := Zeros(ctx, "", []int64{9}, DTypeOf[item]().String(), &CreateOptions{Chunks: []int64{4}, Blocks: []int64{2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := Fill(ctx, s, item{1.5, [3]int16{4, 5, 6}}); err != nil {
+		t.Fatal(err)
+	}
+	b, err := Field(s, "B")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Read[float64](ctx, b, At(2)); err != nil || !slices.Equal(got, []float64{4, 5, 6}) {
+		t.Error(got, err)
+	}
+	if got, err := Read[float64](ctx, b, Pick(8, 0), Pick(2, 1)); err != nil || !slices.Equal(got, []float64{6, 5, 6, 5}) {
+		t.Error(got, err)
+	}
+}
+
+// TestStructNumbers reads and writes fields as other number types.
+func TestStructNumbers(t *testing.T) {
+	ctx := context.Background()
+	type stored struct {
+		A float32
+		B [3]int16
+		C Float16
+	}
+	type wide struct {
+		A float64
+		B [3]int
+		C float32
+	}
+	data := []stored{{0.1, [3]int16{-1, 2, 3}, Float16Of(2.5)}, {-4, [3]int16{5, 6, 7}, Float16Of(-8.0)}}
+	for _, dtype := range []string{"", "[('A', '>f4'), ('B', '>i2', (3,)), ('C', '>f2')]"} {
+		o := &CreateOptions{DType: dtype}
+		a, err := Create(ctx, "", []int64{2}, data, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		got, err := Read[wide](ctx, a)
+		want := []wide{{float64(float32(0.1)), [3]int{-1, 2, 3}, 2.5}, {-4, [3]int{5, 6, 7}, -8}}
+		if err != nil || !slices.Equal(got, want) {
+			t.Error(got, err)
+		}
+		if err := Write(ctx, a, got); !errors.Is(err, ErrType) || !strings.Contains(err.Error(), "AsType") {
+			t.Error(err)
+		}
+	}
+	a, err := Zeros(ctx, "", []int64{2}, "[('A', '<f8'), ('B', '>i8', (3,)), ('C', '<f4')]", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if err := Write(ctx, a, data); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Read[wide](ctx, a); err != nil || got[0].A != float64(float32(0.1)) || got[1].B != [3]int{5, 6, 7} || got[1].C != -8 {
+		t.Error(got, err)
+	}
+	if _, err := Read[stored](ctx, a); !errors.Is(err, ErrType) || !strings.Contains(err.Error(), "AsType") {
+		t.Error(err)
+	}
+}
+
+// TestAsTypeErrors checks dtypes that items cannot be converted to, and writes to a view.
+func TestAsTypeErrors(t *testing.T) {
+	ctx := context.Background()
+	a, err := Create(ctx, "", []int64{3}, []float32{1, 2, 3}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dtype := range []string{"", "S", "S0", "S4", "<U2", "|V4", "<f16", "<M8[s]", "[('a', '<f4')]", "nonsense"} {
+		if _, err := AsType(a, dtype); !errors.Is(err, ErrType) {
+			t.Errorf("%q: %v", dtype, err)
+		}
+	}
+	v, err := AsType(a, "<i2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	part, err := Slice(v, Span(1, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []Writer{v, part} {
+		if err := Fill(ctx, w, int16(1)); !errors.Is(err, ErrReadOnly) {
+			t.Error(err)
+		}
+		if err := w.WriteBytes(ctx, []byte{1, 2, 3, 4}); !errors.Is(err, ErrReadOnly) {
+			t.Error(err)
+		}
+	}
+	if _, err := Read[float32](ctx, part); err != nil {
+		t.Error(err)
+	}
+	if got, err := Read[float64](ctx, part); err != nil || !slices.Equal(got, []float64{2, 3}) {
+		t.Error(got, err)
+	}
+	a.Close()
+	if _, err := Read[int16](ctx, v); !errors.Is(err, fs.ErrClosed) {
+		t.Error(err)
+	}
+}
+
+// TestFillNumbers fills arrays with numbers of types that the dtype does not hold.
+func TestFillNumbers(t *testing.T) {
+	for _, c := range []struct {
+		dtype string
+		fill  func(a *Array) error
+		want  string // the item in hexadecimal, or the error
+	}{
+		{"<f4", fillWith(0.5), "0000003f"},
+		{"<f4", fillWith(0.1), "value"},
+		{"<f4", fillWith(math.NaN()), "0000c07f"},
+		{">f4", fillWith(math.Inf(-1)), "ff800000"},
+		{"|u1", fillWith(200), "c8"},
+		{"|u1", fillWith(256), "value"},
+		{"|u1", fillWith(-1), "value"},
+		{"|u1", fillWith(int8(-1)), "value"},
+		{"<u8", fillWith(-1), "value"},
+		{"<i8", fillWith(uint64(math.MaxUint64)), "value"},
+		{"<i8", fillWith(1e18), "000064a7b3b6e00d"},
+		{"<i8", fillWith(9.3e18), "value"},
+		{"<i2", fillWith(1.5), "value"},
+		{"<i2", fillWith(math.NaN()), "value"},
+		{"<f8", fillWith(int64(1 << 53)), "0000000000004043"},
+		{"<f8", fillWith(int64(1<<53 + 1)), "value"},
+		{"<f2", fillWith(float32(-2)), "00c0"},
+		{"<f2", fillWith(70000), "value"},
+		{"|b1", fillWith(1), "01"},
+		{"|b1", fillWith(2), "value"},
+		{"<i4", fillWith(complex(3, 0)), "03000000"},
+		{"<i4", fillWith(complex(3, 1)), "value"},
+		{"<c8", fillWith(int16(-1)), "000080bf00000000"},
+		{"<f4", fillWith("a"), "type"},
+		{"<M8[s]", fillWith(1.0), "type"},
+		{"|S2", fillWith(1), "type"},
+	} {
+		a, err := Zeros(ctx, "", []int64{1}, c.dtype, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = c.fill(a)
+		got := hex.EncodeToString(rawBytes(t, a))
+		switch c.want {
+		case "value":
+			if !errors.Is(err, ErrValue) {
+				t.Errorf("%s: %s, %v", c.dtype, got, err)
+			}
+		case "type":
+			if !errors.Is(err, ErrType) {
+				t.Errorf("%s: %s, %v", c.dtype, got, err)
+			}
+		default:
+			if err != nil || got != c.want {
+				t.Errorf("%s: %s, want %s, %v", c.dtype, got, c.want, err)
+			}
+		}
+		a.Close()
+	}
+}
+
+// fillWith returns a function that fills an array with a value.
+func fillWith[T any](value T) func(a *Array) error {
+	return func(a *Array) error { return Fill(context.Background(), a, value) }
+}
+
+// TestWriteNumbers writes values to every dtype that holds them, and reads them back.
+func TestWriteNumbers(t *testing.T) {
+	ctx := context.Background()
+	data := []int16{-32768, -1, 0, 1, 32767}
+	for _, dtype := range []string{"<i2", ">i2", "<i4", ">i8", "<f4", ">f4", "<f8", "<c8", ">c16"} {
+		a, err := Create(ctx, "", []int64{5}, data, &CreateOptions{DType: dtype})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if err := Write(ctx, a, data[:2], Span(3, 5)); err != nil {
+			t.Error(err)
+		}
+		got, err := Read[complex128](ctx, a)
+		if dtype[1:] == "i8" {
+			var x []int
+			x, err = Read[int](ctx, a)
+			for _, n := range x {
+				got = append(got, complex(float64(n), 0))
+			}
+		}
+		if err != nil || !slices.Equal(got, []complex128{-32768, -1, 0, -32768, -1}) {
+			t.Errorf("%s: %v, %v", dtype, got, err)
+		}
+		a.Close()
+	}
+	for _, dtype := range []string{"|i1", "<u2", "<u8", "<f2", "|b1"} {
+		if _, err := Create(ctx, "", []int64{5}, data, &CreateOptions{DType: dtype}); !errors.Is(err, ErrType) || !strings.Contains(err.Error(), "AsType") {
+			t.Errorf("%s: %v", dtype, err)
+		}
+	}
+	if d := DTypeOf[int]().String() + DTypeOf[uint]().String(); d != "<i8<u8" {
+		t.Error(d)
+	}
+	checkInts(t)
+}
+
+// checkInts reads and writes int and uint.
+func checkInts(t *testing.T) {
+	ctx := context.Background()
+	a, err := Create(ctx, "", []int64{3}, []int{-5, 6, math.MaxInt}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if got, err := Read[int](ctx, a); err != nil || !slices.Equal(got, []int{-5, 6, math.MaxInt}) || a.DType().String() != "<i8" {
+		t.Error(got, a.DType(), err)
+	}
+	if err := Write(ctx, a, []int64{1 << 40}, At(1)); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read[int](ctx, a)
+	if math.MaxInt > math.MaxInt32 && (err != nil || int64(got[1]) != 1<<40) || math.MaxInt == math.MaxInt32 && !errors.Is(err, ErrValue) {
+		t.Error(got, err)
+	}
+	u, err := Create(ctx, "", []int64{2}, []uint{7, math.MaxUint}, &CreateOptions{DType: ">u8"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer u.Close()
+	if got, err := Read[uint](ctx, u); err != nil || !slices.Equal(got, []uint{7, math.MaxUint}) {
+		t.Error(got, err)
+	}
+	if x := binary.BigEndian.Uint64(rawBytes(t, u)); x != 7 {
+		t.Error(x)
+	}
+}
+
+// TestConvertAllocations checks that a converting read allocates little memory, whatever the number of blocks.
+func TestConvertAllocations(t *testing.T) {
+	ctx := context.Background()
+	for _, dtype := range []string{"<f4", ">f4", "<i2"} {
+		a, err := Zeros(ctx, "", []int64{64, 64}, dtype, &CreateOptions{Chunks: []int64{32, 32}, Blocks: []int64{4, 4}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Write(ctx, a, []int8{1, 2, 3}, Pick(1, 40, 50), At(40)); err != nil {
+			t.Fatal(err)
+		}
+		dst := make([]float64, 20*20)
+		one := func() {
+			if err := ReadInto(ctx, a, dst, Span(40, 60), Span(40, 60)); err != nil {
+				t.Error(err)
+			}
+		}
+		one()
+		if got := testing.AllocsPerRun(50, one); got > 8 {
+			t.Errorf("%s: %v allocations", dtype, got)
+		}
+	}
+}

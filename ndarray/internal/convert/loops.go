@@ -1,0 +1,270 @@
+package convert
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"runtime"
+	"unsafe"
+
+	"github.com/goblosc/blosc2/ndarray/internal/float16"
+)
+
+// Func converts items. dst and src hold the same number of whole items. They must not overlap.
+type Func func(dst, src []byte)
+
+// piece is the number of items that are converted at once if their bytes are also reversed, so that they stay in the
+// cache.
+const piece = 256
+
+type integer interface {
+	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
+}
+
+type float interface{ float32 | float64 }
+
+// loop converts numbers with Go's conversion. The numbers have the byte order of the machine.
+func loop[D, S integer | float](dst, src []byte) {
+	s := numbersIn[S](src)
+	d := numbersIn[D](dst)[:len(s)]
+	for i, x := range s {
+		d[i] = D(x)
+	}
+}
+
+// boolLoop converts bools to numbers. Every byte except 0 is true.
+func boolLoop[D integer | float](dst, src []byte) {
+	d := numbersIn[D](dst)[:len(src)]
+	for i, x := range src {
+		if d[i] = 0; x != 0 {
+			d[i] = 1
+		}
+	}
+}
+
+// halfLoop32 converts float16 to float32.
+func halfLoop32(dst, src []byte) {
+	s := numbersIn[uint16](src)
+	d := numbersIn[uint32](dst)[:len(s)]
+	for i, h := range s {
+		// The exponent of float32 has three more bits. The product corrects the bias, also of subnormal numbers.
+		x := uint32(h&0x7fff) << 13
+		y := math.Float32bits(math.Float32frombits(x) * 0x1p112)
+		if h&0x7c00 == 0x7c00 {
+			y = x | 0x7f800000
+		}
+		d[i] = y | uint32(h&0x8000)<<16
+	}
+}
+
+// halfLoop64 converts float16 to float64.
+func halfLoop64(dst, src []byte) {
+	s := numbersIn[uint16](src)
+	d := numbersIn[uint64](dst)[:len(s)]
+	for i, h := range s {
+		x := uint64(h&0x7fff) << 42
+		y := math.Float64bits(math.Float64frombits(x) * 0x1p1008)
+		if h&0x7c00 == 0x7c00 {
+			y = x | 0x7ff0000000000000
+		}
+		d[i] = y | uint64(h&0x8000)<<48
+	}
+}
+
+// toHalfLoop converts floats to float16.
+func toHalfLoop[S float](dst, src []byte) {
+	s := numbersIn[S](src)
+	d := numbersIn[float16.Float16](dst)[:len(s)]
+	for i, x := range s {
+		d[i] = float16.Of(x)
+	}
+}
+
+// numbersIn returns the memory of b as numbers.
+//
+// Safe: the result ends inside b, T has no pointers, and loopFor uses the loops only for memory that has the alignment
+// of T or on machines that need none.
+func numbersIn[T any](b []byte) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
+}
+
+// aligned reports whether a machine can load numbers of width bytes from b.
+//
+// Safe: the address is not used to load anything.
+func aligned(b []byte, width int) bool {
+	switch runtime.GOARCH {
+	case "amd64", "386", "arm64", "wasm", "ppc64le", "s390x":
+		return true
+	}
+	return uintptr(unsafe.Pointer(unsafe.SliceData(b)))%uintptr(width) == 0
+}
+
+// loopFor returns the loop that converts numbers in the byte order of the machine, or nil if there is none for these
+// types. Then convertNumbers converts them.
+func loopFor(to, from numberType) Func {
+	switch {
+	case from.kind == 'b':
+		return boolLoops(to)
+	case from.kind == 'i' && from.size == 1:
+		return loops[int8](to)
+	case from.kind == 'i' && from.size == 2:
+		return loops[int16](to)
+	case from.kind == 'i' && from.size == 4:
+		return loops[int32](to)
+	case from.kind == 'i':
+		return loops[int64](to)
+	case from.kind == 'u' && from.size == 1:
+		return loops[uint8](to)
+	case from.kind == 'u' && from.size == 2:
+		return loops[uint16](to)
+	case from.kind == 'u' && from.size == 4:
+		return loops[uint32](to)
+	case from.kind == 'u':
+		return loops[uint64](to)
+	case from.kind != 'f' || to.kind != 'f':
+	case from.size == 4 && to.size == 2:
+		return toHalfLoop[float32]
+	case from.size == 8 && to.size == 2:
+		return toHalfLoop[float64]
+	case from.size == 2 && to.size == 4:
+		return halfLoop32
+	case from.size == 2 && to.size == 8:
+		return halfLoop64
+	case from.size == 4 && to.size == 8:
+		return loop[float64, float32]
+	case from.size == 8 && to.size == 4:
+		return loop[float32, float64]
+	}
+	return nil
+}
+
+// loops returns the loop that converts integers. The bits of a signed and of an unsigned result are the same.
+func loops[S integer](to numberType) Func {
+	switch integral := to.kind == 'i' || to.kind == 'u'; {
+	case integral && to.size == 1:
+		return loop[uint8, S]
+	case integral && to.size == 2:
+		return loop[uint16, S]
+	case integral && to.size == 4:
+		return loop[uint32, S]
+	case integral:
+		return loop[uint64, S]
+	case to.kind == 'f' && to.size == 4 && unsafe.Sizeof(*new(S)) < 8: // on 386, Go rounds larger integers twice
+		return loop[float32, S]
+	case to.kind == 'f' && to.size == 8:
+		return loop[float64, S]
+	}
+	return nil
+}
+
+// boolLoops returns the loop that converts bools.
+func boolLoops(to numberType) Func {
+	switch integral := to.kind != 'f' && to.kind != 'c'; {
+	case integral && to.size == 1:
+		return boolLoop[uint8]
+	case integral && to.size == 2:
+		return boolLoop[uint16]
+	case integral && to.size == 4:
+		return boolLoop[uint32]
+	case integral:
+		return boolLoop[uint64]
+	case to.kind == 'f' && to.size == 4:
+		return boolLoop[float32]
+	case to.kind == 'f' && to.size == 8:
+		return boolLoop[float64]
+	}
+	return nil
+}
+
+// numbersFunc returns the function that converts numbers of one type to another.
+func numbersFunc(to, from numberType) Func {
+	t, s := to, from
+	if t.kind == 'c' && s.kind == 'c' { // the parts are converted alike
+		t.kind, s.kind = 'f', 'f'
+	}
+	foreignTo, foreignFrom := t.foreign(), s.foreign()
+	if t.kind == s.kind && t.size == s.size {
+		switch {
+		case t.kind == 'b':
+			return boolLoop[uint8]
+		case foreignTo == foreignFrom:
+			return func(dst, src []byte) { copy(dst, src) }
+		}
+		return func(dst, src []byte) { swapTo(dst, src, s.size) }
+	}
+	f := loopFor(t, s)
+	if f == nil || foreignFrom && t.size < s.size {
+		return func(dst, src []byte) { convertNumbers(dst, src, to, from) }
+	}
+	return func(dst, src []byte) {
+		switch {
+		case !aligned(dst, t.size) || !aligned(src, s.size):
+			convertNumbers(dst, src, to, from)
+		case !foreignTo && !foreignFrom:
+			f(dst, src)
+		default:
+			for len(src) > 0 {
+				n := min(len(src)/s.size, piece)
+				d, x := dst[:n*t.size], src[:n*s.size]
+				if foreignFrom {
+					// The numbers go to the end of d, where the loop does not overwrite them before it reads them.
+					native := d[n*(t.size-s.size):]
+					swapTo(native, x, s.size)
+					x = native
+				}
+				f(d, x)
+				if foreignTo {
+					swap(d, t.size)
+				}
+				dst, src = dst[len(d):], src[n*s.size:]
+			}
+		}
+	}
+}
+
+// foreign reports whether the numbers are stored in the byte order that is not native to the machine.
+func (d *numberType) foreign() bool {
+	return d.size > 1 && d.big == (binary.NativeEndian.Uint16([]byte{1, 0}) == 1)
+}
+
+// swapTo copies numbers of width bytes and reverses the bytes of each.
+func swapTo(dst, src []byte, width int) {
+	n := binary.NativeEndian
+	if aligned(dst, width) && aligned(src, width) {
+		switch width {
+		case 2:
+			s := numbersIn[uint16](src)
+			d := numbersIn[uint16](dst)[:len(s)]
+			for i, x := range s {
+				d[i] = bits.ReverseBytes16(x)
+			}
+		case 4:
+			s := numbersIn[uint32](src)
+			d := numbersIn[uint32](dst)[:len(s)]
+			for i, x := range s {
+				d[i] = bits.ReverseBytes32(x)
+			}
+		case 8:
+			s := numbersIn[uint64](src)
+			d := numbersIn[uint64](dst)[:len(s)]
+			for i, x := range s {
+				d[i] = bits.ReverseBytes64(x)
+			}
+		}
+		return
+	}
+	switch width {
+	case 2:
+		for ; len(src) >= 2 && len(dst) >= 2; dst, src = dst[2:], src[2:] {
+			n.PutUint16(dst, bits.ReverseBytes16(n.Uint16(src)))
+		}
+	case 4:
+		for ; len(src) >= 4 && len(dst) >= 4; dst, src = dst[4:], src[4:] {
+			n.PutUint32(dst, bits.ReverseBytes32(n.Uint32(src)))
+		}
+	case 8:
+		for ; len(src) >= 8 && len(dst) >= 8; dst, src = dst[8:], src[8:] {
+			n.PutUint64(dst, bits.ReverseBytes64(n.Uint64(src)))
+		}
+	}
+}

@@ -1,0 +1,246 @@
+package reduce
+
+import (
+	"math"
+	"unsafe"
+)
+
+// Sum holds the sum of items that are not NaN, and their number.
+type Sum struct {
+	Sum float64
+	N   int64
+}
+
+// SumSkip sums numbers that are not NaN as float64. Without NaNs the sums are those of SumFloats.
+func SumSkip[T Real](n int64) Kernel[T, Sum] {
+	return Kernel[T, Sum]{
+		Empty: Sum{Sum: zeroSum(n)},
+		Row: func(cell *Sum, items []T, _ int64) {
+			s := pairwiseSkip(items)
+			cell.Sum += s.Sum
+			cell.N += s.N
+		},
+		Lane: func(cells []Sum, items []T, _ int64) {
+			for k, x := range items {
+				if x == x {
+					cells[k].Sum += float64(x)
+					cells[k].N++
+				}
+			}
+		},
+		Copies: func(x T, n, _ int64) Sum {
+			if x != x {
+				return Sum{Sum: zeroSum(n)}
+			}
+			return Sum{float64(x) * float64(n), n}
+		},
+		Merge: func(cell, with *Sum) {
+			cell.Sum += with.Sum
+			cell.N += with.N
+		},
+	}
+}
+
+// pairwiseSkip is pairwise for the items that are not NaN.
+func pairwiseSkip[T Real](items []T) Sum {
+	if n := len(items); n > 256 {
+		half := n / 2 &^ 7
+		a, b := pairwiseSkip(items[:half]), pairwiseSkip(items[half:])
+		return Sum{a.Sum + b.Sum, a.N + b.N}
+	}
+	z := zeroSum(1)
+	s := [8]float64{z, z, z, z, z, z, z, z}
+	n := int64(0)
+	for ; len(items) >= 8; items = items[8:] {
+		for k, x := range items[:8] {
+			if x == x {
+				s[k] += float64(x)
+				n++
+			}
+		}
+	}
+	for k, x := range items {
+		if x == x {
+			s[k] += float64(x)
+			n++
+		}
+	}
+	return Sum{(s[0] + s[1] + (s[2] + s[3])) + (s[4] + s[5] + (s[6] + s[7])), n}
+}
+
+// ComplexSum is Sum for complex numbers.
+type ComplexSum struct {
+	Sum complex128
+	N   int64
+}
+
+// SumComplexSkip sums complex numbers of which no part is NaN as complex128.
+func SumComplexSkip[T complex64 | complex128](n int64) Kernel[T, ComplexSum] {
+	empty := ComplexSum{Sum: complex(zeroSum(n), zeroSum(n))}
+	add := func(cell *ComplexSum, x T) {
+		if x == x {
+			cell.Sum += complex128(x)
+			cell.N++
+		}
+	}
+	return Kernel[T, ComplexSum]{
+		Empty: empty,
+		Row: func(cell *ComplexSum, items []T, _ int64) {
+			for _, x := range items {
+				add(cell, x)
+			}
+		},
+		Lane: func(cells []ComplexSum, items []T, _ int64) {
+			for k, x := range items {
+				add(&cells[k], x)
+			}
+		},
+		Copies: func(x T, n, _ int64) ComplexSum {
+			if x != x {
+				return empty
+			}
+			c := complex128(x)
+			return ComplexSum{complex(real(c)*float64(n), imag(c)*float64(n)), n}
+		},
+		Merge: func(cell, with *ComplexSum) {
+			cell.Sum += with.Sum
+			cell.N += with.N
+		},
+	}
+}
+
+// MeanOf returns the mean of a sum, rounded as NumPy does: complex128 is multiplied by the reciprocal of the count.
+func MeanOf[T complex64 | complex128](x ComplexSum) complex128 {
+	re, im, n := real(x.Sum), imag(x.Sum), float64(x.N)
+	re, im = re+im*0, im-re*0 // a NaN in one part makes both NaN
+	if unsafe.Sizeof(*new(T)) == 8 {
+		return complex(re/n, im/n)
+	}
+	return complex(re*(1/n), im*(1/n))
+}
+
+// VarianceSkip computes the moments of the numbers that are not NaN.
+func VarianceSkip[T Real]() Kernel[T, Moments] {
+	k := Variance[T]()
+	copies := k.Copies
+	k.Row = func(cell *Moments, items []T, _ int64) {
+		sum := pairwiseSkip(items)
+		m := Moments{n: float64(sum.N)}
+		if sum.N == 0 {
+			return
+		}
+		m.mean = sum.Sum / m.n
+		var s [4]float64
+		for k, x := range items {
+			if x == x {
+				d := float64(x) - m.mean
+				s[k&3] += d * d
+			}
+		}
+		m.m2 = s[0] + s[1] + (s[2] + s[3])
+		cell.merge(&m)
+	}
+	k.Lane = func(cells []Moments, items []T, _ int64) {
+		for k, x := range items {
+			if x == x {
+				cells[k].add(float64(x))
+			}
+		}
+	}
+	k.Copies = func(x T, n, at int64) Moments {
+		if x != x {
+			return Moments{}
+		}
+		return copies(x, n, at)
+	}
+	return k
+}
+
+// Skip returns a kernel that ignores the items for which nan returns true.
+func Skip[T, A any](k Kernel[T, A], nan func(T) bool) Kernel[T, A] {
+	row, lane, copies, empty := k.Row, k.Lane, k.Copies, k.Empty
+	k.Row = func(cell *A, items []T, at int64) {
+		for i := range items {
+			if !nan(items[i]) {
+				row(cell, items[i:i+1], at+int64(i))
+			}
+		}
+	}
+	k.Lane = func(cells []A, items []T, at int64) {
+		for i := range items {
+			if !nan(items[i]) {
+				lane(cells[i:i+1], items[i:i+1], at)
+			}
+		}
+	}
+	k.Copies = func(x T, n, at int64) A {
+		if nan(x) {
+			return empty
+		}
+		return copies(x, n, at)
+	}
+	return k
+}
+
+// Some reports whether any item was added.
+func (x *Extreme[T]) Some() bool { return x.some }
+
+// ExtremeRealSkip is ExtremeReal for the numbers that are not NaN.
+func ExtremeRealSkip[T Real](most bool) Kernel[T, Extreme[T]] {
+	before := func(x, y T) bool { return x < y }
+	if most {
+		before = func(x, y T) bool { return x > y }
+	}
+	isNaN := func(x T) bool { return x != x }
+	k := Skip(ExtremeOf(before, isNaN), isNaN)
+	k.Row = func(cell *Extreme[T], items []T, at int64) {
+		first, v := -1, cell.Value
+		if !cell.some {
+			for first = 0; first < len(items) && items[first] != items[first]; first++ {
+			}
+			if first == len(items) {
+				return
+			}
+			v = items[first]
+		}
+		if most {
+			for i, x := range items {
+				if x > v {
+					v, first = x, i
+				}
+			}
+		} else {
+			for i, x := range items {
+				if x < v {
+					v, first = x, i
+				}
+			}
+		}
+		if first >= 0 {
+			*cell = Extreme[T]{Value: v, At: at + int64(first), some: true}
+		}
+	}
+	k.Lane = func(cells []Extreme[T], items []T, at int64) {
+		for i, x := range items {
+			c := &cells[i]
+			if most && x > c.Value || !most && x < c.Value || !c.some && x == x {
+				*c = Extreme[T]{Value: x, At: at, some: true}
+			}
+		}
+	}
+	return k
+}
+
+// VarOf returns the variance of the items that were added. It is NaN if they are not more than ddof.
+func (m *Moments) VarOf(ddof int) float64 {
+	if m.n <= float64(ddof) {
+		return math.NaN()
+	}
+	return m.m2 / (m.n - float64(ddof))
+}
+
+// VarOf returns the variance of the items that were added. See Moments.VarOf.
+func (m *ComplexMoments) VarOf(ddof int) float64 {
+	both := Moments{n: m[0].n, m2: m[0].m2 + m[1].m2}
+	return both.VarOf(ddof)
+}
