@@ -108,8 +108,8 @@ func (c *arrayCase) addAxis(rng *rand.Rand, length int64, uneven bool) {
 	}
 }
 
-// setZero sets the length of one axis to zero. Its chunks keep their length: this library chooses one in place of zero, so
-// that the array can grow.
+// setZero sets the length of one axis to zero. Its chunks keep their length: this library chooses one in place of zero,
+// so that the array can grow.
 func (c *arrayCase) setZero(rng *rand.Rand) { c.shape[rng.IntN(len(c.shape))] = 0 }
 
 // stored returns the number of stored items, with padding, and the number of chunks.
