@@ -368,9 +368,9 @@ func reduceComplex[T complex64 | complex128, F scalar](j *reduction, round func(
 			a, b = b, a
 		}
 		return real(a) < real(b) || real(a) == real(b) && imag(a) < imag(b)
-	}, func(x T) bool { return x != x })
+	}, reduce.IsNaN[T])
 	if j.skip {
-		order = reduce.Skip(order, func(x T) bool { return x != x })
+		order = reduce.Skip(order, reduce.IsNaN[T])
 	}
 	// As NumPy divides: a NaN in one part makes both NaN.
 	mean := func(x complex128, n float64) T {
@@ -396,7 +396,7 @@ func reduceComplex[T complex64 | complex128, F scalar](j *reduction, round func(
 	case j.op == OpStd || j.op == OpVar:
 		k := reduce.VarianceComplex[T]()
 		if j.skip {
-			k = reduce.Skip(k, func(x T) bool { return x != x })
+			k = reduce.Skip(k, reduce.IsNaN[T])
 		}
 		return finish(j, widen, k, func(x reduce.ComplexMoments) F {
 			v := x.Var(j.count, j.ddof)
@@ -413,7 +413,7 @@ func reduceComplex[T complex64 | complex128, F scalar](j *reduction, round func(
 	case j.op == OpArgMin || j.op == OpArgMax:
 		return finish(j, widen, order, position[T](j))
 	}
-	return reduceCount(j, widen, func(x T) bool { return x != 0 && !(j.skip && x != x) }, func(x T) bool { return x != x })
+	return reduceCount(j, widen, func(x T) bool { return x != 0 && !(j.skip && reduce.IsNaN(x)) }, reduce.IsNaN[T])
 }
 
 // reduceTime reduces dates or timedeltas.
