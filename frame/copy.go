@@ -16,11 +16,11 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// Copy creates a frame with the chunks and metalayers of f and opens it for editing: the stored chunks as they are,
-// without the dead bytes between them. For name, ctx and o see [Create]; ctx also ends the copying. The copy keeps
-// checksums if f does, or if o.Checksums is set. Params, ChunkSize, Meta and VLMeta come from f: if one of them is set,
-// Copy returns ErrParam. Codecs, filters and functions that o leaves out are those of f. Other errors are those of
-// Create and of reading f.
+// Copy creates a frame with the chunks and metalayers of f and opens it for editing. It copies the stored bytes of the
+// chunks unchanged, without the dead bytes between them. For name, ctx and o see [Create]; ctx also bounds the copying.
+// The copy has checksums if f has, or if o.Checksums is set. Params, ChunkSize, Meta and VLMeta come from f: if one of
+// them is set, Copy returns ErrParam. Codecs and UserFilters come from f unless o sets them, and Prefilter and
+// Postfilter if o sets neither. Other errors are those of Create and of reading f.
 func Copy(ctx context.Context, name string, f *Frame, o *CreateOptions) (*Frame, error) {
 	ctx = task.Context(ctx)
 	if err := o.checkKept("Copy"); err != nil {
