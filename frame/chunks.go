@@ -80,10 +80,10 @@ func recoverFault(m *storage.Mapped, was bool, f *Frame, i int, w *worker, err *
 
 // ChunkInfo describes a chunk without decoding it. Sizes are in bytes.
 type ChunkInfo struct {
-	Special chunk.Special // the value that it represents, if it is no regular chunk
-	Off     int64         // position in the frame, or number of the chunk file; -1 when the index alone has it
+	Special chunk.Special // the value that the chunk represents, or chunk.Regular
+	Off     int64         // offset in the frame, or number of the chunk file; -1 if only the index has it
 	NBytes  int           // decoded size
-	CBytes  int           // stored size; 0 when the index alone has it
+	CBytes  int           // stored size; 0 if only the index has it
 	Blocks  int           // number of blocks
 }
 

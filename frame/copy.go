@@ -90,9 +90,10 @@ func (f *Frame) copyChunks(ctx context.Context, s *snapshot, b *Batch) error {
 	return nil
 }
 
-// Verify decodes everything and checks what the parts of the frame say of each other. It calls report for each fault,
-// with its location, and goes on; it returns early only if report returns an error, ctx is done, or chunks overlap. A
-// frame whose data is elsewhere (see the package comment) is reported once, as errors.ErrUnsupported.
+// Verify decodes all chunks and metalayers, and checks that the parts of the frame are consistent and match their
+// checksums. It calls report for each fault, with its location, and continues. It returns early only if report returns
+// an error, ctx is done, or chunks overlap. A frame whose data is elsewhere (see the package comment) is reported once,
+// as errors.ErrUnsupported.
 //
 // With a nil report, Verify returns the first fault. Otherwise it returns the error of report, of ctx or of reading.
 func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error) {
