@@ -1,17 +1,23 @@
 // Package codec compresses and decompresses single streams. A Blosc2 block consists of streams: one for the whole
 // block, or one for each byte of its items.
 //
-// A stream records neither its own length nor the length of its content. Chunks record both:
-//
-//	chunk   header | block | block | ...
-//	block   length of stream 0 | stream 0 | length of stream 1 | stream 1 | ...
-//	                             ^^^^^^^^ this package
+//	c, err := codec.Set{}.ByID(codec.LZ4)
+//	encoder, err := c.NewEncoder(codec.Params{Level: 5})
+//	n, err := encoder.Encode(stream, block)
+//	decoder, err := c.NewDecoder(codec.Params{})
+//	err = decoder.Decode(block, stream[:n])
 //
 // A Set finds a codec by ID or by Format. A Codec makes encoders and decoders, which keep their tables between calls.
 // Each belongs to one goroutine. Encode never writes past len(dst). It returns ErrIncompressible if the stream does not
 // fit or is not shorter than src; the caller then stores src unchanged. Decode accepts any bytes. It writes exactly
 // len(dst) bytes or returns ErrCorrupt, and allocates no more than the stream and its content justify. Most decoders
 // also implement PrefixDecoder, which decodes the beginning of a stream in less time than all of it.
+//
+// A stream records neither its own length nor the length of its content. Chunks record both:
+//
+//	chunk   header | block | block | ...
+//	block   length of stream 0 | stream 0 | length of stream 1 | stream 1 | ...
+//	                             ^^^^^^^^ this package
 //
 // # Numbers
 //

@@ -14,14 +14,14 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 )
 
-// Batch is a group of edits that become visible, and durable, at once. Chunks are written when they are added;
-// until Commit no reader sees them, and the stored frame is the one before. Other batches and edits of the frame wait
-// until it ends. A Batch is safe for use by any number of goroutines: their edits wait for each other.
+// Batch is a group of edits that become visible and durable at once. A batch writes chunks when they are added, but
+// readers see the previous state, and the stored frame stays in it, until Commit. Other batches and edits of the frame
+// wait until the batch ends. A Batch is safe for concurrent use: its edits wait for each other.
 //
-// Edits that write or encode chunks take a context, which bounds how long they wait, and is looked at before a chunk is
-// written. After an error of the context the batch is as before. The memory of arguments is not kept. After an edit has
-// failed halfway, Commit returns its error. Edits return fs.ErrClosed after Commit, Rollback or CreateFunc, and
-// errors.ErrUnsupported if the data of the frame is elsewhere; see the package comment.
+// Edits that write or encode chunks take a context. It bounds how long they wait, and they check it before they write a
+// chunk. After an error of the context the batch is unchanged. Edits do not retain their arguments. If an edit fails
+// halfway, Commit returns its error. Edits return fs.ErrClosed after Commit, after Rollback and after CreateFunc has
+// returned. They return errors.ErrUnsupported if the data of the frame is elsewhere; see the package comment.
 type Batch struct {
 	f  *Frame
 	mu gate // held by one edit at a time
@@ -71,7 +71,7 @@ func (b *Batch) doNow(edit func() error) error {
 	return b.do(context.Background(), func(context.Context) error { return edit() })
 }
 
-// NumChunks returns the number of chunks as the batch has it.
+// NumChunks returns the number of chunks, including the edits of the batch.
 func (b *Batch) NumChunks() (n int) {
 	b.doNow(func() error {
 		n = b.next.index.n
@@ -226,15 +226,16 @@ func (b *Batch) release(i int) error {
 	return err
 }
 
-// AppendRaw adds an encoded chunk at the end. The bytes are written unchanged, except for special values that the
-// index holds. A chunk that is larger than the frame's chunks, or follows one that is smaller, makes the frame one
-// with chunks of variable size. Errors are ErrCorrupt, ErrParam, ErrTooLarge or those of writing.
+// AppendRaw adds the encoded chunk c at the end. The bytes are stored unchanged, except that the index alone holds
+// special values. If c decodes to more bytes than the frame's chunk size, or the last chunk is shorter than that size,
+// the frame becomes one with chunks of variable size. Errors are ErrCorrupt, ErrParam, ErrTooLarge or those of writing.
 func (b *Batch) AppendRaw(ctx context.Context, c []byte) error {
 	return b.do(ctx, func(context.Context) error { return b.insertBuilt(b.next.index.n, c, nil) })
 }
 
-// InsertRaw adds an encoded chunk before chunk i, or at the end if i is NumChunks. It returns ErrBounds if i is not in
-// this range. See AppendRaw.
+// InsertRaw inserts the encoded chunk c before chunk i, or at the end if i is NumChunks. It returns ErrBounds if i is
+// not in this range. A chunk that is not the last and has another decoded size than the others makes the frame one with
+// chunks of variable size. See AppendRaw.
 func (b *Batch) InsertRaw(ctx context.Context, i int, c []byte) error {
 	return b.do(ctx, func(context.Context) error { return b.insertBuilt(i, c, nil) })
 }
@@ -267,7 +268,7 @@ func (b *Batch) insert(i int, h *coder.Header, store func() (location, error)) e
 	return nil
 }
 
-// UpdateRaw puts an encoded chunk in place of chunk i. It returns ErrBounds if there is no chunk i. See AppendRaw.
+// UpdateRaw replaces chunk i with the encoded chunk c. It returns ErrBounds if there is no chunk i. See InsertRaw.
 func (b *Batch) UpdateRaw(ctx context.Context, i int, c []byte) error {
 	return b.do(ctx, func(context.Context) error { return b.updateBuilt(i, c, nil) })
 }
@@ -307,7 +308,7 @@ func (b *Batch) update(i int, h *coder.Header, store func() (location, error)) e
 	return nil
 }
 
-// Delete removes chunk i; the later ones move down. It returns ErrBounds if there is no chunk i.
+// Delete removes chunk i and decreases the numbers of later chunks by one. It returns ErrBounds if there is no chunk i.
 func (b *Batch) Delete(i int) error { return b.doNow(func() error { return b.delete(i) }) }
 
 func (b *Batch) delete(i int) error {

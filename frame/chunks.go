@@ -80,14 +80,15 @@ func recoverFault(m *storage.Mapped, was bool, f *Frame, i int, w *worker, err *
 
 // ChunkInfo describes a chunk without decoding it. Sizes are in bytes.
 type ChunkInfo struct {
-	Special chunk.Special // the value that it represents, if it is no regular chunk
-	Off     int64         // position in the frame, or number of the chunk file; -1 when the index alone has it
+	Special chunk.Special // the value that the chunk represents, or chunk.Regular
+	Off     int64         // offset in the frame, or number of the chunk file; -1 if only the index has it
 	NBytes  int           // decoded size
-	CBytes  int           // stored size; 0 when the index alone has it
+	CBytes  int           // stored size; 0 if only the index has it
 	Blocks  int           // number of blocks
 }
 
-// ChunkInfo returns what header and index say of chunk i. Errors are ErrBounds, ErrCorrupt, errors.ErrUnsupported.
+// ChunkInfo describes chunk i. It reads the header of the chunk and decodes nothing. Errors are ErrBounds, ErrCorrupt
+// and errors.ErrUnsupported.
 func (f *Frame) ChunkInfo(ctx context.Context, i int) (_ ChunkInfo, err error) {
 	ctx = task.Context(ctx)
 	s, err := f.acquire(ctx)
@@ -165,8 +166,8 @@ func (f *Frame) specialChunk(s *snapshot, i int, special chunk.Special, err erro
 	return nil, f.chunkError(s, i, err)
 }
 
-// ReadRaw appends the stored bytes of chunk i, header included, to dst; for a special value that only the index
-// has, the chunk that represents it.
+// ReadRaw appends the stored bytes of chunk i, header included, to dst. For a special value that only the index holds,
+// it appends a chunk that represents the value. Errors are those of ReadChunk.
 func (f *Frame) ReadRaw(ctx context.Context, dst []byte, i int) (_ []byte, err error) {
 	ctx = task.Context(ctx)
 	s, err := f.acquire(ctx)
@@ -242,9 +243,9 @@ func (f *Frame) ReadChunk(ctx context.Context, dst []byte, i int) (_ []byte, err
 	return out, nil
 }
 
-// ReadBlock appends the decoded bytes of block k of chunk i to dst and reads no other block, except the first one
-// where the chunk has the filter Delta. It is how the items of a super-chunk with blocks of variable size are read.
-// Errors are ErrBounds, ErrCorrupt, errors.ErrUnsupported or ErrTooLarge, in an *Error.
+// ReadBlock appends the decoded bytes of block k of chunk i to dst. It decodes no other block, except block 0 if the
+// chunk has the filter Delta. The items of a super-chunk with blocks of variable size are read this way. Errors are
+// ErrBounds, ErrCorrupt, errors.ErrUnsupported or ErrTooLarge, in an *Error.
 func (f *Frame) ReadBlock(ctx context.Context, dst []byte, i, k int) (_ []byte, err error) {
 	ctx = task.Context(ctx)
 	s, err := f.acquire(ctx)

@@ -7,9 +7,9 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 )
 
-// Begin starts a batch. End it with Commit or Rollback. It waits until an open batch of this handle has ended, and with
-// Locking until no other process reads or edits. ctx bounds only this waiting: the batch does not keep it.
-// Errors are ErrReadOnly, fs.ErrClosed, those of the lock file and of the context.
+// Begin starts a batch, which Commit or Rollback must end. It waits until an open batch of this Frame has ended, and
+// with Locking until no other process reads or edits. ctx bounds only this waiting: the batch does not retain it.
+// Errors are ErrReadOnly, fs.ErrClosed, and those of the lock file and of ctx.
 func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 	ctx = task.Context(ctx)
 	if err := f.mu.lock(ctx); err != nil {
@@ -41,8 +41,9 @@ func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 	return &Batch{f: f, mu: newGate(), transaction: transaction{cur: cur, next: cur.successor()}}, nil
 }
 
-// Commit makes the batch the state of the frame. If it fails, the frame is as before. If it is not certain that the
-// stored frame is as before too, further edits fail until the frame is opened again.
+// Commit makes the batch the state of the frame. It ends the batch, also if it fails; the frame is then unchanged. If
+// the stored frame may have changed nevertheless, later edits fail until the frame is opened again. The error is that
+// of an edit that failed halfway, fs.ErrClosed, or an error of writing.
 func (b *Batch) Commit() error { return b.doNow(b.commit) }
 
 func (b *Batch) commit() error {
@@ -68,7 +69,7 @@ func (b *Batch) commit() error {
 	return nil
 }
 
-// Rollback discards the batch. After Commit it does nothing, so that it can be deferred.
+// Rollback discards the batch. After Commit it does nothing, so it can be deferred.
 func (b *Batch) Rollback() {
 	b.doNow(func() error {
 		b.rollback()

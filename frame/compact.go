@@ -10,9 +10,9 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 )
 
-// DeadBytes returns the number of stored bytes that belong to no part of the newest state: about what Compact releases.
-// It reads the headers of all chunks. Bytes after a frame at the start of a file count; in a sparse frame, chunk files
-// that the index does not reference count. Errors are ErrCorrupt, fs.ErrClosed or those of reading.
+// DeadBytes returns the number of stored bytes that the newest state does not use, which is about what Compact
+// releases. It reads the headers of all chunks. Bytes after a frame at the start of a file count, and so do chunk files
+// that the index of a sparse frame does not reference. Errors are ErrCorrupt, fs.ErrClosed or those of reading.
 func (f *Frame) DeadBytes(ctx context.Context) (_ int64, err error) {
 	ctx = task.Context(ctx)
 	s, err := f.acquire(ctx)
@@ -53,17 +53,19 @@ func (f *Frame) DeadBytes(ctx context.Context) (_ int64, err error) {
 	return max(0, dead), nil
 }
 
-// Compact gives dead bytes back: it writes a frame without them beside the old one, with the chunks as they are
-// stored, in the order of the index, syncs it, and gives it the name of the old one. A crash leaves the one or the
-// other, and perhaps the new one under a name that ends in a number and ".tmp", which nothing opens. The Frame goes on
-// with the new file; readers of older states, also in other processes, keep the old one as long as they need it. It
-// needs room for both. What links to the file by other names keeps the old one. On systems where an open file cannot
-// be replaced it fails, and nothing changes.
+// Compact releases dead bytes. It writes the newest state, with the stored bytes of the chunks in the order of the
+// index, to a new file in the same directory, syncs it, and renames it to the name of the old file. The disk needs
+// space for both. A crash leaves the old file or the new one, and perhaps another file with a name that ends in a
+// number and ".tmp", which can be removed.
 //
-// In a sparse frame, Compact removes the chunk files that no state names, which edits that were cut short leave.
+// The Frame continues with the new file. Readers of older states, also in other processes, keep the old file as long as
+// they need it. Other hard links keep referring to the old file. On systems where an open file cannot be replaced,
+// Compact fails and changes nothing.
 //
-// Errors are ErrParam for a frame that is not in a file of its own, for which Copy and Save are, ErrCorrupt for a
-// chunk that cannot be copied, ErrReadOnly, fs.ErrClosed, or those of the context and the system.
+// In a sparse frame, Compact removes the chunk files that no state references. Interrupted edits leave such files.
+//
+// Errors are ErrParam for a frame that is not in a file of its own (use Copy or Save), ErrCorrupt for a chunk that
+// cannot be copied, ErrReadOnly, fs.ErrClosed, and those of ctx and of the operating system.
 func (f *Frame) Compact(ctx context.Context) error {
 	ctx = task.Context(ctx)
 	b, err := f.Begin(ctx)

@@ -9,14 +9,16 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 )
 
-// Content returns the decoded bytes of the super-chunk, its chunks one after the other. Several goroutines may call
-// ReadAt of the result; Read and Seek have one position. Its size in bytes is that of the frame at the time of the
-// call. Each call of ReadAt or Read takes the state that the frame has then, whole; Save writes one state. It decodes
-// only the blocks that it needs, on up to Concurrency goroutines, and stops when ctx is done. In a frame with chunks of
-// variable size the first read reads the headers of all chunks.
+// Content returns a reader of the decoded bytes of the super-chunk: its chunks, one after the other. Several goroutines
+// may call ReadAt of the result; Read and Seek share one position. The size of the reader, in bytes, is that of the
+// frame at the time of the call.
 //
-// Read in steps of at least a block, by io.CopyBuffer or a bufio.Reader for instance, or set OpenOptions.Cache: each
-// read decodes its blocks again.
+// Each ReadAt or Read sees one committed state, which may be newer than that of the read before; Save writes a single
+// state. A read decodes only the blocks that it needs, on up to Concurrency goroutines, and stops when ctx is done. In
+// a frame with chunks of variable size, the first read reads the headers of all chunks.
+//
+// Each read decodes its blocks again. Read at least a block at a time, for example with io.CopyBuffer or a
+// bufio.Reader, or set OpenOptions.Cache.
 //
 // The errors of a read are io.EOF, those of ReadChunk, and those of ctx. If the frame is closed, every read returns
 // fs.ErrClosed.

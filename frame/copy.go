@@ -16,11 +16,11 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// Copy creates a frame with the chunks and metalayers of f and opens it for editing: the stored chunks as they are,
-// without the dead bytes between them. For name, ctx and o see [Create]; ctx also ends the copying. The copy keeps
-// checksums if f does, or if o.Checksums is set. Params, ChunkSize, Meta and VLMeta come from f: if one of them is set,
-// Copy returns ErrParam. Codecs, filters and functions that o leaves out are those of f. Other errors are those of
-// Create and of reading f.
+// Copy creates a frame with the chunks and metalayers of f and opens it for editing. It copies the stored bytes of the
+// chunks unchanged, without the dead bytes between them. For name, ctx and o see [Create]; ctx also bounds the copying.
+// The copy has checksums if f has, or if o.Checksums is set. Params, ChunkSize, Meta and VLMeta come from f: if one of
+// them is set, Copy returns ErrParam. Codecs and UserFilters come from f unless o sets them, and Prefilter and
+// Postfilter if o sets neither. Other errors are those of Create and of reading f.
 func Copy(ctx context.Context, name string, f *Frame, o *CreateOptions) (*Frame, error) {
 	ctx = task.Context(ctx)
 	if err := o.checkKept("Copy"); err != nil {
@@ -90,9 +90,10 @@ func (f *Frame) copyChunks(ctx context.Context, s *snapshot, b *Batch) error {
 	return nil
 }
 
-// Verify decodes everything and checks what the parts of the frame say of each other. It calls report for each fault,
-// with its location, and goes on; it returns early only if report returns an error, ctx is done, or chunks overlap. A
-// frame whose data is elsewhere (see the package comment) is reported once, as errors.ErrUnsupported.
+// Verify decodes all chunks and metalayers, and checks that the parts of the frame are consistent and match their
+// checksums. It calls report for each fault, with its location, and continues. It returns early only if report returns
+// an error, ctx is done, or chunks overlap. A frame whose data is elsewhere (see the package comment) is reported once,
+// as errors.ErrUnsupported.
 //
 // With a nil report, Verify returns the first fault. Otherwise it returns the error of report, of ctx or of reading.
 func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error) {

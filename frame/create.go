@@ -14,19 +14,19 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// Create creates an empty frame and opens it for editing: in a new file, or with o.Sparse in a new directory; in
-// o.Storage; or in memory, if name is empty and there is no Storage. With o.Overwrite, it replaces an existing file or
-// frame directory, or the content of the Storage; otherwise it returns fs.ErrExist. ctx bounds how long it waits for a
-// lock file; the frame does not keep it. Other errors are ErrParam, errors.ErrUnsupported, ErrTooLarge for metalayers,
-// those of ctx, of the Storage and of the operating system.
+// Create creates an empty frame and opens it for editing. The frame is in a new file, or with o.Sparse in a new
+// directory. If name is empty, it is in o.Storage, or in memory if o.Storage is nil. With o.Overwrite, Create replaces
+// an existing file or frame directory, or the content of the Storage; otherwise it returns fs.ErrExist. ctx bounds
+// waiting for a lock file; the frame does not retain it. Other errors are ErrParam, errors.ErrUnsupported, ErrTooLarge
+// for metalayers, and those of ctx, of the Storage and of the operating system.
 func Create(ctx context.Context, name string, o *CreateOptions) (*Frame, error) {
 	return CreateFunc(ctx, name, nil, o)
 }
 
 // CreateFunc is Create with a function that adds the first content. A file or directory gets its name only after fill
-// has returned, so that it is complete from the start. If fill returns an error, which CreateFunc then returns, or
-// panics, no frame is created; what a Storage holds then is undefined. fill must not keep b, nor commit it. A nil fill
-// adds nothing.
+// has returned, so that it is complete from the start. If fill returns an error or panics, CreateFunc does the same and
+// creates no frame; the content of a Storage is then undefined. fill must not commit or retain b. A nil fill adds
+// nothing.
 func CreateFunc(ctx context.Context, name string, fill func(b *Batch) error, o *CreateOptions) (*Frame, error) {
 	f, err := prepareNew(ctx, name, o)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package frame stores a list of compressed chunks, with metalayers, in a Blosc2 frame: in a file, in a directory, in
-// memory, or in any other storage. It reads, writes and edits such frames. It knows nothing of dimensions: use package
-// ndarray for arrays, and this package for plain super-chunks and for what is rare.
+// Package frame reads, writes and edits Blosc2 frames. A frame holds a list of compressed chunks, the super-chunk, and
+// metalayers. It is stored in a file, in a directory, in memory, or in any other storage. This package does not know
+// dimensions: use package ndarray for arrays, and this package for plain super-chunks and for rarely needed functions.
 //
 // Create a frame and append chunks. Each Append is one commit, after which the frame is on the disk:
 //
@@ -24,14 +24,16 @@
 //	err = b.SetVLMeta("note", content)
 //	err = b.Commit()
 //
-// [OpenBytes], [OpenReaderAt] and [OpenSource] open frames elsewhere; [Frame.Save] writes a frame to an io.Writer;
-// [Copy] and [Salvage] make a new frame of an intact and of a damaged one.
+// [OpenBytes], [OpenReaderAt] and [OpenSource] open frames in other places; package remote opens frames on HTTP
+// servers. [Frame.Save] writes a frame to an io.Writer. [Copy] creates a new frame from an intact frame, and [Salvage]
+// from a damaged one.
 //
-// A context that is nil counts as context.Background(). Calls return the error of a context that is done while they
-// wait for a batch, for a lock file or for a [Source], between the reads of an io.ReaderAt, and between the blocks or
-// chunks that they decode or write. Everything is safe for concurrent use. Decoded data is appended to memory of the
-// caller or written to it, and is then the caller's. Sizes and offsets are in bytes unless the documentation says
-// otherwise.
+// All functions and methods are safe for concurrent use. Decoded data is appended or written to memory of the caller,
+// and belongs to the caller. Sizes and offsets are in bytes unless the documentation says otherwise.
+//
+// A nil context counts as context.Background(). Calls check whether their context is done while they wait for a batch,
+// for a lock file or for a [Source], between the reads of an io.ReaderAt, and between the blocks or chunks that they
+// decode or write. They then return the error of the context.
 //
 // # A contiguous frame
 //
@@ -45,21 +47,21 @@
 //
 //	header   87 bytes: lengths, sizes, codec, filters; then the metalayers, whose lengths never change
 //	chunks   in any order, with dead bytes between them where chunks were replaced or deleted
-//	index    a chunk of 8-byte entries, one for each chunk: its position after the header, or, when negative,
+//	index    a chunk of 8-byte entries, one for each chunk: its offset from the end of the header or, if negative,
 //	         the special value (zeros, NaNs, uninitialized) that it represents; absent in a frame with no bytes
 //	trailer  the variable-length metalayers, each value a chunk; its own length; a fingerprint (unused)
 //
 // # A sparse frame
 //
-// A directory with chunks.b2frame, which has header, index and trailer, and one file for each chunk: the entries of
-// the index are the numbers of files such as 0000002A.chunk.
+// A sparse frame is a directory with one file for each chunk. The file chunks.b2frame has header, index and trailer.
+// The entries of the index are the numbers of chunk files, such as 42 for 0000002A.chunk.
 //
 // # States
 //
-// Readers see one state of the frame, as a commit left it. They take no locks, however long they read. A commit writes
-// chunks, index and trailer where no state in use has bytes, and syncs. Then it overwrites the header in one write; in
-// a sparse frame it renames a new index file over the old one. Until then the stored frame is the old one. After a
-// crash, the frame is in the state before or after the commit, unless NoSync is set.
+// A reader sees the frame in the state that one commit left, for as long as it reads, and takes no locks against edits.
+// A commit writes chunks, index and trailer to space that no state in use references, and syncs. It then overwrites the
+// header in one write; in a sparse frame it renames a new index file over the old one. Until then the stored frame is
+// in the old state. After a crash, the frame is in the state before or after the commit, unless NoSync is set.
 //
 // A disk may tear a write that crosses sectors of 512 bytes. If a frame is at the start of a file, the 87 fixed bytes
 // of the header are in one sector. Only commits that change metalayers of a longer header change several sectors. Such
@@ -67,13 +69,13 @@
 // after the header is written. This costs one more sync. If the header is torn, Open takes the new header from the copy
 // without writing anything, and Edit completes the write. Other libraries cannot read the frame before that.
 //
-// The bytes that only old states used stay dead until a later commit uses them. The index and trailer of the previous
-// state are among them. After 10,000 commits that append a chunk each, a file has 1.04 times the size of its live
-// bytes, and at most 1.4 times on the way. Before its first edit, a Frame searches for dead bytes that other writers
-// left. Compact releases them. C-Blosc2 reads and edits such frames.
+// Bytes that only old states use, including the previous index and trailer, stay dead until a later commit reuses them.
+// After 10,000 commits that append a chunk each, a file has 1.04 times the size of its live bytes, and at most 1.4
+// times that size along the way. Before its first edit, a Frame searches for dead bytes that other writers left.
+// Compact returns dead bytes to the operating system. C-Blosc2 reads and edits frames with dead bytes.
 //
-// Every commit writes the whole index, and the checksums if the frame keeps them. Its cost is in proportion to the
-// number of chunks; README.md has a table. Put many edits of a large frame into one Batch.
+// Every commit writes the whole index, and the checksums if the frame has them. Its cost is proportional to the number
+// of chunks; README.md has a table. To edit a large frame many times, use a Batch.
 //
 // # Checksums
 //
@@ -81,14 +83,14 @@
 // variable-length metalayer "b2crc32c", which other readers ignore. It is a MessagePack map, in Python a dictionary:
 //
 //	version  1
-//	index    the CRC-32C of the index as it is stored, header included; 0 when there is none
-//	meta     bytes: for each metalayer the CRC-32C of its name and that of its content
-//	vlmeta   bytes: for each other variable-length metalayer the same; the content is the chunk that holds it
-//	chunks   bytes: the CRC-32C of each chunk as it is stored, in the order of the index; 0 for special values that
-//	         the index holds. Empty when all are one such value
+//	index    the CRC-32C of the stored index, header included; 0 if there is none
+//	meta     bytes: for each metalayer, the CRC-32C of its name and the CRC-32C of its content
+//	vlmeta   bytes: the same for each other variable-length metalayer; the content is the chunk that holds it
+//	chunks   bytes: the CRC-32C of each stored chunk, in the order of the index; 0 for special values that the
+//	         index holds; empty if all chunks are one such value
 //
-// with little-endian numbers of 4 bytes in the bytes. Every commit of this package keeps them right. The 87 fixed
-// bytes of the header are not covered: they change with every edit, and chunks do not depend on them.
+// The bytes hold little-endian numbers of 4 bytes. Every commit of this package updates the checksums. They do not
+// cover the 87 fixed bytes of the header, which change with every edit and do not affect the chunks.
 //
 // With OpenOptions.Verify, reads return ErrChecksum if bytes do not match. Opening compares the index and the
 // metalayers, VLMeta compares its value, and reads compare each chunk that they use. A read of at least half of a chunk

@@ -14,8 +14,8 @@ import (
 )
 
 // Append compresses p with the frame's parameters and adds it as the last chunk, in a commit of its own. It waits like
-// Begin, and ctx bounds that waiting too. p is not kept. Errors are those of Begin, Batch.Append and Batch.Commit. To
-// make several edits one commit, use a Batch.
+// Begin; ctx bounds this waiting and the edit. Append does not retain p. Errors are those of Begin, Batch.Append and
+// Batch.Commit. To make several edits one commit, use a Batch.
 func (f *Frame) Append(ctx context.Context, p []byte) error {
 	return f.edit(ctx, func(b *Batch) error { return b.Append(ctx, p) })
 }
@@ -25,7 +25,7 @@ func (b *Batch) Append(ctx context.Context, p []byte) error {
 	return b.do(ctx, func(ctx context.Context) error { return b.insertEncoded(ctx, b.next.index.n, p) })
 }
 
-// Insert compresses p and adds it before chunk i, or at the end if i is NumChunks. See InsertRaw.
+// Insert compresses p and inserts it before chunk i, or at the end if i is NumChunks. See InsertRaw.
 func (b *Batch) Insert(ctx context.Context, i int, p []byte) error {
 	return b.do(ctx, func(ctx context.Context) error { return b.insertEncoded(ctx, i, p) })
 }
@@ -41,7 +41,7 @@ func (b *Batch) insertEncoded(ctx context.Context, i int, p []byte) error {
 	return b.insertBuilt(i, c, nil)
 }
 
-// Update compresses p and puts it in place of chunk i. See UpdateRaw.
+// Update compresses p and replaces chunk i with it. See UpdateRaw.
 func (b *Batch) Update(ctx context.Context, i int, p []byte) error {
 	return b.do(ctx, func(ctx context.Context) error {
 		if err := b.check(i, b.next.index.n-1); err != nil {
@@ -64,8 +64,9 @@ func (b *Batch) encode(ctx context.Context, p []byte) ([]byte, error) {
 	return c, ctx.Err()
 }
 
-// AppendBlocks compresses blocks, each of its own size and of at least one byte, and adds them as the last chunk. It
-// makes an empty frame one with blocks of variable size, which then takes no other chunks. See AppendRaw.
+// AppendBlocks compresses blocks and adds them as the last chunk. Each block has its own size of at least one byte. The
+// first such chunk, in an empty frame, makes the frame one with blocks of variable size, which takes no other chunks.
+// See AppendRaw.
 func (b *Batch) AppendBlocks(ctx context.Context, blocks [][]byte) error {
 	return b.do(ctx, func(ctx context.Context) error {
 		if b.done {
@@ -82,9 +83,10 @@ func (b *Batch) AppendBlocks(ctx context.Context, blocks [][]byte) error {
 	})
 }
 
-// SetMeta sets a metalayer: a new one while the frame has no chunks, neither now nor before the batch, else one that
-// is there, to a content of the same length. Errors are ErrTooLarge and ErrParam, also when a reader still uses a state
-// with chunks that a longer header would cover.
+// SetMeta adds or replaces a metalayer. If the frame has chunks, in the batch or in the state before it, SetMeta can
+// only replace an existing metalayer with content of the same length. Otherwise it returns ErrParam. It also returns
+// ErrParam if a reader uses an older state with chunks that a longer header would overwrite, and ErrTooLarge if the
+// metalayers do not fit the format.
 func (b *Batch) SetMeta(name string, content []byte) error {
 	return b.doNow(func() error { return b.setMeta(name, content) })
 }
@@ -132,9 +134,9 @@ func (b *Batch) setLayers(layers []meta.Layer) error {
 	return nil
 }
 
-// SetVLMeta sets a variable-length metalayer; it is compressed. By python-blosc2's convention content is a
-// MessagePack value: see meta.Marshal. The format lets other libraries write back at most 16 of them. Errors are
-// ErrTooLarge.
+// SetVLMeta adds or replaces a variable-length metalayer, compressed. By python-blosc2's convention content is a
+// MessagePack value: see meta.Marshal. Other libraries write at most 16 of these metalayers. Errors are ErrTooLarge,
+// and ErrParam for "b2crc32c": see SetChecksums.
 func (b *Batch) SetVLMeta(name string, content []byte) error {
 	return b.doNow(func() error { return b.setVLMeta(name, content) })
 }
@@ -164,8 +166,8 @@ func (b *Batch) setVLMeta(name string, content []byte) error {
 	return nil
 }
 
-// DeleteVLMeta removes a variable-length metalayer, or fails with fs.ErrNotExist. Without "b2crc32c", the frame
-// keeps no checksums any more.
+// DeleteVLMeta removes a variable-length metalayer. It returns fs.ErrNotExist if there is none with that name. Deleting
+// "b2crc32c" removes the checksums from the frame; with OpenOptions.RequireChecksums that returns ErrParam.
 func (b *Batch) DeleteVLMeta(name string) error {
 	return b.doNow(func() error { return b.deleteVLMeta(name) })
 }
@@ -203,9 +205,9 @@ func (b *Batch) replaceMeta(name string, content []byte) error {
 	return b.setMeta(name, content)
 }
 
-// SetChecksums makes the frame keep checksums from this batch on, or no longer. It reads all chunks to compute them. If
-// a chunk does not match a checksum that it already has, SetChecksums returns ErrChecksum, unless another library has
-// changed the index since. It returns the error of ctx when that is done.
+// SetChecksums adds checksums to the frame, which later commits keep, or removes them. To add them it reads all chunks.
+// If a chunk does not match a checksum that it already has, SetChecksums returns ErrChecksum, unless another library
+// has changed the index since. It returns the error of ctx when ctx is done.
 func (b *Batch) SetChecksums(ctx context.Context, on bool) error {
 	return b.do(ctx, func(ctx context.Context) error { return b.setChecksums(ctx, on) })
 }
@@ -264,7 +266,8 @@ func (b *Batch) mayRemoveChecksums() error {
 	return b.f.wrap("variable-length metalayer "+checksumLayer, -1, fmt.Errorf("OpenOptions.RequireChecksums asks for it: %w", ErrParam))
 }
 
-// Reorder puts chunk order[i] at position i. order must contain each chunk once.
+// Reorder moves chunk order[i] to position i. It returns ErrParam if order does not contain each chunk number once, or
+// if it moves a last chunk that is shorter than the others.
 func (b *Batch) Reorder(order []int) error {
 	return b.doNow(func() error { return b.reorder(order) })
 }

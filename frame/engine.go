@@ -9,8 +9,8 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 )
 
-// Engine returns what package ndarray needs of the frame to read and write the blocks of an array. The result is of a
-// package that others cannot import, and may change in any version: it is not for them.
+// Engine returns an interface for package ndarray, which reads and writes the blocks of arrays with it. Its type is
+// internal and may change in any version: other packages should not use it.
 func (f *Frame) Engine() engine.Frame { return (*engineFrame)(f) }
 
 // Engine is for package ndarray. See Frame.Engine.

@@ -9,9 +9,9 @@ import (
 	"github.com/goblosc/blosc2/internal/errs"
 )
 
-// Errors, told apart by what the caller can do. Test with errors.Is. Besides them, errors match fs.ErrNotExist for a
-// missing file or metalayer, fs.ErrExist for a file that is there already, fs.ErrClosed for a closed frame or batch,
-// and errors.ErrUnsupported if the frame may be intact but uses something that is not available.
+// Errors of this package, by what the caller can do about them. Test for them with errors.Is. Other errors match
+// fs.ErrNotExist for a missing file or metalayer, fs.ErrExist for a file that already exists, fs.ErrClosed for a closed
+// frame or batch, and errors.ErrUnsupported if the frame may be intact but uses something that is not available.
 var (
 	// ErrFormat: the bytes are not a Blosc2 frame.
 	ErrFormat = errs.ErrFormat
@@ -27,18 +27,17 @@ var (
 	ErrReadOnly = errs.ErrReadOnly
 	// ErrBounds: there is no chunk with that number, or no byte at that position.
 	ErrBounds = errs.ErrBounds
-	// ErrChanged: another process edited the frame while it was read, or put another one in its place; read again, or
-	// open it again.
+	// ErrChanged: another process edited or replaced the frame while it was read. Read again, or open it again.
 	ErrChanged = errs.ErrChanged
 )
 
 // Error is an error with the part of the frame that it belongs to. It unwraps to its cause.
 type Error struct {
-	Path  string // of the file or directory; empty for frames in memory and readers
+	Path  string // name of the file or directory; empty for frames in memory, readers and sources
 	Part  string // "header", "index", "trailer", "chunk", "metalayer b2nd", ...
 	Chunk int    // chunk number, or -1
-	Off   int64  // of the part, in bytes from the start of the frame, or -1; of a sparse frame, the chunk file number
-	Err   error
+	Off   int64  // offset of the part in bytes from the start of the frame, or the number of a chunk file; or -1
+	Err   error  // the cause
 }
 
 // Error returns "frame PATH: PART N at byte OFF: cause".

@@ -16,8 +16,8 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// Frame is an open super-chunk: a list of chunks with metalayers. All methods are safe for use by any number of
-// goroutines: reading ones see one committed state each, editing ones wait for each other.
+// Frame is an open super-chunk: a list of chunks with metalayers. All methods are safe for concurrent use. Each read
+// sees one committed state. Edits wait for each other.
 type Frame struct {
 	state
 	path     string

@@ -7,32 +7,32 @@ import (
 	"sync"
 )
 
-// Storage holds the bytes of a contiguous frame. ReadAt is called by any number of goroutines, also while one
-// goroutine at a time calls the other methods. It may then cover bytes that are just being written; what it returns
-// for those does not matter.
+// Storage holds the bytes of a contiguous frame. Any number of goroutines call ReadAt, also while one goroutine at a
+// time calls another method. Such a ReadAt may cover bytes that are being written; any result for those bytes will do.
 type Storage interface {
 	io.ReaderAt
 	io.WriterAt
 	io.Closer
-	// Size returns the number of bytes there.
+	// Size returns the number of stored bytes.
 	Size() (int64, error)
-	// Truncate cuts the end off.
+	// Truncate removes the bytes from offset size up.
 	Truncate(size int64) error
-	// Sync returns when all that was written will survive a power cut.
+	// Sync returns when everything written before will survive a power failure.
 	Sync() error
 }
 
-// Memory is a Storage in memory. The zero value is empty and ready for use. Frames read its bytes without copying.
+// Memory is a Storage in memory. The zero value is empty and ready for use. It is safe for concurrent use. Frames read
+// its bytes without copying them.
 type Memory struct {
 	mu sync.RWMutex
 	b  []byte
 }
 
-// NewMemory returns a Memory that holds b and from now on owns it.
+// NewMemory returns a Memory that holds b and takes ownership of it: the caller must not use b afterwards.
 func NewMemory(b []byte) *Memory { return &Memory{b: b} }
 
-// Bytes returns the bytes that it holds. They are the Memory's own: do not change them, and expect them to change
-// when a frame in it is edited.
+// Bytes returns the stored bytes without copying them. Do not change them. Edits of a frame in the Memory may change
+// them.
 func (m *Memory) Bytes() []byte {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -111,7 +111,7 @@ func (m *Memory) reserve(n, estimate int64) {
 // Size returns the number of bytes.
 func (m *Memory) Size() (int64, error) { return int64(len(m.Bytes())), nil }
 
-// Truncate cuts the end off.
+// Truncate removes the bytes from offset size up.
 func (m *Memory) Truncate(size int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

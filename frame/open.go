@@ -15,26 +15,27 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// Open opens the frame in a file, or in the directory of a sparse frame, for reading: it reads the header, the index
-// and the trailer, no chunk. ctx bounds how long it waits for a lock file; the frame does not keep it. Errors are
-// ErrParam, those of the operating system and of ctx, and in an *Error ErrFormat, ErrCorrupt, errors.ErrUnsupported,
-// ErrTooLarge and ErrChecksum.
+// Open opens the frame in a file, or in the directory of a sparse frame, for reading. It reads the header, the index
+// and the trailer, but no chunks. ctx bounds this and waiting for a lock file; the frame does not retain it. The error
+// is ErrParam, an error of the operating system or of ctx, or an *Error that wraps ErrFormat, ErrCorrupt,
+// errors.ErrUnsupported, ErrTooLarge or ErrChecksum.
 func Open(ctx context.Context, name string, o *OpenOptions) (*Frame, error) {
 	return openPath(ctx, name, o, placeFile)
 }
 
-// Edit opens the frame in a file, or in the directory of a sparse frame, for reading and editing. ctx bounds how long
-// it waits for a lock file; the frame does not keep it. Without Locking, only one Frame at a time may edit, and one
-// that others opened before for reading may then read what is no longer there. What follows a frame in its file is
-// taken for the remains of an edit that was interrupted, and is truncated: to edit a frame inside another file, use
-// EditStorage. Errors are those of Open.
+// Edit opens the frame in a file, or in the directory of a sparse frame, for reading and editing. ctx bounds this and
+// waiting for a lock file; the frame does not retain it. Errors are those of Open.
+//
+// Without Locking, only one Frame at a time may edit. Frames that other processes opened for reading before an edit may
+// then read bytes that the edit has overwritten. Edit truncates bytes after the frame in its file, because an
+// interrupted edit leaves such bytes. To edit a frame inside another file, use EditStorage.
 func Edit(ctx context.Context, name string, o *OpenOptions) (*Frame, error) {
 	return openPath(ctx, name, o, placeEdit)
 }
 
-// EditStorage opens the frame in st, a [Memory] for instance, for reading and editing. Closing the frame closes st.
-// What follows the frame in st is truncated. ctx is for the opening. Errors are those of Open and of st; after an
-// error, st is not closed.
+// EditStorage opens the frame in st, such as a [Memory], for reading and editing. It truncates bytes after the frame.
+// Closing the frame closes st; after an error, st is not closed. ctx bounds only the opening. Errors are those of Open
+// and of st.
 func EditStorage(ctx context.Context, st Storage, o *OpenOptions) (*Frame, error) {
 	opts, sys, err := o.settings(placeStorage)
 	if err != nil {

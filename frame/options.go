@@ -15,7 +15,8 @@ import (
 )
 
 // CreateOptions are the settings for creating a frame. A nil *CreateOptions and zero fields are the defaults. No field
-// is ignored: a field that cannot apply to the call is ErrParam. The frame keeps the slices and functions.
+// is ignored: if a field that is set does not apply to the call, the call returns ErrParam. The frame retains the
+// slices and functions.
 type CreateOptions struct {
 	Params    chunk.Params // compression parameters of new chunks
 	ChunkSize int          // decoded size of all chunks but the last, in bytes; 0 = that of the first chunk appended
@@ -25,28 +26,29 @@ type CreateOptions struct {
 
 	Sparse    bool    // a directory with one file for each chunk; needs a name
 	Overwrite bool    // replace an existing file or frame directory, or the content of Storage
-	Storage   Storage // where the frame goes, in place of a name; closing the frame closes it; nil = the name decides
+	Storage   Storage // holds the frame, if the name is empty; closing the frame closes it; nil = memory
 
 	// Concurrency is the number of goroutines that a call may use, at most 1024; 0 = GOMAXPROCS.
 	Concurrency int
 	// Locking shares the frame with other processes; see OpenOptions.Locking. It needs a name.
 	Locking bool
-	// NoSync makes commits not wait for the disk: after a power cut, the frame may be damaged.
+	// NoSync makes commits return before the disk has their bytes. A power failure may then damage the frame.
 	NoSync bool
 
 	Codecs      []codec.Codec      // user codecs, besides the built-in ones
 	UserFilters []chunk.UserFilter // user filters
-	// Prefilter changes each block before it is encoded: it sets dst, which has the size of src, and may be called by
-	// several goroutines. nil = none.
+	// Prefilter transforms each block before it is encoded: it fills dst, which is as long as src. Several goroutines
+	// may call it at the same time. It must not retain dst or src. nil = none.
 	Prefilter func(dst, src []byte, b chunk.BlockInfo) error
-	// Postfilter changes each block after it is decoded, in the same way. nil = none.
+	// Postfilter transforms each block after it is decoded, in the same way. nil = none.
 	Postfilter func(dst, src []byte, b chunk.BlockInfo) error
 
 	sys storage.System // nil = the operating system
 }
 
 // OpenOptions are the settings for opening a frame. A nil *OpenOptions and zero fields are the defaults. No field is
-// ignored: a field that cannot apply to the call is ErrParam. The frame keeps the slices and functions.
+// ignored: if a field that is set does not apply to the call, the call returns ErrParam. The frame retains the slices
+// and functions.
 //
 // Symbolic links in the name of a frame are followed. Inside the directory of a sparse frame, a link is followed only
 // for reading, and only to a file in the same directory. New files are never written through links: a file or link of
@@ -55,61 +57,65 @@ type OpenOptions struct {
 	// Concurrency is the number of goroutines that a call may use, at most 1024; 0 = GOMAXPROCS.
 	Concurrency int
 
-	// Cache is the number of bytes of decoded blocks to keep; 0 = none. Blocks that were decoded for a small read, one
-	// of at most a quarter of Cache in its blocks, are kept for later reads of all goroutines, and the least used are
-	// dropped. It is for reading items one by one that are close to each other. Commits and Refresh empty the cache. It
-	// cannot be combined with a Postfilter.
+	// Cache is the size of a cache of decoded blocks, in bytes; 0 = none. The cache holds the blocks of small reads,
+	// which decode at most a quarter of Cache, for later reads of any goroutine, and drops the least recently used
+	// ones. Use it to read neighboring items one by one. Commits and Refresh empty the cache. A frame with a Postfilter
+	// cannot have one.
 	Cache int64
 
-	// Mmap is for Open: it maps the file of a contiguous frame into memory, and chunks are decoded from there without a
-	// copy. It has no effect for sparse frames, and where the operating system has no such mapping. Use it for files
-	// that no process edits in place or truncates while they are open; edits by this package and by C-Blosc2 do both.
-	// If the file is truncated nevertheless, or the disk fails, a read of a missing page returns ErrChanged: the read
-	// sets runtime/debug.SetPanicOnFault for its goroutines and recovers from faults inside the mapping, and from no
-	// others. Bytes that change while they are decoded can give wrong data or crash the process. For files of other
-	// users, leave Mmap off: then every byte is copied before it is parsed. The memory is unmapped when the frame is
-	// closed and its last reader has ended.
+	// Mmap is for Open: it maps the file of a contiguous frame into memory, and chunks are decoded without copying
+	// their bytes. It has no effect on sparse frames, and on systems without such mappings. Closing the frame unmaps
+	// the memory after the last read has ended.
+	//
+	// Use Mmap only for files that no process edits in place or truncates while they are open; edits by this package
+	// and by C-Blosc2 do both. Bytes that change while they are decoded can give wrong data or crash the process. Leave
+	// Mmap off for files of other users: then every byte is copied before it is parsed. If the file is truncated or the
+	// disk fails, a read of a missing page returns ErrChanged. For this, reads set runtime/debug.SetPanicOnFault for
+	// their goroutines, and recover only from faults inside the mapping.
 	Mmap bool
 
-	// Locking is for Open and Edit: frames in files and directories may then be read and edited by several processes at
-	// a time, if all of them use it. It uses the lock file of C-Blosc2 (NAME.b2lock, or .b2lock in the directory;
-	// BLOSC_LOCKING=1 or "locking" there). Each read and batch begins with what was committed last. A batch waits until
-	// no other process reads or edits, and other processes wait until it ends. Goroutines of this Frame go on reading
-	// while one of them edits, but where another process edits just before that batch or after it, they may get
-	// ErrChanged. Methods that only return sizes and metalayers return what the Frame knows: see Refresh. The locks are
-	// those of the operating system and not fair: processes that read without a pause can keep others from editing.
-	// Systems without such locks return errors.ErrUnsupported; some network file systems do so, too, or lock nothing. A
-	// lock file must be a regular file, and for editing must have no other name (hard link).
+	// Locking is for Open and Edit: several processes may then read and edit a frame in a file or directory at the same
+	// time, if all of them use locking. The lock file is that of C-Blosc2: NAME.b2lock, or .b2lock in the directory.
+	// There, BLOSC_LOCKING=1 or "locking" enables it. Each read and each batch begins with the state that was committed
+	// last. A batch waits until no other process reads or edits, and other processes wait until the batch ends.
+	// Goroutines of this Frame may read during its own batch; such a read may return ErrChanged if another process
+	// edits just before or after the batch. Methods that only return sizes and metalayers do not look for newer states:
+	// see Refresh.
+	//
+	// The locks are those of the operating system. They are not fair: processes that read without a pause can keep
+	// others from editing. Systems without locks, and some network file systems, return errors.ErrUnsupported. Other
+	// network file systems lock nothing. A lock file must be a regular file. For editing, it must have no other hard
+	// link.
 	Locking bool
 
-	// NoSync is for editing: commits do not wait for the disk. After a power cut, the frame may be damaged.
+	// NoSync is for editing: commits return before the disk has their bytes. A power failure may then damage the frame.
 	NoSync bool
 
-	// Verify compares what is read with the checksums that the frame keeps. See the package comment.
+	// Verify compares the bytes that are read with the checksums of the frame, if it has any. See the package comment.
 	Verify bool
 
-	// RequireChecksums is for callers who rely on checksums. It implies Verify. For a frame without checksums, or with
-	// stale ones, opening and Refresh return ErrChecksum, and so do reads that follow a commit of another process.
-	// Edits cannot remove the checksums. Without RequireChecksums, a frame whose checksums are lost looks like one that
-	// never had any, unless Verify finds their record under another name.
+	// RequireChecksums rejects frames without checksums and implies Verify. Opening and Refresh then return ErrChecksum
+	// if the frame has no checksums or stale ones, and so do reads after a commit of another process. Edits cannot
+	// remove the checksums. Without RequireChecksums, a frame that has lost its checksums looks like one that never had
+	// any, unless Verify finds their record under another name.
 	RequireChecksums bool
 
-	// MaxBytes is the number of bytes that may be allocated because the frame claims a size; a negative value is no
-	// limit. 0 = 64 MiB, or 4096 times the stored bytes that are not zero.
+	// MaxBytes limits the bytes that may be allocated because the frame claims a size; -1 = no limit. 0 = 64 MiB, or
+	// 4096 times the stored bytes that are not zero, whichever is larger.
 	MaxBytes int64
-	// MaxMeta is the number of bytes that stored metalayers may take, in the header and in the trailer each. A frame
-	// with more is ErrTooLarge when it is opened. 0 = the size of the frame.
+	// MaxMeta limits the stored bytes of the metalayers in the header, and of those in the trailer. If a frame has
+	// more, opening it returns ErrTooLarge. 0 = the size of the frame.
 	MaxMeta int64
-	// MaxChunks is the number of chunks that a frame may have. A frame with more is ErrTooLarge when it is opened. 0 =
-	// an index may take 4096 times its stored size of memory.
+	// MaxChunks limits the number of chunks. If a frame has more, opening it returns ErrTooLarge. 0 = as many as an
+	// index of 4096 times its stored size holds.
 	MaxChunks int
 
 	Codecs      []codec.Codec      // user codecs, besides the built-in ones
 	UserFilters []chunk.UserFilter // user filters
-	// Prefilter changes each block before it is encoded: it sets dst, which has the size of src, and may be called by
-	// several goroutines. It is for editing. nil = none.
+	// Prefilter transforms each block before it is encoded: it fills dst, which is as long as src. Several goroutines
+	// may call it at the same time. It must not retain dst or src. It is for editing. nil = none.
 	Prefilter func(dst, src []byte, b chunk.BlockInfo) error
-	// Postfilter changes each block after it is decoded, in the same way. nil = none.
+	// Postfilter transforms each block after it is decoded, in the same way. nil = none.
 	Postfilter func(dst, src []byte, b chunk.BlockInfo) error
 
 	sys storage.System // nil = the operating system

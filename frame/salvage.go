@@ -19,28 +19,29 @@ import (
 
 // Salvaged is the result of Salvage.
 type Salvaged struct {
-	Chunks int  // intact chunks, which the new frame has
-	Lost   int  // chunks that are known to be lost
-	Index  bool // the chunks are in the order of an index, or of checksums; else in that of their positions
+	Chunks int  // number of intact chunks, which are in the new frame
+	Lost   int  // number of chunks that are known to be lost
+	Index  bool // whether an index or the checksums determined the order of the chunks; otherwise their positions did
 }
 
-// Salvage makes a new frame of the intact chunks and metalayers of one that is damaged, and opens it for editing. It
-// calls report, which may be nil, for each part that is lost or left out, with its location.
+// Salvage creates a new frame with the intact chunks and metalayers of the damaged frame in the file or directory
+// broken, and opens it for editing. It calls report, which may be nil, with the location of each part that is lost or
+// omitted.
 //
-// Where header, index and trailer can be read, each chunk is decoded and compared with its checksum, if the frame keeps
-// some; the stored bytes of the intact ones go to the new frame. A lost chunk becomes one of zeros, so that the others
-// keep their numbers, or is left out if the frame has chunks of variable size.
+// If the header, the index and the trailer can be read, Salvage decodes each chunk and compares it with its checksum,
+// if there is one. It copies the stored bytes of intact chunks. A lost chunk becomes a chunk of zeros, so that the
+// others keep their numbers. In a frame with chunks of variable size it is omitted.
 //
-// Else Salvage looks for chunks in the whole file, byte after byte, or in the chunk files of the directory, and decodes
-// what looks like one. Their order is that of an index, if one turns up that names mostly such chunks, or else of the
-// checksums, or else of their positions; then chunks that were deleted may turn up again. A header that is lost is made
-// from the chunks. The metalayer that makes an array of the frame (b2nd, caterva) is left out if the chunks do not fit.
+// Otherwise Salvage searches every byte of the file, or the chunk files of the directory, for chunks that can be
+// decoded. Their order is that of an index that references mostly such chunks, or else of the checksums, or else of
+// their positions. Deleted chunks may reappear. If the header is lost, Salvage derives a new one from the chunks. It
+// omits the metalayer that describes an array (b2nd or caterva) if the chunks do not match it.
 //
-// For name and o see [Create]. Codecs, Filters and Concurrency also serve for reading the damaged frame, with the
+// For name and o see [Create]. Codecs, UserFilters and Concurrency also apply to reading the damaged frame, with the
 // default limits of OpenOptions. Params, ChunkSize, Meta and VLMeta come from the damaged frame: if one of them is set,
-// Salvage returns ErrParam. Other errors are those of Create, of ctx and of reading; ErrFormat if there is no intact
-// chunk and no header. In a file that is made to look like chunks everywhere the search ends early, which is reported
-// as ErrTooLarge.
+// Salvage returns ErrParam. It returns ErrFormat if it finds neither an intact chunk nor a header. Other errors are
+// those of Create, of ctx and of reading. If too many bytes look like chunks, the search ends early, and Salvage
+// reports ErrTooLarge.
 func Salvage(ctx context.Context, name, broken string, report func(error), o *CreateOptions) (*Frame, Salvaged, error) {
 	if report == nil {
 		report = func(error) {}

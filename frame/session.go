@@ -87,8 +87,8 @@ func (u lockUser) Follow(edit bool, epoch uint64) (changed bool, err error) {
 	return true, nil
 }
 
-// Close releases the frame. It does not wait: reads that are under way, also those of Views, succeed or fail with
-// fs.ErrClosed. An open batch can only be rolled back, and keeps the file open until then. A second Close does nothing.
+// Close releases the frame. It does not wait: concurrent reads succeed or fail with fs.ErrClosed. An open batch can no
+// longer be committed, and keeps the file open until it is rolled back. A second Close does nothing.
 func (f *Frame) Close() error {
 	return f.close(func() {
 		if f.writable && f.lock == nil { // else the next batch does it
@@ -109,15 +109,16 @@ func (f *Frame) endBatch() {
 	f.state.endBatch(f.closeStore)
 }
 
-// Refresh switches to the state that is stored now, and reports whether it differs from the previous one: another
-// process may have committed a state or, with C-Blosc2, changed the frame in place. It costs little if nothing has
-// changed. Readers of the previous state continue with it. If another process has written over bytes of that state,
-// they get wrong data or an error, unless both processes use OpenOptions.Locking. With OpenOptions.Locking, every read
-// begins with a Refresh.
+// Refresh switches to the state that is stored now, and reports whether it differs from the previous one. Another
+// process may have committed a state or, with C-Blosc2, changed the frame in place. Refresh costs little if nothing has
+// changed. With OpenOptions.Locking, every read begins with a Refresh.
 //
-// Without locking, a Refresh in the middle of another process's edit in place may fail, with ErrCorrupt for instance;
-// the state stays the one before, and a later Refresh will do. It waits for an open batch of this handle. Errors are
-// those of opening, and ErrChanged when there is another frame in place of this one.
+// Readers of the previous state continue with it. If another process has overwritten bytes of that state, they get
+// wrong data or an error, unless both processes use OpenOptions.Locking.
+//
+// Refresh waits for an open batch of this Frame. Without Locking, a Refresh during another process's edit in place may
+// fail, for example with ErrCorrupt. The Frame then keeps its state, and a later Refresh succeeds. Errors are those of
+// Open, and ErrChanged if another frame has replaced this one.
 func (f *Frame) Refresh(ctx context.Context) (bool, error) {
 	ctx = task.Context(ctx)
 	defer f.cache.Clear() // what was changed in place may not show in the index

@@ -7,8 +7,8 @@ import (
 	"github.com/goblosc/blosc2/frame/internal/storage"
 )
 
-// Source is where the bytes of a contiguous frame come from, when they are neither in a file nor in memory. Its methods
-// are called by several goroutines at the same time.
+// Source is the bytes of a contiguous frame that are neither in a file nor in memory, such as an object on a server.
+// Several goroutines call its methods at the same time.
 //
 // If a Source also has the method
 //
@@ -17,26 +17,27 @@ import (
 // then [Frame.Refresh] calls it first. After that, Size returns the number of bytes that are stored now.
 type Source interface {
 	// ReadAtContext reads len(p) bytes at offset off, like the ReadAt of an [io.ReaderAt]. It should return the error
-	// of ctx soon after ctx is done. It must not keep p.
+	// of ctx soon after ctx is done. It must not retain p.
 	ReadAtContext(ctx context.Context, p []byte, off int64) (n int, err error)
 	// Size returns the number of bytes. It does not wait.
 	Size() int64
 }
 
-// OpenSource opens the frame in src for reading. ctx is for the opening; the frame does not keep it. Reads of the frame
-// pass their own context on to src. Close does not close src. Errors are those of Open and of src.
+// OpenSource opens the frame in src for reading. ctx bounds only the opening; the frame does not retain it. Reads of
+// the frame pass their own context to src. Close does not close src. Errors are those of Open and of src.
 func OpenSource(ctx context.Context, src Source, o *OpenOptions) (*Frame, error) {
 	return openBytes(ctx, storage.FromSource(src), o)
 }
 
-// OpenReaderAt opens the frame in the first size bytes of r for reading. r must be safe for concurrent use if the frame
-// is used so. To read a frame inside a file, at an offset, use an [io.SectionReader]. A context is honored between
-// reads of r. Close does not close r. Errors are those of Open and of r.
+// OpenReaderAt opens the frame in the first size bytes of r for reading. If several goroutines use the frame, r must be
+// safe for concurrent use. To read a frame at an offset of a file, use an [io.SectionReader]. A call checks its context
+// between reads of r, but cannot interrupt a read. Close does not close r. Errors are those of Open and of r.
 func OpenReaderAt(ctx context.Context, r io.ReaderAt, size int64, o *OpenOptions) (*Frame, error) {
 	return openBytes(ctx, storage.FromReader(r, size), o)
 }
 
-// OpenBytes opens the frame in b for reading. b must not change while the frame is open.
+// OpenBytes opens the frame in b for reading. The frame retains b, which must not change while the frame is open.
+// Errors are those of Open.
 func OpenBytes(b []byte, o *OpenOptions) (*Frame, error) {
 	return openBytes(context.Background(), NewMemory(b), o)
 }

@@ -11,21 +11,21 @@ import (
 
 // Info describes a frame. Sizes are in bytes.
 type Info struct {
-	Version   int   // of the frame format
-	Sparse    bool  // a directory of chunk files
-	NBytes    int64 // decoded size of all chunks
-	CBytes    int64 // room that the chunks take
-	FrameLen  int64 // size of the frame; without the chunks in sparse frames
-	NumChunks int
-	TypeSize  int
-	BlockSize int // decoded size of a block; 0 = automatic, for each chunk
-	ChunkSize int // decoded size of all chunks but the last; 0 = each has its own; -1 = not known yet
-	VLBlocks  bool
+	Version   int          // of the frame format
+	Sparse    bool         // a directory of chunk files
+	NBytes    int64        // decoded size of all chunks
+	CBytes    int64        // stored size of the chunks; in a contiguous frame, dead bytes between them included
+	FrameLen  int64        // size of the frame; without the chunks in sparse frames
+	NumChunks int          // number of chunks
+	TypeSize  int          // size of an item
+	BlockSize int          // decoded size of a block; 0 = automatic, for each chunk
+	ChunkSize int          // decoded size of all chunks but the last; 0 = each has its own; -1 = not known yet
+	VLBlocks  bool         // whether blocks have variable sizes
 	Params    chunk.Params // parameters for new chunks
-	Checksums bool         // it keeps checksums; see Options
+	Checksums bool         // whether the frame has checksums; see CreateOptions
 }
 
-// Info returns what the header says of the frame, or the zero Info when it is closed.
+// Info returns the content of the header, or the zero Info if the frame is closed.
 func (f *Frame) Info() Info {
 	if s := f.snap.Load(); s != nil {
 		return s.info()
@@ -43,13 +43,13 @@ func (s *snapshot) info() Info {
 	}
 }
 
-// Path returns the name that the frame was opened with, or "".
+// Path returns the name that the frame was opened with, without "file://", or "" if it has none.
 func (f *Frame) Path() string { return f.path }
 
 // NumChunks returns the number of chunks.
 func (f *Frame) NumChunks() int { return f.current().index.n }
 
-// Meta returns the metalayers. The slice and the contents are the caller's.
+// Meta returns copies of the metalayers, or nil if the frame is closed.
 func (f *Frame) Meta() []meta.Layer {
 	s := f.snap.Load()
 	if s == nil {
@@ -62,7 +62,8 @@ func (f *Frame) Meta() []meta.Layer {
 	return out
 }
 
-// VLMetaNames returns the names of the variable-length metalayers, in their order, except "b2crc32c".
+// VLMetaNames returns the names of the variable-length metalayers in stored order, except "b2crc32c", or nil if the
+// frame is closed.
 func (f *Frame) VLMetaNames() []string {
 	s := f.snap.Load()
 	if s == nil {
@@ -77,8 +78,9 @@ func (f *Frame) VLMetaNames() []string {
 	return names
 }
 
-// VLMeta returns the content of a variable-length metalayer, or fs.ErrNotExist. It is the caller's. By python-blosc2's
-// convention it is a MessagePack value: see meta.Unmarshal.
+// VLMeta returns a copy of the content of a variable-length metalayer, decompressed. By python-blosc2's convention it
+// is a MessagePack value: see meta.Unmarshal. The error wraps fs.ErrNotExist, fs.ErrClosed, ErrCorrupt, ErrChecksum or
+// ErrTooLarge.
 func (f *Frame) VLMeta(name string) ([]byte, error) {
 	s := f.snap.Load()
 	if s == nil {

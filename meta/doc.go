@@ -2,6 +2,20 @@
 // the record that describes an array, the MessagePack values that users store, and the names of NumPy dtypes. It does
 // not know chunks and does no I/O.
 //
+//	array := &meta.Array{
+//		Shape:      []int64{100, 50},
+//		ChunkShape: []int32{50, 50},
+//		BlockShape: []int32{10, 50},
+//		DType:      "<f4",
+//	}
+//	record, err := array.Append(nil) // the content of the metalayer "b2nd"
+//	array, err = meta.ParseArray(record, 4)
+//	value, err := meta.Marshal(map[string]any{"units": "K"})
+//
+// The package has no state and is safe for concurrent use. Only the metalayers of ParseHeader and ParseTrailer share
+// memory with their input. Input is untrusted: it yields a result or one error, and takes memory in proportion to its
+// length.
+//
 // # Sections
 //
 // A frame header ends with a section of metalayers. All integers are big-endian. The markers are those of MessagePack,
@@ -48,8 +62,4 @@
 //
 // Other metalayers hold MessagePack in the convention of python-blosc2: see Marshal, Unmarshal and Tuple. A
 // variable-length metalayer holds it inside a chunk.
-//
-// The package has no state and is safe for concurrent use. Only the metalayers of ParseHeader and ParseTrailer share
-// memory with their input. Input is untrusted: it yields a result or one error, and takes memory in proportion to its
-// length.
 package meta

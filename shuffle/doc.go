@@ -1,6 +1,9 @@
 // Package shuffle holds the filters of Blosc2: reversible (and a few lossy) rearrangements of the bytes of one block
 // that make it easier to compress. It knows nothing of headers and codecs.
 //
+//	shuffle.Shuffle(dst, src, 4)    // src holds items of 4 bytes
+//	shuffle.Unshuffle(src, dst, 4)  // the inverse
+//
 // A filter works on one whole block and never changes its length. The numbers are those of the chunk header:
 //
 //	id  name        here                                  parameter
