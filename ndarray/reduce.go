@@ -22,7 +22,7 @@ const (
 	OpMin                    // the dtype of the items; NaN or NaT if an item is
 	OpMax                    // like OpMin
 	OpMean                   // float64 for bools and integers; else the dtype of the items
-	OpStd                    // standard deviation: like OpMean, except that complex numbers give the dtype of their parts
+	OpStd                    // standard deviation: like OpMean; complex numbers give the dtype of their parts
 	OpAny                    // bool: whether any item is not zero; NaN is not zero
 	OpAll                    // bool: whether no item is zero
 	OpCountNonzero           // int64: number of items that are not zero
@@ -44,9 +44,10 @@ func (op Op) String() string {
 
 // ReduceOptions are the options of Reduce. A nil *ReduceOptions reduces all axes.
 //
-// With SkipNaN, reductions ignore items that are NaN or NaT, as NumPy's nansum, nanprod, nanmean, nanvar, nanstd, nanmin
-// and nanmax do: the sum of no other items is 0, their product is 1, and the other results are NaN or NaT. OpArgMin and
-// OpArgMax return ErrValue if they have no other items for a result. OpAny and OpCountNonzero do not count NaNs then.
+// With SkipNaN, reductions ignore items that are NaN or NaT, as NumPy's nansum, nanprod, nanmean, nanvar, nanstd,
+// nanmin and nanmax do: the sum of no other items is 0, their product is 1, and the other results are NaN or NaT.
+// OpArgMin and OpArgMax return ErrValue if they have no other items for a result. OpAny and OpCountNonzero do not count
+// NaNs then.
 type ReduceOptions struct {
 	Axes     []int // axes to reduce, negative ones counted from the last; nil means all axes, an empty slice none
 	KeepDims bool  // leave reduced axes in the shape of the result, with a length of 1
@@ -57,8 +58,8 @@ type ReduceOptions struct {
 // Reduce reduces r along axes and returns the result, an array in memory, with NumPy's dtypes and rules. It decodes
 // chunks in parallel, except special chunks, such as those of zeros, which need no decoding. It reduces the items of
 // each chunk and merges the results in the order of the chunks, so the result does not depend on Options.Concurrency.
-// Sums and products of floats, means, variances and standard deviations are computed as float64 and rounded at the end. They are at least as
-// accurate as NumPy's, but may differ from them in the last digits.
+// Sums and products of floats, means, variances and standard deviations are computed as float64 and rounded at the end.
+// They are at least as accurate as NumPy's, but may differ from them in the last digits.
 //
 // Reduce uses up to 32 bytes of memory for each item of the result, and a few chunks. The error wraps ErrType,
 // ErrBounds, ErrParam for an option that does not apply, or ErrShape for the minimum or maximum of no items, or is an
