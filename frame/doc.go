@@ -26,6 +26,7 @@
 //
 // [OpenBytes], [OpenReaderAt] and [OpenSource] open frames elsewhere; [Frame.Save] writes a frame to an io.Writer;
 // [Copy] and [Salvage] make a new frame of an intact and of a damaged one.
+// docs/FORMAT.md in the repository describes the format byte by byte, and docs/SUPPORT.md what is supported.
 //
 // A context that is nil counts as context.Background(). Calls return the error of a context that is done while they
 // wait for a batch, for a lock file or for a [Source], between the reads of an io.ReaderAt, and between the blocks or
