@@ -27,6 +27,7 @@
 // [OpenBytes], [OpenReaderAt] and [OpenSource] open frames in other places; package remote opens frames on HTTP
 // servers. [Frame.Save] writes a frame to an io.Writer. [Copy] creates a new frame from an intact frame, and [Salvage]
 // from a damaged one.
+// docs/FORMAT.md in the repository describes the format byte by byte, and docs/SUPPORT.md what is supported.
 //
 // All functions and methods are safe for concurrent use. Decoded data is appended or written to memory of the caller,
 // and belongs to the caller. Sizes and offsets are in bytes unless the documentation says otherwise.

@@ -10,6 +10,9 @@
 // to 16 dimensions. The format is "b2nd", that of python-blosc2's NDArray. The package also reads the older Caterva
 // arrays. Package npy below this one reads and writes .npy files.
 //
+// In the repository, docs/RECIPES.md has whole programs and advice on chunks, blocks and codecs, and docs/NUMPY.md
+// translates expressions of NumPy and python-blosc2.
+//
 // # Chunks and blocks
 //
 // An array is divided into chunks, the unit of writing, and each chunk into blocks, the unit of reading. This array has

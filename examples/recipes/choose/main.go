@@ -1,5 +1,6 @@
 // Command choose measures what the partition and the codec of an array cost, and prints the results as tables in
-// Markdown. Times are medians, divided by the times of the first line. The tables of docs/RECIPES.md are its output.
+// Markdown. Times are the least of several calls, divided by the times of the first line. docs/RECIPES.md shows its
+// output.
 package main
 
 import (
@@ -10,7 +11,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -97,7 +97,7 @@ func compressions(ctx context.Context, w io.Writer, shape []int64, data []float3
 		{"uncompressed", ndarray.CreateOptions{Level: codec.NoCompression}},
 	} {
 		var a *ndarray.Array
-		wrote, err := median(rounds/3+1, func() (err error) {
+		wrote, err := least(rounds/3+1, func() (err error) {
 			a, err = ndarray.Create(ctx, "", shape, data, &c.o)
 			return err
 		})
@@ -124,7 +124,11 @@ func print(w io.Writer, title string, figures, first []float64) []float64 {
 	}
 	fmt.Fprintf(w, "| %s | %.0f%% |", title, 100*figures[0])
 	for i, x := range figures[1:] {
-		fmt.Fprintf(w, " %.2g |", x/first[i+1])
+		digits := 2
+		if x >= 9.5*first[i+1] {
+			digits = 0
+		}
+		fmt.Fprintf(w, " %.*f |", digits, x/first[i+1])
 	}
 	fmt.Fprintln(w)
 	return first
@@ -141,23 +145,20 @@ func reads(ctx context.Context, a *ndarray.Array, rounds int, sel ...ndarray.Ind
 		n *= m
 	}
 	dst := make([]float32, n)
-	return median(rounds, func() error { return ndarray.ReadInto(ctx, a, dst, sel...) })
+	return least(rounds, func() error { return ndarray.ReadInto(ctx, a, dst, sel...) })
 }
 
-// median returns the median time of a function in seconds, after a first call.
-func median(rounds int, f func() error) (float64, error) {
-	var times []float64
-	for i := range rounds + 1 {
+// least returns the least time of a function in seconds, of several calls that take some time.
+func least(rounds int, f func() error) (float64, error) {
+	shortest := math.Inf(1)
+	for begin, i := time.Now(), 0; i < rounds || rounds > 1 && time.Since(begin) < time.Second/4; i++ {
 		start := time.Now()
 		if err := f(); err != nil {
 			return 0, err
 		}
-		if i > 0 {
-			times = append(times, time.Since(start).Seconds())
-		}
+		shortest = min(shortest, time.Since(start).Seconds())
 	}
-	slices.Sort(times)
-	return times[len(times)/2], nil
+	return shortest, nil
 }
 
 // temperatures returns a smooth field with noise, rounded to hundredths.

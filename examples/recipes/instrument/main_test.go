@@ -1,3 +1,7 @@
+//go:build !wasip1 && !js
+
+// These systems have no locks of files.
+
 package main
 
 func Example() {
