@@ -1,9 +1,7 @@
-package convert
+package numbers
 
 import (
-	"encoding/binary"
 	"math"
-	"math/bits"
 	"runtime"
 	"unsafe"
 
@@ -41,6 +39,9 @@ func boolLoop[D integer | float](dst, src []byte) {
 		}
 	}
 }
+
+// CopyBools copies bools. True becomes 1.
+func CopyBools(dst, src []byte) { boolLoop[uint8](dst, src) }
 
 // halfLoop32 converts float16 to float32.
 func halfLoop32(dst, src []byte) {
@@ -101,7 +102,7 @@ func aligned(b []byte, width int) bool {
 
 // loopFor returns the loop that converts numbers in the byte order of the machine, or nil if there is none for these
 // types. Then convertNumbers converts them.
-func loopFor(to, from numberType) Func {
+func loopFor(to, from Type) Func {
 	switch {
 	case from.kind == 'b':
 		return boolLoops(to)
@@ -139,7 +140,7 @@ func loopFor(to, from numberType) Func {
 }
 
 // loops returns the loop that converts integers. The bits of a signed and of an unsigned result are the same.
-func loops[S integer](to numberType) Func {
+func loops[S integer](to Type) Func {
 	switch integral := to.kind == 'i' || to.kind == 'u'; {
 	case integral && to.size == 1:
 		return loop[uint8, S]
@@ -158,7 +159,7 @@ func loops[S integer](to numberType) Func {
 }
 
 // boolLoops returns the loop that converts bools.
-func boolLoops(to numberType) Func {
+func boolLoops(to Type) Func {
 	switch integral := to.kind != 'f' && to.kind != 'c'; {
 	case integral && to.size == 1:
 		return boolLoop[uint8]
@@ -176,8 +177,8 @@ func boolLoops(to numberType) Func {
 	return nil
 }
 
-// numbersFunc returns the function that converts numbers of one type to another.
-func numbersFunc(to, from numberType) Func {
+// Conversion returns the function that converts numbers of one type to another.
+func Conversion(to, from Type) Func {
 	t, s := to, from
 	if t.kind == 'c' && s.kind == 'c' { // the parts are converted alike
 		t.kind, s.kind = 'f', 'f'
@@ -186,11 +187,20 @@ func numbersFunc(to, from numberType) Func {
 	if t.kind == s.kind && t.size == s.size {
 		switch {
 		case t.kind == 'b':
-			return boolLoop[uint8]
+			return CopyBools
 		case foreignTo == foreignFrom:
 			return func(dst, src []byte) { copy(dst, src) }
 		}
-		return func(dst, src []byte) { swapTo(dst, src, s.size) }
+		return func(dst, src []byte) { SwapTo(dst, src, s.size) }
+	}
+	if f := swappedLoopFor(t, s); f != nil && foreignFrom && !foreignTo {
+		return func(dst, src []byte) {
+			if aligned(dst, t.size) && aligned(src, s.size) {
+				f(dst, src)
+			} else {
+				convertNumbers(dst, src, to, from)
+			}
+		}
 	}
 	f := loopFor(t, s)
 	if f == nil || foreignFrom && t.size < s.size {
@@ -209,62 +219,15 @@ func numbersFunc(to, from numberType) Func {
 				if foreignFrom {
 					// The numbers go to the end of d, where the loop does not overwrite them before it reads them.
 					native := d[n*(t.size-s.size):]
-					swapTo(native, x, s.size)
+					SwapTo(native, x, s.size)
 					x = native
 				}
 				f(d, x)
 				if foreignTo {
-					swap(d, t.size)
+					Swap(d, t.size)
 				}
 				dst, src = dst[len(d):], src[n*s.size:]
 			}
-		}
-	}
-}
-
-// foreign reports whether the numbers are stored in the byte order that is not native to the machine.
-func (d *numberType) foreign() bool {
-	return d.size > 1 && d.big == (binary.NativeEndian.Uint16([]byte{1, 0}) == 1)
-}
-
-// swapTo copies numbers of width bytes and reverses the bytes of each.
-func swapTo(dst, src []byte, width int) {
-	n := binary.NativeEndian
-	if aligned(dst, width) && aligned(src, width) {
-		switch width {
-		case 2:
-			s := numbersIn[uint16](src)
-			d := numbersIn[uint16](dst)[:len(s)]
-			for i, x := range s {
-				d[i] = bits.ReverseBytes16(x)
-			}
-		case 4:
-			s := numbersIn[uint32](src)
-			d := numbersIn[uint32](dst)[:len(s)]
-			for i, x := range s {
-				d[i] = bits.ReverseBytes32(x)
-			}
-		case 8:
-			s := numbersIn[uint64](src)
-			d := numbersIn[uint64](dst)[:len(s)]
-			for i, x := range s {
-				d[i] = bits.ReverseBytes64(x)
-			}
-		}
-		return
-	}
-	switch width {
-	case 2:
-		for ; len(src) >= 2 && len(dst) >= 2; dst, src = dst[2:], src[2:] {
-			n.PutUint16(dst, bits.ReverseBytes16(n.Uint16(src)))
-		}
-	case 4:
-		for ; len(src) >= 4 && len(dst) >= 4; dst, src = dst[4:], src[4:] {
-			n.PutUint32(dst, bits.ReverseBytes32(n.Uint32(src)))
-		}
-	case 8:
-		for ; len(src) >= 8 && len(dst) >= 8; dst, src = dst[8:], src[8:] {
-			n.PutUint64(dst, bits.ReverseBytes64(n.Uint64(src)))
 		}
 	}
 }
