@@ -14,8 +14,8 @@ type Type struct {
 	bytes int  // from one item to the next
 }
 
-// Of returns d as a Type. Dates and timedeltas count as integers if the other dtype is one of integers. It returns false
-// if d is neither a date nor a dtype of bools or numbers that Go has, or float16.
+// Of returns d as a Type. Dates and timedeltas count as integers if the other dtype is one of integers. It returns
+// false for other dtypes than bools, float16 and the numbers that Go has.
 func Of(d, other meta.DType) (Type, bool) {
 	n := Type{d.Kind, d.Size, d.Order == '>', d.Size}
 	switch d.Kind {
