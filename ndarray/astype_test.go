@@ -516,7 +516,7 @@ func TestConvertAllocations(t *testing.T) {
 			}
 		}
 		one()
-		if got := testing.AllocsPerRun(50, one); got > 8 {
+		if got := testing.AllocsPerRun(50, one); got > 5 {
 			t.Errorf("%s: %v allocations", dtype, got)
 		}
 	}

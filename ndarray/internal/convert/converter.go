@@ -42,8 +42,7 @@ func (g Types) Converter(d meta.DType, t reflect.Type, way Direction) (Converter
 		case d.Kind == 'b' && way == Reading:
 			c.Cast = numbers.CopyBools // true may be stored as any byte except 0
 		case Foreign(d):
-			width := swapWidth(d)
-			c.Cast = func(dst, src []byte) { numbers.SwapTo(dst, src, width) }
+			c.Cast = numbers.Swapper(swapWidth(d))
 		}
 		return c, nil
 	}

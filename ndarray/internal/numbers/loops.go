@@ -89,15 +89,20 @@ func numbersIn[T any](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
 }
 
-// aligned reports whether a machine can load numbers of width bytes from b.
-//
-// Safe: the address is not used to load anything.
-func aligned(b []byte, width int) bool {
+// anyAddress reports whether the machine can load numbers from any address.
+func anyAddress() bool {
 	switch runtime.GOARCH {
 	case "amd64", "386", "arm64", "wasm", "ppc64le", "s390x":
 		return true
 	}
-	return uintptr(unsafe.Pointer(unsafe.SliceData(b)))%uintptr(width) == 0
+	return false
+}
+
+// aligned reports whether the machine can load numbers of width bytes from b.
+//
+// Safe: the address is not used to load anything.
+func aligned(b []byte, width int) bool {
+	return anyAddress() || uintptr(unsafe.Pointer(unsafe.SliceData(b)))%uintptr(width) == 0
 }
 
 // loopFor returns the loop that converts numbers in the byte order of the machine, or nil if there is none for these
@@ -177,57 +182,68 @@ func boolLoops(to Type) Func {
 	return nil
 }
 
-// Conversion returns the function that converts numbers of one type to another.
+// Conversion returns the function that converts numbers of one type to another. On machines that load numbers from any
+// address, it allocates nothing for the most common conversions, which are a single loop.
 func Conversion(to, from Type) Func {
 	t, s := to, from
 	if t.kind == 'c' && s.kind == 'c' { // the parts are converted alike
 		t.kind, s.kind = 'f', 'f'
 	}
-	foreignTo, foreignFrom := t.foreign(), s.foreign()
 	if t.kind == s.kind && t.size == s.size {
 		switch {
 		case t.kind == 'b':
 			return CopyBools
-		case foreignTo == foreignFrom:
+		case t.foreign() == s.foreign():
 			return func(dst, src []byte) { copy(dst, src) }
 		}
-		return func(dst, src []byte) { SwapTo(dst, src, s.size) }
+		return Swapper(s.size)
 	}
-	if f := swappedLoopFor(t, s); f != nil && foreignFrom && !foreignTo {
-		return func(dst, src []byte) {
-			if aligned(dst, t.size) && aligned(src, s.size) {
-				f(dst, src)
-			} else {
-				convertNumbers(dst, src, to, from)
-			}
+	var f Func
+	if s.foreign() && !t.foreign() {
+		f = swappedLoopFor(t, s)
+	}
+	if f == nil && !(s.foreign() && t.size < s.size) {
+		if f = loopFor(t, s); f != nil && (s.foreign() || t.foreign()) {
+			f = inPieces(f, t, s)
 		}
 	}
-	f := loopFor(t, s)
-	if f == nil || foreignFrom && t.size < s.size {
+	if f == nil {
 		return func(dst, src []byte) { convertNumbers(dst, src, to, from) }
 	}
+	if anyAddress() {
+		return f
+	}
+	return whenAligned(f, to, from)
+}
+
+// whenAligned returns the function that converts numbers with f if they have the alignment of their types.
+func whenAligned(f Func, to, from Type) Func {
 	return func(dst, src []byte) {
-		switch {
-		case !aligned(dst, t.size) || !aligned(src, s.size):
-			convertNumbers(dst, src, to, from)
-		case !foreignTo && !foreignFrom:
+		if aligned(dst, to.size) && aligned(src, from.size) {
 			f(dst, src)
-		default:
-			for len(src) > 0 {
-				n := min(len(src)/s.size, piece)
-				d, x := dst[:n*t.size], src[:n*s.size]
-				if foreignFrom {
-					// The numbers go to the end of d, where the loop does not overwrite them before it reads them.
-					native := d[n*(t.size-s.size):]
-					SwapTo(native, x, s.size)
-					x = native
-				}
-				f(d, x)
-				if foreignTo {
-					Swap(d, t.size)
-				}
-				dst, src = dst[len(d):], src[n*s.size:]
+		} else {
+			convertNumbers(dst, src, to, from)
+		}
+	}
+}
+
+// inPieces returns the function that converts numbers with f and reverses their bytes before or after it.
+func inPieces(f Func, to, from Type) Func {
+	return func(dst, src []byte) {
+		for len(src) > 0 {
+			n := min(len(src)/from.size, piece)
+			d, x := dst[:n*to.size], src[:n*from.size]
+			if from.foreign() {
+				// The numbers go to the end of d, where the loop does not overwrite them before it reads them.
+				native := d[n*(to.size-from.size):]
+				SwapTo(native, x, from.size)
+				x = native
 			}
+			f(d, x)
+			if to.foreign() {
+				Swap(d, to.size)
+			}
+			dst, src = dst[len(d):], src[n*from.size:]
 		}
 	}
 }

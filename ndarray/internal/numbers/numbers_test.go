@@ -84,6 +84,25 @@ func quietNaNs(d Type, b []byte) []byte {
 	return out
 }
 
+// TestConversionAllocations checks that the most common conversions are found without allocating.
+func TestConversionAllocations(t *testing.T) {
+	if !anyAddress() {
+		return // each conversion is a closure that compares addresses
+	}
+	src, dst := make([]byte, 4), make([]byte, 8)
+	for _, big := range []bool{false, true} {
+		native := Type{'f', 8, !Type{'f', 8, true, 8}.foreign(), 8}
+		got := testing.AllocsPerRun(20, func() {
+			Conversion(native, Type{'f', 4, big, 4})(dst, src)
+			Conversion(native, Type{'i', 2, !native.big, 2})(dst, src[:2])
+			Conversion(native, Type{'f', 8, !native.big, 8})(dst, dst[:8:8])
+		})
+		if got > 0 {
+			t.Errorf("big-endian %v: %v allocations", big, got)
+		}
+	}
+}
+
 // BenchmarkConversion converts one block of numbers in the other byte order.
 func BenchmarkConversion(b *testing.B) {
 	big := binary.NativeEndian.Uint16([]byte{0, 1}) == 1

@@ -5,6 +5,20 @@ import (
 	"math/bits"
 )
 
+// Swapper returns the function that copies numbers of width bytes and reverses the bytes of each. It allocates nothing
+// for widths of 2, 4 and 8 bytes.
+func Swapper(width int) Func {
+	switch width {
+	case 2:
+		return func(dst, src []byte) { SwapTo(dst, src, 2) }
+	case 4:
+		return func(dst, src []byte) { SwapTo(dst, src, 4) }
+	case 8:
+		return func(dst, src []byte) { SwapTo(dst, src, 8) }
+	}
+	return func(dst, src []byte) { SwapTo(dst, src, width) }
+}
+
 // SwapTo copies numbers of width bytes and reverses the bytes of each.
 func SwapTo(dst, src []byte, width int) {
 	n := binary.NativeEndian

@@ -34,7 +34,7 @@ func Of(d, other meta.DType) (Type, bool) {
 }
 
 // foreign reports whether the numbers are stored in the byte order that is not native to the machine.
-func (d *Type) foreign() bool {
+func (d Type) foreign() bool {
 	return d.size > 1 && d.big == (binary.NativeEndian.Uint16([]byte{1, 0}) == 1)
 }
 
