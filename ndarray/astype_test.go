@@ -341,13 +341,9 @@ func TestAsTypeErrors(t *testing.T) {
 	}
 }
 
-// TestFillNumbers fills arrays with numbers of types that the dtype does not hold.
+// TestFillNumbers fills arrays, and creates arrays with Full, with numbers of types that the dtype does not hold.
 func TestFillNumbers(t *testing.T) {
-	for _, c := range []struct {
-		dtype string
-		fill  func(a *Array) error
-		want  string // the item in hexadecimal, or the error
-	}{
+	for _, c := range []fillCase{
 		{"<f4", fillWith(0.5), "0000003f"},
 		{"<f4", fillWith(0.1), "value"},
 		{"<f4", fillWith(math.NaN()), "0000c07f"},
@@ -379,29 +375,59 @@ func TestFillNumbers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = c.fill(a)
-		got := hex.EncodeToString(rawBytes(t, a))
-		switch c.want {
-		case "value":
-			if !errors.Is(err, ErrValue) {
-				t.Errorf("%s: %s, %v", c.dtype, got, err)
-			}
-		case "type":
-			if !errors.Is(err, ErrType) {
-				t.Errorf("%s: %s, %v", c.dtype, got, err)
-			}
-		default:
-			if err != nil || got != c.want {
-				t.Errorf("%s: %s, want %s, %v", c.dtype, got, c.want, err)
-			}
-		}
+		c.check(t, a, c.value.fill(a))
 		a.Close()
+		full, err := c.value.full(c.dtype)
+		c.check(t, full, err)
+		if full != nil {
+			full.Close()
+		}
 	}
 }
 
-// fillWith returns a function that fills an array with a value.
-func fillWith[T any](value T) func(a *Array) error {
-	return func(a *Array) error { return Fill(context.Background(), a, value) }
+// fillCase is a value, the dtype of an array, and the item in hexadecimal or the error.
+type fillCase struct {
+	dtype string
+	value filler
+	want  string
+}
+
+// check checks the first item of an array that was filled, or the error.
+func (c *fillCase) check(t *testing.T, a *Array, err error) {
+	t.Helper()
+	switch c.want {
+	case "value":
+		if !errors.Is(err, ErrValue) {
+			t.Errorf("%s: %v", c.dtype, err)
+		}
+	case "type":
+		if !errors.Is(err, ErrType) {
+			t.Errorf("%s: %v", c.dtype, err)
+		}
+	default:
+		if err != nil {
+			t.Errorf("%s: %v", c.dtype, err)
+		} else if got := hex.EncodeToString(rawBytes(t, a)); got != c.want {
+			t.Errorf("%s: %s, want %s", c.dtype, got, c.want)
+		}
+	}
+}
+
+// filler fills an array with a value, or creates an array of one item.
+type filler struct {
+	fill func(a *Array) error
+	full func(dtype string) (*Array, error)
+}
+
+// fillWith returns the filler of a value.
+func fillWith[T any](value T) filler {
+	ctx := context.Background()
+	return filler{
+		func(a *Array) error { return Fill(ctx, a, value) },
+		func(dtype string) (*Array, error) {
+			return Full(ctx, "", []int64{1}, value, &CreateOptions{DType: dtype})
+		},
+	}
 }
 
 // TestWriteNumbers writes values to every dtype that holds them, and reads them back.
@@ -490,7 +516,7 @@ func TestConvertAllocations(t *testing.T) {
 			}
 		}
 		one()
-		if got := testing.AllocsPerRun(50, one); got > 8 {
+		if got := testing.AllocsPerRun(50, one); got > 5 {
 			t.Errorf("%s: %v allocations", dtype, got)
 		}
 	}

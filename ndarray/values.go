@@ -8,6 +8,7 @@ import (
 
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
+	"github.com/goblosc/blosc2/ndarray/internal/numbers"
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
@@ -64,7 +65,7 @@ func (a *Array) readValues(ctx context.Context, m *selection.Mapping, c *valueRe
 }
 
 // cast adds a conversion of the items of m to another dtype. A nil conversion means that they are the same.
-func cast(m *selection.Mapping, to meta.DType, f convert.Func) {
+func cast(m *selection.Mapping, to meta.DType, f numbers.Func) {
 	switch first := m.Convert; {
 	case f == nil:
 	case first == nil:
@@ -76,7 +77,7 @@ func cast(m *selection.Mapping, to meta.DType, f convert.Func) {
 }
 
 // chain returns the conversion by first and then by second, from items of a bytes to items of b bytes and of c bytes.
-func chain(first, second convert.Func, a, b, c int) convert.Func {
+func chain(first, second numbers.Func, a, b, c int) numbers.Func {
 	var buffers sync.Pool
 	return func(dst, src []byte) {
 		buf, ok := buffers.Get().(*[]byte)

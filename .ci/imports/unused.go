@@ -16,12 +16,11 @@ import (
 // internal.
 var forUsers = []string{
 	"chunk.DefaultLevel", "chunk.ErrParam", "chunk.Delta", "chunk.UserFilter",
-	"frame.Batch.SetVariable", "frame.Batch.InsertRaw", "frame.Batch.UpdateRaw", "frame.EditStorage", "frame.Frame.FillSpecial", "frame.Frame.ReadRaw", "frame.Frame.Reorder", "frame.Frame.SetChecksums",
-	"frame.Frame.Update",
+	"frame.Batch.InsertRaw", "frame.Batch.UpdateRaw", "frame.EditStorage", "frame.Frame.ReadRaw",
 	"meta.ExtRef",
 	"ndarray.Array.Refresh", "ndarray.Array.Save", "ndarray.ErrChanged", "ndarray.ErrParam",
 	"ndarray.FullBytes", "ndarray.NaT", "ndarray.OpenReaderAt", "ndarray.Flip", "ndarray.Squeeze",
-	"shuffle.ByteDeltaDecode", "shuffle.DeltaDecode", "shuffle.DeltaEncode", "shuffle.IntTrunc", "shuffle.IntTrunc", "shuffle.ErrParam",
+	"shuffle.ByteDeltaDecode", "shuffle.DeltaDecode", "shuffle.DeltaEncode", "shuffle.ErrParam", "shuffle.IntTrunc",
 }
 
 // checkUnused returns a fault for each exported name that only tests use and that is not in forUsers.

@@ -4,12 +4,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 	"unsafe"
 
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/numbers"
 )
 
 // Bytes returns the memory of s.
@@ -38,7 +38,7 @@ func ToNative(d meta.DType, b []byte) {
 	if !Foreign(d) {
 		return
 	}
-	swap(b, swapWidth(d))
+	numbers.Swap(b, swapWidth(d))
 }
 
 // Stored returns scalars as they are stored: the memory of data, or a copy in the other byte order.
@@ -79,71 +79,4 @@ func One(d meta.DType) ([]byte, error) {
 		slices.Reverse(b[:width])
 	}
 	return b, nil
-}
-
-// swap reverses the bytes of each number of width bytes.
-func swap(b []byte, width int) {
-	n := binary.NativeEndian
-	switch width {
-	case 2:
-		for ; len(b) >= 2; b = b[2:] {
-			n.PutUint16(b, bits.ReverseBytes16(n.Uint16(b)))
-		}
-	case 4:
-		for ; len(b) >= 4; b = b[4:] {
-			n.PutUint32(b, bits.ReverseBytes32(n.Uint32(b)))
-		}
-	case 8:
-		for ; len(b) >= 8; b = b[8:] {
-			n.PutUint64(b, bits.ReverseBytes64(n.Uint64(b)))
-		}
-	}
-}
-
-// load16 reads a number in the given byte order.
-func load16(b []byte, big bool) uint16 {
-	if big {
-		return binary.BigEndian.Uint16(b)
-	}
-	return binary.LittleEndian.Uint16(b)
-}
-
-// load32 reads a number in the given byte order.
-func load32(b []byte, big bool) uint32 {
-	if big {
-		return binary.BigEndian.Uint32(b)
-	}
-	return binary.LittleEndian.Uint32(b)
-}
-
-// load64 reads a number in the given byte order.
-func load64(b []byte, big bool) uint64 {
-	if big {
-		return binary.BigEndian.Uint64(b)
-	}
-	return binary.LittleEndian.Uint64(b)
-}
-
-// store16 writes a number in the given byte order.
-func store16(b []byte, x uint16, big bool) {
-	if big {
-		x = bits.ReverseBytes16(x)
-	}
-	binary.LittleEndian.PutUint16(b, x)
-}
-
-// store32 writes a number in the given byte order.
-func store32(b []byte, x uint32, big bool) {
-	if big {
-		x = bits.ReverseBytes32(x)
-	}
-	binary.LittleEndian.PutUint32(b, x)
-}
-
-// store64 writes a number in the given byte order.
-func store64(b []byte, x uint64, big bool) {
-	if big {
-		x = bits.ReverseBytes64(x)
-	}
-	binary.LittleEndian.PutUint64(b, x)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/numbers"
 )
 
 // Converter converts items of a dtype to values of a Go type, or back.
@@ -15,14 +16,15 @@ type Converter struct {
 	Direct    bool // values have the memory layout of items, except for the byte order of scalars
 	ValueSize int  // bytes of a value
 
-	// Cast converts scalars that are stored in another way than in Go's memory, such as big-endian numbers and numbers
-	// of another type: items to values, or values to items if the Converter is for writing. Otherwise it is nil.
-	Cast Func
+	// Cast converts scalars that are stored differently than in Go's memory, such as big-endian numbers and numbers of
+	// another type. It converts items to values, or values to items if the Converter is for writing. It is nil for
+	// other conversions and if values have the memory layout of items.
+	Cast numbers.Func
 
 	steps []step
 }
 
-// Direction is the direction of a Converter: for reading or for writing.
+// Direction is what a Converter is for: reading or writing.
 type Direction bool
 
 const (
@@ -38,15 +40,14 @@ func (g Types) Converter(d meta.DType, t reflect.Type, way Direction) (Converter
 		c.Direct = true
 		switch {
 		case d.Kind == 'b' && way == Reading:
-			c.Cast = boolLoop[uint8] // true may be stored as any byte except 0
+			c.Cast = numbers.CopyBools // true may be stored as any byte except 0
 		case Foreign(d):
-			width := swapWidth(d)
-			c.Cast = func(dst, src []byte) { swapTo(dst, src, width) }
+			c.Cast = numbers.Swapper(swapWidth(d))
 		}
 		return c, nil
 	}
 	m := matcher{types: g, way: way}
-	if isNumber(d) && g.Scalar(t).Kind != 0 {
+	if numbers.Is(d) && g.Scalar(t).Kind != 0 {
 		s := step{n: d.Size, big: d.Order == '>'}
 		if err := m.number(&s, d, t); err != nil || s.kind == numberStep {
 			c.Cast = s.cast

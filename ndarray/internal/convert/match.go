@@ -7,6 +7,7 @@ import (
 
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/numbers"
 )
 
 // matcher finds the steps that convert items of a dtype to values of a Go type, or back.
@@ -31,7 +32,7 @@ func (m *matcher) match(path string, d meta.DType, t reflect.Type, at int, to ui
 		if d.Kind == 'm' {
 			s.kind = durationStep
 		}
-	case isNumber(d) && m.types.Scalar(t).Kind != 0:
+	case numbers.Is(d) && m.types.Scalar(t).Kind != 0:
 		if err := m.number(&s, d, t); err != nil {
 			return nil, err
 		}
@@ -51,28 +52,22 @@ func (m *matcher) match(path string, d meta.DType, t reflect.Type, at int, to ui
 	return []step{s}, nil
 }
 
-// isNumber reports whether a dtype is one of bools or numbers that Go has, or float16.
-func isNumber(d meta.DType) bool {
-	_, ok := numberOf(d, meta.DType{})
-	return ok && simple(d)
-}
-
 // number sets s to the step that converts between number types. It returns ErrType if the result does not have every
 // value of the source.
 func (m *matcher) number(s *step, d meta.DType, t reflect.Type) error {
 	memory, value := m.types.ofType(t)
 	s.kind, s.value = numberStep, memory.Size
 	if m.way == Writing {
-		if !Holds(d, value) {
+		if !numbers.Holds(d, value) {
 			return Mismatch(s.path, d, t, "the dtype does not have every value of the type; AsType converts with loss")
 		}
 		s.setCast(Cast(d, memory))
 		return nil
 	}
-	if !Holds(value, d) {
+	if !numbers.Holds(value, d) {
 		return Mismatch(s.path, d, t, "the type does not have every value of the dtype; AsType converts with loss")
 	}
-	if !Holds(memory, d) {
+	if !numbers.Holds(memory, d) {
 		s.kind, s.signed = narrowStep, value.Kind == 'i'
 	}
 	s.setCast(Cast(memory, d))
@@ -80,7 +75,7 @@ func (m *matcher) number(s *step, d meta.DType, t reflect.Type) error {
 }
 
 // setCast sets the conversion of a numberStep. Without one, the numbers are copied: an int of 32 bits and <i4.
-func (s *step) setCast(f Func, _ error) { // number types always have a conversion
+func (s *step) setCast(f numbers.Func, _ error) { // number types always have a conversion
 	if s.cast = f; f == nil {
 		s.kind = copyStep
 	}

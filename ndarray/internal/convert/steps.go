@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/ndarray/internal/numbers"
 )
 
 // step converts a part of an item to a part of a Go value and back. All items of a call go through a step before the
@@ -24,7 +25,7 @@ type step struct {
 	unit *timeUnit
 
 	// For numberStep and narrowStep.
-	cast   Func
+	cast   numbers.Func
 	value  int  // bytes of the number in the value
 	signed bool // the value is an int
 
@@ -232,9 +233,9 @@ func (s *step) decodeChecked(v Values, b items, first, each int) error {
 			}
 			*(*string)(p) = text
 		case timeStep:
-			*(*time.Time)(p), ok = s.unit.time(int64(load64(item, s.big)))
+			*(*time.Time)(p), ok = s.unit.time(int64(numbers.Load64(item, s.big)))
 		case durationStep:
-			*(*time.Duration)(p), ok = s.unit.duration(int64(load64(item, s.big)))
+			*(*time.Duration)(p), ok = s.unit.duration(int64(numbers.Load64(item, s.big)))
 		case narrowStep:
 			if !s.narrow(p, item) {
 				return s.badItem(first+each*i, "the number does not fit in 32 bits")
@@ -242,7 +243,7 @@ func (s *step) decodeChecked(v Values, b items, first, each int) error {
 		}
 		if !ok {
 			return s.badItem(first+each*i, fmt.Sprintf("%d %s is out of the range of %s",
-				int64(load64(item, s.big)), s.unit.dtype, [...]string{timeStep: "time.Time", durationStep: "time.Duration"}[s.kind]))
+				int64(numbers.Load64(item, s.big)), s.unit.dtype, [...]string{timeStep: "time.Time", durationStep: "time.Duration"}[s.kind]))
 		}
 	}
 	return nil
@@ -254,9 +255,9 @@ func (s *step) decodeChecked(v Values, b items, first, each int) error {
 func (s *step) narrow(p unsafe.Pointer, item []byte) bool {
 	var x uint64
 	if s.n == 4 { // from uint32 to int
-		x = uint64(load32(item, s.big))
+		x = uint64(numbers.Load32(item, s.big))
 	} else {
-		x = load64(item, s.big)
+		x = numbers.Load64(item, s.big)
 	}
 	*(*uint)(p) = uint(x)
 	if s.signed {
@@ -283,7 +284,7 @@ func encode(steps []step, v Values, b items, first, each int) error {
 			for i := range v.n {
 				item := s.item(&b, i)
 				copy(item, s.memory(&v, i))
-				swap(item, s.n)
+				numbers.Swap(item, s.n)
 			}
 		case numberStep:
 			if b.step == s.n && v.step == uintptr(s.value) {
@@ -319,12 +320,12 @@ func (s *step) encodeChecked(v Values, b items, first, each int) error {
 			if x, ok = s.unit.ofTime(*(*time.Time)(p)); !ok {
 				err = fmt.Errorf("%v is out of the range of %s", *(*time.Time)(p), s.unit.dtype)
 			}
-			store64(item, uint64(x), s.big)
+			numbers.Store64(item, uint64(x), s.big)
 		case durationStep:
 			if x, ok = s.unit.ofDuration(*(*time.Duration)(p)); !ok {
 				err = fmt.Errorf("%v is out of the range of %s", *(*time.Duration)(p), s.unit.dtype)
 			}
-			store64(item, uint64(x), s.big)
+			numbers.Store64(item, uint64(x), s.big)
 		}
 		if err != nil {
 			return s.badItem(first+each*i, err.Error())

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/goblosc/blosc2/ndarray/internal/numbers"
 )
 
 // Strings end before trailing zeros, as in NumPy, which pads items with them.
@@ -20,7 +22,7 @@ func readText(item []byte, big bool) (string, error) {
 	var buf [64]byte
 	text := buf[:0]
 	for i := 0; i < end; i += 4 {
-		c := load32(item[i:], big)
+		c := numbers.Load32(item[i:], big)
 		if c < utf8.RuneSelf {
 			text = append(text, byte(c))
 			continue
@@ -47,7 +49,7 @@ func writeText(item []byte, s string, big bool) error {
 			}
 			return tooLong(utf8.RuneCountInString(s), "characters", len(item)/4)
 		}
-		store32(item[at:], uint32(r), big)
+		numbers.Store32(item[at:], uint32(r), big)
 		at += 4
 		i += n
 	}

@@ -1,9 +1,7 @@
-package convert
+package numbers
 
 import (
-	"encoding/binary"
 	"math"
-	"math/bits"
 	"runtime"
 	"unsafe"
 
@@ -41,6 +39,9 @@ func boolLoop[D integer | float](dst, src []byte) {
 		}
 	}
 }
+
+// CopyBools copies bools. True becomes 1.
+func CopyBools(dst, src []byte) { boolLoop[uint8](dst, src) }
 
 // halfLoop32 converts float16 to float32.
 func halfLoop32(dst, src []byte) {
@@ -88,20 +89,25 @@ func numbersIn[T any](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
 }
 
-// aligned reports whether a machine can load numbers of width bytes from b.
-//
-// Safe: the address is not used to load anything.
-func aligned(b []byte, width int) bool {
+// anyAddress reports whether the machine can load numbers from any address.
+func anyAddress() bool {
 	switch runtime.GOARCH {
 	case "amd64", "386", "arm64", "wasm", "ppc64le", "s390x":
 		return true
 	}
-	return uintptr(unsafe.Pointer(unsafe.SliceData(b)))%uintptr(width) == 0
+	return false
+}
+
+// aligned reports whether the machine can load numbers of width bytes from b.
+//
+// Safe: the address is not used to load anything.
+func aligned(b []byte, width int) bool {
+	return anyAddress() || uintptr(unsafe.Pointer(unsafe.SliceData(b)))%uintptr(width) == 0
 }
 
 // loopFor returns the loop that converts numbers in the byte order of the machine, or nil if there is none for these
 // types. Then convertNumbers converts them.
-func loopFor(to, from numberType) Func {
+func loopFor(to, from Type) Func {
 	switch {
 	case from.kind == 'b':
 		return boolLoops(to)
@@ -139,7 +145,7 @@ func loopFor(to, from numberType) Func {
 }
 
 // loops returns the loop that converts integers. The bits of a signed and of an unsigned result are the same.
-func loops[S integer](to numberType) Func {
+func loops[S integer](to Type) Func {
 	switch integral := to.kind == 'i' || to.kind == 'u'; {
 	case integral && to.size == 1:
 		return loop[uint8, S]
@@ -158,7 +164,7 @@ func loops[S integer](to numberType) Func {
 }
 
 // boolLoops returns the loop that converts bools.
-func boolLoops(to numberType) Func {
+func boolLoops(to Type) Func {
 	switch integral := to.kind != 'f' && to.kind != 'c'; {
 	case integral && to.size == 1:
 		return boolLoop[uint8]
@@ -176,95 +182,68 @@ func boolLoops(to numberType) Func {
 	return nil
 }
 
-// numbersFunc returns the function that converts numbers of one type to another.
-func numbersFunc(to, from numberType) Func {
+// Conversion returns the function that converts numbers of one type to another. On machines that load numbers from any
+// address, it allocates nothing for the most common conversions, which are a single loop.
+func Conversion(to, from Type) Func {
 	t, s := to, from
 	if t.kind == 'c' && s.kind == 'c' { // the parts are converted alike
 		t.kind, s.kind = 'f', 'f'
 	}
-	foreignTo, foreignFrom := t.foreign(), s.foreign()
 	if t.kind == s.kind && t.size == s.size {
 		switch {
 		case t.kind == 'b':
-			return boolLoop[uint8]
-		case foreignTo == foreignFrom:
+			return CopyBools
+		case t.foreign() == s.foreign():
 			return func(dst, src []byte) { copy(dst, src) }
 		}
-		return func(dst, src []byte) { swapTo(dst, src, s.size) }
+		return Swapper(s.size)
 	}
-	f := loopFor(t, s)
-	if f == nil || foreignFrom && t.size < s.size {
+	var f Func
+	if s.foreign() && !t.foreign() {
+		f = swappedLoopFor(t, s)
+	}
+	if f == nil && !(s.foreign() && t.size < s.size) {
+		if f = loopFor(t, s); f != nil && (s.foreign() || t.foreign()) {
+			f = inPieces(f, t, s)
+		}
+	}
+	if f == nil {
 		return func(dst, src []byte) { convertNumbers(dst, src, to, from) }
 	}
+	if anyAddress() {
+		return f
+	}
+	return whenAligned(f, to, from)
+}
+
+// whenAligned returns the function that converts numbers with f if they have the alignment of their types.
+func whenAligned(f Func, to, from Type) Func {
 	return func(dst, src []byte) {
-		switch {
-		case !aligned(dst, t.size) || !aligned(src, s.size):
-			convertNumbers(dst, src, to, from)
-		case !foreignTo && !foreignFrom:
+		if aligned(dst, to.size) && aligned(src, from.size) {
 			f(dst, src)
-		default:
-			for len(src) > 0 {
-				n := min(len(src)/s.size, piece)
-				d, x := dst[:n*t.size], src[:n*s.size]
-				if foreignFrom {
-					// The numbers go to the end of d, where the loop does not overwrite them before it reads them.
-					native := d[n*(t.size-s.size):]
-					swapTo(native, x, s.size)
-					x = native
-				}
-				f(d, x)
-				if foreignTo {
-					swap(d, t.size)
-				}
-				dst, src = dst[len(d):], src[n*s.size:]
-			}
+		} else {
+			convertNumbers(dst, src, to, from)
 		}
 	}
 }
 
-// foreign reports whether the numbers are stored in the byte order that is not native to the machine.
-func (d *numberType) foreign() bool {
-	return d.size > 1 && d.big == (binary.NativeEndian.Uint16([]byte{1, 0}) == 1)
-}
-
-// swapTo copies numbers of width bytes and reverses the bytes of each.
-func swapTo(dst, src []byte, width int) {
-	n := binary.NativeEndian
-	if aligned(dst, width) && aligned(src, width) {
-		switch width {
-		case 2:
-			s := numbersIn[uint16](src)
-			d := numbersIn[uint16](dst)[:len(s)]
-			for i, x := range s {
-				d[i] = bits.ReverseBytes16(x)
+// inPieces returns the function that converts numbers with f and reverses their bytes before or after it.
+func inPieces(f Func, to, from Type) Func {
+	return func(dst, src []byte) {
+		for len(src) > 0 {
+			n := min(len(src)/from.size, piece)
+			d, x := dst[:n*to.size], src[:n*from.size]
+			if from.foreign() {
+				// The numbers go to the end of d, where the loop does not overwrite them before it reads them.
+				native := d[n*(to.size-from.size):]
+				SwapTo(native, x, from.size)
+				x = native
 			}
-		case 4:
-			s := numbersIn[uint32](src)
-			d := numbersIn[uint32](dst)[:len(s)]
-			for i, x := range s {
-				d[i] = bits.ReverseBytes32(x)
+			f(d, x)
+			if to.foreign() {
+				Swap(d, to.size)
 			}
-		case 8:
-			s := numbersIn[uint64](src)
-			d := numbersIn[uint64](dst)[:len(s)]
-			for i, x := range s {
-				d[i] = bits.ReverseBytes64(x)
-			}
-		}
-		return
-	}
-	switch width {
-	case 2:
-		for ; len(src) >= 2 && len(dst) >= 2; dst, src = dst[2:], src[2:] {
-			n.PutUint16(dst, bits.ReverseBytes16(n.Uint16(src)))
-		}
-	case 4:
-		for ; len(src) >= 4 && len(dst) >= 4; dst, src = dst[4:], src[4:] {
-			n.PutUint32(dst, bits.ReverseBytes32(n.Uint32(src)))
-		}
-	case 8:
-		for ; len(src) >= 8 && len(dst) >= 8; dst, src = dst[8:], src[8:] {
-			n.PutUint64(dst, bits.ReverseBytes64(n.Uint64(src)))
+			dst, src = dst[len(d):], src[n*from.size:]
 		}
 	}
 }

@@ -1,0 +1,202 @@
+package ndarray_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// Set the codec, the level and the filters. chunk.TruncPrec keeps 10 bits of the fraction, which is lossy.
+func ExampleCreateOptions() {
+	ctx := context.Background()
+	data := make([]float32, 1000)
+	for i := range data {
+		data[i] = 0.1 * float32(i)
+	}
+	a, err := ndarray.Create(ctx, "", []int64{1000}, data, &ndarray.CreateOptions{
+		Codec:   codec.LZ4HC,
+		Level:   9,
+		Filters: []chunk.Filter{chunk.TruncPrec.With(10), chunk.BitShuffle},
+	})
+	check(err)
+	defer a.Close()
+	items, err := ndarray.Read[float32](ctx, a, ndarray.Span(0, 3))
+	check(err)
+	fmt.Println(a.CreateOptions().Codec, items)
+	// Output: lz4hc [0 0.099975586 0.19995117]
+}
+
+// Keep checksums, and compare all data with them.
+func ExampleCreateOptions_checksums() {
+	ctx := context.Background()
+	a, err := ndarray.Create(ctx, "", []int64{1000}, make([]int32, 1000), &ndarray.CreateOptions{Checksums: true})
+	check(err)
+	defer a.Close()
+	var stored bytes.Buffer
+	_, err = a.Save(ctx, &stored)
+	check(err)
+
+	// RequireChecksums rejects arrays without checksums, and each read compares what it reads.
+	b, err := ndarray.OpenBytes(stored.Bytes(), &ndarray.OpenOptions{RequireChecksums: true})
+	check(err)
+	defer b.Close()
+	fmt.Println(b.Verify(ctx, nil)) // the first fault
+	// Output: <nil>
+}
+
+// Keep decoded blocks for reads of single items that lie close to each other.
+func ExampleOpenOptions_cache() {
+	ctx := context.Background()
+	o := &ndarray.OpenOptions{Cache: 16 << 20}
+	a, err := ndarray.Open(ctx, "../testdata/python-blosc2/dtype_i4.b2nd", o)
+	check(err)
+	defer a.Close()
+	sum := int32(0)
+	for i := range a.Shape()[0] {
+		x, err := ndarray.Item[int32](ctx, a, i, 0) // decodes each block once
+		check(err)
+		sum += x
+	}
+	fmt.Println(sum)
+	// Output: 3126
+}
+
+// Limit the memory and the time that an upload may take.
+func ExampleOpenOptions_maxBytes() {
+	upload, err := os.ReadFile("../testdata/python-blosc2/dtype_i4.b2nd")
+	check(err)
+	o := &ndarray.OpenOptions{MaxBytes: 16 << 20, MaxMeta: 64 << 10, MaxChunks: 2}
+	_, err = ndarray.OpenBytes(upload, o)
+	fmt.Println(errors.Is(err, ndarray.ErrTooLarge)) // it has three chunks
+	// Output: true
+}
+
+// Share an array with other processes, which may use C-Blosc2: a lock file protects each read and each commit.
+func ExampleOpenOptions_locking() {
+	ctx := context.Background()
+	name := filepath.Join(os.TempDir(), fmt.Sprintf("shared-%d.b2nd", os.Getpid()))
+	defer os.Remove(name)
+	defer os.Remove(name + ".lock")
+	a, err := ndarray.Zeros(ctx, name, []int64{0}, "<i4", &ndarray.CreateOptions{Locking: true, Overwrite: true})
+	check(err)
+	check(ndarray.Append(ctx, a, 0, []int32{1, 2, 3}))
+	check(a.Close())
+
+	b, err := ndarray.Edit(ctx, name, &ndarray.OpenOptions{Locking: true})
+	check(err)
+	defer b.Close()
+	check(ndarray.Append(ctx, b, 0, []int32{4}))
+	fmt.Println(b.Shape())
+	// Output: [4]
+}
+
+// Follow an array that another process appends to.
+func ExampleArray_Refresh() {
+	ctx := context.Background()
+	name := filepath.Join(os.TempDir(), fmt.Sprintf("growing-%d.b2nd", os.Getpid()))
+	defer os.Remove(name)
+	writer, err := ndarray.Zeros(ctx, name, []int64{0}, "<f8", &ndarray.CreateOptions{Overwrite: true})
+	check(err)
+	defer writer.Close()
+	reader, err := ndarray.Open(ctx, name, nil)
+	check(err)
+	defer reader.Close()
+
+	check(ndarray.Append(ctx, writer, 0, []float64{20.5, 21}))
+	fmt.Println(reader.Shape()) // until Refresh, a reader sees one state
+	changed, err := reader.Refresh(ctx)
+	check(err)
+	fmt.Println(changed, reader.Shape())
+	// Output:
+	// [0]
+	// true [2]
+}
+
+// Open an array that is in memory, such as an upload.
+func ExampleOpenBytes() {
+	ctx := context.Background()
+	upload, err := os.ReadFile("../testdata/python-blosc2/dtype_i4.b2nd")
+	check(err)
+	a, err := ndarray.OpenBytes(upload, nil)
+	check(err)
+	defer a.Close()
+	x, err := ndarray.Item[int32](ctx, a, 1, 2)
+	check(err)
+	fmt.Println(a.Shape(), x)
+	// Output: [30 20] 89
+}
+
+// Open an array in an io.ReaderAt. A read takes only the parts of it that it needs.
+func ExampleOpenReaderAt() {
+	ctx := context.Background()
+	file, err := os.Open("../testdata/python-blosc2/dtype_i4.b2nd")
+	check(err)
+	defer file.Close()
+	info, err := file.Stat()
+	check(err)
+	a, err := ndarray.OpenReaderAt(ctx, file, info.Size(), nil)
+	check(err)
+	defer a.Close()
+	column, err := ndarray.Read[int32](ctx, a, ndarray.Span(0, 3), ndarray.At(0))
+	check(err)
+	fmt.Println(column)
+	// Output: [99 87 95]
+}
+
+// Save an array to an io.Writer, such as an http.ResponseWriter.
+func ExampleArray_Save() {
+	ctx := context.Background()
+	a, err := ndarray.Create(ctx, "", []int64{2, 2}, []int16{1, 2, 3, 4}, nil)
+	check(err)
+	defer a.Close()
+	var w bytes.Buffer
+	n, err := a.Save(ctx, &w)
+	check(err)
+	b, err := ndarray.OpenBytes(w.Bytes(), nil)
+	check(err)
+	defer b.Close()
+	items, err := ndarray.Read[int16](ctx, b)
+	check(err)
+	fmt.Println(n == int64(w.Len()), items)
+	// Output: true [1 2 3 4]
+}
+
+// Read numbers of another type. A conversion that could lose a value returns ErrType.
+func ExampleRead_numbers() {
+	ctx := context.Background()
+	a, err := ndarray.Create(ctx, "", []int64{3}, []float32{0.5, 1.5, 2.5}, &ndarray.CreateOptions{DType: ">f4"})
+	check(err)
+	defer a.Close()
+	items, err := ndarray.Read[float64](ctx, a)
+	check(err)
+	fmt.Println(a.DType(), items)
+	_, err = ndarray.Read[int64](ctx, a)
+	fmt.Println(errors.Is(err, ndarray.ErrType))
+	// Output:
+	// >f4 [0.5 1.5 2.5]
+	// true
+}
+
+// Convert items to another dtype, with loss, and store the result.
+func ExampleAsType() {
+	ctx := context.Background()
+	a, err := ndarray.Create(ctx, "", []int64{3}, []float64{0.5, -1.5, 300}, nil)
+	check(err)
+	defer a.Close()
+	view, err := ndarray.AsType(a, "<i2") // nothing is read yet
+	check(err)
+	b, err := ndarray.Copy(ctx, "", view, nil)
+	check(err)
+	defer b.Close()
+	items, err := ndarray.Read[int16](ctx, b)
+	check(err)
+	fmt.Println(b.DType(), items)
+	// Output: <i2 [0 -1 300]
+}

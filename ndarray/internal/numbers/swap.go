@@ -1,0 +1,62 @@
+package numbers
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// Swapper returns the function that copies numbers of width bytes and reverses the bytes of each. It allocates nothing
+// for widths of 2, 4 and 8 bytes.
+func Swapper(width int) Func {
+	switch width {
+	case 2:
+		return func(dst, src []byte) { SwapTo(dst, src, 2) }
+	case 4:
+		return func(dst, src []byte) { SwapTo(dst, src, 4) }
+	case 8:
+		return func(dst, src []byte) { SwapTo(dst, src, 8) }
+	}
+	return func(dst, src []byte) { SwapTo(dst, src, width) }
+}
+
+// SwapTo copies numbers of width bytes and reverses the bytes of each.
+func SwapTo(dst, src []byte, width int) {
+	n := binary.NativeEndian
+	if aligned(dst, width) && aligned(src, width) {
+		switch width {
+		case 2:
+			s := numbersIn[uint16](src)
+			d := numbersIn[uint16](dst)[:len(s)]
+			for i, x := range s {
+				d[i] = bits.ReverseBytes16(x)
+			}
+		case 4:
+			s := numbersIn[uint32](src)
+			d := numbersIn[uint32](dst)[:len(s)]
+			for i, x := range s {
+				d[i] = bits.ReverseBytes32(x)
+			}
+		case 8:
+			s := numbersIn[uint64](src)
+			d := numbersIn[uint64](dst)[:len(s)]
+			for i, x := range s {
+				d[i] = bits.ReverseBytes64(x)
+			}
+		}
+		return
+	}
+	switch width {
+	case 2:
+		for ; len(src) >= 2 && len(dst) >= 2; dst, src = dst[2:], src[2:] {
+			n.PutUint16(dst, bits.ReverseBytes16(n.Uint16(src)))
+		}
+	case 4:
+		for ; len(src) >= 4 && len(dst) >= 4; dst, src = dst[4:], src[4:] {
+			n.PutUint32(dst, bits.ReverseBytes32(n.Uint32(src)))
+		}
+	case 8:
+		for ; len(src) >= 8 && len(dst) >= 8; dst, src = dst[8:], src[8:] {
+			n.PutUint64(dst, bits.ReverseBytes64(n.Uint64(src)))
+		}
+	}
+}

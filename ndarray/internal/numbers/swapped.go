@@ -1,0 +1,69 @@
+package numbers
+
+import (
+	"math"
+	"math/bits"
+)
+
+// The loops below reverse the bytes of numbers and convert them in one pass, for the most common types.
+
+// swappedFloats converts float32 to float64.
+func swappedFloats(dst, src []byte) {
+	s := numbersIn[uint32](src)
+	d := numbersIn[float64](dst)[:len(s)]
+	for i, x := range s {
+		d[i] = float64(math.Float32frombits(bits.ReverseBytes32(x)))
+	}
+}
+
+// swapped2 converts integers of 2 bytes.
+func swapped2[D integer | float, S int16 | uint16](dst, src []byte) {
+	s := numbersIn[uint16](src)
+	d := numbersIn[D](dst)[:len(s)]
+	for i, x := range s {
+		d[i] = D(S(bits.ReverseBytes16(x)))
+	}
+}
+
+// swapped4 converts integers of 4 bytes.
+func swapped4[D integer | float, S int32 | uint32](dst, src []byte) {
+	s := numbersIn[uint32](src)
+	d := numbersIn[D](dst)[:len(s)]
+	for i, x := range s {
+		d[i] = D(S(bits.ReverseBytes32(x)))
+	}
+}
+
+// swappedLoopFor returns the loop that converts numbers in the other byte order than the machine's to numbers in its
+// own, or nil if there is none for these types.
+func swappedLoopFor(to, from Type) Func {
+	switch integral := from.kind == 'i' || from.kind == 'u'; {
+	case from.kind == 'f' && from.size == 4 && to.kind == 'f' && to.size == 8:
+		return swappedFloats
+	case !integral:
+		return nil
+	case from.size == 2 && to.size == 4 && to.kind == 'f':
+		return signed(from, swapped2[float32, int16], swapped2[float32, uint16])
+	case from.size == 2 && to.size == 8 && to.kind == 'f':
+		return signed(from, swapped2[float64, int16], swapped2[float64, uint16])
+	case from.size == 4 && to.size == 8 && to.kind == 'f':
+		return signed(from, swapped4[float64, int32], swapped4[float64, uint32])
+	case to.kind != 'i' && to.kind != 'u':
+		return nil
+	case from.size == 2 && to.size == 4:
+		return signed(from, swapped2[uint32, int16], swapped2[uint32, uint16])
+	case from.size == 2 && to.size == 8:
+		return signed(from, swapped2[uint64, int16], swapped2[uint64, uint16])
+	case from.size == 4 && to.size == 8:
+		return signed(from, swapped4[uint64, int32], swapped4[uint64, uint32])
+	}
+	return nil
+}
+
+// signed returns the loop for the sign of from.
+func signed(from Type, signed, unsigned Func) Func {
+	if from.kind == 'i' {
+		return signed
+	}
+	return unsigned
+}
