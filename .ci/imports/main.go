@@ -5,6 +5,7 @@
 //
 // Imports run one way:
 //
+//	frame/store -> ndarray, frame, meta, chunk
 //	ndarray -> frame, meta, chunk
 //	frame   -> chunk, meta
 //	chunk   -> internal/coder -> codec
@@ -44,6 +45,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"frame/internal/storage":    {[]string{"internal/coder", "frame/internal/crc32c"}, []string{"golang.org/x/sys/windows"}},
 	"frame/internal/blockcache": {},
 	"frame/internal/crc32c":     {[]string{"internal/race", "internal/cpu"}, nil},
+	"frame/store":               {[]string{"ndarray", "frame", "chunk", "meta"}, nil},
 	"ndarray": {[]string{"frame", "meta", "chunk", "internal/coder", "internal/engine", "internal/ndcopy", "internal/sched",
 		"internal/filters", "internal/task", "internal/race", "internal/cpu"}, nil},
 

@@ -1,0 +1,207 @@
+package store
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"sync"
+
+	"github.com/goblosc/blosc2/frame/store/internal/faults"
+	"github.com/goblosc/blosc2/frame/store/internal/zipdir"
+)
+
+// container holds the files of a store: a directory or a zip file.
+type container interface {
+	// files returns the files of the store but the directories. Files that cannot be opened have a fault.
+	files(ctx context.Context, most int) ([]file, error)
+	// open returns the bytes of a file, and a function that releases them.
+	open(name string) (r io.ReaderAt, size int64, release func() error, err error)
+	Close() error
+}
+
+// file is a file of a container.
+type file struct {
+	name  string
+	size  int64
+	fault error // why it cannot be opened
+}
+
+// zipFile is a zip file as container.
+type zipFile struct {
+	r       io.ReaderAt
+	size    int64
+	closer  io.Closer // nil if the caller owns r
+	members map[string]*zipdir.Member
+}
+
+func (z *zipFile) files(ctx context.Context, most int) ([]file, error) {
+	members, err := zipdir.Read(ctx, z.r, z.size, most)
+	if err != nil {
+		return nil, err
+	}
+	z.members = make(map[string]*zipdir.Member, len(members))
+	list := make([]file, 0, len(members))
+	for i := range members {
+		m := &members[i]
+		if m.Name[len(m.Name)-1] == '/' {
+			if m.Size > 0 {
+				return nil, faults.Corruptf("the directory %q in the zip file has %d bytes", faults.Clip(m.Name), m.Size)
+			}
+			continue
+		}
+		z.members[m.Name] = m
+		list = append(list, file{m.Name, m.Size, m.Fault})
+	}
+	return list, nil
+}
+
+func (z *zipFile) open(name string) (io.ReaderAt, int64, func() error, error) {
+	m := z.members[name]
+	if m == nil {
+		return nil, 0, nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	r, err := m.Data(z.r)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	return r, m.Size, func() error { return nil }, nil
+}
+
+func (z *zipFile) Close() error {
+	if z.closer == nil {
+		return nil
+	}
+	return z.closer.Close()
+}
+
+// directory is a directory as container. All names are opened through its root.
+type directory struct{ root *os.Root }
+
+func (d *directory) files(ctx context.Context, most int) ([]file, error) {
+	var list []file
+	seen := 0
+	err := fs.WalkDir(d.root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if e.IsDir() {
+			return nil
+		}
+		if seen++; seen > most {
+			return faults.TooLargef("more than %d files, as MaxLeaves allows", most)
+		}
+		f := file{name: name, size: -1}
+		if e.Type()&fs.ModeSymlink != 0 {
+			f.fault = faults.Unsupportedf("symbolic link in the directory of a store")
+		} else if !e.Type().IsRegular() {
+			f.fault = faults.Unsupportedf("not a regular file")
+		}
+		list = append(list, f)
+		return nil
+	})
+	return list, err
+}
+
+func (d *directory) open(name string) (io.ReaderAt, int64, func() error, error) {
+	fi, err := d.lstat(name)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	f, err := d.root.Open(name)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	opened, err := f.Stat()
+	if err == nil && !os.SameFile(fi, opened) {
+		err = faults.Unsupportedf("%s: replaced while it was opened", name)
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, nil, err
+	}
+	return f, opened.Size(), f.Close, nil
+}
+
+// lstat describes a regular file that is reached without links.
+func (d *directory) lstat(name string) (fs.FileInfo, error) {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		fi, err := d.root.Lstat(dir)
+		if err != nil {
+			return nil, err
+		}
+		if !fi.IsDir() {
+			return nil, faults.Unsupportedf("%s is not a directory", dir)
+		}
+	}
+	fi, err := d.root.Lstat(name)
+	if err == nil && !fi.Mode().IsRegular() {
+		err = faults.Unsupportedf("%s: not a regular file", name)
+	}
+	return fi, err
+}
+
+func (d *directory) Close() error { return d.root.Close() }
+
+// openFiles keeps the files of leaves open until the store is closed, each once.
+type openFiles struct {
+	box    container
+	mu     sync.Mutex
+	closed bool
+	byName map[string]*openFile
+}
+
+// openFile is a file in use by frames.
+type openFile struct {
+	r       io.ReaderAt
+	size    int64
+	release func() error
+}
+
+// get opens a file, or returns it if it is open.
+func (o *openFiles) get(name string) (*openFile, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return nil, fs.ErrClosed
+	}
+	if f := o.byName[name]; f != nil {
+		return f, nil
+	}
+	r, size, release, err := o.box.open(name)
+	if err != nil {
+		return nil, err
+	}
+	f := &openFile{r, size, release}
+	if o.byName == nil {
+		o.byName = map[string]*openFile{}
+	}
+	o.byName[name] = f
+	return f, nil
+}
+
+// Close closes all files and the container.
+func (o *openFiles) Close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return nil
+	}
+	o.closed = true
+	var first error
+	for _, f := range o.byName {
+		if err := f.release(); err != nil && first == nil {
+			first = err
+		}
+	}
+	if o.box != nil {
+		if err := o.box.Close(); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}

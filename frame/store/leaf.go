@@ -1,0 +1,129 @@
+package store
+
+import (
+	"context"
+	"io"
+	"io/fs"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/store/internal/faults"
+	"github.com/goblosc/blosc2/frame/store/internal/frames"
+	"github.com/goblosc/blosc2/frame/store/objects"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// Frame opens the frame of a leaf in place. Closing it does not close the store.
+func (s *Store) Frame(ctx context.Context, key string) (*frame.Frame, error) {
+	key = cleanKey(key)
+	f, err := s.frame(ctx, key)
+	return f, atKey(key, err)
+}
+
+// frame is Frame with a clean key.
+func (s *Store) frame(ctx context.Context, key string) (*frame.Frame, error) {
+	l := s.leaves[key]
+	if l == nil {
+		if _, ok := s.find(key); ok {
+			return nil, faults.Formatf("a group, not a leaf")
+		}
+		return nil, fs.ErrNotExist
+	}
+	r, size, err := s.bytes(l)
+	if err != nil {
+		return nil, err
+	}
+	return s.openLeaf(ctx, l, r, size)
+}
+
+// bytes returns the stored bytes of a leaf.
+func (s *Store) bytes(l *leaf) (io.ReaderAt, int64, error) {
+	switch {
+	case s.closed.Load():
+		return nil, 0, fs.ErrClosed
+	case l.fault != nil:
+		return nil, 0, l.fault
+	case l.ref != nil:
+		return nil, 0, faults.Unsupportedf("%s, which is not in the store", l.ref)
+	case l.file == "":
+		return io.NewSectionReader(s.pool, l.off, l.size), l.size, nil
+	}
+	f, err := s.files.get(l.file)
+	if err != nil {
+		return nil, 0, err
+	}
+	return f.r, f.size, nil
+}
+
+// openLeaf opens the frame of a leaf.
+func (s *Store) openLeaf(ctx context.Context, l *leaf, r io.ReaderAt, size int64) (*frame.Frame, error) {
+	o := s.opts.frames()
+	if l.file == "" {
+		o = s.opts.embedded(s.size)
+	}
+	return frames.OpenFrame(ctx, r, size, &o)
+}
+
+// Array opens the array of a leaf in place. A tensor is copied into memory instead, because its chunks are not those of
+// an array. A cache of another array reads where its chunks are present. The error wraps ErrFormat if the leaf is of
+// another kind, and errors.ErrUnsupported if it is a reference without data.
+func (s *Store) Array(ctx context.Context, key string) (*ndarray.Array, error) {
+	key = cleanKey(key)
+	f, err := s.frame(ctx, key)
+	if err != nil {
+		return nil, atKey(key, err)
+	}
+	a, err := ArrayOf(ctx, f)
+	if err != nil {
+		f.Close()
+		return nil, atKey(key, err)
+	}
+	return a, nil
+}
+
+// ArrayOf returns the array in an open frame: see Store.Array. After success the array owns the frame.
+func ArrayOf(ctx context.Context, f *frame.Frame) (*ndarray.Array, error) {
+	if kindOf(f) == KindTensor {
+		a, err := copyTensor(ctx, f)
+		if err == nil {
+			f.Close()
+		}
+		return a, err
+	}
+	return frames.OpenArray(ctx, f)
+}
+
+// Objects opens the object, batch or list array of a leaf in place.
+func (s *Store) Objects(ctx context.Context, key string) (*objects.Array, error) {
+	key = cleanKey(key)
+	f, err := s.frame(ctx, key)
+	if err != nil {
+		return nil, atKey(key, err)
+	}
+	o, err := objects.New(ctx, f)
+	if err != nil {
+		f.Close()
+		return nil, atKey(key, err)
+	}
+	return o, nil
+}
+
+// Sub opens the store inside a leaf of kind KindStore, in place.
+func (s *Store) Sub(ctx context.Context, key string) (*Store, error) {
+	key = cleanKey(key)
+	l := s.leaves[key]
+	if l == nil {
+		return nil, atKey(key, fs.ErrNotExist)
+	}
+	r, size, err := s.bytes(l)
+	if err != nil {
+		return nil, atKey(key, err)
+	}
+	o := &OpenOptions{MaxLeaves: s.opts.maxLeaves()}
+	fo := s.opts.frames()
+	if l.file == "" {
+		fo = s.opts.embedded(s.size)
+	}
+	o.Frames = &fo
+	sub, err := openReader(ctx, r, size, nil, o)
+	return sub, atKey(key, err)
+}

@@ -1,0 +1,39 @@
+package store
+
+import (
+	"github.com/goblosc/blosc2/frame"
+)
+
+// OpenOptions are the settings for opening a store. A nil *OpenOptions and zero fields are the defaults.
+type OpenOptions struct {
+	// Frames are the options for the frames of the store. Offset and Locking must be zero.
+	Frames *frame.Options
+	// MaxLeaves is the largest number of leaves; 0 = 1<<20.
+	MaxLeaves int
+}
+
+// maxLeaves returns the limit on leaves.
+func (o *OpenOptions) maxLeaves() int {
+	if o == nil || o.MaxLeaves == 0 {
+		return 1 << 20
+	}
+	return o.MaxLeaves
+}
+
+// frames returns a copy of the options for frames.
+func (o *OpenOptions) frames() frame.Options {
+	if o == nil || o.Frames == nil {
+		return frame.Options{}
+	}
+	return *o.Frames
+}
+
+// embedded returns the options for frames inside the decoded bytes of a frame with stored bytes. Bytes that were decoded
+// do not justify memory, because few stored bytes decode to many.
+func (o *OpenOptions) embedded(stored int64) frame.Options {
+	f := o.frames()
+	if f.MaxBytes == 0 {
+		f.MaxBytes = 64<<20 + min(stored, 1<<40)*4096
+	}
+	return f
+}
