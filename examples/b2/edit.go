@@ -15,7 +15,7 @@ func runAppend(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	f, err := frame.Edit(args[0], nil)
+	f, err := openEdit(args[0])
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/store"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -17,7 +18,8 @@ type source struct {
 	array   *ndarray.Array // nil if the frame holds no array
 	damaged error          // error of opening the array of a frame with the metalayer of an array
 	chunk   *chunk.ReaderAt
-	file    *os.File // of the chunk
+	file    *os.File     // of the chunk
+	store   *store.Store // of a leaf
 }
 
 // openSource opens a frame or a file with a single chunk for reading.
@@ -29,7 +31,7 @@ func openSource(path string) (*source, error) {
 		} else if c.damaged != nil {
 			return nil, c.damaged
 		}
-		return nil, err
+		return openInStore(path, err)
 	}
 	s := &source{path: path, frame: f}
 	if s.array, err = ndarray.OpenFrame(f); err != nil && !errors.Is(err, ndarray.ErrNotArray) {
@@ -76,6 +78,9 @@ func (s *source) close() {
 	if s.file != nil {
 		s.file.Close()
 	}
+	if s.store != nil {
+		s.store.Close()
+	}
 }
 
 // openReadable is like openSource, but returns an error for a frame with a damaged array.
@@ -91,7 +96,15 @@ func openReadable(path string) (*source, error) {
 // openArray opens an array for reading, or for writing if edit is set.
 func openArray(path string, edit bool) (*ndarray.Array, error) {
 	if edit {
+		path, err := editPath(path)
+		if err != nil {
+			return nil, err
+		}
 		return ndarray.Edit(path, nil)
 	}
-	return ndarray.Open(path, nil)
+	a, err := ndarray.Open(path, nil)
+	if err != nil {
+		return openArrayElsewhere(path, err)
+	}
+	return a, nil
 }

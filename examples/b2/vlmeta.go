@@ -3,8 +3,6 @@ package main
 import (
 	"encoding/hex"
 	"fmt"
-
-	"github.com/goblosc/blosc2/frame"
 )
 
 // runVLMeta lists, reads and changes variable-length metalayers.
@@ -34,7 +32,7 @@ func runVLMeta(e *env, args []string) error {
 			return err
 		}
 	}
-	f, err := frame.Edit(path, nil)
+	f, err := openEdit(path)
 	if err != nil {
 		return err
 	}
@@ -47,11 +45,15 @@ func runVLMeta(e *env, args []string) error {
 
 // readVLMeta prints the value of a metalayer, or the names and values of all metalayers.
 func readVLMeta(e *env, path string, name []string, asHex bool) error {
-	f, err := frame.Open(path, nil)
+	s, err := openSource(path)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer s.close()
+	f := s.frame
+	if f == nil {
+		return fmt.Errorf("%s: a single chunk has no metalayers", path)
+	}
 	names := name
 	if len(name) == 0 {
 		names = f.VLMetaNames()

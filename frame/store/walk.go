@@ -196,3 +196,10 @@ func (s *Store) tableEntry(ctx context.Context, key string) (Entry, error) {
 	})
 	return e, atKey(key, err)
 }
+
+// Describe returns the entry of an open frame that is not in a store. Its key is empty.
+func Describe(ctx context.Context, f *frame.Frame) (Entry, error) {
+	e := Entry{Size: f.Info().FrameLen}
+	err := e.describe(ctx, f)
+	return e, err
+}
