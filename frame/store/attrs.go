@@ -43,9 +43,9 @@ func (s *Store) visitAttrs(ctx context.Context, group string, see func(f *frame.
 	if n, ok := s.find(group); !ok || !n.group {
 		return atKey(group, fs.ErrNotExist)
 	}
-	l := s.leaves[join(group, groupMeta)]
+	l := s.index.get(join(group, groupMeta))
 	if l == nil && s.looksLikeTable(group) {
-		l = s.leaves[join(group, tableVLMeta)]
+		l = s.index.get(join(group, tableVLMeta))
 	}
 	if l == nil {
 		return nil

@@ -153,6 +153,17 @@ type openFiles struct {
 	mu     sync.Mutex
 	closed bool
 	byName map[string]*openFile
+	old    []*openFile // of replaced leaves, which frames may still read
+}
+
+// forget makes the next get open a file anew, after it was replaced.
+func (o *openFiles) forget(name string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if f := o.byName[name]; f != nil {
+		o.old = append(o.old, f)
+		delete(o.byName, name)
+	}
 }
 
 // openFile is a file in use by frames.
@@ -194,6 +205,9 @@ func (o *openFiles) Close() error {
 	o.closed = true
 	var first error
 	for _, f := range o.byName {
+		o.old = append(o.old, f)
+	}
+	for _, f := range o.old {
 		if err := f.release(); err != nil && first == nil {
 			first = err
 		}

@@ -9,16 +9,6 @@ import (
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
 )
 
-// leaf is where the frame of a key is.
-type leaf struct {
-	key   string
-	file  string     // name of an external leaf; "" if it is in the embed store
-	off   int64      // in the decoded bytes of the embed store
-	size  int64      // stored bytes; -1 if not known
-	ref   *Reference // of a leaf that is elsewhere
-	fault error      // why it cannot be opened
-}
-
 // embedNode is a leaf in the map of an embed store.
 type embedNode struct {
 	Offset int64  `msgpack:"offset"`
@@ -48,7 +38,7 @@ func (s *Store) readEmbed(ctx context.Context, f *frame.Frame, stored int64) err
 	if err != nil {
 		return err
 	}
-	if n, most := len(nodes)+len(s.leaves), s.opts.maxLeaves(); n > most {
+	if n, most := len(nodes)+s.index.len(), s.opts.maxLeaves(); n > most {
 		return faults.TooLargef("%d leaves, more than MaxLeaves allows (%d)", n, most)
 	}
 	pool := frames.DecodedSize(f)
@@ -62,23 +52,27 @@ func (s *Store) readEmbed(ctx context.Context, f *frame.Frame, stored int64) err
 		} else if n.Offset < 0 || n.Length <= 0 || n.Offset > pool || n.Length > pool-n.Offset {
 			return faults.Corruptf("%s: %d bytes at %d, but the store has %d", key, n.Length, n.Offset, pool)
 		}
-		if s.leaves[key] == nil { // an external leaf counts
-			s.leaves[key] = l
+		if s.index.get(key) == nil { // an external leaf counts
+			s.index.leaves[key] = l
 		}
 	}
-	s.embed, s.pool, s.size = f, frames.Content(ctx, f), stored
+	s.embed, s.size = f, stored
+	s.pool.Store(frames.Content(ctx, f))
 	return nil
 }
 
 // readEmbedMap returns the map of an embed store. A store without the metalayer is empty.
 func readEmbedMap(f *frame.Frame) (map[string]embedNode, error) {
-	b, ok, err := frames.VLMeta(f, "estore_metadata")
+	b, ok, err := frames.VLMeta(f, embedLayer)
 	if err != nil || !ok {
 		return nil, err
 	}
 	var m embedMeta
 	if err := frames.UnmarshalMeta(b, &m); err != nil {
-		return nil, fmt.Errorf("metalayer estore_metadata: %w", err)
+		return nil, fmt.Errorf("metalayer %s: %w", embedLayer, err)
 	}
 	return m.Map, nil
 }
+
+// embedLayer is the variable-length metalayer with the map of an embed store.
+const embedLayer = "estore_metadata"

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 
+	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 )
 
@@ -15,6 +16,10 @@ var (
 	ErrCorrupt = faults.ErrCorrupt
 	// ErrTooLarge is returned for something that exceeds a limit of OpenOptions.
 	ErrTooLarge = faults.ErrTooLarge
+	// ErrReadOnly is returned for edits of a store that was opened for reading.
+	ErrReadOnly = frame.ErrReadOnly
+	// ErrParam is returned for a key that cannot be stored.
+	ErrParam = frame.ErrParam
 	// ErrType is returned for a Go type that does not fit a value.
 	ErrType = faults.ErrType
 )

@@ -29,7 +29,7 @@ func (s *Store) Open(name string) (fs.File, error) {
 		return &groupFile{s: s, name: name, info: fileInfo{name: path.Base(name), dir: true}}, nil
 	}
 	if n.leaf.ref != nil {
-		return &leafFile{SectionReader: io.NewSectionReader(s.pool, 0, 0), info: fileInfo{name: path.Base(name)}}, nil
+		return &leafFile{SectionReader: io.NewSectionReader(s.pool.Load(), 0, 0), info: fileInfo{name: path.Base(name)}}, nil
 	}
 	r, size, err := s.bytesOnce(n.leaf)
 	if err != nil {

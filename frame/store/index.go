@@ -6,60 +6,26 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/goblosc/blosc2/frame/store/internal/faults"
 )
-
-// entryName is a key of the store, of a leaf or a group.
-type entryName struct {
-	key   string
-	leaf  *leaf // nil if nothing is stored under the key itself
-	group bool  // there are keys below it
-}
-
-// sortKeys makes the sorted list of leaves and groups.
-func (s *Store) sortKeys() error {
-	groups := map[string]bool{}
-	count := 0
-	for key := range s.leaves {
-		for g := path.Dir(key); g != "/" && !groups[g]; g = path.Dir(g) {
-			groups[g] = true
-			// Every group takes memory for its whole key, so deep keys count as many leaves.
-			if count += 1 + len(g)/256; count > 4*s.opts.maxLeaves() {
-				return faults.Corruptf("more than %d groups", 4*s.opts.maxLeaves())
-			}
-		}
-	}
-	s.names = make([]entryName, 0, len(s.leaves)+len(groups))
-	for key, l := range s.leaves {
-		s.names = append(s.names, entryName{key, l, groups[key]})
-	}
-	for g := range groups {
-		if s.leaves[g] == nil {
-			s.names = append(s.names, entryName{key: g, group: true})
-		}
-	}
-	slices.SortFunc(s.names, func(a, b entryName) int { return cmp.Compare(a.key, b.key) })
-	return nil
-}
 
 // find returns the entry of a key.
 func (s *Store) find(key string) (entryName, bool) {
-	i, ok := slices.BinarySearchFunc(s.names, key, func(e entryName, key string) int { return cmp.Compare(e.key, key) })
+	names := s.index.sorted()
+	i, ok := slices.BinarySearchFunc(names, key, func(e entryName, key string) int { return cmp.Compare(e.key, key) })
 	if !ok {
 		return entryName{key: key, group: key == "/"}, key == "/"
 	}
-	return s.names[i], true
+	return names[i], true
 }
 
 // below returns the entries below a group, in the order of their keys.
 func (s *Store) below(group string) iter.Seq[entryName] {
-	start := 0
+	start, names := 0, s.index.sorted()
 	if group != "/" {
-		start, _ = slices.BinarySearchFunc(s.names, group+"/", func(e entryName, key string) int { return cmp.Compare(e.key, key) })
+		start, _ = slices.BinarySearchFunc(names, group+"/", func(e entryName, key string) int { return cmp.Compare(e.key, key) })
 	}
 	return func(yield func(entryName) bool) {
-		for _, e := range s.names[start:] {
+		for _, e := range names[start:] {
 			if !isInside(e.key, group) || !yield(e) {
 				return
 			}
@@ -92,7 +58,7 @@ func (s *Store) Keys(group string) iter.Seq[string] {
 
 // looksLikeTable reports whether the leaves of a table are below a key.
 func (s *Store) looksLikeTable(key string) bool {
-	return s.leaves[join(key, tableMeta)] != nil && s.leaves[join(key, tableRows)] != nil
+	return s.index.get(join(key, tableMeta)) != nil && s.index.get(join(key, tableRows)) != nil
 }
 
 // commonKey returns the name of a key as a file system knows it.

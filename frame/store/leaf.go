@@ -21,7 +21,7 @@ func (s *Store) Frame(ctx context.Context, key string) (*frame.Frame, error) {
 
 // frame is Frame with a clean key.
 func (s *Store) frame(ctx context.Context, key string) (*frame.Frame, error) {
-	l := s.leaves[key]
+	l := s.index.get(key)
 	if l == nil {
 		if _, ok := s.find(key); ok {
 			return nil, faults.Formatf("a group, not a leaf")
@@ -45,7 +45,7 @@ func (s *Store) bytes(l *leaf) (io.ReaderAt, int64, error) {
 	case l.ref != nil:
 		return nil, 0, faults.Unsupportedf("%s, which is not in the store", l.ref)
 	case l.file == "":
-		return io.NewSectionReader(s.pool, l.off, l.size), l.size, nil
+		return io.NewSectionReader(s.pool.Load(), l.off, l.size), l.size, nil
 	}
 	f, err := s.files.get(l.file)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Store) Objects(ctx context.Context, key string) (*objects.Array, error)
 // Sub opens the store inside a leaf of kind KindStore, in place.
 func (s *Store) Sub(ctx context.Context, key string) (*Store, error) {
 	key = cleanKey(key)
-	l := s.leaves[key]
+	l := s.index.get(key)
 	if l == nil {
 		return nil, atKey(key, fs.ErrNotExist)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"sync/atomic"
 
 	"github.com/goblosc/blosc2/frame"
@@ -21,11 +22,11 @@ type Store struct {
 	opts   *OpenOptions
 	layout Layout
 	files  openFiles
-	embed  *frame.Frame // the embed store
-	pool   io.ReaderAt  // its decoded bytes
-	size   int64        // of the stored bytes of the embed store
-	leaves map[string]*leaf
-	names  []entryName // of leaves and groups, sorted by key
+	embed  *frame.Frame                     // the embed store
+	pool   atomic.Pointer[io.SectionReader] // its decoded bytes, to which edits only append
+	size   int64                            // of the stored bytes of the embed store
+	index  index
+	edit   *editor // nil if the store is only read
 	closed atomic.Bool
 }
 
@@ -115,7 +116,7 @@ func openReader(ctx context.Context, r io.ReaderAt, size int64, closer io.Closer
 		s, err := openContainerFiles(ctx, &zipFile{r: r, size: size, closer: closer}, o)
 		return s, err
 	}
-	s := &Store{opts: o, leaves: map[string]*leaf{}}
+	s := &Store{opts: o, index: index{leaves: map[string]*leaf{}}}
 	s.files.box = embedFileOnly{closer}
 	fo := o.frames()
 	f, err := frames.OpenFrame(ctx, r, size, &fo)
@@ -126,7 +127,7 @@ func openReader(ctx context.Context, r io.ReaderAt, size int64, closer io.Closer
 		f.Close()
 		return nil, err
 	}
-	return s, s.sortKeys()
+	return s, s.checkGroups()
 }
 
 // embedFileOnly is the container of a .b2e file, which has no other files.
@@ -158,7 +159,7 @@ func openContainerFiles(ctx context.Context, box container, o *OpenOptions) (*St
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{opts: o, leaves: make(map[string]*leaf, len(files))}
+	s := &Store{opts: o, index: index{leaves: make(map[string]*leaf, len(files))}}
 	s.files.box = box
 	hasEmbed := false
 	for _, f := range files {
@@ -181,7 +182,7 @@ func openContainerFiles(ctx context.Context, box container, o *OpenOptions) (*St
 	if err := s.openEmbed(ctx); err != nil {
 		return nil, fmt.Errorf("%s: %w", embedFile, err)
 	}
-	return s, s.sortKeys()
+	return s, s.checkGroups()
 }
 
 // isFrame reports whether a file whose name does not show it is a leaf.
@@ -205,10 +206,10 @@ func (s *Store) isFrame(f file) bool {
 // addExternal adds the leaf in a file of its own.
 func (s *Store) addExternal(f file) error {
 	key := keyOfFile(f.name)
-	if old := s.leaves[key]; old != nil {
+	if old := s.index.get(key); old != nil {
 		return faults.Corruptf("the files %q and %q have the same key", faults.Clip(old.file), faults.Clip(f.name))
 	}
-	s.leaves[key] = &leaf{key: key, file: f.name, size: f.size, fault: f.fault}
+	s.index.leaves[key] = &leaf{key: key, file: f.name, size: f.size, fault: f.fault}
 	return nil
 }
 
@@ -246,4 +247,18 @@ func (s *Store) Close() error {
 		err = e
 	}
 	return err
+}
+
+// checkGroups returns an error for a store with far more groups than leaves allowed.
+func (s *Store) checkGroups() error {
+	_, err := s.index.groups(4 * s.opts.maxLeaves())
+	return err
+}
+
+// editor is what a store needs for edits.
+type editor struct {
+	mu        sync.Mutex // held by each edit
+	dir       *directory // nil for a store in one frame
+	threshold int64
+	noSync    bool
 }

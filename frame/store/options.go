@@ -10,6 +10,8 @@ type OpenOptions struct {
 	Frames *frame.Options
 	// MaxLeaves is the largest number of leaves; 0 = 1<<20.
 	MaxLeaves int
+	// Threshold is for editing a directory store: frames with fewer decoded bytes go to embed.b2e. 0 = none.
+	Threshold int64
 }
 
 // maxLeaves returns the limit on leaves.

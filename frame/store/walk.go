@@ -164,7 +164,7 @@ func (s *Store) isTable(ctx context.Context, key string) (bool, error) {
 		return false, nil
 	}
 	is := false
-	err := s.visit(ctx, s.leaves[join(key, tableMeta)], func(f *frame.Frame, _ int64) error {
+	err := s.visit(ctx, s.index.get(join(key, tableMeta)), func(f *frame.Frame, _ int64) error {
 		b, ok, err := frames.VLMeta(f, "kind")
 		if err != nil || !ok {
 			return err
@@ -183,7 +183,7 @@ func (s *Store) isTable(ctx context.Context, key string) (bool, error) {
 // tableEntry describes a table.
 func (s *Store) tableEntry(ctx context.Context, key string) (Entry, error) {
 	e := Entry{Key: key, Kind: KindTable}
-	err := s.visit(ctx, s.leaves[join(key, tableRows)], func(f *frame.Frame, size int64) error {
+	err := s.visit(ctx, s.index.get(join(key, tableRows)), func(f *frame.Frame, size int64) error {
 		a, err := frames.OpenArray(ctx, f)
 		if err != nil {
 			return err
