@@ -153,8 +153,8 @@ func timeText(t time.Time) string {
 	return text
 }
 
-// cellText returns a value of a column for CSV: nothing for null, text and numbers as they are, bytes in hexadecimal, and
-// JSON for the rest.
+// cellText returns a value of a column for CSV: nothing for null, text and numbers as they are, bytes in hexadecimal,
+// and JSON for the rest.
 func cellText(c table.ColumnInfo, v any) (string, error) {
 	switch v := v.(type) {
 	case nil:

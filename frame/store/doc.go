@@ -1,5 +1,5 @@
-// Package store reads the stores of python-blosc2: many arrays and super-chunks under keys such as "/img/level0", in one
-// file or directory. Leaves are opened in place, without unpacking.
+// Package store reads the stores of python-blosc2: many arrays and super-chunks under keys such as "/img/level0", in
+// one file or directory. Leaves are opened in place, without unpacking.
 //
 // # Tasks
 //
@@ -28,9 +28,9 @@
 // Package objects has the arrays of Python objects, which Store.Objects opens, and package table the tables. A tensor
 // that was saved to a file of its own is opened with OpenTensor.
 //
-// References to data elsewhere (remote arrays, lazy expressions, caches of other arrays) have the kind KindReference, and
-// an Entry that shows what they refer to. This package does not follow them. A cache of another array is opened with
-// Array: reads return errors.ErrUnsupported where a chunk is missing.
+// References to data elsewhere (remote arrays, lazy expressions, caches of other arrays) have the kind KindReference,
+// and an Entry that shows what they refer to. This package does not follow them. A cache of another array is opened
+// with Array: reads return errors.ErrUnsupported where a chunk is missing.
 //
 // # Format
 //

@@ -24,9 +24,9 @@ type CreateOptions struct {
 	OpenOptions
 }
 
-// Create creates an empty store for editing: a directory if the name ends in ".b2d", or an embed store in one file if it
-// ends in ".b2e". The error wraps fs.ErrExist if there is something with that name. For a .b2z file, create a directory
-// and pack it: see Store.Pack.
+// Create creates an empty store for editing: a directory if the name ends in ".b2d", or an embed store in one file if
+// it ends in ".b2e". The error wraps fs.ErrExist if there is something with that name. For a .b2z file, create a
+// directory and pack it: see Store.Pack.
 func Create(ctx context.Context, name string, o *CreateOptions) (*Store, error) {
 	if o == nil {
 		o = &CreateOptions{}
@@ -194,8 +194,8 @@ func (s *Store) begin(key string) (func(), error) {
 	return s.edit.mu.Unlock, nil
 }
 
-// Put stores a copy of a frame under a key, and replaces the leaf that is there. In a directory store, frames of at least
-// OpenOptions.Threshold decoded bytes get a file of their own.
+// Put stores a copy of a frame under a key, and replaces the leaf that is there. In a directory store, frames of at
+// least OpenOptions.Threshold decoded bytes get a file of their own.
 func (s *Store) Put(ctx context.Context, key string, f *frame.Frame) error {
 	key = cleanKey(key)
 	end, err := s.begin(key)
@@ -302,8 +302,8 @@ func (s *Store) syncDirs(name string) error {
 	}
 }
 
-// Delete removes a leaf. In the frame of an embed store, its bytes stay dead. The error wraps fs.ErrNotExist if there is
-// no leaf with that key.
+// Delete removes a leaf. In the frame of an embed store, its bytes stay dead. The error wraps fs.ErrNotExist if there
+// is no leaf with that key.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	key = cleanKey(key)
 	end, err := s.begin(key)

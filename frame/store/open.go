@@ -53,9 +53,9 @@ func (l Layout) String() string {
 	return fmt.Sprintf("Layout(%d)", uint8(l))
 }
 
-// Open opens the store in a file (.b2e or .b2z) or a directory (.b2d) for reading. The content decides, not the name. It
-// reads the list of leaves and the embed store's header, and no leaf. The error wraps ErrFormat, ErrCorrupt, ErrTooLarge
-// or errors.ErrUnsupported, or is an error of the operating system.
+// Open opens the store in a file (.b2e or .b2z) or a directory (.b2d) for reading. The content decides, not the name.
+// It reads the list of leaves and the embed store's header, and no leaf. The error wraps ErrFormat, ErrCorrupt,
+// ErrTooLarge or errors.ErrUnsupported, or is an error of the operating system.
 func Open(ctx context.Context, name string, o *OpenOptions) (*Store, error) {
 	s, err := openName(ctx, name, o)
 	if err != nil {

@@ -30,8 +30,8 @@ func (o *OpenOptions) frames() frame.Options {
 	return *o.Frames
 }
 
-// embedded returns the options for frames inside the decoded bytes of a frame with stored bytes. Bytes that were decoded
-// do not justify memory, because few stored bytes decode to many.
+// embedded returns the options for frames inside the decoded bytes of a frame with stored bytes. Bytes that were
+// decoded do not justify memory, because few stored bytes decode to many.
 func (o *OpenOptions) embedded(stored int64) frame.Options {
 	f := o.frames()
 	if f.MaxBytes == 0 {

@@ -19,9 +19,9 @@ import (
 )
 
 // Pack writes a directory or zip store to a zip file, in the layout of python-blosc2: the files of the leaves by
-// decreasing size, then embed.b2e, without compression. Of the options it uses Overwrite and Frames.NoSync. The file gets
-// its name when it is complete, so that after a crash there is the old file or the new one. Pack holds no leaf in memory.
-// Edits of the store wait until it returns. The error wraps fs.ErrExist if there is a file with that name.
+// decreasing size, then embed.b2e, without compression. Of the options it uses Overwrite and Frames.NoSync. The file
+// gets its name when it is complete, so that after a crash there is the old file or the new one. Pack holds no leaf in
+// memory. Edits of the store wait until it returns. The error wraps fs.ErrExist if there is a file with that name.
 func (s *Store) Pack(ctx context.Context, name string, o *CreateOptions) error {
 	if o == nil {
 		o = &CreateOptions{}
@@ -110,7 +110,8 @@ func (s *Store) fileSize(name string) (int64, error) {
 	return size, release()
 }
 
-// packMember writes a file of the store as a member. It reads the file twice, because the checksum is stored before the bytes.
+// packMember writes a file of the store as a member. It reads the file twice, because the checksum is stored before the
+// bytes.
 func (s *Store) packMember(ctx context.Context, z *zip.Writer, name string) error {
 	r, size, release, err := s.files.box.open(name)
 	if err != nil {

@@ -80,7 +80,8 @@ func referenceOf(f *frame.Frame) (*Reference, error) {
 	return &Reference{Kind: "unknown"}, nil
 }
 
-// ReadReference returns what a MessagePack extension of type meta.ExtRef refers to. Objects may contain such extensions.
+// ReadReference returns what a MessagePack extension of type meta.ExtRef refers to. Objects may contain such
+// extensions.
 func ReadReference(e meta.Ext) (*Reference, error) {
 	if e.Type != meta.ExtRef {
 		return nil, fmt.Errorf("store: extension of type %d, want %d: %w", e.Type, meta.ExtRef, ErrType)

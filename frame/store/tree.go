@@ -83,8 +83,8 @@ func (x *index) sorted() []entryName {
 	return x.names
 }
 
-// groups returns the keys that have others below them. Every group takes memory for its whole key, so deep keys count as
-// many groups, of which there may be most.
+// groups returns the keys that have others below them. Every group takes memory for its whole key, so deep keys count
+// as many groups, of which there may be most.
 func (x *index) groups(most int) (map[string]bool, error) {
 	groups := map[string]bool{}
 	count := 0

@@ -6,8 +6,8 @@
 //	err = o.Item(ctx, 7, &note)
 //	for v, err := range o.Items(ctx, 0, o.Len()) { ... }
 //
-// Items are decoded by the rules of meta.Unmarshal. Reading an item decodes the block that holds it, and no other item in
-// it. An item that is a meta.Ext of type meta.ExtFrame is a whole frame, which frame.OpenBytes opens; one of type
+// Items are decoded by the rules of meta.Unmarshal. Reading an item decodes the block that holds it, and no other item
+// in it. An item that is a meta.Ext of type meta.ExtFrame is a whole frame, which frame.OpenBytes opens; one of type
 // meta.ExtRef is a reference, see store.ReadReference.
 //
 // # Format

@@ -8,7 +8,8 @@ import (
 
 // This file finds the values in MessagePack without decoding them.
 
-// skipValues returns the number of bytes of the first n MessagePack values in b. It uses no memory, whatever the nesting.
+// skipValues returns the number of bytes of the first n MessagePack values in b. It uses no memory, whatever the
+// nesting.
 func skipValues(b []byte, n int64) (int, error) {
 	at := 0
 	for ; n > 0; n-- {

@@ -28,8 +28,8 @@ type Column struct {
 	mask  *ndarray.Array // true for values that are not null; nil = none is null
 }
 
-// Column opens a column. The error wraps fs.ErrNotExist if there is none with that name, and ErrCorrupt if the column is
-// shorter than the table or has another type than the schema says.
+// Column opens a column. The error wraps fs.ErrNotExist if there is none with that name, and ErrCorrupt if the column
+// is shorter than the table or has another type than the schema says.
 func (t *Table) Column(ctx context.Context, name string) (*Column, error) {
 	i := slices.IndexFunc(t.columns, func(c ColumnInfo) bool { return c.Name == name })
 	if i < 0 {

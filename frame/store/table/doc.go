@@ -7,8 +7,8 @@
 //	fares, err := table.Read[float64](ctx, c, 0, t.Rows())
 //	nulls, err := c.Nulls(ctx, 0, t.Rows())
 //
-// Read has the types for the kinds of columns. Rows are numbered without the deleted ones, in all columns alike. A column
-// without deleted rows is read as fast as the array behind it.
+// Read has the types for the kinds of columns. Rows are numbered without the deleted ones, in all columns alike. A
+// column without deleted rows is read as fast as the array behind it.
 //
 // # Format
 //

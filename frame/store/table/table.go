@@ -16,8 +16,8 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// A Table is an open table of python-blosc2 (CTable): columns of the same number of rows. Rows that were deleted are left
-// out and not counted. It is safe for concurrent use and valid until the store is closed.
+// A Table is an open table of python-blosc2 (CTable): columns of the same number of rows. Rows that were deleted are
+// left out and not counted. It is safe for concurrent use and valid until the store is closed.
 type Table struct {
 	s       *store.Store
 	key     string

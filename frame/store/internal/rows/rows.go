@@ -97,8 +97,8 @@ func (r *Set) IsLive(stored int64) bool {
 	return r.bits == nil || r.bits[stored/64]&(1<<(stored%64)) != 0
 }
 
-// Windows calls see with the stored rows that hold the rows start to stop-1: from is the first of at most size, and live
-// has the rows that are not deleted, relative to from, or is nil if none of them is.
+// Windows calls see with the stored rows that hold the rows start to stop-1: from is the first of at most size, and
+// live has the rows that are not deleted, relative to from, or is nil if none of them is.
 func (r *Set) Windows(start, stop, size int64, see func(from, to int64, live []int32) error) error {
 	if start >= stop {
 		return nil

@@ -51,10 +51,9 @@ type directory struct {
 	offset, size, count int64
 }
 
-// Read returns the members of the zip file in the first size bytes of r, in the order of their offsets. There may be most of
-// them. It needs one
-// read if the directory is in the last 64 KiB of the file, and two otherwise, one for each MiB. It does not read local
-// headers.
+// Read returns the members of the zip file in the first size bytes of r, in the order of their offsets. There may be
+// most of them. It needs one read if the directory is in the last 64 KiB of the file, and two otherwise, one for each
+// MiB. It does not read local headers.
 func Read(ctx context.Context, r io.ReaderAt, size int64, most int) ([]Member, error) {
 	tail := make([]byte, min(size, tailLen))
 	start := size - int64(len(tail))
@@ -118,7 +117,8 @@ func findDirectory(r io.ReaderAt, tail []byte, size int64) (directory, error) {
 	return d, nil
 }
 
-// findDirectory64 reads the records of a large zip file before its end at end. If there are none, the numbers in d count.
+// findDirectory64 reads the records of a large zip file before its end at end. If there are none, the numbers in d
+// count.
 func findDirectory64(r io.ReaderAt, end int64, d directory) (directory, int64, error) {
 	if end < locatorLen+end64Len {
 		return d, end, nil
