@@ -32,15 +32,17 @@ type file struct {
 type zipFile struct {
 	r       io.ReaderAt
 	size    int64
+	tail    []byte    // the last bytes of r, until files is called
 	closer  io.Closer // nil if the caller owns r
 	members map[string]*zipdir.Member
 }
 
 func (z *zipFile) files(ctx context.Context, most int) ([]file, error) {
-	members, err := zipdir.Read(ctx, z.r, z.size, most)
+	members, r, err := zipdir.Read(ctx, z.r, z.size, z.tail, most)
 	if err != nil {
 		return nil, err
 	}
+	z.r, z.tail = r, nil
 	z.members = make(map[string]*zipdir.Member, len(members))
 	list := make([]file, 0, len(members))
 	for i := range members {
@@ -62,11 +64,20 @@ func (z *zipFile) open(name string) (io.ReaderAt, int64, func() error, error) {
 	if m == nil {
 		return nil, 0, nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	r, err := m.Data(z.r)
+	r, err := m.Data(z.r, z.ahead())
 	if err != nil {
 		return nil, 0, nil, err
 	}
 	return r, m.Size, func() error { return nil }, nil
+}
+
+// ahead returns how many bytes to read with the header of a member. Another read of a file of the operating system
+// costs little; other sources may be far away.
+func (z *zipFile) ahead() int64 {
+	if z.closer != nil {
+		return 0
+	}
+	return 64 << 10
 }
 
 func (z *zipFile) Close() error {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
@@ -105,16 +104,12 @@ func openReader(ctx context.Context, r io.ReaderAt, size int64, closer io.Closer
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	var mark [4]byte
-	if size < int64(len(mark)) {
-		return nil, faults.Formatf("%d bytes", size)
-	}
-	if _, err := r.ReadAt(mark[:], 0); err != nil {
+	tail, err := zipdir.Tail(r, size)
+	if err != nil {
 		return nil, err
 	}
-	if m := binary.LittleEndian.Uint32(mark[:]); m == zipdir.MarkLocal || m == zipdir.MarkEnd {
-		s, err := openContainerFiles(ctx, &zipFile{r: r, size: size, closer: closer}, o)
-		return s, err
+	if zipdir.IsZip(tail) {
+		return openContainerFiles(ctx, &zipFile{r: r, size: size, tail: tail, closer: closer}, o)
 	}
 	s := &Store{opts: o, index: index{leaves: map[string]*leaf{}}}
 	s.files.box = embedFileOnly{closer}

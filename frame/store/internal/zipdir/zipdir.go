@@ -4,7 +4,6 @@ package zipdir
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -21,9 +20,9 @@ import (
 
 // Records of a zip file, all little-endian.
 const (
-	MarkLocal   = 0x04034b50 // header before the bytes of a member
+	markLocal   = 0x04034b50 // header before the bytes of a member
 	markCentral = 0x02014b50 // entry of the directory
-	MarkEnd     = 0x06054b50 // end of the directory, at the end of the file
+	markEnd     = 0x06054b50 // end of the directory, at the end of the file
 	markLocator = 0x07064b50 // directly before the end
 	markEnd64   = 0x06064b50 // where the locator points to
 
@@ -51,44 +50,88 @@ type directory struct {
 	offset, size, count int64
 }
 
-// Read returns the members of the zip file in the first size bytes of r, in the order of their offsets. There may be
-// most of them. It needs one read if the directory is in the last 64 KiB of the file, and two otherwise, one for each
-// MiB. It does not read local headers.
-func Read(ctx context.Context, r io.ReaderAt, size int64, most int) ([]Member, error) {
+// Tail returns the last bytes of a file of size bytes, which Read needs, with one read.
+func Tail(r io.ReaderAt, size int64) ([]byte, error) {
 	tail := make([]byte, min(size, tailLen))
-	start := size - int64(len(tail))
-	if _, err := r.ReadAt(tail, start); err != nil && err != io.EOF {
+	if _, err := r.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
 		return nil, err
 	}
+	return tail, nil
+}
+
+// IsZip reports whether a file with this tail is a zip file.
+func IsZip(tail []byte) bool { return endOf(tail) >= 0 }
+
+// endOf returns where the end of the directory is in the tail of a file, or -1.
+func endOf(tail []byte) int {
+	for i := len(tail) - endLen; i >= 0; i-- {
+		if binary.LittleEndian.Uint32(tail[i:]) == markEnd &&
+			i+endLen+int(binary.LittleEndian.Uint16(tail[i+20:])) == len(tail) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Read returns the members of the zip file in the first size bytes of r, in the order of their offsets. There may be
+// most of them. It needs no read if the directory is in the tail of the file, and otherwise one for up to 4 MiB. It
+// does not read local headers.
+//
+// Read also returns a reader that is like r, but holds what was read in memory: the directory and the last member
+// before it, if that is small.
+func Read(ctx context.Context, r io.ReaderAt, size int64, tail []byte, most int) ([]Member, io.ReaderAt, error) {
+	w := &window{r, size - int64(len(tail)), tail}
 	d, err := findDirectory(r, tail, size)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if d.count > int64(most) {
-		return nil, faults.TooLargef("%d members, more than MaxLeaves allows (%d)", d.count, most)
+		return nil, nil, faults.TooLargef("%d members, more than MaxLeaves allows (%d)", d.count, most)
 	}
-	var src io.Reader
-	if d.offset >= start {
-		src = bytes.NewReader(tail[d.offset-start:][:d.size])
-	} else {
-		src = bufio.NewReaderSize(io.NewSectionReader(r, d.offset, d.size), int(min(d.size, 1<<20)))
+	const atOnce = 4 << 20
+	if d.offset < w.off && d.size <= atOnce {
+		start := max(d.offset-tailLen/4, 0)
+		buf := make([]byte, size-start)
+		n := copy(buf[w.off-start:], tail)
+		if _, err := r.ReadAt(buf[:len(buf)-n], start); err != nil {
+			return nil, nil, unexpected(err)
+		}
+		w.off, w.buf = start, buf
 	}
+	src := bufio.NewReaderSize(io.NewSectionReader(w, d.offset, d.size), int(min(d.size, 1<<20)))
 	members, err := readMembers(ctx, src, d)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return members, checkMembers(members, d)
+	return members, w, checkMembers(members, d)
+}
+
+// window is a reader that holds the bytes from off on in memory.
+type window struct {
+	io.ReaderAt
+	off int64
+	buf []byte
+}
+
+// ReadAt reads from memory what is there as a whole.
+func (w *window) ReadAt(p []byte, off int64) (int, error) {
+	if off < w.off || off-w.off > int64(len(w.buf))-int64(len(p)) {
+		return w.ReaderAt.ReadAt(p, off)
+	}
+	return copy(p, w.buf[off-w.off:]), nil
+}
+
+// unexpected returns io.ErrUnexpectedEOF for io.EOF, and other errors as they are.
+func unexpected(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // findDirectory finds the directory from the last bytes of a file of size bytes.
 func findDirectory(r io.ReaderAt, tail []byte, size int64) (directory, error) {
-	at := -1
-	for i := len(tail) - endLen; i >= 0 && at < 0; i-- {
-		if binary.LittleEndian.Uint32(tail[i:]) == MarkEnd &&
-			i+endLen+int(binary.LittleEndian.Uint16(tail[i+20:])) == len(tail) {
-			at = i
-		}
-	}
+	at := endOf(tail)
 	if at < 0 {
 		return directory{}, faults.Formatf("no end of a zip directory")
 	}
@@ -270,28 +313,30 @@ func checkName(name string) error {
 	return nil
 }
 
-// Data returns the bytes of a member of the zip file r. It reads and checks the local header.
-func (m *Member) Data(r io.ReaderAt) (*io.SectionReader, error) {
+// Data returns the bytes of a member of the zip file r. It reads and checks the local header. In the same read it loads
+// up to ahead bytes of the member into memory.
+func (m *Member) Data(r io.ReaderAt, ahead int64) (*io.SectionReader, error) {
 	if m.Fault != nil {
 		return nil, m.Fault
 	}
-	h := make([]byte, localLen+len(m.Name))
+	headerLen := int64(localLen + len(m.Name))
+	h := make([]byte, min(headerLen+min(ahead, m.Size), m.end-m.header))
 	if _, err := r.ReadAt(h, m.header); err != nil {
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		return nil, err
+		return nil, unexpected(err)
 	}
 	nameLen := int(binary.LittleEndian.Uint16(h[26:]))
-	if binary.LittleEndian.Uint32(h) != MarkLocal || nameLen != len(m.Name) || string(h[localLen:]) != m.Name {
+	if binary.LittleEndian.Uint32(h) != markLocal || nameLen != len(m.Name) || string(h[localLen:headerLen]) != m.Name {
 		return nil, faults.Corruptf("no member %q at byte %d of the zip file", m.Name, m.header)
 	}
 	if method := binary.LittleEndian.Uint16(h[8:]); method != 0 {
 		return nil, faults.Corruptf("%q is stored, but its local header says method %d", m.Name, method)
 	}
-	start := m.header + int64(len(h)) + int64(binary.LittleEndian.Uint16(h[28:]))
+	start := m.header + headerLen + int64(binary.LittleEndian.Uint16(h[28:]))
 	if start > m.end || m.Size > m.end-start {
 		return nil, faults.Corruptf("%q has %d bytes at %d, but the next part of the zip file starts at %d", m.Name, m.Size, start, m.end)
+	}
+	if ahead > 0 {
+		r = &window{r, m.header, h}
 	}
 	return io.NewSectionReader(r, start, m.Size), nil
 }
