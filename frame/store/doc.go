@@ -1,5 +1,5 @@
-// Package store reads the stores of python-blosc2: many arrays and super-chunks under keys such as "/img/level0", in
-// one file or directory. Leaves are opened in place, without unpacking.
+// Package store reads and writes the stores of python-blosc2: many arrays and super-chunks under keys such as
+// "/img/level0", in one file or directory. Leaves are opened in place, without unpacking.
 //
 // # Tasks
 //
@@ -24,6 +24,16 @@
 // Use it as a file system. Each leaf is a file with its frame:
 //
 //	err := fs.WalkDir(s, ".", func(name string, d fs.DirEntry, err error) error { ... })
+//
+// Create a store, add an array, and pack it into one file that python-blosc2 reads:
+//
+//	s, err := store.Create(ctx, "results.b2d", nil)
+//	err = s.Put(ctx, "/run1/x", a.Frame()) // a is an *ndarray.Array
+//	err = s.SetAttr(ctx, "/run1", "date", "2026-11-23")
+//	err = s.Pack(ctx, "results.b2z", nil)
+//
+// Each edit is complete or has not happened, even after a crash. Edit opens a store for more edits. A .b2z file cannot
+// be edited.
 //
 // Package objects has the arrays of Python objects, which Store.Objects opens, and package table the tables. A tensor
 // that was saved to a file of its own is opened with OpenTensor.

@@ -186,6 +186,9 @@ func (s *Store) begin(key string) (func(), error) {
 	if strings.ContainsAny(key, "\\") {
 		return nil, fmt.Errorf("key %q with a backslash: %w", faults.Clip(key), ErrParam)
 	}
+	if table, _, ok := strings.Cut(key, "/_cols/"); ok && s.looksLikeTable(cleanKey(table)) {
+		return nil, faults.Unsupportedf("the columns of a table cannot be edited one by one")
+	}
 	s.edit.mu.Lock()
 	if s.closed.Load() {
 		s.edit.mu.Unlock()

@@ -18,6 +18,7 @@ import (
 // A Column is an open column of a table. Read its values with Read and All, its nulls with Nulls. It is safe for
 // concurrent use and valid until the store is closed.
 type Column struct {
+	t     *Table
 	info  ColumnInfo
 	rows  *rows.Set
 	null  nullTest
@@ -35,7 +36,7 @@ func (t *Table) Column(ctx context.Context, name string) (*Column, error) {
 	if i < 0 {
 		return nil, fmt.Errorf("table: %s: column %q: %w", t.key, name, fs.ErrNotExist)
 	}
-	c := &Column{info: t.columns[i], rows: t.rows}
+	c := &Column{t: t, info: t.columns[i], rows: t.rows}
 	if err := c.open(ctx, t); err != nil {
 		return nil, fmt.Errorf("table: %s: column %q: %w", t.key, name, err)
 	}

@@ -129,3 +129,19 @@ func (r *Set) Windows(start, stop, size int64, see func(from, to int64, live []i
 	}
 	return nil
 }
+
+// Rank returns the number of rows before a stored row, which may be the one after the last.
+func (r *Set) Rank(stored int64) int64 {
+	if stored >= r.Stored {
+		return r.Live
+	}
+	if r.bits == nil {
+		return stored
+	}
+	word := int(stored / 64)
+	n := r.before[word/groupWords]
+	for w := word / groupWords * groupWords; w < word; w++ {
+		n += int64(bits.OnesCount64(r.bits[w]))
+	}
+	return n + int64(bits.OnesCount64(r.bits[word]&(1<<(stored%64)-1)))
+}

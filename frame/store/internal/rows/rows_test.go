@@ -22,6 +22,9 @@ func TestSet(t *testing.T) {
 		t.Fatalf("%d live of %d, want %d of %d", r.Live, r.Stored, len(live), live[len(live)-1]+1)
 	}
 	for i, want := range live {
+		if got := r.Rank(want); got != int64(i) {
+			t.Fatalf("Rank(%d) = %d, want %d", want, got, i)
+		}
 		if got := r.Position(int64(i)); got != want {
 			t.Fatalf("position(%d) = %d, want %d", i, got, want)
 		}
