@@ -96,6 +96,9 @@ func openEdit(ctx context.Context, name string, o *OpenOptions) (*Store, error) 
 	if o == nil {
 		o = &OpenOptions{}
 	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	fi, err := os.Stat(name)
 	if err != nil {
 		return nil, err

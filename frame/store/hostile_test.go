@@ -108,6 +108,9 @@ func TestDirectoryFaults(t *testing.T) {
 	if _, err := Open(ctx, "../../testdata/stores/tree.b2d", &OpenOptions{MaxLeaves: 3}); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("too many leaves: %v", err)
 	}
+	if _, err := Open(ctx, "../../testdata/stores/tree.b2d", &OpenOptions{Frames: &frame.Options{Locking: true}}); !errors.Is(err, ErrParam) {
+		t.Errorf("Locking: %v", err)
+	}
 }
 
 // A leaf with an unusual extension is found by its content.

@@ -64,6 +64,9 @@ func Open(ctx context.Context, name string, o *OpenOptions) (*Store, error) {
 }
 
 func openName(ctx context.Context, name string, o *OpenOptions) (*Store, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	fi, err := os.Stat(name)
 	if err != nil {
 		return nil, err
@@ -92,11 +95,14 @@ func openName(ctx context.Context, name string, o *OpenOptions) (*Store, error) 
 // OpenReaderAt opens the store in the first size bytes of r for reading: a .b2z or .b2e file. Close does not close r.
 // See Open.
 func OpenReaderAt(ctx context.Context, r io.ReaderAt, size int64, o *OpenOptions) (*Store, error) {
-	s, err := openReader(ctx, r, size, nil, o)
-	if err != nil {
-		return nil, fmt.Errorf("store: opening: %w", err)
+	err := o.check()
+	if err == nil {
+		var s *Store
+		if s, err = openReader(ctx, r, size, nil, o); err == nil {
+			return s, nil
+		}
 	}
-	return s, nil
+	return nil, fmt.Errorf("store: opening: %w", err)
 }
 
 // openReader opens a zip file or an embed store. It closes closer only in Store.Close.

@@ -1,17 +1,27 @@
 package store
 
 import (
+	"fmt"
+
 	"github.com/goblosc/blosc2/frame"
 )
 
 // OpenOptions are the settings for opening a store. A nil *OpenOptions and zero fields are the defaults.
 type OpenOptions struct {
-	// Frames are the options for the frames of the store. Offset and Locking must be zero.
+	// Frames are the options for the frames of the store. With Offset or Locking, opening returns ErrParam.
 	Frames *frame.Options
 	// MaxLeaves is the largest number of leaves; 0 = 1<<20.
 	MaxLeaves int
 	// Threshold is for editing a directory store: frames with fewer decoded bytes go to embed.b2e. 0 = none.
 	Threshold int64
+}
+
+// check returns an error for options that cannot apply.
+func (o *OpenOptions) check() error {
+	if f := o.frames(); f.Offset != 0 || f.Locking {
+		return fmt.Errorf("Offset or Locking for the frames of a store: %w", ErrParam)
+	}
+	return nil
 }
 
 // maxLeaves returns the limit on leaves.
