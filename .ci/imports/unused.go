@@ -24,7 +24,7 @@ var forUsers = []string{
 	"frame/store.Store.Sub", "frame/store/objects.Array.ArrowSchema", "frame/store/objects.Array.Block",
 	"frame/store/objects.Array.Item", "frame/store/objects.ErrType", "frame/store/table.Column.Categories",
 	"frame/store/table.Equal", "frame/store/table.Find", "frame/store/table.Less", "frame/store/table.LessOrEqual",
-	"frame/store/table.NotEqual", "frame/store/table.ReadNullable",
+	"frame/store/table.NotEqual", "frame/store/table.ReadNullable", "frame/store/table.Rows",
 	"meta.ExtRef",
 	"ndarray.Array.Refresh", "ndarray.ErrChanged", "ndarray.ErrExists", "ndarray.ErrLimit", "ndarray.ErrNPY", "ndarray.ErrParam",
 	"ndarray.NaT", "ndarray.OpenReaderAt", "ndarray.Flip", "ndarray.FromFuncBytes", "ndarray.FullLike", "ndarray.FullOf",

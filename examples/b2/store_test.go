@@ -204,6 +204,11 @@ func TestLeafPaths(t *testing.T) {
 	if n := len(must(t, "", "slice", storesDir+"tensor.bl2", "0:3")); n != 3*13*4 {
 		t.Errorf("slice of a tensor: %d bytes", n)
 	}
+	pickle := filepath.Join(t.TempDir(), "array.bl2")
+	must(t, "\x80\x05cposix\nsystem\n(S'true'\ntR.", "create", "-chunksize", "100", pickle)
+	if code, _, errOut := call(t, "", "slice", pickle, "0"); code != 1 || !strings.Contains(errOut, "pickle") {
+		t.Errorf("a pickle: exit %d, %q", code, errOut)
+	}
 	for _, path := range []string{"tree.b2z/none", "tree.b2z/img", "embed.b2e", "none.b2z/a"} {
 		if code, _, _ := call(t, "", "slice", storesDir+path, "0"); code != 1 {
 			t.Errorf("%s: exit %d", path, code)

@@ -72,12 +72,10 @@ func openInStore(path string, otherwise error) (*source, error) {
 // openArrayElsewhere opens the array of STORE/KEY, or a file with a tensor. If path is neither, it returns the error of
 // opening it otherwise.
 func openArrayElsewhere(path string, otherwise error) (*ndarray.Array, error) {
-	if errors.Is(otherwise, ndarray.ErrNotArray) {
-		a, err := store.OpenTensor(context.Background(), path, nil)
-		if errors.Is(err, store.ErrFormat) {
-			err = otherwise
+	if errors.Is(otherwise, ndarray.ErrNotArray) || errors.Is(otherwise, ndarray.ErrFormat) {
+		if a, err := store.OpenTensor(context.Background(), path, nil); err == nil || errors.Is(err, errors.ErrUnsupported) {
+			return a, err
 		}
-		return a, err
 	}
 	s, err := openInStore(path, otherwise)
 	switch {

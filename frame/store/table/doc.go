@@ -11,8 +11,8 @@
 //
 //	long, err := table.Find(ctx, c, table.Greater, 100.0)
 //
-// Read has the types for the kinds of columns. Rows are numbered without the deleted ones, in all columns alike. A
-// column without deleted rows is read as fast as the array behind it.
+// Rows returns rows as tagged structs. Read has the types for the kinds of columns. Rows are numbered without the
+// deleted ones, in all columns alike. A column without deleted rows is read as fast as the array behind it.
 //
 // # Format
 //
