@@ -19,7 +19,7 @@ type OpenOptions struct {
 // check returns an error for options that cannot apply.
 func (o *OpenOptions) check() error {
 	if f := o.frames(); f.Offset != 0 || f.Locking {
-		return fmt.Errorf("Offset or Locking for the frames of a store: %w", ErrParam)
+		return fmt.Errorf("frames of a store cannot have Offset or Locking: %w", ErrParam)
 	}
 	return nil
 }
