@@ -232,6 +232,10 @@ func TestEditLeaf(t *testing.T) {
 	}
 	must(t, "", "vlmeta", dir+"/img/level2", "set", "a", "1")
 	must(t, "", "resize", dir+"/img/level2", "20,16")
+	must(t, "", "compact", dir+"/img/level2")
+	if got := must(t, "", "compact", "-n", dir+"/img/level2"); got != "dead bytes: 0\n" {
+		t.Errorf("%q", got)
+	}
 	for _, path := range []string{storesDir + "tree.b2z/img/level2", storesDir + "embed.b2e/a", fixturesDir + "/tables/t02_int8_null.b2d/_cols/c0_int8", dir + "/img"} {
 		if code, _, _ := call(t, "", "resize", path, "1"); code != 1 {
 			t.Errorf("%s: exit %d", path, code)
