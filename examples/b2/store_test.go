@@ -265,3 +265,25 @@ func TestObjects(t *testing.T) {
 		t.Errorf("an array: exit %d", code)
 	}
 }
+
+// TestTensorLeaf reads the file of a tensor in a store: its metalayers and chunks are there, besides its items.
+func TestTensorLeaf(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s.b2d")
+	if err := os.CopyFS(dir, os.DirFS("../../testdata/stores/tree.b2d")); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile("../../testdata/stores/tensor.bl2")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "meta", "tensor.b2f"), b, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t, "", "verify", dir+"/meta/tensor")
+	if out := must(t, "", "vlmeta", dir+"/meta/tensor"); !strings.Contains(out, "__pack_tensor__") {
+		t.Errorf("vlmeta: %q", out)
+	}
+	if out, want := must(t, "", "dump", dir+"/meta/tensor"), must(t, "", "dump", dir+"/meta/tensor.b2f"); out != want || out == "" {
+		t.Errorf("%d bytes, want %d", len(out), len(want))
+	}
+}

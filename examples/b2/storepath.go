@@ -106,6 +106,12 @@ func openInStore(ctx context.Context, path string, otherwise error) (*source, er
 	if s.array, err = store.ArrayOf(ctx, s.frame); err != nil && !errors.Is(err, ndarray.ErrNotArray) {
 		s.damaged = err
 	}
+	if s.array != nil && s.array.Frame() != s.frame { // the copy of a tensor, whose frame is closed
+		if s.frame, err = st.Frame(ctx, key); err != nil {
+			st.close()
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
 	return s, nil
 }
 

@@ -54,8 +54,9 @@ func overview() string {
 	}
 	b.WriteString(`
 PATH is a contiguous file or a sparse directory. info, dump and verify also accept a file with a single chunk. Verbs
-that only read PATH also accept a URL of a contiguous file that starts with http:// or https://. STORE/KEY is a leaf of
-a store, such as tree.b2z/img/level0. Leaves in files of their own (tree.b2d) can be edited, all others only read.
+that only read PATH also accept a URL of a contiguous file or of a store in one file that starts with http:// or
+https://. STORE/KEY is a leaf of a store, such as tree.b2z/img/level0. Leaves in files of their own (tree.b2d) can be
+edited, all others only read.
 Options may come before or after other arguments. Data is written to standard output. If IN is missing or "-", b2
 reads standard input.
 

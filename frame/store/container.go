@@ -168,7 +168,7 @@ type openFiles struct {
 	old    []*openFile // of replaced leaves, which frames may still read
 }
 
-// forget makes the next get open a file anew, after it was replaced.
+// forget makes the next get open a file again, after it was replaced.
 func (o *openFiles) forget(name string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

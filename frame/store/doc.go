@@ -10,6 +10,12 @@
 //	a, err := s.Array(ctx, "/img/level0")
 //	top, err := ndarray.Read[uint16](ctx, a, ndarray.Span(0, 3))
 //
+// Open a .b2z or .b2e file on a server, with package remote:
+//
+//	src, err := remote.Open(ctx, "https://example.org/tree.b2z", nil)
+//	defer src.Close()
+//	s, err := store.OpenSource(ctx, src, nil)
+//
 // List what is in it, with the kind, the shape and the dtype of each leaf:
 //
 //	for e, err := range s.Walk(ctx, "/") {

@@ -367,7 +367,7 @@ func (s *Store) SetAttr(ctx context.Context, group, name string, v any) error {
 	var layers []meta.Layer
 	if l := s.index.get(key); l != nil {
 		err = s.visit(ctx, l, func(f *frame.Frame, _ int64) (err error) {
-			layers, err = frames.VLMetaLayers(f)
+			layers, err = frames.AllVLMeta(f)
 			return err
 		})
 	}

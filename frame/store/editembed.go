@@ -17,7 +17,7 @@ func marshalMap(nodes map[string]map[string]any, offset int64) ([]byte, error) {
 	return meta.Marshal(meta.Map{{Key: "embed_map", Value: nodes}, {Key: "current_offset", Value: offset}})
 }
 
-// mapWithout returns the stored map as it is, but for one key.
+// mapWithout returns the stored map as it is, except for one key.
 func (s *Store) mapWithout(key string) (nodes map[string]map[string]any, had bool, err error) {
 	b, ok, err := frames.VLMeta(s.embed, embedLayer)
 	if err != nil {

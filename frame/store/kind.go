@@ -7,7 +7,7 @@ import (
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
 )
 
-// Kind is what is stored under a key.
+// Kind is the kind of a leaf, a table or a group.
 type Kind uint8
 
 // Kinds.

@@ -14,8 +14,9 @@ import (
 )
 
 // OpenTensor opens a file of python-blosc2's save_tensor, save_array or pack_array2 as an array in memory. Of the
-// options it uses Frames; others are ErrParam. The files of save_array in old versions, and the results of pack and pack_array, hold
-// pickles: OpenTensor returns errors.ErrUnsupported for them, because loading a pickle can execute any code.
+// options it uses Frames; others are ErrParam. The files of save_array in old versions, and the results of pack and
+// pack_array, hold pickles: OpenTensor returns errors.ErrUnsupported for them, because loading a pickle can execute any
+// code.
 func OpenTensor(ctx context.Context, name string, o *OpenOptions) (*ndarray.Array, error) {
 	a, err := openTensor(ctx, name, o)
 	if err != nil {

@@ -10,10 +10,11 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// A Reference says where the data of a leaf is. Fields that do not apply are empty.
+// A Reference is the place of the data of a leaf that is not in the store. Fields that do not apply are empty.
 type Reference struct {
-	// Kind is "proxy" for a cache of another array, "c2array" for a remote array, "lazyexpr" for an expression, "lazyudf"
-	// for a function, "urlpath" for a file, "dictstore_key" for a leaf of another store, or what the file says.
+	// Kind is "proxy" for a cache of another array, "c2array" for a remote array, "lazyexpr" for an expression,
+	// "lazyudf" for a function, "urlpath" for a file, "dictstore_key" for a leaf of another store, or another word that
+	// is in the file.
 	Kind       string
 	URL        string               // of the server of a remote array
 	Path       string               // of a file, a store, or an array on the server

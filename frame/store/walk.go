@@ -60,7 +60,7 @@ func (s *Store) Walk(ctx context.Context, group string) iter.Seq2[Entry, error] 
 	}
 }
 
-// Stat describes what is stored under a key. The error wraps fs.ErrNotExist if there is nothing.
+// Stat describes the leaf, table or group with a key. The error wraps fs.ErrNotExist if there is nothing.
 func (s *Store) Stat(ctx context.Context, key string) (Entry, error) {
 	key = cleanKey(key)
 	n, ok := s.find(key)

@@ -152,8 +152,8 @@ func (c *Column) openDictionary(ctx context.Context, t *Table, key string) error
 // Info describes the column.
 func (c *Column) Info() ColumnInfo { return c.info }
 
-// Array returns the array behind a column of numbers, booleans, fixed strings, timestamps or arrays, and behind the
-// codes of a dictionary. It may have more rows than the table: the deleted ones. It is nil for all other columns.
+// Array returns the array of a column of numbers, booleans, fixed strings, timestamps or arrays, and that of the codes
+// of a dictionary. It may have more rows than the table: the deleted ones. It is nil for all other columns.
 func (c *Column) Array() *ndarray.Array {
 	if c.info.Kind == "utf8" {
 		return nil

@@ -12,7 +12,7 @@
 //	long, err := table.Find(ctx, c, table.Greater, 100.0)
 //
 // Rows returns rows as tagged structs. Read has the types for the kinds of columns. Rows are numbered without the
-// deleted ones, in all columns alike. A column without deleted rows is read as fast as the array behind it.
+// deleted ones, in all columns alike. A column without deleted rows is read as fast as its array.
 //
 // # Format
 //
@@ -26,8 +26,8 @@
 //	_cols/NAME.utf8       the bytes of a utf8 column
 //	_cols/NAME.notnull    booleans: false for a null. Absent if no value is null
 //	_vlmeta               the attributes of the table
-//	_indexes/NAME/...     a summary of the column: the least and the greatest value of each segment of rows. _meta
-//	                      says where it is and whether it is stale
+//	_indexes/NAME/...     a summary of the column: the smallest and the largest value of each segment of rows. _meta
+//	                      holds its place, and whether it is stale
 //
 // A dot in the name of a column separates nested names: "trip.start" is _cols/trip/start. Nulls are marked in an array,
 // are a value that the schema names, are the code -1 of a dictionary, or nil. Arrays may be longer than the table.

@@ -24,7 +24,7 @@ const (
 // Find returns the numbers of the rows whose value compares with v, in order. A null never does, and a NaN only for
 // NotEqual. T is a type that Read accepts for the column, which must not be of kind ndarray.
 //
-// If the table has a summary of the column, with the least and the greatest value of each segment of rows, Find reads
+// If the table has a summary of the column, with the smallest and the largest value of each segment of rows, Find reads
 // only the segments that may hold such values. It ignores a summary that is stale.
 func Find[T cmp.Ordered](ctx context.Context, c *Column, op Op, v T) ([]int64, error) {
 	found, err := find(ctx, c, op, v)
@@ -46,7 +46,7 @@ func find[T cmp.Ordered](ctx context.Context, c *Column, op Op, v T) ([]int64, e
 		return nil, err
 	}
 	found := []int64{}
-	// Rows from start on may match, up to the segment that is looked at.
+	// Rows may match, starting at start, up to the segment that is looked at.
 	start, stop := int64(0), int64(0)
 	flush := func() error {
 		for ; start < stop; start += rows.Window {

@@ -24,7 +24,7 @@ import (
 //	ndarray              the type of the elements; the result has those of all rows, in C order
 //	list                 []E, where the items fit E by the rules of meta.Unmarshal, or []any
 //	struct, object       any type that the values fit by these rules, or any
-//	any kind             any: nil for null, otherwise the type above of the same size; for ndarray a slice for each row
+//	any kind             any: nil for null, else the type above of the same size; for ndarray a slice for each row
 //
 // For other types than any, a null is the zero value for kinds whose values have any size and for dictionaries, and
 // else what the file holds there: see Column.Nulls and ReadNullable. The error wraps ErrBounds for rows that do not

@@ -77,7 +77,7 @@ func structFields(ctx context.Context, t *Table, s reflect.Type) ([]structField,
 	return fields, nil
 }
 
-// fill sets the field in all structs of a slice to the values of rows from start on.
+// fill sets the field in all structs of a slice to the values of rows, starting at start.
 func (f structField) fill(ctx context.Context, to reflect.Value, start int64) error {
 	stop := start + int64(to.Len())
 	if f.c.items != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// summary has the least and the greatest value of segments of stored rows. The zero summary has no segments.
+// summary has the smallest and the largest value of segments of stored rows. The zero summary has no segments.
 type summary[T cmp.Ordered] struct {
 	length    int64 // stored rows of a segment
 	low, high []T

@@ -32,8 +32,8 @@ func Bytes(ctx context.Context, f *frame.Frame) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// VLMetaLayers returns all variable-length metalayers of a frame with their decoded contents.
-func VLMetaLayers(f *frame.Frame) ([]meta.Layer, error) {
+// AllVLMeta returns all variable-length metalayers of a frame with their decoded contents.
+func AllVLMeta(f *frame.Frame) ([]meta.Layer, error) {
 	var layers []meta.Layer
 	for _, name := range f.VLMetaNames() {
 		b, err := f.VLMeta(name)

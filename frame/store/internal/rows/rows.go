@@ -15,7 +15,7 @@ type Set struct {
 	Stored int64    // number of stored rows up to the last one that is not deleted
 	Live   int64    // number of rows that are not deleted
 	bits   []uint64 // bit of each stored row: it is not deleted; nil if none is
-	before []int64  // number of such rows before each group of groupWords words
+	before []int64  // number of rows with a bit before each group of groupWords words
 }
 
 // Window is the number of stored rows that are looked at together.

@@ -75,8 +75,9 @@ func endOf(tail []byte) int {
 	return -1
 }
 
-// Read returns the members of the zip file in src, in the order of their offsets. There may be most of them. It needs no read if the directory is in the tail of the file, and otherwise one for up to 4 MiB. It
-// does not read local headers.
+// Read returns the members of the zip file in src, in the order of their offsets. There may be most of them. It needs
+// no read if the directory is in the tail of the file, and otherwise one for up to 4 MiB. It does not read local
+// headers.
 //
 // Read also returns a source that is like src, but holds what was read in memory: the directory and the last member
 // before it, if that is small.
@@ -115,7 +116,7 @@ type window struct {
 	buf []byte
 }
 
-// ReadAtContext reads from memory what is there as a whole.
+// ReadAtContext takes a range from memory if all of it is there.
 func (w *window) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
 	if off < w.off || off-w.off > int64(len(w.buf))-int64(len(p)) {
 		return w.Source.ReadAtContext(ctx, p, off)
@@ -315,8 +316,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// Data returns the bytes of a member of the zip file src. It reads and checks the local header. In the same read it loads
-// up to ahead bytes of the member into memory.
+// Data returns the bytes of a member of the zip file src. It reads and checks the local header. In the same read it
+// loads up to ahead bytes of the member into memory.
 func (m *Member) Data(ctx context.Context, src source.Source, ahead int64) (source.Source, error) {
 	if m.Fault != nil {
 		return nil, m.Fault
