@@ -10,10 +10,10 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 )
 
-// checkAlloc returns an error that wraps ErrTooLarge if a caller may not allocate n bytes for data that the frame claims
-// to have. The limit is OpenOptions.MaxBytes. Without it, n may be at most 64 MiB, or 4096 times the stored bytes. Pages of
-// zeros, such as holes in a file, do not count as stored. Frames created by this handle have no limit, unless they have
-// chunks that were copied from a frame with one.
+// checkAlloc returns an error that wraps ErrTooLarge if a caller may not allocate n bytes for data that the frame
+// claims to have. The limit is OpenOptions.MaxBytes. Without it, n may be at most 64 MiB, or 4096 times the stored
+// bytes. Pages of zeros, such as holes in a file, do not count as stored. Frames created by this handle have no limit,
+// unless they have chunks that were copied from a frame with one.
 func (f *Frame) checkAlloc(n int64) error {
 	if limit := f.allocLimit(n); n > limit {
 		return fmt.Errorf("%d bytes out of a small file, more than %d: raise OpenOptions.MaxBytes: %w", n, limit, ErrTooLarge)
@@ -21,8 +21,8 @@ func (f *Frame) checkAlloc(n int64) error {
 	return nil
 }
 
-// mostAlloc returns the number of bytes that checkAlloc allows. It may read up to 16 MiB of the stored bytes; checkAlloc
-// reads less. Beyond 64 GiB it counts the size of the frame instead of reading.
+// mostAlloc returns the number of bytes that checkAlloc allows. It may read up to 16 MiB of the stored bytes;
+// checkAlloc reads less. Beyond 64 GiB it counts the size of the frame instead of reading.
 func (f *Frame) mostAlloc() int64 {
 	const most = 64 << 30
 	limit := f.allocLimit(most)
@@ -68,8 +68,8 @@ func errHole(n int64) error {
 	return fmt.Errorf("%d bytes, too few of them are stored; OpenOptions.MaxBytes may allow them: %w", n, ErrTooLarge)
 }
 
-// readStored is storage.ReadAll for a size that a file claims. It returns ErrTooLarge if the stored bytes do not justify
-// that size.
+// readStored is storage.ReadAll for a size that a file claims. It returns ErrTooLarge if the stored bytes do not
+// justify that size.
 func (f *Frame) readStored(src io.ReaderAt, off, n int64) ([]byte, error) {
 	if !coder.MayRead(src, off, n, f.opts.MaxBytes) {
 		return nil, cmp.Or(storage.Canceled(src), errHole(n)) // bytes that cannot be read count as missing

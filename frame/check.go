@@ -146,8 +146,8 @@ func (noChecksums) Error() string {
 
 func (noChecksums) Unwrap() error { return ErrChecksum }
 
-// checkRequired returns an ErrChecksum if OpenOptions.RequireChecksums is set and the frame has no checksums, or stale ones
-// of variable-length metalayers. checkOpen has compared the others.
+// checkRequired returns an ErrChecksum if OpenOptions.RequireChecksums is set and the frame has no checksums, or stale
+// ones of variable-length metalayers. checkOpen has compared the others.
 func (f *Frame) checkRequired(s *snapshot) error {
 	if !f.opts.RequireChecksums {
 		return nil

@@ -300,8 +300,8 @@ func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worke
 	return out, nil
 }
 
-// openChunk opens chunk i of a snapshot, which is not a special entry, into r. from reads the bytes of s. want is the share of it that will be
-// read. The source must be closed when r is not used any more.
+// openChunk opens chunk i of a snapshot, which is not a special entry, into r. from reads the bytes of s. want is the
+// share of it that will be read. The source must be closed when r is not used any more.
 func (f *Frame) openChunk(s *snapshot, from io.ReaderAt, w *worker, r *coder.Reader, i int, want float64) (io.Closer, error) {
 	next := entry(-1)
 	if i+1 < s.index.n {

@@ -41,8 +41,8 @@ func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 	return &Batch{f: f, mu: newGate(), transaction: transaction{cur: cur, next: cur.successor()}}, nil
 }
 
-// Commit makes the batch the state of the frame. If it fails, the frame is as before. If it is not certain that the stored
-// frame is as before too, further edits fail until the frame is opened again.
+// Commit makes the batch the state of the frame. If it fails, the frame is as before. If it is not certain that the
+// stored frame is as before too, further edits fail until the frame is opened again.
 func (b *Batch) Commit() error { return b.doNow(b.commit) }
 
 func (b *Batch) commit() error {

@@ -10,9 +10,9 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 )
 
-// DeadBytes returns the number of stored bytes that belong to no part of the newest state: about what Compact releases. It
-// reads the headers of all chunks. Bytes after a frame at the start of a file count; in a sparse frame, chunk files that
-// the index does not reference count. Errors are ErrCorrupt, fs.ErrClosed or those of reading.
+// DeadBytes returns the number of stored bytes that belong to no part of the newest state: about what Compact releases.
+// It reads the headers of all chunks. Bytes after a frame at the start of a file count; in a sparse frame, chunk files
+// that the index does not reference count. Errors are ErrCorrupt, fs.ErrClosed or those of reading.
 func (f *Frame) DeadBytes(ctx context.Context) (_ int64, err error) {
 	ctx = task.Context(ctx)
 	s, err := f.acquire(ctx)

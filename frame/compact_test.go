@@ -27,7 +27,7 @@ func fileSize(t testing.TB, name string) int64 {
 	return fi.Size()
 }
 
-// TestCompact edits frames at random, compacts them between, and holds an old state meanwhile.
+// TestCompact edits frames at random and compacts them between the edits, while a view keeps an old state in use.
 func TestCompact(t *testing.T) {
 	for seed := range uint64(12) {
 		kind := []string{"file", "sparse"}[seed%2]
@@ -91,7 +91,7 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// TestCompactSize measures what Compact gives back, against a copy.
+// TestCompactSize compares the size of a frame after Compact with the size of a copy.
 func TestCompactSize(t *testing.T) {
 	dir := t.TempDir()
 	name, real := filepath.Join(dir, "link"), filepath.Join(dir, "real")
@@ -134,7 +134,7 @@ func TestCompactSize(t *testing.T) {
 		t.Errorf("permissions %v: %v", fi.Mode(), err)
 	}
 	if files, _ := filepath.Glob(filepath.Join(dir, "*")); len(files) != 2 {
-		t.Errorf("left behind: %v", files)
+		t.Errorf("files left: %v", files)
 	}
 	if got := content(t, f); !bytes.Equal(got, all) {
 		t.Error("other content")
@@ -216,7 +216,7 @@ func TestCompactRefused(t *testing.T) {
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
 	if err := f.Compact(gone); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 	must(t, f.Append(ctx, small(2)))
 	must(t, f.Close())
@@ -291,7 +291,7 @@ func TestCompactReaders(t *testing.T) {
 	must(t, f.Close())
 }
 
-// wasteful makes a frame on a simulated disk with much that Compact gives back, closed.
+// wasteful makes a frame with many dead bytes on a simulated disk, and closes it.
 func wasteful(t testing.TB, sparse bool) (*simSystem, *model, *rand.Rand) {
 	t.Helper()
 	s, f, m := simFrame(t, sparse, 64)
@@ -340,9 +340,9 @@ func leftovers(s *simSystem, f *Frame) (list []string) {
 	return list
 }
 
-// TestCompactErrors lets each single call of the system fail while a frame is compacted, or all from one on: the stored
-// frame, and the open one, hold what they held. An edit after that works, or says that the frame must be opened again.
-// Compacting once more leaves nothing behind but a new file whose removal failed, too.
+// TestCompactErrors compacts frames and lets one system call fail, or this call and all later ones. The stored frame
+// and the open one must keep their content. A later edit must succeed, or report that the frame must be opened again.
+// Another Compact must leave no other files, except a new file whose removal failed as well.
 func TestCompactErrors(t *testing.T) {
 	leaks(t)
 	kinds := map[string]int{}
@@ -388,7 +388,7 @@ func TestCompactErrors(t *testing.T) {
 				must(t, f.Compact(t.Context()))
 				m.check(t, f, rng)
 				if list := leftovers(s, f); len(list) > 0 && (sparse || !forever || len(list) > 1) {
-					t.Fatalf("%s: left behind: %v", what, list)
+					t.Fatalf("%s: files left: %v", what, list)
 				}
 				if dead, err := f.DeadBytes(t.Context()); err != nil || dead != 0 {
 					t.Fatalf("%s: %d dead bytes: %v", what, dead, err)
@@ -411,9 +411,9 @@ func TestCompactErrors(t *testing.T) {
 	}
 }
 
-// TestCompactStopped stops the process before each change of the disk that Compact makes, or the power: the frame is
-// the old or the new one. Compacting again gives all back, but for the new file under its temporary name, which
-// nothing opens.
+// TestCompactStopped ends the process, or the power supply, before each change that Compact makes on the disk. The
+// frame must be the old or the new one. Another Compact must release all dead bytes; only the new file may remain,
+// under its temporary name, which no frame uses.
 func TestCompactStopped(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
 		s, m, rng := wasteful(t, sparse)
@@ -481,7 +481,7 @@ func TestCompactLocked(t *testing.T) {
 		files, err := filepath.Glob(name + "*")
 		must(t, err)
 		if len(files) > 2 { // the frame and perhaps the lock
-			t.Errorf("left behind: %v", files)
+			t.Errorf("files left: %v", files)
 		}
 	})
 }

@@ -98,8 +98,8 @@ func readState(f *Frame, how, items int) error {
 		err = f.readRange(context.Background(), v.State().(*snapshot), all, 0)
 	case 1:
 		var got int
-		if got, err = f.Content(context.Background()).ReadAt(all, 0); errors.Is(err, io.EOF) { // perhaps of a later, shorter state
-			err = nil
+		if got, err = f.Content(context.Background()).ReadAt(all, 0); errors.Is(err, io.EOF) {
+			err = nil // a later state may be shorter
 		}
 		all = all[:got]
 	default:
@@ -290,7 +290,8 @@ func TestEncodeErrors(t *testing.T) {
 	}
 }
 
-// TestClose checks what is left of a frame that was closed.
+// TestClose closes a frame with an open batch. The batch still takes edits, but its commit, reads and new edits must
+// return fs.ErrClosed. The file must keep the last commit.
 func TestClose(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x")
 	f, err := Create(t.Context(), name, &CreateOptions{NoSync: true})

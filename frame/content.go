@@ -10,10 +10,10 @@ import (
 )
 
 // Content returns the decoded bytes of the super-chunk, its chunks one after the other. Several goroutines may call
-// ReadAt of the result; Read and Seek have one position. Its size in bytes is that of the frame at the time of the call.
-// Each call of ReadAt or Read takes the state that the frame has then, whole; Save writes one state. It decodes only the blocks that it needs, on up to Concurrency
-// goroutines, and stops when ctx is done. In a frame with chunks of variable size the first read reads the headers of
-// all chunks.
+// ReadAt of the result; Read and Seek have one position. Its size in bytes is that of the frame at the time of the
+// call. Each call of ReadAt or Read takes the state that the frame has then, whole; Save writes one state. It decodes
+// only the blocks that it needs, on up to Concurrency goroutines, and stops when ctx is done. In a frame with chunks of
+// variable size the first read reads the headers of all chunks.
 //
 // Read in steps of at least a block, by io.CopyBuffer or a bufio.Reader for instance, or set OpenOptions.Cache: each
 // read decodes its blocks again.

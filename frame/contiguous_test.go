@@ -131,7 +131,7 @@ func (c *torn) crash(t *testing.T, rng *rand.Rand, before []byte, log []op, base
 	}
 }
 
-// check opens what is left after a crash, for reading, for editing, and again for reading.
+// check opens the bytes that a crash left: for reading, for editing, and again for reading.
 func (c *torn) check(t *testing.T, m *Memory, base int64, old, next *model) {
 	t.Helper()
 	size, _ := m.Size()
@@ -164,8 +164,8 @@ func (c *torn) check(t *testing.T, m *Memory, base int64, old, next *model) {
 	verify(t, f)
 }
 
-// TestGuardErrors lets each call of commits with long headers fail: the live frame stays as it was, and what is stored
-// opens as the state before or after.
+// TestGuardErrors lets each call of commits with long headers fail. The open frame must not change, and the stored
+// bytes must open as the state before or after the commit.
 func TestGuardErrors(t *testing.T) {
 	failures := 0
 	for seed := range uint64(8) {
@@ -221,7 +221,7 @@ func TestGuardForeign(t *testing.T) {
 	if i < 0 {
 		t.Fatal("no guard was written")
 	}
-	plain, g := d.Memory.Bytes(), d.log[i].data // the guard stood where the file ends now
+	plain, g := d.Memory.Bytes(), d.log[i].data // the guard started where the file ends now
 	half := (len(g) - storage.JournalSuffix) / 2
 	mixed := slices.Concat(g[:900], g[half+900:2*half])
 	frame := slices.Concat(mixed, plain[half:])
@@ -257,7 +257,7 @@ func TestGuardForeign(t *testing.T) {
 			t.Errorf("a guard that is %s counts", what)
 		}
 	}
-	for n := range sound { // whatever is cut off: no panic
+	for n := range sound { // truncated at any byte: no panic
 		torn(sound[:n])
 	}
 }
@@ -306,7 +306,7 @@ func live(t testing.TB, f *Frame) int64 {
 func TestSpaceAppend(t *testing.T) {
 	for _, c := range []struct {
 		chunks  int
-		reopen  int     // open the frame anew after so many commits
+		reopen  int     // number of commits after which the frame is opened again
 		most    float64 // size, as multiple of what is live
 		doesUpd bool    // replace chunks, too
 	}{
@@ -423,9 +423,9 @@ func TestSpaceSurvey(t *testing.T) {
 	}
 }
 
-// TestSpaceBehindTheFrame fills the space that a batch left behind the end of the frame when it was rolled back, while
-// an old state is in use, and goes on behind it: no chunk may get the place of another one of the batch.
-func TestSpaceBehindTheFrame(t *testing.T) {
+// TestSpaceAfterTheFrame rolls back a batch, which leaves free space after the end of the frame, while an old state is
+// in use. The next batch fills this space and continues after it. No two chunks of this batch may overlap.
+func TestSpaceAfterTheFrame(t *testing.T) {
 	f, _ := modelFrame(t, "memory", 200)
 	defer f.Close()
 	must(t, f.Append(t.Context(), stamped(1, 50)))

@@ -18,8 +18,9 @@ import (
 
 // Copy creates a frame with the chunks and metalayers of f and opens it for editing: the stored chunks as they are,
 // without the dead bytes between them. For name, ctx and o see [Create]; ctx also ends the copying. The copy keeps
-// checksums if f does, or if o.Checksums is set. Params, ChunkSize, Meta and VLMeta come from f: if one of them is set, Copy
-// returns ErrParam. Codecs, filters and functions that o leaves out are those of f. Other errors are those of Create and of reading f.
+// checksums if f does, or if o.Checksums is set. Params, ChunkSize, Meta and VLMeta come from f: if one of them is set,
+// Copy returns ErrParam. Codecs, filters and functions that o leaves out are those of f. Other errors are those of
+// Create and of reading f.
 func Copy(ctx context.Context, name string, f *Frame, o *CreateOptions) (*Frame, error) {
 	ctx = task.Context(ctx)
 	if err := o.checkKept("Copy"); err != nil {
@@ -54,8 +55,8 @@ func (f *Frame) inherited(o *CreateOptions) CreateOptions {
 	return to
 }
 
-// copyOf creates a frame with the header and the metalayers of s, and the chunks that fill adds. What the header says of
-// new chunks need not be available.
+// copyOf creates a frame with the header and the metalayers of s, and the chunks that fill adds. What the header says
+// of new chunks need not be available.
 func copyOf(ctx context.Context, name string, s *snapshot, to *CreateOptions, fill func(b *Batch) error) (*Frame, error) {
 	to.Params, to.Meta = chunk.Params{TypeSize: int(s.typeSize)}, s.meta
 	to.Checksums = to.Checksums || s.checksums != nil
@@ -199,7 +200,8 @@ func (f *Frame) verifyBlocks(ctx context.Context, s *snapshot, w *worker, i int)
 	return *r.Header(), nil
 }
 
-// takeVLMeta copies the variable-length metalayers of a state to the batch, except the checksums, which the batch makes itself.
+// takeVLMeta copies the variable-length metalayers of a state to the batch, except the checksums, which the batch makes
+// itself.
 func (b *Batch) takeVLMeta(from *snapshot) {
 	s := b.next
 	var layers []meta.Layer

@@ -35,7 +35,7 @@ type disk struct {
 	failed  string
 }
 
-// fails counts a call and tells whether it fails.
+// fails counts a call and reports whether it fails.
 func (d *disk) fails(what string) bool {
 	d.calls++
 	if d.calls == d.failAt || d.forever && d.failAt > 0 && d.calls > d.failAt {
@@ -110,7 +110,7 @@ func edit(t testing.TB, rng *rand.Rand, f *Frame, m *model, common int) (*model,
 	return next, b.Commit()
 }
 
-// holds tells whether a frame in b is what one of the models says.
+// holds returns an error if the frame in b equals none of the models.
 func holds(b []byte, models ...*model) error {
 	f, err := OpenBytes(b, nil)
 	if err != nil {
@@ -119,7 +119,7 @@ func holds(b []byte, models ...*model) error {
 	return heldBy(f, models...)
 }
 
-// heldBy tells whether a frame is what one of the models says.
+// heldBy returns an error if a frame equals none of the models.
 func heldBy(f *Frame, models ...*model) error {
 	var all bytes.Buffer
 	if _, err := io.Copy(&all, f.Content(context.Background())); err != nil {
@@ -232,8 +232,8 @@ func (o op) apply(m *Memory, torn bool, rng *rand.Rand) {
 	}
 }
 
-// TestDiskErrors lets each single call of random programs fail. What the live frame shows must stay as it was, and
-// what is stored must be the state before, or, when it was the last sync that failed, perhaps the one after.
+// TestDiskErrors lets each single call of random programs fail. The open frame must not change. The stored frame must
+// be the state before the commit; if the last sync failed, it may be the state after.
 func TestDiskErrors(t *testing.T) {
 	kinds := map[string]int{}
 	for seed := range uint64(60) {
@@ -318,7 +318,7 @@ func oneEdit(rng *rand.Rand, f *Frame, m *model) (*model, error) {
 	return next, one(f).SetVLMeta("v", p)
 }
 
-// TestMemoryModel writes and cuts a Memory at random, beside a slice that is made anew each time.
+// TestMemoryModel writes to a Memory and truncates it at random, and compares it with a slice that is copied each time.
 func TestMemoryModel(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var m Memory

@@ -24,13 +24,14 @@
 //	err = b.SetVLMeta("note", content)
 //	err = b.Commit()
 //
-// [OpenBytes], [OpenReaderAt] and [OpenSource] open frames elsewhere; [Frame.Save] writes a frame to an io.Writer; [Copy]
-// and [Salvage] make a new frame of an intact and of a damaged one.
+// [OpenBytes], [OpenReaderAt] and [OpenSource] open frames elsewhere; [Frame.Save] writes a frame to an io.Writer;
+// [Copy] and [Salvage] make a new frame of an intact and of a damaged one.
 //
-// A context that is nil counts as context.Background(). Calls return the error of a context that is done while they wait
-// for a batch, for a lock file or for a [Source], between the reads of an io.ReaderAt, and between the blocks or chunks
-// that they decode or write. Everything is safe for concurrent use. Decoded data is appended to memory of the caller or
-// written to it, and is then the caller's. Sizes and offsets are in bytes unless the documentation says otherwise.
+// A context that is nil counts as context.Background(). Calls return the error of a context that is done while they
+// wait for a batch, for a lock file or for a [Source], between the reads of an io.ReaderAt, and between the blocks or
+// chunks that they decode or write. Everything is safe for concurrent use. Decoded data is appended to memory of the
+// caller or written to it, and is then the caller's. Sizes and offsets are in bytes unless the documentation says
+// otherwise.
 //
 // # A contiguous frame
 //
@@ -76,8 +77,8 @@
 //
 // # Checksums
 //
-// A frame created with CreateOptions.Checksums, or after Batch.SetChecksums, has CRC-32Cs (Castagnoli) in the variable-length
-// metalayer "b2crc32c", which other readers ignore. It is a MessagePack map, in Python a dictionary:
+// A frame created with CreateOptions.Checksums, or after Batch.SetChecksums, has CRC-32Cs (Castagnoli) in the
+// variable-length metalayer "b2crc32c", which other readers ignore. It is a MessagePack map, in Python a dictionary:
 //
 //	version  1
 //	index    the CRC-32C of the index as it is stored, header included; 0 when there is none
@@ -89,19 +90,19 @@
 // with little-endian numbers of 4 bytes in the bytes. Every commit of this package keeps them right. The 87 fixed
 // bytes of the header are not covered: they change with every edit, and chunks do not depend on them.
 //
-// With OpenOptions.Verify, reads return ErrChecksum if bytes do not match. Opening compares the index and the metalayers,
-// VLMeta compares its value, and reads compare each chunk that they use. A read of at least half of a chunk compares it
-// every time. A smaller read compares the whole chunk once, on first use after opening or after a commit. ChunkInfo
-// reads headers, which are not compared. Without OpenOptions.Verify, only Verify and copies compare. If damage hides the
-// metalayer, for example by a changed bit in its name, a frame looks as if it had no checksums. Verify and
-// OpenOptions.Verify then look for the record under other names, and for trailer bytes that belong to no metalayer. With
-// OpenOptions.RequireChecksums, a frame without checksums cannot be opened.
+// With OpenOptions.Verify, reads return ErrChecksum if bytes do not match. Opening compares the index and the
+// metalayers, VLMeta compares its value, and reads compare each chunk that they use. A read of at least half of a chunk
+// compares it every time. A smaller read compares the whole chunk once, on first use after opening or after a commit.
+// ChunkInfo reads headers, which are not compared. Without OpenOptions.Verify, only Verify and copies compare. If
+// damage hides the metalayer, for example by a changed bit in its name, a frame looks as if it had no checksums. Verify
+// and OpenOptions.Verify then look for the record under other names, and for trailer bytes that belong to no metalayer.
+// With OpenOptions.RequireChecksums, a frame without checksums cannot be opened.
 //
 // A library that does not know the checksums leaves them unchanged when it edits the frame. They are stale then. If the
 // list of chunks has changed, the checksum of the index does not match, and the checksums of the chunks have no
 // meaning. Otherwise the checksums of the changed metalayers or chunks do not match. Edits by this package leave stale
-// checksums stale. Verify reports them, and opening or reading with OpenOptions.Verify fails. SetChecksums(ctx, true) or a
-// copy computes all checksums again if the index has changed.
+// checksums stale. Verify reports them, and opening or reading with OpenOptions.Verify fails. SetChecksums(ctx, true)
+// or a copy computes all checksums again if the index has changed.
 //
 // # Data elsewhere
 //

@@ -97,9 +97,9 @@ func (b *Batch) checkLayout(l *coder.Layout) error {
 	return b.f.checkAlloc(max(int64(l.BlockLen(0)), header*int64(l.NumBlocks())))
 }
 
-// blocksOf returns about how many blocks a call of Encode with this size of content has: no more goroutines have
-// something to do. If parts of chunks are written, there may be more blocks than the size says, which matters only for
-// fewer goroutines than processors.
+// blocksOf estimates the number of blocks of a call of Encode from the size of the content in bytes. More goroutines
+// than blocks would be idle. The result is at least GOMAXPROCS, because a call that writes parts of chunks may have
+// more blocks than estimated.
 func blocksOf(all int64, l *coder.Layout) int64 {
 	if all <= 0 {
 		return math.MaxInt64
@@ -163,7 +163,8 @@ func (e *encoding) open(w *worker) {
 	if n := len(e.idle); n > 0 {
 		j, e.idle = e.idle[n-1], e.idle[:n-1]
 	}
-	*j = encodeJob{visit: j.visit, old: j.old, ref: j.ref[:0], asked: -1, blocks: j.blocks, kept: j.kept, out: j.out} // their memory
+	// The new job uses the memory of the old one.
+	*j = encodeJob{visit: j.visit, old: j.old, ref: j.ref[:0], asked: -1, blocks: j.blocks, kept: j.kept, out: j.out}
 	if j.visit.Keep = false; !e.plan.Next(&j.visit) {
 		e.last = true
 		e.idle = append(e.idle, j)
@@ -325,8 +326,8 @@ func (e *encoding) awaitHelpers(j *encodeJob) {
 	}
 }
 
-// ready returns block k of a job if a helper has encoded it, or if it is kept as it is stored. Otherwise it returns
-// nil: then the owner encodes it.
+// ready returns block k of a job if a helper has encoded it, or if its stored bytes are copied unchanged. Otherwise it
+// returns nil, and the owner encodes the block.
 func (e *encoding) ready(w *worker, j *encodeJob, k int) ([]byte, error) {
 	e.Lock()
 	for k >= j.end && len(j.blocks[k]) == 0 && e.Err() == nil {

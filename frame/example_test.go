@@ -88,7 +88,8 @@ func ExampleBatch() {
 	// after: 2
 }
 
-// Metalayers have fixed lengths and stand in the header; variable-length ones stand at the end and can come and go.
+// Metalayers are in the header and keep their lengths. Variable-length metalayers are in the trailer and can be added
+// and removed.
 func ExampleBatch_SetVLMeta() {
 	ctx := context.Background()
 	f, err := frame.Create(ctx, "", &frame.CreateOptions{
@@ -144,7 +145,7 @@ func ExampleFrame_Save() {
 	// Output: some bytes
 }
 
-// Edits leave dead bytes; most are used again by later edits. Compact gives back the rest.
+// Edits leave dead bytes. Later edits use most of them again, and Compact releases the rest.
 func ExampleFrame_Compact() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "frame")

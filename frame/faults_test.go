@@ -88,7 +88,7 @@ func TestCrashFiles(t *testing.T) {
 	t.Logf("%d crashes of files, %d of directories", tried[false], tried[true])
 }
 
-// crashFiles builds what a disk may hold after a crash at any time from start on, and checks it.
+// crashFiles builds the images that a disk may hold after a crash at or after operation start, and checks them.
 func crashFiles(t testing.TB, rng *rand.Rand, before simImage, log []simOp, start int, old, next *model, what string) int {
 	t.Helper()
 	tried := 0
@@ -116,7 +116,7 @@ func crashFiles(t testing.TB, rng *rand.Rand, before simImage, log []simOp, star
 	return tried
 }
 
-// survives tells whether the frame of an image is one of the models, and now and then whether it can be edited.
+// survives returns an error if the frame of an image equals none of the models. It also edits one frame in ten.
 func survives(t testing.TB, rng *rand.Rand, m simImage, models ...*model) error {
 	s := simOn(m)
 	edits := rng.IntN(10) == 0
@@ -165,9 +165,9 @@ func leaks(t *testing.T) {
 	})
 }
 
-// TestFileErrors lets each single call of the system fail, or all from one on, while a frame in a file or a directory
-// is opened, edited or compacted, and closed. Errors must be those of the system; the frame that is open must be as it
-// was and the stored one as before or after the edit; no file may stay open.
+// TestFileErrors opens, edits or compacts, and closes frames in files and directories. It lets one system call fail, or
+// this call and all later ones. The error must be that of the system. The open frame must not change, the stored frame
+// must be in the state before or after the edit, and no file may stay open.
 //
 // FRAME_PROGRAMS=1000 go test -run TestFileErrors ./frame runs 1000 programs.
 func TestFileErrors(t *testing.T) {

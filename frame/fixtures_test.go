@@ -192,7 +192,7 @@ func checkCopies(t *testing.T, f *Frame, all []byte) {
 	must(t, err)
 	same(t, f, m, all)
 
-	// At an offset in another file, with something behind.
+	// At an offset in another file, with other bytes after it.
 	inside := io.NewSectionReader(strings.NewReader(strings.Repeat("x", 77)+string(b)+"tail"), 77, int64(len(b)+4))
 	in, err := OpenReaderAt(ctx, inside, inside.Size(), nil)
 	must(t, err)

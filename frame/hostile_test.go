@@ -55,7 +55,7 @@ func readEverything(b []byte) error {
 	return first
 }
 
-// goodError checks that an error is one of ours and says where.
+// goodError checks that an error is one of this package and names the part of the frame.
 func goodError(t testing.TB, err error) {
 	t.Helper()
 	var at *Error
@@ -96,14 +96,14 @@ func TestTruncated(t *testing.T) {
 		for cut := range n {
 			err := readEverything(b[:cut])
 			if err == nil {
-				t.Fatalf("%s: sound with %d of %d bytes", names[i], cut, n)
+				t.Fatalf("%s: no error with %d of %d bytes", names[i], cut, n)
 			}
 			goodError(t, err)
 		}
 	}
 }
 
-// TestChangedBytes changes bytes of frames at random: the result is data, or an error that says where.
+// TestChangedBytes changes bytes of frames at random. Reading must return data, or an error that names the part.
 func TestChangedBytes(t *testing.T) {
 	names, frames := contiguousFixtures(t, 8000)
 	rng := rand.New(rand.NewPCG(7, 7))

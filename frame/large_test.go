@@ -108,7 +108,7 @@ func put(t *testing.T, st Storage, at int64, o *options) *Frame {
 	return f
 }
 
-// words returns n bytes that no special value stands for.
+// words returns n bytes that no special value represents.
 func words(n, first int) []byte {
 	b := make([]byte, 0, n)
 	for i := first; len(b) < n; i++ {
@@ -225,7 +225,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// TestOffsets keeps several frames in one storage, some of them behind 4 GiB. The last is edited.
+// TestOffsets keeps several frames in one storage, some of them at offsets above 4 GiB, and edits the last one.
 func TestOffsets(t *testing.T) {
 	st := newHoles()
 	offsets := []int64{0, 5000, 4*gib - 100, 4*gib + 50000, 9 * gib}

@@ -21,8 +21,8 @@ import (
 	"github.com/goblosc/blosc2/internal/engine"
 )
 
-// lockable makes a frame with OpenOptions.Locking of each kind and calls the test with its name. Two handles of one process
-// stand for two processes: locks belong to opened files.
+// lockable makes a frame of each kind with Locking and calls the test with its name. Two handles of one process act as
+// two processes, because locks belong to opened files.
 func lockable(t *testing.T, test func(t *testing.T, name string, o *options)) {
 	for _, kind := range []string{"contiguous", "sparse"} {
 		t.Run(kind, func(t *testing.T) {
@@ -328,8 +328,8 @@ func TestLockClosed(t *testing.T) {
 	})
 }
 
-// countingPlan reads whole chunks, or some of their blocks, some of which have places, and counts how often each block
-// comes.
+// countingPlan reads whole chunks or some of their blocks, of which some have destinations, and counts the deliveries
+// of each block.
 type countingPlan struct {
 	t      *testing.T
 	chunks int
@@ -396,8 +396,8 @@ func decodeAll(f *Frame, p engine.ReadPlan) error {
 	return v.Decode(context.Background(), p, 1000, 0)
 }
 
-// TestDecodeTwo reads blocks that pay to be decoded two by two, of which all, none or some have places. Each must come
-// once, from chunks in a file and in memory.
+// TestDecodeTwo reads blocks that are decoded faster in pairs. All, none or some of them have destinations. Each must
+// be delivered once, from chunks in a file and in memory.
 func TestDecodeTwo(t *testing.T) {
 	const chunks = 3
 	for _, blockSize := range []int{512, 700 << 10} { // two of the longer ones are too long without a place

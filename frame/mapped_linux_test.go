@@ -34,8 +34,8 @@ func walk(n int) []byte {
 	return b
 }
 
-// needFaultAddress skips a test where the system does not report the address of a fault to the program, as user-mode
-// qemu of some processors does not. It tries that out on a mapped file that has become shorter.
+// needFaultAddress skips a test if the operating system does not report the address of a fault. User-mode qemu for some
+// CPUs does not. To find out, it reads past the end of a mapped file that it has truncated.
 func needFaultAddress(t *testing.T) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), "x"))
@@ -125,8 +125,8 @@ var truncatedKinds = []struct {
 	{"stored", chunk.Params{Level: codec.NoCompression}, options{}},
 }
 
-// TestMmapTruncated truncates mapped files at many of their pages, so that reads fault in the middle of what they
-// decode, and in kernels: an error each time, and what is left can be read.
+// TestMmapTruncated truncates mapped files at many of their pages, so that reads fault while they decode, also inside
+// assembly. Each of these reads must return an error, and reads of the remaining pages must succeed.
 func TestMmapTruncated(t *testing.T) {
 	needFaultAddress(t)
 	const chunkSize, blockSize = 128 << 10, 32 << 10

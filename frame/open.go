@@ -23,18 +23,18 @@ func Open(ctx context.Context, name string, o *OpenOptions) (*Frame, error) {
 	return openPath(ctx, name, o, placeFile)
 }
 
-// Edit opens the frame in a file, or in the directory of a sparse frame, for reading and editing. ctx bounds how long it
-// waits for a lock file; the frame does not keep it. Without Locking, only one Frame at a time may edit, and one that
-// others opened before for reading may then read what is no longer there. What follows a frame in its file is taken for
-// the remains of an edit that was interrupted, and is truncated: to edit a frame inside another file, use EditStorage.
-// Errors are those of Open.
+// Edit opens the frame in a file, or in the directory of a sparse frame, for reading and editing. ctx bounds how long
+// it waits for a lock file; the frame does not keep it. Without Locking, only one Frame at a time may edit, and one
+// that others opened before for reading may then read what is no longer there. What follows a frame in its file is
+// taken for the remains of an edit that was interrupted, and is truncated: to edit a frame inside another file, use
+// EditStorage. Errors are those of Open.
 func Edit(ctx context.Context, name string, o *OpenOptions) (*Frame, error) {
 	return openPath(ctx, name, o, placeEdit)
 }
 
-// EditStorage opens the frame in st, a [Memory] for instance, for reading and editing. Closing the frame closes st. What
-// follows the frame in st is truncated. ctx is for the opening. Errors are those of Open and of st; after an error, st is
-// not closed.
+// EditStorage opens the frame in st, a [Memory] for instance, for reading and editing. Closing the frame closes st.
+// What follows the frame in st is truncated. ctx is for the opening. Errors are those of Open and of st; after an
+// error, st is not closed.
 func EditStorage(ctx context.Context, st Storage, o *OpenOptions) (*Frame, error) {
 	opts, sys, err := o.settings(placeStorage)
 	if err != nil {

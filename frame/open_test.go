@@ -43,7 +43,7 @@ func TestChecksumLayerRenamed(t *testing.T) {
 	must(t, f.Close())
 }
 
-// TestChecksumLayerDropped lets the trailer say that it has fewer layers, or none.
+// TestChecksumLayerDropped changes the trailer so that it counts fewer metalayers, or none.
 func TestChecksumLayerDropped(t *testing.T) {
 	b := checkedFrame(t)
 	at := bytes.LastIndex(b, []byte{0xde, 0, 3}) // the count of layers: checksums, v, empty
@@ -252,7 +252,7 @@ func TestRequireChecksumsFlips(t *testing.T) {
 	t.Logf("%d flips reported, %d harmless", reported, harmless)
 	var want []int
 	for _, field := range [][2]int{
-		{offVersion, 1}, {offCodec, 2}, {offBlockSize, 4}, {offChunkSize + 3, 1}, // of 16 to 0: chunks of their own sizes
+		{offVersion, 1}, {offCodec, 2}, {offBlockSize, 4}, {offChunkSize + 3, 1}, // 16 to 0: chunks of variable size
 		{offFilters, 6}, {offCodecMeta, 1}, {offMetas, 6}, {offFlags2, 1},
 	} {
 		for i := range field[1] {
@@ -308,7 +308,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// BenchmarkCommit appends one chunk to a frame of many and commits: the index is written anew each time.
+// BenchmarkCommit appends one chunk to a frame of many chunks and commits. Each commit writes the whole index.
 func BenchmarkCommit(b *testing.B) {
 	for _, n := range []int{1000, 100_000, 1_000_000} {
 		for _, o := range []options{{NoSync: true}, {}, {NoSync: true, Checksums: true}} {

@@ -14,8 +14,8 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// CreateOptions are the settings for creating a frame. A nil *CreateOptions and zero fields are the defaults. No field is
-// ignored: a field that cannot apply to the call is ErrParam. The frame keeps the slices and functions.
+// CreateOptions are the settings for creating a frame. A nil *CreateOptions and zero fields are the defaults. No field
+// is ignored: a field that cannot apply to the call is ErrParam. The frame keeps the slices and functions.
 type CreateOptions struct {
 	Params    chunk.Params // compression parameters of new chunks
 	ChunkSize int          // decoded size of all chunks but the last, in bytes; 0 = that of the first chunk appended
@@ -55,31 +55,31 @@ type OpenOptions struct {
 	// Concurrency is the number of goroutines that a call may use, at most 1024; 0 = GOMAXPROCS.
 	Concurrency int
 
-	// Cache is the number of bytes of decoded blocks to keep; 0 = none. Blocks that were decoded for a small read, one of
-	// at most a quarter of Cache in its blocks, are kept for later reads of all goroutines, and the least used are
+	// Cache is the number of bytes of decoded blocks to keep; 0 = none. Blocks that were decoded for a small read, one
+	// of at most a quarter of Cache in its blocks, are kept for later reads of all goroutines, and the least used are
 	// dropped. It is for reading items one by one that are close to each other. Commits and Refresh empty the cache. It
 	// cannot be combined with a Postfilter.
 	Cache int64
 
 	// Mmap is for Open: it maps the file of a contiguous frame into memory, and chunks are decoded from there without a
-	// copy. It has no effect for sparse frames, and where the operating system has no such mapping. Use it for files that
-	// no process edits in place or truncates while they are open; edits by this package and by C-Blosc2 do both. If the
-	// file is truncated nevertheless, or the disk fails, a read of a missing page returns ErrChanged: the read sets
-	// runtime/debug.SetPanicOnFault for its goroutines and recovers from faults inside the mapping, and from no others.
-	// Bytes that change while they are decoded can give wrong data or crash the process. For files of other users, leave
-	// Mmap off: then every byte is copied before it is parsed. The memory is unmapped when the frame is closed and its
-	// last reader has ended.
+	// copy. It has no effect for sparse frames, and where the operating system has no such mapping. Use it for files
+	// that no process edits in place or truncates while they are open; edits by this package and by C-Blosc2 do both.
+	// If the file is truncated nevertheless, or the disk fails, a read of a missing page returns ErrChanged: the read
+	// sets runtime/debug.SetPanicOnFault for its goroutines and recovers from faults inside the mapping, and from no
+	// others. Bytes that change while they are decoded can give wrong data or crash the process. For files of other
+	// users, leave Mmap off: then every byte is copied before it is parsed. The memory is unmapped when the frame is
+	// closed and its last reader has ended.
 	Mmap bool
 
-	// Locking is for Open and Edit: frames in files and directories may then be read and edited by several processes at a
-	// time, if all of them use it. It uses the lock file of C-Blosc2 (NAME.b2lock, or .b2lock in the directory;
-	// BLOSC_LOCKING=1 or "locking" there). Each read and batch begins with what was committed last. A batch waits until no
-	// other process reads or edits, and other processes wait until it ends. Goroutines of this Frame go on reading while
-	// one of them edits, but where another process edits just before that batch or after it, they may get ErrChanged.
-	// Methods that only return sizes and metalayers return what the Frame knows: see Refresh. The locks are those of the
-	// operating system and not fair: processes that read without a pause can keep others from editing. Systems without
-	// such locks return errors.ErrUnsupported; some network file systems do so, too, or lock nothing. A lock file must be
-	// a regular file, and for editing must have no other name (hard link).
+	// Locking is for Open and Edit: frames in files and directories may then be read and edited by several processes at
+	// a time, if all of them use it. It uses the lock file of C-Blosc2 (NAME.b2lock, or .b2lock in the directory;
+	// BLOSC_LOCKING=1 or "locking" there). Each read and batch begins with what was committed last. A batch waits until
+	// no other process reads or edits, and other processes wait until it ends. Goroutines of this Frame go on reading
+	// while one of them edits, but where another process edits just before that batch or after it, they may get
+	// ErrChanged. Methods that only return sizes and metalayers return what the Frame knows: see Refresh. The locks are
+	// those of the operating system and not fair: processes that read without a pause can keep others from editing.
+	// Systems without such locks return errors.ErrUnsupported; some network file systems do so, too, or lock nothing. A
+	// lock file must be a regular file, and for editing must have no other name (hard link).
 	Locking bool
 
 	// NoSync is for editing: commits do not wait for the disk. After a power cut, the frame may be damaged.
@@ -89,19 +89,19 @@ type OpenOptions struct {
 	Verify bool
 
 	// RequireChecksums is for callers who rely on checksums. It implies Verify. For a frame without checksums, or with
-	// stale ones, opening and Refresh return ErrChecksum, and so do reads that follow a commit of another process. Edits
-	// cannot remove the checksums. Without RequireChecksums, a frame whose checksums are lost looks like one that never
-	// had any, unless Verify finds their record under another name.
+	// stale ones, opening and Refresh return ErrChecksum, and so do reads that follow a commit of another process.
+	// Edits cannot remove the checksums. Without RequireChecksums, a frame whose checksums are lost looks like one that
+	// never had any, unless Verify finds their record under another name.
 	RequireChecksums bool
 
 	// MaxBytes is the number of bytes that may be allocated because the frame claims a size; a negative value is no
 	// limit. 0 = 64 MiB, or 4096 times the stored bytes that are not zero.
 	MaxBytes int64
-	// MaxMeta is the number of bytes that stored metalayers may take, in the header and in the trailer each. A frame with
-	// more is ErrTooLarge when it is opened. 0 = the size of the frame.
+	// MaxMeta is the number of bytes that stored metalayers may take, in the header and in the trailer each. A frame
+	// with more is ErrTooLarge when it is opened. 0 = the size of the frame.
 	MaxMeta int64
-	// MaxChunks is the number of chunks that a frame may have. A frame with more is ErrTooLarge when it is opened. 0 = an
-	// index may take 4096 times its stored size of memory.
+	// MaxChunks is the number of chunks that a frame may have. A frame with more is ErrTooLarge when it is opened. 0 =
+	// an index may take 4096 times its stored size of memory.
 	MaxChunks int
 
 	Codecs      []codec.Codec      // user codecs, besides the built-in ones

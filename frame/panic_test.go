@@ -298,7 +298,7 @@ func trapUse(t testing.TB, what string, f *Frame, content []byte) {
 // trapBatch wants a batch that a panic has left half done to fail when it is committed all the same.
 func trapBatch(t *testing.T, f *Frame, x *trap.Trap, content []byte) {
 	if x.Goexit {
-		return // nobody could commit it
+		return // no goroutine is left to commit it
 	}
 	b, err := f.Begin(context.Background())
 	must(t, err)

@@ -53,7 +53,7 @@ func TestNoFiles(t *testing.T) {
 			if !errors.Is(err, storage.ErrNotFile) {
 				t.Errorf("%s as %s: %v", name, kind, err)
 			}
-			must(t, os.Remove(at)) // it is not ours to remove
+			must(t, os.Remove(at)) // the frame must not remove it
 			must(t, f.Append(t.Context(), small(1)))
 			must(t, f.Close())
 			frameHolds(t, dir, 2)
@@ -125,7 +125,7 @@ func TestPipeRace(t *testing.T) {
 	frameHolds(t, dir, 1)
 }
 
-// TestPipes puts named pipes where files are expected: an error, where a read would wait for ever.
+// TestPipes puts named pipes in the place of files. Opening must return an error; a read would wait forever.
 func TestPipes(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	must(t, syscall.Mkfifo(pipe, 0o600))

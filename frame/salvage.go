@@ -36,10 +36,11 @@ type Salvaged struct {
 // checksums, or else of their positions; then chunks that were deleted may turn up again. A header that is lost is made
 // from the chunks. The metalayer that makes an array of the frame (b2nd, caterva) is left out if the chunks do not fit.
 //
-// For name and o see [Create]. Codecs, Filters and Concurrency also serve for reading the damaged frame, with the default
-// limits of OpenOptions. Params, ChunkSize, Meta and VLMeta come from the damaged frame: if one of them is set, Salvage
-// returns ErrParam. Other errors are those of Create, of ctx and of reading; ErrFormat if there is no intact chunk and no
-// header. In a file that is made to look like chunks everywhere the search ends early, which is reported as ErrTooLarge.
+// For name and o see [Create]. Codecs, Filters and Concurrency also serve for reading the damaged frame, with the
+// default limits of OpenOptions. Params, ChunkSize, Meta and VLMeta come from the damaged frame: if one of them is set,
+// Salvage returns ErrParam. Other errors are those of Create, of ctx and of reading; ErrFormat if there is no intact
+// chunk and no header. In a file that is made to look like chunks everywhere the search ends early, which is reported
+// as ErrTooLarge.
 func Salvage(ctx context.Context, name, broken string, report func(error), o *CreateOptions) (*Frame, Salvaged, error) {
 	if report == nil {
 		report = func(error) {}

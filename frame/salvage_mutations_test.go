@@ -19,8 +19,8 @@ import (
 	"github.com/goblosc/blosc2/codec"
 )
 
-// victim is a sound frame that is to be damaged: the bytes of its files, by name ("" of a contiguous frame), and where
-// each chunk is.
+// victim is an intact frame that a test damages: the bytes of its files by name ("" for a contiguous frame), and the
+// offset of each chunk.
 type victim struct {
 	what   string
 	sums   bool
@@ -120,7 +120,8 @@ func victimOf(t testing.TB, what string, f *Frame, name string) victim {
 	return v
 }
 
-// damage breaks a copy of the files in one way, and tells how, and how far it moves the bytes of a contiguous frame.
+// damage changes the files in one way. It returns a description, and the number of bytes by which it moves the content
+// of a contiguous frame.
 func (v *victim) damage(rng *rand.Rand, files map[string][]byte) (what string, moved int64) {
 	list := slices.Sorted(maps.Keys(files))
 	name := list[rng.IntN(len(list))]
@@ -252,10 +253,10 @@ func (v *victim) check(t testing.TB, files map[string][]byte, moved int64) error
 	return nil
 }
 
-// TestSalvageMutations damages frames of all kinds in one to three random ways: a bit, zeros, cuts, chunks that change
-// places, bytes in front and behind. All chunks that are still there byte for byte must be in the new frame, in their
-// order if Salvage says that it knows it; with checksums no other bytes may be. Of other seeds about one in 300 breaks
-// this, where both the header and what else tells of a chunk (its entry, its checksum) are damaged.
+// TestSalvageMutations damages frames of all kinds in one to three random ways: flipped bits, zeros, missing bytes,
+// swapped chunks, bytes before and after the frame. The new frame must have all chunks whose bytes are unchanged, in
+// their order if Salvaged.Index is set. With checksums it must not have other chunks. About one in 300 other seeds
+// breaks these rules: those that damage both the header of a chunk and its index entry or checksum.
 func TestSalvageMutations(t *testing.T) {
 	for _, v := range victims(t) {
 		t.Run(v.what, func(t *testing.T) {

@@ -42,7 +42,7 @@ func salvagePath(t testing.TB, name string) (r salvaged) {
 	if r.err == nil {
 		t.Cleanup(func() { r.f.Close() })
 		must(t, r.f.Verify(context.Background(), func(err error) error {
-			if errors.Is(err, errors.ErrUnsupported) { // nobody can say that it is not sound
+			if errors.Is(err, errors.ErrUnsupported) { // it may be intact
 				r.unsure = true
 				return nil
 			}
@@ -79,7 +79,7 @@ func wreckage(t testing.TB, o options, n int) (b []byte, want [][]byte) {
 	return slices.Clone(m.Bytes()), want
 }
 
-// TestSalvage breaks parts of frames, and expects all that is sound.
+// TestSalvage damages parts of frames and expects all intact chunks and metalayers in the new frame.
 func TestSalvage(t *testing.T) {
 	const n = 12
 	for _, sums := range []bool{false, true} {
@@ -183,7 +183,7 @@ func TestSalvageFields(t *testing.T) {
 	} {
 		for _, indexed := range []bool{true, false} {
 			if !indexed && c.from != offFrameLen && c.from != offCBytes {
-				continue // then nothing tells which are the chunks
+				continue // then nothing identifies the chunks
 			}
 			d := slices.Clone(b)
 			if clear(d[c.from:c.to]); c.flip > 0 {
@@ -431,7 +431,7 @@ func TestSalvageCut(t *testing.T) {
 	}
 }
 
-// TestSalvageRefused salvages what is no frame, and into what is there already.
+// TestSalvageRefused salvages bytes that are not a frame, and salvages to a name that already exists.
 func TestSalvageRefused(t *testing.T) {
 	if r := salvage(t, bytes.Repeat([]byte("no frame"), 1000)); !errors.Is(r.err, ErrFormat) {
 		t.Errorf("no frame: %v", r.err)
@@ -451,7 +451,7 @@ func TestSalvageRefused(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, _, err := Salvage(ctx, name+"2", name, nil, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 	// Headers of large chunks at every place, all but the last block of which can be decoded.
 	evil := bytes.Repeat([]byte{5, 1, 0x15, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0}, 1<<16)

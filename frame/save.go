@@ -10,10 +10,10 @@ import (
 )
 
 // Save writes the frame in its contiguous form, without dead bytes, to w, and returns the number of bytes written: what
-// python-blosc2 calls to_cframe. The chunks go to w one after the other, as they are stored, so that the memory in use is
-// bounded by the largest stored chunk and the index. Save reads the headers of all chunks first. It reads one committed
-// state, regardless of concurrent commits, and does not change the frame. Errors are those of w, of ctx and of reading,
-// and ErrChecksum for a chunk that does not match the checksum that the frame keeps.
+// python-blosc2 calls to_cframe. The chunks go to w one after the other, as they are stored, so that the memory in use
+// is bounded by the largest stored chunk and the index. Save reads the headers of all chunks first. It reads one
+// committed state, regardless of concurrent commits, and does not change the frame. Errors are those of w, of ctx and
+// of reading, and ErrChecksum for a chunk that does not match the checksum that the frame keeps.
 func (f *Frame) Save(ctx context.Context, w io.Writer) (n int64, err error) {
 	ctx = task.Context(ctx)
 	s, err := f.acquire(ctx)

@@ -112,8 +112,8 @@ func (f *Frame) endBatch() {
 // Refresh switches to the state that is stored now, and reports whether it differs from the previous one: another
 // process may have committed a state or, with C-Blosc2, changed the frame in place. It costs little if nothing has
 // changed. Readers of the previous state continue with it. If another process has written over bytes of that state,
-// they get wrong data or an error, unless both processes use OpenOptions.Locking. With OpenOptions.Locking, every read begins
-// with a Refresh.
+// they get wrong data or an error, unless both processes use OpenOptions.Locking. With OpenOptions.Locking, every read
+// begins with a Refresh.
 //
 // Without locking, a Refresh in the middle of another process's edit in place may fail, with ErrCorrupt for instance;
 // the state stays the one before, and a later Refresh will do. It waits for an open batch of this handle. Errors are
@@ -161,8 +161,8 @@ func (f *Frame) Refresh(ctx context.Context) (bool, error) {
 	}
 }
 
-// reload returns the state that is stored, and now itself when it is that. The store has it then. edit reports whether the
-// frame may be written to: no other process is using it.
+// reload returns the state that is stored, and now itself when it is that. The store has it then. edit reports whether
+// the frame may be written to: no other process is using it.
 func (f *Frame) reload(ctx context.Context, now *snapshot, edit bool) (s *snapshot, err error) {
 	r, err := f.store.reopen(ctx, f.writable)
 	if err != nil {

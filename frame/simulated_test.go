@@ -76,7 +76,7 @@ func (o simOp) apply(m simImage, torn bool, rng *rand.Rand) {
 	}
 }
 
-// syncs tells whether a sync of the node id makes the change last.
+// syncs reports whether a sync of the node id makes the change durable.
 func (o simOp) syncs(id int) bool {
 	switch o.kind {
 	case "write", "truncate":
@@ -113,7 +113,7 @@ func simOn(m simImage) *simSystem {
 	return s
 }
 
-// fails counts a call and tells whether it fails. s.mu is held.
+// fails counts a call and reports whether it fails. s.mu is held.
 func (s *simSystem) fails(what string) bool {
 	s.calls++
 	if s.failAt == 0 || s.calls != s.failAt && !(s.forever && s.calls > s.failAt) {

@@ -16,8 +16,8 @@ import (
 //
 // then [Frame.Refresh] calls it first. After that, Size returns the number of bytes that are stored now.
 type Source interface {
-	// ReadAtContext reads len(p) bytes at offset off, like the ReadAt of an [io.ReaderAt]. It should return the error of
-	// ctx soon after ctx is done. It must not keep p.
+	// ReadAtContext reads len(p) bytes at offset off, like the ReadAt of an [io.ReaderAt]. It should return the error
+	// of ctx soon after ctx is done. It must not keep p.
 	ReadAtContext(ctx context.Context, p []byte, off int64) (n int, err error)
 	// Size returns the number of bytes. It does not wait.
 	Size() int64
@@ -30,8 +30,8 @@ func OpenSource(ctx context.Context, src Source, o *OpenOptions) (*Frame, error)
 }
 
 // OpenReaderAt opens the frame in the first size bytes of r for reading. r must be safe for concurrent use if the frame
-// is used so. To read a frame inside a file, at an offset, use an [io.SectionReader]. A context is honored between reads
-// of r. Close does not close r. Errors are those of Open and of r.
+// is used so. To read a frame inside a file, at an offset, use an [io.SectionReader]. A context is honored between
+// reads of r. Close does not close r. Errors are those of Open and of r.
 func OpenReaderAt(ctx context.Context, r io.ReaderAt, size int64, o *OpenOptions) (*Frame, error) {
 	return openBytes(ctx, storage.FromReader(r, size), o)
 }

@@ -22,7 +22,7 @@ func copyDir(t testing.TB, dir string) string {
 	return to
 }
 
-// dirHolds tells whether the sparse frame in dir is what the model says.
+// dirHolds fails the test if the sparse frame in dir does not equal the model.
 func dirHolds(t testing.TB, dir string, m *model) {
 	t.Helper()
 	f, err := Open(t.Context(), dir, nil)
@@ -131,7 +131,7 @@ func TestSparseErrors(t *testing.T) {
 	}
 }
 
-// TestCreate checks what happens to what is there already, and that failures leave nothing.
+// TestCreate checks which existing files and directories Create replaces, and that failures leave no files.
 func TestCreate(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
 		dir := t.TempDir()
@@ -218,7 +218,7 @@ func TestRefresh(t *testing.T) {
 					t.Fatal("nothing has changed", kind, c, err)
 				}
 				if c, err := f.Refresh(t.Context()); err != nil || c {
-					t.Fatal("nothing but its own commit", kind, c, err)
+					t.Fatal("Refresh after a commit of the same frame", kind, c, err)
 				}
 			}
 			must(t, g.Close())

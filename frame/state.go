@@ -9,7 +9,7 @@ import (
 // state is the newest snapshot of a frame, and whether the frame may be edited. Only its methods change it.
 type state struct {
 	snap   atomic.Pointer[snapshot] // nil when closed
-	broken error                    // why the stored state is not known; then edits fail. Only for the holder of the gate
+	broken error                    // not nil if the stored state is unknown: edits return it. Guarded by Frame.mu
 	closed atomic.Bool              // set with ending held
 
 	ending  sync.Mutex // guards what follows

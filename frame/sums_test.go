@@ -239,7 +239,7 @@ func TestChecksumsPlace(t *testing.T) {
 	e, err := EditStorage(t.Context(), NewMemory(slices.Clone(b)), nil)
 	must(t, err)
 	if err := one(e).SetChecksums(context.Background(), true); !errors.Is(err, ErrChecksum) {
-		t.Errorf("checksums anew: %v", err)
+		t.Errorf("checksums set again: %v", err)
 	}
 	must(t, e.Append(t.Context(), make([]byte, 256)))
 	if err := e.Verify(context.Background(), func(err error) error { return err }); !errors.Is(err, ErrChecksum) {

@@ -77,8 +77,8 @@ type state struct {
 
 // Open opens the array in a file, or in the directory of a sparse frame, for reading. It reads the header, the index
 // and the trailer of the frame. ctx bounds this, and waiting for a lock file; the Array does not retain it. The error
-// wraps ErrFormat, ErrNotArray, ErrCorrupt, errors.ErrUnsupported, ErrTooLarge or ErrParam, or is an error of ctx or of the
-// operating system.
+// wraps ErrFormat, ErrNotArray, ErrCorrupt, errors.ErrUnsupported, ErrTooLarge or ErrParam, or is an error of ctx or of
+// the operating system.
 func Open(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
 	f, err := frame.Open(ctx, name, o.frameOptions())
 	return fromFrame(f, err, o)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// BenchmarkRatios compares a converting read with a plain read of the same array, and a sum that skips NaNs with a plain
-// sum. It runs both in turn and reports the ratio of the medians.
+// BenchmarkRatios compares a converting read with a plain read of the same array, and a sum that skips NaNs with a
+// plain sum. It runs both in turn and reports the ratio of the medians.
 func BenchmarkRatios(b *testing.B) {
 	ctx := context.Background()
 	data := make([]float32, 4<<20)

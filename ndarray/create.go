@@ -56,6 +56,21 @@ func Full[T any](ctx context.Context, name string, shape []int64, value T, o *Cr
 	return l.full(ctx, name, item)
 }
 
+// FullBytes creates an array in which all items are item, which has the bytes of one item of dtype as it is stored. It
+// does not retain item. Use it where the dtype is known only at run time; otherwise Full is shorter. The error wraps
+// ErrShape if item has another size, or is an error of Zeros.
+func FullBytes(ctx context.Context, name string, shape []int64, dtype string, item []byte, o *CreateOptions) (*Array, error) {
+	ctx = task.Context(ctx)
+	l, err := newGivenLayout(ctx, name, shape, dtype, o)
+	if err != nil {
+		return nil, err
+	}
+	if len(item) != l.itemSize {
+		return nil, fmt.Errorf("ndarray: %w: item has %d bytes, want %d for dtype %s", ErrShape, len(item), l.itemSize, dtype)
+	}
+	return l.full(ctx, name, item)
+}
+
 // oneItem returns the dtype of a new array and value as an item of it.
 func oneItem[T any](ctx context.Context, value T, o *CreateOptions) (DType, []byte, error) {
 	dt, err := dtypeFor(o, []T{value})

@@ -6,9 +6,9 @@
 //	err = ndarray.Append(ctx, a, 0, day)
 //	err = a.SetAttr(ctx, "units", "K")
 //
-// Open opens an array for reading, and Edit for reading and writing. The items have a NumPy dtype, and an array has up to
-// 16 dimensions. The format is "b2nd", that of python-blosc2's NDArray. The package also reads the older Caterva arrays.
-// Package npy below this one reads and writes .npy files.
+// Open opens an array for reading, and Edit for reading and writing. The items have a NumPy dtype, and an array has up
+// to 16 dimensions. The format is "b2nd", that of python-blosc2's NDArray. The package also reads the older Caterva
+// arrays. Package npy below this one reads and writes .npy files.
 //
 // # Chunks and blocks
 //
@@ -60,8 +60,8 @@
 //
 // Slice, Transpose, Flip, ExpandDims, Squeeze, BroadcastTo, Field and AsType return a View, which transforms an array
 // without copying it. A view sees later commits. It can be read, sliced and copied like an array, and written unless it
-// repeats or converts items. A view of a view refers to the array directly, so a read decodes each block it needs once, however deep the
-// views are nested. Functions that read accept a Reader, which Array and View implement.
+// repeats or converts items. A view of a view refers to the array directly, so a read decodes each block it needs once,
+// however deep the views are nested. Functions that read accept a Reader, which Array and View implement.
 //
 // # Combining
 //
@@ -90,8 +90,8 @@
 // gaps become zeros. Structs whose memory layout is that of the items are not converted.
 //
 // A number type also reads every dtype whose values it has exactly, and writes every dtype that has its values: float64
-// reads f4, f2, i4 and bools, int64 reads u4, int16 writes f4 and i8. This holds in either byte order, and for fields of
-// structs. Conversions with loss are rejected with ErrType. AsType makes them explicit.
+// reads f4, f2, i4 and bools, int64 reads u4, int16 writes f4 and i8. This holds in either byte order, and for fields
+// of structs. Conversions with loss are rejected with ErrType. AsType makes them explicit.
 //
 // A time or duration between two units is rounded down, as in NumPy. An item or value that does not fit returns
 // ErrValue: a time or duration out of range, a string that is too long (NumPy would truncate it), or characters that
@@ -142,19 +142,20 @@
 // # Iterating over arrays
 //
 // ByChunk, ByBlock, ByRows and ByWindow return boxes that cover an array or a view. Tiles reads the boxes one after the
-// other, and Boxes.ReadAhead makes it read ahead. Map computes a new array block by block. Reduce computes sums, means, minima and other
-// reductions along any axes, without decoding special chunks. Array.ChunkInfos describes the chunks without decoding
-// them.
+// other, and Boxes.ReadAhead makes it read ahead. Map computes a new array block by block. Reduce computes sums, means,
+// minima and other reductions along any axes, without decoding special chunks. Array.ChunkInfos describes the chunks
+// without decoding them.
 //
 // # Goroutines, commits and memory
 //
 // Any number of goroutines may use an Array. Each read sees one committed state, regardless of concurrent edits, and
 // takes no lock against them. Edits wait for each other. Every edit of items or of the shape is one commit, which
 // becomes visible completely or not at all, and is durable if NoSync is unset. After an error the array is
-// unchanged. A Batch makes several edits one commit. SetAttr edits attributes, and Array.Frame gives access to metalayers.
+// unchanged. A Batch makes several edits one commit. SetAttr edits attributes, and Array.Frame gives access to
+// metalayers.
 //
-// A call uses up to Concurrency goroutines, which the options set. None of them works on the call after it returns, but up to eight
-// stay awake for about 30 µs to help with the next call. Calls do not retain the buffers of the caller. Repeated reads
-// of an array in memory or in one file allocate nothing. The memory of other calls is bounded by what the size of the
-// file justifies and by OpenOptions.MaxBytes, so files from unknown sources may be opened.
+// A call uses up to Concurrency goroutines, which the options set. None of them works on the call after it returns, but
+// up to eight stay awake for about 30 µs to help with the next call. Calls do not retain the buffers of the caller.
+// Repeated reads of an array in memory or in one file allocate nothing. The memory of other calls is bounded by what
+// the size of the file justifies and by OpenOptions.MaxBytes, so files from unknown sources may be opened.
 package ndarray

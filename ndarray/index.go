@@ -44,9 +44,9 @@ func Pick(indices ...int64) Index { return selection.Pick(indices...) }
 // otherwise it is an N-dimensional array of that shape, in C order. The lists of several index arrays (Coords, Mask and
 // At in the same selection) are broadcast against each other and name points: Coords([]int64{1, 2}), Coords([]int64{3,
 // 4}) selects the two points (1, 3) and (2, 4). The axes of these indexes become the dimensions of the broadcast list.
-// These replace the first of the axes if they are adjacent, and come before all other axes otherwise. If a write assigns
-// several values to one item, the last value wins. The index retains the slices, so do not change them while the index
-// is in use. A selection cannot contain both Coords and Pick.
+// These replace the first of the axes if they are adjacent, and come before all other axes otherwise. If a write
+// assigns several values to one item, the last value wins. The index retains the slices, so do not change them while
+// the index is in use. A selection cannot contain both Coords and Pick.
 func Coords(indices []int64, shape ...int64) Index { return selection.Coords(indices, shape) }
 
 // Mask selects the items whose boolean is true, like a boolean index array of NumPy. Without shape it applies to one
@@ -55,8 +55,8 @@ func Coords(indices []int64, shape ...int64) Index { return selection.Coords(ind
 // the items in C order. Mask is equivalent to a Coords for each axis and is broadcast with other index arrays. For
 // independent axes, as in numpy.ix_, list the items with Pick.
 //
-// A dimension of length 0 matches an axis of any length, as in NumPy: Mask(nil, 6, 0, 4) selects an array of shape (0, 3)
-// from one of shape (6, 5, 4, 3). The index retains the slices.
+// A dimension of length 0 matches an axis of any length, as in NumPy: Mask(nil, 6, 0, 4) selects an array of shape (0,
+// 3) from one of shape (6, 5, 4, 3). The index retains the slices.
 func Mask(keep []bool, shape ...int64) Index { return selection.Mask(keep, shape) }
 
 // Flat selects the items at the listed positions in C order of the whole array, like numpy.take without an axis.
@@ -70,8 +70,8 @@ func Flat(positions ...int64) Index { return selection.Flat(positions...) }
 //
 // Lists of numbers or booleans, and nested lists, are the index arrays of NumPy: "[3, 1, 2], :" is parsed as
 // Coords([]int64{3, 1, 2}), All; "[[3], [1]]" as Coords of shape (2, 1); "[True, False]" as Mask; and "True" as a mask
-// without dimensions, which applies to no axis but adds an axis of length 1, or 0 for "False". Square brackets that contain only
-// numbers, booleans and lists are a list, too.
+// without dimensions, which applies to no axis but adds an axis of length 1, or 0 for "False". Square brackets that
+// contain only numbers, booleans and lists are a list, too.
 //
 // The error for invalid text wraps ErrBounds and names the column.
 func ParseSelection(s string) ([]Index, error) { return selection.Parse(s) }

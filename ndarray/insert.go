@@ -10,8 +10,8 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// AppendBytes adds data at the end of an axis, in one commit. data holds items in C order, as they are stored, for a whole
-// number of steps along the axis. A negative axis counts from the last.
+// AppendBytes adds data at the end of an axis, in one commit. data holds items in C order, as they are stored, for a
+// whole number of steps along the axis. A negative axis counts from the last.
 //
 // AppendBytes compresses each new chunk once. If the last chunks along the axis are not full, it rewrites them and
 // compresses only the blocks that get items. To append often, use a chunk length that divides the number of steps of a
@@ -32,13 +32,13 @@ func (b *Batch) AppendBytes(ctx context.Context, axis int, data []byte) error {
 	return b.insert(ctx, axis, b.st.rec.Shape[axis], n, data)
 }
 
-// InsertBytes inserts data before item at along an axis, in one commit. data holds items in C order, as they are stored, for
-// a whole number of steps along the axis. Items at and after at move towards the end. at may be the length of the axis,
-// which appends. A negative at counts from the end of the axis, and a negative axis counts from the last.
+// InsertBytes inserts data before item at along an axis, in one commit. data holds items in C order, as they are
+// stored, for a whole number of steps along the axis. Items at and after at move towards the end. at may be the length
+// of the axis, which appends. A negative at counts from the end of the axis, and a negative axis counts from the last.
 //
-// If at and the number of steps are multiples of the chunk length, InsertBytes compresses only the inserted chunks and reads
-// none. Otherwise it rewrites the chunks from the one that holds item at, a few at a time. If the number of steps is a
-// multiple of the chunk length, it keeps the chunks after the inserted items as they are stored.
+// If at and the number of steps are multiples of the chunk length, InsertBytes compresses only the inserted chunks and
+// reads none. Otherwise it rewrites the chunks from the one that holds item at, a few at a time. If the number of steps
+// is a multiple of the chunk length, it keeps the chunks after the inserted items as they are stored.
 //
 // The error wraps ErrShape or ErrBounds, or is an error of WriteBytes.
 func (a *Array) InsertBytes(ctx context.Context, axis int, at int64, data []byte) error {

@@ -1,8 +1,6 @@
 package ndarray
 
 import (
-	"fmt"
-
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
@@ -11,14 +9,7 @@ import (
 
 // fullBytes creates an array in which all items are item, as it is stored.
 func fullBytes(name string, shape []int64, dtype string, item []byte, o *CreateOptions) (*Array, error) {
-	l, err := newLayout(ctx, name, shape, dtype, o)
-	if err != nil {
-		return nil, err
-	}
-	if len(item) != l.itemSize {
-		return nil, fmt.Errorf("item of %d bytes for dtype %s: %w", len(item), dtype, ErrShape)
-	}
-	return l.full(ctx, name, item)
+	return FullBytes(ctx, name, shape, dtype, item, o)
 }
 
 // ones creates an array in which all items are 1.

@@ -33,8 +33,8 @@ func sameNumbers(d meta.DType, got, want []byte) bool {
 	return len(a) == len(b)
 }
 
-// TestNaNAsNumPy compares reductions with SkipNaN with NumPy's results in testdata/nan.py, bit by bit. The chunks divide
-// the reduced axes, except for variances, whose last digits depend on the chunks.
+// TestNaNAsNumPy compares reductions with SkipNaN with NumPy's results in testdata/nan.py, bit by bit. The chunks
+// divide the reduced axes, except for variances, whose last digits depend on the chunks.
 func TestNaNAsNumPy(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(7, 1))

@@ -43,7 +43,7 @@ type CreateOptions struct {
 
 	// DType is a NumPy dtype in place of DTypeOf for the functions that take Go values. The values are converted as in
 	// Write. "S" and "U" get the length of the longest string in Create. For Copy and its kin, DType replaces the dtype
-	// of the source: items are copied as they are stored, and must have the same size. Use AsType to convert them.
+	// of the source. The bytes of items are copied unchanged, so both dtypes must have one size. AsType converts items.
 	DType string
 	// Attrs are the attributes: what python-blosc2 calls vlmeta. See Array.SetAttr for the values. For Copy of an
 	// array, nil selects the attributes of the source, and an empty map none.

@@ -22,7 +22,7 @@ const (
 	OpMin                    // the dtype of the items; NaN or NaT if an item is
 	OpMax                    // like OpMin
 	OpMean                   // float64 for bools and integers; else the dtype of the items
-	OpStd                    // standard deviation: like OpMean, except that complex numbers give the dtype of their parts
+	OpStd                    // standard deviation: like OpMean; complex numbers give the dtype of their parts
 	OpAny                    // bool: whether any item is not zero; NaN is not zero
 	OpAll                    // bool: whether no item is zero
 	OpCountNonzero           // int64: number of items that are not zero
@@ -44,9 +44,10 @@ func (op Op) String() string {
 
 // ReduceOptions are the options of Reduce. A nil *ReduceOptions reduces all axes.
 //
-// With SkipNaN, reductions ignore items that are NaN or NaT, as NumPy's nansum, nanprod, nanmean, nanvar, nanstd, nanmin
-// and nanmax do: the sum of no other items is 0, their product is 1, and the other results are NaN or NaT. OpArgMin and
-// OpArgMax return ErrValue if they have no other items for a result. OpAny and OpCountNonzero do not count NaNs then.
+// With SkipNaN, reductions ignore items that are NaN or NaT, as NumPy's nansum, nanprod, nanmean, nanvar, nanstd,
+// nanmin and nanmax do: the sum of no other items is 0, their product is 1, and the other results are NaN or NaT.
+// OpArgMin and OpArgMax return ErrValue if they have no other items for a result. OpAny and OpCountNonzero do not count
+// NaNs then.
 type ReduceOptions struct {
 	Axes     []int // axes to reduce, negative ones counted from the last; nil means all axes, an empty slice none
 	KeepDims bool  // leave reduced axes in the shape of the result, with a length of 1
@@ -57,8 +58,8 @@ type ReduceOptions struct {
 // Reduce reduces r along axes and returns the result, an array in memory, with NumPy's dtypes and rules. It decodes
 // chunks in parallel, except special chunks, such as those of zeros, which need no decoding. It reduces the items of
 // each chunk and merges the results in the order of the chunks, so the result does not depend on Options.Concurrency.
-// Sums and products of floats, means, variances and standard deviations are computed as float64 and rounded at the end. They are at least as
-// accurate as NumPy's, but may differ from them in the last digits.
+// Sums and products of floats, means, variances and standard deviations are computed as float64 and rounded at the end.
+// They are at least as accurate as NumPy's, but may differ from them in the last digits.
 //
 // Reduce uses up to 32 bytes of memory for each item of the result, and a few chunks. The error wraps ErrType,
 // ErrBounds, ErrParam for an option that does not apply, or ErrShape for the minimum or maximum of no items, or is an
@@ -367,9 +368,9 @@ func reduceComplex[T complex64 | complex128, F scalar](j *reduction, round func(
 			a, b = b, a
 		}
 		return real(a) < real(b) || real(a) == real(b) && imag(a) < imag(b)
-	}, func(x T) bool { return x != x })
+	}, reduce.IsNaN[T])
 	if j.skip {
-		order = reduce.Skip(order, func(x T) bool { return x != x })
+		order = reduce.Skip(order, reduce.IsNaN[T])
 	}
 	// As NumPy divides: a NaN in one part makes both NaN.
 	mean := func(x complex128, n float64) T {
@@ -395,7 +396,7 @@ func reduceComplex[T complex64 | complex128, F scalar](j *reduction, round func(
 	case j.op == OpStd || j.op == OpVar:
 		k := reduce.VarianceComplex[T]()
 		if j.skip {
-			k = reduce.Skip(k, func(x T) bool { return x != x })
+			k = reduce.Skip(k, reduce.IsNaN[T])
 		}
 		return finish(j, widen, k, func(x reduce.ComplexMoments) F {
 			v := x.Var(j.count, j.ddof)
@@ -412,7 +413,7 @@ func reduceComplex[T complex64 | complex128, F scalar](j *reduction, round func(
 	case j.op == OpArgMin || j.op == OpArgMax:
 		return finish(j, widen, order, position[T](j))
 	}
-	return reduceCount(j, widen, func(x T) bool { return x != 0 && !(j.skip && x != x) }, func(x T) bool { return x != x })
+	return reduceCount(j, widen, func(x T) bool { return x != 0 && !(j.skip && reduce.IsNaN(x)) }, reduce.IsNaN[T])
 }
 
 // reduceTime reduces dates or timedeltas.

@@ -50,9 +50,9 @@ func DTypeOf[T any]() DType {
 // Read returns the items of a selection in C order. Without indexes it reads everything. T can be any type that matches
 // the dtype of the items, see Items in the package comment.
 //
-// T can also be a number type that has every value of the dtype: float64 for items of dtype <f4, >f2 or <i4, but not for
-// <i8. int and uint count as 64 bits. Read converts the items of each block on their way to the result, in parallel. Use
-// AsType for conversions with loss.
+// T can also be a number type that has every value of the dtype: float64 for items of dtype <f4, >f2 or <i4, but not
+// for <i8. int and uint count as 64 bits. Read converts the items of each block on their way to the result, in
+// parallel. Use AsType for conversions with loss.
 //
 // The error wraps ErrType, ErrTooLarge, or ErrValue if a T cannot hold an item, or is an error of ReadBytes.
 func Read[T any](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
@@ -138,9 +138,9 @@ func Item[T any](ctx context.Context, r Reader, at ...int64) (T, error) {
 }
 
 // Write writes data to a selection, in one commit or in a batch. data holds as many values as the selection has items,
-// in C order, of a type that matches the dtype. T can also be a number type if the dtype has every value of T. To convert
-// values with loss, write them to an array in memory and Copy its AsType view. Write does not retain data. The error
-// wraps ErrType, or ErrValue if an item cannot hold a value, or is an error of WriteBytes.
+// in C order, of a type that matches the dtype. T can also be a number type if the dtype has every value of T. To
+// convert values with loss, write them to an array in memory and Copy its AsType view. Write does not retain data. The
+// error wraps ErrType, or ErrValue if an item cannot hold a value, or is an error of WriteBytes.
 func Write[T any](ctx context.Context, w Writer, data []T, sel ...Index) error {
 	ctx = task.Context(ctx)
 	b, err := encodeItems(ctx, w.DType(), concurrencyOf(w), data)

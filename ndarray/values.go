@@ -14,7 +14,7 @@ import (
 // valueReader converts items to values of a Go type.
 type valueReader struct {
 	convert.Converter
-	memory meta.DType // stands for the values in the mapping of a read
+	memory meta.DType // dtype of the values in the mapping of a read
 }
 
 // readerOf returns the valueReader of items of a dtype and values of type T. It returns ErrType if values cannot hold

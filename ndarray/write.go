@@ -11,8 +11,8 @@ import (
 )
 
 // WriteBytes writes src to a selection, in one commit. src holds the items in C order, as they are stored; its length
-// must be the number of selected items times DType().Size. Chunks that are selected in part keep their other items. Chunks
-// are compressed with the parameters of the frame, and their blocks on up to Concurrency goroutines. After an
+// must be the number of selected items times DType().Size. Chunks that are selected in part keep their other items.
+// Chunks are compressed with the parameters of the frame, and their blocks on up to Concurrency goroutines. After an
 // error the array is unchanged. The error wraps ErrReadOnly, ErrBounds, ErrShape, ErrCorrupt or fs.ErrClosed, or is an
 // error of the storage or of ctx.
 func (a *Array) WriteBytes(ctx context.Context, src []byte, sel ...Index) error {

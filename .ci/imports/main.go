@@ -1,7 +1,7 @@
 // Command imports checks the structure of the module: imports between packages, the requirements of go.mod, the names
-// at the top level, dependency cycles between the files of a package, exported names that only tests use, and whether
-// .ci/api.txt lists the exported names. Run it from the top of the repository. It prints each fault and exits with
-// status 1 if it found one.
+// at the top level, dependency cycles between the files of a package, exported names that only tests use,
+// the rules of the interface, and whether .ci/api.txt lists the exported names. Run it from the top of the repository.
+// It prints each fault and exits with status 1 if it found one.
 //
 // Imports run one way:
 //
@@ -123,7 +123,7 @@ func checkCode(dir string, update bool) ([]string, error) {
 		return nil, err
 	}
 	api, err := checkAPI(dir, pkgs, update)
-	return slices.Concat(checkCycles(pkgs), unused, api), err
+	return slices.Concat(checkCycles(pkgs), checkRules(pkgs), unused, api), err
 }
 
 // check returns the faults of the repository in dir, in a fixed order.

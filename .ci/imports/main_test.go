@@ -103,7 +103,7 @@ func TestCrossed(t *testing.T) {
 		{"chunk to frame", "chunk/b.go", source(own("frame")), "chunk/b.go"},
 		{"chunk to frame in a test", "chunk/b_test.go", source(own("frame")), "chunk/b_test.go"},
 		{"chunk to meta", "chunk/b.go", source(own("meta")), "chunk/b.go"},
-		{"frame to codec", "frame/b.go", source(own("codec")), "frame/b.go"},
+		{"frame to shuffle", "frame/b.go", source(own("shuffle")), "frame/b.go"},
 		{"frame to ndarray", "frame/b.go", source(own("ndarray")), "frame/b.go"},
 		{"ndarray to shuffle", "ndarray/b.go", source(own("shuffle")), "ndarray/b.go"},
 		{"ndarray to examples", "ndarray/b.go", source(own("examples/quickstart")), "ndarray/b.go"},

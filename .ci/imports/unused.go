@@ -16,7 +16,7 @@ import (
 // internal.
 var forUsers = []string{
 	"chunk.DefaultLevel", "chunk.ErrParam", "chunk.Delta", "chunk.UserFilter",
-	"frame.Batch.SetVariable", "frame.EditStorage", "frame.Frame.FillSpecial", "frame.Frame.ReadRaw", "frame.Frame.Reorder", "frame.Frame.SetChecksums",
+	"frame.Batch.SetVariable", "frame.Batch.InsertRaw", "frame.Batch.UpdateRaw", "frame.EditStorage", "frame.Frame.FillSpecial", "frame.Frame.ReadRaw", "frame.Frame.Reorder", "frame.Frame.SetChecksums",
 	"frame.Frame.Update",
 	"frame/store.OpenReaderAt", "frame/store.ReadReference", "frame/store.Store.Layout", "frame/store.Store.Objects",
 	"frame/store.Create", "frame/store.CreateOptions", "frame/store.ErrParam", "frame/store.ErrReadOnly",
@@ -27,8 +27,8 @@ var forUsers = []string{
 	"frame/store/table.NotEqual", "frame/store/table.ReadNullable", "frame/store/table.Rows",
 	"meta.ExtRef",
 	"ndarray.Array.Refresh", "ndarray.Array.Save", "ndarray.ErrChanged", "ndarray.ErrParam",
-	"ndarray.NaT", "ndarray.OpenReaderAt", "ndarray.Flip", "ndarray.Squeeze",
-	"shuffle.ByteDeltaDecode", "shuffle.DeltaDecode", "shuffle.DeltaEncode", "shuffle.ErrParam",
+	"ndarray.FullBytes", "ndarray.NaT", "ndarray.OpenReaderAt", "ndarray.Flip", "ndarray.Squeeze",
+	"shuffle.ByteDeltaDecode", "shuffle.DeltaDecode", "shuffle.DeltaEncode", "shuffle.IntTrunc", "shuffle.IntTrunc", "shuffle.ErrParam",
 }
 
 // checkUnused returns a fault for each exported name that only tests use and that is not in forUsers.

@@ -206,9 +206,9 @@ func (c *codecCase) run(dir string) (ourSize, theirSize int, err error) {
 		return len(b), len(b), nil
 	}
 	p := &ref.Params{Shape: c.shape, Chunks: c.chunks, Blocks: c.blocks, DType: dtype}
-	p.Params, p.Path = refParams(params), theirPath
-	if p.Params.Level == 0 {
-		p.Params.Level = codec.DefaultLevel
+	p.CParams, p.Path = refParams(params), theirPath
+	if p.CParams.Level == 0 {
+		p.CParams.Level = codec.DefaultLevel
 	}
 	r, err := ref.ArrayOf(p, c.items)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/goblosc/blosc2/frame"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -14,6 +13,8 @@ import (
 	"reflect"
 	"sync/atomic"
 	"testing"
+
+	"github.com/goblosc/blosc2/frame"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/internal/manifest"

@@ -31,7 +31,8 @@ type killed struct {
 
 func newKilled(seed int) *killed { return &killed{rng: rand.New(rand.NewPCG(uint64(seed), 9))} }
 
-// options are those of the frame of a program: its seed says whether it is sparse and whether it syncs.
+// options returns the options of the frame of a program. The seed decides whether the frame is sparse and whether its
+// commits sync.
 func (k *killed) options(seed int) *frame.CreateOptions {
 	return &frame.CreateOptions{
 		Params: chunk.Params{TypeSize: 4, Codec: codecs[1]}, ChunkSize: 4 * lockedItems,

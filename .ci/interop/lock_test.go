@@ -271,14 +271,14 @@ func TestFollowArray(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if changed, err := a.Refresh(); err != nil || !changed || a.Shape()[0] != rows {
+		if changed, err := a.Refresh(ctx); err != nil || !changed || a.Shape()[0] != rows {
 			t.Error(changed, err, a.Shape())
 		}
 		got := make([]byte, a.Size()*4)
 		if err := a.ReadBytes(t.Context(), got); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%d rows: other items: %v", rows, err)
 		}
-		if changed, err := a.Refresh(); err != nil || changed {
+		if changed, err := a.Refresh(ctx); err != nil || changed {
 			t.Error(changed, err)
 		}
 	}

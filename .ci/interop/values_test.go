@@ -3,13 +3,14 @@ package interop
 import (
 	"bytes"
 	"fmt"
-	"github.com/goblosc/blosc2/frame"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/goblosc/blosc2/frame"
 
 	"github.com/goblosc/blosc2/ci/interop/ref"
 	"github.com/goblosc/blosc2/meta"

@@ -2,11 +2,11 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/goblosc/blosc2/examples/compare/result"
 )
 
 // TestRun runs every kind of cell once, for a short time.
@@ -16,12 +16,8 @@ func TestRun(t *testing.T) {
 	if err := run(args, out); err != nil {
 		t.Fatalf("%v, after\n%s", err, out)
 	}
-	text, err := os.ReadFile(name)
+	r, err := result.Read(name)
 	if err != nil {
-		t.Fatal(err)
-	}
-	var r report
-	if err := json.Unmarshal(text, &r); err != nil {
 		t.Fatal(err)
 	}
 	cells := map[string]int{}
@@ -66,14 +62,10 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// TestSummarize summarizes two groups.
-func TestSummarize(t *testing.T) {
-	r := &report{Rows: []row{
-		{Group: "a", Name: "x", Ratio: 2, GoSize: 3, CSize: 2}, {Group: "b", Name: "y", Ratio: 1},
-		{Group: "a", Name: "z", Ratio: 0.5, GoSize: 1, CSize: 1},
-	}}
-	r.summarize()
-	if len(r.Groups) != 2 || r.Groups[0] != (group{"a", 2, 1, 0.5, "z", 1.5}) || r.Groups[1] != (group{"b", 1, 1, 1, "y", 0}) {
-		t.Errorf("%+v", r.Groups)
+// TestCommandOf leaves out the flags for the files with the results.
+func TestCommandOf(t *testing.T) {
+	got := commandOf([]string{"-run", "^(a|b)", "-docs", "../..", "-levels", "5", "-quick", "-json", "x"})
+	if want := "-run '^(a|b)' -levels 5 -quick"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

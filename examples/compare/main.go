@@ -4,7 +4,6 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -14,6 +13,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/goblosc/blosc2/examples/compare/cblosc"
+	"github.com/goblosc/blosc2/examples/compare/result"
+	"github.com/goblosc/blosc2/internal/cpu"
 )
 
 func main() {
@@ -48,11 +51,14 @@ func run(args []string, out io.Writer) error {
 	fs.DurationVar(&c.round, "round", c.round, "minimum time of a side in a round")
 	quick := fs.Bool("quick", false, "use small data, short rounds and level 5 only")
 	name := fs.String("json", "", "also write the results as JSON to this `file`")
+	docs := fs.String("docs", "", "also write the results, the chart and the tables of the documentation below this `folder`")
+	from := fs.String("from", "", "read the results from this JSON `file` instead of measuring")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
 	if fs.NArg() > 0 || c.size < 4096 || c.rounds < 1 {
-		return fmt.Errorf("usage: compare [-run REGEXP] [-levels LIST] [-size N] [-rounds N] [-round TIME] [-quick] [-json FILE]")
+		return fmt.Errorf("usage: compare [-run REGEXP] [-levels LIST] [-size N] [-rounds N] [-round TIME] [-quick]\n" +
+			"\t[-json FILE] [-docs FOLDER] [-from FILE]")
 	}
 	if *quick {
 		c.size, c.round, c.edge, c.frames = min(c.size, 1<<20), time.Millisecond, 32, 100
@@ -65,29 +71,63 @@ func run(args []string, out io.Writer) error {
 		c.levels = []int{1, 5, 9}
 	}
 	c.log = func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) }
-	r, err := c.report()
+	r, err := c.results(*from)
 	if err != nil {
 		return err
 	}
-	r.print(out)
-	if *name == "" {
-		return nil
+	if *from == "" {
+		r.Command = commandOf(args)
 	}
-	text, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
-		return err
+	r.Print(out)
+	if *name != "" {
+		text, err := r.JSON()
+		if err == nil {
+			err = os.WriteFile(*name, text, 0o666)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return os.WriteFile(*name, append(text, '\n'), 0o666)
+	if *docs != "" {
+		return r.WriteDocs(*docs)
+	}
+	return nil
+}
+
+// commandOf returns the flags that affect the results, without those for files.
+func commandOf(args []string) string {
+	var kept []string
+	for i := 0; i < len(args); i++ {
+		switch strings.TrimLeft(args[i], "-") {
+		case "json", "docs":
+			i++ // the value
+		case "run":
+			i++
+			kept = append(kept, "-run", "'"+args[i]+"'")
+		default:
+			kept = append(kept, args[i])
+		}
+	}
+	return strings.Join(kept, " ")
+}
+
+// results reads the results from a file if it has a name, and measures otherwise.
+func (c *config) results(from string) (*result.Report, error) {
+	if from != "" {
+		return result.Read(from)
+	}
+	return c.report()
 }
 
 // report runs all cells.
-func (c *config) report() (*report, error) {
+func (c *config) report() (*result.Report, error) {
 	var err error
 	if c.dir, err = os.MkdirTemp("", "compare"); err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(c.dir)
-	r := newReport()
+	r := &result.Report{CPU: cpuName(), CPUs: runtime.NumCPU(), Go: runtime.Version(), Kernel: cpu.Current().String(),
+		C: cblosc.Version()}
 	c.log("%s, %d CPUs, Go %s with kernels %s, C-Blosc2 %s; times in microseconds", r.CPU, runtime.NumCPU(), r.Go, r.Kernel, r.C)
 	c.log("%-12s %-52s %10s %10s    %8s", "group", "name", "Go", "C", "Go/C")
 	for _, f := range []func() ([]row, error){c.kernels, c.chunks, c.reads, c.writes} {
@@ -97,6 +137,17 @@ func (c *config) report() (*report, error) {
 			return nil, err
 		}
 	}
-	r.summarize()
+	r.Summarize()
 	return r, nil
+}
+
+// cpuName returns the model name of the CPU on Linux, and the architecture on other systems.
+func cpuName() string {
+	text, _ := os.ReadFile("/proc/cpuinfo") // exists only on Linux
+	for line := range strings.Lines(string(text)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return runtime.GOARCH
 }

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"time"
+
+	"github.com/goblosc/blosc2/examples/compare/result"
 )
 
 // config selects the cells and their sizes.
@@ -26,17 +28,7 @@ type config struct {
 func (c *config) wants(name string) bool { return c.run == nil || c.run.MatchString(name) }
 
 // row is one cell of the table.
-type row struct {
-	Group  string  `json:"group"`
-	Name   string  `json:"name"`
-	Bytes  int64   `json:"bytes"`             // decoded bytes that a call processes
-	Go     float64 `json:"go_ns"`             // median time of a call over all rounds
-	C      float64 `json:"c_ns"`              // median time of a call over all rounds
-	Ratio  float64 `json:"go_over_c"`         // C's time divided by Go's, median over all rounds
-	Spread float64 `json:"spread"`            // third quartile of the ratios divided by the first
-	GoSize int     `json:"go_size,omitempty"` // size of the chunk in bytes
-	CSize  int     `json:"c_size,omitempty"`
-}
+type row = result.Row
 
 // race times two functions that do the same work, alternately. It stops at the first error.
 func (c *config) race(group, name string, bytes int64, goSide, cSide func() error) (row, error) {

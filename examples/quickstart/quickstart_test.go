@@ -2,13 +2,8 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"fmt"
-	"log"
-	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/goblosc/blosc2/ndarray"
@@ -64,50 +59,5 @@ func TestQuickstart(t *testing.T) {
 	}
 	if err := run(t.Context(), &out, t.TempDir(), "nowhere"); err == nil {
 		t.Error("no error without test data")
-	}
-}
-
-// Example is the example in README.md. TestReadme compares them.
-func Example() {
-	dir, err := os.MkdirTemp("", "example")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	name := filepath.Join(dir, "roots.b2nd")
-	ctx := context.Background()
-
-	// README
-	data := make([]float64, 1000*1000)
-	for i := range data {
-		data[i] = math.Sqrt(float64(i))
-	}
-	a, err := ndarray.Create(ctx, name, []int64{1000, 1000}, data, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer a.Close()
-	part, err := ndarray.Read[float64](ctx, a, ndarray.At(-1), ndarray.Step(0, 1000, 300)) // a[-1, 0:1000:300]
-	fmt.Printf("%v %.1f %v\n", a.Shape(), part, err)
-	// Output: [1000 1000] [999.5 999.6 999.8 999.9] <nil>
-}
-
-// TestReadme checks that the first Go code in README.md is the code of Example.
-func TestReadme(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	self, err := os.ReadFile("quickstart_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, code, _ := strings.Cut(string(self), "\t// README\n")
-	code, _, _ = strings.Cut(code, "}\n\n// TestReadme")
-	code = strings.ReplaceAll("\n"+code, "\n\t", "\n")[1:]
-	_, block, found := strings.Cut(string(readme), "```go\n")
-	block, _, _ = strings.Cut(block, "```")
-	if !found || block != code {
-		t.Errorf("README.md has\n%s\nthe example is\n%s", block, code)
 	}
 }

@@ -295,8 +295,8 @@ func parseSize(s string) (int64, error) {
 	return int64(n), err
 }
 
-// discard closes the body of an answer that is not used. It reads a short body first, so that the connection can be used
-// again.
+// discard closes the body of an answer that is not used. It reads a short body first, so that the connection can be
+// used again.
 func discard(resp *http.Response) {
 	if n := resp.ContentLength; n > 0 && n <= 4096 {
 		io.CopyN(io.Discard, resp.Body, n)

@@ -45,7 +45,7 @@ func TestDiskWarm(t *testing.T) {
 	checkReads(t, obj, data)
 	settle(t, obj)
 
-	// Nobody answers: a warm start needs no server for what is cached.
+	// The server does not answer: a warm start needs no server for what is cached.
 	s.set(func(n int64, w http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true })
 	o := diskOptions(dir)
 	var hits int64

@@ -1,5 +1,5 @@
-// Package remote reads frames and arrays on HTTP servers and in object stores that speak HTTP, without downloading them.
-// Open an object, and read it as a frame or as an array:
+// Package remote reads frames and arrays on HTTP servers and in object stores that speak HTTP, without downloading
+// them. Open an object, and read it as a frame or as an array:
 //
 //	src, err := remote.Open(ctx, "https://example.org/temperature.b2nd", nil)
 //	if err != nil {
@@ -20,15 +20,15 @@
 // and Options.Multipart for any object on a server that answers requests for several ranges.
 //
 // Later reads send one request for each range, of up to Options.MaxLen bytes. ReadRanges takes many ranges and merges
-// those whose distance costs less time than a request: see Options.Gap. With Options.Multipart, one request asks for many
-// distant ranges, so that no bytes between them are read. At most Options.Requests requests are in flight.
-// Goroutines that read the same bytes at the same time receive them once. If the context of a read ends, other reads that
-// wait for the same bytes still get them.
+// those whose distance costs less time than a request: see Options.Gap. With Options.Multipart, one request asks for
+// many distant ranges, so that no bytes between them are read. At most Options.Requests requests are in flight.
+// Goroutines that read the same bytes at the same time receive them once. If the context of a read ends, other reads
+// that wait for the same bytes still get them.
 //
 // # Versions
 //
-// An Object reads one version of the object on the server. A strong ETag names the version, or else Last-Modified. Every
-// request asks for that version, and every answer is compared with it. If the object was replaced, reads return
+// An Object reads one version of the object on the server. A strong ETag names the version, or else Last-Modified.
+// Every request asks for that version, and every answer is compared with it. If the object was replaced, reads return
 // ErrChanged from then on. With Last-Modified, a change within the second of the change before is not noticed.
 //
 // Answers that do not hold exactly the bytes asked for are errors, and so are encoded contents. If a server ignores
@@ -36,33 +36,33 @@
 //
 // # Failures
 //
-// A request is repeated after status 408, 425, 429, 500, 502, 503 and 504, after errors of the connection, and if nothing
-// arrives for Options.Stall. A body that broke off is continued. Waits double from 100 ms and follow Retry-After. They
-// end with the context of the read.
+// A request is repeated after status 408, 425, 429, 500, 502, 503 and 504, after errors of the connection, and if
+// nothing arrives for Options.Stall. A body that broke off is continued. Waits double from 100 ms and follow
+// Retry-After. They end with the context of the read.
 //
 // # Caches
 //
 // Options.Cache keeps received bytes in memory. It saves requests if bytes are read again. The cache of package frame
 // holds decoded blocks and also saves the time to decode them.
 //
-// Options.Dir keeps received bytes in a folder, in blocks of 64 KiB, and several processes may share it. An object that is
-// in the folder is opened without a request, and cached bytes are read at once. At the same time one request asks whether
-// the object has changed. If it has, reads return ErrChanged from then on, and the next Open starts with the new version.
-// Objects are cached only if the server names a version that had existed for more than a second.
+// Options.Dir keeps received bytes in a folder, in blocks of 64 KiB, and several processes may share it. An object that
+// is in the folder is opened without a request, and cached bytes are read at once. At the same time one request asks
+// whether the object has changed. If it has, reads return ErrChanged from then on, and the next Open starts with the
+// new version. Objects are cached only if the server names a version that had existed for more than a second.
 //
 // # Browsers
 //
-// With GOOS=js, requests use the Fetch API. They have no suffix ranges and no conditions, which a browser would only send
-// to another origin with its permission: opening takes two round trips, and changes are noticed from the answers alone. A
-// server of another origin must send
+// With GOOS=js, requests use the Fetch API. They have no suffix ranges and no conditions, which a browser would only
+// send to another origin with its permission: opening takes two round trips, and changes are noticed from the answers
+// alone. A server of another origin must send
 //
 //	Access-Control-Allow-Origin: *
 //	Access-Control-Expose-Headers: Content-Range, ETag
 //
 // # Security
 //
-// The memory for an answer does not depend on the sizes that the server claims, except for an object that is read whole.
-// Messages name the URL without password and query. Redirects are followed as the client of Options.Client follows them.
-// Package net/http removes Authorization and cookies from requests to another host, and no other field of
+// The memory for an answer does not depend on the sizes that the server claims, except for an object that is read
+// whole. Messages name the URL without password and query. Redirects are followed as the client of Options.Client
+// follows them. Package net/http removes Authorization and cookies from requests to another host, and no other field of
 // Options.Header.
 package remote

@@ -11,7 +11,8 @@ import (
 
 // Errors, the same values as in the other packages of the module. Test with errors.Is.
 var (
-	// ErrChanged is returned by reads if the object on the server is no longer the version that was opened. Open it again.
+	// ErrChanged is returned by reads if the object on the server is no longer the version that was opened. Open it
+	// again.
 	ErrChanged = errs.ErrChanged
 	// ErrBounds is returned by reads outside the object.
 	ErrBounds = errs.ErrBounds
@@ -20,8 +21,8 @@ var (
 )
 
 // Error is an error of a request. It wraps ErrChanged if the object has changed, errors.ErrUnsupported if the server
-// cannot be used for reading ranges, fs.ErrNotExist for status 404 or 410, fs.ErrPermission for status 401 or 403, or an
-// error of the connection.
+// cannot be used for reading ranges, fs.ErrNotExist for status 404 or 410, fs.ErrPermission for status 401 or 403, or
+// an error of the connection.
 type Error struct {
 	URL    string // without the password and the query, which may hold secrets
 	Status int    // HTTP status of the answer, or 0 if there was none

@@ -62,8 +62,8 @@ func (c *client) readPieces(ctx context.Context, pieces []piece, id *identity) e
 	return nil
 }
 
-// several makes a request for pieces, which must have the version and the size of id. It returns the number of bytes and
-// of pieces that it has read, and the status.
+// several makes a request for pieces, which must have the version and the size of id. It returns the number of bytes
+// and of pieces that it has read, and the status.
 func (c *client) several(ctx context.Context, pieces []piece, id *identity, alive func()) (n int64, k, status int, err error) {
 	var b strings.Builder
 	b.WriteString("bytes=")
@@ -99,8 +99,8 @@ func (c *client) several(ctx context.Context, pieces []piece, id *identity, aliv
 	return n, len(pieces), a.status, nil
 }
 
-// askSeveral sends a request for several ranges and checks the header of the answer. limit is the number of bytes in the
-// parts.
+// askSeveral sends a request for several ranges and checks the header of the answer. limit is the number of bytes in
+// the parts.
 func (c *client) askSeveral(ctx context.Context, ranges string, id *identity, alive func(), limit int64) (*answer, *multipart.Reader, error) {
 	resp, err := c.send(ctx, ranges, id)
 	if err != nil {

@@ -14,8 +14,9 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 )
 
-// An Object is an open object on an HTTP server. It is a frame.Source, and an io.ReaderAt. All reads return bytes of the
-// version that Open found. An Object is safe for concurrent use. Goroutines that read the same bytes at the same time receive them once.
+// An Object is an open object on an HTTP server. It is a frame.Source, and an io.ReaderAt. All reads return bytes of
+// the version that Open found. An Object is safe for concurrent use. Goroutines that read the same bytes at the same
+// time receive them once.
 type Object struct {
 	c     *client
 	o     Options
@@ -131,8 +132,8 @@ func (obj *Object) fail(err error) {
 // Size returns the size of the object in bytes.
 func (obj *Object) Size() int64 { return obj.id.Size }
 
-// Version returns the strong ETag of the object with its quotes, or else the time of its last change as the server writes
-// it, or "" if the server names neither.
+// Version returns the strong ETag of the object with its quotes, or else the time of its last change as the server
+// writes it, or "" if the server names neither.
 func (obj *Object) Version() string { return obj.id.String() }
 
 // String returns the URL without the password and the query.
@@ -246,8 +247,8 @@ func (obj *Object) fetch(ctx context.Context, want []Range) ([]*segment, error) 
 	return held, nil
 }
 
-// startLoads reads the bytes of loads on a goroutine of its own, with one request if there are several. It lives as long
-// as a call wants their segments.
+// startLoads reads the bytes of loads on a goroutine of its own, with one request if there are several. It lives as
+// long as a call wants their segments.
 func (obj *Object) startLoads(ctx context.Context, loads []*load) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	wanted := len(loads) // guarded by the lock of the table

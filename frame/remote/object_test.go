@@ -17,7 +17,8 @@ import (
 	"time"
 )
 
-// TestRandomReads lets goroutines read random ranges from a server with random faults that pass. Some cancel their reads.
+// TestRandomReads lets goroutines read random ranges from a server with random faults that pass. Some cancel their
+// reads.
 func TestRandomReads(t *testing.T) {
 	for _, cache := range []int64{0, 200_000} {
 		data := randomBytes(1_000_000)

@@ -24,12 +24,12 @@ type Options struct {
 	// Small expects an object of at most 64 KiB. Open then sends one request, and a second one after it only if the
 	// object is larger. Otherwise it sends the two at once.
 	Small bool
-	// Multipart asks for several ranges with one request: Open sends one request for any object, and ReadRanges up to 64
-	// ranges in each. Most file servers answer such requests, such as Apache, nginx and that of package net/http. Object
+	// Multipart asks for several ranges with one request: Open sends one request for any object, and ReadRanges up to
+	// 64 ranges in each. Most file servers, such as Apache, nginx and net/http's, answer these requests. Object
 	// stores and browsers do not. If a server does not, Open takes one more round trip. With Dir, only Open uses it.
 	Multipart bool
-	// MaxWhole is the size in bytes up to which Open reads the whole object from a server that ignores ranges. 0 = 16 MiB,
-	// negative = none.
+	// MaxWhole is the size in bytes up to which Open reads the whole object from a server that ignores ranges. 0 = 16
+	// MiB, negative = none.
 	MaxWhole int64
 	// Unversioned accepts objects whose answers have neither a strong ETag nor Last-Modified. Only a change of their
 	// size is detected.
@@ -37,7 +37,8 @@ type Options struct {
 
 	// The cost of reading. Ranges are read with one request if the gap between them has at most Gap bytes. By default
 	// that is Latency*Bandwidth/Requests: reading the gap takes less time than one more request. Each request reads at
-	// most MaxLen bytes, and with Dir up to 128 KiB more. A call holds at most MaxBytes bytes that are not delivered yet.
+	// most MaxLen bytes, and with Dir up to 128 KiB more. A call holds at most MaxBytes bytes that are not delivered
+	// yet.
 	Latency   time.Duration // from sending a request to the first byte; 0 = 50 ms
 	Bandwidth int64         // bytes per second; 0 = 100 MB/s
 	Gap       int64         // 0 = as above, or 4 KiB with Multipart; negative = none
@@ -46,10 +47,10 @@ type Options struct {
 
 	Cache int64 // bytes to keep in memory, besides the first and the last 64 KiB
 
-	// Dir is a folder for a cache on disk, which several processes may share. Open creates it if it is missing. Its files
-	// are readable only by the user. DirBytes limits its size in bytes; 0 = 1 GiB. Processes check the limit from time to
-	// time, and may exceed it by a sixteenth each. Key names the object in the folder, for URLs that change, such as
-	// signed ones; "" = the URL.
+	// Dir is a folder for a cache on disk, which several processes may share. Open creates it if it is missing. Its
+	// files are readable only by the user. DirBytes limits its size in bytes; 0 = 1 GiB. Processes check the limit from
+	// time to time, and may exceed it by a sixteenth each. Key names the object in the folder, for URLs that change,
+	// such as signed ones; "" = the URL.
 	Dir      string
 	DirBytes int64
 	Key      string
@@ -70,7 +71,7 @@ type Event struct {
 	Duration time.Duration // of a request
 }
 
-// EventKind says what an Event is about.
+// EventKind is the kind of an Event.
 type EventKind uint8
 
 // The kinds of events.

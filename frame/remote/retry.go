@@ -72,8 +72,8 @@ func unwrapURL(err error) error {
 	return err
 }
 
-// repeatable reports whether a request that failed without an answer may succeed the next time. Most errors of connections
-// have no type to test for.
+// repeatable reports whether a request that failed without an answer may succeed the next time. Most errors of
+// connections have no type to test for.
 func repeatable(err error) bool {
 	var dns *net.DNSError
 	var cert *tls.CertificateVerificationError

@@ -144,7 +144,7 @@ func (t *table) hold(want []Range, m *ranges.Model) (held []*segment, loads []*l
 	return held, loads, hit
 }
 
-// release ends the use of segments. A load whose segments nobody wants any more is canceled.
+// release ends the use of segments. A load is canceled if no reader needs its segments any more.
 func (t *table) release(held []*segment) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

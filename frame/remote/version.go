@@ -53,8 +53,8 @@ func (v version) same(w version) bool {
 	return v == w
 }
 
-// settled reports whether Last-Modified was more than a second ago when the server answered, or the version has a strong
-// ETag. Otherwise the object may change within the same second and keep its version.
+// settled reports whether Last-Modified was more than a second ago when the server answered, or the version has a
+// strong ETag. Otherwise the object may change within the same second and keep its version.
 func (v version) settled(h http.Header) bool {
 	if v.strong() {
 		return true

@@ -71,11 +71,16 @@ func (c *checker) step(name string, err error) bool {
 	return false
 }
 
+// limit reports whether an error is about a limit of the options or of the format, such as a name of a metalayer that
+// can be read but not written. That is no fault of an intact mutant.
+func limit(err error) bool {
+	return errors.Is(err, frame.ErrTooLarge) || errors.Is(err, frame.ErrParam) && strings.Contains(err.Error(), "metalayer name")
+}
+
 // mustStep is step for what must succeed in a mutant that is intact.
 func (c *checker) mustStep(name string, err error) bool {
 	ok := c.step(name, err)
-	// Limits of the options and of the format, such as of names that cannot be written, are no faults.
-	if !ok && c.Intact && !errors.Is(err, frame.ErrTooLarge) {
+	if !ok && c.Intact && !limit(err) {
 		c.faultf("%s, of an intact mutant: %v", name, err)
 	}
 	return ok

@@ -304,7 +304,7 @@ func (c *checker) salvage() {
 		return
 	}
 	if !c.step("Salvage", err) {
-		if c.Intact && !errors.Is(err, frame.ErrTooLarge) && !mayGuess(c.path) {
+		if c.Intact && !limit(err) && !mayGuess(c.path) {
 			c.faultf("Salvage of an intact mutant: %v", err)
 		}
 		if s := snapshot(name); s != "" {

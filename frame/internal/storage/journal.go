@@ -106,8 +106,8 @@ func appendJournal(was, head []byte, pos int64) []byte {
 	return append(j, JournalMagic...)
 }
 
-// crosses reports whether the bytes that differ in was and is, which are at the start of the storage, lie in more than one
-// sector.
+// crosses reports whether the bytes that differ in was and is, which are at the start of the storage, lie in more than
+// one sector.
 func crosses(was, is []byte) bool {
 	first, last := -1, 0
 	for i := range is {

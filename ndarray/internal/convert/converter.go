@@ -15,14 +15,14 @@ type Converter struct {
 	Direct    bool // values have the memory layout of items, except for the byte order of scalars
 	ValueSize int  // bytes of a value
 
-	// Cast converts scalars that are stored in another way than in Go's memory, such as big-endian numbers and numbers of
-	// another type: items to values, or values to items if the Converter is for writing. Otherwise it is nil.
+	// Cast converts scalars that are stored in another way than in Go's memory, such as big-endian numbers and numbers
+	// of another type: items to values, or values to items if the Converter is for writing. Otherwise it is nil.
 	Cast Func
 
 	steps []step
 }
 
-// Direction says whether a Converter is for reading or for writing.
+// Direction is the direction of a Converter: for reading or for writing.
 type Direction bool
 
 const (

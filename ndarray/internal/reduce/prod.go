@@ -29,7 +29,7 @@ func ProdFloats[T Real](skip bool) Kernel[T, float64] {
 // ProdComplex multiplies complex numbers as complex128. If skip is set, numbers with a NaN count as 1.
 func ProdComplex[T complex64 | complex128](skip bool) Kernel[T, complex128] {
 	return prod(1, func(x T) complex128 {
-		if skip && x != x {
+		if skip && IsNaN(x) {
 			return 1
 		}
 		return complex128(x)

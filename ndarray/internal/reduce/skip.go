@@ -74,11 +74,17 @@ type ComplexSum struct {
 	N   int64
 }
 
+// IsNaN reports whether a part of x is NaN.
+func IsNaN[T complex64 | complex128](x T) bool {
+	r, i := real(complex128(x)), imag(complex128(x))
+	return r != r || i != i
+}
+
 // SumComplexSkip sums complex numbers of which no part is NaN as complex128.
 func SumComplexSkip[T complex64 | complex128](n int64) Kernel[T, ComplexSum] {
 	empty := ComplexSum{Sum: complex(zeroSum(n), zeroSum(n))}
 	add := func(cell *ComplexSum, x T) {
-		if x == x {
+		if !IsNaN(x) {
 			cell.Sum += complex128(x)
 			cell.N++
 		}
@@ -96,7 +102,7 @@ func SumComplexSkip[T complex64 | complex128](n int64) Kernel[T, ComplexSum] {
 			}
 		},
 		Copies: func(x T, n, _ int64) ComplexSum {
-			if x != x {
+			if IsNaN(x) {
 				return empty
 			}
 			c := complex128(x)
