@@ -24,17 +24,17 @@ func (s *Store) Attrs(ctx context.Context, group string) ([]string, error) {
 
 // Attr decodes an attribute of a group into the value that v points to, as meta.Unmarshal does. The error wraps
 // fs.ErrNotExist if there is none with that name.
-func (s *Store) Attr(ctx context.Context, group, name string, v any) error {
+func (s *Store) Attr(ctx context.Context, group, attr string, v any) error {
 	found := false
 	err := s.visitAttrs(ctx, group, func(f *frame.Frame) error {
-		b, ok, err := frames.VLMeta(f, name)
+		b, ok, err := frames.VLMeta(f, attr)
 		if found = ok; err != nil || !ok {
 			return err
 		}
 		return meta.Unmarshal(b, v)
 	})
 	if err == nil && !found {
-		err = fmt.Errorf("store: %s: attribute %s: %w", cleanKey(group), name, fs.ErrNotExist)
+		err = fmt.Errorf("store: %s: attribute %s: %w", cleanKey(group), attr, fs.ErrNotExist)
 	}
 	return err
 }

@@ -349,7 +349,7 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 }
 
 // SetAttr sets an attribute of a group of a tree store, "/" for the whole store. v is encoded as meta.Marshal does.
-func (s *Store) SetAttr(ctx context.Context, group, name string, v any) error {
+func (s *Store) SetAttr(ctx context.Context, group, attr string, v any) error {
 	group = cleanKey(group)
 	key := join(group, groupMeta)
 	end, err := s.begin(key)
@@ -372,7 +372,7 @@ func (s *Store) SetAttr(ctx context.Context, group, name string, v any) error {
 		})
 	}
 	if err == nil {
-		layers = setLayer(layers, meta.Layer{Name: name, Content: content})
+		layers = setLayer(layers, meta.Layer{Name: attr, Content: content})
 		err = s.putLayers(ctx, key, layers)
 	}
 	return atKey(group, err)
