@@ -227,7 +227,7 @@ func ExampleFrame_Verify() {
 	// Output:
 	// chunk 1: true
 	// chunk 2: <nil>
-	// frame: chunk 1 at byte 138: the checksum is of something else: corrupt data
+	// frame: chunk 1 at byte 138: checksum mismatch: corrupt data
 }
 
 // Salvage finds the chunks of a frame that has lost its end.

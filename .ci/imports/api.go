@@ -15,7 +15,7 @@ import (
 const apiFile = ".ci/api.txt"
 
 // public are the packages whose exported names are the interface of the module.
-var public = []string{"chunk", "codec", "frame", "frame/remote", "meta", "ndarray", "ndarray/npy", "shuffle"}
+var public = []string{"chunk", "codec", "frame", "frame/remote", "frame/store", "frame/store/objects", "frame/store/table", "meta", "ndarray", "ndarray/npy", "shuffle"}
 
 // checkAPI returns a fault if apiFile does not list the names that are exported now. With update it writes the file.
 func checkAPI(dir string, pkgs []*loaded, update bool) ([]string, error) {

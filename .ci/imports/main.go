@@ -5,6 +5,7 @@
 //
 // Imports run one way:
 //
+//	frame/store -> ndarray, frame, meta, chunk
 //	ndarray -> frame, meta, chunk
 //	frame   -> chunk, meta
 //	chunk   -> internal/coder -> codec
@@ -45,6 +46,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"frame/internal/storage":    {[]string{"internal/errs", "internal/coder", "frame/internal/crc32c"}, []string{"golang.org/x/sys/windows"}},
 	"frame/internal/blockcache": {},
 	"frame/internal/crc32c":     {[]string{"internal/race", "internal/cpu"}, nil},
+	"frame/store":               {[]string{"internal/errs", "ndarray", "frame", "chunk", "meta"}, nil},
 	"ndarray": {[]string{"internal/errs", "frame", "meta", "chunk", "codec", "internal/coder", "internal/engine", "internal/ndcopy", "internal/sched",
 		"internal/filters", "internal/task", "internal/race", "internal/cpu"}, nil},
 

@@ -17,6 +17,13 @@ import (
 var forUsers = []string{
 	"chunk.DefaultLevel", "chunk.ErrParam", "chunk.Delta", "chunk.UserFilter",
 	"frame.Batch.InsertRaw", "frame.Batch.UpdateRaw", "frame.EditStorage", "frame.Frame.ReadRaw",
+	"frame/store.OpenReaderAt", "frame/store.ReadReference", "frame/store.Store.Layout", "frame/store.Store.Objects",
+	"frame/store.Create", "frame/store.CreateOptions", "frame/store.ErrParam", "frame/store.ErrReadOnly",
+	"frame/store.Store.Delete", "frame/store.Store.Pack", "frame/store.Store.Put", "frame/store.Store.SetAttr",
+	"frame/store.Store.Sub", "frame/store/objects.Array.ArrowSchema", "frame/store/objects.Array.Block",
+	"frame/store/objects.Array.Item", "frame/store/objects.ErrType", "frame/store/table.Column.Categories",
+	"frame/store/table.Equal", "frame/store/table.Find", "frame/store/table.Less", "frame/store/table.LessOrEqual",
+	"frame/store/table.NotEqual", "frame/store/table.ReadNullable", "frame/store/table.Rows",
 	"meta.ExtRef",
 	"ndarray.Array.Refresh", "ndarray.Array.Save", "ndarray.ErrChanged", "ndarray.ErrParam",
 	"ndarray.FullBytes", "ndarray.NaT", "ndarray.OpenReaderAt", "ndarray.Flip", "ndarray.Squeeze",

@@ -18,7 +18,11 @@ func runCompact(e *env, args []string) error {
 	if *onlyCount {
 		open = frame.Open
 	}
-	f, err := open(e.ctx, args[0], nil)
+	path, err := editPath(e.ctx, args[0])
+	if err != nil {
+		return err
+	}
+	f, err := open(e.ctx, path, nil)
 	if err != nil {
 		return err
 	}

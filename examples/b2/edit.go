@@ -16,7 +16,7 @@ func runAppend(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	f, err := frame.Edit(context.Background(), args[0], nil)
+	f, err := openEdit(e.ctx, args[0])
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -22,6 +23,7 @@ type source struct {
 	chunk   *chunkFile
 	file    *os.File       // of the chunk
 	remote  *remote.Object // of a URL
+	store   *openStore     // of a leaf
 }
 
 // openSource opens a frame, or a file with a single chunk, for reading.
@@ -36,11 +38,21 @@ func openSource(ctx context.Context, path string) (*source, error) {
 		} else if c.damaged != nil {
 			return nil, c.damaged
 		}
-		return nil, err
+		return openInStore(ctx, path, err)
 	}
 	s := &source{path: path, frame: f}
 	s.findArray()
 	return s, nil
+}
+
+// openFrame opens a frame for reading. Unlike openSource, it returns an error for a single chunk.
+func openFrame(ctx context.Context, path string) (*source, error) {
+	s, err := openSource(ctx, path)
+	if err == nil && s.frame == nil {
+		s.close()
+		err = fmt.Errorf("%s: a single chunk, want a frame: %w", s.path, frame.ErrFormat)
+	}
+	return s, err
 }
 
 // findArray opens the array of the frame, if there is one.
@@ -92,6 +104,9 @@ func (s *source) close() {
 	if s.remote != nil {
 		s.remote.Close()
 	}
+	if s.store != nil {
+		s.store.close()
+	}
 }
 
 // openReadable is like openSource, but returns an error for a frame with a damaged array.
@@ -107,9 +122,17 @@ func openReadable(ctx context.Context, path string) (*source, error) {
 // openArray opens an array for reading, or for writing if edit is set.
 func openArray(ctx context.Context, path string, edit bool) (*ndarray.Array, error) {
 	if edit {
+		path, err := editPath(ctx, path)
+		if err != nil {
+			return nil, err
+		}
 		return ndarray.Edit(ctx, path, nil)
 	}
-	return ndarray.Open(ctx, path, nil)
+	a, err := ndarray.Open(ctx, path, nil)
+	if err != nil {
+		return openArrayElsewhere(ctx, path, err)
+	}
+	return a, nil
 }
 
 // chunkFile is an open file with a single chunk.

@@ -16,8 +16,11 @@ func isURL(path string) bool {
 	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
 }
 
-// openURL opens a frame or a single chunk on a server.
+// openURL opens a frame, a leaf of a store or a single chunk on a server.
 func openURL(ctx context.Context, url string) (_ *source, err error) {
+	if _, key, ok := splitURL(url); ok && key != "/" {
+		return openInStore(ctx, url, nil)
+	}
 	s := &source{path: url}
 	defer func() {
 		if err != nil {
@@ -60,16 +63,27 @@ func (r remoteReader) ReadAt(p []byte, off int64) (int, error) {
 	return r.src.ReadAtContext(r.ctx, p, off)
 }
 
-// openFrame opens a frame in a file, a directory or on a server for reading.
-func openFrame(ctx context.Context, path string) (*source, error) {
-	if !isURL(path) {
-		f, err := frame.Open(ctx, path, nil)
-		return &source{path: path, frame: f}, err
+// splitURL splits the URL STORE/KEY of a leaf, or the URL of a store, whose key is "/". It reports whether the path has
+// an element with the extension of a store. A URL with a query is that of one file.
+func splitURL(url string) (name, key string, ok bool) {
+	scheme, path, _ := strings.Cut(url, "://")
+	if strings.ContainsAny(path, "?#") {
+		return "", "", false
 	}
-	s, err := openURL(ctx, path)
-	if err == nil && s.frame == nil {
-		s.close()
-		err = fmt.Errorf("%s: a single chunk, want a frame: %w", s.path, frame.ErrFormat)
+	at := strings.IndexByte(path, '/')
+	for at >= 0 {
+		end := strings.IndexByte(path[at+1:], '/')
+		element := path[at+1:]
+		if end >= 0 {
+			element = element[:end]
+		}
+		at += 1 + len(element)
+		if hasStoreExtension(element) {
+			return scheme + "://" + path[:at], "/" + strings.TrimPrefix(path[at:], "/"), true
+		}
+		if end < 0 {
+			break
+		}
 	}
-	return s, err
+	return "", "", false
 }

@@ -57,3 +57,45 @@ func TestURLChunk(t *testing.T) {
 		fails(t, 1, "want a frame", "", "vlmeta", url)
 	}
 }
+
+// TestURLStore reads leaves and tables of stores on a server.
+func TestURLStore(t *testing.T) {
+	const dir = "../../testdata"
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	defer server.Close()
+	for _, line := range []string{
+		"ls PATH/stores/tree.b2z", "ls -json PATH/stores/embed.b2e", "ls PATH/stores/tree.b2z/img", "ls PATH/stores/lazy_a.b2nd",
+		"info PATH/stores/tree.b2z/img/level0", "dump PATH/stores/tree.b2z/img/level2", "vlmeta PATH/stores/tree.b2z/img/level0",
+		"slice PATH/stores/tree.b2z/img/level1 3,4:6", "verify PATH/stores/tree.b2z/meta/pos",
+		"table PATH/tables/t43_ndarray.b2z", "table -csv PATH/tables/wide0.b2z",
+	} {
+		want := strings.ReplaceAll(must(t, "", strings.Fields(strings.ReplaceAll(line, "PATH", dir))...), dir, server.URL)
+		if got := must(t, "", strings.Fields(strings.ReplaceAll(line, "PATH", server.URL))...); got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+	fails(t, 1, "404", "", "info", server.URL+"/stores/none.b2z/x")
+	fails(t, 1, "/none", "", "info", server.URL+"/stores/tree.b2z/none")
+	fails(t, 1, "group", "", "dump", server.URL+"/stores/tree.b2z/img")
+	fails(t, 1, "", "", "info", server.URL+"/stores/tree.b2z")
+	fails(t, 1, "no such file", "", "append", server.URL+"/stores/tree.b2z/img/level0", "x")
+}
+
+// TestSplitURL splits URLs of stores from keys.
+func TestSplitURL(t *testing.T) {
+	for _, c := range []struct{ url, name, key string }{
+		{"http://h/a.b2z/k/l", "http://h/a.b2z", "/k/l"},
+		{"HTTPS://h:80/d/a.b2e/k", "HTTPS://h:80/d/a.b2e", "/k"},
+		{"http://h/a.b2z", "http://h/a.b2z", "/"},
+		{"http://h/a.b2z/", "http://h/a.b2z", "/"},
+		{"http://h.b2z/a.b2nd", "", ""},
+		{"http://h.b2z", "", ""},
+		{"http://h/a.b2z/k?x=1", "", ""},
+		{"http://h/", "", ""},
+	} {
+		name, key, ok := splitURL(c.url)
+		if name != c.name || key != c.key || ok != (c.name != "") {
+			t.Errorf("%s: %q, %q, %v", c.url, name, key, ok)
+		}
+	}
+}

@@ -20,6 +20,9 @@ func verbs() []verb {
 		{"info", "[-json] PATH", "print sizes, codec, shape and metalayers from the headers", infoText, runInfo},
 		{"dump", "[-npy] PATH", "write all decoded bytes to standard output", dumpText, runDump},
 		{"slice", "[-npy] PATH SEL", "write the decoded bytes of a selection of an array", sliceText, runSlice},
+		{"ls", "[-json] STORE[/KEY]", "list the leaves of a store", lsText, runLs},
+		{"table", "[-json | -csv] PATH", "print the values of a table", tableText, runTable},
+		{"objects", "PATH", "print the items of an object, batch or list array", objectsText, runObjects},
 		{"create", "[OPTIONS] OUT [IN]", "create an array or a super-chunk from a .npy file or raw bytes", createText, runCreate},
 		{"append", "[-axis N] PATH [IN]", "append items to an array, or a chunk to a super-chunk", appendText, runAppend},
 		{"resize", "PATH SHAPE", "change the shape of an array", resizeText, runResize},
@@ -51,7 +54,9 @@ func overview() string {
 	}
 	b.WriteString(`
 PATH is a contiguous file or a sparse directory. info, dump and verify also accept a file with a single chunk. Verbs
-that only read PATH also accept a URL of a contiguous file that starts with http:// or https://.
+that only read PATH also accept a URL of a contiguous file or of a store in one file that starts with http:// or
+https://. STORE/KEY is a leaf of a store, such as tree.b2z/img/level0. Leaves in files of their own (tree.b2d) can be
+edited, all others only read.
 Options may come before or after other arguments. Data is written to standard output. If IN is missing or "-", b2
 reads standard input.
 

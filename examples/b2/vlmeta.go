@@ -3,8 +3,6 @@ package main
 import (
 	"encoding/hex"
 	"fmt"
-
-	"github.com/goblosc/blosc2/frame"
 )
 
 // runVLMeta lists, reads and changes variable-length metalayers.
@@ -34,7 +32,7 @@ func runVLMeta(e *env, args []string) error {
 			return err
 		}
 	}
-	f, err := frame.Edit(e.ctx, path, nil)
+	f, err := openEdit(e.ctx, path)
 	if err != nil {
 		return err
 	}

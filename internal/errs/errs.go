@@ -17,7 +17,7 @@ var (
 	// ErrCorrupt: the input breaks the format.
 	ErrCorrupt = errors.New("corrupt data")
 	// ErrChecksum: the input does not match its checksum. It matches ErrCorrupt, too.
-	ErrChecksum = Kind("the checksum is of something else: corrupt data", ErrCorrupt)
+	ErrChecksum = Kind("checksum mismatch: corrupt data", ErrCorrupt)
 	// ErrChanged: another process replaced or edited what is open.
 	ErrChanged = errors.New("changed by another process")
 	// ErrTooLarge: a size or count is above the limits of the format, of the options or of the machine.

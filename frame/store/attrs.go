@@ -1,0 +1,56 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/store/internal/frames"
+	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// Attrs returns the names of the attributes of a group, "/" for the whole store, in the order in which they are stored.
+// Only tree stores and tables have such attributes; those of an array are with the array.
+func (s *Store) Attrs(ctx context.Context, group string) ([]string, error) {
+	var names []string
+	err := s.visitAttrs(ctx, group, func(f *frame.Frame) error {
+		names = f.VLMetaNames()
+		return nil
+	})
+	return names, err
+}
+
+// Attr decodes an attribute of a group into the value that v points to, as meta.Unmarshal does. The error wraps
+// fs.ErrNotExist if there is none with that name.
+func (s *Store) Attr(ctx context.Context, group, attr string, v any) error {
+	found := false
+	err := s.visitAttrs(ctx, group, func(f *frame.Frame) error {
+		b, ok, err := frames.VLMeta(f, attr)
+		if found = ok; err != nil || !ok {
+			return err
+		}
+		return meta.Unmarshal(b, v)
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("store: %s: attribute %s: %w", cleanKey(group), attr, fs.ErrNotExist)
+	}
+	return err
+}
+
+// visitAttrs calls see with the frame that holds the attributes of a group, if it exists.
+func (s *Store) visitAttrs(ctx context.Context, group string, see func(f *frame.Frame) error) error {
+	group = cleanKey(group)
+	if n, ok := s.find(group); !ok || !n.group {
+		return atKey(group, errs.ErrNotExist)
+	}
+	l := s.index.get(join(group, groupMeta))
+	if l == nil && s.looksLikeTable(group) {
+		l = s.index.get(join(group, tableVLMeta))
+	}
+	if l == nil {
+		return nil
+	}
+	return atKey(l.key, s.visit(ctx, l, func(f *frame.Frame, _ int64) error { return see(f) }))
+}

@@ -1,0 +1,232 @@
+package store
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"sync"
+
+	"github.com/goblosc/blosc2/frame/store/internal/faults"
+	"github.com/goblosc/blosc2/frame/store/internal/source"
+	"github.com/goblosc/blosc2/frame/store/internal/zipdir"
+	"github.com/goblosc/blosc2/internal/errs"
+)
+
+// container holds the files of a store: a directory or a zip file.
+type container interface {
+	// files returns the files of the store but the directories. Files that cannot be opened have a fault.
+	files(ctx context.Context, most int) ([]file, error)
+	// open returns the bytes of a file, and a function that releases them. ctx is for the opening.
+	open(ctx context.Context, name string) (src source.Source, release func() error, err error)
+	Close() error
+}
+
+// file is a file of a container.
+type file struct {
+	name  string
+	size  int64
+	fault error // why it cannot be opened
+}
+
+// zipFile is a zip file as container.
+type zipFile struct {
+	src     source.Source
+	tail    []byte    // the last bytes of src, until files is called
+	closer  io.Closer // nil if the caller owns src
+	members map[string]*zipdir.Member
+}
+
+func (z *zipFile) files(ctx context.Context, most int) ([]file, error) {
+	members, src, err := zipdir.Read(ctx, z.src, z.tail, most)
+	if err != nil {
+		return nil, err
+	}
+	z.src, z.tail = src, nil
+	z.members = make(map[string]*zipdir.Member, len(members))
+	list := make([]file, 0, len(members))
+	for i := range members {
+		m := &members[i]
+		if m.Name[len(m.Name)-1] == '/' {
+			if m.Size > 0 {
+				return nil, faults.Corruptf("the directory %q in the zip file has %d bytes", faults.Clip(m.Name), m.Size)
+			}
+			continue
+		}
+		z.members[m.Name] = m
+		list = append(list, file{m.Name, m.Size, m.Fault})
+	}
+	return list, nil
+}
+
+func (z *zipFile) open(ctx context.Context, name string) (source.Source, func() error, error) {
+	m := z.members[name]
+	if m == nil {
+		return nil, nil, &fs.PathError{Op: "open", Path: name, Err: errs.ErrNotExist}
+	}
+	src, err := m.Data(ctx, z.src, z.ahead())
+	if err != nil {
+		return nil, nil, err
+	}
+	return src, func() error { return nil }, nil
+}
+
+// ahead returns how many bytes to read with the header of a member. Another read of a file of the operating system
+// costs little; other sources may be far away.
+func (z *zipFile) ahead() int64 {
+	if z.closer != nil {
+		return 0
+	}
+	return 64 << 10
+}
+
+func (z *zipFile) Close() error {
+	if z.closer == nil {
+		return nil
+	}
+	return z.closer.Close()
+}
+
+// directory is a directory as container. All names are opened through its root.
+type directory struct{ root *os.Root }
+
+func (d *directory) files(ctx context.Context, most int) ([]file, error) {
+	var list []file
+	seen := 0
+	err := fs.WalkDir(d.root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if e.IsDir() {
+			return nil
+		}
+		if seen++; seen > most {
+			return faults.TooLargef("more than %d files, as MaxLeaves allows", most)
+		}
+		f := file{name: name, size: -1}
+		if e.Type()&fs.ModeSymlink != 0 {
+			f.fault = faults.Unsupportedf("symbolic link in the directory of a store")
+		} else if !e.Type().IsRegular() {
+			f.fault = faults.Unsupportedf("not a regular file")
+		}
+		list = append(list, f)
+		return nil
+	})
+	return list, err
+}
+
+func (d *directory) open(_ context.Context, name string) (source.Source, func() error, error) {
+	fi, err := d.lstat(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := d.root.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	opened, err := f.Stat()
+	if err == nil && !os.SameFile(fi, opened) {
+		err = faults.Unsupportedf("%s: replaced while it was opened", name)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return source.FromReader(f, opened.Size()), f.Close, nil
+}
+
+// lstat describes a regular file that is reached without links.
+func (d *directory) lstat(name string) (fs.FileInfo, error) {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		fi, err := d.root.Lstat(dir)
+		if err != nil {
+			return nil, err
+		}
+		if !fi.IsDir() {
+			return nil, faults.Unsupportedf("%s is not a directory", dir)
+		}
+	}
+	fi, err := d.root.Lstat(name)
+	if err == nil && !fi.Mode().IsRegular() {
+		err = faults.Unsupportedf("%s: not a regular file", name)
+	}
+	return fi, err
+}
+
+func (d *directory) Close() error { return d.root.Close() }
+
+// openFiles keeps the files of leaves open until the store is closed, each once.
+type openFiles struct {
+	box    container
+	mu     sync.Mutex
+	closed bool
+	byName map[string]*openFile
+	old    []*openFile // of replaced leaves, which frames may still read
+}
+
+// forget makes the next get open a file again, after it was replaced.
+func (o *openFiles) forget(name string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if f := o.byName[name]; f != nil {
+		o.old = append(o.old, f)
+		delete(o.byName, name)
+	}
+}
+
+// openFile is a file in use by frames.
+type openFile struct {
+	src     source.Source
+	release func() error
+}
+
+// get opens a file, or returns it if it is open.
+func (o *openFiles) get(ctx context.Context, name string) (*openFile, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return nil, errs.ErrClosed
+	}
+	if f := o.byName[name]; f != nil {
+		return f, nil
+	}
+	src, release, err := o.box.open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	f := &openFile{src, release}
+	if o.byName == nil {
+		o.byName = map[string]*openFile{}
+	}
+	o.byName[name] = f
+	return f, nil
+}
+
+// Close closes all files and the container.
+func (o *openFiles) Close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return nil
+	}
+	o.closed = true
+	var first error
+	for _, f := range o.byName {
+		o.old = append(o.old, f)
+	}
+	for _, f := range o.old {
+		if err := f.release(); err != nil && first == nil {
+			first = err
+		}
+	}
+	if o.box != nil {
+		if err := o.box.Close(); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}

@@ -1,0 +1,346 @@
+package store
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goblosc/blosc2/frame"
+)
+
+// contentFrame returns a frame with content.
+func contentFrame(t testing.TB, content []byte) *frame.Frame {
+	t.Helper()
+	f, err := frame.OpenBytes(buildFrame(t, nil, nil, content), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// contents returns the decoded bytes of all leaves of a store.
+func contents(t testing.TB, s *Store) map[string]string {
+	t.Helper()
+	got := map[string]string{}
+	for key := range s.Keys("/") {
+		f, err := s.Frame(context.Background(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := f.ReadChunk(context.Background(), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[key] = string(b)
+	}
+	return got
+}
+
+// sameStore compares a store with a model.
+func sameStore(t testing.TB, s *Store, model map[string]string) {
+	t.Helper()
+	if got := contents(t, s); !maps.Equal(got, model) {
+		t.Fatalf("keys %v, want %v", slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(model)))
+	}
+}
+
+// Programs of edits give what a map gives, in the handle that edits and in one that is opened after.
+func TestEditModel(t *testing.T) {
+	ctx := context.Background()
+	edits := 200
+	if testing.Short() {
+		edits = 60
+	}
+	for _, name := range []string{"s.b2d", "s.b2e"} {
+		t.Run(name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(3, 4))
+			path := filepath.Join(t.TempDir(), name)
+			o := &CreateOptions{OpenOptions: OpenOptions{Frames: &frame.OpenOptions{NoSync: true}}}
+			if name == "s.b2d" {
+				o.Threshold = 500
+			}
+			s, err := Create(ctx, path, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			model := map[string]string{}
+			for i := range edits {
+				key := fmt.Sprintf("/g%d/leaf%d", r.IntN(3), r.IntN(8))
+				if r.IntN(3) == 0 {
+					err := s.Delete(ctx, key)
+					if _, ok := model[key]; ok != (err == nil) || !ok && !errors.Is(err, fs.ErrNotExist) {
+						t.Fatalf("Delete(%s): %v", key, err)
+					}
+					delete(model, key)
+				} else {
+					content := make([]byte, 1+r.IntN(1000))
+					for i := range content {
+						content[i] = byte(r.Uint32())
+					}
+					if err := s.Put(ctx, key, contentFrame(t, content)); err != nil {
+						t.Fatal(err)
+					}
+					model[key] = string(content)
+				}
+				if i%10 == 0 {
+					sameStore(t, s, model)
+					fresh, err := Open(ctx, path, nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					sameStore(t, fresh, model)
+					fresh.Close()
+				}
+				if i%50 == 49 {
+					if err := s.Close(); err != nil {
+						t.Fatal(err)
+					}
+					if s, err = Edit(ctx, path, &o.OpenOptions); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			sameStore(t, s, model)
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Put(ctx, "/a", contentFrame(t, []byte("x"))); !errors.Is(err, fs.ErrClosed) {
+				t.Errorf("after Close: %v", err)
+			}
+		})
+	}
+}
+
+// The stores of python-blosc2 can be edited.
+func TestEditFixtures(t *testing.T) {
+	ctx := context.Background()
+	dir := copyStore(t, "stores/tree.b2d")
+	file := filepath.Join(t.TempDir(), "embed.b2e")
+	b, err := os.ReadFile("../../testdata/stores/embed.b2e")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range storeCases(t) {
+		path := map[string]string{"tree.b2d": dir, "embed.b2e": file}[c.File]
+		if path == "" {
+			continue
+		}
+		s, err := Edit(ctx, path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLeaves(t, s, c)
+		if err := s.Put(ctx, "/new/leaf", contentFrame(t, []byte("content"))); err != nil {
+			t.Fatal(err)
+		}
+		old, err := s.Frame(ctx, "/new/leaf")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Put(ctx, "/new/leaf", contentFrame(t, []byte("replaced"))); err != nil {
+			t.Fatal(err)
+		}
+		if b, err := old.ReadChunk(context.Background(), nil, 0); err != nil || string(b) != "content" {
+			t.Errorf("a frame of the replaced leaf: %q, %v", b, err)
+		}
+		if b, err := s.Frame(ctx, "/new/leaf"); err != nil {
+			t.Error(err)
+		} else if b, err := b.ReadChunk(context.Background(), nil, 0); err != nil || string(b) != "replaced" {
+			t.Errorf("%q, %v", b, err)
+		}
+		if c.File == "tree.b2d" {
+			for group, attrs := range map[string]map[string]any{"/img": {"unit": "nm", "depth": 3}, "/new": {"first": true}} {
+				for name, v := range attrs {
+					if err := s.SetAttr(ctx, group, name, v); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		} else if err := s.SetAttr(ctx, "/", "a", 1); !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("attributes of an embed store: %v", err)
+		}
+		if err := s.Delete(ctx, "/new/leaf"); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if s, err = Open(ctx, path, nil); err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if c.File == "tree.b2d" {
+			var unit string
+			var depth int
+			if err := errors.Join(s.Attr(ctx, "/img", "unit", &unit), s.Attr(ctx, "/img", "depth", &depth)); err != nil || unit != "nm" || depth != 3 {
+				t.Errorf("attributes %q, %d, %v", unit, depth, err)
+			}
+			c.VLMeta = nil
+		}
+		checkLeaves(t, s, c)
+	}
+}
+
+// A crash leaves a temporary file, or a file that hides an embedded leaf: neither changes what is read.
+func TestInterruptedPut(t *testing.T) {
+	ctx := context.Background()
+	path := filepath.Join(t.TempDir(), "s.b2d")
+	s, err := Create(ctx, path, &CreateOptions{OpenOptions: OpenOptions{Threshold: 100}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Put(ctx, "/a", contentFrame(t, []byte("small"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// What Put of a large leaf leaves when it is killed before and after it renames the file.
+	for name, want := range map[string]string{"a.b2f.99.tmp": "small", "a.b2f": "large"} {
+		if err := os.WriteFile(filepath.Join(path, name), buildFrame(t, nil, nil, []byte("large")), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if s, err = Open(ctx, path, nil); err != nil {
+			t.Fatal(err)
+		}
+		sameStore(t, s, map[string]string{"/a": want})
+		s.Close()
+		os.Remove(filepath.Join(path, name))
+	}
+	// Deleting a leaf deletes the hidden one, too.
+	if err := os.WriteFile(filepath.Join(path, "a.b2f"), buildFrame(t, nil, nil, []byte("large")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = Edit(ctx, path, nil); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Delete(ctx, "/a"); err != nil {
+		t.Fatal(err)
+	}
+	fresh, err := Open(ctx, path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fresh.Close()
+	sameStore(t, fresh, map[string]string{})
+}
+
+func TestEditErrors(t *testing.T) {
+	ctx := context.Background()
+	f := contentFrame(t, []byte("x"))
+	if err := mustOpen(t, "stores/tree.b2d").Put(ctx, "/a", f); !errors.Is(err, ErrReadOnly) {
+		t.Errorf("a store opened for reading: %v", err)
+	}
+	if _, err := Edit(ctx, "../../testdata/stores/tree.b2z", nil); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("editing a zip file: %v", err)
+	}
+	path := filepath.Join(t.TempDir(), "s.b2d")
+	s, err := Create(ctx, path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, key := range []string{"/", "/a:b", "/a\nb", `/a\b`, "/a\xff"} {
+		if err := s.Put(ctx, key, f); !errors.Is(err, ErrParam) {
+			t.Errorf("key %q: %v", key, err)
+		}
+	}
+	for _, name := range []string{path, strings.TrimSuffix(path, "d") + "x"} {
+		if _, err := Create(ctx, name, nil); err == nil {
+			t.Errorf("Create(%s) succeeds", name)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.tmp"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("temporary files %v, %v", left, err)
+	}
+}
+
+func TestPack(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range storeCases(t) {
+		if c.Kind != "dictstore" && c.Kind != "treestore" {
+			continue
+		}
+		s := mustOpen(t, "stores/"+c.File)
+		name := filepath.Join(t.TempDir(), "packed.b2z")
+		if err := s.Pack(ctx, name, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Pack(ctx, name, nil); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("packing over a file: %v", err)
+		}
+		if err := s.Pack(ctx, name, &CreateOptions{Overwrite: true}); err != nil {
+			t.Error(err)
+		}
+		packed, err := Open(ctx, name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLeaves(t, packed, c)
+		packed.Close()
+		checkPacked(t, name)
+		if strings.HasSuffix(c.File, ".b2z") {
+			same, err := os.ReadFile("../../testdata/stores/" + c.File)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := os.ReadFile(name)
+			if err != nil || len(b) != len(same) {
+				t.Errorf("%s: %d bytes, python-blosc2 writes %d, %v", c.File, len(b), len(same), err)
+			}
+		}
+		cancelled, cancel := context.WithCancel(ctx)
+		cancel()
+		before, _ := os.ReadFile(name)
+		if err := s.Pack(cancelled, name, &CreateOptions{Overwrite: true}); !errors.Is(err, context.Canceled) {
+			t.Errorf("a canceled context: %v", err)
+		}
+		after, _ := os.ReadFile(name)
+		entries, _ := os.ReadDir(filepath.Dir(name))
+		if !bytes.Equal(before, after) || len(entries) != 1 {
+			t.Errorf("after a canceled Pack: %d bytes of %d, %v", len(after), len(before), entries)
+		}
+	}
+}
+
+// checkPacked checks the rules of python-blosc2 for zip files.
+func checkPacked(t *testing.T, name string) {
+	t.Helper()
+	z, err := zip.OpenReader(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	last := int64(1 << 62)
+	for i, f := range z.File {
+		if f.Method != zip.Store || f.Flags != 0 || len(f.Extra) > 0 || f.ReaderVersion != 20 {
+			t.Errorf("%s: method %d, flags %x, %d extra bytes, version %d", f.Name, f.Method, f.Flags, len(f.Extra), f.ReaderVersion)
+		}
+		if isLast := i == len(z.File)-1; isLast != (f.Name == "embed.b2e") || !isLast && int64(f.UncompressedSize64) > last {
+			t.Errorf("member %d of %d is %s with %d bytes", i, len(z.File), f.Name, f.UncompressedSize64)
+		}
+		last = int64(f.UncompressedSize64)
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bytes.NewBuffer(nil).ReadFrom(r); err != nil { // compares the checksum
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,352 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// copyStore copies a directory store of testdata to a new directory.
+func copyStore(t testing.TB, name string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), filepath.Base(name))
+	if err := os.CopyFS(dir, os.DirFS("../../testdata/"+name)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestLinks(t *testing.T) {
+	ctx := context.Background()
+	dir := copyStore(t, "stores/tree.b2d")
+	outside := filepath.Join(t.TempDir(), "secret.b2nd")
+	if err := os.Rename(filepath.Join(dir, "img", "level0.b2nd"), outside); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(dir, "img", "level0.b2nd")); err != nil {
+		t.Skip(err)
+	}
+	if err := os.Symlink("level1.b2nd", filepath.Join(dir, "img", "inside.b2nd")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Dir(outside), filepath.Join(dir, "elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(ctx, dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, key := range []string{"/img/level0", "/img/inside"} {
+		if _, err := s.Array(ctx, key); !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	if s.Has("/elsewhere/secret") {
+		t.Error("a linked directory was followed")
+	}
+	// A file that becomes a link after the store was opened.
+	name := filepath.Join(dir, "img", "level1.b2nd")
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, name); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Array(ctx, "/img/level1"); err == nil {
+		t.Error("a link was followed")
+	}
+}
+
+func TestDirectoryFaults(t *testing.T) {
+	ctx := context.Background()
+	for name, c := range map[string]struct {
+		change func(dir string) error
+		want   error
+	}{
+		"two files with one key": {func(dir string) error {
+			return os.Link(filepath.Join(dir, "img", "level0.b2nd"), filepath.Join(dir, "img", "level0.b2f"))
+		}, ErrCorrupt},
+		"no embed store": {func(dir string) error { return os.Remove(filepath.Join(dir, "embed.b2e")) }, ErrFormat},
+		"not an embed store": {func(dir string) error {
+			return os.Rename(filepath.Join(dir, "meta", "pos.b2nd"), filepath.Join(dir, "embed.b2e"))
+		}, ErrFormat},
+		"embed store cut off": {func(dir string) error { return os.Truncate(filepath.Join(dir, "embed.b2e"), 100) }, ErrCorrupt},
+		"embed store a link": {func(dir string) error {
+			os.Rename(filepath.Join(dir, "embed.b2e"), filepath.Join(dir, "e"))
+			return os.Symlink("e", filepath.Join(dir, "embed.b2e"))
+		}, errors.ErrUnsupported},
+		"a temporary file": {func(dir string) error { return os.WriteFile(filepath.Join(dir, "x.b2nd.17.tmp"), []byte("x"), 0o666) }, nil},
+		"a file of other kind": {func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "README.md"), []byte("long enough text"), 0o666)
+		}, nil},
+	} {
+		dir := copyStore(t, "stores/tree.b2d")
+		if err := c.change(dir); err != nil {
+			t.Logf("%s: skipped: %v", name, err)
+			continue
+		}
+		s, err := Open(ctx, dir, nil)
+		if !errors.Is(err, c.want) || (c.want == nil) != (err == nil) {
+			t.Errorf("%s: got %v, want %v", name, err, c.want)
+		}
+		if err == nil {
+			if s.Has("/README") || s.Has("/x.b2nd.17") {
+				t.Errorf("%s: it is a leaf", name)
+			}
+			s.Close()
+		}
+	}
+	if _, err := Open(ctx, "../../testdata/stores/tree.b2d", &OpenOptions{MaxLeaves: 3}); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("too many leaves: %v", err)
+	}
+}
+
+// A leaf with an unusual extension is found by its content.
+func TestOtherExtension(t *testing.T) {
+	ctx := context.Background()
+	dir := copyStore(t, "stores/tree.b2d")
+	if err := os.Rename(filepath.Join(dir, "meta", "pos.b2nd"), filepath.Join(dir, "meta", "pos.odd")); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(ctx, dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if a, err := s.Array(ctx, "/meta/pos"); err != nil || a.Shape()[0] != 10 {
+		t.Error(err)
+	}
+}
+
+// embedWith returns an embed store with a map, whose decoded bytes are pool.
+func embedWith(t testing.TB, m any, pool []byte) []byte {
+	t.Helper()
+	content, err := meta.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	marker, err := meta.Marshal(map[string]any{"version": 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return buildFrame(t, []meta.Layer{{Name: "b2embed", Content: marker}}, []meta.Layer{{Name: "estore_metadata", Content: content}}, pool)
+}
+
+func TestEmbedMap(t *testing.T) {
+	ctx := context.Background()
+	leaf := buildFrame(t, nil, nil, []byte("content"))
+	n := int64(len(leaf))
+	node := func(o, l int64) map[string]any { return map[string]any{"offset": o, "length": l} }
+	for name, c := range map[string]struct {
+		m    map[string]any
+		want error
+	}{
+		"one leaf":       {map[string]any{"/a": node(0, n)}, nil},
+		"no leaf":        {map[string]any{}, nil},
+		"beyond the end": {map[string]any{"/a": node(1, n)}, ErrCorrupt},
+		"negative":       {map[string]any{"/a": node(-1, n)}, ErrCorrupt},
+		"overflow":       {map[string]any{"/a": node(1<<62, 1<<62)}, ErrCorrupt},
+		"parent":         {map[string]any{"/../a": node(0, n)}, ErrCorrupt},
+		"relative":       {map[string]any{"a": node(0, n)}, ErrCorrupt},
+		"double slash":   {map[string]any{"/a//b": node(0, n)}, ErrCorrupt},
+		"colon":          {map[string]any{"/c:a": node(0, n)}, ErrCorrupt},
+		"line break":     {map[string]any{"/a\n": node(0, n)}, ErrCorrupt},
+		"root":           {map[string]any{"/": node(0, n)}, ErrCorrupt},
+		"no node":        {map[string]any{"/a": "text"}, ErrCorrupt},
+		"remote":         {map[string]any{"/a": map[string]any{"urlbase": "https://example.com", "path": "x.b2nd"}}, nil},
+	} {
+		b := embedWith(t, map[string]any{"embed_map": c.m, "current_offset": n}, leaf)
+		s, err := OpenReaderAt(ctx, bytes.NewReader(b), int64(len(b)), nil)
+		if !errors.Is(err, c.want) || (c.want == nil) != (err == nil) {
+			t.Errorf("%s: got %v, want %v", name, err, c.want)
+		}
+		if err != nil {
+			continue
+		}
+		if e, err := s.Stat(ctx, "/a"); name == "one leaf" && (err != nil || e.Kind != KindFrame || e.Size != n) {
+			t.Errorf("%s: %+v, %v", name, e, err)
+		} else if name == "remote" && (err != nil || e.Kind != KindReference || e.Ref.String() != "c2array x.b2nd at https://example.com") {
+			t.Errorf("%s: %+v, %v", name, e, err)
+		}
+		if _, err := s.Frame(ctx, "/a"); name == "remote" && !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A store inside a leaf of a store.
+func TestSub(t *testing.T) {
+	ctx := context.Background()
+	inner, err := os.ReadFile("../../testdata/stores/embed.b2e")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := embedWith(t, map[string]any{"embed_map": map[string]any{"/in": map[string]any{"offset": 0, "length": len(inner)}}}, inner)
+	s, err := OpenReaderAt(ctx, bytes.NewReader(b), int64(len(b)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, err := s.Stat(ctx, "in"); err != nil || e.Kind != KindStore {
+		t.Errorf("%+v, %v", e, err)
+	}
+	sub, err := s.Sub(ctx, "in")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range storeCases(t) {
+		if c.File == "embed.b2e" {
+			checkLeaves(t, sub, c)
+		}
+	}
+}
+
+func TestPickles(t *testing.T) {
+	ctx := context.Background()
+	pickle := []byte("\x80\x05cposix\nsystem\n(S'true'\ntR.")
+	dir := t.TempDir()
+	f, err := frame.OpenBytes(buildFrame(t, nil, nil, pickle), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := f.ReadRaw(ctx, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, b := range map[string][]byte{"frame": buildFrame(t, nil, nil, pickle), "chunk": raw} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := OpenTensor(ctx, file, nil); !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := OpenTensor(ctx, "../../testdata/stores/objects.b2b", nil); !errors.Is(err, ErrFormat) {
+		t.Errorf("no tensor: %v", err)
+	}
+}
+
+func TestTensorFaults(t *testing.T) {
+	for name, v := range map[string]any{
+		"too long":   meta.Tuple{"numpy", meta.Tuple{3}, "<i4"},
+		"overflow":   meta.Tuple{"numpy", meta.Tuple{int64(1) << 62, int64(1) << 62, 8}, "<i4"},
+		"negative":   meta.Tuple{"numpy", meta.Tuple{-1}, "<i4"},
+		"no shape":   meta.Tuple{"numpy"},
+		"not a list": "text",
+	} {
+		content, err := meta.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := buildFrame(t, nil, []meta.Layer{{Name: tensorLayer, Content: content}}, []byte("12345678"))
+		f, err := frame.OpenBytes(b, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ArrayOf(context.Background(), f); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// walkAll opens everything in a store, whatever the errors.
+func walkAll(b []byte) {
+	ctx := context.Background()
+	s, err := OpenReaderAt(ctx, bytes.NewReader(b), int64(len(b)), &OpenOptions{MaxLeaves: 1000})
+	if err != nil {
+		return
+	}
+	defer s.Close()
+	for e, err := range s.Walk(ctx, "/") {
+		if err != nil {
+			continue
+		}
+		if f, err := s.Frame(ctx, e.Key); err == nil && f.Info().NBytes < 1<<20 {
+			io.Copy(io.Discard, f.Content(ctx))
+		}
+	}
+	for key := range s.Keys("/") {
+		if o, err := s.Objects(ctx, key); err == nil {
+			for range o.Items(ctx, 0, min(o.Len(), 1000)) {
+			}
+		}
+	}
+}
+
+// storeFiles returns the stores of testdata that are files.
+func storeFiles(t testing.TB) [][]byte {
+	t.Helper()
+	var all [][]byte
+	for _, pattern := range []string{"stores/*.b2[ez]", "tables/*.b2z"} {
+		names, err := filepath.Glob("../../testdata/" + pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, b)
+		}
+	}
+	if len(all) < 25 {
+		t.Fatalf("%d stores", len(all))
+	}
+	return all
+}
+
+// Damaged stores return errors: no panic, no endless loop.
+func TestMutations(t *testing.T) {
+	rounds := 20
+	if testing.Short() {
+		rounds = 3
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, b := range storeFiles(t) {
+		for range rounds {
+			m := bytes.Clone(b)
+			for range 1 + r.IntN(4) {
+				m[r.IntN(len(m))] = byte(r.Uint32())
+			}
+			if r.IntN(4) == 0 {
+				m = m[:r.IntN(len(m))]
+			}
+			walkAll(m)
+		}
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	for _, b := range storeFiles(f)[:6] {
+		f.Add(b)
+	}
+	f.Fuzz(func(_ *testing.T, b []byte) { walkAll(b) })
+}
+
+func FuzzEmbedMap(f *testing.F) {
+	for _, m := range []any{
+		map[string]any{"embed_map": map[string]any{"/a": map[string]any{"offset": 0, "length": 20}}, "current_offset": 20},
+		map[string]any{"embed_map": map[string]any{"/g/b": map[string]any{"urlbase": "u", "path": "p"}}},
+	} {
+		b, err := meta.Marshal(m)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	leaf := bytes.Repeat([]byte("leaf"), 100)
+	f.Fuzz(func(t *testing.T, content []byte) {
+		marker := []byte{0x80}
+		walkAll(buildFrame(t, []meta.Layer{{Name: "b2embed", Content: marker}}, []meta.Layer{{Name: "estore_metadata", Content: content}}, leaf))
+	})
+}

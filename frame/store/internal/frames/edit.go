@@ -1,0 +1,96 @@
+package frames
+
+import (
+	"bytes"
+	"context"
+	"os"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// file is a file as frame.Storage.
+type file struct{ *os.File }
+
+func (f file) Size() (int64, error) {
+	fi, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return fi.Size(), nil
+}
+
+// EditFile opens the frame in a file for editing. Closing the frame closes the file.
+func EditFile(ctx context.Context, f *os.File, o *frame.OpenOptions) (*frame.Frame, error) {
+	return frame.EditStorage(ctx, file{f}, o)
+}
+
+// Bytes returns a whole frame.
+func Bytes(ctx context.Context, f *frame.Frame) ([]byte, error) {
+	var b bytes.Buffer
+	_, err := f.Save(ctx, &b)
+	return b.Bytes(), err
+}
+
+// AllVLMeta returns all variable-length metalayers of a frame with their decoded contents.
+func AllVLMeta(f *frame.Frame) ([]meta.Layer, error) {
+	var layers []meta.Layer
+	for _, name := range f.VLMetaNames() {
+		b, err := f.VLMeta(name)
+		if err != nil {
+			return nil, err
+		}
+		layers = append(layers, meta.Layer{Name: name, Content: b})
+	}
+	return layers, nil
+}
+
+// SetVLMeta sets a variable-length metalayer in one commit.
+func SetVLMeta(ctx context.Context, f *frame.Frame, name string, content []byte) error {
+	b, err := f.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.Rollback()
+	if err := b.SetVLMeta(name, content); err != nil {
+		return err
+	}
+	return b.Commit()
+}
+
+// AppendContent appends bytes to the decoded bytes of a frame with chunks of equal size, and sets a variable-length
+// metalayer, in one commit.
+func AppendContent(ctx context.Context, f *frame.Frame, content []byte, name string, text []byte) error {
+	info := f.Info()
+	size := info.ChunkSize
+	if size <= 0 {
+		size = 8192
+	}
+	b, err := f.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.Rollback()
+	if rest := int(info.NBytes % int64(size)); rest > 0 { // complete the last chunk
+		last, err := f.ReadChunk(ctx, nil, info.NumChunks-1)
+		if err != nil {
+			return err
+		}
+		n := min(size-rest, len(content))
+		if err := b.Update(ctx, info.NumChunks-1, append(last, content[:n]...)); err != nil {
+			return err
+		}
+		content = content[n:]
+	}
+	for len(content) > 0 {
+		n := min(size, len(content))
+		if err := b.Append(ctx, content[:n]); err != nil {
+			return err
+		}
+		content = content[n:]
+	}
+	if err := b.SetVLMeta(name, text); err != nil {
+		return err
+	}
+	return b.Commit()
+}

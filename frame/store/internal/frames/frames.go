@@ -1,0 +1,48 @@
+// Package frames holds steps with frames that the packages of stores share.
+package frames
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// MetaLayer returns the content of a fixed metalayer, and whether it exists.
+func MetaLayer(f *frame.Frame, name string) ([]byte, bool) {
+	for _, l := range f.Meta() {
+		if l.Name == name {
+			return l.Content, true
+		}
+	}
+	return nil, false
+}
+
+// VLMeta returns the content of a variable-length metalayer, and whether it exists.
+func VLMeta(f *frame.Frame, name string) ([]byte, bool, error) {
+	if !slices.Contains(f.VLMetaNames(), name) {
+		return nil, false, nil
+	}
+	b, err := f.VLMeta(name)
+	return b, err == nil, err
+}
+
+// IsPickledChunk reports whether b is a chunk that holds a pickle.
+func IsPickledChunk(b []byte) bool {
+	content, err := chunk.Decode(nil, b)
+	return err == nil && IsPickle(content)
+}
+
+// IsPickle reports whether bytes begin as a pickle of protocol 2 to 5 does.
+func IsPickle(b []byte) bool { return len(b) >= 2 && b[0] == 0x80 && b[1] >= 2 && b[1] <= 5 }
+
+// UnmarshalMeta is meta.Unmarshal for values of the format: any other value is corrupt.
+func UnmarshalMeta(b []byte, v any) error {
+	if err := meta.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("%w (%w)", errs.ErrCorrupt, err)
+	}
+	return nil
+}

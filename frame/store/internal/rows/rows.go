@@ -1,0 +1,147 @@
+// Package rows maps the rows of a table to stored rows, some of which are deleted.
+package rows
+
+import (
+	"context"
+	"math/bits"
+	"sort"
+
+	"github.com/goblosc/blosc2/frame/store/internal/faults"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// A Set maps rows to stored rows.
+type Set struct {
+	Stored int64    // number of stored rows up to the last one that is not deleted
+	Live   int64    // number of rows that are not deleted
+	bits   []uint64 // bit of each stored row: it is not deleted; nil if none is
+	before []int64  // number of rows with a bit before each group of groupWords words
+}
+
+// Window is the number of stored rows that are looked at together.
+const Window = 1 << 16
+
+const groupWords = 64
+
+// MostRows returns the largest number of stored rows for an array that takes stored bytes: one bit of memory for each
+// must be justified by those.
+func MostRows(stored int64) int64 {
+	const free, ratio = 64 << 20, 4096
+	return (free + min(stored, 1<<40)*ratio) * 8
+}
+
+// Read reads the array that marks the rows that are not deleted. most is the largest number of stored rows.
+func Read(ctx context.Context, a *ndarray.Array, most int64) (*Set, error) {
+	shape := a.Shape()
+	if d := a.DType(); len(shape) != 1 || d.Kind != 'b' {
+		return nil, faults.Corruptf("rows are marked by an array of shape %v and dtype %s", shape, d)
+	}
+	n := shape[0]
+	if n > most {
+		return nil, faults.TooLargef("table of %d rows in a small file, more than %d", n, most)
+	}
+	r := &Set{}
+	window := make([]bool, min(n, Window))
+	for start := int64(0); start < n; start += Window {
+		part := window[:min(Window, n-start)]
+		if err := ndarray.ReadInto(ctx, a, part, ndarray.Span(start, start+int64(len(part)))); err != nil {
+			return nil, err
+		}
+		r.add(part, start)
+	}
+	if r.Live == r.Stored {
+		r.bits, r.before = nil, nil
+	}
+	return r, nil
+}
+
+// add appends the marks of rows, of which the first is start, a multiple of 64.
+func (r *Set) add(part []bool, start int64) {
+	for i, live := range part {
+		if i%64 == 0 {
+			if len(r.bits)%groupWords == 0 {
+				r.before = append(r.before, r.Live)
+			}
+			r.bits = append(r.bits, 0)
+		}
+		if live {
+			r.bits[len(r.bits)-1] |= 1 << (i % 64)
+			r.Live++
+			r.Stored = start + int64(i) + 1
+		}
+	}
+}
+
+// Position returns the stored row of row i, which must exist.
+func (r *Set) Position(i int64) int64 {
+	if r.bits == nil {
+		return i
+	}
+	g := sort.Search(len(r.before), func(g int) bool { return r.before[g] > i }) - 1
+	left := int(i - r.before[g])
+	for w := g * groupWords; ; w++ {
+		word := r.bits[w]
+		if n := bits.OnesCount64(word); left >= n {
+			left -= n
+			continue
+		}
+		for ; left > 0; left-- {
+			word &= word - 1
+		}
+		return int64(w)*64 + int64(bits.TrailingZeros64(word))
+	}
+}
+
+// IsLive reports whether a stored row is not deleted.
+func (r *Set) IsLive(stored int64) bool {
+	return r.bits == nil || r.bits[stored/64]&(1<<(stored%64)) != 0
+}
+
+// Windows calls see with the stored rows that hold the rows start to stop-1: from is the first of at most size, and
+// live has the rows that are not deleted, relative to from, or is nil if none of them is.
+func (r *Set) Windows(start, stop, size int64, see func(from, to int64, live []int32) error) error {
+	if start >= stop {
+		return nil
+	}
+	var list []int32
+	for p, end := r.Position(start), r.Position(stop-1)+1; p < end; {
+		to := min(end, p+size)
+		var live []int32
+		if r.bits != nil {
+			list = list[:0]
+			for q := p; q < to; q++ {
+				if r.IsLive(q) {
+					list = append(list, int32(q-p))
+				}
+			}
+			if int64(len(list)) < to-p {
+				live = list
+				if len(list) == 0 {
+					p = to
+					continue
+				}
+			}
+		}
+		if err := see(p, to, live); err != nil {
+			return err
+		}
+		p = to
+	}
+	return nil
+}
+
+// Rank returns the number of rows before a stored row, which may be the one after the last.
+func (r *Set) Rank(stored int64) int64 {
+	if stored >= r.Stored {
+		return r.Live
+	}
+	if r.bits == nil {
+		return stored
+	}
+	word := int(stored / 64)
+	n := r.before[word/groupWords]
+	for w := word / groupWords * groupWords; w < word; w++ {
+		n += int64(bits.OnesCount64(r.bits[w]))
+	}
+	return n + int64(bits.OnesCount64(r.bits[word]&(1<<(stored%64)-1)))
+}

@@ -1,0 +1,67 @@
+// Package source holds the sources of bytes that the files of a store are read from.
+package source
+
+import (
+	"context"
+	"io"
+)
+
+// Source is frame.Source.
+type Source interface {
+	ReadAtContext(ctx context.Context, p []byte, off int64) (int, error)
+	Size() int64
+}
+
+// FromReader returns the first size bytes of r. A context is looked at before each read.
+func FromReader(r io.ReaderAt, size int64) Source { return reader{r, size} }
+
+type reader struct {
+	r    io.ReaderAt
+	size int64
+}
+
+func (s reader) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.r.ReadAt(p, off)
+}
+
+func (s reader) Size() int64 { return s.size }
+
+// Section returns the size bytes of src from off on, which must exist.
+func Section(src Source, off, size int64) Source { return section{src, off, size} }
+
+type section struct {
+	src       Source
+	off, size int64
+}
+
+func (s section) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+	if off < 0 || off >= s.size {
+		return 0, io.EOF
+	}
+	most := s.size - off
+	if int64(len(p)) <= most {
+		return s.src.ReadAtContext(ctx, p, s.off+off)
+	}
+	n, err := s.src.ReadAtContext(ctx, p[:most], s.off+off)
+	if err == nil {
+		err = io.EOF
+	}
+	return n, err
+}
+
+func (s section) Size() int64 { return s.size }
+
+// Reader returns a reader of src under a context.
+func Reader(ctx context.Context, src Source) *io.SectionReader {
+	return io.NewSectionReader(bound{ctx, src}, 0, src.Size())
+}
+
+type bound struct {
+	ctx context.Context
+	src Source
+}
+
+func (b bound) ReadAt(p []byte, off int64) (int, error) { return b.src.ReadAtContext(b.ctx, p, off) }

@@ -1,0 +1,67 @@
+package store
+
+import (
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/goblosc/blosc2/frame/store/internal/faults"
+)
+
+// Names with a meaning of their own.
+const (
+	embedFile = "embed.b2e"  // the embed store of a directory or zip store
+	groupMeta = "__vlmeta__" // leaf with the attributes of a group
+
+	// Leaves of a table, below its key.
+	tableMeta   = "_meta"
+	tableRows   = "_valid_rows"
+	tableVLMeta = "_vlmeta"
+)
+
+// checkKey returns an error for a key that python-blosc2 does not accept, or with an element "." or "..".
+func checkKey(key string) error {
+	if !strings.HasPrefix(key, "/") || !fs.ValidPath(key[1:]) || key == "/." || strings.ContainsAny(key, ":\x00\n\r\t") {
+		return faults.Corruptf("invalid key %q", faults.Clip(key))
+	}
+	return nil
+}
+
+// keyOfFile returns the key of an external leaf: its path without the extension.
+func keyOfFile(name string) string {
+	dir, file := path.Split(name)
+	if i := strings.LastIndexByte(file, '.'); i > 0 {
+		file = file[:i]
+	}
+	return "/" + dir + file
+}
+
+// ignoredFile reports whether a file is no leaf: a lock file, or a leaf that is being written.
+func ignoredFile(name string) bool {
+	return name == embedFile || strings.HasSuffix(name, ".tmp") || strings.HasSuffix(name, ".b2lock")
+}
+
+// knownExtension reports whether python-blosc2 takes a file for a leaf because of its name.
+func knownExtension(name string) bool {
+	switch path.Ext(name) {
+	case ".b2nd", ".b2f", ".b2b":
+		return true
+	}
+	return false
+}
+
+// cleanKey returns the key that a caller means: "a/b", "/a/b" and "/a/b/" are the same.
+func cleanKey(key string) string { return path.Clean("/" + key) }
+
+// isInside reports whether a key is below a group.
+func isInside(key, group string) bool {
+	return group == "/" || len(key) > len(group) && key[len(group)] == '/' && strings.HasPrefix(key, group)
+}
+
+// join returns the key of a name below a group.
+func join(group, name string) string {
+	if group == "/" {
+		return "/" + name
+	}
+	return group + "/" + name
+}

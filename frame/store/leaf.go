@@ -1,0 +1,128 @@
+package store
+
+import (
+	"context"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/store/internal/faults"
+	"github.com/goblosc/blosc2/frame/store/internal/source"
+	"github.com/goblosc/blosc2/frame/store/objects"
+	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// Frame opens the frame of a leaf in place. Closing it does not close the store.
+func (s *Store) Frame(ctx context.Context, key string) (*frame.Frame, error) {
+	key = cleanKey(key)
+	f, err := s.frame(ctx, key)
+	return f, atKey(key, err)
+}
+
+// frame is Frame with a clean key.
+func (s *Store) frame(ctx context.Context, key string) (*frame.Frame, error) {
+	l := s.index.get(key)
+	if l == nil {
+		if _, ok := s.find(key); ok {
+			return nil, faults.Formatf("a group, not a leaf")
+		}
+		return nil, errs.ErrNotExist
+	}
+	src, err := s.bytes(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	return s.openLeaf(ctx, l, src)
+}
+
+// bytes returns the stored bytes of a leaf.
+func (s *Store) bytes(ctx context.Context, l *leaf) (source.Source, error) {
+	switch {
+	case s.closed.Load():
+		return nil, errs.ErrClosed
+	case l.fault != nil:
+		return nil, l.fault
+	case l.ref != nil:
+		return nil, faults.Unsupportedf("%s, which is not in the store", l.ref)
+	case l.file == "":
+		return source.Section(s.pool.Load(), l.off, l.size), nil
+	}
+	f, err := s.files.get(ctx, l.file)
+	if err != nil {
+		return nil, err
+	}
+	return f.src, nil
+}
+
+// openLeaf opens the frame of a leaf.
+func (s *Store) openLeaf(ctx context.Context, l *leaf, src source.Source) (*frame.Frame, error) {
+	o := s.opts.frames()
+	if l.file == "" {
+		o = s.opts.embedded(s.size)
+	}
+	return frame.OpenSource(ctx, src, &o)
+}
+
+// Array opens the array of a leaf in place. A tensor is copied into memory instead, because its chunks are not those of
+// an array. A cache of another array reads where its chunks are present. The error wraps ErrFormat if the leaf is of
+// another kind, and errors.ErrUnsupported if it is a reference without data.
+func (s *Store) Array(ctx context.Context, key string) (*ndarray.Array, error) {
+	key = cleanKey(key)
+	f, err := s.frame(ctx, key)
+	if err != nil {
+		return nil, atKey(key, err)
+	}
+	a, err := ArrayOf(ctx, f)
+	if err != nil {
+		f.Close()
+		return nil, atKey(key, err)
+	}
+	return a, nil
+}
+
+// ArrayOf returns the array in an open frame: see Store.Array. After success the array owns the frame.
+func ArrayOf(ctx context.Context, f *frame.Frame) (*ndarray.Array, error) {
+	if kindOf(f) == KindTensor {
+		a, err := copyTensor(ctx, f)
+		if err == nil {
+			f.Close()
+		}
+		return a, err
+	}
+	return ndarray.OpenFrame(f)
+}
+
+// Objects opens the object, batch or list array of a leaf in place.
+func (s *Store) Objects(ctx context.Context, key string) (*objects.Array, error) {
+	key = cleanKey(key)
+	f, err := s.frame(ctx, key)
+	if err != nil {
+		return nil, atKey(key, err)
+	}
+	o, err := objects.New(ctx, f)
+	if err != nil {
+		f.Close()
+		return nil, atKey(key, err)
+	}
+	return o, nil
+}
+
+// Sub opens the store inside a leaf of kind KindStore, in place.
+func (s *Store) Sub(ctx context.Context, key string) (*Store, error) {
+	key = cleanKey(key)
+	l := s.index.get(key)
+	if l == nil {
+		return nil, atKey(key, errs.ErrNotExist)
+	}
+	src, err := s.bytes(ctx, l)
+	if err != nil {
+		return nil, atKey(key, err)
+	}
+	o := &OpenOptions{MaxLeaves: s.opts.maxLeaves()}
+	fo := s.opts.frames()
+	if l.file == "" {
+		fo = s.opts.embedded(s.size)
+	}
+	o.Frames = &fo
+	sub, err := openSource(ctx, src, nil, o)
+	return sub, atKey(key, err)
+}

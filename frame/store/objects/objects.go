@@ -1,0 +1,318 @@
+package objects
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"sort"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/store/internal/faults"
+	"github.com/goblosc/blosc2/frame/store/internal/frames"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// An Array is an open object, batch or list array of python-blosc2 (.b2b): a list of items of any type, some of
+// which may be grouped into batches. It is safe for concurrent use.
+type Array struct {
+	f        *frame.Frame
+	kind     Kind
+	batched  bool    // each chunk is a batch, and each of its blocks an array of items
+	perBlock int64   // items of each block of a batch but the last; 0 = not known
+	ends     []int64 // of a batched array: number of items up to the end of each batch
+	arrow    bool    // the blocks are Arrow streams
+	schema   []byte  // of the Arrow streams
+}
+
+// batchMeta is the metalayer "batcharray", and a part of "vlarray".
+type batchMeta struct {
+	Serializer    string `msgpack:"serializer"`
+	ItemsPerBlock int64  `msgpack:"items_per_block"`
+	ArrowSchema   []byte `msgpack:"arrow_schema"`
+}
+
+// New returns the object, batch or list array in an open frame, which it then owns. After an error the
+// frame is still open. The error wraps ErrFormat if the frame holds something else, ErrCorrupt, or
+// errors.ErrUnsupported if the items are neither MessagePack nor Arrow streams.
+func New(ctx context.Context, f *frame.Frame) (*Array, error) {
+	o := &Array{f: f, kind: Objects}
+	layer := "batcharray"
+	b, ok := frames.MetaLayer(f, layer)
+	if o.batched = ok; ok {
+		o.kind = Batches
+	} else {
+		layer = "vlarray"
+		if b, ok = frames.MetaLayer(f, layer); !ok {
+			return nil, faults.Formatf("not an array of objects: no metalayer batcharray or vlarray")
+		}
+	}
+	if _, ok := frames.MetaLayer(f, "listarray"); ok {
+		o.kind = Lists
+	}
+	var m batchMeta
+	if err := frames.UnmarshalMeta(b, &m); err != nil {
+		return nil, fmt.Errorf("metalayer %s: %w", layer, err)
+	}
+	switch {
+	case m.ItemsPerBlock < 0:
+		return nil, faults.Corruptf("%d items per block", m.ItemsPerBlock)
+	case m.Serializer == "arrow" && o.batched:
+		o.arrow, o.schema = true, m.ArrowSchema
+	case m.Serializer != "msgpack" && m.Serializer != "":
+		return nil, faults.Unsupportedf("items in %q", faults.Clip(m.Serializer))
+	}
+	o.perBlock = m.ItemsPerBlock
+	if !o.batched {
+		return o, nil
+	}
+	return o, o.readBatchLengths(ctx)
+}
+
+// readBatchLengths sets the ends of the batches.
+func (o *Array) readBatchLengths(ctx context.Context) error {
+	b, ok, err := frames.VLMeta(o.f, "_batch_array_metadata")
+	if err != nil {
+		return err
+	}
+	var m struct {
+		Lengths []int64 `msgpack:"batch_lengths"`
+	}
+	if ok {
+		if err := frames.UnmarshalMeta(b, &m); err != nil {
+			return fmt.Errorf("metalayer _batch_array_metadata: %w", err)
+		}
+	}
+	n := o.f.NumChunks()
+	if m.Lengths == nil && n > 0 {
+		if m.Lengths, err = o.countItems(ctx, n); err != nil {
+			return err
+		}
+	}
+	if len(m.Lengths) != n {
+		return faults.Corruptf("%d batch lengths for %d batches", len(m.Lengths), n)
+	}
+	o.ends = m.Lengths
+	end := int64(0)
+	for i, length := range m.Lengths {
+		if length < 0 || length > math.MaxInt64-end {
+			return faults.Corruptf("batch %d of %d items", i, length)
+		}
+		end += length
+		o.ends[i] = end
+	}
+	return nil
+}
+
+// countItems returns the lengths of n batches from the blocks. Older files do not have them anywhere else.
+func (o *Array) countItems(ctx context.Context, n int) ([]int64, error) {
+	if o.arrow {
+		return nil, faults.Unsupportedf("batches of Arrow streams without their lengths")
+	}
+	lengths := make([]int64, n)
+	var buf []byte
+	for i := range lengths {
+		info, err := o.f.ChunkInfo(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		for k := range info.Blocks {
+			if buf, err = o.f.ReadBlock(ctx, buf[:0], i, k); err != nil {
+				return nil, err
+			}
+			count, _, err := arrayHeader(buf)
+			if err != nil {
+				return nil, fmt.Errorf("batch %d, block %d: %w", i, k, err)
+			}
+			lengths[i] += count
+		}
+	}
+	return lengths, nil
+}
+
+// Kind is how the items of an array are organized.
+type Kind uint8
+
+// Kinds of arrays, after the classes of python-blosc2.
+const (
+	Objects Kind = iota // ObjectArray: objects of any type
+	Batches             // BatchArray: batches of objects
+	Lists               // ListArray: lists
+)
+
+// Kind returns the kind of the array.
+func (o *Array) Kind() Kind { return o.kind }
+
+// Len returns the number of items: of all batches together, if the array is grouped into batches.
+func (o *Array) Len() int64 {
+	if !o.batched {
+		return int64(o.f.NumChunks())
+	}
+	if len(o.ends) == 0 {
+		return 0
+	}
+	return o.ends[len(o.ends)-1]
+}
+
+// Batches returns the number of batches, or 0 if the items are not grouped.
+func (o *Array) Batches() int { return len(o.ends) }
+
+// BatchRange returns the numbers of the first item of a batch and of the item after its last one.
+func (o *Array) BatchRange(i int) (start, stop int64, err error) {
+	if i < 0 || i >= len(o.ends) {
+		return 0, 0, fmt.Errorf("objects: batch %d of %d: %w", i, len(o.ends), ErrBounds)
+	}
+	if i > 0 {
+		start = o.ends[i-1]
+	}
+	return start, o.ends[i], nil
+}
+
+// Item decodes item i into the value that v points to, as meta.Unmarshal does. It decodes the chunk or block that holds
+// the item, and no other item in it.
+func (o *Array) Item(ctx context.Context, i int64, v any) error {
+	if i < 0 || i >= o.Len() {
+		return fmt.Errorf("objects: item %d of %d: %w", i, o.Len(), ErrBounds)
+	}
+	err := o.Each(ctx, i, i+1, func(_ int64, raw []byte) error { return meta.Unmarshal(raw, v) })
+	if err != nil {
+		return fmt.Errorf("objects: item %d: %w", i, err)
+	}
+	return nil
+}
+
+// Items returns the items start to stop-1 with their numbers, decoded as meta.Unmarshal does for an any. It holds one
+// chunk or block at a time.
+func (o *Array) Items(ctx context.Context, start, stop int64) iter.Seq2[any, error] {
+	return func(yield func(any, error) bool) {
+		if start < 0 || stop < start || stop > o.Len() {
+			yield(nil, fmt.Errorf("objects: items %d to %d of %d: %w", start, stop, o.Len(), ErrBounds))
+			return
+		}
+		err := o.Each(ctx, start, stop, func(_ int64, raw []byte) error {
+			var v any
+			if err := meta.Unmarshal(raw, &v); err != nil {
+				return err
+			}
+			if !yield(v, nil) {
+				return faults.ErrStop
+			}
+			return nil
+		})
+		if err != nil && err != faults.ErrStop {
+			yield(nil, fmt.Errorf("objects: %w", err))
+		}
+	}
+}
+
+// Block appends the decoded bytes of a block of a batch to dst: a MessagePack array, or an Arrow stream.
+func (o *Array) Block(ctx context.Context, dst []byte, batch, block int) ([]byte, error) {
+	if _, _, err := o.BatchRange(batch); err != nil {
+		return dst, err
+	}
+	return o.f.ReadBlock(ctx, dst, batch, block)
+}
+
+// Blocks returns the number of blocks of a batch.
+func (o *Array) Blocks(ctx context.Context, batch int) (int, error) {
+	if _, _, err := o.BatchRange(batch); err != nil {
+		return 0, err
+	}
+	info, err := o.f.ChunkInfo(ctx, batch)
+	return info.Blocks, err
+}
+
+// ArrowSchema returns the schema of the Arrow streams, and whether the blocks are such streams. Items and Item return
+// errors.ErrUnsupported for them.
+func (o *Array) ArrowSchema() (schema []byte, ok bool) { return o.schema, o.arrow }
+
+// Close closes the frame.
+func (o *Array) Close() error { return o.f.Close() }
+
+// Each calls see with the MessagePack of the items start to stop-1, which must exist, and their numbers. see must not
+// retain it.
+func (o *Array) Each(ctx context.Context, start, stop int64, see func(i int64, raw []byte) error) error {
+	if o.arrow {
+		return faults.Unsupportedf("items in Arrow streams")
+	}
+	var buf []byte
+	var err error
+	if !o.batched {
+		for i := start; i < stop; i++ {
+			if buf, err = o.f.ReadChunk(ctx, buf[:0], int(i)); err == nil {
+				err = see(i, buf)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for i := start; i < stop; {
+		b := sort.Search(len(o.ends), func(b int) bool { return o.ends[b] > i })
+		from, to, _ := o.BatchRange(b)
+		if err := o.eachInBatch(ctx, b, i-from, min(stop, to)-from, &buf, from, see); err != nil {
+			return err
+		}
+		i = to
+	}
+	return nil
+}
+
+// eachInBatch is Each for the items start to stop-1 of batch b, whose first item has the number base.
+func (o *Array) eachInBatch(ctx context.Context, b int, start, stop int64, buf *[]byte, base int64,
+	see func(i int64, raw []byte) error) error {
+	info, err := o.f.ChunkInfo(ctx, b)
+	if err != nil {
+		return err
+	}
+	block, at := 0, int64(0) // number of a block, and of its first item in the batch
+	if o.perBlock > 0 {
+		// A block beyond the last one is an error below.
+		block, at = int(min(start/o.perBlock, int64(info.Blocks))), start/o.perBlock*o.perBlock
+	}
+	for ; at < stop; block++ {
+		if block >= info.Blocks {
+			return faults.Corruptf("batch %d: %d blocks are too few for its items", b, info.Blocks)
+		}
+		if *buf, err = o.f.ReadBlock(ctx, (*buf)[:0], b, block); err != nil {
+			return err
+		}
+		n, items, err := arrayHeader(*buf)
+		if err == nil && o.perBlock > 0 && n != min(o.perBlock, o.ends[b]-base-at) {
+			err = faults.Corruptf("%d items, want %d", n, min(o.perBlock, o.ends[b]-base-at))
+		}
+		if err == nil {
+			err = eachInBlock(items, max(start-at, 0), min(stop-at, n), func(k int64, raw []byte) error { return see(base+at+k, raw) })
+		}
+		if err == faults.ErrStop {
+			return err
+		}
+		if err != nil {
+			return fmt.Errorf("batch %d, block %d: %w", b, block, err)
+		}
+		at += n
+	}
+	return nil
+}
+
+// eachInBlock calls see with the values start to stop-1 in b.
+func eachInBlock(b []byte, start, stop int64, see func(k int64, raw []byte) error) error {
+	if start >= stop {
+		return nil
+	}
+	n, err := skipValues(b, start)
+	if err != nil {
+		return err
+	}
+	for k := start; k < stop; k++ {
+		b = b[n:]
+		if n, err = skipValues(b, 1); err != nil {
+			return err
+		}
+		if err := see(k, b[:n]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

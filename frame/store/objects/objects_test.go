@@ -1,0 +1,133 @@
+package objects
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"reflect"
+	"testing"
+
+	"github.com/goblosc/blosc2/frame"
+)
+
+// objectCase is an entry of testdata/stores/manifest.json.
+type objectCase struct {
+	File, Kind string
+	Values     []any
+}
+
+// objectCases returns the object arrays of python-blosc2 with their contents.
+func objectCases(t testing.TB) []objectCase {
+	t.Helper()
+	b, err := os.ReadFile("../../../testdata/stores/manifest.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m struct{ Cases []objectCase }
+	if err := json.Unmarshal(b, &m); err != nil {
+		t.Fatal(err)
+	}
+	var list []objectCase
+	for _, c := range m.Cases {
+		if c.Kind == "objectarray" || c.Kind == "batcharray" {
+			list = append(list, c)
+		}
+	}
+	if len(list) != 2 {
+		t.Fatalf("%d arrays, want 2", len(list))
+	}
+	return list
+}
+
+// openObjects opens an object array of testdata.
+func openObjects(t testing.TB, name string) *Array {
+	t.Helper()
+	b, err := os.ReadFile("../../../testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := frame.OpenReaderAt(context.Background(), bytes.NewReader(b), int64(len(b)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := New(context.Background(), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { o.Close() })
+	return o
+}
+
+// viaJSON returns a value as encoding/json decodes its JSON, so that numbers of all types are equal.
+func viaJSON(t testing.TB, v any) any {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out any
+	if err := json.Unmarshal(b, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestObjects(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range objectCases(t) {
+		t.Run(c.File, func(t *testing.T) {
+			o := openObjects(t, "stores/"+c.File)
+			var want []any
+			if c.Kind == "objectarray" {
+				want = c.Values
+			} else if o.Batches() != len(c.Values) {
+				t.Fatalf("%d batches, want %d", o.Batches(), len(c.Values))
+			}
+			for i := range o.Batches() {
+				if start, stop, err := o.BatchRange(i); err != nil || start != int64(len(want)) || stop-start != int64(len(c.Values[i].([]any))) {
+					t.Errorf("batch %d: %d to %d, %v", i, start, stop, err)
+				}
+				want = append(want, c.Values[i].([]any)...)
+			}
+			if o.Len() != int64(len(want)) {
+				t.Fatalf("%d items, want %d", o.Len(), len(want))
+			}
+			i := 0
+			for v, err := range o.Items(ctx, 0, o.Len()) {
+				if err != nil || !reflect.DeepEqual(viaJSON(t, v), want[i]) {
+					t.Errorf("item %d is %v, %v, want %v", i, v, err, want[i])
+				}
+				i++
+			}
+			if i != len(want) {
+				t.Errorf("%d items, want %d", i, len(want))
+			}
+			for i, w := range want {
+				var v any
+				if err := o.Item(ctx, int64(i), &v); err != nil || !reflect.DeepEqual(viaJSON(t, v), w) {
+					t.Errorf("Item(%d) is %v, %v, want %v", i, v, err, w)
+				}
+			}
+			var v any
+			if err := o.Item(ctx, o.Len(), &v); !errors.Is(err, ErrBounds) {
+				t.Errorf("an item that does not exist: %v", err)
+			}
+		})
+	}
+}
+
+// Reading an item does not decode its neighbors: a batch with a damaged value still yields the values before it.
+func TestItemAlone(t *testing.T) {
+	// 1, "ab", then an array that claims more elements than there are bytes.
+	block := []byte{1, 0xa2, 'a', 'b', 0xdd, 0xff, 0xff, 0xff, 0xff}
+	var got []byte
+	see := func(_ int64, raw []byte) error { got = append(got, raw...); return nil }
+	if err := eachInBlock(block, 1, 2, see); err != nil || string(got) != "\xa2ab" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if err := eachInBlock(block, 2, 3, see); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("a damaged value: %v", err)
+	}
+}

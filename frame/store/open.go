@@ -1,0 +1,249 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/store/internal/faults"
+	"github.com/goblosc/blosc2/frame/store/internal/source"
+	"github.com/goblosc/blosc2/frame/store/internal/zipdir"
+)
+
+// A Store is an open store: a map from keys to leaves. It is safe for concurrent use.
+//
+// Frames, arrays and tables of the store read from its files. They are valid until the store is closed.
+type Store struct {
+	opts   *OpenOptions
+	layout Layout
+	files  openFiles
+	embed  *frame.Frame // the embed store
+	pool   atomic.Pointer[pool]
+	size   int64 // of the stored bytes of the embed store
+	index  index
+	edit   *editor // nil if the store is only read
+	closed atomic.Bool
+}
+
+// Open opens the store in a file (.b2e or .b2z) or a directory (.b2d) for reading. The content decides, not the name.
+// It reads the list of leaves and the embed store's header, and no leaf. The error wraps ErrFormat, ErrCorrupt,
+// ErrTooLarge or errors.ErrUnsupported, or is an error of the operating system.
+func Open(ctx context.Context, name string, o *OpenOptions) (*Store, error) {
+	s, err := openName(ctx, name, o)
+	if err != nil {
+		return nil, fmt.Errorf("store: opening %s: %w", name, err)
+	}
+	return s, nil
+}
+
+func openName(ctx context.Context, name string, o *OpenOptions) (*Store, error) {
+	if err := o.check(false); err != nil {
+		return nil, err
+	}
+	fi, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if fi.IsDir() {
+		root, err := os.OpenRoot(name)
+		if err != nil {
+			return nil, err
+		}
+		return openContainer(ctx, &directory{root}, o)
+	}
+	if !fi.Mode().IsRegular() {
+		return nil, faults.Formatf("not a file or directory")
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	s, err := openSource(ctx, source.FromReader(f, fi.Size()), f, o)
+	if err != nil {
+		f.Close()
+	}
+	return s, err
+}
+
+// OpenReaderAt opens the store in the first size bytes of r for reading: a .b2z or .b2e file. r must be safe for
+// concurrent use if the store is used so. A context is looked at between reads of r. Close does not close r. See Open.
+func OpenReaderAt(ctx context.Context, r io.ReaderAt, size int64, o *OpenOptions) (*Store, error) {
+	return OpenSource(ctx, source.FromReader(r, size), o)
+}
+
+// OpenSource opens the store in src for reading: a .b2z or .b2e file on a server, for instance. ctx is for the opening;
+// the store does not keep it. Reads of the store and of its leaves pass their own context on to src. Close does not
+// close src. See Open.
+func OpenSource(ctx context.Context, src frame.Source, o *OpenOptions) (*Store, error) {
+	err := o.check(false)
+	if err == nil {
+		var s *Store
+		if s, err = openSource(ctx, src, nil, o); err == nil {
+			return s, nil
+		}
+	}
+	return nil, fmt.Errorf("store: opening: %w", err)
+}
+
+// openSource opens a zip file or an embed store. It closes closer only in Store.Close.
+func openSource(ctx context.Context, src source.Source, closer io.Closer, o *OpenOptions) (*Store, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	tail, err := zipdir.Tail(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	if zipdir.IsZip(tail) {
+		return openContainerFiles(ctx, &zipFile{src: src, tail: tail, closer: closer}, o)
+	}
+	s := &Store{opts: o, index: index{leaves: map[string]*leaf{}}}
+	s.files.box = embedFileOnly{closer}
+	fo := o.frames()
+	f, err := frame.OpenSource(ctx, src, &fo)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.readEmbed(f, src.Size()); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return s, s.checkGroups()
+}
+
+// embedFileOnly is the container of a .b2e file, which has no other files.
+type embedFileOnly struct{ closer io.Closer }
+
+func (embedFileOnly) files(context.Context, int) ([]file, error) { return nil, nil }
+func (embedFileOnly) open(_ context.Context, name string) (source.Source, func() error, error) {
+	return nil, nil, faults.Corruptf("no file %q in an embed store", name)
+}
+func (e embedFileOnly) Close() error {
+	if e.closer == nil {
+		return nil
+	}
+	return e.closer.Close()
+}
+
+// openContainer is openContainerFiles that closes the container after an error.
+func openContainer(ctx context.Context, box container, o *OpenOptions) (*Store, error) {
+	s, err := openContainerFiles(ctx, box, o)
+	if err != nil {
+		box.Close()
+	}
+	return s, err
+}
+
+// openContainerFiles opens the store in a directory or zip file.
+func openContainerFiles(ctx context.Context, box container, o *OpenOptions) (*Store, error) {
+	files, err := box.files(ctx, o.maxLeaves())
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{opts: o, index: index{leaves: make(map[string]*leaf, len(files))}}
+	s.files.box = box
+	hasEmbed := false
+	for _, f := range files {
+		if f.name == embedFile {
+			if f.fault != nil {
+				return nil, fmt.Errorf("%s: %w", embedFile, f.fault)
+			}
+			hasEmbed = true
+		}
+		if ignoredFile(f.name) || !knownExtension(f.name) && !s.isFrame(ctx, f) {
+			continue
+		}
+		if err := s.addExternal(f); err != nil {
+			return nil, err
+		}
+	}
+	if !hasEmbed {
+		return nil, faults.Formatf("no %s in it", embedFile)
+	}
+	if err := s.openEmbed(ctx); err != nil {
+		return nil, fmt.Errorf("%s: %w", embedFile, err)
+	}
+	return s, s.checkGroups()
+}
+
+// isFrame reports whether a file whose name does not show it is a leaf.
+func (s *Store) isFrame(ctx context.Context, f file) bool {
+	if f.fault != nil {
+		return false
+	}
+	src, release, err := s.files.box.open(ctx, f.name)
+	if err != nil {
+		return false
+	}
+	defer release()
+	var head [10]byte
+	if src.Size() < int64(len(head)) {
+		return false
+	}
+	_, err = src.ReadAtContext(ctx, head[:], 0)
+	return err == nil && string(head[2:]) == "b2frame\x00"
+}
+
+// addExternal adds the leaf in a file of its own.
+func (s *Store) addExternal(f file) error {
+	key := keyOfFile(f.name)
+	if old := s.index.get(key); old != nil {
+		return faults.Corruptf("the files %q and %q have the same key", faults.Clip(old.file), faults.Clip(f.name))
+	}
+	s.index.leaves[key] = &leaf{key: key, file: f.name, size: f.size, fault: f.fault}
+	return nil
+}
+
+// openEmbed opens the embed store of a directory or zip file.
+func (s *Store) openEmbed(ctx context.Context) error {
+	file, err := s.files.get(ctx, embedFile)
+	if err != nil {
+		return err
+	}
+	fo := s.opts.frames()
+	f, err := frame.OpenSource(ctx, file.src, &fo)
+	if err != nil {
+		file.release()
+		return err
+	}
+	if err := s.readEmbed(f, file.src.Size()); err != nil {
+		f.Close()
+		file.release()
+		return err
+	}
+	return nil
+}
+
+// Layout returns the kind of the store.
+func (s *Store) Layout() Layout { return s.layout }
+
+// Close closes the store, and with it the files of all frames, arrays and tables that it opened. It may be called more
+// than once.
+func (s *Store) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
+	err := s.embed.Close()
+	if e := s.files.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// checkGroups returns an error for a store with far more groups than leaves allowed.
+func (s *Store) checkGroups() error {
+	_, err := s.index.groups(4 * s.opts.maxLeaves())
+	return err
+}
+
+// editor is what a store needs for edits.
+type editor struct {
+	mu        sync.Mutex // held by each edit
+	dir       *directory // nil for a store in one frame
+	threshold int64
+	noSync    bool
+}

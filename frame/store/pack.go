@@ -1,0 +1,181 @@
+package store
+
+import (
+	"archive/zip"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/goblosc/blosc2/frame/store/internal/faults"
+	"github.com/goblosc/blosc2/frame/store/internal/source"
+)
+
+// Pack writes a directory or zip store to a zip file, in the layout of python-blosc2: the files of the leaves by
+// decreasing size, then embed.b2e, without compression. Its options are Overwrite and Frames.NoSync; others are
+// ErrParam. The file gets its name when it is complete, so that after a crash there is the old file or the new one.
+// Pack holds no leaf in memory. Edits of the store wait until it returns. The error wraps fs.ErrExist if there is a
+// file with that name.
+func (s *Store) Pack(ctx context.Context, name string, o *CreateOptions) error {
+	if o == nil {
+		o = &CreateOptions{}
+	}
+	if err := s.packFile(ctx, name, o); err != nil {
+		return fmt.Errorf("store: packing %s: %w", name, err)
+	}
+	return nil
+}
+
+func (s *Store) packFile(ctx context.Context, name string, o *CreateOptions) error {
+	if err := o.checkPack(); err != nil {
+		return err
+	}
+	if s.edit != nil {
+		s.edit.mu.Lock()
+		defer s.edit.mu.Unlock()
+	}
+	if s.layout == LayoutEmbed {
+		return faults.Unsupportedf("an embed store has no files to pack")
+	}
+	if s.closed.Load() {
+		return fs.ErrClosed
+	}
+	if _, err := os.Lstat(name); err == nil && !o.Overwrite {
+		return fs.ErrExist
+	}
+	noSync := o.noSync()
+	dir := filepath.Dir(name)
+	tmp, err := os.CreateTemp(dir, filepath.Base(name)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name()) // fails after the file is renamed
+	err = s.pack(ctx, tmp)
+	if err == nil {
+		err = tmp.Chmod(0o644)
+	}
+	if err == nil && !noSync {
+		err = tmp.Sync()
+	}
+	if closeErr := tmp.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), name)
+	}
+	if err != nil || noSync || runtime.GOOS == "windows" || runtime.GOOS == "js" || runtime.GOOS == "wasip1" {
+		return err
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+// checkPack returns ErrParam for options that Pack does not use.
+func (o *CreateOptions) checkPack() error {
+	f := o.frames()
+	if o.Layout != 0 || o.MaxLeaves != 0 || o.Threshold != 0 || !reflect.ValueOf(f).IsZero() {
+		return fmt.Errorf("an option other than Overwrite and Frames.NoSync is set: %w", ErrParam)
+	}
+	return nil
+}
+
+// pack writes the zip file.
+func (s *Store) pack(ctx context.Context, w io.Writer) error {
+	var files []file
+	for _, n := range s.index.sorted() {
+		if n.leaf == nil || n.leaf.file == "" {
+			continue
+		}
+		size, err := s.fileSize(ctx, n.leaf.file)
+		if err != nil {
+			return atKey(n.key, errors.Join(n.leaf.fault, err))
+		}
+		files = append(files, file{name: n.leaf.file, size: size})
+	}
+	slices.SortStableFunc(files, func(a, b file) int { return cmp.Compare(b.size, a.size) })
+	files = append(files, file{name: embedFile})
+	z := zip.NewWriter(w)
+	for _, f := range files {
+		if err := s.packMember(ctx, z, f.name); err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+	}
+	return z.Close()
+}
+
+// fileSize returns the size of a file of the store.
+func (s *Store) fileSize(ctx context.Context, name string) (int64, error) {
+	src, release, err := s.files.box.open(ctx, name)
+	if err != nil {
+		return 0, err
+	}
+	return src.Size(), release()
+}
+
+// packMember writes a file of the store as a member. It reads the file twice, because the checksum is stored before the
+// bytes.
+func (s *Store) packMember(ctx context.Context, z *zip.Writer, name string) error {
+	src, release, err := s.files.box.open(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer release()
+	sum := crc32.NewIEEE()
+	if err := copyContext(ctx, sum, source.Reader(ctx, src)); err != nil {
+		return err
+	}
+	h := &zip.FileHeader{Name: name, Method: zip.Store, CRC32: sum.Sum32(), UncompressedSize64: uint64(src.Size()),
+		CompressedSize64: uint64(src.Size()), CreatorVersion: 3<<8 | 20, ReaderVersion: 20, ExternalAttrs: 0o600 << 16}
+	//lint:ignore SA1019 CreateRaw ignores Modified
+	h.ModifiedDate = 1<<5 | 1 // 1980-01-01, so that the same leaves give the same file
+	for _, c := range []byte(name) {
+		if c >= utf8.RuneSelf {
+			h.Flags |= 0x800 // the name is UTF-8
+		}
+	}
+	w, err := z.CreateRaw(h)
+	if err != nil {
+		return err
+	}
+	again := crc32.NewIEEE()
+	if err := copyContext(ctx, io.MultiWriter(w, again), source.Reader(ctx, src)); err != nil {
+		return err
+	}
+	if again.Sum32() != sum.Sum32() {
+		return faults.Corruptf("it changed while it was packed")
+	}
+	return nil
+}
+
+// copyContext is io.Copy that ends when ctx does.
+func copyContext(ctx context.Context, w io.Writer, r io.Reader) error {
+	buf := make([]byte, 1<<20)
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := r.Read(buf)
+		if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+			return writeErr
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package table
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/goblosc/blosc2/frame/store/internal/faults"
+	"github.com/goblosc/blosc2/frame/store/internal/frames"
+	"github.com/goblosc/blosc2/frame/store/internal/rows"
+	"github.com/goblosc/blosc2/frame/store/objects"
+	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// A Column is an open column of a table. Read its values with Read and All, its nulls with Nulls. It is safe for
+// concurrent use and valid until the store is closed.
+type Column struct {
+	t     *Table
+	info  ColumnInfo
+	rows  *rows.Set
+	null  nullTest
+	array *ndarray.Array // values of fixed size, codes of a dictionary, or ends of texts
+	text  *ndarray.Array // bytes of texts
+	items *objects.Array // values of any size
+	dict  []string       // of a dictionary
+	mask  *ndarray.Array // true for values that are not null; nil = none is null
+}
+
+// Column opens a column. The error wraps fs.ErrNotExist if there is none with that name, and ErrCorrupt if the column
+// is shorter than the table or has another type than the schema says.
+func (t *Table) Column(ctx context.Context, name string) (*Column, error) {
+	i := slices.IndexFunc(t.columns, func(c ColumnInfo) bool { return c.Name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("table: %s: column %q: %w", t.key, name, errs.ErrNotExist)
+	}
+	c := &Column{t: t, info: t.columns[i], rows: t.rows}
+	if err := c.open(ctx, t); err != nil {
+		return nil, fmt.Errorf("table: %s: column %q: %w", t.key, name, err)
+	}
+	return c, nil
+}
+
+// open opens the leaves of a column.
+func (c *Column) open(ctx context.Context, t *Table) error {
+	key := path.Join(t.key, "_cols") + "/" + columnPath(c.info.Name)
+	var err error
+	switch c.info.Kind {
+	case "vlstring", "vlbytes", "object", "list", "struct":
+		return c.openItems(ctx, t, key)
+	case "utf8":
+		if c.array, err = t.openColumnArray(ctx, key, c.rows.Stored+1); err != nil {
+			return err
+		}
+		if c.text, err = t.openColumnArray(ctx, key+".utf8", 0); err != nil {
+			return fmt.Errorf("text: %w", err)
+		}
+		err = c.checkType(c.text, meta.DType{Kind: 'u', Size: 1}, 1)
+	case "dictionary":
+		if err = c.openDictionary(ctx, t, key); err != nil {
+			return err
+		}
+		fallthrough
+	default:
+		c.array, err = t.openColumnArray(ctx, key, c.rows.Stored)
+	}
+	if err != nil {
+		return err
+	}
+	if err := c.checkArray(); err != nil {
+		return err
+	}
+	return c.openNulls(ctx, t, key)
+}
+
+// checkArray compares the array of a column with the schema.
+func (c *Column) checkArray() error {
+	want := fixedTypes()[c.info.Kind]
+	dims := 1
+	switch c.info.Kind {
+	case "utf8", "timestamp":
+		want = meta.DType{Kind: 'i', Size: 8}
+	case "dictionary":
+		want = meta.DType{Kind: 'i', Size: 4}
+	case "bool":
+		if c.array.DType().Kind == 'u' { // with a value for null
+			want.Kind = 'u'
+		}
+	case "ndarray":
+		d, err := meta.ParseDType(c.info.DType)
+		if err != nil {
+			return err
+		}
+		if !slices.Equal(c.array.Shape()[1:], c.info.Shape) {
+			return faults.Corruptf("items of shape %v, but the schema says %v", c.array.Shape()[1:], c.info.Shape)
+		}
+		want, dims = d, 1+len(c.info.Shape)
+	}
+	return c.checkType(c.array, want, dims)
+}
+
+// checkType compares the dtype and the number of dimensions of an array with what they should be.
+func (c *Column) checkType(a *ndarray.Array, want meta.DType, dims int) error {
+	d := a.DType()
+	if d.Kind != want.Kind || want.Size > 0 && d.Size != want.Size || len(a.Shape()) != dims {
+		return faults.Corruptf("array of dtype %s and shape %v for a column of kind %s", d, a.Shape(), c.info.Kind)
+	}
+	return nil
+}
+
+// openItems opens a column whose values have any size.
+func (c *Column) openItems(ctx context.Context, t *Table, key string) error {
+	f, err := t.s.Frame(ctx, key)
+	if err != nil {
+		return err
+	}
+	if c.items, err = objects.New(ctx, f); err != nil {
+		return err
+	}
+	if n := c.items.Len(); n < c.rows.Stored {
+		return faults.Corruptf("%d values for %d rows", n, c.rows.Stored)
+	}
+	return nil
+}
+
+// openDictionary reads the categories of a dictionary column.
+func (c *Column) openDictionary(ctx context.Context, t *Table, key string) error {
+	f, err := t.s.Frame(ctx, key+"_dict")
+	if err != nil {
+		return fmt.Errorf("categories: %w", err)
+	}
+	defer f.Close()
+	o, err := objects.New(ctx, f)
+	if err == nil {
+		err = o.Each(ctx, 0, o.Len(), func(_ int64, raw []byte) error {
+			var s string
+			if err := frames.UnmarshalMeta(raw, &s); err != nil {
+				return err
+			}
+			c.dict = append(c.dict, s)
+			return nil
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("categories: %w", err)
+	}
+	return nil
+}
+
+// Info describes the column.
+func (c *Column) Info() ColumnInfo { return c.info }
+
+// Array returns the array of a column of numbers, booleans, fixed strings, timestamps or arrays, and that of the codes
+// of a dictionary. It may have more rows than the table: the deleted ones. It is nil for all other columns.
+func (c *Column) Array() *ndarray.Array {
+	if c.info.Kind == "utf8" {
+		return nil
+	}
+	return c.array
+}
+
+// Categories returns the values of a dictionary column, in the order of their codes.
+func (c *Column) Categories() []string { return slices.Clone(c.dict) }

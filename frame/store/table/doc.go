@@ -1,0 +1,34 @@
+// Package table reads the tables of python-blosc2 (CTable): columns of the same number of rows in a store.
+//
+//	s, err := store.Open(ctx, "trips.b2z", nil)
+//	defer s.Close()
+//	t, err := table.Open(ctx, s, "/")
+//	c, err := t.Column(ctx, "fare")
+//	fares, err := table.Read[float64](ctx, c, 0, t.Rows())
+//	nulls, err := c.Nulls(ctx, 0, t.Rows())
+//
+// Find the rows with a value:
+//
+//	long, err := table.Find(ctx, c, table.Greater, 100.0)
+//
+// Rows returns rows as tagged structs. Read has the types for the kinds of columns. Rows are numbered without the
+// deleted ones, in all columns alike. A column without deleted rows is read as fast as its array.
+//
+// # Format
+//
+// All leaves are below the key of the table:
+//
+//	_meta                 variable-length metalayers kind ("ctable") and schema (JSON)
+//	_valid_rows           booleans: false for a deleted row
+//	_cols/NAME            an array with one item for each row; for values of any size an object array; for a column
+//	                      of kind dictionary codes; for one of kind utf8 the offset where each text ends
+//	_cols/NAME_dict       the categories of a dictionary column
+//	_cols/NAME.utf8       the bytes of a utf8 column
+//	_cols/NAME.notnull    booleans: false for a null. Absent if no value is null
+//	_vlmeta               the attributes of the table
+//	_indexes/NAME/...     a summary of the column: the smallest and the largest value of each segment of rows. _meta
+//	                      holds its place, and whether it is stale
+//
+// A dot in the name of a column separates nested names: "trip.start" is _cols/trip/start. Nulls are marked in an array,
+// are a value that the schema names, are the code -1 of a dictionary, or nil. Arrays may be longer than the table.
+package table

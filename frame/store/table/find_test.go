@@ -1,0 +1,118 @@
+package table
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/goblosc/blosc2/meta"
+)
+
+// checkFind compares Find with all comparisons of some values with a loop over the rows.
+func checkFind[T cmp.Ordered](t *testing.T, c *Column, more ...T) {
+	t.Helper()
+	ctx := context.Background()
+	n := c.rows.Live
+	values, err := ReadNullable[T](ctx, c, 0, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	probes := more
+	for i := 0; i < len(values); i += 41 {
+		if values[i] != nil {
+			probes = append(probes, *values[i])
+		}
+	}
+	for _, v := range probes {
+		for op := Equal; op <= GreaterOrEqual; op++ {
+			want := []int64{}
+			for i, x := range values {
+				if x != nil && matches(*x, op, v) {
+					want = append(want, int64(i))
+				}
+			}
+			if got, err := Find(ctx, c, op, v); err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s: Find(%d, %v): %d rows, %v, want %d", c.info.Name, op, v, len(got), err, len(want))
+			}
+		}
+	}
+}
+
+// mustColumn opens a column of a table of testdata.
+func mustColumn(t *testing.T, file, name string) *Column {
+	t.Helper()
+	c, err := mustTable(t, file).Column(context.Background(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestFind(t *testing.T) {
+	checkFind[int16](t, mustColumn(t, "wide2.b2d", "c0_int16"), math.MinInt16, 0, math.MaxInt16)
+	checkFind[uint8](t, mustColumn(t, "wide2.b2d", "c1_uint8"), 0, 255)
+	checkFind[uint64](t, mustColumn(t, "wide2.b2d", "c4_uint64"), 0, math.MaxUint64)
+	checkFind(t, mustColumn(t, "wide2.b2d", "c5_float64"), math.NaN(), math.Inf(1), math.Inf(-1), 0)
+	checkFind[float32](t, mustColumn(t, "wide0.b2z", "c4_float32"), 0)
+	checkFind[uint64](t, mustColumn(t, "wide5.b2d", "c0_uint64"), 0)
+	checkFind(t, mustColumn(t, "wide5.b2d", "c1_utf8"), "", "x")
+	checkFind[int64](t, mustColumn(t, "wide5.b2d", "c3_timestamp"), 0)
+	checkFind(t, mustColumn(t, "wide0.b2z", "c3_dictionary"), "red")
+	checkFind(t, mustColumn(t, "wide0.b2z", "c1_vlstring"), "x")
+	if _, err := Find[float32](context.Background(), mustColumn(t, "t43_ndarray.b2z", "c0_ndarray"), Less, 0); !errors.Is(err, ErrType) {
+		t.Errorf("arrays: %v", err)
+	}
+}
+
+// The tables of python-blosc2 have summaries, and they are used.
+func TestSummary(t *testing.T) {
+	s, err := readSummary[int16](context.Background(), mustColumn(t, "wide2.b2d", "c0_int16"))
+	if err != nil || s.segments() != 7 || s.length != 64 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	for i := range s.segments() {
+		if s.mayMatch(i, Greater, s.high[i]) || !s.mayMatch(i, GreaterOrEqual, s.high[i]) || s.mayMatch(i, Less, s.low[i]) || !s.mayMatch(i, Equal, s.low[i]) {
+			t.Errorf("segment %d: %d to %d", i, s.low[i], s.high[i])
+		}
+	}
+}
+
+// Segments without matching values are not read, and stale summaries are ignored.
+func TestSummaryUse(t *testing.T) {
+	ctx := context.Background()
+	type item struct {
+		Min   int32 `b2:"min"`
+		Max   int32 `b2:"max"`
+		Flags uint8 `b2:"flags"`
+	}
+	for name, c := range map[string]struct {
+		epoch int
+		stale bool
+		nrows int
+		used  bool
+	}{"fresh": {1, false, 6, true}, "old": {2, false, 6, false}, "marked stale": {1, true, 6, false}, "other length": {1, false, 7, false}} {
+		b := build(t, `{"name": "c", "kind": "int32"}`, []bool{true, false, true, true, true, true})
+		array(b, "_cols/c", []int64{6}, []int32{1, 2, 3, 4, 5, 6})
+		// The summary lies about the second segment, to show whether it is used.
+		array(b, "_indexes/c/summary.block", []int64{3}, []item{{1, 2, 0}, {100, 200, 0}, {5, 6, 0}})
+		catalog := map[string]any{"c": map[string]any{"stale": c.stale, "built_value_epoch": 1, "dtype": "<i4", "shape": []int{c.nrows},
+			"target": map[string]any{"source": "field", "field": nil},
+			"levels": map[string]any{"block": map[string]any{"segment_len": 2, "nsegments": 3, "path": "_indexes/c/summary.block.b2nd"}}}}
+		b.frame("_meta.b2f", nil, []meta.Layer{b.layer("kind", "ctable"), b.layer("value_epoch", c.epoch), b.layer("index_catalog", catalog),
+			b.layer("schema", `{"version": 1, "columns": [{"name": "c", "kind": "int32"}]}`)}, nil)
+		column, err := b.column("c")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []int64{0, 1, 2, 3}
+		if c.used {
+			want = []int64{0, 3}
+		}
+		if got, err := Find[int32](ctx, column, LessOrEqual, 5); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: rows %v, %v, want %v", name, got, err, want)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+)
+
+// checkAny compares the values of a column, of which nil is null.
+func checkAny(t *testing.T, b *builder, name string, want ...any) {
+	t.Helper()
+	ctx := context.Background()
+	c, err := b.column(name)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	got, err := Read[any](ctx, c, 0, int64(len(want)))
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%s: %#v, %v, want %#v", name, got, err, want)
+	}
+	nulls, err := c.Nulls(ctx, 0, int64(len(want)))
+	for i := range want {
+		if (want[i] == nil) != (nulls != nil && nulls[i]) || err != nil {
+			t.Errorf("%s: nulls %v, %v", name, nulls, err)
+			return
+		}
+	}
+}
+
+// Values that are null by the schema: the storage of tables that do not have masks.
+func TestNullValues(t *testing.T) {
+	live := []bool{true, true, false, true}
+	b := build(t, `
+		{"name": "i", "kind": "int16", "null_value": -1}, {"name": "u", "kind": "uint64", "null_value": 18446744073709551615},
+		{"name": "nan", "kind": "float32", "nullable": true, "null_value": NaN}, {"name": "f", "kind": "float64", "null_value": -9.5},
+		{"name": "inf", "kind": "float64", "null_value": -Infinity}, {"name": "b", "kind": "bool", "nullable": true, "null_value": 255},
+		{"name": "s", "kind": "string", "max_length": 3, "null_value": "N/A"}, {"name": "t", "kind": "utf8", "null_value": "-"},
+		{"name": "raw", "kind": "bytes", "null_value": {"__bytes__": true, "base64": "AQI="}},
+		{"name": "when", "kind": "timestamp", "unit": "ms", "null_value": -9223372036854775808},
+		{"name": "m", "kind": "ndarray", "item_shape": [2], "dtype_str": "<i4", "null_value": 7}`, live)
+	four := []int64{4}
+	array(b, "_cols/i", four, []int16{5, -1, 3, 4})
+	array(b, "_cols/u", four, []uint64{1, 2, 3, math.MaxUint64})
+	array(b, "_cols/nan", four, []float32{1, float32(math.NaN()), 3, 4})
+	array(b, "_cols/f", four, []float64{-9.5, 2, 3, 4})
+	array(b, "_cols/inf", four, []float64{1, 2, 3, math.Inf(-1)})
+	array(b, "_cols/b", four, []uint8{0, 255, 1, 1})
+	b.fixed("_cols/s", "<U3", []byte("a\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00N\x00\x00\x00/\x00\x00\x00A\x00\x00\x00x\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00b\x00\x00\x00c\x00\x00\x00d\x00\x00\x00"))
+	array(b, "_cols/t", []int64{5}, []int64{0, 2, 3, 3, 5})
+	array(b, "_cols/t.utf8", []int64{5}, []uint8("hi-éx")[:5])
+	b.fixed("_cols/raw", "|S2", []byte("ab\x01\x02xxc\x00"))
+	array(b, "_cols/when", four, []int64{1500, math.MinInt64, 0, -1})
+	array(b, "_cols/m", []int64{4, 2}, []int32{7, 7, 7, 1, 0, 0, 5, 6})
+	checkAny(t, b, "i", int16(5), nil, int16(4))
+	checkAny(t, b, "u", uint64(1), uint64(2), nil)
+	checkAny(t, b, "nan", float32(1), nil, float32(4))
+	checkAny(t, b, "f", nil, float64(2), float64(4))
+	checkAny(t, b, "inf", float64(1), float64(2), nil)
+	checkAny(t, b, "b", false, nil, true)
+	checkAny(t, b, "s", "a", nil, "bcd")
+	checkAny(t, b, "t", "hi", nil, "é")
+	checkAny(t, b, "raw", []byte("ab"), nil, []byte("c"))
+	checkAny(t, b, "when", time.UnixMilli(1500).UTC(), nil, time.UnixMilli(-1).UTC())
+	checkAny(t, b, "m", nil, []int32{7, 1}, []int32{5, 6})
+}
+
+// Nested columns, structs, and names with characters that have a meaning in paths.
+func TestNested(t *testing.T) {
+	b := build(t, `
+		{"name": "trip.start", "kind": "int32"}, {"name": "trip.end.x", "kind": "int8"}, {"name": "a\\.b", "kind": "int8"},
+		{"name": "50%", "kind": "int8"},
+		{"name": "who", "kind": "struct", "nullable": true, "fields": [{"name": "name", "kind": "vlstring"}, {"name": "age", "kind": "int64"}]},
+		{"name": "tags", "kind": "list", "nullable": true, "item": {"kind": "vlstring"}}`, []bool{true, true, true})
+	three := []int64{3}
+	array(b, "_cols/trip/start", three, []int32{1, 2, 3})
+	array(b, "_cols/trip/end/x", three, []int8{4, 5, 6})
+	array(b, "_cols/a%2Eb", three, []int8{7, 8, 9})
+	array(b, "_cols/50%25", three, []int8{-1, -2, -3})
+	b.items("_cols/who", []any{map[string]any{"name": "Ada", "age": 36}, nil}, []any{map[string]any{"name": "Bo", "age": 1}})
+	b.items("_cols/tags", []any{[]any{"x"}}, []any{nil, []any{}})
+	checkAny(t, b, "trip.start", int32(1), int32(2), int32(3))
+	checkAny(t, b, "trip.end.x", int8(4), int8(5), int8(6))
+	checkAny(t, b, `a\.b`, int8(7), int8(8), int8(9))
+	checkAny(t, b, "50%", int8(-1), int8(-2), int8(-3))
+	checkAny(t, b, "tags", []any{"x"}, nil, []any{})
+	c, err := b.column("who")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type person struct {
+		Name string `msgpack:"name"`
+		Age  int    `msgpack:"age"`
+	}
+	people, err := Read[person](context.Background(), c, 0, 3)
+	if want := []person{{"Ada", 36}, {}, {"Bo", 1}}; err != nil || !slices.Equal(people, want) {
+		t.Errorf("%v, %v, want %v", people, err, want)
+	}
+	if fields := c.Info().Fields; len(fields) != 2 || fields[1].Kind != "int64" {
+		t.Errorf("%+v", c.Info())
+	}
+}
+
+// Tables whose parts disagree are corrupt.
+func TestHostileTables(t *testing.T) {
+	ctx := context.Background()
+	three, live := []int64{3}, []bool{true, true, true}
+	for name, c := range map[string]struct {
+		column string
+		write  func(b *builder)
+		want   error
+	}{
+		"too short":         {`"kind": "int8"`, func(b *builder) { array(b, "_cols/c", []int64{2}, []int8{1, 2}) }, ErrCorrupt},
+		"other type":        {`"kind": "int8"`, func(b *builder) { array(b, "_cols/c", three, []int16{1, 2, 3}) }, ErrCorrupt},
+		"two dimensions":    {`"kind": "int8"`, func(b *builder) { array(b, "_cols/c", []int64{3, 1}, []int8{1, 2, 3}) }, ErrCorrupt},
+		"other item shape":  {`"kind": "ndarray", "item_shape": [2], "dtype_str": "|i1"`, func(b *builder) { array(b, "_cols/c", []int64{3, 1}, []int8{1, 2, 3}) }, ErrCorrupt},
+		"few objects":       {`"kind": "object"`, func(b *builder) { b.items("_cols/c", []any{1, 2}) }, ErrCorrupt},
+		"array for objects": {`"kind": "object"`, func(b *builder) { array(b, "_cols/c", three, []int8{1, 2, 3}) }, ErrFormat},
+		"short mask": {`"kind": "int8", "null_storage": "mask"`, func(b *builder) {
+			array(b, "_cols/c", three, []int8{1, 2, 3})
+			array(b, "_cols/c.notnull", []int64{2}, []bool{true, true})
+		}, ErrCorrupt},
+		"mask of numbers": {`"kind": "int8", "null_storage": "mask"`, func(b *builder) {
+			array(b, "_cols/c", three, []int8{1, 2, 3})
+			array(b, "_cols/c.notnull", three, []int8{1, 1, 1})
+		}, ErrCorrupt},
+		"too few ends": {`"kind": "utf8"`, func(b *builder) {
+			array(b, "_cols/c", three, []int64{0, 1, 2})
+			array(b, "_cols/c.utf8", three, []uint8("abc"))
+		}, ErrCorrupt},
+		"ends go back": {`"kind": "utf8"`, func(b *builder) {
+			array(b, "_cols/c", []int64{4}, []int64{0, 2, 1, 3})
+			array(b, "_cols/c.utf8", three, []uint8("abc"))
+		}, ErrCorrupt},
+		"end outside": {`"kind": "utf8"`, func(b *builder) {
+			array(b, "_cols/c", []int64{4}, []int64{0, 1, 2, 4})
+			array(b, "_cols/c.utf8", three, []uint8("abc"))
+		}, ErrCorrupt},
+		"negative end": {`"kind": "utf8"`, func(b *builder) {
+			array(b, "_cols/c", []int64{4}, []int64{-1, 1, 2, 3})
+			array(b, "_cols/c.utf8", three, []uint8("abc"))
+		}, ErrCorrupt},
+		"code too large": {`"kind": "dictionary"`, func(b *builder) {
+			array(b, "_cols/c", three, []int32{0, 1, 2})
+			b.items("_cols/c_dict", []any{"x", "y"})
+		}, ErrCorrupt},
+		"code negative": {`"kind": "dictionary"`, func(b *builder) {
+			array(b, "_cols/c", three, []int32{0, -1, -2})
+			b.items("_cols/c_dict", []any{"x", "y"})
+		}, ErrCorrupt},
+		"numbers as categories": {`"kind": "dictionary"`, func(b *builder) {
+			array(b, "_cols/c", three, []int32{0, 0, 0})
+			b.items("_cols/c_dict", []any{1})
+		}, ErrCorrupt},
+		"null value of other type": {`"kind": "int8", "null_value": "x"`, func(b *builder) { array(b, "_cols/c", three, []int8{1, 2, 3}) }, ErrCorrupt},
+	} {
+		b := build(t, `{"name": "c", `+c.column+`}`, live)
+		c.write(b)
+		column, err := b.column("c")
+		if err == nil {
+			_, err = Read[any](ctx, column, 0, 3)
+		}
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: got %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+func TestSchemaFaults(t *testing.T) {
+	for text, want := range map[string]error{
+		`{`: ErrCorrupt, `[]`: ErrCorrupt, `{"version": 1, "columns": []} x`: ErrCorrupt, `{"version": 9, "columns": []}`: errors.ErrUnsupported,
+		`{"version": 1, "columns": [{"name": "a", "kind": "int8"}, {"name": "a", "kind": "int8"}]}`: ErrCorrupt,
+		`{"version": 1, "columns": [{"kind": "int8"}]}`:                                             ErrCorrupt, `{"version": 1, "columns": [{"name": "a", "kind": "new"}]}`: errors.ErrUnsupported,
+		`{"version": 1, "columns": [{"name": "a", "kind": "timestamp", "unit": "h"}]}`:                                       ErrCorrupt,
+		`{"version": 1, "columns": [{"name": "a", "kind": "list"}]}`:                                                         ErrCorrupt,
+		`{"version": 1, "columns": [{"name": "a", "kind": "ndarray", "item_shape": [65536, 65536], "dtype_str": "<i4"}]}`:    ErrCorrupt,
+		`{"version": 1, "columns": [{"name": "a", "kind": "int8", "null_value": [1]}]}`:                                      ErrCorrupt,
+		`{"version": 1, "columns": [{"name": "a", "kind": "bytes", "null_value": {"__bytes__": true, "base64": "not it"}}]}`: ErrCorrupt,
+	} {
+		if _, err := parseSchema([]byte(text)); !errors.Is(err, want) {
+			t.Errorf("%s: got %v, want %v", text, err, want)
+		}
+	}
+}
+
+func FuzzSchema(f *testing.F) {
+	f.Add([]byte(`{"version": 3, "columns": [{"name": "a.b", "kind": "float64", "null_value": NaN}], "n_rows": 1}`))
+	f.Add([]byte(`{"version": 1, "columns": [{"name": "m", "kind": "ndarray", "item_shape": [2, 3], "dtype_str": "<f4"}]}`))
+	f.Add([]byte(`{"version": 2, "columns": [{"name": "l", "kind": "list", "item": {"kind": "struct", "fields": [{"name": "x", "kind": "int8"}]}}]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		columns, err := parseSchema(text)
+		if err != nil {
+			return
+		}
+		seen := map[string]bool{}
+		for _, c := range columns {
+			if seen[c.Name] || c.Name == "" {
+				t.Fatalf("two columns %q", c.Name)
+			}
+			seen[c.Name] = true
+			columnPath(c.Name)
+		}
+	})
+}

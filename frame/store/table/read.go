@@ -1,0 +1,324 @@
+package table
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/goblosc/blosc2/frame/store/internal/faults"
+	"github.com/goblosc/blosc2/frame/store/internal/rows"
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// Read returns the values of the rows start to stop-1 of a column. T is a type that fits the kind of the column:
+//
+//	int8 to complex128   what ndarray.Read allows for the dtype: the same type, or one that holds all values
+//	bool                 bool
+//	string, utf8         string
+//	vlstring             string
+//	dictionary           string, or int32 for the codes
+//	bytes, vlbytes       []byte
+//	timestamp            time.Time in UTC, or int64 for the count of units since 1970
+//	ndarray              the type of the elements; the result has those of all rows, in C order
+//	list                 []E, where the items fit E by the rules of meta.Unmarshal, or []any
+//	struct, object       any type that the values fit by these rules, or any
+//	any kind             any: nil for null, else the type above of the same size; for ndarray a slice for each row
+//
+// For other types than any, a null is the zero value for kinds whose values have any size and for dictionaries, and
+// else what the file holds there: see Column.Nulls and ReadNullable. The error wraps ErrBounds for rows that do not
+// exist and ErrType for a T that does not fit.
+func Read[T any](ctx context.Context, c *Column, start, stop int64) ([]T, error) {
+	if err := c.checkRows(start, stop); err != nil {
+		return nil, err
+	}
+	values, err := read[T](ctx, c, start, stop)
+	if err != nil {
+		return nil, c.wrap(err)
+	}
+	return values, nil
+}
+
+// ReadNullable is Read with a nil pointer for each null. The column must not be of kind ndarray.
+func ReadNullable[T any](ctx context.Context, c *Column, start, stop int64) ([]*T, error) {
+	if c.info.Kind == "ndarray" {
+		return nil, c.wrap(fmt.Errorf("pointers to the elements of arrays: %w", ErrType))
+	}
+	values, err := Read[T](ctx, c, start, stop)
+	if err != nil {
+		return nil, err
+	}
+	nulls, err := c.Nulls(ctx, start, stop)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*T, len(values))
+	for i := range values {
+		if nulls == nil || !nulls[i] {
+			out[i] = &values[i]
+		}
+	}
+	return out, nil
+}
+
+// All returns the values of all rows of a column, as Read does, in order. It holds some thousand rows at a time.
+func All[T any](ctx context.Context, c *Column) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		window := int64(rows.Window)
+		if n := c.itemCount(); n > 1 {
+			window = max(window/n, 1)
+		}
+		for start := int64(0); start < c.rows.Live; start += window {
+			values, err := Read[T](ctx, c, start, min(start+window, c.rows.Live))
+			if err != nil {
+				yield(*new(T), err)
+				return
+			}
+			for _, v := range values {
+				if !yield(v, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// checkRows returns an error for rows that do not exist.
+func (c *Column) checkRows(start, stop int64) error {
+	if start < 0 || stop < start || stop > c.rows.Live {
+		return c.wrap(fmt.Errorf("rows %d to %d of %d: %w", start, stop, c.rows.Live, ErrBounds))
+	}
+	return nil
+}
+
+// wrap adds the name of the column to an error.
+func (c *Column) wrap(err error) error {
+	return fmt.Errorf("table: column %q: %w", c.info.Name, err)
+}
+
+// itemCount returns the number of array elements of a row.
+func (c *Column) itemCount() int64 {
+	n := int64(1)
+	for _, e := range c.info.Shape {
+		n *= e
+	}
+	return n
+}
+
+// read is Read of rows that exist.
+func read[T any](ctx context.Context, c *Column, start, stop int64) ([]T, error) {
+	var zero T
+	if _, ok := any(&zero).(*any); ok {
+		values, err := c.readAny(ctx, start, stop)
+		return convert[T](values, err)
+	}
+	if c.items != nil {
+		return readItems[T](ctx, c, start, stop)
+	}
+	switch any(zero).(type) {
+	case string:
+		values, err := c.readStrings(ctx, start, stop)
+		return convert[T](values, err)
+	case []byte:
+		values, err := c.readBytes(ctx, start, stop)
+		return convert[T](values, err)
+	case time.Time:
+		values, err := c.readTimes(ctx, start, stop)
+		return convert[T](values, err)
+	case bool:
+		values, err := c.readBools(ctx, start, stop)
+		return convert[T](values, err)
+	}
+	if c.info.Kind == "utf8" || c.info.Kind == "string" || c.info.Kind == "bytes" {
+		return nil, c.wrongType(zero)
+	}
+	return readRows[T](ctx, c.rows, c.array, c.itemCount(), start, stop)
+}
+
+// convert returns values, which are of type []T, as that type.
+func convert[T, V any](values []V, err error) ([]T, error) {
+	if err != nil {
+		return nil, err
+	}
+	return any(values).([]T), nil
+}
+
+// wrongType returns the error for a Go type that does not fit the column.
+func (c *Column) wrongType(v any) error {
+	return fmt.Errorf("values of kind %s as %T: %w", c.info.Kind, v, ErrType)
+}
+
+// readRows returns the items of rows of an array, per items for each row. Rows that are next to each other are read at
+// once, without a copy.
+func readRows[T any](ctx context.Context, set *rows.Set, a *ndarray.Array, per, start, stop int64) ([]T, error) {
+	if start == stop {
+		return []T{}, nil
+	}
+	if from, to := set.Position(start), set.Position(stop-1)+1; to-from == stop-start {
+		return ndarray.Read[T](ctx, a, ndarray.Span(from, to))
+	}
+	var out []T
+	err := eachWindow(ctx, set, a, per, start, stop, func(items []T, _ int64, live []int32) error {
+		if live == nil {
+			out = append(out, items...)
+		}
+		for _, i := range live {
+			out = append(out, items[int64(i)*per:(int64(i)+1)*per]...)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// eachWindow reads the rows start to stop-1 of an array, some at a time. see gets the items of n stored rows, and the
+// numbers of those that are not deleted, or nil if none of them is.
+func eachWindow[T any](ctx context.Context, set *rows.Set, a *ndarray.Array, per, start, stop int64,
+	see func(items []T, n int64, live []int32) error) error {
+	window := int64(rows.Window)
+	if per > 1 {
+		window = max(window/per, 1)
+	}
+	return set.Windows(start, stop, window, func(from, to int64, live []int32) error {
+		items, err := ndarray.Read[T](ctx, a, ndarray.Span(from, to))
+		if err != nil {
+			return err
+		}
+		return see(items, to-from, live)
+	})
+}
+
+// readBools returns booleans. A column with a value for null stores them as bytes.
+func (c *Column) readBools(ctx context.Context, start, stop int64) ([]bool, error) {
+	if c.info.Kind != "bool" || c.array.DType().Kind == 'b' {
+		return readRows[bool](ctx, c.rows, c.array, c.itemCount(), start, stop)
+	}
+	numbers, err := readRows[uint8](ctx, c.rows, c.array, 1, start, stop)
+	values := make([]bool, len(numbers))
+	for i, n := range numbers {
+		values[i] = n == 1
+	}
+	return values, err
+}
+
+// readStrings returns the text of a column of any kind of text. Fixed bytes count as text, too, for their null value.
+func (c *Column) readStrings(ctx context.Context, start, stop int64) ([]string, error) {
+	switch c.info.Kind {
+	case "utf8":
+		return c.readTexts(ctx, start, stop)
+	case "dictionary":
+		return c.readCategories(ctx, start, stop)
+	case "string", "bytes":
+		return readRows[string](ctx, c.rows, c.array, 1, start, stop)
+	}
+	return nil, c.wrongType("")
+}
+
+// readBytes returns the values of a column of fixed bytes.
+func (c *Column) readBytes(ctx context.Context, start, stop int64) ([][]byte, error) {
+	if c.info.Kind != "bytes" {
+		return nil, c.wrongType([]byte(nil))
+	}
+	texts, err := c.readStrings(ctx, start, stop)
+	values := make([][]byte, len(texts))
+	for i, s := range texts {
+		values[i] = []byte(s)
+	}
+	return values, err
+}
+
+// readCategories returns the values of a dictionary column.
+func (c *Column) readCategories(ctx context.Context, start, stop int64) ([]string, error) {
+	codes, err := readRows[int32](ctx, c.rows, c.array, 1, start, stop)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]string, len(codes))
+	for i, code := range codes {
+		switch {
+		case code == c.info.nullCode:
+		case code < 0 || int(code) >= len(c.dict):
+			return nil, faults.Corruptf("code %d in row %d, but there are %d categories", code, start+int64(i), len(c.dict))
+		default:
+			values[i] = c.dict[code]
+		}
+	}
+	return values, nil
+}
+
+// readTexts returns the values of a utf8 column.
+func (c *Column) readTexts(ctx context.Context, start, stop int64) ([]string, error) {
+	values := make([]string, 0, min(stop-start, rows.Window))
+	length := c.text.Shape()[0]
+	err := c.rows.Windows(start, stop, rows.Window, func(from, to int64, live []int32) error {
+		ends, err := ndarray.Read[int64](ctx, c.array, ndarray.Span(from, to+1))
+		if err != nil {
+			return err
+		}
+		for i, end := range ends {
+			if end < 0 || end > length || i > 0 && end < ends[i-1] {
+				return faults.Corruptf("row %d ends at byte %d of %d, the one before does at %d", from+int64(i)-1, end, length, ends[max(i-1, 0)])
+			}
+		}
+		first, last := ends[0], ends[len(ends)-1]
+		text, err := ndarray.Read[uint8](ctx, c.text, ndarray.Span(first, last))
+		if err != nil {
+			return err
+		}
+		if live == nil {
+			for i := range to - from {
+				values = append(values, string(text[ends[i]-first:ends[i+1]-first]))
+			}
+		}
+		for _, i := range live {
+			values = append(values, string(text[ends[i]-first:ends[i+1]-first]))
+		}
+		return nil
+	})
+	return values, err
+}
+
+// readTimes returns the values of a timestamp column. The lowest number is no time, as in NumPy.
+func (c *Column) readTimes(ctx context.Context, start, stop int64) ([]time.Time, error) {
+	unit, ok := timeUnits()[c.info.Unit]
+	if !ok || c.info.Kind != "timestamp" {
+		return nil, c.wrongType(time.Time{})
+	}
+	counts, err := readRows[int64](ctx, c.rows, c.array, 1, start, stop)
+	values := make([]time.Time, len(counts))
+	for i, n := range counts {
+		if n == ndarray.NaT {
+			continue
+		}
+		perSecond := int64(time.Second / unit)
+		seconds, rest := n/perSecond, n%perSecond
+		values[i] = time.Unix(seconds, rest*int64(unit)).UTC()
+	}
+	return values, err
+}
+
+// eachItem calls see with the MessagePack of the values of rows of any size.
+func (c *Column) eachItem(ctx context.Context, start, stop int64, see func(raw []byte) error) error {
+	return c.rows.Windows(start, stop, rows.Window, func(from, to int64, live []int32) error {
+		return c.items.Each(ctx, from, to, func(i int64, raw []byte) error {
+			if !c.rows.IsLive(i) {
+				return nil
+			}
+			return see(raw)
+		})
+	})
+}
+
+// readItems returns values of any size.
+func readItems[T any](ctx context.Context, c *Column, start, stop int64) ([]T, error) {
+	values := make([]T, 0, min(stop-start, rows.Window))
+	err := c.eachItem(ctx, start, stop, func(raw []byte) error {
+		var v T
+		if err := meta.Unmarshal(raw, &v); err != nil {
+			return err
+		}
+		values = append(values, v)
+		return nil
+	})
+	return values, err
+}

@@ -1,0 +1,111 @@
+package table
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"reflect"
+
+	"github.com/goblosc/blosc2/meta"
+)
+
+// structWindow is the number of rows that Rows holds at a time.
+const structWindow = 4096
+
+// Rows returns the rows start to stop-1 as values of the struct type T. An exported field holds the column in its tag
+// `b2:"name"`, or without a tag the column of its own name. The tag "-" omits a field. T may have some of the columns.
+//
+// The type of a field is the one that Read has for the kind of the column and its size, any, or for values of any size
+// one that they fit by the rules of meta.Unmarshal. A pointer to such a type is nil for a null; other fields are then
+// zero. The error wraps ErrType for another type, and fs.ErrNotExist for a column that does not exist.
+func Rows[T any](ctx context.Context, t *Table, start, stop int64) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		fields, err := structFields(ctx, t, reflect.TypeFor[T]())
+		if err == nil && (start < 0 || stop < start || stop > t.Rows()) {
+			err = fmt.Errorf("table: rows %d to %d of %d: %w", start, stop, t.Rows(), ErrBounds)
+		}
+		if err != nil {
+			yield(*new(T), err)
+			return
+		}
+		for ; start < stop; start += structWindow {
+			part := make([]T, min(structWindow, stop-start))
+			to := reflect.ValueOf(part)
+			for _, f := range fields {
+				if err := f.fill(ctx, to, start); err != nil {
+					yield(*new(T), f.c.wrap(err))
+					return
+				}
+			}
+			for _, row := range part {
+				if !yield(row, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// structField is a field of a struct with its column.
+type structField struct {
+	c     *Column
+	index int
+	typ   reflect.Type
+}
+
+// structFields opens the columns of a struct type.
+func structFields(ctx context.Context, t *Table, s reflect.Type) ([]structField, error) {
+	if s.Kind() != reflect.Struct {
+		return nil, fmt.Errorf("table: rows as %v, want a struct: %w", s, ErrType)
+	}
+	var fields []structField
+	for i := range s.NumField() {
+		f := s.Field(i)
+		name, tagged := f.Tag.Lookup("b2")
+		if !f.IsExported() || name == "-" {
+			continue
+		}
+		if !tagged {
+			name = f.Name
+		}
+		c, err := t.Column(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		fields = append(fields, structField{c, i, f.Type})
+	}
+	return fields, nil
+}
+
+// fill sets the field in all structs of a slice to the values of rows, starting at start.
+func (f structField) fill(ctx context.Context, to reflect.Value, start int64) error {
+	stop := start + int64(to.Len())
+	if f.c.items != nil {
+		i := 0
+		return f.c.eachItem(ctx, start, stop, func(raw []byte) error {
+			field := to.Index(i).Field(f.index)
+			i++
+			return meta.Unmarshal(raw, field.Addr().Interface()) // nil sets the zero value
+		})
+	}
+	values, err := f.c.readAny(ctx, start, stop)
+	if err != nil {
+		return err
+	}
+	for i, v := range values {
+		if v == nil {
+			continue
+		}
+		field := to.Index(i).Field(f.index)
+		if f.typ.Kind() == reflect.Pointer {
+			field.Set(reflect.New(f.typ.Elem()))
+			field = field.Elem()
+		}
+		value := reflect.ValueOf(v)
+		if !value.Type().AssignableTo(field.Type()) {
+			return fmt.Errorf("values of type %T in a field of type %v: %w", v, f.typ, ErrType)
+		}
+		field.Set(value)
+	}
+	return nil
+}

@@ -1,0 +1,368 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/goblosc/blosc2/frame/store"
+)
+
+// tableCase is an entry of testdata/tables/manifest.json.
+type tableCase struct {
+	File     string
+	Rows     int64
+	Nullable bool
+	Columns  map[string]struct {
+		Kind   string
+		Values []any
+		Null   []int
+	}
+}
+
+// tableCases returns the tables of python-blosc2 with all their values. Numbers are of type json.Number.
+func tableCases(t testing.TB) []tableCase {
+	t.Helper()
+	b, err := os.ReadFile("../../../testdata/tables/manifest.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	var m struct{ Cases []tableCase }
+	if err := d.Decode(&m); err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Cases) != 52 {
+		t.Fatalf("%d tables, want 52", len(m.Cases))
+	}
+	return m.Cases
+}
+
+// mustOpen opens a store of testdata.
+func mustOpen(t testing.TB, name string) *store.Store {
+	t.Helper()
+	s, err := store.Open(context.Background(), filepath.Join("../../../testdata", name), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// mustTable opens a table of testdata.
+func mustTable(t testing.TB, name string) *Table {
+	t.Helper()
+	tab, err := Open(context.Background(), mustOpen(t, "tables/"+name), "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+// sameValue reports whether a value is the one that the manifest describes.
+func sameValue(got, want any) bool {
+	if m, ok := want.(map[string]any); ok {
+		if pair, ok := m["complex"].([]any); ok {
+			switch z := got.(type) {
+			case complex64:
+				return sameValue(real(z), pair[0]) && sameValue(imag(z), pair[1])
+			case complex128:
+				return sameValue(real(z), pair[0]) && sameValue(imag(z), pair[1])
+			}
+			return false
+		}
+		if text, ok := m["bytes"].(string); ok {
+			b, isBytes := got.([]byte)
+			return isBytes && hex.EncodeToString(b) == text
+		}
+		g, ok := got.(map[string]any)
+		same := ok && len(g) == len(m)
+		for k, w := range m {
+			same = same && sameValue(g[k], w)
+		}
+		return same
+	}
+	switch w := want.(type) {
+	case json.Number:
+		return sameNumber(reflect.ValueOf(got), w)
+	case []any:
+		g := reflect.ValueOf(got)
+		if g.Kind() != reflect.Slice || g.Len() != len(w) {
+			return false
+		}
+		for i := range w {
+			if !sameValue(g.Index(i).Interface(), w[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	if at, ok := got.(time.Time); ok {
+		return at.Format("2006-01-02 15:04:05.000000") == want
+	}
+	return reflect.DeepEqual(got, want)
+}
+
+// sameNumber compares integers exactly and floats as float64.
+func sameNumber(got reflect.Value, want json.Number) bool {
+	switch {
+	case got.CanInt():
+		i, err := want.Int64()
+		return err == nil && i == got.Int()
+	case got.CanUint():
+		return reflect.ValueOf(got.Uint()).Interface().(uint64) == mustUint(want)
+	case got.CanFloat():
+		f, err := want.Float64()
+		return err == nil && f == got.Float()
+	}
+	return false
+}
+
+func mustUint(n json.Number) uint64 {
+	var u uint64
+	if json.Unmarshal([]byte(n), &u) != nil {
+		return math.MaxUint64
+	}
+	return u
+}
+
+// flat returns the elements of nested lists.
+func flat(v any) []any {
+	list, ok := v.([]any)
+	if !ok {
+		return []any{v}
+	}
+	var out []any
+	for _, e := range list {
+		out = append(out, flat(e)...)
+	}
+	return out
+}
+
+func TestTables(t *testing.T) {
+	ctx := context.Background()
+	values := 0
+	for _, c := range tableCases(t) {
+		t.Run(c.File, func(t *testing.T) {
+			tab := mustTable(t, c.File)
+			if tab.Rows() != c.Rows || len(tab.Columns()) != len(c.Columns) {
+				t.Fatalf("%d rows, %d columns, want %d, %d", tab.Rows(), len(tab.Columns()), c.Rows, len(c.Columns))
+			}
+			for _, info := range tab.Columns() {
+				want, ok := c.Columns[info.Name]
+				if !ok || info.Kind != want.Kind {
+					t.Errorf("column %s of kind %s, want %s", info.Name, info.Kind, want.Kind)
+					continue
+				}
+				col, err := tab.Column(ctx, info.Name)
+				if err != nil {
+					t.Error(err)
+					continue
+				}
+				checkColumn(t, col, want.Values, want.Null)
+				values += len(want.Values)
+			}
+		})
+	}
+	if values != 8925 {
+		t.Errorf("%d values were compared, want 8925", values)
+	}
+}
+
+// checkColumn compares all values and nulls of a column, at once, row by row and in ranges.
+func checkColumn(t *testing.T, c *Column, want []any, nulls []int) {
+	t.Helper()
+	ctx := context.Background()
+	n := int64(len(want))
+	got, err := Read[any](ctx, c, 0, n)
+	if err != nil || int64(len(got)) != n {
+		t.Errorf("%s: %d values, %v", c.info.Name, len(got), err)
+		return
+	}
+	for i := range got {
+		w := want[i]
+		if c.info.Kind == "ndarray" && w != nil {
+			w = flat(w)
+		}
+		if !sameValue(got[i], w) {
+			t.Errorf("%s: row %d is %#v, want %v", c.info.Name, i, got[i], w)
+			return
+		}
+	}
+	i := 0
+	for v, err := range All[any](ctx, c) {
+		if err != nil || !reflect.DeepEqual(v, got[i]) {
+			t.Errorf("%s: All: row %d is %v, %v, want %v", c.info.Name, i, v, err, got[i])
+		}
+		i++
+	}
+	for start := int64(0); start < n; start += 7 {
+		part, err := Read[any](ctx, c, start, min(start+5, n))
+		if err != nil || !reflect.DeepEqual(part, got[start:min(start+5, n)]) {
+			t.Errorf("%s: rows from %d: %v, %v", c.info.Name, start, part, err)
+		}
+	}
+	mask, err := c.Nulls(ctx, 0, n)
+	if err != nil {
+		t.Errorf("%s: %v", c.info.Name, err)
+	}
+	var found []int
+	for i, null := range mask {
+		if null {
+			found = append(found, i)
+		}
+	}
+	if !slices.Equal(found, nulls) {
+		t.Errorf("%s: nulls %v, want %v", c.info.Name, found, nulls)
+	}
+	if _, err := Read[any](ctx, c, 0, n+1); !errors.Is(err, ErrBounds) {
+		t.Errorf("%s: a row too many: %v", c.info.Name, err)
+	}
+}
+
+// checkTyped compares the values of a column as values of type T with the same ones as any.
+func checkTyped[T any](t *testing.T, file string) {
+	t.Helper()
+	ctx := context.Background()
+	tab := mustTable(t, file)
+	c, err := tab.Column(ctx, tab.Columns()[0].Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Read[any](ctx, c, 0, tab.Rows())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read[T](ctx, c, 0, tab.Rows())
+	if err != nil || len(got) != len(want) {
+		t.Errorf("%s: %d values, %v", file, len(got), err)
+		return
+	}
+	pointers, err := ReadNullable[T](ctx, c, 0, tab.Rows())
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	for i, w := range want {
+		if (w == nil) != (pointers[i] == nil) {
+			t.Errorf("%s: row %d: pointer %v for %v", file, i, pointers[i], w)
+		}
+		if w != nil && !reflect.DeepEqual(any(got[i]), w) {
+			t.Errorf("%s: row %d is %v, want %v", file, i, got[i], w)
+		}
+	}
+}
+
+func TestReadTyped(t *testing.T) {
+	checkTyped[int8](t, "t02_int8_null.b2d")
+	checkTyped[uint64](t, "t15_uint64.b2d")
+	checkTyped[float64](t, "t20_float64_null.b2d")
+	checkTyped[complex64](t, "t22_complex64_null.b2z")
+	checkTyped[bool](t, "t26_bool_null.b2z")
+	checkTyped[string](t, "t28_string_null.b2d")
+	checkTyped[[]byte](t, "t30_bytes_null.b2z")
+	checkTyped[string](t, "t32_utf8_null.b2d")
+	checkTyped[string](t, "t33_vlstring.b2z")
+	checkTyped[[]byte](t, "t36_vlbytes_null.b2d")
+	checkTyped[string](t, "t38_dictionary_null.b2z")
+	checkTyped[[]any](t, "t39_list.b2d")
+	checkTyped[time.Time](t, "t41_timestamp.b2z")
+}
+
+func TestReadConverts(t *testing.T) {
+	ctx := context.Background()
+	open := func(file string) *Column {
+		tab := mustTable(t, file)
+		c, err := tab.Column(ctx, tab.Columns()[0].Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	list := open("t39_list.b2d")
+	if got, err := Read[[]int64](ctx, list, 0, 3); err != nil || !reflect.DeepEqual(got, [][]int64{{45}, {}, {-30, 31}}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	items := open("t43_ndarray.b2z")
+	if got, err := Read[float32](ctx, items, 1, 2); err != nil || len(got) != 6 || got[0] != 0.39487430453300476 {
+		t.Errorf("%v, %v", got, err)
+	}
+	stamps := open("t41_timestamp.b2z")
+	if got, err := Read[int64](ctx, stamps, 0, 1); err != nil || time.UnixMicro(got[0]).UTC().Format(time.DateOnly) != "1983-06-23" {
+		t.Errorf("%v, %v", got, err)
+	}
+	codes := open("t37_dictionary.b2z")
+	got, err := Read[int32](ctx, codes, 0, 2)
+	if err != nil || codes.Categories()[got[0]] != "green" || codes.Categories()[got[1]] != "red" {
+		t.Errorf("%v, %v of %q", got, err, codes.Categories())
+	}
+	for _, err := range []error{
+		second(Read[string](ctx, stamps, 0, 1)), second(Read[[]byte](ctx, codes, 0, 1)), second(Read[time.Time](ctx, codes, 0, 1)),
+		second(Read[int64](ctx, list, 0, 1)), second(Read[float64](ctx, open("t31_utf8.b2d"), 0, 1)),
+		second(Read[int8](ctx, open("t07_int64.b2z"), 0, 1)), second(ReadNullable[float32](ctx, items, 0, 1)),
+	} {
+		if !errors.Is(err, ErrType) {
+			t.Errorf("got %v, want ErrType", err)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestTableErrors(t *testing.T) {
+	ctx := context.Background()
+	if _, err := Open(ctx, mustOpen(t, "stores/tree.b2z"), "/"); !errors.Is(err, ErrFormat) {
+		t.Errorf("a store without a table: %v", err)
+	}
+	if _, err := Open(ctx, mustOpen(t, "stores/tree.b2z"), "/nothing"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing key: %v", err)
+	}
+	if _, err := mustTable(t, "wide0.b2z").Column(ctx, "nothing"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing column: %v", err)
+	}
+	e, err := mustOpen(t, "tables/wide0.b2z").Stat(ctx, "/")
+	if err != nil || e.Kind != store.KindTable || !slices.Equal(e.Shape, []int64{400}) {
+		t.Errorf("%+v, %v", e, err)
+	}
+	count := 0
+	for e, err := range mustOpen(t, "tables/wide0.b2z").Walk(ctx, "/") {
+		if count++; err != nil || e.Key != "/" || e.Kind != store.KindTable {
+			t.Errorf("%+v, %v", e, err)
+		}
+	}
+	if count != 1 {
+		t.Errorf("%d entries for a table, want 1", count)
+	}
+}
+
+func TestColumnPath(t *testing.T) {
+	for name, want := range map[string]string{
+		"a": "a", "a.b": "a/b", `a\.b.c`: "a%2Eb/c", "50%": "50%25", `x\/y`: "x%2Fy", `\\`: "%5C", "trip/x": "trip%2Fx", `end\`: "end%5C",
+	} {
+		if got := columnPath(name); got != want {
+			t.Errorf("columnPath(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestQuoteNaN(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"a": NaN}`: `{"a": "NaN"}`, `[-Infinity, Infinity, -1]`: `["-Infinity", "Infinity", -1]`,
+		`{"NaN": "a \"NaN\" -Infinity"}`: `{"NaN": "a \"NaN\" -Infinity"}`, `[1, NaN`: `[1, "NaN"`, `"\`: `"\`,
+	} {
+		if got := string(quoteNaN([]byte(in))); got != want {
+			t.Errorf("quoteNaN(%s) = %s, want %s", in, got, want)
+		}
+	}
+}

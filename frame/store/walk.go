@@ -1,0 +1,207 @@
+package store
+
+import (
+	"context"
+	"io/fs"
+	"iter"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/store/internal/frames"
+	"github.com/goblosc/blosc2/frame/store/internal/rows"
+	"github.com/goblosc/blosc2/frame/store/objects"
+	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// An Entry describes a leaf, a table or a group. Shape and DType are set for arrays and tensors. Shape is also set for
+// object, batch and list arrays (the number of objects, batches or lists) and for tables (the number of rows).
+type Entry struct {
+	Key   string
+	Kind  Kind
+	Shape []int64
+	DType meta.DType
+	Size  int64      // stored bytes of the frame; 0 for groups and tables
+	Ref   *Reference // of kind KindReference
+}
+
+// Walk returns the entries below a group, "/" for the whole store, in the order of their keys. It opens each leaf for
+// its Kind. The leaves of a table are part of the entry of the table. A table at the top has the key "/". A leaf that
+// cannot be opened has an error, and the walk goes on.
+func (s *Store) Walk(ctx context.Context, group string) iter.Seq2[Entry, error] {
+	group = cleanKey(group)
+	return func(yield func(Entry, error) bool) {
+		if e, ok := s.find(group); !ok || !e.group {
+			yield(Entry{Key: group}, atKey(group, fs.ErrNotExist))
+			return
+		}
+		table := "" // key of the table whose leaves are skipped
+		if is, err := s.isTable(ctx, group); is || err != nil {
+			e, err := s.tableEntry(ctx, group)
+			yield(e, err)
+			return
+		}
+		for n := range s.below(group) {
+			if err := ctx.Err(); err != nil {
+				yield(Entry{Key: n.key}, err)
+				return
+			}
+			if table != "" && isInside(n.key, table) || s.isGroupMeta(n.key) {
+				continue
+			}
+			e, err := s.entry(ctx, n)
+			if e.Kind == KindTable && err == nil {
+				table = n.key
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// Stat describes the leaf, table or group with a key. The error wraps fs.ErrNotExist if there is nothing.
+func (s *Store) Stat(ctx context.Context, key string) (Entry, error) {
+	key = cleanKey(key)
+	n, ok := s.find(key)
+	if !ok {
+		return Entry{Key: key}, atKey(key, errs.ErrNotExist)
+	}
+	return s.entry(ctx, n)
+}
+
+// entry describes a leaf or a group.
+func (s *Store) entry(ctx context.Context, n entryName) (Entry, error) {
+	e := Entry{Key: n.key, Kind: KindGroup}
+	if n.leaf == nil {
+		is, err := s.isTable(ctx, n.key)
+		if is && err == nil {
+			return s.tableEntry(ctx, n.key)
+		}
+		return e, atKey(n.key, err)
+	}
+	l := n.leaf
+	e.Kind, e.Size = KindFrame, max(l.size, 0)
+	if l.ref != nil {
+		e.Kind, e.Ref = KindReference, l.ref
+		return e, nil
+	}
+	err := s.visit(ctx, l, func(f *frame.Frame, size int64) error {
+		e.Size = size
+		return e.describe(ctx, f)
+	})
+	return e, atKey(n.key, err)
+}
+
+// visit opens a leaf for the time of a call. Unlike Frame it leaves no file open.
+func (s *Store) visit(ctx context.Context, l *leaf, see func(f *frame.Frame, size int64) error) error {
+	file, err := s.bytesOnce(ctx, l)
+	if err != nil {
+		return err
+	}
+	defer file.release()
+	f, err := s.openLeaf(ctx, l, file.src)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return see(f, file.src.Size())
+}
+
+// bytesOnce is bytes of a leaf for a short time.
+func (s *Store) bytesOnce(ctx context.Context, l *leaf) (*openFile, error) {
+	if l.file == "" || l.fault != nil || s.closed.Load() {
+		src, err := s.bytes(ctx, l)
+		return &openFile{src, func() error { return nil }}, err
+	}
+	src, release, err := s.files.box.open(ctx, l.file)
+	return &openFile{src, release}, err
+}
+
+// describe sets the fields that depend on the frame.
+func (e *Entry) describe(ctx context.Context, f *frame.Frame) error {
+	e.Kind = kindOf(f)
+	switch e.Kind {
+	case KindReference:
+		var err error
+		if e.Ref, err = referenceOf(f); err != nil {
+			return err
+		}
+		if _, ok := frames.MetaLayer(f, "b2nd"); ok {
+			return e.describeArray(ctx, f)
+		}
+	case KindArray:
+		return e.describeArray(ctx, f)
+	case KindTensor:
+		var err error
+		e.Shape, e.DType, err = tensorShape(f)
+		return err
+	case KindObjects, KindBatches, KindLists:
+		o, err := objects.New(ctx, f)
+		if err != nil {
+			return err
+		}
+		n := o.Len()
+		if e.Kind == KindBatches {
+			n = int64(o.Batches())
+		}
+		e.Shape = []int64{n}
+	}
+	return nil
+}
+
+// describeArray sets shape and dtype.
+func (e *Entry) describeArray(ctx context.Context, f *frame.Frame) error {
+	a, err := ndarray.OpenFrame(f)
+	if err != nil {
+		return err
+	}
+	e.Shape, e.DType = a.Shape(), a.DType()
+	return nil
+}
+
+// isTable reports whether the leaves below a key are a table.
+func (s *Store) isTable(ctx context.Context, key string) (bool, error) {
+	if !s.looksLikeTable(key) {
+		return false, nil
+	}
+	is := false
+	err := s.visit(ctx, s.index.get(join(key, tableMeta)), func(f *frame.Frame, _ int64) error {
+		b, ok, err := frames.VLMeta(f, "kind")
+		if err != nil || !ok {
+			return err
+		}
+		var kind any
+		err = frames.UnmarshalMeta(b, &kind)
+		is = kind == "ctable"
+		if raw, isBytes := kind.([]byte); isBytes {
+			is = string(raw) == "ctable"
+		}
+		return err
+	})
+	return is, err
+}
+
+// tableEntry describes a table.
+func (s *Store) tableEntry(ctx context.Context, key string) (Entry, error) {
+	e := Entry{Key: key, Kind: KindTable}
+	err := s.visit(ctx, s.index.get(join(key, tableRows)), func(f *frame.Frame, size int64) error {
+		a, err := ndarray.OpenFrame(f)
+		if err != nil {
+			return err
+		}
+		set, err := rows.Read(ctx, a, rows.MostRows(size))
+		if err == nil {
+			e.Shape = []int64{set.Live}
+		}
+		return err
+	})
+	return e, atKey(key, err)
+}
+
+// Describe returns the entry of an open frame that is not in a store. Its key is empty.
+func Describe(ctx context.Context, f *frame.Frame) (Entry, error) {
+	e := Entry{Size: f.Info().FrameLen}
+	err := e.describe(ctx, f)
+	return e, err
+}
