@@ -43,10 +43,21 @@ func (c *valueReader) mapping(with *selection.Mapping, a *Array, st *state, m *s
 	return with
 }
 
+// smallCast is the number of bytes up to which values of the size of items are converted in place after the read, which
+// allocates nothing. Above it, each block is converted on its way to the result, in parallel.
+const smallCast = 64 << 10
+
 // readValues reads a selection into the memory of values.
 func (a *Array) readValues(ctx context.Context, m *selection.Mapping, c *valueReader, dst []byte, sel []Index) error {
 	if c.Cast == nil {
 		return a.readBytes(ctx, m, dst, sel)
+	}
+	if c.Direct && len(dst) <= smallCast {
+		err := a.readBytes(ctx, m, dst, sel)
+		if err == nil {
+			c.Cast(dst, dst)
+		}
+		return err
 	}
 	v, st, err := a.view(ctx)
 	if err != nil {
