@@ -215,6 +215,7 @@ func TestGuardForeign(t *testing.T) {
 	d, f, m := longFrame(t, 0)
 	must(t, f.Append(t.Context(), make([]byte, 64)))
 	m.insert(0, make([]byte, 64))
+	d.log = nil
 	m.meta = set(m.meta, "long3", bytes.Repeat([]byte{7}, 500))
 	must(t, one(f).SetMeta("long3", bytes.Repeat([]byte{7}, 500)))
 	i := slices.IndexFunc(d.log, func(o op) bool { return bytes.HasSuffix(o.data, []byte(storage.JournalMagic)) })

@@ -143,7 +143,7 @@ func createFile(sys storage.System, name string, noSync bool) (*contiguous, erro
 	if err != nil {
 		return nil, err
 	}
-	return &contiguous{Segment: storage.Segment{Bytes: file, NoSync: noSync}, sys: sys, temp: temp, name: name, scanned: true}, nil
+	return &contiguous{Segment: storage.Segment{Bytes: file, NoSync: noSync, Aligned: true}, sys: sys, temp: temp, name: name, scanned: true}, nil
 }
 
 // create makes the first commit.

@@ -124,7 +124,7 @@ func (f *Frame) openStorage(ctx context.Context, st Storage, write bool) (*Frame
 		return nil, err
 	}
 	c := &contiguous{
-		Segment: storage.Segment{Bytes: st, NoSync: f.opts.NoSync},
+		Segment: storage.Segment{Bytes: st, NoSync: f.opts.NoSync, Aligned: f.path != ""},
 		sys:     f.sys, name: f.path, cut: write,
 	}
 	if write {

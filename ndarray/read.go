@@ -125,8 +125,15 @@ func (a *Array) readItem(ctx context.Context, m *selection.Mapping, c *valueRead
 	r := a.reading()
 	r.item = slices.Grow(r.item[:0], len(dst))[:len(dst)]
 	var with selection.Mapping
-	r.prepare(st, c.mapping(&with, a, st, m), &s)
+	swap := c != nil && c.Direct && c.Cast != nil
+	if !swap {
+		m = c.mapping(&with, a, st, m)
+	}
+	r.prepare(st, m, &s)
 	err = r.run(ctx, v, r.item)
+	if swap {
+		c.Cast(r.item, r.item)
+	}
 	copy(dst, r.item)
 	a.reads.Put(r)
 	return err

@@ -125,18 +125,8 @@ func Item[T any](ctx context.Context, r Reader, at ...int64) (T, error) {
 	}
 	a, m := r.source()
 	if c.inPlace() {
-		b := convert.Bytes(item[:])
-		if !c.Direct {
-			err := a.readItem(ctx, m, &c, b, at)
-			return item[0], err
-		}
-		if err := a.readItem(ctx, m, nil, b, at); err != nil {
-			return item[0], err
-		}
-		if c.Cast != nil {
-			c.Cast(b, b)
-		}
-		return item[0], nil
+		err := a.readItem(ctx, m, &c, convert.Bytes(item[:]), at)
+		return item[0], err
 	}
 	b := make([]byte, r.DType().Size)
 	if err := a.readItem(ctx, m, nil, b, at); err != nil {

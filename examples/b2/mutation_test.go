@@ -271,7 +271,7 @@ func TestMutationsProgram(t *testing.T) {
 		}
 		for _, verb := range []string{"verify", "dump"} {
 			// head stops reading after 64 MiB, which ends the program with status 141.
-			c := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -d %d; { "$0" "$@"; echo $? >&3; } | head -c %d >/dev/null`, limit>>10, 64<<20), b2, verb, p.path)
+			c := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -s 1024; ulimit -d %d; { "$0" "$@"; echo $? >&3; } | head -c %d >/dev/null`, limit>>10, 64<<20), b2, verb, p.path)
 			var stderr bytes.Buffer
 			c.Stderr = &stderr
 			status, w, err := os.Pipe()

@@ -234,7 +234,13 @@ func TestDiskShared(t *testing.T) {
 	var mu sync.Mutex
 	for range 4 {
 		readers.Go(func() {
-			for range 10 {
+			for i := range 500 {
+				mu.Lock()
+				done := i >= 10 && good > 0 && changed > 0
+				mu.Unlock()
+				if done {
+					return
+				}
 				o := diskOptions(dir)
 				o.Cache = 100_000
 				obj, err := Open(context.Background(), s.URL, o)

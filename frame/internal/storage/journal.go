@@ -42,7 +42,8 @@ type Journal struct {
 // Segment is the storage of a frame.
 type Segment struct {
 	Bytes
-	NoSync bool
+	NoSync  bool
+	Aligned bool // offset 0 is the start of a sector; otherwise any offset may be one
 }
 
 // SyncError is an error after all was written.
@@ -68,14 +69,14 @@ func (s *Segment) Write(b []byte, off int64) error {
 // ReplaceHeader writes a header over another one, with a journal if a crash could tear the write. left is an error if
 // the journal cannot be removed: the stored frame is right, but must not be edited as long as the journal exists.
 func (s *Segment) ReplaceHeader(head []byte) (left, err error) {
-	if s.NoSync || len(head) <= sector {
+	if s.NoSync || s.Aligned && len(head) <= sector {
 		return nil, s.Write(head, 0)
 	}
 	was, err := ReadAll(s.Bytes, 0, int64(len(head)))
 	if err != nil {
 		return nil, err
 	}
-	if !crosses(was, head) {
+	if !crosses(was, head, s.Aligned) {
 		return nil, s.Write(head, 0)
 	}
 	// 1. Write and sync the journal.
@@ -106,9 +107,9 @@ func appendJournal(was, head []byte, pos int64) []byte {
 	return append(j, JournalMagic...)
 }
 
-// crosses reports whether the bytes that differ in was and is, which are at the start of the storage, lie in more than
-// one sector.
-func crosses(was, is []byte) bool {
+// crosses reports whether the bytes that differ in was and is, which are at the start of the storage, may lie in more
+// than one sector.
+func crosses(was, is []byte, aligned bool) bool {
 	first, last := -1, 0
 	for i := range is {
 		if was[i] != is[i] {
@@ -117,6 +118,9 @@ func crosses(was, is []byte) bool {
 			}
 			last = i
 		}
+	}
+	if !aligned {
+		return first >= 0 && first < last
 	}
 	return first >= 0 && first/sector != last/sector
 }
