@@ -5,7 +5,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"sort"
 
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/task"
 )
 
@@ -58,4 +62,112 @@ func (c *contentReader) ReadAt(p []byte, off int64) (_ int, err error) {
 		return len(want), io.EOF
 	}
 	return len(p), nil
+}
+
+// readRange reads decoded bytes that are there.
+func (f *Frame) readRange(ctx context.Context, s *snapshot, dst []byte, off int64) error {
+	if len(dst) == 0 {
+		return nil
+	}
+	r := &rangePlan{s: s, dst: dst, off: off}
+	if s.chunkSize > 0 {
+		r.chunk = int(off / int64(s.chunkSize))
+		return f.decode(ctx, s, r, r.blocks(), 0)
+	}
+	var err error
+	if r.ends, err = f.chunkEnds(ctx, s); err != nil {
+		return err
+	}
+	r.chunk = sort.Search(len(r.ends), func(i int) bool { return r.ends[i] > off })
+	return f.decode(ctx, s, r, r.blocks(), 0)
+}
+
+// chunkEnds returns where each chunk ends in the decoded bytes. It reads the headers of all chunks, once.
+func (f *Frame) chunkEnds(ctx context.Context, s *snapshot) ([]int64, error) {
+	s.ends.mu.Lock()
+	defer s.ends.mu.Unlock()
+	if s.ends.list != nil || s.index.n == 0 {
+		return s.ends.list, nil
+	}
+	var list []int64 // not made at once: special values without a size may be as many as one wishes
+	end := int64(0)
+	for i := range s.index.n {
+		h, err := f.chunkHeader(ctx, s, i)
+		if err != nil {
+			return nil, err
+		}
+		end += int64(h.NBytes)
+		list = append(list, end)
+	}
+	if end != s.nbytes {
+		return nil, f.wrap("header", offNBytes, corrupt("%d bytes, the chunks have %d", s.nbytes, end))
+	}
+	s.ends.list = list
+	return list, nil
+}
+
+// rangePlan is the engine.ReadPlan that reads a range of the decoded bytes.
+type rangePlan struct {
+	s     *snapshot
+	dst   []byte
+	off   int64 // of dst in the super-chunk
+	chunk int   // the next one
+	ends  []int64
+}
+
+// start returns where chunk i starts.
+func (r *rangePlan) start(i int) int64 {
+	switch {
+	case r.ends == nil:
+		return int64(i) * int64(r.s.chunkSize)
+	case i == 0:
+		return 0
+	}
+	return r.ends[i-1]
+}
+
+// blocks returns about the number of blocks.
+func (r *rangePlan) blocks() int64 {
+	size := int64(r.s.blockSize)
+	if size == 0 {
+		size = 64 << 10 // automatic block sizes are about that or more
+	}
+	return int64(len(r.dst))/size + 1
+}
+
+// Next implements engine.ReadPlan.
+func (r *rangePlan) Next(v *engine.Visit) bool {
+	end := r.off + int64(len(r.dst))
+	if r.chunk >= r.s.index.n || r.start(r.chunk) >= end {
+		return false
+	}
+	v.Chunk = r.chunk
+	r.chunk++
+	at := r.start(v.Chunk)
+	v.From = int(max(r.off, at) - at)
+	v.To = int(min(end, r.start(r.chunk)) - at)
+	return true
+}
+
+// part returns the part of dst that bytes [at, at+n) of the super-chunk go to, and which of them they are.
+func (r *rangePlan) part(at, n int64) (dst []byte, from int64) {
+	lo, hi := max(r.off, at), min(r.off+int64(len(r.dst)), at+n)
+	if lo >= hi {
+		return nil, 0
+	}
+	return r.dst[lo-r.off : hi-r.off], lo - at
+}
+
+// Block implements engine.ReadPlan.
+func (r *rangePlan) Block(b *engine.Block, v *engine.Visit, _, at, n int) {
+	dst, from := r.part(r.start(v.Chunk)+int64(at), int64(n))
+	b.Data, b.ItemSize, b.Need, b.Mover = dst, 0, int(from)+len(dst), nil
+	b.Copy.Begin(0, int(from), len(dst))
+}
+
+// Special implements engine.ReadPlan.
+func (r *rangePlan) Special(v *engine.Visit, s chunk.Special, value []byte, typeSize, n int) error {
+	dst, from := r.part(r.start(v.Chunk), int64(n))
+	coder.FillSpecial(dst, s, value, typeSize, int(from))
+	return nil
 }
