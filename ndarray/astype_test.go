@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goblosc/blosc2/internal/race"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 	"github.com/goblosc/blosc2/ndarray/internal/golden"
@@ -500,6 +501,9 @@ func checkInts(t *testing.T) {
 
 // TestConvertAllocations checks that a converting read allocates little memory, whatever the number of blocks.
 func TestConvertAllocations(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector empties pools")
+	}
 	ctx := context.Background()
 	for _, dtype := range []string{"<f4", ">f4", "<i2"} {
 		a, err := Zeros(ctx, "", []int64{64, 64}, dtype, &CreateOptions{Chunks: []int64{32, 32}, Blocks: []int64{4, 4}})

@@ -31,12 +31,7 @@ func startChild(test, base string, env ...string) (*child, error) {
 		return nil, err
 	}
 	pattern := "^" + strings.ReplaceAll(test, "/", "$/^") + "$"
-	c := &child{
-		base: base,
-		// The stacks of threads count as data: 8 MiB each, if the program uses cgo and the limit is the usual one.
-		cmd:   exec.Command("sh", "-c", `ulimit -s 1024; exec "$0" "$@"`, os.Args[0], "-test.run="+pattern, "-test.timeout=0"),
-		lines: make(chan string, 1),
-	}
+	c := &child{base: base, cmd: exec.Command(os.Args[0], "-test.run="+pattern, "-test.timeout=0"), lines: make(chan string, 1)}
 	c.cmd.Env = append(os.Environ(), envChild+"="+test, envDir+"="+base, "GOTRACEBACK=all")
 	c.cmd.Env = append(c.cmd.Env, env...)
 	c.cmd.Stderr = &c.stderr
@@ -49,7 +44,13 @@ func startChild(test, base string, env ...string) (*child, error) {
 		return nil, err
 	}
 	c.in, c.out = in, out
-	if err := c.cmd.Start(); err != nil {
+	restore, err := limitStacks()
+	if err != nil {
+		return nil, err
+	}
+	err = c.cmd.Start()
+	restore()
+	if err != nil {
 		return nil, err
 	}
 	go func() {

@@ -86,6 +86,9 @@ func toHalfLoop[S float](dst, src []byte) {
 // Safe: the result ends inside b, T has no pointers, and loopFor uses the loops only for memory that has the alignment
 // of T or on machines that need none.
 func numbersIn[T any](b []byte) []T {
+	if len(b) < int(unsafe.Sizeof(*new(T))) {
+		return nil // the address of a number would reach past the end of b
+	}
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
 }
 
