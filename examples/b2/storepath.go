@@ -139,6 +139,9 @@ func openArrayElsewhere(ctx context.Context, path string, otherwise error) (*nda
 
 // editPath returns the file of STORE/KEY in a directory store, or path if it is no such path.
 func editPath(ctx context.Context, path string) (string, error) {
+	if isURL(path) {
+		return "", fmt.Errorf("%s: what is on a server can only be read: %w", path, errors.ErrUnsupported)
+	}
 	name, key, ok := splitStore(path)
 	if _, err := os.Lstat(path); err == nil || !ok || key == "/" {
 		return path, nil
