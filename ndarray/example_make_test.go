@@ -381,3 +381,15 @@ func ExampleReduceInto() {
 	fmt.Println(means) // numpy.nanmean(a, axis=0)
 	// Output: [3 NaN 5]
 }
+
+func ExampleQuantiles() {
+	ctx := context.Background()
+	a, err := ndarray.Create(ctx, "", []int64{6}, []int16{30, 10, 20, 60, 50, 40}, nil)
+	check(err)
+	q, err := ndarray.Quantiles(ctx, a, []float64{0, 0.5, 0.9}, nil)
+	check(err)
+	counts, err := ndarray.Histogram(ctx, a, []float64{0, 25, 50, 75})
+	check(err)
+	fmt.Println(q, counts)
+	// Output: [10 35 55] [2 2 2]
+}

@@ -151,6 +151,8 @@ type reduction struct {
 	skip bool // ignore NaNs
 	none bool // a result has no item that is not NaN
 
+	tally *tally // counts instead of op
+
 	shape   []int64 // of r
 	reduced [grid.MaxDims]bool
 	result  []int64   // shape of the result
@@ -296,6 +298,9 @@ func extreme[T, R any](back func(T) R, none R) func(x reduce.Extreme[T]) R {
 func reduceReal[S scalar, T Real, F scalar](j *reduction, widen func(S) T, back func(T) S, round func(float64) F) error {
 	d := j.r.DType()
 	most := j.op == OpMax || j.op == OpArgMax
+	if j.tally != nil {
+		return runTally(j, widen)
+	}
 	if j.skip && d.Kind == 'f' {
 		return reduceSkip(j, widen, back, round)
 	}

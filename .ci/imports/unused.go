@@ -26,7 +26,7 @@ var forUsers = []string{
 	"frame/store/table.NotEqual", "frame/store/table.ReadNullable", "frame/store/table.Rows",
 	"meta.ExtRef",
 	"ndarray.Array.Refresh", "ndarray.Array.Save", "ndarray.ErrChanged", "ndarray.ErrParam",
-	"ndarray.FullBytes", "ndarray.NaT", "ndarray.OpenReaderAt", "ndarray.Flip", "ndarray.Squeeze",
+	"ndarray.FullBytes", "ndarray.Histogram", "ndarray.NaT", "ndarray.Quantiles", "ndarray.OpenReaderAt", "ndarray.Flip", "ndarray.Squeeze",
 	"shuffle.ByteDeltaDecode", "shuffle.DeltaDecode", "shuffle.DeltaEncode", "shuffle.ErrParam", "shuffle.IntTrunc",
 }
 
