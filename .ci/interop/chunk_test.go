@@ -11,6 +11,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/ci/interop/ref"
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/coder"
 )
 
@@ -303,6 +304,45 @@ func TestSpecialChunks(t *testing.T) {
 		}
 		return c, err
 	})
+}
+
+// TestPlainZeros appends special chunks of zeros to frames whose items they do not divide into. The stored chunks, which
+// are not special, must be zeros for the reference too.
+func TestPlainZeros(t *testing.T) {
+	f, err := frame.Create(t.Context(), "", &frame.CreateOptions{Params: chunk.Params{TypeSize: 7}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := f.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Rollback()
+	sizes := []int{1, 5, 31, 32, 33, 1000, 65_537, 3_000_001}
+	for _, n := range sizes {
+		zeros, err := chunk.EncodeSpecial(nil, chunk.Zeros, n, nil, chunk.Params{TypeSize: 1})
+		if err == nil {
+			err = b.AppendRaw(t.Context(), zeros)
+		}
+		if err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if err := b.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range sizes {
+		raw, err := f.ReadRaw(t.Context(), nil, i)
+		if err != nil {
+			t.Fatal(n, err)
+		}
+		if h, err := chunk.ParseHeader(raw, int64(len(raw))); err != nil || h.Special != chunk.Regular {
+			t.Errorf("%d bytes: %+v, %v", n, h, err)
+		}
+		if got, err := ref.Decompress(raw, 1); err != nil || !bytes.Equal(got, make([]byte, n)) {
+			t.Errorf("%d bytes: the reference reads %d bytes, %v", n, len(got), err)
+		}
+	}
 }
 
 // TestDictChunks writes chunks with dictionaries. Each library reads the chunks of the other.
