@@ -79,6 +79,7 @@ func (f *File) begin(what string) error {
 	return nil
 }
 
+// ReadAt reads bytes that were written, synced or not.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	err := f.begin("read")
 	defer f.s.mu.Unlock()
@@ -99,6 +100,7 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
+// WriteAt writes p and records the change.
 func (f *File) WriteAt(p []byte, off int64) (int, error) {
 	err := f.begin("write")
 	defer f.s.mu.Unlock()
@@ -112,6 +114,7 @@ func (f *File) WriteAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
+// Truncate shortens the file and records the change.
 func (f *File) Truncate(size int64) error {
 	err := f.begin("truncate")
 	defer f.s.mu.Unlock()
@@ -121,6 +124,7 @@ func (f *File) Truncate(size int64) error {
 	return err
 }
 
+// Sync records that the changes of the file are durable.
 func (f *File) Sync() error {
 	err := f.begin("sync")
 	defer f.s.mu.Unlock()
@@ -130,14 +134,17 @@ func (f *File) Sync() error {
 	return err
 }
 
+// Chmod does nothing.
 func (f *File) Chmod(fs.FileMode) error { return nil }
 
+// Stat describes the file.
 func (f *File) Stat() (fs.FileInfo, error) {
 	err := f.begin("stat")
 	defer f.s.mu.Unlock()
 	return f.s.info(path.Base(f.name), f.id), err
 }
 
+// Close closes the file, which has no effect on the disk.
 func (f *File) Close() error {
 	f.s.mu.Lock()
 	defer f.s.mu.Unlock()

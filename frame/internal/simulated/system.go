@@ -115,10 +115,12 @@ func (s names) Open(name string, flag int, _ fs.FileMode) (storage.File, error) 
 	return &File{s: s.System, id: id, name: name}, nil
 }
 
+// Open opens or creates a file.
 func (s *System) Open(name string, flag int, mode fs.FileMode) (storage.File, error) {
 	return s.root().Open(name, flag, mode)
 }
 
+// OpenRoot opens a directory.
 func (s *System) OpenRoot(dir string) (storage.Root, error) {
 	f, err := s.Open(dir, os.O_RDONLY, 0)
 	if err != nil {
@@ -128,6 +130,7 @@ func (s *System) OpenRoot(dir string) (storage.Root, error) {
 	return root{names{s, d.id}, d}, nil
 }
 
+// Mkdir creates a directory.
 func (s *System) Mkdir(name string, mode fs.FileMode) error { return s.root().Mkdir(name, mode) }
 
 func (s names) Mkdir(name string, _ fs.FileMode) error {
@@ -148,6 +151,7 @@ func (s names) Mkdir(name string, _ fs.FileMode) error {
 	return nil
 }
 
+// Rename renames a file or directory, and replaces what has the name.
 func (s *System) Rename(old, name string) error { return s.root().Rename(old, name) }
 
 func (s names) Rename(old, name string) error {
@@ -165,6 +169,7 @@ func (s names) Rename(old, name string) error {
 	return nil
 }
 
+// Remove removes a name.
 func (s *System) Remove(name string) error { return s.root().Remove(name) }
 
 func (s names) Remove(name string) error {
@@ -186,6 +191,7 @@ func (s names) unlink(name string) error {
 	return nil
 }
 
+// RemoveAll removes the names in a directory and then the directory.
 func (s *System) RemoveAll(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,7 +207,10 @@ func (s *System) RemoveAll(name string) error {
 	return s.root().unlink(name)
 }
 
-func (s *System) Stat(name string) (fs.FileInfo, error)  { return s.root().Lstat(name) }
+// Stat describes a file or directory. There are no links.
+func (s *System) Stat(name string) (fs.FileInfo, error) { return s.root().Lstat(name) }
+
+// Lstat is Stat.
 func (s *System) Lstat(name string) (fs.FileInfo, error) { return s.root().Lstat(name) }
 
 // Lstat is Stat as well: there are no links.
@@ -218,6 +227,9 @@ func (s names) Lstat(name string) (fs.FileInfo, error) {
 	return s.info(base, id), nil
 }
 
+// Resolve returns name, because there are no links.
 func (s *System) Resolve(name string) (string, error) { return name, nil }
-func (s *System) Same(a, b fs.FileInfo) bool          { return a.Sys() == b.Sys() }
-func (s *System) info(name string, id int) info       { return info{name, id, *s.Image[id]} }
+
+// Same reports whether a and b describe the same node.
+func (s *System) Same(a, b fs.FileInfo) bool    { return a.Sys() == b.Sys() }
+func (s *System) info(name string, id int) info { return info{name, id, *s.Image[id]} }
