@@ -104,7 +104,7 @@ func tempFiles(m simulated.Image, dir int) (list []string) {
 	return list
 }
 
-// TestFailingRemoval lets each call fail that removes the file of a leaf. The open store must agree with the stored one.
+// TestFailingRemoval lets calls fail that remove the file of a leaf. The open store must agree with the stored one.
 func TestFailingRemoval(t *testing.T) {
 	ctx := t.Context()
 	for _, small := range []bool{false, true} { // deleted, or replaced by an embedded leaf
