@@ -120,10 +120,10 @@ func createEmbed(ctx context.Context, d storage.Directory, temp, name string, la
 // Edit opens the directory store (.b2d) or embed store (.b2e) with a name for reading and editing. Only one Store at a
 // time may edit. See Open.
 //
-// Each edit is complete or has not happened, even after a crash. After an error it may have happened. Then the
-// Store agrees with the files, or refuses edits of embed.b2e until it is opened again. Edit removes the temporary files of
-// edits that were interrupted. Stores that others opened before see the leaves that
-// existed then: of a directory, until a leaf is replaced or deleted.
+// Each edit is complete or has not happened, even after a crash. After an error it may have happened. Then the Store
+// agrees with the files, or refuses edits of embed.b2e until it is opened again. Edit removes the temporary files of
+// edits that were interrupted. Stores that others opened before see the leaves that existed then: of a directory, until
+// a leaf is replaced or deleted.
 func Edit(ctx context.Context, name string, o *OpenOptions) (*Store, error) {
 	s, err := openEdit(ctx, name, o)
 	if err != nil {
