@@ -227,7 +227,7 @@ func TestMutations(t *testing.T) {
 	first, _ := strconv.Atoi(os.Getenv("STORE_FIRST"))
 	if n == 0 {
 		if n = 3000; testing.Short() {
-			n = 200
+			n = 60
 		}
 	}
 	list := subjects(t, t.TempDir())
