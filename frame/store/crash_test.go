@@ -242,3 +242,31 @@ func (p *editProgram) survives(t testing.TB, sys *simulated.System, models ...st
 	}
 	return nil
 }
+
+// An edit takes two syncs: of the new bytes and of the header, or of the new file and of its directory. The header of
+// an embed store, which is at the start of a file, needs no journal.
+func TestEditSyncs(t *testing.T) {
+	for _, name := range []string{"s.b2d", "s.b2e"} {
+		sys := simulated.New()
+		s, err := Create(t.Context(), name, &CreateOptions{OpenOptions: OpenOptions{sys: sys}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 3 {
+			sys.Log = nil
+			if err := s.Put(t.Context(), fmt.Sprint("/leaf", i), contentFrame(t, make([]byte, 100))); err != nil {
+				t.Fatal(err)
+			}
+			syncs := 0
+			for _, c := range sys.Log {
+				if c.Kind == "sync" {
+					syncs++
+				}
+			}
+			if syncs != 2 {
+				t.Errorf("%s: %d syncs of %d changes", name, syncs, len(sys.Log))
+			}
+		}
+		s.Close()
+	}
+}

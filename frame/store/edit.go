@@ -121,8 +121,8 @@ func createEmbed(ctx context.Context, d storage.Directory, temp, name string, la
 // time may edit. See Open.
 //
 // Each edit is complete or has not happened, even after a crash. After an error it may have happened. Then the Store
-// agrees with the files, or refuses edits of embed.b2e until it is opened again. Edit removes the temporary files of
-// edits that were interrupted. Stores that others opened before see the leaves that existed then: of a directory, until
+// agrees with the files, or refuses edits and Pack until it is opened again. Edit removes the temporary files of edits
+// that were interrupted. Stores that others opened before see the leaves that existed then: of a directory, until
 // a leaf is replaced or deleted.
 func Edit(ctx context.Context, name string, o *OpenOptions) (*Store, error) {
 	s, err := openEdit(ctx, name, o)
@@ -229,9 +229,13 @@ func (s *Store) begin(key string) (func(), error) {
 		return nil, faults.Unsupportedf("the columns of a table cannot be edited one by one")
 	}
 	s.edit.mu.Lock()
+	err := s.edit.broken
 	if s.closed.Load() {
+		err = errs.ErrClosed
+	}
+	if err != nil {
 		s.edit.mu.Unlock()
-		return nil, errs.ErrClosed
+		return nil, err
 	}
 	return s.edit.mu.Unlock, nil
 }

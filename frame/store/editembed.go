@@ -57,7 +57,7 @@ func (s *Store) putEmbedded(ctx context.Context, key string, f *frame.Frame) (*l
 	nodes[key] = map[string]any{"offset": offset, "length": size}
 	text, err := marshalMap(nodes, offset+size)
 	if err == nil {
-		err = frames.AppendContent(ctx, s.embed, content, embedLayer, text)
+		err = s.afterCommit(ctx, frames.AppendContent(ctx, s.embed, content, embedLayer, text))
 	}
 	if err != nil {
 		return nil, err
@@ -76,5 +76,20 @@ func (s *Store) unmap(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	return frames.SetVLMeta(ctx, s.embed, embedLayer, text)
+	return s.afterCommit(ctx, frames.SetVLMeta(ctx, s.embed, embedLayer, text))
+}
+
+// afterCommit returns the error of a commit of the embed store. If that left the stored state unknown, the store takes
+// no more edits, because its index may not agree with the files.
+func (s *Store) afterCommit(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	b, brokenErr := s.embed.Begin(context.WithoutCancel(ctx))
+	if brokenErr != nil {
+		s.edit.broken = brokenErr
+	} else {
+		b.Rollback()
+	}
+	return err
 }

@@ -247,4 +247,5 @@ type editor struct {
 	dir       *directory // nil for a store in one frame
 	threshold int64
 	noSync    bool
+	broken    error // a commit of the embed store failed, so that its stored state is not known
 }

@@ -40,6 +40,9 @@ func (s *Store) packFile(ctx context.Context, name string, o *CreateOptions) err
 	if s.edit != nil {
 		s.edit.mu.Lock()
 		defer s.edit.mu.Unlock()
+		if s.edit.broken != nil {
+			return s.edit.broken
+		}
 	}
 	if s.layout == LayoutEmbed {
 		return faults.Unsupportedf("an embed store has no files to pack")
