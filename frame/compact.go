@@ -234,7 +234,7 @@ func (d *sparse) removeUnreferenced(ctx context.Context, cur *snapshot) error {
 			}
 		}
 	}
-	files, err := d.root.ReadDir()
+	files, err := d.root.ReadDir(".")
 	if err != nil {
 		return err
 	}

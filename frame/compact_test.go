@@ -16,6 +16,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame/internal/simulated"
 	"github.com/goblosc/blosc2/internal/engine"
 )
 
@@ -292,7 +293,7 @@ func TestCompactReaders(t *testing.T) {
 }
 
 // wasteful makes a frame with many dead bytes on a simulated disk, and closes it.
-func wasteful(t testing.TB, sparse bool) (*simSystem, *model, *rand.Rand) {
+func wasteful(t testing.TB, sparse bool) (*simulated.System, *model, *rand.Rand) {
 	t.Helper()
 	s, f, m := simFrame(t, sparse, 64)
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -320,19 +321,19 @@ func wasteful(t testing.TB, sparse bool) (*simSystem, *model, *rand.Rand) {
 }
 
 // leftovers returns the names beside the frame, and in its directory those that no state needs.
-func leftovers(s *simSystem, f *Frame) (list []string) {
+func leftovers(s *simulated.System, f *Frame) (list []string) {
 	named := []string{indexFile}
 	for _, e := range f.snap.Load().index.list {
 		if e >= 0 {
 			named = append(named, chunkFile(int64(e)))
 		}
 	}
-	for name := range s.image[0].dir {
+	for name := range s.Image[0].Dir {
 		if name != "x" {
 			list = append(list, name)
 		}
 	}
-	for name := range s.image[s.image[0].dir["x"]].dir {
+	for name := range s.Image[s.Image[0].Dir["x"]].Dir {
 		if !slices.Contains(named, name) {
 			list = append(list, "x/"+name)
 		}
@@ -352,10 +353,10 @@ func TestCompactErrors(t *testing.T) {
 				s, m, rng := wasteful(t, sparse)
 				f, err := Edit(t.Context(), "x", &OpenOptions{sys: s, Concurrency: 1})
 				must(t, err)
-				s.calls, s.failAt, s.short, s.forever, s.failed = 0, failAt, failAt%2 == 0, forever, ""
+				s.Calls, s.FailAt, s.Short, s.Forever, s.Failed = 0, failAt, failAt%2 == 0, forever, ""
 				err = f.Compact(t.Context())
-				failed := s.failed
-				s.failAt, s.forever = 0, false
+				failed := s.Failed
+				s.FailAt, s.Forever = 0, false
 				what := fmt.Sprintf("sparse %v, forever %v, call %d, a %s", sparse, forever, failAt, failed)
 				kinds[failed]++
 				if err != nil && !errors.Is(err, errDisk) || err != nil && failed == "" {
@@ -394,8 +395,8 @@ func TestCompactErrors(t *testing.T) {
 					t.Fatalf("%s: %d dead bytes: %v", what, dead, err)
 				}
 				must(t, f.Close())
-				if s.opened != 0 {
-					t.Fatalf("%s: %d files are open", what, s.opened)
+				if s.Opened != 0 {
+					t.Fatalf("%s: %d files are open", what, s.Opened)
 				}
 				if failed == "" {
 					break
@@ -417,20 +418,20 @@ func TestCompactErrors(t *testing.T) {
 func TestCompactStopped(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
 		s, m, rng := wasteful(t, sparse)
-		before := s.image.clone()
-		s.log = nil
+		before := s.Image.Clone()
+		s.Log = nil
 		f, err := Edit(t.Context(), "x", &OpenOptions{sys: s, Concurrency: 1})
 		must(t, err)
 		must(t, f.Compact(t.Context()))
 		must(t, f.Close())
-		tried := crashFiles(t, rng, before, s.log, 0, m, m, "power cut")
+		tried := crashFiles(t, rng, before, s.Log, 0, m, m, "power cut")
 		sizes := map[int64]bool{}
-		for n := range len(s.log) + 1 {
-			image := before.clone()
-			for _, o := range s.log[:n] {
-				o.apply(image, false, rng)
+		for n := range len(s.Log) + 1 {
+			image := before.Clone()
+			for _, o := range s.Log[:n] {
+				o.Apply(image, false, rng)
 			}
-			after := simOn(image)
+			after := simulated.On(image)
 			f, err := Edit(t.Context(), "x", &OpenOptions{sys: after, Concurrency: 1})
 			must(t, err)
 			if err := heldBy(f, m); err != nil {
@@ -445,14 +446,14 @@ func TestCompactStopped(t *testing.T) {
 				}
 			}
 			must(t, f.Close())
-			if after.opened != 0 {
-				t.Fatalf("%d files are open", after.opened)
+			if after.Opened != 0 {
+				t.Fatalf("%d files are open", after.Opened)
 			}
 		}
 		if !sparse && len(sizes) != 2 {
 			t.Errorf("frames of %v bytes, want the old and the new", sizes)
 		}
-		t.Logf("sparse %v: %d changes, %d crashes", sparse, len(s.log), tried)
+		t.Logf("sparse %v: %d changes, %d crashes", sparse, len(s.Log), tried)
 	}
 }
 

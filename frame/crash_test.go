@@ -12,10 +12,11 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame/internal/simulated"
 	"github.com/goblosc/blosc2/internal/engine"
 )
 
-var errDisk = errors.New("the disk is full")
+var errDisk = simulated.ErrDisk
 
 // op is one thing that was done to a disk.
 type op struct {

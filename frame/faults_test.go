@@ -14,6 +14,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame/internal/simulated"
 	"github.com/goblosc/blosc2/internal/engine"
 )
 
@@ -29,9 +30,9 @@ func programs(t testing.TB, few int) int {
 }
 
 // simFrame makes an empty frame on a simulated disk and opens it for editing.
-func simFrame(t testing.TB, sparse bool, common int) (*simSystem, *Frame, *model) {
+func simFrame(t testing.TB, sparse bool, common int) (*simulated.System, *Frame, *model) {
 	t.Helper()
-	s := newSim()
+	s := simulated.New()
 	o := &options{sys: s, Sparse: sparse, ChunkSize: common, Concurrency: 1, Params: chunk.Params{TypeSize: 4, Codec: codec.FromCode(1)}}
 	f, err := Create(t.Context(), "x", o.create())
 	must(t, err)
@@ -56,8 +57,8 @@ func TestCrashFiles(t *testing.T) {
 		sparse, common := seed%2 == 1, []int{64, 0}[seed/2%2]
 		rng := rand.New(rand.NewPCG(uint64(seed), 55))
 		s, f, m := simFrame(t, sparse, common)
-		before := s.image.clone()
-		s.log = nil
+		before := s.Image.Clone()
+		s.Log = nil
 		for range 2 + rng.IntN(5) {
 			var view engine.View
 			if rng.IntN(4) == 0 { // so that space stays in use
@@ -65,7 +66,7 @@ func TestCrashFiles(t *testing.T) {
 				view, err = f.Engine().View(t.Context())
 				must(t, err)
 			}
-			start, next := len(s.log), m
+			start, next := len(s.Log), m
 			var err error
 			if rng.IntN(8) == 0 {
 				err = f.Compact(t.Context())
@@ -73,7 +74,7 @@ func TestCrashFiles(t *testing.T) {
 				next, err = edit(t, rng, f, m, common)
 			}
 			must(t, err)
-			tried[sparse] += crashFiles(t, rng, before, s.log, start, m, next, fmt.Sprintf("program %d", seed))
+			tried[sparse] += crashFiles(t, rng, before, s.Log, start, m, next, fmt.Sprintf("program %d", seed))
 			m = next
 			if view != (engine.View{}) {
 				view.Release()
@@ -81,44 +82,28 @@ func TestCrashFiles(t *testing.T) {
 		}
 		must(t, heldBy(f, m))
 		must(t, f.Close())
-		if s.opened != 0 {
-			t.Fatalf("program %d: %d files are open", seed, s.opened)
+		if s.Opened != 0 {
+			t.Fatalf("program %d: %d files are open", seed, s.Opened)
 		}
 	}
 	t.Logf("%d crashes of files, %d of directories", tried[false], tried[true])
 }
 
 // crashFiles builds the images that a disk may hold after a crash at or after operation start, and checks them.
-func crashFiles(t testing.TB, rng *rand.Rand, before simImage, log []simOp, start int, old, next *model, what string) int {
+func crashFiles(t testing.TB, rng *rand.Rand, before simulated.Image, log []simulated.Change, start int, old, next *model, what string) int {
 	t.Helper()
-	tried := 0
-	for n := start; n <= len(log); n++ {
-		lasting := make([]bool, n)
-		for i := range n {
-			for _, o := range log[i+1 : n] {
-				lasting[i] = lasting[i] || o.kind == "sync" && log[i].syncs(o.id)
-			}
-		}
-		for try := range 6 {
-			m := before.clone()
-			for i, o := range log[:n] {
-				if !lasting[i] && (try == 1 || try > 2 && rng.IntN(2) == 0) {
-					continue // lost
-				}
-				o.apply(m, !lasting[i] && (try == 2 && i == n-1 || try > 3 && rng.IntN(2) == 0), rng)
-			}
-			tried++
-			if err := survives(t, rng, m, old, next); err != nil {
-				t.Fatalf("%s, after %d of %d changes, try %d: %v", what, n, len(log), try, err)
-			}
-		}
+	tried, err := simulated.Crashes(rng, before, log, start, func(m simulated.Image) error {
+		return survives(t, rng, m, old, next)
+	})
+	if err != nil {
+		t.Fatalf("%s, %v", what, err)
 	}
 	return tried
 }
 
 // survives returns an error if the frame of an image equals none of the models. It also edits one frame in ten.
-func survives(t testing.TB, rng *rand.Rand, m simImage, models ...*model) error {
-	s := simOn(m)
+func survives(t testing.TB, rng *rand.Rand, m simulated.Image, models ...*model) error {
+	s := simulated.On(m)
 	edits := rng.IntN(10) == 0
 	o := &options{sys: s, Concurrency: 1, NoSync: true}
 	var f *Frame
@@ -197,14 +182,14 @@ func fileError(t *testing.T, seed, failAt int, kinds map[string]int) bool {
 		m = next
 	}
 	must(t, f.Close())
-	s.calls, s.failAt, s.short, s.forever = 0, failAt, failAt%2 == 0, seed%5 == 0
-	heal := func() { s.failAt, s.forever = 0, false }
+	s.Calls, s.FailAt, s.Short, s.Forever = 0, failAt, failAt%2 == 0, seed%5 == 0
+	heal := func() { s.FailAt, s.Forever = 0, false }
 	stored := func(models ...*model) {
 		t.Helper()
 		g, err := Open(t.Context(), "x", &OpenOptions{sys: s})
 		must(t, err)
 		if err := heldBy(g, models...); err != nil {
-			t.Fatalf("seed %d, call %d, a %s: %v", seed, failAt, s.failed, err)
+			t.Fatalf("seed %d, call %d, a %s: %v", seed, failAt, s.Failed, err)
 		}
 		must(t, g.Close())
 	}
@@ -216,16 +201,16 @@ func fileError(t *testing.T, seed, failAt int, kinds map[string]int) bool {
 		} else {
 			next, err = oneEdit(rng, f, m)
 		}
-		if s.failed == "" {
+		if s.Failed == "" {
 			f.Close()
 			heal()
 			stored(next)
-			return s.failed != ""
+			return s.Failed != ""
 		}
 	}
-	kinds[s.failed]++
+	kinds[s.Failed]++
 	if err != nil && !errors.Is(err, errDisk) {
-		t.Fatalf("seed %d, call %d, a %s: %v", seed, failAt, s.failed, err)
+		t.Fatalf("seed %d, call %d, a %s: %v", seed, failAt, s.Failed, err)
 	}
 	heal()
 	stored(m, next)
@@ -248,8 +233,8 @@ func fileError(t *testing.T, seed, failAt int, kinds map[string]int) bool {
 		m.check(t, f, rng)
 		must(t, f.Close())
 	}
-	if s.opened != 0 {
-		t.Fatalf("seed %d, call %d, a %s: %d files are open", seed, failAt, s.failed, s.opened)
+	if s.Opened != 0 {
+		t.Fatalf("seed %d, call %d, a %s: %d files are open", seed, failAt, s.Failed, s.Opened)
 	}
 	return true
 }
@@ -260,7 +245,7 @@ func TestCreateErrors(t *testing.T) {
 	fill := func(n int) func(b *Batch) error {
 		return func(b *Batch) error { return b.Append(t.Context(), stamped(n, 10)) }
 	}
-	shown := func(s *simSystem) (int, error) {
+	shown := func(s *simulated.System) (int, error) {
 		f, err := Open(t.Context(), "x", &OpenOptions{sys: s})
 		if err != nil {
 			return 0, err
@@ -275,29 +260,29 @@ func TestCreateErrors(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
 		for _, replaces := range []bool{false, true} {
 			for failAt := 1; ; failAt++ {
-				s := newSim()
+				s := simulated.New()
 				o := &options{sys: s, Sparse: sparse, Overwrite: true}
 				if replaces {
 					f, err := CreateFunc(t.Context(), "x", fill(1), o.create())
 					must(t, err)
 					must(t, f.Close())
 				}
-				s.calls, s.failAt, s.short = 0, failAt, failAt%2 == 0
+				s.Calls, s.FailAt, s.Short = 0, failAt, failAt%2 == 0
 				f, err := CreateFunc(t.Context(), "x", fill(2), o.create())
 				if err == nil {
 					f.Close()
 				} else if !errors.Is(err, errDisk) {
-					t.Fatalf("call %d, a %s: %v", failAt, s.failed, err)
+					t.Fatalf("call %d, a %s: %v", failAt, s.Failed, err)
 				}
-				s.failAt = 0
+				s.FailAt = 0
 				n, e := shown(s)
 				if err == nil && n != 2 || replaces && n == 0 || e != nil && err == nil {
-					t.Fatalf("sparse %v, call %d, a %s: state %d is left: %v, %v", sparse, failAt, s.failed, n, err, e)
+					t.Fatalf("sparse %v, call %d, a %s: state %d is left: %v, %v", sparse, failAt, s.Failed, n, err, e)
 				}
-				if s.opened != 0 {
-					t.Fatalf("call %d, a %s: %d files are open", failAt, s.failed, s.opened)
+				if s.Opened != 0 {
+					t.Fatalf("call %d, a %s: %d files are open", failAt, s.Failed, s.Opened)
 				}
-				if s.failed == "" {
+				if s.Failed == "" {
 					break
 				}
 			}
@@ -366,7 +351,7 @@ func TestReadErrors(t *testing.T) {
 			}
 			for what, read := range reads {
 				for failAt := 1; ; failAt++ {
-					s.calls, s.failAt, s.short, s.failed = 0, failAt, failAt%2 == 0, ""
+					s.Calls, s.FailAt, s.Short, s.Failed = 0, failAt, failAt%2 == 0, ""
 					f, err := Open(t.Context(), "x", &OpenOptions{sys: s, Concurrency: 1 + failAt%3})
 					if err == nil {
 						var got []byte
@@ -375,16 +360,16 @@ func TestReadErrors(t *testing.T) {
 						}
 						f.Close()
 					}
-					if s.opened != 0 {
-						t.Fatalf("%s, call %d, a %s: %d files are open", what, failAt, s.failed, s.opened)
+					if s.Opened != 0 {
+						t.Fatalf("%s, call %d, a %s: %d files are open", what, failAt, s.Failed, s.Opened)
 					}
-					if s.failed == "" {
+					if s.Failed == "" {
 						must(t, err)
 						break
 					}
 					tried++
 					if err != nil && (!errors.Is(err, errDisk) || errors.Is(err, io.EOF)) {
-						t.Fatalf("%s, call %d, a %s: %v", what, failAt, s.failed, err)
+						t.Fatalf("%s, call %d, a %s: %v", what, failAt, s.Failed, err)
 					}
 				}
 			}

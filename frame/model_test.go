@@ -15,6 +15,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame/internal/simulated"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
@@ -136,7 +137,7 @@ func checkSpace(t testing.TB, f *Frame) {
 	}
 	_, faulty := c.Bytes.(*disk)
 	if st, ok := c.Bytes.(storage.WritableFile); ok {
-		_, sim := st.File.(*simFile)
+		_, sim := st.File.(*simulated.File)
 		faulty = faulty || sim
 	}
 	if size, err := c.Size(); err != nil || !c.cut && f.writable && !faulty && size != s.frameLen {

@@ -124,7 +124,7 @@ func (f *Frame) openStorage(ctx context.Context, st Storage, write bool) (*Frame
 		return nil, err
 	}
 	c := &contiguous{
-		Segment: storage.Segment{Bytes: st, NoSync: f.opts.NoSync, Aligned: f.path != ""},
+		Segment: storage.Segment{Bytes: st, NoSync: f.opts.NoSync, Aligned: f.path != "" || storage.IsFile(st)},
 		sys:     f.sys, name: f.path, cut: write,
 	}
 	if write {

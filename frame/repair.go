@@ -238,7 +238,7 @@ func (w *salvager) readOrder(ctx context.Context) ([]entry, []uint32, error) {
 
 // chunkFiles reads all chunk files of the directory, by their numbers.
 func (w *salvager) chunkFiles(ctx context.Context, report func(error)) ([]candidate, error) {
-	files, err := w.s.root.ReadDir()
+	files, err := w.s.root.ReadDir(".")
 	if err != nil {
 		return nil, err
 	}

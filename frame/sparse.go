@@ -224,7 +224,7 @@ func (d *sparse) sync() error {
 	if d.noSync || runtime.GOOS == "windows" { // there a directory cannot be synced
 		return nil
 	}
-	return d.root.Sync()
+	return d.root.Sync(".")
 }
 
 func (d *sparse) reclaim(*snapshot) *transaction {
@@ -267,7 +267,7 @@ func (d *sparse) stored(s *snapshot, enough int64) int64 {
 // size measures the files of the directory.
 func (d *sparse) size(*snapshot) (int64, error) {
 	sum := int64(0)
-	files, err := d.root.ReadDir()
+	files, err := d.root.ReadDir(".")
 	for _, x := range files {
 		if fi, err := x.Info(); err == nil && fi.Mode().IsRegular() {
 			sum += fi.Size()

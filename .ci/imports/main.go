@@ -42,11 +42,12 @@ var layers = map[string]struct{ ours, others []string }{
 	"chunk":   {[]string{"internal/errs", "codec", "internal/coder", "internal/task"}, nil},
 	"frame": {[]string{"internal/errs", "codec", "chunk", "meta", "internal/coder", "internal/engine", "internal/ndcopy", "internal/sched", "internal/task",
 		"internal/race", "internal/cpu", "frame/internal/storage", "frame/internal/blockcache", "frame/internal/crc32c"}, nil},
+	"frame/internal/simulated":  {[]string{"frame/internal/storage"}, nil},
 	"frame/remote":              {[]string{"internal/errs", "internal/ranges", "internal/task"}, nil},
 	"frame/internal/storage":    {[]string{"internal/errs", "internal/coder", "frame/internal/crc32c"}, []string{"golang.org/x/sys/windows"}},
 	"frame/internal/blockcache": {},
 	"frame/internal/crc32c":     {[]string{"internal/race", "internal/cpu"}, nil},
-	"frame/store":               {[]string{"internal/errs", "ndarray", "frame", "chunk", "meta"}, nil},
+	"frame/store":               {[]string{"internal/errs", "ndarray", "frame", "chunk", "meta", "frame/internal/storage"}, nil},
 	"ndarray": {[]string{"internal/errs", "frame", "meta", "chunk", "codec", "internal/coder", "internal/engine", "internal/ndcopy", "internal/sched",
 		"internal/filters", "internal/task", "internal/race", "internal/cpu"}, nil},
 
@@ -72,7 +73,7 @@ var layers = map[string]struct{ ours, others []string }{
 // testSupport lists packages that any test, and only a test, may import.
 var testSupport = []string{
 	"internal/attack", "internal/guardpage", "internal/link", "internal/manifest", "internal/trap", "internal/race", "internal/cpu",
-	"internal/cpu/cputest",
+	"internal/cpu/cputest", "frame/internal/simulated",
 }
 
 // besides holds the packages that the tests and examples of a package may import besides those that it may import: they

@@ -8,6 +8,7 @@ import (
 	"path"
 	"sync"
 
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/frame/store/internal/source"
 	"github.com/goblosc/blosc2/frame/store/internal/zipdir"
@@ -89,22 +90,17 @@ func (z *zipFile) Close() error {
 }
 
 // directory is a directory as container. All names are opened through its root.
-type directory struct{ root *os.Root }
+type directory struct {
+	sys   storage.System
+	root  storage.Root
+	temps []string // temporary files of this package that files found
+}
 
 func (d *directory) files(ctx context.Context, most int) ([]file, error) {
 	var list []file
-	seen := 0
-	err := fs.WalkDir(d.root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if e.IsDir() {
-			return nil
-		}
-		if seen++; seen > most {
+	d.temps = nil
+	err := d.walk(ctx, ".", func(name string, e fs.DirEntry) error {
+		if len(list) == most {
 			return faults.TooLargef("more than %d files, as MaxLeaves allows", most)
 		}
 		f := file{name: name, size: -1}
@@ -112,6 +108,8 @@ func (d *directory) files(ctx context.Context, most int) ([]file, error) {
 			f.fault = faults.Unsupportedf("symbolic link in the directory of a store")
 		} else if !e.Type().IsRegular() {
 			f.fault = faults.Unsupportedf("not a regular file")
+		} else if isTempFile(name) {
+			d.temps = append(d.temps, name)
 		}
 		list = append(list, f)
 		return nil
@@ -119,17 +117,36 @@ func (d *directory) files(ctx context.Context, most int) ([]file, error) {
 	return list, err
 }
 
+// walk calls see for everything in a directory and those below it, except the directories.
+func (d *directory) walk(ctx context.Context, dir string, see func(name string, e fs.DirEntry) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	list, err := d.root.ReadDir(dir)
+	for _, e := range list {
+		if err != nil {
+			break
+		}
+		if name := path.Join(dir, e.Name()); e.IsDir() {
+			err = d.walk(ctx, name, see)
+		} else {
+			err = see(name, e)
+		}
+	}
+	return err
+}
+
 func (d *directory) open(_ context.Context, name string) (source.Source, func() error, error) {
 	fi, err := d.lstat(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := d.root.Open(name)
+	f, err := d.root.Open(name, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, nil, err
 	}
 	opened, err := f.Stat()
-	if err == nil && !os.SameFile(fi, opened) {
+	if err == nil && !d.sys.Same(fi, opened) {
 		err = faults.Unsupportedf("%s: replaced while it was opened", name)
 	}
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -12,8 +12,10 @@ import (
 	"strings"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
+	"github.com/goblosc/blosc2/frame/store/internal/source"
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -44,7 +46,13 @@ func create(ctx context.Context, name string, o *CreateOptions) error {
 		if o.Threshold != 0 {
 			return errThreshold()
 		}
-		return createEmbed(ctx, name, LayoutEmbed, o.Overwrite, o.noSync())
+		if err := checkFree(o.system(), name, o.Overwrite); err != nil {
+			return err
+		}
+		if err := createEmbed(ctx, o.system(), tempBeside(name), name, LayoutEmbed, o.noSync()); err != nil {
+			return err
+		}
+		return storage.SyncDir(o.system(), name, o.noSync())
 	case ".b2d":
 		if o.Overwrite {
 			return fmt.Errorf("option Overwrite is for a file: %w", ErrParam)
@@ -53,25 +61,44 @@ func create(ctx context.Context, name string, o *CreateOptions) error {
 		if layout == LayoutEmbed {
 			layout = LayoutTree
 		}
-		// The directory gets its name once the embed store is in it.
-		tmp := fmt.Sprintf("%s.%d.tmp", filepath.Clean(name), os.Getpid())
-		if err := os.Mkdir(tmp, 0o777); err != nil {
-			return err
-		}
-		defer os.RemoveAll(tmp)
-		if err := createEmbed(ctx, filepath.Join(tmp, embedFile), layout, false, o.noSync()); err != nil {
-			return err
-		}
-		if _, err := os.Lstat(name); err == nil {
-			return fs.ErrExist
-		}
-		return os.Rename(tmp, name)
+		return createDir(ctx, o.system(), filepath.Clean(name), layout, o.noSync())
 	}
 	return faults.Unsupportedf("the name must end in .b2d or .b2e")
 }
 
-// createEmbed creates an empty embed store.
-func createEmbed(ctx context.Context, name string, layout Layout, overwrite, noSync bool) error {
+// createDir creates an empty directory store. The directory gets its name once the embed store is in it.
+func createDir(ctx context.Context, sys storage.System, name string, layout Layout, noSync bool) (err error) {
+	temp := tempBeside(name)
+	if err := sys.Mkdir(temp, 0o777); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			sys.RemoveAll(temp)
+		}
+	}()
+	root, err := sys.OpenRoot(temp)
+	if err != nil {
+		return err
+	}
+	err = createEmbed(ctx, root, tempIn("."), embedFile, layout, noSync)
+	if err == nil && !noSync && runtime.GOOS != "windows" {
+		err = root.Sync(".")
+	}
+	if err = errors.Join(err, root.Close()); err != nil {
+		return err
+	}
+	if err := checkFree(sys, name, false); err != nil {
+		return err
+	}
+	if err := sys.Rename(temp, name); err != nil {
+		return err
+	}
+	return storage.SyncDir(sys, name, noSync)
+}
+
+// createEmbed creates the file of an empty embed store. The caller must sync the directory.
+func createEmbed(ctx context.Context, d storage.Directory, temp, name string, layout Layout, noSync bool) error {
 	marker, err := meta.Marshal(map[string]any{"version": 1})
 	if err != nil {
 		return err
@@ -81,19 +108,22 @@ func createEmbed(ctx context.Context, name string, layout Layout, overwrite, noS
 		return err
 	}
 	layer := [...]string{LayoutEmbed: "b2embed", LayoutDict: "b2dict", LayoutTree: "b2tree"}[layout]
-	f, err := frame.Create(ctx, name, &frame.CreateOptions{Overwrite: overwrite, NoSync: noSync, ChunkSize: 8192,
+	f, err := frame.Create(ctx, "", &frame.CreateOptions{ChunkSize: 8192,
 		Meta: []meta.Layer{{Name: layer, Content: marker}}, VLMeta: []meta.Layer{{Name: embedLayer, Content: content}}})
 	if err != nil {
 		return err
 	}
-	return f.Close()
+	defer f.Close()
+	return createFile(d, temp, name, noSync, func(w io.Writer) error { _, err := f.Save(ctx, w); return err })
 }
 
 // Edit opens the directory store (.b2d) or embed store (.b2e) with a name for reading and editing. Only one Store at a
 // time may edit. See Open.
 //
-// Each edit is complete or has not happened, even after a crash. Stores that others opened before see the leaves that
-// existed then: of a directory, until a leaf is replaced or deleted.
+// Each edit is complete or has not happened, even after a crash. After an error it may have happened. Then the Store
+// agrees with the files, or refuses edits and Pack until it is opened again. Edit removes the temporary files of edits
+// that were interrupted. Stores that others opened before see the leaves that existed then: of a directory, until
+// a leaf is replaced or deleted.
 func Edit(ctx context.Context, name string, o *OpenOptions) (*Store, error) {
 	s, err := openEdit(ctx, name, o)
 	if err != nil {
@@ -109,87 +139,79 @@ func openEdit(ctx context.Context, name string, o *OpenOptions) (*Store, error) 
 	if err := o.check(true); err != nil {
 		return nil, err
 	}
-	fi, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	dir, file := name, embedFile
-	if !fi.IsDir() {
-		if filepath.Ext(name) == ".b2z" {
-			return nil, faults.Unsupportedf("zip files cannot be edited; edit a directory and pack it")
-		}
-		if o.Threshold != 0 {
-			return nil, errThreshold()
-		}
-		dir, file = filepath.Split(name)
-	}
-	root, err := os.OpenRoot(filepath.Clean(dir))
+	sys := o.system()
+	fi, err := sys.Stat(name)
 	if err != nil {
 		return nil, err
 	}
 	e := &editor{threshold: o.Threshold, noSync: o.noSync()}
-	var s *Store
 	if fi.IsDir() {
-		e.dir = &directory{root}
-		s, err = openContainerFiles(ctx, e.dir, o)
-	} else {
-		s, err = openEmbedFile(ctx, root, file, o)
+		return editDir(ctx, sys, name, e, o)
 	}
+	if filepath.Ext(name) == ".b2z" {
+		return nil, faults.Unsupportedf("zip files cannot be edited; edit a directory and pack it")
+	}
+	if o.Threshold != 0 {
+		return nil, errThreshold()
+	}
+	file, err := sys.Open(name, os.O_RDWR, 0)
 	if err != nil {
-		root.Close()
+		return nil, err
+	}
+	s, err := openSource(ctx, source.FromReader(file, fi.Size()), nil, o)
+	if err != nil {
+		file.Close()
 		return nil, err
 	}
 	s.edit = e
-	// The embed store was opened for reading, to check it; now it is opened for editing.
-	if err := s.reopenEmbed(ctx, root, file); err != nil {
+	return s.editEmbed(ctx, file)
+}
+
+// editDir opens a directory store for editing, and removes the files of edits that were interrupted.
+func editDir(ctx context.Context, sys storage.System, name string, e *editor, o *OpenOptions) (*Store, error) {
+	root, err := sys.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	e.dir = &directory{sys: sys, root: root}
+	s, err := openContainer(ctx, e.dir, o)
+	if err != nil {
+		return nil, err
+	}
+	s.edit = e
+	file, err := root.Open(embedFile, os.O_RDWR, 0)
+	if err != nil {
 		s.Close()
 		return nil, err
+	}
+	if s, err = s.editEmbed(ctx, file); err != nil {
+		return nil, err
+	}
+	for _, name := range e.dir.temps {
+		root.Remove(name) // what stays is only waste
 	}
 	return s, nil
 }
 
-// openEmbedFile opens the embed store in a file of a directory.
-func openEmbedFile(ctx context.Context, root *os.Root, name string, o *OpenOptions) (*Store, error) {
-	d := &directory{root}
-	src, release, err := d.open(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	s, err := openSource(ctx, src, closers{release, root.Close}, o)
-	if err != nil {
-		release()
-	}
-	return s, err
-}
-
-// closers closes several things.
-type closers []func() error
-
-func (c closers) Close() error {
-	var all error
-	for _, f := range c {
-		all = errors.Join(all, f())
-	}
-	return all
-}
-
-// reopenEmbed opens the frame of the embed store for editing.
-func (s *Store) reopenEmbed(ctx context.Context, root *os.Root, name string) error {
-	file, err := root.OpenFile(name, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
+// editEmbed opens the embed store for editing, which was opened for reading to check it. It closes the file and the
+// store after an error.
+func (s *Store) editEmbed(ctx context.Context, file storage.File) (*Store, error) {
 	fo := s.opts.frames()
 	fo.NoSync = s.edit.noSync
-	f, err := frames.EditFile(ctx, file, &fo)
+	f, err := frame.EditStorage(ctx, storage.WritableFile{File: file}, &fo)
 	if err != nil {
 		file.Close()
-		return err
+		s.Close()
+		return nil, err
 	}
 	old := s.embed
 	s.embed = f
 	s.pool.Store(&pool{f})
-	return old.Close()
+	if err := old.Close(); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
 }
 
 // begin starts an edit of a leaf. The caller must call the function it returns.
@@ -207,9 +229,13 @@ func (s *Store) begin(key string) (func(), error) {
 		return nil, faults.Unsupportedf("the columns of a table cannot be edited one by one")
 	}
 	s.edit.mu.Lock()
+	err := s.edit.broken
 	if s.closed.Load() {
+		err = errs.ErrClosed
+	}
+	if err != nil {
 		s.edit.mu.Unlock()
-		return nil, errs.ErrClosed
+		return nil, err
 	}
 	return s.edit.mu.Unlock, nil
 }
@@ -229,13 +255,15 @@ func (s *Store) Put(ctx context.Context, key string, f *frame.Frame) error {
 func (s *Store) put(ctx context.Context, key string, f *frame.Frame) error {
 	old := s.index.get(key)
 	if s.edit.dir == nil || f.Info().NBytes < s.edit.threshold {
-		if err := s.putEmbedded(ctx, key, f); err != nil {
+		l, err := s.putEmbedded(ctx, key, f)
+		if err != nil {
 			return err
 		}
-		if old != nil && old.file != "" { // it hides the new leaf until it is removed
-			return s.removeFile(old.file)
+		if old == nil || old.file == "" {
+			s.index.set(key, l)
+			return nil
 		}
-		return nil
+		return s.removeFile(old, l) // the file hides the new leaf until it is removed
 	}
 	name := key[1:] + extension(kindOf(f), f)
 	if old != nil && old.file != "" {
@@ -244,8 +272,12 @@ func (s *Store) put(ctx context.Context, key string, f *frame.Frame) error {
 	if err := s.writeFile(ctx, name, f); err != nil {
 		return err
 	}
+	// From here on the new leaf is stored, even if an error follows.
 	s.files.forget(name)
 	s.index.set(key, &leaf{key: key, file: name, size: -1})
+	if err := s.syncDirs(path.Dir(name)); err != nil {
+		return err
+	}
 	return s.unmap(ctx, key)
 }
 
@@ -264,59 +296,32 @@ func extension(k Kind, f *frame.Frame) string {
 	return ".b2f"
 }
 
-// writeFile writes the file of a leaf to a temporary file and renames it.
+// writeFile writes the file of a leaf. The caller must sync the directories.
 func (s *Store) writeFile(ctx context.Context, name string, f *frame.Frame) error {
-	root := s.edit.dir.root
-	if err := root.MkdirAll(path.Dir(name), 0o777); err != nil {
+	if err := s.edit.dir.mkdirAll(path.Dir(name)); err != nil {
 		return err
 	}
-	tmp := fmt.Sprintf("%s.%d.tmp", name, os.Getpid())
-	if err := root.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	file, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = f.Save(ctx, file)
-	if err == nil && !s.edit.noSync {
-		err = file.Sync()
-	}
-	if closeErr := file.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = root.Rename(tmp, name)
-	}
-	if err != nil {
-		root.Remove(tmp)
-		return err
-	}
-	return s.syncDirs(path.Dir(name))
+	return createFile(s.edit.dir.root, tempIn(path.Dir(name)), name, s.edit.noSync,
+		func(w io.Writer) error { _, err := f.Save(ctx, w); return err })
 }
 
-// removeFile removes the file of a leaf.
-func (s *Store) removeFile(name string) error {
-	if err := s.edit.dir.root.Remove(name); err != nil {
+// removeFile removes the file of the leaf old. Then the leaf next has its key, or none if next is nil.
+func (s *Store) removeFile(old, next *leaf) error {
+	if err := s.edit.dir.root.Remove(old.file); err != nil {
 		return err
 	}
-	s.files.forget(name)
-	return s.syncDirs(path.Dir(name))
+	s.files.forget(old.file)
+	s.index.set(old.key, next)
+	return s.syncDirs(path.Dir(old.file))
 }
 
 // syncDirs makes the entries of a directory, and of those above it, durable.
 func (s *Store) syncDirs(name string) error {
-	if s.edit.noSync || runtime.GOOS == "windows" || runtime.GOOS == "js" || runtime.GOOS == "wasip1" {
+	if s.edit.noSync || runtime.GOOS == "windows" { // there a directory cannot be synced
 		return nil
 	}
 	for ; ; name = path.Dir(name) {
-		d, err := s.edit.dir.root.Open(name)
-		if err != nil {
-			return err
-		}
-		err = d.Sync()
-		d.Close()
-		if err != nil || name == "." {
+		if err := s.edit.dir.root.Sync(name); err != nil || name == "." {
 			return err
 		}
 	}
@@ -340,9 +345,7 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 		return atKey(key, err)
 	}
 	if l.file != "" {
-		if err := s.removeFile(l.file); err != nil {
-			return atKey(key, err)
-		}
+		return atKey(key, s.removeFile(l, nil))
 	}
 	s.index.set(key, nil)
 	return nil

@@ -239,6 +239,19 @@ func TestInterruptedPut(t *testing.T) {
 	sameStore(t, fresh, map[string]string{})
 }
 
+// A directory that a killed process left does not stop Create in another process with the same number.
+func TestInterruptedCreate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.b2d")
+	if err := os.Mkdir(fmt.Sprintf("%s.%d.tmp", path, os.Getpid()), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Create(context.Background(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+}
+
 func TestEditErrors(t *testing.T) {
 	ctx := context.Background()
 	f := contentFrame(t, []byte("x"))

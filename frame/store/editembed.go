@@ -39,31 +39,31 @@ func (s *Store) mapWithout(key string) (nodes map[string]map[string]any, had boo
 	return m.Map, had, nil
 }
 
-// putEmbedded appends a frame to the bytes of the embed store and enters it into the map, in one commit.
-func (s *Store) putEmbedded(ctx context.Context, key string, f *frame.Frame) error {
+// putEmbedded appends a frame to the bytes of the embed store and enters it into the map, in one commit. It returns the
+// leaf, which the caller enters into the index.
+func (s *Store) putEmbedded(ctx context.Context, key string, f *frame.Frame) (*leaf, error) {
 	if _, ok := frames.MetaLayer(s.embed, "b2nd"); ok {
-		return faults.Unsupportedf("editing an embed store in an array")
+		return nil, faults.Unsupportedf("editing an embed store in an array")
 	}
 	content, err := frames.Bytes(ctx, f)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	nodes, _, err := s.mapWithout(key)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	offset, size := s.embed.Info().NBytes, int64(len(content))
 	nodes[key] = map[string]any{"offset": offset, "length": size}
 	text, err := marshalMap(nodes, offset+size)
 	if err == nil {
-		err = frames.AppendContent(ctx, s.embed, content, embedLayer, text)
+		err = s.afterCommit(ctx, frames.AppendContent(ctx, s.embed, content, embedLayer, text))
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.pool.Store(&pool{s.embed})
-	s.index.set(key, &leaf{key: key, off: offset, size: size})
-	return nil
+	return &leaf{key: key, off: offset, size: size}, nil
 }
 
 // unmap removes a key from the map of the embed store, if it is there.
@@ -76,5 +76,20 @@ func (s *Store) unmap(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	return frames.SetVLMeta(ctx, s.embed, embedLayer, text)
+	return s.afterCommit(ctx, frames.SetVLMeta(ctx, s.embed, embedLayer, text))
+}
+
+// afterCommit returns the error of a commit of the embed store. If that left the stored state unknown, the store takes
+// no more edits, because its index may not agree with the files.
+func (s *Store) afterCommit(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	b, brokenErr := s.embed.Begin(context.WithoutCancel(ctx))
+	if brokenErr != nil {
+		s.edit.broken = brokenErr
+	} else {
+		b.Rollback()
+	}
+	return err
 }

@@ -1,10 +1,13 @@
 package store
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -26,7 +29,8 @@ func patterned(r *rand.Rand) []byte {
 	return bytes.Repeat([]byte{byte(r.Uint32())}, 1000+r.IntN(40000))
 }
 
-// editForever edits and packs a store until the process is killed.
+// editForever edits and packs a store until the process is killed. Each edit changes one leaf. It prints the edits that
+// it begins and those that it has made, so that the parent knows what the store may hold.
 func editForever(path string, seed uint64) error {
 	ctx := context.Background()
 	o := &OpenOptions{}
@@ -42,15 +46,21 @@ func editForever(path string, seed uint64) error {
 	for {
 		key := fmt.Sprintf("/g%d/leaf%d", r.IntN(2), r.IntN(4))
 		if r.IntN(4) == 0 && s.Has(key) {
+			fmt.Println("begin", key, 0, 0)
 			err = s.Delete(ctx, key)
 		} else {
+			content := patterned(r)
 			var f *frame.Frame
-			if f, err = frame.CreateFunc(ctx, "", func(b *frame.Batch) error { return b.Append(ctx, patterned(r)) }, nil); err == nil {
+			if f, err = frame.CreateFunc(ctx, "", func(b *frame.Batch) error { return b.Append(ctx, content) }, nil); err == nil {
+				fmt.Println("begin", key, len(content), content[0])
 				err = s.Put(ctx, key, f)
 			}
 		}
+		fmt.Println("done")
 		if err == nil && s.Layout() != LayoutEmbed && r.IntN(4) == 0 {
+			fmt.Println("pack")
 			err = s.Pack(ctx, path+".b2z", &CreateOptions{Overwrite: true})
+			fmt.Println("packed")
 		}
 		if err != nil {
 			return err
@@ -69,11 +79,10 @@ func TestKill(t *testing.T) {
 	if err := exec.Command(os.Args[0], "-test.run=^$").Run(); errors.Is(err, syscall.ENOEXEC) {
 		t.Skip("programs cannot start others under emulation")
 	}
-	rounds := 30
+	rounds := 250 // of each kind of store
 	if testing.Short() {
-		rounds = 4
+		rounds = 3
 	}
-	r := rand.New(rand.NewPCG(5, 5))
 	for _, name := range []string{"s.b2d", "s.b2e"} {
 		path := filepath.Join(t.TempDir(), name)
 		s, err := Create(context.Background(), path, nil)
@@ -81,22 +90,91 @@ func TestKill(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Close()
-		leaves := 0
+		k := killed{path: path, leaves: map[string]string{}}
+		r := rand.New(rand.NewPCG(5, 5))
 		for range rounds {
-			killOnce(t, path, time.Duration(r.IntN(40))*time.Millisecond)
-			leaves += checkComplete(t, path)
-			if _, err := os.Stat(path + ".b2z"); err == nil {
-				leaves += checkComplete(t, path+".b2z")
-			}
+			k.replay(t, killOnce(t, path, time.Duration(r.IntN(40))*time.Millisecond))
+			k.check(t)
 		}
-		if leaves == 0 {
-			t.Errorf("%s: no leaf in %d rounds", name, rounds)
+		t.Logf("%s: %d edits, %d of them interrupted, %d times packed, %d interrupted", name, k.edits, k.cut, k.packs, k.cutPacks)
+		if k.edits == 0 || !testing.Short() && (k.cut == 0 || name == "s.b2d" && (k.packs == 0 || k.cutPacks == 0)) {
+			t.Errorf("%s: too few", name)
 		}
 	}
 }
 
-// killOnce starts a process that edits a store, and kills it after a while.
-func killOnce(t *testing.T, path string, after time.Duration) {
+// killed is what a store with killed writers must hold.
+type killed struct {
+	path   string
+	leaves map[string]string // a description of the content by key
+	packed map[string]string // nil if the store was not packed
+
+	next       map[string]string // with the interrupted edit; nil if there is none
+	nextPacked map[string]string
+
+	edits, cut, packs, cutPacks int
+}
+
+// replay makes the edits that a process has printed.
+func (k *killed) replay(t *testing.T, log string) {
+	t.Helper()
+	k.next, k.nextPacked = nil, nil
+	for line := range strings.Lines(log) {
+		if !strings.HasSuffix(line, "\n") {
+			break // a part of a line: what it announces has not begun, or what it confirms is checked as interrupted
+		}
+		words := strings.Fields(line)
+		switch words[0] {
+		case "ready":
+		case "begin":
+			k.next = maps.Clone(k.leaves)
+			if delete(k.next, words[1]); words[2] != "0" {
+				k.next[words[1]] = words[2] + " times " + words[3]
+			}
+		case "done":
+			k.leaves, k.next = k.next, nil
+			k.edits++
+		case "pack":
+			k.nextPacked = k.leaves
+		case "packed":
+			k.packed, k.nextPacked = k.nextPacked, nil
+			k.packs++
+		default:
+			t.Fatalf("child: %s", line)
+		}
+	}
+}
+
+// check compares the store and the packed store with what they may hold, which from then on they must.
+func (k *killed) check(t *testing.T) {
+	t.Helper()
+	got := described(t, k.path)
+	if k.next != nil {
+		k.cut++
+		if maps.Equal(got, k.next) {
+			k.leaves = k.next
+		}
+	}
+	if !maps.Equal(got, k.leaves) {
+		t.Fatalf("the store holds %v, want %v or %v", got, k.leaves, k.next)
+	}
+	var packed map[string]string
+	if _, err := os.Stat(k.path + ".b2z"); err == nil {
+		packed = described(t, k.path+".b2z")
+	}
+	if k.nextPacked != nil {
+		k.cutPacks++
+		if packed != nil && maps.Equal(packed, k.nextPacked) {
+			k.packed = k.nextPacked
+		}
+	}
+	if (packed == nil) != (k.packed == nil) || !maps.Equal(packed, k.packed) {
+		t.Fatalf("the packed store holds %v, want %v or %v", packed, k.packed, k.nextPacked)
+	}
+}
+
+// killOnce starts a process that edits a store, and kills it after a while. It returns what the process has printed.
+func killOnce(t *testing.T, path string, after time.Duration) string {
 	t.Helper()
 	c := exec.Command(os.Args[0], "-test.run=^TestKill$")
 	c.Env = append(os.Environ(), killedStore+"="+path)
@@ -107,32 +185,36 @@ func killOnce(t *testing.T, path string, after time.Duration) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ready := make([]byte, 5)
-	if _, err := out.Read(ready); err != nil || string(ready) != "ready" {
-		t.Errorf("child: %q, %v", ready, err)
+	r := bufio.NewReader(out)
+	if line, err := r.ReadString('\n'); err != nil || line != "ready\n" {
+		t.Errorf("child: %q, %v", line, err)
 	}
-	time.Sleep(after)
-	if err := c.Process.Kill(); err != nil {
+	timer := time.AfterFunc(after, func() { c.Process.Kill() })
+	defer timer.Stop()
+	log, err := io.ReadAll(r)
+	if err != nil {
 		t.Error(err)
 	}
 	if err := c.Wait(); err == nil || runtime.GOOS != "windows" && strings.Contains(err.Error(), "exit status") {
-		t.Errorf("child: %v", err)
+		t.Errorf("child: %v: %s", err, log)
 	}
+	return string(log)
 }
 
-// checkComplete reads all leaves of a store and returns their number.
-func checkComplete(t *testing.T, path string) int {
+// described reads all leaves of a store. Each must be one byte many times.
+func described(t *testing.T, path string) map[string]string {
 	t.Helper()
 	s, err := Open(context.Background(), path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	all := contents(t, s)
-	for key, content := range all {
+	got := contents(t, s)
+	for key, content := range got {
 		if len(content) < 1000 || strings.Count(content, content[:1]) != len(content) {
-			t.Errorf("%s: %s has %d bytes that do not belong together", path, key, len(content))
+			t.Fatalf("%s: %s has %d bytes that do not belong together", path, key, len(content))
 		}
+		got[key] = fmt.Sprint(len(content), " times ", content[0])
 	}
-	return len(all)
+	return got
 }

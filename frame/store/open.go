@@ -44,21 +44,22 @@ func openName(ctx context.Context, name string, o *OpenOptions) (*Store, error) 
 	if err := o.check(false); err != nil {
 		return nil, err
 	}
-	fi, err := os.Stat(name)
+	sys := o.system()
+	fi, err := sys.Stat(name)
 	if err != nil {
 		return nil, err
 	}
 	if fi.IsDir() {
-		root, err := os.OpenRoot(name)
+		root, err := sys.OpenRoot(name)
 		if err != nil {
 			return nil, err
 		}
-		return openContainer(ctx, &directory{root}, o)
+		return openContainer(ctx, &directory{sys: sys, root: root}, o)
 	}
 	if !fi.Mode().IsRegular() {
 		return nil, faults.Formatf("not a file or directory")
 	}
-	f, err := os.Open(name)
+	f, err := sys.Open(name, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -246,4 +247,5 @@ type editor struct {
 	dir       *directory // nil for a store in one frame
 	threshold int64
 	noSync    bool
+	broken    error // a commit of the embed store failed, so that its stored state is not known
 }

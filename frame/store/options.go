@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 )
 
 // OpenOptions are the settings for opening a store. A nil *OpenOptions and zero fields are the defaults. No field is
@@ -16,6 +17,8 @@ type OpenOptions struct {
 	MaxLeaves int
 	// Threshold is for editing a directory store: frames with fewer decoded bytes go to embed.b2e. 0 = none.
 	Threshold int64
+
+	sys storage.System // nil = the operating system. Tests have another
 }
 
 // CreateOptions are the settings for creating a store. A nil *CreateOptions and zero fields are the defaults.
@@ -61,6 +64,14 @@ func (o *OpenOptions) maxLeaves() int {
 		return 1 << 20
 	}
 	return o.MaxLeaves
+}
+
+// system returns what the files of the store are on.
+func (o *OpenOptions) system() storage.System {
+	if o == nil || o.sys == nil {
+		return storage.OS()
+	}
+	return o.sys
 }
 
 // noSync reports whether edits do not wait for the disk.

@@ -9,13 +9,11 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"reflect"
-	"runtime"
 	"slices"
 	"unicode/utf8"
 
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/frame/store/internal/source"
 )
@@ -42,6 +40,9 @@ func (s *Store) packFile(ctx context.Context, name string, o *CreateOptions) err
 	if s.edit != nil {
 		s.edit.mu.Lock()
 		defer s.edit.mu.Unlock()
+		if s.edit.broken != nil {
+			return s.edit.broken
+		}
 	}
 	if s.layout == LayoutEmbed {
 		return faults.Unsupportedf("an embed store has no files to pack")
@@ -49,38 +50,15 @@ func (s *Store) packFile(ctx context.Context, name string, o *CreateOptions) err
 	if s.closed.Load() {
 		return fs.ErrClosed
 	}
-	if _, err := os.Lstat(name); err == nil && !o.Overwrite {
-		return fs.ErrExist
+	sys := s.opts.system()
+	if err := checkFree(sys, name, o.Overwrite); err != nil {
+		return err
 	}
-	noSync := o.noSync()
-	dir := filepath.Dir(name)
-	tmp, err := os.CreateTemp(dir, filepath.Base(name)+".*.tmp")
+	err := createFile(sys, tempBeside(name), name, o.noSync(), func(w io.Writer) error { return s.pack(ctx, w) })
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name()) // fails after the file is renamed
-	err = s.pack(ctx, tmp)
-	if err == nil {
-		err = tmp.Chmod(0o644)
-	}
-	if err == nil && !noSync {
-		err = tmp.Sync()
-	}
-	if closeErr := tmp.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), name)
-	}
-	if err != nil || noSync || runtime.GOOS == "windows" || runtime.GOOS == "js" || runtime.GOOS == "wasip1" {
-		return err
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
+	return storage.SyncDir(sys, name, o.noSync())
 }
 
 // checkPack returns ErrParam for options that Pack does not use.

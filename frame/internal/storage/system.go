@@ -16,7 +16,6 @@ import (
 type System interface {
 	Directory
 	OpenRoot(dir string) (Root, error)
-	Mkdir(name string, mode fs.FileMode) error
 	RemoveAll(name string) error
 	Stat(name string) (fs.FileInfo, error)
 	Resolve(name string) (string, error) // follows symbolic links
@@ -28,15 +27,16 @@ type System interface {
 type Root interface {
 	Directory
 	io.Closer
-	ReadDir() ([]fs.DirEntry, error)
-	Stat() (fs.FileInfo, error) // of the directory
-	Sync() error                // makes the names in the directory last
+	ReadDir(dir string) ([]fs.DirEntry, error) // sorted by name
+	Stat() (fs.FileInfo, error)                // of the directory
+	Sync(dir string) error                     // makes the names in dir last; "." is the directory itself
 }
 
 // Directory is what a System and a Root have in common. Neither Open with O_EXCL nor Rename, Remove and Lstat follow a
 // symbolic link at the end of a name.
 type Directory interface {
 	Open(name string, flag int, mode fs.FileMode) (File, error)
+	Mkdir(name string, mode fs.FileMode) error
 	Rename(old, name string) error
 	Remove(name string) error
 	Lstat(name string) (fs.FileInfo, error)
@@ -105,7 +105,6 @@ func (r osRoot) Open(name string, flag int, mode fs.FileMode) (File, error) {
 func (r osRoot) Rename(old, name string) error { return r.inDir(r.dir.Rename(old, name)) }
 func (r osRoot) Remove(name string) error      { return r.inDir(r.dir.Remove(name)) }
 func (r osRoot) Stat() (fs.FileInfo, error)    { return r.dir.Stat(".") }
-func (r osRoot) Sync() error                   { return SyncOpened(r.dir.Open(".")) }
 func (r osRoot) Close() error                  { return r.dir.Close() }
 
 func (r osRoot) Lstat(name string) (fs.FileInfo, error) {
@@ -113,7 +112,14 @@ func (r osRoot) Lstat(name string) (fs.FileInfo, error) {
 	return fi, r.inDir(err)
 }
 
-func (r osRoot) ReadDir() ([]fs.DirEntry, error) { return fs.ReadDir(r.dir.FS(), ".") }
+func (r osRoot) Mkdir(name string, mode fs.FileMode) error { return r.inDir(r.dir.Mkdir(name, mode)) }
+
+func (r osRoot) Sync(dir string) error { return r.inDir(SyncOpened(r.dir.Open(dir))) }
+
+func (r osRoot) ReadDir(dir string) ([]fs.DirEntry, error) {
+	list, err := fs.ReadDir(r.dir.FS(), filepath.ToSlash(dir))
+	return list, r.inDir(err)
+}
 
 // inDir returns an error of the os.Root with the name of the directory.
 func (r osRoot) inDir(err error) error {

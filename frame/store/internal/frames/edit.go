@@ -3,27 +3,10 @@ package frames
 import (
 	"bytes"
 	"context"
-	"os"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/meta"
 )
-
-// file is a file as frame.Storage.
-type file struct{ *os.File }
-
-func (f file) Size() (int64, error) {
-	fi, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	return fi.Size(), nil
-}
-
-// EditFile opens the frame in a file for editing. Closing the frame closes the file.
-func EditFile(ctx context.Context, f *os.File, o *frame.OpenOptions) (*frame.Frame, error) {
-	return frame.EditStorage(ctx, file{f}, o)
-}
 
 // Bytes returns a whole frame.
 func Bytes(ctx context.Context, f *frame.Frame) ([]byte, error) {

@@ -1,0 +1,144 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/goblosc/blosc2/frame/internal/simulated"
+)
+
+// TestFailingCalls lets each single call of edits fail. The store must be that before or after the edit, and the open
+// store must agree with it: later edits fail, or are made.
+func TestFailingCalls(t *testing.T) {
+	programs := uint64(40)
+	if testing.Short() {
+		programs = 4
+	}
+	kinds := map[string]int{}
+	for seed := range programs {
+		for failAt := 1; failOnce(t, seed, failAt, kinds); failAt++ {
+		}
+	}
+	t.Log(kinds)
+	for _, k := range []string{"open", "write", "sync", "rename", "refused", "mkdir", "remove"} {
+		if kinds[k] == 0 && (!testing.Short() || k != "mkdir" && k != "remove") {
+			t.Errorf("no failing %s", k)
+		}
+	}
+}
+
+// failOnce runs a program with a failing call. It returns false if the program has fewer calls.
+func failOnce(t *testing.T, seed uint64, failAt int, kinds map[string]int) bool {
+	ctx := t.Context()
+	sys := simulated.New()
+	p := newProgram(seed, []string{"s.b2d", "s.b2e"}[seed%2], sys)
+	m, err := p.create(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.m = m
+	for range seed {
+		if p.m, err = p.edit(t); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sys.Calls, sys.FailAt, sys.Short, sys.Forever = 0, failAt, failAt%2 == 0, seed%5 == 4
+	next, err := p.edit(t)
+	what := fmt.Sprintf("program %d, call %d, a %s", seed, failAt, sys.Failed)
+	failed := sys.Failed != ""
+	kinds[sys.Failed]++
+	sys.FailAt, sys.Forever = 0, false
+	if err != nil && !errors.Is(err, simulated.ErrDisk) {
+		t.Fatalf("%s: %v", what, err)
+	}
+	check := func(models ...state) state {
+		t.Helper()
+		m, err := stored(ctx, sys, p.name)
+		if err == nil {
+			err = m.isOneOf(models...)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		return m
+	}
+	if err == nil {
+		p.m = next
+	}
+	p.m = check(p.m, next)
+	for range 6 { // the keys are few, so some edits are of the same leaf
+		next, err := p.edit(t)
+		if err != nil {
+			kinds["refused"]++ // the embed store must be opened again
+			p.m = check(p.m, next)
+			continue
+		}
+		p.m = check(next)
+		leaves, attrs, err := leavesOf(ctx, p.s)
+		if err == nil {
+			err = state{exists: true, leaves: leaves, attrs: attrs, packed: p.m.packed}.isOneOf(p.m)
+		}
+		if err != nil {
+			t.Fatalf("%s: the open store: %v", what, err)
+		}
+	}
+	if err := p.s.Close(); err != nil || sys.Opened != 0 {
+		t.Fatalf("%s: %d files are open, %v", what, sys.Opened, err)
+	}
+	if list := tempFiles(sys.Image, 0); len(list) > 0 && seed%5 != 4 { // otherwise the removal failed as well
+		t.Fatalf("%s: %v are left", what, list)
+	}
+	return failed
+}
+
+// tempFiles returns the temporary files in a directory of a disk and below it.
+func tempFiles(m simulated.Image, dir int) (list []string) {
+	for name, id := range m[dir].Dir {
+		if filepath.Ext(name) == ".tmp" {
+			list = append(list, name)
+		}
+		list = append(list, tempFiles(m, id)...)
+	}
+	return list
+}
+
+// TestFailingRemoval lets calls fail that remove the file of a leaf. The open store must agree with the stored one.
+func TestFailingRemoval(t *testing.T) {
+	ctx := t.Context()
+	for _, small := range []bool{false, true} { // deleted, or replaced by an embedded leaf
+		for failAt, tried := 1, true; tried; failAt++ {
+			sys := simulated.New()
+			s, err := Create(ctx, "s.b2d", &CreateOptions{OpenOptions: OpenOptions{Threshold: 100, sys: sys}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Put(ctx, "/a", contentFrame(t, make([]byte, 200))); err != nil {
+				t.Fatal(err)
+			}
+			sys.Calls, sys.FailAt = 0, failAt
+			if small {
+				err = s.Put(ctx, "/a", contentFrame(t, make([]byte, 10)))
+			} else {
+				err = s.Delete(ctx, "/a")
+			}
+			tried = sys.Failed != ""
+			if sys.FailAt = 0; err != nil && !errors.Is(err, simulated.ErrDisk) {
+				t.Fatalf("call %d: %v", failAt, err)
+			}
+			leaves, attrs, err := leavesOf(ctx, s)
+			if err != nil {
+				t.Fatalf("call %d, a %s: %v", failAt, sys.Failed, err)
+			}
+			m, err := stored(ctx, sys, "s.b2d")
+			if err == nil {
+				err = m.isOneOf(state{exists: true, leaves: leaves, attrs: attrs})
+			}
+			if err != nil {
+				t.Errorf("small %v, call %d, a %s: %v", small, failAt, sys.Failed, err)
+			}
+			s.Close()
+		}
+	}
+}

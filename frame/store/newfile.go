@@ -1,0 +1,81 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/goblosc/blosc2/frame/internal/storage"
+)
+
+// checkFree returns an error that wraps fs.ErrExist if a new file may not have a name.
+func checkFree(d storage.Directory, name string, overwrite bool) error {
+	fi, err := d.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err == nil && (!overwrite || fi.IsDir()):
+		return fs.ErrExist
+	}
+	return err
+}
+
+// createFile writes a file under a temporary name and renames it when it is complete. The caller must sync the
+// directory.
+func createFile(d storage.Directory, temp, name string, noSync bool, fill func(w io.Writer) error) error {
+	file, err := d.Open(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	err = fill(io.NewOffsetWriter(file, 0))
+	if err == nil && !noSync {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = d.Rename(temp, name)
+	}
+	if err != nil {
+		d.Remove(temp)
+	}
+	return err
+}
+
+// tempBeside returns a temporary name for what gets a name outside of a store.
+func tempBeside(name string) string { return fmt.Sprintf("%s.%016x.tmp", name, rand.Uint64()) }
+
+// tempIn returns a temporary name in a directory of a store. It does not depend on the name of the leaf, which may be
+// as long as the file system allows.
+func tempIn(dir string) string { return path.Join(dir, fmt.Sprintf("%016x.tmp", rand.Uint64())) }
+
+// isTempFile reports whether a name in a store is one of tempIn.
+func isTempFile(name string) bool {
+	hex, ok := strings.CutSuffix(path.Base(name), ".tmp")
+	return ok && len(hex) == 16 && strings.Trim(hex, "0123456789abcdef") == ""
+}
+
+// mkdirAll creates a directory of a store and those above it.
+func (d *directory) mkdirAll(name string) error {
+	if name == "." {
+		return nil
+	}
+	if err := d.mkdirAll(path.Dir(name)); err != nil {
+		return err
+	}
+	err := d.root.Mkdir(name, 0o777)
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	fi, statErr := d.root.Lstat(name)
+	switch {
+	case statErr != nil:
+		return statErr
+	case !fi.IsDir():
+		return err
+	}
+	return nil
+}
