@@ -291,7 +291,7 @@ func BenchmarkTypes(b *testing.B) {
 		At   time.Time
 		Wind struct{ U, V float32 }
 	}
-	benchTyped(b, "float16 as float32", "<f2", func(i int) float32 { return float32(i % 1000) })
+	benchTyped(b, "float16", "<f2", func(i int) Float16 { return Float16Of(float32(i % 1000)) })
 	benchTyped(b, "int32 big-endian", ">i4", func(i int) int32 { return int32(i) })
 	benchTyped(b, "text", "<U12", func(i int) string { return fmt.Sprint("name ", i%1000) })
 	benchTyped(b, "bytes", "S12", func(i int) string { return fmt.Sprint("name ", i%1000) })
