@@ -22,6 +22,7 @@ type snapshot struct {
 	origin    *origin      // nil when the chunks hold the data
 	ends      ends         // of frames with chunks of variable size
 	stored    evidence
+	heads     heads        // of chunks of a source that is read ahead
 	src       io.ReaderAt  // contiguous frames: where the bytes are
 	area      int64        // contiguous frames: where the chunks end at the latest, from the frame start
 	root      storage.Root // sparse frames: the directory with the chunk files
