@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"io"
 	"math"
 	"slices"
 	"sync"
@@ -214,25 +213,22 @@ func (p *prefetcher) locate(list []*chunkAhead) error {
 			extra += (1 - a.share) * float64(a.guess)
 		}
 	}
-	for pass := range 2 { // the second one for more block positions than expected
-		var parts []*part
-		var of []*chunkAhead
-		for _, a := range list {
-			if pass == 0 && a.head == nil && a.exact && (extra <= roundBytes && a.share > 0 || a.guess <= a.headLen()) {
-				a.whole = true
-			}
-			if n := a.missingHead(pass); n > 0 {
-				of = append(of, a)
-				parts = append(parts, &part{Range: ranges.Range{Off: a.off, Len: n}})
-			}
+	var parts []*part
+	var of []*chunkAhead
+	for _, a := range list {
+		if a.head == nil && a.exact && (extra <= roundBytes && a.share > 0 || a.guess <= a.headLen()) {
+			a.whole = true
 		}
-		if err := p.read(p.ctx, parts); err != nil {
-			return err
+		if a.head == nil && !(a.whole && a.exact) {
+			of = append(of, a)
+			parts = append(parts, &part{Range: ranges.Range{Off: a.off, Len: a.headLen()}})
 		}
-		for i, a := range of {
-			if a.head = parts[i].bytes(); a.head == nil {
-				return io.ErrUnexpectedEOF
-			}
+	}
+	if err := p.read(p.ctx, parts); err != nil {
+		return err
+	}
+	for i, a := range of {
+		if a.head = parts[i].bytes(); a.head != nil {
 			p.d.s.heads.put(a.off, a.head)
 		}
 	}
@@ -333,25 +329,6 @@ func (a *chunkAhead) headLen() int64 {
 		n = a.size
 	}
 	return min(n, a.size, maxHead)
-}
-
-// missingHead returns how many bytes of the beginning must be read, or 0.
-func (a *chunkAhead) missingHead(pass int) int64 {
-	if a.whole && a.exact {
-		return 0
-	}
-	if a.head == nil {
-		return a.headLen()
-	}
-	if pass == 0 {
-		return 0
-	}
-	var r coder.Reader
-	first, err := r.Locate(a.head, a.size)
-	if err != nil || a.whole || r.Located() || first <= len(a.head) || first > maxHead {
-		return 0
-	}
-	return int64(first)
 }
 
 // setParts sets the parts that are needed.
