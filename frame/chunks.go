@@ -317,7 +317,7 @@ func (f *Frame) openChunk(s *snapshot, from io.ReaderAt, w *worker, r *coder.Rea
 	if err != nil {
 		return nil, f.chunkError(s, i, err)
 	}
-	if a, ok := from.(*chunkAhead); ok {
+	if a, ok := from.(interface{ chunk() []byte }); ok { // read ahead
 		src.mem = a.chunk()
 	}
 	switch {

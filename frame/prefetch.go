@@ -27,8 +27,8 @@ const (
 )
 
 // prefetcher reads the stored bytes that a call of Decode needs before they are decoded, for a source that reads many
-// ranges at once. It takes chunks from the plan, a window of them at a time, and loads each window on a goroutine of its
-// own with two reads: first the beginnings of chunks, which locate their blocks, and then the blocks. Decoding then
+// ranges at once. It takes chunks from the plan, a window of them at a time, and loads each window on a goroutine of
+// its own with two reads: first the beginnings of chunks, which locate their blocks, and then the blocks. Decoding then
 // reads from a chunkAhead. An error of the source is not reported: decoding reads the bytes again and reports it.
 type prefetcher struct {
 	d       *decoding
@@ -72,7 +72,8 @@ func (p *prefetcher) stop() {
 	p.running.Wait()
 }
 
-// next sets the visit of a job to the next chunk, or returns false after the last one. One goroutine at a time calls it.
+// next sets the visit of a job to the next chunk, or returns false after the last one. One goroutine at a time may call
+// it.
 func (p *prefetcher) next(j *decodeJob) bool {
 	for !p.last && len(p.windows) < maxWindows {
 		p.start()
@@ -472,37 +473,4 @@ func (a *chunkAhead) held(off int64) (b []byte, end int64) {
 		return nil, q.Off
 	}
 	return b[off-q.Off:], 0
-}
-
-// heads holds the beginnings of chunks that were read ahead, which locate their blocks.
-type heads struct {
-	mu    sync.Mutex
-	list  map[int64][]byte // by offset; they do not change
-	bytes int64
-}
-
-const maxHeads = 8 << 20 // bytes of heads
-
-func (h *heads) get(off int64) []byte {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.list[off]
-}
-
-// put keeps the beginning of a chunk, in place of those of any other chunks if there is no room.
-func (h *heads) put(off int64, b []byte) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.list == nil {
-		h.list = map[int64][]byte{}
-	}
-	h.bytes += int64(len(b) - len(h.list[off]))
-	h.list[off] = b
-	for k, b := range h.list {
-		if h.bytes <= maxHeads {
-			break
-		}
-		h.bytes -= int64(len(b))
-		delete(h.list, k)
-	}
 }

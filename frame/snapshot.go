@@ -210,3 +210,37 @@ func (s *snapshot) storedChunks() int64 {
 	}
 	return n
 }
+
+// maxHeads is the largest number of bytes in heads.
+const maxHeads = 8 << 20
+
+// heads holds the beginnings of chunks that were read ahead, which locate their blocks.
+type heads struct {
+	mu    sync.Mutex
+	list  map[int64][]byte // by offset; they do not change
+	bytes int64
+}
+
+func (h *heads) get(off int64) []byte {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.list[off]
+}
+
+// put keeps the beginning of a chunk, in place of those of any other chunks if there is no room.
+func (h *heads) put(off int64, b []byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.list == nil {
+		h.list = map[int64][]byte{}
+	}
+	h.bytes += int64(len(b) - len(h.list[off]))
+	h.list[off] = b
+	for k, b := range h.list {
+		if h.bytes <= maxHeads {
+			break
+		}
+		h.bytes -= int64(len(b))
+		delete(h.list, k)
+	}
+}

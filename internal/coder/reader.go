@@ -129,8 +129,8 @@ func (r *Reader) reset() {
 	r.opened++
 }
 
-// readStarts reads the positions of the blocks and finds where blocks end. Writers with several threads append blocks in
-// the order of completion, so the next position in the list may belong to a later block.
+// readStarts reads the positions of the blocks and finds where blocks end. Writers with several threads append blocks
+// in the order of completion, so the next position in the list may belong to a later block.
 func (r *Reader) readStarts(head []byte) error {
 	h := &r.h
 	first := h.Overhead() + 4*h.nblocks // checked by Header.check
