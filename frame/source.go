@@ -21,8 +21,8 @@ import (
 //
 //	ReadRanges(ctx context.Context, want []Range, got func(i int, at int64, b []byte) error) error
 //
-// then reads of an array, and of [Frame.Content], call it for the bytes of many chunks and blocks at a time, before they
-// decode them. It reads ranges of the source, which may overlap and have any order, and calls got on the goroutine of
+// then reads of an array, and of [Frame.Content], call it for the bytes of many chunks and blocks at a time, before
+// they decode them. It reads ranges of the source, which may overlap and have any order, and calls got on the goroutine of
 // the caller: b is the bytes of range want[i] from its byte at on. A range may arrive in several parts, in any order,
 // but each byte once. got does not retain b. ReadRanges stops at an error of got or of ctx, and returns it. Bytes that
 // did not arrive are read again with ReadAtContext. A read keeps up to 64 MiB of stored bytes that wait to be decoded,
