@@ -22,11 +22,11 @@ import (
 //	ReadRanges(ctx context.Context, want []Range, got func(i int, at int64, b []byte) error) error
 //
 // then reads of an array, and of [Frame.Content], call it for the bytes of many chunks and blocks at a time, before
-// they decode them. It reads ranges of the source, which may overlap and have any order, and calls got on the goroutine of
-// the caller: b is the bytes of range want[i] from its byte at on. A range may arrive in several parts, in any order,
-// but each byte once. got does not retain b. ReadRanges stops at an error of got or of ctx, and returns it. Bytes that
-// did not arrive are read again with ReadAtContext. A read keeps up to 64 MiB of stored bytes that wait to be decoded,
-// or MaxBytes if that is less.
+// they decode them. It reads ranges of the source, which may overlap and have any order. It calls got on the goroutine
+// of the caller: b is the bytes of range want[i] from its byte at on. A range may arrive in several parts, in any
+// order, but each byte once. got does not retain b. ReadRanges stops at an error of got or of ctx, and returns it.
+// Bytes that did not arrive are read again with ReadAtContext. A read keeps up to 64 MiB of stored bytes that wait to
+// be decoded, or MaxBytes if that is less.
 type Source interface {
 	// ReadAtContext reads len(p) bytes at offset off, like the ReadAt of an [io.ReaderAt]. It should return the error
 	// of ctx soon after ctx is done. It must not retain p.
