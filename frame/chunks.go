@@ -317,6 +317,9 @@ func (f *Frame) openChunk(s *snapshot, from io.ReaderAt, w *worker, r *coder.Rea
 	if err != nil {
 		return nil, f.chunkError(s, i, err)
 	}
+	if a, ok := from.(interface{ chunk() []byte }); ok { // read ahead
+		src.mem = a.chunk()
+	}
 	switch {
 	case src.mem != nil:
 		err = w.Open(r, src.mem)

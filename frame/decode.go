@@ -25,6 +25,7 @@ type decoding struct {
 	from      io.ReaderAt // the bytes of s, with the context of the call
 	bound     storage.Bound
 	cache     *blockcache.Cache[*snapshot] // of blocks, or nil when this call does not use it
+	prefetch  *prefetcher                  // or nil
 	workers   int
 	work      func(int) // decode
 
@@ -38,6 +39,7 @@ type decoding struct {
 type decodeJob struct {
 	visit  engine.Visit
 	r      coder.Reader
+	ahead  *chunkAhead // bytes of the chunk that were read before, or nil
 	close  io.Closer
 	first  int  // block needed, when visit.Blocks is empty
 	next   int  // block to be taken
@@ -65,9 +67,12 @@ func (f *Frame) decode(ctx context.Context, s *snapshot, p engine.ReadPlan, bloc
 			d.cache = f.cache
 		}
 	}
+	if src := storage.Ranges(s.src); src != nil {
+		d.prefetch = newPrefetcher(ctx, d, src)
+	}
 	d.workers = f.workersFor(blocks)
 	err := d.run()
-	d.s, d.plan, d.cache, d.from = nil, nil, nil, nil
+	d.s, d.plan, d.cache, d.from, d.prefetch = nil, nil, nil, nil, nil
 	d.bound.Unbind()
 	f.engines.Put(d)
 	return err
@@ -81,13 +86,23 @@ func (d *decoding) run() error {
 		}
 		d.jobs = d.jobs[:0]
 	}()
+	if p := d.prefetch; p != nil {
+		defer p.stop()
+	}
 	d.f.pool.Run(d.workers, d.work)
+	if p := d.prefetch; p != nil {
+		p.stop()
+		p.exit.Continue()
+	}
 	return d.Finish()
 }
 
 // decode is the loop of a worker.
 func (d *decoding) decode(int) {
 	w := d.f.getWorker()
+	if d.prefetch != nil {
+		defer d.prefetch.cancel() // no chunk is opened any more
+	}
 	d.Work(func() sched.Next { return d.step(w) })
 	d.f.putWorker(w)
 }
@@ -165,8 +180,7 @@ func (d *decoding) openNext(w *worker) {
 	} else {
 		j = new(decodeJob)
 	}
-	j.visit.Blocks, j.visit.From, j.visit.To = j.visit.Blocks[:0], 0, 0
-	if !d.plan.Next(&j.visit) {
+	if !d.next(j) {
 		d.last = true
 		d.idle = append(d.idle, j)
 		d.Wake()
@@ -184,6 +198,15 @@ func (d *decoding) openNext(w *worker) {
 	if j.n = n; ok && n == 0 {
 		d.finish(j)
 	}
+}
+
+// next sets the visit of a job to the next chunk of the plan, or returns false after the last one.
+func (d *decoding) next(j *decodeJob) bool {
+	if d.prefetch != nil {
+		return d.prefetch.next(j)
+	}
+	j.visit.Blocks, j.visit.From, j.visit.To = j.visit.Blocks[:0], 0, 0
+	return d.plan.Next(&j.visit)
 }
 
 // open opens the chunk of a job and returns the number of blocks that are needed. The plan takes a special value at
@@ -219,8 +242,17 @@ func (d *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
 		if err != nil {
 			return 0, err
 		}
-	} else if j.close, err = f.openChunk(s, d.from, w, &j.r, v.Chunk, d.share(v)); err != nil {
-		return 0, err
+	} else {
+		from, share := d.from, d.share(v)
+		if j.ahead != nil {
+			if err := j.ahead.wait(); err != nil {
+				return 0, err
+			}
+			from, share = j.ahead, j.ahead.share
+		}
+		if j.close, err = f.openChunk(s, from, w, &j.r, v.Chunk, share); err != nil {
+			return 0, err
+		}
 	}
 	if special, value := j.r.Special(); special != chunk.Regular && f.opts.Postfilter == nil {
 		return 0, d.plan.Special(v, special, value, j.r.Header().TypeSize, j.r.NBytes())
@@ -244,7 +276,7 @@ func (d *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
 		blocks = min((v.To-1)/size+1, blocks) - j.first
 	}
 	j.two = d.cache == nil && w.PrefersPairs(&j.r)
-	if d.cache == nil && !s.blockwise() {
+	if d.cache == nil && j.ahead == nil && !s.blockwise() {
 		j.r.ReadAhead(j.first, blocks, v.Blocks)
 	}
 	return blocks, nil
@@ -373,5 +405,9 @@ func (d *decoding) finish(j *decodeJob) {
 func (d *decoding) recycle(j *decodeJob) {
 	closeSource(j.close)
 	j.close = nil
+	if j.ahead != nil {
+		j.ahead = nil
+		j.r.Release()
+	}
 	d.idle = append(d.idle, j)
 }

@@ -26,6 +26,7 @@ type snapshot struct {
 	origin    *origin      // nil when the chunks hold the data
 	ends      ends         // of frames with chunks of variable size
 	stored    evidence
+	heads     heads        // of chunks of a source that is read ahead
 	src       io.ReaderAt  // contiguous frames: where the bytes are
 	area      int64        // contiguous frames: where the chunks end at the latest, from the frame start
 	root      storage.Root // sparse frames: the directory with the chunk files
@@ -363,3 +364,37 @@ func (x *index) storedEntries() (list []entry, shared bool) {
 
 // isIndex reports whether a chunk may be an index.
 func isIndex(h *coder.Header) bool { return h.TypeSize == 8 && h.NBytes%8 == 0 && !h.VLBlocks() }
+
+// maxHeads is the largest number of bytes in heads.
+const maxHeads = 8 << 20
+
+// heads holds the beginnings of chunks that were read ahead, which locate their blocks.
+type heads struct {
+	mu    sync.Mutex
+	list  map[int64][]byte // by offset; they do not change
+	bytes int64
+}
+
+func (h *heads) get(off int64) []byte {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.list[off]
+}
+
+// put keeps the beginning of a chunk, in place of those of any other chunks if there is no room.
+func (h *heads) put(off int64, b []byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.list == nil {
+		h.list = map[int64][]byte{}
+	}
+	h.bytes += int64(len(b) - len(h.list[off]))
+	h.list[off] = b
+	for k, b := range h.list {
+		if h.bytes <= maxHeads {
+			break
+		}
+		h.bytes -= int64(len(b))
+		delete(h.list, k)
+	}
+}

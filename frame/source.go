@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/internal/ranges"
 )
 
 // Source is the bytes of a contiguous frame that are neither in a file nor in memory, such as an object on a server.
@@ -15,6 +16,17 @@ import (
 //	Refresh(ctx context.Context) error
 //
 // then [Frame.Refresh] calls it first. After that, Size returns the number of bytes that are stored now.
+//
+// If a Source also has the method
+//
+//	ReadRanges(ctx context.Context, want []Range, got func(i int, at int64, b []byte) error) error
+//
+// then reads of an array, and of [Frame.Content], call it for the bytes of many chunks and blocks at a time, before
+// they decode them. It reads ranges of the source, which may overlap and have any order. It calls got on the goroutine
+// of the caller: b is the bytes of range want[i] from its byte at on. A range may arrive in several parts, in any
+// order, but each byte once. got does not retain b. ReadRanges stops at an error of got or of ctx, and returns it.
+// Bytes that did not arrive are read again with ReadAtContext. A read keeps up to 64 MiB of stored bytes that wait to
+// be decoded, or MaxBytes if that is less.
 type Source interface {
 	// ReadAtContext reads len(p) bytes at offset off, like the ReadAt of an [io.ReaderAt]. It should return the error
 	// of ctx soon after ctx is done. It must not retain p.
@@ -22,6 +34,9 @@ type Source interface {
 	// Size returns the number of bytes. It does not wait.
 	Size() int64
 }
+
+// Range is the bytes [Off, Off+Len) of a [Source].
+type Range = ranges.Range
 
 // OpenSource opens the frame in src for reading. ctx bounds only the opening; the frame does not retain it. Reads of
 // the frame pass their own context to src. Close does not close src. Errors are those of Open and of src.

@@ -22,6 +22,12 @@
 // Later reads send one request for each range, of up to Options.MaxLen bytes. ReadRanges takes many ranges and merges
 // those whose distance costs less time than a request: see Options.Gap. With Options.Multipart, one request asks for
 // many distant ranges, so that no bytes between them are read. At most Options.Requests requests are in flight.
+//
+// A read of an array uses ReadRanges. It takes two round trips: one for the positions of the blocks in their chunks,
+// and one for the blocks. It takes one if the positions are known from an earlier read, or if the chunks are small or
+// needed as a whole. Large reads overlap their round trips. Without Options.Multipart, a selection of many small
+// distant blocks reads most of the bytes between them.
+//
 // Goroutines that read the same bytes at the same time receive them once. If the context of a read ends, other reads
 // that wait for the same bytes still get them.
 //

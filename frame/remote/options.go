@@ -25,8 +25,9 @@ type Options struct {
 	// object is larger. Otherwise it sends the two at once.
 	Small bool
 	// Multipart asks for several ranges with one request: Open sends one request for any object, and ReadRanges up to
-	// 64 ranges in each. Most file servers, such as Apache, nginx and net/http's, answer these requests. Object
-	// stores and browsers do not. If a server does not, Open takes one more round trip. With Dir, only Open uses it.
+	// 64 ranges in each. It divides them among the requests in flight, unless their bytes take less time than a
+	// request. Most file servers, such as Apache, nginx and net/http's, answer these requests. Object stores and
+	// browsers do not. If a server does not, Open takes one more round trip. With Dir, only Open uses it.
 	Multipart bool
 	// MaxWhole is the size in bytes up to which Open reads the whole object from a server that ignores ranges. 0 = 16
 	// MiB, negative = none.

@@ -62,20 +62,26 @@ type batch struct {
 }
 
 // batches returns the batches of fetches. If a request may ask for several ranges, the fetches are divided among the
-// requests in flight.
+// requests in flight, but requests have more ranges if their bytes take less time than another request.
 func (obj *Object) batches(fetches []ranges.Fetch) []batch {
 	most := 1
 	if obj.several() {
-		most = min((len(fetches)+obj.o.Requests-1)/obj.o.Requests, maxPieces)
+		most = maxPieces
 	}
+	share := (len(fetches) + obj.o.Requests - 1) / obj.o.Requests
+	m := obj.o.model()
+	m.Gap = 0
+	few := m.GapLen()
 	var batches []batch
 	n := 0 // fetches in the last batch
 	for _, f := range fetches {
-		if last := len(batches) - 1; n > 0 && n < most && batches[last].bytes+f.Len <= obj.o.MaxLen {
+		if last := len(batches) - 1; n > 0 && n < most {
 			b := &batches[last]
-			b.parts, b.bytes = append(b.parts, f.Parts...), b.bytes+f.Len
-			n++
-			continue
+			if bytes := b.bytes + f.Len; bytes <= few || n < share && bytes <= obj.o.MaxLen {
+				b.parts, b.bytes = append(b.parts, f.Parts...), bytes
+				n++
+				continue
+			}
 		}
 		batches = append(batches, batch{f.Parts, f.Len})
 		n = 1

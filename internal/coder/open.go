@@ -65,6 +65,11 @@ func (w *Worker) openParts(r *Reader) error {
 	if err := r.readStarts(head); err != nil {
 		return err
 	}
+	if h.HasDict() {
+		if err := r.readDict(head, h.Overhead()+4*h.nblocks); err != nil {
+			return err
+		}
+	}
 	largest := h.BlockSize
 	if h.VLBlocks() {
 		var err error

@@ -129,9 +129,8 @@ func (r *Reader) reset() {
 	r.opened++
 }
 
-// readStarts reads the positions of the blocks and the dictionary after them, and finds where blocks end. Writers with
-// several threads append blocks in the order of completion, so the next position in the list may belong to a later
-// block.
+// readStarts reads the positions of the blocks and finds where blocks end. Writers with several threads append blocks
+// in the order of completion, so the next position in the list may belong to a later block.
 func (r *Reader) readStarts(head []byte) error {
 	h := &r.h
 	first := h.Overhead() + 4*h.nblocks // checked by Header.check
@@ -142,11 +141,6 @@ func (r *Reader) readStarts(head []byte) error {
 			return &Error{Block: k, Off: int64(at), Err: corrupt("block position %d", start)}
 		}
 		r.starts = append(r.starts, start)
-	}
-	if h.HasDict() {
-		if err := r.readDict(head, first); err != nil {
-			return err
-		}
 	}
 	r.findEnds()
 	return nil
@@ -175,6 +169,7 @@ func (r *Reader) findEnds() {
 	}
 }
 
+// readDict reads the dictionary, which is at byte at of the chunk.
 func (r *Reader) readDict(head []byte, at int) error {
 	if len(head)-at < 4 {
 		return headerError(int64(at), errs.ErrCorrupt, "the dictionary is truncated")

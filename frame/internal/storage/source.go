@@ -2,8 +2,10 @@ package storage
 
 import (
 	"context"
-	"github.com/goblosc/blosc2/internal/errs"
 	"io"
+
+	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/ranges"
 )
 
 // Source is frame.Source.
@@ -15,6 +17,20 @@ type Source interface {
 // Refresher is what a Source may have besides: it asks for the size that the stored bytes have now.
 type Refresher interface {
 	Refresh(ctx context.Context) error
+}
+
+// RangeReader is what a Source may have besides: it reads many ranges with few requests. See frame.Source.
+type RangeReader interface {
+	ReadRanges(ctx context.Context, want []ranges.Range, got func(i int, at int64, b []byte) error) error
+}
+
+// Ranges returns the source of src if it is a RangeReader, or nil.
+func Ranges(src io.ReaderAt) RangeReader {
+	if s, ok := src.(*SourceBytes); ok {
+		r, _ := s.src.(RangeReader)
+		return r
+	}
+	return nil
 }
 
 // SourceBytes is a Source as Bytes that are only read. Its methods without a context wait as long as the source does.

@@ -3,7 +3,10 @@ package source
 
 import (
 	"context"
+	"fmt"
 	"io"
+
+	"github.com/goblosc/blosc2/frame"
 )
 
 // Source is frame.Source.
@@ -29,8 +32,36 @@ func (s reader) ReadAtContext(ctx context.Context, p []byte, off int64) (int, er
 
 func (s reader) Size() int64 { return s.size }
 
-// Section returns the size bytes of src from off on, which must exist.
-func Section(src Source, off, size int64) Source { return section{src, off, size} }
+// RangeReader is what a frame.Source may have besides.
+type RangeReader interface {
+	ReadRanges(ctx context.Context, want []frame.Range, got func(i int, at int64, b []byte) error) error
+}
+
+// Section returns the size bytes of src from off on, which must exist. It is a RangeReader if src is one.
+func Section(src Source, off, size int64) Source {
+	s := section{src, off, size}
+	if r, ok := src.(RangeReader); ok {
+		return rangedSection{s, r}
+	}
+	return s
+}
+
+// rangedSection is a section of a RangeReader.
+type rangedSection struct {
+	section
+	whole RangeReader
+}
+
+func (s rangedSection) ReadRanges(ctx context.Context, want []frame.Range, got func(i int, at int64, b []byte) error) error {
+	moved := make([]frame.Range, len(want))
+	for i, r := range want {
+		if r.Off < 0 || r.Len < 0 || r.Off > s.size-r.Len {
+			return fmt.Errorf("%d bytes at %d of %d bytes: %w", r.Len, r.Off, s.size, frame.ErrBounds)
+		}
+		moved[i] = frame.Range{Off: s.off + r.Off, Len: r.Len}
+	}
+	return s.whole.ReadRanges(ctx, moved, got)
+}
 
 type section struct {
 	src       Source

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/goblosc/blosc2/frame"
 )
 
 // Sections read like those of package io, also inside each other.
@@ -47,5 +49,44 @@ func TestContext(t *testing.T) {
 	cancel()
 	if _, err := r.ReadAt(make([]byte, 1), 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+}
+
+// ranger is a source that reads many ranges at once.
+type ranger struct{ reader }
+
+func (s ranger) ReadRanges(ctx context.Context, want []frame.Range, got func(i int, at int64, b []byte) error) error {
+	for i, r := range want {
+		b := make([]byte, r.Len)
+		if _, err := s.ReadAtContext(ctx, b, r.Off); err != nil {
+			return err
+		}
+		if err := got(i, 0, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A section of a source that reads many ranges does so, too.
+func TestSectionRanges(t *testing.T) {
+	const text = "0123456789"
+	src := ranger{reader{strings.NewReader(text), int64(len(text))}}
+	if _, ok := Section(src.reader, 2, 7).(RangeReader); ok {
+		t.Error("a section has ReadRanges, but its source has not")
+	}
+	s, ok := Section(Section(src, 2, 7), 1, 5).(RangeReader)
+	if !ok {
+		t.Fatal("a section has no ReadRanges")
+	}
+	list := map[int]string{}
+	got := func(i int, _ int64, b []byte) error { list[i] = string(b); return nil }
+	if err := s.ReadRanges(context.Background(), []frame.Range{{Off: 3, Len: 2}, {Off: 0, Len: 1}}, got); err != nil || list[0] != "67" || list[1] != "3" {
+		t.Errorf("%v, %v", list, err)
+	}
+	for _, r := range []frame.Range{{Off: -1, Len: 1}, {Off: 4, Len: 2}, {Off: 0, Len: -1}} {
+		if err := s.ReadRanges(context.Background(), []frame.Range{r}, got); !errors.Is(err, frame.ErrBounds) {
+			t.Errorf("%v: %v", r, err)
+		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/frame/store/internal/source"
 )
@@ -106,7 +107,7 @@ func Read(ctx context.Context, src source.Source, tail []byte, most int) ([]Memb
 	if err != nil {
 		return nil, nil, err
 	}
-	return members, w, checkMembers(members, d)
+	return members, w.source(), checkMembers(members, d)
 }
 
 // window is a source that holds the bytes from off on in memory.
@@ -122,6 +123,37 @@ func (w *window) ReadAtContext(ctx context.Context, p []byte, off int64) (int, e
 		return w.Source.ReadAtContext(ctx, p, off)
 	}
 	return copy(p, w.buf[off-w.off:]), nil
+}
+
+// source returns w, as a source.RangeReader if its source is one.
+func (w *window) source() source.Source {
+	if r, ok := w.Source.(source.RangeReader); ok {
+		return rangedWindow{w, r}
+	}
+	return w
+}
+
+// rangedWindow is a window of a source.RangeReader.
+type rangedWindow struct {
+	*window
+	whole source.RangeReader
+}
+
+// ReadRanges takes ranges from memory if all of their bytes are there.
+func (w rangedWindow) ReadRanges(ctx context.Context, want []frame.Range, got func(i int, at int64, b []byte) error) error {
+	var rest []frame.Range
+	var of []int
+	for i, r := range want {
+		if r.Off < w.off || r.Len < 0 || r.Off-w.off > int64(len(w.buf))-r.Len {
+			rest, of = append(rest, r), append(of, i)
+		} else if err := got(i, 0, w.buf[r.Off-w.off:][:r.Len:r.Len]); err != nil {
+			return err
+		}
+	}
+	if len(rest) == 0 {
+		return ctx.Err()
+	}
+	return w.whole.ReadRanges(ctx, rest, func(i int, at int64, b []byte) error { return got(of[i], at, b) })
 }
 
 // unexpected returns io.ErrUnexpectedEOF for io.EOF, and other errors as they are.
@@ -339,7 +371,7 @@ func (m *Member) Data(ctx context.Context, src source.Source, ahead int64) (sour
 		return nil, faults.Corruptf("%q has %d bytes at %d, but the next part of the zip file starts at %d", m.Name, m.Size, start, m.end)
 	}
 	if ahead > 0 {
-		src = &window{src, m.header, h}
+		src = (&window{src, m.header, h}).source()
 	}
 	return source.Section(src, start, m.Size), nil
 }

@@ -1,0 +1,476 @@
+package frame
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/goblosc/blosc2/frame/internal/blockcache"
+	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/engine"
+	"github.com/goblosc/blosc2/internal/ranges"
+	"github.com/goblosc/blosc2/internal/task"
+)
+
+const (
+	maxWindows   = 4        // windows that are loaded or wait to be decoded
+	windowBytes  = 16 << 20 // stored bytes of a window in memory
+	windowChunks = 1024
+	windowBlocks = 1 << 18 // listed blocks of a window
+	roundBytes   = 1 << 20 // bytes that take less time than one more round trip
+	headBytes    = 4096    // what opening a chunk reads first
+	maxHead      = 1 << 20 // longer lists of block positions are not read ahead
+)
+
+// prefetcher reads the stored bytes that a call of Decode needs before they are decoded, for a source that reads many
+// ranges at once. It takes chunks from the plan, a window of them at a time, and loads each window on a goroutine of
+// its own with two reads: first the beginnings of chunks, which locate their blocks, and then the blocks. Decoding then
+// reads from a chunkAhead. An error of the source is not reported: decoding reads the bytes again and reports it.
+type prefetcher struct {
+	d       *decoding
+	src     storage.RangeReader
+	call    context.Context
+	ctx     context.Context // of the windows: ends when no worker needs another chunk
+	cancel  context.CancelFunc
+	most    int64          // bytes of a window
+	windows []*chunkWindow // that are not all taken
+	last    bool           // the plan has no more chunks
+
+	running sync.WaitGroup
+	mu      sync.Mutex
+	exit    *task.Exit // of a window: a panic of the source
+}
+
+// chunkWindow is some consecutive chunks of the plan.
+type chunkWindow struct {
+	visits []windowVisit
+	taken  int
+}
+
+// windowVisit is a chunk of a window.
+type windowVisit struct {
+	engine.Visit
+	ahead *chunkAhead // or nil if nothing is read ahead
+}
+
+func newPrefetcher(ctx context.Context, d *decoding, src storage.RangeReader) *prefetcher {
+	p := &prefetcher{d: d, src: src, call: ctx, most: windowBytes}
+	if limit := d.f.opts.MaxBytes; limit > 0 {
+		p.most = min(p.most, limit/maxWindows)
+	}
+	p.ctx, p.cancel = context.WithCancel(ctx)
+	return p
+}
+
+// stop waits until no goroutine works for p.
+func (p *prefetcher) stop() {
+	p.cancel()
+	p.running.Wait()
+}
+
+// next sets the visit of a job to the next chunk, or returns false after the last one. One goroutine at a time may call
+// it.
+func (p *prefetcher) next(j *decodeJob) bool {
+	for !p.last && len(p.windows) < maxWindows {
+		p.start()
+	}
+	if len(p.windows) == 0 {
+		return false
+	}
+	w := p.windows[0]
+	v := &w.visits[w.taken]
+	j.visit, j.ahead = v.Visit, v.ahead
+	*v = windowVisit{}
+	if w.taken++; w.taken == len(w.visits) {
+		p.windows = slices.Delete(p.windows, 0, 1)
+	}
+	return true
+}
+
+// start takes the chunks of a window from the plan and begins to load them.
+func (p *prefetcher) start() {
+	w := &chunkWindow{}
+	var list []*chunkAhead
+	size, blocks := int64(0), 0
+	for len(w.visits) == 0 || len(w.visits) < windowChunks && blocks < windowBlocks && size < p.most*3/4 {
+		var v windowVisit
+		if !p.d.plan.Next(&v.Visit) {
+			p.last = true
+			break
+		}
+		if v.ahead = p.chunk(&v.Visit); v.ahead != nil {
+			list = append(list, v.ahead)
+			size += headBytes + int64(v.ahead.share*float64(v.ahead.guess))
+		}
+		blocks += len(v.Blocks)
+		w.visits = append(w.visits, v)
+	}
+	if len(w.visits) == 0 {
+		return
+	}
+	p.windows = append(p.windows, w)
+	if len(list) == 0 {
+		return
+	}
+	p.running.Add(1)
+	go task.Run(func() { p.load(list) }, func(x *task.Exit) {
+		if x != nil {
+			p.mu.Lock()
+			p.exit = x
+			p.mu.Unlock()
+		}
+		p.running.Done()
+	})
+}
+
+// chunk returns what is known of a chunk without reading, or nil if it is not read ahead.
+func (p *prefetcher) chunk(v *engine.Visit) *chunkAhead {
+	d, i := p.d, v.Chunk
+	e := d.s.index.at(i)
+	if e < 0 {
+		return nil
+	}
+	next := entry(-1)
+	if i+1 < d.s.index.n {
+		next = d.s.index.at(i + 1)
+	}
+	src, err := d.f.store.open(d.s, d.from, e, next)
+	if err != nil || src.mem != nil {
+		return nil
+	}
+	if n, err := d.s.src.(*storage.SourceBytes).Size(); err != nil || src.off > n-src.size {
+		return nil
+	}
+	a := &chunkAhead{p: p, off: src.off, size: src.size, guess: src.guess, share: d.share(v), ready: make(chan struct{})}
+	a.exact = next > e || src.guess == src.size
+	a.number, a.list, a.from, a.to = i, v.Blocks, v.From, v.To
+	if d.cached(v) {
+		a.share = 0
+	}
+	if a.whole = a.share >= 0.5 || d.f.mustCheck(d.s, i, a.share); a.whole && a.guess > p.most {
+		return nil // one read is long enough
+	}
+	a.head = d.s.heads.get(a.off)
+	return a
+}
+
+// cached reports whether all blocks of a visit are in the cache of decoded blocks.
+func (d *decoding) cached(v *engine.Visit) bool {
+	if d.cache == nil || len(v.Blocks) == 0 {
+		return false
+	}
+	for _, k := range v.Blocks {
+		if d.cache.Get(d.s, blockcache.Key{Chunk: v.Chunk, Block: int(k)}) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// load reads the chunks of a window. Errors end it early.
+func (p *prefetcher) load(list []*chunkAhead) {
+	defer func() {
+		for _, a := range list {
+			a.finish()
+		}
+	}()
+	if err := p.locate(list); err != nil {
+		return
+	}
+	room := p.most
+	var parts []*part
+	for _, a := range list {
+		a.setParts()
+		n := len(parts)
+		if parts = a.take(parts, &room); n == len(parts) {
+			a.finish()
+		}
+	}
+	if p.read(p.ctx, parts) != nil {
+		return
+	}
+	for _, a := range list {
+		if a.head == nil && a.share < 0.5 { // perhaps another part of the chunk is read next
+			if b := a.chunk(); b != nil {
+				p.d.s.heads.put(a.off, bytes.Clone(b[:min(a.headLen(), int64(len(b)))]))
+			}
+		}
+	}
+}
+
+// locate reads the beginnings of chunks. If that saves a round trip and costs less, it leaves them to be read whole.
+func (p *prefetcher) locate(list []*chunkAhead) error {
+	extra := 0.0
+	for _, a := range list {
+		switch {
+		case a.whole && a.exact || a.share == 0 || a.head != nil:
+		case !a.exact:
+			extra += roundBytes + 1
+		case a.guess > a.headLen():
+			extra += (1 - a.share) * float64(a.guess)
+		}
+	}
+	var parts []*part
+	var of []*chunkAhead
+	for _, a := range list {
+		if a.head == nil && a.exact && (extra <= roundBytes && a.share > 0 || a.guess <= a.headLen()) {
+			a.whole = true
+		}
+		if a.head == nil && !(a.whole && a.exact) {
+			of = append(of, a)
+			parts = append(parts, &part{Range: ranges.Range{Off: a.off, Len: a.headLen()}})
+		}
+	}
+	if err := p.read(p.ctx, parts); err != nil {
+		return err
+	}
+	for i, a := range of {
+		if a.head = parts[i].bytes(); a.head != nil {
+			p.d.s.heads.put(a.off, a.head)
+		}
+	}
+	return nil
+}
+
+// read reads parts with one call.
+func (p *prefetcher) read(ctx context.Context, parts []*part) error {
+	if len(parts) == 0 {
+		return nil
+	}
+	want := make([]ranges.Range, len(parts))
+	for i, q := range parts {
+		want[i] = q.Range
+	}
+	return p.src.ReadRanges(ctx, want, func(i int, at int64, b []byte) error {
+		if i < 0 || i >= len(parts) || at < 0 || at > parts[i].Len-int64(len(b)) {
+			return corrupt("the source has read %d bytes at %d of range %d, of %d ranges", len(b), at, i, len(parts))
+		}
+		q := parts[i]
+		if q.data == nil { // not before bytes arrive
+			q.data = make([]byte, q.Len)
+		}
+		q.got += int64(copy(q.data[at:], b))
+		if q.of != nil && q.got == q.Len {
+			if q.of.left--; q.of.left == 0 {
+				q.of.finish()
+			}
+		}
+		return nil
+	})
+}
+
+// chunkAhead is the stored bytes of a chunk that are read ahead. It is the io.ReaderAt of the source for one visit, and
+// reads other bytes from the source.
+type chunkAhead struct {
+	p                *prefetcher
+	number           int
+	off, size, guess int64   // as in source
+	exact            bool    // guess is not less than the size of the chunk
+	share            float64 // of the chunk that is needed; 0 if the blocks are cached
+	whole            bool    // all bytes are read
+	list             []int32 // Visit.Blocks
+	from, to         int     // Visit.From and To
+	head             []byte  // the beginning of the chunk, or nil
+
+	ready  chan struct{} // closed when the parts are loaded, as far as they are
+	closed bool
+	left   int // parts that are being loaded
+
+	mu    sync.Mutex
+	parts []*part // ascending and disjoint
+	begin int     // parts[begin:next] were loaded last
+	next  int
+}
+
+// part is a range of the source.
+type part struct {
+	ranges.Range
+	of   *chunkAhead
+	data []byte
+	got  int64 // bytes that have arrived
+}
+
+// bytes returns the bytes of the part, or nil if they are not in memory.
+func (q *part) bytes() []byte {
+	if q.got < q.Len {
+		return nil
+	}
+	return q.data
+}
+
+// finish lets decoding begin. Only the goroutine of the window calls it.
+func (a *chunkAhead) finish() {
+	if !a.closed {
+		a.closed = true
+		close(a.ready)
+	}
+}
+
+// wait waits until the first bytes are loaded, or loading has failed.
+func (a *chunkAhead) wait() error {
+	select {
+	case <-a.ready:
+		return nil
+	case <-a.p.call.Done():
+		return a.p.call.Err()
+	}
+}
+
+// headLen returns the number of bytes to read for opening the chunk.
+func (a *chunkAhead) headLen() int64 {
+	n := int64(headBytes)
+	if s := a.p.d.s; s.chunkSize > 0 && s.blockSize > 0 {
+		n = max(n, coder.HeaderSize+4*(int64(s.chunkSize)/int64(s.blockSize)+1))
+	}
+	if a.size < 4*headBytes {
+		n = a.size
+	}
+	return min(n, a.size, maxHead)
+}
+
+// setParts sets the parts that are needed.
+func (a *chunkAhead) setParts() {
+	if a.whole && a.exact {
+		a.parts = []*part{{Range: ranges.Range{Off: a.off, Len: a.guess}, of: a}}
+		return
+	}
+	var r coder.Reader
+	first, err := r.Locate(a.head, a.size)
+	if err != nil {
+		return
+	}
+	n := int64(len(a.head))
+	if cbytes := int64(r.Header().CBytes); a.whole && cbytes > n {
+		a.parts = []*part{{Range: ranges.Range{Off: a.off, Len: cbytes}, of: a}}
+		return
+	}
+	a.parts = []*part{{Range: ranges.Range{Off: a.off, Len: n}, data: a.head, got: n}}
+	if a.whole || a.share == 0 {
+		return
+	}
+	list := []ranges.Range{{Off: a.off + n, Len: max(int64(first)-n, 0)}}
+	if r.Located() {
+		list = a.blocks(list, &r)
+	}
+	slices.SortFunc(list, func(x, y ranges.Range) int { return cmp.Compare(x.Off, y.Off) })
+	last := a.parts[0]
+	for _, x := range list {
+		x = ranges.Range{Off: max(x.Off, last.End()), Len: x.End() - max(x.Off, last.End())}
+		switch {
+		case x.Len <= 0:
+		case x.Off == last.End() && last.of != nil && last.Len+x.Len <= roundBytes:
+			last.Len += x.Len
+		default:
+			last = &part{Range: x, of: a}
+			a.parts = append(a.parts, last)
+		}
+	}
+}
+
+// blocks appends the ranges of the needed blocks that are not in the cache of decoded blocks.
+func (a *chunkAhead) blocks(list []ranges.Range, r *coder.Reader) []ranges.Range {
+	add := func(k int) {
+		if d := a.p.d; d.cache == nil || d.cache.Get(d.s, blockcache.Key{Chunk: a.number, Block: k}) == nil {
+			from, to := r.BlockRange(k)
+			list = append(list, ranges.Range{Off: a.off + int64(from), Len: int64(to - from)})
+		}
+	}
+	begin, end := 0, r.NumBlocks()
+	if r.NeedsFirst() && end > 0 {
+		add(0)
+	}
+	if a.to > 0 {
+		size := r.Header().BlockSize
+		begin, end = a.from/size, min((a.to-1)/size+1, end)
+	}
+	if len(a.list) == 0 {
+		for k := begin; k < end; k++ {
+			add(k)
+		}
+	}
+	for _, k := range a.list {
+		if int(k) < r.NumBlocks() {
+			add(int(k))
+		}
+	}
+	return list
+}
+
+// take appends the parts that follow those that were loaded, as far as there is room, and counts them in left.
+func (a *chunkAhead) take(list []*part, room *int64) []*part {
+	for a.begin = a.next; a.next < len(a.parts); a.next++ {
+		switch q := a.parts[a.next]; {
+		case q.bytes() != nil:
+		case q.Len > a.p.most: // one read is long enough
+		case q.Len > *room:
+			return list
+		default:
+			*room -= q.Len
+			a.left++
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+// chunk returns the chunk if all of it is in memory.
+func (a *chunkAhead) chunk() []byte {
+	if len(a.parts) == 0 || a.parts[0].bytes() == nil {
+		return nil
+	}
+	b := a.parts[0].data
+	h, err := coder.ParseHeader(b, a.size)
+	if err != nil || h.CBytes > len(b) {
+		return nil
+	}
+	return b[:h.CBytes]
+}
+
+// ReadAt implements io.ReaderAt.
+func (a *chunkAhead) ReadAt(p []byte, off int64) (n int, err error) {
+	for n < len(p) {
+		b, end := a.held(off + int64(n))
+		if len(b) > 0 {
+			n += copy(p[n:], b)
+			continue
+		}
+		rest := p[n:]
+		rest = rest[:min(int64(len(rest)), end-off-int64(n))]
+		k, err := a.p.d.from.ReadAt(rest, off+int64(n))
+		if n += k; k < len(rest) {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// held returns the bytes in memory from an offset on. If there are none, it returns where the next ones are. Decoding
+// that reaches parts that are not loaded loads some of them, and drops those before.
+func (a *chunkAhead) held(off int64) (b []byte, end int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	i, _ := slices.BinarySearchFunc(a.parts, off, func(q *part, off int64) int { return cmp.Compare(q.End(), off+1) })
+	if i == len(a.parts) {
+		return nil, math.MaxInt64
+	}
+	q := a.parts[i]
+	if off >= q.Off && i >= a.next {
+		for _, q := range a.parts[:a.begin] {
+			q.data, q.got = nil, 0
+		}
+		a.next = i
+		room := a.p.most
+		a.p.read(a.p.call, a.take(nil, &room))
+	}
+	switch b = q.bytes(); {
+	case b == nil:
+		return nil, math.MaxInt64
+	case off < q.Off:
+		return nil, q.Off
+	}
+	return b[off-q.Off:], 0
+}

@@ -1,0 +1,205 @@
+package remote_test
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/remote"
+	"github.com/goblosc/blosc2/internal/link"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// makeArray returns a stored array of smooth values with some noise.
+func makeArray(t testing.TB, shape, chunks, blocks []int64, id codec.ID) []byte {
+	t.Helper()
+	n := int64(1)
+	for _, x := range shape {
+		n *= x
+	}
+	data := make([]float32, n)
+	seed := uint32(1)
+	for i := range data {
+		seed = seed*1664525 + 1013904223
+		data[i] = float32(math.Floor(float64(i%int(shape[2]))*0.3)) + float32(seed>>29)/8
+	}
+	a, err := ndarray.Create(t.Context(), "", shape, data, &ndarray.CreateOptions{Codec: id, Chunks: chunks, Blocks: blocks, Concurrency: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	var b bytes.Buffer
+	if _, err := a.Save(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// farArray is an array on a link of 50 ms and 100 MB/s, and the same array in memory.
+type farArray struct {
+	*ndarray.Array
+	src   *remote.Object
+	link  *link.Link
+	local *ndarray.Array
+}
+
+// far calls do with an array on a link, in a bubble with virtual time.
+func far(t *testing.T, stored []byte, o remote.Options, open ndarray.OpenOptions, do func(t *testing.T, a farArray)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		l := &link.Link{Latency: 50 * time.Millisecond, Bandwidth: 100e6, Objects: map[string]link.Object{"/a": {Data: stored, ETag: `"1"`}}}
+		o.Client = l.Client()
+		src, err := remote.Open(ctx, "http://host/a", &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer src.Close()
+		open.Concurrency = 1 // a helper that waits for work would stop the virtual time
+		a, err := ndarray.OpenSource(ctx, src, &open)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		local, err := ndarray.OpenBytes(stored, &ndarray.OpenOptions{Concurrency: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer local.Close()
+		l.Stats()
+		do(t, farArray{a, src, l, local})
+	})
+}
+
+// read reads a selection, compares it with the local array, and returns what that took.
+func (a farArray) read(t *testing.T, sel ...ndarray.Index) (link.Stats, time.Duration) {
+	t.Helper()
+	ctx := context.Background()
+	start := time.Now()
+	got, err := ndarray.Read[float32](ctx, a, sel...)
+	took := time.Since(start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := a.link.Stats()
+	want, err := ndarray.Read[float32](ctx, a.local, sel...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%d items, want %d", len(got), len(want))
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			t.Fatalf("item %d is %v, want %v", i, got[i], want[i])
+		}
+	}
+	return s, took
+}
+
+// table has the arrays of the table of costs. Bounds are those of a selection and of all items.
+var table = []struct {
+	name                  string
+	codec                 codec.ID
+	shape, chunks, blocks []int64
+	sel                   []ndarray.Index
+	requests              int // for the selection, if requests may have several ranges
+	merged                int // and otherwise
+	long                  bool
+}{
+	{"series", codec.Zstd, []int64{365, 180, 360}, []int64{16, 180, 360}, []int64{1, 45, 360},
+		[]ndarray.Index{ndarray.All, ndarray.At(45), ndarray.At(90)}, 17, 25, false},
+	{"plane", codec.Zstd, []int64{64, 512, 512}, []int64{16, 256, 256}, []int64{2, 64, 64},
+		[]ndarray.Index{ndarray.All, ndarray.All, ndarray.At(100)}, 8, 15, false},
+	{"box", codec.LZ4HC, []int64{132, 512, 512}, []int64{4, 512, 512}, []int64{1, 32, 512}, // the partition of 512^3
+		[]ndarray.Index{ndarray.Span(2, 130), ndarray.Span(200, 328), ndarray.Span(200, 328)}, 17, 37, true},
+}
+
+// atMost compares counts.
+func atMost(t *testing.T, what string, s link.Stats, requests, rounds int, bytes int64) {
+	t.Helper()
+	t.Logf("%s: %d requests, %d rounds, %d bytes", what, s.Requests, s.Rounds, s.Bytes)
+	if s.Requests > requests || s.Rounds > rounds || s.Bytes > bytes {
+		t.Errorf("%s: %d requests, %d rounds, %d bytes, want at most %d, %d, %d", what, s.Requests, s.Rounds, s.Bytes, requests, rounds, bytes)
+	}
+}
+
+// TestArrays counts what reads of arrays take.
+func TestArrays(t *testing.T) {
+	for _, c := range table {
+		if c.long && testing.Short() {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			stored := makeArray(t, c.shape, c.chunks, c.blocks, c.codec)
+			size := int64(len(stored))
+			far(t, stored, remote.Options{}, ndarray.OpenOptions{Cache: 1 << 20}, func(t *testing.T, a farArray) {
+				item := func(i, j, k int64) link.Stats {
+					s, _ := a.read(t, ndarray.At(i), ndarray.At(j), ndarray.At(k))
+					return s
+				}
+				atMost(t, "cold item", item(50, 50, 50), 2, 2, 2<<20)
+				atMost(t, "other item of the chunk", item(50, 150, 50), 1, 1, 64<<10)
+				atMost(t, "same item", item(50, 50, 50), 0, 0, 0)
+			})
+
+			// The bytes of the wanted blocks: what a read takes that knows the beginnings of chunks and reads no gaps.
+			wanted := int64(0)
+			far(t, stored, remote.Options{Multipart: true, Gap: -1}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
+				a.read(t, c.sel...)
+				s, _ := a.read(t, c.sel...)
+				wanted = s.Bytes
+			})
+			far(t, stored, remote.Options{Multipart: true}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
+				s, took := a.read(t, c.sel...)
+				atMost(t, "selection, several ranges", s, c.requests, 2, wanted*3/2)
+				if ideal := 2*a.link.Latency + time.Duration(float64(s.Bytes)/a.link.Bandwidth*1e9); took > ideal*105/100 {
+					t.Errorf("%v, want at most 1.05 times %v", took, ideal)
+				}
+			})
+			far(t, stored, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
+				s, _ := a.read(t, c.sel...)
+				atMost(t, "selection", s, c.merged, 3, size)
+			})
+			far(t, stored, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
+				s, took := a.read(t)
+				atMost(t, "whole array", s, 8, 2, size*101/100)
+				if ideal := a.link.Latency + time.Duration(float64(size)/a.link.Bandwidth*1e9); took > ideal*105/100 {
+					t.Errorf("%v, want at most 1.05 times %v", took, ideal)
+				}
+			})
+			far(t, stored, remote.Options{Multipart: true}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
+				var all sync.WaitGroup
+				for range 64 {
+					all.Go(func() {
+						if _, err := ndarray.Read[float32](context.Background(), a, c.sel...); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+				all.Wait()
+				atMost(t, "64 goroutines", a.link.Stats(), c.requests, 2, wanted*3/2)
+			})
+			// A source without ReadRanges is read block by block.
+			far(t, stored, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
+				plain, err := ndarray.OpenSource(context.Background(), struct{ frame.Source }{a.src}, &ndarray.OpenOptions{Concurrency: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer plain.Close()
+				a.Array = plain
+				s, _ := a.read(t, c.sel...)
+				if s.Requests < 5*c.merged {
+					t.Errorf("%d requests: compare another read", s.Requests)
+				}
+				t.Logf("selection, block by block: %d requests, %d rounds, %d bytes", s.Requests, s.Rounds, s.Bytes)
+			})
+		})
+	}
+}

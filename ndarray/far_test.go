@@ -1,0 +1,421 @@
+package ndarray
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame"
+)
+
+// farSource is a frame.Source that reads many ranges at once. It is safe for concurrent use.
+type farSource struct {
+	data []byte
+
+	mu     sync.Mutex
+	rng    *rand.Rand
+	ranges int // calls of ReadRanges
+	reads  int // calls of ReadAtContext
+	fail   int // one read of that many fails, if it is not 0
+	failAt bool
+	wait   bool // reads wait for their context
+}
+
+var errFar = errors.New("an error of the source")
+
+// fails reports whether a read fails.
+func (s *farSource) fails() bool { return s.fail > 0 && s.rng.IntN(s.fail) == 0 }
+
+// ReadAtContext implements frame.Source.
+func (s *farSource) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+	s.mu.Lock()
+	s.reads++
+	fails, wait := s.failAt && s.fails(), s.wait
+	s.mu.Unlock()
+	if wait {
+		<-ctx.Done()
+	}
+	if fails {
+		return 0, errFar
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	return bytes.NewReader(s.data).ReadAt(p, off)
+}
+
+// Size implements frame.Source.
+func (s *farSource) Size() int64 { return int64(len(s.data)) }
+
+// ReadRanges reads ranges in random order and in random parts.
+func (s *farSource) ReadRanges(ctx context.Context, want []frame.Range, got func(i int, at int64, b []byte) error) error {
+	s.mu.Lock()
+	s.ranges++
+	order, part, wait := s.rng.Perm(len(want)), int64(1+s.rng.IntN(5000)), s.wait
+	s.mu.Unlock()
+	if wait {
+		<-ctx.Done()
+	}
+	for _, i := range order {
+		w := want[i]
+		if w.Off < 0 || w.Len < 0 || w.End() > s.Size() {
+			return fmt.Errorf("range %v outside %d bytes", w, s.Size())
+		}
+		for at := int64(0); at < w.Len; at += part {
+			s.mu.Lock()
+			fails := s.fails()
+			s.mu.Unlock()
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if fails {
+				return errFar
+			}
+			b := bytes.Clone(s.data[w.Off+at : w.Off+min(at+part, w.Len)])
+			if err := got(i, at, b); err != nil {
+				return err
+			}
+			clear(b) // got must not retain it
+		}
+	}
+	return nil
+}
+
+// stored returns an array as it is stored.
+func stored(t testing.TB, a *Array) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if _, err := a.Save(ctx, &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// randomFarArray returns an array in memory, sometimes with chunks that were replaced.
+func randomFarArray(t testing.TB, rng *rand.Rand) *Array {
+	t.Helper()
+	shape := make([]int64, 1+rng.IntN(3))
+	for i := range shape {
+		shape[i] = 1 + rng.Int64N([]int64{200_000, 400, 60}[len(shape)-1])
+	}
+	chunks, blocks := randomPartition(rng, shape)
+	for i := range chunks {
+		if blocks[i] = max(blocks[i], chunks[i]/8+1); chunks[i] < shape[i]/8 {
+			chunks[i] = shape[i]/8 + 1
+		}
+	}
+	n := int64(1)
+	for _, x := range shape {
+		n *= x
+	}
+	p := randomCParams(rng)
+	o := &CreateOptions{
+		Codec: p.Codec, Level: p.Level, Filters: p.Filters, Split: p.Split, Dict: p.Dict, Chunks: chunks, Blocks: blocks,
+		Checksums: rng.IntN(2) == 0, Concurrency: 1,
+	}
+	if o.Dict {
+		o.Codec, o.Level = codec.Zstd, 5
+	}
+	a, err := CreateBytes(ctx, "", shape, "<u2", randomBytes(rng, int(2*n)), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range rng.IntN(3) {
+		sel := randomSelection(rng, shape)
+		if err := a.FillBytes(ctx, []byte{byte(rng.Uint32()), 1}, sel...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return a
+}
+
+// randomFarSelection is randomSelection, sometimes with a list.
+func randomFarSelection(rng *rand.Rand, shape []int64) []Index {
+	if len(shape) == 0 || rng.IntN(3) > 0 {
+		return randomSelection(rng, shape)
+	}
+	at := make([]int64, rng.IntN(20))
+	for i := range at {
+		at[i] = rng.Int64N(shape[0])
+	}
+	return []Index{Pick(at...)}
+}
+
+// randomFarReader returns a view of two arrays that are the same, or the arrays.
+func randomFarReader(t testing.TB, rng *rand.Rand, a, b *Array) (x, y Reader) {
+	t.Helper()
+	x, y = a, b
+	var err1, err2 error
+	switch sel := randomSelection(rng, a.Shape()); rng.IntN(4) {
+	case 0:
+		x, err1 = Slice(a, sel...)
+		y, err2 = Slice(b, sel...)
+	case 1:
+		x, err1 = Transpose(a)
+		y, err2 = Transpose(b)
+	}
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	for _, n := range x.Shape() {
+		if n == 0 {
+			return a, b
+		}
+	}
+	return x, y
+}
+
+// TestFar reads random selections of random arrays from a source that reads many ranges at once, and compares them with
+// a read from memory. The source may fail.
+func TestFar(t *testing.T) {
+	rounds := 300
+	if testing.Short() {
+		rounds = 60
+	}
+	for i := range rounds {
+		testFar(t, rand.New(rand.NewPCG(uint64(i), 1)))
+	}
+}
+
+// FuzzFar is TestFar.
+func FuzzFar(f *testing.F) {
+	for i := range uint64(8) {
+		f.Add(i)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) { testFar(t, rand.New(rand.NewPCG(seed, 2))) })
+}
+
+func testFar(t *testing.T, rng *rand.Rand) {
+	local := randomFarArray(t, rng)
+	src := &farSource{data: stored(t, local), rng: rand.New(rand.NewPCG(rng.Uint64(), 1))}
+	o := &OpenOptions{
+		Concurrency: 1 + rng.IntN(3), Cache: rng.Int64N(2) * 1 << 18, Verify: rng.IntN(3) == 0,
+		MaxBytes: []int64{0, 0, 1 << 20, 300_000}[rng.IntN(4)], // of which a quarter is read ahead at a time
+	}
+	a, err := OpenSource(ctx, src, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	src.mu.Lock()
+	src.fail, src.failAt = []int{0, 3, 10, 100}[rng.IntN(4)], rng.IntN(2) == 0
+	src.mu.Unlock()
+	for range 6 {
+		x, y := randomFarReader(t, rng, a, local)
+		sel := randomFarSelection(rng, x.Shape())
+		shape, err := x.SelectionShape(sel...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := int64(2)
+		for _, k := range shape {
+			n *= k
+		}
+		got, want := make([]byte, n), make([]byte, n)
+		if err := y.ReadBytes(ctx, want, sel...); err != nil {
+			t.Fatal(err)
+		}
+		switch err := x.ReadBytes(ctx, got, sel...); {
+		case errors.Is(err, frame.ErrTooLarge) && o.MaxBytes > 0:
+		case errors.Is(err, errFar) && src.fail > 0 && src.failAt:
+			if at := new(frame.Error); !errors.As(err, &at) || at.Part != "chunk" {
+				t.Errorf("error without a location: %v", err)
+			}
+		case err != nil:
+			t.Fatalf("%v of %v: %v", sel, x.Shape(), err)
+		case !bytes.Equal(got, want):
+			t.Fatalf("%v of %v in chunks of %v, blocks of %v: the items differ", sel, x.Shape(), a.Chunks(), a.Blocks())
+		}
+	}
+	content, plain := a.Frame().Content(ctx), local.Frame().Content(ctx)
+	off := rng.Int64N(plain.Size())
+	got := make([]byte, rng.Int64N(plain.Size()-off)+1)
+	want := bytes.Clone(got)
+	if _, err := plain.ReadAt(want, off); err != nil && err != io.EOF {
+		t.Fatal(err)
+	}
+	if _, err := content.ReadAt(got, off); err == nil && !bytes.Equal(got, want) {
+		t.Fatalf("%d bytes at %d differ", len(got), off)
+	} else if err != nil && err != io.EOF && !errors.Is(err, errFar) && o.MaxBytes == 0 {
+		t.Fatal(err)
+	}
+}
+
+// farArray returns an array of random items on a farSource.
+func farArray(t *testing.T, shape, chunks, blocks []int64, o *OpenOptions, edit func(a *Array)) (local, a *Array, src *farSource) {
+	t.Helper()
+	n := int64(2)
+	for _, x := range shape {
+		n *= x
+	}
+	data := make([]byte, n)
+	rand.NewChaCha8([32]byte{1}).Read(data)
+	local, err := CreateBytes(ctx, "", shape, "<u2", data, &CreateOptions{Chunks: chunks, Blocks: blocks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if edit != nil {
+		edit(local)
+	}
+	src = &farSource{data: stored(t, local), rng: rand.New(rand.NewPCG(1, 1))}
+	if a, err = OpenSource(ctx, src, o); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	src.ranges, src.reads = 0, 0
+	return local, a, src
+}
+
+// readFar reads a selection with at most a number of calls of ReadRanges, and none of ReadAtContext.
+func readFar(t *testing.T, local, a *Array, src *farSource, most int, sel ...Index) {
+	t.Helper()
+	want, err := Read[uint16](ctx, local, sel...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]uint16, len(want))
+	if err := ReadInto(ctx, a, got, sel...); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v: the items differ", sel)
+	}
+	if src.ranges > most || src.reads > 0 {
+		t.Errorf("%v: %d reads of ranges and %d others, want at most %d and 0", sel, src.ranges, src.reads, most)
+	}
+	src.ranges, src.reads = 0, 0
+}
+
+// TestFarRounds counts the calls of the source.
+func TestFarRounds(t *testing.T) {
+	// Small chunks are read whole, at once. Then their blocks are known.
+	for _, o := range []*OpenOptions{{}, {Verify: true}} {
+		local, a, src := farArray(t, []int64{200, 30, 30}, []int64{40, 30, 30}, []int64{1, 10, 30}, o, nil)
+		readFar(t, local, a, src, 1, All, At(5), At(6))
+		readFar(t, local, a, src, 1, All, At(15), At(6))
+		readFar(t, local, a, src, 1)
+	}
+	// Larger chunks are not.
+	local, a, src := farArray(t, []int64{4, 1 << 19}, []int64{1, 1 << 19}, []int64{1, 1 << 12}, &OpenOptions{Cache: 1 << 20}, nil)
+	readFar(t, local, a, src, 2, All, At(5))
+	readFar(t, local, a, src, 0, All, At(6))
+	readFar(t, local, a, src, 1, All, At(1<<18))
+	// Chunks out of order are located before they are read whole.
+	local, a, src = farArray(t, []int64{4, 1 << 14}, []int64{1, 1 << 14}, []int64{1, 1 << 12}, nil, func(a *Array) {
+		for _, i := range []int64{3, 2, 0, 1} {
+			if err := a.FillBytes(ctx, []byte{byte(i), 1}, At(i), Span(0, 1<<14-1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	readFar(t, local, a, src, 2)
+}
+
+// TestFarWindows reads more bytes than are read ahead at a time: of many chunks, and of one chunk.
+func TestFarWindows(t *testing.T) {
+	const most = 1 << 20 // a quarter at a time
+	local, a, src := farArray(t, []int64{64, 1 << 15}, []int64{1, 1 << 15}, []int64{1, 1 << 12}, &OpenOptions{MaxBytes: most, Concurrency: 1}, nil)
+	readFar(t, local, a, src, 64/3+1)
+	local, a, src = farArray(t, []int64{1 << 21}, []int64{1 << 21}, []int64{1 << 12}, &OpenOptions{MaxBytes: most, Concurrency: 1}, nil)
+	readFar(t, local, a, src, 8, Step(0, None, 3<<12))
+}
+
+// TestFarCorrupt compares reads of damaged arrays with reads from memory.
+func TestFarCorrupt(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	failed := 0
+	for range 100 {
+		good := randomFarArray(t, rng)
+		data := stored(t, good)
+		chunks := int(good.Frame().Info().CBytes)
+		good.Close()
+		for range 1 + rng.IntN(10) {
+			data[len(data)/8+rng.IntN(1+min(chunks, len(data)*3/4))] ^= 1 << rng.IntN(8)
+		}
+		src := &farSource{data: data, rng: rand.New(rand.NewPCG(1, 1))}
+		a, err := OpenSource(ctx, src, &OpenOptions{Concurrency: 1})
+		if err != nil {
+			continue
+		}
+		local, err := OpenBytes(data, &OpenOptions{Concurrency: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 4 {
+			sel := randomFarSelection(rng, a.Shape())
+			got, err := Read[uint16](ctx, a, sel...)
+			want, wantErr := Read[uint16](ctx, local, sel...)
+			if (err == nil) != (wantErr == nil) || !slices.Equal(got, want) {
+				t.Errorf("%v: %v, want %v", sel, err, wantErr)
+			}
+			if err != nil {
+				failed++
+			}
+		}
+		a.Close()
+		local.Close()
+	}
+	if failed < 20 {
+		t.Errorf("only %d reads have failed", failed)
+	}
+}
+
+// TestFarCancel cancels reads that wait for their source. All goroutines must end.
+func TestFarCancel(t *testing.T) {
+	local := randomFarArray(t, rand.New(rand.NewPCG(4, 4)))
+	data := stored(t, local)
+	synctest.Test(t, func(t *testing.T) {
+		src := &farSource{data: data, rng: rand.New(rand.NewPCG(1, 1))}
+		a, err := OpenSource(context.Background(), src, &OpenOptions{Concurrency: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		src.wait = true
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error)
+		go func() {
+			dst := make([]byte, 2*a.Size())
+			done <- a.ReadBytes(ctx, dst)
+		}()
+		synctest.Wait()
+		if src.ranges == 0 {
+			t.Error("nothing is read ahead")
+		}
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v, want %v", err, context.Canceled)
+		}
+		a.Close()
+	})
+}
+
+// farPanic is a source whose ReadRanges panics.
+type farPanic struct{ *farSource }
+
+func (farPanic) ReadRanges(context.Context, []frame.Range, func(int, int64, []byte) error) error {
+	panic("in ReadRanges")
+}
+
+// TestFarPanic checks that a panic of the source continues on the goroutine of the read.
+func TestFarPanic(t *testing.T) {
+	local := randomFarArray(t, rand.New(rand.NewPCG(4, 4)))
+	a, err := OpenSource(ctx, farPanic{&farSource{data: stored(t, local), rng: rand.New(rand.NewPCG(1, 1))}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	defer func() {
+		if v := recover(); v != "in ReadRanges" {
+			t.Errorf("panic with %v", v)
+		}
+	}()
+	a.ReadBytes(ctx, make([]byte, 2*a.Size()))
+}
