@@ -306,8 +306,8 @@ func TestSpecialChunks(t *testing.T) {
 	})
 }
 
-// TestPlainZeros appends special chunks of zeros to a frame with items of another size. The stored chunks, which are not
-// special, must be zeros for the reference too.
+// TestPlainZeros appends special chunks of zeros to a frame with items of another size. The reference must read zeros
+// from the stored chunks, which are not special.
 func TestPlainZeros(t *testing.T) {
 	f, err := frame.Create(t.Context(), "", &frame.CreateOptions{Params: chunk.Params{TypeSize: 7}})
 	if err != nil {

@@ -149,6 +149,9 @@ func TestNumPyReads(t *testing.T) {
 	f, err := Create(ctx, "", []int64{3}, []float64{1, math.NaN(), 3}, nil)
 	must(t, err)
 	is(t, "2")(ReduceAll[float64](ctx, f, OpMean, &ReduceOptions{SkipNaN: true}))
+	edges := []float64{0, 50, 100}
+	is(t, "[50 51]")(Histogram(ctx, a, edges))
+	is(t, "[2 2.8]")(Quantiles(ctx, f, []float64{0.5, 0.9}, &ReduceOptions{SkipNaN: true}))
 }
 
 // length returns the number of items that a call has read.
