@@ -21,7 +21,7 @@ var forUsers = []string{
 	"frame/store.Create", "frame/store.CreateOptions", "frame/store.ErrParam", "frame/store.ErrReadOnly",
 	"frame/store.Store.Delete", "frame/store.Store.Pack", "frame/store.Store.Put", "frame/store.Store.SetAttr",
 	"frame/store.Store.Sub", "frame/store/objects.Array.ArrowSchema", "frame/store/objects.Array.Block",
-	"frame/store/objects.Array.Item", "frame/store/objects.ErrType", "frame/store/table.Column.Categories",
+	"frame/store/lazy.Expression.Names", "frame/store/objects.Array.Item", "frame/store/objects.ErrType", "frame/store/table.Column.Categories",
 	"frame/store/table.Equal", "frame/store/table.Find", "frame/store/table.Less", "frame/store/table.LessOrEqual",
 	"frame/store/table.NotEqual", "frame/store/table.ReadNullable", "frame/store/table.Rows",
 	"meta.ExtRef",

@@ -45,8 +45,8 @@
 // that was saved to a file of its own is opened with OpenTensor.
 //
 // References to data elsewhere (remote arrays, lazy expressions, caches of other arrays) have the kind KindReference,
-// and an Entry that shows what they refer to. This package does not follow them. A cache of another array is opened
-// with Array: reads return errors.ErrUnsupported where a chunk is missing.
+// and an Entry that shows what they refer to. This package does not follow them; package lazy evaluates expressions. A
+// cache of another array is opened with Array: reads return errors.ErrUnsupported where a chunk is missing.
 //
 // # Format
 //

@@ -1,0 +1,288 @@
+package lazy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// term is a part of an expression with its operands.
+type term struct {
+	d       meta.DType
+	shape   []int64 // nil for literals
+	literal bool
+	value   vec            // of a literal: one item
+	array   ndarray.Reader // of an operand
+	view    ndarray.Reader // the operand, broadcast to the shape of the result
+	f       func(args []vec) (vec, error)
+	args    []*term
+}
+
+// Eval creates an array with the value of the expression, in a new file, or in memory if name is "". operands has an
+// array for each name in the expression; their shapes are broadcast as in NumPy. If o.DType is set, the items are
+// converted to it as by astype. It takes what else o leaves out from the defaults of ndarray.Create. Eval reads and
+// computes block by block, in parallel, except that it computes the array in a reduction before, in memory.
+//
+// The error wraps errors.ErrUnsupported, with the place in the expression, for what this package does not compute;
+// ndarray.ErrParam for a missing operand or wrong arguments; ndarray.ErrShape for shapes that do not match; or
+// ndarray.ErrValue for a number that is no value of its dtype. Other errors are those of reading and of ndarray.Create.
+func (e *Expression) Eval(ctx context.Context, name string, operands map[string]ndarray.Reader, o *ndarray.CreateOptions) (*ndarray.Array, error) {
+	b := &binder{ctx: ctx, operands: operands}
+	defer b.close()
+	t, err := b.bind(e.root)
+	if err != nil {
+		return nil, err
+	}
+	if t.literal {
+		return nil, fmt.Errorf("lazy: the expression %.40q has no operand: %w", e.text, errors.ErrUnsupported)
+	}
+	return t.create(ctx, name, o)
+}
+
+// binder finds the operands of an expression.
+type binder struct {
+	ctx      context.Context
+	operands map[string]ndarray.Reader
+	made     []*ndarray.Array // by reductions
+}
+
+// close closes the arrays that reductions have made.
+func (b *binder) close() {
+	for _, a := range b.made {
+		a.Close()
+	}
+}
+
+// fault returns an error about a node.
+func fault(n *node, err error, format string, args ...any) error {
+	return fmt.Errorf("lazy: %s, at byte %d of the expression: %w", fmt.Sprintf(format, args...), n.at, err)
+}
+
+// bind returns the term of a node.
+func (b *binder) bind(n *node) (*term, error) {
+	switch n.kind {
+	case number:
+		if n.float {
+			return &term{d: floatType, literal: true, value: vec{d: floatType, f: []float64{n.f}}}, nil
+		}
+		return &term{d: int64Type, literal: true, value: vec{d: int64Type, i: []int64{n.i}}}, nil
+	case truth:
+		return &term{d: boolType, literal: true, value: vec{d: boolType, i: []int64{n.i}}}, nil
+	case name:
+		r, ok := b.operands[n.name]
+		if !ok {
+			return nil, fault(n, ndarray.ErrParam, "no operand %s", n.name)
+		}
+		return operand(n, r)
+	case call:
+		if op, ok := reductions[n.name]; ok {
+			return b.reduce(n, op)
+		}
+		return b.call(n)
+	}
+	return nil, fault(n, errors.ErrUnsupported, "a string, a tuple or None")
+}
+
+// operand returns the term of an array.
+func operand(n *node, r ndarray.Reader) (*term, error) {
+	d := r.DType()
+	if d.Fields != nil || d.Elem != nil || d.Kind != 'b' && d.Kind != 'i' && d.Kind != 'u' && d.Kind != 'f' {
+		return nil, fault(n, errors.ErrUnsupported, "items of dtype %v", d)
+	}
+	return &term{d: meta.Of(d.Kind, d.Size), shape: slices.Clip(r.Shape()), array: r}, nil
+}
+
+// call returns the term of an operator or a function.
+func (b *binder) call(n *node) (*term, error) {
+	if n.name == "astype" {
+		return b.astype(n)
+	}
+	f, ok := functions[n.name]
+	if !ok {
+		return nil, fault(n, errors.ErrUnsupported, "the function %s", n.name)
+	}
+	if len(n.args) != f.args || len(n.named) > 0 {
+		return nil, fault(n, ndarray.ErrParam, "%s with %d arguments and %d with names, want %d", n.name, len(n.args), len(n.named), f.args)
+	}
+	t := &term{literal: true}
+	for _, a := range n.args {
+		x, err := b.bind(a)
+		if err != nil {
+			return nil, err
+		}
+		t.args = append(t.args, x)
+		t.literal = t.literal && x.literal
+	}
+	var err error
+	if t.d, t.f, err = f.bind(t.args); err != nil {
+		return nil, fmt.Errorf("%w (%s at byte %d of the expression)", err, n.name, n.at)
+	}
+	if t.literal {
+		return t.fold(b.ctx, n)
+	}
+	for _, x := range t.args {
+		if t.shape, err = broadcast(t.shape, x.shape); err != nil {
+			return nil, fault(n, ndarray.ErrShape, "%v", err)
+		}
+	}
+	return t, nil
+}
+
+// fold returns the literal for a function of literals.
+func (t *term) fold(ctx context.Context, n *node) (*term, error) {
+	v, err := t.eval(ctx, ndarray.Box{}, 1)
+	if err != nil {
+		return nil, fault(n, err, "%s", n.name)
+	}
+	return &term{d: t.d, literal: true, value: v}, nil
+}
+
+// broadcast returns the shape of the result for two shapes, by NumPy's rules.
+func broadcast(a, b []int64) ([]int64, error) {
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	out := slices.Clone(a)
+	for i, n := range b {
+		switch at := &out[len(a)-len(b)+i]; {
+		case *at == 1:
+			*at = n
+		case n != 1 && n != *at:
+			return nil, fmt.Errorf("shapes %v and %v do not match", a, b)
+		}
+	}
+	if out == nil {
+		out = []int64{}
+	}
+	return out, nil
+}
+
+// prepare broadcasts the operands to the shape of the result.
+func (t *term) prepare(shape []int64) (err error) {
+	if t.array != nil {
+		t.view = t.array
+		if !slices.Equal(t.shape, shape) {
+			t.view, err = ndarray.BroadcastTo(t.array, shape...)
+		}
+		return err
+	}
+	for _, a := range t.args {
+		if err := a.prepare(shape); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eval computes the n items of a box of the result.
+func (t *term) eval(ctx context.Context, box ndarray.Box, n int) (vec, error) {
+	if t.literal && t.args == nil {
+		return t.value.times(n), nil
+	}
+	if t.array != nil {
+		return read(ctx, t.view, t.d, box, n)
+	}
+	args := make([]vec, len(t.args))
+	for i, a := range t.args {
+		var err error
+		if args[i], err = a.eval(ctx, box, n); err != nil {
+			return vec{}, err
+		}
+	}
+	v, err := t.f(args)
+	return v.wrap(), err
+}
+
+// times returns n copies of one item.
+func (v vec) times(n int) vec {
+	out := newVec(v.d, n)
+	for k := range out.i {
+		out.i[k] = v.i[0]
+	}
+	for k := range out.f {
+		out.f[k] = v.f[0]
+	}
+	return out
+}
+
+// read reads the items of a box.
+func read(ctx context.Context, r ndarray.Reader, d meta.DType, box ndarray.Box, n int) (vec, error) {
+	v := newVec(d, n)
+	if isFloat(d) {
+		return v, ndarray.ReadInto(ctx, r, v.f, box.Selection()...)
+	}
+	as, err := ndarray.AsType(r, "<i8")
+	if err != nil {
+		return v, err
+	}
+	return v, ndarray.ReadInto(ctx, as, v.i, box.Selection()...)
+}
+
+// create creates an array with the values of the term.
+func (t *term) create(ctx context.Context, name string, o *ndarray.CreateOptions) (*ndarray.Array, error) {
+	var opts ndarray.CreateOptions
+	if o != nil {
+		opts = *o
+	}
+	d := t.d
+	if opts.DType != "" {
+		var err error
+		if d, err = meta.ParseDType(opts.DType); err != nil {
+			return nil, fmt.Errorf("lazy: %w: %v", ndarray.ErrType, err)
+		}
+	}
+	opts.DType = d.String()
+	if err := t.prepare(t.shape); err != nil {
+		return nil, err
+	}
+	switch fmt.Sprintf("%c%d", d.Kind, d.Size) {
+	case "b1":
+		return fill(ctx, name, t, &opts, func(v vec, k int) bool { return v.i[k] != 0 })
+	case "i1":
+		return fill(ctx, name, t, &opts, func(v vec, k int) int8 { return int8(v.i[k]) })
+	case "i2":
+		return fill(ctx, name, t, &opts, func(v vec, k int) int16 { return int16(v.i[k]) })
+	case "i4":
+		return fill(ctx, name, t, &opts, func(v vec, k int) int32 { return int32(v.i[k]) })
+	case "i8":
+		return fill(ctx, name, t, &opts, func(v vec, k int) int64 { return v.i[k] })
+	case "u1":
+		return fill(ctx, name, t, &opts, func(v vec, k int) uint8 { return uint8(v.i[k]) })
+	case "u2":
+		return fill(ctx, name, t, &opts, func(v vec, k int) uint16 { return uint16(v.i[k]) })
+	case "u4":
+		return fill(ctx, name, t, &opts, func(v vec, k int) uint32 { return uint32(v.i[k]) })
+	case "u8":
+		return fill(ctx, name, t, &opts, func(v vec, k int) uint64 { return uint64(v.i[k]) })
+	case "f2":
+		return fill(ctx, name, t, &opts, func(v vec, k int) ndarray.Float16 { return ndarray.Float16Of(v.f[k]) })
+	case "f4":
+		return fill(ctx, name, t, &opts, func(v vec, k int) float32 { return float32(v.f[k]) })
+	case "f8":
+		return fill(ctx, name, t, &opts, func(v vec, k int) float64 { return v.f[k] })
+	}
+	return nil, fmt.Errorf("lazy: a result of dtype %v: %w", d, errors.ErrUnsupported)
+}
+
+// fill creates an array of Go values of type T.
+func fill[T any](ctx context.Context, name string, t *term, o *ndarray.CreateOptions, item func(v vec, k int) T) (*ndarray.Array, error) {
+	d, err := meta.ParseDType(o.DType)
+	if err != nil {
+		return nil, err
+	}
+	return ndarray.FromFunc(ctx, name, t.shape, func(tile ndarray.Tile[T]) error {
+		v, err := t.eval(ctx, tile.Box, len(tile.Items))
+		if err != nil {
+			return err
+		}
+		v = v.to(meta.Of(d.Kind, d.Size))
+		for k := range tile.Items {
+			tile.Items[k] = item(v, k)
+		}
+		return nil
+	}, o)
+}

@@ -1,0 +1,317 @@
+package lazy
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/store"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// lines returns the lines of a compressed file.
+func lines(t testing.TB, name string) []string {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(string(text), "\n")
+}
+
+// shapeOf parses numbers with commas between them.
+func shapeOf(t testing.TB, s string) []int64 {
+	t.Helper()
+	shape := []int64{}
+	for f := range strings.SplitSeq(s, ",") {
+		if f == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(f, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shape = append(shape, n)
+	}
+	return shape
+}
+
+// operandsOf makes the arrays of a case, with random chunks and blocks.
+func operandsOf(t testing.TB, rng *rand.Rand, s string) map[string]ndarray.Reader {
+	t.Helper()
+	all := map[string]ndarray.Reader{}
+	for one := range strings.SplitSeq(s, " ") {
+		f := strings.Split(one, ":")
+		items, err := hex.DecodeString(f[3])
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := &ndarray.CreateOptions{}
+		shape := shapeOf(t, f[2])
+		for _, n := range shape {
+			c := 1 + rng.Int64N(n)
+			o.Chunks, o.Blocks = append(o.Chunks, c), append(o.Blocks, 1+rng.Int64N(c))
+		}
+		a, err := ndarray.CreateBytes(t.Context(), "", shape, f[1], items, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[f[0]] = a
+	}
+	return all
+}
+
+// near reports whether items of a dtype are the same, or floats that differ by a limit at most. NumPy leaves the sign
+// of NaNs open.
+func near(dtype string, got, want []byte, limit float64) bool {
+	if len(got) != len(want) || dtype[1] != 'f' {
+		return bytes.Equal(got, want)
+	}
+	floats := func(b []byte) []float64 {
+		a, err := ndarray.CreateBytes(context.Background(), "", []int64{int64(len(b)) / int64(dtype[2]-'0')}, dtype, b, nil)
+		if err != nil {
+			return nil
+		}
+		f, err := ndarray.Read[float64](context.Background(), a)
+		if err != nil {
+			return nil
+		}
+		return f
+	}
+	x, y := floats(got), floats(want)
+	if x == nil || y == nil {
+		return false
+	}
+	for i := range x {
+		same := x[i] == y[i] && math.Signbit(x[i]) == math.Signbit(y[i]) || x[i] != x[i] && y[i] != y[i]
+		if !same && !(math.Abs(x[i]-y[i]) <= limit*(1+math.Abs(y[i])) && limit > 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// TestNumPy compares the values of 98 expressions with those of NumPy in testdata/lazy.py.
+func TestNumPy(t *testing.T) {
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(1, 2))
+	seen := map[string]int{}
+	for _, line := range lines(t, "testdata/lazy.txt.gz") {
+		c := strings.Split(line, ";")
+		operands := operandsOf(t, rng, c[1])
+		x, err := Parse(c[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := x.Eval(ctx, "", operands, nil)
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		got := make([]byte, a.NBytes())
+		if err := a.ReadBytes(ctx, got); err != nil {
+			t.Fatal(err)
+		}
+		want, err1 := hex.DecodeString(c[4])
+		limit, err2 := strconv.ParseFloat(c[5], 64)
+		if err := errors.Join(err1, err2); err != nil {
+			t.Fatal(err)
+		}
+		if a.DType().String() != c[2] || !slices.Equal(a.Shape(), shapeOf(t, c[3])) || !near(c[2], got, want, limit) {
+			t.Errorf("%s: %v %v %x", line, a.Shape(), a.DType(), got)
+		}
+		seen[c[0]]++
+	}
+	if len(seen) < 95 {
+		t.Errorf("only %d expressions", len(seen))
+	}
+}
+
+// TestFixture evaluates an expression that python-blosc2 saved.
+func TestFixture(t *testing.T) {
+	ctx := context.Background()
+	const dir = "../../../testdata/stores"
+	f, err := frame.Open(ctx, filepath.Join(dir, "lazy_expr.b2nd"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	e, err := store.Describe(ctx, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := Parse(e.Ref.Expression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	operands, items := map[string]ndarray.Reader{}, [][]float64{}
+	for _, name := range x.Names() {
+		a, err := ndarray.Open(ctx, filepath.Join(dir, filepath.Base(e.Ref.Operands[name].Path)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		operands[name] = a
+		list, err := ndarray.Read[float64](ctx, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		items = append(items, list)
+	}
+	a, err := x.Eval(ctx, "", operands, &ndarray.CreateOptions{DType: e.DType.String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ndarray.Read[float64](ctx, a)
+	if err != nil || len(items) != 2 || len(got) != 600 || !slices.Equal(a.Shape(), e.Shape) {
+		t.Fatal(len(items), len(got), a.Shape(), err)
+	}
+	for i, x := range got {
+		if want := (items[0][i] + items[1][i]) * 2; x != want {
+			t.Fatalf("item %d: %v, want %v", i, x, want)
+		}
+	}
+}
+
+// TestErrors checks what Parse and Eval reject.
+func TestErrors(t *testing.T) {
+	ctx := context.Background()
+	make1 := func(dtype string, shape ...int64) ndarray.Reader {
+		a, err := ndarray.Zeros(ctx, "", shape, dtype, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	operands := map[string]ndarray.Reader{
+		"a": make1("<i4", 3, 4), "u": make1("|u1", 3, 4), "f": make1("<f4", 4), "b": make1("|b1", 4), "s": make1("<U3", 4), "x": make1("<f8", 5),
+	}
+	for text, want := range map[string]error{
+		"":                   ndarray.ErrParam,
+		"a +":                ndarray.ErrParam,
+		"a b":                ndarray.ErrParam,
+		"(a":                 ndarray.ErrParam,
+		"a)":                 ndarray.ErrParam,
+		"1.2.3 + a":          ndarray.ErrParam,
+		"'text":              ndarray.ErrParam,
+		"f(x=1, 2)":          ndarray.ErrParam,
+		"f(x=1, x=2)":        ndarray.ErrParam,
+		"sin(a, a)":          ndarray.ErrParam,
+		"missing + a":        ndarray.ErrParam,
+		"a + x":              ndarray.ErrShape,
+		"b - b":              ndarray.ErrType,
+		"-b":                 ndarray.ErrType,
+		"f & 1":              ndarray.ErrType,
+		"~f":                 ndarray.ErrType,
+		"u + 300":            ndarray.ErrValue,
+		"a ** -1":            ndarray.ErrValue,
+		"s + 1":              errors.ErrUnsupported,
+		"3 + 4":              errors.ErrUnsupported,
+		"a[0]":               errors.ErrUnsupported,
+		"a < 1 < 2":          errors.ErrUnsupported,
+		"a and b":            errors.ErrUnsupported,
+		"not b":              errors.ErrUnsupported,
+		"a.T":                errors.ErrUnsupported,
+		"a + 1j":             errors.ErrUnsupported,
+		"a + 0x10":           errors.ErrUnsupported,
+		"open('/etc/hosts')": errors.ErrUnsupported,
+		"a.astype('U3')":     errors.ErrUnsupported,
+		"a + 'x'":            errors.ErrUnsupported,
+		"sum(a, axis='0')":   errors.ErrUnsupported,
+		"sum(a, dtype='f8')": errors.ErrUnsupported,
+		"sum(a, axis=7)":     ndarray.ErrBounds,
+		strings.Repeat("(", 1000) + "a" + strings.Repeat(")", 1000): ndarray.ErrTooLarge,
+		strings.Repeat("-", 1000) + "a":                             ndarray.ErrTooLarge,
+		"a" + strings.Repeat("+a", 20_000):                          ndarray.ErrTooLarge,
+		"a" + strings.Repeat(" ", 70_000):                           ndarray.ErrTooLarge,
+	} {
+		x, err := Parse(text)
+		if err == nil {
+			_, err = x.Eval(ctx, "", operands, nil)
+		}
+		if !errors.Is(err, want) {
+			t.Errorf("%.40q: %v, want %v", text, err, want)
+		}
+	}
+	x, err := Parse("a * 2.5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	canceled, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := x.Eval(canceled, "", operands, nil); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if a, err := x.Eval(ctx, "", operands, &ndarray.CreateOptions{DType: ">i2"}); err != nil || a.DType().String() != ">i2" {
+		t.Error(a, err)
+	}
+}
+
+// FuzzParse parses and evaluates any text: data or an error.
+func FuzzParse(f *testing.F) {
+	for _, line := range lines(f, "testdata/lazy.txt.gz") {
+		f.Add(strings.Split(line, ";")[0])
+	}
+	ctx := context.Background()
+	a, err := ndarray.Arange[int32](ctx, "", 0, 12, 1, nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	b, err := ndarray.Linspace[float32](ctx, "", -1, 1, 12, nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		x, err := Parse(text)
+		if err != nil {
+			return
+		}
+		r, err := x.Eval(ctx, "", map[string]ndarray.Reader{"o0": a, "o1": b}, nil)
+		if err != nil {
+			return
+		}
+		if n := r.Size(); n != 1 && n != 12 {
+			t.Errorf("%q has the shape %v", text, r.Shape())
+		}
+	})
+}
+
+func ExampleExpression_Eval() {
+	ctx := context.Background()
+	a, err := ndarray.Create(ctx, "", []int64{2, 3}, []float64{1, 2, 3, 4, 5, 6}, nil)
+	if err != nil {
+		panic(err)
+	}
+	x, err := Parse("where(o0 > 2, o0 - o0.mean(axis=0), 0)")
+	if err != nil {
+		panic(err)
+	}
+	y, err := x.Eval(ctx, "", map[string]ndarray.Reader{"o0": a}, nil)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(ndarray.Read[float64](ctx, y))
+	// Output: [0 0 -1.5 1.5 1.5 1.5] <nil>
+}

@@ -1,0 +1,404 @@
+package lazy
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+const (
+	maxText  = 64 << 10 // bytes of an expression
+	maxDepth = 200      // of nested parts
+	maxParts = 10_000   // operators, names and numbers
+)
+
+// Expression is an expression that was parsed. It never changes, and any number of goroutines may use it.
+type Expression struct {
+	text string
+	root *node
+}
+
+// kind is the kind of a node.
+type kind uint8
+
+const (
+	number kind = iota // a literal: an integer or a float
+	truth              // True or False
+	text               // a string, as an argument
+	none               // None, as an argument
+	name               // an operand
+	tuple              // a tuple or list, as an argument
+	call               // an operator or a function with its arguments
+)
+
+// node is a part of an expression.
+type node struct {
+	kind  kind
+	at    int    // byte in the text
+	name  string // of an operand, a function or an operator; the content of a string
+	float bool   // a number is a float
+	i     int64
+	f     float64
+	args  []*node
+	named map[string]*node // arguments with a name
+}
+
+// Parse parses an expression in Python's notation. The error wraps errors.ErrUnsupported for what is not supported, and
+// ndarray.ErrParam for other text that is no expression.
+func Parse(expression string) (*Expression, error) {
+	p := &parser{text: expression}
+	if len(expression) > maxText {
+		return nil, p.fault(ndarray.ErrTooLarge, "an expression of %d bytes, at most %d", len(expression), maxText)
+	}
+	root, err := p.binary(0, 0)
+	if err != nil {
+		return nil, err
+	}
+	if p.space(); p.at < len(p.text) {
+		return nil, p.unexpected()
+	}
+	return &Expression{expression, root}, nil
+}
+
+// String returns the text of the expression.
+func (e *Expression) String() string { return e.text }
+
+// Names returns the names of the operands, sorted.
+func (e *Expression) Names() []string {
+	var names []string
+	var walk func(n *node)
+	walk = func(n *node) {
+		if n.kind == name && !slices.Contains(names, n.name) {
+			names = append(names, n.name)
+		}
+		for _, a := range n.args {
+			walk(a)
+		}
+	}
+	walk(e.root)
+	slices.Sort(names)
+	return names
+}
+
+// parser parses the rest of the text.
+type parser struct {
+	text  string
+	at    int
+	parts int
+}
+
+// levels are the binary operators by how tightly they bind, the loosest first. Comparisons do not chain.
+var levels = [...][]string{
+	{"<=", ">=", "==", "!=", "<", ">"}, {"|"}, {"^"}, {"&"}, {"<<", ">>"}, {"+", "-"}, {"//", "*", "/", "%"},
+}
+
+// fault returns an error at the current place.
+func (p *parser) fault(err error, format string, args ...any) error {
+	return fmt.Errorf("lazy: %s, at byte %d of the expression: %w", fmt.Sprintf(format, args...), p.at, err)
+}
+
+// unexpected returns the error for text that does not continue the expression.
+func (p *parser) unexpected() error {
+	if p.at >= len(p.text) {
+		return p.fault(ndarray.ErrParam, "the expression ends early")
+	}
+	rest := p.text[p.at:]
+	for _, word := range []string{"and", "or", "not", "if", "is", "in", "lambda", "for"} {
+		if word == p.word() {
+			return p.fault(errors.ErrUnsupported, "the operator %s", word)
+		}
+	}
+	if strings.HasPrefix(rest, "[") {
+		return p.fault(errors.ErrUnsupported, "a selection")
+	}
+	return p.fault(ndarray.ErrParam, "unexpected %.10q", rest)
+}
+
+// space skips white space.
+func (p *parser) space() {
+	for p.at < len(p.text) && strings.IndexByte(" \t\n\r", p.text[p.at]) >= 0 {
+		p.at++
+	}
+}
+
+// take skips a token and reports whether it was there.
+func (p *parser) take(token string) bool {
+	p.space()
+	if !strings.HasPrefix(p.text[p.at:], token) {
+		return false
+	}
+	p.at += len(token)
+	return true
+}
+
+// word returns the identifier at the current place, or "".
+func (p *parser) word() string {
+	end := p.at
+	for end < len(p.text) {
+		c := p.text[end] | 0x20
+		if c != '_'|0x20 && (c < 'a' || c > 'z') && (end == p.at || p.text[end] < '0' || p.text[end] > '9') {
+			break
+		}
+		end++
+	}
+	return p.text[p.at:end]
+}
+
+// operator takes one of the operators of a level.
+func (p *parser) operator(level int) (string, bool) {
+	p.space()
+	for _, op := range levels[level] {
+		rest := p.text[p.at:]
+		if !strings.HasPrefix(rest, op) {
+			continue
+		}
+		if len(op) == 1 && op != "+" && op != "-" && strings.HasPrefix(rest[1:], op) {
+			continue // "**", "<<" and ">>"
+		}
+		p.at += len(op)
+		return op, true
+	}
+	return "", false
+}
+
+// node returns a new node that begins at a place. There may be only so many.
+func (p *parser) node(at int, n node) (*node, error) {
+	if p.parts++; p.parts > maxParts {
+		return nil, p.fault(ndarray.ErrTooLarge, "more than %d parts", maxParts)
+	}
+	n.at = at
+	return &n, nil
+}
+
+// binary parses operators of a level and of those that bind more tightly.
+func (p *parser) binary(level, depth int) (*node, error) {
+	if depth > maxDepth {
+		return nil, p.fault(ndarray.ErrTooLarge, "more than %d nested parts", maxDepth)
+	}
+	if level == len(levels) {
+		return p.unary(depth)
+	}
+	x, err := p.binary(level+1, depth)
+	for first := true; err == nil; first = false {
+		at := p.at
+		op, ok := p.operator(level)
+		if !ok {
+			return x, nil
+		}
+		if level == 0 && !first {
+			return nil, p.fault(errors.ErrUnsupported, "a chain of comparisons")
+		}
+		var y *node
+		if y, err = p.binary(level+1, depth+1); err == nil {
+			x, err = p.node(at, node{kind: call, name: op, args: []*node{x, y}})
+		}
+	}
+	return nil, err
+}
+
+// unary parses signs and powers.
+func (p *parser) unary(depth int) (*node, error) {
+	if depth > maxDepth {
+		return nil, p.fault(ndarray.ErrTooLarge, "more than %d nested parts", maxDepth)
+	}
+	p.space()
+	at := p.at
+	for _, op := range []string{"-", "+", "~"} {
+		if p.take(op) {
+			x, err := p.unary(depth + 1)
+			if err != nil {
+				return nil, err
+			}
+			return p.node(at, node{kind: call, name: "unary " + op, args: []*node{x}})
+		}
+	}
+	x, err := p.postfix(depth)
+	if err != nil || !p.take("**") {
+		return x, err
+	}
+	y, err := p.unary(depth + 1)
+	if err != nil {
+		return nil, err
+	}
+	return p.node(at, node{kind: call, name: "**", args: []*node{x, y}})
+}
+
+// postfix parses an atom and calls of its methods.
+func (p *parser) postfix(depth int) (*node, error) {
+	x, err := p.atom(depth)
+	for err == nil {
+		at := p.at
+		if !p.take(".") {
+			return x, nil
+		}
+		method := p.word()
+		p.at += len(method)
+		if method == "" || !p.take("(") {
+			return nil, p.fault(errors.ErrUnsupported, "the attribute %q", method)
+		}
+		n := node{kind: call, name: method, args: []*node{x}}
+		if err = p.arguments(&n, depth); err == nil {
+			x, err = p.node(at, n)
+		}
+	}
+	return nil, err
+}
+
+// atom parses a number, a name, a call, or an expression in parentheses.
+func (p *parser) atom(depth int) (*node, error) {
+	p.space()
+	at := p.at
+	switch {
+	case p.at == len(p.text):
+		return nil, p.unexpected()
+	case p.take("("), p.take("["):
+		return p.list(at, depth)
+	case p.text[p.at] == '.' || p.text[p.at] >= '0' && p.text[p.at] <= '9':
+		return p.number()
+	case p.text[p.at] == '\'' || p.text[p.at] == '"':
+		end := strings.IndexByte(p.text[p.at+1:], p.text[p.at])
+		if end < 0 {
+			return nil, p.fault(ndarray.ErrParam, "a string without an end")
+		}
+		s := p.text[p.at+1 : p.at+1+end]
+		p.at += end + 2
+		return p.node(at, node{kind: text, name: s})
+	}
+	word := p.word()
+	switch word {
+	case "", "and", "or", "not", "if", "is", "in", "lambda", "for":
+		return nil, p.unexpected()
+	case "True", "False":
+		p.at += len(word)
+		n := node{kind: truth}
+		if word == "True" {
+			n.i = 1
+		}
+		return p.node(at, n)
+	case "None":
+		p.at += len(word)
+		return p.node(at, node{kind: none})
+	}
+	p.at += len(word)
+	if word == "np" || word == "numpy" || word == "blosc2" {
+		if p.take(".") {
+			word = p.word()
+			p.at += len(word)
+		}
+	}
+	if !p.take("(") {
+		return p.node(at, node{kind: name, name: word})
+	}
+	n := node{kind: call, name: word}
+	if err := p.arguments(&n, depth); err != nil {
+		return nil, err
+	}
+	return p.node(at, n)
+}
+
+// list parses what follows an opening parenthesis or bracket: an expression, or a tuple or list.
+func (p *parser) list(at, depth int) (*node, error) {
+	end, isTuple := ")", false
+	if p.text[p.at-1] == '[' {
+		end, isTuple = "]", true
+	}
+	n := node{kind: tuple}
+	for !p.take(end) {
+		x, err := p.binary(0, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		n.args = append(n.args, x)
+		if p.take(end) {
+			break
+		}
+		if !p.take(",") {
+			return nil, p.unexpected()
+		}
+		isTuple = true
+	}
+	if len(n.args) == 1 && !isTuple {
+		return n.args[0], nil
+	}
+	return p.node(at, n)
+}
+
+// arguments parses the arguments of a call up to the closing parenthesis.
+func (p *parser) arguments(n *node, depth int) error {
+	for !p.take(")") {
+		p.space()
+		start, key := p.at, p.word()
+		p.at += len(key)
+		if key == "" || !p.take("=") || p.take("=") {
+			p.at, key = start, ""
+		}
+		x, err := p.binary(0, depth+1)
+		if err != nil {
+			return err
+		}
+		switch {
+		case key == "" && n.named != nil:
+			return p.fault(ndarray.ErrParam, "an argument without a name after one with a name")
+		case key == "":
+			n.args = append(n.args, x)
+		case n.named[key] != nil:
+			return p.fault(ndarray.ErrParam, "the argument %s occurs twice", key)
+		default:
+			if n.named == nil {
+				n.named = map[string]*node{}
+			}
+			n.named[key] = x
+		}
+		if p.take(")") {
+			return nil
+		}
+		if !p.take(",") {
+			return p.unexpected()
+		}
+	}
+	return nil
+}
+
+// number parses a decimal literal.
+func (p *parser) number() (*node, error) {
+	at, end := p.at, p.at
+	float := false
+	for ; end < len(p.text); end++ {
+		switch c := p.text[end]; {
+		case c >= '0' && c <= '9' || c == '_' && end > at:
+		case c == '.', c|0x20 == 'e':
+			float = true
+		case (c == '+' || c == '-') && p.text[end-1]|0x20 == 'e' && end > at:
+		default:
+			goto done
+		}
+	}
+done:
+	s := p.text[at:end]
+	if end < len(p.text) && strings.IndexByte("jJxXoObB", p.text[end]) >= 0 {
+		return nil, p.fault(errors.ErrUnsupported, "the number %q", p.text[at:end+1])
+	}
+	p.at = end
+	n := node{kind: number, float: float}
+	var err error
+	if float {
+		n.f, err = strconv.ParseFloat(strings.ReplaceAll(s, "_", ""), 64)
+		if math.IsInf(n.f, 0) {
+			err = nil // as in Python
+		}
+	} else {
+		n.i, err = strconv.ParseInt(strings.ReplaceAll(s, "_", ""), 10, 64)
+		if errors.Is(err, strconv.ErrRange) {
+			return nil, p.fault(errors.ErrUnsupported, "the number %s", s)
+		}
+	}
+	if err != nil {
+		return nil, p.fault(ndarray.ErrParam, "not a number: %q", s)
+	}
+	return p.node(at, n)
+}

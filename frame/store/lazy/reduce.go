@@ -1,0 +1,90 @@
+package lazy
+
+import (
+	"errors"
+
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// reductions has the reductions by name.
+var reductions = map[string]ndarray.Op{
+	"sum": ndarray.OpSum, "prod": ndarray.OpProd, "mean": ndarray.OpMean, "std": ndarray.OpStd, "var": ndarray.OpVar,
+	"min": ndarray.OpMin, "max": ndarray.OpMax, "any": ndarray.OpAny, "all": ndarray.OpAll,
+	"argmin": ndarray.OpArgMin, "argmax": ndarray.OpArgMax,
+}
+
+// reduce returns the term of a reduction, whose result it computes now.
+func (b *binder) reduce(n *node, op ndarray.Op) (*term, error) {
+	o := &ndarray.ReduceOptions{}
+	args := n.args
+	if len(args) == 2 {
+		if err := setAxes(o, args[1]); err != nil {
+			return nil, err
+		}
+		args = args[:1]
+	}
+	if len(args) != 1 {
+		return nil, fault(n, ndarray.ErrParam, "%s with %d arguments", n.name, len(n.args))
+	}
+	for key, value := range n.named {
+		switch {
+		case key == "axis":
+			if err := setAxes(o, value); err != nil {
+				return nil, err
+			}
+		case key == "keepdims" && value.kind == truth:
+			o.KeepDims = value.i != 0
+		case key == "ddof" && value.kind == number && !value.float && value.i <= 1<<30:
+			o.DDof = int(value.i)
+		case value.kind == none:
+		default:
+			return nil, fault(value, errors.ErrUnsupported, "the argument %s of %s", key, n.name)
+		}
+	}
+	t, err := b.bind(args[0])
+	if err != nil {
+		return nil, err
+	}
+	if t.literal {
+		return nil, fault(n, errors.ErrUnsupported, "%s of a number", n.name)
+	}
+	r := t.array
+	if r == nil {
+		a, err := t.create(b.ctx, "", nil)
+		if err != nil {
+			return nil, err
+		}
+		b.made = append(b.made, a)
+		r = a
+	}
+	a, err := ndarray.Reduce(b.ctx, r, op, o)
+	if err != nil {
+		return nil, fault(n, err, "%s", n.name)
+	}
+	b.made = append(b.made, a)
+	return operand(n, a)
+}
+
+// setAxes sets the axes of a reduction from an argument: an integer, a tuple of integers, or None for all.
+func setAxes(o *ndarray.ReduceOptions, n *node) error {
+	list := []*node{n}
+	switch n.kind {
+	case none:
+		o.Axes = nil
+		return nil
+	case tuple:
+		list = n.args
+	}
+	o.Axes = []int{}
+	for _, x := range list {
+		sign := int64(1)
+		if x.kind == call && x.name == "unary -" {
+			x, sign = x.args[0], -1
+		}
+		if x.kind != number || x.float || x.i > 255 {
+			return fault(n, errors.ErrUnsupported, "an axis that is no integer")
+		}
+		o.Axes = append(o.Axes, int(sign*x.i))
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+package lazy
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// The dtypes of results.
+var (
+	boolType  = meta.Of('b', 1)
+	int64Type = meta.Of('i', 8)
+	floatType = meta.Of('f', 8)
+)
+
+// vec is the items of a block: integers and booleans in i, where unsigned ones of 8 bytes have the bits of int64, and
+// floats in f. Items are always values of the dtype.
+type vec struct {
+	d meta.DType
+	i []int64
+	f []float64
+}
+
+// isFloat reports whether the items are in f.
+func isFloat(d meta.DType) bool { return d.Kind == 'f' }
+
+// isBig reports whether items are unsigned integers of 8 bytes.
+func isBig(d meta.DType) bool { return d.Kind == 'u' && d.Size == 8 }
+
+// newVec returns n items of a dtype.
+func newVec(d meta.DType, n int) vec {
+	if isFloat(d) {
+		return vec{d: d, f: make([]float64, n)}
+	}
+	return vec{d: d, i: make([]int64, n)}
+}
+
+// wrap makes items values of their dtype: it rounds floats, and removes the high bits of integers.
+func (v vec) wrap() vec {
+	switch v.d.Kind {
+	case 'f':
+		switch v.d.Size {
+		case 2:
+			for k, x := range v.f {
+				v.f[k] = ndarray.Float16Of(x).Float64()
+			}
+		case 4:
+			for k, x := range v.f {
+				v.f[k] = float64(float32(x))
+			}
+		}
+	case 'i', 'u':
+		shift := 64 - 8*v.d.Size
+		for k, x := range v.i {
+			if v.d.Kind == 'i' {
+				v.i[k] = x << shift >> shift
+			} else {
+				v.i[k] = int64(uint64(x) << shift >> shift)
+			}
+		}
+	}
+	return v
+}
+
+// to converts items to another dtype as NumPy's astype does.
+func (v vec) to(d meta.DType) vec {
+	if v.d.Kind == d.Kind && v.d.Size == d.Size {
+		return v
+	}
+	n := len(v.i) + len(v.f)
+	out := newVec(d, n)
+	switch {
+	case d.Kind == 'b':
+		for k, x := range v.i {
+			out.i[k] = truthOf(x != 0)
+		}
+		for k, x := range v.f {
+			out.i[k] = truthOf(x != 0)
+		}
+		return out
+	case isFloat(d) && isFloat(v.d):
+		copy(out.f, v.f)
+	case isFloat(d):
+		for k, x := range v.i {
+			switch big := isBig(v.d); {
+			case d.Size == 4 && big:
+				out.f[k] = float64(float32(uint64(x)))
+			case d.Size == 4:
+				out.f[k] = float64(float32(x))
+			case big:
+				out.f[k] = float64(uint64(x))
+			default:
+				out.f[k] = float64(x)
+			}
+		}
+	case isFloat(v.d):
+		for k, x := range v.f {
+			out.i[k] = truncate(x, isBig(d))
+		}
+	default:
+		copy(out.i, v.i)
+	}
+	return out.wrap()
+}
+
+// truncate returns a float without its fraction as an integer, or the lowest int64 if it does not fit.
+func truncate(x float64, unsigned bool) int64 {
+	switch {
+	case x >= -1<<63 && x < 1<<63:
+		return int64(x)
+	case unsigned && x >= 1<<63 && x < 1<<64:
+		return int64(uint64(x))
+	}
+	return math.MinInt64
+}
+
+// truthOf returns 1 or 0.
+func truthOf(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// promote returns the dtype of NumPy for results of two dtypes.
+func promote(a, b meta.DType) meta.DType {
+	order := func(d meta.DType) int { return map[byte]int{'b': 0, 'u': 1, 'i': 2, 'f': 3}[d.Kind] }
+	if order(a) > order(b) {
+		a, b = b, a
+	}
+	switch {
+	case a.Kind == b.Kind:
+		return meta.Of(a.Kind, max(a.Size, b.Size))
+	case a.Kind == 'b':
+		return b
+	case b.Kind == 'i': // and a is unsigned
+		switch {
+		case b.Size > a.Size:
+			return b
+		case a.Size == 8:
+			return floatType
+		}
+		return meta.Of('i', 2*a.Size)
+	}
+	return meta.Of('f', max(b.Size, min(2*a.Size, 8))) // an integer and a float
+}
+
+// floatFor returns the dtype of NumPy's float functions for items of a dtype.
+func floatFor(d meta.DType) meta.DType {
+	switch d.Kind {
+	case 'f':
+		return d
+	case 'b':
+		return meta.Of('f', 2)
+	}
+	return meta.Of('f', min(2*d.Size, 8))
+}
+
+// fits reports whether an integer literal is a value of a dtype of integers.
+func fits(x int64, d meta.DType) bool {
+	one := vec{d: d, i: []int64{x}}.wrap().i[0]
+	return one == x && (x >= 0 || d.Kind == 'i')
+}
+
+// common returns the dtype in which two terms are combined. A literal takes the dtype of the other term, unless it is a
+// float and the other is not, or an integer and the other a boolean.
+func common(a, b *term) (meta.DType, error) {
+	if a.literal == b.literal {
+		return promote(a.d, b.d), nil
+	}
+	if a.literal {
+		a, b = b, a
+	}
+	switch {
+	case b.d.Kind == 'f' && a.d.Kind != 'f', b.d.Kind == 'i' && a.d.Kind == 'b':
+		return b.d, nil
+	case b.d.Kind == 'i' && a.d.Kind != 'f' && !fits(b.value.i[0], a.d):
+		return a.d, fmt.Errorf("lazy: the number %d is no value of dtype %v: %w", b.value.i[0], a.d, ndarray.ErrValue)
+	}
+	return a.d, nil
+}
