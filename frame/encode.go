@@ -341,8 +341,11 @@ func (e *encoding) ready(w *worker, j *encodeJob, k int) ([]byte, error) {
 	if err == nil {
 		err = e.Canceled()
 	}
-	if err != nil || !mine {
-		return j.blocks[k], err
+	switch {
+	case err != nil: // a helper may still be encoding the block
+		return nil, err
+	case !mine:
+		return j.blocks[k], nil
 	}
 	var ok bool
 	if j.kept, ok, err = e.stored(w, j, k, e.answer(w, j, k), j.kept[:0]); ok {
