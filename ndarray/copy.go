@@ -2,12 +2,16 @@ package ndarray
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/task"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // CreateOptions returns the options for creating an array like this one: its partition, compression parameters and
@@ -72,4 +76,112 @@ func sameCParams(p, q chunk.Params) bool {
 	q, errQ := q.Normalize()
 	return errP == nil && errQ == nil && p.TypeSize == q.TypeSize && p.BlockSize == q.BlockSize && p.Codec == q.Codec &&
 		p.CodecMeta == q.CodecMeta && p.Level == q.Level && coder.Params(p).Pipeline() == coder.Params(q).Pipeline() && p.Split == q.Split && p.Dict == q.Dict
+}
+
+// streamBytes is the memory in bytes that a stream uses for items, unless a single chunk needs more.
+const streamBytes = 32 << 20
+
+// stream writes the chunks of a new array, a box of whole chunks at a time. It reads, decodes and encodes each box on
+// all goroutines.
+type stream struct {
+	l     *layout
+	size  int                 // of an item as it is read
+	limit int64               // MaxBytes of the source; 0 or less means no limit
+	check func(n int64) error // returns an error if n bytes may not be allocated for items; nil allows any n
+
+	// read sets dst to the items of a box of the new array, in C order.
+	read func(ctx context.Context, dst []byte, start, count *grid.Dims) error
+}
+
+// stream returns the stream that copies the items of the snapshot.
+func (h *snapshot) stream(l *layout) *stream {
+	return &stream{l: l, size: h.m.Dtype.Size, limit: h.a.opts.MaxBytes, check: h.a.f.Engine().CheckAlloc, read: h.read}
+}
+
+// run writes all chunks to an empty frame.
+func (s *stream) run(ctx context.Context, b *frame.Batch) error {
+	g := s.l.geo
+	if g.Items == 0 {
+		return ctx.Err()
+	}
+	return s.box(ctx, b, grid.Dims{}, g.Shape)
+}
+
+// zeros sets all chunks to special chunks of zeros.
+func (s *stream) zeros(b *frame.Batch) error {
+	return b.Engine().FillSpecial(s.l.geo.Chunks*s.l.geo.ChunkBytes, chunk.Zeros)
+}
+
+// box writes the chunks of a box of whole chunks. Either the chunks exist, or the box is the whole array. In that case
+// the chunks are appended, because the parts are in the order of the chunks.
+func (s *stream) box(ctx context.Context, b *frame.Batch, start, stop grid.Dims) error {
+	g := s.l.geo
+	part := s.part(&start, &stop)
+	at := start
+	var buf []byte
+	for {
+		var count grid.Dims
+		w := &writing{}
+		var sel selection.Selection
+		sel.Ndim, sel.Items = g.Ndim, 1
+		for i := range g.Ndim {
+			count[i] = min(part[i], stop[i]-at[i])
+			sel.Axes[i] = selection.AxisSelection{Start: at[i], Step: 1, Count: count[i]}
+			sel.Items *= count[i]
+		}
+		n, err := grid.ByteSize(sel.Items, int64(s.size))
+		if err == nil && s.check != nil {
+			if err = s.check(int64(n)); err != nil {
+				err = fmt.Errorf("ndarray: cannot allocate chunks: %w", err)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		buf = slices.Grow(buf[:0], n)[:n]
+		if err := s.read(ctx, buf, &at, &count); err != nil {
+			return err
+		}
+		w.plan, w.src = selection.NewPlan(g, &sel), buf
+		if err := b.Engine().Encode(ctx, int(g.ChunkBytes), w, w.size()); err != nil {
+			return err
+		}
+		i := g.Ndim - 1
+		for ; i >= 0; i-- {
+			if at[i] += part[i]; at[i] < stop[i] {
+				break
+			}
+			at[i] = start[i]
+		}
+		if i < 0 {
+			return nil
+		}
+	}
+}
+
+// part returns the shape of the box that is written at a time: one chunk, or as many along the last axes as fit in
+// memory.
+func (s *stream) part(start, stop *grid.Dims) grid.Dims {
+	g := s.l.geo
+	part, items := g.ChunkShape, int64(1)
+	for i := range g.Ndim {
+		items *= min(part[i], stop[i]-start[i])
+	}
+	most := int64(streamBytes)
+	if s.limit > 0 {
+		most = min(most, s.limit)
+	}
+	most /= int64(s.size)
+	for i := g.Ndim - 1; i >= 0; i-- {
+		length := stop[i] - start[i]
+		chunks := grid.CeilDiv(length, g.ChunkShape[i])
+		one := min(part[i], length)
+		n := min(max(most/items, 1), chunks)
+		part[i] *= n
+		items = items / one * min(part[i], length)
+		if n < chunks {
+			break
+		}
+	}
+	return part
 }
