@@ -13,6 +13,7 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/remote"
 	"github.com/goblosc/blosc2/internal/link"
+	"github.com/goblosc/blosc2/internal/race"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -133,7 +134,7 @@ func atMost(t *testing.T, what string, s link.Stats, requests, rounds int, bytes
 // TestArrays counts what reads of arrays take.
 func TestArrays(t *testing.T) {
 	for _, c := range table {
-		if c.long && testing.Short() {
+		if c.long && testing.Short() || race.Enabled && c.name != "series" {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
