@@ -163,7 +163,7 @@ func (f *Frame) writeCompact(ctx context.Context, c *contiguous, old *snapshot) 
 				return nil, err
 			}
 		}
-		s.index = newIndex(list, old.index.checksums)
+		s.move(newIndex(list, old.index.checksums))
 	}
 	if err := w.flush(); err != nil {
 		return nil, err
@@ -298,9 +298,11 @@ func (f *Frame) contiguousForm(ctx context.Context, s *snapshot) (*contiguousFor
 	}
 	next.sparse, next.headerLen, next.area, next.cbytes = false, n, int64(n), 0
 	if s.index.list != nil {
-		if next.index, err = c.place(ctx, next); err != nil {
+		x, err := c.place(ctx, next)
+		if err != nil {
 			return nil, err
 		}
+		next.move(x)
 	}
 	tx := &transaction{next: next}
 	if err := tx.encodeTail(f.plain); err != nil {

@@ -18,9 +18,9 @@ import (
 
 // Copy creates a frame with the chunks and metalayers of f and opens it for editing. It copies the stored bytes of the
 // chunks unchanged, without the dead bytes between them. For name, ctx and o see [Create]; ctx also bounds the copying.
-// The copy has checksums if f has, or if o.Checksums is set. Params, ChunkSize, Meta and VLMeta come from f: if one of
-// them is set, Copy returns ErrParam. Codecs and UserFilters come from f unless o sets them, and Prefilter and
-// Postfilter if o sets neither. Other errors are those of Create and of reading f.
+// The copy has checksums if f has, or if o.Checksums is set; likewise a block table. Params, ChunkSize, Meta and VLMeta
+// come from f: if one of them is set, Copy returns ErrParam. Codecs and UserFilters come from f unless o sets them, and
+// Prefilter and Postfilter if o sets neither. Other errors are those of Create and of reading f.
 func Copy(ctx context.Context, name string, f *Frame, o *CreateOptions) (*Frame, error) {
 	ctx = task.Context(ctx)
 	if err := o.checkKept("Copy"); err != nil {
@@ -60,6 +60,7 @@ func (f *Frame) inherited(o *CreateOptions) CreateOptions {
 func copyOf(ctx context.Context, name string, s *snapshot, to *CreateOptions, fill func(b *Batch) error) (*Frame, error) {
 	to.Params, to.Meta = chunk.Params{TypeSize: int(s.typeSize)}, s.meta
 	to.Checksums = to.Checksums || s.checksums != nil
+	to.BlockTable = to.BlockTable || s.info().BlockTable
 	return CreateFunc(ctx, name, func(b *Batch) error {
 		h := s.header
 		h.headerLen, h.sparse, h.nbytes, h.cbytes, h.frameLen = b.next.headerLen, b.next.sparse, 0, 0, 0
@@ -201,8 +202,8 @@ func (f *Frame) verifyBlocks(ctx context.Context, s *snapshot, w *worker, i int)
 	return *r.Header(), nil
 }
 
-// takeVLMeta copies the variable-length metalayers of a state to the batch, except the checksums, which the batch makes
-// itself.
+// takeVLMeta copies the variable-length metalayers of a state to the batch, except the checksums and the block table,
+// which the batch makes itself.
 func (b *Batch) takeVLMeta(from *snapshot) {
 	s := b.next
 	var layers []meta.Layer
@@ -214,7 +215,7 @@ func (b *Batch) takeVLMeta(from *snapshot) {
 		}
 	}
 	for _, l := range from.vlmeta {
-		if l.Name != checksumLayer {
+		if l.Name != checksumLayer && l.Name != blockLayer {
 			layers = append(layers, l)
 			s.noteLayer(true, l.Name, l.Content)
 		}

@@ -168,6 +168,9 @@ func (f *Frame) create(ctx context.Context, fill func(b *Batch) error) (*Frame, 
 	if err == nil && fill != nil {
 		err = fill(b)
 	}
+	if err == nil && f.opts.BlockTable {
+		err = b.addTable(task.Context(ctx))
+	}
 	if err == nil {
 		err = b.Commit()
 	}

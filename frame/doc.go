@@ -107,6 +107,21 @@
 // checksums stale. Verify reports them, and opening or reading with OpenOptions.Verify fails. SetChecksums(ctx, true)
 // or a copy computes all checksums again if the index has changed.
 //
+// # Block tables
+//
+// A frame created with CreateOptions.BlockTable has the positions of the blocks in the variable-length metalayer
+// "b2blocks", which other readers ignore. It is a MessagePack map:
+//
+//	version  1
+//	blocks   bytes: little-endian numbers of 4 bytes
+//
+// For each chunk, in the order of the index, there is the number of its blocks. If it is not 0, the position of the
+// first block in the chunk follows, and then the stored bytes of each block. The number is 0 for special values and for
+// chunks whose blocks do not follow each other. Reads of a Source with ReadRanges use the table to ask for blocks
+// together with the beginnings of their chunks. If the table is wrong, because another library has edited the frame,
+// they read once more; the result is the same. A commit of this package that changes chunks removes the table. Compact,
+// Save and Copy keep it.
+//
 // # Data elsewhere
 //
 // python-blosc2 saves lazy expressions, lazy functions and remote arrays as frames that hold only metadata, and its

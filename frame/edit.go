@@ -136,7 +136,7 @@ func (b *Batch) setLayers(layers []meta.Layer) error {
 
 // SetVLMeta adds or replaces a variable-length metalayer, compressed. By python-blosc2's convention content is a
 // MessagePack value: see meta.Marshal. Other libraries write at most 16 of these metalayers. Errors are ErrTooLarge,
-// and ErrParam for "b2crc32c": see SetChecksums.
+// and ErrParam for "b2crc32c" and "b2blocks": see SetChecksums and CreateOptions.BlockTable.
 func (b *Batch) SetVLMeta(name string, content []byte) error {
 	return b.doNow(func() error { return b.setVLMeta(name, content) })
 }
@@ -146,8 +146,12 @@ func (b *Batch) setVLMeta(name string, content []byte) error {
 		return b.errDone()
 	}
 	c, err := b.f.plain.Encode(nil, content, coder.Params{})
-	if err == nil && name == checksumLayer {
+	switch {
+	case err != nil:
+	case name == checksumLayer:
 		err = fmt.Errorf("the library writes it, see SetChecksums: %w", ErrParam)
+	case name == blockLayer:
+		err = fmt.Errorf("the library writes it, see CreateOptions.BlockTable: %w", ErrParam)
 	}
 	if err != nil {
 		return b.f.wrap("variable-length metalayer "+name, -1, err)

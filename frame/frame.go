@@ -146,18 +146,19 @@ func (f *Frame) vlContent(l meta.Layer) ([]byte, error) {
 
 // Info describes a frame. Sizes are in bytes.
 type Info struct {
-	Version   int          // of the frame format
-	Sparse    bool         // a directory of chunk files
-	NBytes    int64        // decoded size of all chunks
-	CBytes    int64        // stored size of the chunks; in a contiguous frame, dead bytes between them included
-	FrameLen  int64        // size of the frame; without the chunks in sparse frames
-	NumChunks int          // number of chunks
-	TypeSize  int          // size of an item
-	BlockSize int          // decoded size of a block; 0 = automatic, for each chunk
-	ChunkSize int          // decoded size of all chunks but the last; 0 = each has its own; -1 = not known yet
-	VLBlocks  bool         // whether blocks have variable sizes
-	Params    chunk.Params // parameters for new chunks
-	Checksums bool         // whether the frame has checksums; see CreateOptions
+	Version    int          // of the frame format
+	Sparse     bool         // a directory of chunk files
+	NBytes     int64        // decoded size of all chunks
+	CBytes     int64        // stored size of the chunks; in a contiguous frame, dead bytes between them included
+	FrameLen   int64        // size of the frame; without the chunks in sparse frames
+	NumChunks  int          // number of chunks
+	TypeSize   int          // size of an item
+	BlockSize  int          // decoded size of a block; 0 = automatic, for each chunk
+	ChunkSize  int          // decoded size of all chunks but the last; 0 = each has its own; -1 = not known yet
+	VLBlocks   bool         // whether blocks have variable sizes
+	Params     chunk.Params // parameters for new chunks
+	Checksums  bool         // whether the frame has checksums; see CreateOptions
+	BlockTable bool         // whether the frame has a block table; see CreateOptions
 }
 
 // Info returns the content of the header, or the zero Info if the frame is closed.
@@ -175,6 +176,7 @@ func (s *snapshot) info() Info {
 		Version: int(s.version), Sparse: s.sparse, NBytes: s.nbytes, CBytes: s.cbytes, FrameLen: s.frameLen,
 		NumChunks: s.index.n, TypeSize: int(s.typeSize), BlockSize: int(s.blockSize), ChunkSize: int(s.chunkSize),
 		VLBlocks: s.vlBlocks, Params: p, Checksums: s.checksums != nil,
+		BlockTable: findLayer(s.vlmeta, blockLayer) >= 0,
 	}
 }
 
@@ -197,8 +199,8 @@ func (f *Frame) Meta() []meta.Layer {
 	return out
 }
 
-// VLMetaNames returns the names of the variable-length metalayers in stored order, except "b2crc32c", or nil if the
-// frame is closed.
+// VLMetaNames returns the names of the variable-length metalayers in stored order, except "b2crc32c" and
+// "b2blocks", or nil if the frame is closed.
 func (f *Frame) VLMetaNames() []string {
 	s := f.snap.Load()
 	if s == nil {
@@ -206,7 +208,7 @@ func (f *Frame) VLMetaNames() []string {
 	}
 	names := make([]string, 0, len(s.vlmeta))
 	for _, l := range s.vlmeta {
-		if l.Name != checksumLayer {
+		if l.Name != checksumLayer && l.Name != blockLayer {
 			names = append(names, l.Name)
 		}
 	}

@@ -286,6 +286,7 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt) error {
 		return f.wrap("index", pos, err)
 	}
 	f.loadChecksums(s, b[:h.CBytes])
+	s.tabled = s.index
 	return nil
 }
 

@@ -24,6 +24,11 @@ type CreateOptions struct {
 	VLMeta    []meta.Layer // variable-length metalayers, not compressed; nil = none
 	Checksums bool         // keep a CRC-32C of each chunk, the index and the metalayers
 
+	// BlockTable stores where the blocks of the chunks are in a variable-length metalayer, "b2blocks", about 2 bytes
+	// for a block. A block of a frame far away is then read in one round trip instead of two. The table is that of the
+	// chunks that the frame is created with: a commit that changes chunks removes it, Copy makes it again.
+	BlockTable bool
+
 	Sparse    bool    // a directory with one file for each chunk; needs a name
 	Overwrite bool    // replace an existing file or frame directory, or the content of Storage
 	Storage   Storage // holds the frame, if the name is empty; closing the frame closes it; nil = memory
@@ -176,7 +181,7 @@ func (o *CreateOptions) settings(name string) (engine.Options, storage.System, e
 		err = checkLocking(o.Locking)
 	}
 	return engine.Options{
-		Params: o.Params, ChunkSize: o.ChunkSize, Meta: o.Meta, VLMeta: o.VLMeta, Checksums: o.Checksums,
+		Params: o.Params, ChunkSize: o.ChunkSize, Meta: o.Meta, VLMeta: o.VLMeta, Checksums: o.Checksums, BlockTable: o.BlockTable,
 		Sparse: o.Sparse, Overwrite: o.Overwrite, Concurrency: o.Concurrency, Locking: o.Locking, NoSync: o.NoSync,
 		Codecs: o.Codecs, UserFilters: o.UserFilters, Prefilter: o.Prefilter, Postfilter: o.Postfilter,
 	}, systemOr(o.sys), err

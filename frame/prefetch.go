@@ -154,7 +154,11 @@ func (p *prefetcher) chunk(v *engine.Visit) *chunkAhead {
 	if a.whole = a.share >= 0.5 || d.f.mustCheck(d.s, i, a.share); a.whole && a.guess > p.most {
 		return nil // one read is long enough
 	}
-	a.head = d.s.heads.get(a.off)
+	if a.head = d.s.heads.get(a.off); a.head == nil && !a.whole {
+		if t := d.f.tableOf(d.s, i); t != nil && t.end() <= a.size {
+			a.table = t
+		}
+	}
 	return a
 }
 
@@ -195,8 +199,8 @@ func (p *prefetcher) load(list []*chunkAhead) {
 	}
 	for _, a := range list {
 		if a.head == nil && a.share < 0.5 { // perhaps another part of the chunk is read next
-			if b := a.chunk(); b != nil {
-				p.d.s.heads.put(a.off, bytes.Clone(b[:min(a.headLen(), int64(len(b)))]))
+			if b, n := a.beginning(); b != nil && (len(b) >= n || a.table != nil) {
+				p.d.s.heads.put(a.off, bytes.Clone(b[:min(n, len(b), int(a.headLen()))]))
 			}
 		}
 	}
@@ -207,7 +211,7 @@ func (p *prefetcher) locate(list []*chunkAhead) error {
 	extra := 0.0
 	for _, a := range list {
 		switch {
-		case a.whole && a.exact || a.share == 0 || a.head != nil:
+		case a.whole && a.exact || a.share == 0 || a.known():
 		case !a.exact:
 			extra += roundBytes + 1
 		case a.guess > a.headLen():
@@ -217,10 +221,10 @@ func (p *prefetcher) locate(list []*chunkAhead) error {
 	var parts []*part
 	var of []*chunkAhead
 	for _, a := range list {
-		if a.head == nil && a.exact && (extra <= roundBytes && a.share > 0 || a.guess <= a.headLen()) {
+		if a.head == nil && a.exact && (extra <= roundBytes && a.share > 0 && !a.known() || a.guess <= a.headLen()) {
 			a.whole = true
 		}
-		if a.head == nil && !(a.whole && a.exact) {
+		if !a.known() && !(a.whole && a.exact) {
 			of = append(of, a)
 			parts = append(parts, &part{Range: ranges.Range{Off: a.off, Len: a.headLen()}})
 		}
@@ -268,13 +272,14 @@ func (p *prefetcher) read(ctx context.Context, parts []*part) error {
 type chunkAhead struct {
 	p                *prefetcher
 	number           int
-	off, size, guess int64   // as in source
-	exact            bool    // guess is not less than the size of the chunk
-	share            float64 // of the chunk that is needed; 0 if the blocks are cached
-	whole            bool    // all bytes are read
-	list             []int32 // Visit.Blocks
-	from, to         int     // Visit.From and To
-	head             []byte  // the beginning of the chunk, or nil
+	off, size, guess int64       // as in source
+	exact            bool        // guess is not less than the size of the chunk
+	share            float64     // of the chunk that is needed; 0 if the blocks are cached
+	whole            bool        // all bytes are read
+	list             []int32     // Visit.Blocks
+	from, to         int         // Visit.From and To
+	head             []byte      // the beginning of the chunk, or nil
+	table            chunkBlocks // where the blocks may be, if there is no head, or nil
 
 	ready  chan struct{} // closed when the parts are loaded, as far as they are
 	closed bool
@@ -320,22 +325,32 @@ func (a *chunkAhead) wait() error {
 	}
 }
 
+// known reports whether it is known without another read where the blocks are, or may be.
+func (a *chunkAhead) known() bool { return a.head != nil || a.table != nil }
+
 // headLen returns the number of bytes to read for opening the chunk.
-func (a *chunkAhead) headLen() int64 {
+func (a *chunkAhead) headLen() int64 { return a.p.d.s.headLen(a.size) }
+
+// headLen returns the number of bytes to read for opening a chunk of at most size bytes.
+func (s *snapshot) headLen(size int64) int64 {
 	n := int64(headBytes)
-	if s := a.p.d.s; s.chunkSize > 0 && s.blockSize > 0 {
+	if s.chunkSize > 0 && s.blockSize > 0 {
 		n = max(n, coder.HeaderSize+4*(int64(s.chunkSize)/int64(s.blockSize)+1))
 	}
-	if a.size < 4*headBytes {
-		n = a.size
+	if size < 4*headBytes {
+		n = size
 	}
-	return min(n, a.size, maxHead)
+	return min(n, size, maxHead)
 }
 
 // setParts sets the parts that are needed.
 func (a *chunkAhead) setParts() {
 	if a.whole && a.exact {
 		a.parts = []*part{{Range: ranges.Range{Off: a.off, Len: a.guess}, of: a}}
+		return
+	}
+	if a.head == nil {
+		a.setLikely()
 		return
 	}
 	var r coder.Reader
@@ -354,8 +369,28 @@ func (a *chunkAhead) setParts() {
 	}
 	list := []ranges.Range{{Off: a.off + n, Len: max(int64(first)-n, 0)}}
 	if r.Located() {
-		list = a.blocks(list, &r)
+		list = a.blocks(list, r.NumBlocks(), r.Header().BlockSize, r.NeedsFirst(), func(k int) ranges.Range {
+			from, to := r.BlockRange(k)
+			return ranges.Range{Off: int64(from), Len: int64(to - from)}
+		})
 	}
+	a.add(list)
+}
+
+// setLikely sets the parts that are needed if the block table is right: the beginning of the chunk, and blocks.
+func (a *chunkAhead) setLikely() {
+	if a.table == nil {
+		return
+	}
+	a.parts = []*part{{Range: ranges.Range{Off: a.off, Len: max(a.table.first(), a.headLen())}, of: a}}
+	if a.share > 0 {
+		s, list := a.p.d.s, a.table.ranges()
+		a.add(a.blocks(nil, len(list), int(s.blockSize), slices.Contains(s.pipeline[:], coder.Delta), func(k int) ranges.Range { return list[k] }))
+	}
+}
+
+// add appends parts for ranges after the first part.
+func (a *chunkAhead) add(list []ranges.Range) {
 	slices.SortFunc(list, func(x, y ranges.Range) int { return cmp.Compare(x.Off, y.Off) })
 	last := a.parts[0]
 	for _, x := range list {
@@ -371,20 +406,21 @@ func (a *chunkAhead) setParts() {
 	}
 }
 
-// blocks appends the ranges of the needed blocks that are not in the cache of decoded blocks.
-func (a *chunkAhead) blocks(list []ranges.Range, r *coder.Reader) []ranges.Range {
+// blocks appends the ranges of the needed blocks that are not in the cache of decoded blocks. The chunk has n blocks of
+// size bytes, and rangeOf returns where in the chunk each is. With first, all blocks need block 0.
+func (a *chunkAhead) blocks(list []ranges.Range, n, size int, first bool, rangeOf func(k int) ranges.Range) []ranges.Range {
 	add := func(k int) {
 		if d := a.p.d; d.cache == nil || d.cache.Get(d.s, blockcache.Key{Chunk: a.number, Block: k}) == nil {
-			from, to := r.BlockRange(k)
-			list = append(list, ranges.Range{Off: a.off + int64(from), Len: int64(to - from)})
+			x := rangeOf(k)
+			x.Off += a.off
+			list = append(list, x)
 		}
 	}
-	begin, end := 0, r.NumBlocks()
-	if r.NeedsFirst() && end > 0 {
+	begin, end := 0, n
+	if first && end > 0 {
 		add(0)
 	}
-	if a.to > 0 {
-		size := r.Header().BlockSize
+	if a.to > 0 && size > 0 {
 		begin, end = a.from/size, min((a.to-1)/size+1, end)
 	}
 	if len(a.list) == 0 {
@@ -393,7 +429,7 @@ func (a *chunkAhead) blocks(list []ranges.Range, r *coder.Reader) []ranges.Range
 		}
 	}
 	for _, k := range a.list {
-		if int(k) < r.NumBlocks() {
+		if int(k) < n {
 			add(int(k))
 		}
 	}
@@ -417,17 +453,28 @@ func (a *chunkAhead) take(list []*part, room *int64) []*part {
 	return list
 }
 
-// chunk returns the chunk if all of it is in memory.
+// chunk returns the chunk if all of it is in memory. openChunk calls it.
 func (a *chunkAhead) chunk() []byte {
+	b, n := a.beginning()
+	if len(b) < n {
+		return nil
+	}
+	return b[:n]
+}
+
+// beginning returns the first part, if it is in memory and the beginning of a chunk, and the size of that chunk.
+func (a *chunkAhead) beginning() (b []byte, n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if len(a.parts) == 0 || a.parts[0].bytes() == nil {
-		return nil
+		return nil, 0
 	}
-	b := a.parts[0].data
+	b = a.parts[0].data
 	h, err := coder.ParseHeader(b, a.size)
-	if err != nil || h.CBytes > len(b) {
-		return nil
+	if err != nil {
+		return nil, 0
 	}
-	return b[:h.CBytes]
+	return b, h.CBytes
 }
 
 // ReadAt implements io.ReaderAt.

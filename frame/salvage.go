@@ -159,7 +159,7 @@ func (f *Frame) intactLayers(s *snapshot, checksumSet bool, report func(error)) 
 	}
 	var layers []meta.Layer
 	for _, l := range s.vlmeta {
-		if l.Name == checksumLayer {
+		if l.Name == checksumLayer || l.Name == blockLayer {
 			continue
 		}
 		if err := f.checkLayer(s, true, l); err != nil {

@@ -26,7 +26,9 @@ type snapshot struct {
 	origin    *origin      // nil when the chunks hold the data
 	ends      ends         // of frames with chunks of variable size
 	stored    evidence
-	heads     heads        // of chunks of a source that is read ahead
+	heads     heads // of chunks of a source that is read ahead
+	table     blockTable
+	tabled    index        // for which the block table in vlmeta was made
 	src       io.ReaderAt  // contiguous frames: where the bytes are
 	area      int64        // contiguous frames: where the chunks end at the latest, from the frame start
 	root      storage.Root // sparse frames: the directory with the chunk files
@@ -106,7 +108,7 @@ func (s *snapshot) checkChunk(i int, h *coder.Header) error {
 
 // successor returns a copy of s that a batch may change.
 func (s *snapshot) successor() *snapshot {
-	t := &snapshot{header: s.header, index: s.index, meta: s.meta, vlmeta: s.vlmeta, checksums: s.checksums, origin: s.origin, src: s.src, root: s.root, epoch: s.epoch, area: s.area, fileID: s.fileID, draft: true}
+	t := &snapshot{header: s.header, index: s.index, meta: s.meta, vlmeta: s.vlmeta, checksums: s.checksums, tabled: s.tabled, origin: s.origin, src: s.src, root: s.root, epoch: s.epoch, area: s.area, fileID: s.fileID, draft: true}
 	if t.index.n == 0 {
 		// No entry counts from the end of the header, so that the header can have the length that it needs.
 		if n, err := headerLen(t.meta); err == nil {
@@ -272,6 +274,11 @@ func (x *index) at(i int) entry {
 	return x.list[i]
 }
 
+// same reports whether x and y are one index. Edits make another list.
+func (x *index) same(y *index) bool {
+	return x.n == y.n && x.uniform == y.uniform && len(x.list) == len(y.list) && (len(x.list) == 0 || &x.list[0] == &y.list[0])
+}
+
 // entries returns the list, which the caller may append to but not change.
 func (x *index) entries() []entry {
 	if x.list != nil || x.n == 0 {
@@ -397,4 +404,24 @@ func (h *heads) put(off int64, b []byte) {
 		h.bytes -= int64(len(b))
 		delete(h.list, k)
 	}
+}
+
+// blockLayer is the name of the variable-length metalayer that holds the block table of a frame.
+const blockLayer = "b2blocks"
+
+// blockTable is the block table of a state. It gives the likely positions of blocks, so that they can be
+// read together with the beginning of their chunk. Decoding does not rely on it, because another library may have
+// changed chunks.
+type blockTable struct {
+	load   sync.Once
+	blocks []byte   // as in tableRecord; nil if there is none
+	at     []uint32 // the element where each chunk begins
+}
+
+// move gives s an index of the same chunks in other places.
+func (s *snapshot) move(x index) {
+	if s.index.same(&s.tabled) {
+		s.tabled = x
+	}
+	s.index = x
 }

@@ -74,6 +74,7 @@ func (tx *transaction) encodeTail(p *coder.Pool) (err error) {
 	s := tx.next
 	var index []byte
 	if tx.tailAt == 0 { // else the tail of an empty frame only moves, and its checksums stay
+		s.keepTable()
 		if index, err = s.index.append(nil, p); err == nil {
 			err = s.seal(index, p)
 		}
@@ -83,6 +84,14 @@ func (tx *transaction) encodeTail(p *coder.Pool) (err error) {
 	}
 	tx.tail, err = meta.AppendTrailer(index, s.vlmeta)
 	return err
+}
+
+// keepTable removes the block table if the state has other chunks than those that it was made for.
+func (s *snapshot) keepTable() {
+	if i := findLayer(s.vlmeta, blockLayer); i >= 0 && !s.index.same(&s.tabled) {
+		s.vlmeta = append(s.vlmeta[:i:i], s.vlmeta[i+1:]...)
+		s.forgetVLMeta(blockLayer)
+	}
 }
 
 // source is where the bytes of a chunk are.

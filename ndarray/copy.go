@@ -21,7 +21,7 @@ import (
 func (a *Array) CreateOptions() *CreateOptions {
 	info := a.f.Info()
 	o := &CreateOptions{
-		Chunks: a.Chunks(), Blocks: a.Blocks(), Checksums: info.Checksums,
+		Chunks: a.Chunks(), Blocks: a.Blocks(), Checksums: info.Checksums, BlockTable: info.BlockTable,
 		Concurrency: a.opts.Concurrency, Codecs: a.opts.Codecs, UserFilters: a.opts.UserFilters,
 	}
 	o.setParams(info.Params)

@@ -119,7 +119,7 @@ func randomFarArray(t testing.TB, rng *rand.Rand) *Array {
 	p := randomCParams(rng)
 	o := &CreateOptions{
 		Codec: p.Codec, Level: p.Level, Filters: p.Filters, Split: p.Split, Dict: p.Dict, Chunks: chunks, Blocks: blocks,
-		Checksums: rng.IntN(2) == 0, Concurrency: 1,
+		Checksums: rng.IntN(2) == 0, BlockTable: rng.IntN(2) == 0, Concurrency: 1,
 	}
 	if o.Dict {
 		o.Codec, o.Level = codec.Zstd, 5

@@ -20,8 +20,8 @@ import (
 //
 // Copy, Reshape, Concat, Stack and Map take what the options leave out from the source, by groups. If any field of the
 // compression is set, from Codec to Dict, the others have their defaults. If Chunks or Blocks is set, the other one is
-// automatic. Codecs, UserFilters, Concurrency and Checksums come from the source one by one. Place, Locking and NoSync
-// never come from the source.
+// automatic. Codecs, UserFilters, Concurrency, Checksums and BlockTable come from the source one by one. Place, Locking
+// and NoSync never come from the source.
 type CreateOptions struct {
 	// Codec compresses the blocks. 0 selects Zstd.
 	Codec codec.ID
@@ -56,6 +56,10 @@ type CreateOptions struct {
 	Meta []meta.Layer
 	// Checksums keeps a CRC-32C of each chunk, of the index and of the metalayers.
 	Checksums bool
+	// BlockTable stores where the blocks are, about 2 bytes for each, in a variable-length metalayer that other
+	// libraries ignore. An item of an array far away is then read in one round trip instead of two. The table is that
+	// of the items with which the array is created. A commit that changes items removes it, and Copy makes it again.
+	BlockTable bool
 
 	// Sparse creates a directory with one file for each chunk.
 	Sparse bool
@@ -139,7 +143,7 @@ func (o *CreateOptions) frameOptions(name string) (frame.CreateOptions, error) {
 		return frame.CreateOptions{}, paramError("CreateOptions.Overwrite applies only to an array with a name or a Storage")
 	}
 	return frame.CreateOptions{
-		Params: o.params(), Meta: o.Meta, Sparse: o.Sparse, Overwrite: o.Overwrite, Checksums: o.Checksums,
+		Params: o.params(), Meta: o.Meta, Sparse: o.Sparse, Overwrite: o.Overwrite, Checksums: o.Checksums, BlockTable: o.BlockTable,
 		Storage: o.Storage, Concurrency: o.Concurrency, Locking: o.Locking, NoSync: o.NoSync,
 		Codecs: o.Codecs, UserFilters: o.UserFilters,
 	}, nil
@@ -179,6 +183,7 @@ func (o *CreateOptions) from(like *CreateOptions) *CreateOptions {
 		next.Concurrency = like.Concurrency
 	}
 	next.Checksums = next.Checksums || like.Checksums
+	next.BlockTable = next.BlockTable || like.BlockTable
 	if next.Codecs == nil {
 		next.Codecs = like.Codecs
 	}

@@ -20,7 +20,7 @@ func TestChecksums(t *testing.T) {
 		for _, edit := range []string{"append PATH 400 7", "delete PATH 3", "vlmeta PATH v a3414243"} {
 			name := filepath.Join(t.TempDir(), "frame")
 			var want []byte
-			o := &frame.CreateOptions{Checksums: true, Sparse: sparse, ChunkSize: 400, Params: chunk.Params{TypeSize: 4}}
+			o := &frame.CreateOptions{Checksums: true, BlockTable: true, Sparse: sparse, ChunkSize: 400, Params: chunk.Params{TypeSize: 4}}
 			f, err := frame.CreateFunc(ctx, name, func(b *frame.Batch) error {
 				for i := range 10 {
 					p := bytes.Repeat([]byte{1, 2, byte(i), byte(i * 3)}, 100)

@@ -18,7 +18,7 @@ import (
 )
 
 // makeArray returns a stored array of smooth values with some noise.
-func makeArray(t testing.TB, shape, chunks, blocks []int64, id codec.ID) []byte {
+func makeArray(t testing.TB, shape, chunks, blocks []int64, id codec.ID, table bool) []byte {
 	t.Helper()
 	n := int64(1)
 	for _, x := range shape {
@@ -30,7 +30,7 @@ func makeArray(t testing.TB, shape, chunks, blocks []int64, id codec.ID) []byte 
 		seed = seed*1664525 + 1013904223
 		data[i] = float32(math.Floor(float64(i%int(shape[2]))*0.3)) + float32(seed>>29)/8
 	}
-	a, err := ndarray.Create(t.Context(), "", shape, data, &ndarray.CreateOptions{Codec: id, Chunks: chunks, Blocks: blocks, Concurrency: 2})
+	a, err := ndarray.Create(t.Context(), "", shape, data, &ndarray.CreateOptions{Codec: id, Chunks: chunks, Blocks: blocks, Concurrency: 2, BlockTable: table})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,6 +131,36 @@ func atMost(t *testing.T, what string, s link.Stats, requests, rounds int, bytes
 	}
 }
 
+// TestBlockTable counts what items take with a block table.
+func TestBlockTable(t *testing.T) {
+	c := table[0]
+	plain := makeArray(t, c.shape, c.chunks, c.blocks, c.codec, false)
+	stored := makeArray(t, c.shape, c.chunks, c.blocks, c.codec, true)
+	blocks := int64(23 * 16 * 4)
+	t.Logf("%.2f bytes for a block", float64(len(stored)-len(plain))/float64(blocks))
+	if extra := int64(len(stored) - len(plain)); extra > 3*blocks {
+		t.Errorf("a table of %d bytes for %d blocks", extra, blocks)
+	}
+	far(t, stored, remote.Options{}, ndarray.OpenOptions{Cache: 1 << 20}, func(t *testing.T, a farArray) {
+		item := func(what string, requests, rounds int, at ...int64) {
+			s, _ := a.read(t, ndarray.At(at[0]), ndarray.At(at[1]), ndarray.At(at[2]))
+			atMost(t, what, s, requests, rounds, 2<<20)
+		}
+		item("cold item", 2, 1, 50, 50, 50)
+		item("other item of the chunk", 1, 1, 50, 150, 50)
+		item("same item", 0, 0, 50, 50, 50)
+		item("cold item at the beginning of a chunk", 1, 1, 80, 0, 0)
+	})
+	far(t, stored, remote.Options{Multipart: true}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
+		s, _ := a.read(t, c.sel...)
+		atMost(t, "selection, several ranges", s, c.requests, 1, 10<<20)
+	})
+	far(t, stored, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
+		s, _ := a.read(t, c.sel...)
+		atMost(t, "selection", s, c.merged, 2, int64(len(stored)))
+	})
+}
+
 // TestArrays counts what reads of arrays take.
 func TestArrays(t *testing.T) {
 	for _, c := range table {
@@ -138,7 +168,7 @@ func TestArrays(t *testing.T) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
-			stored := makeArray(t, c.shape, c.chunks, c.blocks, c.codec)
+			stored := makeArray(t, c.shape, c.chunks, c.blocks, c.codec, false)
 			size := int64(len(stored))
 			far(t, stored, remote.Options{}, ndarray.OpenOptions{Cache: 1 << 20}, func(t *testing.T, a farArray) {
 				item := func(i, j, k int64) link.Stats {

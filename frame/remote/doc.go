@@ -24,9 +24,10 @@
 // many distant ranges, so that no bytes between them are read. At most Options.Requests requests are in flight.
 //
 // A read of an array uses ReadRanges. It takes two round trips: one for the positions of the blocks in their chunks,
-// and one for the blocks. It takes one if the positions are known from an earlier read, or if the chunks are small or
-// needed as a whole. Large reads overlap their round trips. Without Options.Multipart, a selection of many small
-// distant blocks reads most of the bytes between them.
+// and one for the blocks. It takes one if the positions are known from an earlier read or from a block table (see
+// CreateOptions.BlockTable of ndarray), or if the chunks are small or needed as a whole. Large reads overlap their
+// round trips. Without Options.Multipart, a selection of many small distant blocks reads most of the bytes between
+// them.
 //
 // Goroutines that read the same bytes at the same time receive them once. If the context of a read ends, other reads
 // that wait for the same bytes still get them.

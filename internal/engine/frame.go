@@ -76,18 +76,19 @@ type Reader interface {
 
 // Info is frame.Info.
 type Info struct {
-	Version   int
-	Sparse    bool
-	NBytes    int64
-	CBytes    int64
-	FrameLen  int64
-	NumChunks int
-	TypeSize  int
-	BlockSize int
-	ChunkSize int
-	VLBlocks  bool
-	Params    chunk.Params
-	Checksums bool
+	Version    int
+	Sparse     bool
+	NBytes     int64
+	CBytes     int64
+	FrameLen   int64
+	NumChunks  int
+	TypeSize   int
+	BlockSize  int
+	ChunkSize  int
+	VLBlocks   bool
+	Params     chunk.Params
+	Checksums  bool
+	BlockTable bool
 }
 
 // ChunkInfo is frame.ChunkInfo.

@@ -10,13 +10,14 @@ import (
 // frame.CreateOptions, which document them.
 type Options struct {
 	// For frames that are created.
-	Params    chunk.Params
-	ChunkSize int
-	Meta      []meta.Layer
-	VLMeta    []meta.Layer
-	Sparse    bool
-	Overwrite bool
-	Checksums bool
+	Params     chunk.Params
+	ChunkSize  int
+	Meta       []meta.Layer
+	VLMeta     []meta.Layer
+	Sparse     bool
+	Overwrite  bool
+	Checksums  bool
+	BlockTable bool
 
 	// For all frames.
 	UserFilters []chunk.UserFilter

@@ -1,0 +1,195 @@
+package frame
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/ranges"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// maxTable is the largest number of elements of a block table.
+const maxTable = 1 << 24
+
+// tableRecord is the content of the metalayer. Blocks has little-endian uint32 elements. For each chunk, in order, it
+// has the number of blocks, and, unless that is 0, the position of the first block in the chunk and the stored bytes of
+// each block, which follow each other. The number is 0 for special values and chunks that are not stored in that way.
+type tableRecord struct {
+	Version int    `msgpack:"version"`
+	Blocks  []byte `msgpack:"blocks"`
+}
+
+// chunkBlocks is the part of a blockTable of one chunk: the position of the first block, and the sizes of all.
+type chunkBlocks []byte
+
+// first returns the number of bytes before the first block.
+func (c chunkBlocks) first() int64 { return int64(binary.LittleEndian.Uint32(c)) }
+
+func (c chunkBlocks) numBlocks() int { return len(c)/4 - 1 }
+
+func (c chunkBlocks) size(k int) int64 { return int64(binary.LittleEndian.Uint32(c[4+4*k:])) }
+
+// end returns the number of bytes of the chunk.
+func (c chunkBlocks) end() int64 {
+	n := c.first()
+	for k := range c.numBlocks() {
+		n += c.size(k)
+	}
+	return n
+}
+
+// ranges returns the stored bytes of all blocks of a chunk.
+func (c chunkBlocks) ranges() []ranges.Range {
+	list := make([]ranges.Range, c.numBlocks())
+	off := c.first()
+	for k := range list {
+		list[k] = ranges.Range{Off: off, Len: c.size(k)}
+		off += c.size(k)
+	}
+	return list
+}
+
+// tableOf returns what the block table of s says of chunk i, or nil. It decodes the table when first called.
+func (f *Frame) tableOf(s *snapshot, i int) chunkBlocks {
+	t := &s.table
+	t.load.Do(func() { t.blocks, t.at = f.readTable(s) })
+	if i >= len(t.at) {
+		return nil
+	}
+	b := t.blocks[4*t.at[i]:]
+	n := int(binary.LittleEndian.Uint32(b))
+	if n == 0 {
+		return nil
+	}
+	return chunkBlocks(b[4 : 8+4*n])
+}
+
+// readTable decodes the block table. A table that cannot be used is as good as none.
+func (f *Frame) readTable(s *snapshot) (blocks []byte, at []uint32) {
+	i := findLayer(s.vlmeta, blockLayer)
+	if i < 0 || s.index.list == nil {
+		return nil, nil
+	}
+	content := s.vlmeta[i].Content
+	h, err := coder.ParseHeader(content, int64(len(content)))
+	if err != nil || h.NBytes > 4*maxTable+100 || f.checkAlloc(int64(h.NBytes)) != nil {
+		return nil, nil
+	}
+	b, err := f.plain.Decode(nil, content)
+	if err != nil {
+		return nil, nil
+	}
+	var r tableRecord
+	if err := meta.Unmarshal(b, &r); err != nil || r.Version != 1 {
+		return nil, nil
+	}
+	rest := r.Blocks
+	for range s.index.n {
+		if len(rest) < 4 {
+			return nil, nil
+		}
+		at = append(at, uint32((len(r.Blocks)-len(rest))/4))
+		n := int64(binary.LittleEndian.Uint32(rest))
+		if rest = rest[4:]; n == 0 {
+			continue
+		}
+		if int64(len(rest)) < 4+4*n {
+			return nil, nil
+		}
+		rest = rest[4+4*n:]
+	}
+	return r.Blocks, at
+}
+
+// addTable adds the block table of the chunks that the batch has written.
+func (b *Batch) addTable(ctx context.Context) error {
+	s := b.next
+	if s.index.list == nil {
+		return nil
+	}
+	var blocks []byte
+	for i := range s.index.n {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var err error
+		if blocks, err = b.f.appendBlocks(blocks, s, i); err != nil {
+			return err
+		}
+		if len(blocks) > 4*maxTable {
+			return b.f.wrap("variable-length metalayer "+blockLayer, -1, fmt.Errorf("too many blocks: %w", ErrTooLarge))
+		}
+	}
+	content, err := meta.Marshal(tableRecord{Version: 1, Blocks: blocks})
+	if err != nil {
+		return err
+	}
+	stored, err := b.f.plain.Encode(nil, content, tableParams())
+	if err != nil {
+		return err
+	}
+	s.vlmeta = withLayer(s.vlmeta, blockLayer, stored)
+	s.noteLayer(true, blockLayer, stored)
+	s.tabled = s.index
+	return nil
+}
+
+// tableParams returns the parameters with which a block table is compressed.
+func tableParams() coder.Params {
+	return coder.Params{TypeSize: 4, Codec: codec.Zstd, Level: 5}
+}
+
+// appendBlocks appends the elements of chunk i to a block table.
+func (f *Frame) appendBlocks(table []byte, s *snapshot, i int) ([]byte, error) {
+	none := binary.LittleEndian.AppendUint32(table, 0)
+	e := s.index.at(i)
+	if e < 0 {
+		return none, nil
+	}
+	src, err := f.store.open(s, s.src, e, -1)
+	if err != nil {
+		return nil, f.chunkError(s, i, err)
+	}
+	defer closeSource(src.close)
+	head, err := readHead(&src, s.headLen(src.size))
+	if err != nil {
+		return nil, f.chunkError(s, i, err)
+	}
+	var r coder.Reader
+	if _, err := r.Locate(head, src.size); err != nil {
+		return nil, f.chunkError(s, i, err)
+	}
+	if !r.Located() {
+		return none, nil
+	}
+	n := r.NumBlocks()
+	at, _ := r.BlockRange(0)
+	list := binary.LittleEndian.AppendUint32(table, uint32(n))
+	list = binary.LittleEndian.AppendUint32(list, uint32(at))
+	for k := range n {
+		from, to := r.BlockRange(k)
+		if from != at {
+			return none, nil // written in another order
+		}
+		list = binary.LittleEndian.AppendUint32(list, uint32(to-from))
+		at = to
+	}
+	return list, nil
+}
+
+// readHead returns the first n bytes of a chunk.
+func readHead(src *source, n int64) ([]byte, error) {
+	if src.mem != nil {
+		return src.mem[:min(n, int64(len(src.mem)))], nil
+	}
+	b := make([]byte, n)
+	k, err := src.at.ReadAt(b, src.off)
+	if err == io.EOF && k > 0 {
+		err = nil
+	}
+	return b[:k], err
+}

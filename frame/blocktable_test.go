@@ -1,0 +1,238 @@
+package frame
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// tabled returns options for a frame with small blocks and a block table.
+func tabled() *CreateOptions {
+	return &CreateOptions{Params: chunk.Params{TypeSize: 4, BlockSize: 4096, Codec: codec.LZ4}, ChunkSize: 64 << 10, BlockTable: true}
+}
+
+// checkTable compares the block table of a frame with the chunks.
+func checkTable(t *testing.T, f *Frame) {
+	t.Helper()
+	s := f.snap.Load()
+	if !f.Info().BlockTable {
+		t.Fatal("no block table")
+	}
+	located := 0
+	for i := range s.index.n {
+		table := f.tableOf(s, i)
+		e := s.index.at(i)
+		if e < 0 {
+			if table != nil {
+				t.Errorf("a table for special chunk %d", i)
+			}
+			continue
+		}
+		raw, err := f.rawChunk(t.Context(), nil, s, i)
+		must(t, err)
+		var r coder.Reader
+		_, err = r.Locate(raw, int64(len(raw)))
+		must(t, err)
+		if !r.Located() || table == nil || table.numBlocks() != r.NumBlocks() || table.end() != int64(len(raw)) {
+			t.Fatalf("chunk %d: %v", i, table)
+		}
+		for k, x := range table.ranges() {
+			if from, to := r.BlockRange(k); x.Off != int64(from) || x.End() != int64(to) {
+				t.Errorf("block %d of chunk %d: %v, want %d to %d", k, i, x, from, to)
+			}
+		}
+		located++
+	}
+	if located == 0 {
+		t.Error("no chunk is located")
+	}
+}
+
+// TestBlockTable makes block tables, and changes, copies and compacts their frames.
+func TestBlockTable(t *testing.T) {
+	ctx := t.Context()
+	rng := rand.New(rand.NewPCG(1, 9))
+	for _, checksums := range []bool{false, true} {
+		for _, kind := range []string{"memory", "file", "sparse"} {
+			o, name := tabled(), ""
+			if o.Checksums = checksums; kind != "memory" {
+				name = filepath.Join(t.TempDir(), "a.b2frame")
+				o.Sparse = kind == "sparse"
+			}
+			f, err := CreateFunc(ctx, name, func(b *Batch) error {
+				for i := range 5 {
+					data := randomWalk(rng, 64<<10)
+					if i == 2 {
+						clear(data)
+					}
+					if err := b.Append(ctx, data); err != nil {
+						return err
+					}
+				}
+				return nil
+			}, o)
+			must(t, err)
+			checkTable(t, f)
+			if slices.Contains(f.VLMetaNames(), blockLayer) {
+				t.Error(f.VLMetaNames())
+			}
+			if err := one(f).SetVLMeta(blockLayer, []byte("x")); !errors.Is(err, ErrParam) {
+				t.Error(err)
+			}
+			must(t, one(f).SetVLMeta("other", []byte("x"))) // keeps the table
+			checkTable(t, f)
+			if kind == "file" {
+				must(t, f.Compact(ctx))
+				checkTable(t, f)
+			}
+			var b bytes.Buffer
+			_, err = f.Save(ctx, &b)
+			must(t, err)
+			saved, err := OpenBytes(b.Bytes(), &OpenOptions{Verify: checksums})
+			must(t, err)
+			checkTable(t, saved)
+			copied, err := Copy(ctx, "", saved, nil)
+			must(t, err)
+			checkTable(t, copied)
+			verify(t, copied)
+
+			must(t, f.Append(ctx, randomWalk(rng, 64<<10)))
+			if f.Info().BlockTable {
+				t.Error("the table is that of other chunks")
+			}
+			verify(t, f)
+			must(t, f.Close())
+		}
+	}
+}
+
+// randomWalk returns n bytes of items of 4 bytes that compress to about a half.
+func randomWalk(rng *rand.Rand, n int) []byte {
+	b := make([]byte, 0, n)
+	v := rng.Uint32()
+	for len(b) < n {
+		v += rng.Uint32N(1 << 14)
+		b = binary.LittleEndian.AppendUint32(b, v)
+	}
+	return b
+}
+
+// rangesOf is a Source that reads many ranges at once.
+type rangesOf []byte
+
+func (s rangesOf) Size() int64 { return int64(len(s)) }
+
+func (s rangesOf) ReadAtContext(_ context.Context, p []byte, off int64) (int, error) {
+	return bytes.NewReader(s).ReadAt(p, off)
+}
+
+func (s rangesOf) ReadRanges(_ context.Context, want []Range, got func(i int, at int64, b []byte) error) error {
+	for i, w := range want {
+		if w.Off < 0 || w.Len < 0 || w.End() > int64(len(s)) {
+			return io.ErrUnexpectedEOF
+		}
+		if err := got(i, 0, s[w.Off:w.End()]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestWrongBlockTable reads frames whose block table is wrong, as after edits by other libraries.
+func TestWrongBlockTable(t *testing.T) {
+	ctx := t.Context()
+	rng := rand.New(rand.NewPCG(2, 9))
+	used := 0
+	for range 150 {
+		o := tabled()
+		if rng.IntN(3) == 0 {
+			o.Params.Filters = []chunk.Filter{chunk.Delta, chunk.Shuffle}
+		}
+		var plain []byte
+		f, err := CreateFunc(ctx, "", func(b *Batch) error {
+			for range 1 + rng.IntN(4) {
+				data := randomWalk(rng, 64<<10)
+				plain = append(plain, data...)
+				if err := b.Append(ctx, data); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, o)
+		must(t, err)
+		must(t, f.edit(ctx, func(b *Batch) error { return b.damageTable(rng) }))
+		var saved bytes.Buffer
+		_, err = f.Save(ctx, &saved)
+		must(t, err)
+		far, err := OpenSource(ctx, rangesOf(saved.Bytes()), nil)
+		must(t, err)
+		if far.tableOf(far.snap.Load(), 0) != nil {
+			used++
+		}
+		content := far.Content(ctx)
+		for range 6 {
+			got := make([]byte, 1+rng.IntN(20_000))
+			at := rng.Int64N(int64(len(plain) - len(got)))
+			if _, err := content.ReadAt(got, at); err != nil || !bytes.Equal(got, plain[at:][:len(got)]) {
+				t.Fatal("wrong content", err)
+			}
+		}
+		must(t, far.Close())
+		must(t, f.Close())
+	}
+	if used < 50 {
+		t.Errorf("%d tables were used", used)
+	}
+}
+
+// damageTable changes the block table at random.
+func (b *Batch) damageTable(rng *rand.Rand) error {
+	content, err := b.f.vlContent(b.next.vlmeta[findLayer(b.next.vlmeta, blockLayer)])
+	if err != nil {
+		return err
+	}
+	var r tableRecord
+	if err := meta.Unmarshal(content, &r); err != nil {
+		return err
+	}
+	for range rng.IntN(20) {
+		k := rng.IntN(len(r.Blocks)/4) * 4
+		v := binary.LittleEndian.Uint32(r.Blocks[k:])
+		switch rng.IntN(4) {
+		case 0:
+			v = rng.Uint32N(5000)
+		case 1:
+			v += rng.Uint32N(9) - 4
+		case 2:
+			v = rng.Uint32()
+		}
+		if v > 1<<16 && rng.IntN(4) > 0 || k == 0 && rng.IntN(4) > 0 {
+			continue
+		}
+		binary.LittleEndian.PutUint32(r.Blocks[k:], v)
+	}
+	if rng.IntN(8) == 0 {
+		r.Blocks = r.Blocks[:rng.IntN(len(r.Blocks))]
+	}
+	if content, err = meta.Marshal(r); err != nil {
+		return err
+	}
+	stored, err := b.f.plain.Encode(nil, content, tableParams())
+	if err != nil {
+		return err
+	}
+	b.next.vlmeta = withLayer(b.next.vlmeta, blockLayer, stored)
+	b.next.tabled = b.next.index
+	return nil
+}
