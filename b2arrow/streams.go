@@ -55,7 +55,10 @@ func streamType(ctx context.Context, o *objects.Array) (arrow.DataType, error) {
 		}
 		return arrow.Null, nil
 	}
-	r, err := ipc.NewReader(bytes.NewReader(schema), streamOptions(memory.DefaultAllocator, len(schema))...)
+	if _, err := checkMessages(schema); err != nil {
+		return nil, fmt.Errorf("schema of Arrow streams: %w", err)
+	}
+	r, err := ipc.NewReader(bytes.NewReader(schema), ipc.WithEnsureNativeEndian(true))
 	if err != nil {
 		return nil, corrupt("schema of Arrow streams: %v", err)
 	}
@@ -64,36 +67,6 @@ func streamType(ctx context.Context, o *objects.Array) (arrow.DataType, error) {
 		return nil, corrupt("%d columns in Arrow streams, want 1", n)
 	}
 	return r.Schema().Field(0).Type, ctx.Err()
-}
-
-// streamOptions returns the options for reading a stream of n bytes.
-func streamOptions(mem memory.Allocator, n int) []ipc.Option {
-	return []ipc.Option{ipc.WithAllocator(&limited{mem, n}), ipc.WithBodySizeLimit(int64(n)), ipc.WithMetadataSizeLimit(int64(n)),
-		ipc.WithEnsureNativeEndian(true)}
-}
-
-// limited is an allocator for decoding n bytes. It panics if the bytes claim to be much more than they can be; package
-// ipc turns the panic into an error.
-type limited struct {
-	memory.Allocator
-	n int
-}
-
-func (l *limited) Allocate(size int) []byte {
-	l.check(size)
-	return l.Allocator.Allocate(size)
-}
-
-func (l *limited) Reallocate(size int, b []byte) []byte {
-	l.check(size)
-	return l.Allocator.Reallocate(size, b)
-}
-
-func (l *limited) check(size int) {
-	const free, ratio = 64 << 20, 4096
-	if size < 0 || size > free && size/ratio > l.n {
-		panic(tooLarge("%d bytes in an Arrow stream of %d bytes", size, l.n))
-	}
 }
 
 // eachBlock calls see with the blocks that hold the items start to stop-1, and the number of the first item of each.
@@ -123,7 +96,7 @@ func eachBlock(ctx context.Context, mem memory.Allocator, o *objects.Array, t ar
 				return fmt.Errorf("batch %d, block %d: %w", batch, k, err)
 			}
 			n := int64(a.Len())
-			if first+n > end {
+			if n > end-first {
 				err = corrupt("batch %d has more items than its length", batch)
 			} else if first < stop && first+n > start {
 				err = see(first, a)
@@ -144,23 +117,26 @@ func eachBlock(ctx context.Context, mem memory.Allocator, o *objects.Array, t ar
 // readStream returns the only column of an Arrow stream. Older versions of python-blosc2 wrote a batch without the
 // schema.
 func readStream(mem memory.Allocator, stream, schema []byte, t arrow.DataType) (arrow.Array, error) {
-	options := streamOptions(mem, len(stream))
-	r, err := ipc.NewReader(bytes.NewReader(stream), options...)
+	first, err := checkMessages(stream)
 	if err != nil {
-		r, err = ipc.NewReader(io.MultiReader(bytes.NewReader(schema), bytes.NewReader(stream)), options...)
+		return nil, fmt.Errorf("Arrow stream: %w", err)
 	}
+	src := io.Reader(bytes.NewReader(stream))
+	if first != schemaMessage {
+		src = io.MultiReader(bytes.NewReader(schema), src)
+	}
+	r, err := ipc.NewReader(src, ipc.WithAllocator(mem), ipc.WithEnsureNativeEndian(true))
 	if err != nil {
 		return nil, corrupt("Arrow stream: %v", err)
 	}
 	defer r.Release()
+	if s := r.Schema(); s.NumFields() != 1 || !arrow.TypeEqual(s.Field(0).Type, t) {
+		return nil, corrupt("Arrow stream with the schema %v, want a column of type %v", s, t)
+	}
 	if !r.Next() {
 		return nil, corrupt("Arrow stream without a batch (%v)", r.Err())
 	}
-	batch := r.RecordBatch()
-	if batch.NumCols() != 1 || !arrow.TypeEqual(batch.Column(0).DataType(), t) {
-		return nil, corrupt("Arrow stream with the schema %v, want a column of type %v", batch.Schema(), t)
-	}
-	a := batch.Column(0)
+	a := r.RecordBatch().Column(0)
 	if err := check(a.Data()); err != nil {
 		return nil, fmt.Errorf("Arrow stream: %w", err)
 	}
