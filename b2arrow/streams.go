@@ -119,7 +119,7 @@ func eachBlock(ctx context.Context, mem memory.Allocator, o *objects.Array, t ar
 func readStream(mem memory.Allocator, stream, schema []byte, t arrow.DataType) (arrow.Array, error) {
 	first, err := checkMessages(stream)
 	if err != nil {
-		return nil, fmt.Errorf("Arrow stream: %w", err)
+		return nil, fmt.Errorf("reading an Arrow stream: %w", err)
 	}
 	src := io.Reader(bytes.NewReader(stream))
 	if first != schemaMessage {
@@ -138,7 +138,7 @@ func readStream(mem memory.Allocator, stream, schema []byte, t arrow.DataType) (
 	}
 	a := r.RecordBatch().Column(0)
 	if err := check(a.Data()); err != nil {
-		return nil, fmt.Errorf("Arrow stream: %w", err)
+		return nil, fmt.Errorf("reading an Arrow stream: %w", err)
 	}
 	a.Retain()
 	return a, nil
