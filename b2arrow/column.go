@@ -22,7 +22,7 @@ import (
 // of reading.
 func Column(ctx context.Context, c *table.Column, start, stop int64, mem memory.Allocator) (arrow.Array, error) {
 	mem = allocator(mem)
-	r, err := newColumn(ctx, c, mem)
+	r, err := newColumn(c, mem)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ type column struct {
 }
 
 // newColumn returns a reader of c. The caller must release it.
-func newColumn(ctx context.Context, c *table.Column, mem memory.Allocator) (*column, error) {
+func newColumn(c *table.Column, mem memory.Allocator) (*column, error) {
 	r := &column{c: c, info: c.Info()}
 	var err error
 	if r.field, err = fieldOf(&r.info, 0); err != nil {
@@ -47,7 +47,7 @@ func newColumn(ctx context.Context, c *table.Column, mem memory.Allocator) (*col
 	}
 	if o := c.Objects(); o != nil {
 		if _, ok := o.ArrowSchema(); ok {
-			if r.field.Type, err = streamType(ctx, o); err != nil {
+			if r.field.Type, err = streamType(o); err != nil {
 				return nil, r.wrap(err)
 			}
 		}

@@ -288,6 +288,12 @@ func TestRelease(t *testing.T) {
 			break
 		}
 	}
+	//lint:ignore SA1012 nil is allowed, as in the other packages
+	for _, err := range Batches(nil, tab, o) {
+		if err != nil {
+			t.Errorf("without a context: %v", err)
+		}
+	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	n = 0

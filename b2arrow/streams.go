@@ -28,7 +28,7 @@ func Items(ctx context.Context, o *objects.Array, mem memory.Allocator) iter.Seq
 			yield(nil, fmt.Errorf("b2arrow: the objects are not in Arrow streams: %w", ndarray.ErrFormat))
 			return
 		}
-		t, err := streamType(ctx, o)
+		t, err := streamType(o)
 		if err == nil {
 			err = eachBlock(ctx, allocator(mem), o, t, 0, o.Len(), func(_ int64, a arrow.Array) error {
 				if !yield(a, nil) {
@@ -47,7 +47,7 @@ func Items(ctx context.Context, o *objects.Array, mem memory.Allocator) iter.Seq
 var errStop = errors.New("stop")
 
 // streamType returns the type of the items in the Arrow streams of an array of objects.
-func streamType(ctx context.Context, o *objects.Array) (arrow.DataType, error) {
+func streamType(o *objects.Array) (arrow.DataType, error) {
 	schema, _ := o.ArrowSchema()
 	if len(schema) == 0 { // as long as there are no items
 		if o.Len() > 0 {
@@ -66,7 +66,7 @@ func streamType(ctx context.Context, o *objects.Array) (arrow.DataType, error) {
 	if n := r.Schema().NumFields(); n != 1 {
 		return nil, corrupt("%d columns in Arrow streams, want 1", n)
 	}
-	return r.Schema().Field(0).Type, ctx.Err()
+	return r.Schema().Field(0).Type, nil
 }
 
 // eachBlock calls see with the blocks that hold the items start to stop-1, and the number of the first item of each.

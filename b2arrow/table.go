@@ -111,7 +111,7 @@ func newReader(ctx context.Context, t *table.Table, o *Options) (*reader, error)
 		c, err := t.Column(ctx, name)
 		var column *column
 		if err == nil {
-			column, err = newColumn(ctx, c, r.mem)
+			column, err = newColumn(c, r.mem)
 		}
 		if err != nil {
 			r.Release()
