@@ -10,6 +10,11 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 )
 
+// CheckAlloc returns an error that wraps ErrTooLarge if a caller should not allocate n bytes for data that the frame
+// claims to have, because too few bytes are stored or OpenOptions.MaxBytes is smaller. Call it before allocating memory
+// whose size a file of unknown origin determines, such as that of a whole array. Methods that return new memory do.
+func (f *Frame) CheckAlloc(n int64) error { return f.checkAlloc(n) }
+
 // checkAlloc returns an error that wraps ErrTooLarge if a caller may not allocate n bytes for data that the frame
 // claims to have. The limit is OpenOptions.MaxBytes. Without it, n may be at most 64 MiB, or 4096 times the stored
 // bytes. Pages of zeros, such as holes in a file, do not count as stored. Frames created by this handle have no limit,

@@ -116,7 +116,7 @@ func TestHoleInChunk(t *testing.T) {
 					}
 				})
 			}
-			if f.Engine().CheckAlloc(2*coder.FreeBytes) == nil {
+			if f.CheckAlloc(2*coder.FreeBytes) == nil {
 				t.Error("the hole counts")
 			}
 			must(t, f.Close())

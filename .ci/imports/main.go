@@ -90,9 +90,12 @@ var required = []string{
 
 // topLevel lists the files and folders allowed at the top of the repository.
 var topLevel = []string{
-	"chunk", "codec", "docs", "examples", "frame", "internal", "meta", "ndarray", "shuffle", "testdata",
+	"b2arrow", "chunk", "codec", "docs", "examples", "frame", "internal", "meta", "ndarray", "shuffle", "testdata",
 	"go.mod", "go.sum", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", ".gitignore", ".ci", ".git", ".github",
 }
+
+// modules lists the folders that are modules of their own, besides those in examples: bridges to other libraries.
+var modules = []string{"b2arrow"}
 
 func main() {
 	update := flag.Bool("update", false, "write "+apiFile+" again")
@@ -149,8 +152,8 @@ func check(dir string) ([]string, error) {
 				return fs.SkipDir
 			}
 			if _, err := fs.Stat(fsys, p+"/go.mod"); err == nil {
-				if path.Dir(p) != "examples" {
-					faults = append(faults, p+": a module of its own may only stand in examples/NAME")
+				if path.Dir(p) != "examples" && !slices.Contains(modules, p) {
+					faults = append(faults, p+": a module of its own may only stand in examples/NAME, or be one of modules")
 				}
 				return fs.SkipDir
 			}

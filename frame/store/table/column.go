@@ -3,6 +3,7 @@ package table
 import (
 	"context"
 	"fmt"
+	"iter"
 	"path"
 	"slices"
 
@@ -159,6 +160,30 @@ func (c *Column) Array() *ndarray.Array {
 		return nil
 	}
 	return c.array
+}
+
+// Text returns the arrays of a column of kind utf8, and nil for all other columns: text holds the bytes of all stored
+// rows, and the text of stored row i is text[ends[i]:ends[i+1]]. ends is as stored: it may not be ascending, or refer
+// to bytes outside text.
+func (c *Column) Text() (ends, text *ndarray.Array) {
+	if c.info.Kind != "utf8" {
+		return nil, nil
+	}
+	return c.array, c.text
+}
+
+// Objects returns the values of a column of kind vlstring, vlbytes, object, list or struct, one for each stored row,
+// and nil for all other columns. The column owns it.
+func (c *Column) Objects() *objects.Array { return c.items }
+
+// Stored returns where the rows start to stop-1 are stored, in order: ranges from, to of stored rows, without the
+// deleted rows between them. Without deleted rows it is one range; if a row does not exist, it is empty. The ranges
+// refer to the results of Array, Text and Objects.
+func (c *Column) Stored(start, stop int64) iter.Seq2[int64, int64] {
+	if start < 0 || stop > c.rows.Live {
+		start, stop = 0, 0
+	}
+	return c.rows.Runs(start, stop)
 }
 
 // Categories returns the values of a dictionary column, in the order of their codes.

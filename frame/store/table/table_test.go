@@ -320,6 +320,47 @@ func TestReadConverts(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
+// The arrays of a column, at the rows that Stored returns, hold the values.
+func TestStored(t *testing.T) {
+	b := build(t, `{"name": "x", "kind": "int8"}, {"name": "t", "kind": "utf8"}, {"name": "v", "kind": "vlstring"}`,
+		[]bool{false, true, true, false, true, false})
+	array(b, "_cols/x", []int64{6}, []int8{0, 1, 2, 3, 4, 5})
+	array(b, "_cols/t", []int64{7}, []int64{0, 1, 2, 3, 4, 5, 6})
+	array(b, "_cols/t.utf8", []int64{6}, []uint8("012345"))
+	b.items("_cols/v", []any{"0", "1", "2", "3", "4", "5"})
+	for _, name := range []string{"x", "t", "v"} {
+		c, err := b.column(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows, want := range map[[2]int64][][2]int64{
+			{0, 3}: {{1, 3}, {4, 5}}, {1, 3}: {{2, 3}, {4, 5}}, {0, 1}: {{1, 2}}, {2, 3}: {{4, 5}}, {1, 1}: nil, {0, 4}: nil, {-1, 1}: nil, {2, 1}: nil,
+		} {
+			var got [][2]int64
+			for from, to := range c.Stored(rows[0], rows[1]) {
+				got = append(got, [2]int64{from, to})
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("rows %v are stored in %v, want %v", rows, got, want)
+			}
+		}
+		ends, text := c.Text()
+		if (c.Array() != nil) != (name == "x") || (ends != nil && text != nil) != (name == "t") || (c.Objects() != nil) != (name == "v") {
+			t.Errorf("%s: %v, %v, %v, %v", name, c.Array(), ends, text, c.Objects())
+		}
+	}
+	n := 0
+	c, err := b.column("x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range c.Stored(0, 3) {
+		if n++; n == 1 {
+			break
+		}
+	}
+}
+
 func TestTableErrors(t *testing.T) {
 	ctx := context.Background()
 	if _, err := Open(ctx, mustOpen(t, "stores/tree.b2z"), "/"); !errors.Is(err, ErrFormat) {

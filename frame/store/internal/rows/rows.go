@@ -3,6 +3,7 @@ package rows
 
 import (
 	"context"
+	"iter"
 	"math/bits"
 	"sort"
 
@@ -95,6 +96,43 @@ func (r *Set) Position(i int64) int64 {
 // IsLive reports whether a stored row is not deleted.
 func (r *Set) IsLive(stored int64) bool {
 	return r.bits == nil || r.bits[stored/64]&(1<<(stored%64)) != 0
+}
+
+// Runs returns the ranges of stored rows that hold the rows start to stop-1, each as long as possible.
+func (r *Set) Runs(start, stop int64) iter.Seq2[int64, int64] {
+	return func(yield func(from, to int64) bool) {
+		if start >= stop {
+			return
+		}
+		for p, left := r.Position(start), stop-start; left > 0; {
+			to := min(r.runEnd(p, true), p+left)
+			if !yield(p, to) {
+				return
+			}
+			if left -= to - p; left > 0 {
+				p = r.runEnd(to, false)
+			}
+		}
+	}
+}
+
+// runEnd returns the first stored row, starting at p, that is deleted if live is true, or else not deleted. Without
+// such a row it returns the number of stored rows, or more.
+func (r *Set) runEnd(p int64, live bool) int64 {
+	if r.bits == nil {
+		return r.Stored
+	}
+	for p < r.Stored {
+		word := r.bits[p/64]
+		if live {
+			word = ^word
+		}
+		if word >>= p % 64; word != 0 {
+			return p + int64(bits.TrailingZeros64(word))
+		}
+		p = (p/64 + 1) * 64
+	}
+	return r.Stored
 }
 
 // Windows calls see with the stored rows that hold the rows start to stop-1: from is the first of at most size, and

@@ -43,5 +43,18 @@ func TestSet(t *testing.T) {
 		if err != nil || !slices.Equal(got, live[span[0]:span[1]]) {
 			t.Errorf("windows(%v): %d rows, %v", span, len(got), err)
 		}
+		got = nil
+		last := int64(-1)
+		for from, to := range r.Runs(span[0], span[1]) {
+			if from <= last || from >= to {
+				t.Fatalf("Runs(%v): %d to %d after %d", span, from, to, last)
+			}
+			for last = to; from < to; from++ {
+				got = append(got, from)
+			}
+		}
+		if !slices.Equal(got, live[span[0]:span[1]]) {
+			t.Errorf("Runs(%v): %d rows", span, len(got))
+		}
 	}
 }

@@ -1,0 +1,179 @@
+package b2arrow
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/goblosc/blosc2/frame/store/objects"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// Items returns the items of a batch or list array whose blocks are Arrow streams: an array for each block, in order,
+// in memory of mem, or of memory.DefaultAllocator if mem is nil. All arrays have the same type. An array is released
+// after its iteration; call Retain to keep it. The error wraps ndarray.ErrFormat if the items are in MessagePack: read
+// these with objects.Array.Items. It wraps ndarray.ErrCorrupt, ndarray.ErrTooLarge or errors.ErrUnsupported for streams
+// that violate the format, or that have types without an offset in each list or text, such as views and unions.
+func Items(ctx context.Context, o *objects.Array, mem memory.Allocator) iter.Seq2[arrow.Array, error] {
+	return func(yield func(arrow.Array, error) bool) {
+		if _, ok := o.ArrowSchema(); !ok {
+			yield(nil, fmt.Errorf("b2arrow: the objects are not in Arrow streams: %w", ndarray.ErrFormat))
+			return
+		}
+		t, err := streamType(o)
+		if err == nil {
+			err = eachBlock(ctx, allocator(mem), o, t, 0, o.Len(), func(_ int64, a arrow.Array) error {
+				if !yield(a, nil) {
+					return errStop
+				}
+				return nil
+			})
+		}
+		if err != nil && err != errStop {
+			yield(nil, fmt.Errorf("b2arrow: %w", err))
+		}
+	}
+}
+
+// errStop ends a loop early. It never reaches the caller.
+var errStop = errors.New("stop")
+
+// streamType returns the type of the items in the Arrow streams of an array of objects.
+func streamType(o *objects.Array) (arrow.DataType, error) {
+	schema, _ := o.ArrowSchema()
+	if len(schema) == 0 { // as long as there are no items
+		if o.Len() > 0 {
+			return nil, corrupt("Arrow streams without a schema")
+		}
+		return arrow.Null, nil
+	}
+	if _, err := checkMessages(schema); err != nil {
+		return nil, fmt.Errorf("schema of Arrow streams: %w", err)
+	}
+	r, err := ipc.NewReader(bytes.NewReader(schema), ipc.WithEnsureNativeEndian(true))
+	if err != nil {
+		return nil, corrupt("schema of Arrow streams: %v", err)
+	}
+	defer r.Release()
+	if n := r.Schema().NumFields(); n != 1 {
+		return nil, corrupt("%d columns in Arrow streams, want 1", n)
+	}
+	return r.Schema().Field(0).Type, nil
+}
+
+// eachBlock calls see with the blocks that hold the items start to stop-1, and the number of the first item of each.
+// The array is released after the call.
+func eachBlock(ctx context.Context, mem memory.Allocator, o *objects.Array, t arrow.DataType, start, stop int64,
+	see func(first int64, a arrow.Array) error) error {
+	schema, _ := o.ArrowSchema()
+	var stream []byte
+	for batch := range o.Batches() {
+		first, end, err := o.BatchRange(batch)
+		if err != nil {
+			return err
+		}
+		if end <= start || first >= stop {
+			continue
+		}
+		blocks, err := o.Blocks(ctx, batch)
+		if err != nil {
+			return err
+		}
+		for k := range blocks {
+			if stream, err = o.Block(ctx, stream[:0], batch, k); err != nil {
+				return err
+			}
+			a, err := readStream(mem, stream, schema, t)
+			if err != nil {
+				return fmt.Errorf("batch %d, block %d: %w", batch, k, err)
+			}
+			n := int64(a.Len())
+			if n > end-first {
+				err = corrupt("batch %d has more items than its length", batch)
+			} else if first < stop && first+n > start {
+				err = see(first, a)
+			}
+			a.Release()
+			if err != nil {
+				return err
+			}
+			first += n
+		}
+		if first < end {
+			return corrupt("batch %d: %d items are missing", batch, end-first)
+		}
+	}
+	return nil
+}
+
+// readStream returns the only column of an Arrow stream. Older versions of python-blosc2 wrote a batch without the
+// schema.
+func readStream(mem memory.Allocator, stream, schema []byte, t arrow.DataType) (arrow.Array, error) {
+	first, err := checkMessages(stream)
+	if err != nil {
+		return nil, fmt.Errorf("reading an Arrow stream: %w", err)
+	}
+	src := io.Reader(bytes.NewReader(stream))
+	if first != schemaMessage {
+		src = io.MultiReader(bytes.NewReader(schema), src)
+	}
+	r, err := ipc.NewReader(src, ipc.WithAllocator(mem), ipc.WithEnsureNativeEndian(true))
+	if err != nil {
+		return nil, corrupt("Arrow stream: %v", err)
+	}
+	defer r.Release()
+	if s := r.Schema(); s.NumFields() != 1 || !arrow.TypeEqual(s.Field(0).Type, t) {
+		return nil, corrupt("Arrow stream with the schema %v, want a column of type %v", s, t)
+	}
+	if !r.Next() {
+		return nil, corrupt("Arrow stream without a batch (%v)", r.Err())
+	}
+	a := r.RecordBatch().Column(0)
+	if err := check(a.Data()); err != nil {
+		return nil, fmt.Errorf("reading an Arrow stream: %w", err)
+	}
+	a.Retain()
+	return a, nil
+}
+
+// readStreams returns ranges of items of Arrow streams.
+func readStreams(ctx context.Context, mem memory.Allocator, o *objects.Array, t arrow.DataType, ranges iter.Seq2[int64, int64]) (arrow.Array, error) {
+	var parts []arrow.Array
+	defer func() {
+		for _, a := range parts {
+			a.Release()
+		}
+	}()
+	for g := range groups(ranges, window/8) {
+		err := eachBlock(ctx, mem, o, t, g[0].from, g[len(g)-1].to, func(first int64, a arrow.Array) error {
+			end := first + int64(a.Len())
+			for _, s := range g {
+				if from, to := max(s.from, first), min(s.to, end); from < to {
+					parts = append(parts, array.NewSlice(a, from-first, to-first))
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	switch len(parts) {
+	case 0:
+		b := array.NewBuilder(mem, t)
+		defer b.Release()
+		return b.NewArray(), nil
+	case 1:
+		parts[0].Retain()
+		return parts[0], nil
+	}
+	return array.Concatenate(parts, mem)
+}

@@ -1,0 +1,195 @@
+package b2arrow
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/store/objects"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// stream returns an Arrow stream of one column with the values of JSON, and its schema, as python-blosc2 writes them.
+func stream(t testing.TB, typ arrow.DataType, values string, options ...ipc.Option) (content, schema []byte) {
+	t.Helper()
+	a, _, err := array.FromJSON(memory.DefaultAllocator, typ, strings.NewReader(values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := arrow.NewSchema([]arrow.Field{{Name: "values", Type: typ, Nullable: true}}, nil)
+	batch := array.NewRecordBatch(s, []arrow.Array{a}, int64(a.Len()))
+	var out, head bytes.Buffer
+	w := ipc.NewWriter(&out, append(options, ipc.WithSchema(s))...)
+	if err := errors.Join(w.Write(batch), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := ipc.NewWriter(&head, ipc.WithSchema(s)).Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes(), head.Bytes()[:head.Len()-8] // without the mark of the end
+}
+
+// arrowLayer is the metalayer of a batch array of Arrow streams.
+func arrowLayer(schema []byte) map[string]any {
+	return map[string]any{"version": 1, "serializer": "arrow", "items_per_block": 2, "arrow_schema": schema}
+}
+
+// openItems opens a batch array.
+func openItems(t testing.TB, path string) *objects.Array {
+	t.Helper()
+	f, err := frame.Open(context.Background(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := objects.New(context.Background(), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { o.Close() })
+	return o
+}
+
+// streamCases are types with the JSON of two values, and the same as Go values.
+var streamCases = []struct {
+	typ    arrow.DataType
+	values string
+	want   []any
+}{
+	{arrow.PrimitiveTypes.Int64, `[1, null]`, []any{int64(1), nil}},
+	{arrow.FixedWidthTypes.Boolean, `[true, false]`, []any{true, false}},
+	{arrow.BinaryTypes.String, `["é", ""]`, []any{"é", ""}},
+	{arrow.BinaryTypes.LargeString, `[null, "x"]`, []any{nil, "x"}},
+	{arrow.ListOf(arrow.PrimitiveTypes.Float64), `[[1.5, null], []]`, []any{[]any{1.5, nil}, []any{}}},
+	{arrow.ListOf(arrow.ListOf(arrow.BinaryTypes.String)), `[[["a"], null], null]`, []any{[]any{[]any{"a"}, nil}, nil}},
+	{arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Int8), `[[1, 2], [3, 4]]`, []any{[]any{int8(1), int8(2)}, []any{int8(3), int8(4)}}},
+	{arrow.StructOf(arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int8, Nullable: true}), `[{"a": 1}, {"a": null}]`,
+		[]any{map[string]any{"a": int8(1)}, map[string]any{"a": nil}}},
+	{&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}, `["b", "a"]`, []any{"b", "a"}},
+}
+
+// TestItems reads batch arrays of Arrow streams, with the schema in each stream and only once.
+func TestItems(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range streamCases {
+		for name, options := range map[string][]ipc.Option{"plain": nil, "bare": nil} {
+			t.Run(fmt.Sprint(c.typ, "/", name), func(t *testing.T) {
+				content, schema := stream(t, c.typ, c.values, options...)
+				if name == "bare" && c.typ.ID() != arrow.DICTIONARY {
+					content = content[len(schema):]
+				}
+				b := &builder{t, t.TempDir()}
+				b.batches("items", arrowLayer(schema), []int{2, 4}, [][][]byte{{content}, {content, content}})
+				n := 0
+				for a, err := range Items(ctx, openItems(t, b.file("items.b2b")), checked(t)) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got := valuesAt(t, a, 0, a.Len()); !reflect.DeepEqual(got, c.want) || !arrow.TypeEqual(a.DataType(), c.typ) {
+						t.Errorf("%v of type %v, want %v", got, a.DataType(), c.want)
+					}
+					n++
+				}
+				if n != 3 {
+					t.Errorf("%d arrays, want 3", n)
+				}
+				for range Items(ctx, openItems(t, b.file("items.b2b")), checked(t)) {
+					break
+				}
+			})
+		}
+	}
+	o := openItems(t, "../testdata/stores/batches.b2b")
+	for a, err := range Items(ctx, o, nil) {
+		if a != nil || !errors.Is(err, ndarray.ErrFormat) {
+			t.Errorf("MessagePack: %v", err)
+		}
+	}
+}
+
+// A list column may be stored in Arrow streams.
+func TestStreamColumn(t *testing.T) {
+	live := []bool{true, false, true, true, true, false, true, true}
+	b := build(t, `{"name": "c", "kind": "list", "serializer": "arrow", "item": {"kind": "int32"}}`, live)
+	typ := arrow.LargeListOf(arrow.PrimitiveTypes.Int32)
+	var contents [][]byte
+	var schema, content []byte
+	for i := range 4 {
+		content, schema = stream(t, arrow.ListOf(arrow.PrimitiveTypes.Int32), fmt.Sprintf(`[[%d, null], %s]`, 2*i, []string{"null", "[]", "[7]", "[8]"}[i]))
+		contents = append(contents, content)
+	}
+	b.batches("_cols/c", arrowLayer(schema), []int{6, 2}, [][][]byte{contents[:3], contents[3:]})
+	pair := func(i int32) any { return []any{i, nil} }
+	checkColumn(t, b.open(), "c", "list<item: int32, nullable>", pair(0), pair(2), []any{}, pair(4), pair(6), []any{int32(8)})
+
+	ctx := context.Background()
+	other, _ := stream(t, typ, `[[1], [2]]`)
+	for name, blocks := range map[string][][]byte{
+		"other type": {contents[0], other, contents[1]}, "too few": {contents[0], contents[1]},
+		"too many": {contents[0], contents[1], contents[2], contents[3]}, "no stream": {contents[0], {1, 2, 3}, contents[1]},
+	} {
+		b.batches("_cols/c", arrowLayer(schema), []int{6, 2}, [][][]byte{blocks, contents[3:]})
+		c, err := b.open().Column(ctx, "c")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Column(ctx, c, 0, 5, checked(t)); !errors.Is(err, ndarray.ErrCorrupt) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestHostileStreams changes streams: every byte, and several at once. None may panic, then or when the values are
+// used.
+func TestHostileStreams(t *testing.T) {
+	failed, used := 0, 0
+	use := func(typ arrow.DataType, content, schema []byte) {
+		a, err := readStream(memory.DefaultAllocator, content, schema, typ)
+		if err != nil {
+			failed++
+			return
+		}
+		defer a.Release()
+		used++
+		valuesAt(t, a, 0, min(a.Len(), 1000))
+		if a.Len() > 1 && a.Len() < 1000 {
+			s := array.NewSlice(a, 1, int64(a.Len()))
+			defer s.Release()
+			if all, err := array.Concatenate([]arrow.Array{s, a}, memory.DefaultAllocator); err == nil {
+				all.Release()
+			}
+		}
+	}
+	for i, c := range streamCases {
+		content, schema := stream(t, c.typ, c.values)
+		for i := range content {
+			for _, x := range []byte{0, 1, 0x7f, 0x80, 0xff, content[i] + 1} {
+				changed := bytes.Clone(content)
+				changed[i] = x
+				use(c.typ, changed, schema)
+			}
+		}
+		rng := rand.New(rand.NewPCG(uint64(i), 5))
+		for range 2000 {
+			use(c.typ, mutate(rng, content), schema)
+			changed := mutate(rng, schema)
+			if _, err := checkMessages(changed); err == nil {
+				ipc.NewReader(bytes.NewReader(changed))
+			}
+		}
+	}
+	t.Logf("%d errors, %d arrays", failed, used)
+	if failed < 1000 || used < 1000 {
+		t.Errorf("%d errors, %d arrays", failed, used)
+	}
+}

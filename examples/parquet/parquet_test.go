@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+
+	"github.com/goblosc/blosc2/b2arrow"
+	"github.com/goblosc/blosc2/frame/store"
+	"github.com/goblosc/blosc2/frame/store/table"
+)
+
+// readTable returns the rows of a table as one Arrow table.
+func readTable(t *testing.T, path string, columns []string) arrow.Table {
+	t.Helper()
+	ctx := context.Background()
+	s, err := store.Open(ctx, path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	tab, err := table.Open(ctx, s, "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := b2arrow.NewReader(ctx, tab, &b2arrow.Options{Columns: columns})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Release()
+	var batches []arrow.RecordBatch
+	for r.Next() {
+		batch := r.RecordBatch()
+		batch.Retain()
+		batches = append(batches, batch)
+	}
+	if r.Err() != nil {
+		t.Fatal(r.Err())
+	}
+	return array.NewTableFromRecords(r.Schema(), batches)
+}
+
+// readParquet returns the rows of a Parquet file.
+func readParquet(t *testing.T, path string) arrow.Table {
+	t.Helper()
+	f, err := file.OpenParquetFile(path, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{BatchSize: 1 << 20}, memory.DefaultAllocator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.ReadTable(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// TestConvert writes tables with all kinds of columns and reads them back.
+func TestConvert(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/tables/*.b2?")
+	if err != nil || len(files) != 52 {
+		t.Fatalf("%d tables, want 52: %v", len(files), err)
+	}
+	for _, from := range files {
+		t.Run(filepath.Base(from), func(t *testing.T) {
+			to := filepath.Join(t.TempDir(), "t.parquet")
+			if err := convert(context.Background(), from, to, nil); err != nil {
+				t.Fatal(err)
+			}
+			compare(t, readParquet(t, to), readTable(t, from, nil))
+		})
+	}
+	to := filepath.Join(t.TempDir(), "t.parquet")
+	columns := []string{"c3_dictionary", "c0_int8"}
+	if err := convert(context.Background(), "../../testdata/tables/wide0.b2z", to, columns); err != nil {
+		t.Fatal(err)
+	}
+	compare(t, readParquet(t, to), readTable(t, "../../testdata/tables/wide0.b2z", columns))
+}
+
+// compare compares the values of tables, which may be divided in other ways.
+func compare(t *testing.T, got, want arrow.Table) {
+	t.Helper()
+	if got.NumCols() != want.NumCols() || got.NumRows() != want.NumRows() || want.NumRows() == 0 {
+		t.Fatalf("%d columns, %d rows, want %d, %d", got.NumCols(), got.NumRows(), want.NumCols(), want.NumRows())
+	}
+	for i := range int(want.NumCols()) {
+		name := want.Column(i).Name()
+		g, w := joined(t, got.Column(i)), joined(t, want.Column(i))
+		typ := withLists(want.Schema()).Field(i).Type
+		if got.Column(i).Name() != name || !arrow.TypeEqual(g.DataType(), typ) {
+			t.Errorf("column %s of type %v, want %s of type %v", got.Column(i).Name(), g.DataType(), name, typ)
+		}
+		for k := range w.Len() {
+			// A dictionary may have other codes.
+			if g.IsNull(k) != w.IsNull(k) || g.ValueStr(k) != w.ValueStr(k) {
+				t.Errorf("%s: row %d is %s, want %s", name, k, g.ValueStr(k), w.ValueStr(k))
+				break
+			}
+		}
+	}
+}
+
+// joined returns the values of a column in one array.
+func joined(t *testing.T, c *arrow.Column) arrow.Array {
+	t.Helper()
+	a, err := array.Concatenate(c.Data().Chunks(), memory.DefaultAllocator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// After an error there is no file.
+func TestConvertErrors(t *testing.T) {
+	to := filepath.Join(t.TempDir(), "t.parquet")
+	if err := convert(context.Background(), "../../testdata/tables/wide0.b2z", to, []string{"nothing"}); err == nil {
+		t.Error("a missing column: no error")
+	}
+	if err := convert(context.Background(), "../../testdata/stores/tree.b2z", to, nil); err == nil {
+		t.Error("a store without a table: no error")
+	}
+	if _, err := os.Stat(to); !os.IsNotExist(err) {
+		t.Errorf("the file: %v", err)
+	}
+}
