@@ -8,8 +8,8 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/float16"
 )
 
-// Func converts items. dst and src hold the same number of whole items. They must not overlap.
-type Func func(dst, src []byte)
+// loopFunc converts numbers. dst and src hold the same number of whole numbers.
+type loopFunc func(dst, src []byte)
 
 // piece is the number of items that are converted at once if their bytes are also reversed, so that they stay in the
 // cache.
@@ -34,14 +34,16 @@ func loop[D, S integer | float](dst, src []byte) {
 func boolLoop[D integer | float](dst, src []byte) {
 	d := numbersIn[D](dst)[:len(src)]
 	for i, x := range src {
-		if d[i] = 0; x != 0 {
-			d[i] = 1
-		}
+		d[i] = D((int32(x) + 255) >> 8) // 1 for all except 0, without a branch
 	}
 }
 
-// CopyBools copies bools. True becomes 1.
-func CopyBools(dst, src []byte) { boolLoop[uint8](dst, src) }
+// CopyBools returns the Loop that copies bools. True becomes 1.
+func CopyBools() Loop {
+	l := Loop{run: boolLoop[uint8], in: 1, out: 1}
+	l.kernel, l.least = boolKernel()
+	return l
+}
 
 // halfLoop32 converts float16 to float32.
 func halfLoop32(dst, src []byte) {
@@ -110,7 +112,7 @@ func aligned(b []byte, width int) bool {
 
 // loopFor returns the loop that converts numbers in the byte order of the machine, or nil if there is none for these
 // types. Then convertNumbers converts them.
-func loopFor(to, from Type) Func {
+func loopFor(to, from Type) loopFunc {
 	switch {
 	case from.kind == 'b':
 		return boolLoops(to)
@@ -148,7 +150,7 @@ func loopFor(to, from Type) Func {
 }
 
 // loops returns the loop that converts integers. The bits of a signed and of an unsigned result are the same.
-func loops[S integer](to Type) Func {
+func loops[S integer](to Type) loopFunc {
 	switch integral := to.kind == 'i' || to.kind == 'u'; {
 	case integral && to.size == 1:
 		return loop[uint8, S]
@@ -167,7 +169,7 @@ func loops[S integer](to Type) Func {
 }
 
 // boolLoops returns the loop that converts bools.
-func boolLoops(to Type) Func {
+func boolLoops(to Type) loopFunc {
 	switch integral := to.kind != 'f' && to.kind != 'c'; {
 	case integral && to.size == 1:
 		return boolLoop[uint8]
@@ -185,9 +187,9 @@ func boolLoops(to Type) Func {
 	return nil
 }
 
-// Conversion returns the function that converts numbers of one type to another. On machines that load numbers from any
+// Conversion returns the Loop that converts numbers of one type to another. On machines that load numbers from any
 // address, it allocates nothing for the most common conversions, which are a single loop.
-func Conversion(to, from Type) Func {
+func Conversion(to, from Type) Loop {
 	t, s := to, from
 	if t.kind == 'c' && s.kind == 'c' { // the parts are converted alike
 		t.kind, s.kind = 'f', 'f'
@@ -195,13 +197,21 @@ func Conversion(to, from Type) Func {
 	if t.kind == s.kind && t.size == s.size {
 		switch {
 		case t.kind == 'b':
-			return CopyBools
+			return CopyBools()
 		case t.foreign() == s.foreign():
-			return func(dst, src []byte) { copy(dst, src) }
+			return NewLoop(func(dst, src []byte) { copy(dst, src) })
 		}
 		return Swapper(s.size)
 	}
-	var f Func
+	l := Loop{run: goLoop(t, s, to, from), in: from.size, out: to.size}
+	l.kernel, l.least = kernelFor(t, s)
+	return l
+}
+
+// goLoop returns the function that converts items of dtype from to items of dtype to. t and s are the types of the
+// numbers, which differ from the dtypes if both are complex.
+func goLoop(t, s, to, from Type) loopFunc {
+	var f loopFunc
 	if s.foreign() && !t.foreign() {
 		f = swappedLoopFor(t, s)
 	}
@@ -220,7 +230,7 @@ func Conversion(to, from Type) Func {
 }
 
 // whenAligned returns the function that converts numbers with f if they have the alignment of their types.
-func whenAligned(f Func, to, from Type) Func {
+func whenAligned(f loopFunc, to, from Type) loopFunc {
 	return func(dst, src []byte) {
 		if aligned(dst, to.size) && aligned(src, from.size) {
 			f(dst, src)
@@ -231,7 +241,7 @@ func whenAligned(f Func, to, from Type) Func {
 }
 
 // inPieces returns the function that converts numbers with f and reverses their bytes before or after it.
-func inPieces(f Func, to, from Type) Func {
+func inPieces(f loopFunc, to, from Type) loopFunc {
 	return func(dst, src []byte) {
 		for len(src) > 0 {
 			n := min(len(src)/from.size, piece)
@@ -239,7 +249,7 @@ func inPieces(f Func, to, from Type) Func {
 			if from.foreign() {
 				// The numbers go to the end of d, where the loop does not overwrite them before it reads them.
 				native := d[n*(to.size-from.size):]
-				SwapTo(native, x, from.size)
+				swapTo(native, x, from.size)
 				x = native
 			}
 			f(d, x)

@@ -36,7 +36,7 @@ func swapped4[D integer | float, S int32 | uint32](dst, src []byte) {
 
 // swappedLoopFor returns the loop that converts numbers in the other byte order than the machine's to numbers in its
 // own, or nil if there is none for these types.
-func swappedLoopFor(to, from Type) Func {
+func swappedLoopFor(to, from Type) loopFunc {
 	switch integral := from.kind == 'i' || from.kind == 'u'; {
 	case from.kind == 'f' && from.size == 4 && to.kind == 'f' && to.size == 8:
 		return swappedFloats
@@ -61,7 +61,7 @@ func swappedLoopFor(to, from Type) Func {
 }
 
 // signed returns the loop for the sign of from.
-func signed(from Type, signed, unsigned Func) Func {
+func signed(from Type, signed, unsigned loopFunc) loopFunc {
 	if from.kind == 'i' {
 		return signed
 	}

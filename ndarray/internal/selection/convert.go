@@ -6,6 +6,7 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/ndcopy"
+	"github.com/goblosc/blosc2/ndarray/internal/numbers"
 )
 
 // piece is the number of items that a converter gathers or scatters at once, so that they stay in the cache.
@@ -22,18 +23,37 @@ type converter struct {
 func (v *converter) run(c *ndcopy.Copy, dst, src []byte) {
 	width, wide := v.part.size, v.part.wide
 	if c.N == 0 {
-		v.part.convert(dst[c.Dst:c.Dst+wide], src[c.Src:c.Src+width])
+		v.part.convert.Run(dst[c.Dst:c.Dst+wide], src[c.Src:c.Src+width])
 		return
 	}
 	inner := c.N - 1
 	n, ds, ss := c.Count[inner], c.DstStep[inner], c.SrcStep[inner]
+	if ds == wide && ss == width {
+		c.N = inner // the innermost loop is a row
+		v.rows(c, dst, src, n)
+		c.N++
+		return
+	}
 	p := c.Start()
 	for {
-		if ds == wide && ss == width {
-			v.part.convert(dst[p.Dst:p.Dst+n*wide], src[p.Src:p.Src+n*width])
-		} else {
-			v.line(dst, src, p.Dst, p.Src, n, ds, ss)
+		v.line(dst, src, p.Dst, p.Src, n, ds, ss)
+		if !c.Next(&p) {
+			return
 		}
+	}
+}
+
+// rows converts the items of a copy whose rows are n contiguous items on both sides.
+func (v *converter) rows(c *ndcopy.Copy, dst, src []byte, n int) {
+	r := numbers.Rows{N: 1, DstLen: n * v.part.wide, SrcLen: n * v.part.size}
+	if k := c.N - 1; k >= 0 {
+		r.N, r.DstStep, r.SrcStep = c.Count[k], c.DstStep[k], c.SrcStep[k]
+	}
+	p := c.Start()
+	for {
+		r.Dst, r.Src = p.Dst, p.Src
+		r.Ahead, _ = c.Ahead(&p)
+		v.part.convert.Rows(dst, src, r)
 		if !c.Next(&p) {
 			return
 		}
@@ -55,10 +75,10 @@ func (v *converter) line(dst, src []byte, d, s, n, ds, ss int) {
 			from = v.in
 		}
 		if ds == wide {
-			v.part.convert(dst[d:d+k*wide], from[:k*width])
+			v.part.convert.Run(dst[d:d+k*wide], from[:k*width])
 		} else {
 			v.out = grown(v.out, k*wide)
-			v.part.convert(v.out, from[:k*width])
+			v.part.convert.Run(v.out, from[:k*width])
 			v.one.Begin(d, 0, wide)
 			v.one.Loop(k, ds, wide)
 			v.one.Run(dst, v.out)
@@ -140,7 +160,7 @@ func (p *Plan) fillConverted(x *Box, dst, item []byte) {
 		return
 	}
 	converted := make([]byte, m.wide)
-	m.convert(converted, item[m.offset:m.offset+m.size])
+	m.convert.Run(converted, item[m.offset:m.offset+m.size])
 	l.Begin(int(x.User.Offset)*m.wide, 0, m.wide)
 	for i := range x.Ndim {
 		l.Loop(int(x.Count[i]), int(x.User.Stride[i])*m.wide, 0)
@@ -168,7 +188,7 @@ func (t *ListMover) convertPoints(points []listed, d, s int, to, from steps) {
 			i := s + from.offset(&points[k])
 			copy(v.in[k*width:(k+1)*width], t.src[i:i+width])
 		}
-		v.part.convert(v.out, v.in)
+		v.part.convert.Run(v.out, v.in)
 		for k := range points[:n] {
 			i := d + to.offset(&points[k])
 			copy(t.dst[i:i+wide], v.out[k*wide:(k+1)*wide])
