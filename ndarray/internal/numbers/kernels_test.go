@@ -29,7 +29,8 @@ var specials = []uint64{
 	0x03ff, 0x0400, 0x7bff, 0x7c00, 0x7c01, 0x7e00, 0xfc00, 0xfd55, // float16
 	0x00400000, 0x00800000, 0x7f7fffff, 0x7f800000, 0x7f800001, 0x7fc00000, 0xff800000, 0xffa00000, // float32
 	0x380fffffffffffff, 0x36a0000000000000, 0x36a0000000000001, 0x47efffffefffffff, 0x47effffff0000000, 0x3ff0000010000000,
-	0x3ff0000030000000, 0x7ff0000000000000, 0x7ff0000000000001, 0x7ff8000000000000, 0xfff4000000000000, 0x000fffffffffffff, // float64
+	0x3ff0000030000000, 0x7ff0000000000000, 0x7ff0000000000001, 0x7ff8000000000000, 0xfff4000000000000, // float64
+	0x000fffffffffffff,
 }
 
 // randomNumbers sets b to numbers of a type, one in four of them special.
@@ -135,7 +136,7 @@ func TestRowsPanic(t *testing.T) {
 			{N: 2, DstLen: 8 * 32, SrcLen: 2 * 32, DstStep: 8 * 32, SrcStep: -1},
 			{N: 1, DstLen: 8 * 32, SrcLen: 2 * 32, Dst: 8*32 + 1},
 			{N: 1, DstLen: 8 * 32, SrcLen: 2 * 32, Src: -1},
-			{N: 3, DstLen: 8 * 32, SrcLen: 2 * 32, DstStep: -1 << (^uint(0) >> 63 * 32 + 30), SrcStep: 2},
+			{N: 3, DstLen: 8 * 32, SrcLen: 2 * 32, DstStep: -1 << (^uint(0)>>63*32 + 30), SrcStep: 2},
 			{N: 1, DstLen: 8 * 65, SrcLen: 2 * 65},
 		} {
 			func() {

@@ -16,6 +16,24 @@ func swappedFloats(dst, src []byte) {
 	}
 }
 
+// swappedHalf32 converts float16 to float32.
+func swappedHalf32(dst, src []byte) {
+	s := numbersIn[uint16](src)
+	d := numbersIn[uint32](dst)[:len(s)]
+	for i, h := range s {
+		d[i] = half32(bits.ReverseBytes16(h))
+	}
+}
+
+// swappedHalf64 converts float16 to float64.
+func swappedHalf64(dst, src []byte) {
+	s := numbersIn[uint16](src)
+	d := numbersIn[uint64](dst)[:len(s)]
+	for i, h := range s {
+		d[i] = half64(bits.ReverseBytes16(h))
+	}
+}
+
 // swapped2 converts integers of 2 bytes.
 func swapped2[D integer | float, S int16 | uint16](dst, src []byte) {
 	s := numbersIn[uint16](src)
@@ -40,6 +58,10 @@ func swappedLoopFor(to, from Type) loopFunc {
 	switch integral := from.kind == 'i' || from.kind == 'u'; {
 	case from.kind == 'f' && from.size == 4 && to.kind == 'f' && to.size == 8:
 		return swappedFloats
+	case from.kind == 'f' && from.size == 2 && to.kind == 'f' && to.size == 4:
+		return swappedHalf32
+	case from.kind == 'f' && from.size == 2 && to.kind == 'f' && to.size == 8:
+		return swappedHalf64
 	case !integral:
 		return nil
 	case from.size == 2 && to.size == 4 && to.kind == 'f':

@@ -129,7 +129,7 @@ func (p *Plan) Fill(c *ChunkPart, dst, item []byte) {
 	var x Box
 	p.chunkBox(&x, c)
 	if !p.part.convert.None() {
-		p.fillConverted(&x, dst, item)
+		p.fillConverted(c, &x, dst, item)
 		return
 	}
 	var l ndcopy.Copy

@@ -22,8 +22,8 @@ type Mapping struct {
 	Offset int        // first byte, in an item of the array, of an item of the view
 	Dtype  meta.DType // of the items of the view
 
-	// Convert converts stored items of the dtype Stored to items of Dtype. If there is none, the items of the view are as
-	// stored, and Stored is not set.
+	// Convert converts stored items of the dtype Stored to items of Dtype. If there is none, the items of the view are
+	// as stored, and Stored is not set.
 	Convert numbers.Loop
 	Stored  meta.DType
 }
