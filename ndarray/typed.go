@@ -96,7 +96,8 @@ func Read[T any](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
 }
 
 // ReadInto reads a selection into dst, whose length must be the number of items. Otherwise it returns ErrShape. Calls
-// in a loop allocate nothing if the items are stored as values of T. See Read.
+// in a loop allocate nothing if the items are stored as values of T, or as numbers that T holds, and sel has no index
+// arrays. See Read.
 func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error {
 	ctx = task.Context(ctx)
 	c, err := readerOf[T](r.DType())
@@ -372,7 +373,8 @@ func (c *valueReader) mapping(with *selection.Mapping, a *Array, st *state, m *s
 }
 
 // smallCast is the number of bytes up to which values of the size of items are converted in place after the read, which
-// allocates nothing. Above it, each block is converted on its way to the result, in parallel.
+// may then decode to dst, or unshuffle single items of a list. Above it, each block is converted on its way to dst, in
+// parallel.
 const smallCast = 64 << 10
 
 // readValues reads a selection into the memory of values.

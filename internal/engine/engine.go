@@ -66,8 +66,8 @@ type Block struct {
 	spare Mover // the Mover of an earlier call, for MoverOf
 }
 
-// MoverOf sets b.Mover to a Mover of type M, and returns it: that of an earlier answer, of this call or of another, or a
-// new one.
+// MoverOf sets b.Mover to a Mover of type M and returns it. It reuses that of an earlier answer, of this call or of an
+// earlier one, if it has type M.
 func MoverOf[T any, M interface {
 	*T
 	Mover

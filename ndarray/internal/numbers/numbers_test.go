@@ -57,7 +57,8 @@ func TestConversion(t *testing.T) {
 			}
 		}
 	}
-	// float32; float16; 16 bits to floats of 4 and 8 bytes and integers of 4 and 8; 32 bits to float64 and integers of 8.
+	// float32; float16; 16 bits to floats of 4 and 8 bytes and integers of 4 and 8; 32 bits to float64 and integers of
+	// 8.
 	if want := fusedPairs(); fused != want {
 		t.Errorf("%d pairs of types have a loop that also reverses bytes, want %d", fused, want)
 	}

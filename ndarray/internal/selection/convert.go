@@ -113,8 +113,8 @@ func (m *convertMover) Move(block []byte, _ bool) error {
 // Reset implements engine.Resetter.
 func (m *convertMover) Reset() { m.part, m.dst = nil, nil }
 
-// Unshuffle implements engine.Mover. It unshuffles some items to memory that stays in the cache, converts them, and goes
-// on with the next items.
+// Unshuffle implements engine.Mover. It unshuffles some items to memory that stays in the cache, converts them, and
+// continues with the next items.
 func (m *convertMover) Unshuffle(block coder.Shuffled) bool {
 	if !m.some {
 		return true
@@ -165,8 +165,8 @@ func (m *convertMover) Unshuffle(block coder.Shuffled) bool {
 // unshuffled is the number of bytes that Unshuffle converts at once.
 const unshuffled = 8 << 10
 
-// pack sets m.packed to a copy of n turns of loop k of m.copy, and of the loops in it, to contiguous items, and m.rest to
-// the copy of these.
+// pack sets m.packed to a copy of n turns of loop k of m.copy, and of the loops in it, to contiguous items. It sets
+// m.rest to the copy of these items.
 func (m *convertMover) pack(k, n int) {
 	c := &m.copy
 	m.packed.Begin(0, 0, c.Width)
