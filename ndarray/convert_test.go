@@ -18,7 +18,7 @@ func storedCounts(t *testing.T, shape []int64, n int, o CreateOptions) (items []
 	t.Helper()
 	items = make([]uint8, n)
 	for i := range items {
-		items[i] = uint8(i * i >> 4 % 101)
+		items[i] = uint8(uint64(i) * uint64(i) >> 4 % 101)
 	}
 	made, err := Create(ctx, "", shape, items, nil)
 	if err != nil {
