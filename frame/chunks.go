@@ -36,7 +36,7 @@ func (f *Frame) putWorker(w *worker) {
 		return
 	}
 	for i := range w.answers {
-		w.answers[i].Data, w.answers[i].Mover = nil, nil // memory of the caller
+		w.answers[i].Reset()
 	}
 	f.workers.Put(w)
 }

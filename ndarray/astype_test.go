@@ -15,7 +15,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goblosc/blosc2/internal/race"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 	"github.com/goblosc/blosc2/ndarray/internal/golden"
@@ -496,32 +495,5 @@ func checkInts(t *testing.T) {
 	}
 	if x := binary.BigEndian.Uint64(rawBytes(t, u)); x != 7 {
 		t.Error(x)
-	}
-}
-
-// TestConvertAllocations checks that a converting read allocates little memory, whatever the number of blocks.
-func TestConvertAllocations(t *testing.T) {
-	if race.Enabled {
-		t.Skip("the race detector empties pools")
-	}
-	ctx := context.Background()
-	for _, dtype := range []string{"<f4", ">f4", "<i2"} {
-		a, err := Zeros(ctx, "", []int64{64, 64}, dtype, &CreateOptions{Chunks: []int64{32, 32}, Blocks: []int64{4, 4}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := Write(ctx, a, []int8{1, 2, 3}, Pick(1, 40, 50), At(40)); err != nil {
-			t.Fatal(err)
-		}
-		dst := make([]float64, 20*20)
-		one := func() {
-			if err := ReadInto(ctx, a, dst, Span(40, 60), Span(40, 60)); err != nil {
-				t.Error(err)
-			}
-		}
-		one()
-		if got := testing.AllocsPerRun(50, one); got > 5 {
-			t.Errorf("%s: %v allocations", dtype, got)
-		}
 	}
 }

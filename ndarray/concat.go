@@ -10,6 +10,7 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/numbers"
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
@@ -77,7 +78,7 @@ type joining struct {
 type joined struct {
 	*snapshot
 	first, count int64 // position and length along the axis of the result
-	convert      func(dst, src []byte)
+	convert      numbers.Loop
 }
 
 func (j *joining) release() {
@@ -179,7 +180,7 @@ func (j *joining) owners() []*joined {
 	length := g.ChunkShape[j.axis]
 	owner := make([]*joined, g.Grid[j.axis])
 	for _, p := range j.parts {
-		if p.count == 0 || p.first%length != 0 || p.convert != nil || !p.chunkwise() || !j.l.takes(p.snapshot) {
+		if p.count == 0 || p.first%length != 0 || !p.convert.None() || !p.chunkwise() || !j.l.takes(p.snapshot) {
 			continue
 		}
 		for i := p.first / length; i*length < p.first+p.count; i++ {
@@ -243,7 +244,7 @@ func (j *joining) read(ctx context.Context, dst []byte, start, count *grid.Dims)
 
 // read reads a box of the part into dst, in the byte order of the result.
 func (p *joined) read(ctx context.Context, dst []byte, start, count, stride *grid.Dims, ndim int) error {
-	if p.convert == nil {
+	if p.convert.None() {
 		return p.readStrided(ctx, dst, start, count, stride)
 	}
 	n, _ := grid.Product(count[:ndim])
@@ -252,7 +253,7 @@ func (p *joined) read(ctx context.Context, dst []byte, start, count, stride *gri
 		return err
 	}
 	items := make([]byte, len(raw))
-	p.convert(items, raw)
+	p.convert.Run(items, raw)
 	var from selection.Side
 	grid.Strides(&from.Stride, count[:ndim])
 	c := selection.CopyOf(&selection.Side{Stride: *stride}, &from, count, ndim, p.m.Dtype.Size)

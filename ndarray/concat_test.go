@@ -156,9 +156,9 @@ func checkConcat(t testing.TB, x *Array, axis int, parts []Reader) {
 		want := wholeOf(t, p)
 		if convert, err := convert.Cast(x.DType(), p.DType()); err != nil {
 			t.Fatal(err)
-		} else if convert != nil {
+		} else if !convert.None() {
 			swapped := make([]byte, len(want))
-			convert(swapped, want)
+			convert.Run(swapped, want)
 			want = swapped
 		}
 		if !slices.Equal(v.Shape(), p.Shape()) || !bytes.Equal(wholeOf(t, v), want) {

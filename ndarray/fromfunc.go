@@ -110,7 +110,7 @@ func (m *funcMover[T]) Move(block []byte, _ bool) error {
 // encode returns values as they are stored.
 func (m *funcMover[T]) encode(values []T) ([]byte, error) {
 	e := m.plan.e
-	if e.c.Direct && e.c.Cast == nil {
+	if e.c.Direct && e.c.Cast.None() {
 		return convert.Bytes(values), nil
 	}
 	n := len(values) * e.d.Size

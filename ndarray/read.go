@@ -126,14 +126,14 @@ func (a *Array) readItem(ctx context.Context, m *selection.Mapping, c *valueRead
 	r := a.reading()
 	r.item = slices.Grow(r.item[:0], len(dst))[:len(dst)]
 	var with selection.Mapping
-	swap := c != nil && c.Direct && c.Cast != nil
+	swap := c != nil && c.Direct && !c.Cast.None()
 	if !swap {
 		m = c.mapping(&with, a, st, m)
 	}
 	r.prepare(st, m, &s)
 	err = r.run(ctx, v, r.item)
 	if swap {
-		c.Cast(r.item, r.item)
+		c.Cast.Run(r.item, r.item)
 	}
 	copy(dst, r.item)
 	a.reads.Put(r)

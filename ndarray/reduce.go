@@ -90,8 +90,8 @@ func ReduceInto[T any](ctx context.Context, r Reader, dst []T, op Op, o *ReduceO
 		return err
 	}
 	switch {
-	case c.Cast != nil:
-		c.Cast(convert.Bytes(dst), j.bytes)
+	case !c.Cast.None():
+		c.Cast.Run(convert.Bytes(dst), j.bytes)
 		return nil
 	case c.Direct:
 		copy(convert.Bytes(dst), j.bytes)

@@ -108,8 +108,8 @@ func readTile[T any](ctx context.Context, h *snapshot, r Reader, c convert.Conve
 		return err
 	}
 	switch {
-	case c.Cast != nil:
-		c.Cast(values, b) // in place if the sizes are the same
+	case !c.Cast.None():
+		c.Cast.Run(values, b) // in place if the sizes are the same
 	case !c.Direct:
 		return decodeItems(ctx, c, r, t.Items, b)
 	}

@@ -96,7 +96,8 @@ func Read[T any](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
 }
 
 // ReadInto reads a selection into dst, whose length must be the number of items. Otherwise it returns ErrShape. Calls
-// in a loop allocate nothing if the items are stored as values of T. See Read.
+// in a loop allocate nothing if the items are stored as values of T, or as numbers that T holds, and sel has no index
+// arrays. See Read.
 func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error {
 	ctx = task.Context(ctx)
 	c, err := readerOf[T](r.DType())
@@ -216,8 +217,8 @@ func newTypedLayout[T any](ctx context.Context, name string, shape []int64, o *C
 // encode sets dst to the items of values. An error counts values from first.
 func (e *encoder[T]) encode(dst []byte, values []T, first int) error {
 	switch {
-	case e.c.Cast != nil:
-		e.c.Cast(dst, convert.Bytes(values))
+	case !e.c.Cast.None():
+		e.c.Cast.Run(dst, convert.Bytes(values))
 		return nil
 	case e.c.Direct:
 		copy(dst, convert.Bytes(values))
@@ -264,7 +265,7 @@ func encodeItems[T any](ctx context.Context, d DType, concurrency int, data []T)
 	switch {
 	case err != nil:
 		return nil, err
-	case c.Direct && c.Cast == nil:
+	case c.Direct && c.Cast.None():
 		return convert.Bytes(data), nil
 	}
 	b, err := makeItems(len(data), d.Size)
@@ -272,8 +273,8 @@ func encodeItems[T any](ctx context.Context, d DType, concurrency int, data []T)
 		return nil, err
 	}
 	err = inBatches(ctx, len(data), concurrency, func(from, to int) error {
-		if c.Cast != nil {
-			c.Cast(b[from*d.Size:to*d.Size], convert.Bytes(data[from:to]))
+		if !c.Cast.None() {
+			c.Cast.Run(b[from*d.Size:to*d.Size], convert.Bytes(data[from:to]))
 			return nil
 		}
 		return c.Encode(convert.ValuesOf(data[from:to]), b[from*d.Size:], d.Size, from)
@@ -355,11 +356,11 @@ func readerOf[T any](d meta.DType) (valueReader, error) {
 
 // inPlace reports whether values can be read to their place in the result: items are values, or they are converted
 // block by block.
-func (c *valueReader) inPlace() bool { return c.Direct || c.Cast != nil }
+func (c *valueReader) inPlace() bool { return c.Direct || !c.Cast.None() }
 
 // mapping returns the mapping of a read of values of the array, or of a view of it if m is not nil. It may use with.
 func (c *valueReader) mapping(with *selection.Mapping, a *Array, st *state, m *selection.Mapping) *selection.Mapping {
-	if c == nil || c.Cast == nil {
+	if c == nil || c.Cast.None() {
 		return m
 	}
 	if m == nil {
@@ -372,18 +373,19 @@ func (c *valueReader) mapping(with *selection.Mapping, a *Array, st *state, m *s
 }
 
 // smallCast is the number of bytes up to which values of the size of items are converted in place after the read, which
-// allocates nothing. Above it, each block is converted on its way to the result, in parallel.
+// may then decode to dst, or unshuffle single items of a list. Above it, each block is converted on its way to dst, in
+// parallel.
 const smallCast = 64 << 10
 
 // readValues reads a selection into the memory of values.
 func (a *Array) readValues(ctx context.Context, m *selection.Mapping, c *valueReader, dst []byte, sel []Index) error {
-	if c.Cast == nil {
+	if c.Cast.None() {
 		return a.readBytes(ctx, m, dst, sel)
 	}
 	if c.Direct && len(dst) <= smallCast {
 		err := a.readBytes(ctx, m, dst, sel)
 		if err == nil {
-			c.Cast(dst, dst)
+			c.Cast.Run(dst, dst)
 		}
 		return err
 	}
@@ -403,11 +405,11 @@ func (a *Array) readValues(ctx context.Context, m *selection.Mapping, c *valueRe
 	return a.readSelection(ctx, v, st, c.mapping(&with, a, st, m), &s, sel, dst)
 }
 
-// cast adds a conversion of the items of m to another dtype. A nil conversion means that they are the same.
-func cast(m *selection.Mapping, to meta.DType, f numbers.Func) {
+// cast adds a conversion of the items of m to another dtype. The zero Loop means that they are the same.
+func cast(m *selection.Mapping, to meta.DType, f numbers.Loop) {
 	switch first := m.Convert; {
-	case f == nil:
-	case first == nil:
+	case f.None():
+	case first.None():
 		m.Convert, m.Stored = f, m.Dtype
 	default:
 		m.Convert = chain(first, f, m.Stored.Size, m.Dtype.Size, to.Size)
@@ -416,9 +418,9 @@ func cast(m *selection.Mapping, to meta.DType, f numbers.Func) {
 }
 
 // chain returns the conversion by first and then by second, from items of a bytes to items of b bytes and of c bytes.
-func chain(first, second numbers.Func, a, b, c int) numbers.Func {
+func chain(first, second numbers.Loop, a, b, c int) numbers.Loop {
 	var buffers sync.Pool
-	return func(dst, src []byte) {
+	return numbers.NewLoop(func(dst, src []byte) {
 		buf, ok := buffers.Get().(*[]byte)
 		if !ok {
 			made := make([]byte, batch*b)
@@ -426,12 +428,12 @@ func chain(first, second numbers.Func, a, b, c int) numbers.Func {
 		}
 		for n := len(src) / a; n > 0; {
 			k := min(n, batch)
-			first((*buf)[:k*b], src[:k*a])
-			second(dst[:k*c], (*buf)[:k*b])
+			first.Run((*buf)[:k*b], src[:k*a])
+			second.Run(dst[:k*c], (*buf)[:k*b])
 			dst, src, n = dst[k*c:], src[k*a:], n-k
 		}
 		buffers.Put(buf)
-	}
+	})
 }
 
 // encodeValue returns a value as an item of a dtype. Unlike encodeItems, it accepts a number type that does not have

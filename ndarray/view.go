@@ -83,7 +83,7 @@ func (v *View) CreateOptions() *CreateOptions {
 	o.Meta = nil
 	if v.m.Dtype.Size != v.a.itemSize {
 		o.retype()
-	} else if v.m.Convert != nil && v.m.Dtype.Kind != v.m.Stored.Kind {
+	} else if !v.m.Convert.None() && v.m.Dtype.Kind != v.m.Stored.Kind {
 		o.Filters = nil // filters such as TruncPrec are for one kind of numbers
 	}
 	if o.params().Shaped() && v.m.Ndim != v.a.now().geo.Ndim {
@@ -127,7 +127,7 @@ func (a *Array) writeView(ctx context.Context, m *selection.Mapping, data []byte
 	if m.Repeats() {
 		return fmt.Errorf("ndarray: %w: the view repeats items", ErrReadOnly)
 	}
-	if m.Convert != nil {
+	if !m.Convert.None() {
 		return fmt.Errorf("ndarray: %w: the view converts items", ErrReadOnly)
 	}
 	return a.edit(ctx, func(b *Batch) error {
@@ -328,7 +328,7 @@ func fieldOf(m *selection.Mapping, path string) (selection.Mapping, error) {
 			return *m, fmt.Errorf("ndarray: %w: no field %q in %v", ErrType, path, m.Dtype)
 		}
 		next.Offset += f.Offset
-		if next.Convert != nil { // both structures differ only in byte orders
+		if !next.Convert.None() { // both structures differ only in byte orders
 			next.Stored = storedField(next.Stored, next.Dtype, f)
 		}
 		next.Dtype = f.Type
@@ -343,7 +343,7 @@ func fieldOf(m *selection.Mapping, path string) (selection.Mapping, error) {
 				}
 			}
 			next.Dtype = *next.Dtype.Elem
-			if next.Convert != nil {
+			if !next.Convert.None() {
 				next.Stored = *next.Stored.Elem
 			}
 		}
@@ -355,12 +355,12 @@ func fieldOf(m *selection.Mapping, path string) (selection.Mapping, error) {
 	if next.Dtype.Size < 1 {
 		return *m, fmt.Errorf("ndarray: %w: field %q has no bytes", ErrType, path)
 	}
-	if next.Convert != nil {
+	if !next.Convert.None() {
 		f, err := convert.Cast(next.Dtype, next.Stored)
 		if err != nil {
 			return *m, err
 		}
-		if next.Convert = f; f == nil {
+		if next.Convert = f; f.None() {
 			next.Stored = meta.DType{}
 		}
 	}

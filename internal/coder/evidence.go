@@ -43,15 +43,23 @@ func Evidence(src io.ReaderAt, off, n, enough int64) int64 {
 // may if n is at most maxBytes (Options.MaxBytes; 0 is 64 MiB, and a negative value no limit), or if enough of them are
 // evidence: one byte in 4096, or one in two if the caller sets a limit.
 func MayRead(src io.ReaderAt, off, n, maxBytes int64) bool {
-	most, ratio := int64(FreeBytes), int64(MemoryRatio)
-	if maxBytes > 0 {
-		most, ratio = maxBytes, 2
-	}
-	if maxBytes < 0 || n <= most {
+	if mayClaim(n, maxBytes) {
 		return true
+	}
+	ratio := int64(MemoryRatio)
+	if maxBytes > 0 {
+		ratio = 2
 	}
 	need := (n-1)/ratio + 1
 	return Evidence(src, off, n, need) >= need
+}
+
+// mayClaim reports whether n bytes need no evidence.
+func mayClaim(n, maxBytes int64) bool {
+	if maxBytes == 0 {
+		maxBytes = FreeBytes
+	}
+	return maxBytes < 0 || n <= maxBytes
 }
 
 // IsZero reports whether all bytes are zero.

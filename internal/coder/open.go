@@ -115,11 +115,15 @@ func (w *Worker) checkBlock(r *Reader, n int, floor int64) error {
 
 // checkStored returns ErrTooLarge for a stored chunk if too little of its first block is stored.
 func (w *Worker) checkStored(r *Reader) error {
+	n := r.h.BlockSize
+	if mayClaim(int64(n), w.o.MaxBytes) {
+		return nil
+	}
 	src, off := r.src, r.base
 	if r.mem != nil {
 		src, off = memory(r.mem), 0
 	}
-	if n := r.h.BlockSize; !MayRead(src, off+int64(r.h.Overhead()), int64(n), w.o.MaxBytes) {
+	if !MayRead(src, off+int64(r.h.Overhead()), int64(n), w.o.MaxBytes) {
 		return headerError(8, errs.ErrTooLarge, "a block of %d bytes, of which too few are stored; raise Options.MaxBytes to read it", n)
 	}
 	return nil

@@ -62,7 +62,38 @@ type Block struct {
 	// items in any order, or computed items. A plan may reuse the Mover of one of its earlier answers. It must set the
 	// field to nil if it needs none.
 	Mover Mover
+
+	spare Mover // the Mover of an earlier call, for MoverOf
 }
+
+// MoverOf sets b.Mover to a Mover of type M and returns it. It reuses that of an earlier answer, of this call or of an
+// earlier one, if it has type M.
+func MoverOf[T any, M interface {
+	*T
+	Mover
+}](b *Block) M {
+	if m, ok := b.Mover.(M); ok {
+		return m
+	}
+	m, ok := b.spare.(M)
+	if !ok {
+		m = new(T)
+	}
+	b.Mover = m
+	return m
+}
+
+// Reset drops the memory of the caller at the end of a call. It keeps the Mover for MoverOf if it is a Resetter.
+func (b *Block) Reset() {
+	if m, ok := b.Mover.(Resetter); ok {
+		m.Reset()
+		b.spare = b.Mover
+	}
+	b.Data, b.Mover = nil, nil
+}
+
+// Resetter is implemented by a Mover that MoverOf returns in later calls. Reset drops all memory of the caller.
+type Resetter interface{ Reset() }
 
 // Mover moves the items of one block.
 type Mover interface {

@@ -147,7 +147,7 @@ func (c *Copy) run(dst, src []byte) {
 	p := c.Start()
 	for {
 		if width >= minRow && width <= maxRow {
-			dstAhead, srcAhead := c.ahead(&p)
+			dstAhead, srcAhead := c.Ahead(&p)
 			rows(dst, src, p.Dst, p.Src, n, ds, ss, width, dstAhead, srcAhead)
 		} else {
 			line(dst, src, p.Dst, p.Src, n, ds, ss, width)
@@ -167,8 +167,8 @@ type Cursor struct {
 // Start returns the first round of the innermost loop.
 func (c *Copy) Start() Cursor { return Cursor{Dst: c.Dst, Src: c.Src} }
 
-// ahead returns the distance from the rows of this round of the innermost loop to the rows of the next round, or zeros.
-func (c *Copy) ahead(p *Cursor) (dst, src int) {
+// Ahead returns the distance from the rows of this round of the innermost loop to the rows of the next round, or zeros.
+func (c *Copy) Ahead(p *Cursor) (dst, src int) {
 	if k := c.N - 2; k >= 0 && p.at[k] < c.Count[k]-1 {
 		return c.DstStep[k], c.SrcStep[k]
 	}

@@ -12,7 +12,7 @@ func (c *Copy) Unshuffle(dst []byte, block coder.Shuffled) {
 	p := c.Start()
 	for {
 		r.At, r.Block = p.Dst, p.Src/size
-		r.Ahead, _ = c.ahead(&p)
+		r.Ahead, _ = c.Ahead(&p)
 		block.Rows(dst, &r)
 		if !c.Next(&p) {
 			return
@@ -44,7 +44,7 @@ func (c *Copy) Shuffle(block coder.Shuffled, src []byte) bool {
 	p := c.Start()
 	for {
 		r.At, r.Block = p.Src, p.Dst/size
-		_, r.Ahead = c.ahead(&p)
+		_, r.Ahead = c.Ahead(&p)
 		block.SetRows(src, &r)
 		if !c.Next(&p) {
 			return true

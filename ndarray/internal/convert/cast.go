@@ -8,40 +8,39 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/numbers"
 )
 
-// Cast returns a function that converts items of one dtype to another, as NumPy's astype does on x86-64, or nil if the
+// Cast returns a function that converts items of one dtype to another, as NumPy's astype does on x86-64, or none if the
 // dtypes are the same. dst and src must hold the same number of whole items. It returns ErrType if NumPy's rules have
 // no such conversion, or none that is safe for text.
-func Cast(to, from meta.DType) (numbers.Func, error) {
+func Cast(to, from meta.DType) (numbers.Loop, error) {
 	d, okTo := numbers.Of(to, from)
 	s, okFrom := numbers.Of(from, to)
 	if okTo && okFrom {
 		if to.Kind == from.Kind && d == s {
-			return nil, nil
+			return numbers.Loop{}, nil
 		}
 		return numbers.Conversion(d, s), nil
 	}
 	if to.String() == from.String() {
-		return nil, nil
+		return numbers.Loop{}, nil
 	}
 	if list := swaps(to, from); list != nil {
-		return func(dst, src []byte) {
-			if to.Fields == nil && to.Elem == nil {
-				numbers.SwapTo(dst, src, list[0].width)
-				return
-			}
+		if to.Fields == nil && to.Elem == nil {
+			return numbers.Swapper(list[0].width), nil
+		}
+		return numbers.NewLoop(func(dst, src []byte) {
 			copy(dst, src)
 			for ; len(dst) > 0; dst = dst[to.Size:] {
 				for _, n := range list {
 					numbers.Swap(dst[n.at:n.at+n.width], n.width)
 				}
 			}
-		}, nil
+		}), nil
 	}
 	text := from.Kind == 'S' || from.Kind == 'U'
 	if text && from.Kind == to.Kind && from.Size > 0 {
-		return func(dst, src []byte) { convertText(dst, src, to, from) }, nil
+		return numbers.NewLoop(func(dst, src []byte) { convertText(dst, src, to, from) }), nil
 	}
-	return nil, fmt.Errorf("ndarray: %w: cannot convert items of %v to %v", errs.ErrType, from, to)
+	return numbers.Loop{}, fmt.Errorf("ndarray: %w: cannot convert items of %v to %v", errs.ErrType, from, to)
 }
 
 // number is a number inside an item: where it starts and its bytes.

@@ -17,9 +17,9 @@ type Converter struct {
 	ValueSize int  // bytes of a value
 
 	// Cast converts scalars that are stored differently than in Go's memory, such as big-endian numbers and numbers of
-	// another type. It converts items to values, or values to items if the Converter is for writing. It is nil for
+	// another type. It converts items to values, or values to items if the Converter is for writing. There is none for
 	// other conversions and if values have the memory layout of items.
-	Cast numbers.Func
+	Cast numbers.Loop
 
 	steps []step
 }
@@ -40,7 +40,7 @@ func (g Types) Converter(d meta.DType, t reflect.Type, way Direction) (Converter
 		c.Direct = true
 		switch {
 		case d.Kind == 'b' && way == Reading:
-			c.Cast = numbers.CopyBools // true may be stored as any byte except 0
+			c.Cast = numbers.CopyBools() // true may be stored as any byte except 0
 		case Foreign(d):
 			c.Cast = numbers.Swapper(swapWidth(d))
 		}

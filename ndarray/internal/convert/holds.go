@@ -31,9 +31,9 @@ func (g Types) Item(d meta.DType, t reflect.Type, memory []byte) (item []byte, e
 	item = append(item, memory...)
 	if f, err := Cast(d, from); err != nil {
 		return nil, false, false
-	} else if f != nil {
+	} else if !f.None() {
 		item = make([]byte, d.Size)
-		f(item, memory)
+		f.Run(item, memory)
 	}
 	a, b := numbers.Parts(from, memory), numbers.Parts(d, item)
 	for i, x := range a {

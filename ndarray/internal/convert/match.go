@@ -75,8 +75,8 @@ func (m *matcher) number(s *step, d meta.DType, t reflect.Type) error {
 }
 
 // setCast sets the conversion of a numberStep. Without one, the numbers are copied: an int of 32 bits and <i4.
-func (s *step) setCast(f numbers.Func, _ error) { // number types always have a conversion
-	if s.cast = f; f == nil {
+func (s *step) setCast(f numbers.Loop, _ error) { // number types always have a conversion
+	if s.cast = f; f.None() {
 		s.kind = copyStep
 	}
 }

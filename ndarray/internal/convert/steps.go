@@ -25,7 +25,7 @@ type step struct {
 	unit *timeUnit
 
 	// For numberStep and narrowStep.
-	cast   numbers.Func
+	cast   numbers.Loop
 	value  int  // bytes of the number in the value
 	signed bool // the value is an int
 
@@ -164,11 +164,11 @@ func decode(steps []step, v Values, b items, first, each int) error {
 			}
 		case numberStep:
 			if b.step == s.n && v.step == uintptr(s.value) {
-				s.cast(s.memoryOf(&v), b.b[s.at:s.at+v.n*s.n])
+				s.cast.Run(s.memoryOf(&v), b.b[s.at:s.at+v.n*s.n])
 				continue
 			}
 			for i := range v.n {
-				s.cast(s.memory(&v, i), s.item(&b, i))
+				s.cast.Run(s.memory(&v, i), s.item(&b, i))
 			}
 		default:
 			err = s.decodeChecked(v, b, first, each)
@@ -288,11 +288,11 @@ func encode(steps []step, v Values, b items, first, each int) error {
 			}
 		case numberStep:
 			if b.step == s.n && v.step == uintptr(s.value) {
-				s.cast(b.b[s.at:s.at+v.n*s.n], s.memoryOf(&v))
+				s.cast.Run(b.b[s.at:s.at+v.n*s.n], s.memoryOf(&v))
 				continue
 			}
 			for i := range v.n {
-				s.cast(s.item(&b, i), s.memory(&v, i))
+				s.cast.Run(s.item(&b, i), s.memory(&v, i))
 			}
 		default:
 			err = s.encodeChecked(v, b, first, each)

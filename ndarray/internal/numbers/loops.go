@@ -1,15 +1,17 @@
 package numbers
 
 import (
+	"encoding/binary"
 	"math"
+	"math/bits"
 	"runtime"
 	"unsafe"
 
 	"github.com/goblosc/blosc2/ndarray/internal/float16"
 )
 
-// Func converts items. dst and src hold the same number of whole items. They must not overlap.
-type Func func(dst, src []byte)
+// loopFunc converts numbers. dst and src hold the same number of numbers, without a remainder.
+type loopFunc func(dst, src []byte)
 
 // piece is the number of items that are converted at once if their bytes are also reversed, so that they stay in the
 // cache.
@@ -34,28 +36,47 @@ func loop[D, S integer | float](dst, src []byte) {
 func boolLoop[D integer | float](dst, src []byte) {
 	d := numbersIn[D](dst)[:len(src)]
 	for i, x := range src {
-		if d[i] = 0; x != 0 {
-			d[i] = 1
-		}
+		d[i] = D((int32(x) + 255) >> 8) // 1 for all except 0, without a branch
 	}
 }
 
-// CopyBools copies bools. True becomes 1.
-func CopyBools(dst, src []byte) { boolLoop[uint8](dst, src) }
+// boolCopy copies bools. True becomes 1. It does eight at a time: the sum of the low seven bits of a byte and 0x7f has
+// the highest bit if one of them is set.
+func boolCopy(dst, src []byte) {
+	const low, high = 0x7f7f7f7f7f7f7f7f, 0x8080808080808080
+	n := binary.NativeEndian
+	for ; len(src) >= 8 && len(dst) >= 8; dst, src = dst[8:], src[8:] {
+		x := n.Uint64(src)
+		n.PutUint64(dst, ((x&low+low)|x)&high>>7)
+	}
+	boolLoop[uint8](dst, src)
+}
+
+// CopyBools returns the Loop that copies bools. True becomes 1.
+func CopyBools() Loop {
+	l := Loop{run: boolCopy, in: 1, out: 1}
+	l.kernel, l.least = boolKernel()
+	return l
+}
 
 // halfLoop32 converts float16 to float32.
 func halfLoop32(dst, src []byte) {
 	s := numbersIn[uint16](src)
 	d := numbersIn[uint32](dst)[:len(s)]
 	for i, h := range s {
-		// The exponent of float32 has three more bits. The product corrects the bias, also of subnormal numbers.
-		x := uint32(h&0x7fff) << 13
-		y := math.Float32bits(math.Float32frombits(x) * 0x1p112)
-		if h&0x7c00 == 0x7c00 {
-			y = x | 0x7f800000
-		}
-		d[i] = y | uint32(h&0x8000)<<16
+		d[i] = half32(h)
 	}
+}
+
+// half32 returns the bits of the float32 that is the same number as the float16 with the bits h.
+func half32(h uint16) uint32 {
+	// The exponent of float32 has three more bits. The product corrects the bias, also of subnormal numbers.
+	x := uint32(h&0x7fff) << 13
+	y := math.Float32bits(math.Float32frombits(x) * 0x1p112)
+	if h&0x7c00 == 0x7c00 {
+		y = x | 0x7f800000
+	}
+	return y | uint32(h&0x8000)<<16
 }
 
 // halfLoop64 converts float16 to float64.
@@ -63,13 +84,18 @@ func halfLoop64(dst, src []byte) {
 	s := numbersIn[uint16](src)
 	d := numbersIn[uint64](dst)[:len(s)]
 	for i, h := range s {
-		x := uint64(h&0x7fff) << 42
-		y := math.Float64bits(math.Float64frombits(x) * 0x1p1008)
-		if h&0x7c00 == 0x7c00 {
-			y = x | 0x7ff0000000000000
-		}
-		d[i] = y | uint64(h&0x8000)<<48
+		d[i] = half64(h)
 	}
+}
+
+// half64 returns the bits of the float64 that is the same number as the float16 with the bits h.
+func half64(h uint16) uint64 {
+	x := uint64(h&0x7fff) << 42
+	y := math.Float64bits(math.Float64frombits(x) * 0x1p1008)
+	if h&0x7c00 == 0x7c00 {
+		y = x | 0x7ff0000000000000
+	}
+	return y | uint64(h&0x8000)<<48
 }
 
 // toHalfLoop converts floats to float16.
@@ -110,26 +136,12 @@ func aligned(b []byte, width int) bool {
 
 // loopFor returns the loop that converts numbers in the byte order of the machine, or nil if there is none for these
 // types. Then convertNumbers converts them.
-func loopFor(to, from Type) Func {
+func loopFor(to, from Type) loopFunc {
 	switch {
 	case from.kind == 'b':
 		return boolLoops(to)
-	case from.kind == 'i' && from.size == 1:
-		return loops[int8](to)
-	case from.kind == 'i' && from.size == 2:
-		return loops[int16](to)
-	case from.kind == 'i' && from.size == 4:
-		return loops[int32](to)
-	case from.kind == 'i':
-		return loops[int64](to)
-	case from.kind == 'u' && from.size == 1:
-		return loops[uint8](to)
-	case from.kind == 'u' && from.size == 2:
-		return loops[uint16](to)
-	case from.kind == 'u' && from.size == 4:
-		return loops[uint32](to)
-	case from.kind == 'u':
-		return loops[uint64](to)
+	case from.kind == 'i' || from.kind == 'u':
+		return intLoop(to, from)
 	case from.kind != 'f' || to.kind != 'f':
 	case from.size == 4 && to.size == 2:
 		return toHalfLoop[float32]
@@ -147,27 +159,38 @@ func loopFor(to, from Type) Func {
 	return nil
 }
 
-// loops returns the loop that converts integers. The bits of a signed and of an unsigned result are the same.
-func loops[S integer](to Type) Func {
-	switch integral := to.kind == 'i' || to.kind == 'u'; {
-	case integral && to.size == 1:
-		return loop[uint8, S]
-	case integral && to.size == 2:
-		return loop[uint16, S]
-	case integral && to.size == 4:
-		return loop[uint32, S]
-	case integral:
-		return loop[uint64, S]
-	case to.kind == 'f' && to.size == 4 && unsafe.Sizeof(*new(S)) < 8: // on 386, Go rounds larger integers twice
-		return loop[float32, S]
-	case to.kind == 'f' && to.size == 8:
-		return loop[float64, S]
+// intLoop returns the loop that converts integers.
+func intLoop(to, from Type) loopFunc {
+	row := bits.TrailingZeros(uint(from.size))
+	if from.kind == 'u' {
+		row += 4
+	}
+	switch column := bits.TrailingZeros(uint(to.size)); {
+	case to.kind == 'i' || to.kind == 'u':
+		return intLoops[row][column]
+	case to.kind == 'f' && to.size >= 4:
+		return intLoops[row][column+2]
 	}
 	return nil
 }
 
+// intLoops are the loops that convert int8 to int64 and uint8 to uint64. The columns are integers of 1, 2, 4 and 8
+// bytes, of which signed and unsigned ones have the same bits, float32 and float64. On 386, Go rounds integers of 8
+// bytes twice if it converts them to float32. As a table of functions that are known at compile time, the loops are
+// found without allocating.
+var intLoops = [8][6]loopFunc{
+	{loop[uint8, int8], loop[uint16, int8], loop[uint32, int8], loop[uint64, int8], loop[float32, int8], loop[float64, int8]},
+	{loop[uint8, int16], loop[uint16, int16], loop[uint32, int16], loop[uint64, int16], loop[float32, int16], loop[float64, int16]},
+	{loop[uint8, int32], loop[uint16, int32], loop[uint32, int32], loop[uint64, int32], loop[float32, int32], loop[float64, int32]},
+	{loop[uint8, int64], loop[uint16, int64], loop[uint32, int64], loop[uint64, int64], nil, loop[float64, int64]},
+	{loop[uint8, uint8], loop[uint16, uint8], loop[uint32, uint8], loop[uint64, uint8], loop[float32, uint8], loop[float64, uint8]},
+	{loop[uint8, uint16], loop[uint16, uint16], loop[uint32, uint16], loop[uint64, uint16], loop[float32, uint16], loop[float64, uint16]},
+	{loop[uint8, uint32], loop[uint16, uint32], loop[uint32, uint32], loop[uint64, uint32], loop[float32, uint32], loop[float64, uint32]},
+	{loop[uint8, uint64], loop[uint16, uint64], loop[uint32, uint64], loop[uint64, uint64], nil, loop[float64, uint64]},
+}
+
 // boolLoops returns the loop that converts bools.
-func boolLoops(to Type) Func {
+func boolLoops(to Type) loopFunc {
 	switch integral := to.kind != 'f' && to.kind != 'c'; {
 	case integral && to.size == 1:
 		return boolLoop[uint8]
@@ -185,9 +208,9 @@ func boolLoops(to Type) Func {
 	return nil
 }
 
-// Conversion returns the function that converts numbers of one type to another. On machines that load numbers from any
+// Conversion returns the Loop that converts numbers of one type to another. On machines that load numbers from any
 // address, it allocates nothing for the most common conversions, which are a single loop.
-func Conversion(to, from Type) Func {
+func Conversion(to, from Type) Loop {
 	t, s := to, from
 	if t.kind == 'c' && s.kind == 'c' { // the parts are converted alike
 		t.kind, s.kind = 'f', 'f'
@@ -195,13 +218,21 @@ func Conversion(to, from Type) Func {
 	if t.kind == s.kind && t.size == s.size {
 		switch {
 		case t.kind == 'b':
-			return CopyBools
+			return CopyBools()
 		case t.foreign() == s.foreign():
-			return func(dst, src []byte) { copy(dst, src) }
+			return NewLoop(func(dst, src []byte) { copy(dst, src) })
 		}
 		return Swapper(s.size)
 	}
-	var f Func
+	l := Loop{run: goLoop(t, s, to, from), in: from.size, out: to.size}
+	l.kernel, l.least = kernelFor(t, s)
+	return l
+}
+
+// goLoop returns the function that converts items of dtype from to items of dtype to. t and s are the types of the
+// numbers, which differ from the dtypes if both are complex.
+func goLoop(t, s, to, from Type) loopFunc {
+	var f loopFunc
 	if s.foreign() && !t.foreign() {
 		f = swappedLoopFor(t, s)
 	}
@@ -220,7 +251,7 @@ func Conversion(to, from Type) Func {
 }
 
 // whenAligned returns the function that converts numbers with f if they have the alignment of their types.
-func whenAligned(f Func, to, from Type) Func {
+func whenAligned(f loopFunc, to, from Type) loopFunc {
 	return func(dst, src []byte) {
 		if aligned(dst, to.size) && aligned(src, from.size) {
 			f(dst, src)
@@ -231,7 +262,7 @@ func whenAligned(f Func, to, from Type) Func {
 }
 
 // inPieces returns the function that converts numbers with f and reverses their bytes before or after it.
-func inPieces(f Func, to, from Type) Func {
+func inPieces(f loopFunc, to, from Type) loopFunc {
 	return func(dst, src []byte) {
 		for len(src) > 0 {
 			n := min(len(src)/from.size, piece)
@@ -239,7 +270,7 @@ func inPieces(f Func, to, from Type) Func {
 			if from.foreign() {
 				// The numbers go to the end of d, where the loop does not overwrite them before it reads them.
 				native := d[n*(to.size-from.size):]
-				SwapTo(native, x, from.size)
+				swapTo(native, x, from.size)
 				x = native
 			}
 			f(d, x)

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/cpu/cputest"
 )
 
 // allTypes returns all number types, in both byte orders.
@@ -45,7 +48,7 @@ func TestConversion(t *testing.T) {
 						src[i] = byte(rng.Uint32())
 					}
 					got, want := make([]byte, shift+n*to.size)[shift:], make([]byte, n*to.size)
-					f(got, src)
+					f.Run(got, src)
 					convertNumbers(want, src, to, from)
 					if !bytes.Equal(quietNaNs(to, got), quietNaNs(to, want)) {
 						t.Fatalf("%+v to %+v, %d numbers at %d: the loop and convertNumbers differ", from, to, n, shift)
@@ -54,7 +57,8 @@ func TestConversion(t *testing.T) {
 			}
 		}
 	}
-	// float32; 16 bits to floats of 4 and 8 bytes and integers of 4 and 8; 32 bits to float64 and integers of 8.
+	// float32; float16; 16 bits to floats of 4 and 8 bytes and integers of 4 and 8; 32 bits to float64 and integers of
+	// 8.
 	if want := fusedPairs(); fused != want {
 		t.Errorf("%d pairs of types have a loop that also reverses bytes, want %d", fused, want)
 	}
@@ -63,8 +67,8 @@ func TestConversion(t *testing.T) {
 // fusedPairs returns the number of pairs of types with a loop that reverses bytes. Numbers of one byte have two types,
 // one for each byte order.
 func fusedPairs() int {
-	const float32s, from16, from32 = 1, 2 * (2 + 4), 2 * (1 + 2)
-	return float32s + from16 + from32
+	const float32s, float16s, from16, from32 = 1, 2, 2 * (2 + 4), 2 * (1 + 2)
+	return float32s + float16s + from16 + from32
 }
 
 // quietNaNs returns numbers with the same bits for every NaN.
@@ -93,9 +97,9 @@ func TestConversionAllocations(t *testing.T) {
 	for _, big := range []bool{false, true} {
 		native := Type{'f', 8, !Type{'f', 8, true, 8}.foreign(), 8}
 		got := testing.AllocsPerRun(20, func() {
-			Conversion(native, Type{'f', 4, big, 4})(dst, src)
-			Conversion(native, Type{'i', 2, !native.big, 2})(dst, src[:2])
-			Conversion(native, Type{'f', 8, !native.big, 8})(dst, dst[:8:8])
+			Conversion(native, Type{'f', 4, big, 4}).Run(dst, src)
+			Conversion(native, Type{'i', 2, !native.big, 2}).Run(dst, src[:2])
+			Conversion(native, Type{'f', 8, !native.big, 8}).Run(dst, dst[:8:8])
 		})
 		if got > 0 {
 			t.Errorf("big-endian %v: %v allocations", big, got)
@@ -103,7 +107,7 @@ func TestConversionAllocations(t *testing.T) {
 	}
 }
 
-// BenchmarkConversion converts one block of numbers in the other byte order.
+// BenchmarkConversion converts one block of numbers.
 func BenchmarkConversion(b *testing.B) {
 	big := binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 	for _, x := range []struct{ to, from Type }{
@@ -111,15 +115,26 @@ func BenchmarkConversion(b *testing.B) {
 		{Type{'f', 8, big, 8}, Type{'f', 4, !big, 4}},
 		{Type{'f', 8, big, 8}, Type{'i', 2, !big, 2}},
 		{Type{'i', 8, big, 8}, Type{'i', 4, !big, 4}},
+		{Type{'f', 4, big, 4}, Type{'f', 4, !big, 4}},
+		{Type{'f', 4, big, 4}, Type{'i', 2, big, 2}},
+		{Type{'f', 8, big, 8}, Type{'i', 4, big, 4}},
+		{Type{'f', 8, big, 8}, Type{'u', 4, big, 4}},
+		{Type{'f', 4, big, 4}, Type{'u', 1, big, 1}},
+		{Type{'f', 4, big, 4}, Type{'f', 2, big, 2}},
+		{Type{'f', 8, big, 8}, Type{'f', 2, big, 2}},
+		{Type{'f', 4, big, 4}, Type{'f', 8, big, 8}},
+		{Type{'b', 1, big, 1}, Type{'b', 1, big, 1}},
 	} {
 		b.Run(fmt.Sprintf("%c%d-%c%d-%v", x.from.kind, x.from.size, x.to.kind, x.to.size, x.from.foreign()), func(b *testing.B) {
-			const n = 8 << 10
-			src, dst := make([]byte, n*x.from.size), make([]byte, n*x.to.size)
-			f := Conversion(x.to, x.from)
-			b.SetBytes(int64(len(dst)))
-			for b.Loop() {
-				f(dst, src)
-			}
+			cputest.EachBenchmark(b, func(b *testing.B) {
+				const n = 2 << 10
+				src, dst := make([]byte, n*x.from.size), make([]byte, n*x.to.size)
+				f := Conversion(x.to, x.from)
+				b.SetBytes(int64(len(dst)))
+				for b.Loop() {
+					f.Run(dst, src)
+				}
+			}, cpu.AVX2)
 		})
 	}
 }

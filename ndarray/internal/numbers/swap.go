@@ -5,22 +5,26 @@ import (
 	"math/bits"
 )
 
-// Swapper returns the function that copies numbers of width bytes and reverses the bytes of each. It allocates nothing
-// for widths of 2, 4 and 8 bytes.
-func Swapper(width int) Func {
+// Swapper returns the Loop that copies numbers of width bytes and reverses the bytes of each. It allocates nothing for
+// widths of 2, 4 and 8 bytes.
+func Swapper(width int) Loop {
+	l := Loop{in: width, out: width}
 	switch width {
 	case 2:
-		return func(dst, src []byte) { SwapTo(dst, src, 2) }
+		l.run = func(dst, src []byte) { swapTo(dst, src, 2) }
 	case 4:
-		return func(dst, src []byte) { SwapTo(dst, src, 4) }
+		l.run = func(dst, src []byte) { swapTo(dst, src, 4) }
 	case 8:
-		return func(dst, src []byte) { SwapTo(dst, src, 8) }
+		l.run = func(dst, src []byte) { swapTo(dst, src, 8) }
+	default:
+		l.run = func(dst, src []byte) { swapTo(dst, src, width) }
 	}
-	return func(dst, src []byte) { SwapTo(dst, src, width) }
+	l.kernel, l.least = swapKernel(width)
+	return l
 }
 
-// SwapTo copies numbers of width bytes and reverses the bytes of each.
-func SwapTo(dst, src []byte, width int) {
+// swapTo copies numbers of width bytes and reverses the bytes of each.
+func swapTo(dst, src []byte, width int) {
 	n := binary.NativeEndian
 	if aligned(dst, width) && aligned(src, width) {
 		switch width {

@@ -16,6 +16,24 @@ func swappedFloats(dst, src []byte) {
 	}
 }
 
+// swappedHalf32 converts float16 to float32.
+func swappedHalf32(dst, src []byte) {
+	s := numbersIn[uint16](src)
+	d := numbersIn[uint32](dst)[:len(s)]
+	for i, h := range s {
+		d[i] = half32(bits.ReverseBytes16(h))
+	}
+}
+
+// swappedHalf64 converts float16 to float64.
+func swappedHalf64(dst, src []byte) {
+	s := numbersIn[uint16](src)
+	d := numbersIn[uint64](dst)[:len(s)]
+	for i, h := range s {
+		d[i] = half64(bits.ReverseBytes16(h))
+	}
+}
+
 // swapped2 converts integers of 2 bytes.
 func swapped2[D integer | float, S int16 | uint16](dst, src []byte) {
 	s := numbersIn[uint16](src)
@@ -36,10 +54,14 @@ func swapped4[D integer | float, S int32 | uint32](dst, src []byte) {
 
 // swappedLoopFor returns the loop that converts numbers in the other byte order than the machine's to numbers in its
 // own, or nil if there is none for these types.
-func swappedLoopFor(to, from Type) Func {
+func swappedLoopFor(to, from Type) loopFunc {
 	switch integral := from.kind == 'i' || from.kind == 'u'; {
 	case from.kind == 'f' && from.size == 4 && to.kind == 'f' && to.size == 8:
 		return swappedFloats
+	case from.kind == 'f' && from.size == 2 && to.kind == 'f' && to.size == 4:
+		return swappedHalf32
+	case from.kind == 'f' && from.size == 2 && to.kind == 'f' && to.size == 8:
+		return swappedHalf64
 	case !integral:
 		return nil
 	case from.size == 2 && to.size == 4 && to.kind == 'f':
@@ -61,7 +83,7 @@ func swappedLoopFor(to, from Type) Func {
 }
 
 // signed returns the loop for the sign of from.
-func signed(from Type, signed, unsigned Func) Func {
+func signed(from Type, signed, unsigned loopFunc) loopFunc {
 	if from.kind == 'i' {
 		return signed
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/ndcopy"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/numbers"
 )
 
 // Side describes the locations of the items of a box in a buffer: the item with index k[i] along each axis i is at
@@ -50,8 +51,8 @@ type itemPart struct {
 	wide   int // bytes of an item on the user side
 	offset int // first byte in an item of a block
 
-	// convert converts items of size bytes to items of wide bytes. nil means that they are the same.
-	convert func(dst, src []byte)
+	// convert converts items of size bytes to items of wide bytes. The zero Loop means that they are the same.
+	convert numbers.Loop
 
 	n          int // number of loops over the item
 	count      [grid.MaxDims]int
@@ -60,7 +61,7 @@ type itemPart struct {
 
 // ItemSize returns the size of an item in bytes if whole items are copied, each once. Otherwise it returns 0.
 func (p *Plan) ItemSize() int {
-	if m := &p.part; m.n == 0 && m.size == int(p.Geo.ItemSize) && m.convert == nil {
+	if m := &p.part; m.n == 0 && m.size == int(p.Geo.ItemSize) && m.convert.None() {
 		return m.size
 	}
 	return 0
@@ -81,7 +82,7 @@ func (p *Plan) loops(c *ndcopy.Copy, b *Box) {
 
 // Read tells the engine how to copy block k of a chunk to dst.
 func (p *Plan) Read(b *engine.Block, c *ChunkPart, k int, dst []byte) {
-	if p.part.convert != nil {
+	if !p.part.convert.None() {
 		p.readConverted(b, c, k, dst)
 		return
 	}
@@ -127,8 +128,8 @@ func (p *Plan) Keep(whole bool) engine.Keep {
 func (p *Plan) Fill(c *ChunkPart, dst, item []byte) {
 	var x Box
 	p.chunkBox(&x, c)
-	if p.part.convert != nil {
-		p.fillConverted(&x, dst, item)
+	if !p.part.convert.None() {
+		p.fillConverted(c, &x, dst, item)
 		return
 	}
 	var l ndcopy.Copy

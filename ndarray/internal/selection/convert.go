@@ -6,6 +6,7 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/ndcopy"
+	"github.com/goblosc/blosc2/ndarray/internal/numbers"
 )
 
 // piece is the number of items that a converter gathers or scatters at once, so that they stay in the cache.
@@ -22,18 +23,37 @@ type converter struct {
 func (v *converter) run(c *ndcopy.Copy, dst, src []byte) {
 	width, wide := v.part.size, v.part.wide
 	if c.N == 0 {
-		v.part.convert(dst[c.Dst:c.Dst+wide], src[c.Src:c.Src+width])
+		v.part.convert.Run(dst[c.Dst:c.Dst+wide], src[c.Src:c.Src+width])
 		return
 	}
 	inner := c.N - 1
 	n, ds, ss := c.Count[inner], c.DstStep[inner], c.SrcStep[inner]
+	if ds == wide && ss == width {
+		c.N = inner // the innermost loop is a row
+		v.rows(c, dst, src, n)
+		c.N++
+		return
+	}
 	p := c.Start()
 	for {
-		if ds == wide && ss == width {
-			v.part.convert(dst[p.Dst:p.Dst+n*wide], src[p.Src:p.Src+n*width])
-		} else {
-			v.line(dst, src, p.Dst, p.Src, n, ds, ss)
+		v.line(dst, src, p.Dst, p.Src, n, ds, ss)
+		if !c.Next(&p) {
+			return
 		}
+	}
+}
+
+// rows converts the items of a copy whose rows are n contiguous items on both sides.
+func (v *converter) rows(c *ndcopy.Copy, dst, src []byte, n int) {
+	r := numbers.Rows{N: 1, DstLen: n * v.part.wide, SrcLen: n * v.part.size}
+	if k := c.N - 1; k >= 0 {
+		r.N, r.DstStep, r.SrcStep = c.Count[k], c.DstStep[k], c.SrcStep[k]
+	}
+	p := c.Start()
+	for {
+		r.Dst, r.Src = p.Dst, p.Src
+		r.Ahead, _ = c.Ahead(&p)
+		v.part.convert.Rows(dst, src, r)
 		if !c.Next(&p) {
 			return
 		}
@@ -55,10 +75,10 @@ func (v *converter) line(dst, src []byte, d, s, n, ds, ss int) {
 			from = v.in
 		}
 		if ds == wide {
-			v.part.convert(dst[d:d+k*wide], from[:k*width])
+			v.part.convert.Run(dst[d:d+k*wide], from[:k*width])
 		} else {
 			v.out = grown(v.out, k*wide)
-			v.part.convert(v.out, from[:k*width])
+			v.part.convert.Run(v.out, from[:k*width])
 			v.one.Begin(d, 0, wide)
 			v.one.Loop(k, ds, wide)
 			v.one.Run(dst, v.out)
@@ -76,7 +96,10 @@ type convertMover struct {
 	copy ndcopy.Copy
 	some bool // items of the block are selected
 	dst  []byte
-	rows []byte // items that were unshuffled one by one
+
+	// For Unshuffle.
+	packed, rest ndcopy.Copy // to rows, and from there
+	rows         []byte
 }
 
 // Move implements engine.Mover.
@@ -87,35 +110,86 @@ func (m *convertMover) Move(block []byte, _ bool) error {
 	return nil
 }
 
-// Unshuffle implements engine.Mover. If a block has few selected items, it unshuffles only these.
+// Reset implements engine.Resetter.
+func (m *convertMover) Reset() { m.part, m.dst = nil, nil }
+
+// Unshuffle implements engine.Mover. It unshuffles some items to memory that stays in the cache, converts them, and
+// continues with the next items.
 func (m *convertMover) Unshuffle(block coder.Shuffled) bool {
 	if !m.some {
 		return true
 	}
-	n := m.copy.Bytes()
-	if n > piece*m.part.size || !m.copy.UnshuffleIsFaster(block) {
+	c, size := &m.copy, m.part.size
+	// Some turns of loop k are done at once, with all loops in it.
+	most := max(piece, unshuffled/size)
+	k, items, all, turns := c.N, 1, 1, 1
+	for k > 1 && items*c.Count[k-1] <= most {
+		k--
+		items *= c.Count[k]
+	}
+	if k > 0 {
+		k--
+		all = c.Count[k]
+		turns = min(all, most/items)
+	}
+	m.pack(k, turns)
+	if !block.RowsFaster(c.Bytes()/size, m.packed.Width/size) {
 		return false
 	}
-	m.rows = grown(m.rows, n)
-	packed, rest := m.copy, m.copy
-	packed.Dst, rest.Src = 0, 0
-	step := packed.Width
-	for i := packed.N - 1; i >= 0; i-- {
-		packed.DstStep[i], rest.SrcStep[i] = step, step
-		step *= packed.Count[i]
+	m.rows = grown(m.rows, items*turns*size)
+	outer := *c
+	outer.N = k + 1 // Next goes through all loops except the last
+	p := outer.Start()
+	for {
+		for at := 0; at < all; at += turns {
+			if left := all - at; left < turns {
+				m.pack(k, left)
+			}
+			m.packed.Src, m.rest.Dst = p.Src, p.Dst
+			if at > 0 {
+				m.packed.Src += at * c.SrcStep[k]
+				m.rest.Dst += at * c.DstStep[k]
+			}
+			m.packed.Unshuffle(m.rows, block)
+			m.run(&m.rest, m.dst, m.rows)
+		}
+		if !outer.Next(&p) {
+			return true
+		}
+		if all%turns > 0 {
+			m.pack(k, turns)
+		}
 	}
-	packed.Unshuffle(m.rows, block)
-	m.run(&rest, m.dst, m.rows)
-	return true
+}
+
+// unshuffled is the number of bytes that Unshuffle converts at once.
+const unshuffled = 8 << 10
+
+// pack sets m.packed to a copy of n turns of loop k of m.copy, and of the loops in it, to contiguous items. It sets
+// m.rest to the copy of these items.
+func (m *convertMover) pack(k, n int) {
+	c := &m.copy
+	m.packed.Begin(0, 0, c.Width)
+	m.rest.Begin(0, 0, c.Width)
+	step := c.Bytes()
+	for i := range c.N {
+		step /= c.Count[i]
+		count := c.Count[i]
+		if i < k {
+			continue
+		} else if i == k {
+			count = n
+		}
+		m.packed.Loop(count, step, c.SrcStep[i])
+		m.rest.Loop(count, c.DstStep[i], step)
+	}
+	m.packed.Simplify()
+	m.rest.SimplifyLoops()
 }
 
 // readConverted is Read with a conversion.
 func (p *Plan) readConverted(b *engine.Block, c *ChunkPart, k int, dst []byte) {
-	m, ok := b.Mover.(*convertMover)
-	if !ok {
-		m = new(convertMover)
-		b.Mover = m
-	}
+	m := engine.MoverOf[convertMover](b)
 	b.Data, b.ItemSize, b.Need = nil, 0, 0
 	if p.part.n == 0 && p.part.size == int(p.Geo.ItemSize) {
 		b.ItemSize = p.part.size
@@ -130,23 +204,24 @@ func (p *Plan) readConverted(b *engine.Block, c *ChunkPart, k int, dst []byte) {
 }
 
 // fillConverted is Fill with a conversion, for a box without a block side.
-func (p *Plan) fillConverted(x *Box, dst, item []byte) {
-	v, m := converter{part: &p.part}, &p.part
+func (p *Plan) fillConverted(c *ChunkPart, x *Box, dst, item []byte) {
+	m := &p.part
 	var l ndcopy.Copy
 	if m.n > 0 {
+		v := converter{part: m}
 		p.loops(&l, x)
 		l.SimplifyLoops()
 		v.run(&l, dst, item)
 		return
 	}
-	converted := make([]byte, m.wide)
-	m.convert(converted, item[m.offset:m.offset+m.size])
+	c.item = grown(c.item, m.wide)
+	m.convert.Run(c.item, item[m.offset:m.offset+m.size])
 	l.Begin(int(x.User.Offset)*m.wide, 0, m.wide)
 	for i := range x.Ndim {
 		l.Loop(int(x.Count[i]), int(x.User.Stride[i])*m.wide, 0)
 	}
 	l.Simplify()
-	l.Run(dst, converted)
+	l.Run(dst, c.item)
 }
 
 // convertPoints converts the items of the box for each listed item. See ListMover.list.
@@ -168,7 +243,7 @@ func (t *ListMover) convertPoints(points []listed, d, s int, to, from steps) {
 			i := s + from.offset(&points[k])
 			copy(v.in[k*width:(k+1)*width], t.src[i:i+width])
 		}
-		v.part.convert(v.out, v.in)
+		v.part.convert.Run(v.out, v.in)
 		for k := range points[:n] {
 			i := d + to.offset(&points[k])
 			copy(t.dst[i:i+wide], v.out[k*wide:(k+1)*wide])

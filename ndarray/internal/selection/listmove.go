@@ -56,7 +56,7 @@ func (t *ListMover) Unshuffle(block coder.Shuffled) bool {
 	if !t.Some {
 		return true
 	}
-	if t.Plan.part.convert != nil {
+	if !t.Plan.part.convert.None() {
 		return false
 	}
 	n := t.Part.Items
@@ -81,7 +81,7 @@ func (t *ListMover) run() {
 			c.Repeat()
 		}
 	}
-	if t.Plan.part.convert != nil {
+	if !t.Plan.part.convert.None() {
 		c.SimplifyLoops() // items on both sides have different sizes
 	} else {
 		c.Simplify()
@@ -140,7 +140,7 @@ func (t *ListMover) list(i, d, s int) {
 		for k := range points {
 			t.list(i+1, d+to.offset(&points[k]), s+from.offset(&points[k]))
 		}
-	case t.Plan.part.convert != nil:
+	case !t.Plan.part.convert.None():
 		t.convertPoints(points, d, s, to, from)
 	case t.copy.N == 0:
 		movePoints(t.dst, t.src, points, d, s, to, from, t.copy.Width)

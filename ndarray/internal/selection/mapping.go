@@ -8,6 +8,7 @@ import (
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/numbers"
 )
 
 // Mapping maps the items of a view to items of an array. Each axis of the view runs along one axis of the array, runs
@@ -21,9 +22,9 @@ type Mapping struct {
 	Offset int        // first byte, in an item of the array, of an item of the view
 	Dtype  meta.DType // of the items of the view
 
-	// Convert converts stored items of the dtype Stored to items of Dtype. If it is nil, the items of the view are as
-	// stored, and Stored is not set.
-	Convert func(dst, src []byte)
+	// Convert converts stored items of the dtype Stored to items of Dtype. If there is none, the items of the view are
+	// as stored, and Stored is not set.
+	Convert numbers.Loop
 	Stored  meta.DType
 }
 
@@ -54,7 +55,7 @@ func (m *Mapping) Shape(buf *grid.Dims) []int64 {
 }
 
 // Whole reports whether the view has whole items of the array, of itemSize bytes, as stored.
-func (m *Mapping) Whole(itemSize int) bool { return m.Dtype.Size == itemSize && m.Convert == nil }
+func (m *Mapping) Whole(itemSize int) bool { return m.Dtype.Size == itemSize && m.Convert.None() }
 
 // Check returns ErrBounds unless all items of the view are inside the array.
 func (m *Mapping) Check(g *grid.Geometry) error {
@@ -189,7 +190,7 @@ func (m *Mapping) Plan(g *grid.Geometry, axes *[grid.MaxDims]AxisSelection, stri
 // newPlan returns a plan that selects the item at the origin of the view.
 func (m *Mapping) newPlan(g *grid.Geometry) Plan {
 	p := Plan{Geo: g, Items: 1, Chunks: 1, part: itemPart{size: m.Dtype.Size, wide: m.Dtype.Size, offset: m.Offset}}
-	if m.Convert != nil {
+	if !m.Convert.None() {
 		p.part.size, p.part.convert = m.Stored.Size, m.Convert
 	}
 	for i := range g.Ndim {

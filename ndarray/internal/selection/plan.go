@@ -39,6 +39,8 @@ type ChunkPart struct {
 
 	at     grid.Dims // position along each axis among the chunks with selected items
 	Lo, Hi grid.Dims // selected items along each axis: Lo <= k < Hi
+
+	item []byte // memory for the converted item of a special chunk
 }
 
 // NewPlan returns the plan of a selection that was resolved for the shape of g.

@@ -1,0 +1,180 @@
+package ndarray
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/cpu/cputest"
+	"github.com/goblosc/blosc2/internal/race"
+)
+
+// storedCounts are arrays of the same items from 0 to 100 in several dtypes.
+func storedCounts(t *testing.T, shape []int64, n int, o CreateOptions) (items []uint8, arrays []*Array) {
+	t.Helper()
+	items = make([]uint8, n)
+	for i := range items {
+		items[i] = uint8(uint64(i) * uint64(i) >> 4 % 101)
+	}
+	made, err := Create(ctx, "", shape, items, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer made.Close()
+	for _, dtype := range []string{"|u1", "|i1", "<i2", ">u2", "<i4", ">i4", "<f2", ">f2", "<f4", ">f4", ">f8"} {
+		v, err := AsType(made, dtype)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := Copy(ctx, "", v, &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { a.Close() })
+		arrays = append(arrays, a)
+	}
+	return items, arrays
+}
+
+// TestConvertBlocks converts boxes of blocks that are larger than the memory for unshuffled items, of rows of any
+// length, in all orders of the axes.
+func TestConvertBlocks(t *testing.T) {
+	cputest.Each(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(1, 2))
+		for _, c := range []struct{ shape, chunks, blocks []int64 }{
+			{[]int64{30011}, []int64{20000}, []int64{9001}},
+			{[]int64{3, 9000}, []int64{3, 8000}, []int64{2, 5000}},
+			{[]int64{700, 30}, []int64{600, 20}, []int64{500, 19}},
+			{[]int64{40, 37, 50}, []int64{40, 37, 41}, []int64{17, 20, 33}},
+			{[]int64{9, 5, 70, 11}, []int64{9, 5, 70, 11}, []int64{8, 3, 65, 4}},
+		} {
+			n := 1
+			for _, k := range c.shape {
+				n *= int(k)
+			}
+			o := CreateOptions{Chunks: c.chunks, Blocks: c.blocks, Codec: codec.LZ4, Level: 1}
+			items, arrays := storedCounts(t, c.shape, n, o)
+			want, err := Create(ctx, "", c.shape, items, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer want.Close()
+			for _, a := range arrays {
+				for range 6 {
+					checkConverted(t, rng, a, want, c.shape)
+				}
+			}
+		}
+	}, cpu.AVX2)
+}
+
+// checkConverted compares a random box of two arrays, perhaps transposed, read as float64 and as uint8.
+func checkConverted(t *testing.T, rng *rand.Rand, a, want *Array, shape []int64) {
+	t.Helper()
+	sel := make([]Index, len(shape))
+	for i, n := range shape {
+		lo, hi := rng.Int64N(n), n
+		switch rng.IntN(5) {
+		case 0:
+			sel[i] = At(lo)
+		case 1:
+			sel[i] = Span(lo, lo+1+rng.Int64N(n-lo))
+		case 2:
+			sel[i] = Step(None, None, -1-rng.Int64N(3))
+		case 3:
+			sel[i] = Step(lo/2, hi, 1+rng.Int64N(3))
+		default:
+			sel[i] = All
+		}
+	}
+	var r, plain Reader = a, want
+	if rng.IntN(3) == 0 {
+		x, err := Transpose(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, err := Transpose(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, j := 0, len(sel)-1; i < j; i, j = i+1, j-1 {
+			sel[i], sel[j] = sel[j], sel[i]
+		}
+		r, plain = x, y
+	}
+	items, err := Read[uint8](ctx, plain, sel...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read[float64](ctx, r, sel...)
+	if err != nil || len(got) != len(items) {
+		t.Fatal(len(got), err)
+	}
+	for i, x := range got {
+		if x != float64(items[i]) {
+			t.Fatalf("%v %v: item %d is %v, want %v", a.DType(), sel, i, x, items[i])
+		}
+	}
+	if a.DType().Kind != 'f' || a.DType().Size > 4 {
+		return
+	}
+	narrow, err := Read[float32](ctx, r, sel...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range narrow {
+		if x != float32(items[i]) {
+			t.Fatalf("%v %v: item %d is %v, want %v", a.DType(), sel, i, x, items[i])
+		}
+	}
+}
+
+// TestConvertAllocations checks that a converting read allocates nothing in a loop, also when plain reads are between.
+func TestConvertAllocations(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector empties pools")
+	}
+	ctx := context.Background()
+	shape := []int64{64, 64, 32}
+	const n = 64 * 64 * 32
+	dst, raw := make([]float64, n), make([]byte, 8*n)
+	for _, level := range []int{5, codec.NoCompression} {
+		o := CreateOptions{Chunks: []int64{32, 64, 32}, Blocks: []int64{16, 16, 16}, Concurrency: 1}
+		o.setParams(chunk.Params{Codec: codec.LZ4, Level: level})
+		_, arrays := storedCounts(t, shape, n, o)
+		special, err := Full(ctx, "", shape, float32(3), &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer special.Close()
+		for _, a := range append(arrays, special) {
+			for _, s := range []struct {
+				sel []Index
+				n   int
+			}{{nil, n}, {[]Index{Span(10, 50), Span(3, 60), Span(1, 30)}, 40 * 57 * 29}, {[]Index{At(20)}, 64 * 32}} {
+				name := fmt.Sprintf("level %d, %v, %v", level, a.DType(), s.sel)
+				read := func() {
+					if err := ReadInto(ctx, a, dst[:s.n], s.sel...); err != nil {
+						t.Error(name, err)
+					}
+				}
+				both := func() {
+					if err := a.ReadBytes(ctx, raw[:s.n*a.DType().Size], s.sel...); err != nil {
+						t.Error(name, err)
+					}
+					read()
+				}
+				if got := testing.AllocsPerRun(20, read); got > 0 {
+					t.Errorf("%s: %v allocations", name, got)
+				}
+				if got := testing.AllocsPerRun(20, both); got > 0 {
+					t.Errorf("%s: %v allocations, with plain reads", name, got)
+				}
+			}
+		}
+	}
+}
