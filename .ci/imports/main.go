@@ -90,7 +90,7 @@ var required = []string{
 
 // topLevel lists the files and folders allowed at the top of the repository.
 var topLevel = []string{
-	"chunk", "codec", "docs", "examples", "frame", "internal", "meta", "ndarray", "shuffle", "testdata",
+	"chunk", "cloud", "codec", "docs", "examples", "frame", "internal", "meta", "ndarray", "shuffle", "testdata",
 	"go.mod", "go.sum", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", ".gitignore", ".ci", ".git", ".github",
 }
 
@@ -149,8 +149,8 @@ func check(dir string) ([]string, error) {
 				return fs.SkipDir
 			}
 			if _, err := fs.Stat(fsys, p+"/go.mod"); err == nil {
-				if path.Dir(p) != "examples" {
-					faults = append(faults, p+": a module of its own may only stand in examples/NAME")
+				if path.Dir(p) != "examples" && p != "cloud" {
+					faults = append(faults, p+": only cloud and examples/NAME may be modules of their own")
 				}
 				return fs.SkipDir
 			}
