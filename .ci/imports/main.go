@@ -150,7 +150,7 @@ func check(dir string) ([]string, error) {
 			}
 			if _, err := fs.Stat(fsys, p+"/go.mod"); err == nil {
 				if path.Dir(p) != "examples" && p != "cloud" {
-					faults = append(faults, p+": only cloud and examples/NAME may be modules of their own")
+					faults = append(faults, p+": a module of its own may only be cloud or in examples/NAME")
 				}
 				return fs.SkipDir
 			}

@@ -7,10 +7,10 @@
 //	defer src.Close()
 //	a, err := ndarray.OpenSource(ctx, src, nil)
 //
-// The account and the credentials come from the environment, such as AZURE_STORAGE_ACCOUNT. The query of the URL can set
-// the account, too: see [gocloud.dev/blob/azureblob.URLOpener]. The ETag names the version of a blob, and every read
-// after the first asks for that version (If-Match). Opening takes two round trips, or one for a blob of up to 64 KiB:
-// Azure has no ranges at the end of a blob.
+// The account and the credentials come from the environment, such as AZURE_STORAGE_ACCOUNT. The query of the URL can
+// set the account, too: see [gocloud.dev/blob/azureblob.URLOpener]. The ETag names the version of a blob, and every
+// read after the first asks for that version (If-Match). Opening takes two round trips, or one for a blob of up to 64
+// KiB: Azure has no ranges at the end of a blob.
 package azure
 
 import (

@@ -23,10 +23,10 @@ import (
 	"github.com/goblosc/blosc2/cloud/s3"
 )
 
-// server is a versitygw on loopback, behind a proxy that counts requests and has faults. It has one empty bucket.
+// server is a versitygw on loopback. A proxy before it counts requests and has faults. It has one empty bucket.
 type server struct {
 	url  string // of the proxy
-	root string // folder of the bucket
+	idle func() // closes idle connections to versitygw
 
 	mu       sync.Mutex
 	requests []string                                          // method, key, and the parameters of uploads
@@ -58,15 +58,16 @@ func start(t *testing.T) *server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	s := &server{root: filepath.Join(dir, "root", "bucket")}
+	s := &server{}
+	root := filepath.Join(dir, "root")
 	meta := filepath.Join(dir, "meta") // for systems without extended attributes
-	if err := errors.Join(os.MkdirAll(s.root, 0o700), os.Mkdir(meta, 0o700)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Join(root, "bucket"), 0o700), os.Mkdir(meta, 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	socket := filepath.Join(dir, "s")
 	var log bytes.Buffer
 	cmd := exec.Command(path, "--port", socket, "--access", "user", "--secret", "secret", "--keep-alive", "--quiet",
-		"posix", "--sidecar", meta, filepath.Dir(s.root))
+		"posix", "--sidecar", meta, root)
 	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -95,7 +96,8 @@ func start(t *testing.T) *server {
 		},
 		MaxIdleConnsPerHost: 64,
 	}
-	t.Cleanup(transport.CloseIdleConnections)
+	s.idle = transport.CloseIdleConnections
+	t.Cleanup(s.idle)
 	proxy := &httputil.ReverseProxy{
 		Transport: transport,
 		Rewrite: func(r *httputil.ProxyRequest) { // the host is signed
