@@ -23,7 +23,9 @@ type Driver interface {
 	Status(err error) int
 }
 
-// Bucket is a bucket of a store. It is safe for concurrent use.
+// Bucket is a bucket of a store. It is safe for concurrent use. Errors of the store are a *remote.Error. They wrap the
+// error of the library and, where there is one, the common value: fs.ErrNotExist, fs.ErrExist, fs.ErrPermission or
+// frame.ErrChanged.
 type Bucket struct {
 	*blob.Bucket
 	driver Driver
@@ -51,8 +53,7 @@ func OpenBucket(ctx context.Context, url string, d Driver) (*Bucket, error) {
 }
 
 // Open opens the object with a key for reading. See [remote.Open] for its requests and [remote.OpenGetter] for the
-// options that do not apply. Errors are a *remote.Error that wraps the error of the store and, where there is one, its
-// common value: fs.ErrNotExist, fs.ErrPermission or frame.ErrChanged. Close of the Object does not close the Bucket.
+// options that do not apply. Close of the Object does not close the Bucket.
 func (b *Bucket) Open(ctx context.Context, key string, o *remote.Options) (*remote.Object, error) {
 	return b.open(ctx, key, &object{b, key}, o)
 }

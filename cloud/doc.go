@@ -21,9 +21,9 @@
 //
 // An Object reads one version: that with the ETag of S3 and Azure or the generation of Google Cloud Storage, or else
 // with the time of the last change. Requests after the first ask for that version, and the version of each answer is
-// compared before its bytes are used. A time is that of the store, which may have whole seconds: two changes at the same
-// time look like one if the size is the same. If the object was replaced or deleted, reads return frame.ErrChanged from then
-// on.
+// compared before its bytes are used. A time is that of the store, which may have whole seconds: two changes at the
+// same time look like one if the size is the same. If the object was replaced or deleted, reads return
+// frame.ErrChanged from then on.
 //
 // # Writing
 //

@@ -26,7 +26,7 @@ type Upload interface {
 	Part(ctx context.Context, number int, data []byte) error
 	// Complete makes the object of all parts. No other call follows.
 	Complete(ctx context.Context) error
-	// Abort discards all parts.
+	// Abort discards all parts. Calls of Part have returned, but after the end of their context parts may still arrive.
 	Abort(ctx context.Context) error
 }
 
@@ -66,12 +66,12 @@ func (w *upload) run(fill func() error) (err error) {
 		w.mu.Lock()
 		w.done = true
 		w.mu.Unlock()
+		w.parts.Wait() // a part that is canceled may arrive after Abort
 		w.cancel()
-		w.parts.Wait()
 		if w.parted != nil && !complete {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(w.ctx), 30*time.Second)
 			defer cancel()
-			err = errors.Join(err, w.parted.Abort(ctx))
+			err = errors.Join(err, w.wrap(w.parted.Abort(ctx)))
 		}
 	}()
 	if err := fill(); err != nil {
@@ -86,7 +86,7 @@ func (w *upload) run(fill func() error) (err error) {
 		if err := w.free(int64(len(w.first))); err != nil {
 			return err
 		}
-		return w.b.WriteAll(w.ctx, w.key, w.first, &blob.WriterOptions{ContentType: contentType, IfNotExist: !w.o.Overwrite})
+		return w.wrap(w.b.WriteAll(w.ctx, w.key, w.first, &blob.WriterOptions{ContentType: contentType, IfNotExist: !w.o.Overwrite}))
 	}
 	if err := w.send(); err != nil {
 		return err
@@ -99,11 +99,14 @@ func (w *upload) run(fill func() error) (err error) {
 		return err
 	}
 	if err := w.parted.Complete(w.ctx); err != nil {
-		return err
+		return w.wrap(err)
 	}
 	complete = true
 	return nil
 }
+
+// wrap returns an error of the store with its common value.
+func (w *upload) wrap(err error) error { return w.b.writeError(w.key, err) }
 
 // size returns the number of bytes.
 func (w *upload) size() int64 {
@@ -214,7 +217,7 @@ func (w *upload) send() error {
 			return err
 		}
 		if w.parted, err = w.driver.NewUpload(w.ctx, w.b.Bucket, w.key, contentType, w.o.Overwrite); err != nil {
-			return err
+			return w.wrap(err)
 		}
 	}
 	data := w.last
@@ -238,7 +241,7 @@ func (w *upload) free(size int64) error {
 	if err == nil && there {
 		err = fs.ErrExist
 	}
-	return err
+	return w.wrap(err)
 }
 
 // start uploads a part on a goroutine of its own, when a slot is free.
@@ -257,7 +260,7 @@ func (w *upload) start(number int, data []byte) error {
 			w.failed.Lock()
 			defer w.failed.Unlock()
 			if w.err == nil {
-				w.err = err
+				w.err = w.wrap(err)
 			}
 		}
 	})

@@ -68,7 +68,7 @@ func (b *Bucket) Save(ctx context.Context, key string, src Saver, o *WriteOption
 		})
 	}
 	if err != nil {
-		return 0, b.writeError(key, err)
+		return 0, err
 	}
 	return n, nil
 }
@@ -107,7 +107,7 @@ func (b *Bucket) Create(ctx context.Context, key string, fill func(st frame.Stor
 			})
 		}
 	}
-	return b.writeError(key, err)
+	return err
 }
 
 const contentType = "application/octet-stream"
@@ -120,7 +120,7 @@ func (b *Bucket) stream(ctx context.Context, key string, o *WriteOptions, write 
 		ContentType: contentType, BufferSize: o.PartSize, MaxConcurrency: o.Requests, IfNotExist: !o.Overwrite,
 	})
 	if err != nil {
-		return err
+		return b.writeError(key, err)
 	}
 	written := false
 	defer func() {
@@ -129,17 +129,31 @@ func (b *Bucket) stream(ctx context.Context, key string, o *WriteOptions, write 
 			w.Close()
 		}
 	}()
-	if err := write(ctx, w); err != nil {
+	if err := write(ctx, &objectWriter{b, key, w}); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	written = true
-	return w.Close()
+	return b.writeError(key, w.Close())
 }
 
-// writeError returns an error of writing an object with its common value.
+// objectWriter is a Writer with errors of writeError. Those of the function that writes are not changed: they can be
+// errors of another object.
+type objectWriter struct {
+	b   *Bucket
+	key string
+	w   *blob.Writer
+}
+
+// Write implements io.Writer.
+func (o *objectWriter) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	return n, o.b.writeError(o.key, err)
+}
+
+// writeError returns an error of the store in writing an object as a *remote.Error, with its common value.
 func (b *Bucket) writeError(key string, err error) error {
 	if err == nil {
 		return nil

@@ -5,8 +5,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager"
@@ -90,8 +92,22 @@ func (u *upload) Complete(ctx context.Context) error {
 	return err
 }
 
-// Abort implements [cloud.Upload].
+// Abort implements [cloud.Upload]. A part that arrives during the request can keep the upload alive, so Abort repeats
+// the request until the upload is gone.
 func (u *upload) Abort(ctx context.Context) error {
-	_, err := u.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: u.in.Bucket, Key: u.in.Key, UploadId: u.id})
-	return err
+	for i := range 5 {
+		_, err := u.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: u.in.Bucket, Key: u.in.Key, UploadId: u.id})
+		if (Driver{}).Status(err) == http.StatusNotFound {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case <-time.After(50 * time.Millisecond << i):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }
