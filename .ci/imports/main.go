@@ -90,12 +90,12 @@ var required = []string{
 
 // topLevel lists the files and folders allowed at the top of the repository.
 var topLevel = []string{
-	"b2arrow", "chunk", "codec", "docs", "examples", "frame", "internal", "meta", "ndarray", "shuffle", "testdata",
+	"b2arrow", "chunk", "cloud", "codec", "docs", "examples", "frame", "internal", "meta", "ndarray", "shuffle", "testdata",
 	"go.mod", "go.sum", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", ".gitignore", ".ci", ".git", ".github",
 }
 
 // modules lists the folders that are modules of their own, besides those in examples: bridges to other libraries.
-var modules = []string{"b2arrow"}
+var modules = []string{"b2arrow", "cloud"}
 
 func main() {
 	update := flag.Bool("update", false, "write "+apiFile+" again")

@@ -16,12 +16,14 @@ import (
 
 // client sends requests for ranges of one object.
 type client struct {
-	o     *Options
-	url   *url.URL
-	name  string // the URL in messages
-	http  *http.Client
-	own   bool          // http was made for this client
-	slots chan struct{} // a token for each request in flight
+	o      *Options
+	url    *url.URL
+	name   string // the URL in messages
+	key    string // names the object in a disk cache
+	getter Getter // sends the requests in place of http, or nil
+	http   *http.Client
+	own    bool          // http was made for this client
+	slots  chan struct{} // a token for each request in flight
 
 	single atomic.Bool // the server does not answer with several ranges
 
@@ -45,7 +47,7 @@ func newClient(rawURL string, o *Options) (*client, error) {
 		}
 		return nil, fmt.Errorf("invalid URL: %w: %w", err, ErrParam)
 	}
-	c := &client{o: o, url: u, name: public(u), http: o.Client, slots: make(chan struct{}, o.Requests)}
+	c := &client{url: u, name: public(u), key: u.String(), http: o.Client}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, fmt.Errorf("%s: want a URL that starts with http:// or https://: %w", c.name, ErrParam)
 	}
@@ -97,6 +99,9 @@ type answer struct {
 // ask sends a request and checks the header of the answer. The caller must close the body, and cancel ctx then. If the
 // object is opened already, id is what it was opened as.
 func (c *client) ask(ctx context.Context, w wish, id *identity) (*answer, error) {
+	if c.getter != nil {
+		return c.get(ctx, w, id)
+	}
 	resp, err := c.send(ctx, w.header(), id)
 	if err != nil {
 		return nil, err
@@ -107,6 +112,45 @@ func (c *client) ask(ctx context.Context, w wish, id *identity) (*answer, error)
 		return nil, err
 	}
 	c.follow(resp)
+	return a, nil
+}
+
+// get is ask for a Getter.
+func (c *client) get(ctx context.Context, w wish, id *identity) (*answer, error) {
+	fail := func(err error) (*answer, error) { return nil, &Error{URL: c.name, Err: err} }
+	version := ""
+	if id != nil && id.ETag != "" {
+		version, _ = strconv.Unquote(id.ETag)
+	}
+	got, err := c.getter.Get(ctx, w.off, w.n, version)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, c.transportError(ctx, err)
+	case w.off < 0 && errors.Is(err, errors.ErrUnsupported):
+		return fail(fmt.Errorf("%w: %w", err, errNoRange))
+	case err != nil:
+		return fail(err)
+	}
+	a := &answer{id: identity{Size: got.Size}, off: w.off, body: got.Body, settled: true}
+	if got.Version != "" {
+		a.id.ETag = strconv.Quote(got.Version)
+	}
+	if id != nil {
+		err = id.check(a.id)
+	}
+	if a.off < 0 {
+		a.off = max(got.Size-w.n, 0)
+	}
+	a.n = min(w.n, got.Size-a.off)
+	if err == nil && (a.n <= 0 || got.Body == nil) && (got.Size != 0 || got.Body != nil) {
+		err = fmt.Errorf("a range at %d of %d bytes: %w", a.off, got.Size, ErrBounds)
+	}
+	if err != nil {
+		if got.Body != nil {
+			got.Body.Close()
+		}
+		return fail(err)
+	}
 	return a, nil
 }
 

@@ -12,6 +12,9 @@
 //	}
 //	series, err := ndarray.Read[float32](ctx, a, ndarray.All, ndarray.At(45), ndarray.At(90))
 //
+// Module github.com/goblosc/blosc2/cloud opens objects in S3 and other stores by their URL, such as
+// "s3://bucket/a.b2nd". It uses OpenGetter, which reads an object without HTTP requests of this package.
+//
 // # Requests
 //
 // Open takes one round trip: it asks for the first and for the last 64 KiB at the same time, and keeps both in memory.

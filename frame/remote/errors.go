@@ -22,10 +22,10 @@ var (
 
 // Error is an error of a request. It wraps ErrChanged if the object has changed, errors.ErrUnsupported if the server
 // cannot be used for reading ranges, fs.ErrNotExist for status 404 or 410, fs.ErrPermission for status 401 or 403, or
-// an error of the connection.
+// an error of the connection. For an object of OpenGetter, URL is its name, and Err wraps the error of the Getter.
 type Error struct {
 	URL    string // without the password and the query, which may hold secrets
-	Status int    // HTTP status of the answer, or 0 if there was none
+	Status int    // HTTP status of the answer, or 0 if there was none or it came from a Getter
 	Err    error
 }
 

@@ -18,11 +18,12 @@ import (
 // the version that Open found. An Object is safe for concurrent use. Goroutines that read the same bytes at the same
 // time receive them once.
 type Object struct {
-	c     *client
-	o     Options
-	id    identity
-	table *table
-	disk  *diskObject // or nil
+	c      *client
+	o      Options
+	id     identity
+	table  *table
+	disk   *diskObject // or nil
+	closer io.Closer   // the Getter, or nil
 
 	opened bool // Open has succeeded
 
@@ -48,11 +49,40 @@ func Open(ctx context.Context, url string, o *Options) (*Object, error) {
 	opts.platform.noSuffix = opts.platform.noSuffix || thisPlatform.noSuffix
 	opts.Multipart = opts.Multipart && !opts.platform.noSuffix
 	opts.platform.noConditions = opts.platform.noConditions || thisPlatform.noConditions
-	obj := &Object{o: opts, table: &table{limit: opts.Cache}}
-	obj.ctx, obj.cancel = context.WithCancel(context.Background())
-	if obj.c, err = newClient(url, &obj.o); err != nil {
+	c, err := newClient(url, &opts)
+	if err != nil {
 		return nil, err
 	}
+	return openClient(ctx, c, opts)
+}
+
+// OpenGetter opens the object that g reads. Reads are merged, shared, cached and checked as those of an object of Open.
+// If a body breaks off, the rest is requested again, up to Options.Retries times. name is the name of the object in
+// messages. It must not hold secrets. With Options.Dir, the object is cached under this name unless Options.Key is set.
+// Options.Client, Header, Multipart and MaxWhole do not apply. See Open for the requests and for the errors. If
+// OpenGetter returns an error, it does not close g.
+func OpenGetter(ctx context.Context, name string, g Getter, o *Options) (*Object, error) {
+	if o != nil && (o.Client != nil || o.Header != nil || o.Multipart || o.MaxWhole != 0) {
+		return nil, fmt.Errorf("options Client, Header, Multipart and MaxWhole need a URL: %w", ErrParam)
+	}
+	opts, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	c := &client{name: name, key: name, getter: g}
+	obj, err := openClient(ctx, c, opts)
+	if err != nil {
+		return nil, err
+	}
+	obj.closer, _ = g.(io.Closer)
+	return obj, nil
+}
+
+// openClient opens the object of a client, which gets the options.
+func openClient(ctx context.Context, c *client, opts Options) (*Object, error) {
+	obj := &Object{c: c, o: opts, table: &table{limit: opts.Cache}}
+	c.o, c.slots = &obj.o, make(chan struct{}, opts.Requests)
+	obj.ctx, obj.cancel = context.WithCancel(context.Background())
 	defer func() {
 		if !obj.opened { // or code of the user has panicked
 			obj.Close()
@@ -69,7 +99,7 @@ func (obj *Object) open(ctx context.Context) error {
 	var disk *diskCache
 	if obj.o.Dir != "" {
 		var err error
-		if disk, err = openDisk(&obj.o, cmp.Or(obj.o.Key, obj.c.url.String())); err != nil {
+		if disk, err = openDisk(&obj.o, cmp.Or(obj.o.Key, obj.c.key)); err != nil {
 			return err
 		}
 		if e := disk.entry(); e != nil {
@@ -157,10 +187,14 @@ func (obj *Object) Close() error {
 	if obj.disk != nil {
 		obj.disk.close()
 	}
-	if obj.check != nil {
-		return obj.check.Result() // continues a panic of Options.Client or Options.Trace
+	var err error
+	if obj.closer != nil {
+		err = obj.closer.Close()
 	}
-	return nil
+	if obj.check != nil {
+		return cmp.Or(obj.check.Result(), err) // continues a panic of Options.Client or Options.Trace
+	}
+	return err
 }
 
 // ReadAt is ReadAtContext without a context. It implements io.ReaderAt.

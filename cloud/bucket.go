@@ -1,0 +1,107 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"gocloud.dev/blob"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/remote"
+)
+
+// Driver is what the interface of gocloud.dev/blob does not offer for a kind of store. The packages below this one have
+// drivers; a nil Driver uses only gocloud.dev/blob.
+type Driver interface {
+	// Get requests a range of an object: see [remote.Getter]. If off is 0 and the object is empty, the answer has no
+	// body. Errors are those of the bucket.
+	Get(ctx context.Context, b *blob.Bucket, key string, off, n int64, version string) (*remote.Answer, error)
+	// Status returns the HTTP status that an error of the store has, or 0.
+	Status(err error) int
+}
+
+// Bucket is a bucket of a store. It is safe for concurrent use. Errors of the store are a *remote.Error. They wrap the
+// error of the library and, where there is one, the common value: fs.ErrNotExist, fs.ErrExist, fs.ErrPermission or
+// frame.ErrChanged.
+type Bucket struct {
+	*blob.Bucket
+	driver Driver
+	name   string // the URL without its query
+	id     string // the URL
+}
+
+// New returns a Bucket for b, which the Bucket owns. d is the driver for the store; nil uses what all stores have in
+// common. A URL such as "s3://bucket" names the bucket in messages and in disk caches. Messages leave out its query.
+func New(b *blob.Bucket, url string, d Driver) *Bucket {
+	if d == nil {
+		d = common{}
+	}
+	name, _, _ := strings.Cut(url, "?")
+	return &Bucket{Bucket: b, driver: d, name: strings.TrimSuffix(name, "/"), id: url}
+}
+
+// OpenBucket opens a bucket by its URL, as [blob.OpenBucket] does: "s3://bucket?region=eu-west-1".
+func OpenBucket(ctx context.Context, url string, d Driver) (*Bucket, error) {
+	b, err := blob.OpenBucket(ctx, url)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, frame.ErrParam)
+	}
+	return New(b, url, d), nil
+}
+
+// Open opens the object with a key for reading. See [remote.Open] for its requests and [remote.OpenGetter] for the
+// options that do not apply. Close of the Object does not close the Bucket.
+func (b *Bucket) Open(ctx context.Context, key string, o *remote.Options) (*remote.Object, error) {
+	return b.open(ctx, key, &object{b, key}, o)
+}
+
+func (b *Bucket) open(ctx context.Context, key string, g remote.Getter, o *remote.Options) (*remote.Object, error) {
+	var opts remote.Options
+	if o != nil {
+		opts = *o
+	}
+	if opts.Dir != "" && opts.Key == "" {
+		opts.Key = b.id + "\x00" + key
+	}
+	return remote.OpenGetter(ctx, b.name+"/"+key, g, &opts)
+}
+
+// Open opens the object at a URL such as "s3://bucket/dir/a.b2nd?region=eu-west-1": that of its bucket with the key as
+// the path. Close of the Object also closes the bucket. See [Bucket.Open].
+func Open(ctx context.Context, objectURL string, d Driver, o *remote.Options) (*remote.Object, error) {
+	bucketURL, key, err := split(objectURL)
+	if err != nil {
+		return nil, err
+	}
+	b, err := OpenBucket(ctx, bucketURL, d)
+	if err != nil {
+		return nil, err
+	}
+	obj, err := b.open(ctx, key, &ownObject{object{b, key}}, o)
+	if err != nil {
+		b.Close()
+		return nil, err
+	}
+	return obj, nil
+}
+
+// split returns the URL of the bucket of an object, and the key of the object.
+func split(objectURL string) (bucketURL, key string, err error) {
+	u, err := url.Parse(objectURL)
+	if err != nil {
+		var e *url.Error // holds the URL, which may hold a secret
+		if errors.As(err, &e) {
+			err = e.Err
+		}
+		return "", "", fmt.Errorf("invalid URL: %w: %w", err, frame.ErrParam)
+	}
+	key = strings.TrimPrefix(u.Path, "/")
+	if u.Host == "" || key == "" || u.Fragment != "" {
+		return "", "", fmt.Errorf("invalid URL: want SCHEME://BUCKET/KEY: %w", frame.ErrParam)
+	}
+	u.Path, u.RawPath = "", ""
+	return u.String(), key, nil
+}

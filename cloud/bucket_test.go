@@ -1,0 +1,202 @@
+package cloud
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"slices"
+	"testing"
+	"time"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/fileblob"
+	"gocloud.dev/blob/memblob"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/remote"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// buckets calls do with an empty bucket of each kind that needs no server.
+func buckets(t *testing.T, do func(t *testing.T, b *Bucket)) {
+	t.Run("mem", func(t *testing.T) {
+		b := New(memblob.OpenBucket(nil), "mem://bucket", nil)
+		defer b.Close()
+		do(t, b)
+	})
+	t.Run("file", func(t *testing.T) {
+		inner, err := fileblob.OpenBucket(t.TempDir(), &fileblob.Options{NoTempDir: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := New(blob.PrefixedBucket(inner, "dir/"), "file:///bucket?secret", nil)
+		defer b.Close()
+		do(t, b)
+	})
+}
+
+// array returns an array in memory with n items from first.
+func array(t *testing.T, first, n int32) *ndarray.Array {
+	t.Helper()
+	a, err := ndarray.Arange(t.Context(), "", first, first+n, 1, &ndarray.CreateOptions{Chunks: []int64{10_000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	return a
+}
+
+// TestBucket writes arrays and reads them again.
+func TestBucket(t *testing.T) {
+	buckets(t, func(t *testing.T, b *Bucket) {
+		ctx := t.Context()
+		for _, n := range []int32{10, 100_000, 3_000_000} {
+			a := array(t, 0, n)
+			var stored bytes.Buffer
+			if _, err := a.Save(ctx, &stored); err != nil {
+				t.Fatal(err)
+			}
+			size, err := b.Save(ctx, "a", a, &WriteOptions{Overwrite: true})
+			if err != nil || size != int64(stored.Len()) {
+				t.Fatalf("Save: %d, %v", size, err)
+			}
+			err = b.Create(ctx, "b", func(st frame.Storage) error {
+				c, err := ndarray.Copy(ctx, "", a, &ndarray.CreateOptions{Storage: st})
+				if err != nil {
+					return err
+				}
+				return c.Close()
+			}, &WriteOptions{Overwrite: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, key := range []string{"a", "b"} {
+				src, err := b.Open(ctx, key, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer src.Close()
+				far, err := ndarray.OpenSource(ctx, src, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer far.Close()
+				got, err := ndarray.Read[int32](ctx, far)
+				want, _ := ndarray.Read[int32](ctx, a)
+				if err != nil || !slices.Equal(got, want) {
+					t.Errorf("%s: wrong items: %v", key, err)
+				}
+				if key == "a" && src.Size() != size {
+					t.Errorf("%d bytes, want %d", src.Size(), size)
+				}
+			}
+		}
+	})
+}
+
+// TestBucketChanged replaces and deletes objects between reads.
+func TestBucketChanged(t *testing.T) {
+	buckets(t, func(t *testing.T, b *Bucket) {
+		ctx := t.Context()
+		data := make([]byte, 1<<20)
+		for name, change := range map[string]func() error{
+			"replaced":  func() error { return b.WriteAll(ctx, "a", data, nil) },
+			"truncated": func() error { return b.WriteAll(ctx, "a", data[:500_000], nil) },
+			"empty":     func() error { return b.WriteAll(ctx, "a", nil, nil) },
+			"deleted":   func() error { return b.Delete(ctx, "a") },
+		} {
+			if err := b.WriteAll(ctx, "a", data, nil); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(20 * time.Millisecond) // files have times of the clock's ticks
+			src, err := b.Open(ctx, "a", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := make([]byte, 10)
+			if _, err := src.ReadAt(p, 300_000); err != nil {
+				t.Fatal(err)
+			}
+			if err := change(); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if _, err = src.ReadAt(p, 400_000); !errors.Is(err, frame.ErrChanged) {
+					t.Errorf("%s: %v, want ErrChanged", name, err)
+				}
+			}
+			src.Close()
+		}
+	})
+}
+
+// TestBucketErrors checks the errors of reading and writing.
+func TestBucketErrors(t *testing.T) {
+	buckets(t, func(t *testing.T, b *Bucket) {
+		ctx := t.Context()
+		a := array(t, 0, 1000)
+		failed := errors.New("failed")
+		done, cancel := context.WithCancel(ctx)
+		cancel()
+		_, notFound := b.Open(ctx, "none", nil)
+		_, option := b.Open(ctx, "none", &remote.Options{Multipart: true})
+		_, canceled := b.Save(done, "a", a, nil)
+		_, parts := b.Save(ctx, "a", a, &WriteOptions{PartSize: 1})
+		fails := b.Create(ctx, "a", func(st frame.Storage) error { return failed }, nil)
+		stopped, cancel := context.WithCancel(ctx)
+		late := b.Create(stopped, "a", func(st frame.Storage) error { cancel(); return nil }, nil)
+		_, broken := b.Save(ctx, "a", saver(func(w io.Writer) error { w.Write([]byte("data")); return failed }), nil)
+		if ok, err := b.Exists(ctx, "a"); ok || err != nil {
+			t.Errorf("the object exists: %v", err)
+		}
+		if _, err := b.Save(ctx, "a", a, nil); err != nil {
+			t.Fatal(err)
+		}
+		_, exists := b.Save(ctx, "a", a, nil)
+		exists2 := b.Create(ctx, "a", func(st frame.Storage) error { return nil }, nil)
+		for _, c := range []struct {
+			name      string
+			err, want error
+		}{
+			{"not found", notFound, fs.ErrNotExist}, {"option", option, frame.ErrParam}, {"canceled", canceled, context.Canceled},
+			{"part size", parts, frame.ErrParam}, {"fill", fails, failed}, {"canceled at the end", late, context.Canceled},
+			{"Save", broken, failed}, {"exists", exists, fs.ErrExist}, {"exists, Create", exists2, fs.ErrExist},
+		} {
+			if !errors.Is(c.err, c.want) || bytes.Contains([]byte(c.err.Error()), []byte("secret")) {
+				t.Errorf("%s: %v, want %v", c.name, c.err, c.want)
+			}
+		}
+		func() {
+			defer func() {
+				if recover() != failed {
+					t.Error("no panic")
+				}
+			}()
+			b.Save(ctx, "p", saver(func(w io.Writer) error { w.Write([]byte("data")); panic(failed) }), nil)
+		}()
+		if ok, err := b.Exists(ctx, "p"); ok || err != nil {
+			t.Errorf("the object exists: %v", err)
+		}
+	})
+}
+
+type saver func(w io.Writer) error
+
+func (s saver) Save(_ context.Context, w io.Writer) (int64, error) { return 0, s(w) }
+
+// TestSplit divides URLs.
+func TestSplit(t *testing.T) {
+	for _, c := range []struct{ url, bucket, key string }{
+		{"s3://b/a.b2nd", "s3://b", "a.b2nd"},
+		{"s3://b/dir/a%20b+c%3F?region=x&endpoint=http%3A%2F%2Fh%2F", "s3://b?region=x&endpoint=http%3A%2F%2Fh%2F", "dir/a b+c?"},
+		{"s3://b//a", "s3://b", "/a"},
+		{"s3://b/", "", ""}, {"s3://b", "", ""}, {"s3:///a", "", ""}, {"s3://b/a#x", "", ""}, {"s3://b/%", "", ""}, {"", "", ""},
+	} {
+		bucket, key, err := split(c.url)
+		if bucket != c.bucket || key != c.key || (err == nil) != (c.key != "") {
+			t.Errorf("%s: %q, %q, %v", c.url, bucket, key, err)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+// Package gcs opens objects in Google Cloud Storage.
+//
+//	src, err := gcs.Open(ctx, "gs://bucket/a.b2nd", nil)
+//	if err != nil {
+//		return err
+//	}
+//	defer src.Close()
+//	a, err := ndarray.OpenSource(ctx, src, nil)
+//
+// Credentials are the application default credentials. The query of the URL can set others: see
+// [gocloud.dev/blob/gcsblob.URLOpener]. The generation names the version of an object, and every read after the first
+// asks for that generation. Opening takes one round trip of two requests.
+package gcs
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"cloud.google.com/go/storage"
+	"gocloud.dev/blob"
+	_ "gocloud.dev/blob/gcsblob" // opens gs:// URLs
+	"google.golang.org/api/googleapi"
+
+	"github.com/goblosc/blosc2/cloud"
+	"github.com/goblosc/blosc2/frame/remote"
+)
+
+// Open opens the object at a URL such as "gs://bucket/dir/a.b2nd" for reading. See [cloud.Open].
+func Open(ctx context.Context, url string, o *remote.Options) (*remote.Object, error) {
+	return cloud.Open(ctx, url, Driver{}, o)
+}
+
+// OpenBucket opens a bucket at a URL such as "gs://bucket".
+func OpenBucket(ctx context.Context, url string) (*cloud.Bucket, error) {
+	return cloud.OpenBucket(ctx, url, Driver{})
+}
+
+// Driver is the [cloud.Driver] for buckets of package gcsblob.
+type Driver struct{}
+
+// errHandle ends a request of gocloud.dev/blob before it is sent.
+var errHandle = errors.New("the bucket is not one of package gcsblob")
+
+// Get implements [cloud.Driver]. It reads from the ObjectHandle that gocloud.dev/blob makes for the key, because only
+// that has ranges at the end of an object.
+func (Driver) Get(ctx context.Context, b *blob.Bucket, key string, off, n int64, version string) (*remote.Answer, error) {
+	var handle *storage.ObjectHandle
+	_, err := b.NewRangeReader(ctx, key, 0, -1, &blob.ReaderOptions{BeforeRead: func(as func(any) bool) error {
+		var h **storage.ObjectHandle
+		if as(&h) {
+			handle = *h
+		}
+		return errHandle
+	}})
+	if handle == nil {
+		return nil, err
+	}
+	handle = handle.ReadCompressed(true) // the stored bytes
+	if version != "" {
+		g, err := strconv.ParseInt(version, 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		handle = handle.If(storage.Conditions{GenerationMatch: g})
+	}
+	if off < 0 {
+		off, n = -n, -1
+	}
+	r, err := handle.NewRangeReader(ctx, off, n)
+	if err != nil {
+		return nil, err
+	}
+	a := &remote.Answer{Body: r, Size: r.Attrs.Size, Version: strconv.FormatInt(r.Attrs.Generation, 10)}
+	if a.Size == 0 {
+		a.Body = nil
+		return a, r.Close()
+	}
+	return a, nil
+}
+
+// Status implements [cloud.Driver].
+func (Driver) Status(err error) int {
+	var e *googleapi.Error
+	switch {
+	case errors.As(err, &e):
+		return e.Code
+	case errors.Is(err, storage.ErrObjectNotExist), errors.Is(err, storage.ErrBucketNotExist):
+		return 404
+	}
+	return 0
+}

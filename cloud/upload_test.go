@@ -1,0 +1,138 @@
+package cloud
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/memblob"
+
+	"github.com/goblosc/blosc2/frame"
+)
+
+// partsDriver is an Uploader that keeps parts in memory.
+type partsDriver struct {
+	common
+	mu       sync.Mutex
+	parts    map[int][]byte
+	complete bool
+}
+
+func (d *partsDriver) NewUpload(context.Context, *blob.Bucket, string, string, bool) (Upload, error) {
+	return d, nil
+}
+
+func (d *partsDriver) Part(_ context.Context, number int, data []byte) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.parts[number] != nil {
+		return errors.New("the part exists")
+	}
+	if d.parts == nil {
+		d.parts = map[int][]byte{}
+	}
+	d.parts[number] = bytes.Clone(data)
+	return nil
+}
+
+func (d *partsDriver) Complete(context.Context) error { d.complete = true; return nil }
+func (d *partsDriver) Abort(context.Context) error    { d.parts = nil; return nil }
+
+// TestUpload compares the Storage of an upload with one in memory.
+func TestUpload(t *testing.T) {
+	gone := 0
+	for seed := range uint64(2000) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		d := &partsDriver{}
+		inner := memblob.OpenBucket(nil)
+		b := New(inner, "mem://", d)
+		w := newUpload(t.Context(), b, d, "a", &WriteOptions{PartSize: 100, Requests: 3, Overwrite: true})
+		want := frame.NewMemory(nil)
+		err := w.run(func() error {
+			for range 1 + r.IntN(30) {
+				size, err := w.Size()
+				if wantSize, _ := want.Size(); size != wantSize || err != nil {
+					t.Fatalf("seed %d: size %d, want %d", seed, size, wantSize)
+				}
+				off := size // mostly appended
+				switch r.IntN(8) {
+				case 0:
+					off = r.Int64N(100)
+				case 1:
+					off = max(size-r.Int64N(50), 0)
+				case 2:
+					off = size + r.Int64N(250)
+				case 3:
+					off = r.Int64N(size + 1)
+				}
+				p := make([]byte, 1+r.IntN(150))
+				switch r.IntN(6) {
+				case 0:
+					n, err := w.ReadAt(p, off)
+					q := make([]byte, len(p))
+					m, wantErr := want.ReadAt(q, off)
+					if errors.Is(err, errors.ErrUnsupported) {
+						gone++
+					} else if n != m || !errors.Is(err, wantErr) || !bytes.Equal(p[:n], q[:n]) {
+						t.Fatalf("seed %d: read %d, %v, want %d, %v", seed, n, err, m, wantErr)
+					}
+				case 1:
+					if off > size {
+						continue
+					}
+					if err := w.Truncate(off); errors.Is(err, errors.ErrUnsupported) {
+						gone++
+					} else if err != nil {
+						t.Fatal(err)
+					} else {
+						want.Truncate(off)
+					}
+				default:
+					for i := range p {
+						p[i] = byte(r.IntN(256))
+					}
+					n, err := w.WriteAt(p, off)
+					if errors.Is(err, errors.ErrUnsupported) {
+						gone++
+					} else if err != nil {
+						t.Fatal(err)
+					}
+					want.WriteAt(p[:n], off)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []byte
+		if d.complete {
+			for i := range len(d.parts) {
+				if part := d.parts[i+1]; part == nil || len(part) != 100 && i != len(d.parts)-1 {
+					t.Fatalf("seed %d: part %d has %d bytes", seed, i+1, len(part))
+				}
+				got = append(got, d.parts[i+1]...)
+			}
+		} else if got, err = inner.ReadAll(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want.Bytes()) {
+			t.Fatalf("seed %d: %d bytes, want %d", seed, len(got), len(want.Bytes()))
+		}
+		if _, err := w.WriteAt([]byte{1}, 0); err == nil {
+			t.Error("a write after the end")
+		}
+		inner.Close()
+	}
+	if gone == 0 {
+		t.Error("no bytes of uploaded parts were used")
+	}
+	if _, err := newUpload(t.Context(), nil, nil, "", &WriteOptions{PartSize: 1}).ReadAt(make([]byte, 1), 0); err != io.EOF {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,174 @@
+package cloud
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/remote"
+)
+
+// Saver is a frame or an array: *frame.Frame and *ndarray.Array implement it.
+type Saver interface {
+	Save(ctx context.Context, w io.Writer) (int64, error)
+}
+
+// WriteOptions are the settings for writing an object. A nil *WriteOptions and zero fields are the defaults.
+type WriteOptions struct {
+	// Overwrite replaces an existing object. Otherwise writing it returns fs.ErrExist.
+	Overwrite bool
+	// PartSize is the size of a part of an upload in bytes, at least 5 MiB; 0 = 16 MiB. Amazon S3 has at most 10000
+	// parts in an object.
+	PartSize int
+	// Requests is the number of parts in flight; 0 = 4.
+	Requests int
+}
+
+// complete returns the options with their defaults filled in, or frame.ErrParam.
+func (o *WriteOptions) complete() (WriteOptions, error) {
+	var c WriteOptions
+	if o != nil {
+		c = *o
+	}
+	if c.PartSize == 0 {
+		c.PartSize = 16 << 20
+	}
+	if c.Requests == 0 {
+		c.Requests = 4
+	}
+	if c.PartSize < 5<<20 || c.PartSize > 1<<30 || c.Requests < 0 {
+		return c, fmt.Errorf("options PartSize %d and Requests %d, want 5 MiB to 1 GiB and at least 0: %w", c.PartSize, c.Requests, frame.ErrParam)
+	}
+	return c, nil
+}
+
+// Save writes a frame or an array to the object with a key, in one pass: it uploads parts while it reads src, and needs
+// memory for the parts in flight. It returns the number of bytes. If Save fails, or ctx ends, the object is as before.
+func (b *Bucket) Save(ctx context.Context, key string, src Saver, o *WriteOptions) (n int64, err error) {
+	opts, err := o.complete()
+	if err != nil {
+		return 0, err
+	}
+	if u, ok := b.driver.(Uploader); ok {
+		w := newUpload(ctx, b, u, key, &opts)
+		err = w.run(func() (err error) {
+			n, err = src.Save(w.ctx, &appender{w})
+			return err
+		})
+	} else {
+		err = b.stream(ctx, key, &opts, func(ctx context.Context, w io.Writer) (err error) {
+			n, err = src.Save(ctx, w)
+			return err
+		})
+	}
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+// Create writes the object with a key by a function that creates a frame or an array in a Storage:
+//
+//	err := b.Create(ctx, "a.b2nd", func(st frame.Storage) error {
+//		a, err := ndarray.FromFunc(ctx, "", shape, fill, &ndarray.CreateOptions{Storage: st})
+//		if err != nil {
+//			return err
+//		}
+//		return a.Close()
+//	}, nil)
+//
+// The object appears when fill has returned nil. If fill fails or panics, or ctx ends, the object is as before. fill
+// must not retain the Storage.
+//
+// If the driver is an [Uploader], parts are uploaded as soon as their bytes are written, and the first part, which has
+// the header, at the end. Bytes of an uploaded part can be neither read nor written again: that returns
+// errors.ErrUnsupported. So a Storage accepts the creation of a frame, and appending to it, but not all edits.
+// Otherwise the compressed frame is kept in memory until fill returns.
+func (b *Bucket) Create(ctx context.Context, key string, fill func(st frame.Storage) error, o *WriteOptions) error {
+	opts, err := o.complete()
+	if err != nil {
+		return err
+	}
+	if u, ok := b.driver.(Uploader); ok {
+		w := newUpload(ctx, b, u, key, &opts)
+		err = w.run(func() error { return fill(w) })
+	} else {
+		st := frame.NewMemory(nil)
+		if err = fill(st); err == nil {
+			err = b.stream(ctx, key, &opts, func(_ context.Context, w io.Writer) error {
+				_, err := w.Write(st.Bytes())
+				return err
+			})
+		}
+	}
+	return err
+}
+
+const contentType = "application/octet-stream"
+
+// stream writes an object with a Writer of gocloud.dev/blob.
+func (b *Bucket) stream(ctx context.Context, key string, o *WriteOptions, write func(ctx context.Context, w io.Writer) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w, err := b.NewWriter(ctx, key, &blob.WriterOptions{
+		ContentType: contentType, BufferSize: o.PartSize, MaxConcurrency: o.Requests, IfNotExist: !o.Overwrite,
+	})
+	if err != nil {
+		return b.writeError(key, err)
+	}
+	written := false
+	defer func() {
+		if !written { // or write has panicked
+			cancel() // so that Close does not write the object
+			w.Close()
+		}
+	}()
+	if err := write(ctx, &objectWriter{b, key, w}); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	written = true
+	return b.writeError(key, w.Close())
+}
+
+// objectWriter is a Writer with errors of writeError. Those of the function that writes are not changed: they can be
+// errors of another object.
+type objectWriter struct {
+	b   *Bucket
+	key string
+	w   *blob.Writer
+}
+
+// Write implements io.Writer.
+func (o *objectWriter) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	return n, o.b.writeError(o.key, err)
+}
+
+// writeError returns an error of the store in writing an object as a *remote.Error, with its common value.
+func (b *Bucket) writeError(key string, err error) error {
+	if err == nil {
+		return nil
+	}
+	status := b.driver.Status(err)
+	if status == http.StatusPreconditionFailed || status == 0 && gcerrors.Code(err) == gcerrors.FailedPrecondition {
+		err = fmt.Errorf("%w: %w", err, fs.ErrExist)
+	} else {
+		err = b.wrap(err, false)
+	}
+	return &remote.Error{URL: b.name + "/" + key, Status: status, Err: err}
+}
+
+// appender writes the bytes of a storage one after the other.
+type appender struct{ st *upload }
+
+// Write implements io.Writer.
+func (a *appender) Write(p []byte) (int, error) { return a.st.WriteAt(p, a.st.size()) }
