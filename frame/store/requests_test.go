@@ -11,6 +11,12 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/remote"
+	"github.com/goblosc/blosc2/internal/link"
 )
 
 // countReads counts the reads of a source.
@@ -80,6 +86,41 @@ func TestLargeZip(t *testing.T) {
 	if reads := src.reads.Load(); reads != 3 {
 		t.Errorf("%d reads to open, list and read one leaf, want 3", reads)
 	}
+}
+
+// TestLargeZipFar counts what the same takes on a link of 50 ms and 100 MB/s.
+func TestLargeZipFar(t *testing.T) {
+	b := largeZip(t, 10000)
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		l := &link.Link{Latency: 50 * time.Millisecond, Bandwidth: 100e6, Objects: map[string]link.Object{"/s": {Data: b, ETag: `"1"`}}}
+		src, err := remote.Open(ctx, "http://host/s", &remote.Options{Client: l.Client()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer src.Close()
+		s, err := OpenSource(ctx, src, &OpenOptions{Frames: &frame.OpenOptions{Concurrency: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if keys := slices.Collect(s.Keys("/")); len(keys) != 10000 {
+			t.Errorf("%d keys", len(keys))
+		}
+		open := l.Stats()
+		f, err := s.Frame(ctx, "/group03/leaf003333")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := f.ReadChunk(ctx, nil, 0); err != nil || string(b) != "content" {
+			t.Errorf("%q, %v", b, err)
+		}
+		leaf := l.Stats()
+		t.Logf("%d bytes; open and list: %+v; a leaf: %+v", len(b), open, leaf)
+		if open.Rounds > 2 || open.Requests > 4 || leaf.Rounds > 1 || leaf.Requests > 1 {
+			t.Errorf("open and list: %+v; a leaf: %+v", open, leaf)
+		}
+	})
 }
 
 func BenchmarkOpenLargeZip(b *testing.B) {
