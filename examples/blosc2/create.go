@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/meta"
@@ -14,64 +13,58 @@ import (
 	"github.com/goblosc/blosc2/ndarray/npy"
 )
 
-// creation holds the options and arguments of create.
-type creation struct {
+// createCmd creates an array or a super-chunk.
+type createCmd struct {
+	Shape    lengths `placeholder:"3,4" help:"shape of the array; '' for an array without dimensions. The default is the shape of the .npy file, or one axis for raw bytes"`
+	DType    string  `name:"dtype" placeholder:"'<f4'" help:"NumPy dtype of the items. The default is the dtype of the .npy file, or '|u1' for raw bytes"`
+	TypeSize size    `name:"typesize" placeholder:"N" help:"item size of a plain super-chunk. The default is the item size of the dtype"`
+	Meta     pairs   `placeholder:"name=json" help:"add a metalayer, stored as MessagePack; may be repeated"`
+	VLMeta   pairs   `name:"vlmeta" placeholder:"name=json" help:"add a variable-length metalayer, which can be changed later; may be repeated"`
 	params
-	shape        listFlag
-	dtype        string
-	typeSize     int
-	metas, vlmet namesFlag
-	out          string
+	Out string `arg:"" name:"OUT"`
+	In  string `arg:"" optional:"" name:"IN"`
 }
 
-// runCreate creates an array or a super-chunk.
-func runCreate(e *env, args []string) error {
-	c := &creation{shape: listFlag{bits: 64}}
-	fs := newFlags("create")
-	c.register(fs)
-	fs.Var(&c.shape, "shape", "")
-	fs.StringVar(&c.dtype, "dtype", "", "")
-	fs.Func("typesize", "", func(s string) error {
-		n, err := strconv.ParseInt(s, 10, 31)
-		if err != nil || n < 1 {
-			return usagef("want a size in bytes from 1 up")
-		}
-		c.typeSize = int(n)
-		return nil
-	})
-	fs.Var(&c.metas, "meta", "")
-	fs.Var(&c.vlmet, "vlmeta", "")
-	args, err := parseArgs(fs, args, 1, 2)
-	if err != nil {
-		return err
-	}
+// Help describes the verb.
+func (createCmd) Help() string {
+	return `
+Creates an array in the file OUT from IN or standard input. The input is a .npy file, recognized by its name or its
+first bytes, or raw bytes. The memory use of create does not grow with the data. OUT appears only when it is complete.
+
+Examples:
+  blosc2 create -chunks 64,64 -codec lz4 -filters bitshuffle out.b2nd in.npy
+  head -c 4000 /dev/urandom | blosc2 create -shape 1000 -dtype '<i4' out.b2nd
+`
+}
+
+// Run runs the verb.
+func (c *createCmd) Run(e *env) error {
 	if err := c.checkOptions(); err != nil {
 		return err
 	}
-	c.out = args[0]
-	if _, err := os.Lstat(c.out); err == nil && !c.overwrite {
-		return fmt.Errorf("%s already exists; use -overwrite to replace it", c.out)
+	if _, err := os.Lstat(c.Out); err == nil && !c.Overwrite {
+		return fmt.Errorf("%s already exists; use -overwrite to replace it", c.Out)
 	}
-	in, err := openInput(e, append(args, "")[1])
+	in, err := openInput(e, c.In)
 	if err != nil {
 		return err
 	}
 	defer in.close()
-	if c.chunkSize > 0 {
+	if c.ChunkSize > 0 {
 		return c.superChunk(in)
 	}
 	return c.array(e, in)
 }
 
 // checkOptions returns an error if options are invalid or contradict each other.
-func (c *creation) checkOptions() error {
-	if c.chunkSize > 0 && c.shape.list != nil {
+func (c *createCmd) checkOptions() error {
+	if c.ChunkSize > 0 && c.Shape != nil {
 		return usagef("-shape is for arrays, -chunksize is for plain super-chunks")
 	}
-	if c.chunkSize == 0 && c.typeSize > 0 {
+	if c.ChunkSize == 0 && c.TypeSize > 0 {
 		return usagef("-typesize is for plain super-chunks, -dtype is for arrays")
 	}
-	for _, n := range c.shape.list {
+	for _, n := range c.Shape {
 		if n < 0 {
 			return usagef("-shape has a negative length")
 		}
@@ -80,44 +73,44 @@ func (c *creation) checkOptions() error {
 }
 
 // layers returns the pairs as metalayers.
-func (f *namesFlag) layers() []meta.Layer {
+func (p pairs) layers() []meta.Layer {
 	var out []meta.Layer
-	for _, p := range f.pairs {
-		out = append(out, meta.Layer{Name: p.name, Content: p.value})
+	for _, one := range p {
+		out = append(out, meta.Layer{Name: one.name, Content: one.value})
 	}
 	return out
 }
 
 // attrs returns the pairs as attributes of an array.
-func (f *namesFlag) attrs() (map[string]any, error) {
+func (p pairs) attrs() (map[string]any, error) {
 	attrs := map[string]any{}
-	for _, p := range f.pairs {
+	for _, one := range p {
 		var v any
-		if err := meta.Unmarshal(p.value, &v); err != nil {
+		if err := meta.Unmarshal(one.value, &v); err != nil {
 			return nil, err
 		}
-		attrs[p.name] = v
+		attrs[one.name] = v
 	}
 	return attrs, nil
 }
 
 // superChunk creates a plain super-chunk, in one commit.
-func (c *creation) superChunk(in *input) error {
-	o := &frame.CreateOptions{ChunkSize: c.chunkSize, Sparse: c.sparse, Overwrite: c.overwrite, Checksums: c.checksums, Meta: c.metas.layers(), VLMeta: c.vlmet.layers()}
+func (c *createCmd) superChunk(in *input) error {
+	o := &frame.CreateOptions{ChunkSize: int(c.ChunkSize), Sparse: c.Sparse, Overwrite: c.Overwrite, Checksums: c.Checksums, Meta: c.Meta.layers(), VLMeta: c.VLMeta.layers()}
 	c.apply(&o.Params)
-	o.Params.TypeSize = max(c.typeSize, 1)
+	o.Params.TypeSize = max(int(c.TypeSize), 1)
 	if in.npy != nil && in.npy.Fortran {
 		return fmt.Errorf("cannot create a super-chunk from a .npy file in Fortran order")
 	}
-	if c.typeSize == 0 && (c.dtype != "" || in.npy != nil) {
+	if c.TypeSize == 0 && (c.DType != "" || in.npy != nil) {
 		d, err := c.itemType(in)
 		if err != nil {
 			return err
 		}
 		o.Params.TypeSize = d.Size
 	}
-	f, err := frame.CreateFunc(context.Background(), c.out, func(b *frame.Batch) error {
-		return appendChunks(context.Background(), b, in.r, c.chunkSize)
+	f, err := frame.CreateFunc(context.Background(), c.Out, func(b *frame.Batch) error {
+		return appendChunks(context.Background(), b, in.r, int(c.ChunkSize))
 	}, o)
 	if err != nil {
 		return err
@@ -164,11 +157,11 @@ func readUpTo(buf []byte, r io.Reader, n int) ([]byte, error) {
 }
 
 // itemType returns the dtype of the items: of -dtype, of the .npy file, or bytes.
-func (c *creation) itemType(in *input) (meta.DType, error) {
+func (c *createCmd) itemType(in *input) (meta.DType, error) {
 	d := meta.Of('u', 1)
 	var err error
-	if c.dtype != "" {
-		if d, err = meta.ParseDType(c.dtype); err != nil {
+	if c.DType != "" {
+		if d, err = meta.ParseDType(c.DType); err != nil {
 			return d, err
 		}
 		if in.npy != nil && d.Size != in.npy.DType.Size {
@@ -187,8 +180,8 @@ func (c *creation) itemType(in *input) (meta.DType, error) {
 }
 
 // plan returns the shape of the array and its size in bytes.
-func (c *creation) plan(e *env, in *input, itemSize int) ([]int64, int64, error) {
-	shape := c.shape.list
+func (c *createCmd) plan(e *env, in *input, itemSize int) ([]int64, int64, error) {
+	shape := c.Shape
 	if in.npy != nil {
 		have, ok := byteCount(in.npy.Shape, itemSize)
 		if !ok {
@@ -206,7 +199,7 @@ func (c *creation) plan(e *env, in *input, itemSize int) ([]int64, int64, error)
 		return shape, have, nil
 	}
 	if shape == nil {
-		if err := in.spool(filepath.Dir(c.out), -1, e.slab); err != nil {
+		if err := in.spool(filepath.Dir(c.Out), -1, e.slab); err != nil {
 			return nil, 0, err
 		}
 		if in.size%int64(itemSize) != 0 {
@@ -222,7 +215,7 @@ func (c *creation) plan(e *env, in *input, itemSize int) ([]int64, int64, error)
 }
 
 // array creates an array with its metalayers, in one commit.
-func (c *creation) array(e *env, in *input) error {
+func (c *createCmd) array(e *env, in *input) error {
 	d, err := c.itemType(in)
 	if err != nil {
 		return err
@@ -234,9 +227,9 @@ func (c *creation) array(e *env, in *input) error {
 	if in.size >= 0 && in.size != total {
 		return wrongSize(in.size, total)
 	}
-	o := &ndarray.CreateOptions{Chunks: c.chunks.list, Blocks: c.blocks.list}
-	o.Meta, o.Sparse, o.Overwrite, o.Checksums = c.metas.layers(), c.sparse, c.overwrite, c.checksums
-	if o.Attrs, err = c.vlmet.attrs(); err != nil {
+	o := &ndarray.CreateOptions{Chunks: c.Chunks, Blocks: c.Blocks}
+	o.Meta, o.Sparse, o.Overwrite, o.Checksums = c.Meta.layers(), c.Sparse, c.Overwrite, c.Checksums
+	if o.Attrs, err = c.VLMeta.attrs(); err != nil {
 		return err
 	}
 	c.applyArray(o)
@@ -246,9 +239,9 @@ func (c *creation) array(e *env, in *input) error {
 	}
 	var a *ndarray.Array
 	if in.npy != nil && in.npy.Fortran {
-		a, err = npy.ReadItems(e.ctx, c.out, npy.Header{DType: d, Fortran: true, Shape: shape}, src, o)
+		a, err = npy.ReadItems(e.ctx, c.Out, npy.Header{DType: d, Fortran: true, Shape: shape}, src, o)
 	} else {
-		a, err = ndarray.FromReader(e.ctx, c.out, shape, d.String(), src, o)
+		a, err = ndarray.FromReader(e.ctx, c.Out, shape, d.String(), src, o)
 	}
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 // end with exit status 0, or with 1 and one line on standard error, and must not change files outside the folder of the
 // mutant.
 //
-// ATTACK_MUTANTS=100000 go test -timeout 6h -run TestAttack ./examples/b2 makes 100,000 mutants.
+// ATTACK_MUTANTS=100000 go -C examples/blosc2 test -timeout 6h -run TestAttack . makes 100,000 mutants.
 func TestAttack(t *testing.T) { attack.Run(t, attack.Count(2000), attackVerbs) }
 
 // attackPatience is the time limit of a verb. A verb whose time depends on the sizes in a file is interrupted then.

@@ -45,7 +45,7 @@ func call(t testing.TB, stdin string, args ...string) (code int, out []byte, err
 // countErrors returns the number of lines on standard error, without the note of verify.
 func countErrors(errOut string) int {
 	n := strings.Count(errOut, "\n")
-	if strings.HasPrefix(errOut, "b2 verify: note: ") {
+	if strings.HasPrefix(errOut, "blosc2 verify: note: ") {
 		n--
 	}
 	return n
@@ -75,7 +75,7 @@ func inPieces(t testing.TB, slab int64, stdin string, args ...string) (string, e
 	t.Helper()
 	var out bytes.Buffer
 	e := &env{ctx: context.Background(), in: strings.NewReader(stdin), out: bufio.NewWriter(&out), slab: slab}
-	err := dispatch(e, args)
+	err := newCLI().dispatch(e, args)
 	e.out.Flush()
 	return out.String(), err
 }
@@ -114,21 +114,23 @@ func writeFile(t testing.TB, name, content string) string {
 // TestUsage calls the command without arguments, with help and with invalid usage.
 func TestUsage(t *testing.T) {
 	code, out, errOut := call(t, "")
-	if code != 2 || len(out) != 0 || !strings.Contains(errOut, "usage: b2 VERB") {
+	if code != 2 || len(out) != 0 || !strings.Contains(errOut, "usage: blosc2 VERB") {
 		t.Errorf("no arguments: exit %d, %q", code, errOut)
 	}
 	overview := must(t, "", "help")
-	for _, v := range verbs() {
-		if !strings.Contains(overview, "\n  "+v.name) {
-			t.Errorf("help does not mention %s", v.name)
+	for _, v := range newCLI().node().Children {
+		if !strings.Contains(overview, "\n  "+v.Name) {
+			t.Errorf("help does not mention %s", v.Name)
 		}
-		text := must(t, "", "help", v.name)
-		if !strings.HasPrefix(text, "usage: b2 "+v.name+" ") || text != must(t, "", v.name, "-h") {
-			t.Errorf("help %s: %q", v.name, text)
+		text := must(t, "", "help", v.Name)
+		if !strings.HasPrefix(text, "usage: blosc2 "+v.Name+" ") || text != must(t, "", v.Name, "-h") {
+			t.Errorf("help %s: %q", v.Name, text)
 		}
-		fails(t, 2, "argument is missing", "", v.name)
-		fails(t, 2, "not defined: -nonsense", "", v.name, "x", "y", "-nonsense")
-		fails(t, 2, "too many arguments", "", v.name, "a", "b", "c", "d", "e")
+		fails(t, 2, " is missing (see blosc2 help "+v.Name, "", v.Name)
+		fails(t, 2, "unknown option -nonsense", "", v.Name, "x", "y", "-nonsense")
+		if !v.Positional[len(v.Positional)-1].IsSlice() {
+			fails(t, 2, "too many arguments", "", v.Name, "a", "b", "c", "d", "e")
+		}
 	}
 	fails(t, 2, `unknown verb "frob"`, "", "frob")
 	fails(t, 2, `unknown verb "frob"`, "", "help", "frob")
@@ -147,7 +149,7 @@ func TestUsage(t *testing.T) {
 		{"vlmeta", x, "rename", "a"}, {"vlmeta", x, "set", "a", "zz", "-hex"}, {"vlmeta", x, "set", "a", "nope"},
 		{"resize", x, "3,a"},
 	} {
-		fails(t, 2, "(see b2 help)", "", args...)
+		fails(t, 2, "(see blosc2 help", "", args...)
 	}
 	if _, err := os.Stat(x); err == nil {
 		t.Error("invalid usage created a file")

@@ -11,25 +11,31 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
-	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// runInfo prints the contents of the headers.
-func runInfo(e *env, args []string) error {
-	fs := newFlags("info")
-	asJSON := fs.Bool("json", false, "")
-	args, err := parseArgs(fs, args, 1, 1)
-	if err != nil {
-		return err
-	}
-	s, err := openSource(e.ctx, args[0])
+// infoCmd prints the contents of the headers.
+type infoCmd struct {
+	JSON bool   `name:"json" help:"print one JSON object with the keys path nbytes cbytes nchunks typesize chunksize blocksize compcode clevel filters filters_meta metalayers vlmeta, and for arrays also ndim shape chunks blocks dtype dtype_format. Metalayers are in hexadecimal: fixed-length ones as stored, variable-length ones decompressed"`
+	Path string `arg:"" name:"PATH"`
+}
+
+// Help describes the verb.
+func (infoCmd) Help() string {
+	return `
+Prints the contents of the header and the trailer. It decodes no chunk.
+`
+}
+
+// Run runs the verb.
+func (v *infoCmd) Run(e *env) error {
+	s, err := openSource(e, v.Path)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	if *asJSON {
+	if v.JSON {
 		return infoJSON(e, s)
 	}
 	tw := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
@@ -179,7 +185,7 @@ func storedDType(a *ndarray.Array) (string, int) {
 
 // headerFilters returns the filters of a frame as its header stores them.
 func headerFilters(c chunk.Params) (ids, metas [6]int) {
-	var p coder.Pipeline
+	var p [numFilters]chunk.Filter
 	copy(p[:], c.Filters)
 	return pipelineNumbers(p[:])
 }

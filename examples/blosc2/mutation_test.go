@@ -164,7 +164,7 @@ func runVerb(verb, path string) (code int, fault error) {
 
 // amount returns the number of mutations: few, or the number in the environment.
 func amount(few int) int {
-	if n, err := strconv.Atoi(os.Getenv("B2_MUTATIONS")); err == nil {
+	if n, err := strconv.Atoi(os.Getenv("BLOSC2_MUTATIONS")); err == nil {
 		return n
 	}
 	if testing.Short() {
@@ -176,12 +176,13 @@ func amount(few int) int {
 // TestMutations runs verify and dump on truncated and mutated fixtures, in a process with a memory limit of 256 MiB.
 // The result must be data or an error of one line.
 //
-// B2_MUTATIONS=100000 go test -timeout 3h -run TestMutations ./examples/b2 tests 100,000 mutations and every truncation
-// of the fixtures. A file that fails is kept as $TMPDIR/b2-mutation. The number of a mutation reproduces it.
+// BLOSC2_MUTATIONS=100000 go -C examples/blosc2 test -timeout 3h -run TestMutations . tests 100,000 mutations and
+// every truncation of the fixtures. A file that fails is kept as $TMPDIR/blosc2-mutation. The number of a mutation
+// reproduces it.
 func TestMutations(t *testing.T) {
-	if os.Getenv("B2_MUTATIONS_HERE") == "" && canLimit {
+	if os.Getenv("BLOSC2_MUTATIONS_HERE") == "" && canLimit {
 		c := exec.Command(os.Args[0], "-test.run=^TestMutations$", "-test.v", "-test.timeout=3h", "-test.short="+strconv.FormatBool(testing.Short()))
-		c.Env = append(os.Environ(), "B2_MUTATIONS_HERE=1")
+		c.Env = append(os.Environ(), "BLOSC2_MUTATIONS_HERE=1")
 		out, err := c.CombinedOutput()
 		if !errors.Is(err, syscall.ENOEXEC) {
 			if err != nil {
@@ -206,7 +207,7 @@ func TestMutations(t *testing.T) {
 			slowest = max(slowest, time.Since(start))
 			if fault != nil {
 				if b, err := os.ReadFile(p.file); err == nil {
-					os.WriteFile(filepath.Join(os.TempDir(), "b2-mutation"), b, 0o666)
+					os.WriteFile(filepath.Join(os.TempDir(), "blosc2-mutation"), b, 0o666)
 				}
 				t.Errorf("%s %s, %s: %v", verb, p.name, what, fault)
 				continue
@@ -254,11 +255,11 @@ func TestMutationsProgram(t *testing.T) {
 		return // TestMutations calls the same code
 	}
 	dir := t.TempDir()
-	b2 := filepath.Join(dir, "b2")
-	if out, err := exec.Command("go", "build", "-o", b2, ".").CombinedOutput(); err != nil {
+	program := filepath.Join(dir, "blosc2")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if err := exec.Command(b2, "help").Run(); errors.Is(err, syscall.ENOEXEC) {
+	if err := exec.Command(program, "help").Run(); errors.Is(err, syscall.ENOEXEC) {
 		t.Skip("emulated: the operating system does not run programs for", runtime.GOARCH)
 	}
 	list := subjects(t, dir, 64<<10)
@@ -271,7 +272,7 @@ func TestMutationsProgram(t *testing.T) {
 		}
 		for _, verb := range []string{"verify", "dump"} {
 			// head stops reading after 64 MiB, which ends the program with status 141.
-			c := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -s 1024; ulimit -d %d; { "$0" "$@"; echo $? >&3; } | head -c %d >/dev/null`, limit>>10, 64<<20), b2, verb, p.path)
+			c := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -s 1024; ulimit -d %d; { "$0" "$@"; echo $? >&3; } | head -c %d >/dev/null`, limit>>10, 64<<20), program, verb, p.path)
 			var stderr bytes.Buffer
 			c.Stderr = &stderr
 			status, w, err := os.Pipe()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/goblosc/blosc2/meta"
@@ -9,24 +8,35 @@ import (
 	"github.com/goblosc/blosc2/ndarray/npy"
 )
 
-// runDump writes all decoded bytes.
-func runDump(e *env, args []string) error {
-	fs := newFlags("dump")
-	npy := fs.Bool("npy", false, "")
-	args, err := parseArgs(fs, args, 1, 1)
-	if err != nil {
-		return err
-	}
-	s, err := openReadable(e.ctx, args[0])
+// dumpCmd writes all decoded bytes.
+type dumpCmd struct {
+	NPY  bool   `name:"npy" help:"write a NumPy header first, so that numpy.load reads the result. A super-chunk or a single chunk becomes an array of one dimension: of raw items if its item size is more than one byte and divides the data, otherwise of bytes"`
+	Path string `arg:"" name:"PATH"`
+}
+
+// Help describes the verb.
+func (dumpCmd) Help() string {
+	return `
+Writes the decoded bytes: the items of an array in C order, the chunks of a super-chunk one after the other, or the
+contents of a single chunk. Its memory use does not grow with the data.
+
+Examples:
+  blosc2 dump -npy a.b2nd > a.npy
+`
+}
+
+// Run runs the verb.
+func (v *dumpCmd) Run(e *env) error {
+	s, err := openReadable(e, v.Path)
 	if err != nil {
 		return err
 	}
 	defer s.close()
 	switch {
 	case s.array != nil:
-		return dumpArray(e, s.array, nil, *npy)
+		return dumpArray(e, s.array, nil, v.NPY)
 	case s.frame != nil:
-		if *npy {
+		if v.NPY {
 			if err := writeFlatHeader(e, s.frame.Info().NBytes, s.frame.Info().TypeSize); err != nil {
 				return err
 			}
@@ -36,7 +46,7 @@ func runDump(e *env, args []string) error {
 		return err
 	}
 	h := s.chunk.Header()
-	if *npy {
+	if v.NPY {
 		if err := writeFlatHeader(e, s.chunk.Size(), h.Params.TypeSize); err != nil {
 			return err
 		}
@@ -73,43 +83,39 @@ func writeFlatHeader(e *env, n int64, typeSize int) error {
 	return err
 }
 
-// runSlice writes the decoded bytes of a selection.
-func runSlice(e *env, args []string) error {
-	fs := newFlags("slice")
-	asNPY := fs.Bool("npy", false, "")
-	args, err := parseArgs(fs, args, 2, 2)
-	if err != nil {
-		return err
-	}
-	sel, err := ndarray.ParseSelection(args[1])
-	if err != nil {
-		return err
-	}
-	if isURL(args[0]) {
-		return sliceURL(e, args[0], sel, *asNPY)
-	}
-	a, err := openArray(e.ctx, args[0], false)
-	if err != nil {
-		return err
-	}
-	defer a.Close()
-	return dumpArray(e, a, sel, *asNPY)
+// sliceCmd writes the decoded bytes of a selection.
+type sliceCmd struct {
+	NPY  bool   `name:"npy" help:"write a NumPy header first"`
+	Path string `arg:"" name:"PATH"`
+	Sel  string `arg:"" name:"SEL"`
 }
 
-// sliceURL writes a selection of an array on a server.
-func sliceURL(e *env, url string, sel []ndarray.Index, npy bool) error {
-	s, err := openURL(e.ctx, url)
+// Help describes the verb.
+func (sliceCmd) Help() string {
+	return `
+Writes the items of a selection in C order. It decodes only the blocks that hold selected items. SEL is in NumPy's
+notation: integers, slices, ..., None, and lists of integers or booleans. SEL may start with a minus sign and a digit.
+If SEL contains lists, the selected items are held in memory.
+
+Examples:
+  blosc2 slice a.b2nd '0, 2:5, ::-1' > part
+  blosc2 slice -npy a.b2nd '..., -1' > last.npy
+  blosc2 slice a.b2nd '[3, 1, 2], :' > rows
+`
+}
+
+// Run runs the verb.
+func (v *sliceCmd) Run(e *env) error {
+	sel, err := ndarray.ParseSelection(v.Sel)
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	switch {
-	case s.damaged != nil:
-		return s.damaged
-	case s.array == nil:
-		return fmt.Errorf("%s: %w", s.path, ndarray.ErrNotArray)
+	a, closer, err := openArray(e, v.Path)
+	if err != nil {
+		return err
 	}
-	return dumpArray(e, s.array, sel, npy)
+	defer closer()
+	return dumpArray(e, a, sel, v.NPY)
 }
 
 // dumpArray writes a selection in C order, in small pieces. A nil selection writes everything.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/remote"
+	"github.com/goblosc/blosc2/frame/store"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -27,8 +29,12 @@ type source struct {
 }
 
 // openSource opens a frame, or a file with a single chunk, for reading.
-func openSource(ctx context.Context, path string) (*source, error) {
-	if isURL(path) {
+func openSource(e *env, path string) (*source, error) {
+	ctx := e.ctx
+	switch {
+	case path == "-":
+		return openStdin(e)
+	case isURL(path):
 		return openURL(ctx, path)
 	}
 	f, err := frame.Open(ctx, path, nil)
@@ -45,9 +51,29 @@ func openSource(ctx context.Context, path string) (*source, error) {
 	return s, nil
 }
 
+// openStdin opens a frame or a chunk on standard input, which it holds in memory.
+func openStdin(e *env) (*source, error) {
+	b, err := io.ReadAll(e.in)
+	if err != nil {
+		return nil, err
+	}
+	s := &source{path: "-"}
+	if s.frame, err = frame.OpenBytes(b, nil); err == nil {
+		s.findArray()
+		return s, nil
+	}
+	if errors.Is(err, frame.ErrFormat) {
+		if c, chunkErr := newChunkFile(bytes.NewReader(b), int64(len(b))); chunkErr == nil {
+			s.chunk, s.frame = c, nil
+			return s, nil
+		}
+	}
+	return nil, fmt.Errorf("standard input: %w", err)
+}
+
 // openFrame opens a frame for reading. Unlike openSource, it returns an error for a single chunk.
-func openFrame(ctx context.Context, path string) (*source, error) {
-	s, err := openSource(ctx, path)
+func openFrame(e *env, path string) (*source, error) {
+	s, err := openSource(e, path)
 	if err == nil && s.frame == nil {
 		s.close()
 		err = fmt.Errorf("%s: a single chunk, want a frame: %w", s.path, frame.ErrFormat)
@@ -110,8 +136,8 @@ func (s *source) close() {
 }
 
 // openReadable is like openSource, but returns an error for a frame with a damaged array.
-func openReadable(ctx context.Context, path string) (*source, error) {
-	s, err := openSource(ctx, path)
+func openReadable(e *env, path string) (*source, error) {
+	s, err := openSource(e, path)
 	if err == nil && s.damaged != nil {
 		s.close()
 		return nil, s.damaged
@@ -119,20 +145,51 @@ func openReadable(ctx context.Context, path string) (*source, error) {
 	return s, err
 }
 
-// openArray opens an array for reading, or for writing if edit is set.
-func openArray(ctx context.Context, path string, edit bool) (*ndarray.Array, error) {
-	if edit {
-		path, err := editPath(ctx, path)
-		if err != nil {
-			return nil, err
+// openArray opens an array for reading. The caller calls done at the end.
+func openArray(e *env, path string) (a *ndarray.Array, done func(), err error) {
+	if path != "-" && !isURL(path) {
+		if a, err = ndarray.Open(e.ctx, path, nil); err == nil {
+			return a, func() { a.Close() }, nil
 		}
-		return ndarray.Edit(ctx, path, nil)
+		if errors.Is(err, ndarray.ErrNotArray) || errors.Is(err, ndarray.ErrFormat) {
+			if a, err := store.OpenTensor(e.ctx, path, nil); err == nil {
+				return a, func() { a.Close() }, nil
+			} else if errors.Is(err, errors.ErrUnsupported) {
+				return nil, nil, err
+			}
+		}
 	}
-	a, err := ndarray.Open(ctx, path, nil)
+	openErr := err
+	var s *source
+	switch {
+	case path == "-":
+		s, err = openStdin(e)
+	case isURL(path):
+		s, err = openURL(e.ctx, path)
+	default:
+		s, err = openInStore(e.ctx, path, openErr)
+	}
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case s.damaged != nil:
+		err = s.damaged
+	case s.array == nil:
+		err = fmt.Errorf("%s: %w", s.path, ndarray.ErrNotArray)
+	default:
+		return s.array, s.close, nil
+	}
+	s.close()
+	return nil, nil, err
+}
+
+// editArray opens an array for editing.
+func editArray(ctx context.Context, path string) (*ndarray.Array, error) {
+	path, err := editPath(ctx, path)
 	if err != nil {
-		return openArrayElsewhere(ctx, path, err)
+		return nil, err
 	}
-	return a, nil
+	return ndarray.Edit(ctx, path, nil)
 }
 
 // chunkFile is an open file with a single chunk.

@@ -9,17 +9,23 @@ import (
 	"github.com/goblosc/blosc2/frame/store"
 )
 
-const lsText = `
+// lsCmd lists a store.
+type lsCmd struct {
+	JSON bool   `name:"json" help:"print one JSON object per line with the keys key kind shape dtype. Shape and dtype are null if they do not apply. The object of a reference also has the key ref: what it refers to. The object of a leaf that cannot be opened has the key error, and the exit status is then 1"`
+	Path string `arg:"" name:"STORE[/KEY]"`
+}
+
+// Help describes the verb.
+func (lsCmd) Help() string {
+	return `
 Lists the leaves and groups of a store, or of the group KEY in it: a file (.b2e, .b2z) or a directory (.b2d). A table is
 one entry. For a file with a single frame, it prints one entry without a key.
 
-  -json   print one JSON object per line with the keys key kind shape dtype. Shape and dtype are null if they do not
-          apply. The object of a reference also has the key ref: what it refers to. The object of a leaf that cannot be
-          opened has the key error, and the exit status is then 1
-
-  b2 ls tree.b2z
-  b2 ls -json tree.b2d/img
+Examples:
+  blosc2 ls tree.b2z
+  blosc2 ls -json tree.b2d/img
 `
+}
 
 // lsEntry is the object that ls -json prints.
 type lsEntry struct {
@@ -31,14 +37,8 @@ type lsEntry struct {
 	Error string  `json:"error,omitempty"`
 }
 
-// runLs lists a store.
-func runLs(e *env, args []string) error {
-	flags := newFlags("ls")
-	asJSON := flags.Bool("json", false, "")
-	args, err := parseArgs(flags, args, 1, 1)
-	if err != nil {
-		return err
-	}
+// Run runs the verb.
+func (v *lsCmd) Run(e *env) error {
 	tw := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
 	failed := 0
 	print := func(entry store.Entry, err error) error {
@@ -48,7 +48,7 @@ func runLs(e *env, args []string) error {
 		if err != nil {
 			failed++
 		}
-		if *asJSON {
+		if v.JSON {
 			return printEntry(e, entry, err)
 		}
 		text := ""
@@ -63,14 +63,14 @@ func runLs(e *env, args []string) error {
 		_, err = fmt.Fprintf(tw, "%s\t%s\t%s\n", entry.Key, entry.Kind, text)
 		return err
 	}
-	if err := eachEntry(e, args[0], print); err != nil {
+	if err := eachEntry(e, v.Path, print); err != nil {
 		return err
 	}
 	if err := tw.Flush(); err != nil {
 		return err
 	}
 	if failed > 0 {
-		return fmt.Errorf("%s: %d leaves cannot be opened", args[0], failed)
+		return fmt.Errorf("%s: %d leaves cannot be opened", v.Path, failed)
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func runLs(e *env, args []string) error {
 func eachEntry(e *env, path string, see func(store.Entry, error) error) error {
 	name, key, ok := splitStore(path)
 	if !ok {
-		s, err := openFrame(e.ctx, path)
+		s, err := openFrame(e, path)
 		if err != nil {
 			return err
 		}

@@ -11,14 +11,24 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// runVerify decodes everything and prints a line for each fault.
-func runVerify(e *env, args []string) error {
-	fs := newFlags("verify")
-	require := fs.Bool("require-checksums", false, "")
-	args, err := parseArgs(fs, args, 1, 1)
-	if err != nil {
-		return err
-	}
+// verifyCmd decodes everything and prints a line for each fault.
+type verifyCmd struct {
+	RequireChecksums bool   `name:"require-checksums" help:"report missing checksums as a fault"`
+	Path             string `arg:"" name:"PATH"`
+}
+
+// Help describes the verb.
+func (verifyCmd) Help() string {
+	return `
+Reads all parts of PATH, decodes everything, and compares it with its checksums if it has any (see -checksums of blosc2
+create). Another library may have edited PATH without updating the checksums. Each fault is a line on standard output
+with its location, and the exit status is then 1. For an intact PATH, nothing is written to standard output. If a frame
+has no checksums, a note on standard error says so: damage to data that still decodes is then not detected.
+`
+}
+
+// Run runs the verb.
+func (v *verifyCmd) Run(e *env) error {
 	faults, checked := 0, false
 	report := func(err error) error {
 		if ctxErr := e.ctx.Err(); ctxErr != nil {
@@ -28,13 +38,13 @@ func runVerify(e *env, args []string) error {
 		_, err = fmt.Fprintln(e.out, oneLine(err))
 		return err
 	}
-	s, err := openSource(e.ctx, args[0])
+	s, err := openSource(e, v.Path)
 	switch {
 	case isFault(err):
 		err = report(err)
 	case err == nil:
 		checked = s.frame != nil && s.frame.Info().Checksums
-		if err = verifySource(e.ctx, s, report); err == nil && *require && !checked {
+		if err = verifySource(e.ctx, s, report); err == nil && v.RequireChecksums && !checked {
 			err = report(&frame.Error{Path: s.path, Part: "checksums", Chunk: -1, Off: -1, Err: errMissing{}})
 		}
 		s.close()
@@ -42,9 +52,9 @@ func runVerify(e *env, args []string) error {
 	switch {
 	case err != nil:
 	case faults > 0:
-		err = fmt.Errorf("%s: faults found: %d", args[0], faults)
+		err = fmt.Errorf("%s: faults found: %d", v.Path, faults)
 	case s.frame != nil && !checked:
-		e.note(args[0] + ": no checksums, so damage to data that still decodes is not detected")
+		e.note(v.Path + ": no checksums, so damage to data that still decodes is not detected")
 	}
 	return err
 }

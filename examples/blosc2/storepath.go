@@ -115,28 +115,6 @@ func openInStore(ctx context.Context, path string, otherwise error) (*source, er
 	return s, nil
 }
 
-// openArrayElsewhere opens the array of STORE/KEY, or a file with a tensor. If path is neither, it returns the error of
-// opening it otherwise.
-func openArrayElsewhere(ctx context.Context, path string, otherwise error) (*ndarray.Array, error) {
-	if errors.Is(otherwise, ndarray.ErrNotArray) || errors.Is(otherwise, ndarray.ErrFormat) {
-		if a, err := store.OpenTensor(ctx, path, nil); err == nil || errors.Is(err, errors.ErrUnsupported) {
-			return a, err
-		}
-	}
-	s, err := openInStore(ctx, path, otherwise)
-	switch {
-	case err != nil:
-		return nil, err
-	case s.array == nil:
-		s.close()
-		if s.damaged != nil {
-			return nil, s.damaged
-		}
-		return nil, fmt.Errorf("%s: %w", path, ndarray.ErrNotArray)
-	}
-	return s.array, nil // the process closes the store
-}
-
 // editPath returns the file of STORE/KEY in a directory store, or path if it is no such path.
 func editPath(ctx context.Context, path string) (string, error) {
 	if isURL(path) {

@@ -10,64 +10,72 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// runCopy copies a frame, with other parameters if options are set.
-func runCopy(e *env, args []string) error {
-	var p params
-	fs := newFlags("copy")
-	p.register(fs)
-	contiguous := fs.Bool("contiguous", false, "")
-	args, err := parseArgs(fs, args, 2, 2)
-	if err != nil {
-		return err
-	}
-	if p.sparse && *contiguous {
+// copyCmd copies a frame, with other parameters if options are set.
+type copyCmd struct {
+	params
+	Contiguous bool   `help:"create a file"`
+	From       string `arg:"" name:"FROM"`
+	To         string `arg:"" name:"TO"`
+}
+
+// Help describes the verb.
+func (copyCmd) Help() string {
+	return `
+Copies an array or a super-chunk without the dead bytes that edits leave, and with its metalayers. Parameters without
+an option stay the same. Chunks are compressed again only if the options require it.
+`
+}
+
+// Run runs the verb.
+func (p *copyCmd) Run(e *env) error {
+	if p.Sparse && p.Contiguous {
 		return usagef("-sparse and -contiguous exclude each other")
 	}
 	if err := p.check(); err != nil {
 		return err
 	}
-	s, err := openReadable(e.ctx, args[0])
+	s, err := openReadable(e, p.From)
 	if err != nil {
 		return err
 	}
 	defer s.close()
 	if s.chunk != nil {
-		return fmt.Errorf("%s: cannot copy a single chunk, want a frame", args[0])
+		return fmt.Errorf("%s: cannot copy a single chunk, want a frame", p.From)
 	}
-	if !p.sparse && !*contiguous {
-		p.sparse = s.frame.Info().Sparse
+	if !p.Sparse && !p.Contiguous {
+		p.Sparse = s.frame.Info().Sparse
 	}
 	if s.array != nil {
-		return p.copyArray(e.ctx, s.array, args[1])
+		return p.copyArray(e.ctx, s.array, p.To)
 	}
-	return p.copyFrame(e.ctx, s.frame, args[1])
+	return p.copyFrame(e.ctx, s.frame, p.To)
 }
 
 // compresses reports whether an option for the compression is set.
 func (p *params) compresses() bool {
-	return p.codec != 0 || p.codecMeta != nil || p.level != 0 || p.filters != nil || p.split != nil || p.dict != nil
+	return p.Codec != 0 || p.CodecMeta != nil || p.Level != 0 || p.Filters != nil || p.Split != nil || p.Dict != nil
 }
 
 // copyArray copies an array.
 func (p *params) copyArray(ctx context.Context, a *ndarray.Array, to string) error {
-	if p.chunkSize > 0 {
+	if p.ChunkSize > 0 {
 		return usagef("-chunksize is for plain super-chunks, -chunks is for arrays")
 	}
-	if !p.compresses() && p.chunks.list == nil && p.blocks.list == nil {
-		f, err := frame.Copy(ctx, to, a.Frame(), &frame.CreateOptions{Sparse: p.sparse, Overwrite: p.overwrite, Checksums: p.checksums})
+	if !p.compresses() && p.Chunks == nil && p.Blocks == nil {
+		f, err := frame.Copy(ctx, to, a.Frame(), &frame.CreateOptions{Sparse: p.Sparse, Overwrite: p.Overwrite, Checksums: p.Checksums})
 		if err != nil {
 			return err
 		}
 		return f.Close()
 	}
 	o := a.CreateOptions()
-	o.Sparse, o.Overwrite, o.Checksums = p.sparse, p.overwrite, o.Checksums || p.checksums
+	o.Sparse, o.Overwrite, o.Checksums = p.Sparse, p.Overwrite, o.Checksums || p.Checksums
 	p.applyArray(o)
-	if p.chunks.list != nil && !slices.Equal(o.Chunks, p.chunks.list) {
-		o.Chunks, o.Blocks = p.chunks.list, nil
+	if p.Chunks != nil && !slices.Equal(o.Chunks, p.Chunks) {
+		o.Chunks, o.Blocks = p.Chunks, nil
 	}
-	if p.blocks.list != nil {
-		o.Blocks = p.blocks.list
+	if p.Blocks != nil {
+		o.Blocks = p.Blocks
 	}
 	c, err := ndarray.Copy(ctx, to, a, o)
 	if err != nil {
@@ -78,11 +86,11 @@ func (p *params) copyArray(ctx context.Context, a *ndarray.Array, to string) err
 
 // copyFrame copies a super-chunk.
 func (p *params) copyFrame(ctx context.Context, f *frame.Frame, to string) error {
-	if p.chunks.list != nil || p.blocks.list != nil {
+	if p.Chunks != nil || p.Blocks != nil {
 		return usagef("-chunks and -blocks are for arrays, -chunksize is for plain super-chunks")
 	}
-	o := &frame.CreateOptions{Sparse: p.sparse, Overwrite: p.overwrite, Checksums: p.checksums}
-	if !p.compresses() && p.chunkSize == 0 {
+	o := &frame.CreateOptions{Sparse: p.Sparse, Overwrite: p.Overwrite, Checksums: p.Checksums}
+	if !p.compresses() && p.ChunkSize == 0 {
 		c, err := frame.Copy(ctx, to, f, o)
 		if err != nil {
 			return err
@@ -91,13 +99,13 @@ func (p *params) copyFrame(ctx context.Context, f *frame.Frame, to string) error
 	}
 	info := f.Info()
 	o.Checksums = o.Checksums || info.Checksums
-	if info.VLBlocks && p.chunkSize > 0 {
+	if info.VLBlocks && p.ChunkSize > 0 {
 		return fmt.Errorf("cannot change the size of chunks with blocks of variable size: %w", errors.ErrUnsupported)
 	}
 	o.Params, o.Meta, o.ChunkSize = info.Params, f.Meta(), max(info.ChunkSize, 0)
 	p.apply(&o.Params)
-	if p.chunkSize > 0 {
-		o.ChunkSize, o.Params.BlockSize = p.chunkSize, 0
+	if p.ChunkSize > 0 {
+		o.ChunkSize, o.Params.BlockSize = int(p.ChunkSize), 0
 	}
 	c, err := frame.CreateFunc(ctx, to, func(b *frame.Batch) error {
 		v, err := f.Engine().View(ctx)
@@ -111,8 +119,8 @@ func (p *params) copyFrame(ctx context.Context, f *frame.Frame, to string) error
 		if special, ok := v.Uniform(); ok && info.ChunkSize > 0 {
 			return b.Engine().FillSpecial(info.NBytes, special) // its cost does not depend on the number of chunks
 		}
-		if p.chunkSize > 0 {
-			return appendChunks(ctx, b, f.Content(ctx), p.chunkSize)
+		if p.ChunkSize > 0 {
+			return appendChunks(ctx, b, f.Content(ctx), int(p.ChunkSize))
 		}
 		for i := range f.NumChunks() {
 			if err := ctx.Err(); err != nil {

@@ -8,38 +8,48 @@ import (
 	"github.com/goblosc/blosc2/frame/store/table"
 )
 
-const tableText = `
+// tableCmd prints a table.
+type tableCmd struct {
+	JSON bool   `name:"json" help:"print one JSON object {\"rows\": n, \"columns\": {name: [values]}} (the default). Nulls are null, bytes {\"bytes\": hexadecimal}, complex numbers {\"complex\": [real, imaginary]}, arrays nested lists, times text in UTC"`
+	CSV  bool   `name:"csv" help:"print CSV with a header. Nulls are empty, bytes are hexadecimal, lists and objects are JSON"`
+	Path string `arg:"" name:"PATH"`
+}
+
+// Help describes the verb.
+func (tableCmd) Help() string {
+	return `
 Prints the values of a table, without deleted rows. PATH is a store that is a table, or the key of a table in a store.
 
-  -json   print one JSON object {"rows": n, "columns": {name: [values]}} (the default). Nulls are null, bytes
-          {"bytes": hexadecimal}, complex numbers {"complex": [real, imaginary]}, arrays nested lists, times text in UTC
-  -csv    print CSV with a header. Nulls are empty, bytes are hexadecimal, lists and objects are JSON
-
-  b2 table -json trips.b2z
-  b2 table -csv data.b2d/trips > trips.csv
+Examples:
+  blosc2 table -json trips.b2z
+  blosc2 table -csv data.b2d/trips > trips.csv
 `
+}
 
-const objectsText = `
+// objectsCmd prints an object, batch or list array.
+type objectsCmd struct {
+	Path string `arg:"" name:"PATH"`
+}
+
+// Help describes the verb.
+func (objectsCmd) Help() string {
+	return `
 Prints the items of an object or list array, one JSON value per line, or the batches of a batch array, one list per line.
 PATH is a file (.b2b) or the key of an array in a store.
 
-  b2 objects notes.b2b
+Examples:
+  blosc2 objects notes.b2b
 `
+}
 
-// runTable prints a table.
-func runTable(e *env, args []string) error {
-	flags := newFlags("table")
-	asJSON, asCSV := flags.Bool("json", false, ""), flags.Bool("csv", false, "")
-	args, err := parseArgs(flags, args, 1, 1)
-	if err != nil {
-		return err
-	}
-	if *asJSON && *asCSV {
+// Run runs the verb.
+func (v *tableCmd) Run(e *env) error {
+	if v.JSON && v.CSV {
 		return usagef("-json and -csv exclude each other")
 	}
-	name, key, ok := splitStore(args[0])
+	name, key, ok := splitStore(v.Path)
 	if !ok {
-		name, key = args[0], "/"
+		name, key = v.Path, "/"
 	}
 	st, err := newStore(e.ctx, name)
 	if err != nil {
@@ -50,7 +60,7 @@ func runTable(e *env, args []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	if *asCSV {
+	if v.CSV {
 		return tableCSV(e, t)
 	}
 	return tableJSON(e, t)
@@ -137,13 +147,9 @@ func tableCSV(e *env, t *table.Table) error {
 	return w.Error()
 }
 
-// runObjects prints an object, batch or list array.
-func runObjects(e *env, args []string) error {
-	args, err := parseArgs(newFlags("objects"), args, 1, 1)
-	if err != nil {
-		return err
-	}
-	s, err := openReadable(e.ctx, args[0])
+// Run runs the verb.
+func (v *objectsCmd) Run(e *env) error {
+	s, err := openReadable(e, v.Path)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func TestVerifyNotesChecksums(t *testing.T) {
 	}{
 		{[]string{with}, 0, "", ""},
 		{[]string{"-require-checksums", with}, 0, "", ""},
-		{[]string{without}, 0, "", "b2 verify: note: " + without + ": no checksums"},
+		{[]string{without}, 0, "", "blosc2 verify: note: " + without + ": no checksums"},
 		{[]string{"-require-checksums", without}, 1, "checksums: missing", "faults found: 1"},
 	} {
 		code, out, errOut := call(t, "", append([]string{"verify"}, c.args...)...)

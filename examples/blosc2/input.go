@@ -158,7 +158,7 @@ func (in *input) spool(dir string, most, slab int64) error {
 		in.at, in.size = bytes.NewReader(head), int64(len(head))
 		return nil
 	}
-	if in.temp, err = os.MkdirTemp(dir, ".b2-"); err != nil {
+	if in.temp, err = os.MkdirTemp(dir, ".blosc2-"); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(filepath.Join(in.temp, "input"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)

@@ -1,0 +1,61 @@
+// Command blosc2 inspects, reads, creates and edits Blosc2 frames and N-dimensional arrays.
+//
+//	go -C examples/blosc2 run . help          list the verbs
+//	go -C examples/blosc2 run . help create   describe a verb
+//
+// The exit status is 0 for success, 1 for an invalid file or request, with one line on standard error, or 2 for invalid
+// usage. It is 1 if diff finds differences, and then 2 for all errors.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run executes the command and returns the exit status.
+func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	if len(args) == 0 {
+		fmt.Fprint(errOut, overview(newCLI().node()))
+		return 2
+	}
+	w := bufio.NewWriterSize(out, 1<<16)
+	c := newCLI()
+	name, hint := "blosc2", "blosc2 help"
+	if v := c.verb(args[0]); v != nil {
+		name += " " + v.Name
+		hint += " " + v.Name
+	}
+	note := func(text string) { fmt.Fprintf(errOut, "%s: note: %s\n", name, text) }
+	err := c.dispatch(&env{ctx: ctx, in: in, out: w, note: note, slab: 32 << 20}, args)
+	if flushErr := w.Flush(); err == nil {
+		err = flushErr
+	}
+	var usage *usageError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &usage):
+		fmt.Fprintf(errOut, "%s: %s (see %s)\n", name, oneLine(err), hint)
+		return 2
+	}
+	fmt.Fprintf(errOut, "%s: %s\n", name, oneLine(err))
+	return 1
+}
+
+// oneLine returns the text of an error without line breaks.
+func oneLine(err error) string {
+	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+}
