@@ -2,7 +2,7 @@ package main
 
 import (
 	"errors"
-	"strings"
+	"regexp"
 
 	"github.com/alecthomas/kong"
 )
@@ -12,7 +12,7 @@ import (
 type grammar struct {
 	Info    infoCmd    `cmd:"" help:"print sizes, codec, shape and metalayers from the headers"`
 	Dump    dumpCmd    `cmd:"" help:"write all decoded bytes to standard output"`
-	Slice   sliceCmd   `cmd:"" help:"write the decoded bytes of a selection of an array"`
+	Slice   sliceCmd   `cmd:"" help:"print a selection of an array, or write it as text, CSV, .npy or bytes"`
 	Ls      lsCmd      `cmd:"" help:"list the leaves of a store"`
 	Table   tableCmd   `cmd:"" help:"print the values of a table"`
 	Objects objectsCmd `cmd:"" help:"print the items of an object, batch or list array"`
@@ -26,6 +26,9 @@ type grammar struct {
 	Repair  repairCmd  `cmd:"" help:"create a frame from the intact parts of a damaged one"`
 	Verify  verifyCmd  `cmd:"" help:"decode everything and report each fault"`
 }
+
+// doubleDash finds options as kong writes them.
+var doubleDash = regexp.MustCompile(`(^| )--`)
 
 // runner is the struct of a verb, with its options and arguments.
 type runner interface{ Run(e *env) error }
@@ -70,7 +73,7 @@ func (c *cli) dispatch(e *env, args []string) error {
 		return err
 	}
 	if _, err := c.k.Parse(append([]string{name}, ordered...)); err != nil {
-		return usagef("%s", strings.TrimPrefix(err.Error(), "-"))
+		return usagef("%s", doubleDash.ReplaceAllString(err.Error(), "$1-"))
 	}
 	return v.Target.Addr().Interface().(runner).Run(e)
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/meta"
@@ -15,8 +16,9 @@ import (
 
 // createCmd creates an array or a super-chunk.
 type createCmd struct {
-	Shape    lengths `placeholder:"3,4" help:"shape of the array; '' for an array without dimensions. The default is the shape of the .npy file, or one axis for raw bytes"`
-	DType    string  `name:"dtype" placeholder:"'<f4'" help:"NumPy dtype of the items. The default is the dtype of the .npy file, or '|u1' for raw bytes"`
+	Shape    lengths `placeholder:"3,4" help:"shape of the array; '' for an array without dimensions. One length may be -1, which the size of the input determines. The default is the shape of the .npy file, or one axis for raw bytes"`
+	DType    string  `name:"dtype" placeholder:"'<f4'" help:"NumPy dtype of the items. The default is the dtype of the .npy file"`
+	Raw      bool    `help:"the input is raw bytes; without -dtype, its items are bytes. Other input than .npy is refused without -raw, -dtype or -chunksize"`
 	TypeSize size    `name:"typesize" placeholder:"N" help:"item size of a plain super-chunk. The default is the item size of the dtype"`
 	Meta     pairs   `placeholder:"name=json" help:"add a metalayer, stored as MessagePack; may be repeated"`
 	VLMeta   pairs   `name:"vlmeta" placeholder:"name=json" help:"add a variable-length metalayer, which can be changed later; may be repeated"`
@@ -29,7 +31,8 @@ type createCmd struct {
 func (createCmd) Help() string {
 	return `
 Creates an array in the file OUT from IN or standard input. The input is a .npy file, recognized by its name or its
-first bytes, or raw bytes. The memory use of create does not grow with the data. OUT appears only when it is complete.
+first bytes, or with -dtype or -raw raw bytes. The memory use of create does not grow with
+the data. OUT appears only when it is complete.
 
 Examples:
   blosc2 create -chunks 64,64 -codec lz4 -filters bitshuffle out.b2nd in.npy
@@ -45,11 +48,14 @@ func (c *createCmd) Run(e *env) error {
 	if _, err := os.Lstat(c.Out); err == nil && !c.Overwrite {
 		return fmt.Errorf("%s already exists; use -overwrite to replace it", c.Out)
 	}
-	in, err := openInput(e, c.In)
+	in, err := openInput(e, c.In, c.Raw)
 	if err != nil {
 		return err
 	}
 	defer in.close()
+	if in.npy == nil && c.ChunkSize == 0 && !c.Raw && c.DType == "" {
+		return errNotNPY("a dtype for the items with -dtype, or -raw for bytes")
+	}
 	if c.ChunkSize > 0 {
 		return c.superChunk(in)
 	}
@@ -64,10 +70,16 @@ func (c *createCmd) checkOptions() error {
 	if c.ChunkSize == 0 && c.TypeSize > 0 {
 		return usagef("-typesize is for plain super-chunks, -dtype is for arrays")
 	}
+	inferred := 0
 	for _, n := range c.Shape {
-		if n < 0 {
-			return usagef("-shape has a negative length")
+		if n < -1 {
+			return usagef("-shape has the negative length %d", n)
+		} else if n == -1 {
+			inferred++
 		}
+	}
+	if inferred > 1 {
+		return usagef("-shape has more than one length of -1")
 	}
 	return c.check()
 }
@@ -190,6 +202,9 @@ func (c *createCmd) plan(e *env, in *input, itemSize int) ([]int64, int64, error
 		if shape == nil {
 			return in.npy.Shape, have, nil
 		}
+		if shape, ok = infer(shape, have, itemSize); !ok {
+			return nil, 0, fmt.Errorf("the .npy file has shape %s, which cannot be changed to %s", pyTuple(in.npy.Shape), pyTuple(c.Shape))
+		}
 		if want, ok := byteCount(shape, itemSize); !ok || want != have {
 			return nil, 0, fmt.Errorf("the .npy file has shape %s, which cannot be changed to %s", pyTuple(in.npy.Shape), pyTuple(shape))
 		}
@@ -207,11 +222,37 @@ func (c *createCmd) plan(e *env, in *input, itemSize int) ([]int64, int64, error
 		}
 		shape = []int64{in.size / int64(itemSize)}
 	}
+	if slices.Contains(shape, -1) {
+		if err := in.spool(filepath.Dir(c.Out), -1, e.slab); err != nil {
+			return nil, 0, err
+		}
+		var ok bool
+		if shape, ok = infer(shape, in.size, itemSize); !ok {
+			return nil, 0, fmt.Errorf("the input has %d bytes, which are no array of shape %s with items of %d bytes", in.size, pyTuple(c.Shape), itemSize)
+		}
+	}
 	total, ok := byteCount(shape, itemSize)
 	if !ok {
 		return nil, 0, fmt.Errorf("shape %s: %w", pyTuple(shape), ndarray.ErrTooLarge)
 	}
 	return shape, total, nil
+}
+
+// infer replaces a length of -1, so that an array of the shape has a size in bytes. It reports whether there is such a
+// length.
+func infer(shape []int64, size int64, itemSize int) ([]int64, bool) {
+	i := slices.Index(shape, -1)
+	if i < 0 {
+		return shape, true
+	}
+	shape = slices.Clone(shape)
+	shape[i] = 1
+	n, ok := byteCount(shape, itemSize)
+	if !ok || n == 0 || size%n != 0 {
+		return nil, false
+	}
+	shape[i] = size / n
+	return shape, true
 }
 
 // array creates an array with its metalayers, in one commit.

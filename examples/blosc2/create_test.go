@@ -200,6 +200,8 @@ func TestCreateShapes(t *testing.T) {
 		}
 		if c.dtype != "" {
 			args = append(args, "-dtype", c.dtype)
+		} else {
+			args = append(args, "-raw")
 		}
 		must(t, c.stdin, args...)
 		if got := must(t, "", "dump", out); got != c.stdin || !strings.Contains(squeeze(must(t, "", "info", out)), "\nshape "+c.want+"\n") {
@@ -208,19 +210,19 @@ func TestCreateShapes(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for _, c := range []struct{ words, stdin, args string }{
-		{"5 bytes, want 6", "abcde", "-shape 2,3"}, {"more than 6", "abcdefg", "-shape 2,3"}, {"a multiple of the item size", "abcde", "-dtype <i4"},
-		{"too large", "", "-shape 4000000000,4000000000"}, {"dtype", "", "-dtype nonsense -shape 3"}, {"no bytes", "", "-dtype S0 -shape 3"},
+		{"5 bytes, want 6", "abcde", "-raw -shape 2,3"}, {"more than 6", "abcdefg", "-raw -shape 2,3"}, {"a multiple of the item size", "abcde", "-dtype <i4"},
+		{"too large", "", "-raw -shape 4000000000,4000000000"}, {"dtype", "", "-dtype nonsense -shape 3"}, {"no bytes", "", "-dtype S0 -shape 3"},
 		{"cannot be changed to", npyFile([]int64{2}, false, "12345678"), "-shape 3"}, {"have 8 bytes, but items of the .npy file have 4", npyFile([]int64{2}, false, "12345678"), "-dtype <i8"},
 		{"shape must be", npyFile([]int64{1, 2}, true, "12345678"), "-shape 2,1"}, {"bytes", npyFile([]int64{3}, false, "12345678"), ""},
 		{"Fortran", npyFile([]int64{1, 2}, true, "12345678"), "-chunksize 4"},
-		{"", "abc", "-shape 3 -chunks 2,2"}, {"", "abc", "-shape 3 -chunks 2 -blocks 3"}, {"", "abc", "-shape 3 -meta " + strings.Repeat("n", 40) + "=1"},
+		{"", "abc", "-raw -shape 3 -chunks 2,2"}, {"", "abc", "-raw -shape 3 -chunks 2 -blocks 3"}, {"", "abc", "-raw -shape 3 -meta " + strings.Repeat("n", 40) + "=1"},
 	} {
 		fails(t, 1, c.words, c.stdin, append([]string{"create", dir + "/no"}, strings.Fields(c.args)...)...)
 	}
 	fails(t, 1, "directory", "", "create", dir+"/no", dir)
 	fails(t, 1, "not a valid .npy", "", "create", dir+"/no", writeFile(t, "x.npy", "plain"))
 	fails(t, 1, "already exists", "abc", "create", dir)
-	fails(t, 1, "frame", "abc", "create", "-overwrite", dir)
+	fails(t, 1, "frame", "abc", "create", "-raw", "-overwrite", dir)
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("failures left %v (%v)", left, err)
 	}

@@ -11,6 +11,7 @@ import (
 // dumpCmd writes all decoded bytes.
 type dumpCmd struct {
 	NPY  bool   `name:"npy" help:"write a NumPy header first, so that numpy.load reads the result. A super-chunk or a single chunk becomes an array of one dimension: of raw items if its item size is more than one byte and divides the data, otherwise of bytes"`
+	Raw  bool   `name:"raw" help:"write the bytes even to a terminal"`
 	Path string `arg:"" name:"PATH"`
 }
 
@@ -27,6 +28,9 @@ Examples:
 
 // Run runs the verb.
 func (v *dumpCmd) Run(e *env) error {
+	if err := e.refuseTerminal(v.Raw); err != nil {
+		return err
+	}
 	s, err := openReadable(e, v.Path)
 	if err != nil {
 		return err
@@ -81,41 +85,6 @@ func writeFlatHeader(e *env, n int64, typeSize int) error {
 		_, err = e.out.Write(h)
 	}
 	return err
-}
-
-// sliceCmd writes the decoded bytes of a selection.
-type sliceCmd struct {
-	NPY  bool   `name:"npy" help:"write a NumPy header first"`
-	Path string `arg:"" name:"PATH"`
-	Sel  string `arg:"" name:"SEL"`
-}
-
-// Help describes the verb.
-func (sliceCmd) Help() string {
-	return `
-Writes the items of a selection in C order. It decodes only the blocks that hold selected items. SEL is in NumPy's
-notation: integers, slices, ..., None, and lists of integers or booleans. SEL may start with a minus sign and a digit.
-If SEL contains lists, the selected items are held in memory.
-
-Examples:
-  blosc2 slice a.b2nd '0, 2:5, ::-1' > part
-  blosc2 slice -npy a.b2nd '..., -1' > last.npy
-  blosc2 slice a.b2nd '[3, 1, 2], :' > rows
-`
-}
-
-// Run runs the verb.
-func (v *sliceCmd) Run(e *env) error {
-	sel, err := ndarray.ParseSelection(v.Sel)
-	if err != nil {
-		return err
-	}
-	a, closer, err := openArray(e, v.Path)
-	if err != nil {
-		return err
-	}
-	defer closer()
-	return dumpArray(e, a, sel, v.NPY)
 }
 
 // dumpArray writes a selection in C order, in small pieces. A nil selection writes everything.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/ndarray"
@@ -10,6 +11,7 @@ import (
 
 // appendCmd adds items to an array or a chunk to a super-chunk.
 type appendCmd struct {
+	rawInput
 	Axis int    `placeholder:"N" help:"the axis (default 0); -1 is the last one"`
 	Path string `arg:"" name:"PATH"`
 	In   string `arg:"" optional:"" name:"IN"`
@@ -19,7 +21,7 @@ type appendCmd struct {
 func (appendCmd) Help() string {
 	return `
 Appends the items of IN or standard input at the end of an axis of an array, in one commit. The input is a .npy file
-with the dtype of the array, or raw bytes in C order. If PATH is a super-chunk, the input is appended as one chunk. The
+with the dtype of the array, or with -raw raw bytes in C order. If PATH is a super-chunk, the input is appended as one chunk. The
 input is held in memory.
 `
 }
@@ -35,7 +37,7 @@ func (v *appendCmd) Run(e *env) error {
 	if arrayErr != nil && isArrayFrame(f) {
 		return arrayErr
 	}
-	in, err := openInput(e, v.In)
+	in, err := openInput(e, v.In, v.Raw)
 	if err != nil {
 		return err
 	}
@@ -53,14 +55,23 @@ func (v *appendCmd) Run(e *env) error {
 		}
 		return f.Append(context.Background(), data)
 	}
-	shape := a.Shape()
+	shape, axis := a.Shape(), v.Axis
+	if axis < 0 {
+		axis += len(shape)
+	}
+	if axis < 0 || axis >= len(shape) {
+		return fmt.Errorf("-axis %d: an array of shape %s has no such axis: %w", v.Axis, pyTuple(shape), ndarray.ErrBounds)
+	}
+	if err := v.check(in, a.DType()); err != nil {
+		return err
+	}
 	n := int64(-1)
 	if in.npy != nil {
-		if len(shape) != len(in.npy.Shape) || v.Axis < 0 || v.Axis >= len(shape) {
+		if !alike(shape, in.npy.Shape, axis) {
 			return fmt.Errorf("the .npy file has shape %s and the array %s, which do not match along axis %d",
 				pyTuple(in.npy.Shape), pyTuple(shape), v.Axis)
 		}
-		shape[v.Axis] = in.npy.Shape[v.Axis]
+		shape[axis] = in.npy.Shape[axis]
 		var ok bool
 		if n, ok = byteCount(shape, a.DType().Size); !ok {
 			return ndarray.ErrTooLarge
@@ -70,7 +81,12 @@ func (v *appendCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	return a.AppendBytes(e.ctx, v.Axis, data)
+	return a.AppendBytes(e.ctx, axis, data)
+}
+
+// alike reports whether shapes differ at most along an axis.
+func alike(a, b []int64, axis int) bool {
+	return len(a) == len(b) && slices.Equal(a[:axis], b[:axis]) && slices.Equal(a[axis+1:], b[axis+1:])
 }
 
 // isArrayFrame reports whether a frame has the metalayer of an array.
@@ -108,6 +124,7 @@ func (v *resizeCmd) Run(e *env) error {
 
 // setCmd writes to a selection.
 type setCmd struct {
+	rawInput
 	Value *string `placeholder:"X" help:"write X to all selected items. X is a number (1 -2.5e3 nan inf 1+2j), true or false, a string (padded with zeros), a count of units or NaT for dates and timedeltas, or for raw bytes and structures the bytes of an item in hexadecimal"`
 	Path  string  `arg:"" name:"PATH"`
 	Sel   string  `arg:"" name:"SEL"`
@@ -118,7 +135,7 @@ type setCmd struct {
 func (setCmd) Help() string {
 	return `
 Writes to the selection SEL (see "blosc2 help slice") in one commit. IN or standard input is a .npy file with the shape
-of the selection and the dtype of the array, or raw bytes in C order. The input is held in memory.
+of the selection and the dtype of the array, or with -raw raw bytes in C order. The input is held in memory.
 
 Examples:
   blosc2 set a.b2nd '0, :' row.npy
@@ -155,14 +172,18 @@ func (v *setCmd) Run(e *env) error {
 	if !ok {
 		return ndarray.ErrTooLarge
 	}
-	in, err := openInput(e, v.In)
+	in, err := openInput(e, v.In, v.Raw)
 	if err != nil {
 		return err
 	}
 	defer in.close()
+	if err := v.check(in, a.DType()); err != nil {
+		return err
+	}
 	data, err := in.items(e.ctx, a.DType(), shape, n)
 	if err != nil {
 		return err
 	}
 	return a.WriteBytes(e.ctx, data, sel...)
+
 }

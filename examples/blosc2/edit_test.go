@@ -24,7 +24,7 @@ func TestAppend(t *testing.T) {
 	data := numbers(30)
 	for _, args := range [][]string{nil, {"-sparse"}} {
 		out := newArray(t, args...)
-		must(t, numbers(10), "append", out)
+		must(t, numbers(10), "append", "-raw", out)
 		if got := must(t, "", "dump", out); got != data+numbers(10) {
 			t.Errorf("%v: raw rows: the data differs", args)
 		}
@@ -36,9 +36,9 @@ func TestAppend(t *testing.T) {
 		if got := must(t, "", "slice", out, "8, :5"); got != numbers(5) {
 			t.Errorf("%v: rows of a .npy file: the data differs", args)
 		}
-		must(t, "", "append", out)
-		fails(t, 1, "", "abc", "append", out)
-		fails(t, 1, "", numbers(7), "append", out, "-axis", "2")
+		must(t, "", "append", "-raw", out)
+		fails(t, 1, "", "abc", "append", "-raw", out)
+		fails(t, 1, "", numbers(7), "append", "-raw", out, "-axis", "2")
 		fails(t, 1, "axis -1", npyFile([]int64{1, 7}, false, numbers(7)), "append", out, "-axis", "-1")
 		fails(t, 1, "(1, 6)", npyFile([]int64{1, 6}, false, numbers(6)), "append", out)
 		fails(t, 1, "dtype", strings.Replace(npyFile([]int64{1, 7}, false, numbers(7)), "<i4", "<f4", 1), "append", out)
@@ -88,7 +88,7 @@ func TestSet(t *testing.T) {
 	for _, col := range []int{0, 2, 4} {
 		put(5, col, "\xfe\xff\xff\xff")
 	}
-	must(t, "abcdefghijkl", "set", out, "1:4, 1")
+	must(t, "abcdefghijkl", "set", "-raw", out, "1:4, 1")
 	put(1, 1, "abcd")
 	put(2, 1, "efgh")
 	put(3, 1, "ijkl")
@@ -101,7 +101,7 @@ func TestSet(t *testing.T) {
 		t.Errorf("the data differs\n%x\n%x", got, want)
 	}
 	fails(t, 1, "out of bounds", "", "set", out, "6", "-value", "0")
-	fails(t, 1, "bytes", "abc", "set", out, "0, 0")
+	fails(t, 1, "bytes", "abc", "set", "-raw", out, "0, 0")
 	fails(t, 1, "shape", npyFile([]int64{2}, false, "AAAABBBB"), "set", out, "0, :3")
 	fails(t, 1, "dtype <i4", "", "set", out, ":", "-value", "1.5")
 	if got := must(t, "", "dump", out); got != string(want) {

@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/alecthomas/kong v1.17.0
 	github.com/goblosc/blosc2 v0.1.0
+	golang.org/x/term v0.47.0
 )
 
 require (

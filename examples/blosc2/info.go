@@ -1,15 +1,11 @@
 package main
 
 import (
-	"bytes"
-	"encoding/hex"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/goblosc/blosc2/chunk"
-	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
@@ -17,20 +13,48 @@ import (
 
 // infoCmd prints the contents of the headers.
 type infoCmd struct {
-	JSON bool   `name:"json" help:"print one JSON object with the keys path nbytes cbytes nchunks typesize chunksize blocksize compcode clevel filters filters_meta metalayers vlmeta, and for arrays also ndim shape chunks blocks dtype dtype_format. Metalayers are in hexadecimal: fixed-length ones as stored, variable-length ones decompressed"`
-	Path string `arg:"" name:"PATH"`
+	JSON   bool     `name:"json" help:"print a JSON object for each path with the keys path nbytes cbytes nchunks typesize chunksize blocksize compcode clevel filters filters_meta metalayers vlmeta, and for arrays also ndim shape chunks blocks dtype dtype_format. Metalayers are in hexadecimal: fixed-length ones as stored, variable-length ones decompressed. The other keys are codec and filter_names, which name what compcode and filters number, data_bytes and padding_bytes, whose sum is nbytes, and meta and attrs, the decoded metalayers"`
+	Chunks bool     `help:"print a table of the chunks: position in the file (number of the file in a directory), stored size, ratio, codec and special value. It reads the header of each chunk"`
+	Tree   bool     `help:"print the tree of a store"`
+	Paths  []string `arg:"" name:"PATH"`
 }
 
 // Help describes the verb.
 func (infoCmd) Help() string {
 	return `
-Prints the contents of the header and the trailer. It decodes no chunk.
+Prints the contents of the header and the trailer. It decodes no chunk. Data is what the items take, padding what chunks
+at the end of an axis hold besides.
+
+Examples:
+  blosc2 info a.b2nd b.b2nd
+  blosc2 info -chunks a.b2nd
+  blosc2 info -tree tree.b2z
 `
 }
 
 // Run runs the verb.
 func (v *infoCmd) Run(e *env) error {
-	s, err := openSource(e, v.Path)
+	if v.JSON && (v.Chunks || v.Tree) {
+		return usagef("-json excludes -chunks and -tree")
+	}
+	var failed []error
+	for i, path := range v.Paths {
+		if i > 0 && !v.JSON {
+			e.out.WriteByte('\n')
+		}
+		if err := v.one(e, path); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// one prints what is at a path.
+func (v *infoCmd) one(e *env, path string) error {
+	if v.Tree {
+		return printTree(e, path)
+	}
+	s, err := openSource(e, path)
 	if err != nil {
 		return err
 	}
@@ -38,128 +62,17 @@ func (v *infoCmd) Run(e *env) error {
 	if v.JSON {
 		return infoJSON(e, s)
 	}
-	tw := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+	p := &propertyPrinter{e: e, title: s.path}
 	if s.chunk != nil {
-		infoChunk(tw, s)
-	} else if err := infoFrame(tw, s); err != nil {
+		infoChunk(p, s)
+	} else if err := infoFrame(p, s); err != nil {
 		return err
 	}
-	return tw.Flush()
-}
-
-// infoFields is the object that info -json prints for frames, in the order of its keys.
-type infoFields struct {
-	Path        string   `json:"path"`
-	NBytes      int64    `json:"nbytes"`
-	CBytes      int64    `json:"cbytes"`
-	NChunks     int      `json:"nchunks"`
-	TypeSize    int      `json:"typesize"`
-	ChunkSize   int      `json:"chunksize"`
-	BlockSize   int      `json:"blocksize"`
-	CompCode    uint8    `json:"compcode"`
-	CLevel      int      `json:"clevel"`
-	Filters     [6]int   `json:"filters"`
-	FiltersMeta [6]int   `json:"filters_meta"`
-	Metalayers  hexMap   `json:"metalayers"`
-	VLMeta      hexMap   `json:"vlmeta"`
-	NDim        *int     `json:"ndim,omitempty"`
-	Shape       *[]int64 `json:"shape,omitempty"`
-	Chunks      *[]int64 `json:"chunks,omitempty"`
-	Blocks      *[]int64 `json:"blocks,omitempty"`
-	DType       *string  `json:"dtype,omitempty"`
-	DTypeFormat *int     `json:"dtype_format,omitempty"`
-}
-
-// chunkFields is the object for single chunks.
-type chunkFields struct {
-	Path        string `json:"path"`
-	NBytes      int    `json:"nbytes"`
-	CBytes      int    `json:"cbytes"`
-	NBlocks     int    `json:"nblocks"`
-	TypeSize    int    `json:"typesize"`
-	BlockSize   int    `json:"blocksize"`
-	CompCode    uint8  `json:"compcode"`
-	Filters     [6]int `json:"filters"`
-	FiltersMeta [6]int `json:"filters_meta"`
-	Version     uint8  `json:"version"`
-	Special     string `json:"special,omitempty"`
-}
-
-// hexMap is a list of metalayers, printed as an object with contents in hexadecimal.
-type hexMap []meta.Layer
-
-// MarshalJSON implements json.Marshaler.
-func (m hexMap) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, l := range m {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		name, err := json.Marshal(l.Name)
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(&b, "%s:%q", name, hex.EncodeToString(l.Content))
+	p.print()
+	if v.Chunks && s.frame != nil {
+		return printChunks(e, s)
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
-}
-
-// pipelineNumbers returns filters and their parameters as headers store them.
-func pipelineNumbers(p []chunk.Filter) (ids, metas [6]int) {
-	for i, f := range p {
-		ids[i], metas[i] = int(f.Code()), int(f.Param())
-	}
-	return ids, metas
-}
-
-// storedLevel returns a compression level as headers store it.
-func storedLevel(level int) int {
-	if level == codec.NoCompression {
-		return 0
-	}
-	return level
-}
-
-// infoJSON prints the contents of the headers as JSON.
-func infoJSON(e *env, s *source) error {
-	out := json.NewEncoder(e.out)
-	out.SetEscapeHTML(false)
-	if s.chunk != nil {
-		h := s.chunk.Header()
-		c := chunkFields{
-			Path: s.path, NBytes: h.NBytes, CBytes: h.CBytes, NBlocks: h.NumBlocks, TypeSize: h.Params.TypeSize,
-			BlockSize: h.Params.BlockSize, CompCode: h.Params.Codec.Code(), Version: uint8(h.Version),
-		}
-		c.Filters, c.FiltersMeta = pipelineNumbers(h.Params.Filters)
-		if h.Special != chunk.Regular {
-			c.Special = h.Special.String()
-		}
-		return out.Encode(c)
-	}
-	i := s.frame.Info()
-	v := infoFields{
-		Path: s.path, NBytes: i.NBytes, CBytes: i.CBytes, NChunks: i.NumChunks, TypeSize: i.TypeSize,
-		ChunkSize: i.ChunkSize, BlockSize: i.BlockSize, CompCode: i.Params.Codec.Code(),
-		CLevel: storedLevel(i.Params.Level), Metalayers: s.frame.Meta(),
-	}
-	v.Filters, v.FiltersMeta = headerFilters(i.Params)
-	for _, name := range s.frame.VLMetaNames() {
-		b, err := s.frame.VLMeta(name)
-		if err != nil {
-			return err
-		}
-		v.VLMeta = append(v.VLMeta, meta.Layer{Name: name, Content: b})
-	}
-	if a := s.array; a != nil {
-		shape, chunks, blocks := a.Shape(), a.Chunks(), a.Blocks()
-		n := len(shape)
-		dtype, format := storedDType(a)
-		v.NDim, v.DType, v.DTypeFormat = &n, &dtype, &format
-		v.Shape, v.Chunks, v.Blocks = &shape, &chunks, &blocks
-	}
-	return out.Encode(v)
+	return nil
 }
 
 // storedDType returns the stored dtype of an array and its format. The dtype is "" if none is stored.
@@ -190,8 +103,16 @@ func headerFilters(c chunk.Params) (ids, metas [6]int) {
 	return pipelineNumbers(p[:])
 }
 
+// dataBytes returns the size of the items of a frame, without the padding of an array.
+func dataBytes(s *source) int64 {
+	if s.array != nil {
+		return s.array.Size() * int64(s.array.DType().Size)
+	}
+	return s.frame.Info().NBytes
+}
+
 // infoFrame prints a frame as text.
-func infoFrame(tw *tabwriter.Writer, s *source) error {
+func infoFrame(p *propertyPrinter, s *source) error {
 	i := s.frame.Info()
 	kind, storage := "super-chunk", "contiguous file"
 	if i.Sparse {
@@ -200,9 +121,9 @@ func infoFrame(tw *tabwriter.Writer, s *source) error {
 	if s.array != nil {
 		kind = "array"
 	}
-	fmt.Fprintf(tw, "%s\nkind\t%s, %s, frame format %d\n", s.path, kind, storage, i.Version)
+	p.add("kind", "%s, %s, frame format %d", kind, storage, i.Version)
 	if s.damaged != nil {
-		fmt.Fprintf(tw, "array\tdamaged: %s\n", oneLine(s.damaged))
+		p.add("array", "damaged: %s", oneLine(s.damaged))
 	}
 	if a := s.array; a != nil {
 		dtype, _ := storedDType(a)
@@ -211,19 +132,23 @@ func infoFrame(tw *tabwriter.Writer, s *source) error {
 		} else if d != dtype {
 			dtype += ", read as " + d
 		}
-		fmt.Fprintf(tw, "shape\t%s\n", pyTuple(a.Shape()))
-		fmt.Fprintf(tw, "chunks\t%s\n", pyTuple(a.Chunks()))
-		fmt.Fprintf(tw, "blocks\t%s\n", pyTuple(a.Blocks()))
-		fmt.Fprintf(tw, "dtype\t%s\n", dtype)
+		p.add("shape", "%s", pyTuple(a.Shape()))
+		p.add("chunks", "%s", pyTuple(a.Chunks()))
+		p.add("blocks", "%s", pyTuple(a.Blocks()))
+		p.add("dtype", "%s", dtype)
 	}
-	fmt.Fprintf(tw, "data\t%d bytes in %d chunks\n", i.NBytes, i.NumChunks)
-	fmt.Fprintf(tw, "stored\t%d bytes%s\n", i.CBytes, ratio(i.NBytes, i.CBytes))
-	fmt.Fprintf(tw, "item size\t%d bytes\n", i.TypeSize)
-	fmt.Fprintf(tw, "chunk size\t%s\n", chunkSizeText(i))
+	data := dataBytes(s)
+	p.add("data", "%s in %d chunks", sizeText(data), i.NumChunks)
+	if padding := i.NBytes - data; padding > 0 {
+		p.add("padding", "%s", sizeText(padding))
+	}
+	p.add("stored", "%s%s", sizeText(i.CBytes), ratio(data, i.CBytes))
+	p.add("item size", "%s", sizeText(int64(i.TypeSize)))
+	p.add("chunk size", "%s", chunkSizeText(i))
 	if i.VLBlocks {
-		fmt.Fprintf(tw, "block size\tvaries by block\n")
+		p.add("block size", "varies by block")
 	} else {
-		fmt.Fprintf(tw, "block size\t%s\n", sizeOr(i.BlockSize, "chosen for each chunk"))
+		p.add("block size", "%s", sizeOr(i.BlockSize, "chosen for each chunk"))
 	}
 	name := i.Params.Codec.String()
 	if i.Params.CodecMeta != 0 {
@@ -232,39 +157,42 @@ func infoFrame(tw *tabwriter.Writer, s *source) error {
 	if i.Params.Dict {
 		name += ", dictionaries"
 	}
-	fmt.Fprintf(tw, "codec\t%s, level %d\n", name, storedLevel(i.Params.Level))
-	fmt.Fprintf(tw, "filters\t%s\n", filterNames(i.Params.Filters))
+	p.add("codec", "%s, level %d", name, storedLevel(i.Params.Level))
+	p.add("filters", "%s", filterNames(i.Params.Filters))
+	if i.Checksums {
+		p.add("checksums", "CRC-32C")
+	}
 	for _, l := range s.frame.Meta() {
-		fmt.Fprintf(tw, "metalayer %s\t%s\n", l.Name, valueText(l.Content))
+		p.add("metalayer "+l.Name, "%s", valueText(l.Content))
 	}
 	for _, name := range s.frame.VLMetaNames() {
 		b, err := s.frame.VLMeta(name)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(tw, "vlmeta %s\t%s\n", name, valueText(b))
+		p.add("vlmeta "+name, "%s", valueText(b))
 	}
 	return nil
 }
 
 // infoChunk prints a single chunk as text.
-func infoChunk(tw *tabwriter.Writer, s *source) {
+func infoChunk(p *propertyPrinter, s *source) {
 	h := s.chunk.Header()
-	fmt.Fprintf(tw, "%s\nkind\tchunk, format %d\n", s.path, h.Version)
-	fmt.Fprintf(tw, "data\t%d bytes in %d blocks\n", h.NBytes, h.NumBlocks)
-	fmt.Fprintf(tw, "stored\t%d bytes%s\n", h.CBytes, ratio(int64(h.NBytes), int64(h.CBytes)))
-	fmt.Fprintf(tw, "item size\t%d bytes\n", h.Params.TypeSize)
+	p.add("kind", "chunk, format %d", h.Version)
+	p.add("data", "%s in %d blocks", sizeText(int64(h.NBytes)), h.NumBlocks)
+	p.add("stored", "%s%s", sizeText(int64(h.CBytes)), ratio(int64(h.NBytes), int64(h.CBytes)))
+	p.add("item size", "%s", sizeText(int64(h.Params.TypeSize)))
 	if !h.VarBlocks {
-		fmt.Fprintf(tw, "block size\t%d bytes\n", h.Params.BlockSize)
+		p.add("block size", "%s", sizeText(int64(h.Params.BlockSize)))
 	}
 	switch {
 	case h.Special != chunk.Regular:
-		fmt.Fprintf(tw, "content\t%v\n", h.Special)
+		p.add("content", "%v", h.Special)
 	case h.Stored:
-		fmt.Fprintf(tw, "content\tuncompressed\n")
+		p.add("content", "uncompressed")
 	default:
-		fmt.Fprintf(tw, "codec\t%v\n", h.Params.Codec)
-		fmt.Fprintf(tw, "filters\t%s\n", filterNames(h.Params.Filters))
+		p.add("codec", "%v", h.Params.Codec)
+		p.add("filters", "%s", filterNames(h.Params.Filters))
 	}
 }
 
@@ -279,7 +207,7 @@ func sizeOr(n int, none string) string {
 	if n <= 0 {
 		return none
 	}
-	return fmt.Sprintf("%d bytes", n)
+	return sizeText(int64(n))
 }
 
 func chunkSizeText(i frame.Info) string {
@@ -289,16 +217,21 @@ func chunkSizeText(i frame.Info) string {
 	return sizeOr(i.ChunkSize, "varies by chunk")
 }
 
-// filterNames returns the filters in order, with parameters that are not 0.
-func filterNames(list []chunk.Filter) string {
-	var names []string
+// filterList returns the names of the filters in order, with parameters that are not 0.
+func filterList(list []chunk.Filter) []string {
+	names := []string{}
 	for _, f := range list {
-		if f.With(0) == chunk.NoFilter {
-			continue
+		if f.With(0) != chunk.NoFilter {
+			names = append(names, f.String())
 		}
-		names = append(names, f.String())
 	}
-	if names == nil {
+	return names
+}
+
+// filterNames returns the filters as text.
+func filterNames(list []chunk.Filter) string {
+	names := filterList(list)
+	if len(names) == 0 {
 		return "none"
 	}
 	return strings.Join(names, ", ")

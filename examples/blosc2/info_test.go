@@ -32,6 +32,9 @@ func TestInfoMatchesC(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := must(t, "", "info", "-json", head.Path)
+		if i := strings.Index(got, `,"codec":`); i > 0 { // the keys that only this program prints
+			got = got[:i] + "}\n"
+		}
 		if strings.Contains(head.Path, "draft6") {
 			i := strings.Index(got, `,"ndim"`)
 			if i < 0 || !strings.Contains(got[i:], `"shape":[`) {
@@ -54,20 +57,20 @@ func TestInfoText(t *testing.T) {
 	for path, words := range map[string][]string{
 		"python-blosc2/meta.b2nd": {
 			"array, contiguous file", "shape            (20, 20)", "chunks           (10, 10)", "blocks           (5, 5)",
-			"dtype            <i4\n", "1600 bytes in 4 chunks", "ratio 1.754", "zstd, level 5", "filters          shuffle\n",
+			"dtype            <i4\n", "(1,600 bytes) in 4 chunks", "ratio 1.754", "zstd, level 5", "filters          shuffle\n",
 			`metalayer author "fixture"`, `{"alpha": 1, "beta": [1.5, 2]}`,
 		},
 		"python-blosc2/vlmeta.b2nd":                    {`vlmeta str        "héllo"`, "vlmeta float      2.5", `[1, "two", 3.0, null, true]`, "xxx ..."},
 		"python-blosc2/trunc_prec_neg_f8.b2nd":         {"trunc_prec(20), shuffle"},
 		"python-blosc2/zfp_acc_2d_f4.b2nd":             {"zfp_acc"},
-		"python-blosc2/schunk_append_s":                {"super-chunk, sparse directory", "chunk size  4000 bytes"},
+		"python-blosc2/schunk_append_s":                {"super-chunk, sparse directory", "chunk size 3.91 KiB (4,000 bytes)"},
 		"legacy/legacy_caterva_2d_s.b2nd":              {"none, read as |S4"},
 		"legacy/legacy_b2nd_draft6_2d_c.b2nd":          {"int32, read as <i4"},
 		"legacy/vl_zstd_dict_s.b2frame":                {"zstd, dictionaries, level 5", "block size  varies by block"},
 		"legacy/varchunks_c.b2frame":                   {"chunk size  varies by chunk"},
 		"python-blosc2/schunk_empty.b2frame":           {"chunk size  set by the first chunk"},
 		"python-blosc2/chunk_zlib_bitshuffle_12.chunk": {"chunk, format 5", "codec       zlib", "filters     bitshuffle"},
-		"blosc1/blosc1_snappy_f1_ts4.chunk":            {"chunk, format 2", "codec       snappy", "21314 bytes in 2 blocks"},
+		"blosc1/blosc1_snappy_f1_ts4.chunk":            {"chunk, format 2", "codec       snappy", "(21,314 bytes) in 2 blocks"},
 	} {
 		got := strings.ReplaceAll(must(t, "", "info", fixturesDir+"/"+path), "  \n", "\n")
 		for _, w := range words {

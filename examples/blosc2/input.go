@@ -30,10 +30,10 @@ type input struct {
 	file *os.File
 }
 
-// openInput opens a file, or standard input for "" and "-".
-func openInput(e *env, name string) (*input, error) {
+// openInput opens a file, or standard input for "" and "-". If raw is set, it is no .npy file.
+func openInput(e *env, name string, raw bool) (*input, error) {
 	if name == "" || name == "-" {
-		return newInput(e.in, "")
+		return newInput(e.in, "", raw)
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -45,9 +45,9 @@ func openInput(e *env, name string) (*input, error) {
 	}
 	var in *input
 	if err == nil && fi.Mode().IsRegular() {
-		in, err = newFileInput(f, fi.Size(), name)
+		in, err = newFileInput(f, fi.Size(), name, raw)
 	} else if err == nil {
-		in, err = newInput(f, name)
+		in, err = newInput(f, name, raw)
 	}
 	if err != nil {
 		f.Close()
@@ -58,14 +58,14 @@ func openInput(e *env, name string) (*input, error) {
 }
 
 // newInput returns the input in a stream.
-func newInput(r io.Reader, name string) (*input, error) {
+func newInput(r io.Reader, name string, raw bool) (*input, error) {
 	b := bufio.NewReaderSize(r, 1<<16)
 	in := &input{r: b, size: -1}
 	magic, err := b.Peek(len(npyMagic))
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	if string(magic) == npyMagic || isNPYName(name) {
+	if !raw && (string(magic) == npyMagic || isNPYName(name)) {
 		in.npy, err = readNPYHeader(b)
 		return in, err
 	}
@@ -73,14 +73,14 @@ func newInput(r io.Reader, name string) (*input, error) {
 }
 
 // newFileInput returns the input in a file.
-func newFileInput(f *os.File, size int64, name string) (*input, error) {
+func newFileInput(f *os.File, size int64, name string, raw bool) (*input, error) {
 	in := &input{r: f, at: f, size: size}
 	magic := make([]byte, len(npyMagic))
 	n, err := f.ReadAt(magic, 0)
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	if string(magic[:n]) != npyMagic && !isNPYName(name) {
+	if raw || string(magic[:n]) != npyMagic && !isNPYName(name) {
 		return in, nil
 	}
 	if in.npy, err = readNPYHeader(f); err != nil {
@@ -264,4 +264,33 @@ func byteCount(shape []int64, itemSize int) (int64, bool) {
 		n *= s
 	}
 	return n, true
+}
+
+// rawInput are the options of verbs that write raw bytes to an array.
+type rawInput struct {
+	Raw   bool   `help:"the input is raw bytes, items in C order. Other input than .npy is refused without -raw or -dtype"`
+	DType string `name:"dtype" placeholder:"'<f4'" help:"the input is raw items of this dtype, which must be that of the array"`
+}
+
+// check returns an error unless the input is a .npy file, or its items have the dtype d according to the options.
+func (r *rawInput) check(in *input, d meta.DType) error {
+	if in.npy != nil {
+		return nil
+	}
+	if r.DType == "" && !r.Raw {
+		return errNotNPY("-raw if it is raw items of dtype " + d.String())
+	}
+	if r.DType == "" {
+		return nil
+	}
+	given, err := meta.ParseDType(r.DType)
+	if err == nil && given.String() != d.String() {
+		err = fmt.Errorf("the array has dtype %s, not %s", d, given)
+	}
+	return err
+}
+
+// errNotNPY returns the error for raw bytes that no option requests.
+func errNotNPY(want string) error {
+	return fmt.Errorf("the input is not a .npy file; request %s", want)
 }

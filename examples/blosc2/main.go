@@ -39,7 +39,9 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		hint += " " + v.Name
 	}
 	note := func(text string) { fmt.Fprintf(errOut, "%s: note: %s\n", name, text) }
-	err := c.dispatch(&env{ctx: ctx, in: in, out: w, note: note, slab: 32 << 20}, args)
+	e := &env{ctx: ctx, in: in, out: w, err: errOut, note: note, slab: 32 << 20}
+	e.inspect(out)
+	err := c.dispatch(e, args)
 	if flushErr := w.Flush(); err == nil {
 		err = flushErr
 	}

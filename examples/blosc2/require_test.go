@@ -12,8 +12,8 @@ const lazyExpression = "../../testdata/stores/lazy_expr.b2nd"
 func TestVerifyNotesChecksums(t *testing.T) {
 	dir := t.TempDir()
 	with, without := filepath.Join(dir, "with.b2nd"), filepath.Join(dir, "without.b2nd")
-	must(t, "12345678", "create", "-checksums", with)
-	must(t, "12345678", "create", without)
+	must(t, "12345678", "create", "-raw", "-checksums", with)
+	must(t, "12345678", "create", "-raw", without)
 	for _, c := range []struct {
 		args        []string
 		code        int
