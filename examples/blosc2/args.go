@@ -77,7 +77,7 @@ func checkCount(verb *kong.Node, args []string) error {
 		}
 	}
 	if n := len(verb.Positional); len(args) > n {
-		return usagef("too many arguments: %q after %s", args[n], verb.Positional[n-1].Name)
+		return usagef("too many arguments: %q", args[n])
 	}
 	return nil
 }

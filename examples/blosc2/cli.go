@@ -10,21 +10,27 @@ import (
 // grammar lists the verbs in the order of the overview. The options and arguments of a verb are the fields of its
 // struct. Help, man page and completions are made from their tags.
 type grammar struct {
-	Info    infoCmd    `cmd:"" help:"print sizes, codec, shape and metalayers from the headers"`
-	Dump    dumpCmd    `cmd:"" help:"write all decoded bytes to standard output"`
-	Slice   sliceCmd   `cmd:"" help:"print a selection of an array, or write it as text, CSV, .npy or bytes"`
-	Ls      lsCmd      `cmd:"" help:"list the leaves of a store"`
-	Table   tableCmd   `cmd:"" help:"print the values of a table"`
-	Objects objectsCmd `cmd:"" help:"print the items of an object, batch or list array"`
-	Create  createCmd  `cmd:"" help:"create an array or a super-chunk from a .npy file or raw bytes"`
-	Append  appendCmd  `cmd:"" help:"append items to an array, or a chunk to a super-chunk"`
-	Resize  resizeCmd  `cmd:"" help:"change the shape of an array"`
-	Set     setCmd     `cmd:"" help:"write to a selection of an array"`
-	VLMeta  vlmetaCmd  `cmd:"" name:"vlmeta" help:"print and change variable-length metalayers"`
-	Copy    copyCmd    `cmd:"" help:"copy, optionally with another partition, compression or storage"`
-	Compact compactCmd `cmd:"" help:"release the dead bytes that edits leave"`
-	Repair  repairCmd  `cmd:"" help:"create a frame from the intact parts of a damaged one"`
-	Verify  verifyCmd  `cmd:"" help:"decode everything and report each fault"`
+	Info       infoCmd       `cmd:"" help:"print sizes, codec, shape and metalayers from the headers"`
+	Dump       dumpCmd       `cmd:"" help:"write all decoded bytes to standard output"`
+	Slice      sliceCmd      `cmd:"" help:"print a selection of an array, or write it as text, CSV, .npy or bytes"`
+	Ls         lsCmd         `cmd:"" help:"list the leaves of a store"`
+	Table      tableCmd      `cmd:"" help:"print the values of a table"`
+	Objects    objectsCmd    `cmd:"" help:"print the items of an object, batch or list array"`
+	Stats      statsCmd      `cmd:"" help:"print minimum, maximum, mean, NaNs, zeros and a histogram"`
+	Diff       diffCmd       `cmd:"" help:"compare two arrays"`
+	Bench      benchCmd      `cmd:"" help:"measure codecs and filters with this data, and recommend one"`
+	Create     createCmd     `cmd:"" help:"create an array or a super-chunk from a .npy file or raw bytes"`
+	Append     appendCmd     `cmd:"" help:"append items to an array, or a chunk to a super-chunk"`
+	Resize     resizeCmd     `cmd:"" help:"change the shape of an array"`
+	Set        setCmd        `cmd:"" help:"write to a selection of an array"`
+	VLMeta     vlmetaCmd     `cmd:"" name:"vlmeta" help:"print and change variable-length metalayers"`
+	Copy       copyCmd       `cmd:"" help:"copy, optionally with another partition, compression or storage"`
+	Compact    compactCmd    `cmd:"" help:"release the dead bytes that edits leave"`
+	Repair     repairCmd     `cmd:"" help:"create a frame from the intact parts of a damaged one"`
+	Verify     verifyCmd     `cmd:"" help:"decode everything and report each fault"`
+	Version    versionCmd    `cmd:"" help:"print the version"`
+	Completion completionCmd `cmd:"" help:"print a script for completion in bash, zsh or fish"`
+	Man        manCmd        `cmd:"" help:"print the man page"`
 }
 
 // doubleDash finds options as kong writes them.

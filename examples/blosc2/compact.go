@@ -8,6 +8,7 @@ import (
 
 // compactCmd releases dead bytes.
 type compactCmd struct {
+	progressOption
 	Count bool   `name:"n" help:"only print the number of dead bytes"`
 	Path  string `arg:"" name:"PATH"`
 }
@@ -26,6 +27,7 @@ Examples:
 
 // Run runs the verb.
 func (v *compactCmd) Run(e *env) error {
+	defer e.startProgress(v.progressOption, "bytes", 0).end()
 	open := frame.Edit
 	if v.Count {
 		open = frame.Open

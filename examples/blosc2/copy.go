@@ -12,6 +12,7 @@ import (
 
 // copyCmd copies a frame, with other parameters if options are set.
 type copyCmd struct {
+	progressOption
 	params
 	Contiguous bool   `help:"create a file"`
 	From       string `arg:"" name:"FROM"`
@@ -28,6 +29,7 @@ an option stay the same. Chunks are compressed again only if the options require
 
 // Run runs the verb.
 func (p *copyCmd) Run(e *env) error {
+	defer e.count(p.progressOption)()
 	if p.Sparse && p.Contiguous {
 		return usagef("-sparse and -contiguous exclude each other")
 	}
@@ -45,10 +47,15 @@ func (p *copyCmd) Run(e *env) error {
 	if !p.Sparse && !p.Contiguous {
 		p.Sparse = s.frame.Info().Sparse
 	}
-	if s.array != nil {
-		return p.copyArray(e.ctx, s.array, p.To)
+	to, err := newOutput(e, p.To, p.Sparse, p.Overwrite)
+	if err != nil {
+		return err
 	}
-	return p.copyFrame(e.ctx, s.frame, p.To)
+	p.Overwrite = p.Overwrite && to.name != ""
+	if s.array != nil {
+		return p.copyArray(e, s.array, to)
+	}
+	return p.copyFrame(e, s.frame, to)
 }
 
 // compresses reports whether an option for the compression is set.
@@ -57,16 +64,16 @@ func (p *params) compresses() bool {
 }
 
 // copyArray copies an array.
-func (p *params) copyArray(ctx context.Context, a *ndarray.Array, to string) error {
+func (p *params) copyArray(e *env, a *ndarray.Array, to *output) error {
 	if p.ChunkSize > 0 {
 		return usagef("-chunksize is for plain super-chunks, -chunks is for arrays")
 	}
 	if !p.compresses() && p.Chunks == nil && p.Blocks == nil {
-		f, err := frame.Copy(ctx, to, a.Frame(), &frame.CreateOptions{Sparse: p.Sparse, Overwrite: p.Overwrite, Checksums: p.Checksums})
+		f, err := frame.Copy(e.ctx, to.name, a.Frame(), &frame.CreateOptions{Sparse: p.Sparse, Overwrite: p.Overwrite, Checksums: p.Checksums})
 		if err != nil {
 			return err
 		}
-		return f.Close()
+		return to.finish(e, f)
 	}
 	o := a.CreateOptions()
 	o.Sparse, o.Overwrite, o.Checksums = p.Sparse, p.Overwrite, o.Checksums || p.Checksums
@@ -77,25 +84,26 @@ func (p *params) copyArray(ctx context.Context, a *ndarray.Array, to string) err
 	if p.Blocks != nil {
 		o.Blocks = p.Blocks
 	}
-	c, err := ndarray.Copy(ctx, to, a, o)
+	c, err := ndarray.Copy(e.ctx, to.name, a, o)
 	if err != nil {
 		return err
 	}
-	return c.Close()
+	return to.finish(e, c.Frame())
 }
 
 // copyFrame copies a super-chunk.
-func (p *params) copyFrame(ctx context.Context, f *frame.Frame, to string) error {
+func (p *params) copyFrame(e *env, f *frame.Frame, to *output) error {
+	ctx := e.ctx
 	if p.Chunks != nil || p.Blocks != nil {
 		return usagef("-chunks and -blocks are for arrays, -chunksize is for plain super-chunks")
 	}
 	o := &frame.CreateOptions{Sparse: p.Sparse, Overwrite: p.Overwrite, Checksums: p.Checksums}
 	if !p.compresses() && p.ChunkSize == 0 {
-		c, err := frame.Copy(ctx, to, f, o)
+		c, err := frame.Copy(ctx, to.name, f, o)
 		if err != nil {
 			return err
 		}
-		return c.Close()
+		return to.finish(e, c)
 	}
 	info := f.Info()
 	o.Checksums = o.Checksums || info.Checksums
@@ -107,7 +115,7 @@ func (p *params) copyFrame(ctx context.Context, f *frame.Frame, to string) error
 	if p.ChunkSize > 0 {
 		o.ChunkSize, o.Params.BlockSize = int(p.ChunkSize), 0
 	}
-	c, err := frame.CreateFunc(ctx, to, func(b *frame.Batch) error {
+	c, err := frame.CreateFunc(ctx, to.name, func(b *frame.Batch) error {
 		v, err := f.Engine().View(ctx)
 		if err != nil {
 			return err
@@ -135,7 +143,7 @@ func (p *params) copyFrame(ctx context.Context, f *frame.Frame, to string) error
 	if err != nil {
 		return err
 	}
-	return c.Close()
+	return to.finish(e, c)
 }
 
 // recompress appends chunk i of a frame, compressed with the parameters of the batch. Blocks of variable size keep

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/goblosc/blosc2/frame"
@@ -22,9 +20,11 @@ type createCmd struct {
 	TypeSize size    `name:"typesize" placeholder:"N" help:"item size of a plain super-chunk. The default is the item size of the dtype"`
 	Meta     pairs   `placeholder:"name=json" help:"add a metalayer, stored as MessagePack; may be repeated"`
 	VLMeta   pairs   `name:"vlmeta" placeholder:"name=json" help:"add a variable-length metalayer, which can be changed later; may be repeated"`
+	progressOption
 	params
-	Out string `arg:"" name:"OUT"`
-	In  string `arg:"" optional:"" name:"IN"`
+	to  *output `kong:"-"`
+	Out string  `arg:"" name:"OUT"`
+	In  string  `arg:"" optional:"" name:"IN"`
 }
 
 // Help describes the verb.
@@ -32,7 +32,8 @@ func (createCmd) Help() string {
 	return `
 Creates an array in the file OUT from IN or standard input. The input is a .npy file, recognized by its name or its
 first bytes, or with -dtype or -raw raw bytes. The memory use of create does not grow with
-the data. OUT appears only when it is complete.
+the data. OUT appears only when it is
+complete. A new leaf of a store and "-", for standard output, are made in memory.
 
 Examples:
   blosc2 create -chunks 64,64 -codec lz4 -filters bitshuffle out.b2nd in.npy
@@ -45,19 +46,23 @@ func (c *createCmd) Run(e *env) error {
 	if err := c.checkOptions(); err != nil {
 		return err
 	}
-	if _, err := os.Lstat(c.Out); err == nil && !c.Overwrite {
-		return fmt.Errorf("%s already exists; use -overwrite to replace it", c.Out)
+	var err error
+	if c.to, err = newOutput(e, c.Out, c.Sparse, c.Overwrite); err != nil {
+		return err
 	}
 	in, err := openInput(e, c.In, c.Raw)
 	if err != nil {
 		return err
 	}
 	defer in.close()
+	p := e.startProgress(c.progressOption, "bytes", max(in.size, 0))
+	defer p.end()
+	in.p = p
 	if in.npy == nil && c.ChunkSize == 0 && !c.Raw && c.DType == "" {
 		return errNotNPY("a dtype for the items with -dtype, or -raw for bytes")
 	}
 	if c.ChunkSize > 0 {
-		return c.superChunk(in)
+		return c.superChunk(e, in)
 	}
 	return c.array(e, in)
 }
@@ -107,8 +112,8 @@ func (p pairs) attrs() (map[string]any, error) {
 }
 
 // superChunk creates a plain super-chunk, in one commit.
-func (c *createCmd) superChunk(in *input) error {
-	o := &frame.CreateOptions{ChunkSize: int(c.ChunkSize), Sparse: c.Sparse, Overwrite: c.Overwrite, Checksums: c.Checksums, Meta: c.Meta.layers(), VLMeta: c.VLMeta.layers()}
+func (c *createCmd) superChunk(e *env, in *input) error {
+	o := &frame.CreateOptions{ChunkSize: int(c.ChunkSize), Sparse: c.Sparse, Overwrite: c.overwrites(), Checksums: c.Checksums, Meta: c.Meta.layers(), VLMeta: c.VLMeta.layers()}
 	c.apply(&o.Params)
 	o.Params.TypeSize = max(int(c.TypeSize), 1)
 	if in.npy != nil && in.npy.Fortran {
@@ -121,13 +126,13 @@ func (c *createCmd) superChunk(in *input) error {
 		}
 		o.Params.TypeSize = d.Size
 	}
-	f, err := frame.CreateFunc(context.Background(), c.Out, func(b *frame.Batch) error {
-		return appendChunks(context.Background(), b, in.r, int(c.ChunkSize))
+	f, err := frame.CreateFunc(e.ctx, c.to.name, func(b *frame.Batch) error {
+		return appendChunks(e.ctx, b, in.counted(in.r), int(c.ChunkSize))
 	}, o)
 	if err != nil {
 		return err
 	}
-	return f.Close()
+	return c.to.finish(e, f)
 }
 
 // appendChunks appends all bytes of r in chunks of size bytes. The last chunk may be smaller.
@@ -214,7 +219,7 @@ func (c *createCmd) plan(e *env, in *input, itemSize int) ([]int64, int64, error
 		return shape, have, nil
 	}
 	if shape == nil {
-		if err := in.spool(filepath.Dir(c.Out), -1, e.slab); err != nil {
+		if err := in.spool(c.to.temporary(c.Out), -1, e.slab); err != nil {
 			return nil, 0, err
 		}
 		if in.size%int64(itemSize) != 0 {
@@ -223,7 +228,7 @@ func (c *createCmd) plan(e *env, in *input, itemSize int) ([]int64, int64, error
 		shape = []int64{in.size / int64(itemSize)}
 	}
 	if slices.Contains(shape, -1) {
-		if err := in.spool(filepath.Dir(c.Out), -1, e.slab); err != nil {
+		if err := in.spool(c.to.temporary(c.Out), -1, e.slab); err != nil {
 			return nil, 0, err
 		}
 		var ok bool
@@ -237,6 +242,9 @@ func (c *createCmd) plan(e *env, in *input, itemSize int) ([]int64, int64, error
 	}
 	return shape, total, nil
 }
+
+// overwrites reports whether the library replaces a file or directory.
+func (c *createCmd) overwrites() bool { return c.Overwrite && c.to.name != "" }
 
 // infer replaces a length of -1, so that an array of the shape has a size in bytes. It reports whether there is such a
 // length.
@@ -268,8 +276,11 @@ func (c *createCmd) array(e *env, in *input) error {
 	if in.size >= 0 && in.size != total {
 		return wrongSize(in.size, total)
 	}
+	if in.p != nil {
+		in.p.total.Store(total)
+	}
 	o := &ndarray.CreateOptions{Chunks: c.Chunks, Blocks: c.Blocks}
-	o.Meta, o.Sparse, o.Overwrite, o.Checksums = c.Meta.layers(), c.Sparse, c.Overwrite, c.Checksums
+	o.Meta, o.Sparse, o.Overwrite, o.Checksums = c.Meta.layers(), c.Sparse, c.overwrites(), c.Checksums
 	if o.Attrs, err = c.VLMeta.attrs(); err != nil {
 		return err
 	}
@@ -280,12 +291,12 @@ func (c *createCmd) array(e *env, in *input) error {
 	}
 	var a *ndarray.Array
 	if in.npy != nil && in.npy.Fortran {
-		a, err = npy.ReadItems(e.ctx, c.Out, npy.Header{DType: d, Fortran: true, Shape: shape}, src, o)
+		a, err = npy.ReadItems(e.ctx, c.to.name, npy.Header{DType: d, Fortran: true, Shape: shape}, src, o)
 	} else {
-		a, err = ndarray.FromReader(e.ctx, c.Out, shape, d.String(), src, o)
+		a, err = ndarray.FromReader(e.ctx, c.to.name, shape, d.String(), src, o)
 	}
 	if err != nil {
 		return err
 	}
-	return a.Close()
+	return c.to.finish(e, a.Frame())
 }

@@ -10,8 +10,9 @@ import (
 
 // dumpCmd writes all decoded bytes.
 type dumpCmd struct {
-	NPY  bool   `name:"npy" help:"write a NumPy header first, so that numpy.load reads the result. A super-chunk or a single chunk becomes an array of one dimension: of raw items if its item size is more than one byte and divides the data, otherwise of bytes"`
-	Raw  bool   `name:"raw" help:"write the bytes even to a terminal"`
+	NPY bool `name:"npy" help:"write a NumPy header first, so that numpy.load reads the result. A super-chunk or a single chunk becomes an array of one dimension: of raw items if its item size is more than one byte and divides the data, otherwise of bytes"`
+	Raw bool `name:"raw" help:"write the bytes even to a terminal"`
+	progressOption
 	Path string `arg:"" name:"PATH"`
 }
 
@@ -31,6 +32,7 @@ func (v *dumpCmd) Run(e *env) error {
 	if err := e.refuseTerminal(v.Raw); err != nil {
 		return err
 	}
+	defer e.count(v.progressOption)()
 	s, err := openReadable(e, v.Path)
 	if err != nil {
 		return err
@@ -38,7 +40,7 @@ func (v *dumpCmd) Run(e *env) error {
 	defer s.close()
 	switch {
 	case s.array != nil:
-		return dumpArray(e, s.array, nil, v.NPY)
+		return dumpArray(e, s.array, nil, v.NPY, nil)
 	case s.frame != nil:
 		if v.NPY {
 			if err := writeFlatHeader(e, s.frame.Info().NBytes, s.frame.Info().TypeSize); err != nil {
@@ -87,10 +89,10 @@ func writeFlatHeader(e *env, n int64, typeSize int) error {
 	return err
 }
 
-// dumpArray writes a selection in C order, in small pieces. A nil selection writes everything.
-func dumpArray(e *env, a *ndarray.Array, sel []ndarray.Index, asNPY bool) error {
+// dumpArray writes a selection in C order, in small pieces, and counts the bytes. A nil selection writes everything.
+func dumpArray(e *env, a *ndarray.Array, sel []ndarray.Index, asNPY bool, p *progress) error {
 	if asNPY {
-		return npy.Write(e.ctx, e.out, a, sel...)
+		return npy.Write(e.ctx, p.writer(e.out), a, sel...)
 	}
-	return ndarray.ToWriter(e.ctx, e.out, a, sel...)
+	return ndarray.ToWriter(e.ctx, p.writer(e.out), a, sel...)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
@@ -11,6 +10,7 @@ import (
 
 // appendCmd adds items to an array or a chunk to a super-chunk.
 type appendCmd struct {
+	progressOption
 	rawInput
 	Axis int    `placeholder:"N" help:"the axis (default 0); -1 is the last one"`
 	Path string `arg:"" name:"PATH"`
@@ -42,6 +42,8 @@ func (v *appendCmd) Run(e *env) error {
 		return err
 	}
 	defer in.close()
+	in.p = e.startProgress(v.progressOption, "bytes", max(in.size, 0))
+	defer in.p.end()
 	if arrayErr != nil {
 		if v.Axis != 0 {
 			return fmt.Errorf("%s: %w: a super-chunk has no axes", v.Path, ndarray.ErrNotArray)
@@ -53,7 +55,7 @@ func (v *appendCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		return f.Append(context.Background(), data)
+		return f.Append(e.ctx, data)
 	}
 	shape, axis := a.Shape(), v.Axis
 	if axis < 0 {
@@ -124,6 +126,7 @@ func (v *resizeCmd) Run(e *env) error {
 
 // setCmd writes to a selection.
 type setCmd struct {
+	progressOption
 	rawInput
 	Value *string `placeholder:"X" help:"write X to all selected items. X is a number (1 -2.5e3 nan inf 1+2j), true or false, a string (padded with zeros), a count of units or NaT for dates and timedeltas, or for raw bytes and structures the bytes of an item in hexadecimal"`
 	Path  string  `arg:"" name:"PATH"`
@@ -177,6 +180,8 @@ func (v *setCmd) Run(e *env) error {
 		return err
 	}
 	defer in.close()
+	in.p = e.startProgress(v.progressOption, "bytes", max(in.size, 0))
+	defer in.p.end()
 	if err := v.check(in, a.DType()); err != nil {
 		return err
 	}

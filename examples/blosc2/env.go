@@ -14,9 +14,11 @@ import (
 type env struct {
 	ctx   context.Context
 	in    io.Reader
+	input []byte // of standard input, once a verb has asked for all of it
 	out   *bufio.Writer
 	err   io.Writer
 	note  func(text string) // prints a line on standard error; the exit status stays 0
+	track *progress         // counts the bytes that are read from files, unless it is nil
 	slab  int64             // bytes of data to keep in memory at a time, unless a chunk or an item is larger
 	tty   bool              // standard output is a terminal
 	color bool              // and colors are allowed
@@ -54,4 +56,16 @@ func (e *env) refuseTerminal(raw bool) error {
 		return nil
 	}
 	return usagef("standard output is a terminal; write to a file or a pipe, or request the bytes with -raw")
+}
+
+// stdin returns what standard input has, which it reads once.
+func (e *env) stdin() ([]byte, error) {
+	if e.input == nil {
+		b, err := io.ReadAll(e.in)
+		if err != nil {
+			return nil, err
+		}
+		e.input = b
+	}
+	return e.input, nil
 }

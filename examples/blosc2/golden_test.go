@@ -64,6 +64,8 @@ func TestGolden(t *testing.T) {
 		"slice_item":       "slice -text python-blosc2/dtype_f4.b2nd 0,0",
 		"slice_csv":        "slice -csv python-blosc2/dtype_f4.b2nd :3,:4",
 		"slice_csv_struct": "slice -csv python-blosc2/dtype_struct.b2nd :4",
+		"stats":            "stats stores/tree.b2z/img/level0",
+		"stats_dates":      "stats python-blosc2/dtype_M8_s.b2nd",
 		"slice_csv_dates":  "slice -csv python-blosc2/dtype_M8_s.b2nd :3,:4",
 	} {
 		args := strings.Fields(line)

@@ -20,7 +20,12 @@ missing or "-", blosc2 reads standard input.
 // exitText describes the exit status.
 const exitText = `
 The exit status is 0 for success, 1 for an invalid file or request, with one line on standard error, or 2 for invalid
-usage.
+usage. For diff it is 1 if there are differences, and 2 for all errors.
+`
+
+// environmentText describes environment variables.
+const environmentText = `
+Output on a terminal has colors unless NO_COLOR is set or TERM is "dumb".
 `
 
 // overview returns the text of blosc2 help.
@@ -30,7 +35,7 @@ func overview(root *kong.Node) string {
 	for _, v := range root.Children {
 		fmt.Fprintf(&b, "  %-10s %s\n", v.Name, v.Help)
 	}
-	b.WriteString(pathsText + exitText + "\n\"blosc2 help VERB\" describes a verb.\n")
+	b.WriteString(pathsText + exitText + environmentText + "\n\"blosc2 help VERB\" describes a verb.\n")
 	return b.String()
 }
 

@@ -21,6 +21,7 @@ const npyMagic = "\x93NUMPY"
 
 // input is the input of a verb: raw bytes, or the items of a .npy file.
 type input struct {
+	p    *progress   // counts the bytes
 	npy  *npy.Header // nil for raw bytes
 	r    io.Reader   // the data
 	at   io.ReaderAt // the data, or nil if it can be read only once
@@ -113,6 +114,7 @@ func (in *input) readAll(n int64) ([]byte, error) {
 	if in.at != nil {
 		r = io.NewSectionReader(in.at, in.off, in.size)
 	}
+	r = in.counted(r)
 	if n < 0 {
 		return io.ReadAll(r)
 	}
@@ -140,9 +142,9 @@ func wrongSize(got, want int64) error {
 }
 
 // spool copies data that can be read only once to in.at, where it can be read at any offset: to memory if it has less
-// than slab bytes, and otherwise to a temporary file in the directory dir. It reads at most most bytes, unless most is
+// than slab bytes, and otherwise to a temporary file beside out. It reads at most most bytes, unless most is
 // -1.
-func (in *input) spool(dir string, most, slab int64) error {
+func (in *input) spool(out string, most, slab int64) error {
 	if in.at != nil {
 		return nil
 	}
@@ -158,7 +160,11 @@ func (in *input) spool(dir string, most, slab int64) error {
 		in.at, in.size = bytes.NewReader(head), int64(len(head))
 		return nil
 	}
-	if in.temp, err = os.MkdirTemp(dir, ".blosc2-"); err != nil {
+	dir, base := filepath.Split(filepath.Clean(out))
+	if dir == "" {
+		dir = "."
+	}
+	if in.temp, err = os.MkdirTemp(dir, base+".input-*.tmp"); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(filepath.Join(in.temp, "input"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -179,8 +185,16 @@ func (in *input) reader(n int64) (io.Reader, error) {
 	if in.at != nil {
 		r = io.NewSectionReader(in.at, in.off, in.size)
 	}
-	e := &exactReader{r: r, left: n, n: n}
+	e := &exactReader{r: in.counted(r), left: n, n: n}
 	return e, e.end()
+}
+
+// counted returns a reader of r that counts bytes for the progress.
+func (in *input) counted(r io.Reader) io.Reader {
+	if in.p == nil {
+		return r
+	}
+	return countingReader{r, in.p}
 }
 
 // exactReader reads n bytes of r. It returns an error if r has fewer or more.

@@ -203,3 +203,14 @@ func writeFloat(out *bytes.Buffer, f float64) error {
 	}
 	return nil
 }
+
+// printJSON prints a value as JSON in a line.
+func (e *env) printJSON(v any) error {
+	var line bytes.Buffer
+	if err := writeJSON(&line, v); err != nil {
+		return err
+	}
+	line.WriteByte('\n')
+	_, err := line.WriteTo(e.out)
+	return err
+}

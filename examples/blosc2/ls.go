@@ -77,6 +77,12 @@ func (v *lsCmd) Run(e *env) error {
 
 // eachEntry calls see with the entries of a store, a group, a leaf or a single frame.
 func eachEntry(e *env, path string, see func(store.Entry, error) error) error {
+	if path == "-" {
+		if st, err := newStore(e, path); err == nil {
+			defer st.close()
+			return walk(e, st, "/", see)
+		}
+	}
 	name, key, ok := splitStore(path)
 	if !ok {
 		s, err := openFrame(e, path)
@@ -86,7 +92,7 @@ func eachEntry(e *env, path string, see func(store.Entry, error) error) error {
 		defer s.close()
 		return see(store.Describe(e.ctx, s.frame))
 	}
-	st, err := newStore(e.ctx, name)
+	st, err := newStore(e, name)
 	if err != nil {
 		return err
 	}
@@ -97,6 +103,11 @@ func eachEntry(e *env, path string, see func(store.Entry, error) error) error {
 		}
 		return see(entry, err)
 	}
+	return walk(e, st, key, see)
+}
+
+// walk calls see with the entries below a key.
+func walk(e *env, st *openStore, key string, see func(store.Entry, error) error) error {
 	for entry, err := range st.Walk(e.ctx, key) {
 		if err := see(entry, err); err != nil {
 			return err

@@ -14,13 +14,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	ctx, stop := untilSignal()
+	code := run(ctx, os.Args[1:], newInterruptible(ctx, os.Stdin), os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
@@ -45,15 +44,23 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	if flushErr := w.Flush(); err == nil {
 		err = flushErr
 	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted")
+	}
 	var usage *usageError
 	switch {
 	case err == nil:
 		return 0
+	case err == errDiffer:
+		return 1
 	case errors.As(err, &usage):
 		fmt.Fprintf(errOut, "%s: %s (see %s)\n", name, oneLine(err), hint)
 		return 2
 	}
 	fmt.Fprintf(errOut, "%s: %s\n", name, oneLine(err))
+	if args[0] == "diff" {
+		return 2
+	}
 	return 1
 }
 

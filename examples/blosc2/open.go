@@ -35,7 +35,10 @@ func openSource(e *env, path string) (*source, error) {
 	case path == "-":
 		return openStdin(e)
 	case isURL(path):
-		return openURL(ctx, path)
+		return openURL(e, path)
+	}
+	if s := openTracked(e, path); s != nil {
+		return s, nil
 	}
 	f, err := frame.Open(ctx, path, nil)
 	if err != nil {
@@ -44,16 +47,39 @@ func openSource(e *env, path string) (*source, error) {
 		} else if c.damaged != nil {
 			return nil, c.damaged
 		}
-		return openInStore(ctx, path, err)
+		return openInStore(e, path, err)
 	}
 	s := &source{path: path, frame: f}
 	s.findArray()
 	return s, nil
 }
 
+// openTracked opens a frame in a file so that e.track counts what is read. It returns nil for anything else.
+func openTracked(e *env, path string) *source {
+	if e.track == nil {
+		return nil
+	}
+	fi, err := os.Stat(path)
+	if err != nil || !fi.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	s := &source{path: path, file: f}
+	if s.frame, err = frame.OpenSource(e.ctx, &countedFile{f, fi.Size(), e.track}, nil); err != nil {
+		f.Close()
+		return nil
+	}
+	s.findArray()
+	e.track.expect(fi.Size())
+	return s
+}
+
 // openStdin opens a frame or a chunk on standard input, which it holds in memory.
 func openStdin(e *env) (*source, error) {
-	b, err := io.ReadAll(e.in)
+	b, err := e.stdin()
 	if err != nil {
 		return nil, err
 	}
@@ -147,6 +173,11 @@ func openReadable(e *env, path string) (*source, error) {
 
 // openArray opens an array for reading. The caller calls done at the end.
 func openArray(e *env, path string) (a *ndarray.Array, done func(), err error) {
+	if s := openTracked(e, path); s != nil && s.array != nil {
+		return s.array, s.close, nil
+	} else if s != nil {
+		s.close()
+	}
 	if path != "-" && !isURL(path) {
 		if a, err = ndarray.Open(e.ctx, path, nil); err == nil {
 			return a, func() { a.Close() }, nil
@@ -165,9 +196,9 @@ func openArray(e *env, path string) (a *ndarray.Array, done func(), err error) {
 	case path == "-":
 		s, err = openStdin(e)
 	case isURL(path):
-		s, err = openURL(e.ctx, path)
+		s, err = openURL(e, path)
 	default:
-		s, err = openInStore(e.ctx, path, openErr)
+		s, err = openInStore(e, path, openErr)
 	}
 	switch {
 	case err != nil:

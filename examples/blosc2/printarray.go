@@ -17,11 +17,8 @@ const (
 
 // printArray prints a selection of an array as NumPy does. It reads only the items that it prints.
 func printArray(e *env, a *ndarray.Array, sel []ndarray.Index) error {
-	var r ndarray.Reader = a
-	v, err := ndarray.Slice(a, sel...)
-	if err == nil {
-		r = v
-	} else if r, err = selected(e, a, sel); err != nil {
+	r, err := reader(e, a, sel)
+	if err != nil {
 		return err
 	}
 	shape := r.Shape()

@@ -10,10 +10,11 @@ import (
 
 // sliceCmd writes a selection of an array.
 type sliceCmd struct {
-	Text bool   `xor:"form" help:"print the items as NumPy does, long arrays abbreviated; the default on a terminal"`
-	CSV  bool   `name:"csv" xor:"form" help:"write all items as text, with a line for each row of the last axis. Structured items have a line each, after one with the names of the fields"`
-	NPY  bool   `name:"npy" xor:"form" help:"write a .npy file"`
-	Raw  bool   `name:"raw" xor:"form" help:"write the bytes of the items, even to a terminal; the default elsewhere"`
+	Text bool `xor:"form" help:"print the items as NumPy does, long arrays abbreviated; the default on a terminal"`
+	CSV  bool `name:"csv" xor:"form" help:"write all items as text, with a line for each row of the last axis. Structured items have a line each, after one with the names of the fields"`
+	NPY  bool `name:"npy" xor:"form" help:"write a .npy file"`
+	Raw  bool `name:"raw" xor:"form" help:"write the bytes of the items, even to a terminal; the default elsewhere"`
+	progressOption
 	Path string `arg:"" name:"PATH"`
 	Sel  string `arg:"" name:"SEL"`
 }
@@ -51,14 +52,22 @@ func (v *sliceCmd) Run(e *env) error {
 	switch {
 	case v.Text || e.tty && !v.CSV && !v.Raw:
 		return printArray(e, a, sel)
-	case v.CSV:
-		return writeCSV(e, a, sel)
 	}
-	return dumpArray(e, a, sel, v.NPY)
+	shape, err := a.SelectionShape(sel...)
+	if err != nil {
+		return err
+	}
+	total, _ := byteCount(shape, a.DType().Size)
+	p := e.startProgress(v.progressOption, "bytes", total)
+	defer p.end()
+	if v.CSV {
+		return writeCSV(e, a, sel, p)
+	}
+	return dumpArray(e, a, sel, v.NPY, p)
 }
 
 // writeCSV writes a selection as CSV, in small pieces.
-func writeCSV(e *env, a *ndarray.Array, sel []ndarray.Index) error {
+func writeCSV(e *env, a *ndarray.Array, sel []ndarray.Index, p *progress) error {
 	shape, err := a.SelectionShape(sel...)
 	if err != nil {
 		return err
@@ -75,7 +84,7 @@ func writeCSV(e *env, a *ndarray.Array, sel []ndarray.Index) error {
 			return err
 		}
 	}
-	if err := ndarray.ToWriter(e.ctx, w, a, sel...); err != nil {
+	if err := ndarray.ToWriter(e.ctx, p.writer(w), a, sel...); err != nil {
 		return err
 	}
 	w.w.Flush()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -61,17 +62,29 @@ type openStore struct {
 	remote *remote.Object // of a URL
 }
 
-// newStore opens a store for reading.
-func newStore(ctx context.Context, name string) (*openStore, error) {
-	if !isURL(name) {
-		st, err := store.Open(ctx, name, nil)
+// newStore opens a store for reading. The name "-" is that of a store in one file on standard input, which is held in
+// memory.
+func newStore(e *env, name string) (*openStore, error) {
+	switch {
+	case name == "-":
+		b, err := e.stdin()
+		if err != nil {
+			return nil, err
+		}
+		st, err := store.OpenReaderAt(e.ctx, bytes.NewReader(b), int64(len(b)), nil)
+		if err != nil {
+			return nil, fmt.Errorf("standard input: %w", err)
+		}
+		return &openStore{Store: st}, nil
+	case !isURL(name):
+		st, err := store.Open(e.ctx, name, nil)
 		return &openStore{Store: st}, err
 	}
-	o, err := remote.Open(ctx, name, nil)
+	o, err := remote.Open(e.ctx, name, nil)
 	if err != nil {
 		return nil, err
 	}
-	st, err := store.OpenSource(ctx, o, nil)
+	st, err := store.OpenSource(e.ctx, o, nil)
 	if err != nil {
 		o.Close()
 		return nil, fmt.Errorf("%s: %w", o, err)
@@ -89,25 +102,25 @@ func (s *openStore) close() {
 
 // openInStore opens the leaf of STORE/KEY for reading. If path is no such path, it returns the error of opening it
 // otherwise.
-func openInStore(ctx context.Context, path string, otherwise error) (*source, error) {
+func openInStore(e *env, path string, otherwise error) (*source, error) {
 	name, key, ok := splitStore(path)
 	if !ok || key == "/" {
 		return nil, otherwise
 	}
-	st, err := newStore(ctx, name)
+	st, err := newStore(e, name)
 	if err != nil {
 		return nil, err
 	}
 	s := &source{path: path, store: st}
-	if s.frame, err = st.Frame(ctx, key); err != nil {
+	if s.frame, err = st.Frame(e.ctx, key); err != nil {
 		st.close()
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if s.array, err = store.ArrayOf(ctx, s.frame); err != nil && !errors.Is(err, ndarray.ErrNotArray) {
+	if s.array, err = store.ArrayOf(e.ctx, s.frame); err != nil && !errors.Is(err, ndarray.ErrNotArray) {
 		s.damaged = err
 	}
 	if s.array != nil && s.array.Frame() != s.frame { // the copy of a tensor, whose frame is closed
-		if s.frame, err = st.Frame(ctx, key); err != nil {
+		if s.frame, err = st.Frame(e.ctx, key); err != nil {
 			st.close()
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -117,6 +130,9 @@ func openInStore(ctx context.Context, path string, otherwise error) (*source, er
 
 // editPath returns the file of STORE/KEY in a directory store, or path if it is no such path.
 func editPath(ctx context.Context, path string) (string, error) {
+	if path == "-" {
+		return "", fmt.Errorf("standard input can only be read: %w", errors.ErrUnsupported)
+	}
 	if isURL(path) {
 		return "", fmt.Errorf("%s: what is on a server can only be read: %w", path, errors.ErrUnsupported)
 	}

@@ -51,7 +51,7 @@ func (v *tableCmd) Run(e *env) error {
 	if !ok {
 		name, key = v.Path, "/"
 	}
-	st, err := newStore(e.ctx, name)
+	st, err := newStore(e, name)
 	if err != nil {
 		return err
 	}

@@ -17,9 +17,10 @@ func isURL(path string) bool {
 }
 
 // openURL opens a frame, a leaf of a store or a single chunk on a server.
-func openURL(ctx context.Context, url string) (_ *source, err error) {
+func openURL(e *env, url string) (_ *source, err error) {
+	ctx := e.ctx
 	if _, key, ok := splitURL(url); ok && key != "/" {
-		return openInStore(ctx, url, nil)
+		return openInStore(e, url, nil)
 	}
 	s := &source{path: url}
 	defer func() {
@@ -45,8 +46,8 @@ func openURL(ctx context.Context, url string) (_ *source, err error) {
 			err = s.chunkError(chunkErr)
 		}
 	}
-	var e *frame.Error
-	if errors.As(err, &e) && e.Path == "" {
+	var fault *frame.Error
+	if errors.As(err, &fault) && fault.Path == "" {
 		err = fmt.Errorf("%s: %w", s.path, err)
 	}
 	return nil, err

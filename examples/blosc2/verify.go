@@ -13,6 +13,7 @@ import (
 
 // verifyCmd decodes everything and prints a line for each fault.
 type verifyCmd struct {
+	progressOption
 	RequireChecksums bool   `name:"require-checksums" help:"report missing checksums as a fault"`
 	Path             string `arg:"" name:"PATH"`
 }
@@ -24,11 +25,14 @@ Reads all parts of PATH, decodes everything, and compares it with its checksums 
 create). Another library may have edited PATH without updating the checksums. Each fault is a line on standard output
 with its location, and the exit status is then 1. For an intact PATH, nothing is written to standard output. If a frame
 has no checksums, a note on standard error says so: damage to data that still decodes is then not detected.
+Notes also name temporary files that killed processes have left beside PATH or in it.
 `
 }
 
 // Run runs the verb.
 func (v *verifyCmd) Run(e *env) error {
+	defer e.count(v.progressOption)()
+	defer noteLeftovers(e, v.Path)
 	faults, checked := 0, false
 	report := func(err error) error {
 		if ctxErr := e.ctx.Err(); ctxErr != nil {
@@ -113,9 +117,7 @@ func verifyDType(s *source, report func(error) error) error {
 // verifyChunk decodes a single chunk block by block.
 func verifyChunk(s *source, report func(error) error) error {
 	h := s.chunk.Header()
-	if fi, err := s.file.Stat(); err != nil {
-		return err
-	} else if extra := fi.Size() - int64(h.CBytes); extra > 0 {
+	if extra := s.chunk.src.Size() - int64(h.CBytes); extra > 0 {
 		if err := report(s.chunkError(fmt.Errorf("%d bytes after the end of the chunk: %w", extra, frame.ErrCorrupt))); err != nil {
 			return err
 		}
