@@ -38,7 +38,7 @@ func (e *env) inspect(out io.Writer) {
 	e.tty = true
 	e.color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-		e.width = max(w, 20)
+		e.width = max(w, 10)
 	}
 }
 
