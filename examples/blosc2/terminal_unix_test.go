@@ -19,7 +19,7 @@ import (
 	"github.com/creack/pty"
 )
 
-// TestMain runs the program in place of the tests if the environment says so. The value "stuck" is a verb that
+// TestMain runs the program in place of the tests if the environment asks for it. The value "stuck" is a verb that
 // does not notice the end of its context.
 func TestMain(m *testing.M) {
 	switch os.Getenv("BLOSC2_TEST_MAIN") {
@@ -78,7 +78,7 @@ func openScreen(t *testing.T, columns uint16) (*screen, *os.File) {
 	return s, tty
 }
 
-// String returns what was written so far.
+// String returns the output up to now.
 func (s *screen) String() string {
 	s.lock.Lock()
 	defer s.lock.Unlock()
