@@ -19,6 +19,7 @@ type grammar struct {
 	Stats      statsCmd      `cmd:"" help:"print minimum, maximum, mean, NaNs, zeros and a histogram"`
 	Diff       diffCmd       `cmd:"" help:"compare two arrays"`
 	Bench      benchCmd      `cmd:"" help:"measure codecs and filters with this data, and recommend one"`
+	Plot       plotCmd       `cmd:"" help:"draw a heat map, a line or a histogram as PNG or SVG"`
 	Create     createCmd     `cmd:"" help:"create an array or a super-chunk from a .npy file or raw bytes"`
 	Append     appendCmd     `cmd:"" help:"append items to an array, or a chunk to a super-chunk"`
 	Resize     resizeCmd     `cmd:"" help:"change the shape of an array"`

@@ -64,6 +64,7 @@ func pathCases(t *testing.T, dir string) []pathCase {
 		{row: "stats", line: "stats PATH", check: has("\nitems 256\n")},
 		{row: "diff A", line: "diff PATH " + array, check: has("")},
 		{row: "diff B", line: "diff " + array + " PATH", check: has("")},
+		{row: "plot", line: "plot -overwrite PATH " + to + ".png", check: has("")},
 		{row: "ls", line: "ls PATH", store: "store", check: has("level0 array")},
 		{row: "table", line: "table -csv PATH", store: "table", check: has("c0_int")},
 		{row: "objects", line: "objects PATH", store: "objects", check: has("\n")},
