@@ -13,12 +13,12 @@ type colorMap func(x float64) color.NRGBA
 
 // colorMaps are the color maps by name.
 func colorMaps(name string) (colorMap, bool) {
-	m, ok := map[string]colorMap{"viridis": viridis, "grey": grey}[name]
+	m, ok := map[string]colorMap{"viridis": viridis, "gray": gray, "grey": gray}[name]
 	return m, ok
 }
 
-// grey is black for 0 and white for 1.
-func grey(x float64) color.NRGBA {
+// gray is black for 0 and white for 1.
+func gray(x float64) color.NRGBA {
 	v := byteOf(x)
 	return color.NRGBA{v, v, v, 255}
 }

@@ -54,7 +54,7 @@ func printTree(e *env, path string) error {
 		if last[i] {
 			mark, bar = "└── ", "    "
 		}
-		name := l.key[depth]
+		name := visible(l.key[depth])
 		if l.entry.Kind == store.KindGroup {
 			name = e.paint(blue, name+"/")
 		}
@@ -72,14 +72,14 @@ func (e *env) entryText(entry store.Entry, err error) string {
 	case entry.Kind == store.KindGroup:
 		return ""
 	case entry.Ref != nil:
-		return "  " + entry.Ref.String()
+		return "  " + visible(entry.Ref.String())
 	}
 	text := "  " + entry.Kind.String()
 	if entry.Shape != nil {
 		text += " " + pyTuple(entry.Shape)
 	}
 	if d := entry.DType.String(); d != "" {
-		text += " " + d
+		text += " " + visible(d)
 	}
 	if entry.Size > 0 {
 		text += "  " + shortSize(entry.Size)

@@ -149,12 +149,20 @@ func writeJSON(out *bytes.Buffer, v any) error {
 	case float64:
 		return writeFloat(out, v)
 	}
-	e := json.NewEncoder(out)
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	out.Truncate(out.Len() - 1) // the line break
+	text.Truncate(text.Len() - 1) // the line break
+	for _, r := range text.String() {
+		if r >= 0x7f && r < 0xa0 { // control characters that JSON allows in strings
+			fmt.Fprintf(out, `\u%04x`, r)
+		} else {
+			out.WriteRune(r)
+		}
+	}
 	return nil
 }
 

@@ -56,11 +56,11 @@ func (v *lsCmd) Run(e *env) error {
 		case err != nil:
 			text = oneLine(err)
 		case entry.Ref != nil:
-			text = entry.Ref.String()
+			text = visible(entry.Ref.String())
 		case entry.Shape != nil:
-			text = pyTuple(entry.Shape) + "\t" + entry.DType.String()
+			text = pyTuple(entry.Shape) + "\t" + visible(entry.DType.String())
 		}
-		_, err = fmt.Fprintf(tw, "%s\t%s\t%s\n", entry.Key, entry.Kind, text)
+		_, err = fmt.Fprintf(tw, "%s\t%s\t%s\n", visible(entry.Key), entry.Kind, text)
 		return err
 	}
 	if err := eachEntry(e, v.Path, print); err != nil {

@@ -66,5 +66,5 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 
 // oneLine returns the text of an error without line breaks.
 func oneLine(err error) string {
-	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	return visible(strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; "))
 }

@@ -21,7 +21,7 @@ import (
 // plotCmd draws a picture of an array.
 type plotCmd struct {
 	Kind       string  `placeholder:"heat" enum:"auto,heat,line,histogram" default:"auto" help:"heat, line or histogram. The default is line for one axis and heat for two"`
-	Palette    string  `placeholder:"viridis" enum:"viridis,grey" default:"viridis" help:"colors of a heat map: viridis or grey"`
+	Palette    string  `placeholder:"viridis" enum:"viridis,gray,grey" default:"viridis" help:"colors of a heat map: viridis or gray"`
 	Log        bool    `help:"logarithmic colors of a heat map, values of a line, or counts of a histogram. Values up to 0 have no place in the first two"`
 	Range      *pairOf `placeholder:"0,1" help:"values from the first to the last color or bin. The default is from the minimum to the maximum"`
 	Percentile *pairOf `placeholder:"2,98" help:"the range between two percentiles"`
@@ -46,7 +46,7 @@ picture has pixels, it draws every second, third and so on. NaNs are gaps in a l
 
 Examples:
   blosc2 plot a.b2nd plane.png '0, ...'
-  blosc2 plot -percentile 2,98 -palette grey -size 1200x900 a.b2nd plane.svg
+  blosc2 plot -percentile 2,98 -palette gray -size 1200x900 a.b2nd plane.svg
   blosc2 plot -kind histogram -log a.b2nd counts.png
 `
 }

@@ -64,7 +64,7 @@ func TestPlotHeat(t *testing.T) {
 	a := quadrants(t, "0", "1", "0.25", "nan")
 	missing := color.NRGBA{200, 200, 200, 255}
 	checkQuadrants(t, picture(t, a, "-"), viridis(0), viridis(1), viridis(0.25), missing)
-	checkQuadrants(t, picture(t, "-palette", "grey", "-nan", "ff0000", a, "-"), grey(0), grey(1), grey(0.25), color.NRGBA{255, 0, 0, 255})
+	checkQuadrants(t, picture(t, "-palette", "grey", "-nan", "ff0000", a, "-"), gray(0), gray(1), gray(0.25), color.NRGBA{255, 0, 0, 255})
 	checkQuadrants(t, picture(t, "-range", "0.25,0.5", a, "-"), viridis(0), viridis(1), viridis(0), missing)
 	b := quadrants(t, "1", "10", "100", "1000")
 	checkQuadrants(t, picture(t, "-log", b, "-"), viridis(0), viridis(1.0/3), viridis(2.0/3), viridis(1))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Escape sequences of colors.
@@ -72,12 +73,12 @@ type propertyPrinter struct {
 
 // add adds a line.
 func (p *propertyPrinter) add(name, format string, args ...any) {
-	p.names, p.values = append(p.names, name), append(p.values, fmt.Sprintf(format, args...))
+	p.names, p.values = append(p.names, visible(name)), append(p.values, visible(fmt.Sprintf(format, args...)))
 }
 
 // print prints the title and the lines.
 func (p *propertyPrinter) print() {
-	fmt.Fprintln(p.e.out, p.e.paint(bold, p.title))
+	fmt.Fprintln(p.e.out, p.e.paint(bold, visible(p.title)))
 	names := padRight(p.names)
 	for i, name := range names {
 		fmt.Fprintf(p.e.out, "%s  %s\n", p.e.paint(cyan, name), p.values[i])
@@ -110,4 +111,21 @@ func (e *env) printTable(rows [][]string, numbers string) {
 		}
 		fmt.Fprintln(e.out, strings.TrimRight(line.String(), " "))
 	}
+}
+
+// visible returns a text with escapes in place of control characters, so that a name in a file cannot control the
+// terminal.
+func visible(s string) string {
+	if !strings.ContainsFunc(s, unicode.IsControl) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsControl(r) {
+			fmt.Fprintf(&b, `\x%02x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }

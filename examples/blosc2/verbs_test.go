@@ -234,3 +234,17 @@ func TestLeftovers(t *testing.T) {
 	fails(t, 2, "exclude", "", "repair", "-clean", a, "b")
 	fails(t, 2, "argument NEW is missing", "", "repair", a)
 }
+
+// TestControlCharacters checks that names in a file cannot control the terminal.
+func TestControlCharacters(t *testing.T) {
+	a := newArray(t, "-meta", "m\x1b[31m=1", "-vlmeta", "v\x1b]0;x\x07=\"\u0085\"")
+	for _, verb := range []string{"info", "vlmeta", "ls"} {
+		if out := must(t, "", verb, a); strings.ContainsAny(out, "\x1b\x07\u0085") || verb == "info" && !strings.Contains(out, `m\x1b[31m`) {
+			t.Errorf("%s: %q", verb, out)
+		}
+	}
+	_, _, errOut := callFree("", "vlmeta", a, "get", "no\x1b[31m")
+	if strings.Contains(errOut, "\x1b") {
+		t.Errorf("%q", errOut)
+	}
+}

@@ -106,7 +106,7 @@ func readVLMeta(e *env, path string, name []string, asHex bool) error {
 			}
 		}
 		if len(name) == 0 {
-			text = n + ": " + text
+			text = visible(n) + ": " + text
 		}
 		fmt.Fprintln(e.out, text)
 	}
