@@ -103,6 +103,7 @@ func isArrayFrame(f *frame.Frame) bool {
 
 // resizeCmd changes the shape of an array.
 type resizeCmd struct {
+	progressOption
 	Path  string  `arg:"" name:"PATH"`
 	Shape lengths `arg:"" name:"SHAPE"`
 }
@@ -116,6 +117,7 @@ Changes the shape of an array to SHAPE, for example 3,4. Each axis grows or shri
 
 // Run runs the verb.
 func (v *resizeCmd) Run(e *env) error {
+	defer e.startProgress(v.progressOption, "bytes", 0).end()
 	a, err := editArray(e.ctx, v.Path)
 	if err != nil {
 		return err

@@ -37,8 +37,11 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		name += " " + v.Name
 		hint += " " + v.Name
 	}
-	note := func(text string) { fmt.Fprintf(errOut, "%s: note: %s\n", name, text) }
-	e := &env{ctx: ctx, in: in, out: w, err: errOut, note: note, slab: 32 << 20}
+	e := &env{ctx: ctx, in: in, out: w, err: errOut, slab: 32 << 20}
+	e.note = func(text string) {
+		e.track.end() // which writes to standard error, too
+		fmt.Fprintf(errOut, "%s: note: %s\n", name, visible(text))
+	}
 	e.inspect(out)
 	err := c.dispatch(e, args)
 	if flushErr := w.Flush(); err == nil {

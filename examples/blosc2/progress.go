@@ -97,16 +97,19 @@ func newBar(w io.Writer, terminal bool, what string) *progressbar.ProgressBar {
 	return progressbar.NewOptions64(-1, options...)
 }
 
-// draw prints the bar. The last time it may be full.
+// draw prints the bar. It is full only the last time.
 func (p *progress) draw(bar *progressbar.ProgressBar, last bool) {
 	done, total := p.done.Load(), p.total.Load()
 	if total > 0 && bar.GetMax64() != total {
 		bar.ChangeMax64(total)
 	}
-	if total > 0 && !last {
-		done = min(done, total-1) // a full bar is drawn as the last one
+	switch { // some bytes are read more than once
+	case total > 0 && last:
+		done = min(done, total)
+	case total > 0:
+		done = min(done, total-1) // a full bar ends
 	}
-	bar.Set64(min(done, max(total, done)))
+	bar.Set64(done)
 }
 
 // add notes that n steps or bytes are done.

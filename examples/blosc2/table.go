@@ -10,6 +10,7 @@ import (
 
 // tableCmd prints a table.
 type tableCmd struct {
+	progressOption
 	JSON bool   `name:"json" help:"print one JSON object {\"rows\": n, \"columns\": {name: [values]}} (the default). Nulls are null, bytes {\"bytes\": hexadecimal}, complex numbers {\"complex\": [real, imaginary]}, arrays nested lists, times text in UTC"`
 	CSV  bool   `name:"csv" help:"print CSV with a header. Nulls are empty, bytes are hexadecimal, lists and objects are JSON"`
 	Path string `arg:"" name:"PATH"`
@@ -28,6 +29,7 @@ Examples:
 
 // objectsCmd prints an object, batch or list array.
 type objectsCmd struct {
+	progressOption
 	Path string `arg:"" name:"PATH"`
 }
 
@@ -60,14 +62,16 @@ func (v *tableCmd) Run(e *env) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
+	p := e.startProgress(v.progressOption, "values", t.Rows()*int64(len(t.Columns())))
+	defer p.end()
 	if v.CSV {
-		return tableCSV(e, t)
+		return tableCSV(e, t, p)
 	}
-	return tableJSON(e, t)
+	return tableJSON(e, t, p)
 }
 
 // tableJSON prints a table as JSON, column by column.
-func tableJSON(e *env, t *table.Table) error {
+func tableJSON(e *env, t *table.Table, p *progress) error {
 	fmt.Fprintf(e.out, `{"rows": %d, "columns": {`, t.Rows())
 	var buf bytes.Buffer
 	for i, info := range t.Columns() {
@@ -91,6 +95,7 @@ func tableJSON(e *env, t *table.Table) error {
 				buf.WriteString(", ")
 			}
 			first = false
+			p.add(1)
 			if err := writeCell(&buf, info, v); err != nil {
 				return err
 			}
@@ -108,7 +113,7 @@ func tableJSON(e *env, t *table.Table) error {
 }
 
 // tableCSV prints a table as CSV, some rows of all columns at a time.
-func tableCSV(e *env, t *table.Table) error {
+func tableCSV(e *env, t *table.Table, p *progress) error {
 	infos := t.Columns()
 	columns := make([]*table.Column, len(infos))
 	record := make([]string, len(infos))
@@ -132,6 +137,7 @@ func tableCSV(e *env, t *table.Table) error {
 				return err
 			}
 		}
+		p.add((stop - start) * int64(len(columns)))
 		for row := range stop - start {
 			for i, info := range infos {
 				if record[i], err = cellText(info, values[i][row]); err != nil {
@@ -149,6 +155,7 @@ func tableCSV(e *env, t *table.Table) error {
 
 // Run runs the verb.
 func (v *objectsCmd) Run(e *env) error {
+	defer e.count(v.progressOption)()
 	s, err := openReadable(e, v.Path)
 	if err != nil {
 		return err

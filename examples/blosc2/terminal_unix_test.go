@@ -194,7 +194,7 @@ func TestTerminalProgress(t *testing.T) {
 func TestProgressOption(t *testing.T) {
 	a := newArray(t)
 	code, _, errOut := callFree("", "verify", "-progress", a)
-	if code != 0 || !strings.Contains(errOut, "B") || strings.Contains(errOut, "\x1b") {
+	if code != 0 || !strings.Contains(errOut, "100%") || strings.Contains(errOut, "\x1b") {
 		t.Errorf("exit %d, %q", code, errOut)
 	}
 	if _, _, errOut := callFree("", "copy", a, a+"2"); errOut != "" {
