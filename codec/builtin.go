@@ -11,7 +11,7 @@ import (
 // the entry refers to.
 type builtin struct {
 	id     ID
-	name   string // as the b2 command spells it
+	name   string // as the command blosc2 spells it
 	format Format
 
 	// newEncoder is called with a valid level, and without a dictionary unless traits.TrainDict is set. It is nil if

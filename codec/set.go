@@ -6,7 +6,7 @@ import (
 	"github.com/goblosc/blosc2/internal/errs"
 )
 
-// String returns the name of a codec as the b2 command spells it, or "codec N" with its compcode.
+// String returns the name of a codec as the command blosc2 spells it, or "codec N" with its compcode.
 func (id ID) String() string {
 	if id == Default {
 		return "default"

@@ -14,7 +14,6 @@ const maxCycle = 6
 var largerCycles = map[string]int{
 	"codec/internal/zstd":    12, // a decoder and its steps
 	"codec/internal/zstdenc": 16, // an encoder and its steps
-	"examples/b2":            15, // the table of commands and the commands
 }
 
 // checkCycles returns a fault for each package with a cycle of more files than maxCycle or largerCycles allows.

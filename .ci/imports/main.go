@@ -198,8 +198,7 @@ func allowed(p, imp string) bool {
 			return true
 		}
 		if under(p, "examples") {
-			// b2 prints and parses filters, for which it needs their table, but nothing else of the engine.
-			return to == "" || !under(to, "internal") || to == "internal/coder" && under(p, "examples/b2")
+			return to == "" || !under(to, "internal")
 		}
 		if from == "" || to == "" {
 			return false

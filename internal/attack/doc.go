@@ -24,7 +24,7 @@
 // 500,000 mutants, the same for the command, one mutant again with its description, and processes that are killed:
 //
 //	ATTACK_MUTANTS=500000 go test -timeout 6h -run TestMutants ./internal/attack
-//	ATTACK_MUTANTS=100000 go test -timeout 6h -run TestAttack ./examples/b2
+//	ATTACK_MUTANTS=100000 go -C examples/blosc2 test -timeout 6h -run TestAttack .
 //	ATTACK_FIRST=1234 ATTACK_MUTANTS=1 go test -v -run TestMutants ./internal/attack
 //	ATTACK_KILLS=10m go test -timeout 1h -run TestKills ./internal/attack
 //

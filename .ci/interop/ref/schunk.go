@@ -234,7 +234,7 @@ type Hex []byte
 // MarshalText returns the digits.
 func (h Hex) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h), nil }
 
-// Info holds the properties of a frame that the C library reports. Its JSON has the keys of "b2 info -json".
+// Info holds the properties of a frame that the C library reports. Its JSON has the keys of "blosc2 info -json".
 type Info struct {
 	Path        string         `json:"path"`
 	NBytes      int64          `json:"nbytes"`

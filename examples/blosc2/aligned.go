@@ -1,0 +1,228 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goblosc/blosc2/meta"
+)
+
+// alignedTexts returns the items in b as NumPy prints them in an array: with as many digits as they need, at most 8
+// after the point, and all with the same width.
+func alignedTexts(d meta.DType, b []byte) []string {
+	if d.Size == 0 {
+		return nil
+	}
+	n := len(b) / d.Size
+	switch {
+	case d.Fields != nil:
+		return joinFields(d, b, n)
+	case d.Elem != nil && d.Elem.Size > 0:
+		elements := alignedTexts(*d.Elem, b)
+		out := make([]string, n)
+		per := d.Size / d.Elem.Size
+		for i := range out {
+			out[i] = "[" + strings.Join(elements[i*per:(i+1)*per], " ") + "]"
+		}
+		return out
+	case d.Kind == 'f' && d.Size <= 8:
+		x := make([]float64, 0, n)
+		for item := range slices.Chunk(b, d.Size) {
+			x = append(x, floatOf(d, item))
+		}
+		return floatTexts(x, d.Size, false)
+	case d.Kind == 'c' && d.Size <= 16:
+		re, im := make([]float64, n), make([]float64, n)
+		for i := range n {
+			re[i], im[i] = complexParts(d, b[i*d.Size:(i+1)*d.Size])
+		}
+		out, second := floatTexts(re, d.Size/2, false), floatTexts(im, d.Size/2, true)
+		for i := range out {
+			out[i] += trimLeft(second[i]) + "j"
+		}
+		return alignRight(padRight(out))
+	}
+	out := make([]string, 0, n)
+	for item := range slices.Chunk(b, d.Size) {
+		out = append(out, quoted(d, item))
+	}
+	if d.Kind == 'S' || d.Kind == 'U' || d.Kind == 'V' {
+		return out
+	}
+	return alignRight(out)
+}
+
+// trimLeft drops the spaces before a number.
+func trimLeft(s string) string { return strings.TrimLeft(s, " ") }
+
+// joinFields returns structured items.
+func joinFields(d meta.DType, b []byte, n int) []string {
+	columns := make([][]string, len(d.Fields))
+	for k, f := range d.Fields {
+		var column []byte
+		for i := range n {
+			at := i*d.Size + f.Offset
+			column = append(column, b[at:at+f.Type.Size]...)
+		}
+		if columns[k] = alignedTexts(f.Type, column); columns[k] == nil {
+			columns[k] = make([]string, n)
+		}
+	}
+	out := make([]string, n)
+	for i := range out {
+		parts := make([]string, len(columns))
+		for k := range columns {
+			parts[k] = columns[k][i]
+		}
+		out[i] = "(" + strings.Join(parts, ", ") + ")"
+	}
+	return out
+}
+
+// quoted returns an item as NumPy prints it: text in quotes.
+func quoted(d meta.DType, item []byte) string {
+	text := itemText(d, item)
+	switch d.Kind {
+	case 'M':
+		return "'" + text + "'"
+	case 'm':
+		if text == "NaT" {
+			return "'NaT'"
+		}
+	case 'U':
+		return pyQuote(text)
+	case 'S':
+		return "b" + pyBytes([]byte(text))
+	case 'V', 'O':
+		return "b" + pyBytes(item)
+	}
+	return text
+}
+
+// pyQuote returns text as a Python literal.
+func pyQuote(s string) string {
+	q := strconv.Quote(s)
+	q = strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`)
+	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
+		return `"` + q + `"`
+	}
+	return "'" + strings.ReplaceAll(q, "'", `\'`) + "'"
+}
+
+// pyBytes returns bytes as a Python literal without its b.
+func pyBytes(b []byte) string {
+	var s strings.Builder
+	s.WriteByte('\'')
+	for _, c := range b {
+		switch {
+		case c == '\'' || c == '\\':
+			s.WriteByte('\\')
+			s.WriteByte(c)
+		case c < ' ' || c > '~':
+			fmt.Fprintf(&s, `\x%02x`, c)
+		default:
+			s.WriteByte(c)
+		}
+	}
+	s.WriteByte('\'')
+	return s.String()
+}
+
+// alignRight pads texts with spaces in front.
+func alignRight(texts []string) []string { return align(texts, false) }
+
+// padRight pads texts with spaces at the end.
+func padRight(texts []string) []string { return align(texts, true) }
+
+// align pads texts to the same number of characters.
+func align(texts []string, left bool) []string {
+	width := 0
+	for _, s := range texts {
+		width = max(width, len([]rune(s)))
+	}
+	for i, s := range texts {
+		pad := strings.Repeat(" ", width-len([]rune(s)))
+		if left {
+			texts[i] = s + pad
+		} else {
+			texts[i] = pad + s
+		}
+	}
+	return texts
+}
+
+// maxDigits is the largest number of digits after the point, NumPy's default.
+const maxDigits = 8
+
+// floatTexts formats floats of a size in bytes with the same width. With sign, positive ones get a plus.
+func floatTexts(x []float64, size int, sign bool) []string {
+	format := byte('f')
+	if needsExponent(x) {
+		format = 'e'
+	}
+	out, digits := make([]string, len(x)), 0
+	for i, v := range x {
+		if !isFinite(v) {
+			continue
+		}
+		out[i] = shortestPoint(v, format, size)
+		mantissa, _, _ := strings.Cut(out[i], "e")
+		digits = max(digits, len(mantissa)-1-strings.IndexByte(mantissa, '.'))
+	}
+	for i, v := range x {
+		if !isFinite(v) {
+			out[i] = floatText(v, 8)
+			continue
+		}
+		mantissa, exponent, hasExponent := strings.Cut(out[i], "e")
+		missing := digits - (len(mantissa) - 1 - strings.IndexByte(mantissa, '.'))
+		if hasExponent {
+			out[i] = mantissa + strings.Repeat("0", missing) + "e" + exponent
+		} else {
+			out[i] = mantissa + strings.Repeat(" ", missing)
+		}
+	}
+	for i, v := range x {
+		if sign && (math.IsNaN(v) || !math.Signbit(v)) {
+			out[i] = "+" + out[i]
+		}
+		if sign {
+			out[i] = strings.TrimRight(out[i], " ")
+		}
+	}
+	return alignRight(out)
+}
+
+func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// needsExponent reports whether NumPy prints numbers with exponents.
+func needsExponent(x []float64) bool {
+	least, most := math.Inf(1), 0.0
+	for _, v := range x {
+		if a := math.Abs(v); isFinite(v) && a != 0 {
+			least, most = min(least, a), max(most, a)
+		}
+	}
+	return most >= 1e8 || most > 0 && (least < 1e-4 || most/least > 1000)
+}
+
+// shortestPoint formats a number with a point and at most maxDigits digits after it.
+func shortestPoint(v float64, format byte, size int) string {
+	s := shortest(v, format, size)
+	mantissa, exponent, hasExponent := strings.Cut(s, "e")
+	if dot := strings.IndexByte(mantissa, '.'); dot >= 0 && len(mantissa)-1-dot > maxDigits {
+		s = strconv.FormatFloat(v, format, maxDigits, 64)
+		mantissa, exponent, hasExponent = strings.Cut(s, "e")
+		mantissa = strings.TrimRight(mantissa, "0")
+	}
+	if !strings.Contains(mantissa, ".") {
+		mantissa += "."
+	}
+	if hasExponent {
+		return mantissa + "e" + exponent
+	}
+	return mantissa
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goblosc/blosc2/internal/attack"
+)
+
+// TestAttack runs most verbs on mutants that package internal/attack makes, in processes with little memory. Each must
+// end with exit status 0, or with 1 and one line on standard error, and must not change files outside the folder of the
+// mutant.
+//
+// ATTACK_MUTANTS=100000 go -C examples/blosc2 test -timeout 6h -run TestAttack . makes 100,000 mutants.
+func TestAttack(t *testing.T) { attack.Run(t, attack.Count(2000), attackVerbs) }
+
+// attackPatience is the time limit of a verb. A verb whose time depends on the sizes in a file is interrupted then.
+const attackPatience = 300 * time.Millisecond
+
+// attackVerbs runs verbs on a mutant.
+func attackVerbs(m *attack.Mutant, dir, outside string) (o attack.Outcome, err error) {
+	in := filepath.Join(dir, "in")
+	if err := m.Write(in, outside); err != nil {
+		return o, err
+	}
+	rng := rand.New(rand.NewPCG(m.Seed, 19))
+	verb := func(args ...string) int {
+		ctx, cancel := context.WithTimeout(context.Background(), attackPatience)
+		defer cancel()
+		var errOut bytes.Buffer
+		code := run(ctx, args, strings.NewReader("0123456789abcdef"), &limitedOutput{1 << 20}, &errOut)
+		text := errOut.String()
+		switch {
+		case code == 0 && countErrors(text) == 0:
+			o.Data++
+		case code == 1 && countErrors(text) == 1 && strings.HasSuffix(text, "\n"):
+			o.Errors++
+		default:
+			err = errors.Join(err, fmt.Errorf("%s: exit status %d, %q", args, code, text))
+		}
+		return code
+	}
+	verb("info", in)
+	verb("info", "-json", in)
+	o.Opened = verb("verify", in) == 0
+	o.Intact = o.Opened
+	verb("dump", in)
+	verb("dump", "-npy", in)
+	if m.Chunk() {
+		return o, err
+	}
+	verb("slice", in, "..., 0:2")
+	verb("vlmeta", in)
+	verb("compact", "-n", in)
+	copied, made := filepath.Join(dir, "copy"), filepath.Join(dir, "new")
+	if verb("copy", in, copied) == 0 && o.Intact && verb("verify", copied) != 0 {
+		err = errors.Join(err, errors.New("the copy of an intact mutant is not intact"))
+	}
+	verb("repair", in, made)
+	edits := [][]string{
+		{"append", in}, {"resize", in, "7,9"}, {"resize", in, "50"}, {"set", in, "..., 0", "-value", "1"}, {"vlmeta", in, "set", "note", "5"},
+		{"vlmeta", in, "delete", "note"}, {"compact", in},
+	}
+	for range 3 {
+		verb(edits[rng.IntN(len(edits))]...)
+	}
+	return o, err
+}

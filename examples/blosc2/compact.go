@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/goblosc/blosc2/frame"
+)
+
+// compactCmd releases dead bytes.
+type compactCmd struct {
+	progressOption
+	Count bool   `name:"n" help:"only print the number of dead bytes"`
+	Path  string `arg:"" name:"PATH"`
+}
+
+// Help describes the verb.
+func (compactCmd) Help() string {
+	return `
+Releases dead bytes, and prints their number. For a file, it writes a copy of PATH without dead bytes, then renames it
+to PATH. A crash leaves either the old file or the new one. In a sparse directory, it removes the chunk files that the
+index does not reference. It does not compress chunks again.
+
+Examples:
+  blosc2 compact a.b2nd
+`
+}
+
+// Run runs the verb.
+func (v *compactCmd) Run(e *env) error {
+	defer e.startProgress(v.progressOption, "bytes", 0).end()
+	open := frame.Edit
+	if v.Count {
+		open = frame.Open
+	}
+	path, err := editPath(e.ctx, v.Path)
+	if err != nil {
+		return err
+	}
+	f, err := open(e.ctx, path, nil)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	dead, err := f.DeadBytes(e.ctx)
+	if err != nil {
+		return err
+	}
+	if v.Count {
+		_, err = fmt.Fprintf(e.out, "dead bytes: %d\n", dead)
+		return err
+	}
+	if err := f.Compact(e.ctx); err != nil {
+		return err
+	}
+	left, err := f.DeadBytes(e.ctx)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(e.out, "dead bytes released: %d\n", dead-left)
+	return err
+}

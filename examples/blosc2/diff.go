@@ -1,0 +1,273 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// errDiffer is the result of diff for what differs. Its exit status is 1, without a line on standard error.
+var errDiffer = errors.New("they differ")
+
+// diffCmd compares two arrays or super-chunks.
+type diffCmd struct {
+	progressOption
+	Tolerance float64 `placeholder:"X" help:"numbers differ if their distance is more than X + R * |number of B|"`
+	Relative  float64 `placeholder:"R" help:"see -tolerance"`
+	Count     int     `name:"n" placeholder:"10" default:"10" help:"number of differences to print"`
+	Quiet     bool    `help:"print nothing"`
+	A         string  `arg:"" name:"A"`
+	B         string  `arg:"" name:"B"`
+}
+
+// Help describes the verb.
+func (diffCmd) Help() string {
+	return `
+Compares two arrays: shape, dtype and items. If the shapes are equal and the dtypes comparable, it prints the first
+items that differ and their number. Two NaNs are equal. Super-chunks are compared by their bytes. The exit status is 0
+if there is no difference, 1 if there is one, and 2 for errors.
+
+Examples:
+  blosc2 diff a.b2nd b.b2nd
+  blosc2 diff -tolerance 1e-6 a.b2nd tree.b2z/img/level0
+`
+}
+
+// Run runs the verb.
+func (v *diffCmd) Run(e *env) error {
+	if v.Count < 0 || !(v.Tolerance >= 0) || !(v.Relative >= 0) {
+		return usagef("-n, -tolerance and -relative: want no negative number")
+	}
+	if v.A == "-" && v.B == "-" {
+		return usagef("A and B cannot both be standard input")
+	}
+	defer e.count(v.progressOption)()
+	a, err := openReadable(e, v.A)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	b, err := openReadable(e, v.B)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	d := &differ{e: e, options: v}
+	switch {
+	case a.array != nil && b.array != nil:
+		err = d.arrays(a.array, b.array)
+	case a.array != nil || b.array != nil:
+		d.say("kind: %s and %s", kindText(a), kindText(b))
+	default:
+		err = d.streams(a, b)
+	}
+	if err == nil && d.differ {
+		err = errDiffer
+	}
+	return err
+}
+
+// kindText names what a source is.
+func kindText(s *source) string {
+	switch {
+	case s.array != nil:
+		return "array"
+	case s.frame != nil:
+		return "super-chunk"
+	}
+	return "chunk"
+}
+
+// differ finds differences.
+type differ struct {
+	e       *env
+	options *diffCmd
+	differ  bool
+	lines   []string // of the first items that differ
+	count   int64    // of items that differ
+	most    float64  // largest distance of numbers
+	a, b    meta.DType
+}
+
+// say prints a line about a difference.
+func (d *differ) say(format string, args ...any) {
+	d.differ = true
+	if !d.options.Quiet {
+		fmt.Fprintf(d.e.out, format+"\n", args...)
+	}
+}
+
+// arrays compares two arrays.
+func (d *differ) arrays(a, b *ndarray.Array) error {
+	d.a, d.b = a.DType(), b.DType()
+	if d.a.String() != d.b.String() {
+		d.say("dtype: %s and %s", d.a, d.b)
+	}
+	if !slices.Equal(a.Shape(), b.Shape()) {
+		d.say("shape: %s and %s", pyTuple(a.Shape()), pyTuple(b.Shape()))
+		return nil
+	}
+	if d.a.String() != d.b.String() && !(isReal(d.a) && isReal(d.b)) {
+		return nil
+	}
+	var one, two []byte
+	for box := range ndarray.ByChunk(a).All() {
+		n := int(box.Size())
+		one, two = resize(one, n*d.a.Size), resize(two, n*d.b.Size)
+		sel := box.Selection()
+		if err := a.ReadBytes(d.e.ctx, one, sel...); err != nil {
+			return err
+		}
+		if err := b.ReadBytes(d.e.ctx, two, sel...); err != nil {
+			return err
+		}
+		if d.a.String() == d.b.String() && bytes.Equal(one, two) {
+			continue
+		}
+		d.box(box, one, two)
+		if d.options.Quiet && d.differ {
+			return nil
+		}
+	}
+	if d.count == 0 {
+		return nil
+	}
+	distance := ""
+	if isReal(d.a) {
+		distance = ", largest distance " + floatText(d.most, 8)
+	}
+	d.say("items: %d of %d differ%s", d.count, a.Size(), distance)
+	for _, l := range d.lines {
+		d.say("  %s", l)
+	}
+	if more := d.count - int64(len(d.lines)); more > 0 && len(d.lines) > 0 {
+		d.say("  ... and %d more", more)
+	}
+	return nil
+}
+
+// resize returns a buffer of n bytes.
+func resize(b []byte, n int) []byte {
+	if cap(b) < n {
+		return make([]byte, n)
+	}
+	return b[:n]
+}
+
+// isReal reports whether the items of a dtype are bools, integers or floats.
+func isReal(d meta.DType) bool {
+	return d.Fields == nil && d.Elem == nil && d.Size <= 8 && strings.ContainsRune("biuf", rune(d.Kind))
+}
+
+// box compares the items of a box.
+func (d *differ) box(box ndarray.Box, one, two []byte) {
+	for i := range box.Size() {
+		x, y := one[i*int64(d.a.Size):][:d.a.Size], two[i*int64(d.b.Size):][:d.b.Size]
+		if d.equal(x, y) {
+			continue
+		}
+		d.differ = true
+		if d.count++; len(d.lines) < d.options.Count {
+			d.lines = append(d.lines, fmt.Sprintf("%s: %s and %s", pyTuple(position(box, i)), quoted(d.a, x), quoted(d.b, y)))
+		}
+	}
+}
+
+// position returns the position of item i of a box in the array.
+func position(box ndarray.Box, i int64) []int64 {
+	at := make([]int64, len(box.Shape))
+	for k := len(at) - 1; k >= 0; k-- {
+		at[k] = box.Start[k] + i%box.Shape[k]
+		i /= box.Shape[k]
+	}
+	return at
+}
+
+// equal compares two items. It notes the distance of numbers that differ.
+func (d *differ) equal(x, y []byte) bool {
+	if !isReal(d.a) {
+		if d.a.Kind == 'c' && d.a.Size <= 16 && d.a.Fields == nil && d.a.Elem == nil {
+			half := d.a.Size / 2
+			return d.closeTo(floatOf(d.a, x[:half]), floatOf(d.b, y[:half])) && d.closeTo(floatOf(d.a, x[half:]), floatOf(d.b, y[half:]))
+		}
+		return bytes.Equal(x, y)
+	}
+	if d.a.Kind != 'f' && d.a.Kind == d.b.Kind && d.options.Tolerance == 0 && d.options.Relative == 0 {
+		if d.a.Kind == 'i' && signedInt(d.a, x) == signedInt(d.b, y) || d.a.Kind != 'i' && unsignedInt(d.a, x) == unsignedInt(d.b, y) {
+			return true // exactly, which float64 cannot tell for large integers
+		}
+		d.most = max(d.most, math.Abs(realNumber(d.a, x)-realNumber(d.b, y)))
+		return false
+	}
+	return d.closeTo(realNumber(d.a, x), realNumber(d.b, y))
+}
+
+// closeTo reports whether two numbers are equal within the tolerance.
+func (d *differ) closeTo(x, y float64) bool {
+	if x == y || math.IsNaN(x) && math.IsNaN(y) {
+		return true
+	}
+	distance := math.Abs(x - y)
+	if distance <= d.options.Tolerance+d.options.Relative*math.Abs(y) && !math.IsInf(distance, 0) {
+		return true
+	}
+	if !math.IsNaN(distance) {
+		d.most = max(d.most, distance)
+	}
+	return false
+}
+
+// realNumber returns an item of a real dtype.
+func realNumber(d meta.DType, b []byte) float64 {
+	switch d.Kind {
+	case 'f':
+		return floatOf(d, b)
+	case 'i':
+		return float64(signedInt(d, b))
+	}
+	return float64(unsignedInt(d, b))
+}
+
+// streams compares the bytes of two super-chunks or chunks.
+func (d *differ) streams(a, b *source) error {
+	x, y := a.content(d.e), b.content(d.e)
+	one, two := make([]byte, 1<<20), make([]byte, 1<<20)
+	for at := int64(0); ; at += int64(len(one)) {
+		n, err := io.ReadFull(x, one)
+		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+			return err
+		}
+		m, err := io.ReadFull(y, two)
+		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+			return err
+		}
+		for i := range min(n, m) {
+			if one[i] != two[i] {
+				d.say("byte %d: 0x%02x and 0x%02x", at+int64(i), one[i], two[i])
+				return nil
+			}
+		}
+		if n != m {
+			d.say("size: one ends after %d bytes, the other does not", at+int64(min(n, m)))
+			return nil
+		}
+		if n < len(one) {
+			return nil
+		}
+	}
+}
+
+// content returns the decoded bytes of a source.
+func (s *source) content(e *env) io.Reader {
+	if s.frame != nil {
+		return s.frame.Content(e.ctx)
+	}
+	return io.NewSectionReader(s.chunk, 0, s.chunk.Size())
+}

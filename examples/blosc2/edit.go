@@ -1,0 +1,196 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// appendCmd adds items to an array or a chunk to a super-chunk.
+type appendCmd struct {
+	progressOption
+	rawInput
+	Axis int    `placeholder:"N" help:"the axis (default 0); -1 is the last one"`
+	Path string `arg:"" name:"PATH"`
+	In   string `arg:"" optional:"" name:"IN"`
+}
+
+// Help describes the verb.
+func (appendCmd) Help() string {
+	return `
+Appends the items of IN or standard input at the end of an axis of an array, in one commit. The input is a .npy file
+with the dtype of the array, or with -raw raw bytes in C order. If PATH is a super-chunk, the input is appended as one chunk. The
+input is held in memory.
+`
+}
+
+// Run runs the verb.
+func (v *appendCmd) Run(e *env) error {
+	f, err := openEdit(e.ctx, v.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	a, arrayErr := ndarray.OpenFrame(f)
+	if arrayErr != nil && isArrayFrame(f) {
+		return arrayErr
+	}
+	in, err := openInput(e, v.In, v.Raw)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	in.p = e.startProgress(v.progressOption, "bytes", max(in.size, 0))
+	defer in.p.end()
+	if arrayErr != nil {
+		if v.Axis != 0 {
+			return fmt.Errorf("%s: %w: a super-chunk has no axes", v.Path, ndarray.ErrNotArray)
+		}
+		data, err := in.readAll(-1)
+		if err == nil && len(data) == 0 {
+			err = fmt.Errorf("the input is empty")
+		}
+		if err != nil {
+			return err
+		}
+		return f.Append(e.ctx, data)
+	}
+	shape, axis := a.Shape(), v.Axis
+	if axis < 0 {
+		axis += len(shape)
+	}
+	if axis < 0 || axis >= len(shape) {
+		return fmt.Errorf("-axis %d: an array of shape %s has no such axis: %w", v.Axis, pyTuple(shape), ndarray.ErrBounds)
+	}
+	if err := v.check(in, a.DType()); err != nil {
+		return err
+	}
+	n := int64(-1)
+	if in.npy != nil {
+		if !alike(shape, in.npy.Shape, axis) {
+			return fmt.Errorf("the .npy file has shape %s and the array %s, which do not match along axis %d",
+				pyTuple(in.npy.Shape), pyTuple(shape), v.Axis)
+		}
+		shape[axis] = in.npy.Shape[axis]
+		var ok bool
+		if n, ok = byteCount(shape, a.DType().Size); !ok {
+			return ndarray.ErrTooLarge
+		}
+	}
+	data, err := in.items(e.ctx, a.DType(), shape, n)
+	if err != nil {
+		return err
+	}
+	return a.AppendBytes(e.ctx, axis, data)
+}
+
+// alike reports whether shapes differ at most along an axis.
+func alike(a, b []int64, axis int) bool {
+	return len(a) == len(b) && slices.Equal(a[:axis], b[:axis]) && slices.Equal(a[axis+1:], b[axis+1:])
+}
+
+// isArrayFrame reports whether a frame has the metalayer of an array.
+func isArrayFrame(f *frame.Frame) bool {
+	for _, l := range f.Meta() {
+		if l.Name == "b2nd" || l.Name == "caterva" {
+			return true
+		}
+	}
+	return false
+}
+
+// resizeCmd changes the shape of an array.
+type resizeCmd struct {
+	progressOption
+	Path  string  `arg:"" name:"PATH"`
+	Shape lengths `arg:"" name:"SHAPE"`
+}
+
+// Help describes the verb.
+func (resizeCmd) Help() string {
+	return `
+Changes the shape of an array to SHAPE, for example 3,4. Each axis grows or shrinks at its end. New items are zeros.
+`
+}
+
+// Run runs the verb.
+func (v *resizeCmd) Run(e *env) error {
+	defer e.startProgress(v.progressOption, "bytes", 0).end()
+	a, err := editArray(e.ctx, v.Path)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	return a.Resize(e.ctx, v.Shape...)
+}
+
+// setCmd writes to a selection.
+type setCmd struct {
+	progressOption
+	rawInput
+	Value *string `placeholder:"X" help:"write X to all selected items. X is a number (1 -2.5e3 nan inf 1+2j), true or false, a string (padded with zeros), a count of units or NaT for dates and timedeltas, or for raw bytes and structures the bytes of an item in hexadecimal"`
+	Path  string  `arg:"" name:"PATH"`
+	Sel   string  `arg:"" name:"SEL"`
+	In    string  `arg:"" optional:"" name:"IN"`
+}
+
+// Help describes the verb.
+func (setCmd) Help() string {
+	return `
+Writes to the selection SEL (see "blosc2 help slice") in one commit. IN or standard input is a .npy file with the shape
+of the selection and the dtype of the array, or with -raw raw bytes in C order. The input is held in memory.
+
+Examples:
+  blosc2 set a.b2nd '0, :' row.npy
+  blosc2 set a.b2nd '2:5, 3' -value nan
+`
+}
+
+// Run runs the verb.
+func (v *setCmd) Run(e *env) error {
+	if v.Value != nil && v.In != "" {
+		return usagef("IN and -value exclude each other")
+	}
+	sel, err := ndarray.ParseSelection(v.Sel)
+	if err != nil {
+		return err
+	}
+	a, err := editArray(e.ctx, v.Path)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	shape, err := a.SelectionShape(sel...)
+	if err != nil {
+		return err
+	}
+	if v.Value != nil {
+		item, err := parseItem(a.DType(), *v.Value)
+		if err != nil {
+			return err
+		}
+		return a.FillBytes(e.ctx, item, sel...)
+	}
+	n, ok := byteCount(shape, a.DType().Size)
+	if !ok {
+		return ndarray.ErrTooLarge
+	}
+	in, err := openInput(e, v.In, v.Raw)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	in.p = e.startProgress(v.progressOption, "bytes", max(in.size, 0))
+	defer in.p.end()
+	if err := v.check(in, a.DType()); err != nil {
+		return err
+	}
+	data, err := in.items(e.ctx, a.DType(), shape, n)
+	if err != nil {
+		return err
+	}
+	return a.WriteBytes(e.ctx, data, sel...)
+
+}

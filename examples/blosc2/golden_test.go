@@ -1,0 +1,151 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the files of testdata/golden")
+
+// golden compares output with a file of testdata/golden. Paths of the test data are shortened.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	got = strings.ReplaceAll(got, fixturesDir+"/", "")
+	path := filepath.Join("testdata", "golden", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		writeGolden(t, path, got)
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s: got\n%swant\n%s", name, got, want)
+	}
+}
+
+// writeGolden writes a file.
+func writeGolden(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestGolden compares the output of verbs with the files of testdata/golden.
+func TestGolden(t *testing.T) {
+	dir := fixturesDir + "/"
+	for name, line := range map[string]string{
+		"info_array":       "info python-blosc2/part_3_V5.b2nd",
+		"info_several":     "info python-blosc2/vlmeta.b2nd python-blosc2/schunk_append_s blosc1/blosc1_snappy_f1_ts4.chunk",
+		"info_json":        "info -json python-blosc2/meta.b2nd python-blosc2/chunk_zlib_bitshuffle_12.chunk",
+		"info_chunks":      "info -chunks python-blosc2/edited_sframe",
+		"info_chunks_leaf": "info -chunks stores/tree.b2z/img/level0",
+		"info_tree":        "info -tree stores/tree.b2z",
+		"info_tree_group":  "info -tree stores/tree.b2d/img",
+		"ls":               "ls stores/tree.b2z",
+		"ls_json":          "ls -json stores/embed.b2e",
+		"slice_text":       "slice -text stores/tree.b2z/img/level0 ...",
+		"slice_list":       "slice -text python-blosc2/dtype_f8.b2nd [3,1],:4",
+		"slice_f2":         "slice -text python-blosc2/dtype_f2.b2nd :3,:4",
+		"slice_c8":         "slice -text python-blosc2/dtype_c8.b2nd :3,:4",
+		"slice_bool":       "slice -text python-blosc2/dtype_bool.b2nd :3,:4",
+		"slice_dates":      "slice -text python-blosc2/dtype_M8_s.b2nd :3,:4",
+		"slice_durations":  "slice -text python-blosc2/dtype_m8_ns.b2nd :3,:4",
+		"slice_bytes":      "slice -text python-blosc2/dtype_S5.b2nd :3,:4",
+		"slice_unicode":    "slice -text python-blosc2/dtype_U6.b2nd :3,:4",
+		"slice_struct":     "slice -text python-blosc2/dtype_struct_nested.b2nd :4",
+		"slice_item":       "slice -text python-blosc2/dtype_f4.b2nd 0,0",
+		"slice_csv":        "slice -csv python-blosc2/dtype_f4.b2nd :3,:4",
+		"slice_csv_struct": "slice -csv python-blosc2/dtype_struct.b2nd :4",
+		"stats":            "stats stores/tree.b2z/img/level0",
+		"stats_dates":      "stats python-blosc2/dtype_M8_s.b2nd",
+		"slice_csv_dates":  "slice -csv python-blosc2/dtype_M8_s.b2nd :3,:4",
+	} {
+		args := strings.Fields(line)
+		for i, a := range args {
+			if strings.Contains(a, "/") {
+				args[i] = dir + a
+			}
+		}
+		golden(t, name, must(t, "", args...))
+	}
+}
+
+// TestNumPyText compares texts of floats with those that NumPy 2 prints.
+func TestNumPyText(t *testing.T) {
+	for _, c := range []struct{ csv, want string }{
+		{"1,2.5", "[1.  2.5]"}, {"0.1,0.25,100", "[  0.1    0.25 100.  ]"}, {"1e-5,1.25", "[1.00e-05 1.25e+00]"}, {"nan,-inf,1", "[ nan -inf   1.]"},
+		{"1e8,2e8", "[1.e+08 2.e+08]"}, {"0.333333333333333,-1", "[ 0.33333333 -1.        ]"}, {"0,0", "[0. 0.]"}, {"1e16,nan", "[1.e+16    nan]"},
+	} {
+		out := t.TempDir() + "/a"
+		n := strings.Count(c.csv, ",") + 1
+		must(t, strings.Repeat("\x00", 8*n), "create", "-dtype", "<f8", out)
+		for i, x := range strings.Split(c.csv, ",") {
+			must(t, "", "set", out, string(rune('0'+i)), "-value", x)
+		}
+		if got := must(t, "", "slice", "-text", out, ":"); got != c.want+"\n" {
+			t.Errorf("%s: %q, want %q", c.csv, got, c.want)
+		}
+	}
+}
+
+// TestSliceForms compares the forms of slice. Without an option, output that is no terminal is raw.
+func TestSliceForms(t *testing.T) {
+	a := newArray(t)
+	raw := must(t, "", "slice", a, "1, :3")
+	if raw != numbers(30)[20:32] || must(t, "", "slice", "-raw", a, "1, :3") != raw {
+		t.Errorf("%q", raw)
+	}
+	if got := must(t, "", "slice", "-npy", a, "1, :3"); !strings.HasPrefix(got, npyMagic) || !strings.HasSuffix(got, raw) {
+		t.Errorf("%q", got)
+	}
+	if got := must(t, "", "slice", "--csv", a, "1, :3"); strings.Count(got, ",") != 2 || strings.Count(got, "\n") != 1 {
+		t.Errorf("%q", got)
+	}
+	fails(t, 2, "-csv and -npy", "", "slice", "-csv", "-npy", a, "0")
+}
+
+// TestUsageNames checks that errors of usage name the argument, and that a wrong axis is reported as one.
+func TestUsageNames(t *testing.T) {
+	a := newArray(t)
+	x := filepath.Join(t.TempDir(), "x")
+	fails(t, 2, "argument SEL is missing (see blosc2 help slice)", "", "slice", a)
+	fails(t, 2, `-level: want a level from 0 to 9, got "12" (see blosc2 help create)`, "", "create", "-level", "12", x)
+	fails(t, 2, `unknown codec "brotli"`, "", "copy", "-codec", "brotli", a, x)
+	fails(t, 2, "option -codec needs a value", "", "create", x, "-codec")
+	fails(t, 2, "-shape has more than one length of -1", "", "create", "-shape", "-1,-1", x)
+	fails(t, 1, "-axis 2: an array of shape (6, 5) has no such axis", numbers(5), "append", "-raw", "-axis", "2", a)
+	fails(t, 1, "-axis -3: an array", npyFile([]int64{1, 5}, false, numbers(5)), "append", "-axis", "-3", a)
+	must(t, npyFile([]int64{6, 1}, false, numbers(6)), "append", "-axis", "-1", a)
+	fails(t, 1, "not a .npy file", numbers(6), "create", x)
+	fails(t, 1, "not a .npy file", numbers(6), "append", a)
+	fails(t, 1, "not a .npy file", numbers(1), "set", a, "0, 0")
+	fails(t, 1, "the array has dtype <i4, not <f4", numbers(6), "append", "-dtype", "<f4", a)
+}
+
+// TestInferredLength creates arrays with a length of -1 from files, standard input and .npy files.
+func TestInferredLength(t *testing.T) {
+	x := filepath.Join(t.TempDir(), "x")
+	for _, c := range []struct{ stdin, shape, want string }{
+		{numbers(6), "-1,2", "(3, 2)"}, {numbers(6), "3,-1", "(3, 2)"}, {npyFile([]int64{6}, false, numbers(6)), "2,-1", "(2, 3)"}, {"", "-1,2", "(0, 2)"},
+	} {
+		args := []string{"create", "-overwrite", "-shape", c.shape, x}
+		if !strings.HasPrefix(c.stdin, npyMagic) {
+			args = append(args, "-dtype", "<i4")
+		}
+		must(t, c.stdin, args...)
+		if got := must(t, "", "info", x); !strings.Contains(squeeze(got), "\nshape "+c.want+"\n") {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+	must(t, "", "create", "-overwrite", "-shape", "2,-1", "-dtype", "<i2", x, writeFile(t, "raw", numbers(6)))
+	fails(t, 1, "no array of shape (-1, 5)", numbers(6), "create", "-overwrite", "-shape", "-1,5", "-dtype", "<i4", x)
+	fails(t, 1, "cannot be changed to (4, -1)", npyFile([]int64{6}, false, numbers(6)), "create", "-overwrite", "-shape", "4,-1", x)
+}

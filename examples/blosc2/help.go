@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// pathsText describes paths. It is a part of the overview and of the man page.
+const pathsText = `
+PATH is a contiguous file or a sparse directory. info, dump and verify also accept a file with a single chunk. Verbs
+that only read PATH also accept a URL of a contiguous file or of a store in one file that starts with http:// or
+https://, and "-" for standard input. STORE/KEY is a leaf of a store, such as tree.b2z/img/level0. Leaves in files of
+their own (tree.b2d) can be edited, all others only read.
+Options may come before or after other arguments, with one or two dashes. Data is written to standard output. If IN is
+missing or "-", blosc2 reads standard input.
+`
+
+// exitText describes the exit status.
+const exitText = `
+The exit status is 0 for success, 1 for an invalid file or request, with one line on standard error, or 2 for invalid
+usage. For diff it is 1 if there are differences, and 2 for all errors.
+`
+
+// environmentText describes environment variables.
+const environmentText = `
+Output on a terminal has colors unless NO_COLOR is set or TERM is "dumb".
+`
+
+// overview returns the text of blosc2 help.
+func overview(root *kong.Node) string {
+	var b strings.Builder
+	b.WriteString("blosc2 works with Blosc2 frames and N-dimensional arrays.\n\nusage: blosc2 VERB ARGUMENTS\n\n")
+	for _, v := range root.Children {
+		fmt.Fprintf(&b, "  %-10s %s\n", v.Name, v.Help)
+	}
+	b.WriteString(pathsText + exitText + environmentText + "\n\"blosc2 help VERB\" describes a verb.\n")
+	return b.String()
+}
+
+// verbHelp returns the text of blosc2 help VERB.
+func verbHelp(v *kong.Node) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "usage: %s\n", synopsis(v))
+	text, examples, _ := strings.Cut(strings.Trim(v.Detail, "\n"), "\n\nExamples:\n")
+	fmt.Fprintf(&b, "\n%s\n", text)
+	if len(v.Flags) > 0 {
+		b.WriteByte('\n')
+	}
+	for _, f := range v.Flags {
+		lines := wrap(f.Help, 90)
+		fmt.Fprintf(&b, "  %-22s %s\n", flagText(f), lines[0])
+		for _, l := range lines[1:] {
+			fmt.Fprintf(&b, "  %-22s %s\n", "", l)
+		}
+	}
+	if examples != "" {
+		fmt.Fprintf(&b, "\n%s\n", examples)
+	}
+	return b.String()
+}
+
+// synopsis returns the command line of a verb.
+func synopsis(v *kong.Node) string {
+	text := "blosc2 " + v.Name
+	if len(v.Flags) > 0 {
+		text += " [OPTIONS]"
+	}
+	for _, p := range v.Positional {
+		name := p.Name
+		if p.IsSlice() {
+			name += "..."
+		}
+		if !p.Required {
+			name = "[" + name + "]"
+		}
+		text += " " + name
+	}
+	return text
+}
+
+// flagText returns an option with its value.
+func flagText(f *kong.Flag) string {
+	if f.IsBool() {
+		return "-" + f.Name
+	}
+	return "-" + f.Name + " " + f.PlaceHolder
+}
+
+// wrap breaks a text into lines of at most width bytes, and into at least one.
+func wrap(text string, width int) []string {
+	lines := []string{""}
+	for _, word := range strings.Fields(text) {
+		last := &lines[len(lines)-1]
+		switch {
+		case *last == "":
+			*last = word
+		case len(*last)+1+len(word) > width:
+			lines = append(lines, word)
+		default:
+			*last += " " + word
+		}
+	}
+	return lines
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// infoFields is the object that info -json prints for frames, in the order of its keys.
+type infoFields struct {
+	Path        string   `json:"path"`
+	NBytes      int64    `json:"nbytes"`
+	CBytes      int64    `json:"cbytes"`
+	NChunks     int      `json:"nchunks"`
+	TypeSize    int      `json:"typesize"`
+	ChunkSize   int      `json:"chunksize"`
+	BlockSize   int      `json:"blocksize"`
+	CompCode    uint8    `json:"compcode"`
+	CLevel      int      `json:"clevel"`
+	Filters     [6]int   `json:"filters"`
+	FiltersMeta [6]int   `json:"filters_meta"`
+	Metalayers  hexMap   `json:"metalayers"`
+	VLMeta      hexMap   `json:"vlmeta"`
+	NDim        *int     `json:"ndim,omitempty"`
+	Shape       *[]int64 `json:"shape,omitempty"`
+	Chunks      *[]int64 `json:"chunks,omitempty"`
+	Blocks      *[]int64 `json:"blocks,omitempty"`
+	DType       *string  `json:"dtype,omitempty"`
+	DTypeFormat *int     `json:"dtype_format,omitempty"`
+	Codec       string   `json:"codec"`
+	FilterNames []string `json:"filter_names"`
+	Data        int64    `json:"data_bytes"`
+	Padding     int64    `json:"padding_bytes"`
+	Meta        valueMap `json:"meta"`
+	Attrs       valueMap `json:"attrs"`
+}
+
+// chunkFields is the object for single chunks.
+type chunkFields struct {
+	Path        string   `json:"path"`
+	NBytes      int      `json:"nbytes"`
+	CBytes      int      `json:"cbytes"`
+	NBlocks     int      `json:"nblocks"`
+	TypeSize    int      `json:"typesize"`
+	BlockSize   int      `json:"blocksize"`
+	CompCode    uint8    `json:"compcode"`
+	Filters     [6]int   `json:"filters"`
+	FiltersMeta [6]int   `json:"filters_meta"`
+	Version     uint8    `json:"version"`
+	Special     string   `json:"special,omitempty"`
+	Codec       string   `json:"codec"`
+	FilterNames []string `json:"filter_names"`
+}
+
+// hexMap is a list of metalayers, printed as an object with contents in hexadecimal.
+type hexMap []meta.Layer
+
+// MarshalJSON implements json.Marshaler.
+func (m hexMap) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, l := range m {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, err := json.Marshal(l.Name)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&b, "%s:%q", name, hex.EncodeToString(l.Content))
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// valueMap is a list of metalayers, printed as an object with decoded contents. What is not MessagePack is null, and
+// what JSON cannot express is a string.
+type valueMap []meta.Layer
+
+// MarshalJSON implements json.Marshaler.
+func (m valueMap) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, l := range m {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, err := json.Marshal(l.Name)
+		if err != nil {
+			return nil, err
+		}
+		text, err := unpackJSON(l.Content)
+		if err != nil {
+			text = "null"
+		} else if !json.Valid([]byte(text)) {
+			quoted, err := json.Marshal(text)
+			if err != nil {
+				return nil, err
+			}
+			text = string(quoted)
+		}
+		fmt.Fprintf(&b, "%s:%s", name, text)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// pipelineNumbers returns filters and their parameters as headers store them.
+func pipelineNumbers(p []chunk.Filter) (ids, metas [6]int) {
+	for i, f := range p {
+		ids[i], metas[i] = int(f.Code()), int(f.Param())
+	}
+	return ids, metas
+}
+
+// storedLevel returns a compression level as headers store it.
+func storedLevel(level int) int {
+	if level == codec.NoCompression {
+		return 0
+	}
+	return level
+}
+
+// infoJSON prints the contents of the headers as JSON.
+func infoJSON(e *env, s *source) error {
+	out := json.NewEncoder(e.out)
+	out.SetEscapeHTML(false)
+	if s.chunk != nil {
+		h := s.chunk.Header()
+		c := chunkFields{
+			Path: s.path, NBytes: h.NBytes, CBytes: h.CBytes, NBlocks: h.NumBlocks, TypeSize: h.Params.TypeSize,
+			BlockSize: h.Params.BlockSize, CompCode: h.Params.Codec.Code(), Version: uint8(h.Version),
+			Codec: h.Params.Codec.String(), FilterNames: filterList(h.Params.Filters),
+		}
+		c.Filters, c.FiltersMeta = pipelineNumbers(h.Params.Filters)
+		if h.Special != chunk.Regular {
+			c.Special = h.Special.String()
+		}
+		return out.Encode(c)
+	}
+	i := s.frame.Info()
+	v := infoFields{
+		Path: s.path, NBytes: i.NBytes, CBytes: i.CBytes, NChunks: i.NumChunks, TypeSize: i.TypeSize,
+		ChunkSize: i.ChunkSize, BlockSize: i.BlockSize, CompCode: i.Params.Codec.Code(),
+		CLevel: storedLevel(i.Params.Level), Metalayers: s.frame.Meta(),
+		Codec: i.Params.Codec.String(), FilterNames: filterList(i.Params.Filters), Data: dataBytes(s), Meta: s.frame.Meta(),
+	}
+	v.Filters, v.FiltersMeta = headerFilters(i.Params)
+	for _, name := range s.frame.VLMetaNames() {
+		b, err := s.frame.VLMeta(name)
+		if err != nil {
+			return err
+		}
+		v.VLMeta = append(v.VLMeta, meta.Layer{Name: name, Content: b})
+	}
+	v.Padding = max(0, i.NBytes-v.Data)
+	v.Attrs = valueMap(v.VLMeta)
+	if a := s.array; a != nil {
+		shape, chunks, blocks := a.Shape(), a.Chunks(), a.Blocks()
+		n := len(shape)
+		dtype, format := storedDType(a)
+		v.NDim, v.DType, v.DTypeFormat = &n, &dtype, &format
+		v.Shape, v.Chunks, v.Blocks = &shape, &chunks, &blocks
+	}
+	return out.Encode(v)
+}

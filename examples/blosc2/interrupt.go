@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// untilSignal returns a context that ends with the first interrupt or request to terminate. The second one kills the
+// process.
+func untilSignal() (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// interruptible is a reader whose Read ends with a context, although that of r may wait for long.
+type interruptible struct {
+	ctx   context.Context
+	r     io.Reader
+	reads chan []byte
+	errs  chan error
+	left  []byte
+}
+
+// newInterruptible returns a reader of r.
+func newInterruptible(ctx context.Context, r io.Reader) *interruptible {
+	return &interruptible{ctx: ctx, r: r}
+}
+
+// start reads r on another goroutine, with two buffers in turn, so that it never writes to one that is in use.
+func (i *interruptible) start() {
+	i.reads, i.errs = make(chan []byte), make(chan error, 1)
+	go func() {
+		buffers := [2][]byte{make([]byte, 1<<18), make([]byte, 1<<18)}
+		for k := 0; ; k = 1 - k {
+			n, err := i.r.Read(buffers[k])
+			if n > 0 {
+				select {
+				case i.reads <- buffers[k][:n]:
+				case <-i.ctx.Done():
+					return
+				}
+			}
+			if err != nil {
+				i.errs <- err
+				close(i.reads)
+				return
+			}
+		}
+	}()
+}
+
+// Read implements io.Reader.
+func (i *interruptible) Read(p []byte) (int, error) {
+	if i.reads == nil {
+		i.start()
+	}
+	if len(i.left) == 0 {
+		select {
+		case b, ok := <-i.reads:
+			if !ok {
+				err := <-i.errs
+				i.errs <- err
+				return 0, err
+			}
+			i.left = b
+		case <-i.ctx.Done():
+			return 0, i.ctx.Err()
+		}
+	}
+	n := copy(p, i.left)
+	i.left = i.left[n:]
+	return n, nil
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/goblosc/blosc2/meta"
+)
+
+// itemText returns an item of a dtype as plain text without rounding, for CSV.
+func itemText(d meta.DType, b []byte) string {
+	switch {
+	case d.Fields != nil:
+		parts := make([]string, len(d.Fields))
+		for i, f := range d.Fields {
+			parts[i] = itemText(f.Type, b[f.Offset:f.Offset+f.Type.Size])
+		}
+		return "(" + strings.Join(parts, ", ") + ")"
+	case d.Elem != nil:
+		var parts []string
+		for part := range slices.Chunk(b, max(d.Elem.Size, 1)) {
+			parts = append(parts, itemText(*d.Elem, part))
+		}
+		return "[" + strings.Join(parts, " ") + "]"
+	}
+	switch d.Kind {
+	case 'b':
+		return pythonBool(b)
+	case 'i':
+		return strconv.FormatInt(signedInt(d, b), 10)
+	case 'u':
+		return strconv.FormatUint(unsignedInt(d, b), 10)
+	case 'f':
+		if d.Size > 8 {
+			break
+		}
+		return floatText(floatOf(d, b), d.Size)
+	case 'c':
+		if d.Size > 16 {
+			break
+		}
+		re, im := complexParts(d, b)
+		sign := ""
+		if !math.Signbit(im) || math.IsNaN(im) {
+			sign = "+"
+		}
+		return floatText(re, d.Size/2) + sign + floatText(im, d.Size/2) + "j"
+	case 'S':
+		return strings.TrimRight(string(b), "\x00")
+	case 'U':
+		return unicodeText(d, b)
+	case 'M':
+		return dateText(d, signedInt(d, b))
+	case 'm':
+		if n := signedInt(d, b); n != math.MinInt64 {
+			return strconv.FormatInt(n, 10)
+		}
+		return "NaT"
+	}
+	return fmt.Sprintf("%x", b)
+}
+
+// pythonBool returns a boolean as Python prints it.
+func pythonBool(b []byte) string {
+	if b[0] != 0 {
+		return "True"
+	}
+	return "False"
+}
+
+// unsignedInt returns an integer, or the bits of a number, of up to 8 bytes.
+func unsignedInt(d meta.DType, b []byte) uint64 {
+	var word [8]byte
+	copy(word[:], b)
+	if d.Order == '>' {
+		slices.Reverse(word[:len(b)])
+	}
+	return binary.LittleEndian.Uint64(word[:])
+}
+
+// signedInt returns a signed integer of up to 8 bytes.
+func signedInt(d meta.DType, b []byte) int64 {
+	shift := 64 - 8*len(b)
+	return int64(unsignedInt(d, b)) << shift >> shift
+}
+
+// floatOf returns a float of 2, 4 or 8 bytes.
+func floatOf(d meta.DType, b []byte) float64 {
+	bits := unsignedInt(d, b)
+	switch len(b) {
+	case 2:
+		return halfFloat(uint16(bits))
+	case 4:
+		return float64(math.Float32frombits(uint32(bits)))
+	}
+	return math.Float64frombits(bits)
+}
+
+// halfFloat returns the value of a half-precision number.
+func halfFloat(bits uint16) float64 {
+	exp, frac := int(bits>>10&31), float64(bits&0x3ff)
+	var x float64
+	switch {
+	case exp == 31 && frac == 0:
+		x = math.Inf(1)
+	case exp == 31:
+		return math.NaN()
+	case exp == 0:
+		x = math.Ldexp(frac, -24)
+	default:
+		x = math.Ldexp(1024+frac, exp-25)
+	}
+	if bits&0x8000 != 0 {
+		x = math.Copysign(x, -1)
+	}
+	return x
+}
+
+// complexParts returns the parts of a complex number.
+func complexParts(d meta.DType, b []byte) (re, im float64) {
+	half := len(b) / 2
+	return floatOf(d, b[:half]), floatOf(d, b[half:])
+}
+
+// floatText returns the shortest text that is read as the same number of a size in bytes, as Python prints it.
+func floatText(x float64, size int) string {
+	switch {
+	case math.IsNaN(x):
+		return "nan"
+	case math.IsInf(x, 1):
+		return "inf"
+	case math.IsInf(x, -1):
+		return "-inf"
+	}
+	format := byte('f')
+	if a := math.Abs(x); a != 0 && (a < 1e-4 || a >= 1e16) {
+		format = 'e'
+	}
+	s := shortest(x, format, size)
+	if format == 'f' && !strings.Contains(s, ".") {
+		s += ".0"
+	}
+	return s
+}
+
+// shortest formats a number with the fewest digits that identify it among the numbers of its size.
+func shortest(x float64, format byte, size int) string {
+	if size != 2 {
+		return strconv.FormatFloat(x, format, -1, 8*size)
+	}
+	for digits := range 6 {
+		s := strconv.FormatFloat(x, 'e', digits, 64)
+		if y, err := strconv.ParseFloat(s, 64); err == nil && float16(y) == float16(x) {
+			return strconv.FormatFloat(y, format, -1, 64)
+		}
+	}
+	return strconv.FormatFloat(x, format, -1, 64)
+}
+
+// unicodeText returns text of four bytes for each character. A code that is no character becomes U+FFFD.
+func unicodeText(d meta.DType, b []byte) string {
+	var runes []rune
+	for part := range slices.Chunk(b, 4) {
+		r := rune(unsignedInt(d, part))
+		if !utf8.ValidRune(r) {
+			r = utf8.RuneError
+		}
+		runes = append(runes, r)
+	}
+	return strings.TrimRight(string(runes), "\x00")
+}
+
+// dateText returns a date as NumPy prints it, with the precision of its unit.
+func dateText(d meta.DType, n int64) string {
+	if n == math.MinInt64 {
+		return "NaT"
+	}
+	number := strconv.FormatInt(n, 10)
+	count := int64(max(d.Count, 1))
+	if n > math.MaxInt64/count || n < math.MinInt64/count {
+		return number + " " + d.Unit
+	}
+	n *= count
+	const maxSeconds = 1 << 47 // about 4 million years, which package time can print
+	fraction := map[string]int{"ms": 3, "us": 6, "ns": 9, "ps": 12, "fs": 15, "as": 18}
+	seconds := map[string]int64{"W": 7 * 86400, "D": 86400, "h": 3600, "m": 60, "s": 1}
+	layout := map[string]string{"W": "2006-01-02", "D": "2006-01-02", "h": "2006-01-02T15", "m": "2006-01-02T15:04"}
+	switch {
+	case d.Unit == "Y" && n > -1<<40 && n < 1<<40:
+		return fmt.Sprintf("%04d", 1970+n)
+	case d.Unit == "M" && n > -1<<40 && n < 1<<40:
+		year := 1970 + n/12
+		if n%12 < 0 {
+			year--
+		}
+		return fmt.Sprintf("%04d-%02d", year, (n%12+12)%12+1)
+	case seconds[d.Unit] > 0 && n < maxSeconds/seconds[d.Unit] && n > -maxSeconds/seconds[d.Unit]:
+		form := layout[d.Unit]
+		if form == "" {
+			form = "2006-01-02T15:04:05"
+		}
+		return time.Unix(n*seconds[d.Unit], 0).UTC().Format(form)
+	case fraction[d.Unit] > 0:
+		per := int64(math.Pow10(fraction[d.Unit]))
+		sec, rest := n/per, n%per
+		if rest < 0 {
+			sec, rest = sec-1, rest+per
+		}
+		if sec < maxSeconds && sec > -maxSeconds {
+			return fmt.Sprintf("%s.%0*d", time.Unix(sec, 0).UTC().Format("2006-01-02T15:04:05"), fraction[d.Unit], rest)
+		}
+	}
+	return strings.TrimSpace(number + " " + d.Unit)
+}

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/goblosc/blosc2/meta"
+)
+
+// packJSON returns JSON as MessagePack, like Python's msgpack.packb(json.loads(text)): maps keep their order, and
+// numbers without a point or exponent are integers.
+func packJSON(text string) ([]byte, error) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	v, err := readJSON(d)
+	if err != nil {
+		return nil, usagef("%q is not JSON: %v", text, err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, usagef("%q is not JSON: more than one value", text)
+	}
+	b, err := meta.Marshal(v)
+	if err != nil {
+		return nil, usagef("%v", err)
+	}
+	return b, nil
+}
+
+// readJSON reads the next value.
+func readJSON(d *json.Decoder) (any, error) {
+	t, err := d.Token()
+	if err != nil {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, err
+	}
+	switch t := t.(type) {
+	case json.Number:
+		return number(t)
+	case json.Delim:
+		if t == '[' {
+			return readList(d)
+		}
+		return readMap(d)
+	}
+	return t, nil
+}
+
+// number returns an int64, a uint64 if the number is larger, or a float64.
+func number(n json.Number) (any, error) {
+	if strings.ContainsAny(n.String(), ".eE") {
+		return n.Float64()
+	}
+	if i, err := n.Int64(); err == nil {
+		return i, nil
+	}
+	return strconv.ParseUint(n.String(), 10, 64)
+}
+
+// readList reads a list after its opening bracket.
+func readList(d *json.Decoder) (any, error) {
+	list := []any{}
+	for d.More() {
+		v, err := readJSON(d)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	_, err := d.Token()
+	return list, err
+}
+
+// readMap reads a map after its opening brace. As in Python, if a key occurs several times, the last value is used, at
+// the position of the first.
+func readMap(d *json.Decoder) (any, error) {
+	m := meta.Map{}
+	at := map[string]int{}
+	for d.More() {
+		k, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		v, err := readJSON(d)
+		if err != nil {
+			return nil, err
+		}
+		key := k.(string) // the decoder accepts only strings as keys
+		if i, ok := at[key]; ok {
+			m[i].Value = v
+			continue
+		}
+		at[key] = len(m)
+		m = append(m, meta.Entry{Key: key, Value: v})
+	}
+	_, err := d.Token()
+	return m, err
+}
+
+// unpackJSON returns MessagePack as JSON for display. Numbers that JSON cannot express are written like Python's json
+// does (NaN). Other such values become a descriptive string.
+func unpackJSON(b []byte) (string, error) {
+	// meta.Map keeps the order of the maps inside it, so decode the value as the only value of a map.
+	var m meta.Map
+	if err := meta.Unmarshal(append([]byte{0x81, 0xa0}, b...), &m); err != nil {
+		return "", err
+	}
+	var out bytes.Buffer
+	if err := writeJSON(&out, m[0].Value); err != nil {
+		return "", err
+	}
+	return out.String(), nil
+}
+
+// writeJSON writes a value as JSON.
+func writeJSON(out *bytes.Buffer, v any) error {
+	switch v := v.(type) {
+	case meta.Map:
+		out.WriteByte('{')
+		for i, e := range v {
+			if i > 0 {
+				out.WriteString(", ")
+			}
+			if err := writeKey(out, e.Key); err != nil {
+				return err
+			}
+			out.WriteString(": ")
+			if err := writeJSON(out, e.Value); err != nil {
+				return err
+			}
+		}
+		out.WriteByte('}')
+		return nil
+	case meta.Tuple:
+		return writeList(out, v)
+	case []any:
+		return writeList(out, v)
+	case []byte:
+		return writeJSON(out, "bytes "+hex.EncodeToString(v))
+	case meta.Ext:
+		return writeJSON(out, fmt.Sprintf("extension %d %x", v.Type, v.Data))
+	case float64:
+		return writeFloat(out, v)
+	}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	text.Truncate(text.Len() - 1) // the line break
+	for _, r := range text.String() {
+		if r >= 0x7f && r < 0xa0 { // control characters that JSON allows in strings
+			fmt.Fprintf(out, `\u%04x`, r)
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	return nil
+}
+
+// writeKey writes the key of a map. Any other key than a string becomes a string that contains its JSON.
+func writeKey(out *bytes.Buffer, key any) error {
+	if s, ok := key.(string); ok {
+		return writeJSON(out, s)
+	}
+	var b bytes.Buffer
+	if err := writeJSON(&b, key); err != nil {
+		return err
+	}
+	return writeJSON(out, b.String())
+}
+
+// writeList writes a list as JSON.
+func writeList(out *bytes.Buffer, list []any) error {
+	out.WriteByte('[')
+	for i, v := range list {
+		if i > 0 {
+			out.WriteString(", ")
+		}
+		if err := writeJSON(out, v); err != nil {
+			return err
+		}
+	}
+	out.WriteByte(']')
+	return nil
+}
+
+// writeFloat writes a number so that it is read as a float: 2.0, not 2.
+func writeFloat(out *bytes.Buffer, f float64) error {
+	switch {
+	case math.IsNaN(f):
+		out.WriteString("NaN")
+	case math.IsInf(f, 1):
+		out.WriteString("Infinity")
+	case math.IsInf(f, -1):
+		out.WriteString("-Infinity")
+	default:
+		s := strconv.FormatFloat(f, 'g', -1, 64)
+		if !strings.ContainsAny(s, ".e") {
+			s += ".0"
+		}
+		out.WriteString(s)
+	}
+	return nil
+}
+
+// printJSON prints a value as JSON in a line.
+func (e *env) printJSON(v any) error {
+	var line bytes.Buffer
+	if err := writeJSON(&line, v); err != nil {
+		return err
+	}
+	line.WriteByte('\n')
+	_, err := line.WriteTo(e.out)
+	return err
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+)
+
+// Names of temporary files and directories: NAME.0123abcd.tmp beside NAME, with .old for what NAME was, and files
+// inside a directory.
+var (
+	besideName = regexp.MustCompile(`^\.([0-9a-f]{8}|[0-9a-f]{16}|input-[0-9]+)\.tmp(\.old)?$`)
+	insideDir  = regexp.MustCompile(`^([0-9a-f]{16}|chunks\.b2frame)\.tmp$|\.b2(nd|frame|f|b|e|z)\.([0-9a-f]{8}|[0-9a-f]{16})\.tmp$`)
+)
+
+// leftovers returns the temporary files and directories of PATH that a process which was killed has left, or which one
+// that runs still uses.
+func leftovers(path string) ([]string, error) {
+	if path == "-" || isURL(path) {
+		return nil, nil
+	}
+	path = filepath.Clean(path)
+	dir, base := filepath.Split(path)
+	entries, err := os.ReadDir(filepath.Clean(dir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var found []string
+	for _, x := range entries {
+		if name := x.Name(); len(name) > len(base) && name[:len(base)] == base && besideName.MatchString(name[len(base):]) {
+			found = append(found, dir+name)
+		}
+	}
+	if fi, err := os.Lstat(path); err != nil || !fi.IsDir() {
+		return found, nil
+	}
+	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || !insideDir.MatchString(d.Name()) {
+			return err
+		}
+		found = append(found, p)
+		if d.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return found, err
+}
+
+// noteLeftovers prints a note for each temporary file of PATH.
+func noteLeftovers(e *env, path string) {
+	found, err := leftovers(path)
+	if err != nil {
+		return // the verb reports what is wrong with the path
+	}
+	for _, name := range found {
+		e.note(fmt.Sprintf("%s: temporary file of a process that was killed or still runs; blosc2 repair -clean %s removes it", name, path))
+	}
+}
+
+// clean removes the temporary files of PATH, and prints their names. If PATH does not exist and one of them holds the
+// data that PATH had, it removes nothing.
+func clean(e *env, path string) error {
+	found, err := leftovers(path)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(path); err != nil {
+		old := slices.IndexFunc(found, func(name string) bool { return filepath.Ext(name) == ".old" })
+		if old >= 0 {
+			return fmt.Errorf("%s does not exist, but %s has what it was; rename that first", path, found[old])
+		}
+		if len(found) == 0 {
+			return err
+		}
+	}
+	for _, name := range found {
+		if err := os.RemoveAll(name); err != nil {
+			return err
+		}
+		fmt.Fprintf(e.out, "removed %s\n", name)
+	}
+	return nil
+}

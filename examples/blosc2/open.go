@@ -1,0 +1,257 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/remote"
+	"github.com/goblosc/blosc2/frame/store"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// source is an open frame, which may hold an array, or an open file with a single chunk.
+type source struct {
+	path    string
+	frame   *frame.Frame
+	array   *ndarray.Array // nil if the frame holds no array
+	damaged error          // error of opening the array of a frame with the metalayer of an array
+	chunk   *chunkFile
+	file    *os.File       // of the chunk
+	remote  *remote.Object // of a URL
+	store   *openStore     // of a leaf
+}
+
+// openSource opens a frame, or a file with a single chunk, for reading.
+func openSource(e *env, path string) (*source, error) {
+	ctx := e.ctx
+	switch {
+	case path == "-":
+		return openStdin(e)
+	case isURL(path):
+		return openURL(e, path)
+	}
+	if s := openTracked(e, path); s != nil {
+		return s, nil
+	}
+	f, err := frame.Open(ctx, path, nil)
+	if err != nil {
+		if c := openChunk(path, err); c.chunk != nil {
+			return c, nil
+		} else if c.damaged != nil {
+			return nil, c.damaged
+		}
+		return openInStore(e, path, err)
+	}
+	s := &source{path: path, frame: f}
+	s.findArray()
+	return s, nil
+}
+
+// openTracked opens a frame in a file so that e.track counts what is read. It returns nil for anything else.
+func openTracked(e *env, path string) *source {
+	if e.track == nil {
+		return nil
+	}
+	fi, err := os.Stat(path)
+	if err != nil || !fi.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	s := &source{path: path, file: f}
+	if s.frame, err = frame.OpenSource(e.ctx, &countedFile{f, fi.Size(), e.track}, nil); err != nil {
+		f.Close()
+		return nil
+	}
+	s.findArray()
+	e.track.expect(fi.Size())
+	return s
+}
+
+// openStdin opens a frame or a chunk on standard input, which it holds in memory.
+func openStdin(e *env) (*source, error) {
+	b, err := e.stdin()
+	if err != nil {
+		return nil, err
+	}
+	s := &source{path: "-"}
+	if s.frame, err = frame.OpenBytes(b, nil); err == nil {
+		s.findArray()
+		return s, nil
+	}
+	if errors.Is(err, frame.ErrFormat) {
+		if c, chunkErr := newChunkFile(bytes.NewReader(b), int64(len(b))); chunkErr == nil {
+			s.chunk, s.frame = c, nil
+			return s, nil
+		}
+	}
+	return nil, fmt.Errorf("standard input: %w", err)
+}
+
+// openFrame opens a frame for reading. Unlike openSource, it returns an error for a single chunk.
+func openFrame(e *env, path string) (*source, error) {
+	s, err := openSource(e, path)
+	if err == nil && s.frame == nil {
+		s.close()
+		err = fmt.Errorf("%s: a single chunk, want a frame: %w", s.path, frame.ErrFormat)
+	}
+	return s, err
+}
+
+// findArray opens the array of the frame, if there is one.
+func (s *source) findArray() {
+	var err error
+	if s.array, err = ndarray.OpenFrame(s.frame); err != nil && !errors.Is(err, ndarray.ErrNotArray) {
+		s.damaged = err
+	}
+}
+
+// openChunk opens a file that is not a frame, according to err, as a single chunk. If that fails, it sets damaged if
+// the name of the file ends in ".chunk".
+func openChunk(path string, err error) *source {
+	s := &source{path: path}
+	if !errors.Is(err, frame.ErrFormat) {
+		return s
+	}
+	f, openErr := os.Open(path)
+	if openErr != nil {
+		return s
+	}
+	if fi, err := f.Stat(); err == nil && fi.Mode().IsRegular() {
+		if s.chunk, err = newChunkFile(f, fi.Size()); err == nil {
+			s.file = f
+			return s
+		}
+		if strings.HasSuffix(path, ".chunk") {
+			s.damaged = s.chunkError(err)
+		}
+	}
+	s.chunk = nil
+	f.Close()
+	return s
+}
+
+// chunkError adds the path to an error of a single chunk.
+func (s *source) chunkError(err error) error {
+	return &frame.Error{Path: s.path, Part: "chunk", Chunk: -1, Off: -1, Err: err}
+}
+
+// close closes the frame or the file.
+func (s *source) close() {
+	if s.frame != nil {
+		s.frame.Close()
+	}
+	if s.file != nil {
+		s.file.Close()
+	}
+	if s.remote != nil {
+		s.remote.Close()
+	}
+	if s.store != nil {
+		s.store.close()
+	}
+}
+
+// openReadable is like openSource, but returns an error for a frame with a damaged array.
+func openReadable(e *env, path string) (*source, error) {
+	s, err := openSource(e, path)
+	if err == nil && s.damaged != nil {
+		s.close()
+		return nil, s.damaged
+	}
+	return s, err
+}
+
+// openArray opens an array for reading. The caller calls done at the end.
+func openArray(e *env, path string) (a *ndarray.Array, done func(), err error) {
+	if s := openTracked(e, path); s != nil && s.array != nil {
+		return s.array, s.close, nil
+	} else if s != nil {
+		s.close()
+	}
+	if path != "-" && !isURL(path) {
+		if a, err = ndarray.Open(e.ctx, path, nil); err == nil {
+			return a, func() { a.Close() }, nil
+		}
+		if errors.Is(err, ndarray.ErrNotArray) || errors.Is(err, ndarray.ErrFormat) {
+			if a, err := store.OpenTensor(e.ctx, path, nil); err == nil {
+				return a, func() { a.Close() }, nil
+			} else if errors.Is(err, errors.ErrUnsupported) {
+				return nil, nil, err
+			}
+		}
+	}
+	openErr := err
+	var s *source
+	switch {
+	case path == "-":
+		s, err = openStdin(e)
+	case isURL(path):
+		s, err = openURL(e, path)
+	default:
+		s, err = openInStore(e, path, openErr)
+	}
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case s.damaged != nil:
+		err = s.damaged
+	case s.array == nil:
+		err = fmt.Errorf("%s: %w", s.path, ndarray.ErrNotArray)
+	default:
+		return s.array, s.close, nil
+	}
+	s.close()
+	return nil, nil, err
+}
+
+// editArray opens an array for editing.
+func editArray(ctx context.Context, path string) (*ndarray.Array, error) {
+	path, err := editPath(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return ndarray.Edit(ctx, path, nil)
+}
+
+// chunkFile is an open file with a single chunk.
+type chunkFile struct {
+	h     chunk.Header
+	src   *io.SectionReader
+	coder chunk.Coder
+}
+
+// newChunkFile opens the chunk in the first size bytes of r. The chunk can be decoded, as far as its header tells.
+func newChunkFile(r io.ReaderAt, size int64) (*chunkFile, error) {
+	c := &chunkFile{src: io.NewSectionReader(r, 0, size)}
+	var head [32]byte
+	n, err := c.src.ReadAt(head[:], 0)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if c.h, err = chunk.ParseHeader(head[:n], size); err != nil {
+		return nil, err
+	}
+	if _, err := c.ReadAt(nil, 0); err != nil && err != io.EOF {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Header returns the header of the chunk.
+func (c *chunkFile) Header() *chunk.Header { return &c.h }
+
+// Size returns the decoded size of the chunk in bytes.
+func (c *chunkFile) Size() int64 { return int64(c.h.NBytes) }
+
+// ReadAt decodes the bytes of the chunk from off up into p.
+func (c *chunkFile) ReadAt(p []byte, off int64) (int, error) { return c.coder.DecodeAt(p, c.src, off) }

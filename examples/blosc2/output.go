@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/store"
+)
+
+// output is where a new frame goes: a file or a directory, standard output, or a leaf of a store. For the last two the
+// frame is made in memory first.
+type output struct {
+	name       string // for the library; "" means memory
+	stdout     bool
+	store, key string // of a leaf
+}
+
+// newOutput checks where a new frame can go.
+func newOutput(e *env, path string, sparse, overwrite bool) (*output, error) {
+	o := &output{name: path}
+	switch {
+	case path == "-" && sparse:
+		return nil, usagef("-sparse makes a directory, which cannot go to standard output")
+	case path == "-":
+		o.name, o.stdout = "", true
+		return o, e.refuseTerminal(false)
+	case isURL(path):
+		return nil, fmt.Errorf("%s: what is on a server can only be read: %w", path, errors.ErrUnsupported)
+	}
+	if _, err := os.Lstat(path); err == nil {
+		if !overwrite {
+			return nil, fmt.Errorf("%s already exists; use -overwrite to replace it: %w", path, fs.ErrExist)
+		}
+		return o, nil
+	}
+	name, key, ok := splitStore(path)
+	if !ok || key == "/" || filepath.Ext(path) != "" {
+		return o, nil
+	}
+	if sparse {
+		return nil, usagef("-sparse makes a directory, which cannot be a leaf of a store")
+	}
+	o.name, o.store, o.key = "", name, key
+	st, err := store.Open(e.ctx, name, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	if st.Has(key) && !overwrite {
+		return nil, fmt.Errorf("%s already exists; use -overwrite to replace it: %w", path, fs.ErrExist)
+	}
+	return o, nil
+}
+
+// finish closes a new frame, after it has gone where it belongs.
+func (o *output) finish(e *env, f *frame.Frame) error {
+	err := o.write(e, f)
+	return errors.Join(err, f.Close())
+}
+
+// write writes a frame in memory to standard output or a store.
+func (o *output) write(e *env, f *frame.Frame) error {
+	switch {
+	case o.stdout:
+		_, err := f.Save(e.ctx, e.out)
+		return err
+	case o.store == "":
+		return nil
+	}
+	st, err := store.Edit(e.ctx, o.store, nil)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.store, err)
+	}
+	return errors.Join(st.Put(e.ctx, o.key, f), st.Close())
+}
+
+// temporary returns the path beside which temporary files belong.
+func (o *output) temporary(path string) string {
+	if o.name == "" {
+		return filepath.Join(os.TempDir(), "blosc2")
+	}
+	return path
+}

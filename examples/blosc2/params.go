@@ -1,0 +1,191 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+const (
+	numFilters   = 6                  // slots for filters in a header
+	splitForward = chunk.SplitMode(4) // SplitAuto of older versions of C-Blosc
+	byteDeltaOld = chunk.Filter(34)   // ByteDelta of C-Blosc2 2.6 and 2.7, which can only be decoded
+)
+
+// params holds the options for the compression and storage of new data. A field is zero if its option is not set.
+type params struct {
+	Chunks      partition   `placeholder:"100,100" help:"chunk shape in items (default: the one that python-blosc2 chooses)"`
+	Blocks      partition   `placeholder:"10,100" help:"block shape in items (default: the one that python-blosc2 chooses)"`
+	ChunkSize   size        `name:"chunksize" placeholder:"N" help:"chunk size of a plain super-chunk in bytes; create then makes one in place of an array"`
+	Codec       codecName   `placeholder:"zstd" help:"blosclz lz4 lz4hc zlib zstd ndlz zfp_acc zfp_prec zfp_rate"`
+	CodecMeta   *signedByte `name:"codec-meta" placeholder:"N" help:"parameter of the codec"`
+	Level       level       `placeholder:"5" help:"0 (no compression) to 9 (smallest)"`
+	Filters     filters     `placeholder:"shuffle" help:"none shuffle bitshuffle delta trunc_prec bytedelta int_trunc ndcell ndmean: up to six, separated by commas, in the order in which they are applied; '' for none"`
+	FiltersMeta filterMetas `name:"filters-meta" placeholder:"0" help:"the parameters of the filters, separated by commas"`
+	Split       *splitName  `placeholder:"auto" help:"compress each byte plane of a block as its own stream: auto always never forward"`
+	Dict        *bool       `help:"train a dictionary for each chunk"`
+	Sparse      bool        `help:"create a directory with a file for each chunk"`
+	Checksums   bool        `help:"store CRC-32C checksums of chunks, index and metalayers, which blosc2 verify compares"`
+	Overwrite   bool        `help:"replace an existing file or directory"`
+}
+
+// size is a size in bytes from 1 up.
+type size int
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (n *size) UnmarshalText(text []byte) error {
+	v, err := strconv.ParseInt(string(text), 10, 32)
+	if err != nil || v < 1 || v > 1<<31-1 {
+		return usagef("want a size in bytes from 1 up, got %q", text)
+	}
+	*n = size(v)
+	return nil
+}
+
+// codecName is a codec that can compress.
+type codecName codec.ID
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (c *codecName) UnmarshalText(text []byte) error {
+	for code := range 256 {
+		if id := codec.FromCode(uint8(code)); id.String() == string(text) && id != codec.Snappy {
+			*c = codecName(id)
+			return nil
+		}
+	}
+	return usagef("unknown codec %q", text)
+}
+
+// signedByte is a parameter of a codec, which some codecs read with a sign.
+type signedByte uint8
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (b *signedByte) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseInt(string(text), 10, 16)
+	if err != nil || n < -128 || n > 255 {
+		return usagef("want a number from -128 to 255, got %q", text)
+	}
+	*b = signedByte(n)
+	return nil
+}
+
+// level is a compression level like chunk.Params.Level: 0 if it is not set.
+type level int
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (l *level) UnmarshalText(text []byte) error {
+	n, err := strconv.Atoi(string(text))
+	if err != nil || n < 0 || n > 9 {
+		return usagef("want a level from 0 to 9, got %q", text)
+	}
+	if *l = level(n); n == 0 {
+		*l = codec.NoCompression
+	}
+	return nil
+}
+
+// filters is a list of filters. An empty text selects none, which is not nil.
+type filters []chunk.Filter
+
+// UnmarshalText implements encoding.TextUnmarshaler. It parses names such as shuffle,delta.
+func (f *filters) UnmarshalText(text []byte) error {
+	*f = filters{}
+	if strings.TrimSpace(string(text)) == "" {
+		return nil
+	}
+next:
+	for name := range strings.SplitSeq(string(text), ",") {
+		name = strings.TrimSpace(name)
+		for id := range 256 {
+			if known := chunk.Filter(id); known.String() == name && known != byteDeltaOld {
+				*f = append(*f, known)
+				continue next
+			}
+		}
+		return usagef("unknown filter %q", name)
+	}
+	if len(*f) > numFilters {
+		return usagef("more than %d filters", numFilters)
+	}
+	return nil
+}
+
+// filterMetas are the parameters of filters.
+type filterMetas []int64
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (m *filterMetas) UnmarshalText(text []byte) error {
+	list, err := parseInts(string(text), 16)
+	for _, n := range list {
+		if n < -128 || n > 255 {
+			return usagef("want numbers from -128 to 255, got %d", n)
+		}
+	}
+	*m = list
+	return err
+}
+
+// splitName is a split mode.
+type splitName chunk.SplitMode
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *splitName) UnmarshalText(text []byte) error {
+	modes := map[string]chunk.SplitMode{
+		"auto": chunk.SplitAuto, "always": chunk.SplitAlways, "never": chunk.SplitNever, "forward": splitForward,
+	}
+	m, ok := modes[string(text)]
+	if !ok {
+		return usagef("want auto, always, never or forward, got %q", text)
+	}
+	*s = splitName(m)
+	return nil
+}
+
+// check returns an error if options contradict each other.
+func (p *params) check() error {
+	if p.Filters == nil && len(p.FiltersMeta) > 0 || len(p.FiltersMeta) > len(p.Filters) {
+		return usagef("more -filters-meta than -filters")
+	}
+	if p.ChunkSize > 0 && (p.Chunks != nil || p.Blocks != nil) {
+		return usagef("-chunksize is for plain super-chunks, -chunks and -blocks are for arrays")
+	}
+	return nil
+}
+
+// applyArray sets the compression parameters of an array for which options were set.
+func (p *params) applyArray(o *ndarray.CreateOptions) {
+	c := chunk.Params{Codec: o.Codec, CodecMeta: o.CodecMeta, Level: o.Level, Filters: o.Filters, Split: o.Split, Dict: o.Dict}
+	p.apply(&c)
+	o.Codec, o.CodecMeta, o.Level, o.Filters, o.Split, o.Dict = c.Codec, c.CodecMeta, c.Level, c.Filters, c.Split, c.Dict
+}
+
+// apply sets the compression parameters for which options were set.
+func (p *params) apply(c *chunk.Params) {
+	if p.Codec != 0 {
+		c.Codec, c.CodecMeta = codec.ID(p.Codec), 0
+	}
+	if p.CodecMeta != nil {
+		c.CodecMeta = uint8(*p.CodecMeta)
+	}
+	if p.Level != 0 {
+		c.Level = int(p.Level)
+	}
+	if p.Filters != nil {
+		c.Filters = []chunk.Filter{}
+		for i, f := range p.Filters {
+			if i < len(p.FiltersMeta) {
+				f = f.With(int(uint8(p.FiltersMeta[i])))
+			}
+			c.Filters = append(c.Filters, f)
+		}
+	}
+	if p.Split != nil {
+		c.Split = chunk.SplitMode(*p.Split)
+	}
+	if p.Dict != nil {
+		c.Dict = *p.Dict
+	}
+}

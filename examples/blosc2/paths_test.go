@@ -1,0 +1,191 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goblosc/blosc2/frame/store"
+)
+
+// kinds are the kinds of paths, the columns of the table in README.md.
+var kinds = []string{"file", "directory", "URL", "member of .b2d", "member of .b2z", "pipe"}
+
+// pathCase is a verb with arguments, with PATH in place of the path.
+type pathCase struct {
+	row, line string
+	stdin     string // of verbs that read PATH from the file system
+	store     string // what PATH is: "" for an array, "store", "table" or "objects"
+	check     func(t *testing.T, kind, path, out string)
+}
+
+// pathCases are the rows of the table in README.md.
+func pathCases(t *testing.T, dir string) []pathCase {
+	b, err := os.ReadFile(storesDir + "tree.b2d/img/level2.b2nd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	array := writeFile(t, filepath.Join(dir, "same.b2nd"), string(b))
+	data := must(t, "", "dump", array)
+	has := func(words string) func(*testing.T, string, string, string) {
+		return func(t *testing.T, kind, path, out string) {
+			if !strings.Contains(squeeze(out), words) {
+				t.Errorf("%s: %q is missing in %q", kind, words, out)
+			}
+		}
+	}
+	becomes := func(want string, args ...string) func(*testing.T, string, string, string) {
+		return func(t *testing.T, kind, path, out string) {
+			line, stdin := slices.Clone(args), ""
+			if path == "-" {
+				stdin = out
+			}
+			for i, a := range line {
+				line[i] = strings.ReplaceAll(a, "PATH", path)
+			}
+			if got := must(t, stdin, line...); got != want {
+				t.Errorf("%s: %q has %d bytes, want %d", kind, line, len(got), len(want))
+			}
+		}
+	}
+	to := filepath.Join(dir, "to")
+	return []pathCase{
+		{row: "info", line: "info PATH", check: has("\nshape (16, 16)\n")},
+		{row: "dump", line: "dump PATH", check: func(t *testing.T, kind, _, out string) {
+			if out != data {
+				t.Errorf("%s: %d bytes, want %d", kind, len(out), len(data))
+			}
+		}},
+		{row: "slice", line: "slice -csv PATH 0,:2", check: has(",")},
+		{row: "stats", line: "stats PATH", check: has("\nitems 256\n")},
+		{row: "diff A", line: "diff PATH " + array, check: has("")},
+		{row: "diff B", line: "diff " + array + " PATH", check: has("")},
+		{row: "plot", line: "plot -overwrite PATH " + to + ".png", check: has("")},
+		{row: "ls", line: "ls PATH", store: "store", check: has("level0 array")},
+		{row: "table", line: "table -csv PATH", store: "table", check: has("c0_int")},
+		{row: "objects", line: "objects PATH", store: "objects", check: has("\n")},
+		{row: "bench", line: "bench -codecs lz4 -filters shuffle PATH", check: has("recommended lz4:5 shuffle")},
+		{row: "create OUT", line: "create -overwrite -dtype <u2 PATH", stdin: data, check: becomes(data, "dump", "PATH")},
+		{row: "create IN", line: "create -overwrite -raw -checksums " + to + " PATH", check: becomes("", "verify", to)},
+		{row: "append", line: "append -raw PATH", stdin: data[:32], check: becomes(data+data[:32], "dump", "PATH")},
+		{row: "resize", line: "resize PATH 1,16", check: becomes(data[:32], "dump", "PATH")},
+		{row: "set", line: "set -value 7 PATH 0,0", check: becomes("\x07\x00"+data[2:], "dump", "PATH")},
+		{row: "vlmeta list, get", line: "vlmeta PATH", check: has("")},
+		{row: "vlmeta set, delete", line: "vlmeta PATH set a 1", check: becomes("1\n", "vlmeta", "PATH", "get", "a")},
+		{row: "copy FROM", line: "copy -overwrite -codec lz4 PATH " + to, check: becomes(data, "dump", to)},
+		{row: "copy TO", line: "copy -overwrite " + array + " PATH", check: becomes(data, "dump", "PATH")},
+		{row: "compact", line: "compact PATH", check: becomes(data, "dump", "PATH")},
+		{row: "repair", line: "repair -overwrite PATH " + to, check: becomes(data, "dump", to)},
+		{row: "verify", line: "verify PATH", check: has("")},
+	}
+}
+
+// pathsOf makes what the paths of the test refer to.
+func makePaths(t *testing.T, dir string) {
+	put := func(to, from string) {
+		to, from = filepath.Join(dir, to), filepath.Join(fixturesDir, from)
+		fi, err := os.Stat(from)
+		if err == nil && fi.IsDir() {
+			err = os.CopyFS(to, os.DirFS(from))
+		} else if err == nil {
+			writeFile(t, to, readFile(t, from))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("tree.b2d", "stores/tree.b2d")
+	if err := os.MkdirAll(filepath.Join(dir, "tree.b2d", "tab"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	put("tree.b2d/meta/objs.b2b", "stores/objects.b2b")
+	put("tree.b2d/tab/_meta.b2f", "tables/t01_int8.b2d/_meta.b2f")
+	put("tree.b2d/tab/_cols", "tables/t01_int8.b2d/_cols")
+	put("tree.b2d/tab/_valid_rows.b2nd", "tables/t01_int8.b2d/_valid_rows.b2nd")
+	put("a.b2nd", "stores/tree.b2d/img/level2.b2nd")
+	put("o.b2b", "stores/objects.b2b")
+	put("t.b2d", "tables/t01_int8.b2d")
+	put("t.b2z", "tables/t05_int32.b2z")
+	must(t, "", "copy", "-sparse", dir+"/a.b2nd", dir+"/sparse")
+	must(t, "", "copy", "-sparse", dir+"/o.b2b", dir+"/objects")
+	st, err := store.Open(t.Context(), dir+"/tree.b2d", nil)
+	if err == nil {
+		err = st.Pack(t.Context(), dir+"/tree.b2z", nil)
+		st.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pathsOf returns paths in the order of kinds: of arrays, stores, tables and arrays of objects.
+func pathsOf(server, dir string) map[string][]string {
+	all := map[string][]string{
+		"":        {dir + "/a.b2nd", dir + "/sparse", server + "/a.b2nd", dir + "/tree.b2d/img/level2", dir + "/tree.b2z/img/level2", "-"},
+		"store":   {dir + "/tree.b2z", dir + "/tree.b2d", server + "/tree.b2z", dir + "/tree.b2d/img", dir + "/tree.b2z/img", "-"},
+		"table":   {dir + "/t.b2z", dir + "/t.b2d", server + "/t.b2z", dir + "/tree.b2d/tab", dir + "/tree.b2z/tab", "-"},
+		"objects": {dir + "/o.b2b", dir + "/objects", server + "/o.b2b", dir + "/tree.b2d/meta/objs", dir + "/tree.b2z/meta/objs", "-"},
+	}
+	for _, list := range all {
+		for i := range list {
+			if list[i] != "-" && !isURL(list[i]) {
+				list[i] = filepath.FromSlash(list[i])
+			}
+		}
+	}
+	return all
+}
+
+// TestPaths runs each verb with each kind of path, and compares the table in README.md with what works.
+func TestPaths(t *testing.T) {
+	template := t.TempDir()
+	makePaths(t, template)
+	table := "| | " + strings.Join(kinds, " | ") + " |\n|" + strings.Repeat(" --- |", len(kinds)+1) + "\n"
+	for _, c := range pathCases(t, t.TempDir()) {
+		table += "| " + c.row + " |"
+		for k, kind := range kinds {
+			dir := t.TempDir()
+			server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+			if err := os.CopyFS(dir, os.DirFS(template)); err != nil {
+				t.Fatal(err)
+			}
+			path := pathsOf(server.URL, dir)[c.store][k]
+			stdin := c.stdin
+			if path == "-" && stdin == "" {
+				stdin = readFile(t, pathsOf(server.URL, dir)[c.store][0])
+			}
+			args := strings.Fields(c.line)
+			for j, a := range args {
+				if a == "PATH" {
+					args[j] = path
+				}
+			}
+			code, out, errOut := callFree(stdin, args...)
+			cell := "yes"
+			switch {
+			case code == 0:
+				c.check(t, kind, path, string(out))
+			case code == 1 || code == 2 && args[0] == "diff":
+				if cell = "-"; !strings.HasPrefix(errOut, "blosc2 "+args[0]+": ") || strings.Count(errOut, "\n") != 1 {
+					t.Errorf("%q: %q", args, errOut)
+				}
+			default:
+				t.Errorf("%q: exit %d, %q", args, code, errOut)
+			}
+			table += " " + cell + " |"
+			server.Close()
+		}
+		table += "\n"
+	}
+	b, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(b), table) {
+		t.Errorf("README.md does not have the table\n%s", table)
+	}
+}

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// plotCmd draws a picture of an array.
+type plotCmd struct {
+	Kind       string  `placeholder:"heat" enum:"auto,heat,line,histogram" default:"auto" help:"heat, line or histogram. The default is line for one axis and heat for two"`
+	Palette    string  `placeholder:"viridis" enum:"viridis,gray,grey" default:"viridis" help:"colors of a heat map: viridis or gray"`
+	Log        bool    `help:"logarithmic colors of a heat map, values of a line, or counts of a histogram. Values up to 0 have no place in the first two"`
+	Range      *pairOf `placeholder:"0,1" help:"values from the first to the last color or bin. The default is from the minimum to the maximum"`
+	Percentile *pairOf `placeholder:"2,98" help:"the range between two percentiles"`
+	NaN        rgb     `name:"nan" placeholder:"ff0000" default:"c8c8c8" help:"color of NaNs in a heat map, or none"`
+	Bins       int     `placeholder:"50" default:"50" help:"bins of a histogram"`
+	Size       pixels  `placeholder:"800x600" default:"800x600" help:"size in pixels"`
+	Title      *string `placeholder:"TEXT" help:"title (default: PATH and SEL)"`
+	SVG        bool    `name:"svg" help:"write SVG; the default for a name that ends in .svg"`
+	Overwrite  bool    `help:"replace an existing file"`
+	progressOption
+	Path string `arg:"" name:"PATH"`
+	Out  string `arg:"" name:"OUT"`
+	Sel  string `arg:"" optional:"" name:"SEL"`
+}
+
+// Help describes the verb.
+func (plotCmd) Help() string {
+	return `
+Draws a PNG or SVG picture of an array or its selection SEL, in OUT or for "-" on standard output: a heat map with a
+color bar, a line, or a histogram. Row 0 of a heat map is at the top. If a plane has more rows or columns than the
+picture has pixels, it draws every second, third and so on. NaNs are gaps in a line.
+
+Examples:
+  blosc2 plot a.b2nd plane.png '0, ...'
+  blosc2 plot -percentile 2,98 -palette gray -size 1200x900 a.b2nd plane.svg
+  blosc2 plot -kind histogram -log a.b2nd counts.png
+`
+}
+
+// Run runs the verb.
+func (v *plotCmd) Run(e *env) error {
+	if v.Range != nil && v.Percentile != nil {
+		return usagef("-range and -percentile exclude each other")
+	}
+	if p := v.Percentile; p != nil && (p[0] < 0 || p[1] > 100) {
+		return usagef("-percentile: want numbers from 0 to 100")
+	}
+	if v.Bins < 1 || v.Bins > 10000 {
+		return usagef("-bins: want a number from 1 to 10000, got %d", v.Bins)
+	}
+	if v.Out == "-" {
+		if err := e.refuseTerminal(false); err != nil {
+			return err
+		}
+	} else if _, err := os.Lstat(v.Out); err == nil && !v.Overwrite {
+		return fmt.Errorf("%s already exists; use -overwrite to replace it", v.Out)
+	}
+	defer e.count(v.progressOption)()
+	a, done, err := openArray(e, v.Path)
+	if err != nil {
+		return err
+	}
+	defer done()
+	var sel []ndarray.Index
+	if v.Sel != "" {
+		if sel, err = ndarray.ParseSelection(v.Sel); err != nil {
+			return err
+		}
+	}
+	r, err := reader(e, a, sel)
+	if err != nil {
+		return err
+	}
+	if !isReal(r.DType()) {
+		return fmt.Errorf("%s: items of dtype %s cannot be drawn, want numbers: %w", v.Path, r.DType(), ndarray.ErrType)
+	}
+	if r.Size() == 0 {
+		return fmt.Errorf("%s: no items to draw: %w", v.Path, ndarray.ErrShape)
+	}
+	picture, err := v.draw(e, r)
+	if err != nil {
+		return err
+	}
+	return v.write(e, picture)
+}
+
+// draw draws the picture.
+func (v *plotCmd) draw(e *env, r ndarray.Reader) (io.WriterTo, error) {
+	kind, axes := v.Kind, len(r.Shape())
+	if kind == "auto" {
+		kind = map[int]string{1: "line", 2: "heat"}[axes]
+	}
+	want := map[string]int{"heat": 2, "line": 1, "histogram": axes}[kind]
+	if kind == "" || axes != want {
+		hint := "one axis for a line, two for a heat map, or -kind histogram"
+		return nil, fmt.Errorf("the selection has shape %s; want %s: %w", pyTuple(r.Shape()), hint, ndarray.ErrShape)
+	}
+	p := plot.New()
+	p.Title.Text = strings.TrimSpace(filepath.Base(v.Path) + " " + bracketed(v.Sel))
+	if v.Title != nil {
+		p.Title.Text = *v.Title
+	}
+	canvas, area := v.canvas()
+	var err error
+	switch kind {
+	case "heat":
+		err = v.heat(e, p, area, r)
+	case "line":
+		if err = v.line(e, p, r); err == nil {
+			p.Draw(area)
+		}
+	default:
+		if err = v.histogram(e, p, r); err == nil {
+			p.Draw(area)
+		}
+	}
+	return canvas, err
+}
+
+// bracketed returns a selection in brackets.
+func bracketed(sel string) string {
+	if sel == "" {
+		return ""
+	}
+	return "[" + sel + "]"
+}
+
+// canvas returns a canvas, and its area without a margin.
+func (v *plotCmd) canvas() (io.WriterTo, draw.Canvas) {
+	const perInch = 96
+	w, h := vg.Length(v.Size[0])*vg.Inch/perInch, vg.Length(v.Size[1])*vg.Inch/perInch
+	var c vg.CanvasSizer
+	var out io.WriterTo
+	if v.SVG || strings.EqualFold(filepath.Ext(v.Out), ".svg") {
+		s := vgsvg.New(w, h)
+		c, out = s, s
+	} else {
+		s := vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(perInch))
+		c, out = s, vgimg.PngCanvas{Canvas: s}
+	}
+	const margin = 8
+	return out, draw.Crop(draw.New(c), margin, -margin, margin, -margin)
+}
+
+// write writes the picture, to a temporary file first.
+func (v *plotCmd) write(e *env, picture io.WriterTo) error {
+	if v.Out == "-" {
+		_, err := picture.WriteTo(e.out)
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(v.Out), filepath.Base(v.Out)+".input-*.tmp")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	if _, err = picture.WriteTo(f); err == nil {
+		err = f.Chmod(0o644)
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = e.ctx.Err()
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), v.Out)
+	}
+	return err
+}
+
+// limits returns the range of values of the picture, in which values are not NaN.
+func (v *plotCmd) limits(values []float64) (low, high float64) {
+	if v.Range != nil {
+		return v.Range[0], v.Range[1]
+	}
+	sorted := slices.DeleteFunc(slices.Clone(values), func(x float64) bool { return !isFinite(x) || v.Log && x <= 0 })
+	if len(sorted) == 0 {
+		return 0, 1
+	}
+	if v.Percentile == nil {
+		return slices.Min(sorted), slices.Max(sorted)
+	}
+	slices.Sort(sorted)
+	at := func(percent float64) float64 {
+		x := percent / 100 * float64(len(sorted)-1)
+		i := int(x)
+		if i+1 >= len(sorted) {
+			return sorted[len(sorted)-1]
+		}
+		return sorted[i] + (sorted[i+1]-sorted[i])*(x-math.Floor(x))
+	}
+	return at(v.Percentile[0]), at(v.Percentile[1])
+}
+
+// realValues returns the items of a selection as float64.
+func realValues(e *env, r ndarray.Reader, sel ...ndarray.Index) ([]float64, error) {
+	shape, err := r.SelectionShape(sel...)
+	if err != nil {
+		return nil, err
+	}
+	d := r.DType()
+	n, ok := byteCount(shape, d.Size)
+	if !ok || n > math.MaxInt32*4 {
+		return nil, ndarray.ErrTooLarge
+	}
+	data := make([]byte, n)
+	if err := r.ReadBytes(e.ctx, data, sel...); err != nil {
+		return nil, err
+	}
+	values := make([]float64, 0, len(data)/d.Size)
+	for item := range slices.Chunk(data, d.Size) {
+		values = append(values, realNumber(d, item))
+	}
+	return values, nil
+}

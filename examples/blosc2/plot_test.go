@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"encoding/xml"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestViridis compares colors with those of matplotlib.
+func TestViridis(t *testing.T) {
+	for x, want := range map[float64][3]int{0: {68, 1, 84}, 0.25: {59, 82, 139}, 0.5: {33, 145, 140}, 0.75: {94, 201, 98}, 1: {253, 231, 37}} {
+		c := viridis(x)
+		for k, got := range []uint8{c.R, c.G, c.B} {
+			if d := int(got) - want[k]; d < -4 || d > 4 {
+				t.Errorf("viridis(%v) = %v, want %v", x, c, want)
+			}
+		}
+	}
+}
+
+// quadrants creates an array of 2 x 2 float64 and returns its name.
+func quadrants(t *testing.T, values ...string) string {
+	t.Helper()
+	a := filepath.Join(t.TempDir(), "a.b2nd")
+	must(t, strings.Repeat("\x00", 32), "create", "-dtype", "<f8", "-shape", "2,2", a)
+	for i, at := range []string{"0,0", "0,1", "1,0", "1,1"} {
+		must(t, "", "set", a, at, "-value", values[i])
+	}
+	return a
+}
+
+// picture draws a PNG on standard output and decodes it.
+func picture(t *testing.T, args ...string) image.Image {
+	t.Helper()
+	img, err := png.Decode(strings.NewReader(must(t, "", append([]string{"plot"}, args...)...)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return img
+}
+
+// checkQuadrants compares the colors in the middle of the four quadrants of a heat map of 800 x 600 pixels.
+func checkQuadrants(t *testing.T, img image.Image, want ...color.NRGBA) {
+	t.Helper()
+	if img.Bounds().Dx() != 800 || img.Bounds().Dy() != 600 {
+		t.Errorf("%v pixels", img.Bounds())
+	}
+	for i, at := range [][2]int{{200, 150}, {500, 150}, {200, 450}, {500, 450}} {
+		if got := color.NRGBAModel.Convert(img.At(at[0], at[1])); got != want[i] {
+			t.Errorf("quadrant %d is %v, want %v", i, got, want[i])
+		}
+	}
+}
+
+// TestPlotHeat checks the colors of heat maps: row 0 is at the top, and values outside the range have the last color.
+func TestPlotHeat(t *testing.T) {
+	a := quadrants(t, "0", "1", "0.25", "nan")
+	missing := color.NRGBA{200, 200, 200, 255}
+	checkQuadrants(t, picture(t, a, "-"), viridis(0), viridis(1), viridis(0.25), missing)
+	checkQuadrants(t, picture(t, "-palette", "grey", "-nan", "ff0000", a, "-"), gray(0), gray(1), gray(0.25), color.NRGBA{255, 0, 0, 255})
+	checkQuadrants(t, picture(t, "-range", "0.25,0.5", a, "-"), viridis(0), viridis(1), viridis(0), missing)
+	b := quadrants(t, "1", "10", "100", "1000")
+	checkQuadrants(t, picture(t, "-log", b, "-"), viridis(0), viridis(1.0/3), viridis(2.0/3), viridis(1))
+	checkQuadrants(t, picture(t, "-log", b, "-", "::-1"), viridis(2.0/3), viridis(1), viridis(0), viridis(1.0/3))
+}
+
+func TestPlotKinds(t *testing.T) {
+	dir := t.TempDir()
+	level := storesDir + "tree.b2z/img/level0"
+	for name, args := range map[string][]string{
+		"line.png": {level, "3"}, "line.svg": {level, "3"}, "hist.svg": {"-kind", "histogram", "-log", level}, "heat.svg": {level},
+		"small.png": {"-size", "200x100", "-title", "A & B", level}, "percentile.png": {"-percentile", "2,98", level}, "logline.png": {"-log", level, ":, 2"},
+	} {
+		out := filepath.Join(dir, name)
+		line := append([]string{"plot"}, args...)
+		if n := len(line); strings.Contains(line[n-1], "level0") {
+			line = append(line, out)
+		} else {
+			line = append(line[:n-1], out, line[n-1])
+		}
+		must(t, "", line...)
+		text := readFile(t, out)
+		if strings.HasSuffix(name, ".png") {
+			if _, err := png.Decode(strings.NewReader(text)); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		for d := xml.NewDecoder(bytes.NewReader([]byte(text))); ; {
+			if _, err := d.Token(); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		fails(t, 1, "already exists", "", line...)
+	}
+	if left, err := filepath.Glob(dir + "/*.tmp"); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v", left, err)
+	}
+	fails(t, 1, "has shape (4, 64)", "", "plot", "-kind", "line", level, dir+"/x.png", ":4")
+	fails(t, 1, "cannot be drawn", "", "plot", fixturesDir+"/python-blosc2/dtype_S5.b2nd", dir+"/x.png")
+	fails(t, 1, "no items", "", "plot", level, dir+"/x.png", ":0")
+	fails(t, 2, "-kind must be one of", "", "plot", "-kind", "pie", level, dir+"/x.png")
+	fails(t, 2, "such as 800x600", "", "plot", "-size", "9", level, dir+"/x.png")
+	fails(t, 2, "exclude each other", "", "plot", "-range", "0,1", "-percentile", "1,2", level, dir+"/x.png")
+}
+
+// TestPlotLimits compares percentiles with numpy.percentile.
+func TestPlotLimits(t *testing.T) {
+	values := []float64{4, math.NaN(), 1, 3, 2, 5, math.Inf(1)}
+	for _, c := range []struct {
+		percentile pairOf
+		low, high  float64
+	}{{pairOf{0, 100}, 1, 5}, {pairOf{10, 90}, 1.4, 4.6}, {pairOf{50, 50}, 3, 3}} {
+		v := &plotCmd{Percentile: &c.percentile}
+		if low, high := v.limits(values); math.Abs(low-c.low) > 1e-12 || math.Abs(high-c.high) > 1e-12 {
+			t.Errorf("%v: %v, %v", c, low, high)
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// ink is the color of lines and bars.
+var ink = color.NRGBA{59, 82, 139, 255}
+
+// heat draws a heat map and its color bar.
+func (v *plotCmd) heat(e *env, p *plot.Plot, area draw.Canvas, r ndarray.Reader) error {
+	colors, _ := colorMaps(v.Palette)
+	shape := r.Shape()
+	step := [2]int64{(shape[0]-1)/int64(v.Size[1]) + 1, (shape[1]-1)/int64(v.Size[0]) + 1}
+	values, err := realValues(e, r, ndarray.Step(0, shape[0], step[0]), ndarray.Step(0, shape[1], step[1]))
+	if err != nil {
+		return err
+	}
+	low, high := v.limits(values)
+	if v.Log && low <= 0 {
+		return fmt.Errorf("a logarithmic range cannot begin at %g", low)
+	}
+	rows, cols := int((shape[0]-1)/step[0]+1), int((shape[1]-1)/step[1]+1)
+	scale := max(1, 1500/max(rows, cols)) // so that the picture shows items with sharp edges
+	img := image.NewNRGBA(image.Rect(0, 0, cols*scale, rows*scale))
+	for y := range rows * scale {
+		for x := range cols * scale {
+			img.SetNRGBA(x, y, v.colorOf(colors, values[y/scale*cols+x/scale], low, high))
+		}
+	}
+	height := float64(shape[0])
+	p.Add(plotter.NewImage(img, 0, 0, float64(shape[1]), height))
+	p.X.Label.Text, p.Y.Label.Text = "axis 1", "axis 0"
+	p.Y.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick { // row 0 is at the top
+		ticks := plot.DefaultTicks{}.Ticks(height-high, height-low)
+		for i := range ticks {
+			ticks[i].Value = height - ticks[i].Value
+		}
+		return ticks
+	})
+	const bar = 80
+	left := draw.Crop(area, 0, -bar, 0, 0)
+	p.Draw(left)
+	data := p.DataCanvas(left)
+	v.colorBar(colors, low, high).Draw(draw.Crop(area, area.Max.X-area.Min.X-bar+16, 0, data.Min.Y-area.Min.Y, data.Max.Y-area.Max.Y))
+	return nil
+}
+
+// colorOf returns the color of a value.
+func (v *plotCmd) colorOf(colors colorMap, x, low, high float64) color.NRGBA {
+	switch {
+	case math.IsNaN(x) || v.Log && x < 0:
+		return color.NRGBA(v.NaN)
+	case v.Log:
+		x, low, high = math.Log(x), math.Log(low), math.Log(high)
+	}
+	if high == low {
+		return colors(map[bool]float64{true: 1, false: 0}[x > low])
+	}
+	return colors((max(low, min(high, x)) - low) / (high - low))
+}
+
+// colorBar returns a plot with the colors of the values.
+func (v *plotCmd) colorBar(colors colorMap, low, high float64) *plot.Plot {
+	bar := plot.New()
+	img := image.NewNRGBA(image.Rect(0, 0, 1, 512))
+	for y := range 512 {
+		img.SetNRGBA(0, y, colors(1-float64(y)/511))
+	}
+	bottom, top := low, high
+	if v.Log {
+		bottom, top = math.Log10(low), math.Log10(high)
+		bar.Y.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick {
+			ticks := plot.DefaultTicks{}.Ticks(low, high)
+			for i, t := range ticks {
+				if t.Label != "" {
+					ticks[i].Label = strconv.FormatFloat(math.Pow(10, t.Value), 'g', 3, 64)
+				}
+			}
+			return ticks
+		})
+	}
+	if top == bottom {
+		top += max(math.Abs(bottom)*1e-6, 1e-6)
+	}
+	bar.Add(plotter.NewImage(img, 0, bottom, 1, top))
+	bar.HideX()
+	bar.X.Padding, bar.Y.Padding = 0, 2
+	return bar
+}
+
+// line draws a line. Of many items it draws the least and the largest of each group.
+func (v *plotCmd) line(e *env, p *plot.Plot, r ndarray.Reader) error {
+	values, err := realValues(e, r)
+	if err != nil {
+		return err
+	}
+	group := max(1, len(values)/(2*v.Size[0]))
+	var part plotter.XYs
+	flush := func() error {
+		if len(part) == 0 {
+			return nil
+		}
+		if len(part) == 1 {
+			part = append(part, plotter.XY{X: part[0].X + 0.5, Y: part[0].Y})
+		}
+		l, err := plotter.NewLine(part)
+		if err != nil {
+			return err
+		}
+		l.Color, l.Width = ink, vg.Points(1)
+		p.Add(l)
+		part = nil
+		return nil
+	}
+	for at := 0; at < len(values); at += group {
+		stop := min(at+group, len(values))
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, x := range values[at:stop] {
+			if isFinite(x) && !(v.Log && x <= 0) {
+				low, high = min(low, x), max(high, x)
+			}
+		}
+		if low > high {
+			if err := flush(); err != nil {
+				return err
+			}
+			continue
+		}
+		part = append(part, plotter.XY{X: float64(at), Y: low})
+		if high > low {
+			part = append(part, plotter.XY{X: float64(stop - 1), Y: high})
+		}
+	}
+	if err := flush(); err != nil {
+		return err
+	}
+	low, high := v.limits(values)
+	if v.Log {
+		if low <= 0 {
+			return fmt.Errorf("a logarithmic range cannot begin at %g", low)
+		}
+		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+	}
+	if high == low {
+		high += max(math.Abs(low)*1e-6, 1e-6)
+	}
+	p.Y.Min, p.Y.Max = low, high
+	p.X.Min, p.X.Max = 0, max(1, float64(len(values)-1))
+	p.X.Label.Text = "axis 0"
+	p.Add(plotter.NewGrid())
+	return nil
+}
+
+// histogram draws the numbers of items in bins of equal width.
+func (v *plotCmd) histogram(e *env, p *plot.Plot, r ndarray.Reader) error {
+	low, high, err := v.wholeLimits(e, r)
+	if err != nil {
+		return err
+	}
+	edges := make([]float64, v.Bins+1)
+	for i := range edges {
+		edges[i] = low + (high-low)*float64(i)/float64(v.Bins)
+	}
+	edges[v.Bins] = high
+	counts, err := ndarray.Histogram(e.ctx, r, edges)
+	if err != nil {
+		return err
+	}
+	h := &plotter.Histogram{FillColor: ink, Width: (high - low) / float64(v.Bins), LogY: v.Log}
+	h.LineStyle = plotter.DefaultLineStyle
+	h.LineStyle.Width = 0
+	most := int64(1)
+	for i, n := range counts {
+		h.Bins = append(h.Bins, plotter.HistogramBin{Min: edges[i], Max: edges[i+1], Weight: float64(n)})
+		most = max(most, n)
+	}
+	p.Add(h)
+	p.Y.Label.Text = "items"
+	p.Y.Min, p.Y.Max = 0, float64(most)*1.05
+	if v.Log {
+		p.Y.Min, p.Y.Scale, p.Y.Tick.Marker = 0.5, plot.LogScale{}, plot.LogTicks{Prec: -1}
+	}
+	return nil
+}
+
+// wholeLimits is limits for all items, without holding them in memory.
+func (v *plotCmd) wholeLimits(e *env, r ndarray.Reader) (low, high float64, err error) {
+	q := []float64{0, 1}
+	switch {
+	case v.Range != nil:
+		low, high = v.Range[0], v.Range[1]
+	case v.Percentile != nil:
+		q[0], q[1] = v.Percentile[0]/100, v.Percentile[1]/100
+		fallthrough
+	default:
+		found, err := ndarray.Quantiles(e.ctx, r, q, &ndarray.ReduceOptions{SkipNaN: r.DType().Kind == 'f'})
+		if err != nil {
+			return 0, 0, err
+		}
+		low, high = found[0], found[1]
+	}
+	if !isFinite(low) || !isFinite(high) {
+		return 0, 0, fmt.Errorf("the values range from %g to %g; choose a finite -range", low, high)
+	}
+	if low == high {
+		high += max(math.Abs(low)*1e-6, 1e-6)
+	}
+	return low, high, nil
+}

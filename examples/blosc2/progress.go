@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// progressOption is the option of verbs that may take long.
+type progressOption struct {
+	Progress bool `help:"show progress on standard error even if it is not a terminal; on a terminal it appears after a second"`
+}
+
+const (
+	progressDelay = time.Second            // before progress appears
+	progressEvery = 100 * time.Millisecond // between two updates on a terminal
+)
+
+// progress shows how far a verb is, with the rate and the remaining time. A nil *progress shows nothing.
+type progress struct {
+	done  atomic.Int64
+	total atomic.Int64 // 0 if it is unknown
+	stop  chan struct{}
+	ended sync.Once
+	shown sync.WaitGroup
+}
+
+// startProgress starts the progress of a verb that counts what: "bytes", or steps. It shows nothing for a verb whose
+// standard error is no terminal, unless the option is set.
+func (e *env) startProgress(o progressOption, what string, total int64) *progress {
+	f, isFile := e.err.(*os.File)
+	terminal := isFile && term.IsTerminal(int(f.Fd()))
+	if !o.Progress && !terminal {
+		return nil
+	}
+	p := &progress{stop: make(chan struct{})}
+	p.total.Store(total)
+	delay, every := progressDelay, progressEvery
+	if o.Progress {
+		delay = 0
+	}
+	if !terminal {
+		every = progressDelay
+	}
+	p.shown.Go(func() { p.show(e.err, terminal, what, delay, every) })
+	return p
+}
+
+// show prints the progress until it ends.
+func (p *progress) show(w io.Writer, terminal bool, what string, delay, every time.Duration) {
+	wait := time.NewTimer(delay)
+	defer wait.Stop()
+	bar := newBar(w, terminal, what)
+	bar.StartWithoutRender()
+	for visible := false; ; visible = true {
+		ended := false
+		select {
+		case <-p.stop:
+			ended = true
+		case <-wait.C:
+		}
+		if ended && !visible && delay > 0 {
+			return
+		}
+		p.draw(bar, ended && !terminal)
+		if !terminal {
+			fmt.Fprintln(w)
+		} else if ended {
+			bar.Clear()
+		}
+		if ended {
+			return
+		}
+		wait.Reset(every)
+	}
+}
+
+// newBar returns a bar that counts from now on.
+func newBar(w io.Writer, terminal bool, what string) *progressbar.ProgressBar {
+	options := []progressbar.Option{
+		progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(20), progressbar.OptionSetPredictTime(true), progressbar.OptionUseANSICodes(terminal),
+		progressbar.OptionSetElapsedTime(true), progressbar.OptionShowElapsedTimeOnFinish(), progressbar.OptionSpinnerType(14), progressbar.OptionSetSpinnerChangeInterval(0),
+		progressbar.OptionSetTheme(progressbar.Theme{Saucer: "█", SaucerPadding: " ", BarStart: "[", BarEnd: "]"}),
+	}
+	if what == "bytes" {
+		options = append(options, progressbar.OptionShowBytes(true), progressbar.OptionShowCount(), progressbar.OptionShowTotalBytes(true))
+	} else {
+		options = append(options, progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(what))
+	}
+	return progressbar.NewOptions64(-1, options...)
+}
+
+// draw prints the bar. It is full only the last time.
+func (p *progress) draw(bar *progressbar.ProgressBar, last bool) {
+	done, total := p.done.Load(), p.total.Load()
+	if total > 0 && bar.GetMax64() != total {
+		bar.ChangeMax64(total)
+	}
+	switch { // some bytes are read more than once
+	case total > 0 && last:
+		done = min(done, total)
+	case total > 0:
+		done = min(done, total-1) // a full bar ends
+	}
+	bar.Set64(done)
+}
+
+// add notes that n steps or bytes are done.
+func (p *progress) add(n int64) {
+	if p != nil {
+		p.done.Add(n)
+	}
+}
+
+// expect adds to the number of steps or bytes that there are.
+func (p *progress) expect(n int64) {
+	if p != nil {
+		p.total.Add(n)
+	}
+}
+
+// end removes the progress from a terminal.
+func (p *progress) end() {
+	if p != nil {
+		p.ended.Do(func() { close(p.stop) })
+		p.shown.Wait()
+	}
+}
+
+// countingReader counts the bytes that are read.
+type countingReader struct {
+	io.Reader
+	p *progress
+}
+
+// Read implements io.Reader.
+func (c countingReader) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
+	c.p.add(int64(n))
+	return n, err
+}
+
+// countingWriter counts the bytes that are written.
+type countingWriter struct {
+	io.Writer
+	p *progress
+}
+
+// Write implements io.Writer.
+func (c countingWriter) Write(b []byte) (int, error) {
+	n, err := c.Writer.Write(b)
+	c.p.add(int64(n))
+	return n, err
+}
+
+// countedFile is a file as the source of a frame. It counts the bytes that are read.
+type countedFile struct {
+	*os.File
+	size int64
+	p    *progress
+}
+
+// ReadAtContext implements frame.Source.
+func (c *countedFile) ReadAtContext(ctx context.Context, b []byte, off int64) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := c.ReadAt(b, off)
+	c.p.add(int64(n))
+	return n, err
+}
+
+// Size implements frame.Source.
+func (c *countedFile) Size() int64 { return c.size }
+
+// count starts the progress of a verb that reads files, counts the bytes that are read, and returns a function that
+// ends it.
+func (e *env) count(o progressOption) (end func()) {
+	e.track = e.startProgress(o, "bytes", 0)
+	return e.track.end
+}
+
+// writer returns a writer to w that counts the bytes.
+func (p *progress) writer(w io.Writer) io.Writer {
+	if p == nil {
+		return w
+	}
+	return countingWriter{w, p}
+}

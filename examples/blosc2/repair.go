@@ -1,0 +1,64 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/goblosc/blosc2/frame"
+)
+
+// repairCmd creates a frame from the intact parts of a damaged one.
+type repairCmd struct {
+	Clean bool `help:"remove the temporary files of DAMAGED that killed processes have left, and print their names. No process may be editing it"`
+	progressOption
+	Sparse    bool   `help:"create a directory with a file for each chunk"`
+	Checksums bool   `help:"store CRC-32C checksums of chunks, index and metalayers"`
+	Overwrite bool   `help:"replace an existing file or directory NEW"`
+	Damaged   string `arg:"" name:"DAMAGED"`
+	New       string `arg:"" optional:"" name:"NEW"`
+}
+
+// Help describes the verb.
+func (repairCmd) Help() string {
+	return `
+Creates the frame NEW from the intact chunks and metalayers of DAMAGED, whose header, index or trailer may be lost.
+Prints a line for each part that is lost, and the number of intact chunks. If the index is intact, lost chunks become
+zeros. Otherwise repair searches the whole file for chunks, and may also find deleted ones. An array remains an array
+if the chunks match its shape.
+
+Examples:
+  blosc2 repair a.b2nd new.b2nd
+  blosc2 repair -clean a.b2nd
+`
+}
+
+// Run runs the verb.
+func (v *repairCmd) Run(e *env) error {
+	switch {
+	case v.Clean && v.New != "":
+		return usagef("-clean and NEW exclude each other")
+	case v.Clean:
+		return clean(e, v.Damaged)
+	case v.New == "":
+		return usagef("argument NEW is missing")
+	}
+	defer e.startProgress(v.progressOption, "bytes", 0).end()
+	o := &frame.CreateOptions{Sparse: v.Sparse, Overwrite: v.Overwrite, Checksums: v.Checksums}
+	if v.Damaged == "-" || isURL(v.Damaged) {
+		return fmt.Errorf("%s: only a file or a directory can be repaired: %w", v.Damaged, errors.ErrUnsupported)
+	}
+	path, err := editPath(e.ctx, v.Damaged)
+	if err != nil {
+		return err
+	}
+	f, found, err := frame.Salvage(e.ctx, v.New, path, func(err error) { fmt.Fprintln(e.out, oneLine(err)) }, o)
+	if err != nil {
+		return err
+	}
+	order := "in order of the index"
+	if !found.Index {
+		order = "in order of their offsets"
+	}
+	fmt.Fprintf(e.out, "chunks: %d intact, %s; lost: %d\n", found.Chunks, order, found.Lost)
+	return f.Close()
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"encoding/csv"
+	"strings"
+
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// sliceCmd writes a selection of an array.
+type sliceCmd struct {
+	Text bool `xor:"form" help:"print the items as NumPy does, long arrays abbreviated; the default on a terminal"`
+	CSV  bool `name:"csv" xor:"form" help:"write all items as text, with a line for each row of the last axis. Structured items have a line each, after one with the names of the fields"`
+	NPY  bool `name:"npy" xor:"form" help:"write a .npy file"`
+	Raw  bool `name:"raw" xor:"form" help:"write the bytes of the items, even to a terminal; the default elsewhere"`
+	progressOption
+	Path string `arg:"" name:"PATH"`
+	Sel  string `arg:"" name:"SEL"`
+}
+
+// Help describes the verb.
+func (sliceCmd) Help() string {
+	return `
+Writes the items of a selection in C order. It decodes only the blocks that hold selected items. SEL is in NumPy's
+notation: integers, slices, ..., None, and lists of integers or booleans. SEL may start with a minus sign and a digit.
+If SEL contains lists, the selected items are held in memory.
+
+Examples:
+  blosc2 slice a.b2nd '0, 2:5, ::-1'
+  blosc2 slice -npy a.b2nd '..., -1' > last.npy
+  blosc2 slice -csv a.b2nd '[3, 1, 2], :' > rows.csv
+`
+}
+
+// Run runs the verb.
+func (v *sliceCmd) Run(e *env) error {
+	sel, err := ndarray.ParseSelection(v.Sel)
+	if err != nil {
+		return err
+	}
+	if v.NPY {
+		if err := e.refuseTerminal(false); err != nil {
+			return err
+		}
+	}
+	a, done, err := openArray(e, v.Path)
+	if err != nil {
+		return err
+	}
+	defer done()
+	switch {
+	case v.Text || e.tty && !v.CSV && !v.Raw:
+		return printArray(e, a, sel)
+	}
+	shape, err := a.SelectionShape(sel...)
+	if err != nil {
+		return err
+	}
+	total, _ := byteCount(shape, a.DType().Size)
+	p := e.startProgress(v.progressOption, "bytes", total)
+	defer p.end()
+	if v.CSV {
+		return writeCSV(e, a, sel, p)
+	}
+	return dumpArray(e, a, sel, v.NPY, p)
+}
+
+// writeCSV writes a selection as CSV, in small pieces.
+func writeCSV(e *env, a *ndarray.Array, sel []ndarray.Index, p *progress) error {
+	shape, err := a.SelectionShape(sel...)
+	if err != nil {
+		return err
+	}
+	w := &csvWriter{w: csv.NewWriter(e.out), d: a.DType(), row: 1}
+	if n := len(shape); n > 0 && w.d.Fields == nil {
+		w.row = int(min(shape[n-1], 1<<20))
+	}
+	if w.d.Fields != nil {
+		for _, f := range w.d.Fields {
+			w.cells = append(w.cells, f.Name)
+		}
+		if err := w.line(); err != nil {
+			return err
+		}
+	}
+	if err := ndarray.ToWriter(e.ctx, p.writer(w), a, sel...); err != nil {
+		return err
+	}
+	w.w.Flush()
+	return w.w.Error()
+}
+
+// csvWriter turns items, which arrive in pieces of any size, into lines of CSV.
+type csvWriter struct {
+	w     *csv.Writer
+	d     meta.DType
+	row   int    // items in a line
+	part  []byte // the beginning of an item
+	cells []string
+}
+
+// Write implements io.Writer.
+func (c *csvWriter) Write(p []byte) (int, error) {
+	n := len(p)
+	if len(c.part) > 0 {
+		need := min(c.d.Size-len(c.part), len(p))
+		c.part, p = append(c.part, p[:need]...), p[need:]
+		if len(c.part) < c.d.Size {
+			return n, nil
+		}
+		if err := c.item(c.part); err != nil {
+			return 0, err
+		}
+		c.part = c.part[:0]
+	}
+	for ; len(p) >= c.d.Size; p = p[c.d.Size:] {
+		if err := c.item(p[:c.d.Size]); err != nil {
+			return 0, err
+		}
+	}
+	c.part = append(c.part, p...)
+	return n, nil
+}
+
+// item adds an item, and writes a line if it is the last of a row.
+func (c *csvWriter) item(b []byte) error {
+	if c.d.Fields != nil {
+		for _, f := range c.d.Fields {
+			c.cells = append(c.cells, itemText(f.Type, b[f.Offset:f.Offset+f.Type.Size]))
+		}
+		return c.line()
+	}
+	c.cells = append(c.cells, itemText(c.d, b))
+	if len(c.cells) < c.row {
+		return nil
+	}
+	return c.line()
+}
+
+// line writes a line.
+func (c *csvWriter) line() error {
+	for i, s := range c.cells {
+		c.cells[i] = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	err := c.w.Write(c.cells)
+	c.cells = c.cells[:0]
+	return err
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/remote"
+	"github.com/goblosc/blosc2/frame/store"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// splitStore splits the path STORE/KEY, or the path of a store, whose key is "/". It reports whether there is such a
+// store.
+func splitStore(path string) (name, key string, ok bool) {
+	if isURL(path) {
+		return splitURL(path)
+	}
+	path = filepath.Clean(path)
+	if fi, err := os.Stat(path); err == nil && !fi.IsDir() && !isStore(path) {
+		return "", "", false // a file below the directory of a store, too
+	}
+	for name = path; ; name = filepath.Dir(name) {
+		if isStore(name) {
+			return name, "/" + filepath.ToSlash(strings.TrimPrefix(path[len(name):], string(filepath.Separator))), true
+		}
+		if parent := filepath.Dir(name); parent == name || parent == "." {
+			return "", "", false
+		}
+	}
+}
+
+// isStore reports whether a path is a store: a directory with embed.b2e, or a file with the extension of a store.
+func isStore(name string) bool {
+	fi, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return false
+	case fi.IsDir():
+		_, err := os.Lstat(filepath.Join(name, "embed.b2e"))
+		return err == nil
+	}
+	return hasStoreExtension(name)
+}
+
+// hasStoreExtension reports whether the name of a file is that of a store.
+func hasStoreExtension(name string) bool {
+	ext := filepath.Ext(name)
+	return ext == ".b2z" || ext == ".b2e"
+}
+
+// openStore is a store in a file, in a directory or on a server.
+type openStore struct {
+	*store.Store
+	remote *remote.Object // of a URL
+}
+
+// newStore opens a store for reading. The name "-" is that of a store in one file on standard input, which is held in
+// memory.
+func newStore(e *env, name string) (*openStore, error) {
+	switch {
+	case name == "-":
+		b, err := e.stdin()
+		if err != nil {
+			return nil, err
+		}
+		st, err := store.OpenReaderAt(e.ctx, bytes.NewReader(b), int64(len(b)), nil)
+		if err != nil {
+			return nil, fmt.Errorf("standard input: %w", err)
+		}
+		return &openStore{Store: st}, nil
+	case !isURL(name):
+		st, err := store.Open(e.ctx, name, nil)
+		return &openStore{Store: st}, err
+	}
+	o, err := remote.Open(e.ctx, name, nil)
+	if err != nil {
+		return nil, err
+	}
+	st, err := store.OpenSource(e.ctx, o, nil)
+	if err != nil {
+		o.Close()
+		return nil, fmt.Errorf("%s: %w", o, err)
+	}
+	return &openStore{st, o}, nil
+}
+
+// close closes the store.
+func (s *openStore) close() {
+	s.Close()
+	if s.remote != nil {
+		s.remote.Close()
+	}
+}
+
+// openInStore opens the leaf of STORE/KEY for reading. If path is no such path, it returns the error of opening it
+// otherwise.
+func openInStore(e *env, path string, otherwise error) (*source, error) {
+	name, key, ok := splitStore(path)
+	if !ok || key == "/" {
+		return nil, otherwise
+	}
+	st, err := newStore(e, name)
+	if err != nil {
+		return nil, err
+	}
+	s := &source{path: path, store: st}
+	if s.frame, err = st.Frame(e.ctx, key); err != nil {
+		st.close()
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if s.array, err = store.ArrayOf(e.ctx, s.frame); err != nil && !errors.Is(err, ndarray.ErrNotArray) {
+		s.damaged = err
+	}
+	if s.array != nil && s.array.Frame() != s.frame { // the copy of a tensor, whose frame is closed
+		if s.frame, err = st.Frame(e.ctx, key); err != nil {
+			st.close()
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return s, nil
+}
+
+// editPath returns the file of STORE/KEY in a directory store, or path if it is no such path.
+func editPath(ctx context.Context, path string) (string, error) {
+	if path == "-" {
+		return "", fmt.Errorf("standard input can only be read: %w", errors.ErrUnsupported)
+	}
+	if isURL(path) {
+		return "", fmt.Errorf("%s: what is on a server can only be read: %w", path, errors.ErrUnsupported)
+	}
+	name, key, ok := splitStore(path)
+	if _, err := os.Lstat(path); err == nil || !ok || key == "/" {
+		return path, nil
+	}
+	if slices.Contains(strings.Split(key, "/"), "_cols") {
+		return "", fmt.Errorf("%s: the columns of a table cannot be edited one by one: %w", path, errors.ErrUnsupported)
+	}
+	for _, ext := range []string{".b2nd", ".b2f", ".b2b"} {
+		file := filepath.Join(name, filepath.FromSlash(key[1:])) + ext
+		if fi, err := os.Lstat(file); err == nil && fi.Mode().IsRegular() {
+			return file, nil
+		}
+	}
+	st, err := store.Open(ctx, name, nil)
+	if err != nil {
+		return "", err
+	}
+	defer st.Close()
+	if !st.Has(key) {
+		return "", fmt.Errorf("%s: no key %s: %w", name, key, fs.ErrNotExist)
+	}
+	return "", fmt.Errorf("%s: only leaves in a file of a directory store can be edited: %w", path, errors.ErrUnsupported)
+}
+
+// openEdit opens a frame for editing. It may be the leaf of a directory store.
+func openEdit(ctx context.Context, path string) (*frame.Frame, error) {
+	path, err := editPath(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return frame.Edit(ctx, path, nil)
+}

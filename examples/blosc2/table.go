@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+
+	"github.com/goblosc/blosc2/frame/store/table"
+)
+
+// tableCmd prints a table.
+type tableCmd struct {
+	progressOption
+	JSON bool   `name:"json" help:"print one JSON object {\"rows\": n, \"columns\": {name: [values]}} (the default). Nulls are null, bytes {\"bytes\": hexadecimal}, complex numbers {\"complex\": [real, imaginary]}, arrays nested lists, times text in UTC"`
+	CSV  bool   `name:"csv" help:"print CSV with a header. Nulls are empty, bytes are hexadecimal, lists and objects are JSON"`
+	Path string `arg:"" name:"PATH"`
+}
+
+// Help describes the verb.
+func (tableCmd) Help() string {
+	return `
+Prints the values of a table, without deleted rows. PATH is a store that is a table, or the key of a table in a store.
+
+Examples:
+  blosc2 table -json trips.b2z
+  blosc2 table -csv data.b2d/trips > trips.csv
+`
+}
+
+// objectsCmd prints an object, batch or list array.
+type objectsCmd struct {
+	progressOption
+	Path string `arg:"" name:"PATH"`
+}
+
+// Help describes the verb.
+func (objectsCmd) Help() string {
+	return `
+Prints the items of an object or list array, one JSON value per line, or the batches of a batch array, one list per line.
+PATH is a file (.b2b) or the key of an array in a store.
+
+Examples:
+  blosc2 objects notes.b2b
+`
+}
+
+// Run runs the verb.
+func (v *tableCmd) Run(e *env) error {
+	if v.JSON && v.CSV {
+		return usagef("-json and -csv exclude each other")
+	}
+	name, key, ok := splitStore(v.Path)
+	if !ok {
+		name, key = v.Path, "/"
+	}
+	st, err := newStore(e, name)
+	if err != nil {
+		return err
+	}
+	defer st.close()
+	t, err := table.Open(e.ctx, st.Store, key)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	p := e.startProgress(v.progressOption, "values", t.Rows()*int64(len(t.Columns())))
+	defer p.end()
+	if v.CSV {
+		return tableCSV(e, t, p)
+	}
+	return tableJSON(e, t, p)
+}
+
+// tableJSON prints a table as JSON, column by column.
+func tableJSON(e *env, t *table.Table, p *progress) error {
+	fmt.Fprintf(e.out, `{"rows": %d, "columns": {`, t.Rows())
+	var buf bytes.Buffer
+	for i, info := range t.Columns() {
+		c, err := t.Column(e.ctx, info.Name)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			buf.WriteString(", ")
+		}
+		if err := writeJSON(&buf, info.Name); err != nil {
+			return err
+		}
+		buf.WriteString(": [")
+		first := true
+		for v, err := range table.All[any](e.ctx, c) {
+			if err != nil {
+				return err
+			}
+			if !first {
+				buf.WriteString(", ")
+			}
+			first = false
+			p.add(1)
+			if err := writeCell(&buf, info, v); err != nil {
+				return err
+			}
+			if buf.Len() > 1<<16 {
+				if _, err := buf.WriteTo(e.out); err != nil {
+					return err
+				}
+			}
+		}
+		buf.WriteByte(']')
+	}
+	buf.WriteString("}}\n")
+	_, err := buf.WriteTo(e.out)
+	return err
+}
+
+// tableCSV prints a table as CSV, some rows of all columns at a time.
+func tableCSV(e *env, t *table.Table, p *progress) error {
+	infos := t.Columns()
+	columns := make([]*table.Column, len(infos))
+	record := make([]string, len(infos))
+	var err error
+	for i, info := range infos {
+		if columns[i], err = t.Column(e.ctx, info.Name); err != nil {
+			return err
+		}
+		record[i] = info.Name
+	}
+	w := csv.NewWriter(e.out)
+	if err := w.Write(record); err != nil {
+		return err
+	}
+	const window = 4096
+	for start := int64(0); start < t.Rows(); start += window {
+		stop := min(start+window, t.Rows())
+		values := make([][]any, len(columns))
+		for i, c := range columns {
+			if values[i], err = table.Read[any](e.ctx, c, start, stop); err != nil {
+				return err
+			}
+		}
+		p.add((stop - start) * int64(len(columns)))
+		for row := range stop - start {
+			for i, info := range infos {
+				if record[i], err = cellText(info, values[i][row]); err != nil {
+					return err
+				}
+			}
+			if err := w.Write(record); err != nil {
+				return err
+			}
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// Run runs the verb.
+func (v *objectsCmd) Run(e *env) error {
+	defer e.count(v.progressOption)()
+	s, err := openReadable(e, v.Path)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	return printObjects(e, s)
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/remote"
+)
+
+// isURL reports whether a path is a URL, which is read over HTTP.
+func isURL(path string) bool {
+	scheme, _, ok := strings.Cut(path, "://")
+	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
+}
+
+// openURL opens a frame, a leaf of a store or a single chunk on a server.
+func openURL(e *env, url string) (_ *source, err error) {
+	ctx := e.ctx
+	if _, key, ok := splitURL(url); ok && key != "/" {
+		return openInStore(e, url, nil)
+	}
+	s := &source{path: url}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	if s.remote, err = remote.Open(ctx, url, nil); err != nil {
+		return nil, err
+	}
+	s.path = s.remote.String()
+	if s.frame, err = frame.OpenSource(ctx, s.remote, nil); err == nil {
+		s.findArray()
+		return s, nil
+	}
+	if errors.Is(err, frame.ErrFormat) {
+		c, chunkErr := newChunkFile(remoteReader{ctx, s.remote}, s.remote.Size())
+		if chunkErr == nil {
+			s.chunk = c
+			return s, nil
+		}
+		if strings.HasSuffix(s.path, ".chunk") {
+			err = s.chunkError(chunkErr)
+		}
+	}
+	var fault *frame.Error
+	if errors.As(err, &fault) && fault.Path == "" {
+		err = fmt.Errorf("%s: %w", s.path, err)
+	}
+	return nil, err
+}
+
+// remoteReader reads under a context, so that an interrupt ends it.
+type remoteReader struct {
+	ctx context.Context
+	src *remote.Object
+}
+
+// ReadAt implements io.ReaderAt.
+func (r remoteReader) ReadAt(p []byte, off int64) (int, error) {
+	return r.src.ReadAtContext(r.ctx, p, off)
+}
+
+// splitURL splits the URL STORE/KEY of a leaf, or the URL of a store, whose key is "/". It reports whether the path has
+// an element with the extension of a store. A URL with a query is that of one file.
+func splitURL(url string) (name, key string, ok bool) {
+	scheme, path, _ := strings.Cut(url, "://")
+	if strings.ContainsAny(path, "?#") {
+		return "", "", false
+	}
+	at := strings.IndexByte(path, '/')
+	for at >= 0 {
+		end := strings.IndexByte(path[at+1:], '/')
+		element := path[at+1:]
+		if end >= 0 {
+			element = element[:end]
+		}
+		at += 1 + len(element)
+		if hasStoreExtension(element) {
+			return scheme + "://" + path[:at], "/" + strings.TrimPrefix(path[at:], "/"), true
+		}
+		if end < 0 {
+			break
+		}
+	}
+	return "", "", false
+}

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestStats compares statistics with values that are easy to see.
+func TestStats(t *testing.T) {
+	a := filepath.Join(t.TempDir(), "a.b2nd")
+	must(t, strings.Repeat("\x00", 6*8), "create", "-dtype", "<f8", "-shape", "2,3", a)
+	for at, x := range map[string]string{"0, 1": "1", "0, 2": "2", "1, 0": "3", "1, 1": "nan", "1, 2": "-6"} {
+		must(t, "", "set", a, at, "-value", x)
+	}
+	var got struct {
+		Path, Dtype         string
+		Shape               []int
+		Items, Nans, Zeros  int
+		Min, Max, Mean, Std float64
+		Histogram           struct{ Edges, Counts []float64 }
+		Axis                int
+		Index               []int
+		Q5                  float64 `json:"quantile 0.5"`
+	}
+	if err := json.Unmarshal([]byte(must(t, "", "stats", "-json", "-bins", "3", "-quantiles", "0.5", a)), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Items != 6 || got.Nans != 1 || got.Zeros != 1 || got.Min != -6 || got.Max != 3 || got.Mean != 0 || got.Q5 != 1 ||
+		len(got.Histogram.Counts) != 3 || got.Histogram.Counts[2] != 4 || len(got.Shape) != 2 {
+		t.Errorf("%+v", got)
+	}
+	golden(t, "stats_axis", must(t, "", "stats", "-axis", "0", a))
+	golden(t, "stats_axis_last", must(t, "", "stats", "-axis", "-1", a))
+	fails(t, 1, "-axis 2: an array of shape (2, 3) has no such axis", "", "stats", "-axis", "2", a)
+	fails(t, 1, "have no statistics", "", "stats", fixturesDir+"/python-blosc2/dtype_S5.b2nd")
+	fails(t, 2, "from 0 to 1", "", "stats", "-quantiles", "2", a)
+	empty := filepath.Join(t.TempDir(), "e")
+	must(t, "", "create", "-dtype", "<i4", empty)
+	if out := must(t, "", "stats", empty); !strings.Contains(squeeze(out), "min -\n") {
+		t.Errorf("an empty array: %s", out)
+	}
+}
+
+// TestStatsHistogramCountsAll checks that the minimum and the maximum of float16 and float32 are in the histogram.
+func TestStatsHistogramCountsAll(t *testing.T) {
+	for _, name := range []string{"dtype_f2", "dtype_f4", "dtype_f8", "dtype_u8", "dtype_be_i4"} {
+		var got struct {
+			Items     int
+			Histogram struct{ Counts []int }
+		}
+		if err := json.Unmarshal([]byte(must(t, "", "stats", "-json", fixturesDir+"/python-blosc2/"+name+".b2nd")), &got); err != nil {
+			t.Fatal(err)
+		}
+		sum := 0
+		for _, n := range got.Histogram.Counts {
+			sum += n
+		}
+		if sum != got.Items || sum == 0 {
+			t.Errorf("%s: %d of %d items", name, sum, got.Items)
+		}
+	}
+}
+
+// differs runs diff, which must exit with a status, and returns its output.
+func differs(t *testing.T, code int, args ...string) string {
+	t.Helper()
+	got, out, errOut := callFree("", append([]string{"diff"}, args...)...)
+	if got != code || (errOut != "") != (code == 2) {
+		t.Errorf("diff %q: exit %d, %q, %q; want %d", args, got, out, errOut, code)
+	}
+	return string(out)
+}
+
+func TestDiff(t *testing.T) {
+	a, b := newArray(t), newArray(t)
+	if out := differs(t, 0, a, b); out != "" {
+		t.Errorf("%q", out)
+	}
+	must(t, "", "set", b, "2, 1:4", "-value", "7")
+	golden(t, "diff_items", differs(t, 1, "-n", "2", a, b))
+	if out := differs(t, 1, "-quiet", a, b); out != "" {
+		t.Errorf("%q", out)
+	}
+	differs(t, 0, "-tolerance", "1000", a, b)
+	other := newArray(t)
+	must(t, "", "resize", other, "6,4")
+	golden(t, "diff_shape", differs(t, 1, a, other))
+	dir := fixturesDir + "/python-blosc2/"
+	golden(t, "diff_dtype", differs(t, 1, "-n", "1", dir+"dtype_f4.b2nd", dir+"dtype_f8.b2nd"))
+	golden(t, "diff_kind", differs(t, 1, dir+"dtype_f4.b2nd", dir+"schunk_zstd.b2frame"))
+	golden(t, "diff_bytes", differs(t, 1, dir+"schunk_ts1.b2frame", dir+"schunk_ts255.b2frame"))
+	sparse := filepath.Join(t.TempDir(), "sparse")
+	must(t, "", "copy", "-sparse", "-codec", "lz4", dir+"schunk_ts1.b2frame", sparse)
+	differs(t, 0, dir+"schunk_ts1.b2frame", sparse)
+	differs(t, 2, a, dir+"nothing")
+	differs(t, 2, a)
+	differs(t, 2, "-n", "-1", a, b)
+	nan := filepath.Join(t.TempDir(), "nan")
+	must(t, strings.Repeat("\x00", 16), "create", "-dtype", "<f8", nan)
+	must(t, "", "set", nan, "0", "-value", "nan")
+	copied := copyTree(t, nan)
+	differs(t, 0, nan, copied)
+	must(t, "", "set", copied, "0", "-value", "1")
+	differs(t, 1, "-tolerance", "5", nan, copied)
+	big := filepath.Join(t.TempDir(), "big")
+	must(t, strings.Repeat("\xff", 8), "create", "-dtype", "<u8", big)
+	less := copyTree(t, big)
+	must(t, "", "set", less, "0", "-value", "18446744073709551614")
+	differs(t, 1, big, less)
+}
+
+func TestBench(t *testing.T) {
+	a := filepath.Join(t.TempDir(), "a.b2nd")
+	must(t, numbers(20000), "create", "-dtype", "<i4", "-chunks", "4000", a)
+	out := must(t, "", "bench", "-codecs", "lz4:1,zstd:3", "-filters", "none,shuffle+bytedelta", a)
+	for _, w := range []string{"lz4:1 none", "zstd:3 shuffle+bytedelta", "smallest ", "fastest read ", "recommended ", "blosc2 copy -codec "} {
+		if !strings.Contains(squeeze(out), squeeze(w)) {
+			t.Errorf("%q is missing in\n%s", w, out)
+		}
+	}
+	n, recommended := 0, 0
+	npy := writeFile(t, "x.npy", npyFile([]int64{5000}, false, numbers(5000)))
+	for line := range strings.Lines(must(t, "", "bench", "-json", "-codecs", "lz4:1,zstd:3", "-filters", "none,shuffle", npy)) {
+		var m struct {
+			Bytes, Stored int
+			Recommended   bool
+		}
+		if err := json.Unmarshal([]byte(line), &m); err != nil || m.Bytes != 20000 || m.Stored < 100 {
+			t.Errorf("%s: %v", line, err)
+		}
+		if n++; m.Recommended {
+			recommended++
+		}
+	}
+	if n != 4 || recommended != 1 {
+		t.Errorf("%d lines, %d recommended", n, recommended)
+	}
+	fails(t, 2, "unknown codec", "", "bench", "-codecs", "x", a)
+	fails(t, 2, "-sample", "", "bench", "-sample", "0", a)
+}
+
+func TestVersion(t *testing.T) {
+	if out := must(t, "", "version"); !strings.HasPrefix(out, "blosc2 ") || !strings.Contains(out, "\ngo1.") {
+		t.Errorf("%q", out)
+	}
+}
+
+// TestCompletion gives the scripts to the shells that are installed, and completes verbs and options with bash.
+func TestCompletion(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		script := must(t, "", "completion", shell)
+		for _, v := range newCLI().node().Children {
+			if !strings.Contains(script, v.Name) {
+				t.Errorf("%s: no verb %s", shell, v.Name)
+			}
+		}
+		if path, err := exec.LookPath(shell); err == nil {
+			if out, err := exec.Command(path, "-n", writeFile(t, "script", script)).CombinedOutput(); err != nil {
+				t.Errorf("%s: %v: %s", shell, err, out)
+			}
+		}
+	}
+	fails(t, 2, `SHELL is "tcsh"`, "", "completion", "tcsh")
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Log("no bash: its script is not run")
+		return
+	}
+	script := writeFile(t, "script", must(t, "", "completion", "bash"))
+	for words, want := range map[string]string{"blosc2 ver": "verify version", "blosc2 help comp": "compact completion", "blosc2 slice -r": "-raw", "blosc2 copy -codec zl": "zlib"} {
+		list := strings.Fields(words)
+		c := exec.Command("bash", "-c", `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _blosc2; echo ${COMPREPLY[@]}`, "bash", script)
+		c.Args = append(c.Args, list...)
+		if out, err := c.Output(); err != nil || strings.TrimSpace(string(out)) != want {
+			t.Errorf("%s: %q, %v; want %q", words, out, err, want)
+		}
+	}
+}
+
+// TestMan checks the man page with groff's warnings, if it is installed.
+func TestMan(t *testing.T) {
+	page := must(t, "", "man")
+	for _, v := range newCLI().node().Children {
+		if !strings.Contains(page, ".SS "+v.Name+"\n") {
+			t.Errorf("no verb %s", v.Name)
+		}
+		for _, f := range v.Flags {
+			if !strings.Contains(page, roff(flagText(f))) {
+				t.Errorf("%s: no option %s", v.Name, f.Name)
+			}
+		}
+	}
+	if _, err := exec.LookPath("groff"); err == nil {
+		out, err := exec.Command("groff", "-man", "-Tutf8", "-ww", "-z", writeFile(t, "blosc2.1", page)).CombinedOutput()
+		if err != nil || len(out) > 0 {
+			t.Errorf("groff: %v: %s", err, out)
+		}
+	}
+}
+
+// TestLeftovers names and removes temporary files.
+func TestLeftovers(t *testing.T) {
+	a := newArray(t)
+	dir, other := filepath.Dir(a), a+"2.0123abcd.tmp"
+	temp := []string{a + ".0123abcd.tmp", a + ".89abcdef.tmp.old", a + ".input-123.tmp"}
+	for _, name := range append(temp, other) {
+		writeFile(t, name, "x")
+	}
+	code, _, errOut := callFree("", "verify", a)
+	for _, name := range temp {
+		if code != 0 || !strings.Contains(errOut, "note: "+name+": temporary file") {
+			t.Errorf("verify: exit %d, %s", code, errOut)
+		}
+	}
+	if strings.Contains(errOut, other) {
+		t.Errorf("verify names a file of another frame: %s", errOut)
+	}
+	if out := must(t, "", "repair", "-clean", a); strings.Count(out, "removed ") != 3 {
+		t.Errorf("%s", out)
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 2 {
+		t.Errorf("%v, %v", left, err)
+	}
+	must(t, "", "dump", a)
+	writeFile(t, a+".01234567.tmp.old", "the data before")
+	if err := os.Remove(a); err != nil {
+		t.Fatal(err)
+	}
+	fails(t, 1, "rename that first", "", "repair", "-clean", a)
+	fails(t, 2, "exclude", "", "repair", "-clean", a, "b")
+	fails(t, 2, "argument NEW is missing", "", "repair", a)
+}
+
+// TestControlCharacters checks that names in a file cannot control the terminal.
+func TestControlCharacters(t *testing.T) {
+	a := newArray(t, "-meta", "m\x1b[31m=1", "-vlmeta", "v\x1b]0;x\x07=\"\u0085\"")
+	for _, verb := range []string{"info", "vlmeta", "ls"} {
+		if out := must(t, "", verb, a); strings.ContainsAny(out, "\x1b\x07\u0085") || verb == "info" && !strings.Contains(out, `m\x1b[31m`) {
+			t.Errorf("%s: %q", verb, out)
+		}
+	}
+	_, _, errOut := callFree("", "vlmeta", a, "get", "no\x1b[31m")
+	if strings.Contains(errOut, "\x1b") {
+		t.Errorf("%q", errOut)
+	}
+}
