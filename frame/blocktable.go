@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"io"
 
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/coder"
@@ -116,9 +115,10 @@ func (b *Batch) addTable(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		var err error
-		if blocks, err = b.f.appendBlocks(blocks, s, i); err != nil {
-			return err
+		if e := b.tables[s.index.at(i)]; e != nil {
+			blocks = append(blocks, e...)
+		} else {
+			blocks = binary.LittleEndian.AppendUint32(blocks, 0)
 		}
 		if len(blocks) > 4*maxTable {
 			return b.f.wrap("variable-length metalayer "+blockLayer, -1, fmt.Errorf("too many blocks: %w", ErrTooLarge))
@@ -143,53 +143,36 @@ func tableParams() coder.Params {
 	return coder.Params{TypeSize: 4, Codec: codec.Zstd, Level: 5}
 }
 
-// appendBlocks appends the elements of chunk i to a block table.
-func (f *Frame) appendBlocks(table []byte, s *snapshot, i int) ([]byte, error) {
-	none := binary.LittleEndian.AppendUint32(table, 0)
-	e := s.index.at(i)
-	if e < 0 {
-		return none, nil
+// noteBlocks keeps the elements of a chunk for addTable, if the batch creates a frame with a block table. A Storage need
+// not be readable before the first commit, so they come from the bytes that are written.
+func (b *Batch) noteBlocks(e entry, c []byte) {
+	if b.cur != nil || !b.f.opts.BlockTable {
+		return
 	}
-	src, err := f.store.open(s, s.src, e, -1)
-	if err != nil {
-		return nil, f.chunkError(s, i, err)
+	if b.tables == nil {
+		b.tables = map[entry][]byte{}
 	}
-	defer closeSource(src.close)
-	head, err := readHead(&src, s.headLen(src.size))
-	if err != nil {
-		return nil, f.chunkError(s, i, err)
-	}
+	b.tables[e] = tableElements(c)
+}
+
+// tableElements returns the elements of an encoded chunk in a block table, or nil if its blocks cannot be located.
+func tableElements(c []byte) []byte {
 	var r coder.Reader
-	if _, err := r.Locate(head, src.size); err != nil {
-		return nil, f.chunkError(s, i, err)
-	}
-	if !r.Located() {
-		return none, nil
+	if _, err := r.Locate(c, int64(len(c))); err != nil || !r.Located() {
+		return nil
 	}
 	n := r.NumBlocks()
 	at, _ := r.BlockRange(0)
-	list := binary.LittleEndian.AppendUint32(table, uint32(n))
+	list := make([]byte, 0, 4*(n+2))
+	list = binary.LittleEndian.AppendUint32(list, uint32(n))
 	list = binary.LittleEndian.AppendUint32(list, uint32(at))
 	for k := range n {
 		from, to := r.BlockRange(k)
 		if from != at {
-			return none, nil // written in another order
+			return nil // written in another order
 		}
 		list = binary.LittleEndian.AppendUint32(list, uint32(to-from))
 		at = to
 	}
-	return list, nil
-}
-
-// readHead returns the first n bytes of a chunk.
-func readHead(src *source, n int64) ([]byte, error) {
-	if src.mem != nil {
-		return src.mem[:min(n, int64(len(src.mem)))], nil
-	}
-	b := make([]byte, n)
-	k, err := src.at.ReadAt(b, src.off)
-	if err == io.EOF && k > 0 {
-		err = nil
-	}
-	return b[:k], err
+	return list
 }

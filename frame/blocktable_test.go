@@ -117,6 +117,54 @@ func TestBlockTable(t *testing.T) {
 	}
 }
 
+// unreadable is a Storage whose bytes cannot be read, as those of an object that is being uploaded.
+type unreadable struct{ Memory }
+
+func (*unreadable) ReadAt([]byte, int64) (int, error) { return 0, errors.ErrUnsupported }
+
+// TestBlockTableUnreadable creates a frame with a block table in a Storage that cannot be read.
+func TestBlockTableUnreadable(t *testing.T) {
+	ctx := t.Context()
+	rng := rand.New(rand.NewPCG(3, 9))
+	st := &unreadable{}
+	o := tabled()
+	o.Storage = st
+	f, err := CreateFunc(ctx, "", func(b *Batch) error {
+		for range 3 {
+			if err := b.Append(ctx, randomWalk(rng, 64<<10)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, o)
+	must(t, err)
+	must(t, f.Close())
+	f, err = OpenBytes(st.Bytes(), nil)
+	must(t, err)
+	checkTable(t, f)
+	verify(t, f)
+}
+
+// TestBlockTableDamage copies a frame with a block table and damaged positions of blocks, as without the table.
+func TestBlockTableDamage(t *testing.T) {
+	ctx := t.Context()
+	rng := rand.New(rand.NewPCG(4, 9))
+	o := tabled()
+	raw, err := chunk.Encode(nil, randomWalk(rng, 64<<10), o.Params)
+	must(t, err)
+	bad := bytes.Clone(raw)
+	binary.LittleEndian.PutUint32(bad[coder.HeaderSize:], 1) // a position in the header
+	f, err := CreateFunc(ctx, "", func(b *Batch) error {
+		return errors.Join(b.AppendRaw(ctx, raw), b.AppendRaw(ctx, bad))
+	}, o)
+	must(t, err)
+	f, err = Copy(ctx, "", f, nil)
+	must(t, err)
+	if s := f.snap.Load(); f.tableOf(s, 0) == nil || f.tableOf(s, 1) != nil {
+		t.Error("want a table of the first chunk only")
+	}
+}
+
 // randomWalk returns n bytes of items of 4 bytes that compress to about a half.
 func randomWalk(rng *rand.Rand, n int) []byte {
 	b := make([]byte, 0, n)
