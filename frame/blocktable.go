@@ -52,7 +52,8 @@ func (c chunkBlocks) ranges() []ranges.Range {
 	return list
 }
 
-// tableOf returns what the block table of s says of chunk i, or nil. It decodes the table when first called.
+// tableOf returns what the block table of s says of chunk i, or nil. It decodes the table when first called. A table for
+// another number of blocks than the chunk is likely to have is wrong, and could be of any length.
 func (f *Frame) tableOf(s *snapshot, i int) chunkBlocks {
 	t := &s.table
 	t.load.Do(func() { t.blocks, t.at = f.readTable(s) })
@@ -61,10 +62,24 @@ func (f *Frame) tableOf(s *snapshot, i int) chunkBlocks {
 	}
 	b := t.blocks[4*t.at[i]:]
 	n := int(binary.LittleEndian.Uint32(b))
-	if n == 0 {
+	size := s.likelyBlock(i)
+	if size == 0 || int64(n) != (s.chunkLen(i)-1)/int64(size)+1 || coder.HeaderSize+4*int64(n) > maxHead {
 		return nil
 	}
 	return chunkBlocks(b[4 : 8+4*n])
+}
+
+// likelyBlock returns the size of the blocks of chunk i if it was encoded with the parameters in the header, or 0.
+func (s *snapshot) likelyBlock(i int) int {
+	n := s.chunkLen(i)
+	if n <= 0 || s.blockSize > 0 {
+		return int(min(max(n, 0), int64(s.blockSize)))
+	}
+	size, err := s.cparams().BlockSizeFor(int(n))
+	if err != nil {
+		return 0
+	}
+	return size
 }
 
 // readTable decodes the block table. A table that cannot be used is as good as none.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -195,6 +196,100 @@ func (s rangesOf) ReadRanges(_ context.Context, want []Range, got func(i int, at
 		}
 	}
 	return nil
+}
+
+// countedRanges counts the calls of ReadRanges and the bytes that it reads.
+type countedRanges struct {
+	rangesOf
+	calls int
+	bytes int64
+}
+
+func (s *countedRanges) ReadRanges(ctx context.Context, want []Range, got func(i int, at int64, b []byte) error) error {
+	s.calls++
+	for _, w := range want {
+		s.bytes += w.Len
+	}
+	return s.rangesOf.ReadRanges(ctx, want, got)
+}
+
+// TestBlockTableAutomatic reads a few items of a frame whose header has no block size. The table must not make it read
+// the whole chunk.
+func TestBlockTableAutomatic(t *testing.T) {
+	ctx := t.Context()
+	rng := rand.New(rand.NewPCG(5, 9))
+	o := tabled()
+	o.ChunkSize, o.Params.BlockSize = 8<<20, 0
+	var plain []byte
+	f, err := CreateFunc(ctx, "", func(b *Batch) error {
+		for range 2 {
+			data := randomWalk(rng, o.ChunkSize)
+			plain = append(plain, data...)
+			if err := b.Append(ctx, data); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, o)
+	must(t, err)
+	checkTable(t, f)
+	var saved bytes.Buffer
+	_, err = f.Save(ctx, &saved)
+	must(t, err)
+	src := &countedRanges{rangesOf: saved.Bytes()}
+	far, err := OpenSource(ctx, src, nil)
+	must(t, err)
+	defer far.Close()
+	got, at := make([]byte, 100), int64(11<<20)
+	_, err = far.Content(ctx).ReadAt(got, at)
+	must(t, err)
+	if !bytes.Equal(got, plain[at:][:len(got)]) {
+		t.Error("wrong content")
+	}
+	if size := far.snap.Load().likelyBlock(1); src.calls != 1 || src.bytes > int64(size)+headBytes {
+		t.Errorf("%d calls, %d bytes, for blocks of %d", src.calls, src.bytes, size)
+	}
+}
+
+// TestHostileBlockTable opens frames whose tables have many empty blocks, which must not take memory or time.
+func TestHostileBlockTable(t *testing.T) {
+	ctx := t.Context()
+	rng := rand.New(rand.NewPCG(6, 9))
+	plain := randomWalk(rng, 64<<10)
+	f, err := CreateFunc(ctx, "", func(b *Batch) error { return b.Append(ctx, plain) }, tabled())
+	must(t, err)
+	must(t, f.edit(ctx, func(b *Batch) error {
+		const n = maxTable / 2
+		blocks := make([]byte, 4*(n+2))
+		binary.LittleEndian.PutUint32(blocks, n)
+		content, err := meta.Marshal(tableRecord{Version: 1, Blocks: blocks})
+		if err != nil {
+			return err
+		}
+		stored, err := b.f.plain.Encode(nil, content, tableParams())
+		b.next.vlmeta = withLayer(b.next.vlmeta, blockLayer, stored)
+		return err
+	}))
+	var saved bytes.Buffer
+	_, err = f.Save(ctx, &saved)
+	must(t, err)
+	far, err := OpenSource(ctx, rangesOf(saved.Bytes()), nil)
+	must(t, err)
+	defer far.Close()
+	s := far.snap.Load()
+	far.tableOf(s, 0) // the table itself is decoded once
+	if s.table.at == nil {
+		t.Fatal("the table was not decoded")
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got := make([]byte, 100)
+	_, err = far.Content(ctx).ReadAt(got, 30_000)
+	must(t, err)
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 8<<20 || !bytes.Equal(got, plain[30_000:][:len(got)]) {
+		t.Errorf("reading 100 bytes took %d bytes of memory", n)
+	}
 }
 
 // TestWrongBlockTable reads frames whose block table is wrong, as after edits by other libraries.

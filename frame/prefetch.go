@@ -382,7 +382,8 @@ func (a *chunkAhead) setLikely() {
 	a.parts = []*part{{Range: ranges.Range{Off: a.off, Len: max(a.table.first(), a.headLen())}, of: a}}
 	if a.share > 0 {
 		s, list := a.p.d.s, a.table.ranges()
-		a.add(a.blocks(nil, len(list), int(s.blockSize), slices.Contains(s.pipeline[:], coder.Delta), func(k int) ranges.Range { return list[k] }))
+		first := slices.Contains(s.pipeline[:], coder.Delta)
+		a.add(a.blocks(nil, len(list), s.likelyBlock(a.number), first, func(k int) ranges.Range { return list[k] }))
 	}
 }
 
