@@ -3,7 +3,6 @@ package frame
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/coder"
@@ -119,7 +118,7 @@ func (f *Frame) readTable(s *snapshot) (blocks []byte, at []uint32) {
 	return r.Blocks, at
 }
 
-// addTable adds the block table of the chunks that the batch has written.
+// addTable adds the block table of the chunks that the batch has written, unless it would be too long.
 func (b *Batch) addTable(ctx context.Context) error {
 	s := b.next
 	if s.index.list == nil {
@@ -136,7 +135,7 @@ func (b *Batch) addTable(ctx context.Context) error {
 			blocks = binary.LittleEndian.AppendUint32(blocks, 0)
 		}
 		if len(blocks) > 4*maxTable {
-			return b.f.wrap("variable-length metalayer "+blockLayer, -1, fmt.Errorf("too many blocks: %w", ErrTooLarge))
+			return nil // the frame does not need the table
 		}
 	}
 	content, err := meta.Marshal(tableRecord{Version: 1, Blocks: blocks})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"path/filepath"
@@ -196,6 +197,53 @@ func (s rangesOf) ReadRanges(_ context.Context, want []Range, got func(i int, at
 		}
 	}
 	return nil
+}
+
+// TestBlockTableTooLong creates a frame with more blocks than a table may have.
+func TestBlockTableTooLong(t *testing.T) {
+	ctx := t.Context()
+	rng := rand.New(rand.NewPCG(7, 9))
+	f, err := CreateFunc(ctx, "", func(b *Batch) error {
+		err := b.Append(ctx, randomWalk(rng, 64<<10))
+		b.tables[b.next.index.at(0)] = make([]byte, 4*maxTable+4)
+		return err
+	}, tabled())
+	must(t, err)
+	if f.Info().BlockTable {
+		t.Error("the table is too long")
+	}
+	verify(t, f)
+}
+
+// TestBlockTableSalvage salvages frames with block tables and as many other metalayers as can be written.
+func TestBlockTableSalvage(t *testing.T) {
+	ctx := t.Context()
+	rng := rand.New(rand.NewPCG(8, 9))
+	for _, had := range []bool{false, true} {
+		n := meta.MaxVLLayersWrite
+		if had {
+			n--
+		}
+		name, o := filepath.Join(t.TempDir(), "a.b2frame"), tabled()
+		o.BlockTable = had
+		f, err := CreateFunc(ctx, name, func(b *Batch) error {
+			for i := range n {
+				if err := b.SetVLMeta(fmt.Sprint("layer", i), []byte("x")); err != nil {
+					return err
+				}
+			}
+			return b.Append(ctx, randomWalk(rng, 64<<10))
+		}, o)
+		must(t, err)
+		must(t, f.Close())
+		f, _, err = Salvage(ctx, "", name, nil, &CreateOptions{BlockTable: !had})
+		must(t, err)
+		checkTable(t, f)
+		verify(t, f)
+		if k := len(f.VLMetaNames()); k != meta.MaxVLLayersWrite-1 {
+			t.Errorf("%d metalayers", k)
+		}
+	}
 }
 
 // countedRanges counts the calls of ReadRanges and the bytes that it reads.
