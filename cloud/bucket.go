@@ -45,11 +45,19 @@ func New(b *blob.Bucket, url string, d Driver) *Bucket {
 
 // OpenBucket opens a bucket by its URL, as [blob.OpenBucket] does: "s3://bucket?region=eu-west-1".
 func OpenBucket(ctx context.Context, url string, d Driver) (*Bucket, error) {
-	b, err := blob.OpenBucket(ctx, url)
+	b, err := blob.OpenBucket(given(ctx), url)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, frame.ErrParam)
 	}
 	return New(b, url, d), nil
+}
+
+// given returns ctx, or the background context if it is nil, as in the other packages.
+func given(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
 }
 
 // Open opens the object with a key for reading. See [remote.Open] for its requests and [remote.OpenGetter] for the

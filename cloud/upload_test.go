@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"gocloud.dev/blob/memblob"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // partsDriver is an Uploader that keeps parts in memory.
@@ -135,4 +137,57 @@ func TestUpload(t *testing.T) {
 	if _, err := newUpload(t.Context(), nil, nil, "", &WriteOptions{PartSize: 1}).ReadAt(make([]byte, 1), 0); err != io.EOF {
 		t.Error(err)
 	}
+}
+
+// TestUploadBlockTable creates an array with a block table in an upload, whose parts cannot be read again.
+func TestUploadBlockTable(t *testing.T) {
+	d := &partsDriver{}
+	inner := memblob.OpenBucket(nil)
+	defer inner.Close()
+	items := make([]uint64, 2<<20)
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := range items {
+		items[i] = r.Uint64()
+	}
+	//lint:ignore SA1012 nil is allowed, as in the other packages
+	err := New(inner, "mem://", d).Create(nil, "a", func(st frame.Storage) error {
+		o := &ndarray.CreateOptions{Storage: st, Chunks: []int64{64 << 10}, BlockTable: true}
+		a, err := ndarray.Create(t.Context(), "", []int64{2 << 20}, items, o)
+		if err != nil {
+			return err
+		}
+		return a.Close()
+	}, &WriteOptions{PartSize: 5 << 20})
+	if err != nil || len(d.parts) != 4 {
+		t.Fatalf("%d parts, %v", len(d.parts), err)
+	}
+	var stored []byte
+	for i := range len(d.parts) {
+		stored = append(stored, d.parts[i+1]...)
+	}
+	a, err := ndarray.OpenBytes(stored, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	got, err := ndarray.Read[uint64](t.Context(), a)
+	if err != nil || !slices.Equal(got, items) || !a.CreateOptions().BlockTable {
+		t.Errorf("other items, or no block table: %v", err)
+	}
+}
+
+// TestNilContext uses no context.
+func TestNilContext(t *testing.T) {
+	buckets(t, func(t *testing.T, b *Bucket) {
+		//lint:ignore SA1012 nil is allowed, as in the other packages
+		if _, err := b.Save(nil, "a", array(t, 0, 10), nil); err != nil {
+			t.Fatal(err)
+		}
+		//lint:ignore SA1012 nil is allowed, as in the other packages
+		obj, err := b.Open(nil, "a", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		obj.Close()
+	})
 }

@@ -51,6 +51,7 @@ func (o *WriteOptions) complete() (WriteOptions, error) {
 // Save writes a frame or an array to the object with a key, in one pass: it uploads parts while it reads src, and needs
 // memory for the parts in flight. It returns the number of bytes. If Save fails, or ctx ends, the object is as before.
 func (b *Bucket) Save(ctx context.Context, key string, src Saver, o *WriteOptions) (n int64, err error) {
+	ctx = given(ctx)
 	opts, err := o.complete()
 	if err != nil {
 		return 0, err
@@ -91,6 +92,7 @@ func (b *Bucket) Save(ctx context.Context, key string, src Saver, o *WriteOption
 // errors.ErrUnsupported. So a Storage accepts the creation of a frame, and appending to it, but not all edits.
 // Otherwise the compressed frame is kept in memory until fill returns.
 func (b *Bucket) Create(ctx context.Context, key string, fill func(st frame.Storage) error, o *WriteOptions) error {
+	ctx = given(ctx)
 	opts, err := o.complete()
 	if err != nil {
 		return err

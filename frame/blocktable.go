@@ -3,8 +3,6 @@ package frame
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
-	"io"
 
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/coder"
@@ -53,7 +51,8 @@ func (c chunkBlocks) ranges() []ranges.Range {
 	return list
 }
 
-// tableOf returns what the block table of s says of chunk i, or nil. It decodes the table when first called.
+// tableOf returns what the block table of s says of chunk i, or nil. It decodes the table when first called. A table for
+// another number of blocks than the chunk is likely to have is wrong, and could be of any length.
 func (f *Frame) tableOf(s *snapshot, i int) chunkBlocks {
 	t := &s.table
 	t.load.Do(func() { t.blocks, t.at = f.readTable(s) })
@@ -62,10 +61,24 @@ func (f *Frame) tableOf(s *snapshot, i int) chunkBlocks {
 	}
 	b := t.blocks[4*t.at[i]:]
 	n := int(binary.LittleEndian.Uint32(b))
-	if n == 0 {
+	size := s.likelyBlock(i)
+	if size == 0 || int64(n) != (s.chunkLen(i)-1)/int64(size)+1 || coder.HeaderSize+4*int64(n) > maxHead {
 		return nil
 	}
 	return chunkBlocks(b[4 : 8+4*n])
+}
+
+// likelyBlock returns the size of the blocks of chunk i if it was encoded with the parameters in the header, or 0.
+func (s *snapshot) likelyBlock(i int) int {
+	n := s.chunkLen(i)
+	if n <= 0 || s.blockSize > 0 {
+		return int(min(max(n, 0), int64(s.blockSize)))
+	}
+	size, err := s.cparams().BlockSizeFor(int(n))
+	if err != nil {
+		return 0
+	}
+	return size
 }
 
 // readTable decodes the block table. A table that cannot be used is as good as none.
@@ -105,7 +118,7 @@ func (f *Frame) readTable(s *snapshot) (blocks []byte, at []uint32) {
 	return r.Blocks, at
 }
 
-// addTable adds the block table of the chunks that the batch has written.
+// addTable adds the block table of the chunks that the batch has written, unless it would be too long.
 func (b *Batch) addTable(ctx context.Context) error {
 	s := b.next
 	if s.index.list == nil {
@@ -116,12 +129,13 @@ func (b *Batch) addTable(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		var err error
-		if blocks, err = b.f.appendBlocks(blocks, s, i); err != nil {
-			return err
+		if e := b.tables[s.index.at(i)]; e != nil {
+			blocks = append(blocks, e...)
+		} else {
+			blocks = binary.LittleEndian.AppendUint32(blocks, 0)
 		}
 		if len(blocks) > 4*maxTable {
-			return b.f.wrap("variable-length metalayer "+blockLayer, -1, fmt.Errorf("too many blocks: %w", ErrTooLarge))
+			return nil // the frame does not need the table
 		}
 	}
 	content, err := meta.Marshal(tableRecord{Version: 1, Blocks: blocks})
@@ -143,53 +157,36 @@ func tableParams() coder.Params {
 	return coder.Params{TypeSize: 4, Codec: codec.Zstd, Level: 5}
 }
 
-// appendBlocks appends the elements of chunk i to a block table.
-func (f *Frame) appendBlocks(table []byte, s *snapshot, i int) ([]byte, error) {
-	none := binary.LittleEndian.AppendUint32(table, 0)
-	e := s.index.at(i)
-	if e < 0 {
-		return none, nil
+// noteBlocks keeps the elements of a chunk for addTable, if the batch creates a frame with a block table. A Storage need
+// not be readable before the first commit, so they come from the bytes that are written.
+func (b *Batch) noteBlocks(e entry, c []byte) {
+	if b.cur != nil || !b.f.opts.BlockTable {
+		return
 	}
-	src, err := f.store.open(s, s.src, e, -1)
-	if err != nil {
-		return nil, f.chunkError(s, i, err)
+	if b.tables == nil {
+		b.tables = map[entry][]byte{}
 	}
-	defer closeSource(src.close)
-	head, err := readHead(&src, s.headLen(src.size))
-	if err != nil {
-		return nil, f.chunkError(s, i, err)
-	}
+	b.tables[e] = tableElements(c)
+}
+
+// tableElements returns the elements of an encoded chunk in a block table, or nil if its blocks cannot be located.
+func tableElements(c []byte) []byte {
 	var r coder.Reader
-	if _, err := r.Locate(head, src.size); err != nil {
-		return nil, f.chunkError(s, i, err)
-	}
-	if !r.Located() {
-		return none, nil
+	if _, err := r.Locate(c, int64(len(c))); err != nil || !r.Located() {
+		return nil
 	}
 	n := r.NumBlocks()
 	at, _ := r.BlockRange(0)
-	list := binary.LittleEndian.AppendUint32(table, uint32(n))
+	list := make([]byte, 0, 4*(n+2))
+	list = binary.LittleEndian.AppendUint32(list, uint32(n))
 	list = binary.LittleEndian.AppendUint32(list, uint32(at))
 	for k := range n {
 		from, to := r.BlockRange(k)
 		if from != at {
-			return none, nil // written in another order
+			return nil // written in another order
 		}
 		list = binary.LittleEndian.AppendUint32(list, uint32(to-from))
 		at = to
 	}
-	return list, nil
-}
-
-// readHead returns the first n bytes of a chunk.
-func readHead(src *source, n int64) ([]byte, error) {
-	if src.mem != nil {
-		return src.mem[:min(n, int64(len(src.mem)))], nil
-	}
-	b := make([]byte, n)
-	k, err := src.at.ReadAt(b, src.off)
-	if err == io.EOF && k > 0 {
-		err = nil
-	}
-	return b[:k], err
+	return list
 }

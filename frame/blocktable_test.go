@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -117,6 +119,54 @@ func TestBlockTable(t *testing.T) {
 	}
 }
 
+// unreadable is a Storage whose bytes cannot be read, as those of an object that is being uploaded.
+type unreadable struct{ Memory }
+
+func (*unreadable) ReadAt([]byte, int64) (int, error) { return 0, errors.ErrUnsupported }
+
+// TestBlockTableUnreadable creates a frame with a block table in a Storage that cannot be read.
+func TestBlockTableUnreadable(t *testing.T) {
+	ctx := t.Context()
+	rng := rand.New(rand.NewPCG(3, 9))
+	st := &unreadable{}
+	o := tabled()
+	o.Storage = st
+	f, err := CreateFunc(ctx, "", func(b *Batch) error {
+		for range 3 {
+			if err := b.Append(ctx, randomWalk(rng, 64<<10)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, o)
+	must(t, err)
+	must(t, f.Close())
+	f, err = OpenBytes(st.Bytes(), nil)
+	must(t, err)
+	checkTable(t, f)
+	verify(t, f)
+}
+
+// TestBlockTableDamage copies a frame with a block table and damaged positions of blocks, as without the table.
+func TestBlockTableDamage(t *testing.T) {
+	ctx := t.Context()
+	rng := rand.New(rand.NewPCG(4, 9))
+	o := tabled()
+	raw, err := chunk.Encode(nil, randomWalk(rng, 64<<10), o.Params)
+	must(t, err)
+	bad := bytes.Clone(raw)
+	binary.LittleEndian.PutUint32(bad[coder.HeaderSize:], 1) // a position in the header
+	f, err := CreateFunc(ctx, "", func(b *Batch) error {
+		return errors.Join(b.AppendRaw(ctx, raw), b.AppendRaw(ctx, bad))
+	}, o)
+	must(t, err)
+	f, err = Copy(ctx, "", f, nil)
+	must(t, err)
+	if s := f.snap.Load(); f.tableOf(s, 0) == nil || f.tableOf(s, 1) != nil {
+		t.Error("want a table of the first chunk only")
+	}
+}
+
 // randomWalk returns n bytes of items of 4 bytes that compress to about a half.
 func randomWalk(rng *rand.Rand, n int) []byte {
 	b := make([]byte, 0, n)
@@ -147,6 +197,147 @@ func (s rangesOf) ReadRanges(_ context.Context, want []Range, got func(i int, at
 		}
 	}
 	return nil
+}
+
+// TestBlockTableTooLong creates a frame with more blocks than a table may have.
+func TestBlockTableTooLong(t *testing.T) {
+	ctx := t.Context()
+	rng := rand.New(rand.NewPCG(7, 9))
+	f, err := CreateFunc(ctx, "", func(b *Batch) error {
+		err := b.Append(ctx, randomWalk(rng, 64<<10))
+		b.tables[b.next.index.at(0)] = make([]byte, 4*maxTable+4)
+		return err
+	}, tabled())
+	must(t, err)
+	if f.Info().BlockTable {
+		t.Error("the table is too long")
+	}
+	verify(t, f)
+}
+
+// TestBlockTableSalvage salvages frames with block tables and as many other metalayers as can be written.
+func TestBlockTableSalvage(t *testing.T) {
+	ctx := t.Context()
+	rng := rand.New(rand.NewPCG(8, 9))
+	for _, had := range []bool{false, true} {
+		n := meta.MaxVLLayersWrite
+		if had {
+			n--
+		}
+		name, o := filepath.Join(t.TempDir(), "a.b2frame"), tabled()
+		o.BlockTable = had
+		f, err := CreateFunc(ctx, name, func(b *Batch) error {
+			for i := range n {
+				if err := b.SetVLMeta(fmt.Sprint("layer", i), []byte("x")); err != nil {
+					return err
+				}
+			}
+			return b.Append(ctx, randomWalk(rng, 64<<10))
+		}, o)
+		must(t, err)
+		must(t, f.Close())
+		f, _, err = Salvage(ctx, "", name, nil, &CreateOptions{BlockTable: !had})
+		must(t, err)
+		checkTable(t, f)
+		verify(t, f)
+		if k := len(f.VLMetaNames()); k != meta.MaxVLLayersWrite-1 {
+			t.Errorf("%d metalayers", k)
+		}
+	}
+}
+
+// countedRanges counts the calls of ReadRanges and the bytes that it reads.
+type countedRanges struct {
+	rangesOf
+	calls int
+	bytes int64
+}
+
+func (s *countedRanges) ReadRanges(ctx context.Context, want []Range, got func(i int, at int64, b []byte) error) error {
+	s.calls++
+	for _, w := range want {
+		s.bytes += w.Len
+	}
+	return s.rangesOf.ReadRanges(ctx, want, got)
+}
+
+// TestBlockTableAutomatic reads a few items of a frame whose header has no block size. The table must not make it read
+// the whole chunk.
+func TestBlockTableAutomatic(t *testing.T) {
+	ctx := t.Context()
+	rng := rand.New(rand.NewPCG(5, 9))
+	o := tabled()
+	o.ChunkSize, o.Params.BlockSize = 8<<20, 0
+	var plain []byte
+	f, err := CreateFunc(ctx, "", func(b *Batch) error {
+		for range 2 {
+			data := randomWalk(rng, o.ChunkSize)
+			plain = append(plain, data...)
+			if err := b.Append(ctx, data); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, o)
+	must(t, err)
+	checkTable(t, f)
+	var saved bytes.Buffer
+	_, err = f.Save(ctx, &saved)
+	must(t, err)
+	src := &countedRanges{rangesOf: saved.Bytes()}
+	far, err := OpenSource(ctx, src, nil)
+	must(t, err)
+	defer far.Close()
+	got, at := make([]byte, 100), int64(11<<20)
+	_, err = far.Content(ctx).ReadAt(got, at)
+	must(t, err)
+	if !bytes.Equal(got, plain[at:][:len(got)]) {
+		t.Error("wrong content")
+	}
+	if size := far.snap.Load().likelyBlock(1); src.calls != 1 || src.bytes > int64(size)+headBytes {
+		t.Errorf("%d calls, %d bytes, for blocks of %d", src.calls, src.bytes, size)
+	}
+}
+
+// TestHostileBlockTable opens frames whose tables have many empty blocks, which must not take memory or time.
+func TestHostileBlockTable(t *testing.T) {
+	ctx := t.Context()
+	rng := rand.New(rand.NewPCG(6, 9))
+	plain := randomWalk(rng, 64<<10)
+	f, err := CreateFunc(ctx, "", func(b *Batch) error { return b.Append(ctx, plain) }, tabled())
+	must(t, err)
+	must(t, f.edit(ctx, func(b *Batch) error {
+		const n = maxTable / 2
+		blocks := make([]byte, 4*(n+2))
+		binary.LittleEndian.PutUint32(blocks, n)
+		content, err := meta.Marshal(tableRecord{Version: 1, Blocks: blocks})
+		if err != nil {
+			return err
+		}
+		stored, err := b.f.plain.Encode(nil, content, tableParams())
+		b.next.vlmeta = withLayer(b.next.vlmeta, blockLayer, stored)
+		return err
+	}))
+	var saved bytes.Buffer
+	_, err = f.Save(ctx, &saved)
+	must(t, err)
+	far, err := OpenSource(ctx, rangesOf(saved.Bytes()), nil)
+	must(t, err)
+	defer far.Close()
+	s := far.snap.Load()
+	far.tableOf(s, 0) // the table itself is decoded once
+	if s.table.at == nil {
+		t.Fatal("the table was not decoded")
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got := make([]byte, 100)
+	_, err = far.Content(ctx).ReadAt(got, 30_000)
+	must(t, err)
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 8<<20 || !bytes.Equal(got, plain[30_000:][:len(got)]) {
+		t.Errorf("reading 100 bytes took %d bytes of memory", n)
+	}
 }
 
 // TestWrongBlockTable reads frames whose block table is wrong, as after edits by other libraries.

@@ -26,7 +26,8 @@ type CreateOptions struct {
 
 	// BlockTable stores where the blocks of the chunks are in a variable-length metalayer, "b2blocks", about 2 bytes
 	// for a block. A block of a frame far away is then read in one round trip instead of two. The table is that of the
-	// chunks that the frame is created with: a commit that changes chunks removes it, Copy makes it again.
+	// chunks that the frame is created with: a commit that changes chunks removes it, Copy makes it again. A frame with
+	// more than 16 million blocks has none.
 	BlockTable bool
 
 	Sparse    bool    // a directory with one file for each chunk; needs a name

@@ -329,18 +329,15 @@ func (a *chunkAhead) wait() error {
 func (a *chunkAhead) known() bool { return a.head != nil || a.table != nil }
 
 // headLen returns the number of bytes to read for opening the chunk.
-func (a *chunkAhead) headLen() int64 { return a.p.d.s.headLen(a.size) }
-
-// headLen returns the number of bytes to read for opening a chunk of at most size bytes.
-func (s *snapshot) headLen(size int64) int64 {
+func (a *chunkAhead) headLen() int64 {
 	n := int64(headBytes)
-	if s.chunkSize > 0 && s.blockSize > 0 {
+	if s := a.p.d.s; s.chunkSize > 0 && s.blockSize > 0 {
 		n = max(n, coder.HeaderSize+4*(int64(s.chunkSize)/int64(s.blockSize)+1))
 	}
-	if size < 4*headBytes {
-		n = size
+	if a.size < 4*headBytes {
+		n = a.size
 	}
-	return min(n, size, maxHead)
+	return min(n, a.size, maxHead)
 }
 
 // setParts sets the parts that are needed.
@@ -385,7 +382,8 @@ func (a *chunkAhead) setLikely() {
 	a.parts = []*part{{Range: ranges.Range{Off: a.off, Len: max(a.table.first(), a.headLen())}, of: a}}
 	if a.share > 0 {
 		s, list := a.p.d.s, a.table.ranges()
-		a.add(a.blocks(nil, len(list), int(s.blockSize), slices.Contains(s.pipeline[:], coder.Delta), func(k int) ranges.Range { return list[k] }))
+		first := slices.Contains(s.pipeline[:], coder.Delta)
+		a.add(a.blocks(nil, len(list), s.likelyBlock(a.number), first, func(k int) ranges.Range { return list[k] }))
 	}
 }
 

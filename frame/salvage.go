@@ -69,11 +69,11 @@ func Salvage(ctx context.Context, name, broken string, report func(error), o *Cr
 	}
 	defer f.unuse(s)
 	f.checkParams(s, report)
-	kept := o.Checksums || findLayer(s.vlmeta, checksumLayer) >= 0
-	s.vlmeta = f.intactLayers(s, kept, report)
-	s.meta = f.fittingLayers(ctx, s, report)
 	to := *o
-	to.Checksums = kept
+	to.Checksums = o.Checksums || findLayer(s.vlmeta, checksumLayer) >= 0
+	to.BlockTable = o.BlockTable || findLayer(s.vlmeta, blockLayer) >= 0
+	s.vlmeta = f.intactLayers(s, &to, report)
+	s.meta = f.fittingLayers(ctx, s, report)
 	out, err := copyOf(ctx, name, s, &to, func(b *Batch) error { return f.salvageChunks(ctx, s, b, report, &found) })
 	return out, found, err
 }
@@ -150,11 +150,14 @@ type closerFunc func() error
 
 func (f closerFunc) Close() error { return f() }
 
-// intactLayers returns the variable-length metalayers that can be read, as many as can be written. One whose checksum
-// is of something else is not lost: perhaps another library wrote it.
-func (f *Frame) intactLayers(s *snapshot, checksumSet bool, report func(error)) []meta.Layer {
+// intactLayers returns the variable-length metalayers that can be read, as many as can be written beside those of to.
+// One whose checksum is of something else is not lost: perhaps another library wrote it.
+func (f *Frame) intactLayers(s *snapshot, to *CreateOptions, report func(error)) []meta.Layer {
 	most := meta.MaxVLLayersWrite
-	if checksumSet {
+	if to.Checksums {
+		most--
+	}
+	if to.BlockTable {
 		most--
 	}
 	var layers []meta.Layer

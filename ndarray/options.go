@@ -58,7 +58,8 @@ type CreateOptions struct {
 	Checksums bool
 	// BlockTable stores where the blocks are, about 2 bytes for each, in a variable-length metalayer that other
 	// libraries ignore. An item of an array far away is then read in one round trip instead of two. The table is that
-	// of the items with which the array is created. A commit that changes items removes it, and Copy makes it again.
+	// of the items with which the array is created. A commit that changes items removes it, and Copy makes it again. An
+	// array with more than 16 million blocks has none.
 	BlockTable bool
 
 	// Sparse creates a directory with one file for each chunk.
