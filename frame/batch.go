@@ -2,7 +2,6 @@ package frame
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -162,40 +161,6 @@ func (b *Batch) write(c []byte) (location, error) {
 		p.sum = crc32c.Checksum(c)
 	}
 	return p, nil
-}
-
-// noteBlocks keeps the elements of a chunk for addTable, if the batch creates a frame with a block table. A Storage need
-// not be readable before the first commit, so they come from the bytes that are written.
-func (b *Batch) noteBlocks(e entry, c []byte) {
-	if b.cur != nil || !b.f.opts.BlockTable {
-		return
-	}
-	if b.tables == nil {
-		b.tables = map[entry][]byte{}
-	}
-	b.tables[e] = tableElements(c)
-}
-
-// tableElements returns the elements of an encoded chunk in a block table, or nil if its blocks cannot be located.
-func tableElements(c []byte) []byte {
-	var r coder.Reader
-	if _, err := r.Locate(c, int64(len(c))); err != nil || !r.Located() {
-		return nil
-	}
-	n := r.NumBlocks()
-	at, _ := r.BlockRange(0)
-	list := make([]byte, 0, 4*(n+2))
-	list = binary.LittleEndian.AppendUint32(list, uint32(n))
-	list = binary.LittleEndian.AppendUint32(list, uint32(at))
-	for k := range n {
-		from, to := r.BlockRange(k)
-		if from != at {
-			return nil // written in another order
-		}
-		list = binary.LittleEndian.AppendUint32(list, uint32(to-from))
-		at = to
-	}
-	return list
 }
 
 // store writes a chunk, or finds the special entry that represents it.
