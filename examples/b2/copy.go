@@ -90,7 +90,7 @@ func (p *params) copyFrame(ctx context.Context, f *frame.Frame, to string) error
 		return c.Close()
 	}
 	info := f.Info()
-	o.Checksums = o.Checksums || info.Checksums
+	o.Checksums, o.BlockTable = o.Checksums || info.Checksums, info.BlockTable
 	if info.VLBlocks && p.chunkSize > 0 {
 		return fmt.Errorf("cannot change the size of chunks with blocks of variable size: %w", errors.ErrUnsupported)
 	}
