@@ -32,7 +32,7 @@ type Batch struct {
 	done    bool
 	err     error // of an edit that left the batch half done
 
-	tables map[entry][]byte // elements of a block table, of the chunks that the batch has written
+	notes blockNotes // for a block table, or nil
 }
 
 // freed is a chunk that is not referenced any more.
@@ -155,7 +155,7 @@ func (b *Batch) write(c []byte) (location, error) {
 	if err != nil {
 		return location{}, b.f.wrap("chunk", -1, err)
 	}
-	b.noteBlocks(e, c)
+	b.notes.add(e, c)
 	p := location{e: e}
 	if b.next.checksums.kept() {
 		p.sum = crc32c.Checksum(c)

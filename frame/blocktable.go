@@ -1,25 +1,12 @@
 package frame
 
 import (
-	"context"
 	"encoding/binary"
 
-	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/ranges"
 	"github.com/goblosc/blosc2/meta"
 )
-
-// maxTable is the largest number of elements of a block table.
-const maxTable = 1 << 24
-
-// tableRecord is the content of the metalayer. Blocks has little-endian uint32 elements. For each chunk, in order, it
-// has the number of blocks, and, unless that is 0, the position of the first block in the chunk and the stored bytes of
-// each block, which follow each other. The number is 0 for special values and chunks that are not stored in that way.
-type tableRecord struct {
-	Version int    `msgpack:"version"`
-	Blocks  []byte `msgpack:"blocks"`
-}
 
 // chunkBlocks is the part of a blockTable of one chunk: the position of the first block, and the sizes of all.
 type chunkBlocks []byte
@@ -51,8 +38,8 @@ func (c chunkBlocks) ranges() []ranges.Range {
 	return list
 }
 
-// tableOf returns what the block table of s says of chunk i, or nil. It decodes the table when first called. A table for
-// another number of blocks than the chunk is likely to have is wrong, and could be of any length.
+// tableOf returns what the block table of s says of chunk i, or nil. It decodes the table when first called. A table
+// for another number of blocks than the chunk is likely to have is wrong. It could be of any length.
 func (f *Frame) tableOf(s *snapshot, i int) chunkBlocks {
 	t := &s.table
 	t.load.Do(func() { t.blocks, t.at = f.readTable(s) })
@@ -116,77 +103,4 @@ func (f *Frame) readTable(s *snapshot) (blocks []byte, at []uint32) {
 		rest = rest[4+4*n:]
 	}
 	return r.Blocks, at
-}
-
-// addTable adds the block table of the chunks that the batch has written, unless it would be too long.
-func (b *Batch) addTable(ctx context.Context) error {
-	s := b.next
-	if s.index.list == nil {
-		return nil
-	}
-	var blocks []byte
-	for i := range s.index.n {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if e := b.tables[s.index.at(i)]; e != nil {
-			blocks = append(blocks, e...)
-		} else {
-			blocks = binary.LittleEndian.AppendUint32(blocks, 0)
-		}
-		if len(blocks) > 4*maxTable {
-			return nil // the frame does not need the table
-		}
-	}
-	content, err := meta.Marshal(tableRecord{Version: 1, Blocks: blocks})
-	if err != nil {
-		return err
-	}
-	stored, err := b.f.plain.Encode(nil, content, tableParams())
-	if err != nil {
-		return err
-	}
-	s.vlmeta = withLayer(s.vlmeta, blockLayer, stored)
-	s.noteLayer(true, blockLayer, stored)
-	s.tabled = s.index
-	return nil
-}
-
-// tableParams returns the parameters with which a block table is compressed.
-func tableParams() coder.Params {
-	return coder.Params{TypeSize: 4, Codec: codec.Zstd, Level: 5}
-}
-
-// noteBlocks keeps the elements of a chunk for addTable, if the batch creates a frame with a block table. A Storage need
-// not be readable before the first commit, so they come from the bytes that are written.
-func (b *Batch) noteBlocks(e entry, c []byte) {
-	if b.cur != nil || !b.f.opts.BlockTable {
-		return
-	}
-	if b.tables == nil {
-		b.tables = map[entry][]byte{}
-	}
-	b.tables[e] = tableElements(c)
-}
-
-// tableElements returns the elements of an encoded chunk in a block table, or nil if its blocks cannot be located.
-func tableElements(c []byte) []byte {
-	var r coder.Reader
-	if _, err := r.Locate(c, int64(len(c))); err != nil || !r.Located() {
-		return nil
-	}
-	n := r.NumBlocks()
-	at, _ := r.BlockRange(0)
-	list := make([]byte, 0, 4*(n+2))
-	list = binary.LittleEndian.AppendUint32(list, uint32(n))
-	list = binary.LittleEndian.AppendUint32(list, uint32(at))
-	for k := range n {
-		from, to := r.BlockRange(k)
-		if from != at {
-			return nil // written in another order
-		}
-		list = binary.LittleEndian.AppendUint32(list, uint32(to-from))
-		at = to
-	}
-	return list
 }

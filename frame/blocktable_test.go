@@ -205,7 +205,7 @@ func TestBlockTableTooLong(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 9))
 	f, err := CreateFunc(ctx, "", func(b *Batch) error {
 		err := b.Append(ctx, randomWalk(rng, 64<<10))
-		b.tables[b.next.index.at(0)] = make([]byte, 4*maxTable+4)
+		b.notes[b.next.index.at(0)] = make([]byte, 4*maxTable+4)
 		return err
 	}, tabled())
 	must(t, err)

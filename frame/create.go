@@ -196,6 +196,9 @@ func (f *Frame) first(ctx context.Context) (*Batch, error) {
 		s.checksums, s.vlmeta = &checksumSet{}, []meta.Layer{{Name: checksumLayer}}
 	}
 	b := &Batch{f: f, mu: newGate(), transaction: transaction{next: s}}
+	if f.opts.BlockTable {
+		b.notes = blockNotes{}
+	}
 	if err := f.mu.lock(context.Background()); err != nil { // no other goroutine has it
 		return nil, err
 	}
@@ -220,4 +223,20 @@ func (f *Frame) first(ctx context.Context) (*Batch, error) {
 	}
 	f.prepare(s)
 	return b, nil
+}
+
+// addTable adds the block table of the chunks that the batch has written, unless it would be too long.
+func (b *Batch) addTable(ctx context.Context) error {
+	s := b.next
+	if s.index.list == nil {
+		return nil
+	}
+	stored, err := b.notes.table(ctx, &s.index, b.f.plain)
+	if err != nil || stored == nil {
+		return err
+	}
+	s.vlmeta = withLayer(s.vlmeta, blockLayer, stored)
+	s.noteLayer(true, blockLayer, stored)
+	s.tabled = s.index
+	return nil
 }

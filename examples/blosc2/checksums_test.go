@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/goblosc/blosc2/frame"
 )
 
 // TestChecksums creates frames with checksums, changes a byte of an uncompressed chunk, and expects verify to report
@@ -49,5 +51,29 @@ func TestChecksums(t *testing.T) {
 				t.Errorf("copy %v of %s: exit %d, %s, want %s", args, from, code, out, want)
 			}
 		}
+	}
+}
+
+// TestCopyBlockTable copies a frame with a block table. Copies have one, too.
+func TestCopyBlockTable(t *testing.T) {
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, "a.b2frame"), filepath.Join(dir, "b.b2frame")
+	f, err := frame.CreateFunc(t.Context(), from, func(b *frame.Batch) error {
+		return b.Append(t.Context(), []byte(strings.Repeat("some text ", 800)))
+	}, &frame.CreateOptions{ChunkSize: 8000, BlockTable: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	for _, args := range [][]string{{}, {"-codec", "lz4"}, {"-chunksize", "1600"}} {
+		must(t, "", append(append([]string{"copy", "-overwrite"}, args...), from, to)...)
+		f, err := frame.Open(t.Context(), to, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !f.Info().BlockTable {
+			t.Errorf("copy %v: no block table", args)
+		}
+		f.Close()
 	}
 }

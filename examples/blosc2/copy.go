@@ -106,7 +106,7 @@ func (p *params) copyFrame(e *env, f *frame.Frame, to *output) error {
 		return to.finish(e, c)
 	}
 	info := f.Info()
-	o.Checksums = o.Checksums || info.Checksums
+	o.Checksums, o.BlockTable = o.Checksums || info.Checksums, o.BlockTable || info.BlockTable
 	if info.VLBlocks && p.ChunkSize > 0 {
 		return fmt.Errorf("cannot change the size of chunks with blocks of variable size: %w", errors.ErrUnsupported)
 	}

@@ -129,7 +129,7 @@ func TestKernelsInPlace(t *testing.T) {
 func TestRowsPanic(t *testing.T) {
 	cputest.Each(t, func(t *testing.T) {
 		l := Conversion(nativeFloat(8), Type{'i', 2, false, 2})
-		dst, src := make([]byte, 8*64), make([]byte, 2*64)
+		dst, src := make([]byte, 8*64, 8*200), make([]byte, 2*64, 2*200) // the rest of the memory is that of others
 		for i, r := range []Rows{
 			{N: 2, DstLen: 8 * 32, SrcLen: 2 * 32, DstStep: 8*32 + 1, SrcStep: 2 * 32},
 			{N: 2, DstLen: 8 * 32, SrcLen: 2 * 32, DstStep: 8 * 32, SrcStep: 2*32 + 1},

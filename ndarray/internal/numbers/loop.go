@@ -3,6 +3,7 @@ package numbers
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/goblosc/blosc2/internal/race"
 )
@@ -36,7 +37,7 @@ func (l Loop) Run(dst, src []byte) {
 		return
 	}
 	n := len(src) / l.in
-	dst, src = dst[:n*l.out], src[:n*l.in]
+	dst, src = slices.Clip(dst)[:n*l.out], src[:n*l.in]
 	race.Read(src)
 	race.Write(dst)
 	l.kernel(&dst[0], &src[0], n, 1, 0, 0, 0)
@@ -53,6 +54,7 @@ type Rows struct {
 
 // Rows converts rows of items. It panics if a row is not inside both buffers, which must not overlap.
 func (l Loop) Rows(dst, src []byte, r Rows) {
+	dst, src = slices.Clip(dst), slices.Clip(src) // slicing checks the capacity, not the length
 	if l.kernel == nil || r.SrcLen < l.least*l.in {
 		for i := range r.N {
 			d, s := r.Dst+i*r.DstStep, r.Src+i*r.SrcStep
