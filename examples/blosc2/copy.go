@@ -69,14 +69,15 @@ func (p *params) copyArray(e *env, a *ndarray.Array, to *output) error {
 		return usagef("-chunksize is for plain super-chunks, -chunks is for arrays")
 	}
 	if !p.compresses() && p.Chunks == nil && p.Blocks == nil {
-		f, err := frame.Copy(e.ctx, to.name, a.Frame(), &frame.CreateOptions{Sparse: p.Sparse, Overwrite: p.Overwrite, Checksums: p.Checksums})
+		f, err := frame.Copy(e.ctx, to.name, a.Frame(), &frame.CreateOptions{Sparse: p.Sparse, Overwrite: p.Overwrite, Checksums: p.Checksums, BlockTable: p.BlockTable})
 		if err != nil {
 			return err
 		}
 		return to.finish(e, f)
 	}
 	o := a.CreateOptions()
-	o.Sparse, o.Overwrite, o.Checksums = p.Sparse, p.Overwrite, o.Checksums || p.Checksums
+	o.Sparse, o.Overwrite = p.Sparse, p.Overwrite
+	o.Checksums, o.BlockTable = o.Checksums || p.Checksums, o.BlockTable || p.BlockTable
 	p.applyArray(o)
 	if p.Chunks != nil && !slices.Equal(o.Chunks, p.Chunks) {
 		o.Chunks, o.Blocks = p.Chunks, nil
@@ -97,7 +98,7 @@ func (p *params) copyFrame(e *env, f *frame.Frame, to *output) error {
 	if p.Chunks != nil || p.Blocks != nil {
 		return usagef("-chunks and -blocks are for arrays, -chunksize is for plain super-chunks")
 	}
-	o := &frame.CreateOptions{Sparse: p.Sparse, Overwrite: p.Overwrite, Checksums: p.Checksums}
+	o := &frame.CreateOptions{Sparse: p.Sparse, Overwrite: p.Overwrite, Checksums: p.Checksums, BlockTable: p.BlockTable}
 	if !p.compresses() && p.ChunkSize == 0 {
 		c, err := frame.Copy(ctx, to.name, f, o)
 		if err != nil {

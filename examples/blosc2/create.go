@@ -113,7 +113,7 @@ func (p pairs) attrs() (map[string]any, error) {
 
 // superChunk creates a plain super-chunk, in one commit.
 func (c *createCmd) superChunk(e *env, in *input) error {
-	o := &frame.CreateOptions{ChunkSize: int(c.ChunkSize), Sparse: c.Sparse, Overwrite: c.overwrites(), Checksums: c.Checksums, Meta: c.Meta.layers(), VLMeta: c.VLMeta.layers()}
+	o := &frame.CreateOptions{ChunkSize: int(c.ChunkSize), Sparse: c.Sparse, Overwrite: c.overwrites(), Checksums: c.Checksums, BlockTable: c.BlockTable, Meta: c.Meta.layers(), VLMeta: c.VLMeta.layers()}
 	c.apply(&o.Params)
 	o.Params.TypeSize = max(int(c.TypeSize), 1)
 	if in.npy != nil && in.npy.Fortran {
@@ -280,7 +280,7 @@ func (c *createCmd) array(e *env, in *input) error {
 		in.p.total.Store(total)
 	}
 	o := &ndarray.CreateOptions{Chunks: c.Chunks, Blocks: c.Blocks}
-	o.Meta, o.Sparse, o.Overwrite, o.Checksums = c.Meta.layers(), c.Sparse, c.overwrites(), c.Checksums
+	o.Meta, o.Sparse, o.Overwrite, o.Checksums, o.BlockTable = c.Meta.layers(), c.Sparse, c.overwrites(), c.Checksums, c.BlockTable
 	if o.Attrs, err = c.VLMeta.attrs(); err != nil {
 		return err
 	}

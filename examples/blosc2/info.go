@@ -162,6 +162,9 @@ func infoFrame(p *propertyPrinter, s *source) error {
 	if i.Checksums {
 		p.add("checksums", "CRC-32C")
 	}
+	if i.BlockTable {
+		p.add("block table", "yes")
+	}
 	for _, l := range s.frame.Meta() {
 		p.add("metalayer "+l.Name, "%s", valueText(l.Content))
 	}
