@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"path"
 	"strconv"
 	"strings"
@@ -146,10 +145,7 @@ func cparamsOf(i frame.Info) cparamInfo {
 // serveFetch answers api/fetch/PATH: the stored frame, in ranges on request, or a selection as a frame of its own.
 func (s *Server) serveFetch(w *response, r *http.Request) error {
 	r = below(r, "/api/fetch/")
-	q, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return errorf(http.StatusBadRequest, "%v", err)
-	}
+	q := r.URL.Query()
 	for _, name := range []string{"field", "filter"} {
 		if q.Get(name) != "" {
 			return errorf(http.StatusNotImplemented, "the parameter %s is not supported", name)

@@ -32,6 +32,7 @@ type Limits struct {
 	Decoders int           // requests that open or decode at a time; twice GOMAXPROCS
 	Wait     time.Duration // for a free place; 2 s
 	Time     time.Duration // to open and decode; 30 s
+	Header   time.Duration // for a client to send the header of a request; 10 s
 	Stall    time.Duration // for a client to take the next MiB of an answer; 60 s
 	Arrays   int           // open arrays and stores; 64
 	Entries  int           // entries of a listing; 10,000
@@ -49,6 +50,7 @@ func (l Limits) withDefaults() Limits {
 	set(&l.Decoders, 2*runtime.GOMAXPROCS(0))
 	set(&l.Wait, 2*time.Second)
 	set(&l.Time, 30*time.Second)
+	set(&l.Header, 10*time.Second)
 	set(&l.Stall, time.Minute)
 	set(&l.Arrays, 64)
 	set(&l.Entries, 10_000)

@@ -59,13 +59,10 @@ func (j *jsonWriter) nested(shape []int64, d meta.DType, b []byte) {
 	if n := int(shape[0]); n > 0 {
 		step := len(b) / n
 		for i := range n {
-			if i > 0 {
-				j.WriteByte(',')
+			if i > 0 && j.WriteByte(',') != nil {
+				return // the client has left
 			}
 			j.nested(shape[1:], d, b[i*step:(i+1)*step])
-			if j.Available() == j.Size() && j.Flush() != nil {
-				break // the client has left
-			}
 		}
 	}
 	j.WriteByte(']')

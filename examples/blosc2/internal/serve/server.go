@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,8 +60,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	h := &http.Server{
 		Handler:           s,
 		BaseContext:       func(net.Listener) context.Context { return base },
-		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       20 * time.Second,
+		ReadHeaderTimeout: s.limits.Header,
+		ReadTimeout:       2 * s.limits.Header,
 		WriteTimeout:      s.limits.Wait*2 + s.limits.Time*2 + s.limits.Stall,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
@@ -116,6 +117,7 @@ type handler func(w *response, r *http.Request) error
 // route returns the kind of a request for the metrics, and its handler.
 func (s *Server) route(r *http.Request) (kind string, serve handler) {
 	p := r.URL.Path
+	query, err := url.ParseQuery(r.URL.RawQuery)
 	switch {
 	case !s.knownHost(r.Host):
 		return kindOther, refuse(http.StatusMisdirectedRequest, "unknown host")
@@ -123,6 +125,8 @@ func (s *Server) route(r *http.Request) (kind string, serve handler) {
 		return kindOther, preflight
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		return kindOther, refuse(http.StatusMethodNotAllowed, "only GET and HEAD are allowed")
+	case err != nil:
+		return kindOther, refuse(http.StatusBadRequest, err.Error())
 	case p == "/metrics":
 		return kindMetrics, s.serveMetrics
 	case strings.HasPrefix(p, "/api/info/"):
@@ -131,7 +135,7 @@ func (s *Server) route(r *http.Request) (kind string, serve handler) {
 		return kindFetch, s.serveFetch
 	case strings.HasPrefix(p, "/api/chunk/"):
 		return kindChunk, s.serveChunk
-	case r.URL.RawQuery != "" && r.URL.Query().Has("sel"):
+	case query.Has("sel"):
 		return kindSlice, s.serveSlice
 	case strings.HasSuffix(p, "/"):
 		return kindListing, s.serveListing

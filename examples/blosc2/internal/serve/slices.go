@@ -25,10 +25,7 @@ type result struct {
 
 // serveSlice answers with a selection of an array.
 func (s *Server) serveSlice(w *response, r *http.Request) error {
-	q, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return errorf(http.StatusBadRequest, "%v", err)
-	}
+	q := r.URL.Query()
 	format, err := sliceFormat(w, r, q)
 	if err != nil {
 		return err
