@@ -1,0 +1,281 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// arrayInfo is what Caterva2 reports of an array, as far as C2Array of python-blosc2 uses it.
+type arrayInfo struct {
+	Shape  []int64   `json:"shape"`
+	Chunks []int64   `json:"chunks"`
+	Blocks []int64   `json:"blocks"`
+	DType  string    `json:"dtype"`
+	SChunk frameInfo `json:"schunk"`
+	MTime  time.Time `json:"mtime"`
+}
+
+// frameInfo is what Caterva2 reports of a frame.
+type frameInfo struct {
+	CBytes     int64      `json:"cbytes"`
+	NBytes     int64      `json:"nbytes"`
+	CRatio     float64    `json:"cratio"`
+	ChunkShape int        `json:"chunkshape"` // items of a chunk
+	ChunkSize  int        `json:"chunksize"`
+	BlockSize  int        `json:"blocksize"`
+	NChunks    int        `json:"nchunks"`
+	Contiguous bool       `json:"contiguous"`
+	URLPath    *string    `json:"urlpath"`
+	VLMeta     any        `json:"vlmeta"`
+	CParams    cparamInfo `json:"cparams"`
+}
+
+// cparamInfo are the arguments of blosc2.CParams.
+type cparamInfo struct {
+	Codec       uint8  `json:"codec"`
+	CodecMeta   uint8  `json:"codec_meta"`
+	CLevel      int    `json:"clevel"`
+	Filters     [6]int `json:"filters"`
+	FiltersMeta [6]int `json:"filters_meta"`
+	TypeSize    int    `json:"typesize"`
+	BlockSize   int    `json:"blocksize"`
+	NThreads    int    `json:"nthreads"`
+	SplitMode   int    `json:"splitmode"`
+	Tuner       int    `json:"tuner"`
+	UseDict     bool   `json:"use_dict"`
+}
+
+// below returns a request for the path after a prefix.
+func below(r *http.Request, prefix string) *http.Request {
+	r2 := *r
+	u := *r.URL
+	u.Path = "/" + strings.TrimPrefix(u.Path, prefix)
+	r2.URL = &u
+	return &r2
+}
+
+// serveInfo answers api/info/PATH.
+func (s *Server) serveInfo(w *response, r *http.Request) error {
+	r = below(r, "/api/info/")
+	ctx, leave, err := s.enterDecoder(r)
+	if err != nil {
+		return err
+	}
+	var b []byte
+	done := false
+	err = s.withArray(ctx, r.URL.Path, func(t target, e *entry) error {
+		now := s.stateOf(e)
+		if done = notModified(w, r, etag(now, "info", t.key)); done {
+			return nil
+		}
+		v, err := s.describeArray(e.array, now)
+		if err != nil {
+			return err
+		}
+		b, err = encodeJSON(v)
+		return err
+	})
+	leave()
+	if err != nil || done {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	return s.send(w, r, b)
+}
+
+// describeArray returns what the headers of an array say.
+func (s *Server) describeArray(a *ndarray.Array, now stamp) (*arrayInfo, error) {
+	f := a.Frame()
+	i := f.Info()
+	v := &arrayInfo{Shape: a.Shape(), Chunks: a.Chunks(), Blocks: a.Blocks(), DType: a.DType().String(), MTime: time.Unix(0, now.mtime).UTC()}
+	v.SChunk = frameInfo{
+		CBytes: i.CBytes, NBytes: i.NBytes, ChunkSize: i.ChunkSize, BlockSize: i.BlockSize, NChunks: i.NumChunks,
+		Contiguous: !i.Sparse, ChunkShape: i.ChunkSize / max(i.TypeSize, 1), VLMeta: map[string]any{}, CParams: cparamsOf(i),
+	}
+	if i.CBytes > 0 {
+		v.SChunk.CRatio = float64(i.NBytes) / float64(i.CBytes)
+	}
+	if s.config.Attributes == nil {
+		return v, nil
+	}
+	var list []meta.Layer
+	for _, name := range f.VLMetaNames() {
+		b, err := f.VLMeta(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, meta.Layer{Name: name, Content: b})
+	}
+	v.SChunk.VLMeta = s.config.Attributes(list)
+	return v, nil
+}
+
+// cparamsOf returns compression parameters with the numbers of C-Blosc2.
+func cparamsOf(i frame.Info) cparamInfo {
+	p := i.Params
+	c := cparamInfo{
+		Codec: p.Codec.Code(), CodecMeta: p.CodecMeta, CLevel: p.Level, TypeSize: i.TypeSize, BlockSize: i.BlockSize,
+		NThreads: 1, SplitMode: int(p.Split), UseDict: p.Dict,
+	}
+	if p.Level == codec.NoCompression {
+		c.CLevel = 0
+	}
+	if p.Split == chunk.SplitAuto {
+		c.SplitMode = 3
+	}
+	for k, f := range p.Filters[:min(len(p.Filters), len(c.Filters))] {
+		c.Filters[k], c.FiltersMeta[k] = int(f.Code()), int(f.Param())
+	}
+	return c
+}
+
+// serveFetch answers api/fetch/PATH: the stored frame, in ranges on request, or a selection as a frame of its own.
+func (s *Server) serveFetch(w *response, r *http.Request) error {
+	r = below(r, "/api/fetch/")
+	q := r.URL.Query()
+	for _, name := range []string{"field", "filter"} {
+		if q.Get(name) != "" {
+			return errorf(http.StatusNotImplemented, "the parameter %s is not supported", name)
+		}
+	}
+	text := q.Get("slice_")
+	if text == "" {
+		return s.serveStored(w, r)
+	}
+	sel, err := parseSelection(text)
+	if err != nil {
+		return err
+	}
+	return s.serveFrame(w, r, sel, "fetch", text)
+}
+
+// serveStored answers with the stored frame of a path. The bytes of a sparse frame are those of a contiguous copy.
+func (s *Server) serveStored(w *response, r *http.Request) error {
+	t, err := s.resolve(r.URL.Path)
+	switch {
+	case err != nil:
+		return err
+	case t.key != "":
+		return s.serveLeaf(w, r, t)
+	case t.info.IsDir():
+		return s.serveFrame(w, r, nil, "stored")
+	}
+	return s.serveRegular(w, r, t)
+}
+
+// serveFrame answers with a selection of an array, as a frame.
+func (s *Server) serveFrame(w *response, r *http.Request, sel []ndarray.Index, parts ...string) error {
+	ctx, leave, err := s.enterDecoder(r)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	var taken int64
+	done := false
+	err = s.withArray(ctx, r.URL.Path, func(t target, e *entry) error {
+		var res result
+		n, err := s.measure(&res, e.array, sel)
+		if err != nil {
+			return err
+		}
+		if done = notModified(w, r, etag(s.stateOf(e), append(parts, t.key)...)); done {
+			return nil
+		}
+		n = min(2*n, s.limits.Memory) // the frame is in memory once as it is made, and once as it is sent
+		if err := s.memory.take(n); err != nil {
+			return err
+		}
+		b.Reset()
+		if err := s.saveSelection(ctx, &b, e.array, sel); err != nil {
+			s.memory.give(n)
+			return err
+		}
+		taken = n
+		return nil
+	})
+	leave()
+	if err != nil || done {
+		return err
+	}
+	defer s.memory.give(taken)
+	w.Header().Set("Content-Type", "application/octet-stream")
+	return s.send(w, r, b.Bytes())
+}
+
+// saveSelection writes a selection of an array as a frame.
+func (s *Server) saveSelection(ctx context.Context, w io.Writer, a *ndarray.Array, sel []ndarray.Index) error {
+	v, err := ndarray.Slice(a, sel...)
+	if err != nil {
+		return err
+	}
+	c, err := ndarray.Copy(ctx, "", v, &ndarray.CreateOptions{Concurrency: s.limits.Threads})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	_, err = c.Save(ctx, w)
+	return err
+}
+
+// serveChunk answers api/chunk/PATH?nchunk=N: the stored bytes of a chunk.
+func (s *Server) serveChunk(w *response, r *http.Request) error {
+	r = below(r, "/api/chunk/")
+	i, err := strconv.Atoi(r.URL.Query().Get("nchunk"))
+	if err != nil {
+		return errorf(http.StatusBadRequest, "nchunk %q is not a number", r.URL.Query().Get("nchunk"))
+	}
+	ctx, leave, err := s.enterDecoder(r)
+	if err != nil {
+		return err
+	}
+	var b []byte
+	done := false
+	err = s.withArray(ctx, r.URL.Path, func(t target, e *entry) error {
+		f := e.array.Frame()
+		if i < 0 || i >= f.Info().NumChunks {
+			return fmt.Errorf("chunk %d of %d: %w", i, f.Info().NumChunks, ndarray.ErrBounds)
+		}
+		if done = notModified(w, r, etag(s.stateOf(e), "chunk", t.key, strconv.Itoa(i))); done {
+			return nil
+		}
+		info, err := f.ChunkInfo(ctx, i)
+		if err == nil && int64(info.CBytes) > s.limits.Result {
+			err = errorf(http.StatusRequestEntityTooLarge, "the chunk is larger than the limit of %d bytes", s.limits.Result)
+		}
+		if err != nil {
+			return err
+		}
+		b, err = f.ReadRaw(ctx, b[:0], i)
+		return err
+	})
+	leave()
+	if err != nil || done {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=\"%s.%d.chunk\"", safeName(path.Base(r.URL.Path)), i))
+	return s.send(w, r, b)
+}
+
+// safeName returns a name with letters, digits, dots, dashes and underscores only.
+func safeName(name string) string {
+	return strings.Map(func(c rune) rune {
+		if c == '.' || c == '-' || c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' {
+			return c
+		}
+		return '_'
+	}, name)
+}

@@ -1,0 +1,90 @@
+package serve
+
+import (
+	"encoding/json"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// TestCaterva checks the answers that C2Array of python-blosc2 uses: its __init__ reads api/info with the keys below,
+// and makes blosc2.CParams of cparams. It reads slices with api/fetch, chunks with api/chunk, and ranges of the frame.
+func TestCaterva(t *testing.T) {
+	c := testConfig()
+	c.Attributes = func(list []meta.Layer) any { return map[string]int{"layers": len(list)} }
+	s := newServer(t, fixturesDir, c)
+	for _, p := range []string{"python-blosc2/vlmeta.b2nd", "python-blosc2/edited_sframe", "stores/tree.b2z/img/level0"} {
+		a := openFixture(t, p)
+		var info struct {
+			Shape, Chunks, Blocks []int64
+			DType, MTime          string
+			SChunk                struct {
+				NBytes, CBytes, BlockSize int64
+				CRatio                    float64
+				VLMeta                    map[string]any
+				CParams                   map[string]any
+			}
+		}
+		if err := json.Unmarshal([]byte(get(t, s, "/api/info/"+p)), &info); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(info.Shape, a.Shape()) || !slices.Equal(info.Chunks, a.Chunks()) || !slices.Equal(info.Blocks, a.Blocks()) || info.DType != a.DType().String() ||
+			info.MTime == "" || info.SChunk.NBytes != a.Frame().Info().NBytes || info.SChunk.CRatio <= 0 || info.SChunk.BlockSize <= 0 || info.SChunk.VLMeta["layers"] == nil {
+			t.Errorf("%s: %+v", p, info)
+		}
+		for _, key := range []string{"codec", "codec_meta", "clevel", "use_dict", "typesize", "nthreads", "blocksize", "splitmode", "filters", "filters_meta", "tuner"} {
+			if _, ok := info.SChunk.CParams[key]; !ok || len(info.SChunk.CParams) != 11 {
+				t.Errorf("%s: no %s in %v", p, key, info.SChunk.CParams)
+			}
+		}
+		raw, err := a.Frame().ReadRaw(t.Context(), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := get(t, s, "/api/chunk/"+p+"?nchunk=0"); got != string(raw) {
+			t.Errorf("%s: chunk 0 differs", p)
+		}
+		// The texts that slice_to_string makes of (), a[2:5], a[3], a[-1, 1:3] and a[:, 4:].
+		for _, sel := range []string{"", "2:5", "3", "-1, 1:3", ":, 4:"} {
+			frame := get(t, s, "/api/fetch/"+p+"?slice_="+url.QueryEscape(sel))
+			b, err := ndarray.OpenBytes([]byte(frame), nil)
+			if err != nil {
+				t.Fatalf("%s[%s]: %v", p, sel, err)
+			}
+			index, err := parseSelection(sel)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := items(t, b), items(t, a, index...); !slices.Equal(got, want) || b.DType().String() != a.DType().String() {
+				t.Errorf("%s[%s] differs", p, sel)
+			}
+		}
+	}
+	stored, err := os.ReadFile(filepath.Join(fixturesDir, "python-blosc2/vlmeta.b2nd"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := body(t, ask(t, s, "GET", "/api/fetch/python-blosc2/vlmeta.b2nd", "Range", "bytes=0-86"), 206); got != string(stored[:87]) {
+		t.Errorf("%q", got)
+	}
+}
+
+// items returns the bytes of a selection.
+func items(t *testing.T, a *ndarray.Array, sel ...ndarray.Index) []byte {
+	t.Helper()
+	shape, err := a.SelectionShape(sel...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, _ := byteCount(shape, a.DType().Size)
+	b := make([]byte, n)
+	if err := a.ReadBytes(t.Context(), b, sel...); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}

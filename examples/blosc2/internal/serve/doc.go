@@ -1,0 +1,27 @@
+// Package serve answers HTTP requests for the files of a folder: bytes, listings, and selections of Blosc2 arrays.
+//
+//	s, err := serve.New("data", serve.Config{})
+//	defer s.Close()
+//	err = s.Serve(ctx, listener)
+//
+// # Names
+//
+// A path names a file or folder below the served one, or a leaf of a store: dir/tree.b2z/img/level0. All files are
+// opened through one os.Root, which follows links inside the folder and none that leads out of it. Elements that begin
+// with a dot do not exist for clients. At the top, the names metrics and api are taken.
+//
+// A sparse frame is a directory with many files, which package frame opens by its name. The server does that only if no
+// element of its path is a link, and checks afterwards that the name still is that of the directory in the os.Root.
+//
+// # Limits
+//
+// A request waits for a free place, and gets status 503 with Retry-After if there is none soon. Selections have a limit
+// of bytes, of which there is also one for all requests at a time. Opening and reading have a limit of time, and each
+// piece of an answer has one to be taken by the client. See Limits.
+//
+// # Changed files
+//
+// Open arrays are kept for the next requests. Each request compares size, time and inode of the file, and opens it
+// again if one of them has changed. ETags are made of the same three. An edit is not noticed if it keeps the size and
+// comes within the resolution of the file's time. A file that is replaced by renaming has another inode.
+package serve

@@ -1,0 +1,146 @@
+package serve
+
+import (
+	"fmt"
+	"hash/fnv"
+	"io"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxRanges is the largest number of ranges of a request.
+const maxRanges = 256
+
+// etag returns the strong ETag of a file in a state, or of something in it that parts identify.
+func etag(st stamp, parts ...string) string {
+	tag := fmt.Sprintf(`"%x-%x-%x`, st.size, st.mtime, st.inode)
+	if len(parts) > 0 {
+		h := fnv.New128a()
+		for _, p := range parts {
+			fmt.Fprintf(h, "%d:%s", len(p), p)
+		}
+		tag += fmt.Sprintf("-%x", h.Sum(nil))
+	}
+	return tag + `"`
+}
+
+// serveFile answers with the bytes of a file or of a leaf of a store. It redirects paths of directories.
+func (s *Server) serveFile(w *response, r *http.Request) error {
+	t, err := s.resolve(r.URL.Path)
+	if err != nil {
+		return err
+	}
+	switch {
+	case t.key != "":
+		return s.serveLeaf(w, r, t)
+	case t.info.IsDir():
+		redirectToSlash(w, r)
+		return nil
+	}
+	return s.serveRegular(w, r, t)
+}
+
+// serveRegular answers with the bytes of a regular file.
+func (s *Server) serveRegular(w *response, r *http.Request, t target) error {
+	f, info, err := s.openRegular(t.name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return serveContent(w, r, path.Ext(r.URL.Path), etag(stampOf(info)), info.ModTime(), f)
+}
+
+// serveLeaf answers with the stored frame of a leaf.
+func (s *Server) serveLeaf(w *response, r *http.Request, t target) error {
+	st, err := s.enterStore(r, t)
+	if err != nil {
+		return err
+	}
+	defer st.release()
+	f, err := st.store.Open(t.key)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	content, ok := f.(io.ReadSeeker)
+	if info.IsDir() || !ok {
+		redirectToSlash(w, r)
+		return nil
+	}
+	now := s.cache.stampOf(st)
+	return serveContent(w, r, "", etag(now, t.key), time.Unix(0, now.mtime), content)
+}
+
+// enterStore opens the store of a target while a decoder is free.
+func (s *Server) enterStore(r *http.Request, t target) (*entry, error) {
+	if err := s.decoders.enter(r.Context()); err != nil {
+		return nil, err
+	}
+	defer s.decoders.leave()
+	return s.openStore(r.Context(), t)
+}
+
+// serveContent answers with ranges of a content, or with all of it.
+func serveContent(w *response, r *http.Request, ext, tag string, modified time.Time, content io.ReadSeeker) error {
+	if strings.Count(r.Header.Get("Range"), ",") >= maxRanges {
+		return errorf(http.StatusRequestedRangeNotSatisfiable, "more than %d ranges", maxRanges)
+	}
+	h := w.Header()
+	h.Set("ETag", tag)
+	h.Set("Cache-Control", "no-cache")
+	h.Set("Content-Type", contentType(ext))
+	http.ServeContent(w, r, "", modified, content)
+	return nil
+}
+
+// contentType returns the type of files with an extension. Those of Blosc2 are bytes.
+func contentType(ext string) string {
+	if t := mime.TypeByExtension(ext); t != "" && !strings.HasPrefix(ext, ".b2") {
+		return t
+	}
+	return "application/octet-stream"
+}
+
+// redirectToSlash answers with the path that ends in a slash. It is relative, so that it cannot lead to another host.
+func redirectToSlash(w *response, r *http.Request) {
+	to := "./" + escape(path.Base(r.URL.Path)) + "/"
+	if r.URL.RawQuery != "" {
+		to += "?" + r.URL.RawQuery
+	}
+	w.Header().Set("Location", to)
+	w.WriteHeader(http.StatusMovedPermanently)
+}
+
+// send answers with content that is in memory.
+func (s *Server) send(w *response, r *http.Request, content []byte) error {
+	w.Header().Set("Content-Length", strconv.Itoa(len(content)))
+	w.WriteHeader(http.StatusOK)
+	if r.Method != http.MethodHead {
+		// An error of writing means that the client has left.
+		_, _ = w.Write(content)
+	}
+	return nil
+}
+
+// notModified answers a request whose client has the state with an ETag, and reports whether it has.
+func notModified(w *response, r *http.Request, tag string) bool {
+	w.Header().Set("ETag", tag)
+	w.Header().Set("Cache-Control", "no-cache")
+	for _, list := range r.Header.Values("If-None-Match") {
+		for known := range strings.SplitSeq(list, ",") {
+			if known = strings.TrimSpace(known); known == "*" || strings.TrimPrefix(known, "W/") == tag {
+				w.WriteHeader(http.StatusNotModified)
+				return true
+			}
+		}
+	}
+	return false
+}

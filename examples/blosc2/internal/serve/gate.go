@@ -1,0 +1,63 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+)
+
+// errBusy is returned if there is no free place soon.
+var errBusy = errors.New("the server is busy")
+
+// gate admits a number of requests at a time.
+type gate struct {
+	places chan struct{}
+	wait   time.Duration
+}
+
+// newGate returns a gate with n places, for each of which a request waits at most wait.
+func newGate(n int, wait time.Duration) *gate { return &gate{make(chan struct{}, n), wait} }
+
+// enter takes a place. The caller leaves it.
+func (g *gate) enter(ctx context.Context) error {
+	select {
+	case g.places <- struct{}{}:
+		return nil
+	default:
+	}
+	timer := time.NewTimer(g.wait)
+	defer timer.Stop()
+	select {
+	case g.places <- struct{}{}:
+		return nil
+	case <-timer.C:
+		return errBusy
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// leave gives a place back.
+func (g *gate) leave() { <-g.places }
+
+// budget is a number of bytes that requests share.
+type budget struct {
+	max  int64
+	used atomic.Int64
+}
+
+// take takes n bytes. It does not wait: bytes may belong to slow clients.
+func (b *budget) take(n int64) error {
+	if b.used.Add(n) > b.max {
+		b.used.Add(-n)
+		return errBusy
+	}
+	return nil
+}
+
+// give gives n bytes back.
+func (b *budget) give(n int64) { b.used.Add(-n) }
+
+// used returns the number of places in use.
+func (g *gate) used() int { return len(g.places) }

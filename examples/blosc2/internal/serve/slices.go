@@ -1,0 +1,173 @@
+package serve
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
+	"github.com/goblosc/blosc2/ndarray/npy"
+)
+
+// maxAxes is the largest number of axes of a result, as in NumPy.
+const maxAxes = 64
+
+// result is a selection of an array.
+type result struct {
+	shape []int64
+	dtype meta.DType
+	items []byte // nil for HEAD and if the client has the result
+	taken int64  // of the budget of memory
+}
+
+// serveSlice answers with a selection of an array.
+func (s *Server) serveSlice(w *response, r *http.Request) error {
+	q := r.URL.Query()
+	format, err := sliceFormat(w, r, q)
+	if err != nil {
+		return err
+	}
+	sel, err := parseSelection(q.Get("sel"))
+	if err != nil {
+		return err
+	}
+	res, done, err := s.readSlice(w, r, sel, "slice", q.Get("sel"), format)
+	if err != nil || done {
+		return err
+	}
+	defer s.memory.give(res.taken)
+	if format == "json" {
+		return s.sendJSON(w, r, res)
+	}
+	return s.sendNPY(w, r, res)
+}
+
+// sliceFormat returns the format of the result: npy or json.
+func sliceFormat(w *response, r *http.Request, q url.Values) (string, error) {
+	switch f := q.Get("format"); f {
+	case "npy", "json":
+		return f, nil
+	case "":
+		w.Header().Add("Vary", "Accept")
+		if prefersJSON(r) {
+			return "json", nil
+		}
+		return "npy", nil
+	default:
+		return "", errorf(http.StatusBadRequest, "format %q, want npy or json", f)
+	}
+}
+
+// parseSelection parses a selection. An empty one selects everything.
+func parseSelection(text string) ([]ndarray.Index, error) {
+	if text == "" {
+		return nil, nil
+	}
+	sel, err := ndarray.ParseSelection(text)
+	if err != nil {
+		return nil, errorf(http.StatusBadRequest, "%v", err)
+	}
+	return sel, nil
+}
+
+// readSlice reads a selection. It reports done if it has answered, because the client has what parts identify already.
+// Otherwise the caller gives res.taken back to s.memory.
+func (s *Server) readSlice(w *response, r *http.Request, sel []ndarray.Index, parts ...string) (res result, done bool, err error) {
+	ctx, leave, err := s.enterDecoder(r)
+	if err != nil {
+		return res, false, err
+	}
+	defer leave()
+	s.metrics.addSlices(1)
+	defer s.metrics.addSlices(-1)
+	err = s.withArray(ctx, r.URL.Path, func(t target, e *entry) error {
+		n, err := s.measure(&res, e.array, sel)
+		if err != nil {
+			return err
+		}
+		if done = notModified(w, r, etag(s.stateOf(e), append(parts, t.key)...)); done || r.Method == http.MethodHead {
+			return nil
+		}
+		if err := s.memory.take(n); err != nil {
+			return err
+		}
+		items := make([]byte, n)
+		if err := e.array.ReadBytes(ctx, items, sel...); err != nil {
+			s.memory.give(n)
+			return err
+		}
+		res.items, res.taken = items, n
+		return nil
+	})
+	return res, done, err
+}
+
+// enterDecoder waits for a free decoder. The caller calls leave at the end. The context ends at the limit of time, or
+// when the client leaves.
+func (s *Server) enterDecoder(r *http.Request) (ctx context.Context, leave func(), err error) {
+	if err := s.decoders.enter(r.Context()); err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), s.limits.Time)
+	return ctx, func() { cancel(); s.decoders.leave() }, nil
+}
+
+// stateOf returns the stamp of the file that holds an entry.
+func (s *Server) stateOf(e *entry) stamp { return s.cache.stampOf(e) }
+
+// measure sets shape and dtype of a result, and returns its size in bytes.
+func (s *Server) measure(res *result, a *ndarray.Array, sel []ndarray.Index) (int64, error) {
+	shape, err := a.SelectionShape(sel...)
+	if err != nil {
+		return 0, err
+	}
+	if len(shape) > maxAxes {
+		return 0, errorf(http.StatusBadRequest, "the selection has %d axes, the limit is %d", len(shape), maxAxes)
+	}
+	res.shape, res.dtype = shape, a.DType()
+	n, ok := byteCount(shape, res.dtype.Size)
+	if !ok || n > s.limits.Result {
+		return 0, errorf(http.StatusRequestEntityTooLarge, "the selection is larger than the limit of %d bytes", s.limits.Result)
+	}
+	return n, nil
+}
+
+// byteCount returns the size of items of a shape. It reports whether the size fits an int64.
+func byteCount(shape []int64, itemSize int) (int64, bool) {
+	n := int64(itemSize)
+	for _, d := range shape {
+		if d == 0 {
+			return 0, true
+		}
+	}
+	for _, d := range shape {
+		if n > 0 && d > math.MaxInt64/n {
+			return 0, false
+		}
+		n *= d
+	}
+	return n, n == int64(int(n))
+}
+
+// sendNPY answers with a .npy file.
+func (s *Server) sendNPY(w *response, r *http.Request, res result) error {
+	head, err := npy.Header{DType: res.dtype, Shape: res.shape}.Append(nil)
+	if err != nil {
+		return err
+	}
+	n, _ := byteCount(res.shape, res.dtype.Size)
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Length", strconv.FormatInt(int64(len(head))+n, 10))
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	// An error of writing means that the client has left.
+	if _, err := w.Write(head); err == nil {
+		_, _ = w.Write(res.items)
+	}
+	return nil
+}
