@@ -114,7 +114,7 @@ func (m model) chunkOfCursor() model {
 	return m
 }
 
-// chunkKey handles a key of the map of the chunks. The cursor of the grid moves to the first item of the chunk.
+// chunkKey handles a key of the map of the chunks.
 func (m model) chunkKey(name string) model {
 	grid, p, w := m.doc.Grid, m.chunk, m.chunkRegion()
 	row, col, down := p.row, p.col, int64(1)
@@ -157,6 +157,12 @@ func (m model) chunkKey(name string) model {
 	default:
 		return m
 	}
+	return m.moveChunk(p)
+}
+
+// moveChunk moves the cursor of the map to a chunk, and the cursor of the grid to its first item.
+func (m model) moveChunk(p position) model {
+	grid := m.doc.Grid
 	m.chunk = p
 	if m.doc.Array != nil && len(grid) == len(m.pos.at) && !isEmpty(m.doc.Array.Shape()) {
 		if p.row != m.pos.row || p.col != m.pos.col {

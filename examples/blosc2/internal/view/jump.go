@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -128,12 +129,17 @@ func ends(s string, n int64) (least, largest int64, err error) {
 		stop = numbers[1]
 	}
 	if step > 0 {
-		start, stop = max(0, start), min(stop, n)-1
+		least, largest = max(0, start), min(stop, n)-1
 	} else {
-		start, stop = max(-1, stop)+1, min(start, n-1)
+		least, largest = max(-1, stop)+1, min(start, n-1)
 	}
-	if start > stop {
+	if least > largest {
 		return 0, 0, fmt.Errorf("%s selects no items", s)
 	}
-	return start, stop, nil
+	if span := largest - least; step > 0 {
+		largest -= span % step
+	} else if step < 0 {
+		least += span % -max(step, -math.MaxInt64)
+	}
+	return least, largest, nil
 }

@@ -41,8 +41,14 @@ func (m model) key(msg tea.KeyPressMsg) (model, tea.Cmd) {
 	}
 	switch m.page {
 	case gridPage, heatPage:
+		if name == "enter" && m.page == heatPage {
+			return m.back()
+		}
 		return m.arrayKey(name)
 	case chunkPage:
+		if name == "enter" {
+			return m.back()
+		}
 		return m.chunkKey(name), nil
 	case treePage:
 		if name == "enter" || name == "right" || name == "l" {

@@ -62,7 +62,7 @@ func (m model) textLines() []string {
 	var lines []string
 	for _, p := range m.doc.Info {
 		name := fit(clean(p[0]), width)
-		for _, part := range strings.Split(ansi.Hardwrap(clean(p[1]), max(m.width-width-2, 20), true), "\n") {
+		for _, part := range strings.Split(ansi.Wrap(clean(p[1]), max(m.width-width-2, 20), ""), "\n") {
 			lines = append(lines, name+"  "+part)
 			name = spaces(width)
 		}

@@ -119,6 +119,7 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m = m.take(msg)
 		}
 	case opened:
+		m.message = ""
 		if m = m.stop(); msg.err != nil {
 			m.message = clean(msg.err.Error())
 		} else {

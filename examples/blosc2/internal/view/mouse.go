@@ -23,10 +23,9 @@ func (m model) click(x, y int) model {
 			return m
 		}
 		if w.wraps() {
-			m.chunk = m.chunk.set(m.doc.Grid, w.row, (w.top+int64(y-1))*w.width+int64(x))
-			return m
+			return m.moveChunk(m.chunk.set(m.doc.Grid, w.row, (w.top+int64(y-1))*w.width+int64(x)))
 		}
-		m.chunk = m.chunk.set(m.doc.Grid, w.row, w.top+int64(y-1)).set(m.doc.Grid, w.col, w.left+int64(x))
+		return m.moveChunk(m.chunk.set(m.doc.Grid, w.row, w.top+int64(y-1)).set(m.doc.Grid, w.col, w.left+int64(x)))
 	}
 	return m
 }
