@@ -2,7 +2,11 @@
 
 package main
 
-import "testing"
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
 
 // TestGoldenView compares first screens with files of testdata/golden.
 func TestGoldenView(t *testing.T) {
@@ -18,6 +22,17 @@ func TestGoldenView(t *testing.T) {
 		"view_group":  "stores/tree.b2d/img",
 	} {
 		golden(t, name, must(t, "", "view", dir+path))
+	}
+	_, text, _ := strings.Cut(readFile(t, "README.md"), "```text\n")
+	text, _, _ = strings.Cut(text, "```")
+	screen := readFile(t, filepath.Join("testdata", "golden", "view"))
+	for line := range strings.Lines(text) {
+		if !strings.Contains(screen, line) {
+			t.Errorf("README.md has a line that view does not print: %q", line)
+		}
+	}
+	if strings.Count(text, "\n") != 10 {
+		t.Errorf("README.md: %q", text)
 	}
 	fails(t, 1, "no such file", "", "view", "missing.b2nd")
 	fails(t, 2, "argument PATH is missing", "", "view")
