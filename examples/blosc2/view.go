@@ -15,7 +15,7 @@ Arrows, page up and page down, home and end move. Tab chooses the axes on the sc
 A colon goes to an index or a selection, v selects, y copies values and Y the selection. m is the heat map, i the
 metadata, c the map of the chunks, ? lists all keys, and q quits. The mouse works, too.
 
-If standard output is not a terminal, view prints the first screen as text, in 24 lines of 80 columns.
+If standard output is not a terminal, or TERM is "dumb", view prints the first screen as text, in 24 lines of 80 columns.
 
 Examples:
   blosc2 view a.b2nd

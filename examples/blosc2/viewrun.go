@@ -26,7 +26,7 @@ func (v *viewCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	if e.tty {
+	if e.tty && os.Getenv("TERM") != "dumb" {
 		return view.Run(e.ctx, os.Stdout, tools, doc)
 	}
 	text, err := view.Screen(e.ctx, tools, doc, 80, 24)

@@ -100,7 +100,7 @@ func TestViewInTmux(t *testing.T) {
 	x.wait("exit 0")
 }
 
-// TestViewCopies checks what view sends to the clipboard, and that it restores the terminal after a signal.
+// TestViewCopies checks what view sends to the clipboard.
 func TestViewCopies(t *testing.T) {
 	x := startTmux(t, "view", newArray(t))
 	x.run("set-option", "-s", "set-clipboard", "on")
@@ -119,7 +119,7 @@ func TestViewCopies(t *testing.T) {
 	x.wait("exit 0")
 }
 
-// TestViewTerminal checks that colors and control characters of files stay off the terminal, and that a signal ends view.
+// TestViewTerminal checks that NO_COLOR is respected, and that a signal ends view and restores the terminal.
 func TestViewTerminal(t *testing.T) {
 	s, tty := openScreen(t, 80)
 	c := program(t, "view", newArray(t))

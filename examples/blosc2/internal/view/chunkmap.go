@@ -176,7 +176,7 @@ func (m model) moveChunk(p position) model {
 	return m
 }
 
-// letters stand for special values in the map.
+// letters are the cells of chunks of special values.
 var letters = map[chunk.Special]byte{chunk.Zeros: 'z', chunk.NaNs: 'n', chunk.Value: 'v', chunk.Uninit: 'u'}
 
 // chunkLines returns the lines of the map, and below a line that explains it.

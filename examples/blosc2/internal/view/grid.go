@@ -65,8 +65,11 @@ func (m model) gridRegion() region {
 	rows, cols := m.rows(), int64(max((m.width-m.gutter())/minColumn, 1))
 	size := int64(max(a.DType().Size, 1))
 	cols = max(1, min(cols, maxGridBytes/size/rows))
-	rows = max(1, min(rows, maxGridBytes/size))
-	return m.pos.region(a.Shape(), m.pos.top, m.pos.left, rows, cols)
+	top := m.pos.top
+	if most := max(1, maxGridBytes/size); most < rows {
+		rows, top = most, m.pos.along(m.pos.row)
+	}
+	return m.pos.region(a.Shape(), top, m.pos.left, rows, cols)
 }
 
 // readCells returns a function that reads the items of the grid.

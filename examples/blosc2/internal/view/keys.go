@@ -13,6 +13,9 @@ func (m model) key(msg tea.KeyPressMsg) (model, tea.Cmd) {
 	if name == "ctrl+c" {
 		return m.stop(), tea.Quit
 	}
+	if name == "ctrl+z" {
+		return m, tea.Suspend
+	}
 	if m.prompt != nil {
 		return m.promptKey(name, msg.Text), nil
 	}

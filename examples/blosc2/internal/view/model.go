@@ -155,7 +155,7 @@ func (m model) take(msg loaded) model {
 		m.message = clean(msg.err.Error())
 	case msg.cells != nil:
 		m.cells = msg.cells
-		m = m.scrollColumns()
+		m = m.keepColumn()
 	case msg.image != nil:
 		m.image = msg.image
 	default:

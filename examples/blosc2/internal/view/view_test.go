@@ -336,3 +336,42 @@ func TestReadFails(t *testing.T) {
 		t.Errorf("%d reads", f.reads)
 	}
 }
+
+// TestSlowReads presses keys while reads take long. Only the last one is shown, with the cursor on the screen.
+func TestSlowReads(t *testing.T) {
+	s := start(t, numbers(t, 50, 200))
+	var last tea.Cmd
+	for i := range 60 {
+		next, cmd := s.m.Update(named[[]string{"right", "down", "right"}[i%3]])
+		if s.m = next.(model); cmd != nil {
+			last = cmd
+		}
+	}
+	s.at(20, 40)
+	s.send(last())
+	if s.m.valueAtCursor() != "4040" || !strings.Contains(s.m.screen(), "\x1b[7m4040\x1b[m") {
+		t.Errorf("%s", s.m.screen())
+	}
+}
+
+// TestLargeItems reads a few of the items on the screen if they are large: always the one at the cursor.
+func TestLargeItems(t *testing.T) {
+	a, err := ndarray.Zeros(t.Context(), "", []int64{40, 3}, "S3000000", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &counter{Reader: a}
+	doc := document(a)
+	doc.Array = r
+	s := start(t, doc)
+	for range 30 {
+		s.keys("down")
+		if c := s.m.current(); c == nil || !c.has(s.m.pos.at[0], 0) || len(c.data) > maxGridBytes {
+			t.Fatalf("%v: the item at the cursor was not read", s.m.pos.at)
+		}
+	}
+	s.keys("right", "right").at(30, 2)
+	if c := s.m.current(); !c.has(30, 2) {
+		t.Error("the item at the cursor was not read")
+	}
+}
