@@ -20,6 +20,7 @@ type grammar struct {
 	Diff       diffCmd       `cmd:"" help:"compare two arrays"`
 	Bench      benchCmd      `cmd:"" help:"measure codecs and filters with this data, and recommend one"`
 	Plot       plotCmd       `cmd:"" help:"draw a heat map, a line or a histogram as PNG or SVG"`
+	View       viewCmd       `cmd:"" help:"show an array or a store on the terminal"`
 	Serve      serveCmd      `cmd:"" help:"serve a folder over HTTP: files, listings and selections of arrays"`
 	Create     createCmd     `cmd:"" help:"create an array or a super-chunk from a .npy file or raw bytes"`
 	Append     appendCmd     `cmd:"" help:"append items to an array, or a chunk to a super-chunk"`

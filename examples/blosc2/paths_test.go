@@ -68,6 +68,8 @@ func pathCases(t *testing.T, dir string) []pathCase {
 		{row: "ls", line: "ls PATH", store: "store", check: has("level0 array")},
 		{row: "table", line: "table -csv PATH", store: "table", check: has("c0_int")},
 		{row: "objects", line: "objects PATH", store: "objects", check: has("\n")},
+		{row: "view", line: "view PATH", check: has("0\\1 0 1 2")},
+		{row: "view a store", line: "view PATH", store: "store", check: has("enter: open")},
 		{row: "bench", line: "bench -codecs lz4 -filters shuffle PATH", check: has("recommended lz4:5 shuffle")},
 		{row: "create OUT", line: "create -overwrite -dtype <u2 PATH", stdin: data, check: becomes(data, "dump", "PATH")},
 		{row: "create IN", line: "create -overwrite -raw -checksums " + to + " PATH", check: becomes("", "verify", to)},
@@ -167,6 +169,10 @@ func TestPaths(t *testing.T) {
 			code, out, errOut := callFree(stdin, args...)
 			cell := "yes"
 			switch {
+			case args[0] == "view" && !hasTerminal:
+				if code != 1 || !strings.Contains(errOut, "no terminal") {
+					t.Errorf("%q: exit %d, %q", args, code, errOut)
+				}
 			case code == 0:
 				c.check(t, kind, path, string(out))
 			case code == 1 || code == 2 && args[0] == "diff":

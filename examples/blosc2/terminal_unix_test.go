@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 }
 
 // program returns the command as a process of its own.
-func program(t *testing.T, args ...string) *exec.Cmd {
+func program(t testing.TB, args ...string) *exec.Cmd {
 	c := exec.CommandContext(t.Context(), os.Args[0], args...)
 	c.Env = append(os.Environ(), "BLOSC2_TEST_MAIN=1", "TERM=xterm", "NO_COLOR=")
 	return c

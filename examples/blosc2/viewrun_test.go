@@ -1,0 +1,39 @@
+//go:build !js && !wasip1
+
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestGoldenView compares first screens with files of testdata/golden.
+func TestGoldenView(t *testing.T) {
+	dir := fixturesDir + "/"
+	for name, path := range map[string]string{
+		"view":        "python-blosc2/dtype_f4.b2nd",
+		"view_dates":  "python-blosc2/dtype_M8_s.b2nd",
+		"view_struct": "python-blosc2/dtype_struct_nested.b2nd",
+		"view_text":   "python-blosc2/dtype_U6.b2nd",
+		"view_tensor": "stores/tensor.bl2",
+		"view_frame":  "stores/objects.b2b",
+		"view_store":  "stores/tree.b2z",
+		"view_group":  "stores/tree.b2d/img",
+	} {
+		golden(t, name, must(t, "", "view", dir+path))
+	}
+	_, text, _ := strings.Cut(readFile(t, "README.md"), "```text\n")
+	text, _, _ = strings.Cut(text, "```")
+	screen := readFile(t, filepath.Join("testdata", "golden", "view"))
+	for line := range strings.Lines(text) {
+		if !strings.Contains(screen, line) {
+			t.Errorf("README.md has a line that view does not print: %q", line)
+		}
+	}
+	if strings.Count(text, "\n") != 10 {
+		t.Errorf("README.md: %q", text)
+	}
+	fails(t, 1, "no such file", "", "view", "missing.b2nd")
+	fails(t, 2, "argument PATH is missing", "", "view")
+}
