@@ -69,8 +69,8 @@ func TestDiskWarm(t *testing.T) {
 	mu.Unlock()
 	settle(t, obj)
 
-	// The server answers: an item that is not cached takes one request, besides that for the version. On a slow machine,
-	// a request may be repeated, or one of before may arrive late.
+	// The server answers: an item that is not cached takes one request, besides that for the version. On a slow
+	// machine, a request may be repeated, or one of before may arrive late.
 	n := int64(3)
 	for try := int64(0); try < 5 && n > 2; try++ {
 		s.set(nil)
