@@ -249,7 +249,7 @@ func TestSlowClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	go fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nX: "+strings.Repeat("x", 1<<20)) // fails when the server closes
+	go fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nX: "+strings.Repeat("x", 1<<20)) // fails at the end
 	conn.SetReadDeadline(time.Now().Add(20 * time.Second))
 	b := make([]byte, 12)
 	if _, err := io.ReadFull(conn, b); err != nil || string(b) != "HTTP/1.1 431" {
