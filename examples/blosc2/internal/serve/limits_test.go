@@ -243,13 +243,14 @@ func TestSlowClients(t *testing.T) {
 		}
 		conn.Close()
 	}
-	// A request with a large header, and one whose body does not come.
+	// A request with a large header.
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	go fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nX: "+strings.Repeat("x", 1<<20)) // fails when the server closes
+	// This fails when the server closes the connection.
+	go fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nX: "+strings.Repeat("x", 1<<20))
 	conn.SetReadDeadline(time.Now().Add(20 * time.Second))
 	b := make([]byte, 12)
 	if _, err := io.ReadFull(conn, b); err != nil || string(b) != "HTTP/1.1 431" {
@@ -398,6 +399,24 @@ func TestConcurrency(t *testing.T) {
 	writer.Wait()
 	if open, _ := s.cache.counts(); open > 3 {
 		t.Errorf("%d open arrays, want at most 3: two in the cache, and the store of one", open)
+	}
+}
+
+// TestBuffers checks that no byte of an earlier answer is in an array that stores nothing for its items.
+func TestBuffers(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a.b2nd"), 1000)
+	zeros, err := ndarray.Zeros(t.Context(), filepath.Join(dir, "zeros.b2nd"), []int64{1000}, "<i4", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	zeros.Close()
+	s := newServer(t, dir, testConfig())
+	for range 20 {
+		get(t, s, "/a.b2nd?sel=")
+		if got := get(t, s, "/zeros.b2nd?sel="); got[len(got)-4000:] != strings.Repeat("\x00", 4000) {
+			t.Fatal("bytes of an earlier answer")
+		}
 	}
 }
 

@@ -22,6 +22,7 @@ type Server struct {
 	requests *gate
 	decoders *gate
 	memory   *budget
+	buffers  buffers
 	metrics  *metrics
 }
 
