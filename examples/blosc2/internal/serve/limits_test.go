@@ -150,6 +150,37 @@ func TestMethods(t *testing.T) {
 	}
 }
 
+// TestViewer serves a web page besides the folder.
+func TestViewer(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"viewer/index.html": "page", "viewer/v.wasm": "\x00asm", "secret": "x", "data/a.html": "<script>"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := testConfig()
+	body(t, ask(t, newServer(t, filepath.Join(dir, "data"), c), "GET", "/viewer/"), 404)
+	c.Viewer = filepath.Join(dir, "viewer")
+	s := newServer(t, filepath.Join(dir, "data"), c)
+	if r := ask(t, s, "GET", "/viewer/"); body(t, r, 200) != "page" || r.Header.Get("Content-Security-Policy") != "" {
+		t.Errorf("%v", r.Header)
+	}
+	if r := ask(t, s, "GET", "/viewer/v.wasm"); r.Header.Get("Content-Type") != "application/wasm" || body(t, r, 200) != "\x00asm" {
+		t.Errorf("%v", r.Header)
+	}
+	for _, p := range []string{"/viewer/../secret", "/viewer/%2e%2e/secret", "/viewer/..%2fsecret"} {
+		if got := ask(t, s, "GET", p); got.StatusCode == 200 {
+			t.Errorf("%s: %s", p, body(t, got, 200))
+		}
+	}
+	if r := ask(t, s, "GET", "/a.html"); !strings.Contains(r.Header.Get("Content-Security-Policy"), "sandbox") {
+		t.Errorf("%v", r.Header)
+	}
+}
+
 // TestBusy fills the places of requests, of decoders and of memory.
 func TestBusy(t *testing.T) {
 	dir := t.TempDir()
@@ -214,7 +245,7 @@ func TestCancel(t *testing.T) {
 func TestSlowClients(t *testing.T) {
 	noLeaks(t)
 	dir := t.TempDir()
-	writeNoise(t, filepath.Join(dir, "a.b2nd"), 32<<20)
+	writeNoise(t, filepath.Join(dir, "a.b2nd"), 16<<20)
 	c := testConfig()
 	c.Limits.Stall, c.Limits.Header = 300*time.Millisecond, 300*time.Millisecond
 	s := newServer(t, dir, c)
