@@ -199,6 +199,7 @@ func TestBusy(t *testing.T) {
 		if body(t, r, 503); r.Header.Get("Retry-After") != "1" {
 			t.Errorf("%s: %v", name, r.Header)
 		}
+		body(t, ask(t, s, "GET", "/api/chunk/a.b2nd?nchunk=0"), 503)
 		get(t, s, "/metrics")
 		leave()
 		get(t, s, "/a.b2nd?sel=0")
