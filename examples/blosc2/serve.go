@@ -14,6 +14,7 @@ type serveCmd struct {
 	Addr     string        `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"address to listen at. Port 0 chooses a free one. Without a host, as in :8080, it is every address of the machine"`
 	Host     []string      `placeholder:"NAME" help:"also accept NAME in the header Host, such as the name of a proxy's server; may be repeated. At a loopback address the server accepts localhost and loopback addresses, elsewhere every name unless there is a -host"`
 	CORS     string        `name:"cors" placeholder:"ORIGIN" help:"let scripts of this origin read answers, such as https://example.org; \"*\" means all origins"`
+	Viewer   string        `placeholder:"DIR" help:"serve the web page in this folder below /viewer/, with its scripts. Files of the served folder cannot run scripts"`
 	Result   size          `default:"67108864" placeholder:"BYTES" help:"largest number of bytes of the items of a selection"`
 	Memory   int64         `default:"536870912" placeholder:"BYTES" help:"largest number of bytes of the items of all selections at a time"`
 	Requests int           `default:"256" placeholder:"N" help:"largest number of requests at a time; others wait for 2 seconds, and then get status 503"`
@@ -68,7 +69,7 @@ func (v *serveCmd) Run(e *env) error {
 	}
 	defer l.Close()
 	c := serve.Config{
-		Hosts: append(hostsOf(l.Addr()), v.Host...), CORS: v.CORS, ItemText: itemText,
+		Hosts: append(hostsOf(l.Addr()), v.Host...), CORS: v.CORS, Viewer: v.Viewer, ItemText: itemText,
 		Attributes: func(list []meta.Layer) any { return valueMap(list) },
 		Limits: serve.Limits{
 			Result: int64(v.Result), Memory: v.Memory, Requests: v.Requests, Decoders: v.Decoders,

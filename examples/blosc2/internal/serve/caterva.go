@@ -242,6 +242,7 @@ func (s *Server) serveChunk(w *response, r *http.Request) error {
 		return err
 	}
 	var b []byte
+	var taken int64
 	done := false
 	err = s.withArray(ctx, r.URL.Path, func(t target, e *entry) error {
 		f := e.array.Frame()
@@ -255,16 +256,24 @@ func (s *Server) serveChunk(w *response, r *http.Request) error {
 		if err == nil && int64(info.CBytes) > s.limits.Result {
 			err = errorf(http.StatusRequestEntityTooLarge, "the chunk is larger than the limit of %d bytes", s.limits.Result)
 		}
+		if err == nil {
+			err = s.memory.take(int64(info.CBytes))
+		}
 		if err != nil {
 			return err
 		}
-		b, err = f.ReadRaw(ctx, b[:0], i)
-		return err
+		if b, err = f.ReadRaw(ctx, b[:0], i); err != nil {
+			s.memory.give(int64(info.CBytes))
+			return err
+		}
+		taken = int64(info.CBytes)
+		return nil
 	})
 	leave()
 	if err != nil || done {
 		return err
 	}
+	defer s.memory.give(taken)
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=\"%s.%d.chunk\"", safeName(path.Base(r.URL.Path)), i))
 	return s.send(w, r, b)

@@ -17,6 +17,8 @@ type Config struct {
 	Hosts []string
 	// CORS is the origin whose scripts may read answers, or "*" for all. Empty means none.
 	CORS string
+	// Viewer is a folder with a web page, which is served below /viewer/. Its scripts may run. Empty means none.
+	Viewer string
 	// ItemText returns an item that is not a boolean, a complex number or structured, as text for JSON. Integers and
 	// finite floats must be numbers as JSON has them.
 	ItemText func(d meta.DType, b []byte) string

@@ -8,7 +8,8 @@
 //
 // A path names a file or folder below the served one, or a leaf of a store: dir/tree.b2z/img/level0. All files are
 // opened through one os.Root, which follows links inside the folder and none that leads out of it. Elements that begin
-// with a dot do not exist for clients. At the top, the names metrics and api are taken.
+// with a dot do not exist for clients. At the top, the names metrics, api/info, api/fetch and
+// api/chunk are taken, and viewer if there is one.
 //
 // A sparse frame is a directory with many files, which package frame opens by its name. The server does that only if no
 // element of its path is a link, and checks afterwards that the name still is that of the directory in the os.Root.

@@ -3,6 +3,8 @@ package serve
 import (
 	"context"
 	"errors"
+	"math/bits"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -61,3 +63,27 @@ func (b *budget) give(n int64) { b.used.Add(-n) }
 
 // used returns the number of places in use.
 func (g *gate) used() int { return len(g.places) }
+
+// maxKept is the size of the largest buffer that is kept for another request.
+const maxKept = 4 << 20
+
+// buffers are used again by later requests. A read fills all of its buffer before it is sent.
+type buffers struct{ pool sync.Pool }
+
+// get returns a buffer of n bytes with any content.
+func (b *buffers) get(n int64) []byte {
+	if n > maxKept || n == 0 {
+		return make([]byte, n)
+	}
+	if p, ok := b.pool.Get().(*[]byte); ok && int64(cap(*p)) >= n {
+		return (*p)[:n]
+	}
+	return make([]byte, n, 1<<bits.Len64(uint64(n-1)))
+}
+
+// put takes a buffer that is no longer used.
+func (b *buffers) put(p []byte) {
+	if cap(p) > 0 && cap(p) <= maxKept {
+		b.pool.Put(&p)
+	}
+}

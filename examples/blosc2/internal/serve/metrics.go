@@ -20,6 +20,7 @@ const (
 	kindInfo    = "info"
 	kindFetch   = "fetch"
 	kindChunk   = "chunk"
+	kindViewer  = "viewer"
 	kindMetrics = "metrics"
 	kindOther   = "other"
 )

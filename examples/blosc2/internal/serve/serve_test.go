@@ -128,7 +128,8 @@ func write(t testing.TB, name string, shape ...int64) {
 func TestSlices(t *testing.T) {
 	s := newServer(t, fixturesDir, testConfig())
 	for _, p := range []string{
-		"python-blosc2/edited_sframe", "python-blosc2/meta.b2nd", "stores/tree.b2z/img/level0", "stores/tree.b2d/img/level0", "stores/tree.b2d/img/level0.b2nd",
+		"python-blosc2/edited_sframe", "python-blosc2/mixed_special.b2nd", "python-blosc2/meta.b2nd", "stores/tree.b2z/img/level0", "stores/tree.b2d/img/level0",
+		"stores/tree.b2d/img/level0.b2nd",
 		"stores/tree.b2d/meta/pos",
 	} {
 		a := openFixture(t, p)

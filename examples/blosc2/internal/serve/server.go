@@ -18,10 +18,12 @@ type Server struct {
 	limits   Limits
 	dir      string // of root, without links
 	root     *os.Root
+	viewer   *os.Root // or nil
 	cache    *cache
 	requests *gate
 	decoders *gate
 	memory   *budget
+	buffers  buffers
 	metrics  *metrics
 }
 
@@ -38,9 +40,16 @@ func New(dir string, c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	var viewer *os.Root
+	if c.Viewer != "" {
+		if viewer, err = os.OpenRoot(c.Viewer); err != nil {
+			root.Close()
+			return nil, err
+		}
+	}
 	l := c.Limits.withDefaults()
 	return &Server{
-		config: c, limits: l, dir: dir, root: root, cache: newCache(l.Arrays, l.Time),
+		config: c, limits: l, dir: dir, root: root, viewer: viewer, cache: newCache(l.Arrays, l.Time),
 		requests: newGate(l.Requests, l.Wait), decoders: newGate(l.Decoders, l.Wait),
 		memory: &budget{max: l.Memory}, metrics: newMetrics(),
 	}, nil
@@ -49,7 +58,11 @@ func New(dir string, c Config) (*Server, error) {
 // Close closes all files.
 func (s *Server) Close() error {
 	s.cache.clear()
-	return s.root.Close()
+	err := s.root.Close()
+	if s.viewer != nil {
+		err = errors.Join(err, s.viewer.Close())
+	}
+	return err
 }
 
 // Serve answers requests of a listener, which it closes, until ctx is done. It then waits for the requests that run, at
@@ -79,8 +92,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if err := h.Shutdown(grace); err != nil {
 		cancel() // the reads that still run
 		h.Close()
-		for s.requests.used() > 0 {
-			time.Sleep(time.Millisecond) // connections are closed, and contexts are done
+		// Connections are closed and contexts are done, so this takes a moment.
+		for end := time.Now().Add(10 * time.Second); s.requests.used() > 0 && time.Now().Before(end); {
+			time.Sleep(time.Millisecond)
 		}
 	}
 	if err := <-done; !errors.Is(err, http.ErrServerClosed) {
@@ -129,6 +143,8 @@ func (s *Server) route(r *http.Request) (kind string, serve handler) {
 		return kindOther, refuse(http.StatusBadRequest, err.Error())
 	case p == "/metrics":
 		return kindMetrics, s.serveMetrics
+	case s.viewer != nil && strings.HasPrefix(p, "/viewer/"):
+		return kindViewer, s.serveViewer
 	case strings.HasPrefix(p, "/api/info/"):
 		return kindInfo, s.serveInfo
 	case strings.HasPrefix(p, "/api/fetch/"):
@@ -141,6 +157,14 @@ func (s *Server) route(r *http.Request) (kind string, serve handler) {
 		return kindListing, s.serveListing
 	}
 	return kindFile, s.serveFile
+}
+
+// serveViewer answers with a file of the viewer.
+func (s *Server) serveViewer(w *response, r *http.Request) error {
+	w.Header().Del("Content-Security-Policy")
+	w.Header().Set("Cache-Control", "no-cache")
+	http.StripPrefix("/viewer", http.FileServerFS(s.viewer.FS())).ServeHTTP(w, r)
+	return nil
 }
 
 // knownHost reports whether the header Host of a request has a name that the server accepts.

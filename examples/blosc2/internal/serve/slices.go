@@ -38,7 +38,7 @@ func (s *Server) serveSlice(w *response, r *http.Request) error {
 	if err != nil || done {
 		return err
 	}
-	defer s.memory.give(res.taken)
+	defer s.discard(&res)
 	if format == "json" {
 		return s.sendJSON(w, r, res)
 	}
@@ -74,7 +74,7 @@ func parseSelection(text string) ([]ndarray.Index, error) {
 }
 
 // readSlice reads a selection. It reports done if it has answered, because the client has what parts identify already.
-// Otherwise the caller gives res.taken back to s.memory.
+// Otherwise the caller discards the result.
 func (s *Server) readSlice(w *response, r *http.Request, sel []ndarray.Index, parts ...string) (res result, done bool, err error) {
 	ctx, leave, err := s.enterDecoder(r)
 	if err != nil {
@@ -94,15 +94,20 @@ func (s *Server) readSlice(w *response, r *http.Request, sel []ndarray.Index, pa
 		if err := s.memory.take(n); err != nil {
 			return err
 		}
-		items := make([]byte, n)
-		if err := e.array.ReadBytes(ctx, items, sel...); err != nil {
-			s.memory.give(n)
-			return err
+		res.items, res.taken = s.buffers.get(n), n
+		if err = e.array.ReadBytes(ctx, res.items, sel...); err != nil {
+			s.discard(&res)
 		}
-		res.items, res.taken = items, n
-		return nil
+		return err
 	})
 	return res, done, err
+}
+
+// discard releases the memory of a result.
+func (s *Server) discard(res *result) {
+	s.buffers.put(res.items)
+	s.memory.give(res.taken)
+	res.items, res.taken = nil, 0
 }
 
 // enterDecoder waits for a free decoder. The caller calls leave at the end. The context ends at the limit of time, or
