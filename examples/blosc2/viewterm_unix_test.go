@@ -100,7 +100,7 @@ func TestViewInTmux(t *testing.T) {
 	x.wait("exit 0")
 }
 
-// TestViewCopies checks what view sends to the clipboard.
+// TestViewCopies checks what view sends to the clipboard, and that a click moves the cursor.
 func TestViewCopies(t *testing.T) {
 	x := startTmux(t, "view", newArray(t))
 	x.run("set-option", "-s", "set-clipboard", "on")
@@ -115,6 +115,8 @@ func TestViewCopies(t *testing.T) {
 	if got := x.run("show-buffer"); got != "0:2, 0:2" {
 		t.Errorf("the clipboard has %q", got)
 	}
+	x.run("send-keys", "-l", "\x1b[<0;2;8M") // a click at column 2 of line 8
+	x.wait("[5, 1] = ")
 	x.keys("C-c")
 	x.wait("exit 0")
 }

@@ -39,7 +39,6 @@ var (
 	indexStyle    = lipgloss.NewStyle().Foreground(lipgloss.Cyan)
 	cursorStyle   = lipgloss.NewStyle().Reverse(true)
 	selectedStyle = lipgloss.NewStyle().Underline(true).Foreground(lipgloss.Yellow)
-	faintStyle    = lipgloss.NewStyle().Faint(true)
 )
 
 // gutter returns the number of cells of the indexes of the rows.

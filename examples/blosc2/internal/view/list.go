@@ -124,10 +124,8 @@ Selecting
   y                       copy the values of the selection, or of the screen
   Y                       copy the selection in NumPy's notation
 Pages
-  m                       heat map of the plane, and back
-      p s z Z                 colors, scale, closer, farther
+  m                       heat map, and back; p s z Z: colors, scale, zoom
   c                       map of the chunks, and back
   i                       metadata, and back
   b, backspace, esc       back, in a store to its list
-  ?                       this page
-  q, ctrl+c               quit`
+  ?, q, ctrl+z            this page; quit (also ctrl+c); suspend`
