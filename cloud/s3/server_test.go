@@ -31,6 +31,7 @@ type server struct {
 	mu       sync.Mutex
 	requests []string                                          // method, key, and the parameters of uploads
 	bytes    int64                                             // of answers
+	running  int                                               // requests
 	fault    func(w http.ResponseWriter, r *http.Request) bool // reports whether it has answered
 }
 
@@ -115,7 +116,13 @@ func start(t *testing.T) *server {
 		s.requests = append(s.requests, strings.TrimSpace(r.Method+" "+strings.TrimPrefix(r.URL.Path, "/bucket/")+" "+
 			q.Get("partNumber")+map[bool]string{true: "uploads"}[q.Has("uploads")]))
 		fault := s.fault
+		s.running++
 		s.mu.Unlock()
+		defer func() {
+			s.mu.Lock()
+			s.running--
+			s.mu.Unlock()
+		}()
 		if fault == nil || !fault(w, r) {
 			proxy.ServeHTTP(w, r)
 		}
@@ -143,10 +150,19 @@ func (b *countedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// take returns the requests and the bytes since the last call.
+// take returns the requests and the bytes since the last call. It waits for requests that run, as a client may need
+// only some of its answers.
 func (s *server) take() ([]string, int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for range 2000 {
+		if s.running == 0 {
+			break
+		}
+		s.mu.Unlock()
+		time.Sleep(time.Millisecond)
+		s.mu.Lock()
+	}
 	r, n := s.requests, s.bytes
 	s.requests, s.bytes = nil, 0
 	return r, n
