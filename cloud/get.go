@@ -31,6 +31,10 @@ func (x *object) Get(ctx context.Context, off, n int64, version string) (*remote
 	a, err := x.b.driver.Get(ctx, x.b.Bucket, x.key, off, n, version)
 	opened := version != ""
 	switch {
+	case err == nil && a.Size == 0: // an empty object has no range to read
+		body := a.Body
+		a.Body = nil
+		return a, body.Close()
 	case err == nil:
 		return a, nil
 	case x.b.driver.Status(err) == http.StatusRequestedRangeNotSatisfiable:
@@ -77,10 +81,6 @@ func (common) Get(ctx context.Context, b *blob.Bucket, key string, off, n int64,
 	a := &remote.Answer{Body: r, Size: r.Size()}
 	if t := r.ModTime(); !t.IsZero() {
 		a.Version = t.UTC().Format("2006-01-02T15:04:05.999999999Z")
-	}
-	if a.Size == 0 {
-		a.Body = nil
-		return a, r.Close()
 	}
 	return a, nil
 }

@@ -64,10 +64,6 @@ func (Driver) Get(ctx context.Context, b *blob.Bucket, key string, off, n int64,
 	if r.As(&out) && out.ETag != nil {
 		a.Version = strings.Trim(string(*out.ETag), `"`)
 	}
-	if a.Size == 0 {
-		a.Body = nil
-		return a, r.Close()
-	}
 	return a, nil
 }
 

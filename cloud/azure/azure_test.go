@@ -1,95 +1,28 @@
 package azure_test
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"errors"
-	"fmt"
-	"io/fs"
 	"net/http"
-	"net/http/httptest"
-	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/goblosc/blosc2/cloud/azure"
-	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/cloud/internal/cloudtest"
+	"github.com/goblosc/blosc2/frame/remote"
 )
 
-// fake is a server that answers requests for the object dir/a of a bucket, as Azure Blob Storage does.
-type fake struct {
-	mu         sync.Mutex
-	data       []byte
-	generation int
-	ignore     bool // conditions
-	requests   []string
-}
-
-func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	match := r.Header.Get("If-Match")
-	f.requests = append(f.requests, fmt.Sprint(r.Header.Get("x-ms-range"), " ", match))
-	switch {
-	case r.URL.Path != "/account/bucket/dir/a" || f.data == nil:
-		http.NotFound(w, r)
-	case match != "" && match != fmt.Sprintf("%q", fmt.Sprint(f.generation)) && !f.ignore:
-		w.WriteHeader(http.StatusPreconditionFailed)
-	default:
-		w.Header().Set("ETag", fmt.Sprintf("%q", fmt.Sprint(f.generation)))
-		r.Header.Set("Range", r.Header.Get("x-ms-range"))
-		r.Header.Del("If-Match")
-		http.ServeContent(w, r, "", time.Now(), bytes.NewReader(f.data))
-	}
-}
-
-// TestOpen opens an object and reads it before and after it changes.
+// TestOpen opens an object of a server that answers as Azure Blob Storage does.
 func TestOpen(t *testing.T) {
-	data := make([]byte, 1<<20)
-	for i := range len(data) / 32 {
-		h := sha256.Sum256(fmt.Append(nil, i))
-		copy(data[32*i:], h[:])
-	}
-	f := &fake{}
-	s := httptest.NewServer(f)
-	defer s.Close()
-	t.Setenv("AZURE_STORAGE_DOMAIN", strings.TrimPrefix(s.URL, "http://"))
-	t.Setenv("AZURE_STORAGE_PROTOCOL", "http")
-	t.Setenv("AZURE_STORAGE_IS_LOCAL_EMULATOR", "true") // the account is part of the path
-	t.Setenv("AZURE_STORAGE_ACCOUNT", "account")
-	t.Setenv("AZURE_STORAGE_SAS_TOKEN", "sig=none")
-	for name, change := range map[string]func(){
-		"replaced":                func() { f.generation = 2 },
-		"replaced, no conditions": func() { f.generation, f.ignore = 2, true },
-		"deleted":                 func() { f.data = nil },
-	} {
-		f.data, f.generation, f.ignore, f.requests = data, 1, false, nil
-		src, err := azure.Open(t.Context(), "azblob://bucket/dir/a", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(f.requests) != 2 || src.Size() != int64(len(data)) || src.Version() != `"1"` {
-			t.Errorf("requests %q, size %d, version %s", f.requests, src.Size(), src.Version())
-		}
-		p := make([]byte, 1000)
-		if _, err := src.ReadAt(p, 500_000); err != nil || !bytes.Equal(p, data[500_000:501_000]) {
-			t.Fatal(err)
-		}
-		if got, want := f.requests[2], "bytes=500000-500999 \"1\""; got != want {
-			t.Errorf("request %q, want %q", got, want)
-		}
-		f.mu.Lock()
-		change()
-		f.mu.Unlock()
-		for range 2 {
-			if _, err := src.ReadAt(p, 600_000); !errors.Is(err, frame.ErrChanged) {
-				t.Errorf("%s: %v, want ErrChanged", name, err)
-			}
-		}
-		src.Close()
-	}
-	if _, err := azure.Open(t.Context(), "azblob://bucket/none", nil); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v, want ErrNotExist", err)
-	}
+	cloudtest.TestOpen(t, &cloudtest.Store{
+		Path: "/account/bucket/dir/a", Range: "x-ms-range", Match: "If-Match", Quoted: true,
+		SetHeader: func(h http.Header, version string) { h.Set("ETag", version) },
+		Setenv: func(setenv func(name, value string), host string) {
+			setenv("AZURE_STORAGE_DOMAIN", host)
+			setenv("AZURE_STORAGE_PROTOCOL", "http")
+			setenv("AZURE_STORAGE_IS_LOCAL_EMULATOR", "true") // the account is part of the path
+			setenv("AZURE_STORAGE_ACCOUNT", "account")
+			setenv("AZURE_STORAGE_SAS_TOKEN", "sig=none")
+		},
+		Open: func(object string) (*remote.Object, error) {
+			return azure.Open(t.Context(), "azblob://bucket/"+object, nil)
+		},
+	})
 }

@@ -72,10 +72,6 @@ func (Driver) Get(ctx context.Context, b *blob.Bucket, key string, off, n int64,
 		return nil, err
 	}
 	a := &remote.Answer{Body: r, Size: r.Attrs.Size, Version: strconv.FormatInt(r.Attrs.Generation, 10)}
-	if a.Size == 0 {
-		a.Body = nil
-		return a, r.Close()
-	}
 	return a, nil
 }
 

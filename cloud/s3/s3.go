@@ -73,10 +73,6 @@ func (Driver) Get(ctx context.Context, b *blob.Bucket, key string, off, n int64,
 			a.Version = strings.Trim(tag, `"`)
 		}
 	}
-	if a.Size == 0 {
-		a.Body = nil
-		return a, r.Close()
-	}
 	return a, nil
 }
 

@@ -1,0 +1,115 @@
+// Package cloudtest tests drivers against a server in the process of the test.
+package cloudtest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/remote"
+)
+
+// Store is what distinguishes a kind of store from others: requests for the object dir/a of the bucket named bucket.
+type Store struct {
+	Path      string                              // of requests for the object
+	Range     string                              // the header with the range
+	Match     string                              // the header with the version
+	Quoted    bool                                // the version is in quotation marks
+	SetHeader func(h http.Header, version string) // sets the headers of an answer
+	Setenv    func(setenv func(name, value string), host string)
+	Open      func(object string) (*remote.Object, error) // opens an object of the bucket, such as "dir/a"
+}
+
+// server answers requests for one object.
+type server struct {
+	store      *Store
+	mu         sync.Mutex
+	data       []byte
+	generation int
+	ignore     bool // conditions
+	requests   []string
+}
+
+// version returns the version of the object as requests have it.
+func (s *server) version() string {
+	v := strconv.Itoa(s.generation)
+	if s.store.Quoted {
+		v = strconv.Quote(v)
+	}
+	return v
+}
+
+// ServeHTTP implements http.Handler.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	match, span := r.Header.Get(s.store.Match), r.Header.Get(s.store.Range)
+	s.requests = append(s.requests, span+" "+match)
+	switch {
+	case r.URL.Path != s.store.Path || s.data == nil:
+		http.NotFound(w, r)
+	case match != "" && match != s.version() && !s.ignore:
+		w.WriteHeader(http.StatusPreconditionFailed)
+	default:
+		s.store.SetHeader(w.Header(), s.version())
+		r.Header.Set("Range", span)
+		r.Header.Del("If-Match")
+		http.ServeContent(w, r, "", time.Now(), bytes.NewReader(s.data))
+	}
+}
+
+// TestOpen opens an object and reads it before and after it changes.
+func TestOpen(t *testing.T, store *Store) {
+	data := make([]byte, 1<<20)
+	for i := range len(data) / 32 {
+		h := sha256.Sum256(fmt.Append(nil, i))
+		copy(data[32*i:], h[:])
+	}
+	s := &server{store: store}
+	listener := httptest.NewServer(s)
+	defer listener.Close()
+	store.Setenv(t.Setenv, strings.TrimPrefix(listener.URL, "http://"))
+	for name, change := range map[string]func(){
+		"replaced":                func() { s.generation = 2 },
+		"replaced, no conditions": func() { s.generation, s.ignore = 2, true },
+		"deleted":                 func() { s.data = nil },
+	} {
+		s.data, s.generation, s.ignore, s.requests = data, 1, false, nil
+		src, err := store.Open("dir/a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.requests) != 2 || src.Size() != int64(len(data)) || src.Version() != `"1"` {
+			t.Errorf("requests %q, size %d, version %s", s.requests, src.Size(), src.Version())
+		}
+		p := make([]byte, 1000)
+		if _, err := src.ReadAt(p, 500_000); err != nil || !bytes.Equal(p, data[500_000:501_000]) {
+			t.Fatal(err)
+		}
+		if got, want := s.requests[2], "bytes=500000-500999 "+s.version(); got != want {
+			t.Errorf("request %q, want %q", got, want)
+		}
+		s.mu.Lock()
+		change()
+		s.mu.Unlock()
+		for range 2 {
+			if _, err := src.ReadAt(p, 600_000); !errors.Is(err, frame.ErrChanged) {
+				t.Errorf("%s: %v, want ErrChanged", name, err)
+			}
+		}
+		src.Close()
+	}
+	if _, err := store.Open("none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v, want ErrNotExist", err)
+	}
+}
