@@ -50,14 +50,11 @@ func (c *createCmd) Run(e *env) error {
 	if c.to, err = newOutput(e, c.Out, c.Sparse, c.Overwrite); err != nil {
 		return err
 	}
-	in, err := openInput(e, c.In, c.Raw)
+	in, err := openShown(e, c.In, c.Raw, c.progressOption)
 	if err != nil {
 		return err
 	}
 	defer in.close()
-	p := e.startProgress(c.progressOption, "bytes", max(in.size, 0))
-	defer p.end()
-	in.p = p
 	if in.npy == nil && c.ChunkSize == 0 && !c.Raw && c.DType == "" {
 		return errNotNPY("a dtype for the items with -dtype, or -raw for bytes")
 	}

@@ -37,13 +37,11 @@ func (v *appendCmd) Run(e *env) error {
 	if arrayErr != nil && isArrayFrame(f) {
 		return arrayErr
 	}
-	in, err := openInput(e, v.In, v.Raw)
+	in, err := openShown(e, v.In, v.Raw, v.progressOption)
 	if err != nil {
 		return err
 	}
 	defer in.close()
-	in.p = e.startProgress(v.progressOption, "bytes", max(in.size, 0))
-	defer in.p.end()
 	if arrayErr != nil {
 		if v.Axis != 0 {
 			return fmt.Errorf("%s: %w: a super-chunk has no axes", v.Path, ndarray.ErrNotArray)
@@ -177,13 +175,11 @@ func (v *setCmd) Run(e *env) error {
 	if !ok {
 		return ndarray.ErrTooLarge
 	}
-	in, err := openInput(e, v.In, v.Raw)
+	in, err := openShown(e, v.In, v.Raw, v.progressOption)
 	if err != nil {
 		return err
 	}
 	defer in.close()
-	in.p = e.startProgress(v.progressOption, "bytes", max(in.size, 0))
-	defer in.p.end()
 	if err := v.check(in, a.DType()); err != nil {
 		return err
 	}

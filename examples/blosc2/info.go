@@ -138,7 +138,7 @@ func infoFrame(p *propertyPrinter, s *source) error {
 		p.add("dtype", "%s", dtype)
 	}
 	data := dataBytes(s)
-	p.add("data", "%s in %d chunks", sizeText(data), i.NumChunks)
+	p.add("data", "%s in %s", sizeText(data), plural(i.NumChunks, "chunk"))
 	if padding := i.NBytes - data; padding > 0 {
 		p.add("padding", "%s", sizeText(padding))
 	}

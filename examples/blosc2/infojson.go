@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
@@ -62,20 +60,7 @@ type hexMap []meta.Layer
 
 // MarshalJSON implements json.Marshaler.
 func (m hexMap) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, l := range m {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		name, err := json.Marshal(l.Name)
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(&b, "%s:%q", name, hex.EncodeToString(l.Content))
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return marshalLayers(m, func(content []byte) ([]byte, error) { return json.Marshal(hex.EncodeToString(content)) })
 }
 
 // valueMap is a list of metalayers, printed as an object with decoded contents. What is not MessagePack is null, and
@@ -84,30 +69,36 @@ type valueMap []meta.Layer
 
 // MarshalJSON implements json.Marshaler.
 func (m valueMap) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, l := range m {
+	return marshalLayers(m, func(content []byte) ([]byte, error) {
+		text, err := unpackJSON(content)
+		if err != nil {
+			return []byte("null"), nil
+		}
+		if !json.Valid([]byte(text)) {
+			return json.Marshal(text)
+		}
+		return []byte(text), nil
+	})
+}
+
+// marshalLayers returns an object with the names of layers, and what value makes of their contents.
+func marshalLayers(layers []meta.Layer, value func(content []byte) ([]byte, error)) ([]byte, error) {
+	b := []byte{'{'}
+	for i, l := range layers {
 		if i > 0 {
-			b.WriteByte(',')
+			b = append(b, ',')
 		}
 		name, err := json.Marshal(l.Name)
 		if err != nil {
 			return nil, err
 		}
-		text, err := unpackJSON(l.Content)
+		text, err := value(l.Content)
 		if err != nil {
-			text = "null"
-		} else if !json.Valid([]byte(text)) {
-			quoted, err := json.Marshal(text)
-			if err != nil {
-				return nil, err
-			}
-			text = string(quoted)
+			return nil, err
 		}
-		fmt.Fprintf(&b, "%s:%s", name, text)
+		b = append(append(append(b, name...), ':'), text...)
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return append(b, '}'), nil
 }
 
 // pipelineNumbers returns filters and their parameters as headers store them.

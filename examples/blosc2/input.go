@@ -58,6 +58,15 @@ func openInput(e *env, name string, raw bool) (*input, error) {
 	return in, nil
 }
 
+// openShown opens an input like openInput and shows the progress of reading it until it is closed.
+func openShown(e *env, name string, raw bool, o progressOption) (*input, error) {
+	in, err := openInput(e, name, raw)
+	if err == nil {
+		in.p = e.startProgress(o, "bytes", max(in.size, 0))
+	}
+	return in, err
+}
+
 // newInput returns the input in a stream.
 func newInput(r io.Reader, name string, raw bool) (*input, error) {
 	b := bufio.NewReaderSize(r, 1<<16)
@@ -95,8 +104,9 @@ func newFileInput(f *os.File, size int64, name string, raw bool) (*input, error)
 // isNPYName reports whether a file name is that of a .npy file.
 func isNPYName(name string) bool { return strings.HasSuffix(name, ".npy") }
 
-// close closes the input and removes temporary files.
+// close closes the input, removes temporary files and ends the progress.
 func (in *input) close() {
+	in.p.end()
 	if in.file != nil {
 		in.file.Close()
 	}

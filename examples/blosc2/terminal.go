@@ -33,6 +33,14 @@ func sizeText(n int64) string {
 	return shortSize(n) + " (" + grouped(n) + " bytes)"
 }
 
+// plural returns a number with the name of what it counts.
+func plural(n int, name string) string {
+	if n == 1 {
+		return "1 " + name
+	}
+	return fmt.Sprintf("%d %ss", n, name)
+}
+
 // shortSize returns a number of bytes in the largest unit that leaves a number from 1 up.
 func shortSize(n int64) string {
 	x, unit := float64(n), ""

@@ -70,13 +70,9 @@ func below(r *http.Request, prefix string) *http.Request {
 // serveInfo answers api/info/PATH.
 func (s *Server) serveInfo(w *response, r *http.Request) error {
 	r = below(r, "/api/info/")
-	ctx, leave, err := s.enterDecoder(r)
-	if err != nil {
-		return err
-	}
 	var b []byte
 	done := false
-	err = s.withArray(ctx, r.URL.Path, func(t target, e *entry) error {
+	err := s.decode(r, func(_ context.Context, t target, e *entry) error {
 		now := s.stateOf(e)
 		if done = notModified(w, r, etag(now, "info", t.key)); done {
 			return nil
@@ -88,7 +84,6 @@ func (s *Server) serveInfo(w *response, r *http.Request) error {
 		b, err = encodeJSON(v)
 		return err
 	})
-	leave()
 	if err != nil || done {
 		return err
 	}
@@ -178,14 +173,10 @@ func (s *Server) serveStored(w *response, r *http.Request) error {
 
 // serveFrame answers with a selection of an array, as a frame.
 func (s *Server) serveFrame(w *response, r *http.Request, sel []ndarray.Index, parts ...string) error {
-	ctx, leave, err := s.enterDecoder(r)
-	if err != nil {
-		return err
-	}
 	var b bytes.Buffer
 	var taken int64
 	done := false
-	err = s.withArray(ctx, r.URL.Path, func(t target, e *entry) error {
+	err := s.decode(r, func(ctx context.Context, t target, e *entry) error {
 		var res result
 		n, err := s.measure(&res, e.array, sel)
 		if err != nil {
@@ -206,7 +197,6 @@ func (s *Server) serveFrame(w *response, r *http.Request, sel []ndarray.Index, p
 		taken = n
 		return nil
 	})
-	leave()
 	if err != nil || done {
 		return err
 	}
@@ -237,14 +227,10 @@ func (s *Server) serveChunk(w *response, r *http.Request) error {
 	if err != nil {
 		return errorf(http.StatusBadRequest, "nchunk %q is not a number", r.URL.Query().Get("nchunk"))
 	}
-	ctx, leave, err := s.enterDecoder(r)
-	if err != nil {
-		return err
-	}
 	var b []byte
 	var taken int64
 	done := false
-	err = s.withArray(ctx, r.URL.Path, func(t target, e *entry) error {
+	err = s.decode(r, func(ctx context.Context, t target, e *entry) error {
 		f := e.array.Frame()
 		if i < 0 || i >= f.Info().NumChunks {
 			return fmt.Errorf("chunk %d of %d: %w", i, f.Info().NumChunks, ndarray.ErrBounds)
@@ -269,7 +255,6 @@ func (s *Server) serveChunk(w *response, r *http.Request) error {
 		taken = int64(info.CBytes)
 		return nil
 	})
-	leave()
 	if err != nil || done {
 		return err
 	}

@@ -76,14 +76,9 @@ func parseSelection(text string) ([]ndarray.Index, error) {
 // readSlice reads a selection. It reports done if it has answered, because the client has what parts identify already.
 // Otherwise the caller discards the result.
 func (s *Server) readSlice(w *response, r *http.Request, sel []ndarray.Index, parts ...string) (res result, done bool, err error) {
-	ctx, leave, err := s.enterDecoder(r)
-	if err != nil {
-		return res, false, err
-	}
-	defer leave()
-	s.metrics.addSlices(1)
-	defer s.metrics.addSlices(-1)
-	err = s.withArray(ctx, r.URL.Path, func(t target, e *entry) error {
+	err = s.decode(r, func(ctx context.Context, t target, e *entry) error {
+		s.metrics.addSlices(1)
+		defer s.metrics.addSlices(-1)
 		n, err := s.measure(&res, e.array, sel)
 		if err != nil {
 			return err
@@ -118,6 +113,16 @@ func (s *Server) enterDecoder(r *http.Request) (ctx context.Context, leave func(
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), s.limits.Time)
 	return ctx, func() { cancel(); s.decoders.leave() }, nil
+}
+
+// decode runs a function with the array at the path of a request, on a free decoder. See withArray.
+func (s *Server) decode(r *http.Request, run func(ctx context.Context, t target, e *entry) error) error {
+	ctx, leave, err := s.enterDecoder(r)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return s.withArray(ctx, r.URL.Path, func(t target, e *entry) error { return run(ctx, t, e) })
 }
 
 // stateOf returns the stamp of the file that holds an entry.

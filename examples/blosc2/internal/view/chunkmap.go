@@ -134,28 +134,13 @@ func (m model) chunkKey(name string) model {
 		p = p.move(grid, row, -down*w.rows)
 	case "pgdown", "ctrl+f", "space":
 		p = p.move(grid, row, down*w.rows)
-	case "home":
-		p = p.set(grid, col, 0)
-	case "end":
-		p = p.set(grid, col, length(grid, col)-1)
-	case "{", "ctrl+home":
-		p = p.set(grid, row, 0)
-	case "}", "ctrl+end":
-		p = p.set(grid, row, length(grid, row)-1)
-	case "[", "-":
-		p = p.move(grid, p.other, -1)
-	case "]", "+", "=":
-		p = p.move(grid, p.other, 1)
 	case "a":
 		p = p.chooseOther(p.other + 1)
-	case "tab":
-		p = p.nextPair(1)
-	case "shift+tab":
-		p = p.nextPair(-1)
-	case "t":
-		p = p.axes(p.col, p.row)
 	default:
-		return m
+		var ok bool
+		if p, ok = p.key(name, grid, row, col); !ok {
+			return m
+		}
 	}
 	return m.moveChunk(p)
 }

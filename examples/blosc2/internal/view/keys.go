@@ -131,30 +131,12 @@ func (m model) arrayKey(name string) (model, tea.Cmd) {
 	case ">", "shift+right":
 		p = p.move(shape, p.col, cols)
 		p.left = max(0, min(p.left+cols, length(shape, p.col)-1))
-	case "home", "0":
-		p = p.set(shape, p.col, 0)
-	case "end", "$":
-		p = p.set(shape, p.col, length(shape, p.col)-1)
-	case "{", "ctrl+home":
-		p = p.set(shape, p.row, 0)
-	case "}", "ctrl+end":
-		p = p.set(shape, p.row, length(shape, p.row)-1)
-	case "[", "-":
-		p = p.move(shape, p.other, -1)
-	case "]", "+", "=":
-		p = p.move(shape, p.other, 1)
 	case "a":
 		p = p.chooseOther(p.other + 1)
 		if p.other >= 0 {
 			m.message = "[ and ] move along axis " + tuple([]int64{int64(p.other)})
 			m.message = strings.NewReplacer("(", "", ",)", "").Replace(m.message)
 		}
-	case "tab":
-		p = p.nextPair(1)
-	case "shift+tab":
-		p = p.nextPair(-1)
-	case "t":
-		p = p.axes(p.col, p.row)
 	case "v":
 		p.marked = !p.marked
 		p.anchor = [2]int64{p.along(p.row), p.along(p.col)}
@@ -167,6 +149,8 @@ func (m model) arrayKey(name string) (model, tea.Cmd) {
 		return m.copySelection()
 	case "p", "s", "z", "Z":
 		return m.heatKey(name), nil
+	default:
+		p, _ = p.key(name, shape, p.row, p.col)
 	}
 	m.pos = p.scrollTo(m.rows(), 1<<62)
 	return m.keepColumn(), nil

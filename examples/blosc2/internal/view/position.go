@@ -99,6 +99,34 @@ func (p position) nextPair(by int) position {
 	return p.axes(pair[0], pair[1])
 }
 
+// key returns the position after a key that has the same meaning in the grid of values and in the map of chunks: to the
+// ends of a row or column, along the other axes, or to another pair of axes. It reports whether name is such a key.
+func (p position) key(name string, shape []int64, row, col int) (position, bool) {
+	switch name {
+	case "home", "0":
+		p = p.set(shape, col, 0)
+	case "end", "$":
+		p = p.set(shape, col, length(shape, col)-1)
+	case "{", "ctrl+home":
+		p = p.set(shape, row, 0)
+	case "}", "ctrl+end":
+		p = p.set(shape, row, length(shape, row)-1)
+	case "[", "-":
+		p = p.move(shape, p.other, -1)
+	case "]", "+", "=":
+		p = p.move(shape, p.other, 1)
+	case "tab":
+		p = p.nextPair(1)
+	case "shift+tab":
+		p = p.nextPair(-1)
+	case "t":
+		p = p.axes(p.col, p.row)
+	default:
+		return p, false
+	}
+	return p, true
+}
+
 // scrollTo changes the first row and column so that the cursor is on a screen of some rows and columns.
 func (p position) scrollTo(rows, cols int64) position {
 	p.top = scrolled(p.top, p.along(p.row), rows)
