@@ -127,8 +127,8 @@ func (c *config) report() (*result.Report, error) {
 	}
 	defer os.RemoveAll(c.dir)
 	r := &result.Report{CPU: cpuName(), CPUs: runtime.NumCPU(), Go: runtime.Version(), Kernel: cpu.Current().String(),
-		C: cblosc.Version()}
-	c.log("%s, %d CPUs, Go %s with kernels %s, C-Blosc2 %s; times in microseconds", r.CPU, runtime.NumCPU(), r.Go, r.Kernel, r.C)
+		C: cblosc.Version(), Codecs: cblosc.Codecs()}
+	c.log("%s, %d CPUs, Go %s with kernels %s, C-Blosc2 %s with %s; times in microseconds", r.CPU, runtime.NumCPU(), r.Go, r.Kernel, r.C, r.Codecs)
 	c.log("%-12s %-52s %10s %10s    %8s", "group", "name", "Go", "C", "Go/C")
 	for _, f := range []func() ([]row, error){c.kernels, c.chunks, c.reads, c.writes} {
 		rows, err := f()

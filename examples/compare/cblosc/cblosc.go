@@ -14,6 +14,7 @@ import "C"
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"unsafe"
 )
@@ -33,6 +34,24 @@ var start = sync.OnceFunc(func() { C.blosc2_init() })
 
 // Version returns the version of the C library.
 func Version() string { return C.GoString(C.blosc2_get_version_string()) }
+
+// Codecs returns the libraries that the C library decodes with, and their versions.
+//
+// Safe: C reads key as a string that ends with 0, which CString makes, and lib and version are of C's malloc.
+func Codecs() string {
+	var list []string
+	for _, name := range []string{"lz4", "zlib", "zstd"} {
+		key := C.CString(name)
+		var lib, version *C.char
+		if C.blosc2_get_complib_info(key, &lib, &version) >= 0 {
+			list = append(list, C.GoString(lib)+" "+C.GoString(version))
+			C.free(unsafe.Pointer(lib))
+			C.free(unsafe.Pointer(version))
+		}
+		C.free(unsafe.Pointer(key))
+	}
+	return strings.Join(list, ", ")
+}
 
 // check returns an error for a negative return code.
 func check[T C.int | C.int64_t](what string, rc T) error {

@@ -16,6 +16,7 @@ type Report struct {
 	Go      string  `json:"go"`
 	Kernel  string  `json:"kernel"` // SIMD kernels of this library
 	C       string  `json:"c_blosc2"`
+	Codecs  string  `json:"c_codecs,omitempty"` // of C-Blosc2: libraries and versions
 	Groups  []Group `json:"groups"`
 	Rows    []Row   `json:"rows"`
 }
