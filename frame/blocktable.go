@@ -38,8 +38,8 @@ func (c chunkBlocks) ranges() []ranges.Range {
 	return list
 }
 
-// tableOf returns what the block table of s says of chunk i, or nil. It decodes the table when first called. A table
-// for another number of blocks than the chunk is likely to have is wrong. It could be of any length.
+// tableOf returns what the block table of s says of chunk i, or nil. It decodes the table when first called. It ignores
+// a table with another number of blocks than the chunk should have, because such a table could have any length.
 func (f *Frame) tableOf(s *snapshot, i int) chunkBlocks {
 	t := &s.table
 	t.load.Do(func() { t.blocks, t.at = f.readTable(s) })

@@ -72,19 +72,9 @@ func TestBlockTable(t *testing.T) {
 				name = filepath.Join(t.TempDir(), "a.b2frame")
 				o.Sparse = kind == "sparse"
 			}
-			f, err := CreateFunc(ctx, name, func(b *Batch) error {
-				for i := range 5 {
-					data := randomWalk(rng, 64<<10)
-					if i == 2 {
-						clear(data)
-					}
-					if err := b.Append(ctx, data); err != nil {
-						return err
-					}
-				}
-				return nil
-			}, o)
-			must(t, err)
+			chunks := randomWalks(rng, 5, 64<<10)
+			clear(chunks[2])
+			f := createOf(t, name, o, chunks)
 			checkTable(t, f)
 			if slices.Contains(f.VLMetaNames(), blockLayer) {
 				t.Error(f.VLMetaNames())
@@ -99,7 +89,7 @@ func TestBlockTable(t *testing.T) {
 				checkTable(t, f)
 			}
 			var b bytes.Buffer
-			_, err = f.Save(ctx, &b)
+			_, err := f.Save(ctx, &b)
 			must(t, err)
 			saved, err := OpenBytes(b.Bytes(), &OpenOptions{Verify: checksums})
 			must(t, err)
@@ -126,22 +116,13 @@ func (*unreadable) ReadAt([]byte, int64) (int, error) { return 0, errors.ErrUnsu
 
 // TestBlockTableUnreadable creates a frame with a block table in a Storage that cannot be read.
 func TestBlockTableUnreadable(t *testing.T) {
-	ctx := t.Context()
 	rng := rand.New(rand.NewPCG(3, 9))
 	st := &unreadable{}
 	o := tabled()
 	o.Storage = st
-	f, err := CreateFunc(ctx, "", func(b *Batch) error {
-		for range 3 {
-			if err := b.Append(ctx, randomWalk(rng, 64<<10)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, o)
-	must(t, err)
+	f := createOf(t, "", o, randomWalks(rng, 3, 64<<10))
 	must(t, f.Close())
-	f, err = OpenBytes(st.Bytes(), nil)
+	f, err := OpenBytes(st.Bytes(), nil)
 	must(t, err)
 	checkTable(t, f)
 	verify(t, f)
@@ -165,6 +146,30 @@ func TestBlockTableDamage(t *testing.T) {
 	if s := f.snap.Load(); f.tableOf(s, 0) == nil || f.tableOf(s, 1) != nil {
 		t.Error("want a table of the first chunk only")
 	}
+}
+
+// randomWalks returns n chunks of size bytes. See randomWalk.
+func randomWalks(rng *rand.Rand, n, size int) [][]byte {
+	var list [][]byte
+	for range n {
+		list = append(list, randomWalk(rng, size))
+	}
+	return list
+}
+
+// createOf creates a frame of chunks.
+func createOf(t *testing.T, name string, o *CreateOptions, chunks [][]byte) *Frame {
+	t.Helper()
+	f, err := CreateFunc(t.Context(), name, func(b *Batch) error {
+		for _, c := range chunks {
+			if err := b.Append(t.Context(), c); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, o)
+	must(t, err)
+	return f
 }
 
 // randomWalk returns n bytes of items of 4 bytes that compress to about a half.
@@ -268,21 +273,12 @@ func TestBlockTableAutomatic(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 9))
 	o := tabled()
 	o.ChunkSize, o.Params.BlockSize = 8<<20, 0
-	var plain []byte
-	f, err := CreateFunc(ctx, "", func(b *Batch) error {
-		for range 2 {
-			data := randomWalk(rng, o.ChunkSize)
-			plain = append(plain, data...)
-			if err := b.Append(ctx, data); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, o)
-	must(t, err)
+	chunks := randomWalks(rng, 2, o.ChunkSize)
+	plain := slices.Concat(chunks...)
+	f := createOf(t, "", o, chunks)
 	checkTable(t, f)
 	var saved bytes.Buffer
-	_, err = f.Save(ctx, &saved)
+	_, err := f.Save(ctx, &saved)
 	must(t, err)
 	src := &countedRanges{rangesOf: saved.Bytes()}
 	far, err := OpenSource(ctx, src, nil)
@@ -350,21 +346,12 @@ func TestWrongBlockTable(t *testing.T) {
 		if rng.IntN(3) == 0 {
 			o.Params.Filters = []chunk.Filter{chunk.Delta, chunk.Shuffle}
 		}
-		var plain []byte
-		f, err := CreateFunc(ctx, "", func(b *Batch) error {
-			for range 1 + rng.IntN(4) {
-				data := randomWalk(rng, 64<<10)
-				plain = append(plain, data...)
-				if err := b.Append(ctx, data); err != nil {
-					return err
-				}
-			}
-			return nil
-		}, o)
-		must(t, err)
+		chunks := randomWalks(rng, 1+rng.IntN(4), 64<<10)
+		plain := slices.Concat(chunks...)
+		f := createOf(t, "", o, chunks)
 		must(t, f.edit(ctx, func(b *Batch) error { return b.damageTable(rng) }))
 		var saved bytes.Buffer
-		_, err = f.Save(ctx, &saved)
+		_, err := f.Save(ctx, &saved)
 		must(t, err)
 		far, err := OpenSource(ctx, rangesOf(saved.Bytes()), nil)
 		must(t, err)

@@ -409,9 +409,8 @@ func (h *heads) put(off int64, b []byte) {
 // blockLayer is the name of the variable-length metalayer that holds the block table of a frame.
 const blockLayer = "b2blocks"
 
-// blockTable is the block table of a state. It gives the likely positions of blocks, so that they can be
-// read together with the beginning of their chunk. Decoding does not rely on it, because another library may have
-// changed chunks.
+// blockTable is the block table of a state. It gives the likely positions of blocks, so that they can be read together
+// with the beginning of their chunk. Decoding does not rely on it, because another library may have changed chunks.
 type blockTable struct {
 	load   sync.Once
 	blocks []byte   // as in tableRecord; nil if there is none
