@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
@@ -428,21 +427,8 @@ func BenchmarkRatios(b *testing.B) {
 		{"sum-skip-nan", func() error { return sum(false) }, func() error { return sum(true) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			var times [2][]time.Duration
-			for b.Loop() {
-				for k, f := range []func() error{c.plain, c.other} {
-					start := time.Now()
-					if err := f(); err != nil {
-						b.Fatal(err)
-					}
-					times[k] = append(times[k], time.Since(start))
-				}
-			}
-			for _, t := range times {
-				slices.Sort(t)
-			}
-			n := len(times[0]) / 2
-			b.ReportMetric(float64(times[1][n])/float64(times[0][n]), "ratio")
+			m := medians(b, c.plain, c.other)
+			b.ReportMetric(m[1]/m[0], "ratio")
 		})
 	}
 }

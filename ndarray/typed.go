@@ -372,9 +372,9 @@ func (c *valueReader) mapping(with *selection.Mapping, a *Array, st *state, m *s
 	return with
 }
 
-// smallCast is the number of bytes up to which values of the size of items are converted in place after the read, which
-// may then decode to dst, or unshuffle single items of a list. Above it, each block is converted on its way to dst, in
-// parallel.
+// smallCast is the number of bytes up to which items are read as stored and converted in place afterwards, if values
+// have the size of items. Such a read may decode straight to dst, or unshuffle single items of a list. Larger reads
+// convert each block on its way to dst, in parallel.
 const smallCast = 64 << 10
 
 // readValues reads a selection into the memory of values.
