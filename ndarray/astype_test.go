@@ -15,9 +15,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goblosc/blosc2/internal/golden"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
-	"github.com/goblosc/blosc2/ndarray/internal/golden"
 )
 
 // asTypeCopy returns an array of the items of r, converted.

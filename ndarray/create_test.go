@@ -21,8 +21,8 @@ import (
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/golden"
 	"github.com/goblosc/blosc2/meta"
-	"github.com/goblosc/blosc2/ndarray/internal/golden"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goblosc/blosc2/internal/golden"
 	"github.com/goblosc/blosc2/meta"
-	"github.com/goblosc/blosc2/ndarray/internal/golden"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )

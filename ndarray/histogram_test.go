@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goblosc/blosc2/ndarray/internal/golden"
+	"github.com/goblosc/blosc2/internal/golden"
 )
 
 // floats parses numbers with commas between them.

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/golden"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
-	"github.com/goblosc/blosc2/ndarray/internal/golden"
 )
 
 // record has the fields of the "flat" rows of testdata/records.txt.gz, in another order.

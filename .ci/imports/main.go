@@ -64,16 +64,19 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/codecs":      {},
 	"internal/filters":     {[]string{"internal/errs", "internal/race", "internal/cpu"}, nil},
 	"internal/attack":      {[]string{"ndarray", "frame", "chunk", "codec", "meta"}, []string{"golang.org/x/sys/unix"}},
+	"internal/golden":      {},
 	"internal/guardpage":   {},
 	"internal/link":        {},
 	"internal/manifest":    {},
+	"internal/mutation":    {[]string{"internal/race"}, nil},
+	"internal/tabletest":   {[]string{"ndarray", "frame", "meta"}, nil},
 	"internal/trap":        {},
 }
 
 // testSupport lists packages that any test, and only a test, may import.
 var testSupport = []string{
-	"internal/attack", "internal/guardpage", "internal/link", "internal/manifest", "internal/trap", "internal/race", "internal/cpu",
-	"internal/cpu/cputest", "frame/internal/simulated",
+	"internal/attack", "internal/golden", "internal/guardpage", "internal/link", "internal/manifest", "internal/mutation", "internal/tabletest", "internal/trap",
+	"internal/race", "internal/cpu", "internal/cpu/cputest", "frame/internal/simulated",
 }
 
 // besides holds the packages that the tests and examples of a package may import besides those that it may import: they

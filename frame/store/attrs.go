@@ -52,5 +52,5 @@ func (s *Store) visitAttrs(ctx context.Context, group string, see func(f *frame.
 	if l == nil {
 		return nil
 	}
-	return atKey(l.key, s.visit(ctx, l, func(f *frame.Frame, _ int64) error { return see(f) }))
+	return atKey(l.key, s.visit(ctx, s.files.box, l, func(f *frame.Frame, _ int64) error { return see(f) }))
 }

@@ -19,9 +19,14 @@ import (
 type container interface {
 	// files returns the files of the store but the directories. Files that cannot be opened have a fault.
 	files(ctx context.Context, most int) ([]file, error)
+	opener
+	Close() error
+}
+
+// opener opens the files of leaves. Every container is one.
+type opener interface {
 	// open returns the bytes of a file, and a function that releases them. ctx is for the opening.
 	open(ctx context.Context, name string) (src source.Source, release func() error, err error)
-	Close() error
 }
 
 // file is a file of a container.

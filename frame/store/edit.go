@@ -369,7 +369,7 @@ func (s *Store) SetAttr(ctx context.Context, group, attr string, v any) error {
 	}
 	var layers []meta.Layer
 	if l := s.index.get(key); l != nil {
-		err = s.visit(ctx, l, func(f *frame.Frame, _ int64) (err error) {
+		err = s.visit(ctx, s.files.box, l, func(f *frame.Frame, _ int64) (err error) {
 			layers, err = frames.AllVLMeta(f)
 			return err
 		})

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -16,7 +19,9 @@ import (
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/remote"
+	"github.com/goblosc/blosc2/frame/store/internal/source"
 	"github.com/goblosc/blosc2/internal/link"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // countReads counts the reads of a source.
@@ -121,6 +126,154 @@ func TestLargeZipFar(t *testing.T) {
 			t.Errorf("open and list: %+v; a leaf: %+v", open, leaf)
 		}
 	})
+}
+
+// bigLeaves returns a zip store with n leaves of size bytes that do not compress.
+func bigLeaves(t testing.TB, n, size int) []byte {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "s.b2d")
+	s, err := Create(t.Context(), dir, &CreateOptions{OpenOptions: OpenOptions{Frames: &frame.OpenOptions{NoSync: true}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	rng := rand.New(rand.NewPCG(3, 3))
+	for i := range n {
+		data := make([]uint64, size/8)
+		for k := range data {
+			data[k] = rng.Uint64()
+		}
+		a, err := ndarray.Create(t.Context(), "", []int64{int64(len(data))}, data, nil)
+		if err == nil {
+			err = s.Put(t.Context(), fmt.Sprintf("/g%d/leaf%03d", i%3, i), a.Frame())
+			a.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Pack(t.Context(), dir+".b2z", nil); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(dir + ".b2z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestWalkZipFar walks over zip files on a link of 50 ms and 100 MB/s. The beginnings and the ends of many leaves are
+// read at once. The entries are those of the same file in memory.
+func TestWalkZipFar(t *testing.T) {
+	fixture := func(name string) []byte {
+		b, err := os.ReadFile("../../testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	many := 10_000
+	if testing.Short() {
+		many = 2000
+	}
+	for _, c := range []struct {
+		name   string
+		b      []byte
+		leaves int
+		rounds int
+	}{
+		{"many leaves", largeZip(t, many), many, 4}, {"large leaves", bigLeaves(t, 100, 100_000), 100, 4},
+		{"tree.b2z", fixture("stores/tree.b2z"), 4, 2}, {"wide1.b2z", fixture("tables/wide1.b2z"), 0, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			near, err := OpenReaderAt(t.Context(), bytes.NewReader(c.b), int64(len(c.b)), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer near.Close()
+			want := entries(t, near)
+			synctest.Test(t, func(t *testing.T) {
+				ctx := context.Background()
+				l := &link.Link{Latency: 50 * time.Millisecond, Bandwidth: 100e6, Objects: map[string]link.Object{"/s": {Data: c.b, ETag: `"1"`}}}
+				src, err := remote.Open(ctx, "http://host/s", &remote.Options{Client: l.Client()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer src.Close()
+				s, err := OpenSource(ctx, src, &OpenOptions{Frames: &frame.OpenOptions{Concurrency: 1}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close()
+				start := time.Now()
+				got := entries(t, s)
+				stats := l.Stats()
+				t.Logf("%d bytes; %d entries in %v: %+v", len(c.b), len(got), time.Since(start), stats)
+				if !reflect.DeepEqual(got, want) || len(got) < c.leaves {
+					t.Errorf("%d entries, want %d that are equal", len(got), len(want))
+				}
+				if stats.Rounds > c.rounds {
+					t.Errorf("%+v, want %d rounds at most", stats, c.rounds)
+				}
+			})
+		})
+	}
+}
+
+// entries returns what Walk returns.
+func entries(t testing.TB, s *Store) (list []Entry) {
+	t.Helper()
+	for e, err := range s.Walk(context.Background(), "/") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// brokenRanges is a source whose ReadRanges fails, delivers half of the bytes, or all of them.
+type brokenRanges struct {
+	source.Source
+	whole []byte
+	how   int
+}
+
+func (s brokenRanges) ReadRanges(_ context.Context, want []frame.Range, got func(i int, at int64, b []byte) error) error {
+	for i, r := range want {
+		b := s.whole[r.Off:r.End()]
+		switch s.how {
+		case 0:
+			return io.ErrUnexpectedEOF
+		case 1:
+			b = b[:len(b)/2]
+		}
+		if err := got(i, 0, b[:len(b):len(b)]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// What a source does not deliver in ReadRanges is read again.
+func TestWalkWithoutRanges(t *testing.T) {
+	b := largeZip(t, 50)
+	near, err := OpenReaderAt(t.Context(), bytes.NewReader(b), int64(len(b)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer near.Close()
+	for how := range 3 {
+		src := brokenRanges{source.FromReader(bytes.NewReader(b), int64(len(b))), b, how}
+		s, err := OpenSource(t.Context(), src, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := entries(t, s), entries(t, near); !reflect.DeepEqual(got, want) {
+			t.Errorf("%d: %d entries, want %d", how, len(got), len(want))
+		}
+		s.Close()
+	}
 }
 
 func BenchmarkOpenLargeZip(b *testing.B) {

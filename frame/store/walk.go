@@ -27,7 +27,8 @@ type Entry struct {
 
 // Walk returns the entries below a group, "/" for the whole store, in the order of their keys. It opens each leaf for
 // its Kind. The leaves of a table are part of the entry of the table. A table at the top has the key "/". A leaf that
-// cannot be opened has an error, and the walk goes on.
+// cannot be opened has an error, and the walk goes on. If the source of a zip file has the method ReadRanges, the walk
+// reads what it needs of many leaves at once.
 func (s *Store) Walk(ctx context.Context, group string) iter.Seq2[Entry, error] {
 	group = cleanKey(group)
 	return func(yield func(Entry, error) bool) {
@@ -36,11 +37,12 @@ func (s *Store) Walk(ctx context.Context, group string) iter.Seq2[Entry, error] 
 			return
 		}
 		table := "" // key of the table whose leaves are skipped
-		if is, err := s.isTable(ctx, group); is || err != nil {
-			e, err := s.tableEntry(ctx, group)
+		if is, err := s.isTable(ctx, s.files.box, group); is || err != nil {
+			e, err := s.tableEntry(ctx, s.files.box, group)
 			yield(e, err)
 			return
 		}
+		box := s.readAhead(group)
 		for n := range s.below(group) {
 			if err := ctx.Err(); err != nil {
 				yield(Entry{Key: n.key}, err)
@@ -49,7 +51,7 @@ func (s *Store) Walk(ctx context.Context, group string) iter.Seq2[Entry, error] 
 			if table != "" && isInside(n.key, table) || s.isGroupMeta(n.key) {
 				continue
 			}
-			e, err := s.entry(ctx, n)
+			e, err := s.entry(ctx, box, n)
 			if e.Kind == KindTable && err == nil {
 				table = n.key
 			}
@@ -67,16 +69,16 @@ func (s *Store) Stat(ctx context.Context, key string) (Entry, error) {
 	if !ok {
 		return Entry{Key: key}, atKey(key, errs.ErrNotExist)
 	}
-	return s.entry(ctx, n)
+	return s.entry(ctx, s.files.box, n)
 }
 
-// entry describes a leaf or a group.
-func (s *Store) entry(ctx context.Context, n entryName) (Entry, error) {
+// entry describes a leaf or a group. box opens its files.
+func (s *Store) entry(ctx context.Context, box opener, n entryName) (Entry, error) {
 	e := Entry{Key: n.key, Kind: KindGroup}
 	if n.leaf == nil {
-		is, err := s.isTable(ctx, n.key)
+		is, err := s.isTable(ctx, box, n.key)
 		if is && err == nil {
-			return s.tableEntry(ctx, n.key)
+			return s.tableEntry(ctx, box, n.key)
 		}
 		return e, atKey(n.key, err)
 	}
@@ -86,16 +88,16 @@ func (s *Store) entry(ctx context.Context, n entryName) (Entry, error) {
 		e.Kind, e.Ref = KindReference, l.ref
 		return e, nil
 	}
-	err := s.visit(ctx, l, func(f *frame.Frame, size int64) error {
+	err := s.visit(ctx, box, l, func(f *frame.Frame, size int64) error {
 		e.Size = size
 		return e.describe(ctx, f)
 	})
 	return e, atKey(n.key, err)
 }
 
-// visit opens a leaf for the time of a call. Unlike Frame it leaves no file open.
-func (s *Store) visit(ctx context.Context, l *leaf, see func(f *frame.Frame, size int64) error) error {
-	file, err := s.bytesOnce(ctx, l)
+// visit opens a leaf for the time of a call. box opens its file. Unlike Frame it leaves no file open.
+func (s *Store) visit(ctx context.Context, box opener, l *leaf, see func(f *frame.Frame, size int64) error) error {
+	file, err := s.bytesOnce(ctx, box, l)
 	if err != nil {
 		return err
 	}
@@ -109,12 +111,12 @@ func (s *Store) visit(ctx context.Context, l *leaf, see func(f *frame.Frame, siz
 }
 
 // bytesOnce is bytes of a leaf for a short time.
-func (s *Store) bytesOnce(ctx context.Context, l *leaf) (*openFile, error) {
+func (s *Store) bytesOnce(ctx context.Context, box opener, l *leaf) (*openFile, error) {
 	if l.file == "" || l.fault != nil || s.closed.Load() {
 		src, err := s.bytes(ctx, l)
 		return &openFile{src, func() error { return nil }}, err
 	}
-	src, release, err := s.files.box.open(ctx, l.file)
+	src, release, err := box.open(ctx, l.file)
 	return &openFile{src, release}, err
 }
 
@@ -161,12 +163,12 @@ func (e *Entry) describeArray(ctx context.Context, f *frame.Frame) error {
 }
 
 // isTable reports whether the leaves below a key are a table.
-func (s *Store) isTable(ctx context.Context, key string) (bool, error) {
+func (s *Store) isTable(ctx context.Context, box opener, key string) (bool, error) {
 	if !s.looksLikeTable(key) {
 		return false, nil
 	}
 	is := false
-	err := s.visit(ctx, s.index.get(join(key, tableMeta)), func(f *frame.Frame, _ int64) error {
+	err := s.visit(ctx, box, s.index.get(join(key, tableMeta)), func(f *frame.Frame, _ int64) error {
 		b, ok, err := frames.VLMeta(f, "kind")
 		if err != nil || !ok {
 			return err
@@ -183,9 +185,9 @@ func (s *Store) isTable(ctx context.Context, key string) (bool, error) {
 }
 
 // tableEntry describes a table.
-func (s *Store) tableEntry(ctx context.Context, key string) (Entry, error) {
+func (s *Store) tableEntry(ctx context.Context, box opener, key string) (Entry, error) {
 	e := Entry{Key: key, Kind: KindTable}
-	err := s.visit(ctx, s.index.get(join(key, tableRows)), func(f *frame.Frame, size int64) error {
+	err := s.visit(ctx, box, s.index.get(join(key, tableRows)), func(f *frame.Frame, size int64) error {
 		a, err := ndarray.OpenFrame(f)
 		if err != nil {
 			return err

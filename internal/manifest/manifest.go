@@ -3,6 +3,7 @@
 package manifest
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -47,9 +48,54 @@ type Slice struct {
 	SHA256            string
 }
 
-// Read returns the cases of a folder of testdata, such as "legacy". Tests run in the folder of their package, so Read
-// looks for testdata in the folders above.
+// Table is a table of a manifest with all its values.
+type Table struct {
+	Path string `json:"-"` // of the file or directory
+
+	File     string
+	Rows     int64
+	Nullable bool
+	Columns  map[string]Column
+}
+
+// Column is a column of a Table. Numbers are of type json.Number.
+type Column struct {
+	Kind   string
+	Values []any
+	Null   []int // rows that are null
+}
+
+// Read returns the cases of a folder of testdata, such as "legacy".
 func Read(t testing.TB, folder string) []Case {
+	t.Helper()
+	var m struct{ Cases []Case }
+	dir := decode(t, folder, &m)
+	if len(m.Cases) == 0 {
+		t.Fatalf("no cases in the manifest of %s", folder)
+	}
+	for i, c := range m.Cases {
+		m.Cases[i].Path = filepath.Join(dir, c.File)
+	}
+	return m.Cases
+}
+
+// Tables returns the tables of python-blosc2.
+func Tables(t testing.TB) []Table {
+	t.Helper()
+	var m struct{ Cases []Table }
+	dir := decode(t, "tables", &m)
+	if len(m.Cases) != 52 {
+		t.Fatalf("%d tables, want 52", len(m.Cases))
+	}
+	for i, c := range m.Cases {
+		m.Cases[i].Path = filepath.Join(dir, c.File)
+	}
+	return m.Cases
+}
+
+// decode decodes the manifest of a folder of testdata, and returns the path of the folder. Tests run in the folder of
+// their package, so it looks for testdata in the folders above.
+func decode(t testing.TB, folder string, v any) string {
 	t.Helper()
 	dir := filepath.Join("testdata", folder)
 	b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
@@ -60,15 +106,10 @@ func Read(t testing.TB, folder string) []Case {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var m struct{ Cases []Case }
-	if err := json.Unmarshal(b, &m); err != nil {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	if err := d.Decode(v); err != nil {
 		t.Fatal(err)
 	}
-	if len(m.Cases) == 0 {
-		t.Fatalf("no cases in the manifest of %s", folder)
-	}
-	for i, c := range m.Cases {
-		m.Cases[i].Path = filepath.Join(dir, c.File)
-	}
-	return m.Cases
+	return dir
 }

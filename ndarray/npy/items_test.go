@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goblosc/blosc2/internal/golden"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
-	"github.com/goblosc/blosc2/ndarray/internal/golden"
 )
 
 // npyLines returns the fields of the lines about .npy files in testdata/making.txt.gz of package ndarray.

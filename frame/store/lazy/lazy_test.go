@@ -2,15 +2,12 @@ package lazy
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,44 +16,9 @@ import (
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store"
+	"github.com/goblosc/blosc2/internal/golden"
 	"github.com/goblosc/blosc2/ndarray"
 )
-
-// lines returns the lines of a compressed file.
-func lines(t testing.TB, name string) []string {
-	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Split(string(text), "\n")
-}
-
-// shapeOf parses numbers with commas between them.
-func shapeOf(t testing.TB, s string) []int64 {
-	t.Helper()
-	shape := []int64{}
-	for f := range strings.SplitSeq(s, ",") {
-		if f == "" {
-			continue
-		}
-		n, err := strconv.ParseInt(f, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		shape = append(shape, n)
-	}
-	return shape
-}
 
 // operandsOf makes the arrays of a case, with random chunks and blocks.
 func operandsOf(t testing.TB, rng *rand.Rand, s string) map[string]ndarray.Reader {
@@ -69,7 +31,7 @@ func operandsOf(t testing.TB, rng *rand.Rand, s string) map[string]ndarray.Reade
 			t.Fatal(err)
 		}
 		o := &ndarray.CreateOptions{}
-		shape := shapeOf(t, f[2])
+		shape := golden.Ints(t, f[2])
 		for _, n := range shape {
 			c := 1 + rng.Int64N(n)
 			o.Chunks, o.Blocks = append(o.Chunks, c), append(o.Blocks, 1+rng.Int64N(c))
@@ -118,7 +80,7 @@ func TestNumPy(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(1, 2))
 	seen := map[string]int{}
-	for _, line := range lines(t, "testdata/lazy.txt.gz") {
+	for _, line := range golden.Lines(t, "testdata/lazy.txt.gz") {
 		c := strings.Split(line, ";")
 		operands := operandsOf(t, rng, c[1])
 		x, err := Parse(c[0])
@@ -139,7 +101,7 @@ func TestNumPy(t *testing.T) {
 		if err := errors.Join(err1, err2); err != nil {
 			t.Fatal(err)
 		}
-		if a.DType().String() != c[2] || !slices.Equal(a.Shape(), shapeOf(t, c[3])) || !near(c[2], got, want, limit) {
+		if a.DType().String() != c[2] || !slices.Equal(a.Shape(), golden.Ints(t, c[3])) || !near(c[2], got, want, limit) {
 			t.Errorf("%s: %v %v %x", line, a.Shape(), a.DType(), got)
 		}
 		seen[c[0]]++
@@ -271,7 +233,7 @@ func TestErrors(t *testing.T) {
 
 // FuzzParse parses and evaluates any text: data or an error.
 func FuzzParse(f *testing.F) {
-	for _, line := range lines(f, "testdata/lazy.txt.gz") {
+	for _, line := range golden.Lines(f, "testdata/lazy.txt.gz") {
 		f.Add(strings.Split(line, ";")[0])
 	}
 	ctx := context.Background()

@@ -166,7 +166,7 @@ func (p *parser) operator(level int) (string, bool) {
 	return "", false
 }
 
-// node returns a new node that begins at a place. There may be only so many.
+// node returns a new node at position at, or an error if the expression has too many.
 func (p *parser) node(at int, n node) (*node, error) {
 	if p.parts++; p.parts > maxParts {
 		return nil, p.fault(ndarray.ErrTooLarge, "more than %d parts", maxParts)

@@ -1,5 +1,5 @@
-// Package objects reads the arrays of Python objects of python-blosc2 (.b2b files and leaves of stores): ObjectArray,
-// BatchArray and ListArray.
+// Package objects reads the arrays of Python objects of python-blosc2 (.b2b files and leaves of stores), and appends to
+// them: ObjectArray, BatchArray and ListArray.
 //
 //	o, err := s.Objects(ctx, "/notes") // s is a *store.Store
 //	var note struct{ Text string `msgpack:"text"` }
@@ -9,6 +9,15 @@
 // Items are decoded by the rules of meta.Unmarshal. Reading an item decodes the block that holds it, and no other item
 // in it. An item that is a meta.Ext of type meta.ExtFrame is a whole frame, which frame.OpenBytes opens; one of type
 // meta.ExtRef is a reference, see store.ReadReference.
+//
+// Append to an array in a file:
+//
+//	f, err := frame.Edit(ctx, "notes.b2b", nil)
+//	o, err := objects.New(ctx, f)
+//	err = o.Append(ctx, note, "text", nil)
+//	err = o.Close()
+//
+// A leaf of a directory store that has a file of its own is such a file.
 //
 // # Format
 //

@@ -12,4 +12,6 @@ var (
 	ErrBounds = errs.ErrBounds
 	// ErrType is returned for a Go type that does not fit an item.
 	ErrType = errs.ErrType
+	// ErrReadOnly is returned for an edit of an array whose frame was opened for reading.
+	ErrReadOnly = errs.ErrReadOnly
 )

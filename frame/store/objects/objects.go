@@ -6,6 +6,8 @@ import (
 	"iter"
 	"math"
 	"sort"
+	"sync"
+	"sync/atomic"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
@@ -16,13 +18,35 @@ import (
 // An Array is an open object, batch or list array of python-blosc2 (.b2b): a list of items of any type, some of
 // which may be grouped into batches. It is safe for concurrent use.
 type Array struct {
-	f        *frame.Frame
-	kind     Kind
-	batched  bool    // each chunk is a batch, and each of its blocks an array of items
+	f       *frame.Frame
+	kind    Kind
+	batched bool                    // each chunk is a batch, and each of its blocks an array of items
+	batches atomic.Pointer[batches] // of a batched array; Append replaces it
+	arrow   bool                    // the blocks are Arrow streams
+	schema  []byte                  // of the Arrow streams
+	mu      sync.Mutex              // held by each Append
+}
+
+// batches describes the batches of an array. It does not change.
+type batches struct {
 	perBlock int64   // items of each block of a batch but the last; 0 = not known
-	ends     []int64 // of a batched array: number of items up to the end of each batch
-	arrow    bool    // the blocks are Arrow streams
-	schema   []byte  // of the Arrow streams
+	ends     []int64 // number of items up to the end of each batch
+}
+
+// len returns the number of items.
+func (b *batches) len() int64 {
+	if len(b.ends) == 0 {
+		return 0
+	}
+	return b.ends[len(b.ends)-1]
+}
+
+// bounds returns the numbers of the first item of a batch, which must exist, and of the item after its last one.
+func (b *batches) bounds(i int) (start, stop int64) {
+	if i > 0 {
+		start = b.ends[i-1]
+	}
+	return start, b.ends[i]
 }
 
 // batchMeta is the metalayer "batcharray", and a part of "vlarray".
@@ -62,46 +86,62 @@ func New(ctx context.Context, f *frame.Frame) (*Array, error) {
 	case m.Serializer != "msgpack" && m.Serializer != "":
 		return nil, faults.Unsupportedf("items in %q", faults.Clip(m.Serializer))
 	}
-	o.perBlock = m.ItemsPerBlock
 	if !o.batched {
 		return o, nil
 	}
-	return o, o.readBatchLengths(ctx)
+	lengths, err := o.batchLengths(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := &batches{perBlock: m.ItemsPerBlock}
+	if list.ends, err = endsOf(lengths); err != nil {
+		return nil, err
+	}
+	o.batches.Store(list)
+	return o, nil
 }
 
-// readBatchLengths sets the ends of the batches.
-func (o *Array) readBatchLengths(ctx context.Context) error {
-	b, ok, err := frames.VLMeta(o.f, "_batch_array_metadata")
+// lengthsLayer is the variable-length metalayer with the lengths of the batches.
+const lengthsLayer = "_batch_array_metadata"
+
+// batchLengths returns the number of items of each batch.
+func (o *Array) batchLengths(ctx context.Context) ([]int64, error) {
+	b, ok, err := frames.VLMeta(o.f, lengthsLayer)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var m struct {
 		Lengths []int64 `msgpack:"batch_lengths"`
 	}
 	if ok {
 		if err := frames.UnmarshalMeta(b, &m); err != nil {
-			return fmt.Errorf("metalayer _batch_array_metadata: %w", err)
+			return nil, fmt.Errorf("metalayer %s: %w", lengthsLayer, err)
 		}
 	}
 	n := o.f.NumChunks()
 	if m.Lengths == nil && n > 0 {
 		if m.Lengths, err = o.countItems(ctx, n); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if len(m.Lengths) != n {
-		return faults.Corruptf("%d batch lengths for %d batches", len(m.Lengths), n)
+		return nil, faults.Corruptf("%d batch lengths for %d batches", len(m.Lengths), n)
 	}
-	o.ends = m.Lengths
+	return m.Lengths, nil
+}
+
+// endsOf returns the number of items up to the end of each batch.
+func endsOf(lengths []int64) ([]int64, error) {
+	ends := make([]int64, len(lengths))
 	end := int64(0)
-	for i, length := range m.Lengths {
+	for i, length := range lengths {
 		if length < 0 || length > math.MaxInt64-end {
-			return faults.Corruptf("batch %d of %d items", i, length)
+			return nil, faults.Corruptf("batch %d of %d items", i, length)
 		}
 		end += length
-		o.ends[i] = end
+		ends[i] = end
 	}
-	return nil
+	return ends, nil
 }
 
 // countItems returns the lengths of n batches from the blocks. Older files do not have them anywhere else.
@@ -148,24 +188,24 @@ func (o *Array) Len() int64 {
 	if !o.batched {
 		return int64(o.f.NumChunks())
 	}
-	if len(o.ends) == 0 {
-		return 0
-	}
-	return o.ends[len(o.ends)-1]
+	return o.batches.Load().len()
 }
 
 // Batches returns the number of batches, or 0 if the items are not grouped.
-func (o *Array) Batches() int { return len(o.ends) }
+func (o *Array) Batches() int {
+	if !o.batched {
+		return 0
+	}
+	return len(o.batches.Load().ends)
+}
 
 // BatchRange returns the numbers of the first item of a batch and of the item after its last one.
 func (o *Array) BatchRange(i int) (start, stop int64, err error) {
-	if i < 0 || i >= len(o.ends) {
-		return 0, 0, fmt.Errorf("objects: batch %d of %d: %w", i, len(o.ends), ErrBounds)
+	if n := o.Batches(); i < 0 || i >= n {
+		return 0, 0, fmt.Errorf("objects: batch %d of %d: %w", i, n, ErrBounds)
 	}
-	if i > 0 {
-		start = o.ends[i-1]
-	}
-	return start, o.ends[i], nil
+	start, stop = o.batches.Load().bounds(i)
+	return start, stop, nil
 }
 
 // Item decodes item i into the value that v points to, as meta.Unmarshal does. It decodes the chunk or block that holds
@@ -248,10 +288,11 @@ func (o *Array) Each(ctx context.Context, start, stop int64, see func(i int64, r
 		}
 		return nil
 	}
+	list := o.batches.Load()
 	for i := start; i < stop; {
-		b := sort.Search(len(o.ends), func(b int) bool { return o.ends[b] > i })
-		from, to, _ := o.BatchRange(b)
-		if err := o.eachInBatch(ctx, b, i-from, min(stop, to)-from, &buf, from, see); err != nil {
+		b := sort.Search(len(list.ends), func(b int) bool { return list.ends[b] > i })
+		from, to := list.bounds(b)
+		if err := o.eachInBatch(ctx, list, b, i-from, min(stop, to)-from, &buf, see); err != nil {
 			return err
 		}
 		i = to
@@ -259,17 +300,18 @@ func (o *Array) Each(ctx context.Context, start, stop int64, see func(i int64, r
 	return nil
 }
 
-// eachInBatch is Each for the items start to stop-1 of batch b, whose first item has the number base.
-func (o *Array) eachInBatch(ctx context.Context, b int, start, stop int64, buf *[]byte, base int64,
+// eachInBatch is Each for the items start to stop-1 of batch b, which are counted in the batch.
+func (o *Array) eachInBatch(ctx context.Context, list *batches, b int, start, stop int64, buf *[]byte,
 	see func(i int64, raw []byte) error) error {
+	base, end := list.bounds(b)
 	info, err := o.f.ChunkInfo(ctx, b)
 	if err != nil {
 		return err
 	}
 	block, at := 0, int64(0) // number of a block, and of its first item in the batch
-	if o.perBlock > 0 {
+	if list.perBlock > 0 {
 		// A block beyond the last one is an error below.
-		block, at = int(min(start/o.perBlock, int64(info.Blocks))), start/o.perBlock*o.perBlock
+		block, at = int(min(start/list.perBlock, int64(info.Blocks))), start/list.perBlock*list.perBlock
 	}
 	for ; at < stop; block++ {
 		if block >= info.Blocks {
@@ -279,8 +321,8 @@ func (o *Array) eachInBatch(ctx context.Context, b int, start, stop int64, buf *
 			return err
 		}
 		n, items, err := arrayHeader(*buf)
-		if err == nil && o.perBlock > 0 && n != min(o.perBlock, o.ends[b]-base-at) {
-			err = faults.Corruptf("%d items, want %d", n, min(o.perBlock, o.ends[b]-base-at))
+		if want := min(list.perBlock, end-base-at); err == nil && list.perBlock > 0 && n != want {
+			err = faults.Corruptf("%d items, want %d", n, want)
 		}
 		if err == nil {
 			err = eachInBlock(items, max(start-at, 0), min(stop-at, n), func(k int64, raw []byte) error { return see(base+at+k, raw) })

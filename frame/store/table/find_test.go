@@ -101,8 +101,8 @@ func TestSummaryUse(t *testing.T) {
 		catalog := map[string]any{"c": map[string]any{"stale": c.stale, "built_value_epoch": 1, "dtype": "<i4", "shape": []int{c.nrows},
 			"target": map[string]any{"source": "field", "field": nil},
 			"levels": map[string]any{"block": map[string]any{"segment_len": 2, "nsegments": 3, "path": "_indexes/c/summary.block.b2nd"}}}}
-		b.frame("_meta.b2f", nil, []meta.Layer{b.layer("kind", "ctable"), b.layer("value_epoch", c.epoch), b.layer("index_catalog", catalog),
-			b.layer("schema", `{"version": 1, "columns": [{"name": "c", "kind": "int32"}]}`)}, nil)
+		b.Frame("_meta.b2f", nil, []meta.Layer{b.Layer("kind", "ctable"), b.Layer("value_epoch", c.epoch), b.Layer("index_catalog", catalog),
+			b.Layer("schema", `{"version": 1, "columns": [{"name": "c", "kind": "int32"}]}`)}, nil)
 		column, err := b.column("c")
 		if err != nil {
 			t.Fatal(err)

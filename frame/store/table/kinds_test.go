@@ -81,8 +81,8 @@ func TestNested(t *testing.T) {
 	array(b, "_cols/trip/end/x", three, []int8{4, 5, 6})
 	array(b, "_cols/a%2Eb", three, []int8{7, 8, 9})
 	array(b, "_cols/50%25", three, []int8{-1, -2, -3})
-	b.items("_cols/who", []any{map[string]any{"name": "Ada", "age": 36}, nil}, []any{map[string]any{"name": "Bo", "age": 1}})
-	b.items("_cols/tags", []any{[]any{"x"}}, []any{nil, []any{}})
+	b.Items("_cols/who", []any{map[string]any{"name": "Ada", "age": 36}, nil}, []any{map[string]any{"name": "Bo", "age": 1}})
+	b.Items("_cols/tags", []any{[]any{"x"}}, []any{nil, []any{}})
 	checkAny(t, b, "trip.start", int32(1), int32(2), int32(3))
 	checkAny(t, b, "trip.end.x", int8(4), int8(5), int8(6))
 	checkAny(t, b, `a\.b`, int8(7), int8(8), int8(9))
@@ -118,7 +118,7 @@ func TestHostileTables(t *testing.T) {
 		"other type":        {`"kind": "int8"`, func(b *builder) { array(b, "_cols/c", three, []int16{1, 2, 3}) }, ErrCorrupt},
 		"two dimensions":    {`"kind": "int8"`, func(b *builder) { array(b, "_cols/c", []int64{3, 1}, []int8{1, 2, 3}) }, ErrCorrupt},
 		"other item shape":  {`"kind": "ndarray", "item_shape": [2], "dtype_str": "|i1"`, func(b *builder) { array(b, "_cols/c", []int64{3, 1}, []int8{1, 2, 3}) }, ErrCorrupt},
-		"few objects":       {`"kind": "object"`, func(b *builder) { b.items("_cols/c", []any{1, 2}) }, ErrCorrupt},
+		"few objects":       {`"kind": "object"`, func(b *builder) { b.Items("_cols/c", []any{1, 2}) }, ErrCorrupt},
 		"array for objects": {`"kind": "object"`, func(b *builder) { array(b, "_cols/c", three, []int8{1, 2, 3}) }, ErrFormat},
 		"short mask": {`"kind": "int8", "null_storage": "mask"`, func(b *builder) {
 			array(b, "_cols/c", three, []int8{1, 2, 3})
@@ -146,15 +146,15 @@ func TestHostileTables(t *testing.T) {
 		}, ErrCorrupt},
 		"code too large": {`"kind": "dictionary"`, func(b *builder) {
 			array(b, "_cols/c", three, []int32{0, 1, 2})
-			b.items("_cols/c_dict", []any{"x", "y"})
+			b.Items("_cols/c_dict", []any{"x", "y"})
 		}, ErrCorrupt},
 		"code negative": {`"kind": "dictionary"`, func(b *builder) {
 			array(b, "_cols/c", three, []int32{0, -1, -2})
-			b.items("_cols/c_dict", []any{"x", "y"})
+			b.Items("_cols/c_dict", []any{"x", "y"})
 		}, ErrCorrupt},
 		"numbers as categories": {`"kind": "dictionary"`, func(b *builder) {
 			array(b, "_cols/c", three, []int32{0, 0, 0})
-			b.items("_cols/c_dict", []any{1})
+			b.Items("_cols/c_dict", []any{1})
 		}, ErrCorrupt},
 		"null value of other type": {`"kind": "int8", "null_value": "x"`, func(b *builder) { array(b, "_cols/c", three, []int8{1, 2, 3}) }, ErrCorrupt},
 	} {

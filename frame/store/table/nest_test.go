@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/frame/store"
+	"github.com/goblosc/blosc2/internal/manifest"
 )
 
 // copyLeaves copies all leaves of a table of testdata below a key of a store.
@@ -29,8 +30,8 @@ func copyLeaves(t *testing.T, to *store.Store, key, file string) {
 // Tables inside other stores, and in one frame.
 func TestTablesInStores(t *testing.T) {
 	ctx := context.Background()
-	byFile := map[string]tableCase{}
-	for _, c := range tableCases(t) {
+	byFile := map[string]manifest.Table{}
+	for _, c := range manifest.Tables(t) {
 		byFile[c.File] = c
 	}
 	for _, name := range []string{"s.b2d", "s.b2e"} {

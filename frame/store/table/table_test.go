@@ -1,14 +1,12 @@
 package table
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -16,38 +14,8 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/frame/store"
+	"github.com/goblosc/blosc2/internal/manifest"
 )
-
-// tableCase is an entry of testdata/tables/manifest.json.
-type tableCase struct {
-	File     string
-	Rows     int64
-	Nullable bool
-	Columns  map[string]struct {
-		Kind   string
-		Values []any
-		Null   []int
-	}
-}
-
-// tableCases returns the tables of python-blosc2 with all their values. Numbers are of type json.Number.
-func tableCases(t testing.TB) []tableCase {
-	t.Helper()
-	b, err := os.ReadFile("../../../testdata/tables/manifest.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	var m struct{ Cases []tableCase }
-	if err := d.Decode(&m); err != nil {
-		t.Fatal(err)
-	}
-	if len(m.Cases) != 52 {
-		t.Fatalf("%d tables, want 52", len(m.Cases))
-	}
-	return m.Cases
-}
 
 // mustOpen opens a store of testdata.
 func mustOpen(t testing.TB, name string) *store.Store {
@@ -153,7 +121,7 @@ func flat(v any) []any {
 func TestTables(t *testing.T) {
 	ctx := context.Background()
 	values := 0
-	for _, c := range tableCases(t) {
+	for _, c := range manifest.Tables(t) {
 		t.Run(c.File, func(t *testing.T) {
 			tab := mustTable(t, c.File)
 			if tab.Rows() != c.Rows || len(tab.Columns()) != len(c.Columns) {
@@ -327,7 +295,7 @@ func TestStored(t *testing.T) {
 	array(b, "_cols/x", []int64{6}, []int8{0, 1, 2, 3, 4, 5})
 	array(b, "_cols/t", []int64{7}, []int64{0, 1, 2, 3, 4, 5, 6})
 	array(b, "_cols/t.utf8", []int64{6}, []uint8("012345"))
-	b.items("_cols/v", []any{"0", "1", "2", "3", "4", "5"})
+	b.Items("_cols/v", []any{"0", "1", "2", "3", "4", "5"})
 	for _, name := range []string{"x", "t", "v"} {
 		c, err := b.column(name)
 		if err != nil {

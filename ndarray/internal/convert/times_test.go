@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goblosc/blosc2/internal/golden"
 	"github.com/goblosc/blosc2/meta"
-	"github.com/goblosc/blosc2/ndarray/internal/golden"
 )
 
 // unitOf returns the unit of a dtype.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/internal/errs"
-	"github.com/goblosc/blosc2/ndarray/internal/golden"
+	"github.com/goblosc/blosc2/internal/golden"
 )
 
 // TestPartitionTable compares partitions with files of python-blosc2, and tests sizes near the limits.

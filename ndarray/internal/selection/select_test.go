@@ -13,7 +13,7 @@ import (
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/errs"
-	"github.com/goblosc/blosc2/ndarray/internal/golden"
+	"github.com/goblosc/blosc2/internal/golden"
 )
 
 // TestNotation compares indexes with the indexes parsed from their notation.

@@ -1,0 +1,92 @@
+package lazy
+
+import "github.com/goblosc/blosc2/meta"
+
+// compare is a comparison. is tells the result from -1, 0 or 1, or 2 if one of the items is NaN.
+func compare(is func(c int) bool) function {
+	return function{2, func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+		x, y := args[0].d, args[1].d
+		if !isFloat(x) && !isFloat(y) {
+			return boolType, func(args []vec) (vec, error) {
+				v := newVec(boolType, len(args[0].i))
+				for k, a := range args[0].i {
+					v.i[k] = truthOf(is(order(a, args[1].i[k], isBig(x), isBig(y))))
+				}
+				return v, nil
+			}, nil
+		}
+		d, err := common(args[0], args[1])
+		return boolType, func(args []vec) (vec, error) {
+			a, b := args[0].to(d), args[1].to(d)
+			v := newVec(boolType, len(a.f))
+			for k, x := range a.f {
+				c, y := 2, b.f[k]
+				switch {
+				case x < y:
+					c = -1
+				case x == y:
+					c = 0
+				case x > y:
+					c = 1
+				}
+				v.i[k] = truthOf(is(c))
+			}
+			return v, nil
+		}, err
+	}}
+}
+
+// order compares integers, which may be unsigned ones of 8 bytes.
+func order(a, b int64, bigA, bigB bool) int {
+	hugeA, hugeB := bigA && a < 0, bigB && b < 0
+	switch {
+	case hugeA != hugeB && hugeA:
+		return 1
+	case hugeA != hugeB:
+		return -1
+	case a < b: // also if both are huge
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// bindExtreme is minimum or maximum: the item that is before, -1, or after the other. NaN wins.
+func bindExtreme(which int) func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+	return func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+		d, err := common(args[0], args[1])
+		big := isBig(d)
+		return d, pairs(d, d, func(a, b int64) int64 {
+			if order(a, b, big, big) == which {
+				return a
+			}
+			return b
+		}, func(a, b float64) float64 {
+			if a != a || which < 0 && a <= b || which > 0 && a >= b {
+				return a
+			}
+			return b
+		}), err
+	}
+}
+
+func bindWhere(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+	d, err := common(args[1], args[2])
+	return d, func(args []vec) (vec, error) {
+		c, a, b := args[0].to(boolType), args[1].to(d), args[2].to(d)
+		v := newVec(d, len(c.i))
+		for k, yes := range c.i {
+			from := b
+			if yes != 0 {
+				from = a
+			}
+			if isFloat(d) {
+				v.f[k] = from.f[k]
+			} else {
+				v.i[k] = from.i[k]
+			}
+		}
+		return v, nil
+	}, err
+}

@@ -1,0 +1,159 @@
+package lazy
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// wholeType is the dtype of //, %, ** and shifts: booleans count as int8.
+func wholeType(args []*term) (meta.DType, error) {
+	d, err := common(args[0], args[1])
+	if d.Kind == 'b' {
+		d = meta.Of('i', 1)
+	}
+	return d, err
+}
+
+func bindDivide(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+	d, err := common(args[0], args[1])
+	if !isFloat(d) {
+		d = floatType
+	}
+	return d, pairs(d, d, nil, func(a, b float64) float64 { return a / b }), err
+}
+
+// bindDivision is // or %. whole divides integers; of the results of floats, part takes one.
+func bindDivision(part func(q, m float64) float64, whole func(a, b int64, unsigned bool) int64) func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+	return func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+		d, err := wholeType(args)
+		return d, pairs(d, d, func(a, b int64) int64 { return whole(a, b, isBig(d)) }, func(a, b float64) float64 {
+			return part(divmod(a, b, d.Size))
+		}), err
+	}
+}
+
+// quotient is NumPy's floor_divide of integers.
+func quotient(a, b int64, unsigned bool) int64 {
+	switch {
+	case b == 0:
+		return 0
+	case unsigned:
+		return int64(uint64(a) / uint64(b))
+	}
+	q := a / b
+	if a%b != 0 && (a < 0) != (b < 0) {
+		q--
+	}
+	return q
+}
+
+// remainder is NumPy's remainder of integers.
+func remainder(a, b int64, unsigned bool) int64 {
+	switch {
+	case b == 0:
+		return 0
+	case unsigned:
+		return int64(uint64(a) % uint64(b))
+	}
+	m := a % b
+	if m != 0 && (m < 0) != (b < 0) {
+		m += b
+	}
+	return m
+}
+
+// divmod is NumPy's divmod of floats of size bytes.
+func divmod(a, b float64, size int) (q, m float64) {
+	round := func(x float64) float64 {
+		if size == 8 {
+			return x
+		}
+		return float64(float32(x)) // NumPy computes float16 as float32
+	}
+	m = math.Mod(a, b)
+	if b == 0 {
+		return a / b, m
+	}
+	q = round(round(a-m) / b)
+	if m != 0 {
+		if (b < 0) != (m < 0) {
+			m = round(m + b)
+			q = round(q - 1)
+		}
+	} else {
+		m = math.Copysign(0, b)
+	}
+	if q == 0 {
+		return math.Copysign(0, a/b), m
+	}
+	floor := math.Floor(q)
+	if q-floor > 0.5 {
+		floor++
+	}
+	return floor, m
+}
+
+func bindShift(left bool) func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+	return func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+		d, err := wholeType(args)
+		if isFloat(d) {
+			return d, nil, wrongType(d)
+		}
+		bits := uint64(8 * d.Size)
+		return d, pairs(d, d, func(a, b int64) int64 {
+			switch n := uint64(b); {
+			case left && n < bits:
+				return a << n
+			case left:
+				return 0
+			case d.Kind == 'u' && n < bits:
+				return int64(uint64(a) >> n)
+			case d.Kind == 'u':
+				return 0
+			default:
+				return a >> min(n, 63)
+			}
+		}, nil), err
+	}
+}
+
+func bindPower(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+	d, err := wholeType(args)
+	if err != nil {
+		return d, nil, err
+	}
+	base, exponent := args[0], args[1]
+	if base.d.Kind == 'b' && exponent.literal && exponent.d.Kind == 'i' && exponent.value.i[0] == 2 {
+		d = meta.Of('i', 1) // as in NumPy, where this is square
+	}
+	if base.literal && exponent.literal && !isFloat(d) && exponent.value.i[0] < 0 {
+		d = floatType // as in Python
+	}
+	if isFloat(d) {
+		return d, pairs(d, d, nil, math.Pow), nil
+	}
+	return d, func(args []vec) (vec, error) {
+		b := args[1].to(d)
+		for _, x := range b.i {
+			if x < 0 && d.Kind == 'i' {
+				return vec{}, fmt.Errorf("lazy: the power of an integer to %d: %w", x, ndarray.ErrValue)
+			}
+		}
+		return pairs(d, d, intPower, nil)([]vec{args[0], b})
+	}, nil
+}
+
+// intPower returns a to the power of b modulo 2^64.
+func intPower(a, b int64) int64 {
+	x := int64(1)
+	for n := uint64(b); n > 0; n >>= 1 {
+		if n&1 != 0 {
+			x *= a
+		}
+		a *= a
+	}
+	return x
+}

@@ -1,0 +1,111 @@
+package lazy
+
+import (
+	"fmt"
+
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// function is an operator or a function of NumPy, item by item.
+type function struct {
+	args int
+	// bind returns the dtype of the result for arguments, and the function of their items.
+	bind func(args []*term) (meta.DType, func(args []vec) (vec, error), error)
+}
+
+// wrongType returns the error for arguments of a dtype that a function does not take.
+func wrongType(d meta.DType) error {
+	return fmt.Errorf("lazy: not for items of dtype %v: %w", d, ndarray.ErrType)
+}
+
+// pairs applies a function to items of the same dtype. One of the functions may be nil.
+func pairs(d, out meta.DType, fi func(a, b int64) int64, ff func(a, b float64) float64) func([]vec) (vec, error) {
+	return func(args []vec) (vec, error) {
+		a, b := args[0].to(d), args[1].to(d)
+		v := newVec(out, len(a.i)+len(a.f))
+		for k, x := range a.i {
+			v.i[k] = fi(x, b.i[k])
+		}
+		for k, x := range a.f {
+			v.f[k] = ff(x, b.f[k])
+		}
+		return v, nil
+	}
+}
+
+// binary is an operator with a result of the common dtype. With 'b' it has a function for booleans.
+func binary(kind byte, fi func(a, b int64) int64, ff func(a, b float64) float64, fb func(a, b int64) int64) function {
+	return function{2, func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+		d, err := common(args[0], args[1])
+		switch {
+		case err != nil:
+			return d, nil, err
+		case d.Kind == 'b' && kind != 'b', isFloat(d) && ff == nil:
+			return d, nil, wrongType(d)
+		case d.Kind == 'b':
+			return d, pairs(d, d, fb, nil), nil
+		}
+		return d, pairs(d, d, fi, ff), nil
+	}}
+}
+
+// unary is a function of one argument with a result of its dtype. With 'b' it also takes booleans.
+func unary(kind byte, fi func(x int64) int64, ff func(x float64) float64) function {
+	return function{1, func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+		d := args[0].d
+		if d.Kind == 'b' && kind != 'b' {
+			return d, nil, wrongType(d)
+		}
+		return d, each(d, fi, ff), nil
+	}}
+}
+
+// each applies a function to all items.
+func each(out meta.DType, fi func(x int64) int64, ff func(x float64) float64) func([]vec) (vec, error) {
+	return func(args []vec) (vec, error) {
+		v := newVec(out, len(args[0].i)+len(args[0].f))
+		for k, x := range args[0].i {
+			v.i[k] = fi(x)
+		}
+		for k, x := range args[0].f {
+			v.f[k] = ff(x)
+		}
+		return v, nil
+	}
+}
+
+// floats is a function of floats. Other items are converted.
+func floats(f func(x float64) float64) function {
+	return function{1, func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+		d := floatFor(args[0].d)
+		apply := each(d, nil, f)
+		return d, func(args []vec) (vec, error) { return apply([]vec{args[0].to(d)}) }, nil
+	}}
+}
+
+// floats2 is a function of two floats.
+func floats2(f func(x, y float64) float64) function {
+	return function{2, func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+		d := promote(floatFor(args[0].d), floatFor(args[1].d))
+		for i, x := range args {
+			if other := args[1-i]; x.literal && !other.literal && !(isFloat(x.d) && !isFloat(other.d)) {
+				d = floatFor(other.d)
+			}
+		}
+		return d, pairs(d, d, nil, f), nil
+	}}
+}
+
+// test is a function from floats to booleans. It is false for other items.
+func test(f func(x float64) bool) function {
+	return function{1, func([]*term) (meta.DType, func([]vec) (vec, error), error) {
+		return boolType, func(args []vec) (vec, error) {
+			v := newVec(boolType, len(args[0].i)+len(args[0].f))
+			for k, x := range args[0].f {
+				v.i[k] = truthOf(f(x))
+			}
+			return v, nil
+		}, nil
+	}}
+}

@@ -1,0 +1,180 @@
+package objects
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/store/internal/faults"
+	"github.com/goblosc/blosc2/frame/store/internal/frames"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// Append adds items at the end, encoded as meta.Marshal does. All of them are stored or none, even after a crash. Each
+// item of an object array becomes a chunk. For a batch array, the items of a call are one batch. For a list array they
+// are batches of the number of lists that the array asks for, or one batch.
+//
+// The frame must be open for editing, as frame.Edit returns it. Reads may go on, and another Append waits. Append does
+// not look at the schema of a table: the columns of a table must not be edited one by one.
+//
+// The error wraps ErrReadOnly, ErrType if an item has no encoding or is no list that the list array accepts, or
+// errors.ErrUnsupported for Arrow streams, or it is one of frame.Frame.Begin or frame.Batch.Commit.
+func (o *Array) Append(ctx context.Context, items ...any) error {
+	if err := o.append(ctx, items); err != nil {
+		return fmt.Errorf("objects: appending: %w", err)
+	}
+	return nil
+}
+
+func (o *Array) append(ctx context.Context, items []any) error {
+	if o.arrow {
+		return faults.Unsupportedf("items in Arrow streams")
+	}
+	var lists *listMeta
+	if o.kind == Lists {
+		var err error
+		if lists, err = o.listMeta(); err != nil {
+			return err
+		}
+	}
+	raw := make([][]byte, len(items))
+	for i, v := range items {
+		var err error
+		if raw[i], err = meta.Marshal(v); err == nil && lists != nil {
+			err = lists.check(raw[i])
+		}
+		if err != nil {
+			return fmt.Errorf("item %d: %w", i, err)
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	b, err := o.f.Begin(ctx)
+	if err != nil || len(items) == 0 {
+		if err == nil {
+			b.Rollback()
+		}
+		return err
+	}
+	defer b.Rollback()
+	if o.batched {
+		size := len(raw)
+		if lists != nil && lists.BatchRows > 0 {
+			size = int(min(lists.BatchRows, int64(size)))
+		}
+		return o.appendBatches(ctx, b, slices.Collect(slices.Chunk(raw, size)))
+	}
+	for _, item := range raw {
+		if err := b.Append(ctx, item); err != nil {
+			return err
+		}
+	}
+	return b.Commit()
+}
+
+// appendBatches appends batches, records their lengths, and commits.
+func (o *Array) appendBatches(ctx context.Context, b *frame.Batch, added [][][]byte) error {
+	lengths, err := o.batchLengths(ctx) // another process may have appended since
+	if err != nil {
+		return err
+	}
+	next := &batches{perBlock: o.batches.Load().perBlock}
+	perBlock := int(min(next.perBlock, int64(len(added[0]))))
+	if perBlock == 0 {
+		perBlock = blockLength(o.f.Info().Params.Level, added[0])
+		if len(lengths) == 0 && setBlockLength(o.f, b, perBlock) == nil {
+			next.perBlock = int64(perBlock)
+		}
+	}
+	for _, items := range added {
+		var blocks [][]byte
+		for part := range slices.Chunk(items, perBlock) {
+			blocks = append(blocks, joinItems(part))
+		}
+		if err := b.AppendBlocks(ctx, blocks); err != nil {
+			return err
+		}
+		lengths = append(lengths, int64(len(items)))
+	}
+	content, err := meta.Marshal(map[string]any{"batch_lengths": lengths})
+	if err != nil {
+		return err
+	}
+	if next.ends, err = endsOf(lengths); err != nil {
+		return err
+	}
+	if err := b.SetVLMeta(lengthsLayer, content); err != nil {
+		return err
+	}
+	if err := b.Commit(); err != nil {
+		return err
+	}
+	o.batches.Store(next)
+	return nil
+}
+
+// blockLength returns the number of items of a block if the array does not say it: as python-blosc2 does, as many of
+// the first items as have a number of bytes that depends on the level.
+func blockLength(level int, items [][]byte) int {
+	budget := 0
+	switch {
+	case level <= 0 || level >= 9:
+		return len(items)
+	case level <= 3:
+		budget = 1 << 20
+	case level <= 6:
+		budget = 8 << 20
+	default:
+		budget = 16 << 20
+	}
+	for i, item := range items {
+		if budget -= len(item); budget < 0 {
+			return max(i, 1)
+		}
+	}
+	return len(items)
+}
+
+// setBlockLength stores the number of items of a block in the metalayer of an array without batches.
+func setBlockLength(f *frame.Frame, b *frame.Batch, n int) error {
+	const layer, key = "batcharray", "items_per_block"
+	content, _ := frames.MetaLayer(f, layer)
+	var m meta.Map
+	if err := frames.UnmarshalMeta(content, &m); err != nil {
+		return err
+	}
+	i := slices.IndexFunc(m, func(e meta.Entry) bool { return e.Key == key })
+	if i < 0 {
+		return errors.ErrUnsupported
+	}
+	m[i].Value = n
+	content, err := meta.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return b.SetMeta(layer, content)
+}
+
+// joinItems returns the MessagePack array of items in MessagePack.
+func joinItems(items [][]byte) []byte {
+	size := 5
+	for _, item := range items {
+		size += len(item)
+	}
+	b := make([]byte, 0, size)
+	switch n := len(items); {
+	case n < 16:
+		b = append(b, 0x90|byte(n))
+	case n < 1<<16:
+		b = binary.BigEndian.AppendUint16(append(b, 0xdc), uint16(n))
+	default:
+		b = binary.BigEndian.AppendUint32(append(b, 0xdd), uint32(n))
+	}
+	for _, item := range items {
+		b = append(b, item...)
+	}
+	return b
+}
