@@ -55,6 +55,13 @@ type Batch interface {
 	SetVariable() error
 }
 
+// Regions is what package ndarray uses of a frame that several writers fill. See frame.Regions.Engine.
+type Regions interface {
+	// Encode writes the chunks of the plan, of size bytes each, to their files. The plan must write every item of a
+	// chunk and keep none. all is about the size of the content of all chunks. See Batch.Encode.
+	Encode(ctx context.Context, size int, p WritePlan, all int64) error
+}
+
 // View is one state of a frame, kept for several reads that must agree with each other. The zero View is of no use.
 // Release it; until then the space of that state is not used again. It may be used by any number of goroutines.
 type View struct {
