@@ -64,25 +64,41 @@ func regionBox(r *ndarray.Regions, n int64) (ndarray.Box, error) {
 	return r.ChunkBox(n/columns, n%columns)
 }
 
-// fillRegions writes chunks in random order until it is killed, and prints the number of each chunk when it is written.
+// fillRegions writes first the missing chunks and then any, in random order, until it is killed. It prints the number of
+// each chunk when it is written.
 func fillRegions(path string, out io.Writer) error {
 	r, err := ndarray.OpenRegions(context.Background(), path, &ndarray.OpenOptions{NoSync: true, Concurrency: 1})
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	for {
-		for _, n := range rand.Perm(int(regionShape[0] / regionChunk[0] * (regionShape[1] / regionChunk[1]))) {
-			b, err := regionBox(r, int64(n))
-			if err == nil {
-				err = r.WriteBytes(context.Background(), regionItems(b), b.Selection()...)
-			}
-			if err != nil {
-				return err
-			}
-			fmt.Fprintln(out, n)
+	var list []int64
+	for b, err := range r.Missing(context.Background()) {
+		if err != nil {
+			return err
 		}
+		list = append(list, regionNumber(b))
 	}
+	rand.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	for {
+		n := rand.Int64N(regionShape[0] / regionChunk[0] * (regionShape[1] / regionChunk[1]))
+		if len(list) > 0 {
+			n, list = list[0], list[1:]
+		}
+		b, err := regionBox(r, n)
+		if err == nil {
+			err = r.WriteBytes(context.Background(), regionItems(b), b.Selection()...)
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(out, n)
+	}
+}
+
+// regionNumber returns the number of the chunk that begins with a box.
+func regionNumber(b ndarray.Box) int64 {
+	return b.Start[0]/regionChunk[0]*(regionShape[1]/regionChunk[1]) + b.Start[1]/regionChunk[1]
 }
 
 // finishRegions calls Finish until the array is finished, and prints that.
@@ -233,7 +249,7 @@ func (k *regionKills) check() {
 			k.t.Error(err)
 			return
 		}
-		n := b.Start[0]/regionChunk[0]*(regionShape[1]/regionChunk[1]) + b.Start[1]/regionChunk[1]
+		n := regionNumber(b)
 		if missing[n] = true; k.written[n] {
 			k.t.Errorf("chunk %d is lost", n)
 		}
