@@ -33,6 +33,9 @@ type Batch struct {
 	err     error // of an edit that left the batch half done
 
 	notes blockNotes // for a block table, or nil
+
+	// sink takes the chunks of Encode in place of the frame, unless it is nil. It may use c until it returns.
+	sink func(i int, c []byte, h *coder.Header) error
 }
 
 // freed is a chunk that is not referenced any more.
@@ -167,15 +170,8 @@ func (b *Batch) write(c []byte) (location, error) {
 func (b *Batch) store(c []byte, h *coder.Header) (location, error) {
 	b.next.vlBlocks = h.VLBlocks()
 	e, special := specialEntry(h.Special())
-	indexed := false
-	if special && b.next.chunkSize != 0 {
-		_, err := coder.IndexedSpecial(nil, h.Special(), h.NBytes, b.next.cparams())
-		// C-Blosc2 rejects uninitialized chunks that end inside an item.
-		ragged := h.Special() == chunk.Uninit && b.next.typeSize <= coder.MaxTypeSize && h.NBytes%int(b.next.typeSize) != 0
-		indexed = err == nil && !ragged // otherwise, of items of another size perhaps, it could not be read
-	}
 	switch {
-	case indexed:
+	case special && b.next.indexes(h):
 		return location{e: e}, nil
 	case special:
 		// Without a chunk size the index does not have the size of the chunk: store it in another form.
@@ -187,6 +183,18 @@ func (b *Batch) store(c []byte, h *coder.Header) (location, error) {
 		c = c[:h.CBytes]
 	}
 	return b.write(c)
+}
+
+// indexes reports whether the index of s can hold a special chunk of zeros, NaNs or uninitialized items. Otherwise, of
+// items of another size perhaps, it could not be read.
+func (s *snapshot) indexes(h *coder.Header) bool {
+	if s.chunkSize == 0 {
+		return false
+	}
+	_, err := coder.IndexedSpecial(nil, h.Special(), h.NBytes, s.cparams())
+	// C-Blosc2 rejects uninitialized chunks that end inside an item.
+	ragged := h.Special() == chunk.Uninit && s.typeSize <= coder.MaxTypeSize && h.NBytes%int(s.typeSize) != 0
+	return err == nil && !ragged
 }
 
 // plainSpecial returns a stored chunk with the content of a special one that only the index can hold: one item

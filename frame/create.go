@@ -117,6 +117,9 @@ func (f *Frame) checkFree() error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
+		if err != nil {
+			fi, err = f.sys.Lstat(filepath.Join(f.path, layoutFile))
+		}
 		if err != nil || !fi.Mode().IsRegular() {
 			return f.wrap("directory", -1, fmt.Errorf("will not replace a directory that is no frame: %w", errs.ErrExist))
 		}
@@ -134,7 +137,7 @@ func (f *Frame) createStore(name string) (store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &sparse{sys: f.sys, root: r, dir: name, temp: temp, noSync: f.opts.NoSync, scanned: true}, nil
+	return &sparse{sys: f.sys, root: r, dir: name, index: indexFile, temp: temp, noSync: f.opts.NoSync, scanned: true}, nil
 }
 
 // createFile is createStore for a contiguous frame.

@@ -57,6 +57,10 @@
 // A sparse frame is a directory with one file for each chunk. The file chunks.b2frame has header, index and trailer.
 // The entries of the index are the numbers of chunk files, such as 42 for 0000002A.chunk.
 //
+// Several writers can fill a sparse frame at the same time: see [Regions]. Until it is finished, the directory has the
+// file unfinished.layout in place of chunks.b2frame. Chunk i is in the file with that number, also a chunk of zeros.
+// The directory unfinished holds temporary files.
+//
 // # States
 //
 // A reader sees the frame in the state that one commit left, for as long as it reads, and takes no locks against edits.

@@ -392,6 +392,9 @@ func (e *encoding) write() {
 	e.Unlocked(func() error {
 		closeSource(j.close)
 		j.close = nil
+		if e.b.sink != nil {
+			return e.b.sink(j.visit.Chunk, j.out, &j.h)
+		}
 		if j.visit.Chunk == e.b.next.index.n {
 			e.b.size.add(len(j.out), e.l.NBytes())
 			return e.b.insertBuilt(j.visit.Chunk, j.out, &j.h)

@@ -25,6 +25,8 @@ var (
 	ErrParam = errs.ErrParam
 	// ErrReadOnly: the frame was opened for reading.
 	ErrReadOnly = errs.ErrReadOnly
+	// ErrUnfinished: several writers fill the frame, and it is not finished. See Regions.
+	ErrUnfinished = errs.ErrUnfinished
 	// ErrBounds: there is no chunk with that number, or no byte at that position.
 	ErrBounds = errs.ErrBounds
 	// ErrChanged: another process edited or replaced the frame while it was read. Read again, or open it again.

@@ -146,21 +146,36 @@ func (f *Frame) openStorage(ctx context.Context, st Storage, write bool) (*Frame
 
 // openSparse opens the frame in the directory r, which it then owns.
 func (f *Frame) openSparse(ctx context.Context, r storage.Root, write bool) (*Frame, error) {
-	osFile, err := r.Open(indexFile, os.O_RDONLY, 0)
+	s, err := f.loadIndex(ctx, r, indexFile)
+	if errors.Is(err, os.ErrNotExist) {
+		err = f.noIndex(ctx, r)
+		if _, e := r.Lstat(indexFile); e == nil { // Regions.Finish has written it in between
+			s, err = f.loadIndex(ctx, r, indexFile)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.startSparse(s, indexFile)
+	f.writable = write
+	return f, nil
+}
+
+// loadIndex reads an index file in the directory r. It returns fs.ErrNotExist if there is none.
+func (f *Frame) loadIndex(ctx context.Context, r storage.Root, name string) (*snapshot, error) {
+	file, err := r.Open(name, os.O_RDONLY, 0)
 	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil, f.wrap("directory", -1, fmt.Errorf("no %s in it: %w", indexFile, ErrFormat))
 	case errors.Is(err, storage.ErrNotFile):
 		return nil, f.wrap("index", -1, err)
 	case err != nil:
 		return nil, err
 	}
-	defer osFile.Close()
-	fi, err := osFile.Stat()
+	defer file.Close()
+	fi, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
-	s, err := f.load(ctx, osFile, fi.Size())
+	s, err := f.load(ctx, file, fi.Size())
 	if err != nil {
 		return nil, err
 	}
@@ -168,9 +183,13 @@ func (f *Frame) openSparse(ctx context.Context, r storage.Root, write bool) (*Fr
 		return nil, f.wrap("header", offType, corrupt("a contiguous frame as index of a sparse one"))
 	}
 	s.root = r
-	f.store, f.writable = &sparse{sys: f.sys, root: r, dir: f.path, noSync: f.opts.NoSync}, write
+	return s, nil
+}
+
+// startSparse makes s, which was read from an index file, the first state of f.
+func (f *Frame) startSparse(s *snapshot, index string) {
+	f.store = &sparse{sys: f.sys, root: s.root, dir: f.path, index: index, noSync: f.opts.NoSync}
 	f.start(s)
-	return f, nil
 }
 
 // load reads header, index and trailer of the frame in src, which has size bytes. A header that a crash has torn counts

@@ -135,6 +135,7 @@ const (
 	placeEdit                 // a file or directory, for editing
 	placeBytes                // a source or memory, for reading
 	placeStorage              // a Storage, for editing
+	placeRegions              // the directory of a frame that several writers fill
 )
 
 // settings returns the internal form of o, or ErrParam if a field cannot apply.
@@ -142,7 +143,8 @@ func (o *OpenOptions) settings(p place) (engine.Options, storage.System, error) 
 	if o == nil {
 		return engine.Options{}, storage.OS(), nil
 	}
-	write := p == placeEdit || p == placeStorage
+	write := p == placeEdit || p == placeStorage || p == placeRegions
+	regions := p == placeRegions
 	err := firstBad([]fieldCheck{
 		{"MaxBytes", o.MaxBytes < -1, "is below -1"},
 		{"Concurrency", o.Concurrency < 0, "is negative"},
@@ -154,6 +156,10 @@ func (o *OpenOptions) settings(p place) (engine.Options, storage.System, error) 
 		{"Locking", o.Locking && p != placeFile && p != placeEdit, "is for files and directories"},
 		{"NoSync", o.NoSync && !write, "is for editing"},
 		{"Prefilter", o.Prefilter != nil && !write, "is for editing"},
+		{"Cache", o.Cache > 0 && regions, "is for reading"},
+		{"Verify", o.Verify && regions, "is for reading"},
+		{"RequireChecksums", o.RequireChecksums && regions, "is for reading"},
+		{"Postfilter", o.Postfilter != nil && regions, "is for reading"},
 	})
 	if err == nil {
 		err = checkLocking(o.Locking)

@@ -30,6 +30,7 @@ type sparse struct {
 	sys     storage.System
 	root    storage.Root // that of new states
 	dir     string
+	index   string // the name of the index file
 	temp    storage.Temp
 	noSync  bool
 	pending storage.Pending[*snapshot] // the extents' positions are file numbers
@@ -162,7 +163,7 @@ func (d *sparse) commit(tx *transaction) error {
 	if err != nil {
 		return err
 	}
-	const next = indexFile + ".tmp"
+	next := d.index + ".tmp"
 	if err := d.writeFile(next, append(head, tx.tail...)); err != nil {
 		return err
 	}
@@ -176,7 +177,7 @@ func (d *sparse) commit(tx *transaction) error {
 	}
 
 	// Step 3: rename the new index file over the old one. From here on the stored frame is the new state.
-	if err := d.root.Rename(next, indexFile); err != nil {
+	if err := d.root.Rename(next, d.index); err != nil {
 		d.root.Remove(next)
 		return err
 	}
@@ -281,7 +282,7 @@ func (d *sparse) reopen(context.Context, bool) (r reopened, err error) {
 	if err := d.followName(&r); err != nil {
 		return r, err
 	}
-	file, err := r.root.Open(indexFile, os.O_RDONLY, 0)
+	file, err := r.root.Open(d.index, os.O_RDONLY, 0)
 	if err != nil {
 		r.close(false)
 		return r, err

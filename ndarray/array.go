@@ -43,8 +43,8 @@ type Reader interface {
 	source() (*Array, *selection.Mapping)
 }
 
-// A Writer accepts items: an *Array or a *View that repeats no item, where each call is one commit, or a *Batch. No
-// other package can implement it.
+// A Writer accepts items: an *Array or a *View that repeats no item, where each call is one commit, a *Batch, or a
+// *Regions. No other package can implement it.
 type Writer interface {
 	// DType returns the NumPy dtype of the items.
 	DType() DType

@@ -112,6 +112,31 @@ func (b Boxes) walk() iter.Seq2[Box, Box] {
 // ByChunk returns the chunks of r, clipped to the array. For a view it returns the chunks that a copy would have.
 func ByChunk(r Reader) Boxes { return byParts(r, func(chunks, _ []int64) []int64 { return chunks }) }
 
+// ByTile returns boxes of whole chunks of r, clipped to the array: as many chunks along the last axes as have at most
+// most bytes of items, and at least one.
+func ByTile(r Reader, most int64) Boxes {
+	b := ByChunk(r)
+	if b.err != nil || grid.HasZero(b.shape) {
+		return b
+	}
+	size := int64(r.DType().Size) // of a box
+	for i, n := range b.shape {
+		size *= min(b.axes[i].size, n)
+	}
+	for i := len(b.shape) - 1; i >= 0; i-- {
+		n, w := b.shape[i], &b.axes[i]
+		one := min(w.size, n)
+		if chunks := max(most/size, 1); chunks < grid.CeilDiv(n, w.size) {
+			w.size *= chunks
+			w.step = w.size
+			break
+		}
+		size = size / one * n
+		w.size, w.step = n, n
+	}
+	return b
+}
+
 // ByBlock returns boxes of the shape of a block, in C order of the array and not chunk by chunk, clipped to the array.
 // If chunks are not multiples of blocks, the boxes are not the stored blocks. See ByChunk.
 func ByBlock(r Reader) Boxes { return byParts(r, func(_, blocks []int64) []int64 { return blocks }) }

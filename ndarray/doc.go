@@ -125,6 +125,8 @@
 // nothing. Each function creates the array in one commit. Its memory use does not grow with the array, except that
 // Create holds all items.
 //
+// Regions is an array that several processes or machines fill, each with chunks of its own.
+//
 // # From NumPy
 //
 //	numpy.zeros, empty              Zeros

@@ -23,6 +23,8 @@ var (
 	ErrReadOnly = errs.ErrReadOnly
 	// ErrParam reports options or arguments that are invalid, or that do not fit together.
 	ErrParam = errs.ErrParam
+	// ErrUnfinished reports an array that several writers fill and that is not finished. See Regions.
+	ErrUnfinished = errs.ErrUnfinished
 	// ErrShape reports a shape, chunk shape, block shape or buffer that does not match the others.
 	ErrShape = errs.ErrShape
 	// ErrBounds reports a selection outside the array, or text that is not a selection.

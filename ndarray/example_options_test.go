@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"os"
 	"path/filepath"
 
@@ -203,4 +204,72 @@ func ExampleAsType() {
 	check(err)
 	fmt.Println(b.DType(), items)
 	// Output: <i2 [0 -1 300]
+}
+
+// Several writers fill one array. Each opens it by its name and writes whole chunks. The last step finishes it.
+func ExampleRegions() {
+	ctx := context.Background()
+	name := filepath.Join(os.TempDir(), "blosc2-regions.b2nd")
+	defer os.RemoveAll(name)
+	layout, err := ndarray.CreateRegions(ctx, name, []int64{4, 6}, "<i4", &ndarray.CreateOptions{Chunks: []int64{2, 3}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer layout.Close()
+
+	write := func(row, column int64) error { // in another process, perhaps
+		r, err := ndarray.OpenRegions(ctx, name, nil)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		box, err := r.ChunkBox(row, column)
+		if err != nil {
+			return err
+		}
+		items := make([]int32, box.Size())
+		for i := range items {
+			items[i] = int32(10*row + column)
+		}
+		return ndarray.Write(ctx, r, items, box.Selection()...)
+	}
+	for _, at := range [][2]int64{{1, 1}, {0, 0}, {0, 1}, {0, 1}} { // one of them twice
+		if err := write(at[0], at[1]); err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Println(errors.Is(layout.Finish(ctx), ndarray.ErrUnfinished))
+	for box, err := range layout.Missing(ctx) {
+		fmt.Println("missing:", box.Start, err)
+	}
+	if err := errors.Join(write(1, 0), layout.Finish(ctx)); err != nil {
+		log.Fatal(err)
+	}
+	a, err := ndarray.Open(ctx, name, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer a.Close()
+	items, err := ndarray.Read[int32](ctx, a, ndarray.Step(0, 4, 2))
+	fmt.Println(items, err)
+	// Output:
+	// true
+	// missing: [2 0] <nil>
+	// [0 0 0 1 1 1 10 10 10 11 11 11] <nil>
+}
+
+// A plan for 10 TB on 100 workers that have 1 GiB each for items: from one chunk for each hour to one for each point.
+func ExamplePlanRechunk() {
+	shape := []int64{2_400_000, 720, 1440} // hours, latitudes, longitudes of float32
+	plan, err := ndarray.PlanRechunk(shape, 4, []int64{1, 720, 1440}, []int64{60_000, 8, 8}, 1<<30)
+	if err != nil {
+		log.Fatal(err)
+	}
+	const workers = 100
+	for i, s := range plan {
+		fmt.Printf("stage %d: %d tiles of %v, %d for each worker, %d MiB\n", i+1, s.Tiles, s.Tile, (s.Tiles+workers-1)/workers, s.Memory>>20)
+		fmt.Printf("  reads %d files, %.1f TB; writes %d files of %v, %.1f TB\n",
+			s.Reads, float64(s.BytesRead)/1e12, s.Writes, s.Chunks, float64(s.BytesWritten)/1e12)
+	}
+	// Output:
 }

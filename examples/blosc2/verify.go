@@ -25,6 +25,7 @@ Reads all parts of PATH, decodes everything, and compares it with its checksums 
 create). Another library may have edited PATH without updating the checksums. Each fault is a line on standard output
 with its location, and the exit status is then 1. For an intact PATH, nothing is written to standard output. If a frame
 has no checksums, a note on standard error says so: damage to data that still decodes is then not detected.
+An array that several processes fill and that is not finished is an error with the number of chunks that are written.
 Notes also name temporary files that killed processes have left beside PATH or in it.
 `
 }

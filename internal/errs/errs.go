@@ -22,6 +22,8 @@ var (
 	ErrChanged = errors.New("changed by another process")
 	// ErrTooLarge: a size or count is above the limits of the format, of the options or of the machine.
 	ErrTooLarge = errors.New("too large")
+	// ErrUnfinished: not all chunks of a frame that several writers fill are written, or no writer has finished it.
+	ErrUnfinished = errors.New("unfinished")
 	// ErrReadOnly: an edit of something that is open for reading.
 	ErrReadOnly = errors.New("opened for reading only")
 	// ErrParam: an option or argument is invalid, or does not fit the others.

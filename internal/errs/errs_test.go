@@ -11,7 +11,7 @@ import (
 // TestRelations checks which errors match which, for all pairs.
 func TestRelations(t *testing.T) {
 	all := []error{
-		errs.ErrFormat, errs.ErrNotArray, errs.ErrCorrupt, errs.ErrChecksum, errs.ErrChanged, errs.ErrTooLarge, errs.ErrReadOnly,
+		errs.ErrFormat, errs.ErrNotArray, errs.ErrCorrupt, errs.ErrChecksum, errs.ErrChanged, errs.ErrTooLarge, errs.ErrUnfinished, errs.ErrReadOnly,
 		errs.ErrParam, errs.ErrShape, errs.ErrBounds, errs.ErrType, errs.ErrValue,
 		errs.ErrExist, errs.ErrNotExist, errs.ErrClosed, errs.ErrUnsupported,
 		fs.ErrExist, fs.ErrNotExist, fs.ErrClosed, errors.ErrUnsupported,

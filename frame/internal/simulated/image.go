@@ -99,7 +99,7 @@ func (c Change) Syncs(id int) bool {
 	case "write", "truncate":
 		return id == c.ID
 	case "rename":
-		return id == c.dir && c.from == c.dir // of one directory only: others are not needed
+		return id == c.dir // a journal has both names or none
 	case "create", "remove":
 		return id == c.dir
 	}

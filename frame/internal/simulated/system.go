@@ -161,9 +161,12 @@ func (s names) Rename(old, name string) error {
 		return pathError("rename", old, ErrDisk)
 	}
 	from, fromName, id := s.find(s.at, old)
-	dir, base, _ := s.find(s.at, name)
+	dir, base, target := s.find(s.at, name)
 	if id < 0 || dir < 0 {
 		return pathError("rename", old, fs.ErrNotExist)
+	}
+	if s.full(target) {
+		return pathError("rename", name, fs.ErrExist)
 	}
 	s.do(Change{Kind: "rename", ID: id, dir: dir, name: base, from: from, fromName: fromName})
 	return nil
@@ -187,20 +190,31 @@ func (s names) unlink(name string) error {
 	if id < 0 {
 		return pathError("remove", name, fs.ErrNotExist)
 	}
+	if s.full(id) {
+		return pathError("remove", name, fs.ErrExist)
+	}
 	s.do(Change{Kind: "remove", ID: id, dir: dir, name: base})
 	return nil
 }
+
+// full reports whether a node is a directory that is not empty.
+func (s *System) full(id int) bool { return id >= 0 && len(s.Image[id].Dir) > 0 }
 
 // RemoveAll removes the names in a directory and then the directory.
 func (s *System) RemoveAll(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.removeAll(name)
+}
+
+// removeAll is RemoveAll with s.mu held.
+func (s *System) removeAll(name string) error {
 	_, _, id := s.find(0, name)
 	if id < 0 {
 		return nil
 	}
 	for _, base := range slices.Sorted(maps.Keys(s.Image[id].Dir)) {
-		if err := s.root().unlink(name + "/" + base); err != nil {
+		if err := s.removeAll(name + "/" + base); err != nil {
 			return err
 		}
 	}

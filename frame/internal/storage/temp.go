@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"runtime"
 
 	"github.com/goblosc/blosc2/internal/errs"
@@ -17,6 +18,7 @@ type Temp struct {
 	Name   string // the final one
 	Temp   string // the temporary one; empty once it has the final one
 	NoSync bool
+	New    bool // no file or directory may have the final name; otherwise it is replaced
 }
 
 // CreateTemp creates a file under a temporary name.
@@ -44,7 +46,7 @@ func CreateTempDir(sys System, name string, noSync bool) (Root, Temp, error) {
 // newTemp calls create with temporary names, until one does not exist.
 func newTemp(sys System, name string, noSync bool, create func(temp string) error) (Temp, error) {
 	for {
-		t := Temp{sys, name, fmt.Sprintf("%s.%08x.tmp", name, rand.Uint32()), noSync}
+		t := Temp{Sys: sys, Name: name, Temp: fmt.Sprintf("%s.%08x.tmp", name, rand.Uint32()), NoSync: noSync}
 		if err := create(t.Temp); !errors.Is(err, fs.ErrExist) {
 			return t, err
 		}
@@ -104,6 +106,9 @@ func (t *Temp) replace() error {
 	if tempErr != nil {
 		return tempErr
 	}
+	if err == nil && t.New {
+		return t.errExist()
+	}
 	old := ""
 	if err == nil && (fi.IsDir() || tempInfo.IsDir()) {
 		old = t.Temp + ".old"
@@ -114,6 +119,8 @@ func (t *Temp) replace() error {
 	if err := t.Sys.Rename(t.Temp, t.Name); err != nil {
 		if old != "" {
 			err = errors.Join(err, t.Sys.Rename(old, t.Name))
+		} else if _, e := t.Sys.Lstat(t.Name); e == nil && t.New {
+			return t.errExist() // another process was faster
 		}
 		return err
 	}
@@ -125,4 +132,40 @@ func (t *Temp) replace() error {
 	}
 	t.Temp = ""
 	return nil
+}
+
+// errExist returns the error for a new name that is taken.
+func (t *Temp) errExist() error { return &fs.PathError{Op: "create", Path: t.Name, Err: errs.ErrExist} }
+
+// scratch is a temporary file.
+type scratch struct {
+	WritableFile
+	sys  System
+	name string // of the file, if it is not removed yet
+}
+
+// CreateScratch creates a file beside a name, or if that is empty in the operating system's directory of temporary
+// files. Closing the file removes it. If the operating system can remove an open file, a process that is killed leaves
+// none.
+func CreateScratch(sys System, name string) (Bytes, error) {
+	if name == "" {
+		name = filepath.Join(os.TempDir(), "blosc2")
+	}
+	f, t, err := CreateTemp(sys, filepath.Clean(name), true)
+	if err != nil {
+		return nil, err
+	}
+	if sys.Remove(t.Temp) == nil {
+		t.Temp = ""
+	}
+	return &scratch{f, sys, t.Temp}, nil
+}
+
+// Close closes and removes the file.
+func (s *scratch) Close() error {
+	err := s.WritableFile.Close()
+	if s.name != "" {
+		err = errors.Join(err, s.sys.Remove(s.name))
+	}
+	return err
 }

@@ -1,0 +1,239 @@
+package frame
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/crc32c"
+	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/sched"
+	"github.com/goblosc/blosc2/internal/task"
+)
+
+// Finish makes the frame readable. It checks that the file of each chunk has the header and the length of such a chunk,
+// and writes the index. It reads all chunks only if the frame has checksums. Finish then removes the temporary files of
+// writers that were killed. Writers that are late, because a chunk was written twice, change nothing any more.
+//
+// If chunks are missing, Finish returns ErrUnfinished with their number, and ErrCorrupt for a chunk whose file is
+// damaged; write them, and call Finish again. After a crash, call it again. It returns nil if the frame is finished. Two
+// processes may call it at the same time. Other errors wrap fs.ErrClosed, or are those of ctx and of the operating
+// system.
+func (r *Regions) Finish(ctx context.Context) error {
+	ctx = task.Context(ctx)
+	s, err := r.f.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.f.unuse(s)
+	if err := r.f.mu.lock(ctx); err != nil { // one call at a time
+		return err
+	}
+	defer r.f.mu.unlock()
+	return r.f.orClosed(r.finish(ctx, s))
+}
+
+func (r *Regions) finish(ctx context.Context, s *snapshot) error {
+	final, err := r.finished(ctx)
+	switch {
+	case err != nil:
+		return err
+	case final != nil:
+		return r.cleanUp(ctx, final)
+	}
+	have, err := r.f.written(r.root, s)
+	if err == nil && len(have) < s.index.n {
+		err = r.f.unfinished(len(have), s)
+	}
+	if err != nil {
+		return err
+	}
+	// From here on, no writer changes a chunk.
+	if err := storage.RemoveDir(ctx, r.root, tempDir); err != nil {
+		return err
+	}
+	next, err := r.collect(ctx, s)
+	if err == nil {
+		err = r.publish(next)
+	}
+	// Another process may have finished the frame during the call. If no process has, writers may go on.
+	final, e := r.finished(context.WithoutCancel(ctx))
+	switch {
+	case e == nil && final != nil:
+		return r.cleanUp(ctx, final)
+	case err == nil:
+		return e
+	}
+	if e := r.root.Mkdir(tempDir, 0o777); e != nil && !errors.Is(e, fs.ErrExist) {
+		err = errors.Join(err, e)
+	}
+	return err
+}
+
+// collect returns the state of the finished frame. All chunks have a file.
+func (r *Regions) collect(ctx context.Context, s *snapshot) (*snapshot, error) {
+	n := s.index.n
+	list, sizes := make([]entry, n), make([]int64, n)
+	var sums []uint32
+	if s.checksums.kept() {
+		sums = make([]uint32, n)
+	}
+	err := sched.Each(&r.f.pool.Pool, make([]struct{}, max(1, r.f.workersFor(int64(n)))), n, func(_ struct{}, i int) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		x, err := r.examine(s, i)
+		if err == nil && sums != nil && x.e >= 0 {
+			sums[i], err = r.checksum(i, x.size)
+		}
+		list[i], sizes[i] = x.e, x.size
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	next := s.successor()
+	next.cbytes = 0
+	for i, e := range list {
+		if e >= 0 {
+			next.cbytes += sizes[i]
+		}
+	}
+	next.index = newIndex(list, sums)
+	if n > 0 && list[0] < 0 && !slices.ContainsFunc(list, func(e entry) bool { return e != list[0] }) {
+		next.index = index{n: n, uniform: list[0]}
+	}
+	return next, nil
+}
+
+// chunkState is what Finish needs to know of a chunk file.
+type chunkState struct {
+	e    entry
+	size int64
+}
+
+// examine reads the header of the file of chunk i. It returns ErrCorrupt if that is not a chunk of this size.
+func (r *Regions) examine(s *snapshot, i int) (x chunkState, err error) {
+	f, err := storage.OpenFile(r.root, chunkFile(int64(i)), false)
+	if err != nil {
+		return x, err
+	}
+	defer f.Close()
+	if x.size, err = f.Size(); err != nil {
+		return x, err
+	}
+	fault := func(err error) (chunkState, error) {
+		return x, &Error{Path: r.f.path, Part: "chunk", Chunk: i, Off: int64(i), Err: err}
+	}
+	b, err := storage.ReadAll(f, 0, min(coder.HeaderSize, x.size))
+	if err != nil {
+		return fault(err)
+	}
+	h, err := coder.ParseHeader(b, x.size)
+	if err == nil {
+		err = s.checkChunk(i, &h)
+	}
+	e, special := specialEntry(h.Special())
+	switch {
+	case err != nil:
+	case int64(h.CBytes) != x.size:
+		err = corrupt("a chunk of %d bytes in a file of %d", h.CBytes, x.size)
+	case special && !s.indexes(&h):
+		err = corrupt("a chunk of %v", h.Special())
+	case h.VLBlocks() || h.Special() == chunk.Regular && h.NBytes == int(s.chunkSize) && h.BlockSize != int(s.blockSize):
+		err = corrupt("blocks of %d bytes, want %d", h.BlockSize, s.blockSize)
+	}
+	if err != nil && !errors.Is(err, ErrCorrupt) { // no chunk that a writer has written
+		err = corrupt("%w", err)
+	}
+	if err != nil {
+		return fault(err)
+	}
+	if x.e = entry(i); special {
+		x.e = e
+	}
+	return x, nil
+}
+
+// checksum reads the file of chunk i.
+func (r *Regions) checksum(i int, size int64) (uint32, error) {
+	f, err := storage.OpenFile(r.root, chunkFile(int64(i)), false)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	b, err := r.f.readStored(f, 0, size)
+	return crc32c.Checksum(b), err
+}
+
+// publish makes next the state of the stored frame.
+func (r *Regions) publish(next *snapshot) error {
+	tx := &transaction{next: next}
+	if err := tx.encodeTail(r.f.plain); err != nil {
+		return err
+	}
+	head, err := r.f.store.(*sparse).header(tx)
+	if err != nil {
+		return err
+	}
+	// The names of chunk files must be there before the index that references them.
+	if err := r.sync(); err != nil {
+		return err
+	}
+	if err := storage.ReplaceFile(r.root, ".", indexFile, append(head, tx.tail...), r.f.opts.NoSync); err != nil {
+		return err
+	}
+	return r.sync()
+}
+
+// cleanUp removes what the finished frame does not use: temporary files, the files of chunks that the index represents,
+// and at last the layout. Without a layout it removes no chunks: the frame may have been edited since.
+func (r *Regions) cleanUp(ctx context.Context, final *snapshot) error {
+	if err := storage.RemoveDir(ctx, r.root, tempDir); err != nil {
+		return err
+	}
+	_, noLayout := r.root.Lstat(layoutFile)
+	if noLayout != nil && !errors.Is(noLayout, fs.ErrNotExist) {
+		return noLayout
+	}
+	files, err := r.root.ReadDir(".")
+	for _, x := range files {
+		n, ok := chunkNumber(x.Name())
+		remove := storage.IsTemp(x.Name())
+		if ok && noLayout == nil && err == nil {
+			remove, err = r.represented(final, n)
+		}
+		if remove && err == nil {
+			err = r.root.Remove(x.Name())
+		}
+		if errors.Is(err, fs.ErrNotExist) { // another process cleans up
+			err = nil
+		}
+	}
+	if err != nil || noLayout != nil {
+		return err
+	}
+	if err := r.sync(); err != nil {
+		return err
+	}
+	if err := r.root.Remove(layoutFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return r.sync()
+}
+
+// represented reports whether the file of a chunk holds a special value, and the index of s has that in its place. An
+// edit never writes such a file.
+func (r *Regions) represented(s *snapshot, number int64) (bool, error) {
+	if number >= int64(s.index.n) || s.index.at(int(number)) >= 0 {
+		return false, nil
+	}
+	x, err := r.examine(s, int(number))
+	if errors.Is(err, ErrCorrupt) {
+		return false, nil
+	}
+	return x.e < 0, err
+}

@@ -1,0 +1,73 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"time"
+)
+
+// tempSuffix ends the names of TempName.
+const tempSuffix = ".tmp"
+
+// tempName returns a name for a temporary file in a directory.
+func tempName() string { return fmt.Sprintf("%016x%s", rand.Uint64(), tempSuffix) }
+
+// IsTemp reports whether ReplaceFile gives temporary files such a name.
+func IsTemp(name string) bool {
+	digits, ok := strings.CutSuffix(name, tempSuffix)
+	return ok && len(digits) == 16 && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
+// ReplaceFile writes data to a temporary file in the directory dir of r, and renames it to name, which may exist. So
+// name has its old content or all of data, whatever happens, and any number of processes may replace it at the same
+// time. The directory that gets the name is not synced.
+func ReplaceFile(r Root, dir, name string, data []byte, noSync bool) error {
+	temp := dir + "/" + tempName()
+	f, err := r.Open(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(data, 0)
+	if err == nil && !noSync {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = r.Rename(temp, name)
+	}
+	if err != nil {
+		r.Remove(temp)
+	}
+	return err
+}
+
+// RemoveDir removes a directory of r and the files in it, also files that other processes create during the call. When
+// it returns, no process can rename a file of the directory any more. It is no error if the directory does not exist.
+func RemoveDir(ctx context.Context, r Root, dir string) error {
+	for {
+		list, err := r.ReadDir(dir)
+		for _, e := range list {
+			if err := r.Remove(dir + "/" + e.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+		if err == nil {
+			err = r.Remove(dir)
+		}
+		switch {
+		case err == nil || errors.Is(err, fs.ErrNotExist):
+			return nil
+		case !errors.Is(err, fs.ErrExist): // not for the reason that the directory is not empty
+			return err
+		}
+		select {
+		case <-time.After(time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

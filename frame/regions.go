@@ -1,0 +1,420 @@
+package frame
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/engine"
+	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/task"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// A directory with layoutFile and without indexFile is an unfinished frame: no library opens it. The layout is an index
+// file in which all chunks are uninitialized. Chunk i is in the chunk file with number i, also a special chunk, which
+// the index takes over when the frame is finished. Temporary files are in tempDir.
+const (
+	layoutFile = "unfinished.layout"
+	tempDir    = "unfinished"
+)
+
+// Regions is a sparse frame that several writers fill: goroutines, processes, or machines that share a file system. Its
+// number of chunks is fixed. [CreateRegions] lays it out, [OpenRegions] opens it for a writer, and Finish makes it a
+// frame. Until then, [Open] and [Edit] return ErrUnfinished, and other libraries find no frame.
+//
+// A chunk is written to a temporary file, which is then renamed, so the order of writes does not matter and a crash
+// loses only chunks whose writing has not returned. The stored bytes follow from the items and the layout alone:
+// writing a chunk again does no harm. If writers store different items in the same chunk, the last one wins.
+//
+// When a write returns, the chunk survives a power failure, unless NoSync is set. With NoSync, a power failure during
+// the writing may leave chunk files without content. Finish finds those whose header or length is wrong; Verify finds
+// all.
+//
+// A Regions is safe for concurrent use.
+type Regions struct {
+	f     *Frame
+	root  storage.Root
+	mu    sync.Mutex
+	final *snapshot // the finished frame, if it is known to be finished
+}
+
+// CreateRegions lays out a frame of nbytes in chunks of o.ChunkSize, in a new directory. If an unfinished frame with the
+// same layout exists, CreateRegions opens it: any number of writers may call it at the same time. Otherwise an existing
+// name is fs.ErrExist. With o.Overwrite, CreateRegions replaces an existing frame, also an unfinished one with all of
+// its chunks: only one writer may call it so. The error wraps ErrParam for BlockTable, Locking and Storage, which do not
+// apply, or is an error of Create.
+func CreateRegions(ctx context.Context, name string, nbytes int64, o *CreateOptions) (*Regions, error) {
+	ctx = task.Context(ctx)
+	if o == nil {
+		o = &CreateOptions{}
+	}
+	if err := firstBad([]fieldCheck{
+		{"ChunkSize", o.ChunkSize == 0, "must be set for Regions"},
+		{"BlockTable", o.BlockTable, "needs all chunks, and does not apply to Regions"},
+		{"Locking", o.Locking, "does not apply to Regions"},
+		{"Storage", o.Storage != nil, "does not apply to Regions"},
+		{"Postfilter", o.Postfilter != nil, "does not apply to Regions"},
+	}); err != nil {
+		return nil, err
+	}
+	to := *o
+	to.Sparse = true
+	f, err := prepareNew(ctx, name, &to)
+	if err == nil && o.Overwrite {
+		err = f.checkFree()
+	}
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Clean(f.path)
+	root, temp, err := storage.CreateTempDir(f.sys, path, f.opts.NoSync)
+	if err != nil {
+		return nil, err
+	}
+	temp.New = !o.Overwrite
+	d := &sparse{sys: f.sys, root: root, dir: path, index: layoutFile, temp: temp, noSync: f.opts.NoSync, scanned: true}
+	f.store = d
+	var layout *snapshot
+	f, err = f.create(ctx, func(b *Batch) error {
+		layout = b.next
+		if err := d.root.Mkdir(tempDir, 0o777); err != nil {
+			return err
+		}
+		return b.fillSpecial(nbytes, chunk.Uninit)
+	})
+	if errors.Is(err, fs.ErrExist) && layout != nil {
+		return openSame(ctx, name, &to, layout, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.writable = false // the layout does not change
+	return &Regions{f: f, root: d.root}, nil
+}
+
+// openSame opens an unfinished frame that exists, according to exists, if it has this layout.
+func openSame(ctx context.Context, name string, o *CreateOptions, layout *snapshot, exists error) (*Regions, error) {
+	r, err := OpenRegions(ctx, name, &OpenOptions{
+		Concurrency: o.Concurrency, NoSync: o.NoSync, Codecs: o.Codecs, UserFilters: o.UserFilters, Prefilter: o.Prefilter, MaxBytes: -1, sys: o.sys,
+	})
+	if err != nil {
+		return nil, exists
+	}
+	if s := r.f.current(); r.final != nil || !s.sameLayout(layout) {
+		r.Close()
+		return nil, exists
+	}
+	return r, nil
+}
+
+// sameLayout reports whether two layouts have the same parameters, sizes and metalayers.
+func (s *snapshot) sameLayout(t *snapshot) bool {
+	g, h := s.header, t.header
+	for _, x := range []*header{&g, &h} { // these follow from the rest
+		x.headerLen, x.frameLen, x.cbytes, x.hasVL, x.version = 0, 0, 0, false, 0
+	}
+	visible := func(layers []meta.Layer) []meta.Layer {
+		return slices.DeleteFunc(slices.Clone(layers), func(l meta.Layer) bool { return l.Name == checksumLayer })
+	}
+	return g == h && (s.checksums == nil) == (t.checksums == nil) && slices.EqualFunc(s.meta, t.meta, sameLayer) &&
+		slices.EqualFunc(visible(s.vlmeta), visible(t.vlmeta), sameLayer)
+}
+
+// OpenRegions opens a frame that CreateRegions has laid out, for a writer. If it is finished already, writing a chunk
+// again succeeds if the chunk has the same bytes, and returns fs.ErrExist otherwise. The options must have the codecs,
+// user filters and Prefilter of the frame. Mmap, Locking, Cache, Verify, RequireChecksums and Postfilter do not apply:
+// they return ErrParam. The error wraps ErrFormat if the directory holds no frame, or is an error of Open.
+func OpenRegions(ctx context.Context, name string, o *OpenOptions) (*Regions, error) {
+	ctx = task.Context(ctx)
+	opts, sys, err := o.settings(placeRegions)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := newFrame(strings.TrimPrefix(name, "file://"), opts, sys)
+	if err != nil {
+		return nil, err
+	}
+	root, err := sys.OpenRoot(f.path)
+	if err != nil {
+		return nil, err
+	}
+	r := &Regions{f: f, root: root}
+	s, err := f.loadIndex(ctx, root, layoutFile)
+	index := layoutFile
+	if errors.Is(err, fs.ErrNotExist) { // Finish has removed it
+		index = indexFile
+		if s, err = f.loadIndex(ctx, root, indexFile); errors.Is(err, fs.ErrNotExist) {
+			err = f.wrap("directory", -1, fmt.Errorf("no %s in it: %w", layoutFile, ErrFormat))
+		}
+		r.final = s
+	}
+	if err == nil && s.chunkSize <= 0 && s.index.n > 0 {
+		err = f.wrap("header", offChunkSize, corrupt("chunk size %d of a layout", s.chunkSize))
+	}
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	f.startSparse(s, index)
+	return r, nil
+}
+
+// Layout returns the layout: a frame with the parameters and metalayers of the frame, in which all chunks are
+// uninitialized. It is open for reading, and Close of the Regions closes it.
+func (r *Regions) Layout() *Frame { return r.f }
+
+// Close closes the directory. It does not finish the frame. A second Close does nothing.
+func (r *Regions) Close() error { return r.f.Close() }
+
+// Engine is for package ndarray. See Frame.Engine.
+func (r *Regions) Engine() engine.Regions { return (*engineRegions)(r) }
+
+// engineRegions implements engine.Regions.
+type engineRegions Regions
+
+func (e *engineRegions) Encode(ctx context.Context, size int, p engine.WritePlan, all int64) error {
+	r := (*Regions)(e)
+	return r.write(task.Context(ctx), func(ctx context.Context, b *Batch) error { return b.encodePlan(ctx, size, p, all) })
+}
+
+// Write compresses p and writes it as chunk i. The length of p must be the chunk size, or that of the last chunk. Write
+// does not retain p. The error wraps ErrBounds, ErrParam, fs.ErrClosed, or fs.ErrExist if the frame is finished and has
+// other bytes, or is an error of ctx or of the operating system.
+func (r *Regions) Write(ctx context.Context, i int, p []byte) error {
+	return r.write(task.Context(ctx), func(ctx context.Context, b *Batch) error {
+		if err := r.f.checkChunk(b.next, i); err != nil {
+			return err
+		}
+		if want := b.next.chunkLen(i); int64(len(p)) != want {
+			return r.f.chunkError(b.next, i, fmt.Errorf("%d bytes, want %d: %w", len(p), want, ErrParam))
+		}
+		c, err := b.encode(ctx, p)
+		if err != nil {
+			return err
+		}
+		h, err := coder.ParseHeader(c, int64(len(c)))
+		if err != nil {
+			return r.f.chunkError(b.next, i, err)
+		}
+		return b.sink(i, c, &h)
+	})
+}
+
+// write calls encode with a batch that writes chunks to their files.
+func (r *Regions) write(ctx context.Context, encode func(ctx context.Context, b *Batch) error) (err error) {
+	s, err := r.f.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.f.unuse(s)
+	b := &Batch{f: r.f, mu: newGate(), transaction: transaction{next: s.successor()}}
+	b.sink = func(i int, c []byte, h *coder.Header) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := r.put(ctx, b, i, c, h); err != nil {
+			return &Error{Path: r.f.path, Part: "chunk", Chunk: i, Off: -1, Err: err}
+		}
+		return nil
+	}
+	if err := encode(ctx, b); err != nil {
+		return r.f.orClosed(err)
+	}
+	return r.f.orClosed(r.sync()) // the names of the chunk files
+}
+
+// sync makes the names in the directory last.
+func (r *Regions) sync() error { return r.f.store.(*sparse).sync() }
+
+// put writes a chunk to its file.
+func (r *Regions) put(ctx context.Context, b *Batch, i int, c []byte, h *coder.Header) error {
+	if _, special := specialEntry(h.Special()); special && !b.next.indexes(h) {
+		var err error
+		if c, err = b.plainSpecial(h); err != nil {
+			return err
+		}
+	} else {
+		c = c[:h.CBytes]
+	}
+	s, err := r.finished(ctx)
+	switch {
+	case err != nil:
+		return err
+	case s != nil:
+		return r.compare(s, i, c)
+	}
+	err = storage.ReplaceFile(r.root, tempDir, chunkFile(int64(i)), c, r.f.opts.NoSync)
+	if err == nil {
+		return nil
+	}
+	// Finish removes tempDir when it finds all chunks, so that late writers change nothing. The chunk may also be open
+	// in another process, on a system that then does not rename.
+	if s, e := r.finished(ctx); e == nil && s != nil {
+		return r.compare(s, i, c)
+	}
+	if r.holds(int64(i), c) {
+		return nil
+	}
+	if _, layout := r.root.Lstat(layoutFile); errors.Is(err, fs.ErrNotExist) && layout == nil {
+		err = fmt.Errorf("a call of Finish was interrupted or is running; call it again: %w: %w", ErrUnfinished, err)
+	}
+	return err
+}
+
+// finished returns the state of the finished frame, or nil if it is not finished.
+func (r *Regions) finished(ctx context.Context) (*snapshot, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.final != nil {
+		return r.final, nil
+	}
+	if _, err := r.root.Lstat(indexFile); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	s, err := r.f.loadIndex(ctx, r.root, indexFile)
+	if err != nil {
+		return nil, err
+	}
+	r.final = s
+	return s, nil
+}
+
+// compare returns fs.ErrExist if chunk i of the finished frame does not have the bytes c.
+func (r *Regions) compare(s *snapshot, i int, c []byte) error {
+	if err := r.f.checkChunk(s, i); err != nil {
+		return err
+	}
+	special, err := s.index.at(i).special()
+	if err != nil {
+		return err
+	}
+	same := false
+	if special == chunk.Regular {
+		same = r.holds(int64(s.index.at(i)), c)
+	} else if h, err := coder.ParseHeader(c, int64(len(c))); err == nil {
+		same = h.Special() == special
+	}
+	if !same {
+		return fmt.Errorf("the frame is finished, and the chunk has other bytes: %w", errs.ErrExist)
+	}
+	return nil
+}
+
+// holds reports whether a chunk file has the bytes c.
+func (r *Regions) holds(number int64, c []byte) bool {
+	f, err := storage.OpenFile(r.root, chunkFile(number), false)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	if n, err := f.Size(); err != nil || n != int64(len(c)) {
+		return false
+	}
+	b, err := storage.ReadAll(f, 0, int64(len(c)))
+	return err == nil && bytes.Equal(b, c)
+}
+
+// Missing ranges over the numbers of the chunks that are not written, in order, and over those whose file has a wrong
+// header or length. It reads the header of each chunk. The first error ends the loop. It wraps fs.ErrClosed, or is an
+// error of ctx or of the operating system. A finished frame misses no chunks.
+func (r *Regions) Missing(ctx context.Context) iter.Seq2[int, error] {
+	ctx = task.Context(ctx)
+	return func(yield func(int, error) bool) {
+		s, err := r.f.acquire(ctx)
+		if err != nil {
+			yield(0, err)
+			return
+		}
+		defer r.f.unuse(s)
+		final, err := r.finished(ctx)
+		var have []int64
+		if err == nil && final == nil {
+			have, err = r.f.written(r.root, s)
+		}
+		if err != nil {
+			yield(0, r.f.orClosed(err))
+			return
+		}
+		for i := 0; i < s.index.n && final == nil; i++ {
+			missing := len(have) == 0 || have[0] != int64(i)
+			if !missing {
+				have = have[1:]
+				_, err = r.examine(s, i)
+				missing = errors.Is(err, ErrCorrupt) || errors.Is(err, fs.ErrNotExist)
+			}
+			if err == nil || missing {
+				err = ctx.Err()
+			}
+			if err != nil {
+				yield(0, r.f.orClosed(err))
+				return
+			}
+			if missing && !yield(i, nil) {
+				return
+			}
+		}
+	}
+}
+
+// written returns the numbers of the chunks of a layout that have a file, in order.
+func (f *Frame) written(root storage.Root, s *snapshot) ([]int64, error) {
+	files, err := root.ReadDir(".") // in order
+	if err != nil {
+		return nil, err
+	}
+	var list []int64
+	for _, x := range files {
+		if n, ok := chunkNumber(x.Name()); ok && n < int64(s.index.n) {
+			list = append(list, n)
+		}
+	}
+	return list, nil
+}
+
+// chunkNumber returns the number of a chunk file.
+func chunkNumber(name string) (int64, bool) {
+	digits, ok := strings.CutSuffix(name, ".chunk")
+	n, err := strconv.ParseInt(digits, 16, 64)
+	return n, ok && err == nil && name == chunkFile(n)
+}
+
+// noIndex returns the error for a directory without an index file.
+func (f *Frame) noIndex(ctx context.Context, root storage.Root) error {
+	s, err := f.loadIndex(ctx, root, layoutFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f.wrap("directory", -1, fmt.Errorf("no %s in it: %w", indexFile, ErrFormat))
+	}
+	if err != nil {
+		return err
+	}
+	have, err := f.written(root, s)
+	if err != nil {
+		return err
+	}
+	return f.unfinished(len(have), s)
+}
+
+// unfinished returns the error for a layout of which n chunks are written.
+func (f *Frame) unfinished(n int, s *snapshot) error {
+	if n == s.index.n {
+		return f.wrap("directory", -1, fmt.Errorf("all of %d chunks are written, but Finish was not called: %w", n, ErrUnfinished))
+	}
+	return f.wrap("directory", -1, fmt.Errorf("%d of %d chunks are written: %w", n, s.index.n, ErrUnfinished))
+}

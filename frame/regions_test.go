@@ -1,0 +1,534 @@
+package frame
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame/internal/simulated"
+	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// Frames of these tests have regionChunks chunks, the last of them shorter.
+const (
+	regionChunks = 7
+	regionBytes  = regionChunks*64 - 32
+)
+
+func regionOptions(sys storage.System) *CreateOptions {
+	return &CreateOptions{
+		ChunkSize: 64, Checksums: true, Params: chunk.Params{TypeSize: 4, Codec: codec.LZ4}, Concurrency: 1, sys: sys,
+		VLMeta: []meta.Layer{{Name: "note", Content: []byte("\xa5hello")}},
+	}
+}
+
+// regionItems returns the content of a chunk: zeros, a repeated value, or other items.
+func regionItems(i int) []byte {
+	p := make([]byte, min(64, regionBytes-64*i))
+	for k := range p {
+		switch i % 3 {
+		case 1:
+			p[k] = byte(7 + i)
+		case 2:
+			p[k] = byte(i*i + k*k*41)
+		}
+	}
+	return p
+}
+
+// missing returns the numbers of the missing chunks.
+func missing(t testing.TB, r *Regions) []int {
+	t.Helper()
+	var list []int
+	for i, err := range r.Missing(t.Context()) {
+		must(t, err)
+		list = append(list, i)
+	}
+	return list
+}
+
+// checkRegions returns an error if a finished frame does not have the chunks of these tests.
+func checkRegions(f *Frame) error {
+	var all bytes.Buffer
+	if _, err := io.Copy(&all, f.Content(context.Background())); err != nil {
+		return err
+	}
+	var want []byte
+	for i := range regionChunks {
+		want = append(want, regionItems(i)...)
+	}
+	note, err := f.VLMeta("note")
+	if err != nil || string(note) != "\xa5hello" || !bytes.Equal(all.Bytes(), want) {
+		return fmt.Errorf("%q, %v, content %x", note, err, all.Bytes())
+	}
+	return f.Verify(context.Background(), nil)
+}
+
+// finishedFiles are the files of the finished frame: chunks of zeros have none.
+var finishedFiles = []string{"00000001.chunk", "00000002.chunk", "00000004.chunk", "00000005.chunk", "chunks.b2frame"}
+
+// TestRegions fills a frame in any order, twice, through two handles.
+func TestRegions(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x")
+	o := regionOptions(nil)
+	r, err := CreateRegions(t.Context(), name, regionBytes, o)
+	must(t, err)
+	defer r.Close()
+	again, err := CreateRegions(t.Context(), name, regionBytes, o) // the same layout
+	must(t, err)
+	defer again.Close()
+	for _, other := range []func(o *CreateOptions){
+		func(o *CreateOptions) { o.ChunkSize = 32 },
+		func(o *CreateOptions) { o.Params.Level = 9 },
+		func(o *CreateOptions) { o.Checksums = false },
+		func(o *CreateOptions) { o.VLMeta = nil },
+		func(o *CreateOptions) { o.Meta = []meta.Layer{{Name: "a", Content: []byte{1}}} },
+	} {
+		c := *o
+		other(&c)
+		if _, err := CreateRegions(t.Context(), name, regionBytes, &c); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("another layout: %v", err)
+		}
+	}
+	opened, err := OpenRegions(t.Context(), name, &OpenOptions{NoSync: true})
+	must(t, err)
+	defer opened.Close()
+
+	unfinished := func(err error, text string) {
+		t.Helper()
+		if !errors.Is(err, ErrUnfinished) || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), text) {
+			t.Errorf("error %v, want %s", err, text)
+		}
+	}
+	for k, i := range []int{5, 0, 5, 3, 1, 6, 0, 4} {
+		must(t, []*Regions{r, again, opened}[k%3].Write(t.Context(), i, regionItems(i)))
+	}
+	if got := missing(t, r); !slices.Equal(got, []int{2}) {
+		t.Errorf("missing %v", got)
+	}
+	for range 2 {
+		unfinished(r.Finish(t.Context()), "6 of 7 chunks")
+	}
+	_, err = Open(t.Context(), name, nil)
+	unfinished(err, "6 of 7 chunks")
+	_, err = Edit(t.Context(), name, nil)
+	unfinished(err, "6 of 7 chunks")
+	must(t, opened.Write(t.Context(), 2, []byte(strings.Repeat("abcd", 16)))) // replaced by the next
+	must(t, again.Write(t.Context(), 2, regionItems(2)))
+	_, err = Open(t.Context(), name, nil)
+	unfinished(err, "Finish was not called")
+
+	for range 2 {
+		must(t, r.Finish(t.Context()))
+	}
+	f, err := Open(t.Context(), name, nil)
+	must(t, err)
+	must(t, checkRegions(f))
+	must(t, f.Close())
+	for _, h := range []*Regions{r, again, opened} {
+		for i := range regionChunks {
+			must(t, h.Write(t.Context(), i, regionItems(i)))
+			if err := h.Write(t.Context(), i, bytes.Repeat([]byte{99}, len(regionItems(i)))); !errors.Is(err, fs.ErrExist) {
+				t.Errorf("other items: %v", err)
+			}
+		}
+		must(t, h.Finish(t.Context()))
+		if got := missing(t, h); got != nil {
+			t.Errorf("missing %v", got)
+		}
+	}
+	late, err := OpenRegions(t.Context(), name, nil)
+	must(t, err)
+	must(t, late.Write(t.Context(), 2, regionItems(2)))
+	must(t, late.Finish(t.Context()))
+	must(t, late.Close())
+	if err := late.Write(t.Context(), 2, regionItems(2)); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+	if got := dirNames(t, name); !slices.Equal(got, finishedFiles) {
+		t.Errorf("files %q", got)
+	}
+	if _, err := CreateRegions(t.Context(), name, regionBytes, o); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a finished frame: %v", err)
+	}
+	// An edit, after which Finish removes nothing.
+	f, err = Edit(t.Context(), name, nil)
+	must(t, err)
+	must(t, one(f).Update(0, regionItems(2)))
+	must(t, late.Close())
+	must(t, r.Finish(t.Context()))
+	verify(t, f)
+	must(t, f.Close())
+	o.Overwrite = true
+	over, err := CreateRegions(t.Context(), name, regionBytes, o)
+	must(t, err)
+	if got := missing(t, over); len(got) != regionChunks {
+		t.Errorf("missing %v", got)
+	}
+	must(t, over.Close())
+}
+
+func dirNames(t testing.TB, dir string) (names []string) {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	must(t, err)
+	for _, e := range list {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// TestRegionsSame compares the files of frames whose chunks were written in other orders and with other concurrency.
+func TestRegionsSame(t *testing.T) {
+	dir := t.TempDir()
+	read := func(name string, order []int, concurrency int) map[string]string {
+		o := &CreateOptions{ChunkSize: 1 << 16, Params: chunk.Params{TypeSize: 8, BlockSize: 1 << 13}, Concurrency: concurrency}
+		r, err := CreateRegions(t.Context(), filepath.Join(dir, name), 4<<16, o)
+		must(t, err)
+		defer r.Close()
+		for _, i := range order {
+			p := make([]byte, 1<<16)
+			for k := range p {
+				p[k] = byte((k / 8 * i) >> (k % 8))
+			}
+			must(t, r.Write(t.Context(), i, p))
+		}
+		must(t, r.Finish(t.Context()))
+		files := map[string]string{}
+		for _, n := range dirNames(t, filepath.Join(dir, name)) {
+			b, err := os.ReadFile(filepath.Join(dir, name, n))
+			must(t, err)
+			files[n] = string(b)
+		}
+		return files
+	}
+	a, b := read("a", []int{0, 1, 2, 3}, 1), read("b", []int{3, 1, 3, 0, 2}, 4)
+	if len(a) != 4 || fmt.Sprint(a) != fmt.Sprint(b) {
+		t.Errorf("%d and %d files differ", len(a), len(b))
+	}
+}
+
+// TestRegionsUniform finishes frames of one special value, and one without chunks.
+func TestRegionsUniform(t *testing.T) {
+	for _, n := range []int64{0, 64, 640} {
+		name := filepath.Join(t.TempDir(), "x")
+		r, err := CreateRegions(t.Context(), name, n, regionOptions(nil))
+		must(t, err)
+		for i := range int(n / 64) {
+			must(t, r.Write(t.Context(), i, make([]byte, 64)))
+		}
+		must(t, r.Finish(t.Context()))
+		must(t, r.Close())
+		f, err := Edit(t.Context(), name, &OpenOptions{Verify: true})
+		must(t, err)
+		if b, err := io.ReadAll(f.Content(t.Context())); err != nil || !bytes.Equal(b, make([]byte, n)) {
+			t.Errorf("%d bytes: %x, %v", n, b, err)
+		}
+		verify(t, f)
+		must(t, f.Append(t.Context(), regionItems(2)))
+		must(t, f.Close())
+		if got := dirNames(t, name); !slices.Equal(got, []string{"00000000.chunk", "chunks.b2frame"}) {
+			t.Errorf("%d bytes: files %q", n, got)
+		}
+	}
+}
+
+// TestRegionsDamage checks that Missing and Finish find damaged chunk files, and that writing them again repairs them.
+func TestRegionsDamage(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x")
+	r, err := CreateRegions(t.Context(), name, regionBytes, regionOptions(nil))
+	must(t, err)
+	defer r.Close()
+	for i := range regionChunks {
+		must(t, r.Write(t.Context(), i, regionItems(i)))
+	}
+	nans, err := coder.EncodeSpecial(nil, chunk.NaNs, 64, nil, coder.Params{TypeSize: 8})
+	must(t, err)
+	for what, c := range map[string][]byte{
+		"empty": {}, "zeros": make([]byte, 40), "another size": nil, "NaNs of another type": append(nans, 0),
+	} {
+		file := filepath.Join(name, chunkFile(4))
+		if what == "another size" {
+			c, err = os.ReadFile(filepath.Join(name, chunkFile(5)))
+			must(t, err)
+			c = append(c, 0)
+		}
+		must(t, os.WriteFile(file, c, 0o666))
+		var at *Error
+		if err := r.Finish(t.Context()); !errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnfinished) || !errors.As(err, &at) || at.Chunk != 4 {
+			t.Errorf("%s: %v", what, err)
+		}
+		if got := missing(t, r); !slices.Equal(got, []int{4}) {
+			t.Errorf("%s: missing %v", what, got)
+		}
+		must(t, r.Write(t.Context(), 4, regionItems(4)))
+	}
+	must(t, os.WriteFile(filepath.Join(name, tempDir, "0123456789abcdef.tmp"), []byte("left"), 0o666))
+	must(t, os.WriteFile(filepath.Join(name, "0123456789abcdef.tmp"), []byte("left"), 0o666))
+	must(t, r.Finish(t.Context()))
+	if got := dirNames(t, name); !slices.Equal(got, finishedFiles) {
+		t.Errorf("files %q", got)
+	}
+	// A damaged layout is not unfinished but corrupt.
+	o := regionOptions(nil)
+	o.Overwrite = true
+	r, err = CreateRegions(t.Context(), name, regionBytes, o)
+	must(t, err)
+	must(t, r.Close())
+	must(t, os.Truncate(filepath.Join(name, layoutFile), 60))
+	for _, err := range []error{openError(t, name), func() error { _, err := OpenRegions(t.Context(), name, nil); return err }()} {
+		if errors.Is(err, ErrUnfinished) || !errors.Is(err, ErrFormat) && !errors.Is(err, ErrCorrupt) {
+			t.Errorf("a damaged layout: %v", err)
+		}
+	}
+}
+
+func openError(t testing.TB, name string) error {
+	_, err := Open(t.Context(), name, nil)
+	return err
+}
+
+// TestRegionsOptions checks options that do not apply, and chunks that do not fit.
+func TestRegionsOptions(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x")
+	for _, o := range []*CreateOptions{nil, {}, {ChunkSize: 8, BlockTable: true}, {ChunkSize: 8, Locking: true}, {ChunkSize: 8, Storage: NewMemory(nil)},
+		{ChunkSize: 8, Postfilter: func(_, _ []byte, _ chunk.BlockInfo) error { return nil }}} {
+		if _, err := CreateRegions(t.Context(), name, 64, o); !errors.Is(err, ErrParam) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	if _, err := CreateRegions(t.Context(), "", 64, &CreateOptions{ChunkSize: 8}); !errors.Is(err, ErrParam) {
+		t.Errorf("no name: %v", err)
+	}
+	for _, n := range []int64{-1, 63} {
+		if _, err := CreateRegions(t.Context(), name, n, regionOptions(nil)); !errors.Is(err, ErrParam) {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+	for _, o := range []*OpenOptions{{Cache: 1}, {Mmap: true}, {Locking: true}, {Verify: true}, {RequireChecksums: true}} {
+		if _, err := OpenRegions(t.Context(), name, o); !errors.Is(err, ErrParam) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	if _, err := OpenRegions(t.Context(), t.TempDir(), nil); !errors.Is(err, ErrFormat) {
+		t.Errorf("no layout: %v", err)
+	}
+	r, err := CreateRegions(t.Context(), name, regionBytes, regionOptions(nil))
+	must(t, err)
+	defer r.Close()
+	for i, want := range map[int]error{-1: ErrBounds, regionChunks: ErrBounds, regionChunks - 1: ErrParam} {
+		if err := r.Write(t.Context(), i, make([]byte, 64)); !errors.Is(err, want) {
+			t.Errorf("chunk %d: %v", i, err)
+		}
+	}
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, err := range []error{r.Write(done, 0, regionItems(0)), r.Finish(done)} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("a context that has ended: %v", err)
+		}
+	}
+	if got := missing(t, r); len(got) != regionChunks {
+		t.Errorf("missing %v", got)
+	}
+}
+
+// TestRegionsAtOnce lets several writers write all chunks while others finish the frame again and again.
+func TestRegionsAtOnce(t *testing.T) {
+	for range programs(t, 20) {
+		name := filepath.Join(t.TempDir(), "x")
+		var wait sync.WaitGroup
+		for w := range 6 {
+			wait.Go(func() {
+				r, err := CreateRegions(t.Context(), name, regionBytes, regionOptions(nil))
+				for errors.Is(err, fs.ErrExist) { // finished
+					r, err = OpenRegions(t.Context(), name, nil)
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer r.Close()
+				if w < 4 {
+					for _, i := range rand.Perm(regionChunks) {
+						if err := r.Write(t.Context(), i, regionItems(i)); err != nil {
+							t.Error(err)
+						}
+					}
+					return
+				}
+				for err = ErrUnfinished; errors.Is(err, ErrUnfinished); {
+					err = r.Finish(t.Context())
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wait.Wait()
+		f, err := Open(t.Context(), name, nil)
+		must(t, err)
+		must(t, checkRegions(f))
+		must(t, f.Close())
+		if got := dirNames(t, name); !slices.Equal(got, finishedFiles) {
+			t.Errorf("files %q", got)
+		}
+	}
+}
+
+// recoverRegions fills and finishes the frame of an image after a crash. It returns an error if a chunk is lost whose
+// writing has returned, if a reader takes the unfinished frame for another one, or if anything is left over.
+func recoverRegions(t testing.TB, m simulated.Image, laidOut, finished bool, acked []int) error {
+	s := simulated.On(m)
+	f, err := Open(t.Context(), "x", &OpenOptions{sys: s})
+	switch {
+	case err == nil:
+		defer f.Close()
+		if err := checkRegions(f); err != nil {
+			return fmt.Errorf("open: %w", err)
+		}
+	case errors.Is(err, fs.ErrNotExist) && !laidOut: // the layout is under way
+	case finished || !errors.Is(err, ErrUnfinished):
+		return fmt.Errorf("open: %w", err)
+	}
+	r, err := CreateRegions(t.Context(), "x", regionBytes, regionOptions(s))
+	if errors.Is(err, fs.ErrExist) {
+		r, err = OpenRegions(t.Context(), "x", &OpenOptions{sys: s})
+	}
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for i, err := range r.Missing(t.Context()) {
+		if err != nil || slices.Contains(acked, i) {
+			return fmt.Errorf("chunk %d is lost, %v", i, err)
+		}
+		if err := r.Write(t.Context(), i, regionItems(i)); err != nil {
+			return err
+		}
+	}
+	if err := r.Finish(t.Context()); err != nil {
+		return err
+	}
+	g, err := Open(t.Context(), "x", &OpenOptions{sys: s})
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	if err := checkRegions(g); err != nil {
+		return err
+	}
+	list := leftovers(s, g)
+	if laidOut && len(list) > 0 {
+		return fmt.Errorf("left over: %q", list)
+	}
+	return nil
+}
+
+// TestRegionsCrash cuts the power at each change of the disk while a frame is laid out, filled and finished, with any of
+// the changes since the last sync lost. The frame must be unfinished or finished, with all chunks whose writing has
+// returned, and finishing it must succeed.
+func TestRegionsCrash(t *testing.T) {
+	tried := 0
+	for seed := range programs(t, 4) {
+		rng := rand.New(rand.NewPCG(uint64(seed), 77))
+		s := simulated.New()
+		before := s.Image.Clone()
+		var r *Regions
+		var acked []int
+		laidOut, finished := false, false
+		step := func(what string, do func() error) {
+			start := len(s.Log)
+			must(t, do())
+			n, err := simulated.Crashes(rng, before, s.Log, start, func(m simulated.Image) error {
+				return recoverRegions(t, m, laidOut, finished, acked)
+			})
+			if err != nil {
+				t.Fatalf("program %d, %s: %v", seed, what, err)
+			}
+			tried += n
+		}
+		step("layout", func() (err error) {
+			r, err = CreateRegions(t.Context(), "x", regionBytes, regionOptions(s))
+			return err
+		})
+		laidOut = true
+		for _, i := range append(rng.Perm(regionChunks), rng.IntN(regionChunks)) {
+			step("write", func() error { return r.Write(t.Context(), i, regionItems(i)) })
+			acked = append(acked, i)
+			s.Log = simulated.Synced(before, s.Log)
+		}
+		step("finish", func() error { return r.Finish(t.Context()) })
+		finished = true
+		step("the end", func() error { return r.Finish(t.Context()) })
+		must(t, r.Close())
+		if s.Opened != 0 {
+			t.Fatalf("%d files are open", s.Opened)
+		}
+	}
+	t.Logf("%d crashes", tried)
+}
+
+// TestRegionsErrors lets each single call of the operating system fail, or this call and all later ones.
+func TestRegionsErrors(t *testing.T) {
+	kinds := map[string]int{}
+	for _, forever := range []bool{false, true} {
+		for failAt := 1; ; failAt++ {
+			s := simulated.New()
+			s.FailAt, s.Forever, s.Short = failAt, forever, failAt%2 == 0
+			var acked []int
+			r, err := CreateRegions(t.Context(), "x", regionBytes, regionOptions(s))
+			laidOut := err == nil
+			finished := false
+			if laidOut {
+				for i := range regionChunks {
+					e := r.Write(t.Context(), i, regionItems(i))
+					if e == nil {
+						acked = append(acked, i)
+					}
+					err = errors.Join(err, e)
+				}
+				e := r.Finish(t.Context())
+				finished = e == nil
+				if err = errors.Join(err, e); s.Failed == "" && err != nil {
+					t.Fatal(err)
+				}
+				r.Close()
+			}
+			if s.Failed == "" {
+				break // there are no more calls
+			}
+			kinds[s.Failed]++
+			if err != nil && !errors.Is(err, simulated.ErrDisk) {
+				t.Errorf("call %d, %s: %v", failAt, s.Failed, err)
+			}
+			if s.Opened != 0 {
+				t.Errorf("call %d, %s: %d files are open", failAt, s.Failed, s.Opened)
+			}
+			s.FailAt = 0
+			if err := recoverRegions(t, s.Image, laidOut, finished, acked); err != nil {
+				t.Errorf("call %d, %s, forever %v: %v", failAt, s.Failed, forever, err)
+			}
+		}
+	}
+	t.Log(kinds)
+	for _, k := range []string{"open", "write", "sync", "rename", "remove", "mkdir", "readdir", "stat", "read"} {
+		if kinds[k] == 0 {
+			t.Errorf("no %s has failed", k)
+		}
+	}
+}
