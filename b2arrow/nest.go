@@ -65,7 +65,8 @@ func (n *nest) setTypes() []arrow.Field {
 	return fields
 }
 
-// arrays returns the arrays of the children of n, made of the columns of a number of rows. The caller must release them.
+// arrays returns the arrays of the children of n, made of the columns, which have a number of rows. The caller must
+// release them.
 func (n *nest) arrays(columns []arrow.Array, rows int) []arrow.Array {
 	list := make([]arrow.Array, len(n.children))
 	for i, c := range n.children {

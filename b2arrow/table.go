@@ -23,8 +23,8 @@ type Options struct {
 	Columns []string
 	// Rows is the number of rows of a batch; the last one may have fewer. 0 = 65536.
 	Rows int64
-	// Structs joins nested columns to structures: "trip.start" and "trip.end" to the fields start and end of a structure
-	// trip, at the place of the first of them. A structure is never null; its fields are.
+	// Structs joins nested columns to structures: "trip.start" and "trip.end" become the fields start and end of a
+	// structure trip, at the position of the first of them. A structure is never null, but its fields may be.
 	Structs bool
 	// Allocator allocates the memory of batches. nil = memory.DefaultAllocator.
 	Allocator memory.Allocator

@@ -49,7 +49,7 @@ func itemsOfC(c *ref.SChunk) (items []any, err error) {
 			return nil, err
 		}
 		for len(b) > 0 {
-			// Blocks follow each other: each is a list, which begins anew where the list before it ends.
+			// Blocks follow each other: each is a list.
 			n := len(b)
 			for ; n > 0; n-- {
 				var v any
@@ -72,7 +72,7 @@ func itemsOfC(c *ref.SChunk) (items []any, err error) {
 	return items, nil
 }
 
-// TestAppendObjects appends to arrays of objects of python-blosc2, and C-Blosc2 reads what is there. Then C-Blosc2
+// TestAppendObjects appends to arrays of objects of python-blosc2, and C-Blosc2 reads all items. Then C-Blosc2
 // appends a chunk, as python-blosc2 does.
 func TestAppendObjects(t *testing.T) {
 	ctx := t.Context()
