@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/goblosc/blosc2/internal/tabletest"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -17,7 +18,7 @@ func BenchmarkFloat64(b *testing.B) {
 	for i := range data {
 		data[i] = float64(i%1000) * 0.25
 	}
-	builder := build(b, `{"name": "x", "kind": "float64"}`, allLive(n))
+	builder := build(b, `{"name": "x", "kind": "float64"}`, tabletest.AllLive(n))
 	write(builder, "_cols/x", []int64{n}, data)
 	tab := builder.open()
 	c, err := tab.Column(ctx, "x")

@@ -75,3 +75,10 @@ func packBits(dst []byte, n int, is func(i int) bool) {
 		}
 	}
 }
+
+// releaseAll releases arrays.
+func releaseAll(list []arrow.Array) {
+	for _, a := range list {
+		a.Release()
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/goblosc/blosc2/frame/store/table"
+	"github.com/goblosc/blosc2/internal/tabletest"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
@@ -81,19 +82,19 @@ func TestNullValues(t *testing.T) {
 		{"name": "flags", "kind": "ndarray", "item_shape": [3], "dtype_str": "|b1"},
 		{"name": "days", "kind": "ndarray", "item_shape": [1], "dtype_str": "<M8[s]"}`, []bool{true, true, false, true})
 	four := []int64{4}
-	b.fixed("_cols/i", ">i2", four, []byte{0, 5, 255, 255, 0, 3, 1, 4})
+	b.Fixed("_cols/i", ">i2", four, []byte{0, 5, 255, 255, 0, 3, 1, 4})
 	write(b, "_cols/u", four, []uint64{1, 2, 3, math.MaxUint64})
 	write(b, "_cols/nan", four, []float32{1, float32(math.NaN()), 3, 4})
 	write(b, "_cols/b", four, []uint8{0, 255, 1, 1})
-	b.fixed("_cols/s", ">U3", four, utf32(binary.BigEndian, 3, "é", "N/A", "x", "a🎉c"))
+	b.Fixed("_cols/s", ">U3", four, utf32(binary.BigEndian, 3, "é", "N/A", "x", "a🎉c"))
 	write(b, "_cols/t", []int64{5}, []int64{0, 2, 3, 3, 5})
 	write(b, "_cols/t.utf8", []int64{5}, []uint8("hi-é"))
-	b.fixed("_cols/raw", "|S2", four, []byte("ab\x01\x02xxc\x00"))
+	b.Fixed("_cols/raw", "|S2", four, []byte("ab\x01\x02xxc\x00"))
 	write(b, "_cols/when", four, []int64{1500, math.MinInt64, 0, -1})
 	write(b, "_cols/z", four, []complex64{1 + 2i, 3, 4, -5i})
-	b.fixed("_cols/m", ">i4", []int64{4, 2}, []byte{0, 0, 0, 7, 0, 0, 0, 7, 0, 0, 0, 7, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 1, 6})
+	b.Fixed("_cols/m", ">i4", []int64{4, 2}, []byte{0, 0, 0, 7, 0, 0, 0, 7, 0, 0, 0, 7, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 1, 6})
 	write(b, "_cols/flags", []int64{4, 3}, []bool{true, false, true, false, false, true, true, true, true, false, true, false})
-	b.fixed("_cols/days", "<M8[s]", []int64{4, 1}, binary.LittleEndian.AppendUint64(make([]byte, 24), 1<<63))
+	b.Fixed("_cols/days", "<M8[s]", []int64{4, 1}, binary.LittleEndian.AppendUint64(make([]byte, 24), 1<<63))
 	tab := b.open()
 	checkColumn(t, tab, "i", "int16", int16(5), nil, int16(260))
 	checkColumn(t, tab, "u", "uint64", uint64(1), uint64(2), nil)
@@ -120,11 +121,11 @@ func TestNested(t *testing.T) {
 		{"name": "any", "kind": "object"}, {"name": "raw", "kind": "vlbytes"}`, []bool{true, false, true, true})
 	write(b, "_cols/trip/start", []int64{4}, []int32{1, 2, 3, 4})
 	write(b, "_cols/a%2Eb", []int64{4}, []int8{7, 8, 9, 10})
-	b.items("_cols/who", []any{map[string]any{"name": "Ada", "age": 36, "more": 1}, nil, nil}, []any{map[string]any{"age": 1, "when": []any{5, nil}}})
-	b.items("_cols/tags", []any{[]any{"x"}}, []any{nil, nil, []any{}})
-	b.items("_cols/deep", []any{[]any{[]any{1, 2.5}, nil}}, []any{nil, []any{}, meta.Tuple{[]any{}}})
-	b.items("_cols/any", []any{map[string]any{"k": 1}, 1, nil}, []any{meta.Tuple{"a", 2}})
-	b.items("_cols/raw", []any{[]byte("a"), nil, []byte{}, []byte("bc")})
+	b.Items("_cols/who", []any{map[string]any{"name": "Ada", "age": 36, "more": 1}, nil, nil}, []any{map[string]any{"age": 1, "when": []any{5, nil}}})
+	b.Items("_cols/tags", []any{[]any{"x"}}, []any{nil, nil, []any{}})
+	b.Items("_cols/deep", []any{[]any{[]any{1, 2.5}, nil}}, []any{nil, []any{}, meta.Tuple{[]any{}}})
+	b.Items("_cols/any", []any{map[string]any{"k": 1}, 1, nil}, []any{meta.Tuple{"a", 2}})
+	b.Items("_cols/raw", []any{[]byte("a"), nil, []byte{}, []byte("bc")})
 	tab := b.open()
 	checkColumn(t, tab, "trip.start", "int32", int32(1), int32(3), int32(4))
 	checkColumn(t, tab, `a\.b`, "int8", int8(7), int8(9), int8(10))
@@ -159,7 +160,7 @@ func TestDeletedRows(t *testing.T) {
 	write(b, "_cols/x", []int64{n}, numbers)
 	write(b, "_cols/t", []int64{n + 1}, ends)
 	write(b, "_cols/t.utf8", []int64{int64(len(text))}, text)
-	b.items("_cols/v", texts[:1000], texts[1000:200_000], texts[200_000:])
+	b.Items("_cols/v", texts[:1000], texts[1000:200_000], texts[200_000:])
 	tab := b.open()
 	var wantX, wantT []any
 	for i := range n {
@@ -211,37 +212,37 @@ func TestHostile(t *testing.T) {
 			write(b, "_cols/c.utf8", []int64{2}, []uint8("é"))
 		}, ndarray.ErrCorrupt},
 		"no character": {`"kind": "string"`, func(b *builder) {
-			b.fixed("_cols/c", "<U1", []int64{3}, []byte{1, 0, 0, 0, 0, 0, 0, 255, 0, 0, 0, 0})
+			b.Fixed("_cols/c", "<U1", []int64{3}, []byte{1, 0, 0, 0, 0, 0, 0, 255, 0, 0, 0, 0})
 		}, ndarray.ErrCorrupt},
 		"code": {`"kind": "dictionary"`, func(b *builder) {
 			write(b, "_cols/c", []int64{3}, []int32{0, 2, 1})
-			b.items("_cols/c_dict", []any{"a", "b"})
+			b.Items("_cols/c_dict", []any{"a", "b"})
 		}, ndarray.ErrCorrupt},
 		"negative code": {`"kind": "dictionary"`, func(b *builder) {
 			write(b, "_cols/c", []int64{3}, []int32{0, -2, 1})
-			b.items("_cols/c_dict", []any{"a", "b"})
+			b.Items("_cols/c_dict", []any{"a", "b"})
 		}, ndarray.ErrCorrupt},
-		"other value":     {`"kind": "vlstring"`, func(b *builder) { b.items("_cols/c", []any{"a", 1, "b"}) }, ndarray.ErrCorrupt},
-		"no list":         {`"kind": "list", "item": {"kind": "int8"}`, func(b *builder) { b.items("_cols/c", []any{nil, 1, nil}) }, ndarray.ErrCorrupt},
-		"large item":      {`"kind": "list", "item": {"kind": "int8"}`, func(b *builder) { b.items("_cols/c", []any{nil, []any{128}, nil}) }, ndarray.ErrCorrupt},
-		"negative item":   {`"kind": "list", "item": {"kind": "uint64"}`, func(b *builder) { b.items("_cols/c", []any{nil, []any{-1}, nil}) }, ndarray.ErrCorrupt},
-		"complex item":    {`"kind": "list", "item": {"kind": "complex64"}`, func(b *builder) { b.items("_cols/c", []any{nil, []any{1}, nil}) }, ndarray.ErrCorrupt},
-		"no structure":    {`"kind": "struct", "fields": []`, func(b *builder) { b.items("_cols/c", []any{nil, []any{}, nil}) }, ndarray.ErrCorrupt},
+		"other value":     {`"kind": "vlstring"`, func(b *builder) { b.Items("_cols/c", []any{"a", 1, "b"}) }, ndarray.ErrCorrupt},
+		"no list":         {`"kind": "list", "item": {"kind": "int8"}`, func(b *builder) { b.Items("_cols/c", []any{nil, 1, nil}) }, ndarray.ErrCorrupt},
+		"large item":      {`"kind": "list", "item": {"kind": "int8"}`, func(b *builder) { b.Items("_cols/c", []any{nil, []any{128}, nil}) }, ndarray.ErrCorrupt},
+		"negative item":   {`"kind": "list", "item": {"kind": "uint64"}`, func(b *builder) { b.Items("_cols/c", []any{nil, []any{-1}, nil}) }, ndarray.ErrCorrupt},
+		"complex item":    {`"kind": "list", "item": {"kind": "complex64"}`, func(b *builder) { b.Items("_cols/c", []any{nil, []any{1}, nil}) }, ndarray.ErrCorrupt},
+		"no structure":    {`"kind": "struct", "fields": []`, func(b *builder) { b.Items("_cols/c", []any{nil, []any{}, nil}) }, ndarray.ErrCorrupt},
 		"empty items":     {`"kind": "ndarray", "item_shape": [0], "dtype_str": "<i4"`, func(b *builder) { write(b, "_cols/c", []int64{3, 0}, []int32{}) }, errors.ErrUnsupported},
-		"unsupported":     {`"kind": "ndarray", "item_shape": [1], "dtype_str": "<M8[D]"`, func(b *builder) { b.fixed("_cols/c", "<M8[D]", []int64{3, 1}, make([]byte, 24)) }, errors.ErrUnsupported},
-		"too many fields": {`"kind": "list", "item": {"kind": "struct", "fields": [` + many + `]}`, func(b *builder) { b.items("_cols/c", []any{make([]any, 3000), nil, nil}) }, ndarray.ErrTooLarge},
+		"unsupported":     {`"kind": "ndarray", "item_shape": [1], "dtype_str": "<M8[D]"`, func(b *builder) { b.Fixed("_cols/c", "<M8[D]", []int64{3, 1}, make([]byte, 24)) }, errors.ErrUnsupported},
+		"too many fields": {`"kind": "list", "item": {"kind": "struct", "fields": [` + many + `]}`, func(b *builder) { b.Items("_cols/c", []any{make([]any, 3000), nil, nil}) }, ndarray.ErrTooLarge},
 		"too deep": {`"kind": "list", "item": ` + strings.Repeat(`{"kind": "list", "item": `, 100) + `{"kind": "int8"}` + strings.Repeat("}", 100),
-			func(b *builder) { b.items("_cols/c", []any{nil, nil, nil}) }, ndarray.ErrTooLarge},
+			func(b *builder) { b.Items("_cols/c", []any{nil, nil, nil}) }, ndarray.ErrTooLarge},
 		"huge items": {`"kind": "ndarray", "item_shape": [400000000], "dtype_str": "<f8"`, func(b *builder) {
-			a, err := ndarray.Zeros(ctx, b.file("_cols/c.b2nd"), []int64{3, 400_000_000}, "<f8", nil)
+			a, err := ndarray.Zeros(ctx, b.File("_cols/c.b2nd"), []int64{3, 400_000_000}, "<f8", nil)
 			if err != nil {
-				b.t.Fatal(err)
+				b.T.Fatal(err)
 			}
 			a.Close()
 		}, ndarray.ErrTooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := build(t, `{"name": "c", `+c.column+`}`, allLive(3))
+			b := build(t, `{"name": "c", `+c.column+`}`, tabletest.AllLive(3))
 			c.write(b)
 			o := &Options{Allocator: checked(t)}
 			var err error

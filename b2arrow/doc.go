@@ -35,6 +35,8 @@
 //	list, struct                               list, struct; lists in Arrow streams have their own type
 //	object                                     large_binary: a MessagePack value, see meta.Unmarshal
 //
+// A nested column keeps its name with dots, as in python-blosc2, or becomes a field of a structure: Options.Structs.
+//
 // Nulls are in validity bitmaps, whatever the table uses: a mask, a value, or a code. A timestamp that is NaT is null.
 // Deleted rows are left out.
 //

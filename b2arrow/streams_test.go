@@ -17,6 +17,8 @@ import (
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/objects"
+	"github.com/goblosc/blosc2/internal/mutation"
+	"github.com/goblosc/blosc2/internal/tabletest"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -88,10 +90,10 @@ func TestItems(t *testing.T) {
 				if name == "bare" && c.typ.ID() != arrow.DICTIONARY {
 					content = content[len(schema):]
 				}
-				b := &builder{t, t.TempDir()}
-				b.batches("items", arrowLayer(schema), []int{2, 4}, [][][]byte{{content}, {content, content}})
+				b := &builder{&tabletest.Builder{T: t, Dir: t.TempDir()}}
+				b.Batches("items", arrowLayer(schema), []int{2, 4}, [][][]byte{{content}, {content, content}})
 				n := 0
-				for a, err := range Items(ctx, openItems(t, b.file("items.b2b")), checked(t)) {
+				for a, err := range Items(ctx, openItems(t, b.File("items.b2b")), checked(t)) {
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -103,7 +105,7 @@ func TestItems(t *testing.T) {
 				if n != 3 {
 					t.Errorf("%d arrays, want 3", n)
 				}
-				for range Items(ctx, openItems(t, b.file("items.b2b")), checked(t)) {
+				for range Items(ctx, openItems(t, b.File("items.b2b")), checked(t)) {
 					break
 				}
 			})
@@ -128,7 +130,7 @@ func TestStreamColumn(t *testing.T) {
 		content, schema = stream(t, arrow.ListOf(arrow.PrimitiveTypes.Int32), fmt.Sprintf(`[[%d, null], %s]`, 2*i, []string{"null", "[]", "[7]", "[8]"}[i]))
 		contents = append(contents, content)
 	}
-	b.batches("_cols/c", arrowLayer(schema), []int{6, 2}, [][][]byte{contents[:3], contents[3:]})
+	b.Batches("_cols/c", arrowLayer(schema), []int{6, 2}, [][][]byte{contents[:3], contents[3:]})
 	pair := func(i int32) any { return []any{i, nil} }
 	checkColumn(t, b.open(), "c", "list<item: int32, nullable>", pair(0), pair(2), []any{}, pair(4), pair(6), []any{int32(8)})
 
@@ -138,7 +140,7 @@ func TestStreamColumn(t *testing.T) {
 		"other type": {contents[0], other, contents[1]}, "too few": {contents[0], contents[1]},
 		"too many": {contents[0], contents[1], contents[2], contents[3]}, "no stream": {contents[0], {1, 2, 3}, contents[1]},
 	} {
-		b.batches("_cols/c", arrowLayer(schema), []int{6, 2}, [][][]byte{blocks, contents[3:]})
+		b.Batches("_cols/c", arrowLayer(schema), []int{6, 2}, [][][]byte{blocks, contents[3:]})
 		c, err := b.open().Column(ctx, "c")
 		if err != nil {
 			t.Fatal(err)
@@ -181,8 +183,8 @@ func TestHostileStreams(t *testing.T) {
 		}
 		rng := rand.New(rand.NewPCG(uint64(i), 5))
 		for range 2000 {
-			use(c.typ, mutate(rng, content), schema)
-			changed := mutate(rng, schema)
+			use(c.typ, mutation.Bytes(rng, content), schema)
+			changed := mutation.Bytes(rng, schema)
 			if _, err := checkMessages(changed); err == nil {
 				ipc.NewReader(bytes.NewReader(changed))
 			}

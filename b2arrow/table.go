@@ -23,6 +23,9 @@ type Options struct {
 	Columns []string
 	// Rows is the number of rows of a batch; the last one may have fewer. 0 = 65536.
 	Rows int64
+	// Structs joins nested columns to structures: "trip.start" and "trip.end" become the fields start and end of a
+	// structure trip, at the position of the first of them. A structure is never null, but its fields may be.
+	Structs bool
 	// Allocator allocates the memory of batches. nil = memory.DefaultAllocator.
 	Allocator memory.Allocator
 }
@@ -32,7 +35,7 @@ type Options struct {
 // nullable. See the package comment for the types.
 //
 // The error wraps fs.ErrNotExist for a column that does not exist, ndarray.ErrParam for invalid options, and
-// errors.ErrUnsupported for a column without an Arrow type.
+// errors.ErrUnsupported for a column without an Arrow type, or that Options.Structs gives the name of a structure.
 func Schema(ctx context.Context, t *table.Table, o *Options) (*arrow.Schema, error) {
 	r, err := newReader(ctx, t, o)
 	if err != nil {
@@ -42,8 +45,9 @@ func Schema(ctx context.Context, t *table.Table, o *Options) (*arrow.Schema, err
 	return r.schema, nil
 }
 
-// Batches returns all rows of a table in batches. It holds one of them at a time: a batch is released after its
-// iteration; call Retain to keep it. An error, which is one of Schema or Column, ends the iteration.
+// Batches returns all rows of a table in batches. A batch is released after its iteration; call Retain to keep it.
+// Values of fixed size are decoded for several batches at once, up to 8 MiB of a column and 64 MiB of all; such batches
+// share memory. An error, which is one of Schema or Column, ends the iteration.
 func Batches(ctx context.Context, t *table.Table, o *Options) iter.Seq2[arrow.RecordBatch, error] {
 	return func(yield func(arrow.RecordBatch, error) bool) {
 		r, err := newReader(ctx, t, o)
@@ -79,7 +83,8 @@ type reader struct {
 	ctx     context.Context // Next has none
 	mem     memory.Allocator
 	schema  *arrow.Schema
-	columns []*column
+	columns []*ahead
+	nest    *nest // nil if the columns are the fields
 	rows    int64 // of the table
 	size    int64 // rows of a batch
 	next    int64 // first row of the next batch
@@ -107,6 +112,7 @@ func newReader(ctx context.Context, t *table.Table, o *Options) (*reader, error)
 		}
 	}
 	var fields []arrow.Field
+	budget := min(mostColumn, mostAhead/int64(max(len(names), 1)))
 	for _, name := range names {
 		c, err := t.Column(ctx, name)
 		var column *column
@@ -117,7 +123,15 @@ func newReader(ctx context.Context, t *table.Table, o *Options) (*reader, error)
 			r.Release()
 			return nil, err
 		}
-		r.columns, fields = append(r.columns, column), append(fields, column.field)
+		r.columns, fields = append(r.columns, newAhead(column, r.size, budget)), append(fields, column.field)
+	}
+	if o.Structs {
+		var err error
+		if r.nest, err = nestColumns(fields); err != nil {
+			r.Release()
+			return nil, err
+		}
+		fields = r.nest.setTypes()
 	}
 	r.schema = arrow.NewSchema(fields, nil)
 	return r, nil
@@ -173,17 +187,18 @@ func (r *reader) Err() error { return r.err }
 // read returns the rows start to stop-1.
 func (r *reader) read(ctx context.Context, start, stop int64) (arrow.RecordBatch, error) {
 	columns := make([]arrow.Array, 0, len(r.columns))
-	defer func() {
-		for _, a := range columns {
-			a.Release()
-		}
-	}()
+	defer func() { releaseAll(columns) }()
 	for _, c := range r.columns {
-		a, err := c.read(ctx, r.mem, start, stop)
+		a, err := c.batch(ctx, r.mem, start, stop, r.rows)
 		if err != nil {
 			return nil, err
 		}
 		columns = append(columns, a)
 	}
-	return array.NewRecordBatch(r.schema, columns, stop-start), nil
+	if r.nest == nil {
+		return array.NewRecordBatch(r.schema, columns, stop-start), nil
+	}
+	joined := r.nest.arrays(columns, int(stop-start))
+	defer releaseAll(joined)
+	return array.NewRecordBatch(r.schema, joined, stop-start), nil
 }

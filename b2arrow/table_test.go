@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -18,38 +16,9 @@ import (
 
 	"github.com/goblosc/blosc2/frame/store"
 	"github.com/goblosc/blosc2/frame/store/table"
+	"github.com/goblosc/blosc2/internal/manifest"
 	"github.com/goblosc/blosc2/meta"
 )
-
-// tableCase is an entry of testdata/tables/manifest.json.
-type tableCase struct {
-	File    string
-	Rows    int64
-	Columns map[string]struct {
-		Kind   string
-		Values []any
-		Null   []int
-	}
-}
-
-// tableCases returns the tables of python-blosc2 with all their values. Numbers are of type json.Number.
-func tableCases(t testing.TB) []tableCase {
-	t.Helper()
-	b, err := os.ReadFile("../testdata/tables/manifest.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	var m struct{ Cases []tableCase }
-	if err := d.Decode(&m); err != nil {
-		t.Fatal(err)
-	}
-	if len(m.Cases) != 52 {
-		t.Fatalf("%d tables, want 52", len(m.Cases))
-	}
-	return m.Cases
-}
 
 // openTable opens the table of a store.
 func openTable(t testing.TB, path string) *table.Table {
@@ -208,10 +177,10 @@ func same(got, want any) bool {
 func TestTables(t *testing.T) {
 	ctx := context.Background()
 	values := 0
-	for _, c := range tableCases(t) {
+	for _, c := range manifest.Tables(t) {
 		for _, rows := range []int64{0, 7, 1} {
 			t.Run(c.File+"/"+strconv.Itoa(int(rows)), func(t *testing.T) {
-				tab := openTable(t, filepath.Join("../testdata/tables", c.File))
+				tab := openTable(t, c.Path)
 				o := &Options{Rows: rows, Allocator: checked(t)}
 				schema, err := Schema(ctx, tab, o)
 				if err != nil {

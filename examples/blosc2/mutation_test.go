@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/goblosc/blosc2/internal/mutation"
 )
 
 // limit is the memory in bytes that programs may use to read mutated files.
@@ -77,54 +78,6 @@ func subjects(t testing.TB, dir string, most int64) []subject {
 	return list
 }
 
-// mutate returns a changed copy of b.
-func mutate(rng *rand.Rand, b []byte) []byte {
-	b = slices.Clone(b)
-	edges := []uint64{0, 1, 2, 7, 8, 15, 16, 31, 32, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1 << 40, 1<<63 - 1, 1 << 63, 1<<64 - 1}
-	for range 1 + rng.IntN(4) {
-		if len(b) == 0 {
-			return b
-		}
-		at := rng.IntN(len(b))
-		switch rng.IntN(4) {
-		case 0: // in the header
-			at = rng.IntN(min(len(b), 200))
-		case 1: // in index and trailer
-			at = len(b) - 1 - rng.IntN(min(len(b), 200))
-		}
-		switch rng.IntN(9) {
-		case 0, 1:
-			b[at] = byte(rng.Uint32())
-		case 2, 3:
-			b[at] ^= 1 << rng.IntN(8)
-		case 4:
-			b[at] = []byte{0, 1, 0x7f, 0x80, 0xff}[rng.IntN(5)]
-		case 5: // a field
-			v := edges[rng.IntN(len(edges))] + uint64(rng.IntN(3)) - 1
-			if size := 4 << rng.IntN(2); at+size <= len(b) {
-				word := binary.LittleEndian.AppendUint64(nil, v)
-				if rng.IntN(2) == 0 {
-					slices.Reverse(word[:size])
-				}
-				copy(b[at:], word[:size])
-			}
-		case 6: // bytes from elsewhere
-			from := rng.IntN(len(b))
-			copy(b[at:], b[from:min(len(b), from+1+rng.IntN(40))])
-		case 7: // insert or delete bytes
-			n := min(1+rng.IntN(20), len(b)-at)
-			if rng.IntN(2) == 0 {
-				b = slices.Delete(b, at, at+n)
-			} else {
-				b = slices.Insert(b, at, b[at:at+n]...)
-			}
-		default:
-			b = b[:at]
-		}
-	}
-	return b
-}
-
 // limitedOutput is an output that accepts a few MiB, because a mutated size may result in terabytes of zeros.
 type limitedOutput struct{ left int }
 
@@ -137,13 +90,13 @@ func (e *limitedOutput) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// runVerb runs a verb on a subject. It returns an error unless the exit status is 0 with nothing on standard error
+// runVerb runs a verb with arguments. It returns an error unless the exit status is 0 with nothing on standard error
 // except the note of verify, or 1 with one line, within a second.
-func runVerb(verb, path string) (code int, fault error) {
+func runVerb(args ...string) (code int, fault error) {
 	for try := range 3 { // the machine may be busy
 		var stderr bytes.Buffer
 		start := time.Now()
-		code = run(context.Background(), []string{verb, path}, nil, &limitedOutput{64 << 20}, &stderr)
+		code = run(context.Background(), args, nil, &limitedOutput{64 << 20}, &stderr)
 		text := stderr.String()
 		switch {
 		case code == 0 && countErrors(text) == 0:
@@ -218,7 +171,7 @@ func TestMutations(t *testing.T) {
 	for i := range n {
 		rng := rand.New(rand.NewPCG(uint64(i), 11))
 		p := list[rng.IntN(len(list))]
-		if err := os.WriteFile(p.file, mutate(rng, p.bytes), 0o666); err != nil {
+		if err := os.WriteFile(p.file, mutation.Bytes(rng, p.bytes), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		examine(p, fmt.Sprintf("mutation %d", i))
@@ -267,7 +220,7 @@ func TestMutationsProgram(t *testing.T) {
 	for i := range amount(5000) / 100 {
 		rng := rand.New(rand.NewPCG(uint64(i), 11))
 		p := list[rng.IntN(len(list))]
-		if err := os.WriteFile(p.file, mutate(rng, p.bytes), 0o666); err != nil {
+		if err := os.WriteFile(p.file, mutation.Bytes(rng, p.bytes), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		for _, verb := range []string{"verify", "dump"} {

@@ -10,18 +10,6 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// term is a part of an expression with its operands.
-type term struct {
-	d       meta.DType
-	shape   []int64 // nil for literals
-	literal bool
-	value   vec            // of a literal: one item
-	array   ndarray.Reader // of an operand
-	view    ndarray.Reader // the operand, broadcast to the shape of the result
-	f       func(args []vec) (vec, error)
-	args    []*term
-}
-
 // Eval creates an array with the value of the expression, in a new file, or in memory if name is "". operands has an
 // array for each name in the expression; their shapes are broadcast as in NumPy. If o.DType is set, the items are
 // converted to it as by astype. It takes what else o leaves out from the defaults of ndarray.Create. Eval reads and

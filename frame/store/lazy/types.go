@@ -23,6 +23,18 @@ type vec struct {
 	f []float64
 }
 
+// term is a part of an expression with its operands.
+type term struct {
+	d       meta.DType
+	shape   []int64 // nil for literals
+	literal bool
+	value   vec            // of a literal: one item
+	array   ndarray.Reader // of an operand
+	view    ndarray.Reader // the operand, broadcast to the shape of the result
+	f       func(args []vec) (vec, error)
+	args    []*term
+}
+
 // isFloat reports whether the items are in f.
 func isFloat(d meta.DType) bool { return d.Kind == 'f' }
 

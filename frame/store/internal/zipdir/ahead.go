@@ -5,11 +5,11 @@ import (
 	"github.com/goblosc/blosc2/frame/store/internal/source"
 )
 
-// endsLen is how many bytes at the beginning and at the end of a frame nearly always suffice to open it: the header with
-// the metalayers, and index and trailer.
+// endsLen is how many bytes at the beginning and at the end of a frame nearly always suffice to open it. They have the
+// header with the metalayers, and index and trailer.
 const endsLen = 4096
 
-// Ends returns the ranges of the zip file with the local header of a member and the two ends of its bytes, which are one
+// Ends returns the ranges of the zip file with the local header of a member and the two ends of its bytes. They are one
 // range if the member is small.
 func (m *Member) Ends() []frame.Range {
 	data := m.header + localLen + int64(len(m.Name))
