@@ -118,7 +118,12 @@ func (f *Frame) chunkInfo(ctx context.Context, s *snapshot, i int) (ChunkInfo, e
 }
 
 // chunkHeader reads the header of chunk i, or makes that of a special entry.
-func (f *Frame) chunkHeader(ctx context.Context, s *snapshot, i int) (_ coder.Header, err error) {
+func (f *Frame) chunkHeader(ctx context.Context, s *snapshot, i int) (coder.Header, error) {
+	return f.headerFrom(storage.Bind(ctx, s.src), s, i)
+}
+
+// headerFrom is chunkHeader from a reader of the bytes of s.
+func (f *Frame) headerFrom(from io.ReaderAt, s *snapshot, i int) (_ coder.Header, err error) {
 	if m, ok := s.src.(*storage.Mapped); ok {
 		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, nil, &err)
 	}
@@ -129,7 +134,7 @@ func (f *Frame) chunkHeader(ctx context.Context, s *snapshot, i int) (_ coder.He
 		}
 		return coder.ParseHeader(b, int64(len(b)))
 	}
-	src, err := f.store.open(s, storage.Bind(ctx, s.src), s.index.at(i), -1)
+	src, err := f.store.open(s, from, s.index.at(i), -1)
 	if err != nil {
 		return coder.Header{}, f.chunkError(s, i, err)
 	}
@@ -178,10 +183,16 @@ func (f *Frame) ReadRaw(ctx context.Context, dst []byte, i int) (_ []byte, err e
 	if err := f.checkFetched(s, i); err != nil {
 		return dst, err
 	}
-	return f.rawChunk(ctx, dst, s, i)
+	return f.rawNext(ctx, dst, s, i)
 }
 
-func (f *Frame) rawChunk(ctx context.Context, dst []byte, s *snapshot, i int) (out []byte, err error) {
+// rawChunk appends the stored bytes of chunk i to dst.
+func (f *Frame) rawChunk(ctx context.Context, dst []byte, s *snapshot, i int) ([]byte, error) {
+	return f.rawFrom(storage.Bind(ctx, s.src), dst, s, i)
+}
+
+// rawFrom is rawChunk from a reader of the bytes of s.
+func (f *Frame) rawFrom(from io.ReaderAt, dst []byte, s *snapshot, i int) (out []byte, err error) {
 	out = dst // when recoverFault sets the error
 	if m, ok := s.src.(*storage.Mapped); ok {
 		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, nil, &err)
@@ -190,11 +201,11 @@ func (f *Frame) rawChunk(ctx context.Context, dst []byte, s *snapshot, i int) (o
 		b, err := f.specialChunk(s, i, special, err)
 		return append(dst, b...), err
 	}
-	h, err := f.chunkHeader(ctx, s, i)
+	h, err := f.headerFrom(from, s, i)
 	if err != nil {
 		return dst, err
 	}
-	src, err := f.store.open(s, storage.Bind(ctx, s.src), s.index.at(i), -1)
+	src, err := f.store.open(s, from, s.index.at(i), -1)
 	if err != nil {
 		return dst, f.chunkError(s, i, err)
 	}
@@ -229,7 +240,7 @@ func (f *Frame) ReadChunk(ctx context.Context, dst []byte, i int) (_ []byte, err
 	if err := f.checkFetched(s, i); err != nil {
 		return dst, err
 	}
-	raw, err := f.rawChunk(ctx, nil, s, i)
+	raw, err := f.rawNext(ctx, nil, s, i)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -281,7 +292,16 @@ func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worke
 			return dst, err
 		}
 	} else {
-		c, err := f.openChunk(s, storage.Bind(ctx, s.src), w, &r, i, 0)
+		from := storage.Bind(ctx, s.src)
+		if k >= 0 && s.blockSize > 0 {
+			if pass := f.newPass(ctx, s, visitBlock(i, k)); pass != nil {
+				defer pass.stop()
+				if from, err = pass.at(i); err != nil {
+					return dst, err
+				}
+			}
+		}
+		c, err := f.openChunk(s, from, w, &r, i, 0)
 		if err != nil {
 			return dst, err
 		}

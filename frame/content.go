@@ -91,8 +91,11 @@ func (f *Frame) chunkEnds(ctx context.Context, s *snapshot) ([]int64, error) {
 	}
 	var list []int64 // not made at once: special values without a size may be as many as one wishes
 	end := int64(0)
+	chunks := f.chunkReader(ctx, s)
+	chunks.readAhead(readHeaders)
+	defer chunks.stop()
 	for i := range s.index.n {
-		h, err := f.chunkHeader(ctx, s, i)
+		h, err := chunks.header(i)
 		if err != nil {
 			return nil, err
 		}

@@ -29,6 +29,8 @@ type snapshot struct {
 	heads     heads // of chunks of a source that is read ahead
 	table     blockTable
 	tabled    index        // for which the block table in vlmeta was made
+	order     storedOrder  // for reading ahead
+	sequence  sequence     // of chunks that are read ahead
 	src       io.ReaderAt  // contiguous frames: where the bytes are
 	area      int64        // contiguous frames: where the chunks end at the latest, from the frame start
 	root      storage.Root // sparse frames: the directory with the chunk files
@@ -367,6 +369,32 @@ func (x *index) storedEntries() (list []entry, shared bool) {
 		shared = shared || list[i] == list[i-1]
 	}
 	return list, shared
+}
+
+// storedOrder is the entries of stored chunks in ascending order.
+type storedOrder struct {
+	sort sync.Once
+	list []entry
+}
+
+// nextStored returns the entry of the stored chunk that follows chunk i in a contiguous frame, or the end of the chunks
+// area. In a sparse frame it is negative.
+func (s *snapshot) nextStored(i int) entry {
+	e := s.index.at(i)
+	if s.sparse {
+		return -1
+	}
+	if i+1 < s.index.n {
+		if next := s.index.at(i + 1); next > e {
+			return next
+		}
+	}
+	s.order.sort.Do(func() { s.order.list, _ = s.index.storedEntries() })
+	k, found := slices.BinarySearch(s.order.list, e+1)
+	if found || k < len(s.order.list) {
+		return s.order.list[k]
+	}
+	return entry(s.areaLen())
 }
 
 // isIndex reports whether a chunk may be an index.
