@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"math"
-	"sync"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/storage"
@@ -171,70 +170,4 @@ func visitBlock(i, k int) func(v *engine.Visit) bool {
 		v.Chunk, v.Blocks, done = i, []int32{int32(k)}, true
 		return true
 	}
-}
-
-// sequence reads the next chunks ahead for a caller that reads one after the other, from a source that reads many
-// ranges at once.
-type sequence struct {
-	mu   sync.Mutex
-	next int            // the chunk after the last one that was read
-	n    int            // chunks that were read at once
-	raw  map[int][]byte // stored bytes of chunks that were read ahead
-}
-
-// take returns chunk i if it was read ahead, or else the number of chunks to read at once.
-func (q *sequence) take(s *snapshot, i int) ([]byte, int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	b := q.raw[i]
-	delete(q.raw, i)
-	if b == nil {
-		if i != q.next || i == 0 {
-			q.n = 0
-		}
-		mean := max(s.cbytes/max(s.storedChunks(), 1), 1)
-		q.n = int(max(1, min(2*int64(q.n), windowBytes/2/mean, int64(s.index.n-i))))
-		q.raw = nil
-	}
-	q.next = i + 1
-	return b, max(q.n, 1)
-}
-
-// put keeps a chunk that was read ahead.
-func (q *sequence) put(i int, b []byte) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.raw == nil {
-		q.raw = map[int][]byte{}
-	}
-	q.raw[i] = b
-}
-
-// rawNext is rawChunk, which reads chunks ahead if those before were read one after the other.
-func (f *Frame) rawNext(ctx context.Context, dst []byte, s *snapshot, i int) ([]byte, error) {
-	if s.draft || storage.Ranges(s.src) == nil {
-		return f.rawChunk(ctx, dst, s, i)
-	}
-	b, n := s.sequence.take(s, i)
-	if b != nil {
-		return append(dst, b...), nil
-	}
-	pass := f.newPass(ctx, s, visitChunks(i, i+n))
-	defer pass.stop()
-	from, err := pass.at(i)
-	if err == nil {
-		dst, err = f.rawFrom(from, dst, s, i)
-	}
-	for k := i + 1; k < i+n && err == nil; k++ {
-		from, err := pass.at(k)
-		if err != nil {
-			break
-		}
-		b, err := f.rawFrom(from, nil, s, k)
-		if err != nil {
-			break // reading the chunk reports it
-		}
-		s.sequence.put(k, b)
-	}
-	return dst, err
 }

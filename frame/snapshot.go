@@ -453,3 +453,43 @@ func (s *snapshot) move(x index) {
 	}
 	s.index = x
 }
+
+// sequence reads the next chunks ahead for a caller that reads one after the other, from a source that reads many
+// ranges at once.
+type sequence struct {
+	mu   sync.Mutex
+	next int            // the chunk after the last one that was read
+	n    int            // chunks that were read at once
+	raw  map[int][]byte // stored bytes of chunks that were read ahead
+}
+
+// maxSequence is about the largest number of stored bytes in a sequence.
+const maxSequence = 8 << 20
+
+// take returns chunk i if it was read ahead, or else the number of chunks to read at once.
+func (q *sequence) take(s *snapshot, i int) ([]byte, int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	b := q.raw[i]
+	delete(q.raw, i)
+	if b == nil {
+		if i != q.next || i == 0 {
+			q.n = 0
+		}
+		mean := max(s.cbytes/max(s.storedChunks(), 1), 1)
+		q.n = int(max(1, min(2*int64(q.n), maxSequence/mean, int64(s.index.n-i))))
+		q.raw = nil
+	}
+	q.next = i + 1
+	return b, max(q.n, 1)
+}
+
+// put keeps a chunk that was read ahead.
+func (q *sequence) put(i int, b []byte) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.raw == nil {
+		q.raw = map[int][]byte{}
+	}
+	q.raw[i] = b
+}

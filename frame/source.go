@@ -47,7 +47,7 @@ import (
 // then it is the source of a sparse frame. The bytes from offset 0 on, of which Size returns the number, are those of
 // the file chunks.b2frame. Those of the chunk file with number n, such as 0000001A.chunk for 26, are at the offset that
 // ChunkOffset returns, or there is no such file if that is negative. The offsets of two files differ by at least 2 GiB.
-// A read that goes on after the end of a file returns the bytes that there are, and io.EOF or, for ReadRanges, no error.
+// A read that goes on after the end of a file returns the bytes of the file, and io.EOF or, for ReadRanges, no error.
 type Source interface {
 	// ReadAtContext reads len(p) bytes at offset off, like the ReadAt of an [io.ReaderAt]. It should return the error
 	// of ctx soon after ctx is done. It must not retain p.

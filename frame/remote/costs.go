@@ -34,11 +34,11 @@ const (
 	leastBody = 128 << 10
 )
 
-// newCosts returns the costs for options that are complete.
-func newCosts(o *Options) *costs {
+// newCosts returns the costs of a model, whose latency and bandwidth it may change or not.
+func newCosts(m ranges.Model, learnLatency, learnBandwidth bool) *costs {
 	return &costs{
-		model: o.model(), learnLatency: o.learnLatency, learnBandwidth: o.learnBandwidth,
-		latency: o.Latency, bandwidth: float64(o.Bandwidth),
+		model: m, learnLatency: learnLatency, learnBandwidth: learnBandwidth,
+		latency: m.Latency, bandwidth: float64(m.Bandwidth),
 	}
 }
 

@@ -18,7 +18,7 @@ func TestCosts(t *testing.T) {
 			t.Errorf("%s is %g, want about %g", what, got, want)
 		}
 	}
-	c := newCosts(&o)
+	c := newCosts(o.model(), o.learnLatency, o.learnBandwidth)
 	for range 100 {
 		c.answered(2 * time.Millisecond)
 	}
@@ -58,7 +58,7 @@ func TestCosts(t *testing.T) {
 	near("bandwidth", float64(c.cost().Bandwidth), mostBandwidth)
 
 	o, _ = (&Options{Latency: time.Second, Bandwidth: 5e6}).complete()
-	c = newCosts(&o)
+	c = newCosts(o.model(), o.learnLatency, o.learnBandwidth)
 	for range 100 {
 		c.answered(time.Millisecond)
 	}

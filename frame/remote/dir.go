@@ -43,9 +43,9 @@ const (
 
 // OpenDir opens the sparse frame in the directory at a URL, such as https://example.org/a.b2nd/. A query of the URL is
 // sent with each request. OpenDir opens the index as Open opens an object. Later, each chunk that is read as a whole
-// takes one request, and so does the first part of another one. Options.Small applies to the index, and
-// Options.Multipart to nothing: it is an ErrParam. All other options, such as Requests and Cache, are for the directory
-// as a whole.
+// takes one request, and so does the first part of another one. Options.Small applies to the index. OpenDir returns
+// ErrParam if Options.Multipart is set. All other options, such as Requests and Cache, are for the directory as a
+// whole.
 //
 // The context is not used after OpenDir has returned. Errors are those of Open.
 func OpenDir(ctx context.Context, url string, o *Options) (*Dir, error) {
@@ -188,7 +188,7 @@ func (d *Dir) failed(ctx context.Context) error {
 	return d.err
 }
 
-// noteChanged makes all later reads return err if it is an ErrChanged.
+// noteChanged makes all later reads return err if it wraps ErrChanged.
 func (d *Dir) noteChanged(err error) {
 	if !errors.Is(err, ErrChanged) {
 		return
