@@ -290,7 +290,11 @@ func (f *Frame) rawNext(ctx context.Context, dst []byte, s *snapshot, i int) ([]
 	if s.draft || storage.Ranges(s.src) == nil {
 		return f.rawChunk(ctx, dst, s, i)
 	}
-	b, n := s.sequence.take(s, i)
+	most := int64(maxSequence)
+	if limit := f.opts.MaxBytes; limit > 0 {
+		most = min(most, limit/2)
+	}
+	b, n := s.sequence.take(s, i, most)
 	if b != nil {
 		return append(dst, b...), nil
 	}
@@ -300,7 +304,7 @@ func (f *Frame) rawNext(ctx context.Context, dst []byte, s *snapshot, i int) ([]
 	if err == nil {
 		dst, err = f.rawFrom(from, dst, s, i)
 	}
-	for k := i + 1; k < i+n && err == nil; k++ {
+	for k := i + 1; k < i+n && err == nil && most > 0; k++ {
 		from, err := pass.at(k)
 		if err != nil {
 			break
@@ -310,6 +314,7 @@ func (f *Frame) rawNext(ctx context.Context, dst []byte, s *snapshot, i int) ([]
 			break // reading the chunk reports it
 		}
 		s.sequence.put(k, b)
+		most -= int64(len(b))
 	}
 	return dst, err
 }

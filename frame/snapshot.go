@@ -466,8 +466,8 @@ type sequence struct {
 // maxSequence is about the largest number of stored bytes in a sequence.
 const maxSequence = 8 << 20
 
-// take returns chunk i if it was read ahead, or else the number of chunks to read at once.
-func (q *sequence) take(s *snapshot, i int) ([]byte, int) {
+// take returns chunk i if it was read ahead, or else the number of chunks to read at once, of about most bytes.
+func (q *sequence) take(s *snapshot, i int, most int64) ([]byte, int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	b := q.raw[i]
@@ -477,7 +477,7 @@ func (q *sequence) take(s *snapshot, i int) ([]byte, int) {
 			q.n = 0
 		}
 		mean := max(s.cbytes/max(s.storedChunks(), 1), 1)
-		q.n = int(max(1, min(2*int64(q.n), maxSequence/mean, int64(s.index.n-i))))
+		q.n = int(max(1, min(2*int64(q.n), most/mean, int64(s.index.n-i))))
 		q.raw = nil
 	}
 	q.next = i + 1
