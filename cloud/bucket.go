@@ -77,6 +77,49 @@ func (b *Bucket) open(ctx context.Context, key string, g remote.Getter, o *remot
 	return remote.OpenGetter(ctx, b.name+"/"+key, g, &opts)
 }
 
+// OpenDir opens the sparse frame whose objects have keys that begin with prefix and "/": prefix/chunks.b2frame and an
+// object for each chunk. See [remote.OpenDir] for its requests and [remote.OpenDirGetter] for the options that do not
+// apply. Close of the Dir does not close the Bucket.
+func (b *Bucket) OpenDir(ctx context.Context, prefix string, o *remote.Options) (*remote.Dir, error) {
+	return b.openDir(ctx, prefix, func(key string) remote.Getter { return &object{b, key} }, o)
+}
+
+func (b *Bucket) openDir(ctx context.Context, prefix string, get func(key string) remote.Getter, o *remote.Options) (*remote.Dir, error) {
+	var opts remote.Options
+	if o != nil {
+		opts = *o
+	}
+	prefix = strings.TrimSuffix(prefix, "/") + "/"
+	if opts.Dir != "" && opts.Key == "" {
+		opts.Key = b.id + "\x00" + prefix
+	}
+	return remote.OpenDirGetter(ctx, b.name+"/"+prefix, func(name string) remote.Getter { return get(prefix + name) }, &opts)
+}
+
+// OpenDir opens the sparse frame at a URL such as "s3://bucket/dir/a.b2nd/": that of its bucket with the prefix of the
+// keys as the path. Close of the Dir also closes the bucket. See [Bucket.OpenDir].
+func OpenDir(ctx context.Context, dirURL string, d Driver, o *remote.Options) (*remote.Dir, error) {
+	bucketURL, prefix, err := split(dirURL)
+	if err != nil {
+		return nil, err
+	}
+	b, err := OpenBucket(ctx, bucketURL, d)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := b.openDir(ctx, prefix, func(key string) remote.Getter {
+		if strings.HasSuffix(key, "/chunks.b2frame") { // it is closed last
+			return &ownObject{object{b, key}}
+		}
+		return &object{b, key}
+	}, o)
+	if err != nil {
+		b.Close()
+		return nil, err
+	}
+	return dir, nil
+}
+
 // Open opens the object at a URL such as "s3://bucket/dir/a.b2nd?region=eu-west-1": that of its bucket with the key as
 // the path. Close of the Object also closes the bucket. See [Bucket.Open].
 func Open(ctx context.Context, objectURL string, d Driver, o *remote.Options) (*remote.Object, error) {

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -92,6 +95,73 @@ func TestBucket(t *testing.T) {
 					t.Errorf("%d bytes, want %d", src.Size(), size)
 				}
 			}
+		}
+	})
+}
+
+// TestBucketDir reads a sparse frame.
+func TestBucketDir(t *testing.T) {
+	buckets(t, func(t *testing.T, b *Bucket) {
+		ctx := t.Context()
+		name := filepath.Join(t.TempDir(), "a")
+		a, err := ndarray.Arange[int32](ctx, name, 0, 100_000, 1, &ndarray.CreateOptions{Chunks: []int64{10_000}, Sparse: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		files, err := os.ReadDir(name)
+		if err != nil || len(files) != 11 {
+			t.Fatal(len(files), err)
+		}
+		for _, f := range files {
+			data, err := os.ReadFile(filepath.Join(name, f.Name()))
+			if err == nil {
+				err = b.WriteAll(ctx, "x/a.b2nd/"+f.Name(), data, nil)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(20 * time.Millisecond) // files have times of the clock's ticks
+		for _, o := range []*remote.Options{nil, {Dir: t.TempDir(), Cache: 1 << 20}} {
+			src, err := b.OpenDir(ctx, "x/a.b2nd", o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer src.Close()
+			far, err := ndarray.OpenSource(ctx, src, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer far.Close()
+			for range 2 {
+				got, err := ndarray.Read[int32](ctx, far, ndarray.Span(5, 75_000))
+				want, _ := ndarray.Read[int32](ctx, a, ndarray.Span(5, 75_000))
+				if err != nil || !slices.Equal(got, want) {
+					t.Errorf("wrong items: %v", err)
+				}
+			}
+			if o != nil {
+				continue
+			}
+			if err := b.Delete(ctx, "x/a.b2nd/00000003.chunk"); err != nil {
+				t.Fatal(err)
+			}
+			var e *remote.Error
+			_, err = ndarray.Read[int32](ctx, far)
+			if !errors.Is(err, frame.ErrChanged) || !errors.As(err, &e) || !strings.HasSuffix(e.URL, "bucket/x/a.b2nd/00000003.chunk") {
+				t.Errorf("a deleted chunk: %v", err)
+			}
+			data, err := os.ReadFile(filepath.Join(name, "00000003.chunk"))
+			if err == nil {
+				err = b.WriteAll(ctx, "x/a.b2nd/00000003.chunk", data, nil)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := b.OpenDir(ctx, "x/none/", nil); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("no directory: %v", err)
 		}
 	})
 }

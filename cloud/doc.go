@@ -41,5 +41,13 @@
 // option. With S3, this needs memory for a few parts of the object. The header of a frame has its length, so the
 // first part is uploaded last. With other stores, it needs memory for the compressed array.
 //
-// Sparse frames, which are directories of files, are not read from a bucket.
+// # Sparse frames
+//
+// [Bucket.OpenDir] reads a sparse frame, which has an object for each chunk, and so do OpenDir of this package and of
+// those below it:
+//
+//	src, err := s3.OpenDir(ctx, "s3://bucket/a.b2nd/", nil)
+//
+// Buckets are not a place to edit sparse frames. Copy the directory there with any tool, with the index,
+// chunks.b2frame, last.
 package cloud

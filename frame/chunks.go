@@ -118,7 +118,12 @@ func (f *Frame) chunkInfo(ctx context.Context, s *snapshot, i int) (ChunkInfo, e
 }
 
 // chunkHeader reads the header of chunk i, or makes that of a special entry.
-func (f *Frame) chunkHeader(ctx context.Context, s *snapshot, i int) (_ coder.Header, err error) {
+func (f *Frame) chunkHeader(ctx context.Context, s *snapshot, i int) (coder.Header, error) {
+	return f.headerFrom(storage.Bind(ctx, s.src), s, i)
+}
+
+// headerFrom is chunkHeader from a reader of the bytes of s.
+func (f *Frame) headerFrom(from io.ReaderAt, s *snapshot, i int) (_ coder.Header, err error) {
 	if m, ok := s.src.(*storage.Mapped); ok {
 		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, nil, &err)
 	}
@@ -129,7 +134,7 @@ func (f *Frame) chunkHeader(ctx context.Context, s *snapshot, i int) (_ coder.He
 		}
 		return coder.ParseHeader(b, int64(len(b)))
 	}
-	src, err := f.store.open(s, storage.Bind(ctx, s.src), s.index.at(i), -1)
+	src, err := f.store.open(s, from, s.index.at(i), -1)
 	if err != nil {
 		return coder.Header{}, f.chunkError(s, i, err)
 	}
@@ -166,22 +171,13 @@ func (f *Frame) specialChunk(s *snapshot, i int, special chunk.Special, err erro
 	return nil, f.chunkError(s, i, err)
 }
 
-// ReadRaw appends the stored bytes of chunk i, header included, to dst. For a special value that only the index holds,
-// it appends a chunk that represents the value. Errors are those of ReadChunk.
-func (f *Frame) ReadRaw(ctx context.Context, dst []byte, i int) (_ []byte, err error) {
-	ctx = task.Context(ctx)
-	s, err := f.acquire(ctx)
-	if err != nil {
-		return dst, err
-	}
-	defer f.release(s, &err)
-	if err := f.checkFetched(s, i); err != nil {
-		return dst, err
-	}
-	return f.rawChunk(ctx, dst, s, i)
+// rawChunk appends the stored bytes of chunk i to dst.
+func (f *Frame) rawChunk(ctx context.Context, dst []byte, s *snapshot, i int) ([]byte, error) {
+	return f.rawFrom(storage.Bind(ctx, s.src), dst, s, i)
 }
 
-func (f *Frame) rawChunk(ctx context.Context, dst []byte, s *snapshot, i int) (out []byte, err error) {
+// rawFrom is rawChunk from a reader of the bytes of s.
+func (f *Frame) rawFrom(from io.ReaderAt, dst []byte, s *snapshot, i int) (out []byte, err error) {
 	out = dst // when recoverFault sets the error
 	if m, ok := s.src.(*storage.Mapped); ok {
 		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, nil, &err)
@@ -190,11 +186,11 @@ func (f *Frame) rawChunk(ctx context.Context, dst []byte, s *snapshot, i int) (o
 		b, err := f.specialChunk(s, i, special, err)
 		return append(dst, b...), err
 	}
-	h, err := f.chunkHeader(ctx, s, i)
+	h, err := f.headerFrom(from, s, i)
 	if err != nil {
 		return dst, err
 	}
-	src, err := f.store.open(s, storage.Bind(ctx, s.src), s.index.at(i), -1)
+	src, err := f.store.open(s, from, s.index.at(i), -1)
 	if err != nil {
 		return dst, f.chunkError(s, i, err)
 	}
@@ -215,90 +211,6 @@ func (f *Frame) rawChunk(ctx context.Context, dst []byte, s *snapshot, i int) (o
 		}
 	}
 	return append(dst, b...), nil
-}
-
-// ReadChunk appends the decoded bytes of chunk i to dst, on up to OpenOptions.Concurrency goroutines. Errors are
-// ErrBounds, ErrCorrupt, errors.ErrUnsupported or ErrTooLarge, in an *Error.
-func (f *Frame) ReadChunk(ctx context.Context, dst []byte, i int) (_ []byte, err error) {
-	ctx = task.Context(ctx)
-	s, err := f.acquire(ctx)
-	if err != nil {
-		return dst, err
-	}
-	defer f.release(s, &err)
-	if err := f.checkFetched(s, i); err != nil {
-		return dst, err
-	}
-	raw, err := f.rawChunk(ctx, nil, s, i)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		return dst, err
-	}
-	out, err := f.pool.Decode(dst, raw)
-	if err != nil {
-		return dst, f.chunkError(s, i, err)
-	}
-	return out, nil
-}
-
-// ReadBlock appends the decoded bytes of block k of chunk i to dst. It decodes no other block, except block 0 if the
-// chunk has the filter Delta. The items of a super-chunk with blocks of variable size are read this way. Errors are
-// ErrBounds, ErrCorrupt, errors.ErrUnsupported or ErrTooLarge, in an *Error.
-func (f *Frame) ReadBlock(ctx context.Context, dst []byte, i, k int) (_ []byte, err error) {
-	ctx = task.Context(ctx)
-	s, err := f.acquire(ctx)
-	if err != nil {
-		return dst, err
-	}
-	defer f.release(s, &err)
-	if err := f.checkFetched(s, i); err != nil {
-		return dst, err
-	}
-	out := dst
-	err = f.withWorker(func(w *worker) (err error) {
-		out, err = f.readBlock(ctx, dst, s, w, i, k)
-		return err
-	})
-	return out, err
-}
-
-// readBlock is ReadBlock for a chunk that exists.
-func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worker, i, k int) (read []byte, err error) {
-	read = dst // when recoverFault sets the error
-	if m, ok := s.src.(*storage.Mapped); ok {
-		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, w, &err)
-	}
-	w.Chunk = int64(i)
-	var r coder.Reader
-	if special, err := s.index.at(i).special(); err != nil || special != chunk.Regular {
-		c, err := f.specialChunk(s, i, special, err)
-		if err == nil {
-			err = w.Open(&r, c)
-		}
-		if err != nil {
-			return dst, err
-		}
-	} else {
-		c, err := f.openChunk(s, storage.Bind(ctx, s.src), w, &r, i, 0)
-		if err != nil {
-			return dst, err
-		}
-		defer closeSource(c)
-	}
-	if k < 0 || k >= r.NumBlocks() {
-		return dst, f.chunkError(s, i, fmt.Errorf("block %d of %d: %w", k, r.NumBlocks(), ErrBounds))
-	}
-	n := r.BlockLen(k)
-	if err := f.checkAlloc(int64(n)); err != nil {
-		return dst, f.chunkError(s, i, fmt.Errorf("block %d: %w", k, err))
-	}
-	out := append(dst, make([]byte, n)...)
-	if err := w.DecodeBlock(out[len(dst):], &r, k); err != nil {
-		return dst, f.chunkError(s, i, err)
-	}
-	return out, nil
 }
 
 // openChunk opens chunk i of a snapshot, which is not a special entry, into r. from reads the bytes of s. want is the

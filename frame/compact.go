@@ -35,13 +35,16 @@ func (f *Frame) DeadBytes(ctx context.Context) (_ int64, err error) {
 	}
 	_, shared := s.index.storedEntries()
 	seen := map[entry]bool{}
+	chunks := f.chunkReader(ctx, s)
+	chunks.readAhead(readHeaders)
+	defer chunks.stop()
 	for i := 0; i < s.index.n && s.index.list != nil; i++ {
 		e := s.index.at(i)
 		if e < 0 || seen[e] {
 			continue
 		}
 		seen[e] = shared // else no entry comes again
-		h, err := f.chunkHeader(ctx, s, i)
+		h, err := chunks.header(i)
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -284,9 +287,13 @@ type contiguousForm struct {
 	s     *snapshot
 	head  []byte
 	tail  []byte
-	order []int // chunks, each stored one once
-	sizes []int // of these, in bytes
+	order []int    // chunks, each stored one once
+	sizes []int    // of these, in bytes
+	kept  [][]byte // the stored bytes of these, or nil
 }
+
+// keptBytes is the largest size of the chunks of a frame from far away that Save keeps between its two passes.
+const keptBytes = maxWindows * windowBytes
 
 // contiguousForm finds out the sizes of all chunks of s, and makes the parts of the frame that depend on them.
 func (f *Frame) contiguousForm(ctx context.Context, s *snapshot) (*contiguousForm, error) {
@@ -326,6 +333,13 @@ func (c *contiguousForm) place(ctx context.Context, next *snapshot) (index, erro
 		moved = make(map[entry]entry, len(list))
 	}
 	chunks := f.once(ctx, s)
+	keep, kept := chunks.isFar() && s.cbytes <= keptBytes, int64(0)
+	if keep {
+		chunks.readAhead(readChunks)
+	} else {
+		chunks.readAhead(readHeaders)
+	}
+	defer chunks.stop()
 	for i, e := range list {
 		if err := ctx.Err(); err != nil {
 			return index{}, err
@@ -337,9 +351,15 @@ func (c *contiguousForm) place(ctx context.Context, next *snapshot) (index, erro
 			list[i] = to
 			continue
 		}
-		h, err := f.chunkHeader(ctx, s, i)
+		h, err := chunks.header(i)
 		if err == nil {
 			err = chunks.spend(i, h.CBytes)
+		}
+		if err == nil && keep {
+			var b []byte
+			b, err = chunks.raw(nil, i)
+			c.kept = append(c.kept, b)
+			kept += int64(len(b))
 		}
 		if err != nil {
 			return index{}, err
@@ -351,6 +371,9 @@ func (c *contiguousForm) place(ctx context.Context, next *snapshot) (index, erro
 		c.order, c.sizes = append(c.order, i), append(c.sizes, h.CBytes)
 		next.area += int64(h.CBytes)
 	}
+	if kept > keptBytes { // the header of the frame claims less
+		c.kept = nil
+	}
 	return newIndex(list, s.index.checksums), nil
 }
 
@@ -360,12 +383,19 @@ func (c *contiguousForm) write(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	var buf []byte
+	chunks := c.f.chunkReader(ctx, c.s)
+	if c.kept == nil {
+		chunks.readAhead(readChunks)
+		defer chunks.stop()
+	}
 	for k, i := range c.order {
 		err := ctx.Err()
 		if err != nil {
 			return err
 		}
-		if buf, err = c.f.rawChunk(ctx, buf[:0], c.s, i); err != nil {
+		if c.kept != nil {
+			buf = c.kept[k]
+		} else if buf, err = chunks.raw(buf[:0], i); err != nil {
 			return err
 		}
 		if err := c.f.checkChecksum(c.s, i, buf); err != nil {

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime/debug"
 	"sort"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/task"
@@ -91,8 +93,11 @@ func (f *Frame) chunkEnds(ctx context.Context, s *snapshot) ([]int64, error) {
 	}
 	var list []int64 // not made at once: special values without a size may be as many as one wishes
 	end := int64(0)
+	chunks := f.chunkReader(ctx, s)
+	chunks.readAhead(readHeaders)
+	defer chunks.stop()
 	for i := range s.index.n {
-		h, err := f.chunkHeader(ctx, s, i)
+		h, err := chunks.header(i)
 		if err != nil {
 			return nil, err
 		}
@@ -170,4 +175,146 @@ func (r *rangePlan) Special(v *engine.Visit, s chunk.Special, value []byte, type
 	dst, from := r.part(r.start(v.Chunk), int64(n))
 	coder.FillSpecial(dst, s, value, typeSize, int(from))
 	return nil
+}
+
+// ReadRaw appends the stored bytes of chunk i, header included, to dst. For a special value that only the index holds,
+// it appends a chunk that represents the value. Errors are those of ReadChunk.
+func (f *Frame) ReadRaw(ctx context.Context, dst []byte, i int) (_ []byte, err error) {
+	ctx = task.Context(ctx)
+	s, err := f.acquire(ctx)
+	if err != nil {
+		return dst, err
+	}
+	defer f.release(s, &err)
+	if err := f.checkFetched(s, i); err != nil {
+		return dst, err
+	}
+	return f.rawNext(ctx, dst, s, i)
+}
+
+// ReadChunk appends the decoded bytes of chunk i to dst, on up to OpenOptions.Concurrency goroutines. Errors are
+// ErrBounds, ErrCorrupt, errors.ErrUnsupported or ErrTooLarge, in an *Error.
+func (f *Frame) ReadChunk(ctx context.Context, dst []byte, i int) (_ []byte, err error) {
+	ctx = task.Context(ctx)
+	s, err := f.acquire(ctx)
+	if err != nil {
+		return dst, err
+	}
+	defer f.release(s, &err)
+	if err := f.checkFetched(s, i); err != nil {
+		return dst, err
+	}
+	raw, err := f.rawNext(ctx, nil, s, i)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return dst, err
+	}
+	out, err := f.pool.Decode(dst, raw)
+	if err != nil {
+		return dst, f.chunkError(s, i, err)
+	}
+	return out, nil
+}
+
+// ReadBlock appends the decoded bytes of block k of chunk i to dst. It decodes no other block, except block 0 if the
+// chunk has the filter Delta. The items of a super-chunk with blocks of variable size are read this way. Errors are
+// ErrBounds, ErrCorrupt, errors.ErrUnsupported or ErrTooLarge, in an *Error.
+func (f *Frame) ReadBlock(ctx context.Context, dst []byte, i, k int) (_ []byte, err error) {
+	ctx = task.Context(ctx)
+	s, err := f.acquire(ctx)
+	if err != nil {
+		return dst, err
+	}
+	defer f.release(s, &err)
+	if err := f.checkFetched(s, i); err != nil {
+		return dst, err
+	}
+	out := dst
+	err = f.withWorker(func(w *worker) (err error) {
+		out, err = f.readBlock(ctx, dst, s, w, i, k)
+		return err
+	})
+	return out, err
+}
+
+// readBlock is ReadBlock for a chunk that exists.
+func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worker, i, k int) (read []byte, err error) {
+	read = dst // when recoverFault sets the error
+	if m, ok := s.src.(*storage.Mapped); ok {
+		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, w, &err)
+	}
+	w.Chunk = int64(i)
+	var r coder.Reader
+	if special, err := s.index.at(i).special(); err != nil || special != chunk.Regular {
+		c, err := f.specialChunk(s, i, special, err)
+		if err == nil {
+			err = w.Open(&r, c)
+		}
+		if err != nil {
+			return dst, err
+		}
+	} else {
+		from := storage.Bind(ctx, s.src)
+		if k >= 0 && s.blockSize > 0 {
+			if pass := f.newPass(ctx, s, visitBlock(i, k)); pass != nil {
+				defer pass.stop()
+				if from, err = pass.at(i); err != nil {
+					return dst, err
+				}
+			}
+		}
+		c, err := f.openChunk(s, from, w, &r, i, 0)
+		if err != nil {
+			return dst, err
+		}
+		defer closeSource(c)
+	}
+	if k < 0 || k >= r.NumBlocks() {
+		return dst, f.chunkError(s, i, fmt.Errorf("block %d of %d: %w", k, r.NumBlocks(), ErrBounds))
+	}
+	n := r.BlockLen(k)
+	if err := f.checkAlloc(int64(n)); err != nil {
+		return dst, f.chunkError(s, i, fmt.Errorf("block %d: %w", k, err))
+	}
+	out := append(dst, make([]byte, n)...)
+	if err := w.DecodeBlock(out[len(dst):], &r, k); err != nil {
+		return dst, f.chunkError(s, i, err)
+	}
+	return out, nil
+}
+
+// rawNext is rawChunk, which reads chunks ahead if those before were read one after the other.
+func (f *Frame) rawNext(ctx context.Context, dst []byte, s *snapshot, i int) ([]byte, error) {
+	if s.draft || storage.Ranges(s.src) == nil {
+		return f.rawChunk(ctx, dst, s, i)
+	}
+	most := int64(maxSequence)
+	if limit := f.opts.MaxBytes; limit > 0 {
+		most = min(most, limit/2)
+	}
+	b, n := s.sequence.take(s, i, most)
+	if b != nil {
+		return append(dst, b...), nil
+	}
+	pass := f.newPass(ctx, s, visitChunks(i, i+n))
+	defer pass.stop()
+	from, err := pass.at(i)
+	if err == nil {
+		dst, err = f.rawFrom(from, dst, s, i)
+	}
+	for k := i + 1; k < i+n && err == nil && most > 0; k++ {
+		from, err := pass.at(k)
+		if err != nil {
+			break
+		}
+		b, err := f.rawFrom(from, nil, s, k)
+		if err != nil {
+			break // reading the chunk reports it
+		}
+		s.sequence.put(k, b)
+		most -= int64(len(b))
+	}
+	return dst, err
 }

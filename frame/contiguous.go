@@ -43,14 +43,16 @@ func (c *contiguous) open(s *snapshot, from io.ReaderAt, e, next entry) (source,
 	}
 	src := source{off: int64(s.headerLen) + int64(e), size: area - int64(e)}
 	if next > e {
-		src.guess = min(int64(next-e), src.size)
+		src.guess, src.exact = min(int64(next-e), src.size), true
 	} else { // twice the average, as the rest of the area may hold all other chunks
 		src.guess = min(src.size, 2*area/max(1, s.storedChunks()))
 	}
 	if s.chunkSize > 0 {
 		src.guess = min(src.guess, int64(s.chunkSize)+chunk.MaxOverhead)
 	}
-	src.guess = min(src.guess, 64<<20)
+	if src.guess > 64<<20 {
+		src.guess, src.exact = 64<<20, false
+	}
 	if m, ok := s.src.(*Memory); ok {
 		if src.mem = m.view(src.off, src.size); src.mem == nil {
 			return source{}, corrupt("the frame ends inside the chunk")

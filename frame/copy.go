@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"runtime/debug"
 
@@ -79,6 +80,8 @@ func (f *Frame) copyChunks(ctx context.Context, s *snapshot, b *Batch) error {
 		var buf []byte
 		var err error
 		chunks := f.once(ctx, s)
+		chunks.readAhead(readChunks)
+		defer chunks.stop()
 		for i := range s.index.n {
 			if err = ctx.Err(); err != nil {
 				return err
@@ -128,6 +131,8 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 	total, intact := int64(0), true
 	chunks := f.once(ctx, s)
 	chunks.blockSize = blockBytes(s)
+	chunks.readAhead(readChunks)
+	defer chunks.stop()
 	for i := 0; i < s.index.n; i++ {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -153,30 +158,30 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 	return nil
 }
 
-// verifyChunk decodes chunk i block by block and returns its header.
-func (f *Frame) verifyChunk(ctx context.Context, s *snapshot, i int) (coder.Header, error) {
+// verifyChunk decodes chunk i block by block and returns its header. from reads the bytes of s.
+func (f *Frame) verifyChunk(from io.ReaderAt, s *snapshot, i int) (coder.Header, error) {
 	special, err := s.index.at(i).special()
 	if err != nil {
 		return coder.Header{}, f.chunkError(s, i, err)
 	}
 	if special != chunk.Regular {
-		return f.chunkHeader(ctx, s, i)
+		return f.headerFrom(from, s, i)
 	}
 	var h coder.Header
 	err = f.withWorker(func(w *worker) (err error) {
-		h, err = f.verifyBlocks(ctx, s, w, i)
+		h, err = f.verifyBlocks(from, s, w, i)
 		return err
 	})
 	return h, err
 }
 
 // verifyBlocks is verifyChunk for a chunk that is stored.
-func (f *Frame) verifyBlocks(ctx context.Context, s *snapshot, w *worker, i int) (_ coder.Header, err error) {
+func (f *Frame) verifyBlocks(from io.ReaderAt, s *snapshot, w *worker, i int) (_ coder.Header, err error) {
 	if m, ok := s.src.(*storage.Mapped); ok {
 		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, w, &err)
 	}
 	var r coder.Reader
-	c, err := f.openChunk(s, storage.Bind(ctx, s.src), w, &r, i, 1)
+	c, err := f.openChunk(s, from, w, &r, i, 1)
 	if err != nil {
 		return coder.Header{}, err
 	}
@@ -250,9 +255,7 @@ func (b *Batch) putChunks(ctx context.Context, f *Frame, s *snapshot, pairs iter
 // once does work on the chunks of a state once for each stored chunk, though an index may reference one many times. It
 // also bounds that work by the space of the chunks: chunks of more bytes overlap, which no writer makes.
 type once struct {
-	ctx  context.Context // of the call
-	f    *Frame
-	s    *snapshot
+	chunkReader
 	seen map[entry]*seenChunk // nil when no chunk is referenced twice
 	left int64                // bytes of chunks that may still come
 
@@ -269,7 +272,7 @@ type seenChunk struct {
 }
 
 func (f *Frame) once(ctx context.Context, s *snapshot) *once {
-	o := &once{ctx: ctx, f: f, s: s, left: s.areaLen()}
+	o := &once{chunkReader: f.chunkReader(ctx, s), left: s.areaLen()}
 	if _, shared := s.index.storedEntries(); shared {
 		o.seen = map[entry]*seenChunk{}
 	}
@@ -311,7 +314,11 @@ func (o *once) fits(i int, c *seenChunk) error {
 // of chunks that overlap.
 func (o *once) verify(i int) (n int64, last bool, err error) {
 	if o.s.index.at(i) < 0 || o.seen == nil {
-		h, err := o.f.verifyChunk(o.ctx, o.s, i)
+		from, err := o.from(i)
+		if err != nil {
+			return 0, true, err
+		}
+		h, err := o.f.verifyChunk(from, o.s, i)
 		if over := o.spend(i, o.stored(i, &h)); over != nil {
 			return 0, true, over
 		}
@@ -319,7 +326,11 @@ func (o *once) verify(i int) (n int64, last bool, err error) {
 	}
 	c := o.seen[o.s.index.at(i)]
 	if c == nil {
-		c = o.examine(i, o.f.verifyChunk)
+		from, err := o.from(i)
+		if err != nil {
+			return 0, true, err
+		}
+		c = o.examine(i, from, o.f.verifyChunk)
 		o.seen[o.s.index.at(i)] = c
 		if over := o.spend(i, c.h.CBytes); over != nil {
 			return 0, true, over
@@ -345,14 +356,14 @@ func (o *once) stored(i int, h *coder.Header) int {
 	return h.CBytes
 }
 
-// examine decodes chunk i by means of decode, whatever its number says of it.
-func (o *once) examine(i int, decode func(context.Context, *snapshot, int) (coder.Header, error)) *seenChunk {
+// examine decodes chunk i by means of decode, whatever its number says of it. from reads the bytes of the state.
+func (o *once) examine(i int, from io.ReaderAt, decode func(io.ReaderAt, *snapshot, int) (coder.Header, error)) *seenChunk {
 	s := o.s.successor()
 	s.chunkSize, s.index.checksums = 0, nil
 	c := &seenChunk{}
-	if c.h, c.err = decode(o.ctx, s, i); c.err == nil && o.s.index.checksums != nil {
+	if c.h, c.err = decode(from, s, i); c.err == nil && o.s.index.checksums != nil {
 		var raw []byte
-		raw, c.err = o.f.rawChunk(o.ctx, nil, s, i)
+		raw, c.err = o.f.rawFrom(from, nil, s, i)
 		c.sum = crc32c.Checksum(raw)
 	}
 	var e *Error
@@ -365,7 +376,7 @@ func (o *once) examine(i int, decode func(context.Context, *snapshot, int) (code
 // read appends the stored bytes of chunk i, which was not seen before, to dst and compares them with its checksum.
 func (o *once) read(dst []byte, i int) ([]byte, error) {
 	at := len(dst)
-	dst, err := o.f.rawChunk(o.ctx, dst, o.s, i)
+	dst, err := o.raw(dst, i)
 	if err == nil {
 		err = o.f.checkChecksum(o.s, i, dst[at:])
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/blockcache"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
@@ -29,10 +30,12 @@ const (
 // prefetcher reads the stored bytes that a call of Decode needs before they are decoded, for a source that reads many
 // ranges at once. It takes chunks from the plan, a window of them at a time, and loads each window on a goroutine of
 // its own with two reads: first the beginnings of chunks, which locate their blocks, and then the blocks. Decoding then
-// reads from a chunkAhead. An error of the source is not reported: decoding reads the bytes again and reports it.
+// reads from a chunkAhead. An error of the source is final: decoding returns it for the bytes that have not arrived.
 type prefetcher struct {
 	d       *decoding
 	src     storage.RangeReader
+	gap     int64 // that src reads over
+	headers bool  // only the headers of chunks are read
 	call    context.Context
 	ctx     context.Context // of the windows: ends when no worker needs another chunk
 	cancel  context.CancelFunc
@@ -62,6 +65,9 @@ func newPrefetcher(ctx context.Context, d *decoding, src storage.RangeReader) *p
 	if limit := d.f.opts.MaxBytes; limit > 0 {
 		p.most = min(p.most, limit/maxWindows)
 	}
+	if g, ok := src.(storage.Gapper); ok {
+		p.gap = g.Gap()
+	}
 	p.ctx, p.cancel = context.WithCancel(ctx)
 	return p
 }
@@ -72,13 +78,21 @@ func (p *prefetcher) stop() {
 	p.running.Wait()
 }
 
-// next sets the visit of a job to the next chunk, or returns false after the last one. One goroutine at a time may call
-// it.
-func (p *prefetcher) next(j *decodeJob) bool {
+// peek returns the number of the next chunk, or false after the last one. One goroutine at a time may call it or next.
+func (p *prefetcher) peek() (chunk int, ok bool) {
 	for !p.last && len(p.windows) < maxWindows {
 		p.start()
 	}
 	if len(p.windows) == 0 {
+		return 0, false
+	}
+	w := p.windows[0]
+	return w.visits[w.taken].Chunk, true
+}
+
+// next sets the visit of a job to the next chunk, or returns false after the last one.
+func (p *prefetcher) next(j *decodeJob) bool {
+	if _, ok := p.peek(); !ok {
 		return false
 	}
 	w := p.windows[0]
@@ -104,7 +118,7 @@ func (p *prefetcher) start() {
 		}
 		if v.ahead = p.chunk(&v.Visit); v.ahead != nil {
 			list = append(list, v.ahead)
-			size += headBytes + int64(v.ahead.share*float64(v.ahead.guess))
+			size += headBytes + int64(v.ahead.share*float64(v.ahead.likely))
 		}
 		blocks += len(v.Blocks)
 		w.visits = append(w.visits, v)
@@ -134,27 +148,29 @@ func (p *prefetcher) chunk(v *engine.Visit) *chunkAhead {
 	if e < 0 {
 		return nil
 	}
-	next := entry(-1)
-	if i+1 < d.s.index.n {
-		next = d.s.index.at(i + 1)
-	}
-	src, err := d.f.store.open(d.s, d.from, e, next)
+	src, err := d.f.store.open(d.s, d.from, e, d.s.nextStored(i))
 	if err != nil || src.mem != nil {
 		return nil
 	}
-	if n, err := d.s.src.(*storage.SourceBytes).Size(); err != nil || src.off > n-src.size {
+	if n, err := d.s.src.(*storage.SourceBytes).Size(); !d.s.sparse && (err != nil || src.off > n-src.size) {
 		return nil
 	}
 	a := &chunkAhead{p: p, off: src.off, size: src.size, guess: src.guess, share: d.share(v), ready: make(chan struct{})}
-	a.exact = next > e || src.guess == src.size
+	a.exact = src.exact || src.guess == src.size
+	if a.likely = src.likely; a.likely == 0 {
+		a.likely = src.guess
+	}
 	a.number, a.list, a.from, a.to = i, v.Blocks, v.From, v.To
 	if d.cached(v) {
 		a.share = 0
 	}
-	if a.whole = a.share >= 0.5 || d.f.mustCheck(d.s, i, a.share); a.whole && a.guess > p.most {
+	if p.headers {
+		a.share = 0
+	}
+	if a.whole = a.share >= 0.5 || d.f.mustCheck(d.s, i, a.share); a.whole && a.likely > p.most {
 		return nil // one read is long enough
 	}
-	if a.head = d.s.heads.get(a.off); a.head == nil && !a.whole {
+	if a.head = d.s.heads.get(a.off); a.head == nil && !a.whole && !p.headers {
 		if t := d.f.tableOf(d.s, i); t != nil && t.end() <= a.size {
 			a.table = t
 		}
@@ -175,14 +191,21 @@ func (d *decoding) cached(v *engine.Visit) bool {
 	return true
 }
 
-// load reads the chunks of a window. Errors end it early.
+// load reads the chunks of a window. Decoding returns an error of the source for the chunks that wait for their bytes.
 func (p *prefetcher) load(list []*chunkAhead) {
+	var err error
 	defer func() {
+		if p.call.Err() == nil && p.ctx.Err() != nil {
+			err = nil // no worker needs the window
+		}
 		for _, a := range list {
+			if !a.closed {
+				a.err = err
+			}
 			a.finish()
 		}
 	}()
-	if err := p.locate(list); err != nil {
+	if err = p.locate(list); err != nil {
 		return
 	}
 	room := p.most
@@ -194,7 +217,7 @@ func (p *prefetcher) load(list []*chunkAhead) {
 			a.finish()
 		}
 	}
-	if p.read(p.ctx, parts) != nil {
+	if err = p.read(p.ctx, parts); err != nil {
 		return
 	}
 	for _, a := range list {
@@ -206,16 +229,21 @@ func (p *prefetcher) load(list []*chunkAhead) {
 	}
 }
 
-// locate reads the beginnings of chunks. If that saves a round trip and costs less, it leaves them to be read whole.
+// locate reads the beginnings of chunks. If that saves a round trip and costs less, it leaves them to be read whole. A
+// chunk whose bytes after its beginning are no more than a gap that the source reads over is read whole in any case.
+// Otherwise reading the beginnings of small neighbors would read all of them, and then their blocks again.
 func (p *prefetcher) locate(list []*chunkAhead) error {
 	extra := 0.0
 	for _, a := range list {
+		if !a.known() && a.exact && a.share > 0 && a.likely-a.headLen() <= p.gap {
+			a.whole = true
+		}
 		switch {
 		case a.whole && a.exact || a.share == 0 || a.known():
 		case !a.exact:
 			extra += roundBytes + 1
 		case a.guess > a.headLen():
-			extra += (1 - a.share) * float64(a.guess)
+			extra += (1 - a.share) * float64(a.likely)
 		}
 	}
 	var parts []*part
@@ -233,7 +261,7 @@ func (p *prefetcher) locate(list []*chunkAhead) error {
 		return err
 	}
 	for i, a := range of {
-		if a.head = parts[i].bytes(); a.head != nil {
+		if a.head = parts[i].bytes(); a.head != nil && !p.headers {
 			p.d.s.heads.put(a.off, a.head)
 		}
 	}
@@ -255,6 +283,9 @@ func (p *prefetcher) read(ctx context.Context, parts []*part) error {
 		}
 		q := parts[i]
 		if q.data == nil { // not before bytes arrive
+			if p.d.s.sparse && at == 0 {
+				q.shorten(b)
+			}
 			q.data = make([]byte, q.Len)
 		}
 		q.got += int64(copy(q.data[at:], b))
@@ -273,7 +304,8 @@ type chunkAhead struct {
 	p                *prefetcher
 	number           int
 	off, size, guess int64       // as in source
-	exact            bool        // guess is not less than the size of the chunk
+	exact            bool        // as in source
+	likely           int64       // size of the chunk
 	share            float64     // of the chunk that is needed; 0 if the blocks are cached
 	whole            bool        // all bytes are read
 	list             []int32     // Visit.Blocks
@@ -282,6 +314,7 @@ type chunkAhead struct {
 	table            chunkBlocks // where the blocks may be, if there is no head, or nil
 
 	ready  chan struct{} // closed when the parts are loaded, as far as they are
+	err    error         // of the source, why parts are missing; set before ready is closed
 	closed bool
 	left   int // parts that are being loaded
 
@@ -297,6 +330,16 @@ type part struct {
 	of   *chunkAhead
 	data []byte
 	got  int64 // bytes that have arrived
+}
+
+// shorten ends the part at the end of the chunk that begins with b, if one does: the range may go on after its file.
+func (q *part) shorten(b []byte) {
+	if q.of != nil && q.Off != q.of.off {
+		return
+	}
+	if h, err := coder.ParseHeader(b, chunk.MaxBytes); err == nil {
+		q.Len = max(min(q.Len, int64(h.CBytes)), int64(len(b)))
+	}
 }
 
 // bytes returns the bytes of the part, or nil if they are not in memory.
@@ -330,6 +373,9 @@ func (a *chunkAhead) known() bool { return a.head != nil || a.table != nil }
 
 // headLen returns the number of bytes to read for opening the chunk.
 func (a *chunkAhead) headLen() int64 {
+	if a.p.headers {
+		return min(coder.HeaderSize, a.size)
+	}
 	n := int64(headBytes)
 	if s := a.p.d.s; s.chunkSize > 0 && s.blockSize > 0 {
 		n = max(n, coder.HeaderSize+4*(int64(s.chunkSize)/int64(s.blockSize)+1))
@@ -437,13 +483,18 @@ func (a *chunkAhead) blocks(list []ranges.Range, n, size int, first bool, rangeO
 // take appends the parts that follow those that were loaded, as far as there is room, and counts them in left.
 func (a *chunkAhead) take(list []*part, room *int64) []*part {
 	for a.begin = a.next; a.next < len(a.parts); a.next++ {
-		switch q := a.parts[a.next]; {
+		q := a.parts[a.next]
+		n := q.Len
+		if a.whole {
+			n = min(n, a.likely)
+		}
+		switch {
 		case q.bytes() != nil:
-		case q.Len > a.p.most: // one read is long enough
-		case q.Len > *room:
+		case n > a.p.most: // one read is long enough
+		case n > *room:
 			return list
 		default:
-			*room -= q.Len
+			*room -= n
 			a.left++
 			list = append(list, q)
 		}
@@ -478,7 +529,10 @@ func (a *chunkAhead) beginning() (b []byte, n int) {
 // ReadAt implements io.ReaderAt.
 func (a *chunkAhead) ReadAt(p []byte, off int64) (n int, err error) {
 	for n < len(p) {
-		b, end := a.held(off + int64(n))
+		b, end, err := a.held(off + int64(n))
+		if err != nil {
+			return n, err
+		}
 		if len(b) > 0 {
 			n += copy(p[n:], b)
 			continue
@@ -494,28 +548,28 @@ func (a *chunkAhead) ReadAt(p []byte, off int64) (n int, err error) {
 }
 
 // held returns the bytes in memory from an offset on. If there are none, it returns where the next ones are. Decoding
-// that reaches parts that are not loaded loads some of them, and drops those before.
-func (a *chunkAhead) held(off int64) (b []byte, end int64) {
+// that reaches parts that are not loaded loads some of them, and drops those before. The error is that of the source.
+func (a *chunkAhead) held(off int64) (b []byte, end int64, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	i, _ := slices.BinarySearchFunc(a.parts, off, func(q *part, off int64) int { return cmp.Compare(q.End(), off+1) })
 	if i == len(a.parts) {
-		return nil, math.MaxInt64
+		return nil, math.MaxInt64, a.err
 	}
 	q := a.parts[i]
-	if off >= q.Off && i >= a.next {
+	if a.err == nil && off >= q.Off && i >= a.next {
 		for _, q := range a.parts[:a.begin] {
 			q.data, q.got = nil, 0
 		}
 		a.next = i
 		room := a.p.most
-		a.p.read(a.p.call, a.take(nil, &room))
+		a.err = a.p.read(a.p.call, a.take(nil, &room))
 	}
 	switch b = q.bytes(); {
 	case b == nil:
-		return nil, math.MaxInt64
+		return nil, math.MaxInt64, a.err
 	case off < q.Off:
-		return nil, q.Off
+		return nil, q.Off, a.err
 	}
-	return b[off-q.Off:], 0
+	return b[off-q.Off:], 0, nil
 }

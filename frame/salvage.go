@@ -372,15 +372,15 @@ func (f *Frame) usable(ctx context.Context, s *snapshot, i int) error {
 	if s.index.at(i) == maxOffset {
 		return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: -1, Err: corrupt("not found")}
 	}
-	_, err := f.usableHeader(ctx, s, i)
+	_, err := f.usableHeader(storage.Bind(ctx, s.src), s, i)
 	return err
 }
 
 // usableHeader returns the header of chunk i if it is usable.
-func (f *Frame) usableHeader(ctx context.Context, s *snapshot, i int) (coder.Header, error) {
-	h, err := f.verifyChunk(ctx, s, i)
+func (f *Frame) usableHeader(from io.ReaderAt, s *snapshot, i int) (coder.Header, error) {
+	h, err := f.verifyChunk(from, s, i)
 	if errors.Is(err, errs.ErrUnsupported) {
-		return f.chunkHeader(ctx, s, i)
+		return f.headerFrom(from, s, i)
 	}
 	return h, err
 }
@@ -395,13 +395,13 @@ func (o *once) usableOnce(i int) error {
 		return err
 	}
 	if o.seen == nil {
-		h, err := o.f.usableHeader(o.ctx, o.s, i)
+		h, err := o.f.usableHeader(storage.Bind(o.ctx, o.s.src), o.s, i)
 		o.left -= int64(h.CBytes)
 		return cmp.Or(err, o.checkBlockSize(i, &h))
 	}
 	c := o.seen[e]
 	if c == nil {
-		c = o.examine(i, o.f.usableHeader)
+		c = o.examine(i, storage.Bind(o.ctx, o.s.src), o.f.usableHeader)
 		o.seen[e] = c
 		o.left -= int64(c.h.CBytes)
 	}

@@ -29,6 +29,8 @@ type snapshot struct {
 	heads     heads // of chunks of a source that is read ahead
 	table     blockTable
 	tabled    index        // for which the block table in vlmeta was made
+	order     storedOrder  // for reading ahead
+	sequence  sequence     // of chunks that are read ahead
 	src       io.ReaderAt  // contiguous frames: where the bytes are
 	area      int64        // contiguous frames: where the chunks end at the latest, from the frame start
 	root      storage.Root // sparse frames: the directory with the chunk files
@@ -369,6 +371,32 @@ func (x *index) storedEntries() (list []entry, shared bool) {
 	return list, shared
 }
 
+// storedOrder is the entries of stored chunks in ascending order.
+type storedOrder struct {
+	sort sync.Once
+	list []entry
+}
+
+// nextStored returns the entry of the stored chunk that follows chunk i in a contiguous frame, or the end of the chunks
+// area. In a sparse frame it is negative.
+func (s *snapshot) nextStored(i int) entry {
+	e := s.index.at(i)
+	if s.sparse {
+		return -1
+	}
+	if i+1 < s.index.n {
+		if next := s.index.at(i + 1); next > e {
+			return next
+		}
+	}
+	s.order.sort.Do(func() { s.order.list, _ = s.index.storedEntries() })
+	k, found := slices.BinarySearch(s.order.list, e+1)
+	if found || k < len(s.order.list) {
+		return s.order.list[k]
+	}
+	return entry(s.areaLen())
+}
+
 // isIndex reports whether a chunk may be an index.
 func isIndex(h *coder.Header) bool { return h.TypeSize == 8 && h.NBytes%8 == 0 && !h.VLBlocks() }
 
@@ -423,4 +451,44 @@ func (s *snapshot) move(x index) {
 		s.tabled = x
 	}
 	s.index = x
+}
+
+// sequence reads the next chunks ahead for a caller that reads one after the other, from a source that reads many
+// ranges at once.
+type sequence struct {
+	mu   sync.Mutex
+	next int            // the chunk after the last one that was read
+	n    int            // chunks that were read at once
+	raw  map[int][]byte // stored bytes of chunks that were read ahead
+}
+
+// maxSequence is about the largest number of stored bytes in a sequence.
+const maxSequence = 8 << 20
+
+// take returns chunk i if it was read ahead, or else the number of chunks to read at once, of about most bytes.
+func (q *sequence) take(s *snapshot, i int, most int64) ([]byte, int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	b := q.raw[i]
+	delete(q.raw, i)
+	if b == nil {
+		if i != q.next || i == 0 {
+			q.n = 0
+		}
+		mean := max(s.cbytes/max(s.storedChunks(), 1), 1)
+		q.n = int(max(1, min(2*int64(q.n), most/mean, int64(s.index.n-i))))
+		q.raw = nil
+	}
+	q.next = i + 1
+	return b, max(q.n, 1)
+}
+
+// put keeps a chunk that was read ahead.
+func (q *sequence) put(i int, b []byte) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.raw == nil {
+		q.raw = map[int][]byte{}
+	}
+	q.raw[i] = b
 }

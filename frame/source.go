@@ -4,29 +4,50 @@ import (
 	"context"
 	"io"
 
+	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/ranges"
+	"github.com/goblosc/blosc2/internal/task"
 )
 
-// Source is the bytes of a contiguous frame that are neither in a file nor in memory, such as an object on a server.
-// Several goroutines call its methods at the same time.
+// Source is the bytes of a frame that are neither in a file nor in memory, such as an object on a server. Several
+// goroutines call its methods at the same time.
 //
 // If a Source also has the method
 //
 //	Refresh(ctx context.Context) error
 //
-// then [Frame.Refresh] calls it first. After that, Size returns the number of bytes that are stored now.
+// then [Frame.Refresh] calls it first. After that, Size returns the number of bytes that are stored now. Reads of the
+// previous state go on with the same source. So if its bytes were replaced, and not only appended to, Refresh and all
+// later reads of the source must return ErrChanged.
 //
 // If a Source also has the method
 //
 //	ReadRanges(ctx context.Context, want []Range, got func(i int, at int64, b []byte) error) error
 //
-// then reads of an array, and of [Frame.Content], call it for the bytes of many chunks and blocks at a time, before
-// they decode them. It reads ranges of the source, which may overlap and have any order. It calls got on the goroutine
-// of the caller: b is the bytes of range want[i] from its byte at on. A range may arrive in several parts, in any
-// order, but each byte once. got does not retain b. ReadRanges stops at an error of got or of ctx, and returns it.
-// Bytes that did not arrive are read again with ReadAtContext. A read keeps up to 64 MiB of stored bytes that wait to
-// be decoded, or MaxBytes if that is less.
+// then reads call it for the bytes of many chunks and blocks at a time, before they decode them. It reads ranges of the
+// source, which may overlap and have any order. It calls got on the goroutine of the caller: b is the bytes of range
+// want[i] from its byte at on. A range may arrive in several parts, in any order, but each byte once. got does not
+// retain b. ReadRanges stops at an error of got or of ctx, and returns it. An error of ReadRanges is final: the read
+// returns it. A read keeps up to 64 MiB of stored bytes that wait to be decoded, or MaxBytes if that is less. A loop of
+// [Frame.ReadChunk] keeps up to 16 MiB of them.
+//
+// If it also has the method
+//
+//	Gap() int64
+//
+// then ReadRanges reads over gaps of up to that many bytes between ranges of a call. Chunks of about that size are read
+// as a whole.
+//
+// If a Source has the method
+//
+//	ChunkOffset(n int64) int64
+//
+// then it is the source of a sparse frame. The bytes from offset 0 on, of which Size returns the number, are those of
+// the file chunks.b2frame. Those of the chunk file with number n, such as 0000001A.chunk for 26, are at the offset that
+// ChunkOffset returns, or there is no such file if that is negative. The offsets of two files differ by at least 2 GiB.
+// A read that goes on after the end of a file returns the bytes of the file, and io.EOF or, for ReadRanges, no error.
 type Source interface {
 	// ReadAtContext reads len(p) bytes at offset off, like the ReadAt of an [io.ReaderAt]. It should return the error
 	// of ctx soon after ctx is done. It must not retain p.
@@ -57,6 +78,80 @@ func OpenBytes(b []byte, o *OpenOptions) (*Frame, error) {
 	return openBytes(context.Background(), NewMemory(b), o)
 }
 
+// sourceFiles is the store of a sparse frame whose files a Source has. It is only read. The size of a chunk file is not
+// known before it is read.
+type sourceFiles struct {
+	sparse
+	bytes *storage.SourceBytes
+	files storage.ChunkFiles
+}
+
+func (d *sourceFiles) open(s *snapshot, from io.ReaderAt, e, _ entry) (source, error) {
+	off := int64(-1)
+	if e <= 1<<32-1 {
+		off = d.files.ChunkOffset(int64(e))
+	}
+	if off < 0 {
+		return source{}, corrupt("chunk file number %d", e)
+	}
+	src := source{at: from, off: off, size: chunk.MaxBytes}
+	if s.chunkSize > 0 {
+		src.size = min(src.size, int64(s.chunkSize)+chunk.MaxOverhead)
+	}
+	src.likely = min(max(s.cbytes, 0)/max(1, s.storedChunks()), src.size)
+	src.guess = min(src.size, 2*src.likely+4096)
+	src.exact = true // more is rare
+	return src, nil
+}
+
+func (d *sourceFiles) stored(s *snapshot, enough int64) int64 {
+	const most = 1 << 20
+	sum, seen := int64(0), map[entry]bool{}
+	for _, e := range s.index.list {
+		if sum >= enough {
+			break
+		}
+		if e < 0 || seen[e] {
+			continue
+		}
+		seen[e] = true
+		if src, err := d.open(s, s.src, e, -1); err == nil {
+			sum += coder.Evidence(src.at, src.off, min(src.guess, most), enough-sum)
+		}
+	}
+	return sum
+}
+
+// size returns the size of the files that the state references: the others are not known.
+func (d *sourceFiles) size(s *snapshot) (int64, error) { return s.frameLen + s.cbytes, nil }
+
+func (d *sourceFiles) reopen(ctx context.Context, _ bool) (r reopened, err error) {
+	if err := d.bytes.Refresh(ctx); err != nil {
+		return r, err
+	}
+	r.same, r.src = true, d.bytes
+	r.size, err = d.bytes.Size()
+	return r, err
+}
+
+// openFiles opens the sparse frame with the index in src.
+func (f *Frame) openFiles(ctx context.Context, src *storage.SourceBytes) (*Frame, error) {
+	size, err := src.Size()
+	if err != nil {
+		return nil, err
+	}
+	s, err := f.load(ctx, src, size)
+	if err != nil {
+		return nil, err
+	}
+	if !s.sparse {
+		return nil, f.wrap("header", offType, corrupt("a contiguous frame as index of a sparse one"))
+	}
+	f.store = &sourceFiles{sparse: sparse{sys: f.sys}, bytes: src, files: src.Files()}
+	f.start(s)
+	return f, nil
+}
+
 // openBytes opens a frame for reading that is not in a file.
 func openBytes(ctx context.Context, st Storage, o *OpenOptions) (*Frame, error) {
 	opts, sys, err := o.settings(placeBytes)
@@ -66,6 +161,9 @@ func openBytes(ctx context.Context, st Storage, o *OpenOptions) (*Frame, error) 
 	f, err := newFrame("", opts, sys)
 	if err != nil {
 		return nil, err
+	}
+	if src, ok := st.(*storage.SourceBytes); ok && src.Files() != nil {
+		return f.openFiles(task.Context(ctx), src)
 	}
 	return f.openStorage(ctx, st, false)
 }

@@ -96,12 +96,14 @@ func (s *snapshot) keepTable() {
 
 // source is where the bytes of a chunk are.
 type source struct {
-	mem   []byte // when they are in memory
-	at    io.ReaderAt
-	off   int64 // of the chunk
-	size  int64 // at most so many bytes
-	guess int64 // an estimate of the size, or 0
-	close io.Closer
+	mem    []byte // when they are in memory
+	at     io.ReaderAt
+	off    int64 // of the chunk
+	size   int64 // at most so many bytes
+	guess  int64 // an estimate of the size, or 0
+	exact  bool  // guess is not less than the size
+	likely int64 // the mean size of chunks, if guess is much more
+	close  io.Closer
 }
 
 // closeSource closes what openChunk returned.

@@ -225,7 +225,7 @@ func testFar(t *testing.T, rng *rand.Rand) {
 		}
 		switch err := x.ReadBytes(ctx, got, sel...); {
 		case errors.Is(err, frame.ErrTooLarge) && o.MaxBytes > 0:
-		case errors.Is(err, errFar) && src.fail > 0 && src.failAt:
+		case errors.Is(err, errFar) && src.fail > 0:
 			if at := new(frame.Error); !errors.As(err, &at) || at.Part != "chunk" {
 				t.Errorf("error without a location: %v", err)
 			}

@@ -31,6 +31,11 @@ func Open(ctx context.Context, url string, o *remote.Options) (*remote.Object, e
 	return cloud.Open(ctx, url, Driver{}, o)
 }
 
+// OpenDir opens the sparse frame at a URL such as "gs://bucket/dir/a.b2nd/" for reading. See [cloud.OpenDir].
+func OpenDir(ctx context.Context, url string, o *remote.Options) (*remote.Dir, error) {
+	return cloud.OpenDir(ctx, url, Driver{}, o)
+}
+
 // OpenBucket opens a bucket at a URL such as "gs://bucket".
 func OpenBucket(ctx context.Context, url string) (*cloud.Bucket, error) {
 	return cloud.OpenBucket(ctx, url, Driver{})

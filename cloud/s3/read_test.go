@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"math"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -105,9 +107,9 @@ func TestRequests(t *testing.T) {
 	count("cold item", 2, 1<<20, func() { same(t, a, local, ndarray.At(30), ndarray.At(300), ndarray.At(60)) })
 	count("other item of the chunk", 1, 128<<10, func() { same(t, a, local, ndarray.At(30), ndarray.At(400), ndarray.At(60)) })
 	count("same item", 0, 0, func() { same(t, a, local, ndarray.At(30), ndarray.At(300), ndarray.At(60)) })
-	count("series", 10, size, func() { same(t, open(key, nil), local, ndarray.All, ndarray.At(45), ndarray.At(90)) })
-	count("plane", 12, size, func() { same(t, open(key, nil), local, ndarray.All, ndarray.All, ndarray.At(100)) })
-	count("box", 12, size*3/2, func() {
+	count("series", 10, size+64<<10, func() { same(t, open(key, nil), local, ndarray.All, ndarray.At(45), ndarray.At(90)) })
+	count("plane", 12, size+64<<10, func() { same(t, open(key, nil), local, ndarray.All, ndarray.All, ndarray.At(100)) })
+	count("box", 12, size*101/100+64<<10, func() {
 		same(t, open(key, nil), local, ndarray.Span(10, 50), ndarray.Span(100, 300), ndarray.Span(20, 100))
 	})
 	count("all", 2+4, size*101/100+64<<10, func() { same(t, open(key, nil), local) })
@@ -130,6 +132,38 @@ func TestRequests(t *testing.T) {
 			})
 		}
 		all.Wait()
+	})
+
+	// A sparse frame has an object for each chunk.
+	name := filepath.Join(t.TempDir(), "a")
+	sparse, err := ndarray.Copy(t.Context(), name, local, &ndarray.CreateOptions{Sparse: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sparse.Close()
+	files, err := os.ReadDir(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		data, err := os.ReadFile(filepath.Join(name, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.put(t, "sparse.b2nd/"+f.Name(), data)
+	}
+	count("sparse frame", 2+len(files)-1, size*101/100+64<<10, func() {
+		src, err := s3.OpenDir(t.Context(), s.object("sparse.b2nd/"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer src.Close()
+		a, err := ndarray.OpenSource(t.Context(), src, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		same(t, a, local)
 	})
 
 	// The second time, the array comes from the disk, but one request asks whether it has changed.

@@ -82,6 +82,10 @@ func (h *headerReader) read(e *env, i int, c frame.ChunkInfo) (chunk.Header, err
 		if _, err := h.s.remote.ReadAtContext(e.ctx, b, c.Off); err != nil && err != io.EOF {
 			return chunk.Header{}, err
 		}
+	case h.s.dir != nil && c.Off >= 0:
+		if _, err := h.s.dir.ReadAtContext(e.ctx, b, h.s.dir.ChunkOffset(c.Off)); err != nil && err != io.EOF {
+			return chunk.Header{}, err
+		}
 	case h.s.store == nil && h.s.path != "-" && c.Off >= 0:
 		if err := h.readFile(b, c.Off); err != nil {
 			return chunk.Header{}, err

@@ -25,6 +25,7 @@ type source struct {
 	chunk   *chunkFile
 	file    *os.File       // of the chunk
 	remote  *remote.Object // of a URL
+	dir     *remote.Dir    // of the URL of a directory
 	store   *openStore     // of a leaf
 }
 
@@ -155,6 +156,9 @@ func (s *source) close() {
 	}
 	if s.remote != nil {
 		s.remote.Close()
+	}
+	if s.dir != nil {
+		s.dir.Close()
 	}
 	if s.store != nil {
 		s.store.close()

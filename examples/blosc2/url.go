@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/goblosc/blosc2/frame"
@@ -17,18 +18,21 @@ func isURL(path string) bool {
 }
 
 // openURL opens a frame, a leaf of a store or a single chunk on a server.
-func openURL(e *env, url string) (_ *source, err error) {
+func openURL(e *env, address string) (_ *source, err error) {
 	ctx := e.ctx
-	if _, key, ok := splitURL(url); ok && key != "/" {
-		return openInStore(e, url, nil)
+	if _, key, ok := splitURL(address); ok && key != "/" {
+		return openInStore(e, address, nil)
 	}
-	s := &source{path: url}
+	s := &source{path: address}
 	defer func() {
 		if err != nil {
 			s.close()
 		}
 	}()
-	if s.remote, err = remote.Open(ctx, url, nil); err != nil {
+	if isDirURL(address) {
+		return openDirURL(e, s)
+	}
+	if s.remote, err = remote.Open(ctx, address, nil); err != nil {
 		return nil, err
 	}
 	s.path = s.remote.String()
@@ -53,6 +57,30 @@ func openURL(e *env, url string) (_ *source, err error) {
 	return nil, err
 }
 
+// isDirURL reports whether a URL is that of the directory of a sparse frame.
+func isDirURL(rawURL string) bool {
+	u, err := url.Parse(rawURL)
+	return err == nil && strings.HasSuffix(u.Path, "/")
+}
+
+// openDirURL opens the sparse frame in the directory at the URL s.path.
+func openDirURL(e *env, s *source) (*source, error) {
+	dir, err := remote.OpenDir(e.ctx, s.path, nil)
+	if err != nil {
+		return nil, err
+	}
+	s.dir, s.path = dir, dir.String()
+	if s.frame, err = frame.OpenSource(e.ctx, dir, nil); err != nil {
+		var fault *frame.Error
+		if errors.As(err, &fault) && fault.Path == "" {
+			err = fmt.Errorf("%s: %w", s.path, err)
+		}
+		return nil, err
+	}
+	s.findArray()
+	return s, nil
+}
+
 // remoteReader reads under a context, so that an interrupt ends it.
 type remoteReader struct {
 	ctx context.Context
@@ -66,8 +94,8 @@ func (r remoteReader) ReadAt(p []byte, off int64) (int, error) {
 
 // splitURL splits the URL STORE/KEY of a leaf, or the URL of a store, whose key is "/". It reports whether the path has
 // an element with the extension of a store. A URL with a query is that of one file.
-func splitURL(url string) (name, key string, ok bool) {
-	scheme, path, _ := strings.Cut(url, "://")
+func splitURL(address string) (name, key string, ok bool) {
+	scheme, path, _ := strings.Cut(address, "://")
 	if strings.ContainsAny(path, "?#") {
 		return "", "", false
 	}

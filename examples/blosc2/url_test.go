@@ -38,6 +38,32 @@ func TestURL(t *testing.T) {
 	fails(t, 1, "not an array", "", "slice", server.URL+"/python-blosc2/schunk_lz4hc.b2frame", "0")
 }
 
+// TestURLDir compares the output of verbs for the URL of a directory with that for the directory.
+func TestURLDir(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a.b2nd")
+	must(t, "", "copy", "-sparse", fixturesDir+"/python-blosc2/grid_032_lz4hc_none_i2.b2nd", dir)
+	server := httptest.NewServer(http.FileServer(http.Dir(filepath.Dir(dir))))
+	defer server.Close()
+	url := server.URL + "/a.b2nd/"
+	for _, verb := range []string{"info", "info -chunks", "dump", "verify", "vlmeta"} {
+		args := strings.Fields(verb)
+		want := strings.ReplaceAll(must(t, "", append(args, dir)...), dir, url)
+		if got := must(t, "", append(args, url)...); got != want {
+			t.Errorf("%s: %q, want %q", verb, got, want)
+		}
+	}
+	if must(t, "", "slice", url, "0:3") != must(t, "", "slice", dir, "0:3") {
+		t.Error("slice differs")
+	}
+	copied := filepath.Join(t.TempDir(), "copy")
+	must(t, "", "copy", url, copied)
+	if must(t, "", "dump", copied) != must(t, "", "dump", dir) {
+		t.Error("the copy differs")
+	}
+	fails(t, 1, "404", "", "info", server.URL+"/none/")
+	fails(t, 1, "can only be read", "", "append", url, "x")
+}
+
 // TestURLChunk reads a single chunk from a server.
 func TestURLChunk(t *testing.T) {
 	names, err := filepath.Glob(fixturesDir + "/*/*.chunk")

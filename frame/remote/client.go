@@ -24,6 +24,7 @@ type client struct {
 	http   *http.Client
 	own    bool          // http was made for this client
 	slots  chan struct{} // a token for each request in flight
+	costs  *costs        // what requests cost
 
 	single atomic.Bool // the server does not answer with several ranges
 
@@ -99,6 +100,21 @@ type answer struct {
 // ask sends a request and checks the header of the answer. The caller must close the body, and cancel ctx then. If the
 // object is opened already, id is what it was opened as.
 func (c *client) ask(ctx context.Context, w wish, id *identity) (*answer, error) {
+	idle, start := c.costs.idle(), time.Now()
+	a, err := c.askOnce(ctx, w, id)
+	if err == nil && a.body != nil {
+		if idle {
+			c.costs.answered(time.Since(start))
+		}
+		if a.n >= leastBody {
+			a.body = c.costs.body(a.body)
+		}
+	}
+	return a, err
+}
+
+// askOnce is ask without noting the time.
+func (c *client) askOnce(ctx context.Context, w wish, id *identity) (*answer, error) {
 	if c.getter != nil {
 		return c.get(ctx, w, id)
 	}

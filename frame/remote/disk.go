@@ -19,7 +19,8 @@ import (
 
 // The folder of a disk cache holds two kinds of files, which are written under another name and renamed:
 //
-//	KEY.obj         the version, the size and both ends of an object; KEY is a hash of the URL
+//	KEY.obj         the version, the size and both ends of an object; KEY is a hash of the URL. Of a chunk of a sparse
+//	                frame, it has no ends
 //	VERSION-BLOCK   64 KiB of an object, or less at its end; VERSION is a hash of the URL, the version and the size
 //
 // So blocks of different versions are never in the same file. Each file ends with a checksum of its name and its
@@ -33,8 +34,14 @@ const (
 
 // diskCache is the folder of a cache, for one object.
 type diskCache struct {
+	*diskFolder
+	key    string
+	shared bool // the folder belongs to another diskCache
+}
+
+// diskFolder is the folder of a cache.
+type diskFolder struct {
 	root *os.Root
-	key  string
 	most int64 // bytes
 
 	mu      sync.Mutex
@@ -59,7 +66,12 @@ func openDisk(o *Options, key string) (*diskCache, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &diskCache{root: root, key: hash(key), most: o.DirBytes}, nil
+	return &diskCache{diskFolder: &diskFolder{root: root, most: o.DirBytes}, key: hash(key)}, nil
+}
+
+// forKey returns the cache of another object in the same folder, which d must outlive.
+func (d *diskCache) forKey(key string) *diskCache {
+	return &diskCache{diskFolder: d.diskFolder, key: hash(key), shared: true}
 }
 
 // hash returns a name for a file.
@@ -68,8 +80,12 @@ func hash(parts ...string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// close closes the folder.
-func (d *diskCache) close() { d.root.Close() }
+// close closes the folder, unless it belongs to another diskCache.
+func (d *diskCache) close() {
+	if !d.shared {
+		d.root.Close()
+	}
+}
 
 // object returns the blocks of the version that was opened.
 func (d *diskCache) object(e *opened) *diskObject {
@@ -145,7 +161,7 @@ func (d *diskCache) entry() *opened {
 	name := d.key + entrySuffix
 	b := d.read(name, 4*keep+4096)
 	var e entryFile
-	if b == nil || json.Unmarshal(b, &e) != nil || !e.named() || e.Size < 0 || len(e.Ends) == 0 || len(e.Ends) > 2 {
+	if b == nil || json.Unmarshal(b, &e) != nil || !e.named() || e.Size < 0 || len(e.Ends) > 2 {
 		return nil
 	}
 	o := &opened{id: e.identity, settled: true}

@@ -15,6 +15,10 @@
 // Module github.com/goblosc/blosc2/cloud opens objects in S3 and other stores by their URL, such as
 // "s3://bucket/a.b2nd". It uses OpenGetter, which reads an object without HTTP requests of this package.
 //
+// OpenDir opens a sparse frame, which is a directory with a file for each chunk:
+//
+//	src, err := remote.OpenDir(ctx, "https://example.org/temperature.b2nd/", nil)
+//
 // # Requests
 //
 // Open takes one round trip: it asks for the first and for the last 64 KiB at the same time, and keeps both in memory.
@@ -29,8 +33,11 @@
 // A read of an array uses ReadRanges. It takes two round trips: one for the positions of the blocks in their chunks,
 // and one for the blocks. It takes one if the positions are known from an earlier read or from a block table (see
 // CreateOptions.BlockTable of ndarray), or if the chunks are small or needed as a whole. Large reads overlap their
-// round trips. Without Options.Multipart, a selection of many small distant blocks reads most of the bytes between
-// them.
+// round trips, and so do Copy, Save and Verify. Without Options.Multipart, a selection of many small distant blocks
+// reads most of the bytes between them.
+//
+// How large a gap is worth reading depends on the latency and the bandwidth. An Object learns both while it reads,
+// unless the options set them.
 //
 // Goroutines that read the same bytes at the same time receive them once. If the context of a read ends, other reads
 // that wait for the same bytes still get them.
@@ -39,7 +46,9 @@
 //
 // An Object reads one version of the object on the server. A strong ETag names the version, or else Last-Modified.
 // Every request asks for that version, and every answer is compared with it. If the object was replaced, reads return
-// ErrChanged from then on. With Last-Modified, a change within the second of the change before is not noticed.
+// ErrChanged from then on. With Last-Modified, a change within the second of the change before is not noticed. Refresh
+// asks whether the object has changed, and so does Refresh of its frame or array. In a directory, each file has a
+// version of its own: see Dir.
 //
 // Answers that do not hold exactly the bytes asked for are errors, and so are encoded contents. If a server ignores
 // ranges, Open reads the whole object up to Options.MaxWhole bytes, and returns errors.ErrUnsupported beyond that.

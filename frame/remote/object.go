@@ -78,11 +78,18 @@ func OpenGetter(ctx context.Context, name string, g Getter, o *Options) (*Object
 	return obj, nil
 }
 
+// newObject returns an object that is not open.
+func newObject(c *client, opts Options, kept *cache) *Object {
+	obj := &Object{c: c, o: opts, table: &table{cache: kept}}
+	c.o = &obj.o
+	obj.ctx, obj.cancel = context.WithCancel(context.Background())
+	return obj
+}
+
 // openClient opens the object of a client, which gets the options.
 func openClient(ctx context.Context, c *client, opts Options) (*Object, error) {
-	obj := &Object{c: c, o: opts, table: &table{limit: opts.Cache}}
-	c.o, c.slots = &obj.o, make(chan struct{}, opts.Requests)
-	obj.ctx, obj.cancel = context.WithCancel(context.Background())
+	obj := newObject(c, opts, &cache{limit: opts.Cache})
+	c.slots, c.costs = make(chan struct{}, opts.Requests), newCosts(opts.model(), opts.learnLatency, opts.learnBandwidth)
 	defer func() {
 		if !obj.opened { // or code of the user has panicked
 			obj.Close()
@@ -102,9 +109,7 @@ func (obj *Object) open(ctx context.Context) error {
 		if disk, err = openDisk(&obj.o, cmp.Or(obj.o.Key, obj.c.key)); err != nil {
 			return err
 		}
-		if e := disk.entry(); e != nil {
-			obj.start(e, disk)
-			obj.check = task.Go(obj.verify)
+		if obj.startCached(disk) {
 			return nil
 		}
 	}
@@ -122,6 +127,21 @@ func (obj *Object) open(ctx context.Context) error {
 	return nil
 }
 
+// startCached sets the object to what the disk cache has, if it has an entry. At the same time, a request asks whether
+// that is still the version on the server.
+func (obj *Object) startCached(disk *diskCache) bool {
+	e := disk.entry()
+	if e == nil {
+		return false
+	}
+	obj.start(e, disk)
+	obj.check = task.Go(func() error {
+		obj.verify(obj.ctx) // without an answer, reads of bytes that are not cached find out
+		return nil
+	})
+	return true
+}
+
 // start sets the object to what was opened. disk may be nil.
 func (obj *Object) start(e *opened, disk *diskCache) {
 	obj.id, obj.opened = e.id, true
@@ -133,17 +153,17 @@ func (obj *Object) start(e *opened, disk *diskCache) {
 	}
 }
 
-// verify asks the server whether the object is still the version of the disk cache. It needs no answer: without one,
-// reads of bytes that are not cached find out.
-func (obj *Object) verify() error {
+// verify asks the server whether the object is still the version that was opened.
+func (obj *Object) verify(ctx context.Context) error {
 	if obj.id.Size == 0 {
 		return nil
 	}
 	var one [1]byte
-	if err := obj.c.read(obj.ctx, one[:], 0, &obj.id); errors.Is(err, ErrChanged) {
+	err := obj.c.read(ctx, one[:], 0, &obj.id)
+	if errors.Is(err, ErrChanged) {
 		obj.fail(err)
 	}
-	return nil
+	return err
 }
 
 // fail makes all later reads return an error that wraps ErrChanged.
@@ -193,6 +213,30 @@ func (obj *Object) Close() error {
 	}
 	if obj.check != nil {
 		return cmp.Or(obj.check.Result(), err) // continues a panic of Options.Client or Options.Trace
+	}
+	return err
+}
+
+// Gap returns the largest gap in bytes between two ranges that ReadRanges reads with them. It changes while the Object
+// learns what requests cost: see Options.Gap.
+func (obj *Object) Gap() int64 {
+	m := obj.cost()
+	return m.GapLen()
+}
+
+// Refresh asks the server whether the object is still the version that was opened, with one request. If it is not,
+// Refresh and all later reads return ErrChanged: open the object again. Frame.Refresh of package frame calls it.
+func (obj *Object) Refresh(ctx context.Context) error {
+	ctx = task.Context(ctx)
+	if err := obj.failed(ctx); err != nil || obj.id.Size == 0 {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(obj.ctx, cancel)()
+	err := obj.verify(ctx)
+	if err != nil && obj.ctx.Err() != nil {
+		return errs.ErrClosed
 	}
 	return err
 }
@@ -351,7 +395,7 @@ func (obj *Object) finish(loads []*load, pieces []piece, err error, exit *task.E
 
 // cost returns the cost of reading. A range of a request for several ranges has a header, but no latency.
 func (obj *Object) cost() ranges.Model {
-	m := obj.o.model()
+	m := obj.c.costs.cost()
 	if m.Gap == 0 && obj.several() {
 		m.Gap = 4 << 10
 	}

@@ -15,6 +15,7 @@ type part struct {
 	off     int64
 	data    []byte
 	settled bool
+	whole   bool // the server has sent the whole object in place of a range
 }
 
 // end returns the offset after the part.
@@ -51,14 +52,22 @@ func (c *client) open(ctx context.Context) (*opened, error) {
 			c.single.Store(true)
 			o, err = c.ends(ctx)
 		}
-		if err == nil && !o.complete() && !o.id.named() && !c.o.Unversioned {
-			err = &Error{URL: c.name, Err: unsupported("the server names no version (a strong ETag or Last-Modified); " +
-				"Options.Unversioned reads the object without noticing most changes")}
+		if err == nil {
+			err = c.checkNamed(o)
 		}
 		if err == nil || i == tries || !errors.Is(err, ErrChanged) {
 			return o, err
 		}
 	}
+}
+
+// checkNamed returns an error if more of an object is to be read than o has, but its version has no name.
+func (c *client) checkNamed(o *opened) error {
+	if o.complete() || o.id.named() || c.o.Unversioned {
+		return nil
+	}
+	return &Error{URL: c.name, Err: unsupported("the server names no version (a strong ETag or Last-Modified); " +
+		"Options.Unversioned reads the object without noticing most changes")}
 }
 
 // ends reads the head of the object and, if that is not all, its tail. The requests are in flight at the same time.
@@ -118,7 +127,7 @@ func (c *client) first(ctx context.Context, w wish) (p part, err error) {
 			return 0, a.status, nil
 		}
 		defer a.body.Close()
-		p = part{id: a.id, off: a.off, settled: a.settled}
+		p = part{id: a.id, off: a.off, settled: a.settled, whole: a.whole}
 		switch {
 		case !a.whole:
 			p.data = make([]byte, a.n)

@@ -37,11 +37,11 @@ type Options struct {
 	Unversioned bool
 
 	// The cost of reading. Ranges are read with one request if the gap between them has at most Gap bytes. By default
-	// that is Latency*Bandwidth/Requests: reading the gap takes less time than one more request. Each request reads at
-	// most MaxLen bytes, and with Dir up to 128 KiB more. A call holds at most MaxBytes bytes that are not delivered
-	// yet.
-	Latency   time.Duration // from sending a request to the first byte; 0 = 50 ms
-	Bandwidth int64         // bytes per second; 0 = 100 MB/s
+	// that is Latency*Bandwidth/Requests: reading the gap takes less time than one more request. Latency and Bandwidth
+	// that are not set start at their defaults and follow what the requests take. Each request reads at most MaxLen
+	// bytes, and with Dir up to 128 KiB more. A call holds at most MaxBytes bytes that are not delivered yet.
+	Latency   time.Duration // from sending a request to the first byte; 0 = learned, from 50 ms
+	Bandwidth int64         // bytes per second; 0 = learned, from 100 MB/s
 	Gap       int64         // 0 = as above, or 4 KiB with Multipart; negative = none
 	MaxLen    int64         // 0 = 8 MiB
 	MaxBytes  int64         // 0 = 64 MiB
@@ -60,7 +60,8 @@ type Options struct {
 	// not use the Object.
 	Trace func(Event)
 
-	platform platform
+	platform                     platform
+	learnLatency, learnBandwidth bool // set by complete
 }
 
 // Event reports a request, or bytes that were found in a cache.
@@ -131,6 +132,7 @@ func (o *Options) complete() (Options, error) {
 	setDefault(&c.MaxWait, 30*time.Second)
 	setDefault(&c.Stall, 30*time.Second)
 	setDefault(&c.MaxWhole, 16<<20)
+	c.learnLatency, c.learnBandwidth = c.Latency == 0, c.Bandwidth == 0
 	setDefault(&c.Latency, 50*time.Millisecond)
 	setDefault(&c.Bandwidth, 100e6)
 	setDefault(&c.MaxLen, 8<<20)
@@ -153,7 +155,7 @@ func setDefault[T int | int64 | time.Duration](field *T, value T) {
 	}
 }
 
-// model returns the cost of reading.
+// model returns the cost of reading before anything is learned.
 func (o *Options) model() ranges.Model {
 	return ranges.Model{
 		Latency: o.Latency, Bandwidth: o.Bandwidth, Requests: o.Requests, MaxLen: o.MaxLen, MaxBytes: o.MaxBytes, Gap: o.Gap,

@@ -69,7 +69,7 @@ func (obj *Object) batches(fetches []ranges.Fetch) []batch {
 		most = maxPieces
 	}
 	share := (len(fetches) + obj.o.Requests - 1) / obj.o.Requests
-	m := obj.o.model()
+	m := obj.c.costs.cost()
 	m.Gap = 0
 	few := m.GapLen()
 	var batches []batch

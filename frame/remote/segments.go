@@ -18,10 +18,11 @@ type segment struct {
 	err    error
 	exit   *task.Exit // of code of the user that has panicked
 	done   chan struct{}
-	load   *load         // that fills it, until it is done
-	refs   int           // calls that hold it
-	pinned bool          // stays in memory
-	elem   *list.Element // in table.lru
+	load   *load // that fills it, until it is done
+	refs   int   // calls that hold it
+	pinned bool  // stays in memory
+	table  *table
+	elem   *list.Element // in table.cache
 }
 
 // load is one read of the object that fills segments.
@@ -33,11 +34,16 @@ type load struct {
 
 // table holds the segments of an object, which are disjoint. Calls that want the same bytes share their segments.
 type table struct {
-	mu       sync.Mutex
+	*cache
 	segments []*segment // ascending
-	lru      list.List  // of segments that are done, not pinned and kept; the front was used last
-	bytes    int64      // in lru
-	limit    int64      // of bytes
+}
+
+// cache holds segments that are done and not pinned, of a table or of several. Its lock is also that of the tables.
+type cache struct {
+	mu    sync.Mutex
+	lru   list.List // of segments; the front was used last
+	bytes int64     // in lru
+	limit int64     // of bytes
 }
 
 // pin adds bytes that stay in memory.
@@ -52,10 +58,31 @@ func (t *table) pin(off int64, data []byte) {
 	t.insert(s)
 }
 
+// add adds bytes that were read, and returns their segment, which the caller must release.
+func (t *table) add(off int64, data []byte) *segment {
+	s := &segment{Range: Range{Off: off, Len: int64(len(data))}, data: data, done: make(chan struct{}), refs: 1}
+	close(s.done)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.insert(s)
+	t.keep(s)
+	return s
+}
+
+// clear removes all segments. No call may hold one.
+func (t *table) clear() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for len(t.segments) > 0 {
+		t.remove(t.segments[len(t.segments)-1])
+	}
+}
+
 // insert adds a segment.
 func (t *table) insert(s *segment) {
 	i, _ := slices.BinarySearchFunc(t.segments, s.Off, func(s *segment, off int64) int { return cmp.Compare(s.Off, off) })
 	t.segments = slices.Insert(t.segments, i, s)
+	s.table = t
 }
 
 // remove removes a segment, if it is there.
@@ -201,6 +228,7 @@ func (t *table) keep(s *segment) {
 	}
 	s.elem = t.lru.PushFront(s)
 	for t.bytes += s.Len; t.bytes > t.limit; {
-		t.remove(t.lru.Back().Value.(*segment))
+		last := t.lru.Back().Value.(*segment)
+		last.table.remove(last)
 	}
 }

@@ -48,8 +48,7 @@ func (w *Worker) readHead(r *Reader, src io.ReaderAt, off, size, guess int64, wa
 		n = max(guess, min(size, 4*first))
 	}
 	n = max(0, min(n, size))
-	r.own = r.own[:0]
-	if err := r.readUpTo(src, off, int(n)); err != nil {
+	if err := r.readFirst(src, off, int(n)); err != nil {
 		return err
 	}
 	h, err := ParseHeader(r.own, size)
@@ -86,6 +85,18 @@ func (w *Worker) readRest(r *Reader, src io.ReaderAt, off int64, want float64) e
 	return nil
 }
 
+// readFirst reads the first n bytes of the chunk into r.own, or fewer if the source ends, as the size of the chunk is
+// not known yet.
+func (r *Reader) readFirst(src io.ReaderAt, off int64, n int) error {
+	r.own = slices.Grow(r.own[:0], n)[:n]
+	got, err := src.ReadAt(r.own, off)
+	if got == n || got >= HeaderSize && (err == nil || errors.Is(err, io.EOF)) {
+		r.own = r.own[:got]
+		return nil
+	}
+	return readError(err, 0, got, -1)
+}
+
 // readUpTo makes r.own hold at least the first n bytes of the chunk. n is at most the chunk's size.
 func (r *Reader) readUpTo(src io.ReaderAt, off int64, n int) error {
 	had := len(r.own)
@@ -113,6 +124,11 @@ func readFull(src io.ReaderAt, p []byte, base int64, at, k int) error {
 	if n == len(p) {
 		return nil
 	}
+	return readError(err, at, n, k)
+}
+
+// readError returns the error of a read at byte at of a chunk that has read only n bytes.
+func readError(err error, at, n, k int) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		err = corrupt("the file ends inside the chunk")
 	} else {

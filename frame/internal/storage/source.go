@@ -24,6 +24,12 @@ type RangeReader interface {
 	ReadRanges(ctx context.Context, want []ranges.Range, got func(i int, at int64, b []byte) error) error
 }
 
+// Gapper is what a RangeReader may have besides: the largest gap between two ranges that ReadRanges reads with them.
+type Gapper interface{ Gap() int64 }
+
+// ChunkFiles is what the Source of a sparse frame has besides: it returns the offset of a chunk file.
+type ChunkFiles interface{ ChunkOffset(n int64) int64 }
+
 // Ranges returns the source of src if it is a RangeReader, or nil.
 func Ranges(src io.ReaderAt) RangeReader {
 	if s, ok := src.(*SourceBytes); ok {
@@ -57,6 +63,12 @@ func (s *SourceBytes) Refresh(ctx context.Context) error {
 
 // Size returns the size that the source knows.
 func (s *SourceBytes) Size() (int64, error) { return s.src.Size(), nil }
+
+// Files returns the source if it is that of a sparse frame, or nil.
+func (s *SourceBytes) Files() ChunkFiles {
+	f, _ := s.src.(ChunkFiles)
+	return f
+}
 
 // WriteAt returns ErrReadOnly.
 func (s *SourceBytes) WriteAt([]byte, int64) (int, error) { return 0, errs.ErrReadOnly }

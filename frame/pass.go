@@ -1,0 +1,173 @@
+package frame
+
+import (
+	"context"
+	"io"
+	"math"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/engine"
+)
+
+// chunkPass reads chunks ahead for a call that needs their stored bytes one after the other, from a source that reads
+// many ranges at once. One goroutine uses it.
+type chunkPass struct {
+	p   *prefetcher
+	job decodeJob // the chunk at hand
+}
+
+// passPlan is the plan of a chunkPass: it only names chunks.
+type passPlan func(v *engine.Visit) bool
+
+// Next implements engine.ReadPlan.
+func (p passPlan) Next(v *engine.Visit) bool { return p(v) }
+
+// Block implements engine.ReadPlan. It is not called.
+func (p passPlan) Block(*engine.Block, *engine.Visit, int, int, int) {}
+
+// Special implements engine.ReadPlan. It is not called.
+func (p passPlan) Special(*engine.Visit, chunk.Special, []byte, int, int) error { return nil }
+
+// newPass returns a pass over the chunks that next visits, or nil if chunks of s are not read ahead. The caller must
+// call stop.
+func (f *Frame) newPass(ctx context.Context, s *snapshot, next func(v *engine.Visit) bool) *chunkPass {
+	src := storage.Ranges(s.src)
+	if src == nil {
+		return nil
+	}
+	d := &decoding{f: f, s: s, plan: passPlan(next), from: storage.Bind(ctx, s.src)}
+	c := &chunkPass{p: newPrefetcher(ctx, d, src)}
+	c.job.visit.Chunk = -1
+	return c
+}
+
+// stop waits until no goroutine works for the pass. c may be nil.
+func (c *chunkPass) stop() {
+	if c != nil {
+		c.p.stop()
+		c.p.exit.Continue()
+	}
+}
+
+// at returns a reader of the source that has the bytes of chunk i in memory, when they have arrived. The numbers of the
+// chunks must not fall from call to call, and neither those of the visits. Chunks that the pass does not visit are not
+// in memory.
+func (c *chunkPass) at(i int) (io.ReaderAt, error) {
+	for c.job.visit.Chunk < i {
+		if next, ok := c.p.peek(); !ok || next > i {
+			break
+		}
+		c.p.next(&c.job)
+	}
+	if c.job.visit.Chunk != i || c.job.ahead == nil {
+		return c.p.d.from, nil
+	}
+	return c.job.ahead, c.job.ahead.wait()
+}
+
+// chunkReader reads the chunks of a state one after the other.
+type chunkReader struct {
+	ctx  context.Context // of the call
+	f    *Frame
+	s    *snapshot
+	pass *chunkPass // that reads ahead, or nil
+}
+
+func (f *Frame) chunkReader(ctx context.Context, s *snapshot) chunkReader {
+	return chunkReader{ctx: ctx, f: f, s: s}
+}
+
+// isFar reports whether chunks can be read ahead.
+func (c *chunkReader) isFar() bool { return storage.Ranges(c.s.src) != nil }
+
+// The arguments of readAhead.
+const (
+	readHeaders = true
+	readChunks  = false
+)
+
+// readAhead begins to read ahead what work on all stored chunks needs: only their headers, or all bytes. The caller
+// must call stop. It does nothing unless the source reads many ranges at once.
+func (c *chunkReader) readAhead(headers bool) {
+	if c.isFar() {
+		c.pass = c.f.newPass(c.ctx, c.s, c.s.visitStored())
+		c.pass.p.headers = headers
+	}
+}
+
+// stop ends readAhead.
+func (c *chunkReader) stop() { c.pass.stop() }
+
+// from returns a reader of the bytes of chunk i, which are in memory if they were read ahead.
+func (c *chunkReader) from(i int) (io.ReaderAt, error) {
+	if c.pass == nil {
+		return storage.Bind(c.ctx, c.s.src), nil
+	}
+	return c.pass.at(i)
+}
+
+// header is Frame.chunkHeader.
+func (c *chunkReader) header(i int) (coder.Header, error) {
+	from, err := c.from(i)
+	if err != nil {
+		return coder.Header{}, err
+	}
+	return c.f.headerFrom(from, c.s, i)
+}
+
+// raw is Frame.rawChunk.
+func (c *chunkReader) raw(dst []byte, i int) ([]byte, error) {
+	from, err := c.from(i)
+	if err != nil {
+		return dst, err
+	}
+	return c.f.rawFrom(from, dst, c.s, i)
+}
+
+// visitStored returns a function that visits all stored chunks of s, each once.
+func (s *snapshot) visitStored() func(v *engine.Visit) bool {
+	var seen map[entry]bool // nil when no chunk is referenced twice
+	if _, shared := s.index.storedEntries(); shared {
+		seen = map[entry]bool{}
+	}
+	i := 0
+	return func(v *engine.Visit) bool {
+		for ; i < s.index.n; i++ {
+			if s.index.list == nil && i > 0 {
+				return false
+			}
+			if e := s.index.at(i); e >= 0 && !seen[e] {
+				if seen != nil {
+					seen[e] = true
+				}
+				v.Chunk = i
+				i++
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// visitChunks returns a function that visits chunks [i, end) of s.
+func visitChunks(i, end int) func(v *engine.Visit) bool {
+	return func(v *engine.Visit) bool {
+		v.Chunk = i
+		i++
+		return i <= end
+	}
+}
+
+// visitBlock returns a function that visits block k of chunk i.
+func visitBlock(i, k int) func(v *engine.Visit) bool {
+	done := false
+	return func(v *engine.Visit) bool {
+		if done || k > math.MaxInt32 {
+			return false
+		}
+		v.Chunk, v.Blocks, done = i, []int32{int32(k)}, true
+		return true
+	}
+}

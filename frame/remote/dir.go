@@ -1,0 +1,359 @@
+package remote
+
+import (
+	"cmp"
+	"container/list"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/task"
+)
+
+// A Dir is an open sparse frame on a server: an object for its index, chunks.b2frame, and one for each chunk, such as
+// 0000001A.chunk. It is a frame.Source. A Dir is safe for concurrent use. Goroutines that read the same bytes at the
+// same time receive them once.
+//
+// Reads return bytes of the version of the index that OpenDir found, and of each chunk in the version in which it was
+// first read. If one of them was replaced, reads return ErrChanged from then on. A chunk that was replaced before its
+// first read is noticed only if it does not fit the index or its checksum: see Refresh.
+type Dir struct {
+	index  *Object
+	o      Options // of the chunks
+	client func(name string) *client
+
+	mu    sync.Mutex
+	err   error // of all reads from now on: closed or changed
+	files map[int64]*dirFile
+	idle  list.List // of *dirFile that have an Object and no users; the front was used last
+}
+
+// The offsets of the objects of a Dir. The file of a chunk has less than 2 GiB.
+const (
+	fileBits  = 31
+	maxFile   = 1<<(63-fileBits) - 2
+	mostIdle  = 1024 // objects of chunks that are not in use
+	indexName = "chunks.b2frame"
+)
+
+// OpenDir opens the sparse frame in the directory at a URL, such as https://example.org/a.b2nd/. A query of the URL is
+// sent with each request. OpenDir opens the index as Open opens an object. Later, each chunk that is read as a whole
+// takes one request, and so does the first part of another one. Options.Small applies to the index. OpenDir returns
+// ErrParam if Options.Multipart is set. All other options, such as Requests and Cache, are for the directory as a
+// whole.
+//
+// The context is not used after OpenDir has returned. Errors are those of Open.
+func OpenDir(ctx context.Context, url string, o *Options) (*Dir, error) {
+	opts, err := o.completeDir()
+	if err != nil {
+		return nil, err
+	}
+	opts.platform.noSuffix = opts.platform.noSuffix || thisPlatform.noSuffix
+	opts.platform.noConditions = opts.platform.noConditions || thisPlatform.noConditions
+	base, err := newClient(url, &opts)
+	if err != nil {
+		return nil, err
+	}
+	return openDir(ctx, opts, func(name string) *client {
+		u := inDir(base.url, name)
+		return &client{url: u, name: public(u), key: u.String(), http: base.http, own: base.own && name == indexName}
+	})
+}
+
+// inDir returns the URL of a file in the directory at u.
+func inDir(u *url.URL, name string) *url.URL {
+	file := *u
+	file.Path = strings.TrimSuffix(file.Path, "/") + "/" + name
+	if file.RawPath != "" {
+		file.RawPath = strings.TrimSuffix(file.RawPath, "/") + "/" + name
+	}
+	return &file
+}
+
+// OpenDirGetter opens the sparse frame whose objects get reads, as OpenGetter opens an object: get returns the Getter
+// of the object with a name in the directory, such as "chunks.b2frame" or "00000000.chunk". The Dir closes those that
+// are an io.Closer. name is the name of the directory in messages. See OpenDir and OpenGetter for the options.
+func OpenDirGetter(ctx context.Context, name string, get func(object string) Getter, o *Options) (*Dir, error) {
+	if o != nil && (o.Client != nil || o.Header != nil || o.MaxWhole != 0) {
+		return nil, fmt.Errorf("options Client, Header and MaxWhole need a URL: %w", ErrParam)
+	}
+	opts, err := o.completeDir()
+	if err != nil {
+		return nil, err
+	}
+	return openDir(ctx, opts, func(object string) *client {
+		full := strings.TrimSuffix(name, "/") + "/" + object
+		return &client{name: full, key: full, getter: get(object)}
+	})
+}
+
+// completeDir is complete for a directory.
+func (o *Options) completeDir() (Options, error) {
+	if o != nil && o.Multipart {
+		return Options{}, fmt.Errorf("option Multipart is for a single object: %w", ErrParam)
+	}
+	return o.complete()
+}
+
+// openDir opens the index of a directory.
+func openDir(ctx context.Context, opts Options, newClient func(name string) *client) (*Dir, error) {
+	index := newClient(indexName)
+	key := cmp.Or(opts.Key, strings.TrimSuffix(index.key, indexName))
+	opts.Key = ""
+	if opts.Dir != "" {
+		opts.Key = key + indexName
+	}
+	obj, err := openClient(ctx, index, opts)
+	if err != nil {
+		return nil, err
+	}
+	obj.closer, _ = index.getter.(io.Closer)
+	if obj.Size() >= 1<<fileBits {
+		obj.Close()
+		return nil, &Error{URL: index.name, Err: unsupported("an index of %d bytes, want less than 2 GiB", obj.Size())}
+	}
+	d := &Dir{index: obj, o: opts, files: map[int64]*dirFile{}}
+	d.client = func(name string) *client {
+		c := newClient(name)
+		c.slots, c.costs, c.key = index.slots, index.costs, key+name
+		return c
+	}
+	return d, nil
+}
+
+// Size returns the size of the index in bytes.
+func (d *Dir) Size() int64 { return d.index.Size() }
+
+// Version returns the version of the index: see [Object.Version].
+func (d *Dir) Version() string { return d.index.Version() }
+
+// String returns the URL of the directory without the password and the query.
+func (d *Dir) String() string { return strings.TrimSuffix(d.index.String(), indexName) }
+
+// Gap returns the largest gap in bytes between two ranges that ReadRanges reads with them: see [Object.Gap].
+func (d *Dir) Gap() int64 { return d.index.Gap() }
+
+// Refresh asks the server whether the index is still the version that was opened: see [Object.Refresh].
+func (d *Dir) Refresh(ctx context.Context) error {
+	err := d.failed(task.Context(ctx))
+	if err == nil {
+		err = d.index.Refresh(ctx)
+		d.noteChanged(err)
+	}
+	return err
+}
+
+// ChunkOffset returns the offset of chunk file n, or -1 if there is none with that number. The index is at offset 0.
+func (d *Dir) ChunkOffset(n int64) int64 {
+	if n < 0 || n > maxFile {
+		return -1
+	}
+	return (n + 1) << fileBits
+}
+
+// Close cancels all reads, which return errs.ErrClosed, and waits until no goroutine works for the Dir any more.
+func (d *Dir) Close() error {
+	d.mu.Lock()
+	was := d.err
+	d.err = errs.ErrClosed
+	var open []*Object
+	for _, f := range d.files {
+		if f.obj != nil {
+			open = append(open, f.obj)
+		}
+	}
+	d.mu.Unlock()
+	if errors.Is(was, errs.ErrClosed) {
+		return errs.ErrClosed
+	}
+	var err error
+	for _, obj := range open {
+		err = cmp.Or(err, obj.Close())
+	}
+	return cmp.Or(err, d.index.Close())
+}
+
+// failed returns why reads fail, or nil.
+func (d *Dir) failed(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.err
+}
+
+// noteChanged makes all later reads return err if it wraps ErrChanged.
+func (d *Dir) noteChanged(err error) {
+	if !errors.Is(err, ErrChanged) {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.err == nil {
+		d.err = err
+	}
+}
+
+// ReadAtContext reads len(p) bytes at off. At the end of a file it reads fewer and returns io.EOF. See
+// [Object.ReadAtContext].
+func (d *Dir) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+	if off>>fileBits == 0 {
+		return d.index.ReadAtContext(ctx, p, off)
+	}
+	n := 0
+	err := d.ReadRanges(ctx, []Range{{Off: off, Len: int64(len(p))}}, func(_ int, at int64, b []byte) error {
+		n += copy(p[at:], b)
+		return nil
+	})
+	if err == nil && n < len(p) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// ReadRanges reads ranges of the files: see [Object.ReadRanges]. Of a range that ends after its chunk file, it delivers
+// the bytes that are in the file. It returns ErrBounds if a range is not in one file.
+func (d *Dir) ReadRanges(ctx context.Context, want []Range, got func(i int, at int64, b []byte) error) error {
+	ctx = task.Context(ctx)
+	if err := d.failed(ctx); err != nil {
+		return err
+	}
+	groups, err := d.groups(want)
+	switch {
+	case err != nil:
+		return err
+	case len(groups) == 1:
+		return d.read(ctx, groups[0], got)
+	}
+	s := dirStream{d: d, arrived: make(chan delivery)}
+	s.ctx, s.cancel = context.WithCancel(ctx)
+	defer s.end()
+	for _, g := range groups {
+		for s.running > 0 && (s.bytes+g.bytes > d.o.MaxBytes || s.running >= 4*d.o.Requests) {
+			if err := s.next(got); err != nil {
+				return err
+			}
+		}
+		s.start(g)
+	}
+	for s.running > 0 {
+		if err := s.next(got); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fileRanges is the wanted ranges of one file.
+type fileRanges struct {
+	file   int64 // number of the chunk file, or -1 for the index
+	ranges []Range
+	of     []int // number of each range in the call
+	bytes  int64
+}
+
+// groups returns the ranges of each file, in the order in which the files are first wanted.
+func (d *Dir) groups(want []Range) ([]*fileRanges, error) {
+	var groups []*fileRanges
+	of := map[int64]*fileRanges{}
+	for i, r := range want {
+		file := r.Off>>fileBits - 1
+		r.Off &= 1<<fileBits - 1
+		if file < -1 || r.Len < 0 || r.Len > 1<<fileBits-r.Off {
+			return nil, fmt.Errorf("%s: %d bytes at offset %d: %w", d, r.Len, want[i].Off, ErrBounds)
+		}
+		g := of[file]
+		if g == nil {
+			g = &fileRanges{file: file}
+			of[file] = g
+			groups = append(groups, g)
+		}
+		g.ranges, g.of, g.bytes = append(g.ranges, r), append(g.of, i), g.bytes+r.Len
+	}
+	return groups, nil
+}
+
+// read reads the ranges of one file.
+func (d *Dir) read(ctx context.Context, g *fileRanges, got func(i int, at int64, b []byte) error) error {
+	obj, list, of := d.index, g.ranges, g.of
+	if g.file >= 0 {
+		f, err := d.use(ctx, g)
+		if err != nil {
+			return err
+		}
+		defer d.unuse(f)
+		obj, list, of = f.obj, nil, nil
+		for i, r := range g.ranges {
+			if r.Len = min(r.Len, obj.Size()-r.Off); r.Len > 0 {
+				list, of = append(list, r), append(of, g.of[i])
+			}
+		}
+	}
+	err := obj.ReadRanges(ctx, list, func(i int, at int64, b []byte) error { return got(of[i], at, b) })
+	d.noteChanged(err)
+	return err
+}
+
+// dirStream is a call of ReadRanges for several files.
+type dirStream struct {
+	d       *Dir
+	ctx     context.Context
+	cancel  context.CancelFunc
+	arrived chan delivery
+	running int
+	bytes   int64 // of the files that are being read
+}
+
+// delivery is bytes of a range, or the end of reading a file.
+type delivery struct {
+	i    int
+	at   int64
+	b    []byte
+	end  *fileRanges
+	err  error
+	exit *task.Exit
+}
+
+// start starts to read a file.
+func (s *dirStream) start(g *fileRanges) {
+	s.running++
+	s.bytes += g.bytes
+	go func() {
+		last := delivery{end: g}
+		task.Run(func() {
+			last.err = s.d.read(s.ctx, g, func(i int, at int64, b []byte) error {
+				s.arrived <- delivery{i: i, at: at, b: b}
+				return s.ctx.Err()
+			})
+		}, func(x *task.Exit) { last.exit = x })
+		s.arrived <- last
+	}()
+}
+
+// next waits for bytes and delivers them.
+func (s *dirStream) next(got func(i int, at int64, b []byte) error) error {
+	a := <-s.arrived
+	if a.end == nil {
+		return got(a.i, a.at, a.b)
+	}
+	s.running--
+	s.bytes -= a.end.bytes
+	a.exit.Continue()
+	return a.err
+}
+
+// end cancels what is running and waits for it.
+func (s *dirStream) end() {
+	s.cancel()
+	for s.running > 0 {
+		if a := <-s.arrived; a.end != nil {
+			s.running--
+		}
+	}
+}

@@ -1,0 +1,360 @@
+package remote_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/remote"
+	"github.com/goblosc/blosc2/internal/link"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// makeDir copies a stored array to a directory, as a sparse frame, and returns its files.
+func makeDir(t testing.TB, stored []byte, checksums bool) (dir string, files map[string][]byte) {
+	t.Helper()
+	a, err := ndarray.OpenBytes(stored, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	dir = filepath.Join(t.TempDir(), "a.b2nd")
+	s, err := ndarray.Copy(t.Context(), dir, a, &ndarray.CreateOptions{Sparse: true, Checksums: checksums, Concurrency: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = map[string][]byte{}
+	for _, e := range entries {
+		if files[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, files
+}
+
+// dirLink returns a link of 50 ms and 100 MB/s to files below /d/, and the number of their bytes.
+func dirLink(files map[string][]byte) (*link.Link, int64) {
+	l := &link.Link{Latency: 50 * time.Millisecond, Bandwidth: 100e6, Objects: map[string]link.Object{}}
+	size := 0
+	for name, b := range files {
+		l.Objects["/d/"+name] = link.Object{Data: b, ETag: fmt.Sprintf("%q", name)}
+		size += len(b)
+	}
+	return l, int64(size)
+}
+
+// farDir is an array in a directory on a link, and the same array in memory.
+type farDir struct {
+	farArray
+	dir *remote.Dir
+}
+
+// inDir calls do with an array in a directory on a link, in a bubble with virtual time.
+func inDir(t *testing.T, stored []byte, files map[string][]byte, o remote.Options, open ndarray.OpenOptions, do func(t *testing.T, a farDir)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		l, _ := dirLink(files)
+		o.Client = l.Client()
+		dir, err := remote.OpenDir(ctx, "http://host/d/", &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer dir.Close()
+		open.Concurrency = 1 // a helper that waits for work would stop the virtual time
+		a, err := ndarray.OpenSource(ctx, dir, &open)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		local, err := ndarray.OpenBytes(stored, &ndarray.OpenOptions{Concurrency: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer local.Close()
+		atMost(t, "open", l.Stats(), 2, 1, 2<<16)
+		do(t, farDir{farArray{a, nil, l, local}, dir})
+	})
+}
+
+// TestDir counts what reads of an array in a directory take.
+func TestDir(t *testing.T) {
+	for _, c := range table {
+		if c.long {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			stored := makeArray(t, c.shape, c.chunks, c.blocks, c.codec, false)
+			_, files := makeDir(t, stored, false)
+			chunks := len(files) - 1
+			_, size := dirLink(files)
+			inDir(t, stored, files, remote.Options{}, ndarray.OpenOptions{Cache: 1 << 20}, func(t *testing.T, a farDir) {
+				item := func(what string, requests, rounds int, bytes int64, at ...int64) {
+					s, _ := a.read(t, ndarray.At(at[0]), ndarray.At(at[1]), ndarray.At(at[2]))
+					atMost(t, what, s, requests, rounds, bytes)
+				}
+				item("cold item", 2, 2, 2<<20, 50, 50, 50)
+				item("other item of the chunk", 1, 1, 64<<10, 50, 150, 50)
+				item("same item", 0, 0, 0, 50, 50, 50)
+			})
+			inDir(t, stored, files, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farDir) {
+				s, _ := a.read(t, c.sel...)
+				atMost(t, "selection", s, 2*chunks, 4, size)
+			})
+			inDir(t, stored, files, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farDir) {
+				s, took := a.read(t)
+				// An array of more than 64 MiB is read only after some of its stored bytes.
+				atMost(t, "whole array", s, chunks+1, 4, size*101/100)
+				checkTime(t, "whole array", a.farArray, took, size, 3)
+			})
+			inDir(t, stored, files, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farDir) {
+				var once link.Stats
+				once, _ = a.read(t, ndarray.At(3))
+				again, err := ndarray.OpenSource(context.Background(), a.dir, &ndarray.OpenOptions{Concurrency: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer again.Close()
+				a.link.Stats()
+				var all sync.WaitGroup
+				for range 64 {
+					all.Go(func() {
+						if _, err := ndarray.Read[float32](context.Background(), again, ndarray.At(3)); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+				all.Wait()
+				atMost(t, "64 goroutines", a.link.Stats(), once.Requests, 2, once.Bytes)
+			})
+		})
+	}
+}
+
+// TestDirPasses counts what passes over all chunks of a directory take.
+func TestDirPasses(t *testing.T) {
+	c := table[0]
+	stored := makeArray(t, c.shape, c.chunks, c.blocks, c.codec, false)
+	_, files := makeDir(t, stored, true)
+	_, size := dirLink(files)
+	for name, do := range passes {
+		inDir(t, stored, files, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farDir) {
+			checkPass(t, name, a.farArray, size, len(files)-1, 2, do)
+		})
+	}
+}
+
+// TestDirDisk opens a directory with a disk cache for the second time.
+func TestDirDisk(t *testing.T) {
+	stored := makeArray(t, []int64{8, 100, 100}, []int64{1, 100, 100}, []int64{1, 20, 100}, 0, false)
+	_, files := makeDir(t, stored, false)
+	synctest.Test(t, func(t *testing.T) {
+		l, _ := dirLink(files)
+		o := &remote.Options{Client: l.Client(), Dir: t.TempDir()}
+		var want []float32
+		for warm := range 3 {
+			if warm == 2 { // a replaced chunk
+				l.Objects["/d/00000001.chunk"] = link.Object{Data: files["00000002.chunk"], ETag: `"other"`}
+			}
+			dir, err := remote.OpenDir(context.Background(), "http://host/d", o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := ndarray.OpenSource(context.Background(), dir, &ndarray.OpenOptions{Concurrency: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := ndarray.Read[float32](context.Background(), a)
+			synctest.Wait()
+			s := l.Stats()
+			switch warm {
+			case 0:
+				want = got
+			case 1:
+				if s.Bytes > int64(len(files)) {
+					t.Errorf("%d bytes, want one for each of %d files", s.Bytes, len(files))
+				}
+			case 2:
+				time.Sleep(time.Second) // for the answer
+				_, err = ndarray.Read[float32](context.Background(), a)
+				if !errors.Is(err, remote.ErrChanged) {
+					t.Errorf("%v, want ErrChanged", err)
+				}
+				err = nil
+			}
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("start %d: wrong items: %v", warm, err)
+			}
+			a.Close()
+			dir.Close()
+		}
+	})
+}
+
+// TestDirChanged replaces and removes files between reads.
+func TestDirChanged(t *testing.T) {
+	stored := makeArray(t, []int64{8, 100, 100}, []int64{1, 100, 100}, []int64{1, 20, 100}, 0, false)
+	_, files := makeDir(t, stored, true)
+	for _, c := range []struct {
+		name   string
+		change func(l *link.Link)
+		at     int64 // the item that is read then
+		want   error
+	}{
+		{"known chunk replaced", func(l *link.Link) {
+			l.Objects["/d/00000000.chunk"] = link.Object{Data: files["00000001.chunk"], ETag: `"other"`}
+		}, 0, remote.ErrChanged},
+		{"known chunk removed", func(l *link.Link) { delete(l.Objects, "/d/00000000.chunk") }, 0, remote.ErrChanged},
+		{"new chunk replaced", func(l *link.Link) {
+			l.Objects["/d/00000001.chunk"] = link.Object{Data: files["00000002.chunk"], ETag: `"other"`}
+		}, 1, frame.ErrChecksum},
+		{"new chunk truncated", func(l *link.Link) {
+			l.Objects["/d/00000001.chunk"] = link.Object{Data: files["00000001.chunk"][:200], ETag: `"other"`}
+		}, 1, frame.ErrCorrupt},
+		{"new chunk empty", func(l *link.Link) { l.Objects["/d/00000001.chunk"] = link.Object{ETag: `"other"`} }, 1, frame.ErrCorrupt},
+		{"new chunk missing", func(l *link.Link) { delete(l.Objects, "/d/00000001.chunk") }, 1, frame.ErrCorrupt},
+		{"index replaced, new chunk missing", func(l *link.Link) {
+			delete(l.Objects, "/d/00000001.chunk")
+			l.Objects["/d/chunks.b2frame"] = link.Object{Data: files["chunks.b2frame"], ETag: `"other"`}
+		}, 1, remote.ErrChanged},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, small := range []bool{false, true} { // small items read a block, and others the chunk
+				inDir(t, stored, files, remote.Options{}, ndarray.OpenOptions{Verify: true}, func(t *testing.T, a farDir) {
+					sel := func(i int64) []ndarray.Index {
+						if small {
+							return []ndarray.Index{ndarray.At(i), ndarray.At(50), ndarray.At(50)}
+						}
+						return []ndarray.Index{ndarray.At(i)}
+					}
+					a.read(t, sel(0)...)
+					c.change(a.link)
+					_, err := ndarray.Read[float32](context.Background(), a, sel(c.at)...)
+					var e *frame.Error
+					if !errors.Is(err, c.want) || !errors.As(err, &e) || e.Part != "chunk" || e.Chunk != int(c.at) {
+						t.Errorf("small %v: %v, want %v", small, err, c.want)
+					}
+					_, err = ndarray.Read[float32](context.Background(), a, sel(3)...)
+					if changed := errors.Is(err, remote.ErrChanged); changed != (c.want == remote.ErrChanged) || !changed && err != nil {
+						t.Errorf("small %v: another chunk: %v", small, err)
+					}
+				})
+			}
+		})
+	}
+}
+
+// TestDirServer reads a directory on Go's file server, and on a server that ignores ranges.
+func TestDirServer(t *testing.T) {
+	stored := makeArray(t, []int64{8, 100, 100}, []int64{1, 100, 100}, []int64{1, 20, 100}, 0, false)
+	dir, _ := makeDir(t, stored, false)
+	local, err := ndarray.OpenBytes(stored, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer local.Close()
+	for _, ignores := range []bool{false, true} {
+		files := http.FileServer(http.Dir(filepath.Dir(dir)))
+		var mu sync.Mutex
+		var queries []string
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			queries = append(queries, r.URL.RawQuery)
+			mu.Unlock()
+			if ignores {
+				r.Header.Del("Range")
+			}
+			files.ServeHTTP(w, r)
+		}))
+		for _, cache := range []int64{0, 1 << 20} {
+			src, err := remote.OpenDir(t.Context(), s.URL+"/a.b2nd/?token=x", &remote.Options{Cache: cache})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(src.String(), "token") || !strings.HasSuffix(src.String(), "/a.b2nd/") {
+				t.Errorf("%s", src)
+			}
+			a, err := ndarray.OpenSource(t.Context(), src, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rng := rand.New(rand.NewPCG(1, 1))
+			for range 30 {
+				i, j := rng.Int64N(8), rng.Int64N(100)
+				for _, sel := range [][]ndarray.Index{{ndarray.At(i), ndarray.At(j)}, {ndarray.Span(i, 8), ndarray.All, ndarray.At(j)}} {
+					got, err := ndarray.Read[float32](t.Context(), a, sel...)
+					want, _ := ndarray.Read[float32](t.Context(), local, sel...)
+					if err != nil || !slices.Equal(got, want) {
+						t.Fatalf("%v: wrong items: %v", sel, err)
+					}
+				}
+			}
+			a.Close()
+			if err := src.Close(); err != nil {
+				t.Error(err)
+			}
+			if _, err := src.ReadAtContext(t.Context(), make([]byte, 1), src.ChunkOffset(0)); !errors.Is(err, os.ErrClosed) {
+				t.Errorf("after Close: %v", err)
+			}
+		}
+		s.Close()
+		if i := slices.IndexFunc(queries, func(q string) bool { return q != "token=x" }); i >= 0 {
+			t.Errorf("a request with the query %q", queries[i])
+		}
+	}
+}
+
+// TestDirErrors opens what is not a sparse frame.
+func TestDirErrors(t *testing.T) {
+	stored := makeArray(t, []int64{8, 10, 10}, []int64{1, 10, 10}, []int64{1, 10, 10}, 0, false)
+	l, _ := dirLink(map[string][]byte{"chunks.b2frame": stored})
+	for _, c := range []struct {
+		url  string
+		o    remote.Options
+		want error
+	}{
+		{"http://host/x/", remote.Options{}, os.ErrNotExist},
+		{"http://host/d/", remote.Options{Multipart: true}, remote.ErrParam},
+		{"/d/", remote.Options{}, remote.ErrParam},
+	} {
+		c.o.Client = l.Client()
+		if _, err := remote.OpenDir(t.Context(), c.url, &c.o); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.url, err, c.want)
+		}
+	}
+	dir, err := remote.OpenDir(t.Context(), "http://host/d/", &remote.Options{Client: l.Client()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	if _, err := frame.OpenSource(t.Context(), dir, nil); !errors.Is(err, frame.ErrCorrupt) {
+		t.Errorf("a contiguous frame as the index: %v", err)
+	}
+	for _, n := range []int64{-1, 1 << 32} {
+		if off := dir.ChunkOffset(n); off >= 0 {
+			t.Errorf("chunk %d at %d", n, off)
+		}
+	}
+	if err := dir.ReadRanges(t.Context(), []remote.Range{{Off: dir.ChunkOffset(1) - 1, Len: 2}}, nil); !errors.Is(err, remote.ErrBounds) {
+		t.Errorf("a range in two files: %v", err)
+	}
+}

@@ -1,0 +1,183 @@
+package remote
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/ranges"
+)
+
+// dirFile is the file of a chunk. Its first read finds out the version. Only the version is kept for files that were
+// not used for a while.
+type dirFile struct {
+	number int64
+	gate   chan struct{} // held while the file is opened
+
+	// Guarded by the lock of the Dir. Users may read obj.
+	id    *identity     // nil until it is known
+	obj   *Object       // nil if it is not open
+	users int           // calls that use the file
+	first *segment      // what the first request has read, as long as there are users
+	whole bool          // the server has sent the whole file in place of a range
+	elem  *list.Element // in Dir.idle
+}
+
+// use returns the file of ranges, open. The caller must call unuse.
+func (d *Dir) use(ctx context.Context, g *fileRanges) (*dirFile, error) {
+	d.mu.Lock()
+	f := d.files[g.file]
+	if f == nil {
+		f = &dirFile{number: g.file, gate: make(chan struct{}, 1)}
+		d.files[g.file] = f
+	}
+	f.users++
+	if f.elem != nil {
+		d.idle.Remove(f.elem)
+		f.elem = nil
+	}
+	d.mu.Unlock()
+	err := d.open(ctx, f, g)
+	if err != nil {
+		d.unuse(f)
+		return nil, err
+	}
+	return f, nil
+}
+
+// unuse ends the use of a file.
+func (d *Dir) unuse(f *dirFile) {
+	var old *Object
+	d.mu.Lock()
+	if f.users--; f.users == 0 && f.obj != nil {
+		if f.first != nil {
+			f.obj.table.release([]*segment{f.first})
+			f.first = nil
+		}
+		if f.whole { // another read of the Object would get the whole file again, and fail
+			old, f.obj = f.obj, nil
+		} else {
+			f.elem = d.idle.PushFront(f)
+		}
+		if d.idle.Len() > mostIdle {
+			last := d.idle.Remove(d.idle.Back()).(*dirFile)
+			old, last.obj, last.elem = last.obj, nil, nil
+		}
+	}
+	d.mu.Unlock()
+	if old != nil {
+		old.Close()
+		old.table.clear()
+	}
+}
+
+// open opens a file, unless it is open. Other users of the file wait.
+func (d *Dir) open(ctx context.Context, f *dirFile, g *fileRanges) error {
+	select {
+	case f.gate <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-f.gate }()
+	d.mu.Lock()
+	open, err := f.obj != nil, d.err
+	d.mu.Unlock()
+	if open || err != nil {
+		return err
+	}
+	obj := newObject(d.client(fmt.Sprintf("%08X.chunk", f.number)), d.o, d.index.table.cache)
+	obj.closer, _ = obj.c.getter.(io.Closer)
+	opened := false
+	defer func() {
+		if !opened { // or code of the user has panicked
+			obj.Close()
+		}
+	}()
+	first, whole, err := d.identify(ctx, obj, f, g)
+	if err != nil {
+		d.noteChanged(err)
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.err != nil {
+		if first != nil {
+			obj.table.release([]*segment{first})
+		}
+		return d.err
+	}
+	opened = true
+	id := obj.id
+	f.obj, f.id, f.first, f.whole = obj, &id, first, whole
+	return nil
+}
+
+// identify finds out the version of a file: from an earlier read, from the disk, or from the first request, whose bytes
+// it returns.
+func (d *Dir) identify(ctx context.Context, obj *Object, f *dirFile, g *fileRanges) (first *segment, whole bool, err error) {
+	var disk *diskCache
+	if d.index.disk != nil {
+		disk = d.index.disk.forKey(obj.c.key)
+	}
+	if f.id != nil && !f.whole {
+		obj.start(&opened{id: *f.id, settled: true}, disk)
+		return nil, false, nil
+	}
+	if disk != nil && f.id == nil && obj.startCached(disk) {
+		return nil, false, nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(d.index.ctx, cancel)()
+	p, err := obj.c.first(ctx, firstWish(obj, g))
+	if err == nil && f.id != nil {
+		if err = f.id.check(p.id); err != nil {
+			err = &Error{URL: obj.c.name, Err: err}
+		}
+	}
+	o := &opened{id: p.id, settled: p.settled}
+	if err == nil {
+		err = obj.c.checkNamed(&opened{id: p.id, parts: []part{p}})
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		if e := d.index.Refresh(ctx); e != nil {
+			return nil, false, e // the frame was replaced, and the file is no part of it any more
+		}
+		err = fmt.Errorf("%w: %w", err, errs.ErrCorrupt)
+	}
+	if err != nil {
+		if d.index.ctx.Err() != nil {
+			err = errs.ErrClosed
+		}
+		return nil, false, err
+	}
+	obj.start(o, disk)
+	if len(p.data) > 0 {
+		first = obj.table.add(p.off, p.data)
+	}
+	whole = int64(len(p.data)) == p.id.Size && p.off == 0 && p.whole
+	if obj.disk != nil && p.id.named() && p.settled && !whole {
+		obj.disk.putEntry(o)
+		obj.disk.put(p.data, p.off)
+	}
+	return first, whole, nil
+}
+
+// firstWish returns what the first request for a file asks for: the first of the wanted bytes that one request reads.
+func firstWish(obj *Object, g *fileRanges) wish {
+	m := obj.cost()
+	r := Range{Len: 1}
+	if plan := ranges.Plan(g.ranges, &m); len(plan) > 0 {
+		r = plan[0].Range
+	}
+	if obj.o.Dir != "" { // whole blocks
+		end := (r.End() + blockSize - 1) / blockSize * blockSize
+		r.Off = r.Off / blockSize * blockSize
+		r.Len = end - r.Off
+	}
+	return wish{r.Off, r.Len}
+}

@@ -1,0 +1,198 @@
+package remote_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/remote"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// passes are calls that read all chunks of an array.
+var passes = map[string]func(ctx context.Context, a *ndarray.Array) error{
+	"copy": func(ctx context.Context, a *ndarray.Array) error {
+		c, err := ndarray.Copy(ctx, "", a, nil)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		return nil
+	},
+	"save":   func(ctx context.Context, a *ndarray.Array) error { _, err := a.Save(ctx, io.Discard); return err },
+	"verify": func(ctx context.Context, a *ndarray.Array) error { return a.Verify(ctx, nil) },
+}
+
+// checkTime checks that a call took little more than some latencies and the time of the link for all bytes. Files of
+// about the same size end at about the same time, so that a directory of more files than requests in flight takes two.
+func checkTime(t *testing.T, name string, a farArray, took time.Duration, size int64, latencies int) {
+	t.Helper()
+	if ideal := time.Duration(latencies)*a.link.Latency + time.Duration(float64(size)/a.link.Bandwidth*1e9); took > ideal*105/100 {
+		t.Errorf("%s: %v, want at most 1.05 times %v", name, took, ideal)
+	}
+}
+
+// checkPass checks what a call takes that reads all bytes.
+func checkPass(t *testing.T, name string, a farArray, size int64, requests, latencies int, do func(context.Context, *ndarray.Array) error) {
+	t.Helper()
+	a.link.Stats()
+	start := time.Now()
+	if err := do(context.Background(), a.Array); err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(start)
+	atMost(t, name, a.link.Stats(), requests, requests/8+2, size*101/100)
+	checkTime(t, name, a, took, size, latencies)
+}
+
+// TestPasses counts what calls take that read all chunks.
+func TestPasses(t *testing.T) {
+	c := table[0]
+	stored := makeArray(t, c.shape, c.chunks, c.blocks, c.codec, false)
+	size := int64(len(stored))
+	for name, do := range passes {
+		far(t, stored, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
+			checkPass(t, name, a, size, 12, 1, do)
+		})
+	}
+	far(t, stored, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
+		var b bytes.Buffer
+		if _, err := a.Save(context.Background(), &b); err != nil || !bytes.Equal(b.Bytes(), stored) {
+			t.Errorf("Save writes other bytes: %v", err)
+		}
+		a.link.Stats()
+		for i := range a.Frame().NumChunks() {
+			got, err := a.Frame().ReadChunk(context.Background(), nil, i)
+			want, _ := a.local.Frame().ReadChunk(context.Background(), nil, i)
+			if err != nil || !bytes.Equal(got, want) {
+				t.Fatalf("chunk %d: wrong bytes: %v", i, err)
+			}
+		}
+		atMost(t, "loop of ReadChunk", a.link.Stats(), 20, 6, size*101/100)
+		if _, err := a.Frame().ReadChunk(context.Background(), nil, 7); err != nil {
+			t.Fatal(err)
+		}
+		atMost(t, "a chunk", a.link.Stats(), 1, 1, size/20)
+	})
+}
+
+// TestSmallChunks reads a selection of small chunks: no byte is received twice.
+func TestSmallChunks(t *testing.T) {
+	stored := makeArray(t, []int64{64, 512, 128}, []int64{16, 256, 64}, []int64{2, 64, 32}, codec.Zstd, false)
+	size := int64(len(stored))
+	for _, o := range []ndarray.OpenOptions{{}, {Verify: true}, {MaxBytes: 64 << 20}} {
+		far(t, stored, remote.Options{}, o, func(t *testing.T, a farArray) {
+			s, _ := a.read(t, ndarray.Span(10, 50), ndarray.Span(100, 300), ndarray.Span(20, 100))
+			atMost(t, "box", s, 2, 1, size*101/100)
+		})
+	}
+}
+
+// TestFinalError reads from a server that has failed. The read returns its error once, with the place, and does not try
+// again what the look-ahead has tried.
+func TestFinalError(t *testing.T) {
+	stored := makeArray(t, []int64{8, 300, 300}, []int64{8, 300, 300}, []int64{1, 50, 300}, codec.Zstd, false)
+	var requests atomic.Int64
+	var fails atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		if fails.Load() {
+			http.Error(w, "failed", http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set("ETag", `"1"`)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(stored))
+	}))
+	defer server.Close()
+	src, err := remote.Open(t.Context(), server.URL, &remote.Options{Retries: 2, MaxWait: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	a, err := ndarray.OpenSource(t.Context(), src, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	fails.Store(true)
+	for name, do := range map[string]func() error{
+		"item":      func() error { _, err := ndarray.Item[float32](t.Context(), a, 4, 150, 150); return err },
+		"all":       func() error { _, err := ndarray.Read[float32](t.Context(), a); return err },
+		"copy":      func() error { _, err := ndarray.Copy(t.Context(), "", a, nil); return err },
+		"save":      func() error { _, err := a.Save(t.Context(), io.Discard); return err },
+		"verify":    func() error { return a.Verify(t.Context(), nil) },
+		"ReadChunk": func() error { _, err := a.Frame().ReadChunk(t.Context(), nil, 0); return err },
+		"ReadBlock": func() error { _, err := a.Frame().ReadBlock(t.Context(), nil, 0, 20); return err },
+	} {
+		requests.Store(0)
+		err := do()
+		var at *frame.Error
+		var e *remote.Error
+		if !errors.As(err, &at) || at.Part != "chunk" || at.Chunk != 0 || !errors.As(err, &e) || e.Status != http.StatusServiceUnavailable {
+			t.Errorf("%s: %v", name, err)
+		}
+		if n := requests.Load(); n != 3 {
+			t.Errorf("%s: %d requests, want 3 attempts of one: %v", name, n, err)
+		}
+	}
+	fails.Store(false)
+	if _, err := ndarray.Read[float32](t.Context(), a); err != nil {
+		t.Errorf("the server works again: %v", err)
+	}
+}
+
+// TestRefresh replaces the object of an open array. Reads and Refresh return ErrChanged, also those of an older state.
+func TestRefresh(t *testing.T) {
+	one := makeArray(t, []int64{64, 100, 100}, []int64{8, 100, 100}, []int64{1, 50, 100}, codec.Zstd, false)
+	two := bytes.Clone(one)
+	two[len(two)/2] ^= 1
+	var data atomic.Pointer[[]byte]
+	data.Store(&one)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b := *data.Load()
+		w.Header().Set("ETag", `"`+string('1'+b[len(b)/2]%2)+`"`)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(b))
+	}))
+	defer server.Close()
+	src, err := remote.Open(t.Context(), server.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	a, err := ndarray.OpenSource(t.Context(), src, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if changed, err := a.Refresh(t.Context()); changed || err != nil {
+		t.Errorf("Refresh: %v, %v", changed, err)
+	}
+	for i, err := range a.ChunkInfos(t.Context()) { // it keeps one state
+		switch {
+		case i.Number == 0:
+			data.Store(&two)
+			if _, err := a.Refresh(t.Context()); !errors.Is(err, remote.ErrChanged) {
+				t.Errorf("Refresh: %v", err)
+			}
+		case err == nil:
+			t.Error("a header of the new version")
+		case !errors.Is(err, remote.ErrChanged):
+			t.Error(err)
+		}
+	}
+	if _, err := ndarray.Read[float32](t.Context(), a); !errors.Is(err, remote.ErrChanged) {
+		t.Errorf("a read: %v", err)
+	}
+	src.Close()
+	if err := src.Refresh(t.Context()); err == nil {
+		t.Error("Refresh of a closed object")
+	}
+}
