@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"net/http"
@@ -226,10 +225,4 @@ func (w *countingWriter) Write(p []byte) (int, error) {
 	w.f.bytes += int64(n)
 	w.f.mu.Unlock()
 	return n, err
-}
-
-// String names the counts.
-func (f *far) String() string {
-	n, b := f.counts()
-	return fmt.Sprintf("%d requests, %d bytes", n, b)
 }

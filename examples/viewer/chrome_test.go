@@ -181,9 +181,10 @@ func (c *chrome) newPage(t *testing.T, width, height int, media map[string]strin
 		features = append(features, map[string]string{"name": name, "value": value})
 	}
 	p.command("Emulation.setEmulatedMedia", map[string]any{"features": features}, nil)
+	t.Cleanup(func() { p.command("Page.close", nil, nil) })
 	t.Cleanup(func() {
-		if t.Failed() && os.Getenv("VIEWER_SHOTS") != "" {
-			p.screenshot(filepath.Join(os.Getenv("VIEWER_SHOTS"), "failed-"+strings.ReplaceAll(t.Name(), "/", "-")+".png"))
+		if t.Failed() {
+			p.shot("failed-" + filepath.Base(t.Name()) + ".png")
 		}
 		p.c.mu.Lock()
 		defer p.c.mu.Unlock()
@@ -236,7 +237,7 @@ func (p *page) eval(script string, result any) {
 func (p *page) text(script string) string {
 	p.t.Helper()
 	var s string
-	p.eval("String("+script+")", &s)
+	p.eval("(async () => String("+script+"))()", &s)
 	return s
 }
 

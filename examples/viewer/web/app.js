@@ -82,7 +82,7 @@ async function openStore(mine) {
 // select shows an array.
 async function select(key) {
   const mine = serial;
-  if (array) state = { ...state, axes: false, at: [], window: null, lineAxis: 0, range: null };
+  if (array) state = { ...state, axes: false, at: [], window: null, lineAxis: -1, range: null };
   state.key = key;
   tree.select(key);
   const answer = await client.call("select", { key });
@@ -132,8 +132,8 @@ function show() {
   if (!draws && !empty && array.shape.length > 0) $("table-panel").open = true;
   picture.cursor = array.shape.length ? cursor() : { row: 0, col: 0 };
   if (draws) picture.open(rows(), cols(), state.window, [axisName(state.row), axisName(state.col)]);
-  if (draws) ask();
-  else record();
+  if (draws) return ask(true);
+  record();
   inspect();
   panels();
 }
@@ -147,9 +147,11 @@ function request(at) {
   };
 }
 
-// ask asks for the picture of the state.
-function ask() {
+// ask asks for the picture of the state, and if the cursor is on other items now, for their values after it.
+let stale = false;
+function ask(elsewhere = false) {
   if (!array || !hasPicture()) return;
+  stale ||= elsewhere;
   picture.cursor = cursor();
   state.window = picture.isAll ? null : { ...picture.window };
   record();
@@ -169,6 +171,11 @@ function ask() {
     picture.canvas.dataset.at = args.at.join(",");
     picture.canvas.dataset.milliseconds = lastMs.toFixed(1);
     done(busy);
+    if (stale) {
+      stale = false;
+      inspect();
+      panels();
+    }
     prefetch();
   }, (error) => {
     picture.clear();
@@ -200,8 +207,8 @@ function explain(answer) {
   const { rowStep, colStep, limited } = answer;
   $("limited").hidden = !(limited || rowStep > 1 || colStep > 1);
   $("refine").hidden = !limited;
-  const every = state.row < 0 ? `every ${count(colStep)}th item` : `every ${count(rowStep)}th row and ${count(colStep)}th column`;
-  $("limited-text").textContent = `The picture shows ${every.replaceAll(" 1th", " 1st")}${limited ? `, to decode at most ${bytes(budget)}` : ""}. Zoom in for all.`;
+  const every = state.row < 0 ? count(colStep) : `${count(rowStep)} × ${count(colStep)}`;
+  $("limited-text").textContent = `The picture shows one of every ${every} items${limited ? `, to decode at most ${bytes(budget)}` : ""}. Zoom in for more.`;
 }
 
 // describe returns the picture in words.
@@ -212,10 +219,9 @@ function describe(answer, args) {
 
 async function status() {
   const s = await client.call("stats", {});
-  const size = array ? ` · picture in ${Math.round(lastMs)} ms` : "";
-  $("status").textContent = `${count(s.requests)} request${s.requests === 1 ? "" : "s"}, ${bytes(s.bytes)} read${hasPicture2() ? size : ""}`;
+  const time = array && hasPicture() ? ` · picture in ${Math.round(lastMs)} ms` : "";
+  $("status").textContent = `${count(s.requests)} request${s.requests === 1 ? "" : "s"}, ${bytes(s.bytes)} read${time}`;
 }
-const hasPicture2 = () => array && hasPicture();
 
 // inspect shows the value, and with a delay the line, at a position: the pointer, or else the cursor.
 let inspectTimer = 0;
@@ -306,9 +312,7 @@ function changeAxes() {
 function changeIndex(axis, index) {
   moved = { axis, by: index < state.at[axis] ? -1 : 1 };
   state.at[axis] = index;
-  ask();
-  inspect();
-  panels();
+  ask(true);
 }
 
 // record writes the state to the URL, not more often than browsers allow.

@@ -9,10 +9,10 @@ function frame(svg, x0, x1, y0, y1, xTicks) {
   const x = (v) => left + ((v - x0) / (x1 - x0 || 1)) * (w - left - right);
   const y = (v) => h - bottom - ((v - y0) / (y1 - y0 || 1)) * (h - top - bottom);
   svg.replaceChildren();
-  for (const t of ticks(y0, y1, 3)) {
+  for (const t of ticks(y0, y1, 4)) {
     svg.append(el("line", { x1: left, x2: w - right, y1: y(t), y2: y(t), class: "tick" }), el("text", { x: left - 5, y: y(t) + 4, "text-anchor": "end" }, label(t)));
   }
-  for (const t of xTicks(x0, x1, 3)) svg.append(el("text", { x: x(t), y: h - 5, "text-anchor": "middle" }, label(t)));
+  for (const t of xTicks(x0, x1, 4)) svg.append(el("text", { x: x(t), y: h - 5, "text-anchor": "middle" }, label(t)));
   return { x, y, h };
 }
 
@@ -63,7 +63,7 @@ export function drawChunks(svg, note, map, cursor, picked) {
   const { rows, cols, cells } = map;
   svg.setAttribute("viewBox", `-0.5 -0.5 ${cols * 10 + 1} ${rows * 10 + 1}`);
   svg.setAttribute("preserveAspectRatio", "xMidYMid meet");
-  svg.style.aspectRatio = `${Math.min(Math.max(cols / rows, 0.8), 12)}`;
+  svg.style.height = `${Math.max(24, Math.min(240, (270 * rows) / cols, 60 * rows))}px`;
   const data = cells.filter((c) => !c.special);
   const ratio = (c) => c.nbytes / Math.max(c.cbytes, 1);
   const most = Math.max(1.01, ...data.map(ratio));

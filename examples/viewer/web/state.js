@@ -1,7 +1,7 @@
 // The state of the view, and the part of the URL after # that records it.
 
 export const defaults = () => ({
-  url: "", key: "", row: -1, col: 0, at: [], window: null, map: "viridis", scale: "linear", percentile: [2, 98], range: null, nan: "c8c8c8", lineAxis: 0,
+  url: "", key: "", row: -1, col: 0, at: [], window: null, map: "viridis", scale: "linear", percentile: [2, 98], range: null, nan: "c8c8c8", lineAxis: -1,
 });
 
 const numbers = (text, n) => {
@@ -27,7 +27,7 @@ export function parse(hash) {
   if (p && p[0] >= 0 && p[1] <= 100) s.percentile = p;
   s.range = ascending(numbers(get("range"), 2));
   if (/^[0-9a-f]{6}$/.test(get("nan"))) s.nan = get("nan");
-  s.lineAxis = whole(numbers(get("line"), 1))?.[0] ?? 0;
+  s.lineAxis = whole(numbers(get("line"), 1))?.[0] ?? -1;
   return s;
 }
 
@@ -44,7 +44,7 @@ export function format(s) {
   for (const name of ["map", "scale", "nan"]) if (s[name] !== d[name]) add(name, s[name]);
   if (s.scale === "percentile" && s.percentile.join() !== d.percentile.join()) add("percentile", s.percentile.join(","));
   if (s.range) add("range", s.range.join(","));
-  if (s.lineAxis) add("line", s.lineAxis);
+  if (s.lineAxis >= 0 && s.lineAxis !== s.col) add("line", s.lineAxis);
   return q.length ? `#${q.join("&")}` : "";
 }
 
@@ -55,6 +55,6 @@ export function settle(s, shape) {
   else if (!s.axes || s.row >= n || s.col >= n || s.row < 0) [s.row, s.col] = [n - 2, n - 1];
   s.axes = true;
   s.at = shape.map((length, axis) => Math.max(0, Math.min(s.at[axis] ?? 0, length - 1)));
-  if (s.lineAxis >= n) s.lineAxis = 0;
+  if (s.lineAxis < 0 || s.lineAxis >= n) s.lineAxis = s.col;
   return s;
 }

@@ -48,7 +48,7 @@ func Open(ctx context.Context, src frame.Source) (*Document, error) {
 	}
 	var a *ndarray.Array
 	if err == nil {
-		if a, err = store.ArrayOf(ctx, f); err != nil {
+		if a, err = ndarray.OpenFrame(f); err != nil {
 			err = fmt.Errorf("a %s, which the viewer does not show: %w", e.Kind, err)
 		}
 	}
@@ -67,7 +67,12 @@ func (d *Document) Array(ctx context.Context, key string) (*Array, error) {
 	if d.store == nil {
 		return d.array, nil
 	}
-	a, err := d.store.Array(ctx, key)
+	// Store.Array would also open tensors, but with the program for writing arrays, which is half a megabyte.
+	f, err := d.store.Frame(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	a, err := ndarray.OpenFrame(f)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +106,7 @@ func (d *Document) Walk(ctx context.Context, see func(Entry)) error {
 		switch {
 		case err != nil:
 			x.Fault = err.Error()
-		case e.Kind == store.KindArray || e.Kind == store.KindTensor:
+		case e.Kind == store.KindArray:
 			x.Array, x.Text = true, shapeText(e.Shape)+" "+e.DType.String()
 		case e.Kind == store.KindReference && len(e.Shape) > 0:
 			x.Array, x.Text = true, shapeText(e.Shape)+" "+e.DType.String()
