@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,9 +35,11 @@ func newSite(t *testing.T) *site {
 	dir := *built
 	if dir == "" {
 		dir = t.TempDir()
-		if _, err := build(dir); err != nil {
+		sizes, err := build(dir)
+		if err != nil {
 			t.Fatal(err)
 		}
+		checkSizes(t, sizes)
 	}
 	s := &site{far: &far{}}
 	pages, data := httptest.NewServer(http.FileServer(http.Dir(dir))), httptest.NewServer(s.far)
@@ -44,6 +47,19 @@ func newSite(t *testing.T) *site {
 	t.Cleanup(data.Close)
 	s.url, s.data = pages.URL+"/", data.URL
 	return s
+}
+
+// checkSizes compares the size of the viewer after compression with its budget.
+func checkSizes(t *testing.T, sizes []size) {
+	t.Helper()
+	total := 0
+	for _, s := range sizes {
+		total += s.gzipped
+	}
+	t.Logf("%d bytes in %d files, gzipped", total, len(sizes))
+	if total > 2_000_000 {
+		t.Errorf("the viewer has %d bytes after compression, want at most 2 MB", total)
+	}
 }
 
 // put serves a file of the test data, or an array, under a name.
@@ -459,8 +475,7 @@ func testLarge(t *testing.T, s *site, c *chrome) {
 	defer func() { s.far.latency = 0 }()
 	p := c.newPage(t, 1400, 900, nil)
 	p.open(s.url) // the program is in the cache of the browser then
-	p.wait(element("url"))
-	time.Sleep(time.Second)
+	p.eval("import('./client.js').then(({ Client }) => new Client(() => {}).call('stats', {}))", nil) // when the program runs
 	s.far.counts()
 	p.choose("url", s.data+"/big.b2nd")
 	start := time.Now()
@@ -468,17 +483,12 @@ func testLarge(t *testing.T, s *site, c *chrome) {
 	first := time.Since(start)
 	requests, read := s.far.counts()
 	t.Logf("first picture after %v: %d requests, %d bytes", first.Round(time.Millisecond), requests, read)
-	// The line along axis 0 may already be on its way.
 	p.wait(element("line") + ".childElementCount > 0")
-	p.eval(element("line-axis")+".value = 2, "+element("line-axis")+".dispatchEvent(new Event('change'))", nil)
-	time.Sleep(500 * time.Millisecond)
 	var steps []float64
 	for i := 1; i < bigDepth; i++ {
-		start := time.Now()
 		p.next(func() {
 			p.eval(fmt.Sprintf("(() => { const e = document.querySelector('#sliders input'); e.value = %d; e.dispatchEvent(new Event('input')); })()", i), nil)
 		})
-		_ = start
 		var ms float64
 		p.eval("Number("+element("canvas")+".dataset.milliseconds)", &ms)
 		steps = append(steps, ms)
@@ -487,10 +497,15 @@ func testLarge(t *testing.T, s *site, c *chrome) {
 	t.Logf("milliseconds per step of the slider: %.0f", steps)
 	n, b := s.far.counts()
 	t.Logf("for %d steps: %d requests, %d bytes", len(steps), n, b)
-	if requests > 6 {
-		t.Errorf("%d requests for the first picture", requests)
+	if requests > 4 {
+		t.Errorf("%d requests for the first picture, want at most 4", requests)
 	}
-	if read > 20<<20 {
+	slices.Sort(steps)
+	// The goals are 2 s, and 100 ms for a step. Other work on the machine must not fail the test.
+	if first > 6*time.Second || steps[len(steps)/2] > 500 {
+		t.Errorf("the first picture took %v, and half of the steps more than %.0f ms", first, steps[len(steps)/2])
+	}
+	if read > 4<<20 {
 		t.Errorf("%d bytes for the first picture", read)
 	}
 	p.eval(element("chunk-panel")+".open = "+element("table-panel")+".open = true", nil)
