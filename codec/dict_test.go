@@ -26,7 +26,7 @@ func pieces(b []byte, n int) (out [][]byte) {
 
 func train(t testing.TB, id codec.ID, samples [][]byte, max int) []byte {
 	t.Helper()
-	return codecs.Of(lookup(t, id)).TrainDict(samples, max)
+	return lookup(t, id).(codecs.Trainer).TrainDict(samples, max)
 }
 
 func TestDictionaryRoundTrip(t *testing.T) {
@@ -200,7 +200,7 @@ func TestTrainDict(t *testing.T) {
 		t.Errorf("dictionary %d, which is reserved", id)
 	}
 	for _, id := range []codec.ID{codec.BloscLZ, codec.Zlib, codec.Snappy, codec.NDLZ} {
-		if codecs.Of(lookup(t, id)).TrainDict != nil {
+		if codecs.Of(lookup(t, id)).Dict {
 			t.Errorf("%v has dictionaries", id)
 		}
 	}

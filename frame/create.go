@@ -151,7 +151,7 @@ func createFile(sys storage.System, name string, noSync bool) (*contiguous, erro
 
 // create makes the first commit.
 func (f *Frame) create(ctx context.Context, fill func(b *Batch) error) (*Frame, error) {
-	f.writable = true
+	f.writable, f.atClose = true, f.reclaim
 	f.trusted.Store(true)
 	var b *Batch
 	made := false

@@ -48,7 +48,11 @@ func EditStorage(ctx context.Context, st Storage, o *OpenOptions) (*Frame, error
 	if err != nil {
 		return nil, err
 	}
-	return f.openStorage(ctx, st, true)
+	if f, err = f.openStorage(ctx, st, true); err != nil {
+		return nil, err
+	}
+	f.atClose = f.reclaim
+	return f, nil
 }
 
 func openPath(ctx context.Context, name string, o *OpenOptions, p place) (*Frame, error) {
@@ -89,7 +93,9 @@ func openPath(ctx context.Context, name string, o *OpenOptions, p place) (*Frame
 		}
 		return nil, err
 	}
-	f.lock = l
+	if f.lock = l; write {
+		f.atClose = f.reclaim
+	}
 	return f, nil
 }
 

@@ -91,8 +91,8 @@ func (u lockUser) Follow(edit bool, epoch uint64) (changed bool, err error) {
 // longer be committed, and keeps the file open until it is rolled back. A second Close does nothing.
 func (f *Frame) Close() error {
 	return f.close(func() {
-		if f.writable && f.lock == nil { // else the next batch does it
-			f.reclaim()
+		if f.atClose != nil && f.lock == nil { // else the next batch does it
+			f.atClose()
 		}
 	}, f.closeStore)
 }

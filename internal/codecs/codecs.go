@@ -13,11 +13,14 @@ type Traits struct {
 	SplitLevel int  // highest level at which blocks are split into streams automatically; 0 = no level
 	HighRatio  bool // automatic blocks are larger
 	Shaped     bool // it works on the shape of blocks, which only arrays have
+	Dict       bool // it uses dictionaries, and is a Trainer
+}
 
+// Trainer is a codec that makes dictionaries.
+type Trainer interface {
 	// TrainDict returns a dictionary of at most max bytes for streams like samples. It returns nil if the samples do
-	// not yield MinDict bytes. The result depends only on the samples and does not share their memory. TrainDict is nil
-	// if the codec does not use dictionaries.
-	TrainDict func(samples [][]byte, max int) []byte
+	// not yield MinDict bytes. The result depends only on the samples and does not share their memory.
+	TrainDict(samples [][]byte, max int) []byte
 }
 
 // Of returns the traits of a codec: the result of its method Traits, or the zero value if it has no such method.

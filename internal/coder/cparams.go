@@ -73,6 +73,19 @@ func (p *Params) traits() codecs.Traits {
 	return codecs.Of(c)
 }
 
+// trainDict returns a dictionary, or nil. The traits of the codec must have Dict set.
+func (p *Params) trainDict(samples [][]byte, max int) []byte {
+	c, err := codec.Set{}.ByID(p.Codec)
+	if err != nil {
+		return nil
+	}
+	t, ok := c.(codecs.Trainer)
+	if !ok {
+		return nil
+	}
+	return t.TrainDict(samples, max)
+}
+
 // checkFilters rejects filters and parameters that C-Blosc2 rejects when writing.
 func (p *Params) checkFilters() error {
 	for _, f := range p.Filters {

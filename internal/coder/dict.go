@@ -16,7 +16,7 @@ func (l *Layout) NeedsDict() bool {
 		return false
 	}
 	// As in C-Blosc2, codecs without dictionaries ignore Dict.
-	return l.p.traits().TrainDict != nil && l.h.NBytes/dictFraction >= codecs.MinDict
+	return l.p.traits().Dict && l.h.NBytes/dictFraction >= codecs.MinDict
 }
 
 // maxDict returns the size in bytes of the largest dictionary for a chunk.
@@ -81,7 +81,7 @@ func (w *Worker) trainVL(l *Layout, blocks [][]byte, offs []int) (*Layout, error
 
 // withDict returns a copy of l with a dictionary trained on samples, or l if they yield none.
 func (l *Layout) withDict(samples [][]byte) (*Layout, error) {
-	dict := l.p.traits().TrainDict(samples, l.maxDict())
+	dict := l.p.trainDict(samples, l.maxDict())
 	if dict == nil {
 		return l, nil
 	}

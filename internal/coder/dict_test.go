@@ -167,7 +167,7 @@ func TestDictOfZstd(t *testing.T) {
 			samples = append(samples, src[i*(100_000/n/16):(i+1)*(100_000/n/16)])
 		}
 		p := Params{Codec: codec.Zstd}
-		want := p.traits().TrainDict(samples, 5000)
+		want := p.trainDict(samples, 5000)
 		if len(want) < 256 {
 			t.Fatalf("%d bytes", len(want))
 		}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// web holds the page.
+//
+//go:embed web
+var web embed.FS
+
+// size is the size of a file after compression.
+type size struct {
+	name    string
+	gzipped int
+}
+
+// build writes the viewer to a folder.
+func build(dir string) ([]size, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	program, err := compile()
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{"viewer.wasm.gz": program}
+	root, err := goRoot()
+	if err != nil {
+		return nil, err
+	}
+	if files["wasm_exec.js"], err = os.ReadFile(filepath.Join(root, "lib", "wasm", "wasm_exec.js")); err != nil {
+		return nil, err
+	}
+	pages, err := fs.Sub(web, "web")
+	if err != nil {
+		return nil, err
+	}
+	names, err := fs.Glob(pages, "*")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if files[name], err = fs.ReadFile(pages, name); err != nil {
+			return nil, err
+		}
+	}
+	var sizes []size
+	for _, name := range append(names, "wasm_exec.js", "viewer.wasm.gz") {
+		if err := os.WriteFile(filepath.Join(dir, name), files[name], 0o666); err != nil {
+			return nil, err
+		}
+		n := len(files[name])
+		if filepath.Ext(name) != ".gz" {
+			n = len(compressed(files[name]))
+		}
+		sizes = append(sizes, size{name, n})
+	}
+	return sizes, nil
+}
+
+// compile returns the compressed program of the worker.
+func compile() ([]byte, error) {
+	tmp, err := os.MkdirTemp("", "viewer")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(tmp)
+	out := filepath.Join(tmp, "viewer.wasm")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", out, "github.com/goblosc/blosc2/examples/viewer/wasm")
+	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("go build: %w", err)
+	}
+	program, err := os.ReadFile(out)
+	return compressed(program), err
+}
+
+// goRoot returns the folder of the Go distribution.
+func goRoot() (string, error) {
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	return strings.TrimSpace(string(out)), err
+}
+
+// compressed returns bytes as gzip does with its best level.
+func compressed(b []byte) []byte {
+	var out bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	w.Write(b)
+	w.Close()
+	return out.Bytes()
+}

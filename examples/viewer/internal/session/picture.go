@@ -1,0 +1,81 @@
+package session
+
+import (
+	"context"
+
+	"github.com/goblosc/blosc2/examples/viewer/internal/paint"
+	"github.com/goblosc/blosc2/examples/viewer/internal/plane"
+)
+
+// A Request asks for a picture of a part of a plane.
+type Request struct {
+	Axes   plane.Axes
+	Window plane.Window
+	Style  paint.Style
+	Budget int64 // bytes to decode
+}
+
+// A Picture is the answer.
+type Picture struct {
+	Pixels    []byte // four bytes for each pixel
+	Low, High float64
+	Bar       []byte // colors from Low to High, four bytes for each
+	Histogram paint.Histogram
+	Grid      plane.Grid
+	Limited   bool // fewer items than pixels, because of the budget
+}
+
+const (
+	barColors = 256
+	bins      = 64
+)
+
+// grid returns what a request reads.
+func (q *Request) grid(shape, blocks []int64, itemSize int) (plane.Grid, plane.Cost, bool) {
+	rows, cols := q.Axes.Shape(shape)
+	c := q.Axes.CostOf(blocks, itemSize, q.Budget)
+	g, limited := plane.GridOf(q.Window, rows, cols, c)
+	return g, c, limited
+}
+
+// Picture returns a picture.
+func (s *Session) Picture(ctx context.Context, q *Request) (*Picture, error) {
+	a, err := s.Array()
+	if err != nil {
+		return nil, err
+	}
+	shape := a.Shape()
+	if err := q.Axes.Check(shape); err != nil {
+		return nil, err
+	}
+	g, c, limited := q.grid(shape, a.Blocks(), a.DType().Size)
+	samples, err := s.plane(ctx, a, q.Axes, g, c)
+	if err != nil {
+		return nil, err
+	}
+	p := &Picture{Grid: g, Limited: limited, Histogram: paint.NewHistogram(samples.Values, bins)}
+	if p.Low, p.High, err = q.Style.Limits(samples.Values); err != nil {
+		return nil, err
+	}
+	p.Pixels = samples.Render(q.Window, &q.Style, p.Low, p.High)
+	for i := range barColors {
+		k := q.Style.Map(float64(i) / (barColors - 1))
+		p.Bar = append(p.Bar, k.R, k.G, k.B, k.A)
+	}
+	return p, nil
+}
+
+// Prefetch reads what a request would read.
+func (s *Session) Prefetch(ctx context.Context, q *Request) error {
+	a, err := s.Array()
+	if err != nil {
+		return err
+	}
+	shape := a.Shape()
+	if err := q.Axes.Check(shape); err != nil {
+		return err
+	}
+	g, c, _ := q.grid(shape, a.Blocks(), a.DType().Size)
+	_, err = s.plane(ctx, a, q.Axes, g, c)
+	return err
+}

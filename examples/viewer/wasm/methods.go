@@ -1,0 +1,228 @@
+//go:build js && wasm
+
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+	"syscall/js"
+	"time"
+
+	"github.com/goblosc/blosc2/examples/viewer/internal/document"
+	"github.com/goblosc/blosc2/examples/viewer/internal/httprange"
+	"github.com/goblosc/blosc2/examples/viewer/internal/object"
+	"github.com/goblosc/blosc2/examples/viewer/internal/paint"
+	"github.com/goblosc/blosc2/examples/viewer/internal/plane"
+	"github.com/goblosc/blosc2/examples/viewer/internal/session"
+)
+
+const (
+	cacheBytes = 64 << 20 // received bytes to keep
+	tailBytes  = 64 << 10 // bytes at the end of an object that are requested at once
+)
+
+// open opens args.file or args.url.
+func (w *worker) open(ctx context.Context, args js.Value, _ func(any)) (map[string]any, error) {
+	var src *object.Object
+	if file := args.Get("file"); file.Truthy() {
+		src = object.New(blob{file}, int64(file.Get("size").Float()), cacheBytes, nil)
+	} else {
+		r, head, err := httprange.Open(ctx, fetcher{}, args.Get("url").String())
+		if err != nil {
+			return nil, err
+		}
+		src = object.New(r, r.Size(), cacheBytes, head)
+	}
+	if err := src.Load(ctx, src.Size()-tailBytes, tailBytes); err != nil {
+		return nil, err
+	}
+	doc, err := w.session.Open(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	w.source = src
+	return map[string]any{"store": doc.IsStore(), "size": float64(src.Size())}, nil
+}
+
+// stats returns the number of requests and bytes.
+func (w *worker) stats(context.Context, js.Value, func(any)) (map[string]any, error) {
+	if w.source == nil {
+		return map[string]any{"requests": 0, "bytes": 0}, nil
+	}
+	s := w.source.Stats()
+	return map[string]any{"requests": float64(s.Requests), "bytes": float64(s.Bytes)}, nil
+}
+
+// walk sends the entries of a store as they are found.
+func (w *worker) walk(ctx context.Context, _ js.Value, notify func(any)) (map[string]any, error) {
+	doc := w.session.Document()
+	if doc == nil {
+		return map[string]any{}, nil
+	}
+	var batch []any
+	sent := time.Now()
+	err := doc.Walk(ctx, func(e document.Entry) {
+		batch = append(batch, map[string]any{"key": e.Key, "kind": e.Kind, "text": e.Text, "array": e.Array, "fault": e.Fault})
+		if time.Since(sent) > 50*time.Millisecond {
+			notify(batch)
+			batch, sent = nil, time.Now()
+			time.Sleep(time.Millisecond) // other events
+		}
+	})
+	if len(batch) > 0 {
+		notify(batch)
+	}
+	return map[string]any{}, err
+}
+
+// selectArray opens the array args.key.
+func (w *worker) selectArray(ctx context.Context, args js.Value, _ func(any)) (map[string]any, error) {
+	a, err := w.session.Select(ctx, args.Get("key").String())
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{
+		"shape": numbers(a.Shape()), "chunks": numbers(a.Chunks()), "dtype": a.DType().String(), "real": a.Real(),
+		"info": properties(a.Info()), "attributes": properties(a.Attributes()),
+	}, nil
+}
+
+// picture draws a part of a plane.
+func (w *worker) picture(ctx context.Context, args js.Value, _ func(any)) (map[string]any, error) {
+	q := request(args)
+	start := time.Now()
+	p, err := w.session.Picture(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	h := p.Histogram
+	counts := make([]any, len(h.Counts))
+	for i, n := range h.Counts {
+		counts[i] = n
+	}
+	return map[string]any{
+		"pixels": bytesToJS(p.Pixels), "bar": bytesToJS(p.Bar), "low": p.Low, "high": p.High,
+		"histogram": map[string]any{"low": h.Low, "high": h.High, "counts": counts, "nan": h.NaN, "infinite": h.Infinite},
+		"rowStep":   float64(p.Grid.RowStep), "colStep": float64(p.Grid.ColStep), "limited": p.Limited,
+		"milliseconds": float64(time.Since(start).Microseconds()) / 1000,
+	}, nil
+}
+
+// prefetch reads a plane that may be the next one.
+func (w *worker) prefetch(ctx context.Context, args js.Value, _ func(any)) (map[string]any, error) {
+	return nil, w.session.Prefetch(ctx, request(args))
+}
+
+// line returns the items along an axis.
+func (w *worker) line(ctx context.Context, args js.Value, _ func(any)) (map[string]any, error) {
+	l, err := w.session.Line(ctx, integers(args.Get("at")), args.Get("axis").Int(), args.Get("most").Int(), int64(args.Get("budget").Float()))
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, 0, 8*len(l.Values))
+	for _, x := range l.Values {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+	}
+	return map[string]any{"step": float64(l.Step), "values": bytesToJS(b)}, nil
+}
+
+// value returns an item as text.
+func (w *worker) value(ctx context.Context, args js.Value, _ func(any)) (map[string]any, error) {
+	a, err := w.session.Array()
+	if err != nil {
+		return nil, err
+	}
+	text, err := a.Value(ctx, integers(args.Get("at")))
+	return map[string]any{"text": text}, err
+}
+
+// table returns items of a plane as text.
+func (w *worker) table(ctx context.Context, args js.Value, _ func(any)) (map[string]any, error) {
+	text, rows, cols, err := w.session.Table(ctx, axes(args), int64(args.Get("top").Float()), int64(args.Get("left").Float()),
+		args.Get("rows").Int(), args.Get("cols").Int())
+	if err != nil {
+		return nil, err
+	}
+	list := make([]any, len(text))
+	for i, s := range text {
+		list[i] = s
+	}
+	return map[string]any{"rows": rows, "cols": cols, "text": list}, nil
+}
+
+// chunks describes the chunks of a plane.
+func (w *worker) chunks(ctx context.Context, args js.Value, _ func(any)) (map[string]any, error) {
+	a, err := w.session.Array()
+	if err != nil {
+		return nil, err
+	}
+	m, err := a.ChunkMap(ctx, axes(args))
+	if err != nil {
+		return nil, err
+	}
+	cells := make([]any, len(m.Cells))
+	for i, c := range m.Cells {
+		cells[i] = map[string]any{"number": c.Number, "special": c.Special, "nbytes": c.NBytes, "cbytes": c.CBytes, "offset": float64(c.Off)}
+	}
+	return map[string]any{
+		"top": float64(m.Top), "left": float64(m.Left), "rows": float64(m.Rows), "cols": float64(m.Cols),
+		"allRows": float64(m.AllRows), "allCols": float64(m.AllCols),
+		"chunkRows": float64(m.ChunkRows), "chunkCols": float64(m.ChunkCols), "cells": cells,
+	}, nil
+}
+
+// request returns the request of a picture.
+func request(args js.Value) *session.Request {
+	q := &session.Request{Axes: axes(args), Budget: int64(args.Get("budget").Float())}
+	f := func(name string) float64 { return args.Get(name).Float() }
+	q.Window = plane.Window{
+		Top: f("top"), Left: f("left"), Bottom: f("bottom"), Right: f("right"),
+		Height: max(0, min(args.Get("height").Int(), 4096)), Width: max(0, min(args.Get("width").Int(), 4096)),
+	}
+	q.Style = paint.Style{
+		Map: paint.MapOf(args.Get("map").String()), Log: args.Get("log").Bool(), Percentile: pair(args.Get("percentile")),
+		Range: pair(args.Get("range")), NaN: paint.ParseColor(args.Get("nan").String()),
+	}
+	return q
+}
+
+// axes returns the axes of a plane.
+func axes(args js.Value) plane.Axes {
+	return plane.Axes{Row: args.Get("row").Int(), Col: args.Get("col").Int(), At: integers(args.Get("at"))}
+}
+
+// pair returns two numbers, or nil for null.
+func pair(v js.Value) *[2]float64 {
+	if !v.Truthy() {
+		return nil
+	}
+	return &[2]float64{v.Index(0).Float(), v.Index(1).Float()}
+}
+
+// integers returns the numbers of an Array.
+func integers(v js.Value) []int64 {
+	list := make([]int64, v.Length())
+	for i := range list {
+		list[i] = int64(v.Index(i).Float())
+	}
+	return list
+}
+
+// numbers returns an Array.
+func numbers(list []int64) []any {
+	out := make([]any, len(list))
+	for i, n := range list {
+		out[i] = float64(n)
+	}
+	return out
+}
+
+// properties returns an Array of pairs.
+func properties(list []document.Property) []any {
+	out := make([]any, len(list))
+	for i, p := range list {
+		out[i] = []any{p.Name, p.Value}
+	}
+	return out
+}

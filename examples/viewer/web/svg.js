@@ -1,0 +1,54 @@
+// Helpers to draw with SVG. All text goes in as textContent.
+
+// el returns an SVG element.
+export function el(name, attributes = {}, text) {
+  const e = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
+  if (text !== undefined) e.textContent = text;
+  return e;
+}
+
+// ticks returns about n round numbers from low to high.
+export function ticks(low, high, n) {
+  const span = high - low;
+  if (!(span > 0) || !Number.isFinite(span)) return [low];
+  const raw = span / Math.max(n, 1);
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map((k) => k * power).find((k) => k >= raw);
+  const list = [];
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) list.push(i * step);
+  return list;
+}
+
+// integerTicks is ticks without fractions.
+export const integerTicks = (low, high, n) => [...new Set(ticks(low, high, n).map(Math.round))].filter((x) => x >= low && x <= high);
+
+// logTicks returns powers of ten from low to high, and the numbers 2 and 5 between them if there are few.
+export function logTicks(low, high) {
+  const list = [];
+  const decades = Math.log10(high / low);
+  const every = Math.ceil(decades / 8);
+  for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e += every) {
+    for (const k of decades < 3 ? [1, 2, 5] : [1]) list.push(k * 10 ** e);
+  }
+  const inside = list.filter((x) => x >= low * 0.999 && x <= high * 1.001);
+  return inside.length > 1 ? inside : [low, high];
+}
+
+// label returns a number as short text.
+export function label(x) {
+  if (x === 0) return "0";
+  const a = Math.abs(x);
+  if (a >= 1e6 || a < 1e-4) return x.toExponential(3).replace(/\.?0+e/, "e").replace("e+", "e");
+  return String(+x.toPrecision(6));
+}
+
+// count returns a whole number with thin spaces between thousands.
+export const count = (n) => n.toLocaleString("en-US").replace(/,/g, "\u2009");
+
+// bytes returns a number of bytes.
+export function bytes(n) {
+  if (n < 1024) return `${n} bytes`;
+  const e = Math.min(Math.floor(Math.log2(n) / 10), 5);
+  return `${(n / 1024 ** e).toFixed(1)} ${"KMGTP"[e - 1]}iB`;
+}
