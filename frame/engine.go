@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/task"
 )
@@ -156,3 +157,12 @@ func (e *engineBatch) FillSpecial(n int64, special chunk.Special) error {
 }
 
 func (e *engineBatch) SetVariable() error { return (*Batch)(e).setVariable() }
+
+func (e *engineBatch) Scratch() (engine.Storage, error) {
+	if c, ok := e.f.store.(*contiguous); ok {
+		if _, ok := c.Bytes.(*Memory); ok {
+			return NewMemory(nil), nil
+		}
+	}
+	return storage.CreateScratch(e.f.sys, e.f.path)
+}

@@ -36,7 +36,11 @@ func (a *Array) CreateOptions() *CreateOptions {
 // Copy creates an array with the items of r in a new file or directory, or in memory if name is "", and opens it for
 // writing. It takes what o leaves out from r, as CreateOptions describes, including the metalayers and attributes of an
 // array, but not of a view. If the partition and the parameters are the same, chunks are copied as stored. Otherwise
-// items are read and compressed again, a few chunks at a time. The error is an error of Create or of reading.
+// items are read and compressed again, a few chunks at a time.
+//
+// If the new chunks cut across the old ones, old blocks may be decoded more than once, as few times as o.MaxMemory
+// allows. If that is much, Copy first writes the items to a temporary array with chunks that suit both partitions: a
+// file beside the new one, or memory for an array in memory. See PlanRechunk. The error is an error of Create or of reading.
 func Copy(ctx context.Context, name string, r Reader, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	h, err := snapshotOf(ctx, r)
@@ -46,6 +50,10 @@ func Copy(ctx context.Context, name string, r Reader, o *CreateOptions) (*Array,
 	defer h.release()
 	like := r.CreateOptions()
 	to := o.from(like)
+	memory := to.MaxMemory
+	if to.MaxMemory = 0; memory < 0 {
+		return nil, paramError("CreateOptions.MaxMemory is negative")
+	}
 	if to.Meta == nil {
 		to.Meta = like.Meta
 	}
@@ -66,7 +74,8 @@ func Copy(ctx context.Context, name string, r Reader, o *CreateOptions) (*Array,
 		if allZeros(h.v) {
 			return s.zeros(b)
 		}
-		return s.run(ctx, b)
+		s.memory = memory
+		return s.rechunk(ctx, b, h)
 	})
 }
 
@@ -84,10 +93,13 @@ const streamBytes = 32 << 20
 // stream writes the chunks of a new array, a box of whole chunks at a time. It reads, decodes and encodes each box on
 // all goroutines.
 type stream struct {
-	l     *layout
-	size  int                 // of an item as it is read
-	limit int64               // MaxBytes of the source; 0 or less means no limit
-	check func(n int64) error // returns an error if n bytes may not be allocated for items; nil allows any n
+	l      *layout
+	size   int                 // of an item as it is read
+	limit  int64               // MaxBytes of the source; 0 or less means no limit
+	memory int64               // bytes of a box; 0 means streamBytes
+	check  func(n int64) error // returns an error if n bytes may not be allocated for items; nil allows any n
+
+	buf []byte // items of a box
 
 	// read sets dst to the items of a box of the new array, in C order.
 	read func(ctx context.Context, dst []byte, start, count *grid.Dims) error
@@ -118,7 +130,6 @@ func (s *stream) box(ctx context.Context, b *frame.Batch, start, stop grid.Dims)
 	g := s.l.geo
 	part := s.part(&start, &stop)
 	at := start
-	var buf []byte
 	for {
 		var count grid.Dims
 		w := &writing{}
@@ -138,11 +149,11 @@ func (s *stream) box(ctx context.Context, b *frame.Batch, start, stop grid.Dims)
 		if err != nil {
 			return err
 		}
-		buf = slices.Grow(buf[:0], n)[:n]
-		if err := s.read(ctx, buf, &at, &count); err != nil {
+		s.buf = slices.Grow(s.buf[:0], n)[:n]
+		if err := s.read(ctx, s.buf, &at, &count); err != nil {
 			return err
 		}
-		w.plan, w.src = selection.NewPlan(g, &sel), buf
+		w.plan, w.src = selection.NewPlan(g, &sel), s.buf
 		if err := b.Engine().Encode(ctx, int(g.ChunkBytes), w, w.size()); err != nil {
 			return err
 		}
@@ -159,6 +170,18 @@ func (s *stream) box(ctx context.Context, b *frame.Batch, start, stop grid.Dims)
 	}
 }
 
+// budget returns how many bytes of items a box may have, unless a single chunk has more.
+func (s *stream) budget() int64 {
+	most := int64(streamBytes)
+	if s.memory > 0 {
+		most = s.memory
+	}
+	if s.limit > 0 {
+		most = min(most, s.limit)
+	}
+	return most
+}
+
 // part returns the shape of the box that is written at a time: one chunk, or as many along the last axes as fit in
 // memory.
 func (s *stream) part(start, stop *grid.Dims) grid.Dims {
@@ -167,11 +190,7 @@ func (s *stream) part(start, stop *grid.Dims) grid.Dims {
 	for i := range g.Ndim {
 		items *= min(part[i], stop[i]-start[i])
 	}
-	most := int64(streamBytes)
-	if s.limit > 0 {
-		most = min(most, s.limit)
-	}
-	most /= int64(s.size)
+	most := s.budget() / int64(s.size)
 	for i := g.Ndim - 1; i >= 0; i-- {
 		length := stop[i] - start[i]
 		chunks := grid.CeilDiv(length, g.ChunkShape[i])

@@ -175,6 +175,9 @@ func newLayout(ctx context.Context, name string, shape []int64, dtype string, o 
 	if o == nil {
 		o = &CreateOptions{}
 	}
+	if o.MaxMemory != 0 {
+		return nil, paramError("CreateOptions.MaxMemory is for Copy")
+	}
 	dt, err := meta.ParseDType(dtype)
 	if err != nil {
 		return nil, fmt.Errorf("ndarray: %w: %v", ErrType, err)

@@ -257,3 +257,19 @@ func ExampleRegions() {
 	// missing: [2 0] <nil>
 	// [0 0 0 1 1 1 10 10 10 11 11 11] <nil>
 }
+
+// A plan for 10 TB on 100 workers that have 1 GiB each for items: from one chunk for each hour to one for each point.
+func ExamplePlanRechunk() {
+	shape := []int64{2_400_000, 720, 1440} // hours, latitudes, longitudes of float32
+	plan, err := ndarray.PlanRechunk(shape, 4, []int64{1, 720, 1440}, []int64{60_000, 8, 8}, 1<<30)
+	if err != nil {
+		log.Fatal(err)
+	}
+	const workers = 100
+	for i, s := range plan {
+		fmt.Printf("stage %d: %d tiles of %v, %d for each worker, %d MiB\n", i+1, s.Tiles, s.Tile, (s.Tiles+workers-1)/workers, s.Memory>>20)
+		fmt.Printf("  reads %d files, %.1f TB; writes %d files of %v, %.1f TB\n",
+			s.Reads, float64(s.BytesRead)/1e12, s.Writes, s.Chunks, float64(s.BytesWritten)/1e12)
+	}
+	// Output:
+}

@@ -73,6 +73,9 @@ type CreateOptions struct {
 	Concurrency int
 	// Locking shares the array with other processes through the lock file of C-Blosc2. See frame.Options.
 	Locking bool
+	// MaxMemory is for Copy: the number of bytes of items that it holds at a time, unless a new chunk has more. It uses
+	// some more memory for the chunks that it decodes and encodes. 0 selects 32 MiB.
+	MaxMemory int64
 	// NoSync makes commits return before the disk has the data. It makes no difference in memory.
 	NoSync bool
 	// Codecs are used besides the built-in ones. They replace codecs with the same ID.

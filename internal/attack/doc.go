@@ -27,6 +27,7 @@
 //	ATTACK_MUTANTS=100000 go -C examples/blosc2 test -timeout 6h -run TestAttack .
 //	ATTACK_FIRST=1234 ATTACK_MUTANTS=1 go test -v -run TestMutants ./internal/attack
 //	ATTACK_KILLS=10m go test -timeout 1h -run TestKills ./internal/attack
+//	ATTACK_REGIONS=1000 go test -timeout 1h -run TestRegionKills ./internal/attack
 //
 // GOARCH=386 makes any of them one for 386.
 package attack

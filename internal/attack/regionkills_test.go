@@ -64,25 +64,41 @@ func regionBox(r *ndarray.Regions, n int64) (ndarray.Box, error) {
 	return r.ChunkBox(n/columns, n%columns)
 }
 
-// fillRegions writes chunks in random order until it is killed, and prints the number of each chunk when it is written.
+// fillRegions writes first the missing chunks and then any, in random order, until it is killed. It prints the number of
+// each chunk when it is written.
 func fillRegions(path string, out io.Writer) error {
 	r, err := ndarray.OpenRegions(context.Background(), path, &ndarray.OpenOptions{NoSync: true, Concurrency: 1})
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	for {
-		for _, n := range rand.Perm(int(regionShape[0] / regionChunk[0] * (regionShape[1] / regionChunk[1]))) {
-			b, err := regionBox(r, int64(n))
-			if err == nil {
-				err = r.WriteBytes(context.Background(), regionItems(b), b.Selection()...)
-			}
-			if err != nil {
-				return err
-			}
-			fmt.Fprintln(out, n)
+	var list []int64
+	for b, err := range r.Missing(context.Background()) {
+		if err != nil {
+			return err
 		}
+		list = append(list, regionNumber(b))
 	}
+	rand.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	for {
+		n := rand.Int64N(regionShape[0] / regionChunk[0] * (regionShape[1] / regionChunk[1]))
+		if len(list) > 0 {
+			n, list = list[0], list[1:]
+		}
+		b, err := regionBox(r, n)
+		if err == nil {
+			err = r.WriteBytes(context.Background(), regionItems(b), b.Selection()...)
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(out, n)
+	}
+}
+
+// regionNumber returns the number of the chunk that begins with a box.
+func regionNumber(b ndarray.Box) int64 {
+	return b.Start[0]/regionChunk[0]*(regionShape[1]/regionChunk[1]) + b.Start[1]/regionChunk[1]
 }
 
 // finishRegions calls Finish until the array is finished, and prints that.
@@ -136,15 +152,15 @@ func TestRegionKills(t *testing.T) {
 				t.Fatal(err)
 			}
 			r.Close()
-			k.written, k.finished = map[int64]bool{}, false
+			k.written, k.finished, k.whole = map[int64]bool{}, false, 0
 		}
 		k.round()
 		if k.check(); t.Failed() {
 			t.Fatalf("round %d", round)
 		}
 	}
-	t.Logf("%d rounds: %d processes killed, %d chunks written, %d arrays finished, of these %d again after Finish was killed",
-		rounds, k.kills, k.writes, k.arrays, k.again)
+	t.Logf("%d rounds: %d processes killed, %d chunks written, %d arrays finished, %d of them after the last process was killed",
+		rounds, k.kills, k.writes, k.arrays, k.here)
 	if k.kills < rounds*regionProcesses/2 || k.writes < 100 {
 		t.Error("too little happened")
 	}
@@ -158,7 +174,8 @@ type regionKills struct {
 	written  map[int64]bool // chunks of which a process has printed the number
 	finished bool
 
-	kills, writes, arrays, again int
+	kills, writes, arrays, here int
+	whole                       int // rounds since the last chunk was written
 }
 
 // round starts the processes and kills each at a random time.
@@ -195,7 +212,7 @@ func (k *regionKills) process(role string) {
 			break // the line is not whole
 		}
 		if first { // it has begun
-			time.AfterFunc(time.Duration(rand.IntN(120))*time.Millisecond, func() { c.Process.Kill() })
+			time.AfterFunc(time.Duration(rand.IntN(80))*time.Millisecond, func() { c.Process.Kill() })
 		}
 		k.note(strings.TrimSuffix(line, "\n"))
 	}
@@ -233,24 +250,29 @@ func (k *regionKills) check() {
 			k.t.Error(err)
 			return
 		}
-		n := b.Start[0]/regionChunk[0]*(regionShape[1]/regionChunk[1]) + b.Start[1]/regionChunk[1]
+		n := regionNumber(b)
 		if missing[n] = true; k.written[n] {
 			k.t.Errorf("chunk %d is lost", n)
 		}
 	}
-	switch _, err := ndarray.Open(context.Background(), k.path, nil); {
+	a, err := ndarray.Open(context.Background(), k.path, nil)
+	switch {
 	case err == nil && len(missing) == 0:
+		a.Close()
 	case err == nil || k.finished || !errors.Is(err, ndarray.ErrUnfinished):
 		k.t.Errorf("%d chunks are missing, finished %v, Open: %v", len(missing), k.finished, err)
-	}
-	if len(missing) > 0 {
 		return
+	case len(missing) == 0 && k.whole < 5: // the next processes may finish it
+		k.whole++
+		return
+	case len(missing) > 0:
+		return
+	default:
+		k.here++
 	}
-	if k.arrays++; !k.finished {
-		k.again++
-		k.finished = true
-	}
-	if err := r.Finish(context.Background()); err != nil { // the last call may have been killed
+	k.finished = true
+	k.arrays++
+	if err := r.Finish(context.Background()); err != nil { // the last call may have been killed at the end
 		k.t.Error(err)
 		return
 	}

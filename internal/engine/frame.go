@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"io"
 	"iter"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -53,6 +54,19 @@ type Batch interface {
 	FillSpecial(n int64, special chunk.Special) error
 	// SetVariable makes an empty frame one with chunks of variable size.
 	SetVariable() error
+	// Scratch returns storage for temporary bytes, which closing it removes: a file beside the frame, or memory if the
+	// frame is in memory.
+	Scratch() (Storage, error)
+}
+
+// Storage is frame.Storage.
+type Storage interface {
+	io.ReaderAt
+	io.WriterAt
+	io.Closer
+	Size() (int64, error)
+	Truncate(size int64) error
+	Sync() error
 }
 
 // Regions is what package ndarray uses of a frame that several writers fill. See frame.Regions.Engine.

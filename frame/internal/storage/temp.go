@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"runtime"
 
 	"github.com/goblosc/blosc2/internal/errs"
@@ -135,3 +136,36 @@ func (t *Temp) replace() error {
 
 // errExist returns the error for a new name that is taken.
 func (t *Temp) errExist() error { return &fs.PathError{Op: "create", Path: t.Name, Err: errs.ErrExist} }
+
+// scratch is a temporary file.
+type scratch struct {
+	WritableFile
+	sys  System
+	name string // of the file, if it is not removed yet
+}
+
+// CreateScratch creates a file beside a name, or if that is empty in the operating system's directory of temporary
+// files. Closing the file removes it. If the operating system can remove an open file, a process that is killed leaves
+// none.
+func CreateScratch(sys System, name string) (Bytes, error) {
+	if name == "" {
+		name = filepath.Join(os.TempDir(), "blosc2")
+	}
+	f, t, err := CreateTemp(sys, filepath.Clean(name), true)
+	if err != nil {
+		return nil, err
+	}
+	if sys.Remove(t.Temp) == nil {
+		t.Temp = ""
+	}
+	return &scratch{f, sys, t.Temp}, nil
+}
+
+// Close closes and removes the file.
+func (s *scratch) Close() error {
+	err := s.WritableFile.Close()
+	if s.name != "" {
+		err = errors.Join(err, s.sys.Remove(s.name))
+	}
+	return err
+}

@@ -45,13 +45,13 @@ func New(p Problem) ([]Stage, error) {
 		return nil, err
 	}
 	best := []Stage{p.direct()}
-	least := p.cost(best)
+	least := p.Cost(best...)
 	for between := 1; between <= maxBetween; between++ {
 		stages := p.through(between)
 		if stages == nil {
 			break
 		}
-		if c := p.cost(stages); c < least {
+		if c := p.Cost(stages...); c < least {
 			best, least = stages, c
 		}
 	}
@@ -88,8 +88,8 @@ func (p *Problem) bytes(tile []int64) int64 {
 	return n
 }
 
-// cost returns the costs of a plan in bytes.
-func (p *Problem) cost(stages []Stage) float64 {
+// Cost returns the cost of a plan in bytes.
+func (p *Problem) Cost(stages ...Stage) float64 {
 	sum := 0.0
 	for _, s := range stages {
 		sum += float64(s.BytesRead) + float64(s.BytesWritten) + float64(p.Overhead)*(float64(s.Reads)+float64(s.Writes))
@@ -97,8 +97,8 @@ func (p *Problem) cost(stages []Stage) float64 {
 	return sum
 }
 
-// stage returns the stage that copies chunks of a shape to chunks of another one.
-func (p *Problem) stage(from, tile, to []int64) Stage {
+// Stage returns the stage that copies chunks of a shape to chunks of another one.
+func (p *Problem) Stage(from, tile, to []int64) Stage {
 	s := Stage{Tiles: 1, Memory: p.bytes(tile), Reads: 1, Writes: 1, BytesRead: p.ItemSize, BytesWritten: p.ItemSize}
 	for i, n := range p.Shape {
 		length := clip(tile[i], n)
@@ -156,7 +156,7 @@ func (p *Problem) direct() Stage {
 		_, items := overlaps(p.Shape[i], clip(length, p.Shape[i]), p.From[i])
 		return -math.Log(float64(max(items, 1)))
 	}, p.From)
-	return p.stage(p.From, tile, p.To)
+	return p.Stage(p.From, tile, p.To)
 }
 
 // grow makes a tile larger, axis by axis, as long as it fits in memory and gains by it. The gain of an axis is that of
@@ -245,7 +245,7 @@ func (p *Problem) through(between int) []Stage {
 		if p.bytes(tile) > p.MaxMemory {
 			return nil
 		}
-		stages = append(stages, p.stage(chunks, tile, to))
+		stages = append(stages, p.Stage(chunks, tile, to))
 		chunks = to
 	}
 	return stages

@@ -87,12 +87,12 @@ func checkStage(p *Problem, from []int64, s *Stage) error {
 // leastRead returns the fewest bytes that a single stage can read, by trying all tiles.
 func leastRead(p *Problem) int64 {
 	tile := slices.Clone(p.To)
-	best := p.stage(p.From, tile, p.To).BytesRead
+	best := p.Stage(p.From, tile, p.To).BytesRead
 	var try func(i int)
 	try = func(i int) {
 		if i == len(tile) {
 			if p.bytes(tile) <= p.MaxMemory {
-				best = min(best, p.stage(p.From, tile, p.To).BytesRead)
+				best = min(best, p.Stage(p.From, tile, p.To).BytesRead)
 			}
 			return
 		}
@@ -162,7 +162,7 @@ func TestPlan(t *testing.T) {
 			}
 		}
 		for _, plan := range plans {
-			if p.cost(plan) < p.cost(best) {
+			if p.Cost(plan...) < p.Cost(best...) {
 				t.Fatalf("problem %d %+v: %+v costs less than %+v", k, p, plan, best)
 			}
 			from := p.From
@@ -170,7 +170,7 @@ func TestPlan(t *testing.T) {
 				if err := checkStage(&p, from, &plan[j]); err != nil {
 					t.Fatalf("problem %d %+v, stage %d of %+v: %v", k, p, j, plan, err)
 				}
-				if chunks := p.stage(from, p.Shape, p.To).Reads; len(plan) > 1 && plan[j].Reads != chunks {
+				if chunks := p.Stage(from, p.Shape, p.To).Reads; len(plan) > 1 && plan[j].Reads != chunks {
 					t.Fatalf("problem %d %+v, stage %d: %d reads of %d chunks", k, p, j, plan[j].Reads, chunks)
 				}
 				from = plan[j].Chunks

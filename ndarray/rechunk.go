@@ -1,0 +1,140 @@
+package ndarray
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/rechunk"
+)
+
+// RechunkStage is one step of a plan of PlanRechunk: it copies all items from one array to another. Any number of
+// workers may copy its tiles, in any order. The tiles begin at multiples of their shape. Each consists of whole chunks of
+// the array that is written, so a worker can write it to Regions. A stage begins when the stage before it has ended.
+type RechunkStage struct {
+	Tile         []int64 // shape of a tile
+	Chunks       []int64 // shape of the chunks that are written
+	Tiles        int64   // number of tiles
+	Memory       int64   // size of the largest tile in bytes
+	Reads        int64   // number of chunks that are read; a chunk counts again for each tile that has items of it
+	Writes       int64   // number of chunks that are written, each once
+	BytesRead    int64   // decoded size of the chunks that are read, in bytes, without padding
+	BytesWritten int64   // size of all items in bytes
+}
+
+// PlanRechunk plans how to copy an array from chunks of one shape to chunks of another, if a worker can hold tiles of at
+// most maxMemory bytes. Besides, a worker needs memory for the chunks that it decodes and encodes. The plan is one
+// stage, which may read chunks more than once, or several stages with arrays between the first and the last, which read
+// each chunk once. PlanRechunk returns the plan with the least cost that it finds: bytes that are read and written, where
+// each chunk counts for 1 MiB more. It reads nothing.
+//
+// The error wraps ErrTooLarge if a new chunk exceeds maxMemory or a number overflows, and ErrShape for lengths that do
+// not match.
+func PlanRechunk(shape []int64, itemSize int64, from, to []int64, maxMemory int64) ([]RechunkStage, error) {
+	const overhead = 1 << 20
+	plan, err := rechunk.New(rechunk.Problem{Shape: shape, ItemSize: itemSize, From: from, To: to, MaxMemory: maxMemory, Overhead: overhead})
+	if err != nil {
+		return nil, err
+	}
+	var stages []RechunkStage
+	for _, s := range plan {
+		stages = append(stages, RechunkStage(s))
+	}
+	return stages, nil
+}
+
+// rechunk copies the items of an array with another partition. If the boxes that run reads would decode many blocks
+// again and again, it uses tiles of another shape, or temporary arrays.
+func (s *stream) rechunk(ctx context.Context, b *frame.Batch, h *snapshot) error {
+	g, from := s.l.geo, h.st.geo
+	n := g.Ndim
+	if !h.chunkwise() || h.m.Ndim != from.Ndim || n == 0 || g.Items == 0 {
+		return s.run(ctx, b)
+	}
+	// A read decodes only the blocks that it needs, which are the chunks of the problem.
+	const overhead = 4 << 10
+	p := rechunk.Problem{
+		Shape: g.Shape[:n], ItemSize: int64(s.size), From: from.BlockShape[:n], To: g.ChunkShape[:n], MaxMemory: s.budget(), Overhead: overhead,
+	}
+	for i := range n {
+		if from.ChunkShape[i]%from.BlockShape[i] != 0 { // blocks begin again at each chunk
+			p.From = from.ChunkShape[:n]
+		}
+	}
+	plan, err := rechunk.New(p)
+	if err != nil {
+		return s.run(ctx, b) // a chunk takes more memory, or the array is huge
+	}
+	const gain = 1.5 // that must be expected
+	part := s.part(&grid.Dims{}, &g.Shape)
+	if p.Cost(p.Stage(p.From, part[:n], p.To)) <= gain*p.Cost(plan...) {
+		return s.run(ctx, b)
+	}
+	return s.stages(ctx, b, plan)
+}
+
+// stages runs the stages of a plan, all but the last with temporary arrays.
+func (s *stream) stages(ctx context.Context, b *frame.Batch, plan []rechunk.Stage) error {
+	g := s.l.geo
+	for len(plan) > 1 {
+		a, err := s.between(ctx, b, plan[0])
+		if err != nil {
+			return err
+		}
+		defer a.Close() // removes it
+		h, err := snapshotOf(ctx, a)
+		if err != nil {
+			return err
+		}
+		defer h.release()
+		s.read = h.read
+		plan = plan[1:]
+	}
+	return s.tiles(ctx, b, plan[0].Tile[:g.Ndim])
+}
+
+// between writes the items to a temporary array with the chunks of a stage.
+func (s *stream) between(ctx context.Context, b *frame.Batch, stage rechunk.Stage) (*Array, error) {
+	st, err := b.Engine().Scratch()
+	if err != nil {
+		return nil, err
+	}
+	o := &CreateOptions{Chunks: stage.Chunks, Codec: codec.LZ4, Storage: st, NoSync: true, Concurrency: s.l.opts.Concurrency}
+	l, err := newLayout(ctx, "", s.l.rec.Shape, fmt.Sprintf("|V%d", s.size), o)
+	if err != nil {
+		st.Close()
+		return nil, err
+	}
+	t := *s
+	t.l = l
+	return l.create(ctx, "", func(b *frame.Batch) error { return t.tiles(ctx, b, stage.Tile) })
+}
+
+// tiles writes all chunks to an empty frame, a tile of whole chunks at a time.
+func (s *stream) tiles(ctx context.Context, b *frame.Batch, tile []int64) error {
+	if err := s.zeros(b); err != nil { // the tiles may not be in the order of the chunks
+		return err
+	}
+	g := s.l.geo
+	var at, stop grid.Dims
+	for {
+		for i := range g.Ndim {
+			stop[i] = min(at[i]+tile[i], g.Shape[i])
+		}
+		if err := s.box(ctx, b, at, stop); err != nil {
+			return err
+		}
+		i := g.Ndim - 1
+		for ; i >= 0; i-- {
+			if at[i] += tile[i]; at[i] < g.Shape[i] {
+				break
+			}
+			at[i] = 0
+		}
+		if i < 0 {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package ndarray
+
+import (
+	"bytes"
+	"encoding/gob"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/goblosc/blosc2/codec"
+)
+
+// TestRechunk copies arrays to partitions that cut across the old ones, with little memory: by tiles of another shape
+// than those of a plain copy, and with temporary arrays. The copies have the items of the source, and no files remain.
+func TestRechunk(t *testing.T) {
+	shape := []int64{64, 30, 41}
+	items := make([]int32, 64*30*41)
+	for i := range items {
+		items[i] = int32(i * 7)
+	}
+	for _, x := range []struct {
+		from, to []int64
+		memory   int64
+		stages   int
+	}{
+		{[]int64{1, 30, 41}, []int64{64, 1, 3}, 16 << 10, 2},
+		{[]int64{64, 2, 2}, []int64{2, 30, 41}, 16 << 10, 2},
+		{[]int64{1, 30, 41}, []int64{64, 1, 3}, 1 << 20, 1},
+		{[]int64{3, 7, 41}, []int64{64, 5, 2}, 20 << 10, 0},
+		{[]int64{1, 30, 41}, []int64{64, 2, 41}, 1 << 10, 0}, // a chunk has more
+	} {
+		a, err := Create(ctx, "", shape, items, &CreateOptions{Chunks: x.from, Blocks: x.from, Codec: codec.LZ4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for kind, o := range map[string]*CreateOptions{"memory": {}, "file": {}, "sparse": {Sparse: true, Checksums: true}} {
+			dir := t.TempDir()
+			name := filepath.Join(dir, "x")
+			if kind == "memory" {
+				name = ""
+			}
+			o.Chunks, o.MaxMemory, o.Level = x.to, x.memory, 1
+			b, err := Copy(ctx, name, a, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := Read[int32](ctx, b)
+			if err != nil || !slices.Equal(got, items) {
+				t.Errorf("%v to %v, %s: other items, %v", x.from, x.to, kind, err)
+			}
+			if err := b.Frame().Verify(ctx, nil); err != nil || !slices.Equal(b.Chunks(), x.to) {
+				t.Errorf("%v to %v, %s: chunks %v, %v", x.from, x.to, kind, b.Chunks(), err)
+			}
+			b.Close()
+			list, err := os.ReadDir(dir)
+			if err != nil || name != "" && len(list) != 1 {
+				t.Errorf("%v to %v, %s: files %v, %v", x.from, x.to, kind, list, err)
+			}
+		}
+		plan, err := PlanRechunk(shape, 4, x.from, x.to, x.memory)
+		if x.stages == 0 {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A whole chunk counts for 1 MiB, which is more than this array has: that is why there is one stage.
+		if len(plan) != 1 || !slices.Equal(plan[0].Chunks, x.to) || plan[0].Memory > x.memory {
+			t.Errorf("%v to %v: %+v", x.from, x.to, plan)
+		}
+	}
+	if _, err := Zeros(ctx, "", shape, "<i4", &CreateOptions{MaxMemory: 1}); !errors.Is(err, ErrParam) {
+		t.Errorf("MaxMemory of Zeros: %v", err)
+	}
+}
+
+// TestRechunkRandom copies small arrays from any partition to any other, with any memory.
+func TestRechunkRandom(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	n := 200
+	if testing.Short() {
+		n = 40
+	}
+	for range n {
+		dims := 1 + rng.IntN(3)
+		var shape, from, blocks, to []int64
+		for range dims {
+			shape = append(shape, 1+rng.Int64N(40))
+			from = append(from, 1+rng.Int64N(40))
+			blocks = append(blocks, 1+rng.Int64N(from[len(from)-1]))
+			to = append(to, 1+rng.Int64N(40))
+		}
+		size := int64(1)
+		for _, k := range shape {
+			size *= k
+		}
+		items := make([]uint16, size)
+		for i := range items {
+			items[i] = uint16(rng.Uint32())
+		}
+		a, err := Create(ctx, "", shape, items, &CreateOptions{Chunks: from, Blocks: blocks, Codec: codec.LZ4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := Copy(ctx, "", a, &CreateOptions{Chunks: to, MaxMemory: 1 + rng.Int64N(4*size)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Read[uint16](ctx, b); err != nil || !slices.Equal(got, items) {
+			t.Fatalf("%v, chunks of %v with blocks of %v to %v: other items, %v", shape, from, blocks, to, err)
+		}
+	}
+}
+
+// TestWorkItems sends the boxes of an array with gob and JSON, and reads them with another handle.
+func TestWorkItems(t *testing.T) {
+	shape := []int64{7, 10}
+	items := make([]int16, 70)
+	for i := range items {
+		items[i] = int16(i)
+	}
+	name := filepath.Join(t.TempDir(), "x")
+	a, err := Create(ctx, name, shape, items, &CreateOptions{Chunks: []int64{3, 4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	for most, want := range map[int64]int{1: 9, 47: 9, 48: 6, 60: 3, 119: 3, 120: 2, 1 << 40: 1} {
+		list := slices.Collect(a.WorkItems(ByTile(a, most)))
+		if len(list) != want {
+			t.Errorf("tiles of %d bytes: %d, want %d", most, len(list), want)
+		}
+		var wire bytes.Buffer
+		var viaGob, viaJSON []WorkItem
+		if err := errors.Join(gob.NewEncoder(&wire).Encode(list), gob.NewDecoder(&wire).Decode(&viaGob)); err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(list)
+		if err == nil {
+			err = json.Unmarshal(text, &viaJSON)
+		}
+		if err != nil || !reflect.DeepEqual(viaGob, list) || !reflect.DeepEqual(viaJSON, list) {
+			t.Errorf("%v, gob %v, JSON %v, error %v", list, viaGob, viaJSON, err)
+		}
+		seen := make([]int, len(items))
+		for _, w := range viaJSON {
+			b, err := Open(ctx, w.Name, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := Read[int16](ctx, b, w.Selection()...)
+			if err != nil || int64(2*len(got)) != w.NBytes || w.Start[0]%3 != 0 || w.Start[1]%4 != 0 {
+				t.Errorf("%+v: %d items, %v", w, len(got), err)
+			}
+			for _, x := range got {
+				seen[x]++
+			}
+			b.Close()
+		}
+		if slices.ContainsFunc(seen, func(n int) bool { return n != 1 }) {
+			t.Errorf("tiles of %d bytes do not cover the array once", most)
+		}
+	}
+	none, err := Zeros(ctx, "", []int64{0, 3}, "<i2", nil)
+	if err != nil || len(slices.Collect(none.WorkItems(ByTile(none, 10)))) != 0 {
+		t.Errorf("items of an empty array, %v", err)
+	}
+	text, err := json.Marshal(WorkItem{"a", Box{[]int64{1}, []int64{2}}, 8})
+	if want := `{"Name":"a","Start":[1],"Shape":[2],"NBytes":8}`; string(text) != want {
+		t.Errorf("%s, %v, want %s", text, err, want)
+	}
+}
