@@ -1,0 +1,40 @@
+// Package b2beam has Apache Beam transforms for arrays of Blosc2 that are too large for one machine.
+//
+// A pipeline works on tiles. A tile is a box of an array with its items; its key has the name of the array and the
+// coordinates of the first item. A collection of tiles is a PCollection<KV<Key, Tile>>. It holds any number of arrays,
+// and the tiles of an array cover it once:
+//
+//	p, s := beam.NewPipelineWithRoot()
+//	files, err := b2beam.Glob("/data/era5", "*.b2nd")
+//	tiles := b2beam.Read(s, files, nil)
+//	mean := b2beam.Reduce(s, ndarray.OpMean, tiles, &ndarray.ReduceOptions{Axes: []int{0}, SkipNaN: true})
+//	b2beam.Write(s, "/data/mean", mean, nil)
+//	err = beamx.Run(ctx, p)
+//
+// Read and FromFiles make tiles, Map, Rechunk, Reduce and Zip turn tiles into others, and Write stores them. Beam's own
+// transforms may be used in between.
+//
+// # Storage
+//
+// Arrays are read from local paths, from file systems that all workers share, and from http and https URLs. They are
+// written to local paths and shared file systems.
+//
+// # Retries
+//
+// A runner may process an element again after a failure, or twice at the same time. The result is the same, because
+// Write replaces whole chunks, and finishes an array only after all of its tiles have arrived.
+//
+// Sums, means and standard deviations of floats are merged in the order in which the tiles arrive, so their last digits
+// may differ from run to run. All other results are the same in every run.
+//
+// # Memory
+//
+// A worker holds one tile for each transform of a fused stage, and Rechunk and Reduce hold one result besides. The size
+// of a tile is that of a chunk, unless the options of Read choose another one. Rechunk and Reduce move all of their
+// tiles through the shuffle of the runner. Prism keeps the shuffle in memory.
+//
+// # Metrics
+//
+// The counters blosc2/tiles_read, bytes_read, chunks_written, bytes_written and arrays_finished count tiles, chunks,
+// arrays, and bytes of uncompressed items. They count retries again.
+package b2beam

@@ -1,0 +1,149 @@
+package b2beam
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/goblosc/blosc2/frame/remote"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// File is a stored array, or a part of an array whose parts are in several files.
+type File struct {
+	Name string // name of the array in the pipeline: elements separated by slashes, such as "2024/t2m"
+	Path string // file, directory or URL
+
+	// Start is the offset of the file's items in an array of shape Of. Both are nil for a file with the whole array.
+	Start, Of []int64
+}
+
+// Glob returns the files that match a pattern below a folder, in the order of their names. See filepath.Match for the
+// pattern; its elements are separated by slashes. The name of an array is the path from root without the extension.
+// Glob returns an error that wraps fs.ErrNotExist if nothing matches. It runs where the pipeline is built.
+func Glob(root, pattern string) ([]File, error) {
+	paths, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+	if err != nil {
+		return nil, fmt.Errorf("b2beam: pattern %q: %w", pattern, err)
+	}
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("b2beam: no file in %s matches %q: %w", root, pattern, fs.ErrNotExist)
+	}
+	slices.Sort(paths)
+	var files []File
+	for _, p := range paths {
+		rel, err := filepath.Rel(root, p)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, File{Name: filepath.ToSlash(strings.TrimSuffix(rel, filepath.Ext(rel))), Path: p})
+	}
+	return files, nil
+}
+
+// Concat returns the files as parts of one array, in their order along an axis. It opens each file for its shape, where
+// the pipeline is built. The dtypes and the other axes must be equal.
+func Concat(ctx context.Context, name string, axis int, files []File) ([]File, error) {
+	var of []int64
+	var dtype string
+	parts := make([]File, len(files))
+	for i, f := range files {
+		var cached cache
+		a, err := cached.open(ctx, f.Path)
+		if err != nil {
+			return nil, fmt.Errorf("b2beam: array %q: %w", f.Name, err)
+		}
+		shape, d := a.Shape(), a.DType().String()
+		cached.close()
+		if i == 0 {
+			if axis < 0 || axis >= len(shape) {
+				return nil, fmt.Errorf("b2beam: array %q: %w: axis %d of an array of shape %v", f.Name, ndarray.ErrBounds, axis, shape)
+			}
+			of, dtype = slices.Clone(shape), d
+			of[axis] = 0
+		}
+		same := len(shape) == len(of) && d == dtype
+		for k := 0; same && k < len(of); k++ {
+			same = k == axis || shape[k] == of[k]
+		}
+		if !same {
+			return nil, fmt.Errorf("b2beam: array %q: %w: shape %v and dtype %s do not match %q", f.Name, ndarray.ErrShape, shape, d, files[0].Name)
+		}
+		start := make([]int64, len(of))
+		start[axis] = of[axis]
+		parts[i] = File{Name: name, Path: f.Path, Start: start}
+		of[axis] += shape[axis]
+	}
+	for i := range parts {
+		parts[i].Of = of
+	}
+	return parts, nil
+}
+
+// place returns the key and the shape of the whole array for a box of the file, whose shape is given.
+func (f File) place(b ndarray.Box, shape []int64) (Key, []int64) {
+	if f.Of == nil {
+		return Key{f.Name, b.Start}, shape
+	}
+	start := slices.Clone(b.Start)
+	for axis := range start {
+		start[axis] += f.Start[axis]
+	}
+	return Key{f.Name, start}, f.Of
+}
+
+// errorf returns an error of a tile of a file.
+func (f File) errorf(b ndarray.Box, err error) error {
+	return fmt.Errorf("b2beam: %v: %s: %w", Key{f.Name, b.Start}, f.Path, err)
+}
+
+// isURL reports whether a path is read over HTTP.
+func isURL(path string) bool {
+	scheme, _, ok := strings.Cut(path, "://")
+	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
+}
+
+// cache keeps the array open that was opened last.
+type cache struct {
+	path   string
+	array  *ndarray.Array
+	object *remote.Object
+}
+
+// open returns the array at a path. It reads with one goroutine, because a runner processes several tiles at a time.
+func (c *cache) open(ctx context.Context, path string) (_ *ndarray.Array, err error) {
+	if c.array != nil && c.path == path {
+		return c.array, nil
+	}
+	c.close()
+	o := &ndarray.OpenOptions{Concurrency: 1}
+	if !isURL(path) {
+		c.array, err = ndarray.Open(ctx, path, o)
+	} else if c.object, err = remote.Open(ctx, path, nil); err == nil {
+		c.array, err = ndarray.OpenSource(ctx, c.object, o)
+	}
+	if err != nil {
+		c.array = nil
+		c.close()
+		return nil, err
+	}
+	c.path = path
+	return c.array, nil
+}
+
+// close closes what is open.
+func (c *cache) close() error {
+	var err error
+	if c.array != nil {
+		err = c.array.Close()
+	}
+	if c.object != nil {
+		err = errors.Join(err, c.object.Close())
+	}
+	*c = cache{}
+	return err
+}

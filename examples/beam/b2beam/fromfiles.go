@@ -1,0 +1,277 @@
+package b2beam
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/sdf"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/rtrackers/offsetrange"
+	"github.com/goblosc/blosc2/frame/remote"
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
+	"github.com/goblosc/blosc2/ndarray/npy"
+)
+
+func init() {
+	beam.RegisterType(reflect.TypeFor[*importFn]())
+}
+
+// FilesOptions are the options of FromFiles.
+type FilesOptions struct {
+	// ReadOptions choose the tiles. If Tile and MaxTile are zero, MaxTile is 16 MiB: the files are read in long runs.
+	ReadOptions
+	// Chunks is the shape of the chunks that make up a tile, -1 for a whole axis. It should be that of the options of
+	// Write. nil selects the shape that Write selects.
+	Chunks []int64
+	// Raw describes files without a header. Without it, files are .npy files.
+	Raw *Raw
+}
+
+// Raw describes the items of a file that has no header.
+type Raw struct {
+	Offset int64 // bytes before the first item
+	Shape  []int64
+	DType  string // a NumPy dtype
+}
+
+// FromFiles returns the tiles of the arrays in .npy files, or in files of raw items. The items may be in C order or, in
+// .npy files, in Fortran order. Like Read, it is a splittable DoFn.
+func FromFiles(s beam.Scope, files []File, o *FilesOptions) beam.PCollection {
+	s = s.Scope("b2beam.FromFiles")
+	fn := &importFn{Options: options(o)}
+	if fn.Options.Tile == nil && fn.Options.MaxTile == 0 {
+		fn.Options.MaxTile = 16 << 20
+	}
+	return beam.ParDo(s, fn, beam.CreateList(s, files))
+}
+
+// importFn reads the tiles of a file. Its restriction is a range of tiles.
+type importFn struct {
+	Options FilesOptions
+
+	file items
+}
+
+// open returns a file and its tiles.
+func (fn *importFn) open(ctx context.Context, f File) (grid, error) {
+	var g grid
+	err := fn.file.open(ctx, f.Path, fn.Options.Raw)
+	if err == nil {
+		g, err = fn.grid(ctx)
+	}
+	if err != nil {
+		return g, fmt.Errorf("b2beam: array %q: %s: %w", f.Name, f.Path, err)
+	}
+	return g, nil
+}
+
+// grid returns the tiles of the open file.
+func (fn *importFn) grid(ctx context.Context) (grid, error) {
+	h := fn.file.header
+	g, err := newGrid(h.Shape, fn.Options.Chunks)
+	if fn.Options.Chunks == nil {
+		g.tile, err = automaticChunks(ctx, h)
+	}
+	if err != nil {
+		return g, err
+	}
+	return fn.Options.grid(g.shape, g.tile, h.DType.Size)
+}
+
+// automaticChunks returns the shape of the chunks of an array with the default options.
+func automaticChunks(ctx context.Context, h npy.Header) ([]int64, error) {
+	one, err := ndarray.Zeros(ctx, "", nil, h.DType.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	v, err := ndarray.BroadcastTo(one, h.Shape...)
+	if err != nil {
+		return nil, err
+	}
+	for b := range ndarray.ByChunk(v).All() {
+		return b.Shape, nil
+	}
+	return slices.Repeat([]int64{1}, len(h.Shape)), nil // no items
+}
+
+// CreateInitialRestriction returns all tiles of a file.
+func (fn *importFn) CreateInitialRestriction(ctx context.Context, f File) (offsetrange.Restriction, error) {
+	g, err := fn.open(ctx, f)
+	if err != nil {
+		return offsetrange.Restriction{}, err
+	}
+	return offsetrange.Restriction{End: g.len()}, nil
+}
+
+// SplitRestriction divides the tiles of a file.
+func (fn *importFn) SplitRestriction(_ File, r offsetrange.Restriction) []offsetrange.Restriction {
+	return splitTiles(r)
+}
+
+// RestrictionSize returns the number of tiles.
+func (fn *importFn) RestrictionSize(_ File, r offsetrange.Restriction) float64 { return r.Size() }
+
+// CreateTracker returns a tracker for tiles.
+func (fn *importFn) CreateTracker(r offsetrange.Restriction) *sdf.LockRTracker {
+	return sdf.NewLockRTracker(offsetrange.NewTracker(r))
+}
+
+// ProcessElement emits the tiles that the tracker grants.
+func (fn *importFn) ProcessElement(ctx context.Context, rt *sdf.LockRTracker, f File, emit func(Key, Tile)) error {
+	g, err := fn.open(ctx, f)
+	if err != nil {
+		return err
+	}
+	for i := rt.GetRestriction().(offsetrange.Restriction).Start; rt.TryClaim(i); i++ {
+		b := g.box(i)
+		t := Tile{Shape: b.Shape, DType: fn.file.header.DType.String()}
+		if t.Data, err = fn.file.read(ctx, b); err != nil {
+			return f.errorf(b, err)
+		}
+		tilesRead.Inc(ctx, 1)
+		bytesRead.Inc(ctx, int64(len(t.Data)))
+		var k Key
+		k, t.Of = f.place(b, g.shape)
+		emit(k, t)
+	}
+	return nil
+}
+
+// Teardown closes the file.
+func (fn *importFn) Teardown() error { return fn.file.close() }
+
+// items is an open file with items that are not compressed.
+type items struct {
+	path   string
+	src    interface{ io.ReaderAt }
+	closer io.Closer
+	header npy.Header
+	off    int64 // of the first item
+}
+
+// open opens a file, unless it is open already.
+func (f *items) open(ctx context.Context, path string, raw *Raw) error {
+	if f.closer != nil && f.path == path {
+		return nil
+	}
+	err := f.close()
+	if err == nil {
+		err = f.load(ctx, path, raw)
+	}
+	if err != nil {
+		return errors.Join(err, f.close())
+	}
+	f.path = path
+	return nil
+}
+
+// load opens a file and reads its header.
+func (f *items) load(ctx context.Context, path string, raw *Raw) (err error) {
+	var size int64
+	if isURL(path) {
+		obj, err := remote.Open(ctx, path, nil)
+		if err != nil {
+			return err
+		}
+		f.closer, f.src, size = obj, object{ctx, obj}, obj.Size()
+	} else {
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		f.closer, f.src = file, file
+		fi, err := file.Stat()
+		if err != nil {
+			return err
+		}
+		size = fi.Size()
+	}
+	if raw != nil {
+		f.off, f.header.Shape = raw.Offset, raw.Shape
+		f.header.DType, err = meta.ParseDType(raw.DType)
+	} else {
+		r := io.NewSectionReader(f.src, 0, size)
+		if f.header, err = npy.ReadHeader(r); err == nil {
+			f.off, err = r.Seek(0, io.SeekCurrent)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if f.header.DType.Kind == 'O' {
+		return fmt.Errorf("%w: Python objects", ndarray.ErrType)
+	}
+	box := ndarray.Box{Shape: f.header.Shape}
+	if want := f.off + box.Size()*int64(f.header.DType.Size); size < want {
+		return fmt.Errorf("%w: %d bytes, want %d for shape %v", ndarray.ErrShape, size, want, f.header.Shape)
+	}
+	return nil
+}
+
+// close closes the file.
+func (f *items) close() error {
+	var err error
+	if f.closer != nil {
+		err = f.closer.Close()
+	}
+	*f = items{}
+	return err
+}
+
+// read returns the items of a box in C order.
+func (f *items) read(ctx context.Context, b ndarray.Box) ([]byte, error) {
+	size := f.header.DType.Size
+	data := make([]byte, b.Size()*int64(size))
+	all := ndarray.Box{Start: make([]int64, len(b.Start)), Shape: f.header.Shape}
+	if !f.header.Fortran {
+		return data, f.readRuns(ctx, data, all, b, size)
+	}
+	// The items are those of an array with the axes in reverse order.
+	if err := f.readRuns(ctx, data, reversed(all), reversed(b), size); err != nil {
+		return nil, err
+	}
+	a, err := ndarray.CreateBytes(ctx, "", reversed(b).Shape, f.header.DType.String(), data, uncompressed())
+	if err != nil {
+		return nil, err
+	}
+	v, err := ndarray.Transpose(a)
+	if err != nil {
+		return nil, err
+	}
+	return data, v.ReadBytes(ctx, data)
+}
+
+// readRuns reads the items of b, a box of all, to dst.
+func (f *items) readRuns(ctx context.Context, dst []byte, all, b ndarray.Box, size int) error {
+	src := f.src
+	if obj, ok := src.(object); ok {
+		src = object{ctx, obj.Object}
+	}
+	return runs(b, all, b, int64(size), func(d, s, n int64) error {
+		_, err := src.ReadAt(dst[d:d+n], f.off+s)
+		return err
+	})
+}
+
+// reversed returns a box with the axes in reverse order.
+func reversed(b ndarray.Box) ndarray.Box {
+	c := ndarray.Box{Start: slices.Clone(b.Start), Shape: slices.Clone(b.Shape)}
+	slices.Reverse(c.Start)
+	slices.Reverse(c.Shape)
+	return c
+}
+
+// object reads an object on a server under the context of a call.
+type object struct {
+	ctx context.Context
+	*remote.Object
+}
+
+// ReadAt implements io.ReaderAt.
+func (o object) ReadAt(p []byte, off int64) (int, error) { return o.ReadAtContext(o.ctx, p, off) }

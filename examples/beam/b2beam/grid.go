@@ -1,0 +1,158 @@
+package b2beam
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// grid divides an array into tiles of one shape, clipped to the array.
+type grid struct{ shape, tile []int64 }
+
+// newGrid returns the grid of an array. A length of -1 in tile selects the whole axis.
+func newGrid(shape, tile []int64) (grid, error) {
+	g := grid{shape, slices.Clone(tile)}
+	if len(tile) != len(shape) {
+		return g, fmt.Errorf("%w: tiles %v of an array of shape %v", ndarray.ErrShape, tile, shape)
+	}
+	for i, n := range tile {
+		if n == -1 {
+			g.tile[i] = max(shape[i], 1)
+		} else if n < 1 {
+			return g, fmt.Errorf("%w: tiles %v of an array of shape %v", ndarray.ErrShape, tile, shape)
+		}
+	}
+	return g, nil
+}
+
+// len returns the number of tiles.
+func (g grid) len() int64 {
+	n := int64(1)
+	for i, length := range g.shape {
+		n *= ceilDiv(length, g.tile[i])
+	}
+	return n
+}
+
+// box returns tile i, counted in C order.
+func (g grid) box(i int64) ndarray.Box {
+	b := ndarray.Box{Start: make([]int64, len(g.shape)), Shape: make([]int64, len(g.shape))}
+	for axis := len(g.shape) - 1; axis >= 0; axis-- {
+		count := ceilDiv(g.shape[axis], g.tile[axis])
+		b.Start[axis] = i % count * g.tile[axis]
+		i /= count
+	}
+	return g.at(b.Start)
+}
+
+// at returns the tile that has the item at a position.
+func (g grid) at(item []int64) ndarray.Box {
+	b := ndarray.Box{Start: make([]int64, len(item)), Shape: make([]int64, len(item))}
+	for axis, at := range item {
+		b.Start[axis] = at - at%g.tile[axis]
+		b.Shape[axis] = min(g.tile[axis], g.shape[axis]-b.Start[axis])
+	}
+	return b
+}
+
+// within returns the tiles that share items with a box, in C order.
+func (g grid) within(b ndarray.Box) []ndarray.Box {
+	var tiles []ndarray.Box
+	if b.Size() == 0 {
+		return nil
+	}
+	item := slices.Clone(b.Start)
+	for {
+		t := g.at(item)
+		tiles = append(tiles, t)
+		axis := len(item) - 1
+		for ; axis >= 0; axis-- {
+			if item[axis] = t.Start[axis] + t.Shape[axis]; item[axis] < b.Start[axis]+b.Shape[axis] {
+				break
+			}
+			item[axis] = b.Start[axis]
+		}
+		if axis < 0 {
+			return tiles
+		}
+	}
+}
+
+// grow returns the grid with tiles of several tiles, of at most size items. It grows the last axis first, so that a
+// tile is contiguous for as long as possible.
+func (g grid) grow(size int64) grid {
+	out := grid{g.shape, slices.Clone(g.tile)}
+	rest := size
+	for _, n := range g.tile {
+		rest /= n
+	}
+	for axis := len(g.tile) - 1; axis >= 0 && rest > 1; axis-- {
+		times := min(rest, ceilDiv(g.shape[axis], g.tile[axis]))
+		out.tile[axis] *= max(times, 1)
+		rest /= max(times, 1)
+	}
+	return out
+}
+
+// intersection returns the items that two boxes share. They must share some.
+func intersection(a, b ndarray.Box) ndarray.Box {
+	c := ndarray.Box{Start: make([]int64, len(a.Start)), Shape: make([]int64, len(a.Start))}
+	for axis := range a.Start {
+		c.Start[axis] = max(a.Start[axis], b.Start[axis])
+		c.Shape[axis] = min(a.Start[axis]+a.Shape[axis], b.Start[axis]+b.Shape[axis]) - c.Start[axis]
+	}
+	return c
+}
+
+// copyBox copies the items of box c from src, which holds the items of box from, to dst, which holds the items of box to,
+// all in C order. Both boxes contain c. An item has size bytes.
+func copyBox(dst []byte, to ndarray.Box, src []byte, from, c ndarray.Box, size int) {
+	runs(to, from, c, int64(size), func(d, s, n int64) error {
+		copy(dst[d:d+n], src[s:s+n])
+		return nil
+	})
+}
+
+// runs divides box c into runs of items that are contiguous in the boxes to and from, in C order. It calls visit with
+// the offsets of a run in both and its length, in bytes, until visit returns an error.
+func runs(to, from, c ndarray.Box, size int64, visit func(d, s, n int64) error) error {
+	if c.Size() == 0 {
+		return nil
+	}
+	inner, run := len(c.Shape), size // a run has whole axes from inner on
+	for inner > 0 {
+		inner--
+		run *= c.Shape[inner]
+		if c.Shape[inner] != to.Shape[inner] || c.Shape[inner] != from.Shape[inner] {
+			break
+		}
+	}
+	at := slices.Clone(c.Start)
+	for {
+		if err := visit(offset(to, at)*size, offset(from, at)*size, run); err != nil {
+			return err
+		}
+		axis := inner - 1
+		for ; axis >= 0; axis-- {
+			if at[axis]++; at[axis] < c.Start[axis]+c.Shape[axis] {
+				break
+			}
+			at[axis] = c.Start[axis]
+		}
+		if axis < 0 {
+			return nil
+		}
+	}
+}
+
+// offset returns the number of items of a box before the item at a position, in C order.
+func offset(b ndarray.Box, at []int64) int64 {
+	n := int64(0)
+	for axis, x := range at {
+		n = n*b.Shape[axis] + x - b.Start[axis]
+	}
+	return n
+}
+
+func ceilDiv(a, b int64) int64 { return (a + b - 1) / b }

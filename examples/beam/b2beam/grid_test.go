@@ -1,0 +1,81 @@
+package b2beam
+
+import (
+	"bytes"
+	"reflect"
+	"testing"
+
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// TestGrid checks that tiles cover an array once, and that copies of the parts of one grid fill the tiles of another.
+func TestGrid(t *testing.T) {
+	shape := []int64{7, 5, 6}
+	src := make([]byte, 2*7*5*6)
+	for i := range src {
+		src[i] = byte(i * 31 >> 3)
+	}
+	all := ndarray.Box{Start: []int64{0, 0, 0}, Shape: shape}
+	for _, tiles := range [][2][]int64{{{1, -1, -1}, {7, 2, 3}}, {{3, 3, 3}, {2, 5, 4}}, {{7, 5, 6}, {1, 1, 1}}} {
+		from, err := newGrid(shape, tiles[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		to, err := newGrid(shape, tiles[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		dst := make([]byte, len(src))
+		items := int64(0)
+		for i := range from.len() {
+			a := from.box(i)
+			items += a.Size()
+			for _, b := range to.within(a) {
+				c := intersection(a, b)
+				piece := make([]byte, 2*c.Size())
+				copyBox(piece, c, src, all, c, 2)
+				copyBox(dst, all, piece, c, c, 2)
+			}
+		}
+		if items != 7*5*6 || !bytes.Equal(dst, src) {
+			t.Errorf("tiles %v: %d items, or other bytes", tiles, items)
+		}
+	}
+	g, err := newGrid(shape, []int64{2, 2, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := g.grow(30).tile; !reflect.DeepEqual(got, []int64{2, 2, 6}) {
+		t.Errorf("tiles %v of 30 items", got)
+	}
+	if _, err := newGrid(shape, []int64{2, 0, 2}); err == nil {
+		t.Error("no error for tiles without items")
+	}
+	point := grid{[]int64{}, []int64{}}
+	if point.len() != 1 || len(point.within(point.box(0))) != 1 {
+		t.Error("an array without axes must have one tile")
+	}
+}
+
+func TestCoders(t *testing.T) {
+	k := Key{"a/b", []int64{0, 300}}
+	p := part{Start: []int64{1}, Items: 9, DType: "<f4", Tile: Tile{Of: []int64{2, 3}, Shape: []int64{1, 2}, DType: "|u1", Data: []byte{1, 2}}}
+	if got, err := decodeKey(encodeKey(k)); err != nil || !reflect.DeepEqual(got, k) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if got, err := decodeTile(encodeTile(p.Tile)); err != nil || !reflect.DeepEqual(got, p.Tile) {
+		t.Errorf("%v, %v", got, err)
+	}
+	b := encodePart(p)
+	if got, err := decodePart(b); err != nil || !reflect.DeepEqual(got, p) {
+		t.Errorf("%v, %v", got, err)
+	}
+	for n := range b {
+		if _, err := decodePart(b[:n]); err == nil {
+			t.Errorf("no error for the first %d bytes", n)
+		}
+	}
+	if _, err := decodePart(append(b, 0)); err == nil {
+		t.Error("no error for a byte too many")
+	}
+}

@@ -1,0 +1,240 @@
+package b2beam
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+func init() {
+	beam.RegisterType(reflect.TypeFor[*reduceFn]())
+	beam.RegisterType(reflect.TypeFor[*mergeFn]())
+	beam.RegisterType(reflect.TypeFor[*resultFn]())
+}
+
+// Reduce reduces arrays along axes, with the dtypes and rules of ndarray.Reduce. Their tiles must form a grid.
+//
+// A first stage reduces each tile, a second one merges the results of about 64 neighbors, and a third one merges
+// the results of the second. A worker holds a tile, the tile as float64 for sums and means of floats, and one result,
+// which has up to 24 bytes for each item; results pass through the shuffle of the runner.
+//
+// Reduce supports all operations except ndarray.OpArgMin and ndarray.OpArgMax, and no complex numbers. It panics for
+// other operations. The result of an array without items has no tiles.
+func Reduce(s beam.Scope, op ndarray.Op, tiles beam.PCollection, o *ndarray.ReduceOptions) beam.PCollection {
+	s = s.Scope("b2beam.Reduce")
+	if _, ok := mergeOps[op]; !ok && !isMoment(op) {
+		panic(fmt.Sprintf("b2beam: Reduce does not support %v", op))
+	}
+	r := reducer{op, options(o)}
+	parts := beam.ParDo(s, &reduceFn{r}, tiles)
+	for range 2 {
+		parts = beam.ParDo(s, &mergeFn{r}, beam.GroupByKey(s, parts))
+	}
+	return beam.ParDo(s, &resultFn{r}, parts)
+}
+
+// reduceFn reduces tiles.
+type reduceFn struct{ Reducer reducer }
+
+// ProcessElement emits the result of a tile with the key of its neighbors.
+func (fn *reduceFn) ProcessElement(ctx context.Context, k Key, t Tile, emit func(Key, part)) error {
+	p, err := fn.Reducer.reduce(ctx, k, t)
+	if err != nil {
+		return fmt.Errorf("b2beam: %v: %w", k, err)
+	}
+	emit(Key{k.Array, fn.Reducer.group(k, t)}, p)
+	return nil
+}
+
+// mergeFn merges the results of several tiles.
+type mergeFn struct{ Reducer reducer }
+
+// ProcessElement emits the merged result with the key of the tile of the final result.
+func (fn *mergeFn) ProcessElement(ctx context.Context, k Key, parts func(*part) bool, emit func(Key, part)) error {
+	var sum, p part
+	for parts(&p) {
+		var err error
+		if sum.Tile.Data == nil {
+			sum = p
+		} else if sum, err = fn.Reducer.merge(ctx, sum, p); err != nil {
+			return fmt.Errorf("b2beam: %v: %w", Key{k.Array, p.Start}, err)
+		}
+	}
+	start := slices.Clone(k.Start)
+	for axis := range fn.Reducer.axes(len(start)) {
+		start[axis] = 0
+	}
+	emit(Key{k.Array, start}, sum)
+	return nil
+}
+
+// resultFn makes the tiles of the result.
+type resultFn struct{ Reducer reducer }
+
+// ProcessElement emits a tile of the result.
+func (fn *resultFn) ProcessElement(ctx context.Context, k Key, p part, emit func(Key, Tile)) error {
+	t, err := fn.Reducer.result(ctx, p)
+	if err != nil {
+		return fmt.Errorf("b2beam: %v: %w", k, err)
+	}
+	t.Of, t.Shape = slices.Clone(p.Tile.Of), p.Tile.Shape[1:]
+	reduced := fn.Reducer.axes(len(t.Of))
+	want := int64(1)
+	for axis := range reduced {
+		want *= t.Of[axis]
+		t.Of[axis] = 1
+	}
+	if p.Items != want {
+		return fmt.Errorf("b2beam: %v: the tiles have %d items to reduce to one, want %d: they do not cover the array once", k, p.Items, want)
+	}
+	if !fn.Reducer.Options.KeepDims {
+		drop := func(list []int64) (out []int64) {
+			out = []int64{}
+			for axis, n := range list {
+				if !reduced[axis] {
+					out = append(out, n)
+				}
+			}
+			return out
+		}
+		t.Of, t.Shape, k.Start = drop(t.Of), drop(t.Shape), drop(k.Start)
+	}
+	emit(k, t)
+	return nil
+}
+
+// reducer reduces tiles and merges their results. A result is a part. Its tile has one more axis, the first one: a sum
+// and a number of items for means, a mean, a sum of squared differences and a number of items for variances, and else
+// one value.
+type reducer struct {
+	Op      ndarray.Op
+	Options ndarray.ReduceOptions
+}
+
+// mergeOps maps the operations whose results are merged by an operation to that operation.
+var mergeOps = map[ndarray.Op]ndarray.Op{
+	ndarray.OpSum: ndarray.OpSum, ndarray.OpCountNonzero: ndarray.OpSum, ndarray.OpCountNaN: ndarray.OpSum, ndarray.OpProd: ndarray.OpProd,
+	ndarray.OpMin: ndarray.OpMin, ndarray.OpMax: ndarray.OpMax, ndarray.OpAny: ndarray.OpAny, ndarray.OpAll: ndarray.OpAll,
+}
+
+// isMoment reports whether an operation is computed from means of float64.
+func isMoment(op ndarray.Op) bool {
+	return op == ndarray.OpMean || op == ndarray.OpStd || op == ndarray.OpVar
+}
+
+// axes returns the set of axes that are reduced.
+func (r reducer) axes(ndim int) map[int]bool {
+	set := map[int]bool{}
+	if r.Options.Axes == nil {
+		for axis := range ndim {
+			set[axis] = true
+		}
+	}
+	for _, axis := range r.Options.Axes {
+		set[(axis+ndim)%max(ndim, 1)] = true
+	}
+	return set
+}
+
+// group returns the start of a tile, with the number of its neighborhood for the axes that are reduced.
+func (r reducer) group(k Key, t Tile) []int64 {
+	axes := r.axes(len(k.Start))
+	neighbors := max(2, int64(math.Pow(64, 1/float64(max(len(axes), 1)))))
+	start := slices.Clone(k.Start)
+	for axis := range axes {
+		start[axis] /= t.Shape[axis] * neighbors
+	}
+	return start
+}
+
+// reduce returns the result of a tile.
+func (r reducer) reduce(ctx context.Context, k Key, t Tile) (part, error) {
+	p := part{Start: k.Start, Items: 1, DType: t.DType, Tile: Tile{Of: t.Of}}
+	if _, err := t.check(k); err != nil {
+		return p, err
+	}
+	a, err := t.Array(ctx)
+	if err != nil {
+		return p, err
+	}
+	if a.DType().Kind == 'c' {
+		return p, fmt.Errorf("%w: Reduce of complex numbers", ndarray.ErrType)
+	}
+	for axis := range r.axes(len(t.Shape)) {
+		if axis < len(t.Shape) {
+			p.Items *= t.Shape[axis]
+		}
+	}
+	var x ndarray.Reader = a
+	if isMoment(r.Op) || a.DType().Kind == 'f' && (r.Op == ndarray.OpSum || r.Op == ndarray.OpProd) {
+		if x, err = ndarray.AsType(a, "<f8"); err != nil {
+			return p, err
+		}
+	}
+	if isMoment(r.Op) {
+		return p, r.moments(ctx, &p, x)
+	}
+	o := ndarray.ReduceOptions{Axes: r.Options.Axes, KeepDims: true, SkipNaN: r.Options.SkipNaN}
+	out, err := ndarray.Reduce(ctx, x, r.Op, &o)
+	if err != nil {
+		return p, err
+	}
+	p.Tile.Shape = append([]int64{1}, out.Shape()...)
+	p.Tile.DType = out.DType().String()
+	p.Tile.Data = make([]byte, out.NBytes())
+	return p, out.ReadBytes(ctx, p.Tile.Data)
+}
+
+// merge returns the result of the tiles of a and b.
+func (r reducer) merge(ctx context.Context, a, b part) (part, error) {
+	if !slices.Equal(a.Tile.Shape, b.Tile.Shape) || a.DType != b.DType || !slices.Equal(a.Tile.Of, b.Tile.Of) {
+		return a, fmt.Errorf("%w: the tiles form no grid, or have several dtypes", ndarray.ErrShape)
+	}
+	a.Items += b.Items
+	if isMoment(r.Op) {
+		a.Tile.Data = r.mergeMoments(a.Tile.Data, b.Tile.Data)
+		return a, nil
+	}
+	pair, err := ndarray.CreateBytes(ctx, "", append([]int64{2}, a.Tile.Shape...), a.Tile.DType, slices.Concat(a.Tile.Data, b.Tile.Data), uncompressed())
+	if err != nil {
+		return a, err
+	}
+	op := mergeOps[r.Op]
+	// A sum that is NaN although NaNs are skipped is one of infinities, and remains NaN.
+	skip := r.Options.SkipNaN && (op == ndarray.OpMin || op == ndarray.OpMax)
+	out, err := ndarray.Reduce(ctx, pair, op, &ndarray.ReduceOptions{Axes: []int{0}, SkipNaN: skip})
+	if err != nil {
+		return a, err
+	}
+	a.Tile.Data = make([]byte, out.NBytes())
+	return a, out.ReadBytes(ctx, a.Tile.Data)
+}
+
+// result returns the items of a result, with the dtype that ndarray.Reduce gives them.
+func (r reducer) result(ctx context.Context, p part) (Tile, error) {
+	data := p.Tile.Data
+	if isMoment(r.Op) {
+		data = r.fromMoments(data)
+	}
+	t := Tile{DType: p.Tile.DType, Data: data}
+	item := Tile{DType: p.DType, Shape: []int64{0}}
+	a, err := item.Array(ctx)
+	if err != nil || a.DType().Kind != 'f' || t.DType != "<f8" {
+		return t, err
+	}
+	t.Shape = []int64{int64(len(data) / 8)}
+	wide, err := t.Array(ctx)
+	if err != nil {
+		return t, err
+	}
+	v, err := ndarray.AsType(wide, p.DType)
+	if err != nil {
+		return t, err
+	}
+	return t.With(ctx, v)
+}

@@ -1,0 +1,382 @@
+package b2beam_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/goblosc/blosc2/examples/beam/b2beam"
+	"github.com/goblosc/blosc2/ndarray"
+	"github.com/goblosc/blosc2/ndarray/npy"
+)
+
+func init() {
+	beam.RegisterFunction(double)
+	beam.RegisterFunction(failOnce)
+	beam.RegisterFunction(minus)
+}
+
+// double returns twice the items, as float64.
+func double(ctx context.Context, _ b2beam.Key, t b2beam.Tile) (b2beam.Tile, error) {
+	x, err := b2beam.Items[float64](ctx, t)
+	if err != nil {
+		return t, err
+	}
+	for i := range x {
+		x[i] *= 2
+	}
+	return b2beam.WithItems(ctx, t, x)
+}
+
+var failures atomic.Int64 // that failOnce is to return
+
+var errOnce = errors.New("the test fails")
+
+// failOnce returns the tile, or an error for one tile.
+func failOnce(_ context.Context, k b2beam.Key, t b2beam.Tile) (b2beam.Tile, error) {
+	if k.Start[0] == 8 && failures.Add(-1) >= 0 {
+		return t, errOnce
+	}
+	return t, nil
+}
+
+// minus returns a - b, whose rows are repeated.
+func minus(ctx context.Context, _ b2beam.Key, a, b b2beam.Tile) (b2beam.Tile, error) {
+	x, err := b2beam.Items[float32](ctx, a)
+	if err != nil {
+		return a, err
+	}
+	y, err := b2beam.Items[float32](ctx, b)
+	if err != nil {
+		return a, err
+	}
+	for i := range x {
+		x[i] -= y[i%len(y)]
+	}
+	return b2beam.WithItems(ctx, a, x)
+}
+
+// TestMap reads, maps and writes. The result must be the array of ndarray.Map, and its files those of one writer.
+func TestMap(t *testing.T) {
+	ctx := context.Background()
+	f := create(t, "x", []int64{20, 15, 7}, []int64{8, 4, 7})
+	out := t.TempDir()
+	o := &ndarray.CreateOptions{Chunks: []int64{8, 4, 7}, Attrs: map[string]any{"units": "K", "n": int64(3)}}
+	counters := mustRun(t, func(s beam.Scope) {
+		tiles := b2beam.Read(s, []b2beam.File{f}, &b2beam.ReadOptions{Tile: []int64{8, 8, -1}})
+		b2beam.Write(s, out, b2beam.Map(s, double, tiles), o)
+	})
+	a := open(t, f.Path)
+	want, err := ndarray.Map(ctx, "", a, func(out []float64, in ndarray.Tile[float32]) error {
+		for i, x := range in.Items {
+			out[i] = 2 * float64(x)
+		}
+		return nil
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := open(t, filepath.Join(out, "x.b2nd"))
+	equal(t, got, want)
+	var units string
+	var n int64
+	if err := errors.Join(got.Attr("units", &units), got.Attr("n", &n)); err != nil || units != "K" || n != 3 {
+		t.Errorf("attributes %q, %d, %v", units, n, err)
+	}
+	if c := counters; c["tiles_read"] != 6 || c["bytes_read"] != 20*15*7*4 || c["chunks_written"] != 12 || c["bytes_written"] != 20*15*7*8 || c["arrays_finished"] != 1 {
+		t.Errorf("counters %v", c)
+	}
+
+	alone := filepath.Join(t.TempDir(), "x.b2nd")
+	r, err := ndarray.CreateRegions(ctx, alone, want.Shape(), "<f8", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := errors.Join(r.WriteBytes(ctx, items(t, want)), r.Finish(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(files(t, got.Frame().Path()), files(t, alone)) {
+		t.Error("the files are not those of one writer")
+	}
+}
+
+// TestRetries writes each tile twice, after a run that has failed in the middle.
+func TestRetries(t *testing.T) {
+	f := create(t, "x", []int64{40, 6}, []int64{4, 6})
+	out := t.TempDir()
+	pipeline := func(s beam.Scope) {
+		tiles := b2beam.Map(s, failOnce, b2beam.Read(s, []b2beam.File{f}, nil))
+		b2beam.Write(s, out, beam.Flatten(s, tiles, tiles), &ndarray.CreateOptions{Chunks: []int64{4, 6}})
+	}
+	failures.Store(1)
+	if _, err := run(t, pipeline); err == nil || !strings.Contains(err.Error(), errOnce.Error()) {
+		t.Fatalf("error %v, want that of the function", err)
+	}
+	path := filepath.Join(out, "x.b2nd")
+	if a, err := ndarray.Open(context.Background(), path, nil); err == nil {
+		a.Close()
+		t.Fatal("an array that is not complete can be opened")
+	}
+	mustRun(t, pipeline)
+	first := files(t, path)
+	equal(t, open(t, path), open(t, f.Path))
+	mustRun(t, pipeline) // late duplicates
+	if !maps.Equal(files(t, path), first) {
+		t.Error("the second run changed the array")
+	}
+	other := create(t, "x", []int64{40, 6}, []int64{40, 6})
+	_, err := run(t, func(s beam.Scope) {
+		tiles := b2beam.Map(s, double, b2beam.Read(s, []b2beam.File{other}, nil))
+		b2beam.Write(s, out, tiles, &ndarray.CreateOptions{Chunks: []int64{4, 6}})
+	})
+	if err == nil || !maps.Equal(files(t, path), first) {
+		t.Errorf("error %v for an array that exists with another dtype", err)
+	}
+}
+
+// TestRechunk moves items to other chunks, through the shuffle.
+func TestRechunk(t *testing.T) {
+	f := create(t, "x", []int64{30, 11, 9}, []int64{1, 11, 9})
+	out := t.TempDir()
+	chunks := []int64{-1, 4, 3}
+	pipeline := func(dir string, memory int64) func(s beam.Scope) {
+		return func(s beam.Scope) {
+			tiles := b2beam.Read(s, []b2beam.File{f}, &b2beam.ReadOptions{MaxTile: 3000})
+			tiles = b2beam.Rechunk(s, tiles, b2beam.RechunkOptions{Chunks: chunks, MaxMemory: memory})
+			b2beam.Write(s, dir, tiles, &ndarray.CreateOptions{Chunks: chunks})
+		}
+	}
+	mustRun(t, pipeline(out, 8000))
+	got := open(t, filepath.Join(out, "x.b2nd"))
+	equal(t, got, open(t, f.Path))
+	if c := got.Chunks(); c[0] != 30 || c[1] != 4 || c[2] != 3 {
+		t.Errorf("chunks %v", c)
+	}
+	if _, err := run(t, pipeline(t.TempDir(), 2000)); err == nil || !strings.Contains(err.Error(), `array "x", tile [0 0 0]`) {
+		t.Errorf("error %v, want one for a limit below a tile", err)
+	}
+}
+
+// TestReduce compares results with those of ndarray.Reduce.
+func TestReduce(t *testing.T) {
+	ctx := context.Background()
+	f := create(t, "x", []int64{70, 10, 6}, []int64{3, 5, 6})
+	e, err := ndarray.Edit(ctx, f.Path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nan := float32(math.NaN())
+	err = errors.Join(
+		ndarray.Fill(ctx, e, nan, ndarray.Span(3, 30), ndarray.At(2), ndarray.At(1)),
+		ndarray.Fill(ctx, e, nan, ndarray.All, ndarray.At(7), ndarray.At(3)), e.Close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]struct {
+		op ndarray.Op
+		o  ndarray.ReduceOptions
+	}{
+		"sum":     {ndarray.OpSum, ndarray.ReduceOptions{Axes: []int{0}, SkipNaN: true}},
+		"mean":    {ndarray.OpMean, ndarray.ReduceOptions{Axes: []int{0}, KeepDims: true}},
+		"nanmean": {ndarray.OpMean, ndarray.ReduceOptions{Axes: []int{0, -1}, SkipNaN: true}},
+		"min":     {ndarray.OpMin, ndarray.ReduceOptions{Axes: []int{1}, SkipNaN: true}},
+		"max":     {ndarray.OpMax, ndarray.ReduceOptions{}},
+		"nanstd":  {ndarray.OpStd, ndarray.ReduceOptions{Axes: []int{0}, SkipNaN: true, DDof: 1}},
+		"std":     {ndarray.OpStd, ndarray.ReduceOptions{Axes: []int{2}}},
+		"count":   {ndarray.OpCountNaN, ndarray.ReduceOptions{}},
+	}
+	out := t.TempDir()
+	mustRun(t, func(s beam.Scope) {
+		tiles := b2beam.Read(s, []b2beam.File{f}, nil)
+		for name, c := range cases {
+			reduced := b2beam.Reduce(s, c.op, tiles, &c.o)
+			b2beam.Write(s, filepath.Join(out, name), b2beam.Rechunk(s, reduced, b2beam.RechunkOptions{Chunks: whole(c.o)}), nil)
+		}
+	})
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			want, err := ndarray.Reduce(ctx, open(t, f.Path), c.op, &c.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := open(t, filepath.Join(out, name, "x.b2nd"))
+			if c.op != ndarray.OpStd { // other results are exact
+				equal(t, got, want)
+				return
+			}
+			x, errX := ndarray.Read[float64](ctx, got)
+			y, errY := ndarray.Read[float64](ctx, want)
+			if errX != nil || errY != nil || len(x) != len(y) {
+				t.Fatal(errX, errY, len(x), len(y))
+			}
+			for i := range x {
+				if d := x[i] - y[i]; !(d < 1e-4 && d > -1e-4) && (x[i] == x[i] || y[i] == y[i]) {
+					t.Errorf("item %d is %v, want %v", i, x[i], y[i])
+				}
+			}
+		})
+	}
+}
+
+// whole returns chunks of whole axes for the result of a reduction of three axes.
+func whole(o ndarray.ReduceOptions) []int64 {
+	n := 3 - len(o.Axes)
+	if o.Axes == nil {
+		n = 0
+	}
+	if o.KeepDims {
+		n = 3
+	}
+	return []int64{-1, -1, -1}[:n]
+}
+
+// TestZip subtracts an array from itself, and the mean over files of equal shape from each file.
+func TestZip(t *testing.T) {
+	ctx := context.Background()
+	parts := []b2beam.File{create(t, "a", []int64{4, 6, 5}, []int64{2, 3, 5}), create(t, "b", []int64{4, 6, 5}, []int64{2, 3, 5})}
+	joined, err := b2beam.Concat(ctx, "all", 0, parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := t.TempDir()
+	mustRun(t, func(s beam.Scope) {
+		tiles := b2beam.Read(s, joined, nil)
+		o := &ndarray.CreateOptions{Chunks: []int64{2, 3, 5}}
+		b2beam.Write(s, filepath.Join(out, "zero"), b2beam.Zip(s, minus, tiles, tiles, nil), o)
+		first := b2beam.Reduce(s, ndarray.OpMin, tiles, &ndarray.ReduceOptions{Axes: []int{0}, KeepDims: true})
+		b2beam.Write(s, filepath.Join(out, "above"), b2beam.Zip(s, minus, tiles, first, &b2beam.ZipOptions{Broadcast: []int{0}}), o)
+	})
+	all, err := ndarray.Concat(ctx, "", 0, []ndarray.Reader{open(t, parts[0].Path), open(t, parts[1].Path)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	zero, err := ndarray.Zeros(ctx, "", all.Shape(), "<f4", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, open(t, filepath.Join(out, "zero", "all.b2nd")), zero)
+	low, err := ndarray.Reduce(ctx, all, ndarray.OpMin, &ndarray.ReduceOptions{Axes: []int{0}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, errX := ndarray.Read[float32](ctx, all)
+	y, errY := ndarray.Read[float32](ctx, low)
+	if errX != nil || errY != nil {
+		t.Fatal(errX, errY)
+	}
+	for i := range x {
+		x[i] -= y[i%len(y)]
+	}
+	want, err := ndarray.Create(ctx, "", all.Shape(), x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, open(t, filepath.Join(out, "above", "all.b2nd")), want)
+	other := create(t, "all", []int64{8, 6, 4}, []int64{2, 3, 4})
+	_, err = run(t, func(s beam.Scope) {
+		b2beam.Zip(s, minus, b2beam.Read(s, joined, nil), b2beam.Read(s, []b2beam.File{other}, nil), nil)
+	})
+	if err == nil || !strings.Contains(err.Error(), `array "all", tile [`) {
+		t.Errorf("error %v for arrays of two shapes", err)
+	}
+}
+
+// TestFromFiles converts .npy files in both orders, and a file of raw items.
+func TestFromFiles(t *testing.T) {
+	in, out := t.TempDir(), t.TempDir()
+	a := open(t, create(t, "x", []int64{13, 9, 5}, []int64{13, 9, 5}).Path)
+	raw := items(t, a)
+	write := func(name string, head []byte, r ndarray.Reader) {
+		if err := os.WriteFile(filepath.Join(in, name), append(head, items(t, r)...), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reversed, err := ndarray.Transpose(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fortran := range []bool{false, true} {
+		head, err := npy.Header{DType: a.DType(), Shape: a.Shape(), Fortran: fortran}.Append(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fortran {
+			write("fortran.npy", head, reversed)
+		} else {
+			write("c.npy", head, a)
+		}
+	}
+	write("raw.bin", []byte("header"), a)
+	npys, err := b2beam.Glob(in, "*.npy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bins, err := b2beam.Glob(in, "*.bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, func(s beam.Scope) {
+		chunks := []int64{4, 5, 5}
+		tiles := b2beam.FromFiles(s, npys, &b2beam.FilesOptions{Chunks: chunks, ReadOptions: b2beam.ReadOptions{MaxTile: 1000}})
+		b2beam.Write(s, out, tiles, &ndarray.CreateOptions{Chunks: chunks})
+		b2beam.Write(s, out, b2beam.FromFiles(s, bins, &b2beam.FilesOptions{Raw: &b2beam.Raw{Offset: 6, Shape: a.Shape(), DType: "<f4"}}), nil)
+	})
+	for _, name := range []string{"c", "fortran", "raw"} {
+		equal(t, open(t, filepath.Join(out, name+".b2nd")), a)
+	}
+	if len(raw) != 13*9*5*4 {
+		t.Errorf("%d bytes", len(raw))
+	}
+	if _, err := b2beam.Glob(in, "*.none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v for a pattern without a match", err)
+	}
+}
+
+// TestURL reads an array over HTTP, and a damaged one: the error names array and tile.
+func TestURL(t *testing.T) {
+	f := create(t, "x", []int64{20, 50}, []int64{5, 50})
+	b, err := os.ReadFile(f.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := append([]byte(nil), b...)
+	for i := len(b) / 3; i < len(b)*2/3; i++ {
+		damaged[i] ^= 0x55
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		content := b
+		if r.URL.Path == "/damaged.b2nd" {
+			content = damaged
+		}
+		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(string(content)))
+	}))
+	defer server.Close()
+	read := func(name, out string) error {
+		_, err := run(t, func(s beam.Scope) {
+			tiles := b2beam.Read(s, []b2beam.File{{Name: name, Path: server.URL + "/" + name + ".b2nd"}}, nil)
+			b2beam.Write(s, out, tiles, &ndarray.CreateOptions{Chunks: []int64{5, 50}})
+		})
+		return err
+	}
+	out := t.TempDir()
+	if err := read("good", out); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, open(t, filepath.Join(out, "good.b2nd")), open(t, f.Path))
+	if err := read("damaged", out); err == nil || !strings.Contains(err.Error(), `array "damaged", tile [`) {
+		t.Errorf("error %v, want one with array and tile", err)
+	}
+}

@@ -1,0 +1,59 @@
+// Command rechunk copies arrays with other chunks, on the workers of a Beam runner: time series from a climate archive
+// whose chunks are maps, for example.
+//
+//	rechunk -in '/data/era5/*.b2nd' -out /data/series -chunks -1,16,16 -max-memory 1000000000
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"log"
+	"path/filepath"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/goblosc/blosc2/examples/beam/b2beam"
+	"github.com/goblosc/blosc2/examples/beam/internal/cli"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+var (
+	in     = flag.String("in", "", "arrays to read: a path, a pattern or a URL; empty writes a sample to OUT/sample and reads it")
+	out    = flag.String("out", "", "folder for the new arrays, shared by all workers")
+	chunks = flag.String("chunks", "-1,8,8", "new chunk shape; -1 is a whole axis")
+	memory = flag.Int64("max-memory", 256<<20, "bytes of items that a worker holds for one step")
+)
+
+func main() {
+	flag.Parse()
+	beam.Init()
+	if err := run(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context) error {
+	if *out == "" {
+		return errors.New("-out is missing")
+	}
+	shape, err := cli.Ints(*chunks)
+	if err != nil {
+		return err
+	}
+	if *in == "" {
+		*in = filepath.Join(*out, "sample", "t2m.b2nd")
+		if err := cli.SampleArchive(ctx, *in, 60); err != nil {
+			return err
+		}
+	}
+	files, err := cli.Files(*in)
+	if err != nil {
+		return err
+	}
+	return cli.Run(ctx, func(s beam.Scope) error {
+		tiles := b2beam.Read(s, files, &b2beam.ReadOptions{MaxTile: *memory / 2})
+		tiles = b2beam.Rechunk(s, tiles, b2beam.RechunkOptions{Chunks: shape, MaxMemory: *memory})
+		b2beam.Write(s, *out, tiles, &ndarray.CreateOptions{Chunks: shape})
+		return nil
+	})
+}
