@@ -15,8 +15,8 @@ const (
 	mostColumnRows = 1 << 22
 )
 
-// An ahead reads the rows of a column for several batches at once. A batch is often smaller than a block, so that reads
-// of single batches would decode the same blocks again, one at a time.
+// An ahead reads the rows of a column for several batches at once. Reads of single batches would decode the blocks at
+// their ends twice, and new memory for small batches costs more time than decoding.
 type ahead struct {
 	*column
 	size, rows int64       // rows of a batch, and rows that are read at once, a multiple
