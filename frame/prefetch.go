@@ -278,7 +278,7 @@ func (p *prefetcher) read(ctx context.Context, parts []*part) error {
 		want[i] = q.Range
 	}
 	return p.src.ReadRanges(ctx, want, func(i int, at int64, b []byte) error {
-		if i < 0 || i >= len(parts) || at < 0 || at > parts[i].Len-int64(len(b)) {
+		if i < 0 || i >= len(parts) || at < 0 || at > want[i].Len-int64(len(b)) {
 			return corrupt("the source has read %d bytes at %d of range %d, of %d ranges", len(b), at, i, len(parts))
 		}
 		q := parts[i]
@@ -288,7 +288,11 @@ func (p *prefetcher) read(ctx context.Context, parts []*part) error {
 			}
 			q.data = make([]byte, q.Len)
 		}
-		q.got += int64(copy(q.data[at:], b))
+		if n := copy(q.data[min(at, q.Len):], b); n > 0 {
+			q.got += int64(n)
+		} else {
+			return nil // after the end of the chunk
+		}
 		if q.of != nil && q.got == q.Len {
 			if q.of.left--; q.of.left == 0 {
 				q.of.finish()
@@ -338,7 +342,7 @@ func (q *part) shorten(b []byte) {
 		return
 	}
 	if h, err := coder.ParseHeader(b, chunk.MaxBytes); err == nil {
-		q.Len = max(min(q.Len, int64(h.CBytes)), int64(len(b)))
+		q.Len = min(q.Len, int64(h.CBytes))
 	}
 }
 

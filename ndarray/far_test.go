@@ -7,7 +7,11 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -18,7 +22,8 @@ import (
 
 // farSource is a frame.Source that reads many ranges at once. It is safe for concurrent use.
 type farSource struct {
-	data []byte
+	data  []byte
+	files map[int64][]byte // chunk files, of a farFiles
 
 	mu     sync.Mutex
 	rng    *rand.Rand
@@ -49,8 +54,23 @@ func (s *farSource) ReadAtContext(ctx context.Context, p []byte, off int64) (int
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	return bytes.NewReader(s.data).ReadAt(p, off)
+	data, at := s.file(off)
+	return bytes.NewReader(data).ReadAt(p, at)
 }
+
+// file returns the file that has an offset, and the offset in it.
+func (s *farSource) file(off int64) (data []byte, at int64) {
+	if n := off >> 31; n > 0 {
+		return s.files[n-1], off & (1<<31 - 1)
+	}
+	return s.data, off
+}
+
+// farFiles is the farSource of a sparse frame.
+type farFiles struct{ *farSource }
+
+// ChunkOffset has the file of each chunk at a multiple of 2 GiB.
+func (farFiles) ChunkOffset(n int64) int64 { return (n + 1) << 31 }
 
 // Size implements frame.Source.
 func (s *farSource) Size() int64 { return int64(len(s.data)) }
@@ -66,10 +86,12 @@ func (s *farSource) ReadRanges(ctx context.Context, want []frame.Range, got func
 	}
 	for _, i := range order {
 		w := want[i]
-		if w.Off < 0 || w.Len < 0 || w.End() > s.Size() {
+		data, off := s.file(w.Off)
+		if w.Off < 0 || w.Len < 0 || s.files == nil && w.End() > s.Size() {
 			return fmt.Errorf("range %v outside %d bytes", w, s.Size())
 		}
-		for at := int64(0); at < w.Len; at += part {
+		size := min(w.Len, int64(len(data))-off) // less after the end of a chunk file
+		for at := int64(0); at < size; at += part {
 			s.mu.Lock()
 			fails := s.fails()
 			s.mu.Unlock()
@@ -79,7 +101,7 @@ func (s *farSource) ReadRanges(ctx context.Context, want []frame.Range, got func
 			if fails {
 				return errFar
 			}
-			b := bytes.Clone(s.data[w.Off+at : w.Off+min(at+part, w.Len)])
+			b := bytes.Clone(data[off+at : off+min(at+part, size)])
 			if err := got(i, at, b); err != nil {
 				return err
 			}
@@ -196,11 +218,23 @@ func FuzzFar(f *testing.F) {
 func testFar(t *testing.T, rng *rand.Rand) {
 	local := randomFarArray(t, rng)
 	src := &farSource{data: stored(t, local), rng: rand.New(rand.NewPCG(rng.Uint64(), 1))}
+	whole := src.data
+	from := frame.Source(src)
+	if rng.IntN(3) == 0 {
+		from = farFiles{src}
+		src.data, src.files = storedFiles(t, local)
+	}
+	if rng.IntN(2) == 0 {
+		from = farGap{from.(farReader), rng.Int64N(20_000)}
+		if src.files != nil {
+			from = farGapFiles{from.(farGap), farFiles{src}}
+		}
+	}
 	o := &OpenOptions{
 		Concurrency: 1 + rng.IntN(3), Cache: rng.Int64N(2) * 1 << 18, Verify: rng.IntN(3) == 0,
 		MaxBytes: []int64{0, 0, 1 << 20, 300_000}[rng.IntN(4)], // of which a quarter is read ahead at a time
 	}
-	a, err := OpenSource(ctx, src, o)
+	a, err := OpenSource(ctx, from, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,6 +269,7 @@ func testFar(t *testing.T, rng *rand.Rand) {
 			t.Fatalf("%v of %v in chunks of %v, blocks of %v: the items differ", sel, x.Shape(), a.Chunks(), a.Blocks())
 		}
 	}
+	testFarPasses(t, rng, a, local, whole, src.fail > 0)
 	content, plain := a.Frame().Content(ctx), local.Frame().Content(ctx)
 	off := rng.Int64N(plain.Size())
 	got := make([]byte, rng.Int64N(plain.Size()-off)+1)
@@ -246,6 +281,101 @@ func testFar(t *testing.T, rng *rand.Rand) {
 		t.Fatalf("%d bytes at %d differ", len(got), off)
 	} else if err != nil && err != io.EOF && !errors.Is(err, errFar) && o.MaxBytes == 0 {
 		t.Fatal(err)
+	}
+}
+
+// farReader is a source that reads many ranges at once.
+type farReader interface {
+	frame.Source
+	ReadRanges(ctx context.Context, want []frame.Range, got func(i int, at int64, b []byte) error) error
+}
+
+// farGap is a farReader that has a gap.
+type farGap struct {
+	farReader
+	gap int64
+}
+
+// Gap returns the gap.
+func (g farGap) Gap() int64 { return g.gap }
+
+// farGapFiles is the farGap of a sparse frame.
+type farGapFiles struct {
+	farGap
+	files farFiles
+}
+
+// ChunkOffset is that of farFiles.
+func (g farGapFiles) ChunkOffset(n int64) int64 { return g.files.ChunkOffset(n) }
+
+// storedFiles returns the files of an array as a sparse frame.
+func storedFiles(t testing.TB, a *Array) (index []byte, chunks map[int64][]byte) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "a")
+	s, err := frame.Copy(ctx, dir, a.Frame(), &frame.CreateOptions{Sparse: true, NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunks = map[int64][]byte{}
+	for _, e := range entries {
+		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Name() == "chunks.b2frame" {
+			index = b
+			continue
+		}
+		n, err := strconv.ParseInt(strings.TrimSuffix(e.Name(), ".chunk"), 16, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chunks[n] = append(b, make([]byte, n%3*100)...) // bytes after the chunk are not read
+	}
+	return index, chunks
+}
+
+// testFarPasses compares calls that read all chunks with the array in memory, which is stored as whole.
+func testFarPasses(t *testing.T, rng *rand.Rand, a, local *Array, whole []byte, fails bool) {
+	t.Helper()
+	allowed := func(what string, err error) bool {
+		if err != nil && !(fails && errors.Is(err, errFar)) && !errors.Is(err, frame.ErrTooLarge) {
+			t.Fatalf("%s: %v", what, err)
+		}
+		return err == nil
+	}
+	var b bytes.Buffer
+	if _, err := a.Save(ctx, &b); allowed("Save", err) && !bytes.Equal(b.Bytes(), whole) {
+		t.Fatalf("Save writes %d other bytes", b.Len())
+	}
+	allowed("Verify", a.Verify(ctx, nil))
+	c, err := Copy(ctx, "", a, &CreateOptions{Concurrency: 1})
+	if allowed("Copy", err) {
+		if got := stored(t, c); len(got) != len(whole) {
+			t.Fatalf("Copy has %d bytes, want %d", len(got), len(whole))
+		}
+		c.Close()
+	}
+	n := a.Frame().NumChunks()
+	for i := range n {
+		if rng.IntN(5) == 0 {
+			i = rng.IntN(n)
+		}
+		got, err := a.Frame().ReadChunk(ctx, nil, i)
+		want, _ := local.Frame().ReadChunk(ctx, nil, i)
+		if allowed("ReadChunk", err) && !bytes.Equal(got, want) {
+			t.Fatalf("chunk %d differs", i)
+		}
+		got, err = a.Frame().ReadBlock(ctx, nil, i, 0)
+		want, _ = local.Frame().ReadBlock(ctx, nil, i, 0)
+		if allowed("ReadBlock", err) && !bytes.Equal(got, want) {
+			t.Fatalf("block 0 of chunk %d differs", i)
+		}
 	}
 }
 
