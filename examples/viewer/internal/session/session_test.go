@@ -105,7 +105,8 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
-// TestShared prefetches a plane and then asks for its picture: the plane is read once, also if the prefetch is canceled.
+// TestShared prefetches a plane and then asks for its picture: the plane is read once, even if the
+// prefetch is canceled.
 func TestShared(t *testing.T) {
 	s, g := newSession(t)
 	ctx, cancel := context.WithCancel(t.Context())
