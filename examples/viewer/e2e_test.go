@@ -486,7 +486,7 @@ func testLarge(t *testing.T, s *site, c *chrome) {
 	s.far.latency = 50 * time.Millisecond
 	defer func() { s.far.latency = 0 }()
 	p := c.newPage(t, 1400, 900, nil)
-	p.open(s.url) // the program is in the cache of the browser then
+	p.open(s.url)
 	// The program is in the cache of the browser after this.
 	p.eval("import('./client.js').then(({ Client }) => new Client(() => {}).call('stats', {}))", nil)
 	s.far.counts()
