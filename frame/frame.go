@@ -26,7 +26,7 @@ type Frame struct {
 	sys      storage.System
 	store    store
 	writable bool
-	atClose  func()                       // gives back space; nil if the frame is only read, and the linker can omit commits
+	atClose  func()                       // frees space; nil for reading, so that the linker can omit commits
 	trusted  atomic.Bool                  // made by this very handle, with no chunk of a frame that was opened
 	lock     *storage.Lock                // nil without Locking
 	plain    *coder.Pool                  // for indexes and metalayers

@@ -250,7 +250,7 @@ func (p *page) wait(script string) {
 			return
 		}
 		if time.Now().After(end) {
-			p.t.Fatalf("waited in vain for %s; error: %s; status: %s", script, p.text("document.getElementById('error')?.textContent"), p.text("document.getElementById('status')?.textContent"))
+			p.t.Fatalf("timeout waiting for %s; error: %s; status: %s", script, p.text("document.getElementById('error')?.textContent"), p.text("document.getElementById('status')?.textContent"))
 		}
 	}
 }

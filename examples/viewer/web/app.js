@@ -132,10 +132,12 @@ function show() {
   if (!draws && !empty && array.shape.length > 0) $("table-panel").open = true;
   picture.cursor = array.shape.length ? cursor() : { row: 0, col: 0 };
   if (draws) picture.open(rows(), cols(), state.window, [axisName(state.row), axisName(state.col)]);
+  for (const id of ["map", "scale", "low", "high", "nan", "zoom-in"]) $(id).parentElement.hidden = !draws;
   if (draws) return ask(true);
   record();
   inspect();
   panels();
+  status();
 }
 
 // request returns the arguments of a picture at a position.
@@ -276,7 +278,7 @@ function panels() {
   if ($("table-panel").open) {
     const first = { row: Math.max(0, Math.min(here.row - 5, rows() - tableRows)), col: Math.max(0, Math.min(here.col - 3, cols() - tableCols)) };
     calls.table.run(() => client.call("table", { ...args, top: first.row, left: first.col, rows: tableRows, cols: tableCols }),
-      (answer) => drawTable($("table"), answer, first, here, [axisName(state.row), axisName(state.col)]), (e) => ($("table").textContent = e.message));
+      (answer) => drawTable($("table"), answer, first, here, [axisName(state.row), axisName(state.col)], pick), (e) => ($("table").textContent = e.message));
   }
   if ($("chunk-panel").open) {
     calls.chunks.run(() => client.call("chunks", args), (map) => drawChunks($("chunks"), $("chunks-text"), map, here, goTo), (e) => ($("chunks-text").textContent = e.message));
@@ -287,7 +289,7 @@ function panels() {
 function goTo(row, col) {
   state.at = place(Math.max(0, Math.min(row, rows() - 1)), Math.max(0, Math.min(col, cols() - 1)));
   picture.cursor = cursor();
-  picture.reveal();
+  if (hasPicture()) picture.reveal();
   record();
   inspect();
   panels();
@@ -312,7 +314,10 @@ function changeAxes() {
 function changeIndex(axis, index) {
   moved = { axis, by: index < state.at[axis] ? -1 : 1 };
   state.at[axis] = index;
-  ask(true);
+  if (hasPicture()) return ask(true);
+  record();
+  inspect();
+  panels();
 }
 
 // record writes the state to the URL, not more often than browsers allow.
@@ -366,9 +371,10 @@ for (const id of ["table-panel", "chunk-panel"]) $(id).addEventListener("toggle"
 $("zoom-in").addEventListener("click", () => picture.zoom(1 / 1.5));
 $("zoom-out").addEventListener("click", () => picture.zoom(1.5));
 $("zoom-all").addEventListener("click", () => picture.showAll());
+const arrows = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 picture.canvas.addEventListener("keydown", (e) => {
   if (e.ctrlKey || e.metaKey || e.altKey || !array) return;
-  const arrow = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[e.key];
+  const arrow = arrows[e.key];
   const { row, col } = cursor();
   if (arrow && e.shiftKey) picture.pan(arrow[0] / 8, arrow[1] / 8);
   else if (arrow) goTo(row + arrow[0] * picture.steps.row, col + arrow[1] * picture.steps.col);
@@ -378,6 +384,12 @@ picture.canvas.addEventListener("keydown", (e) => {
   else if (e.key === "PageUp") controls.step(-1);
   else if (e.key === "PageDown") controls.step(1);
   else return;
+  e.preventDefault();
+});
+$("table").addEventListener("keydown", (e) => {
+  const arrow = arrows[e.key];
+  if (!arrow || e.ctrlKey || e.metaKey || e.altKey || !array) return;
+  goTo(cursor().row + arrow[0], cursor().col + arrow[1]);
   e.preventDefault();
 });
 

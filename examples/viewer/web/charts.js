@@ -9,10 +9,10 @@ function frame(svg, x0, x1, y0, y1, xTicks) {
   const x = (v) => left + ((v - x0) / (x1 - x0 || 1)) * (w - left - right);
   const y = (v) => h - bottom - ((v - y0) / (y1 - y0 || 1)) * (h - top - bottom);
   svg.replaceChildren();
-  for (const t of ticks(y0, y1, 4)) {
+  for (const t of ticks(y0, y1, 5)) {
     svg.append(el("line", { x1: left, x2: w - right, y1: y(t), y2: y(t), class: "tick" }), el("text", { x: left - 5, y: y(t) + 4, "text-anchor": "end" }, label(t)));
   }
-  for (const t of xTicks(x0, x1, 4)) svg.append(el("text", { x: x(t), y: h - 5, "text-anchor": "middle" }, label(t)));
+  for (const t of xTicks(x0, x1, 5)) svg.append(el("text", { x: x(t), y: h - 5, "text-anchor": "middle" }, label(t)));
   return { x, y, h };
 }
 
@@ -90,8 +90,8 @@ export function drawChunks(svg, note, map, cursor, picked) {
   svg.setAttribute("aria-label", `Chunk map: ${note.textContent}`);
 }
 
-// drawTable shows items as text.
-export function drawTable(place, answer, first, cursor, names) {
+// drawTable shows items as text. picked is called with the row and column of an item.
+export function drawTable(place, answer, first, cursor, names, picked) {
   const table = document.createElement("table");
   const cell = (row, tag, text) => {
     const e = document.createElement(tag);
@@ -109,8 +109,11 @@ export function drawTable(place, answer, first, cursor, names) {
     cell(row, "th", names[0] === "" ? "" : first.row + r).scope = "row";
     for (let k = 0; k < answer.cols; k++) {
       const e = cell(row, "td", answer.text[r * answer.cols + k]);
+      e.addEventListener("click", () => picked(first.row + r, first.col + k));
       if (first.row + r === cursor.row && first.col + k === cursor.col) e.className = "here";
     }
   }
   place.replaceChildren(table);
+  const here = table.querySelector(".here");
+  if (here) place.scrollLeft = Math.max(0, here.offsetLeft + here.offsetWidth - place.clientWidth);
 }

@@ -91,7 +91,7 @@ func unicodeText(d meta.DType, b []byte) string {
 	return strings.TrimRight(string(runes), "\x00")
 }
 
-// unit returns the unit of a date or time difference, such as "25s".
+// unit returns the unit of a datetime or timedelta, such as "25s".
 func unit(d meta.DType) string {
 	if d.Count > 1 {
 		return strconv.Itoa(d.Count) + d.Unit

@@ -21,9 +21,9 @@ func Viridis(x float64) color.NRGBA {
 	return color.NRGBA{byteOf(polynomial(&red, x)), byteOf(polynomial(&green, x)), byteOf(polynomial(&blue, x)), 255}
 }
 
-// MapOf returns the color map with a name: gray, grey, or else viridis.
+// MapOf returns the color map with a name: gray, or else viridis.
 func MapOf(name string) Map {
-	if name == "gray" || name == "grey" {
+	if name == "gray" {
 		return Gray
 	}
 	return Viridis

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// A Style says how numbers become colors.
+// A Style is how numbers become colors.
 type Style struct {
 	Map        Map
 	Log        bool        // logarithmic colors
