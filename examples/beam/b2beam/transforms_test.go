@@ -169,6 +169,45 @@ func TestRechunk(t *testing.T) {
 	}
 }
 
+// TestRechunkStored copies two arrays in stages. The memory is the least that a chunk needs.
+func TestRechunkStored(t *testing.T) {
+	ctx := context.Background()
+	in := []b2beam.File{create(t, "x", []int64{32, 4, 4}, []int64{1, 4, 4}), create(t, "y", []int64{32, 4, 4}, []int64{1, 4, 4}), create(t, "z", []int64{5}, []int64{2})}
+	out, temp := t.TempDir(), t.TempDir()
+	rechunk := func(files []b2beam.File, dir string, memory int64, chunks ...int64) map[string]int64 {
+		return mustRun(t, func(s beam.Scope) {
+			if _, err := b2beam.RechunkStored(ctx, s, files, dir, temp, b2beam.RechunkOptions{Chunks: chunks, MaxMemory: memory}, &ndarray.CreateOptions{NoSync: true}); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	c := rechunk(in[:2], out, 128, -1, 1, 1)
+	plan, err := ndarray.PlanRechunk([]int64{32, 4, 4}, 4, []int64{1, 4, 4}, []int64{32, 1, 1}, 128)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := int64(2 * len(plan)); len(plan) < 2 || c["arrays_finished"] != n || c["bytes_written"] != n*32*4*4*4 {
+		t.Errorf("%d stages, counters %v", len(plan), c)
+	}
+	for _, f := range in[:2] {
+		got := open(t, filepath.Join(out, f.Name+".b2nd"))
+		equal(t, got, open(t, f.Path))
+		if n := got.Chunks(); n[0] != 32 || n[1] != 1 {
+			t.Errorf("chunks %v", n)
+		}
+	}
+	if left := files(t, temp); len(left) > 0 {
+		t.Errorf("%d files are left of the stages", len(left))
+	}
+	rechunk(in[2:], out, 0, 3)
+	equal(t, open(t, filepath.Join(out, "z.b2nd")), open(t, in[2].Path))
+	_, s := beam.NewPipelineWithRoot()
+	_, err = b2beam.RechunkStored(ctx, s, in, out, temp, b2beam.RechunkOptions{Chunks: []int64{-1, 1, 1}, MaxMemory: 100}, nil)
+	if !errors.Is(err, ndarray.ErrTooLarge) || !strings.Contains(err.Error(), `array "x"`) {
+		t.Errorf("error %v for a limit below a chunk", err)
+	}
+}
+
 // TestReduce compares results with those of ndarray.Reduce.
 func TestReduce(t *testing.T) {
 	ctx := context.Background()
@@ -202,7 +241,7 @@ func TestReduce(t *testing.T) {
 		tiles := b2beam.Read(s, []b2beam.File{f}, nil)
 		for name, c := range cases {
 			reduced := b2beam.Reduce(s, c.op, tiles, &c.o)
-			b2beam.Write(s, filepath.Join(out, name), b2beam.Rechunk(s, reduced, b2beam.RechunkOptions{Chunks: whole(c.o)}), nil)
+			b2beam.Write(s, filepath.Join(out, name), b2beam.Rechunk(s, reduced, b2beam.RechunkOptions{Chunks: whole(c.o)}), &ndarray.CreateOptions{NoSync: true})
 		}
 	})
 	for name, c := range cases {
