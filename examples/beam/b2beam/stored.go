@@ -61,7 +61,7 @@ func planFor(ctx context.Context, f File, o RechunkOptions) (string, []ndarray.R
 		return "", nil, err
 	}
 	defer c.close()
-	if f.Of != nil {
+	if len(f.Of) > 0 {
 		return "", nil, fmt.Errorf("%w: the file is a part of an array; see Rechunk", ndarray.ErrParam)
 	}
 	g, err := newGrid(a.Shape(), o.Chunks)

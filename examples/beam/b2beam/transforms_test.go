@@ -25,6 +25,7 @@ func init() {
 	beam.RegisterFunction(double)
 	beam.RegisterFunction(failOnce)
 	beam.RegisterFunction(minus)
+	beam.RegisterFunction(shrink)
 }
 
 // double returns twice the items, as float64.
@@ -380,6 +381,45 @@ func TestFromFiles(t *testing.T) {
 	}
 	if _, err := b2beam.Glob(in, "*.none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v for a pattern without a match", err)
+	}
+}
+
+// shrink returns a tile of another shape.
+func shrink(_ context.Context, _ b2beam.Key, t b2beam.Tile) (b2beam.Tile, error) {
+	t.Shape, t.Data = []int64{1, t.Shape[1]}, t.Data[:4*t.Shape[1]]
+	return t, nil
+}
+
+// TestErrors checks that errors name array and tile.
+func TestErrors(t *testing.T) {
+	f := create(t, "x", []int64{12, 6}, []int64{4, 6})
+	for name, c := range map[string]struct {
+		want  string
+		build func(s beam.Scope, tiles beam.PCollection)
+	}{
+		"part of a chunk": {`array "x", tile [`, func(s beam.Scope, tiles beam.PCollection) {
+			b2beam.Write(s, t.TempDir(), tiles, &ndarray.CreateOptions{Chunks: []int64{5, 6}, NoSync: true})
+		}},
+		"shape": {`array "x", tile [`, func(s beam.Scope, tiles beam.PCollection) { b2beam.Map(s, shrink, tiles) }},
+		"axis": {`array "x", tile [`, func(s beam.Scope, tiles beam.PCollection) {
+			b2beam.Reduce(s, ndarray.OpMax, tiles, &ndarray.ReduceOptions{Axes: []int{-3}})
+		}},
+		"twice": {`array "x", tile [0 0]: the tiles have`, func(s beam.Scope, tiles beam.PCollection) {
+			b2beam.Reduce(s, ndarray.OpSum, beam.Flatten(s, tiles, tiles), nil)
+		}},
+		"no file": {`array "gone"`, func(s beam.Scope, _ beam.PCollection) {
+			b2beam.Read(s, []b2beam.File{{Name: "gone", Path: f.Path + ".gone"}}, nil)
+		}},
+		"name": {`array "../y"`, func(s beam.Scope, _ beam.PCollection) {
+			b2beam.Write(s, t.TempDir(), b2beam.Read(s, []b2beam.File{{Name: "../y", Path: f.Path}}, nil), nil)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := run(t, func(s beam.Scope) { c.build(s, b2beam.Read(s, []b2beam.File{f}, nil)) })
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want one with %s", err, c.want)
+			}
+		})
 	}
 }
 
