@@ -14,13 +14,13 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 )
 
-// Finish makes the frame readable. It checks that the file of each chunk has the header and the length of such a chunk,
-// and writes the index. It reads all chunks only if the frame has checksums. Finish then removes the temporary files of
-// writers that were killed. Writers that are late, because a chunk was written twice, change nothing any more.
+// Finish makes the frame readable. It checks the header and the length of each chunk file, and writes the index. It
+// reads all chunks only if the frame has checksums. Finish then removes the temporary files of writers that were
+// killed. Writers that are late, because a chunk was written twice, change nothing any more.
 //
 // If chunks are missing, Finish returns ErrUnfinished with their number, and ErrCorrupt for a chunk whose file is
-// damaged; write them, and call Finish again. After a crash, call it again. It returns nil if the frame is finished. Two
-// processes may call it at the same time. Other errors wrap fs.ErrClosed, or are those of ctx and of the operating
+// damaged; write them, and call Finish again. After a crash, call it again. It returns nil if the frame is finished.
+// Two processes may call it at the same time. Other errors wrap fs.ErrClosed, or are those of ctx and of the operating
 // system.
 func (r *Regions) Finish(ctx context.Context) error {
 	ctx = task.Context(ctx)

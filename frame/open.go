@@ -329,3 +329,42 @@ func (f *Frame) checkMeta(n int64) error {
 	}
 	return nil
 }
+
+// written returns the numbers of the chunks of a layout that have a file, in order.
+func (f *Frame) written(root storage.Root, s *snapshot) ([]int64, error) {
+	files, err := root.ReadDir(".") // in order
+	if err != nil {
+		return nil, err
+	}
+	var list []int64
+	for _, x := range files {
+		if n, ok := chunkNumber(x.Name()); ok && n < int64(s.index.n) {
+			list = append(list, n)
+		}
+	}
+	return list, nil
+}
+
+// noIndex returns the error for a directory without an index file.
+func (f *Frame) noIndex(ctx context.Context, root storage.Root) error {
+	s, err := f.loadIndex(ctx, root, layoutFile)
+	if errors.Is(err, os.ErrNotExist) {
+		return f.wrap("directory", -1, fmt.Errorf("no %s in it: %w", indexFile, ErrFormat))
+	}
+	if err != nil {
+		return err
+	}
+	have, err := f.written(root, s)
+	if err != nil {
+		return err
+	}
+	return f.unfinished(len(have), s)
+}
+
+// unfinished returns the error for a layout of which n chunks are written.
+func (f *Frame) unfinished(n int, s *snapshot) error {
+	if n == s.index.n {
+		return f.wrap("directory", -1, fmt.Errorf("all of %d chunks are written, but Finish was not called: %w", n, ErrUnfinished))
+	}
+	return f.wrap("directory", -1, fmt.Errorf("%d of %d chunks are written: %w", n, s.index.n, ErrUnfinished))
+}

@@ -9,7 +9,6 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -20,14 +19,6 @@ import (
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
-)
-
-// A directory with layoutFile and without indexFile is an unfinished frame: no library opens it. The layout is an index
-// file in which all chunks are uninitialized. Chunk i is in the chunk file with number i, also a special chunk, which
-// the index takes over when the frame is finished. Temporary files are in tempDir.
-const (
-	layoutFile = "unfinished.layout"
-	tempDir    = "unfinished"
 )
 
 // Regions is a sparse frame that several writers fill: goroutines, processes, or machines that share a file system. Its
@@ -50,11 +41,11 @@ type Regions struct {
 	final *snapshot // the finished frame, if it is known to be finished
 }
 
-// CreateRegions lays out a frame of nbytes in chunks of o.ChunkSize, in a new directory. If an unfinished frame with the
-// same layout exists, CreateRegions opens it: any number of writers may call it at the same time. Otherwise an existing
-// name is fs.ErrExist. With o.Overwrite, CreateRegions replaces an existing frame, also an unfinished one with all of
-// its chunks: only one writer may call it so. The error wraps ErrParam for BlockTable, Locking and Storage, which do not
-// apply, or is an error of Create.
+// CreateRegions lays out a frame of nbytes in chunks of o.ChunkSize, in a new directory. If an unfinished frame with
+// the same layout exists, CreateRegions opens it: any number of writers may call it at the same time. Otherwise an
+// existing name is fs.ErrExist. With o.Overwrite, CreateRegions replaces an existing frame, also an unfinished one with
+// all of its chunks: only one writer may call it so. The error wraps ErrParam for BlockTable, Locking and Storage,
+// which do not apply, or is an error of Create.
 func CreateRegions(ctx context.Context, name string, nbytes int64, o *CreateOptions) (*Regions, error) {
 	ctx = task.Context(ctx)
 	if o == nil {
@@ -371,50 +362,4 @@ func (r *Regions) Missing(ctx context.Context) iter.Seq2[int, error] {
 			}
 		}
 	}
-}
-
-// written returns the numbers of the chunks of a layout that have a file, in order.
-func (f *Frame) written(root storage.Root, s *snapshot) ([]int64, error) {
-	files, err := root.ReadDir(".") // in order
-	if err != nil {
-		return nil, err
-	}
-	var list []int64
-	for _, x := range files {
-		if n, ok := chunkNumber(x.Name()); ok && n < int64(s.index.n) {
-			list = append(list, n)
-		}
-	}
-	return list, nil
-}
-
-// chunkNumber returns the number of a chunk file.
-func chunkNumber(name string) (int64, bool) {
-	digits, ok := strings.CutSuffix(name, ".chunk")
-	n, err := strconv.ParseInt(digits, 16, 64)
-	return n, ok && err == nil && name == chunkFile(n)
-}
-
-// noIndex returns the error for a directory without an index file.
-func (f *Frame) noIndex(ctx context.Context, root storage.Root) error {
-	s, err := f.loadIndex(ctx, root, layoutFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return f.wrap("directory", -1, fmt.Errorf("no %s in it: %w", indexFile, ErrFormat))
-	}
-	if err != nil {
-		return err
-	}
-	have, err := f.written(root, s)
-	if err != nil {
-		return err
-	}
-	return f.unfinished(len(have), s)
-}
-
-// unfinished returns the error for a layout of which n chunks are written.
-func (f *Frame) unfinished(n int, s *snapshot) error {
-	if n == s.index.n {
-		return f.wrap("directory", -1, fmt.Errorf("all of %d chunks are written, but Finish was not called: %w", n, ErrUnfinished))
-	}
-	return f.wrap("directory", -1, fmt.Errorf("%d of %d chunks are written: %w", n, s.index.n, ErrUnfinished))
 }

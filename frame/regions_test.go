@@ -439,8 +439,8 @@ func recoverRegions(t testing.TB, m simulated.Image, laidOut, finished bool, ack
 	return nil
 }
 
-// TestRegionsCrash cuts the power at each change of the disk while a frame is laid out, filled and finished, with any of
-// the changes since the last sync lost. The frame must be unfinished or finished, with all chunks whose writing has
+// TestRegionsCrash cuts the power at each change of the disk while a frame is laid out, filled and finished, with any
+// of the changes since the last sync lost. The frame must be unfinished or finished, with all chunks whose writing has
 // returned, and finishing it must succeed.
 func TestRegionsCrash(t *testing.T) {
 	tried := 0

@@ -9,6 +9,8 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/storage"
@@ -17,6 +19,14 @@ import (
 
 // indexFile is the file of a sparse frame that holds header, index and trailer.
 const indexFile = "chunks.b2frame"
+
+// A directory with layoutFile and without indexFile is an unfinished frame: no library opens it. The layout is an index
+// file in which all chunks are uninitialized. Chunk i is in the chunk file with number i, also a special chunk, which
+// the index takes over when the frame is finished. Temporary files are in tempDir.
+const (
+	layoutFile = "unfinished.layout"
+	tempDir    = "unfinished"
+)
 
 // sparse is a store in a directory: each chunk is a file of its own.
 //
@@ -45,6 +55,13 @@ type sparse struct {
 func fileExtent(id int64) storage.Extent { return storage.Extent{Off: id, End: id} }
 
 func chunkFile(n int64) string { return fmt.Sprintf("%08X.chunk", n) }
+
+// chunkNumber returns the number of a chunk file.
+func chunkNumber(name string) (int64, bool) {
+	digits, ok := strings.CutSuffix(name, ".chunk")
+	n, err := strconv.ParseInt(digits, 16, 64)
+	return n, ok && err == nil && name == chunkFile(n)
+}
 
 func (d *sparse) open(s *snapshot, _ io.ReaderAt, e, _ entry) (source, error) {
 	if e > 1<<32-1 {

@@ -125,13 +125,13 @@ func ByTile(r Reader, most int64) Boxes {
 	}
 	for i := len(b.shape) - 1; i >= 0; i-- {
 		n, w := b.shape[i], &b.axes[i]
-		one := min(w.size, n)
-		if chunks := max(most/size, 1); chunks < grid.CeilDiv(n, w.size) {
-			w.size *= chunks
+		step := size / min(w.size, n) // bytes along the axis
+		if most/step < n {
+			w.size *= max(most/step/w.size, 1)
 			w.step = w.size
 			break
 		}
-		size = size / one * n
+		size = step * n
 		w.size, w.step = n, n
 	}
 	return b

@@ -40,7 +40,8 @@ func (a *Array) CreateOptions() *CreateOptions {
 //
 // If the new chunks cut across the old ones, old blocks may be decoded more than once, as few times as o.MaxMemory
 // allows. If that is much, Copy first writes the items to a temporary array with chunks that suit both partitions: a
-// file beside the new one, or memory for an array in memory. See PlanRechunk. The error is an error of Create or of reading.
+// file beside the new one, or memory for an array in memory. See PlanRechunk. The error is an error of Create or of
+// reading.
 func Copy(ctx context.Context, name string, r Reader, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	h, err := snapshotOf(ctx, r)
@@ -194,10 +195,13 @@ func (s *stream) part(start, stop *grid.Dims) grid.Dims {
 	for i := g.Ndim - 1; i >= 0; i-- {
 		length := stop[i] - start[i]
 		chunks := grid.CeilDiv(length, g.ChunkShape[i])
-		one := min(part[i], length)
-		n := min(max(most/items, 1), chunks)
+		step := items / min(part[i], length) // items along the axis
+		n := chunks
+		if most/step < length { // the last chunk may be shorter
+			n = max(most/step/part[i], 1)
+		}
 		part[i] *= n
-		items = items / one * min(part[i], length)
+		items = step * min(part[i], length)
 		if n < chunks {
 			break
 		}

@@ -3,6 +3,7 @@ package ndarray_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -272,4 +273,26 @@ func ExamplePlanRechunk() {
 			s.Reads, float64(s.BytesRead)/1e12, s.Writes, s.Chunks, float64(s.BytesWritten)/1e12)
 	}
 	// Output:
+	// stage 1: 10000 tiles of [240 720 1440], 100 for each worker, 949 MiB
+	//   reads 2400000 files, 10.0 TB; writes 2600000 files of [240 72 56], 10.0 TB
+	// stage 2: 10400 tiles of [60000 72 56], 104 for each worker, 922 MiB
+	//   reads 2600000 files, 10.0 TB; writes 648000 files of [60000 8 8], 10.0 TB
+}
+
+// The tiles of an array as messages for other machines.
+func ExampleArray_WorkItems() {
+	ctx := context.Background()
+	a, err := ndarray.Zeros(ctx, "", []int64{4, 6}, "<i4", &ndarray.CreateOptions{Chunks: []int64{2, 2}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for item := range a.WorkItems(ndarray.ByTile(a, 32)) { // tiles of up to 32 bytes
+		text, err := json.Marshal(item)
+		fmt.Println(string(text), err)
+	}
+	// Output:
+	// {"Name":"","Start":[0,0],"Shape":[2,4],"NBytes":32} <nil>
+	// {"Name":"","Start":[0,4],"Shape":[2,2],"NBytes":16} <nil>
+	// {"Name":"","Start":[2,0],"Shape":[2,4],"NBytes":32} <nil>
+	// {"Name":"","Start":[2,4],"Shape":[2,2],"NBytes":16} <nil>
 }

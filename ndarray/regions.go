@@ -164,8 +164,8 @@ func (r *Regions) Missing(ctx context.Context) iter.Seq2[Box, error] {
 }
 
 // Finish makes the array readable. If chunks are missing, it returns ErrUnfinished with their number: write them, and
-// call it again. It returns nil if the array is finished. After a crash, call it again; two processes may call it at the
-// same time. See [frame.Regions.Finish].
+// call it again. It returns nil if the array is finished. After a crash, call it again; two processes may call it at
+// the same time. See [frame.Regions.Finish].
 func (r *Regions) Finish(ctx context.Context) error { return r.r.Finish(ctx) }
 
 func (r *Regions) source() (*Array, *selection.Mapping) { return r.a, nil }

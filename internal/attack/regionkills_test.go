@@ -64,8 +64,8 @@ func regionBox(r *ndarray.Regions, n int64) (ndarray.Box, error) {
 	return r.ChunkBox(n/columns, n%columns)
 }
 
-// fillRegions writes first the missing chunks and then any, in random order, until it is killed. It prints the number of
-// each chunk when it is written.
+// fillRegions writes first the missing chunks and then any, in random order, until it is killed. It prints the number
+// of each chunk when it is written.
 func fillRegions(path string, out io.Writer) error {
 	r, err := ndarray.OpenRegions(context.Background(), path, &ndarray.OpenOptions{NoSync: true, Concurrency: 1})
 	if err != nil {

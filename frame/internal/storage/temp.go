@@ -106,8 +106,11 @@ func (t *Temp) replace() error {
 	if tempErr != nil {
 		return tempErr
 	}
-	if err == nil && t.New {
+	switch {
+	case err == nil && t.New:
 		return t.errExist()
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
 	}
 	old := ""
 	if err == nil && (fi.IsDir() || tempInfo.IsDir()) {

@@ -203,9 +203,9 @@ func longer(length, unit, other, n int64) []int64 {
 	for _, k := range []int64{1, 2, 3, 5} {
 		add((length/unit + k) * unit)
 	}
-	for _, k := range []int64{2, 4, 8} {
-		if length <= n/k {
-			add(k * length)
+	for _, k := range [][2]int64{{2, 1}, {3, 1}, {4, 1}, {5, 1}, {8, 1}, {3, 2}, {5, 2}, {5, 3}, {5, 4}} {
+		if length <= n/k[0]*k[1] {
+			add(length * k[0] / k[1] / unit * unit)
 		}
 	}
 	if m := lcm(unit, other); m < n {

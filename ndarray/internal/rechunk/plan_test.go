@@ -136,9 +136,9 @@ func randomProblem(rng *rand.Rand) Problem {
 	return p
 }
 
-// TestPlan compares the stages of 10,000 random problems with what their tiles do: they cover each item once, they write
-// each chunk as a whole, they stay in memory, and they read as many chunks as forecast. Plans of several stages read no
-// chunk twice, also those that are not the cheapest. A single stage reads about as little as any tiles would.
+// TestPlan compares the stages of 10,000 random problems with what their tiles do: they cover each item once, they
+// write each chunk as a whole, they stay in memory, and they read as many chunks as forecast. Plans of several stages
+// read no chunk twice, also those that are not the cheapest. A single stage reads about as little as any tiles would.
 func TestPlan(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	stages := map[int]int{}
