@@ -11,8 +11,8 @@
 //	b2beam.Write(s, "/data/mean", mean, nil)
 //	err = beamx.Run(ctx, p)
 //
-// Read and FromFiles make tiles, Map, Rechunk, Reduce and Zip turn tiles into others, and Write stores them. Beam's own
-// transforms may be used in between.
+// Read and FromFiles make tiles, Map, Rechunk, Reduce and Zip turn tiles into others, and Write stores them.
+// RechunkStored copies stored arrays without a shuffle. Beam's own transforms may be used in between.
 //
 // # Storage
 //

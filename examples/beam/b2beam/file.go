@@ -18,7 +18,7 @@ type File struct {
 	Name string // name of the array in the pipeline: elements separated by slashes, such as "2024/t2m"
 	Path string // file, directory or URL
 
-	// Start is the offset of the file's items in an array of shape Of. Both are nil for a file with the whole array.
+	// Start is the offset of the file's items in an array of shape Of. Both are empty for a file with the whole array.
 	Start, Of []int64
 }
 
@@ -86,7 +86,7 @@ func Concat(ctx context.Context, name string, axis int, files []File) ([]File, e
 
 // place returns the key and the shape of the whole array for a box of the file, whose shape is given.
 func (f File) place(b ndarray.Box, shape []int64) (Key, []int64) {
-	if f.Of == nil {
+	if len(f.Of) == 0 {
 		return Key{f.Name, b.Start}, shape
 	}
 	start := slices.Clone(b.Start)

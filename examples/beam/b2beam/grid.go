@@ -105,8 +105,8 @@ func intersection(a, b ndarray.Box) ndarray.Box {
 	return c
 }
 
-// copyBox copies the items of box c from src, which holds the items of box from, to dst, which holds the items of box to,
-// all in C order. Both boxes contain c. An item has size bytes.
+// copyBox copies the items of box c from src, which holds the items of box from, to dst, which holds the items of box
+// to, all in C order. Both boxes contain c. An item has size bytes.
 func copyBox(dst []byte, to ndarray.Box, src []byte, from, c ndarray.Box, size int) {
 	runs(to, from, c, int64(size), func(d, s, n int64) error {
 		copy(dst[d:d+n], src[s:s+n])

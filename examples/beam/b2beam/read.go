@@ -22,7 +22,7 @@ type ReadOptions struct {
 	// Tile is the number of items of a tile along each axis; -1 is the whole axis. A chunk that is in several tiles is
 	// read for each of them, so multiples of the chunks are best.
 	Tile []int64
-	// MaxTile limits the bytes of a tile. A tile has as many chunks as fit, first along the last axis, and at least one.
+	// MaxTile limits the bytes of a tile. It has as many chunks as fit, first along the last axis, and at least one.
 	MaxTile int64
 }
 

@@ -15,23 +15,25 @@ func init() {
 	beam.RegisterType(reflect.TypeFor[*joinFn]())
 }
 
-// RechunkOptions are the options of Rechunk.
+// RechunkOptions are the options of Rechunk and RechunkStored.
 type RechunkOptions struct {
 	// Chunks is the shape of the new chunks, -1 for a whole axis. Every tile of the result has one or more of them.
 	Chunks []int64
-	// MaxMemory limits the bytes of items that a worker holds for one tile: an old tile and a part of it, or a new tile
-	// and a part of it. Each may have half of it; a new tile has as many chunks as fit. 0 is 256 MiB. Rechunk fails if
-	// an old tile or a chunk is larger.
+	// MaxMemory limits the bytes of items that a worker holds for one tile. 0 is 256 MiB. For Rechunk these are an old
+	// tile and a part of it, or a new tile and a part of it. Each may have half of the memory; a new tile has as many
+	// chunks as fit. Rechunk fails if an old tile or a chunk is larger.
 	MaxMemory int64
 }
 
+const defaultMemory = 256 << 20
+
 // Rechunk returns the items of arrays in tiles of another shape. The tiles may be of any shapes that cover the arrays
 // once. All items pass through the shuffle of the runner, in parts that are shared by an old and a new tile; larger old
-// tiles (see ReadOptions) make fewer and larger parts.
+// tiles (see ReadOptions) make fewer and larger parts. RechunkStored needs no shuffle.
 func Rechunk(s beam.Scope, tiles beam.PCollection, o RechunkOptions) beam.PCollection {
 	s = s.Scope("b2beam.Rechunk")
 	if o.MaxMemory == 0 {
-		o.MaxMemory = 256 << 20
+		o.MaxMemory = defaultMemory
 	}
 	parts := beam.ParDo(s, &splitFn{o}, tiles)
 	return beam.ParDo(s, &joinFn{o}, beam.GroupByKey(s, parts))

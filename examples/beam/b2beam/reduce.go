@@ -127,7 +127,7 @@ func isMoment(op ndarray.Op) bool {
 	return op == ndarray.OpMean || op == ndarray.OpStd || op == ndarray.OpVar
 }
 
-// axes returns the set of axes that are reduced.
+// axes returns the set of axes that are reduced. It leaves out axes that do not exist, which ndarray.Reduce rejects.
 func (r reducer) axes(ndim int) map[int]bool {
 	set := map[int]bool{}
 	if r.Options.Axes == nil {
@@ -136,7 +136,12 @@ func (r reducer) axes(ndim int) map[int]bool {
 		}
 	}
 	for _, axis := range r.Options.Axes {
-		set[(axis+ndim)%max(ndim, 1)] = true
+		if axis < 0 {
+			axis += ndim
+		}
+		if axis >= 0 && axis < ndim {
+			set[axis] = true
+		}
 	}
 	return set
 }
@@ -166,9 +171,7 @@ func (r reducer) reduce(ctx context.Context, k Key, t Tile) (part, error) {
 		return p, fmt.Errorf("%w: Reduce of complex numbers", ndarray.ErrType)
 	}
 	for axis := range r.axes(len(t.Shape)) {
-		if axis < len(t.Shape) {
-			p.Items *= t.Shape[axis]
-		}
+		p.Items *= t.Shape[axis]
 	}
 	var x ndarray.Reader = a
 	if isMoment(r.Op) || a.DType().Kind == 'f' && (r.Op == ndarray.OpSum || r.Op == ndarray.OpProd) {

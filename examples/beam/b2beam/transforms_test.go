@@ -25,6 +25,7 @@ func init() {
 	beam.RegisterFunction(double)
 	beam.RegisterFunction(failOnce)
 	beam.RegisterFunction(minus)
+	beam.RegisterFunction(shrink)
 }
 
 // double returns twice the items, as float64.
@@ -169,6 +170,45 @@ func TestRechunk(t *testing.T) {
 	}
 }
 
+// TestRechunkStored copies two arrays in stages. The memory is the least that a chunk needs.
+func TestRechunkStored(t *testing.T) {
+	ctx := context.Background()
+	in := []b2beam.File{create(t, "x", []int64{32, 4, 4}, []int64{1, 4, 4}), create(t, "y", []int64{32, 4, 4}, []int64{1, 4, 4}), create(t, "z", []int64{5}, []int64{2})}
+	out, temp := t.TempDir(), t.TempDir()
+	rechunk := func(files []b2beam.File, dir string, memory int64, chunks ...int64) map[string]int64 {
+		return mustRun(t, func(s beam.Scope) {
+			if _, err := b2beam.RechunkStored(ctx, s, files, dir, temp, b2beam.RechunkOptions{Chunks: chunks, MaxMemory: memory}, &ndarray.CreateOptions{NoSync: true}); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	c := rechunk(in[:2], out, 128, -1, 1, 1)
+	plan, err := ndarray.PlanRechunk([]int64{32, 4, 4}, 4, []int64{1, 4, 4}, []int64{32, 1, 1}, 128)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := int64(2 * len(plan)); len(plan) < 2 || c["arrays_finished"] != n || c["bytes_written"] != n*32*4*4*4 {
+		t.Errorf("%d stages, counters %v", len(plan), c)
+	}
+	for _, f := range in[:2] {
+		got := open(t, filepath.Join(out, f.Name+".b2nd"))
+		equal(t, got, open(t, f.Path))
+		if n := got.Chunks(); n[0] != 32 || n[1] != 1 {
+			t.Errorf("chunks %v", n)
+		}
+	}
+	if left := files(t, temp); len(left) > 0 {
+		t.Errorf("%d files are left of the stages", len(left))
+	}
+	rechunk(in[2:], out, 0, 3)
+	equal(t, open(t, filepath.Join(out, "z.b2nd")), open(t, in[2].Path))
+	_, s := beam.NewPipelineWithRoot()
+	_, err = b2beam.RechunkStored(ctx, s, in, out, temp, b2beam.RechunkOptions{Chunks: []int64{-1, 1, 1}, MaxMemory: 100}, nil)
+	if !errors.Is(err, ndarray.ErrTooLarge) || !strings.Contains(err.Error(), `array "x"`) {
+		t.Errorf("error %v for a limit below a chunk", err)
+	}
+}
+
 // TestReduce compares results with those of ndarray.Reduce.
 func TestReduce(t *testing.T) {
 	ctx := context.Background()
@@ -202,7 +242,7 @@ func TestReduce(t *testing.T) {
 		tiles := b2beam.Read(s, []b2beam.File{f}, nil)
 		for name, c := range cases {
 			reduced := b2beam.Reduce(s, c.op, tiles, &c.o)
-			b2beam.Write(s, filepath.Join(out, name), b2beam.Rechunk(s, reduced, b2beam.RechunkOptions{Chunks: whole(c.o)}), nil)
+			b2beam.Write(s, filepath.Join(out, name), b2beam.Rechunk(s, reduced, b2beam.RechunkOptions{Chunks: whole(c.o)}), &ndarray.CreateOptions{NoSync: true})
 		}
 	})
 	for name, c := range cases {
@@ -341,6 +381,45 @@ func TestFromFiles(t *testing.T) {
 	}
 	if _, err := b2beam.Glob(in, "*.none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v for a pattern without a match", err)
+	}
+}
+
+// shrink returns a tile of another shape.
+func shrink(_ context.Context, _ b2beam.Key, t b2beam.Tile) (b2beam.Tile, error) {
+	t.Shape, t.Data = []int64{1, t.Shape[1]}, t.Data[:4*t.Shape[1]]
+	return t, nil
+}
+
+// TestErrors checks that errors name array and tile.
+func TestErrors(t *testing.T) {
+	f := create(t, "x", []int64{12, 6}, []int64{4, 6})
+	for name, c := range map[string]struct {
+		want  string
+		build func(s beam.Scope, tiles beam.PCollection)
+	}{
+		"part of a chunk": {`array "x", tile [`, func(s beam.Scope, tiles beam.PCollection) {
+			b2beam.Write(s, t.TempDir(), tiles, &ndarray.CreateOptions{Chunks: []int64{5, 6}, NoSync: true})
+		}},
+		"shape": {`array "x", tile [`, func(s beam.Scope, tiles beam.PCollection) { b2beam.Map(s, shrink, tiles) }},
+		"axis": {`array "x", tile [`, func(s beam.Scope, tiles beam.PCollection) {
+			b2beam.Reduce(s, ndarray.OpMax, tiles, &ndarray.ReduceOptions{Axes: []int{-3}})
+		}},
+		"twice": {`array "x", tile [0 0]: the tiles have`, func(s beam.Scope, tiles beam.PCollection) {
+			b2beam.Reduce(s, ndarray.OpSum, beam.Flatten(s, tiles, tiles), nil)
+		}},
+		"no file": {`array "gone"`, func(s beam.Scope, _ beam.PCollection) {
+			b2beam.Read(s, []b2beam.File{{Name: "gone", Path: f.Path + ".gone"}}, nil)
+		}},
+		"name": {`array "../y"`, func(s beam.Scope, _ beam.PCollection) {
+			b2beam.Write(s, t.TempDir(), b2beam.Read(s, []b2beam.File{{Name: "../y", Path: f.Path}}, nil), nil)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := run(t, func(s beam.Scope) { c.build(s, b2beam.Read(s, []b2beam.File{f}, nil)) })
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want one with %s", err, c.want)
+			}
+		})
 	}
 }
 

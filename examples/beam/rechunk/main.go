@@ -14,14 +14,14 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/goblosc/blosc2/examples/beam/b2beam"
 	"github.com/goblosc/blosc2/examples/beam/internal/cli"
-	"github.com/goblosc/blosc2/ndarray"
 )
 
 var (
 	in     = flag.String("in", "", "arrays to read: a path, a pattern or a URL; empty writes a sample to OUT/sample and reads it")
 	out    = flag.String("out", "", "folder for the new arrays, shared by all workers")
 	chunks = flag.String("chunks", "-1,8,8", "new chunk shape; -1 is a whole axis")
-	memory = flag.Int64("max-memory", 256<<20, "bytes of items that a worker holds for one step")
+	temp   = flag.String("temp", "", "folder for arrays between the stages, shared by all workers; empty is OUT/stages")
+	memory = flag.Int64("max-memory", 256<<20, "bytes of a tile that a worker holds")
 )
 
 func main() {
@@ -35,6 +35,9 @@ func main() {
 func run(ctx context.Context) error {
 	if *out == "" {
 		return errors.New("-out is missing")
+	}
+	if *temp == "" {
+		*temp = filepath.Join(*out, "stages")
 	}
 	shape, err := cli.Ints(*chunks)
 	if err != nil {
@@ -51,9 +54,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	return cli.Run(ctx, func(s beam.Scope) error {
-		tiles := b2beam.Read(s, files, &b2beam.ReadOptions{MaxTile: *memory / 2})
-		tiles = b2beam.Rechunk(s, tiles, b2beam.RechunkOptions{Chunks: shape, MaxMemory: *memory})
-		b2beam.Write(s, *out, tiles, &ndarray.CreateOptions{Chunks: shape})
-		return nil
+		_, err := b2beam.RechunkStored(ctx, s, files, *out, *temp, b2beam.RechunkOptions{Chunks: shape, MaxMemory: *memory}, nil)
+		return err
 	})
 }

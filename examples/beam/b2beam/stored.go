@@ -1,0 +1,111 @@
+package b2beam
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+func init() { beam.RegisterType(reflect.TypeFor[*removeFn]()) }
+
+// RechunkStored copies stored arrays to a folder, in chunks of another shape. It returns the new arrays, a
+// PCollection<File>, when they are finished. No item passes through the shuffle: workers follow the plan of
+// ndarray.PlanRechunk, which may write arrays below the folder temp between its stages. Each is removed when the array
+// that it is for is finished. All workers must share both folders.
+//
+// A tile has at most o.MaxMemory bytes, and a worker holds one tile at a time, its compressed form, and the chunks that
+// it decodes. RechunkStored opens each file for its shape, where the pipeline is built, and plans for each combination
+// of shape, item size and chunks. create are the options of the new arrays, with nil Chunks. See Write.
+//
+// The error wraps ndarray.ErrTooLarge if a chunk exceeds the memory, or is an error of opening a file.
+func RechunkStored(ctx context.Context, s beam.Scope, files []File, dir, temp string, o RechunkOptions, create *ndarray.CreateOptions) (beam.PCollection, error) {
+	s = s.Scope("b2beam.RechunkStored")
+	if o.MaxMemory == 0 {
+		o.MaxMemory = defaultMemory
+	}
+	groups := map[string][]File{} // with one plan
+	plans := map[string][]ndarray.RechunkStage{}
+	var order []string
+	for _, f := range files {
+		key, plan, err := planFor(ctx, f, o)
+		if err != nil {
+			return beam.PCollection{}, fmt.Errorf("b2beam: array %q: %s: %w", f.Name, f.Path, err)
+		}
+		if plans[key] == nil {
+			plans[key], order = plan, append(order, key)
+		}
+		groups[key] = append(groups[key], f)
+	}
+	var done []beam.PCollection
+	for _, key := range order {
+		done = append(done, runPlan(s, groups[key], plans[key], dir, temp, options(create)))
+	}
+	if len(done) == 0 {
+		return beam.PCollection{}, errors.New("b2beam: no files to rechunk")
+	}
+	return beam.Flatten(s, done...), nil
+}
+
+// planFor returns the plan for a file, and a key that files with the same plan have.
+func planFor(ctx context.Context, f File, o RechunkOptions) (string, []ndarray.RechunkStage, error) {
+	var c cache
+	a, err := c.open(ctx, f.Path)
+	if err != nil {
+		return "", nil, err
+	}
+	defer c.close()
+	if len(f.Of) > 0 {
+		return "", nil, fmt.Errorf("%w: the file is a part of an array; see Rechunk", ndarray.ErrParam)
+	}
+	g, err := newGrid(a.Shape(), o.Chunks)
+	if err != nil {
+		return "", nil, err
+	}
+	plan, err := ndarray.PlanRechunk(g.shape, int64(a.DType().Size), a.Chunks(), g.tile, o.MaxMemory)
+	return fmt.Sprint(g.shape, a.DType().Size, a.Chunks()), plan, err
+}
+
+// runPlan adds the stages of a plan to a pipeline.
+func runPlan(s beam.Scope, files []File, plan []ndarray.RechunkStage, dir, temp string, o ndarray.CreateOptions) beam.PCollection {
+	arrays := beam.CreateList(s, files)
+	var temps []string
+	for i, stage := range plan {
+		to, with := dir, o
+		if i < len(plan)-1 {
+			to = filepath.Join(temp, fmt.Sprintf("stage-%d", i+1))
+			with = ndarray.CreateOptions{Codec: codec.LZ4, NoSync: o.NoSync}
+			temps = append(temps, to)
+		}
+		with.Chunks = stage.Chunks
+		arrays = Write(s, to, ReadAll(s, arrays, &ReadOptions{Tile: stage.Tile}), &with)
+	}
+	if len(temps) == 0 {
+		return arrays
+	}
+	return beam.ParDo(s, &removeFn{temps}, arrays)
+}
+
+// removeFn removes the arrays that were written between the stages of a plan.
+type removeFn struct{ Dirs []string }
+
+// ProcessElement removes the arrays for a finished one, and emits that.
+func (fn *removeFn) ProcessElement(_ context.Context, f File, emit func(File)) error {
+	for _, dir := range fn.Dirs {
+		path, err := arrayPath(dir, f.Name)
+		if err == nil {
+			err = os.RemoveAll(path)
+		}
+		if err != nil {
+			return fmt.Errorf("b2beam: array %q: %w", f.Name, err)
+		}
+	}
+	emit(f)
+	return nil
+}
