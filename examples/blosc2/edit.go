@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/store"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -36,6 +37,9 @@ func (v *appendCmd) Run(e *env) error {
 	a, arrayErr := ndarray.OpenFrame(f)
 	if arrayErr != nil && isArrayFrame(f) {
 		return arrayErr
+	}
+	if entry, err := store.Describe(e.ctx, f); err == nil && arrayErr != nil && entry.Kind != store.KindFrame {
+		return fmt.Errorf("%s: %v: append adds raw bytes to a super-chunk, or items to an array", v.Path, entry.Kind)
 	}
 	in, err := openShown(e, v.In, v.Raw, v.progressOption)
 	if err != nil {

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"encoding/hex"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -21,6 +24,17 @@ func newArray(t testing.TB, args ...string) string {
 
 // TestAppend appends to arrays and super-chunks.
 func TestAppend(t *testing.T) {
+	for _, name := range []string{"objects.b2b", "batches.b2b", "tensor.bl2", "lazy_expr.b2nd"} { // not as raw bytes
+		b, err := os.ReadFile(filepath.Join("../../testdata/stores", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := writeFile(t, name, string(b))
+		fails(t, 1, "", "12345678", "append", "-raw", path)
+		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, b) {
+			t.Errorf("%s: changed", name)
+		}
+	}
 	data := numbers(30)
 	for _, args := range [][]string{nil, {"-sparse"}} {
 		out := newArray(t, args...)
