@@ -120,8 +120,9 @@ func finishRegions(path string, out io.Writer) error {
 }
 
 // TestRegionKills lets eight processes at a time write the chunks of one array, each chunk many times, and finish it,
-// and kills all of them at random times, 100 times. No chunk is lost whose write has returned. When the array is
-// finished it equals the model, and nothing is left over; then it is laid out again.
+// and kills all of them at random times, in 40 rounds or as many as ATTACK_REGIONS asks for. No chunk is lost whose
+// write has returned. When the array is finished it equals the model, and nothing is left over; then it is laid out
+// again.
 func TestRegionKills(t *testing.T) {
 	if os.Getenv(envChild) == t.Name() {
 		do := fillRegions
@@ -137,7 +138,7 @@ func TestRegionKills(t *testing.T) {
 	if err := exec.Command(os.Args[0], "-test.run=^$").Run(); errors.Is(err, syscall.ENOEXEC) {
 		t.Skip("programs cannot start others under emulation")
 	}
-	rounds := 100
+	rounds := 40
 	if testing.Short() {
 		rounds = 8
 	}
@@ -212,7 +213,11 @@ func (k *regionKills) process(role string) {
 			break // the line is not whole
 		}
 		if first { // it has begun
-			time.AfterFunc(time.Duration(rand.IntN(80))*time.Millisecond, func() { c.Process.Kill() })
+			most := 80
+			if role == regionFinisher {
+				most = 300
+			}
+			time.AfterFunc(time.Duration(rand.IntN(most))*time.Millisecond, func() { c.Process.Kill() })
 		}
 		k.note(strings.TrimSuffix(line, "\n"))
 	}
