@@ -22,7 +22,7 @@ var (
 	out    = flag.String("out", "", "folder for mean/NAME.b2nd and anomaly/NAME.b2nd, shared by all workers")
 	name   = flag.String("name", "data", "name of the new arrays")
 	chunks = flag.String("chunks", "", "chunk shape of the anomaly; -1 is a whole axis. If it is empty, the files must have equal lengths, and the chunks are theirs")
-	memory = flag.Int64("max-memory", 256<<20, "bytes of items that a worker holds for one step with -chunks")
+	memory = flag.Int64("max-memory", 64<<20, "bytes of items that a bundle holds for one step with -chunks")
 )
 
 func init() { beam.RegisterFunction(subtract) }

@@ -29,9 +29,10 @@
 //
 // # Memory
 //
-// A worker holds one tile for each transform of a fused stage, and Rechunk and Reduce hold one result besides. The size
-// of a tile is that of a chunk, unless the options of Read choose another one. Rechunk and Reduce move all of their
-// tiles through the shuffle of the runner. Prism keeps the shuffle in memory.
+// A bundle holds one tile for each transform of a fused stage, and Rechunk and Reduce hold one result besides. A worker
+// may process several bundles at a time; Prism has up to 8. A tile has the size of a chunk, unless the options of Read
+// choose another one. Rechunk, Reduce and Zip move tiles or results through the shuffle of the runner. Prism keeps the
+// shuffle in memory.
 //
 // # Metrics
 //

@@ -19,7 +19,7 @@ func init() {
 type RechunkOptions struct {
 	// Chunks is the shape of the new chunks, -1 for a whole axis. Every tile of the result has one or more of them.
 	Chunks []int64
-	// MaxMemory limits the bytes of items that a worker holds for one tile. 0 is 256 MiB. For Rechunk these are an old
+	// MaxMemory limits the bytes of items that a bundle holds for one tile. 0 is 256 MiB. For Rechunk these are an old
 	// tile and a part of it, or a new tile and a part of it. Each may have half of the memory; a new tile has as many
 	// chunks as fit. Rechunk fails if an old tile or a chunk is larger.
 	MaxMemory int64

@@ -20,7 +20,7 @@ func init() {
 // Reduce reduces arrays along axes, with the dtypes and rules of ndarray.Reduce. Their tiles must form a grid.
 //
 // A first stage reduces each tile, a second one merges the results of about 64 neighbors, and a third one merges
-// the results of the second. A worker holds a tile, the tile as float64 for sums and means of floats, and one result,
+// the results of the second. A bundle holds a tile, the tile as float64 for sums and means of floats, and one result,
 // which has up to 24 bytes for each item; results pass through the shuffle of the runner.
 //
 // Reduce supports all operations except ndarray.OpArgMin and ndarray.OpArgMax, and no complex numbers. It panics for

@@ -20,7 +20,7 @@ func init() { beam.RegisterType(reflect.TypeFor[*removeFn]()) }
 // ndarray.PlanRechunk, which may write arrays below the folder temp between its stages. Each is removed when the array
 // that it is for is finished. All workers must share both folders.
 //
-// A tile has at most o.MaxMemory bytes, and a worker holds one tile at a time, its compressed form, and the chunks that
+// A tile has at most o.MaxMemory bytes, and a bundle holds one tile at a time, its compressed form, and the chunks that
 // it decodes. RechunkStored opens each file for its shape, where the pipeline is built, and plans for each combination
 // of shape, item size and chunks. create are the options of the new arrays, with nil Chunks. See Write.
 //

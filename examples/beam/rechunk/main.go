@@ -21,7 +21,7 @@ var (
 	out    = flag.String("out", "", "folder for the new arrays, shared by all workers")
 	chunks = flag.String("chunks", "-1,8,8", "new chunk shape; -1 is a whole axis")
 	temp   = flag.String("temp", "", "folder for arrays between the stages, shared by all workers; empty is OUT/stages")
-	memory = flag.Int64("max-memory", 256<<20, "bytes of a tile that a worker holds")
+	memory = flag.Int64("max-memory", 32<<20, "bytes of a tile; a worker holds one for each bundle, see README.md")
 )
 
 func main() {
