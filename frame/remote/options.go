@@ -38,8 +38,9 @@ type Options struct {
 
 	// The cost of reading. Ranges are read with one request if the gap between them has at most Gap bytes. By default
 	// that is Latency*Bandwidth/Requests: reading the gap takes less time than one more request. Latency and Bandwidth
-	// that are not set start at their defaults and follow what the requests take. Each request reads at most MaxLen
-	// bytes, and with Dir up to 128 KiB more. A call holds at most MaxBytes bytes that are not delivered yet.
+	// that are not set start at their defaults and follow what the requests take. With Dir they stay there, so that
+	// later programs want the same ranges. Each request reads at most MaxLen bytes, and with Dir up to 128 KiB more. A
+	// call holds at most MaxBytes bytes that are not delivered yet.
 	Latency   time.Duration // from sending a request to the first byte; 0 = learned, from 50 ms
 	Bandwidth int64         // bytes per second; 0 = learned, from 100 MB/s
 	Gap       int64         // 0 = as above, or 4 KiB with Multipart; negative = none
@@ -132,7 +133,7 @@ func (o *Options) complete() (Options, error) {
 	setDefault(&c.MaxWait, 30*time.Second)
 	setDefault(&c.Stall, 30*time.Second)
 	setDefault(&c.MaxWhole, 16<<20)
-	c.learnLatency, c.learnBandwidth = c.Latency == 0, c.Bandwidth == 0
+	c.learnLatency, c.learnBandwidth = c.Latency == 0 && c.Dir == "", c.Bandwidth == 0 && c.Dir == ""
 	setDefault(&c.Latency, 50*time.Millisecond)
 	setDefault(&c.Bandwidth, 100e6)
 	setDefault(&c.MaxLen, 8<<20)
