@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -336,7 +337,8 @@ func (f *Frame) checkMeta(n int64) error {
 	return nil
 }
 
-// written returns the numbers of the chunks of a layout that have a file, in order.
+// written returns the numbers of the chunks of a layout that have a file, in order. While writers rename files over
+// others, some file systems, such as tmpfs, list a name twice or not at all.
 func (f *Frame) written(root storage.Root, s *snapshot) ([]int64, error) {
 	files, err := root.ReadDir(".") // in order
 	if err != nil {
@@ -348,7 +350,7 @@ func (f *Frame) written(root storage.Root, s *snapshot) ([]int64, error) {
 			list = append(list, n)
 		}
 	}
-	return list, nil
+	return slices.Compact(list), nil
 }
 
 // noIndex returns the error for a directory without an index file.
