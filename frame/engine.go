@@ -2,6 +2,7 @@ package frame
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -163,6 +164,9 @@ func (e *engineBatch) Scratch() (engine.Storage, error) {
 		if _, ok := c.Bytes.(*Memory); ok {
 			return NewMemory(nil), nil
 		}
+	}
+	if e.f.path == "" { // a Storage of the caller: no folder was named
+		return nil, errors.ErrUnsupported
 	}
 	return storage.CreateScratch(e.f.sys, e.f.path)
 }

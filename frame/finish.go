@@ -3,6 +3,7 @@ package frame
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 
@@ -44,21 +45,7 @@ func (r *Regions) finish(ctx context.Context, s *snapshot) error {
 	case final != nil:
 		return r.cleanUp(ctx, final)
 	}
-	have, err := r.f.written(r.root, s)
-	if err == nil && len(have) < s.index.n {
-		err = r.f.unfinished(len(have), s)
-	}
-	if err != nil {
-		return err
-	}
-	// From here on, no writer changes a chunk.
-	if err := storage.RemoveDir(ctx, r.root, tempDir); err != nil {
-		return err
-	}
-	next, err := r.collect(ctx, s)
-	if err == nil {
-		err = r.publish(next)
-	}
+	err = r.tryFinish(ctx, s)
 	// Another process may have finished the frame during the call. If no process has, writers may go on.
 	final, e := r.finished(context.WithoutCancel(ctx))
 	switch {
@@ -67,8 +54,56 @@ func (r *Regions) finish(ctx context.Context, s *snapshot) error {
 	case err == nil:
 		return e
 	}
-	if e := r.root.Mkdir(tempDir, 0o777); e != nil && !errors.Is(e, fs.ErrExist) {
+	// Without finishDir, a call that another process makes at the same time fails: writers may soon change chunks that
+	// it has seen.
+	e = storage.RemoveDir(context.WithoutCancel(ctx), r.root, finishDir)
+	if e == nil {
+		e = r.makeDir(tempDir)
+	}
+	if e != nil {
 		err = errors.Join(err, e)
+	}
+	return err
+}
+
+// makeDir creates a directory if it does not exist.
+func (r *Regions) makeDir(name string) error {
+	if err := r.root.Mkdir(name, 0o777); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// tryFinish makes the chunks a frame. The temporary index is in a directory that every call removes after a frame was
+// finished. So no index can take the place of a later one, even if the process was stopped for long.
+func (r *Regions) tryFinish(ctx context.Context, s *snapshot) error {
+	have, err := r.f.written(r.root, s)
+	if err == nil && len(have) < s.index.n {
+		err = r.f.unfinished(len(have), s)
+	}
+	if err == nil {
+		err = r.makeDir(finishDir)
+	}
+	if err != nil {
+		return err
+	}
+	if final, err := r.finished(ctx); err != nil || final != nil {
+		return err
+	}
+	// From here on, no writer changes a chunk.
+	if err := storage.RemoveDir(ctx, r.root, tempDir); err != nil {
+		return err
+	}
+	next, err := r.collect(ctx, s)
+	if err != nil {
+		return err
+	}
+	if _, err := r.root.Lstat(tempDir); err == nil {
+		return fmt.Errorf("another call of Finish has failed, and writers may go on; call it again: %w", ErrUnfinished)
+	}
+	err = r.publish(next)
+	if errors.Is(err, fs.ErrNotExist) { // another call has removed finishDir
+		err = fmt.Errorf("another call of Finish has ended; call it again: %w: %w", ErrUnfinished, err)
 	}
 	return err
 }
@@ -183,7 +218,7 @@ func (r *Regions) publish(next *snapshot) error {
 	if err := r.sync(); err != nil {
 		return err
 	}
-	if err := storage.ReplaceFile(r.root, ".", indexFile, append(head, tx.tail...), r.f.opts.NoSync); err != nil {
+	if err := storage.ReplaceFile(r.root, finishDir, indexFile, append(head, tx.tail...), r.f.opts.NoSync); err != nil {
 		return err
 	}
 	return r.sync()
@@ -192,8 +227,10 @@ func (r *Regions) publish(next *snapshot) error {
 // cleanUp removes what the finished frame does not use: temporary files, the files of chunks that the index represents,
 // and at last the layout. Without a layout it removes no chunks: the frame may have been edited since.
 func (r *Regions) cleanUp(ctx context.Context, final *snapshot) error {
-	if err := storage.RemoveDir(ctx, r.root, tempDir); err != nil {
-		return err
+	for _, dir := range []string{tempDir, finishDir} {
+		if err := storage.RemoveDir(ctx, r.root, dir); err != nil {
+			return err
+		}
 	}
 	_, noLayout := r.root.Lstat(layoutFile)
 	if noLayout != nil && !errors.Is(noLayout, fs.ErrNotExist) {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 	"math"
 	"slices"
 	"sync"
@@ -191,6 +193,15 @@ func (d *decoding) cached(v *engine.Visit) bool {
 	return true
 }
 
+// lasting returns an error of a source, but nil for one that may concern a single file of a directory. Then each chunk
+// without its bytes reads them again, and gets an error of its own.
+func lasting(err error) error {
+	if !errors.Is(err, ErrChanged) && (errors.Is(err, ErrCorrupt) || errors.Is(err, fs.ErrNotExist)) {
+		return nil
+	}
+	return err
+}
+
 // load reads the chunks of a window. Decoding returns an error of the source for the chunks that wait for their bytes.
 func (p *prefetcher) load(list []*chunkAhead) {
 	var err error
@@ -200,7 +211,7 @@ func (p *prefetcher) load(list []*chunkAhead) {
 		}
 		for _, a := range list {
 			if !a.closed {
-				a.err = err
+				a.err = lasting(err)
 			}
 			a.finish()
 		}
@@ -567,7 +578,7 @@ func (a *chunkAhead) held(off int64) (b []byte, end int64, err error) {
 		}
 		a.next = i
 		room := a.p.most
-		a.err = a.p.read(a.p.call, a.take(nil, &room))
+		a.err = lasting(a.p.read(a.p.call, a.take(nil, &room)))
 	}
 	switch b = q.bytes(); {
 	case b == nil:

@@ -353,6 +353,11 @@ func (r *Regions) Missing(ctx context.Context) iter.Seq2[int, error] {
 			if err == nil || missing {
 				err = ctx.Err()
 			}
+			if missing && err == nil { // or the frame was finished, and the index has the chunk
+				if final, err = r.finished(ctx); final != nil {
+					return
+				}
+			}
 			if err != nil {
 				yield(0, r.f.orClosed(err))
 				return

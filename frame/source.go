@@ -3,6 +3,7 @@ package frame
 import (
 	"context"
 	"io"
+	"time"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/storage"
@@ -104,22 +105,43 @@ func (d *sourceFiles) open(s *snapshot, from io.ReaderAt, e, _ entry) (source, e
 	return src, nil
 }
 
+// stored reads at most 64 files, one after the other, for at most ten seconds, and none after one that cannot be read.
 func (d *sourceFiles) stored(s *snapshot, enough int64) int64 {
-	const most = 1 << 20
+	const most, mostFiles, mostTime = 1 << 20, 64, 10 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), mostTime)
+	defer cancel()
+	from := &untilError{from: storage.Bind(ctx, s.src)}
 	sum, seen := int64(0), map[entry]bool{}
 	for _, e := range s.index.list {
-		if sum >= enough {
+		if sum >= enough || len(seen) == mostFiles || from.err != nil {
 			break
 		}
 		if e < 0 || seen[e] {
 			continue
 		}
 		seen[e] = true
-		if src, err := d.open(s, s.src, e, -1); err == nil {
+		if src, err := d.open(s, from, e, -1); err == nil {
 			sum += coder.Evidence(src.at, src.off, min(src.guess, most), enough-sum)
 		}
 	}
 	return sum
+}
+
+// untilError is an io.ReaderAt that does not read any more after an error, except for the end of a file.
+type untilError struct {
+	from io.ReaderAt
+	err  error
+}
+
+func (r *untilError) ReadAt(p []byte, off int64) (int, error) {
+	if r.err != nil {
+		return 0, r.err
+	}
+	n, err := r.from.ReadAt(p, off)
+	if err != io.EOF {
+		r.err = err
+	}
+	return n, err
 }
 
 // size returns the size of the files that the state references: the others are not known.

@@ -26,6 +26,7 @@ const indexFile = "chunks.b2frame"
 const (
 	layoutFile = "unfinished.layout"
 	tempDir    = "unfinished"
+	finishDir  = "finishing" // of temporary index files
 )
 
 // sparse is a store in a directory: each chunk is a file of its own.

@@ -2,7 +2,9 @@ package ndarray
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
@@ -45,6 +47,10 @@ func PlanRechunk(shape []int64, itemSize int64, from, to []int64, maxMemory int6
 	return stages, nil
 }
 
+// mostListed is the largest number of chunks of an array whose chunks are not written in order: the index of such an
+// array is in memory from the beginning, even if all chunks are special.
+const mostListed = 1 << 20
+
 // rechunk copies the items of an array with another partition. If the boxes that run reads would decode many blocks
 // again and again, it uses tiles of another shape, or temporary arrays.
 func (s *stream) rechunk(ctx context.Context, b *frame.Batch, h *snapshot) error {
@@ -64,7 +70,7 @@ func (s *stream) rechunk(ctx context.Context, b *frame.Batch, h *snapshot) error
 		}
 	}
 	plan, err := rechunk.New(p)
-	if err != nil {
+	if err != nil || slices.ContainsFunc(plan, func(t rechunk.Stage) bool { return t.Writes > mostListed }) {
 		return s.run(ctx, b) // a chunk takes more memory, or the array is huge
 	}
 	const gain = 1.5 // that must be expected
@@ -78,8 +84,11 @@ func (s *stream) rechunk(ctx context.Context, b *frame.Batch, h *snapshot) error
 // stages runs the stages of a plan, all but the last with temporary arrays.
 func (s *stream) stages(ctx context.Context, b *frame.Batch, plan []rechunk.Stage) error {
 	g := s.l.geo
-	for len(plan) > 1 {
+	for first := true; len(plan) > 1; first = false {
 		a, err := s.between(ctx, b, plan[0])
+		if first && errors.Is(err, errors.ErrUnsupported) { // there is no place for it
+			return s.run(ctx, b)
+		}
 		if err != nil {
 			return err
 		}
@@ -109,7 +118,15 @@ func (s *stream) between(ctx context.Context, b *frame.Batch, stage rechunk.Stag
 	}
 	t := *s
 	t.l = l
-	return l.create(ctx, "", func(b *frame.Batch) error { return t.tiles(ctx, b, stage.Tile) })
+	owned := false
+	a, err := l.create(ctx, "", func(b *frame.Batch) error {
+		owned = true
+		return t.tiles(ctx, b, stage.Tile)
+	})
+	if !owned {
+		st.Close()
+	}
+	return a, err
 }
 
 // tiles writes all chunks to an empty frame, a tile of whole chunks at a time.

@@ -118,6 +118,8 @@ func openDir(ctx context.Context, opts Options, newClient func(name string) *cli
 		return nil, &Error{URL: index.name, Err: unsupported("an index of %d bytes, want less than 2 GiB", obj.Size())}
 	}
 	d := &Dir{index: obj, o: opts, files: map[int64]*dirFile{}}
+	// A chunk in the cache on disk belongs to a version of the index: with a new index, the chunks may be new, too.
+	key = fmt.Sprintf("%s\x00%q %q %d\x00", key, obj.id.ETag, obj.id.Modified, obj.id.Size)
 	d.client = func(name string) *client {
 		c := newClient(name)
 		c.slots, c.costs, c.key = index.slots, index.costs, key+name
@@ -181,6 +183,10 @@ func (d *Dir) Close() error {
 // failed returns why reads fail, or nil.
 func (d *Dir) failed(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := d.index.failed(ctx); err != nil { // a check in the background has found a new index
+		d.noteChanged(err)
 		return err
 	}
 	d.mu.Lock()

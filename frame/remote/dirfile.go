@@ -120,7 +120,7 @@ func (d *Dir) open(ctx context.Context, f *dirFile, g *fileRanges) error {
 // it returns.
 func (d *Dir) identify(ctx context.Context, obj *Object, f *dirFile, g *fileRanges) (first *segment, whole bool, err error) {
 	var disk *diskCache
-	if d.index.disk != nil {
+	if d.index.disk != nil && d.index.id.named() {
 		disk = d.index.disk.forKey(obj.c.key)
 	}
 	if f.id != nil && !f.whole {
@@ -141,7 +141,7 @@ func (d *Dir) identify(ctx context.Context, obj *Object, f *dirFile, g *fileRang
 	}
 	o := &opened{id: p.id, settled: p.settled}
 	if err == nil {
-		err = obj.c.checkNamed(&opened{id: p.id, parts: []part{p}})
+		err = obj.c.checkNamed(&opened{id: p.id}) // no part makes up for a version: the next read may be a new request
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		if e := d.index.Refresh(ctx); e != nil {
@@ -156,10 +156,13 @@ func (d *Dir) identify(ctx context.Context, obj *Object, f *dirFile, g *fileRang
 		return nil, false, err
 	}
 	obj.start(o, disk)
-	if len(p.data) > 0 {
+	whole = int64(len(p.data)) == p.id.Size && p.off == 0 && p.whole
+	switch {
+	case whole: // a request for a part of it would get all of it again, and fail
+		first = obj.table.addHeld(p.off, p.data)
+	case len(p.data) > 0:
 		first = obj.table.add(p.off, p.data)
 	}
-	whole = int64(len(p.data)) == p.id.Size && p.off == 0 && p.whole
 	if obj.disk != nil && p.id.named() && p.settled && !whole {
 		obj.disk.putEntry(o)
 		obj.disk.put(p.data, p.off)

@@ -69,6 +69,17 @@ func (t *table) add(off int64, data []byte) *segment {
 	return s
 }
 
+// addHeld adds a segment that is done for one caller, until that releases it. It is no part of the cache, which removes
+// segments in use.
+func (t *table) addHeld(off int64, data []byte) *segment {
+	s := &segment{Range: Range{Off: off, Len: int64(len(data))}, data: data, done: make(chan struct{}), refs: 1}
+	close(s.done)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.insert(s)
+	return s
+}
+
 // clear removes all segments. No call may hold one.
 func (t *table) clear() {
 	t.mu.Lock()

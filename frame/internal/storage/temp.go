@@ -147,13 +147,9 @@ type scratch struct {
 	name string // of the file, if it is not removed yet
 }
 
-// CreateScratch creates a file beside a name, or if that is empty in the operating system's directory of temporary
-// files. Closing the file removes it. If the operating system can remove an open file, a process that is killed leaves
-// none.
+// CreateScratch creates a file beside a name. Closing the file removes it. If the operating system can remove an open
+// file, a process that is killed leaves none.
 func CreateScratch(sys System, name string) (Bytes, error) {
-	if name == "" {
-		name = filepath.Join(os.TempDir(), "blosc2")
-	}
 	f, t, err := CreateTemp(sys, filepath.Clean(name), true)
 	if err != nil {
 		return nil, err

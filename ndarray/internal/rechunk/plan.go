@@ -58,6 +58,9 @@ func New(p Problem) ([]Stage, error) {
 	return best, nil
 }
 
+// maxChunk is the largest size of a chunk in bytes.
+const maxChunk = math.MaxInt32 - 32
+
 func (p *Problem) check() error {
 	n := len(p.Shape)
 	if len(p.From) != n || len(p.To) != n {
@@ -73,8 +76,8 @@ func (p *Problem) check() error {
 	if all > math.MaxInt64/(1<<16) {
 		return fmt.Errorf("ndarray: %w: shape %v", errs.ErrTooLarge, p.Shape)
 	}
-	if size := p.bytes(p.To); size > p.MaxMemory {
-		return fmt.Errorf("ndarray: %w: a chunk of %v has %d bytes, want at most %d", errs.ErrTooLarge, p.To, size, p.MaxMemory)
+	if size, most := p.bytes(p.To), min(p.MaxMemory, maxChunk); size > most {
+		return fmt.Errorf("ndarray: %w: a chunk of %v has %d bytes, want at most %d", errs.ErrTooLarge, p.To, size, most)
 	}
 	return nil
 }
@@ -242,7 +245,7 @@ func (p *Problem) through(between int) []Stage {
 				to[i] = piece(tile[i], tiles[j+1][i], n)
 			}
 		}
-		if p.bytes(tile) > p.MaxMemory {
+		if p.bytes(tile) > p.MaxMemory || p.bytes(to) > maxChunk {
 			return nil
 		}
 		stages = append(stages, p.Stage(chunks, tile, to))
