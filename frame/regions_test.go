@@ -532,32 +532,3 @@ func TestRegionsErrors(t *testing.T) {
 		}
 	}
 }
-
-// doubledRoot is a directory whose listing has its first file twice, as that of a tmpfs may have while a file is renamed
-// over another one.
-type doubledRoot struct{ storage.Root }
-
-func (r doubledRoot) ReadDir(name string) ([]fs.DirEntry, error) {
-	list, err := r.Root.ReadDir(name)
-	return slices.Concat(list[:min(1, len(list))], list), err
-}
-
-// TestRegionsListing finishes frames whose directory lists a file twice.
-func TestRegionsListing(t *testing.T) {
-	ctx := t.Context()
-	r, err := CreateRegions(ctx, filepath.Join(t.TempDir(), "a"), regionBytes, regionOptions(nil))
-	must(t, err)
-	defer r.Close()
-	for i := range regionChunks - 1 {
-		must(t, r.Write(ctx, i, regionItems(i)))
-	}
-	r.root = doubledRoot{r.root}
-	if got := missing(t, r); !slices.Equal(got, []int{regionChunks - 1}) {
-		t.Errorf("chunks %v are missing", got)
-	}
-	if err := r.Finish(ctx); !errors.Is(err, ErrUnfinished) {
-		t.Errorf("Finish: %v, want ErrUnfinished", err)
-	}
-	must(t, r.Write(ctx, regionChunks-1, regionItems(regionChunks-1)))
-	must(t, r.Finish(ctx))
-}

@@ -1,6 +1,7 @@
 package remote_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -356,5 +358,131 @@ func TestDirErrors(t *testing.T) {
 	}
 	if err := dir.ReadRanges(t.Context(), []remote.Range{{Off: dir.ChunkOffset(1) - 1, Len: 2}}, nil); !errors.Is(err, remote.ErrBounds) {
 		t.Errorf("a range in two files: %v", err)
+	}
+}
+
+// TestDirReplaced reads a frame through a cache on disk after all of its files were replaced.
+func TestDirReplaced(t *testing.T) {
+	stored := makeArray(t, []int64{8, 100, 100}, []int64{1, 100, 100}, []int64{1, 20, 100}, 0, false)
+	_, files := makeDir(t, stored, false)
+	synctest.Test(t, func(t *testing.T) {
+		l, _ := dirLink(files)
+		o := &remote.Options{Client: l.Client(), Dir: t.TempDir()}
+		read := func(sel ...ndarray.Index) ([]float32, error) {
+			dir, err := remote.OpenDir(context.Background(), "http://host/d", o)
+			if err != nil {
+				return nil, err
+			}
+			defer dir.Close()
+			a, err := ndarray.OpenSource(context.Background(), dir, &ndarray.OpenOptions{Concurrency: 1})
+			if err != nil {
+				return nil, err
+			}
+			defer a.Close()
+			time.Sleep(time.Second) // for the answer about the index
+			return ndarray.Read[float32](context.Background(), a, sel...)
+		}
+		old, err := read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name := range files {
+			x := l.Objects["/d/"+name]
+			x.ETag = `"new"`
+			if name == "00000003.chunk" {
+				x.Data = files["00000004.chunk"]
+			}
+			l.Objects["/d/"+name] = x
+		}
+		if _, err := read(ndarray.At(0)); !errors.Is(err, remote.ErrChanged) {
+			t.Errorf("the first start: %v, want ErrChanged", err)
+		}
+		got, err := read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := slices.Clone(old)
+		copy(want[3*10000:4*10000], old[4*10000:])
+		if !slices.Equal(got, want) {
+			t.Error("items of before")
+		}
+	})
+}
+
+// TestDirFaults reads from servers without versions, with a small cache and without ranges, and with a missing file.
+func TestDirFaults(t *testing.T) {
+	stored := makeArray(t, []int64{32, 50, 100}, []int64{1, 50, 100}, []int64{1, 10, 100}, 0, false)
+	_, files := makeDir(t, stored, false)
+	versions, ranges, missing := true, true, ""
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := path.Base(r.URL.Path)
+		data, ok := files[name]
+		if !ok || name == missing {
+			http.NotFound(w, r)
+			return
+		}
+		if missing != "" {
+			time.Sleep(20 * time.Millisecond) // the error arrives first
+		}
+		if versions {
+			w.Header().Set("ETag", `"1"`)
+		}
+		if !ranges {
+			r.Header.Del("Range")
+		}
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+	}))
+	defer s.Close()
+	open := func(o *remote.Options) *ndarray.Array {
+		dir, err := remote.OpenDir(t.Context(), s.URL+"/d", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { dir.Close() })
+		a, err := ndarray.OpenSource(t.Context(), dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+
+	versions = false
+	if _, err := ndarray.Read[float32](t.Context(), open(nil)); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("no versions: %v, want ErrUnsupported", err)
+	}
+	if _, err := ndarray.Read[float32](t.Context(), open(&remote.Options{Unversioned: true})); err != nil {
+		t.Errorf("Unversioned: %v", err)
+	}
+
+	versions, ranges = true, false
+	a := open(&remote.Options{Cache: 45 << 10})
+	var all sync.WaitGroup
+	for k := range 4 {
+		all.Go(func() {
+			rng := rand.New(rand.NewPCG(1, uint64(k)))
+			for range 30 {
+				if _, err := ndarray.Read[float32](t.Context(), a, ndarray.At(rng.Int64N(32))); err != nil {
+					t.Errorf("no ranges: %v", err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+
+	ranges, missing = true, "00000006.chunk"
+	f := open(nil).Frame()
+	for i := range f.NumChunks() {
+		if _, err := f.ReadChunk(t.Context(), nil, i); (err != nil) != (i == 6) {
+			t.Errorf("a file is missing, chunk %d: %v", i, err)
+		}
+	}
+	var faults []error
+	err := f.Verify(t.Context(), func(err error) error {
+		faults = append(faults, err)
+		return nil
+	})
+	if err != nil || len(faults) != 1 {
+		t.Errorf("Verify: %v, %d faults: %v", err, len(faults), faults)
 	}
 }

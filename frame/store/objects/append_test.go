@@ -442,3 +442,32 @@ func TestAppendConcurrent(t *testing.T) {
 		t.Errorf("%d items, want %d", got, n+180)
 	}
 }
+
+// TestAppendSecond appends to an empty array by two Arrays, the first of which chooses the length of blocks.
+func TestAppendSecond(t *testing.T) {
+	ctx := context.Background()
+	f, err := frame.Create(ctx, "", &frame.CreateOptions{Meta: batchLayer(t, nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var arrays [2]*Array
+	for i := range arrays {
+		if arrays[i], err = New(ctx, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, n := range []int{10, 25} {
+		if err := arrays[i].Append(ctx, slices.Repeat([]any{int64(i)}, n)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o, err := New(ctx, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := append(slices.Repeat([]any{int64(0)}, 10), slices.Repeat([]any{int64(1)}, 25)...)
+	if got := values(t, o); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v", got)
+	}
+}
