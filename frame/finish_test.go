@@ -10,8 +10,8 @@ import (
 	"github.com/goblosc/blosc2/frame/internal/storage"
 )
 
-// doubledRoot is a directory whose listing has its first file twice, as that of a tmpfs may have while a file is renamed
-// over another one.
+// doubledRoot is a directory whose listing has its first file twice, as that of a tmpfs may have while a file is
+// renamed over another one.
 type doubledRoot struct{ storage.Root }
 
 func (r doubledRoot) ReadDir(name string) ([]fs.DirEntry, error) {

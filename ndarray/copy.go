@@ -40,8 +40,8 @@ func (a *Array) CreateOptions() *CreateOptions {
 //
 // If the new chunks cut across the old ones, old blocks may be decoded more than once, as few times as o.MaxMemory
 // allows. If that is much, Copy first writes the items to a temporary array with chunks that suit both partitions: a
-// file beside the new one, or memory for an array in memory, but none with a Storage. See PlanRechunk. The error is an error of Create or of
-// reading.
+// file beside the new one, or memory for an array in memory, but none with a Storage. See PlanRechunk. The error is an
+// error of Create or of reading.
 func Copy(ctx context.Context, name string, r Reader, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	h, err := snapshotOf(ctx, r)

@@ -47,8 +47,8 @@ func PlanRechunk(shape []int64, itemSize int64, from, to []int64, maxMemory int6
 	return stages, nil
 }
 
-// mostListed is the largest number of chunks of an array whose chunks are not written in order: the index of such an
-// array is in memory from the beginning, even if all chunks are special.
+// mostListed is the largest number of chunks of an array whose chunks are not written in order: its index is in memory
+// from the beginning, even if all chunks are special.
 const mostListed = 1 << 20
 
 // rechunk copies the items of an array with another partition. If the boxes that run reads would decode many blocks

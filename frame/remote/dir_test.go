@@ -455,12 +455,12 @@ func TestDirFaults(t *testing.T) {
 	}
 
 	versions, ranges = true, false
-	a := open(&remote.Options{Cache: 45 << 10})
+	a := open(&remote.Options{Cache: 2 * int64(len(files["00000000.chunk"]))})
 	var all sync.WaitGroup
 	for k := range 4 {
 		all.Go(func() {
 			rng := rand.New(rand.NewPCG(1, uint64(k)))
-			for range 30 {
+			for range 60 {
 				if _, err := ndarray.Read[float32](t.Context(), a, ndarray.At(rng.Int64N(32))); err != nil {
 					t.Errorf("no ranges: %v", err)
 					return

@@ -46,8 +46,8 @@ func ReplaceFile(r Root, dir, name string, data []byte, noSync bool) error {
 }
 
 // RemoveDir removes a directory of r and the files in it, also files that other processes create during the call. When
-// it returns, no process can rename a file of the directory any more. It is no error if the directory does not exist. Of
-// a link or a file it removes only the name.
+// it returns, no process can rename a file of the directory any more. It is no error if the directory does not exist.
+// Of a link or a file it removes only the name.
 func RemoveDir(ctx context.Context, r Root, dir string) error {
 	if fi, err := r.Lstat(dir); err == nil && !fi.IsDir() { // a link must not lead to other files
 		return r.Remove(dir)
