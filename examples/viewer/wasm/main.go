@@ -62,7 +62,7 @@ func (w *worker) call(_ js.Value, args []js.Value) any {
 		switch {
 		case err == nil:
 			answer.Invoke(nil, result, true)
-		case ctx.Err() != nil:
+		case ctx.Err() != nil || errors.Is(err, context.Canceled): // by this call or by one that took its place
 			answer.Invoke("canceled", nil, true)
 		default:
 			answer.Invoke(message(err), nil, true)

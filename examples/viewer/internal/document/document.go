@@ -124,6 +124,9 @@ type Array struct{ *ndarray.Array }
 // Real reports whether the items are numbers.
 func (a *Array) Real() bool { return item.IsReal(a.DType()) }
 
+// MaxText is the largest size in bytes of items that are shown as text.
+const MaxText = 1 << 20
+
 // Value returns an item as text.
 func (a *Array) Value(ctx context.Context, at []int64) (string, error) {
 	if len(at) != len(a.Shape()) {
@@ -133,7 +136,11 @@ func (a *Array) Value(ctx context.Context, at []int64) (string, error) {
 	for k, i := range at {
 		sel[k] = ndarray.At(i)
 	}
-	b := make([]byte, a.DType().Size)
+	size := a.DType().Size
+	if size > MaxText {
+		return "", fmt.Errorf("items of %d bytes are not shown: %w", size, ndarray.ErrTooLarge)
+	}
+	b := make([]byte, size)
 	if err := a.ReadBytes(ctx, b, sel...); err != nil {
 		return "", err
 	}

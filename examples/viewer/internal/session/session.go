@@ -219,6 +219,9 @@ func (s *Session) Table(ctx context.Context, x plane.Axes, top, left int64, rows
 	if top < 0 || left < 0 || h <= 0 || w <= 0 || h*w > maxTable {
 		return nil, 0, 0, fmt.Errorf("no table of %d × %d items at %d, %d: %w", h, w, top, left, ndarray.ErrBounds)
 	}
+	if h*w*int64(d.Size) > document.MaxText {
+		return nil, 0, 0, fmt.Errorf("a table of %d × %d items of %d bytes is not shown: %w", h, w, d.Size, ndarray.ErrTooLarge)
+	}
 	data := make([]byte, h*w*int64(d.Size))
 	if err := v.ReadBytes(ctx, data, ndarray.Span(top, top+h), ndarray.Span(left, left+w)); err != nil {
 		return nil, 0, 0, err
