@@ -55,7 +55,7 @@ func (e *env) startProgress(o progressOption, what string, total int64) *progres
 
 // show prints the progress until it ends.
 func (p *progress) show(w io.Writer, terminal bool, what string, delay, every time.Duration) {
-	wait := time.NewTimer(delay)
+	wait := time.NewTimer(max(delay, every)) // by then the total is known, if it ever is
 	defer wait.Stop()
 	bar := newBar(w, terminal, what)
 	bar.StartWithoutRender()
