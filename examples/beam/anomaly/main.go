@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"log"
 	"path/filepath"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -27,13 +26,7 @@ var (
 
 func init() { beam.RegisterFunction(subtract) }
 
-func main() {
-	flag.Parse()
-	beam.Init()
-	if err := run(context.Background()); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { cli.Main(run) }
 
 // subtract returns the difference of x and the mean over its axis 0, which b is.
 func subtract(ctx context.Context, _ b2beam.Key, x, mean b2beam.Tile) (b2beam.Tile, error) {

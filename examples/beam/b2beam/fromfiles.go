@@ -53,6 +53,7 @@ func FromFiles(s beam.Scope, files []File, o *FilesOptions) beam.PCollection {
 
 // importFn reads the tiles of a file. Its restriction is a range of tiles.
 type importFn struct {
+	tileRanges
 	Options FilesOptions
 
 	file items
@@ -107,19 +108,6 @@ func (fn *importFn) CreateInitialRestriction(ctx context.Context, f File) (offse
 		return offsetrange.Restriction{}, err
 	}
 	return offsetrange.Restriction{End: g.len()}, nil
-}
-
-// SplitRestriction divides the tiles of a file.
-func (fn *importFn) SplitRestriction(_ File, r offsetrange.Restriction) []offsetrange.Restriction {
-	return splitTiles(r)
-}
-
-// RestrictionSize returns the number of tiles.
-func (fn *importFn) RestrictionSize(_ File, r offsetrange.Restriction) float64 { return r.Size() }
-
-// CreateTracker returns a tracker for tiles.
-func (fn *importFn) CreateTracker(r offsetrange.Restriction) *sdf.LockRTracker {
-	return sdf.NewLockRTracker(offsetrange.NewTracker(r))
 }
 
 // ProcessElement emits the tiles that the tracker grants.

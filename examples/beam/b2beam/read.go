@@ -64,6 +64,7 @@ func (o ReadOptions) grid(shape, chunks []int64, itemSize int) (grid, error) {
 
 // readFn reads the tiles of a file. Its restriction is a range of tiles.
 type readFn struct {
+	tileRanges
 	Options ReadOptions
 
 	arrays cache
@@ -91,16 +92,19 @@ func (fn *readFn) CreateInitialRestriction(ctx context.Context, f File) (offsetr
 	return offsetrange.Restriction{End: g.len()}, nil
 }
 
+// tileRanges is the part of a splittable DoFn that all DoFns over the tiles of files have.
+type tileRanges struct{}
+
 // SplitRestriction divides the tiles of a file, so that workers can begin at several places.
-func (fn *readFn) SplitRestriction(_ File, r offsetrange.Restriction) []offsetrange.Restriction {
+func (tileRanges) SplitRestriction(_ File, r offsetrange.Restriction) []offsetrange.Restriction {
 	return splitTiles(r)
 }
 
 // RestrictionSize returns the number of tiles.
-func (fn *readFn) RestrictionSize(_ File, r offsetrange.Restriction) float64 { return r.Size() }
+func (tileRanges) RestrictionSize(_ File, r offsetrange.Restriction) float64 { return r.Size() }
 
 // CreateTracker returns a tracker for tiles.
-func (fn *readFn) CreateTracker(r offsetrange.Restriction) *sdf.LockRTracker {
+func (tileRanges) CreateTracker(r offsetrange.Restriction) *sdf.LockRTracker {
 	return sdf.NewLockRTracker(offsetrange.NewTracker(r))
 }
 

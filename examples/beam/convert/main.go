@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"log"
 	"path/filepath"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -30,13 +29,7 @@ var (
 	rawOffset = flag.Int64("raw-offset", 0, "bytes before the first item of files without a header")
 )
 
-func main() {
-	flag.Parse()
-	beam.Init()
-	if err := run(context.Background()); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { cli.Main(run) }
 
 func run(ctx context.Context) error {
 	if *out == "" {

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"log"
 	"path/filepath"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -24,13 +23,7 @@ var (
 	memory = flag.Int64("max-memory", 32<<20, "bytes of a tile; a worker holds one for each bundle, see README.md")
 )
 
-func main() {
-	flag.Parse()
-	beam.Init()
-	if err := run(context.Background()); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { cli.Main(run) }
 
 func run(ctx context.Context) error {
 	if *out == "" {

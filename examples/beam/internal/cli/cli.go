@@ -5,6 +5,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"log"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -19,6 +20,15 @@ import (
 )
 
 var runner = flag.String("runner", "prism", "where the pipeline runs: prism, universal or dataflow; see README.md")
+
+// Main parses the flags and calls run, as the main function of a program.
+func Main(run func(ctx context.Context) error) {
+	flag.Parse()
+	beam.Init()
+	if err := run(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+}
 
 // Run runs the pipeline that build makes, and prints the counters of package b2beam. A program must have called
 // flag.Parse and beam.Init.
