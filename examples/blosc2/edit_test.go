@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // newArray creates an array of 6 x 5 int32 and returns its name.
@@ -156,6 +157,7 @@ func TestParseItem(t *testing.T) {
 
 // TestFloat16 checks that the result is the nearest of all half-precision numbers, ties to even.
 func TestFloat16(t *testing.T) {
+	float16 := func(x float64) uint16 { return uint16(ndarray.Float16Of(x)) }
 	value := func(bits uint16) float64 {
 		exp, frac := int(bits>>10&31), float64(bits&1023)
 		switch {

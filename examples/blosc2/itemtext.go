@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // itemText returns an item of a dtype as plain text without rounding, for CSV.
@@ -95,31 +96,11 @@ func floatOf(d meta.DType, b []byte) float64 {
 	bits := unsignedInt(d, b)
 	switch len(b) {
 	case 2:
-		return halfFloat(uint16(bits))
+		return ndarray.Float16(bits).Float64()
 	case 4:
 		return float64(math.Float32frombits(uint32(bits)))
 	}
 	return math.Float64frombits(bits)
-}
-
-// halfFloat returns the value of a half-precision number.
-func halfFloat(bits uint16) float64 {
-	exp, frac := int(bits>>10&31), float64(bits&0x3ff)
-	var x float64
-	switch {
-	case exp == 31 && frac == 0:
-		x = math.Inf(1)
-	case exp == 31:
-		return math.NaN()
-	case exp == 0:
-		x = math.Ldexp(frac, -24)
-	default:
-		x = math.Ldexp(1024+frac, exp-25)
-	}
-	if bits&0x8000 != 0 {
-		x = math.Copysign(x, -1)
-	}
-	return x
 }
 
 // complexParts returns the parts of a complex number.
@@ -156,7 +137,7 @@ func shortest(x float64, format byte, size int) string {
 	}
 	for digits := range 6 {
 		s := strconv.FormatFloat(x, 'e', digits, 64)
-		if y, err := strconv.ParseFloat(s, 64); err == nil && float16(y) == float16(x) {
+		if y, err := strconv.ParseFloat(s, 64); err == nil && ndarray.Float16Of(y) == ndarray.Float16Of(x) {
 			return strconv.FormatFloat(y, format, -1, 64)
 		}
 	}

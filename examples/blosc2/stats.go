@@ -212,7 +212,7 @@ func exactFloat(d meta.DType, text string) (float64, error) {
 	}
 	x, err := strconv.ParseFloat(text, 64)
 	if d.Kind == 'f' && d.Size == 2 {
-		x = halfFloat(float16(x))
+		x = ndarray.Float16Of(x).Float64()
 	}
 	return x, err
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // parseItem parses the text of an item of a dtype and returns its bytes.
@@ -74,7 +75,7 @@ func orderedInt(d meta.DType, n uint64, text string, err error) ([]byte, error) 
 func floatBytes(d meta.DType, x float64, size int) []byte {
 	switch size {
 	case 2:
-		return ordered(d, uint64(float16(x)), 2)
+		return ordered(d, uint64(ndarray.Float16Of(x)), 2)
 	case 4:
 		return ordered(d, uint64(math.Float32bits(float32(x))), 4)
 	}
@@ -124,22 +125,4 @@ func parseHex(d meta.DType, text string) ([]byte, error) {
 		return nil, fmt.Errorf("%q is not an item of %d bytes in hexadecimal", text, d.Size)
 	}
 	return b, nil
-}
-
-// float16 returns the bits of the IEEE half-precision number nearest to f, with ties to even.
-func float16(f float64) uint16 {
-	bits := math.Float64bits(f)
-	sign := uint16(bits >> 48 & 0x8000)
-	switch a := math.Abs(f); {
-	case math.IsNaN(f):
-		return sign | 0x7e00
-	case a >= 65520: // halfway from the largest finite number to 65536
-		return sign | 0x7c00
-	case a < 0x1p-14: // steps of 2^-24
-		return sign | uint16(math.RoundToEven(a*0x1p24))
-	default:
-		_, exp := math.Frexp(a) // a is in [2^(exp-1), 2^exp), with 11 bits of precision
-		// Rounding up to the next power of two carries into the exponent as it should.
-		return sign | uint16(exp+14)<<10 + uint16(math.RoundToEven(math.Ldexp(a, 11-exp))) - 1<<10
-	}
 }

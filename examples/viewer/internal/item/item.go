@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // IsReal reports whether the items of a dtype are real numbers or booleans.
@@ -93,29 +94,9 @@ func float(d meta.DType, b []byte) float64 {
 	bits := unsigned(d, b)
 	switch len(b) {
 	case 2:
-		return half(uint16(bits))
+		return ndarray.Float16(bits).Float64()
 	case 4:
 		return float64(math.Float32frombits(uint32(bits)))
 	}
 	return math.Float64frombits(bits)
-}
-
-// half returns the value of a half-precision number.
-func half(bits uint16) float64 {
-	exp, frac := int(bits>>10&31), float64(bits&0x3ff)
-	var x float64
-	switch {
-	case exp == 31 && frac == 0:
-		x = math.Inf(1)
-	case exp == 31:
-		return math.NaN()
-	case exp == 0:
-		x = math.Ldexp(frac, -24)
-	default:
-		x = math.Ldexp(1024+frac, exp-25)
-	}
-	if bits&0x8000 != 0 {
-		x = math.Copysign(x, -1)
-	}
-	return x
 }
