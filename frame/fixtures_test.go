@@ -35,7 +35,7 @@ func allFixtures(t testing.TB) []fixture {
 	return append(fixtures(t, "python-blosc2"), fixtures(t, "legacy")...)
 }
 
-// contiguousFixtures returns the bytes of the contiguous frames of at most so many bytes.
+// contiguousFixtures returns the bytes of the contiguous frames up to a size in bytes.
 func contiguousFixtures(t testing.TB, most int64) (names []string, frames [][]byte) {
 	for _, c := range allFixtures(t) {
 		fi, err := os.Stat(c.Path)

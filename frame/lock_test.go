@@ -336,7 +336,7 @@ type countingPlan struct {
 	next   int
 	only   []int32          // blocks, or all
 	placed func(k int) bool // whether a block has a place
-	part   int              // only so many thirds of the other blocks are wanted
+	part   int              // the thirds of the other blocks that are wanted
 	size   int              // bytes of a chunk
 	got    []byte           // all chunks
 	mu     sync.Mutex

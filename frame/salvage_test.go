@@ -101,7 +101,7 @@ func TestSalvage(t *testing.T) {
 		all := bytes.Join(chunks, nil)
 		for _, c := range []struct {
 			what  string
-			cut   int64 // to so many bytes, or 0
+			cut   int64 // number of bytes that stay, or 0
 			from  int64 // zeros in [from, to)
 			to    int64
 			want  []byte

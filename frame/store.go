@@ -99,7 +99,7 @@ type source struct {
 	mem    []byte // when they are in memory
 	at     io.ReaderAt
 	off    int64 // of the chunk
-	size   int64 // at most so many bytes
+	size   int64 // upper bound of the size in bytes
 	guess  int64 // an estimate of the size, or 0
 	exact  bool  // guess is not less than the size
 	likely int64 // the mean size of chunks, if guess is much more

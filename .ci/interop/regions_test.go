@@ -19,7 +19,7 @@ func TestRegions(t *testing.T) {
 	ctx := context.Background()
 	for _, x := range []struct {
 		shape, chunks []int64
-		every         int64 // the first item of each so many chunks is not zero
+		every         int64 // of this many chunks, one has a first item that is not zero
 	}{{[]int64{10, 9}, []int64{4, 3}, 1}, {[]int64{100, 90}, []int64{2, 2}, 700}, {[]int64{40}, []int64{10}, 100}} {
 		name := filepath.Join(t.TempDir(), "x.b2nd")
 		r, err := ndarray.CreateRegions(ctx, name, x.shape, "<i4", &ndarray.CreateOptions{Chunks: x.chunks, Codec: codec.LZ4, NoSync: true, Attrs: map[string]any{"a": 1}})

@@ -52,7 +52,7 @@ type Test struct {
 // perStream is the number of mutants of one valid stream.
 const perStream = 64
 
-// Run decodes valid streams and mutants until all paths together have done so many runs. All paths must agree on each
+// Run decodes valid streams and mutants until all paths together have done that many runs. All paths must agree on each
 // mutant, and with the model if the mutant has one. At least half of the mutants must be decoded up to the middle of
 // the output or further.
 func (x *Test) Run(t *testing.T, runs int) {
@@ -128,7 +128,7 @@ func size(r *rand.Rand, seqs []Sequence) int {
 	return total
 }
 
-// place returns the offset of n bytes in memory of so many: at its end, or sometimes at its beginning.
+// place returns the offset of n bytes in memory: at its end, or sometimes at its beginning.
 func place(r *rand.Rand, room, n int) int {
 	if r.Intn(4) == 0 {
 		return 0

@@ -80,7 +80,8 @@ func touched(n, step, block int64) int64 {
 
 func ceilDiv(a, b int64) int64 { return (a + b - 1) / b }
 
-// bands divides the rows of a grid into parts whose blocks have about so many bytes. A part ends where a block ends.
+// bands divides the rows of a grid into parts. The blocks of a part have about most bytes. A part ends where a block
+// ends.
 func (g Grid) bands(c Cost, most int64) [][2]int {
 	var list [][2]int
 	perRow := touched(int64(g.Cols)*g.ColStep, g.ColStep, c.ColBlock) * max(c.BlockBytes, 1)

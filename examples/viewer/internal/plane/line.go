@@ -15,7 +15,7 @@ type Line struct {
 	Values []float64
 }
 
-// ReadLine reads at most so many items along an axis, through the item at a position, and fewer if their blocks have
+// ReadLine reads at most most items along an axis, through the item at a position. It reads fewer if their blocks have
 // more than c.Budget bytes. c.RowBlock is the length of a block along the axis.
 func ReadLine(ctx context.Context, a ndarray.Reader, at []int64, axis, most int, c Cost) (*Line, error) {
 	shape := a.Shape()
