@@ -18,6 +18,7 @@ import (
 
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 // farSource is a frame.Source that reads many ranges at once. It is safe for concurrent use.
@@ -199,7 +200,10 @@ func randomFarReader(t testing.TB, rng *rand.Rand, a, b *Array) (x, y Reader) {
 // a read from memory. The source may fail.
 func TestFar(t *testing.T) {
 	rounds := 300
-	if testing.Short() {
+	switch {
+	case race.Enabled:
+		rounds = 20
+	case testing.Short():
 		rounds = 60
 	}
 	for i := range rounds {
