@@ -2,6 +2,7 @@ package interop
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -132,5 +133,64 @@ func TestAppendObjects(t *testing.T) {
 		if _, again := openObjects(t, path); !reflect.DeepEqual(again, want) {
 			t.Errorf("%s: %d items after C appended, want %d", name, len(again), len(want))
 		}
+	}
+}
+
+// TestCreateObjects creates arrays of objects. The frame begins as a new frame of C-Blosc2 with the same metalayers
+// does, and C-Blosc2 opens it. Then items are appended, and C-Blosc2 reads them.
+func TestCreateObjects(t *testing.T) {
+	ctx := t.Context()
+	item := meta.Map{{Key: "max_length", Value: 8}}
+	for _, c := range []struct {
+		kind  objects.Kind
+		o     *objects.CreateOptions
+		items []any
+	}{
+		{objects.Objects, nil, []any{int64(1), nil, "text"}},
+		{objects.Batches, nil, []any{int64(1), nil, "text"}},
+		{objects.Batches, &objects.CreateOptions{ItemsPerBlock: 2}, []any{"a", "b", "c", "d", "e"}},
+		{objects.Lists, &objects.CreateOptions{Element: "string", ElementSpec: item, Nullable: true, BatchRows: 2}, []any{[]any{"a", "b"}, nil, []any{}}},
+	} {
+		path := filepath.Join(t.TempDir(), "a.b2b")
+		o, err := objects.Create(ctx, path, c.kind, c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, layers := o.Frame().Info(), o.Frame().Meta()
+		if err := o.Close(); err != nil {
+			t.Fatal(err)
+		}
+		st := &ref.Storage{Path: filepath.Join(t.TempDir(), "c.b2b"), CParams: ref.CParams{Codec: 5, Level: 5, Filters: [6]uint8{5: 1}, TypeSize: 1, Split: 3, Dict: info.Params.Dict}}
+		for _, l := range layers {
+			st.Metalayers = append(st.Metalayers, ref.Meta{Name: l.Name, Content: l.Content})
+		}
+		s, err := ref.NewSChunk(st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		got, err1 := os.ReadFile(path)
+		want, err2 := os.ReadFile(st.Path)
+		if err := errors.Join(err1, err2); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%v: the empty frame is\n%x, want\n%x, %v", c.kind, got, want, err)
+		}
+		if s, err = ref.OpenSChunk(path); err != nil || s.Len() != 0 {
+			t.Fatalf("%v: %v", c.kind, err)
+		}
+		s.Close()
+		if o, _ = openObjects(t, path); o.Kind() != c.kind {
+			t.Errorf("kind %v, want %v", o.Kind(), c.kind)
+		}
+		if err := o.Append(ctx, c.items...); err != nil {
+			t.Fatal(err)
+		}
+		o.Close()
+		if s, err = ref.OpenSChunk(path); err != nil {
+			t.Fatal(err)
+		}
+		if items, err := itemsOfC(s); err != nil || !reflect.DeepEqual(items, c.items) {
+			t.Errorf("%v: C reads %v, want %v: %v", c.kind, items, c.items, err)
+		}
+		s.Close()
 	}
 }

@@ -2,7 +2,6 @@ package objects
 
 import (
 	"archive/zip"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -188,42 +187,14 @@ func emptied(t testing.TB, b []byte, fixed []meta.Layer) (*Array, *frame.Frame) 
 
 // TestAppendAsPython writes the arrays of python-blosc2 again: the chunks and metalayers have the same bytes.
 func TestAppendAsPython(t *testing.T) {
-	ctx := context.Background()
 	for _, c := range objectCases(t) {
 		b, err := os.ReadFile("../../../testdata/stores/" + c.File)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o, like := emptied(t, b, nil)
-		source := openObjects(t, "stores/"+c.File)
-		bounds := []int64{0, source.Len()}
-		for i := range source.Batches() {
-			_, stop, _ := source.BatchRange(i)
-			bounds = slices.Insert(bounds, i+1, stop)
-		}
-		all := values(t, source)
-		for i, start := range bounds[:len(bounds)-1] {
-			if err := o.Append(ctx, all[start:bounds[i+1]]...); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if o.f.NumChunks() != like.NumChunks() || !reflect.DeepEqual(o.f.Meta(), like.Meta()) || !reflect.DeepEqual(o.f.VLMetaNames(), like.VLMetaNames()) {
-			t.Errorf("%s: %d chunks, want %d, metalayers %v, want %v", c.File, o.f.NumChunks(), like.NumChunks(), o.f.Meta(), like.Meta())
-		}
-		for i := range like.NumChunks() {
-			got, err1 := o.f.ReadRaw(ctx, nil, i)
-			want, err2 := like.ReadRaw(ctx, nil, i)
-			if err := errors.Join(err1, err2); err != nil || !bytes.Equal(got, want) {
-				t.Errorf("%s: chunk %d is %x, want %x: %v", c.File, i, got, want, err)
-			}
-		}
-		for _, name := range like.VLMetaNames() {
-			got, err1 := o.f.VLMeta(name)
-			want, err2 := like.VLMeta(name)
-			if err := errors.Join(err1, err2); err != nil || !bytes.Equal(got, want) {
-				t.Errorf("%s: metalayer %s is %x, want %x: %v", c.File, name, got, want, err)
-			}
-		}
+		appendLike(t, o, openObjects(t, "stores/"+c.File))
+		sameContent(t, "stores/"+c.File, o.f, like)
 	}
 }
 

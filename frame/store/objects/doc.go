@@ -1,5 +1,5 @@
-// Package objects reads the arrays of Python objects of python-blosc2 (.b2b files and leaves of stores), and appends to
-// them: ObjectArray, BatchArray and ListArray.
+// Package objects reads the arrays of Python objects of python-blosc2 (.b2b files and leaves of stores), creates them,
+// and appends to them: ObjectArray, BatchArray and ListArray.
 //
 //	o, err := s.Objects(ctx, "/notes") // s is a *store.Store
 //	var note struct{ Text string `msgpack:"text"` }
@@ -10,7 +10,13 @@
 // in it. An item that is a meta.Ext of type meta.ExtFrame is a whole frame, which frame.OpenBytes opens; one of type
 // meta.ExtRef is a reference, see store.ReadReference.
 //
-// Append to an array in a file:
+// Create an array in a file:
+//
+//	o, err := objects.Create(ctx, "notes.b2b", objects.Batches, nil)
+//	err = o.Append(ctx, note, "text", nil)
+//	err = o.Close()
+//
+// Append to it later:
 //
 //	f, err := frame.Edit(ctx, "notes.b2b", nil)
 //	o, err := objects.New(ctx, f)

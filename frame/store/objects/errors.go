@@ -12,6 +12,8 @@ var (
 	ErrBounds = errs.ErrBounds
 	// ErrType is returned for a Go type that does not fit an item.
 	ErrType = errs.ErrType
+	// ErrParam is returned for options that cannot apply.
+	ErrParam = errs.ErrParam
 	// ErrReadOnly is returned for an edit of an array whose frame was opened for reading.
 	ErrReadOnly = errs.ErrReadOnly
 )
