@@ -14,6 +14,7 @@ import (
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/internal/simulated"
+	"github.com/goblosc/blosc2/meta"
 )
 
 // state is what a store and its packed copy hold: a model.
@@ -148,10 +149,21 @@ func (p *editProgram) edit(t testing.TB) (next state, err error) {
 	for i := range content {
 		content[i] = byte(p.Uint32())
 	}
-	f := contentFrame(t, content)
+	f := kindFrame(t, p.IntN(3), content)
 	defer f.Close()
 	next.leaves[key] = string(content)
 	return next, p.s.Put(ctx, key, f)
+}
+
+// kindFrame returns a frame with content whose file has the extension .b2f, .b2nd or .b2b.
+func kindFrame(t testing.TB, kind int, content []byte) *frame.Frame {
+	t.Helper()
+	fixed := [][]meta.Layer{nil, {{Name: "b2nd", Content: []byte{0}}}, {{Name: "batcharray", Content: []byte{0}}}}[kind]
+	f, err := frame.OpenBytes(buildFrame(t, fixed, nil, content), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }
 
 // TestCrash cuts the power at each change of the disk that programs of edits make. Whatever was not synced is lost,

@@ -241,7 +241,7 @@ func (s *Store) begin(key string) (func(), error) {
 }
 
 // Put stores a copy of a frame under a key, and replaces the leaf that is there. In a directory store, frames of at
-// least OpenOptions.Threshold decoded bytes get a file of their own.
+// least OpenOptions.Threshold decoded bytes get a file of their own, with the extension of python-blosc2 for its kind.
 func (s *Store) Put(ctx context.Context, key string, f *frame.Frame) error {
 	key = cleanKey(key)
 	end, err := s.begin(key)
@@ -266,10 +266,10 @@ func (s *Store) put(ctx context.Context, key string, f *frame.Frame) error {
 		return s.removeFile(old, l) // the file hides the new leaf until it is removed
 	}
 	name := key[1:] + extension(kindOf(f), f)
-	if old != nil && old.file != "" {
-		name = old.file // the content decides about the kind, not the name
+	if old != nil && old.file != "" && old.file != name && checkFree(s.edit.dir.root, name, false) != nil {
+		name = old.file // a group has the other name: readers go by the content
 	}
-	if err := s.writeFile(ctx, name, f); err != nil {
+	if err := s.writeFile(ctx, old, name, f); err != nil {
 		return err
 	}
 	// From here on the new leaf is stored, even if an error follows.
@@ -296,13 +296,39 @@ func extension(k Kind, f *frame.Frame) string {
 	return ".b2f"
 }
 
-// writeFile writes the file of a leaf. The caller must sync the directories.
-func (s *Store) writeFile(ctx context.Context, name string, f *frame.Frame) error {
-	if err := s.edit.dir.mkdirAll(path.Dir(name)); err != nil {
+// writeFile writes the file of a leaf, in place of that of the leaf old. The caller must sync the directories.
+func (s *Store) writeFile(ctx context.Context, old *leaf, name string, f *frame.Frame) error {
+	root, dir := s.edit.dir.root, path.Dir(name)
+	if err := s.edit.dir.mkdirAll(dir); err != nil {
 		return err
 	}
-	return createFile(s.edit.dir.root, tempIn(path.Dir(name)), name, s.edit.noSync,
-		func(w io.Writer) error { _, err := f.Save(ctx, w); return err })
+	temp := tempIn(dir)
+	err := writeFile(root, temp, s.edit.noSync, func(w io.Writer) error { _, err := f.Save(ctx, w); return err })
+	if err != nil {
+		return err
+	}
+	if old != nil && old.file != "" && old.file != name {
+		err = s.renameFile(old, name)
+	}
+	if err == nil {
+		err = root.Rename(temp, name)
+	}
+	if err != nil {
+		root.Remove(temp)
+	}
+	return err
+}
+
+// renameFile gives the file of a leaf the name of the file that will replace it, which has another extension. Two files
+// with one key would be an error. If the process ends before the new file is in place, the leaf has the extension of
+// another kind, but readers go by the content.
+func (s *Store) renameFile(l *leaf, name string) error {
+	if err := s.edit.dir.root.Rename(l.file, name); err != nil {
+		return err
+	}
+	s.files.forget(l.file)
+	s.index.set(l.key, &leaf{key: l.key, file: name, size: l.size, fault: l.fault})
+	return s.syncDirs(path.Dir(name)) // without this, the disk might make only the second renaming durable
 }
 
 // removeFile removes the file of the leaf old. Then the leaf next has its key, or none if next is nil.

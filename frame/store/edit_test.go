@@ -194,6 +194,82 @@ func TestEditFixtures(t *testing.T) {
 	}
 }
 
+// A leaf that is replaced by one of another kind gets a file with the extension of that kind, and no other file.
+func TestReplaceKind(t *testing.T) {
+	ctx := context.Background()
+	path := filepath.Join(t.TempDir(), "s.b2d")
+	s, err := Create(ctx, path, &CreateOptions{OpenOptions: OpenOptions{Threshold: 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	exts := []string{".b2f", ".b2nd", ".b2b"}
+	var last *frame.Frame
+	for i, kind := range []int{0, 1, 2, 0, 2, 2, 1, 0} {
+		content := strings.Repeat("x", 20+i)
+		if err := s.Put(ctx, "/g/a", kindFrame(t, kind, []byte(content))); err != nil {
+			t.Fatal(err)
+		}
+		if got := leafFiles(t, path); !slices.Equal(got, []string{"g/a" + exts[kind]}) {
+			t.Errorf("files %q, want extension %s", got, exts[kind])
+		}
+		sameStore(t, s, map[string]string{"/g/a": content})
+		fresh, err := Open(ctx, path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameStore(t, fresh, map[string]string{"/g/a": content})
+		fresh.Close()
+		if last != nil {
+			if b, err := last.ReadChunk(ctx, nil, 0); err != nil || len(b) != len(content)-1 {
+				t.Errorf("a frame of the replaced leaf: %q, %v", b, err)
+			}
+		}
+		if last, err = s.Frame(ctx, "/g/a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A leaf whose file has an unusual extension gets the usual one.
+	if err := os.Rename(filepath.Join(path, "g/a.b2f"), filepath.Join(path, "g/a.odd")); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Edit(ctx, path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	sameStore(t, again, map[string]string{"/g/a": strings.Repeat("x", 27)})
+	if err := again.Put(ctx, "/g/a", contentFrame(t, []byte("replaced"))); err != nil {
+		t.Fatal(err)
+	}
+	// A group may have the name that a leaf would get. Then the leaf keeps its file.
+	if err := again.Put(ctx, "/g/a.b2nd/leaf", contentFrame(t, []byte("other"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Put(ctx, "/g/a", kindFrame(t, 1, []byte("array"))); err != nil {
+		t.Fatal(err)
+	}
+	if got := leafFiles(t, path); !slices.Equal(got, []string{"g/a.b2f", "g/a.b2nd/leaf.b2f"}) {
+		t.Errorf("files %q", got)
+	}
+	sameStore(t, again, map[string]string{"/g/a": "array", "/g/a.b2nd/leaf": "other"})
+}
+
+// leafFiles returns the names of the files of leaves in the directory of a store.
+func leafFiles(t testing.TB, dir string) (names []string) {
+	t.Helper()
+	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && name != embedFile {
+			names = append(names, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
 // A crash leaves a temporary file, or a file that hides an embedded leaf: neither changes what is read.
 func TestInterruptedPut(t *testing.T) {
 	ctx := context.Background()

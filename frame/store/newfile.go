@@ -28,7 +28,19 @@ func checkFree(d storage.Directory, name string, overwrite bool) error {
 // createFile writes a file under a temporary name and renames it when it is complete. The caller must sync the
 // directory.
 func createFile(d storage.Directory, temp, name string, noSync bool, fill func(w io.Writer) error) error {
-	file, err := d.Open(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	err := writeFile(d, temp, noSync, fill)
+	if err != nil {
+		return err
+	}
+	if err = d.Rename(temp, name); err != nil {
+		d.Remove(temp)
+	}
+	return err
+}
+
+// writeFile writes a new file, and removes it after an error.
+func writeFile(d storage.Directory, name string, noSync bool, fill func(w io.Writer) error) error {
+	file, err := d.Open(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
@@ -36,11 +48,8 @@ func createFile(d storage.Directory, temp, name string, noSync bool, fill func(w
 	if err == nil && !noSync {
 		err = file.Sync()
 	}
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = d.Rename(temp, name)
-	}
-	if err != nil {
-		d.Remove(temp)
+	if err = errors.Join(err, file.Close()); err != nil {
+		d.Remove(name)
 	}
 	return err
 }
