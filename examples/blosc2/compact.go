@@ -27,7 +27,8 @@ Examples:
 
 // Run runs the verb.
 func (v *compactCmd) Run(e *env) error {
-	defer e.startProgress(v.progressOption, "bytes", 0).end()
+	p := e.startProgress(v.progressOption, "bytes", 0)
+	defer p.end()
 	open := frame.Edit
 	if v.Count {
 		open = frame.Open
@@ -49,9 +50,11 @@ func (v *compactCmd) Run(e *env) error {
 		_, err = fmt.Fprintf(e.out, "dead bytes: %d\n", dead)
 		return err
 	}
+	p.follow(path, max(storedSize(path)-dead, 0))
 	if err := f.Compact(e.ctx); err != nil {
 		return err
 	}
+	p.finish()
 	left, err := f.DeadBytes(e.ctx)
 	if err != nil {
 		return err

@@ -85,6 +85,9 @@ func (v *appendCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	if axis == 0 {
+		return appendSlabs(e, a, data, in.p)
+	}
 	return a.AppendBytes(e.ctx, axis, data)
 }
 
@@ -173,7 +176,11 @@ func (v *setCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		return a.FillBytes(e.ctx, item, sel...)
+		p := e.startProgress(v.progressOption, "bytes", 0)
+		defer p.end()
+		return writeSlabs(e, a, v.Sel, sel, shape, p, func(b *ndarray.Batch, _, _ int64, sel []ndarray.Index) error {
+			return b.FillBytes(e.ctx, item, sel...)
+		})
 	}
 	n, ok := byteCount(shape, a.DType().Size)
 	if !ok {
@@ -187,10 +194,17 @@ func (v *setCmd) Run(e *env) error {
 	if err := v.check(in, a.DType()); err != nil {
 		return err
 	}
+	in.p.remains(n)
 	data, err := in.items(e.ctx, a.DType(), shape, n)
 	if err != nil {
 		return err
 	}
-	return a.WriteBytes(e.ctx, data, sel...)
-
+	return writeSlabs(e, a, v.Sel, sel, shape, in.p, func(b *ndarray.Batch, i, j int64, sel []ndarray.Index) error {
+		part := data
+		if j >= 0 {
+			n := int64(len(data)) / shape[0]
+			part = data[i*n : j*n]
+		}
+		return b.WriteBytes(e.ctx, part, sel...)
+	})
 }

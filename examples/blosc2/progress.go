@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,6 +33,7 @@ type progress struct {
 	stop  chan struct{}
 	ended sync.Once
 	shown sync.WaitGroup
+	grows atomic.Pointer[growing] // what is written instead of counted, or nil
 }
 
 // startProgress starts the progress of a verb that counts what: "bytes", or steps. It shows nothing for a verb whose
@@ -99,6 +103,9 @@ func newBar(w io.Writer, terminal bool, what string) *progressbar.ProgressBar {
 
 // draw prints the bar. It is full only the last time.
 func (p *progress) draw(bar *progressbar.ProgressBar, last bool) {
+	if g := p.grows.Load(); g != nil {
+		p.done.Store(max(p.done.Load(), g.size()))
+	}
 	done, total := p.done.Load(), p.total.Load()
 	if total > 0 && bar.GetMax64() != total {
 		bar.ChangeMax64(total)
@@ -123,6 +130,61 @@ func (p *progress) add(n int64) {
 func (p *progress) expect(n int64) {
 	if p != nil {
 		p.total.Add(n)
+	}
+}
+
+// growing is a file or directory that the library writes under a temporary name.
+type growing struct {
+	path string
+	old  []string // temporary names that exist already
+}
+
+// follow makes the size of what is written to path the number of bytes that are done, until there are total bytes.
+func (p *progress) follow(path string, total int64) {
+	if p != nil {
+		old, _ := leftovers(path) // without them, the progress begins too high
+		p.expect(total)
+		p.grows.Store(&growing{path, old})
+	}
+}
+
+// finish notes that everything is done. The file has its name then.
+func (p *progress) finish() {
+	if p != nil {
+		p.grows.Store(nil)
+		p.done.Store(p.total.Load())
+	}
+}
+
+// size returns the number of bytes of the temporary files.
+func (g *growing) size() (n int64) {
+	found, _ := leftovers(g.path) // the verb reports what is wrong with the path
+	for _, name := range found {
+		if slices.Contains(g.old, name) {
+			continue
+		}
+		n += storedSize(name)
+	}
+	return n
+}
+
+// storedSize returns the number of bytes of a file or of the files in a directory. It leaves out what it cannot read.
+func storedSize(path string) (n int64) {
+	filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if fi, err := d.Info(); err == nil {
+				n += fi.Size()
+			}
+		}
+		return nil
+	})
+	return n
+}
+
+// remains sets the number of steps or bytes that are left.
+func (p *progress) remains(n int64) {
+	if p != nil {
+		p.total.Store(p.done.Load() + n)
 	}
 }
 

@@ -42,7 +42,8 @@ func (v *repairCmd) Run(e *env) error {
 	case v.New == "":
 		return usagef("argument NEW is missing")
 	}
-	defer e.startProgress(v.progressOption, "bytes", 0).end()
+	p := e.startProgress(v.progressOption, "bytes", 0)
+	defer p.end()
 	o := &frame.CreateOptions{Sparse: v.Sparse, Overwrite: v.Overwrite, Checksums: v.Checksums}
 	if v.Damaged == "-" || isURL(v.Damaged) {
 		return fmt.Errorf("%s: only a file or a directory can be repaired: %w", v.Damaged, errors.ErrUnsupported)
@@ -51,10 +52,12 @@ func (v *repairCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	p.follow(v.New, storedSize(path))
 	f, found, err := frame.Salvage(e.ctx, v.New, path, func(err error) { fmt.Fprintln(e.out, oneLine(err)) }, o)
 	if err != nil {
 		return err
 	}
+	p.finish()
 	order := "in order of the index"
 	if !found.Index {
 		order = "in order of their offsets"

@@ -190,6 +190,34 @@ func TestTerminalProgress(t *testing.T) {
 	must(t, "", "verify", out)
 }
 
+// TestTerminalProgressOfSet expects the rate and the remaining time of a verb that edits.
+func TestTerminalProgressOfSet(t *testing.T) {
+	a := filepath.Join(t.TempDir(), "a.b2nd")
+	must(t, numbers(1_000_000), "create", "-raw", "-shape", "1000,1000", "-dtype", "<i4", a)
+	s, tty := openScreen(t, 100)
+	c := program(t, "set", "-raw", a, ":")
+	c.Stdout, c.Stderr = tty, tty
+	w, err := c.StdinPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	tty.Close()
+	feed(t, w, 400_000)
+	s.wait(t, `40%.*\(1\.6/4\.0 MB, [0-9.]+ [kM]B/s\) \[[0-9]+s:[0-9]+s\]`)
+	feed(t, w, 600_000)
+	w.Close()
+	if err := c.Wait(); err != nil {
+		t.Errorf("%v: %s", err, s)
+	}
+	<-s.done
+	if got := strings.TrimRight(s.String(), "\r"); !strings.HasSuffix(got, "\x1b[2K") && !strings.HasSuffix(got, " ") {
+		t.Errorf("the terminal shows %q at the end", got)
+	}
+}
+
 // TestProgressOption writes progress to what is no terminal only if the option asks for it.
 func TestProgressOption(t *testing.T) {
 	a := newArray(t)
