@@ -67,6 +67,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/golden":      {},
 	"internal/guardpage":   {},
 	"internal/link":        {},
+	"internal/link/arrays": {[]string{"ndarray", "codec"}, nil},
 	"internal/manifest":    {},
 	"internal/mutation":    {[]string{"internal/race"}, nil},
 	"internal/tabletest":   {[]string{"ndarray", "frame", "meta"}, nil},
@@ -75,7 +76,7 @@ var layers = map[string]struct{ ours, others []string }{
 
 // testSupport lists packages that any test, and only a test, may import.
 var testSupport = []string{
-	"internal/attack", "internal/golden", "internal/guardpage", "internal/link", "internal/manifest", "internal/mutation", "internal/tabletest", "internal/trap",
+	"internal/attack", "internal/golden", "internal/guardpage", "internal/link", "internal/link/arrays", "internal/manifest", "internal/mutation", "internal/tabletest", "internal/trap",
 	"internal/race", "internal/cpu", "internal/cpu/cputest", "frame/internal/simulated",
 }
 

@@ -1,9 +1,7 @@
 package remote_test
 
 import (
-	"bytes"
 	"context"
-	"math"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -13,6 +11,7 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/remote"
 	"github.com/goblosc/blosc2/internal/link"
+	"github.com/goblosc/blosc2/internal/link/arrays"
 	"github.com/goblosc/blosc2/internal/race"
 	"github.com/goblosc/blosc2/ndarray"
 )
@@ -20,26 +19,11 @@ import (
 // makeArray returns a stored array of smooth values with some noise.
 func makeArray(t testing.TB, shape, chunks, blocks []int64, id codec.ID, table bool) []byte {
 	t.Helper()
-	n := int64(1)
-	for _, x := range shape {
-		n *= x
-	}
-	data := make([]float32, n)
-	seed := uint32(1)
-	for i := range data {
-		seed = seed*1664525 + 1013904223
-		data[i] = float32(math.Floor(float64(i%int(shape[2]))*0.3)) + float32(seed>>29)/8
-	}
-	a, err := ndarray.Create(t.Context(), "", shape, data, &ndarray.CreateOptions{Codec: id, Chunks: chunks, Blocks: blocks, Concurrency: 2, BlockTable: table})
+	b, err := arrays.Array{Codec: id, Shape: shape, Chunks: chunks, Blocks: blocks}.Frame(t.Context(), table)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.Close()
-	var b bytes.Buffer
-	if _, err := a.Save(t.Context(), &b); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+	return b
 }
 
 // farArray is an array on a link of 50 ms and 100 MB/s, and the same array in memory.
@@ -104,22 +88,17 @@ func (a farArray) read(t *testing.T, sel ...ndarray.Index) (link.Stats, time.Dur
 	return s, took
 }
 
-// table has the arrays of the table of costs. Bounds are those of a selection and of all items.
+// table has the arrays of the table of costs, with bounds for their boxes.
 var table = []struct {
-	name                  string
-	codec                 codec.ID
-	shape, chunks, blocks []int64
-	sel                   []ndarray.Index
-	requests              int // for the selection, if requests may have several ranges
-	merged                int // and otherwise
-	long                  bool
+	name string
+	arrays.Array
+	requests int // if requests may have several ranges
+	merged   int // and otherwise
+	long     bool
 }{
-	{"series", codec.Zstd, []int64{365, 180, 360}, []int64{16, 180, 360}, []int64{1, 45, 360},
-		[]ndarray.Index{ndarray.All, ndarray.At(45), ndarray.At(90)}, 17, 25, false},
-	{"plane", codec.Zstd, []int64{64, 512, 512}, []int64{16, 256, 256}, []int64{2, 64, 64},
-		[]ndarray.Index{ndarray.All, ndarray.All, ndarray.At(100)}, 8, 15, false},
-	{"box", codec.LZ4HC, []int64{132, 512, 512}, []int64{4, 512, 512}, []int64{1, 32, 512}, // the partition of 512^3
-		[]ndarray.Index{ndarray.Span(2, 130), ndarray.Span(200, 328), ndarray.Span(200, 328)}, 17, 37, true},
+	{"series", arrays.Series(), 17, 25, false},
+	{"plane", arrays.Plane(), 8, 15, false},
+	{"box", arrays.Box(), 17, 37, true},
 }
 
 // atMost compares counts.
@@ -134,8 +113,8 @@ func atMost(t *testing.T, what string, s link.Stats, requests, rounds int, bytes
 // TestBlockTable counts what items take with a block table.
 func TestBlockTable(t *testing.T) {
 	c := table[0]
-	plain := makeArray(t, c.shape, c.chunks, c.blocks, c.codec, false)
-	stored := makeArray(t, c.shape, c.chunks, c.blocks, c.codec, true)
+	plain := makeArray(t, c.Shape, c.Chunks, c.Blocks, c.Codec, false)
+	stored := makeArray(t, c.Shape, c.Chunks, c.Blocks, c.Codec, true)
 	blocks := int64(23 * 16 * 4)
 	t.Logf("%.2f bytes for a block", float64(len(stored)-len(plain))/float64(blocks))
 	if extra := int64(len(stored) - len(plain)); extra > 3*blocks {
@@ -152,11 +131,11 @@ func TestBlockTable(t *testing.T) {
 		item("cold item at the beginning of a chunk", 1, 1, 80, 0, 0)
 	})
 	far(t, stored, remote.Options{Multipart: true}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
-		s, _ := a.read(t, c.sel...)
+		s, _ := a.read(t, c.Sel()...)
 		atMost(t, "selection, several ranges", s, c.requests, 1, 10<<20)
 	})
 	far(t, stored, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
-		s, _ := a.read(t, c.sel...)
+		s, _ := a.read(t, c.Sel()...)
 		atMost(t, "selection", s, c.merged, 2, int64(len(stored)))
 	})
 }
@@ -168,7 +147,7 @@ func TestArrays(t *testing.T) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
-			stored := makeArray(t, c.shape, c.chunks, c.blocks, c.codec, false)
+			stored := makeArray(t, c.Shape, c.Chunks, c.Blocks, c.Codec, false)
 			size := int64(len(stored))
 			far(t, stored, remote.Options{}, ndarray.OpenOptions{Cache: 1 << 20}, func(t *testing.T, a farArray) {
 				item := func(i, j, k int64) link.Stats {
@@ -183,19 +162,19 @@ func TestArrays(t *testing.T) {
 			// The bytes of the wanted blocks: what a read takes that knows the beginnings of chunks and reads no gaps.
 			wanted := int64(0)
 			far(t, stored, remote.Options{Multipart: true, Gap: -1}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
-				a.read(t, c.sel...)
-				s, _ := a.read(t, c.sel...)
+				a.read(t, c.Sel()...)
+				s, _ := a.read(t, c.Sel()...)
 				wanted = s.Bytes
 			})
 			far(t, stored, remote.Options{Multipart: true}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
-				s, took := a.read(t, c.sel...)
+				s, took := a.read(t, c.Sel()...)
 				atMost(t, "selection, several ranges", s, c.requests, 2, wanted*3/2)
 				if ideal := 2*a.link.Latency + time.Duration(float64(s.Bytes)/a.link.Bandwidth*1e9); took > ideal*105/100 {
 					t.Errorf("%v, want at most 1.05 times %v", took, ideal)
 				}
 			})
 			far(t, stored, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
-				s, _ := a.read(t, c.sel...)
+				s, _ := a.read(t, c.Sel()...)
 				atMost(t, "selection", s, c.merged, 3, size)
 			})
 			far(t, stored, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
@@ -209,7 +188,7 @@ func TestArrays(t *testing.T) {
 				var all sync.WaitGroup
 				for range 64 {
 					all.Go(func() {
-						if _, err := ndarray.Read[float32](context.Background(), a, c.sel...); err != nil {
+						if _, err := ndarray.Read[float32](context.Background(), a, c.Sel()...); err != nil {
 							t.Error(err)
 						}
 					})
@@ -225,7 +204,7 @@ func TestArrays(t *testing.T) {
 				}
 				defer plain.Close()
 				a.Array = plain
-				s, _ := a.read(t, c.sel...)
+				s, _ := a.read(t, c.Sel()...)
 				if s.Requests < 5*c.merged {
 					t.Errorf("%d requests: compare another read", s.Requests)
 				}

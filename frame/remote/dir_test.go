@@ -105,7 +105,7 @@ func TestDir(t *testing.T) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
-			stored := makeArray(t, c.shape, c.chunks, c.blocks, c.codec, false)
+			stored := makeArray(t, c.Shape, c.Chunks, c.Blocks, c.Codec, false)
 			_, files := makeDir(t, stored, false)
 			chunks := len(files) - 1
 			_, size := dirLink(files)
@@ -119,7 +119,7 @@ func TestDir(t *testing.T) {
 				item("same item", 0, 0, 0, 50, 50, 50)
 			})
 			inDir(t, stored, files, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farDir) {
-				s, _ := a.read(t, c.sel...)
+				s, _ := a.read(t, c.Sel()...)
 				atMost(t, "selection", s, 2*chunks, 4, size)
 			})
 			inDir(t, stored, files, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farDir) {
@@ -155,7 +155,7 @@ func TestDir(t *testing.T) {
 // TestDirPasses counts what passes over all chunks of a directory take.
 func TestDirPasses(t *testing.T) {
 	c := table[0]
-	stored := makeArray(t, c.shape, c.chunks, c.blocks, c.codec, false)
+	stored := makeArray(t, c.Shape, c.Chunks, c.Blocks, c.Codec, false)
 	_, files := makeDir(t, stored, true)
 	_, size := dirLink(files)
 	for name, do := range passes {

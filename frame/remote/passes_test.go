@@ -56,7 +56,7 @@ func checkPass(t *testing.T, name string, a farArray, size int64, requests, late
 // TestPasses counts what calls take that read all chunks.
 func TestPasses(t *testing.T) {
 	c := table[0]
-	stored := makeArray(t, c.shape, c.chunks, c.blocks, c.codec, false)
+	stored := makeArray(t, c.Shape, c.Chunks, c.Blocks, c.Codec, false)
 	size := int64(len(stored))
 	for name, do := range passes {
 		far(t, stored, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
