@@ -263,8 +263,8 @@ func (d *sparse) removeUnreferenced(ctx context.Context, cur *snapshot) error {
 // the frame.
 //
 // Save reads the headers of all chunks first, and then copies the stored chunks one after the other, so it uses memory
-// for the largest stored chunk and the index only. Errors are those of w, of ctx and of reading, and ErrChecksum for a
-// chunk that does not match its checksum.
+// for the largest stored chunk and the index only. A frame from a [Source] is read ahead, with up to 64 MiB in memory.
+// Errors are those of w, of ctx and of reading, and ErrChecksum for a chunk that does not match its checksum.
 func (f *Frame) Save(ctx context.Context, w io.Writer) (n int64, err error) {
 	ctx = task.Context(ctx)
 	s, err := f.acquire(ctx)
@@ -290,6 +290,7 @@ type contiguousForm struct {
 	order []int    // chunks, each stored one once
 	sizes []int    // of these, in bytes
 	kept  [][]byte // the stored bytes of these, or nil
+	known bool     // the sizes were not read, but are those of a packed frame
 }
 
 // keptBytes is the largest size of the chunks of a frame from far away that Save keeps between its two passes.
@@ -334,9 +335,12 @@ func (c *contiguousForm) place(ctx context.Context, next *snapshot) (index, erro
 	}
 	chunks := f.once(ctx, s)
 	keep, kept := chunks.isFar() && s.cbytes <= keptBytes, int64(0)
-	if keep {
+	c.known = chunks.isFar() && !keep && s.packed()
+	switch {
+	case c.known: // nothing is read twice
+	case keep:
 		chunks.readAhead(readChunks)
-	} else {
+	default:
 		chunks.readAhead(readHeaders)
 	}
 	defer chunks.stop()
@@ -351,9 +355,15 @@ func (c *contiguousForm) place(ctx context.Context, next *snapshot) (index, erro
 			list[i] = to
 			continue
 		}
-		h, err := chunks.header(i)
+		var size int
+		var err error
+		if c.known {
+			size = int(s.nextStored(i) - e)
+		} else {
+			size, err = chunks.cbytes(i)
+		}
 		if err == nil {
-			err = chunks.spend(i, h.CBytes)
+			err = chunks.spend(i, size)
 		}
 		if err == nil && keep {
 			var b []byte
@@ -368,8 +378,8 @@ func (c *contiguousForm) place(ctx context.Context, next *snapshot) (index, erro
 		if moved != nil {
 			moved[e] = list[i]
 		}
-		c.order, c.sizes = append(c.order, i), append(c.sizes, h.CBytes)
-		next.area += int64(h.CBytes)
+		c.order, c.sizes = append(c.order, i), append(c.sizes, size)
+		next.area += int64(size)
 	}
 	if kept > keptBytes { // the header of the frame claims less
 		c.kept = nil
@@ -402,6 +412,9 @@ func (c *contiguousForm) write(ctx context.Context, w io.Writer) error {
 			return err
 		}
 		if len(buf) != c.sizes[k] {
+			if c.known {
+				return c.f.chunkError(c.s, i, corrupt("%d bytes, but %d in the frame", len(buf), c.sizes[k]))
+			}
 			return c.f.chunkError(c.s, i, fmt.Errorf("%d bytes, a moment ago %d: %w", len(buf), c.sizes[k], ErrChanged))
 		}
 		if _, err := w.Write(buf); err != nil {

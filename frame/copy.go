@@ -235,6 +235,8 @@ func (b *Batch) putChunks(ctx context.Context, f *Frame, s *snapshot, pairs iter
 	defer b.failUnless(&returned)
 	b.copiesFrom(f)
 	chunks := f.once(ctx, s)
+	pairs = chunks.readPairsAhead(pairs)
+	defer chunks.stop()
 	for to, from := range pairs {
 		err := ctx.Err()
 		if err == nil {
@@ -435,7 +437,7 @@ func (o *once) append(b *Batch, i int, buf []byte) ([]byte, error) {
 func (o *once) update(b *Batch, to, i int, buf []byte) ([]byte, error) {
 	var err error
 	if o.repeated(i) == nil {
-		if buf, err = o.f.rawChunk(o.ctx, buf[:0], o.s, i); err != nil {
+		if buf, err = o.raw(buf[:0], i); err != nil {
 			return buf, err
 		}
 	}

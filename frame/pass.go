@@ -3,7 +3,9 @@ package frame
 import (
 	"context"
 	"io"
+	"iter"
 	"math"
+	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/storage"
@@ -97,6 +99,28 @@ func (c *chunkReader) readAhead(headers bool) {
 	}
 }
 
+// readPairsAhead is readAhead for the chunks that pairs yields as the second of each pair. It returns the pairs again.
+// It does nothing if their numbers fall.
+func (c *chunkReader) readPairsAhead(pairs iter.Seq2[int, int]) iter.Seq2[int, int] {
+	if !c.isFar() {
+		return pairs
+	}
+	var to, from []int
+	for i, k := range pairs {
+		to, from = append(to, i), append(from, k)
+	}
+	if slices.IsSorted(from) {
+		c.pass = c.f.newPass(c.ctx, c.s, c.s.visitList(from))
+	}
+	return func(yield func(to, from int) bool) {
+		for k := range to {
+			if !yield(to[k], from[k]) {
+				return
+			}
+		}
+	}
+}
+
 // stop ends readAhead.
 func (c *chunkReader) stop() { c.pass.stop() }
 
@@ -117,6 +141,12 @@ func (c *chunkReader) header(i int) (coder.Header, error) {
 	return c.f.headerFrom(from, c.s, i)
 }
 
+// cbytes returns the number of stored bytes of chunk i, from its header.
+func (c *chunkReader) cbytes(i int) (int, error) {
+	h, err := c.header(i)
+	return h.CBytes, err
+}
+
 // raw is Frame.rawChunk.
 func (c *chunkReader) raw(dst []byte, i int) ([]byte, error) {
 	from, err := c.from(i)
@@ -128,26 +158,48 @@ func (c *chunkReader) raw(dst []byte, i int) ([]byte, error) {
 
 // visitStored returns a function that visits all stored chunks of s, each once.
 func (s *snapshot) visitStored() func(v *engine.Visit) bool {
+	i := -1
+	return s.visitOnce(func() (int, bool) {
+		i++
+		return i, i < s.index.n && (s.index.list != nil || i == 0)
+	})
+}
+
+// visitList returns a function that visits the stored ones of some chunks of s, each once.
+func (s *snapshot) visitList(list []int) func(v *engine.Visit) bool {
+	return s.visitOnce(func() (int, bool) {
+		if len(list) == 0 {
+			return 0, false
+		}
+		i := list[0]
+		list = list[1:]
+		return i, true
+	})
+}
+
+// visitOnce returns a function that visits the stored ones of the chunks that next returns, each once.
+func (s *snapshot) visitOnce(next func() (int, bool)) func(v *engine.Visit) bool {
 	var seen map[entry]bool // nil when no chunk is referenced twice
 	if _, shared := s.index.storedEntries(); shared {
 		seen = map[entry]bool{}
 	}
-	i := 0
 	return func(v *engine.Visit) bool {
-		for ; i < s.index.n; i++ {
-			if s.index.list == nil && i > 0 {
+		for {
+			i, ok := next()
+			if !ok {
 				return false
+			}
+			if i < 0 || i >= s.index.n {
+				continue // an error of the call
 			}
 			if e := s.index.at(i); e >= 0 && !seen[e] {
 				if seen != nil {
 					seen[e] = true
 				}
 				v.Chunk = i
-				i++
 				return true
 			}
 		}
-		return false
 	}
 }
 

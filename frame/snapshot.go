@@ -397,6 +397,15 @@ func (s *snapshot) nextStored(i int) entry {
 	return entry(s.areaLen())
 }
 
+// packed reports whether the header of a contiguous frame claims that its chunks have no dead bytes between them.
+func (s *snapshot) packed() bool {
+	if s.sparse || s.index.list == nil || s.cbytes != s.area-int64(s.headerLen) {
+		return false
+	}
+	list, _ := s.index.storedEntries()
+	return len(list) > 0 && list[0] == 0
+}
+
 // isIndex reports whether a chunk may be an index.
 func isIndex(h *coder.Header) bool { return h.TypeSize == 8 && h.NBytes%8 == 0 && !h.VLBlocks() }
 

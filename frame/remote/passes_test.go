@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -81,6 +82,62 @@ func TestPasses(t *testing.T) {
 			t.Fatal(err)
 		}
 		atMost(t, "a chunk", a.link.Stats(), 1, 1, size/20)
+	})
+}
+
+// TestConcatPass copies the stored chunks of an array as a part of another.
+func TestConcatPass(t *testing.T) {
+	c := table[0]
+	stored := makeArray(t, c.Shape, c.Chunks, c.Blocks, c.Codec, false)
+	far(t, stored, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
+		checkPass(t, "concat", a, int64(len(stored)), 12, 1, func(ctx context.Context, x *ndarray.Array) error {
+			first, err := ndarray.Slice(a.local, ndarray.Span(0, 16))
+			if err != nil {
+				return err
+			}
+			b, err := ndarray.Concat(ctx, "", 0, []ndarray.Reader{first, x}, &ndarray.CreateOptions{Concurrency: 1})
+			if err != nil {
+				return err
+			}
+			defer b.Close()
+			got, err := ndarray.Read[float32](ctx, b, ndarray.Span(16, ndarray.None))
+			want, _ := ndarray.Read[float32](ctx, a.local)
+			if err == nil && !slices.Equal(got, want) {
+				err = errors.New("other items")
+			}
+			return err
+		})
+	})
+}
+
+// TestSaveLarge saves a frame of small chunks that is too large to be kept in memory: no byte is received twice.
+func TestSaveLarge(t *testing.T) {
+	data := make([]uint32, 17<<20) // 68 MiB
+	seed := uint32(1)
+	for i := range data {
+		seed = seed*1664525 + 1013904223
+		data[i] = seed
+	}
+	x, err := ndarray.Create(t.Context(), "", []int64{int64(len(data))}, data,
+		&ndarray.CreateOptions{Level: codec.NoCompression, Chunks: []int64{16 << 10}, Blocks: []int64{8 << 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	var b bytes.Buffer
+	if _, err := x.Save(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	stored := b.Bytes()
+	far(t, stored, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
+		checkPass(t, "save", a, int64(len(stored)), 40, 2, func(ctx context.Context, x *ndarray.Array) error {
+			var b bytes.Buffer
+			_, err := x.Save(ctx, &b)
+			if err == nil && !bytes.Equal(b.Bytes(), stored) {
+				err = errors.New("other bytes")
+			}
+			return err
+		})
 	})
 }
 
