@@ -18,7 +18,8 @@ import (
 )
 
 // Copy creates a frame with the chunks and metalayers of f and opens it for editing. It copies the stored bytes of the
-// chunks unchanged, without the dead bytes between them. For name, ctx and o see [Create]; ctx also bounds the copying.
+// chunks unchanged, without the dead bytes between them. With o.Goal, it decodes the chunks and compresses them again,
+// except special chunks and chunks with blocks of variable size. For name, ctx and o see [Create]; ctx also bounds the copying.
 // The copy has checksums if f has, or if o.Checksums is set; likewise a block table. Params, ChunkSize, Meta and VLMeta
 // come from f: if one of them is set, Copy returns ErrParam. Codecs and UserFilters come from f unless o sets them, and
 // Prefilter and Postfilter if o sets neither. Other errors are those of Create and of reading f.
@@ -33,7 +34,12 @@ func Copy(ctx context.Context, name string, f *Frame, o *CreateOptions) (*Frame,
 	}
 	defer f.unuse(s)
 	to := f.inherited(o)
-	return copyOf(ctx, name, s, &to, func(b *Batch) error { return f.copyChunks(ctx, s, b) })
+	return copyOf(ctx, name, s, &to, func(b *Batch) error {
+		if to.Goal != 0 {
+			return f.copyTuned(ctx, s, b)
+		}
+		return f.copyChunks(ctx, s, b)
+	})
 }
 
 // inherited returns o with the codecs and filters of f where o leaves them out: the chunks of a copy need them.
@@ -89,6 +95,31 @@ func (f *Frame) copyChunks(ctx context.Context, s *snapshot, b *Batch) error {
 			if buf, err = chunks.append(b, i, buf); err != nil {
 				return f.orClosed(err)
 			}
+		}
+	}
+	return nil
+}
+
+// copyTuned appends the chunks of s, compressed again with parameters that the goal of the batch's frame selects.
+func (f *Frame) copyTuned(ctx context.Context, s *snapshot, b *Batch) error {
+	if err := f.checkAllFetched(s); err != nil {
+		return err
+	}
+	if s.vlBlocks || s.index.list == nil {
+		return f.copyChunks(ctx, s, b)
+	}
+	b.f.tuner.Expect(s.nbytes)
+	var buf []byte
+	chunks := f.once(ctx, s)
+	chunks.readAhead(readChunks)
+	defer chunks.stop()
+	for i := range s.index.n {
+		err := ctx.Err()
+		if err == nil {
+			buf, err = chunks.appendTuned(ctx, b, i, buf)
+		}
+		if err != nil {
+			return f.orClosed(err)
 		}
 	}
 	return nil
@@ -431,6 +462,36 @@ func (o *once) append(b *Batch, i int, buf []byte) ([]byte, error) {
 	return buf, o.put(b, i, buf, func(h *coder.Header, store func() (location, error)) error {
 		return b.insert(b.next.index.n, h, store)
 	})
+}
+
+// appendTuned is append for a batch whose frame has a tuner: it compresses the content of the chunk again.
+func (o *once) appendTuned(ctx context.Context, b *Batch, i int, buf []byte) ([]byte, error) {
+	e := o.s.index.at(i)
+	if e < 0 || o.repeated(i) != nil {
+		return o.append(b, i, buf)
+	}
+	buf, err := o.read(buf[:0], i)
+	if err != nil {
+		return buf, err
+	}
+	plain, err := o.f.pool.Decode(nil, buf)
+	if err != nil {
+		return buf, o.f.chunkError(o.s, i, err)
+	}
+	c, err := b.encode(ctx, plain)
+	if err == nil {
+		err = b.check(b.next.index.n, b.next.index.n)
+	}
+	if err != nil {
+		return buf, err
+	}
+	err = o.put(b, i, c, func(h *coder.Header, store func() (location, error)) error {
+		return b.insert(b.next.index.n, h, store)
+	})
+	if err == nil && o.seen != nil {
+		o.seen[e].sum = crc32c.Checksum(buf) // with which the index compares
+	}
+	return buf, err
 }
 
 // update puts chunk i in the place of chunk to of a batch, and uses buf for it, which it returns.

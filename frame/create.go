@@ -192,6 +192,7 @@ func (f *Frame) first(ctx context.Context) (*Batch, error) {
 	if err := s.setCParams(f.opts.Params); err != nil {
 		return nil, f.wrap("header", -1, err)
 	}
+	f.tuner = newTuner(f.opts.Goal, int(s.typeSize))
 	if f.opts.ChunkSize > 0 {
 		s.chunkSize = int32(f.opts.ChunkSize)
 	}

@@ -57,6 +57,9 @@ func (b *Batch) Update(ctx context.Context, i int, p []byte) error {
 
 // encode returns the chunk of p.
 func (b *Batch) encode(ctx context.Context, p []byte) ([]byte, error) {
+	if b.f.tuner != nil {
+		return b.encodeTuned(ctx, p)
+	}
 	c, err := b.f.pool.Encode(nil, p, b.next.cparams())
 	if err != nil {
 		return nil, b.f.wrap("chunk", -1, err)

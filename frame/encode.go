@@ -11,6 +11,7 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/sched"
+	"github.com/goblosc/blosc2/internal/tune"
 )
 
 // encoding is one call of Encode. A worker opens a chunk and encodes its blocks from the first, each where it belongs
@@ -21,8 +22,11 @@ type encoding struct {
 	b    *Batch
 	s    *snapshot // the previous state, for blocks that are kept
 	plan engine.WritePlan
-	l    *coder.Layout
-	work func(int) // encode
+	l    *coder.Layout // of the header's parameters
+	work func(int)     // encode
+
+	tuner  *tuner // chooses the parameters of whole chunks, or nil
+	tuning bool   // a worker tries parameters; no chunk is opened
 
 	jobs    []*encodeJob // in their order; the first is the next to be written
 	idle    []*encodeJob
@@ -36,7 +40,7 @@ type encoding struct {
 type encodeJob struct {
 	visit  engine.Visit
 	keep   bool          // a part of the old chunk is kept
-	l      *coder.Layout // of this chunk: with its dictionary, where there are dictionaries
+	l      *coder.Layout // of this chunk: with its dictionary, or the parameters that the tuner has chosen
 	old    coder.Reader
 	close  io.Closer
 	oldBit chunk.Special
@@ -82,8 +86,12 @@ func (b *Batch) encodePlan(ctx context.Context, size int, p engine.WritePlan, al
 	e.Start(ctx)
 	e.b, e.s, e.plan, e.l = b, b.next.successor(), p, l
 	e.chunks, e.most, e.last = b.next.index.n, 2*workers, false
+	e.tuner = b.f.tuner.begin(all)
 	err = e.run(workers)
-	e.b, e.s, e.plan, e.l = nil, nil, nil, nil
+	if err == nil {
+		err = b.record(e.tuner)
+	}
+	e.b, e.s, e.plan, e.l, e.tuner = nil, nil, nil, nil, nil
 	b.f.encoders.Put(e)
 	return b.fail(err)
 }
@@ -141,7 +149,7 @@ func (e *encoding) step(w *worker) sched.Next {
 	case len(e.jobs) > 0 && e.jobs[0].done && !e.writing:
 		e.write()
 		return sched.Again
-	case !e.last && len(e.jobs) < e.most:
+	case !e.last && !e.tuning && len(e.jobs) < e.most:
 		e.open(w)
 		return sched.Again
 	}
@@ -177,6 +185,9 @@ func (e *encoding) open(w *worker) {
 	}
 	j.l = e.l
 	e.jobs = append(e.jobs, j)
+	if e.tuner != nil && !j.keep && !e.tune(w, j) {
+		return
+	}
 	j.done = e.Unlocked(func() error {
 		err := e.prepare(w, j)
 		if err == nil {
@@ -184,6 +195,30 @@ func (e *encoding) open(w *worker) {
 		}
 		return err
 	})
+}
+
+// tune sets the layout of a chunk of which nothing is kept to the choice of the tuner. Chunks are opened in their order,
+// and none is opened during a trial. So the choice does not depend on the number of goroutines.
+func (e *encoding) tune(w *worker, j *encodeJob) (ok bool) {
+	size, blockSize := e.l.NBytes(), e.l.BlockLen(0)
+	if ok = true; e.tuner.Due(size) {
+		e.tuning = true
+		ok = e.Unlocked(func() error {
+			return e.tuner.Try(&tune.Chunk{Size: size, BlockSize: blockSize, Plain: func(k int) ([]byte, error) {
+				return e.plain(w, j, k, e.answer(w, j, k))
+			}})
+		})
+		e.tuning = false
+	}
+	if !ok {
+		return false
+	}
+	l, err := e.tuner.Layout(size, blockSize)
+	if err != nil {
+		return e.Unlocked(func() error { return err })
+	}
+	j.l = l
+	return true
 }
 
 // prepare opens the old chunk of a job and makes its reference block.
@@ -194,18 +229,18 @@ func (e *encoding) prepare(w *worker, j *encodeJob) error {
 			return err
 		}
 	}
-	if e.l.NeedsReference() {
+	if j.l.NeedsReference() {
 		b, err := e.plain(w, j, 0, e.answer(w, j, 0))
 		if err == nil {
-			j.ref, err = w.Reference(j.ref[:0], e.l, b)
+			j.ref, err = w.Reference(j.ref[:0], j.l, b)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if e.l.NeedsDict() {
+	if j.l.NeedsDict() {
 		var err error
-		if j.l, err = w.Train(e.l, func(k int) ([]byte, error) { return e.plain(w, j, k, e.answer(w, j, k)) }); err != nil {
+		if j.l, err = w.Train(j.l, func(k int) ([]byte, error) { return e.plain(w, j, k, e.answer(w, j, k)) }); err != nil {
 			return err
 		}
 	}
@@ -296,7 +331,7 @@ func (e *encoding) build(w *worker, j *encodeJob) error {
 	if n := min(e.l.NBytes()+chunk.MaxOverhead, mostAhead); cap(j.out) < n {
 		j.out = make([]byte, 0, n)
 	}
-	if !e.l.Stored() {
+	if !j.l.Stored() {
 		n := e.l.NumBlocks()
 		j.blocks = slices.Grow(j.blocks[:0], n)[:n]
 		for k := range j.blocks {

@@ -37,6 +37,7 @@ type Frame struct {
 	cache    *blockcache.Cache[*snapshot] // nil without Cache
 	encoders sync.Pool                    // of *encoding
 	mu       gate                         // held by the open batch
+	tuner    *tuner                       // chooses the parameters of new chunks; nil without a goal
 }
 
 func newFrame(path string, opts engine.Options, sys storage.System) (*Frame, error) {

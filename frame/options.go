@@ -19,6 +19,7 @@ import (
 // slices and functions.
 type CreateOptions struct {
 	Params    chunk.Params // compression parameters of new chunks
+	Goal      chunk.Goal   // chooses codec and filters of new chunks by their data; 0 = those of Params. See chunk.Goal
 	ChunkSize int          // decoded size of all chunks but the last, in bytes; 0 = that of the first chunk appended
 	Meta      []meta.Layer // metalayers: fixed names and lengths; nil = none
 	VLMeta    []meta.Layer // variable-length metalayers, not compressed; nil = none
@@ -183,15 +184,24 @@ func (o *CreateOptions) settings(name string) (engine.Options, storage.System, e
 		{"Storage", o.Storage != nil && name != "", "is in place of a name"},
 		{"Sparse", o.Sparse && name == "", "needs the name of a directory"},
 		{"Locking", o.Locking && name == "", "needs the name of a file or directory"},
+		{"Goal", o.Goal.Check() != nil, "is not a goal"},
+		{"Goal", o.Goal != 0 && compresses(o.Params), "is in place of codec, level, filters, split mode and dictionaries"},
+		{"Goal", o.Goal != 0 && (o.Prefilter != nil || o.Postfilter != nil), "cannot be combined with a Prefilter or Postfilter"},
 	})
 	if err == nil {
 		err = checkLocking(o.Locking)
 	}
 	return engine.Options{
-		Params: o.Params, ChunkSize: o.ChunkSize, Meta: o.Meta, VLMeta: o.VLMeta, Checksums: o.Checksums, BlockTable: o.BlockTable,
+		Params: o.Params, Goal: o.Goal, ChunkSize: o.ChunkSize, Meta: o.Meta, VLMeta: o.VLMeta, Checksums: o.Checksums, BlockTable: o.BlockTable,
 		Sparse: o.Sparse, Overwrite: o.Overwrite, Concurrency: o.Concurrency, Locking: o.Locking, NoSync: o.NoSync,
 		Codecs: o.Codecs, UserFilters: o.UserFilters, Prefilter: o.Prefilter, Postfilter: o.Postfilter,
 	}, systemOr(o.sys), err
+}
+
+// compresses reports whether parameters are set that a goal chooses.
+func compresses(p chunk.Params) bool {
+	p.TypeSize, p.BlockSize = 0, 0
+	return !reflect.ValueOf(p).IsZero()
 }
 
 // checkKept returns ErrParam if o has a field of the content of a frame, which the call, a Copy or Salvage, takes from
@@ -202,6 +212,7 @@ func (o *CreateOptions) checkKept(call string) error {
 	}
 	reason := "comes from the frame in a " + call
 	return firstBad([]fieldCheck{
+		{"Goal", o.Goal != 0 && call != "Copy", "does not apply to " + call},
 		{"Params", !reflect.ValueOf(o.Params).IsZero(), reason},
 		{"ChunkSize", o.ChunkSize != 0, reason},
 		{"Meta", o.Meta != nil, reason},

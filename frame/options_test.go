@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -109,6 +110,17 @@ func TestCreateOptions(t *testing.T) {
 		{"Locking", CreateOptions{Locking: true}, files},
 		{"Params", CreateOptions{Params: chunk.Params{TypeSize: 2}}, made},
 		{"ChunkSize", CreateOptions{ChunkSize: 100}, made},
+		{"Goal", CreateOptions{Goal: chunk.Balanced}, ok{"Create": true, "Create, memory": true, "Copy": true}},
+		{"no goal", CreateOptions{Goal: 9}, ok{}},
+		{"Goal, Codec", CreateOptions{Goal: chunk.Balanced, Params: chunk.Params{Codec: codec.LZ4}}, ok{}},
+		{"Goal, CodecMeta", CreateOptions{Goal: chunk.Balanced, Params: chunk.Params{CodecMeta: 1}}, ok{}},
+		{"Goal, Level", CreateOptions{Goal: chunk.Balanced, Params: chunk.Params{Level: 1}}, ok{}},
+		{"Goal, Filters", CreateOptions{Goal: chunk.Balanced, Params: chunk.Params{Filters: []chunk.Filter{}}}, ok{}},
+		{"Goal, Split", CreateOptions{Goal: chunk.Balanced, Params: chunk.Params{Split: chunk.SplitNever}}, ok{}},
+		{"Goal, Dict", CreateOptions{Goal: chunk.Balanced, Params: chunk.Params{Dict: true}}, ok{}},
+		{"Goal, sizes", CreateOptions{Goal: chunk.Fastest, Params: chunk.Params{TypeSize: 2, BlockSize: 64}}, made},
+		{"Goal, Prefilter", CreateOptions{Goal: chunk.Balanced, Prefilter: keepBlock}, ok{}},
+		{"Goal, Postfilter", CreateOptions{Goal: chunk.Balanced, Postfilter: keepBlock}, ok{}},
 		{"Meta", CreateOptions{Meta: []meta.Layer{}}, made},
 		{"VLMeta", CreateOptions{VLMeta: []meta.Layer{}}, made},
 		{"others", CreateOptions{Checksums: true, Overwrite: true, Concurrency: 2, NoSync: true, Prefilter: keepBlock, Postfilter: keepBlock}, nil},

@@ -55,6 +55,7 @@ func CreateRegions(ctx context.Context, name string, nbytes int64, o *CreateOpti
 		{"ChunkSize", o.ChunkSize == 0, "must be set for Regions"},
 		{"BlockTable", o.BlockTable, "needs all chunks, and does not apply to Regions"},
 		{"Locking", o.Locking, "does not apply to Regions"},
+		{"Goal", o.Goal != 0, "does not apply to Regions: writers of the same data must write the same bytes"},
 		{"Storage", o.Storage != nil, "does not apply to Regions"},
 		{"Postfilter", o.Postfilter != nil, "does not apply to Regions"},
 	}); err != nil {

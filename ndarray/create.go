@@ -194,7 +194,7 @@ func newLayout(ctx context.Context, name string, shape []int64, dtype string, o 
 	}
 	p := &l.opts.Params
 	p.TypeSize = dt.Size
-	if dt.Kind == 'U' && p.Filters == nil && p.Codec == 0 && p.Level == 0 {
+	if dt.Kind == 'U' && o.Goal == 0 && p.Filters == nil && p.Codec == 0 && p.Level == 0 {
 		// Without parameters, python-blosc2 shuffles the four bytes of characters, not the bytes of items.
 		p.Filters = []chunk.Filter{0, 0, 0, 0, 0, chunk.Shuffle.With(4)}
 	}

@@ -19,7 +19,7 @@ import (
 // array in memory, a name together with Storage, or DType to a function that takes the dtype as an argument.
 //
 // Copy, Reshape, Concat, Stack and Map take what the options leave out from the source, by groups. If any field of the
-// compression is set, from Codec to Dict, the others have their defaults. If Chunks or Blocks is set, the other one is
+// compression is set, from Codec to Goal, the others have their defaults. If Chunks or Blocks is set, the other one is
 // automatic. Codecs, UserFilters, Concurrency, Checksums and BlockTable come from the source one by one. Place, Locking
 // and NoSync never come from the source.
 type CreateOptions struct {
@@ -36,6 +36,9 @@ type CreateOptions struct {
 	Split chunk.SplitMode
 	// Dict trains a dictionary for each chunk (Zstd, LZ4, LZ4HC).
 	Dict bool
+
+	// Goal chooses codec and filters by the data, in place of the fields above: Balanced, Smallest or Fastest. See Goal.
+	Goal Goal
 
 	// Chunks and Blocks are the numbers of items in a chunk and in a block along each axis. nil, or 0 for an axis,
 	// selects a length automatically: for nil, what python-blosc2 chooses on a machine with a second-level cache of 256
@@ -83,6 +86,22 @@ type CreateOptions struct {
 	// UserFilters are used besides the filters of the format.
 	UserFilters []chunk.UserFilter
 }
+
+// Goal chooses how the chunks of a new array are compressed, by trying codecs and filters on the items. See chunk.Goal
+// for the candidates and their cost. The choice is made again for later chunks, so chunks may have different codecs and
+// filters. Array.Info describes the choice for the first chunk.
+//
+// The goal belongs to the Array that was created with it: its later writes of whole chunks follow the goal, and so do
+// chunks that Append adds. A chunk of which a part is kept has the parameters of the first chunk. After the array is
+// opened again, so have all new chunks.
+type Goal = chunk.Goal
+
+// The goals: see chunk.Balanced, chunk.Smallest and chunk.Fastest.
+const (
+	Balanced = chunk.Balanced // small, and fast to read and write
+	Smallest = chunk.Smallest // the fewest stored bytes; writing is slow
+	Fastest  = chunk.Fastest  // fastest to read
+)
 
 // OpenOptions are the options for opening an array. A nil *OpenOptions and zero fields select the defaults.
 //
@@ -143,11 +162,14 @@ func (o *CreateOptions) frameOptions(name string) (frame.CreateOptions, error) {
 			return frame.CreateOptions{}, paramError("CreateOptions.Meta has a metalayer b2nd, which holds the shapes")
 		}
 	}
+	if o.Goal != 0 && o.hasParams() {
+		return frame.CreateOptions{}, paramError("CreateOptions.Goal is in place of Codec, CodecMeta, Level, Filters, Split and Dict")
+	}
 	if o.Overwrite && name == "" && o.Storage == nil {
 		return frame.CreateOptions{}, paramError("CreateOptions.Overwrite applies only to an array with a name or a Storage")
 	}
 	return frame.CreateOptions{
-		Params: o.params(), Meta: o.Meta, Sparse: o.Sparse, Overwrite: o.Overwrite, Checksums: o.Checksums, BlockTable: o.BlockTable,
+		Params: o.params(), Goal: o.Goal, Meta: o.Meta, Sparse: o.Sparse, Overwrite: o.Overwrite, Checksums: o.Checksums, BlockTable: o.BlockTable,
 		Storage: o.Storage, Concurrency: o.Concurrency, Locking: o.Locking, NoSync: o.NoSync,
 		Codecs: o.Codecs, UserFilters: o.UserFilters,
 	}, nil
@@ -166,8 +188,13 @@ func (o *CreateOptions) setParams(p chunk.Params) {
 	o.Codec, o.CodecMeta, o.Level, o.Filters, o.Split, o.Dict = p.Codec, p.CodecMeta, p.Level, p.Filters, p.Split, p.Dict
 }
 
-// compresses reports whether a compression parameter is set.
+// compresses reports whether a compression parameter or a goal is set.
 func (o *CreateOptions) compresses() bool {
+	return o.Goal != 0 || o.hasParams()
+}
+
+// hasParams reports whether a compression parameter is set that a Goal would choose.
+func (o *CreateOptions) hasParams() bool {
 	return o.Codec != 0 || o.CodecMeta != 0 || o.Level != 0 || o.Filters != nil || o.Split != 0 || o.Dict
 }
 

@@ -130,6 +130,9 @@ func (h *snapshot) chunkwise() bool {
 // takes reports whether chunks of the snapshot, which must be chunkwise, can be copied to the new array as stored.
 func (l *layout) takes(h *snapshot) bool {
 	p := h.v.Info().Params
+	if l.opts.Goal != 0 { // the items are compressed again
+		return false
+	}
 	if !sameCParams(l.opts.Params, p) || p.Shaped() && h.m.Ndim != h.st.geo.Ndim {
 		return false
 	}

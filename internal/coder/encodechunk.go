@@ -14,6 +14,11 @@ func (p *Pool) Encode(dst, src []byte, c Params) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
+	return p.EncodeLayout(dst, src, l)
+}
+
+// EncodeLayout is Encode with the layout of the chunk, which is for len(src) bytes.
+func (p *Pool) EncodeLayout(dst, src []byte, l *Layout) ([]byte, error) {
 	if len(src)+MaxOverhead > math.MaxInt-len(dst) {
 		return dst, fmt.Errorf("chunk: %d bytes after %d: %w", len(src), len(dst), errs.ErrTooLarge)
 	}

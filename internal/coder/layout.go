@@ -63,6 +63,9 @@ func (l *Layout) NumBlocks() int { return l.nblocks }
 // BlockLen returns the decoded size of block k in bytes.
 func (l *Layout) BlockLen(k int) int { return l.h.blockLen(k) }
 
+// Streams returns the number of streams of block k.
+func (l *Layout) Streams(k int) int { return l.h.streams(l.BlockLen(k)) }
+
 // Stored reports whether the chunk will be stored uncompressed. Then EncodeBlock need not be called.
 func (l *Layout) Stored() bool { return l.store }
 

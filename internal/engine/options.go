@@ -11,6 +11,7 @@ import (
 type Options struct {
 	// For frames that are created.
 	Params     chunk.Params
+	Goal       chunk.Goal
 	ChunkSize  int
 	Meta       []meta.Layer
 	VLMeta     []meta.Layer

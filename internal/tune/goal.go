@@ -1,0 +1,114 @@
+// Package tune chooses codec, level, filters and split mode of chunks by a goal. It tries candidates on samples of the
+// data itself. A choice depends only on the data, the goal and a table of constants, and not on measured times. So the
+// same data gives the same bytes on every machine, with any number of goroutines.
+package tune
+
+import (
+	"fmt"
+
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/errs"
+)
+
+// Goal selects how the parameters of chunks are chosen. See chunk.Goal.
+type Goal uint8
+
+// The goals.
+const (
+	NoGoal Goal = iota
+	Balanced
+	Smallest
+	Fastest
+)
+
+// String returns the name of g as the b2 command spells it.
+func (g Goal) String() string {
+	switch g {
+	case NoGoal:
+		return "none"
+	case Balanced:
+		return "balanced"
+	case Smallest:
+		return "smallest"
+	case Fastest:
+		return "fastest"
+	}
+	return fmt.Sprintf("Goal(%d)", uint8(g))
+}
+
+// Check returns ErrParam if g is not a goal.
+func (g Goal) Check() error {
+	if g > Fastest {
+		return fmt.Errorf("goal %d, want at most %d: %w", uint8(g), uint8(Fastest), errs.ErrParam)
+	}
+	return nil
+}
+
+// screens returns the codecs that find the best filters on a small sample.
+func (g Goal) screens() []coder.Params {
+	switch g {
+	case Smallest:
+		return []coder.Params{{Codec: codec.Zstd, Level: 3}}
+	case Fastest:
+		return []coder.Params{{Codec: codec.LZ4, Level: 5}}
+	}
+	return []coder.Params{{Codec: codec.LZ4, Level: 9}, {Codec: codec.Zstd, Level: 1}}
+}
+
+// codecs returns the codecs that are tried with the best filters, the most promising first.
+func (g Goal) codecs() []coder.Params {
+	switch g {
+	case Smallest:
+		return []coder.Params{{Codec: codec.Zstd, Level: 9}}
+	case Fastest:
+		return []coder.Params{{Codec: codec.LZ4, Level: 5}, {Codec: codec.LZ4, Level: 9}}
+	}
+	return []coder.Params{
+		{Codec: codec.Zstd, Level: 5}, {Codec: codec.LZ4, Level: 9}, {Codec: codec.Zstd, Level: 6}, {Codec: codec.Zstd, Level: 1}, {Codec: codec.Zstd, Level: 3},
+	}
+}
+
+// kept returns the number of filter pipelines that pass the screening, and by which factor their cost may exceed the
+// least.
+func (g Goal) kept() (n int, factor float64) {
+	switch g {
+	case Smallest:
+		return 3, 1.2
+	case Fastest:
+		return 2, 1.5
+	}
+	return 2, 1.2
+}
+
+// BlockSize returns the block size in bytes of a chunk of n bytes whose blocks are automatic.
+func (g Goal) BlockSize(typeSize, n int) (int, error) {
+	p := coder.Params{TypeSize: typeSize}
+	if g == Smallest {
+		p.Level = 9 // larger blocks
+	}
+	return p.BlockSizeFor(n)
+}
+
+// pipelines returns the filters that are tried for items of a size. All are filters of C-Blosc2.
+func pipelines(typeSize int) [][]coder.Filter {
+	switch {
+	case typeSize == 1:
+		return [][]coder.Filter{{}, {coder.BitShuffle}, {coder.ByteDelta}}
+	case typeSize > coder.MaxTypeSize: // the filters would see single bytes
+		return [][]coder.Filter{{}, {coder.BitShuffle}}
+	}
+	return [][]coder.Filter{{coder.Shuffle}, {}, {coder.BitShuffle}, {coder.Shuffle, coder.ByteDelta}, {coder.Delta, coder.Shuffle}}
+}
+
+// splits returns the split modes that are tried with parameters.
+func splits(p coder.Params) []coder.SplitMode {
+	const most = 16 // streams of an automatic split
+	if len(p.Filters) == 0 || p.Filters[0] != coder.Shuffle || p.TypeSize < 2 || p.TypeSize > most {
+		return []coder.SplitMode{coder.SplitAuto}
+	}
+	if p.Codec == codec.Zstd && p.Level > 5 {
+		return []coder.SplitMode{coder.SplitAuto, coder.SplitAlways}
+	}
+	return []coder.SplitMode{coder.SplitAuto, coder.SplitNever}
+}
