@@ -14,9 +14,6 @@ const (
 	stopRoom        // there is not enough space
 )
 
-// minKernel is the least length of input and output for the kernels.
-const minKernel = 64
-
 func encodeSmall(b *block, table *[1 << smallBits]uint16) bool {
 	if !cpu.Has(cpu.Baseline) || len(b.src) < minKernel || len(b.dst) < minKernel {
 		return encodeGeneric(b, table, smallFactor, smallShift)

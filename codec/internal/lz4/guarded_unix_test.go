@@ -91,8 +91,8 @@ func TestGuardedSequences(t *testing.T) {
 	const size = 1 << 17
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	kernel := "library"
-	if cpu.Has(cpu.SSSE3) {
-		kernel = cpu.SSSE3.String()
+	if cpu.Has(kernelLevel) {
+		kernel = kernelLevel.String()
 	}
 	twin := guardpage.New(t, size)
 	sound := append([]byte(nil), 0x5f, 'a', 'b', 'c', 'd', 'e', 5, 0, 50, 0x90, '1', '2', '3', '4', '5', '6', '7', '8', '9')
