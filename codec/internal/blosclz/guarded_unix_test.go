@@ -124,10 +124,11 @@ func TestGuardedSequences(t *testing.T) {
 			}},
 		},
 	}
-	if cpu.Has(cpu.SSSE3) {
+	if cpu.Has(kernelLevel) {
+		kernel := kernelLevel.String()
 		x.Paths = append(x.Paths,
-			mutant.Path{Name: "ssse3", Decode: func(dst, src, _ []byte) bool { return Decode(dst, src) }},
-			mutant.Path{Name: "ssse3 prefix", Every: 2, Prefix: func(dst, src, _ []byte, n int) bool {
+			mutant.Path{Name: kernel, Decode: func(dst, src, _ []byte) bool { return Decode(dst, src) }},
+			mutant.Path{Name: kernel + " prefix", Every: 2, Prefix: func(dst, src, _ []byte, n int) bool {
 				return DecodePrefix(dst, src, n)
 			}})
 	}
