@@ -1,4 +1,4 @@
-//go:build amd64 && !purego
+//go:build (amd64 || arm64) && !purego
 
 package lz4
 
@@ -48,7 +48,7 @@ func encodeLarge(b *block, table *[1 << smallBits]uint32) bool {
 
 // smallAsm does encodeGeneric from the start of a block, and returns the reason why it stops. It compares 16 bytes at a
 // time and copies up to 32, so it stays away from the ends of the input and of the output, which Go processes. It needs
-// only SSE2.
+// only cpu.Baseline.
 //
 //go:noescape
 func smallAsm(b *block, table *[1 << smallBits]uint16) (result int)
