@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -53,6 +54,19 @@ func choices(name string) []string {
 	return nil
 }
 
+// values returns the values that an option can have, or nil.
+func values(f *kong.Flag) []string {
+	if list := choices(f.Name); list != nil || f.Enum == "" {
+		return list
+	}
+	return strings.Split(f.Enum, ",")
+}
+
+// takesFiles reports whether a verb has arguments that may be files.
+func takesFiles(v *kong.Node) bool {
+	return slices.ContainsFunc(v.Positional, func(p *kong.Positional) bool { return choices(p.Name) == nil })
+}
+
 // verbNames returns the names of all verbs, and help.
 func verbNames(root *kong.Node) []string {
 	names := []string{"help"}
@@ -81,10 +95,23 @@ func bashCompletion(b *strings.Builder, root *kong.Node) {
 		fmt.Fprintf(b, "\t%s) options=%q ;;\n", v.Name, strings.Join(options, " "))
 	}
 	b.WriteString("\tesac\n\tcase $before in\n")
-	for _, name := range []string{"codec", "filters", "split"} {
-		fmt.Fprintf(b, "\t-%s | --%s) values=%q ;;\n", name, name, strings.Join(choices(name), " "))
+	seen := map[string]bool{}
+	for _, v := range root.Children {
+		for _, f := range v.Flags {
+			if list := values(f); list != nil && !seen[f.Name] {
+				seen[f.Name] = true
+				fmt.Fprintf(b, "\t-%s | --%s) values=%q ;;\n", f.Name, f.Name, strings.Join(list, " "))
+			}
+		}
 	}
-	fmt.Fprintf(b, "\tcompletion) values=%q ;;\n", strings.Join(choices("SHELL"), " "))
+	b.WriteString("\tesac\n\tcase ${COMP_WORDS[1]}$COMP_CWORD in\n")
+	for _, v := range root.Children {
+		for i, p := range v.Positional {
+			if list := choices(p.Name); list != nil {
+				fmt.Fprintf(b, "\t%s%d) values=%q ;;\n", v.Name, i+2, strings.Join(list, " "))
+			}
+		}
+	}
 	b.WriteString(`	esac
 	if [ -n "$values" ]; then
 		COMPREPLY=($(compgen -W "$values" -- "$word"))
@@ -107,23 +134,28 @@ func zshCompletion(b *strings.Builder, root *kong.Node) {
 		fmt.Fprintf(b, "\t\t'%s:%s'\n", v.Name, quote(v.Help))
 	}
 	b.WriteString("\t)\n\tif (( CURRENT == 2 )); then\n\t\t_describe verb verbs\n\t\treturn\n\tfi\n")
-	b.WriteString("\tlocal verb=$words[2]\n\tshift words\n\t(( CURRENT-- ))\n\tcase $verb in\n\thelp) _describe verb verbs ;;\n")
+	b.WriteString("\tlocal verb=$words[2]\n\tshift words\n\t(( CURRENT-- ))\n\tcase $verb in\n\thelp) (( CURRENT == 2 )) && _describe verb verbs ;;\n")
 	for _, v := range root.Children {
 		fmt.Fprintf(b, "\t%s)\n\t\t_arguments", v.Name)
 		for _, f := range v.Flags {
-			text := quote(firstSentence(f.Help))
-			switch {
-			case f.IsBool():
-				fmt.Fprintf(b, " \\\n\t\t\t'-%s[%s]'", f.Name, text)
-			case choices(f.Name) != nil:
-				fmt.Fprintf(b, " \\\n\t\t\t'-%s[%s]:%s:(%s)'", f.Name, text, f.Name, strings.Join(choices(f.Name), " "))
-			default:
-				fmt.Fprintf(b, " \\\n\t\t\t'-%s[%s]:%s: '", f.Name, text, f.Name)
+			text, repeated := quote(firstSentence(f.Help)), ""
+			if f.IsCumulative() || strings.HasSuffix(f.Help, "may be repeated") {
+				repeated = "*"
+			}
+			fmt.Fprintf(b, " \\\n\t\t\t'%s-%s[%s]", repeated, f.Name, text)
+			if list := values(f); list != nil {
+				fmt.Fprintf(b, ":%s:(%s)", f.Name, strings.Join(list, " "))
+			} else if !f.IsBool() {
+				fmt.Fprintf(b, ":%s: ", f.Name)
+			}
+			b.WriteString("'")
+		}
+		for i, p := range v.Positional {
+			if list := choices(p.Name); list != nil {
+				fmt.Fprintf(b, " \\\n\t\t\t'%d:%s:(%s)'", i+1, strings.ToLower(p.Name), strings.Join(list, " "))
 			}
 		}
-		if v.Name == "completion" {
-			fmt.Fprintf(b, " \\\n\t\t\t'1:shell:(%s)'", strings.Join(choices("SHELL"), " "))
-		} else {
+		if takesFiles(v) {
 			b.WriteString(" \\\n\t\t\t'*:file:_files'")
 		}
 		b.WriteString("\n\t\t;;\n")
@@ -134,23 +166,37 @@ func zshCompletion(b *strings.Builder, root *kong.Node) {
 // fishCompletion writes a script for fish.
 func fishCompletion(b *strings.Builder, root *kong.Node) {
 	quote := strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace
-	b.WriteString("complete -c blosc2 -n __fish_use_subcommand -f -a help -d 'describe a verb'\n")
+	b.WriteString(`# __blosc2_at VERB N: the command line has this verb, and the cursor is at word N if N is given.
+function __blosc2_at
+	set -l words (commandline -opc)
+	test "$words[2]" = "$argv[1]"; and test -z "$argv[2]" -o (count $words) = "$argv[2]"
+end
+`)
+	b.WriteString("complete -c blosc2 -n '__blosc2_at \"\"' -f -a help -d 'describe a verb'\n")
 	for _, v := range root.Children {
-		fmt.Fprintf(b, "complete -c blosc2 -n __fish_use_subcommand -f -a %s -d '%s'\n", v.Name, quote(v.Help))
+		fmt.Fprintf(b, "complete -c blosc2 -n '__blosc2_at \"\"' -f -a %s -d '%s'\n", v.Name, quote(v.Help))
 	}
 	for _, v := range root.Children {
 		for _, f := range v.Flags {
 			value := " -r"
-			if f.IsBool() {
-				value = ""
-			} else if list := choices(f.Name); list != nil {
+			if list := values(f); list != nil {
 				value = fmt.Sprintf(" -x -a '%s'", strings.Join(list, " "))
+			} else if f.IsBool() {
+				value = ""
 			}
-			fmt.Fprintf(b, "complete -c blosc2 -n '__fish_seen_subcommand_from %s' -o %s%s -d '%s'\n", v.Name, f.Name, value, quote(firstSentence(f.Help)))
+			fmt.Fprintf(b, "complete -c blosc2 -n '__blosc2_at %s' -o %s%s -d '%s'\n", v.Name, f.Name, value, quote(firstSentence(f.Help)))
+		}
+		for i, p := range v.Positional {
+			if list := choices(p.Name); list != nil {
+				fmt.Fprintf(b, "complete -c blosc2 -n '__blosc2_at %s %d' -f -a '%s'\n", v.Name, i+2, strings.Join(list, " "))
+			}
+		}
+		if !takesFiles(v) {
+			fmt.Fprintf(b, "complete -c blosc2 -n '__blosc2_at %s' -f\n", v.Name)
 		}
 	}
-	fmt.Fprintf(b, "complete -c blosc2 -n '__fish_seen_subcommand_from completion' -f -a '%s'\n", strings.Join(choices("SHELL"), " "))
-	fmt.Fprintf(b, "complete -c blosc2 -n '__fish_seen_subcommand_from help' -f -a '%s'\n", strings.Join(verbNames(root)[1:], " "))
+	fmt.Fprintf(b, "complete -c blosc2 -n '__blosc2_at help 2' -f -a '%s'\n", strings.Join(verbNames(root)[1:], " "))
+	b.WriteString("complete -c blosc2 -n '__blosc2_at help' -f\n")
 }
 
 // firstSentence returns the beginning of the help of an option.

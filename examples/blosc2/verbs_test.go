@@ -170,7 +170,8 @@ func TestCompletion(t *testing.T) {
 		return
 	}
 	script := writeFile(t, "script", must(t, "", "completion", "bash"))
-	for words, want := range map[string]string{"blosc2 ver": "verify version", "blosc2 help comp": "compact completion", "blosc2 slice -r": "-raw", "blosc2 copy -codec zl": "zlib"} {
+	for words, want := range map[string]string{"blosc2 ver": "verify version", "blosc2 help comp": "compact completion", "blosc2 slice -r": "-raw", "blosc2 copy -codec zl": "zlib",
+		"blosc2 plot -kind l": "line", "blosc2 vlmeta a.b2nd s": "set", "blosc2 completion f": "fish"} {
 		list := strings.Fields(words)
 		c := exec.Command("bash", "-c", `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _blosc2; echo ${COMPREPLY[@]}`, "bash", script)
 		c.Args = append(c.Args, list...)
