@@ -107,6 +107,11 @@ func (f *Frame) chunkInfo(ctx context.Context, s *snapshot, i int) (ChunkInfo, e
 	if err != nil {
 		return ChunkInfo{}, err
 	}
+	return s.describe(i, h), nil
+}
+
+// describe returns what index and header say of chunk i.
+func (s *snapshot) describe(i int, h coder.Header) ChunkInfo {
 	c := ChunkInfo{Special: h.Special(), Off: -1, NBytes: h.NBytes, Blocks: h.NumBlocks()}
 	if e := s.index.at(i); e >= 0 {
 		c.Off, c.CBytes = int64(e), h.CBytes
@@ -114,7 +119,7 @@ func (f *Frame) chunkInfo(ctx context.Context, s *snapshot, i int) (ChunkInfo, e
 			c.Off += int64(s.headerLen)
 		}
 	}
-	return c, nil
+	return c
 }
 
 // chunkHeader reads the header of chunk i, or makes that of a special entry.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/task"
 )
@@ -65,6 +66,22 @@ func (e *engineFrame) ChunkInfo(ctx context.Context, state any, draft bool, i in
 	s := state.(*snapshot)
 	c, err := (*Frame)(e).chunkInfo(task.Context(ctx), s, i)
 	return engine.ChunkInfo(c), e.checked(s, draft, err)
+}
+
+func (e *engineFrame) ChunkInfos(ctx context.Context, state any, draft bool) (next func(i int) (engine.ChunkInfo, error), stop func()) {
+	s := state.(*snapshot)
+	chunks := (*Frame)(e).chunkReader(task.Context(ctx), s)
+	chunks.readAhead(readHeaders)
+	return func(i int) (c engine.ChunkInfo, err error) {
+		err = (*Frame)(e).checkChunk(s, i)
+		if err == nil {
+			var h coder.Header
+			if h, err = chunks.header(i); err == nil {
+				c = engine.ChunkInfo(s.describe(i, h))
+			}
+		}
+		return c, e.checked(s, draft, err)
+	}, chunks.stop
 }
 
 func (e *engineFrame) Decode(ctx context.Context, state any, draft bool, p engine.ReadPlan, blocks int64, blockSize int) error {

@@ -315,7 +315,8 @@ type ChunkInfo struct {
 	Blocks  int           // number of blocks
 }
 
-// ChunkInfos ranges over the chunks in order and reads only their headers. Coordinates and box are valid until the next
+// ChunkInfos ranges over the chunks in order and reads only their headers, those of an array on a server together.
+// Coordinates and box are valid until the next
 // chunk. All chunks belong to the commit that was the newest when the loop began. The first error ends the loop. It
 // wraps ErrCorrupt, errors.ErrUnsupported or fs.ErrClosed, or is an error of reading or of ctx.
 func (a *Array) ChunkInfos(ctx context.Context) iter.Seq2[ChunkInfo, error] {
@@ -335,6 +336,8 @@ func (a *Array) ChunkInfos(ctx context.Context) iter.Seq2[ChunkInfo, error] {
 		plan, n := selection.NewPlan(st.geo, &s), st.geo.Ndim
 		var part selection.ChunkPart
 		c := ChunkInfo{Coord: make([]int64, n), Box: Box{make([]int64, n), make([]int64, n)}}
+		next, stop := v.ChunkInfos(ctx)
+		defer stop()
 		for i := range plan.Chunks {
 			plan.Seek(&part, i)
 			c.Number = part.Number
@@ -343,7 +346,7 @@ func (a *Array) ChunkInfos(ctx context.Context) iter.Seq2[ChunkInfo, error] {
 			for i := range n {
 				c.Box.Shape[i] = part.Hi[i] - part.Lo[i]
 			}
-			info, err := v.ChunkInfo(ctx, int(part.Number))
+			info, err := next(int(part.Number))
 			c.Special, c.Off, c.NBytes, c.CBytes, c.Blocks = info.Special, info.Off, info.NBytes, info.CBytes, info.Blocks
 			if err == nil {
 				err = ctx.Err()

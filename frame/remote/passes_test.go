@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -138,6 +140,38 @@ func TestSaveLarge(t *testing.T) {
 			}
 			return err
 		})
+	})
+}
+
+// TestChunkInfos counts what the headers of all chunks take. The loop may end early.
+func TestChunkInfos(t *testing.T) {
+	stored := makeArray(t, []int64{256, 128, 128}, []int64{2, 64, 64}, []int64{2, 32, 64}, codec.Zstd, false)
+	far(t, stored, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
+		ctx := context.Background()
+		a.link.Stats()
+		next, end := iter.Pull2(a.local.ChunkInfos(ctx))
+		defer end()
+		n := 0
+		for c, err := range a.ChunkInfos(ctx) {
+			want, _, _ := next()
+			if err != nil || !reflect.DeepEqual(c, want) {
+				t.Fatalf("%+v, want %+v: %v", c, want, err)
+			}
+			n++
+		}
+		if n != a.Frame().NumChunks() || n < 500 {
+			t.Errorf("%d chunks of %d", n, a.Frame().NumChunks())
+		}
+		atMost(t, "headers", a.link.Stats(), 40, 6, int64(len(stored))*101/100)
+		for c, err := range a.ChunkInfos(ctx) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Number == 2 {
+				break
+			}
+		}
+		atMost(t, "three headers", a.link.Stats(), 40, 6, int64(len(stored)))
 	})
 }
 
