@@ -25,7 +25,8 @@ Reads all parts of PATH, decodes everything, and compares it with its checksums 
 create). Another library may have edited PATH without updating the checksums. Each fault is a line on standard output
 with its location, and the exit status is then 1. For an intact PATH, nothing is written to standard output. If a frame
 has no checksums, a note on standard error says so: damage to data that still decodes is then not detected.
-An array that several processes fill and that is not finished is an error with the number of chunks that are written.
+Of an array that several processes fill and that is not finished, the chunks that are written are decoded. The error
+has their number, and the exit status is 1.
 Notes also name temporary files that killed processes have left beside PATH or in it.
 `
 }
@@ -45,6 +46,8 @@ func (v *verifyCmd) Run(e *env) error {
 	}
 	s, err := openSource(e, v.Path)
 	switch {
+	case errors.Is(err, frame.ErrUnfinished):
+		return verifyUnfinished(e, v.Path, report)
 	case isFault(err):
 		err = report(err)
 	case err == nil:

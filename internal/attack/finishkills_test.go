@@ -37,9 +37,8 @@ func finishOnce(path string, out io.Writer) error {
 	return nil
 }
 
-// TestFinishKills kills processes inside Finish: at a random time after it has begun and before it has returned. Another
-// process is killed there in the same way, and so on, until one returns. Then the array equals the model, and nothing is
-// left over.
+// TestFinishKills kills processes inside Finish: at a random time after it has begun and before it has returned. After
+// one or more of them, another process finishes the array. Then the array equals the model, and nothing is left over.
 func TestFinishKills(t *testing.T) {
 	if os.Getenv(envChild) == t.Name() {
 		if err := finishOnce(os.Getenv(envDir), os.Stdout); err != nil {
