@@ -18,6 +18,10 @@ type File struct {
 	Name string // name of the array in the pipeline: elements separated by slashes, such as "2024/t2m"
 	Path string // file, directory or URL
 
+	// Version is the version of the object at a URL: its ETag or Last-Modified. If it is empty, Read sets it when the
+	// pipeline begins to read the file. A worker that finds another version fails with ndarray.ErrChanged.
+	Version string
+
 	// Start is the offset of the file's items in an array of shape Of. Both are empty for a file with the whole array.
 	Start, Of []int64
 }
@@ -133,6 +137,33 @@ func (c *cache) open(ctx context.Context, path string) (_ *ndarray.Array, err er
 	}
 	c.path = path
 	return c.array, nil
+}
+
+// check returns ErrChanged if the open array is another version of a file.
+func (c *cache) check(f File) error {
+	if c.object == nil || f.Version == "" || c.object.Version() == f.Version {
+		return nil
+	}
+	return fmt.Errorf("version %s, want %s: %w", c.object.Version(), f.Version, ndarray.ErrChanged)
+}
+
+// pinFn sets the versions of files.
+type pinFn struct{}
+
+// ProcessElement emits a file with its version. It reads only objects, because only they have one.
+func (pinFn) ProcessElement(ctx context.Context, f File, emit func(File)) error {
+	if f.Version == "" && isURL(f.Path) {
+		o, err := remote.Open(ctx, f.Path, &remote.Options{Small: true})
+		if err != nil {
+			return fmt.Errorf("b2beam: array %q: %s: %w", f.Name, f.Path, err)
+		}
+		f.Version = o.Version()
+		if err := o.Close(); err != nil {
+			return err
+		}
+	}
+	emit(f)
+	return nil
 }
 
 // close closes what is open.

@@ -14,6 +14,7 @@ import (
 func init() {
 	beam.RegisterType(reflect.TypeFor[File]())
 	beam.RegisterType(reflect.TypeFor[*readFn]())
+	beam.RegisterType(reflect.TypeFor[*pinFn]())
 }
 
 // ReadOptions are the options of Read and FromFiles. Of Tile and MaxTile, at most one may be set. With neither, a tile
@@ -35,7 +36,8 @@ func Read(s beam.Scope, files []File, o *ReadOptions) beam.PCollection {
 
 // ReadAll is Read for files that are known when the pipeline runs, a PCollection<File>, such as the result of Write.
 func ReadAll(s beam.Scope, files beam.PCollection, o *ReadOptions) beam.PCollection {
-	return beam.ParDo(s.Scope("b2beam.ReadAll"), &readFn{Options: options(o)}, files)
+	s = s.Scope("b2beam.ReadAll")
+	return beam.ParDo(s, &readFn{Options: options(o)}, beam.ParDo(s, &pinFn{}, files))
 }
 
 // options returns what o points to, or the defaults for nil.
@@ -123,6 +125,9 @@ func (fn *readFn) ProcessElement(ctx context.Context, rt *sdf.LockRTracker, f Fi
 	size := int64(a.DType().Size)
 	for i := rt.GetRestriction().(offsetrange.Restriction).Start; rt.TryClaim(i); i++ {
 		b := g.box(i)
+		if err := fn.arrays.check(f); err != nil {
+			return f.errorf(b, err)
+		}
 		t := Tile{Shape: b.Shape, DType: a.DType().String(), Data: make([]byte, b.Size()*size)}
 		if err := a.ReadBytes(ctx, t.Data, b.Selection()...); err != nil {
 			return f.errorf(b, err)

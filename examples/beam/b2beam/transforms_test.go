@@ -423,7 +423,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestURL reads an array over HTTP, and a damaged one: the error names array and tile.
+// TestURL reads an array over HTTP, a damaged one, and one that is replaced after its version is known: the error names
+// array and tile.
 func TestURL(t *testing.T) {
 	f := create(t, "x", []int64{20, 50}, []int64{5, 50})
 	b, err := os.ReadFile(f.Path)
@@ -434,12 +435,16 @@ func TestURL(t *testing.T) {
 	for i := len(b) / 3; i < len(b)*2/3; i++ {
 		damaged[i] ^= 0x55
 	}
+	var replaced atomic.Bool
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("ETag", `"1"`)
-		content := b
-		if r.URL.Path == "/damaged.b2nd" {
+		etag, content := `"1"`, b
+		switch {
+		case r.URL.Path == "/damaged.b2nd":
 			content = damaged
+		case r.URL.Path == "/replaced.b2nd" && replaced.Swap(true):
+			etag = `"2"`
 		}
+		w.Header().Set("ETag", etag)
 		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(string(content)))
 	}))
 	defer server.Close()
@@ -457,5 +462,8 @@ func TestURL(t *testing.T) {
 	equal(t, open(t, filepath.Join(out, "good.b2nd")), open(t, f.Path))
 	if err := read("damaged", out); err == nil || !strings.Contains(err.Error(), `array "damaged", tile [`) {
 		t.Errorf("error %v, want one with array and tile", err)
+	}
+	if err := read("replaced", out); err == nil || !strings.Contains(err.Error(), `array "replaced", tile [`) || !strings.Contains(err.Error(), ndarray.ErrChanged.Error()) {
+		t.Errorf("error %v, want ErrChanged with array and tile", err)
 	}
 }
