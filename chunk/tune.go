@@ -12,20 +12,20 @@ import (
 // of the options for creating and copying frames and arrays.
 //
 // The choice is made for the first chunk with samples of its blocks, and again later, because data changes: soon after
-// the first chunk, and then about every 32 MiB. So chunks of one frame may have different codecs and filters, which the
+// the first chunk, and then about every 16 MiB. So chunks of one frame may have different codecs and filters, which the
 // header of each chunk records, and which every reader of the format understands. Only codecs and filters that all
 // versions of C-Blosc2 since 2.8 and of python-blosc2 contain are tried: LZ4 and Zstd; no filter, Shuffle, BitShuffle,
 // Shuffle with ByteDelta (ByteDelta alone for items of one byte), and Delta with Shuffle.
 //
 // The choice is the candidate with the least cost. Compressed sizes are measured on the samples. Times are those of a
 // table of constants, so that the same data and goal always give the same bytes, on every machine and with any number
-// of goroutines. By that table, trials take at most 10% of the time for writing 4 MiB or more. Smaller data has samples
-// of 8 KiB.
+// of goroutines. By that table, trials take at most 10% of the time for writing 8 MiB or more. Smaller data has samples
+// of 24 KiB.
 type Goal = tune.Goal
 
 // The goals. Transfer is the time for moving the stored bytes.
 const (
-	// Balanced has the least transfer at 67 MB/s + decoding + encoding/20: data that is read 20 times, from a hard disk
+	// Balanced has the least transfer at 50 MB/s + decoding + encoding/20: data that is read 20 times, from a hard disk
 	// or over a network. It tries LZ4 at level 9, and Zstd at levels 1, 3, 5 and 6.
 	Balanced = tune.Balanced
 	// Smallest has the fewest stored bytes. Writing is slow. It tries Zstd at level 9.

@@ -21,6 +21,7 @@ type benchCmd struct {
 	Codecs    benchCodecs  `placeholder:"lz4:5,zstd:9" help:"codecs with their levels (default: blosclz:5 lz4:5 lz4hc:9 zlib:5 zstd:1 zstd:5 zstd:9)"`
 	Filters   benchFilters `placeholder:"shuffle,delta+shuffle" help:"filters, several joined by + (default: none shuffle bitshuffle shuffle+bytedelta)"`
 	Sample    int64        `placeholder:"16" default:"16" help:"MiB of data to use, in chunks from the whole file"`
+	Goal      goalName     `placeholder:"balanced" help:"print what -goal of create and copy tries on the first chunk of the sample, and its choice"`
 	Bandwidth float64      `placeholder:"500" default:"500" help:"MB per second of the storage, for the recommendation"`
 	JSON      bool         `name:"json" help:"print a JSON object for each combination"`
 	progressOption
@@ -35,8 +36,12 @@ sizes and speeds. PATH may also be a .npy file. Speeds are in MB of data per sec
 combination that takes the least time to read from storage of a given speed, stored bytes / bandwidth + decoding, and
 names those with the smallest size and the fastest reading.
 
+With -goal, it prints the table behind the choice of that goal instead: sizes of a sample, times by the library's table
+of constants, and the cost by which the goal compares. The choice is in the first row.
+
 Examples:
   blosc2 bench a.b2nd
+  blosc2 bench -goal balanced a.b2nd
   blosc2 bench -codecs zstd:1,zstd:3 -filters bitshuffle in.npy
 `
 }
@@ -96,6 +101,9 @@ func (v *benchCmd) Run(e *env) error {
 	if !(v.Bandwidth > 0) {
 		return usagef("-bandwidth: want a number above 0, got %v", v.Bandwidth)
 	}
+	if v.Goal != 0 && (v.Codecs != nil || v.Filters != nil || v.JSON) {
+		return usagef("-goal is in place of -codecs, -filters and -json")
+	}
 	if v.Codecs == nil {
 		if err := v.Codecs.UnmarshalText([]byte("blosclz:5,lz4:5,lz4hc:9,zlib:5,zstd:1,zstd:5,zstd:9")); err != nil {
 			return err
@@ -117,6 +125,9 @@ func (v *benchCmd) Run(e *env) error {
 	}
 	if data == 0 {
 		return fmt.Errorf("%s: no data to compress", v.Path)
+	}
+	if v.Goal != 0 {
+		return v.printTrials(e, f.Info(), chunks[0])
 	}
 	p := e.startProgress(v.progressOption, "combinations", int64(len(v.Codecs)*len(v.Filters)))
 	defer p.end()

@@ -46,6 +46,8 @@ func choices(name string) []string {
 		return strings.Fields("none shuffle bitshuffle delta trunc_prec bytedelta int_trunc ndcell ndmean")
 	case "split":
 		return strings.Fields("auto always never forward")
+	case "goal":
+		return strings.Fields("balanced smallest fastest")
 	case "SHELL":
 		return strings.Fields("bash zsh fish")
 	case "ACTION":

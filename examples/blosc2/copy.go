@@ -59,7 +59,10 @@ func (p *copyCmd) Run(e *env) error {
 }
 
 // compresses reports whether an option for the compression is set.
-func (p *params) compresses() bool {
+func (p *params) compresses() bool { return p.Goal != 0 || p.hasParams() }
+
+// hasParams reports whether an option for the compression is set that a goal is in place of.
+func (p *params) hasParams() bool {
 	return p.Codec != 0 || p.CodecMeta != nil || p.Level != 0 || p.Filters != nil || p.Split != nil || p.Dict != nil
 }
 
@@ -112,7 +115,7 @@ func (p *params) copyFrame(e *env, f *frame.Frame, to *output) error {
 		return fmt.Errorf("cannot change the size of chunks with blocks of variable size: %w", errors.ErrUnsupported)
 	}
 	o.Params, o.Meta, o.ChunkSize = info.Params, f.Meta(), max(info.ChunkSize, 0)
-	p.apply(&o.Params)
+	p.applyFrame(o)
 	if p.ChunkSize > 0 {
 		o.ChunkSize, o.Params.BlockSize = int(p.ChunkSize), 0
 	}

@@ -111,7 +111,7 @@ func (p pairs) attrs() (map[string]any, error) {
 // superChunk creates a plain super-chunk, in one commit.
 func (c *createCmd) superChunk(e *env, in *input) error {
 	o := &frame.CreateOptions{ChunkSize: int(c.ChunkSize), Sparse: c.Sparse, Overwrite: c.overwrites(), Checksums: c.Checksums, BlockTable: c.BlockTable, Meta: c.Meta.layers(), VLMeta: c.VLMeta.layers()}
-	c.apply(&o.Params)
+	c.applyFrame(o)
 	o.Params.TypeSize = max(int(c.TypeSize), 1)
 	if in.npy != nil && in.npy.Fortran {
 		return fmt.Errorf("cannot create a super-chunk from a .npy file in Fortran order")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -20,6 +21,7 @@ type params struct {
 	Chunks      partition   `placeholder:"100,100" help:"chunk shape in items (default: the one that python-blosc2 chooses)"`
 	Blocks      partition   `placeholder:"10,100" help:"block shape in items (default: the one that python-blosc2 chooses)"`
 	ChunkSize   size        `name:"chunksize" placeholder:"N" help:"chunk size of a plain super-chunk in bytes; create then makes one in place of an array"`
+	Goal        goalName    `placeholder:"balanced" help:"choose codec, level and filters by the data: balanced smallest fastest"`
 	Codec       codecName   `placeholder:"zstd" help:"blosclz lz4 lz4hc zlib zstd ndlz zfp_acc zfp_prec zfp_rate"`
 	CodecMeta   *signedByte `name:"codec-meta" placeholder:"N" help:"parameter of the codec"`
 	Level       level       `placeholder:"5" help:"0 (no compression) to 9 (smallest)"`
@@ -44,6 +46,20 @@ func (n *size) UnmarshalText(text []byte) error {
 	}
 	*n = size(v)
 	return nil
+}
+
+// goalName is a goal.
+type goalName chunk.Goal
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (g *goalName) UnmarshalText(text []byte) error {
+	for _, goal := range []chunk.Goal{chunk.Balanced, chunk.Smallest, chunk.Fastest} {
+		if goal.String() == string(text) {
+			*g = goalName(goal)
+			return nil
+		}
+	}
+	return usagef("want balanced, smallest or fastest, got %q", text)
 }
 
 // codecName is a codec that can compress.
@@ -150,17 +166,35 @@ func (p *params) check() error {
 	if p.Filters == nil && len(p.FiltersMeta) > 0 || len(p.FiltersMeta) > len(p.Filters) {
 		return usagef("more -filters-meta than -filters")
 	}
+	if p.Goal != 0 && (p.hasParams() || len(p.FiltersMeta) > 0) {
+		return usagef("-goal is in place of -codec, -codec-meta, -level, -filters, -filters-meta, -split and -dict")
+	}
 	if p.ChunkSize > 0 && (p.Chunks != nil || p.Blocks != nil) {
 		return usagef("-chunksize is for plain super-chunks, -chunks and -blocks are for arrays")
 	}
 	return nil
 }
 
-// applyArray sets the compression parameters of an array for which options were set.
+// applyArray sets the compression parameters of an array for which options were set, or the goal in place of all.
 func (p *params) applyArray(o *ndarray.CreateOptions) {
+	if p.Goal != 0 {
+		o.Codec, o.CodecMeta, o.Level, o.Filters, o.Split, o.Dict = 0, 0, 0, nil, 0, false
+		o.Goal = chunk.Goal(p.Goal)
+		return
+	}
 	c := chunk.Params{Codec: o.Codec, CodecMeta: o.CodecMeta, Level: o.Level, Filters: o.Filters, Split: o.Split, Dict: o.Dict}
 	p.apply(&c)
 	o.Codec, o.CodecMeta, o.Level, o.Filters, o.Split, o.Dict = c.Codec, c.CodecMeta, c.Level, c.Filters, c.Split, c.Dict
+}
+
+// applyFrame sets the compression parameters of a super-chunk for which options were set, or the goal in place of all.
+func (p *params) applyFrame(o *frame.CreateOptions) {
+	if p.Goal != 0 {
+		o.Params = chunk.Params{TypeSize: o.Params.TypeSize, BlockSize: o.Params.BlockSize}
+		o.Goal = chunk.Goal(p.Goal)
+		return
+	}
+	p.apply(&o.Params)
 }
 
 // apply sets the compression parameters for which options were set.

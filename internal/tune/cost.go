@@ -19,11 +19,11 @@ type decodeTime struct {
 func decodeTimeOf(id codec.ID) decodeTime {
 	switch id {
 	case codec.Zstd:
-		return decodeTime{700, 0.12, 1.0}
+		return decodeTime{500, 0.25, 2.2}
 	case codec.Zlib:
 		return decodeTime{400, 0.3, 2.2}
 	}
-	return decodeTime{30, 0.06, 0.3} // LZ4, LZ4HC, BloscLZ
+	return decodeTime{30, 0.1, 0.4} // LZ4, LZ4HC, BloscLZ
 }
 
 // copyTime is the time for a byte that is copied, for instance from a stream that is stored uncompressed.
@@ -37,7 +37,7 @@ func filterTime(f coder.Filter) (forward, backward float64) {
 	case coder.BitShuffle:
 		return 0.1, 0.1
 	case coder.ByteDelta:
-		return 0.3, 0.15
+		return 0.3, 0.2
 	case coder.Delta:
 		return 0.1, 0.1
 	}
@@ -73,7 +73,7 @@ func writeTime(p coder.Params) float64 {
 // readTime returns the time for decoding n bytes from m.
 func readTime(p coder.Params, m measure) float64 {
 	d := decodeTimeOf(p.Codec)
-	t := copyTime*float64(m.copied) + d.plain*float64(m.decoded) + d.packed*float64(m.packed) + d.stream*float64(m.streams)
+	t := copyTime*float64(m.copied) + d.plain*float64(m.decoded) + d.packed*float64(m.packed) + d.stream*m.streams
 	for _, f := range p.Filters {
 		_, backward := filterTime(f)
 		t += backward * float64(m.bytes)
@@ -83,7 +83,7 @@ func readTime(p coder.Params, m measure) float64 {
 
 // Storage speeds of the goals, as ns for a byte, and how many times the data of Balanced is read.
 const (
-	balancedTransfer = 15     // 15 s for a GB: an object store, a busy network file system, a hard disk
+	balancedTransfer = 20     // 20 s for a GB: an object store, a busy network file system, a hard disk
 	balancedReads    = 20     // for each time that it is written
 	fastestTransfer  = 1 / 3. // 3 GB/s: a fast local disk
 )

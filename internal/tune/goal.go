@@ -45,7 +45,7 @@ func (g Goal) Check() error {
 	return nil
 }
 
-// screens returns the codecs that find the best filters on a small sample.
+// screens returns the codecs that are tried with all filters.
 func (g Goal) screens() []coder.Params {
 	switch g {
 	case Smallest:
@@ -56,29 +56,35 @@ func (g Goal) screens() []coder.Params {
 	return []coder.Params{{Codec: codec.LZ4, Level: 9}, {Codec: codec.Zstd, Level: 1}}
 }
 
-// codecs returns the codecs that are tried with the best filters, the most promising first.
-func (g Goal) codecs() []coder.Params {
+// reserve returns how many times the time for the screening all trials may take.
+func (g Goal) reserve() float64 {
+	if g == Smallest {
+		return 32
+	}
+	return 1.6
+}
+
+// levels returns the codecs that are tried with the best filters, the most promising first.
+func (g Goal) levels() []coder.Params {
 	switch g {
 	case Smallest:
 		return []coder.Params{{Codec: codec.Zstd, Level: 9}}
 	case Fastest:
-		return []coder.Params{{Codec: codec.LZ4, Level: 5}, {Codec: codec.LZ4, Level: 9}}
+		return []coder.Params{{Codec: codec.LZ4, Level: 9}}
 	}
-	return []coder.Params{
-		{Codec: codec.Zstd, Level: 5}, {Codec: codec.LZ4, Level: 9}, {Codec: codec.Zstd, Level: 6}, {Codec: codec.Zstd, Level: 1}, {Codec: codec.Zstd, Level: 3},
-	}
+	return []coder.Params{{Codec: codec.Zstd, Level: 6}, {Codec: codec.Zstd, Level: 3}, {Codec: codec.Zstd, Level: 5}}
 }
 
-// kept returns the number of filter pipelines that pass the screening, and by which factor their cost may exceed the
-// least.
+// kept returns how many of the best rows of the screening are tried at other levels, and by which factor their cost may
+// exceed the least.
 func (g Goal) kept() (n int, factor float64) {
 	switch g {
 	case Smallest:
 		return 3, 1.2
 	case Fastest:
-		return 2, 1.5
+		return 2, 1.2
 	}
-	return 2, 1.2
+	return 3, 1.15
 }
 
 // BlockSize returns the block size in bytes of a chunk of n bytes whose blocks are automatic.
@@ -91,14 +97,18 @@ func (g Goal) BlockSize(typeSize, n int) (int, error) {
 }
 
 // pipelines returns the filters that are tried for items of a size. All are filters of C-Blosc2.
-func pipelines(typeSize int) [][]coder.Filter {
+func pipelines(typeSize int, g Goal) [][]coder.Filter {
 	switch {
 	case typeSize == 1:
 		return [][]coder.Filter{{}, {coder.BitShuffle}, {coder.ByteDelta}}
 	case typeSize > coder.MaxTypeSize: // the filters would see single bytes
 		return [][]coder.Filter{{}, {coder.BitShuffle}}
 	}
-	return [][]coder.Filter{{coder.Shuffle}, {}, {coder.BitShuffle}, {coder.Shuffle, coder.ByteDelta}, {coder.Delta, coder.Shuffle}}
+	list := [][]coder.Filter{{coder.Shuffle}, {}, {coder.BitShuffle}, {coder.Shuffle, coder.ByteDelta}}
+	if g == Smallest { // it seldom helps
+		list = append(list, []coder.Filter{coder.Delta, coder.Shuffle})
+	}
+	return list
 }
 
 // splits returns the split modes that are tried with parameters.

@@ -19,16 +19,17 @@ type Trial struct {
 
 // measure is the exact result of encoding a sample, in bytes.
 type measure struct {
-	bytes   int64 // decoded
-	stored  int64 // with the lengths of the streams
-	copied  int64 // in streams that are stored uncompressed
-	decoded int64 // that the codec decodes
-	packed  int64 // from this compressed size
-	streams int64 // that the codec decodes
+	bytes   int64   // decoded
+	stored  int64   // with the lengths of the streams
+	copied  int64   // in streams that are stored uncompressed
+	decoded int64   // that the codec decodes
+	packed  int64   // from this compressed size
+	streams float64 // that the codec decodes, in blocks of full size
 }
 
 // add counts the streams of an encoded block of n bytes.
-func (m *measure) add(b []byte, n, streams int) {
+// part is the size of the block, divided by that of the blocks of the chunk.
+func (m *measure) add(b []byte, n, streams int, part float64) {
 	m.bytes += int64(n)
 	m.stored += int64(len(b)) + 4 // its position
 	size := n / streams
@@ -42,7 +43,7 @@ func (m *measure) add(b []byte, n, streams int) {
 		case c == size:
 			m.copied += int64(c)
 		default:
-			m.decoded, m.packed, m.streams = m.decoded+int64(size), m.packed+int64(c), m.streams+1
+			m.decoded, m.packed, m.streams = m.decoded+int64(size), m.packed+int64(c), m.streams+part
 		}
 		b = b[min(c, len(b)):]
 	}
@@ -51,6 +52,7 @@ func (m *measure) add(b []byte, n, streams int) {
 // sample is a part of a chunk: pieces of equal length.
 type sample struct {
 	size   int
+	part   float64 // size, divided by the size of a block
 	pieces [][]byte
 }
 
@@ -92,7 +94,7 @@ func (t *Tuner) try(p coder.Params, s *sample) (Trial, error) {
 		if t.out, err = w.EncodeBlock(t.out[:0], l, k, b, t.ref); err != nil {
 			return Trial{}, err
 		}
-		m.add(t.out, len(b), l.Streams(k))
+		m.add(t.out, len(b), l.Streams(k), s.part)
 	}
 	if m.stored >= n { // the chunk is then stored uncompressed
 		m = measure{bytes: n, stored: n, copied: n}

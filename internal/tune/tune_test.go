@@ -67,7 +67,7 @@ func TestBudget(t *testing.T) {
 // TestTimes checks that all candidates have times.
 func TestTimes(t *testing.T) {
 	for _, g := range []Goal{Balanced, Smallest, Fastest} {
-		for _, p := range append(g.screens(), g.codecs()...) {
+		for _, p := range append(g.screens(), g.levels()...) {
 			if d := decodeTimeOf(p.Codec); writeTime(p) <= 0 || d.plain <= 0 || p.Codec == codec.Default {
 				t.Errorf("%v: %v:%d has no times", g, p.Codec, p.Level)
 			}

@@ -11,16 +11,18 @@ import (
 // share is the part of the time for writing that trials may take.
 const share = 0.1
 
-// horizon is the largest number of bytes that pay for trials: after them, the data may have changed.
-const horizon = 32 << 20
+// minSize is the smallest size in bytes of a chunk with a choice of its own.
+const minSize = 8 << 10
 
-// Sizes of samples in bytes.
+// horizon is the largest number of bytes that pay for trials: after them, the data may have changed.
+const horizon = 16 << 20
+
+// Sizes of samples and of their pieces in bytes.
 const (
-	minPiece   = 8 << 10
-	screenSize = 16 << 10  // of a piece for the screening
-	maxScreen  = 128 << 10 // of all pieces
-	maxPiece   = 256 << 10 // of a piece for the choice
-	maxSample  = 2 << 20   // of all pieces
+	minSample = 24 << 10
+	maxSample = 512 << 10
+	minPiece  = 8 << 10
+	maxPiece  = 64 << 10
 )
 
 // Tuner chooses the parameters of chunks, one after the other. It is not safe for concurrent use.
@@ -38,10 +40,9 @@ type Tuner struct {
 	least   float64      // time of trials with the smallest samples
 	started float64      // spent before the trials under way
 
-	layout    *coder.Layout // of the last chunk
-	out, ref  []byte
-	screening sample
-	choosing  sample
+	layout   *coder.Layout // of the last chunk
+	out, ref []byte
+	sample   sample
 }
 
 // New returns a Tuner for items of a size.
@@ -97,10 +98,10 @@ func (t *Tuner) full(p coder.Params) coder.Params {
 }
 
 // Due reports whether the next chunk must be tried: the first one, and later ones when the chunks before have earned
-// the time for it. That is soon at first, and then every 32 MiB.
+// the time for it. That is soon at first, and then every 16 MiB.
 func (t *Tuner) Due(size int) bool {
 	switch {
-	case size < minPiece:
+	case size < minSize:
 		return false
 	case !t.Chosen():
 		return true
@@ -110,32 +111,119 @@ func (t *Tuner) Due(size int) bool {
 }
 
 // left returns the time that is left for the trials of a chunk of size bytes if a byte takes write to encode. The first
-// trials may borrow from half of the bytes that are known to follow.
+// trials borrow from half of the bytes that are known to follow.
 func (t *Tuner) left(size int, write float64) float64 {
 	if !t.Chosen() {
-		return share*write*float64(min(max(t.ahead/2, int64(size)), horizon)) - (t.spent - t.started)
+		return 0.9*share*write*float64(min(max(t.ahead/2, int64(size)), horizon)) - (t.spent - t.started)
 	}
 	return min(t.earned-t.spent, share*write*horizon)
 }
 
-// Try chooses the parameters of c and of the chunks after it.
+// Try chooses the parameters of c and of the chunks after it. If samples of c have no information, there is no new
+// choice.
 func (t *Tuner) Try(c *Chunk) error {
 	t.started = t.spent
-	best, err := t.screen(c)
-	if err != nil || best == nil {
+	list, with := pipelines(t.typeSize, t.goal), t.goal.screens()
+	perByte := 0.0
+	for _, p := range with {
+		perByte += float64(len(list)) * writeTime(p)
+	}
+	write := writeTime(with[0])
+	if t.goal == Smallest { // which allows more time
+		write = encodeTime(codec.Zstd, 9)
+	}
+	perByte *= t.goal.reserve()
+	t.least = perByte * minSample
+	n := min(max(int(t.left(c.Size, write)/perByte), minSample), maxSample)
+	if err := c.sample(&t.sample, t.typeSize, n); err != nil || t.sample.flat() {
 		return err
 	}
-	table, err := t.compare(c, best)
-	if err != nil {
+	var table []Trial
+	for _, filters := range list {
+		for _, p := range with {
+			p.TypeSize, p.Filters = t.typeSize, filters
+			r, err := t.try(p, &t.sample)
+			if err != nil {
+				return err
+			}
+			table = append(table, r)
+		}
+	}
+	if t.goal == Fastest {
+		r, err := t.try(coder.Params{TypeSize: t.typeSize, Codec: codec.LZ4, Level: codec.NoCompression, Filters: []coder.Filter{}}, &t.sample)
+		if err != nil {
+			return err
+		}
+		table = append(table, r)
+	}
+	if err := t.refine(c, &table); err != nil {
 		return err
 	}
 	t.settle(table)
 	return nil
 }
 
-// settle takes the first row as the choice, unless the previous choice is as good.
+// refine adds rows to a table: other levels with the best filters of each codec, and other splits of the best row, as
+// far as there is time. The time grows with the time for encoding of the best row.
+func (t *Tuner) refine(c *Chunk, table *[]Trial) error {
+	try := func(p coder.Params) error {
+		best := slices.MinFunc(*table, byCost)
+		write := writeTime(best.Params)
+		if t.goal == Smallest {
+			write = encodeTime(codec.Zstd, 9)
+		}
+		if slices.ContainsFunc(*table, func(r Trial) bool { return same(r.Params, p) }) || writeTime(p)*float64(t.sample.len()) > t.left(c.Size, write) {
+			return nil
+		}
+		r, err := t.try(p, &t.sample)
+		*table = append(*table, r)
+		return err
+	}
+	screened := slices.Clone(*table)
+	slices.SortStableFunc(screened, byCost)
+	if t.Chosen() {
+		if err := try(t.choice); err != nil {
+			return err
+		}
+	}
+	n, factor := t.goal.kept()
+	for _, level := range t.goal.levels() {
+		for _, r := range screened[:min(n, len(screened))] {
+			p := r.Params
+			if p.Level == codec.NoCompression || p.Codec != level.Codec || r.Cost > factor*screened[0].Cost {
+				continue
+			}
+			p.Level = level.Level
+			if err := try(p); err != nil {
+				return err
+			}
+		}
+	}
+	p := slices.MinFunc(*table, byCost).Params
+	for _, p.Split = range splits(p) {
+		if err := try(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// byCost compares rows by their cost.
+func byCost(a, b Trial) int { return cmp.Compare(a.Cost, b.Cost) }
+
+// settle takes the first row as the choice, unless the previous choice is as good. The choice of Smallest has level 9,
+// whose time the trials may take a part of.
 func (t *Tuner) settle(table []Trial) {
-	slices.SortStableFunc(table, func(a, b Trial) int { return cmp.Compare(a.Cost, b.Cost) })
+	slices.SortStableFunc(table, byCost)
+	if t.goal == Smallest {
+		deep := func(r Trial) bool { return r.Params.Level == 9 }
+		if !slices.ContainsFunc(table, deep) { // there was no time to try it
+			r := table[0]
+			r.Params.Level, r.Write = 9, r.Write-encodeTime(r.Params.Codec, r.Params.Level)+encodeTime(r.Params.Codec, 9)
+			table = slices.Insert(table, 0, r)
+		}
+		slices.SortStableFunc(table, func(a, b Trial) int { return cmp.Compare(b.Params.Level, a.Params.Level) })
+	}
 	const gain = 0.99 // a change must cost at most this
 	at := slices.IndexFunc(table, func(r Trial) bool { return same(r.Params, t.choice) })
 	if at > 0 && table[0].Cost > gain*table[at].Cost {
@@ -152,96 +240,10 @@ func same(p, q coder.Params) bool {
 	return p.Codec == q.Codec && p.Level == q.Level && p.Split == q.Split && slices.Equal(p.Filters, q.Filters)
 }
 
-// screen returns the pipelines that are best on a small sample, the best first, with the least row of each. It returns
-// nil if the sample has no information.
-func (t *Tuner) screen(c *Chunk) ([]Trial, error) {
-	list, with := pipelines(t.typeSize), t.goal.screens()
-	perByte := 0.0
-	cheapest := 0.0
-	for _, p := range with {
-		perByte += float64(len(list)) * writeTime(p)
-		if w := writeTime(p); cheapest == 0 || w < cheapest {
-			cheapest = w
-		}
-	}
-	t.least = perByte * minPiece
-	// A third of the time, if the cheapest codec wins.
-	n := min(max(int(t.left(c.Size, cheapest)/3/perByte), minPiece), maxScreen)
-	if err := c.sample(&t.screening, t.typeSize, screenSize, n); err != nil || t.screening.flat() {
-		return nil, err
-	}
-	var best []Trial
-	for _, filters := range list {
-		if len(filters) > 0 && filters[0] == coder.Delta && len(t.screening.pieces) < 2 {
-			continue
-		}
-		var least Trial
-		for i, p := range with {
-			p.TypeSize, p.Filters = t.typeSize, filters
-			r, err := t.try(p, &t.screening)
-			if err != nil {
-				return nil, err
-			}
-			if i == 0 || r.Cost < least.Cost {
-				least = r
-			}
-		}
-		best = append(best, least)
-	}
-	slices.SortStableFunc(best, func(a, b Trial) int { return cmp.Compare(a.Cost, b.Cost) })
-	n, factor := t.goal.kept()
-	best = best[:min(n, len(best))]
-	for len(best) > 1 && best[len(best)-1].Cost > factor*best[0].Cost {
-		best = best[:len(best)-1]
-	}
-	return best, nil
-}
-
-// compare tries codecs with the best pipelines on a larger sample.
-func (t *Tuner) compare(c *Chunk, best []Trial) ([]Trial, error) {
-	var list []coder.Params
-	for _, row := range best {
-		for _, p := range t.goal.codecs() {
-			p.TypeSize, p.Filters = t.typeSize, row.Params.Filters
-			for _, p.Split = range splits(p) {
-				list = append(list, p)
-			}
-		}
-	}
-	if t.Chosen() && !slices.ContainsFunc(list, func(p coder.Params) bool { return same(p, t.choice) }) {
-		list = append(list, t.choice)
-	}
-	if t.goal == Fastest {
-		list = append(list, coder.Params{TypeSize: t.typeSize, Codec: codec.LZ4, Level: codec.NoCompression, Filters: []coder.Filter{}})
-	}
-	perByte := 0.0
-	for _, p := range list {
-		perByte += writeTime(p)
-	}
-	t.least += perByte * minPiece
-	write := writeTime(best[0].Params)
-	if t.goal == Smallest {
-		write = encodeTime(codec.Zstd, 9)
-	}
-	n := min(max(int(t.left(c.Size, write)/perByte), minPiece), maxSample)
-	if err := c.sample(&t.choosing, t.typeSize, maxPiece, n); err != nil {
-		return nil, err
-	}
-	table := make([]Trial, 0, len(list))
-	for _, p := range list {
-		r, err := t.try(p, &t.choosing)
-		if err != nil {
-			return nil, err
-		}
-		table = append(table, r)
-	}
-	return table, nil
-}
-
-// sample sets s to about n bytes of c, in pieces of at most size bytes from all parts of the chunk.
-func (c *Chunk) sample(s *sample, typeSize, size, n int) error {
-	const unit = 8 // items, which bitshuffle needs
-	size = min(size, n, c.BlockSize)
+// sample sets s to about n bytes of c, in pieces of equal length from all parts of the chunk.
+func (c *Chunk) sample(s *sample, typeSize, n int) error {
+	const unit, pieces = 8, 4 // items, which bitshuffle needs; least number of pieces
+	size := min(max(n/pieces, minPiece), maxPiece, c.BlockSize)
 	if u := unit * typeSize; size > u {
 		size -= size % u
 	} else {
@@ -253,7 +255,7 @@ func (c *Chunk) sample(s *sample, typeSize, size, n int) error {
 	}
 	perBlock := max(c.BlockSize/size, 1)
 	count := min(max(n/size, 1), blocks*perBlock)
-	s.size = size
+	s.size, s.part = size, float64(size)/float64(c.BlockSize)
 	s.pieces = slices.Grow(s.pieces[:0], count)[:count]
 	for i := range s.pieces {
 		// Spread the pieces over the chunk.
