@@ -33,7 +33,7 @@ type progress struct {
 	stop  chan struct{}
 	ended sync.Once
 	shown sync.WaitGroup
-	grows atomic.Pointer[growing] // what is written instead of counted, or nil
+	grows atomic.Pointer[growing] // a file whose size is the number of bytes, or nil
 }
 
 // startProgress starts the progress of a verb that counts what: "bytes", or steps. It shows nothing for a verb whose
@@ -139,7 +139,7 @@ type growing struct {
 	old  []string // temporary names that exist already
 }
 
-// follow makes the size of what is written to path the number of bytes that are done, until there are total bytes.
+// follow makes the size of the temporary files of path the number of bytes that are done. At the end it is about total.
 func (p *progress) follow(path string, total int64) {
 	if p != nil {
 		old, _ := leftovers(path) // without them, the progress begins too high

@@ -146,8 +146,8 @@ func (v View) ChunkInfo(ctx context.Context, i int) (ChunkInfo, error) {
 	return v.r.ChunkInfo(ctx, v.state, v.draft, i)
 }
 
-// ChunkInfos returns a function like ChunkInfo. It reads ahead the headers of the following chunks of a source far away, so that the numbers must not fall from call to
-// call. The caller must call stop. One goroutine uses both.
+// ChunkInfos returns a function like ChunkInfo. It reads ahead the headers of the following chunks of a source far
+// away, so that the numbers must not fall from call to call. The caller must call stop. One goroutine uses both.
 func (v View) ChunkInfos(ctx context.Context) (next func(i int) (ChunkInfo, error), stop func()) {
 	return v.r.ChunkInfos(ctx, v.state, v.draft)
 }
