@@ -35,7 +35,7 @@ const (
 	Fastest = tune.Fastest
 )
 
-// Trial is a row of the table behind a choice: the result of Params for a sample of the data.
+// Trial is a row of the table of a choice: the result of Params for a sample of the data.
 type Trial struct {
 	Params Params
 	Bytes  int64   // size of the sample in bytes

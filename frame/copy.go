@@ -19,7 +19,8 @@ import (
 
 // Copy creates a frame with the chunks and metalayers of f and opens it for editing. It copies the stored bytes of the
 // chunks unchanged, without the dead bytes between them. With o.Goal, it decodes the chunks and compresses them again,
-// except special chunks and chunks with blocks of variable size. For name, ctx and o see [Create]; ctx also bounds the copying.
+// except special chunks and chunks with blocks of variable size. For name, ctx and o see [Create]; ctx also bounds the
+// copying.
 // The copy has checksums if f has, or if o.Checksums is set; likewise a block table. Params, ChunkSize, Meta and VLMeta
 // come from f: if one of them is set, Copy returns ErrParam. Codecs and UserFilters come from f unless o sets them, and
 // Prefilter and Postfilter if o sets neither. Other errors are those of Create and of reading f.

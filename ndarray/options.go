@@ -37,7 +37,7 @@ type CreateOptions struct {
 	// Dict trains a dictionary for each chunk (Zstd, LZ4, LZ4HC).
 	Dict bool
 
-	// Goal chooses codec and filters by the data, in place of the fields above: Balanced, Smallest or Fastest. See Goal.
+	// Goal chooses codec and filters by the data, in place of the fields above: Balanced, Smallest, Fastest. See Goal.
 	Goal Goal
 
 	// Chunks and Blocks are the numbers of items in a chunk and in a block along each axis. nil, or 0 for an axis,

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestGoal copies an array with each goal, and prints the tables behind the choices.
+// TestGoal copies an array with each goal, and prints the table of a choice.
 func TestGoal(t *testing.T) {
 	from, to := newArray(t), t.TempDir()+"/copy"
 	frame := fixturesDir + "/python-blosc2/schunk_edit_c.b2frame"

@@ -7,7 +7,7 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 )
 
-// Trial is a row of the table behind a choice: parameters that were tried, and their result.
+// Trial is a row of the table of a choice: parameters that were tried, and their result.
 type Trial struct {
 	Params coder.Params
 	Bytes  int64   // size of the sample

@@ -14,7 +14,7 @@ const share = 0.1
 // minSize is the smallest size in bytes of a chunk with a choice of its own.
 const minSize = 8 << 10
 
-// horizon is the largest number of bytes that pay for trials: after them, the data may have changed.
+// horizon is the largest number of bytes that trials are for: after them, the data may have changed.
 const horizon = 16 << 20
 
 // Sizes of samples and of their pieces in bytes.
