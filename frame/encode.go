@@ -197,8 +197,8 @@ func (e *encoding) open(w *worker) {
 	})
 }
 
-// tune sets the layout of a chunk without kept parts to the choice of the tuner. Chunks are opened in order, and none is
-// opened during a trial. So the choice does not depend on the number of goroutines.
+// tune sets the layout of a chunk without kept parts to the choice of the tuner. Chunks are opened in order, and none
+// is opened during a trial. So the choice does not depend on the number of goroutines.
 func (e *encoding) tune(w *worker, j *encodeJob) (ok bool) {
 	size, blockSize := e.l.NBytes(), e.l.BlockLen(0)
 	if ok = true; e.tuner.Due(size) {

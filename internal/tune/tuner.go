@@ -258,8 +258,9 @@ func (c *Chunk) sample(s *sample, typeSize, n int) error {
 	s.size, s.part = size, float64(size)/float64(c.BlockSize)
 	s.pieces = slices.Grow(s.pieces[:0], count)[:count]
 	for i := range s.pieces {
-		// Spread the pieces over the chunk.
-		at := (2*i + 1) * blocks * perBlock / (2 * count)
+		// Spread the pieces over the chunk. Regular distances could select the same part of each row of blocks.
+		total := blocks * perBlock
+		at := i*total/count + int(uint32(i+1)*2654435761>>16)%(total/count)
 		k, part := at/perBlock, at%perBlock
 		b, err := c.Plain(k)
 		if err != nil {
