@@ -315,10 +315,10 @@ type ChunkInfo struct {
 	Blocks  int           // number of blocks
 }
 
-// ChunkInfos ranges over the chunks in order and reads only their headers, those of an array on a server together.
-// Coordinates and box are valid until the next
-// chunk. All chunks belong to the commit that was the newest when the loop began. The first error ends the loop. It
-// wraps ErrCorrupt, errors.ErrUnsupported or fs.ErrClosed, or is an error of reading or of ctx.
+// ChunkInfos ranges over the chunks in order and reads only their headers. Those of an array on a server are read
+// ahead, many with one request. Coordinates and box are valid until the next chunk. All chunks belong to the commit
+// that was the newest when the loop began. The first error ends the loop. It wraps ErrCorrupt, errors.ErrUnsupported or
+// fs.ErrClosed, or is an error of reading or of ctx.
 func (a *Array) ChunkInfos(ctx context.Context) iter.Seq2[ChunkInfo, error] {
 	ctx = task.Context(ctx)
 	return func(yield func(ChunkInfo, error) bool) {
