@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
@@ -85,6 +86,11 @@ type ChunkInfo struct {
 	NBytes  int           // decoded size
 	CBytes  int           // stored size; 0 if only the index has it
 	Blocks  int           // number of blocks
+
+	// A chunk that is not special has these, as its header states them. Otherwise they are zero.
+	Stored  bool            // the chunk holds its data uncompressed and unfiltered
+	Codec   codec.ID        // also set if Stored; a chunk of Blosc1 does not distinguish LZ4 and LZ4HC
+	Filters [6]chunk.Filter // slot 0 is the first to be applied when writing, the last when reading
 }
 
 // ChunkInfo describes chunk i. It reads the header of the chunk and decodes nothing. Errors are ErrBounds, ErrCorrupt
@@ -113,6 +119,9 @@ func (f *Frame) chunkInfo(ctx context.Context, s *snapshot, i int) (ChunkInfo, e
 // describe returns what index and header say of chunk i.
 func (s *snapshot) describe(i int, h coder.Header) ChunkInfo {
 	c := ChunkInfo{Special: h.Special(), Off: -1, NBytes: h.NBytes, Blocks: h.NumBlocks()}
+	if c.Special == chunk.Regular {
+		c.Stored, c.Codec, c.Filters = h.Stored(), h.CodecID(), h.Filters
+	}
 	if e := s.index.at(i); e >= 0 {
 		c.Off, c.CBytes = int64(e), h.CBytes
 		if !s.sparse {

@@ -110,6 +110,26 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
+// checkHeader compares the description of chunk i with the header of the chunk.
+func checkHeader(t *testing.T, f *Frame, i int, info ChunkInfo) {
+	raw, err := f.ReadRaw(t.Context(), nil, i)
+	must(t, err)
+	h, err := chunk.ParseHeader(raw, int64(len(raw)))
+	must(t, err)
+	var filters [6]chunk.Filter
+	copy(filters[:], h.Params.Filters)
+	want := ChunkInfo{Special: h.Special, Off: info.Off, NBytes: h.NBytes, CBytes: h.CBytes, Blocks: h.NumBlocks}
+	if h.Special == chunk.Regular {
+		want.Stored, want.Codec, want.Filters = h.Stored, h.Params.Codec, filters
+	}
+	if info.Off < 0 {
+		want.CBytes = 0
+	}
+	if info != want {
+		t.Errorf("chunk %d: %+v, want %+v", i, info, want)
+	}
+}
+
 // checkChunks compares single chunks and blocks with the manifest and with the whole.
 func checkChunks(t *testing.T, f *Frame, c fixture, all []byte) {
 	at := 0
@@ -121,6 +141,7 @@ func checkChunks(t *testing.T, f *Frame, c fixture, all []byte) {
 		if info.NBytes != len(b) || !bytes.Equal(b, all[at:at+len(b)]) {
 			t.Fatalf("chunk %d: %+v, decoded %d bytes", i, info, len(b))
 		}
+		checkHeader(t, f, i, info)
 		if c.ChunkSHA256 != nil && sum(b) != c.ChunkSHA256[i] {
 			t.Errorf("chunk %d has other content", i)
 		}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
@@ -313,6 +314,11 @@ type ChunkInfo struct {
 	NBytes  int           // decoded size in bytes, with padding
 	CBytes  int           // stored size in bytes; 0 if only the index represents it
 	Blocks  int           // number of blocks
+
+	// A chunk that is not special has these, as its header states them. Otherwise they are zero.
+	Stored  bool            // the chunk holds its data uncompressed and unfiltered
+	Codec   codec.ID        // also set if Stored; a chunk of Blosc1 does not distinguish LZ4 and LZ4HC
+	Filters [6]chunk.Filter // slot 0 is the first to be applied when writing, the last when reading
 }
 
 // ChunkInfos ranges over the chunks in order and reads only their headers. Those of an array on a server are read
@@ -348,6 +354,7 @@ func (a *Array) ChunkInfos(ctx context.Context) iter.Seq2[ChunkInfo, error] {
 			}
 			info, err := next(int(part.Number))
 			c.Special, c.Off, c.NBytes, c.CBytes, c.Blocks = info.Special, info.Off, info.NBytes, info.CBytes, info.Blocks
+			c.Stored, c.Codec, c.Filters = info.Stored, info.Codec, info.Filters
 			if err == nil {
 				err = ctx.Err()
 			}

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
@@ -294,8 +296,14 @@ func TestChunkInfos(t *testing.T) {
 			want = chunk.Value
 		}
 		if c.Number != int64(k) || c.Coord[0] != int64(k/2) || c.Coord[1] != int64(k%2) || !sameBox(c.Box, boxes[k]) ||
-			c.Special != want && c.Special != chunk.Regular || c.NBytes != 32 || (c.CBytes == 0) != (want == chunk.Zeros) {
+			c.Special != want && c.Special != chunk.Regular || c.NBytes != 32 || (c.CBytes == 0) != (want == chunk.Zeros) ||
+			(c.Codec == codec.Zstd) != (c.Special == chunk.Regular) || (c.Filters[5] == chunk.Shuffle) != (c.Special == chunk.Regular) {
 			t.Errorf("chunk %d: %+v", k, c)
+		}
+		if info, err := a.Frame().ChunkInfo(ctx, k); err != nil || info != (frame.ChunkInfo{
+			Special: c.Special, Off: c.Off, NBytes: c.NBytes, CBytes: c.CBytes, Blocks: c.Blocks, Stored: c.Stored, Codec: c.Codec, Filters: c.Filters,
+		}) {
+			t.Errorf("chunk %d: %+v, but the frame has %+v: %v", k, c, info, err)
 		}
 		k++
 	}

@@ -5,7 +5,10 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // TestURL compares the output of verbs for a URL with that for a file.
@@ -62,6 +65,38 @@ func TestURLDir(t *testing.T) {
 	}
 	fails(t, 1, "404", "", "info", server.URL+"/none/")
 	fails(t, 1, "can only be read", "", "append", url, "x")
+}
+
+// TestURLChunks counts the requests for the table of chunks: the headers are read together, and each only once.
+func TestURLChunks(t *testing.T) {
+	const chunks, chunkItems = 200, 40 << 10
+	data := make([]uint32, chunks*chunkItems)
+	x := uint32(1)
+	for i := range data {
+		x = x*1664525 + 1013904223
+		data[i] = x ^ x>>13
+	}
+	path := filepath.Join(t.TempDir(), "a.b2nd")
+	a, err := ndarray.Create(t.Context(), path, []int64{int64(len(data))}, data, &ndarray.CreateOptions{Chunks: []int64{chunkItems}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Close()
+	var requests atomic.Int64
+	files := http.FileServer(http.Dir(filepath.Dir(path)))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		files.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	url := server.URL + "/a.b2nd"
+	want := strings.ReplaceAll(must(t, "", "info", "-chunks", path), path, url)
+	if got := must(t, "", "info", "-chunks", url); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if n := requests.Load(); n > chunks/10 {
+		t.Errorf("%d requests for the headers of %d chunks", n, chunks)
+	}
 }
 
 // TestURLChunk reads a single chunk from a server.

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 )
 
 // Frame is what package ndarray uses of a frame besides its public methods. See frame.Frame.Engine.
@@ -120,6 +121,9 @@ type ChunkInfo struct {
 	NBytes  int
 	CBytes  int
 	Blocks  int
+	Stored  bool
+	Codec   codec.ID
+	Filters [6]chunk.Filter
 }
 
 // NewView returns a view of a state. draft reports whether the state is that of a batch, which is not released.
