@@ -1,0 +1,289 @@
+package frame
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/blockcache"
+	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/ranges"
+)
+
+// chunkAhead is the stored bytes of a chunk that are read ahead. It is the io.ReaderAt of the source for one visit, and
+// reads other bytes from the source.
+type chunkAhead struct {
+	p                *prefetcher
+	number           int
+	off, size, guess int64       // as in source
+	exact            bool        // as in source
+	likely           int64       // size of the chunk
+	share            float64     // of the chunk that is needed; 0 if the blocks are cached
+	whole            bool        // all bytes are read
+	list             []int32     // Visit.Blocks
+	from, to         int         // Visit.From and To
+	head             []byte      // the beginning of the chunk, or nil
+	table            chunkBlocks // where the blocks may be, if there is no head, or nil
+
+	ready  chan struct{} // closed when the parts are loaded, as far as they are
+	err    error         // of the source, why parts are missing; set before ready is closed
+	closed bool
+	left   int // parts that are being loaded
+
+	mu    sync.Mutex
+	parts []*part // ascending and disjoint
+	begin int     // parts[begin:next] were loaded last
+	next  int
+}
+
+// part is a range of the source.
+type part struct {
+	ranges.Range
+	of   *chunkAhead
+	data []byte
+	got  int64 // bytes that have arrived
+}
+
+// shorten ends the part at the end of the chunk that begins with b, if one does: the range may go on after its file.
+func (q *part) shorten(b []byte) {
+	if q.of != nil && q.Off != q.of.off {
+		return
+	}
+	if h, err := coder.ParseHeader(b, chunk.MaxBytes); err == nil {
+		q.Len = min(q.Len, int64(h.CBytes))
+	}
+}
+
+// bytes returns the bytes of the part, or nil if they are not in memory.
+func (q *part) bytes() []byte {
+	if q.got < q.Len {
+		return nil
+	}
+	return q.data
+}
+
+// finish lets decoding begin. Only the goroutine of the window calls it.
+func (a *chunkAhead) finish() {
+	if !a.closed {
+		a.closed = true
+		close(a.ready)
+	}
+}
+
+// wait waits until the first bytes are loaded, or loading has failed.
+func (a *chunkAhead) wait() error {
+	select {
+	case <-a.ready:
+		return nil
+	case <-a.p.call.Done():
+		return a.p.call.Err()
+	}
+}
+
+// known reports whether it is known without another read where the blocks are, or may be.
+func (a *chunkAhead) known() bool { return a.head != nil || a.table != nil }
+
+// headLen returns the number of bytes to read for opening the chunk.
+func (a *chunkAhead) headLen() int64 {
+	if a.p.headers {
+		return min(coder.HeaderSize, a.size)
+	}
+	n := int64(headBytes)
+	if s := a.p.d.s; s.chunkSize > 0 && s.blockSize > 0 {
+		n = max(n, coder.HeaderSize+4*(int64(s.chunkSize)/int64(s.blockSize)+1))
+	}
+	if a.size < 4*headBytes {
+		n = a.size
+	}
+	return min(n, a.size, maxHead)
+}
+
+// setParts sets the parts that are needed.
+func (a *chunkAhead) setParts() {
+	if a.whole && a.exact {
+		a.parts = []*part{{Range: ranges.Range{Off: a.off, Len: a.guess}, of: a}}
+		return
+	}
+	if a.head == nil {
+		a.setLikely()
+		return
+	}
+	var r coder.Reader
+	first, err := r.Locate(a.head, a.size)
+	if err != nil {
+		return
+	}
+	n := int64(len(a.head))
+	if cbytes := int64(r.Header().CBytes); a.whole && cbytes > n {
+		a.parts = []*part{{Range: ranges.Range{Off: a.off, Len: cbytes}, of: a}}
+		return
+	}
+	a.parts = []*part{{Range: ranges.Range{Off: a.off, Len: n}, data: a.head, got: n}}
+	if a.whole || a.share == 0 {
+		return
+	}
+	list := []ranges.Range{{Off: a.off + n, Len: max(int64(first)-n, 0)}}
+	if r.Located() {
+		list = a.blocks(list, r.NumBlocks(), r.Header().BlockSize, r.NeedsFirst(), func(k int) ranges.Range {
+			from, to := r.BlockRange(k)
+			return ranges.Range{Off: int64(from), Len: int64(to - from)}
+		})
+	}
+	a.add(list)
+}
+
+// setLikely sets the parts that are needed if the block table is right: the beginning of the chunk, and blocks.
+func (a *chunkAhead) setLikely() {
+	if a.table == nil {
+		return
+	}
+	a.parts = []*part{{Range: ranges.Range{Off: a.off, Len: max(a.table.first(), a.headLen())}, of: a}}
+	if a.share > 0 {
+		s, list := a.p.d.s, a.table.ranges()
+		first := slices.Contains(s.pipeline[:], coder.Delta)
+		a.add(a.blocks(nil, len(list), s.likelyBlock(a.number), first, func(k int) ranges.Range { return list[k] }))
+	}
+}
+
+// add appends parts for ranges after the first part.
+func (a *chunkAhead) add(list []ranges.Range) {
+	slices.SortFunc(list, func(x, y ranges.Range) int { return cmp.Compare(x.Off, y.Off) })
+	last := a.parts[0]
+	for _, x := range list {
+		x = ranges.Range{Off: max(x.Off, last.End()), Len: x.End() - max(x.Off, last.End())}
+		switch {
+		case x.Len <= 0:
+		case x.Off == last.End() && last.of != nil && last.Len+x.Len <= roundBytes:
+			last.Len += x.Len
+		default:
+			last = &part{Range: x, of: a}
+			a.parts = append(a.parts, last)
+		}
+	}
+}
+
+// blocks appends the ranges of the needed blocks that are not in the cache of decoded blocks. The chunk has n blocks of
+// size bytes, and rangeOf returns where in the chunk each is. With first, all blocks need block 0.
+func (a *chunkAhead) blocks(list []ranges.Range, n, size int, first bool, rangeOf func(k int) ranges.Range) []ranges.Range {
+	add := func(k int) {
+		if d := a.p.d; d.cache == nil || d.cache.Get(d.s, blockcache.Key{Chunk: a.number, Block: k}) == nil {
+			x := rangeOf(k)
+			x.Off += a.off
+			list = append(list, x)
+		}
+	}
+	begin, end := 0, n
+	if first && end > 0 {
+		add(0)
+	}
+	if a.to > 0 && size > 0 {
+		begin, end = a.from/size, min((a.to-1)/size+1, end)
+	}
+	if len(a.list) == 0 {
+		for k := begin; k < end; k++ {
+			add(k)
+		}
+	}
+	for _, k := range a.list {
+		if int(k) < n {
+			add(int(k))
+		}
+	}
+	return list
+}
+
+// take appends the parts that follow those that were loaded, as far as there is room, and counts them in left.
+func (a *chunkAhead) take(list []*part, room *int64) []*part {
+	for a.begin = a.next; a.next < len(a.parts); a.next++ {
+		q := a.parts[a.next]
+		n := q.Len
+		if a.whole {
+			n = min(n, a.likely)
+		}
+		switch {
+		case q.bytes() != nil:
+		case n > a.p.most: // one read is long enough
+		case n > *room:
+			return list
+		default:
+			*room -= n
+			a.left++
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+// chunk returns the chunk if all of it is in memory. openChunk calls it.
+func (a *chunkAhead) chunk() []byte {
+	b, n := a.beginning()
+	if len(b) < n {
+		return nil
+	}
+	return b[:n]
+}
+
+// beginning returns the first part, if it is in memory and the beginning of a chunk, and the size of that chunk.
+func (a *chunkAhead) beginning() (b []byte, n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.parts) == 0 || a.parts[0].bytes() == nil {
+		return nil, 0
+	}
+	b = a.parts[0].data
+	h, err := coder.ParseHeader(b, a.size)
+	if err != nil {
+		return nil, 0
+	}
+	return b, h.CBytes
+}
+
+// ReadAt implements io.ReaderAt.
+func (a *chunkAhead) ReadAt(p []byte, off int64) (n int, err error) {
+	for n < len(p) {
+		b, end, err := a.held(off + int64(n))
+		if err != nil {
+			return n, err
+		}
+		if len(b) > 0 {
+			n += copy(p[n:], b)
+			continue
+		}
+		rest := p[n:]
+		rest = rest[:min(int64(len(rest)), end-off-int64(n))]
+		k, err := a.p.d.from.ReadAt(rest, off+int64(n))
+		if n += k; k < len(rest) {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// held returns the bytes in memory from an offset on. If there are none, it returns where the next ones are. Decoding
+// that reaches parts that are not loaded loads some of them, and drops those before. The error is that of the source.
+func (a *chunkAhead) held(off int64) (b []byte, end int64, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	i, _ := slices.BinarySearchFunc(a.parts, off, func(q *part, off int64) int { return cmp.Compare(q.End(), off+1) })
+	if i == len(a.parts) {
+		return nil, math.MaxInt64, a.err
+	}
+	q := a.parts[i]
+	if a.err == nil && off >= q.Off && i >= a.next {
+		for _, q := range a.parts[:a.begin] {
+			q.data, q.got = nil, 0
+		}
+		a.next = i
+		room := a.p.most
+		a.err = lasting(a.p.read(a.p.call, a.take(nil, &room)))
+	}
+	switch b = q.bytes(); {
+	case b == nil:
+		return nil, math.MaxInt64, a.err
+	case off < q.Off:
+		return nil, q.Off, a.err
+	}
+	return b[off-q.Off:], 0, nil
+}
