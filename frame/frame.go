@@ -26,6 +26,7 @@ type Frame struct {
 	sys      storage.System
 	store    store
 	writable bool
+	fixed    bool                         // the layout of Regions, whose state does not change
 	atClose  func()                       // frees space; nil for reading, so that the linker can omit commits
 	trusted  atomic.Bool                  // made by this very handle, with no chunk of a frame that was opened
 	lock     *storage.Lock                // nil without Locking

@@ -92,7 +92,7 @@ func CreateRegions(ctx context.Context, name string, nbytes int64, o *CreateOpti
 	if err != nil {
 		return nil, err
 	}
-	f.writable = false // the layout does not change
+	f.writable, f.fixed = false, true
 	return &Regions{f: f, root: d.root}, nil
 }
 
@@ -163,11 +163,14 @@ func OpenRegions(ctx context.Context, name string, o *OpenOptions) (*Regions, er
 		return nil, err
 	}
 	f.startSparse(s, index)
+	f.fixed = true
 	return r, nil
 }
 
 // Layout returns the layout: a frame with the parameters and metalayers of the frame, in which all chunks are
-// uninitialized. It is open for reading, and Close of the Regions closes it.
+// uninitialized. It is open for reading, and Close of the Regions closes it. The layout does not change: Refresh returns
+// ErrChanged if another frame or layout is in its place, also if that is equal. After Finish of an unfinished frame,
+// Refresh returns fs.ErrNotExist.
 func (r *Regions) Layout() *Frame { return r.f }
 
 // Close closes the directory. It does not finish the frame. A second Close does nothing.

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -180,6 +181,96 @@ func TestRegions(t *testing.T) {
 		t.Errorf("missing %v", got)
 	}
 	must(t, over.Close())
+}
+
+// TestRegionsReplaced puts other directories in the place of a layout: Refresh does not follow them.
+func TestRegionsReplaced(t *testing.T) {
+	if runtime.GOOS == "windows" || runtime.GOOS == "js" || runtime.GOOS == "plan9" {
+		t.Skip("this system cannot rename an opened directory, or follows the name")
+	}
+	fill := func(t *testing.T, r *Regions) {
+		for i := range regionChunks {
+			must(t, r.Write(t.Context(), i, regionItems(i)))
+		}
+	}
+	for _, c := range []struct {
+		name    string
+		replace func(t *testing.T, name string)
+	}{
+		{"an equal layout", func(t *testing.T, name string) {
+			r, err := CreateRegions(t.Context(), name, regionBytes, regionOptions(nil))
+			must(t, err)
+			must(t, r.Close())
+		}},
+		{"another layout", func(t *testing.T, name string) {
+			r, err := CreateRegions(t.Context(), name, 2*regionBytes, regionOptions(nil))
+			must(t, err)
+			must(t, r.Close())
+		}},
+		{"a finished frame", func(t *testing.T, name string) {
+			r, err := CreateRegions(t.Context(), name, regionBytes, regionOptions(nil))
+			must(t, err)
+			fill(t, r)
+			must(t, r.Finish(t.Context()))
+			must(t, r.Close())
+		}},
+		{"a file", func(t *testing.T, name string) { must(t, os.WriteFile(name, nil, 0o666)) }},
+	} {
+		for _, finished := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s-%v", c.name, finished), func(t *testing.T) {
+				name := filepath.Join(t.TempDir(), "x")
+				r, err := CreateRegions(t.Context(), name, regionBytes, regionOptions(nil))
+				must(t, err)
+				if finished {
+					fill(t, r)
+					must(t, r.Finish(t.Context()))
+					must(t, r.Close())
+					r, err = OpenRegions(t.Context(), name, nil)
+					must(t, err)
+				}
+				defer r.Close()
+				if changed, err := r.Layout().Refresh(t.Context()); changed || err != nil {
+					t.Errorf("its own directory: %v, %v", changed, err)
+				}
+				must(t, os.Rename(name, name+".old"))
+				c.replace(t, name)
+				if changed, err := r.Layout().Refresh(t.Context()); changed || !errors.Is(err, ErrChanged) {
+					t.Errorf("%v, %v, want ErrChanged", changed, err)
+				}
+				fill(t, r) // the directory that it has opened
+				must(t, r.Finish(t.Context()))
+				f, err := Open(t.Context(), name+".old", nil)
+				must(t, err)
+				defer f.Close()
+				must(t, checkRegions(f))
+			})
+		}
+	}
+}
+
+// TestRegionsEdited edits a finished frame that is open as Regions.
+func TestRegionsEdited(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x")
+	r, err := CreateRegions(t.Context(), name, regionBytes, regionOptions(nil))
+	must(t, err)
+	defer r.Close()
+	for i := range regionChunks {
+		must(t, r.Write(t.Context(), i, regionItems(i)))
+	}
+	must(t, r.Finish(t.Context()))
+	if _, err := r.Layout().Refresh(t.Context()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("after Finish: %v, want fs.ErrNotExist", err)
+	}
+	opened, err := OpenRegions(t.Context(), name, nil)
+	must(t, err)
+	defer opened.Close()
+	f, err := Edit(t.Context(), name, nil)
+	must(t, err)
+	must(t, one(f).Update(0, regionItems(2)))
+	must(t, f.Close())
+	if changed, err := opened.Layout().Refresh(t.Context()); changed || !errors.Is(err, ErrChanged) {
+		t.Errorf("%v, %v, want ErrChanged", changed, err)
+	}
 }
 
 func dirNames(t testing.TB, dir string) (names []string) {

@@ -166,6 +166,9 @@ func (f *Frame) Refresh(ctx context.Context) (bool, error) {
 // the frame may be written to: no other process is using it.
 func (f *Frame) reload(ctx context.Context, now *snapshot, edit bool) (s *snapshot, err error) {
 	r, err := f.store.reopen(ctx, f.writable)
+	if err != nil && f.fixed && !r.same { // there is no layout in the other directory
+		err = f.replaced()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -173,6 +176,9 @@ func (f *Frame) reload(ctx context.Context, now *snapshot, edit bool) (s *snapsh
 	defer func() { r.close(adopted) }()
 	if r.same && f.unchanged(ctx, &r, now) {
 		return now, nil
+	}
+	if f.fixed { // the Regions writes to the directory that it has opened
+		return nil, f.replaced()
 	}
 	if edit && r.root == nil {
 		if r.size, err = r.segment.ReplayJournal(r.size); err != nil {
@@ -186,12 +192,17 @@ func (f *Frame) reload(ctx context.Context, now *snapshot, edit bool) (s *snapsh
 		return nil, f.wrap("header", -1, corrupt("it changes while it is read"))
 	}
 	if s.sparse != now.sparse || s.typeSize != now.typeSize || !slices.Equal(blockShape(s), blockShape(now)) {
-		return nil, f.wrap("header", -1, fmt.Errorf("another frame has taken its place: %w", ErrChanged))
+		return nil, f.replaced()
 	}
 	f.store.adopt(r, now, s)
 	adopted = true
 	f.trusted.Store(false)
 	return s, nil
+}
+
+// replaced returns the error for another frame in the place of f.
+func (f *Frame) replaced() error {
+	return f.wrap("header", -1, fmt.Errorf("another frame has taken its place: %w", ErrChanged))
 }
 
 // unchanged reports whether header, index and trailer that are stored are those of s.
