@@ -148,14 +148,23 @@ func linesOf(t *testing.T, file string) []string {
 	return lines
 }
 
-// TestReadmeSnippets checks that the lines of each Go snippet of README.md are code of readme_test.go, in this order.
+// TestReadmeSnippets checks that the Go snippets of README.md are code of readme_test.go.
 func TestReadmeSnippets(t *testing.T) {
 	text, err := os.ReadFile(readmeFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, snippets := linesOf(t, "readme_test.go"), 0
-	for _, block := range regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+	if n := checkSnippets(t, string(text), "readme_test.go"); n < 3 {
+		t.Errorf("README.md shows %d snippets, want at least 3", n)
+	}
+}
+
+// checkSnippets checks that the lines of each Go snippet of a text, except whole programs, are code of a test file, in
+// this order. It returns the number of snippets.
+func checkSnippets(t *testing.T, text, file string) int {
+	t.Helper()
+	code, snippets := linesOf(t, file), 0
+	for _, block := range regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(text, -1) {
 		if strings.HasPrefix(block[1], "package main\n") {
 			continue // TestDocs
 		}
@@ -168,15 +177,13 @@ func TestReadmeSnippets(t *testing.T) {
 			}
 			i := slices.Index(code[at:], line)
 			if i < 0 {
-				t.Errorf("README.md shows %q, which is not in readme_test.go, or not in this order", line)
+				t.Errorf("the documentation shows %q, which is not in %s, or not in this order", line, file)
 				break
 			}
 			at += i + 1
 		}
 	}
-	if snippets < 3 {
-		t.Errorf("README.md shows %d snippets, want at least 3", snippets)
-	}
+	return snippets
 }
 
 // TestNumPyTable checks that the Go code of each row of docs/NUMPY.md is code of numpy_test.go.
