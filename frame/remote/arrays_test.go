@@ -2,6 +2,7 @@ package remote_test
 
 import (
 	"context"
+	"io"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -26,10 +27,16 @@ func makeArray(t testing.TB, shape, chunks, blocks []int64, id codec.ID, table b
 	return b
 }
 
+// closingSource is an Object or a Dir.
+type closingSource interface {
+	frame.Source
+	io.Closer
+}
+
 // farArray is an array on a link of 50 ms and 100 MB/s, and the same array in memory.
 type farArray struct {
 	*ndarray.Array
-	src   *remote.Object
+	src   frame.Source
 	link  *link.Link
 	local *ndarray.Array
 }
@@ -38,28 +45,35 @@ type farArray struct {
 func far(t *testing.T, stored []byte, o remote.Options, open ndarray.OpenOptions, do func(t *testing.T, a farArray)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		ctx := context.Background()
 		l := &link.Link{Latency: 50 * time.Millisecond, Bandwidth: 100e6, Objects: map[string]link.Object{"/a": {Data: stored, ETag: `"1"`}}}
 		o.Client = l.Client()
-		src, err := remote.Open(ctx, "http://host/a", &o)
+		src, err := remote.Open(context.Background(), "http://host/a", &o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer src.Close()
-		open.Concurrency = 1 // a helper that waits for work would stop the virtual time
-		a, err := ndarray.OpenSource(ctx, src, &open)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer a.Close()
-		local, err := ndarray.OpenBytes(stored, &ndarray.OpenOptions{Concurrency: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer local.Close()
+		a := openFar(t, src, l, stored, open)
 		l.Stats()
-		do(t, farArray{a, src, l, local})
+		do(t, a)
 	})
+}
+
+// openFar opens an array of a source on a link, and the same array in memory. The end of the test closes them and the
+// source.
+func openFar(t *testing.T, src closingSource, l *link.Link, stored []byte, open ndarray.OpenOptions) farArray {
+	t.Helper()
+	t.Cleanup(func() { src.Close() })
+	open.Concurrency = 1 // a helper that waits for work would stop the virtual time
+	a, err := ndarray.OpenSource(context.Background(), src, &open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	local, err := ndarray.OpenBytes(stored, &ndarray.OpenOptions{Concurrency: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { local.Close() })
+	return farArray{a, src, l, local}
 }
 
 // read reads a selection, compares it with the local array, and returns what that took.

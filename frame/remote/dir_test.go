@@ -64,37 +64,19 @@ func dirLink(files map[string][]byte) (*link.Link, int64) {
 	return l, int64(size)
 }
 
-// farDir is an array in a directory on a link, and the same array in memory.
-type farDir struct {
-	farArray
-	dir *remote.Dir
-}
-
 // inDir calls do with an array in a directory on a link, in a bubble with virtual time.
-func inDir(t *testing.T, stored []byte, files map[string][]byte, o remote.Options, open ndarray.OpenOptions, do func(t *testing.T, a farDir)) {
+func inDir(t *testing.T, stored []byte, files map[string][]byte, o remote.Options, open ndarray.OpenOptions, do func(t *testing.T, a farArray)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		ctx := context.Background()
 		l, _ := dirLink(files)
 		o.Client = l.Client()
-		dir, err := remote.OpenDir(ctx, "http://host/d/", &o)
+		dir, err := remote.OpenDir(context.Background(), "http://host/d/", &o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer dir.Close()
-		open.Concurrency = 1 // a helper that waits for work would stop the virtual time
-		a, err := ndarray.OpenSource(ctx, dir, &open)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer a.Close()
-		local, err := ndarray.OpenBytes(stored, &ndarray.OpenOptions{Concurrency: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer local.Close()
+		a := openFar(t, dir, l, stored, open)
 		atMost(t, "open", l.Stats(), 2, 1, 2<<16)
-		do(t, farDir{farArray{a, nil, l, local}, dir})
+		do(t, a)
 	})
 }
 
@@ -109,7 +91,7 @@ func TestDir(t *testing.T) {
 			_, files := makeDir(t, stored, false)
 			chunks := len(files) - 1
 			_, size := dirLink(files)
-			inDir(t, stored, files, remote.Options{}, ndarray.OpenOptions{Cache: 1 << 20}, func(t *testing.T, a farDir) {
+			inDir(t, stored, files, remote.Options{}, ndarray.OpenOptions{Cache: 1 << 20}, func(t *testing.T, a farArray) {
 				item := func(what string, requests, rounds int, bytes int64, at ...int64) {
 					s, _ := a.read(t, ndarray.At(at[0]), ndarray.At(at[1]), ndarray.At(at[2]))
 					atMost(t, what, s, requests, rounds, bytes)
@@ -118,20 +100,20 @@ func TestDir(t *testing.T) {
 				item("other item of the chunk", 1, 1, 64<<10, 50, 150, 50)
 				item("same item", 0, 0, 0, 50, 50, 50)
 			})
-			inDir(t, stored, files, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farDir) {
+			inDir(t, stored, files, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
 				s, _ := a.read(t, c.Sel()...)
 				atMost(t, "selection", s, 2*chunks, 4, size)
 			})
-			inDir(t, stored, files, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farDir) {
+			inDir(t, stored, files, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
 				s, took := a.read(t)
 				// An array of more than 64 MiB is read only after some of its stored bytes.
 				atMost(t, "whole array", s, chunks+1, 4, size*101/100)
-				checkTime(t, "whole array", a.farArray, took, size, 3)
+				checkTime(t, "whole array", a, took, size, 3)
 			})
-			inDir(t, stored, files, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farDir) {
+			inDir(t, stored, files, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
 				var once link.Stats
 				once, _ = a.read(t, ndarray.At(3))
-				again, err := ndarray.OpenSource(context.Background(), a.dir, &ndarray.OpenOptions{Concurrency: 1})
+				again, err := ndarray.OpenSource(context.Background(), a.src, &ndarray.OpenOptions{Concurrency: 1})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -159,8 +141,8 @@ func TestDirPasses(t *testing.T) {
 	_, files := makeDir(t, stored, true)
 	_, size := dirLink(files)
 	for name, do := range passes {
-		inDir(t, stored, files, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farDir) {
-			checkPass(t, name, a.farArray, size, len(files)-1, 2, do)
+		inDir(t, stored, files, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
+			checkPass(t, name, a, size, len(files)-1, 2, do)
 		})
 	}
 }
@@ -241,7 +223,7 @@ func TestDirChanged(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, small := range []bool{false, true} { // small items read a block, and others the chunk
-				inDir(t, stored, files, remote.Options{}, ndarray.OpenOptions{Verify: true}, func(t *testing.T, a farDir) {
+				inDir(t, stored, files, remote.Options{}, ndarray.OpenOptions{Verify: true}, func(t *testing.T, a farArray) {
 					sel := func(i int64) []ndarray.Index {
 						if small {
 							return []ndarray.Index{ndarray.At(i), ndarray.At(50), ndarray.At(50)}
