@@ -169,8 +169,8 @@ func OpenRegions(ctx context.Context, name string, o *OpenOptions) (*Regions, er
 
 // Layout returns the layout: a frame with the parameters and metalayers of the frame, in which all chunks are
 // uninitialized. It is open for reading, and Close of the Regions closes it. The layout does not change: Refresh
-// returns ErrChanged if another directory has taken its place, also if its layout is equal, or if the finished frame was
-// edited. After Finish of an unfinished frame, Refresh returns fs.ErrNotExist.
+// returns ErrChanged if another directory has taken its place, also if its layout is equal, or if the finished frame
+// was edited. After Finish of an unfinished frame, Refresh returns fs.ErrNotExist.
 func (r *Regions) Layout() *Frame { return r.f }
 
 // Close closes the directory. It does not finish the frame. A second Close does nothing.
