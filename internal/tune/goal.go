@@ -22,7 +22,7 @@ const (
 	Fastest
 )
 
-// String returns the name of g as the b2 command spells it.
+// String returns the name of g as the command blosc2 spells it.
 func (g Goal) String() string {
 	switch g {
 	case NoGoal:

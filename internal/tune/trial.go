@@ -27,8 +27,8 @@ type measure struct {
 	streams float64 // that the codec decodes, in blocks of full size
 }
 
-// add counts the streams of an encoded block of n bytes.
-// part is the size of the block, divided by that of the blocks of the chunk.
+// add counts the streams of an encoded block of n bytes. part is the size of the block, divided by that of the blocks
+// of the chunk.
 func (m *measure) add(b []byte, n, streams int, part float64) {
 	m.bytes += int64(n)
 	m.stored += int64(len(b)) + 4 // its position
