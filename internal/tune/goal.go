@@ -45,7 +45,7 @@ func (g Goal) Check() error {
 	return nil
 }
 
-// screens returns the codecs that are tried with all filters.
+// screens returns the codecs that are tried with all filters. The first one is that of the defaults, if it is tried.
 func (g Goal) screens() []coder.Params {
 	switch g {
 	case Smallest:
@@ -53,13 +53,13 @@ func (g Goal) screens() []coder.Params {
 	case Fastest:
 		return []coder.Params{{Codec: codec.LZ4, Level: 5}}
 	}
-	return []coder.Params{{Codec: codec.LZ4, Level: 9}, {Codec: codec.Zstd, Level: 1}}
+	return []coder.Params{{Codec: codec.Zstd, Level: 1}, {Codec: codec.LZ4, Level: 9}}
 }
 
 // reserve returns how many times the time for the screening all trials may take.
 func (g Goal) reserve() float64 {
 	if g == Smallest {
-		return 32
+		return 50
 	}
 	return 1.6
 }

@@ -23,13 +23,13 @@ type measure struct {
 	stored  int64   // with the lengths of the streams
 	copied  int64   // in streams that are stored uncompressed
 	decoded int64   // that the codec decodes
-	packed  int64   // from this compressed size
 	streams float64 // that the codec decodes, in blocks of full size
+	work            // without the first block of each stream
 }
 
-// add counts the streams of an encoded block of n bytes. part is the size of the block, divided by that of the blocks
-// of the chunk.
-func (m *measure) add(b []byte, n, streams int, part float64) {
+// add counts the streams of a block of n bytes that a codec encoded. part is the size of the block, divided by that of
+// the blocks of the chunk.
+func (m *measure) add(id codec.ID, b []byte, n, streams int, part float64) {
 	m.bytes += int64(n)
 	m.stored += int64(len(b)) + 4 // its position
 	size := n / streams
@@ -43,10 +43,22 @@ func (m *measure) add(b []byte, n, streams int, part float64) {
 		case c == size:
 			m.copied += int64(c)
 		default:
-			m.decoded, m.packed, m.streams = m.decoded+int64(size), m.packed+int64(c), m.streams+part
+			m.decoded, m.streams = m.decoded+int64(size), m.streams+part
+			m.stream(id, b[:min(c, len(b))])
 		}
 		b = b[min(c, len(b)):]
 	}
+}
+
+// stream counts the work for a stream.
+func (m *measure) stream(id codec.ID, b []byte) {
+	if id != codec.Zstd {
+		m.addLZ4(b)
+		return
+	}
+	before := m.blocks
+	m.addZstd(b)
+	m.blocks -= min(m.blocks-before, 1)
 }
 
 // sample is a part of a chunk: pieces of equal length.
@@ -94,7 +106,7 @@ func (t *Tuner) try(p coder.Params, s *sample) (Trial, error) {
 		if t.out, err = w.EncodeBlock(t.out[:0], l, k, b, t.ref); err != nil {
 			return Trial{}, err
 		}
-		m.add(t.out, len(b), l.Streams(k), s.part)
+		m.add(p.Codec, t.out, len(b), l.Streams(k), s.part)
 	}
 	if m.stored >= n { // the chunk is then stored uncompressed
 		m = measure{bytes: n, stored: n, copied: n}
@@ -103,9 +115,13 @@ func (t *Tuner) try(p coder.Params, s *sample) (Trial, error) {
 	return t.row(p, m), nil
 }
 
-// row returns the row of a result.
+// row returns the row of a result. The first row is that of the default filters. Its level does not matter for reading.
 func (t *Tuner) row(p coder.Params, m measure) Trial {
 	p.BlockSize = 0
 	n := float64(max(m.bytes, 1))
-	return Trial{Params: p, Bytes: m.bytes, Stored: m.stored, Write: writeTime(p), Read: readTime(p, m) / n, Cost: t.goal.cost(p, m)}
+	read := readTime(p, m) / n
+	if t.usual == 0 {
+		t.usual = read
+	}
+	return Trial{Params: p, Bytes: m.bytes, Stored: m.stored, Write: writeTime(p), Read: read, Cost: t.goal.cost(p, m, t.usual)}
 }

@@ -39,6 +39,7 @@ type Tuner struct {
 	earned  float64      // share of the time of all chunks
 	least   float64      // time of trials with the smallest samples
 	started float64      // spent before the trials under way
+	usual   float64      // time for decoding a byte of the sample with the default parameters; 0 is unknown
 
 	layout   *coder.Layout // of the last chunk
 	out, ref []byte
@@ -122,13 +123,13 @@ func (t *Tuner) left(size int, write float64) float64 {
 // Try chooses the parameters of c and of the chunks after it. If samples of c have no information, there is no new
 // choice.
 func (t *Tuner) Try(c *Chunk) error {
-	t.started = t.spent
+	t.started, t.usual = t.spent, 0
 	list, with := pipelines(t.typeSize, t.goal), t.goal.screens()
 	perByte := 0.0
 	for _, p := range with {
 		perByte += float64(len(list)) * writeTime(p)
 	}
-	write := writeTime(with[0])
+	write := writeTime(with[len(with)-1])
 	if t.goal == Smallest { // which allows more time
 		write = encodeTime(codec.Zstd, 9)
 	}
