@@ -12,7 +12,7 @@ import (
 // TestFailingCalls lets each single call of edits fail. The store must be that before or after the edit, and the open
 // store must agree with it: later edits fail, or are made.
 func TestFailingCalls(t *testing.T) {
-	programs := uint64(40)
+	programs := uint64(15)
 	if testing.Short() {
 		programs = 4
 	}

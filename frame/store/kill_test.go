@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/mutation"
 )
 
 // killedStore names the store that a child process edits until it is killed.
@@ -68,7 +69,8 @@ func editForever(path string, seed uint64) error {
 	}
 }
 
-// Killed processes leave stores whose leaves are complete.
+// TestKill kills processes that edit a store, which leave complete leaves. STORE_KILLS=250 kills 250 for each kind of
+// store.
 func TestKill(t *testing.T) {
 	if path := os.Getenv(killedStore); path != "" {
 		t.Fatal(editForever(path, uint64(os.Getpid())))
@@ -79,10 +81,7 @@ func TestKill(t *testing.T) {
 	if err := exec.Command(os.Args[0], "-test.run=^$").Run(); errors.Is(err, syscall.ENOEXEC) {
 		t.Skip("programs cannot start others under emulation")
 	}
-	rounds := 250 // of each kind of store
-	if testing.Short() {
-		rounds = 3
-	}
+	rounds := mutation.Count("STORE_KILLS", 60, 3) // of each kind of store
 	for _, name := range []string{"s.b2d", "s.b2e"} {
 		path := filepath.Join(t.TempDir(), name)
 		s, err := Create(context.Background(), path, nil)

@@ -120,7 +120,7 @@ func finishRegions(path string, out io.Writer) error {
 }
 
 // TestRegionKills lets eight processes at a time write the chunks of one array, each chunk many times, and finish it,
-// and kills all of them at random times, in 40 rounds or as many as ATTACK_REGIONS asks for. No chunk is lost whose
+// and kills all of them at random times, in 16 rounds or as many as ATTACK_REGIONS asks for. No chunk is lost whose
 // write has returned. When the array is finished it equals the model, and nothing is left over; then it is laid out
 // again.
 func TestRegionKills(t *testing.T) {
@@ -138,9 +138,9 @@ func TestRegionKills(t *testing.T) {
 	if err := exec.Command(os.Args[0], "-test.run=^$").Run(); errors.Is(err, syscall.ENOEXEC) {
 		t.Skip("programs cannot start others under emulation")
 	}
-	rounds := 40
+	rounds := 16
 	if testing.Short() {
-		rounds = 8
+		rounds = 5
 	}
 	if n, err := strconv.Atoi(os.Getenv("ATTACK_REGIONS")); err == nil {
 		rounds = n

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/mutation"
 )
 
 // killedArray names the file that a child process appends to until it is killed.
@@ -93,10 +94,7 @@ func TestKill(t *testing.T) {
 	if err := exec.Command(os.Args[0], "-test.run=^$").Run(); errors.Is(err, syscall.ENOEXEC) {
 		t.Skip("programs cannot start others under emulation")
 	}
-	rounds := 100 // of each kind of array
-	if testing.Short() {
-		rounds = 3
-	}
+	rounds := mutation.Count("STORE_KILLS", 30, 3) // of each kind of array
 	all := fixtures(t)
 	for _, name := range []string{"stores/objects.b2b", "stores/batches.b2b"} {
 		empty, _ := emptied(t, all[name], nil)

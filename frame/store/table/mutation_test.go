@@ -110,7 +110,7 @@ func TestMutations(t *testing.T) {
 		return
 	}
 	ctx := context.Background()
-	n := mutation.Count("STORE_MUTATIONS", 3000, 60)
+	n := mutation.Count("STORE_MUTATIONS", 1000, 60)
 	first, _ := strconv.Atoi(os.Getenv("STORE_FIRST"))
 	list := mutation.Fixtures(t, "../../../testdata", t.TempDir(), "stores", "tables")
 	if len(list) < 60 {
