@@ -2,6 +2,7 @@ package remote_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"sync"
 	"testing"
@@ -17,13 +18,21 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
+// made holds the stored arrays that tests made, which take long. Nothing changes them.
+var made sync.Map
+
 // makeArray returns a stored array of smooth values with some noise.
 func makeArray(t testing.TB, shape, chunks, blocks []int64, id codec.ID, table bool) []byte {
 	t.Helper()
+	key := fmt.Sprint(shape, chunks, blocks, id, table)
+	if b, ok := made.Load(key); ok {
+		return b.([]byte)
+	}
 	b, err := arrays.Array{Codec: id, Shape: shape, Chunks: chunks, Blocks: blocks}.Frame(t.Context(), table)
 	if err != nil {
 		t.Fatal(err)
 	}
+	made.Store(key, b)
 	return b
 }
 
