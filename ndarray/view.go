@@ -430,3 +430,8 @@ func storedField(stored, d meta.DType, f *meta.Field) meta.DType {
 	}
 	return meta.DType{}
 }
+
+// String describes the view in one line, for fmt.Println: shape, dtype and the array that it shows.
+func (v *View) String() string {
+	return fmt.Sprintf("%v %s, view of %v", v.Shape(), v.DType(), v.a)
+}
