@@ -65,6 +65,15 @@ func nans(name string, shape []int64, dtype string, o *CreateOptions) (*Array, e
 	return createSpecial(ctx, name, shape, dtype, chunk.NaNs, o)
 }
 
+// asTypeCopy returns an array of the items of r, converted.
+func asTypeCopy(ctx context.Context, r Reader, dtype string) (*Array, error) {
+	v, err := AsType(r, dtype)
+	if err != nil {
+		return nil, err
+	}
+	return Copy(ctx, "", v, nil)
+}
+
 // coordsND is Coords with an index array of any number of dimensions, also none.
 func coordsND(shape, indices []int64) Index {
 	return &selection.IndexArray{Kind: selection.CoordsKind, Shape: shape, At: indices}

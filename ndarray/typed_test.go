@@ -417,3 +417,39 @@ func TestDirectStructs(t *testing.T) {
 		t.Error("a copy was made", err)
 	}
 }
+
+// TestManyValues converts many items on several goroutines, and checks that the error names the first bad item.
+func TestManyValues(t *testing.T) {
+	for _, n := range []int64{0, 1, batch, batch + 1, share - 1, share, share + 1, 10*share + 3} {
+		for _, workers := range []int{1, 2, 5} {
+			ctx, cancel := context.WithCancel(context.Background())
+			o := &CreateOptions{DType: "S7", Chunks: []int64{5000}, Blocks: []int64{500}}
+			o.Concurrency = workers
+			data := make([]string, n)
+			for i := range data {
+				data[i] = fmt.Sprint(i)
+			}
+			a, err := Create(ctx, "", []int64{n}, data, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := Read[string](ctx, a)
+			if err != nil || !slices.Equal(got, data) {
+				t.Fatalf("%d items, %d goroutines: %v", n, workers, err)
+			}
+			for _, bad := range []int64{n - 1, n / 2, n / 3} {
+				if n == 0 {
+					break
+				}
+				data[bad] = "too long"
+				if err := Write(ctx, a, data); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), fmt.Sprintf("item %d: ", bad)) {
+					t.Errorf("%d items, %d goroutines: item %d: %v", n, workers, bad, err)
+				}
+			}
+			cancel()
+			if _, err := Read[string](ctx, a); !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		}
+	}
+}

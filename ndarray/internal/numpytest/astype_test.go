@@ -1,4 +1,4 @@
-package ndarray
+package numpytest
 
 import (
 	"bytes"
@@ -17,29 +17,21 @@ import (
 
 	"github.com/goblosc/blosc2/internal/golden"
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 )
 
-// asTypeCopy returns an array of the items of r, converted.
-func asTypeCopy(ctx context.Context, r Reader, dtype string) (*Array, error) {
-	v, err := AsType(r, dtype)
-	if err != nil {
-		return nil, err
-	}
-	return Copy(ctx, "", v, nil)
-}
-
 // readAs reads the items of r as values of type T in several ways, which must agree, and returns their bytes.
-func readAs[T any](t *testing.T, rng *rand.Rand, r Reader) []byte {
+func readAs[T any](t *testing.T, rng *rand.Rand, r ndarray.Reader) []byte {
 	t.Helper()
 	ctx := context.Background()
-	values, err := Read[T](ctx, r)
+	values, err := ndarray.Read[T](ctx, r)
 	if err != nil {
 		t.Fatalf("%v to %T: %v", r.DType(), values, err)
 	}
 	raw := convert.Bytes(values)
 	again := make([]T, len(values))
-	if err := ReadInto(ctx, r, again); err != nil || !bytes.Equal(convert.Bytes(again), raw) {
+	if err := ndarray.ReadInto(ctx, r, again); err != nil || !bytes.Equal(convert.Bytes(again), raw) {
 		t.Fatalf("%v to %T: ReadInto: %v, want %v, %v", r.DType(), values, again, values, err)
 	}
 	if len(values) == 0 {
@@ -51,7 +43,7 @@ func readAs[T any](t *testing.T, rng *rand.Rand, r Reader) []byte {
 		positions[i] = rng.Int64N(int64(len(values)))
 		want = append(want, values[positions[i]])
 	}
-	listed, err := Read[T](ctx, r, Flat(positions...))
+	listed, err := ndarray.Read[T](ctx, r, ndarray.Flat(positions...))
 	if err != nil || !bytes.Equal(convert.Bytes(listed), convert.Bytes(want)) {
 		t.Fatalf("%v to %T: items %v are %v, want %v, %v", r.DType(), values, positions, listed, want, err)
 	}
@@ -62,24 +54,24 @@ func readAs[T any](t *testing.T, rng *rand.Rand, r Reader) []byte {
 		rest /= n
 	}
 	slices.Reverse(at)
-	item, err := Item[T](ctx, r, at...)
+	item, err := ndarray.Item[T](ctx, r, at...)
 	if err != nil || !bytes.Equal(convert.Bytes([]T{item}), convert.Bytes(want[:1])) {
 		t.Fatalf("%v to %T: item %v is %v, want %v, %v", r.DType(), values, at, item, want[0], err)
 	}
 	if n := len(r.Shape()); n > 0 { // every second item of an axis, in another order
 		axis := rng.IntN(n)
-		sel := make([]Index, n)
+		sel := make([]ndarray.Index, n)
 		for i := range sel {
-			sel[i] = All
+			sel[i] = ndarray.All
 		}
 		var list []int64
 		for i := r.Shape()[axis] - 1; i >= 0; i -= 2 {
 			list = append(list, i)
 		}
-		sel[axis] = Pick(list...)
-		picked, err := Read[T](ctx, r, sel...)
-		sel[axis] = Step(None, None, -2)
-		if want, err2 := Read[T](ctx, r, sel...); err != nil || err2 != nil || !bytes.Equal(convert.Bytes(picked), convert.Bytes(want)) {
+		sel[axis] = ndarray.Pick(list...)
+		picked, err := ndarray.Read[T](ctx, r, sel...)
+		sel[axis] = ndarray.Step(ndarray.None, ndarray.None, -2)
+		if want, err2 := ndarray.Read[T](ctx, r, sel...); err != nil || err2 != nil || !bytes.Equal(convert.Bytes(picked), convert.Bytes(want)) {
 			t.Fatalf("%v to %T: %v, want %v, %v, %v", r.DType(), values, picked, want, err, err2)
 		}
 	}
@@ -87,10 +79,10 @@ func readAs[T any](t *testing.T, rng *rand.Rand, r Reader) []byte {
 }
 
 // valueReaders maps dtypes to readAs.
-var valueReaders = map[string]func(t *testing.T, rng *rand.Rand, r Reader) []byte{
+var valueReaders = map[string]func(t *testing.T, rng *rand.Rand, r ndarray.Reader) []byte{
 	"|b1": readAs[bool], "|i1": readAs[int8], "<i2": readAs[int16], "<i4": readAs[int32], "<i8": readAs[int64],
 	"|u1": readAs[uint8], "<u2": readAs[uint16], "<u4": readAs[uint32], "<u8": readAs[uint64],
-	"<f2": readAs[Float16], "<f4": readAs[float32], "<f8": readAs[float64], "<c8": readAs[complex64], "<c16": readAs[complex128],
+	"<f2": readAs[ndarray.Float16], "<f4": readAs[float32], "<f8": readAs[float64], "<c8": readAs[complex64], "<c16": readAs[complex128],
 }
 
 // TestConversionsAsNumPy compares converting reads and chains of views with NumPy's results in testdata/conversions.py,
@@ -106,13 +98,13 @@ func TestConversionsAsNumPy(t *testing.T) {
 			t.Fatal(err)
 		}
 		shape := golden.Ints(t, f[2])
-		o := &CreateOptions{}
+		o := &ndarray.CreateOptions{}
 		o.Chunks, o.Blocks = randomPartition(rng, shape)
-		a, err := CreateBytes(ctx, "", shape, f[1], items, o)
+		a, err := ndarray.CreateBytes(ctx, "", shape, f[1], items, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var r, before Reader = a, a
+		var r, before ndarray.Reader = a, a
 		for step := range strings.SplitSeq(f[4], "|") {
 			before = r
 			if r, err = applyStep(t, r, step, rng); err != nil {
@@ -123,7 +115,7 @@ func TestConversionsAsNumPy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		check := func(how string, r Reader, b []byte, err error) {
+		check := func(how string, r ndarray.Reader, b []byte, err error) {
 			if err != nil || r.DType().String() != to.String() || !slices.Equal(r.Shape(), golden.Ints(t, f[5])) ||
 				fmt.Sprintf("%08x", crc32.ChecksumIEEE(b)) != f[7] {
 				t.Errorf("%s: %s: shape %v, dtype %v, %x, %v", line, how, r.Shape(), r.DType(), b, err)
@@ -138,7 +130,7 @@ func TestConversionsAsNumPy(t *testing.T) {
 			check("read", r, b, nil)
 		}
 		if rng.IntN(4) == 0 {
-			c, err := Copy(ctx, "", r, nil)
+			c, err := ndarray.Copy(ctx, "", r, nil)
 			if err != nil {
 				t.Fatalf("%s: %v", line, err)
 			}
@@ -167,18 +159,18 @@ func TestConvertLarge(t *testing.T) {
 				b[i], b[i+1] = b[i+1], b[i]
 			}
 		}
-		a, err := CreateBytes(ctx, "", []int64{rows, columns}, dtype, b, &CreateOptions{Chunks: []int64{70, 333}, Blocks: []int64{13, 90}})
+		a, err := ndarray.CreateBytes(ctx, "", []int64{rows, columns}, dtype, b, &ndarray.CreateOptions{Chunks: []int64{70, 333}, Blocks: []int64{13, 90}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer a.Close()
-		for _, sel := range [][]Index{nil, {Span(3, 299)}, {All, At(7)}, {At(7)}, {Step(None, None, -3), Step(1, None, 5)}, {Pick(5, 299, 5, 0), Span(2, 600)},
-			{Span(2, 250), Pick(699, 3, 3, 64)}, {Pick(1, 2, 200), Pick(3, 2, 600)}} {
-			want, err := Read[int16](ctx, a, sel...)
+		for _, sel := range [][]ndarray.Index{nil, {ndarray.Span(3, 299)}, {ndarray.All, ndarray.At(7)}, {ndarray.At(7)}, {ndarray.Step(ndarray.None, ndarray.None, -3), ndarray.Step(1, ndarray.None, 5)}, {ndarray.Pick(5, 299, 5, 0), ndarray.Span(2, 600)},
+			{ndarray.Span(2, 250), ndarray.Pick(699, 3, 3, 64)}, {ndarray.Pick(1, 2, 200), ndarray.Pick(3, 2, 600)}} {
+			want, err := ndarray.Read[int16](ctx, a, sel...)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := Read[float64](ctx, a, sel...)
+			got, err := ndarray.Read[float64](ctx, a, sel...)
 			if err != nil || len(got) != len(want) {
 				t.Fatal(err)
 			}
@@ -188,11 +180,11 @@ func TestConvertLarge(t *testing.T) {
 				}
 			}
 		}
-		turned, err := Transpose(a)
+		turned, err := ndarray.Transpose(a)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Read[float32](ctx, turned)
+		got, err := ndarray.Read[float32](ctx, turned)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,21 +199,21 @@ func TestConvertLarge(t *testing.T) {
 // TestConvertSpecial converts special chunks and edits of an array.
 func TestConvertSpecial(t *testing.T) {
 	ctx := context.Background()
-	o := &CreateOptions{Chunks: []int64{10, 10}, Blocks: []int64{4, 5}}
-	a, err := Full(ctx, "", []int64{40, 30}, int16(-7), o)
+	o := &ndarray.CreateOptions{Chunks: []int64{10, 10}, Blocks: []int64{4, 5}}
+	a, err := ndarray.Full(ctx, "", []int64{40, 30}, int16(-7), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	if err := Write(ctx, a, []int8{1, 2, 3}, At(15), Span(4, 7)); err != nil {
+	if err := ndarray.Write(ctx, a, []int8{1, 2, 3}, ndarray.At(15), ndarray.Span(4, 7)); err != nil {
 		t.Fatal(err)
 	}
-	for _, sel := range [][]Index{nil, {Step(None, None, -1)}, {Pick(3, 15, 15)}, {Pick(3, 15), Pick(4, 5)}} {
-		want, err := Read[int16](ctx, a, sel...)
+	for _, sel := range [][]ndarray.Index{nil, {ndarray.Step(ndarray.None, ndarray.None, -1)}, {ndarray.Pick(3, 15, 15)}, {ndarray.Pick(3, 15), ndarray.Pick(4, 5)}} {
+		want, err := ndarray.Read[int16](ctx, a, sel...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Read[int](ctx, a, sel...)
+		got, err := ndarray.Read[int](ctx, a, sel...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,22 +227,22 @@ func TestConvertSpecial(t *testing.T) {
 		A float32
 		B [3]int16
 	}
-	s, err := Zeros(ctx, "", []int64{9}, DTypeOf[item]().String(), &CreateOptions{Chunks: []int64{4}, Blocks: []int64{2}})
+	s, err := ndarray.Zeros(ctx, "", []int64{9}, ndarray.DTypeOf[item]().String(), &ndarray.CreateOptions{Chunks: []int64{4}, Blocks: []int64{2}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if err := Fill(ctx, s, item{1.5, [3]int16{4, 5, 6}}); err != nil {
+	if err := ndarray.Fill(ctx, s, item{1.5, [3]int16{4, 5, 6}}); err != nil {
 		t.Fatal(err)
 	}
-	b, err := Field(s, "B")
+	b, err := ndarray.Field(s, "B")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := Read[float64](ctx, b, At(2)); err != nil || !slices.Equal(got, []float64{4, 5, 6}) {
+	if got, err := ndarray.Read[float64](ctx, b, ndarray.At(2)); err != nil || !slices.Equal(got, []float64{4, 5, 6}) {
 		t.Error(got, err)
 	}
-	if got, err := Read[float64](ctx, b, Pick(8, 0), Pick(2, 1)); err != nil || !slices.Equal(got, []float64{6, 5, 6, 5}) {
+	if got, err := ndarray.Read[float64](ctx, b, ndarray.Pick(8, 0), ndarray.Pick(2, 1)); err != nil || !slices.Equal(got, []float64{6, 5, 6, 5}) {
 		t.Error(got, err)
 	}
 }
@@ -261,42 +253,42 @@ func TestStructNumbers(t *testing.T) {
 	type stored struct {
 		A float32
 		B [3]int16
-		C Float16
+		C ndarray.Float16
 	}
 	type wide struct {
 		A float64
 		B [3]int
 		C float32
 	}
-	data := []stored{{0.1, [3]int16{-1, 2, 3}, Float16Of(2.5)}, {-4, [3]int16{5, 6, 7}, Float16Of(-8.0)}}
+	data := []stored{{0.1, [3]int16{-1, 2, 3}, ndarray.Float16Of(2.5)}, {-4, [3]int16{5, 6, 7}, ndarray.Float16Of(-8.0)}}
 	for _, dtype := range []string{"", "[('A', '>f4'), ('B', '>i2', (3,)), ('C', '>f2')]"} {
-		o := &CreateOptions{DType: dtype}
-		a, err := Create(ctx, "", []int64{2}, data, o)
+		o := &ndarray.CreateOptions{DType: dtype}
+		a, err := ndarray.Create(ctx, "", []int64{2}, data, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer a.Close()
-		got, err := Read[wide](ctx, a)
+		got, err := ndarray.Read[wide](ctx, a)
 		want := []wide{{float64(float32(0.1)), [3]int{-1, 2, 3}, 2.5}, {-4, [3]int{5, 6, 7}, -8}}
 		if err != nil || !slices.Equal(got, want) {
 			t.Error(got, err)
 		}
-		if err := Write(ctx, a, got); !errors.Is(err, ErrType) || !strings.Contains(err.Error(), "AsType") {
+		if err := ndarray.Write(ctx, a, got); !errors.Is(err, ndarray.ErrType) || !strings.Contains(err.Error(), "AsType") {
 			t.Error(err)
 		}
 	}
-	a, err := Zeros(ctx, "", []int64{2}, "[('A', '<f8'), ('B', '>i8', (3,)), ('C', '<f4')]", nil)
+	a, err := ndarray.Zeros(ctx, "", []int64{2}, "[('A', '<f8'), ('B', '>i8', (3,)), ('C', '<f4')]", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	if err := Write(ctx, a, data); err != nil {
+	if err := ndarray.Write(ctx, a, data); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := Read[wide](ctx, a); err != nil || got[0].A != float64(float32(0.1)) || got[1].B != [3]int{5, 6, 7} || got[1].C != -8 {
+	if got, err := ndarray.Read[wide](ctx, a); err != nil || got[0].A != float64(float32(0.1)) || got[1].B != [3]int{5, 6, 7} || got[1].C != -8 {
 		t.Error(got, err)
 	}
-	if _, err := Read[stored](ctx, a); !errors.Is(err, ErrType) || !strings.Contains(err.Error(), "AsType") {
+	if _, err := ndarray.Read[stored](ctx, a); !errors.Is(err, ndarray.ErrType) || !strings.Contains(err.Error(), "AsType") {
 		t.Error(err)
 	}
 }
@@ -304,39 +296,39 @@ func TestStructNumbers(t *testing.T) {
 // TestAsTypeErrors checks dtypes that items cannot be converted to, and writes to a view.
 func TestAsTypeErrors(t *testing.T) {
 	ctx := context.Background()
-	a, err := Create(ctx, "", []int64{3}, []float32{1, 2, 3}, nil)
+	a, err := ndarray.Create(ctx, "", []int64{3}, []float32{1, 2, 3}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, dtype := range []string{"", "S", "S0", "S4", "<U2", "|V4", "<f16", "<M8[s]", "[('a', '<f4')]", "nonsense"} {
-		if _, err := AsType(a, dtype); !errors.Is(err, ErrType) {
+		if _, err := ndarray.AsType(a, dtype); !errors.Is(err, ndarray.ErrType) {
 			t.Errorf("%q: %v", dtype, err)
 		}
 	}
-	v, err := AsType(a, "<i2")
+	v, err := ndarray.AsType(a, "<i2")
 	if err != nil {
 		t.Fatal(err)
 	}
-	part, err := Slice(v, Span(1, 3))
+	part, err := ndarray.Slice(v, ndarray.Span(1, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range []Writer{v, part} {
-		if err := Fill(ctx, w, int16(1)); !errors.Is(err, ErrReadOnly) {
+	for _, w := range []ndarray.Writer{v, part} {
+		if err := ndarray.Fill(ctx, w, int16(1)); !errors.Is(err, ndarray.ErrReadOnly) {
 			t.Error(err)
 		}
-		if err := w.WriteBytes(ctx, []byte{1, 2, 3, 4}); !errors.Is(err, ErrReadOnly) {
+		if err := w.WriteBytes(ctx, []byte{1, 2, 3, 4}); !errors.Is(err, ndarray.ErrReadOnly) {
 			t.Error(err)
 		}
 	}
-	if _, err := Read[float32](ctx, part); err != nil {
+	if _, err := ndarray.Read[float32](ctx, part); err != nil {
 		t.Error(err)
 	}
-	if got, err := Read[float64](ctx, part); err != nil || !slices.Equal(got, []float64{2, 3}) {
+	if got, err := ndarray.Read[float64](ctx, part); err != nil || !slices.Equal(got, []float64{2, 3}) {
 		t.Error(got, err)
 	}
 	a.Close()
-	if _, err := Read[int16](ctx, v); !errors.Is(err, fs.ErrClosed) {
+	if _, err := ndarray.Read[int16](ctx, v); !errors.Is(err, fs.ErrClosed) {
 		t.Error(err)
 	}
 }
@@ -371,7 +363,7 @@ func TestFillNumbers(t *testing.T) {
 		{"<M8[s]", fillWith(1.0), "type"},
 		{"|S2", fillWith(1), "type"},
 	} {
-		a, err := Zeros(ctx, "", []int64{1}, c.dtype, nil)
+		a, err := ndarray.Zeros(t.Context(), "", []int64{1}, c.dtype, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -393,15 +385,15 @@ type fillCase struct {
 }
 
 // check checks the first item of an array that was filled, or the error.
-func (c *fillCase) check(t *testing.T, a *Array, err error) {
+func (c *fillCase) check(t *testing.T, a *ndarray.Array, err error) {
 	t.Helper()
 	switch c.want {
 	case "value":
-		if !errors.Is(err, ErrValue) {
+		if !errors.Is(err, ndarray.ErrValue) {
 			t.Errorf("%s: %v", c.dtype, err)
 		}
 	case "type":
-		if !errors.Is(err, ErrType) {
+		if !errors.Is(err, ndarray.ErrType) {
 			t.Errorf("%s: %v", c.dtype, err)
 		}
 	default:
@@ -415,17 +407,17 @@ func (c *fillCase) check(t *testing.T, a *Array, err error) {
 
 // filler fills an array with a value, or creates an array of one item.
 type filler struct {
-	fill func(a *Array) error
-	full func(dtype string) (*Array, error)
+	fill func(a *ndarray.Array) error
+	full func(dtype string) (*ndarray.Array, error)
 }
 
 // fillWith returns the filler of a value.
 func fillWith[T any](value T) filler {
 	ctx := context.Background()
 	return filler{
-		func(a *Array) error { return Fill(ctx, a, value) },
-		func(dtype string) (*Array, error) {
-			return Full(ctx, "", []int64{1}, value, &CreateOptions{DType: dtype})
+		func(a *ndarray.Array) error { return ndarray.Fill(ctx, a, value) },
+		func(dtype string) (*ndarray.Array, error) {
+			return ndarray.Full(ctx, "", []int64{1}, value, &ndarray.CreateOptions{DType: dtype})
 		},
 	}
 }
@@ -435,18 +427,18 @@ func TestWriteNumbers(t *testing.T) {
 	ctx := context.Background()
 	data := []int16{-32768, -1, 0, 1, 32767}
 	for _, dtype := range []string{"<i2", ">i2", "<i4", ">i8", "<f4", ">f4", "<f8", "<c8", ">c16"} {
-		a, err := Create(ctx, "", []int64{5}, data, &CreateOptions{DType: dtype})
+		a, err := ndarray.Create(ctx, "", []int64{5}, data, &ndarray.CreateOptions{DType: dtype})
 		if err != nil {
 			t.Error(err)
 			continue
 		}
-		if err := Write(ctx, a, data[:2], Span(3, 5)); err != nil {
+		if err := ndarray.Write(ctx, a, data[:2], ndarray.Span(3, 5)); err != nil {
 			t.Error(err)
 		}
-		got, err := Read[complex128](ctx, a)
+		got, err := ndarray.Read[complex128](ctx, a)
 		if dtype[1:] == "i8" {
 			var x []int
-			x, err = Read[int](ctx, a)
+			x, err = ndarray.Read[int](ctx, a)
 			for _, n := range x {
 				got = append(got, complex(float64(n), 0))
 			}
@@ -457,11 +449,11 @@ func TestWriteNumbers(t *testing.T) {
 		a.Close()
 	}
 	for _, dtype := range []string{"|i1", "<u2", "<u8", "<f2", "|b1"} {
-		if _, err := Create(ctx, "", []int64{5}, data, &CreateOptions{DType: dtype}); !errors.Is(err, ErrType) || !strings.Contains(err.Error(), "AsType") {
+		if _, err := ndarray.Create(ctx, "", []int64{5}, data, &ndarray.CreateOptions{DType: dtype}); !errors.Is(err, ndarray.ErrType) || !strings.Contains(err.Error(), "AsType") {
 			t.Errorf("%s: %v", dtype, err)
 		}
 	}
-	if d := DTypeOf[int]().String() + DTypeOf[uint]().String(); d != "<i8<u8" {
+	if d := ndarray.DTypeOf[int]().String() + ndarray.DTypeOf[uint]().String(); d != "<i8<u8" {
 		t.Error(d)
 	}
 	checkInts(t)
@@ -470,27 +462,27 @@ func TestWriteNumbers(t *testing.T) {
 // checkInts reads and writes int and uint.
 func checkInts(t *testing.T) {
 	ctx := context.Background()
-	a, err := Create(ctx, "", []int64{3}, []int{-5, 6, math.MaxInt}, nil)
+	a, err := ndarray.Create(ctx, "", []int64{3}, []int{-5, 6, math.MaxInt}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	if got, err := Read[int](ctx, a); err != nil || !slices.Equal(got, []int{-5, 6, math.MaxInt}) || a.DType().String() != "<i8" {
+	if got, err := ndarray.Read[int](ctx, a); err != nil || !slices.Equal(got, []int{-5, 6, math.MaxInt}) || a.DType().String() != "<i8" {
 		t.Error(got, a.DType(), err)
 	}
-	if err := Write(ctx, a, []int64{1 << 40}, At(1)); err != nil {
+	if err := ndarray.Write(ctx, a, []int64{1 << 40}, ndarray.At(1)); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Read[int](ctx, a)
-	if math.MaxInt > math.MaxInt32 && (err != nil || int64(got[1]) != 1<<40) || math.MaxInt == math.MaxInt32 && !errors.Is(err, ErrValue) {
+	got, err := ndarray.Read[int](ctx, a)
+	if math.MaxInt > math.MaxInt32 && (err != nil || int64(got[1]) != 1<<40) || math.MaxInt == math.MaxInt32 && !errors.Is(err, ndarray.ErrValue) {
 		t.Error(got, err)
 	}
-	u, err := Create(ctx, "", []int64{2}, []uint{7, math.MaxUint}, &CreateOptions{DType: ">u8"})
+	u, err := ndarray.Create(ctx, "", []int64{2}, []uint{7, math.MaxUint}, &ndarray.CreateOptions{DType: ">u8"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer u.Close()
-	if got, err := Read[uint](ctx, u); err != nil || !slices.Equal(got, []uint{7, math.MaxUint}) {
+	if got, err := ndarray.Read[uint](ctx, u); err != nil || !slices.Equal(got, []uint{7, math.MaxUint}) {
 		t.Error(got, err)
 	}
 	if x := binary.BigEndian.Uint64(rawBytes(t, u)); x != 7 {

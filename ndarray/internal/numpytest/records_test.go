@@ -1,4 +1,4 @@
-package ndarray
+package numpytest
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/golden"
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 )
 
@@ -25,11 +26,11 @@ type record struct {
 	Q bool
 	A int32
 	inner
-	U string        `b2:"u"`
-	T time.Time     `b2:"t,M8[s]"`
-	D time.Duration `b2:"d"`
-	H Float16       `b2:"h"`
-	Z complex64     `b2:"z"`
+	U string          `b2:"u"`
+	T time.Time       `b2:"t,M8[s]"`
+	D time.Duration   `b2:"d"`
+	H ndarray.Float16 `b2:"h"`
+	Z complex64       `b2:"z"`
 
 	Ignored func() `b2:"-"`
 	_       int
@@ -42,15 +43,15 @@ type inner struct {
 
 // titled has the titles of fields in its tags.
 type titled struct {
-	A int32         `b2:"field a"`
-	B float64       `b2:"field b"`
-	S string        `b2:"field s"`
-	U string        `b2:"field u"`
-	T time.Time     `b2:"field t"`
-	D time.Duration `b2:"field d"`
-	H Float16       `b2:"field h"`
-	Z complex64     `b2:"field z"`
-	Q bool          `b2:"field q"`
+	A int32           `b2:"field a"`
+	B float64         `b2:"field b"`
+	S string          `b2:"field s"`
+	U string          `b2:"field u"`
+	T time.Time       `b2:"field t"`
+	D time.Duration   `b2:"field d"`
+	H ndarray.Float16 `b2:"field h"`
+	Z complex64       `b2:"field z"`
+	Q bool            `b2:"field q"`
 }
 
 // row returns the record in the form of the script.
@@ -71,7 +72,7 @@ type deep struct {
 	}
 	Raw [3]byte
 	C   [2]complex64
-	H   [3]Float16
+	H   [3]ndarray.Float16
 }
 
 func (r deep) row() []any {
@@ -147,18 +148,18 @@ func TestRecordsNumPy(t *testing.T) {
 func checkRows[T any](t *testing.T, row recordRow, form func(T) any) {
 	t.Helper()
 	ctx := context.Background()
-	z, err := Zeros(ctx, "", []int64{1}, row.dtype, nil)
+	z, err := ndarray.Zeros(ctx, "", []int64{1}, row.dtype, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := int64(len(row.items) / z.DType().Size)
-	a, err := CreateBytes(ctx, "", []int64{n}, row.dtype, row.items, nil)
+	a, err := ndarray.CreateBytes(ctx, "", []int64{n}, row.dtype, row.items, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Read[T](ctx, a)
+	got, err := ndarray.Read[T](ctx, a)
 	if row.want == nil {
-		if !errors.Is(err, ErrValue) {
+		if !errors.Is(err, ndarray.ErrValue) {
 			t.Errorf("%s %x: %v, %v", row.dtype, row.items, got, err)
 		}
 		return
@@ -170,14 +171,14 @@ func checkRows[T any](t *testing.T, row recordRow, form func(T) any) {
 		if have := form(got[i]); fmt.Sprint(have) != fmt.Sprint(want) {
 			t.Errorf("%s: item %d is\n%v, want\n%v", row.dtype, i, have, want)
 		}
-		if one, err := Item[T](ctx, a, int64(i)-n); err != nil || fmt.Sprint(form(one)) != fmt.Sprint(want) {
+		if one, err := ndarray.Item[T](ctx, a, int64(i)-n); err != nil || fmt.Sprint(form(one)) != fmt.Sprint(want) {
 			t.Errorf("%s: ReadAt of item %d: %v, %v", row.dtype, i, one, err)
 		}
 	}
 	raw := make([]byte, len(row.items))
-	check := func(what string, a *Array, err error) {
+	check := func(what string, a *ndarray.Array, err error) {
 		t.Helper()
-		if err != nil && strings.Contains(row.dtype, "other") && errors.Is(err, ErrType) && strings.Contains(err.Error(), `no field "other"`) {
+		if err != nil && strings.Contains(row.dtype, "other") && errors.Is(err, ndarray.ErrType) && strings.Contains(err.Error(), `no field "other"`) {
 			return
 		}
 		if err != nil {
@@ -186,18 +187,18 @@ func checkRows[T any](t *testing.T, row recordRow, form func(T) any) {
 			t.Errorf("%s: %s: %v\n%x, want\n%x", row.dtype, what, err, raw, row.items)
 		}
 	}
-	made, err := Create(ctx, "", []int64{n}, got, &CreateOptions{DType: row.dtype})
+	made, err := ndarray.Create(ctx, "", []int64{n}, got, &ndarray.CreateOptions{DType: row.dtype})
 	check("create", made, err)
-	z, err = Zeros(ctx, "", []int64{n}, row.dtype, nil)
+	z, err = ndarray.Zeros(ctx, "", []int64{n}, row.dtype, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	check("write", z, Write(ctx, z, got))
+	check("write", z, ndarray.Write(ctx, z, got))
 	clear(got)
-	if err := ReadInto(ctx, a, got, Step(None, None, -1)); err != nil || fmt.Sprint(form(got[n-1])) != fmt.Sprint(row.want[0]) {
+	if err := ndarray.ReadInto(ctx, a, got, ndarray.Step(ndarray.None, ndarray.None, -1)); err != nil || fmt.Sprint(form(got[n-1])) != fmt.Sprint(row.want[0]) {
 		t.Errorf("%s: %v %v", row.dtype, got, err)
 	}
-	if err := Fill(ctx, z, got[0]); err == nil {
+	if err := ndarray.Fill(ctx, z, got[0]); err == nil {
 		row.items = bytes.Repeat(row.items[len(row.items)-z.DType().Size:], int(n))
 		check("fill", z, nil)
 	}
@@ -211,9 +212,9 @@ func TestRecordRoundTrip(t *testing.T) {
 		d := &data[i]
 		d.P.X, d.P.Y, d.M[1][2], d.Raw[1] = float32(i), 0.5, int16(-i), byte(i)
 		d.N[0].K, d.N[1].W = byte(i), [2]string{"", strings.Repeat("é", i%7)}
-		d.C[1], d.H[2] = complex(float32(i), -1), Float16Of(float32(i))
+		d.C[1], d.H[2] = complex(float32(i), -1), ndarray.Float16Of(float32(i))
 	}
-	a, err := Create(ctx, "", []int64{10, 100}, data, nil)
+	a, err := ndarray.Create(ctx, "", []int64{10, 100}, data, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +223,7 @@ func TestRecordRoundTrip(t *testing.T) {
 	if got := a.DType().String(); got != want {
 		t.Errorf("dtype %s, want %s", got, want)
 	}
-	got, err := Read[deep](ctx, a)
+	got, err := ndarray.Read[deep](ctx, a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,14 +232,14 @@ func TestRecordRoundTrip(t *testing.T) {
 			t.Fatalf("item %d: %+v, want %+v", i, got[i], data[i])
 		}
 	}
-	some, err := Read[struct {
+	some, err := ndarray.Read[struct {
 		M [2][3]int16
 		P struct{ Y float32 }
-	}](ctx, a, At(3), Pick(7, 99))
+	}](ctx, a, ndarray.At(3), ndarray.Pick(7, 99))
 	if err != nil || len(some) != 2 || some[0].M != data[307].M || some[1].P.Y != 0.5 {
 		t.Error(some, err)
 	}
-	if d := DTypeOf[record]().String(); d != "[('Q', '?'), ('A', '<i4'), ('b', '<f8'), ('s', 'S5'), ('u', '<U'), ('t', '<M8[s]'), ('d', '<m8[ns]'), ('h', '<f2'), ('z', '<c8')]" {
+	if d := ndarray.DTypeOf[record]().String(); d != "[('Q', '?'), ('A', '<i4'), ('b', '<f8'), ('s', 'S5'), ('u', '<U'), ('t', '<M8[s]'), ('d', '<m8[ns]'), ('h', '<f2'), ('z', '<c8')]" {
 		t.Error(d)
 	}
 }
@@ -253,12 +254,12 @@ func TestTextArrays(t *testing.T) {
 		{"", "<U4", []string{"a", "日本語!", ""}}, {"", "<U1", []string{"", ""}}, {"", "<U1", nil}, {"S", "|S10", []string{"日本語!", ""}},
 		{">U", ">U2", []string{"ab"}}, {"U9", "<U9", []string{"ab"}}, {"", "<U1", []string{"\x00"}}, {"S2", "|S2", []string{"ab\x00\x00"}},
 	} {
-		a, err := Create(ctx, "", []int64{int64(len(c.data))}, c.data, &CreateOptions{DType: c.given, Chunks: []int64{5}, Blocks: []int64{5}})
+		a, err := ndarray.Create(ctx, "", []int64{int64(len(c.data))}, c.data, &ndarray.CreateOptions{DType: c.given, Chunks: []int64{5}, Blocks: []int64{5}})
 		if err != nil || a.DType().String() != c.want {
 			t.Errorf("%q %q: %v, %v", c.given, c.data, a, err)
 			continue
 		}
-		got, err := Read[string](ctx, a)
+		got, err := ndarray.Read[string](ctx, a)
 		for i, s := range c.data {
 			if err != nil || got[i] != strings.TrimRight(s, "\x00") {
 				t.Errorf("%s: %q, %v, want %q", c.want, got, err, c.data)
@@ -271,60 +272,24 @@ func TestTextArrays(t *testing.T) {
 		{"S3", "abcd", "string has 4 bytes, but the item holds 3"}, {"U3", "abcd", "string has 4 characters, but the item holds 3"},
 		{"U3", "a\xff", "not UTF-8"}, {"U3", "\xed\xa0\x80", "not UTF-8"}, {"U3", "abc\x00\x00é", "the item holds 3"},
 	} {
-		_, err := Create(ctx, "", []int64{2}, []string{"", c.s}, &CreateOptions{DType: c.dtype})
-		if !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), c.text) || !strings.Contains(err.Error(), "item 1:") {
+		_, err := ndarray.Create(ctx, "", []int64{2}, []string{"", c.s}, &ndarray.CreateOptions{DType: c.dtype})
+		if !errors.Is(err, ndarray.ErrValue) || !strings.Contains(err.Error(), c.text) || !strings.Contains(err.Error(), "item 1:") {
 			t.Errorf("%s %q: %v", c.dtype, c.s, err)
 		}
 	}
 	type named string
-	a, err := Create(ctx, "", []int64{1}, []named{"x"}, nil)
-	if got, err2 := Read[named](ctx, a); err != nil || err2 != nil || got[0] != "x" {
+	a, err := ndarray.Create(ctx, "", []int64{1}, []named{"x"}, nil)
+	if got, err2 := ndarray.Read[named](ctx, a); err != nil || err2 != nil || got[0] != "x" {
 		t.Error(got, err, err2)
-	}
-}
-
-// TestManyValues converts many items on several goroutines, and checks that the error names the first bad item.
-func TestManyValues(t *testing.T) {
-	for _, n := range []int64{0, 1, batch, batch + 1, share - 1, share, share + 1, 10*share + 3} {
-		for _, workers := range []int{1, 2, 5} {
-			ctx, cancel := context.WithCancel(context.Background())
-			o := &CreateOptions{DType: "S7", Chunks: []int64{5000}, Blocks: []int64{500}}
-			o.Concurrency = workers
-			data := make([]string, n)
-			for i := range data {
-				data[i] = fmt.Sprint(i)
-			}
-			a, err := Create(ctx, "", []int64{n}, data, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := Read[string](ctx, a)
-			if err != nil || !slices.Equal(got, data) {
-				t.Fatalf("%d items, %d goroutines: %v", n, workers, err)
-			}
-			for _, bad := range []int64{n - 1, n / 2, n / 3} {
-				if n == 0 {
-					break
-				}
-				data[bad] = "too long"
-				if err := Write(ctx, a, data); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), fmt.Sprintf("item %d: ", bad)) {
-					t.Errorf("%d items, %d goroutines: item %d: %v", n, workers, bad, err)
-				}
-			}
-			cancel()
-			if _, err := Read[string](ctx, a); !errors.Is(err, context.Canceled) {
-				t.Error(err)
-			}
-		}
 	}
 }
 
 // TestTypeFixtures reads files of python-blosc2 of each dtype as Go values and writes them again.
 func TestTypeFixtures(t *testing.T) {
 	ctx := context.Background()
-	check := func(name string, again func(a *Array, o *CreateOptions) (*Array, error)) {
+	check := func(name string, again func(a *ndarray.Array, o *ndarray.CreateOptions) (*ndarray.Array, error)) {
 		t.Helper()
-		a, err := Open(ctx, filepath.Join("..", "testdata", "python-blosc2", "dtype_"+name+".b2nd"), nil)
+		a, err := ndarray.Open(ctx, filepath.Join("..", "..", "..", "testdata", "python-blosc2", "dtype_"+name+".b2nd"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -346,7 +311,7 @@ func TestTypeFixtures(t *testing.T) {
 	check("bool", recreate[bool])
 	check("i2", recreate[int16])
 	check("u8", recreate[uint64])
-	check("f2", recreate[Float16])
+	check("f2", recreate[ndarray.Float16])
 	check("be_i4", recreate[int32])
 	check("be_f8", recreate[float64])
 	check("c8", recreate[complex64])
@@ -369,12 +334,12 @@ func TestTypeFixtures(t *testing.T) {
 }
 
 // recreate creates an array from the values of another array.
-func recreate[T any](a *Array, o *CreateOptions) (*Array, error) {
-	data, err := Read[T](context.Background(), a)
+func recreate[T any](a *ndarray.Array, o *ndarray.CreateOptions) (*ndarray.Array, error) {
+	data, err := ndarray.Read[T](context.Background(), a)
 	if err != nil {
 		return nil, err
 	}
-	return Create(context.Background(), "", a.Shape(), data, o)
+	return ndarray.Create(context.Background(), "", a.Shape(), data, o)
 }
 
 // TestTimeArrays reads and writes times and durations as arrays.
@@ -382,46 +347,46 @@ func TestTimeArrays(t *testing.T) {
 	ctx := context.Background()
 	at := time.Date(2024, 2, 29, 13, 14, 15, 161718192, time.FixedZone("east", 3600))
 	times := []time.Time{at, {}, time.Unix(0, 0)}
-	a, err := Create(ctx, "", []int64{3}, times, nil)
+	a, err := ndarray.Create(ctx, "", []int64{3}, times, nil)
 	if err != nil || a.DType().String() != "<M8[ns]" {
 		t.Fatal(a, err)
 	}
-	got, err := Read[time.Time](ctx, a)
+	got, err := ndarray.Read[time.Time](ctx, a)
 	if err != nil || len(got) != 3 || !got[0].Equal(at) || !got[1].IsZero() || !got[2].Equal(times[2]) {
 		t.Error(got, err)
 	}
-	if raw, err := Read[int64](ctx, a); err != nil || !slices.Equal(raw, []int64{at.UnixNano(), NaT, 0}) {
+	if raw, err := ndarray.Read[int64](ctx, a); err != nil || !slices.Equal(raw, []int64{at.UnixNano(), ndarray.NaT, 0}) {
 		t.Error(raw, err)
 	}
-	a, err = Create(ctx, "", []int64{3}, times, &CreateOptions{DType: ">M8[M]"})
+	a, err = ndarray.Create(ctx, "", []int64{3}, times, &ndarray.CreateOptions{DType: ">M8[M]"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err = Read[time.Time](ctx, a)
+	got, err = ndarray.Read[time.Time](ctx, a)
 	if err != nil || !got[0].Equal(time.Date(2024, 2, 1, 0, 0, 0, 0, time.UTC)) || !got[1].IsZero() {
 		t.Error(got, err)
 	}
-	if x, err := Item[time.Time](ctx, a, -3); err != nil || !x.Equal(got[0]) {
+	if x, err := ndarray.Item[time.Time](ctx, a, -3); err != nil || !x.Equal(got[0]) {
 		t.Error(x, err)
 	}
-	if err := Fill(ctx, a, time.Date(1969, 12, 31, 0, 0, 0, 0, time.UTC), At(0)); err != nil {
+	if err := ndarray.Fill(ctx, a, time.Date(1969, 12, 31, 0, 0, 0, 0, time.UTC), ndarray.At(0)); err != nil {
 		t.Fatal(err)
 	}
-	if raw, err := Read[int64](ctx, a); err != nil || !slices.Equal(raw, []int64{-1, NaT, 0}) {
+	if raw, err := ndarray.Read[int64](ctx, a); err != nil || !slices.Equal(raw, []int64{-1, ndarray.NaT, 0}) {
 		t.Error(raw, err)
 	}
-	waits := []time.Duration{time.Minute, NaT, -time.Nanosecond}
+	waits := []time.Duration{time.Minute, ndarray.NaT, -time.Nanosecond}
 	for dtype, want := range map[string][]time.Duration{
-		"": waits, "m8[ns]": waits, ">m8[ps]": waits, "m8[25s]": {50 * time.Second, NaT, -25 * time.Second}, ">m8[h]": {0, NaT, -time.Hour},
+		"": waits, "m8[ns]": waits, ">m8[ps]": waits, "m8[25s]": {50 * time.Second, ndarray.NaT, -25 * time.Second}, ">m8[h]": {0, ndarray.NaT, -time.Hour},
 	} {
-		a, err := Create(ctx, "", []int64{3}, waits, &CreateOptions{DType: dtype})
+		a, err := ndarray.Create(ctx, "", []int64{3}, waits, &ndarray.CreateOptions{DType: dtype})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := Read[time.Duration](ctx, a); err != nil || !slices.Equal(got, want) {
+		if got, err := ndarray.Read[time.Duration](ctx, a); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%v: %v, %v", a.DType(), got, err)
 		}
-		if _, err := Read[time.Time](ctx, a); !errors.Is(err, ErrType) {
+		if _, err := ndarray.Read[time.Time](ctx, a); !errors.Is(err, ndarray.ErrType) {
 			t.Error(err)
 		}
 	}
@@ -429,23 +394,23 @@ func TestTimeArrays(t *testing.T) {
 		dtype string
 		item  int64
 		want  error
-	}{{"<M8", 0, ErrType}, {"<m8[Y]", 1, ErrType}, {"<m8[3M]", 1, ErrType}, {"<m8", 1, ErrType}, {"<M8[Y]", math.MaxInt64, ErrValue}, {"<m8[D]", 1 << 40, ErrValue}} {
-		a, err := CreateBytes(ctx, "", []int64{2}, c.dtype, convert.Stored(meta.Of('i', 8), []int64{0, c.item}), nil)
+	}{{"<M8", 0, ndarray.ErrType}, {"<m8[Y]", 1, ndarray.ErrType}, {"<m8[3M]", 1, ndarray.ErrType}, {"<m8", 1, ndarray.ErrType}, {"<M8[Y]", math.MaxInt64, ndarray.ErrValue}, {"<m8[D]", 1 << 40, ndarray.ErrValue}} {
+		a, err := ndarray.CreateBytes(ctx, "", []int64{2}, c.dtype, convert.Stored(meta.Of('i', 8), []int64{0, c.item}), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = Read[time.Time](ctx, a)
+		_, err = ndarray.Read[time.Time](ctx, a)
 		if c.dtype[1] == 'm' {
-			_, err = Read[time.Duration](ctx, a)
+			_, err = ndarray.Read[time.Duration](ctx, a)
 		}
-		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.dtype) || c.want == ErrValue && !strings.Contains(err.Error(), "item 1:") {
+		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.dtype) || c.want == ndarray.ErrValue && !strings.Contains(err.Error(), "item 1:") {
 			t.Errorf("%s: %v", c.dtype, err)
 		}
 	}
-	if err := Write(ctx, a, []time.Time{{}, {}, time.Unix(1<<62, 0)}); err != nil {
+	if err := ndarray.Write(ctx, a, []time.Time{{}, {}, time.Unix(1<<62, 0)}); err != nil {
 		t.Error(err) // in months
 	}
-	if _, err := Create(ctx, "", []int64{1}, []time.Time{time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)}, nil); !errors.Is(err, ErrValue) {
+	if _, err := ndarray.Create(ctx, "", []int64{1}, []time.Time{time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)}, nil); !errors.Is(err, ndarray.ErrValue) {
 		t.Error(err)
 	}
 }

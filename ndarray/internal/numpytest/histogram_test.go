@@ -1,4 +1,4 @@
-package ndarray
+package numpytest
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/internal/golden"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // floats parses numbers with commas between them.
@@ -48,21 +49,21 @@ func TestCountsAsNumPy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		opts := &CreateOptions{}
+		opts := &ndarray.CreateOptions{}
 		opts.Chunks, opts.Blocks = randomPartition(rng, shape)
-		a, err := CreateBytes(ctx, "", shape, c[1], data, opts)
+		a, err := ndarray.CreateBytes(ctx, "", shape, c[1], data, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
 		args := floats(t, c[4])
 		cases[c[0]]++
 		if c[0] == "histogram" {
-			got, err := Histogram(ctx, a, args)
+			got, err := ndarray.Histogram(ctx, a, args)
 			if err != nil || !slices.Equal(got, golden.Ints(t, c[6])) {
 				t.Errorf("%s: %v, %v", line, got, err)
 			}
 		} else {
-			got, err := Quantiles(ctx, a, args, &ReduceOptions{SkipNaN: c[5] == "1"})
+			got, err := ndarray.Quantiles(ctx, a, args, &ndarray.ReduceOptions{SkipNaN: c[5] == "1"})
 			same := func(x, y float64) bool { return x == y || x != x && y != y }
 			if want := floats(t, c[6]); err != nil || !slices.EqualFunc(got, want, same) {
 				t.Errorf("%s: %v, want %v, %v", line, got, want, err)
@@ -78,45 +79,45 @@ func TestCountsAsNumPy(t *testing.T) {
 // TestCounts checks histograms and quantiles of views, special chunks, no items, and errors.
 func TestCounts(t *testing.T) {
 	ctx := context.Background()
-	a, err := Zeros(ctx, "", []int64{100, 30}, "<i2", &CreateOptions{Chunks: []int64{10, 30}, Blocks: []int64{5, 30}})
+	a, err := ndarray.Zeros(ctx, "", []int64{100, 30}, "<i2", &ndarray.CreateOptions{Chunks: []int64{10, 30}, Blocks: []int64{5, 30}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Fill(ctx, a, 7, Span(0, 25)); err != nil {
+	if err := ndarray.Fill(ctx, a, 7, ndarray.Span(0, 25)); err != nil {
 		t.Fatal(err)
 	}
-	counts := func(r Reader, want ...int64) {
+	counts := func(r ndarray.Reader, want ...int64) {
 		t.Helper()
-		if got, err := Histogram(ctx, r, []float64{0, 1, 7, 8}); err != nil || !slices.Equal(got, want) {
+		if got, err := ndarray.Histogram(ctx, r, []float64{0, 1, 7, 8}); err != nil || !slices.Equal(got, want) {
 			t.Error(got, want, err)
 		}
 	}
-	quantiles := func(r Reader, want ...float64) {
+	quantiles := func(r ndarray.Reader, want ...float64) {
 		t.Helper()
-		if got, err := Quantiles(ctx, r, []float64{0, 0.5, 1}, nil); err != nil || !slices.Equal(got, want) {
+		if got, err := ndarray.Quantiles(ctx, r, []float64{0, 0.5, 1}, nil); err != nil || !slices.Equal(got, want) {
 			t.Error(got, want, err)
 		}
 	}
 	counts(a, 75*30, 0, 25*30)
 	quantiles(a, 0, 0, 7)
-	v, err := Slice(a, Step(None, None, 20), Span(2, 4))
+	v, err := ndarray.Slice(a, ndarray.Step(ndarray.None, ndarray.None, 20), ndarray.Span(2, 4))
 	if err != nil {
 		t.Fatal(err)
 	}
 	counts(v, 6, 0, 4)
 	quantiles(v, 0, 0, 7)
-	none, err := Slice(a, Span(3, 3))
+	none, err := ndarray.Slice(a, ndarray.Span(3, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
 	counts(none, 0, 0, 0)
-	if got, err := Quantiles(ctx, none, []float64{0.5}, nil); err != nil || len(got) != 1 || !math.IsNaN(got[0]) {
+	if got, err := ndarray.Quantiles(ctx, none, []float64{0.5}, nil); err != nil || len(got) != 1 || !math.IsNaN(got[0]) {
 		t.Error(got, err)
 	}
-	if got, err := Quantiles(ctx, a, nil, nil); err != nil || len(got) != 0 {
+	if got, err := ndarray.Quantiles(ctx, a, nil, nil); err != nil || len(got) != 0 {
 		t.Error(got, err)
 	}
-	text, err := Zeros(ctx, "", []int64{3}, "<U2", nil)
+	text, err := ndarray.Zeros(ctx, "", []int64{3}, "<U2", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,14 +127,17 @@ func TestCounts(t *testing.T) {
 		do   func() error
 		want error
 	}{
-		"text":     {func() error { _, err := Histogram(ctx, text, []float64{0, 1}); return err }, ErrType},
-		"text q":   {func() error { _, err := Quantiles(ctx, text, []float64{0}, nil); return err }, ErrType},
-		"one edge": {func() error { _, err := Histogram(ctx, a, []float64{0}); return err }, ErrParam},
-		"order":    {func() error { _, err := Histogram(ctx, a, []float64{0, 2, 1}); return err }, ErrParam},
-		"NaN":      {func() error { _, err := Histogram(ctx, a, []float64{0, math.NaN()}); return err }, ErrParam},
-		"q":        {func() error { _, err := Quantiles(ctx, a, []float64{1.1}, nil); return err }, ErrParam},
-		"axes":     {func() error { _, err := Quantiles(ctx, a, nil, &ReduceOptions{Axes: []int{0}}); return err }, ErrParam},
-		"canceled": {func() error { _, err := Histogram(canceled, a, []float64{0, 1}); return err }, context.Canceled},
+		"text":     {func() error { _, err := ndarray.Histogram(ctx, text, []float64{0, 1}); return err }, ndarray.ErrType},
+		"text q":   {func() error { _, err := ndarray.Quantiles(ctx, text, []float64{0}, nil); return err }, ndarray.ErrType},
+		"one edge": {func() error { _, err := ndarray.Histogram(ctx, a, []float64{0}); return err }, ndarray.ErrParam},
+		"order":    {func() error { _, err := ndarray.Histogram(ctx, a, []float64{0, 2, 1}); return err }, ndarray.ErrParam},
+		"NaN":      {func() error { _, err := ndarray.Histogram(ctx, a, []float64{0, math.NaN()}); return err }, ndarray.ErrParam},
+		"q":        {func() error { _, err := ndarray.Quantiles(ctx, a, []float64{1.1}, nil); return err }, ndarray.ErrParam},
+		"axes": {func() error {
+			_, err := ndarray.Quantiles(ctx, a, nil, &ndarray.ReduceOptions{Axes: []int{0}})
+			return err
+		}, ndarray.ErrParam},
+		"canceled": {func() error { _, err := ndarray.Histogram(canceled, a, []float64{0, 1}); return err }, context.Canceled},
 	} {
 		if err := c.do(); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
@@ -149,7 +153,7 @@ func BenchmarkCounts(b *testing.B) {
 	for i := range data {
 		data[i] = float32(math.Floor(rng.NormFloat64() * 1000))
 	}
-	a, err := Create(ctx, "", []int64{1 << 22}, data, nil)
+	a, err := ndarray.Create(ctx, "", []int64{1 << 22}, data, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -158,9 +162,9 @@ func BenchmarkCounts(b *testing.B) {
 		edges[i] = float64(i-50) * 60
 	}
 	for name, do := range map[string]func() error{
-		"mean":      func() error { _, err := ReduceAll[float32](ctx, a, OpMean, nil); return err },
-		"histogram": func() error { _, err := Histogram(ctx, a, edges); return err },
-		"median":    func() error { _, err := Quantiles(ctx, a, []float64{0.5}, nil); return err },
+		"mean":      func() error { _, err := ndarray.ReduceAll[float32](ctx, a, ndarray.OpMean, nil); return err },
+		"histogram": func() error { _, err := ndarray.Histogram(ctx, a, edges); return err },
+		"median":    func() error { _, err := ndarray.Quantiles(ctx, a, []float64{0.5}, nil); return err },
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(4 << 22)
