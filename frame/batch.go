@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/blocktable"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/errs"
@@ -32,7 +33,7 @@ type Batch struct {
 	done    bool
 	err     error // of an edit that left the batch half done
 
-	notes blockNotes // for a block table, or nil
+	notes blocktable.Notes[entry] // for a block table, or nil
 
 	// sink takes the chunks of Encode in place of the frame, unless it is nil. It may use c until it returns.
 	sink func(i int, c []byte, h *coder.Header) error
@@ -158,7 +159,7 @@ func (b *Batch) write(c []byte) (location, error) {
 	if err != nil {
 		return location{}, b.f.wrap("chunk", -1, err)
 	}
-	b.notes.add(e, c)
+	b.notes.Add(e, c)
 	p := location{e: e}
 	if b.next.checksums.kept() {
 		p.sum = crc32c.Checksum(c)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame/internal/blocktable"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -46,10 +47,10 @@ func checkTable(t *testing.T, f *Frame) {
 		var r coder.Reader
 		_, err = r.Locate(raw, int64(len(raw)))
 		must(t, err)
-		if !r.Located() || table == nil || table.numBlocks() != r.NumBlocks() || table.end() != int64(len(raw)) {
+		if !r.Located() || table == nil || table.NumBlocks() != r.NumBlocks() || table.End() != int64(len(raw)) {
 			t.Fatalf("chunk %d: %v", i, table)
 		}
-		for k, x := range table.ranges() {
+		for k, x := range table.Ranges() {
 			if from, to := r.BlockRange(k); x.Off != int64(from) || x.End() != int64(to) {
 				t.Errorf("block %d of chunk %d: %v, want %d to %d", k, i, x, from, to)
 			}
@@ -210,7 +211,7 @@ func TestBlockTableTooLong(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 9))
 	f, err := CreateFunc(ctx, "", func(b *Batch) error {
 		err := b.Append(ctx, randomWalk(rng, 64<<10))
-		b.notes[b.next.index.at(0)] = make([]byte, 4*maxTable+4)
+		b.notes[b.next.index.at(0)] = make([]byte, 4*blocktable.MaxLen+4)
 		return err
 	}, tabled())
 	must(t, err)
@@ -303,14 +304,14 @@ func TestHostileBlockTable(t *testing.T) {
 	f, err := CreateFunc(ctx, "", func(b *Batch) error { return b.Append(ctx, plain) }, tabled())
 	must(t, err)
 	must(t, f.edit(ctx, func(b *Batch) error {
-		const n = maxTable / 2
+		const n = blocktable.MaxLen / 2
 		blocks := make([]byte, 4*(n+2))
 		binary.LittleEndian.PutUint32(blocks, n)
-		content, err := meta.Marshal(tableRecord{Version: 1, Blocks: blocks})
+		content, err := meta.Marshal(blocktable.Record{Version: 1, Blocks: blocks})
 		if err != nil {
 			return err
 		}
-		stored, err := b.f.plain.Encode(nil, content, tableParams())
+		stored, err := b.f.plain.Encode(nil, content, blocktable.Params())
 		b.next.vlmeta = withLayer(b.next.vlmeta, blockLayer, stored)
 		return err
 	}))
@@ -322,7 +323,7 @@ func TestHostileBlockTable(t *testing.T) {
 	defer far.Close()
 	s := far.snap.Load()
 	far.tableOf(s, 0) // the table itself is decoded once
-	if s.table.at == nil {
+	if s.table.Chunk(0) == nil {
 		t.Fatal("the table was not decoded")
 	}
 	var before, after runtime.MemStats
@@ -380,7 +381,7 @@ func (b *Batch) damageTable(rng *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	var r tableRecord
+	var r blocktable.Record
 	if err := meta.Unmarshal(content, &r); err != nil {
 		return err
 	}
@@ -406,7 +407,7 @@ func (b *Batch) damageTable(rng *rand.Rand) error {
 	if content, err = meta.Marshal(r); err != nil {
 		return err
 	}
-	stored, err := b.f.plain.Encode(nil, content, tableParams())
+	stored, err := b.f.plain.Encode(nil, content, blocktable.Params())
 	if err != nil {
 		return err
 	}

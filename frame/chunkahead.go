@@ -8,6 +8,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/blockcache"
+	"github.com/goblosc/blosc2/frame/internal/blocktable"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/ranges"
 )
@@ -17,15 +18,15 @@ import (
 type chunkAhead struct {
 	p                *prefetcher
 	number           int
-	off, size, guess int64       // as in source
-	exact            bool        // as in source
-	likely           int64       // size of the chunk
-	share            float64     // of the chunk that is needed; 0 if the blocks are cached
-	whole            bool        // all bytes are read
-	list             []int32     // Visit.Blocks
-	from, to         int         // Visit.From and To
-	head             []byte      // the beginning of the chunk, or nil
-	table            chunkBlocks // where the blocks may be, if there is no head, or nil
+	off, size, guess int64            // as in source
+	exact            bool             // as in source
+	likely           int64            // size of the chunk
+	share            float64          // of the chunk that is needed; 0 if the blocks are cached
+	whole            bool             // all bytes are read
+	list             []int32          // Visit.Blocks
+	from, to         int              // Visit.From and To
+	head             []byte           // the beginning of the chunk, or nil
+	table            blocktable.Chunk // where the blocks may be, if there is no head, or nil
 
 	ready  chan struct{} // closed when the parts are loaded, as far as they are
 	err    error         // of the source, why parts are missing; set before ready is closed
@@ -139,9 +140,9 @@ func (a *chunkAhead) setLikely() {
 	if a.table == nil {
 		return
 	}
-	a.parts = []*part{{Range: ranges.Range{Off: a.off, Len: max(a.table.first(), a.headLen())}, of: a}}
+	a.parts = []*part{{Range: ranges.Range{Off: a.off, Len: max(a.table.First(), a.headLen())}, of: a}}
 	if a.share > 0 {
-		s, list := a.p.d.s, a.table.ranges()
+		s, list := a.p.d.s, a.table.Ranges()
 		first := slices.Contains(s.pipeline[:], coder.Delta)
 		a.add(a.blocks(nil, len(list), s.likelyBlock(a.number), first, func(k int) ranges.Range { return list[k] }))
 	}
@@ -286,4 +287,49 @@ func (a *chunkAhead) held(off int64) (b []byte, end int64, err error) {
 		return nil, q.Off, a.err
 	}
 	return b[off-q.Off:], 0, nil
+}
+
+// tableOf returns what the block table of s says of chunk i, or nil. It decodes the table when first called. It ignores
+// a table with another number of blocks than the chunk should have, because such a table could have any length.
+func (f *Frame) tableOf(s *snapshot, i int) blocktable.Chunk {
+	t := &s.table
+	t.load.Do(func() { t.Table = f.readTable(s) })
+	c := t.Chunk(i)
+	size := s.likelyBlock(i)
+	if c == nil || size == 0 || int64(c.NumBlocks()) != (s.chunkLen(i)-1)/int64(size)+1 || coder.HeaderSize+4*int64(c.NumBlocks()) > maxHead {
+		return nil
+	}
+	return c
+}
+
+// likelyBlock returns the size of the blocks of chunk i if it was encoded with the parameters in the header, or 0.
+func (s *snapshot) likelyBlock(i int) int {
+	n := s.chunkLen(i)
+	if n <= 0 || s.blockSize > 0 {
+		return int(min(max(n, 0), int64(s.blockSize)))
+	}
+	size, err := s.cparams().BlockSizeFor(int(n))
+	if err != nil {
+		return 0
+	}
+	return size
+}
+
+// readTable decodes the block table. A table that cannot be used is as good as none.
+func (f *Frame) readTable(s *snapshot) blocktable.Table {
+	var none blocktable.Table
+	i := findLayer(s.vlmeta, blockLayer)
+	if i < 0 || s.index.list == nil {
+		return none
+	}
+	content := s.vlmeta[i].Content
+	h, err := coder.ParseHeader(content, int64(len(content)))
+	if err != nil || h.NBytes > 4*blocktable.MaxLen+100 || f.checkAlloc(int64(h.NBytes)) != nil {
+		return none
+	}
+	b, err := f.plain.Decode(nil, content)
+	if err != nil {
+		return none
+	}
+	return blocktable.Decode(b, s.index.n)
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/goblosc/blosc2/frame/internal/blocktable"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/task"
@@ -201,7 +202,7 @@ func (f *Frame) first(ctx context.Context) (*Batch, error) {
 	}
 	b := &Batch{f: f, mu: newGate(), transaction: transaction{next: s}}
 	if f.opts.BlockTable {
-		b.notes = blockNotes{}
+		b.notes = blocktable.Notes[entry]{}
 	}
 	if err := f.mu.lock(context.Background()); err != nil { // no other goroutine has it
 		return nil, err
@@ -235,7 +236,7 @@ func (b *Batch) addTable(ctx context.Context) error {
 	if s.index.list == nil {
 		return nil
 	}
-	stored, err := b.notes.table(ctx, &s.index, b.f.plain)
+	stored, err := b.notes.Encode(ctx, s.index.list, b.f.plain)
 	if err != nil || stored == nil {
 		return err
 	}

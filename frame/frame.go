@@ -14,6 +14,7 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/tune"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -236,4 +237,27 @@ func (f *Frame) VLMeta(name string) ([]byte, error) {
 		}
 	}
 	return f.vlContent(s.vlmeta[i])
+}
+
+// tuner chooses the parameters of the chunks that the creating Frame adds, if CreateOptions have a Goal. The batch that
+// is open uses it. A nil *tuner leaves the parameters as they are.
+type tuner struct {
+	*tune.Tuner
+	first coder.Params // the first choice, which the header records; Level is 0 before
+}
+
+// newTuner returns the tuner for a goal, or nil if there is none.
+func newTuner(g chunk.Goal, typeSize int) *tuner {
+	if g == tune.NoGoal {
+		return nil
+	}
+	return &tuner{Tuner: tune.New(g, typeSize)}
+}
+
+// begin announces that about n bytes follow, and returns t.
+func (t *tuner) begin(n int64) *tuner {
+	if t != nil {
+		t.Expect(n)
+	}
+	return t
 }

@@ -169,7 +169,7 @@ func (p *prefetcher) chunk(v *engine.Visit) *chunkAhead {
 		return nil // one read is long enough
 	}
 	if a.head = d.s.heads.get(a.off); a.head == nil && !a.whole && !p.headers {
-		if t := d.f.tableOf(d.s, i); t != nil && t.end() <= a.size {
+		if t := d.f.tableOf(d.s, i); t != nil && t.End() <= a.size {
 			a.table = t
 		}
 	}

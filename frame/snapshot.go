@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/blocktable"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
@@ -449,9 +450,8 @@ const blockLayer = "b2blocks"
 // blockTable is the block table of a state. It gives the likely positions of blocks, so that they can be read together
 // with the beginning of their chunk. Decoding does not rely on it, because another library may have changed chunks.
 type blockTable struct {
-	load   sync.Once
-	blocks []byte   // as in tableRecord; nil if there is none
-	at     []uint32 // the element where each chunk begins
+	load sync.Once
+	blocktable.Table
 }
 
 // move gives s an index of the same chunks in other places.
